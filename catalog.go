@@ -1,0 +1,107 @@
+package capcli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Catalog is a set of things that a user chooses by name: policies, trace
+// formats, output forms. Each is added by the one file that implements it.
+type Catalog[T any] struct {
+	Kind    string // "policy", for errors
+	entries []Entry[T]
+}
+
+// Entry is one named thing with a line about it.
+type Entry[T any] struct {
+	Name, Doc string
+	Value     T
+}
+
+// Add enters v under name. It panics when the name is taken: two files claim it.
+func (c *Catalog[T]) Add(name, doc string, v T) {
+	i, taken := c.find(name)
+	if taken {
+		panic(fmt.Sprintf("two entries for %s %q", c.Kind, name))
+	}
+	c.entries = slices.Insert(c.entries, i, Entry[T]{name, doc, v})
+}
+
+// Get finds the thing called name; the error names the choices and, where one
+// is near, the likely one.
+func (c *Catalog[T]) Get(name string) (T, error) {
+	if i, ok := c.find(name); ok {
+		return c.entries[i].Value, nil
+	}
+	var none T
+	hint := ""
+	if near := Nearest(name, c.Names()); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return none, &UnknownError{fmt.Sprintf("unknown %s %q%s have %s", c.Kind, name, hintSep(hint), strings.Join(c.Names(), ", "))}
+}
+
+func hintSep(hint string) string {
+	if hint == "" {
+		return ":"
+	}
+	return hint
+}
+
+// All gives the entries in order of name.
+func (c *Catalog[T]) All() []Entry[T] { return slices.Clone(c.entries) }
+
+// Names gives the names in order.
+func (c *Catalog[T]) Names() []string {
+	names := make([]string, len(c.entries))
+	for i, e := range c.entries {
+		names[i] = e.Name
+	}
+	return names
+}
+
+func (c *Catalog[T]) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(c.entries, name, func(e Entry[T], n string) int {
+		return strings.Compare(e.Name, n)
+	})
+}
+
+// UnknownError says that a name is in no catalogue: wrong usage, not bad input.
+type UnknownError struct{ Text string }
+
+func (e *UnknownError) Error() string { return e.Text }
+
+// Nearest is the one of names that is at most two edits (and under half its
+// length) from word, or "" (Levenshtein 1966).
+func Nearest(word string, names []string) string {
+	best, at := "", 3
+	for _, n := range names {
+		if d := distance(strings.ToLower(word), strings.ToLower(n)); d < at && d*2 <= len(n) {
+			best, at = n, d
+		}
+	}
+	return best
+}
+
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost = 1 + min(diag, row[j], row[j+1])
+			}
+			diag, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,18 @@
+// Package capcli holds the words that the whole program speaks: a job, an
+// instant, GPU time, money, a seed, a catalogue of named things and the error
+// for input that was read and refused.
+//
+// Around it stand small domain packages, one for each verb: profile watches
+// (profile/trace reads job logs), forecast expects, scenarios plans and
+// simulate plays a plan out. Data flows one way:
+//
+//	profile/trace ── Job ──▶ simulate.Run ── Record ──▶ simulate/billing ──▶ cmd/report
+//	scenarios ─── Config ──▶
+//
+// Start reading at job.go, then simulate/doc.go, which says in what order
+// things happen at one instant, then any simulate/policy_*.go.
+//
+// Time is integer (whole seconds), money is integer (millionths of a dollar),
+// GPU time is integer (thousandths of a GPU-second, for shared GPUs), so sums
+// are the same in any order, on any processor.
+package capcli

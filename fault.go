@@ -1,0 +1,35 @@
+package capcli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// InputError says that input was read and refused, and where: the file, the
+// line and field, what was wrong (expected and found), and what to do.
+type InputError struct {
+	File  string
+	Line  int    // from 1; 0 is not known
+	Field string // column or key; "" is the whole line
+	Text  string // what was expected and what was found
+	Hint  string // what to do
+	Err   error  // cause, for errors.Is
+}
+
+func (e *InputError) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File + ": ")
+	}
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "line %d: ", e.Line)
+	}
+	if e.Field != "" {
+		b.WriteString(e.Field + ": ")
+	}
+	b.WriteString(e.Text)
+	return b.String()
+}
+
+// Unwrap gives the cause.
+func (e *InputError) Unwrap() error { return e.Err }

@@ -1,0 +1,3 @@
+module capcli
+
+go 1.26

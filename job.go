@@ -1,0 +1,48 @@
+package capcli
+
+import "iter"
+
+// Job is one request for GPUs, as a log told it or a generator made it. It is
+// a gang: it holds all of its GPUs at once or none.
+type Job struct {
+	ID        string
+	Tenant    string // who pays: user, team or account
+	Partition string // virtual cluster or queue it was sent to; "" is the common one
+	GPUModel  string // model wanted, "A100" or "V100|T4" for either; "" is any
+	Class     string // kind of work, "training" say; "" is unnamed
+	State     string // how the log says it ended, in Slurm's words; "" is unknown
+	GPUs      int    // GPUs wanted; 0 is a CPU job
+	GPUMilli  int    // thousandths of one GPU when it shares one (GPUs is 1); 0 is whole GPUs
+	CPUMilli  int64  // thousandths of a CPU, all together; 0 is unknown
+	MemMiB    int64  // memory in MiB, all together; 0 is unknown
+	Submit    Time
+	Start     Time // in the log; NoTime when it never started. A simulation ignores it
+	End       Time // in the log; NoTime when it has not ended
+	Run       Seconds
+	Limit     Seconds // time asked for; 0 is unknown
+	Priority  int     // larger is more urgent
+	Deadline  Time    // NoTime is none
+}
+
+// Milli is the GPU capacity that j holds, in thousandths of a GPU.
+func (j *Job) Milli() int64 {
+	if j.GPUMilli > 0 {
+		return int64(j.GPUMilli) * int64(j.GPUs)
+	}
+	return int64(j.GPUs) * 1000
+}
+
+// Work is j's GPUs times its run time.
+func (j *Job) Work() GPUTime { return GPUTime(j.Milli() * int64(j.Run)) }
+
+// Estimate is how long a scheduler may believe that j runs: its limit, and
+// where no limit is known its true length.
+func (j *Job) Estimate() Seconds {
+	if j.Limit > 0 {
+		return j.Limit
+	}
+	return j.Run
+}
+
+// Jobs is a stream of jobs in order of Submit. An error ends it.
+type Jobs = iter.Seq2[Job, error]

@@ -1,0 +1,263 @@
+package capcli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Time is an instant: whole seconds since 1970-01-01 UTC.
+type Time int64
+
+// NoTime marks an instant that is not known or has not come.
+const NoTime Time = math.MinInt64
+
+// Known tells whether t is an instant at all.
+func (t Time) Known() bool { return t != NoTime }
+
+// Std gives t as the standard library's time, in UTC.
+func (t Time) Std() time.Time { return time.Unix(int64(t), 0).UTC() }
+
+// String gives t in RFC 3339, or "" for NoTime.
+func (t Time) String() string {
+	if !t.Known() {
+		return ""
+	}
+	return t.Std().Format(time.RFC3339)
+}
+
+// TimeOf rounds a standard time down to the second.
+func TimeOf(t time.Time) Time { return Time(t.Unix()) }
+
+// Seconds is a length of time, or an instant counted from a run's start.
+type Seconds int64
+
+// Lengths of time that come up often.
+const (
+	Minute Seconds = 60
+	Hour   Seconds = 3600
+	Day    Seconds = 86400
+)
+
+// Hours gives s as hours.
+func (s Seconds) Hours() float64 { return float64(s) / 3600 }
+
+// String gives s for people: "45 s", "22 min", "1h34m", "3d04h".
+func (s Seconds) String() string {
+	if s < 0 {
+		return "-" + (-s).String()
+	}
+	switch {
+	case s < Minute:
+		return strconv.FormatInt(int64(s), 10) + " s"
+	case s < Hour:
+		if s%Minute == 0 || s >= 10*Minute {
+			return strconv.FormatInt(int64((s+Minute/2)/Minute), 10) + " min"
+		}
+		return fmt.Sprintf("%dm%02ds", s/Minute, s%Minute)
+	case s < 2*Day:
+		return fmt.Sprintf("%dh%02dm", s/Hour, s%Hour/Minute)
+	}
+	return fmt.Sprintf("%dd%02dh", s/Day, s%Day/Hour)
+}
+
+// ParseSeconds reads a length of time: "90s", "30m", "1h30m", "2d", "6mo" is
+// not one (a month has no fixed length), a bare integer is seconds.
+func ParseSeconds(text string) (Seconds, error) {
+	s := strings.TrimSpace(text)
+	if s == "" {
+		return 0, errors.New("empty length of time")
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return Seconds(n), nil
+	}
+	var total int64
+	for rest := s; rest != ""; {
+		n, unit, after, ok := cutUnit(rest)
+		if !ok || n > math.MaxInt64/unit || total > math.MaxInt64-n*unit {
+			return 0, fmt.Errorf("%q is not a length of time; write 90s, 30m, 1h30m, 2d or 1w", text)
+		}
+		total += n * unit
+		rest = after
+	}
+	return Seconds(total), nil
+}
+
+// cutUnit takes one number and its unit off the front of s.
+func cutUnit(s string) (n, unit int64, rest string, ok bool) {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	if i == 0 || i == len(s) {
+		return 0, 0, "", false
+	}
+	n, err := strconv.ParseInt(s[:i], 10, 64)
+	if err != nil {
+		return 0, 0, "", false
+	}
+	units := map[byte]int64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 604800}
+	unit, ok = units[s[i]]
+	return n, unit, s[i+1:], ok
+}
+
+// GPUTime is GPU time held: thousandths of a GPU-second, so that a quarter of
+// a shared GPU is exact. 100,000 GPUs for fifty years stay under 2^63.
+type GPUTime int64
+
+// GPUSecond is one whole GPU for one second.
+const GPUSecond GPUTime = 1000
+
+// Hours gives t in GPU-hours.
+func (t GPUTime) Hours() float64 { return float64(t) / (1000 * 3600) }
+
+// USD is money: millionths of a dollar.
+type USD int64
+
+// Dollar is one dollar.
+const Dollar USD = 1_000_000
+
+// Float gives u in dollars, for ratios and charts, never for sums.
+func (u USD) Float() float64 { return float64(u) / 1e6 }
+
+// String gives u in dollars and whole cents, "$1,695,168.00"; Decimal is exact.
+func (u USD) String() string {
+	if u < 0 {
+		return "-" + (-u).String()
+	}
+	cents := (u + 5_000) / 10_000
+	return "$" + group(int64(cents/100)) + fmt.Sprintf(".%02d", cents%100)
+}
+
+// Decimal gives u exactly as a decimal string with at least two and at most
+// six places: "25.20", "0.000001".
+func (u USD) Decimal() string {
+	sign := ""
+	if u < 0 {
+		sign, u = "-", -u
+	}
+	frac := fmt.Sprintf("%06d", u%Dollar)
+	for len(frac) > 2 && frac[len(frac)-1] == '0' {
+		frac = frac[:len(frac)-1]
+	}
+	return sign + strconv.FormatInt(int64(u/Dollar), 10) + "." + frac
+}
+
+// group writes n with commas between thousands.
+func group(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// ParseUSD reads an amount of dollars: "$2.10", "2.1", "1,695,168.00", at most
+// six decimal places.
+func ParseUSD(text string) (USD, error) {
+	bad := fmt.Errorf("%q is not an amount of dollars; write 2.10", text)
+	s := strings.TrimPrefix(strings.TrimSpace(text), "$")
+	whole, frac, _ := strings.Cut(s, ".")
+	if parts := strings.Split(whole, ","); len(parts) > 1 {
+		for i, p := range parts {
+			if (i > 0 && len(p) != 3) || p == "" {
+				return 0, bad
+			}
+		}
+		whole = strings.Join(parts, "")
+	}
+	if len(frac) > 6 || strings.ContainsAny(frac, "+-") || strings.HasPrefix(whole, "+") || whole+frac == "" {
+		return 0, bad
+	}
+	n, err := strconv.ParseInt("0"+whole, 10, 64)
+	if err != nil || n > math.MaxInt64/int64(Dollar)-1 {
+		return 0, bad
+	}
+	f, err := strconv.ParseInt((frac + "000000")[:6], 10, 64)
+	if err != nil {
+		return 0, bad
+	}
+	return USD(n)*Dollar + USD(f), nil
+}
+
+// Rate is a price: millionths of a dollar for one GPU for one hour.
+type Rate = USD
+
+// ErrOverflow says that an amount went past 2^63 millionths of a dollar.
+var ErrOverflow = errors.New("money overflow: an amount is over 9.2 trillion dollars")
+
+// Cost is what t GPU time costs at rate r, rounded half up to the millionth.
+// The product is taken in 128 bits. It panics with ErrOverflow when the result
+// does not fit, for then a limit on the input was missing.
+func Cost(r Rate, t GPUTime) USD {
+	if r < 0 || t < 0 {
+		panic(fmt.Errorf("cost of %d GPU time at rate %d: neither may be negative", t, r))
+	}
+	const perHour = 1000 * 3600
+	hi, lo := bits.Mul64(uint64(r), uint64(t))
+	lo, carry := bits.Add64(lo, perHour/2, 0)
+	hi += carry
+	if hi >= perHour {
+		panic(ErrOverflow)
+	}
+	q, _ := bits.Div64(hi, lo, perHour)
+	if q > math.MaxInt64 {
+		panic(ErrOverflow)
+	}
+	return USD(q)
+}
+
+// Split shares total among weights in proportion, to the millionth, by the
+// largest-remainder method (Hamilton's; ties to the earlier weight), so the
+// shares always sum to total. All weights zero: everything goes to the first.
+func Split(total USD, weights []int64) []USD {
+	out := make([]USD, len(weights))
+	if len(weights) == 0 {
+		return out
+	}
+	var sum uint64
+	for _, w := range weights {
+		sum += uint64(max(w, 0))
+	}
+	if sum == 0 {
+		out[0] = total
+		return out
+	}
+	return splitBy(total, weights, sum, out)
+}
+
+func splitBy(total USD, weights []int64, sum uint64, out []USD) []USD {
+	neg := total < 0
+	abs := uint64(total)
+	if neg {
+		abs = uint64(-total)
+	}
+	rems := make([]uint64, len(weights))
+	left := abs
+	for i, w := range weights {
+		hi, lo := bits.Mul64(abs, uint64(max(w, 0)))
+		q, r := bits.Div64(hi, lo, sum)
+		out[i], rems[i] = USD(q), r
+		left -= q
+	}
+	for ; left > 0; left-- {
+		best := 0
+		for i := range rems {
+			if rems[i] > rems[best] {
+				best = i
+			}
+		}
+		out[best]++
+		rems[best] = 0
+	}
+	if neg {
+		for i := range out {
+			out[i] = -out[i]
+		}
+	}
+	return out
+}
