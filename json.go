@@ -1,0 +1,69 @@
+package capcli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// In JSON money is an exact decimal string, an instant is RFC 3339 in UTC (null
+// when not known), GPU time is a number of GPU-hours and a length of time is a
+// whole number of seconds, which is what Seconds gives by itself.
+
+// MarshalJSON gives u as an exact decimal string: "1695168.00".
+func (u USD) MarshalJSON() ([]byte, error) { return []byte(`"` + u.Decimal() + `"`), nil }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (u *USD) UnmarshalJSON(b []byte) error {
+	text, err := strconv.Unquote(string(b))
+	if err != nil {
+		return fmt.Errorf("%s is not an amount of dollars; want a string such as \"2.10\"", b)
+	}
+	sign := USD(1)
+	if len(text) > 0 && text[0] == '-' {
+		sign, text = -1, text[1:]
+	}
+	v, err := ParseUSD(text)
+	*u = sign * v
+	return err
+}
+
+// MarshalJSON gives t in RFC 3339, or null for NoTime.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if !t.Known() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + t.String() + `"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if bytes.Equal(b, []byte("null")) {
+		*t = NoTime
+		return nil
+	}
+	var std time.Time
+	if err := json.Unmarshal(b, &std); err != nil {
+		return fmt.Errorf("%s is not an instant in RFC 3339: %w", b, err)
+	}
+	*t = TimeOf(std)
+	return nil
+}
+
+// MarshalJSON gives t in GPU-hours, in the fewest digits that tell it apart.
+func (t GPUTime) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, t.Hours(), 'f', -1, 64), nil
+}
+
+// UnmarshalJSON reads GPU-hours, to the nearest thousandth of a GPU-second.
+func (t *GPUTime) UnmarshalJSON(b []byte) error {
+	hours, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || math.IsNaN(hours) || math.Abs(hours) > math.MaxInt64/4e6 {
+		return fmt.Errorf("%s is not a number of GPU-hours", b)
+	}
+	*t = GPUTime(math.Round(hours * 1000 * 3600))
+	return nil
+}

@@ -1,0 +1,168 @@
+package capcli
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Modules from outside, by the short name that the layers use. A package that
+// is in none of them may be imported by cmd/capcli only.
+var modules = map[string][]string{
+	"gonum":       {"gonum.org/v1/gonum"},
+	"go-nvml":     {"github.com/NVIDIA/go-nvml"},
+	"parquet-go":  {"github.com/parquet-go/parquet-go"},
+	"compress":    {"github.com/klauspost/compress"},
+	"yaml":        {"github.com/goccy/go-yaml", "gopkg.in/yaml.v3", "go.yaml.in/yaml/v3"},
+	"tablewriter": {"github.com/olekukonko/tablewriter"},
+}
+
+// Who may import whom, beside the standard library and the root. Data flows one
+// way: a folder that is not in this table fails the test.
+var layers = map[string][]string{
+	".":                {},
+	"forecast":         {"gonum"},
+	"simulate":         {},
+	"simulate/billing": {},
+	"simulate/plan":    {"simulate", "simulate/billing", "forecast", "gonum"},
+	"profile":          {},
+	"profile/trace":    {"compress"},
+	"profile/nvml":     {"profile", "go-nvml"},
+	"profile/parquet":  {"profile", "profile/trace", "parquet-go", "compress"},
+	"scenarios":        {"simulate", "simulate/billing", "simulate/plan", "yaml"},
+	"cmd/report":       {"tablewriter"},
+	"cmd/capcli":       {"*"},
+}
+
+const (
+	maxFileLines = 400
+	maxFuncLines = 60
+)
+
+// sources gives each Go file that is part of the module and not a test.
+func sources(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
+			return filepath.SkipDir
+		case !d.IsDir() && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			files = append(files, filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// mayImport says whether a file in folder may import what, and "" when it may.
+func mayImport(file, what string) string {
+	first, _, _ := strings.Cut(what, "/")
+	if first != "capcli" && !strings.Contains(first, ".") {
+		return "" // the standard library
+	}
+	folder := path.Dir(file)
+	allowed, known := layers[folder]
+	if !known {
+		return fmt.Sprintf("%s: folder %s is not in the table of layers_test.go", file, folder)
+	}
+	if what == "capcli" && folder != "." || slices.Contains(allowed, "*") {
+		return ""
+	}
+	for _, a := range allowed {
+		if what == "capcli/"+a {
+			return ""
+		}
+		for _, prefix := range modules[a] {
+			if what == prefix || strings.HasPrefix(what, prefix+"/") {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("%s must not import %s", file, what)
+}
+
+func TestLayers(t *testing.T) {
+	for _, file := range sources(t) {
+		// The file is read here, not through go list, whose answer the test
+		// cache would keep when an import changes.
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for _, spec := range parsed.Imports {
+			what, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wrong := mayImport(file, what); wrong != "" {
+				t.Error(wrong)
+			}
+		}
+	}
+}
+
+func TestLayersSeeAPlantedImport(t *testing.T) {
+	tests := []struct{ file, what, want string }{
+		{"simulate/policy.go", "capcli/profile", "simulate/policy.go must not import capcli/profile"},
+		{"simulate/policy.go", "capcli", ""},
+		{"simulate/policy.go", "fmt", ""},
+		{"simulate/policy.go", "gonum.org/v1/gonum/stat", "simulate/policy.go must not import gonum.org/v1/gonum/stat"},
+		{"forecast/ets.go", "gonum.org/v1/gonum/optimize", ""},
+		{"forecast/ets.go", "capcli/simulate", "forecast/ets.go must not import capcli/simulate"},
+		{"job.go", "capcli/simulate", "job.go must not import capcli/simulate"},
+		{"scenarios/parse.go", "capcli/simulate/billing", ""},
+		{"profile/trace/csv.go", "capcli/profile/parquet", "profile/trace/csv.go must not import capcli/profile/parquet"},
+		{"cmd/report/table.go", "github.com/olekukonko/tablewriter/tw", ""},
+		{"cmd/report/table.go", "github.com/spf13/cobra", "cmd/report/table.go must not import github.com/spf13/cobra"},
+		{"cmd/capcli/root.go", "github.com/spf13/cobra", ""},
+		{"misc/x.go", "capcli", "misc/x.go: folder misc is not in the table of layers_test.go"},
+	}
+	for _, tt := range tests {
+		if got := mayImport(tt.file, tt.what); got != tt.want {
+			t.Errorf("%s imports %s: %q, want %q", tt.file, tt.what, got, tt.want)
+		}
+	}
+}
+
+func TestFilesAndFunctionsStayShort(t *testing.T) {
+	for _, file := range sources(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > maxFileLines {
+			t.Errorf("%s has %d lines, over %d", file, n, maxFileLines)
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, file, text, 0)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if f, ok := n.(*ast.FuncDecl); ok {
+				from, to := set.Position(f.Pos()).Line, set.Position(f.End()).Line
+				if to-from+1 > maxFuncLines {
+					t.Errorf("%s:%d: %s has %d lines, over %d", file, from, f.Name.Name, to-from+1, maxFuncLines)
+				}
+			}
+			return true
+		})
+	}
+}
