@@ -1,0 +1,46 @@
+package report
+
+import (
+	"math"
+	"strings"
+)
+
+// Bar gives a bar of value out of most, in at most width columns and eighths of
+// a column. What is above nothing never shows as nothing; a value that is not a
+// number, or a most that is not above 0, gives "".
+func Bar(value, most float64, width int) string {
+	if !finite(value) || !finite(most) || most <= 0 || value <= 0 || width <= 0 {
+		return ""
+	}
+	eighths := int(math.Round(min(value/most, 1) * float64(width*8)))
+	eighths = max(eighths, 1)
+	bar := strings.Repeat("█", eighths/8)
+	if part := eighths % 8; part > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[part-1])
+	}
+	return bar
+}
+
+// Spark gives values as a line of blocks, one for each, from nothing to the
+// largest. NaN and infinities are a space, and so is a value that is not there.
+func Spark(values []float64) string {
+	most := 0.0
+	for _, v := range values {
+		if finite(v) {
+			most = max(most, v)
+		}
+	}
+	blocks := []rune("▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, v := range values {
+		switch {
+		case !finite(v):
+			b.WriteByte(' ')
+		case v <= 0 || most == 0:
+			b.WriteRune(blocks[0])
+		default:
+			b.WriteRune(blocks[min(int(v/most*8), 7)])
+		}
+	}
+	return b.String()
+}

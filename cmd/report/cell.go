@@ -1,0 +1,99 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"capcli"
+)
+
+// Percent is a share between 0 and 1: people read 93.1%, programs 0.931.
+type Percent float64
+
+// Ratio is a number without a unit, such as a slowdown: people read 2.50.
+type Ratio float64
+
+// Range is a figure with the interval around it. A value of another type than
+// its bounds is allowed; nil bounds leave the middle alone.
+type Range struct{ Mid, Lo, Hi any }
+
+// Change is a difference: people see its sign, + or -, always.
+type Change struct{ Of any }
+
+// Verdict is a word that a terminal may color.
+type Verdict struct {
+	Text string
+	Good bool
+}
+
+// notANumber says that a figure is NaN or infinite: a bug where it was
+// computed, for what is not known must be nil.
+func notANumber(v float64) error {
+	return fmt.Errorf("a figure is %v: refused, for unknown is written as n/a, not as a number", v)
+}
+
+// plain undoes the named kinds of number. It gives nil for what is not known.
+func plain(v any) any {
+	switch v := v.(type) {
+	case capcli.Time:
+		if !v.Known() {
+			return nil
+		}
+	case int:
+		return int64(v)
+	case Verdict:
+		return v.Text
+	case Change:
+		return plain(v.Of)
+	}
+	return v
+}
+
+// exact gives a cell for programs: no rounding, no unit, "" for unknown.
+func exact(v any) (string, error) {
+	switch v := plain(v).(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case capcli.USD:
+		return v.Decimal(), nil
+	case capcli.Seconds:
+		return strconv.FormatInt(int64(v), 10), nil
+	case capcli.GPUTime:
+		return exactFloat(v.Hours())
+	case capcli.Time:
+		return v.String(), nil
+	case float64:
+		return exactFloat(v)
+	case Percent:
+		return exactFloat(float64(v))
+	case Ratio:
+		return exactFloat(float64(v))
+	case Range:
+		return exact(v.Mid)
+	default:
+		return "", fmt.Errorf("no form can write a cell of type %T", v)
+	}
+}
+
+func exactFloat(v float64) (string, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "", notANumber(v)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64), nil
+}
+
+// isText tells whether a cell is words rather than a figure.
+func isText(v any) bool {
+	switch plain(v).(type) {
+	case string, bool:
+		return true
+	}
+	return false
+}

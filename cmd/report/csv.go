@@ -1,0 +1,133 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+func init() {
+	Forms.Add("csv", "one table for a spreadsheet or a program, unrounded", writeCSV)
+	Forms.Add("tsv", "one table with tabs between, unrounded, for cut and awk", writeTSV)
+}
+
+func writeCSV(w io.Writer, d Doc, o Options) error {
+	var buf bytes.Buffer
+	if o.Excel {
+		buf.WriteString("\ufeff")
+	}
+	out := csv.NewWriter(&buf)
+	err := eachExact(d, o, func(fields []string) error {
+		for i, f := range fields {
+			fields[i] = guard(f)
+		}
+		return out.Write(fields)
+	})
+	if err != nil {
+		return err
+	}
+	out.Flush()
+	_, err = buf.WriteTo(w)
+	return err
+}
+
+func writeTSV(w io.Writer, d Doc, o Options) error {
+	var buf bytes.Buffer
+	err := eachExact(d, o, func(fields []string) error {
+		for i, f := range fields {
+			fields[i] = strip(f)
+		}
+		buf.WriteString(strings.Join(fields, "\t") + "\n")
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = buf.WriteTo(w)
+	return err
+}
+
+// eachExact calls line with the head and then each row of the Doc's one table,
+// unrounded. A column that holds a Range somewhere becomes three: x, x_lo, x_hi.
+func eachExact(d Doc, o Options, line func(fields []string) error) error {
+	t, err := d.One(o)
+	if err != nil {
+		return err
+	}
+	if err := t.check(); err != nil {
+		return err
+	}
+	ranges := t.ranges()
+	var head []string
+	for i, c := range t.Columns {
+		head = append(head, c.Name)
+		if ranges[i] {
+			head = append(head, c.Name+"_lo", c.Name+"_hi")
+		}
+	}
+	if err := line(head); err != nil {
+		return err
+	}
+	for n, row := range t.Rows {
+		fields := make([]string, 0, len(head))
+		for i, cell := range row {
+			for _, part := range parts(cell, ranges[i]) {
+				text, err := exact(part)
+				if err != nil {
+					return fmt.Errorf("table %q, row %d, %s: %w", t.Name, n+1, t.Columns[i].Name, err)
+				}
+				fields = append(fields, text)
+			}
+		}
+		if err := line(fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranges tells which columns of t hold a Range in any row.
+func (t *Table) ranges() []bool {
+	out := make([]bool, len(t.Columns))
+	for _, row := range t.Rows {
+		for i, cell := range row {
+			if _, ok := rangeOf(cell); ok {
+				out[i] = true
+			}
+		}
+	}
+	return out
+}
+
+func rangeOf(cell any) (Range, bool) {
+	if c, ok := cell.(Change); ok {
+		cell = c.Of
+	}
+	r, ok := cell.(Range)
+	return r, ok
+}
+
+func parts(cell any, three bool) []any {
+	if !three {
+		return []any{cell}
+	}
+	if r, ok := rangeOf(cell); ok {
+		return []any{r.Mid, r.Lo, r.Hi}
+	}
+	return []any{cell, nil, nil}
+}
+
+// guard puts a quote before a field that a spreadsheet would take for a formula
+// (OWASP ASVS 5.0, 1.2.10); numbers keep their sign.
+func guard(field string) string {
+	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
+		return field
+	}
+	if _, err := strconv.ParseFloat(field, 64); err == nil {
+		return field
+	}
+	return "'" + field
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"capcli"
+)
+
+// human gives a cell for people: rounded, with its unit, n/a for unknown.
+func human(v any) (string, error) {
+	switch v := v.(type) {
+	case Range:
+		return humanRange(v)
+	case Change:
+		s, err := human(v.Of)
+		if err == nil && positive(v.Of) {
+			s = "+" + s
+		}
+		return s, err
+	}
+	switch v := plain(v).(type) {
+	case nil:
+		return "n/a", nil
+	case string:
+		return strip(v), nil
+	case int64:
+		return group(strconv.FormatInt(v, 10)), nil
+	case bool:
+		if v {
+			return "yes", nil
+		}
+		return "no", nil
+	case capcli.USD:
+		return humanMoney(v), nil
+	case capcli.Seconds:
+		return v.String(), nil
+	case capcli.GPUTime:
+		return humanFloat(v.Hours())
+	case capcli.Time:
+		return v.Std().Format("2006-01-02 15:04"), nil
+	case float64:
+		return humanFloat(v)
+	case Percent:
+		s, err := fixed(float64(v)*100, 1)
+		return s + "%", err
+	case Ratio:
+		return fixed(float64(v), 2)
+	default:
+		return "", fmt.Errorf("no form can write a cell of type %T", v)
+	}
+}
+
+// humanMoney leaves the cents out from a hundred dollars up, and keeps all
+// places under a cent, so that a price never reads as nothing.
+func humanMoney(u capcli.USD) string {
+	abs := max(u, -u)
+	switch {
+	case abs >= 100*capcli.Dollar:
+		rounded := (abs + capcli.Dollar/2) / capcli.Dollar * capcli.Dollar
+		if u < 0 {
+			rounded = -rounded
+		}
+		return strings.TrimSuffix(rounded.String(), ".00")
+	case abs > 0 && abs < capcli.Dollar/100:
+		return strings.Replace("$"+u.Decimal(), "$-", "-$", 1)
+	}
+	return u.String()
+}
+
+// humanFloat keeps three figures or the whole number, whichever is more.
+func humanFloat(v float64) (string, error) {
+	abs := math.Abs(v)
+	switch {
+	case abs == 0 || abs >= 99.95:
+		return fixed(v, 0)
+	case abs >= 9.995:
+		return fixed(v, 1)
+	case abs >= 0.1:
+		return fixed(v, 2)
+	}
+	if _, err := exactFloat(v); err != nil {
+		return "", err
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64), nil
+}
+
+func fixed(v float64, places int) (string, error) {
+	if _, err := exactFloat(v); err != nil {
+		return "", err
+	}
+	s := group(strconv.FormatFloat(v, 'f', places, 64))
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-") // no minus nothing
+	}
+	return s, nil
+}
+
+// group puts commas between the thousands of a number.
+func group(s string) string {
+	digits, rest, _ := strings.Cut(s, ".")
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	if rest != "" {
+		rest = "." + rest
+	}
+	return sign + digits + rest
+}
+
+// humanRange gives "22 min (17 to 29)": a unit that all three share is said once.
+func humanRange(r Range) (string, error) {
+	mid, err := human(r.Mid)
+	if err != nil || r.Lo == nil || r.Hi == nil {
+		return mid, err
+	}
+	lo, err := human(r.Lo)
+	if err != nil {
+		return "", err
+	}
+	hi, err := human(r.Hi)
+	if err != nil {
+		return "", err
+	}
+	for _, unit := range []string{" s", " min", "%"} {
+		if strings.HasSuffix(mid, unit) && strings.HasSuffix(lo, unit) && strings.HasSuffix(hi, unit) {
+			lo, hi = strings.TrimSuffix(lo, unit), strings.TrimSuffix(hi, unit)
+			break
+		}
+	}
+	return mid + " (" + lo + " to " + hi + ")", nil
+}
+
+func positive(v any) bool {
+	switch v := plain(v).(type) {
+	case int64:
+		return v > 0
+	case float64:
+		return v > 0
+	case Percent:
+		return v > 0
+	case Ratio:
+		return v > 0
+	case capcli.USD:
+		return v > 0
+	case capcli.Seconds:
+		return v > 0
+	case capcli.GPUTime:
+		return v > 0
+	case Range:
+		return positive(v.Mid)
+	}
+	return false
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+func init() {
+	Forms.Add("md", "Markdown, rounded as the table is, to paste into a page", writeMarkdown)
+}
+
+// tablewriter's Markdown does not escape a bar in a cell, so this is our own.
+func writeMarkdown(w io.Writer, d Doc, o Options) error {
+	tables, err := d.chosen(o)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if d.Title != "" {
+		fmt.Fprintf(&b, "# %s\n\n", escapeMarkdown(d.Title))
+	}
+	if d.Lead != "" {
+		fmt.Fprintf(&b, "%s\n\n", escapeMarkdown(d.Lead))
+	}
+	for _, t := range tables {
+		if err := markdownTable(&b, t); err != nil {
+			return err
+		}
+	}
+	for _, c := range d.Charts {
+		fmt.Fprintf(&b, "```text\n%s```\n\n", c.Draw(o.Width))
+	}
+	for _, n := range d.Notes {
+		fmt.Fprintf(&b, "* %s\n", escapeMarkdown(n))
+	}
+	_, err = w.Write(append(bytes.TrimRight(b.Bytes(), "\n"), '\n'))
+	return err
+}
+
+func markdownTable(b *bytes.Buffer, t Table) error {
+	g, err := t.grid()
+	if err != nil {
+		return err
+	}
+	if t.Title != "" {
+		fmt.Fprintf(b, "## %s\n\n", escapeMarkdown(t.Title))
+	}
+	row := func(cells []string) {
+		for _, c := range cells {
+			b.WriteString("| " + escapeMarkdown(c) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	row(g.head)
+	for _, right := range g.right {
+		if right {
+			b.WriteString("| --: ")
+		} else {
+			b.WriteString("| :-- ")
+		}
+	}
+	b.WriteString("|\n")
+	for _, cells := range g.rows {
+		row(cells)
+	}
+	b.WriteString("\n")
+	return nil
+}
+
+// What would end a cell, start HTML, a link, code or emphasis.
+var markdownEscapes = strings.NewReplacer(
+	`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `[`, `\[`, `<`, `&lt;`, `&`, `&amp;`)
+
+func escapeMarkdown(s string) string { return markdownEscapes.Replace(strip(s)) }

@@ -1,0 +1,154 @@
+// Package report says a result. A command fills a Doc, which knows nothing of
+// how it will look; a form (table, csv, json …) writes it. So M commands and N
+// forms are M+N functions.
+//
+// A cell keeps its type until a form writes it: the table rounds for people
+// ($1,695,168; 22 min; 93.1%), the CSV and the JSON do not round at all.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"capcli"
+)
+
+// Doc is a result on its way out.
+type Doc struct {
+	Title  string
+	Lead   string // the answer in one sentence, computed from the same data
+	Tables []Table
+	Charts []Chart  // drawn by table and md only
+	Notes  []string // what the reader must know beside the figures
+	Data   any      // the JSON: a struct with json tags and a schema field
+}
+
+// Table is one table of a Doc. Each row has one cell for each column.
+type Table struct {
+	Name    string // for --table: "tenants"
+	Title   string
+	Columns []Column
+	Rows    [][]any
+}
+
+// Column describes one column of a Table.
+type Column struct {
+	Name     string // for programs, with its unit: "cost_usd"
+	Head     string // for people: "cost"; Name where it is empty
+	Align    Align
+	Priority int // 0 is always shown; on a narrow terminal the largest goes first
+}
+
+// Align says to which side a column keeps.
+type Align uint8
+
+// Auto puts text to the left and numbers to the right.
+const (
+	Auto Align = iota
+	Left
+	Right
+)
+
+// Options say how a form writes.
+type Options struct {
+	Width   int      // columns of the terminal; 0 is no limit
+	Color   bool     // verdicts and changes may be colored
+	Excel   bool     // csv: start with a byte order mark, for Excel
+	Table   string   // the table that one-table forms write; "" is the first
+	Columns []string // names of the columns wanted, in order; nil is all
+}
+
+// Form writes a Doc in one shape. It writes nothing at all when it gives an
+// error for what is in the Doc.
+type Form func(w io.Writer, d Doc, o Options) error
+
+// Forms is what -o chooses from.
+var Forms = capcli.Catalog[Form]{Kind: "output form"}
+
+// One gives the table that forms of one table write, cut to the columns wanted.
+func (d *Doc) One(o Options) (Table, error) {
+	t, err := d.named(o.Table)
+	if err != nil {
+		return Table{}, err
+	}
+	if len(o.Columns) == 0 {
+		return t, nil
+	}
+	return t.pick(o.Columns)
+}
+
+func (d *Doc) named(name string) (Table, error) {
+	if len(d.Tables) == 0 {
+		return Table{}, &capcli.UnknownError{Text: "this result has no table; use -o json"}
+	}
+	if name == "" {
+		return d.Tables[0], nil
+	}
+	names := make([]string, len(d.Tables))
+	for i, t := range d.Tables {
+		if t.Name == name {
+			return t, nil
+		}
+		names[i] = t.Name
+	}
+	return Table{}, unknown("table", name, names)
+}
+
+// chosen gives the tables that a form of many tables writes.
+func (d *Doc) chosen(o Options) ([]Table, error) {
+	if o.Table == "" && len(o.Columns) == 0 {
+		return d.Tables, nil
+	}
+	t, err := d.One(o)
+	return []Table{t}, err
+}
+
+// pick gives t with only the columns called names, in that order.
+func (t *Table) pick(names []string) (Table, error) {
+	out := Table{Name: t.Name, Title: t.Title}
+	have := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		have[i] = c.Name
+	}
+	at := make([]int, len(names))
+	for i, name := range names {
+		if at[i] = slices.Index(have, name); at[i] < 0 {
+			return Table{}, unknown("column", name, have)
+		}
+		c := t.Columns[at[i]]
+		c.Priority = 0 // asked for by name, so never hidden
+		out.Columns = append(out.Columns, c)
+	}
+	for _, row := range t.Rows {
+		cut := make([]any, len(at))
+		for i, j := range at {
+			if j < len(row) {
+				cut[i] = row[j]
+			}
+		}
+		out.Rows = append(out.Rows, cut)
+	}
+	return out, nil
+}
+
+// check tells that each row of t has one cell for each column.
+func (t *Table) check() error {
+	for i, row := range t.Rows {
+		if len(row) != len(t.Columns) {
+			return fmt.Errorf("table %q, row %d: %d cells for %d columns", t.Name, i+1, len(row), len(t.Columns))
+		}
+	}
+	return nil
+}
+
+func unknown(kind, name string, have []string) error {
+	c := capcli.Catalog[struct{}]{Kind: kind}
+	for _, h := range have {
+		if !slices.Contains(c.Names(), h) {
+			c.Add(h, "", struct{}{})
+		}
+	}
+	_, err := c.Get(name)
+	return err
+}
