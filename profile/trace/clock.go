@@ -1,0 +1,204 @@
+package trace
+
+import (
+	"time"
+
+	"capcli"
+)
+
+// clock reads instants: seconds (whole or decimal, since 1970 or from any
+// origin) and ISO 8601 with or without zone.
+type clock struct {
+	zone  *time.Location // of times that name none; nil refuses them
+	later bool           // second pass of a repeated hour
+	days  [8]dayOffset
+}
+
+// dayOffset remembers that a whole day of the zone has one offset.
+type dayOffset struct {
+	day    int64 // days since 1970, as the wall shows them
+	offset int64
+	known  bool
+}
+
+// The flaws a time can have.
+const (
+	notTime flaw = "not a time"
+	noZone  flaw = "no zone"
+	gapHour flaw = "time in an hour that did not exist"
+)
+
+// moment is a time that was read. other is the other pass of a repeated hour,
+// or NoTime; rounded tells that a fraction of a second was lost.
+type moment struct {
+	at, other capcli.Time
+	rounded   bool
+}
+
+var noMoment = moment{at: capcli.NoTime, other: capcli.NoTime}
+
+// read reads b; an empty b is NoTime without a flaw.
+func (c *clock) read(b []byte) (moment, flaw) {
+	b = trim(b)
+	if len(b) == 0 {
+		return noMoment, flawless
+	}
+	if len(b) >= 10 && b[4] == '-' && b[7] == '-' {
+		return c.iso(b)
+	}
+	n, whole, bad := fixed(b, 1)
+	if bad == notNumber {
+		bad = notTime
+	}
+	if bad != flawless {
+		return noMoment, bad
+	}
+	return moment{capcli.Time(n), capcli.NoTime, !whole}, flawless
+}
+
+// iso reads YYYY-MM-DD, T or a blank, HH:MM:SS, a fraction, and Z or +HH:MM.
+func (c *clock) iso(b []byte) (moment, flaw) {
+	wall, rest, ok := wallClock(b)
+	if !ok {
+		return noMoment, notTime
+	}
+	m := moment{other: capcli.NoTime}
+	if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
+		i := 1
+		for i < len(rest) && rest[i]-'0' <= 9 {
+			m.rounded = m.rounded || rest[i] != '0'
+			i++
+		}
+		if rest[1]-'0' <= 9 && rest[1] >= '5' {
+			wall++
+		}
+		rest = rest[i:]
+	}
+	rest = trim(rest)
+	if len(rest) == 0 {
+		return c.local(wall, m)
+	}
+	offset, ok := zoneOffset(rest)
+	if !ok {
+		return noMoment, notTime
+	}
+	m.at = capcli.Time(wall - offset)
+	return m, flawless
+}
+
+// wallClock reads date and time of day as seconds since 1970 by that clock.
+func wallClock(b []byte) (wall int64, rest []byte, ok bool) {
+	if len(b) < 19 || b[4] != '-' || b[7] != '-' || (b[10] != 'T' && b[10] != ' ' && b[10] != 't') || b[13] != ':' || b[16] != ':' {
+		return 0, nil, false
+	}
+	year, ok1 := digits(b[0:4])
+	month, ok2 := digits(b[5:7])
+	day, ok3 := digits(b[8:10])
+	hour, ok4 := digits(b[11:13])
+	minute, ok5 := digits(b[14:16])
+	second, ok6 := digits(b[17:19])
+	ok = ok1 && ok2 && ok3 && ok4 && ok5 && ok6
+	if !ok || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 60 {
+		return 0, nil, false
+	}
+	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	if date.Day() != day {
+		return 0, nil, false
+	}
+	return date.Unix() + int64(hour)*3600 + int64(minute)*60 + int64(second), b[19:], true
+}
+
+// digits reads a number of which every byte is a digit.
+func digits(b []byte) (n int, ok bool) {
+	for _, c := range b {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int(c)
+	}
+	return n, len(b) > 0
+}
+
+// zoneOffset reads Z, UTC, +HH, +HHMM or +HH:MM as seconds east.
+func zoneOffset(b []byte) (int64, bool) {
+	switch string(b) {
+	case "Z", "z", "UTC", "GMT":
+		return 0, true
+	}
+	if (b[0] != '+' && b[0] != '-') || len(b) < 3 {
+		return 0, false
+	}
+	hours, ok := digits(b[1:3])
+	minutes, rest := 0, b[3:]
+	if len(rest) > 0 && rest[0] == ':' {
+		rest = rest[1:]
+	}
+	if ok && len(rest) > 0 {
+		minutes, ok = digits(rest)
+		ok = ok && len(rest) == 2
+	}
+	if !ok || hours > 15 || minutes > 59 {
+		return 0, false
+	}
+	offset := int64(hours)*3600 + int64(minutes)*60
+	if b[0] == '-' {
+		offset = -offset
+	}
+	return offset, true
+}
+
+// local places a wall clock in the clock's zone. An hour that the clocks went
+// over twice has two instants, one that they skipped has none.
+func (c *clock) local(wall int64, m moment) (moment, flaw) {
+	if c.zone == nil {
+		return noMoment, noZone
+	}
+	day := wall / 86400
+	slot := &c.days[uint64(day)%uint64(len(c.days))]
+	if slot.known && slot.day == day {
+		m.at = capcli.Time(wall - slot.offset)
+		return m, flawless
+	}
+	before, after := c.offset(wall-86400), c.offset(wall+86400)
+	if before == after {
+		if c.steady(day, before) {
+			*slot = dayOffset{day, before, true}
+		}
+		m.at = capcli.Time(wall - before)
+		if c.offset(wall-before) == before {
+			return m, flawless
+		}
+	}
+	a, b := wall-before, wall-after
+	okA, okB := c.offset(a) == before, c.offset(b) == after
+	switch {
+	case okA && okB && a != b:
+		m.at, m.other = capcli.Time(min(a, b)), capcli.Time(max(a, b))
+		if c.later {
+			m.at, m.other = m.other, m.at
+		}
+	case okA:
+		m.at = capcli.Time(a)
+	case okB:
+		m.at = capcli.Time(b)
+	default:
+		return noMoment, gapHour
+	}
+	return m, flawless
+}
+
+// steady tells whether offset holds from well before the day to well after it.
+func (c *clock) steady(day, offset int64) bool {
+	for h := int64(-12); h <= 36; h += 12 {
+		if c.offset(day*86400+h*3600-offset) != offset {
+			return false
+		}
+	}
+	return true
+}
+
+// offset is the zone's seconds east of UTC at an instant.
+func (c *clock) offset(unix int64) int64 {
+	_, east := time.Unix(unix, 0).In(c.zone).Zone()
+	return int64(east)
+}

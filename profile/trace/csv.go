@@ -1,0 +1,108 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func init() {
+	Formats.Add("csv", "capcli's own columns as CSV (or with tabs or semicolons); --map reads other headers",
+		Format{Sniff: sniffCSV, Read: readCSV})
+}
+
+func sniffCSV(head []byte) bool {
+	cols := headColumns(head)
+	return cols["submit"] && cols["gpus"] && (cols["run_s"] || cols["start"] && cols["end"]) && !bytes.HasPrefix(head, []byte("{"))
+}
+
+func readCSV(r *Reader) error {
+	t, err := newTable(r, 0, true)
+	if err != nil {
+		return err
+	}
+	place, err := t.places()
+	if err != nil {
+		return err
+	}
+	d := newRecord(r)
+	var cells [numColumns][]byte
+	for t.next() {
+		for i, col := range place {
+			if col >= 0 {
+				cells[i] = t.row[col]
+			}
+		}
+		more, err := d.keep(t.line, t.rows, t.raw, &cells)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// places finds where each of our columns stands in the header (-1: nowhere)
+// and refuses a header that lacks one we need.
+func (t *table) places() (place [numColumns]int, err error) {
+	used := make([]bool, len(t.names))
+	for i, ours := range Columns {
+		theirs, mapped := t.r.o.Map[ours]
+		if !mapped {
+			theirs = ours
+		}
+		place[i] = t.col(theirs)
+		if place[i] < 0 && mapped {
+			return place, t.r.fault(t.line, "", fmt.Sprintf("the header has no column %q, to which %s is mapped; it has %s", theirs, ours, t.shown()), "correct --map")
+		}
+		if place[i] >= 0 {
+			used[place[i]] = true
+		}
+	}
+	if err := t.r.checkMap(); err != nil {
+		return place, err
+	}
+	var gone []string
+	for _, i := range []int{colSubmit, colGPUs} {
+		if place[i] < 0 {
+			gone = append(gone, Columns[i])
+		}
+	}
+	if place[colRun] < 0 && (place[colStart] < 0 || place[colEnd] < 0) {
+		gone = append(gone, "run_s (or start and end)")
+	}
+	if gone != nil {
+		return place, t.r.fault(t.line, "", fmt.Sprintf("the header lacks %s; it has %s", strings.Join(gone, ", "), t.shown()),
+			"name the columns with --map, such as --map submit=created_at,gpus=num_gpus")
+	}
+	t.noteUnknown(used)
+	return place, nil
+}
+
+// checkMap refuses a Map of names that are not ours.
+func (r *Reader) checkMap() error {
+	var wrong []string
+	for ours := range r.o.Map {
+		if !slices.Contains(Columns, ours) {
+			wrong = append(wrong, ours)
+		}
+	}
+	if wrong == nil {
+		return nil
+	}
+	slices.Sort(wrong)
+	return r.fault(0, "", fmt.Sprintf("--map names no column of ours: %s", strings.Join(wrong, ", ")),
+		"our columns are "+strings.Join(Columns, ", "))
+}
+
+func (t *table) noteUnknown(used []bool) {
+	var unknown []string
+	for i, n := range t.names {
+		if !used[i] && n != "" {
+			unknown = append(unknown, n)
+		}
+	}
+	if unknown != nil {
+		t.r.Note("columns not read: " + strings.Join(unknown, ", "))
+	}
+}

@@ -1,0 +1,17 @@
+// Package trace reads job logs as streams of capcli.Job, in memory that does
+// not grow with the log (but for eight to sixteen bytes for each job id whose
+// repetition must be noticed).
+//
+// A reader is made by Open, which undoes gzip and zstd, tells the format from
+// the first bytes when it is not named, and holds the input to limits. Jobs
+// gives the jobs in the order of the file; Report says afterwards what was
+// read, kept, folded, rejected and assumed, and why. Every row is counted
+// exactly once: Rows = Kept + Folded + Rejected.
+//
+// A row that cannot be a job (a negative number, an end before its start) is
+// rejected with a reason and reading goes on. A file that cannot be a log (no
+// header, cut short, not text, a line over 1 MiB) ends the stream with a
+// *capcli.InputError.
+//
+// A new format is one new file: a Format added to Formats in its init.
+package trace

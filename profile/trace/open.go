@@ -1,0 +1,208 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"capcli"
+)
+
+// headBytes is how much of a file its format is told from.
+const headBytes = 64 << 10
+
+// Open makes ready to read in: it undoes gzip or zstd, tells the format when
+// o does not name it, and refuses what cannot be a log (empty, not text).
+func Open(in Input, o Options) (*Reader, error) {
+	if in.R == nil && in.At == nil {
+		return nil, fmt.Errorf("opening trace %q: no reader given", in.Name)
+	}
+	r := newReader(in, o)
+	if err := r.unpack(); err != nil {
+		return nil, err
+	}
+	head := r.text.head(headBytes)
+	if len(head) == 0 {
+		if err := r.ended(); err != nil {
+			return nil, err
+		}
+		return nil, r.fault(0, "", "the file is empty: expected a job log", "check how it was exported")
+	}
+	if err := r.choose(head); err != nil {
+		return nil, err
+	}
+	if !r.format.Binary {
+		if err := r.checkText(head); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// unpack sets r.text on the decompressed stream.
+func (r *Reader) unpack() error {
+	src := r.in.R
+	if src == nil {
+		src = io.NewSectionReader(r.in.At, 0, r.in.Size)
+	}
+	raw := &meter{r: src}
+	t := newText(raw)
+	head := t.head(6)
+	var plain io.Reader
+	var err error
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		r.packed = "gzip"
+		plain, err = gzip.NewReader(t)
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		r.packed = "zstd"
+		plain, err = zstd.NewReader(t, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+	default:
+		r.text = t
+		return nil
+	}
+	if err != nil {
+		r.text = &text{err: err}
+		return r.ended()
+	}
+	r.text = newText(&guard{plain: plain, raw: raw})
+	return nil
+}
+
+// choose finds the format: the one named, or the one that knows head.
+func (r *Reader) choose(head []byte) error {
+	name := r.o.Format
+	if name == "" {
+		var err error
+		if name, err = r.sniff(head); err != nil {
+			return err
+		}
+	}
+	format, err := Formats.Get(name)
+	if err != nil {
+		return err
+	}
+	r.format, r.rep.Format = format, name
+	return nil
+}
+
+func (r *Reader) sniff(head []byte) (string, error) {
+	if len(r.o.Columns) > 0 {
+		return "sacct", nil
+	}
+	var known []string
+	for _, e := range Formats.All() {
+		if e.Value.Sniff != nil && e.Value.Sniff(head) {
+			known = append(known, e.Name)
+		}
+	}
+	if len(r.o.Map) > 0 && !mappable(known) {
+		return "csv", nil
+	}
+	if len(known) > 0 {
+		return known[0], nil
+	}
+	if err := r.checkText(head); err != nil {
+		return "", err
+	}
+	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	hint := "name it with --format; formats: " + strings.Join(Formats.Names(), ", ")
+	if bytes.Count(first, []byte{'|'}) >= 3 {
+		hint = "if it is a sacct dump without a header, name its columns with --columns, the list given to sacct --format"
+	}
+	return "", r.fault(1, "", fmt.Sprintf("the format is not recognised: the file begins with %q", brief(first)), hint)
+}
+
+// mappable tells whether the one format that was recognised takes a Map.
+func mappable(known []string) bool {
+	if len(known) == 0 {
+		return false
+	}
+	switch known[0] {
+	case "csv", "jsonl", "parquet", "sacct":
+		return true
+	}
+	return false
+}
+
+func (r *Reader) checkText(head []byte) error {
+	kind := ""
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		kind = "a zip archive"
+	case bytes.HasPrefix(head, []byte("BZh")):
+		kind = "bzip2"
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
+		kind = "xz"
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		kind = "parquet"
+	case len(head) > 262 && string(head[257:262]) == "ustar":
+		kind = "a tar archive"
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		kind = "UTF-16 text"
+	case bytes.IndexByte(head, 0) >= 0:
+		kind = "binary data"
+	default:
+		return nil
+	}
+	return r.fault(0, "", "expected text, plain or packed with gzip or zstd; found "+kind, "unpack or convert it first")
+}
+
+// ended turns the end of the text into an error: nil for the plain end, and
+// for a cut that was allowed.
+func (r *Reader) ended() error {
+	t := r.text
+	switch {
+	case t.err == nil || t.err == io.EOF:
+		return nil
+	case errors.Is(t.err, errLongLine):
+		return r.fault(t.line+1, "", "the line is longer than 1 MiB", "check that this is a job log")
+	case errors.Is(t.err, errTooBig):
+		return r.fault(t.line+1, "", t.err.Error(), "unpack it, check it, and give it plain")
+	case errors.Is(t.err, io.ErrUnexpectedEOF) && r.packed != "":
+		return r.cut(fmt.Sprintf("is cut short: the %s data ends in the middle of line %d", r.packed, t.line+1))
+	case r.packed != "":
+		e := r.fault(t.line+1, "", fmt.Sprintf("the %s data is damaged: %v", r.packed, t.err), "check the copy: "+r.packed+" -t "+r.in.Name)
+		e.Err = t.err
+		return e
+	}
+	return fmt.Errorf("reading %s: %w", r.in.Name, t.err)
+}
+
+// cut is what happens at the end of an input that was cut short.
+func (r *Reader) cut(what string) error {
+	r.rep.Cut = true
+	if r.o.AllowCut {
+		r.Note("the file " + what + "; what comes after is missing")
+		return nil
+	}
+	var hint strings.Builder
+	if r.lastID != "" {
+		fmt.Fprintf(&hint, "last whole job: %s, submitted %s\n", brief([]byte(r.lastID)), r.lastSubmit)
+	}
+	if r.packed != "" {
+		fmt.Fprintf(&hint, "check the copy: %s -t %s\n", r.packed, r.in.Name)
+	}
+	hint.WriteString("jobs after it are missing, so waits and demand would be too low; to go on with what is there: --allow-cut")
+	return r.fault(0, "", what, hint.String())
+}
+
+// fault makes the error for an input that cannot be read at all.
+func (r *Reader) fault(line int, field, text, hint string) *capcli.InputError {
+	return &capcli.InputError{File: r.in.Name, Line: line, Field: field, Text: text, Hint: hint}
+}
+
+// brief shortens b for a message.
+func brief(b []byte) string {
+	const most = 60
+	b = bytes.TrimRight(b, "\r\n")
+	if len(b) <= most {
+		return string(b)
+	}
+	return string(b[:most]) + "…"
+}

@@ -1,0 +1,199 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"capcli"
+)
+
+func init() {
+	Formats.Add("philly", "Microsoft Philly cluster_job_log (Jeon et al., ATC'19), or the table timestamp,duration,num_gpus,gpu_time,cluster",
+		Format{Sniff: sniffPhilly, Read: readPhilly})
+}
+
+func sniffPhilly(head []byte) bool {
+	if json := beginsJSON(head); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
+		return bytes.Contains(json, []byte(`"attempts"`)) && bytes.Contains(json, []byte(`"vc"`))
+	}
+	return headHas(head, "timestamp", "duration", "num_gpus", "cluster")
+}
+
+func readPhilly(r *Reader) error {
+	if json := beginsJSON(r.text.head(headBytes)); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
+		return readPhillyJSON(r)
+	}
+	return readPhillyTable(r)
+}
+
+// phillyJob is one object of the log.
+type phillyJob struct {
+	Status    string          `json:"status"`
+	VC        string          `json:"vc"`
+	ID        string          `json:"jobid"`
+	Submitted *string         `json:"submitted_time"`
+	User      string          `json:"user"`
+	Attempts  []phillyAttempt `json:"attempts"`
+}
+
+type phillyAttempt struct {
+	Start  *string `json:"start_time"`
+	End    *string `json:"end_time"`
+	Detail []struct {
+		GPUs []json.RawMessage `json:"gpus"`
+	} `json:"detail"`
+}
+
+func readPhillyJSON(r *Reader) error {
+	p := &philly{r: r, zone: newZoned(r)}
+	list := objects{r: r}
+	for list.next() {
+		if !p.object(&list) {
+			return nil
+		}
+	}
+	return list.err
+}
+
+type philly struct {
+	r          *Reader
+	zone       *zoned
+	ids        arena
+	vcs, users names
+}
+
+func (p *philly) object(list *objects) bool {
+	var in phillyJob
+	if err := json.Unmarshal(list.raw, &in); err != nil {
+		return p.r.Reject(list.line, list.raw, "not a Philly job in JSON")
+	}
+	job := capcli.Job{
+		ID: in.ID, Tenant: p.users.of([]byte(in.User)), Partition: p.vcs.of([]byte(in.VC)),
+		State: phillyState(in.Status), Deadline: capcli.NoTime,
+	}
+	var bad flaw
+	if job.Submit, bad = p.when(in.Submitted); bad != flawless {
+		return p.r.Reject(list.line, list.raw, "submitted_time: "+string(bad))
+	}
+	if reason := p.fold(&job, in.Attempts); reason != "" {
+		return p.r.Reject(list.line, list.raw, reason)
+	}
+	return p.r.Keep(list.line, list.raw, &job)
+}
+
+// fold makes one run of a job's attempts: its length is the sum of theirs, as
+// in the published tables, and its GPUs are those of the last one that names
+// any.
+func (p *philly) fold(job *capcli.Job, attempts []phillyAttempt) (reason string) {
+	job.Start, job.End = capcli.NoTime, capcli.NoTime
+	ran, open := 0, 0
+	for _, a := range attempts {
+		start, bad := p.when(a.Start)
+		if bad != flawless {
+			return "start_time: " + string(bad)
+		}
+		end, bad := p.when(a.End)
+		if bad != flawless {
+			return "end_time: " + string(bad)
+		}
+		gpus := 0
+		for _, d := range a.Detail {
+			gpus += len(d.GPUs)
+		}
+		if gpus > 0 {
+			job.GPUs = gpus
+		}
+		if !start.Known() || !end.Known() {
+			open++
+			continue
+		}
+		if end < start {
+			return "end before start"
+		}
+		ran++
+		job.Run += capcli.Seconds(end - start)
+		if !job.Start.Known() || start < job.Start {
+			job.Start = start
+		}
+		job.End = max(job.End, end)
+	}
+	switch {
+	case ran == 0:
+		return "never ran: no attempt with a start and an end"
+	case job.GPUs == 0:
+		return "no attempt names its GPUs"
+	}
+	job.Run = p.r.lift(job.Run)
+	if ran > 1 {
+		p.r.Assume("several attempts: their lengths added up")
+	}
+	if open > 0 {
+		p.r.Assume("an attempt without a start or an end: left out")
+	}
+	return ""
+}
+
+func (p *philly) when(text *string) (capcli.Time, flaw) {
+	if text == nil {
+		return capcli.NoTime, flawless
+	}
+	return p.zone.read(known([]byte(*text)))
+}
+
+func phillyState(status string) string {
+	switch status {
+	case "Pass":
+		return "COMPLETED"
+	case "Killed":
+		return "CANCELLED"
+	case "Failed":
+		return "FAILED"
+	}
+	return status
+}
+
+// readPhillyTable reads the derived table. It has no ids: a job is called j
+// and the number of its row, from 0.
+func readPhillyTable(r *Reader) error {
+	t, err := newTable(r, 0, true)
+	if err != nil {
+		return err
+	}
+	if err := t.need("timestamp", "duration", "num_gpus", "cluster"); err != nil {
+		return err
+	}
+	p := &philly{r: r, zone: newZoned(r)}
+	submit, run, gpus, vc := t.col("timestamp"), t.col("duration"), t.col("num_gpus"), t.col("cluster")
+	for t.next() {
+		job := capcli.Job{
+			ID: p.ids.of(append([]byte{'j'}, p.ids.number(t.rows-1)...)), Partition: p.vcs.of(t.cell(vc)),
+			Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
+		}
+		field, bad := p.row(&job, t.cell(submit), t.cell(run), t.cell(gpus))
+		more := true
+		if bad != flawless {
+			more = r.Reject(t.line, t.raw, field+": "+string(bad))
+		} else {
+			more = r.Keep(t.line, t.raw, &job)
+		}
+		if !more {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (p *philly) row(job *capcli.Job, submit, run, gpus []byte) (field string, bad flaw) {
+	if job.Submit, bad = p.zone.read(known(submit)); bad != flawless {
+		return "timestamp", bad
+	}
+	length, _, bad := fixed(run, 1)
+	if bad != flawless {
+		return "duration", bad
+	}
+	if job.GPUs, job.GPUMilli, bad = parseGPUs(gpus); bad != flawless {
+		return "num_gpus", bad
+	}
+	job.Run = p.r.lift(capcli.Seconds(length))
+	return "", flawless
+}

@@ -1,0 +1,167 @@
+package trace
+
+import (
+	"capcli"
+)
+
+// The places of our columns in Columns.
+const (
+	colID = iota
+	colTenant
+	colPartition
+	colModel
+	colGPUs
+	colCPUs
+	colMem
+	colClass
+	colSubmit
+	colStart
+	colEnd
+	colRun
+	colLimit
+	colPriority
+	colDeadline
+	colState
+	numColumns
+)
+
+// record turns cells under our column names into a job. A nil cell is a
+// column that is not there.
+type record struct {
+	r     *Reader
+	clock clock
+	ids   arena
+	names [numColumns]names
+}
+
+func newRecord(r *Reader) *record {
+	return &record{r: r, clock: clock{zone: r.o.TZ, later: r.o.DSTLater}}
+}
+
+// keep makes a job of cells and gives it out, or rejects the row. row counts
+// the rows from 1: it is the id of a job without one.
+func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte) (bool, error) {
+	job := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	if col, bad := d.numbers(&job, cells); bad != flawless {
+		return d.r.Reject(line, raw, Columns[col]+": "+string(bad)), nil
+	}
+	if col, bad := d.times(&job, cells); bad == noZone {
+		return false, d.r.noZone(line, Columns[col], cells[col])
+	} else if bad != flawless {
+		return d.r.Reject(line, raw, Columns[col]+": "+string(bad)), nil
+	}
+	if bad := d.run(&job, cells); bad != "" {
+		return d.r.Reject(line, raw, bad), nil
+	}
+	if id := trim(cells[colID]); len(id) > 0 {
+		job.ID = d.ids.of(id)
+	} else {
+		job.ID = d.ids.number(row)
+	}
+	job.Tenant = d.names[colTenant].of(trim(cells[colTenant]))
+	job.Partition = d.names[colPartition].of(trim(cells[colPartition]))
+	job.GPUModel = d.names[colModel].of(trim(cells[colModel]))
+	job.Class = d.names[colClass].of(trim(cells[colClass]))
+	job.State = d.names[colState].of(trim(cells[colState]))
+	return d.r.Keep(line, raw, &job), nil
+}
+
+// numbers fills what is a plain number. An empty cell is unknown but for gpus.
+func (d *record) numbers(job *capcli.Job, cells *[numColumns][]byte) (col int, bad flaw) {
+	if job.GPUs, job.GPUMilli, bad = parseGPUs(cells[colGPUs]); bad != flawless {
+		return colGPUs, bad
+	}
+	if job.CPUMilli, bad = optional(cells[colCPUs], 1000); bad != flawless {
+		return colCPUs, bad
+	}
+	if job.MemMiB, bad = optional(cells[colMem], 1024); bad != flawless {
+		return colMem, bad
+	}
+	limit, bad := optional(cells[colLimit], 1)
+	if bad != flawless {
+		return colLimit, bad
+	}
+	job.Limit = capcli.Seconds(limit)
+	if p := cells[colPriority]; len(trim(p)) > 0 {
+		n, _, bad := fixed(p, 1)
+		if bad != flawless {
+			return colPriority, bad
+		}
+		job.Priority = int(n)
+	}
+	return 0, flawless
+}
+
+// optional reads a number that is not negative; an empty cell is 0.
+func optional(b []byte, scale int64) (int64, flaw) {
+	if len(b) == 0 || len(trim(b)) == 0 {
+		return 0, flawless
+	}
+	n, _, bad := fixed(b, scale)
+	if bad == flawless && n < 0 {
+		bad = negative
+	}
+	return n, bad
+}
+
+func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad flaw) {
+	for _, c := range [...]struct {
+		col int
+		to  *capcli.Time
+	}{{colSubmit, &job.Submit}, {colStart, &job.Start}, {colEnd, &job.End}, {colDeadline, &job.Deadline}} {
+		if len(cells[c.col]) == 0 {
+			*c.to = capcli.NoTime
+			continue
+		}
+		m, bad := d.clock.read(cells[c.col])
+		if bad != flawless {
+			return c.col, bad
+		}
+		if m.rounded {
+			d.r.Assume("fractions of a second: rounded to the nearest")
+		}
+		if m.other.Known() {
+			d.r.Assume(d.r.repeated(m.at))
+		}
+		*c.to = m.at
+	}
+	return 0, flawless
+}
+
+// run settles the run time: as told, or else from start to end.
+func (d *record) run(job *capcli.Job, cells *[numColumns][]byte) (reason string) {
+	if cell := trim(cells[colRun]); len(cell) > 0 {
+		n, whole, bad := fixed(cell, 1)
+		if bad != flawless {
+			return Columns[colRun] + ": " + string(bad)
+		}
+		if !whole {
+			d.r.Assume("fractions of a second: rounded to the nearest")
+		}
+		job.Run = capcli.Seconds(n)
+		return ""
+	}
+	if !job.Start.Known() || !job.End.Known() {
+		return "run_s: missing, and start and end do not give it"
+	}
+	if job.End < job.Start {
+		return "end before start"
+	}
+	job.Run = capcli.Seconds(job.End - job.Start)
+	return ""
+}
+
+// repeated says what was assumed about a time in a repeated hour.
+func (r *Reader) repeated(at capcli.Time) string {
+	pass := "first pass"
+	if r.o.DSTLater {
+		pass = "second pass"
+	}
+	return "time in a repeated hour, " + at.Std().In(r.o.TZ).Format("2006-01-02") + ": " + pass
+}
+
+// noZone refuses a log whose times name no zone.
+func (r *Reader) noZone(line int, field string, value []byte) error {
+	return r.fault(line, field, "the times have no zone (found "+brief(value)+")",
+		"say where the clock was, with --tz Europe/Berlin or --tz UTC, or export seconds since 1970")
+}
