@@ -1,0 +1,176 @@
+package simulate
+
+import (
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// class is jobs that may run in the same pools: one partition and one wish for
+// a GPU model.
+type class struct {
+	partition, model string
+	queue            *queue
+	ranks            [][]int // eligible pools by order of preference; ranks[0] is tried first
+	committed        []int   // eligible committed pools, whose accounts note who waits
+	most             int     // GPUs of the largest eligible pool
+	fits             []int8  // by GPUs, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
+	arrived          capcli.GPUTime
+	jobs             int64
+}
+
+type classKey struct{ partition, model string }
+
+// classOf finds or makes the class of a job.
+func (e *engine) classOf(j *capcli.Job) *class {
+	key := classKey{j.Partition, j.GPUModel}
+	if c := e.lastClass; c != nil && c.partition == key.partition && c.model == key.model {
+		return c
+	}
+	c, ok := e.classes[key]
+	if !ok {
+		c = e.newClass(key)
+		e.classes[key] = c
+		e.classList = append(e.classList, c)
+	}
+	e.lastClass = c
+	return c
+}
+
+// newClass works out where jobs of a class may go. Committed pools come first
+// and together; then each rank of overflow.
+func (e *engine) newClass(key classKey) *class {
+	c := &class{partition: key.partition, model: key.model}
+	byRank := map[int][]int{}
+	var ranks []int
+	for i := range e.c.pools {
+		p := &e.c.pools[i]
+		if (p.Partition != "" && p.Partition != key.partition) || !modelFits(key.model, p.GPUModel) {
+			continue
+		}
+		rank := p.Rank
+		if p.Terms.Committed() {
+			rank = -1
+			c.committed = append(c.committed, i)
+		}
+		if _, have := byRank[rank]; !have {
+			ranks = append(ranks, rank)
+		}
+		byRank[rank] = append(byRank[rank], i)
+		c.most = max(c.most, p.Capacity())
+	}
+	slices.Sort(ranks)
+	for _, r := range ranks {
+		c.ranks = append(c.ranks, byRank[r])
+	}
+	name := ""
+	if e.partitions[key.partition] {
+		name = key.partition
+	}
+	c.queue = e.queueOf(name)
+	for _, pools := range c.ranks {
+		for _, p := range pools {
+			if s := &e.c.state[p]; !slices.Contains(s.queues, c.queue) {
+				s.queues = append(s.queues, c.queue)
+			}
+			e.join(c.queue, p)
+		}
+	}
+	return c
+}
+
+// modelFits tells whether a pool's GPU model serves a wish: "" is any, "A|B"
+// is either; a pool without a model serves every wish.
+func modelFits(want, have string) bool {
+	if want == "" || have == "" || strings.EqualFold(want, have) {
+		return true
+	}
+	for alt := range strings.SplitSeq(want, "|") {
+		if strings.EqualFold(alt, have) {
+			return true
+		}
+	}
+	return false
+}
+
+// queueOf finds or makes the queue of a partition; "" is the common one.
+func (e *engine) queueOf(name string) *queue {
+	for _, q := range e.queues {
+		if q.name == name {
+			return q
+		}
+	}
+	q := &queue{name: name, policy: e.cfg.Policy(e.cfg.Settings), cell: &cell{}}
+	q.keyed, _ = q.policy.(Keyed)
+	q.cell.queues = append(q.cell.queues, q)
+	e.queues = append(e.queues, q)
+	return q
+}
+
+// join puts pool p into q's cell, and with it the cell that p was in.
+func (e *engine) join(q *queue, p int) {
+	for _, other := range e.queues {
+		o := other.cell
+		if o == q.cell || !slices.Contains(o.pools, p) {
+			continue
+		}
+		for _, chunk := range o.running.chunks {
+			for _, en := range chunk {
+				q.cell.running.insert(en)
+			}
+		}
+		q.cell.pools = append(q.cell.pools, o.pools...)
+		for _, moved := range o.queues {
+			moved.cell = q.cell
+		}
+		q.cell.queues = append(q.cell.queues, o.queues...)
+	}
+	if !slices.Contains(q.cell.pools, p) {
+		q.cell.pools = append(q.cell.pools, p)
+	}
+}
+
+// canEver tells whether l would fit if every pool were whole and empty.
+func (e *engine) canEver(l *Live) bool {
+	c := l.class
+	if l.GPUs > c.most || len(c.ranks) == 0 || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) {
+		return false
+	}
+	plain := l.CPUMilli == 0 && l.MemMiB == 0 && l.GPUMilli == 0 && l.GPUs < 4096
+	if plain {
+		for len(c.fits) <= l.GPUs {
+			c.fits = append(c.fits, 0)
+		}
+		if f := c.fits[l.GPUs]; f != 0 {
+			return f == 1
+		}
+	}
+	ok := e.fitsEmpty(l)
+	if plain {
+		c.fits[l.GPUs] = 2
+		if ok {
+			c.fits[l.GPUs] = 1
+		}
+	}
+	return ok
+}
+
+// fitsEmpty tries l on an empty cluster of all nodes.
+func (e *engine) fitsEmpty(l *Live) bool {
+	if e.empty == nil {
+		e.empty = newCluster(e.c.pools)
+		for n := range e.empty.nodes {
+			e.empty.setUp(n, true, false)
+		}
+	}
+	if l.GPUMilli > 0 {
+		e.empty.shareDevices(func(func(*Live) bool) {})
+	}
+	for _, pools := range l.class.ranks {
+		if len(e.findIn(e.empty, l, pools)) > 0 {
+			return true
+		}
+	}
+	return false
+}

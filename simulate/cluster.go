@@ -1,0 +1,346 @@
+package simulate
+
+import (
+	"iter"
+	"math/bits"
+
+	"capcli"
+)
+
+// Slice is the part of a gang on one node.
+type Slice struct {
+	Pool, Node int32 // Node is the index in the cluster
+	GPUs       int32 // whole GPUs
+	Milli      int32 // share of one GPU, in thousandths; GPUs is 0 then
+	Device     int32 // the shared GPU's number on the node
+	CPUMilli   int64
+	MemMiB     int64
+	mask       uint64 // which whole GPUs, on nodes that share GPUs
+}
+
+// milli is the slice's GPU capacity in thousandths.
+func (s *Slice) milli() int64 { return int64(s.GPUs)*1000 + int64(s.Milli) }
+
+// node is one machine.
+type node struct {
+	pool     int32
+	free     int32 // wholly free GPUs
+	part     int32 // counted pools: free thousandths of one more GPU
+	cpu      int64 // free, in thousandths
+	mem      int64 // free, in MiB
+	up       bool  // delivered and not lost
+	draining bool  // has notice: takes no new work
+
+	delivered, lost bool
+	noticed         capcli.Seconds // when it got notice
+}
+
+// Cluster is the nodes of all pools and who holds what of them. A placement
+// reads it; only the engine changes it.
+type Cluster struct {
+	pools  []Pool
+	nodes  []node
+	state  []poolState
+	shares []int16 // free thousandths by node and device; nil until a GPU is shared
+	base   []int32 // first device of a node in shares
+	now    capcli.Seconds
+}
+
+// poolState is what changes about a pool.
+type poolState struct {
+	first, n int      // its nodes
+	free     int      // wholly free GPUs on nodes that take work
+	avail    bitset   // nodes that take work and have a GPU or a part of one free
+	levels   []bitset // nodes by free GPUs; nil where nodes are few or large
+	frag     fragClock
+	queues   []*queue // whom free capacity concerns
+	account  account
+	lent     int // GPUs of an elastic pool promised to jobs
+}
+
+// levelled pools have small nodes, and more than one.
+const maxLevel = 64
+
+func newCluster(pools []Pool) *Cluster {
+	c := &Cluster{pools: pools, state: make([]poolState, len(pools))}
+	for i := range pools {
+		p, s := &pools[i], &c.state[i]
+		s.first, s.n = len(c.nodes), p.Nodes
+		s.avail = newBitset(p.Nodes)
+		if p.Nodes > 1 && p.GPUsPerNode <= maxLevel {
+			s.levels = make([]bitset, p.GPUsPerNode+1)
+			for f := range s.levels {
+				s.levels[f] = newBitset(p.Nodes)
+			}
+			s.frag = newFragClock(p.GPUsPerNode)
+		}
+		for range p.Nodes {
+			c.nodes = append(c.nodes, node{pool: int32(i), free: int32(p.GPUsPerNode), cpu: p.CPUMilli, mem: p.MemMiB})
+		}
+	}
+	return c
+}
+
+// Now is the present instant.
+func (c *Cluster) Now() capcli.Seconds { return c.now }
+
+// Pool gives the terms of pool p.
+func (c *Cluster) Pool(p int) *Pool { return &c.pools[p] }
+
+// Pools is the number of pools.
+func (c *Cluster) Pools() int { return len(c.pools) }
+
+// Free is the number of wholly free GPUs of pool p on nodes that take work.
+func (c *Cluster) Free(p int) int { return c.state[p].free }
+
+// NodeFree is the number of wholly free GPUs of node n.
+func (c *Cluster) NodeFree(n int) int { return int(c.nodes[n].free) }
+
+// NodePool is the pool of node n.
+func (c *Cluster) NodePool(n int) int { return int(c.nodes[n].pool) }
+
+// Nodes are the nodes of pool p that take work and have something free, in
+// order of their number.
+func (c *Cluster) Nodes(p int) iter.Seq[int] {
+	s := &c.state[p]
+	return func(yield func(int) bool) {
+		for i := s.avail.next(-1); i >= 0; i = s.avail.next(i) {
+			if !yield(s.first + i) {
+				return
+			}
+		}
+	}
+}
+
+// nextFree is the first node of pool p after n that has a wholly free GPU; n
+// is -1 at first. It gives -1 when there is none.
+func (c *Cluster) nextFree(p, n int) int {
+	s := &c.state[p]
+	i := n - s.first
+	if n < 0 {
+		i = -1
+	}
+	for i = s.avail.next(i); i >= 0; i = s.avail.next(i) {
+		if c.nodes[s.first+i].free > 0 {
+			return s.first + i
+		}
+	}
+	return -1
+}
+
+// hosts are the nodes of pool p that take work, whatever is free on them: for
+// jobs that want no GPU.
+func (c *Cluster) hosts(p int) iter.Seq[int] {
+	s := &c.state[p]
+	return func(yield func(int) bool) {
+		for n := s.first; n < s.first+s.n; n++ {
+			if nd := &c.nodes[n]; nd.up && !nd.draining && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// firstLevel is the node of pool p with exactly free free GPUs and the least
+// number above after (-1 at first), or -1. The pool must have levels.
+func (c *Cluster) firstLevel(p, free, after int) int {
+	s := &c.state[p]
+	i := after - s.first
+	if after < 0 {
+		i = -1
+	}
+	if i = s.levels[free].next(i); i < 0 {
+		return -1
+	}
+	return s.first + i
+}
+
+// Fits tells whether all of l fits on node n: GPUs or a share of one, CPUs and
+// memory, where the job and the node state them.
+func (c *Cluster) Fits(l *Live, n int) bool {
+	nd := &c.nodes[n]
+	if !nd.up || nd.draining || !c.fitsHost(nd, l.CPUMilli, l.MemMiB) {
+		return false
+	}
+	if l.GPUMilli > 0 {
+		return c.Device(l, n) >= 0
+	}
+	return int(nd.free) >= l.GPUs
+}
+
+// fitsHost tells whether CPUs and memory suffice.
+func (c *Cluster) fitsHost(nd *node, cpu, mem int64) bool {
+	p := &c.pools[nd.pool]
+	return (p.CPUMilli == 0 || nd.cpu >= cpu) && (p.MemMiB == 0 || nd.mem >= mem)
+}
+
+// Device is the GPU of node n on which l's share fits most tightly (so that
+// whole GPUs stay whole), the lowest number among equals, or -1.
+func (c *Cluster) Device(l *Live, n int) int {
+	if c.fluid(c.nodes[n].pool) {
+		if int(c.nodes[n].free)*1000+int(c.nodes[n].part) >= l.GPUMilli {
+			return 0
+		}
+		return -1
+	}
+	want, best, at := int16(l.GPUMilli), int16(1001), -1
+	for d := range c.pools[c.nodes[n].pool].GPUsPerNode {
+		if f := c.share(n, d); f >= want && f < best {
+			best, at = f, d
+		}
+	}
+	return at
+}
+
+// share is the free part of a GPU in thousandths.
+func (c *Cluster) share(n, d int) int16 {
+	if c.shares == nil {
+		if d < int(c.nodes[n].free) {
+			return 1000
+		}
+		return 0
+	}
+	return c.shares[int(c.base[n])+d]
+}
+
+// whole is the slice that puts all of l on node n.
+func (c *Cluster) whole(l *Live, n int) Slice {
+	s := Slice{Pool: c.nodes[n].pool, Node: int32(n), CPUMilli: l.CPUMilli, MemMiB: l.MemMiB}
+	if l.GPUMilli > 0 {
+		s.Milli, s.Device = int32(l.GPUMilli), int32(c.Device(l, n))
+	} else {
+		s.GPUs = int32(l.GPUs)
+	}
+	return s
+}
+
+// part is the slice that puts gpus of l's GPUs on node n, with CPUs and memory
+// in proportion, rounded up.
+func (c *Cluster) part(l *Live, n, gpus int) Slice {
+	g, all := int64(gpus), int64(l.GPUs)
+	return Slice{
+		Pool: c.nodes[n].pool, Node: int32(n), GPUs: int32(gpus),
+		CPUMilli: (l.CPUMilli*g + all - 1) / all, MemMiB: (l.MemMiB*g + all - 1) / all,
+	}
+}
+
+// take claims slices. Claiming what is not free is a bug and panics: no GPU is
+// ever held twice.
+func (c *Cluster) take(slices []Slice) {
+	for i := range slices {
+		s := &slices[i]
+		nd := &c.nodes[s.Node]
+		if nd.pool != s.Pool || !nd.up || nd.draining || nd.free < s.GPUs {
+			panic("simulate: a placement named GPUs that are not free")
+		}
+		if c.pools[s.Pool].CPUMilli > 0 {
+			nd.cpu -= s.CPUMilli
+		}
+		if c.pools[s.Pool].MemMiB > 0 {
+			nd.mem -= s.MemMiB
+		}
+		c.state[s.Pool].account.usable -= s.milli()
+		switch {
+		case s.Milli > 0:
+			c.takeShare(s)
+		case s.GPUs > 0:
+			c.takeWhole(s)
+		}
+	}
+}
+
+// release gives slices back.
+func (c *Cluster) release(slices []Slice) {
+	for i := range slices {
+		s := &slices[i]
+		nd := &c.nodes[s.Node]
+		if c.pools[s.Pool].CPUMilli > 0 {
+			nd.cpu += s.CPUMilli
+		}
+		if c.pools[s.Pool].MemMiB > 0 {
+			nd.mem += s.MemMiB
+		}
+		if nd.up && !nd.draining {
+			c.state[s.Pool].account.usable += s.milli()
+		}
+		switch {
+		case s.Milli > 0:
+			c.releaseShare(s)
+		case s.GPUs > 0:
+			c.releaseWhole(s)
+		}
+	}
+}
+
+// setFree records that node n has free wholly free GPUs, in every index.
+func (c *Cluster) setFree(n int, free int32) {
+	nd := &c.nodes[n]
+	old := nd.free
+	nd.free = free
+	if nd.up && !nd.draining {
+		c.index(n, old, free)
+	}
+}
+
+// index moves node n from one level of free GPUs to another; -1 is not there.
+func (c *Cluster) index(n int, old, free int32) {
+	s := &c.state[c.nodes[n].pool]
+	i := n - s.first
+	if s.levels != nil {
+		if old >= 0 {
+			s.levels[old].clear(i)
+		}
+		if free >= 0 {
+			s.levels[free].set(i)
+		}
+		s.frag.move(old, free, c.now)
+	}
+	s.free += int(max(free, 0)) - int(max(old, 0))
+	if free > 0 || (free == 0 && c.hasShare(n)) {
+		s.avail.set(i)
+	} else {
+		s.avail.clear(i)
+	}
+}
+
+// setUp brings node n up, drains it or takes it down, and tells whether that
+// changed anything.
+func (c *Cluster) setUp(n int, up, draining bool) bool {
+	nd := &c.nodes[n]
+	was, is := nd.up && !nd.draining, up && !draining
+	changed := nd.up != up || nd.draining != draining
+	nd.up, nd.draining = up, draining
+	a := &c.state[nd.pool].account
+	switch {
+	case was && !is:
+		c.index(n, nd.free, -1)
+		a.usable -= c.freeMilli(n)
+	case is && !was:
+		c.index(n, -1, nd.free)
+		a.usable += c.freeMilli(n)
+	}
+	return changed
+}
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+func (b bitset) set(i int)   { b[i>>6] |= 1 << (i & 63) }
+func (b bitset) clear(i int) { b[i>>6] &^= 1 << (i & 63) }
+func (b bitset) next(i int) int { // the least member above i, or -1
+	i++
+	w := i >> 6
+	if w >= len(b) {
+		return -1
+	}
+	if m := b[w] >> (i & 63); m != 0 {
+		return i + bits.TrailingZeros64(m)
+	}
+	for w++; w < len(b); w++ {
+		if b[w] != 0 {
+			return w<<6 + bits.TrailingZeros64(b[w])
+		}
+	}
+	return -1
+}

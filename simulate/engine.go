@@ -1,0 +1,301 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"capcli"
+)
+
+// Config is one run: capacity, jobs and the rules that bring them together.
+type Config struct {
+	Start       capcli.Time    // instant 0; NoTime is the first job's submission
+	Until       capcli.Seconds // stop then; 0 is when the last job has ended
+	Pools       []Pool
+	Jobs        capcli.Jobs
+	Policy      NewPolicy
+	Settings    Settings
+	Placement   Placement
+	Overflow    Overflow
+	Restarts    Restarts
+	Tenants     []Tenant // those with a weight or a quota; others join as they come
+	CPUJobs     bool     // run jobs that want no GPU too; else they are left out
+	KillAtLimit bool     // end a job at its limit, as a strict scheduler does
+	Observers   []Observer
+}
+
+// Tenant is who pays for jobs.
+type Tenant struct {
+	Name   string
+	Weight float64 // share it is entitled to, against the others'; 0 is 1
+	Quota  int     // most GPUs at once; 0 is without limit
+
+	index int
+	used  int            // GPUs held
+	milli int64          // the same in thousandths
+	host  [2]int64       // CPUs in thousandths and memory in MiB held
+	past  float64        // fair: decayed past use, in GPU-seconds, as of stamp
+	stamp capcli.Seconds // when past was last brought up to date
+}
+
+// Observer is told each event as it happens. It must not keep the Live.
+type Observer interface {
+	Observe(e Event, c *Cluster)
+}
+
+// horizon bounds a run: fifty years.
+const horizon = capcli.Seconds(50 * 366 * 86400)
+
+// engine is a run in progress.
+type engine struct {
+	cfg        Config
+	c          *Cluster
+	empty      *Cluster // all nodes, nothing held: to tell what can never fit
+	agenda     agenda
+	slab       slab
+	queues     []*queue
+	partitions map[string]bool // those with pools of their own
+	classes    map[classKey]*class
+	classList  []*class
+	lastClass  *class
+	tenants    map[string]*Tenant
+	tenantList []*Tenant
+	lastTenant *Tenant
+	ledger     ledger
+	meter      meter
+	turn       Turn
+	scratch    []Slice
+	runningN   int
+	seq        uint64
+	next       capcli.Job // the arrival pulled ahead
+	nextAt     capcli.Seconds
+	more       bool
+	pull       func() (capcli.Job, error, bool)
+	read       int64
+	stopped    bool // at Until
+}
+
+// Run plays the jobs against the pools and gives what became of both. It reads
+// the stream of jobs once, holding the live ones only. Same Config, same
+// Result, on any number of cores.
+//
+// It ends with the first error of the stream, when ctx ends, with a
+// *capcli.InputError when jobs are not in order of submission, and with an
+// *AccountError when the books do not balance.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	e, err := newEngine(cfg)
+	if err != nil {
+		return nil, err
+	}
+	pull, stop := iter.Pull2(cfg.Jobs)
+	defer stop()
+	e.pull = pull
+	if err := e.first(); err != nil {
+		return nil, err
+	}
+	if err := e.loop(ctx); err != nil {
+		return nil, err
+	}
+	return e.result()
+}
+
+func newEngine(cfg Config) (*engine, error) {
+	if cfg.Policy == nil || cfg.Placement == nil || cfg.Jobs == nil {
+		return nil, errors.New("simulate: a run needs jobs, a policy and a placement")
+	}
+	if len(cfg.Pools) == 0 {
+		return nil, errors.New("simulate: a run needs at least one pool")
+	}
+	e := &engine{cfg: cfg, c: newCluster(cfg.Pools), partitions: map[string]bool{}, classes: map[classKey]*class{}, tenants: map[string]*Tenant{}}
+	e.ledger.rec.Pools = cfg.Pools
+	for i := range cfg.Tenants {
+		t := cfg.Tenants[i]
+		e.addTenant(&t)
+	}
+	for i := range cfg.Pools {
+		if p := cfg.Pools[i].Partition; p != "" {
+			e.partitions[p] = true
+		}
+	}
+	e.turn.e = e
+	return e, nil
+}
+
+// first pulls the first job, fixes instant 0 and brings the capacity up.
+func (e *engine) first() error {
+	start := e.cfg.Start
+	j, err, ok := e.pull()
+	if err != nil {
+		return err
+	}
+	if !start.Known() {
+		start = 0
+		if ok {
+			start = j.Submit
+		}
+	}
+	e.ledger.rec.Start = start
+	if e.next, e.more = j, ok; ok {
+		e.read++
+		e.nextAt = capcli.Seconds(j.Submit - start)
+		if e.nextAt < 0 {
+			return fmt.Errorf("job %s is submitted at %s, before the period begins at %s", j.ID, j.Submit, start)
+		}
+	}
+	e.bringUp()
+	return nil
+}
+
+// loop takes one instant after another until nothing is left to do.
+func (e *engine) loop(ctx context.Context) error {
+	for n := 0; ; n++ {
+		if n&1023 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		at, ok := e.upcoming()
+		if !ok || at > horizon || (e.cfg.Until > 0 && at >= e.cfg.Until) {
+			e.stopped = ok
+			return nil
+		}
+		e.c.now = at
+		if err := e.instant(at); err != nil {
+			return err
+		}
+		e.turns()
+		e.meter.settle()
+	}
+}
+
+// upcoming is the next instant at which something happens. With no job to
+// come, waiting or running, comings and goings of nodes are of no interest.
+func (e *engine) upcoming() (capcli.Seconds, bool) {
+	p := e.agenda.next()
+	switch {
+	case !e.more && e.slab.live == 0:
+		return 0, false
+	case p == nil && !e.more:
+		return 0, false
+	case p == nil || (e.more && e.nextAt < p.at):
+		return e.nextAt, true
+	}
+	return p.at, true
+}
+
+// instant handles all events of one instant in the order of their kinds:
+// finishes, losses, gains, arrivals, wakes.
+func (e *engine) instant(at capcli.Seconds) error {
+	for p := e.agenda.next(); p != nil && p.at == at && p.kind() < Arrive; p = e.agenda.next() {
+		e.handle(e.agenda.pop())
+	}
+	for e.more && e.nextAt == at {
+		e.arrive()
+		if err := e.advance(); err != nil {
+			return err
+		}
+	}
+	for p := e.agenda.next(); p != nil && p.at == at && p.kind() == Wake; p = e.agenda.next() {
+		e.handle(e.agenda.pop())
+	}
+	return nil
+}
+
+// advance pulls the next arrival.
+func (e *engine) advance() error {
+	j, err, ok := e.pull()
+	if err != nil {
+		return err
+	}
+	if e.more = ok; !ok {
+		return nil
+	}
+	e.read++
+	at := capcli.Seconds(j.Submit - e.ledger.rec.Start)
+	if at < e.nextAt {
+		return &OrderError{ID: j.ID, Submit: j.Submit, After: e.next.Submit}
+	}
+	e.next, e.nextAt = j, at
+	return nil
+}
+
+// OrderError says that jobs do not come in order of submission.
+type OrderError struct {
+	ID            string
+	Submit, After capcli.Time
+}
+
+func (e *OrderError) Error() string {
+	return fmt.Sprintf("job %s was submitted at %s but comes after one of %s: jobs must be in order of submission", e.ID, e.Submit, e.After)
+}
+
+// handle does one planned event.
+func (e *engine) handle(p planned) {
+	switch p.kind() {
+	case Finish:
+		if p.job.state == running && p.job.run == p.run {
+			e.finish(p.job)
+		}
+	case Drain, Lose, Gain:
+		e.nodeChange(int(p.run), int(p.node), p.kind())
+	case Wake:
+		if p.job == nil {
+			e.queues[p.node].dirty = true
+		} else if p.job.state == waiting && p.job.run == p.run {
+			p.job.queue.ripen(p.job)
+			p.job.queue.dirty = true
+		}
+	case Arrive, Start, Preempt:
+		panic("simulate: " + p.kind().String() + " is never planned")
+	}
+}
+
+// turns gives each queue that something happened to its turn, until the
+// instant has settled.
+func (e *engine) turns() {
+	for range maxPasses {
+		again := false
+		for _, q := range e.queues {
+			if !q.dirty || e.betweenRounds(q) {
+				continue
+			}
+			again = true
+			if q.list.n > 0 {
+				e.turn.q = q
+				q.policy.Schedule(&e.turn)
+				e.turn.sweep()
+				e.overflow(q)
+			}
+			q.fresh = q.fresh[:0]
+			q.dirty, q.freed = false, false
+		}
+		if !again || len(e.queues) == 1 {
+			return
+		}
+	}
+}
+
+// maxPasses bounds how often queues that share pools answer each other within
+// one instant, should their preemptions chase each other.
+const maxPasses = 4
+
+// betweenRounds tells whether q's policy decides only in rounds and this is no
+// such instant; then its turn is put off to the next.
+func (e *engine) betweenRounds(q *queue) bool {
+	r := e.cfg.Settings.Round
+	if r <= 0 {
+		return false
+	}
+	past := (capcli.Seconds(e.ledger.rec.Start) + e.c.now) % r
+	if past == 0 {
+		return false
+	}
+	e.wake(q, e.c.now+r-past)
+	return true
+}
+
+func (e *engine) tell(k Kind, l *Live, pool, node int) {
+	for _, o := range e.cfg.Observers {
+		o.Observe(Event{At: e.c.now, Kind: k, Job: l, Pool: pool, Node: node}, e.c)
+	}
+}

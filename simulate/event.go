@@ -1,0 +1,117 @@
+package simulate
+
+import "capcli"
+
+// Kind says what an event does. At one instant smaller kinds go first.
+type Kind uint8
+
+// The kinds of event, in the order in which those of one instant are handled.
+// Start and Preempt are never waited for: they are what a turn did, told to
+// observers.
+const (
+	Finish  Kind = iota // a job ends
+	Drain               // notice: a node takes no new work and goes soon
+	Lose                // a node goes, with every gang that has a part on it
+	Gain                // a node comes, or comes back
+	Arrive              // a job is submitted
+	Wake                // a policy or a patience asked for a turn
+	Start               // a job got its GPUs
+	Preempt             // a job lost its GPUs and waits again
+)
+
+var kindNames = [...]string{"finish", "drain", "lose", "gain", "arrive", "wake", "start", "preempt"}
+
+// String gives the kind in a word.
+func (k Kind) String() string { return kindNames[k] }
+
+// Event is one thing that happened, for observers.
+type Event struct {
+	At   capcli.Seconds // since the run's start
+	Kind Kind
+	Job  *Live // nil for node events and wakes
+	Pool int   // for node events
+	Node int   // for node events: index in the cluster
+}
+
+// planned is an event that has yet to come.
+type planned struct {
+	at   capcli.Seconds
+	ord  uint64 // kind in the top byte, then order of planning: a total order
+	job  *Live
+	run  uint32 // a Finish counts only if the job is still in this run
+	node int32
+}
+
+func (a *planned) kind() Kind { return Kind(a.ord >> 56) }
+
+func (a *planned) before(b *planned) bool {
+	return a.at < b.at || (a.at == b.at && a.ord < b.ord)
+}
+
+// agenda is a 4-ary heap of planned events by value: no boxing, no allocation
+// once it has grown, and shallower than a binary one.
+type agenda struct {
+	heap []planned
+	seq  uint64
+}
+
+// add plans an event and stamps it with its place in the total order.
+func (q *agenda) add(at capcli.Seconds, k Kind, job *Live, run uint32, node int32) {
+	q.seq++
+	p := planned{at: at, ord: uint64(k)<<56 | q.seq, job: job, run: run, node: node}
+	q.heap = append(q.heap, p)
+	i := len(q.heap) - 1
+	for i > 0 {
+		up := (i - 1) / 4
+		if !p.before(&q.heap[up]) {
+			break
+		}
+		q.heap[i] = q.heap[up]
+		i = up
+	}
+	q.heap[i] = p
+}
+
+// next is the earliest event, or nil.
+func (q *agenda) next() *planned {
+	if len(q.heap) == 0 {
+		return nil
+	}
+	return &q.heap[0]
+}
+
+// pop takes the earliest event off.
+func (q *agenda) pop() planned {
+	top := q.heap[0]
+	last := len(q.heap) - 1
+	p := q.heap[last]
+	q.heap[last] = planned{}
+	q.heap = q.heap[:last]
+	if last > 0 {
+		q.sink(p)
+	}
+	return top
+}
+
+// sink puts p where it belongs, from the root down.
+func (q *agenda) sink(p planned) {
+	i, n := 0, len(q.heap)
+	for {
+		child := 4*i + 1
+		if child >= n {
+			break
+		}
+		least := child
+		for c := child + 1; c < min(child+4, n); c++ {
+			if q.heap[c].before(&q.heap[least]) {
+				least = c
+			}
+		}
+		if !q.heap[least].before(&p) {
+			break
+		}
+		q.heap[i] = q.heap[least]
+		i = least
+	}
+	q.heap[i] = p
+}

@@ -1,0 +1,217 @@
+package simulate
+
+import (
+	"slices"
+
+	"capcli"
+)
+
+// arrive puts the next job of the stream into its queue.
+func (e *engine) arrive() {
+	j := &e.next
+	if j.GPUs == 0 && !e.cfg.CPUJobs {
+		e.meter.cpuOnly++
+		return
+	}
+	if e.cfg.KillAtLimit && j.Limit > 0 && j.Run > j.Limit {
+		j.Run = j.Limit
+		e.meter.killed++
+	}
+	l := e.slab.get()
+	e.seq++
+	l.Job, l.seq = *j, e.seq
+	l.Submitted, l.Since = e.c.now, e.c.now
+	l.Believed = l.Estimate()
+	if e.cfg.Settings.Perfect {
+		l.Believed = l.Run
+	}
+	l.class = e.classOf(&l.Job)
+	l.queue = l.class.queue
+	l.tenant = e.tenantOf(l.Tenant)
+	if l.GPUMilli > 0 && e.c.shares == nil {
+		e.c.shareDevices(e.allRunning())
+	}
+	e.tell(Arrive, l, 0, 0)
+	e.meter.arrived(e, l)
+	if !e.canEver(l) {
+		e.meter.cannot(e, l)
+		e.slab.put(l)
+		return
+	}
+	e.enqueue(l)
+	e.planPatience(l)
+}
+
+// enqueue puts l into its queue, new or come back.
+func (e *engine) enqueue(l *Live) {
+	q := l.queue
+	l.state = waiting
+	if q.keyed != nil {
+		l.Key = q.keyed.Key(l, e.c.now)
+	}
+	q.list.insert(entry{key: l.Key, seq: l.seq, job: l, milli: l.Milli(), est: l.LeftBelieved(e.c.now)})
+	q.fresh = append(q.fresh, l)
+	q.dirty = true
+	e.wanted(l, 1)
+	e.meter.queued(e.c.now, 1)
+}
+
+// wanted notes on the accounts of committed pools that l waits (+1), or no
+// longer does (-1).
+func (e *engine) wanted(l *Live, sign int64) {
+	for _, p := range l.class.committed {
+		a := &e.c.state[p].account
+		e.ledger.touch(p, a, e.c.now)
+		a.wanted += sign * l.Milli()
+	}
+}
+
+// find looks for room for l: in its first pools and in those that its patience
+// opens. An empty answer is no.
+func (e *engine) find(l *Live) []Slice {
+	if l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota {
+		return nil
+	}
+	for r, pools := range l.class.ranks {
+		if r > 0 && !e.opened(l, r) {
+			break
+		}
+		if s := e.findIn(e.c, l, pools); len(s) > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
+// findIn asks the placement about those of pools that have the GPUs.
+func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
+	var few [8]int
+	can := few[:0]
+	for _, p := range pools {
+		s := &c.state[p]
+		if s.free >= l.GPUs || (l.GPUMilli > 0 && s.avail.next(-1) >= 0) {
+			can = append(can, p)
+		}
+	}
+	if len(can) == 0 {
+		return nil
+	}
+	e.scratch = e.cfg.Placement.Place(c, l, can, e.scratch[:0])
+	return e.scratch
+}
+
+// start gives l the slices.
+func (e *engine) start(l *Live, s []Slice) {
+	now := e.c.now
+	p := int(s[0].Pool)
+	pool := &e.c.pools[p]
+	e.touchPool(p)
+	e.c.take(s)
+	l.slices = append(l.slices[:0], s...)
+	e.c.state[p].account.used += l.Milli()
+	e.wanted(l, -1)
+	l.tenant.hold(l, 1)
+	l.queue.started = append(l.queue.started, l)
+	l.state = running
+	l.run++
+	l.Queued += now + pool.Lead - l.Since
+	l.Since = now + pool.Lead
+	if l.FirstStart < 0 {
+		l.FirstStart = l.Since
+		e.meter.startedFirst(l)
+	}
+	rc := e.cfg.Restarts.of(&l.Job)
+	l.overhead = 0
+	if l.Preempted > 0 {
+		l.overhead = rc.Restart
+	}
+	wall := l.overhead + rc.wall(l.Run-l.saved)
+	l.believes = l.Since + l.overhead + rc.wall(max(0, l.Believed-l.saved))
+	l.queue.cell.running.insert(entry{key: int64(l.believes), seq: l.seq, job: l, milli: l.Milli()})
+	e.runningN++
+	e.agenda.add(l.Since+wall, Finish, l, l.run, 0)
+	e.meter.queued(now, -1)
+	e.tell(Start, l, p, int(s[0].Node))
+}
+
+// stop takes l's slices back and books the stay; saved is the work that
+// outlives it, lost the time that was no progress.
+func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
+	now := e.c.now
+	p := int(l.slices[0].Pool)
+	e.touchPool(p)
+	e.c.release(l.slices)
+	e.c.state[p].account.used -= l.Milli()
+	l.tenant.hold(l, -1)
+	l.queue.cell.running.remove(int64(l.believes), l.seq)
+	e.runningN--
+	if now > l.Since {
+		used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost)
+		l.charge(p, used, billed)
+	}
+	l.saved = saved
+	l.Lost += lost
+	concerned := e.c.state[p].queues
+	if l.tenant.Quota > 0 {
+		concerned = e.queues // what its quota held back may be anywhere
+	}
+	for _, q := range concerned {
+		q.dirty, q.freed = true, true
+	}
+}
+
+// charge adds a stay to what the job has had of pool p.
+func (l *Live) charge(p int, used, billed capcli.GPUTime) {
+	i := slices.IndexFunc(l.holds, func(h Hold) bool { return h.Pool == p })
+	if i < 0 {
+		l.holds = append(l.holds, Hold{Pool: p})
+		i = len(l.holds) - 1
+	}
+	l.holds[i].Used += used
+	l.holds[i].Billed += billed
+}
+
+// finish ends l for good.
+func (e *engine) finish(l *Live) {
+	stay := e.c.now - l.Since
+	e.stop(l, l.Run, stay-(l.Run-l.saved))
+	l.state = finished
+	l.Ended = e.c.now
+	e.meter.finished(e, l)
+	e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
+	e.slab.put(l)
+}
+
+// touchPool brings p's account up to now, before p changes.
+func (e *engine) touchPool(p int) { e.ledger.touch(p, &e.c.state[p].account, e.c.now) }
+
+// hold adds a job to what the tenant holds, or takes it away.
+func (t *Tenant) hold(l *Live, sign int) {
+	t.used += sign * l.GPUs
+	t.milli += int64(sign) * l.Milli()
+	t.host[0] += int64(sign) * l.CPUMilli
+	t.host[1] += int64(sign) * l.MemMiB
+}
+
+func (e *engine) addTenant(t *Tenant) {
+	if t.Weight <= 0 {
+		t.Weight = 1
+	}
+	t.index = len(e.tenantList)
+	e.tenantList = append(e.tenantList, t)
+	e.tenants[t.Name] = t
+	e.ledger.rec.Tenants = append(e.ledger.rec.Tenants, t.Name)
+}
+
+func (e *engine) tenantOf(name string) *Tenant {
+	if e.lastTenant != nil && e.lastTenant.Name == name {
+		return e.lastTenant
+	}
+	t, ok := e.tenants[name]
+	if !ok {
+		t = &Tenant{Name: name}
+		e.addTenant(t)
+	}
+	e.lastTenant = t
+	return t
+}

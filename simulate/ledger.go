@@ -1,0 +1,223 @@
+package simulate
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// account is the running integral of one committed pool: capacity is offered
+// from delivery on, and every GPU of it is at each instant used, idle, blocked
+// or down.
+type account struct {
+	since   capcli.Seconds // accounted up to here
+	offered int64          // thousandths of GPUs delivered, now
+	used    int64          // of those held
+	usable  int64          // of those free, on nodes that take work; the rest is down
+	wanted  int64          // asked for by waiting jobs that the pool could serve
+}
+
+// Span is what became of a pool's capacity in one month: the record that
+// simulate/billing prices.
+type Span struct {
+	Offered, Used, Idle, Blocked, Down capcli.GPUTime
+}
+
+// Add sums two spans.
+func (s *Span) Add(o Span) {
+	s.Offered += o.Offered
+	s.Used += o.Used
+	s.Idle += o.Idle
+	s.Blocked += o.Blocked
+	s.Down += o.Down
+}
+
+// Balance checks offered = used + idle + blocked + down, exactly.
+func (s *Span) Balance() error {
+	if sum := s.Used + s.Idle + s.Blocked + s.Down; sum != s.Offered {
+		return fmt.Errorf("offered %d but used %d + idle %d + blocked %d + down %d = %d (thousandths of GPU-seconds)",
+			s.Offered, s.Used, s.Idle, s.Blocked, s.Down, sum)
+	}
+	return nil
+}
+
+// Use is what one tenant had of one pool in one month.
+type Use struct {
+	Used   capcli.GPUTime
+	Billed capcli.GPUTime // with minimum billing times; equals Used for committed pools
+	Lost   capcli.GPUTime // of Used: work that had to be done again, and restarts
+}
+
+// Month is one calendar month (UTC) of a record.
+type Month struct {
+	Start capcli.Time
+	Pools []Span  // by pool
+	Use   [][]Use // by pool, then tenant
+}
+
+// Record is who held what, when and on which terms: all that billing needs, so
+// that one run can be priced under other rates without being run again.
+type Record struct {
+	Start   capcli.Time // instant 0 of the run
+	Pools   []Pool
+	Tenants []string
+	Months  []Month
+}
+
+// ledger keeps the record as the run goes on.
+type ledger struct {
+	rec  Record
+	ends []capcli.Seconds // end of each month, since the start
+	last int              // month of the present instant
+}
+
+// monthAt gives the index of the month that holds instant at; months are made
+// as time reaches them.
+func (g *ledger) monthAt(at capcli.Seconds) int {
+	for len(g.ends) == 0 || at >= g.ends[len(g.ends)-1] {
+		g.addMonth()
+	}
+	if at >= g.start(g.last) && at < g.ends[g.last] {
+		return g.last
+	}
+	lo, hi := 0, len(g.ends)
+	for lo < hi {
+		if mid := (lo + hi) / 2; g.ends[mid] <= at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	g.last = lo
+	return lo
+}
+
+func (g *ledger) start(m int) capcli.Seconds {
+	if m == 0 {
+		return 0
+	}
+	return g.ends[m-1]
+}
+
+func (g *ledger) addMonth() {
+	at := capcli.Seconds(0)
+	if n := len(g.ends); n > 0 {
+		at = g.ends[n-1]
+	}
+	start := (g.rec.Start + capcli.Time(at)).Std()
+	next := capcli.TimeOf(start.AddDate(0, 1, 1-start.Day()).Truncate(24 * 60 * 60 * 1e9))
+	g.ends = append(g.ends, capcli.Seconds(next-g.rec.Start))
+	g.rec.Months = append(g.rec.Months, Month{
+		Start: g.rec.Start + capcli.Time(at),
+		Pools: make([]Span, len(g.rec.Pools)), Use: make([][]Use, len(g.rec.Pools)),
+	})
+}
+
+// each cuts [from, to) at month borders.
+func (g *ledger) each(from, to capcli.Seconds, f func(m int, dt int64)) {
+	for from < to {
+		m := g.monthAt(from)
+		end := min(to, g.ends[m])
+		f(m, int64(end-from))
+		from = end
+	}
+}
+
+// touch brings pool p's account up to now. It must be called before anything
+// about the pool changes.
+func (g *ledger) touch(p int, a *account, now capcli.Seconds) {
+	if now <= a.since {
+		return
+	}
+	if a.offered != 0 {
+		if m := g.monthAt(a.since); now <= g.ends[m] { // nearly always: one month, no closure
+			a.charge(&g.rec.Months[m].Pools[p], int64(now-a.since))
+		} else {
+			g.each(a.since, now, func(m int, dt int64) { a.charge(&g.rec.Months[m].Pools[p], dt) })
+		}
+	}
+	a.since = now
+}
+
+// charge books dt seconds of the present state.
+func (a *account) charge(s *Span, dt int64) {
+	blocked := min(a.usable, a.wanted)
+	s.Offered += capcli.GPUTime(a.offered * dt)
+	s.Used += capcli.GPUTime(a.used * dt)
+	s.Down += capcli.GPUTime((a.offered - a.used - a.usable) * dt)
+	s.Blocked += capcli.GPUTime(blocked * dt)
+	s.Idle += capcli.GPUTime((a.usable - blocked) * dt)
+}
+
+// use is tenant t's line for pool p in month m.
+func (g *ledger) use(m, p, t int) *Use {
+	u := &g.rec.Months[m].Use[p]
+	for len(*u) <= t {
+		*u = append(*u, Use{})
+	}
+	return &(*u)[t]
+}
+
+// stay books that tenant t held milli thousandths of GPUs of pool p over
+// [from, to), of which the first lost seconds' worth were no progress. For an
+// elastic pool the stay is also what was offered, with the rest of the minimum
+// billing time as idle.
+func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) (used, billed capcli.GPUTime) {
+	pool := &g.rec.Pools[p]
+	g.each(from, to, func(m int, dt int64) {
+		u := g.use(m, p, t)
+		d := capcli.GPUTime(milli * dt)
+		u.Used += d
+		u.Billed += d
+		used += d
+		if !pool.Terms.Committed() {
+			s := &g.rec.Months[m].Pools[p]
+			s.Offered += d
+			s.Used += d
+		}
+	})
+	billed = used
+	if lost > 0 {
+		g.use(g.monthAt(max(from, to-1)), p, t).Lost += capcli.GPUTime(milli * int64(lost))
+	}
+	if rest := pool.MinBilling - (to - from); rest > 0 && !pool.Terms.Committed() && to > from {
+		d := capcli.GPUTime(milli * int64(rest))
+		m := g.monthAt(to)
+		g.use(m, p, t).Billed += d
+		g.rec.Months[m].Pools[p].Offered += d
+		g.rec.Months[m].Pools[p].Idle += d
+		billed += d
+	}
+	return used, billed
+}
+
+// check holds the two accounts against each other: the integral over time of
+// what was held, and the sum of all stays. No job may be lost either.
+func (r *Record) check(c *Counts) error {
+	if sum := c.Finished + c.Waiting + c.Running + c.Unplaceable + c.CPUOnly; sum != c.Read {
+		return &AccountError{fmt.Sprintf("read %d jobs, but finished %d + waiting %d + running %d + unplaceable %d + without GPU %d = %d",
+			c.Read, c.Finished, c.Waiting, c.Running, c.Unplaceable, c.CPUOnly, sum)}
+	}
+	for m := range r.Months {
+		for p := range r.Months[m].Pools {
+			s := &r.Months[m].Pools[p]
+			if err := s.Balance(); err != nil {
+				return &AccountError{fmt.Sprintf("pool %s, month from %s: %v", r.Pools[p].Name, r.Months[m].Start, err)}
+			}
+			var sum capcli.GPUTime
+			for _, u := range r.Months[m].Use[p] {
+				sum += u.Used
+			}
+			if sum != s.Used {
+				return &AccountError{fmt.Sprintf("pool %s, month from %s: tenants held %d, the pool says %d (thousandths of GPU-seconds)",
+					r.Pools[p].Name, r.Months[m].Start, sum, s.Used)}
+			}
+		}
+	}
+	return nil
+}
+
+// AccountError says that the books do not balance: a bug in capcli.
+type AccountError struct{ Text string }
+
+func (e *AccountError) Error() string { return "accounts do not balance: " + e.Text }

@@ -1,0 +1,122 @@
+package simulate
+
+import "capcli"
+
+// state is where a job is in its life.
+type state uint8
+
+const (
+	waiting state = iota
+	running
+	finished
+)
+
+// Live is a job inside a run: what the trace said and what has become of it.
+// A policy reads it; only the engine writes it. It is used again for another
+// job once its own has finished, so an observer must not keep it.
+type Live struct {
+	capcli.Job
+	Submitted  capcli.Seconds // since the run's start
+	Believed   capcli.Seconds // how long the scheduler thinks that the whole job runs
+	FirstStart capcli.Seconds // first held its GPUs; -1 before
+	Since      capcli.Seconds // began its present stay, or its present wait
+	Ended      capcli.Seconds // finished for good; -1 before
+	Queued     capcli.Seconds // time spent waiting, over all its waits
+	Lost       capcli.Seconds // run time lost to restarts
+	Preempted  int            // how often it lost its GPUs
+	Key        int64          // the policy's order, smaller first; set when it joins a queue
+	Mark       int64          // free for the policy
+
+	state    state
+	queue    *queue
+	class    *class
+	tenant   *Tenant
+	slices   []Slice
+	holds    []Hold
+	run      uint32         // counts stays; an old Finish names an old one
+	seq      uint64         // order of arrival, the last tie-breaker
+	saved    capcli.Seconds // work safe in a checkpoint or in memory
+	overhead capcli.Seconds // restart time that the present stay began with
+	believes capcli.Seconds // believed end of the present stay
+	plan     any            // a policy's own record, cleared when the job ends
+}
+
+// Hold is GPU time that a job had of one pool.
+type Hold struct {
+	Pool   int
+	Used   capcli.GPUTime
+	Billed capcli.GPUTime // with the pool's minimum billing time
+}
+
+// Left is the true work still to do were it stopped now without loss: for
+// policies that are said to know true run times.
+func (l *Live) Left(now capcli.Seconds) capcli.Seconds {
+	return max(0, l.Run-l.saved-l.ran(now))
+}
+
+// LeftBelieved is the same by the scheduler's belief; never under a second
+// while the job runs on past its limit.
+func (l *Live) LeftBelieved(now capcli.Seconds) capcli.Seconds {
+	return max(1, l.Believed-l.saved-l.ran(now))
+}
+
+// Attained is the GPU time that the job has had so far (attained service).
+func (l *Live) Attained(now capcli.Seconds) capcli.GPUTime {
+	return capcli.GPUTime(int64(l.saved+l.ran(now)) * l.Milli())
+}
+
+// ran is the time of the present stay, 0 while waiting.
+func (l *Live) ran(now capcli.Seconds) capcli.Seconds {
+	if l.state != running || now < l.Since {
+		return 0
+	}
+	return max(0, now-l.Since-l.overhead)
+}
+
+// EndBelieved is when the scheduler thinks that the present stay ends.
+func (l *Live) EndBelieved() capcli.Seconds { return l.believes }
+
+// Wait is the time from submission to the first start.
+func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
+
+// Running tells whether the job holds GPUs.
+func (l *Live) Running() bool { return l.state == running }
+
+// Slices are where the job runs, or ran last.
+func (l *Live) Slices() []Slice { return l.slices }
+
+// Holds are the GPU time that the job has had, by pool, up to its last stop.
+func (l *Live) Holds() []Hold { return l.holds }
+
+// Tenant is who pays.
+func (l *Live) Payer() *Tenant { return l.tenant }
+
+// slab hands out Lives and takes them back, so that a run allocates for the
+// jobs that are alive at once and not for all.
+type slab struct {
+	free []*Live
+	live int
+}
+
+const slabPage = 256
+
+func (s *slab) get() *Live {
+	if len(s.free) == 0 {
+		page := make([]Live, slabPage)
+		for i := range page {
+			s.free = append(s.free, &page[len(page)-1-i])
+		}
+	}
+	l := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	s.live++
+	*l = Live{slices: l.slices[:0], holds: l.holds[:0], run: l.run + 1, FirstStart: -1, Ended: -1}
+	return l
+}
+
+func (s *slab) put(l *Live) {
+	l.Job = capcli.Job{} // let the strings go
+	l.plan = nil
+	s.free = append(s.free, l)
+	s.live--
+}

@@ -1,0 +1,163 @@
+package simulate
+
+// bringUp delivers the capacity that is there at instant 0, plans the rest and
+// begins to follow each pool's supply.
+func (e *engine) bringUp() {
+	for p := range e.c.pools {
+		pool := &e.c.pools[p]
+		if pool.From > 0 {
+			e.agenda.add(pool.From, Gain, nil, wholePool, int32(p))
+		} else {
+			e.deliver(p, true)
+		}
+		if pool.Until > 0 {
+			e.agenda.add(pool.Until, Lose, nil, wholePool, int32(p))
+		}
+		e.follow(p)
+	}
+}
+
+// What the run field of a planned node event means.
+const (
+	oneNode   = 0 // node is the index in the cluster, from a supply
+	wholePool = 1 // node is a pool that is delivered, or ends
+)
+
+// follow plans the next change of pool p's supply.
+func (e *engine) follow(p int) {
+	s := e.c.pools[p].Supply
+	if s == nil {
+		return
+	}
+	c, ok := s.Next()
+	if !ok {
+		return
+	}
+	if c.Node < 0 || c.Node >= e.c.state[p].n {
+		panic("simulate: a supply named a node that its pool does not have")
+	}
+	e.agenda.add(max(c.At, e.c.now), c.Kind, nil, oneNode, int32(e.c.state[p].first+c.Node))
+}
+
+// nodeChange does a planned change of one node, or of a whole pool.
+func (e *engine) nodeChange(what, n int, k Kind) {
+	if what == wholePool {
+		e.deliver(n, k == Gain)
+		return
+	}
+	nd := &e.c.nodes[n]
+	p := int(nd.pool)
+	switch k {
+	case Drain:
+		nd.noticed = e.c.now
+		e.setNode(n, nd.delivered, nd.lost, true)
+	case Lose:
+		nd.lost = true
+		e.evictFrom(n)
+		e.setNode(n, nd.delivered, true, false)
+	default:
+		e.setNode(n, nd.delivered, false, false)
+	}
+	e.tell(k, nil, p, n)
+	e.follow(p)
+}
+
+// deliver brings a whole pool, or ends it.
+func (e *engine) deliver(p int, come bool) {
+	s := &e.c.state[p]
+	e.touchPool(p)
+	for n := s.first; n < s.first+s.n; n++ {
+		nd := &e.c.nodes[n]
+		if !come {
+			nd.lost = true
+			e.evictFrom(n)
+			nd.lost = false
+		}
+		e.setNode(n, come, nd.lost, nd.draining)
+	}
+	if e.c.pools[p].Terms.Committed() {
+		s.account.offered = 0
+		if come {
+			s.account.offered = int64(e.c.pools[p].Capacity()) * 1000
+		}
+	}
+	kind := Lose
+	if come {
+		kind = Gain
+	}
+	if e.c.now > 0 || !come {
+		e.tell(kind, nil, p, -1)
+	}
+}
+
+// setNode records a node's condition and tells the queues when it takes work.
+func (e *engine) setNode(n int, delivered, lost, draining bool) {
+	nd := &e.c.nodes[n]
+	p := int(nd.pool)
+	e.touchPool(p)
+	nd.delivered, nd.lost = delivered, lost
+	if e.c.setUp(n, delivered && !lost, draining) && nd.up && !draining {
+		for _, q := range e.c.state[p].queues {
+			q.dirty, q.freed = true, true
+		}
+	}
+}
+
+// evictFrom takes every gang that has a part on node n off all its nodes.
+func (e *engine) evictFrom(n int) {
+	queues := e.c.state[e.c.nodes[n].pool].queues
+	if len(queues) == 0 {
+		return
+	}
+	var gone []*Live
+	for _, chunk := range queues[0].cell.running.chunks {
+		for i := range chunk {
+			if l := chunk[i].job; l.on(n) {
+				gone = append(gone, l)
+			}
+		}
+	}
+	for _, l := range gone {
+		e.evict(l, true)
+		e.enqueue(l)
+		e.planPatience(l)
+	}
+}
+
+// on tells whether a part of l is on node n.
+func (l *Live) on(n int) bool {
+	for i := range l.slices {
+		if int(l.slices[i].Node) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// allRunning are all jobs that run, cell by cell.
+func (e *engine) allRunning() func(func(*Live) bool) {
+	return func(yield func(*Live) bool) {
+		for i, q := range e.queues {
+			if i > 0 && e.sameCellBefore(i) {
+				continue
+			}
+			for _, chunk := range q.cell.running.chunks {
+				for j := range chunk {
+					if !yield(chunk[j].job) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// sameCellBefore tells whether an earlier queue shares queue i's cell.
+func (e *engine) sameCellBefore(i int) bool {
+	for _, q := range e.queues[:i] {
+		if q.cell == e.queues[i].cell {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+package simulate
+
+import "capcli"
+
+// Policy decides which waiting jobs start, once an instant has settled. It
+// asks through the Turn, which says yes or no at once; the engine alone changes
+// anything. Each queue has a policy value of its own, so a policy may remember.
+type Policy interface {
+	Schedule(t *Turn)
+}
+
+// Keyed is a Policy that wants its queue in an order other than arrival:
+// smaller keys first, ties by arrival. Key is asked when a job joins the queue,
+// also when it comes back after a preemption.
+type Keyed interface {
+	Key(l *Live, now capcli.Seconds) int64
+}
+
+// Settings are what a user may choose about a policy.
+type Settings struct {
+	Perfect   bool                      // believe true run times in place of limits
+	HalfLife  capcli.Seconds            // fair: decay of past use; 0 is the default, a week
+	Limits    []capcli.GPUTime          // las: borders between its queues in attained GPU time
+	Round     capcli.Seconds            // preemptive policies decide only at multiples of this; 0 at every event
+	Skip      bool                      // fifo, sjf, priority, qssf: pass over a job that does not fit
+	ByGPUs    bool                      // srtf, sjf: weigh the time by the GPUs (shortest service first)
+	Predicted map[string]capcli.Seconds // qssf: predictions by job id, in place of its own
+}
+
+// NewPolicy makes a policy for one queue.
+type NewPolicy func(s Settings) Policy
+
+// Policies are the scheduling policies by name.
+var Policies = capcli.Catalog[NewPolicy]{Kind: "policy"}

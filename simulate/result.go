@@ -1,0 +1,190 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"capcli"
+)
+
+// Result is what became of the jobs and of the capacity.
+type Result struct {
+	Ended           capcli.Seconds // the last instant accounted for
+	Stopped         bool           // the period ended before the jobs did
+	Jobs            Counts
+	Wait            Stats   // first start - submit, of the jobs that started
+	MeanJCT         float64 // seconds, of the jobs that finished
+	BoundedSlowdown float64 // mean of max(1, JCT / max(run, 10 s)) (Feitelson and Rudolph 1998)
+	Makespan        capcli.Seconds
+	QueueMax        int64
+	QueueMean       float64        // over time, from the first submission to Ended
+	Goodput         capcli.GPUTime // work that counted, of finished jobs
+	Redone          capcli.GPUTime // held without progress: lost work, checkpoints, restarts
+	Fragmentation   float64        // mean over time of free GPUs that the mix of jobs could not use
+	Tenants         []TenantResult // in order of the record's tenants
+	Loads           []Load
+	Refused         []Refused // the first jobs that can never run
+	Record          *Record
+}
+
+// Counts are jobs by what became of them: read = finished + waiting + running +
+// unplaceable + CPU only.
+type Counts struct {
+	Read, Finished, Waiting, Running, Unplaceable, CPUOnly int64
+
+	Preemptions int64 // by policies and by losses
+	Losses      int64 // of those by losses of nodes
+	Killed      int64 // ended at their limit
+	Deadlines   int64 // jobs with a deadline that finished
+	Misses      int64 // of those after it
+}
+
+// TenantResult is one tenant's jobs.
+type TenantResult struct {
+	Name                      string
+	Jobs, Finished, Preempted int64
+	Wait                      Stats
+}
+
+// Load is the work that arrived for some capacity against what that capacity
+// could do over the time of the arrivals. Over 1 the queue cannot drain: it
+// grows as long as jobs keep coming.
+type Load struct {
+	Partition, GPUModel string // "" is all
+	Jobs                int64
+	Work                capcli.GPUTime
+	GPUs                int            // committed capacity that the jobs may use
+	Capacity            capcli.GPUTime // of those GPUs between first and last submission
+}
+
+// Offered is the load, work over capacity; 0 where there is no committed
+// capacity or no span.
+func (l *Load) Offered() float64 {
+	if l.Capacity == 0 {
+		return 0
+	}
+	return float64(l.Work) / float64(l.Capacity)
+}
+
+// result closes the books.
+func (e *engine) result() (*Result, error) {
+	m := &e.meter
+	end := max(e.c.now, m.lastEnd)
+	if e.stopped && e.cfg.Until > 0 {
+		end = e.cfg.Until
+	}
+	e.c.now = end
+	runningNow := e.flush()
+	m.queued(end, 0)
+	r := &Result{
+		Ended: end, Stopped: e.stopped,
+		Jobs: Counts{
+			Read: m.arrivedN + m.cpuOnly, Finished: m.finishedN, Unplaceable: m.unplaceable, CPUOnly: m.cpuOnly,
+			Running: runningNow, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,
+			Deadlines: m.deadlines, Misses: m.misses,
+		},
+		Wait: m.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone,
+		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(),
+	}
+	for _, q := range e.queues {
+		r.Jobs.Waiting += int64(q.list.n)
+	}
+	if m.finishedN > 0 {
+		r.MeanJCT = float64(m.jct) / float64(m.finishedN)
+		r.BoundedSlowdown = m.slowdown / float64(m.finishedN)
+		r.Makespan = m.lastEnd - m.firstAt
+	}
+	if end > m.firstAt {
+		r.QueueMean = float64(m.queueArea) / float64(end-m.firstAt)
+	}
+	for p := range e.c.state {
+		if f := &e.c.state[p].frag; f.spent != nil && e.c.pools[p].Terms.Committed() {
+			r.Fragmentation += f.mean(m.mix[:], end)
+		}
+	}
+	for i, t := range e.tenantList {
+		tr := TenantResult{Name: t.Name}
+		if i < len(m.byTenant) {
+			b := &m.byTenant[i]
+			tr.Jobs, tr.Finished, tr.Preempted, tr.Wait = b.jobs, b.finished, b.preempted, b.wait.stats()
+		}
+		r.Tenants = append(r.Tenants, tr)
+	}
+	return r, e.ledger.rec.check(&r.Jobs)
+}
+
+// flush books the stays of jobs that still run and closes every account.
+func (e *engine) flush() int64 {
+	var n int64
+	for l := range e.allRunning() {
+		n++
+		if p := int(l.slices[0].Pool); e.c.now > l.Since {
+			used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0)
+			l.charge(p, used, billed)
+		}
+	}
+	for p := range e.c.state {
+		e.touchPool(p)
+	}
+	return n
+}
+
+// loads sets the work that arrived against committed capacity: in all, and by
+// partition and GPU model where jobs name one.
+func (e *engine) loads() []Load {
+	span := int64(e.meter.lastAt - e.meter.firstAt)
+	rows := map[classKey]*Load{}
+	pools := map[classKey][]int{}
+	add := func(k classKey, c *class) {
+		l := rows[k]
+		if l == nil {
+			l = &Load{Partition: k.partition, GPUModel: k.model}
+			rows[k] = l
+		}
+		l.Jobs += c.jobs
+		l.Work += c.arrived
+		for _, p := range c.committed {
+			if !slices.Contains(pools[k], p) {
+				pools[k] = append(pools[k], p)
+			}
+		}
+	}
+	for _, c := range e.classList {
+		add(classKey{}, c)
+		if e.partitions[c.partition] {
+			add(classKey{partition: c.partition}, c)
+		}
+		if c.model != "" {
+			add(classKey{model: c.model}, c)
+		}
+	}
+	out := make([]Load, 0, len(rows))
+	for k, l := range rows {
+		for _, p := range pools[k] {
+			l.GPUs += e.c.pools[p].Capacity()
+		}
+		l.Capacity = capcli.GPUTime(int64(l.GPUs)*span) * capcli.GPUSecond
+		out = append(out, *l)
+	}
+	slices.SortFunc(out, func(a, b Load) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.GPUModel, b.GPUModel))
+	})
+	return out
+}
+
+// whyNot says why a job can never run.
+func (e *engine) whyNot(l *Live) string {
+	c := l.class
+	switch {
+	case len(c.ranks) == 0 && !e.partitions[l.Partition] && len(e.partitions) > 0:
+		return fmt.Sprintf("no pool serves partition %q", l.Partition)
+	case len(c.ranks) == 0:
+		return fmt.Sprintf("no pool has GPU model %q", l.GPUModel)
+	case l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota:
+		return fmt.Sprintf("wants %d GPUs, its tenant may hold %d", l.GPUs, l.tenant.Quota)
+	case l.GPUs > c.most:
+		return fmt.Sprintf("wants %d GPUs, the largest pool it may use has %d", l.GPUs, c.most)
+	}
+	return "no node of an empty pool has the GPUs, CPUs and memory that it wants together"
+}

@@ -1,0 +1,146 @@
+package simulate
+
+import "iter"
+
+// fluid tells whether pool p is counted: its GPUs have no identity, and shares
+// of them are poured from one measure. A mask has room for maxLevel GPUs.
+func (c *Cluster) fluid(p int32) bool { return c.pools[p].GPUsPerNode > maxLevel }
+
+// shareDevices starts to track single GPUs: it is called when the first job
+// that shares a GPU arrives; the GPUs of running jobs are full.
+func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
+	if c.shares != nil {
+		return
+	}
+	c.base = make([]int32, len(c.nodes))
+	total := int32(0)
+	for n := range c.nodes {
+		c.base[n] = total
+		if !c.fluid(c.nodes[n].pool) {
+			total += int32(c.pools[c.nodes[n].pool].GPUsPerNode)
+		}
+	}
+	c.shares = make([]int16, total)
+	for i := range c.shares {
+		c.shares[i] = 1000
+	}
+	for l := range held {
+		for i := range l.slices {
+			c.markWhole(&l.slices[i])
+		}
+	}
+}
+
+// markWhole fills the first wholly free devices and notes which.
+func (c *Cluster) markWhole(s *Slice) {
+	left := s.GPUs
+	s.mask = 0
+	if c.fluid(s.Pool) {
+		return
+	}
+	for d := 0; left > 0; d++ {
+		if f := &c.shares[int(c.base[s.Node])+d]; *f == 1000 {
+			*f = 0
+			s.mask |= 1 << d
+			left--
+		}
+	}
+}
+
+func (c *Cluster) takeWhole(s *Slice) {
+	if c.shares != nil {
+		c.markWhole(s)
+	}
+	c.setFree(int(s.Node), c.nodes[s.Node].free-s.GPUs)
+}
+
+func (c *Cluster) releaseWhole(s *Slice) {
+	if c.shares != nil {
+		for d, m := 0, s.mask; m != 0; d, m = d+1, m>>1 {
+			if m&1 != 0 {
+				c.shares[int(c.base[s.Node])+d] = 1000
+			}
+		}
+	}
+	c.setFree(int(s.Node), c.nodes[s.Node].free+s.GPUs)
+}
+
+func (c *Cluster) takeShare(s *Slice) {
+	if c.fluid(s.Pool) {
+		c.pour(s, -s.Milli)
+		return
+	}
+	f := &c.shares[c.base[s.Node]+s.Device]
+	if int32(*f) < s.Milli {
+		panic("simulate: a placement named a share of a GPU that is not free")
+	}
+	was := *f
+	*f -= int16(s.Milli)
+	c.shareChanged(s, was, *f)
+}
+
+func (c *Cluster) releaseShare(s *Slice) {
+	if c.fluid(s.Pool) {
+		c.pour(s, s.Milli)
+		return
+	}
+	f := &c.shares[c.base[s.Node]+s.Device]
+	was := *f
+	*f += int16(s.Milli)
+	if *f > 1000 {
+		panic("simulate: more of a GPU was given back than was taken")
+	}
+	c.shareChanged(s, was, *f)
+}
+
+// pour takes milli thousandths of a GPU from a counted node, or gives them back.
+func (c *Cluster) pour(s *Slice, milli int32) {
+	nd := &c.nodes[s.Node]
+	all := int64(nd.free)*1000 + int64(nd.part) + int64(milli)
+	if all < 0 {
+		panic("simulate: a placement named a share of a GPU that is not free")
+	}
+	nd.part = int32(all % 1000)
+	c.setFree(int(s.Node), int32(all/1000))
+}
+
+// shareChanged keeps the count of wholly free GPUs and the index in step.
+func (c *Cluster) shareChanged(s *Slice, was, is int16) {
+	free := c.nodes[s.Node].free
+	if was == 1000 {
+		free--
+	}
+	if is == 1000 {
+		free++
+	}
+	c.setFree(int(s.Node), free)
+}
+
+// hasShare tells whether some GPU of node n is partly free.
+func (c *Cluster) hasShare(n int) bool {
+	if c.fluid(c.nodes[n].pool) {
+		return c.nodes[n].part > 0
+	}
+	if c.shares == nil {
+		return false
+	}
+	for d := range c.pools[c.nodes[n].pool].GPUsPerNode {
+		if c.shares[int(c.base[n])+d] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// freeMilli is what is free on node n in thousandths of GPUs.
+func (c *Cluster) freeMilli(n int) int64 {
+	nd := &c.nodes[n]
+	if c.shares == nil || c.fluid(nd.pool) {
+		return int64(nd.free)*1000 + int64(nd.part)
+	}
+	var sum int64
+	for d := range c.pools[nd.pool].GPUsPerNode {
+		sum += int64(c.shares[int(c.base[n])+d])
+	}
+	return sum
+}

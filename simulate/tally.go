@@ -1,0 +1,86 @@
+package simulate
+
+import (
+	"math"
+
+	"capcli"
+)
+
+// tally is a set of waits or other lengths of time, exact: zeros are counted,
+// the rest kept as 32-bit seconds (136 years), four bytes each.
+type tally struct {
+	zeros  int64
+	values []uint32
+	sum    int64
+	sorted bool
+}
+
+func (t *tally) add(s capcli.Seconds) {
+	if s <= 0 {
+		t.zeros++
+		return
+	}
+	t.sum += int64(s)
+	t.values = append(t.values, uint32(min(s, math.MaxUint32)))
+	t.sorted = false
+}
+
+func (t *tally) count() int64 { return t.zeros + int64(len(t.values)) }
+
+// Stats is what a report says of a length of time over jobs. Quantiles are
+// nearest rank: the smallest value with at least that share of the jobs at or
+// below it, exact.
+type Stats struct {
+	Jobs               int64
+	Mean               float64
+	P50, P95, P99, Max capcli.Seconds
+}
+
+func (t *tally) stats() Stats {
+	n := t.count()
+	if n == 0 {
+		return Stats{}
+	}
+	if !t.sorted {
+		radixSort(t.values)
+		t.sorted = true
+	}
+	return Stats{
+		Jobs: n, Mean: float64(t.sum) / float64(n),
+		P50: t.quantile(50), P95: t.quantile(95), P99: t.quantile(99), Max: t.quantile(100),
+	}
+}
+
+// quantile gives the nearest rank for a percentage.
+func (t *tally) quantile(percent int64) capcli.Seconds {
+	rank := (percent*t.count() + 99) / 100
+	if rank <= t.zeros {
+		return 0
+	}
+	return capcli.Seconds(t.values[rank-t.zeros-1])
+}
+
+// radixSort sorts by three passes of eleven bits (Knuth, TAOCP 3, 5.2.5):
+// linear, where ten million waits would take a comparison sort a second.
+func radixSort(v []uint32) {
+	const bits, mask = 11, 1<<11 - 1
+	tmp := make([]uint32, len(v))
+	for pass := range 3 {
+		var at [mask + 1]int
+		shift := pass * bits
+		for _, x := range v {
+			at[x>>shift&mask]++
+		}
+		sum := 0
+		for i, n := range at {
+			at[i], sum = sum, sum+n
+		}
+		for _, x := range v {
+			d := x >> shift & mask
+			tmp[at[d]] = x
+			at[d]++
+		}
+		v, tmp = tmp, v
+	}
+	copy(tmp, v) // after an odd number of passes the result is in the other slice
+}

@@ -1,0 +1,196 @@
+package simulate
+
+import (
+	"iter"
+	"slices"
+
+	"capcli"
+)
+
+// Turn is a policy's chance to act on one queue, once an instant has settled.
+// The policy asks; the engine does, or says no.
+type Turn struct {
+	e         *engine
+	q         *queue
+	preempted []*Live
+	order     []*Live
+}
+
+// Now is the present instant.
+func (t *Turn) Now() capcli.Seconds { return t.e.c.now }
+
+// Cluster is the capacity, to read.
+func (t *Turn) Cluster() *Cluster { return t.e.c }
+
+// Waiting is the number of jobs in the queue.
+func (t *Turn) Waiting() int { return t.q.list.n - len(t.q.started) }
+
+// Freed tells whether capacity came free since this queue's last turn. If not,
+// no job can start that could not start then, but for those of Fresh.
+func (t *Turn) Freed() bool { return t.q.freed }
+
+// Fresh are the jobs that joined the queue since its last turn and still wait,
+// in the queue's order.
+func (t *Turn) Fresh() iter.Seq[*Live] {
+	slices.SortFunc(t.q.fresh, inOrder)
+	return func(yield func(*Live) bool) {
+		for _, l := range t.q.fresh {
+			if l.state == waiting && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// inOrder compares two jobs as a queue does: by key, then by arrival. No two
+// jobs have one place.
+func inOrder(a, b *Live) int {
+	switch {
+	case a.Key != b.Key && a.Key < b.Key, a.Key == b.Key && a.seq < b.seq:
+		return -1
+	case a == b:
+		return 0
+	}
+	return 1
+}
+
+// Queue are the jobs that wait, in the policy's order. Jobs may be started
+// while it is read. Those whose tenant is at its quota are passed over.
+func (t *Turn) Queue() iter.Seq[*Live] {
+	return func(yield func(*Live) bool) {
+		for _, chunk := range t.q.list.chunks {
+			for i := range chunk {
+				l := chunk[i].job
+				if l.state != waiting || l.overQuota() {
+					continue
+				}
+				if !yield(l) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// overQuota tells whether starting l would take its tenant over its quota.
+func (l *Live) overQuota() bool {
+	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota
+}
+
+// Fitting are the jobs of the queue that could start by their number of GPUs,
+// in order, for policies that pass over what does not fit. Where nothing came
+// free since the last turn only the fresh ones are looked at.
+func (t *Turn) Fitting() iter.Seq[*Live] {
+	if !t.q.freed {
+		return t.Fresh()
+	}
+	return func(yield func(*Live) bool) {
+		room := t.room()
+		for _, chunk := range t.q.list.chunks {
+			for i := range chunk {
+				if chunk[i].milli > room || chunk[i].job.state != waiting {
+					continue
+				}
+				if l := chunk[i].job; !yield(l) {
+					return
+				} else if l.state != waiting {
+					room = t.room()
+				}
+			}
+		}
+	}
+}
+
+// room is the most that any one pool of the queue's cell has free, in
+// thousandths of GPUs.
+func (t *Turn) room() int64 {
+	var most int64
+	for _, p := range t.q.cell.pools {
+		most = max(most, t.e.c.state[p].account.usable)
+	}
+	return most
+}
+
+// Running are the jobs that run in pools which this queue can meet, soonest
+// believed end first.
+func (t *Turn) Running() iter.Seq[*Live] {
+	return func(yield func(*Live) bool) {
+		for _, chunk := range t.q.cell.running.chunks {
+			for i := range chunk {
+				if !yield(chunk[i].job) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Mine tells whether l came through this queue: a policy decides over its own.
+func (t *Turn) Mine(l *Live) bool { return l.queue == t.q }
+
+// Pools are the pools where l may run without waiting for overflow, for
+// policies that plan: the first that would be tried.
+func (t *Turn) Pools(l *Live) []int {
+	if len(l.class.ranks) == 0 {
+		return nil
+	}
+	return l.class.ranks[0]
+}
+
+// Start starts l, and tells whether it could: false when it does not fit, or
+// when its tenant is at its quota.
+func (t *Turn) Start(l *Live) bool {
+	if l.state != waiting {
+		panic("simulate: a policy started a job that does not wait")
+	}
+	s := t.e.find(l)
+	if len(s) == 0 {
+		return false
+	}
+	t.e.start(l, s)
+	return true
+}
+
+// Find is where l would go if it were started now; empty when it does not fit.
+// The answer holds until the next call.
+func (t *Turn) Find(l *Live) []Slice { return t.e.find(l) }
+
+// Preempt takes the GPUs of l away. The job joins its queue again when the turn
+// is over; what becomes of its work is the run's rule, not the policy's.
+func (t *Turn) Preempt(l *Live) {
+	if l.state != running || slices.Contains(l.queue.started, l) {
+		panic("simulate: a policy preempted a job that did not run before this turn")
+	}
+	t.e.evict(l, false)
+	t.preempted = append(t.preempted, l)
+}
+
+// WakeAt asks for a turn at an instant to come.
+func (t *Turn) WakeAt(at capcli.Seconds) {
+	t.e.wake(t.q, max(at, t.e.c.now+1))
+}
+
+// wake plans a turn for q, unless one is planned for then already.
+func (e *engine) wake(q *queue, at capcli.Seconds) {
+	if q.wakeAt == at && at > e.c.now {
+		return
+	}
+	q.wakeAt = at
+	e.agenda.add(at, Wake, nil, 0, int32(slices.Index(e.queues, q)))
+}
+
+// sweep ends a turn: what started leaves the queue, what was preempted joins
+// its own again.
+func (t *Turn) sweep() {
+	for _, q := range t.e.queues {
+		for _, l := range q.started {
+			q.list.remove(l.Key, l.seq)
+		}
+		q.started = q.started[:0]
+	}
+	for _, l := range t.preempted {
+		t.e.enqueue(l)
+		t.e.planPatience(l)
+	}
+	t.preempted = t.preempted[:0]
+}
