@@ -1,0 +1,249 @@
+package parquet
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"capcli"
+)
+
+// want is what a job needs of a column.
+type want struct {
+	name  string // ours
+	what  sort   // texts, or integers for numbers and instants
+	scale int64  // a number is held as so many parts of one
+	time  bool
+}
+
+// mark says what is to be known of a cell beside its value.
+type mark uint8
+
+const (
+	sound mark = iota
+	empty
+	rounded // to the nearest whole part
+	endless
+	large
+)
+
+// flaw gives a mark in the words that rejections are given in, or "".
+func (m mark) flaw() string {
+	switch m {
+	case endless:
+		return "not a finite number"
+	case large:
+		return "too large"
+	}
+	return ""
+}
+
+// field reads one of our columns: a cursor, and the batch that it last read in
+// the form that a job needs.
+type field struct {
+	want
+	cur    *cursor // nil where the file does not have the column
+	raw    vector
+	marks  [batch]mark
+	num    [batch]int64
+	text   [batch]string
+	pow10  int64 // parts of one in a stored decimal
+	perSec int64 // stored units in a second, for instants
+	room   [24]byte
+}
+
+func (d *field) open(f *file, l leaf) error {
+	cur, err := newCursor(f, l, d.name == "job_id")
+	if err != nil {
+		return err
+	}
+	d.cur, d.raw = cur, makeVector(cur.sort, batch)
+	d.pow10, d.perSec = 1, max(l.unit, 1)
+	if l.scale < 0 || l.scale > 18 {
+		return refused("write it as a double", "column %q is a decimal with %d places", l.name, l.scale)
+	}
+	for range l.scale {
+		d.pow10 *= 10
+	}
+	return nil
+}
+
+// worded tells whether a number or an instant is stored as text, or as an
+// instant whose zone is to be told.
+func (d *field) worded() bool {
+	if d.cur == nil || d.what == texts {
+		return false
+	}
+	return d.cur.sort == texts
+}
+
+// local tells whether d is an instant without a zone.
+func (d *field) local() bool {
+	if d.cur == nil || !d.time {
+		return false
+	}
+	t, ok := d.cur.l.logical.(*format.TimestampType)
+	return ok && !t.IsAdjustedToUTC
+}
+
+// read takes the next n rows, at most batch.
+func (d *field) read(n int) error {
+	if d.cur == nil {
+		for k := range n {
+			d.marks[k] = empty
+		}
+		return nil
+	}
+	v := d.raw.part(0, n)
+	if err := d.cur.read(v); err != nil {
+		return err
+	}
+	switch {
+	case d.what == texts:
+		d.texts(v)
+	case d.cur.sort == fractions:
+		d.fractions(v)
+	case d.cur.sort == integers:
+		d.integers(v)
+	}
+	return nil
+}
+
+func (d *field) texts(v vector) {
+	for k := range v.len() {
+		d.marks[k] = sound
+		switch {
+		case v.null[k]:
+			d.marks[k], d.text[k] = empty, ""
+		case v.s != nil:
+			d.text[k] = trim(v.s[k])
+		case v.i != nil:
+			d.text[k] = d.cur.names.of(strconv.AppendInt(d.room[:0], v.i[k], 10))
+		case v.f[k] != v.f[k]:
+			d.marks[k], d.text[k] = empty, ""
+		default:
+			d.text[k] = d.cur.names.of(strconv.AppendFloat(d.room[:0], v.f[k], 'f', -1, 64))
+		}
+	}
+}
+
+func trim(s string) string {
+	if s != "" && (s[0] <= ' ' || s[len(s)-1] <= ' ') {
+		return strings.Trim(s, " \t")
+	}
+	return s
+}
+
+// most keeps numbers far from 2^63, as the text formats do.
+const most = 1_000_000_000_000_000
+
+func (d *field) integers(v vector) {
+	for k, n := range v.i {
+		m := sound
+		switch {
+		case v.null[k]:
+			m, n = empty, 0
+		case d.time:
+			n, m = d.instant(n)
+		case d.pow10 > 1:
+			n, m = portion(float64(n) / float64(d.pow10) * float64(d.scale))
+		case n > most || n < -most:
+			m = large
+		default:
+			n *= d.scale
+		}
+		d.num[k], d.marks[k] = n, m
+	}
+}
+
+// instant gives stored units as whole seconds, rounded to the nearest.
+func (d *field) instant(n int64) (int64, mark) {
+	if _, isDate := d.cur.l.logical.(*format.DateType); isDate {
+		return n * 86400, sound
+	}
+	if d.perSec == 1 {
+		return n, sound
+	}
+	q := floorDiv(n, d.perSec)
+	rest := n - q*d.perSec
+	if rest == 0 {
+		return q, sound
+	}
+	if rest*2 >= d.perSec {
+		q++
+	}
+	return q, rounded
+}
+
+// fractions takes NaN for an empty cell: it is what pandas writes for one.
+func (d *field) fractions(v vector) {
+	for k, f := range v.f {
+		switch {
+		case v.null[k], f != f:
+			d.num[k], d.marks[k] = 0, empty
+		case math.IsInf(f, 0):
+			d.num[k], d.marks[k] = 0, endless
+		default:
+			d.num[k], d.marks[k] = portion(f * float64(d.scale))
+		}
+	}
+}
+
+func portion(f float64) (int64, mark) {
+	r := math.Round(f)
+	switch {
+	case math.Abs(f) > most*1024:
+		return 0, large
+	case r != f:
+		return int64(r), rounded
+	}
+	return int64(r), sound
+}
+
+// instantOf is a number that was read as an instant.
+func (d *field) instantOf(k int) capcli.Time {
+	if d.marks[k] == empty {
+		return capcli.NoTime
+	}
+	return capcli.Time(d.num[k])
+}
+
+// write appends the cell of row k as CSV. Instants without a zone are written
+// as such where they are to be given one.
+func (d *field) write(b []byte, k int) []byte {
+	switch {
+	case d.cur == nil || d.raw.null[k]:
+		return b
+	case d.what == texts:
+		return quote(b, d.text[k])
+	case d.cur.sort == texts:
+		return quote(b, d.raw.s[k])
+	case d.cur.sort == fractions:
+		if f := d.raw.f[k]; f == f {
+			b = strconv.AppendFloat(b, f, 'f', -1, 64)
+		}
+		return b
+	case d.local():
+		at := d.raw.i[k]
+		sec := floorDiv(at, d.perSec)
+		nano := (at - sec*d.perSec) * (1_000_000_000 / d.perSec)
+		return stdTime(sec, nano).AppendFormat(b, "2006-01-02T15:04:05.999999999")
+	case d.time:
+		return strconv.AppendInt(b, d.num[k], 10)
+	case d.pow10 > 1:
+		return strconv.AppendFloat(b, float64(d.raw.i[k])/float64(d.pow10), 'f', -1, 64)
+	}
+	return strconv.AppendInt(b, d.raw.i[k], 10)
+}
+
+// quote appends s as one CSV field (RFC 4180).
+func quote(b []byte, s string) []byte {
+	if !strings.ContainsAny(s, ",\"\r\n") && !strings.HasPrefix(s, "#") {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(b, '"')
+}

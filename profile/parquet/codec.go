@@ -1,0 +1,126 @@
+package parquet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// zstdReader never opens a frame further than a page may be large. DecodeAll
+// may be called by many at once.
+var zstdReader = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage+1),
+		zstd.WithDecoderMaxWindow(maxPage), zstd.WithDecodeAllCapLimit(true))
+})
+
+// unpack decompresses src behind dst, which is empty, to exactly raw bytes.
+// The codecs of parquet-go grow their output for as long as there is input; a
+// page must not.
+func unpack(codec format.CompressionCodec, dst, src []byte, raw int) ([]byte, error) {
+	var err error
+	switch codec {
+	case format.Snappy:
+		if n, err := snappy.DecodedLen(src); err != nil || n != raw {
+			return dst, damaged("snappy page that is not of %d bytes", raw)
+		}
+		dst, err = snappy.Decode(grown(dst, raw)[:raw], src)
+	case format.Zstd:
+		var z *zstd.Decoder
+		if z, err = zstdReader(); err == nil {
+			dst, err = z.DecodeAll(src, grown(dst, raw)[:0:raw])
+		}
+	case format.Gzip:
+		dst, err = gunzip(grown(dst, raw)[:raw], src)
+	case format.Lz4Raw:
+		dst, err = unlz4(grown(dst, raw), src, raw)
+	default:
+		return dst, refused("write it with zstd or snappy", "compression %v is not read", codec)
+	}
+	if err != nil {
+		return dst, damaged("%v page: %v", codec, err)
+	}
+	if len(dst) != raw {
+		return dst, damaged("%v page of %d bytes, expected %d", codec, len(dst), raw)
+	}
+	return dst, nil
+}
+
+// grown gives an empty slice with room for n bytes.
+func grown(b []byte, n int) []byte {
+	if cap(b) >= n {
+		return b[:0]
+	}
+	return make([]byte, 0, n)
+}
+
+func gunzip(dst, src []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(src))
+	if err != nil {
+		return dst[:0], err
+	}
+	n, err := io.ReadFull(z, dst)
+	if err != nil {
+		return dst[:n], err
+	}
+	var more [1]byte
+	if n, err := z.Read(more[:]); n > 0 {
+		return append(dst, more[0]), nil
+	} else if err != nil && err != io.EOF {
+		return dst, err
+	}
+	return dst, nil
+}
+
+// unlz4 decompresses an LZ4 block
+// (https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md) to at most raw
+// bytes: a token with two lengths, literals, then a copy from before.
+func unlz4(dst, src []byte, raw int) ([]byte, error) {
+	for i := 0; i < len(src); {
+		token := src[i]
+		i++
+		lit, i2, ok := lz4Length(src, i, int(token>>4))
+		if !ok || lit > len(src)-i2 || lit > raw-len(dst) {
+			return dst, errCut
+		}
+		dst = append(dst, src[i2:i2+lit]...)
+		if i = i2 + lit; i == len(src) {
+			return dst, nil
+		}
+		if len(src)-i < 2 {
+			return dst, errCut
+		}
+		back := int(binary.LittleEndian.Uint16(src[i:]))
+		n, i3, ok := lz4Length(src, i+2, int(token&15))
+		n += 4
+		if !ok || back == 0 || back > len(dst) || n > raw-len(dst) {
+			return dst, errCut
+		}
+		for ; n > 0; n -= back { // a copy may reach into what it writes
+			from := len(dst) - back
+			dst = append(dst, dst[from:from+min(n, back)]...)
+		}
+		i = i3
+	}
+	return dst, nil
+}
+
+func lz4Length(src []byte, i, n int) (length, next int, ok bool) {
+	if n < 15 {
+		return n, i, true
+	}
+	for i < len(src) && n < maxPage {
+		b := src[i]
+		i++
+		n += int(b)
+		if b < 255 {
+			return n, i, true
+		}
+	}
+	return 0, i, false
+}

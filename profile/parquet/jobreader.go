@@ -1,0 +1,347 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"capcli"
+	"capcli/profile/trace"
+)
+
+func init() {
+	trace.Formats.Add("parquet", "capcli's own columns as Parquet, from capcli, DuckDB, pandas or Spark; --map reads other names", trace.Format{
+		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
+		Read:   readJobs,
+		Binary: true,
+	})
+}
+
+// The places of our columns in wants.
+const (
+	colID = iota
+	colTenant
+	colPartition
+	colModel
+	colGPUs
+	colMilli
+	colCPUs
+	colMem
+	colClass
+	colSubmit
+	colStart
+	colEnd
+	colDeadline
+	colRun
+	colLimit
+	colPriority
+	colState
+	numColumns
+)
+
+// wants are the columns of a job file, in the order they are written. A number
+// is read in the unit in which a Job holds it.
+var wants = [numColumns]want{
+	{name: "job_id", what: texts},
+	{name: "tenant", what: texts},
+	{name: "partition", what: texts},
+	{name: "gpu_model", what: texts},
+	{name: "gpus", scale: 1000},
+	{name: "gpu_milli", scale: 1},
+	{name: "cpus", scale: 1000},
+	{name: "mem_gb", scale: 1024},
+	{name: "class", what: texts},
+	{name: "submit", scale: 1, time: true},
+	{name: "start", scale: 1, time: true},
+	{name: "end", scale: 1, time: true},
+	{name: "deadline", scale: 1, time: true},
+	{name: "run_s", scale: 1},
+	{name: "limit_s", scale: 1},
+	{name: "priority", scale: 1},
+	{name: "state", what: texts},
+}
+
+// readJobs is the format's Read.
+func readJobs(r *trace.Reader) (err error) {
+	defer func() {
+		var in *capcli.InputError
+		if errors.As(err, &in) && in.File == "" {
+			named := *in
+			named.File = r.Input().Name
+			err = &named
+		}
+	}()
+	at, size, err := whole(r)
+	if err != nil {
+		return err
+	}
+	f, err := open(at, size)
+	if err != nil {
+		return err
+	}
+	j := jobs{r: r, f: f}
+	if err := j.open(); err != nil {
+		return err
+	}
+	if j.indirect() {
+		return j.asCSV()
+	}
+	return j.run()
+}
+
+// whole gives the input as a file: itself, or a copy of what comes out of a
+// pipe or a compressed file.
+func whole(r *trace.Reader) (io.ReaderAt, int64, error) {
+	in := r.Input()
+	if in.At != nil {
+		var head [4]byte
+		if n, _ := in.At.ReadAt(head[:], 0); n == 4 && string(head[:]) == "PAR1" {
+			return in.At, in.Size, nil
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(r.Body(), maxPiped+1))
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading %s: %w", in.Name, err)
+	}
+	if len(b) > maxPiped {
+		return nil, 0, refused("give the name of a file that is not packed",
+			"parquet from a pipe or a packed file is held in memory, at most %d MiB of it", maxPiped>>20)
+	}
+	return bytes.NewReader(b), int64(len(b)), nil
+}
+
+// jobs is one pass over the rows of a file.
+type jobs struct {
+	r      *trace.Reader
+	f      *file
+	fields [numColumns]field
+	row    int64 // rows before the batch
+	line   []byte
+}
+
+// open finds our columns, under the names that the user maps them to.
+func (j *jobs) open() error {
+	used := map[string]bool{}
+	names := j.r.Options().Map
+	for i := range wants {
+		j.fields[i].want = wants[i]
+		theirs, mapped := names[wants[i].name]
+		if !mapped {
+			theirs = wants[i].name
+		}
+		l, ok := j.f.column(theirs)
+		if !ok {
+			if mapped {
+				return refused("correct --map", "there is no column %q, to which %s is mapped; there are %s", theirs, wants[i].name, j.shown())
+			}
+			continue
+		}
+		if err := j.fields[i].open(j.f, l); err != nil {
+			return err
+		}
+		used[theirs] = true
+	}
+	if err := checkMap(names); err != nil {
+		return err
+	}
+	var unknown []string
+	for _, l := range j.f.columns {
+		if !used[l.name] {
+			unknown = append(unknown, l.name)
+		}
+	}
+	if unknown != nil {
+		j.r.Note("columns not read: " + strings.Join(unknown, ", "))
+	}
+	return j.complete()
+}
+
+func checkMap(names map[string]string) error {
+	var wrong, ours []string
+	for _, w := range wants {
+		ours = append(ours, w.name)
+	}
+	for name := range names {
+		if !slices.Contains(ours, name) {
+			wrong = append(wrong, name)
+		}
+	}
+	if wrong == nil {
+		return nil
+	}
+	slices.Sort(wrong)
+	return refused("our columns are "+strings.Join(ours, ", "), "--map names no column of ours: %s", strings.Join(wrong, ", "))
+}
+
+func (j *jobs) shown() string {
+	var names []string
+	for _, l := range j.f.columns[:min(len(j.f.columns), 40)] {
+		names = append(names, l.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// complete refuses a file that lacks a column without which there is no job.
+func (j *jobs) complete() error {
+	has := func(col int) bool { return j.fields[col].cur != nil }
+	var gone []string
+	for _, col := range []int{colSubmit, colGPUs} {
+		if !has(col) {
+			gone = append(gone, wants[col].name)
+		}
+	}
+	if !has(colRun) && !(has(colStart) && has(colEnd)) {
+		gone = append(gone, "run_s (or start and end)")
+	}
+	if gone != nil {
+		return refused("name the columns with --map, such as --map submit=created_at,gpus=num_gpus",
+			"the file lacks %s; it has %s", strings.Join(gone, ", "), j.shown())
+	}
+	return nil
+}
+
+// indirect tells whether a cell must be read as the text formats read theirs:
+// a number or an instant is stored as text, or an instant has no zone and the
+// user named one.
+func (j *jobs) indirect() bool {
+	tz := j.r.Options().TZ
+	for i := range j.fields {
+		d := &j.fields[i]
+		if d.worded() {
+			return true
+		}
+		if d.local() {
+			if tz != nil && tz != time.UTC {
+				return true
+			}
+			if tz == nil {
+				j.r.Note("the times name no zone and were read as UTC; --tz says otherwise")
+			}
+		}
+	}
+	return false
+}
+
+// next reads a batch; 0 rows is the end.
+func (j *jobs) next() (int, error) {
+	n := int(min(batch, j.f.meta.NumRows-j.row))
+	for i := range j.fields {
+		if n == 0 {
+			break
+		}
+		if err := j.fields[i].read(n); err != nil {
+			return 0, err
+		}
+	}
+	j.row += int64(n)
+	return n, nil
+}
+
+func (j *jobs) run() error {
+	for {
+		n, err := j.next()
+		if n == 0 || err != nil {
+			return err
+		}
+		for k := range n {
+			if !j.keep(k, j.row-int64(n)+int64(k)+1) {
+				return nil
+			}
+		}
+	}
+}
+
+// keep makes a job of row k of the batch, the line-th of the file, and gives
+// it out or rejects it.
+func (j *jobs) keep(k int, line int64) bool {
+	var job capcli.Job
+	if reason := j.job(&job, k, line); reason != "" {
+		return j.r.Reject(int(line), j.text(k), reason)
+	}
+	var row []byte
+	if j.r.Options().Rejects != nil && suspect(&job) {
+		row = j.text(k)
+	}
+	return j.r.Keep(int(line), row, &job)
+}
+
+// suspect tells whether Keep may reject job for what it says, so that the row
+// is worth writing out. Ids that repeat are not seen here.
+func suspect(job *capcli.Job) bool {
+	return job.Run < 0 || job.Limit < 0 || job.GPUs < 0 || job.CPUMilli < 0 || job.MemMiB < 0 ||
+		!job.Submit.Known() || (job.End.Known() && job.Start.Known() && job.End < job.Start)
+}
+
+// job fills job from row k, or gives the reason why it cannot be one.
+func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
+	f := &j.fields
+	for i := range f {
+		switch m := f[i].marks[k]; {
+		case m < rounded, f[i].what == texts:
+		case m == rounded:
+			if f[i].time || i == colRun {
+				j.r.Assume("fractions of a second: rounded to the nearest")
+			}
+		default:
+			return f[i].name + ": " + m.flaw()
+		}
+	}
+	*job = capcli.Job{
+		ID: f[colID].text[k], Tenant: f[colTenant].text[k], Partition: f[colPartition].text[k],
+		GPUModel: f[colModel].text[k], Class: f[colClass].text[k], State: f[colState].text[k],
+		CPUMilli: f[colCPUs].num[k], MemMiB: f[colMem].num[k],
+		Submit: f[colSubmit].instantOf(k), Start: f[colStart].instantOf(k), End: f[colEnd].instantOf(k),
+		Deadline: f[colDeadline].instantOf(k),
+		Run:      capcli.Seconds(f[colRun].num[k]), Limit: capcli.Seconds(f[colLimit].num[k]),
+		Priority: int(f[colPriority].num[k]),
+	}
+	if job.ID == "" {
+		job.ID = strconv.FormatInt(line, 10)
+	}
+	if f[colRun].marks[k] == empty {
+		switch {
+		case !job.Start.Known() || !job.End.Known():
+			return "run_s: missing, and start and end do not give it"
+		case job.End < job.Start:
+			return "end before start"
+		}
+		job.Run = capcli.Seconds(job.End - job.Start)
+	}
+	return j.gpus(job, k)
+}
+
+// gpus settles whole and shared GPUs: a fraction under one is a share.
+func (j *jobs) gpus(job *capcli.Job, k int) (reason string) {
+	gpus, milli := &j.fields[colGPUs], &j.fields[colMilli]
+	n := gpus.num[k]
+	switch {
+	case gpus.marks[k] == empty:
+		return "gpus: missing"
+	case n < 0:
+		return "gpus: negative"
+	case n%1000 == 0:
+		job.GPUs, job.GPUMilli = int(n/1000), int(milli.num[k])
+	case n < 1000:
+		job.GPUs, job.GPUMilli = 1, int(n)
+	default:
+		return "gpus: a fraction above one GPU"
+	}
+	return ""
+}
+
+// text writes row k out for people, in the order of wants.
+func (j *jobs) text(k int) []byte {
+	j.line = j.line[:0]
+	for i := range j.fields {
+		if i > 0 {
+			j.line = append(j.line, ',')
+		}
+		j.line = j.fields[i].write(j.line, k)
+	}
+	return j.line
+}

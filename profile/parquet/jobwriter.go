@@ -1,0 +1,107 @@
+package parquet
+
+import (
+	"fmt"
+	"io"
+
+	"capcli"
+)
+
+// mostParts bounds thousandths of a CPU and MiB, so that they come back from
+// their floating-point columns exactly.
+const mostParts = 1 << 50
+
+// JobWriter writes a job trace that trace.Open reads back exactly, and that
+// DuckDB and pandas read too. What is unknown (0 or "" in a Job) is null.
+type JobWriter struct{ t *Table }
+
+// NewJobWriter begins a file on w. meta goes into its metadata, as in NewTable.
+func NewJobWriter(w io.Writer, meta map[string]string) (*JobWriter, error) {
+	columns := make([]Column, numColumns)
+	for i, want := range wants {
+		c := Column{Name: want.name, Nullable: true}
+		switch {
+		case want.what == texts:
+			c.Kind, c.Repeats = Text, i != colID
+		case want.time:
+			c.Kind = Instant
+		case i == colGPUs, i == colMilli, i == colPriority:
+			c.Kind = Int32
+		case i == colCPUs, i == colMem:
+			c.Kind = Float64
+		default:
+			c.Kind = Int64
+		}
+		switch i {
+		case colID, colGPUs, colSubmit, colRun, colPriority:
+			c.Nullable = false
+		}
+		columns[i] = c
+	}
+	t, err := NewTable(w, columns, meta)
+	if err != nil {
+		return nil, err
+	}
+	return &JobWriter{t}, nil
+}
+
+// Write adds one job. It refuses one that would not come back as it is.
+func (w *JobWriter) Write(job capcli.Job) error {
+	t := w.t
+	if err := w.check(&job); err != nil {
+		return err
+	}
+	t.Text(colID, job.ID)
+	w.text(colTenant, job.Tenant)
+	w.text(colPartition, job.Partition)
+	w.text(colModel, job.GPUModel)
+	w.text(colClass, job.Class)
+	w.text(colState, job.State)
+	t.Int(colGPUs, int64(job.GPUs))
+	w.int(colMilli, int64(job.GPUMilli))
+	w.parts(colCPUs, job.CPUMilli, 1000)
+	w.parts(colMem, job.MemMiB, 1024)
+	t.Time(colSubmit, job.Submit)
+	t.Time(colStart, job.Start)
+	t.Time(colEnd, job.End)
+	t.Time(colDeadline, job.Deadline)
+	t.Int(colRun, int64(job.Run))
+	w.int(colLimit, int64(job.Limit))
+	t.Int(colPriority, int64(job.Priority))
+	return t.Next()
+}
+
+func (w *JobWriter) check(job *capcli.Job) error {
+	if job.CPUMilli > mostParts || job.CPUMilli < -mostParts || job.MemMiB > mostParts || job.MemMiB < -mostParts {
+		return fmt.Errorf("writing parquet: job %q: %d thousandths of a CPU or %d MiB: over the limit of %d",
+			job.ID, job.CPUMilli, job.MemMiB, int64(mostParts))
+	}
+	return nil
+}
+
+func (w *JobWriter) text(col int, s string) {
+	if s == "" {
+		w.t.Null(col)
+		return
+	}
+	w.t.Text(col, s)
+}
+
+func (w *JobWriter) int(col int, v int64) {
+	if v == 0 {
+		w.t.Null(col)
+		return
+	}
+	w.t.Int(col, v)
+}
+
+func (w *JobWriter) parts(col int, v int64, of float64) {
+	if v == 0 {
+		w.t.Null(col)
+		return
+	}
+	w.t.Float(col, float64(v)/of)
+}
+
+// Close writes the end of the file. It does not close the writer beneath.
+func (w *JobWriter) Close() error { return w.t.Close() }

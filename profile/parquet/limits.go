@@ -1,0 +1,60 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+
+	"capcli"
+)
+
+// Limits on what a file may hold. Each is refused by name before memory is
+// taken for it.
+const (
+	maxFile    = 1 << 40       // bytes of a file
+	maxFooter  = 16 << 20      // bytes of a footer
+	maxEntries = 1 << 18       // list entries in a footer, all together
+	maxHeader  = 1 << 20       // bytes of one page header
+	maxRows    = 1_000_000_000 // rows of a file
+	maxPerByte = 1_000         // rows for each byte of a file over freeRows
+	freeRows   = 1 << 24       // rows that any file may have, however small
+	maxGroups  = 32_767        // row groups, as the format has it
+	maxColumns = 4096          // columns
+	maxPage    = 128 << 20     // bytes of one page, unpacked
+	maxHeld    = 512 << 20     // bytes of all pages held at once
+	maxDict    = 1 << 22       // entries of one dictionary
+	maxText    = 1 << 20       // bytes of one text
+	maxPiped   = 256 << 20     // bytes of a file that cannot be read at any place
+)
+
+// damaged says that a file's bytes are not what they should be.
+func damaged(format string, args ...any) error {
+	return &capcli.InputError{
+		Text: "damaged: " + fmt.Sprintf(format, args...),
+		Hint: "copy or export the file again",
+	}
+}
+
+// refused says that a file may be sound and is still not read.
+func refused(hint, format string, args ...any) error {
+	return &capcli.InputError{Text: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// at says where in the file err was met.
+func (c *chunk) at(err error) error {
+	var in *capcli.InputError
+	if errors.As(err, &in) {
+		e := *in
+		e.Text = c.where + ": " + in.Text
+		return &e
+	}
+	return fmt.Errorf("%s: %w", c.where, err)
+}
+
+// asDamage makes a fault of decoding an input error.
+func asDamage(err error) error {
+	var in *capcli.InputError
+	if errors.As(err, &in) {
+		return err
+	}
+	return damaged("%v", err)
+}

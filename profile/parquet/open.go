@@ -1,0 +1,223 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// file is a Parquet file that passed its limits and, where it has one, its seal.
+type file struct {
+	at      io.ReaderAt
+	size    int64
+	dataEnd int64 // where the footer begins
+	sealed  bool
+	meta    *format.FileMetaData
+	leaves  int
+	columns []leaf // the flat ones, in the order of the file
+	held    int64  // bytes of pages in memory
+}
+
+// leaf is one flat column.
+type leaf struct {
+	name     string
+	index    int // in a row group's chunks
+	optional bool
+	kind     pq.Kind
+	width    int // bytes of a FIXED_LEN_BYTE_ARRAY
+	logical  format.LogicalTypeValue
+	unit     int64 // of an instant: units in a second; 0 is not an instant
+	scale    int   // of a decimal
+	unsigned bool
+}
+
+// open reads the footer of a file and checks everything that can be checked
+// without reading pages.
+func open(at io.ReaderAt, size int64) (f *file, err error) {
+	f = &file{at: at, size: size}
+	footer, err := f.footer()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFooter(footer); err != nil {
+		return nil, err
+	}
+	if f.sealed, err = checkSeal(at, size, f.dataEnd, footer); err != nil {
+		return nil, err
+	}
+	if err := f.decode(); err != nil {
+		return nil, err
+	}
+	if !f.sealed && strings.HasPrefix(f.meta.CreatedBy, madeBy) {
+		return nil, damaged("capcli wrote it and its seal is gone")
+	}
+	return f, f.check()
+}
+
+func (f *file) footer() ([]byte, error) {
+	const least = 4 + 4 + 4
+	if f.size > maxFile {
+		return nil, refused("split it", "file of %d bytes, over the limit of %d", f.size, int64(maxFile))
+	}
+	if f.size < least {
+		return nil, damaged("a parquet file has at least %d bytes, this has %d", least, f.size)
+	}
+	var head [4]byte
+	var tail [8]byte
+	if err := f.readAt(head[:], 0); err != nil {
+		return nil, err
+	}
+	if err := f.readAt(tail[:], f.size-8); err != nil {
+		return nil, err
+	}
+	switch magic := string(tail[4:]); {
+	case magic == "PARE" || string(head[:]) == "PARE":
+		return nil, refused("export it without encryption", "the footer is encrypted")
+	case string(head[:]) != "PAR1":
+		return nil, refused("check the file's kind", "not parquet: begins with %q, expected \"PAR1\"", head[:])
+	case magic != "PAR1":
+		return nil, damaged("cut short: ends with %q, expected \"PAR1\"", magic)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:4]))
+	switch {
+	case n > maxFooter:
+		return nil, refused("write larger row groups", "footer of %d bytes, over the limit of %d", n, maxFooter)
+	case n > f.size-least:
+		return nil, damaged("footer of %d bytes in a file of %d", n, f.size)
+	}
+	f.dataEnd = f.size - 8 - n
+	b := make([]byte, n)
+	return b, f.readAt(b, f.dataEnd)
+}
+
+func (f *file) readAt(b []byte, off int64) error {
+	if n, err := f.at.ReadAt(b, off); n < len(b) {
+		return fmt.Errorf("reading %d bytes at %d: %w", len(b), off, err)
+	}
+	return nil
+}
+
+// decode lets parquet-go read the footer. It may panic on a malformed one
+// (parquet-go/parquet-go#537), always in this goroutine.
+func (f *file) decode() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = damaged("footer: %v", p)
+		}
+	}()
+	pf, err := pq.OpenFile(f.at, f.size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+	if err != nil {
+		return damaged("footer: %v", err)
+	}
+	f.meta = pf.Metadata()
+	f.leaves = len(pf.Schema().Columns())
+	for _, c := range pf.Root().Columns() {
+		if c.Leaf() && !c.Repeated() {
+			f.columns = append(f.columns, leafOf(c))
+		}
+	}
+	return nil
+}
+
+func leafOf(c *pq.Column) leaf {
+	t := c.Type()
+	l := leaf{name: c.Name(), index: c.Index(), optional: c.Optional(), kind: t.Kind()}
+	if l.kind == pq.FixedLenByteArray {
+		l.width = t.Length()
+	}
+	if l.kind == pq.Int96 {
+		l.unit = 1_000_000_000
+	}
+	lt := t.LogicalType()
+	if lt == nil {
+		return l
+	}
+	l.logical = lt.Value
+	switch v := lt.Value.(type) {
+	case *format.TimestampType:
+		l.unit = unitOf(v.Unit)
+	case *format.DecimalType:
+		l.scale = int(v.Scale)
+	case *format.IntType:
+		l.unsigned = !v.IsSigned
+	}
+	return l
+}
+
+func unitOf(u format.TimeUnit) int64 {
+	switch u.Value.(type) {
+	case *format.MilliSeconds:
+		return 1_000
+	case *format.NanoSeconds:
+		return 1_000_000_000
+	}
+	return 1_000_000
+}
+
+// check holds counts and places against each other and the limits.
+func (f *file) check() error {
+	m := f.meta
+	switch {
+	case m.NumRows < 0:
+		return damaged("%d rows", m.NumRows)
+	case m.NumRows > maxRows:
+		return refused("split it", "%d rows, over the limit of %d", m.NumRows, maxRows)
+	case m.NumRows > freeRows && m.NumRows/maxPerByte > f.size:
+		return refused("check how it was made", "%d rows in %d bytes: over %d for each byte", m.NumRows, f.size, maxPerByte)
+	case f.leaves > maxColumns:
+		return refused("write fewer columns", "%d columns, over the limit of %d", f.leaves, maxColumns)
+	}
+	var rows int64
+	for i := range m.RowGroups {
+		g := &m.RowGroups[i]
+		if g.NumRows < 0 || g.NumRows > m.NumRows-rows {
+			return damaged("row group %d has %d rows, the file %d", i, g.NumRows, m.NumRows)
+		}
+		rows += g.NumRows
+		if len(g.Columns) != f.leaves {
+			return damaged("row group %d has %d columns, the schema %d", i, len(g.Columns), f.leaves)
+		}
+	}
+	if rows != m.NumRows {
+		return damaged("the row groups have %d rows, the file %d", rows, m.NumRows)
+	}
+	return nil
+}
+
+// column finds a flat column by name.
+func (f *file) column(name string) (leaf, bool) {
+	for _, l := range f.columns {
+		if l.name == name {
+			return l, true
+		}
+	}
+	return leaf{}, false
+}
+
+// chunk gives the bytes of a column in a row group: where it begins and ends,
+// how it is compressed and how many values it has.
+func (f *file) chunk(group int, l *leaf) (*chunk, error) {
+	g := &f.meta.RowGroups[group]
+	c := &g.Columns[l.index]
+	m := &c.MetaData
+	from := m.DataPageOffset
+	if d := m.DictionaryPageOffset; d > 0 && d < from {
+		from = d
+	}
+	where := fmt.Sprintf("row group %d, column %q", group, l.name)
+	switch {
+	case c.FilePath != "":
+		return nil, refused("merge it into one file", "%s lies in another file, %q", where, c.FilePath)
+	case pq.Kind(m.Type) != l.kind:
+		return nil, damaged("%s is of type %v, the schema says %v", where, m.Type, l.kind)
+	case m.NumValues != g.NumRows:
+		return nil, damaged("%s has %d values for %d rows", where, m.NumValues, g.NumRows)
+	case from < 4 || m.TotalCompressedSize < 0 || from > f.dataEnd || m.TotalCompressedSize > f.dataEnd-from:
+		return nil, damaged("%s lies outside the file", where)
+	}
+	return &chunk{f: f, where: where, codec: m.Codec, off: from, end: from + m.TotalCompressedSize, left: m.NumValues}, nil
+}

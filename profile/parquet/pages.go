@@ -1,0 +1,142 @@
+package parquet
+
+import (
+	"errors"
+	"hash/crc32"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// chunk reads the pages of one column in one row group, in order.
+type chunk struct {
+	f     *file
+	where string
+	codec format.CompressionCodec
+	off   int64 // of the next byte to be read into win
+	end   int64
+	left  int64 // values that are still to come
+	win   []byte
+	pos   int // win[pos:] is not yet used
+	out   []byte
+}
+
+// window is how much is read at once where the file has as much.
+const window = 128 << 10
+
+// fill makes at least n bytes stand at win[pos:], if the chunk has them.
+func (c *chunk) fill(n int) error {
+	have := len(c.win) - c.pos
+	if have >= n {
+		return nil
+	}
+	n = int(min(int64(max(n, window)), int64(have)+c.end-c.off))
+	next := c.win[:0]
+	if cap(next) < n {
+		if err := c.f.take(int64(n - cap(next))); err != nil {
+			return err
+		}
+		next = make([]byte, 0, n)
+	}
+	next = append(next, c.win[c.pos:]...)[:n]
+	if err := c.f.readAt(next[have:], c.off); err != nil {
+		return err
+	}
+	c.off += int64(n - have)
+	c.win, c.pos = next, 0
+	return nil
+}
+
+// take counts memory that is about to be had.
+func (f *file) take(n int64) error {
+	if f.held+n > maxHeld {
+		return refused("write smaller pages", "pages of over %d bytes at once", maxHeld)
+	}
+	f.held += n
+	return nil
+}
+
+// head reads the next page header; ok is false at the end of the chunk.
+func (c *chunk) head() (h pageHead, ok bool, err error) {
+	for want := 256; ; want *= 4 {
+		if err := c.fill(want); err != nil {
+			return h, false, err
+		}
+		b := c.win[c.pos:]
+		if len(b) == 0 {
+			return h, false, nil
+		}
+		h, n, err := parseHead(b)
+		if errors.Is(err, errCut) && len(b) >= want && want < maxHeader {
+			continue
+		}
+		if err != nil {
+			return h, false, damaged("%s: page header: %v", c.where, err)
+		}
+		c.pos += n
+		room := int64(len(c.win)-c.pos) + c.end - c.off
+		if err := h.check(room, c.left); err != nil {
+			return h, false, c.at(err)
+		}
+		return h, true, nil
+	}
+}
+
+// next gives the next page and its payload as it stands in the file, its
+// checksum held against it. It is valid until the next call. Index pages and
+// pages of kinds to come are passed over.
+func (c *chunk) next() (h pageHead, payload []byte, ok bool, err error) {
+	for {
+		if h, ok, err = c.head(); err != nil || !ok {
+			if err == nil && c.left > 0 {
+				err = damaged("%s: ends %d values early", c.where, c.left)
+			}
+			return h, nil, false, err
+		}
+		if err := c.fill(int(h.packed)); err != nil {
+			return h, nil, false, err
+		}
+		payload = c.win[c.pos : c.pos+int(h.packed) : c.pos+int(h.packed)]
+		c.pos += int(h.packed)
+		if h.hasCRC && crc32.ChecksumIEEE(payload) != h.crc {
+			return h, nil, false, damaged("%s: a page does not match its checksum", c.where)
+		}
+		switch h.kind {
+		case dataPage, dataPageV2:
+			c.left -= h.values
+			return h, payload, true, nil
+		case dictPage:
+			return h, payload, true, nil
+		}
+	}
+}
+
+// plainBytes gives the levels and values of a page, decompressed: levels is
+// empty for version 1, where they stand in front of the values.
+func (c *chunk) plainBytes(h *pageHead, payload []byte) (levels, values []byte, err error) {
+	raw := h.raw
+	if h.kind == dataPageV2 {
+		n := h.repBytes + h.defBytes
+		if n > int64(len(payload)) || n > raw {
+			return nil, nil, damaged("%s: levels of %d bytes in a page of %d", c.where, n, len(payload))
+		}
+		levels, payload, raw = payload[h.repBytes:n], payload[n:], raw-n
+	}
+	if c.codec == format.Uncompressed || h.plain {
+		return levels, payload, nil
+	}
+	if raw == 0 {
+		return levels, nil, nil
+	}
+	if grow := raw - int64(cap(c.out)); grow > 0 {
+		if err := c.f.take(grow); err != nil {
+			return nil, nil, c.at(err)
+		}
+	}
+	if c.out, err = unpack(c.codec, c.out[:0], payload, int(raw)); err != nil {
+		return nil, nil, c.at(err)
+	}
+	return levels, c.out, nil
+}
+
+// release gives the chunk's buffers to the next one.
+func (c *chunk) release() (win, out []byte) { return c.win[:0], c.out[:0] }

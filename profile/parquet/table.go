@@ -1,0 +1,285 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"capcli"
+)
+
+// Kind is what a column of a Table holds.
+type Kind uint8
+
+// The kinds of columns.
+const (
+	Text    Kind = iota // UTF-8
+	Int32               // 32-bit integer
+	Int64               // 64-bit integer
+	Float32             // ratios: half the bytes
+	Float64             // never NaN or infinite
+	Instant             // microseconds since 1970-01-01 UTC
+)
+
+// Column is one column of a Table.
+type Column struct {
+	Name     string
+	Kind     Kind
+	Nullable bool
+	Repeats  bool // texts that come many times, kept in a dictionary
+}
+
+const (
+	rowGroupRows = 128 << 10
+	batchRows    = 1024
+	pageBytes    = 256 << 10
+	dictBytes    = 1 << 20 // a dictionary over this gives way to plain values
+)
+
+// Table writes a Parquet file row by row. For each row call one of Text, Int,
+// Float, Time and Null for each column, then Next. The first error sticks and
+// is given by Next and Close.
+type Table struct {
+	columns []Column
+	cells   [][]pq.Value
+	texts   [][]byte // bytes of the texts in cells
+	rows    int      // whole rows in cells
+	group   int      // rows in the row group
+	pw      *pq.Writer
+	seal    *sealer
+	err     error
+}
+
+// NewTable begins a file on w. meta goes into its metadata; keys that begin
+// with "capcli." are ours. Nothing is read back from w, and the file is whole
+// only after Close.
+func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, error) {
+	t := &Table{columns: columns, seal: newSealer(w)}
+	options := []pq.WriterOption{
+		pq.CreatedBy("capcli", "1", "table/v1"),
+		pq.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
+		pq.PageBufferSize(pageBytes),
+		pq.DictionaryMaxBytes(dictBytes),
+		pq.KeyValueMetadata(sealKey, unsealed),
+	}
+	for k, v := range meta { // parquet-go sorts them
+		if strings.HasPrefix(k, "capcli.") || strings.Contains(v, sealKey) {
+			return nil, fmt.Errorf("writing parquet: metadata %q uses a name that is capcli's own", k)
+		}
+		options = append(options, pq.KeyValueMetadata(k, v))
+	}
+	root, err := rootOf(columns)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, pq.NewSchema("capcli", root))
+	t.pw = pq.NewWriter(t.seal, options...)
+	t.cells = make([][]pq.Value, len(columns))
+	t.texts = make([][]byte, len(columns))
+	for i := range t.cells {
+		t.cells[i] = make([]pq.Value, 0, batchRows)
+	}
+	return t, nil
+}
+
+// Text sets the cell of a Text column.
+func (t *Table) Text(col int, s string) {
+	if len(s) > maxText {
+		t.fail(col, "text of %d bytes, over the limit of %d", len(s), maxText)
+	}
+	b := t.texts[col]
+	from := len(b)
+	b = append(b, s...) // where this moves, earlier cells keep the old bytes
+	t.texts[col] = b
+	t.put(col, pq.ByteArrayValue(b[from:len(b):len(b)]), Text, Text)
+}
+
+// Int sets the cell of an Int32 or Int64 column.
+func (t *Table) Int(col int, v int64) {
+	if t.columns[col].Kind == Int32 {
+		if v != int64(int32(v)) {
+			t.fail(col, "%d does not fit into 32 bits", v)
+		}
+		t.put(col, pq.Int32Value(int32(v)), Int32, Int32)
+		return
+	}
+	t.put(col, pq.Int64Value(v), Int64, Int64)
+}
+
+// Float sets the cell of a Float32 or Float64 column.
+func (t *Table) Float(col int, v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		t.fail(col, "%v is not a number to write; unknown is null", v)
+	}
+	value := pq.DoubleValue(v)
+	if t.columns[col].Kind == Float32 {
+		value = pq.FloatValue(float32(v))
+	}
+	t.put(col, value, Float32, Float64)
+}
+
+// Time sets the cell of an Instant column; NoTime is null.
+func (t *Table) Time(col int, at capcli.Time) {
+	const limit = math.MaxInt64 / 1_000_000
+	if !at.Known() {
+		t.Null(col)
+		return
+	}
+	if at > limit || at < -limit {
+		t.fail(col, "instant %d is outside what microseconds can say", int64(at))
+	}
+	t.put(col, pq.Int64Value(int64(at)*1_000_000), Instant, Instant)
+}
+
+// Null says that the cell is unknown.
+func (t *Table) Null(col int) {
+	if !t.columns[col].Nullable {
+		t.fail(col, "null in a column that must be known")
+	}
+	t.cells[col] = append(t.cells[col], pq.NullValue().Level(0, 0, col))
+}
+
+// put appends a value; the column's kind must lie between from and to.
+func (t *Table) put(col int, v pq.Value, from, to Kind) {
+	c := &t.columns[col]
+	if c.Kind < from || c.Kind > to {
+		t.fail(col, "value of another kind")
+	}
+	level := 0
+	if c.Nullable {
+		level = 1
+	}
+	t.cells[col] = append(t.cells[col], v.Level(0, level, col))
+}
+
+func (t *Table) fail(col int, format string, args ...any) {
+	if t.err == nil {
+		t.err = fmt.Errorf("writing parquet: column %q: "+format, append([]any{t.columns[col].Name}, args...)...)
+	}
+}
+
+// Next ends a row.
+func (t *Table) Next() error {
+	t.rows++
+	if t.err == nil && t.rows == batchRows {
+		t.err = t.flush()
+	}
+	return t.err
+}
+
+// flush hands the rows to parquet-go, and a full row group to the file.
+func (t *Table) flush() error {
+	writers := t.pw.ColumnWriters()
+	for col, cells := range t.cells {
+		if len(cells) != t.rows {
+			return fmt.Errorf("writing parquet: column %q: %d cells in %d rows", t.columns[col].Name, len(cells), t.rows)
+		}
+		if _, err := writers[col].WriteRowValues(cells); err != nil {
+			return fmt.Errorf("writing parquet: column %q: %w", t.columns[col].Name, err)
+		}
+		t.cells[col], t.texts[col] = cells[:0], t.texts[col][:0]
+	}
+	t.group += t.rows
+	t.rows = 0
+	if t.group >= rowGroupRows {
+		return t.endGroup()
+	}
+	return nil
+}
+
+func (t *Table) endGroup() error {
+	t.group = 0
+	if err := t.pw.Flush(); err != nil {
+		return fmt.Errorf("writing parquet: %w", err)
+	}
+	return nil
+}
+
+// Close writes what is left and the sealed footer. It does not close w.
+func (t *Table) Close() error {
+	if t.err != nil {
+		return t.err
+	}
+	t.err = errors.New("writing parquet: the file is closed")
+	if t.rows > 0 {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	if t.group > 0 {
+		if err := t.endGroup(); err != nil {
+			return err
+		}
+	}
+	t.seal.holding = true
+	if err := t.pw.Close(); err != nil {
+		return fmt.Errorf("writing parquet: %w", err)
+	}
+	if err := t.seal.finish(); err != nil {
+		return fmt.Errorf("writing parquet: %w", err)
+	}
+	return nil
+}
+
+// root is a group whose fields keep their order; pq.Group sorts them by name.
+type root struct {
+	pq.Group
+	fields []pq.Field
+}
+
+// Fields implements pq.Node.
+func (r *root) Fields() []pq.Field { return r.fields }
+
+func rootOf(columns []Column) (*root, error) {
+	r := &root{Group: pq.Group{}}
+	if len(columns) == 0 || len(columns) > maxColumns {
+		return nil, fmt.Errorf("writing parquet: %d columns, expected 1 to %d", len(columns), maxColumns)
+	}
+	for _, c := range columns {
+		if _, twice := r.Group[c.Name]; twice || c.Name == "" {
+			return nil, fmt.Errorf("writing parquet: column name %q is empty or comes twice", c.Name)
+		}
+		n := nodeOf(c)
+		r.Group[c.Name] = n
+	}
+	sorted := map[string]pq.Field{}
+	for _, f := range r.Group.Fields() {
+		sorted[f.Name()] = f
+	}
+	for _, c := range columns {
+		r.fields = append(r.fields, sorted[c.Name])
+	}
+	return r, nil
+}
+
+func nodeOf(c Column) pq.Node {
+	var n pq.Node
+	switch c.Kind {
+	case Text:
+		n = pq.String()
+		if c.Repeats {
+			n = pq.Encoded(n, &pq.RLEDictionary)
+		} else {
+			n = pq.Encoded(n, &pq.Plain) // the library's choice would be delta
+		}
+	case Int32:
+		n = pq.Int(32)
+	case Int64:
+		n = pq.Int(64)
+	case Float32:
+		n = pq.Leaf(pq.FloatType)
+	case Float64:
+		n = pq.Leaf(pq.DoubleType)
+	case Instant:
+		n = pq.Timestamp(pq.Microsecond)
+	}
+	if c.Nullable {
+		n = pq.Optional(n)
+	}
+	return n
+}
