@@ -38,7 +38,7 @@ type Live struct {
 	saved    capcli.Seconds // work safe in a checkpoint or in memory
 	overhead capcli.Seconds // restart time that the present stay began with
 	believes capcli.Seconds // believed end of the present stay
-	plan     any            // a policy's own record, cleared when the job ends
+	promise  booking        // conservative's record
 }
 
 // Hold is GPU time that a job had of one pool.
@@ -116,7 +116,6 @@ func (s *slab) get() *Live {
 
 func (s *slab) put(l *Live) {
 	l.Job = capcli.Job{} // let the strings go
-	l.plan = nil
 	s.free = append(s.free, l)
 	s.live--
 }
