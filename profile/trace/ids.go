@@ -40,6 +40,17 @@ func (s *IDs) Seen(id string) bool {
 	return s.put(hash(id))
 }
 
+// Has tells whether id was given before, without remembering it.
+func (s *IDs) Has(id string) bool {
+	if id == "" {
+		return false
+	}
+	if n, isNumber := counting(id); isNumber && n >= s.from && n < s.to {
+		return true
+	}
+	return s.has(hash(id))
+}
+
 // counting reads an id that is a plain number: no sign, no leading zero.
 func counting(id string) (uint64, bool) {
 	if len(id) > 18 || (id[0] == '0' && len(id) > 1) {

@@ -102,6 +102,9 @@ func (r *Reader) sniff(head []byte) (string, error) {
 		}
 	}
 	if len(r.o.Map) > 0 && !mappable(known) {
+		if first := beginsJSON(head); len(first) > 0 && first[0] == '{' {
+			return "jsonl", nil
+		}
 		return "csv", nil
 	}
 	if len(known) > 0 {
@@ -112,7 +115,7 @@ func (r *Reader) sniff(head []byte) (string, error) {
 	}
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
 	hint := "name it with --format; formats: " + strings.Join(Formats.Names(), ", ")
-	if bytes.Count(first, []byte{'|'}) >= 3 {
+	if bytes.Count(first, []byte{'|'}) >= 3 || bytes.IndexByte(first, 0x1f) >= 0 {
 		hint = "if it is a sacct dump without a header, name its columns with --columns, the list given to sacct --format"
 	}
 	return "", r.fault(1, "", fmt.Sprintf("the format is not recognised: the file begins with %q", brief(first)), hint)

@@ -17,12 +17,13 @@ type table struct {
 	line   int   // of row's first line
 	rows   int64 // rows met, taken or not
 	raw    []byte
-	held   []byte // raw of a record over several lines, and unquoted fields
+	mend   func() bool // may put a row with too many columns together again
+	held   []byte      // raw of a record over several lines, and unquoted fields
 	fields []byte
 }
 
 // newTable takes the header line. Lines before it that begin with # or are
-// blank are passed over.
+// blank are passed over; behind it only blank ones are.
 func newTable(r *Reader, sep byte, quotes bool) (*table, error) {
 	t := &table{r: r, sep: sep, quotes: quotes}
 	for {
@@ -63,7 +64,7 @@ func (t *table) header(line []byte, n int) error {
 // separator is the likeliest one in a header.
 func separator(line []byte) byte {
 	best, most := byte(','), 0
-	for _, sep := range []byte{',', '\t', ';', '|'} {
+	for _, sep := range []byte{',', '\t', ';', '|', 0x1f} {
 		if n := bytes.Count(line, []byte{sep}); n > most {
 			best, most = sep, n
 		}
@@ -101,7 +102,7 @@ func (t *table) next() bool {
 			return false
 		}
 		t.line, t.raw = n, line
-		if len(line) == 0 || (line[0] == '#' && !bytes.HasPrefix([]byte(t.names[0]), []byte{'#'})) {
+		if len(line) == 0 {
 			continue
 		}
 		t.rows++
@@ -116,7 +117,7 @@ func (t *table) next() bool {
 			if !t.r.Reject(t.line, t.raw, "quote not closed") {
 				return false
 			}
-		case len(t.row) != len(t.names):
+		case len(t.row) != len(t.names) && !t.mended():
 			if !t.r.Reject(t.line, t.raw, fmt.Sprintf("%d columns, the header has %d", len(t.row), len(t.names))) {
 				return false
 			}
@@ -124,6 +125,11 @@ func (t *table) next() bool {
 			return true
 		}
 	}
+}
+
+// mended tells whether a row with too many columns could be put right.
+func (t *table) mended() bool {
+	return len(t.row) > len(t.names) && t.mend != nil && t.mend()
 }
 
 // split cuts line into t.row; false when a quote stays open.

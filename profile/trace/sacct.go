@@ -1,0 +1,252 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"capcli"
+)
+
+func init() {
+	Formats.Add("sacct", "Slurm accounting: sacct -P, with its header line or with the names given to --format",
+		Format{Sniff: sniffSacct, Read: readSacct})
+}
+
+// sacctHeld is how many jobs wait for later rows of theirs (attempts after a
+// requeue, the same job in the next month's dump) before they are given out.
+const sacctHeld = 1 << 16
+
+func sniffSacct(head []byte) bool {
+	cols := headColumns(head)
+	return (cols["jobid"] || cols["jobidraw"]) && (cols["submit"] || cols["start"] || cols["state"] || cols["elapsedraw"])
+}
+
+// sacct folds rows into jobs. Held jobs stand in a ring in the order of their
+// first rows.
+type sacct struct {
+	r     *Reader
+	t     *table
+	c     sacctCols
+	clock clock
+	ids   arena
+	names sacctNames
+
+	held    map[string]int // key -> place in ring
+	ring    []slurmJob
+	oldest  int
+	last    string // id of the last job row, to which steps belong
+	cluster string // the first one named
+
+	lostN int64
+	lost  capcli.GPUTime
+}
+
+type sacctNames struct{ tenant, partition, model, class, state names }
+
+// slurmJob is a job of which more rows may come.
+type slurmJob struct {
+	key     string
+	job     capcli.Job  // of the last attempt that started, else of the last
+	submit  capcli.Time // of job's own attempt
+	latest  capcli.Time // submit of the last attempt, started or not
+	state   string      // at the end of the last attempt
+	started bool
+	line    int
+	raw     []byte // kept only for a Rejects function
+}
+
+func readSacct(r *Reader) error {
+	t, err := sacctTable(r)
+	if err != nil {
+		return err
+	}
+	cols, err := findSacctCols(t)
+	if err != nil {
+		return err
+	}
+	s := &sacct{
+		r: r, t: t, c: cols, held: map[string]int{},
+		clock: clock{zone: r.o.TZ, later: r.o.DSTLater},
+	}
+	t.mend = s.mend
+	for t.next() {
+		more, err := s.row()
+		if err != nil || !more {
+			return err
+		}
+	}
+	if r.stopped {
+		return nil
+	}
+	return s.drain()
+}
+
+// sacctTable finds the header, or takes the names given in its place.
+func sacctTable(r *Reader) (*table, error) {
+	head := r.text.head(headBytes)
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\ufeff")), []byte{'\n'})
+	sep := separator(line)
+	for _, want := range []byte{'|', 0x1f} {
+		if bytes.IndexByte(line, want) >= 0 {
+			sep = want
+		}
+	}
+	if len(r.o.Columns) == 0 || sniffSacct(head) {
+		return newTable(r, sep, false)
+	}
+	t := &table{r: r, sep: sep}
+	for _, name := range r.o.Columns {
+		name, _, _ = strings.Cut(strings.TrimSpace(name), "%")
+		t.names = append(t.names, name)
+	}
+	if len(t.names) > maxColumns {
+		return nil, r.fault(0, "", fmt.Sprintf("%d columns are named, the limit is %d", len(t.names), maxColumns), "correct --columns")
+	}
+	return t, nil
+}
+
+// row takes one row: a step, a job, or another row of a job that is held.
+func (s *sacct) row() (more bool, err error) {
+	id := trim(s.t.cell(s.c.id))
+	if len(id) == 0 {
+		return s.r.Reject(s.t.line, s.t.raw, "JobID: missing"), nil
+	}
+	if dot := bytes.IndexByte(id, '.'); dot >= 0 {
+		return s.step(id[:dot]), nil
+	}
+	s.last = s.ids.of(id)
+	row, err := s.parse()
+	if err != nil {
+		return false, err
+	}
+	if row.bad != "" {
+		return s.r.Reject(s.t.line, s.t.raw, row.bad), nil
+	}
+	key := s.key(&row.job)
+	if at, ok := s.held[key]; ok {
+		s.r.Fold(1)
+		s.merge(&s.ring[at], &row)
+		return true, nil
+	}
+	return s.hold(key, &row), nil
+}
+
+// step counts a step of a job as folded into it.
+func (s *sacct) step(base []byte) bool {
+	if string(base) == s.last || s.r.seen.Has(string(base)) {
+		s.r.Fold(1)
+		return true
+	}
+	if _, ok := s.held[string(base)]; ok {
+		s.r.Fold(1)
+		return true
+	}
+	return s.r.Reject(s.t.line, s.t.raw, "step of a job that is not in the log")
+}
+
+// key names the job that a row belongs to, whatever the attempt. Job ids are
+// unique within a cluster; jobs of clusters after the first have its name
+// before their id.
+func (s *sacct) key(job *capcli.Job) string {
+	if name := s.t.cell(s.c.cluster); len(name) > 0 {
+		if s.cluster == "" {
+			s.cluster = string(name)
+		}
+		if s.cluster != string(name) {
+			job.ID = string(name) + ":" + job.ID
+		}
+	}
+	return job.ID
+}
+
+// hold puts a job in the ring, for which the oldest leaves when it is full.
+func (s *sacct) hold(key string, row *slurmRow) bool {
+	h := slurmJob{
+		key: key, job: row.job, submit: row.job.Submit, latest: row.job.Submit,
+		state: row.job.State, started: row.started, line: s.t.line,
+	}
+	if s.r.o.Rejects != nil {
+		h.raw = bytes.Clone(s.t.raw)
+	}
+	if len(s.ring) < sacctHeld {
+		s.held[key] = len(s.ring)
+		s.ring = append(s.ring, h)
+		return true
+	}
+	if !s.release(&s.ring[s.oldest]) {
+		return false
+	}
+	delete(s.held, s.ring[s.oldest].key)
+	s.ring[s.oldest] = h
+	s.held[key] = s.oldest
+	s.oldest = (s.oldest + 1) % sacctHeld
+	return true
+}
+
+// merge adds another row of a job that is held: the same attempt seen again
+// (the fuller one stays) or another attempt. The first submit stands, the last
+// attempt that started gives the run, the last one of all the state.
+func (s *sacct) merge(h *slurmJob, row *slurmRow) {
+	first := min(h.job.Submit, row.job.Submit)
+	again := row.job.Submit == h.submit || (row.started && h.started && row.job.Start == h.job.Start)
+	if row.job.Submit >= h.latest {
+		h.latest, h.state = row.job.Submit, row.job.State
+	}
+	newer := row.job.Submit > h.submit
+	take := false
+	switch {
+	case row.started != h.started:
+		take = row.started
+	case again:
+		take = row.job.End.Known() && !h.job.End.Known() || row.job.Run > h.job.Run
+	default:
+		take = newer
+		if row.started {
+			s.lose(h, row, newer)
+		}
+	}
+	if take {
+		h.submit, h.started = row.job.Submit, row.started
+		h.job = row.job
+	}
+	h.job.Submit = first
+}
+
+// lose counts the GPU time of the attempt that gives way.
+func (s *sacct) lose(h *slurmJob, row *slurmRow, newer bool) {
+	s.lostN++
+	if newer {
+		s.lost += h.job.Work()
+	} else {
+		s.lost += row.job.Work()
+	}
+}
+
+// release gives out a job, or says why it is none.
+func (s *sacct) release(h *slurmJob) bool {
+	h.job.State = h.state
+	switch {
+	case !h.started && h.state == "PENDING":
+		return s.r.Reject(h.line, h.raw, "pending: not started yet")
+	case !h.started:
+		return s.r.Reject(h.line, h.raw, "never started")
+	}
+	if !h.job.End.Known() {
+		s.r.Assume("still running: run time up to the dump")
+	}
+	return s.r.Keep(h.line, h.raw, &h.job)
+}
+
+// drain gives out all that is held, oldest first.
+func (s *sacct) drain() error {
+	for i := range s.ring {
+		if !s.release(&s.ring[(s.oldest+i)%len(s.ring)]) {
+			return nil
+		}
+	}
+	if s.lostN > 0 {
+		s.r.Note(fmt.Sprintf("%d attempts before a requeue are folded into their jobs; they held %.1f GPU-hours", s.lostN, s.lost.Hours()))
+	}
+	return nil
+}

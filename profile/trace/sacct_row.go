@@ -1,0 +1,245 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"capcli"
+)
+
+// sacctCols are the places of the fields we read; -1 is not there.
+type sacctCols struct {
+	id, rawID, cluster                 int
+	tenant, partition, class, state    int
+	submit, start, end                 int
+	elapsedRaw, elapsed                int
+	limitRaw, limit, priority          int
+	allocTRES, reqTRES                 int
+	allocGRES, reqGRES                 int
+	allocCPUs, reqMem, nodes, nodeList int
+	cpus                               int
+}
+
+func findSacctCols(t *table) (c sacctCols, err error) {
+	c = sacctCols{
+		id: t.col("JobID", "JobIDRaw"), rawID: t.col("JobIDRaw"), cluster: t.col("Cluster"),
+		tenant: t.col("Account", "User"), partition: t.col("Partition"), class: -1, state: t.col("State"),
+		submit: t.col("Submit"), start: t.col("Start"), end: t.col("End"),
+		elapsedRaw: t.col("ElapsedRaw"), elapsed: t.col("Elapsed"),
+		limitRaw: t.col("TimelimitRaw"), limit: t.col("Timelimit"), priority: t.col("Priority"),
+		allocTRES: t.col("AllocTRES"), reqTRES: t.col("ReqTRES"),
+		allocGRES: t.col("AllocGRES"), reqGRES: t.col("ReqGRES"),
+		allocCPUs: t.col("AllocCPUS"), cpus: t.col("AllocCPUS", "NCPUS", "ReqCPUS"),
+		reqMem: t.col("ReqMem"), nodes: t.col("AllocNodes", "NNodes"), nodeList: t.col("NodeList"),
+	}
+	var gone []string
+	for _, need := range []struct {
+		have bool
+		name string
+	}{
+		{c.id >= 0, "JobID (or JobIDRaw)"},
+		{c.submit >= 0, "Submit"},
+		{c.start >= 0, "Start"},
+		{c.end >= 0 || c.elapsedRaw >= 0 || c.elapsed >= 0, "End (or ElapsedRaw or Elapsed)"},
+		{c.allocTRES >= 0 || c.reqTRES >= 0 || c.allocGRES >= 0 || c.reqGRES >= 0 || c.cpus >= 0, "AllocTRES (or ReqTRES, AllocGRES or AllocCPUS)"},
+	} {
+		if !need.have {
+			gone = append(gone, need.name)
+		}
+	}
+	if gone != nil {
+		return c, t.r.fault(t.line, "", fmt.Sprintf("the sacct header lacks %s; it has %s", strings.Join(gone, ", "), t.shown()),
+			"export again: SLURM_TIME_FORMAT=%s sacct -a -D -X -P --format="+sacctFields)
+	}
+	if c.allocTRES < 0 && c.reqTRES < 0 && c.allocGRES < 0 && c.reqGRES < 0 {
+		t.r.Note("no column tells of GPUs (AllocTRES, ReqTRES, AllocGRES): every job is read as a CPU job")
+	}
+	return c, t.sacctMap(&c)
+}
+
+// sacctFields is what we ask a cluster for.
+const sacctFields = "JobID,JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,AllocTRES,ReqTRES,AllocNodes,NodeList,Priority"
+
+// sacctMap lets Options.Map choose other fields for three columns.
+func (t *table) sacctMap(c *sacctCols) error {
+	for _, choice := range []struct {
+		ours string
+		to   *int
+	}{{"tenant", &c.tenant}, {"partition", &c.partition}, {"class", &c.class}} {
+		theirs, ok := t.r.o.Map[choice.ours]
+		if !ok {
+			continue
+		}
+		if *choice.to = t.col(theirs); *choice.to < 0 {
+			return t.r.fault(t.line, "", fmt.Sprintf("the header has no column %q, to which %s is mapped; it has %s", theirs, choice.ours, t.shown()), "correct --map")
+		}
+	}
+	return t.r.checkMap()
+}
+
+// slurmRow is one row read: an attempt of a job, or why it cannot be one.
+type slurmRow struct {
+	job     capcli.Job
+	started bool
+	bad     string
+}
+
+func (s *sacct) parse() (row slurmRow, err error) {
+	t, c := s.t, &s.c
+	job := &row.job
+	job.Deadline = capcli.NoTime
+	job.ID = s.last
+	job.State = s.names.state.of(stateWord(t.cell(c.state)))
+	if row.bad, err = s.times(job); row.bad != "" || err != nil {
+		return row, err
+	}
+	elapsed, hasElapsed, bad := s.elapsed()
+	if bad != "" {
+		row.bad = bad
+		return row, nil
+	}
+	if row.bad = s.resources(job); row.bad != "" {
+		return row, nil
+	}
+	row.started = s.started(job, elapsed)
+	switch {
+	case !row.started:
+		job.Start, job.End = capcli.NoTime, capcli.NoTime
+	case hasElapsed:
+		job.Run = elapsed
+	case job.End.Known():
+		job.Run = capcli.Seconds(job.End - job.Start)
+	default:
+		row.bad = "no end yet, and no ElapsedRaw: run time unknown"
+		return row, nil
+	}
+	if job.Start.Known() && job.End.Known() && job.End < job.Start {
+		row.bad = "end before start"
+		return row, nil
+	}
+	job.Limit = s.limit()
+	job.Tenant = s.names.tenant.of(t.cell(c.tenant))
+	job.Partition = s.names.partition.of(t.cell(c.partition))
+	job.Class = s.names.class.of(t.cell(c.class))
+	if n, whole, bad := fixed(t.cell(c.priority), 1); bad == flawless && whole {
+		job.Priority = int(n)
+	}
+	return row, nil
+}
+
+// stateWord is the first word of a state: "CANCELLED by 1001" is CANCELLED.
+func stateWord(b []byte) []byte {
+	b = trim(b)
+	if i := bytes.IndexByte(b, ' '); i >= 0 {
+		b = b[:i]
+	}
+	return bytes.TrimSuffix(b, []byte{'+'})
+}
+
+// started follows Slurm's records: a job cancelled while pending may have a
+// Start (and an End equal to it) but was never given anything.
+func (s *sacct) started(job *capcli.Job, elapsed capcli.Seconds) bool {
+	if !job.Start.Known() || job.State == "PENDING" {
+		return false
+	}
+	if s.c.allocTRES >= 0 {
+		return len(trim(s.t.cell(s.c.allocTRES))) > 0
+	}
+	if string(trim(s.t.cell(s.c.nodeList))) == "None assigned" {
+		return false
+	}
+	return elapsed > 0 || !job.End.Known() || job.End > job.Start || job.State != "CANCELLED"
+}
+
+// elapsed is the time a job ran, without the time it was suspended.
+func (s *sacct) elapsed() (length capcli.Seconds, ok bool, reason string) {
+	if cell := trim(known(s.t.cell(s.c.elapsedRaw))); len(cell) > 0 {
+		n, _, bad := fixed(cell, 1)
+		if bad != flawless {
+			return 0, false, "ElapsedRaw: " + string(bad)
+		}
+		return capcli.Seconds(n), true, ""
+	}
+	if cell := trim(known(s.t.cell(s.c.elapsed))); len(cell) > 0 {
+		n, bad := slurmLength(cell)
+		if bad != flawless {
+			return 0, false, "Elapsed: " + string(bad)
+		}
+		return n, true, ""
+	}
+	return 0, false, ""
+}
+
+// limit is the time asked for; UNLIMITED, Partition_Limit and the like are 0.
+func (s *sacct) limit() capcli.Seconds {
+	if n, _, bad := fixed(s.t.cell(s.c.limitRaw), 1); bad == flawless && n > 0 {
+		return capcli.Seconds(n) * capcli.Minute
+	}
+	n, _ := slurmLength(s.t.cell(s.c.limit))
+	return n
+}
+
+// resources sets what the job held, or where it held nothing yet, asked for.
+func (s *sacct) resources(job *capcli.Job) (reason string) {
+	alloc, bad := parseTRES(s.t.cell(s.c.allocTRES))
+	if bad != flawless {
+		return "AllocTRES: " + string(bad)
+	}
+	req, bad := parseTRES(s.t.cell(s.c.reqTRES))
+	if bad != flawless {
+		return "ReqTRES: " + string(bad)
+	}
+	nodes, _ := count(s.t.cell(s.c.nodes))
+	gpu := alloc
+	if gpu.gpus == 0 {
+		gpu = req
+	}
+	if gpu.gpus == 0 {
+		if gpu, bad = s.gres(max(nodes, 1)); bad != flawless {
+			return "AllocGRES: " + string(bad)
+		}
+	}
+	if gpu.gpus > maxGPUs {
+		return "gpus: over 10 million"
+	}
+	job.GPUs = int(gpu.gpus)
+	if gpu.gpus > 0 {
+		job.GPUModel = s.names.model.of([]byte(gpu.model))
+	}
+	if gpu.models > 1 {
+		s.r.Assume("GPUs of several models in one job: named by the most frequent")
+	}
+	if job.CPUMilli = max(alloc.cpu, 0); job.CPUMilli == 0 {
+		job.CPUMilli, _ = optional(s.t.cell(s.c.cpus), 1000)
+	}
+	if job.CPUMilli <= 0 {
+		job.CPUMilli = req.cpu
+	}
+	job.MemMiB = firstPositive(alloc.mem, req.mem, reqMem(s.t.cell(s.c.reqMem), nodes, job.CPUMilli))
+	return ""
+}
+
+func firstPositive(values ...int64) int64 {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// gres reads the fields of clusters that do not account GPUs as TRES; they
+// count for one node.
+func (s *sacct) gres(nodes int64) (t tres, bad flaw) {
+	for _, col := range []int{s.c.allocGRES, s.c.reqGRES} {
+		if t, bad = parseGRES(s.t.cell(col)); bad != flawless || t.gpus > 0 {
+			break
+		}
+	}
+	if t.gpus > maxGPUs/nodes {
+		return t, "over 10 million"
+	}
+	t.gpus *= nodes
+	return t, bad
+}

@@ -1,0 +1,80 @@
+package trace
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// times reads Submit, Start and End. A time without a zone and no zone given
+// ends the log; one in an hour that did not exist rejects the row.
+func (s *sacct) times(job *capcli.Job) (reason string, err error) {
+	var at [3]moment
+	for i, f := range [...]struct {
+		col  int
+		name string
+	}{{s.c.submit, "Submit"}, {s.c.start, "Start"}, {s.c.end, "End"}} {
+		cell := trim(known(s.t.cell(f.col)))
+		m, bad := s.clock.read(cell)
+		switch {
+		case bad == noZone:
+			return "", s.noZone(f.name, cell)
+		case bad == gapHour:
+			return string(gapHour) + ", " + string(cell[:10]), nil
+		case bad != flawless:
+			return f.name + ": " + string(bad), nil
+		}
+		if m.at == 0 { // an old way to say Unknown
+			m = noMoment
+		}
+		at[i] = m
+	}
+	s.settle(&at)
+	job.Submit, job.Start, job.End = at[0].at, at[1].at, at[2].at
+	if !job.Submit.Known() {
+		return "Submit: missing", nil
+	}
+	return "", nil
+}
+
+// settle decides which pass of a repeated hour was meant. Where one pass would
+// put Start before Submit or End before Start, or not give the elapsed time
+// that was logged, it is the other; else it is assumed, and counted.
+func (s *sacct) settle(at *[3]moment) {
+	for i := range at {
+		if !at[i].other.Known() {
+			continue
+		}
+		swap := i > 0 && at[i-1].at.Known() && at[i].at < at[i-1].at && at[i].other >= at[i-1].at
+		if !swap && i == 2 && at[1].at.Known() {
+			swap = s.ranFor(at[1].at, at[2].other) && !s.ranFor(at[1].at, at[2].at)
+		}
+		if !swap && i == 1 && at[2].at.Known() && !at[2].other.Known() {
+			swap = at[1].at > at[2].at || s.ranFor(at[1].other, at[2].at) && !s.ranFor(at[1].at, at[2].at)
+		}
+		if swap {
+			at[i].at, at[i].other = at[i].other, at[i].at
+			continue
+		}
+		s.r.Assume(s.r.repeated(at[i].at))
+	}
+}
+
+// ranFor tells whether start to end is the elapsed time of the row.
+func (s *sacct) ranFor(start, end capcli.Time) bool {
+	elapsed, ok, _ := s.elapsed()
+	return ok && capcli.Seconds(end-start) == elapsed
+}
+
+// noZone refuses a dump in local time of nobody knows where.
+func (s *sacct) noZone(field string, value []byte) error {
+	date := "2024-01-01"
+	if len(value) >= 10 {
+		date = string(value[:10])
+	}
+	return s.r.fault(s.t.line, field, fmt.Sprintf("the times have no zone, and sacct prints local time (found %s)", brief(value)),
+		fmt.Sprintf("say where the cluster's clock was:\n"+
+			"  capcli import sacct %s --tz Europe/Berlin --out jobs.parquet\n"+
+			"or export again with zones:\n"+
+			"  SLURM_TIME_FORMAT=%%s sacct -a -P -D --starttime %s …", s.r.in.Name, date))
+}
