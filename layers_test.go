@@ -32,7 +32,7 @@ var layers = map[string][]string{
 	".":                {},
 	"forecast":         {"gonum"},
 	"simulate":         {},
-	"simulate/billing": {},
+	"simulate/billing": {"simulate"},
 	"simulate/plan":    {"simulate", "simulate/billing", "forecast", "gonum"},
 	"profile":          {},
 	"profile/trace":    {"compress"},

@@ -1,10 +1,12 @@
 package capcli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -244,15 +246,13 @@ func splitBy(total USD, weights []int64, sum uint64, out []USD) []USD {
 		out[i], rems[i] = USD(q), r
 		left -= q
 	}
-	for ; left > 0; left-- {
-		best := 0
-		for i := range rems {
-			if rems[i] > rems[best] {
-				best = i
-			}
-		}
-		out[best]++
-		rems[best] = 0
+	order := make([]int, len(weights))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rems[b], rems[a]) })
+	for _, i := range order[:left] { // fewer are left over than have a remainder
+		out[i]++
 	}
 	if neg {
 		for i := range out {

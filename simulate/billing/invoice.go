@@ -1,0 +1,138 @@
+package billing
+
+import (
+	"fmt"
+	"strings"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// Invoice is what a run cost under some rates. Each table sums to Total, to the
+// millionth of a dollar and the thousandth of a GPU-second.
+type Invoice struct {
+	Total       Line
+	ByTier      [3]Line // by Tier
+	ByTerms     [4]Line // by simulate.Terms
+	ByPool      []Line  // in order of the record's pools
+	ByMonth     []Month
+	ByTenant    []Tenant   // in order of the record's tenants
+	Unallocated capcli.USD // cost that no tenant can bear, for nobody used anything
+
+	unlisted []string // pools whose time was billed and whose on-demand price is not known
+}
+
+// Month is one calendar month (UTC) of an invoice.
+type Month struct {
+	Start  capcli.Time
+	Line   Line
+	ByTier [3]capcli.USD
+	ByPool []Line
+}
+
+// Price prices a record, with one rate for each of its pools in their order.
+// It fails with capcli.ErrOverflow when an amount does not fit, and when rates
+// are too few, too many or negative.
+func Price(rec *simulate.Record, rates []Rate) (*Invoice, error) {
+	if len(rates) != len(rec.Pools) {
+		return nil, fmt.Errorf("price a run: got %d rates for %d pools", len(rates), len(rec.Pools))
+	}
+	inv := &Invoice{ByPool: make([]Line, len(rec.Pools))}
+	for p := range rec.Pools {
+		if r := rates[p]; r.Price < 0 || r.OnDemand < 0 {
+			return nil, fmt.Errorf("price pool %s: a price may not be negative", rec.Pools[p].Name)
+		}
+	}
+	for m := range rec.Months {
+		if err := inv.month(rec, rates, m); err != nil {
+			return nil, err
+		}
+	}
+	for p := range rec.Pools {
+		if inv.ByPool[p].Unlisted > 0 {
+			inv.unlisted = append(inv.unlisted, rec.Pools[p].Name)
+		}
+	}
+	inv.chargeBack(rec)
+	return inv, nil
+}
+
+// month prices the cells of one month and adds them to every table but that of
+// the tenants.
+func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
+	month := Month{Start: rec.Months[m].Start, ByPool: make([]Line, len(rec.Pools))}
+	for p := range rec.Pools {
+		terms := rec.Pools[p].Terms
+		l, err := cell(rates[p], terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
+		if err == nil {
+			_, err = add(inv.Total.Cost, l.Cost)
+		}
+		if err == nil {
+			_, err = add(inv.Total.Equivalent, l.Equivalent)
+		}
+		if err != nil {
+			return fmt.Errorf("price pool %s in the month from %s: %w", rec.Pools[p].Name, month.Start, err)
+		}
+		month.ByPool[p] = l
+		month.ByTier[TierOf(terms)] += l.Cost
+		for _, sum := range []*Line{&month.Line, &inv.Total, &inv.ByTier[TierOf(terms)], &inv.ByTerms[terms], &inv.ByPool[p]} {
+			sum.add(&l)
+		}
+	}
+	inv.ByMonth = append(inv.ByMonth, month)
+	return nil
+}
+
+// cell prices one pool in one month. What the unused part cost is shared among
+// idle, blocked and down by their time.
+func cell(r Rate, t simulate.Terms, s *simulate.Span, use []simulate.Use) (Line, error) {
+	l := Line{Time: *s}
+	for _, u := range use {
+		l.Billed += u.Billed
+	}
+	c, err := productOf(t).charge(r, s, l.Billed)
+	if err != nil {
+		return l, err
+	}
+	if l.Cost, err = add(c.held, c.unused); err != nil {
+		return l, err
+	}
+	parts := capcli.Split(c.unused, []int64{int64(s.Idle), int64(s.Blocked), int64(s.Down)})
+	l.Direct, l.Idle, l.Blocked, l.Down = c.held, parts[0], parts[1], parts[2]
+	if list := r.list(t); list > 0 {
+		l.Equivalent, err = cost(list, l.Billed)
+	} else {
+		l.Unlisted = l.Billed
+	}
+	return l, err
+}
+
+// Utilisation is how much of the committed capacity was held, 0 to 1 (AWS Cost
+// Explorer's commitment utilisation); false where none was offered.
+func (inv *Invoice) Utilisation() (float64, bool) {
+	t := &inv.ByTier[Committed].Time
+	if t.Offered == 0 {
+		return 0, false
+	}
+	return float64(t.Used) / float64(t.Offered), true
+}
+
+// Coverage is how much of all GPU time used was used on committed capacity, 0
+// to 1; false where none was used.
+func (inv *Invoice) Coverage() (float64, bool) {
+	if inv.Total.Time.Used == 0 {
+		return 0, false
+	}
+	return float64(inv.ByTier[Committed].Time.Used) / float64(inv.Total.Time.Used), true
+}
+
+// WhyNoSavings says why Total has no effective savings rate; "" when it has.
+func (inv *Invoice) WhyNoSavings() string {
+	switch _, known := inv.Total.SavingsRate(); {
+	case known:
+		return ""
+	case len(inv.unlisted) > 0:
+		return "no on-demand price is known for " + strings.Join(inv.unlisted, ", ")
+	}
+	return "no GPU time was billed"
+}

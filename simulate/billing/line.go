@@ -1,0 +1,69 @@
+package billing
+
+import (
+	"math/bits"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// Line is what some capacity cost over some time, and what became of it. Lines
+// add up.
+type Line struct {
+	Cost capcli.USD // Direct + Idle + Blocked + Down
+
+	Direct  capcli.USD // for time that jobs held, with minimum billing times
+	Idle    capcli.USD // for committed time that nobody held or waited for
+	Blocked capcli.USD // for committed time that nobody held while a job waited that could not start
+	Down    capcli.USD // for committed time that was not to be had
+
+	Equivalent capcli.USD     // billed time at on-demand prices, where these are known
+	Unlisted   capcli.GPUTime // billed time whose on-demand price is not known
+
+	Time   simulate.Span
+	Billed capcli.GPUTime // Time.Used, and what minimum billing times add
+}
+
+// Stranded is the cost of committed capacity that nobody held.
+func (l *Line) Stranded() capcli.USD { return l.Idle + l.Blocked + l.Down }
+
+// UnitCost is the cost of a GPU-hour used, rounded half up to the millionth;
+// false when none was used.
+func (l *Line) UnitCost() (capcli.Rate, bool) {
+	used := uint64(l.Time.Used)
+	if used == 0 {
+		return 0, false
+	}
+	const perHour = 1000 * 3600
+	hi, lo := bits.Mul64(uint64(l.Cost), perHour)
+	lo, carry := bits.Add64(lo, used/2, 0)
+	if hi += carry; hi >= used {
+		return 0, false
+	}
+	q, _ := bits.Div64(hi, lo, used)
+	return capcli.Rate(q), q <= 1<<63-1
+}
+
+// SavingsRate is the effective savings rate, 1 - cost / on-demand equivalent
+// (FinOps Foundation); false when no time was billed, or some of it has no
+// known on-demand price. It is below 0 where the mix costs more than all
+// on-demand would have.
+func (l *Line) SavingsRate() (float64, bool) {
+	if l.Unlisted > 0 || l.Equivalent == 0 {
+		return 0, false
+	}
+	return 1 - float64(l.Cost)/float64(l.Equivalent), true
+}
+
+// add sums two lines. Price has made sure that no sum overflows.
+func (l *Line) add(o *Line) {
+	l.Cost += o.Cost
+	l.Direct += o.Direct
+	l.Idle += o.Idle
+	l.Blocked += o.Blocked
+	l.Down += o.Down
+	l.Equivalent += o.Equivalent
+	l.Unlisted += o.Unlisted
+	l.Time.Add(o.Time)
+	l.Billed += o.Billed
+}
