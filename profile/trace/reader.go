@@ -133,6 +133,8 @@ func (r *Reader) note(job *capcli.Job) {
 // check gives the reason why job cannot be one, or "".
 func (r *Reader) check(job *capcli.Job) string {
 	switch {
+	case job.ID == "":
+		return "job_id: missing"
 	case !job.Submit.Known():
 		return "submit: missing"
 	case outside(job.Submit):

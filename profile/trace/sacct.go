@@ -232,6 +232,9 @@ func (s *sacct) release(h *slurmJob) bool {
 	case !h.started:
 		return s.r.Reject(h.line, h.raw, "never started")
 	}
+	if strings.IndexByte(h.job.ID, '+') > 0 {
+		s.r.Assume("component of a heterogeneous job: read as a job of its own")
+	}
 	if !h.job.End.Known() {
 		s.r.Assume("still running: run time up to the dump")
 	}
@@ -246,7 +249,7 @@ func (s *sacct) drain() error {
 		}
 	}
 	if s.lostN > 0 {
-		s.r.Note(fmt.Sprintf("%d attempts before a requeue are folded into their jobs; they held %.1f GPU-hours", s.lostN, s.lost.Hours()))
+		s.r.Note(fmt.Sprintf("attempts before a requeue, folded into their jobs: %d, which held %.1f GPU-hours", s.lostN, s.lost.Hours()))
 	}
 	return nil
 }

@@ -11,7 +11,8 @@ import (
 // sacctCols are the places of the fields we read; -1 is not there.
 type sacctCols struct {
 	id, rawID, cluster                 int
-	tenant, partition, class, state    int
+	tenant, user                       int
+	partition, class, state            int
 	submit, start, end                 int
 	elapsedRaw, elapsed                int
 	limitRaw, limit, priority          int
@@ -24,7 +25,7 @@ type sacctCols struct {
 func findSacctCols(t *table) (c sacctCols, err error) {
 	c = sacctCols{
 		id: t.col("JobID", "JobIDRaw"), rawID: t.col("JobIDRaw"), cluster: t.col("Cluster"),
-		tenant: t.col("Account", "User"), partition: t.col("Partition"), class: -1, state: t.col("State"),
+		tenant: t.col("Account"), user: t.col("User"), partition: t.col("Partition"), class: -1, state: t.col("State"),
 		submit: t.col("Submit"), start: t.col("Start"), end: t.col("End"),
 		elapsedRaw: t.col("ElapsedRaw"), elapsed: t.col("Elapsed"),
 		limitRaw: t.col("TimelimitRaw"), limit: t.col("Timelimit"), priority: t.col("Priority"),
@@ -119,7 +120,9 @@ func (s *sacct) parse() (row slurmRow, err error) {
 		return row, nil
 	}
 	job.Limit = s.limit()
-	job.Tenant = s.names.tenant.of(t.cell(c.tenant))
+	if job.Tenant = s.names.tenant.of(t.cell(c.tenant)); job.Tenant == "" {
+		job.Tenant = s.names.tenant.of(t.cell(c.user))
+	}
 	job.Partition = s.names.partition.of(t.cell(c.partition))
 	job.Class = s.names.class.of(t.cell(c.class))
 	if n, whole, bad := fixed(t.cell(c.priority), 1); bad == flawless && whole {

@@ -1,0 +1,194 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"capcli"
+)
+
+var update = flag.Bool("update", false, "rewrite expected outputs")
+
+// samples gives the hand-made files of a format.
+func samples(t testing.TB, format string) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "traces", format+".*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]byte{}
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(p)] = b
+	}
+	return out
+}
+
+// TestFormats holds every format in the catalogue to the same promises.
+func TestFormats(t *testing.T) {
+	for _, f := range Formats.All() {
+		if f.Value.Binary {
+			continue // tested where it is registered
+		}
+		files := samples(t, f.Name)
+		if len(files) == 0 {
+			t.Errorf("format %s has no sample testdata/traces/%s.*", f.Name, f.Name)
+		}
+		for name, data := range files {
+			t.Run(name, func(t *testing.T) { conform(t, f.Name, name, data) })
+		}
+	}
+}
+
+func conform(t *testing.T, format, name string, data []byte) {
+	var rejects []Reject
+	jobs, rep := readAll(t, data, Options{Rejects: func(r Reject) { rejects = append(rejects, r) }})
+	if rep.Format != format {
+		t.Fatalf("sniffed as %s, want %s", rep.Format, format)
+	}
+	if rep.Kept == 0 || rep.Rejected == 0 {
+		t.Errorf("kept %d, rejected %d: a sample has both", rep.Kept, rep.Rejected)
+	}
+	if int64(len(rejects)) != rep.Rejected {
+		t.Errorf("%d rejects were shown, %d counted", len(rejects), rep.Rejected)
+	}
+	for _, j := range jobs {
+		sound(t, &j)
+	}
+	for packing, packed := range map[string][]byte{"gzip": gzipped(t, data), "zstd": zstded(t, data)} {
+		again, rep2 := readAll(t, packed, Options{})
+		if !reflect.DeepEqual(again, jobs) || !reflect.DeepEqual(rep2, rep) {
+			t.Errorf("%s: got other jobs or another report than plain", packing)
+		}
+		if _, err := drain(packed[:len(packed)-5], Options{}); err == nil {
+			t.Errorf("%s cut short: no error", packing)
+		}
+	}
+	stopEarly(t, data)
+	var out bytes.Buffer
+	if err := WriteCSV(&out, each(jobs)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&out, "# rows %d, kept %d, folded %d, rejected %d, machine %d, unsorted %t\n", rep.Rows, rep.Kept, rep.Folded, rep.Rejected, rep.MachineGPUs, rep.Unsorted)
+	for _, r := range rejects {
+		fmt.Fprintf(&out, "# line %d: %s\n", r.Line, r.Reason)
+	}
+	for _, c := range rep.Assumed {
+		fmt.Fprintf(&out, "# assumed %d: %s\n", c.N, c.Reason)
+	}
+	for _, n := range rep.Notes {
+		fmt.Fprintf(&out, "# note: %s\n", n)
+	}
+	golden(t, filepath.Join("..", "..", "testdata", "traces", "want", name+".txt"), out.Bytes())
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s\n got:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// sound checks what every job that is given out promises.
+func sound(t testing.TB, j *capcli.Job) {
+	t.Helper()
+	switch {
+	case !j.Submit.Known(), j.Submit < 0, j.GPUs < 0, j.GPUs > maxGPUs, j.Run < 0, j.Run > maxRun, j.Limit < 0, j.CPUMilli < 0, j.MemMiB < 0, j.ID == "":
+		t.Errorf("job out of bounds: %+v", *j)
+	case j.Start.Known() && j.End.Known() && j.End < j.Start:
+		t.Errorf("job ends before it starts: %+v", *j)
+	case j.GPUMilli < 0 || j.GPUMilli > 0 && (j.GPUs != 1 || j.GPUMilli >= 1000):
+		t.Errorf("job shares more than one GPU: %+v", *j)
+	case j.Work() < 0:
+		t.Errorf("work overflows: %+v", *j)
+	}
+}
+
+func stopEarly(t *testing.T, data []byte) {
+	t.Helper()
+	r, err := Open(Input{Name: "test", R: bytes.NewReader(data)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for range r.Jobs() {
+		n++
+		break
+	}
+	if n != 1 {
+		t.Errorf("stopped after %d jobs, want 1", n)
+	}
+	for _, err := range r.Jobs() {
+		if err == nil {
+			t.Error("a second pass gave a job")
+		}
+	}
+}
+
+// drain reads all of data and gives the error it ends with.
+func drain(data []byte, o Options) (Report, error) {
+	r, err := Open(Input{Name: "test", R: bytes.NewReader(data)}, o)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, err := range r.Jobs() {
+		if err != nil {
+			return r.Report(), err
+		}
+	}
+	return r.Report(), nil
+}
+
+func each(jobs []capcli.Job) capcli.Jobs {
+	return func(yield func(capcli.Job, error) bool) {
+		for _, j := range jobs {
+			if !yield(j, nil) {
+				return
+			}
+		}
+	}
+}
+
+func gzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(data)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func zstded(t testing.TB, data []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll(data, nil)
+}
