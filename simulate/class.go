@@ -103,6 +103,9 @@ func (e *engine) queueOf(name string) *queue {
 	}
 	q := &queue{name: name, policy: e.cfg.Policy(e.cfg.Settings), cell: &cell{}}
 	q.keyed, _ = q.policy.(Keyed)
+	if o, learns := q.policy.(Observer); learns {
+		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
+	}
 	q.cell.queues = append(q.cell.queues, q)
 	e.queues = append(e.queues, q)
 	return q

@@ -67,6 +67,7 @@ type engine struct {
 	meter      meter
 	turn       Turn
 	scratch    []Slice
+	can        []int
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the arrival pulled ahead
@@ -265,9 +266,10 @@ func (e *engine) turns() {
 				q.policy.Schedule(&e.turn)
 				e.turn.sweep()
 				e.overflow(q)
+				q.freed = false
 			}
 			q.fresh = q.fresh[:0]
-			q.dirty, q.freed = false, false
+			q.dirty = false
 		}
 		if !again || len(e.queues) == 1 {
 			return

@@ -85,14 +85,14 @@ func (e *engine) find(l *Live) []Slice {
 
 // findIn asks the placement about those of pools that have the GPUs.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
-	var few [8]int
-	can := few[:0]
+	can := e.can[:0]
 	for _, p := range pools {
 		s := &c.state[p]
 		if s.free >= l.GPUs || (l.GPUMilli > 0 && s.avail.next(-1) >= 0) {
 			can = append(can, p)
 		}
 	}
+	e.can = can
 	if len(can) == 0 {
 		return nil
 	}
@@ -121,10 +121,6 @@ func (e *engine) start(l *Live, s []Slice) {
 		e.meter.startedFirst(l)
 	}
 	rc := e.cfg.Restarts.of(&l.Job)
-	l.overhead = 0
-	if l.Preempted > 0 {
-		l.overhead = rc.Restart
-	}
 	wall := l.overhead + rc.wall(l.Run-l.saved)
 	l.believes = l.Since + l.overhead + rc.wall(max(0, l.Believed-l.saved))
 	l.queue.cell.running.insert(entry{key: int64(l.believes), seq: l.seq, job: l, milli: l.Milli()})

@@ -24,7 +24,8 @@ type conservative struct {
 	pools   []int   // those of the cell, when the plans were made
 	room    []int64 // usable and held capacity of each pool then
 	running []stay  // what the plans believe runs
-	booked  int     // waiting jobs with a promise
+	order   list    // waiting jobs with a promise, by arrival; key is 0
+	due     list    // the same, by promised start
 	again   bool    // make all promises anew
 }
 
@@ -40,8 +41,14 @@ type stay struct {
 // booking is a waiting job's promise.
 type booking struct {
 	at   capcli.Seconds
+	est  capcli.Seconds
 	pool int // -1 is none
 	run  uint32
+}
+
+// stands tells whether l still waits with the promise it was given.
+func (l *Live) stands(seq uint64) bool {
+	return l.seq == seq && l.state == waiting && l.promise.run == l.run
 }
 
 func (p *conservative) Schedule(t *Turn) {
@@ -58,7 +65,11 @@ func (p *conservative) Schedule(t *Turn) {
 		p.replan(t)
 		p.startDue(t)
 	}
-	p.wake(t)
+	if len(p.due.chunks) > 0 {
+		if next := capcli.Seconds(p.due.chunks[0][0].key); next > t.Now() {
+			t.WakeAt(next)
+		}
+	}
 }
 
 // refresh brings the plans to now and takes out of them what no longer runs.
@@ -71,6 +82,9 @@ func (p *conservative) refresh(t *Turn) (early bool) {
 	}
 	for _, q := range p.pools {
 		p.plans[q].forget(now)
+	}
+	if !t.Freed() && (len(p.running) == 0 || !p.overrun(now)) {
+		return false
 	}
 	kept := p.running[:0]
 	for _, s := range p.running {
@@ -91,12 +105,22 @@ func (p *conservative) refresh(t *Turn) (early bool) {
 	return early
 }
 
+// overrun tells whether a job is past its believed end.
+func (p *conservative) overrun(now capcli.Seconds) bool {
+	for i := range p.running {
+		if p.running[i].end <= now {
+			return true
+		}
+	}
+	return false
+}
+
 // changed tells whether capacity or the set of pools is not what was planned
 // with, and notes what it is now.
 func (p *conservative) changed(t *Turn) bool {
 	c, cell := t.e.c, t.q.cell
-	now := slices.Equal(p.pools, cell.pools)
-	if !now {
+	same := slices.Equal(p.pools, cell.pools)
+	if !same {
 		p.pools = append(p.pools[:0], cell.pools...)
 		p.plans = append(p.plans, make([]plan, max(0, c.Pools()-len(p.plans)))...)
 		p.room = append(p.room, make([]int64, max(0, c.Pools()-len(p.room)))...)
@@ -104,11 +128,11 @@ func (p *conservative) changed(t *Turn) bool {
 	for _, q := range p.pools {
 		a := &c.state[q].account
 		if room := a.usable + a.used; room != p.room[q] {
-			p.room[q], now = room, false
+			p.room[q], same = room, false
 		}
 	}
 	// What other queues of the cell started is not in our list.
-	return !now || len(cell.queues) > 1
+	return !same || len(cell.queues) > 1
 }
 
 // replan forgets every promise and makes them anew in order of arrival.
@@ -119,6 +143,8 @@ func (p *conservative) replan(t *Turn) {
 		p.plans[q].reset(now, p.room[q])
 	}
 	p.running = p.running[:0]
+	p.order.reset()
+	p.due.reset()
 	for l := range t.Running() {
 		p.occupy(l, now)
 	}
@@ -139,32 +165,79 @@ func (p *conservative) occupy(l *Live, now capcli.Seconds) {
 	p.running = append(p.running, s)
 }
 
-// book promises l the earliest start that the plans leave.
+// book promises l the earliest start that the plans leave, and enters it.
 func (p *conservative) book(t *Turn, l *Live) {
 	b := &l.promise
-	b.pool, b.run = -1, l.run
-	est := l.LeftBelieved(t.Now())
+	b.run = l.run
+	b.est = l.LeftBelieved(t.Now())
+	if p.choose(t, l); b.pool < 0 {
+		return
+	}
+	p.order.insert(entry{seq: l.seq, job: l, milli: l.Milli(), est: b.at})
+	p.due.insert(entry{key: int64(b.at), seq: l.seq, job: l})
+}
+
+// choose finds the earliest start that the plans leave for l and takes it.
+func (p *conservative) choose(t *Turn, l *Live) {
+	b := &l.promise
+	b.pool = -1
 	for _, q := range t.Pools(l) {
-		if at, ok := p.plans[q].earliest(t.Now(), est, l.Milli()); ok && (b.pool < 0 || at < b.at) {
+		if at, ok := p.plans[q].earliest(t.Now(), b.est, l.Milli()); ok && (b.pool < 0 || at < b.at) {
 			b.at, b.pool = at, q
 		}
 	}
 	if b.pool >= 0 {
-		p.plans[b.pool].add(b.at, b.at+est, -l.Milli())
+		p.plans[b.pool].add(b.at, b.at+b.est, -l.Milli())
 	}
 }
 
-// compress moves each job to the earliest start that the others leave.
+// compress moves each job to the earliest start that the others leave. A job
+// is worth a look only if, somewhere before its promise, enough is free.
 func (p *conservative) compress(t *Turn) {
-	for l := range t.Queue() {
-		b := &l.promise
-		if b.run != l.run || b.pool < 0 || b.at <= t.Now() {
-			continue
-		}
-		est := l.LeftBelieved(t.Now())
-		p.plans[b.pool].add(b.at, b.at+est, l.Milli())
-		p.book(t, l)
+	for _, q := range p.pools {
+		p.plans[q].climb()
 	}
+	for _, chunk := range p.order.chunks {
+		for i := range chunk {
+			en := &chunk[i]
+			if !p.mayMove(en.milli, en.est) {
+				continue
+			}
+			l := en.job
+			if !l.stands(en.seq) {
+				p.again = true // it was started past us
+				continue
+			}
+			p.move(t, l, en)
+		}
+	}
+}
+
+// mayMove tells whether some plan has milli free before instant at.
+func (p *conservative) mayMove(milli int64, at capcli.Seconds) bool {
+	for _, q := range p.pools {
+		if p.plans[q].firstFree(milli, at) {
+			return true
+		}
+	}
+	return false
+}
+
+// move gives l the earliest start that is left when its own promise is taken
+// out of the plan.
+func (p *conservative) move(t *Turn, l *Live, en *entry) {
+	b := &l.promise
+	was, pool := b.at, b.pool
+	p.plans[b.pool].add(b.at, b.at+b.est, l.Milli())
+	p.choose(t, l)
+	if b.at == was && b.pool == pool {
+		return
+	}
+	en.est = b.at
+	p.due.remove(int64(was), l.seq)
+	p.due.insert(entry{key: int64(b.at), seq: l.seq, job: l})
+	p.plans[pool].climb()
+	p.plans[b.pool].climb()
 }
 
 // bookFresh gives a promise to each job that has none.
@@ -176,38 +249,28 @@ func (p *conservative) bookFresh(t *Turn) {
 	}
 }
 
-// startDue starts the jobs whose promise has come.
+// startDue starts the jobs whose promise has come, in order of arrival.
 func (p *conservative) startDue(t *Turn) {
 	now := t.Now()
-	for l := range t.Queue() {
-		b := &l.promise
-		if b.run != l.run || b.pool < 0 || b.at > now {
-			continue
+	for len(p.due.chunks) > 0 {
+		en := p.due.chunks[0][0]
+		if capcli.Seconds(en.key) > now {
+			return
 		}
-		est := l.LeftBelieved(now)
-		if !t.Start(l) {
+		l := en.job
+		if !l.stands(en.seq) || l.overQuota() || !t.Start(l) {
 			p.again = true
-			continue
+			return
 		}
+		p.due.remove(en.key, en.seq)
+		p.order.remove(0, en.seq)
+		b := &l.promise
 		pool := int(l.slices[0].Pool)
-		if pool != b.pool || b.at != now || l.believes != now+est {
-			p.plans[b.pool].add(b.at, b.at+est, l.Milli())
+		if pool != b.pool || b.at != now || l.believes != now+b.est {
+			p.plans[b.pool].add(b.at, b.at+b.est, l.Milli())
 			p.occupy(l, now)
 			continue
 		}
 		p.running = append(p.running, stay{l, l.run, pool, l.believes, l.Milli()})
-	}
-}
-
-// wake asks for a turn at the next promised start.
-func (p *conservative) wake(t *Turn) {
-	next, found := capcli.Seconds(0), false
-	for l := range t.Queue() {
-		if b := &l.promise; b.run == l.run && b.pool >= 0 && b.at > t.Now() && (!found || b.at < next) {
-			next, found = b.at, true
-		}
-	}
-	if found {
-		t.WakeAt(next)
 	}
 }

@@ -25,7 +25,10 @@ func init() {
 type easy struct {
 	shortest bool
 	freed    []int64 // by pool, what running jobs have given back so far
-	sorted   []entry
+	byLength list    // shortest: waiting jobs by believed length, and some that no longer wait
+	stale    []entry
+	fresh    []entry
+	one      [][]entry
 }
 
 // promise is what the head of the queue is promised.
@@ -42,6 +45,9 @@ func (p *easy) Schedule(t *Turn) {
 			head = l
 			break
 		}
+	}
+	if p.shortest {
+		p.enter(t)
 	}
 	if head == nil || t.Waiting() == 1 || t.room() == 0 {
 		return
@@ -126,7 +132,8 @@ func (t *Turn) backfillable(head *Live, pr *promise) func(func(*entry) bool) {
 		}
 		if !t.q.freed {
 			for l := range t.Fresh() {
-				if !look(&entry{l.Key, l.seq, l, l.Milli(), l.LeftBelieved(now)}) {
+				t.one = entry{l.Key, l.seq, l, l.Milli(), l.LeftBelieved(now)}
+				if !look(&t.one) {
 					return
 				}
 			}
@@ -142,19 +149,80 @@ func (t *Turn) backfillable(head *Live, pr *promise) func(func(*entry) bool) {
 	}
 }
 
-// backfillShortest tries the candidates in order of length, ties by arrival.
+// backfillShortest tries the later jobs in order of length, ties by arrival.
+// They are kept in that order over the turns.
 func (p *easy) backfillShortest(t *Turn, head *Live, pr *promise) {
-	p.sorted = p.sorted[:0]
-	for en := range t.backfillable(head, pr) {
-		p.sorted = append(p.sorted, *en)
+	now, room := t.Now(), t.room()
+	alone := len(t.q.cell.pools) == 1
+	p.stale = p.stale[:0]
+	chunks := p.byLength.chunks
+	if !t.Freed() { // nothing but what has just come can start
+		p.one = append(p.one[:0], p.fresh)
+		chunks = p.one
 	}
-	slices.SortFunc(p.sorted, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.est, b.est), cmp.Compare(a.seq, b.seq))
-	})
-	for i := range p.sorted {
-		if p.sorted[i].milli <= t.room() {
-			pr.try(t, &p.sorted[i])
+	for _, chunk := range chunks {
+		for i := range chunk {
+			en := &chunk[i]
+			if en.milli > room || (alone && en.milli > pr.extra && now+en.est > pr.shadow) {
+				continue
+			}
+			if !en.stands(now) {
+				p.stale = append(p.stale, *en)
+				continue
+			}
+			if en.job == head || en.job.overQuota() {
+				continue
+			}
+			if pr.try(t, en); en.job.state != waiting {
+				room = t.room()
+			}
 		}
 	}
-	clear(p.sorted)
+	if t.Freed() {
+		p.drop()
+	}
+}
+
+// stands tells whether the entry's job still waits with the same work to do.
+func (en *entry) stands(now capcli.Seconds) bool {
+	l := en.job
+	return l.seq == en.seq && l.state == waiting && l.LeftBelieved(now) == en.est
+}
+
+// enter puts the jobs that joined the queue, and still wait, into the order of
+// length. Entries of jobs that wait no longer go when a scan meets them, and
+// all at once when they are many.
+func (p *easy) enter(t *Turn) {
+	p.fresh = p.fresh[:0]
+	now := t.Now()
+	for l := range t.Fresh() {
+		est := l.LeftBelieved(now)
+		p.fresh = append(p.fresh, entry{key: int64(est), seq: l.seq, job: l, milli: l.Milli(), est: est})
+	}
+	slices.SortFunc(p.fresh, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.seq, b.seq))
+	})
+	for i := range p.fresh {
+		p.byLength.insert(p.fresh[i])
+	}
+	if p.byLength.n < 2*t.Waiting()+chunkMax {
+		return
+	}
+	p.stale = p.stale[:0]
+	for _, chunk := range p.byLength.chunks {
+		for i := range chunk {
+			if !chunk[i].stands(now) {
+				p.stale = append(p.stale, chunk[i])
+			}
+		}
+	}
+	p.drop()
+}
+
+// drop takes the stale entries out of the order of length.
+func (p *easy) drop() {
+	for i := range p.stale {
+		p.byLength.remove(p.stale[i].key, p.stale[i].seq)
+	}
+	clear(p.stale)
 }

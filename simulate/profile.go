@@ -10,7 +10,34 @@ type step struct {
 
 // plan is a pool's free capacity over time as it is believed, a step function
 // whose last step goes on for ever.
-type plan struct{ steps []step }
+type plan struct {
+	steps []step
+	peaks []step // steps with more free than all before them, see climb
+}
+
+// climb notes the record steps: those with more free than all before.
+func (p *plan) climb() {
+	p.peaks = p.peaks[:0]
+	for _, s := range p.steps {
+		if n := len(p.peaks); n == 0 || s.free > p.peaks[n-1].free {
+			p.peaks = append(p.peaks, s)
+		}
+	}
+}
+
+// firstFree tells whether milli is free at some instant before at, as of the
+// last climb.
+func (p *plan) firstFree(milli int64, at capcli.Seconds) bool {
+	lo, hi := 0, len(p.peaks)
+	for lo < hi {
+		if mid := (lo + hi) / 2; p.peaks[mid].free < milli {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo < len(p.peaks) && p.peaks[lo].at < at
+}
 
 // reset makes the plan flat from now on.
 func (p *plan) reset(now capcli.Seconds, free int64) {

@@ -142,3 +142,13 @@ type cell struct {
 	queues  []*queue
 	pools   []int
 }
+
+// reset empties the list and keeps its memory.
+func (q *list) reset() {
+	for i, c := range q.chunks {
+		clear(c)
+		q.spare = append(q.spare, c[:0])
+		q.chunks[i] = nil
+	}
+	q.chunks, q.n = q.chunks[:0], 0
+}

@@ -13,7 +13,7 @@ type Turn struct {
 	e         *engine
 	q         *queue
 	preempted []*Live
-	order     []*Live
+	one       entry
 }
 
 // Now is the present instant.

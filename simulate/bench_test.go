@@ -1,0 +1,65 @@
+package simulate_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// poisson is a stream of n jobs that offer the given load to gpus GPUs:
+// exponential gaps and run times, sizes of powers of two up to eight.
+func poisson(n, gpus int, load float64) capcli.Jobs {
+	return func(yield func(capcli.Job, error) bool) {
+		rng := capcli.Seed(1).Stream("bench")
+		sizes := [...]int{1, 1, 1, 1, 1, 2, 4, 8}
+		const meanRun, meanSize = 3600.0, 19.0 / 8
+		gap := meanRun * meanSize / (load * float64(gpus))
+		var ids [64]string
+		for i := range ids {
+			ids[i] = fmt.Sprintf("job-%02d", i)
+		}
+		at := 0.0
+		for i := range n {
+			at += rng.ExpFloat64() * gap
+			j := capcli.Job{
+				ID: ids[i%len(ids)], Tenant: ids[i%16], Submit: capcli.Time(at), GPUs: sizes[rng.IntN(len(sizes))],
+				Run: capcli.Seconds(math.Ceil(rng.ExpFloat64() * meanRun)), Deadline: capcli.NoTime,
+			}
+			j.Limit = j.Run * 2
+			if !yield(j, nil) {
+				return
+			}
+		}
+	}
+}
+
+// BenchmarkEngine is the cost of a job inside the engine, by policy and number
+// of jobs at equal load. jobs/s should stay flat, allocs/job near zero.
+func BenchmarkEngine(b *testing.B) {
+	const gpus = 512
+	for _, pol := range []string{"fifo", "easy"} {
+		for _, n := range []int{1e4, 1e5, 1e6, 1e7} {
+			b.Run(fmt.Sprintf("%s/%d", pol, n), func(b *testing.B) {
+				var before, after runtime.MemStats
+				for b.Loop() {
+					runtime.ReadMemStats(&before)
+					_, err := simulate.Run(context.Background(), simulate.Config{
+						Start: capcli.NoTime, Jobs: poisson(n, gpus, 0.8), Policy: mustPolicy(b, pol), Placement: mustPlacement(b, "count"),
+						Pools: []simulate.Pool{{Name: "all", Terms: simulate.Owned, Nodes: 1, GPUsPerNode: gpus}},
+					})
+					if err != nil {
+						b.Fatal(err)
+					}
+					runtime.ReadMemStats(&after)
+				}
+				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(n), "allocs/job")
+			})
+		}
+	}
+}
