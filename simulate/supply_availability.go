@@ -1,0 +1,174 @@
+package simulate
+
+import "capcli"
+
+// Following is how a pool follows a recorded history.
+type Following struct {
+	Offset capcli.Seconds // the run begins so far into the history
+	Notice capcli.Seconds // a node drains for so long before it goes; 0 is no notice
+	Repeat bool           // begin again at the end; else the last count stays
+	Scale  bool           // the history's largest count is the whole pool, and others in proportion, rounded down; else a count is nodes
+}
+
+// NewAvailability is a pool of nodes that come and go as a recorded history
+// says: at each tick as many are up as instances were to be had, at most all.
+// When the count drops the highest-numbered nodes that are up go, and when it
+// rises the lowest-numbered that are not up come, so nodes 0 to count-1 are up
+// at any time. Those that the first count does not cover are gone at instant 0.
+//
+// With notice, a node drains for that long before it goes, or from when it came
+// if that is later.
+func NewAvailability(a Availability, nodes int, f Following) Supply {
+	s := &following{a: a, nodes: nodes, f: f, up: nodes, size: max(1, a.Size())}
+	s.f.Offset, s.f.Notice = max(0, f.Offset), max(0, f.Notice)
+	s.a.Gap = max(1, a.Gap)
+	s.tick = int64(s.f.Offset / s.a.Gap)
+	s.came = append(s.came, stretch{0, 0})
+	s.over = len(a.Counts) == 0 || nodes == 0
+	s.f.Repeat = f.Repeat && s.changes()
+	return s
+}
+
+// changes tells whether the pool ever changes: a history that repeats and does
+// not would be read for ever.
+func (s *following) changes() bool {
+	for t := range s.a.Counts {
+		if s.count(int64(t)) != s.count(0) {
+			return true
+		}
+	}
+	return false
+}
+
+// following reads the history ahead, by the notice, and keeps what is to be
+// said in a small heap.
+type following struct {
+	a     Availability
+	f     Following
+	nodes int
+	size  int
+	tick  int64 // the next to read
+	up    int   // nodes up after the last tick that was read
+	over  bool  // no tick will change anything any more
+	came  []stretch
+	heap  []group
+	seq   int64
+	now   group // being told, node by node
+}
+
+// stretch says that the nodes from first up to the next stretch came at one
+// instant.
+type stretch struct {
+	first int
+	at    capcli.Seconds
+}
+
+// group is a change of several nodes at one instant: lo to hi-1.
+type group struct {
+	at     capcli.Seconds
+	seq    int64 // a node's Gain comes before its Drain, should they meet
+	kind   Kind
+	lo, hi int
+}
+
+// Next gives the changes in order of time. Of one instant, nodes go from the
+// highest number down and come from the lowest up.
+func (s *following) Next() (Change, bool) {
+	for s.now.lo == s.now.hi {
+		for !s.over && (len(s.heap) == 0 || s.heap[0].at >= s.instant(s.tick)-s.f.Notice) {
+			s.readTick()
+		}
+		if len(s.heap) == 0 {
+			return Change{}, false
+		}
+		s.now = s.pop()
+	}
+	c := Change{At: s.now.at, Kind: s.now.kind, Node: s.now.lo}
+	if s.now.kind == Gain {
+		s.now.lo++
+	} else {
+		s.now.hi--
+		c.Node = s.now.hi
+	}
+	return c, true
+}
+
+// instant is when a tick is, since the run's start; the first one read is at 0.
+func (s *following) instant(tick int64) capcli.Seconds {
+	return max(0, capcli.Seconds(tick)*s.a.Gap-s.f.Offset)
+}
+
+// count is the nodes that a tick wants up.
+func (s *following) count(tick int64) int {
+	n := int64(len(s.a.Counts))
+	if s.f.Repeat {
+		tick %= n
+	}
+	c := s.a.Counts[min(tick, n-1)]
+	if s.f.Scale {
+		c = int(int64(c) * int64(s.nodes) / int64(s.size))
+	}
+	return min(c, s.nodes)
+}
+
+// readTick plans the changes of one tick.
+func (s *following) readTick() {
+	at, want := s.instant(s.tick), s.count(s.tick)
+	s.tick++
+	s.over = at > beyond || (!s.f.Repeat && s.tick >= int64(len(s.a.Counts)))
+	switch {
+	case want > s.up:
+		s.came = append(s.came, stretch{s.up, at})
+		s.push(group{at: at, kind: Gain, lo: s.up, hi: want})
+	case want < s.up:
+		if s.f.Notice > 0 {
+			s.warn(at, want)
+		}
+		s.push(group{at: at, kind: Lose, lo: want, hi: s.up})
+		for n := len(s.came); n > 1 && s.came[n-1].first >= want; n-- {
+			s.came = s.came[:n-1]
+		}
+	}
+	s.up = want
+}
+
+// warn gives the nodes from want on notice that they go at an instant.
+func (s *following) warn(at capcli.Seconds, want int) {
+	for i, hi := len(s.came)-1, s.up; hi > want; i-- {
+		lo := max(want, s.came[i].first)
+		if since := max(s.came[i].at, at-s.f.Notice); since < at {
+			s.push(group{at: since, kind: Drain, lo: lo, hi: hi})
+		}
+		hi = lo
+	}
+}
+
+func (a *group) before(b *group) bool { return a.at < b.at || (a.at == b.at && a.seq < b.seq) }
+
+// push adds a group to the binary heap.
+func (s *following) push(g group) {
+	s.seq++
+	g.seq = s.seq
+	s.heap = append(s.heap, g)
+	for i := len(s.heap) - 1; i > 0 && s.heap[i].before(&s.heap[(i-1)/2]); i = (i - 1) / 2 {
+		s.heap[i], s.heap[(i-1)/2] = s.heap[(i-1)/2], s.heap[i]
+	}
+}
+
+func (s *following) pop() group {
+	top, last := s.heap[0], len(s.heap)-1
+	s.heap[0] = s.heap[last]
+	s.heap = s.heap[:last]
+	for i := 0; 2*i+1 < last; {
+		least := 2*i + 1
+		if least+1 < last && s.heap[least+1].before(&s.heap[least]) {
+			least++
+		}
+		if !s.heap[least].before(&s.heap[i]) {
+			break
+		}
+		s.heap[i], s.heap[least] = s.heap[least], s.heap[i]
+		i = least
+	}
+	return top
+}

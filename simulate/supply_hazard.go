@@ -1,0 +1,142 @@
+package simulate
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+// NewHazard is nodes that fail and are repaired, or spot nodes that are
+// reclaimed and come back, at constant hazard: each node by itself is up for an
+// exponential time of mean meanUp, then down for one of mean meanDown, and so
+// on. All are up at the start. In the long run a node is up meanUp / (meanUp
+// + meanDown) of the time.
+//
+// With notice, a node drains for that long before it goes, or from when it came
+// if that is later; without, it fails unannounced. Times are whole seconds, at
+// least one, so means should be minutes or more; a mean under a second counts
+// as one.
+//
+// A node's history depends on rng's seed and its number alone: a pool of more
+// nodes sees the same failures of the ones it had.
+func NewHazard(nodes int, meanUp, meanDown, notice capcli.Seconds, rng *rand.Rand) Supply {
+	h := &hazard{
+		up: float64(max(1, meanUp)), down: float64(max(1, meanDown)), notice: max(0, notice),
+		nodes: make([]hazardNode, nodes), heap: make([]int32, nodes),
+	}
+	h.rng = rand.New(&h.source)
+	base := rng.Uint64()
+	for n := range h.nodes {
+		h.nodes[n].chance = base + uint64(n)*0xd1342543de82ef95
+		h.come(n, 0)
+		h.heap[n] = int32(n)
+	}
+	for i := nodes/4 + 1; i >= 0; i-- {
+		h.sink(i)
+	}
+	return h
+}
+
+// hazard is a 4-ary heap of nodes by their next change.
+type hazard struct {
+	up, down float64
+	notice   capcli.Seconds
+	nodes    []hazardNode
+	heap     []int32
+	rng      *rand.Rand
+	source   splitMix
+}
+
+type hazardNode struct {
+	next, lose capcli.Seconds
+	chance     uint64 // state of the node's own generator
+	kind       Kind   // of the next change
+}
+
+// splitMix is the generator of Steele, Lea and Flood (2014): a state of eight
+// bytes, so that each of many nodes has its own.
+type splitMix struct{ state uint64 }
+
+func (s *splitMix) Uint64() uint64 {
+	s.state += 0x9e3779b97f4a7c15
+	z := s.state
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+	return z ^ (z >> 31)
+}
+
+// beyond is an instant past any run's end that still can be added to.
+const beyond = 4 * horizon
+
+// draw is an exponential time of node n.
+func (h *hazard) draw(n int, mean float64) capcli.Seconds {
+	h.source.state = h.nodes[n].chance
+	t := math.Round(mean * h.rng.ExpFloat64())
+	h.nodes[n].chance = h.source.state
+	return capcli.Seconds(min(max(1, t), float64(beyond)))
+}
+
+// come plans what follows on node n's coming up at an instant.
+func (h *hazard) come(n int, at capcli.Seconds) {
+	d := &h.nodes[n]
+	d.lose = at + h.draw(n, h.up)
+	d.next, d.kind = d.lose, Lose
+	if h.notice > 0 {
+		d.next, d.kind = max(at, d.lose-h.notice), Drain
+	}
+}
+
+// Next gives the changes in order of time, those of one instant by node.
+func (h *hazard) Next() (Change, bool) {
+	if len(h.heap) == 0 {
+		return Change{}, false
+	}
+	n := int(h.heap[0])
+	d := &h.nodes[n]
+	c := Change{At: d.next, Kind: d.kind, Node: n}
+	if c.At >= beyond {
+		return Change{}, false
+	}
+	switch c.Kind {
+	case Drain:
+		d.next, d.kind = d.lose, Lose
+	case Lose:
+		d.next, d.kind = c.At+h.draw(n, h.down), Gain
+	default:
+		h.come(n, c.At)
+	}
+	h.sink(0)
+	return c, true
+}
+
+func (h *hazard) before(a, b int32) bool {
+	x, y := &h.nodes[a], &h.nodes[b]
+	return x.next < y.next || (x.next == y.next && a < b)
+}
+
+// sink moves the node at place i down to where it belongs.
+func (h *hazard) sink(i int) {
+	if i >= len(h.heap) {
+		return
+	}
+	n := h.heap[i]
+	for {
+		child := 4*i + 1
+		if child >= len(h.heap) {
+			break
+		}
+		least := child
+		for c := child + 1; c < min(child+4, len(h.heap)); c++ {
+			if h.before(h.heap[c], h.heap[least]) {
+				least = c
+			}
+		}
+		if !h.before(h.heap[least], n) {
+			break
+		}
+		h.heap[i] = h.heap[least]
+		i = least
+	}
+	h.heap[i] = n
+}
