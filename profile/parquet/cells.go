@@ -186,7 +186,7 @@ func (d *field) fractions(v vector) {
 		case math.IsInf(f, 0):
 			d.num[k], d.marks[k] = 0, endless
 		default:
-			d.num[k], d.marks[k] = portion(f * float64(d.scale))
+			d.num[k], d.marks[k] = portion(f / float64(d.pow10) * float64(d.scale))
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (d *field) write(b []byte, k int) []byte {
 		return quote(b, d.raw.s[k])
 	case d.cur.sort == fractions:
 		if f := d.raw.f[k]; f == f {
-			b = strconv.AppendFloat(b, f, 'f', -1, 64)
+			b = strconv.AppendFloat(b, f/float64(d.pow10), 'f', -1, 64)
 		}
 		return b
 	case d.local():

@@ -26,7 +26,7 @@ type cursor struct {
 }
 
 func newCursor(f *file, l leaf, once bool) (*cursor, error) {
-	s, ok := sortOf(l.kind)
+	s, ok := sortOf(&l)
 	if !ok {
 		return nil, refused("write it as an integer, a double, a text or a timestamp", "column %q of type %v is not read", l.name, l.kind)
 	}
@@ -134,15 +134,11 @@ func (c *cursor) nextGroup() error {
 
 // dictionary decodes a dictionary page, whose count is within its limit.
 func (c *cursor) dictionary(h *pageHead, b []byte) error {
-	least := 4 // bytes that an entry takes
-	if c.sort != texts {
-		least = widthOf(c.l.kind)
-	}
-	if h.values > int64(len(b)/least) || (h.encoding != encPlain && h.encoding != encPlainDict) {
+	if h.values > int64(len(b)/c.l.bytes()) || (h.encoding != encPlain && h.encoding != encPlainDict) {
 		return errWire
 	}
 	c.dict = makeVector(c.sort, int(h.values))
-	d := plain{b: b, kind: c.l.kind, unsigned: c.l.unsigned, names: &c.names}
+	d := plain{b: b, l: &c.l, names: &c.names}
 	return d.read(c.dict)
 }
 
@@ -175,16 +171,16 @@ func (c *cursor) decoder(h *pageHead, b []byte) (decoder, error) {
 	isInt := c.l.kind == pq.Int32 || c.l.kind == pq.Int64
 	switch e := h.encoding; {
 	case e == encPlain:
-		return &plain{b: b, kind: c.l.kind, unsigned: c.l.unsigned, names: &c.names}, nil
+		return &plain{b: b, l: &c.l, names: &c.names}, nil
 	case e == encDict || e == encPlainDict:
 		return c.lookups(b)
 	case e == encDeltaInt && isInt:
 		d, err := newDeltas(b, int(h.values))
 		return &deltaInts{d}, err
-	case e == encDeltaLength && c.sort == texts, e == encDeltaText && c.sort == texts:
+	case (e == encDeltaLength || e == encDeltaText) && c.l.kind == pq.ByteArray:
 		return newDeltaTexts(b, int(h.values), e == encDeltaText, &c.names)
-	case e == encSplit && c.sort != texts:
-		return &splits{b: b, kind: c.l.kind, unsigned: c.l.unsigned}, nil
+	case e == encSplit && c.l.kind != pq.FixedLenByteArray && c.sort != texts:
+		return &splits{b: b, l: &c.l}, nil
 	case e == encRLE && c.l.kind == pq.Boolean:
 		if len(b) < 4 {
 			return nil, errCut

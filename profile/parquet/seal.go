@@ -78,7 +78,7 @@ func checkSeal(r io.ReaderAt, size, footerAt int64, footer []byte) (bool, error)
 	}
 	sum := sha256.New()
 	from := footerAt + int64(at)
-	_, err := io.CopyBuffer(sum, section(r, 0, from), make([]byte, 256<<10))
+	_, err := io.CopyBuffer(sum, section(r, 0, from), make([]byte, min(256<<10, max(from, 1))))
 	if err == nil {
 		_, _ = io.WriteString(sum, unsealed)
 		_, err = io.Copy(sum, section(r, from+sealDigits, size))

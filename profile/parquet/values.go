@@ -2,9 +2,11 @@ package parquet
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // vector is some rows of one column: of the three slices the one that the
@@ -25,14 +27,21 @@ const (
 	texts
 )
 
-func sortOf(k pq.Kind) (sort, bool) {
-	switch k {
+func sortOf(l *leaf) (sort, bool) {
+	switch l.kind {
 	case pq.Int32, pq.Int64, pq.Int96, pq.Boolean:
 		return integers, true
 	case pq.Float, pq.Double:
 		return fractions, true
 	case pq.ByteArray:
 		return texts, true
+	case pq.FixedLenByteArray:
+		switch l.logical.(type) {
+		case *format.DecimalType:
+			return fractions, l.width > 0
+		case *format.UUIDType:
+			return texts, l.width == 16
+		}
 	}
 	return 0, false
 }
@@ -90,16 +99,15 @@ type decoder interface{ read(v vector) error }
 
 // plain is the PLAIN encoding.
 type plain struct {
-	b        []byte
-	kind     pq.Kind
-	unsigned bool
-	bit      int // booleans
-	names    *names
+	b     []byte
+	l     *leaf
+	bit   int // booleans
+	names *names
 }
 
 func (p *plain) read(v vector) error {
 	n := v.len()
-	switch p.kind {
+	switch p.l.kind {
 	case pq.ByteArray:
 		return p.texts(v.s)
 	case pq.Boolean:
@@ -112,16 +120,16 @@ func (p *plain) read(v vector) error {
 		}
 		return nil
 	}
-	width := widthOf(p.kind)
-	if n*width > len(p.b) {
+	width := p.l.bytes()
+	if n > len(p.b)/width {
 		return errCut
 	}
 	b := p.b[:n*width]
 	p.b = p.b[n*width:]
-	switch p.kind {
+	switch p.l.kind {
 	case pq.Int32:
 		for k := range v.i {
-			v.i[k] = int32Of(binary.LittleEndian.Uint32(b[4*k:]), p.unsigned)
+			v.i[k] = int32Of(binary.LittleEndian.Uint32(b[4*k:]), p.l.unsigned)
 		}
 	case pq.Int64:
 		for k := range v.i {
@@ -139,16 +147,37 @@ func (p *plain) read(v vector) error {
 		for k := range v.f {
 			v.f[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
 		}
+	case pq.FixedLenByteArray:
+		p.fixed(v, b, width)
 	}
 	return nil
 }
 
-func widthOf(k pq.Kind) int {
-	switch k {
-	case pq.Int32, pq.Float:
+// fixed reads decimals, which are big-endian integers, and UUIDs.
+func (p *plain) fixed(v vector, b []byte, width int) {
+	for k := range v.len() {
+		cell := b[k*width : (k+1)*width]
+		if v.s != nil {
+			v.s[k] = p.names.of(fmt.Appendf(nil, "%x-%x-%x-%x-%x", cell[:4], cell[4:6], cell[6:8], cell[8:10], cell[10:]))
+			continue
+		}
+		f := float64(int8(cell[0]))
+		for _, digit := range cell[1:] {
+			f = f*256 + float64(digit)
+		}
+		v.f[k] = f
+	}
+}
+
+// bytes is what a plain value takes, or for a text at least takes.
+func (l *leaf) bytes() int {
+	switch l.kind {
+	case pq.Int32, pq.Float, pq.ByteArray:
 		return 4
 	case pq.Int96:
 		return 12
+	case pq.FixedLenByteArray:
+		return l.width
 	}
 	return 8
 }
@@ -201,14 +230,13 @@ func (p *plain) texts(dst []string) error {
 
 // splits is BYTE_STREAM_SPLIT: all first bytes, then all second bytes, and so on.
 type splits struct {
-	b        []byte
-	kind     pq.Kind
-	unsigned bool
-	row      int
+	b   []byte
+	l   *leaf
+	row int
 }
 
 func (s *splits) read(v vector) error {
-	width := widthOf(s.kind)
+	width := s.l.bytes()
 	stride := len(s.b) / width
 	if len(s.b)%width != 0 || v.len() > stride-s.row {
 		return errCut
@@ -219,9 +247,9 @@ func (s *splits) read(v vector) error {
 			u |= uint64(s.b[j*stride+s.row]) << (8 * j)
 		}
 		s.row++
-		switch s.kind {
+		switch s.l.kind {
 		case pq.Int32:
-			v.i[k] = int32Of(uint32(u), s.unsigned)
+			v.i[k] = int32Of(uint32(u), s.l.unsigned)
 		case pq.Int64:
 			v.i[k] = int64(u)
 		case pq.Float:
