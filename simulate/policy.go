@@ -23,6 +23,7 @@ type Settings struct {
 	Limits    []capcli.GPUTime          // las: borders between its queues in attained GPU time
 	Round     capcli.Seconds            // preemptive policies decide only at multiples of this; 0 at every event
 	Skip      bool                      // fifo, sjf, priority, qssf: pass over a job that does not fit
+	BySubmit  bool                      // las: within a queue strictly by submission, whether running or not
 	ByGPUs    bool                      // srtf, sjf: weigh the time by the GPUs (shortest service first)
 	Predicted map[string]capcli.Seconds // qssf: predictions by job id, in place of its own
 }

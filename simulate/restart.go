@@ -81,6 +81,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	saved = min(saved, l.Run)
 	e.stop(l, saved, stay-(saved-l.saved))
 	l.state = waiting
+	l.overhead = max(0, l.overhead-stay) + rc.Restart
 	l.run++
 	l.Since = now
 	l.Preempted++

@@ -1,0 +1,13 @@
+package simulate
+
+func init() {
+	Placements.Add("first", "the lowest node with room; a gang that fits on a node is never split", func() Placement { return first{} })
+}
+
+// first is first fit (Johnson 1973): the lowest node with room. A gang larger
+// than a node takes wholly free nodes and has its remainder on one more.
+type first struct{}
+
+func (first) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+	return gang(c, l, pools, lowest, lowest, dst)
+}

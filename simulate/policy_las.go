@@ -1,0 +1,165 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli"
+)
+
+func init() {
+	Policies.Add("las", "least attained service (Tiresias): who has had little GPU time goes first, preempting others", func(s Settings) Policy {
+		return newLAS(s.Limits, s.BySubmit)
+	})
+}
+
+// The borders of the Tiresias simulator: 3,250 and 7,200 GPU-seconds.
+var lasLimits = []capcli.GPUTime{3250 * capcli.GPUSecond, 7200 * capcli.GPUSecond}
+
+// las is discretised two-dimensional least attained service (Gu et al.,
+// "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019).
+// A job begins in the first queue and moves to the next when the GPU time that
+// it has had reaches a border. Earlier queues go first. Within a queue the jobs
+// that run go first, in the order in which they started there, so that equals
+// do not take turns; then those that wait, in the order in which they came. It
+// needs to know nothing about how long jobs run.
+type las struct {
+	limits   []capcli.GPUTime
+	bySubmit bool
+	levels   [][]served
+	size     int            // entries in all levels
+	lower    bool           // some job that could be preempted runs beyond the first level
+	cross    capcli.Seconds // when the next running job reaches a border
+	contest
+}
+
+// served is a job in a level; stale when the job is no longer the same.
+type served struct {
+	job *Live
+	seq uint64
+}
+
+func (s served) alive() bool { return s.job.seq == s.seq && s.job.state != finished }
+
+const noBorder = capcli.Seconds(1) << 62
+
+func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
+	if len(limits) == 0 {
+		limits = lasLimits
+	}
+	limits = slices.Sorted(slices.Values(limits))
+	return &las{bySubmit: bySubmit, limits: limits, levels: make([][]served, len(limits)+1), cross: noBorder}
+}
+
+func (p *las) Schedule(t *Turn) {
+	fresh := false
+	for l := range t.Fresh() {
+		fresh = true
+		if l.Mark == 0 { // not one that came back
+			l.Mark = 1
+			p.levels[0] = append(p.levels[0], served{l, l.seq})
+			p.size++
+		}
+	}
+	switch {
+	case t.Freed(), p.unmet, t.Now() >= p.cross, fresh && p.lower:
+		p.whole(t)
+	case fresh: // nobody can be preempted for them
+		for l := range t.Fresh() {
+			if t.Start(l) {
+				p.cross = min(p.cross, p.border(l, 0, t.Now()))
+			}
+		}
+		p.tidy(t)
+	}
+	if p.cross < noBorder && (t.Waiting() > 0 || len(p.losers) > 0) {
+		t.WakeAt(p.cross)
+	}
+}
+
+// whole holds a contest over all levels.
+func (p *las) whole(t *Turn) {
+	p.demote(t.Now())
+	p.open(t)
+	if p.bySubmit {
+		for _, level := range p.levels {
+			slices.SortFunc(level, func(a, b served) int { return cmp.Compare(a.seq, b.seq) })
+		}
+	}
+	for _, level := range p.levels {
+		for _, s := range level {
+			switch l := s.job; {
+			case l.state == waiting:
+				p.admit(t, l)
+			case p.contends(t, l):
+				p.keep(l)
+			}
+		}
+	}
+	p.settle(t)
+	p.cross, p.lower = noBorder, false
+	for i, level := range p.levels {
+		runningFirst(level)
+		for _, s := range level {
+			if s.job.state != running {
+				break
+			}
+			p.lower = p.lower || (i > 0 && p.contends(t, s.job))
+			p.cross = min(p.cross, p.border(s.job, i, t.Now()))
+		}
+	}
+}
+
+// demote drops stale entries and moves jobs that reached a border to the end of
+// the next level.
+func (p *las) demote(now capcli.Seconds) {
+	p.size = 0
+	for i := range p.levels {
+		kept := p.levels[i][:0]
+		for _, s := range p.levels[i] {
+			if !s.alive() {
+				continue
+			}
+			p.size++
+			if i < len(p.limits) && s.job.Attained(now) >= p.limits[i] {
+				p.size-- // counted again there
+				p.levels[i+1] = append(p.levels[i+1], s)
+				continue
+			}
+			kept = append(kept, s)
+		}
+		clear(p.levels[i][len(kept):])
+		p.levels[i] = kept
+	}
+}
+
+// border is when running job l of level i reaches its border.
+func (p *las) border(l *Live, i int, now capcli.Seconds) capcli.Seconds {
+	if i == len(p.limits) || l.Milli() == 0 {
+		return noBorder
+	}
+	lacks := int64(p.limits[i] - l.Attained(now))
+	return max(now, l.Since) + l.restarting(now) + capcli.Seconds((max(0, lacks)+l.Milli()-1)/l.Milli())
+}
+
+// tidy drops stale entries when they are the larger part.
+func (p *las) tidy(t *Turn) {
+	if p.size > 2*(t.Waiting()+t.e.runningN)+chunkMax {
+		p.demote(t.Now())
+	}
+}
+
+// runningFirst moves the running jobs of a level before the others and leaves
+// each part in its order.
+func runningFirst(level []served) {
+	slices.SortStableFunc(level, func(a, b served) int {
+		return int(runsLast(a)) - int(runsLast(b))
+	})
+}
+
+func runsLast(s served) int8 {
+	if s.job.state == running {
+		return 0
+	}
+	return 1
+}

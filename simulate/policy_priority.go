@@ -1,0 +1,29 @@
+package simulate
+
+import "capcli"
+
+func init() {
+	Policies.Add("priority", "larger priority first; the head of the line waits, or with skip is passed over", func(s Settings) Policy {
+		return priority{s.Skip}
+	})
+	Policies.Add("priority-preempt", "larger priority first, taking GPUs away from jobs of less", func(Settings) Policy {
+		return &priorityPreempt{}
+	})
+}
+
+// priority starts jobs in order of priority, by arrival among equals: static
+// priorities without preemption (Cobham, "Priority assignment in waiting line
+// problems", 1954).
+type priority struct{ skip bool }
+
+func (p priority) Schedule(t *Turn) { startInOrder(t, p.skip) }
+
+func (priority) Key(l *Live, _ capcli.Seconds) int64 { return -int64(l.Priority) }
+
+// priorityPreempt is the same with preemption; jobs of equal priority never
+// take each other's place.
+type priorityPreempt struct{ contest }
+
+func (p *priorityPreempt) Schedule(t *Turn) { p.contest.rank(t, p) }
+
+func (*priorityPreempt) Key(l *Live, _ capcli.Seconds) int64 { return -int64(l.Priority) }

@@ -1,0 +1,28 @@
+package simulate
+
+import "capcli"
+
+func init() {
+	Policies.Add("sjf", "shortest job first, by limit; the head of the line waits, or with skip is passed over", func(s Settings) Policy {
+		return sjf{skip: s.Skip, byGPUs: s.ByGPUs}
+	})
+}
+
+// sjf starts the job that is believed to be shortest and waits for it when it
+// does not fit (Smith, "Various optimizers for single-stage production", 1956).
+// By GPUs it weighs the time by them: smallest service first.
+type sjf struct{ skip, byGPUs bool }
+
+func (p sjf) Schedule(t *Turn) { startInOrder(t, p.skip) }
+
+func (p sjf) Key(l *Live, now capcli.Seconds) int64 {
+	return service(l, l.LeftBelieved(now), p.byGPUs)
+}
+
+// service is a length of time as a key, by GPUs in thousandths of GPU-seconds.
+func service(l *Live, s capcli.Seconds, byGPUs bool) int64 {
+	if byGPUs {
+		return int64(s) * max(1, l.Milli())
+	}
+	return int64(s)
+}
