@@ -27,6 +27,10 @@ type Verdict struct {
 	Good bool
 }
 
+// Label is a name that people read in one way and programs in another, such as
+// the figure that a row is about: "wait p95" and "wait_p95_s".
+type Label struct{ Name, Head string }
+
 // notANumber says that a figure is NaN or infinite: a bug where it was
 // computed, for what is not known must be nil.
 func notANumber(v float64) error {
@@ -44,6 +48,8 @@ func plain(v any) any {
 		return int64(v)
 	case Verdict:
 		return v.Text
+	case Label:
+		return v.Name
 	case Change:
 		return plain(v.Of)
 	}

@@ -45,7 +45,7 @@ func (c Chart) Draw(width int) string {
 	}
 	lo, hi, ok := c.bounds()
 	if !ok {
-		return strip(c.Title) + "\n(no data)\n"
+		return Strip(c.Title) + "\n(no data)\n"
 	}
 	labels, labelWidth := axis(lo, hi, height)
 	plot := width - labelWidth - 2
@@ -58,7 +58,7 @@ func (c Chart) Draw(width int) string {
 	}
 	var b strings.Builder
 	if c.Title != "" {
-		b.WriteString(strip(c.Title) + "\n")
+		b.WriteString(Strip(c.Title) + "\n")
 	}
 	for i, row := range canvas {
 		pad := strings.Repeat(" ", labelWidth-len(labels[i]))
@@ -149,7 +149,7 @@ func draw(canvas [][]rune, p pen, levels []int) {
 func (c *Chart) legend(labelWidth, plot int) string {
 	var b strings.Builder
 	indent := strings.Repeat(" ", labelWidth+2)
-	if from, to := strip(c.From), strip(c.To); from+to != "" {
+	if from, to := Strip(c.From), Strip(c.To); from+to != "" {
 		pad := max(plot-twwidth.Width(from)-twwidth.Width(to), 1)
 		b.WriteString(indent + from + strings.Repeat(" ", pad) + to + "\n")
 	}
@@ -159,7 +159,7 @@ func (c *Chart) legend(labelWidth, plot int) string {
 			if i > 0 {
 				b.WriteString("   ")
 			}
-			b.WriteString(strings.Repeat(string(pens[i%len(pens)].flat), 2) + " " + strip(l.Name))
+			b.WriteString(strings.Repeat(string(pens[i%len(pens)].flat), 2) + " " + Strip(l.Name))
 		}
 		b.WriteByte('\n')
 	}

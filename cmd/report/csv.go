@@ -22,7 +22,7 @@ func writeCSV(w io.Writer, d Doc, o Options) error {
 	out := csv.NewWriter(&buf)
 	err := eachExact(d, o, func(fields []string) error {
 		for i, f := range fields {
-			fields[i] = guard(f)
+			fields[i] = Guard(f)
 		}
 		return out.Write(fields)
 	})
@@ -38,7 +38,7 @@ func writeTSV(w io.Writer, d Doc, o Options) error {
 	var buf bytes.Buffer
 	err := eachExact(d, o, func(fields []string) error {
 		for i, f := range fields {
-			fields[i] = strip(f)
+			fields[i] = Strip(f)
 		}
 		buf.WriteString(strings.Join(fields, "\t") + "\n")
 		return nil
@@ -120,9 +120,9 @@ func parts(cell any, three bool) []any {
 	return []any{cell, nil, nil}
 }
 
-// guard puts a quote before a field that a spreadsheet would take for a formula
+// Guard puts a quote before a field that a spreadsheet would take for a formula
 // (OWASP ASVS 5.0, 1.2.10); numbers keep their sign.
-func guard(field string) string {
+func Guard(field string) string {
 	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
 		return field
 	}

@@ -12,6 +12,8 @@ import (
 // human gives a cell for people: rounded, with its unit, n/a for unknown.
 func human(v any) (string, error) {
 	switch v := v.(type) {
+	case Label:
+		return Strip(v.Head), nil
 	case Range:
 		return humanRange(v)
 	case Change:
@@ -25,7 +27,7 @@ func human(v any) (string, error) {
 	case nil:
 		return "n/a", nil
 	case string:
-		return strip(v), nil
+		return Strip(v), nil
 	case int64:
 		return group(strconv.FormatInt(v, 10)), nil
 	case bool:

@@ -25,7 +25,7 @@ func writeMarkdown(w io.Writer, d Doc, o Options) error {
 		fmt.Fprintf(&b, "%s\n\n", escapeMarkdown(d.Lead))
 	}
 	for _, t := range tables {
-		if err := markdownTable(&b, t); err != nil {
+		if err := markdownTable(&b, t, o); err != nil {
 			return err
 		}
 	}
@@ -39,7 +39,8 @@ func writeMarkdown(w io.Writer, d Doc, o Options) error {
 	return err
 }
 
-func markdownTable(b *bytes.Buffer, t Table) error {
+func markdownTable(b *bytes.Buffer, t Table, o Options) error {
+	t, left := t.short(o)
 	g, err := t.grid()
 	if err != nil {
 		return err
@@ -65,6 +66,9 @@ func markdownTable(b *bytes.Buffer, t Table) error {
 	for _, cells := range g.rows {
 		row(cells)
 	}
+	if left > 0 {
+		b.WriteString("\n" + t.more(left) + "\n")
+	}
 	b.WriteString("\n")
 	return nil
 }
@@ -73,4 +77,4 @@ func markdownTable(b *bytes.Buffer, t Table) error {
 var markdownEscapes = strings.NewReplacer(
 	`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `[`, `\[`, `<`, `&lt;`, `&`, `&amp;`)
 
-func escapeMarkdown(s string) string { return markdownEscapes.Replace(strip(s)) }
+func escapeMarkdown(s string) string { return markdownEscapes.Replace(Strip(s)) }

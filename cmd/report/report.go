@@ -30,6 +30,8 @@ type Table struct {
 	Title   string
 	Columns []Column
 	Rows    [][]any
+	Most    int  // rows that table and md show unless it is asked for by name; 0 is all
+	Aside   bool // table and md leave it out unless it is asked for by name
 }
 
 // Column describes one column of a Table.
@@ -97,16 +99,43 @@ func (d *Doc) named(name string) (Table, error) {
 
 // chosen gives the tables that a form of many tables writes.
 func (d *Doc) chosen(o Options) ([]Table, error) {
-	if o.Table == "" && len(o.Columns) == 0 {
-		return d.Tables, nil
+	if o.Table != "" || len(o.Columns) > 0 {
+		t, err := d.One(o)
+		return []Table{t}, err
 	}
-	t, err := d.One(o)
-	return []Table{t}, err
+	var out []Table
+	for _, t := range d.Tables {
+		if err := t.check(); err != nil {
+			return nil, err
+		}
+		if !t.Aside {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// short gives t with no more rows than its Most, and how many are left out.
+func (t *Table) short(o Options) (Table, int) {
+	if t.Most == 0 || len(t.Rows) <= t.Most || o.Table != "" {
+		return *t, 0
+	}
+	out := *t
+	out.Rows = t.Rows[:t.Most]
+	return out, len(t.Rows) - t.Most
+}
+
+// more says that n rows of t are left out.
+func (t *Table) more(n int) string {
+	if n == 1 {
+		return "1 more row: --table " + t.Name
+	}
+	return fmt.Sprintf("%d more rows: --table %s", n, t.Name)
 }
 
 // pick gives t with only the columns called names, in that order.
 func (t *Table) pick(names []string) (Table, error) {
-	out := Table{Name: t.Name, Title: t.Title}
+	out := Table{Name: t.Name, Title: t.Title, Most: t.Most}
 	have := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		have[i] = c.Name

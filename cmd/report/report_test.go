@@ -70,7 +70,7 @@ func samples(t *testing.T) map[string]Doc {
 		Name: "change", Title: "flex-spot less reserve64",
 		Columns: []Column{{Name: "figure"}, {Name: "value"}},
 		Rows: [][]any{
-			{"cost", Change{usd(t, "-115628.80")}},
+			{Label{"cost_usd", "cost"}, Change{usd(t, "-115628.80")}},
 			{"wait p95", Change{72 * capcli.Minute}},
 			{"preemptions", Change{431}},
 			{"same", Change{0}},
@@ -347,6 +347,34 @@ func TestNothingIsCut(t *testing.T) {
 		// The columns that are always shown need 84.
 		if widest > max(width, 84) {
 			t.Errorf("at width %d a row has %d columns", width, widest)
+		}
+	}
+}
+
+func TestLongTablesAreCutByRowsAndSayIt(t *testing.T) {
+	d := Doc{Tables: []Table{
+		{Name: "tenants", Most: 2, Columns: []Column{{Name: "x"}}, Rows: [][]any{{"a"}, {"b"}, {"c"}, {"d"}}},
+		{Name: "hours", Aside: true, Columns: []Column{{Name: "hour"}}, Rows: [][]any{{7}}},
+	}}
+	tests := []struct {
+		form string
+		o    Options
+		want string
+	}{
+		{"table", Options{}, "x\na\nb\n2 more rows: --table tenants\n"},
+		{"table", Options{Table: "tenants"}, "x\na\nb\nc\nd\n"},
+		{"table", Options{Table: "hours"}, "hour\n   7\n"},
+		{"md", Options{}, "| x |\n| :-- |\n| a |\n| b |\n\n2 more rows: --table tenants\n"},
+		{"csv", Options{}, "x\na\nb\nc\nd\n"},
+	}
+	for _, tt := range tests {
+		f, err := Forms.Get(tt.form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := f(&out, d, tt.o); err != nil || out.String() != tt.want {
+			t.Errorf("%s %+v: %q, %v, want %q", tt.form, tt.o, out.String(), err, tt.want)
 		}
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// strip takes out of a text what could act on a terminal: escape sequences
+// Strip takes out of a text what could act on a terminal: escape sequences
 // whole (ECMA-48: CSI, OSC and other strings, two-byte ones), other control
 // characters, the marks that turn the direction of text, and bytes that are no
 // UTF-8. Tabs and line ends become a space, so that a cell stays on its line.
-func strip(s string) string {
+func Strip(s string) string {
 	if clean(s) {
 		return s
 	}

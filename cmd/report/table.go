@@ -31,7 +31,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 		block()
 		for _, s := range []string{d.Title, d.Lead} {
 			if s != "" {
-				b.WriteString(strip(s) + "\n")
+				b.WriteString(Strip(s) + "\n")
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 	if len(d.Notes) > 0 {
 		block()
 		for _, n := range d.Notes {
-			b.WriteString("note: " + strip(n) + "\n")
+			b.WriteString("note: " + Strip(n) + "\n")
 		}
 	}
 	_, err = b.WriteTo(w)
@@ -57,8 +57,9 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 
 func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 	if t.Title != "" {
-		b.WriteString(strip(t.Title) + "\n")
+		b.WriteString(Strip(t.Title) + "\n")
 	}
+	t, left := t.short(o)
 	g, err := t.grid()
 	if err != nil {
 		return err
@@ -66,6 +67,9 @@ func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 	hidden := g.fit(o.Width)
 	if err := g.render(b, o.Color); err != nil {
 		return err
+	}
+	if left > 0 {
+		b.WriteString(t.more(left) + "\n")
 	}
 	switch {
 	case len(hidden) == 1:
@@ -106,7 +110,7 @@ func (t *Table) grid() (*grid, error) {
 		if head == "" {
 			head = c.Name
 		}
-		g.head = append(g.head, strip(head))
+		g.head = append(g.head, Strip(head))
 		g.right = append(g.right, c.Align == Right || c.Align == Auto && !t.textual(i))
 		g.priority = append(g.priority, c.Priority)
 	}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// failing makes the n-th step on the disk fail with err: each write, sync, close
+// and rename is a step.
+type failing struct {
+	left int
+	err  error
+}
+
+func (f *failing) step() error {
+	f.left--
+	if f.left == 0 {
+		return f.err
+	}
+	return nil
+}
+
+func (f *failing) over(d disk) disk {
+	out := d
+	out.create = func(name string, mode fs.FileMode) (file, error) {
+		if err := f.step(); err != nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+		inner, err := d.create(name, mode)
+		return &failingFile{inner, f}, err
+	}
+	out.rename = func(from, to string) error {
+		if err := f.step(); err != nil {
+			return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+		}
+		return d.rename(from, to)
+	}
+	return out
+}
+
+type failingFile struct {
+	file
+	f *failing
+}
+
+func (f *failingFile) Write(p []byte) (int, error) {
+	if err := f.f.step(); err != nil {
+		n, _ := f.file.Write(p[:len(p)/2])
+		return n, err
+	}
+	return f.file.Write(p)
+}
+
+func (f *failingFile) Sync() error {
+	if err := f.f.step(); err != nil {
+		return err
+	}
+	return f.file.Sync()
+}
+
+func (f *failingFile) Close() error {
+	return errors.Join(f.f.step(), f.file.Close())
+}
+
+// TestNothingHalfWritten makes each step fail in turn, until one import passes:
+// what stood there before stands there still, and nothing else is left.
+func TestNothingHalfWritten(t *testing.T) {
+	for _, ending := range []string{"csv", "parquet", "jsonl.gz"} {
+		t.Run(ending, func(t *testing.T) {
+			for n := 1; ; n++ {
+				if n > 100 {
+					t.Fatal("no import passes")
+				}
+				if failAt(t, n, "out."+ending) {
+					if n < 8 {
+						t.Errorf("passed when step %d failed: two files have at least 8 steps", n)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+func failAt(t *testing.T, n int, name string) (passed bool) {
+	t.Helper()
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, name)
+	var text strings.Builder
+	text.WriteString("job_id,submit,gpus,run_s\nbad,x,1,1\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "job-%d,%d,1,1\n", i, i)
+	}
+	for path, body := range map[string]string{in: text.String(), out: "old"} {
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, stdout, stderr := testEnv()
+	f := &failing{left: n, err: syscall.ENOSPC}
+	e.disk = f.over(e.disk)
+	code := run(t.Context(), e, []string{"import", "csv", in, "--out", out})
+	if f.left > 0 {
+		if code != 0 {
+			t.Fatalf("nothing failed, exit %d: %s", code, stderr)
+		}
+		return true
+	}
+	got, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code != exitOutput || string(got) != "old" || stdout.Len() > 0 {
+		t.Errorf("step %d: exit %d, old file %q, stdout %q", n, code, got[:min(len(got), 20)], stdout)
+	}
+	if !strings.Contains(stderr.String(), "disk full") {
+		t.Errorf("step %d: stderr %q does not say that the disk is full", n, stderr)
+	}
+	// The rejects go first, so they may be there when only the jobs failed.
+	names := strings.ReplaceAll(ls(t, dir), " out.rejects.csv", "")
+	if names != "in.csv "+name {
+		t.Errorf("step %d: left behind: %s", n, names)
+	}
+	return false
+}
+
+func TestAtomicKeepsModeAndLink(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real.txt"), filepath.Join(dir, "link.txt")
+	if err := os.WriteFile(real, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.txt", link); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	e, _, _ := testEnv()
+	o, err := e.create(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Abort()
+	if _, err := o.Write([]byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(real); string(got) != "old" {
+		t.Errorf("before Commit the file holds %q", got)
+	}
+	if err := o.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(link)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is a link no more: %v %v", info, err)
+	}
+	got, _ := os.ReadFile(real)
+	if info, err = os.Stat(real); err != nil || string(got) != "new" || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file holds %q with mode %v, %v", got, info.Mode(), err)
+	}
+}
+
+func TestAtomicRefuses(t *testing.T) {
+	dir := t.TempDir()
+	fixed := filepath.Join(dir, "fixed")
+	if err := os.WriteFile(fixed, nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, path, want string }{
+		{"a folder", dir, "it is a folder"},
+		{"no such folder", filepath.Join(dir, "no", "x"), "no such file or directory"},
+		{"a file as a folder", filepath.Join(fixed, "x"), "not a directory"},
+		{"read-only", fixed, "read-only"},
+	}
+	for _, tt := range tests {
+		e, _, _ := testEnv()
+		_, err := e.create(tt.path)
+		if err == nil || exitCode(err) != exitOutput || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, exit %d, want %q and 8", tt.name, err, exitCode(err), tt.want)
+		}
+	}
+	if names := ls(t, dir); names != "fixed" {
+		t.Errorf("left behind: %s", names)
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"capcli"
+	"capcli/cmd/report"
+)
+
+// Exit codes. They are promised to scripts: see the README.
+const (
+	exitDone        = 0
+	exitFailed      = 1 // network, missing file, permission
+	exitUsage       = 2 // wrong flag or argument
+	exitInput       = 3 // the input was read and rejected
+	exitPartial     = 4 // finished, but part of the data is missing
+	exitCondition   = 5 // a --fail-if condition was true
+	exitNoPlan      = 6 // no plan satisfies the constraints
+	exitAccounting  = 7 // an accounting check failed: a bug in capcli
+	exitOutput      = 8 // the output could not be written
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// usageError is a wrong flag or argument.
+type usageError struct{ text, hint string }
+
+func (e *usageError) Error() string { return e.text }
+
+// partialError says, after the result was written, what is missing from it.
+type partialError struct{ text, hint string }
+
+func (e *partialError) Error() string { return e.text }
+
+// conditionError says, after the result was written, that what --fail-if names
+// is so.
+type conditionError struct{ text string }
+
+func (e *conditionError) Error() string { return e.text }
+
+// noPlanError says that nothing satisfies the constraints.
+type noPlanError struct{ text, hint string }
+
+func (e *noPlanError) Error() string { return e.text }
+
+// accountingError says that sums which must be equal are not. Nothing may be
+// written after it.
+type accountingError struct{ err error }
+
+func (e *accountingError) Error() string { return "the accounts do not balance: " + e.err.Error() }
+func (e *accountingError) Unwrap() error { return e.err }
+
+// outputError says that path could not be written, and after how many bytes.
+type outputError struct {
+	path    string
+	written int64
+	err     error
+	hint    string
+	clean   bool // there is no trace of the attempt
+}
+
+func (e *outputError) Error() string {
+	why := e.err.Error()
+	var at *fs.PathError
+	if errors.As(e.err, &at) {
+		why = at.Err.Error() // the path is said already, and not the temporary one
+	}
+	if errors.Is(e.err, syscall.ENOSPC) || errors.Is(e.err, syscall.EDQUOT) {
+		why = "disk full (" + why + ")"
+	}
+	if e.written > 0 {
+		why += fmt.Sprintf(" after %d bytes", e.written)
+	}
+	if e.clean {
+		why += "; nothing was left behind"
+	}
+	return fmt.Sprintf("cannot write %s: %s", e.path, why)
+}
+
+func (e *outputError) Unwrap() error { return e.err }
+
+// exitCode gives the code that err ends the program with.
+func exitCode(err error) int {
+	for _, k := range []struct {
+		code int
+		is   func(error) bool
+	}{
+		{exitInterrupted, func(err error) bool { s, ok := errors.AsType[stopped](err); return ok && s.code() == exitInterrupted }},
+		{exitTerminated, is[stopped]},
+		{exitAccounting, is[*accountingError]},
+		{exitOutput, is[*outputError]},
+		{exitUsage, is[*usageError]},
+		{exitUsage, is[*capcli.UnknownError]},
+		{exitInput, is[*capcli.InputError]},
+		{exitNoPlan, is[*noPlanError]},
+		{exitCondition, is[*conditionError]},
+		{exitPartial, is[*partialError]},
+	} {
+		if k.is(err) {
+			return k.code
+		}
+	}
+	return exitFailed
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// hintOf gives what to do about err.
+func hintOf(err error) string {
+	var (
+		usage   *usageError
+		input   *capcli.InputError
+		partial *partialError
+		plan    *noPlanError
+		output  *outputError
+	)
+	switch {
+	case errors.As(err, &usage):
+		return usage.hint
+	case errors.As(err, &input):
+		return input.Hint
+	case errors.As(err, &partial):
+		return partial.hint
+	case errors.As(err, &plan):
+		return plan.hint
+	case errors.As(err, &output):
+		return output.hint
+	case errors.Is(err, fs.ErrPermission):
+		return "check who may read it: ls -l"
+	}
+	return ""
+}
+
+// conclude says what went wrong, if anything, and gives the exit code. With -o
+// json the last line of stderr is the same as JSON.
+func conclude(e *env, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	code := exitCode(err)
+	text, hint := err.Error(), hintOf(err)
+	if errors.Is(err, context.Canceled) {
+		text = "stopped"
+	}
+	word := "error"
+	if code == exitPartial || code == exitCondition {
+		word = "warning" // the result is out
+	}
+	_, _ = fmt.Fprintf(e.stderr, "%s: %s\n", word, printable(text))
+	if hint != "" {
+		_, _ = fmt.Fprintf(e.stderr, "hint: %s\n", strings.ReplaceAll(printable(hint), "\n", "\n      "))
+	}
+	if e.verbose {
+		_, _ = fmt.Fprintf(e.stderr, "exit %d\n", code)
+	}
+	if e.form == "json" || e.form == "jsonl" {
+		writeErrorJSON(e, err, code)
+	}
+	return code
+}
+
+// printable takes out what could act on a terminal, line by line.
+func printable(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = report.Strip(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func writeErrorJSON(e *env, err error, code int) {
+	type body struct {
+		Text  string `json:"text"`
+		Hint  string `json:"hint,omitempty"`
+		File  string `json:"file,omitempty"`
+		Line  int    `json:"line,omitempty"`
+		Field string `json:"field,omitempty"`
+		Exit  int    `json:"exit"`
+	}
+	b := body{Text: err.Error(), Hint: hintOf(err), Exit: code}
+	if in, ok := errors.AsType[*capcli.InputError](err); ok {
+		b.File, b.Line, b.Field = in.File, in.Line, in.Field
+	}
+	line, failed := json.Marshal(struct {
+		Schema string `json:"schema"`
+		Error  body   `json:"error"`
+	}{"capcli/error/v1", b})
+	if failed == nil {
+		_, _ = fmt.Fprintf(e.stderr, "%s\n", line)
+	}
+}

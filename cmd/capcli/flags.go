@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"capcli"
+)
+
+// flagError says what is wrong with a flag in words, with the flag that was
+// probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	hint := cmd.CommandPath() + " --help"
+	var (
+		none    *pflag.NotExistError
+		missing *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+	)
+	switch {
+	case errors.As(err, &none):
+		return &usageError{text: unknownFlag(cmd, none), hint: hint}
+	case errors.As(err, &missing):
+		f := missing.GetFlag()
+		return &usageError{text: fmt.Sprintf("--%s wants %s after it", f.Name, article(f)), hint: hint}
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		if known, ok := errors.AsType[*capcli.UnknownError](err); ok {
+			return &usageError{text: fmt.Sprintf("--%s: %s", f.Name, known.Text), hint: hint}
+		}
+		return &usageError{text: fmt.Sprintf("--%s wants %s, found %q%s", f.Name, article(f), invalid.GetValue(), because(f, invalid)), hint: hint}
+	}
+	return &usageError{text: err.Error(), hint: hint}
+}
+
+func unknownFlag(cmd *cobra.Command, none *pflag.NotExistError) string {
+	name := none.GetSpecifiedName()
+	if short := none.GetSpecifiedShortnames(); short != "" {
+		return fmt.Sprintf("unknown flag -%s in -%s", name, short)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := nearestFlag(name, names); near != "" {
+		return fmt.Sprintf("unknown flag --%s; did you mean --%s?", name, near)
+	}
+	return "unknown flag --" + name
+}
+
+// nearestFlag is the likely name: a slip of the fingers, or the only flag that
+// begins so.
+func nearestFlag(name string, names []string) string {
+	if near := capcli.Nearest(name, names); near != "" {
+		return near
+	}
+	begin := ""
+	for _, n := range names {
+		if strings.HasPrefix(n, name) {
+			if begin != "" {
+				return ""
+			}
+			begin = n
+		}
+	}
+	return begin
+}
+
+// article says in words what kind of value a flag takes.
+func article(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int8", "int16", "int32", "int64", "count":
+		return "a whole number"
+	case "uint", "uint8", "uint16", "uint32", "uint64":
+		return "a whole number from 0"
+	case "float32", "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "string", "stringSlice", "stringArray":
+		return "a value"
+	}
+	return "a " + f.Value.Type()
+}
+
+// because adds the cause where it says more than that a number is no number.
+func because(f *pflag.Flag, invalid *pflag.InvalidValueError) string {
+	switch f.Value.Type() {
+	case "int", "int64", "uint", "uint64", "float64", "bool", "count":
+		return ""
+	}
+	return ": " + invalid.Unwrap().Error()
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli/cmd/report"
+)
+
+// outputOptions say in which form a result goes where.
+type outputOptions struct {
+	form    string
+	out     string
+	table   string
+	columns []string
+	wide    bool
+	excel   bool
+}
+
+// addOutputFlags gives cmd -o, --out and the flags about tables.
+func addOutputFlags(cmd *cobra.Command, o *outputOptions) {
+	addFormFlags(cmd, o)
+	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
+}
+
+// addFormFlags is addOutputFlags without --out, for commands that have another
+// use for that name.
+func addFormFlags(cmd *cobra.Command, o *outputOptions) {
+	f := cmd.Flags()
+	f.StringVarP(&o.form, "output", "o", "", "`FORM` of the result: "+strings.Join(report.Forms.Names(), ", "))
+	f.StringVar(&o.table, "table", "", "only this table of the result, by `NAME`")
+	f.StringSliceVar(&o.columns, "columns", nil, "only these columns of the table, in this order: `a,b,c`")
+	f.BoolVar(&o.wide, "wide", false, "all columns, however narrow the terminal")
+	f.BoolVar(&o.excel, "excel", false, "csv that Excel opens as UTF-8")
+	complete(cmd, "output", func() []string { return entries(&report.Forms) })
+}
+
+// check refuses what is wrong with o before any work is done.
+func (o *outputOptions) check() error {
+	if o.form != "" {
+		if _, err := report.Forms.Get(o.form); err != nil {
+			return err
+		}
+	}
+	if o.form == "json" && (len(o.columns) > 0 || o.table != "") {
+		return &usageError{
+			text: "-o json always has all tables and columns; --table and --columns do not go with it",
+			hint: "use -o jsonl or -o csv, or choose with jq",
+		}
+	}
+	return nil
+}
+
+// shape is the form that o asks for: by name, by the ending of --out, else a
+// table for a terminal and tsv for a pipe.
+func (o *outputOptions) shape(e *env) string {
+	if o.form != "" {
+		return o.form
+	}
+	if o.out != "" && o.out != "-" {
+		ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
+		if _, err := report.Forms.Get(ending); err == nil {
+			return ending
+		}
+		return "table"
+	}
+	if e.screen.stdout {
+		return "table"
+	}
+	return "tsv"
+}
+
+// emit writes d as o asks. Nothing is written when d cannot be.
+func emit(e *env, o outputOptions, d report.Doc) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	name := o.shape(e)
+	form, err := report.Forms.Get(name)
+	if err != nil {
+		return err
+	}
+	path := o.out
+	if path == "" {
+		path = "-"
+	}
+	out, err := e.create(path)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	how := report.Options{Excel: o.excel, Table: o.table, Columns: o.columns}
+	if path == "-" {
+		how.Color = name == "table" && e.color()
+		if e.screen.stdout && !o.wide {
+			how.Width = e.width()
+		}
+	}
+	if err := form(out, d, how); err != nil {
+		return out.failed(err)
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	o.leftOut(e, name, &d)
+	return nil
+}
+
+// leftOut says on stderr what a form of one table could not hold.
+func (o *outputOptions) leftOut(e *env, name string, d *report.Doc) {
+	_, lines := d.Data.(report.Liner)
+	switch {
+	case name != "csv" && name != "tsv" && (name != "jsonl" || lines):
+		return
+	case o.table == "" && len(d.Tables) > 1:
+		var rest []string
+		for _, t := range d.Tables[1:] {
+			rest = append(rest, t.Name)
+		}
+		e.note(fmt.Sprintf("%s holds the table %s; there is also %s (--table NAME)", name, d.Tables[0].Name, strings.Join(rest, ", ")))
+	}
+	for _, n := range d.Notes {
+		e.note(n)
+	}
+}
+
+// note says something on stderr that is no error.
+func (e *env) note(text string) {
+	if !e.quiet {
+		_, _ = fmt.Fprintf(e.stderr, "note: %s\n", printable(text))
+	}
+}
+
+// color tells whether stdout may have colors: NO_COLOR wins over CLICOLOR_FORCE,
+// which wins over what stdout is.
+func (e *env) color() bool {
+	if e.noColor || e.getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := e.getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return e.screen.stdout && e.getenv("TERM") != "dumb"
+}
+
+// width is the width of the terminal: 80 where nobody knows.
+func (e *env) width() int {
+	if e.screen.width > 0 {
+		return e.screen.width
+	}
+	if n, err := strconv.Atoi(e.getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	return 80
+}
+
+// grouped writes n with commas between thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// How often signs of life come, and how long a wait needs none.
+const (
+	patience      = 2 * time.Second
+	lineEvery     = 100 * time.Millisecond
+	jsonEvery     = time.Second
+	plainEvery    = 30 * time.Second
+	progressModes = "none, plain, json"
+)
+
+// progress tells on stderr how far a long wait is: one line that renews itself on
+// a terminal, a plain line each 30 s elsewhere. A nil progress is silent.
+type progress struct {
+	e           *env
+	unit        string // "rows"
+	begun, last time.Time
+	every       time.Duration
+	mode        string // line, plain, json
+	shown       bool
+}
+
+// newProgress begins to time a wait counted in unit ("rows", "runs").
+func newProgress(e *env, unit string) *progress {
+	p := &progress{e: e, unit: unit, begun: e.now(), mode: e.progress}
+	if p.mode == "" {
+		p.mode = "plain"
+		if e.screen.stderr && e.getenv("TERM") != "dumb" {
+			p.mode = "line"
+		}
+	}
+	switch p.mode {
+	case "line":
+		p.every = lineEvery
+	case "json":
+		p.every = jsonEvery
+	default:
+		p.every = plainEvery
+	}
+	if e.quiet || p.mode == "none" {
+		return nil
+	}
+	p.last = p.begun
+	return p
+}
+
+// at says that done of total are done; total 0 is unknown. It reads the clock,
+// so call it each few thousand steps, not each step.
+func (p *progress) at(done, total int64) {
+	if p == nil {
+		return
+	}
+	now := p.e.now()
+	if now.Sub(p.begun) < patience || now.Sub(p.last) < p.every {
+		return
+	}
+	p.last = now
+	p.show(done, total, now.Sub(p.begun))
+}
+
+// end takes the line away, and after a long wait says how long it was.
+func (p *progress) end(done int64) {
+	if p == nil {
+		return
+	}
+	took := p.e.now().Sub(p.begun)
+	if p.shown && p.mode == "line" {
+		_, _ = fmt.Fprint(p.e.stderr, "\r\x1b[K")
+	}
+	if took >= patience {
+		p.mode = strings.Replace(p.mode, "line", "plain", 1)
+		p.show(done, 0, took)
+	}
+}
+
+func (p *progress) show(done, total int64, took time.Duration) {
+	p.shown = true
+	if p.mode == "json" {
+		line, err := json.Marshal(struct {
+			Schema  string  `json:"schema"`
+			Unit    string  `json:"unit"`
+			Done    int64   `json:"done"`
+			Total   *int64  `json:"total"`
+			Elapsed float64 `json:"elapsed_s"`
+		}{"capcli/progress/v1", p.unit, done, known(total), took.Round(time.Millisecond).Seconds()})
+		if err == nil {
+			_, _ = fmt.Fprintf(p.e.stderr, "%s\n", line)
+		}
+		return
+	}
+	text := progressText(p.unit, done, total, took)
+	if p.mode == "line" {
+		_, _ = fmt.Fprint(p.e.stderr, "\r"+text+"\x1b[K")
+		return
+	}
+	_, _ = fmt.Fprintln(p.e.stderr, text)
+}
+
+func known(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// progressText gives "1,204,311 rows, 6.1 s, 197k rows/s" or, where the total is
+// known, "120/200 runs, 38 s, 3.2 runs/s, 25 s left".
+func progressText(unit string, done, total int64, took time.Duration) string {
+	rate := float64(done) / max(took.Seconds(), 1e-3)
+	count := grouped(done)
+	if total > 0 {
+		count += "/" + grouped(total)
+	}
+	text := fmt.Sprintf("%s %s, %s, %s %s/s", count, unit, shortTime(took), shortCount(rate), unit)
+	if total > done && rate > 0 {
+		left := time.Duration(float64(total-done) / rate * float64(time.Second))
+		text += ", " + shortTime(left) + " left"
+	}
+	return text
+}
+
+func shortTime(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+func shortCount(v float64) string {
+	switch {
+	case v >= 1e6:
+		return fmt.Sprintf("%.1fM", v/1e6)
+	case v >= 1e3:
+		return fmt.Sprintf("%.0fk", v/1e3)
+	case v >= 10:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+)
+
+// newRoot makes the command tree over e.
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "capcli",
+		Short: "Say how many GPUs to reserve",
+		Long: "capcli reads the job log of a GPU cluster, replays it against a mix of owned, reserved,\n" +
+			"on-demand and spot GPUs, and says what that costs, how long jobs wait and what is stranded.",
+		Example: "  capcli import slurm sacct.psv.gz --tz Europe/Berlin --out jobs.parquet\n" +
+			"  capcli trace describe jobs.parquet",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if f := cmd.Flags().Lookup("output"); f != nil {
+				e.form = f.Value.String()
+			}
+			return checkProgress(e.progress)
+		},
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(e.stdout, cmd) })
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	f := root.PersistentFlags()
+	f.BoolVarP(&e.quiet, "quiet", "q", false, "errors only on stderr")
+	f.BoolVarP(&e.verbose, "verbose", "v", false, "more on stderr: exit codes, what was chosen")
+	f.BoolVar(&e.noColor, "no-color", false, "no colors (NO_COLOR=1 does the same)")
+	f.StringVar(&e.progress, "progress", "", "signs of life on stderr: `MODE` is "+progressModes)
+	complete(root, "progress", func() []string { return strings.Split(progressModes, ", ") })
+	group(root)
+	root.AddCommand(commands(e)...)
+	return root
+}
+
+// commands are those of the program, one file each.
+func commands(e *env) []*cobra.Command {
+	return []*cobra.Command{newImport(e), newTrace(e), newVersion(e)}
+}
+
+func checkProgress(mode string) error {
+	modes := strings.Split(progressModes, ", ")
+	if mode != "" && !slices.Contains(modes, mode) {
+		return &usageError{text: fmt.Sprintf("unknown --progress %q: have %s", mode, progressModes)}
+	}
+	return nil
+}
+
+// group makes cmd one that only holds others: alone it shows its help, and an
+// unknown name under it is answered with the nearest.
+func group(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, c.Name())
+			}
+		}
+		text := fmt.Sprintf("unknown command %q", strings.TrimSpace(pathUnder(cmd)+" "+args[0]))
+		if near := capcli.Nearest(args[0], names); near != "" {
+			text += fmt.Sprintf("; did you mean %q?", near)
+		}
+		return &usageError{text: text, hint: "have " + strings.Join(names, ", ") + " (" + cmd.CommandPath() + " --help)"}
+	}
+}
+
+// pathUnder is the path of cmd without the program's name.
+func pathUnder(cmd *cobra.Command) string {
+	_, rest, _ := strings.Cut(cmd.CommandPath(), " ")
+	return rest
+}
+
+// complete offers values for a flag to the shell. A value may carry a line about
+// it after a tab.
+func complete(cmd *cobra.Command, flag string, values func() []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // the flag is not there: a slip in the code
+	}
+}
+
+// entries lists a catalogue for complete.
+func entries[T any](c *capcli.Catalog[T]) []string {
+	var out []string
+	for _, e := range c.All() {
+		out = append(out, e.Name+"\t"+e.Doc)
+	}
+	return out
+}
+
+// noArgs refuses any argument.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &usageError{
+		text: fmt.Sprintf("%s takes no argument, found %q", pathUnder(cmd), args[0]),
+		hint: cmd.CommandPath() + " --help",
+	}
+}
+
+// wantArgs demands exactly the arguments called names.
+func wantArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		path := cmd.CommandPath()
+		switch {
+		case len(args) < len(names):
+			return &usageError{
+				text: fmt.Sprintf("%s wants %s: %s is missing", pathUnder(cmd), strings.Join(names, " "), names[len(args)]),
+				hint: path + " --help",
+			}
+		case len(args) > len(names):
+			return &usageError{
+				text: fmt.Sprintf("%s wants only %s, found also %q", pathUnder(cmd), strings.Join(names, " "), args[len(names)]),
+				hint: path + " --help",
+			}
+		}
+		return nil
+	}
+}

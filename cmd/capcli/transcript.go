@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/profile/trace"
+)
+
+// importResult is the JSON of an import.
+type importResult struct {
+	Schema     string         `json:"schema"`
+	Input      string         `json:"input"`
+	Format     string         `json:"format"`
+	Rows       int64          `json:"rows"`
+	Kept       int64          `json:"kept"`
+	Folded     int64          `json:"folded"`
+	Rejected   int64          `json:"rejected"`
+	Reasons    []trace.Count  `json:"rejected_because"`
+	Assumed    []trace.Count  `json:"assumed"`
+	First      capcli.Time    `json:"first_submit"`
+	Last       capcli.Time    `json:"last_submit"`
+	Partitions int64          `json:"partitions"`
+	Tenants    int64          `json:"tenants"`
+	GPUHours   capcli.GPUTime `json:"gpu_hours"`
+	Machine    *int64         `json:"machine_gpus"`
+	Resorted   bool           `json:"resorted"`
+	Partial    bool           `json:"partial"`
+	Notes      []string       `json:"notes"`
+	Out        string         `json:"out"`
+	Bytes      int64          `json:"out_bytes"`
+	Rejects    *string        `json:"rejects_file"`
+}
+
+func (im *importing) result() importResult {
+	rep := &im.rep
+	out := importResult{
+		Schema: "capcli/import/v1", Input: im.name, Format: rep.Format,
+		Rows: rep.Rows, Kept: rep.Kept, Folded: rep.Folded, Rejected: rep.Rejected,
+		Reasons: list(rep.Reasons), Assumed: list(rep.Assumed), First: rep.First, Last: rep.Last,
+		Partitions: named(im.seen.partitions), Tenants: named(im.seen.tenants), GPUHours: im.seen.work,
+		Machine: known(int64(rep.MachineGPUs)), Resorted: rep.Unsorted, Partial: rep.Cut, Notes: list(rep.Notes),
+		Out: im.o.out, Bytes: im.jobs.written,
+	}
+	if rep.Rejected > 0 && im.rejects.out != nil {
+		out.Rejects = &im.o.rejects
+	}
+	return out
+}
+
+// list makes no list an empty one, for JSON.
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+// say reports the import: as a transcript, or in the form that -o asks for. When
+// the jobs themselves go to stdout, it goes to stderr.
+func (im *importing) say() error {
+	res := im.result()
+	e := im.e
+	if im.o.out == "-" {
+		aside := *e
+		aside.stdout, aside.screen.stdout = e.stderr, e.screen.stderr
+		e = &aside
+	}
+	if im.o.output.form != "" && im.o.output.form != "table" {
+		return emit(e, im.o.output, res.doc())
+	}
+	if im.o.out == "-" && e.quiet {
+		return nil
+	}
+	var b bytes.Buffer
+	im.transcript(&b, &res)
+	_, err := io.WriteString(e.stdout, printable(b.String())+"\n")
+	return err
+}
+
+// transcript writes one line for each thing to know, its name in front.
+func (im *importing) transcript(w io.Writer, r *importResult) {
+	line := func(name, format string, args ...any) {
+		_, _ = fmt.Fprintf(w, "%-9s %s\n", name, fmt.Sprintf(format, args...)) // a buffer
+	}
+	widest := len(grouped(max(r.Kept, r.Rejected, 1)))
+	kept := fmt.Sprintf("%*s %s", widest, grouped(r.Kept), plural(r.Kept, "job"))
+	if r.Folded > 0 {
+		kept += fmt.Sprintf(" (%s %s part of another, folded into it)", grouped(r.Folded), are(r.Folded))
+	}
+	line("kept", "%s", kept)
+	if r.Rejected > 0 {
+		line("rejected", "%*s %s (%s)%s", widest, grouped(r.Rejected), plural(r.Rejected, "row"), share(r.Rejected, r.Rows), im.rejectsPlace())
+		reasons(w, r.Reasons, widest)
+	}
+	for i, a := range r.Assumed {
+		name := "assumed"
+		if i > 0 {
+			name = ""
+		}
+		line(name, "%*s %s: %s", widest, grouped(a.N), plural(a.N, "job"), a.Reason)
+	}
+	if r.Kept > 0 {
+		line("covers", "%s", r.covers())
+	}
+	if r.Resorted {
+		line("sorted", "the submits were not in order; the jobs were put in order")
+	}
+	for _, n := range r.Notes {
+		line("note", "%s", n)
+	}
+	if r.Out != "-" {
+		line("wrote", "%s  %s", r.Out, bytesText(r.Bytes))
+		if strings.ContainsAny(r.Out, " '\"$`\\*?&|;<>()") {
+			return // a name that a shell would read otherwise cannot be copied from here
+		}
+		line("next:", "capcli trace describe %s", r.Out)
+	}
+}
+
+const shownReasons = 20
+
+func reasons(w io.Writer, list []trace.Count, widest int) {
+	for i, c := range list {
+		if i == shownReasons {
+			_, _ = fmt.Fprintf(w, "%10s%*s %d more reasons (-o json)\n", "", widest, "", len(list)-i)
+			return
+		}
+		_, _ = fmt.Fprintf(w, "%10s%*s %s\n", "", widest, grouped(c.N), c.Reason)
+	}
+}
+
+func (im *importing) rejectsPlace() string {
+	if im.rejects.out == nil {
+		return "; name a file for them with --rejects"
+	}
+	return ", in " + im.o.rejects
+}
+
+func (r *importResult) covers() string {
+	day := func(t capcli.Time) string { return t.Std().Format("2006-01-02") }
+	text := day(r.First)
+	if day(r.Last) != text {
+		text += " to " + day(r.Last)
+	}
+	for _, part := range []struct {
+		n    int64
+		name string
+	}{{r.Partitions, "partition"}, {r.Tenants, "tenant"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %s %s", grouped(part.n), plural(part.n, part.name))
+		}
+	}
+	return text + fmt.Sprintf(", %s GPU-hours", gpuHours(r.GPUHours))
+}
+
+// gpuHours gives whole GPU-hours, and under ten of them one place more.
+func gpuHours(t capcli.GPUTime) string {
+	if h := t.Hours(); h < 10 {
+		return fmt.Sprintf("%.1f", h)
+	}
+	return grouped(int64(t.Hours() + 0.5))
+}
+
+// doc is the transcript as a table.
+func (r *importResult) doc() report.Doc {
+	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "rows"}, {Name: "reason"}}}
+	t.Rows = append(t.Rows, []any{"kept", r.Kept, nil}, []any{"folded", r.Folded, nil}, []any{"rejected", r.Rejected, nil})
+	for _, c := range r.Reasons {
+		t.Rows = append(t.Rows, []any{"rejected_because", c.N, c.Reason})
+	}
+	for _, c := range r.Assumed {
+		t.Rows = append(t.Rows, []any{"assumed", c.N, c.Reason})
+	}
+	return report.Doc{
+		Lead:   fmt.Sprintf("%s of %s rows of %s are jobs, in %s.", grouped(r.Kept), grouped(r.Rows), r.Input, r.Out),
+		Tables: []report.Table{t}, Notes: r.Notes, Data: r,
+	}
+}
+
+func plural(n int64, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+func are(n int64) string {
+	if n == 1 {
+		return "row is"
+	}
+	return "rows are"
+}
+
+func share(part, all int64) string {
+	v := float64(part) * 100 / float64(max(all, 1))
+	if part > 0 && v < 0.01 {
+		return "under 0.01%"
+	}
+	return fmt.Sprintf("%.2f%%", v)
+}
+
+// bytesText gives n bytes in the unit that suits them (SI, as disks are sold).
+func bytesText(n int64) string {
+	v := float64(n)
+	for _, unit := range []string{"bytes", "KB", "MB", "GB"} {
+		if v < 1000 || unit == "GB" {
+			if unit == "bytes" {
+				return fmt.Sprintf("%.0f %s", v, unit)
+			}
+			return fmt.Sprintf("%.3g %s", v, unit)
+		}
+		v /= 1000
+	}
+	return ""
+}
+
+// wrapNames joins names with commas into lines of at most width.
+func wrapNames(names []string, width int) string {
+	var b strings.Builder
+	column := 0
+	for i, n := range names {
+		if i > 0 {
+			b.WriteByte(',')
+			if column += 1; column+len(n)+1 > width {
+				b.WriteByte('\n')
+				column = 0
+			} else {
+				b.WriteByte(' ')
+				column++
+			}
+		}
+		b.WriteString(n)
+		column += len(n)
+	}
+	return b.String()
+}
