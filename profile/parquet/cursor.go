@@ -18,6 +18,7 @@ type cursor struct {
 	group int // the next row group
 	ch    *chunk
 	dict  vector
+	cost  int64 // bytes counted for dictionaries
 
 	rows   int   // left in the page
 	levels *runs // nil where no row of the page can be null
@@ -136,6 +137,13 @@ func (c *cursor) nextGroup() error {
 func (c *cursor) dictionary(h *pageHead, b []byte) error {
 	if h.values > int64(len(b)/c.l.bytes()) || (h.encoding != encPlain && h.encoding != encPlainDict) {
 		return errWire
+	}
+	const each = 24 // bytes of an entry, beside its text
+	if more := h.values*each + int64(len(b)) - c.cost; more > 0 {
+		if err := c.f.take(more); err != nil {
+			return err
+		}
+		c.cost += more
 	}
 	c.dict = makeVector(c.sort, int(h.values))
 	d := plain{b: b, l: &c.l, names: &c.names}

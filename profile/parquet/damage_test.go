@@ -223,6 +223,20 @@ func TestBombs(t *testing.T) {
 	if _, err := newDeltas([]byte{0x80, 0x01, 4, 0xff, 0xff, 0xff, 0xff, 7, 0}, 1000); err == nil {
 		t.Error("two billion deltas in a page of 1000 values were taken")
 	}
+	// One long text, then thousands that share all of it: a delta stream each
+	// for the shared parts (0, then 1 MiB) and for the rest (1 MiB, then 0).
+	long := deltaTexts{sharing: true, b: make([]byte, maxText), names: &names{once: true}}
+	long.shared = deltas{left: 1000, widths: []byte{0}, mini: 1, minis: 1, perMini: 1 << 15, begun: true, value: maxText}
+	long.shared.b = []byte{0, 0}
+	long.size = deltas{left: 1000, begun: true, minis: 1, perMini: 1 << 15, b: []byte{0, 0}}
+	long.last = make([]byte, maxText)
+	if peak := peakHeap(func() {
+		if long.read(makeVector(texts, batch)) == nil {
+			t.Error("half a gigabyte of texts came out of two bytes")
+		}
+	}); peak > 200 {
+		t.Errorf("took %.0f MiB", peak)
+	}
 	zeros := make([]byte, 1<<24)
 	for codec, packed := range packedBy(t, zeros) {
 		if _, err := unpack(codec, nil, packed, 100); err == nil {

@@ -232,7 +232,12 @@ func TestRejects(t *testing.T) {
 		"run time: negative": 1, "gpus: not a finite number": 1, "gpus: too large": 1, "submit: outside 1970 to 2200": 1,
 	}
 	var lines []int
-	jobs, rep, err := decode(writeForeign(t, rows), trace.Options{Rejects: func(r trace.Reject) { lines = append(lines, r.Line) }})
+	var first string
+	jobs, rep, err := decode(writeForeign(t, rows), trace.Options{Rejects: func(r trace.Reject) {
+		if lines = append(lines, r.Line); first == "" {
+			first = r.Text
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,6 +255,9 @@ func TestRejects(t *testing.T) {
 	}
 	if !slices.Equal(lines, []int{2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}) {
 		t.Errorf("rejected lines %v", lines)
+	}
+	if !strings.HasPrefix(first, "a,") || !strings.Contains(first, ",100,") {
+		t.Errorf("rejected row %q", first)
 	}
 	if len(jobs) != 3 || jobs[1].ID != "3" || jobs[1].GPUMilli != 250 || jobs[1].GPUs != 1 || jobs[2].Run != 10 {
 		t.Errorf("jobs %+v", jobs)

@@ -84,7 +84,7 @@ func readJobs(r *trace.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	j := jobs{r: r, f: f}
+	j := jobs{r: r, f: f, rejects: r.Options().Rejects != nil}
 	if err := j.open(); err != nil {
 		return err
 	}
@@ -117,11 +117,12 @@ func whole(r *trace.Reader) (io.ReaderAt, int64, error) {
 
 // jobs is one pass over the rows of a file.
 type jobs struct {
-	r      *trace.Reader
-	f      *file
-	fields [numColumns]field
-	row    int64 // rows before the batch
-	line   []byte
+	r       *trace.Reader
+	f       *file
+	fields  [numColumns]field
+	row     int64 // rows before the batch
+	rejects bool  // somebody wants to see rejected rows
+	line    []byte
 }
 
 // open finds our columns, under the names that the user maps them to.
@@ -264,17 +265,10 @@ func (j *jobs) keep(k int, line int64) bool {
 		return j.r.Reject(int(line), j.text(k), reason)
 	}
 	var row []byte
-	if j.r.Options().Rejects != nil && suspect(&job) {
+	if j.rejects {
 		row = j.text(k)
 	}
 	return j.r.Keep(int(line), row, &job)
-}
-
-// suspect tells whether Keep may reject job for what it says, so that the row
-// is worth writing out. Ids that repeat are not seen here.
-func suspect(job *capcli.Job) bool {
-	return job.Run < 0 || job.Limit < 0 || job.GPUs < 0 || job.CPUMilli < 0 || job.MemMiB < 0 ||
-		!job.Submit.Known() || (job.End.Known() && job.Start.Known() && job.End < job.Start)
 }
 
 // job fills job from row k, or gives the reason why it cannot be one.
@@ -289,6 +283,11 @@ func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 			}
 		default:
 			return f[i].name + ": " + m.flaw()
+		}
+	}
+	for _, i := range [...]int{colMilli, colCPUs, colMem, colLimit} {
+		if f[i].num[k] < 0 {
+			return f[i].name + ": negative"
 		}
 	}
 	*job = capcli.Job{

@@ -115,6 +115,17 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// A file without a job is sound; that there is none is for trace to say.
+func TestNoJobs(t *testing.T) {
+	b := encode(t, nil, nil)
+	if err := Verify(bytes.NewReader(b), int64(len(b))); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := decode(b, trace.Options{}); err == nil || !strings.Contains(err.Error(), "no job") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestRoundTripOfEdges(t *testing.T) {
 	base := capcli.Job{ID: "a", GPUs: 1, Submit: 0, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
 	cases := map[string]func(*capcli.Job){

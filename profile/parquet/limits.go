@@ -23,6 +23,7 @@ const (
 	maxHeld    = 512 << 20     // bytes of all pages held at once
 	maxDict    = 1 << 22       // entries of one dictionary
 	maxText    = 1 << 20       // bytes of one text
+	maxTexts   = 64 << 20      // bytes of a batch of texts that share parts
 	maxPiped   = 256 << 20     // bytes of a file that cannot be read at any place
 )
 

@@ -9,10 +9,14 @@ type names struct {
 	known map[string]string
 }
 
-const maxNames = 1 << 16
+// What is remembered: so many texts, and none that is longer.
+const (
+	maxNames = 1 << 16
+	maxName  = 256
+)
 
 func (n *names) of(b []byte) string {
-	if n.once {
+	if n.once || len(b) > maxName {
 		return string(b)
 	}
 	if s, ok := n.known[string(b)]; ok {

@@ -342,6 +342,7 @@ func newDeltaTexts(b []byte, most int, sharing bool, in *names) (*deltaTexts, er
 }
 
 func (t *deltaTexts) read(v vector) error {
+	room := int64(maxTexts) // a shared part costs nothing in the file
 	for k := range v.s {
 		var n, keep [1]int64
 		if t.sharing {
@@ -352,9 +353,10 @@ func (t *deltaTexts) read(v vector) error {
 		if err := t.size.read(n[:]); err != nil {
 			return err
 		}
-		if n[0] < 0 || n[0] > int64(len(t.b)) || keep[0] < 0 || keep[0] > int64(len(t.last)) || keep[0]+n[0] > maxText {
+		if n[0] < 0 || n[0] > int64(len(t.b)) || keep[0] < 0 || keep[0] > int64(len(t.last)) || keep[0]+n[0] > min(maxText, room) {
 			return errCut
 		}
+		room -= keep[0] + n[0]
 		t.last = append(t.last[:keep[0]], t.b[:n[0]]...)
 		t.b = t.b[n[0]:]
 		v.s[k] = t.names.of(t.last)
