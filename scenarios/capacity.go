@@ -1,0 +1,262 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// Capacity is one pool of GPUs as the file states it: counted (GPUs), by nodes
+// (Nodes times GPUsPerNode), or from a file of nodes (NodesFile).
+type Capacity struct {
+	Name        string // its kind and a number where the file states none
+	Kind        simulate.Terms
+	GPUModel    string
+	Partition   string
+	GPUs        int // counted; 0 with nodes, and for elastic capacity without limit
+	Nodes       int
+	GPUsPerNode int
+	CPUMilli    int64 // per node; 0 is without limit
+	MemMiB      int64 // per node; 0 is without limit
+	NodesFile   string
+	Term        string // "1y": for people
+	Price       Price
+	Free        bool  // the price is 0 and meant to be
+	OnDemand    Price // what its GPU-hour would cost on demand
+	From, Until When
+	Lead        capcli.Seconds
+	MinBilling  capcli.Seconds
+	Failures    *Failures
+	Hazard      *Hazard
+	Trace       *Availability
+}
+
+// When is an instant of a run: a date, or a time since the start. The zero
+// value is not given.
+type When struct {
+	Given bool
+	Date  capcli.Time // NoTime when After counts
+	After capcli.Seconds
+}
+
+// Failures are breakdowns of nodes, at random.
+type Failures struct{ MTBF, Repair capcli.Seconds }
+
+// Hazard is the random loss and return of spot nodes.
+type Hazard struct{ MeanUp, MeanDown, Notice capcli.Seconds }
+
+// Availability is a recorded trace of how many nodes could be had.
+type Availability struct {
+	File           string
+	Polarity       string // available or preempted: what its numbers count
+	Notice, Offset capcli.Seconds
+	Repeat         bool // begin again at its end
+	Scale          bool // its largest count is the whole pool
+}
+
+// Limits of capacity. Five million committed GPUs for fifty years stay under
+// 2^63 thousandths of a GPU-second.
+const (
+	maxGPUs      = 1_000_000
+	maxCommitted = 5_000_000
+	maxPerNode   = 4096
+)
+
+var kinds = []string{"owned", "reserved", "on_demand", "spot"}
+
+func capacityFields(c *Capacity) []field {
+	return []field{
+		{"name", "what the pool is called; its kind where left out", name(&c.Name)},
+		{"kind", "owned, reserved (both paid whether used or not), on_demand, spot (paid while held)", kind(&c.Kind)},
+		{"gpu_model", "serves jobs that want this model or any; all where left out", name(&c.GPUModel)},
+		{"gpus", "counted capacity: so many GPUs, on whatever nodes", whole(&c.GPUs, 1, maxGPUs)},
+		{"max_gpus", "on_demand, spot: so many at most; without limit where left out", whole(&c.GPUs, 1, maxGPUs)},
+		{"nodes", "number of equal nodes", whole(&c.Nodes, 1, maxGPUs)},
+		{"gpus_per_node", "GPUs of each node", whole(&c.GPUsPerNode, 0, maxPerNode)},
+		{"cpus_per_node", "CPUs of each node; without limit where left out", measure(&c.CPUMilli, 1000, 1e6)},
+		{"mem_gb_per_node", "memory of each node in GiB; without limit where left out", measure(&c.MemMiB, 1024, 1e6)},
+		{"nodes_file", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", file(&c.NodesFile)},
+		{"partition", "virtual cluster or queue that owns it; serves all where left out", name(&c.Partition)},
+		{"term", "of the contract, for people: 1y, 6mo", term(&c.Term)},
+		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h", price(&c.Price)},
+		{"free", "true where price 0 is meant", boolean(&c.Free)},
+		{"on_demand_price", "what its GPU-hour costs on demand, to compare with; that of the on_demand pool of the model where left out", price(&c.OnDemand)},
+		{"list_price", "the same as on_demand_price", price(&c.OnDemand)},
+		{"from", "delivered then: a date or a time since the start", when(&c.From)},
+		{"until", "gone after then: a date (inclusive) or a time since the start", when(&c.Until)},
+		{"lead_time", "on_demand, spot: from asking to having", duration(&c.Lead, 0)},
+		{"min_billing", "on_demand, spot: least time billed for a stay", duration(&c.MinBilling, 0)},
+		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failures(&c.Failures)},
+		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazard(&c.Hazard)},
+		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availability(&c.Trace)},
+	}
+}
+
+// capacities reads the pools.
+func capacities(dst *[]Capacity) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+			d.at(n, "capacity is empty; give at least one pool")
+		}
+		var names []string
+		taken := map[string]int{}
+		d.list(n, maxCapacity, "pools", func(i int, n *yaml.Node) {
+			var c Capacity
+			if o := d.object(n, "capacity", capacityFields(&c)); o != nil {
+				c.check(o)
+				if line, twice := taken[c.Name]; twice && c.Name != "" {
+					o.on("name", "pool %s is there twice, first in line %d; jobs and results go by the name", show(c.Name), line)
+				} else if c.Name != "" {
+					taken[c.Name] = n.Line
+				}
+			}
+			names = append(names, c.Name)
+			*dst = append(*dst, c)
+		})
+		for i := range *dst {
+			c := &(*dst)[i]
+			for k := 1; c.Name == ""; k++ {
+				candidate := kinds[c.Kind]
+				if k > 1 {
+					candidate = fmt.Sprintf("%s%d", candidate, k)
+				}
+				if _, is := taken[candidate]; !is {
+					c.Name = candidate
+					taken[candidate] = 0
+				}
+			}
+		}
+	}
+}
+
+// kind reads the terms.
+func kind(dst *simulate.Terms) reader {
+	return func(d *decoder, n *yaml.Node) {
+		var s string
+		choice(&s, "kind", kinds...)(d, n)
+		for i, k := range kinds {
+			if k == s {
+				*dst = simulate.Terms(i)
+			}
+		}
+	}
+}
+
+// term reads the length of a contract: 6mo, 1y, 45d. It is for people only, so
+// it keeps its text.
+func term(dst *string) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a term such as 1y, 6mo or 45d")
+		if !ok {
+			return
+		}
+		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+		unit := strings.TrimSpace(s[digits:])
+		if digits == 0 || digits > 4 || strings.Trim(s[:digits], "0") == "" || !strings.Contains(" y yr mo w d ", " "+unit+" ") {
+			d.want(n, "a term such as 1y, 6mo or 45d")
+			return
+		}
+		*dst = s
+	}
+}
+
+// when reads a date or a time since the start.
+func when(dst *When) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a date or a time since the start such as 30d")
+		if !ok {
+			return
+		}
+		last := d.steps[len(d.steps)-1] == "until"
+		if t, err := time.Parse(time.DateOnly, s); err == nil {
+			if last { // the day itself is still in
+				t = t.AddDate(0, 0, 1)
+			}
+			*dst = When{true, capcli.TimeOf(t), 0}
+			return
+		}
+		if t, err := time.Parse(time.RFC3339, s); err == nil {
+			*dst = When{true, capcli.TimeOf(t), 0}
+			return
+		}
+		if strings.Count(s, "-") == 2 {
+			d.want(n, "a date such as 2027-01-31 or a time since the start such as 30d")
+			return
+		}
+		w := When{Given: true, Date: capcli.NoTime}
+		before := len(d.faults)
+		if duration(&w.After, 0)(d, n); len(d.faults) == before {
+			*dst = w
+		}
+	}
+}
+
+func failures(dst **Failures) reader {
+	return func(d *decoder, n *yaml.Node) {
+		f := &Failures{}
+		o := d.object(n, "failures", failuresFields(f))
+		*dst = f
+		o.need("mtbf", "repair")
+	}
+}
+
+func hazard(dst **Hazard) reader {
+	return func(d *decoder, n *yaml.Node) {
+		h := &Hazard{}
+		o := d.object(n, "hazard", hazardFields(h))
+		*dst = h
+		o.need("mean_up", "mean_down")
+	}
+}
+
+func availability(dst **Availability) reader {
+	return func(d *decoder, n *yaml.Node) {
+		a := &Availability{}
+		o := d.object(n, "availability", availabilityFields(a))
+		*dst = a
+		o.need("file", "polarity")
+	}
+}
+
+// need notes the fields that are not there but must be.
+func (o *object) need(names ...string) {
+	if o == nil {
+		return
+	}
+	for _, name := range names {
+		if !o.has(name) {
+			o.missing(name, "%s is missing", name)
+		}
+	}
+}
+
+func failuresFields(f *Failures) []field {
+	return []field{
+		{"mtbf", "mean time between failures of one node", duration(&f.MTBF, 1)},
+		{"repair", "mean time to repair", duration(&f.Repair, 1)},
+	}
+}
+
+func hazardFields(h *Hazard) []field {
+	return []field{
+		{"mean_up", "mean time until a node is lost", duration(&h.MeanUp, 1)},
+		{"mean_down", "mean time until it comes back", duration(&h.MeanDown, 1)},
+		{"notice", "warning before the loss", duration(&h.Notice, 0)},
+	}
+}
+
+func availabilityFields(a *Availability) []field {
+	return []field{
+		{"file", "the trace, relative to this file", file(&a.File)},
+		{"polarity", "what its numbers count: available or preempted nodes", choice(&a.Polarity, "polarity", "available", "preempted")},
+		{"notice", "warning before a loss", duration(&a.Notice, 0)},
+		{"offset", "where in the trace the run begins", duration(&a.Offset, 0)},
+		{"repeat", "begin again at the trace's end", boolean(&a.Repeat)},
+		{"scale", "the trace's largest count is the whole pool", boolean(&a.Scale)},
+	}
+}

@@ -1,0 +1,201 @@
+package scenarios
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+)
+
+// check checks one pool's fields against each other.
+func (c *Capacity) check(o *object) {
+	if !o.has("kind") {
+		o.missing("kind", "kind is missing: owned, reserved, on_demand or spot")
+		return
+	}
+	c.checkPrice(o)
+	if !o.clean("kind") {
+		return
+	}
+	c.checkSize(o)
+	c.checkSupply(o)
+	if c.Kind.Committed() {
+		for _, name := range []string{"lead_time", "min_billing"} {
+			if o.has(name) {
+				o.onKey(name, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", name, c.Kind)
+			}
+		}
+	} else if o.has("term") {
+		o.onKey("term", "term is for owned and reserved capacity; %s is paid while held", c.Kind)
+	}
+	if c.From.Given && c.Until.Given && c.From.Date.Known() == c.Until.Date.Known() {
+		if (c.From.Date.Known() && c.Until.Date <= c.From.Date) || (!c.From.Date.Known() && c.Until.After <= c.From.After) {
+			o.on("until", "until is not after from")
+		}
+	}
+	if c.Until.Given && !c.Until.Date.Known() && c.Until.After == 0 {
+		o.on("until", "until is at the start, so the pool is never there")
+	}
+}
+
+// checkPrice tells a price of 0 that is meant from one that is not.
+func (c *Capacity) checkPrice(o *object) {
+	switch {
+	case c.Free && c.Price.Rate > 0:
+		o.on("free", "free: true, but price is %s; leave one out", c.Price.Rate.Decimal())
+	case c.Free:
+		c.Price = Price{0, true}
+	case o.has("price") && c.Price.Known && c.Price.Rate == 0:
+		o.on("price", "price is 0; if this capacity is free to you, write free: true")
+	}
+	if o.has("list_price") && o.has("on_demand_price") {
+		o.onKey("list_price", "list_price and on_demand_price are the same; leave one out")
+	}
+	for _, name := range []string{"list_price", "on_demand_price"} {
+		if o.has(name) && c.OnDemand.Known && c.OnDemand.Rate == 0 {
+			o.on(name, "%s is 0; leave it out where it is not known", name)
+		}
+	}
+}
+
+// checkSize sees that the size is stated once, in one of the three ways.
+func (c *Capacity) checkSize(o *object) {
+	count := "gpus"
+	if o.has("max_gpus") {
+		count = "max_gpus"
+	}
+	switch {
+	case o.has("max_gpus") && c.Kind.Committed():
+		o.onKey("max_gpus", "max_gpus is for on_demand and spot; %s capacity has gpus or nodes", c.Kind)
+		return
+	case o.has("gpus") && o.has("max_gpus"):
+		o.onKey("max_gpus", "gpus and max_gpus both give the size; leave one out")
+		return
+	case o.has("nodes_file"):
+		for _, name := range []string{"gpus", "max_gpus", "nodes", "gpus_per_node", "cpus_per_node", "mem_gb_per_node", "gpu_model"} {
+			if o.has(name) {
+				o.onKey(name, "%s comes from nodes_file; leave one out", name)
+			}
+		}
+		return
+	case o.has("nodes") && o.has(count):
+		o.onKey(count, "%s and nodes both give the size; leave one out", count)
+		return
+	case o.has("nodes"):
+		c.checkNodes(o)
+		return
+	}
+	if !o.has(count) && c.Kind.Committed() {
+		o.missing("gpus", "the size is missing: gpus: 64, or nodes: 8 with gpus_per_node: 8")
+	}
+	if !o.has("gpus_per_node") {
+		for _, name := range []string{"cpus_per_node", "mem_gb_per_node"} {
+			if o.has(name) {
+				o.onKey(name, "%s needs nodes and gpus_per_node", name)
+			}
+		}
+		return
+	}
+	switch {
+	case !o.clean(count, "gpus_per_node"):
+	case !o.has(count) && !c.Kind.Committed():
+		o.onKey("gpus_per_node", "gpus_per_node needs nodes or max_gpus")
+	case !o.has(count):
+	case c.GPUsPerNode == 0 || c.GPUs%c.GPUsPerNode != 0:
+		o.on(count, "%d GPUs are no whole number of nodes of %d", c.GPUs, c.GPUsPerNode)
+	default:
+		c.Nodes, c.GPUs = c.GPUs/c.GPUsPerNode, 0
+	}
+}
+
+func (c *Capacity) checkNodes(o *object) {
+	switch {
+	case !o.has("gpus_per_node"):
+		o.missing("gpus_per_node", "nodes needs gpus_per_node: 8, say")
+	case !o.clean("nodes", "gpus_per_node"):
+	case c.GPUsPerNode == 0 && c.CPUMilli == 0:
+		o.on("gpus_per_node", "nodes without GPUs need cpus_per_node")
+	case c.Nodes*c.GPUsPerNode > maxGPUs:
+		o.on("nodes", "%d GPUs in one pool; at most %d are allowed", c.Nodes*c.GPUsPerNode, maxGPUs)
+	}
+}
+
+// checkSupply sees that nodes which come and go are nodes.
+func (c *Capacity) checkSupply(o *object) {
+	var have []string
+	for _, name := range []string{"failures", "hazard", "availability"} {
+		if o.has(name) {
+			have = append(have, name)
+		}
+	}
+	if len(have) == 0 {
+		return
+	}
+	if len(have) > 1 {
+		o.onKey(have[1], "%s and %s both say when nodes go; leave one out", have[0], have[1])
+	}
+	if c.Nodes == 0 && c.NodesFile == "" && o.clean("nodes", "gpus", "max_gpus", "gpus_per_node") {
+		o.onKey(have[0], "%s is of nodes: give nodes and gpus_per_node", have[0])
+	}
+}
+
+// checkCapacity checks the pools against the rest of the scenario.
+func (s *Scenario) checkCapacity(o *object) {
+	e, ok := o.entries["capacity"]
+	if !ok || e.value.Kind != yaml.SequenceNode {
+		return
+	}
+	total := 0
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		if c.Kind.Committed() {
+			total += c.GPUs + c.Nodes*c.GPUsPerNode
+		}
+		s.checkDates(o.d, c, e.value.Content[i])
+	}
+	if total > maxCommitted {
+		o.onKey("capacity", "%d committed GPUs in all; at most %d are allowed", total, maxCommitted)
+	}
+}
+
+// checkDates sees that a date has a period that it can be counted from.
+func (s *Scenario) checkDates(d *decoder, c *Capacity, n *yaml.Node) {
+	for _, name := range []string{"from", "until"} {
+		w, at := c.From, child(n, name)
+		if name == "until" {
+			w = c.Until
+		}
+		switch {
+		case at == nil || !w.Given || !w.Date.Known():
+		case !s.Period.Known():
+			d.at(at, "%s is a date, but there is no period that says when the run starts; give period, or write a time since the start such as 30d", name)
+		case name == "from" && w.Date >= s.Period.End, name == "until" && w.Date <= s.Period.Start:
+			d.at(at, "the pool is not there in the period, %s to %s", s.Period.Start, s.Period.End)
+		}
+	}
+}
+
+// offset gives an instant in seconds since the start; dates before it are 0.
+func (w When) offset(start capcli.Time) capcli.Seconds {
+	if w.Date.Known() && w.Given {
+		return max(0, capcli.Seconds(w.Date-start))
+	}
+	return w.After
+}
+
+// Committed is the number of GPUs that are paid for whether used or not.
+func (s *Scenario) Committed() int {
+	total := 0
+	for i := range s.Capacity {
+		if c := &s.Capacity[i]; c.Kind.Committed() {
+			total += c.GPUs + c.Nodes*c.GPUsPerNode
+		}
+	}
+	return total
+}
+
+// Counted tells whether no pool has nodes of its own.
+func (s *Scenario) Counted() bool {
+	return !slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Nodes > 0 || c.NodesFile != "" })
+}

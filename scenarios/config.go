@@ -1,0 +1,225 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// Options are what a run needs beside its scenario.
+type Options struct {
+	Seed capcli.Seed // usually the scenario's own
+	Run  int         // number of the replication; 0 is the first
+	// Open gives a file that the scenario names, plain: a path as the scenario
+	// writes it, relative to Scenario.Dir. It may be nil where none is named.
+	Open func(name string) ([]byte, error)
+}
+
+// seed is where the chance of this replication comes from.
+func (o Options) seed() capcli.Seed { return o.Seed.Child(o.Run) }
+
+// DefaultPlacement is the placement of a scenario that states none: count where
+// all capacity is counted, and else consolidate, which keeps a job on the
+// fewest nodes.
+func (s *Scenario) DefaultPlacement() string {
+	if s.Counted() {
+		return "count"
+	}
+	return "consolidate"
+}
+
+// PlacementName is the placement that a run uses.
+func (s *Scenario) PlacementName() string {
+	return cmp.Or(s.Placement, s.DefaultPlacement())
+}
+
+// PolicyName is the policy that a run uses.
+func (s *Scenario) PolicyName() string { return cmp.Or(s.Policy.Name, "fifo") }
+
+// Config is a run of the scenario with these jobs: those of Generated, or of a
+// trace. Each call gives supplies of its own, so a Config serves one run. It
+// fails with *capcli.InputError when a file that the scenario names is no good,
+// with the error of Open when it cannot be opened, and with
+// *capcli.UnknownError for a policy or placement that is in no catalogue.
+func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) {
+	newPolicy, err := simulate.Policies.Get(s.PolicyName())
+	if err != nil {
+		return simulate.Config{}, err
+	}
+	newPlacement, err := simulate.Placements.Get(s.PlacementName())
+	if err != nil {
+		return simulate.Config{}, err
+	}
+	files, err := s.load(o.Open)
+	if err != nil {
+		return simulate.Config{}, err
+	}
+	return simulate.Config{
+		Start:     s.Period.Start,
+		Until:     s.Period.Length(),
+		Pools:     s.pools(files, o.seed()),
+		Jobs:      jobs,
+		Policy:    newPolicy,
+		Placement: newPlacement(),
+		Settings: simulate.Settings{
+			Perfect: s.Policy.Perfect, HalfLife: s.Policy.HalfLife, Limits: s.Policy.QueueLimits, Round: s.Policy.Round,
+			Skip: s.Policy.Skip, ByGPUs: s.Policy.ByGPUs, Predicted: files.predicted,
+		},
+		Overflow:    simulate.Overflow{Patience: slices.Clone(s.Overflow.Patience), QueueMax: s.Overflow.QueueMax},
+		Restarts:    s.Preemption,
+		Tenants:     slices.Clone(s.Tenants),
+		CPUJobs:     s.Jobs.CPUJobs,
+		KillAtLimit: s.Jobs.KillAtLimit,
+	}, nil
+}
+
+// Generated are the jobs that the scenario's generator makes; false where it
+// has none.
+func (s *Scenario) Generated(o Options) (capcli.Jobs, bool) {
+	if s.Jobs.Generate == nil {
+		return nil, false
+	}
+	made, ok := any(*s.Jobs.Generate).(interface {
+		Jobs(seed capcli.Seed) capcli.Jobs
+	})
+	if !ok {
+		return nil, false
+	}
+	return made.Jobs(o.seed()), true
+}
+
+// Rates are the prices of the pools of Config, in their order. A pool without a
+// price has rate 0: see Unpriced.
+func (s *Scenario) Rates(o Options) ([]billing.Rate, error) {
+	files, err := s.load(o.Open)
+	if err != nil {
+		return nil, err
+	}
+	var out []billing.Rate
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		for _, g := range c.groups(files) {
+			r := billing.Rate{Price: c.Price.Rate, OnDemand: c.OnDemand.Rate}
+			if !c.OnDemand.Known {
+				r.OnDemand = s.listPrice(c, g.model)
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// listPrice is what a GPU-hour of c costs on demand, as far as the scenario
+// says: the price of the on_demand pool of the same model, or of the only one
+// where that names none; 0 is not known.
+func (s *Scenario) listPrice(c *Capacity, model string) capcli.Rate {
+	if c.Kind == simulate.OnDemand {
+		return c.Price.Rate
+	}
+	for _, exact := range []bool{true, false} {
+		for i := range s.Capacity {
+			p := &s.Capacity[i]
+			if p.Kind != simulate.OnDemand || !p.Price.Known || p.NodesFile != "" {
+				continue
+			}
+			if strings.EqualFold(p.GPUModel, model) || (!exact && (p.GPUModel == "" || model == "")) {
+				return p.Price.Rate
+			}
+		}
+	}
+	return 0
+}
+
+// Unpriced are the pools without a price: what they cost is not known, so
+// neither is the total.
+func (s *Scenario) Unpriced() []string {
+	var out []string
+	for i := range s.Capacity {
+		if !s.Capacity[i].Price.Known {
+			out = append(out, s.Capacity[i].Name)
+		}
+	}
+	return out
+}
+
+// unlimited stands for an elastic pool without a ceiling: more GPUs than any
+// cloud has had.
+const unlimited = maxGPUs
+
+// pools are the scenario's pools, with supplies for one run.
+func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
+	var out []simulate.Pool
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		for k, g := range c.groups(files) {
+			p := simulate.Pool{
+				Name: g.name, Terms: c.Kind, GPUModel: g.model, Partition: c.Partition,
+				Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
+				From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
+				Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
+			}
+			p.Supply = c.supply(files, p, seed, k)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// rank is c's place in the order of overflow: by the scenario's order, and
+// after that on-demand before spot.
+func (s *Scenario) rank(c *Capacity) int {
+	if c.Kind.Committed() {
+		return 0
+	}
+	for i, o := range s.Overflow.Order {
+		if o == c.Name || o == c.Kind.String() {
+			return i
+		}
+	}
+	return len(s.Overflow.Order) + int(c.Kind)
+}
+
+// supply is how the nodes of one pool come and go in one run, nil when they
+// stay. Each pool has chance of its own, by its name.
+func (c *Capacity) supply(files *files, p simulate.Pool, seed capcli.Seed, k int) simulate.Supply {
+	use := "/" + c.Name
+	if k > 0 {
+		use += fmt.Sprintf("/%d", k)
+	}
+	switch {
+	case c.Failures != nil:
+		return simulate.NewHazard(p.Nodes, c.Failures.MTBF, c.Failures.Repair, 0, seed.Stream("failures"+use))
+	case c.Hazard != nil:
+		return simulate.NewHazard(p.Nodes, c.Hazard.MeanUp, c.Hazard.MeanDown, c.Hazard.Notice, seed.Stream("hazard"+use))
+	case c.Trace != nil:
+		return simulate.NewAvailability(files.availability[c.Trace.key()], p.Nodes, simulate.Following{
+			Offset: c.Trace.Offset, Notice: c.Trace.Notice, Repeat: c.Trace.Repeat, Scale: c.Trace.Scale,
+		})
+	}
+	return nil
+}
+
+// group is equal nodes of a pool.
+type group struct {
+	name, model string
+	nodes, gpus int
+	cpu, mem    int64
+}
+
+// groups are c's equal nodes: one group, or one for each kind of node in its
+// file of nodes.
+func (c *Capacity) groups(files *files) []group {
+	if c.NodesFile != "" {
+		return files.nodes[c.Name]
+	}
+	g := group{name: c.Name, model: c.GPUModel, nodes: c.Nodes, gpus: c.GPUsPerNode, cpu: c.CPUMilli, mem: c.MemMiB}
+	if g.nodes == 0 {
+		g.nodes, g.gpus = 1, cmp.Or(c.GPUs, unlimited)
+	}
+	return []group{g}
+}

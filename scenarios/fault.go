@@ -1,0 +1,110 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"capcli"
+)
+
+// Fault is one thing wrong with a scenario, and where.
+type Fault struct {
+	Line, Col int    // from 1; Line 0 is the file as a whole
+	Len       int    // characters to underline; 0 is one
+	Set       string // the override that brought it, "capacity[0].gpus=72"; "" is the file
+	Path      string // "capacity[0].gpus"
+	Text      string // what is wrong and what to write
+}
+
+// Faults are all the things wrong with one scenario: the error that Parse gives.
+type Faults struct {
+	File    string
+	List    []Fault // overrides first, then by line and column
+	Allowed string  // last line: the fields of the section where one was unknown
+	lines   []string
+}
+
+// shown is the number of faults that Error writes out.
+const shown = 20
+
+// Error gives every fault with its place, its line and a mark under it, the
+// first twenty in full.
+func (f *Faults) Error() string {
+	var b strings.Builder
+	plural := "s"
+	if len(f.List) == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(&b, "%s has %d problem%s; nothing was run\n\n", f.File, len(f.List), plural)
+	for i := range f.List[:min(shown, len(f.List))] {
+		f.write(&b, &f.List[i])
+	}
+	if more := len(f.List) - shown; more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	b.WriteString("\n" + f.Allowed)
+	return b.String()
+}
+
+// Unwrap gives the first fault as the error that all bad input is.
+func (f *Faults) Unwrap() error {
+	in := &capcli.InputError{File: f.File, Text: "not a valid scenario"}
+	if len(f.List) > 0 {
+		in.Line, in.Field, in.Text = f.List[0].Line, f.List[0].Path, f.List[0].Text
+	}
+	return in
+}
+
+func (f *Faults) sort() {
+	slices.SortStableFunc(f.List, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(b.Set, a.Set), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), strings.Compare(a.Text, b.Text))
+	})
+	f.List = slices.Compact(f.List)
+}
+
+func (f *Faults) write(b *strings.Builder, x *Fault) {
+	switch {
+	case x.Set != "":
+		fmt.Fprintf(b, "--set %s  %s\n", x.Set, x.Text)
+		return
+	case x.Line < 1 || x.Line > len(f.lines):
+		fmt.Fprintf(b, "%s  %s\n", f.File, x.Text)
+		return
+	}
+	fmt.Fprintf(b, "%s:%d:%d  %s\n", f.File, x.Line, max(x.Col, 1), x.Text)
+	line, col := window(f.lines[x.Line-1], max(x.Col, 1))
+	number := fmt.Sprintf("%3d", x.Line)
+	mark := strings.Repeat("^", max(1, min(x.Len, utf8.RuneCountInString(line)-col+1)))
+	fmt.Fprintf(b, "%s | %s\n%s | %s%s\n", number, line, strings.Repeat(" ", len(number)), strings.Repeat(" ", col-1), mark)
+}
+
+const (
+	widest = 120 // characters of a source line that are shown
+	before = 60  // of them before the fault
+)
+
+// window cuts a long line around col, and makes each control character a
+// space, so that the mark stands where it should.
+func window(line string, col int) (string, int) {
+	r := []rune(line)
+	for i := range r {
+		if r[i] < ' ' || r[i] >= 0x7f && r[i] < 0xa0 {
+			r[i] = ' '
+		}
+	}
+	if len(r) <= widest {
+		return string(r), min(col, len(r)+1)
+	}
+	from := max(0, min(col-before, len(r)-widest))
+	out := string(r[from:min(len(r), from+widest)])
+	if from+widest < len(r) {
+		out += "…"
+	}
+	if from > 0 {
+		return "…" + out, col - from + 1
+	}
+	return out, col
+}

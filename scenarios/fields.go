@@ -1,0 +1,201 @@
+package scenarios
+
+import (
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// The sections of a scenario: each field's name, a line about it and how it is
+// read. Messages, the template and the reader all come from these tables.
+
+func (d *decoder) topFields(s *Scenario) []field {
+	return []field{
+		{"capcli", "the form of this file: " + version, version1},
+		{"name", "what the plan is called; the file's name where left out", name(&s.Name)},
+		{"description", "one sentence", text(&s.Description, maxSentence)},
+		{"period", "first and last day looked at, 2027-01-01 to 2027-12-31; all jobs where left out", period(&s.Period)},
+		{"seed", "where chance comes from; 42 where left out", seed(&s.Seed)},
+		{"jobs", "the jobs: a file, or {from: file} or {generate: …}", jobs(&s.Jobs)},
+		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
+		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
+		{"policy", "who starts first: " + strings.Join(simulate.Policies.Names(), ", "), policy(&s.Policy)},
+		{"placement", "where jobs go: " + strings.Join(simulate.Placements.Names(), ", "), catalogued(&s.Placement, "placement", simulate.Placements.Names())},
+		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflow(&s.Overflow)},
+		{"preemption", "what a job loses when it loses its GPUs", preemption(&s.Preemption)},
+		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},
+		{"limits", "bounds that the result should hold: {wait_p95: 30m, cost: 1.70M}", limits(&s.Limits)},
+	}
+}
+
+func jobsFields(j *Jobs) []field {
+	return []field{
+		{"from", "file of a job trace, relative to this file", file(&j.From)},
+		{"format", "its format; by its looks where left out", name(&j.Format)},
+		{"tz", "zone of times that state none: Europe/Berlin", name(&j.TZ)},
+		{"cpu_jobs", "run jobs that want no GPU too", boolean(&j.CPUJobs)},
+		{"kill_at_limit", "end a job at its limit, as a strict scheduler does", boolean(&j.KillAtLimit)},
+		{"generate", "jobs made up by the generator", workload(&j.Generate)},
+	}
+}
+
+func policyFields(p *Policy) []field {
+	return []field{
+		{"name", "the policy", catalogued(&p.Name, "policy", simulate.Policies.Names())},
+		{"queue_limits", "las: borders between its queues, in GPU-seconds or as 1h of one GPU", queueLimits(&p.QueueLimits)},
+		{"half_life", "fair: decay of past use", duration(&p.HalfLife, 1)},
+		{"round", "preemptive policies decide only at multiples of this", duration(&p.Round, 0)},
+		{"skip", "pass over a job that does not fit", boolean(&p.Skip)},
+		{"by_gpus", "weigh times by GPUs (shortest service first)", boolean(&p.ByGPUs)},
+		{"perfect_estimates", "believe true run times in place of limits", boolean(&p.Perfect)},
+		{"predictions", "qssf: file of job_id,predicted_s in place of its own predictor", file(&p.Predictions)},
+	}
+}
+
+// version1 checks the first line.
+func version1(d *decoder, n *yaml.Node) {
+	if s, ok := d.scalar(n, version); ok && s != version {
+		d.at(n, "this is capcli %s; this program reads %s", show(s), version)
+	}
+}
+
+// catalogued reads a name of a catalogue.
+func catalogued(dst *string, kind string, names []string) reader {
+	return choice(dst, kind, names...)
+}
+
+// period reads "2027-01-01 to 2027-12-31", the last day included. Instants in
+// RFC 3339 serve too; then the end is the instant itself.
+func period(dst *Period) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a period such as 2027-01-01 to 2027-12-31")
+		if !ok {
+			return
+		}
+		from, to, two := strings.Cut(s, " to ")
+		if !two {
+			d.want(n, "a period such as 2027-01-01 to 2027-12-31")
+			return
+		}
+		from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+		start, _, okFrom := d.instant(n, 0, from)
+		end, day, okTo := d.instant(n, strings.LastIndex(s, to), to)
+		if !okFrom || !okTo {
+			return
+		}
+		switch {
+		case end < start || end == start && !day:
+			d.within(n, strings.LastIndex(s, to), len(to), "period ends %s, before it starts %s", to, from)
+			return
+		case day:
+			end += capcli.Time(capcli.Day)
+		}
+		if capcli.Seconds(end-start) > longest {
+			d.at(n, "the period is over 50 years long")
+			return
+		}
+		*dst = Period{start, end}
+	}
+}
+
+// instant reads a day (and says that it is one) or an instant in RFC 3339 that
+// stands at an offset of n's text.
+func (d *decoder) instant(n *yaml.Node, offset int, s string) (at capcli.Time, day, ok bool) {
+	if t, err := time.Parse(time.DateOnly, s); err == nil && t.Year() >= 1970 {
+		return capcli.TimeOf(t), true, true
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil && t.Year() >= 1970 {
+		return capcli.TimeOf(t), false, true
+	}
+	d.within(n, offset, max(1, len(s)), "%s is no date since 1970; write 2027-01-31 or 2027-01-31T08:00:00Z", show(s))
+	return 0, false, false
+}
+
+// jobs reads a file's name or the section.
+func jobs(dst *Jobs) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode {
+			file(&dst.From)(d, n)
+			return
+		}
+		o := d.object(n, "jobs", jobsFields(dst))
+		switch {
+		case o == nil:
+		case o.has("from") && o.has("generate"):
+			o.onKey("generate", "from and generate both say where the jobs come from; leave one out")
+		case o.has("generate") && (o.has("format") || o.has("tz")):
+			o.on("generate", "format and tz are of files; generated jobs have neither")
+		}
+		if o.has("tz") && o.clean("tz") {
+			if _, err := time.LoadLocation(dst.TZ); err != nil {
+				o.on("tz", "unknown time zone %s; write UTC or Europe/Berlin", show(dst.TZ))
+			}
+		}
+	}
+}
+
+// policy reads a name or the section.
+func policy(dst *Policy) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode {
+			catalogued(&dst.Name, "policy", simulate.Policies.Names())(d, n)
+			return
+		}
+		d.object(n, "policy", policyFields(dst))
+	}
+}
+
+// queueLimits reads growing amounts of GPU time: a bare number is GPU-seconds,
+// a length of time is that of one GPU.
+func queueLimits(dst *[]capcli.GPUTime) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, 64, "GPU-seconds", func(i int, n *yaml.Node) {
+			var s capcli.Seconds
+			before := len(d.faults)
+			duration(&s, 1)(d, n)
+			v := capcli.GPUTime(s) * capcli.GPUSecond
+			if len(d.faults) > before {
+				return
+			}
+			if k := len(*dst); k > 0 && v <= (*dst)[k-1] {
+				d.at(n, "queue_limits must grow, but %s comes after a larger or equal one", n.Value)
+				return
+			}
+			*dst = append(*dst, v)
+		})
+	}
+}
+
+// tenants reads who pays.
+func tenants(dst *[]simulate.Tenant) reader {
+	return func(d *decoder, n *yaml.Node) {
+		lines := map[string]int{}
+		d.list(n, maxTenants, "tenants", func(_ int, n *yaml.Node) {
+			t := simulate.Tenant{Weight: 1}
+			o := d.object(n, "tenants", tenantFields(&t))
+			if o == nil {
+				return
+			}
+			if !o.has("name") {
+				o.missing("name", "a tenant needs a name")
+			} else if line, twice := lines[t.Name]; twice && t.Name != "" {
+				o.on("name", "tenant %s is there twice, first in line %d", show(t.Name), line)
+			} else {
+				lines[t.Name] = n.Line
+			}
+			*dst = append(*dst, t)
+		})
+	}
+}
+
+func tenantFields(t *simulate.Tenant) []field {
+	return []field{
+		{"name", "as in the trace", name(&t.Name)},
+		{"weight", "share it is entitled to against the others'; 1 where left out", number(&t.Weight, 1e-6, 1e6)},
+		{"quota", "most GPUs that it may hold at once", whole(&t.Quota, 1, maxGPUs)},
+	}
+}

@@ -1,0 +1,220 @@
+package scenarios
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// opened keeps what the files of a scenario said, so that each is read once for
+// all replications.
+type opened struct {
+	lock  sync.Mutex
+	files *files
+}
+
+// files is what the files that a scenario names said.
+type files struct {
+	nodes        map[string][]group               // by pool
+	availability map[string]simulate.Availability // by Availability.key
+	predicted    map[string]capcli.Seconds
+}
+
+// load reads the files that the scenario names, at the first call.
+func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
+	s.opened.lock.Lock()
+	defer s.opened.lock.Unlock()
+	if s.opened.files != nil {
+		return s.opened.files, nil
+	}
+	if open == nil {
+		open = func(name string) ([]byte, error) {
+			return nil, fmt.Errorf("open %s: this run has no access to files", name)
+		}
+	}
+	f := &files{nodes: map[string][]group{}, availability: map[string]simulate.Availability{}}
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		if c.NodesFile != "" {
+			b, err := open(c.NodesFile)
+			if err != nil {
+				return nil, err
+			}
+			if f.nodes[c.Name], err = readNodes(c.NodesFile, c.Name, b); err != nil {
+				return nil, err
+			}
+		}
+		if c.Trace != nil {
+			b, err := open(c.Trace.File)
+			if err != nil {
+				return nil, err
+			}
+			a, err := simulate.ParseAvailability(bytes.NewReader(b), polarities[c.Trace.Polarity])
+			if err != nil {
+				return nil, named(err, c.Trace.File)
+			}
+			f.availability[c.Trace.key()] = a
+		}
+	}
+	if s.Policy.Predictions != "" {
+		b, err := open(s.Policy.Predictions)
+		if err != nil {
+			return nil, err
+		}
+		if f.predicted, err = readPredictions(s.Policy.Predictions, b); err != nil {
+			return nil, err
+		}
+	}
+	s.opened.files = f
+	return f, nil
+}
+
+// key tells one reading of a trace from another.
+func (a *Availability) key() string { return a.Polarity + " " + a.File }
+
+var polarities = map[string]simulate.Polarity{"available": simulate.CountsAvailable, "preempted": simulate.CountsPreempted}
+
+// named puts the file's name into an error about its text.
+func named(err error, file string) error {
+	var in *capcli.InputError
+	if errors.As(err, &in) {
+		in.File = cmp.Or(in.File, file)
+		return in
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// rows reads a CSV with a header and gives the wanted columns of each row, in
+// the order asked for, with its line.
+func rows(file string, b []byte, columns []string, each func(line int, cells []string) error) error {
+	r := csv.NewReader(bytes.NewReader(b))
+	r.ReuseRecord = true
+	head, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return &capcli.InputError{File: file, Text: "the file is empty; want a header " + strings.Join(columns, ",")}
+	}
+	if err != nil {
+		return csvError(file, err)
+	}
+	at := make([]int, len(columns))
+	for i, c := range columns {
+		at[i] = slices.IndexFunc(head, func(h string) bool {
+			return strings.EqualFold(strings.TrimSpace(strings.TrimPrefix(h, "\ufeff")), c)
+		})
+		if at[i] < 0 {
+			return &capcli.InputError{File: file, Line: 1, Field: c, Text: "no such column; want a header " + strings.Join(columns, ",")}
+		}
+	}
+	cells := make([]string, len(columns))
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return csvError(file, err)
+		}
+		for i, c := range at {
+			cells[i] = strings.TrimSpace(row[c])
+		}
+		line, _ := r.FieldPos(0)
+		if err := each(line, cells); err != nil {
+			return err
+		}
+	}
+}
+
+func csvError(file string, err error) error {
+	in := &capcli.InputError{File: file, Text: err.Error(), Err: err}
+	if at, ok := errors.AsType[*csv.ParseError](err); ok {
+		in.Line, in.Text = at.Line, "not valid CSV: "+at.Err.Error()
+	}
+	return in
+}
+
+// nodeColumns are those of Alibaba's lists of nodes (openb, 2023).
+var nodeColumns = []string{"cpu_milli", "memory_mib", "gpu", "model"}
+
+// readNodes groups equal nodes of a list, in the order in which the kinds of
+// node come first.
+func readNodes(file, pool string, b []byte) ([]group, error) {
+	var out []group
+	total := 0
+	err := rows(file, b, nodeColumns, func(line int, cells []string) error {
+		var v [3]int64
+		for i, most := range []int64{1e9, 1e12, maxPerNode} {
+			n, err := strconv.ParseInt(cmp.Or(cells[i], "0"), 10, 64)
+			if err != nil || n < 0 || n > most {
+				return &capcli.InputError{File: file, Line: line, Field: nodeColumns[i], Text: fmt.Sprintf("want a whole number of 0 to %d, found %s", most, show(cells[i]))}
+			}
+			v[i] = n
+		}
+		g := group{model: cells[3], nodes: 1, gpus: int(v[2]), cpu: v[0], mem: v[1]}
+		if total += g.gpus; total > maxGPUs {
+			return &capcli.InputError{File: file, Line: line, Text: fmt.Sprintf("over %d GPUs in one pool", maxGPUs)}
+		}
+		for i := range out {
+			if o := &out[i]; o.model == g.model && o.gpus == g.gpus && o.cpu == g.cpu && o.mem == g.mem {
+				o.nodes++
+				return nil
+			}
+		}
+		if len(out) == maxCapacity {
+			return &capcli.InputError{File: file, Line: line, Text: fmt.Sprintf("over %d kinds of node", maxCapacity)}
+		}
+		out = append(out, g)
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = &capcli.InputError{File: file, Text: "the list has no nodes"}
+	}
+	nameGroups(out, pool)
+	return out, err
+}
+
+// nameGroups names pools after the list's and what tells them apart.
+func nameGroups(groups []group, pool string) {
+	taken := map[string]bool{}
+	for i := range groups {
+		g := &groups[i]
+		g.name = pool
+		if len(groups) > 1 {
+			g.name = fmt.Sprintf("%s/%s-%dgpu", pool, cmp.Or(g.model, "any"), g.gpus)
+			if g.gpus == 0 {
+				g.name = pool + "/cpu"
+			}
+		}
+		stem := g.name
+		for k := 2; taken[g.name]; k++ {
+			g.name = fmt.Sprintf("%s-%d", stem, k)
+		}
+		taken[g.name] = true
+	}
+}
+
+// readPredictions reads run times that a predictor expects, by job.
+func readPredictions(file string, b []byte) (map[string]capcli.Seconds, error) {
+	out := map[string]capcli.Seconds{}
+	err := rows(file, b, []string{"job_id", "predicted_s"}, func(line int, cells []string) error {
+		v, err := strconv.ParseFloat(cells[1], 64)
+		if err != nil || !(v >= 0 && v <= float64(longest)) {
+			return &capcli.InputError{File: file, Line: line, Field: "predicted_s", Text: "want seconds, found " + show(cells[1])}
+		}
+		if _, twice := out[cells[0]]; twice {
+			return &capcli.InputError{File: file, Line: line, Field: "job_id", Text: "job " + show(cells[0]) + " is there twice"}
+		}
+		out[cells[0]] = capcli.Seconds(v + 0.5)
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,179 @@
+package scenarios
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// overflow reads when jobs go on to capacity that is paid by use.
+func overflow(dst *Overflow) reader {
+	return func(d *decoder, n *yaml.Node) {
+		o := d.object(n, "overflow", overflowFields(dst))
+		if o == nil || dst.PerGPUHour == 0 {
+			return
+		}
+		if len(dst.Patience) == 0 {
+			dst.Patience = []simulate.Patience{{}}
+		}
+		for i := range dst.Patience {
+			if p := &dst.Patience[i]; p.Wait >= 0 {
+				p.PerHour = dst.PerGPUHour.Hours()
+			}
+		}
+	}
+}
+
+// words reads a list of names.
+func words(dst *[]string, what string) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxCapacity, what, func(_ int, n *yaml.Node) {
+			var s string
+			if name(&s)(d, n); s != "" {
+				*dst = append(*dst, s)
+			}
+		})
+	}
+}
+
+// patiences reads one wait for all jobs, or one for each range of run times.
+func patiences(dst *[]simulate.Patience) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode {
+			var p simulate.Patience
+			patience(&p.Wait)(d, n)
+			*dst = []simulate.Patience{p}
+			return
+		}
+		d.list(n, maxList, "{max_run, wait}", func(_ int, n *yaml.Node) {
+			var p simulate.Patience
+			o := d.object(n, "overflow.patience", patienceFields(&p))
+			if o == nil {
+				return
+			}
+			if !o.has("wait") {
+				o.missing("wait", "wait is missing: how long such jobs wait, or never")
+			}
+			if k := len(*dst); k > 0 && o.clean("max_run") {
+				last := (*dst)[k-1].MaxRun
+				if last == 0 || p.MaxRun > 0 && p.MaxRun <= last {
+					o.on("max_run", "this line is never reached: an earlier one takes the same jobs; put the shortest max_run first")
+				}
+			}
+			*dst = append(*dst, p)
+		})
+	}
+}
+
+var modes = []string{"suspend", "checkpoint", "restart"}
+
+// preemption reads what a job loses when it loses its GPUs.
+func preemption(dst *simulate.Restarts) reader {
+	return func(d *decoder, n *yaml.Node) {
+		mode := modes[0]
+		d.object(n, "preemption", preemptionFields(&mode, &dst.Classes))
+		dst.Mode = simulate.Mode(slices.Index(modes, mode))
+	}
+}
+
+func restartClasses(dst *[]simulate.RestartClass) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxList, "classes", func(_ int, n *yaml.Node) {
+			var c simulate.RestartClass
+			d.object(n, "preemption.classes", restartFields(&c))
+			*dst = append(*dst, c)
+		})
+	}
+}
+
+// checkOverflow checks that the order names pools that are there and paid by
+// use.
+func (s *Scenario) checkOverflow(o *object) {
+	e, ok := o.entries["overflow"]
+	if !ok || e.value.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
+		return
+	}
+	elastic := []string{simulate.OnDemand.String(), simulate.Spot.String()}
+	names := slices.Clone(elastic)
+	committed := []string{simulate.Owned.String(), simulate.Reserved.String()}
+	for _, c := range s.Capacity {
+		if c.Kind.Committed() {
+			committed = append(committed, c.Name)
+		} else {
+			names = append(names, c.Name)
+		}
+	}
+	list := child(child(o.node, "overflow"), "order")
+	if list == nil {
+		return
+	}
+	o.d.enter("overflow")
+	o.d.enter("order")
+	defer o.d.leave()
+	defer o.d.leave()
+	for i, n := range list.Content {
+		switch {
+		case slices.Contains(names, n.Value):
+			if slices.ContainsFunc(list.Content[:i], func(m *yaml.Node) bool { return m.Value == n.Value }) {
+				o.d.at(n, "%s is there twice", show(n.Value))
+			}
+		case slices.Contains(committed, n.Value):
+			o.d.at(n, "%s is committed capacity, which is always first; name what comes after it", show(n.Value))
+		default:
+			hint := ""
+			if near := capcli.Nearest(n.Value, names); near != "" {
+				hint = "; did you mean \"" + near + "\"?"
+			}
+			o.d.at(n, "no pool is called %s and no kind%s", show(n.Value), hint)
+		}
+	}
+}
+
+// child gives a field of a map, or nil.
+func child(n *yaml.Node, name string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func overflowFields(dst *Overflow) []field {
+	return []field{
+		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", words(&dst.Order, "kinds or names of pools")},
+		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; 0 where left out", patiences(&dst.Patience)},
+		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", duration(&dst.PerGPUHour, 0)},
+		{"queue_max", "with more jobs waiting than this, the last go on at once", whole(&dst.QueueMax, 1, 1_000_000_000)},
+	}
+}
+
+func patienceFields(p *simulate.Patience) []field {
+	return []field{
+		{"max_run", "for jobs believed to run no longer; all where left out", duration(&p.MaxRun, 1)},
+		{"wait", "how long they wait for committed capacity, or never", patience(&p.Wait)},
+	}
+}
+
+func restartFields(c *simulate.RestartClass) []field {
+	return []field{
+		{"class", "kind of work, as in the trace; any where left out", name(&c.Class)},
+		{"max_gpus", "for jobs of at most so many GPUs; any where left out", whole(&c.MaxGPUs, 1, maxGPUs)},
+		{"checkpoint_every", "work between checkpoints; none where left out", duration(&c.Interval, 1)},
+		{"checkpoint_cost", "pause for each", duration(&c.Cost, 0)},
+		{"restart", "time to get going again", duration(&c.Restart, 0)},
+	}
+}
+
+func preemptionFields(mode *string, classes *[]simulate.RestartClass) []field {
+	return []field{
+		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", choice(mode, "mode", modes...)},
+		{"classes", "how jobs save their work, the first that matches", restartClasses(classes)},
+	}
+}

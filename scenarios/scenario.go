@@ -1,0 +1,166 @@
+// Package scenarios plans: it reads what a person wrote about capacity, prices
+// and rules (a scenario, in strict YAML), says everything that is wrong with it
+// at once, and turns it into a simulate.Config. It holds the library of
+// scenarios that come with the program, the generator that makes their jobs,
+// and the checks of a result ("wait_p95<=30m").
+//
+// The package opens no files: what a scenario names is opened through
+// Options.Open, relative to where the scenario was found.
+package scenarios
+
+import (
+	"cmp"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// version is the first line of every scenario: capcli: scenario/v1.
+const version = "scenario/v1"
+
+// Scenario is a plan as a file states it, checked.
+type Scenario struct {
+	File        string // as given to Parse
+	Dir         string // folder of File, to which the files it names are relative
+	Name        string // of the file where it states none
+	Description string
+	Period      Period
+	Seed        capcli.Seed // DefaultSeed where the file states none
+	Jobs        Jobs
+	Capacity    []Capacity
+	Policy      Policy
+	Placement   string // "" is the default: see DefaultPlacement
+	Overflow    Overflow
+	Preemption  simulate.Restarts
+	Tenants     []simulate.Tenant
+	Limits      []Check // what the result should hold, in the file's order
+
+	source []byte
+	sets   []string
+	opened *opened
+}
+
+// DefaultSeed is the seed of a scenario that states none.
+const DefaultSeed capcli.Seed = 42
+
+// Period is the time that a scenario looks at; both NoTime where it states none.
+type Period struct {
+	Start, End capcli.Time // End is the first instant after it
+}
+
+// Known tells whether the scenario states a period.
+func (p Period) Known() bool { return p.Start.Known() }
+
+// Length is the period's length, 0 where it is not known.
+func (p Period) Length() capcli.Seconds {
+	if !p.Known() {
+		return 0
+	}
+	return capcli.Seconds(p.End - p.Start)
+}
+
+// Jobs says where the jobs come from: a file, the generator, or (neither) the
+// command line.
+type Jobs struct {
+	From        string // file of a trace, relative to Scenario.Dir
+	Format      string // its format; "" is by its looks
+	TZ          string // zone of times that state none
+	Generate    *Workload
+	CPUJobs     bool // run jobs that want no GPU too
+	KillAtLimit bool // end a job at its limit
+}
+
+// Policy is the scheduling policy and its settings.
+type Policy struct {
+	Name        string // fifo where the file states none
+	QueueLimits []capcli.GPUTime
+	HalfLife    capcli.Seconds
+	Round       capcli.Seconds
+	Skip        bool
+	ByGPUs      bool
+	Perfect     bool
+	Predictions string // file: job_id, predicted_s
+}
+
+// Overflow says when jobs go on to capacity that is paid by use, and to which
+// first.
+type Overflow struct {
+	Order      []string // kinds or names of pools; those not named come after, on-demand before spot
+	Patience   []simulate.Patience
+	PerGPUHour capcli.Seconds // more patience for each GPU-hour of the job
+	QueueMax   int
+}
+
+// Parse reads a scenario, changed by overrides ("capacity[0].gpus=72"; see
+// Set), and checks all of it. The error is *Faults: everything that is wrong,
+// each with its place. file is for messages, and the folder for the files that
+// the scenario names.
+func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
+	d := &decoder{sets: overrides}
+	for l := range strings.SplitSeq(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
+		d.lines = append(d.lines, strings.TrimSuffix(l, "\r"))
+	}
+	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, opened: &opened{}}
+	if root := d.readTree(b); root != nil {
+		for i := range overrides {
+			d.override(root, i)
+		}
+		d.scenario(root, s)
+	}
+	if len(d.faults) > 0 {
+		f := &Faults{File: cmp.Or(file, "scenario"), List: d.faults, Allowed: d.allowed, lines: d.lines}
+		if f.Allowed == "" {
+			f.Allowed = "a template with every field: capcli scenarios init"
+		}
+		f.sort()
+		return nil, f
+	}
+	return s, nil
+}
+
+// Set changes a field, "capacity[0].gpus" or "capacity.base.gpus" say, and
+// checks the scenario again. The value is YAML: 72, easy, [spot, on_demand];
+// null takes the field away. On an error (*Faults) the scenario stays as it was.
+func (s *Scenario) Set(path, value string) error {
+	sets := append(s.sets[:len(s.sets):len(s.sets)], path+"="+value)
+	changed, err := Parse(s.File, s.source, sets...)
+	if err != nil {
+		return err
+	}
+	*s = *changed
+	return nil
+}
+
+// scenario reads the whole file.
+func (d *decoder) scenario(root *yaml.Node, s *Scenario) {
+	s.Period = Period{capcli.NoTime, capcli.NoTime}
+	s.Seed = DefaultSeed
+	if root.Kind != yaml.MappingNode {
+		d.at(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
+		return
+	}
+	o := d.object(root, "the top level", d.topFields(s))
+	if _, ok := o.entries["capcli"]; !ok {
+		o.missing("capcli", "the line capcli: %s is missing; it says which form of scenario this is", version)
+	}
+	if !o.has("capacity") {
+		o.missing("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
+	}
+	if o.has("trace") && o.has("jobs") {
+		o.onKey("trace", "trace and jobs both say where the jobs come from; leave one out")
+	}
+	if s.Name == "" {
+		s.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(s.File)), path.Ext(s.File))
+	}
+	s.checkCapacity(o)
+	s.checkOverflow(o)
+	s.checkWorkload(o)
+}
+
+// file reads the name of a file.
+func file(dst *string) reader { return text(dst, 4096) }

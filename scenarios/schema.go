@@ -1,0 +1,66 @@
+package scenarios
+
+import (
+	_ "embed" // the template is a file
+
+	"capcli/simulate"
+)
+
+// Section is a part of a scenario and the fields that it may have.
+type Section struct {
+	Name   string // "capacity", "overflow.patience"; "" is the top level
+	Fields []Field
+}
+
+// Field is one field of a section with a line about it.
+type Field struct{ Name, Doc string }
+
+// Schema lists every section and field that a scenario may have.
+func Schema() []Section {
+	var (
+		s    Scenario
+		w    WorkClass
+		mode string
+	)
+	d := &decoder{}
+	var out []Section
+	for _, x := range []struct {
+		name   string
+		fields []field
+	}{
+		{"", d.topFields(&s)},
+		{"jobs", jobsFields(&s.Jobs)},
+		{"jobs.generate", workloadFields(&Workload{})},
+		{"jobs.generate.classes", w.fields()},
+		{"jobs.generate.classes.tenants", workTenantFields(&WorkTenant{})},
+		{"jobs.generate.classes.sizes", workSizeFields(&WorkSize{})},
+		{"capacity", capacityFields(&Capacity{})},
+		{"capacity.failures", failuresFields(&Failures{})},
+		{"capacity.hazard", hazardFields(&Hazard{})},
+		{"capacity.availability", availabilityFields(&Availability{})},
+		{"policy", policyFields(&s.Policy)},
+		{"overflow", overflowFields(&s.Overflow)},
+		{"overflow.patience", patienceFields(&simulate.Patience{})},
+		{"preemption", preemptionFields(&mode, &s.Preemption.Classes)},
+		{"preemption.classes", restartFields(&simulate.RestartClass{})},
+		{"tenants", tenantFields(&simulate.Tenant{})},
+	} {
+		section := Section{Name: x.name}
+		for _, f := range x.fields {
+			section.Fields = append(section.Fields, Field{f.name, f.doc})
+		}
+		out = append(out, section)
+	}
+	limits := Section{Name: "limits"}
+	for _, m := range Metrics {
+		limits.Fields = append(limits.Fields, Field{m.Name, m.Doc})
+	}
+	return append(out, limits)
+}
+
+//go:embed template.yaml.txt
+var template string
+
+// Template is a scenario to begin with: it can be run as it is, and says every
+// field that there is, most of them behind a #.
+func Template() string { return template }

@@ -1,0 +1,185 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+)
+
+// override changes the tree as the i-th override says. Its nodes get line
+// -(i+1), by which faults name it.
+func (d *decoder) override(root *yaml.Node, i int) {
+	place := &yaml.Node{Kind: yaml.ScalarNode, Line: -(i + 1)}
+	path, text, ok := strings.Cut(d.sets[i], "=")
+	if !ok || strings.TrimSpace(path) == "" {
+		d.at(place, "write path=value: capacity[0].gpus=72 or policy=easy")
+		return
+	}
+	steps, err := splitPath(strings.TrimSpace(path))
+	if err != nil {
+		d.at(place, "%s", err)
+		return
+	}
+	value, err := parseValue(text)
+	if err != nil {
+		d.at(place, "%s", err)
+		return
+	}
+	mark(value, place.Line)
+	if !d.plain(value, len(steps)) {
+		return
+	}
+	if err := put(root, steps, value, ""); err != nil {
+		d.at(place, "%s", err)
+	}
+}
+
+// parseValue reads the right side of an override.
+func parseValue(text string) (*yaml.Node, error) {
+	var doc yaml.Node
+	if len(text) > maxBytes {
+		return nil, errors.New("the value is over 1 MiB")
+	}
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return nil, fmt.Errorf("the value is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) == 0 {
+		return nil, errors.New("the value is empty; write null to take the field away")
+	}
+	return doc.Content[0], nil
+}
+
+func mark(n *yaml.Node, line int) {
+	n.Line, n.Column = line, 0
+	for _, c := range n.Content {
+		mark(c, line)
+	}
+}
+
+// splitPath cuts "capacity[0].gpus" into "capacity", "[0]" and "gpus".
+func splitPath(path string) ([]string, error) {
+	var steps []string
+	for part := range strings.SplitSeq(path, ".") {
+		name, index, has := strings.Cut(part, "[")
+		if name == "" && !has || len(steps) > maxDepth {
+			return nil, fmt.Errorf("%s is no path; write capacity[0].gpus", show(path))
+		}
+		if name != "" {
+			steps = append(steps, name)
+		}
+		for has {
+			var number string
+			if number, index, has = strings.Cut(index, "]"); !has {
+				return nil, fmt.Errorf("%s has a [ without a ]", show(path))
+			}
+			if _, err := strconv.ParseUint(number, 10, 31); err != nil {
+				return nil, fmt.Errorf("[%s] is no place in a list; write [0] for the first", number)
+			}
+			steps = append(steps, "["+number+"]")
+			if index != "" && index[0] != '[' {
+				return nil, fmt.Errorf("%s: want a dot after ]", show(path))
+			}
+			_, index, has = strings.Cut(index, "[")
+		}
+	}
+	return steps, nil
+}
+
+// shorthand are the sections that may be written as one word, with the field
+// that the word is.
+var shorthand = map[string]string{"policy": "name", "jobs": "from"}
+
+// put sets the value at the path below n; above is n's own name.
+func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
+	step := steps[0]
+	if n.Kind == yaml.SequenceNode {
+		i, err := element(n, step, above)
+		if err != nil {
+			return err
+		}
+		if len(steps) > 1 {
+			return put(n.Content[i], steps[1:], value, step)
+		}
+		if value.Tag == "!!null" {
+			n.Content = slices.Delete(n.Content, i, i+1)
+		} else {
+			n.Content[i] = value
+		}
+		return nil
+	}
+	if field, ok := shorthand[above]; ok && n.Kind == yaml.ScalarNode {
+		old := *n
+		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: field, Line: old.Line, Column: old.Column}
+		*n = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: old.Line, Column: old.Column, Content: []*yaml.Node{key, &old}}
+	}
+	if strings.HasPrefix(step, "[") {
+		return fmt.Errorf("%s is no list, so there is no %s in it", show(above), step)
+	}
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s has no fields, so there is no %s in it", above, show(step))
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value != step {
+			continue
+		}
+		switch {
+		case len(steps) > 1:
+			return put(n.Content[i+1], steps[1:], value, step)
+		case value.Tag == "!!null":
+			n.Content = slices.Delete(n.Content, i, i+2)
+		default:
+			n.Content[i+1] = value
+		}
+		return nil
+	}
+	if value.Tag == "!!null" {
+		return nil // it is not there already
+	}
+	if len(steps) > 1 {
+		if strings.HasPrefix(steps[1], "[") {
+			return fmt.Errorf("there is no %s", step)
+		}
+		inner := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: value.Line}
+		if err := put(inner, steps[1:], value, step); err != nil {
+			return err
+		}
+		value = inner
+	}
+	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: step, Line: value.Line}, value)
+	return nil
+}
+
+// element finds an element of a list by its number or its name.
+func element(n *yaml.Node, step, above string) (int, error) {
+	if number, ok := strings.CutPrefix(step, "["); ok {
+		i, _ := strconv.Atoi(strings.TrimSuffix(number, "]")) // digits: splitPath checked them
+		if i < len(n.Content) {
+			return i, nil
+		}
+		return 0, fmt.Errorf("there is no %s%s: %s has %d, from [0]", above, step, above, len(n.Content))
+	}
+	var names []string
+	for i, c := range n.Content {
+		name := child(c, "name")
+		if name == nil {
+			name = child(c, "kind") // what an unnamed pool is called
+		}
+		if name != nil && name.Value == step {
+			return i, nil
+		}
+		if name != nil {
+			names = append(names, name.Value)
+		}
+	}
+	hint := ""
+	if near := capcli.Nearest(step, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return 0, fmt.Errorf("%s has nothing called %s%s", above, show(step), hint)
+}

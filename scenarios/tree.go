@@ -1,0 +1,153 @@
+package scenarios
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Limits of a scenario file.
+const (
+	maxBytes    = 1 << 20
+	maxDepth    = 64
+	maxCapacity = 4096
+	maxTenants  = 100_000
+	maxList     = 1000 // of any other list
+)
+
+// readTree reads the one document of b. What is not YAML, or more of YAML than
+// a scenario needs, is a fault.
+func (d *decoder) readTree(b []byte) *yaml.Node {
+	switch {
+	case len(b) > maxBytes:
+		d.whole("the file has %d bytes; a scenario has at most %d. Is this a job log? Give it with --trace", len(b), maxBytes)
+		return nil
+	case len(bytes.TrimSpace(b)) == 0:
+		d.whole("the file is empty; a scenario begins with capcli: %s", version)
+		return nil
+	case bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b):
+		d.whole("the file is not text in UTF-8; a scenario is YAML and begins with capcli: %s", version)
+		return nil
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		d.syntax(err)
+		return nil
+	}
+	if len(doc.Content) == 0 {
+		d.whole("the file has nothing but comments; a scenario begins with capcli: %s", version)
+		return nil
+	}
+	var second yaml.Node
+	if err := dec.Decode(&second); err == nil {
+		d.at(&second, "a second document begins here; a scenario file holds one")
+	} else if !errors.Is(err, io.EOF) {
+		d.syntax(err)
+	}
+	root := doc.Content[0]
+	if !d.plain(root, 0) {
+		return nil
+	}
+	return root
+}
+
+// syntax turns the YAML reader's error into a fault. The reader stops at the
+// first; where indentation by tabs explains it, that is what is said.
+func (d *decoder) syntax(err error) {
+	for i, l := range d.lines {
+		body := strings.TrimLeft(l, " \t")
+		if tab := strings.IndexByte(l[:len(l)-len(body)], '\t'); tab >= 0 && body != "" && body[0] != '#' {
+			d.faults = append(d.faults, Fault{Line: i + 1, Col: tab + 1, Text: "a tab indents this line; YAML wants spaces"})
+			return
+		}
+	}
+	text := strings.TrimPrefix(strings.SplitN(err.Error(), "\n", 2)[0], "yaml: ")
+	line := 0
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		if number, what, ok := strings.Cut(rest, ": "); ok {
+			line, _ = strconv.Atoi(number) // 0 when it is none: the file as a whole
+			text = what
+		}
+	}
+	f := Fault{Line: min(line, len(d.lines)), Text: "not valid YAML: " + text}
+	if f.Line > 0 {
+		l := d.lines[f.Line-1]
+		f.Col = len(l) - len(strings.TrimLeft(l, " ")) + 1
+		f.Len = utf8.RuneCountInString(strings.TrimSpace(l))
+		f.Text += " (the cause may stand a line before)"
+	}
+	d.faults = append(d.faults, f)
+}
+
+// plain checks that the tree uses only maps, lists and values. It tells whether
+// the tree may be read on.
+func (d *decoder) plain(n *yaml.Node, depth int) bool {
+	if depth > maxDepth {
+		d.at(n, "more than %d levels deep", maxDepth)
+		return false
+	}
+	switch {
+	case n.Kind == yaml.AliasNode:
+		d.at(n, "an alias (*%s) is not allowed here; write the value out", n.Value)
+		return true
+	case n.Anchor != "":
+		d.at(n, "an anchor (&%s) is not allowed here; write the value out where it is wanted", n.Anchor)
+	case n.Style&yaml.TaggedStyle != 0:
+		d.at(n, "a tag (%s) is not allowed here; write the value alone", n.ShortTag())
+	}
+	for _, c := range n.Content {
+		if !d.plain(c, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// at notes a fault at the place of n.
+func (d *decoder) at(n *yaml.Node, format string, args ...any) {
+	d.within(n, 0, d.length(n), format, args...)
+}
+
+// within notes a fault at length characters of n's text, from the offset-th.
+func (d *decoder) within(n *yaml.Node, offset, length int, format string, args ...any) {
+	f := Fault{Line: n.Line, Col: n.Column + offset, Len: length, Path: d.path(), Text: fmt.Sprintf(format, args...)}
+	if n.Line < 0 {
+		f.Set, f.Line, f.Col = d.sets[-n.Line-1], 0, 0
+	}
+	d.faults = append(d.faults, f)
+}
+
+// whole notes a fault of the file as a whole.
+func (d *decoder) whole(format string, args ...any) {
+	d.faults = append(d.faults, Fault{Text: fmt.Sprintf(format, args...)})
+}
+
+// length is how many characters n takes on its first line, as far as that is
+// easily told: 1 for a map or a list.
+func (d *decoder) length(n *yaml.Node) int {
+	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.lines) {
+		return 1
+	}
+	text := []rune(d.lines[n.Line-1])
+	if n.Column > len(text) {
+		return 1
+	}
+	rest := string(text[n.Column-1:])
+	if q := rest[0]; q == '"' || q == '\'' {
+		if end := strings.IndexByte(rest[1:], q); end >= 0 {
+			return utf8.RuneCountInString(rest[:end+2])
+		}
+		return 1
+	}
+	if strings.HasPrefix(rest, n.Value) {
+		return max(1, utf8.RuneCountInString(n.Value))
+	}
+	return 1
+}
