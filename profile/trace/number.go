@@ -120,15 +120,17 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// GPUs reads a number of GPUs: a whole number, or under one a share of one
+// parseGPUs reads a number of GPUs: a whole number, or under one a share of one
 // GPU in thousandths.
 func parseGPUs(b []byte) (gpus, milli int, bad flaw) {
-	n, _, bad := fixed(b, 1000)
+	n, whole, bad := fixed(b, 1000)
 	switch {
 	case bad != flawless:
 		return 0, 0, bad
 	case n < 0:
 		return 0, 0, negative
+	case n == 0 && !whole:
+		return 0, 0, "under a thousandth of a GPU"
 	case n%1000 == 0:
 		if n/1000 > maxGPUs {
 			return 0, 0, "over 10 million"

@@ -44,6 +44,16 @@ func Open(in Input, o Options) (*Reader, error) {
 	return r, nil
 }
 
+// Unpack gives the plain text of a file that may be packed with gzip or zstd,
+// with the limits of a job log.
+func Unpack(in Input) (io.Reader, error) {
+	r := newReader(in, Options{})
+	if err := r.unpack(); err != nil {
+		return nil, err
+	}
+	return r.text, nil
+}
+
 // unpack sets r.text on the decompressed stream.
 func (r *Reader) unpack() error {
 	src := r.in.R

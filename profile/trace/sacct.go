@@ -190,9 +190,6 @@ func (s *sacct) hold(key string, row *slurmRow) bool {
 func (s *sacct) merge(h *slurmJob, row *slurmRow) {
 	first := min(h.job.Submit, row.job.Submit)
 	again := row.job.Submit == h.submit || (row.started && h.started && row.job.Start == h.job.Start)
-	if row.job.Submit >= h.latest {
-		h.latest, h.state = row.job.Submit, row.job.State
-	}
 	newer := row.job.Submit > h.submit
 	take := false
 	switch {
@@ -205,6 +202,9 @@ func (s *sacct) merge(h *slurmJob, row *slurmRow) {
 		if row.started {
 			s.lose(h, row, newer)
 		}
+	}
+	if row.job.Submit > h.latest || row.job.Submit == h.latest && take {
+		h.latest, h.state = row.job.Submit, row.job.State
 	}
 	if take {
 		h.submit, h.started = row.job.Submit, row.started

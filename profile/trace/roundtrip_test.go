@@ -1,0 +1,92 @@
+package trace
+
+import (
+	"bytes"
+	"io"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"capcli"
+)
+
+// anyJob draws a job that our columns can say.
+func anyJob(t *rapid.T, id string) capcli.Job {
+	word := rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[a-zA-Zé"|,;#=][a-z0-9 "',|;\n]{0,8}[a-z"]`))
+	at := rapid.Int64Range(0, int64(lastTime))
+	maybe := func(label string) capcli.Time {
+		if rapid.Bool().Draw(t, "no "+label) {
+			return capcli.NoTime
+		}
+		return capcli.Time(at.Draw(t, label))
+	}
+	j := capcli.Job{
+		ID: id, Tenant: word.Draw(t, "tenant"), Partition: word.Draw(t, "partition"), GPUModel: word.Draw(t, "model"),
+		Class: word.Draw(t, "class"), State: word.Draw(t, "state"),
+		GPUs:     rapid.IntRange(0, 100_000).Draw(t, "gpus"),
+		CPUMilli: rapid.Int64Range(0, 1e12).Draw(t, "cpu"), MemMiB: rapid.Int64Range(0, 1e12).Draw(t, "mem"),
+		Submit: capcli.Time(at.Draw(t, "submit")), Start: maybe("start"), End: maybe("end"), Deadline: maybe("deadline"),
+		Run:      capcli.Seconds(rapid.Int64Range(0, 1e8).Draw(t, "run")),
+		Limit:    capcli.Seconds(rapid.Int64Range(0, 1e8).Draw(t, "limit")),
+		Priority: rapid.IntRange(-1e6, 1e9).Draw(t, "priority"),
+	}
+	if rapid.Bool().Draw(t, "shares") {
+		j.GPUs, j.GPUMilli = 1, rapid.IntRange(1, 999).Draw(t, "milli")
+	}
+	if j.Start.Known() && j.End.Known() && j.End < j.Start {
+		j.Start, j.End = j.End, j.Start
+	}
+	return j
+}
+
+// TestRoundTrip: what WriteCSV and WriteJSONL write reads back the same.
+func TestRoundTrip(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, capcli.Jobs) error{"csv": WriteCSV, "jsonl": WriteJSONL} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9#"][a-z0-9, "]{0,6}[a-z0-9]`), 1, 20, rapid.ID).Draw(t, "ids")
+				var want []capcli.Job
+				for _, id := range ids {
+					want = append(want, anyJob(t, id))
+				}
+				var b bytes.Buffer
+				if err := write(&b, each(want)); err != nil {
+					t.Fatal(err)
+				}
+				r, err := Open(Input{Name: "test", R: &b}, Options{Format: name})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []capcli.Job
+				for j, err := range r.Jobs() {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, j)
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("got %+v\nwant %+v\n%+v", got, want, r.Report())
+				}
+			})
+		})
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	err := WriteCSV(io.Discard, each([]capcli.Job{{ID: "a", GPUs: 3, GPUMilli: 500}}))
+	if err == nil {
+		t.Error("shares of three GPUs were written as something else")
+	}
+	bad := func(yield func(capcli.Job, error) bool) { yield(capcli.Job{}, io.ErrClosedPipe) }
+	if err := WriteJSONL(io.Discard, bad); err != io.ErrClosedPipe {
+		t.Errorf("got %v, want the error of the stream", err)
+	}
+	if err := WriteCSV(brokenWriter{}, each([]capcli.Job{{ID: "a"}})); err != io.ErrShortWrite {
+		t.Errorf("got %v, want the error of the writer", err)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
