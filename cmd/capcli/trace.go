@@ -163,8 +163,8 @@ func wholeHours(v float64) string {
 
 // doc is the description as tables.
 func (d *description) doc() report.Doc {
-	doc := report.Doc{
-		Lead: d.lead(), Notes: d.Read.notes(), Data: d,
+	return report.Doc{
+		Lead: d.lead(), Notes: d.Read.notes(), Data: d, Charts: d.arrivals(),
 		Tables: []report.Table{
 			d.figures(), d.sizes(), d.lengths(),
 			shares("tenants", "tenant", d.Tenants),
@@ -174,5 +174,4 @@ func (d *description) doc() report.Doc {
 			d.hours(), d.weekdays(),
 		},
 	}
-	return doc
 }

@@ -55,16 +55,22 @@ func (d *description) figures() report.Table {
 	if d.Read.Machine != nil {
 		row("machine_gpus", "GPUs of the machine", *d.Read.Machine)
 	}
-	hours, days := make([]float64, len(d.Hours)), make([]float64, len(d.Weekdays))
-	for i, n := range d.Hours {
-		hours[i] = float64(n)
-	}
-	for i, n := range d.Weekdays {
-		days[i] = float64(n)
-	}
-	row("arrivals_by_hour", "arrivals, 0 to 23 h "+d.Zone, report.Spark(hours))
-	row("arrivals_by_weekday", "arrivals, Mon to Sun", report.Spark(days))
 	return t
+}
+
+// arrivals draws when jobs come, in one line each.
+func (d *description) arrivals() []report.Chart {
+	spark := func(title string, counts []int64) report.Chart {
+		values := make([]float64, len(counts))
+		for i, n := range counts {
+			values[i] = float64(n)
+		}
+		return report.Chart{Title: title, Height: 1, Lines: []report.Line{{Values: values}}}
+	}
+	return []report.Chart{
+		spark("arrivals by hour, 0 to 23, "+d.Zone+":", d.Hours[:]),
+		spark("arrivals by weekday, Monday to Sunday:", d.Weekdays[:]),
+	}
 }
 
 // shareColumns are those of every table of parts of the whole.
@@ -74,7 +80,7 @@ func shareColumns(first ...report.Column) []report.Column {
 		report.Column{Name: "jobs"},
 		report.Column{Name: "gpu_hours", Head: "GPU-hours"},
 		report.Column{Name: "gpu_hours_share", Head: "share"},
-		report.Column{Name: "bar", Head: " ", Align: report.Left, Priority: 1},
+		report.Column{Name: "bar", Head: " ", Align: report.Left, Priority: 1, Picture: true},
 	)
 }
 

@@ -13,7 +13,7 @@ type Chart struct {
 	Title    string
 	Lines    []Line // the first is drawn over the others
 	From, To string // stands under the two ends
-	Height   int    // rows; 0 is 8
+	Height   int    // rows; 0 is 8, and 1 is a spark of the first line behind the title
 }
 
 // Line is one line of a Chart.
@@ -40,6 +40,9 @@ func (c Chart) Draw(width int) string {
 	}
 	width = max(width, 30)
 	height := c.Height
+	if height == 1 && len(c.Lines) > 0 {
+		return Strip(c.Title) + " " + Spark(c.Lines[0].Values) + "\n"
+	}
 	if height <= 1 {
 		height = 8
 	}

@@ -57,7 +57,7 @@ func eachExact(d Doc, o Options, line func(fields []string) error) error {
 	if err != nil {
 		return err
 	}
-	if err := t.check(); err != nil {
+	if t, err = t.figures(); err != nil {
 		return err
 	}
 	ranges := t.ranges()

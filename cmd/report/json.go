@@ -90,9 +90,11 @@ func (d *Doc) jsonTables() (any, error) {
 
 // objects gives each row as a JSON object with the columns in their order.
 func (t *Table) objects() ([]json.RawMessage, error) {
-	if err := t.check(); err != nil {
+	cut, err := t.figures()
+	if err != nil {
 		return nil, err
 	}
+	t = &cut
 	ranges := t.ranges()
 	out := make([]json.RawMessage, 0, len(t.Rows))
 	for n, row := range t.Rows {

@@ -39,7 +39,8 @@ type Column struct {
 	Name     string // for programs, with its unit: "cost_usd"
 	Head     string // for people: "cost"; Name where it is empty
 	Align    Align
-	Priority int // 0 is always shown; on a narrow terminal the largest goes first
+	Priority int  // 0 is always shown; on a narrow terminal the largest goes first
+	Picture  bool // a bar or the like: only for people, left out of csv, tsv and JSON
 }
 
 // Align says to which side a column keeps.
@@ -159,6 +160,23 @@ func (t *Table) pick(names []string) (Table, error) {
 		out.Rows = append(out.Rows, cut)
 	}
 	return out, nil
+}
+
+// figures gives t without its pictures.
+func (t *Table) figures() (Table, error) {
+	if err := t.check(); err != nil {
+		return Table{}, err
+	}
+	var names []string
+	for _, c := range t.Columns {
+		if !c.Picture {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == len(t.Columns) {
+		return *t, nil
+	}
+	return t.pick(names)
 }
 
 // check tells that each row of t has one cell for each column.

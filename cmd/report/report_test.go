@@ -354,6 +354,7 @@ func TestNothingIsCut(t *testing.T) {
 func TestLongTablesAreCutByRowsAndSayIt(t *testing.T) {
 	d := Doc{Tables: []Table{
 		{Name: "tenants", Most: 2, Columns: []Column{{Name: "x"}}, Rows: [][]any{{"a"}, {"b"}, {"c"}, {"d"}}},
+		{Name: "bars", Aside: true, Columns: []Column{{Name: "n"}, {Name: "bar", Head: " ", Picture: true, Align: Left}}, Rows: [][]any{{7, "███"}}},
 		{Name: "hours", Aside: true, Columns: []Column{{Name: "hour"}}, Rows: [][]any{{7}}},
 	}}
 	tests := []struct {
@@ -366,6 +367,9 @@ func TestLongTablesAreCutByRowsAndSayIt(t *testing.T) {
 		{"table", Options{Table: "hours"}, "hour\n   7\n"},
 		{"md", Options{}, "| x |\n| :-- |\n| a |\n| b |\n\n2 more rows: --table tenants\n"},
 		{"csv", Options{}, "x\na\nb\nc\nd\n"},
+		{"table", Options{Table: "bars"}, "n\n7  ███\n"},
+		{"csv", Options{Table: "bars"}, "n\n7\n"},
+		{"jsonl", Options{Table: "bars"}, "{\"n\":7}\n"},
 	}
 	for _, tt := range tests {
 		f, err := Forms.Get(tt.form)

@@ -82,6 +82,7 @@ func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 
 // grid is a table as text.
 type grid struct {
+	name     []string
 	head     []string
 	right    []bool
 	priority []int
@@ -110,6 +111,11 @@ func (t *Table) grid() (*grid, error) {
 		if head == "" {
 			head = c.Name
 		}
+		name := head
+		if strings.TrimSpace(head) == "" {
+			name = c.Name
+		}
+		g.name = append(g.name, Strip(name)) // what a hidden column is called
 		g.head = append(g.head, Strip(head))
 		g.right = append(g.right, c.Align == Right || c.Align == Auto && !t.textual(i))
 		g.priority = append(g.priority, c.Priority)
@@ -150,7 +156,7 @@ func toneOf(cell any) tone {
 }
 
 // fit takes out whole columns, the largest priority first and from the right,
-// until g fits into width; it gives the heads of those it took. Columns of
+// until g fits into width; it gives the names of those it took. Columns of
 // priority 0 stay, and no cell is ever cut.
 func (g *grid) fit(width int) []string {
 	var hidden []string
@@ -164,7 +170,7 @@ func (g *grid) fit(width int) []string {
 		if drop < 0 {
 			break
 		}
-		hidden = append(hidden, g.head[drop])
+		hidden = append(hidden, g.name[drop])
 		g.remove(drop)
 	}
 	return hidden
@@ -183,6 +189,7 @@ func (g *grid) width() int {
 }
 
 func (g *grid) remove(i int) {
+	g.name = append(g.name[:i], g.name[i+1:]...)
 	g.head = append(g.head[:i], g.head[i+1:]...)
 	g.right = append(g.right[:i], g.right[i+1:]...)
 	g.priority = append(g.priority[:i], g.priority[i+1:]...)
