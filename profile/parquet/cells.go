@@ -36,8 +36,9 @@ func (m mark) flaw() string {
 		return "not a finite number"
 	case large:
 		return "too large"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // field reads one of our columns: a cursor, and the batch that it last read in

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"io"
 	"sync"
 
@@ -71,7 +72,7 @@ func gunzip(dst, src []byte) ([]byte, error) {
 	var more [1]byte
 	if n, err := z.Read(more[:]); n > 0 {
 		return append(dst, more[0]), nil
-	} else if err != nil && err != io.EOF {
+	} else if err != nil && !errors.Is(err, io.EOF) {
 		return dst, err
 	}
 	return dst, nil

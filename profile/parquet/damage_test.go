@@ -141,7 +141,6 @@ type compact struct{ bytes.Buffer }
 
 func (c *compact) head(delta, wire byte) { c.WriteByte(delta<<4 | wire) }
 func (c *compact) uvarint(u uint64)      { c.Write(binary.AppendUvarint(nil, u)) }
-func (c *compact) varint(v int64)        { c.Write(binary.AppendUvarint(nil, uint64(v)<<1^uint64(v>>63))) }
 
 // TestLies: lengths and counts that would take gigabytes are refused first.
 func TestLies(t *testing.T) {

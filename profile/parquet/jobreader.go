@@ -196,7 +196,7 @@ func (j *jobs) complete() error {
 			gone = append(gone, wants[col].name)
 		}
 	}
-	if !has(colRun) && !(has(colStart) && has(colEnd)) {
+	if !has(colRun) && (!has(colStart) || !has(colEnd)) {
 		gone = append(gone, "run_s (or start and end)")
 	}
 	if gone != nil {

@@ -50,7 +50,7 @@ type Table struct {
 	texts   [][]byte // bytes of the texts in cells
 	rows    int      // whole rows in cells
 	group   int      // rows in the row group
-	pw      *pq.Writer
+	pw      *pq.GenericWriter[any]
 	seal    *sealer
 	err     error
 }
@@ -78,7 +78,7 @@ func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, er
 		return nil, err
 	}
 	options = append(options, pq.NewSchema("capcli", root))
-	t.pw = pq.NewWriter(t.seal, options...)
+	t.pw = pq.NewGenericWriter[any](t.seal, options...)
 	t.cells = make([][]pq.Value, len(columns))
 	t.texts = make([][]byte, len(columns))
 	for i := range t.cells {

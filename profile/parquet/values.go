@@ -119,6 +119,7 @@ func (p *plain) read(v vector) error {
 			p.bit++
 		}
 		return nil
+	default:
 	}
 	width := p.l.bytes()
 	if n > len(p.b)/width {
@@ -149,6 +150,8 @@ func (p *plain) read(v vector) error {
 		}
 	case pq.FixedLenByteArray:
 		p.fixed(v, b, width)
+	default:
+		return errWire
 	}
 	return nil
 }
@@ -178,8 +181,9 @@ func (l *leaf) bytes() int {
 		return 12
 	case pq.FixedLenByteArray:
 		return l.width
+	default:
+		return 8
 	}
-	return 8
 }
 
 func int32Of(u uint32, unsigned bool) int64 {
