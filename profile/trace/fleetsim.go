@@ -38,13 +38,7 @@ func readFleetsim(r *Reader) error {
 	}
 	for t.next() {
 		job, field, bad := f.job()
-		more := true
-		if bad != flawless {
-			more = r.Reject(t.line, t.raw, field+": "+string(bad))
-		} else {
-			more = r.Keep(t.line, t.raw, &job)
-		}
-		if !more {
+		if !t.take(&job, field, bad) {
 			return nil
 		}
 	}

@@ -34,13 +34,7 @@ func readGaia(r *Reader) error {
 			job.ID = ids.number(t.rows)
 		}
 		field, bad := gaiaJob(&job, scale, t.cell(submit), t.cell(length), t.cell(cpus))
-		more := true
-		if bad != flawless {
-			more = r.Reject(t.line, t.raw, field+": "+string(bad))
-		} else {
-			more = r.Keep(t.line, t.raw, &job)
-		}
-		if !more {
+		if !t.take(&job, field, bad) {
 			return nil
 		}
 	}

@@ -47,10 +47,7 @@ func readHelios(r *Reader) error {
 
 func (h *helios) row() bool {
 	job, field, bad := h.job()
-	if bad != flawless {
-		return h.r.Reject(h.t.line, h.t.raw, field+": "+string(bad))
-	}
-	return h.r.Keep(h.t.line, h.t.raw, &job)
+	return h.t.take(&job, field, bad)
 }
 
 func (h *helios) job() (job capcli.Job, field string, bad flaw) {

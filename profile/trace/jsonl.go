@@ -52,13 +52,13 @@ func readJSONL(r *Reader) error {
 			continue
 		}
 		row++
-		more, err := true, error(nil)
 		if !j.object(line) {
-			more = r.Reject(n, line, "not a JSON object")
-		} else {
-			more, err = d.keep(n, row, line, &j.cells)
+			if !r.Reject(n, line, "not a JSON object") {
+				return nil
+			}
+			continue
 		}
-		if err != nil || !more {
+		if more, err := d.keep(n, row, line, &j.cells); err != nil || !more {
 			return err
 		}
 	}

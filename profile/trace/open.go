@@ -171,7 +171,7 @@ func (r *Reader) checkText(head []byte) error {
 func (r *Reader) ended() error {
 	t := r.text
 	switch {
-	case t.err == nil || t.err == io.EOF:
+	case t.err == nil || errors.Is(t.err, io.EOF):
 		return nil
 	case errors.Is(t.err, errLongLine):
 		return r.fault(t.line+1, "", "the line is longer than 1 MiB", "check that this is a job log")

@@ -44,13 +44,7 @@ func readOpenb(r *Reader) error {
 	}
 	for t.next() {
 		job, reason := o.job()
-		more := true
-		if reason != "" {
-			more = r.Reject(t.line, t.raw, reason)
-		} else {
-			more = r.Keep(t.line, t.raw, &job)
-		}
-		if !more {
+		if !t.take(&job, "", flaw(reason)) {
 			return nil
 		}
 	}

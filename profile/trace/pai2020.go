@@ -38,13 +38,7 @@ func readPAI(r *Reader) error {
 	}
 	for t.next() {
 		job, field, bad := p.job()
-		more := true
-		if bad != flawless {
-			more = r.Reject(t.line, t.raw, field+": "+string(bad))
-		} else {
-			more = r.Keep(t.line, t.raw, &job)
-		}
-		if !more {
+		if !t.take(&job, field, bad) {
 			return nil
 		}
 	}
@@ -89,7 +83,11 @@ func (p *pai) job() (job capcli.Job, field string, bad flaw) {
 	job.Run = p.r.lift(capcli.Seconds(run))
 	job.ID = p.ids.of(p.t.cell(p.id))
 	job.Tenant = p.users.of(p.t.cell(p.user))
-	if model := known(p.t.cell(p.model)); string(model) != "MISC" && string(model) != "CPU" { // MISC: any of several
+	switch model := known(p.t.cell(p.model)); string(model) {
+	case "MISC": // one of several that were not named
+		p.r.Assume("gpu_type MISC: taken as any model")
+	case "CPU":
+	default:
 		job.GPUModel = p.models.of(model)
 	}
 	return job, "", flawless

@@ -170,13 +170,7 @@ func readPhillyTable(r *Reader) error {
 			Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
 		}
 		field, bad := p.row(&job, t.cell(submit), t.cell(run), t.cell(gpus))
-		more := true
-		if bad != flawless {
-			more = r.Reject(t.line, t.raw, field+": "+string(bad))
-		} else {
-			more = r.Keep(t.line, t.raw, &job)
-		}
-		if !more {
+		if !t.take(&job, field, bad) {
 			return nil
 		}
 	}

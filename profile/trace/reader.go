@@ -34,6 +34,7 @@ type Reader struct {
 	work             capcli.GPUTime
 	lastID           string
 	lastSubmit       capcli.Time
+	lastReject       int // its line
 
 	yield         func(capcli.Job, error) bool
 	used, stopped bool
@@ -65,6 +66,9 @@ func (r *Reader) Jobs() capcli.Jobs {
 		}
 		if err == nil {
 			err = r.checkAny()
+		}
+		if r.text.open && r.lastReject == r.text.line {
+			r.Note("the last line has no end and was rejected: the file may be cut short")
 		}
 		if err != nil {
 			r.stopped = true
@@ -189,6 +193,7 @@ func outside(t capcli.Time) bool { return t < firstTime || t > lastTime }
 func (r *Reader) Reject(line int, row []byte, reason string) bool {
 	r.rep.Rows++
 	r.rep.Rejected++
+	r.lastReject = line
 	tally(r.reasons, reason)
 	if r.o.Rejects != nil {
 		r.o.Rejects(Reject{Line: line, Reason: reason, Text: string(row)})

@@ -113,7 +113,11 @@ func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad
 			*c.to = capcli.NoTime
 			continue
 		}
-		m, bad := d.clock.read(cells[c.col])
+		cell := cells[c.col]
+		if c.col != colSubmit {
+			cell = absent(cell)
+		}
+		m, bad := d.clock.read(cell)
 		if bad != flawless {
 			return c.col, bad
 		}
@@ -126,6 +130,16 @@ func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad
 		*c.to = m.at
 	}
 	return 0, flawless
+}
+
+// absent turns the words with which programs write no time into an empty cell.
+// NaN is not one of them: it is a fault of whoever wrote it.
+func absent(b []byte) []byte {
+	switch string(b) {
+	case "None", "null", "NULL", "Unknown", "N/A":
+		return nil
+	}
+	return b
 }
 
 // run settles the run time: as told, or else from start to end.

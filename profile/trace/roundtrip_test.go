@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"reflect"
 	"testing"
@@ -79,10 +80,10 @@ func TestWriteRefuses(t *testing.T) {
 		t.Error("shares of three GPUs were written as something else")
 	}
 	bad := func(yield func(capcli.Job, error) bool) { yield(capcli.Job{}, io.ErrClosedPipe) }
-	if err := WriteJSONL(io.Discard, bad); err != io.ErrClosedPipe {
+	if err := WriteJSONL(io.Discard, bad); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v, want the error of the stream", err)
 	}
-	if err := WriteCSV(brokenWriter{}, each([]capcli.Job{{ID: "a"}})); err != io.ErrShortWrite {
+	if err := WriteCSV(brokenWriter{}, each([]capcli.Job{{ID: "a"}})); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("got %v, want the error of the writer", err)
 	}
 }

@@ -185,42 +185,53 @@ func (s *sacct) hold(key string, row *slurmRow) bool {
 }
 
 // merge adds another row of a job that is held: the same attempt seen again
-// (the fuller one stays) or another attempt. The first submit stands, the last
-// attempt that started gives the run, the last one of all the state.
+// (the fuller one stays), a further piece of it, or another attempt. The first
+// submit stands, the last attempt that started gives the run, the last of all
+// the state.
 func (s *sacct) merge(h *slurmJob, row *slurmRow) {
-	first := min(h.job.Submit, row.job.Submit)
-	again := row.job.Submit == h.submit || (row.started && h.started && row.job.Start == h.job.Start)
-	newer := row.job.Submit > h.submit
-	take := false
+	was, now := &h.job, row.job
+	first := min(was.Submit, now.Submit)
+	newer := now.Submit > h.submit || now.Submit == h.submit && now.Start > was.Start
+	take := newer
 	switch {
 	case row.started != h.started:
 		take = row.started
-	case again:
-		take = row.job.End.Known() && !h.job.End.Known() || row.job.Run > h.job.Run
+	case !row.started:
+	case now.Start == was.Start:
+		take = now.End.Known() && !was.End.Known() || now.Run > was.Run
+	case now.Submit == h.submit && (now.Start == was.End || now.End == was.Start):
+		s.join(was, &now)
+		take = true
+	case newer:
+		s.lose(was)
 	default:
-		take = newer
-		if row.started {
-			s.lose(h, row, newer)
-		}
+		s.lose(&now)
 	}
 	if row.job.Submit > h.latest || row.job.Submit == h.latest && take {
-		h.latest, h.state = row.job.Submit, row.job.State
+		h.latest, h.state = row.job.Submit, now.State
 	}
 	if take {
-		h.submit, h.started = row.job.Submit, row.started
-		h.job = row.job
+		h.submit, h.started, h.job = row.job.Submit, row.started, now
 	}
 	h.job.Submit = first
 }
 
-// lose counts the GPU time of the attempt that gives way.
-func (s *sacct) lose(h *slurmJob, row *slurmRow, newer bool) {
-	s.lostN++
-	if newer {
-		s.lost += h.job.Work()
-	} else {
-		s.lost += row.job.Work()
+// join makes now one run of two pieces that follow each other, as a job that
+// was resized or cut by sacct -T is told; what it held is that of the later.
+func (s *sacct) join(was, now *capcli.Job) {
+	s.r.Assume("told in pieces that follow each other: put together")
+	early, late := *was, *now
+	if late.Start < early.Start {
+		early, late = late, early
 	}
+	*now = late
+	now.Start, now.Run = early.Start, early.Run+late.Run
+}
+
+// lose counts the GPU time of an attempt that gives way.
+func (s *sacct) lose(job *capcli.Job) {
+	s.lostN++
+	s.lost += job.Work()
 }
 
 // release gives out a job, or says why it is none.

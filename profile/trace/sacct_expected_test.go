@@ -57,10 +57,10 @@ const (
 // expectedJob is what an independent importer made of one raw id: the rows of
 // its attempts, put together by the rules of this package.
 type expectedJob struct {
-	id, user, account, partition, state, model      string
-	submit, start, end, elapsed, limit, gpus, nodes int64
-	started                                         bool
-	before                                          string // state of the attempt before the last
+	id, user, account, partition, state, model string
+	submit, start, end, elapsed, limit, gpus   int64
+	started                                    bool
+	before                                     string // state of the attempt before the last
 }
 
 func expected(t *testing.T, b []byte) map[string]*expectedJob {

@@ -48,6 +48,14 @@ func TestSacctFold(t *testing.T) {
 			"1 FAILED 100 110 170 60, 2 FAILED 100 110 170 60", 2,
 		},
 		{
+			"resized: two pieces of one run", "1|1|a|RESIZING|100|110|120|10" + gpu + "1|1|a|COMPLETED|100|120|180|60" + gpu,
+			"1 COMPLETED 100 110 180 70", 1,
+		},
+		{
+			"two dumps joined, with the header between", "1|1|a|COMPLETED|100|110|170|60" + gpu + sacctHeader + "2|2|a|COMPLETED|101|111|112|1" + gpu,
+			"1 COMPLETED 100 110 170 60, 2 COMPLETED 101 111 112 1", 0,
+		},
+		{
 			"suspended for a while", "1|1|a|COMPLETED|100|110|170|40" + gpu,
 			"1 COMPLETED 100 110 170 40", 0,
 		},

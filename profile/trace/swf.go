@@ -22,6 +22,7 @@ const (
 )
 
 func sniffSWF(head []byte) bool {
+	full := len(head) < headBytes // the last line is whole
 	for n := 0; len(head) > 0 && n < 2000; n++ {
 		line, rest, whole := bytes.Cut(head, []byte{'\n'})
 		line = bytes.TrimSpace(line)
@@ -32,7 +33,7 @@ func sniffSWF(head []byte) bool {
 				return true
 			}
 		default:
-			return whole && len(bytes.Fields(line)) == nth && bytes.Trim(line, "0123456789+-. \t\r") == nil
+			return (whole || full) && len(bytes.Fields(line)) == nth && bytes.Trim(line, "0123456789+-. \t\r") == nil
 		}
 		head = rest
 	}

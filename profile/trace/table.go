@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"capcli"
 )
 
 // table is delimited text under a header line: RFC 4180 with any one-byte
@@ -121,10 +123,37 @@ func (t *table) next() bool {
 			if !t.r.Reject(t.line, t.raw, fmt.Sprintf("%d columns, the header has %d", len(t.row), len(t.names))) {
 				return false
 			}
+		case t.isHeader():
+			if !t.r.Reject(t.line, t.raw, "the header line again") {
+				return false
+			}
 		default:
 			return true
 		}
 	}
+}
+
+// isHeader tells whether the row says the header again, as files that were put
+// one behind the other do.
+func (t *table) isHeader() bool {
+	for i, cell := range t.row {
+		if string(cell) != t.names[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// take gives out the job that the row at hand is, or rejects the row for what is
+// wrong with a field; field "" is the row as a whole.
+func (t *table) take(job *capcli.Job, field string, bad flaw) bool {
+	switch {
+	case bad == flawless:
+		return t.r.Keep(t.line, t.raw, job)
+	case field == "":
+		return t.r.Reject(t.line, t.raw, string(bad))
+	}
+	return t.r.Reject(t.line, t.raw, field+": "+string(bad))
 }
 
 // mended tells whether a row with too many columns could be put right.

@@ -23,6 +23,7 @@ type text struct {
 	at, end int   // buf[at:end] is not yet given out
 	line    int   // lines given out
 	err     error // why src ended: io.EOF, or what went wrong
+	open    bool  // the last line had no end
 }
 
 func newText(src io.Reader) *text {
@@ -77,7 +78,7 @@ func (t *text) next() ([]byte, bool) {
 			return nil, false
 		}
 		if !t.fill() {
-			if t.err != io.EOF || t.at == t.end {
+			if !errors.Is(t.err, io.EOF) || t.at == t.end {
 				return nil, false
 			}
 			return t.take(seen, 0)
@@ -94,6 +95,7 @@ func (t *text) take(n, end int) ([]byte, bool) {
 	line := t.buf[t.at : t.at+n]
 	t.at += n + end
 	t.line++
+	t.open = end == 0
 	if n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
