@@ -243,7 +243,7 @@ func (e *engine) handle(p planned) {
 		if p.job == nil {
 			e.queues[p.node].dirty = true
 		} else if p.job.state == waiting && p.job.run == p.run {
-			p.job.queue.ripen(p.job)
+			p.job.queue.ripen(p.job, true)
 			p.job.queue.dirty = true
 		}
 	case Arrive, Start, Preempt:
@@ -263,6 +263,7 @@ func (e *engine) turns() {
 			again = true
 			if q.list.n > 0 {
 				e.turn.q = q
+				e.goOn(q)
 				q.policy.Schedule(&e.turn)
 				e.turn.sweep()
 				e.overflow(q)

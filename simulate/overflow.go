@@ -45,22 +45,44 @@ func (e *engine) planPatience(l *Live) {
 	switch w := e.cfg.Overflow.of(l); {
 	case w < 0:
 	case e.c.now-l.Submitted >= w:
-		l.queue.ripen(l)
+		l.queue.ripen(l, false)
 	default:
 		e.agenda.add(l.Submitted+w, Wake, l, l.run, 0)
 	}
 }
 
 // ripe is a job whose patience has ended; run tells whether it still waits the
-// same wait.
+// same wait, due whether its patience ended just now.
 type ripe struct {
 	job *Live
 	run uint32
+	due bool
 }
 
-func (q *queue) ripen(l *Live) {
-	q.ripe = append(q.ripe, ripe{l, l.run})
+func (q *queue) ripen(l *Live, due bool) {
+	q.ripe = append(q.ripe, ripe{l, l.run, due})
 	q.ripened = true
+}
+
+// goOn sends on the jobs whose patience ends at this instant, before the policy
+// looks at the queue: a job that waits an hour at most is gone after the hour,
+// and no longer in the way of others. Those that find no room wait on, for
+// whatever comes free first.
+func (e *engine) goOn(q *queue) {
+	if !q.ripened {
+		return
+	}
+	for i := range q.ripe {
+		r := &q.ripe[i]
+		if !r.due || r.job.state != waiting || r.job.run != r.run {
+			continue
+		}
+		r.due = false
+		if s := e.findBeyond(r.job); len(s) > 0 {
+			e.start(r.job, s)
+		}
+	}
+	e.turn.sweep()
 }
 
 // overflow sends on the jobs whose patience has ended and that the policy did
