@@ -1,19 +1,28 @@
 package trace
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // IDs is a set of job ids that notices a repetition. Ids that count up one by
-// one cost nothing; each other id costs eight bytes and the table's slack (at
-// most sixteen in all, 24 while it grows). It holds 64-bit hashes, so two of
-// ten million different ids are taken for one with a chance of 3 in a million.
+// one, such as 17, job-17 or job-0017, cost nothing; each other id costs eight
+// bytes and the slack of a hash table (eleven to twenty-one in all). It holds
+// 64-bit hashes, so some two of ten million different ids are taken for one
+// with a chance of 3 in a million.
 type IDs struct {
-	from, to uint64   // ids from..to-1 were counted up through; from == to is none
-	table    []uint64 // open addressing; 0 is free
-	used     int
+	runs   []idRun // ids that were counted up through
+	last   int     // the run that was met last
+	shards [64]shard
+	used   int
 }
+
+// idRun is the ids prefix+from up to, but without, prefix+to.
+type idRun struct {
+	prefix   string
+	width    int // digits when there are zeros in front, else 0
+	from, to uint64
+}
+
+// maxRuns bounds the runs, all of which are looked at for each id.
+const maxRuns = 8
 
 // NewIDs makes an empty set.
 func NewIDs() *IDs { return &IDs{} }
@@ -24,20 +33,25 @@ func (s *IDs) Seen(id string) bool {
 	if id == "" {
 		return false
 	}
-	n, isNumber := counting(id)
-	switch {
-	case !isNumber:
+	prefix, width, n, counts := counting(id)
+	if !counts {
 		return s.put(hash(id))
-	case n >= s.from && n < s.to:
-		return true
-	case s.from == s.to && s.used == 0:
-		s.from, s.to = n, n+1
-		return false
-	case n == s.to && s.from != s.to && !s.has(hash(id)):
-		s.to++
-		return false
 	}
-	return s.put(hash(id))
+	at := s.run(prefix, width, n)
+	switch {
+	case at >= 0 && n < s.runs[at].to:
+		return true
+	case s.has(hash(id)):
+		return true
+	case at >= 0:
+		s.runs[at].to++
+	case len(s.runs) < maxRuns:
+		s.last = len(s.runs)
+		s.runs = append(s.runs, idRun{strings.Clone(prefix), width, n, n + 1})
+	default:
+		return s.put(hash(id))
+	}
+	return false
 }
 
 // Has tells whether id was given before, without remembering it.
@@ -45,26 +59,60 @@ func (s *IDs) Has(id string) bool {
 	if id == "" {
 		return false
 	}
-	if n, isNumber := counting(id); isNumber && n >= s.from && n < s.to {
-		return true
+	if prefix, width, n, counts := counting(id); counts {
+		if at := s.run(prefix, width, n); at >= 0 && n < s.runs[at].to {
+			return true
+		}
 	}
 	return s.has(hash(id))
 }
 
-// counting reads an id that is a plain number: no sign, no leading zero.
-func counting(id string) (uint64, bool) {
-	if len(id) > 18 || (id[0] == '0' && len(id) > 1) {
-		return 0, false
+// run finds the run that holds an id or that it comes next in; -1 is none. A
+// run that holds it goes before one that it would lengthen.
+func (s *IDs) run(prefix string, width int, n uint64) int {
+	if s.last < len(s.runs) && s.runs[s.last].holds(prefix, width, n) {
+		return s.last
 	}
-	var n uint64
-	for i := range len(id) {
-		c := id[i] - '0'
-		if c > 9 {
-			return 0, false
+	next := -1
+	for i := range s.runs {
+		r := &s.runs[i]
+		switch {
+		case r.holds(prefix, width, n):
+			s.last = i
+			return i
+		case r.width == width && n == r.to && r.prefix == prefix:
+			next = i
 		}
-		n = n*10 + uint64(c)
 	}
-	return n, true
+	if next >= 0 {
+		s.last = next
+	}
+	return next
+}
+
+func (r *idRun) holds(prefix string, width int, n uint64) bool {
+	return r.width == width && n >= r.from && n < r.to && r.prefix == prefix
+}
+
+// counting cuts an id into what stands before its last digits and their
+// number. width is how many they are when a zero stands in front, else 0, so
+// that no two ids are cut alike.
+func counting(id string) (prefix string, width int, n uint64, ok bool) {
+	i := len(id)
+	for i > 0 && id[i-1]-'0' <= 9 {
+		i--
+	}
+	digits := id[i:]
+	if digits == "" || len(digits) > 18 {
+		return "", 0, 0, false
+	}
+	for k := range len(digits) {
+		n = n*10 + uint64(digits[k]-'0')
+	}
+	if digits[0] == '0' && len(digits) > 1 {
+		width = len(digits)
+	}
+	return id[:i], width, n, true
 }
 
 // hash is FNV-1a with the finisher of splitmix64 (Steele et al. 2014); never 0.
@@ -82,6 +130,29 @@ func (s *IDs) has(h uint64) bool {
 	if s.used == 0 {
 		return false
 	}
+	return s.shards[h>>58].has(h)
+}
+
+// put adds h and tells whether it was there.
+func (s *IDs) put(h uint64) bool {
+	if s.shards[h>>58].put(h) {
+		return true
+	}
+	s.used++
+	return false
+}
+
+// shard is one part of the hash table, with open addressing; 0 is free. The
+// parts grow at different moments, so that growing costs little room.
+type shard struct {
+	table []uint64
+	used  int
+}
+
+func (s *shard) has(h uint64) bool {
+	if s.used == 0 {
+		return false
+	}
 	mask := uint64(len(s.table) - 1)
 	for i := h & mask; s.table[i] != 0; i = (i + 1) & mask {
 		if s.table[i] == h {
@@ -91,8 +162,7 @@ func (s *IDs) has(h uint64) bool {
 	return false
 }
 
-// put adds h and tells whether it was there.
-func (s *IDs) put(h uint64) bool {
+func (s *shard) put(h uint64) bool {
 	if s.used*4 >= len(s.table)*3 {
 		s.grow()
 	}
@@ -108,9 +178,9 @@ func (s *IDs) put(h uint64) bool {
 	return false
 }
 
-func (s *IDs) grow() {
+func (s *shard) grow() {
 	old := s.table
-	s.table = make([]uint64, max(1024, 2*len(old)))
+	s.table = make([]uint64, max(64, 2*len(old)))
 	mask := uint64(len(s.table) - 1)
 	for _, h := range old {
 		if h == 0 {
@@ -122,60 +192,4 @@ func (s *IDs) grow() {
 		}
 		s.table[i] = h
 	}
-}
-
-// names gives one copy of a string that comes many times. It stops learning
-// at maxNames different ones.
-type names struct {
-	known map[string]string
-	last  string
-}
-
-const maxNames = 1 << 16
-
-func (s *names) of(b []byte) string {
-	if string(b) == s.last {
-		return s.last
-	}
-	if len(b) == 0 {
-		return ""
-	}
-	if n, ok := s.known[string(b)]; ok {
-		s.last = n
-		return n
-	}
-	n := string(b)
-	if s.known == nil {
-		s.known = map[string]string{}
-	}
-	if len(s.known) < maxNames {
-		s.known[n] = n
-	}
-	s.last = n
-	return n
-}
-
-// arena makes strings that come once, many to one allocation. Its blocks are
-// small, for one string that lives on keeps its block.
-type arena struct{ block *strings.Builder }
-
-const arenaBlock = 4096
-
-func (a *arena) of(b []byte) string {
-	if len(b) > arenaBlock/8 {
-		return string(b)
-	}
-	if a.block == nil || a.block.Len()+len(b) > a.block.Cap() {
-		a.block = &strings.Builder{}
-		a.block.Grow(arenaBlock)
-	}
-	from := a.block.Len()
-	_, _ = a.block.Write(b) // a Builder never fails
-	return a.block.String()[from:]
-}
-
-// number is the id of the n-th row.
-func (a *arena) number(n int64) string {
-	var room [20]byte
-	return a.of(strconv.AppendInt(room[:0], n, 10))
 }

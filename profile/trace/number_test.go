@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +103,12 @@ func TestIDs(t *testing.T) {
 		ids := rapid.SliceOfN(rapid.OneOf(
 			rapid.Map(rapid.IntRange(0, 40), func(n int) string { return strings.Repeat("0", n%2) + big.NewInt(int64(n)).String() }),
 			rapid.StringMatching(`[a-c6e]{1,2}`),
+			rapid.Map(rapid.IntRange(0, 120), func(n int) string { return fmt.Sprintf("j-%02d", n) }),
+			rapid.Map(rapid.IntRange(0, 20), func(n int) string { return fmt.Sprintf("j-%d", n) }),
 		), 0, 200).Draw(t, "ids")
+		if rapid.Bool().Draw(t, "sorted") {
+			slices.Sort(ids)
+		}
 		s, known := NewIDs(), map[string]bool{}
 		for i, id := range ids {
 			if has := s.Has(id); has != known[id] {
