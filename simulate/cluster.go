@@ -344,3 +344,6 @@ func (b bitset) next(i int) int { // the least member above i, or -1
 	}
 	return -1
 }
+
+// NodeNumber is the number of node n within its pool, from 0.
+func (c *Cluster) NodeNumber(n int) int { return n - c.state[c.nodes[n].pool].first }

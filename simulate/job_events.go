@@ -31,13 +31,15 @@ func (e *engine) arrive() {
 	if l.GPUMilli > 0 && e.c.shares == nil {
 		e.c.shareDevices(e.allRunning())
 	}
-	e.tell(Arrive, l, 0, 0)
 	e.meter.arrived(e, l)
 	if !e.canEver(l) {
+		l.state = refused
+		e.tell(Arrive, l, 0, 0)
 		e.meter.cannot(e, l)
 		e.slab.put(l)
 		return
 	}
+	e.tell(Arrive, l, 0, 0)
 	e.enqueue(l)
 	e.planPatience(l)
 }

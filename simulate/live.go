@@ -9,6 +9,7 @@ const (
 	waiting state = iota
 	running
 	finished
+	refused // can never run
 )
 
 // Live is a job inside a run: what the trace said and what has become of it.
@@ -81,6 +82,12 @@ func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
 
 // Running tells whether the job holds GPUs.
 func (l *Live) Running() bool { return l.state == running }
+
+// Refused tells whether the job can never run on these pools.
+func (l *Live) Refused() bool { return l.state == refused }
+
+// Index counts the jobs of a run in the order in which they came, from 0.
+func (l *Live) Index() int64 { return int64(l.seq) - 1 }
 
 // Slices are where the job runs, or ran last.
 func (l *Live) Slices() []Slice { return l.slices }

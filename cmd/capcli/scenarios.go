@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/scenarios"
+)
+
+func newScenarios(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "scenarios",
+		Short: "The library of scenarios; start one, check one",
+		Example: "  capcli scenarios list\n" +
+			"  capcli scenarios show three-tier > mine.yaml\n" +
+			"  capcli scenarios init --out mine.yaml\n" +
+			"  capcli scenarios validate mine.yaml",
+	}
+	group(cmd)
+	cmd.AddCommand(newScenariosList(e), newScenariosShow(e), newScenariosInit(e), newScenariosValidate(e))
+	return cmd
+}
+
+func newScenariosList(e *env) *cobra.Command {
+	var o outputOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "The scenarios that come with capcli",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noArgs(cmd, args); err != nil {
+				return err
+			}
+			return runScenariosList(e, o)
+		},
+	}
+	addOutputFlags(cmd, &o)
+	return cmd
+}
+
+// listedScenario is one line of the list.
+type listedScenario struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+func runScenariosList(e *env, o outputOptions) error {
+	data := struct {
+		Schema    string           `json:"schema"`
+		Scenarios []listedScenario `json:"scenarios"`
+	}{Schema: "capcli/scenarios/v1"}
+	t := report.Table{Name: "scenarios", Columns: []report.Column{{Name: "name"}, {Name: "description", Head: "what it shows"}}}
+	for _, name := range scenarios.Names() {
+		b, _ := scenarios.Library(name)
+		s, err := scenarios.Parse(name+".yaml", b)
+		if err != nil {
+			return fmt.Errorf("library scenario %s: %w", name, err)
+		}
+		data.Scenarios = append(data.Scenarios, listedScenario{name, s.Description})
+		t.Rows = append(t.Rows, []any{name, s.Description})
+	}
+	return emit(e, o, report.Doc{Title: "Scenarios", Tables: []report.Table{t}, Data: data})
+}
+
+func newScenariosShow(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:               "show NAME",
+		Short:             "Print a scenario of the library, to read or to change",
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneArg(cmd, args, "the name of a scenario"); err != nil {
+				return err
+			}
+			b, ok := scenarios.Library(args[0])
+			if !ok {
+				return unknownScenario(args[0])
+			}
+			return writeWhole(e, "-", b)
+		},
+	}
+}
+
+func newScenariosInit(e *env) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a commented scenario to start from",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noArgs(cmd, args); err != nil {
+				return err
+			}
+			if err := writeWhole(e, out, []byte(scenarios.Template())); err != nil {
+				return err
+			}
+			if out != "-" {
+				e.say(fmt.Sprintf("wrote %s. next: capcli simulate %s", out, out))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "-", "write it to this `FILE`")
+	return cmd
+}
+
+func newScenariosValidate(e *env) *cobra.Command {
+	var sets []string
+	cmd := &cobra.Command{
+		Use:   "validate FILE…",
+		Short: "Check scenarios without running them",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{text: "validate wants at least one scenario file", hint: cmd.CommandPath() + " mine.yaml"}
+			}
+			for _, name := range args {
+				if err := validate(e, name, sets); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		ValidArgsFunction: completeScenarios,
+	}
+	cmd.Flags().StringArrayVar(&sets, "set", nil, "change a field first: `path=value` (may be repeated)")
+	return cmd
+}
+
+// validate parses one scenario and opens the files that it names.
+func validate(e *env, name string, sets []string) error {
+	b, ok := scenarios.Library(name)
+	if !ok {
+		var err error
+		if b, err = readFile(e, name, scenarioMax); err != nil {
+			return err
+		}
+	}
+	s, err := scenarios.Parse(name, b, sets...)
+	if err != nil {
+		return err
+	}
+	open := func(file string) ([]byte, error) { return readBeside(e, s.Dir, file) }
+	if _, err := s.Config(func(func(capcli.Job, error) bool) {}, scenarios.Options{Seed: s.Seed, Open: open}); err != nil {
+		return err
+	}
+	var pools []string
+	for i := range s.Capacity {
+		pools = append(pools, s.Capacity[i].Name)
+	}
+	e.say(fmt.Sprintf("%s is a scenario: %s; pools %s; policy %s, placement %s", name, s.Name, strings.Join(pools, ", "), s.PolicyName(), s.PlacementName()))
+	return nil
+}
+
+// writeWhole writes a small file, or stdout for "-".
+func writeWhole(e *env, path string, b []byte) error {
+	out, err := e.create(path)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if _, err := out.Write(b); err != nil {
+		return out.failed(err)
+	}
+	return out.Commit()
+}
+
+// say tells on stderr what was done.
+func (e *env) say(text string) {
+	if !e.quiet {
+		_, _ = fmt.Fprintln(e.stderr, printable(text))
+	}
+}
+
+// oneArg refuses any number of arguments but one.
+func oneArg(cmd *cobra.Command, args []string, what string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return &usageError{text: fmt.Sprintf("%s wants %s, found %d arguments", pathUnder(cmd), what, len(args)), hint: cmd.CommandPath() + " --help"}
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli/scenarios"
+	"capcli/simulate"
+)
+
+// simulateOptions are the flags of capcli simulate.
+type simulateOptions struct {
+	output     outputOptions
+	trace      string
+	read       traceOptions
+	policies   []string
+	placements []string
+	sets       []string
+	seed       int64
+	runs       int
+	jobsOut    string
+	dir        string
+	failIf     []string
+	enforce    bool
+	perfect    bool
+}
+
+func newSimulate(e *env) *cobra.Command {
+	var o simulateOptions
+	cmd := &cobra.Command{
+		Use:   "simulate [SCENARIO…]",
+		Short: "Replay a job trace against capacity and rules: cost, waits, stranded GPUs",
+		Long: "Replays jobs against the capacity of a scenario (a YAML file, or one of the library: capcli scenarios list) and says\n" +
+			"what it costs, how long jobs wait and what is stranded. Several scenarios, policies or placements give a comparison.",
+		Example: "  capcli simulate                                   # the default scenario, with made-up jobs\n" +
+			"  capcli simulate plan.yaml --trace jobs.parquet\n" +
+			"  capcli simulate --trace log.swf.gz --policy fifo,easy,conservative\n" +
+			"  capcli simulate plan.yaml --set capacity[0].gpus=72 --fail-if 'wait_p95>30m'\n" +
+			"  capcli simulate queue-collapse --policy fifo,easy,fair --runs 20 --out runs/",
+		RunE: func(cmd *cobra.Command, args []string) error { return runSimulate(cmd.Context(), e, &o, args) },
+	}
+	addFormFlags(cmd, &o.output)
+	f := cmd.Flags()
+	f.StringVar(&o.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of the scenario's")
+	addFormatFlag(cmd, &o.read)
+	addTraceFlags(cmd, &o.read)
+	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(simulate.Policies.Names(), ", "))
+	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(simulate.Placements.Names(), ", "))
+	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
+	f.Int64Var(&o.seed, "seed", -1, "seed of all chance, in place of the scenario's: a whole `NUMBER`")
+	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
+	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
+	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json takes the result itself")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
+	f.BoolVar(&o.enforce, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
+	f.BoolVar(&o.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
+	complete(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	complete(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	cmd.ValidArgsFunction = completeScenarios
+	return cmd
+}
+
+func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	plans, err := o.plans(ctx, e, args)
+	if err != nil {
+		return err
+	}
+	if o.jobsOut != "" && len(plans)*o.runs > 1 {
+		return &usageError{
+			text: fmt.Sprintf("--jobs-out takes one run, but this call has %d", len(plans)*o.runs),
+			hint: "name one scenario, one policy, one placement and leave out --runs",
+		}
+	}
+	results, err := o.play(ctx, e, plans)
+	if err != nil {
+		return err
+	}
+	doc, err := describeRuns(plans, results, o.output.form == "" || o.output.form == "table" || o.output.form == "md")
+	if err != nil {
+		return err
+	}
+	if err := o.save(e, plans, results); err != nil {
+		return err
+	}
+	if err := emit(e, o.output, doc); err != nil {
+		return err
+	}
+	return o.verdict(e, plans, results)
+}
+
+// check refuses flags that cannot work before anything is read.
+func (o *simulateOptions) check() error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	if o.runs < 1 || o.runs > 1_000_000 {
+		return &usageError{text: fmt.Sprintf("--runs wants 1 to 1000000, found %d", o.runs)}
+	}
+	for _, p := range o.policies {
+		if _, err := simulate.Policies.Get(p); err != nil {
+			return err
+		}
+	}
+	for _, p := range o.placements {
+		if _, err := simulate.Placements.Get(p); err != nil {
+			return err
+		}
+	}
+	for _, c := range o.failIf {
+		if _, err := scenarios.ParseCheck(c); err != nil {
+			return &usageError{text: "--fail-if: " + err.Error(), hint: "for example --fail-if 'wait_p95>30m'"}
+		}
+	}
+	if strings.HasSuffix(o.dir, ".json") || o.dir == "-" {
+		o.output.out, o.dir = o.dir, ""
+	}
+	if _, err := o.read.options(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// verdict turns a finished result into the exit code: 4 when jobs are missing
+// from it, 5 when a condition is true.
+func (o *simulateOptions) verdict(e *env, plans []*plan, results [][]*outcome) error {
+	var partial *partialError
+	for i, p := range plans {
+		for _, r := range results[i] {
+			if err := o.conditions(e, p, r); err != nil {
+				return err
+			}
+			if partial == nil {
+				partial = r.missing(p)
+			}
+		}
+	}
+	if partial != nil {
+		return partial
+	}
+	return nil
+}
+
+// conditions checks --fail-if and, when asked, the limits.
+func (o *simulateOptions) conditions(e *env, p *plan, r *outcome) error {
+	for _, text := range o.failIf {
+		c, err := scenarios.ParseCheck(text)
+		if err != nil {
+			return err
+		}
+		holds, known := c.Holds(r.metric)
+		if !known {
+			e.note(fmt.Sprintf("--fail-if %s: this figure is not known for %s", text, p.label()))
+		}
+		if holds {
+			return &conditionError{fmt.Sprintf("%s is true of %s: it is %s", c, p.label(), r.figure(c.Metric))}
+		}
+	}
+	if !o.enforce {
+		return nil
+	}
+	for _, c := range p.scenario.Limits {
+		if holds, known := c.Holds(r.metric); known && !holds {
+			return &conditionError{fmt.Sprintf("the limit %s is not held by %s: it is %s", c, p.label(), r.figure(c.Metric))}
+		}
+	}
+	return nil
+}
+
+// missing says which jobs the result lacks, if any: those that can never run,
+// and those that still waited when nothing more could happen.
+func (r *outcome) missing(p *plan) *partialError {
+	j := &r.result.Jobs
+	switch {
+	case j.Unplaceable > 0:
+		first := r.result.Refused[0]
+		return &partialError{
+			text: fmt.Sprintf("%s of %s jobs can never run on %s; the first is job %s: %s", grouped(j.Unplaceable), grouped(j.Read), p.label(), first.ID, first.Why),
+			hint: "the result has all other jobs; -o json lists the first of these under unplaceable_jobs",
+		}
+	case j.Waiting > 0 && !r.result.Stopped:
+		return &partialError{
+			text: fmt.Sprintf("%s jobs still waited on %s when nothing more could happen", grouped(j.Waiting), p.label()),
+			hint: "capacity ended before they could start: look at from, until and spot availability",
+		}
+	case r.cut:
+		return &partialError{text: "the trace was cut short; jobs after its end are missing from the result"}
+	}
+	return nil
+}
+
+// errIsOrder tells whether a run ended because jobs were not in order.
+func errIsOrder(err error) bool {
+	var order *simulate.OrderError
+	return errors.As(err, &order)
+}

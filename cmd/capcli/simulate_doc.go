@@ -1,0 +1,371 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// describeRuns says the results: one sentence, then tables; a single run in
+// depth, several plans side by side. People see the largest tenants only when
+// there are many; programs see all.
+func describeRuns(plans []*plan, results [][]*outcome, people bool) (report.Doc, error) {
+	data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Runs: []runJSON{}}
+	for i := range results {
+		for _, r := range results[i] {
+			data.Runs = append(data.Runs, r.json())
+		}
+	}
+	d := report.Doc{Title: "capcli simulate", Data: data}
+	for i, p := range plans {
+		d.Notes = append(d.Notes, p.notes...)
+		d.Notes = append(d.Notes, results[i][0].warnings()...)
+	}
+	d.Notes = slices.Compact(d.Notes)
+	data.Notes = d.Notes
+	d.Tables = append(d.Tables, summaryTable(plans, results))
+	if len(plans) > 1 {
+		d.Lead = leadOfMany(plans, results)
+		if len(results[0]) > 1 {
+			d.Notes = append(d.Notes, rangesNote(results))
+		}
+		return d, nil
+	}
+	r := results[0][0]
+	d.Lead = r.lead(len(results[0]))
+	d.Tables = append(d.Tables, r.poolTable(), r.tenantTable(people), r.loadTable())
+	if len(results[0]) > 1 {
+		d.Notes = append(d.Notes, rangesNote(results), "the tables of pools, tenants and load are of the first run")
+	}
+	if people {
+		d.Charts = append(d.Charts, r.chart())
+	}
+	return d, nil
+}
+
+func rangesNote(results [][]*outcome) string {
+	return fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean", len(results[0]))
+}
+
+// lead is the answer in a sentence.
+func (r *outcome) lead(runs int) string {
+	res, inv := r.result, r.invoice
+	stranded := inv.ByTier[billing.Committed].Stranded()
+	text := fmt.Sprintf("%s jobs on %s cost %s; %s", grouped(res.Jobs.Finished), r.plan.scenario.Name, inv.Total.Cost, waited(res.Wait))
+	if inv.ByTier[billing.Committed].Cost > 0 {
+		text += fmt.Sprintf("; %s (%.0f%%) of what was committed was stranded", stranded,
+			100*stranded.Float()/inv.ByTier[billing.Committed].Cost.Float())
+	}
+	if runs > 1 {
+		text += fmt.Sprintf(" (first of %d runs)", runs)
+	}
+	return text + "."
+}
+
+// waited says how long jobs waited, in words.
+func waited(w simulate.Stats) string {
+	switch {
+	case w.Max == 0:
+		return "none waited"
+	case w.P95 == 0:
+		return fmt.Sprintf("95%% did not wait, the longest waited %s", w.Max)
+	case w.P50 == 0:
+		return fmt.Sprintf("half did not wait, 95%% waited at most %s", w.P95)
+	}
+	return fmt.Sprintf("half waited at most %s, 95%% at most %s", w.P50, w.P95)
+}
+
+// leadOfMany names the cheapest plan and the one that waits least.
+func leadOfMany(plans []*plan, results [][]*outcome) string {
+	cheap, quick := 0, 0
+	cost, wait := make([]float64, len(plans)), make([]float64, len(plans))
+	for i := range plans {
+		cost[i] = meanOf(results[i], "cost")
+		wait[i] = meanOf(results[i], "wait_mean")
+		if cost[i] < cost[cheap] {
+			cheap = i
+		}
+		if wait[i] < wait[quick] {
+			quick = i
+		}
+	}
+	name := func(i int) string { return plans[i].label() }
+	least := fmt.Sprintf("least waiting: %s, mean %s", name(quick), capcli.Seconds(wait[quick]+0.5))
+	if slices.Min(cost) == slices.Max(cost) {
+		return fmt.Sprintf("All %d plans cost %s; %s.", len(plans), capcli.USD(cost[cheap]*1e6+0.5), least)
+	}
+	return fmt.Sprintf("Cheapest of %d plans: %s, %s; %s.", len(plans), name(cheap), capcli.USD(cost[cheap]*1e6+0.5), least)
+}
+
+func meanOf(runs []*outcome, metric string) float64 {
+	sum, n := 0.0, 0
+	for _, r := range runs {
+		if v, ok := r.metric(metric); ok {
+			sum += v
+			n++
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// overRuns is a figure over replications: itself for one, else the mean with
+// the range that holds 90% of the runs (nearest rank).
+func overRuns(runs []*outcome, metric string, cell func(float64) any) any {
+	var all []float64
+	for _, r := range runs {
+		if v, ok := r.metric(metric); ok {
+			all = append(all, v)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return cell(all[0])
+	}
+	slices.Sort(all)
+	lo, hi := (5*len(all)+99)/100, (95*len(all)+99)/100
+	return report.Range{Mid: cell(meanOf(runs, metric)), Lo: cell(all[lo-1]), Hi: cell(all[hi-1])}
+}
+
+// cells of figures that come as floats.
+func secondsCell(v float64) any { return capcli.Seconds(v + 0.5) }
+func moneyCell(v float64) any   { return capcli.USD(v*1e6 + 0.5) }
+func hoursCell(v float64) any   { return capcli.GPUTime(v*3.6e6 + 0.5) }
+func percentCell(v float64) any { return report.Percent(v) }
+func ratioCell(v float64) any   { return report.Ratio(v) }
+func countCell(v float64) any   { return int64(v + 0.5) }
+
+// summaryTable has a row for each plan.
+func summaryTable(plans []*plan, results [][]*outcome) report.Table {
+	figures := []struct {
+		column report.Column
+		metric string
+		cell   func(float64) any
+	}{
+		{report.Column{Name: "cost_usd", Head: "cost"}, "cost", moneyCell},
+		{report.Column{Name: "wait_mean_s", Head: "mean wait", Priority: 1}, "wait_mean", secondsCell},
+		{report.Column{Name: "wait_p50_s", Head: "wait p50", Priority: 5}, "wait_p50", secondsCell},
+		{report.Column{Name: "wait_p95_s", Head: "wait p95"}, "wait_p95", secondsCell},
+		{report.Column{Name: "bounded_slowdown_mean", Head: "slowdown", Priority: 4}, "bounded_slowdown_mean", ratioCell},
+		{report.Column{Name: "allocation_rate", Head: "used"}, "allocation_rate", percentCell},
+		{report.Column{Name: "stranded_gpu_hours", Head: "stranded GPUh", Priority: 3}, "stranded_gpu_hours", hoursCell},
+		{report.Column{Name: "stranded_usd", Head: "stranded"}, "stranded_usd", moneyCell},
+		{report.Column{Name: "on_demand_usd", Head: "on-demand", Priority: 2}, "on_demand", moneyCell},
+		{report.Column{Name: "spot_usd", Head: "spot", Priority: 6}, "spot", moneyCell},
+		{report.Column{Name: "effective_savings_rate", Head: "saved", Priority: 2}, "effective_savings_rate", percentCell},
+		{report.Column{Name: "finished_jobs", Head: "jobs", Priority: 7}, "finished", countCell},
+		{report.Column{Name: "preemptions", Head: "preempted", Priority: 8}, "preemptions", countCell},
+	}
+	t := report.Table{Name: "plans", Columns: []report.Column{
+		{Name: "scenario"}, {Name: "policy"}, {Name: "placement", Priority: 9},
+	}}
+	for _, f := range figures {
+		t.Columns = append(t.Columns, f.column)
+	}
+	limits := commonLimits(plans)
+	for _, l := range limits {
+		t.Columns = append(t.Columns, report.Column{Name: "limit_held_share", Head: l + " held"})
+	}
+	for i, p := range plans {
+		row := []any{p.scenario.Name, p.scenario.PolicyName(), p.scenario.PlacementName()}
+		for _, f := range figures {
+			row = append(row, overRuns(results[i], f.metric, f.cell))
+		}
+		for k := range limits {
+			row = append(row, heldShare(p, results[i], k))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// commonLimits are the limits of the plans when all state the same ones.
+func commonLimits(plans []*plan) []string {
+	var out []string
+	for i, p := range plans {
+		var mine []string
+		for _, c := range p.scenario.Limits {
+			mine = append(mine, c.String())
+		}
+		if i > 0 && !slices.Equal(mine, out) {
+			return nil
+		}
+		out = mine
+	}
+	return out
+}
+
+// heldShare is the share of runs in which the plan's k-th limit held.
+func heldShare(p *plan, runs []*outcome, k int) any {
+	held := 0
+	for _, r := range runs {
+		holds, known := p.scenario.Limits[k].Holds(r.metric)
+		if !known {
+			return nil
+		}
+		if holds {
+			held++
+		}
+	}
+	if len(runs) == 1 {
+		return report.Verdict{Text: map[bool]string{true: "yes", false: "no"}[held == 1], Good: held == 1}
+	}
+	return report.Percent(float64(held) / float64(len(runs)))
+}
+
+// poolTable says what became of each pool's capacity.
+func (r *outcome) poolTable() report.Table {
+	t := report.Table{Name: "pools", Title: "Capacity, in GPU-hours: offered = used + idle + blocked + down", Columns: []report.Column{
+		{Name: "pool"},
+		{Name: "terms"},
+		{Name: "gpu_model", Head: "model", Priority: 3},
+		{Name: "offered_gpu_hours", Head: "offered"},
+		{Name: "used_gpu_hours", Head: "used"},
+		{Name: "idle_gpu_hours", Head: "idle"},
+		{Name: "blocked_gpu_hours", Head: "blocked"},
+		{Name: "down_gpu_hours", Head: "down", Priority: 2},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "stranded_usd", Head: "stranded", Priority: 1},
+	}}
+	for p := range r.result.Record.Pools {
+		pool, l := &r.result.Record.Pools[p], &r.invoice.ByPool[p]
+		t.Rows = append(t.Rows, []any{
+			pool.Name, pool.Terms.String(), pool.GPUModel, l.Time.Offered, l.Time.Used, l.Time.Idle, l.Time.Blocked, l.Time.Down, l.Cost, l.Stranded(),
+		})
+	}
+	return t
+}
+
+// tenantsShown is how many tenants people see; the rest are summed.
+const tenantsShown = 10
+
+// tenantTable says who pays what, largest first. Shares of what nobody held are
+// in it, so it sums to the invoice.
+func (r *outcome) tenantTable(people bool) report.Table {
+	t := report.Table{Name: "tenants", Title: "Who pays: time held, and a share of what nobody held", Columns: []report.Column{
+		{Name: "tenant"},
+		{Name: "jobs"},
+		{Name: "used_gpu_hours", Head: "GPU-hours"},
+		{Name: "wait_mean_s", Head: "mean wait"},
+		{Name: "wait_p95_s", Head: "wait p95"},
+		{Name: "direct_usd", Head: "held", Priority: 1},
+		{Name: "stranded_share_usd", Head: "share of unused", Priority: 2},
+		{Name: "cost_usd", Head: "cost"},
+	}}
+	order := make([]int, len(r.result.Tenants))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &r.invoice.ByTenant[a], &r.invoice.ByTenant[b]
+		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(y.Used, x.Used), cmp.Compare(x.Name, y.Name))
+	})
+	var rest struct {
+		n, jobs             int64
+		used                capcli.GPUTime
+		direct, share, cost capcli.USD
+	}
+	for k, i := range order {
+		tr, b := &r.result.Tenants[i], &r.invoice.ByTenant[i]
+		if people && k >= tenantsShown && len(order) > tenantsShown+1 {
+			rest.n++
+			rest.jobs += tr.Jobs
+			rest.used += b.Used
+			rest.direct, rest.share, rest.cost = rest.direct+b.Direct, rest.share+b.Share, rest.cost+b.Total
+			continue
+		}
+		t.Rows = append(t.Rows, []any{
+			cmp.Or(tr.Name, "(none)"), tr.Jobs, b.Used, capcli.Seconds(tr.Wait.Mean + 0.5), tr.Wait.P95, b.Direct, b.Share, b.Total,
+		})
+	}
+	if rest.n > 0 {
+		t.Rows = append(t.Rows, []any{fmt.Sprintf("%d more", rest.n), rest.jobs, rest.used, nil, nil, rest.direct, rest.share, rest.cost})
+	}
+	return t
+}
+
+// loadTable sets the work that came against the committed capacity.
+func (r *outcome) loadTable() report.Table {
+	t := report.Table{Name: "load", Title: "Work that came against committed capacity, over the time of the arrivals", Columns: []report.Column{
+		{Name: "partition"},
+		{Name: "gpu_model", Head: "model"},
+		{Name: "jobs"},
+		{Name: "work_gpu_hours", Head: "work"},
+		{Name: "committed_gpus", Head: "GPUs"},
+		{Name: "offered_load", Head: "load"},
+	}}
+	for i := range r.result.Loads {
+		l := &r.result.Loads[i]
+		var load any
+		if l.Capacity > 0 {
+			load = report.Ratio(l.Offered())
+		}
+		t.Rows = append(t.Rows, []any{cmp.Or(l.Partition, "(all)"), cmp.Or(l.GPUModel, "(all)"), l.Jobs, l.Work, int64(l.GPUs), load})
+	}
+	return t
+}
+
+// warnings are what the reader must know beside the figures.
+func (r *outcome) warnings() []string {
+	var out []string
+	res, name := r.result, r.plan.label()
+	for i := range res.Loads {
+		l := &res.Loads[i]
+		if l.Capacity == 0 || l.Offered() < 1 {
+			continue
+		}
+		where := "its committed capacity"
+		if l.Partition != "" {
+			where = "the committed capacity of partition " + l.Partition
+		}
+		if l.GPUModel != "" {
+			where += " for " + l.GPUModel
+		}
+		out = append(out, fmt.Sprintf("%s: the work that came is %.2f times what %s (%d GPUs) can do in that time: without overflow the queue cannot drain while jobs come",
+			name, l.Offered(), where, l.GPUs))
+	}
+	if un := r.plan.scenario.Unpriced(); len(un) > 0 {
+		out = append(out, fmt.Sprintf("%s: no price is known for %v; it is counted as $0", r.plan.scenario.Name, un))
+	}
+	if res.Jobs.CPUOnly > 0 {
+		out = append(out, fmt.Sprintf("%s: %s jobs that want no GPU are left out", name, grouped(res.Jobs.CPUOnly)))
+	}
+	if r.outside > 0 {
+		out = append(out, fmt.Sprintf("%s: %s jobs outside the period are left out", name, grouped(r.outside)))
+	}
+	if res.Stopped && res.Jobs.Waiting+res.Jobs.Running > 0 {
+		out = append(out, fmt.Sprintf("%s: at the end of the period %s jobs waited and %s ran", name, grouped(res.Jobs.Waiting), grouped(res.Jobs.Running)))
+	}
+	return out
+}
+
+// chart shows GPUs in use against what is committed.
+func (r *outcome) chart() report.Chart {
+	values := r.curve.values(r.result.Ended)
+	committed := 0
+	for i := range r.result.Record.Pools {
+		if p := &r.result.Record.Pools[i]; p.Terms.Committed() {
+			committed += p.Capacity()
+		}
+	}
+	c := report.Chart{
+		Title: "GPUs in use", Height: 8,
+		Lines: []report.Line{{Name: "in use", Values: values}},
+		From:  r.result.Record.Start.Std().Format("2006-01-02"),
+		To:    (r.result.Record.Start + capcli.Time(r.result.Ended)).Std().Format("2006-01-02"),
+	}
+	if committed > 0 && committed < 1<<24 {
+		level := make([]float64, len(values))
+		for i := range level {
+			level[i] = float64(committed)
+		}
+		c.Lines = append(c.Lines, report.Line{Name: "committed", Values: level})
+	}
+	return c
+}

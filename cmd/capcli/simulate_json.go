@@ -1,0 +1,278 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// simulateJSON is what -o json writes: schema capcli/simulate/v1. Fields are
+// added, never renamed.
+type simulateJSON struct {
+	Schema   string    `json:"schema"`
+	Currency string    `json:"currency"`
+	Runs     []runJSON `json:"runs"`
+	Notes    []string  `json:"notes,omitempty"`
+}
+
+// Lines are the runs, one a line, for jsonl.
+func (s *simulateJSON) Lines() []any {
+	out := make([]any, len(s.Runs))
+	for i := range s.Runs {
+		out[i] = &s.Runs[i]
+	}
+	return out
+}
+
+// runJSON is one run. Names and units are those of the glossary: _s is
+// seconds, _usd an exact decimal string, _gpu_hours GPU-hours.
+type runJSON struct {
+	Scenario  string `json:"scenario"`
+	Policy    string `json:"policy"`
+	Placement string `json:"placement"`
+	Seed      uint64 `json:"seed"`
+	Run       int    `json:"run"`
+	Trace     string `json:"trace"`
+
+	Start capcli.Time    `json:"start"`
+	Ended capcli.Seconds `json:"length_s"`
+
+	Jobs jobsJSON `json:"jobs"`
+
+	WaitMean         float64        `json:"wait_mean_s"`
+	WaitP50          capcli.Seconds `json:"wait_p50_s"`
+	WaitP95          capcli.Seconds `json:"wait_p95_s"`
+	WaitP99          capcli.Seconds `json:"wait_p99_s"`
+	WaitMax          capcli.Seconds `json:"wait_max_s"`
+	JCTMean          float64        `json:"jct_mean_s"`
+	BoundedSlowdown  float64        `json:"bounded_slowdown_mean"`
+	Makespan         capcli.Seconds `json:"makespan_s"`
+	Queue            queueJSON      `json:"queue"`
+	Capacity         capacityJSON   `json:"capacity"`
+	Cost             costJSON       `json:"cost"`
+	Pools            []poolJSON     `json:"pools"`
+	Tenants          []tenantJSON   `json:"tenants"`
+	Loads            []loadJSON     `json:"offered_load"`
+	UnplaceableJobs  []refusedJSON  `json:"unplaceable_jobs"`
+	Limits           []limitJSON    `json:"limits"`
+	OutsideThePeriod int64          `json:"jobs_outside_period"`
+}
+
+type jobsJSON struct {
+	Read           int64 `json:"read"`
+	Finished       int64 `json:"finished"`
+	Waiting        int64 `json:"waiting"`
+	Running        int64 `json:"running"`
+	Unplaceable    int64 `json:"unplaceable"`
+	WithoutGPU     int64 `json:"without_gpu"`
+	Preemptions    int64 `json:"preemptions"`
+	Losses         int64 `json:"losses"`
+	KilledAtLimit  int64 `json:"killed_at_limit"`
+	WithDeadline   int64 `json:"with_deadline"`
+	DeadlineMisses int64 `json:"deadline_misses"`
+}
+
+type queueJSON struct {
+	Max  int64   `json:"max_jobs"`
+	Mean float64 `json:"mean_jobs"`
+}
+
+// spanJSON is what became of some capacity: offered = used + idle + blocked + down.
+type spanJSON struct {
+	Offered capcli.GPUTime `json:"offered_gpu_hours"`
+	Used    capcli.GPUTime `json:"used_gpu_hours"`
+	Idle    capcli.GPUTime `json:"idle_gpu_hours"`
+	Blocked capcli.GPUTime `json:"blocked_gpu_hours"`
+	Down    capcli.GPUTime `json:"down_gpu_hours"`
+}
+
+type capacityJSON struct {
+	spanJSON
+	AllocationRate *float64       `json:"allocation_rate"`
+	Stranded       capcli.GPUTime `json:"stranded_gpu_hours"`
+	StrandedIdle   capcli.GPUTime `json:"stranded_idle_gpu_hours"`
+	StrandedBlock  capcli.GPUTime `json:"stranded_blocked_gpu_hours"`
+	StrandedDown   capcli.GPUTime `json:"stranded_down_gpu_hours"`
+	Goodput        capcli.GPUTime `json:"goodput_gpu_hours"`
+	Redone         capcli.GPUTime `json:"redone_gpu_hours"`
+	Fragmentation  float64        `json:"fragmentation_gpus_mean"`
+}
+
+type costJSON struct {
+	Total          capcli.USD            `json:"total_usd"`
+	Equivalent     *capcli.USD           `json:"on_demand_equivalent_usd"`
+	Savings        *float64              `json:"effective_savings_rate"`
+	WhyNoSavings   string                `json:"effective_savings_rate_why,omitempty"`
+	Stranded       capcli.USD            `json:"stranded_usd"`
+	StrandedIdle   capcli.USD            `json:"stranded_idle_usd"`
+	StrandedBlock  capcli.USD            `json:"stranded_blocked_usd"`
+	StrandedDown   capcli.USD            `json:"stranded_down_usd"`
+	PerGPUHour     *capcli.USD           `json:"per_used_gpu_hour_usd"`
+	CommittedUsed  *float64              `json:"commitment_utilisation"`
+	CommittedCover *float64              `json:"commitment_coverage"`
+	ByTier         map[string]capcli.USD `json:"by_tier"`
+	ByTenant       map[string]capcli.USD `json:"by_tenant"`
+	ByMonth        map[string]capcli.USD `json:"by_month"`
+	Unallocated    capcli.USD            `json:"unallocated_usd"`
+}
+
+type poolJSON struct {
+	Name  string `json:"pool"`
+	Terms string `json:"terms"`
+	Model string `json:"gpu_model"`
+	spanJSON
+	Cost     capcli.USD `json:"cost_usd"`
+	Stranded capcli.USD `json:"stranded_usd"`
+}
+
+type tenantJSON struct {
+	Name        string         `json:"tenant"`
+	Jobs        int64          `json:"jobs"`
+	Finished    int64          `json:"finished"`
+	Preemptions int64          `json:"preemptions"`
+	Used        capcli.GPUTime `json:"used_gpu_hours"`
+	WaitMean    float64        `json:"wait_mean_s"`
+	WaitP50     capcli.Seconds `json:"wait_p50_s"`
+	WaitP95     capcli.Seconds `json:"wait_p95_s"`
+	Direct      capcli.USD     `json:"direct_usd"`
+	Share       capcli.USD     `json:"stranded_share_usd"`
+	Cost        capcli.USD     `json:"cost_usd"`
+}
+
+type loadJSON struct {
+	Partition string         `json:"partition"`
+	Model     string         `json:"gpu_model"`
+	Jobs      int64          `json:"jobs"`
+	Work      capcli.GPUTime `json:"work_gpu_hours"`
+	GPUs      int            `json:"committed_gpus"`
+	Capacity  capcli.GPUTime `json:"capacity_gpu_hours"`
+	Load      *float64       `json:"offered_load"`
+	Drains    *bool          `json:"drains"`
+}
+
+type refusedJSON struct {
+	ID        string `json:"job_id"`
+	Tenant    string `json:"tenant"`
+	Partition string `json:"partition"`
+	Model     string `json:"gpu_model"`
+	GPUs      int    `json:"gpus"`
+	Why       string `json:"why"`
+}
+
+type limitJSON struct {
+	Limit string `json:"limit"`
+	Held  *bool  `json:"held"`
+}
+
+// json gives the run as it is written.
+func (r *outcome) json() runJSON {
+	res, s := r.result, r.plan.scenario
+	j := &res.Jobs
+	out := runJSON{
+		Scenario: s.Name, Policy: s.PolicyName(), Placement: s.PlacementName(), Seed: uint64(r.seed), Run: r.run,
+		Trace: r.plan.source.name, Start: res.Record.Start, Ended: res.Ended,
+		Jobs: jobsJSON{
+			j.Read, j.Finished, j.Waiting, j.Running, j.Unplaceable, j.CPUOnly, j.Preemptions, j.Losses, j.Killed, j.Deadlines, j.Misses,
+		},
+		WaitMean: res.Wait.Mean, WaitP50: res.Wait.P50, WaitP95: res.Wait.P95, WaitP99: res.Wait.P99, WaitMax: res.Wait.Max,
+		JCTMean: res.MeanJCT, BoundedSlowdown: res.BoundedSlowdown, Makespan: res.Makespan,
+		Queue:            queueJSON{res.QueueMax, res.QueueMean},
+		Capacity:         r.capacity(),
+		Cost:             r.cost(),
+		OutsideThePeriod: r.outside,
+		Pools:            []poolJSON{}, Tenants: []tenantJSON{}, Loads: []loadJSON{}, UnplaceableJobs: []refusedJSON{}, Limits: []limitJSON{},
+	}
+	for p := range res.Record.Pools {
+		l, pool := &r.invoice.ByPool[p], &res.Record.Pools[p]
+		out.Pools = append(out.Pools, poolJSON{pool.Name, pool.Terms.String(), pool.GPUModel, span(l.Time), l.Cost, l.Stranded()})
+	}
+	for i, t := range res.Tenants {
+		b := &r.invoice.ByTenant[i]
+		out.Tenants = append(out.Tenants, tenantJSON{
+			t.Name, t.Jobs, t.Finished, t.Preempted, b.Used, t.Wait.Mean, t.Wait.P50, t.Wait.P95, b.Direct, b.Share, b.Total,
+		})
+	}
+	slices.SortStableFunc(out.Tenants, func(a, b tenantJSON) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range res.Loads {
+		out.Loads = append(out.Loads, loadOf(&res.Loads[i]))
+	}
+	for _, x := range res.Refused {
+		out.UnplaceableJobs = append(out.UnplaceableJobs, refusedJSON{x.ID, x.Tenant, x.Partition, x.GPUModel, x.GPUs, x.Why})
+	}
+	for _, c := range s.Limits {
+		l := limitJSON{Limit: c.String()}
+		if holds, known := c.Holds(r.metric); known {
+			l.Held = &holds
+		}
+		out.Limits = append(out.Limits, l)
+	}
+	return out
+}
+
+func span(s simulate.Span) spanJSON {
+	return spanJSON{s.Offered, s.Used, s.Idle, s.Blocked, s.Down}
+}
+
+func loadOf(l *simulate.Load) loadJSON {
+	out := loadJSON{Partition: l.Partition, Model: l.GPUModel, Jobs: l.Jobs, Work: l.Work, GPUs: l.GPUs, Capacity: l.Capacity}
+	if l.Capacity > 0 {
+		load := l.Offered()
+		drains := load < 1
+		out.Load, out.Drains = &load, &drains
+	}
+	return out
+}
+
+func (r *outcome) capacity() capacityJSON {
+	all, committed := r.invoice.Total.Time, r.invoice.ByTier[billing.Committed].Time
+	out := capacityJSON{
+		spanJSON: span(all), Stranded: committed.Idle + committed.Blocked + committed.Down,
+		StrandedIdle: committed.Idle, StrandedBlock: committed.Blocked, StrandedDown: committed.Down,
+		Goodput: r.result.Goodput, Redone: r.result.Redone, Fragmentation: r.result.Fragmentation,
+	}
+	if all.Offered > 0 {
+		rate := float64(all.Used) / float64(all.Offered)
+		out.AllocationRate = &rate
+	}
+	return out
+}
+
+func (r *outcome) cost() costJSON {
+	inv := r.invoice
+	t, committed := &inv.Total, &inv.ByTier[billing.Committed]
+	out := costJSON{
+		Total: t.Cost, Stranded: committed.Stranded(), StrandedIdle: committed.Idle, StrandedBlock: committed.Blocked,
+		StrandedDown: committed.Down, Unallocated: inv.Unallocated,
+		ByTier: map[string]capcli.USD{}, ByTenant: map[string]capcli.USD{}, ByMonth: map[string]capcli.USD{},
+	}
+	if t.Unlisted == 0 {
+		out.Equivalent = &t.Equivalent
+	}
+	if rate, ok := t.SavingsRate(); ok {
+		out.Savings = &rate
+	} else {
+		out.WhyNoSavings = inv.WhyNoSavings()
+	}
+	if unit, ok := t.UnitCost(); ok {
+		out.PerGPUHour = &unit
+	}
+	if u, ok := inv.Utilisation(); ok {
+		out.CommittedUsed = &u
+	}
+	if c, ok := inv.Coverage(); ok {
+		out.CommittedCover = &c
+	}
+	for tier := range inv.ByTier {
+		out.ByTier[billing.Tier(tier).String()] = inv.ByTier[tier].Cost
+	}
+	for i := range inv.ByTenant {
+		out.ByTenant[inv.ByTenant[i].Name] += inv.ByTenant[i].Total
+	}
+	for i := range inv.ByMonth {
+		out.ByMonth[inv.ByMonth[i].Start.Std().Format("2006-01")] += inv.ByMonth[i].Line.Cost
+	}
+	return out
+}

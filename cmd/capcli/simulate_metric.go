@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"capcli"
+	"capcli/scenarios"
+	"capcli/simulate/billing"
+)
+
+// metric gives a figure of the run by the name that limits and --fail-if use:
+// the names of scenarios.Metrics. It is false where the figure is not known.
+func (r *outcome) metric(name string) (float64, bool) {
+	res, inv, c := r.result, r.invoice, r.capacity()
+	j, wait, committed := &res.Jobs, &res.Wait, &inv.ByTier[billing.Committed]
+	v, ok := map[string]float64{
+		"wait_mean": wait.Mean, "wait_p50": float64(wait.P50), "wait_p95": float64(wait.P95), "wait_p99": float64(wait.P99),
+		"wait_max": float64(wait.Max), "jct_mean": res.MeanJCT, "bounded_slowdown_mean": res.BoundedSlowdown,
+		"makespan": float64(res.Makespan), "queue_max": float64(res.QueueMax), "queue_mean": res.QueueMean,
+		"waiting": float64(j.Waiting), "unplaceable": float64(j.Unplaceable), "finished": float64(j.Finished),
+		"preemptions": float64(j.Preemptions), "deadline_misses": float64(j.Misses),
+		"cost": inv.Total.Cost.Float(), "total": inv.Total.Cost.Float(), "committed": committed.Cost.Float(),
+		"on_demand": inv.ByTier[billing.OnDemand].Cost.Float(), "spot": inv.ByTier[billing.Spot].Cost.Float(),
+		"stranded_usd": committed.Stranded().Float(), "stranded_gpu_hours": c.Stranded.Hours(), "used_gpu_hours": c.Used.Hours(),
+		"idle_gpu_hours": c.Idle.Hours(), "blocked_gpu_hours": c.Blocked.Hours(), "down_gpu_hours": c.Down.Hours(),
+		"fragmentation_gpus_mean": c.Fragmentation,
+	}[name]
+	if ok {
+		return v, true
+	}
+	cost := r.cost()
+	rate := map[string]*float64{"effective_savings_rate": cost.Savings, "allocation_rate": c.AllocationRate}[name]
+	switch {
+	case rate != nil:
+		return *rate, true
+	case name == "on_demand_equivalent" && cost.Equivalent != nil:
+		return cost.Equivalent.Float(), true
+	}
+	return 0, false
+}
+
+// figure writes a metric of the run for people.
+func (r *outcome) figure(m scenarios.Metric) string {
+	v, ok := r.metric(m.Name)
+	if !ok {
+		return "n/a"
+	}
+	switch m.Unit {
+	case scenarios.InSeconds:
+		return capcli.Seconds(v + 0.5).String()
+	case scenarios.InUSD:
+		return capcli.USD(v*1e6 + 0.5).String()
+	case scenarios.InGPUHours:
+		return fmt.Sprintf("%.1f GPU-hours", v)
+	case scenarios.InShare:
+		return fmt.Sprintf("%.1f%%", 100*v)
+	case scenarios.InCount:
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/profile/trace"
+	"capcli/scenarios"
+	"capcli/simulate/billing"
+)
+
+// plan is one scenario under one policy and placement: a row of the result.
+type plan struct {
+	scenario *scenarios.Scenario
+	seed     capcli.Seed
+	source   jobSource
+	rates    []billing.Rate
+	open     func(name string) ([]byte, error)
+	notes    []string
+}
+
+// label names the plan for people.
+func (p *plan) label() string {
+	return fmt.Sprintf("%s (%s, %s)", p.scenario.Name, p.scenario.PolicyName(), p.scenario.PlacementName())
+}
+
+// plans makes one plan for each scenario, policy and placement.
+func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*plan, error) {
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	held := &heldJobs{}
+	var out []*plan
+	for _, name := range args {
+		policies, placements := orOne(o.policies), orOne(o.placements)
+		for _, policy := range policies {
+			for _, placement := range placements {
+				p, err := o.plan(ctx, e, name, policy, placement, held)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	return out, nil
+}
+
+// orOne makes a list to go over where none was given.
+func orOne(list []string) []string {
+	if len(list) == 0 {
+		return []string{""}
+	}
+	return list
+}
+
+// plan reads a scenario, changed by the flags.
+func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placement string, held *heldJobs) (*plan, error) {
+	text, file, made, err := o.text(ctx, e, name, held)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scenarios.Parse(file, text, o.sets...)
+	if err != nil {
+		return nil, err
+	}
+	s.Policy.Name = cmp.Or(policy, s.Policy.Name)
+	s.Placement = cmp.Or(placement, s.Placement)
+	s.Policy.Perfect = s.Policy.Perfect || o.perfect
+	p := &plan{scenario: s, seed: s.Seed, notes: made}
+	if o.seed >= 0 {
+		p.seed = capcli.Seed(o.seed)
+	}
+	p.open = func(name string) ([]byte, error) { return readBeside(e, s.Dir, name) }
+	if p.rates, err = s.Rates(scenarios.Options{Seed: p.seed, Open: p.open}); err != nil {
+		return nil, err
+	}
+	return p, o.jobsOf(e, p, held)
+}
+
+// text gives the scenario called name: a file, one of the library, or "" for
+// the default; with a trace and no scenario, one that fits the trace.
+func (o *simulateOptions) text(ctx context.Context, e *env, name string, held *heldJobs) (text []byte, file string, notes []string, err error) {
+	if name == "" && o.trace != "" {
+		f, err := o.fitting(ctx, e, held)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		return f.text, "trace.yaml", []string{f.note}, nil
+	}
+	if name == "" {
+		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
+		name = "default"
+	}
+	if b, ok := scenarios.Library(name); ok {
+		return b, name + ".yaml", nil, nil
+	}
+	b, err := readFile(e, name, scenarioMax)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./\\") {
+		return nil, "", nil, unknownScenario(name)
+	}
+	return b, name, nil, err
+}
+
+// scenarioMax is the most bytes that are read of a scenario: one more than the
+// parser takes, so that it can say so.
+const scenarioMax = 1<<20 + 1
+
+func unknownScenario(name string) error {
+	var c capcli.Catalog[struct{}]
+	c.Kind = "scenario"
+	for _, n := range scenarios.Names() {
+		c.Add(n, "", struct{}{})
+	}
+	_, err := c.Get(name)
+	return err
+}
+
+// readFile reads a small file whole, at most limit bytes of it.
+func readFile(e *env, name string, limit int64) ([]byte, error) {
+	in, done, err := openInput(e, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = done.Close() }()
+	b, err := io.ReadAll(io.LimitReader(in.R, limit))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// besideMax bounds a file that a scenario names: node lists, availability.
+const besideMax = 256 << 20
+
+// readBeside opens a file that a scenario in dir names, plain whatever packed it.
+func readBeside(e *env, dir, name string) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	in, done, err := openInput(e, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = done.Close() }()
+	r, err := trace.Unpack(in)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, besideMax+1))
+	if err == nil && len(b) > besideMax {
+		err = &capcli.InputError{File: name, Text: "expected at most 256 MiB, found more"}
+	}
+	return b, err
+}
+
+func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return scenarios.Names(), cobra.ShellCompDirectiveDefault
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// save writes each plan's runs into a folder of --out: result.json, which
+// capcli compare reads.
+func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) error {
+	if o.dir == "" {
+		return nil
+	}
+	var wrote []string
+	for i, p := range plans {
+		folder := filepath.Join(o.dir, p.folder(plans))
+		data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Notes: p.notes}
+		for _, r := range results[i] {
+			data.Runs = append(data.Runs, r.json())
+		}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(data); err != nil {
+			return err
+		}
+		if err := e.disk.mkdir(folder); err != nil {
+			return &outputError{path: folder, err: err}
+		}
+		if err := writeWhole(e, filepath.Join(folder, resultFile), b.Bytes()); err != nil {
+			return err
+		}
+		wrote = append(wrote, folder)
+	}
+	next := ""
+	if len(wrote) > 1 {
+		next = fmt.Sprintf(". next: capcli compare %s %s", wrote[0], wrote[1])
+	}
+	e.say("wrote " + strings.Join(wrote, ", ") + next)
+	return nil
+}
+
+// resultFile is the name of the result in a plan's folder.
+const resultFile = "result.json"
+
+// folder is the plan's name as a folder: its scenario, with the policy and the
+// placement where another plan has the same scenario. What is no letter, digit,
+// dot or dash becomes a dash, so a name cannot lead elsewhere.
+func (p *plan) folder(all []*plan) string {
+	name := p.scenario.Name
+	for _, other := range all {
+		if other != p && other.scenario.Name == name {
+			name += "-" + p.scenario.PolicyName() + "-" + p.scenario.PlacementName()
+			break
+		}
+	}
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '-'
+	}, name)
+	if safe = strings.TrimLeft(safe, "."); safe == "" {
+		return "plan"
+	}
+	return safe
+}
