@@ -1,0 +1,53 @@
+package scenarios
+
+import (
+	"math"
+
+	"capcli"
+)
+
+// rhythm is how much comes over the day and the week: a cosine with its top at
+// the peak hour, times a factor on Saturdays and Sundays, in UTC.
+type rhythm struct {
+	swing   float64 // top over bottom of the day
+	peak    float64 // hour of the top
+	weekend float64
+}
+
+func (c *WorkClass) rhythm() rhythm {
+	r := rhythm{max(1, c.DaySwing), c.PeakHour, c.Weekend}
+	if r.weekend == 0 {
+		r.weekend = 1
+	}
+	return r
+}
+
+// day is 1 at the top, 1/swing at the bottom.
+func (r *rhythm) day(t float64) float64 {
+	hour := t/3600 - r.peak
+	low := 1 / r.swing
+	return low + (1-low)*(1+math.Cos(2*math.Pi*hour/24))/2
+}
+
+// week is 1 on weekdays.
+func (r *rhythm) week(t float64) float64 {
+	days := math.Floor(t / float64(capcli.Day))
+	day := math.Mod(days+4, 7) // 1970-01-01 was a Thursday; 0 is Sunday
+	if day < 0 {
+		day += 7
+	}
+	if day == 0 || day == 6 {
+		return r.weekend
+	}
+	return 1
+}
+
+// at is the intensity at an instant (seconds since 1970) against that of the
+// busiest instant of a weekday.
+func (r *rhythm) at(t float64) float64 { return r.day(t) * r.week(t) }
+
+// top is the largest value of at.
+func (r *rhythm) top() float64 { return max(1, r.weekend) }
+
+// mean is the mean of at over whole weeks.
+func (r *rhythm) mean() float64 { return (1 + 1/r.swing) / 2 * (5 + 2*r.weekend) / 7 }

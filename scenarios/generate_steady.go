@@ -1,0 +1,90 @@
+package scenarios
+
+import (
+	"math"
+
+	"capcli"
+)
+
+// every is the length of a steady cycle or a service step.
+func (c *WorkClass) every() capcli.Seconds {
+	if c.Every > 0 {
+		return c.Every
+	}
+	return capcli.Hour
+}
+
+// gang is the GPUs of a job of steady work, or of a replica.
+func (c *WorkClass) gang() int {
+	switch {
+	case c.JobGPUs > 0:
+		return c.JobGPUs
+	case c.Kind == SteadyWork:
+		return max(1, c.GPUs)
+	}
+	return 1
+}
+
+// waves is work that is no matter of chance: each step begins with a wave of
+// equal jobs, which the next wave follows without a gap, or after one.
+type waves struct {
+	template
+	wave    func(at capcli.Seconds) int // jobs of the step that begins then
+	run     capcli.Seconds              // length of a job, unless the end cuts it
+	at      capcli.Seconds              // of the present step
+	size    int                         // jobs of the present step
+	told    int                         // of those made
+	tenants shares
+}
+
+// newSteady holds GPUs for a share of each cycle, from its beginning. The share
+// is exact to the second of a cycle.
+func newSteady(t template) *waves {
+	share := t.c.BusyShare
+	if share == 0 {
+		share = 1
+	}
+	w := &waves{run: capcli.Seconds(math.Round(share * float64(t.c.every())))}
+	w.wave = func(capcli.Seconds) int { return t.c.GPUs / t.c.gang() }
+	return w.begin(t)
+}
+
+// newService has as many replicas in each step as its first instant asks for,
+// to the nearest whole one: Replicas at the peak hour of a weekday, and
+// Replicas / DaySwing half a day off.
+func newService(t template) *waves {
+	r := t.c.rhythm()
+	w := &waves{run: t.c.every()}
+	w.wave = func(at capcli.Seconds) int {
+		return int(math.Round(float64(t.c.Replicas) * r.at(float64(t.start)+float64(at))))
+	}
+	return w.begin(t)
+}
+
+func (w *waves) begin(t template) *waves {
+	w.template, w.at = t, t.from
+	for _, t := range t.c.Tenants {
+		w.tenants.add(t.Weight)
+	}
+	if w.at < w.end {
+		w.size = w.wave(w.at)
+	}
+	return w
+}
+
+func (w *waves) next() (capcli.Job, bool) {
+	for w.told == w.size || w.run == 0 {
+		if w.at += w.c.every(); w.at >= w.end {
+			return capcli.Job{}, false
+		}
+		w.told, w.size = 0, w.wave(w.at)
+	}
+	j := w.job(w.at, w.c.gang(), min(w.run, w.end-w.at))
+	if len(w.c.Tenants) > 0 {
+		// The middle of the job's place in the wave, so that shares are as near
+		// to the weights as whole jobs allow.
+		j.Tenant = w.c.Tenants[w.tenants.at((float64(w.told)+0.5)/float64(w.size))].Name
+	}
+	w.told++
+	return j, true
+}
