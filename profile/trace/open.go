@@ -125,6 +125,9 @@ func (r *Reader) sniff(head []byte) (string, error) {
 	}
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
 	hint := "name it with --format; formats: " + strings.Join(Formats.Names(), ", ")
+	if len(headColumns(head)) > 1 {
+		hint += "; or give its columns our names: --map submit=their_name,gpus=their_name,run_s=their_name"
+	}
 	if bytes.Count(first, []byte{'|'}) >= 3 || bytes.IndexByte(first, 0x1f) >= 0 {
 		hint = "if it is a sacct dump without a header, name its columns with --columns, the list given to sacct --format"
 	}

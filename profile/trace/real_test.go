@@ -89,3 +89,34 @@ func TestHeliosSchemas(t *testing.T) {
 		}
 	}
 }
+
+// TestGoldenInputs: what public simulators were fed from the same logs (their
+// output names job, GPUs and run time) is what we read.
+func TestGoldenInputs(t *testing.T) {
+	for _, c := range []struct{ log, folder, golden, partition string }{
+		{"philly_sia.csv.gz", "philly", "helios-fifo-philly11cb48-8n.csv.gz", "11cb48"},
+		{"cluster_log_helios_schema.csv", "helios", "helios-fifo-venus-vcvGl.csv.gz", "vcvGl"},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			jobs, _ := readAll(t, shared(t, "data", c.folder, c.log), Options{})
+			byID := map[string]capcli.Job{}
+			for _, j := range jobs {
+				byID[j.ID] = j
+			}
+			fed, rep := readAll(t, shared(t, "golden", "dl", c.golden), Options{})
+			if rep.Format != "helios" || len(fed) < 1000 {
+				t.Fatalf("got %+v", rep)
+			}
+			var shift capcli.Time
+			for i, want := range fed {
+				got := byID[want.ID]
+				if i == 0 {
+					shift = got.Submit - want.Submit
+				}
+				if got.GPUs != want.GPUs || got.Run != want.Run || got.Partition != c.partition || got.Submit-want.Submit != shift {
+					t.Fatalf("got %+v, want %+v", got, want)
+				}
+			}
+		})
+	}
+}

@@ -47,6 +47,8 @@ func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte
 	}
 	if col, bad := d.times(&job, cells); bad == noZone {
 		return false, d.r.noZone(line, Columns[col], cells[col])
+	} else if bad == gapHour {
+		return d.r.Reject(line, raw, string(gapHour)+", "+string(trim(cells[col])[:10])), nil
 	} else if bad != flawless {
 		return d.r.Reject(line, raw, Columns[col]+": "+string(bad)), nil
 	}

@@ -27,7 +27,7 @@ func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 	}
 	if bad != flawless {
 		if bad == gapHour {
-			bad += flaw(", " + string(b[:10]))
+			bad += flaw(", " + string(trim(b)[:10]))
 		}
 		return capcli.NoTime, bad
 	}
