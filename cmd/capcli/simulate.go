@@ -82,7 +82,7 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err != nil {
 		return err
 	}
-	doc, err := describeRuns(plans, results, o.output.form == "" || o.output.form == "table" || o.output.form == "md")
+	doc, err := describeRuns(plans, results, o.output.shape(e))
 	if err != nil {
 		return err
 	}

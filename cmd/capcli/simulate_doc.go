@@ -14,7 +14,8 @@ import (
 // describeRuns says the results: one sentence, then tables; a single run in
 // depth, several plans side by side. People see the largest tenants only when
 // there are many; programs see all.
-func describeRuns(plans []*plan, results [][]*outcome, people bool) (report.Doc, error) {
+func describeRuns(plans []*plan, results [][]*outcome, form string) (report.Doc, error) {
+	people := form == "table" || form == "md"
 	data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Runs: []runJSON{}}
 	for i := range results {
 		for _, r := range results[i] {
@@ -23,7 +24,9 @@ func describeRuns(plans []*plan, results [][]*outcome, people bool) (report.Doc,
 	}
 	d := report.Doc{Title: "capcli simulate", Data: data}
 	for i, p := range plans {
-		d.Notes = append(d.Notes, p.notes...)
+		if form != "csv" && form != "tsv" { // those have no place for what stderr has said
+			d.Notes = append(d.Notes, p.notes...)
+		}
 		d.Notes = append(d.Notes, results[i][0].warnings()...)
 	}
 	d.Notes = slices.Compact(d.Notes)
