@@ -1,6 +1,7 @@
 // Package trace reads job logs as streams of capcli.Job, in memory that does
-// not grow with the log (but for eight to sixteen bytes for each job id whose
-// repetition must be noticed).
+// not grow with the log, but for some twenty bytes for each job id that does
+// not count up from the one before it (see IDs). A sacct dump holds back its
+// last 65,536 jobs, of which further rows may come.
 //
 // A reader is made by Open, which undoes gzip and zstd, tells the format from
 // the first bytes when it is not named, and holds the input to limits. Jobs
