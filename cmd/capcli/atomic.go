@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"sync"
 )
 
 // output is a file on its way out. What is written goes to a temporary file in
@@ -85,6 +86,7 @@ func (o *output) begin(old fs.FileInfo) error {
 			return o.fail(err, hint)
 		}
 		o.file, o.to = f, f
+		o.e.temps.add(o.temp)
 		return nil
 	}
 }
@@ -138,6 +140,7 @@ func (o *output) publish() error {
 	if o.final == "" {
 		return nil
 	}
+	defer o.e.temps.drop(o.temp)
 	if err := o.e.disk.rename(o.temp, o.final); err != nil {
 		_ = o.e.disk.remove(o.temp)
 		return o.fail(err, "")
@@ -157,8 +160,9 @@ func (o *output) Abort() {
 	if o.file != nil {
 		_ = o.file.Close()
 	}
-	if o.temp != "" && o.final != "" {
+	if o.temp != "" {
 		_ = o.e.disk.remove(o.temp)
+		o.e.temps.drop(o.temp)
 	}
 }
 
@@ -173,4 +177,36 @@ func (o *output) failed(err error) error {
 
 func (o *output) fail(err error, hint string) error {
 	return &outputError{path: o.path, written: o.written, err: err, hint: hint, clean: o.final != ""}
+}
+
+// temps are the files that a program that must stop at once takes with it.
+type temps struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (t *temps) add(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.names = append(t.names, name)
+}
+
+func (t *temps) drop(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, n := range t.names {
+		if n == name {
+			t.names = append(t.names[:i], t.names[i+1:]...)
+			return
+		}
+	}
+}
+
+// removeAll removes the files. The lock stays taken: no file may take its final
+// name any more.
+func (t *temps) removeAll(d disk) {
+	t.mu.Lock()
+	for _, n := range t.names {
+		_ = d.remove(n)
+	}
 }

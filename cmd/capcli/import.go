@@ -48,7 +48,7 @@ func newImport(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
 	cmd.Flags().StringVar(&o.rejects, "rejects", "", "where rejected rows go: `FILE` (default: JOBS with the ending .rejects.csv)")
 	addTraceFlags(cmd, &o.trace)
-	addFormFlags(cmd, &o.output)
+	addFormFlag(cmd, &o.output)
 	return cmd
 }
 

@@ -30,6 +30,7 @@ type env struct {
 	stdout, stderr io.Writer
 	screen         screen
 	disk           disk
+	temps          *temps // files that have no final name yet
 	getenv         func(string) string
 	now            func() time.Time
 
@@ -100,7 +101,7 @@ func main() {
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		screen: screen{stdout: isOut, stderr: isErr, width: out},
-		disk:   osDisk(), getenv: os.Getenv, now: time.Now,
+		disk:   osDisk(), temps: &temps{}, getenv: os.Getenv, now: time.Now,
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -109,6 +110,7 @@ func main() {
 		first := stopped{<-signals}
 		stop(first) // the command finishes what it is in, or leaves nothing
 		<-signals
+		e.temps.removeAll(e.disk)
 		os.Exit(first.code())
 	}()
 	os.Exit(run(ctx, e, os.Args[1:]))
@@ -130,6 +132,7 @@ func (s stopped) code() int {
 func run(ctx context.Context, e *env, args []string) (code int) {
 	out := &watched{w: e.stdout}
 	e.stdout = out
+	e.stdin = &patientReader{ctx: ctx, r: e.stdin}
 	defer func() {
 		if v := recover(); v != nil {
 			code = crashed(e, v)

@@ -10,7 +10,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,6 +38,10 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(s *testscript.Env) error {
+			s.Setenv("GORACE", "atexit_sleep_ms=0") // else each call under -race takes a second
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    exits,
 			"pack":     pack,
@@ -133,6 +139,7 @@ func testEnv() (e *env, stdout, stderr *bytes.Buffer) {
 	return &env{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		disk:   osDisk(),
+		temps:  &temps{},
 		getenv: func(string) string { return "" },
 		now:    func() time.Time { return time.Unix(0, 0) },
 	}, stdout, stderr
@@ -220,6 +227,77 @@ func TestStoppedImportLeavesNothing(t *testing.T) {
 	}
 	if names := ls(t, dir); names != "jobs.csv" {
 		t.Errorf("left behind: %s", names)
+	}
+}
+
+// TestSignals stops a real process that waits for input: nothing is left behind.
+func TestSignals(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals here")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		signal syscall.Signal
+		code   int
+		said   string
+	}{
+		{syscall.SIGINT, 130, "error: stopped by interrupt\n"},
+		{syscall.SIGTERM, 143, "error: stopped by terminated\n"},
+	}
+	for _, tt := range tests {
+		bin, dir := t.TempDir(), t.TempDir()
+		name := filepath.Join(bin, "capcli") // under this name the test binary is the program
+		if err := os.Symlink(self, name); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(name, "import", "csv", "-", "--out", "jobs.csv")
+		var stderr bytes.Buffer
+		cmd.Dir, cmd.Stderr = dir, &stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, "job_id,submit,gpus,run_s\na,0,1,1\n"); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; ls(t, dir) == "" && i < 500; i++ {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := cmd.Process.Signal(tt.signal); err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != tt.code || stderr.String() != tt.said {
+			t.Errorf("%v: exit %d (%v), stderr %q, want %d and %q", tt.signal, code, err, stderr.String(), tt.code, tt.said)
+		}
+		if names := ls(t, dir); names != "" {
+			t.Errorf("%v: left behind: %s", tt.signal, names)
+		}
+	}
+}
+
+func TestStoppingAtOnceTakesTheTemporaryFiles(t *testing.T) {
+	dir := t.TempDir()
+	e, _, _ := testEnv()
+	done, err := e.create(filepath.Join(dir, "done"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := done.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.create(filepath.Join(dir, "half")); err != nil {
+		t.Fatal(err)
+	}
+	e.temps.removeAll(e.disk)
+	if names := ls(t, dir); names != "done" {
+		t.Errorf("there is %q, want only done", names)
 	}
 }
 

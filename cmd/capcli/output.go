@@ -30,12 +30,17 @@ func addOutputFlags(cmd *cobra.Command, o *outputOptions) {
 // addFormFlags is addOutputFlags without --out, for commands that have another
 // use for that name.
 func addFormFlags(cmd *cobra.Command, o *outputOptions) {
+	addFormFlag(cmd, o)
 	f := cmd.Flags()
-	f.StringVarP(&o.form, "output", "o", "", "`FORM` of the result: "+strings.Join(report.Forms.Names(), ", "))
 	f.StringVar(&o.table, "table", "", "only this table of the result, by `NAME`")
 	f.StringSliceVar(&o.columns, "columns", nil, "only these columns of the table, in this order: `a,b,c`")
 	f.BoolVar(&o.wide, "wide", false, "all columns, however narrow the terminal")
 	f.BoolVar(&o.excel, "excel", false, "csv that Excel opens as UTF-8")
+}
+
+// addFormFlag is only -o.
+func addFormFlag(cmd *cobra.Command, o *outputOptions) {
+	cmd.Flags().StringVarP(&o.form, "output", "o", "", "`FORM` of the result: "+strings.Join(report.Forms.Names(), ", "))
 	complete(cmd, "output", func() []string { return entries(&report.Forms) })
 }
 
