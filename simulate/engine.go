@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"capcli"
 )
@@ -53,6 +54,7 @@ type engine struct {
 	cfg        Config
 	c          *Cluster
 	empty      *Cluster // all nodes, nothing held: to tell what can never fit
+	imagined   *Cluster // see Turn.whatIf
 	agenda     agenda
 	slab       slab
 	queues     []*queue
@@ -119,6 +121,9 @@ func newEngine(cfg Config) (*engine, error) {
 		if p := cfg.Pools[i].Partition; p != "" {
 			e.partitions[p] = true
 		}
+	}
+	if o, learns := cfg.Placement.(Observer); learns {
+		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
 	}
 	e.turn.e = e
 	return e, nil

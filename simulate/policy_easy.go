@@ -36,6 +36,7 @@ type promise struct {
 	pool   int            // where it will run; -1 is nowhere as far as is known
 	shadow capcli.Seconds // when
 	extra  int64          // thousandths of GPUs that it leaves over then
+	then   *Cluster       // the nodes then, with the head in place; nil where only GPUs count
 }
 
 func (p *easy) Schedule(t *Turn) {
@@ -53,6 +54,9 @@ func (p *easy) Schedule(t *Turn) {
 		return
 	}
 	pr := p.promise(t, head)
+	if _, counted := t.e.cfg.Placement.(count); !counted && pr.pool >= 0 {
+		pr = p.promiseNodes(t, head)
+	}
 	if p.shortest {
 		p.backfillShortest(t, head, &pr)
 		return
@@ -86,10 +90,40 @@ func (p *easy) promise(t *Turn, head *Live) promise {
 	return pr
 }
 
+// promiseNodes is promise where it matters on which nodes GPUs come free: the
+// head is promised the first believed end after which its placement finds room.
+func (p *easy) promiseNodes(t *Turn, head *Live) promise {
+	w, pools := t.whatIf(), t.Pools(head)
+	last := t.Now()
+	for l := range t.Running() {
+		if end := max(l.believes, t.Now()+1); end > last {
+			if s := t.e.findIn(w, head, pools); len(s) > 0 {
+				return promised(w, s, last)
+			}
+			last = end
+		}
+		w.release(l.slices)
+	}
+	if s := t.e.findIn(w, head, pools); len(s) > 0 {
+		return promised(w, s, last)
+	}
+	return promise{pool: -1}
+}
+
+// promised puts the head in place on the imagined nodes.
+func promised(w *Cluster, s []Slice, at capcli.Seconds) promise {
+	w.take(s)
+	pool := int(s[0].Pool)
+	return promise{pool: pool, shadow: at, extra: w.state[pool].account.usable, then: w}
+}
+
 // may tells whether a job believed to run for est does not delay the head if
-// it starts now in pool.
-func (pr *promise) may(now, est capcli.Seconds, milli int64, pool int) bool {
-	return pool != pr.pool || now+est <= pr.shadow || milli <= pr.extra
+// it starts now on the slices.
+func (pr *promise) may(now, est capcli.Seconds, milli int64, s []Slice) bool {
+	if int(s[0].Pool) != pr.pool || now+est <= pr.shadow {
+		return true
+	}
+	return milli <= pr.extra && (pr.then == nil || pr.then.holds(s))
 }
 
 // try starts the job of en if it fits and does not delay the head.
@@ -98,14 +132,16 @@ func (pr *promise) try(t *Turn, en *entry) {
 	if len(s) == 0 {
 		return
 	}
-	pool := int(s[0].Pool)
-	if !pr.may(t.Now(), en.est, en.milli, pool) {
+	if !pr.may(t.Now(), en.est, en.milli, s) {
 		return
 	}
-	t.e.start(en.job, s)
-	if pool == pr.pool && t.Now()+en.est > pr.shadow {
+	if int(s[0].Pool) == pr.pool && t.Now()+en.est > pr.shadow {
 		pr.extra -= en.milli
+		if pr.then != nil {
+			pr.then.take(s)
+		}
 	}
+	t.e.start(en.job, s)
 }
 
 // backfillable are the jobs behind the head that might go ahead: by their GPUs

@@ -1,11 +1,13 @@
 package simulate_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"capcli"
@@ -64,6 +66,7 @@ func (c *smallCase) check(t *testing.T, policy string) {
 			GPUs: j.Procs, Deadline: capcli.NoTime,
 		}
 	}
+	slices.SortStableFunc(jobs, func(a, b capcli.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	got := starts{}
 	_, err := simulate.Run(context.Background(), simulate.Config{
 		Jobs: stream(jobs), Policy: mustPolicy(t, policy), Placement: mustPlacement(t, "count"),
