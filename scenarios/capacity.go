@@ -1,7 +1,7 @@
 package scenarios
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,7 +67,7 @@ const (
 	maxPerNode   = 4096
 )
 
-var kinds = []string{"owned", "reserved", "on_demand", "spot"}
+var kinds = [...]string{"owned", "reserved", "on_demand", "spot"}
 
 func capacityFields(c *Capacity) []field {
 	return []field{
@@ -103,7 +103,6 @@ func capacities(dst *[]Capacity) reader {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 			d.at(n, "capacity is empty; give at least one pool")
 		}
-		var names []string
 		taken := map[string]int{}
 		d.list(n, maxCapacity, "pools", func(i int, n *yaml.Node) {
 			var c Capacity
@@ -115,20 +114,24 @@ func capacities(dst *[]Capacity) reader {
 					taken[c.Name] = n.Line
 				}
 			}
-			names = append(names, c.Name)
 			*dst = append(*dst, c)
 		})
-		for i := range *dst {
-			c := &(*dst)[i]
-			for k := 1; c.Name == ""; k++ {
-				candidate := kinds[c.Kind]
-				if k > 1 {
-					candidate = fmt.Sprintf("%s%d", candidate, k)
-				}
-				if _, is := taken[candidate]; !is {
-					c.Name = candidate
-					taken[candidate] = 0
-				}
+		nameRest(*dst, taken)
+	}
+}
+
+// nameRest names the pools that have no name: owned, owned2 …
+func nameRest(pools []Capacity, taken map[string]int) {
+	var used [len(kinds)]int
+	for i := range pools {
+		c := &pools[i]
+		for c.Name == "" {
+			candidate := kinds[c.Kind]
+			if used[c.Kind]++; used[c.Kind] > 1 {
+				candidate += strconv.Itoa(used[c.Kind])
+			}
+			if _, is := taken[candidate]; !is {
+				c.Name = candidate
 			}
 		}
 	}
@@ -138,7 +141,7 @@ func capacities(dst *[]Capacity) reader {
 func kind(dst *simulate.Terms) reader {
 	return func(d *decoder, n *yaml.Node) {
 		var s string
-		choice(&s, "kind", kinds...)(d, n)
+		choice(&s, "kind", kinds[:]...)(d, n)
 		for i, k := range kinds {
 			if k == s {
 				*dst = simulate.Terms(i)

@@ -154,7 +154,7 @@ func (s *Scenario) checkCapacity(o *object) {
 		}
 		s.checkDates(o.d, c, e.value.Content[i])
 	}
-	if total > maxCommitted {
+	if total > maxCommitted && o.clean("capacity") {
 		o.onKey("capacity", "%d committed GPUs in all; at most %d are allowed", total, maxCommitted)
 	}
 }

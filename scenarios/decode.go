@@ -13,6 +13,7 @@ import (
 // decoder reads a tree into a Scenario and collects what is wrong with it.
 type decoder struct {
 	faults  []Fault
+	more    int // faults past the first maxFaults
 	lines   []string
 	sets    []string // overrides, by which nodes of line -1, -2 … came
 	steps   []string // where the reading is: "capacity", "[0]", "gpus"
@@ -211,11 +212,16 @@ func (o *object) onKey(name, format string, args ...any) {
 func (o *object) note(n *yaml.Node, name, format string, args ...any) {
 	before := len(o.d.faults)
 	o.d.at(n, format, args...)
-	path := name
-	if o.path != "" {
-		path = o.path + "." + name
+	if len(o.d.faults) > before {
+		o.d.faults[before].Path = o.pathOf(name)
 	}
-	o.d.faults[before].Path = path
+}
+
+func (o *object) pathOf(name string) string {
+	if o.path == "" {
+		return name
+	}
+	return o.path + "." + name
 }
 
 // missing notes that a field is not there, unless it probably is, under a
@@ -228,12 +234,12 @@ func (o *object) missing(name, format string, args ...any) {
 
 // clean tells whether the fields were read without a fault.
 func (o *object) clean(names ...string) bool {
+	if o.d.more > 0 {
+		return false
+	}
 	for _, f := range o.d.faults {
 		for _, name := range names {
-			path := name
-			if o.path != "" {
-				path = o.path + "." + name
-			}
+			path := o.pathOf(name)
 			if f.Path == path || strings.HasPrefix(f.Path, path+".") || strings.HasPrefix(f.Path, path+"[") {
 				return false
 			}

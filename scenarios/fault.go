@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"capcli"
@@ -22,7 +23,8 @@ type Fault struct {
 // Faults are all the things wrong with one scenario: the error that Parse gives.
 type Faults struct {
 	File    string
-	List    []Fault // overrides first, then by line and column
+	List    []Fault // overrides first, then by line and column; at most 1000
+	More    int     // that there are beside
 	Allowed string  // last line: the fields of the section where one was unknown
 	lines   []string
 }
@@ -34,18 +36,18 @@ const shown = 20
 // first twenty in full.
 func (f *Faults) Error() string {
 	var b strings.Builder
-	plural := "s"
-	if len(f.List) == 1 {
+	n, plural := len(f.List)+f.More, "s"
+	if n == 1 {
 		plural = ""
 	}
-	fmt.Fprintf(&b, "%s has %d problem%s; nothing was run\n\n", f.File, len(f.List), plural)
+	fmt.Fprintf(&b, "%s has %d problem%s; nothing was run\n\n", printable(f.File), n, plural)
 	for i := range f.List[:min(shown, len(f.List))] {
 		f.write(&b, &f.List[i])
 	}
-	if more := len(f.List) - shown; more > 0 {
+	if more := n - shown; more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
-	b.WriteString("\n" + f.Allowed)
+	b.WriteString("\n" + printable(f.Allowed))
 	return b.String()
 }
 
@@ -68,13 +70,13 @@ func (f *Faults) sort() {
 func (f *Faults) write(b *strings.Builder, x *Fault) {
 	switch {
 	case x.Set != "":
-		fmt.Fprintf(b, "--set %s  %s\n", x.Set, x.Text)
+		fmt.Fprintf(b, "--set %s  %s\n", printable(x.Set), printable(x.Text))
 		return
 	case x.Line < 1 || x.Line > len(f.lines):
-		fmt.Fprintf(b, "%s  %s\n", f.File, x.Text)
+		fmt.Fprintf(b, "%s  %s\n", printable(f.File), printable(x.Text))
 		return
 	}
-	fmt.Fprintf(b, "%s:%d:%d  %s\n", f.File, x.Line, max(x.Col, 1), x.Text)
+	fmt.Fprintf(b, "%s:%d:%d  %s\n", printable(f.File), x.Line, max(x.Col, 1), printable(x.Text))
 	line, col := window(f.lines[x.Line-1], max(x.Col, 1))
 	number := fmt.Sprintf("%3d", x.Line)
 	mark := strings.Repeat("^", max(1, min(x.Len, utf8.RuneCountInString(line)-col+1)))
@@ -86,15 +88,20 @@ const (
 	before = 60  // of them before the fault
 )
 
-// window cuts a long line around col, and makes each control character a
-// space, so that the mark stands where it should.
-func window(line string, col int) (string, int) {
-	r := []rune(line)
-	for i := range r {
-		if r[i] < ' ' || r[i] >= 0x7f && r[i] < 0xa0 {
-			r[i] = ' '
+// printable makes each control character a space, so that a text stays on its
+// line and its characters keep their places.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
 		}
-	}
+		return r
+	}, s)
+}
+
+// window cuts a long line around col.
+func window(line string, col int) (string, int) {
+	r := []rune(printable(line))
 	if len(r) <= widest {
 		return string(r), min(col, len(r)+1)
 	}

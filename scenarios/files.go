@@ -61,7 +61,7 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			}
 			a, err := simulate.ParseAvailability(bytes.NewReader(b), polarities[c.Trace.Polarity])
 			if err != nil {
-				return nil, named(err, c.Trace.File)
+				return nil, inFile(err, c.Trace.File)
 			}
 			f.availability[c.Trace.key()] = a
 		}
@@ -84,8 +84,8 @@ func (a *Availability) key() string { return a.Polarity + " " + a.File }
 
 var polarities = map[string]simulate.Polarity{"available": simulate.CountsAvailable, "preempted": simulate.CountsPreempted}
 
-// named puts the file's name into an error about its text.
-func named(err error, file string) error {
+// inFile puts the file's name into an error about its text.
+func inFile(err error, file string) error {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
 		in.File = cmp.Or(in.File, file)

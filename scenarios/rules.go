@@ -68,14 +68,14 @@ func patiences(dst *[]simulate.Patience) reader {
 	}
 }
 
-var modes = []string{"suspend", "checkpoint", "restart"}
+var restartModes = []string{"suspend", "checkpoint", "restart"}
 
 // preemption reads what a job loses when it loses its GPUs.
 func preemption(dst *simulate.Restarts) reader {
 	return func(d *decoder, n *yaml.Node) {
-		mode := modes[0]
+		mode := restartModes[0]
 		d.object(n, "preemption", preemptionFields(&mode, &dst.Classes))
-		dst.Mode = simulate.Mode(slices.Index(modes, mode))
+		dst.Mode = simulate.Mode(slices.Index(restartModes, mode))
 	}
 }
 
@@ -173,7 +173,7 @@ func restartFields(c *simulate.RestartClass) []field {
 
 func preemptionFields(mode *string, classes *[]simulate.RestartClass) []field {
 	return []field{
-		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", choice(mode, "mode", modes...)},
+		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", choice(mode, "mode", restartModes...)},
 		{"classes", "how jobs save their work, the first that matches", restartClasses(classes)},
 	}
 }

@@ -113,7 +113,7 @@ func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
 		d.scenario(root, s)
 	}
 	if len(d.faults) > 0 {
-		f := &Faults{File: cmp.Or(file, "scenario"), List: d.faults, Allowed: d.allowed, lines: d.lines}
+		f := &Faults{File: cmp.Or(file, "scenario"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines}
 		if f.Allowed == "" {
 			f.Allowed = "a template with every field: capcli scenarios init"
 		}
@@ -140,7 +140,7 @@ func (s *Scenario) Set(path, value string) error {
 func (d *decoder) scenario(root *yaml.Node, s *Scenario) {
 	s.Period = Period{capcli.NoTime, capcli.NoTime}
 	s.Seed = DefaultSeed
-	if root.Kind != yaml.MappingNode {
+	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "capacity") == nil {
 		d.at(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
 		return
 	}

@@ -59,8 +59,8 @@ func Schema() []Section {
 }
 
 //go:embed template.yaml.txt
-var template string
+var templateText string
 
 // Template is a scenario to begin with: it can be run as it is, and says every
 // field that there is, most of them behind a #.
-func Template() string { return template }
+func Template() string { return templateText }

@@ -19,6 +19,7 @@ const (
 	maxCapacity = 4096
 	maxTenants  = 100_000
 	maxList     = 1000 // of any other list
+	maxFaults   = 1000 // that are kept; more are only counted
 )
 
 // readTree reads the one document of b. What is not YAML, or more of YAML than
@@ -37,11 +38,12 @@ func (d *decoder) readTree(b []byte) *yaml.Node {
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	var doc yaml.Node
-	if err := dec.Decode(&doc); err != nil {
+	err := dec.Decode(&doc)
+	if err != nil && !errors.Is(err, io.EOF) {
 		d.syntax(err)
 		return nil
 	}
-	if len(doc.Content) == 0 {
+	if err != nil || len(doc.Content) == 0 {
 		d.whole("the file has nothing but comments; a scenario begins with capcli: %s", version)
 		return nil
 	}
@@ -117,6 +119,10 @@ func (d *decoder) at(n *yaml.Node, format string, args ...any) {
 
 // within notes a fault at length characters of n's text, from the offset-th.
 func (d *decoder) within(n *yaml.Node, offset, length int, format string, args ...any) {
+	if len(d.faults) >= maxFaults {
+		d.more++
+		return
+	}
 	f := Fault{Line: n.Line, Col: n.Column + offset, Len: length, Path: d.path(), Text: fmt.Sprintf(format, args...)}
 	if n.Line < 0 {
 		f.Set, f.Line, f.Col = d.sets[-n.Line-1], 0, 0
@@ -132,14 +138,13 @@ func (d *decoder) whole(format string, args ...any) {
 // length is how many characters n takes on its first line, as far as that is
 // easily told: 1 for a map or a list.
 func (d *decoder) length(n *yaml.Node) int {
-	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.lines) {
+	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.lines) || len(d.faults) >= maxFaults {
 		return 1
 	}
-	text := []rune(d.lines[n.Line-1])
-	if n.Column > len(text) {
+	rest := after(d.lines[n.Line-1], n.Column-1)
+	if rest == "" {
 		return 1
 	}
-	rest := string(text[n.Column-1:])
 	if q := rest[0]; q == '"' || q == '\'' {
 		if end := strings.IndexByte(rest[1:], q); end >= 0 {
 			return utf8.RuneCountInString(rest[:end+2])
@@ -150,4 +155,15 @@ func (d *decoder) length(n *yaml.Node) int {
 		return max(1, utf8.RuneCountInString(n.Value))
 	}
 	return 1
+}
+
+// after is the rest of s past n characters.
+func after(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[i:]
+		}
+		n--
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"strings"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -12,8 +14,8 @@ func workload(dst **Workload) reader {
 		w := &Workload{Start: capcli.NoTime}
 		*dst = w
 		o := d.object(n, "jobs.generate", workloadFields(w))
-		if o != nil && len(w.Classes) == 0 && o.clean("classes") {
-			o.missing("classes", "classes is missing: at least one kind of work")
+		if o != nil && len(w.Classes) == 0 && w.Mix == "" && o.clean("classes", "mix") {
+			o.missing("classes", "give classes, at least one kind of work, or a mix")
 		}
 	}
 }
@@ -202,6 +204,10 @@ func (s *Scenario) checkWorkload(o *object) {
 		o.d.at(at, "generate needs start and span, or a period to take them from")
 	case w.Span < 0 || s.Period.Known() && (w.Start < s.Period.Start || w.Start >= s.Period.End):
 		o.d.at(at, "generate starts outside the period")
+	default:
+		if err := w.Validate(); err != nil {
+			o.d.at(at, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
 	}
 }
 
@@ -210,6 +216,7 @@ func workloadFields(w *Workload) []field {
 		{"start", "first day; that of the period where left out", date(&w.Start)},
 		{"span", "for so long; the period's length where left out", duration(&w.Span, 1)},
 		{"scale", "all random classes come so many times as often", number(&w.Scale, 1e-6, 1e6)},
+		{"mix", "a mix of classes fitted to a real cluster: " + strings.Join(Mixes.Names(), ", "), catalogued(&w.Mix, "mix", Mixes.Names())},
 		{"classes", "kinds of work that come side by side", workClasses(&w.Classes)},
 	}
 }

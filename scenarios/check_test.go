@@ -1,0 +1,90 @@
+package scenarios
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestParseCheck(t *testing.T) {
+	for _, x := range []struct {
+		text, metric, op string
+		value            float64
+	}{
+		{"wait_p95<=30m", "wait_p95", "<=", 1800},
+		{"wait_p95_s > 90", "wait_p95", ">", 90},
+		{"wait_mean<1.5", "wait_mean", "<", 1.5},
+		{"cost<=$1.7M", "cost", "<=", 1_700_000},
+		{"cost <= 1,695,168.00", "cost", "<=", 1_695_168},
+		{"total_usd>=85k", "total", ">=", 85_000},
+		{"allocation_rate<93%", "allocation_rate", "<", 0.93},
+		{"effective_savings_rate<-0.5", "effective_savings_rate", "<", -0.5},
+		{"unplaceable!=0", "unplaceable", "!=", 0},
+		{"waiting=0", "waiting", "==", 0},
+		{"stranded_gpu_hours>12k", "stranded_gpu_hours", ">", 12_000},
+		{"makespan<=45d", "makespan", "<=", 45 * 86400},
+	} {
+		c, err := ParseCheck(x.text)
+		if err != nil || c.Metric.Name != x.metric || c.Op != x.op || math.Abs(c.Value-x.value) > 1e-6 {
+			t.Errorf("%s: got %s %s %v, %v; want %s %s %v", x.text, c.Metric.Name, c.Op, c.Value, err, x.metric, x.op, x.value)
+		}
+	}
+	for _, x := range []struct{ text, want string }{
+		{"wait_p59<=30m", `did you mean "wait_p50"?`},
+		{"karma<3", "have wait_mean, wait_p50"},
+		{"wait_p95", "is no condition"},
+		{"wait_p95!30m", "is no condition"},
+		{"wait_p95<=", "no length of time"},
+		{"cost<=NaN", "no amount"},
+		{"cost<=-3", "no amount"},
+		{"cost<=1,70", "no amount"},
+		{"allocation_rate<93", "no share"},
+		{"waiting<many", "no number"},
+	} {
+		if _, err := ParseCheck(x.text); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: got %v, want …%s…", x.text, err, x.want)
+		}
+	}
+}
+
+func TestHolds(t *testing.T) {
+	get := func(m string) (float64, bool) {
+		v, ok := map[string]float64{"wait_p95": 1800, "cost": math.NaN()}[m]
+		return v, ok
+	}
+	for _, x := range []struct {
+		text         string
+		holds, known bool
+	}{
+		{"wait_p95<=30m", true, true},
+		{"wait_p95<30m", false, true},
+		{"wait_p95>=30m", true, true},
+		{"wait_p95>30m", false, true},
+		{"wait_p95==30m", true, true},
+		{"wait_p95!=30m", false, true},
+		{"cost<=1", false, false},
+		{"makespan<=1", false, false},
+	} {
+		c, err := ParseCheck(x.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holds, known := c.Holds(get); holds != x.holds || known != x.known {
+			t.Errorf("%s: got %v, %v; want %v, %v", x.text, holds, known, x.holds, x.known)
+		}
+	}
+}
+
+func TestLimitsBoundTheRightSide(t *testing.T) {
+	s, err := Parse("s.yaml", []byte(head+"limits: {cost: 1.70M, allocation_rate: 60%, wait_max: '< 2d', stranded_usd: $0}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range s.Limits {
+		got = append(got, c.String())
+	}
+	if want := "cost <= 1.70M, allocation_rate >= 60%, wait_max < 2d, stranded_usd <= $0"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
+	}
+}

@@ -1,0 +1,105 @@
+package scenarios
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"capcli/simulate"
+)
+
+// FuzzParse: whatever the bytes, either faults that point into the file, or a
+// scenario that gives a run whose parts are in their limits.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(full), "capacity[0].gpus=72")
+	f.Add([]byte(reserve64), "policy=easy")
+	f.Add([]byte(Template()), "jobs.generate.classes[0].run_p95=3h")
+	f.Add([]byte("capcli: scenario/v1\ncapacity: [{kind: spot, nodes_file: a, price: 1, availability: {file: b, polarity: available}}]"), "overflow.patience=never")
+	f.Add([]byte("a: &x [*x]\n<<: {b: !!int 1}\n? [c]\n: d\n---\n"), "[0]=1")
+	f.Add([]byte("\t- {"), "=")
+	for _, name := range Names() {
+		b, _ := Library(name)
+		f.Add(b, "seed=7")
+	}
+	f.Fuzz(func(t *testing.T, b []byte, set string) {
+		for _, sets := range [][]string{nil, {set}} {
+			s, err := Parse("fuzz.yaml", b, sets...)
+			if err != nil {
+				checkFaults(t, err, b)
+				continue
+			}
+			checkScenario(t, s)
+		}
+	})
+}
+
+func checkFaults(t *testing.T, err error, b []byte) {
+	var f *Faults
+	if !errors.As(err, &f) || len(f.List) == 0 {
+		t.Fatalf("got %v, want faults", err)
+	}
+	lines := strings.Count(string(b), "\n") + 1
+	for _, x := range f.List {
+		if x.Text == "" || x.Line < 0 || x.Line > lines || (x.Line > 0 && x.Col < 1) || (x.Set != "" && x.Line != 0) {
+			t.Errorf("fault %+v points nowhere in %d lines", x, lines)
+		}
+	}
+	text := err.Error()
+	if !utf8.ValidString(text) || strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) >= 0 {
+		t.Errorf("the message is no plain text: %q", text)
+	}
+	if n := strings.Count(text, "\n"); n > 4*shown+5 {
+		t.Errorf("the message has %d lines", n)
+	}
+}
+
+func checkScenario(t *testing.T, s *Scenario) {
+	open := func(name string) ([]byte, error) {
+		return nil, errors.New("no file " + name)
+	}
+	c, err := s.Config(nil, Options{Open: open})
+	if err != nil {
+		if !strings.Contains(err.Error(), "no file ") {
+			t.Errorf("a valid scenario gives no run: %v", err)
+		}
+		return
+	}
+	names := map[string]bool{}
+	for _, p := range c.Pools {
+		if p.Capacity() < 0 || p.Capacity() > maxGPUs || p.Nodes < 1 || p.From < 0 || p.Until < 0 || p.Name == "" || names[p.Name] {
+			t.Errorf("pool %+v is out of its limits", p)
+		}
+		names[p.Name] = true
+	}
+	rates, err := s.Rates(Options{Open: open})
+	if err != nil || len(rates) != len(c.Pools) {
+		t.Errorf("got %d rates for %d pools, %v", len(rates), len(c.Pools), err)
+	}
+	for _, r := range rates {
+		if r.Price < 0 || r.Price > dearest || r.OnDemand < 0 {
+			t.Errorf("rate %+v is out of its limits", r)
+		}
+	}
+	if c.Policy == nil || c.Placement == nil || c.Until < 0 || c.Until > longest {
+		t.Errorf("the run lacks something: %+v", c)
+	}
+	for _, p := range c.Overflow.Patience {
+		if p.Wait < Never || p.PerHour < 0 {
+			t.Errorf("patience %+v", p)
+		}
+	}
+	for _, k := range c.Restarts.Classes {
+		if k.Interval < 0 || k.Cost < 0 || k.Restart < 0 || k.MaxGPUs < 0 {
+			t.Errorf("restart class %+v", k)
+		}
+	}
+	if c.Restarts.Mode > simulate.Scratch {
+		t.Errorf("mode %d", c.Restarts.Mode)
+	}
+	before := s.Seed
+	if err := s.Set("seed", "77"); err != nil || s.Seed != 77 {
+		t.Errorf("setting the seed of a valid scenario: %v, seed %d, was %d", err, s.Seed, before)
+	}
+}

@@ -1,0 +1,33 @@
+package scenarios
+
+import (
+	"embed"
+	"strings"
+)
+
+// The library: each file begins with a comment on what it shows.
+//
+//go:embed *.yaml
+var library embed.FS
+
+// Default is the scenario of a run that names none.
+const Default = "default"
+
+// Names are the scenarios of the library, in order of name.
+func Names() []string {
+	entries, err := library.ReadDir(".")
+	if err != nil {
+		panic(err) // the files are in the program
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// Library gives the text of a scenario of the library.
+func Library(name string) ([]byte, bool) {
+	b, err := library.ReadFile(name + ".yaml")
+	return b, err == nil
+}
