@@ -26,6 +26,6 @@ bench: ; go test ./... -run '^$$' -bench . -benchmem -count 5
 ## golden: rewrite expected outputs; read the diff before committing it
 golden: ; go test ./cmd/... -update
 ## golden-check: every start against the reference simulators (needs ../shared)
-golden-check: ; go test ./cmd/capcli -run '^TestGolden' -count 1 -v -timeout 60m
+golden-check: ; .ci/golden
 ## cross: does it build for the other systems
 cross: ; .ci/cross
