@@ -143,7 +143,7 @@ func (w *Workload) source(c *WorkClass, seed capcli.Seed) source {
 	if c.Until > 0 {
 		end = min(end, c.Until)
 	}
-	t := template{c: c, start: w.Start, from: c.From, end: end, stem: append(make([]byte, 0, len(c.Name)+24), c.Name+"-"...)}
+	t := recipe{c: c, start: w.Start, from: c.From, end: end, stem: append(make([]byte, 0, len(c.Name)+24), c.Name+"-"...)}
 	switch c.Kind {
 	case SteadyWork:
 		return newSteady(t)
@@ -223,8 +223,8 @@ func (m *merge) next() (capcli.Job, bool) {
 	return j, true
 }
 
-// template is what all jobs of a class have in common.
-type template struct {
+// recipe is what all jobs of a class have in common.
+type recipe struct {
 	c         *WorkClass
 	start     capcli.Time
 	from, end capcli.Seconds // since start
@@ -233,7 +233,7 @@ type template struct {
 }
 
 // job makes the next job of the class.
-func (t *template) job(at capcli.Seconds, gpus int, run capcli.Seconds) capcli.Job {
+func (t *recipe) job(at capcli.Seconds, gpus int, run capcli.Seconds) capcli.Job {
 	t.made++
 	c := t.c
 	return capcli.Job{

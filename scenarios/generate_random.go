@@ -13,7 +13,7 @@ import (
 // Shedler 1979). When jobs come and what they are have chance of their own, so
 // another distribution of run times leaves the arrivals where they are.
 type random struct {
-	template
+	recipe
 	runs             lognormal
 	rhythm           rhythm
 	arrivals, shapes *rand.Rand
@@ -26,10 +26,10 @@ type random struct {
 	logStay          float64 // ln of the chance that a burst goes on
 }
 
-func newRandom(t template, scale float64, seed capcli.Seed) *random {
+func newRandom(t recipe, scale float64, seed capcli.Seed) *random {
 	c := t.c
 	r := &random{
-		template: t, runs: c.lognormal(), rhythm: c.rhythm(), at: float64(t.from),
+		recipe: t, runs: c.lognormal(), rhythm: c.rhythm(), at: float64(t.from),
 		arrivals: seed.Stream("jobs/" + c.Name + "/arrivals"), shapes: seed.Stream("jobs/" + c.Name + "/shapes"),
 	}
 	burst := max(1, c.Burst)
@@ -105,9 +105,9 @@ func (r *random) burst() bool {
 	return true
 }
 
-// modes are the lengths of time that people ask for: few round values make up
+// usualLimits are the lengths of time that people ask for: few round values make up
 // most of the limits in logs (Tsafrir, Etsion and Feitelson, JSSPP 2005).
-var modes = []capcli.Seconds{
+var usualLimits = []capcli.Seconds{
 	5 * capcli.Minute, 15 * capcli.Minute, 30 * capcli.Minute, capcli.Hour, 2 * capcli.Hour, 4 * capcli.Hour, 8 * capcli.Hour,
 	12 * capcli.Hour, capcli.Day, 2 * capcli.Day, 3 * capcli.Day, 5 * capcli.Day, 7 * capcli.Day, 14 * capcli.Day, 30 * capcli.Day,
 }
@@ -115,8 +115,8 @@ var modes = []capcli.Seconds{
 // modal rounds a limit up to a length that people ask for; past a month to
 // whole days.
 func modal(s capcli.Seconds) capcli.Seconds {
-	if i, _ := slices.BinarySearch(modes, s); i < len(modes) {
-		return modes[i]
+	if i, _ := slices.BinarySearch(usualLimits, s); i < len(usualLimits) {
+		return usualLimits[i]
 	}
 	return (s + capcli.Day - 1) / capcli.Day * capcli.Day
 }

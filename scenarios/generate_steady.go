@@ -28,7 +28,7 @@ func (c *WorkClass) gang() int {
 // waves is work that is no matter of chance: each step begins with a wave of
 // equal jobs, which the next wave follows without a gap, or after one.
 type waves struct {
-	template
+	recipe
 	wave    func(at capcli.Seconds) int // jobs of the step that begins then
 	run     capcli.Seconds              // length of a job, unless the end cuts it
 	at      capcli.Seconds              // of the present step
@@ -39,7 +39,7 @@ type waves struct {
 
 // newSteady holds GPUs for a share of each cycle, from its beginning. The share
 // is exact to the second of a cycle.
-func newSteady(t template) *waves {
+func newSteady(t recipe) *waves {
 	share := t.c.BusyShare
 	if share == 0 {
 		share = 1
@@ -52,7 +52,7 @@ func newSteady(t template) *waves {
 // newService has as many replicas in each step as its first instant asks for,
 // to the nearest whole one: Replicas at the peak hour of a weekday, and
 // Replicas / DaySwing half a day off.
-func newService(t template) *waves {
+func newService(t recipe) *waves {
 	r := t.c.rhythm()
 	w := &waves{run: t.c.every()}
 	w.wave = func(at capcli.Seconds) int {
@@ -61,8 +61,8 @@ func newService(t template) *waves {
 	return w.begin(t)
 }
 
-func (w *waves) begin(t template) *waves {
-	w.template, w.at = t, t.from
+func (w *waves) begin(t recipe) *waves {
+	w.recipe, w.at = t, t.from
 	for _, t := range t.c.Tenants {
 		w.tenants.add(t.Weight)
 	}

@@ -51,9 +51,9 @@ type following struct {
 	up    int   // nodes up after the last tick that was read
 	over  bool  // no tick will change anything any more
 	came  []stretch
-	heap  []group
+	heap  []crowd
 	seq   int64
-	now   group // being told, node by node
+	now   crowd // being told, node by node
 }
 
 // stretch says that the nodes from first up to the next stretch came at one
@@ -63,8 +63,8 @@ type stretch struct {
 	at    capcli.Seconds
 }
 
-// group is a change of several nodes at one instant: lo to hi-1.
-type group struct {
+// crowd is a change of several nodes at one instant: lo to hi-1.
+type crowd struct {
 	at     capcli.Seconds
 	seq    int64 // a node's Gain comes before its Drain, should they meet
 	kind   Kind
@@ -119,12 +119,12 @@ func (s *following) readTick() {
 	switch {
 	case want > s.up:
 		s.came = append(s.came, stretch{s.up, at})
-		s.push(group{at: at, kind: Gain, lo: s.up, hi: want})
+		s.push(crowd{at: at, kind: Gain, lo: s.up, hi: want})
 	case want < s.up:
 		if s.f.Notice > 0 {
 			s.warn(at, want)
 		}
-		s.push(group{at: at, kind: Lose, lo: want, hi: s.up})
+		s.push(crowd{at: at, kind: Lose, lo: want, hi: s.up})
 		for n := len(s.came); n > 1 && s.came[n-1].first >= want; n-- {
 			s.came = s.came[:n-1]
 		}
@@ -137,16 +137,16 @@ func (s *following) warn(at capcli.Seconds, want int) {
 	for i, hi := len(s.came)-1, s.up; hi > want; i-- {
 		lo := max(want, s.came[i].first)
 		if since := max(s.came[i].at, at-s.f.Notice); since < at {
-			s.push(group{at: since, kind: Drain, lo: lo, hi: hi})
+			s.push(crowd{at: since, kind: Drain, lo: lo, hi: hi})
 		}
 		hi = lo
 	}
 }
 
-func (a *group) before(b *group) bool { return a.at < b.at || (a.at == b.at && a.seq < b.seq) }
+func (a *crowd) before(b *crowd) bool { return a.at < b.at || (a.at == b.at && a.seq < b.seq) }
 
-// push adds a group to the binary heap.
-func (s *following) push(g group) {
+// push adds a crowd to the binary heap.
+func (s *following) push(g crowd) {
 	s.seq++
 	g.seq = s.seq
 	s.heap = append(s.heap, g)
@@ -155,7 +155,7 @@ func (s *following) push(g group) {
 	}
 }
 
-func (s *following) pop() group {
+func (s *following) pop() crowd {
 	top, last := s.heap[0], len(s.heap)-1
 	s.heap[0] = s.heap[last]
 	s.heap = s.heap[:last]

@@ -96,6 +96,10 @@ func TestAYearOf64Reserved(t *testing.T) {
 	if unit, ok := inv.Total.UnitCost(); !ok || unit != 2_647_227 { // 1,695,168 / 640,356
 		t.Errorf("unit cost %s, %v; want 2.647227", unit.Decimal(), ok)
 	}
+	third := billing.Line{Cost: 2 * capcli.Dollar, Time: simulate.Span{Used: 3 * gpuHour}}
+	if unit, ok := third.UnitCost(); !ok || unit != 666_667 { // rounded half up
+		t.Errorf("unit cost %s, %v; want 0.666667", unit.Decimal(), ok)
+	}
 	if esr, ok := inv.Total.SavingsRate(); !ok || !near(esr, 0.3212237, 1e-7) || inv.WhyNoSavings() != "" {
 		t.Errorf("effective savings rate %v, %v, %q; want 0.3212", esr, ok, inv.WhyNoSavings())
 	}
