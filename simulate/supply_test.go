@@ -83,7 +83,7 @@ func TestHazardIsUpAsOftenAsItShould(t *testing.T) {
 		u, d, all := float64(tt.up), float64(tt.down), float64(span)
 		got := 1 - down/(nodes*all)
 		want := u/(u+d) + d/(u+d)*u*d/(u+d)/all
-		sigma := math.Sqrt(2*u*u*d*d*all/math.Pow(u+d, 3)/nodes) / all
+		sigma := math.Sqrt(2*u*u*d*d*all/((u+d)*(u+d)*(u+d))/nodes) / all
 		if math.Abs(got-want) > 3.29*sigma {
 			t.Errorf("up %d, down %d: up %.5f of the time, want %.5f ± %.5f (99.9%%)", tt.up, tt.down, got, want, 3.29*sigma)
 		}
