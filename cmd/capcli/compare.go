@@ -240,6 +240,8 @@ func signed(cell func(float64) any, v float64) any {
 		return -c
 	case report.Ratio:
 		return -c
+	case report.MeanTime:
+		return -c
 	default:
 		return v
 	}

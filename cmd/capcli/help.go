@@ -7,11 +7,27 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
+// screenLines is how long a help may be.
+const screenLines = 40
+
+// helpWidth is how wide the explanations of flags are.
+const helpWidth = 110
+
 // writeHelp writes the help of cmd: examples first, for they answer most
-// questions, and short enough for one screen.
+// questions, and short enough for one screen: where it is not, the flags that
+// another help explains are only named.
 func writeHelp(w io.Writer, cmd *cobra.Command) {
+	text := helpText(cmd, false)
+	if bytes.Count(text, []byte{'\n'}) > screenLines {
+		text = helpText(cmd, true)
+	}
+	_, _ = w.Write(text) // the writer remembers a failure
+}
+
+func helpText(cmd *cobra.Command, brief bool) []byte {
 	var b bytes.Buffer
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "examples:\n%s\n\n", strings.TrimRight(cmd.Example, "\n"))
@@ -33,12 +49,48 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 		}
 	}
 	if cmd.HasAvailableLocalFlags() {
-		fmt.Fprintf(&b, "\nflags:\n%s", cmd.LocalFlags().FlagUsagesWrapped(100))
+		b.WriteString(flagHelp(cmd, brief))
 	}
 	if cmd.HasParent() {
-		b.WriteString("\nalso: -q, -v, --no-color, --progress MODE (capcli --help)\n")
+		b.WriteString("also: -q, -v, --no-color, --progress MODE (capcli --help)\n")
 	}
-	_, _ = b.WriteTo(w) // the writer remembers a failure
+	return b.Bytes()
+}
+
+// explained is the annotation of a flag that the help of another command
+// explains too; its value says which.
+const explained = "explained by"
+
+// explainedBy marks the flags called names.
+func explainedBy(cmd *cobra.Command, command string, names ...string) {
+	for _, n := range names {
+		if err := cmd.Flags().SetAnnotation(n, explained, []string{command}); err != nil {
+			panic(err) // the flag is not there: a slip in the code
+		}
+	}
+}
+
+// flagHelp explains the flags of cmd; brief only names those that are marked.
+func flagHelp(cmd *cobra.Command, brief bool) string {
+	full := pflag.NewFlagSet("", pflag.ContinueOnError)
+	named := map[string]string{}
+	var order []string
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		by := f.Annotations[explained]
+		if !brief || len(by) == 0 || strings.HasPrefix(cmd.CommandPath(), by[0]) {
+			full.AddFlag(f)
+			return
+		}
+		if named[by[0]] == "" {
+			order = append(order, by[0])
+		}
+		named[by[0]] += " --" + f.Name
+	})
+	text := "\nflags:\n" + full.FlagUsagesWrapped(helpWidth) + "\n"
+	for _, by := range order {
+		text += fmt.Sprintf("also:%s (%s --help)\n", named[by], by)
+	}
+	return text
 }
 
 func usageLine(cmd *cobra.Command) string {

@@ -63,16 +63,17 @@ type traceOptions struct {
 func addTraceFlags(cmd *cobra.Command, o *traceOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.tz, "tz", "", "`ZONE` of times that have none: Europe/Berlin, UTC")
-	f.StringVar(&o.dst, "dst", "earlier", "in the hour that comes twice: earlier or later `PASS`")
+	f.StringVar(&o.dst, "dst", "", "in the hour that comes twice: earlier (default) or later `PASS`")
 	f.StringArrayVar(&o.maps, "map", nil, "our column is called so in the file: `submit=created_at` (may be repeated)")
 	f.StringVar(&o.columns, "columns-in", "", "columns of a sacct dump without a head: the `LIST` given to sacct --format")
 	f.BoolVar(&o.allowCut, "allow-cut", false, "go on with what is there of a file that is cut short (exit 4)")
+	explainedBy(cmd, "capcli import", "tz", "dst", "map", "columns-in", "allow-cut")
 	complete(cmd, "dst", func() []string { return []string{"earlier", "later"} })
 }
 
 // addFormatFlag gives cmd --format, for commands where it is not an argument.
 func addFormatFlag(cmd *cobra.Command, o *traceOptions) {
-	cmd.Flags().StringVar(&o.format, "format", "auto", "format of the job log: `auto`, or one of "+strings.Join(trace.Formats.Names(), ", "))
+	cmd.Flags().StringVar(&o.format, "format", "", "`NAME` of the job log's format, else told from the file: "+strings.Join(trace.Formats.Names(), ", "))
 	complete(cmd, "format", func() []string { return append([]string{"auto\ttold from the file"}, entries(&trace.Formats)...) })
 }
 
@@ -89,7 +90,7 @@ func (o *traceOptions) options() (trace.Options, error) {
 			return out, err
 		}
 	}
-	if o.dst != "earlier" && o.dst != "later" {
+	if o.dst != "" && o.dst != "earlier" && o.dst != "later" {
 		return out, &usageError{text: fmt.Sprintf("--dst wants earlier or later, found %q", o.dst)}
 	}
 	var err error

@@ -36,6 +36,7 @@ func addFormFlags(cmd *cobra.Command, o *outputOptions) {
 	f.StringSliceVar(&o.columns, "columns", nil, "only these columns of the table, in this order: `a,b,c`")
 	f.BoolVar(&o.wide, "wide", false, "all columns, however narrow the terminal")
 	f.BoolVar(&o.excel, "excel", false, "csv that Excel opens as UTF-8")
+	explainedBy(cmd, "capcli trace describe", "table", "columns", "wide", "excel")
 }
 
 // addFormFlag is only -o.

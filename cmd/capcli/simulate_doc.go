@@ -137,7 +137,7 @@ func overRuns(runs []*outcome, metric string, cell func(float64) any) any {
 }
 
 // cells of figures that come as floats.
-func secondsCell(v float64) any { return capcli.Seconds(v + 0.5) }
+func secondsCell(v float64) any { return report.MeanTime(v) }
 func moneyCell(v float64) any   { return capcli.USD(v*1e6 + 0.5) }
 func hoursCell(v float64) any   { return capcli.GPUTime(v*3.6e6 + 0.5) }
 func percentCell(v float64) any { return report.Percent(v) }
@@ -173,7 +173,7 @@ func summaryTable(plans []*plan, results [][]*outcome) report.Table {
 	}
 	limits := commonLimits(plans)
 	for _, l := range limits {
-		t.Columns = append(t.Columns, report.Column{Name: "limit_held_share", Head: l + " held"})
+		t.Columns = append(t.Columns, report.Column{Name: "held: " + l, Head: l + " held"})
 	}
 	for i, p := range plans {
 		row := []any{p.scenario.Name, p.scenario.PolicyName(), p.scenario.PlacementName()}
@@ -284,7 +284,7 @@ func (r *outcome) tenantTable(people bool) report.Table {
 			continue
 		}
 		t.Rows = append(t.Rows, []any{
-			cmp.Or(tr.Name, "(none)"), tr.Jobs, b.Used, capcli.Seconds(tr.Wait.Mean + 0.5), tr.Wait.P95, b.Direct, b.Share, b.Total,
+			cmp.Or(tr.Name, "(none)"), tr.Jobs, b.Used, report.MeanTime(tr.Wait.Mean), tr.Wait.P95, b.Direct, b.Share, b.Total,
 		})
 	}
 	if rest.n > 0 {

@@ -14,6 +14,10 @@ type Percent float64
 // Ratio is a number without a unit, such as a slowdown: people read 2.50.
 type Ratio float64
 
+// MeanTime is a mean length of time in seconds: people read 22 min, programs
+// 1320.25.
+type MeanTime float64
+
 // Range is a figure with the interval around it. A value of another type than
 // its bounds is allowed; nil bounds leave the middle alone.
 type Range struct{ Mid, Lo, Hi any }
@@ -80,6 +84,8 @@ func exact(v any) (string, error) {
 	case Percent:
 		return exactFloat(float64(v))
 	case Ratio:
+		return exactFloat(float64(v))
+	case MeanTime:
 		return exactFloat(float64(v))
 	case Range:
 		return exact(v.Mid)

@@ -50,6 +50,11 @@ func human(v any) (string, error) {
 		return s + "%", err
 	case Ratio:
 		return fixed(float64(v), 2)
+	case MeanTime:
+		if math.IsNaN(float64(v)) || math.Abs(float64(v)) > 1e15 {
+			return "", notANumber(float64(v))
+		}
+		return capcli.Seconds(math.Round(float64(v))).String(), nil
 	default:
 		return "", fmt.Errorf("no form can write a cell of type %T", v)
 	}
@@ -146,6 +151,8 @@ func positive(v any) bool {
 	case float64:
 		return v > 0
 	case Percent:
+		return v > 0
+	case MeanTime:
 		return v > 0
 	case Ratio:
 		return v > 0

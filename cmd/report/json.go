@@ -135,7 +135,7 @@ func jsonCell(v any) ([]byte, error) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, notANumber(x)
 		}
-	case nil, string, int64, bool, Percent, Ratio, capcli.USD, capcli.Seconds, capcli.GPUTime, capcli.Time:
+	case nil, string, int64, bool, Percent, Ratio, MeanTime, capcli.USD, capcli.Seconds, capcli.GPUTime, capcli.Time:
 	default:
 		return nil, fmt.Errorf("no form can write a cell of type %T", v)
 	}
