@@ -98,7 +98,7 @@ func (s *Scenario) checkOverflow(o *object) {
 	}
 	elastic := []string{simulate.OnDemand.String(), simulate.Spot.String()}
 	names := slices.Clone(elastic)
-	committed := []string{simulate.Owned.String(), simulate.Reserved.String()}
+	committed := []string{"committed", simulate.Owned.String(), simulate.Reserved.String()}
 	for _, c := range s.Capacity {
 		if c.Kind.Committed() {
 			committed = append(committed, c.Name)
@@ -115,13 +115,17 @@ func (s *Scenario) checkOverflow(o *object) {
 	defer o.d.leave()
 	defer o.d.leave()
 	for i, n := range list.Content {
+		earlier := func(of []string) bool {
+			return slices.ContainsFunc(list.Content[:i], func(m *yaml.Node) bool { return slices.Contains(of, m.Value) })
+		}
 		switch {
+		case earlier([]string{n.Value}):
+			o.d.at(n, "%s is there twice", show(n.Value))
 		case slices.Contains(names, n.Value):
-			if slices.ContainsFunc(list.Content[:i], func(m *yaml.Node) bool { return m.Value == n.Value }) {
-				o.d.at(n, "%s is there twice", show(n.Value))
-			}
 		case slices.Contains(committed, n.Value):
-			o.d.at(n, "%s is committed capacity, which is always first; name what comes after it", show(n.Value))
+			if earlier(names) {
+				o.d.at(n, "%s is committed capacity, which is always first; name it first or not at all", show(n.Value))
+			}
 		default:
 			hint := ""
 			if near := capcli.Nearest(n.Value, names); near != "" {

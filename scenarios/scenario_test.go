@@ -52,7 +52,7 @@ func TestFaultsReadAsDesigned(t *testing.T) {
 
 func TestTenFaultsAreTenFaults(t *testing.T) {
 	const src = `capcli: scenario/v2
-nmae: ten
+nam: ten
 seed: -4
 capacity:
   - {name: base, kind: reserve, gpus: 64, price: 2.20}
@@ -198,5 +198,40 @@ func TestSmallestScenarioRuns(t *testing.T) {
 	}
 	if s.Name != "S" || r.Jobs.Finished != 3 || r.Wait.Max != 20 {
 		t.Errorf("got scenario %q, %d finished, longest wait %d; want S, 3, 20", s.Name, r.Jobs.Finished, r.Wait.Max)
+	}
+}
+
+func TestOrderOfOverflow(t *testing.T) {
+	const pools = `capcli: scenario/v1
+capacity:
+  - {name: own, kind: owned, gpus: 4, free: true}
+  - {name: cheap, kind: spot, price: 1}
+  - {name: a, kind: on_demand, price: 2, gpus: 8}
+  - {name: b, kind: on_demand, price: 3}
+`
+	for _, x := range []struct {
+		order string
+		ranks [3]int // of cheap, a, b
+	}{
+		{"", [3]int{3, 2, 2}},
+		{"overflow: {order: [on_demand, spot]}", [3]int{1, 0, 0}},
+		{"overflow: {order: [committed, spot, on_demand]}", [3]int{1, 2, 2}},
+		{"overflow: {order: [b, cheap, a]}", [3]int{1, 2, 0}},
+		{"overflow: {order: [b]}", [3]int{4, 3, 0}},
+	} {
+		s, err := Parse("s.yaml", []byte(pools+x.order))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Config(nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [3]int{c.Pools[1].Rank, c.Pools[2].Rank, c.Pools[3].Rank}; got != x.ranks {
+			t.Errorf("%q: got ranks %v, want %v", x.order, got, x.ranks)
+		}
+		if c.Pools[2].GPUsPerNode != 8 || c.Pools[3].GPUsPerNode != unlimited {
+			t.Errorf("got ceilings %d and %d, want 8 and none", c.Pools[2].GPUsPerNode, c.Pools[3].GPUsPerNode)
+		}
 	}
 }
