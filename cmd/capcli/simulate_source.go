@@ -70,7 +70,9 @@ func (o *simulateOptions) jobsOf(e *env, p *plan, held *heldJobs) error {
 		if err := defaultJobs(s); err != nil {
 			return err
 		}
-		p.notes = append(p.notes, s.Name+" names no jobs and there is no --trace: the default scenario's made-up jobs are used")
+		note := s.Name + " names no jobs and there is no --trace: the default scenario's made-up jobs are used"
+		e.note(note)
+		p.notes = append(p.notes, note)
 	}
 	p.source = jobSource{name: "generated", open: func(run int) (*jobReading, error) {
 		jobs, _ := s.Generated(scenarios.Options{Seed: p.seed, Run: run})
