@@ -19,6 +19,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("capcli: scenario/v1\ncapacity: [{kind: spot, nodes_file: a, price: 1, availability: {file: b, polarity: available}}]"), "overflow.patience=never")
 	f.Add([]byte("a: &x [*x]\n<<: {b: !!int 1}\n? [c]\n: d\n---\n"), "[0]=1")
 	f.Add([]byte("\t- {"), "=")
+	f.Add([]byte("\u0085\u067e"), "\xc2") // line breaks that only YAML knows
 	for _, name := range Names() {
 		b, _ := Library(name)
 		f.Add(b, "seed=7")
@@ -40,7 +41,7 @@ func checkFaults(t *testing.T, err error, b []byte) {
 	if !errors.As(err, &f) || len(f.List) == 0 {
 		t.Fatalf("got %v, want faults", err)
 	}
-	lines := strings.Count(string(b), "\n") + 1
+	lines := len(linesOf(b))
 	for _, x := range f.List {
 		if x.Text == "" || x.Line < 0 || x.Line > lines || (x.Line > 0 && x.Col < 1) || (x.Set != "" && x.Line != 0) {
 			t.Errorf("fault %+v points nowhere in %d lines", x, lines)

@@ -101,10 +101,7 @@ type Overflow struct {
 // each with its place. file is for messages, and the folder for the files that
 // the scenario names.
 func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
-	d := &decoder{sets: overrides}
-	for l := range strings.SplitSeq(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
-		d.lines = append(d.lines, strings.TrimSuffix(l, "\r"))
-	}
+	d := &decoder{sets: overrides, lines: linesOf(b)}
 	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, opened: &opened{}}
 	if root := d.readTree(b); root != nil {
 		for i := range overrides {

@@ -124,6 +124,9 @@ func (d *decoder) within(n *yaml.Node, offset, length int, format string, args .
 		return
 	}
 	f := Fault{Line: n.Line, Col: n.Column + offset, Len: length, Path: d.path(), Text: fmt.Sprintf(format, args...)}
+	if last := len(d.lines); n.Line > last && last > 0 { // an empty value may stand past the end
+		f.Line, f.Col = last, utf8.RuneCountInString(d.lines[last-1])+1
+	}
 	if n.Line < 0 {
 		f.Set, f.Line, f.Col = d.sets[-n.Line-1], 0, 0
 	}
@@ -155,6 +158,18 @@ func (d *decoder) length(n *yaml.Node) int {
 		return max(1, utf8.RuneCountInString(n.Value))
 	}
 	return 1
+}
+
+// breaks makes every line break of YAML 1.1 the same.
+var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// linesOf are the lines of a file as the YAML reader counts them; none of a
+// file that is too long.
+func linesOf(b []byte) []string {
+	if len(b) > maxBytes {
+		return nil
+	}
+	return strings.Split(breaks.Replace(strings.TrimPrefix(string(b), "\ufeff")), "\n")
 }
 
 // after is the rest of s past n characters.
