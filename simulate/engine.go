@@ -34,11 +34,9 @@ type Tenant struct {
 	Quota  int     // most GPUs at once; 0 is without limit
 
 	index int
-	used  int            // GPUs held
-	milli int64          // the same in thousandths
-	host  [2]int64       // CPUs in thousandths and memory in MiB held
-	past  float64        // fair: decayed past use, in GPU-seconds, as of stamp
-	stamp capcli.Seconds // when past was last brought up to date
+	used  int      // GPUs held
+	milli int64    // the same in thousandths
+	host  [2]int64 // CPUs in thousandths and memory in MiB held
 }
 
 // Observer is told each event as it happens. It must not keep the Live.

@@ -116,8 +116,12 @@ func (e *engine) start(l *Live, s []Slice) {
 	l.queue.started = append(l.queue.started, l)
 	l.state = running
 	l.run++
-	l.Queued += now + pool.Lead - l.Since
-	l.Since = now + pool.Lead
+	begins := now
+	if !pool.Terms.Committed() {
+		begins += pool.Lead // ordered now, there then
+	}
+	l.Queued += begins - l.Since
+	l.Since = begins
 	if l.FirstStart < 0 {
 		l.FirstStart = l.Since
 		e.meter.startedFirst(l)

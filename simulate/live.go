@@ -95,9 +95,6 @@ func (l *Live) Slices() []Slice { return l.slices }
 // Holds are the GPU time that the job has had, by pool, up to its last stop.
 func (l *Live) Holds() []Hold { return l.holds }
 
-// Tenant is who pays.
-func (l *Live) Payer() *Tenant { return l.tenant }
-
 // slab hands out Lives and takes them back, so that a run allocates for the
 // jobs that are alive at once and not for all.
 type slab struct {

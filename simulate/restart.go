@@ -71,8 +71,10 @@ func (e *engine) evict(l *Live, lost bool) {
 	kept, loose := rc.done(stay - l.overhead)
 	saved := l.saved
 	switch {
-	case !lost && e.cfg.Restarts.Mode == Suspend, lost && e.warned(l, rc):
+	case !lost && e.cfg.Restarts.Mode == Suspend:
 		saved += kept + loose
+	case lost && e.warned(l, rc): // the last checkpoint took the end of the notice
+		saved += kept + max(0, loose-rc.Cost)
 	case !lost && e.cfg.Restarts.Mode == Scratch, lost && rc.Interval == 0:
 		saved = 0
 	default:

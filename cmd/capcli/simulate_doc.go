@@ -31,7 +31,7 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) (report.Doc,
 	}
 	d.Notes = slices.Compact(d.Notes)
 	data.Notes = d.Notes
-	d.Tables = append(d.Tables, summaryTable(plans, results))
+	d.Tables = append(d.Tables, summaryTable(plans, results, people))
 	if len(plans) > 1 {
 		d.Lead = leadOfMany(plans, results)
 		if len(results[0]) > 1 {
@@ -144,13 +144,15 @@ func percentCell(v float64) any { return report.Percent(v) }
 func ratioCell(v float64) any   { return report.Ratio(v) }
 func countCell(v float64) any   { return int64(v + 0.5) }
 
-// summaryTable has a row for each plan.
-func summaryTable(plans []*plan, results [][]*outcome) report.Table {
-	figures := []struct {
+// summaryTable has a row for each plan. People are spared the columns of what
+// no plan had: on-demand or spot cost, preemptions.
+func summaryTable(plans []*plan, results [][]*outcome, people bool) report.Table {
+	type figure struct {
 		column report.Column
 		metric string
 		cell   func(float64) any
-	}{
+	}
+	figures := []figure{
 		{report.Column{Name: "cost_usd", Head: "cost"}, "cost", moneyCell},
 		{report.Column{Name: "wait_mean_s", Head: "mean wait", Priority: 1}, "wait_mean", secondsCell},
 		{report.Column{Name: "wait_p50_s", Head: "wait p50", Priority: 5}, "wait_p50", secondsCell},
@@ -164,6 +166,11 @@ func summaryTable(plans []*plan, results [][]*outcome) report.Table {
 		{report.Column{Name: "effective_savings_rate", Head: "saved", Priority: 2}, "effective_savings_rate", percentCell},
 		{report.Column{Name: "finished_jobs", Head: "jobs", Priority: 7}, "finished", countCell},
 		{report.Column{Name: "preemptions", Head: "preempted", Priority: 8}, "preemptions", countCell},
+	}
+	if people {
+		figures = slices.DeleteFunc(figures, func(f figure) bool {
+			return slices.Contains([]string{"on_demand", "spot", "preemptions"}, f.metric) && !anyHas(results, f.metric)
+		})
 	}
 	t := report.Table{Name: "plans", Columns: []report.Column{
 		{Name: "scenario"}, {Name: "policy"}, {Name: "placement", Priority: 9},
@@ -186,6 +193,16 @@ func summaryTable(plans []*plan, results [][]*outcome) report.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// anyHas tells whether a figure is more than nothing in some run.
+func anyHas(results [][]*outcome, metric string) bool {
+	for _, runs := range results {
+		if meanOf(runs, metric) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // commonLimits are the limits of the plans when all state the same ones.
