@@ -207,10 +207,11 @@ func amount(s string) (float64, bool) {
 		s = strings.ReplaceAll(s, ",", "")
 	}
 	v, err := strconv.ParseFloat(s, 64)
+	v *= times
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return 0, false
 	}
-	return v * times, true
+	return v, true
 }
 
 // limits reads bounds by metric. One without a sign is an upper bound, or a

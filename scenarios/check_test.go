@@ -88,3 +88,23 @@ func TestLimitsBoundTheRightSide(t *testing.T) {
 		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
 	}
 }
+
+// FuzzParseCheck: what is read says itself in a way that reads the same.
+func FuzzParseCheck(f *testing.F) {
+	for _, s := range []string{"wait_p95<=30m", "cost>$1.7M", "allocation_rate<93%", "waiting=0", "total_usd != 1,000", "x", "<", "cost<=1e400", "cost<=1e308B"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseCheck(text)
+		if err != nil {
+			return
+		}
+		if math.IsNaN(c.Value) || math.IsInf(c.Value, 0) {
+			t.Errorf("%q: value %v", text, c.Value)
+		}
+		again, err := ParseCheck(c.String())
+		if err != nil || again.Value != c.Value || again.Op != c.Op || again.Metric != c.Metric {
+			t.Errorf("%q says itself as %q, which reads %+v, %v", text, c, again, err)
+		}
+	})
+}

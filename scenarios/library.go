@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"embed"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,7 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 	}
+	slices.Sort(names) // board-decision before board-decision-delay, which files are not
 	return names
 }
 

@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -21,9 +23,29 @@ func overflow(dst *Overflow) reader {
 		}
 		for i := range dst.Patience {
 			if p := &dst.Patience[i]; p.Wait >= 0 {
-				p.PerHour = dst.PerGPUHour.Hours()
+				p.PerHour = dst.PerGPUHour
 			}
 		}
+	}
+}
+
+// perHour reads a length of time for each hour as hours; it may be a fraction
+// of a second, 273.6s or 0.076h.
+func perHour(dst *float64) reader {
+	return func(d *decoder, n *yaml.Node) {
+		unit := 1.0
+		number, hours := strings.CutSuffix(n.Value, "h")
+		if !hours {
+			number, hours = strings.CutSuffix(n.Value, "s")
+			unit = 3600
+		}
+		if v, err := strconv.ParseFloat(number, 64); hours && err == nil && v >= 0 && v/unit <= longest.Hours() {
+			*dst = v / unit
+			return
+		}
+		var s capcli.Seconds
+		duration(&s, 0)(d, n)
+		*dst = s.Hours()
 	}
 }
 
@@ -153,7 +175,7 @@ func overflowFields(dst *Overflow) []field {
 	return []field{
 		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", words(&dst.Order, "kinds or names of pools")},
 		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; 0 where left out", patiences(&dst.Patience)},
-		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", duration(&dst.PerGPUHour, 0)},
+		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&dst.PerGPUHour)},
 		{"queue_max", "with more jobs waiting than this, the last go on at once", whole(&dst.QueueMax, 1, 1_000_000_000)},
 	}
 }

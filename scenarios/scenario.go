@@ -92,7 +92,7 @@ type Policy struct {
 type Overflow struct {
 	Order      []string // kinds or names of pools; those not named come after, on-demand before spot
 	Patience   []simulate.Patience
-	PerGPUHour capcli.Seconds // more patience for each GPU-hour of the job
+	PerGPUHour float64 // hours of patience more for each GPU-hour of the job
 	QueueMax   int
 }
 

@@ -235,3 +235,19 @@ capacity:
 		}
 	}
 }
+
+func TestPatiencePerGPUHour(t *testing.T) {
+	for text, want := range map[string]float64{"4m": 4. / 60, "0.076h": 0.076, "273.6s": 0.076, "90": 0.025, "1h30m": 1.5, "0s": 0} {
+		s, err := Parse("s.yaml", []byte(head+"overflow: {patience_per_gpu_hour: "+text+"}\n"))
+		if err != nil {
+			t.Error(err)
+		} else if got := s.Overflow.PerGPUHour; got < want-1e-12 || got > want+1e-12 {
+			t.Errorf("%s: got %v h, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"-1h", "NaNh", "Infs", "1e9h", "h", "[1h]"} {
+		if _, err := Parse("s.yaml", []byte(head+"overflow: {patience_per_gpu_hour: "+text+"}\n")); err == nil {
+			t.Errorf("%s: got no fault", text)
+		}
+	}
+}
