@@ -1,6 +1,9 @@
 package simulate
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // taste is which node a placement likes among those with room; it is all that
 // first, best and worst differ in.
@@ -122,11 +125,7 @@ func (c *Cluster) pickAt(l *Live, p, gpus, free int, taken []Slice) int {
 // which the levels say nothing, and for pools without levels.
 func (c *Cluster) pickByScan(l *Live, p, gpus int, t taste, taken []Slice) int {
 	best := -1
-	nodes := c.Nodes(p)
-	if l.GPUs == 0 {
-		nodes = c.hosts(p)
-	}
-	for n := range nodes {
+	for n := range c.candidates(l, p) {
 		if gpus == l.GPUs && !c.Fits(l, n) || gpus != l.GPUs && (int(c.nodes[n].free) < gpus || !c.fitsPart(l, n, gpus)) || onNode(taken, n) {
 			continue
 		}
@@ -138,6 +137,14 @@ func (c *Cluster) pickByScan(l *Live, p, gpus int, t taste, taken []Slice) int {
 		}
 	}
 	return best
+}
+
+// candidates are the nodes of pool p that might have room for some of l.
+func (c *Cluster) candidates(l *Live, p int) iter.Seq[int] {
+	if l.GPUs == 0 {
+		return c.hosts(p)
+	}
+	return c.Nodes(p)
 }
 
 // likes tells whether t prefers node a to node b, where b has the lower number

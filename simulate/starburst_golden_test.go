@@ -230,7 +230,7 @@ func TestStarburst(t *testing.T) {
 				t.Errorf("of %d jobs %d differ from their schedule in hours, %d from ours in seconds", len(rows), theirs, ours)
 			}
 			if want > 0 {
-				within(t, "cloud GPU-hours", got, want, c.tolerance)
+				near(t, "cloud GPU-hours", got, want, c.tolerance)
 			}
 		})
 	}

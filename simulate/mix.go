@@ -1,0 +1,191 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli"
+)
+
+// Mix is the kinds of job that a cluster can expect, by how often they come.
+// It measures fragmentation as Weng et al. do ("Beware of Fragmentation:
+// Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent",
+// USENIX ATC 2023): of the idle GPUs of a node, those that a job drawn from the
+// mix could not use. A job that fits on the node cannot use GPUs with less free
+// than it wants of each; to one that does not fit, by GPUs, CPUs or model, all
+// are lost. Memory does not count.
+type Mix struct {
+	kinds map[kind]int64 // by count
+	jobs  int64
+	built int64 // jobs when groups was last worked out
+
+	groups []demand
+	plain  bool // no kind states CPUs or shares a GPU
+}
+
+// kind is what the measure looks at in a job.
+type kind struct {
+	gpus, milli      int
+	cpu              int64
+	model, partition string
+}
+
+// demand is the kinds that want the same of GPUs, by CPUs.
+type demand struct {
+	kind
+	cpus  []int64   // in order
+	share []float64 // of all jobs, of those that want at most so many CPUs
+}
+
+// NewMix makes a mix of jobs, all of which have the same weight.
+func NewMix(jobs ...capcli.Job) *Mix {
+	m := &Mix{kinds: map[kind]int64{}, plain: true}
+	for i := range jobs {
+		m.Add(&jobs[i])
+	}
+	return m
+}
+
+// Add notes that j came.
+func (m *Mix) Add(j *capcli.Job) {
+	m.jobs++
+	m.kinds[kind{j.GPUs, j.GPUMilli, j.CPUMilli, j.GPUModel, j.Partition}]++
+	if j.GPUs > 0 && (j.CPUMilli > 0 || j.GPUMilli > 0) {
+		m.plain = false
+	}
+}
+
+// refresh works the groups out anew when the mix has grown by a tenth, and
+// tells whether it did.
+func (m *Mix) refresh() bool {
+	if m.jobs == 0 || (m.built > 0 && m.jobs < m.built+max(1, m.built/10)) {
+		return false
+	}
+	m.built = m.jobs
+	kinds := make([]kind, 0, len(m.kinds))
+	for k := range m.kinds {
+		if k.gpus > 0 { // to a job without GPUs every idle GPU is lost
+			kinds = append(kinds, k)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b kind) int {
+		return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.milli, b.milli), cmp.Compare(a.model, b.model),
+			cmp.Compare(a.partition, b.partition), cmp.Compare(a.cpu, b.cpu))
+	})
+	m.groups = m.groups[:0]
+	for _, k := range kinds {
+		share := float64(m.kinds[k]) / float64(m.jobs)
+		cpu := k.cpu
+		k.cpu = 0
+		if n := len(m.groups); n == 0 || m.groups[n-1].kind != k {
+			m.groups = append(m.groups, demand{kind: k})
+		}
+		g := &m.groups[len(m.groups)-1]
+		if n := len(g.share); n > 0 {
+			share += g.share[n-1]
+		}
+		g.cpus, g.share = append(g.cpus, cpu), append(g.share, share)
+	}
+	return true
+}
+
+// within is the share of all jobs that are of this demand and want at most cpu.
+func (g *demand) within(cpu int64) float64 {
+	i, found := slices.BinarySearch(g.cpus, cpu)
+	if found {
+		i++
+	}
+	if i == 0 {
+		return 0
+	}
+	return g.share[i-1]
+}
+
+// serves tells whether pool p may run jobs of this demand at all.
+func (g *demand) serves(p *Pool) bool {
+	return (p.Partition == "" || p.Partition == g.partition) && modelFits(g.model, p.GPUModel)
+}
+
+// serving are the groups whose jobs pool p may run.
+func (m *Mix) serving(p *Pool) []*demand {
+	var out []*demand
+	for i := range m.groups {
+		if m.groups[i].serves(p) {
+			out = append(out, &m.groups[i])
+		}
+	}
+	return out
+}
+
+// holes is what is free on a node: whole GPUs, parts of GPUs in thousandths,
+// and CPUs in thousandths.
+type holes struct {
+	whole int
+	parts []int16
+	cpu   int64
+}
+
+// holesOf reads node n into h, whose slice is used again.
+func (c *Cluster) holesOf(n int, h *holes) {
+	nd := &c.nodes[n]
+	h.whole, h.parts, h.cpu = int(nd.free), h.parts[:0], nd.cpu
+	if c.pools[nd.pool].CPUMilli == 0 {
+		h.cpu = 1 << 62
+	}
+	if c.shares == nil || c.fluid(nd.pool) {
+		return
+	}
+	for d := range c.pools[nd.pool].GPUsPerNode {
+		if f := c.share(n, d); f > 0 && f < 1000 {
+			h.parts = append(h.parts, f)
+		}
+	}
+}
+
+// usable is what a job drawn from the mix could use of a node's idle GPUs, in
+// thousandths: the idle less the fragments.
+func (h *holes) usable(groups []*demand) float64 {
+	var sum, idle float64
+	for _, p := range h.parts {
+		idle += float64(p)
+	}
+	partly := idle
+	idle += 1000 * float64(h.whole)
+	for _, g := range groups {
+		if g.milli == 0 {
+			if h.whole >= g.gpus {
+				sum += g.within(h.cpu) * (idle - partly)
+			}
+			continue
+		}
+		fits, small := h.whole > 0, 0.0
+		for _, p := range h.parts {
+			if int(p) >= g.milli {
+				fits = true
+			} else {
+				small += float64(p)
+			}
+		}
+		if fits {
+			sum += g.within(h.cpu) * (idle - small)
+		}
+	}
+	return sum
+}
+
+// Fragmented is how many of the idle GPUs on nodes that take work a job drawn
+// from the mix could not use, on average.
+func (m *Mix) Fragmented(c *Cluster) float64 {
+	m.built = 0
+	m.refresh()
+	var sum float64
+	var h holes
+	for p := range c.pools {
+		groups := m.serving(&c.pools[p])
+		for n := range c.Nodes(p) {
+			c.holesOf(n, &h)
+			sum += float64(c.freeMilli(n)) - h.usable(groups)
+		}
+	}
+	return sum / 1000
+}

@@ -1,0 +1,73 @@
+package simulate
+
+func init() {
+	Placements.Add("clustering", "jobs of one size together on the same nodes", func() Placement { return &clustering{} })
+}
+
+// clustering keeps jobs of one size together: it prefers nodes that hold jobs
+// of that size only, then nodes that hold some, then free nodes, then others;
+// among equals the fullest (GPU clustering of Gandiva, Xiao et al., OSDI 2018,
+// as in Weng et al., USENIX ATC 2023). A job that shares a GPU has a size of
+// its own.
+type clustering struct {
+	on   []map[int]int // by node: jobs by size
+	real *Cluster
+}
+
+// Observe follows which sizes each node holds.
+func (k *clustering) Observe(e Event, c *Cluster) {
+	if k.real == nil {
+		k.real, k.on = c, make([]map[int]int, len(c.nodes))
+	}
+	by := -1
+	switch e.Kind {
+	case Start:
+		by = 1
+	case Finish, Preempt:
+	default:
+		return
+	}
+	size := sizeOf(e.Job)
+	if size < 0 {
+		return
+	}
+	for i := range e.Job.slices {
+		n := e.Job.slices[i].Node
+		if k.on[n] == nil {
+			k.on[n] = map[int]int{}
+		}
+		if k.on[n][size] += by; k.on[n][size] == 0 {
+			delete(k.on[n], size)
+		}
+	}
+}
+
+// sizeOf is the number of GPUs, 0 for a share of one and -1 for none.
+func sizeOf(l *Live) int {
+	switch {
+	case l.GPUs == 0:
+		return -1
+	case l.GPUMilli > 0:
+		return 0
+	}
+	return l.GPUs
+}
+
+func (k *clustering) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+	if c != k.real || l.GPUs == 0 {
+		return gang(c, l, pools, tightest, tightest, dst)
+	}
+	size := sizeOf(l)
+	return leastNode(c, l, pools, func(n int) float64 {
+		band := 3.0
+		switch on := k.on[n]; {
+		case on[size] > 0 && len(on) == 1:
+			band = 0
+		case on[size] > 0:
+			band = 1
+		case len(on) == 0:
+			band = 2
+		}
+		return band + share(c.freeMilli(n), 1000*maxLevel)
+	}, dst)
+}

@@ -1,0 +1,215 @@
+package simulate
+
+import "math"
+
+func init() {
+	Placements.Add("fgd", "fragmentation gradient descent: where idle GPUs stay most usable to the jobs seen so far", func() Placement {
+		return &fgd{mix: NewMix(), learns: true}
+	})
+}
+
+// fgd is fragmentation gradient descent (Weng et al., "Beware of
+// Fragmentation", USENIX ATC 2023): a job goes to the node, and a share to the
+// GPU on it, where the fragmentation that jobs of the mix would meet grows
+// least. Places that are as
+// good go by best fit: fewest free GPUs, then CPUs, then the lowest number. The mix is
+// the jobs that came so far, or is given. A gang larger than a node takes
+// wholly free nodes and has its remainder on the tightest other.
+type fgd struct {
+	mix    *Mix
+	learns bool
+	real   *Cluster // of the run; others are asked only whether a job fits at all
+	groups [][]*demand
+	table  [][]float64 // by pool and wholly free GPUs of a node: what is usable, for plain mixes
+	before []usability // by node
+	epoch  uint32      // counts what makes before stale as a whole
+	now    holes
+	after  holes
+}
+
+// usability is what was usable of a node, while the epoch lasts.
+type usability struct {
+	epoch uint32
+	value float64
+}
+
+// FGD is fragmentation gradient descent for a mix that is known beforehand.
+func FGD(mix *Mix) Placement { return &fgd{mix: mix} }
+
+// Observe learns the mix from arrivals, and which nodes changed.
+func (f *fgd) Observe(e Event, c *Cluster) {
+	f.real = c
+	switch {
+	case e.Kind == Arrive && f.learns && !e.Job.Refused():
+		f.mix.Add(&e.Job.Job)
+	case e.Job != nil && len(f.before) > 0:
+		for i := range e.Job.slices {
+			f.before[e.Job.slices[i].Node].epoch = 0
+		}
+	}
+}
+
+func (f *fgd) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+	if c != f.real || f.mix.jobs == 0 {
+		return gang(c, l, pools, tightest, tightest, dst)
+	}
+	if f.mix.refresh() || f.groups == nil {
+		f.prepare(c)
+	}
+	spot := spot{node: -1}
+	for _, p := range pools {
+		switch {
+		case l.GPUs > c.pools[p].GPUsPerNode:
+		case c.fluid(int32(p)):
+			if n := c.pick(l, p, l.GPUs, tightest, nil); n >= 0 && spot.node < 0 {
+				spot.node = n
+			}
+		case l.GPUs > 0 && f.mix.plain && c.shares == nil && c.state[p].levels != nil && l.CPUMilli == 0 && l.MemMiB == 0:
+			f.byLevel(c, l, p, &spot)
+		default:
+			f.byNode(c, l, p, &spot)
+		}
+	}
+	if spot.node < 0 {
+		return gang(c, l, pools, tightest, tightest, dst)
+	}
+	s := c.whole(l, spot.node)
+	if l.GPUMilli > 0 && spot.known {
+		s.Device = int32(spot.device)
+	}
+	return append(dst, s)
+}
+
+// spot is the best place found so far.
+type spot struct {
+	node, device int
+	known        bool // device was chosen
+	loss         float64
+	free, cpu    int64
+}
+
+// lossStep is the loss, in thousandths of a GPU, within which two places count
+// as equal, so that the tighter is taken: a mix known from its past is not
+// known better. The authors' scheduler rounds too, to about twice that.
+const lossStep = 25
+
+// offer takes a place if it costs less of what is usable.
+func (s *spot) offer(node, device int, loss float64, free, cpu int64) {
+	loss = math.Round(loss / lossStep)
+	better := s.node < 0 || loss < s.loss
+	if !better && loss == s.loss {
+		better = free < s.free || (free == s.free && cpu < s.cpu)
+	}
+	if better {
+		*s = spot{node, device, true, loss, free, cpu}
+	}
+}
+
+// prepare works out for each pool what the mix makes of it.
+func (f *fgd) prepare(c *Cluster) {
+	f.epoch++
+	f.groups, f.table = make([][]*demand, len(c.pools)), make([][]float64, len(c.pools))
+	if f.before == nil {
+		f.before = make([]usability, len(c.nodes))
+	}
+	for p := range c.pools {
+		f.groups[p] = f.mix.serving(&c.pools[p])
+		if c.state[p].levels == nil {
+			continue
+		}
+		for whole := range c.pools[p].GPUsPerNode + 1 {
+			h := holes{whole: whole, cpu: 1 << 62}
+			f.table[p] = append(f.table[p], h.usable(f.groups[p]))
+		}
+	}
+}
+
+// byLevel looks at one node for each number of free GPUs: enough where jobs
+// want whole GPUs and nothing else.
+func (f *fgd) byLevel(c *Cluster, l *Live, p int, s *spot) {
+	for free := l.GPUs; free <= c.pools[p].GPUsPerNode; free++ {
+		if n := c.firstLevel(p, free, -1); n >= 0 {
+			s.offer(n, 0, f.table[p][free]-f.table[p][free-l.GPUs], int64(free)*1000, 0)
+		}
+	}
+}
+
+// byNode looks at every node with room, of the untouched ones at the first.
+func (f *fgd) byNode(c *Cluster, l *Live, p int, s *spot) {
+	untouched := false
+	for n := range c.candidates(l, p) {
+		nd := &c.nodes[n]
+		if !c.Fits(l, n) {
+			continue
+		}
+		if whole := int(nd.free) == c.pools[p].GPUsPerNode && nd.cpu == c.pools[p].CPUMilli; whole {
+			if untouched {
+				continue
+			}
+			untouched = true
+		}
+		f.onNode(c, l, n, s)
+	}
+}
+
+// onNode weighs node n, for a share each of its different GPUs with room.
+func (f *fgd) onNode(c *Cluster, l *Live, n int, s *spot) {
+	p := int(c.nodes[n].pool)
+	c.holesOf(n, &f.now)
+	was := &f.before[n]
+	if was.epoch != f.epoch {
+		*was = usability{f.epoch, f.now.usable(f.groups[p])}
+	}
+	f.after.cpu = f.now.cpu
+	if c.pools[p].CPUMilli > 0 {
+		f.after.cpu -= l.CPUMilli
+	}
+	free := c.freeMilli(n)
+	if l.GPUMilli == 0 {
+		f.after.whole, f.after.parts = f.now.whole-l.GPUs, append(f.after.parts[:0], f.now.parts...)
+		s.offer(n, 0, was.value-f.after.usable(f.groups[p]), free, f.now.cpu)
+		return
+	}
+	want, seen := int16(l.GPUMilli), [8]int16{}
+	tried := 0
+	for d := range c.pools[p].GPUsPerNode {
+		has := c.share(n, d)
+		if has < want || isIn(seen[:tried], has) {
+			continue
+		}
+		if tried < len(seen) {
+			seen[tried] = has
+			tried++
+		}
+		f.after.take(&f.now, has, want)
+		s.offer(n, d, was.value-f.after.usable(f.groups[p]), free, f.now.cpu)
+	}
+}
+
+// take makes h what remains of from when a share want is taken of a GPU that
+// has has free.
+func (h *holes) take(from *holes, has, want int16) {
+	h.whole, h.parts = from.whole, h.parts[:0]
+	if has == 1000 {
+		h.whole--
+	}
+	for i, p := range from.parts {
+		if p == has {
+			h.parts = append(h.parts, from.parts[i+1:]...)
+			break
+		}
+		h.parts = append(h.parts, p)
+	}
+	if has > want {
+		h.parts = append(h.parts, has-want)
+	}
+}
+
+func isIn(seen []int16, v int16) bool {
+	for _, s := range seen {
+		if s == v {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,21 @@
+package simulate
+
+import (
+	"math/rand/v2"
+
+	"capcli"
+)
+
+func init() {
+	Placements.Add("random", "any node with room, by chance; a gang that fits on a node is never split", func() Placement {
+		return random{capcli.Seed(0).Stream("placement/random")}
+	})
+}
+
+// random takes any node with room, each with the same chance: the baseline that
+// a placement has to beat. The chance is the same in every run.
+type random struct{ rng *rand.Rand }
+
+func (r random) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+	return leastNode(c, l, pools, func(int) float64 { return r.rng.Float64() }, dst)
+}
