@@ -148,7 +148,8 @@ func (d *decoder) scenario(root *yaml.Node, s *Scenario) {
 	if !o.has("capacity") {
 		o.missing("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
 	}
-	if o.has("trace") && o.has("jobs") {
+	if given := o.entries["jobs"].value; o.has("trace") && given != nil &&
+		(given.Kind == yaml.ScalarNode || child(given, "from") != nil || child(given, "generate") != nil) {
 		o.onKey("trace", "trace and jobs both say where the jobs come from; leave one out")
 	}
 	if s.Name == "" {

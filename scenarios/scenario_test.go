@@ -251,3 +251,22 @@ func TestPatiencePerGPUHour(t *testing.T) {
 		}
 	}
 }
+
+// Ids are texts, whatever they look like: 6214e9 is a virtual cluster of Philly.
+func TestIdsAreTexts(t *testing.T) {
+	s, err := Parse("s.yaml", []byte(`capcli: scenario/v1
+name: 2027
+trace: 0777
+jobs: {cpu_jobs: true}
+capacity: [{name: no, kind: owned, gpus: 8, partition: 6214e9, gpu_model: 1e3, free: true}]
+tenants: [{name: 103959}, {name: true}, {name: 2027-01-01}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Capacity[0]
+	got := strings.Join([]string{s.Name, s.Jobs.From, c.Name, c.Partition, c.GPUModel, s.Tenants[0].Name, s.Tenants[1].Name, s.Tenants[2].Name}, " ")
+	if want := "2027 0777 no 6214e9 1e3 103959 true 2027-01-01"; got != want || !s.Jobs.CPUJobs {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
