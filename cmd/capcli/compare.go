@@ -197,7 +197,7 @@ func comparePlans(plans []savedPlan) report.Doc {
 		t.Rows = append(t.Rows, row)
 		data.Figures = append(data.Figures, j)
 	}
-	d := report.Doc{Title: "capcli compare", Lead: leadOfCompare(plans, pairs), Tables: []report.Table{t}, Data: data}
+	d := report.Doc{Lead: leadOfCompare(plans, pairs), Tables: []report.Table{t}, Data: data}
 	if len(pairs) > 1 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%d paired runs; ranges hold 90%% of the differences", len(pairs)))
 	}
