@@ -1,7 +1,7 @@
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-FUZZTIME := 10s
+FUZZTIME ?= 10s
 
 .PHONY: help build check fmt lint test race fuzz bench golden golden-check cross
 
