@@ -55,7 +55,6 @@ type poolState struct {
 	frag     fragClock
 	queues   []*queue // whom free capacity concerns
 	account  account
-	lent     int // GPUs of an elastic pool promised to jobs
 }
 
 // levelled pools have small nodes, and more than one.

@@ -160,7 +160,7 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		at, ok := e.upcoming()
 		if !ok || at > horizon || (e.cfg.Until > 0 && at >= e.cfg.Until) {
-			e.stopped = ok
+			e.last(at)
 			return nil
 		}
 		e.c.now = at
@@ -172,12 +172,24 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
+// last ends the run: jobs that end just when the period does have finished.
+func (e *engine) last(at capcli.Seconds) {
+	if e.cfg.Until > 0 && at == e.cfg.Until {
+		e.c.now = at
+		for p := e.agenda.next(); p != nil && p.at == at && p.kind() == Finish; p = e.agenda.next() {
+			e.handle(e.agenda.pop())
+		}
+	}
+	e.stopped = e.more || e.slab.live > 0
+}
+
 // upcoming is the next instant at which something happens. With no job to
-// come, waiting or running, comings and goings of nodes are of no interest.
+// come, waiting or running, comings and goings of nodes are of interest only to
+// the end of a period.
 func (e *engine) upcoming() (capcli.Seconds, bool) {
 	p := e.agenda.next()
 	switch {
-	case !e.more && e.slab.live == 0:
+	case !e.more && e.slab.live == 0 && e.cfg.Until == 0:
 		return 0, false
 	case p == nil && !e.more:
 		return 0, false

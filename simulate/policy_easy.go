@@ -61,9 +61,7 @@ func (p *easy) Schedule(t *Turn) {
 		p.backfillShortest(t, head, &pr)
 		return
 	}
-	for en := range t.backfillable(head, &pr) {
-		pr.try(t, en)
-	}
+	p.backfill(t, head, &pr)
 }
 
 // promise finds the pool that frees enough for head soonest. A job past its
@@ -144,40 +142,28 @@ func (pr *promise) try(t *Turn, en *entry) {
 	t.e.start(en.job, s)
 }
 
-// backfillable are the jobs behind the head that might go ahead: by their GPUs
-// they fit now, and by their length or their GPUs they need not delay the head.
-func (t *Turn) backfillable(head *Live, pr *promise) func(func(*entry) bool) {
+// backfill tries the later jobs in the queue's order; where nothing came free
+// since the last turn, only what has just come.
+func (p *easy) backfill(t *Turn, head *Live, pr *promise) {
 	now := t.Now()
-	alone := len(t.q.cell.pools) == 1
-	return func(yield func(*entry) bool) {
-		room := t.room()
-		look := func(en *entry) bool {
-			if en.milli > room || (alone && en.milli > pr.extra && now+en.est > pr.shadow) {
-				return true
+	if !t.Freed() {
+		for l := range t.Fresh() {
+			t.one = entry{l.Key, l.seq, l, l.Milli(), l.LeftBelieved(now)}
+			if pr.worth(t, &t.one, head, t.room()) {
+				pr.try(t, &t.one)
 			}
-			if en.job.state != waiting || en.job == head || en.job.overQuota() {
-				return true
-			}
-			if !yield(en) {
-				return false
-			}
-			if en.job.state != waiting {
-				room = t.room()
-			}
-			return true
 		}
-		if !t.q.freed {
-			for l := range t.Fresh() {
-				t.one = entry{l.Key, l.seq, l, l.Milli(), l.LeftBelieved(now)}
-				if !look(&t.one) {
-					return
-				}
+		return
+	}
+	room := t.room()
+	for _, chunk := range t.q.list.chunks {
+		for i := range chunk {
+			en := &chunk[i]
+			if !pr.worth(t, en, head, room) {
+				continue
 			}
-			return
-		}
-		for _, chunk := range t.q.list.chunks {
-			for i := range chunk {
-				if !look(&chunk[i]) || room == 0 {
+			if pr.try(t, en); en.job.state != waiting {
+				if room = t.room(); room == 0 {
 					return
 				}
 			}
@@ -185,11 +171,24 @@ func (t *Turn) backfillable(head *Live, pr *promise) func(func(*entry) bool) {
 	}
 }
 
+// worth tells whether a job might go ahead: by its GPUs it fits now, and by its
+// length or its GPUs it need not delay the head.
+func (pr *promise) worth(t *Turn, en *entry, head *Live, room int64) bool {
+	return pr.fits(t, en, room) && en.job.state == waiting && en.job != head && !en.job.overQuota()
+}
+
+// fits is the part of worth for which the job itself need not be looked at.
+func (pr *promise) fits(t *Turn, en *entry, room int64) bool {
+	if en.milli > room {
+		return false
+	}
+	return len(t.q.cell.pools) > 1 || en.milli <= pr.extra || t.Now()+en.est <= pr.shadow
+}
+
 // backfillShortest tries the later jobs in order of length, ties by arrival.
 // They are kept in that order over the turns.
 func (p *easy) backfillShortest(t *Turn, head *Live, pr *promise) {
 	now, room := t.Now(), t.room()
-	alone := len(t.q.cell.pools) == 1
 	p.stale = p.stale[:0]
 	chunks := p.byLength.chunks
 	if !t.Freed() { // nothing but what has just come can start
@@ -199,7 +198,7 @@ func (p *easy) backfillShortest(t *Turn, head *Live, pr *promise) {
 	for _, chunk := range chunks {
 		for i := range chunk {
 			en := &chunk[i]
-			if en.milli > room || (alone && en.milli > pr.extra && now+en.est > pr.shadow) {
+			if !pr.fits(t, en, room) {
 				continue
 			}
 			if !en.stands(now) {

@@ -24,6 +24,6 @@ func (priority) Key(l *Live, _ capcli.Seconds) int64 { return -int64(l.Priority)
 // take each other's place.
 type priorityPreempt struct{ contest }
 
-func (p *priorityPreempt) Schedule(t *Turn) { p.contest.rank(t, p) }
+func (p *priorityPreempt) Schedule(t *Turn) { p.rank(t, p) }
 
 func (*priorityPreempt) Key(l *Live, _ capcli.Seconds) int64 { return -int64(l.Priority) }

@@ -18,7 +18,7 @@ type srtf struct {
 	contest
 }
 
-func (p *srtf) Schedule(t *Turn) { p.contest.rank(t, p) }
+func (p *srtf) Schedule(t *Turn) { p.rank(t, p) }
 
 func (p *srtf) Key(l *Live, now capcli.Seconds) int64 {
 	return service(l, l.LeftBelieved(now)+l.restarting(now), p.byGPUs)

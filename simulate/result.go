@@ -49,7 +49,8 @@ type TenantResult struct {
 
 // Load is the work that arrived for some capacity against what that capacity
 // could do over the time of the arrivals. Over 1 the queue cannot drain: it
-// grows as long as jobs keep coming.
+// grows as long as jobs keep coming. Jobs that may use no committed capacity
+// are counted only in rows where no job may.
 type Load struct {
 	Partition, GPUModel string // "" is all
 	Jobs                int64
@@ -71,7 +72,7 @@ func (l *Load) Offered() float64 {
 func (e *engine) result() (*Result, error) {
 	m := &e.meter
 	end := max(e.c.now, m.lastEnd)
-	if e.stopped && e.cfg.Until > 0 {
+	if e.cfg.Until > 0 { // capacity is paid for to the end of the period
 		end = e.cfg.Until
 	}
 	e.c.now = end
@@ -150,13 +151,16 @@ func (e *engine) loads() []Load {
 			}
 		}
 	}
-	for _, c := range e.classList {
-		add(classKey{}, c)
-		if e.partitions[c.partition] {
-			add(classKey{partition: c.partition}, c)
-		}
-		if c.model != "" {
-			add(classKey{model: c.model}, c)
+	for _, committed := range []bool{true, false} {
+		for _, c := range e.classList {
+			if (len(c.committed) > 0) != committed {
+				continue
+			}
+			for _, k := range e.loadKeys(c) {
+				if committed || rows[k] == nil || len(pools[k]) == 0 {
+					add(k, c)
+				}
+			}
 		}
 	}
 	out := make([]Load, 0, len(rows))
@@ -171,6 +175,18 @@ func (e *engine) loads() []Load {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.GPUModel, b.GPUModel))
 	})
 	return out
+}
+
+// loadKeys are the rows of loads that a class belongs to.
+func (e *engine) loadKeys(c *class) []classKey {
+	keys := []classKey{{}}
+	if e.partitions[c.partition] {
+		keys = append(keys, classKey{partition: c.partition})
+	}
+	if c.model != "" {
+		keys = append(keys, classKey{model: c.model})
+	}
+	return keys
 }
 
 // whyNot says why a job can never run.

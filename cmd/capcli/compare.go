@@ -117,11 +117,11 @@ type comparedFigure struct {
 }
 
 var comparedFigures = []comparedFigure{
-	{"cost_usd", "cost", func(r *runJSON) (float64, bool) { return r.Cost.Total.Float(), true }, moneyCell},
+	{"cost_usd", "cost", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.Total) }, moneyCell},
 	{"per_used_gpu_hour_usd", "  per used GPU-hour", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.PerGPUHour) }, moneyCell},
 	{"on_demand_equivalent_usd", "  all on demand", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.Equivalent) }, moneyCell},
 	{"effective_savings_rate", "  saved", func(r *runJSON) (float64, bool) { return floatOr(r.Cost.Savings) }, percentCell},
-	{"stranded_usd", "stranded", func(r *runJSON) (float64, bool) { return r.Cost.Stranded.Float(), true }, moneyCell},
+	{"stranded_usd", "stranded", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.Stranded) }, moneyCell},
 	{"stranded_gpu_hours", "  GPU-hours", func(r *runJSON) (float64, bool) { return r.Capacity.Stranded.Hours(), true }, hoursCell},
 	{"allocation_rate", "used", func(r *runJSON) (float64, bool) { return floatOr(r.Capacity.AllocationRate) }, percentCell},
 	{"wait_mean_s", "mean wait", func(r *runJSON) (float64, bool) { return r.WaitMean, true }, secondsCell},

@@ -38,8 +38,8 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 		switch by {
 		case "tenant":
 			maps.Copy(parts, r.Cost.ByTenant)
-			if r.Cost.Unallocated != 0 {
-				parts["(nobody)"] += r.Cost.Unallocated
+			if u := r.Cost.Unallocated; u != nil && *u != 0 {
+				parts["(nobody)"] += *u
 			}
 		case "tier":
 			maps.Copy(parts, r.Cost.ByTier)
@@ -47,13 +47,15 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 			maps.Copy(parts, r.Cost.ByMonth)
 		default:
 			for _, p := range r.Pools {
-				parts[p.Name] += p.Cost
+				if p.Cost != nil {
+					parts[p.Name] += *p.Cost
+				}
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(parts)) {
 			share := 0.0
-			if r.Cost.Total != 0 {
-				share = parts[name].Float() / r.Cost.Total.Float()
+			if t := r.Cost.Total; t != nil && *t != 0 {
+				share = parts[name].Float() / t.Float()
 			}
 			data.Rows = append(data.Rows, compareByRow{plans[i].name, name, parts[name], share})
 			t.Rows = append(t.Rows, []any{plans[i].name, name, parts[name], report.Percent(share)})

@@ -30,6 +30,8 @@ func newScenariosList(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "The scenarios that come with capcli",
+		Example: "  capcli scenarios list\n" +
+			"  capcli scenarios list -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := noArgs(cmd, args); err != nil {
 				return err
@@ -69,6 +71,7 @@ func newScenariosShow(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Print a scenario of the library, to read or to change",
+		Example:           "  capcli scenarios show three-tier > mine.yaml",
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneArg(cmd, args, "the name of a scenario"); err != nil {
@@ -86,8 +89,9 @@ func newScenariosShow(e *env) *cobra.Command {
 func newScenariosInit(e *env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Write a commented scenario to start from",
+		Use:     "init",
+		Short:   "Write a commented scenario to start from",
+		Example: "  capcli scenarios init --out mine.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := noArgs(cmd, args); err != nil {
 				return err
@@ -110,6 +114,8 @@ func newScenariosValidate(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE…",
 		Short: "Check scenarios without running them",
+		Example: "  capcli scenarios validate mine.yaml\n" +
+			"  capcli scenarios validate mine.yaml --set capacity[0].gpus=72",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &usageError{text: "validate wants at least one scenario file", hint: cmd.CommandPath() + " mine.yaml"}

@@ -82,10 +82,7 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err != nil {
 		return err
 	}
-	doc, err := describeRuns(plans, results, o.output.shape(e))
-	if err != nil {
-		return err
-	}
+	doc := describeRuns(plans, results, o.output.shape(e))
 	if err := o.save(e, plans, results); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -13,7 +14,7 @@ import (
 // describeRuns says the results: one sentence, then tables; a single run in
 // depth, several plans side by side. People see the largest tenants only when
 // there are many; programs see all.
-func describeRuns(plans []*plan, results [][]*outcome, form string) (report.Doc, error) {
+func describeRuns(plans []*plan, results [][]*outcome, form string) report.Doc {
 	people := form == "table" || form == "md"
 	data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Runs: []runJSON{}}
 	for i := range results {
@@ -36,7 +37,7 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) (report.Doc,
 		if len(results[0]) > 1 {
 			d.Notes = append(d.Notes, rangesNote(results))
 		}
-		return d, nil
+		return d
 	}
 	r := results[0][0]
 	d.Lead = r.lead(len(results[0]))
@@ -50,7 +51,7 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) (report.Doc,
 	if people {
 		d.Charts = append(d.Charts, r.chart())
 	}
-	return d, nil
+	return d
 }
 
 func rangesNote(results [][]*outcome) string {
@@ -61,6 +62,9 @@ func rangesNote(results [][]*outcome) string {
 func (r *outcome) lead(runs int) string {
 	res, inv := r.result, r.invoice
 	stranded := inv.ByTier[billing.Committed].Stranded()
+	if !r.priced() {
+		return fmt.Sprintf("%s jobs on %s, at a cost that is not known; %s.", grouped(res.Jobs.Finished), r.plan.scenario.Name, waited(res.Wait))
+	}
 	text := fmt.Sprintf("%s jobs on %s cost %s; %s", grouped(res.Jobs.Finished), r.plan.scenario.Name, inv.Total.Cost, waited(res.Wait))
 	if inv.ByTier[billing.Committed].Cost > 0 {
 		text += fmt.Sprintf("; %s (%.0f%%) of what was committed was stranded", stranded,
@@ -101,6 +105,11 @@ func leadOfMany(plans []*plan, results [][]*outcome) string {
 	}
 	name := func(i int) string { return plans[i].label() }
 	least := fmt.Sprintf("least waiting: %s, mean %s", name(quick), capcli.Seconds(wait[quick]+0.5))
+	for i := range plans {
+		if !results[i][0].priced() {
+			return fmt.Sprintf("%d plans, not all with prices; %s.", len(plans), least)
+		}
+	}
 	if slices.Min(cost) == slices.Max(cost) {
 		return fmt.Sprintf("All %d plans cost %s; %s.", len(plans), capcli.USD(cost[cheap]*1e6+0.5), least)
 	}
@@ -250,7 +259,7 @@ func (r *outcome) warnings() []string {
 	res, name := r.result, r.plan.label()
 	for i := range res.Loads {
 		l := &res.Loads[i]
-		if l.Capacity == 0 || l.Offered() < 1 {
+		if l.Capacity == 0 || l.Offered() <= 1 {
 			continue
 		}
 		where := "its committed capacity"
@@ -264,7 +273,7 @@ func (r *outcome) warnings() []string {
 			name, l.Offered(), where, l.GPUs))
 	}
 	if un := r.plan.scenario.Unpriced(); len(un) > 0 {
-		out = append(out, fmt.Sprintf("%s: no price is known for %v; it is counted as $0", r.plan.scenario.Name, un))
+		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", r.plan.scenario.Name, strings.Join(un, ", ")))
 	}
 	if res.Jobs.CPUOnly > 0 {
 		out = append(out, fmt.Sprintf("%s: %s jobs that want no GPU are left out", name, grouped(res.Jobs.CPUOnly)))

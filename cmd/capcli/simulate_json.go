@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"capcli"
 	"capcli/simulate"
@@ -102,21 +103,22 @@ type capacityJSON struct {
 }
 
 type costJSON struct {
-	Total          capcli.USD            `json:"total_usd"`
+	Total          *capcli.USD           `json:"total_usd"`
+	WhyNoTotal     string                `json:"total_usd_why,omitempty"`
 	Equivalent     *capcli.USD           `json:"on_demand_equivalent_usd"`
 	Savings        *float64              `json:"effective_savings_rate"`
 	WhyNoSavings   string                `json:"effective_savings_rate_why,omitempty"`
-	Stranded       capcli.USD            `json:"stranded_usd"`
-	StrandedIdle   capcli.USD            `json:"stranded_idle_usd"`
-	StrandedBlock  capcli.USD            `json:"stranded_blocked_usd"`
-	StrandedDown   capcli.USD            `json:"stranded_down_usd"`
+	Stranded       *capcli.USD           `json:"stranded_usd"`
+	StrandedIdle   *capcli.USD           `json:"stranded_idle_usd"`
+	StrandedBlock  *capcli.USD           `json:"stranded_blocked_usd"`
+	StrandedDown   *capcli.USD           `json:"stranded_down_usd"`
 	PerGPUHour     *capcli.USD           `json:"per_used_gpu_hour_usd"`
 	CommittedUsed  *float64              `json:"commitment_utilisation"`
 	CommittedCover *float64              `json:"commitment_coverage"`
 	ByTier         map[string]capcli.USD `json:"by_tier"`
 	ByTenant       map[string]capcli.USD `json:"by_tenant"`
 	ByMonth        map[string]capcli.USD `json:"by_month"`
-	Unallocated    capcli.USD            `json:"unallocated_usd"`
+	Unallocated    *capcli.USD           `json:"unallocated_usd"`
 }
 
 type poolJSON struct {
@@ -124,8 +126,8 @@ type poolJSON struct {
 	Terms string `json:"terms"`
 	Model string `json:"gpu_model"`
 	spanJSON
-	Cost     capcli.USD `json:"cost_usd"`
-	Stranded capcli.USD `json:"stranded_usd"`
+	Cost     *capcli.USD `json:"cost_usd"`
+	Stranded *capcli.USD `json:"stranded_usd"`
 }
 
 type tenantJSON struct {
@@ -137,9 +139,9 @@ type tenantJSON struct {
 	WaitMean    float64        `json:"wait_mean_s"`
 	WaitP50     capcli.Seconds `json:"wait_p50_s"`
 	WaitP95     capcli.Seconds `json:"wait_p95_s"`
-	Direct      capcli.USD     `json:"direct_usd"`
-	Share       capcli.USD     `json:"stranded_share_usd"`
-	Cost        capcli.USD     `json:"cost_usd"`
+	Direct      *capcli.USD    `json:"direct_usd"`
+	Share       *capcli.USD    `json:"stranded_share_usd"`
+	Cost        *capcli.USD    `json:"cost_usd"`
 }
 
 type loadJSON struct {
@@ -187,12 +189,12 @@ func (r *outcome) json() runJSON {
 	}
 	for p := range res.Record.Pools {
 		l, pool := &r.invoice.ByPool[p], &res.Record.Pools[p]
-		out.Pools = append(out.Pools, poolJSON{pool.Name, pool.Terms.String(), pool.GPUModel, span(l.Time), l.Cost, l.Stranded()})
+		out.Pools = append(out.Pools, poolJSON{pool.Name, pool.Terms.String(), pool.GPUModel, span(l.Time), r.known(l.Cost), r.known(l.Stranded())})
 	}
 	for i, t := range res.Tenants {
 		b := &r.invoice.ByTenant[i]
 		out.Tenants = append(out.Tenants, tenantJSON{
-			t.Name, t.Jobs, t.Finished, t.Preempted, b.Used, t.Wait.Mean, t.Wait.P50, t.Wait.P95, b.Direct, b.Share, b.Total,
+			t.Name, t.Jobs, t.Finished, t.Preempted, b.Used, t.Wait.Mean, t.Wait.P50, t.Wait.P95, r.known(b.Direct), r.known(b.Share), r.known(b.Total),
 		})
 	}
 	slices.SortStableFunc(out.Tenants, func(a, b tenantJSON) int { return cmp.Compare(a.Name, b.Name) })
@@ -240,16 +242,38 @@ func (r *outcome) capacity() capacityJSON {
 	return out
 }
 
+// priced tells whether every pool has a price: else no cost is known.
+func (r *outcome) priced() bool { return len(r.plan.scenario.Unpriced()) == 0 }
+
+// known gives an amount, or nil where prices are missing.
+func (r *outcome) known(u capcli.USD) *capcli.USD {
+	if !r.priced() {
+		return nil
+	}
+	return &u
+}
+
 func (r *outcome) cost() costJSON {
 	inv := r.invoice
 	t, committed := &inv.Total, &inv.ByTier[billing.Committed]
 	out := costJSON{
-		Total: t.Cost, Stranded: committed.Stranded(), StrandedIdle: committed.Idle, StrandedBlock: committed.Blocked,
-		StrandedDown: committed.Down, Unallocated: inv.Unallocated,
+		Total: r.known(t.Cost), Stranded: r.known(committed.Stranded()), StrandedIdle: r.known(committed.Idle),
+		StrandedBlock: r.known(committed.Blocked), StrandedDown: r.known(committed.Down), Unallocated: r.known(inv.Unallocated),
 		ByTier: map[string]capcli.USD{}, ByTenant: map[string]capcli.USD{}, ByMonth: map[string]capcli.USD{},
 	}
 	if t.Unlisted == 0 {
 		out.Equivalent = &t.Equivalent
+	}
+	if u, ok := inv.Utilisation(); ok {
+		out.CommittedUsed = &u
+	}
+	if c, ok := inv.Coverage(); ok {
+		out.CommittedCover = &c
+	}
+	if !r.priced() {
+		out.WhyNoTotal = "no price is stated for " + strings.Join(r.plan.scenario.Unpriced(), ", ")
+		out.WhyNoSavings = out.WhyNoTotal
+		return out
 	}
 	if rate, ok := t.SavingsRate(); ok {
 		out.Savings = &rate
@@ -258,12 +282,6 @@ func (r *outcome) cost() costJSON {
 	}
 	if unit, ok := t.UnitCost(); ok {
 		out.PerGPUHour = &unit
-	}
-	if u, ok := inv.Utilisation(); ok {
-		out.CommittedUsed = &u
-	}
-	if c, ok := inv.Coverage(); ok {
-		out.CommittedCover = &c
 	}
 	for tier := range inv.ByTier {
 		out.ByTier[billing.Tier(tier).String()] = inv.ByTier[tier].Cost

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"capcli"
@@ -27,7 +28,7 @@ func (r *outcome) metric(name string) (float64, bool) {
 		"fragmentation_gpus_mean": c.Fragmentation,
 	}[name]
 	if ok {
-		return v, true
+		return v, r.priced() || !slices.Contains(moneyMetrics, name)
 	}
 	cost := r.cost()
 	rate := map[string]*float64{"effective_savings_rate": cost.Savings, "allocation_rate": c.AllocationRate}[name]
@@ -39,6 +40,9 @@ func (r *outcome) metric(name string) (float64, bool) {
 	}
 	return 0, false
 }
+
+// moneyMetrics are the figures that need a price for every pool.
+var moneyMetrics = []string{"cost", "total", "committed", "on_demand", "spot", "stranded_usd"}
 
 // figure writes a metric of the run for people.
 func (r *outcome) figure(m scenarios.Metric) string {

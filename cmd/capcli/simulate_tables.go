@@ -35,7 +35,7 @@ func (r *outcome) poolTable() report.Table {
 	for p := range r.result.Record.Pools {
 		pool, l := &r.result.Record.Pools[p], &r.invoice.ByPool[p]
 		t.Rows = append(t.Rows, []any{
-			pool.Name, pool.Terms.String(), pool.GPUModel, l.Time.Offered, l.Time.Used, l.Time.Idle, l.Time.Blocked, l.Time.Down, l.Cost, l.Stranded(),
+			pool.Name, pool.Terms.String(), pool.GPUModel, l.Time.Offered, l.Time.Used, l.Time.Idle, l.Time.Blocked, l.Time.Down, r.cell(l.Cost), r.cell(l.Stranded()),
 		})
 	}
 	return t
@@ -80,13 +80,21 @@ func (r *outcome) tenantTable(people bool) report.Table {
 			continue
 		}
 		t.Rows = append(t.Rows, []any{
-			cmp.Or(tr.Name, "(none)"), tr.Jobs, b.Used, report.MeanTime(tr.Wait.Mean), tr.Wait.P95, b.Direct, b.Share, b.Total,
+			cmp.Or(tr.Name, "(none)"), tr.Jobs, b.Used, report.MeanTime(tr.Wait.Mean), tr.Wait.P95, r.cell(b.Direct), r.cell(b.Share), r.cell(b.Total),
 		})
 	}
 	if rest.n > 0 {
-		t.Rows = append(t.Rows, []any{fmt.Sprintf("%d more", rest.n), rest.jobs, rest.used, nil, nil, rest.direct, rest.share, rest.cost})
+		t.Rows = append(t.Rows, []any{fmt.Sprintf("%d more", rest.n), rest.jobs, rest.used, nil, nil, r.cell(rest.direct), r.cell(rest.share), r.cell(rest.cost)})
 	}
 	return t
+}
+
+// cell is an amount for a table, unknown where prices are missing.
+func (r *outcome) cell(u capcli.USD) any {
+	if !r.priced() {
+		return nil
+	}
+	return u
 }
 
 // loadTable sets the work that came against the committed capacity.

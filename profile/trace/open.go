@@ -129,7 +129,7 @@ func (r *Reader) sniff(head []byte) (string, error) {
 		hint += "; or give its columns our names: --map submit=their_name,gpus=their_name,run_s=their_name"
 	}
 	if bytes.Count(first, []byte{'|'}) >= 3 || bytes.IndexByte(first, 0x1f) >= 0 {
-		hint = "if it is a sacct dump without a header, name its columns with --columns, the list given to sacct --format"
+		hint = "if it is a sacct dump without a header, name its columns with --columns-in, the list given to sacct --format"
 	}
 	return "", r.fault(1, "", fmt.Sprintf("the format is not recognised: the file begins with %q", brief(first)), hint)
 }

@@ -101,7 +101,7 @@ func sacctTable(r *Reader) (*table, error) {
 		t.names = append(t.names, name)
 	}
 	if len(t.names) > maxColumns {
-		return nil, r.fault(0, "", fmt.Sprintf("%d columns are named, the limit is %d", len(t.names), maxColumns), "correct --columns")
+		return nil, r.fault(0, "", fmt.Sprintf("%d columns are named, the limit is %d", len(t.names), maxColumns), "correct --columns-in")
 	}
 	return t, nil
 }
