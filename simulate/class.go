@@ -12,10 +12,10 @@ import (
 type class struct {
 	partition, model string
 	queue            *queue
-	ranks            [][]int // eligible pools by order of preference; ranks[0] is tried first
-	committed        []int   // eligible committed pools, whose accounts note who waits
-	most             int     // GPUs of the largest eligible pool
-	fits             []int8  // by GPUs, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
+	ranks            [][]int   // eligible pools by order of preference; ranks[0] is tried first
+	committed        []int     // eligible committed pools, whose accounts note who waits
+	most             int       // GPUs of the largest eligible pool
+	fits             [2][]int8 // by GPUs, in the first rank and in all, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
 	arrived          capcli.GPUTime
 	jobs             int64
 }
@@ -134,33 +134,36 @@ func (e *engine) join(q *queue, p int) {
 	}
 }
 
-// canEver tells whether l would fit if every pool were whole and empty.
+// canEver tells whether l would fit if every pool that it may come to use were
+// whole and empty. Who would wait for ever for committed capacity comes to use
+// no other.
 func (e *engine) canEver(l *Live) bool {
 	c := l.class
-	if l.GPUs > c.most || len(c.ranks) == 0 || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) {
+	if len(c.ranks) == 0 || l.GPUs > c.most || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) {
 		return false
 	}
-	plain := l.CPUMilli == 0 && l.MemMiB == 0 && l.GPUMilli == 0 && l.GPUs < 4096
-	if plain {
-		for len(c.fits) <= l.GPUs {
-			c.fits = append(c.fits, 0)
-		}
-		if f := c.fits[l.GPUs]; f != 0 {
-			return f == 1
+	reach := c.ranks
+	if e.cfg.Overflow.of(l) < 0 {
+		reach = c.ranks[:1]
+	}
+	if l.CPUMilli > 0 || l.MemMiB > 0 || l.GPUMilli > 0 || l.GPUs >= 4096 {
+		return e.fitsEmpty(l, reach)
+	}
+	fits := &c.fits[min(len(reach), 2)-1]
+	for len(*fits) <= l.GPUs {
+		*fits = append(*fits, 0)
+	}
+	if (*fits)[l.GPUs] == 0 {
+		(*fits)[l.GPUs] = 2
+		if e.fitsEmpty(l, reach) {
+			(*fits)[l.GPUs] = 1
 		}
 	}
-	ok := e.fitsEmpty(l)
-	if plain {
-		c.fits[l.GPUs] = 2
-		if ok {
-			c.fits[l.GPUs] = 1
-		}
-	}
-	return ok
+	return (*fits)[l.GPUs] == 1
 }
 
-// fitsEmpty tries l on an empty cluster of all nodes.
-func (e *engine) fitsEmpty(l *Live) bool {
+// fitsEmpty tries l on pools of an empty cluster of all nodes.
+func (e *engine) fitsEmpty(l *Live, ranks [][]int) bool {
 	if e.empty == nil {
 		e.empty = newCluster(e.c.pools)
 		for n := range e.empty.nodes {
@@ -170,7 +173,7 @@ func (e *engine) fitsEmpty(l *Live) bool {
 	if l.GPUMilli > 0 {
 		e.empty.shareDevices(func(func(*Live) bool) {})
 	}
-	for _, pools := range l.class.ranks {
+	for _, pools := range ranks {
 		if len(e.findIn(e.empty, l, pools)) > 0 {
 			return true
 		}

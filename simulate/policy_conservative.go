@@ -27,6 +27,7 @@ type conservative struct {
 	order   list    // waiting jobs with a promise, by arrival; key is 0
 	due     list    // the same, by promised start
 	again   bool    // make all promises anew
+	passed  bool    // then some job had none, for its tenant was at its quota
 }
 
 // stay is a running job as the plans have it.
@@ -53,6 +54,7 @@ func (l *Live) stands(seq uint64) bool {
 
 func (p *conservative) Schedule(t *Turn) {
 	early := p.refresh(t)
+	p.again = p.again || (p.passed && t.Freed())
 	switch {
 	case p.again:
 		p.replan(t)
@@ -148,9 +150,12 @@ func (p *conservative) replan(t *Turn) {
 	for l := range t.Running() {
 		p.occupy(l, now)
 	}
+	booked := 0
 	for l := range t.Queue() {
 		p.book(t, l)
+		booked++
 	}
+	p.passed = booked < t.Waiting()
 }
 
 // occupy puts a running job into the plan. One that is past its believed end is

@@ -1,10 +1,6 @@
 package simulate
 
-import (
-	"math"
-
-	"capcli"
-)
+import "capcli"
 
 func init() {
 	Policies.Add("fair", "weighted fair share of GPUs among tenants, past use forgotten by half in a week", func(s Settings) Policy {
@@ -12,77 +8,43 @@ func init() {
 		if half <= 0 {
 			half = 7 * capcli.Day
 		}
-		return &fair{tenants: tenants{skip: s.Skip}, decay: math.Ln2 / float64(half), use: map[*Tenant]*pastUse{}}
+		return &fair{tenants: tenants{skip: s.Skip}, sharers: newSharers(half)}
 	})
 }
 
 // fair starts the next job of the tenant that is furthest below its share: the
-// one with the least of
-//
-//	(held + mean past use) / weight
-//
-// in GPUs, where past use counts for 2^(-age/half-life) (Kay and Lauder, "A
-// Fair Share Scheduler", CACM 1988; the decay of Slurm's multifactor priority).
-// Without a past it shares GPUs out max-min fairly (Keshav, "An Engineering
-// Approach to Computer Networking", 1997, chapter 9). A tenant's own jobs go in
-// the order in which they came.
+// one with the least use by share, where use is what it holds and, decayed,
+// what it held (Kay and Lauder, "A Fair Share Scheduler", CACM 1988). Tenants
+// whose names are paths share as a tree does. Without a past it gives out GPUs
+// max-min fairly (Keshav, "An Engineering Approach to Computer Networking",
+// 1997, chapter 9). A tenant's own jobs go in the order in which they came.
 type fair struct {
 	tenants
-	decay float64 // per second
-	use   map[*Tenant]*pastUse
-	now   capcli.Seconds
-}
-
-// pastUse is a tenant's decayed use in GPU-seconds, as of a moment, and the
-// thousandths of GPUs that it holds since then.
-type pastUse struct {
-	past  float64
-	as    capcli.Seconds
-	milli int64
-}
-
-// bring counts what was held since, and forgets.
-func (u *pastUse) bring(now capcli.Seconds, decay float64) {
-	if dt := float64(now - u.as); dt > 0 {
-		keep := math.Exp(-decay * dt)
-		u.past = u.past*keep + float64(u.milli)/1000*(1-keep)/decay
-		u.as = now
-	}
+	*sharers
+	now capcli.Seconds
 }
 
 // Observe follows what tenants hold, in all queues.
 func (p *fair) Observe(e Event, _ *Cluster) {
-	sign := int64(-1)
 	switch e.Kind {
 	case Start:
-		sign = 1
+		p.hold(e.Job.tenant.Name, e.Job.Milli(), e.At)
 	case Finish, Preempt:
+		p.hold(e.Job.tenant.Name, -e.Job.Milli(), e.At)
 	default:
-		return
 	}
-	u := p.of(e.Job.tenant)
-	u.bring(e.At, p.decay)
-	u.milli += sign * e.Job.Milli()
-}
-
-func (p *fair) of(t *Tenant) *pastUse {
-	u := p.use[t]
-	if u == nil {
-		u = &pastUse{}
-		p.use[t] = u
-	}
-	return u
 }
 
 func (p *fair) Schedule(t *Turn) {
+	for l := range t.Fresh() {
+		p.of(l.tenant.Name)
+	}
+	p.weigh(t.e.tenants)
 	p.now = t.Now()
 	p.serve(t, p.has)
 }
 
-// has is what a tenant has against its weight. A constant holding of m GPUs
-// comes to a past use of m/decay GPU-seconds, a mean of m GPUs.
 func (p *fair) has(t *Tenant) float64 {
-	u := p.of(t)
-	u.bring(p.now, p.decay)
-	return (float64(t.milli)/1000 + u.past*p.decay) / t.Weight
+	use, share := p.effective(p.of(t.Name), p.now)
+	return use / share
 }

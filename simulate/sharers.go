@@ -1,0 +1,100 @@
+package simulate
+
+import (
+	"math"
+	"strings"
+
+	"capcli"
+)
+
+// sharers is the tree of those who share a cluster fairly: tenant "a/b/u" is a
+// child of "a/b". Each has what its descendants have.
+type sharers struct {
+	decay  float64 // per second
+	byName map[string]*sharer
+	list   []*sharer // in order of appearance
+	root   sharer
+	stale  bool // some weights are not yet known
+}
+
+// sharer is one place in the tree.
+type sharer struct {
+	name   string
+	parent *sharer
+	weight float64
+	all    float64 // weight of all its children
+	past   float64 // decayed use in GPU-seconds, as of a moment
+	as     capcli.Seconds
+	milli  int64 // thousandths of GPUs held since then
+}
+
+func newSharers(halfLife capcli.Seconds) *sharers {
+	return &sharers{decay: math.Ln2 / float64(halfLife), byName: map[string]*sharer{}}
+}
+
+// of finds or makes the place of a name, and those above it.
+func (s *sharers) of(name string) *sharer {
+	if h := s.byName[name]; h != nil {
+		return h
+	}
+	h := &sharer{name: name, parent: &s.root, weight: 1}
+	if i := strings.LastIndexByte(name, '/'); i > 0 {
+		h.parent = s.of(name[:i])
+	}
+	s.byName[name], s.list, s.stale = h, append(s.list, h), true
+	return h
+}
+
+// weigh gives each its weight, where the run states one.
+func (s *sharers) weigh(stated map[string]*Tenant) {
+	if !s.stale {
+		return
+	}
+	s.stale, s.root.all = false, 0
+	for _, h := range s.list {
+		h.all = 0
+	}
+	for _, h := range s.list {
+		if t := stated[h.name]; t != nil {
+			h.weight = t.Weight
+		}
+		h.parent.all += h.weight
+	}
+}
+
+// hold notes that name holds so many thousandths of GPUs more, or less.
+func (s *sharers) hold(name string, milli int64, now capcli.Seconds) {
+	for h := s.of(name); h != &s.root; h = h.parent {
+		h.use(now, s.decay)
+		h.milli += milli
+	}
+}
+
+// use is what h has in GPUs: what it holds, and the mean of what it held, where
+// a moment counts for 2^(-age/half-life). A constant holding of m GPUs comes to
+// a mean of m.
+func (h *sharer) use(now capcli.Seconds, decay float64) float64 {
+	if dt := float64(now - h.as); dt > 0 {
+		keep := math.Exp(-decay * dt)
+		h.past = h.past*keep + float64(h.milli)/1000*(1-keep)/decay
+		h.as = now
+	}
+	return float64(h.milli)/1000 + h.past*decay
+}
+
+// effective is the use U that counts for h and the share S that it is entitled
+// to. Below the first level a part of what its siblings use counts too, so that
+// a modest child of a greedy parent does not go first:
+//
+//	U = own + (parent's U - own) * weight / siblings' weight
+//
+// (Slurm, "Classic Fairshare Algorithm"). Who has the least U/S is furthest
+// below its share; Slurm's factor is 2^(-U/S).
+func (s *sharers) effective(h *sharer, now capcli.Seconds) (use, share float64) {
+	own, part := h.use(now, s.decay), h.weight/h.parent.all
+	if h.parent == &s.root {
+		return own, part
+	}
+	above, share := s.effective(h.parent, now)
+	return own + (above-own)*part, share * part
+}
