@@ -42,7 +42,7 @@ func (count) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
 // firstNode takes the first node that has room for all of l.
 func firstNode(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
 	for _, p := range pools {
-		for n := range c.candidates(l, p) {
+		for n := c.candidate(l, p, -1); n >= 0; n = c.candidate(l, p, n) {
 			if c.Fits(l, n) {
 				return append(dst, c.whole(l, n))
 			}

@@ -137,7 +137,7 @@ func (f *fgd) byLevel(c *Cluster, l *Live, p int, s *spot) {
 // byNode looks at every node with room, of the untouched ones at the first.
 func (f *fgd) byNode(c *Cluster, l *Live, p int, s *spot) {
 	untouched := false
-	for n := range c.candidates(l, p) {
+	for n := c.candidate(l, p, -1); n >= 0; n = c.candidate(l, p, n) {
 		nd := &c.nodes[n]
 		if !c.Fits(l, n) {
 			continue

@@ -1,9 +1,6 @@
 package simulate
 
-import (
-	"iter"
-	"math/bits"
-)
+import "math/bits"
 
 // taste is which node a placement likes among those with room; it is all that
 // first, best and worst differ in.
@@ -125,7 +122,7 @@ func (c *Cluster) pickAt(l *Live, p, gpus, free int, taken []Slice) int {
 // which the levels say nothing, and for pools without levels.
 func (c *Cluster) pickByScan(l *Live, p, gpus int, t taste, taken []Slice) int {
 	best := -1
-	for n := range c.candidates(l, p) {
+	for n := c.candidate(l, p, -1); n >= 0; n = c.candidate(l, p, n) {
 		if gpus == l.GPUs && !c.Fits(l, n) || gpus != l.GPUs && (int(c.nodes[n].free) < gpus || !c.fitsPart(l, n, gpus)) || onNode(taken, n) {
 			continue
 		}
@@ -139,12 +136,27 @@ func (c *Cluster) pickByScan(l *Live, p, gpus int, t taste, taken []Slice) int {
 	return best
 }
 
-// candidates are the nodes of pool p that might have room for some of l.
-func (c *Cluster) candidates(l *Live, p int) iter.Seq[int] {
-	if l.GPUs == 0 {
-		return c.hosts(p)
+// candidate is the next node of pool p after n (-1 at first) that might have
+// room for some of l, or -1: it takes work and has something free of a GPU, if
+// l wants any.
+func (c *Cluster) candidate(l *Live, p, n int) int {
+	s := &c.state[p]
+	i := n - s.first
+	if n < 0 {
+		i = -1
 	}
-	return c.Nodes(p)
+	if l.GPUs > 0 {
+		if i = s.avail.next(i); i < 0 {
+			return -1
+		}
+		return s.first + i
+	}
+	for i++; i < s.n; i++ {
+		if nd := &c.nodes[s.first+i]; nd.up && !nd.draining {
+			return s.first + i
+		}
+	}
+	return -1
 }
 
 // likes tells whether t prefers node a to node b, where b has the lower number

@@ -9,7 +9,7 @@ func leastNode(c *Cluster, l *Live, pools []int, score func(n int) float64, dst 
 		if l.GPUs > c.pools[p].GPUsPerNode {
 			continue
 		}
-		for n := range c.candidates(l, p) {
+		for n := c.candidate(l, p, -1); n >= 0; n = c.candidate(l, p, n) {
 			if !c.Fits(l, n) {
 				continue
 			}

@@ -38,29 +38,42 @@ func (c *contest) rank(t *Turn, k Keyed) {
 		return
 	}
 	worst := int64(-1 << 63)
-	for l := range t.Running() {
-		if c.contends(t, l) {
-			worst = max(worst, k.Key(l, t.Now()))
+	for _, chunk := range t.q.cell.running.chunks {
+		for i := range chunk {
+			if l := chunk[i].job; c.contends(t, l) {
+				worst = max(worst, k.Key(l, t.Now()))
+			}
 		}
 	}
-	for l := range t.Fresh() {
-		if l.Key < worst || (l.Key == worst && c.yield) { // it may take the place of another
+	fresh := t.newcomers()
+	for _, l := range fresh {
+		if l.state == waiting && (l.Key < worst || (l.Key == worst && c.yield)) { // it may take the place of another
 			c.whole(t, k)
 			return
 		}
 	}
-	for l := range t.Fresh() {
-		t.Start(l)
+	for _, l := range fresh {
+		if l.state == waiting {
+			t.Start(l)
+		}
 	}
+}
+
+// newcomers are Fresh as a slice, some of whom may no longer wait.
+func (t *Turn) newcomers() []*Live {
+	slices.SortFunc(t.q.fresh, inOrder)
+	return t.q.fresh
 }
 
 // whole looks at every job.
 func (c *contest) whole(t *Turn, k Keyed) {
 	c.open(t)
 	c.field = c.field[:0]
-	for l := range t.Running() {
-		if c.contends(t, l) {
-			c.field = append(c.field, runner{k.Key(l, t.Now()), l})
+	for _, chunk := range t.q.cell.running.chunks {
+		for i := range chunk {
+			if l := chunk[i].job; c.contends(t, l) {
+				c.field = append(c.field, runner{k.Key(l, t.Now()), l})
+			}
 		}
 	}
 	slices.SortFunc(c.field, func(a, b runner) int {
@@ -125,10 +138,12 @@ func (c *contest) open(t *Turn) {
 	for i, tn := range t.e.tenantList {
 		c.promise[i] = tn.used
 	}
-	for l := range t.Running() {
-		if c.contends(t, l) {
-			c.left[l.slices[0].Pool] += l.Milli()
-			c.promise[l.tenant.index] -= l.GPUs
+	for _, chunk := range t.q.cell.running.chunks {
+		for i := range chunk {
+			if l := chunk[i].job; c.contends(t, l) {
+				c.left[l.slices[0].Pool] += l.Milli()
+				c.promise[l.tenant.index] -= l.GPUs
+			}
 		}
 	}
 	c.count(t)

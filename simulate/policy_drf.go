@@ -2,7 +2,9 @@ package simulate
 
 func init() {
 	Policies.Add("drf", "dominant resource fairness over GPUs, CPUs and memory among tenants", func(s Settings) Policy {
-		return &drf{tenants: tenants{skip: s.Skip}}
+		p := &drf{}
+		p.tenants = tenants{skip: s.Skip, has: p.dominant}
+		return p
 	})
 }
 
@@ -21,7 +23,7 @@ func (p *drf) Schedule(t *Turn) {
 	if p.pools != len(t.q.cell.pools) {
 		p.count(t)
 	}
-	p.serve(t, p.has)
+	p.serve(t)
 }
 
 // count adds up the queue's capacity.
@@ -43,14 +45,14 @@ func (p *drf) count(t *Turn) {
 	}
 }
 
-func (p *drf) has(t *Tenant) float64 {
-	var dominant float64
+func (p *drf) dominant(t *Tenant) float64 {
+	var most float64
 	for i, held := range [3]int64{t.milli, t.host[0], t.host[1]} {
 		if p.total[i] > 0 {
-			dominant = max(dominant, float64(held)/p.total[i])
+			most = max(most, float64(held)/p.total[i])
 		}
 	}
-	return dominant / t.Weight
+	return most / t.Weight
 }
 
 var _ Keyed = (*drf)(nil)

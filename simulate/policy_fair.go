@@ -8,7 +8,9 @@ func init() {
 		if half <= 0 {
 			half = 7 * capcli.Day
 		}
-		return &fair{tenants: tenants{skip: s.Skip}, sharers: newSharers(half)}
+		p := &fair{sharers: newSharers(half)}
+		p.tenants = tenants{skip: s.Skip, has: p.ratio}
+		return p
 	})
 }
 
@@ -36,15 +38,15 @@ func (p *fair) Observe(e Event, _ *Cluster) {
 }
 
 func (p *fair) Schedule(t *Turn) {
-	for l := range t.Fresh() {
+	for _, l := range t.newcomers() {
 		p.of(l.tenant.Name)
 	}
 	p.weigh(t.e.tenants)
 	p.now = t.Now()
-	p.serve(t, p.has)
+	p.serve(t)
 }
 
-func (p *fair) has(t *Tenant) float64 {
+func (p *fair) ratio(t *Tenant) float64 {
 	use, share := p.effective(p.of(t.Name), p.now)
 	return use / share
 }

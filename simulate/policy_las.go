@@ -53,7 +53,10 @@ func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
 
 func (p *las) Schedule(t *Turn) {
 	fresh := false
-	for l := range t.Fresh() {
+	for _, l := range t.newcomers() {
+		if l.state != waiting {
+			continue
+		}
 		fresh = true
 		if l.Mark == 0 { // not one that came back
 			l.Mark = 1
@@ -65,8 +68,8 @@ func (p *las) Schedule(t *Turn) {
 	case t.Freed(), p.unmet, t.Now() >= p.cross, fresh && p.lower:
 		p.whole(t)
 	case fresh: // nobody can be preempted for them
-		for l := range t.Fresh() {
-			if t.Start(l) {
+		for _, l := range t.newcomers() {
+			if l.state == waiting && t.Start(l) {
 				p.cross = min(p.cross, p.border(l, 0, t.Now()))
 			}
 		}

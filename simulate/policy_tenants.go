@@ -12,6 +12,7 @@ import (
 // with skip its later jobs are tried too.
 type tenants struct {
 	skip  bool
+	has   func(*Tenant) float64 // what a tenant has, against its weight
 	lines []line
 }
 
@@ -26,8 +27,8 @@ type line struct {
 func (p *tenants) Key(l *Live, _ capcli.Seconds) int64 { return int64(l.tenant.index) }
 
 // serve starts jobs until none fits, always for the tenant that has least.
-func (p *tenants) serve(t *Turn, has func(*Tenant) float64) {
-	p.gather(t, has)
+func (p *tenants) serve(t *Turn) {
+	p.gather(t)
 	for len(p.lines) > 0 {
 		at := 0
 		for i := range p.lines {
@@ -42,28 +43,28 @@ func (p *tenants) serve(t *Turn, has func(*Tenant) float64) {
 			p.lines = slices.Delete(p.lines, at, at+1)
 		default:
 			ln.index++
-			ln.has = has(ln.tenant)
+			ln.has = p.has(ln.tenant)
 		}
 	}
 }
 
 // gather opens a line for each tenant that might start something: where nothing
 // came free since the last turn, only those with new jobs.
-func (p *tenants) gather(t *Turn, has func(*Tenant) float64) {
+func (p *tenants) gather(t *Turn) {
 	p.lines = p.lines[:0]
 	q := &t.q.list
 	if !t.Freed() {
-		for l := range t.Fresh() {
-			if n := len(p.lines); n == 0 || p.lines[n-1].tenant != l.tenant {
+		for _, l := range t.newcomers() {
+			if n := len(p.lines); l.state == waiting && (n == 0 || p.lines[n-1].tenant != l.tenant) {
 				c, i := q.find(l.Key, 0)
-				p.lines = append(p.lines, line{l.tenant, has(l.tenant), c, i})
+				p.lines = append(p.lines, line{l.tenant, p.has(l.tenant), c, i})
 			}
 		}
 		return
 	}
 	for c, i := 0, 0; c < len(q.chunks); {
 		l := q.chunks[c][i].job
-		p.lines = append(p.lines, line{l.tenant, has(l.tenant), c, i})
+		p.lines = append(p.lines, line{l.tenant, p.has(l.tenant), c, i})
 		c, i = q.find(l.Key+1, 0)
 	}
 }
