@@ -22,6 +22,7 @@ type Settings struct {
 	HalfLife  capcli.Seconds            // fair: decay of past use; 0 is the default, a week
 	Limits    []capcli.GPUTime          // las: borders between its queues in attained GPU time
 	Round     capcli.Seconds            // preemptive policies decide only at multiples of this; 0 at every event
+	Quantum   capcli.Seconds            // gang: time until a job's turn is over; 0 is a minute
 	Skip      bool                      // fifo, sjf, priority, qssf: pass over a job that does not fit
 	BySubmit  bool                      // las: within a queue strictly by submission, whether running or not
 	ByGPUs    bool                      // srtf, sjf: weigh the time by the GPUs (shortest service first)

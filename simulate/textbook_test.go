@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -114,6 +115,33 @@ func TestTextbookSRTF(t *testing.T) {
 // sameStory compares two stories that print lengths of time differently.
 func sameStory(got, want string) bool {
 	return strings.ReplaceAll(got, " s", "") == want
+}
+
+// A quantum in which nobody else waits is joined with the next, as the books
+// draw it.
+func TestTextbookTimeSlices(t *testing.T) {
+	c := textbookCase(t, "rr-osc")
+	var want [][3]any
+	c.expect(t, "segments", &want)
+	got := tellSegments(t, simulate.Config{Policy: mustPolicy(t, "gang"), Settings: simulate.Settings{Quantum: 4}}, c.Cluster.Procs, c.jobs())
+	if g, w := fmt.Sprint(got.list), fmt.Sprint(want); !sameStory(g, w) {
+		t.Errorf("rr-osc: got %s, want %s", g, w)
+	}
+	for _, id := range []string{"gang-two-full", "gang-local-backfill"} {
+		c := textbookCase(t, id)
+		var ends map[string]capcli.Seconds
+		c.expect(t, "finish", &ends)
+		got := tellSegments(t, simulate.Config{
+			Policy: mustPolicy(t, "gang"), Settings: simulate.Settings{Quantum: capcli.Seconds(c.Cluster.Slice)},
+		}, c.Cluster.Nodes, c.jobs())
+		last := map[string]capcli.Seconds{}
+		for _, s := range got.list {
+			last[s[0].(string)] = s[2].(capcli.Seconds)
+		}
+		if !maps.Equal(last, ends) {
+			t.Errorf("%s: jobs end at %v, want %v", id, last, ends)
+		}
+	}
 }
 
 func TestTextbookPreemption(t *testing.T) {

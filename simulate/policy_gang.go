@@ -1,0 +1,85 @@
+package simulate
+
+import "capcli"
+
+func init() {
+	Policies.Add("gang", "time slicing: gangs take turns on the GPUs, a quantum each", func(s Settings) Policy {
+		q := s.Quantum
+		if q <= 0 {
+			q = capcli.Minute
+		}
+		return &timeSlices{quantum: q, next: noBorder}
+	})
+}
+
+// timeSlices lets gangs take turns (Ousterhout, "Scheduling Techniques for
+// Concurrent Systems", ICDCS 1982; Xiao et al., Gandiva, OSDI 2018, for GPUs).
+// Jobs are served in the order in which they last joined the line; one that
+// has run for a quantum joins it again, at the end, and runs on if nobody
+// before it needs its GPUs. A job may go ahead of a larger one that does not
+// fit, and then yields to it before its quantum is over.
+//
+// Where a preemption loses work a quantum is long enough to save some; where
+// it loses all of it, jobs run to their end.
+type timeSlices struct {
+	quantum  capcli.Seconds
+	next     capcli.Seconds // when the next quantum of a running job is over
+	restarts *Restarts
+	contest
+}
+
+func (p *timeSlices) Schedule(t *Turn) {
+	p.restarts = &t.e.cfg.Restarts
+	if t.Now() >= p.next {
+		p.whole(t, p)
+	} else {
+		p.rank(t, p)
+	}
+	p.next = noBorder
+	if t.Waiting() == 0 && len(p.losers) == 0 {
+		return
+	}
+	for _, chunk := range t.q.cell.running.chunks {
+		for i := range chunk {
+			if l := chunk[i].job; p.contends(t, l) {
+				p.next = min(p.next, p.ends(l, t.Now()))
+			}
+		}
+	}
+	if p.next < noBorder {
+		t.WakeAt(p.next)
+	}
+}
+
+// Key is when l last joined the line.
+func (p *timeSlices) Key(l *Live, now capcli.Seconds) int64 {
+	if l.state != running {
+		return int64(now)
+	}
+	q := p.of(l)
+	if q == 0 || now-l.Since < q {
+		return l.Key
+	}
+	return int64(now - (now-l.Since)%q)
+}
+
+// ends is when the present quantum of running job l is over.
+func (p *timeSlices) ends(l *Live, now capcli.Seconds) capcli.Seconds {
+	q := p.of(l)
+	if q == 0 {
+		return noBorder
+	}
+	return l.Since + (max(0, now-l.Since)/q+1)*q
+}
+
+// of is l's quantum, 0 when it may run to its end.
+func (p *timeSlices) of(l *Live) capcli.Seconds {
+	c := p.restarts.of(&l.Job)
+	switch {
+	case p.restarts.Mode == Suspend:
+		return p.quantum + l.overhead
+	case p.restarts.Mode == Checkpoint && c.Interval > 0:
+		return max(p.quantum, c.Interval+c.Cost) + l.overhead
+	}
+	return 0
+}
