@@ -68,6 +68,7 @@ type engine struct {
 	turn       Turn
 	scratch    []Slice
 	can        []int
+	others     []int
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the arrival pulled ahead

@@ -70,13 +70,20 @@ func (e *engine) wanted(l *Live, sign int64) {
 
 // find looks for room for l: in its first pools and in those that its patience
 // opens. An empty answer is no.
-func (e *engine) find(l *Live) []Slice {
+func (e *engine) find(l *Live) []Slice { return e.findBut(l, -1) }
+
+// findBut is find with one pool left out; -1 leaves out none.
+func (e *engine) findBut(l *Live, but int) []Slice {
 	if l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota {
 		return nil
 	}
 	for r, pools := range l.class.ranks {
 		if r > 0 && !e.opened(l, r) {
 			break
+		}
+		if at := slices.Index(pools, but); at >= 0 {
+			e.others = append(append(e.others[:0], pools[:at]...), pools[at+1:]...)
+			pools = e.others
 		}
 		if s := e.findIn(e.c, l, pools); len(s) > 0 {
 			return s

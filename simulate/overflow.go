@@ -80,6 +80,7 @@ func (e *engine) goOn(q *queue) {
 		r.due = false
 		if s := e.findBeyond(r.job); len(s) > 0 {
 			e.start(r.job, s)
+			q.freed = true // what was kept for it, or waited behind it, may start
 		}
 	}
 	e.turn.sweep()

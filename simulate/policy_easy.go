@@ -29,6 +29,7 @@ type easy struct {
 	stale    []entry
 	fresh    []entry
 	one      [][]entry
+	last     promise // as the last scan left it
 }
 
 // promise is what the head of the queue is promised.
@@ -57,11 +58,21 @@ func (p *easy) Schedule(t *Turn) {
 	if _, counted := t.e.cfg.Placement.(count); !counted && pr.pool >= 0 {
 		pr = p.promiseNodes(t, head)
 	}
+	all := t.Freed() || pr.wider(&p.last, t.Now())
 	if p.shortest {
-		p.backfillShortest(t, head, &pr)
-		return
+		p.backfillShortest(t, head, &pr, all)
+	} else {
+		p.backfill(t, head, &pr, all)
 	}
-	p.backfill(t, head, &pr)
+	p.last = promise{pool: pr.pool, shadow: pr.shadow, extra: pr.extra}
+}
+
+// wider tells whether a job that the last promise held back may go ahead of
+// this one though nothing came free: the head is promised another pool or a
+// later time, or will leave over more, since a job ran on past its belief or
+// was started past the policy.
+func (pr *promise) wider(last *promise, now capcli.Seconds) bool {
+	return pr.pool != last.pool || pr.extra > last.extra || pr.shadow > max(last.shadow, now+1)
 }
 
 // promise finds the pool that frees enough for head soonest. A job past its
@@ -69,7 +80,8 @@ func (p *easy) Schedule(t *Turn) {
 func (p *easy) promise(t *Turn, head *Live) promise {
 	pools := t.Pools(head)
 	c, need := t.Cluster(), head.Milli()
-	p.freed = append(p.freed[:0], make([]int64, c.Pools())...)
+	p.freed = slices.Grow(p.freed[:0], c.Pools())[:c.Pools()]
+	clear(p.freed)
 	pr := promise{pool: -1}
 	for l := range t.Running() {
 		end := max(l.believes, t.Now()+1)
@@ -124,14 +136,17 @@ func (pr *promise) may(now, est capcli.Seconds, milli int64, s []Slice) bool {
 	return milli <= pr.extra && (pr.then == nil || pr.then.holds(s))
 }
 
-// try starts the job of en if it fits and does not delay the head.
+// try starts the job of en if it fits and does not delay the head. One that
+// would delay it in the pool that the head is promised may go to another.
 func (pr *promise) try(t *Turn, en *entry) {
 	s := t.Find(en.job)
 	if len(s) == 0 {
 		return
 	}
 	if !pr.may(t.Now(), en.est, en.milli, s) {
-		return
+		if s = t.e.findBut(en.job, pr.pool); len(s) == 0 {
+			return
+		}
 	}
 	if int(s[0].Pool) == pr.pool && t.Now()+en.est > pr.shadow {
 		pr.extra -= en.milli
@@ -142,12 +157,12 @@ func (pr *promise) try(t *Turn, en *entry) {
 	t.e.start(en.job, s)
 }
 
-// backfill tries the later jobs in the queue's order; where nothing came free
-// since the last turn, only what has just come.
-func (p *easy) backfill(t *Turn, head *Live, pr *promise) {
+// backfill tries the later jobs in the queue's order, all of them or only what
+// has just come.
+func (p *easy) backfill(t *Turn, head *Live, pr *promise, all bool) {
 	now := t.Now()
-	if !t.Freed() {
-		for l := range t.Fresh() {
+	if !all {
+		for _, l := range t.fresh() {
 			t.one = entry{l.Key, l.seq, l, l.Milli(), l.LeftBelieved(now)}
 			if pr.worth(t, &t.one, head, t.room()) {
 				pr.try(t, &t.one)
@@ -187,11 +202,11 @@ func (pr *promise) fits(t *Turn, en *entry, room int64) bool {
 
 // backfillShortest tries the later jobs in order of length, ties by arrival.
 // They are kept in that order over the turns.
-func (p *easy) backfillShortest(t *Turn, head *Live, pr *promise) {
+func (p *easy) backfillShortest(t *Turn, head *Live, pr *promise, all bool) {
 	now, room := t.Now(), t.room()
 	p.stale = p.stale[:0]
 	chunks := p.byLength.chunks
-	if !t.Freed() { // nothing but what has just come can start
+	if !all { // nothing but what has just come can start
 		p.one = append(p.one[:0], p.fresh)
 		chunks = p.one
 	}
@@ -213,7 +228,7 @@ func (p *easy) backfillShortest(t *Turn, head *Live, pr *promise) {
 			}
 		}
 	}
-	if t.Freed() {
+	if all {
 		p.drop()
 	}
 }
