@@ -1,0 +1,11 @@
+// Package forecast expects: statistical models of a regular series, what they
+// say of its future and how sure they are.
+//
+// A Model is a value; Fit looks at a series and gives a Fitted, and changes
+// neither. So one model fits many series at once, and a backtest can refit it
+// at every origin. A Fitted gives means with intervals (Forecast) and single
+// possible futures (Path), which the simulator plays.
+//
+// Each model is one file with its equations and their source; it enters itself
+// in Models. TestConform holds every model to the same promises.
+package forecast

@@ -1,0 +1,84 @@
+package forecast
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+// Model is a way to forecast, not yet fitted to anything. Fit does not change
+// it, nor the series; it fails with an error that wraps ErrTooShort, ErrMissing
+// or ErrUnfit when the model cannot be fitted to this series, never with a panic.
+type Model interface {
+	Fit(y capcli.Series) (Fitted, error)
+}
+
+// Fitted is a model fitted to a series. It is safe for use by several
+// goroutines at once.
+type Fitted interface {
+	// Forecast gives the next h values with an interval for each level, in
+	// percent between 0 and 100, in the order asked for. All figures are
+	// finite, and Lo <= Hi.
+	Forecast(h int, levels ...float64) (Forecast, error)
+	// Path draws one possible future of h values: joint over time, so that
+	// sums and peaks of it are possible ones.
+	Path(h int, rng *rand.Rand) []float64
+	// Info says what was fitted.
+	Info() Info
+}
+
+// Forecast is what is expected after the end of a series.
+type Forecast struct {
+	Mean      []float64 // point forecast: mean or median, as the model says
+	Intervals []Interval
+}
+
+// Interval holds the actual value with the stated probability, in percent.
+type Interval struct {
+	Level  float64
+	Lo, Hi []float64
+}
+
+// Info describes a fitted model: figures that are not known are NaN.
+type Info struct {
+	Method string // "ARIMA(2,1,1)(0,1,0)[12] with drift"
+	Params []Param
+	LogLik float64 // of the data under the model
+	AIC    float64
+	AICc   float64
+	BIC    float64
+	Sigma2 float64   // variance of the innovations
+	Fitted []float64 // one-step fitted values, NaN where there are none; on the series' own scale
+	Notes  []string  // what was assumed or fallen back to
+}
+
+// Param is a named parameter of a fitted model, in the order in which papers give them.
+type Param struct {
+	Name  string
+	Value float64
+}
+
+// Why a model cannot be fitted.
+var (
+	ErrTooShort = errors.New("the series is too short for this model")
+	ErrMissing  = errors.New("the series has missing values, which this model cannot take")
+	ErrUnfit    = errors.New("the series does not suit this model")
+)
+
+// Options are what a model is made with.
+type Options struct {
+	Seasons []int       // lengths of season in steps, shortest first; none is without season
+	Seed    capcli.Seed // for models whose intervals are simulated
+}
+
+// Period is the first season, or 1.
+func (o Options) Period() int {
+	if len(o.Seasons) == 0 {
+		return 1
+	}
+	return o.Seasons[0]
+}
+
+// Models are the forecasting models by name.
+var Models = capcli.Catalog[func(o Options) Model]{Kind: "model"}

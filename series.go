@@ -1,0 +1,31 @@
+package capcli
+
+import "math"
+
+// Series is figures at regular times. A missing value is NaN.
+type Series struct {
+	Name   string
+	Unit   string // "GPUs"; "" where there is none
+	Start  Time   // instant of the first value; NoTime where only the order is known
+	Step   Seconds
+	Values []float64
+}
+
+// Missing counts the values that are not there.
+func (s *Series) Missing() int {
+	n := 0
+	for _, v := range s.Values {
+		if math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// At is the instant of value i; it may lie beyond the end.
+func (s *Series) At(i int) Time {
+	if !s.Start.Known() {
+		return NoTime
+	}
+	return s.Start + Time(int64(s.Step)*int64(i))
+}
