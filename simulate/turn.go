@@ -32,14 +32,21 @@ func (t *Turn) Freed() bool { return t.q.freed }
 // Fresh are the jobs that joined the queue since its last turn and still wait,
 // in the queue's order.
 func (t *Turn) Fresh() iter.Seq[*Live] {
-	slices.SortFunc(t.q.fresh, inOrder)
 	return func(yield func(*Live) bool) {
-		for _, l := range t.q.fresh {
+		for _, l := range t.fresh() {
 			if l.state == waiting && !yield(l) {
 				return
 			}
 		}
 	}
+}
+
+// fresh is what Fresh goes over, with those that do not wait any more.
+func (t *Turn) fresh() []*Live {
+	if len(t.q.fresh) > 1 {
+		slices.SortFunc(t.q.fresh, inOrder)
+	}
+	return t.q.fresh
 }
 
 // inOrder compares two jobs as a queue does: by key, then by arrival. No two
