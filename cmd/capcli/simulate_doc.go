@@ -259,7 +259,7 @@ func (r *outcome) warnings() []string {
 	res, name := r.result, r.plan.label()
 	for i := range res.Loads {
 		l := &res.Loads[i]
-		if l.Capacity == 0 || l.Offered() <= 1 {
+		if l.Offered() < 1.005 { // what reads as 1.00 is no news
 			continue
 		}
 		where := "its committed capacity"
