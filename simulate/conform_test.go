@@ -129,7 +129,7 @@ type world struct {
 	cpuJobs bool
 }
 
-func drawWorld(t *rapid.T, settings bool) world {
+func drawWorld(t *rapid.T) world {
 	w := world{supply: map[int][]simulate.Change{}}
 	partitions := rapid.SampledFrom([][]string{{""}, {"", "x"}, {"x", "y"}}).Draw(t, "partitions")
 	models := rapid.SampledFrom([][]string{{""}, {"A", "B"}}).Draw(t, "models")
@@ -154,34 +154,13 @@ func drawWorld(t *rapid.T, settings bool) world {
 		}
 		w.pools = append(w.pools, p)
 	}
-	shares := rapid.Bool().Draw(t, "shares")
 	w.cpuJobs = rapid.Bool().Draw(t, "cpu jobs")
-	at := capcli.Time(0)
-	for i := range rapid.IntRange(1, 25).Draw(t, "jobs") {
-		at += capcli.Time(rapid.SampledFrom([]int{0, 0, 1, 5, 30}).Draw(t, "gap"))
-		j := capcli.Job{
-			ID: fmt.Sprint("j", i), Submit: at, Run: capcli.Seconds(rapid.IntRange(0, 60).Draw(t, "run")), GPUs: rapid.IntRange(0, 20).Draw(t, "gpus"),
-			Tenant: rapid.SampledFrom([]string{"a", "b", "b/c"}).Draw(t, "tenant"), Partition: rapid.SampledFrom(partitions).Draw(t, "partition"),
-			GPUModel: rapid.SampledFrom(append(models, "A|B")).Draw(t, "model"), Priority: rapid.IntRange(0, 3).Draw(t, "priority"), Deadline: capcli.NoTime,
-		}
-		if rapid.Bool().Draw(t, "limited") {
-			j.Limit = capcli.Seconds(rapid.IntRange(1, 90).Draw(t, "limit"))
-		}
-		if shares && rapid.Bool().Draw(t, "share") {
-			j.GPUs, j.GPUMilli = 1, rapid.IntRange(1, 1000).Draw(t, "milli")
-		}
-		if withHost {
-			j.CPUMilli, j.MemMiB = int64(rapid.IntRange(0, 5000).Draw(t, "cpu")), int64(rapid.IntRange(0, 1500).Draw(t, "mem"))
-		}
-		w.jobs = append(w.jobs, j)
-	}
+	w.jobs = drawJobs(t, partitions, models, withHost)
 	w.tenants = []simulate.Tenant{{Name: "a", Weight: 2, Quota: rapid.SampledFrom([]int{0, 4, 9}).Draw(t, "quota")}}
-	if settings {
-		w.set = simulate.Settings{
-			Perfect: rapid.Bool().Draw(t, "perfect"), Skip: rapid.Bool().Draw(t, "skip"), ByGPUs: rapid.Bool().Draw(t, "by gpus"),
-			BySubmit: rapid.Bool().Draw(t, "by submit"), Round: capcli.Seconds(rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "round")),
-			Limits: []capcli.GPUTime{20 * capcli.GPUSecond, 100 * capcli.GPUSecond},
-		}
+	w.set = simulate.Settings{
+		Perfect: rapid.Bool().Draw(t, "perfect"), Skip: rapid.Bool().Draw(t, "skip"), ByGPUs: rapid.Bool().Draw(t, "by gpus"),
+		BySubmit: rapid.Bool().Draw(t, "by submit"), Round: capcli.Seconds(rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "round")),
+		Limits: []capcli.GPUTime{20 * capcli.GPUSecond, 100 * capcli.GPUSecond},
 	}
 	w.over = simulate.Overflow{
 		Patience: []simulate.Patience{
@@ -198,6 +177,30 @@ func drawWorld(t *rapid.T, settings bool) world {
 		}},
 	}
 	return w
+}
+
+func drawJobs(t *rapid.T, partitions, models []string, withHost bool) (jobs []capcli.Job) {
+	shares := rapid.Bool().Draw(t, "shares")
+	at := capcli.Time(0)
+	for i := range rapid.IntRange(1, 25).Draw(t, "jobs") {
+		at += capcli.Time(rapid.SampledFrom([]int{0, 0, 1, 5, 30}).Draw(t, "gap"))
+		j := capcli.Job{
+			ID: fmt.Sprint("j", i), Submit: at, Run: capcli.Seconds(rapid.IntRange(0, 60).Draw(t, "run")), GPUs: rapid.IntRange(0, 20).Draw(t, "gpus"),
+			Tenant: rapid.SampledFrom([]string{"a", "b", "b/c"}).Draw(t, "tenant"), Partition: rapid.SampledFrom(partitions).Draw(t, "partition"),
+			GPUModel: rapid.SampledFrom(append(slices.Clone(models), "A|B")).Draw(t, "model"), Priority: rapid.IntRange(0, 3).Draw(t, "priority"), Deadline: capcli.NoTime,
+		}
+		if rapid.Bool().Draw(t, "limited") {
+			j.Limit = capcli.Seconds(rapid.IntRange(1, 90).Draw(t, "limit"))
+		}
+		if shares && rapid.Bool().Draw(t, "share") {
+			j.GPUs, j.GPUMilli = 1, rapid.IntRange(1, 1000).Draw(t, "milli")
+		}
+		if withHost {
+			j.CPUMilli, j.MemMiB = int64(rapid.IntRange(0, 5000).Draw(t, "cpu")), int64(rapid.IntRange(0, 1500).Draw(t, "mem"))
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
 }
 
 // drawChanges has each loss repaired, so that every job can end.
@@ -251,7 +254,7 @@ func TestConform(t *testing.T) {
 	for _, pol := range simulate.Policies.All() {
 		for _, pl := range simulate.Placements.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {
-				w := drawWorld(rt, true)
+				w := drawWorld(rt)
 				r, a := w.play(t, pol.Name, pl.Name, w.jobs)
 				if a.fault != "" {
 					rt.Fatal(a.fault)

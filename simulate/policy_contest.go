@@ -31,7 +31,8 @@ type runner struct {
 }
 
 // rank holds a contest in the order of k: waiting jobs have the key with which
-// they joined the queue, running jobs that of the present moment and win ties.
+// they joined the queue, running jobs that of the present moment. Running jobs
+// win ties unless they yield.
 func (c *contest) rank(t *Turn, k Keyed) {
 	if t.Freed() || c.unmet {
 		c.whole(t, k)

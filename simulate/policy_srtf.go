@@ -12,7 +12,8 @@ func init() {
 // for them (Schrage, "A proof of the optimality of the shortest remaining
 // processing time discipline", 1968). By GPUs it weighs what is left by them:
 // shortest remaining service first (Gu et al., Tiresias, NSDI 2019). Time that
-// a restart will take counts as left to do. A running job wins a tie.
+// a restart will take counts as left to do. A running job loses a tie, as in
+// the simulator of Helios, whose schedules it gives to the second.
 type srtf struct {
 	byGPUs bool
 	contest

@@ -151,6 +151,28 @@ func (w *hybridWatch) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
+// compare counts the jobs that differ from their schedule, in hours, and from
+// ours, in seconds, and adds up the GPU-hours of the cloud, ours and theirs.
+func (w *hybridWatch) compare(t *testing.T, rows []map[string]string, inHours, inSeconds []*hybridJob) (theirs, ours int, got, want float64) {
+	for i, r := range rows {
+		h, s := inHours[i], inSeconds[i]
+		if h.cloud != (r["state"] != "LOCAL") || math.Abs(h.start-num(t, r["start_h"])) > 1e-9 {
+			theirs++
+		}
+		if id := strconv.Itoa(i); s.cloud != w.cloud[id] || (s.start != w.start[id]) {
+			ours++
+		}
+		hours := num(t, r["num_gpus"]) * num(t, r["runtime_h"])
+		if r["state"] != "LOCAL" {
+			want += hours
+		}
+		if w.cloud[r["idx"]] {
+			got += hours
+		}
+	}
+	return theirs, ours, got, want
+}
+
 // Starburst keeps time in hours as floats and compares them for equality (rule
 // 13): a job that ends in the second of an arrival is still there in about half
 // of the cases, by an error in the fourteenth place. No program that counts
@@ -208,24 +230,7 @@ func TestStarburst(t *testing.T) {
 				Pools: pools, Policy: mustPolicy(t, "fifo"), Settings: simulate.Settings{Skip: c.skip}, Placement: mustPlacement(t, "first"),
 				Overflow: c.overflow, Observers: []simulate.Observer{w},
 			}, jobs)
-			theirs, ours := 0, 0
-			var want, got float64
-			for i, r := range rows {
-				h, s := inHours[i], inSeconds[i]
-				if h.cloud != (r["state"] != "LOCAL") || math.Abs(h.start-num(t, r["start_h"])) > 1e-9 {
-					theirs++
-				}
-				if id := strconv.Itoa(i); s.cloud != w.cloud[id] || (s.start != w.start[id]) {
-					ours++
-				}
-				hours := num(t, r["num_gpus"]) * num(t, r["runtime_h"])
-				if r["state"] != "LOCAL" {
-					want += hours
-				}
-				if w.cloud[r["idx"]] {
-					got += hours
-				}
-			}
+			theirs, ours, got, want := w.compare(t, rows, inHours, inSeconds)
 			if theirs > 0 || ours > c.behind {
 				t.Errorf("of %d jobs %d differ from their schedule in hours, %d from ours in seconds", len(rows), theirs, ours)
 			}
