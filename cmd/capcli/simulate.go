@@ -20,7 +20,8 @@ type simulateOptions struct {
 	policies   []string
 	placements []string
 	sets       []string
-	seed       int64
+	seed       uint64
+	seeded     bool // --seed was given
 	runs       int
 	jobsOut    string
 	dir        string
@@ -41,7 +42,10 @@ func newSimulate(e *env) *cobra.Command {
 			"  capcli simulate --trace log.swf.gz --policy fifo,easy,conservative\n" +
 			"  capcli simulate plan.yaml --set capacity[0].gpus=72 --fail-if 'wait_p95>30m'\n" +
 			"  capcli simulate queue-collapse --policy fifo,easy,fair --runs 20 --out runs/",
-		RunE: func(cmd *cobra.Command, args []string) error { return runSimulate(cmd.Context(), e, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.seeded = cmd.Flags().Changed("seed")
+			return runSimulate(cmd.Context(), e, &o, args)
+		},
 	}
 	addFormFlags(cmd, &o.output)
 	f := cmd.Flags()
@@ -51,7 +55,7 @@ func newSimulate(e *env) *cobra.Command {
 	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(simulate.Policies.Names(), ", "))
 	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(simulate.Placements.Names(), ", "))
 	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
-	f.Int64Var(&o.seed, "seed", -1, "seed of all chance, in place of the scenario's: a whole `NUMBER`")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
 	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json takes the result itself")

@@ -37,6 +37,9 @@ func (p *plan) label() string {
 func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*plan, error) {
 	if len(args) == 0 {
 		args = []string{""}
+		if o.trace == "" {
+			e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
+		}
 	}
 	held := &heldJobs{}
 	var out []*plan
@@ -77,7 +80,7 @@ func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placem
 	s.Placement = cmp.Or(placement, s.Placement)
 	s.Policy.Perfect = s.Policy.Perfect || o.perfect
 	p := &plan{scenario: s, seed: s.Seed, notes: made}
-	if o.seed >= 0 {
+	if o.seeded {
 		p.seed = capcli.Seed(o.seed)
 	}
 	p.open = func(name string) ([]byte, error) { return readBeside(e, s.Dir, name) }
@@ -98,7 +101,6 @@ func (o *simulateOptions) text(ctx context.Context, e *env, name string, held *h
 		return f.text, "trace.yaml", []string{f.note}, nil
 	}
 	if name == "" {
-		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 		name = "default"
 	}
 	if b, ok := scenarios.Library(name); ok {

@@ -16,8 +16,10 @@ import (
 type jobRows struct {
 	out   *output
 	plan  *plan
-	base  int64 // index of the first held row
+	base  int64 // index of rows[0]
 	rows  []jobRow
+	done  int // rows at the front that are written
+	c     *simulate.Cluster
 	first capcli.Seconds // first submission
 	begun bool
 	names []string // of pools
@@ -51,44 +53,47 @@ func (r *jobRows) Observe(e simulate.Event, c *simulate.Cluster) {
 	switch e.Kind {
 	case simulate.Arrive:
 		if !r.begun {
-			r.begun, r.first = true, e.Job.Submitted
+			r.begun, r.first, r.c = true, e.Job.Submitted, c
 			for p := range c.Pools() {
 				r.names = append(r.names, c.Pool(p).Name)
 			}
 		}
 		row := jobRow{job: e.Job}
 		if e.Job.Refused() {
-			row = jobRow{text: r.format(nil, e.Job, c)}
+			row = jobRow{text: r.format(nil, e.Job)}
 		}
 		r.rows = append(r.rows, row)
+		r.flush()
 	case simulate.Finish:
-		i := e.Job.Index() - r.base
-		r.rows[i] = jobRow{text: r.format(nil, e.Job, c)}
-		if i == 0 {
-			r.flush()
-		}
+		r.rows[e.Job.Index()-r.base] = jobRow{text: r.format(nil, e.Job)}
+		r.flush()
 	case simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake, simulate.Start, simulate.Preempt:
 	}
 }
 
-// flush writes the done rows at the front.
+// flush writes the rows at the front that are known. Their places are given up
+// when they are half of all, so that a row is moved no more than once on average.
 func (r *jobRows) flush() {
-	n := 0
-	for n < len(r.rows) && r.rows[n].text != nil {
+	for r.done < len(r.rows) && r.rows[r.done].text != nil {
 		if r.err == nil {
-			_, r.err = r.out.Write(r.rows[n].text)
+			_, r.err = r.out.Write(r.rows[r.done].text)
 		}
-		n++
+		r.rows[r.done] = jobRow{}
+		r.done++
 	}
-	r.base += int64(n)
-	r.rows = r.rows[:copy(r.rows, r.rows[n:])]
+	if 2*r.done >= len(r.rows) {
+		r.base += int64(r.done)
+		n := copy(r.rows, r.rows[r.done:])
+		clear(r.rows[n:])
+		r.rows, r.done = r.rows[:n], 0
+	}
 }
 
 // commit writes the jobs that have not ended, and the file.
 func (r *jobRows) commit() error {
-	for i := range r.rows {
+	for i := r.done; i < len(r.rows); i++ {
 		if r.rows[i].text == nil {
-			r.rows[i].text = r.format(nil, r.rows[i].job, nil)
+			r.rows[i].text = r.format(nil, r.rows[i].job)
 		}
 	}
 	r.flush()
@@ -99,7 +104,7 @@ func (r *jobRows) commit() error {
 }
 
 // format appends one row.
-func (r *jobRows) format(b []byte, l *simulate.Live, c *simulate.Cluster) []byte {
+func (r *jobRows) format(b []byte, l *simulate.Live) []byte {
 	b = appendField(b, l.ID)
 	b = append(b, ',')
 	b = appendField(b, l.Tenant)
@@ -122,9 +127,9 @@ func (r *jobRows) format(b []byte, l *simulate.Live, c *simulate.Cluster) []byte
 	b = append(b, ',')
 	b = strconv.AppendInt(b, int64(l.Preempted), 10)
 	b = append(b, ',')
-	b = r.appendNodes(b, l, c)
+	b = r.appendNodes(b, l)
 	b = append(b, ',')
-	b = r.appendTiers(b, l, c)
+	b = r.appendTiers(b, l)
 	b = append(b, ',')
 	cost, err := billing.JobCost(l.Holds(), r.plan.rates)
 	if err != nil && r.err == nil {
@@ -135,38 +140,39 @@ func (r *jobRows) format(b []byte, l *simulate.Live, c *simulate.Cluster) []byte
 }
 
 // appendNodes names the nodes of the last stay: pool/number, joined by +.
-func (r *jobRows) appendNodes(b []byte, l *simulate.Live, c *simulate.Cluster) []byte {
-	if c == nil {
-		return b
-	}
+func (r *jobRows) appendNodes(b []byte, l *simulate.Live) []byte {
 	for i, s := range l.Slices() {
 		if i > 0 {
 			b = append(b, '+')
 		}
 		b = append(b, r.names[s.Pool]...)
 		b = append(b, '/')
-		b = strconv.AppendInt(b, int64(c.NodeNumber(int(s.Node))), 10)
+		b = strconv.AppendInt(b, int64(r.c.NodeNumber(int(s.Node))), 10)
 	}
 	return b
 }
 
-// appendTiers names the tiers that the job ran in, joined by +.
-func (r *jobRows) appendTiers(b []byte, l *simulate.Live, c *simulate.Cluster) []byte {
-	if c == nil {
-		return b
-	}
+// appendTiers names the tiers that the job ran in, joined by +. One that ran for
+// no time had no GPU time of a tier, and ran in one.
+func (r *jobRows) appendTiers(b []byte, l *simulate.Live) []byte {
 	var had [3]bool
 	n := 0
-	for _, h := range l.Holds() {
-		tier := billing.TierOf(c.Pool(h.Pool).Terms)
+	add := func(pool int) {
+		tier := billing.TierOf(r.c.Pool(pool).Terms)
 		if had[tier] {
-			continue
+			return
 		}
 		had[tier] = true
 		if n++; n > 1 {
 			b = append(b, '+')
 		}
 		b = append(b, tier.String()...)
+	}
+	for _, h := range l.Holds() {
+		add(h.Pool)
+	}
+	if s := l.Slices(); n == 0 && len(s) > 0 {
+		add(int(s[0].Pool))
 	}
 	return b
 }
