@@ -1,0 +1,143 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// present says whether every value is a finite number.
+func present(y []float64) error {
+	for i, v := range y {
+		if math.IsNaN(v) {
+			return fmt.Errorf("value %d: %w", i+1, ErrMissing)
+		}
+		if math.IsInf(v, 0) {
+			return fmt.Errorf("value %d is infinite: %w", i+1, ErrUnfit)
+		}
+	}
+	return nil
+}
+
+// largest is the largest absolute value, 0 of none.
+func largest(y []float64) float64 {
+	top := 0.0
+	for _, v := range y {
+		top = math.Max(top, math.Abs(v))
+	}
+	return top
+}
+
+// scaled is a copy of y times by.
+func scaled(y []float64, by float64) []float64 {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = v * by
+	}
+	return out
+}
+
+// Decomposition is a series split into parts that sum to it.
+type Decomposition struct {
+	Trend     []float64
+	Periods   []int       // of the seasons, shortest first
+	Seasons   [][]float64 // one for each of Periods
+	Remainder []float64
+}
+
+// Adjusted is the series without its seasons.
+func (d *Decomposition) Adjusted() []float64 {
+	out := make([]float64, len(d.Trend))
+	for i := range out {
+		out[i] = d.Trend[i] + d.Remainder[i]
+	}
+	return out
+}
+
+// Season is the sum of the seasons i steps after the end, from their last cycle.
+func (d *Decomposition) Season(i int) float64 {
+	sum := 0.0
+	for k, p := range d.Periods {
+		s := d.Seasons[k]
+		sum += s[len(s)-p+i%p]
+	}
+	return sum
+}
+
+// MSTL splits a series with several seasons by STL for one after another, twice
+// over (Bandara, Hyndman & Bergmeir 2021, "MSTL: A Seasonal-Trend Decomposition
+// Algorithm for Time Series with Multiple Seasonal Patterns"): the windows of
+// the seasons are 11, 15, 19, ... cycles. Seasons with fewer than two cycles in
+// the data are left out; without any left the trend is a loess smooth.
+func MSTL(y []float64, periods []int) (Decomposition, error) {
+	if err := present(y); err != nil {
+		return Decomposition{}, fmt.Errorf("mstl: %w", err)
+	}
+	if len(y) < 3 {
+		return Decomposition{}, fmt.Errorf("mstl: %d values, want 3 or more: %w", len(y), ErrTooShort)
+	}
+	d := Decomposition{Periods: usable(len(y), periods)}
+	rest := slices.Clone(y)
+	if len(d.Periods) == 0 {
+		d.Trend = make([]float64, len(y))
+		window := odd(max(3, len(y)/3))
+		l := loess{window: window, degree: 1, jump: tenth(window)}
+		l.smooth(rest, nil, d.Trend)
+	}
+	d.Seasons = make([][]float64, len(d.Periods))
+	rounds := 2
+	if len(d.Periods) < 2 {
+		rounds = 1
+	}
+	for range rounds {
+		for k, p := range d.Periods {
+			if s := d.Seasons[k]; s != nil {
+				for i := range rest {
+					rest[i] += s[i]
+				}
+			}
+			trend, season, _, err := STL(rest, p, STLOptions{Window: 11 + 4*k})
+			if err != nil {
+				return Decomposition{}, err
+			}
+			d.Trend, d.Seasons[k] = trend, season
+			for i := range rest {
+				rest[i] -= season[i]
+			}
+		}
+	}
+	d.Remainder = rest
+	for i := range rest {
+		rest[i] -= d.Trend[i]
+	}
+	return d, nil
+}
+
+// usable are the seasons that a series of n values has more than two of, in order, each once.
+func usable(n int, periods []int) []int {
+	var out []int
+	for _, p := range periods {
+		if p > 1 && 2*p < n {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// SeasonalStrength is 1 - var(remainder)/var(season + remainder), at least 0:
+// 0 for no season, 1 for nothing but season (Wang, Smith & Hyndman 2006). The
+// season is number k of the decomposition.
+func (d *Decomposition) SeasonalStrength(k int) float64 {
+	both := make([]float64, len(d.Remainder))
+	for i, r := range d.Remainder {
+		both[i] = r + d.Seasons[k][i]
+	}
+	all := stat.Variance(both, nil)
+	if all <= 0 {
+		return 0
+	}
+	return math.Min(1, math.Max(0, 1-stat.Variance(d.Remainder, nil)/all))
+}

@@ -1,0 +1,150 @@
+package forecast
+
+import "math"
+
+// loess smooths equally spaced values by local regression with tricube weights
+// (Cleveland 1979), as STL uses it: fitted at every jump-th place, with straight
+// lines between (Cleveland et al. 1990).
+type loess struct {
+	window int // number of neighbours; may be more than there are values
+	degree int // 0 or 1
+	jump   int
+
+	w      []float64 // work: the weights of one fit
+	kernel []float64 // weights of a fit in the middle, the same at every place
+}
+
+// smooth writes the smooth of y to out. rw are robustness weights, or nil.
+func (l *loess) smooth(y, rw, out []float64) {
+	n := len(y)
+	if n < 2 {
+		copy(out, y)
+		return
+	}
+	jump := min(l.jump, n-1)
+	half := (l.window + 1) / 2
+	l.kernel = l.kernel[:0]
+	left, right := 0, n-1
+	for i := 0; i < n; i += jump {
+		if l.window < n {
+			left = min(max(i-half+1, 0), n-l.window)
+			right = left + l.window - 1
+		}
+		l.place(y, rw, out, i, left, right)
+	}
+	if jump == 1 {
+		return
+	}
+	last := (n - 1) / jump * jump
+	for i := 0; i+jump <= last; i += jump {
+		line(out, i, i+jump)
+	}
+	if last != n-1 {
+		// The place after the last jump is fitted with the last window.
+		l.place(y, rw, out, n-1, left, right)
+		line(out, last, n-1)
+	}
+}
+
+// place fits at one place inside the data; where no weight is left the value stands.
+func (l *loess) place(y, rw, out []float64, i, left, right int) {
+	if rw == nil && l.window < len(y) && left == i-(l.window+1)/2+1 && l.window%2 == 1 {
+		if len(l.kernel) == 0 {
+			if l.weights(len(y), nil, float64(i), left, right) {
+				l.kernel = append(l.kernel, l.w[left:right+1]...)
+			}
+		}
+		if len(l.kernel) > 0 {
+			out[i] = dot(l.kernel, y[left:right+1])
+			return
+		}
+	}
+	v, ok := l.at(y, rw, float64(i), left, right)
+	if !ok {
+		v = y[i]
+	}
+	out[i] = v
+}
+
+// line fills the places between a and b with a straight line.
+func line(v []float64, a, b int) {
+	slope := (v[b] - v[a]) / float64(b-a)
+	for i := a + 1; i < b; i++ {
+		v[i] = v[a] + slope*float64(i-a)
+	}
+}
+
+// at is the local fit at x, which may lie outside the data, from left to right.
+func (l *loess) at(y, rw []float64, x float64, left, right int) (float64, bool) {
+	if !l.weights(len(y), rw, x, left, right) {
+		return 0, false
+	}
+	return dot(l.w[left:right+1], y[left:right+1]), true
+}
+
+// weights sets l.w[left:right+1] so that the fit at x is their product with the
+// values. The limits 0.999 and 0.001 of the bandwidth are those of the paper's
+// program: nearer than that counts as at the place, farther as outside.
+func (l *loess) weights(n int, rw []float64, x float64, left, right int) bool {
+	if cap(l.w) < n {
+		l.w = make([]float64, n)
+	}
+	w := l.w[:n]
+	h := math.Max(x-float64(left), float64(right)-x)
+	if l.window > n {
+		h += float64((l.window - n) / 2)
+	}
+	sum := 0.0
+	for j := left; j <= right; j++ {
+		w[j] = tricube(math.Abs(float64(j)-x), h)
+		if rw != nil {
+			w[j] *= rw[j]
+		}
+		sum += w[j]
+	}
+	if sum <= 0 {
+		return false
+	}
+	centre := 0.0
+	for j := left; j <= right; j++ {
+		w[j] /= sum
+		centre += w[j] * float64(j)
+	}
+	if h <= 0 || l.degree == 0 {
+		return true
+	}
+	spread := 0.0
+	for j := left; j <= right; j++ {
+		d := float64(j) - centre
+		spread += w[j] * d * d
+	}
+	if math.Sqrt(spread) <= 0.001*float64(n-1) {
+		return true
+	}
+	slope := (x - centre) / spread
+	for j := left; j <= right; j++ {
+		w[j] *= slope*(float64(j)-centre) + 1
+	}
+	return true
+}
+
+func tricube(r, h float64) float64 {
+	switch {
+	case r > 0.999*h:
+		return 0
+	case r <= 0.001*h:
+		return 1
+	}
+	u := r / h
+	u = 1 - u*u*u
+	return u * u * u
+}
+
+func dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	s := 0.0
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}

@@ -1,0 +1,210 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// STLOptions are what a decomposition by loess is asked for. The zero value is
+// a season that never changes, the paper's trend window, and no robustness.
+type STLOptions struct {
+	Window int  // loess window of the season, in seasons (odd, 7 or more); 0: the season is periodic
+	Trend  int  // loess window of the trend, in steps; 0: the smallest odd one of at least 1.5 period / (1 - 1.5/Window)
+	Robust bool // values far off the fit count less: 15 outer loops with one inner, else none with two
+}
+
+// STL splits a series into trend, season and remainder, which sum to it
+// (Cleveland, Cleveland, McRae & Terpenning 1990, "STL: A Seasonal-Trend
+// Decomposition Procedure Based on Loess", Journal of Official Statistics 6).
+// The cycles are
+// smoothed by local constants, the trend by local lines, as R's stl does. It
+// needs more than two whole seasons, and no missing value.
+func STL(y []float64, period int, o STLOptions) (trend, seasonal, remainder []float64, err error) {
+	n := len(y)
+	if period < 2 || n <= 2*period {
+		return nil, nil, nil, fmt.Errorf("stl: %d values and a season of %d; want more than two seasons: %w", n, period, ErrTooShort)
+	}
+	if err := present(y); err != nil {
+		return nil, nil, nil, fmt.Errorf("stl: %w", err)
+	}
+	s := newSTL(n, period, o)
+	// The sums inside would overflow for values near the largest float.
+	unit := 1.0
+	if top := largest(y); top > 1e150 {
+		unit = top
+		y = scaled(y, 1/unit)
+	}
+	s.run(y, o.Robust)
+	if o.Window <= 0 {
+		s.periodic()
+	}
+	remainder = make([]float64, n)
+	for i, v := range y {
+		s.trend[i] *= unit
+		s.season[i] *= unit
+		remainder[i] = v*unit - s.season[i] - s.trend[i]
+	}
+	return s.trend, s.season, remainder, nil
+}
+
+// stl is the work of one decomposition; its buffers serve every loop.
+type stl struct {
+	period                       int
+	byCycle, low, byTrend        loess
+	trend, season                []float64
+	rest, long, pass, rw, sub    []float64 // long has a season more at each end
+	subWeight, subFit, remaining []float64
+}
+
+func newSTL(n, period int, o STLOptions) *stl {
+	window := odd(max(3, o.Window))
+	if o.Window <= 0 {
+		window = 10*n + 1
+	}
+	trend := o.Trend
+	if trend <= 0 {
+		trend = int(math.Ceil(1.5 * float64(period) / (1 - 1.5/float64(window))))
+	}
+	trend = odd(max(3, trend))
+	low := odd(max(3, period))
+	cycle := (n-1)/period + 1
+	return &stl{
+		period:    period,
+		byCycle:   loess{window: window, degree: 0, jump: tenth(window)},
+		byTrend:   loess{window: trend, degree: 1, jump: tenth(trend)},
+		low:       loess{window: low, degree: 1, jump: tenth(low)},
+		trend:     make([]float64, n),
+		season:    make([]float64, n),
+		rest:      make([]float64, n+2*period),
+		long:      make([]float64, n+2*period),
+		pass:      make([]float64, n+2*period),
+		sub:       make([]float64, cycle),
+		subWeight: make([]float64, cycle),
+		subFit:    make([]float64, cycle),
+	}
+}
+
+func odd(v int) int   { return v | 1 }
+func tenth(v int) int { return (v + 9) / 10 }
+
+// run is the outer loop: robustness weights from the remainder of the last fit.
+func (s *stl) run(y []float64, robust bool) {
+	inner, outer := 2, 0
+	if robust {
+		inner, outer = 1, 15
+	}
+	for k := 0; ; k++ {
+		for range inner {
+			s.inner(y)
+		}
+		if k >= outer {
+			return
+		}
+		s.reweigh(y)
+	}
+}
+
+// inner improves season and trend once.
+func (s *stl) inner(y []float64) {
+	n := len(y)
+	for i := range y {
+		s.rest[i] = y[i] - s.trend[i]
+	}
+	s.cycles(s.rest[:n])
+	// What the smoothed cycles have of the trend is taken out by a low-pass filter.
+	average(s.long, s.period, s.rest)
+	average(s.rest[:n+s.period+1], s.period, s.pass)
+	average(s.pass[:n+2], 3, s.rest)
+	s.low.smooth(s.rest[:n], nil, s.pass[:n])
+	for i := range y {
+		s.season[i] = s.long[s.period+i] - s.pass[i]
+		s.rest[i] = y[i] - s.season[i]
+	}
+	s.byTrend.smooth(s.rest[:n], s.rw, s.trend)
+}
+
+// cycles smooths each cycle (all Januaries, all Februaries, ...) and goes one
+// season beyond each end; the result is in s.long.
+func (s *stl) cycles(y []float64) {
+	n, p := len(y), s.period
+	for j := range p {
+		k := (n-1-j)/p + 1
+		sub, fit := s.sub[:k], s.subFit[:k]
+		var rw []float64
+		if s.rw != nil {
+			rw = s.subWeight[:k]
+		}
+		for i := range k {
+			sub[i] = y[i*p+j]
+			if rw != nil {
+				rw[i] = s.rw[i*p+j]
+			}
+		}
+		s.byCycle.smooth(sub, rw, fit)
+		for i, v := range fit {
+			s.long[(i+1)*p+j] = v
+		}
+		before, ok := s.byCycle.at(sub, rw, -1, 0, min(s.byCycle.window, k)-1)
+		if !ok {
+			before = fit[0]
+		}
+		after, ok := s.byCycle.at(sub, rw, float64(k), max(0, k-s.byCycle.window), k-1)
+		if !ok {
+			after = fit[k-1]
+		}
+		s.long[j], s.long[(k+1)*p+j] = before, after
+	}
+}
+
+// average is the moving average of length m; out has m-1 values fewer than v.
+func average(v []float64, m int, out []float64) {
+	sum := 0.0
+	for _, x := range v[:m] {
+		sum += x
+	}
+	out[0] = sum / float64(m)
+	for i := m; i < len(v); i++ {
+		sum += v[i] - v[i-m]
+		out[i-m+1] = sum / float64(m)
+	}
+}
+
+// reweigh sets the bisquare weights of the remainder, at six median absolute deviations.
+func (s *stl) reweigh(y []float64) {
+	n := len(y)
+	if s.rw == nil {
+		s.rw, s.remaining = make([]float64, n), make([]float64, n)
+	}
+	for i, v := range y {
+		s.remaining[i] = math.Abs(v - s.season[i] - s.trend[i])
+	}
+	copy(s.rw, s.remaining)
+	slices.Sort(s.rw)
+	limit := 3 * (s.rw[n/2] + s.rw[(n-1)/2])
+	for i, r := range s.remaining {
+		switch {
+		case r <= 0.001*limit:
+			s.rw[i] = 1
+		case r <= 0.999*limit:
+			u := r / limit
+			s.rw[i] = (1 - u*u) * (1 - u*u)
+		default:
+			s.rw[i] = 0
+		}
+	}
+}
+
+// periodic makes the season the mean of each cycle.
+func (s *stl) periodic() {
+	for j := range s.period {
+		sum, n := 0.0, 0
+		for i := j; i < len(s.season); i += s.period {
+			sum += s.season[i]
+			n++
+		}
+		for i := j; i < len(s.season); i += s.period {
+			s.season[i] = sum / float64(n)
+		}
+	}
+}
