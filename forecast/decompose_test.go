@@ -87,7 +87,7 @@ func TestDecomposeAsR(t *testing.T) {
 			all := map[string]json.RawMessage{}
 			golden(t, name+"-decompose", &all)
 			y := textbook(t, name)
-			for _, kind := range []string{"stl_speriodic", "stl_s13"} {
+			for _, kind := range []string{"stl_speriodic", "stl_s13", "stl_speriodic_robust", "stl_s7_robust"} {
 				var want goldenSTL
 				if err := json.Unmarshal(all[kind], &want); err != nil {
 					t.Fatal(err)

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // STLOptions are what a decomposition by loess is asked for. The zero value is
@@ -180,8 +179,8 @@ func (s *stl) reweigh(y []float64) {
 		s.remaining[i] = math.Abs(v - s.season[i] - s.trend[i])
 	}
 	copy(s.rw, s.remaining)
-	slices.Sort(s.rw)
-	limit := 3 * (s.rw[n/2] + s.rw[(n-1)/2])
+	upper, lower := middle(s.rw)
+	limit := 3 * (upper + lower)
 	for i, r := range s.remaining {
 		switch {
 		case r <= 0.001*limit:

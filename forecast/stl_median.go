@@ -1,0 +1,89 @@
+package forecast
+
+// middle reorders v and gives the two values that stand in the middle after a
+// partial sort (Chambers 1971, "Algorithm 410: Partial sorting", CACM 14; cuts by
+// Singleton 1969). The program of Cleveland et al., which R runs, names the two
+// middle places in falling order, and the partial sort expects them rising: where
+// a cut falls between the two, it never looks at the upper one again. So the upper
+// value may stand above the true one, and the weights of a robust fit follow it.
+// The same is done here, because a robust STL that differs from R's in the third
+// figure is of no use to those who compare.
+func middle(v []float64) (upper, lower float64) {
+	up, low := len(v)/2, (len(v)-1)/2
+	places := [2]int{up, low}
+	work := []span{{0, len(v) - 1, 0, 1}}
+	for len(work) > 0 {
+		s := work[len(work)-1]
+		work = work[:len(work)-1]
+		// A short span at the very start is cut on: the insertion sort of the
+		// original needs a value before it to stop at.
+		for s.a <= s.b && s.from < s.to {
+			if short := s.to-s.from <= 10; short && s.from > 0 {
+				insertion(v[s.from : s.to+1])
+				break
+			}
+			left, right := cut(v, s.from, s.to)
+			rest := s
+			if left-s.from <= s.to-right {
+				rest.from, s.to = right, left
+				for s.a <= s.b && places[s.b] > s.to {
+					s.b--
+				}
+				if s.a <= s.b {
+					rest.a = s.b + 1
+				}
+			} else {
+				rest.to, s.from = left, right
+				for s.a <= s.b && places[s.a] < s.from {
+					s.a++
+				}
+				if s.a <= s.b {
+					rest.b = s.a - 1
+				}
+			}
+			work = append(work, rest)
+		}
+	}
+	return v[up], v[low]
+}
+
+// span is a part of the values, from..to, and the places asked for in it, a..b.
+type span struct{ from, to, a, b int }
+
+// cut partitions v[from..to] around the median of its ends and its middle: up to
+// left the values are at most that, from right on at least.
+func cut(v []float64, from, to int) (left, right int) {
+	mid := (from + to) / 2
+	if v[from] > v[mid] {
+		v[from], v[mid] = v[mid], v[from]
+	}
+	if v[to] < v[mid] {
+		v[to], v[mid] = v[mid], v[to]
+		if v[from] > v[mid] {
+			v[from], v[mid] = v[mid], v[from]
+		}
+	}
+	t := v[mid]
+	left, right = to, from
+	for {
+		for left--; v[left] > t; left-- {
+		}
+		for right++; v[right] < t; right++ {
+		}
+		if right > left {
+			return left, right
+		}
+		v[left], v[right] = v[right], v[left]
+	}
+}
+
+// insertion sorts a few values.
+func insertion(v []float64) {
+	for i := 1; i < len(v); i++ {
+		t, k := v[i], i-1
+		for ; k >= 0 && v[k] > t; k-- {
+			v[k+1] = v[k]
+		}
+		v[k+1] = t
+	}
+}
