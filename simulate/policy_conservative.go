@@ -178,7 +178,7 @@ func (p *conservative) book(t *Turn, l *Live) {
 	if p.choose(t, l); b.pool < 0 {
 		return
 	}
-	p.order.insert(entry{seq: l.seq, job: l, milli: l.Milli(), est: b.at})
+	p.order.insert(entry{seq: l.seq, job: l, milli: l.Milli(), est: b.est, at: b.at})
 	p.due.insert(entry{key: int64(b.at), seq: l.seq, job: l})
 }
 
@@ -197,15 +197,13 @@ func (p *conservative) choose(t *Turn, l *Live) {
 }
 
 // compress moves each job to the earliest start that the others leave. A job
-// is worth a look only if, somewhere before its promise, enough is free.
+// is worth a look only if, somewhere before its promise, enough is free for
+// long enough.
 func (p *conservative) compress(t *Turn) {
-	for _, q := range p.pools {
-		p.plans[q].climb()
-	}
 	for _, chunk := range p.order.chunks {
 		for i := range chunk {
 			en := &chunk[i]
-			if !p.mayMove(en.milli, en.est) {
+			if !p.mayMove(en) {
 				continue
 			}
 			l := en.job
@@ -218,10 +216,10 @@ func (p *conservative) compress(t *Turn) {
 	}
 }
 
-// mayMove tells whether some plan has milli free before instant at.
-func (p *conservative) mayMove(milli int64, at capcli.Seconds) bool {
+// mayMove tells whether some plan has room for the job before its promise.
+func (p *conservative) mayMove(en *entry) bool {
 	for _, q := range p.pools {
-		if p.plans[q].firstFree(milli, at) {
+		if p.plans[q].gapsOf(en.milli).before(en.est, en.at) {
 			return true
 		}
 	}
@@ -238,11 +236,9 @@ func (p *conservative) move(t *Turn, l *Live, en *entry) {
 	if b.at == was && b.pool == pool {
 		return
 	}
-	en.est = b.at
+	en.at = b.at
 	p.due.remove(int64(was), l.seq)
 	p.due.insert(entry{key: int64(b.at), seq: l.seq, job: l})
-	p.plans[pool].climb()
-	p.plans[b.pool].climb()
 }
 
 // bookFresh gives a promise to each job that has none.

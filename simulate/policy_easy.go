@@ -163,7 +163,7 @@ func (p *easy) backfill(t *Turn, head *Live, pr *promise, all bool) {
 	now := t.Now()
 	if !all {
 		for _, l := range t.fresh() {
-			t.one = entry{l.Key, l.seq, l, l.Milli(), l.LeftBelieved(now)}
+			t.one = entry{key: l.Key, seq: l.seq, job: l, milli: l.Milli(), est: l.LeftBelieved(now)}
 			if pr.worth(t, &t.one, head, t.room()) {
 				pr.try(t, &t.one)
 			}

@@ -1,6 +1,12 @@
 package simulate
 
-import "capcli"
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"capcli"
+)
 
 // step is a stretch of a plan: free capacity from an instant on.
 type step struct {
@@ -8,117 +14,261 @@ type step struct {
 	free int64 // thousandths of GPUs; negative where belief was wrong
 }
 
+// piece is some steps in a row, with bounds on what is free in them, so that
+// a search passes over it whole and a change of all of it is one addition.
+type piece struct {
+	steps  []step
+	plus   int64 // to be added to each step's free
+	lo, hi int64 // bounds on the steps' free, before plus
+}
+
 // plan is a pool's free capacity over time as it is believed, a step function
 // whose last step goes on for ever.
 type plan struct {
-	steps []step
-	peaks []step // steps with more free than all before them, see climb
+	parts   []piece
+	spare   [][]step
+	changes int // counts changes
+	gaps    map[int64]*gaps
 }
 
-// climb notes the record steps: those with more free than all before.
-func (p *plan) climb() {
-	p.peaks = p.peaks[:0]
-	for _, s := range p.steps {
-		if n := len(p.peaks); n == 0 || s.free > p.peaks[n-1].free {
-			p.peaks = append(p.peaks, s)
-		}
-	}
-}
+const (
+	partMax = 64
+	forever = capcli.Seconds(math.MaxInt64 / 4)
+)
 
-// firstFree tells whether milli is free at some instant before at, as of the
-// last climb.
-func (p *plan) firstFree(milli int64, at capcli.Seconds) bool {
-	lo, hi := 0, len(p.peaks)
-	for lo < hi {
-		if mid := (lo + hi) / 2; p.peaks[mid].free < milli {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+// bound makes a piece's bounds tight.
+func (s *piece) bound() {
+	s.lo, s.hi = s.steps[0].free, s.steps[0].free
+	for _, x := range s.steps[1:] {
+		s.lo, s.hi = min(s.lo, x.free), max(s.hi, x.free)
 	}
-	return lo < len(p.peaks) && p.peaks[lo].at < at
 }
 
 // reset makes the plan flat from now on.
 func (p *plan) reset(now capcli.Seconds, free int64) {
-	p.steps = append(p.steps[:0], step{now, free})
+	for i := range p.parts {
+		p.spare = append(p.spare, p.parts[i].steps[:0])
+	}
+	p.changes++
+	p.parts = append(p.parts[:0], piece{steps: append(p.room(), step{now, free}), lo: free, hi: free})
+}
+
+// room is an empty slice of steps.
+func (p *plan) room() []step {
+	if n := len(p.spare); n > 0 {
+		s := p.spare[n-1]
+		p.spare = p.spare[:n-1]
+		return s
+	}
+	return make([]step, 0, partMax)
 }
 
 // forget drops what lies before now.
 func (p *plan) forget(now capcli.Seconds) {
+	gone := 0
+	for gone+1 < len(p.parts) && p.parts[gone+1].steps[0].at <= now {
+		p.spare = append(p.spare, p.parts[gone].steps[:0])
+		gone++
+	}
+	p.parts = slices.Delete(p.parts, 0, gone)
+	first := &p.parts[0]
 	i := 0
-	for i+1 < len(p.steps) && p.steps[i+1].at <= now {
+	for i+1 < len(first.steps) && first.steps[i+1].at <= now {
 		i++
 	}
-	if i > 0 {
-		p.steps = p.steps[:copy(p.steps, p.steps[i:])]
-	}
-	if p.steps[0].at < now {
-		p.steps[0].at = now
+	first.steps = first.steps[:copy(first.steps, first.steps[i:])]
+	first.steps[0].at = max(first.steps[0].at, now)
+	if gone+i > 0 {
+		p.changes++
 	}
 }
 
-// cut makes sure that a step begins at instant at and gives its index.
-func (p *plan) cut(at capcli.Seconds) int {
-	i := p.index(at)
-	if p.steps[i].at == at {
-		return i
-	}
-	p.steps = append(p.steps, step{})
-	copy(p.steps[i+2:], p.steps[i+1:])
-	p.steps[i+1] = step{at, p.steps[i].free}
-	return i + 1
+// locate is the step that holds instant at: its piece and its place there.
+func (p *plan) locate(at capcli.Seconds) (int, int) {
+	k := max(sort.Search(len(p.parts), func(i int) bool { return p.parts[i].steps[0].at > at })-1, 0)
+	steps := p.parts[k].steps
+	return k, max(sort.Search(len(steps), func(i int) bool { return steps[i].at > at })-1, 0)
 }
 
-// index is the step that holds instant at.
-func (p *plan) index(at capcli.Seconds) int {
-	lo, hi := 0, len(p.steps)
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; p.steps[mid].at <= at {
-			lo = mid
-		} else {
-			hi = mid
-		}
+// cut makes sure that a step begins at instant at.
+func (p *plan) cut(at capcli.Seconds) {
+	k, i := p.locate(at)
+	s := &p.parts[k]
+	if s.steps[i].at == at {
+		return
 	}
-	return lo
+	s.steps = slices.Insert(s.steps, i+1, step{at, s.steps[i].free})
+	if len(s.steps) < partMax {
+		return
+	}
+	right := piece{steps: append(p.room(), s.steps[partMax/2:]...), plus: s.plus}
+	s.steps = s.steps[:partMax/2]
+	s.bound()
+	right.bound()
+	p.parts = slices.Insert(p.parts, k+1, right)
 }
 
 // add changes the free capacity over [from, to).
 func (p *plan) add(from, to capcli.Seconds, milli int64) {
-	from = max(from, p.steps[0].at)
+	from = max(from, p.parts[0].steps[0].at)
 	if to <= from {
 		return
 	}
-	i, j := p.cut(from), p.cut(to)
-	for k := i; k < j; k++ {
-		p.steps[k].free += milli
+	p.changes++
+	p.cut(to)
+	p.cut(from)
+	k, i := p.locate(from)
+	for ; k < len(p.parts) && p.parts[k].steps[0].at < to; k, i = k+1, 0 {
+		s := &p.parts[k]
+		if i == 0 && k+1 < len(p.parts) && p.parts[k+1].steps[0].at <= to {
+			s.plus += milli
+			continue
+		}
+		for ; i < len(s.steps) && s.steps[i].at < to; i++ {
+			s.steps[i].free += milli
+		}
+		s.bound()
 	}
-	p.join(j)
-	p.join(i)
+	p.join(to)
+	p.join(from)
 }
 
-// join drops step i where it says the same as the one before.
-func (p *plan) join(i int) {
-	if i > 0 && p.steps[i].free == p.steps[i-1].free {
-		p.steps = append(p.steps[:i], p.steps[i+1:]...)
+// join drops the step that begins at instant at when it says the same as the
+// one before.
+func (p *plan) join(at capcli.Seconds) {
+	k, i := p.locate(at)
+	s := &p.parts[k]
+	if s.steps[i].at != at {
+		return
+	}
+	before := int64(0)
+	switch {
+	case i > 0:
+		before = s.steps[i-1].free + s.plus
+	case k > 0:
+		last := &p.parts[k-1]
+		before = last.steps[len(last.steps)-1].free + last.plus
+	default:
+		return
+	}
+	if s.steps[i].free+s.plus != before {
+		return
+	}
+	if s.steps = slices.Delete(s.steps, i, i+1); len(s.steps) == 0 {
+		p.spare = append(p.spare, s.steps)
+		p.parts = slices.Delete(p.parts, k, k+1)
 	}
 }
 
 // earliest is the first instant, not before from, from which milli is free for
 // as long as length; ok is false when there is none.
 func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Seconds, ok bool) {
-	i := p.index(max(from, p.steps[0].at))
-	at = max(from, p.steps[i].at)
-	for k := i; k < len(p.steps); k++ {
-		if k > i && p.steps[k].at >= at+length {
-			return at, true
-		}
-		if p.steps[k].free < milli {
-			if k+1 == len(p.steps) {
-				return 0, false
+	k, i := p.locate(from)
+	at = max(from, p.parts[0].steps[0].at)
+	broken := false // the last step seen has too little free
+	for ; k < len(p.parts); k, i = k+1, 0 {
+		s := &p.parts[k]
+		if i == 0 {
+			if broken && s.hi+s.plus < milli {
+				continue
 			}
-			at = p.steps[k+1].at
+			if !broken && s.steps[0].at >= at+length {
+				return at, true
+			}
+			if s.lo+s.plus >= milli {
+				if broken {
+					at, broken = s.steps[0].at, false
+				}
+				continue
+			}
+		}
+		for ; i < len(s.steps); i++ {
+			x := &s.steps[i]
+			switch {
+			case x.free+s.plus < milli:
+				if !broken && x.at >= at+length {
+					return at, true
+				}
+				broken = true
+			case broken:
+				at, broken = x.at, false
+			}
 		}
 	}
-	return at, true
+	return at, !broken
+}
+
+// gaps are the stretches of time in which some size is free, in order.
+type gaps struct {
+	asOf       int // the plan's changes then
+	start, end []capcli.Seconds
+	longest    []capcli.Seconds // the longest so far
+}
+
+// gapsOf gives the gaps for milli, found anew where the plan has changed.
+func (p *plan) gapsOf(milli int64) *gaps {
+	g := p.gaps[milli]
+	if g == nil {
+		if p.gaps == nil {
+			p.gaps = map[int64]*gaps{}
+		}
+		g = &gaps{asOf: -1}
+		p.gaps[milli] = g
+	}
+	if g.asOf == p.changes {
+		return g
+	}
+	g.asOf = p.changes
+	g.start, g.end, g.longest = g.start[:0], g.end[:0], g.longest[:0]
+	open := false
+	for k := range p.parts {
+		s := &p.parts[k]
+		switch {
+		case s.lo+s.plus >= milli:
+			open = g.mark(s.steps[0].at, true, open)
+		case s.hi+s.plus < milli:
+			open = g.mark(s.steps[0].at, false, open)
+		default:
+			for _, x := range s.steps {
+				open = g.mark(x.at, x.free+s.plus >= milli, open)
+			}
+		}
+	}
+	if open {
+		g.close(forever)
+	}
+	return g
+}
+
+// mark notes that from at on milli is free, or is not.
+func (g *gaps) mark(at capcli.Seconds, free, open bool) bool {
+	switch {
+	case free && !open:
+		g.start = append(g.start, at)
+	case !free && open:
+		g.close(at)
+	}
+	return free
+}
+
+// close ends the open gap.
+func (g *gaps) close(at capcli.Seconds) {
+	g.end = append(g.end, at)
+	n := len(g.end)
+	long := at - g.start[n-1]
+	if n > 1 {
+		long = max(long, g.longest[n-2])
+	}
+	g.longest = append(g.longest, long)
+}
+
+// before tells whether a job of that size and length that is promised instant
+// at could begin earlier: there is a gap long enough that begins before, or one
+// that reaches to its own place.
+func (g *gaps) before(length, at capcli.Seconds) bool {
+	if i := sort.Search(len(g.longest), func(i int) bool { return g.longest[i] >= length }); i < len(g.start) && g.start[i] < at {
+		return true
+	}
+	i := sort.Search(len(g.start), func(i int) bool { return g.start[i] >= at }) - 1
+	return i >= 0 && g.end[i] >= at
 }

@@ -10,6 +10,7 @@ type entry struct {
 	job   *Live
 	milli int64
 	est   capcli.Seconds
+	at    capcli.Seconds // conservative: promised start
 }
 
 func (a *entry) before(key int64, seq uint64) bool {
