@@ -131,7 +131,6 @@ func (e *engine) start(l *Live, s []Slice) {
 	l.Since = begins
 	if l.FirstStart < 0 {
 		l.FirstStart = l.Since
-		e.meter.startedFirst(l)
 	}
 	rc := e.cfg.Restarts.of(&l.Job)
 	wall := l.overhead + rc.wall(l.Run-l.saved)
@@ -158,6 +157,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 		used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost)
 		l.charge(p, used, billed)
 	}
+	e.meter.stayed(l, now)
 	l.saved = saved
 	l.Lost += lost
 	concerned := e.c.state[p].queues

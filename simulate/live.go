@@ -38,6 +38,7 @@ type Live struct {
 	seq      uint64         // order of arrival, the last tie-breaker
 	saved    capcli.Seconds // work safe in a checkpoint or in memory
 	overhead capcli.Seconds // restart time that the present stay began with
+	waited   bool           // the wait for the first start is counted
 	believes capcli.Seconds // believed end of the present stay
 	promise  booking        // conservative's record
 }

@@ -74,9 +74,19 @@ func (m *meter) queued(now capcli.Seconds, n int64) {
 
 func (m *meter) settle() { m.queueMax = max(m.queueMax, m.queueNow) }
 
-func (m *meter) startedFirst(l *Live) {
-	m.wait.add(l.Wait())
-	m.byTenant[l.tenant.index].wait.add(l.Wait())
+// stayed counts the wait of a job whose first stay is over, or is cut off by the
+// end of the run. A stay that ends within the lead time of its capacity never
+// began, and the job has yet to start.
+func (m *meter) stayed(l *Live, now capcli.Seconds) {
+	switch {
+	case l.waited:
+	case l.Since > now:
+		l.FirstStart = -1
+	default:
+		l.waited = true
+		m.wait.add(l.Wait())
+		m.byTenant[l.tenant.index].wait.add(l.Wait())
+	}
 }
 
 func (m *meter) preempted(l *Live, lost bool) {

@@ -85,6 +85,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	l.state = waiting
 	l.overhead = max(0, l.overhead-stay) + rc.Restart
 	l.run++
+	l.Queued -= max(0, l.Since-now)
 	l.Since = now
 	l.Preempted++
 	e.meter.preempted(l, lost)

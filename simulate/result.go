@@ -124,6 +124,7 @@ func (e *engine) flush() int64 {
 			used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0)
 			l.charge(p, used, billed)
 		}
+		e.meter.stayed(l, e.c.now)
 	}
 	for p := range e.c.state {
 		e.touchPool(p)

@@ -269,6 +269,43 @@ func TestAGangOnALostNodeRestartsFromItsCheckpoint(t *testing.T) {
 	}
 }
 
+// A job that was promised a node which is lost within the lead time has not
+// started: its wait is to the start that came true. One for which the period
+// ends first has not waited to its end either.
+func TestAStartThatNeverCame(t *testing.T) {
+	jobs := []capcli.Job{
+		{ID: "a", Tenant: "t", GPUs: 8, Run: 1000, Deadline: capcli.NoTime},
+		{ID: "b", Tenant: "t", GPUs: 8, Run: 1000, Submit: 1450, Deadline: capcli.NoTime},
+	}
+	var ends []string
+	supply := &script{changes: []simulate.Change{{At: 50, Kind: simulate.Lose}, {At: 400, Kind: simulate.Gain}}}
+	res, err := simulate.Run(context.Background(), simulate.Config{
+		Start: 0, Until: 1550, Jobs: stream(jobs), Policy: mustPolicy(t, "fifo"), Placement: mustPlacement(t, "count"),
+		Pools: []simulate.Pool{{Name: "spot", Terms: simulate.Spot, Nodes: 1, GPUsPerNode: 8, Lead: 100, Supply: supply}},
+		Observers: []simulate.Observer{onFinish(func(l *simulate.Live) {
+			ends = append(ends, fmt.Sprintf("%s %d to %d, waited %d, queued %d", l.ID, l.FirstStart, l.Ended, l.Wait(), l.Queued))
+		})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(ends, "; "), "a 500 to 1500, waited 500, queued 500"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if res.Wait.Jobs != 1 || res.Wait.Max != 500 || res.Tenants[0].Wait.Mean != 500 || res.Jobs.Running != 1 {
+		t.Errorf("%d running, waits %+v, of the tenant %+v; want 1 running and one wait of 500", res.Jobs.Running, res.Wait, res.Tenants[0].Wait)
+	}
+}
+
+// onFinish is an observer of jobs' ends.
+type onFinish func(*simulate.Live)
+
+func (f onFinish) Observe(e simulate.Event, _ *simulate.Cluster) {
+	if e.Kind == simulate.Finish {
+		f(e.Job)
+	}
+}
+
 // script is a supply that says what it was told to.
 type script struct{ changes []simulate.Change }
 
