@@ -188,7 +188,7 @@ func (o *simulateOptions) fitting(ctx context.Context, e *env, held *heldJobs) (
 		}
 		size.add(&j)
 	}
-	gpus, why := size.gpus(), "so that its jobs keep four fifths of it busy"
+	gpus, why := size.gpus()
 	if reading.reader != nil {
 		if rep := reading.reader.Report(); rep.MachineGPUs > 0 {
 			gpus, why = int64(rep.MachineGPUs), "as the log's header says"
@@ -225,12 +225,14 @@ func (s *sizing) add(j *capcli.Job) {
 }
 
 // gpus is work over span at four fifths, in whole nodes of eight, and room for
-// the largest job.
-func (s *sizing) gpus() int64 {
+// the largest job; and which of the two it is.
+func (s *sizing) gpus() (need int64, why string) {
 	const node = 8
-	need := max(s.most, 1)
+	need, why = max(s.most, 1), "room for its largest job"
 	if span := int64(s.last - s.first); span > 0 {
-		need = max(need, (int64(s.work)/1000*5+span*4-1)/(span*4))
+		if work := (int64(s.work)/1000*5 + span*4 - 1) / (span * 4); work > need {
+			need, why = work, "so that its jobs keep at most four fifths of it busy"
+		}
 	}
-	return (need + node - 1) / node * node
+	return (need + node - 1) / node * node, why
 }
