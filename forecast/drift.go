@@ -1,0 +1,6 @@
+package forecast
+
+func init() {
+	Models.Add("drift", "the last value and the mean change: a random walk with drift",
+		func(Options) Model { return walk{name: "drift", lag: 1, drift: true} })
+}

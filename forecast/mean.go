@@ -1,0 +1,56 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("mean", "the mean of all values: independent and alike", func(Options) Model { return constant{} })
+}
+
+// constant holds every value for an independent draw from one normal
+// distribution: y_t = mu + e_t. The intervals are Student's with n - 1 degrees of
+// freedom and standard deviation s sqrt(1 + 1/n). Missing values are left out.
+type constant struct{}
+
+// Fit takes the mean; it needs two known values.
+func (constant) Fit(y capcli.Series) (Fitted, error) {
+	var v []float64
+	for _, x := range y.Values {
+		if known(x) {
+			v = append(v, x)
+		}
+	}
+	n := float64(len(v))
+	if n < 2 {
+		return nil, fmt.Errorf("mean: %d known values, want 2 or more: %w", len(v), ErrTooShort)
+	}
+	mu := meanOf(v)
+	for i := range v {
+		v[i] -= mu
+	}
+	s := rms(v) * math.Sqrt(n/(n-1))
+	fitted := make([]float64, len(y.Values))
+	for i := range fitted {
+		fitted[i] = mu
+	}
+	return &gaussian{
+		info: Info{
+			Method: "Mean", Params: []Param{{"mu", mu}, {"mu.se", s / math.Sqrt(n)}}, Sigma2: s * s, Fitted: fitted,
+			LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
+		},
+		at: func(h int) ([]float64, []float64) {
+			mean, sd := make([]float64, h), make([]float64, h)
+			for i := range mean {
+				mean[i], sd[i] = mu, s*math.Sqrt(1+1/n)
+			}
+			return mean, sd
+		},
+		t: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile,
+	}, nil
+}

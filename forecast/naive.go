@@ -1,0 +1,163 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("naive", "the last value: a random walk", func(Options) Model { return walk{name: "naive", lag: 1} })
+}
+
+// walk is the family of random walks: y_t = y_(t-lag) + c + e_t, with c = 0
+// without drift (Hyndman & Athanasopoulos, "Forecasting: Principles and
+// Practice", 3rd ed., sections 5.2 and 5.5). Missing values are passed over: the
+// forecast starts from the last known value of each phase, and the spread comes
+// from the differences that are known.
+type walk struct {
+	name  string
+	lag   int
+	drift bool
+}
+
+// Fit fits the walk; it needs one known value, and two where there is a drift.
+func (w walk) Fit(y capcli.Series) (Fitted, error) {
+	v := y.Values
+	from, ok := tail(v, w.lag)
+	if !ok {
+		return nil, fmt.Errorf("%s: no value is known: %w", w.name, ErrTooShort)
+	}
+	info := Info{Method: w.method(), Fitted: nans(len(v)), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}
+	slope, slopeSE := 0.0, 0.0
+	steps := differences(v, w.lag)
+	if w.drift {
+		if len(steps) == 0 {
+			return nil, fmt.Errorf("%s: %d values, want 2 or more in a row: %w", w.name, len(v), ErrTooShort)
+		}
+		slope = meanOf(steps)
+		for i := range steps {
+			steps[i] -= slope
+		}
+	}
+	sigma := rms(steps)
+	if w.drift {
+		n := float64(len(steps))
+		sigma *= math.Sqrt(n / math.Max(1, n-1))
+		slopeSE = sigma / math.Sqrt(n)
+		info.Params = []Param{{"drift", slope}, {"drift.se", slopeSE}}
+	}
+	info.Sigma2 = sigma * sigma
+	for i := w.lag; i < len(v); i++ {
+		info.Fitted[i] = v[i-w.lag] + slope
+	}
+	if len(steps) == 0 {
+		info.Notes = append(info.Notes, "no two values to tell the spread from: the intervals have no width")
+	}
+	return &gaussian{
+		info: info,
+		at: func(h int) ([]float64, []float64) {
+			mean, sd := make([]float64, h), make([]float64, h)
+			for i := range mean {
+				k := float64(i/w.lag + 1)
+				mean[i] = from[i%w.lag] + slope*k
+				sd[i] = math.Hypot(sigma*math.Sqrt(k), slopeSE*k)
+			}
+			return mean, sd
+		},
+		path: func(h int, rng *rand.Rand) []float64 {
+			at, c := append([]float64(nil), from...), slope+slopeSE*rng.NormFloat64()
+			out := make([]float64, h)
+			for i := range out {
+				at[i%w.lag] += c + sigma*rng.NormFloat64()
+				out[i] = at[i%w.lag]
+			}
+			return out
+		},
+	}, nil
+}
+
+func (w walk) method() string {
+	switch {
+	case w.drift:
+		return "Random walk with drift"
+	case w.lag > 1:
+		return fmt.Sprintf("Seasonal naive [%d]", w.lag)
+	}
+	return "Naive"
+}
+
+// tail is the last known value of each of the last lag phases; where a phase has
+// none, the last known value of all.
+func tail(v []float64, lag int) ([]float64, bool) {
+	out := nans(lag)
+	last := math.NaN()
+	for i := len(v) - 1; i >= 0; i-- {
+		if !known(v[i]) {
+			continue
+		}
+		if math.IsNaN(last) {
+			last = v[i]
+		}
+		phase := ((i-len(v))%lag + lag) % lag
+		if math.IsNaN(out[phase]) {
+			out[phase] = v[i]
+		}
+	}
+	for i := range out {
+		if math.IsNaN(out[i]) {
+			out[i] = last
+		}
+	}
+	return out, known(last)
+}
+
+// differences are from each known value to the last known one of its phase.
+func differences(v []float64, lag int) []float64 {
+	last := nans(lag)
+	var out []float64
+	for i, x := range v {
+		if !known(x) {
+			continue
+		}
+		if before := last[i%lag]; known(before) {
+			out = append(out, x-before)
+		}
+		last[i%lag] = x
+	}
+	return out
+}
+
+func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func nans(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return out
+}
+
+// meanOf is the mean, without overflow of the sum; 0 of none.
+func meanOf(v []float64) float64 {
+	m := 0.0
+	for i, x := range v {
+		m += (x - m) / float64(i+1)
+	}
+	return m
+}
+
+// rms is the root of the mean square, without overflow of the squares; 0 of none.
+func rms(v []float64) float64 {
+	top := largest(v)
+	if top == 0 || len(v) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += (x / top) * (x / top)
+	}
+	return top * math.Sqrt(sum/float64(len(v)))
+}

@@ -1,0 +1,144 @@
+package forecast
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("naive2", "M4's benchmark: naive on the seasonally adjusted series", func(o Options) Model { return naive2{period: o.Period()} })
+}
+
+// naive2 is the benchmark of the M4 competition: where the autocorrelation at the
+// season is significant at 90 %, the series is adjusted by a classical
+// multiplicative decomposition, and the last adjusted value is put back in season.
+type naive2 struct{ period int }
+
+// Fit adjusts and fits the walk.
+func (m naive2) Fit(y capcli.Series) (Fitted, error) {
+	index := seasonalIndex(y.Values, m.period)
+	adjusted := y
+	if index != nil {
+		adjusted.Values = make([]float64, len(y.Values))
+		for i, v := range y.Values {
+			adjusted.Values[i] = v / index[i%m.period]
+		}
+	}
+	inner, err := walk{name: "naive2", lag: 1}.Fit(adjusted)
+	if err != nil || index == nil {
+		return inner, err
+	}
+	return reseason(inner.(*gaussian), index, len(y.Values), "Naive 2, seasonally adjusted"), nil
+}
+
+// reseason puts a multiplicative season back on a model of the adjusted series of n values.
+func reseason(g *gaussian, index []float64, n int, method string) *gaussian {
+	info, m := g.info, len(index)
+	info.Method = method
+	info.Fitted = make([]float64, len(g.info.Fitted))
+	for i, v := range g.info.Fitted {
+		info.Fitted[i] = v * index[i%m]
+	}
+	return &gaussian{
+		info: info,
+		at: func(h int) ([]float64, []float64) {
+			mean, sd := g.at(h)
+			for i := range mean {
+				mean[i] *= index[(n+i)%m]
+				sd[i] *= math.Abs(index[(n+i)%m])
+			}
+			return mean, sd
+		},
+		path: func(h int, rng *rand.Rand) []float64 {
+			out := g.Path(h, rng)
+			for i := range out {
+				out[i] *= index[(n+i)%m]
+			}
+			return out
+		},
+	}
+}
+
+// seasonalIndex gives the multiplicative season by phase where the series has a
+// significant one and is long enough; nil otherwise.
+func seasonalIndex(y []float64, m int) []float64 {
+	if m < 2 || len(y) < 3*m || present(y) != nil || !seasonalACF(y, m) {
+		return nil
+	}
+	index := classical(y, m)
+	for _, v := range index {
+		if !known(v) || v <= 0.01 {
+			return nil
+		}
+	}
+	return index
+}
+
+// seasonalACF is M4's test: |r_m| > 1.645 sqrt((1 + 2 sum r_i^2 for i < m) / n), with
+// autocorrelations up to lag 10 log10 n.
+func seasonalACF(y []float64, m int) bool {
+	n := len(y)
+	if float64(m) > 10*math.Log10(float64(n)) {
+		return false
+	}
+	r := acf(y, m)
+	sum := 1.0
+	for _, v := range r[1:m] {
+		sum += 2 * v * v
+	}
+	return math.Abs(r[m]) > 1.645*math.Sqrt(sum/float64(n))
+}
+
+// acf is the sample autocorrelation at lags 0..lags; zeros after lag 0 of a constant.
+func acf(y []float64, lags int) []float64 {
+	out := make([]float64, lags+1)
+	out[0] = 1
+	mu := meanOf(y)
+	top := 0.0
+	d := make([]float64, len(y))
+	for i, v := range y {
+		d[i] = v - mu
+		top = math.Max(top, math.Abs(d[i]))
+	}
+	if top == 0 {
+		return out
+	}
+	for i := range d {
+		d[i] /= top
+	}
+	all := dot(d, d)
+	for k := 1; k <= lags && k < len(y); k++ {
+		out[k] = dot(d[k:], d) / all
+	}
+	return out
+}
+
+// classical is the multiplicative season of a classical decomposition: the mean
+// ratio to the centred moving average by phase, normalised to mean 1.
+func classical(y []float64, m int) []float64 {
+	n := len(y)
+	trend := make([]float64, n)
+	average(y, m, trend)
+	shift := m / 2
+	sum, count := make([]float64, m), make([]float64, m)
+	for i := shift; i+shift < n; i++ {
+		t := trend[i-shift]
+		if m%2 == 0 {
+			t = (t + trend[i-shift+1]) / 2
+		}
+		if r := y[i] / t; known(r) {
+			sum[i%m] += r
+			count[i%m]++
+		}
+	}
+	for j := range sum {
+		sum[j] /= count[j]
+	}
+	mu := meanOf(sum)
+	for j := range sum {
+		sum[j] /= mu
+	}
+	return sum
+}

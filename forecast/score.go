@@ -1,0 +1,154 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+)
+
+// The measures of a forecast against what came. Pairs in which either side is
+// missing are left out; a measure of no pair is NaN.
+
+// MAE is the mean absolute error.
+func MAE(actual, mean []float64) float64 {
+	return averageOf(actual, mean, func(y, f float64) float64 { return math.Abs(y - f) })
+}
+
+// RMSE is the root of the mean squared error.
+func RMSE(actual, mean []float64) float64 {
+	return math.Sqrt(averageOf(actual, mean, func(y, f float64) float64 { return (y - f) * (y - f) }))
+}
+
+// Bias is the mean error, actual - forecast: positive where the forecast was low.
+func Bias(actual, mean []float64) float64 {
+	return averageOf(actual, mean, func(y, f float64) float64 { return y - f })
+}
+
+// MAPE is the mean absolute error in percent of the actual values; it is
+// infinite where one of them is 0 and was not met.
+func MAPE(actual, mean []float64) float64 {
+	return averageOf(actual, mean, func(y, f float64) float64 {
+		if y == f {
+			return 0
+		}
+		return 100 * math.Abs((y-f)/y)
+	})
+}
+
+// SMAPE is 200/h sum |y-f| / (|y|+|f|), in percent between 0 and 200 (Makridakis,
+// Spiliotis & Assimakopoulos 2020, "The M4 Competition"); 0 met by 0 counts 0.
+func SMAPE(actual, mean []float64) float64 {
+	return averageOf(actual, mean, func(y, f float64) float64 {
+		if y == f {
+			return 0
+		}
+		return 200 * math.Abs(y-f) / (math.Abs(y) + math.Abs(f))
+	})
+}
+
+// Scale is the mean absolute difference of a history at a lag of one season: what
+// MASE and MSIS divide by (Hyndman & Koehler 2006). It is NaN where the history
+// is no longer than a season, and 0 where seasons repeat exactly.
+func Scale(history []float64, period int) float64 {
+	period = max(1, period)
+	if len(history) <= period {
+		return math.NaN()
+	}
+	return MAE(history[period:], history[:len(history)-period])
+}
+
+// MASE is the mean absolute error over scale, which Scale gives.
+func MASE(actual, mean []float64, scale float64) float64 { return ratio(MAE(actual, mean), scale) }
+
+// OWA is the overall weighted average of M4: the mean of sMAPE and MASE, each over
+// that of naive 2. Over many series take the means of each figure first.
+func OWA(smape, mase, smape2, mase2 float64) float64 {
+	return (ratio(smape, smape2) + ratio(mase, mase2)) / 2
+}
+
+// ratio is a/b, with 0/0 = 1: as good as what it is measured by.
+func ratio(a, b float64) float64 {
+	if a == 0 && b == 0 {
+		return 1
+	}
+	return a / b
+}
+
+// MSIS is the mean scaled interval score of M4: the width of the interval, and
+// 2/alpha times by how much an actual value lies outside, alpha = 1 - level/100,
+// over scale (Gneiting & Raftery 2007).
+func MSIS(actual []float64, iv Interval, scale float64) float64 {
+	penalty := 2 / (1 - iv.Level/100)
+	sum, n := 0.0, 0
+	for i, y := range actual {
+		if !known(y) || i >= len(iv.Lo) {
+			continue
+		}
+		n++
+		sum += iv.Hi[i] - iv.Lo[i] + penalty*(math.Max(0, iv.Lo[i]-y)+math.Max(0, y-iv.Hi[i]))
+	}
+	return ratio(sum/float64(n), scale)
+}
+
+// Coverage is the share of actual values inside the interval, its ends included.
+func Coverage(actual []float64, iv Interval) float64 {
+	in, n := 0, 0
+	for i, y := range actual {
+		if !known(y) || i >= len(iv.Lo) {
+			continue
+		}
+		n++
+		if iv.Lo[i] <= y && y <= iv.Hi[i] {
+			in++
+		}
+	}
+	return float64(in) / float64(n)
+}
+
+// Pinball is the mean quantile loss of forecasts of quantile q, 0 < q < 1:
+// q (y-f) where the actual lies above and (1-q) (f-y) where below (Koenker &
+// Bassett 1978).
+func Pinball(actual, quantile []float64, q float64) float64 {
+	return averageOf(actual, quantile, func(y, f float64) float64 {
+		return math.Max(q*(y-f), (q-1)*(y-f))
+	})
+}
+
+// CRPS is the continuous ranked probability score, approximated from a forecast's
+// mean (taken for the median) and its intervals: twice the mean pinball loss over
+// the quantiles they are the ends of. The more levels, the nearer.
+func CRPS(actual []float64, f Forecast) float64 {
+	sum := Pinball(actual, f.Mean, 0.5)
+	for _, iv := range f.Intervals {
+		tailed := (1 - iv.Level/100) / 2
+		sum += Pinball(actual, iv.Lo, tailed) + Pinball(actual, iv.Hi, 1-tailed)
+	}
+	return 2 * sum / float64(1+2*len(f.Intervals))
+}
+
+// SampleCRPS is the score of one actual value against draws from its forecast:
+// E|X-y| - E|X-X'|/2 (Gneiting & Raftery 2007), exact for the draws' own
+// distribution. It is NaN of no draw.
+func SampleCRPS(actual float64, draws []float64) float64 {
+	x := slices.Clone(draws)
+	slices.Sort(x)
+	n := float64(len(x))
+	away, apart := 0.0, 0.0
+	for i, v := range x {
+		away += math.Abs(v - actual)
+		apart += (2*float64(i) + 1 - n) * v
+	}
+	return away/n - apart/(n*n)
+}
+
+// averageOf is the mean of a loss over the pairs that are known.
+func averageOf(actual, f []float64, loss func(y, f float64) float64) float64 {
+	sum, n := 0.0, 0
+	for i, y := range actual {
+		if i >= len(f) || !known(y) || math.IsNaN(f[i]) {
+			continue
+		}
+		sum += loss(y, f[i])
+		n++
+	}
+	return sum / float64(n)
+}

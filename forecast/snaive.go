@@ -1,0 +1,23 @@
+package forecast
+
+import "capcli"
+
+func init() {
+	Models.Add("snaive", "the value of a season ago", func(o Options) Model { return seasonalWalk{period: o.Period()} })
+}
+
+// seasonalWalk is the random walk from season to season: y_t = y_(t-m) + e_t. On a
+// series shorter than one season it is the plain walk, and says so.
+type seasonalWalk struct{ period int }
+
+// Fit fits the walk; it needs one known value.
+func (s seasonalWalk) Fit(y capcli.Series) (Fitted, error) {
+	if s.period > 1 && len(y.Values) <= s.period {
+		f, err := walk{name: "snaive", lag: 1}.Fit(y)
+		if g, ok := f.(*gaussian); ok && err == nil {
+			g.info.Notes = append(g.info.Notes, "the series is no longer than a season: the plain walk instead")
+		}
+		return f, err
+	}
+	return walk{name: "snaive", lag: max(1, s.period)}.Fit(y)
+}
