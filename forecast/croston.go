@@ -1,0 +1,194 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("croston", "intermittent demand: size and interval smoothed apart (Croston 1972)",
+		func(Options) Model { return intermittent{name: "Croston", alpha: 0.1, beta: 0.1} })
+	Models.Add("sba", "Croston with the bias taken out (Syntetos & Boylan 2005)",
+		func(Options) Model { return intermittent{name: "SBA", alpha: 0.1, beta: 0.1, unbiased: true} })
+	Models.Add("tsb", "intermittent demand whose chance fades (Teunter, Syntetos & Babai 2011)",
+		func(Options) Model { return intermittent{name: "TSB", alpha: 0.1, beta: 0.1, fading: true} })
+}
+
+// intermittent is demand with many zeros: a size z and either an interval p
+// between demands (Croston 1972) or a chance of demand (TSB 2011), both smoothed
+// exponentially. The rate is z/p, times 1 - beta/2 for SBA (Syntetos & Boylan
+// 2005), or chance times z. The future is drawn as in the model: each step has a
+// demand with that chance, of a gamma distributed size with the mean and variance
+// of the sizes seen; intervals are the quantiles of that mixture.
+type intermittent struct {
+	name        string
+	alpha, beta float64 // of sizes; of intervals or of the chance
+	unbiased    bool
+	fading      bool
+}
+
+// Fit smooths; it needs one known value, none below zero.
+func (m intermittent) Fit(y capcli.Series) (Fitted, error) {
+	if err := present(y.Values); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	if len(y.Values) == 0 {
+		return nil, fmt.Errorf("%s: no values: %w", m.name, ErrTooShort)
+	}
+	var sizes []float64
+	for i, v := range y.Values {
+		if v < 0 {
+			return nil, fmt.Errorf("%s: value %d is below zero: %w", m.name, i+1, ErrUnfit)
+		}
+		if v > 0 {
+			sizes = append(sizes, v)
+		}
+	}
+	f := &mixture{info: Info{Method: m.name, LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}}
+	f.info.Params = []Param{{"alpha", m.alpha}, {"beta", m.beta}}
+	f.info.Fitted = nans(len(y.Values))
+	if len(sizes) == 0 {
+		for i := range f.info.Fitted[1:] {
+			f.info.Fitted[i+1] = 0
+		}
+		f.info.Notes = append(f.info.Notes, "no demand at all")
+		return f, nil
+	}
+	if m.fading {
+		m.fade(y.Values, sizes[0], f)
+	} else {
+		m.space(y.Values, f)
+	}
+	f.size, f.spread = meanOf(sizes), 0
+	for i := range sizes {
+		sizes[i] -= f.size
+	}
+	if len(sizes) > 1 {
+		f.spread = rms(sizes) / f.size * math.Sqrt(float64(len(sizes))/float64(len(sizes)-1))
+	}
+	f.size = f.rate / f.chance
+	sum := make([]float64, 0, len(y.Values))
+	for i, v := range y.Values {
+		if w := f.info.Fitted[i]; known(w) {
+			sum = append(sum, v-w)
+		}
+	}
+	f.info.Sigma2 = rms(sum) * rms(sum)
+	return f, nil
+}
+
+// space is Croston's: the first interval counts from before the first value.
+func (m intermittent) space(y []float64, f *mixture) {
+	size, gap, since := 0.0, 0.0, 1
+	debias := 1.0
+	if m.unbiased {
+		debias = 1 - m.beta/2
+	}
+	for i, v := range y {
+		if gap > 0 {
+			f.info.Fitted[i] = debias * size / gap
+		} else if i > 0 {
+			f.info.Fitted[i] = 0
+		}
+		if v == 0 {
+			since++
+			continue
+		}
+		if gap == 0 {
+			size, gap = v, float64(since)
+		} else {
+			size += m.alpha * (v - size)
+			gap += m.beta * (float64(since) - gap)
+		}
+		since = 1
+	}
+	f.rate, f.chance = debias*size/gap, math.Min(1, 1/gap)
+}
+
+// fade is TSB's: the chance falls at every step without demand.
+func (m intermittent) fade(y []float64, size float64, f *mixture) {
+	n := 0
+	for _, v := range y {
+		if v > 0 {
+			n++
+		}
+	}
+	chance := float64(n) / float64(len(y))
+	for i, v := range y {
+		if i > 0 {
+			f.info.Fitted[i] = chance * size
+		}
+		if v > 0 {
+			size += m.alpha * (v - size)
+			chance += m.beta * (1 - chance)
+		} else {
+			chance -= m.beta * chance
+		}
+	}
+	f.rate, f.chance = chance*size, chance
+}
+
+// mixture is a demand that comes with a chance, and is gamma distributed when it comes.
+type mixture struct {
+	info               Info
+	rate, chance, size float64
+	spread             float64 // coefficient of variation of the sizes
+}
+
+// quantile of one step's demand.
+func (m *mixture) quantile(p float64) float64 {
+	if m.chance <= 0 || p <= 1-m.chance {
+		return 0
+	}
+	if m.spread < 1e-6 {
+		return m.size
+	}
+	shape := 1 / (m.spread * m.spread)
+	q := (p - (1 - m.chance)) / m.chance
+	v := distuv.Gamma{Alpha: shape, Beta: shape}.Quantile(math.Min(q, 1-1e-12)) * m.size
+	if !known(v) {
+		return m.size
+	}
+	return v
+}
+
+// Forecast gives the rate at every step.
+func (m *mixture) Forecast(h int, levels ...float64) (Forecast, error) {
+	if err := asked(h, levels); err != nil {
+		return Forecast{}, err
+	}
+	f := Forecast{Mean: make([]float64, h), Intervals: make([]Interval, len(levels))}
+	for i := range f.Mean {
+		f.Mean[i] = m.rate
+	}
+	for k, level := range levels {
+		lo, hi := m.quantile(0.5-level/200), m.quantile(0.5+level/200)
+		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
+		for i := range h {
+			iv.Lo[i], iv.Hi[i] = lo, hi
+		}
+		f.Intervals[k] = iv
+	}
+	f.bound()
+	return f, nil
+}
+
+// Path draws demand and size at each step.
+func (m *mixture) Path(h int, rng *rand.Rand) []float64 {
+	if h < 1 {
+		return nil
+	}
+	out := make([]float64, h)
+	for i := range out {
+		out[i] = m.quantile(rng.Float64())
+	}
+	return out
+}
+
+// Info says what was fitted.
+func (m *mixture) Info() Info { return m.info }

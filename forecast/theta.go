@@ -1,0 +1,205 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("theta", "half the trend and exponential smoothing: the winner of M3", func(o Options) Model { return theta{period: o.Period()} })
+}
+
+// theta is the standard Theta method (Assimakopoulos & Nikolopoulos 2000) in the
+// form of Hyndman & Billah (2003): simple exponential smoothing with half the
+// slope of the least squares line as a drift. A series with a significant season
+// (at 90 %, by its autocorrelation) is first adjusted by classical multiplicative
+// decomposition. The variance h steps ahead is sigma^2 (1 + (h-1) alpha^2).
+type theta struct{ period int }
+
+// Fit smooths; it needs three values.
+func (m theta) Fit(y capcli.Series) (Fitted, error) {
+	v := y.Values
+	n := len(v)
+	if err := present(v); err != nil {
+		return nil, fmt.Errorf("theta: %w", err)
+	}
+	if n < 3 {
+		return nil, fmt.Errorf("theta: %d values, want 3 or more: %w", n, ErrTooShort)
+	}
+	index := thetaSeason(v, m.period)
+	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
+	x := make([]float64, n)
+	for i := range v {
+		x[i] = v[i] / unit
+		if index != nil {
+			x[i] /= index[i%m.period]
+		}
+	}
+	s := smoothSimply(x)
+	slope := lineSlope(x) / 2
+	decay := (1 - math.Pow(1-s.alpha, float64(n))) / s.alpha
+	season := func(i int) float64 {
+		if index == nil {
+			return unit
+		}
+		return unit * index[i%m.period]
+	}
+	sigma := math.Sqrt(s.sse / math.Max(1, float64(n-2)))
+	fitted := make([]float64, n)
+	for i, level := range s.levels[:n] {
+		fitted[i] = level * season(i)
+	}
+	info := Info{
+		Method: "Theta", Params: []Param{{"alpha", s.alpha}, {"l0", s.levels[0] * unit}, {"drift", slope * unit}},
+		Sigma2: sigma * sigma * unit * unit, Fitted: fitted,
+		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
+	}
+	if index != nil {
+		info.Notes = append(info.Notes, "seasonally adjusted")
+	}
+	mean := func(h int) []float64 {
+		out := make([]float64, h)
+		for i := range out {
+			out[i] = (s.levels[n] + slope*(float64(i)+decay)) * season(n+i)
+		}
+		return out
+	}
+	return &gaussian{
+		info: info,
+		at: func(h int) ([]float64, []float64) {
+			sd := make([]float64, h)
+			for i := range sd {
+				sd[i] = sigma * unit * math.Sqrt(1+float64(i)*s.alpha*s.alpha)
+			}
+			return mean(h), sd
+		},
+		path: func(h int, rng *rand.Rand) []float64 {
+			out, level := mean(h), 0.0
+			for i := range out {
+				e := sigma * unit * rng.NormFloat64()
+				out[i] += level + e
+				level += s.alpha * e
+			}
+			return out
+		},
+	}, nil
+}
+
+// thetaSeason is the multiplicative season of a series where the autocorrelation
+// at the season is significant; nil otherwise. Unlike M4's test it asks for two
+// seasons only, and for any lag.
+func thetaSeason(y []float64, m int) []float64 {
+	n := len(y)
+	if m < 2 || n <= 2*m {
+		return nil
+	}
+	r := acf(y, m)
+	sum := 1.0
+	for _, v := range r[1:m] {
+		sum += 2 * v * v
+	}
+	if !(math.Abs(r[m]) > z(90)*math.Sqrt(sum/float64(n))) {
+		return nil
+	}
+	index := classical(y, m)
+	for _, v := range index {
+		if !known(v) || math.Abs(v) < 1e-4 {
+			return nil
+		}
+	}
+	return index
+}
+
+// lineSlope is the slope of the least squares line.
+func lineSlope(y []float64) float64 {
+	centre := float64(len(y)-1) / 2
+	up, down := 0.0, 0.0
+	for i, v := range y {
+		d := float64(i) - centre
+		up += d * v
+		down += d * d
+	}
+	return up / down
+}
+
+// simple is exponential smoothing at its least squares.
+type simple struct {
+	alpha  float64
+	levels []float64 // one more than values; the first is the one before them
+	sse    float64
+}
+
+// smoothSimply finds alpha in [0.0001, 0.9999] and the first level with the least
+// sum of squared one-step errors. For a given alpha the errors are linear in the
+// first level, so only alpha is searched for: on a grid, then by golden section.
+func smoothSimply(y []float64) simple {
+	const low, high = 1e-4, 0.9999
+	loss := func(alpha float64) float64 {
+		sse, _ := smoothAt(y, alpha)
+		return sse
+	}
+	best, at := math.Inf(1), low
+	const grid = 24
+	for i := 0; i <= grid; i++ {
+		a := low + (high-low)*float64(i)/grid
+		if v := loss(a); v < best {
+			best, at = v, a
+		}
+	}
+	step := (high - low) / grid
+	alpha := goldenSection(loss, math.Max(low, at-step), math.Min(high, at+step), 1e-9)
+	if loss(alpha) > best {
+		alpha = at
+	}
+	sse, first := smoothAt(y, alpha)
+	s := simple{alpha: alpha, sse: sse, levels: make([]float64, len(y)+1)}
+	s.levels[0] = first
+	for i, v := range y {
+		s.levels[i+1] = s.levels[i] + alpha*(v-s.levels[i])
+	}
+	return s
+}
+
+// smoothAt gives the least squares first level for alpha, and its sum of squares:
+// with first level 0 the errors are a_t, and a first level l takes l (1-alpha)^t off.
+func smoothAt(y []float64, alpha float64) (sse, first float64) {
+	level, decay := 0.0, 1.0
+	var ad, dd float64
+	for _, v := range y {
+		e := v - level
+		level += alpha * e
+		ad += e * decay
+		dd += decay * decay
+		decay *= 1 - alpha
+	}
+	first = ad / dd
+	level = first
+	for _, v := range y {
+		e := v - level
+		level += alpha * e
+		sse += e * e
+	}
+	return sse, first
+}
+
+// goldenSection finds the minimum of a function between a and b by golden section.
+func goldenSection(f func(float64) float64, a, b, tolerance float64) float64 {
+	const g = 0.6180339887498949
+	c, d := b-g*(b-a), a+g*(b-a)
+	fc, fd := f(c), f(d)
+	for b-a > tolerance {
+		if fc < fd {
+			b, d, fd = d, c, fc
+			c = b - g*(b-a)
+			fc = f(c)
+		} else {
+			a, c, fc = c, d, fd
+			d = a + g*(b-a)
+			fd = f(d)
+		}
+	}
+	return (a + b) / 2
+}
