@@ -1,0 +1,201 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("dot", "dynamic optimised Theta: the second line's weight and the trend are learnt on the way",
+		func(o Options) Model { return dynamicTheta{period: o.Period()} })
+}
+
+// dynamicTheta is the dynamic optimised Theta model (Fiorucci, Pellegrini, Louzada,
+// Petropoulos & Koehler 2016, "Models for optimising the theta method and their
+// relationship to state space models", equations 19 to 23):
+//
+//	mu_t = l_(t-1) + (1 - 1/theta) [(1-alpha)^(t-1) A_(t-1) + (1-(1-alpha)^t)/alpha B_(t-1)]
+//	l_t  = alpha y_t + (1-alpha) l_(t-1)
+//	A_t  = ybar_t - (t+1)/2 B_t
+//	B_t  = ((t-2) B_(t-1) + 6/t (y_t - ybar_(t-1))) / (t+1)
+//
+// with theta >= 1, alpha and l_0 at the least squares of the errors from t = 3 on.
+// The errors are linear in l_0, so theta and alpha are searched for. The future's
+// variance follows from how an error moves the means after it. Seasons are taken
+// out as in the Theta method.
+type dynamicTheta struct{ period int }
+
+// Fit searches for the parameters; it needs four values.
+func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
+	v := y.Values
+	n := len(v)
+	if err := present(v); err != nil {
+		return nil, fmt.Errorf("dot: %w", err)
+	}
+	if n < 4 {
+		return nil, fmt.Errorf("dot: %d values, want 4 or more: %w", n, ErrTooShort)
+	}
+	index := thetaSeason(v, m.period)
+	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
+	x := make([]float64, n)
+	for i := range v {
+		x[i] = v[i] / unit
+		if index != nil {
+			x[i] /= index[i%m.period]
+		}
+	}
+	alpha, th := searchTheta(x)
+	sse, first := dotLoss(x, alpha, th)
+	s := dotState{alpha: alpha, weight: 1 - 1/th, level: first, power: 1}
+	fitted := make([]float64, n)
+	for i, w := range x {
+		fitted[i] = s.mean() * unit
+		s.step(w)
+	}
+	season := func(i int) float64 { return 1 }
+	info := Info{
+		Method: "Dynamic optimised Theta", Params: []Param{{"alpha", alpha}, {"theta", th}, {"l0", first * unit}},
+		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Fitted: fitted,
+	}
+	if index != nil {
+		season = func(i int) float64 { return index[i%m.period] }
+		info.Notes = append(info.Notes, "seasonally adjusted")
+		for i := range fitted {
+			fitted[i] *= season(i)
+		}
+	}
+	sigma := math.Sqrt(sse / math.Max(1, float64(n-5)))
+	info.Sigma2 = sigma * sigma * unit * unit
+	return &gaussian{
+		info: info,
+		at: func(h int) ([]float64, []float64) {
+			mean, sd := s.ahead(h, nil), make([]float64, h)
+			hit := s.ahead(h, func(i int) float64 { // an error of 1 at the first step
+				if i == 0 {
+					return 1
+				}
+				return 0
+			})
+			sum := 1.0
+			for i := range mean {
+				sd[i] = sigma * math.Sqrt(sum) * unit * math.Abs(season(n+i))
+				if i+1 < h {
+					psi := hit[i+1] - mean[i+1]
+					sum += psi * psi
+				}
+			}
+			for i := range mean {
+				mean[i] *= unit * season(n+i)
+			}
+			return mean, sd
+		},
+		path: func(h int, rng *rand.Rand) []float64 {
+			out := s.ahead(h, func(int) float64 { return sigma * rng.NormFloat64() })
+			for i := range out {
+				out[i] *= unit * season(n+i)
+			}
+			return out
+		},
+	}, nil
+}
+
+// dotState is the state after t values.
+type dotState struct {
+	alpha, weight float64
+	level, a, b   float64
+	bar           float64 // mean of the values so far
+	power         float64 // (1-alpha)^t
+	t             float64
+}
+
+// mean is the one-step forecast.
+func (s *dotState) mean() float64 {
+	return s.level + s.weight*(s.power*s.a+(1-s.power*(1-s.alpha))/s.alpha*s.b)
+}
+
+// step takes the next value in.
+func (s *dotState) step(y float64) {
+	s.t++
+	s.level += s.alpha * (y - s.level)
+	s.b = ((s.t-2)*s.b + 6/s.t*(y-s.bar)) / (s.t + 1)
+	s.bar += (y - s.bar) / s.t
+	if s.t == 1 {
+		s.b = 0
+	}
+	s.a = s.bar - (s.t+1)/2*s.b
+	s.power *= 1 - s.alpha
+}
+
+// ahead gives the next h values with the errors given; without, their means.
+func (s dotState) ahead(h int, e func(i int) float64) []float64 {
+	out := make([]float64, h)
+	for i := range out {
+		out[i] = s.mean()
+		if e != nil {
+			out[i] += e(i)
+		}
+		s.step(out[i])
+	}
+	return out
+}
+
+// dotLoss is the sum of squared errors from the third value on at the best first
+// level, which it gives too.
+func dotLoss(y []float64, alpha, th float64) (sse, first float64) {
+	s := dotState{alpha: alpha, weight: 1 - 1/th, power: 1}
+	var ed, dd, ee float64
+	decay := 1.0
+	for i, v := range y {
+		if i >= 2 {
+			e := v - s.mean()
+			ee += e * e
+			ed += e * decay
+			dd += decay * decay
+		}
+		decay *= 1 - alpha
+		s.step(v)
+	}
+	if dd > 1e-12 {
+		first = ed / dd
+		// Far from the data the first level is noise: with a fast decay it hardly counts.
+		if math.Abs(first) > 10 {
+			first = y[0]
+		}
+	}
+	return ee - 2*first*ed + first*first*dd, first
+}
+
+// searchTheta finds alpha in [0.1, 0.99] and theta in [1, 50]: a grid, then each
+// in turn by golden section. Theta is searched for as 1 - 1/theta, in which the
+// errors are nearly linear.
+func searchTheta(y []float64) (alpha, th float64) {
+	loss := func(a, w float64) float64 {
+		sse, _ := dotLoss(y, a, 1/(1-w))
+		return sse
+	}
+	best, w := math.Inf(1), 0.0
+	for i := range 7 {
+		for j := range 5 {
+			a, u := 0.1+0.89*float64(i)/6, 0.98*float64(j)/4
+			if v := loss(a, u); v < best {
+				best, alpha, w = v, a, u
+			}
+		}
+	}
+	da, dw := 0.15, 0.25
+	for range 4 {
+		a := goldenSection(func(a float64) float64 { return loss(a, w) }, math.Max(0.1, alpha-da), math.Min(0.99, alpha+da), 1e-4)
+		if v := loss(a, w); v < best {
+			best, alpha = v, a
+		}
+		u := goldenSection(func(u float64) float64 { return loss(alpha, u) }, math.Max(0, w-dw), math.Min(0.98, w+dw), 1e-4)
+		if v := loss(alpha, u); v < best {
+			best, w = v, u
+		}
+		da, dw = da/2, dw/2
+	}
+	return alpha, 1 / (1 - w)
+}
