@@ -36,6 +36,7 @@ var layers = map[string][]string{
 	"simulate/plan":    {"simulate", "simulate/billing", "forecast", "gonum"},
 	"profile":          {},
 	"profile/trace":    {"compress"},
+	"profile/series":   {},
 	"profile/nvml":     {"profile", "go-nvml"},
 	"profile/parquet":  {"profile", "profile/trace", "parquet-go", "compress"},
 	"scenarios":        {"simulate", "simulate/billing", "simulate/plan", "yaml"},

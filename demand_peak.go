@@ -1,0 +1,78 @@
+package capcli
+
+import "container/heap"
+
+// peaks finds the highest level within each step by playing the changes of the
+// level in order of time. A job's changes lie at or after its submit, so when a
+// job comes all changes before its submit are known.
+type peaks struct {
+	d       *Demand
+	changes changeHeap
+	level   int64
+	since   Time // the level has held since
+	begun   bool
+	highest []int64
+	base    int // step of highest[0]
+}
+
+// change is one change of a level, in thousandths of a GPU.
+type change struct {
+	at    Time
+	milli int64
+}
+
+type changeHeap []change
+
+func (h changeHeap) Len() int           { return len(h) }
+func (h changeHeap) Less(i, j int) bool { return h[i].at < h[j].at }
+func (h changeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *changeHeap) Push(x any)        { *h = append(*h, x.(change)) }
+func (h *changeHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// peak gives l's peaks.
+func (l *levels) peak(d *Demand) *peaks {
+	if l.peaks == nil {
+		l.peaks = &peaks{d: d, base: d.base}
+	}
+	return l.peaks
+}
+
+func (p *peaks) add(submit, from, to Time, milli int64) {
+	p.play(submit)
+	heap.Push(&p.changes, change{from, milli})
+	heap.Push(&p.changes, change{to, -milli})
+}
+
+// play makes the changes before now.
+func (p *peaks) play(now Time) {
+	for len(p.changes) > 0 && p.changes[0].at < now {
+		c := heap.Pop(&p.changes).(change)
+		if p.begun && c.at > p.since && p.level > 0 {
+			p.hold(p.since, c.at)
+		}
+		p.level, p.since, p.begun = p.level+c.milli, c.at, true
+	}
+}
+
+// hold says that the level held from one instant to another.
+func (p *peaks) hold(from, to Time) {
+	for i := p.d.index(from); i < len(p.d.edges)-1 && p.d.edges[i] < to; i++ {
+		at := i + p.d.base - p.base
+		if n := at + 1 - len(p.highest); n > 0 {
+			p.highest = append(p.highest, make([]int64, n)...)
+		}
+		p.highest[at] = max(p.highest[at], p.level)
+	}
+}
+
+// finish plays what is left and gives the highest levels of the first n steps.
+func (p *peaks) finish(n int) []int64 {
+	p.play(1<<63 - 1)
+	out := make([]int64, n)
+	copy(out[max(0, p.base-p.d.base):], p.highest)
+	return out
+}

@@ -1,0 +1,80 @@
+package series
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// jsonNames are the names of the fields of a flat object, in order.
+func jsonNames(line []byte) []string {
+	d := json.NewDecoder(bytes.NewReader(line))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var out []string
+	for d.More() && len(out) < maxColumns {
+		t, err := d.Token()
+		name, ok := t.(string)
+		if err != nil || !ok {
+			return out
+		}
+		out = append(out, name)
+		var skip json.RawMessage
+		if d.Decode(&skip) != nil {
+			return out
+		}
+	}
+	return out
+}
+
+// readJSONL reads one object a line with the fields of a long table.
+func readJSONL(r io.Reader, o Options) (*Table, error) {
+	t := newTable(o, Instant)
+	src := newSource(r)
+	put := putter{t: t, clock: clock{o.Zone, o.DSTLater}}
+	var names []string
+	var l layout
+	for {
+		line, err := src.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, t.readError(src.line, err)
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(line, &object); err != nil {
+			return nil, t.fault(src.line, "", "expected a JSON object, found "+quote(string(line)), "write one object on each line")
+		}
+		if names == nil {
+			names = jsonNames(line)
+			if l, err = t.find(names, src.line, o); err != nil {
+				return nil, err
+			}
+			put.time, put.value = names[l.time], names[l.value]
+			t.value = put.value
+		}
+		id := "series"
+		if l.id >= 0 {
+			id = jsonText(object[names[l.id]])
+		}
+		if err := put.row(src.line, []byte(id), jsonText(object[put.time]), jsonText(object[put.value])); err != nil {
+			return nil, err
+		}
+	}
+	return put.end()
+}
+
+// jsonText is a scalar as it would stand in a table.
+func jsonText(raw json.RawMessage) string {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}

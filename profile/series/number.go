@@ -1,0 +1,42 @@
+package series
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// parseFloat reads a decimal number. Go's own forms (hexadecimal, underscores)
+// are not numbers in a table.
+func parseFloat(text string) (float64, error) {
+	if strings.ContainsAny(text, "_xXpP") {
+		return 0, errors.New("not a decimal number")
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+// quote shortens text for a message.
+func quote(text string) string {
+	const most = 60
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}
+
+// group writes n with commas between thousands.
+func group(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// plural gives word with an s where n is not one.
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}

@@ -1,0 +1,116 @@
+package series
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"capcli"
+)
+
+// clock reads stamps in one zone.
+type clock struct {
+	zone  *time.Location
+	later bool
+}
+
+// reading is one stamp that was read.
+type reading struct {
+	at     int64
+	number bool // a whole number, not a time
+	local  bool // it named no zone
+	date   bool // it has no time of day
+}
+
+// read reads RFC 3339 or ISO 8601, a date, a month (2026-11) or a whole number.
+func (c clock) read(text string) (r reading, wrong string) {
+	if text == "" {
+		return r, "the stamp is missing"
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n > 1e15 || n < -1e15 {
+			return r, "expected a time or a whole number under 1e15, found " + quote(text)
+		}
+		return reading{at: n, number: true}, ""
+	}
+	bad := "expected a time (2026-11-20T13:00:00Z), a date or a whole number, found " + quote(text)
+	if n, ok := wholeDecimal(text); ok { // pandas writes 1.0 where a column once had a gap
+		return reading{at: n, number: true}, ""
+	}
+	if len(text) < 7 || len(text) > 40 {
+		return r, bad
+	}
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04Z07:00"} {
+		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
+			if strings.HasSuffix(layout, "MST") && t.Location() != time.UTC && !strings.HasSuffix(text, "UTC") && !strings.HasSuffix(text, "GMT") {
+				break // an abbreviation names no one zone
+			}
+			return reading{at: t.Unix()}, ""
+		}
+	}
+	for _, layout := range [...]string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01", "2006/01/02", "2006/01/02 15:04:05"} {
+		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
+			at, ok := c.local(t)
+			if !ok {
+				return r, quote(text) + " lies in an hour that did not exist in " + c.name() + ": the clocks went over it"
+			}
+			return reading{at: at, local: true, date: !strings.Contains(layout, "15")}, ""
+		}
+	}
+	return r, bad
+}
+
+// wholeDecimal reads "12.0".
+func wholeDecimal(text string) (int64, bool) {
+	whole, zeros, ok := strings.Cut(text, ".")
+	if !ok || zeros == "" || strings.Trim(zeros, "0") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole, 10, 64)
+	return n, err == nil && n < 1e15 && n > -1e15
+}
+
+func inRange(t time.Time) bool { return t.Year() >= 1600 && t.Year() < 2600 }
+
+func (c clock) name() string {
+	if c.zone == nil {
+		return "UTC"
+	}
+	return c.zone.String()
+}
+
+// local gives the instant at which the clocks of the zone show t. In an hour
+// that comes twice it is the first pass, or the second where that was asked for.
+func (c clock) local(t time.Time) (int64, bool) {
+	if c.zone == nil || c.zone == time.UTC {
+		return t.Unix(), true
+	}
+	wall := t.Unix()
+	east := func(at int64) int64 {
+		_, off := time.Unix(at, 0).In(c.zone).Zone()
+		return int64(off)
+	}
+	best, found := int64(0), false
+	for _, off := range [...]int64{east(wall - 86400), east(wall + 86400)} {
+		at := wall - off
+		if east(at) == off && (!found || (at > best) == c.later) {
+			best, found = at, true
+		}
+	}
+	return best, found
+}
+
+// Text gives stamp at as it is written in an output: RFC 3339 in UTC, a date
+// where the table has only dates, or the number.
+func (t *Table) Text(at int64, zone *time.Location) string {
+	switch {
+	case t.Stamp != Instant:
+		return strconv.FormatInt(at, 10)
+	case t.Dates:
+		if zone == nil {
+			zone = time.UTC
+		}
+		return time.Unix(at, 0).In(zone).Format("2006-01-02")
+	}
+	return capcli.Time(at).String()
+}
