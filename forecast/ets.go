@@ -1,0 +1,242 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sort"
+
+	"capcli"
+)
+
+// ETS is exponential smoothing in state space (Hyndman, Koehler, Ord and
+// Snyder, "Forecasting with Exponential Smoothing", 2008): parameters and
+// first states together by maximum likelihood, the form by AICc unless named.
+// Missing values are passed over.
+type ETS struct {
+	Form   string // "AAdM"; "" is the form with the least AICc
+	Period int    // season in steps; below 2 is without
+	Long   bool   // allows a Period up to 168; else one above 24 is without season, as in R
+	Seed   capcli.Seed
+}
+
+const (
+	etsLongest     = 24   // season, as R has it
+	etsLongestLong = 168  // a week of hours
+	etsPaths       = 2000 // for simulated intervals
+	etsStream      = "forecast/ets"
+)
+
+func init() {
+	Models.Add("ets", "exponential smoothing, form by AICc", func(o Options) Model {
+		return ETS{Period: o.Period(), Seed: o.Seed}
+	})
+}
+
+// Fit gives the form asked for, or the best. A constant series gets the form
+// ETS(A,N,N) with variance zero.
+func (e ETS) Fit(y capcli.Series) (Fitted, error) {
+	forms, m, err := e.forms(y.Values)
+	if err != nil {
+		return nil, err
+	}
+	if low, high := etsExtremes(y.Values); low == high {
+		return etsConstant(y.Values, low, e.Seed), nil
+	}
+	s := newETSSearch(y.Values, m)
+	var best *etsFit
+	for _, form := range forms {
+		if f := s.fit(form); f != nil && (best == nil || f.aicc < best.aicc || f.aicc == best.aicc && f.aic < best.aic) {
+			best = f
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("fit exponential smoothing to %q, %d values: %w", y.Name, len(y.Values), e.noFit(len(y.Values)-y.Missing(), forms, m))
+	}
+	best.seed = e.Seed
+	if e.Form == "" && e.Period > 1 && m == 1 {
+		best.notes = append(best.notes, fmt.Sprintf("season of %d left out: too long for this model or for the series", e.Period))
+	}
+	return best, nil
+}
+
+// noFit says why no form could be fitted to n values.
+func (e ETS) noFit(n int, forms []ETSForm, m int) error {
+	for _, f := range forms {
+		if n >= f.free(m)+2 {
+			return ErrUnfit
+		}
+	}
+	return ErrTooShort
+}
+
+// forms are the forms to try and the season to try them with.
+func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
+	n := 0
+	for _, v := range y {
+		if math.IsInf(v, 0) || math.Abs(v) > 1e290 {
+			return nil, 0, fmt.Errorf("fit exponential smoothing: found the value %g: %w", v, ErrUnfit)
+		}
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	if n < 3 {
+		return nil, 0, fmt.Errorf("fit exponential smoothing: expected at least 3 values, found %d: %w", n, ErrTooShort)
+	}
+	longest := etsLongest
+	if e.Long {
+		longest = etsLongestLong
+	}
+	low, _ := etsExtremes(y)
+	m := e.Period
+	if m < 2 || m > longest || n < m+5 {
+		m = 1
+	}
+	if e.Form == "" {
+		return etsForms(m > 1, low > 0), m, nil
+	}
+	f, err := ParseETSForm(e.Form)
+	switch {
+	case err != nil:
+		return nil, 0, errors.Join(err, ErrUnfit)
+	case (f.Error == etsMul || f.Season == etsMul) && low <= 0:
+		return nil, 0, fmt.Errorf("fit %s: expected positive values, found %g: %w", f, low, ErrUnfit)
+	case f.Season != etsNone && (e.Period < 2 || e.Period > longest):
+		return nil, 0, fmt.Errorf("fit %s: expected a season of 2 to %d steps, found %d: %w", f, longest, e.Period, ErrUnfit)
+	case f.Season != etsNone && m == 1:
+		return nil, 0, fmt.Errorf("fit %s: expected more than a season of %d values, found %d: %w", f, e.Period, n, ErrTooShort)
+	case f.Season == etsNone:
+		m = 1
+	}
+	return []ETSForm{f}, m, nil
+}
+
+// etsConstant is the fit of a series that never changes.
+func etsConstant(y []float64, value float64, seed capcli.Seed) *etsFit {
+	f := &etsFit{
+		form: ETSForm{Error: etsAdd, Trend: etsNone, Season: etsNone}, m: 1, n: len(y),
+		par:    etsParams{alpha: etsHigh, phi: 1, l: value},
+		loglik: math.NaN(), aic: math.NaN(), aicc: math.NaN(), bic: math.NaN(),
+		guard: newETSGuard(y), seed: seed, notes: []string{"the series is constant"},
+	}
+	f.end = f.par
+	f.fitted = make([]float64, len(y))
+	for i := range f.fitted {
+		f.fitted[i] = value
+	}
+	return f
+}
+
+// Forecast gives means with intervals: from formulae where they are known,
+// else from simulated futures with the model's seed.
+func (f *etsFit) Forecast(h int, levels ...float64) (Forecast, error) {
+	if err := etsAhead(h, levels); err != nil {
+		return Forecast{}, err
+	}
+	mean, sd, ok := f.moments(h)
+	if !ok {
+		mean = f.mean(h)
+		f.guard.bound(mean, f.relative())
+		return Forecast{Mean: mean, Intervals: f.simulated(mean, levels)}, nil
+	}
+	f.guard.bound(mean, f.relative())
+	out := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
+	for _, iv := range out.Intervals {
+		for i, mu := range mean {
+			if f.relative() && f.guard.positive && sd[i] > mu/2 {
+				iv.Lo[i], iv.Hi[i] = etsLognormal(mu, sd[i], z(iv.Level))
+			}
+			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, iv.Lo[i], iv.Hi[i], f.relative())
+		}
+	}
+	return out, nil
+}
+
+// relative says whether the form takes positive values only.
+func (f *etsFit) relative() bool { return f.form.Error == etsMul }
+
+// etsLognormal is the interval of the lognormal distribution with this mean and
+// standard deviation, for forecasts so unsure that a normal one would be
+// negative at times.
+func etsLognormal(mean, sd, q float64) (lo, hi float64) {
+	if mean <= 0 {
+		return 0, q * sd
+	}
+	v := math.Log1p((sd / mean) * (sd / mean))
+	mid := mean * math.Exp(-v/2)
+	return mid * math.Exp(-q*math.Sqrt(v)), mid * math.Exp(q*math.Sqrt(v))
+}
+
+// simulated gives the ends that the shares asked for of the futures lie between.
+func (f *etsFit) simulated(mean, levels []float64) []Interval {
+	h, rng := len(mean), f.seed.Stream(etsStream)
+	draws := make([]float64, h*etsPaths)
+	work, path := make([]float64, f.m), make([]float64, h)
+	for k := range etsPaths {
+		f.simulate(path, work, rng)
+		for i, v := range path {
+			draws[i*etsPaths+k] = v
+		}
+	}
+	for i := range h {
+		sort.Float64s(draws[i*etsPaths : (i+1)*etsPaths])
+	}
+	out := make([]Interval, len(levels))
+	for k, level := range levels {
+		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
+		tail := (1 - level/100) / 2
+		for i, mu := range mean {
+			d := draws[i*etsPaths : (i+1)*etsPaths]
+			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, etsQuantile(d, tail), etsQuantile(d, 1-tail), f.relative())
+		}
+		out[k] = iv
+	}
+	return out
+}
+
+// etsQuantile is the quantile of sorted values, by the line between neighbours.
+func etsQuantile(sorted []float64, share float64) float64 {
+	at := share * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// Path draws one future with normal errors. Relative ones stay above -1, and
+// no value passes the fences of the intervals.
+func (f *etsFit) Path(h int, rng *rand.Rand) []float64 {
+	out := make([]float64, max(h, 0))
+	f.simulate(out, make([]float64, f.m), rng)
+	return out
+}
+
+// Info names the parameters as papers do; s0 is the first seasonal state that
+// the series met.
+func (f *etsFit) Info() Info {
+	in := Info{
+		Method: f.form.String(), LogLik: f.loglik, AIC: f.aic, AICc: f.aicc, BIC: f.bic,
+		Sigma2: f.sigma2, Fitted: append([]float64(nil), f.fitted...), Notes: f.notes,
+	}
+	in.Params = append(in.Params, Param{"alpha", f.par.alpha})
+	if f.form.Trend != etsNone {
+		in.Params = append(in.Params, Param{"beta", f.par.beta})
+	}
+	if f.form.Season != etsNone {
+		in.Params = append(in.Params, Param{"gamma", f.par.gamma})
+	}
+	if f.form.Damped {
+		in.Params = append(in.Params, Param{"phi", f.par.phi})
+	}
+	in.Params = append(in.Params, Param{"l", f.par.l})
+	if f.form.Trend != etsNone {
+		in.Params = append(in.Params, Param{"b", f.par.b})
+	}
+	for i, s := range f.par.s {
+		in.Params = append(in.Params, Param{fmt.Sprintf("s%d", i), s})
+	}
+	return in
+}

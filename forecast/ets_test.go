@@ -1,0 +1,134 @@
+package forecast
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"capcli"
+)
+
+// etsGold is one fit by R's forecast package, full precision.
+type etsGold struct {
+	Method                              string
+	CPU                                 float64 `json:"cpu_s"`
+	Par                                 map[string]float64
+	Init                                map[string]float64 `json:"initstate"`
+	LogLik, AIC, AICc, BIC, MSE, Sigma2 float64
+	Fitted                              []float64
+	Forecast                            etsGoldAhead
+}
+
+type etsGoldAhead struct {
+	Mean, Lower80, Upper80, Lower95, Upper95 []float64
+}
+
+var etsClassics = []string{"AirPassengers", "JohnsonJohnson", "LakeHuron", "UKgas", "WWWusage", "ldeaths", "nottem", "wineind"}
+
+func etsOpen(t testing.TB, name string, v any) {
+	t.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "shared", "golden", "forecast", name+".json.gz"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("the golden answers of R are not here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(z).Decode(v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// etsClassic is a classic series and its season.
+func etsClassic(t testing.TB, name string) (capcli.Series, int) {
+	t.Helper()
+	dir := filepath.Join("..", "..", "shared", "data", "series", "classic")
+	text, err := os.ReadFile(filepath.Join(dir, name+".csv"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("the classic series are not here: %v", err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := capcli.Series{Name: name, Start: capcli.NoTime, Step: 1}
+	for _, r := range rows[1:] {
+		v, err := strconv.ParseFloat(r[1], 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		s.Values = append(s.Values, v)
+	}
+	meta, err := os.ReadFile(filepath.Join(dir, "meta.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]struct{ Frequency int }
+	if err := json.Unmarshal(meta, &all); err != nil {
+		t.Fatal(err)
+	}
+	return s, all[name].Frequency
+}
+
+// etsGoldForm reads "ETS(M,Ad,M)".
+func etsGoldForm(t testing.TB, method string) ETSForm {
+	t.Helper()
+	f, err := ParseETSForm(strings.TrimSuffix(strings.TrimPrefix(method, "ETS("), ")"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestETSLikelihoodVsR fits every form of every golden file: no likelihood may
+// be below R's by more than 0.01, and the automatic choice must have at least
+// as good an AICc.
+func TestETSLikelihoodVsR(t *testing.T) {
+	better, all := 0, 0
+	for _, name := range etsClassics {
+		var gold map[string]etsGold
+		etsOpen(t, name+"-ets", &gold)
+		y, m := etsClassic(t, name)
+		for key, g := range gold {
+			model := ETS{Form: strings.NewReplacer("ETS(", "", ")", "").Replace(g.Method), Period: m}
+			if key == "auto" {
+				model.Form = ""
+			}
+			fit, err := model.Fit(y)
+			if err != nil {
+				t.Errorf("%s %s: %v", name, key, err)
+				continue
+			}
+			in := fit.Info()
+			all++
+			if key == "auto" {
+				if in.AICc > g.AICc+0.01 {
+					t.Errorf("%s: chose %s with AICc %.4f, want at most %.4f as %s has", name, in.Method, in.AICc, g.AICc, g.Method)
+				}
+				t.Logf("%s: %s AICc %.3f, R %s %.3f", name, in.Method, in.AICc, g.Method, g.AICc)
+				continue
+			}
+			if in.LogLik > g.LogLik+0.01 {
+				better++
+			}
+			if in.LogLik < g.LogLik-0.01 {
+				t.Errorf("%s %s: log-likelihood %.4f, want at least %.4f", name, in.Method, in.LogLik, g.LogLik)
+			}
+			t.Logf("%s %s: %.4f R %.4f  %+.4f", name, in.Method, in.LogLik, g.LogLik, in.LogLik-g.LogLik)
+		}
+	}
+	t.Logf("%d of %d fits have a log-likelihood above R's by more than 0.01", better, all)
+}

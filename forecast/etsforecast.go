@@ -1,0 +1,121 @@
+package forecast
+
+import "math"
+
+// mean gives the point forecasts of h values: the states run on without error.
+func (f *etsFit) mean(h int) []float64 {
+	out := make([]float64, h)
+	l, b := f.end.l, f.end.b
+	for i := range out {
+		l += f.end.phi * b
+		b *= f.end.phi
+		out[i] = l
+		switch f.form.Season {
+		case etsAdd:
+			out[i] += f.end.s[i%f.m]
+		case etsMul:
+			out[i] *= f.end.s[i%f.m]
+		}
+	}
+	return out
+}
+
+// moments gives the means and the standard deviations of the next h values
+// where formulae are known (Hyndman et al. 2008, ch. 6): class 1, additive
+// throughout; class 2, additive states with multiplicative errors; class 3,
+// multiplicative errors and season. ok is false for the others.
+func (f *etsFit) moments(h int) (mean, sd []float64, ok bool) {
+	switch {
+	case f.form.Season == etsMul && f.form.Error == etsAdd:
+		return nil, nil, false
+	case f.form.Season == etsMul:
+		mean, sd = f.momentsSeasonal(h)
+		return mean, sd, true
+	}
+	mean, sd = f.mean(h), make([]float64, h)
+	c2 := f.weights(h)
+	if f.form.Error == etsAdd {
+		sum := 1.0
+		for i := range sd {
+			sd[i] = math.Sqrt(f.sigma2 * sum)
+			sum += c2[i]
+		}
+		return mean, sd, true
+	}
+	theta := make([]float64, h)
+	for i, mu := range mean {
+		sum := 0.0
+		for j := range i {
+			sum += c2[j] * theta[i-1-j]
+		}
+		theta[i] = mu*mu + f.sigma2*sum
+		sd[i] = math.Sqrt(max((1+f.sigma2)*theta[i]-mu*mu, 0))
+	}
+	return mean, sd, true
+}
+
+// weights are the squares of c_1, c_2, …: how much of an error is in the value
+// j steps later, c_j = alpha + beta (phi + … + phi^(j)) + gamma [m divides j].
+func (f *etsFit) weights(h int) []float64 {
+	out := make([]float64, h)
+	power, sum := 1.0, 0.0
+	for i := range out {
+		power *= f.par.phi
+		sum += power
+		c := f.par.alpha + f.par.beta*sum
+		if f.form.Season != etsNone && (i+1)%f.m == 0 {
+			c += f.par.gamma
+		}
+		out[i] = c * c
+	}
+	return out
+}
+
+// etsPair is the level and slope, or moments of them.
+type etsPair struct{ l, b float64 }
+
+// etsSquare is a symmetric matrix of second moments of level and slope.
+type etsSquare struct{ ll, lb, bb float64 }
+
+// momentsSeasonal are the moments of class 3. With normal e of variance v the
+// level and slope x become (F + G e) x, and the seasonal state that value h
+// needs is multiplied by 1 + gamma e at h-m, h-2m, …; the errors of different
+// times are independent, so the moments of the product are carried forward
+// step by step, once for each phase. They equal op. cit. eq. 6.6 to 6.8.
+func (f *etsFit) momentsSeasonal(h int) (mean, sd []float64) {
+	mean, sd = make([]float64, h), make([]float64, h)
+	v, phi := f.sigma2, f.par.phi
+	for phase := range min(f.m, h) {
+		s := f.end.s[phase]
+		x := etsPair{f.end.l, f.end.b}
+		xx := etsSquare{x.l * x.l, x.l * x.b, x.b * x.b}
+		for t := range h {
+			if t%f.m == phase {
+				mu := (x.l + phi*x.b) * s
+				second := (xx.ll + 2*phi*xx.lb + phi*phi*xx.bb) * s * s
+				mean[t], sd[t] = mu, math.Sqrt(max((1+v)*second-mu*mu, 0))
+				x, xx = f.step(x, xx, f.par.gamma)
+			} else {
+				x, xx = f.step(x, xx, 0)
+			}
+		}
+	}
+	return mean, sd
+}
+
+// step is E[(1 + g e)(F + G e) x] and E[(1 + g e)² (F + G e) xx (F + G e)'].
+func (f *etsFit) step(x etsPair, xx etsSquare, g float64) (etsPair, etsSquare) {
+	v, phi, alpha, beta := f.sigma2, f.par.phi, f.par.alpha, f.par.beta
+	q := x.l + phi*x.b
+	next := etsPair{q * (1 + g*v*alpha), phi*x.b + q*g*v*beta}
+	// F xx F', F xx G' + G xx F' and G xx G', with F x = (q, phi b), G x = (alpha q, beta q).
+	qq := xx.ll + 2*phi*xx.lb + phi*phi*xx.bb
+	qb := phi * (xx.lb + phi*xx.bb)
+	bb := phi * phi * xx.bb
+	c0, c1, c2 := 1+g*g*v, 2*g*v, v*(1+3*g*g*v)
+	return next, etsSquare{
+		ll: c0*qq + c1*2*alpha*qq + c2*alpha*alpha*qq,
+		lb: c0*qb + c1*(beta*qq+alpha*qb) + c2*alpha*beta*qq,
+		bb: c0*bb + c1*2*beta*qb + c2*beta*beta*qq,
+	}
+}

@@ -1,0 +1,102 @@
+package forecast
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Letters of an exponential smoothing form.
+const (
+	etsNone = 'N'
+	etsAdd  = 'A'
+	etsMul  = 'M'
+)
+
+// ETSForm is one of the exponential smoothing models in the taxonomy of
+// Hyndman, Koehler, Ord and Snyder, "Forecasting with Exponential Smoothing"
+// (2008), ch. 2: the error is A or M, the trend N or A, the season N, A or M.
+type ETSForm struct {
+	Error, Trend, Season byte
+	Damped               bool
+}
+
+// ParseETSForm reads "AAdM", "ANN" or "A,Ad,M".
+func ParseETSForm(text string) (ETSForm, error) {
+	bare := strings.ReplaceAll(text, ",", "")
+	f := ETSForm{Damped: len(bare) == 4 && bare[2] == 'd'}
+	if f.Damped {
+		bare = bare[:2] + bare[3:]
+	}
+	if len(bare) == 3 {
+		f.Error, f.Trend, f.Season = bare[0], bare[1], bare[2]
+	}
+	if !strings.ContainsRune("AM", rune(f.Error)) || !strings.ContainsRune("NA", rune(f.Trend)) ||
+		!strings.ContainsRune("NAM", rune(f.Season)) || f.Damped && f.Trend == etsNone {
+		return ETSForm{}, fmt.Errorf("read the ETS form %q: expected error A or M, trend N, A or Ad, season N, A or M, as in AAdM", text)
+	}
+	return f, nil
+}
+
+// String is the form as papers write it: "ETS(M,Ad,M)".
+func (f ETSForm) String() string {
+	damped := ""
+	if f.Damped {
+		damped = "d"
+	}
+	return fmt.Sprintf("ETS(%c,%c%s,%c)", f.Error, f.Trend, damped, f.Season)
+}
+
+// smoothing counts alpha, beta, gamma and phi.
+func (f ETSForm) smoothing() int {
+	n := 1
+	if f.Trend != etsNone {
+		n++
+	}
+	if f.Season != etsNone {
+		n++
+	}
+	if f.Damped {
+		n++
+	}
+	return n
+}
+
+// free counts the parameters that are estimated, the variance not among them:
+// of m seasonal states one follows from the others.
+func (f ETSForm) free(m int) int {
+	n := f.smoothing() + 1
+	if f.Trend != etsNone {
+		n++
+	}
+	if f.Season != etsNone {
+		n += m - 1
+	}
+	return n
+}
+
+// etsForms are the forms among which the automatic choice is made. Additive
+// errors with multiplicative season are left out: their variance is infinite
+// (op. cit. ch. 15). Multiplicative forms need positive data.
+func etsForms(seasonal, positive bool) []ETSForm {
+	trends := []ETSForm{{Trend: etsNone}, {Trend: etsAdd}, {Trend: etsAdd, Damped: true}}
+	var forms []ETSForm
+	add := func(e, s byte) {
+		for _, f := range trends {
+			f.Error, f.Season = e, s
+			forms = append(forms, f)
+		}
+	}
+	add(etsAdd, etsNone)
+	if positive {
+		add(etsMul, etsNone)
+	}
+	if !seasonal {
+		return forms
+	}
+	add(etsAdd, etsAdd)
+	if positive {
+		add(etsMul, etsAdd)
+		add(etsMul, etsMul)
+	}
+	return forms
+}

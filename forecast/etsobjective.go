@@ -1,0 +1,196 @@
+package forecast
+
+import "math"
+
+// Bounds of the smoothing parameters, as R's forecast package has them:
+// 0.0001 <= alpha <= 0.9999, beta <= alpha, gamma <= 1 - alpha, 0.8 <= phi <= 0.98.
+const (
+	etsLow, etsHigh       = 1e-4, 0.9999
+	etsPhiLow, etsPhiHigh = 0.8, 0.98
+)
+
+// etsTask is the likelihood of a form as a function of a vector without
+// bounds: the angles of the smoothing parameters, then the states in units of
+// their own. A parameter between lo and hi is lo + (hi-lo) sin² of its angle,
+// so an optimum on a bound is a smooth one inside.
+type etsTask struct {
+	pass *etsPass
+	par  etsParams
+	grad etsGrad
+	unit struct{ l, b, s float64 }
+	poly []float64
+}
+
+func newETSTask(form ETSForm, m int, y []float64) *etsTask {
+	t := &etsTask{pass: newETSPass(form, m, y)}
+	if form.Season != etsNone {
+		t.par.s, t.grad.s, t.poly = make([]float64, m), make([]float64, m), make([]float64, 0, m+2)
+	}
+	return t
+}
+
+// size is the length of the vector: all m seasonal states are in it, though
+// one is not free; the minimiser does not mind a flat direction.
+func (t *etsTask) size() int {
+	f := t.pass.form
+	n := f.smoothing() + 1 + len(t.par.s)
+	if f.Trend != etsNone {
+		n++
+	}
+	return n
+}
+
+func etsWithin(etsAngle, lo, hi float64) float64 {
+	s := math.Sin(etsAngle)
+	return lo + max(hi-lo, 0)*s*s
+}
+
+func etsAngle(v, lo, hi float64) float64 {
+	if hi <= lo {
+		return math.Pi / 4
+	}
+	share := min(max((v-lo)/(hi-lo), 1e-3), 1-1e-3)
+	return math.Asin(math.Sqrt(share))
+}
+
+// encode writes par into x.
+func (t *etsTask) encode(par *etsParams, x []float64) {
+	f, i := t.pass.form, 0
+	put := func(v float64) { x[i] = v; i++ }
+	put(etsAngle(par.alpha, etsLow, etsHigh))
+	if f.Trend != etsNone {
+		put(etsAngle(par.beta, etsLow, par.alpha))
+	}
+	if f.Season != etsNone {
+		put(etsAngle(par.gamma, etsLow, 1-par.alpha))
+	}
+	if f.Damped {
+		put(etsAngle(par.phi, etsPhiLow, etsPhiHigh))
+	}
+	put(par.l / t.unit.l)
+	if f.Trend != etsNone {
+		put(par.b / t.unit.b)
+	}
+	for _, s := range par.s {
+		put(s / t.unit.s)
+	}
+}
+
+// decode reads x into t.par.
+func (t *etsTask) decode(x []float64) {
+	f, p, i := t.pass.form, &t.par, 0
+	take := func() float64 { v := x[i]; i++; return v }
+	p.phi = 1
+	p.alpha = etsWithin(take(), etsLow, etsHigh)
+	if f.Trend != etsNone {
+		p.beta = etsWithin(take(), etsLow, p.alpha)
+	}
+	if f.Season != etsNone {
+		p.gamma = etsWithin(take(), etsLow, 1-p.alpha)
+	}
+	if f.Damped {
+		p.phi = etsWithin(take(), etsPhiLow, etsPhiHigh)
+	}
+	p.l = take() * t.unit.l
+	if f.Trend != etsNone {
+		p.b = take() * t.unit.b
+	}
+	for k := range p.s {
+		p.s[k] = x[i+k] * t.unit.s
+	}
+}
+
+func (t *etsTask) value(x []float64) float64 {
+	t.decode(x)
+	return t.pass.run(&t.par)
+}
+
+func (t *etsTask) gradient(x, g []float64) {
+	t.decode(x)
+	t.pass.gradient(&t.par, &t.grad)
+	f, p, d, i := t.pass.form, &t.par, &t.grad, 1
+	byAlpha := d.alpha
+	if f.Trend != etsNone {
+		s, c := math.Sincos(x[i])
+		byAlpha += d.beta * s * s
+		g[i] = d.beta * max(p.alpha-etsLow, 0) * 2 * s * c
+		i++
+	}
+	if f.Season != etsNone {
+		s, c := math.Sincos(x[i])
+		if room := 1 - p.alpha - etsLow; room > 0 {
+			byAlpha -= d.gamma * s * s
+			g[i] = d.gamma * room * 2 * s * c
+		} else {
+			g[i] = 0
+		}
+		i++
+	}
+	if f.Damped {
+		g[i] = d.phi * (etsPhiHigh - etsPhiLow) * math.Sin(2*x[i])
+		i++
+	}
+	g[0] = byAlpha * (etsHigh - etsLow) * math.Sin(2*x[0])
+	g[i] = d.l * t.unit.l
+	i++
+	if f.Trend != etsNone {
+		g[i] = d.b * t.unit.b
+		i++
+	}
+	for k, v := range d.s {
+		g[i+k] = v * t.unit.s
+	}
+}
+
+// admits holds seasonal forms to the region in which old errors lose their
+// weight (Hyndman, Akram and Archibald, "The admissible parameter space for
+// exponential smoothing models", 2008). Within the usual bounds every form
+// without season is in it.
+func (t *etsTask) admits(x []float64) bool {
+	if t.pass.form.Season == etsNone {
+		return true
+	}
+	t.decode(x)
+	return etsAdmissible(&t.par, t.pass.form, t.pass.m, t.poly)
+}
+
+// etsAdmissible says whether all roots of the characteristic polynomial of the
+// discount matrix lie in the unit circle; poly is work space.
+func etsAdmissible(p *etsParams, f ETSForm, m int, poly []float64) bool {
+	poly = poly[:0]
+	if f.Trend == etsNone { // the root at one that season and level share is divided out
+		poly = append(poly, 1)
+		for range m - 1 {
+			poly = append(poly, p.alpha)
+		}
+		return etsInside(append(poly, p.alpha+p.gamma-1))
+	}
+	middle := p.alpha + p.beta - p.alpha*p.phi
+	poly = append(poly, 1, p.alpha+p.beta-p.phi)
+	for range m - 2 {
+		poly = append(poly, middle)
+	}
+	return etsInside(append(poly, middle+p.gamma-1, p.phi*(1-p.alpha-p.gamma)))
+}
+
+// etsInside is the test of Schur and Cohn for a polynomial, highest power
+// first, that starts with 1; it destroys a.
+func etsInside(a []float64) bool {
+	for len(a) > 1 {
+		n := len(a) - 1
+		k := a[n]
+		if math.Abs(k) > 1 {
+			return false
+		}
+		div := 1 - k*k
+		if div < 1e-12 {
+			return true
+		}
+		for i, j := 0, n; i <= j; i, j = i+1, j-1 {
+			u, v := a[i], a[j]
+			a[i], a[j] = (u-k*v)/div, (v-k*u)/div
+		}
+		a = a[:n]
+	}
+	return true
+}

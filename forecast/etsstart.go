@@ -1,0 +1,184 @@
+package forecast
+
+import "math"
+
+// etsStart gives first states for a form: seasonal figures from a classical
+// decomposition by centred moving averages (from harmonics where there are
+// fewer than three seasons), level and slope from a line through the first
+// values without season (Hyndman et al. 2008, sec. 2.6.1). y has no missing
+// values and a scale of one.
+func etsStart(form ETSForm, m int, y []float64) etsParams {
+	p := etsParams{phi: 1}
+	flat := y
+	if form.Season != etsNone {
+		p.s, flat = etsFigures(form.Season, m, y)
+	}
+	head := flat[:min(len(flat), max(10, 2*m))]
+	if form.Trend == etsNone {
+		p.l = etsMean(head)
+		return p
+	}
+	p.l, p.b = etsLine(head)
+	if form.Error == etsMul || form.Season == etsMul {
+		lowest, _ := etsExtremes(head)
+		if p.l+p.b <= 0.1*lowest {
+			p.l, p.b = head[0], 0
+		}
+	}
+	return p
+}
+
+func etsMean(y []float64) float64 {
+	sum := 0.0
+	for _, v := range y {
+		sum += v
+	}
+	return sum / float64(len(y))
+}
+
+// etsExtremes are the smallest and the largest of the values that are there.
+func etsExtremes(y []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, v := range y {
+		if v < low {
+			low = v
+		}
+		if v > high {
+			high = v
+		}
+	}
+	return low, high
+}
+
+// etsLine is the least squares line through y at 1, 2, …: its value at 0 and its slope.
+func etsLine(y []float64) (at0, slope float64) {
+	n := float64(len(y))
+	mid, mean := (n+1)/2, etsMean(y)
+	var sxy, sxx float64
+	for i, v := range y {
+		x := float64(i+1) - mid
+		sxy += x * (v - mean)
+		sxx += x * x
+	}
+	if sxx > 0 {
+		slope = sxy / sxx
+	}
+	return mean - slope*mid, slope
+}
+
+// etsFigures are the seasonal figures of y by phase, and y without them.
+func etsFigures(season byte, m int, y []float64) (figures, flat []float64) {
+	trend := make([]float64, len(y))
+	if len(y) >= 3*m {
+		etsMoving(y, m, trend)
+	} else {
+		a, b := etsLine(y)
+		for i := range trend {
+			trend[i] = a + b*float64(i+1)
+		}
+	}
+	figures = etsPhases(season, m, y, trend)
+	flat = make([]float64, len(y))
+	for i, v := range y {
+		if season == etsMul {
+			figures[i%m] = max(figures[i%m], 1e-2)
+			flat[i] = v / figures[i%m]
+		} else {
+			flat[i] = v - figures[i%m]
+		}
+	}
+	return figures, flat
+}
+
+// etsPhases are the means by phase of what trend leaves of y, centred on zero
+// or scaled to average one; trend may be missing.
+func etsPhases(season byte, m int, y, trend []float64) []float64 {
+	figures, counts := make([]float64, m), make([]float64, m)
+	for i, v := range y {
+		switch {
+		case math.IsNaN(trend[i]):
+		case season != etsMul:
+			figures[i%m] += v - trend[i]
+			counts[i%m]++
+		case trend[i] > 0:
+			figures[i%m] += v / trend[i]
+			counts[i%m]++
+		}
+	}
+	centre := 0.0
+	for i := range figures {
+		if counts[i] > 0 {
+			figures[i] /= counts[i]
+		} else if season == etsMul {
+			figures[i] = 1
+		}
+		centre += figures[i] / float64(m)
+	}
+	for i := range figures {
+		if season != etsMul {
+			figures[i] -= centre
+		} else if centre > 0 {
+			figures[i] /= centre
+		}
+	}
+	return figures
+}
+
+// etsMoving is the centred average over a season of m, half weight at both
+// ends where m is even; NaN near the ends of y.
+func etsMoving(y []float64, m int, out []float64) {
+	half := m / 2
+	sum := 0.0
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	for i := 0; i < len(y); i++ {
+		sum += y[i]
+		if i >= 2*half+1 {
+			sum -= y[i-2*half-1]
+		}
+		if i < 2*half {
+			continue
+		}
+		total := sum
+		if m%2 == 0 {
+			total -= (y[i] + y[i-2*half]) / 2
+		}
+		out[i-half] = total / float64(m)
+	}
+}
+
+// etsGuesses are starting values of alpha, beta, gamma and phi: one for series
+// whose level hardly moves, one for those that move with every value.
+var etsGuesses = [...]etsParams{
+	{alpha: 0.1, beta: 0.01, gamma: 0.05, phi: 0.97},
+	{alpha: 0.5, beta: 0.05, gamma: 0.1, phi: 0.95},
+	{alpha: 0.9, beta: 0.2, gamma: 0.01, phi: 0.9},
+	{alpha: 0.1, beta: 0.08, gamma: 0.5, phi: 0.97},
+	{alpha: 0.95, beta: 0.9, gamma: 0.01, phi: 0.85},
+	{alpha: 0.02, beta: 0.005, gamma: 0.01, phi: 0.975},
+}
+
+// etsFill replaces missing values by the line between their neighbours, for the
+// first states only.
+func etsFill(y []float64) []float64 {
+	out := append([]float64(nil), y...)
+	last := -1
+	for i, v := range y {
+		if math.IsNaN(v) {
+			continue
+		}
+		for k := last + 1; k < i; k++ {
+			if last < 0 {
+				out[k] = v
+			} else {
+				out[k] = y[last] + (v-y[last])*float64(k-last)/float64(i-last)
+			}
+		}
+		last = i
+	}
+	for k := last + 1; k < len(out); k++ {
+		out[k] = y[last]
+	}
+	return out
+}

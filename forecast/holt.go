@@ -1,0 +1,27 @@
+package forecast
+
+import "capcli"
+
+// Holt is exponential smoothing with a linear trend, damped if so asked: the
+// forms ETS(A,A,N) and ETS(A,Ad,N) by maximum likelihood, which is least
+// squares here (Holt 1957; Gardner and McKenzie 1985; Hyndman et al. 2008, sec. 2.4).
+type Holt struct {
+	Damped bool
+	Seed   capcli.Seed
+}
+
+func init() {
+	Models.Add("holt", "exponential smoothing with linear trend", func(o Options) Model { return Holt{Seed: o.Seed} })
+	Models.Add("damped", "exponential smoothing with damped trend", func(o Options) Model {
+		return Holt{Damped: true, Seed: o.Seed}
+	})
+}
+
+// Fit finds level, slope, their weights and the damping.
+func (h Holt) Fit(y capcli.Series) (Fitted, error) {
+	form := "AAN"
+	if h.Damped {
+		form = "AAdN"
+	}
+	return ETS{Form: form, Seed: h.Seed}.Fit(y)
+}

@@ -1,0 +1,267 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+// HoltWinters is exponential smoothing with trend and season as Holt (1957)
+// and Winters (1960) wrote it, with weights of least squared one-step errors
+// after the first season. First states come from a classical decomposition of
+// the first two seasons. With u = y - s (additive) or y/s (multiplicative)
+//
+//	l' = alpha u + (1 - alpha)(l + b)
+//	b' = beta (l' - l) + (1 - beta) b
+//	s' = gamma (y - l' or y/l') + (1 - gamma) s
+//
+// The level in s' is the new one, unlike in ETS(A,A,A).
+type HoltWinters struct {
+	Period int
+	Season string // "additive", "multiplicative"; "" is the one with smaller errors
+}
+
+func init() {
+	Models.Add("hw", "Holt-Winters by least squares", func(o Options) Model { return HoltWinters{Period: o.Period()} })
+}
+
+// holtWinters is a fit, and while it is sought the objective: x holds the
+// angles of alpha, beta and gamma, each sin² of its angle.
+type holtWinters struct {
+	y                  []float64
+	m                  int
+	mult               bool
+	l, b               float64 // first states
+	s                  []float64
+	alpha, beta, gamma float64
+	sse                float64
+	endL, endB         float64
+	ring               []float64 // ring[0] is for the first value to come
+	fitted             []float64
+	sigma2             float64
+	guard              etsGuard
+}
+
+// Fit needs two whole seasons and no missing value; multiplicative season
+// needs positive values. Without season it is SES or Holt's to do: ErrUnfit.
+func (w HoltWinters) Fit(y capcli.Series) (Fitted, error) {
+	low, _ := etsExtremes(y.Values)
+	switch {
+	case w.Period < 2:
+		return nil, fmt.Errorf("fit Holt-Winters to %q: expected a season of at least 2 steps, found %d: %w", y.Name, w.Period, ErrUnfit)
+	case y.Missing() > 0:
+		return nil, fmt.Errorf("fit Holt-Winters to %q: %w", y.Name, ErrMissing)
+	case len(y.Values) < 2*w.Period+2:
+		return nil, fmt.Errorf("fit Holt-Winters to %q: expected more than two seasons of %d values, found %d: %w", y.Name, w.Period, len(y.Values), ErrTooShort)
+	case w.Season == "multiplicative" && low <= 0:
+		return nil, fmt.Errorf("fit multiplicative Holt-Winters to %q: expected positive values, found %g: %w", y.Name, low, ErrUnfit)
+	}
+	for _, v := range y.Values {
+		if math.Abs(v) > 1e290 {
+			return nil, fmt.Errorf("fit Holt-Winters to %q: found the value %g: %w", y.Name, v, ErrUnfit)
+		}
+	}
+	var best *holtWinters
+	for _, mult := range []bool{false, true} {
+		if mult && (w.Season == "additive" || low <= 0) || !mult && w.Season == "multiplicative" {
+			continue
+		}
+		if f := fitHoltWinters(y.Values, w.Period, mult); best == nil || f.sse < best.sse {
+			best = f
+		}
+	}
+	return best, nil
+}
+
+func newHoltWinters(y []float64, m int, mult bool) *holtWinters {
+	w := &holtWinters{y: y, m: m, mult: mult, ring: make([]float64, m), fitted: make([]float64, len(y)), guard: newETSGuard(y)}
+	season, head := byte(etsAdd), y[:2*m]
+	if mult {
+		season = etsMul
+	}
+	trend := make([]float64, 2*m)
+	etsMoving(head, m, trend)
+	w.l, w.b = etsLine(trend[m/2 : 2*m-m/2])
+	w.s = etsPhases(season, m, head, trend)
+	return w
+}
+
+func fitHoltWinters(y []float64, m int, mult bool) *holtWinters {
+	w := newHoltWinters(y, m, mult)
+	x, best, least := make([]float64, 3), make([]float64, 3), math.Inf(1)
+	work, scale := newETSBFGS(3), []float64{0.5, 0.5, 0.5}
+	for _, g := range [][3]float64{{0.3, 0.1, 0.1}, {0.1, 0.01, 0.5}, {0.7, 0.05, 0.9}, {0.02, 0.6, 0.2}, {0.05, 0.95, 0.8}} {
+		for i, v := range g {
+			x[i] = etsAngle(v, 0, 1)
+		}
+		if v := work.minimise(w, x, scale, 100, 1e-7); v < least {
+			least = v
+			copy(best, x)
+		}
+	}
+	w.value(best)
+	w.finish()
+	return w
+}
+
+// finish runs once more, and leaves the variance of the errors about their
+// mean and the seasonal states in the order of the values to come.
+func (w *holtWinters) finish() {
+	w.run()
+	n, mean := float64(len(w.y)-w.m), 0.0
+	for t := w.m; t < len(w.y); t++ {
+		mean += (w.y[t] - w.fitted[t]) / n
+	}
+	w.sigma2 = max(w.sse-n*mean*mean, 0) / (n - 1)
+	last := append([]float64(nil), w.ring...)
+	for i := range last {
+		w.ring[i] = last[(len(w.y)+i)%w.m]
+	}
+}
+
+// run passes over the series with the weights set.
+func (w *holtWinters) run() {
+	copy(w.ring, w.s)
+	l, b, i := w.l, w.b, 0
+	w.sse = 0
+	for t := range w.m {
+		w.fitted[t] = math.NaN()
+	}
+	for t := w.m; t < len(w.y); t++ {
+		y, s := w.y[t], w.ring[i]
+		f := w.join(l+b, s)
+		w.fitted[t] = f
+		w.sse += (y - f) * (y - f)
+		l, b, w.ring[i] = w.follow(y, l, b, s)
+		if i++; i == w.m {
+			i = 0
+		}
+	}
+	w.endL, w.endB = l, b
+}
+
+func (w *holtWinters) join(level, s float64) float64 {
+	if w.mult {
+		return level * s
+	}
+	return level + s
+}
+
+// follow gives the states after y. A season or a level of zero moves nothing.
+func (w *holtWinters) follow(y, l, b, s float64) (newL, newB, newS float64) {
+	u := y - s
+	if w.mult {
+		if u = l + b; s != 0 {
+			u = y / s
+		}
+	}
+	newL = w.alpha*u + (1-w.alpha)*(l+b)
+	newB = w.beta*(newL-l) + (1-w.beta)*b
+	u = y - newL
+	if w.mult {
+		if u = s; newL != 0 {
+			u = y / newL
+		}
+	}
+	return newL, newB, w.gamma*u + (1-w.gamma)*s
+}
+
+// value is the log of the mean squared error relative to the range of the series.
+func (w *holtWinters) value(x []float64) float64 {
+	w.alpha, w.beta, w.gamma = etsWithin(x[0], 0, 1), etsWithin(x[1], 0, 1), etsWithin(x[2], 0, 1)
+	w.run()
+	span := w.guard.high - w.guard.low
+	if span == 0 {
+		return 0
+	}
+	n := float64(len(w.y))
+	v := n * math.Log(w.sse/(span*span)+n*smallest)
+	if math.IsNaN(v) {
+		return math.Inf(1)
+	}
+	return v
+}
+
+func (w *holtWinters) gradient(x, g []float64) {
+	const h = 1e-5
+	for i, keep := range x {
+		x[i] = keep + h
+		up := w.value(x)
+		x[i] = keep - h
+		g[i] = (up - w.value(x)) / (2 * h)
+		x[i] = keep
+		if math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
+			g[i] = 0
+		}
+	}
+}
+
+func (w *holtWinters) admits([]float64) bool { return true }
+
+// Forecast has the intervals of the linear form: the variance of the one-step
+// errors times 1 + psi_1² + …, psi_j = alpha (1 + j beta) + gamma (1 - alpha)
+// [m divides j]; an error in a multiplicative season is carried in proportion
+// to the seasonal factors (Yar and Chatfield 1990).
+func (w *holtWinters) Forecast(h int, levels ...float64) (Forecast, error) {
+	if err := etsAhead(h, levels); err != nil {
+		return Forecast{}, err
+	}
+	mean, sd := make([]float64, h), make([]float64, h)
+	for i := range h {
+		mean[i] = w.join(w.endL+float64(i+1)*w.endB, w.ring[i%w.m])
+		sum := 1.0
+		for j := 1; j <= i; j++ {
+			psi := w.alpha * (1 + float64(j)*w.beta)
+			if j%w.m == 0 {
+				psi += w.gamma * (1 - w.alpha)
+			}
+			if from := w.ring[(i-j)%w.m]; w.mult && from != 0 {
+				psi *= w.ring[i%w.m] / from
+			}
+			sum += psi * psi
+		}
+		sd[i] = math.Sqrt(w.sigma2 * sum)
+	}
+	w.guard.bound(mean, w.mult)
+	out := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
+	for _, iv := range out.Intervals {
+		for i, mu := range mean {
+			iv.Lo[i], iv.Hi[i] = w.guard.ends(mu, iv.Lo[i], iv.Hi[i], w.mult)
+		}
+	}
+	return out, nil
+}
+
+// Path draws normal one-step errors.
+func (w *holtWinters) Path(h int, rng *rand.Rand) []float64 {
+	out, s := make([]float64, max(h, 0)), append([]float64(nil), w.ring...)
+	l, b, sd := w.endL, w.endB, math.Sqrt(w.sigma2)
+	for t := range out {
+		i := t % w.m
+		y := w.join(l+b, s[i]) + sd*rng.NormFloat64()
+		out[t], _ = w.guard.ends(w.guard.low, y, y, w.mult)
+		l, b, s[i] = w.follow(out[t], l, b, s[i])
+	}
+	return out
+}
+
+// Info has no likelihood: the errors have no distribution here. s0 is the
+// seasonal state of the first value to come.
+func (w *holtWinters) Info() Info {
+	kind := "additive"
+	if w.mult {
+		kind = "multiplicative"
+	}
+	nan := math.NaN()
+	in := Info{
+		Method: "Holt-Winters " + kind, LogLik: nan, AIC: nan, AICc: nan, BIC: nan,
+		Sigma2: w.sigma2, Fitted: append([]float64(nil), w.fitted...),
+		Params: []Param{{"alpha", w.alpha}, {"beta", w.beta}, {"gamma", w.gamma}, {"l", w.endL}, {"b", w.endB}},
+	}
+	for i, s := range w.ring {
+		in.Params = append(in.Params, Param{fmt.Sprintf("s%d", i), s})
+	}
+	return in
+}
