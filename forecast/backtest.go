@@ -1,0 +1,139 @@
+package forecast
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"capcli"
+)
+
+// BacktestOptions say from where a backtest forecasts. Zero values are defaults.
+type BacktestOptions struct {
+	Horizon int       // steps ahead; 1
+	Origins int       // number of origins, the last one a horizon before the end; 1
+	Every   int       // steps between origins; the horizon
+	Least   int       // values that a model must have seen before the first origin; 2
+	Levels  []float64 // of the intervals, in percent
+	Workers int       // at once; one for each core. The result does not depend on it
+}
+
+// Origin is one forecast of a backtest: made from the values before At alone, and
+// what came. Err says why the model could not forecast.
+type Origin struct {
+	At       int // index of the first value forecast
+	Forecast Forecast
+	Actual   []float64
+	Scale    float64 // of MASE, from the values before At; see Scale
+	Err      error
+}
+
+// Backtest fits m anew at each origin, on the values before it, and forecasts the
+// values after it (rolling origin: Tashman 2000). The origins come in order of
+// time. It fails with ErrTooShort when no origin is left.
+func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin, error) {
+	h := max(1, o.Horizon)
+	every := o.Every
+	if every < 1 {
+		every = h
+	}
+	n := len(y.Values)
+	var out []Origin
+	for k := max(1, o.Origins) - 1; k >= 0; k-- {
+		if at := n - h - k*every; at >= max(2, o.Least) {
+			out = append(out, Origin{At: at})
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("backtest: %d values, want %d to learn from and %d to forecast: %w", n, max(2, o.Least), h, ErrTooShort)
+	}
+	workers := o.Workers
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(workers, len(out)) {
+		wg.Go(func() {
+			for i := range next {
+				out[i].run(m, y, h, period, o.Levels)
+			}
+		})
+	}
+	for i := range out {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return out, nil
+}
+
+// run makes one forecast. The model gets a slice that ends at the origin: there is
+// nothing after it to be seen.
+func (r *Origin) run(m Model, y capcli.Series, h, period int, levels []float64) {
+	past := y
+	past.Values = y.Values[:r.At:r.At]
+	r.Actual = y.Values[r.At : r.At+h]
+	r.Scale = Scale(past.Values, period)
+	fit, err := m.Fit(past)
+	if err != nil {
+		r.Err = err
+		return
+	}
+	r.Forecast, r.Err = fit.Forecast(h, levels...)
+}
+
+// Backtested are the measures of a backtest, each the mean over the origins that
+// have it; NaN where none has.
+type Backtested struct {
+	Origins, Failed              int
+	MAE, RMSE, SMAPE, MASE, CRPS float64
+	Bias                         float64
+	Coverage                     []float64 // at each level asked for
+	MSIS                         []float64
+	MASEAt                       []float64 // by step ahead
+}
+
+// Summarise measures a backtest.
+func Summarise(all []Origin, levels []float64) Backtested {
+	b := Backtested{Coverage: make([]float64, len(levels)), MSIS: make([]float64, len(levels))}
+	over := func(f func(Origin) float64) float64 {
+		var v []float64
+		for _, r := range all {
+			if r.Err != nil {
+				continue
+			}
+			if x := f(r); known(x) {
+				v = append(v, x)
+			}
+		}
+		if len(v) == 0 {
+			return nans(1)[0]
+		}
+		return meanOf(v)
+	}
+	steps := 0
+	for _, r := range all {
+		b.Origins++
+		if r.Err != nil {
+			b.Failed++
+		}
+		steps = max(steps, len(r.Actual))
+	}
+	b.MAE = over(func(r Origin) float64 { return MAE(r.Actual, r.Forecast.Mean) })
+	b.RMSE = over(func(r Origin) float64 { return RMSE(r.Actual, r.Forecast.Mean) })
+	b.Bias = over(func(r Origin) float64 { return Bias(r.Actual, r.Forecast.Mean) })
+	b.SMAPE = over(func(r Origin) float64 { return SMAPE(r.Actual, r.Forecast.Mean) })
+	b.MASE = over(func(r Origin) float64 { return MASE(r.Actual, r.Forecast.Mean, r.Scale) })
+	b.CRPS = over(func(r Origin) float64 { return CRPS(r.Actual, r.Forecast) })
+	for k := range levels {
+		b.Coverage[k] = over(func(r Origin) float64 { return Coverage(r.Actual, r.Forecast.Intervals[k]) })
+		b.MSIS[k] = over(func(r Origin) float64 { return MSIS(r.Actual, r.Forecast.Intervals[k], r.Scale) })
+	}
+	for i := range steps {
+		b.MASEAt = append(b.MASEAt, over(func(r Origin) float64 {
+			return MASE(r.Actual[i:i+1], r.Forecast.Mean[i:i+1], r.Scale)
+		}))
+	}
+	return b
+}

@@ -1,0 +1,196 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// Combination forecasts with several models and takes their median, or mean. The
+// ends of the intervals are combined in the same way (quantile averaging:
+// Lichtendahl, Grushka-Cockayne & Winkler 2013). Members that cannot be fitted to
+// a series are left out; it fails only when none can.
+type Combination struct {
+	Members []Model
+	Names   []string  // of the members, for people; may be nil
+	Mean    bool      // the mean, not the median
+	Weights []float64 // of the members; nil is all alike
+}
+
+var _ Model = Combination{}
+
+// Fit fits each member.
+func (c Combination) Fit(y capcli.Series) (Fitted, error) {
+	var out combined
+	var failures []error
+	var parts []string
+	for i, m := range c.Members {
+		fit, err := m.Fit(y)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		out.members = append(out.members, fit)
+		out.weights = append(out.weights, c.weight(i))
+		parts = append(parts, fit.Info().Method)
+	}
+	if len(out.members) == 0 {
+		return nil, fmt.Errorf("combination: no member fits: %w", errors.Join(failures...))
+	}
+	out.mean = c.Mean
+	how := "Median"
+	if c.Mean {
+		how = "Mean"
+	}
+	out.info = Info{
+		Method: how + " of " + strings.Join(parts, ", "), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Sigma2: math.NaN(),
+		Fitted: out.fitted(len(y.Values)),
+	}
+	if left := len(c.Members) - len(out.members); left > 0 {
+		out.info.Notes = append(out.info.Notes, fmt.Sprintf("%d of %d members could not be fitted", left, len(c.Members)))
+	}
+	return &out, nil
+}
+
+func (c Combination) weight(i int) float64 {
+	if i < len(c.Weights) {
+		return c.Weights[i]
+	}
+	return 1
+}
+
+type combined struct {
+	members []Fitted
+	weights []float64
+	mean    bool
+	info    Info
+}
+
+// fitted combines the one-step fitted values where every member has one.
+func (c *combined) fitted(n int) []float64 {
+	out := nans(n)
+	row := make([]float64, len(c.members))
+	for i := range out {
+		for k, m := range c.members {
+			row[k] = math.NaN()
+			if v := m.Info().Fitted; i < len(v) {
+				row[k] = v[i]
+			}
+		}
+		if !slices.ContainsFunc(row, math.IsNaN) {
+			out[i] = c.pool(row)
+		}
+	}
+	return out
+}
+
+// pool is the weighted mean or median of one figure of each member.
+func (c *combined) pool(row []float64) float64 {
+	if c.mean {
+		sum, all := 0.0, 0.0
+		for i, v := range row {
+			all += c.weights[i]
+			sum += (v - sum) * c.weights[i] / all
+		}
+		return sum
+	}
+	return weightedMedian(row, c.weights)
+}
+
+// weightedMedian is the middle of the weights in order of value; the mean of the
+// two values next to it where it falls between them.
+func weightedMedian(v, weights []float64) float64 {
+	type one struct{ v, w float64 }
+	all := make([]one, len(v))
+	total := 0.0
+	for i := range v {
+		all[i] = one{v[i], weights[i]}
+		total += weights[i]
+	}
+	slices.SortFunc(all, func(a, b one) int {
+		switch {
+		case a.v < b.v || a.v == b.v && a.w < b.w:
+			return -1
+		case a.v == b.v && a.w == b.w:
+			return 0
+		}
+		return 1
+	})
+	sum := 0.0
+	for i, a := range all {
+		sum += a.w
+		if math.Abs(sum-total/2) <= 1e-9*total && i+1 < len(all) {
+			return a.v/2 + all[i+1].v/2
+		}
+		if sum > total/2 {
+			return a.v
+		}
+	}
+	return all[len(all)-1].v
+}
+
+// Forecast pools the means and the ends of the intervals.
+func (c *combined) Forecast(h int, levels ...float64) (Forecast, error) {
+	all := make([]Forecast, len(c.members))
+	for i, m := range c.members {
+		f, err := m.Forecast(h, levels...)
+		if err != nil {
+			return Forecast{}, err
+		}
+		all[i] = f
+	}
+	row := make([]float64, len(all))
+	pooled := func(pick func(Forecast) []float64) []float64 {
+		out := make([]float64, h)
+		for i := range out {
+			for k := range all {
+				row[k] = pick(all[k])[i]
+			}
+			out[i] = c.pool(row)
+		}
+		return out
+	}
+	f := Forecast{Mean: pooled(func(f Forecast) []float64 { return f.Mean }), Intervals: make([]Interval, len(levels))}
+	for k, level := range levels {
+		f.Intervals[k] = Interval{
+			Level: level,
+			Lo:    pooled(func(f Forecast) []float64 { return f.Intervals[k].Lo }),
+			Hi:    pooled(func(f Forecast) []float64 { return f.Intervals[k].Hi }),
+		}
+	}
+	return f, nil
+}
+
+// Path takes the path of a member drawn by weight, moved to the pooled means.
+func (c *combined) Path(h int, rng *rand.Rand) []float64 {
+	total := 0.0
+	for _, w := range c.weights {
+		total += w
+	}
+	at, u := 0, rng.Float64()*total
+	for at < len(c.weights)-1 && u > c.weights[at] {
+		u -= c.weights[at]
+		at++
+	}
+	out := c.members[at].Path(h, rng)
+	own, err := c.members[at].Forecast(h)
+	if err != nil {
+		return out
+	}
+	all, err := c.Forecast(h)
+	if err != nil {
+		return out
+	}
+	for i := range out {
+		out[i] += all.Mean[i] - own.Mean[i]
+	}
+	return out
+}
+
+// Info says what was combined.
+func (c *combined) Info() Info { return c.info }

@@ -1,0 +1,117 @@
+package forecast
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+func init() {
+	for _, rest := range []string{"ets", "arima", "dot", "naive"} {
+		Models.Add("mstl-"+rest, "every season by MSTL, the rest by "+rest, func(o Options) Model {
+			return decomposed{seasons: o.Seasons, rest: rest, seed: o.Seed}
+		})
+	}
+	Models.Add("stlf", "the first season by STL, the rest by ets", func(o Options) Model {
+		return decomposed{seasons: o.Seasons[:min(1, len(o.Seasons))], rest: "ets", seed: o.Seed}
+	})
+}
+
+// restNames are other names under which a model of the rest may be found.
+var restNames = map[string][]string{"arima": {"arima", "auto-arima", "autoarima"}}
+
+// decomposed takes the seasons out by MSTL, forecasts the rest with another model
+// without season, and puts the last cycle of each season back (Hyndman &
+// Athanasopoulos, "Forecasting: Principles and Practice", section 5.7). The
+// intervals are those of the rest: the season is taken for known.
+type decomposed struct {
+	seasons []int
+	rest    string // name in Models
+	seed    capcli.Seed
+}
+
+// Fit decomposes; a series without two cycles of any season goes to the other model whole.
+func (d decomposed) Fit(y capcli.Series) (Fitted, error) {
+	model, err := d.model()
+	if err != nil {
+		return nil, err
+	}
+	if len(usable(len(y.Values), d.seasons)) == 0 {
+		return model.Fit(y)
+	}
+	parts, err := MSTL(y.Values, d.seasons)
+	if err != nil {
+		return nil, err
+	}
+	rest := y
+	rest.Values = parts.Adjusted()
+	inner, err := model.Fit(rest)
+	if err != nil {
+		return nil, fmt.Errorf("mstl-%s: %w", d.rest, err)
+	}
+	info := inner.Info()
+	info.Method = fmt.Sprintf("MSTL%v + %s", parts.Periods, info.Method)
+	fitted := make([]float64, len(info.Fitted))
+	for i, v := range info.Fitted {
+		for _, s := range parts.Seasons {
+			v += s[i]
+		}
+		fitted[i] = v
+	}
+	info.Fitted = fitted
+	return &reseasoned{inner: inner, parts: parts, info: info}, nil
+}
+
+func (d decomposed) model() (Model, error) {
+	names := restNames[d.rest]
+	if names == nil {
+		names = []string{d.rest}
+	}
+	var failed error
+	for _, name := range names {
+		made, err := Models.Get(name)
+		if err == nil {
+			return made(Options{Seed: d.seed}), nil
+		}
+		failed = err
+	}
+	return nil, fmt.Errorf("mstl-%s: %w: %w", d.rest, failed, ErrUnfit)
+}
+
+// reseasoned is a fitted model of the rest with the seasons put back.
+type reseasoned struct {
+	inner Fitted
+	parts Decomposition
+	info  Info
+}
+
+// Forecast adds the last cycles to everything.
+func (r *reseasoned) Forecast(h int, levels ...float64) (Forecast, error) {
+	f, err := r.inner.Forecast(h, levels...)
+	if err != nil {
+		return f, err
+	}
+	for i := range h {
+		s := r.parts.Season(i)
+		f.Mean[i] += s
+		for _, iv := range f.Intervals {
+			iv.Lo[i] += s
+			iv.Hi[i] += s
+		}
+	}
+	f.bound()
+	return f, nil
+}
+
+// Path adds the last cycles to a path of the rest.
+func (r *reseasoned) Path(h int, rng *rand.Rand) []float64 {
+	out := r.inner.Path(h, rng)
+	for i := range out {
+		out[i] += r.parts.Season(i)
+	}
+	return out
+}
+
+// Info says what was fitted.
+func (r *reseasoned) Info() Info { return r.info }
