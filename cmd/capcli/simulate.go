@@ -72,15 +72,15 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
+	if n := max(1, len(args)) * len(orOne(o.policies)) * len(orOne(o.placements)) * o.runs; o.jobsOut != "" && n > 1 {
+		return &usageError{
+			text: fmt.Sprintf("--jobs-out takes one run, but this call has %d", n),
+			hint: "name one scenario, one policy, one placement and leave out --runs",
+		}
+	}
 	plans, err := o.plans(ctx, e, args)
 	if err != nil {
 		return err
-	}
-	if o.jobsOut != "" && len(plans)*o.runs > 1 {
-		return &usageError{
-			text: fmt.Sprintf("--jobs-out takes one run, but this call has %d", len(plans)*o.runs),
-			hint: "name one scenario, one policy, one placement and leave out --runs",
-		}
 	}
 	results, err := o.play(ctx, e, plans)
 	if err != nil {

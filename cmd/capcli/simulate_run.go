@@ -79,7 +79,10 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 				r, err := o.playOne(ctx, e, plans[k/o.runs], k%o.runs, jobs)
 				out[k/o.runs][k%o.runs], errs[k] = r, err
 				lock.Lock()
-				if done++; n > 1 {
+				if err == nil {
+					done++
+				}
+				if n > 1 {
 					runs.at(done, int64(n))
 				}
 				lock.Unlock()
