@@ -1,0 +1,172 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"capcli"
+)
+
+// ARIMAMethod is how an ARIMA model is fitted.
+type ARIMAMethod int
+
+// The methods.
+const (
+	CSSML ARIMAMethod = iota // exact likelihood, from the start that CSS gives
+	ML                       // exact likelihood, from zero
+	CSS                      // conditional sum of squares
+)
+
+// ARIMA is the seasonal model of given order
+//
+//	phi(B) Phi(B^m) (1-B)^d (1-B^m)^D (y(t) - x(t)'b) = theta(B) Theta(B^m) e(t)
+//
+// (Box and Jenkins 1970), fitted by exact Gaussian likelihood. The series is
+// differenced before the filter; the regressors (mean, drift and those given)
+// are estimated jointly. With missing values the differences are part of the
+// state instead and their start is diffuse (Harvey and Pierse 1984; Durbin and
+// Koopman 2012). The autoregressions are held stationary, and moving averages
+// are given in their invertible form.
+type ARIMA struct {
+	Order    ARIMAOrder
+	Seasonal ARIMAOrder
+	Period   int         // m; 1 or 0 is without season
+	Mean     bool        // a mean; only without differences
+	Drift    bool        // a linear trend; with at most one difference
+	Xreg     [][]float64 // regressors: each as long as the series and the steps to be forecast
+	Lambda   *float64    // Box-Cox transformation; nil is none
+	BiasAdj  bool        // point forecasts are means, not medians, of transformed series
+	Method   ARIMAMethod
+}
+
+// form is the shape of the model; the season is dropped where it has no length.
+func (a ARIMA) form() arimaForm {
+	f := arimaForm{p: a.Order.AR, d: a.Order.Diff, q: a.Order.MA, m: 1}
+	if a.Period > 1 {
+		f.bigP, f.bigD, f.bigQ, f.m = a.Seasonal.AR, a.Seasonal.Diff, a.Seasonal.MA, a.Period
+	}
+	return f
+}
+
+// Fit implements Model. It fails with ErrTooShort when fewer values are left
+// after differencing than coefficients plus two, and with ErrUnfit when
+// regressors depend on each other.
+func (a ARIMA) Fit(y capcli.Series) (Fitted, error) {
+	fit, err := a.FitARIMA(y)
+	if err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// FitARIMA is Fit with the fit's own type.
+func (a ARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
+	if err := a.check(y.Values); err != nil {
+		return nil, err
+	}
+	s, err := newArimaSeries(y.Values, a.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	s.biasAdjust = a.BiasAdj
+	s.given = a.Xreg
+	return s.fit(a.form(), a.Mean, a.Drift, a.Method, true)
+}
+
+// check looks at the orders and the data.
+func (a ARIMA) check(y []float64) error {
+	for _, o := range []ARIMAOrder{a.Order, a.Seasonal} {
+		if min(o.AR, o.Diff, o.MA) < 0 || max(o.AR, o.MA) > 30 || o.Diff > 3 {
+			return fmt.Errorf("arima: order (%d,%d,%d), want autoregression and moving average of 0 to 30 and differences of 0 to 3: %w", o.AR, o.Diff, o.MA, ErrUnfit)
+		}
+	}
+	for i, v := range y {
+		if math.IsInf(v, 0) {
+			return fmt.Errorf("arima: value %d is infinite: %w", i+1, ErrUnfit)
+		}
+	}
+	for j, x := range a.Xreg {
+		if len(x) < len(y) {
+			return fmt.Errorf("arima: regressor %d has %d values for a series of %d: %w", j+1, len(x), len(y), ErrUnfit)
+		}
+		for i, v := range x {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("arima: regressor %d: value %d is not a finite number: %w", j+1, i+1, ErrUnfit)
+			}
+		}
+	}
+	return nil
+}
+
+// arimaSeries is a series made ready to be fitted by several forms.
+type arimaSeries struct {
+	raw        []float64 // as it came, from the first value that is there
+	lead       int       // missing values before it
+	y          []float64 // transformed and scaled
+	unit       float64   // what y was divided by
+	lambda     *float64
+	biasAdjust bool
+	given      [][]float64
+	notes      []string
+}
+
+// newArimaSeries leaves out missing values at the start and brings the figures
+// near one, so that no square overflows.
+func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
+	s := &arimaSeries{raw: y, lambda: lambda, unit: 1}
+	for len(s.raw) > 0 && math.IsNaN(s.raw[0]) {
+		s.raw = s.raw[1:]
+		s.lead++
+	}
+	if len(s.raw) == 0 {
+		return nil, fmt.Errorf("arima: no values: %w", ErrTooShort)
+	}
+	s.y = s.raw
+	if lambda != nil {
+		var err error
+		if s.y, err = boxCox(s.raw, *lambda); err != nil {
+			return nil, err
+		}
+	}
+	if top := finiteTop(s.y); top > 0 && (top > 1e100 || top < 1e-100) {
+		_, e := math.Frexp(top)
+		s.unit = math.Ldexp(1, e)
+		s.y = scaled(s.y, 1/s.unit)
+	}
+	return s, nil
+}
+
+// finiteTop is the largest absolute value that is there.
+func finiteTop(y []float64) float64 {
+	top := 0.0
+	for _, v := range y {
+		if a := math.Abs(v); a > top {
+			top = a
+		}
+	}
+	return top
+}
+
+// regressors are the columns of the model and their names. Each reaches as far
+// as it is known.
+func (s *arimaSeries) regressors(f arimaForm, mean, drift bool) (x [][]float64, names []string) {
+	n := len(s.y)
+	if mean && f.lost() == 0 {
+		x, names = append(x, filled(n, func(int) float64 { return 1 })), append(names, "intercept")
+	}
+	if drift && f.d+f.bigD <= 1 {
+		x, names = append(x, filled(n, func(i int) float64 { return float64(i + 1) })), append(names, "drift")
+	}
+	for j, g := range s.given {
+		x, names = append(x, g[s.lead:]), append(names, fmt.Sprintf("xreg%d", j+1))
+	}
+	return x, names
+}
+
+func filled(n int, f func(i int) float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = f(i)
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+)
+
+// finish makes a fit ready for forecasts: coefficients by name, errors, fitted
+// values and the state at the end.
+func (fit *ARIMAFit) finish() {
+	f, unit := fit.form, fit.src.unit
+	fit.Coef, fit.StdErr = nil, make([]float64, 0, len(fit.par)+len(fit.beta))
+	variances := fit.variances()
+	add := func(name string, v, scale float64) {
+		sd := math.NaN()
+		if i := len(fit.Coef); variances != nil {
+			sd = math.Sqrt(variances[i]) * scale
+		}
+		fit.Coef = append(fit.Coef, Param{name, v * scale})
+		fit.StdErr = append(fit.StdErr, sd)
+	}
+	at := 0
+	for _, part := range []struct {
+		name string
+		n    int
+	}{{"ar", f.p}, {"ma", f.q}, {"sar", f.bigP}, {"sma", f.bigQ}} {
+		for i := range part.n {
+			add(part.name+digits(i+1), fit.par[at], 1)
+			at++
+		}
+	}
+	for j, name := range fit.names {
+		add(name, fit.beta[j], unit)
+	}
+	fit.settle() // the curvature's steps moved the filter
+	rest := fit.unregressed()
+	var fitted []float64
+	if fit.like.gaps {
+		fitted = fit.runFull(rest)
+	} else {
+		fitted = fit.runDifferenced(rest)
+	}
+	fit.describe(fitted)
+	fit.like = nil
+}
+
+func digits(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return digits(n/10) + digits(n%10)
+}
+
+// regression is x'b at step t.
+func (fit *ARIMAFit) regression(t int) float64 {
+	sum := 0.0
+	for j, b := range fit.beta {
+		sum += b * fit.regressor(j, t)
+	}
+	return sum
+}
+
+// regressor gives column j at step t: mean and drift go on for ever, others
+// keep their last value.
+func (fit *ARIMAFit) regressor(j, t int) float64 {
+	switch fit.names[j] {
+	case "intercept":
+		return 1
+	case "drift":
+		return float64(t + 1)
+	}
+	return fit.x[j][min(t, len(fit.x[j])-1)]
+}
+
+// unregressed is the series less its regression.
+func (fit *ARIMAFit) unregressed() []float64 {
+	out := slices.Clone(fit.src.y)
+	for t := range out {
+		out[t] -= fit.regression(t)
+	}
+	return out
+}
+
+// runDifferenced filters the differenced series, keeps the state and gives what was expected of rest.
+func (fit *ARIMAFit) runDifferenced(rest []float64) []float64 {
+	f, l := fit.form, fit.like
+	w := f.difference(rest)
+	n, r := len(w), f.states()
+	f.expand(fit.par, l.phi, l.theta)
+	fit.model = newSpace(f, l.phi, l.theta, 1)
+	var states []float64
+	if l.filter.start(l.phi, l.theta, r, n, 1) {
+		cov := l.filter.covariance()
+		l.filter.run([][]float64{w}, [][]float64{make([]float64, n)}, cov)
+		states = l.filter.states[0]
+		fit.model.place(cov)
+	} else {
+		states = fit.runConditional(w)
+	}
+	copy(fit.model.mean[0], states[n:n+r])
+	for j := range f.lost() {
+		fit.model.mean[0][r+j] = rest[len(rest)-1-j]
+	}
+	fitted := make([]float64, len(rest))
+	for t := range fitted {
+		fitted[t] = math.NaN()
+		if t >= f.lost() {
+			fitted[t] = rest[t] - (w[t-f.lost()] - states[t-f.lost()])
+		}
+	}
+	return fitted
+}
+
+// runConditional is for autoregressions that are not stationary, which only CSS
+// gives: residuals before the first that can be known are zero, and the state
+// at the end is known but for the next shock.
+func (fit *ARIMAFit) runConditional(w []float64) []float64 {
+	l, r := fit.like, fit.form.states()
+	k := kalman{phi: make([]float64, r), theta: make([]float64, r)}
+	copy(k.phi, l.phi)
+	copy(k.theta, l.theta)
+	for i := range r {
+		k.sparse = append(k.sparse, i)
+	}
+	states := make([]float64, len(w)+r+1)
+	from := min(len(l.phi), len(w))
+	for t := range from {
+		for i := range r {
+			states[t+1+i] += k.phi[i] * w[t]
+		}
+	}
+	k.rest(states, w, make([]float64, len(w)), from)
+	cov := make([]float64, r*r)
+	for i, a := range fit.model.shock {
+		for j, b := range fit.model.shock {
+			cov[i*r+j] = a * b
+		}
+	}
+	fit.model.place(cov)
+	return states
+}
+
+// runFull is runDifferenced for series with missing values.
+func (fit *ARIMAFit) runFull(rest []float64) []float64 {
+	l := fit.like
+	fit.form.expand(fit.par, l.phi, l.theta)
+	if fit.form.lost() > 0 {
+		fit.shift = firstKnown(rest)
+	}
+	for t := range rest {
+		rest[t] -= fit.shift
+	}
+	s := newSpace(fit.form, l.phi, l.theta, 1)
+	if l.filter.start(l.phi, l.theta, fit.form.states(), 1, 1) {
+		s.place(l.filter.covariance())
+	} else {
+		wide := make([]float64, s.r*s.r)
+		for i := range s.r {
+			wide[i*s.r+i] = unknown
+		}
+		s.place(wide)
+	}
+	s.diffuse()
+	expected := make([]float64, len(rest))
+	out := [][]float64{make([]float64, 1)}
+	for t := range rest {
+		expected[t] = math.NaN()
+		if s.sight() < 1e4 {
+			expected[t] = s.look(s.mean[0]) + fit.shift
+		}
+		s.filter([][]float64{rest[t : t+1]}, out)
+	}
+	fit.model = s
+	return expected
+}
+
+// describe fills the info.
+func (fit *ARIMAFit) describe(fitted []float64) {
+	s := fit.src
+	full := make([]float64, s.lead+len(fitted))
+	for i := range s.lead {
+		full[i] = math.NaN()
+	}
+	for t, v := range fitted {
+		full[s.lead+t] = fit.back(v + fit.regression(t))
+	}
+	name := fit.form.title()
+	switch {
+	case slices.Contains(fit.names, "drift"):
+		name += " with drift"
+	case slices.Contains(fit.names, "intercept") && len(fit.par) == 0:
+		name += " with mean"
+	case slices.Contains(fit.names, "intercept"):
+		name += " with non-zero mean"
+	case fit.form.lost() == 0:
+		name += " with zero mean"
+	}
+	if len(s.given) > 0 {
+		name += " errors and regressors"
+	}
+	aic, aicc, bic := fit.criteria()
+	if fit.method == CSS {
+		aic, aicc, bic = math.NaN(), math.NaN(), math.NaN()
+	}
+	fit.info = Info{
+		Method: name, Params: slices.Clone(fit.Coef), LogLik: fit.loglik, AIC: aic, AICc: aicc, BIC: bic,
+		Sigma2: fit.sigma2 * s.unit * s.unit, Fitted: full, Notes: slices.Clone(s.notes),
+	}
+	if s.lambda != nil {
+		fit.info.Params = append(fit.info.Params, Param{"lambda", *s.lambda})
+	}
+}
+
+// back brings a value of the model to the series' own scale; it is at most a
+// hundred times the largest one seen where a transformation has no inverse.
+func (fit *ARIMAFit) back(v float64) float64 {
+	v *= fit.src.unit
+	if fit.src.lambda == nil {
+		return v
+	}
+	top := 100 * finiteTop(fit.src.raw)
+	return math.Max(-top, math.Min(top, unBoxCox(v, *fit.src.lambda)))
+}

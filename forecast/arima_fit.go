@@ -1,0 +1,257 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// ARIMAFit is a fitted ARIMA model.
+type ARIMAFit struct {
+	Coef   []Param   // ar, ma, sar, sma, then intercept, drift and regressors
+	StdErr []float64 // of Coef, from the curvature of the likelihood; NaN where it is not a maximum
+	info   Info
+
+	form   arimaForm
+	par    []float64 // of the ARMA part
+	src    *arimaSeries
+	x      [][]float64
+	names  []string
+	beta   []float64
+	sigma2 float64 // on the scale of src.y
+	loglik float64
+	method ARIMAMethod
+	like   *arimaLikelihood
+	best   []float64 // coefficients as they were searched for
+
+	state []float64 // of the series less its regression, one step after the end
+	cov   []float64
+	shift float64 // taken off the series in the state
+	model *space
+
+	root     []float64 // Cholesky factor of cov
+	rootOnce sync.Once
+}
+
+// fit fits one form. With polish a search that stopped early goes on, and the
+// fit is made ready for forecasts.
+func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, polish bool) (*ARIMAFit, error) {
+	fit := &ARIMAFit{form: f, src: s, method: method}
+	fit.x, fit.names = s.regressors(f, mean, drift)
+	var err error
+	if fit.like, err = newArimaLikelihood(f, s.y, fit.x); err != nil {
+		return nil, err
+	}
+	if !fit.search(polish) {
+		return nil, fmt.Errorf("arima: no likelihood of %s near the start: %w", f.title(), ErrUnfit)
+	}
+	fit.settle()
+	if polish {
+		fit.finish()
+	}
+	return fit, nil
+}
+
+// search finds the coefficients, with the steps and the tolerance of R's
+// arima, so that the figures agree where the top is flat.
+func (fit *ARIMAFit) search(polish bool) bool {
+	l, f := fit.like, fit.form
+	par := make([]float64, f.arma())
+	fit.best = par
+	quick := descent{step: 1e-3, tol: 1e-8, most: 100}
+	if fit.method != ML {
+		v := quick.of(l.conditional).run(par)
+		if fit.method == CSS {
+			return !math.IsInf(v, 0)
+		}
+		f.invert(par)
+		if math.IsInf(v, 0) || !f.partial(par) {
+			clear(par)
+		}
+	}
+	v := quick.of(l.exact).run(par)
+	if math.IsInf(v, 0) {
+		clear(par)
+		v = quick.of(l.exact).run(par)
+	}
+	if math.IsInf(v, 0) && len(par) > 0 {
+		v = simplex(l.exact, par, 400*len(par))
+	}
+	f.invert(par)
+	if polish && len(par) > 0 && !math.IsInf(v, 0) {
+		fit.polish(v)
+	}
+	return !math.IsInf(v, 0)
+}
+
+// polish goes on from value v with finer steps and keeps what it finds when the
+// log-likelihood gains more than a thousandth.
+func (fit *ARIMAFit) polish(v float64) {
+	l := fit.like
+	par := append([]float64(nil), fit.best...)
+	gained := v - descent{f: l.exact, step: 1e-4, tol: 1e-10, most: 100}.run(par)
+	if gained*float64(l.used) > 1e-3 {
+		fit.form.invert(par)
+		fit.best = par
+	}
+}
+
+// invert makes the moving averages invertible, in place.
+func (f arimaForm) invert(par []float64) {
+	invertible(par[f.p : f.p+f.q])
+	invertible(par[f.p+f.q+f.bigP : f.arma()])
+}
+
+// objective is what the search made small.
+func (fit *ARIMAFit) objective() func([]float64) float64 {
+	if fit.method == CSS {
+		return fit.like.conditional
+	}
+	return fit.like.exact
+}
+
+// settle takes the figures from the likelihood at the best coefficients.
+func (fit *ARIMAFit) settle() {
+	l := fit.like
+	value := fit.objective()(fit.best)
+	fit.par = append([]float64(nil), fit.best...)
+	if fit.method != CSS {
+		fit.form.stationarity(fit.par)
+	}
+	fit.beta = make([]float64, len(l.beta))
+	for j := range fit.beta {
+		fit.beta[j] = (l.first[j] + l.beta[j]) / l.length[j]
+	}
+	n := float64(l.used)
+	fit.loglik = -0.5 * (2*n*value + n + n*math.Log(2*math.Pi))
+	fit.loglik -= n * math.Log(fit.src.unit)
+	k := float64(len(fit.par) + len(fit.beta))
+	if fit.method == CSS {
+		fit.sigma2 = l.ssq / (float64(l.counted+len(l.phi)) - k)
+		return
+	}
+	fit.sigma2 = (l.ssq + l.opening()) / (n - k)
+}
+
+// criteria are AIC, AICc and BIC; the variance counts as a parameter.
+func (fit *ARIMAFit) criteria() (aic, aicc, bic float64) {
+	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+1)
+	aic = -2*fit.loglik + 2*k
+	aicc = aic + 2*k*(k+1)/(n-k-1)
+	if n-k-1 <= 0 {
+		aicc = math.Inf(1)
+	}
+	return aic, aicc, aic + k*(math.Log(n)-2)
+}
+
+// variances are the estimated variances of the coefficients, the inverse of the
+// curvature; nil where that is not positive.
+func (fit *ARIMAFit) variances() []float64 {
+	l, f := fit.like, fit.form
+	a, k := len(fit.best), len(fit.beta)
+	if a+k == 0 {
+		return []float64{}
+	}
+	objective := fit.objective()
+	objective(fit.best)
+	sd := fit.betaUnits()
+	at := append([]float64(nil), l.beta...)
+	joint := func(z []float64) float64 {
+		if v := objective(z[:a]); k == 0 || math.IsInf(v, 0) {
+			return v
+		}
+		return l.withBeta(at, sd, z[a:])
+	}
+	h := curvature(joint, append(append([]float64(nil), fit.best...), make([]float64, k)...), 1e-3)
+	var c mat.Cholesky
+	for _, v := range h {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	}
+	if !c.Factorize(mat.NewSymDense(a+k, h)) {
+		return nil
+	}
+	var inverse mat.SymDense
+	if c.InverseTo(&inverse) != nil {
+		return nil
+	}
+	out := make([]float64, a+k)
+	jacobian := f.partialSlopes(fit.best, fit.method != CSS)
+	for i := range a {
+		for x := range a {
+			for y := range a {
+				out[i] += jacobian[i*a+x] * jacobian[i*a+y] * inverse.At(x, y)
+			}
+		}
+	}
+	for j := range k {
+		scale := sd[j] / l.length[j]
+		out[a+j] = inverse.At(a+j, a+j) * scale * scale
+	}
+	for i := range out {
+		out[i] /= float64(l.used)
+	}
+	return out
+}
+
+// betaUnits are steps for the regression coefficients near their errors.
+func (fit *ARIMAFit) betaUnits() []float64 {
+	l := fit.like
+	k := len(l.beta)
+	sd := make([]float64, k)
+	for j := range sd {
+		// The last pivot of j's row is what the others leave unexplained, or more.
+		pivot := l.choleskyOf[j*k+j]
+		sd[j] = math.Sqrt(l.ssq/float64(l.counted)) / pivot
+	}
+	return sd
+}
+
+// withBeta is the last objective with the regression coefficients at + sd*by
+// instead of the best ones.
+func (l *arimaLikelihood) withBeta(at, sd, by []float64) float64 {
+	k := len(at)
+	ssq := l.syy
+	for i := range k {
+		bi := at[i] + sd[i]*by[i]
+		ssq -= 2 * bi * l.sxy[i]
+		for j := range i {
+			ssq += 2 * bi * (at[j] + sd[j]*by[j]) * l.sxx[i*k+j]
+		}
+		ssq += bi * bi * l.sxx[i*k+i]
+	}
+	nu := float64(l.counted)
+	return 0.5 * (math.Log(ssq/nu) + l.logs/nu)
+}
+
+// partialSlopes are the slopes of the coefficients by the searched ones.
+func (f arimaForm) partialSlopes(par []float64, transformed bool) []float64 {
+	a := len(par)
+	out := make([]float64, a*a)
+	const step = 1e-5
+	for j := range a {
+		up, down := append([]float64(nil), par...), append([]float64(nil), par...)
+		up[j] += step
+		down[j] -= step
+		if transformed {
+			f.stationarity(up)
+			f.stationarity(down)
+		}
+		for i := range a {
+			out[i*a+j] = (up[i] - down[i]) / (2 * step)
+		}
+	}
+	return out
+}
+
+// title is "ARIMA(p,d,q)(P,D,Q)[m]".
+func (f arimaForm) title() string {
+	s := fmt.Sprintf("ARIMA(%d,%d,%d)", f.p, f.d, f.q)
+	if f.m > 1 && f.bigP+f.bigD+f.bigQ > 0 {
+		s += fmt.Sprintf("(%d,%d,%d)[%d]", f.bigP, f.bigD, f.bigQ, f.m)
+	}
+	return s
+}

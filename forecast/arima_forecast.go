@@ -1,0 +1,129 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Info implements Fitted.
+func (fit *ARIMAFit) Info() Info { return fit.info }
+
+// Order is the order that was fitted, with the season's.
+func (fit *ARIMAFit) Order() (order, seasonal ARIMAOrder, period int) {
+	f := fit.form
+	return ARIMAOrder{f.p, f.d, f.q}, ARIMAOrder{f.bigP, f.bigD, f.bigQ}, f.m
+}
+
+// ahead is a copy of the state after the last value.
+func (fit *ARIMAFit) ahead() *space {
+	s := *fit.model
+	s.mean = [][]float64{append([]float64(nil), fit.model.mean[0]...)}
+	s.cov = append([]float64(nil), fit.model.cov...)
+	s.work, s.z = make([]float64, len(s.cov)), make([]float64, s.n)
+	return &s
+}
+
+// reach says whether the regressors are known for h more steps.
+func (fit *ARIMAFit) reach(h int) error {
+	n := len(fit.src.y)
+	for j, name := range fit.names {
+		if name == "intercept" || name == "drift" {
+			continue
+		}
+		if known := len(fit.x[j]) - n; known < h {
+			return fmt.Errorf("arima: %s is known for %d steps after the series; %d are asked for: %w", name, known, h, ErrUnfit)
+		}
+	}
+	return nil
+}
+
+// Forecast implements Fitted. The variances are those of the state, so they
+// hold what missing values and a short series leave unknown; they do not hold
+// the errors of the coefficients.
+func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
+	if err := fit.reach(h); err != nil {
+		return Forecast{}, err
+	}
+	n := len(fit.src.y)
+	s := fit.ahead()
+	mean, sd := make([]float64, h), make([]float64, h)
+	for t := range h {
+		sd[t] = math.Sqrt(math.Max(0, s.sight()) * fit.sigma2)
+		mean[t] = s.look(s.mean[0]) + fit.shift + fit.regression(n+t)
+		s.step()
+	}
+	f := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
+	for _, iv := range f.Intervals {
+		for t := range h {
+			iv.Lo[t], iv.Hi[t] = fit.back(iv.Lo[t]), fit.back(iv.Hi[t])
+		}
+	}
+	for t, m := range mean {
+		mean[t] = fit.back(m)
+		if lambda := fit.src.lambda; lambda != nil && fit.src.biasAdjust {
+			unit := fit.src.unit
+			if v := unBoxCoxMean(m*unit, sd[t]*sd[t]*unit*unit, *lambda); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				mean[t] = v
+			}
+		}
+	}
+	for _, v := range mean {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Forecast{}, fmt.Errorf("arima: the forecast leaves the range of numbers: %w", ErrUnfit)
+		}
+	}
+	return f, nil
+}
+
+// Path implements Fitted. It draws the state at the end, then the shocks. Steps
+// for which a regressor is not known take its last value.
+func (fit *ARIMAFit) Path(h int, rng *rand.Rand) []float64 {
+	m := fit.model
+	fit.rootOnce.Do(func() { fit.root = semiroot(fit.model.cov, fit.model.n) })
+	sd := math.Sqrt(fit.sigma2)
+	state := append([]float64(nil), m.mean[0]...)
+	for j := range m.n {
+		if fit.root[j*m.n+j] == 0 {
+			continue
+		}
+		e := rng.NormFloat64() * sd
+		for i := j; i < m.n; i++ {
+			state[i] += fit.root[i*m.n+j] * e
+		}
+	}
+	n := len(fit.src.y)
+	out := make([]float64, h)
+	for t := range out {
+		out[t] = fit.back(m.look(state) + fit.shift + fit.regression(n+t))
+		m.move(state)
+		e := rng.NormFloat64() * sd
+		for i, v := range m.shock {
+			state[i] += v * e
+		}
+	}
+	return out
+}
+
+// semiroot is a lower triangular L with L L' = cov, which may be singular.
+func semiroot(cov []float64, n int) []float64 {
+	l := make([]float64, n*n)
+	for j := range n {
+		pivot := cov[j*n+j]
+		for k := range j {
+			pivot -= l[j*n+k] * l[j*n+k]
+		}
+		if pivot <= 1e-9*math.Abs(cov[j*n+j]) {
+			continue
+		}
+		l[j*n+j] = math.Sqrt(pivot)
+		for i := j + 1; i < n; i++ {
+			v := cov[i*n+j]
+			for k := range j {
+				v -= l[i*n+k] * l[j*n+k]
+			}
+			l[i*n+j] = v / l[j*n+j]
+		}
+	}
+	return l
+}

@@ -1,0 +1,291 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// arimaLikelihood is the likelihood of one form of model for one series. The
+// coefficients of the regressors are not searched for: given the others they
+// are those of generalised least squares, found from the filtered regressors.
+type arimaLikelihood struct {
+	form   arimaForm
+	gaps   bool
+	used   int         // values less those lost by differencing
+	length []float64   // by which each regressor was divided
+	first  []float64   // least squares coefficients, taken off the series beforehand
+	whole  [][]float64 // series and regressors as they came, less first
+	series [][]float64 // and differenced
+	out    [][]float64
+	filter kalman
+	pull   [][]float64 // of each series, from its first values; nil where the start is unknown
+	pulled [][]float64
+	gamma  []float64
+
+	work, phi, theta []float64
+	lags             []int
+
+	// Of the last value computed:
+	beta       []float64 // scaled, on top of first
+	syy        float64
+	sxy, sxx   []float64
+	ssq, logs  float64
+	counted    int
+	choleskyOf []float64
+}
+
+func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikelihood, error) {
+	l := &arimaLikelihood{form: form, used: -form.lost(), whole: [][]float64{append([]float64(nil), y...)}}
+	for _, v := range y {
+		if math.IsNaN(v) {
+			l.gaps = true
+		} else {
+			l.used++
+		}
+	}
+	k := len(x)
+	if l.used < form.arma()+k+2 {
+		return nil, fmt.Errorf("arima: %d values after differencing for %d coefficients: %w", l.used, form.arma()+k, ErrTooShort)
+	}
+	l.beta, l.sxy, l.first, l.length = make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	l.sxx, l.choleskyOf = make([]float64, k*k), make([]float64, k*k)
+	for j, column := range x {
+		sum := 0.0
+		for _, v := range form.difference(column[:len(y)]) {
+			sum += v * v
+		}
+		l.length[j] = math.Sqrt(sum)
+		if !(l.length[j] > 0) || math.IsInf(sum, 0) {
+			return nil, fmt.Errorf("arima: regressor %d is nothing after differencing: %w", j+1, ErrUnfit)
+		}
+		l.whole = append(l.whole, scaled(column[:len(y)], 1/l.length[j]))
+	}
+	for _, s := range l.whole {
+		if form.lost() > 0 && l.gaps && l.high() {
+			// Differences do not feel a constant; the filter's start does.
+			at := firstKnown(s)
+			for i := range s {
+				s[i] -= at
+			}
+		}
+		l.series = append(l.series, slices.Clone(form.difference(s)))
+	}
+	for range l.whole {
+		l.out = append(l.out, make([]float64, len(y)))
+	}
+	if !l.leastSquares() {
+		return nil, fmt.Errorf("arima: the regressors depend on each other: %w", ErrUnfit)
+	}
+	if form.lost() > 0 && !l.gaps && !l.high() {
+		l.lean()
+	}
+	ar, ma := form.lags()
+	l.work, l.phi, l.theta = make([]float64, form.arma()), make([]float64, ar), make([]float64, ma)
+	return l, nil
+}
+
+func firstKnown(y []float64) float64 {
+	for _, v := range y {
+		if !math.IsNaN(v) {
+			return v
+		}
+	}
+	return 0
+}
+
+// leastSquares takes the regression of the differenced series off it.
+func (l *arimaLikelihood) leastSquares() bool {
+	if len(l.first) == 0 {
+		return true
+	}
+	l.sums(l.series, 0, len(l.series[0]))
+	if !l.solve() {
+		return false
+	}
+	copy(l.first, l.beta)
+	for j, b := range l.first {
+		for t, v := range l.whole[j+1] {
+			l.whole[0][t] -= b * v
+		}
+		for t, v := range l.series[j+1] {
+			l.series[0][t] -= b * v
+		}
+	}
+	return true
+}
+
+// sums are the moments of filtered series and regressors.
+func (l *arimaLikelihood) sums(rows [][]float64, from, to int) {
+	k := len(l.beta)
+	l.syy = 0
+	clear(l.sxy)
+	clear(l.sxx)
+	for t := from; t < to; t++ {
+		y := rows[0][t]
+		if math.IsNaN(y) {
+			continue
+		}
+		l.syy += y * y
+		for i := range k {
+			x := rows[i+1][t]
+			l.sxy[i] += x * y
+			for j := 0; j <= i; j++ {
+				l.sxx[i*k+j] += x * rows[j+1][t]
+			}
+		}
+	}
+}
+
+// solve finds beta and the sum of squares that it leaves.
+func (l *arimaLikelihood) solve() bool {
+	k := len(l.beta)
+	c := l.choleskyOf
+	for i := range k {
+		for j := 0; j <= i; j++ {
+			v := l.sxx[i*k+j]
+			for a := range j {
+				v -= c[i*k+a] * c[j*k+a]
+			}
+			if i > j {
+				c[i*k+j] = v / c[j*k+j]
+				continue
+			}
+			if !(v > 1e-11*l.sxx[i*k+i]) {
+				return false
+			}
+			c[i*k+i] = math.Sqrt(v)
+		}
+	}
+	l.ssq = l.syy
+	for i := range k {
+		v := l.sxy[i]
+		for a := range i {
+			v -= c[i*k+a] * l.beta[a]
+		}
+		l.beta[i] = v / c[i*k+i]
+		l.ssq -= l.beta[i] * l.beta[i]
+	}
+	for i := k - 1; i >= 0; i-- {
+		v := l.beta[i]
+		for a := i + 1; a < k; a++ {
+			v -= c[a*k+i] * l.beta[a]
+		}
+		l.beta[i] = v / c[i*k+i]
+	}
+	return l.ssq > 0
+}
+
+// exact is minus the exact log-likelihood over the number of values, less
+// constants, of coefficients whose autoregressions are given by tanh's inverse
+// of their partial autocorrelations.
+func (l *arimaLikelihood) exact(par []float64) float64 {
+	copy(l.work, par)
+	l.form.stationarity(l.work)
+	return l.exactAt(l.work)
+}
+
+// stationarity turns partial autocorrelations into coefficients, in place.
+func (f arimaForm) stationarity(par []float64) {
+	fromPartial(par[:f.p])
+	fromPartial(par[f.p+f.q : f.p+f.q+f.bigP])
+}
+
+// partial is the inverse of stationarity; false when par is not stationary.
+func (f arimaForm) partial(par []float64) bool {
+	return toPartial(par[:f.p]) && toPartial(par[f.p+f.q:f.p+f.q+f.bigP])
+}
+
+// exactAt is exact for plain coefficients.
+func (l *arimaLikelihood) exactAt(par []float64) float64 {
+	l.form.expand(par, l.phi, l.theta)
+	rows := l.series
+	if l.gaps {
+		rows = l.whole
+	}
+	n := len(rows[0])
+	if !l.filter.start(l.phi, l.theta, l.form.states(), n, len(rows)) {
+		return math.Inf(1)
+	}
+	if l.gaps {
+		s := newSpace(l.form, l.phi, l.theta, len(rows))
+		s.place(l.filter.covariance())
+		s.diffuse()
+		l.logs, l.counted = s.filter(rows, l.out)
+	} else {
+		l.filter.run(l.leaning(), l.out, nil)
+		l.logs, l.counted = l.filter.logs, n
+	}
+	l.sums(l.out, 0, n)
+	return l.value()
+}
+
+// value is the objective from the moments.
+func (l *arimaLikelihood) value() float64 {
+	if l.counted == 0 || !l.solve() {
+		return math.Inf(1)
+	}
+	nu := float64(l.counted)
+	v := 0.5 * (math.Log(l.ssq/nu) + l.logs/nu)
+	if math.IsNaN(v) {
+		return math.Inf(1)
+	}
+	return v
+}
+
+// conditional is half the log of the mean of squared residuals, given the first
+// values and residuals of zero before them.
+func (l *arimaLikelihood) conditional(par []float64) float64 {
+	l.form.expand(par, l.phi, l.theta)
+	l.residuals()
+	from := min(len(l.phi), len(l.series[0]))
+	l.sums(l.out, from, len(l.series[0]))
+	l.logs = 0
+	return l.value()
+}
+
+// residuals sets out to the conditional residuals for phi and theta. One that
+// needs a value that is missing is not counted, and is zero to those after it.
+func (l *arimaLikelihood) residuals() {
+	l.lags = l.lags[:0]
+	for j, v := range l.phi {
+		if v != 0 {
+			l.lags = append(l.lags, j)
+		}
+	}
+	ar := len(l.lags)
+	for j, v := range l.theta {
+		if v != 0 {
+			l.lags = append(l.lags, j)
+		}
+	}
+	from := len(l.phi)
+	l.counted = 0
+	for s, w := range l.series {
+		e := l.out[s]
+		for t := range min(from, len(w)) {
+			e[t] = 0
+		}
+		for t := from; t < len(w); t++ {
+			v := w[t]
+			for _, j := range l.lags[:ar] {
+				v -= l.phi[j] * w[t-1-j]
+			}
+			for _, j := range l.lags[ar:] {
+				if t-1-j < from {
+					break
+				}
+				if past := e[t-1-j]; past == past {
+					v -= l.theta[j] * past
+				}
+			}
+			e[t] = v
+			if s == 0 && v == v {
+				l.counted++
+			}
+			if s > 0 && l.gaps && math.IsNaN(l.out[0][t]) {
+				e[t] = 0
+			}
+		}
+	}
+}

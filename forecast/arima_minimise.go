@@ -1,0 +1,202 @@
+package forecast
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// descent makes a function small by the variable metric method of Broyden,
+// Fletcher, Goldfarb and Shanno with a backtracking search (Nash 1990, "Compact
+// Numerical Methods for Computers", algorithm 21) and central differences.
+type descent struct {
+	f    func(x []float64) float64
+	step float64 // of the differences
+	tol  float64 // relative gain at which it stops
+	most int     // iterations
+}
+
+// of is the descent for function f.
+func (d descent) of(f func(x []float64) float64) descent {
+	d.f = f
+	return d
+}
+
+// run moves x downhill and gives the value there. It starts afresh, from the
+// steepest descent, after every 2n steps and when a step gains too little; two
+// such starts in a row end it.
+func (d descent) run(x []float64) float64 {
+	n := len(x)
+	best := d.f(x)
+	if n == 0 || math.IsInf(best, 1) || math.IsNaN(best) {
+		return best
+	}
+	g, last, t, c := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	b := make([]float64, n*n)
+	if !d.gradient(x, g) {
+		return best
+	}
+	since := 0 // steps since the last start
+	for range d.most {
+		if since == 0 || since > 2*n {
+			identity(b, n)
+			since = 0
+		}
+		copy(last, x)
+		copy(c, g)
+		slope := downhill(b, g, t)
+		if !(slope < 0) {
+			if since == 0 {
+				break
+			}
+			since = 0
+			continue
+		}
+		value, step := d.search(x, last, t, best, slope)
+		if step == 0 || math.Abs(value-best) <= d.tol*(math.Abs(best)+d.tol) {
+			best = math.Min(best, value)
+			if since == 0 {
+				break
+			}
+			since = 0
+			continue
+		}
+		best = value
+		if !d.gradient(x, g) {
+			break
+		}
+		for i := range n {
+			t[i] *= step
+			c[i] = g[i] - c[i]
+		}
+		since++
+		if !improve(b, t, c) {
+			since = 0
+		}
+	}
+	return best
+}
+
+func identity(b []float64, n int) {
+	clear(b)
+	for i := range n {
+		b[i*n+i] = 1
+	}
+}
+
+// downhill sets t to -b g and gives its slope.
+func downhill(b, g, t []float64) float64 {
+	n := len(g)
+	slope := 0.0
+	for i := range n {
+		t[i] = 0
+		for j := range n {
+			t[i] -= b[i*n+j] * g[j]
+		}
+		slope += t[i] * g[i]
+	}
+	return slope
+}
+
+// search goes along t from last, by fifths, until the value falls enough; step
+// is 0 when it never does.
+func (d descent) search(x, last, t []float64, best, slope float64) (value, step float64) {
+	for step = 1.0; ; step *= 0.2 {
+		same := true
+		for i := range x {
+			x[i] = last[i] + step*t[i]
+			same = same && 10+x[i] == 10+last[i]
+		}
+		if same {
+			copy(x, last)
+			return best, 0
+		}
+		if v := d.f(x); v <= best+1e-4*step*slope {
+			return v, step
+		}
+	}
+}
+
+// improve updates the inverse Hessian b after a step t that changed the
+// gradient by c; false when the curvature is not positive.
+func improve(b, t, c []float64) bool {
+	n := len(t)
+	along := 0.0
+	for i := range t {
+		along += t[i] * c[i]
+	}
+	if !(along > 0) {
+		return false
+	}
+	y := make([]float64, n)
+	curve := 0.0
+	for i := range n {
+		for j := range n {
+			y[i] += b[i*n+j] * c[j]
+		}
+		curve += y[i] * c[i]
+	}
+	w := 1 + curve/along
+	for i := range n {
+		for j := range n {
+			b[i*n+j] += (w*t[i]*t[j] - t[i]*y[j] - y[i]*t[j]) / along
+		}
+	}
+	return true
+}
+
+// gradient is false when the function has no value nearby.
+func (d descent) gradient(x, g []float64) bool {
+	for i := range x {
+		at := x[i]
+		x[i] = at + d.step
+		up := d.f(x)
+		x[i] = at - d.step
+		down := d.f(x)
+		x[i] = at
+		g[i] = (up - down) / (2 * d.step)
+		if math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// simplex is the fallback of descent where the function is rough (Nelder and Mead 1965).
+func simplex(f func(x []float64) float64, x []float64, most int) float64 {
+	result, err := optimize.Minimize(optimize.Problem{Func: f}, x, &optimize.Settings{FuncEvaluations: most}, &optimize.NelderMead{})
+	if result == nil || (err != nil && result.F >= f(x)) {
+		return f(x)
+	}
+	copy(x, result.X)
+	return result.F
+}
+
+// curvature is the Hessian of f at x by central differences, row by row.
+func curvature(f func(x []float64) float64, x []float64, step float64) []float64 {
+	n := len(x)
+	h := make([]float64, n*n)
+	up, down := make([]float64, n), make([]float64, n)
+	d := descent{f: f, step: step}
+	for i := range n {
+		at := x[i]
+		x[i] = at + step
+		ok := d.gradient(x, up)
+		x[i] = at - step
+		ok = d.gradient(x, down) && ok
+		x[i] = at
+		for j := range n {
+			h[i*n+j] = (up[j] - down[j]) / (2 * step)
+			if !ok {
+				h[i*n+j] = math.NaN()
+			}
+		}
+	}
+	for i := range n {
+		for j := range i {
+			v := (h[i*n+j] + h[j*n+i]) / 2
+			h[i*n+j], h[j*n+i] = v, v
+		}
+	}
+	return h
+}

@@ -1,0 +1,169 @@
+package forecast
+
+import "math"
+
+// ARIMAOrder is the order of one part of an ARIMA model.
+type ARIMAOrder struct{ AR, Diff, MA int }
+
+// arimaForm is the shape of a model: ARIMA(p,d,q)(P,D,Q)[m].
+type arimaForm struct{ p, d, q, bigP, bigD, bigQ, m int }
+
+// arma is the number of coefficients without those of regressors.
+func (f arimaForm) arma() int { return f.p + f.q + f.bigP + f.bigQ }
+
+// lost is the number of values that differencing takes.
+func (f arimaForm) lost() int { return f.d + f.bigD*f.m }
+
+// lags are the highest lags of the multiplied polynomials.
+func (f arimaForm) lags() (ar, ma int) { return f.p + f.bigP*f.m, f.q + f.bigQ*f.m }
+
+// states is the dimension of the stationary part in Harvey's form.
+func (f arimaForm) states() int {
+	ar, ma := f.lags()
+	return max(ar, ma+1)
+}
+
+// expand multiplies out phi(B) Phi(B^m) and theta(B) Theta(B^m). The parameters
+// are ar, ma, seasonal ar, seasonal ma; phi[j] and theta[j] belong to lag j+1.
+func (f arimaForm) expand(par, phi, theta []float64) {
+	clear(phi)
+	clear(theta)
+	copy(phi, par[:f.p])
+	copy(theta, par[f.p:f.p+f.q])
+	sar := par[f.p+f.q : f.p+f.q+f.bigP]
+	sma := par[f.p+f.q+f.bigP : f.arma()]
+	for j, s := range sar {
+		at := (j+1)*f.m - 1
+		phi[at] += s
+		for i := range f.p {
+			phi[at+i+1] -= s * par[i]
+		}
+	}
+	for j, s := range sma {
+		at := (j+1)*f.m - 1
+		theta[at] += s
+		for i := range f.q {
+			theta[at+i+1] += s * par[f.p+i]
+		}
+	}
+}
+
+// differences are the coefficients delta of y(t) = w(t) + sum delta(j) y(t-j),
+// where w is the series differenced d times by one and D times by m.
+func (f arimaForm) differences() []float64 {
+	poly := []float64{1}
+	times := func(lag int) {
+		next := make([]float64, len(poly)+lag)
+		for i, v := range poly {
+			next[i] += v
+			next[i+lag] -= v
+		}
+		poly = next
+	}
+	for range f.d {
+		times(1)
+	}
+	for range f.bigD {
+		times(f.m)
+	}
+	delta := make([]float64, len(poly)-1)
+	for j := range delta {
+		delta[j] = -poly[j+1]
+	}
+	return delta
+}
+
+// difference is x differenced as the form says, without the values lost.
+func (f arimaForm) difference(x []float64) []float64 {
+	for range f.bigD {
+		x = lagged(x, f.m)
+	}
+	for range f.d {
+		x = lagged(x, 1)
+	}
+	return x
+}
+
+// lagged is x(t) - x(t-lag).
+func lagged(x []float64, lag int) []float64 {
+	out := make([]float64, max(0, len(x)-lag))
+	for i := range out {
+		out[i] = x[i+lag] - x[i]
+	}
+	return out
+}
+
+// fromPartial turns partial autocorrelations tanh(u) into the coefficients of a
+// stationary autoregression (Monahan 1984; Jones 1980), in place.
+func fromPartial(u []float64) {
+	var last, next [32]float64
+	for k := range u {
+		a := math.Tanh(u[k])
+		next[k] = a
+		for j := range k {
+			next[j] = last[j] - a*last[k-j-1]
+		}
+		copy(last[:k+1], next[:k+1])
+	}
+	copy(u, last[:len(u)])
+}
+
+// toPartial is the inverse of fromPartial; false when phi is not stationary.
+func toPartial(phi []float64) bool {
+	work := append([]float64(nil), phi...)
+	for k := len(phi) - 1; k >= 0; k-- {
+		a := work[k]
+		if !(math.Abs(a) < 1) {
+			return false
+		}
+		phi[k] = math.Atanh(a)
+		stepDown(work[:k+1], work[:k])
+	}
+	return true
+}
+
+// stepDown gives the predictor one order lower than from (Levinson's recursion
+// backwards); to may be from without its last.
+func stepDown(from, to []float64) {
+	k := len(from) - 1
+	a := from[k]
+	scale := 1 / (1 - a*a)
+	for i, j := 0, k-1; i <= j; i, j = i+1, j-1 {
+		lo, hi := from[i], from[j]
+		to[i], to[j] = (lo+a*hi)*scale, (hi+a*lo)*scale
+	}
+}
+
+// stationary says whether all roots of 1 - sum phi(j) z^j lie outside the
+// circle of the radius given (Schur and Cohn, by the step-down recursion).
+func stationary(phi []float64, radius float64) bool {
+	work := append([]float64(nil), phi...)
+	r := 1.0
+	for j := range work {
+		r *= radius
+		work[j] *= r
+	}
+	for k := len(work) - 1; k >= 0; k-- {
+		if !(math.Abs(work[k]) < 1) {
+			return false
+		}
+		stepDown(work[:k+1], work[:k])
+	}
+	return true
+}
+
+// clearOfUnit says whether every root of the four polynomials is farther than
+// radius from the origin; those of the season count by their m-th roots.
+func (f arimaForm) clearOfUnit(par []float64, radius float64) bool {
+	neg := func(x []float64) []float64 {
+		out := make([]float64, len(x))
+		for i, v := range x {
+			out[i] = -v
+		}
+		return out
+	}
+	seasonal := math.Pow(radius, float64(f.m))
+	s := f.p + f.q
+	return stationary(par[:f.p], radius) && stationary(neg(par[f.p:s]), radius) &&
+		stationary(par[s:s+f.bigP], seasonal) && stationary(neg(par[s+f.bigP:f.arma()]), seasonal)
+}

@@ -1,0 +1,179 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+)
+
+// boxCox is the transformation (sign(y)|y|^lambda - 1)/lambda, or log y for
+// lambda 0 (Box and Cox 1964; Bickel and Doksum 1981 for negative values).
+// Missing values stay. Values of zero or less need a positive lambda.
+func boxCox(y []float64, lambda float64) ([]float64, error) {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		if v <= 0 && lambda <= 0 {
+			return nil, fmt.Errorf("box-cox: value %d is %g, want values over 0 for lambda %g: %w", i+1, v, lambda, ErrUnfit)
+		}
+		if lambda == 0 {
+			out[i] = math.Log(v)
+		} else {
+			out[i] = (math.Copysign(math.Pow(math.Abs(v), lambda), v) - 1) / lambda
+		}
+		if math.IsInf(out[i], 0) {
+			return nil, fmt.Errorf("box-cox: value %d is %g, too large for lambda %g: %w", i+1, v, lambda, ErrUnfit)
+		}
+	}
+	return out, nil
+}
+
+// unBoxCox is the inverse of boxCox. Beyond the values that the transformation
+// can reach it is infinite.
+func unBoxCox(x, lambda float64) float64 {
+	if lambda == 0 {
+		return math.Exp(x)
+	}
+	v := x*lambda + 1
+	if lambda < 0 && v <= 0 {
+		return math.Inf(1)
+	}
+	return math.Copysign(math.Pow(math.Abs(v), 1/lambda), v)
+}
+
+// unBoxCoxMean is the mean of a value whose transformation has mean x and the
+// variance given, to second order (Hyndman and Athanasopoulos 2021, section 5.6).
+func unBoxCoxMean(x, variance, lambda float64) float64 {
+	m := unBoxCox(x, lambda)
+	if lambda == 0 {
+		return m * (1 + variance/2)
+	}
+	v := x*lambda + 1
+	return m * (1 + variance*(1-lambda)/(2*v*v))
+}
+
+// guerrero is the lambda in [lower, upper] that makes the spread of the series,
+// cut into stretches of a season, least dependent on its level (Guerrero 1993,
+// "Time-series analysis supported by power transformations", J. Forecasting 12).
+// It is 1 where the series is too short or not positive.
+func guerrero(y []float64, period int, lower, upper float64) float64 {
+	length := max(2, period)
+	stretches := len(y) / length
+	if stretches < 2 {
+		return 1
+	}
+	y = y[len(y)-stretches*length:]
+	var means, spreads []float64
+	for s := range stretches {
+		mean, sd, ok := stretch(y[s*length : (s+1)*length])
+		if ok && !(mean > 0) {
+			return 1
+		}
+		if ok {
+			means, spreads = append(means, mean), append(spreads, sd)
+		}
+	}
+	if len(means) < 2 {
+		return 1
+	}
+	ratio := make([]float64, len(means))
+	variation := func(lambda float64) float64 {
+		for i := range means {
+			ratio[i] = spreads[i] / math.Pow(means[i], 1-lambda)
+		}
+		mean, sd, _ := stretch(ratio)
+		return sd / mean
+	}
+	if v := variation(1); math.IsNaN(v) || v == 0 {
+		return 1
+	}
+	return lowest(variation, lower, upper, 0x1p-13)
+}
+
+// stretch gives mean and standard deviation of the values that are there; ok is
+// false for fewer than two.
+func stretch(y []float64) (mean, sd float64, ok bool) {
+	n := 0.0
+	for _, v := range y {
+		if v == v {
+			mean += v
+			n++
+		}
+	}
+	if n < 2 {
+		return 0, 0, false
+	}
+	mean /= n
+	for _, v := range y {
+		if v == v {
+			sd += (v - mean) * (v - mean)
+		}
+	}
+	return mean, math.Sqrt(sd / (n - 1)), true
+}
+
+// lowest finds a minimum of f in [a, b] by golden section and parabolas (Brent
+// 1973, "Algorithms for Minimization without Derivatives", chapter 5).
+func lowest(f func(float64) float64, a, b, tol float64) float64 {
+	golden := (3 - math.Sqrt(5)) / 2
+	v := a + golden*(b-a)
+	w, x := v, v
+	fv := f(v)
+	fw, fx := fv, fv
+	var d, e float64
+	for range 200 {
+		mid := (a + b) / 2
+		tol1 := 0x1p-26*math.Abs(x) + tol/3
+		if math.Abs(x-mid) <= 2*tol1-(b-a)/2 {
+			break
+		}
+		var p, q, r float64
+		if math.Abs(e) > tol1 {
+			r = (x - w) * (fx - fv)
+			q = (x - v) * (fx - fw)
+			p = (x-v)*q - (x-w)*r
+			q = 2 * (q - r)
+			if q > 0 {
+				p = -p
+			} else {
+				q = -q
+			}
+			r, e = e, d
+		}
+		if math.Abs(p) >= math.Abs(q*r/2) || p <= q*(a-x) || p >= q*(b-x) {
+			e = b - x
+			if x >= mid {
+				e = a - x
+			}
+			d = golden * e
+		} else {
+			d = p / q
+			if u := x + d; u-a < 2*tol1 || b-u < 2*tol1 {
+				d = math.Copysign(tol1, mid-x)
+			}
+		}
+		u := x + d
+		if math.Abs(d) < tol1 {
+			u = x + math.Copysign(tol1, d)
+		}
+		fu := f(u)
+		if fu <= fx {
+			if u < x {
+				b = x
+			} else {
+				a = x
+			}
+			v, w, x, fv, fw, fx = w, x, u, fw, fx, fu
+			continue
+		}
+		if u < x {
+			a = u
+		} else {
+			b = u
+		}
+		if fu <= fw || w == x {
+			v, fv, w, fw = w, fw, u, fu
+		} else if fu <= fv || v == x || v == w {
+			v, fv = u, fu
+		}
+	}
+	return x
+}

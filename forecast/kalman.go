@@ -1,0 +1,206 @@
+package forecast
+
+import "math"
+
+// kalman is the exact Gaussian filter of ARMA processes without missing values.
+//
+// The state is Harvey's: element i is what is known at time t of the value at
+// t+i. From the stationary start the covariance of the states changes by a
+// matrix of rank one at each step, so the gains follow the recursions of Morf,
+// Sidhu and Kailath (1974; for ARMA: Melard 1984, "Algorithm AS 197", Applied
+// Statistics 33) in time linear in the order. Once the gains rest, only
+// coefficients that are not zero are touched. States are kept by absolute time,
+// so that a step need not shift them.
+type kalman struct {
+	phi, theta []float64 // by lag, r each
+	covs       autocov
+	gain, slim []float64 // gain by state before division by the variance; slim: by absolute time
+	states     [][]float64
+	column     []float64 // first column of the first covariance
+	sparse     []int     // lags-1 at which phi or theta is not zero
+	logs       float64   // sum of the logs of the innovations' variances
+	variance   float64   // of the last innovation
+	rank       float64   // factor of the rank one change
+}
+
+// start readies the filter; false when phi is not stationary.
+func (k *kalman) start(phi, theta []float64, r, n, series int) bool {
+	k.phi, k.theta = grown(k.phi, r), grown(k.theta, r)
+	clear(k.phi)
+	clear(k.theta)
+	copy(k.phi, phi)
+	copy(k.theta, theta)
+	if !k.covs.find(phi, theta, r) {
+		return false
+	}
+	k.column = grown(k.column, r)
+	k.covs.firstColumn(phi, theta, k.column)
+	k.gain = grown(k.gain, r)
+	k.slim = grown(k.slim, n+r+1)
+	clear(k.slim)
+	k.sparse = k.sparse[:0]
+	for i := range r {
+		next := 0.0
+		if i+1 < r {
+			next = k.column[i+1]
+		}
+		k.gain[i] = k.phi[i]*k.column[0] + next
+		if k.phi[i] != 0 || k.theta[i] != 0 {
+			k.sparse = append(k.sparse, i)
+		}
+	}
+	copy(k.slim, k.gain)
+	k.variance = k.column[0]
+	if !(k.variance > 0) || math.IsInf(k.variance, 0) {
+		return false
+	}
+	k.rank = -1 / k.variance
+	for len(k.states) < series {
+		k.states = append(k.states, nil)
+	}
+	for s := range series {
+		k.states[s] = grown(k.states[s], n+r+1)
+		clear(k.states[s])
+	}
+	k.logs = 0
+	return true
+}
+
+// run filters each of the series, which have one length, into innovations of
+// variance one (times sigma2). With keep the changes of the covariance are added
+// to it, a matrix of r rows.
+func (k *kalman) run(series, out [][]float64, keep []float64) {
+	n := len(series[0])
+	t := 0
+	for ; t < n; t++ {
+		if t&7 == 7 && k.resting(t) {
+			break
+		}
+		root := 1 / math.Sqrt(k.variance)
+		k.logs += math.Log(k.variance)
+		for s, y := range series {
+			out[s][t] = k.dense(k.states[s], y[t], t) * root
+		}
+		if keep != nil {
+			k.spread(keep, t)
+		}
+		k.update(t)
+	}
+	k.logs += float64(n-t) * math.Log(k.variance)
+	if math.Abs(k.variance-1) > 1e-9 {
+		root := 1 / math.Sqrt(k.variance)
+		for ; t < n; t++ {
+			for s, y := range series {
+				out[s][t] = k.dense(k.states[s], y[t], t) * root
+			}
+		}
+		return
+	}
+	for s, y := range series {
+		k.rest(k.states[s], y, out[s], t)
+	}
+}
+
+// dense takes value y at time t into a state and gives its innovation.
+func (k *kalman) dense(state []float64, y float64, t int) float64 {
+	level := state[t]
+	v := y - level
+	g := v / k.variance
+	r := len(k.gain)
+	ahead := state[t+1 : t+1+r]
+	phi, gain := k.phi[:r], k.gain[:r]
+	for i := range ahead {
+		ahead[i] += phi[i]*level + gain[i]*g
+	}
+	return v
+}
+
+// rest filters y from time t on with resting gains, which are phi + theta.
+func (k *kalman) rest(state, y, out []float64, t int) {
+	for ; t < len(y); t++ {
+		v := y[t] - state[t]
+		out[t] = v
+		ahead := state[t+1:]
+		for _, i := range k.sparse {
+			ahead[i] += k.phi[i]*y[t] + k.theta[i]*v
+		}
+	}
+}
+
+// resting says whether the gains will no longer change.
+func (k *kalman) resting(t int) bool {
+	top := 0.0
+	for _, v := range k.slim[t : t+len(k.gain)] {
+		top = math.Max(top, math.Abs(v))
+	}
+	return top*top*math.Abs(k.rank) < 1e-13*k.variance
+}
+
+// update moves the gains from time t to t+1.
+func (k *kalman) update(t int) {
+	l := k.slim[t]
+	if l == 0 {
+		return
+	}
+	r := len(k.gain)
+	old := k.variance
+	by := k.rank * l
+	k.variance += by * l
+	if !(k.variance > 0) {
+		k.variance = old
+	}
+	k.rank += by * by / old
+	rest := k.slim[t+1 : t+1+r]
+	phi, gain := k.phi[:r], k.gain[:r]
+	inverse := l / k.variance
+	for i := range rest {
+		moved := rest[i] + phi[i]*l
+		g := gain[i] + moved*by
+		gain[i] = g
+		rest[i] = moved - g*inverse
+	}
+}
+
+// spread adds the change of the covariance from t to t+1 to it.
+func (k *kalman) spread(cov []float64, t int) {
+	r := len(k.gain)
+	l := k.slim[t : t+r]
+	for i, a := range l {
+		if a == 0 {
+			continue
+		}
+		row := cov[i*r : (i+1)*r]
+		for j, b := range l {
+			row[j] += k.rank * a * b
+		}
+	}
+}
+
+// covariance is the stationary covariance of the states, row by row. It follows
+// from P = T P T' + R R' and its first column, from the last element back.
+func (k *kalman) covariance() []float64 {
+	r := len(k.phi)
+	p := make([]float64, r*r)
+	at := func(x []float64, i int) float64 {
+		if i < r {
+			return x[i]
+		}
+		return 0
+	}
+	shock := func(i int) float64 {
+		if i == 0 {
+			return 1
+		}
+		return k.theta[i-1]
+	}
+	for i := r - 1; i >= 0; i-- {
+		for j := r - 1; j >= i; j-- {
+			v := k.phi[i]*k.phi[j]*k.column[0] + k.phi[i]*at(k.column, j+1) + k.phi[j]*at(k.column, i+1) + shock(i)*shock(j)
+			if j+1 < r {
+				v += p[(i+1)*r+j+1]
+			}
+			p[i*r+j], p[j*r+i] = v, v
+		}
+	}
+	return p
+}

@@ -1,0 +1,185 @@
+package forecast
+
+import "math"
+
+// unknown is the variance, in units of sigma2, of the values before the series:
+// practically nothing is known of them.
+const unknown = 1e6
+
+// space is an ARIMA model in state space: Harvey's form of the stationary part,
+// then the last values, which undo the differences (Durbin and Koopman 2012,
+// section 3.4). The covariance is in units of sigma2.
+type space struct {
+	r, n       int // states of the stationary part and of all
+	phi, shock []float64
+	delta      []float64
+	lags       []int // of the delta that are not zero, less one
+	mean       [][]float64
+	cov        []float64
+	work, z    []float64
+}
+
+func newSpace(f arimaForm, phi, theta []float64, series int) *space {
+	r := f.states()
+	s := &space{r: r, delta: f.differences()}
+	s.n = r + len(s.delta)
+	s.phi, s.shock = make([]float64, r), make([]float64, r)
+	copy(s.phi, phi)
+	s.shock[0] = 1
+	copy(s.shock[1:], theta)
+	for j, v := range s.delta {
+		if v != 0 {
+			s.lags = append(s.lags, j)
+		}
+	}
+	s.mean = make([][]float64, series)
+	for i := range s.mean {
+		s.mean[i] = make([]float64, s.n)
+	}
+	s.cov, s.work = make([]float64, s.n*s.n), make([]float64, s.n*s.n)
+	s.z = make([]float64, s.n)
+	return s
+}
+
+// place sets the covariance of the stationary part.
+func (s *space) place(p []float64) {
+	for i := range s.r {
+		copy(s.cov[i*s.n:i*s.n+s.r], p[i*s.r:(i+1)*s.r])
+	}
+}
+
+// diffuse makes the values before the series unknown.
+func (s *space) diffuse() {
+	for i := s.r; i < s.n; i++ {
+		s.cov[i*s.n+i] = unknown
+	}
+}
+
+// look is what a state expects of the series now.
+func (s *space) look(state []float64) float64 {
+	v := state[0]
+	for _, j := range s.lags {
+		v += s.delta[j] * state[s.r+j]
+	}
+	return v
+}
+
+// sight sets z to the covariances of the states with the value now and gives that value's variance.
+func (s *space) sight() float64 {
+	for i := range s.n {
+		s.z[i] = s.look(s.cov[i*s.n : (i+1)*s.n])
+	}
+	return s.look(s.z)
+}
+
+// observe takes in a value of variance f (from sight) with innovations v, one for each series.
+func (s *space) observe(v []float64, f float64) {
+	for k, m := range s.mean {
+		g := v[k] / f
+		for i := range m {
+			m[i] += s.z[i] * g
+		}
+	}
+	for i := range s.n {
+		g := s.z[i] / f
+		if g == 0 {
+			continue
+		}
+		row := s.cov[i*s.n : (i+1)*s.n]
+		for j := range row {
+			row[j] -= g * s.z[j]
+		}
+	}
+}
+
+// step moves every mean and the covariance one step on.
+func (s *space) step() {
+	for _, m := range s.mean {
+		s.move(m)
+	}
+	n, r := s.n, s.r
+	// work = T cov, by rows.
+	first := s.cov[:n]
+	for i := range r {
+		row := s.work[i*n : (i+1)*n]
+		if i+1 < r {
+			copy(row, s.cov[(i+1)*n:(i+2)*n])
+		} else {
+			clear(row)
+		}
+		if f := s.phi[i]; f != 0 {
+			for j, v := range first {
+				row[j] += f * v
+			}
+		}
+	}
+	if n > r {
+		row := s.work[r*n : (r+1)*n]
+		copy(row, first)
+		for _, l := range s.lags {
+			for j, v := range s.cov[(r+l)*n : (r+l+1)*n] {
+				row[j] += s.delta[l] * v
+			}
+		}
+		copy(s.work[(r+1)*n:], s.cov[r*n:(n-1)*n])
+	}
+	// cov = work T' + shock shock', by columns.
+	for i := range n {
+		row := s.work[i*n : (i+1)*n]
+		copy(s.cov[i*n:], row)
+		s.move(s.cov[i*n : (i+1)*n])
+	}
+	for i := range r {
+		if s.shock[i] == 0 {
+			continue
+		}
+		for j := range r {
+			s.cov[i*n+j] += s.shock[i] * s.shock[j]
+		}
+	}
+}
+
+// move is T times a state, in place.
+func (s *space) move(m []float64) {
+	level, next := m[0], 0.0
+	if s.n > s.r {
+		next = s.look(m)
+		copy(m[s.r+1:], m[s.r:s.n-1])
+		m[s.r] = next
+	}
+	for i := range s.r - 1 {
+		m[i] = m[i+1] + s.phi[i]*level
+	}
+	m[s.r-1] = s.phi[s.r-1] * level
+}
+
+// filter runs through series with missing values (of the first one; the others
+// have none) and gives standardised innovations, NaN where there are none, the
+// sum of the logs of their variances, and their number. Innovations of nearly
+// unknown variance are not counted.
+func (s *space) filter(series, out [][]float64) (logs float64, used int) {
+	v := make([]float64, len(series))
+	for t, y := range series[0] {
+		for k := range out {
+			out[k][t] = math.NaN()
+		}
+		if !math.IsNaN(y) {
+			f := s.sight()
+			root := math.Sqrt(f)
+			count := f < 1e4
+			for k := range series {
+				v[k] = series[k][t] - s.look(s.mean[k])
+				if count {
+					out[k][t] = v[k] / root
+				}
+			}
+			if count {
+				logs += math.Log(f)
+				used++
+			}
+			s.observe(v, f)
+		}
+		s.step()
+	}
+	return logs, used
+}
