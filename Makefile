@@ -3,7 +3,7 @@ GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 
-.PHONY: help build check fmt lint test race fuzz bench golden golden-check cross
+.PHONY: help build check fmt lint test race fuzz bench golden golden-check accuracy cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -27,5 +27,7 @@ bench: ; go test ./... -run '^$$' -bench . -benchmem -count 5
 golden: ; go test ./cmd/... -update
 ## golden-check: every start against the reference simulators (needs ../shared)
 golden-check: ; .ci/golden
+## accuracy: every forecasting model on the M competitions and on GPU demand (needs ../shared)
+accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run TestAccuracy -v -timeout 10h
 ## cross: does it build for the other systems
 cross: ; .ci/cross

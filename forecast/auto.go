@@ -1,0 +1,159 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("auto", "the best of the others by their errors on the series' own past, combined",
+		func(o Options) Model { return Auto{Options: o} })
+}
+
+// Auto forecasts with a combination of models, each weighted by what it made of
+// the series' own past (rolling origin), and with intervals as wide as the
+// combination's errors there say. The M4 competition's lesson is that a
+// combination of plain methods is hard to beat (Makridakis, Spiliotis &
+// Assimakopoulos 2020); weights by past errors follow Bates & Granger (1969), and
+// are pulled towards equal ones where the past is short. The pooled figure is the
+// mean of the members' weighted mean and median.
+//
+// Missing values are filled by straight lines, and a note says how many. Where no
+// value is below zero no forecast is; none goes further beyond what was seen than
+// nine times the range of it.
+type Auto struct {
+	Options
+	Horizon int // steps ahead that matter most; 0: two seasons, or 8
+}
+
+var _ Model = Auto{}
+
+// candidates are the members to try on a series, by their names in Models, cheap
+// ones first; names that are not in the catalogue are passed over.
+func (a Auto) candidates(y []float64) []string {
+	seasons := usable(len(y), a.Seasons)
+	zeros := 0
+	for _, v := range y {
+		if v == 0 {
+			zeros++
+		}
+	}
+	switch {
+	case 2*zeros > len(y) && slices.Min(y) >= 0:
+		return []string{"tsb", "sba", "mean", "naive", "snaive"}
+	case len(seasons) == 0:
+		return []string{"naive", "theta", "dot", "ets", "drift", "arima"}
+	case seasons[len(seasons)-1] > 24 || len(y) > 400:
+		return []string{"naive", "snaive", "theta", "dot", "mstl-dot", "mstl-ets", "mstl-arima", "seasonal-ar"}
+	}
+	return []string{"theta", "dot", "mstl-dot", "ets", "seasonal-ar", "naive2"}
+}
+
+// member is one model of the combination.
+type member struct {
+	name  string
+	model Model
+}
+
+// members are the candidates with their models; every longer season has its own
+// seasonal naive.
+func (a Auto) members(y []float64) []member {
+	var out []member
+	names := a.candidates(y)
+	for _, name := range names {
+		made, err := Models.Get(name)
+		if err != nil {
+			continue
+		}
+		out = append(out, member{name, made(Options{Seasons: usable(len(y), a.Seasons), Seed: a.Seed})})
+	}
+	seasons := usable(len(y), a.Seasons)
+	if len(seasons) > 1 {
+		for _, p := range seasons[1:] {
+			out = append(out, member{fmt.Sprintf("snaive%d", p), seasonalWalk{period: p}})
+		}
+	}
+	return out
+}
+
+// Fit backtests the candidates, weighs and fits them; it needs one known value.
+func (a Auto) Fit(y capcli.Series) (Fitted, error) {
+	filled, gaps, err := fill(y.Values)
+	if err != nil {
+		return nil, fmt.Errorf("auto: %w", err)
+	}
+	y.Values = filled
+	lo, hi := slices.Min(filled), slices.Max(filled)
+	members := a.members(filled)
+	if len(filled) < 4 || lo == hi {
+		members = []member{{"naive", walk{name: "naive", lag: 1}}}
+	}
+	trial := a.trial(y, members)
+	f := &autoFitted{low: math.Inf(-1), high: hi + 9*(hi-lo)}
+	if lo >= 0 {
+		f.low = 0
+	}
+	f.low = math.Max(f.low, lo-9*(hi-lo))
+	var notes []string
+	for k, m := range members {
+		if trial.weights[k] <= 0 {
+			continue
+		}
+		fit, err := m.model.Fit(y)
+		if err != nil {
+			continue
+		}
+		f.pool.members = append(f.pool.members, fit)
+		f.pool.weights = append(f.pool.weights, trial.weights[k])
+		notes = append(notes, fmt.Sprintf("%s %.2f", m.name, trial.weights[k]))
+	}
+	if len(f.pool.members) == 0 {
+		fit, err := walk{name: "naive", lag: 1}.Fit(y)
+		if err != nil {
+			return nil, fmt.Errorf("auto: %w", err)
+		}
+		f.pool.members, f.pool.weights, notes = []Fitted{fit}, []float64{1}, []string{"naive 1.00"}
+	}
+	f.cal, f.prior = trial.cal, widening(len(filled))
+	f.describe(filled, notes, gaps)
+	return f, nil
+}
+
+// widening is how much wider than fitted models say an interval must be before
+// any backtest: parameters fitted to n values are not known, and no model is the
+// true one.
+func widening(n int) float64 { return 1.05 * math.Sqrt(1+8/float64(max(2, n))) }
+
+// fill puts straight lines through missing values, and the nearest known value
+// beyond the first and the last.
+func fill(y []float64) (out []float64, gaps int, err error) {
+	out = slices.Clone(y)
+	last := -1
+	for i, v := range y {
+		if math.IsInf(v, 0) {
+			return nil, 0, fmt.Errorf("value %d is infinite: %w", i+1, ErrUnfit)
+		}
+		if math.IsNaN(v) {
+			gaps++
+			continue
+		}
+		for j := last + 1; j < i; j++ {
+			if last < 0 {
+				out[j] = v
+			} else {
+				out[j] = y[last] + (v-y[last])*float64(j-last)/float64(i-last)
+			}
+		}
+		last = i
+	}
+	if last < 0 {
+		return nil, gaps, fmt.Errorf("%d values, none known: %w", len(y), ErrTooShort)
+	}
+	for j := last + 1; j < len(y); j++ {
+		out[j] = y[last]
+	}
+	return out, gaps, nil
+}

@@ -1,0 +1,116 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// autoFitted is the weighted combination with calibrated intervals inside bounds.
+type autoFitted struct {
+	pool      combined
+	cal       calibration
+	prior     float64
+	low, high float64
+	info      Info
+}
+
+// describe writes the info.
+func (f *autoFitted) describe(y []float64, members []string, gaps int) {
+	f.info = Info{
+		Method: "Auto: " + strings.Join(members, ", "), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Sigma2: math.NaN(),
+	}
+	f.pool.mean = true
+	f.info.Fitted = f.pool.fitted(len(y))
+	if gaps > 0 {
+		f.info.Notes = append(f.info.Notes, fmt.Sprintf("%d missing values filled by straight lines", gaps))
+	}
+	f.info.Notes = append(f.info.Notes, fmt.Sprintf("weights and intervals from %d origins in the series' past", f.cal.origins))
+}
+
+// blend pools the members' forecasts.
+func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
+	parts := make([]Forecast, len(f.pool.members))
+	for i, m := range f.pool.members {
+		if parts[i], err = m.Forecast(h, spreadLevel); err != nil {
+			return nil, nil, err
+		}
+	}
+	mean, spread = blend(parts, f.pool.weights)
+	return mean, spread, nil
+}
+
+func (f *autoFitted) clip(v float64) float64 { return math.Max(f.low, math.Min(f.high, v)) }
+
+// Forecast gives the pooled means with calibrated intervals.
+func (f *autoFitted) Forecast(h int, levels ...float64) (Forecast, error) {
+	if err := asked(h, levels); err != nil {
+		return Forecast{}, err
+	}
+	mean, spread, err := f.blend(h)
+	if err != nil {
+		return Forecast{}, err
+	}
+	out := Forecast{Mean: make([]float64, h), Intervals: make([]Interval, len(levels))}
+	for i, m := range mean {
+		out.Mean[i] = f.clip(m)
+	}
+	for k, level := range levels {
+		q := f.cal.factor(level, f.prior)
+		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
+		for i, m := range mean {
+			iv.Lo[i], iv.Hi[i] = f.clip(m-q*spread[i]), f.clip(m+q*spread[i])
+		}
+		out.Intervals[k] = iv
+	}
+	out.bound()
+	return out, nil
+}
+
+// Path takes the path of a member drawn by weight, moved to the pooled means and
+// stretched as the intervals are.
+func (f *autoFitted) Path(h int, rng *rand.Rand) []float64 {
+	if h < 1 {
+		return nil
+	}
+	at := pick(f.pool.weights, rng.Float64())
+	own, err := f.pool.members[at].Forecast(h, spreadLevel)
+	if err != nil {
+		return nil
+	}
+	mean, spread, err := f.blend(h)
+	if err != nil {
+		return nil
+	}
+	out := f.pool.members[at].Path(h, rng)
+	half := halfWidth(own.Intervals[0])
+	stretch := f.cal.factor(80, f.prior) / z(80)
+	for i := range out {
+		by := stretch
+		if half[i] > 0 {
+			by *= spread[i] / half[i]
+		}
+		out[i] = f.clip(mean[i] + by*(out[i]-own.Mean[i]))
+	}
+	return out
+}
+
+// pick is the index that u of the whole weight falls on, 0 <= u < 1.
+func pick(weights []float64, u float64) int {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	u *= total
+	for i, w := range weights {
+		if u < w {
+			return i
+		}
+		u -= w
+	}
+	return len(weights) - 1
+}
+
+// Info says what was combined.
+func (f *autoFitted) Info() Info { return f.info }

@@ -1,0 +1,196 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("seasonal-ar", "autoregression on the last values and on those of a season ago, by ridge",
+		func(o Options) Model { return seasonalAR{seasons: o.Seasons} })
+}
+
+// seasonalAR is a regression of each value on the last three, and on those at one
+// and two seasons ago and next to them (a subset autoregression, Box & Jenkins
+// 1970), by ridge regression (Hoerl & Kennard 1970) on values in units of their
+// standard deviation:
+//
+//	y_t = c + sum_j a_j y_(t-j) + e_t,  min sum e^2 + lambda sum (a - a0)^2
+//
+// where a0 is 1 at the longest season and 0 elsewhere: without evidence it is the
+// seasonal naive. The variance ahead comes from the weights of the errors, psi.
+type seasonalAR struct{ seasons []int }
+
+// lags of a series of n values.
+func (m seasonalAR) lags(n int) []int {
+	out := []int{1, 2, 3}
+	for _, p := range usable(n*2/3, m.seasons) {
+		out = append(out, p-1, p, p+1, 2*p)
+	}
+	slices.Sort(out)
+	return slices.Compact(slices.DeleteFunc(out, func(l int) bool { return l < 1 || 2*l+10 > n }))
+}
+
+// Fit regresses; it needs a good deal more values than lags.
+func (m seasonalAR) Fit(y capcli.Series) (Fitted, error) {
+	v := y.Values
+	if err := present(v); err != nil {
+		return nil, fmt.Errorf("seasonal-ar: %w", err)
+	}
+	n := len(v)
+	lags := m.lags(n)
+	if len(lags) == 0 || n < 3*len(lags)+10 {
+		return nil, fmt.Errorf("seasonal-ar: %d values for %d lags: %w", n, len(lags), ErrTooShort)
+	}
+	mu := meanOf(v)
+	x := make([]float64, n)
+	for i := range v {
+		x[i] = v[i] - mu
+	}
+	unit := rms(x)
+	if unit == 0 {
+		return walk{name: "seasonal-ar", lag: 1}.Fit(y)
+	}
+	for i := range x {
+		x[i] /= unit
+	}
+	home := 0 // the lag of the naive forecast
+	if s := usable(n*2/3, m.seasons); len(s) > 0 {
+		home = max(0, slices.Index(lags, s[len(s)-1]))
+	}
+	for lambda := 1.0; lambda < 1e9; lambda *= 10 {
+		a, sigma, ok := ridge(x, lags, home, lambda)
+		if ok && tame(x, lags, a) {
+			return m.fitted(x, lags, a, sigma, mu, unit), nil
+		}
+	}
+	return nil, fmt.Errorf("seasonal-ar: no stable weights: %w", ErrUnfit)
+}
+
+// ridge gives a constant and the weights of the lags.
+func ridge(x []float64, lags []int, home int, lambda float64) (a []float64, sigma float64, ok bool) {
+	p, from := len(lags)+1, lags[len(lags)-1]
+	gram, right := mat.NewSymDense(p, nil), mat.NewVecDense(p, nil)
+	row := make([]float64, p)
+	row[0] = 1
+	g, r := make([]float64, p*p), make([]float64, p)
+	for t := from; t < len(x); t++ {
+		for j, l := range lags {
+			row[j+1] = x[t-l]
+		}
+		for i := range p {
+			r[i] += row[i] * x[t]
+			for j := i; j < p; j++ {
+				g[i*p+j] += row[i] * row[j]
+			}
+		}
+	}
+	for i := range p {
+		right.SetVec(i, r[i])
+		for j := i; j < p; j++ {
+			gram.SetSym(i, j, g[i*p+j])
+		}
+		gram.SetSym(i, i, g[i*p+i]+lambda)
+	}
+	right.SetVec(home+1, right.AtVec(home+1)+lambda)
+	var chol mat.Cholesky
+	if !chol.Factorize(gram) {
+		return nil, 0, false
+	}
+	var w mat.VecDense
+	if err := chol.SolveVecTo(&w, right); err != nil {
+		return nil, 0, false
+	}
+	a = slices.Clone(w.RawVector().Data)
+	sum := 0.0
+	for t := from; t < len(x); t++ {
+		e := x[t] - oneAhead(x[:t], lags, a)
+		sum += e * e
+	}
+	sigma = math.Sqrt(sum / math.Max(1, float64(len(x)-from-p)))
+	return a, sigma, known(sigma)
+}
+
+func oneAhead(x []float64, lags []int, a []float64) float64 {
+	v := a[0]
+	for j, l := range lags {
+		v += a[j+1] * x[len(x)-l]
+	}
+	return v
+}
+
+// tame says whether the forecasts stay within a range of what was seen over two of the longest lag.
+func tame(x []float64, lags []int, a []float64) bool {
+	lo, hi := slices.Min(x), slices.Max(x)
+	span := hi - lo
+	for _, v := range follow(x, lags, a, 2*lags[len(lags)-1]+50, nil)[len(x):] {
+		if !(v > lo-span && v < hi+span) {
+			return false
+		}
+	}
+	return true
+}
+
+// follow goes h steps on, with errors where given, and keeps the past.
+func follow(x []float64, lags []int, a []float64, h int, e func(i int) float64) []float64 {
+	out := slices.Grow(slices.Clone(x), h)
+	for i := range h {
+		v := oneAhead(out, lags, a)
+		if e != nil {
+			v += e(i)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (seasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit float64) Fitted {
+	n := len(x)
+	info := Info{
+		Method: fmt.Sprintf("Seasonal AR%v", lags), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
+		Sigma2: sigma * sigma * unit * unit, Fitted: nans(n), Params: []Param{{"constant", a[0]*unit + mu}},
+	}
+	for j, l := range lags {
+		info.Params = append(info.Params, Param{fmt.Sprintf("ar%d", l), a[j+1]})
+	}
+	for t := lags[len(lags)-1]; t < n; t++ {
+		info.Fitted[t] = oneAhead(x[:t], lags, a)*unit + mu
+	}
+	back := func(v []float64) []float64 {
+		out := make([]float64, len(v)-n)
+		for i := range out {
+			out[i] = v[n+i]*unit + mu
+		}
+		return out
+	}
+	// The weights have no constant: an error of 1 and nothing else.
+	pulse := slices.Clone(a)
+	pulse[0] = 0
+	still := make([]float64, n)
+	return &gaussian{
+		info: info,
+		at: func(h int) ([]float64, []float64) {
+			psi := follow(still, lags, pulse, h, func(i int) float64 {
+				if i == 0 {
+					return 1
+				}
+				return 0
+			})[n:]
+			sd, sum := make([]float64, h), 0.0
+			for i, w := range psi {
+				sum += w * w
+				sd[i] = sigma * unit * math.Sqrt(sum)
+			}
+			return back(follow(x, lags, a, h, nil)), sd
+		},
+		path: func(h int, rng *rand.Rand) []float64 {
+			return back(follow(x, lags, a, h, func(int) float64 { return sigma * rng.NormFloat64() }))
+		},
+	}
+}
