@@ -1,0 +1,91 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"capcli"
+)
+
+// TestUnconstrainTakesAnything holds latent demand finite and never under usage.
+func TestUnconstrainTakesAnything(t *testing.T) {
+	nan := math.NaN()
+	for name, y := range map[string][]float64{
+		"one":          {8},
+		"all at limit": {8, 8, 8, 8, 8, 8, 8, 8},
+		"all nought":   {0, 0, 0, 0, 0, 0},
+		"one below":    {8, 8, 8, 8, 3, 8, 8, 8, 8, 8},
+		"constant":     {5, 5, 5, 5, 5, 5, 8, 8, 5, 5},
+		"gaps":         {1, nan, 3, 8, 8, nan, 8, 2, 1, 4, 8, 3, 2, nan, 5},
+		"tiny":         {1e-9, 2e-9, 8, 1e-9, 3e-9, 8, 1e-9},
+		"spike":        {1, 2, 1, 2, 1, 2, 1, 1e9, 1, 2, 1, 2, 1, 2, 1},
+	} {
+		for _, limit := range [][]float64{{8}, {nan}, nil, {0}} {
+			before := slices.Clone(y)
+			got, info, err := Unconstrain(capcli.Series{Values: y}, Censoring{Limit: limit, Seasons: []int{2, 3, 24}})
+			if err != nil {
+				t.Errorf("%s, limit %v: %v", name, limit, err)
+				continue
+			}
+			for i, v := range got.Values {
+				if math.IsNaN(y[i]) != math.IsNaN(v) || v < y[i] || math.IsInf(v, 0) {
+					t.Errorf("%s, limit %v: value %d is %v of usage %v (%+v)", name, limit, i, v, y[i], info.Tobit)
+				}
+				if !math.IsNaN(y[i]) && math.Float64bits(before[i]) != math.Float64bits(y[i]) {
+					t.Errorf("%s: usage was changed", name)
+				}
+			}
+		}
+	}
+}
+
+func TestQueueSaysWhatWasMissing(t *testing.T) {
+	nan := math.NaN()
+	usage := capcli.Series{Values: []float64{4, 8, 8, 8, 8, 8, 5, 4, 3, 8}}
+	pending := []float64{0, 0, 2, 4, 2, 0, 0, 0, 0, nan}
+	got, info, err := Unconstrain(usage, Censoring{Pending: pending, Limit: []float64{8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{4, 8, 10, 12, 10, 8, 5, 4, 3}; !slices.Equal(got.Values[:9], want) {
+		t.Errorf("demand = %v, want %v", got.Values[:9], want)
+	}
+	if info.Queue != 3 || info.Guessed != 1 || got.Values[9] <= 8 {
+		t.Errorf("by queue %d, guessed %d, last %v, want 3, 1 and more than 8", info.Queue, info.Guessed, got.Values[9])
+	}
+	// Jobs that hold their GPUs for 4 steps and waited: the same work, earlier.
+	usage.Values, pending = []float64{4, 8, 8, 8, 8, 8, 8, 4, 3, 2}, []float64{0, 0, 2, 4, 2, 0, 0, 0, 0, 0}
+	got, _, err = Unconstrain(usage, Censoring{Pending: pending, Hold: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{4, 8, 10, 12, 10, 8, 6, 0, 1, 2}; !slices.Equal(got.Values, want) {
+		t.Errorf("demand had nobody waited = %v, want %v", got.Values, want)
+	}
+}
+
+func TestUnconstrainRefuses(t *testing.T) {
+	y := capcli.Series{Values: []float64{1, 2, 3}}
+	for name, row := range map[string]struct {
+		y    []float64
+		c    Censoring
+		want error
+	}{
+		"limits":    {y.Values, Censoring{Limit: []float64{1, 2}}, ErrUnfit},
+		"pending":   {y.Values, Censoring{Pending: []float64{1}}, ErrUnfit},
+		"negative":  {y.Values, Censoring{Pending: []float64{1, -1, 0}}, ErrUnfit},
+		"flags":     {y.Values, Censoring{Cut: []bool{true}}, ErrUnfit},
+		"near":      {y.Values, Censoring{Near: 2}, ErrUnfit},
+		"hold":      {y.Values, Censoring{Hold: -1}, ErrUnfit},
+		"usage":     {[]float64{-1, 2}, Censoring{}, ErrUnfit},
+		"infinite":  {[]float64{math.Inf(1), 2}, Censoring{}, ErrUnfit},
+		"all away":  {[]float64{math.NaN()}, Censoring{}, ErrTooShort},
+		"no values": {nil, Censoring{}, ErrTooShort},
+	} {
+		if _, _, err := Unconstrain(capcli.Series{Values: row.y}, row.c); !errors.Is(err, row.want) {
+			t.Errorf("%s: error %v, want %v", name, err, row.want)
+		}
+	}
+}

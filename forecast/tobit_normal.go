@@ -1,0 +1,60 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const halfLog2Pi = 0.918938533204672741780329736405617639861397473637783412817
+
+// upper is the share of a standard normal above z.
+func upper(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
+
+// logUpper is the logarithm of upper, to full precision in both tails.
+func logUpper(z float64) float64 {
+	if z < 8 {
+		return math.Log(upper(z))
+	}
+	return -z*z/2 - halfLog2Pi - math.Log(mills(z))
+}
+
+// mills is the density of a standard normal at z over the share above z. Far out
+// it is Laplace's continued fraction, since the share itself runs out of digits.
+func mills(z float64) float64 {
+	if z < 8 {
+		return math.Exp(-z*z/2-halfLog2Pi) / upper(z)
+	}
+	f := z
+	for k := 30; k >= 1; k-- {
+		f = z + float64(k)/f
+	}
+	return f
+}
+
+// above is the mean and variance of a normal given that it lies above bound.
+func above(mean, sd, bound float64) (expected, variance float64) {
+	if !(sd > 0) {
+		return math.Max(mean, bound), 0
+	}
+	z := (bound - mean) / sd
+	m := mills(z)
+	return math.Max(bound, mean+sd*m), sd * sd * math.Max(0, 1-m*(m-z))
+}
+
+// upperQuantile is the point that leaves the share tail of the part of a
+// standard normal above z to its right.
+func upperQuantile(z, tail float64) float64 {
+	if z > 8 {
+		return z - math.Log(tail)/mills(z) // there the tail is an exponential
+	}
+	return -distuv.UnitNormal.Quantile(tail * upper(z))
+}
+
+// isCondition tells a poorly conditioned answer, which is still one, from none.
+func isCondition(err error) bool {
+	var c mat.Condition
+	return errors.As(err, &c) && !math.IsInf(float64(c), 1)
+}
