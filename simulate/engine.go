@@ -76,7 +76,8 @@ type engine struct {
 	more       bool
 	pull       func() (capcli.Job, error, bool)
 	read       int64
-	stopped    bool // at Until
+	stopped    bool // at Until, or at the horizon
+	endless    bool // at the horizon
 }
 
 // Run plays the jobs against the pools and gives what became of both. It reads
@@ -161,8 +162,7 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		at, ok := e.upcoming()
 		if !ok || at > horizon || (e.cfg.Until > 0 && at >= e.cfg.Until) {
-			e.last(at)
-			return nil
+			return e.last(at)
 		}
 		e.c.now = at
 		if err := e.instant(at); err != nil {
@@ -173,8 +173,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// last ends the run: jobs that end just when the period does have finished.
-func (e *engine) last(at capcli.Seconds) {
+// last ends the run: jobs that end just when the period does have finished. A
+// run without a period ends at the horizon too, where jobs then wait or run that
+// may never end; jobs that have yet to come then are a fault of the log.
+func (e *engine) last(at capcli.Seconds) error {
 	if e.cfg.Until > 0 && at == e.cfg.Until {
 		e.c.now = at
 		for p := e.agenda.next(); p != nil && p.at == at && p.kind() == Finish; p = e.agenda.next() {
@@ -182,6 +184,18 @@ func (e *engine) last(at capcli.Seconds) {
 		}
 	}
 	e.stopped = e.more || e.slab.live > 0
+	if e.cfg.Until > 0 || at <= horizon {
+		return nil
+	}
+	e.endless = true
+	if !e.more {
+		return nil
+	}
+	return &capcli.InputError{
+		Field: "submit",
+		Text:  fmt.Sprintf("job %s was submitted at %s, over fifty years after the first, at %s", e.next.ID, e.next.Submit, e.ledger.rec.Start),
+		Hint:  "a run spans fifty years at most: is one of the times wrong? give the scenario a period to leave out what is not in it",
+	}
 }
 
 // upcoming is the next instant at which something happens. With no job to

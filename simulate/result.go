@@ -12,6 +12,7 @@ import (
 type Result struct {
 	Ended           capcli.Seconds // the last instant accounted for
 	Stopped         bool           // the period ended before the jobs did
+	Endless         bool           // no period, and jobs had not ended after fifty years
 	Jobs            Counts
 	Wait            Stats   // first start - submit, of the jobs that started
 	MeanJCT         float64 // seconds, of the jobs that finished
@@ -79,7 +80,7 @@ func (e *engine) result() (*Result, error) {
 	runningNow := e.flush()
 	m.queued(end, 0)
 	r := &Result{
-		Ended: end, Stopped: e.stopped,
+		Ended: end, Stopped: e.stopped, Endless: e.endless,
 		Jobs: Counts{
 			Read: m.arrivedN + m.cpuOnly, Finished: m.finishedN, Unplaceable: m.unplaceable, CPUOnly: m.cpuOnly,
 			Running: runningNow, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,

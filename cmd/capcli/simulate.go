@@ -185,6 +185,11 @@ func (r *outcome) missing(p *plan) *partialError {
 			text: fmt.Sprintf("%s of %s jobs can never run on %s; the first is job %s: %s", grouped(j.Unplaceable), grouped(j.Read), p.label(), first.ID, first.Why),
 			hint: "the result has all other jobs; -o json lists the first of these under unplaceable_jobs",
 		}
+	case r.result.Endless:
+		return &partialError{
+			text: fmt.Sprintf("after fifty years %s jobs still waited on %s and %s ran; the run was ended there", grouped(j.Waiting), p.label(), grouped(j.Running)),
+			hint: "their work may be lost as often as it is done: look at failures, hazard and preemption",
+		}
 	case j.Waiting > 0 && !r.result.Stopped:
 		return &partialError{
 			text: fmt.Sprintf("%s jobs still waited on %s when nothing more could happen", grouped(j.Waiting), p.label()),

@@ -282,7 +282,11 @@ func (r *outcome) warnings() []string {
 		out = append(out, fmt.Sprintf("%s: %s jobs outside the period are left out", name, grouped(r.outside)))
 	}
 	if res.Stopped && res.Jobs.Waiting+res.Jobs.Running > 0 {
-		out = append(out, fmt.Sprintf("%s: at the end of the period %s jobs waited and %s ran", name, grouped(res.Jobs.Waiting), grouped(res.Jobs.Running)))
+		when := "at the end of the period"
+		if res.Endless {
+			when = "after fifty years, where the run was ended,"
+		}
+		out = append(out, fmt.Sprintf("%s: %s %s jobs waited and %s ran", name, when, grouped(res.Jobs.Waiting), grouped(res.Jobs.Running)))
 	}
 	return out
 }

@@ -144,7 +144,7 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 		cfg.Observers = append(cfg.Observers, rows)
 	}
 	if out.result, err = simulate.Run(ctx, cfg); err != nil {
-		return nil, runError(err)
+		return nil, p.runError(err)
 	}
 	pr.end(out.result.Jobs.Read)
 	if out.invoice, err = billing.Price(out.result.Record, p.rates); err != nil {
@@ -162,11 +162,18 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 	return out, nil
 }
 
-// runError types the engine's errors for the exit code.
-func runError(err error) error {
+// runError types the engine's errors for the exit code. What is wrong with the
+// jobs is wrong with their file.
+func (p *plan) runError(err error) error {
 	var books *simulate.AccountError
-	if errors.As(err, &books) {
+	var input *capcli.InputError
+	switch {
+	case errors.As(err, &books):
 		return &accountingError{err}
+	case errors.As(err, &input) && input.File == "":
+		named := *input
+		named.File = p.source.name
+		return &named
 	}
 	return err
 }
