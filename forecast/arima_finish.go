@@ -10,7 +10,11 @@ import (
 func (fit *ARIMAFit) finish() {
 	f, unit := fit.form, fit.src.unit
 	fit.Coef, fit.StdErr = nil, make([]float64, 0, len(fit.par)+len(fit.beta))
-	variances := fit.variances()
+	var variances []float64
+	exact := math.IsNaN(fit.loglik)
+	if !exact {
+		variances = fit.variances()
+	}
 	add := func(name string, v, scale float64) {
 		sd := math.NaN()
 		if i := len(fit.Coef); variances != nil {
@@ -32,7 +36,9 @@ func (fit *ARIMAFit) finish() {
 	for j, name := range fit.names {
 		add(name, fit.beta[j], unit)
 	}
-	fit.settle() // the curvature's steps moved the filter
+	if !exact {
+		fit.settle() // the curvature's steps moved the filter
+	}
 	rest := fit.unregressed()
 	var fitted []float64
 	if fit.like.gaps {

@@ -44,6 +44,10 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 	if fit.like, err = newArimaLikelihood(f, s.y, fit.x); err != nil {
 		return nil, err
 	}
+	if fit.like.nothing() {
+		fit.exactly()
+		return fit, nil
+	}
 	if !fit.search(polish) {
 		return nil, fmt.Errorf("arima: no likelihood of %s near the start: %w", f.title(), ErrUnfit)
 	}
@@ -52,6 +56,29 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 		fit.finish()
 	}
 	return fit, nil
+}
+
+// flatness is the size of residuals, in units of the series, taken for rounding.
+const flatness = 1e-13
+
+// nothing says whether the regression leaves nothing of the differenced series.
+func (l *arimaLikelihood) nothing() bool {
+	return finiteTop(l.series[0]) <= flatness*l.size
+}
+
+// exactly is the fit of a series that its regression, or its differences alone,
+// give without error.
+func (fit *ARIMAFit) exactly() {
+	l := fit.like
+	fit.best, fit.par = make([]float64, fit.form.arma()), make([]float64, fit.form.arma())
+	clear(l.beta)
+	fit.beta = make([]float64, len(l.beta))
+	for j := range fit.beta {
+		fit.beta[j] = l.first[j] / l.length[j]
+	}
+	fit.loglik = math.NaN()
+	fit.finish()
+	fit.info.Notes = append(fit.info.Notes, "the model leaves no error: the intervals have no width")
 }
 
 // search finds the coefficients, with the steps and the tolerance of R's

@@ -14,6 +14,7 @@ type arimaLikelihood struct {
 	gaps   bool
 	used   int         // values less those lost by differencing
 	length []float64   // by which each regressor was divided
+	size   float64     // largest absolute value of the series
 	first  []float64   // least squares coefficients, taken off the series beforehand
 	whole  [][]float64 // series and regressors as they came, less first
 	series [][]float64 // and differenced
@@ -33,6 +34,7 @@ type arimaLikelihood struct {
 	ssq, logs  float64
 	counted    int
 	choleskyOf []float64
+	solved     bool // the regressors were independent
 }
 
 func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikelihood, error) {
@@ -44,6 +46,7 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 			l.used++
 		}
 	}
+	l.size = finiteTop(y)
 	k := len(x)
 	if l.used < form.arma()+k+2 {
 		return nil, fmt.Errorf("arima: %d values after differencing for %d coefficients: %w", l.used, form.arma()+k, ErrTooShort)
@@ -100,7 +103,7 @@ func (l *arimaLikelihood) leastSquares() bool {
 		return true
 	}
 	l.sums(l.series, 0, len(l.series[0]))
-	if !l.solve() {
+	if !l.solve() && !l.pivots() {
 		return false
 	}
 	copy(l.first, l.beta)
@@ -152,11 +155,13 @@ func (l *arimaLikelihood) solve() bool {
 				continue
 			}
 			if !(v > 1e-11*l.sxx[i*k+i]) {
+				l.solved = false
 				return false
 			}
 			c[i*k+i] = math.Sqrt(v)
 		}
 	}
+	l.solved = true
 	l.ssq = l.syy
 	for i := range k {
 		v := l.sxy[i]
@@ -174,6 +179,17 @@ func (l *arimaLikelihood) solve() bool {
 		l.beta[i] = v / c[i*k+i]
 	}
 	return l.ssq > 0
+}
+
+// pivots says whether the regressors are independent, which solve also refuses
+// when the sum of squares is nothing but rounding.
+func (l *arimaLikelihood) pivots() bool {
+	for _, b := range l.beta {
+		if math.IsNaN(b) || math.IsInf(b, 0) {
+			return false
+		}
+	}
+	return l.solved
 }
 
 // exact is minus the exact log-likelihood over the number of values, less

@@ -191,10 +191,13 @@ func checkGoldFit(t *testing.T, label string, fit *ARIMAFit, g arimaGold) bool {
 // goldCoef are coefficients by name; R writes none as an empty list.
 type goldCoef map[string]float64
 
-func (g *goldCoef) UnmarshalJSON(b []byte) error {
-	*g = goldCoef{}
+func (g *goldCoef) UnmarshalJSON(b []byte) error { return unlist(b, (*map[string]float64)(g)) }
+
+// unlist reads an object; an empty list is an empty object.
+func unlist[V any](b []byte, into *map[string]V) error {
+	*into = map[string]V{}
 	if len(b) > 0 && b[0] == '[' {
 		return nil
 	}
-	return json.Unmarshal(b, (*map[string]float64)(g))
+	return json.Unmarshal(b, into)
 }

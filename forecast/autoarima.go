@@ -1,0 +1,221 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("arima", "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", func(o Options) Model {
+		return AutoARIMA{Period: o.Period()}
+	})
+}
+
+// AutoARIMA chooses the order of an ARIMA model by the method of Hyndman and
+// Khandakar (2008, "Automatic time series forecasting: the forecast package for
+// R", J. Statistical Software 27): seasonal differences by the strength of the
+// season, differences by repeated KPSS tests, then orders (at most 5, seasonal
+// at most 2) by AICc, going from the best so far to its neighbours. Models with
+// a root within one percent of the unit circle, or without a proper maximum,
+// are passed over.
+type AutoARIMA struct {
+	Period     int         // m; 1 or 0 is without season
+	Xreg       [][]float64 // as in ARIMA
+	Lambda     *float64    // Box-Cox transformation; nil is none
+	Guerrero   bool        // choose lambda by Guerrero's method where the series is positive
+	BiasAdj    bool        // as in ARIMA
+	Exhaustive bool        // try all orders whose sum is at most 5 instead of neighbours
+	Exact      bool        // search by exact likelihood even for long series (over 150 values, or seasons over 12)
+}
+
+// Most that the search goes to.
+const (
+	autoMost         = 5 // p and q, and the sum in an exhaustive search
+	autoMostSeasonal = 2
+	autoMostModels   = 94
+)
+
+// Fit implements Model. A constant series, or one that is constant after
+// differencing, gets a fit without error. It fails with ErrTooShort below three
+// values.
+func (a AutoARIMA) Fit(y capcli.Series) (Fitted, error) {
+	fit, err := a.FitARIMA(y)
+	if err != nil {
+		return nil, err
+	}
+	return fit, nil
+}
+
+// FitARIMA is Fit with the fit's own type.
+func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
+	if err := (ARIMA{Xreg: a.Xreg}).check(y.Values); err != nil {
+		return nil, err
+	}
+	if len(observed(y.Values)) < 3 {
+		return nil, fmt.Errorf("arima: %d values, want 3 or more: %w", len(observed(y.Values)), ErrTooShort)
+	}
+	var note string
+	lambda := a.Lambda
+	if a.Guerrero && lambda == nil {
+		if lo := least(y.Values); lo > 0 {
+			v := guerrero(y.Values, max(1, a.Period), -0.9, 2)
+			lambda = &v
+		} else {
+			note = fmt.Sprintf("no Box-Cox transformation: the least value is %g", lo)
+		}
+	}
+	s, err := newArimaSeries(y.Values, lambda)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		s.notes = append(s.notes, note)
+	}
+	s.biasAdjust, s.given = a.BiasAdj, a.Xreg
+	return newAutoSearch(a, s).run()
+}
+
+// least is the smallest value that is there.
+func least(y []float64) float64 {
+	lo := math.Inf(1)
+	for _, v := range y {
+		if v < lo {
+			lo = v
+		}
+	}
+	return lo
+}
+
+// autoSearch is one search for an order.
+type autoSearch struct {
+	s          *arimaSeries
+	d, bigD, m int
+	most       arimaForm // highest orders
+	constant   bool      // whether a mean or drift makes sense
+	method     ARIMAMethod
+	exhaustive bool
+	tried      map[autoTry]bool
+	order      []autoTried
+	best       autoTry
+	bestIC     float64
+}
+
+// autoTry is a model to be tried.
+type autoTry struct {
+	p, q, bigP, bigQ int
+	constant         bool
+}
+
+type autoTried struct {
+	try autoTry
+	ic  float64
+}
+
+func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
+	n := len(s.y)
+	m := max(1, a.Period)
+	if n <= m {
+		m = 1
+	}
+	q := &autoSearch{s: s, m: m, method: CSSML, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
+	x := s.remainder()
+	q.bigD = nsdiffs(x, m)
+	if q.bigD > 0 {
+		x = lagged(x, m)
+	}
+	q.d = ndiffs(x, false)
+	q.constant = q.d+q.bigD <= 1
+	third := n / 3
+	q.most = arimaForm{p: min(autoMost, third), q: min(autoMost, third)}
+	if m > 1 {
+		q.most.p, q.most.q = min(q.most.p, m-1), min(q.most.q, m-1)
+		q.most.bigP = min(autoMostSeasonal, third/m)
+		q.most.bigQ = q.most.bigP
+	}
+	if !a.Exact && (n > 150 || m > 12) {
+		q.method = CSS
+	}
+	return q
+}
+
+// remainder is the series less its least squares regression on what is given.
+func (s *arimaSeries) remainder() []float64 {
+	if len(s.given) == 0 {
+		return s.y
+	}
+	x, _ := s.regressors(arimaForm{m: 1}, true, false)
+	l, err := newArimaLikelihood(arimaForm{m: 1}, s.y, x)
+	if err != nil {
+		return s.y
+	}
+	return l.whole[0]
+}
+
+// form is the shape of a try.
+func (a *autoSearch) form(t autoTry) arimaForm {
+	return arimaForm{p: t.p, d: a.d, q: t.q, bigP: t.bigP, bigD: a.bigD, bigQ: t.bigQ, m: a.m}
+}
+
+// fit fits a try.
+func (a *autoSearch) fit(t autoTry, method ARIMAMethod, polish bool) (*ARIMAFit, error) {
+	return a.s.fit(a.form(t), t.constant, t.constant, method, polish)
+}
+
+// run searches and fits the best.
+func (a *autoSearch) run() (*ARIMAFit, error) {
+	if a.degenerate() {
+		return a.fit(autoTry{constant: a.constant}, CSSML, true)
+	}
+	if a.exhaustive {
+		a.all()
+	} else {
+		a.stepwise()
+	}
+	return a.finish()
+}
+
+// degenerate says whether nothing is left after differencing.
+func (a *autoSearch) degenerate() bool {
+	w := observed(a.form(autoTry{}).difference(a.s.y))
+	return len(w) == 0 || flat(w) || finiteTop(residualsOfLine(w, false)) <= flatness*finiteTop(a.s.y)
+}
+
+// finish fits the best by exact likelihood; where that fails, the next best.
+func (a *autoSearch) finish() (*ARIMAFit, error) {
+	for len(a.order) > 0 {
+		i := 0
+		for k, t := range a.order {
+			if t.ic < a.order[i].ic {
+				i = k
+			}
+		}
+		if math.IsInf(a.order[i].ic, 1) {
+			break
+		}
+		fit, err := a.fit(a.order[i].try, CSSML, true)
+		if err == nil && fit.proper() {
+			return fit, nil
+		}
+		a.order[i].ic = math.Inf(1)
+	}
+	fit, err := a.fit(autoTry{constant: a.constant}, CSSML, true)
+	if err != nil && a.constant {
+		fit, err = a.fit(autoTry{}, CSSML, true)
+	}
+	return fit, err
+}
+
+// proper says whether roots and errors are fit to be used.
+func (fit *ARIMAFit) proper() bool {
+	if !fit.form.clearOfUnit(fit.par, 1.01) {
+		return false
+	}
+	for _, v := range fit.StdErr {
+		if math.IsNaN(v) {
+			return false
+		}
+	}
+	return true
+}

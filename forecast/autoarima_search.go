@@ -1,0 +1,124 @@
+package forecast
+
+import "math"
+
+// stepwise goes from good models to better neighbours.
+func (a *autoSearch) stepwise() {
+	seasonal := a.m > 1
+	one := func(on bool, most int) int {
+		if on {
+			return min(1, most)
+		}
+		return 0
+	}
+	starts := []autoTry{
+		{min(2, a.most.p), min(2, a.most.q), one(seasonal, a.most.bigP), one(seasonal, a.most.bigQ), a.constant},
+		{0, 0, 0, 0, a.constant},
+		{min(1, a.most.p), 0, one(seasonal, a.most.bigP), 0, a.constant},
+		{0, min(1, a.most.q), 0, one(seasonal, a.most.bigQ), a.constant},
+		{},
+	}
+	for _, t := range starts {
+		a.try(t)
+	}
+	for a.improve() {
+	}
+}
+
+// moves are the neighbours in the order in which they are tried: p, q, P, Q.
+var autoMoves = [][4]int{
+	{0, 0, -1, 0},
+	{0, 0, 0, -1},
+	{0, 0, 1, 0},
+	{0, 0, 0, 1},
+	{0, 0, -1, -1},
+	{0, 0, -1, 1},
+	{0, 0, 1, -1},
+	{0, 0, 1, 1},
+	{-1, 0, 0, 0},
+	{0, -1, 0, 0},
+	{1, 0, 0, 0},
+	{0, 1, 0, 0},
+	{-1, -1, 0, 0},
+	{-1, 1, 0, 0},
+	{1, -1, 0, 0},
+	{1, 1, 0, 0},
+}
+
+// improve moves to the first neighbour that is better; false when there is none.
+func (a *autoSearch) improve() bool {
+	at := a.best
+	for _, m := range autoMoves {
+		if a.try(autoTry{at.p + m[0], at.q + m[1], at.bigP + m[2], at.bigQ + m[3], at.constant}) {
+			return true
+		}
+	}
+	at.constant = !at.constant
+	return a.constant && a.try(at)
+}
+
+// all tries every order whose sum is at most autoMost.
+func (a *autoSearch) all() {
+	for p := range a.most.p + 1 {
+		for q := range a.most.q + 1 {
+			for bigP := range a.most.bigP + 1 {
+				for bigQ := range a.most.bigQ + 1 {
+					if p+q+bigP+bigQ > autoMost {
+						continue
+					}
+					a.try(autoTry{p, q, bigP, bigQ, false})
+					if a.constant {
+						a.try(autoTry{p, q, bigP, bigQ, true})
+					}
+				}
+			}
+		}
+	}
+}
+
+// try fits a model that was not tried yet and says whether it is the best so far.
+func (a *autoSearch) try(t autoTry) bool {
+	inside := func(v, most int) bool { return v >= 0 && v <= most }
+	if !inside(t.p, a.most.p) || !inside(t.q, a.most.q) || !inside(t.bigP, a.most.bigP) || !inside(t.bigQ, a.most.bigQ) {
+		return false
+	}
+	if a.tried[t] || (!a.exhaustive && len(a.order) >= autoMostModels) {
+		return false
+	}
+	a.tried[t] = true
+	ic := a.score(t)
+	a.order = append(a.order, autoTried{t, ic})
+	if !(ic < a.bestIC) {
+		return false
+	}
+	a.best, a.bestIC = t, ic
+	return true
+}
+
+// score is the AICc of a try, or infinite. Models that cannot become the best
+// are spared the look at their curvature.
+func (a *autoSearch) score(t autoTry) float64 {
+	fit, err := a.fit(t, a.method, false)
+	if err != nil || !fit.form.clearOfUnit(fit.par, 1.01) {
+		return math.Inf(1)
+	}
+	ic := fit.searched()
+	if math.IsNaN(ic) || (ic < a.bestIC && fit.variances() == nil) {
+		return math.Inf(1)
+	}
+	return ic
+}
+
+// searched is the AICc of a fit in a search. That of conditional sums of
+// squares takes their mean for the likelihood: it can be compared only to others like it.
+func (fit *ARIMAFit) searched() float64 {
+	if fit.method != CSS {
+		_, aicc, _ := fit.criteria()
+		return aicc
+	}
+	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+1)
+	if n-k-1 <= 0 {
+		return math.Inf(1)
+	}
+	return n*math.Log(fit.like.ssq/float64(fit.like.counted)) + 2*k + 2*k*(k+1)/(n-k-1)
+}

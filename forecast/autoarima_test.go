@@ -1,0 +1,72 @@
+package forecast
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"capcli"
+)
+
+// autoGold are R's automatic choices by setting.
+func autoGold(t testing.TB, name string) map[string]struct {
+	Args json0
+	arimaGold
+} {
+	var out map[string]struct {
+		Args json0
+		arimaGold
+	}
+	goldFile(t, name+"-auto-arima", &out)
+	return out
+}
+
+// json0 are R's arguments; none is an empty list.
+type json0 map[string]any
+
+func (j *json0) UnmarshalJSON(b []byte) error { return unlist(b, (*map[string]any)(j)) }
+
+func TestAutoARIMAAgainstR(t *testing.T) {
+	same, better := 0, 0
+	var ours, theirs float64
+	for _, name := range arimaGoldSeries {
+		for setting, g := range autoGold(t, name) {
+			m := AutoARIMA{Period: frequency[name]}
+			zero := 0.0
+			for k, v := range g.Args {
+				switch k {
+				case "lambda":
+					m.Lambda = &zero
+				case "approximation":
+					m.Exact = true
+				case "stepwise":
+					m.Exhaustive = true
+				default:
+					t.Fatal(name, setting, k, v)
+				}
+			}
+			start := time.Now()
+			fit, err := m.FitARIMA(capcli.Series{Values: textbook(t, name)})
+			took := time.Since(start).Seconds()
+			ours, theirs = ours+took, theirs+g.CPU
+			if err != nil {
+				t.Errorf("%s %s: %v", name, setting, err)
+				continue
+			}
+			info := fit.Info()
+			line := fmt.Sprintf("%-14s %-10s %v %s AICc %.4f; R %s %.4f; %.1f ms, R %.0f ms", name, setting, g.Args, info.Method, info.AICc, g.Model, *g.Aicc, 1000*took, 1000*g.CPU)
+			o := g.Order
+			switch {
+			case info.Method == g.Model || fit.form == (arimaForm{o.P0, o.D0, o.Q0, o.P1, o.D1, o.Q1, o.M}):
+				same++
+			case fit.form.d == o.D0 && fit.form.bigD == o.D1 && info.AICc <= *g.Aicc+1e-3:
+				better++
+			default:
+				t.Error("worse:", line)
+				continue
+			}
+			t.Log(line)
+		}
+	}
+	t.Logf("%d orders equal to R's, %d with a better AICc; %.3f s, R %.3f s: %.0f times as fast", same, better, ours, theirs, theirs/ours)
+}

@@ -1,0 +1,136 @@
+package forecast
+
+import "math"
+
+// kpssLevel and kpssTrend are the 5 % critical values of the test of
+// Kwiatkowski, Phillips, Schmidt and Shin (1992), table 1.
+const (
+	kpssLevel = 0.463
+	kpssTrend = 0.146
+)
+
+// kpss is the statistic for stationarity around a level, or around a trend
+// (Kwiatkowski, Phillips, Schmidt and Shin 1992, J. Econometrics 54): the sum of
+// squared partial sums of the residuals over n^2 times their long-run variance,
+// with Bartlett weights up to lags. It is 0 for residuals that are all zero.
+func kpss(y []float64, trend bool, lags int) float64 {
+	n := len(y)
+	e := residualsOfLine(y, trend)
+	partial, sum, top := 0.0, 0.0, 0.0
+	for _, v := range e {
+		partial += v
+		sum += partial * partial
+		top += v * v
+	}
+	long := top
+	for l := 1; l <= min(lags, n-1); l++ {
+		c := 0.0
+		for t := l; t < n; t++ {
+			c += e[t] * e[t-l]
+		}
+		long += 2 * (1 - float64(l)/float64(lags+1)) * c
+	}
+	if !(long > 0) || top <= 1e-24*float64(n)*math.Pow(finiteTop(y), 2) {
+		return 0
+	}
+	return sum / (float64(n) * long)
+}
+
+// residualsOfLine is y less its mean, or less its least squares line.
+func residualsOfLine(y []float64, trend bool) []float64 {
+	n := float64(len(y))
+	mean, slope, mid := 0.0, 0.0, (n-1)/2
+	for _, v := range y {
+		mean += v / n
+	}
+	if trend && n > 1 {
+		for t, v := range y {
+			slope += (float64(t) - mid) * (v - mean)
+		}
+		slope /= n * (n*n - 1) / 12
+	}
+	out := make([]float64, len(y))
+	for t, v := range y {
+		out[t] = v - mean - slope*(float64(t)-mid)
+	}
+	return out
+}
+
+// kpssLags is the number of lags that R's ndiffs takes.
+func kpssLags(n int) int { return int(3 * math.Sqrt(float64(n)) / 13) }
+
+// ndiffs is the number of differences, at most two, after which the KPSS test
+// no longer rejects stationarity at 5 %. Missing values are left out.
+func ndiffs(y []float64, trend bool) int {
+	x := observed(y)
+	critical := kpssLevel
+	if trend {
+		critical = kpssTrend
+	}
+	for d := range 2 {
+		if len(x) < 2 || flat(x) || kpss(x, trend, kpssLags(len(x))) <= critical {
+			return d
+		}
+		x = lagged(x, 1)
+	}
+	return 2
+}
+
+// nsdiffs is 1 when the seasonal strength of the series (Wang, Smith and Hyndman
+// 2006) is over 0.64, else 0. It is 0 for a series without two full seasons.
+// Missing values are taken from the line between their neighbours.
+func nsdiffs(y []float64, period int) int {
+	if period < 2 || len(y) <= 2*period || flat(observed(y)) {
+		return 0
+	}
+	d, err := MSTL(bridged(y), []int{period})
+	if err != nil || len(d.Seasons) == 0 || !(d.SeasonalStrength(0) > 0.64) {
+		return 0
+	}
+	return 1
+}
+
+// observed are the values that are not missing.
+func observed(y []float64) []float64 {
+	out := make([]float64, 0, len(y))
+	for _, v := range y {
+		if v == v {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// bridged is y with missing values on the line between their neighbours.
+func bridged(y []float64) []float64 {
+	out := append([]float64(nil), y...)
+	last := -1
+	for t, v := range y {
+		if v != v {
+			continue
+		}
+		for i := last + 1; i < t; i++ {
+			out[i] = v
+			if last >= 0 {
+				out[i] = y[last] + (v-y[last])*float64(i-last)/float64(t-last)
+			}
+		}
+		last = t
+	}
+	for i := last + 1; last >= 0 && i < len(y); i++ {
+		out[i] = y[last]
+	}
+	return out
+}
+
+// flat says whether the values differ by no more than rounding.
+func flat(y []float64) bool {
+	if len(y) == 0 {
+		return true
+	}
+	lo, hi := y[0], y[0]
+	for _, v := range y {
+		lo, hi = math.Min(lo, v), math.Max(hi, v)
+	}
+	return hi-lo <= 1e-14*math.Max(math.Abs(lo), math.Abs(hi))
+}
