@@ -18,7 +18,10 @@ type ETS struct {
 	Form   string // "AAdM"; "" is the form with the least AICc
 	Period int    // season in steps; below 2 is without
 	Long   bool   // allows a Period up to 168; else one above 24 is without season, as in R
-	Seed   capcli.Seed
+	// DampedOnly leaves the undamped trends out of the choice: the likelihood is
+	// a little less, and forecasts far ahead are better (Gardner and McKenzie 1985).
+	DampedOnly bool
+	Seed       capcli.Seed
 }
 
 const (
@@ -31,6 +34,9 @@ const (
 func init() {
 	Models.Add("ets", "exponential smoothing, form by AICc", func(o Options) Model {
 		return ETS{Period: o.Period(), Seed: o.Seed}
+	})
+	Models.Add("ets-damped", "exponential smoothing, form by AICc, no undamped trend", func(o Options) Model {
+		return ETS{Period: o.Period(), Seed: o.Seed, DampedOnly: true}
 	})
 }
 
@@ -75,7 +81,7 @@ func (e ETS) noFit(n int, forms []ETSForm, m int) error {
 func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
 	n := 0
 	for _, v := range y {
-		if math.IsInf(v, 0) || math.Abs(v) > 1e290 {
+		if math.IsInf(v, 0) || math.Abs(v) > 1e150 {
 			return nil, 0, fmt.Errorf("fit exponential smoothing: found the value %g: %w", v, ErrUnfit)
 		}
 		if !math.IsNaN(v) {
@@ -95,7 +101,7 @@ func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
 		m = 1
 	}
 	if e.Form == "" {
-		return etsForms(m > 1, low > 0), m, nil
+		return etsForms(m > 1, low > 0, e.DampedOnly), m, nil
 	}
 	f, err := ParseETSForm(e.Form)
 	switch {

@@ -132,3 +132,59 @@ func TestETSLikelihoodVsR(t *testing.T) {
 	}
 	t.Logf("%d of %d fits have a log-likelihood above R's by more than 0.01", better, all)
 }
+
+// etsHourly are the hourly series of the M4 competition, for measurements.
+func etsHourly(tb testing.TB) [][]float64 {
+	tb.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "shared", "data", "series", "m4", "Hourly-train.csv.gz"))
+	if errors.Is(err, fs.ErrNotExist) {
+		tb.Skipf("the M4 series are not here: %v", err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	rows, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all [][]float64
+	for _, row := range rows[1:] {
+		var y []float64
+		for _, cell := range row[1:] {
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				break
+			}
+			y = append(y, v)
+		}
+		all = append(all, y)
+	}
+	return all
+}
+
+// BenchmarkHourly fits each model to every tenth hourly series of M4, season
+// 24; the time is that of one series. R's ets took 3.2 s a series.
+func BenchmarkHourly(b *testing.B) {
+	all := etsHourly(b)
+	for _, name := range []string{"ets", "ets-damped", "ces", "hw", "ses", "holt", "damped"} {
+		b.Run(name, func(b *testing.B) {
+			make, err := Models.Get(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			model := make(Options{Seasons: []int{24}})
+			i := 0
+			for b.Loop() {
+				if _, err := model.Fit(capcli.Series{Values: all[i*10%len(all)]}); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}

@@ -77,8 +77,11 @@ func (f ETSForm) free(m int) int {
 // etsForms are the forms among which the automatic choice is made. Additive
 // errors with multiplicative season are left out: their variance is infinite
 // (op. cit. ch. 15). Multiplicative forms need positive data.
-func etsForms(seasonal, positive bool) []ETSForm {
-	trends := []ETSForm{{Trend: etsNone}, {Trend: etsAdd}, {Trend: etsAdd, Damped: true}}
+func etsForms(seasonal, positive, dampedOnly bool) []ETSForm {
+	trends := []ETSForm{{Trend: etsNone}, {Trend: etsAdd, Damped: true}}
+	if !dampedOnly {
+		trends = append(trends, ETSForm{Trend: etsAdd})
+	}
 	var forms []ETSForm
 	add := func(e, s byte) {
 		for _, f := range trends {

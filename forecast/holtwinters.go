@@ -59,7 +59,7 @@ func (w HoltWinters) Fit(y capcli.Series) (Fitted, error) {
 		return nil, fmt.Errorf("fit multiplicative Holt-Winters to %q: expected positive values, found %g: %w", y.Name, low, ErrUnfit)
 	}
 	for _, v := range y.Values {
-		if math.Abs(v) > 1e290 {
+		if math.Abs(v) > 1e150 {
 			return nil, fmt.Errorf("fit Holt-Winters to %q: found the value %g: %w", y.Name, v, ErrUnfit)
 		}
 	}
