@@ -182,6 +182,9 @@ func (s *etsSearch) finish(task *etsTask, par etsParams) *etsFit {
 	}
 	f.guard = newETSGuard(values)
 	f.apply(s.y, s.scale)
+	if math.IsInf(f.loglik, 0) {
+		return nil
+	}
 	return f
 }
 

@@ -23,6 +23,7 @@ type etsTask struct {
 
 func newETSTask(form ETSForm, m int, y []float64) *etsTask {
 	t := &etsTask{pass: newETSPass(form, m, y)}
+	t.pass.floor = 1e-8 // on a scale of one: the best parameters must stand being scaled
 	if form.Season != etsNone {
 		t.par.s, t.grad.s, t.poly = make([]float64, m), make([]float64, m), make([]float64, 0, m+2)
 	}

@@ -28,6 +28,7 @@ type etsPass struct {
 	// As they were before each observation.
 	q, b, s, d []float64
 	ring       []float64 // the seasonal states, and then their adjoints
+	floor      float64   // what must be positive must be above this
 	sse        float64   // sum of squared errors, relative ones where the error is etsMul
 	endL, endB float64
 }
@@ -117,7 +118,7 @@ func (p *etsPass) forwardMultiplicative(par *etsParams) bool {
 	alpha, beta, gamma, phi := par.alpha, par.beta, par.gamma, par.phi
 	for t, y := range p.y {
 		q, s := l+phi*b, p.ring[i]
-		if !(q > 1e-10 && s > 1e-10) {
+		if !(q > p.floor && s > p.floor) {
 			return false
 		}
 		d := y - q*s
@@ -162,7 +163,7 @@ func (p *etsPass) errors() (logs float64, ok bool) {
 	product := 1.0
 	for t, d := range p.d {
 		f := p.forecast(t)
-		if !(f > 1e-10) {
+		if !(f > p.floor) {
 			return 0, false
 		}
 		if y := p.y[t]; y == y {

@@ -37,6 +37,7 @@ func etsOdd() map[string][]float64 {
 		"step":         func(i int) float64 { return []float64{10, 1000}[b2i(i > 30)] + rng.Float64() },
 	}
 	for name, f := range kinds {
+		*rng = *capcli.Seed(3).Stream(name)
 		y := make([]float64, 60)
 		for i := range y {
 			y[i] = f(i)
