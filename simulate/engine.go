@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"capcli"
@@ -44,7 +45,7 @@ type Observer interface {
 	Observe(e Event, c *Cluster)
 }
 
-// horizon bounds a run: fifty years.
+// horizon bounds a run without a period: fifty years from the last arrival.
 const horizon = capcli.Seconds(50 * 366 * 86400)
 
 // engine is a run in progress.
@@ -76,8 +77,9 @@ type engine struct {
 	more       bool
 	pull       func() (capcli.Job, error, bool)
 	read       int64
-	stopped    bool // at Until, or at the horizon
-	endless    bool // at the horizon
+	countable  capcli.Seconds // as long may a run be: its GPU time fits the accounts
+	stopped    bool           // at Until, or at the horizon
+	endless    bool           // at the horizon
 }
 
 // Run plays the jobs against the pools and gives what became of both. It reads
@@ -117,11 +119,17 @@ func newEngine(cfg Config) (*engine, error) {
 		t := cfg.Tenants[i]
 		e.addTenant(&t)
 	}
+	milli := int64(1)
 	for i := range cfg.Pools {
-		if p := cfg.Pools[i].Partition; p != "" {
-			e.partitions[p] = true
+		p := &cfg.Pools[i]
+		if p.Partition != "" {
+			e.partitions[p.Partition] = true
+		}
+		if p.Terms.Committed() {
+			milli += 1000 * int64(p.Capacity())
 		}
 	}
+	e.countable = capcli.Seconds(math.MaxInt64 / milli)
 	if o, learns := cfg.Placement.(Observer); learns {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
 	}
@@ -149,6 +157,9 @@ func (e *engine) first() error {
 		if e.nextAt < 0 {
 			return fmt.Errorf("job %s is submitted at %s, before the period begins at %s", j.ID, j.Submit, start)
 		}
+		if err := e.reach(); err != nil {
+			return err
+		}
 	}
 	e.bringUp()
 	return nil
@@ -161,8 +172,9 @@ func (e *engine) loop(ctx context.Context) error {
 			return ctx.Err()
 		}
 		at, ok := e.upcoming()
-		if !ok || at > horizon || (e.cfg.Until > 0 && at >= e.cfg.Until) {
-			return e.last(at)
+		if !ok || at > e.horizon() || (e.cfg.Until > 0 && at >= e.cfg.Until) {
+			e.last(at)
+			return nil
 		}
 		e.c.now = at
 		if err := e.instant(at); err != nil {
@@ -173,10 +185,12 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// last ends the run: jobs that end just when the period does have finished. A
-// run without a period ends at the horizon too, where jobs then wait or run that
-// may never end; jobs that have yet to come then are a fault of the log.
-func (e *engine) last(at capcli.Seconds) error {
+// horizon is when a run ends that has no period, if jobs have not ended then:
+// they never may.
+func (e *engine) horizon() capcli.Seconds { return min(e.nextAt+horizon, e.countable) }
+
+// last ends the run: jobs that end just when the period does have finished.
+func (e *engine) last(at capcli.Seconds) {
 	if e.cfg.Until > 0 && at == e.cfg.Until {
 		e.c.now = at
 		for p := e.agenda.next(); p != nil && p.at == at && p.kind() == Finish; p = e.agenda.next() {
@@ -184,17 +198,20 @@ func (e *engine) last(at capcli.Seconds) error {
 		}
 	}
 	e.stopped = e.more || e.slab.live > 0
-	if e.cfg.Until > 0 || at <= horizon {
-		return nil
-	}
-	e.endless = true
-	if !e.more {
+	e.endless = e.stopped && e.cfg.Until == 0 && at > e.horizon()
+}
+
+// reach refuses an arrival so late that the GPU time until then cannot be
+// counted.
+func (e *engine) reach() error {
+	if e.cfg.Until > 0 || e.nextAt <= e.countable {
 		return nil
 	}
 	return &capcli.InputError{
 		Field: "submit",
-		Text:  fmt.Sprintf("job %s was submitted at %s, over fifty years after the first, at %s", e.next.ID, e.next.Submit, e.ledger.rec.Start),
-		Hint:  "a run spans fifty years at most: is one of the times wrong? give the scenario a period to leave out what is not in it",
+		Text: fmt.Sprintf("job %s was submitted at %s and the first at %s: the committed GPUs offer more GPU time in between than can be counted",
+			e.next.ID, e.next.Submit, e.ledger.rec.Start),
+		Hint: "is one of the times wrong? give the scenario a period to leave out what is not in it",
 	}
 }
 
@@ -247,7 +264,7 @@ func (e *engine) advance() error {
 		return &OrderError{ID: j.ID, Submit: j.Submit, After: e.next.Submit}
 	}
 	e.next, e.nextAt = j, at
-	return nil
+	return e.reach()
 }
 
 // OrderError says that jobs do not come in order of submission.

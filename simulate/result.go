@@ -12,7 +12,7 @@ import (
 type Result struct {
 	Ended           capcli.Seconds // the last instant accounted for
 	Stopped         bool           // the period ended before the jobs did
-	Endless         bool           // no period, and jobs had not ended after fifty years
+	Endless         bool           // no period, and jobs had not ended fifty years after the last came
 	Jobs            Counts
 	Wait            Stats   // first start - submit, of the jobs that started
 	MeanJCT         float64 // seconds, of the jobs that finished

@@ -67,7 +67,7 @@ func (s *splitMix) Uint64() uint64 {
 }
 
 // beyond is an instant past any run's end that still can be added to.
-const beyond = 4 * horizon
+const beyond = 6 * horizon
 
 // draw is an exponential time of node n.
 func (h *hazard) draw(n int, mean float64) capcli.Seconds {

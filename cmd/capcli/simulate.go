@@ -187,7 +187,7 @@ func (r *outcome) missing(p *plan) *partialError {
 		}
 	case r.result.Endless:
 		return &partialError{
-			text: fmt.Sprintf("after fifty years %s jobs still waited on %s and %s ran; the run was ended there", grouped(j.Waiting), p.label(), grouped(j.Running)),
+			text: fmt.Sprintf("fifty years after the last job came %s still waited on %s and %s ran; the run was ended there", grouped(j.Waiting), p.label(), grouped(j.Running)),
 			hint: "their work may be lost as often as it is done: look at failures, hazard and preemption",
 		}
 	case j.Waiting > 0 && !r.result.Stopped:

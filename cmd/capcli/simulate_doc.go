@@ -281,10 +281,13 @@ func (r *outcome) warnings() []string {
 	if r.outside > 0 {
 		out = append(out, fmt.Sprintf("%s: %s jobs outside the period are left out", name, grouped(r.outside)))
 	}
+	if span := res.Ended.Hours() / (365.25 * 24); span > 50 && !res.Endless {
+		out = append(out, fmt.Sprintf("%s: the run spans %.0f years: is one of the log's times wrong?", name, span))
+	}
 	if res.Stopped && res.Jobs.Waiting+res.Jobs.Running > 0 {
 		when := "at the end of the period"
 		if res.Endless {
-			when = "after fifty years, where the run was ended,"
+			when = "fifty years after the last job came, where the run was ended,"
 		}
 		out = append(out, fmt.Sprintf("%s: %s %s jobs waited and %s ran", name, when, grouped(res.Jobs.Waiting), grouped(res.Jobs.Running)))
 	}
