@@ -25,7 +25,7 @@ type arimaLikelihood struct {
 	gamma  []float64
 
 	work, phi, theta []float64
-	lags             []int
+	terms            []armaTerm // of phi, then of theta, that are not zero
 
 	// Of the last value computed:
 	beta       []float64 // scaled, on top of first
@@ -140,6 +140,22 @@ func (l *arimaLikelihood) sums(rows [][]float64, from, to int) {
 	}
 }
 
+// squares is the sum of squares, in four strands.
+func squares(x []float64) float64 {
+	var a, b, c, d float64
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		a += x[i] * x[i]
+		b += x[i+1] * x[i+1]
+		c += x[i+2] * x[i+2]
+		d += x[i+3] * x[i+3]
+	}
+	for ; i < len(x); i++ {
+		a += x[i] * x[i]
+	}
+	return a + b + c + d
+}
+
 // solve finds beta and the sum of squares that it leaves.
 func (l *arimaLikelihood) solve() bool {
 	k := len(l.beta)
@@ -232,7 +248,11 @@ func (l *arimaLikelihood) exactAt(par []float64) float64 {
 		l.filter.run(l.leaning(), l.out, nil)
 		l.logs, l.counted = l.filter.logs, n
 	}
-	l.sums(l.out, 0, n)
+	if len(l.beta) == 0 && !l.gaps {
+		l.syy = squares(l.out[0][:n])
+	} else {
+		l.sums(l.out, 0, n)
+	}
 	return l.value()
 }
 
@@ -247,61 +267,4 @@ func (l *arimaLikelihood) value() float64 {
 		return math.Inf(1)
 	}
 	return v
-}
-
-// conditional is half the log of the mean of squared residuals, given the first
-// values and residuals of zero before them.
-func (l *arimaLikelihood) conditional(par []float64) float64 {
-	l.form.expand(par, l.phi, l.theta)
-	l.residuals()
-	from := min(len(l.phi), len(l.series[0]))
-	l.sums(l.out, from, len(l.series[0]))
-	l.logs = 0
-	return l.value()
-}
-
-// residuals sets out to the conditional residuals for phi and theta. One that
-// needs a value that is missing is not counted, and is zero to those after it.
-func (l *arimaLikelihood) residuals() {
-	l.lags = l.lags[:0]
-	for j, v := range l.phi {
-		if v != 0 {
-			l.lags = append(l.lags, j)
-		}
-	}
-	ar := len(l.lags)
-	for j, v := range l.theta {
-		if v != 0 {
-			l.lags = append(l.lags, j)
-		}
-	}
-	from := len(l.phi)
-	l.counted = 0
-	for s, w := range l.series {
-		e := l.out[s]
-		for t := range min(from, len(w)) {
-			e[t] = 0
-		}
-		for t := from; t < len(w); t++ {
-			v := w[t]
-			for _, j := range l.lags[:ar] {
-				v -= l.phi[j] * w[t-1-j]
-			}
-			for _, j := range l.lags[ar:] {
-				if t-1-j < from {
-					break
-				}
-				if past := e[t-1-j]; past == past {
-					v -= l.theta[j] * past
-				}
-			}
-			e[t] = v
-			if s == 0 && v == v {
-				l.counted++
-			}
-			if s > 0 && l.gaps && math.IsNaN(l.out[0][t]) {
-				e[t] = 0
-			}
-		}
-	}
 }

@@ -54,7 +54,6 @@ func (l *arimaLikelihood) lean() {
 		l.pull = append(l.pull, u)
 		l.pulled = append(l.pulled, make([]float64, len(y)-n))
 	}
-	l.gamma = make([]float64, len(l.whole[0])+1)
 }
 
 // opening is the share of the sum of squares that the first values have under
@@ -87,26 +86,50 @@ func (l *arimaLikelihood) leaning() [][]float64 {
 	if l.pull == nil {
 		return l.series
 	}
-	known := l.filter.covs.gamma
-	top := copy(l.gamma, known)
-	for k := top; k < len(l.gamma); k++ {
-		v := 0.0
-		for _, j := range l.filter.sparse {
-			v += l.filter.phi[j] * l.gamma[k-1-j]
-		}
-		l.gamma[k] = v
-	}
+	// The pull of start value i on value t is gamma(t + n - i), which follows the
+	// autoregression as soon as all lags are past the moving average.
+	f := &l.filter
+	direct := max(len(f.phi), len(l.phi)+len(l.theta))
+	l.reachGamma(direct + len(l.pull[0]) + 1)
 	n := len(l.pull[0])
 	for s, w := range l.series {
 		out, pull := l.pulled[s], l.pull[s]
-		for t, v := range w {
-			// Value t of the differenced series is n - i steps after start value i.
+		for t := range min(direct, len(w)) {
 			near := l.gamma[t+1 : t+1+n]
+			v := 0.0
 			for i, g := range pull {
-				v -= near[n-1-i] * g
+				v += near[n-1-i] * g
 			}
 			out[t] = v
 		}
+		l.terms = l.terms[:0]
+		for j, v := range l.phi {
+			if v != 0 {
+				l.terms = append(l.terms, armaTerm{j + 1, v})
+			}
+		}
+		for t := direct; t < len(w); t++ {
+			v := 0.0
+			for _, c := range l.terms {
+				v += c.coef * out[t-c.lag]
+			}
+			out[t] = v
+		}
+		for t, v := range w {
+			out[t] = v - out[t]
+		}
 	}
 	return l.pulled
+}
+
+// reachGamma sets the first n autocovariances.
+func (l *arimaLikelihood) reachGamma(n int) {
+	l.gamma = grown(l.gamma, n)
+	for k := copy(l.gamma, l.filter.covs.gamma); k < n; k++ {
+		v := 0.0
+		for j, c := range l.phi {
+			v += c * l.gamma[k-1-j]
+		}
+		l.gamma[k] = v
+	}
 }

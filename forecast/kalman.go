@@ -71,13 +71,17 @@ func (k *kalman) start(phi, theta []float64, r, n, series int) bool {
 // to it, a matrix of r rows.
 func (k *kalman) run(series, out [][]float64, keep []float64) {
 	n := len(series[0])
-	t := 0
+	t, product := 0, 1.0
 	for ; t < n; t++ {
 		if t&7 == 7 && k.resting(t) {
 			break
 		}
 		root := 1 / math.Sqrt(k.variance)
-		k.logs += math.Log(k.variance)
+		product *= k.variance
+		if product > 1e150 || product < 1e-150 {
+			k.logs += math.Log(product)
+			product = 1
+		}
 		for s, y := range series {
 			out[s][t] = k.dense(k.states[s], y[t], t) * root
 		}
@@ -86,7 +90,7 @@ func (k *kalman) run(series, out [][]float64, keep []float64) {
 		}
 		k.update(t)
 	}
-	k.logs += float64(n-t) * math.Log(k.variance)
+	k.logs += math.Log(product) + float64(n-t)*math.Log(k.variance)
 	if math.Abs(k.variance-1) > 1e-9 {
 		root := 1 / math.Sqrt(k.variance)
 		for ; t < n; t++ {
@@ -129,11 +133,13 @@ func (k *kalman) rest(state, y, out []float64, t int) {
 
 // resting says whether the gains will no longer change.
 func (k *kalman) resting(t int) bool {
-	top := 0.0
+	limit := 1e-13 * k.variance / math.Abs(k.rank)
 	for _, v := range k.slim[t : t+len(k.gain)] {
-		top = math.Max(top, math.Abs(v))
+		if v*v >= limit {
+			return false
+		}
 	}
-	return top*top*math.Abs(k.rank) < 1e-13*k.variance
+	return true
 }
 
 // update moves the gains from time t to t+1.

@@ -83,7 +83,7 @@ func nsdiffs(y []float64, period int) int {
 	if period < 2 || len(y) <= 2*period || flat(observed(y)) {
 		return 0
 	}
-	d, err := MSTL(bridged(y), []int{period})
+	d, err := MSTL(spanned(y), []int{period})
 	if err != nil || len(d.Seasons) == 0 || !(d.SeasonalStrength(0) > 0.64) {
 		return 0
 	}
@@ -101,8 +101,8 @@ func observed(y []float64) []float64 {
 	return out
 }
 
-// bridged is y with missing values on the line between their neighbours.
-func bridged(y []float64) []float64 {
+// spanned is y with missing values on the line between their neighbours.
+func spanned(y []float64) []float64 {
 	out := append([]float64(nil), y...)
 	last := -1
 	for t, v := range y {

@@ -1,0 +1,99 @@
+package forecast
+
+import "math"
+
+// armaTerm is a coefficient and its lag.
+type armaTerm struct {
+	lag  int
+	coef float64
+}
+
+// conditional is half the log of the mean of squared residuals, given the first
+// values and residuals of zero before them.
+func (l *arimaLikelihood) conditional(par []float64) float64 {
+	l.form.expand(par, l.phi, l.theta)
+	l.residuals()
+	from := min(len(l.phi), len(l.series[0]))
+	l.sums(l.out, from, len(l.series[0]))
+	l.logs = 0
+	return l.value()
+}
+
+// residuals sets out to the conditional residuals for phi and theta.
+func (l *arimaLikelihood) residuals() {
+	l.terms = l.terms[:0]
+	for j, v := range l.phi {
+		if v != 0 {
+			l.terms = append(l.terms, armaTerm{j + 1, v})
+		}
+	}
+	ar := len(l.terms)
+	for j, v := range l.theta {
+		if v != 0 {
+			l.terms = append(l.terms, armaTerm{j + 1, v})
+		}
+	}
+	phi, theta := l.terms[:ar], l.terms[ar:]
+	from := min(len(l.phi), len(l.series[0]))
+	l.counted = len(l.series[0]) - from
+	for s, w := range l.series {
+		e := l.out[s][:len(w)]
+		clear(e[:from])
+		if l.gaps {
+			l.gappy(w, e, phi, theta, s == 0)
+			continue
+		}
+		steady := min(len(w), from+len(l.theta))
+		for t := from; t < steady; t++ {
+			v := w[t]
+			for _, c := range phi {
+				v -= c.coef * w[t-c.lag]
+			}
+			for _, c := range theta {
+				if t-c.lag < from {
+					break
+				}
+				v -= c.coef * e[t-c.lag]
+			}
+			e[t] = v
+		}
+		for t := steady; t < len(w); t++ {
+			v := w[t]
+			for _, c := range phi {
+				v -= c.coef * w[t-c.lag]
+			}
+			for _, c := range theta {
+				v -= c.coef * e[t-c.lag]
+			}
+			e[t] = v
+		}
+	}
+}
+
+// gappy is for series with missing values. A residual that needs a value that
+// is missing is not counted, and is zero to those after it.
+func (l *arimaLikelihood) gappy(w, e []float64, phi, theta []armaTerm, main bool) {
+	from := min(len(l.phi), len(w))
+	for t := from; t < len(w); t++ {
+		if !main && math.IsNaN(l.out[0][t]) {
+			e[t] = 0
+			continue
+		}
+		v := w[t]
+		for _, c := range phi {
+			v -= c.coef * w[t-c.lag]
+		}
+		for _, c := range theta {
+			if t-c.lag < from {
+				break
+			}
+			if past := e[t-c.lag]; past == past {
+				v -= c.coef * past
+			}
+		}
+		e[t] = v
+		if main && v != v {
+			l.counted--
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestBoxCoxLambdaAsR(t *testing.T) {
+	for _, name := range arimaGoldSeries {
+		var want struct {
+			Lambda struct{ Guerrero, Loglik float64 } `json:"boxcox_lambda"`
+		}
+		goldFile(t, name+"-tests", &want)
+		y, period := textbook(t, name), frequency[name]
+		if got := guerrero(y, period, -1, 2); math.Abs(got-want.Lambda.Guerrero) > 1e-4 {
+			t.Errorf("%s: lambda by Guerrero %.6f, R %.6f", name, got, want.Lambda.Guerrero)
+		}
+		got, err := boxCoxByLikelihood(y, period)
+		if err != nil || math.Abs(got-want.Lambda.Loglik) > 1e-9 {
+			t.Errorf("%s: lambda by likelihood %.6f (%v), R %.6f", name, got, err, want.Lambda.Loglik)
+		}
+	}
+}
+
+func TestBoxCoxGoesBack(t *testing.T) {
+	y := []float64{1e-3, 0.5, 1, 2, 1e4}
+	for _, lambda := range []float64{-1, -0.3, 0, 0.5, 1, 2} {
+		x, err := boxCox(y, lambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x {
+			if got := unBoxCox(v, lambda); apart(got, y[i]) > 1e-9 {
+				t.Errorf("lambda %g: %g came back as %g", lambda, y[i], got)
+			}
+		}
+	}
+	if _, err := boxCox([]float64{0}, 0); !errors.Is(err, ErrUnfit) {
+		t.Errorf("log of zero: %v", err)
+	}
+	if got := unBoxCox(10, -0.5); !math.IsInf(got, 1) {
+		t.Errorf("beyond the transformation's reach: %g", got)
+	}
+}

@@ -1,0 +1,71 @@
+package forecast
+
+import (
+	"math"
+	"testing"
+)
+
+func TestUnitRootsAsR(t *testing.T) {
+	for _, name := range arimaGoldSeries {
+		var want struct {
+			Ndiffs struct {
+				Kpss  int
+				Trend int `json:"kpss_trend"`
+			}
+			Level struct {
+				Lags int
+				Stat float64
+			} `json:"kpss_mu"`
+			Trend   struct{ Stat float64 } `json:"kpss_tau"`
+			Nsdiffs struct{ Seas int }
+		}
+		goldFile(t, name+"-tests", &want)
+		y, period := textbook(t, name), frequency[name]
+		x := unbroken(y) // what the golden statistics are of
+		if got := kpssLags(len(x)); got != want.Level.Lags {
+			t.Errorf("%s: %d lags, R %d", name, got, want.Level.Lags)
+		}
+		if got := kpss(x, false, want.Level.Lags); apart(got, want.Level.Stat) > 1e-9 {
+			t.Errorf("%s: kpss %.12g, R %.12g", name, got, want.Level.Stat)
+		}
+		if got := kpss(x, true, want.Level.Lags); apart(got, want.Trend.Stat) > 1e-9 {
+			t.Errorf("%s: kpss with trend %.12g, R %.12g", name, got, want.Trend.Stat)
+		}
+		if got := ndiffs(y, false); got != want.Ndiffs.Kpss {
+			t.Errorf("%s: ndiffs %d, R %d", name, got, want.Ndiffs.Kpss)
+		}
+		if got := ndiffs(y, true); got != want.Ndiffs.Trend {
+			t.Errorf("%s: ndiffs with trend %d, R %d", name, got, want.Ndiffs.Trend)
+		}
+		if period > 1 {
+			if got := nsdiffs(y, period); got != want.Nsdiffs.Seas {
+				t.Errorf("%s: nsdiffs %d, R %d", name, got, want.Nsdiffs.Seas)
+			}
+		}
+	}
+}
+
+// unbroken is the longest stretch without missing values.
+func unbroken(y []float64) []float64 {
+	var best []float64
+	from := 0
+	for t := 0; t <= len(y); t++ {
+		if t < len(y) && !math.IsNaN(y[t]) {
+			continue
+		}
+		if t-from > len(best) {
+			best = y[from:t]
+		}
+		from = t + 1
+	}
+	return best
+}
+
+func TestSpannedIsALine(t *testing.T) {
+	gap := math.NaN()
+	got := spanned([]float64{gap, 2, gap, gap, 8, gap})
+	want := []float64{2, 2, 4, 6, 8, 8}
+	if worstApart(got, want) > 1e-12 {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
