@@ -60,7 +60,7 @@ func (o *etsBFGS) minimise(f etsObjective, x, scale []float64, most int, tol flo
 			continue
 		}
 		f.gradient(o.newX, o.newG)
-		o.update(x, first)
+		o.update(first)
 		gain := v - next
 		copy(x, o.newX)
 		o.g, o.newG = o.newG, o.g
@@ -133,7 +133,7 @@ func (o *etsBFGS) search(f etsObjective, x []float64, v, slope float64) (float64
 
 // update is the BFGS update of the inverse Hessian; it is left out where the
 // curvature along the step is not positive.
-func (o *etsBFGS) update(x []float64, first bool) {
+func (o *etsBFGS) update(first bool) {
 	var sy, yy, sHs float64
 	for i := range o.n {
 		dy := o.newG[i] - o.g[i]
