@@ -88,17 +88,33 @@ func flagHelp(cmd *cobra.Command, brief bool) string {
 	})
 	text := "\nflags:\n" + full.FlagUsagesWrapped(helpWidth) + "\n"
 	for _, by := range order {
-		text += fmt.Sprintf("also:%s (%s --help)\n", named[by], by)
+		text += alsoLines(fmt.Sprintf("also:%s (%s --help)", named[by], by))
 	}
 	return text
 }
 
+// alsoLines breaks a long line that names flags.
+func alsoLines(text string) string {
+	out := ""
+	for len(text) > helpWidth {
+		cut := strings.LastIndexByte(text[:helpWidth], ' ')
+		if cut < 1 {
+			break
+		}
+		out, text = out+text[:cut]+"\n", "     "+text[cut:]
+	}
+	return out + text + "\n"
+}
+
 func usageLine(cmd *cobra.Command) string {
 	line := cmd.CommandPath()
-	if cmd.HasAvailableSubCommands() {
+	_, args, own := strings.Cut(cmd.Use, " ")
+	switch {
+	case cmd.HasAvailableSubCommands() && own: // it does something itself
+		return line + " " + args + " [flags]\n       " + line + " COMMAND"
+	case cmd.HasAvailableSubCommands():
 		return line + " COMMAND"
-	}
-	if _, args, ok := strings.Cut(cmd.Use, " "); ok {
+	case own:
 		line += " " + args
 	}
 	return line + " [flags]"

@@ -3,11 +3,15 @@ package series
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"slices"
 	"strings"
 )
+
+// ErrNoSeries says that an answer of Prometheus holds no series.
+var ErrNoSeries = errors.New("no series")
 
 // isProm tells whether head begins an answer of the Prometheus HTTP API.
 func isProm(head []byte) bool {
@@ -94,7 +98,9 @@ func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 		}
 	}
 	if len(t.Series) == 0 {
-		return nil, t.fault(0, "", "the query gave no series: the metric is unknown, or has no sample in this time", "check the name and the time range; DCGM 4.6 renamed its fields (DCGM_FI_DEV_GPU_UTIL_RATIO)")
+		e := t.fault(0, "", "the query gave no series: the metric is unknown, or has no sample in this time", "check the name and the time range; DCGM 4.6 renamed its fields (DCGM_FI_DEV_GPU_UTIL_RATIO)")
+		e.Err = ErrNoSeries
+		return nil, e
 	}
 	if blank > 0 {
 		t.Notes = append(t.Notes, group(blank)+" "+plural(blank, "value")+" that DCGM marks as blank: taken as missing")

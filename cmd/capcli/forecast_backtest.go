@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/forecast"
+)
+
+func newForecastBacktest(e *env) *cobra.Command {
+	o := forecastOptions{capacity: math.Inf(1)}
+	cmd := &cobra.Command{
+		Use:   "backtest HISTORY…",
+		Short: "Try models on the past: forecast from past starts, never seeing what came after",
+		Long: "backtest forecasts from several past starts, each from the values before it alone, and measures the models against\n" +
+			"what came: error (mean absolute error over that of repeating the last season), MASE, sMAPE, OWA, CRPS, and how much\n" +
+			"of what came the ranges held.",
+		Example: "  capcli forecast backtest demand.csv --model ets,theta,snaive --horizon 48 --origins 10\n" +
+			"  capcli forecast backtest jobs.parquet --by pool --step 1d -o csv",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runBacktest(cmd.Context(), e, &o, args) },
+	}
+	o.addFlags(cmd)
+	cmd.Flags().StringSliceVar(&o.models, "model", nil, "`NAMES` of the models, a,b,c (default: "+defaultModel+", snaive and naive)")
+	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
+	explainedBy(cmd, "capcli forecast", "prom", "query", "from", "to", "prom-token-file", "measure", "peak")
+	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
+	return cmd
+}
+
+// trials are what each model did on one series; nil where it could not be tried.
+type trials struct {
+	h    *history
+	list []*trial
+	left error
+}
+
+func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string) error {
+	if len(args) == 0 && o.history.prom.address == "" {
+		return &usageError{text: "forecast backtest wants HISTORY: HISTORY is missing", hint: "capcli forecast backtest --help"}
+	}
+	if len(o.models) == 0 {
+		o.models = []string{defaultModel, "snaive", "naive"}
+	}
+	if o.origins == 0 {
+		o.origins = moreOrigins
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	hs, err := o.history.load(ctx, e, args)
+	if err != nil {
+		return err
+	}
+	p := newProgress(e, "series")
+	all, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*trials, error) { return o.tryAll(ctx, hs, h) })
+	p.end(int64(len(hs.list)))
+	if err != nil {
+		return err
+	}
+	var kept []*trials
+	for _, t := range all {
+		if t.left == nil {
+			kept = append(kept, t)
+			continue
+		}
+		hs.left = append(hs.left, fmt.Sprintf("%s: %v", t.h.Name, t.left))
+	}
+	if len(kept) == 0 {
+		return &capcli.InputError{File: strings.Join(hs.input, ", "), Text: "no series can be tried: " + hs.left[0], Hint: "give a longer history, or a shorter --horizon"}
+	}
+	r := &backtestResult{o: o, hs: hs, list: kept}
+	o.output.out = o.out
+	if err := emit(e, o.output, r.doc()); err != nil {
+		return err
+	}
+	return hs.missing()
+}
+
+func (o *forecastOptions) tryAll(ctx context.Context, hs *histories, h *history) (*trials, error) {
+	out := &trials{h: h}
+	steps, err := o.ahead(h)
+	if err != nil {
+		return nil, err
+	}
+	opts, _ := o.options(hs, h.known())
+	if out.left = tooLittle(h); out.left != nil {
+		return out, nil
+	}
+	most := testable(h, opts)
+	if o.horizon != "" && steps > most {
+		out.left = fmt.Errorf("the series is too short: %d values, of which at most %d can be kept back, and the horizon is %d", len(h.Values), most, steps)
+		return out, nil
+	}
+	any := false
+	for _, name := range o.models {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		t := o.try(h, opts, name, min(steps, most), o.origins)
+		any = any || t != nil
+		out.list = append(out.list, t)
+	}
+	if !any {
+		out.left = fmt.Errorf("the series is too short for every model: %d values", len(h.Values))
+	}
+	return out, nil
+}
+
+// backtestResult is what a call of backtest found.
+type backtestResult struct {
+	o    *forecastOptions
+	hs   *histories
+	list []*trials
+}
+
+// backtestJSON is the JSON of backtest.
+type backtestJSON struct {
+	Schema   string           `json:"schema"`
+	Input    []string         `json:"input"`
+	Step     string           `json:"step"`
+	Levels   []float64        `json:"levels"`
+	Models   []modelMeanJSON  `json:"models"`
+	Series   []backtestedJSON `json:"series"`
+	Left     []string         `json:"not_tried"`
+	Warnings []string         `json:"warnings"`
+}
+
+type modelMeanJSON struct {
+	Model    string         `json:"model"`
+	Series   int            `json:"series"`
+	Error    figure         `json:"error_over_seasonal_naive"`
+	OWA      figure         `json:"owa"`
+	MASE     figure         `json:"mase"`
+	SMAPE    figure         `json:"smape"`
+	CRPS     figure         `json:"crps"`
+	Coverage []coverageJSON `json:"coverage"`
+}
+
+type backtestedJSON struct {
+	ID     string       `json:"unique_id"`
+	Trials []*trialJSON `json:"trials"`
+}
+
+// means are a model's measures as means over the series.
+func (r *backtestResult) means(k int) modelMeanJSON {
+	out := modelMeanJSON{Model: r.o.models[k]}
+	over := func(f func(t *trial) float64) figure {
+		sum, n := 0.0, 0
+		for _, s := range r.list {
+			if s.list[k] == nil {
+				continue
+			}
+			if v := f(s.list[k]); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				sum, n = sum+v, n+1
+			}
+		}
+		return figure(sum / float64(n))
+	}
+	for _, s := range r.list {
+		if s.list[k] != nil {
+			out.Series++
+		}
+	}
+	out.Error = over(func(t *trial) float64 { return t.error })
+	out.OWA = over(func(t *trial) float64 { return t.owa })
+	out.MASE = over(func(t *trial) float64 { return t.MASE })
+	out.SMAPE = over(func(t *trial) float64 { return t.SMAPE })
+	out.CRPS = over(func(t *trial) float64 { return t.CRPS })
+	for i, level := range r.o.level {
+		out.Coverage = append(out.Coverage, coverageJSON{
+			level, over(func(t *trial) float64 { return t.coverage[i] }), over(func(t *trial) float64 { return t.MSIS[i] }),
+		})
+	}
+	return out
+}
+
+func (r *backtestResult) doc() report.Doc {
+	data := &backtestJSON{
+		Schema: "capcli/forecast_backtest/v1", Input: r.hs.input, Step: r.hs.stepJSON(), Levels: r.o.level,
+		Series: []backtestedJSON{}, Left: list(r.hs.left), Warnings: list(r.hs.notes),
+	}
+	columns := []report.Column{{Name: "model"}, {Name: "error"}, {Name: "owa", Head: "OWA"}, {Name: "mase", Head: "MASE"}, {Name: "smape", Head: "sMAPE %"}, {Name: "crps", Head: "CRPS", Priority: 1}}
+	for _, level := range r.o.level {
+		columns = append(columns, report.Column{Name: "held-" + levelText(level), Head: levelText(level) + "% range held"},
+			report.Column{Name: "msis-" + levelText(level), Head: "MSIS " + levelText(level), Priority: 2})
+	}
+	models := report.Table{Name: "models", Columns: append(slices.Clone(columns), report.Column{Name: "series", Priority: 1})}
+	each := report.Table{Name: "series", Aside: true, Columns: append([]report.Column{{Name: "unique_id", Head: "series"}}, columns...)}
+	best, origins, steps := "", 0, 0
+	least := math.Inf(1)
+	for k, name := range r.o.models {
+		m := r.means(k)
+		data.Models = append(data.Models, m)
+		row := []any{name, knownRatio(float64(m.Error)), knownRatio(float64(m.OWA)), knownRatio(float64(m.MASE)), figureCell(m.SMAPE), figureCell(m.CRPS)}
+		for _, c := range m.Coverage {
+			row = append(row, knownPercent(float64(c.Held)), figureCell(c.MSIS))
+		}
+		models.Rows = append(models.Rows, append(row, m.Series))
+		if v := float64(m.MASE); v < least {
+			best, least = name, v
+		}
+	}
+	for _, s := range r.list {
+		one := backtestedJSON{ID: s.h.Name, Trials: []*trialJSON{}}
+		for k, t := range s.list {
+			row := []any{s.h.Name, r.o.models[k], nil, nil, nil, nil, nil}
+			if t == nil {
+				row = append(row, make([]any, 2*len(r.o.level))...)
+				each.Rows = append(each.Rows, row)
+				continue
+			}
+			origins, steps = max(origins, t.origins), max(steps, t.steps)
+			one.Trials = append(one.Trials, t.json(r.o.level))
+			row = []any{s.h.Name, t.model, knownRatio(t.error), knownRatio(t.owa), knownRatio(t.MASE), figureCell(figure(t.SMAPE)), figureCell(figure(t.CRPS))}
+			for i := range r.o.level {
+				row = append(row, knownPercent(t.coverage[i]), figureCell(figure(t.MSIS[i])))
+			}
+			each.Rows = append(each.Rows, row)
+		}
+		data.Series = append(data.Series, one)
+	}
+	d := report.Doc{Data: data, Tables: []report.Table{models, each}, Notes: r.hs.notes}
+	d.Lead = fmt.Sprintf("%d series, from up to %d past %s, %s ahead", len(r.list), origins, plural(int64(origins), "start"), r.hs.count(steps))
+	if best != "" {
+		d.Lead += fmt.Sprintf(": %s has the lowest MASE, %.2f", best, least)
+	}
+	d.Lead += "."
+	for _, l := range few(r.hs.left, 5) {
+		d.Notes = append(d.Notes, "not tried: "+l)
+	}
+	return d
+}
+
+func figureCell(v figure) any {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		return nil
+	}
+	return float64(v)
+}

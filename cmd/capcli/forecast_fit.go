@@ -1,0 +1,346 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/series"
+)
+
+// forecasted is the forecast of one series.
+type forecasted struct {
+	h        *history
+	left     error // why there is none
+	model    string
+	info     forecast.Info
+	mean     []float64
+	ranges   []forecast.Interval
+	lines    [3][]float64 // conservative, expected, aggressive
+	paths    [][]float64
+	test     *trial
+	season   int
+	warnings []string
+}
+
+// lineNames are the capacity lines; they are these quantiles of what will be wanted.
+var (
+	lineNames     = [3]string{"conservative", "expected", "aggressive"}
+	lineQuantiles = [3]float64{0.5, 0.8, 0.95}
+)
+
+// parallel does one thing for each item on all cores. The results stand in the
+// order of the items, and the first item that fails decides the error, so that
+// neither depends on the number of cores.
+func parallel[T, R any](ctx context.Context, items []T, p *progress, do func(context.Context, T) (R, error)) ([]R, error) {
+	out, errs := make([]R, len(items)), make([]error, len(items))
+	todo, done := make(chan int), make(chan any)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(items)) {
+		wg.Go(func() {
+			for i := range todo {
+				func() {
+					defer func() { done <- recover() }() // a crash must not skip the program's own last words
+					if errs[i] = context.Cause(ctx); errs[i] == nil {
+						out[i], errs[i] = do(ctx, items[i])
+					}
+				}()
+			}
+		})
+	}
+	go func() {
+		for i := range items {
+			todo <- i
+		}
+		close(todo)
+	}()
+	var crash any
+	for n := range items {
+		if v := <-done; v != nil && crash == nil {
+			crash = v
+		}
+		p.at(int64(n+1), int64(len(items)))
+	}
+	wg.Wait()
+	if crash != nil {
+		panic(crash)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// forecast fits a model to h, tries it on the past and asks it about the future.
+func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *history) (*forecasted, error) {
+	out := &forecasted{h: h, warnings: slices.Clone(h.warnings)}
+	steps, err := o.ahead(h)
+	if err != nil {
+		return nil, err
+	}
+	opts, notes := o.options(hs, h.known())
+	out.warnings = append(out.warnings, notes...)
+	out.season = opts.Period()
+	if out.left = tooLittle(h); out.left != nil {
+		return out, nil
+	}
+	name, fit, err := o.fit(h, steps, opts, out)
+	if err != nil {
+		out.left = err
+		return out, nil
+	}
+	out.model, out.info = name, fit.Info()
+	out.warnings = append(out.warnings, out.info.Notes...)
+	if err := out.ask(fit, steps, o.level); err != nil {
+		out.left = err
+		return out, nil
+	}
+	for i := range o.paths {
+		rng := opts.Seed.Child(i).Stream("path/" + h.Name)
+		out.paths = append(out.paths, fit.Path(steps, rng))
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	origins := o.origins
+	if origins == 0 {
+		origins = fewOrigins
+		if name == defaultModel && len(h.Values) > longSeries {
+			origins = autoOrigins
+		}
+	}
+	out.test = o.try(h, opts, name, min(steps, out.testable(opts)), origins)
+	out.warn(steps)
+	return out, nil
+}
+
+func tooLittle(h *history) error {
+	switch n := h.known(); {
+	case n == 0:
+		return errors.New("all values are missing")
+	case n < 2:
+		return errors.New("the series is too short: one value is no history")
+	}
+	return nil
+}
+
+// fit makes the model and fits it. Where nobody chose the model, a series that it
+// cannot take is forecast by repeating its last value, and that is said.
+func (o *forecastOptions) fit(h *history, steps int, opts forecast.Options, out *forecasted) (string, forecast.Fitted, error) {
+	fit, err := o.bounded(h, o.model, steps, opts).Fit(h.Series)
+	if err == nil || o.model != defaultModel {
+		return o.model, fit, err
+	}
+	fallback, failed := o.bounded(h, "naive", steps, opts).Fit(h.Series)
+	if failed != nil {
+		return o.model, nil, err
+	}
+	out.warnings = append(out.warnings, fmt.Sprintf("%s could not be fitted (%v): the last value is repeated instead", o.model, err))
+	return "naive", fallback, nil
+}
+
+// ahead is how many steps to forecast.
+func (o *forecastOptions) ahead(h *history) (int, error) {
+	n := 0
+	var err error
+	switch {
+	case o.until != "":
+		if n, err = h.end(o.until); err != nil {
+			return 0, err
+		}
+	case o.horizon != "":
+		if n, err = o.stepsOf(h); err != nil {
+			return 0, err
+		}
+	default:
+		n = usualHorizon(h.hs.step)
+	}
+	if o.paths*n*len(h.hs.list) > maxCells {
+		return 0, &usageError{text: fmt.Sprintf("%d futures of %d steps and %d series are over %d figures", o.paths, n, len(h.hs.list), maxCells), hint: "take fewer --paths"}
+	}
+	return n, nil
+}
+
+// stepsOf reads --horizon: a number of steps, or a length of time.
+func (o *forecastOptions) stepsOf(h *history) (int, error) {
+	bad := &usageError{text: fmt.Sprintf("--horizon wants 1 to %d steps, or a length of time such as 2w, found %q", maxHorizon, o.horizon)}
+	n, whole := 0, true
+	for _, c := range o.horizon {
+		if whole = whole && c >= '0' && c <= '9'; whole && n <= maxHorizon {
+			n = n*10 + int(c-'0')
+		}
+	}
+	if !whole {
+		length, err := capcli.ParseStep(o.horizon)
+		if err != nil {
+			return 0, bad
+		}
+		if !h.hs.clock {
+			return 0, &usageError{text: fmt.Sprintf("--horizon %s is a length of time, but the stamps are whole numbers", o.horizon), hint: "give a number of steps"}
+		}
+		n = int((length.Length() + h.hs.step.Length()/2) / h.hs.step.Length())
+	}
+	if n < 1 || n > maxHorizon {
+		return 0, bad
+	}
+	return n, nil
+}
+
+// usualHorizon is how far to forecast where nobody says: two days of hours, four
+// weeks of days, half a year of weeks, a year of months.
+func usualHorizon(s capcli.Step) int {
+	switch {
+	case s.Months > 0:
+		return max(1, 12/s.Months)
+	case s.Days >= 7:
+		return 26
+	case s.Days > 0:
+		return 28
+	case s.Seconds > 0 && s.Seconds <= capcli.Hour:
+		return int(min(2*capcli.Day/s.Seconds, 288))
+	}
+	return 12
+}
+
+// ask takes the figures of the forecast.
+func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64) error {
+	const middle = 0.01 // a range so narrow that its ends are the median
+	all := append(slices.Clone(levels), 60, 90, middle)
+	fc, err := fit.Forecast(steps, all...)
+	if err != nil {
+		return err
+	}
+	k := len(levels)
+	f.mean, f.ranges = fc.Mean, fc.Intervals[:k]
+	f.lines[0] = make([]float64, steps)
+	for i := range steps {
+		f.lines[0][i] = (fc.Intervals[k+2].Lo[i] + fc.Intervals[k+2].Hi[i]) / 2
+	}
+	f.lines[1], f.lines[2] = fc.Intervals[k].Hi, fc.Intervals[k+1].Hi
+	for i := range steps { // simulated quantiles may cross by a hair
+		f.lines[1][i] = max(f.lines[1][i], f.lines[0][i])
+		f.lines[2][i] = max(f.lines[2][i], f.lines[1][i])
+	}
+	return nil
+}
+
+// warn says what the reader must know of the forecast.
+func (f *forecasted) warn(steps int) {
+	zeros, known := 0, 0
+	for _, v := range f.h.Values {
+		if v == 0 {
+			zeros++
+		}
+		if !math.IsNaN(v) {
+			known++
+		}
+	}
+	if 2*zeros > known {
+		f.warnings = append(f.warnings, fmt.Sprintf("nothing is wanted in %.0f%% of the steps; plan from the range, not the middle", math.Floor(100*float64(zeros)/float64(known))))
+	}
+	switch {
+	case f.test == nil:
+		f.warnings = append(f.warnings, "too short to be tried on its past: how right the forecast is, and what its ranges hold, is not known")
+	case steps > f.test.steps:
+		f.warnings = append(f.warnings, fmt.Sprintf("%d steps is further than it was tried (%d steps): treat the far end as a guess", steps, f.test.steps))
+	}
+}
+
+// bounded is a model whose forecasts keep to what can be: finite, not under the
+// floor nor over the cap. What it does on the past it does on the future.
+type bounded struct {
+	inner      forecast.Model
+	floor, cap float64
+}
+
+func (o *forecastOptions) bounded(h *history, model string, steps int, opts forecast.Options) bounded {
+	b := bounded{floor: math.Inf(-1), cap: o.capacity}
+	if !o.negative && h.neverNegative() {
+		b.floor = 0
+	}
+	if made, err := modelNamed(model); err == nil { // it was checked before
+		b.inner = made(opts)
+	}
+	if auto, ok := b.inner.(forecast.Auto); ok {
+		auto.Horizon = steps
+		b.inner = auto
+	}
+	return b
+}
+
+// filledNote says what was done with gaps for a model that takes none.
+const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
+
+// Fit fits the inner model. Where that takes no missing values they are filled on
+// a straight line, and Info says so.
+func (b bounded) Fit(y capcli.Series) (forecast.Fitted, error) {
+	for len(y.Values) > 0 && math.IsNaN(y.Values[0]) {
+		y.Values, y.Start = y.Values[1:], y.At(1)
+	}
+	var notes []string
+	fit, err := b.inner.Fit(y)
+	if errors.Is(err, forecast.ErrMissing) && y.Missing() < len(y.Values) {
+		y.Values = slices.Clone(y.Values)
+		series.Interpolate(y.Values)
+		fit, err = b.inner.Fit(y)
+		notes = append(notes, filledNote)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &boundedFit{fit, b, notes}, nil
+}
+
+type boundedFit struct {
+	forecast.Fitted
+	b     bounded
+	notes []string
+}
+
+// Forecast gives the inner forecast within the bounds.
+func (f *boundedFit) Forecast(h int, levels ...float64) (forecast.Forecast, error) {
+	fc, err := f.Fitted.Forecast(h, levels...)
+	if err != nil {
+		return fc, err
+	}
+	all := [][]float64{fc.Mean}
+	for _, iv := range fc.Intervals {
+		all = append(all, iv.Lo, iv.Hi)
+	}
+	for _, list := range all {
+		for i, v := range list {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fc, fmt.Errorf("%s: the forecast of step %d is not finite", f.Fitted.Info().Method, i+1)
+			}
+			list[i] = f.within(v)
+		}
+	}
+	return fc, nil
+}
+
+// Path draws from the inner model, within the bounds.
+func (f *boundedFit) Path(h int, rng *rand.Rand) []float64 {
+	path := f.Fitted.Path(h, rng)
+	for i, v := range path {
+		path[i] = f.within(v)
+	}
+	return path
+}
+
+func (f *boundedFit) within(v float64) float64 { return min(max(v, f.b.floor), f.b.cap) }
+
+// Info adds what was done to the series.
+func (f *boundedFit) Info() forecast.Info {
+	info := f.Fitted.Info()
+	info.Notes = append(slices.Clone(info.Notes), f.notes...)
+	return info
+}

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/profile/series"
+	"capcli/profile/trace"
+)
+
+// historyOptions say where the history is and how to read it.
+type historyOptions struct {
+	read            traceOptions
+	by              []string
+	measure         string
+	peak            bool
+	step            string
+	agg, gaps       string
+	id, time, value string
+	prom            promOptions
+
+	steps capcli.Step
+	zone  *time.Location
+}
+
+func (o *historyOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.by, "by", nil, "of a job log, one series for each `KEY`: pool, gpu_model, tenant, class or total")
+	f.StringVar(&o.measure, "measure", "demand", "of a job log: `WHAT` is usage, queue, arrivals, arrival-hours or")
+	f.BoolVar(&o.peak, "peak", false, "of a job log, the highest level in each step instead of the mean")
+	f.StringVar(&o.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1w, 1mo (default: as in a table; 1h of jobs)")
+	f.StringVar(&o.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
+	f.StringVar(&o.gaps, "gaps", "", "steps without a value: `WHAT` is error, zero, linear, previous or missing (default)")
+	f.StringVar(&o.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
+	f.StringVar(&o.time, "time-col", "", "`NAME` of the column of times (ds)")
+	f.StringVar(&o.value, "value-col", "", "`NAME` of the column of values (y)")
+	o.prom.addFlags(cmd)
+	addFormatFlag(cmd, &o.read)
+	addTraceFlags(cmd, &o.read)
+	explainedBy(cmd, "capcli simulate", "format")
+	complete(cmd, "by", groupKeys)
+	complete(cmd, "gaps", func() []string { return []string{"error", "zero", "linear", "previous", "missing"} })
+	complete(cmd, "agg", func() []string { return []string{"mean", "sum", "max"} })
+	complete(cmd, "measure", func() []string { return []string{"demand", "usage", "queue", "arrivals", "arrival-hours"} })
+}
+
+func oneOf(flag, value string, have ...string) error {
+	names := capcli.Catalog[struct{}]{Kind: flag}
+	for _, h := range have {
+		names.Add(h, "", struct{}{})
+	}
+	_, err := names.Get(value)
+	return err
+}
+
+func (o *historyOptions) check() error {
+	if o.gaps != "" {
+		if err := oneOf("--gaps", o.gaps, "error", "zero", "linear", "previous", "missing"); err != nil {
+			return err
+		}
+	}
+	if o.agg != "" {
+		if err := oneOf("--agg", o.agg, "mean", "sum", "max"); err != nil {
+			return err
+		}
+	}
+	if err := oneOf("--measure", o.measure, "demand", "usage", "queue", "arrivals", "arrival-hours"); err != nil {
+		return err
+	}
+	for _, k := range o.by {
+		if err := oneOf("--by", k, groupKeys()...); err != nil {
+			return err
+		}
+	}
+	var err error
+	if o.step != "" {
+		if o.steps, err = capcli.ParseStep(o.step); err != nil {
+			return &usageError{text: "--step: " + err.Error()}
+		}
+	}
+	o.zone, err = zone(o.read.tz)
+	return err
+}
+
+// history is one series to forecast.
+type history struct {
+	series.Regular
+	hs       *histories
+	warnings []string
+}
+
+// ds is the stamp of value i as the output has it.
+func (h *history) ds(i int) string { return h.hs.text(h.Stamp(i)) }
+
+// histories are all series of a call.
+type histories struct {
+	input   []string
+	list    []*history
+	measure string // "" where the history is a table
+	peak    bool
+	unit    string
+	step    capcli.Step // zero where stamps are numbers
+	text    func(stamp int64) string
+	clock   bool // stamps are times
+	zone    *time.Location
+	notes   []string
+	partial string // what is missing of the input; "" is nothing
+	left    []string
+}
+
+// load reads all histories of a call.
+func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*histories, error) {
+	if o.prom.address != "" {
+		if len(args) > 0 {
+			return nil, &usageError{text: fmt.Sprintf("--prom takes the history from Prometheus, found also %q", args[0])}
+		}
+		return o.fromPrometheus(ctx, e)
+	}
+	if err := o.prom.unused(); err != nil {
+		return nil, err
+	}
+	var all *histories
+	for _, name := range args {
+		hs, err := o.loadFile(ctx, e, name)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = hs
+			continue
+		}
+		if err := all.join(hs); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// join adds the series of another file.
+func (hs *histories) join(more *histories) error {
+	file := more.input[0]
+	if hs.step != more.step || hs.clock != more.clock || hs.measure != more.measure {
+		return &capcli.InputError{File: file, Text: fmt.Sprintf("expected steps of %s as in %s, found %s", hs.stepText(), hs.input[0], more.stepText()), Hint: "give both the same --step"}
+	}
+	have := map[string]bool{}
+	for _, h := range hs.list {
+		have[h.Name] = true
+	}
+	for _, h := range more.list {
+		if have[h.Name] {
+			return &capcli.InputError{File: file, Text: fmt.Sprintf("the series %q is in %s too", h.Name, strings.Join(hs.input, ", ")), Hint: "put the files into one, or give the series names of their own"}
+		}
+		h.hs = hs
+		hs.list = append(hs.list, h)
+	}
+	hs.input = append(hs.input, file)
+	hs.notes = append(hs.notes, more.notes...)
+	hs.left = append(hs.left, more.left...)
+	if hs.partial == "" {
+		hs.partial = more.partial
+	}
+	return nil
+}
+
+func (hs *histories) stepText() string {
+	if !hs.clock {
+		return "whole numbers"
+	}
+	return hs.step.String()
+}
+
+// headBytes is how much of a file tells what it is.
+const headBytes = 64 << 10
+
+func (o *historyOptions) loadFile(ctx context.Context, e *env, name string) (*histories, error) {
+	in, closer, err := openInput(e, name)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	buf := bufio.NewReaderSize(in.R, headBytes)
+	in.R = buf
+	head, _ := buf.Peek(headBytes) // what is wrong with it shows when it is read
+	opts := series.Options{Name: in.Name, ID: o.id, Time: o.time, Value: o.value, Zone: o.zone, DSTLater: o.read.dst == "later"}
+	if o.read.format == "" || o.read.format == "auto" {
+		named := o.time != "" || o.value != "" || o.id != ""
+		if named || series.Sniff(plainHead(in.Name, head), opts) {
+			return o.fromTable(in, opts)
+		}
+	}
+	return o.fromJobs(ctx, e, in)
+}
+
+// plainHead is head without its packing; nil where it cannot be told.
+func plainHead(name string, head []byte) []byte {
+	r, err := trace.Unpack(trace.Input{Name: name, R: bytes.NewReader(head)})
+	if err != nil {
+		return nil
+	}
+	out := make([]byte, headBytes)
+	n, err := io.ReadFull(r, out)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return out[:n]
+}
+
+func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*histories, error) {
+	switch {
+	case len(o.by) > 0:
+		return nil, &usageError{text: in.Name + " is a table of series, which --by cannot divide; it is for job logs", hint: "name the column that tells series apart: --id-col"}
+	case o.peak || o.measure != "demand":
+		return nil, &usageError{text: in.Name + " is a table of series; --measure and --peak are for job logs", hint: "use --step with --agg max for peaks"}
+	}
+	text, err := trace.Unpack(in)
+	if err != nil {
+		return nil, err
+	}
+	table, err := series.Read(text, opts)
+	if err != nil {
+		return nil, err
+	}
+	return o.fromSeries(table)
+}
+
+// fromSeries makes the histories of a table that was read.
+func (o *historyOptions) fromSeries(table *series.Table) (*histories, error) {
+	regular, err := table.Regular(series.Rules{Step: o.steps, Combine: series.Combine(o.agg), Gaps: series.Gaps(o.gaps), Zone: o.zone})
+	if err != nil {
+		return nil, err
+	}
+	hs := &histories{input: []string{table.File}, zone: o.zone, clock: table.Stamp == series.Instant, notes: table.Notes}
+	if hs.clock {
+		hs.step = regular[0].Grid.Step
+		table.Dates = table.Dates && hs.step.Seconds%capcli.Day == 0 || hs.step.Days > 0 && o.step != "" || hs.step.Months > 0 && o.step != ""
+	}
+	hs.text = func(stamp int64) string { return table.Text(stamp, o.zone) }
+	for i := range regular {
+		hs.list = append(hs.list, &history{Regular: regular[i], hs: hs, warnings: regular[i].Notes})
+	}
+	return hs, nil
+}
+
+// end is how many steps of h reach until, which may be a date, a time or, where
+// stamps are numbers, a number.
+func (h *history) end(until string) (int, error) {
+	var last int64
+	if !h.hs.clock {
+		n, err := strconv.ParseInt(until, 10, 64)
+		if err != nil {
+			return 0, &usageError{text: fmt.Sprintf("--until wants a whole number, as the stamps are, found %q", until)}
+		}
+		last = n
+	} else {
+		at, err := instant(until, h.hs.zone, true)
+		if err != nil {
+			return 0, &usageError{text: "--until " + err.Error()}
+		}
+		last = int64(at)
+	}
+	n := len(h.Values)
+	if h.Stamp(n) > last {
+		return 0, &usageError{text: fmt.Sprintf("--until %s is not after the end of the history of %s, %s", until, h.Name, h.ds(n-1))}
+	}
+	steps := 0
+	for h.Stamp(n+steps) <= last {
+		if steps++; steps > maxHorizon {
+			return 0, &usageError{text: fmt.Sprintf("--until %s is more than %d steps ahead", until, maxHorizon), hint: "take a longer --step"}
+		}
+	}
+	return steps, nil
+}
+
+// instant reads a date or a time; the end of a date is its last second.
+func instant(text string, in *time.Location, end bool) (capcli.Time, error) {
+	if in == nil {
+		in = time.UTC
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return capcli.TimeOf(t), nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, text, in); err == nil {
+			return capcli.TimeOf(t), nil
+		}
+	}
+	t, err := time.ParseInLocation("2006-01-02", text, in)
+	if err != nil {
+		return 0, fmt.Errorf("wants a date or a time, found %q", text)
+	}
+	if end {
+		t = t.AddDate(0, 0, 1).Add(-time.Second)
+	}
+	return capcli.TimeOf(t), nil
+}
+
+// known counts the values that are there.
+func (h *history) known() int { return len(h.Values) - h.Missing() }
+
+// neverNegative tells whether no value is under 0.
+func (h *history) neverNegative() bool {
+	for _, v := range h.Values {
+		if v < 0 && !math.IsNaN(v) {
+			return false
+		}
+	}
+	return true
+}

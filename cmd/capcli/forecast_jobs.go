@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"capcli"
+	"capcli/profile/series"
+	"capcli/profile/trace"
+)
+
+// groupKeys are what --by can divide a job log by.
+func groupKeys() []string {
+	return []string{"pool", "partition", "gpu_model", "tenant", "class", "total"}
+}
+
+// grouping gives the groups that a job counts in.
+func grouping(by []string) func(j *capcli.Job) []string {
+	total := len(by) == 0
+	var keys []func(j *capcli.Job) string
+	for _, k := range by {
+		switch k {
+		case "total":
+			total = true
+		case "gpu_model":
+			keys = append(keys, func(j *capcli.Job) string { return j.GPUModel })
+		case "tenant":
+			keys = append(keys, func(j *capcli.Job) string { return j.Tenant })
+		case "class":
+			keys = append(keys, func(j *capcli.Job) string { return j.Class })
+		default:
+			keys = append(keys, func(j *capcli.Job) string { return j.Partition })
+		}
+	}
+	parts, groups := make([]string, len(keys)), make([]string, 0, 2)
+	return func(j *capcli.Job) []string {
+		groups = groups[:0]
+		if total {
+			groups = append(groups, "total")
+		}
+		for i, key := range keys {
+			if parts[i] = key(j); parts[i] == "" {
+				parts[i] = "(unnamed)"
+			}
+		}
+		switch {
+		case len(parts) == 1:
+			groups = append(groups, parts[0])
+		case len(parts) > 1:
+			groups = append(groups, strings.Join(parts, "/"))
+		}
+		return groups
+	}
+}
+
+// fromJobs sums a job log.
+func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (*histories, error) {
+	opts, err := o.read.options()
+	if err != nil {
+		return nil, err
+	}
+	if o.agg != "" || o.gaps != "" {
+		return nil, &usageError{text: in.Name + " is a job log, which has no gaps and no values to combine; --gaps and --agg are for tables", hint: "for peaks give --peak"}
+	}
+	r, err := trace.Open(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	d := &capcli.Demand{Measure: measureOf(o.measure), Step: o.steps, Zone: o.zone, Peaks: o.peak}
+	if o.step == "" {
+		d.Step = capcli.Step{Seconds: capcli.Hour}
+	}
+	p := newProgress(e, "jobs")
+	jobs := checked(ctx, r.Jobs(), p)
+	if o.peak {
+		jobs = trace.Sorted(jobs)
+	}
+	groups := grouping(o.by)
+	for j, err := range jobs {
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Add(&j, groups(&j)...); err != nil {
+			return nil, &capcli.InputError{File: in.Name, Text: fmt.Sprintf("job %s, submitted %s: %v", j.ID, j.Submit, err), Hint: "take a longer --step, or fewer groups with --by", Err: err}
+		}
+	}
+	rep := newReading(r.Report())
+	p.end(rep.Kept)
+	return o.ofDemand(in.Name, d, rep)
+}
+
+func measureOf(name string) capcli.Measure {
+	return map[string]capcli.Measure{
+		"demand": capcli.LatentDemand, "usage": capcli.Usage, "queue": capcli.Queue,
+		"arrivals": capcli.Arrivals, "arrival-hours": capcli.ArrivalHours,
+	}[name]
+}
+
+func (o *historyOptions) ofDemand(file string, d *capcli.Demand, rep reading) (*histories, error) {
+	hs := &histories{input: []string{file}, zone: o.zone, clock: true, step: d.Step, measure: o.measure, peak: o.peak, notes: rep.notes()}
+	if rep.Partial {
+		hs.partial = file + " is cut short; this forecasts from what was there"
+	}
+	names := d.Names()
+	if len(names) == 0 {
+		return nil, &capcli.InputError{File: file, Text: fmt.Sprintf("expected jobs that want a GPU, found none in %d jobs", rep.Kept), Hint: "look into it: capcli trace describe " + file}
+	}
+	if d.Unknown > 0 {
+		hs.notes = append(hs.notes, fmt.Sprintf("%s GPU %s left out: the log does not say when they started and ended", grouped(d.Unknown), plural(d.Unknown, "job")))
+	}
+	hs.text = func(stamp int64) string {
+		if d.Step.Days == 0 && d.Step.Months == 0 {
+			return capcli.Time(stamp).String()
+		}
+		in := o.zone
+		if in == nil {
+			in = time.UTC
+		}
+		return time.Unix(stamp, 0).In(in).Format("2006-01-02")
+	}
+	from, to := d.Whole()
+	grid := d.Grid()
+	if to-from < 2 {
+		return nil, &capcli.InputError{
+			File: file, Text: fmt.Sprintf("expected at least two whole steps of %s, found %d", d.Step, to-from), Hint: "take a shorter --step",
+		}
+	}
+	grid.Origin = grid.At(from)
+	for _, name := range names {
+		s := d.Series(name)
+		s.Values = append([]float64(nil), s.Values[from:min(to, len(s.Values))]...)
+		for len(s.Values) < to-from {
+			s.Values = append(s.Values, 0) // nothing is wanted after the last job's end
+		}
+		s.Start, hs.unit = grid.Origin, s.Unit
+		hs.list = append(hs.list, &history{Regular: series.Regular{Series: s, Grid: grid}, hs: hs})
+	}
+	return hs, nil
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// forecastJSON is the JSON of forecast. Figures that are not known are null.
+type forecastJSON struct {
+	Schema   string            `json:"schema"`
+	Input    []string          `json:"input"`
+	Measure  string            `json:"measure,omitempty"`
+	Unit     string            `json:"unit,omitempty"`
+	Peak     bool              `json:"peak"`
+	Step     string            `json:"step"`
+	Seed     uint64            `json:"seed"`
+	Levels   []float64         `json:"levels"`
+	Capacity *float64          `json:"capacity"`
+	Series   []seriesJSON      `json:"series"`
+	Left     []string          `json:"not_forecast"`
+	Warnings []string          `json:"warnings"`
+	Lines    map[string]figure `json:"line_quantiles"`
+}
+
+// figure is a number, null where it is not known.
+type figure float64
+
+// MarshalJSON gives null for NaN and the infinities.
+func (f figure) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+type seriesJSON struct {
+	ID         string         `json:"unique_id"`
+	Model      string         `json:"model"`
+	Method     string         `json:"method"`
+	Parameters []paramJSON    `json:"parameters"`
+	LogLik     figure         `json:"loglik"`
+	AIC        figure         `json:"aic"`
+	AICc       figure         `json:"aicc"`
+	BIC        figure         `json:"bic"`
+	Sigma2     figure         `json:"sigma2"`
+	History    historyJSON    `json:"history"`
+	Backtest   *trialJSON     `json:"backtest"`
+	Backwhy    string         `json:"backtest_why,omitempty"`
+	DS         []string       `json:"ds"`
+	Mean       []float64      `json:"mean"`
+	Intervals  []intervalJSON `json:"intervals"`
+	Lines      lineFigures    `json:"lines"`
+	Warnings   []string       `json:"warnings"`
+}
+
+type paramJSON struct {
+	Name  string `json:"name"`
+	Value figure `json:"value"`
+}
+
+type historyJSON struct {
+	Values  int    `json:"values"`
+	Missing int    `json:"missing"`
+	Filled  int    `json:"filled"`
+	Start   string `json:"start"`
+	End     string `json:"end"`
+	Now     figure `json:"now"`
+	Season  int    `json:"season"`
+}
+
+type intervalJSON struct {
+	Level float64   `json:"level"`
+	Lo    []float64 `json:"lo"`
+	Hi    []float64 `json:"hi"`
+}
+
+type lineFigures struct {
+	Conservative []float64 `json:"conservative"`
+	Expected     []float64 `json:"expected"`
+	Aggressive   []float64 `json:"aggressive"`
+}
+
+type trialJSON struct {
+	Model    string         `json:"model"`
+	Origins  int            `json:"origins"`
+	Failed   int            `json:"failed"`
+	Steps    int            `json:"steps"`
+	Error    figure         `json:"error_over_seasonal_naive"`
+	OWA      figure         `json:"owa"`
+	MASE     figure         `json:"mase"`
+	SMAPE    figure         `json:"smape"`
+	MAE      figure         `json:"mae"`
+	RMSE     figure         `json:"rmse"`
+	Bias     figure         `json:"bias"`
+	CRPS     figure         `json:"crps"`
+	Coverage []coverageJSON `json:"coverage"`
+}
+
+type coverageJSON struct {
+	Level float64 `json:"level"`
+	Held  figure  `json:"held"`
+	MSIS  figure  `json:"msis"`
+}
+
+func (t *trial) json(levels []float64) *trialJSON {
+	if t == nil {
+		return nil
+	}
+	out := &trialJSON{
+		Model: t.model, Origins: t.origins, Failed: t.failed, Steps: t.steps, Error: figure(t.error), OWA: figure(t.owa),
+		MASE: figure(t.MASE), SMAPE: figure(t.SMAPE), MAE: figure(t.MAE), RMSE: figure(t.RMSE), Bias: figure(t.Bias), CRPS: figure(t.CRPS),
+	}
+	for k, level := range levels {
+		out.Coverage = append(out.Coverage, coverageJSON{level, figure(t.coverage[k]), figure(t.MSIS[k])})
+	}
+	return out
+}
+
+func (r *forecastResult) json() *forecastJSON {
+	out := &forecastJSON{
+		Schema: "capcli/forecast/v1", Input: r.hs.input, Measure: r.hs.measure, Unit: r.hs.unit, Peak: r.hs.peak, Step: r.hs.stepJSON(),
+		Seed: r.o.seed, Levels: r.o.level, Series: []seriesJSON{}, Left: list(r.hs.left), Warnings: list(r.hs.notes),
+		Lines: map[string]figure{},
+	}
+	for k, name := range lineNames {
+		out.Lines[name] = figure(lineQuantiles[k])
+	}
+	if !math.IsInf(r.o.capacity, 0) {
+		out.Capacity = &r.o.capacity
+	}
+	for _, f := range r.list {
+		out.Series = append(out.Series, f.json(r.o.level))
+	}
+	return out
+}
+
+func (hs *histories) stepJSON() string {
+	if !hs.clock {
+		return "1"
+	}
+	return hs.step.String()
+}
+
+func (f *forecasted) json(levels []float64) seriesJSON {
+	n := len(f.h.Values)
+	out := seriesJSON{
+		ID: f.h.Name, Model: f.model, Method: f.info.Method, Parameters: []paramJSON{},
+		LogLik: figure(f.info.LogLik), AIC: figure(f.info.AIC), AICc: figure(f.info.AICc), BIC: figure(f.info.BIC), Sigma2: figure(f.info.Sigma2),
+		History:  historyJSON{n, f.h.Missing(), f.h.Filled, f.h.ds(0), f.h.ds(n - 1), figure(f.now()), f.season},
+		Backtest: f.test.json(levels), Mean: f.mean, Warnings: list(f.warnings),
+		Lines: lineFigures{f.lines[0], f.lines[1], f.lines[2]},
+	}
+	if f.test == nil {
+		out.Backwhy = "the history is too short to be tried on its past"
+	}
+	for _, p := range f.info.Params {
+		out.Parameters = append(out.Parameters, paramJSON{p.Name, figure(p.Value)})
+	}
+	for i := range f.mean {
+		out.DS = append(out.DS, f.h.ds(n+i))
+	}
+	for _, iv := range f.ranges {
+		out.Intervals = append(out.Intervals, intervalJSON{iv.Level, iv.Lo, iv.Hi})
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/profile/parquet"
+)
+
+// writePaths writes the possible futures in long form: unique_id, path, ds, y.
+func (r *forecastResult) writePaths(e *env, name string) error {
+	low := strings.ToLower(name)
+	if name != "-" && !strings.HasSuffix(low, ".csv") && !strings.HasSuffix(low, ".parquet") {
+		return &usageError{text: fmt.Sprintf("--out %s: cannot tell from its ending what to write", name), hint: "end the name in .csv or .parquet"}
+	}
+	for _, f := range r.list {
+		for _, p := range f.paths {
+			for i, v := range p {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					return fmt.Errorf("%s: step %d of a future is not finite", f.h.Name, i+1)
+				}
+			}
+		}
+	}
+	out, err := e.create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if strings.HasSuffix(low, ".parquet") {
+		err = r.parquetPaths(out)
+	} else {
+		err = r.csvPaths(out)
+	}
+	if err != nil {
+		return out.failed(err)
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	e.note(fmt.Sprintf("wrote %d futures of %d series: %s", r.o.paths, len(r.list), name))
+	return nil
+}
+
+func (r *forecastResult) csvPaths(out *output) error {
+	w := csv.NewWriter(out)
+	if err := w.Write([]string{"unique_id", "path", "ds", "y"}); err != nil {
+		return err
+	}
+	for _, f := range r.list {
+		n := len(f.h.Values)
+		for k, p := range f.paths {
+			for i, v := range p {
+				if err := w.Write([]string{report.Guard(f.h.Name), strconv.Itoa(k), f.h.ds(n + i), strconv.FormatFloat(v, 'f', -1, 64)}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// dsColumn is the column of stamps: instants, or whole numbers.
+func (hs *histories) dsColumn() parquet.Column {
+	if hs.clock {
+		return parquet.Column{Name: "ds", Kind: parquet.Instant}
+	}
+	return parquet.Column{Name: "ds", Kind: parquet.Int64}
+}
+
+func (hs *histories) putStamp(t *parquet.Table, col int, stamp int64) {
+	if hs.clock {
+		t.Time(col, capcli.Time(stamp))
+		return
+	}
+	t.Int(col, stamp)
+}
+
+func (r *forecastResult) parquetPaths(out *output) error {
+	t, err := parquet.NewTable(out, []parquet.Column{
+		{Name: "unique_id", Kind: parquet.Text, Repeats: true}, {Name: "path", Kind: parquet.Int32}, r.hs.dsColumn(), {Name: "y", Kind: parquet.Float64},
+	}, map[string]string{"schema": "forecast_paths/v1"})
+	if err != nil {
+		return err
+	}
+	for _, f := range r.list {
+		n := len(f.h.Values)
+		for k, p := range f.paths {
+			for i, v := range p {
+				t.Text(0, f.h.Name)
+				t.Int(1, int64(k))
+				r.hs.putStamp(t, 2, f.h.Stamp(n+i))
+				t.Float(3, v)
+				if err := t.Next(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return t.Close()
+}
+
+// writeParquet writes the long form of the result.
+func (r *forecastResult) writeParquet(e *env, name string) error {
+	columns := []parquet.Column{{Name: "unique_id", Kind: parquet.Text, Repeats: true}, r.hs.dsColumn(), {Name: "model", Kind: parquet.Text, Repeats: true}, {Name: "mean", Kind: parquet.Float64}}
+	for _, level := range r.o.level {
+		columns = append(columns, parquet.Column{Name: "lo-" + levelText(level), Kind: parquet.Float64}, parquet.Column{Name: "hi-" + levelText(level), Kind: parquet.Float64})
+	}
+	out, err := e.create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	t, err := parquet.NewTable(out, columns, map[string]string{"schema": "forecast/v1"})
+	if err != nil {
+		return err
+	}
+	for _, f := range r.list {
+		n := len(f.h.Values)
+		for i, mean := range f.mean {
+			t.Text(0, f.h.Name)
+			r.hs.putStamp(t, 1, f.h.Stamp(n+i))
+			t.Text(2, f.model)
+			t.Float(3, mean)
+			for k, iv := range f.ranges {
+				t.Float(4+2*k, iv.Lo[i])
+				t.Float(5+2*k, iv.Hi[i])
+			}
+			if err := t.Next(); err != nil {
+				return out.failed(err)
+			}
+		}
+	}
+	if err := t.Close(); err != nil {
+		return out.failed(err)
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	for _, n := range r.notes() {
+		e.note(n)
+	}
+	return nil
+}

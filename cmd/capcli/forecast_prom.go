@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/profile/series"
+)
+
+// promOptions say what to ask a Prometheus server.
+type promOptions struct {
+	address, query, from, to string
+	tokenFile                string
+}
+
+func (o *promOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.address, "prom", "", "take the history from the Prometheus server at this `URL`")
+	f.StringVar(&o.query, "query", "", "`PROMQL` to ask it")
+	f.StringVar(&o.from, "from", "", "begin of the time asked for, a date or a time: `WHEN`")
+	f.StringVar(&o.to, "to", "", "end of the time asked for: `WHEN`")
+	f.StringVar(&o.tokenFile, "prom-token-file", "", "`FILE` with the bearer token for the server")
+}
+
+// unused refuses flags that mean nothing without --prom.
+func (o *promOptions) unused() error {
+	for _, f := range []struct{ name, value string }{{"query", o.query}, {"from", o.from}, {"to", o.to}, {"prom-token-file", o.tokenFile}} {
+		if f.value != "" {
+			return &usageError{text: fmt.Sprintf("--%s goes with --prom", f.name), hint: "name the server: --prom http://localhost:9090"}
+		}
+	}
+	return nil
+}
+
+// Bounds on what is asked of a server.
+const (
+	promPoints = 11_000 // Prometheus refuses more points of a series in one answer
+	promParts  = 1_000
+	promWait   = 2 * time.Minute // for one answer
+	maxToken   = 64 << 10
+)
+
+// promQuery is one checked question.
+type promQuery struct {
+	base     *url.URL
+	shown    string // the address without what is secret in it
+	query    string
+	from, to capcli.Time
+	step     capcli.Seconds
+	token    string
+}
+
+// fromPrometheus asks the server for the history.
+func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*histories, error) {
+	if len(o.by) > 0 || o.peak || o.measure != "demand" {
+		return nil, &usageError{text: "--by, --measure and --peak are for job logs, not for --prom", hint: "put it into the query: sum by (pool) (…)"}
+	}
+	q, err := o.promQuery(e)
+	if err != nil {
+		return nil, err
+	}
+	var all *series.Table
+	size := capcli.Time(q.step) * (promPoints - 1)
+	for from := q.from; from <= q.to; from += size + capcli.Time(q.step) {
+		part, err := q.ask(ctx, from, min(from+size, q.to))
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case part == nil: // nothing in this part of the time
+		case all == nil:
+			all = part
+		default:
+			if err := all.Append(part); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if all == nil {
+		return nil, &capcli.InputError{
+			File: q.shown, Field: "query", Text: fmt.Sprintf("%s gave no series from %s to %s: the metric is unknown, or has no sample in this time", q.query, q.from, q.to),
+			Hint: "check the name and the time; DCGM 4.6 renamed its fields (DCGM_FI_DEV_GPU_UTIL_RATIO)",
+		}
+	}
+	asked := o.steps
+	if o.agg == "" && asked.Days+asked.Months == 0 {
+		o.steps = capcli.Step{} // the answer is on this step already
+	}
+	hs, err := o.fromSeries(all)
+	o.steps = asked
+	return hs, err
+}
+
+// promQuery checks the flags and reads the token.
+func (o *historyOptions) promQuery(e *env) (*promQuery, error) {
+	p := &o.prom
+	u, err := url.Parse(p.address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, &usageError{text: "--prom wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}
+	}
+	q := &promQuery{base: u, shown: u.Redacted(), query: p.query, step: capcli.Hour}
+	if bare := *u; bare.RawQuery != "" {
+		bare.RawQuery = ""
+		q.shown = bare.Redacted()
+	}
+	if p.query == "" || p.from == "" {
+		return nil, &usageError{text: "--prom wants --query and --from", hint: "--query 'sum(gpus)' --from 2026-10-01 --to 2026-11-01 --step 1h"}
+	}
+	if q.from, err = instant(p.from, o.zone, false); err != nil {
+		return nil, &usageError{text: "--from " + err.Error()}
+	}
+	q.to = capcli.TimeOf(e.now())
+	if p.to != "" {
+		if q.to, err = instant(p.to, o.zone, false); err != nil {
+			return nil, &usageError{text: "--to " + err.Error()}
+		}
+	}
+	if q.to <= q.from {
+		return nil, &usageError{text: fmt.Sprintf("--to %s is not after --from %s", q.to, q.from)}
+	}
+	if o.step != "" {
+		if q.step = o.steps.Length(); o.steps.Seconds == 0 { // days and months are put together here, from hours
+			q.step = capcli.Hour
+		}
+	}
+	if n := int64(q.to-q.from) / int64(q.step); n > promPoints*promParts {
+		return nil, &usageError{text: fmt.Sprintf("--from %s --to %s is %s steps of %s, over the limit of %s", q.from, q.to, grouped(n), q.step, grouped(promPoints*promParts)), hint: "take a longer --step"}
+	}
+	if p.tokenFile != "" {
+		if q.token, err = readToken(e, p.tokenFile); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// readToken reads a secret, which appears in no message.
+func readToken(e *env, name string) (string, error) {
+	in, closer, err := openInput(e, name)
+	if err != nil {
+		return "", err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	b, err := io.ReadAll(io.LimitReader(in.R, maxToken+1))
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	}
+	token := string(bytes.TrimSpace(b))
+	if token == "" || len(b) > maxToken || strings.ContainsAny(token, "\r\n\x00") {
+		return "", &capcli.InputError{File: name, Text: "expected a token in one line", Hint: "write only the token into it"}
+	}
+	return token, nil
+}
+
+// ask gets one part of the time; nil is a part without a series.
+func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (*series.Table, error) {
+	u := q.base.JoinPath("api/v1/query_range")
+	form := url.Values{
+		"query": {q.query}, "start": {strconv.FormatInt(int64(from), 10)}, "end": {strconv.FormatInt(int64(to), 10)},
+		"step": {strconv.FormatInt(int64(q.step), 10)},
+	}
+	ctx, cancel := context.WithTimeout(ctx, promWait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, fmt.Errorf("asking %s: %w", q.shown, q.hidden(err))
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if q.token != "" {
+		req.Header.Set("Authorization", "Bearer "+q.token)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes to no other place
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s: %w", q.shown, q.hidden(err))
+	}
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	body := res.Body
+	switch {
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		return nil, fmt.Errorf("asking %s: the server refuses the token or wants one (%s): --prom-token-file", q.shown, res.Status)
+	case res.StatusCode != http.StatusOK && !strings.Contains(res.Header.Get("Content-Type"), "json"):
+		return nil, fmt.Errorf("asking %s: expected an answer of Prometheus, found %s", q.shown, res.Status)
+	}
+	t, err := series.ReadPrometheus(body, series.Options{Name: q.shown})
+	if errors.Is(err, series.ErrNoSeries) {
+		return nil, nil //nolint:nilnil // a part of the time may be empty
+	}
+	return t, err
+}
+
+// hidden takes the address, which may hold a password, out of an error.
+func (q *promQuery) hidden(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
