@@ -61,7 +61,7 @@ func towards(x, full []float64, free []bool, scale float64) bool {
 	step := 1.0
 	for j := range x {
 		if free[j] && full[j] <= 0 {
-			step = math.Min(step, x[j]/(x[j]-full[j]))
+			step = math.Min(step, x[j]/math.Max(x[j]-full[j], math.SmallestNonzeroFloat64))
 		}
 	}
 	if step >= 1 {

@@ -1,0 +1,177 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+)
+
+// Changepoint is where the level of a series moved for good.
+type Changepoint struct {
+	Index         int     // of the first value at the new level; Series.At gives its date
+	Before, After float64 // median level of the stretches on either side, seasons taken off
+	Gain          float64 // fall of the cost by this change, in penalties: 1 is just worth it
+}
+
+const (
+	changeClip    = 3.0 // robust standard deviations that a value may stand off its surroundings
+	changePenalty = 3.0 // times log n: the level, its place, and Zhang & Siegmund's (2007) allowance for choosing it
+	changeLeast   = 5   // values between changes, at least; or one season
+	changeMost    = 4000
+	changeFloor   = 1e-10 // least variance of noise, in squares of the largest value: under it is rounding
+)
+
+// Changepoints finds them by PELT, which is exact (Killick, Fearnhead & Eckley
+// 2012, "Optimal detection of changepoints with a linear computational cost"):
+// it minimises the squared error about the level of each stretch plus a BIC
+// penalty for each change. Three things keep it to changes that stay: strong
+// seasons are taken off, a value far off the values beside it counts no more
+// than the edge of what is usual (so a spike is no change), and the penalty
+// grows with the correlation of the noise, as errors that hang together drift
+// without any change. Series beyond 4,000 values are searched in means of whole
+// blocks, and each change then placed to the step.
+func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
+	v, err := joined(y.Values)
+	if err != nil {
+		return nil, fmt.Errorf("changepoints: %w", err)
+	}
+	season := strongSeasons(v, seasons, robustVariance)
+	for i := range v {
+		v[i] -= season[i]
+	}
+	unit := largest(v)
+	if unit == 0 {
+		return nil, nil
+	}
+	clean := calm(scaled(v, 1/unit))
+	block := (len(clean)-1)/changeMost + 1
+	coarse := blockMeans(clean, block)
+	least := changeLeast
+	if len(seasons) > 0 {
+		least = max(least, slices.Min(seasons)/block)
+	}
+	noise := lingering(coarse)
+	noise = math.Max(noise, changeFloor)
+	penalty := changePenalty * math.Log(float64(len(coarse))) * noise
+	sums := newStretches(coarse)
+	cuts := pelt(sums, penalty, least)
+	if block > 1 {
+		fine := newStretches(clean)
+		for k := range cuts {
+			cuts[k] *= block
+		}
+		for k := range cuts {
+			from, to := 0, len(clean)
+			if k > 0 {
+				from = cuts[k-1]
+			}
+			if k+1 < len(cuts) {
+				to = cuts[k+1]
+			}
+			cuts[k] = fine.place(max(from+1, cuts[k]-block), min(to-1, cuts[k]+block), from, to)
+		}
+		sums, penalty = fine, penalty*float64(block)
+	}
+	return describe(cuts, v, sums, penalty), nil
+}
+
+// describe tells the levels around each change.
+func describe(cuts []int, v []float64, sums *stretches, penalty float64) []Changepoint {
+	var out []Changepoint
+	from := 0
+	for k, at := range cuts {
+		to := len(v)
+		if k+1 < len(cuts) {
+			to = cuts[k+1]
+		}
+		gain := sums.cost(from, to) - sums.cost(from, at) - sums.cost(at, to)
+		out = append(out, Changepoint{Index: at, Before: medianOf(v[from:at]), After: medianOf(v[at:to]), Gain: gain / penalty})
+		from = at
+	}
+	return out
+}
+
+// calm clips values that stand off the median of the 7 around them (Hampel's
+// filter), by the usual distance from it.
+func calm(v []float64) []float64 {
+	const half = 3
+	middles, off := make([]float64, len(v)), make([]float64, len(v))
+	for i := range v {
+		middles[i] = medianOf(v[max(0, i-half):min(len(v), i+half+1)])
+		off[i] = math.Abs(v[i] - middles[i])
+	}
+	edge := changeClip * 1.4826 * medianOf(off)
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = math.Min(middles[i]+edge, math.Max(middles[i]-edge, x))
+	}
+	return out
+}
+
+// lingering is the variance of the noise times what its correlation adds to the
+// variance of a mean, (1+a)/(1-a) for an autoregression with coefficient a. It
+// is told from the differences, of which few know of a change: their variance is
+// 2 s^2 (1-a) and their first correlation -(1-a)/2. The few largest are left out.
+func lingering(v []float64) float64 {
+	d := make([]float64, 0, len(v))
+	for i := 1; i < len(v); i++ {
+		d = append(d, v[i]-v[i-1])
+	}
+	if len(d) < 3 {
+		return 0
+	}
+	size := make([]float64, len(d))
+	for i, x := range d {
+		size[i] = math.Abs(x)
+	}
+	slices.Sort(size)
+	edge := math.Max(5*quantile(size, 0.5), quantile(size, 0.95))
+	square, cross, n, pairs := 0.0, 0.0, 0.0, 0.0
+	for i, x := range d {
+		if math.Abs(x) > edge {
+			continue
+		}
+		square += x * x
+		n++
+		if i > 0 && math.Abs(d[i-1]) <= edge {
+			cross += x * d[i-1]
+			pairs++
+		}
+	}
+	if !(square > 0) || pairs == 0 {
+		return 0
+	}
+	variance := square / n
+	a := math.Max(-0.5, math.Min(0.95, 1+2*cross/pairs/variance))
+	return variance * (1 + a) / (2 * (1 - a) * (1 - a))
+}
+
+func blockMeans(v []float64, block int) []float64 {
+	if block == 1 {
+		return v
+	}
+	out := make([]float64, 0, len(v)/block+1)
+	for i := 0; i < len(v); i += block {
+		out = append(out, meanOf(v[i:min(len(v), i+block)]))
+	}
+	return out
+}
+
+// medianOf leaves v as it is.
+func medianOf(v []float64) float64 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	return quantile(s, 0.5)
+}
+
+// robustVariance is the square of the scaled median distance from the median.
+func robustVariance(v, _ []float64) float64 {
+	middle, off := medianOf(v), make([]float64, len(v))
+	for i, x := range v {
+		off[i] = math.Abs(x - middle)
+	}
+	d := 1.4826 * medianOf(off)
+	return d * d
+}

@@ -1,0 +1,76 @@
+package forecast
+
+import "math"
+
+// stretches gives the squared error about the mean of any stretch at once.
+type stretches struct{ sum, square []float64 }
+
+func newStretches(v []float64) *stretches {
+	s := &stretches{make([]float64, len(v)+1), make([]float64, len(v)+1)}
+	centre := meanOf(v)
+	for i, x := range v {
+		x -= centre
+		s.sum[i+1] = s.sum[i] + x
+		s.square[i+1] = s.square[i] + x*x
+	}
+	return s
+}
+
+func (s *stretches) cost(from, to int) float64 {
+	sum := s.sum[to] - s.sum[from]
+	return math.Max(0, s.square[to]-s.square[from]-sum*sum/float64(to-from))
+}
+
+// place is the best place of one change between low and high in a stretch.
+func (s *stretches) place(low, high, from, to int) int {
+	best, least := low, math.Inf(1)
+	for at := max(low, from+1); at <= min(high, to-1); at++ {
+		if c := s.cost(from, at) + s.cost(at, to); c < least {
+			best, least = at, c
+		}
+	}
+	return best
+}
+
+// pelt gives the changes of the best segmentation, in order: f(t), the least
+// cost of the first t values, is the least over s of f(s) + cost(s, t) +
+// penalty. A start s that is worse by more than the penalty at t is worse ever
+// after and is dropped.
+func pelt(s *stretches, penalty float64, least int) []int {
+	n := len(s.sum) - 1
+	f, from := make([]float64, n+1), make([]int, n+1)
+	for t := range f {
+		f[t] = math.Inf(1)
+	}
+	f[0] = -penalty
+	type start struct{ at, until int } // it may begin a stretch that ends by until
+	var starts []start
+	for t := least; t <= n; t++ {
+		if !math.IsInf(f[t-least], 1) {
+			starts = append(starts, start{t - least, n})
+		}
+		for _, s0 := range starts {
+			if c := f[s0.at] + s.cost(s0.at, t) + penalty; c < f[t] {
+				f[t], from[t] = c, s0.at
+			}
+		}
+		kept := starts[:0]
+		for _, s0 := range starts {
+			if f[s0.at]+s.cost(s0.at, t) > f[t] {
+				s0.until = min(s0.until, t+least-1) // from there on a stretch from t is long enough to take its place
+			}
+			if s0.until > t {
+				kept = append(kept, s0)
+			}
+		}
+		starts = kept
+	}
+	var cuts []int
+	for t := n; t > 0 && from[t] > 0; t = from[t] {
+		cuts = append(cuts, from[t])
+	}
+	for i, j := 0, len(cuts)-1; i < j; i, j = i+1, j-1 {
+		cuts[i], cuts[j] = cuts[j], cuts[i]
+	}
+	return cuts
+}
