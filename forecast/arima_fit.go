@@ -95,6 +95,9 @@ func (fit *ARIMAFit) search(polish bool) bool {
 		}
 		f.invert(par)
 		if math.IsInf(v, 0) || !f.partial(par) {
+			if !polish {
+				return false // a search passes over it, as R's does
+			}
 			clear(par)
 		}
 	}

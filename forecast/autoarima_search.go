@@ -21,6 +21,10 @@ func (a *autoSearch) stepwise() {
 	for _, t := range starts {
 		a.try(t)
 	}
+	// The neighbours keep the mean or drift even when the model of nothing won
+	// without: as in R, whose choices forecast short series better than the
+	// lower AICc of those without.
+	a.best.constant = a.constant
 	for a.improve() {
 	}
 }
