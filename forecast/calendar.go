@@ -1,0 +1,97 @@
+package forecast
+
+import (
+	"fmt"
+	"time"
+
+	"capcli"
+)
+
+// Holiday is a day, or days in a row, on which demand is not as usual.
+type Holiday struct {
+	Name string
+	// Dates are local days as year, month and day; each is one time it was or will be.
+	Dates []Date
+	// Before and After are the days around it that it colours too.
+	Before, After int
+}
+
+// Date is a day without a time zone.
+type Date struct {
+	Year  int
+	Month time.Month
+	Day   int
+}
+
+// Calendar are holidays in one time zone.
+type Calendar struct {
+	Zone     *time.Location // nil is UTC
+	Holidays []Holiday
+}
+
+// Check says what is wrong, as an *capcli.InputError.
+func (c *Calendar) Check() error {
+	for i := range c.Holidays {
+		h := &c.Holidays[i]
+		if h.Before < 0 || h.After < 0 || h.Before > 366 || h.After > 366 {
+			return &capcli.InputError{Field: "before, after", Text: fmt.Sprintf("holiday %q: expected 0 to 366 days, found %d and %d", h.Name, h.Before, h.After), Err: ErrUnfit}
+		}
+		if len(h.Dates) == 0 {
+			return &capcli.InputError{Field: "dates", Text: fmt.Sprintf("holiday %q: expected one or more, found none", h.Name), Err: ErrUnfit}
+		}
+		for _, d := range h.Dates {
+			t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC)
+			if t.Year() != d.Year || t.Month() != d.Month || t.Day() != d.Day {
+				return &capcli.InputError{Field: "dates", Text: fmt.Sprintf("holiday %q: expected a day that exists, found %04d-%02d-%02d", h.Name, d.Year, int(d.Month), d.Day), Err: ErrUnfit}
+			}
+		}
+	}
+	return nil
+}
+
+// Regressors gives a column for each day that each holiday colours, over n
+// steps from start: the share of the step that falls on it.
+func (c *Calendar) Regressors(start capcli.Time, step capcli.Seconds, n int) (names []string, columns [][]float64) {
+	zone := c.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	if !start.Known() || step <= 0 {
+		return nil, nil
+	}
+	for i := range c.Holidays {
+		h := &c.Holidays[i]
+		for offset := -h.Before; offset <= h.After; offset++ {
+			name := h.Name
+			if offset != 0 {
+				name = fmt.Sprintf("%s%+d", h.Name, offset)
+			}
+			column := make([]float64, n)
+			for _, d := range h.Dates {
+				from := time.Date(d.Year, d.Month, d.Day+offset, 0, 0, 0, 0, zone).Unix()
+				to := time.Date(d.Year, d.Month, d.Day+offset+1, 0, 0, 0, 0, zone).Unix()
+				spread(column, int64(start), int64(step), from, to)
+			}
+			names, columns = append(names, name), append(columns, column)
+		}
+	}
+	return names, columns
+}
+
+// spread adds to each step the share of it that lies from from to to.
+func spread(column []float64, start, step, from, to int64) {
+	end := start + step*int64(len(column))
+	if to <= start || from >= end {
+		return
+	}
+	first := max(0, (from-start)/step)
+	for k := first; k < int64(len(column)); k++ {
+		a := start + k*step
+		if a >= to {
+			return
+		}
+		if share := min(a+step, to) - max(a, from); share > 0 {
+			column[k] = min(1, column[k]+float64(share)/float64(step))
+		}
+	}
+}

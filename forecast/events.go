@@ -1,0 +1,128 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"capcli"
+)
+
+// EventShape is how an event's demand runs over time.
+type EventShape string
+
+// The shapes. A step adds Size from Start on, until End where that is known. A
+// pulse adds Size from Start to End. A ramp grows evenly from nothing at Start
+// to Size at End and stays there.
+const (
+	StepEvent  EventShape = "step"
+	PulseEvent EventShape = "pulse"
+	RampEvent  EventShape = "ramp"
+)
+
+// Event is a change of demand that is planned, and that history cannot tell:
+// a launch, a team that grows, a training campaign.
+type Event struct {
+	Name  string
+	Shape EventShape
+	Start capcli.Time
+	End   capcli.Time // NoTime or 0: it stays; a pulse and a ramp need one
+	// Size is the demand added, in the unit of the series; under nought it is taken
+	// away. With Relative it is a share of the forecast instead: 0.2 is a fifth more.
+	Size     float64
+	Relative bool
+	// SizeSD is the standard deviation of Size, in the same unit.
+	SizeSD float64
+	// Delay is how late Start and End may be, as the mean of an exponential
+	// time; roadmaps slip, and are hardly ever early. 0 is on time.
+	Delay capcli.Seconds
+	// Chance is the probability that it happens at all; 0 is taken for 1.
+	Chance float64
+}
+
+// Check says what is wrong with an event, as an *capcli.InputError with the
+// field's name.
+func (e *Event) Check() error {
+	bad := func(field, format string, args ...any) error {
+		return &capcli.InputError{Field: field, Text: fmt.Sprintf("event %q: ", e.Name) + fmt.Sprintf(format, args...), Err: ErrUnfit}
+	}
+	switch e.Shape {
+	case StepEvent, PulseEvent, RampEvent:
+	default:
+		return bad("shape", "expected step, pulse or ramp, found %q", e.Shape)
+	}
+	switch {
+	case !e.Start.Known():
+		return bad("start", "expected a date, found none")
+	case !e.ends() && e.Shape != StepEvent:
+		return bad("end", "expected a date, as a %s ends, found none", e.Shape)
+	case e.ends() && e.End <= e.Start:
+		return bad("end", "expected a time after the start, found %d seconds before it", int64(e.Start-e.End))
+	case !known(e.Size):
+		return bad("size", "expected a finite figure, found %g", e.Size)
+	case e.Relative && e.Size < -1:
+		return bad("size", "expected a share of -1 or more, found %g", e.Size)
+	case !known(e.SizeSD) || e.SizeSD < 0:
+		return bad("size_sd", "expected 0 or more, found %g", e.SizeSD)
+	case e.Delay < 0:
+		return bad("delay", "expected 0 or more, found %d s", int64(e.Delay))
+	case !(e.Chance >= 0 && e.Chance <= 1):
+		return bad("chance", "expected a probability from 0 to 1, found %g", e.Chance)
+	}
+	return nil
+}
+
+func (e *Event) ends() bool { return e.End.Known() && e.End != 0 }
+
+func (e *Event) chance() float64 {
+	if e.Chance == 0 {
+		return 1
+	}
+	return e.Chance
+}
+
+// share is the mean of the event's course, from 0 to 1, over the step that
+// begins at t, were it late by delay seconds.
+func (e *Event) share(t capcli.Time, step capcli.Seconds, delay float64) float64 {
+	from, width := float64(t-e.Start)-delay, math.Max(1, float64(step))
+	to, end := from+width, math.Inf(1)
+	if e.ends() {
+		end = float64(e.End - e.Start)
+	}
+	if e.Shape == RampEvent {
+		// the integral of a ramp: x^2/2L up to L, then x - L/2
+		area := func(x float64) float64 {
+			x = math.Max(0, x)
+			if x < end {
+				return x * x / (2 * end)
+			}
+			return x - end/2
+		}
+		return (area(to) - area(from)) / width
+	}
+	return math.Max(0, math.Min(to, end)-math.Max(from, 0)) / width
+}
+
+// Regressor is the event's course over n steps of a series that begins at start,
+// for a model with regressors: 0 before it, 1 at its full size.
+func (e *Event) Regressor(start capcli.Time, step capcli.Seconds, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = e.share(start+capcli.Time(int64(step)*int64(i)), step, 0)
+	}
+	return out
+}
+
+// draw is one way that the event may go: its size and its delay in seconds. A
+// relative one never takes more than there is.
+func (e *Event) draw(rng *rand.Rand) (size, delay float64) {
+	happens, z, late := rng.Float64() < e.chance(), rng.NormFloat64(), rng.ExpFloat64()
+	if !happens {
+		return 0, 0
+	}
+	size = e.Size + e.SizeSD*z
+	if e.Relative {
+		size = math.Max(-1, size)
+	}
+	return size, late * float64(e.Delay)
+}

@@ -1,0 +1,146 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"capcli"
+)
+
+const hour = 3600
+
+func TestEventShapes(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		e    Event
+		want []float64
+	}{
+		{"step", Event{Shape: StepEvent, Start: 1000 + 2*hour, End: capcli.NoTime}, []float64{0, 0, 1, 1, 1, 1}},
+		{"step in mid-step", Event{Shape: StepEvent, Start: 1000 + 2*hour + hour/4}, []float64{0, 0, 0.75, 1, 1, 1}},
+		{"pulse", Event{Shape: PulseEvent, Start: 1000 + hour, End: 1000 + 5*hour/2}, []float64{0, 1, 0.5, 0, 0, 0}},
+		{"ramp", Event{Shape: RampEvent, Start: 1000 + hour, End: 1000 + 5*hour}, []float64{0, 0.125, 0.375, 0.625, 0.875, 1}},
+	} {
+		if got := row.e.Regressor(1000, hour, 6); !slices.Equal(got, row.want) {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+		if err := row.e.Check(); err != nil {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
+func TestRoadmapMovesAndWidens(t *testing.T) {
+	f := Forecast{Mean: slices.Repeat([]float64{100}, 4)}
+	f.Intervals = normalIntervals(f.Mean, slices.Repeat([]float64{10}, 4), []float64{80, 95})
+	sure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40}}}
+	got, err := sure.Apply(f, 1000, hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{100, 100, 140, 140}; !slices.Equal(got.Mean, want) || f.Mean[3] != 100 {
+		t.Errorf("mean %v, want %v; given %v", got.Mean, want, f.Mean)
+	}
+	if d := got.Intervals[1].Hi[3] - got.Mean[3] - 10*z(95); math.Abs(d) > 1e-9 {
+		t.Errorf("a sure event changed the interval's width by %v", d)
+	}
+	// 10 and 30 independent: the sum has a spread of sqrt(1000)
+	unsure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40, SizeSD: 30}}, Seed: 1}
+	got, err = unsure.Apply(f, 1000, hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, level := range []float64{80, 95} {
+		if w, want := got.Intervals[k].Hi[3]-got.Mean[3], math.Sqrt(1000)*z(level); math.Abs(w/want-1) > 0.06 {
+			t.Errorf("half the %v %% interval is %v, want %v", level, w, want)
+		}
+		if w := got.Intervals[k].Hi[1] - got.Mean[1]; math.Abs(w-10*z(level)) > 1e-9 {
+			t.Errorf("the interval before the event is %v wide", w)
+		}
+	}
+	// half likely, a fifth of all, half a day late on average
+	late := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000, Size: 0.2, Relative: true, Chance: 0.5, Delay: 12 * hour}}, Seed: 2}
+	long := Forecast{Mean: slices.Repeat([]float64{100}, 97)}
+	got, err = late.Apply(long, 1000, hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{6, 12, 96} {
+		from := float64(i) / 12
+		want := 100 + 10*(1-12*(math.Exp(-from)-math.Exp(-from-1.0/12)))
+		if math.Abs(got.Mean[i]-want) > 0.6 {
+			t.Errorf("hour %d: mean %v, want %v", i, got.Mean[i], want)
+		}
+	}
+	sum, rng := 0.0, capcli.Seed(3).Stream("test")
+	for range 4000 {
+		path := slices.Clone(long.Mean)
+		late.ApplyPath(path, 1000, hour, rng)
+		sum += path[96] / 4000
+	}
+	if math.Abs(sum-110) > 0.5 {
+		t.Errorf("mean of paths %v, want 110", sum)
+	}
+}
+
+func TestEventsAreChecked(t *testing.T) {
+	good := Event{Name: "x", Shape: PulseEvent, Start: 10, End: 20, Size: 1}
+	for field, e := range map[string]Event{
+		"shape":   {Shape: "jump", Start: 1},
+		"start":   {Shape: StepEvent, Start: capcli.NoTime},
+		"end":     {Shape: RampEvent, Start: 10},
+		"size":    {Shape: StepEvent, Start: 10, Size: math.NaN()},
+		"size_sd": {Shape: StepEvent, Start: 10, SizeSD: -1},
+		"delay":   {Shape: StepEvent, Start: 10, Delay: -1},
+		"chance":  {Shape: StepEvent, Start: 10, Chance: 1.5},
+	} {
+		err := (&Roadmap{Events: []Event{good, e}}).Check()
+		var in *capcli.InputError
+		if !errors.As(err, &in) || in.Field != field {
+			t.Errorf("%s: error %v", field, err)
+		}
+	}
+}
+
+// TestCampaignCost holds the cost against figures published for Llama 3.1 405B:
+// 3.8e25 operations on 16,384 H100 at 38 to 43 % of 989 TFLOPS (Grattafiori et
+// al. 2024) and 30.84 million GPU-hours in all (its model card).
+func TestCampaignCost(t *testing.T) {
+	c := Campaign{Parameters: 405e9, Tokens: 15.6e12, PeakFLOPS: 989e12, MFU: 0.41, GPUs: 16384, Failures: -1}
+	got, err := c.Cost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got.FLOPs/3.8e25-1) > 0.01 || got.GPUHours < 24e6 || got.GPUHours > 30.84e6 {
+		t.Errorf("%.3g operations and %.4g GPU-hours, want 3.8e25 and 24 to 31 million", got.FLOPs, got.GPUHours)
+	}
+	c.Failures = 0
+	if with, _ := c.Cost(); math.Abs(with.GPUHours/got.GPUHours-1.2) > 1e-12 || math.Abs(with.Lo/got.GPUHours-1.15) > 1e-12 || math.Abs(with.Hi/got.GPUHours-1.25) > 1e-12 {
+		t.Errorf("with failures %+v, want 1.2 (1.15 to 1.25) of %v", with, got.GPUHours)
+	}
+	// A past run of 1000 GPU-hours on 10 GPUs, 95 % parallel: it took 100 h. Twice
+	// the data and twice the size on 40 GPUs: by Amdahl 0.05+0.095 = 0.145 and
+	// 0.05+0.95/40 = 0.07375 of one GPU's time.
+	p := Campaign{Parameters: 2, Tokens: 2, GPUs: 40, Parallel: 0.95, Failures: -1, Past: &PastRun{Parameters: 1, Tokens: 1, GPUHours: 1000, GPUs: 10}}
+	got, err = p.Cost()
+	if want := 4 * 100 * 0.07375 / 0.145; err != nil || math.Abs(got.Hours-want) > 1e-9 || math.Abs(got.GPUHours-40*want) > 1e-6 {
+		t.Errorf("%+v, %v, want %v hours", got, err, want)
+	}
+	e, err := p.Event(1000)
+	if err != nil || e.Size != 40 || e.Check() != nil || math.Abs(float64(e.End-e.Start)-got.Hours*hour) > 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	for field, bad := range map[string]Campaign{
+		"parameters": {},
+		"gpus":       {Parameters: 1, Tokens: 1},
+		"peak_flops": {Parameters: 1, Tokens: 1, GPUs: 1},
+		"mfu":        {Parameters: 1, Tokens: 1, GPUs: 1, PeakFLOPS: 1, MFU: 1.2},
+		"past":       {Parameters: 1, Tokens: 1, GPUs: 1, Past: &PastRun{}},
+	} {
+		var in *capcli.InputError
+		if _, err := bad.Cost(); !errors.As(err, &in) || in.Field != field {
+			t.Errorf("%s: error %v", field, err)
+		}
+	}
+}
