@@ -209,9 +209,15 @@ func (t *cesTask) gradient(x, g []float64) {
 }
 
 // admits holds the weights to where old errors fade (op. cit. sec. 3.3) and
-// where the model, left alone, hardly multiplies itself.
+// where the model, left alone, no more than doubles or halves over a stretch
+// as long as the series: one that decays to zero in a few steps mistakes zero
+// for the mean.
 func (t *cesTask) admits(x []float64) bool {
-	if !cesFades(x[0], x[1], t.growth) {
+	lag := 1
+	if t.kind == "simple" {
+		lag = t.m
+	}
+	if !cesFades(x[0], x[1], math.Pow(t.growth, float64(lag))) {
 		return false
 	}
 	switch t.kind {
@@ -224,13 +230,18 @@ func (t *cesTask) admits(x []float64) bool {
 }
 
 // cesFades looks at the eigenvalues of the discount matrix, which must be in
-// the unit circle, and of the transition, which may be in one of this radius.
+// the unit circle, and of the transition: none beyond the radius, and one at
+// least as large as its inverse.
 func cesFades(a0, a1, radius float64) bool {
 	trace := 2 - 2*a0 + a1
 	det := (1-a0+a1)*(1-a0) + (1-a1)*(1-a0-a1)
 	if !(math.Abs(det) < 1 && math.Abs(trace) < 1+det) {
 		return false
 	}
-	trace, det = (2-a0)/radius, (2-a0-a1)/(radius*radius)
+	trace, det = 2-a0, 2-a0-a1
+	if r := 1 / radius; (r-trace)*r+det > 0 {
+		return false
+	}
+	trace, det = trace/radius, det/(radius*radius)
 	return math.Abs(det) <= 1 && math.Abs(trace) <= 1+det
 }

@@ -27,7 +27,8 @@ type ETS struct {
 const (
 	etsLongest     = 24   // season, as R has it
 	etsLongestLong = 168  // a week of hours
-	etsPaths       = 2000 // for simulated intervals
+	etsPaths       = 2000 // for simulated intervals, fewer where they are long
+	etsDraws       = 4e6  // values in all of them
 	etsStream      = "forecast/ets"
 )
 
@@ -178,23 +179,24 @@ func etsLognormal(mean, sd, q float64) (lo, hi float64) {
 // simulated gives the ends that the shares asked for of the futures lie between.
 func (f *etsFit) simulated(mean, levels []float64) []Interval {
 	h, rng := len(mean), f.seed.Stream(etsStream)
-	draws := make([]float64, h*etsPaths)
+	paths := min(max(etsDraws/h, 200), etsPaths)
+	draws := make([]float64, h*paths)
 	work, path := make([]float64, f.m), make([]float64, h)
-	for k := range etsPaths {
+	for k := range paths {
 		f.simulate(path, work, rng)
 		for i, v := range path {
-			draws[i*etsPaths+k] = v
+			draws[i*paths+k] = v
 		}
 	}
 	for i := range h {
-		sort.Float64s(draws[i*etsPaths : (i+1)*etsPaths])
+		sort.Float64s(draws[i*paths : (i+1)*paths])
 	}
 	out := make([]Interval, len(levels))
 	for k, level := range levels {
 		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		tail := (1 - level/100) / 2
 		for i, mu := range mean {
-			d := draws[i*etsPaths : (i+1)*etsPaths]
+			d := draws[i*paths : (i+1)*paths]
 			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, etsQuantile(d, tail), etsQuantile(d, 1-tail), f.relative())
 		}
 		out[k] = iv
