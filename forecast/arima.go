@@ -80,6 +80,9 @@ func (a ARIMA) check(y []float64) error {
 			return fmt.Errorf("arima: order (%d,%d,%d), want autoregression and moving average of 0 to 30 and differences of 0 to 3: %w", o.AR, o.Diff, o.MA, ErrUnfit)
 		}
 	}
+	if ar, ma := a.form().lags(); max(ar, ma)+a.form().lost() > 2000 {
+		return fmt.Errorf("arima: the model reaches %d steps back, want 2,000 or less: a shorter season: %w", max(ar, ma)+a.form().lost(), ErrUnfit)
+	}
 	for i, v := range y {
 		if math.IsInf(v, 0) {
 			return fmt.Errorf("arima: value %d is infinite: %w", i+1, ErrUnfit)

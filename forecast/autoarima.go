@@ -35,6 +35,8 @@ const (
 	autoMost         = 5 // p and q, and the sum in an exhaustive search
 	autoMostSeasonal = 2
 	autoMostModels   = 94
+	autoLongest      = 350   // season, in steps
+	autoValues       = 10000 // the search looks at the last of a longer series
 )
 
 // Fit implements Model. A constant series, or one that is constant after
@@ -74,6 +76,10 @@ func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 		s.notes = append(s.notes, note)
 	}
 	s.biasAdjust, s.given = a.BiasAdj, a.Xreg
+	if a.Period > autoLongest {
+		s.notes = append(s.notes, fmt.Sprintf("the season of %d steps is left out: the longest for ARIMA is %d", a.Period, autoLongest))
+		a.Period = 1
+	}
 	return newAutoSearch(a, s).run()
 }
 
@@ -90,7 +96,7 @@ func least(y []float64) float64 {
 
 // autoSearch is one search for an order.
 type autoSearch struct {
-	s          *arimaSeries
+	s, look    *arimaSeries // the series and what the search looks at
 	d, bigD, m int
 	most       arimaForm // highest orders
 	constant   bool      // whether a mean or drift makes sense
@@ -119,8 +125,8 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	if n <= m {
 		m = 1
 	}
-	q := &autoSearch{s: s, m: m, method: CSSML, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
-	x := s.remainder()
+	q := &autoSearch{s: s, look: s.last(max(autoValues, 20*m)), m: m, method: CSSML, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
+	x := q.look.remainder()
 	q.bigD = nsdiffs(x, m)
 	if q.bigD > 0 {
 		x = lagged(x, m)
@@ -138,6 +144,20 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 		q.method = CSS
 	}
 	return q
+}
+
+// last is the series' last n values.
+func (s *arimaSeries) last(n int) *arimaSeries {
+	cut := len(s.y) - n
+	if cut <= 0 {
+		return s
+	}
+	short := *s
+	for cut > 0 && math.IsNaN(s.y[cut]) {
+		cut--
+	}
+	short.raw, short.y, short.lead = s.raw[cut:], s.y[cut:], s.lead+cut
+	return &short
 }
 
 // remainder is the series less its least squares regression on what is given.
@@ -158,15 +178,20 @@ func (a *autoSearch) form(t autoTry) arimaForm {
 	return arimaForm{p: t.p, d: a.d, q: t.q, bigP: t.bigP, bigD: a.bigD, bigQ: t.bigQ, m: a.m}
 }
 
-// fit fits a try.
-func (a *autoSearch) fit(t autoTry, method ARIMAMethod, polish bool) (*ARIMAFit, error) {
-	return a.s.fit(a.form(t), t.constant, t.constant, method, polish)
+// fit fits a try to the whole series.
+func (a *autoSearch) fit(t autoTry) (*ARIMAFit, error) {
+	return a.fitTo(a.s, t, CSSML, true)
+}
+
+// fitTo fits a try to s. Its constant is a mean without differences, else a drift.
+func (a *autoSearch) fitTo(s *arimaSeries, t autoTry, method ARIMAMethod, polish bool) (*ARIMAFit, error) {
+	return s.fit(a.form(t), t.constant, t.constant && a.d+a.bigD == 1, method, polish)
 }
 
 // run searches and fits the best.
 func (a *autoSearch) run() (*ARIMAFit, error) {
 	if a.degenerate() {
-		return a.fit(autoTry{constant: a.constant}, CSSML, true)
+		return a.fit(autoTry{constant: a.constant})
 	}
 	if a.exhaustive {
 		a.all()
@@ -194,15 +219,15 @@ func (a *autoSearch) finish() (*ARIMAFit, error) {
 		if math.IsInf(a.order[i].ic, 1) {
 			break
 		}
-		fit, err := a.fit(a.order[i].try, CSSML, true)
+		fit, err := a.fit(a.order[i].try)
 		if err == nil && fit.proper() {
 			return fit, nil
 		}
 		a.order[i].ic = math.Inf(1)
 	}
-	fit, err := a.fit(autoTry{constant: a.constant}, CSSML, true)
+	fit, err := a.fit(autoTry{constant: a.constant})
 	if err != nil && a.constant {
-		fit, err = a.fit(autoTry{}, CSSML, true)
+		fit, err = a.fit(autoTry{})
 	}
 	return fit, err
 }

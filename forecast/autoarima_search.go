@@ -102,7 +102,7 @@ func (a *autoSearch) try(t autoTry) bool {
 // score is the AICc of a try, or infinite. Models that cannot become the best
 // are spared the look at their curvature.
 func (a *autoSearch) score(t autoTry) float64 {
-	fit, err := a.fit(t, a.method, false)
+	fit, err := a.fitTo(a.look, t, a.method, false)
 	if err != nil || !fit.form.clearOfUnit(fit.par, 1.01) {
 		return math.Inf(1)
 	}

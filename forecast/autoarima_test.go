@@ -2,6 +2,8 @@ package forecast
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,4 +71,25 @@ func TestAutoARIMAAgainstR(t *testing.T) {
 		}
 	}
 	t.Logf("%d orders equal to R's, %d with a better AICc; %.3f s, R %.3f s: %.0f times as fast", same, better, ours, theirs, theirs/ours)
+}
+
+func TestAutoARIMAOfAStationarySeriesHasAMean(t *testing.T) {
+	y := simulatedARMA(300, []float64{0.6}, nil, 11)
+	for i := range y {
+		y[i] += 20
+	}
+	fit, err := AutoARIMA{}.FitARIMA(capcli.Series{Values: y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range fit.Coef {
+		names = append(names, p.Name)
+	}
+	if fit.form.d != 0 || !slices.Contains(names, "intercept") || slices.Contains(names, "drift") {
+		t.Errorf("%s with %v, want a mean and no drift", fit.info.Method, names)
+	}
+	if f, err := fit.Forecast(200); err != nil || math.Abs(f.Mean[199]-20) > 1 {
+		t.Errorf("far ahead %v (%v), want about 20", f.Mean[199], err)
+	}
 }

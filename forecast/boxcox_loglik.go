@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// boxCoxByLikelihood is the lambda, in steps of 0.05 within [-1, 2], with the
+// LikelihoodLambda is the lambda, in steps of 0.05 within [-1, 2], with the
 // highest likelihood of a regression on a line and, for a period over 1, on
 // seasonal dummies (Box and Cox 1964). The values, without missing ones, must be
 // over 0.
-func boxCoxByLikelihood(y []float64, period int) (float64, error) {
+func LikelihoodLambda(y []float64, period int) (float64, error) {
 	y = observed(y)
 	logs := 0.0
 	for i, v := range y {

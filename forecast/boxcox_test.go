@@ -16,7 +16,7 @@ func TestBoxCoxLambdaAsR(t *testing.T) {
 		if got := guerrero(y, period, -1, 2); math.Abs(got-want.Lambda.Guerrero) > 1e-4 {
 			t.Errorf("%s: lambda by Guerrero %.6f, R %.6f", name, got, want.Lambda.Guerrero)
 		}
-		got, err := boxCoxByLikelihood(y, period)
+		got, err := LikelihoodLambda(y, period)
 		if err != nil || math.Abs(got-want.Lambda.Loglik) > 1e-9 {
 			t.Errorf("%s: lambda by likelihood %.6f (%v), R %.6f", name, got, err, want.Lambda.Loglik)
 		}
