@@ -311,10 +311,17 @@ func leadOfCompare(plans []savedPlan, pairs []int) string {
 	if dc == nil || dw == nil || a == nil || b == nil {
 		return ""
 	}
-	word := "more"
-	if dc.Mean < 0 {
-		word = "less"
+	by := capcli.USD(math.Abs(dc.Mean)*1e6 + 0.5)
+	text := fmt.Sprintf("%s costs %s more than %s", plans[1].name, by, plans[0].name)
+	switch {
+	case by < capcli.Dollar/200: // what reads as $0.00
+		text = fmt.Sprintf("%s costs the same as %s", plans[1].name, plans[0].name)
+	case dc.Mean < 0:
+		text = fmt.Sprintf("%s costs %s less than %s", plans[1].name, by, plans[0].name)
 	}
-	return fmt.Sprintf("%s costs %s %s than %s; the 95th percentile of waits goes from %s to %s.",
-		plans[1].name, capcli.USD(math.Abs(dc.Mean)*1e6+0.5), word, plans[0].name, capcli.Seconds(*a+0.5), capcli.Seconds(*b+0.5))
+	from, to := capcli.Seconds(*a+0.5).String(), capcli.Seconds(*b+0.5).String()
+	if from == to {
+		return fmt.Sprintf("%s; the 95th percentile of waits is %s in both.", text, from)
+	}
+	return fmt.Sprintf("%s; the 95th percentile of waits goes from %s to %s.", text, from, to)
 }

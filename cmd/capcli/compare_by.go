@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -61,5 +62,11 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 			t.Rows = append(t.Rows, []any{plans[i].name, name, parts[name], report.Percent(share)})
 		}
 	}
-	return report.Doc{Title: "capcli compare", Tables: []report.Table{t}, Data: data}
+	d := report.Doc{Title: "capcli compare", Tables: []report.Table{t}, Data: data}
+	for i := range plans {
+		if n := len(plans[i].runs); n > 1 {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: the split is of the first of its %d runs, seed %d, not of their mean", plans[i].name, n, plans[i].runs[0].Seed))
+		}
+	}
+	return d
 }

@@ -182,7 +182,7 @@ func (r *outcome) missing(p *plan) *partialError {
 	case j.Unplaceable > 0:
 		first := r.result.Refused[0]
 		return &partialError{
-			text: fmt.Sprintf("%s of %s jobs can never run on %s; the first is job %s: %s", grouped(j.Unplaceable), grouped(j.Read), p.label(), first.ID, first.Why),
+			text: fmt.Sprintf("%s of %s can never run on %s; the first is job %s: %s", grouped(j.Unplaceable), jobCount(j.Read), p.label(), first.ID, first.Why),
 			hint: "the result has all other jobs; -o json lists the first of these under unplaceable_jobs",
 		}
 	case r.result.Endless:
@@ -192,7 +192,7 @@ func (r *outcome) missing(p *plan) *partialError {
 		}
 	case j.Waiting > 0 && !r.result.Stopped:
 		return &partialError{
-			text: fmt.Sprintf("%s jobs still waited on %s when nothing more could happen", grouped(j.Waiting), p.label()),
+			text: fmt.Sprintf("%s still waited on %s when nothing more could happen", jobCount(j.Waiting), p.label()),
 			hint: "capacity ended before they could start: look at from, until and spot availability",
 		}
 	case r.cut:

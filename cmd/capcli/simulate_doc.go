@@ -63,9 +63,9 @@ func (r *outcome) lead(runs int) string {
 	res, inv := r.result, r.invoice
 	stranded := inv.ByTier[billing.Committed].Stranded()
 	if !r.priced() {
-		return fmt.Sprintf("%s jobs on %s, at a cost that is not known; %s.", grouped(res.Jobs.Finished), r.plan.scenario.Name, waited(res.Wait))
+		return fmt.Sprintf("%s on %s, at a cost that is not known; %s.", jobCount(res.Jobs.Finished), r.plan.scenario.Name, waited(res))
 	}
-	text := fmt.Sprintf("%s jobs on %s cost %s; %s", grouped(res.Jobs.Finished), r.plan.scenario.Name, inv.Total.Cost, waited(res.Wait))
+	text := fmt.Sprintf("%s on %s cost %s; %s", jobCount(res.Jobs.Finished), r.plan.scenario.Name, inv.Total.Cost, waited(res))
 	if inv.ByTier[billing.Committed].Cost > 0 {
 		text += fmt.Sprintf("; %s (%.0f%%) of what was committed was stranded", stranded,
 			100*stranded.Float()/inv.ByTier[billing.Committed].Cost.Float())
@@ -76,18 +76,30 @@ func (r *outcome) lead(runs int) string {
 	return text + "."
 }
 
-// waited says how long jobs waited, in words.
-func waited(w simulate.Stats) string {
+// waited says in words how long jobs waited for their start, and how many had
+// none.
+func waited(res *simulate.Result) string {
+	w, still := res.Wait, ""
+	if n := res.Jobs.Waiting; n > 0 {
+		still = fmt.Sprintf(", and %s waited at the end", grouped(n))
+	}
 	switch {
+	case w.Jobs == 0:
+		return "none started" + still
+	case w.Max == 0 && still != "":
+		return "none that started waited" + still
 	case w.Max == 0:
 		return "none waited"
 	case w.P95 == 0:
-		return fmt.Sprintf("95%% did not wait, the longest waited %s", w.Max)
+		return fmt.Sprintf("95%% did not wait, the longest waited %s", w.Max) + still
 	case w.P50 == 0:
-		return fmt.Sprintf("half did not wait, 95%% waited at most %s", w.P95)
+		return fmt.Sprintf("half did not wait, 95%% waited at most %s", w.P95) + still
 	}
-	return fmt.Sprintf("half waited at most %s, 95%% at most %s", w.P50, w.P95)
+	return fmt.Sprintf("half waited at most %s, 95%% at most %s", w.P50, w.P95) + still
 }
+
+// jobCount is "1 job" or "8,102 jobs".
+func jobCount(n int64) string { return grouped(n) + " " + plural(n, "job") }
 
 // leadOfMany names the cheapest plan and the one that waits least.
 func leadOfMany(plans []*plan, results [][]*outcome) string {
@@ -276,10 +288,10 @@ func (r *outcome) warnings() []string {
 		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", r.plan.scenario.Name, strings.Join(un, ", ")))
 	}
 	if res.Jobs.CPUOnly > 0 {
-		out = append(out, fmt.Sprintf("%s: %s jobs that want no GPU are left out", name, grouped(res.Jobs.CPUOnly)))
+		out = append(out, fmt.Sprintf("%s: left out, for they want no GPU: %s", name, jobCount(res.Jobs.CPUOnly)))
 	}
 	if r.outside > 0 {
-		out = append(out, fmt.Sprintf("%s: %s jobs outside the period are left out", name, grouped(r.outside)))
+		out = append(out, fmt.Sprintf("%s: left out, for they are outside the period: %s", name, jobCount(r.outside)))
 	}
 	if span := res.Ended.Hours() / (365.25 * 24); span > 50 && !res.Endless {
 		out = append(out, fmt.Sprintf("%s: the run spans %.0f years: is one of the log's times wrong?", name, span))
@@ -289,7 +301,7 @@ func (r *outcome) warnings() []string {
 		if res.Endless {
 			when = "fifty years after the last job came, where the run was ended,"
 		}
-		out = append(out, fmt.Sprintf("%s: %s %s jobs waited and %s ran", name, when, grouped(res.Jobs.Waiting), grouped(res.Jobs.Running)))
+		out = append(out, fmt.Sprintf("%s: %s %s waited and %s ran", name, when, jobCount(res.Jobs.Waiting), grouped(res.Jobs.Running)))
 	}
 	return out
 }
