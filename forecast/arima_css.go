@@ -21,18 +21,9 @@ func (l *arimaLikelihood) conditional(par []float64) float64 {
 
 // residuals sets out to the conditional residuals for phi and theta.
 func (l *arimaLikelihood) residuals() {
-	l.terms = l.terms[:0]
-	for j, v := range l.phi {
-		if v != 0 {
-			l.terms = append(l.terms, armaTerm{j + 1, v})
-		}
-	}
+	l.terms = appendTerms(l.terms[:0], l.phi)
 	ar := len(l.terms)
-	for j, v := range l.theta {
-		if v != 0 {
-			l.terms = append(l.terms, armaTerm{j + 1, v})
-		}
-	}
+	l.terms = appendTerms(l.terms, l.theta)
 	phi, theta := l.terms[:ar], l.terms[ar:]
 	from := min(len(l.phi), len(l.series[0]))
 	l.counted = len(l.series[0]) - from
@@ -45,10 +36,7 @@ func (l *arimaLikelihood) residuals() {
 		}
 		steady := min(len(w), from+len(l.theta))
 		for t := from; t < steady; t++ {
-			v := w[t]
-			for _, c := range phi {
-				v -= c.coef * w[t-c.lag]
-			}
+			v := less(w[t], w, phi, t)
 			for _, c := range theta {
 				if t-c.lag < from {
 					break
@@ -58,16 +46,27 @@ func (l *arimaLikelihood) residuals() {
 			e[t] = v
 		}
 		for t := steady; t < len(w); t++ {
-			v := w[t]
-			for _, c := range phi {
-				v -= c.coef * w[t-c.lag]
-			}
-			for _, c := range theta {
-				v -= c.coef * e[t-c.lag]
-			}
-			e[t] = v
+			e[t] = less(less(w[t], w, phi, t), e, theta, t)
 		}
 	}
+}
+
+// appendTerms appends the coefficients, by lag, that are not zero.
+func appendTerms(terms []armaTerm, coef []float64) []armaTerm {
+	for j, v := range coef {
+		if v != 0 {
+			terms = append(terms, armaTerm{j + 1, v})
+		}
+	}
+	return terms
+}
+
+// less is v less the terms of x before t.
+func less(v float64, x []float64, terms []armaTerm, t int) float64 {
+	for _, c := range terms {
+		v -= c.coef * x[t-c.lag]
+	}
+	return v
 }
 
 // gappy is for series with missing values. A residual that needs a value that

@@ -26,8 +26,6 @@ type ARIMAFit struct {
 	like   *arimaLikelihood
 	best   []float64 // coefficients as they were searched for
 
-	state []float64 // of the series less its regression, one step after the end
-	cov   []float64
 	shift float64 // taken off the series in the state
 	model *space
 

@@ -64,7 +64,7 @@ func (l *arimaLikelihood) opening() float64 {
 	}
 	delta := l.form.differences()
 	sum := 0.0
-	less := func(t int, rows [][]float64) float64 {
+	rest := func(t int, rows [][]float64) float64 {
 		v := rows[0][t]
 		for j, b := range l.beta {
 			v -= b * rows[j+1][t]
@@ -72,11 +72,11 @@ func (l *arimaLikelihood) opening() float64 {
 		return v
 	}
 	for t := range delta {
-		d := less(t, l.whole)
+		d := rest(t, l.whole)
 		for j := range t {
-			d -= delta[j] * less(t-1-j, l.whole)
+			d -= delta[j] * rest(t-1-j, l.whole)
 		}
-		sum += d * less(t, l.pull)
+		sum += d * rest(t, l.pull)
 	}
 	return sum
 }
@@ -102,12 +102,7 @@ func (l *arimaLikelihood) leaning() [][]float64 {
 			}
 			out[t] = v
 		}
-		l.terms = l.terms[:0]
-		for j, v := range l.phi {
-			if v != 0 {
-				l.terms = append(l.terms, armaTerm{j + 1, v})
-			}
-		}
+		l.terms = appendTerms(l.terms[:0], l.phi)
 		for t := direct; t < len(w); t++ {
 			v := 0.0
 			for _, c := range l.terms {
