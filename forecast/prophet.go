@@ -1,0 +1,243 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("prophet", "a trend of straight pieces, Fourier seasons and events, as Prophet", func(o Options) Model { return Piecewise{Seasons: o.Seasons} })
+}
+
+// Piecewise is the model of Taylor & Letham (2018, "Forecasting at scale"):
+//
+//	y_t = m + k t + sum_j d_j (t - s_j)+ + sum Fourier terms + sum regressors + e_t
+//
+// with t from 0 to 1 over history and y in units of its largest value. The
+// places s_j where the slope may change are spread evenly over the first 80 %;
+// the changes d_j have a Laplace prior, so that most are near nought, and all
+// other coefficients a normal one. It is fitted at the posterior's maximum, by
+// ridge regressions in which each |d| stands as the parabola that touches it at
+// the last d (majorise and minimise). Beyond the paper, the errors e are an
+// autoregression of order one, which starts the forecast where the data ends.
+type Piecewise struct {
+	Seasons      []int
+	Changes      int     // places where the slope may change; 0 is 25
+	ChangeScale  float64 // of the Laplace prior, in largest values a history; 0 is 0.05
+	SeasonScale  float64 // standard deviation of seasonal and regressors' coefficients; 0 is 10
+	Regressors   [][]float64
+	RegressorsOf []string // names; regressors run on past history, and are 0 beyond their ends
+}
+
+const (
+	pieceChanges   = 25
+	pieceRange     = 0.8
+	pieceChange    = 0.05
+	pieceSeason    = 10.0
+	pieceTrend     = 5.0 // standard deviation of level and slope
+	pieceHarmonics = 10
+	pieceRounds    = 100
+	pieceLeast     = 1e-5 // standard deviation of the noise, at least, in largest values
+)
+
+// Fit fits the model; missing values are passed over. It needs 3 known values.
+func (p Piecewise) Fit(y capcli.Series) (Fitted, error) {
+	count := 0
+	for i, v := range y.Values {
+		if math.IsInf(v, 0) {
+			return nil, fmt.Errorf("prophet: value %d is infinite: %w", i+1, ErrUnfit)
+		}
+		if known(v) {
+			count++
+		}
+	}
+	if count < 3 {
+		return nil, fmt.Errorf("prophet: %d known values, want 3 or more: %w", count, ErrTooShort)
+	}
+	for k, r := range p.Regressors {
+		if len(r) < len(y.Values) || slices.ContainsFunc(r, func(v float64) bool { return !known(v) }) {
+			return nil, fmt.Errorf("prophet: regressor %d has %d values, want %d or more, all finite: %w", k+1, len(r), len(y.Values), ErrUnfit)
+		}
+	}
+	f := newPieces(p, y.Values)
+	if err := f.climb(); err != nil {
+		return nil, err
+	}
+	return f.fitted(), nil
+}
+
+// pieces is one fit.
+type pieces struct {
+	p        Piecewise
+	y        []float64
+	unit     float64 // of y
+	places   []float64
+	waves    [][][]float64 // by season and phase, the Fourier terms
+	width    int           // columns
+	coef     []float64
+	variance float64 // of the errors, in units
+}
+
+func newPieces(p Piecewise, y []float64) *pieces {
+	if p.Changes == 0 {
+		p.Changes = pieceChanges
+	}
+	if p.ChangeScale == 0 {
+		p.ChangeScale = pieceChange
+	}
+	if p.SeasonScale == 0 {
+		p.SeasonScale = pieceSeason
+	}
+	f := &pieces{p: p, y: y, unit: 1}
+	top := 0.0
+	for _, v := range y {
+		if known(v) {
+			top = math.Max(top, math.Abs(v))
+		}
+	}
+	if top > 0 {
+		f.unit = top
+	}
+	early := int(pieceRange * float64(len(y)))
+	for j := range min(p.Changes, early-1) {
+		i := math.Round(float64(j+1) * float64(early-1) / float64(min(p.Changes, early-1)))
+		f.places = append(f.places, i/float64(len(y)-1))
+	}
+	f.width = 2 + len(f.places)
+	var taken []int
+	for _, m := range p.Seasons {
+		if m < 2 || len(y) < 2*m {
+			continue
+		}
+		w := fourierTable(m, taken)
+		taken = append(taken, m)
+		f.waves = append(f.waves, w)
+		f.width += len(w[0])
+	}
+	f.width += len(p.Regressors)
+	return f
+}
+
+// fourierTable are the cosines and sines of a season at each phase, without
+// those that an earlier season has too.
+func fourierTable(m int, taken []int) [][]float64 {
+	table := make([][]float64, m)
+	for j := 1; j <= min(pieceHarmonics, m/2); j++ {
+		if slices.ContainsFunc(taken, func(other int) bool { return j*other%m == 0 && j*other/m <= min(pieceHarmonics, other/2) }) {
+			continue
+		}
+		for phase := range table {
+			a := 2 * math.Pi * float64(j*phase%m) / float64(m)
+			table[phase] = append(table[phase], math.Cos(a))
+			if 2*j < m {
+				table[phase] = append(table[phase], math.Sin(a))
+			}
+		}
+	}
+	return table
+}
+
+// row puts the columns of step i, which may lie beyond the end.
+func (f *pieces) row(i int, out []float64) {
+	t := float64(i) / float64(len(f.y)-1)
+	out = append(out[:0], 1, t)
+	for _, s := range f.places {
+		out = append(out, math.Max(0, t-s))
+	}
+	for _, w := range f.waves {
+		out = append(out, w[i%len(w)]...)
+	}
+	for _, r := range f.p.Regressors {
+		v := 0.0
+		if i < len(r) {
+			v = r[i]
+		}
+		out = append(out, v)
+	}
+}
+
+// climb finds the posterior's maximum.
+func (f *pieces) climb() error {
+	gram, right, square, n := f.products()
+	f.coef = make([]float64, f.width)
+	f.variance = math.Max(pieceLeast*pieceLeast, square/n)
+	precision := make([]float64, f.width)
+	solved := mat.NewVecDense(f.width, nil)
+	a := mat.NewSymDense(f.width, nil)
+	var chol mat.Cholesky
+	for range pieceRounds {
+		f.priors(precision)
+		for i := range f.width {
+			for j := i; j < f.width; j++ {
+				a.SetSym(i, j, gram.At(i, j))
+			}
+			a.SetSym(i, i, gram.At(i, i)+f.variance*precision[i])
+		}
+		if !chol.Factorize(a) {
+			return fmt.Errorf("prophet: the columns have no single best fit: %w", ErrUnfit)
+		}
+		if err := chol.SolveVecTo(solved, mat.NewVecDense(f.width, right)); err != nil && !isCondition(err) {
+			return fmt.Errorf("prophet: %w: %w", err, ErrUnfit)
+		}
+		moved := 0.0
+		for j := range f.coef {
+			moved = math.Max(moved, math.Abs(solved.AtVec(j)-f.coef[j]))
+			f.coef[j] = solved.AtVec(j)
+		}
+		left := square - 2*dot(right, f.coef)
+		for i := range f.coef {
+			for j := range f.coef {
+				left += f.coef[i] * f.coef[j] * gram.At(i, j)
+			}
+		}
+		f.variance = math.Max(pieceLeast*pieceLeast, left/n)
+		if moved < 1e-7 {
+			break
+		}
+	}
+	return nil
+}
+
+// products are X'X, X'y, y'y and the number of rows, in units.
+func (f *pieces) products() (gram *mat.SymDense, right []float64, square, n float64) {
+	gram, right = mat.NewSymDense(f.width, nil), make([]float64, f.width)
+	row := make([]float64, f.width)
+	v := mat.NewVecDense(f.width, row)
+	for i, y := range f.y {
+		if !known(y) {
+			continue
+		}
+		f.row(i, row)
+		gram.SymRankOne(gram, 1, v)
+		y /= f.unit
+		for j, x := range row {
+			right[j] += x * y
+		}
+		square += y * y
+		n++
+	}
+	return gram, right, square, n
+}
+
+// priors puts the precision of each coefficient's normal prior; for a change of
+// slope it is that of the parabola which touches the Laplace prior at its value.
+func (f *pieces) priors(out []float64) {
+	for j := range out {
+		switch {
+		case j < 2:
+			out[j] = 1 / (pieceTrend * pieceTrend)
+		case j < 2+len(f.places):
+			out[j] = 1 / (f.p.ChangeScale * math.Max(math.Abs(f.coef[j]), 1e-6))
+			if f.coef[j] == 0 {
+				out[j] = 1 / (f.p.ChangeScale * f.p.ChangeScale)
+			}
+		default:
+			out[j] = 1 / (f.p.SeasonScale * f.p.SeasonScale)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// fitted tells the errors' correlation and the spread of future changes of
+// slope, and gives the forecast. As in the paper, slopes are taken to go on
+// changing as often as there were places for it, by as much as they did: with
+// changes of Laplace scale b at the rate of r a history, the trend's variance
+// after a share u of a history is 2 b^2 r u^3 / 3.
+func (f *pieces) fitted() *gaussian {
+	n := len(f.y)
+	row, fit, left := make([]float64, f.width), make([]float64, n), nans(n)
+	for i, y := range f.y {
+		f.row(i, row)
+		fit[i] = dot(row, f.coef)
+		if known(y) {
+			left[i] = y/f.unit - fit[i]
+		}
+	}
+	ar, last, own := f.errors(left)
+	scale := 0.0
+	for _, d := range f.coef[2 : 2+len(f.places)] {
+		scale += math.Abs(d) / float64(len(f.places))
+	}
+	rate := float64(len(f.places))
+	info := Info{
+		Method: fmt.Sprintf("Piecewise trend with %d places of change and %d seasons, AR(1) errors", len(f.places), len(f.waves)),
+		Params: []Param{{"level", f.coef[0] * f.unit}, {"slope", f.coef[1] * f.unit / float64(n-1)}, {"change.scale", scale * f.unit}, {"ar1", ar}},
+		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
+		Sigma2: own * own * f.unit * f.unit,
+		Fitted: make([]float64, n),
+	}
+	for k := range f.p.Regressors {
+		name := fmt.Sprintf("regressor%d", k+1)
+		if k < len(f.p.RegressorsOf) {
+			name = f.p.RegressorsOf[k]
+		}
+		info.Params = append(info.Params, Param{name, f.coef[f.width-len(f.p.Regressors)+k] * f.unit})
+	}
+	for i := range fit {
+		info.Fitted[i] = fit[i] * f.unit
+		if i > 0 && known(left[i-1]) {
+			info.Fitted[i] += ar * left[i-1] * f.unit
+		}
+	}
+	at := func(h int) (mean, sd []float64) {
+		mean, sd = make([]float64, h), make([]float64, h)
+		columns := make([]float64, f.width)
+		for i := range mean {
+			f.row(n+i, columns)
+			decay, u := math.Pow(ar, float64(i+1)), float64(i+1)/float64(n-1)
+			mean[i] = (dot(columns, f.coef) + decay*last) * f.unit
+			noise := own * math.Sqrt((1-decay*decay)/(1-ar*ar))
+			sd[i] = math.Hypot(noise, scale*math.Sqrt(2*rate*u*u*u/3)) * f.unit
+		}
+		return mean, sd
+	}
+	path := func(h int, rng *rand.Rand) []float64 {
+		mean, _ := at(h)
+		e, slope, trend := 0.0, 0.0, 0.0
+		for i := range mean {
+			if rng.Float64() < rate/float64(n-1) {
+				change := scale * rng.ExpFloat64()
+				if rng.Uint64()&1 == 0 {
+					change = -change
+				}
+				slope += change
+			}
+			trend += slope / float64(n-1)
+			e = ar*e + own*rng.NormFloat64()
+			mean[i] += (trend + e) * f.unit
+		}
+		return mean
+	}
+	return &gaussian{info: info, at: at, path: path}
+}
+
+// errors gives the errors' first autocorrelation, from 0 to 0.99, the error that
+// the last step carries on, and the standard deviation of what is new in each.
+func (f *pieces) errors(left []float64) (ar, last, own float64) {
+	cross, square, sum, pairs, count := 0.0, 0.0, 0.0, 0.0, 0.0
+	for i, e := range left {
+		if !known(e) {
+			continue
+		}
+		sum += e * e
+		count++
+		if i > 0 && known(left[i-1]) {
+			cross += e * left[i-1]
+			square += left[i-1] * left[i-1]
+			pairs++
+		}
+	}
+	if pairs > 2 && square > 0 {
+		ar = math.Max(0, math.Min(0.99, cross/square))
+	}
+	for i := len(left) - 1; i >= 0; i-- {
+		if known(left[i]) {
+			last = left[i] * math.Pow(ar, float64(len(left)-1-i))
+			break
+		}
+	}
+	free := math.Max(1, count-math.Min(count/2, float64(f.width-len(f.places))))
+	return ar, last, math.Sqrt(sum / free * (1 - ar*ar))
+}

@@ -1,0 +1,118 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"capcli"
+)
+
+// TestPiecewiseFindsWhatWasPut builds a bent trend with two seasons and an
+// event, and asks for their future.
+func TestPiecewiseFindsWhatWasPut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	const n, h = 24 * 7 * 8, 168
+	event := make([]float64, n+h)
+	truth := make([]float64, n+h)
+	for i := range truth {
+		if i%400 > 350 {
+			event[i] = 1
+		}
+		x := float64(i)
+		truth[i] = 200 + 0.05*x + 20*math.Sin(2*math.Pi*x/24) + 8*math.Cos(2*math.Pi*x/168) + 30*event[i]
+		if i > 600 {
+			truth[i] += 0.1 * (x - 600)
+		}
+	}
+	y := slices.Clone(truth[:n])
+	for i := range y {
+		y[i] += 3 * rng.NormFloat64()
+	}
+	y[50], y[700] = math.NaN(), math.NaN()
+	f, err := Piecewise{Seasons: []int{24, 168}, Regressors: [][]float64{event}, RegressorsOf: []string{"event"}}.Fit(capcli.Series{Values: y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Forecast(h, 95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst, in := 0.0, 0
+	for i, v := range got.Mean {
+		worst = math.Max(worst, math.Abs(v-truth[n+i]))
+		if e := truth[n+i] + 3*rng.NormFloat64(); e > got.Intervals[0].Lo[i] && e < got.Intervals[0].Hi[i] {
+			in++
+		}
+	}
+	if worst > 6 || in < h*88/100 {
+		t.Errorf("worst miss %.2f, want under 6 with noise of 3; %d of %d in the 95 %% interval", worst, in, h)
+	}
+	params := f.Info().Params
+	if p := params[len(params)-1]; p.Name != "event" || math.Abs(p.Value-30) > 1 {
+		t.Errorf("event %+v, want 30", p)
+	}
+	// Paths have the mean and the spread of the forecast.
+	sum, square := 0.0, 0.0
+	for range 2000 {
+		v := f.Path(h, rng)[h-1]
+		sum += v / 2000
+		square += v * v / 2000
+	}
+	sd := math.Sqrt(square - sum*sum)
+	want := (got.Intervals[0].Hi[h-1] - got.Mean[h-1]) / z(95)
+	if math.Abs(sum-got.Mean[h-1]) > 4*want/math.Sqrt(2000) || math.Abs(sd/want-1) > 0.1 {
+		t.Errorf("paths end at %v (%v), want %v (%v)", sum, sd, got.Mean[h-1], want)
+	}
+}
+
+// TestPiecewiseShrinksChanges holds a straight line to a straight forecast.
+func TestPiecewiseShrinksChanges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	y := make([]float64, 300)
+	for i := range y {
+		y[i] = 50 + 0.2*float64(i) + 5*rng.NormFloat64()
+	}
+	f := newPieces(Piecewise{}, y)
+	if err := f.climb(); err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for _, d := range f.coef[2:] {
+		total += math.Abs(d)
+	}
+	if total > 0.15 {
+		t.Errorf("slopes change by %.3f in all, want next to nothing against %.3f", total, f.coef[1])
+	}
+}
+
+func TestPiecewiseTakesAnything(t *testing.T) {
+	nan := math.NaN()
+	for name, y := range map[string][]float64{
+		"constant": slices.Repeat([]float64{7}, 30), "nought": make([]float64, 30), "three": {1, 2, 4},
+		"gaps": {nan, 1, nan, nan, 2, 3, nan}, "huge": {1e300, 2e300, -1e300, 1e299}, "tiny": {1e-300, 3e-300, 2e-300, 1e-300},
+		"spike": {0, 0, 0, 0, 1e12, 0, 0, 0, 0, 0, 0, 0},
+	} {
+		f, err := Piecewise{Seasons: []int{1, 2, 7}}.Fit(capcli.Series{Values: y})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := f.Forecast(50, 80, 95)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, v := range got.Mean {
+			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !known(v) || !known(lo) || !known(hi) || lo > hi {
+				t.Errorf("%s: step %d is %v (%v to %v)", name, i, v, lo, hi)
+				break
+			}
+		}
+	}
+	if _, err := (Piecewise{}).Fit(capcli.Series{Values: []float64{1, nan, 2}}); !errors.Is(err, ErrTooShort) {
+		t.Errorf("two values: %v, want ErrTooShort", err)
+	}
+}
