@@ -14,6 +14,10 @@ import (
 // Snyder, "Forecasting with Exponential Smoothing", 2008): parameters and
 // first states together by maximum likelihood, the form by AICc unless named.
 // Missing values are passed over.
+//
+// The log-likelihood leaves out the constants of the normal density, as R's
+// forecast package does: criteria compare forms of ETS with each other, not
+// with other models.
 type ETS struct {
 	Form   string // "AAdM"; "" is the form with the least AICc
 	Period int    // season in steps; below 2 is without
