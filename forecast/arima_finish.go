@@ -190,31 +190,33 @@ func (fit *ARIMAFit) describe(fitted []float64) {
 	for t, v := range fitted {
 		full[s.lead+t] = fit.back(v + fit.regression(t))
 	}
-	name := fit.form.title()
-	switch {
-	case slices.Contains(fit.names, "drift"):
-		name += " with drift"
-	case slices.Contains(fit.names, "intercept") && len(fit.par) == 0:
-		name += " with mean"
-	case slices.Contains(fit.names, "intercept"):
-		name += " with non-zero mean"
-	case fit.form.lost() == 0:
-		name += " with zero mean"
-	}
-	if len(s.given) > 0 {
-		name += " errors and regressors"
-	}
 	aic, aicc, bic := fit.criteria()
 	if fit.method == CSS {
 		aic, aicc, bic = math.NaN(), math.NaN(), math.NaN()
 	}
 	fit.info = Info{
-		Method: name, Params: slices.Clone(fit.Coef), LogLik: fit.loglik, AIC: aic, AICc: aicc, BIC: bic,
+		Method: fit.title(), Params: slices.Clone(fit.Coef), LogLik: fit.loglik, AIC: aic, AICc: aicc, BIC: bic,
 		Sigma2: fit.sigma2 * s.unit * s.unit, Fitted: full, Notes: slices.Clone(s.notes),
 	}
 	if s.lambda != nil {
 		fit.info.Params = append(fit.info.Params, Param{"lambda", *s.lambda})
 	}
+}
+
+// title is R's name of the model.
+func (fit *ARIMAFit) title() string {
+	name := fit.form.title()
+	switch {
+	case len(fit.src.given) > 0:
+		return "Regression with " + name + " errors"
+	case slices.Contains(fit.names, "drift"):
+		return name + " with drift"
+	case slices.Contains(fit.names, "intercept"):
+		return name + " with non-zero mean"
+	case fit.form.lost() == 0:
+		return name + " with zero mean"
+	}
+	return name
 }
 
 // back brings a value of the model to the series' own scale; it is at most a

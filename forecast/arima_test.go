@@ -138,6 +138,9 @@ func checkGoldFit(t *testing.T, label string, fit *ARIMAFit, g arimaGold) bool {
 	}
 	var far []string
 	say := func(format string, a ...any) { far = append(far, fmt.Sprintf(format, a...)) }
+	if info.Method != g.Model {
+		t.Errorf("%s: called %s", label, info.Method)
+	}
 	if d := info.LogLik - g.Loglik; math.Abs(d) > 1e-3 {
 		say("loglik %.6f, R %.6f", info.LogLik, g.Loglik)
 	}
