@@ -58,7 +58,7 @@ var Metrics = []Metric{
 	{"on_demand_equivalent", InUSD, false, "what all use would have cost on demand"},
 	{"stranded_usd", InUSD, false, "paid for committed GPUs that nobody held"},
 	{"effective_savings_rate", InShare, true, "1 - cost / on-demand equivalent"},
-	{"allocation_rate", InShare, true, "GPU-hours held of the committed capacity"},
+	{"allocation_rate", InShare, true, "GPU-hours held of all that were offered"},
 	{"stranded_gpu_hours", InGPUHours, false, "committed GPU-hours that nobody held"},
 	{"used_gpu_hours", InGPUHours, true, "GPU-hours held"},
 	{"idle_gpu_hours", InGPUHours, false, "free while nobody waited for them"},

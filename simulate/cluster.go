@@ -127,19 +127,6 @@ func (c *Cluster) nextFree(p, n int) int {
 	return -1
 }
 
-// hosts are the nodes of pool p that take work, whatever is free on them: for
-// jobs that want no GPU.
-func (c *Cluster) hosts(p int) iter.Seq[int] {
-	s := &c.state[p]
-	return func(yield func(int) bool) {
-		for n := s.first; n < s.first+s.n; n++ {
-			if nd := &c.nodes[n]; nd.up && !nd.draining && !yield(n) {
-				return
-			}
-		}
-	}
-}
-
 // firstLevel is the node of pool p with exactly free free GPUs and the least
 // number above after (-1 at first), or -1. The pool must have levels.
 func (c *Cluster) firstLevel(p, free, after int) int {

@@ -96,7 +96,8 @@ func (e *engine) overflow(q *queue) {
 			if r.job.state != waiting || r.job.run != r.run {
 				continue
 			}
-			if s := e.find(r.job); len(s) > 0 {
+			// Only beyond the first rank: there it goes by the policy's order.
+			if s := e.findBeyond(r.job); len(s) > 0 {
 				e.start(r.job, s)
 			} else {
 				kept = append(kept, r)

@@ -85,6 +85,10 @@ func (p *conservative) refresh(t *Turn) (early bool) {
 	for _, q := range p.pools {
 		p.plans[q].forget(now)
 	}
+	if p.overtaken(t) {
+		p.again = true
+		return true
+	}
 	if !t.Freed() && (len(p.running) == 0 || !p.overrun(now)) {
 		return false
 	}
@@ -105,6 +109,18 @@ func (p *conservative) refresh(t *Turn) (early bool) {
 	clear(p.running[len(kept):])
 	p.running = kept
 	return early
+}
+
+// overtaken tells whether a job with a promise was started past this policy,
+// on capacity beyond the first rank: its promise is nobody's now.
+func (p *conservative) overtaken(t *Turn) bool {
+	unbooked := 0
+	for _, l := range t.fresh() {
+		if l.state == waiting && l.promise.run != l.run {
+			unbooked++
+		}
+	}
+	return p.order.n+unbooked > t.Waiting()
 }
 
 // overrun tells whether a job is past its believed end.

@@ -164,38 +164,43 @@ func (p *plan) join(at capcli.Seconds) {
 // as long as length; ok is false when there is none.
 func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Seconds, ok bool) {
 	k, i := p.locate(from)
-	at = max(from, p.parts[0].steps[0].at)
-	broken := false // the last step seen has too little free
+	w := window{at: max(from, p.parts[0].steps[0].at), length: length}
 	for ; k < len(p.parts); k, i = k+1, 0 {
 		s := &p.parts[k]
-		if i == 0 {
-			if broken && s.hi+s.plus < milli {
-				continue
-			}
-			if !broken && s.steps[0].at >= at+length {
-				return at, true
-			}
-			if s.lo+s.plus >= milli {
-				if broken {
-					at, broken = s.steps[0].at, false
-				}
-				continue
+		switch {
+		case i == 0 && s.lo+s.plus >= milli:
+			w.see(s.steps[0].at, true)
+		case i == 0 && s.hi+s.plus < milli:
+			w.see(s.steps[0].at, false)
+		default:
+			for _, x := range s.steps[i:] {
+				w.see(x.at, x.free+s.plus >= milli)
 			}
 		}
-		for ; i < len(s.steps); i++ {
-			x := &s.steps[i]
-			switch {
-			case x.free+s.plus < milli:
-				if !broken && x.at >= at+length {
-					return at, true
-				}
-				broken = true
-			case broken:
-				at, broken = x.at, false
-			}
+		if w.found {
+			return w.at, true
 		}
 	}
-	return at, !broken
+	return w.at, !w.broken
+}
+
+// window is a stretch of time that grows as long as enough is free.
+type window struct {
+	at, length    capcli.Seconds // where it begins; how long it must be
+	broken, found bool           // the last step seen has too little free; it is long enough
+}
+
+// see goes on to the step that begins at instant at.
+func (w *window) see(at capcli.Seconds, free bool) {
+	switch {
+	case w.found:
+	case !w.broken && at >= w.at+w.length:
+		w.found = true
+	case !free:
+		w.broken = true
+	case w.broken:
+		w.at, w.broken = at, false
+	}
 }
 
 // gaps are the stretches of time in which some size is free, in order.

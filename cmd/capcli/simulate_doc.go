@@ -271,7 +271,8 @@ func (r *outcome) warnings() []string {
 	res, name := r.result, r.plan.label()
 	for i := range res.Loads {
 		l := &res.Loads[i]
-		if l.Offered() < 1.005 { // what reads as 1.00 is no news
+		brief := l.Capacity < capcli.GPUTime(l.GPUs)*capcli.GPUSecond*3600
+		if brief || l.Offered() < 1.005 { // an hour shows no rhythm; what reads as 1.00 is no news
 			continue
 		}
 		where := "its committed capacity"
