@@ -51,9 +51,18 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 	}
 	fit.settle()
 	if polish {
-		fit.finish()
+		fit.ready()
 	}
 	return fit, nil
+}
+
+// ready goes on with a search that stopped early, and makes the fit fit for forecasts.
+func (fit *ARIMAFit) ready() {
+	if fit.method != CSS && len(fit.best) > 0 {
+		fit.polish(fit.like.exact(fit.best))
+		fit.settle()
+	}
+	fit.finish()
 }
 
 // flatness is the size of residuals, in units of the series, taken for rounding.
@@ -108,9 +117,6 @@ func (fit *ARIMAFit) search(polish bool) bool {
 		v = simplex(l.exact, par, 400*len(par))
 	}
 	f.invert(par)
-	if polish && len(par) > 0 && !math.IsInf(v, 0) {
-		fit.polish(v)
-	}
 	return !math.IsInf(v, 0)
 }
 

@@ -219,8 +219,9 @@ func (a *autoSearch) finish() (*ARIMAFit, error) {
 		if math.IsInf(a.order[i].ic, 1) {
 			break
 		}
-		fit, err := a.fit(a.order[i].try)
-		if err == nil && fit.proper() {
+		fit, err := a.fitTo(a.s, a.order[i].try, CSSML, false)
+		if err == nil && fit.form.clearOfUnit(fit.par, 1.01) && fit.variances() != nil {
+			fit.ready()
 			return fit, nil
 		}
 		a.order[i].ic = math.Inf(1)
@@ -230,17 +231,4 @@ func (a *autoSearch) finish() (*ARIMAFit, error) {
 		fit, err = a.fit(autoTry{})
 	}
 	return fit, err
-}
-
-// proper says whether roots and errors are fit to be used.
-func (fit *ARIMAFit) proper() bool {
-	if !fit.form.clearOfUnit(fit.par, 1.01) {
-		return false
-	}
-	for _, v := range fit.StdErr {
-		if math.IsNaN(v) {
-			return false
-		}
-	}
-	return true
 }

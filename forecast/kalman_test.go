@@ -183,8 +183,7 @@ func TestARIMAPathsFillTheIntervals(t *testing.T) {
 
 func TestARIMAOddSeries(t *testing.T) {
 	gap := math.NaN()
-	spikes := make([]float64, 200)
-	spikes[50], spikes[120] = 1e6, 3
+	spikes := filled(200, func(i int) float64 { return float64(i % 50 / 49 * i) })
 	tiny := simulatedARMA(60, []float64{0.5}, nil, 2)
 	huge := append([]float64(nil), tiny...)
 	for i := range tiny {
