@@ -27,26 +27,7 @@ func (f *pieces) fitted() *gaussian {
 		scale += math.Abs(d) / float64(len(f.places))
 	}
 	rate := float64(len(f.places))
-	info := Info{
-		Method: fmt.Sprintf("Piecewise trend with %d places of change and %d seasons, AR(1) errors", len(f.places), len(f.waves)),
-		Params: []Param{{"level", f.coef[0] * f.unit}, {"slope", f.coef[1] * f.unit / float64(n-1)}, {"change.scale", scale * f.unit}, {"ar1", ar}},
-		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
-		Sigma2: own * own * f.unit * f.unit,
-		Fitted: make([]float64, n),
-	}
-	for k := range f.p.Regressors {
-		name := fmt.Sprintf("regressor%d", k+1)
-		if k < len(f.p.RegressorsOf) {
-			name = f.p.RegressorsOf[k]
-		}
-		info.Params = append(info.Params, Param{name, f.coef[f.width-len(f.p.Regressors)+k] * f.unit})
-	}
-	for i := range fit {
-		info.Fitted[i] = fit[i] * f.unit
-		if i > 0 && known(left[i-1]) {
-			info.Fitted[i] += ar * left[i-1] * f.unit
-		}
-	}
+	info := f.info(fit, left, scale, ar, own)
 	at := func(h int) (mean, sd []float64) {
 		mean, sd = make([]float64, h), make([]float64, h)
 		columns := make([]float64, f.width)
@@ -77,6 +58,32 @@ func (f *pieces) fitted() *gaussian {
 		return mean
 	}
 	return &gaussian{info: info, at: at, path: path}
+}
+
+// info says what was fitted, with one-step values that carry the last error on.
+func (f *pieces) info(fit, left []float64, scale, ar, own float64) Info {
+	n := len(f.y)
+	info := Info{
+		Method: fmt.Sprintf("Piecewise trend with %d places of change and %d seasons, AR(1) errors", len(f.places), len(f.waves)),
+		Params: []Param{{"level", f.coef[0] * f.unit}, {"slope", f.coef[1] * f.unit / float64(n-1)}, {"change.scale", scale * f.unit}, {"ar1", ar}},
+		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
+		Sigma2: own * own * f.unit * f.unit,
+		Fitted: make([]float64, n),
+	}
+	for k := range f.p.Regressors {
+		name := fmt.Sprintf("regressor%d", k+1)
+		if k < len(f.p.RegressorsOf) {
+			name = f.p.RegressorsOf[k]
+		}
+		info.Params = append(info.Params, Param{name, f.coef[f.width-len(f.p.Regressors)+k] * f.unit})
+	}
+	for i := range fit {
+		info.Fitted[i] = fit[i] * f.unit
+		if i > 0 && known(left[i-1]) {
+			info.Fitted[i] += ar * left[i-1] * f.unit
+		}
+	}
+	return info
 }
 
 // errors gives the errors' first autocorrelation, from 0 to 0.99, the error that

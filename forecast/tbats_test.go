@@ -1,0 +1,104 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"capcli"
+)
+
+func TestTBATSNoWorseThanR(t *testing.T) {
+	for _, name := range []string{"ldeaths", "nottem", "wineind"} {
+		t.Run(name, func(t *testing.T) {
+			var g struct {
+				Method          string
+				AIC, Likelihood float64
+			}
+			golden(t, name+"-tbats", &g)
+			began := time.Now()
+			f, err := TBATS{Seasons: []int{12}}.Fit(capcli.Series{Values: textbook(t, name)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := f.Info()
+			t.Logf("%s: AIC %.3f in %v; R: %s %.3f", got.Method, got.AIC, time.Since(began), g.Method, g.AIC)
+			if got.AIC > g.AIC+1e-2 {
+				t.Errorf("AIC %.3f, want %.3f or less", got.AIC, g.AIC)
+			}
+		})
+	}
+}
+
+func TestTBATSForecasts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	y := make([]float64, 24*20+48)
+	for i := range y {
+		y[i] = 100 + 30*math.Sin(2*math.Pi*float64(i)/24) + 10*math.Cos(4*math.Pi*float64(i)/24) + 2*rng.NormFloat64()
+	}
+	f, err := TBATS{Seasons: []int{24}}.Fit(capcli.Series{Values: y[:480]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Forecast(48, 95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	miss, in := 0.0, 0
+	for i, v := range got.Mean {
+		miss += math.Abs(v-y[480+i]) / 48
+		if y[480+i] >= got.Intervals[0].Lo[i] && y[480+i] <= got.Intervals[0].Hi[i] {
+			in++
+		}
+	}
+	if miss > 2.2 || in < 42 {
+		t.Errorf("mean miss %.2f, want near 1.6; %d of 48 within 95 %%", miss, in)
+	}
+	sum := 0.0
+	for range 500 {
+		sum += f.Path(48, rng)[47] / 500
+	}
+	if math.Abs(sum-got.Mean[47]) > 1 {
+		t.Errorf("paths end at %v, want %v", sum, got.Mean[47])
+	}
+}
+
+func TestTBATSTakesAnything(t *testing.T) {
+	for name, y := range map[string][]float64{
+		"short":    {1, 5, 2, 4, 3, 3, 2, 6},
+		"spike":    append(make([]float64, 30), 1e9, 0, 0, 0, 0, 0),
+		"huge":     {1e300, 2e300, 1e300, 3e300, 2e300, 1e300, 2e300, 1e300, 3e300, 2e300},
+		"tiny":     {1e-300, 2e-300, 1e-300, 3e-300, 2e-300, 1e-300, 2e-300, 1e-300, 3e-300},
+		"straight": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+		"repeats":  slices.Repeat([]float64{1, 5, 2}, 10),
+		"count":    {0, 0, 1, 0, 0, 3, 0, 0, 0, 1, 0, 2, 0, 0, 0},
+	} {
+		f, err := TBATS{Seasons: []int{3, 7}}.Fit(capcli.Series{Values: y})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := f.Forecast(60, 80, 95)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, v := range got.Mean {
+			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !known(v) || !known(lo) || !known(hi) || lo > hi {
+				t.Errorf("%s: step %d is %v (%v to %v)", name, i, v, lo, hi)
+				break
+			}
+		}
+	}
+	for name, row := range map[string]struct {
+		y    []float64
+		want error
+	}{"few": {[]float64{1, 2, 3}, ErrTooShort}, "gap": {[]float64{1, 2, math.NaN(), 1, 3, 2, 1, 2, 3}, ErrMissing}, "constant": {slices.Repeat([]float64{4}, 20), ErrUnfit}} {
+		if _, err := (TBATS{}).Fit(capcli.Series{Values: row.y}); !errors.Is(err, row.want) {
+			t.Errorf("%s: %v, want %v", name, err, row.want)
+		}
+	}
+}
