@@ -26,11 +26,12 @@ const (
 // Changepoints finds them by PELT, which is exact (Killick, Fearnhead & Eckley
 // 2012, "Optimal detection of changepoints with a linear computational cost"):
 // it minimises the squared error about the level of each stretch plus a BIC
-// penalty for each change. Three things keep it to changes that stay: strong
+// penalty for each change. Four things keep it to changes that stay: strong
 // seasons are taken off, a value far off the values beside it counts no more
 // than the edge of what is usual (so a spike is no change), and the penalty
 // grows with the correlation of the noise, as errors that hang together drift
-// without any change. Series beyond 4,000 values are searched in means of whole
+// without any change. Where one even slope is cheaper than all the steps, there
+// are none. Series beyond 4,000 values are searched in means of whole
 // blocks, and each change then placed to the step.
 func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	v, err := joined(y.Values)
@@ -57,6 +58,9 @@ func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	penalty := changePenalty * math.Log(float64(len(coarse))) * noise
 	sums := newStretches(coarse)
 	cuts := pelt(sums, penalty, least)
+	if sums.line()+penalty <= sums.total(cuts)+penalty*float64(len(cuts)) {
+		return nil, nil // an even slope says it better than any stairs
+	}
 	if block > 1 {
 		fine := newStretches(clean)
 		for k := range cuts {

@@ -21,6 +21,30 @@ func (s *stretches) cost(from, to int) float64 {
 	return math.Max(0, s.square[to]-s.square[from]-sum*sum/float64(to-from))
 }
 
+// total is the error of all stretches between cuts.
+func (s *stretches) total(cuts []int) float64 {
+	sum, from := 0.0, 0
+	for _, at := range cuts {
+		sum += s.cost(from, at)
+		from = at
+	}
+	return sum + s.cost(from, len(s.sum)-1)
+}
+
+// line is the squared error about one straight line through all values.
+func (s *stretches) line() float64 {
+	n := len(s.sum) - 1
+	middle, cross := float64(n-1)/2, 0.0
+	for i := range n {
+		cross += (float64(i) - middle) * (s.sum[i+1] - s.sum[i])
+	}
+	spread := float64(n) * (float64(n)*float64(n) - 1) / 12
+	if !(spread > 0) {
+		return s.cost(0, n)
+	}
+	return math.Max(0, s.cost(0, n)-cross*cross/spread)
+}
+
 // place is the best place of one change between low and high in a stretch.
 func (s *stretches) place(low, high, from, to int) int {
 	best, least := low, math.Inf(1)

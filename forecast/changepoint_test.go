@@ -80,6 +80,8 @@ func TestChangepointsAreFoundAndNoOthers(t *testing.T) {
 		{"step in lingering noise", build(1000, 0.7, map[int]float64{500: 125}, false, false), []int{500}, 6},
 		{"spikes only", build(1000, 0, nil, false, true), nil, 0},
 		{"long", build(20000, 0, map[int]float64{12345: 105}, false, false), []int{12345}, 20},
+		{"slope", slope(build(800, 0.3, nil, true, false), 0.05), nil, 0},
+		{"no slope but a step", build(800, 0.3, map[int]float64{200: 125}, true, false), []int{200}, 4},
 	} {
 		began := time.Now()
 		got, err := Changepoints(capcli.Series{Values: row.y}, []int{24})
@@ -99,6 +101,13 @@ func TestChangepointsAreFoundAndNoOthers(t *testing.T) {
 		}
 		t.Logf("%s: %v, %+v", row.name, took, got)
 	}
+}
+
+func slope(y []float64, by float64) []float64 {
+	for i := range y {
+		y[i] += by * float64(i)
+	}
+	return y
 }
 
 func TestChangepointsTakeAnything(t *testing.T) {
