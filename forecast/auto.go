@@ -44,10 +44,15 @@ func (a Auto) candidates(y []float64) []string {
 	switch {
 	case 2*zeros > len(y) && slices.Min(y) >= 0:
 		return []string{"tsb", "sba", "mean", "naive", "snaive"}
+	case len(seasons) == 0 && len(y) < long:
+		// Over a short past a straight line says as much as anything.
+		return []string{"naive", "theta", "dot", "ets", "arima", "drift"}
+	case len(seasons) == 0 && len(y) > 1000:
+		return []string{"naive", "theta", "dot", "ets"} // the search for an ARIMA would take too long
 	case len(seasons) == 0:
-		return []string{"naive", "theta", "dot", "ets", "drift", "arima"}
+		return []string{"naive", "theta", "dot", "ets", "arima"}
 	case seasons[len(seasons)-1] > 24 || len(y) > 400:
-		return []string{"naive", "snaive", "theta", "dot", "mstl-dot", "mstl-ets", "mstl-arima", "seasonal-ar"}
+		return []string{"naive", "snaive", "theta", "dot", "mstl-dot", "mstl-ets", "seasonal-ar"}
 	}
 	return []string{"theta", "dot", "mstl-dot", "ets", "seasonal-ar", "naive2"}
 }
@@ -56,7 +61,12 @@ func (a Auto) candidates(y []float64) []string {
 type member struct {
 	name  string
 	model Model
+	prior float64 // weight before any evidence
 }
+
+// long is the length from which a series without season is held for a random walk
+// until another model does better: the walk counts twice.
+const long = 60
 
 // members are the candidates with their models; every longer season has its own
 // seasonal naive.
@@ -68,12 +78,16 @@ func (a Auto) members(y []float64) []member {
 		if err != nil {
 			continue
 		}
-		out = append(out, member{name, made(Options{Seasons: usable(len(y), a.Seasons), Seed: a.Seed})})
+		prior := 1.0
+		if name == "naive" && len(y) >= long && len(usable(len(y), a.Seasons)) == 0 {
+			prior = 2
+		}
+		out = append(out, member{name, made(Options{Seasons: usable(len(y), a.Seasons), Seed: a.Seed}), prior})
 	}
 	seasons := usable(len(y), a.Seasons)
 	if len(seasons) > 1 {
 		for _, p := range seasons[1:] {
-			out = append(out, member{fmt.Sprintf("snaive%d", p), seasonalWalk{period: p}})
+			out = append(out, member{fmt.Sprintf("snaive%d", p), seasonalWalk{period: p}, 1})
 		}
 	}
 	return out
@@ -89,7 +103,7 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 	lo, hi := slices.Min(filled), slices.Max(filled)
 	members := a.members(filled)
 	if len(filled) < 4 || lo == hi {
-		members = []member{{"naive", walk{name: "naive", lag: 1}}}
+		members = []member{{"naive", walk{name: "naive", lag: 1}, 1}}
 	}
 	trial := a.trial(y, members)
 	f := &autoFitted{low: math.Inf(-1), high: hi + 9*(hi-lo)}
@@ -117,7 +131,7 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 		}
 		f.pool.members, f.pool.weights, notes = []Fitted{fit}, []float64{1}, []string{"naive 1.00"}
 	}
-	f.cal, f.prior = trial.cal, widening(len(filled))
+	f.cal, f.prior, f.n = trial.cal, widening(len(filled)), len(filled)
 	f.describe(filled, notes, gaps)
 	return f, nil
 }
@@ -125,7 +139,7 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 // widening is how much wider than fitted models say an interval must be before
 // any backtest: parameters fitted to n values are not known, and no model is the
 // true one.
-func widening(n int) float64 { return 1.05 * math.Sqrt(1+8/float64(max(2, n))) }
+func widening(n int) float64 { return math.Sqrt(1 + 15/float64(max(2, n))) }
 
 // fill puts straight lines through missing values, and the nearest known value
 // beyond the first and the last.

@@ -12,6 +12,7 @@ type autoFitted struct {
 	pool      combined
 	cal       calibration
 	prior     float64
+	n         int // values that the fit has seen
 	low, high float64
 	info      Info
 }
@@ -38,7 +39,7 @@ func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
 		}
 	}
 	mean, spread = blend(parts, f.pool.weights)
-	return mean, spread, nil
+	return mean, fan(spread, f.n), nil
 }
 
 func (f *autoFitted) clip(v float64) float64 { return math.Max(f.low, math.Min(f.high, v)) }

@@ -36,14 +36,14 @@ func (a Auto) origins(n int) (count, every int) {
 		return 1, h
 	}
 	every = max(1, min(h, room/2))
-	return min(4, room/every+1), every
+	return min(mostOrigins, room/every+1), every
 }
 
 // trial forecasts from the last origins with each member and weighs them.
 func (a Auto) trial(y capcli.Series, members []member) trial {
 	t := trial{weights: make([]float64, len(members))}
 	for k := range t.weights {
-		t.weights[k] = 1
+		t.weights[k] = members[k].prior
 	}
 	n := len(y.Values)
 	h := a.horizon(n)
@@ -94,9 +94,8 @@ func (t *trial) weigh(tests [][]Origin) {
 		case best == 0 && s > 0, s > 3*best, math.IsInf(s, 1):
 			t.weights[k] = 0
 		case best == 0:
-			t.weights[k] = 1
 		default:
-			t.weights[k] = math.Pow(best/s, power)
+			t.weights[k] *= math.Pow(best/s, power)
 		}
 		total += t.weights[k]
 	}
@@ -105,7 +104,12 @@ func (t *trial) weigh(tests [][]Origin) {
 	}
 }
 
-var weightPower = 4.0
+// weightPower is how fast a member's weight falls with its error: a member with
+// twice the error of the best has a sixteenth of its weight, given many origins.
+const weightPower = 4.0
+
+// mostOrigins is the number of places in the past to forecast from, at most.
+const mostOrigins = 8
 
 // calibrate measures the combination's own errors at the origins.
 func (t *trial) calibrate(tests [][]Origin) {
@@ -122,6 +126,7 @@ func (t *trial) calibrate(tests [][]Origin) {
 			continue
 		}
 		mean, spread := blend(parts, weights)
+		spread = fan(spread, tests[0][i].At)
 		t.cal.add(tests[0][i].Actual, mean, spread)
 	}
 }
@@ -143,4 +148,14 @@ func blend(parts []Forecast, weights []float64) (mean, spread []float64) {
 		spread[i] = byMean.pool(row)
 	}
 	return mean, spread
+}
+
+// fan widens spreads by sqrt(1 + k/n) at step k: what n values say of the trend is
+// off by its standard error at every step, which models take for known. For a
+// random walk with drift this is exact.
+func fan(spread []float64, n int) []float64 {
+	for i := range spread {
+		spread[i] *= math.Sqrt(1 + float64(i+1)/float64(max(1, n)))
+	}
+	return spread
 }

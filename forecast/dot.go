@@ -165,7 +165,7 @@ func dotLoss(y []float64, alpha, th float64) (sse, first float64) {
 			first = y[0]
 		}
 	}
-	return ee - 2*first*ed + first*first*dd, first
+	return math.Max(0, ee-2*first*ed+first*first*dd), first
 }
 
 // searchTheta finds alpha in [0.1, 0.99] and theta in [1, 50]: a grid, then each
