@@ -1,0 +1,115 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"sync"
+	"testing"
+
+	"capcli"
+)
+
+// spy is a model that remembers what it was shown.
+type spy struct {
+	mu   *sync.Mutex
+	seen map[int]int // length of what was shown, and its capacity
+}
+
+func (s spy) Fit(y capcli.Series) (Fitted, error) {
+	s.mu.Lock()
+	s.seen[len(y.Values)] = cap(y.Values)
+	s.mu.Unlock()
+	return walk{name: "naive", lag: 1}.Fit(y)
+}
+
+func counting(n int) capcli.Series {
+	y := capcli.Series{Values: make([]float64, n)}
+	for i := range y.Values {
+		y.Values[i] = float64(i*i%37) + float64(i)
+	}
+	return y
+}
+
+func TestBacktestNeverSeesTheFuture(t *testing.T) {
+	s := spy{&sync.Mutex{}, map[int]int{}}
+	got, err := Backtest(s, counting(100), 1, BacktestOptions{Horizon: 10, Origins: 4, Every: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[int]int{75: 75, 80: 80, 85: 85, 90: 90}; !reflect.DeepEqual(s.seen, want) {
+		t.Errorf("shown %v, want %v", s.seen, want)
+	}
+	for i, r := range got {
+		if want := 75 + 5*i; r.At != want || r.Actual[0] != counting(100).Values[want] || len(r.Actual) != 10 {
+			t.Errorf("origin %d at %d, want %d", i, r.At, want)
+		}
+	}
+}
+
+func TestBacktestIsTheSameAtAnyNumberOfWorkers(t *testing.T) {
+	var all [][]Origin
+	for _, workers := range []int{1, 2, 7} {
+		r, err := Backtest(theta{period: 1}, counting(200), 1, BacktestOptions{Horizon: 7, Origins: 9, Workers: workers, Levels: []float64{80, 95}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	if !reflect.DeepEqual(all[0], all[1]) || !reflect.DeepEqual(all[0], all[2]) {
+		t.Error("the result depends on the number of workers")
+	}
+}
+
+func TestBacktestTooShort(t *testing.T) {
+	if _, err := Backtest(theta{}, counting(5), 1, BacktestOptions{Horizon: 8}); !errors.Is(err, ErrTooShort) {
+		t.Errorf("%v, want %v", err, ErrTooShort)
+	}
+}
+
+// A line has no error under a drift, and some under the rest.
+func TestRank(t *testing.T) {
+	y := capcli.Series{Values: make([]float64, 60)}
+	for i := range y.Values {
+		y.Values[i] = 3 * float64(i)
+	}
+	got, err := Rank([]string{"naive", "mean", "drift"}, y, Options{}, BacktestOptions{Horizon: 6, Origins: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"drift", "naive", "mean"} {
+		if got[i].Name != want {
+			t.Errorf("place %d: %s, want %s", i+1, got[i].Name, want)
+		}
+	}
+	if _, err := Rank([]string{"nave"}, y, Options{}, BacktestOptions{}); err == nil {
+		t.Error("an unknown name is no error")
+	}
+}
+
+// The naive forecast of white noise is too wide by its own formula ahead; conformal
+// intervals hold about what they say.
+func TestConformalCovers(t *testing.T) {
+	rng := capcli.Seed(11).Stream("noise")
+	in, n := 0.0, 0.0
+	for range 60 {
+		y := capcli.Series{Values: make([]float64, 208)}
+		for i := range y.Values {
+			y.Values[i] = rng.NormFloat64()
+		}
+		past := capcli.Series{Values: y.Values[:200]}
+		fit, err := Conformal{Model: walk{name: "naive", lag: 1}}.Fit(past)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Forecast(8, 80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in += Coverage(y.Values[200:], f.Intervals[0])
+		n++
+	}
+	if got := in / n; math.Abs(got-0.80) > 0.1 {
+		t.Errorf("80 %% intervals hold %.3f", got)
+	}
+}
