@@ -146,6 +146,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err != nil {
 		return err
 	}
+	hs.recent()
 	p := newProgress(e, "series")
 	list, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*forecasted, error) { return o.forecast(ctx, hs, h) })
 	p.end(int64(len(hs.list)))

@@ -59,6 +59,7 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err != nil {
 		return err
 	}
+	hs.recent()
 	p := newProgress(e, "series")
 	all, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*trials, error) { return o.tryAll(ctx, hs, h) })
 	p.end(int64(len(hs.list)))

@@ -41,7 +41,7 @@ var (
 // neither depends on the number of cores.
 func parallel[T, R any](ctx context.Context, items []T, p *progress, do func(context.Context, T) (R, error)) ([]R, error) {
 	out, errs := make([]R, len(items)), make([]error, len(items))
-	todo, done := make(chan int), make(chan any)
+	todo, done := make(chan int), make(chan any, len(items))
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(items)) {
 		wg.Go(func() {
@@ -63,8 +63,13 @@ func parallel[T, R any](ctx context.Context, items []T, p *progress, do func(con
 	}()
 	var crash any
 	for n := range items {
-		if v := <-done; v != nil && crash == nil {
-			crash = v
+		select {
+		case v := <-done:
+			if v != nil && crash == nil {
+				crash = v
+			}
+		case <-ctx.Done(): // a long fit must not keep Ctrl-C out
+			return nil, context.Cause(ctx)
 		}
 		p.at(int64(n+1), int64(len(items)))
 	}
