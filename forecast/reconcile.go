@@ -141,6 +141,7 @@ func (r *Reconciler) covariance(way Reconciliation, residuals [][]float64) (*mat
 	case MinTShrink:
 		shrink = shrinkage(e)
 		r.Shrink = shrink
+	case BottomUp, OLS, WLSStructural, WLSVariance:
 	}
 	length := float64(len(e[0]))
 	floor := 0.0
