@@ -40,13 +40,7 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 	}
 	index := thetaSeason(v, m.period)
 	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
-	x := make([]float64, n)
-	for i := range v {
-		x[i] = v[i] / unit
-		if index != nil {
-			x[i] /= index[i%m.period]
-		}
-	}
+	x := adjusted(v, index, unit)
 	alpha, th := searchTheta(x)
 	sse, first := dotLoss(x, alpha, th)
 	s := dotState{alpha: alpha, weight: 1 - 1/th, level: first, power: 1}
@@ -72,22 +66,9 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 	return &gaussian{
 		info: info,
 		at: func(h int) ([]float64, []float64) {
-			mean, sd := s.ahead(h, nil), make([]float64, h)
-			hit := s.ahead(h, func(i int) float64 { // an error of 1 at the first step
-				if i == 0 {
-					return 1
-				}
-				return 0
-			})
-			sum := 1.0
+			mean, sd := s.spread(h, sigma)
 			for i := range mean {
-				sd[i] = sigma * math.Sqrt(sum) * unit * math.Abs(season(n+i))
-				if i+1 < h {
-					psi := hit[i+1] - mean[i+1]
-					sum += psi * psi
-				}
-			}
-			for i := range mean {
+				sd[i] *= unit * math.Abs(season(n+i))
 				mean[i] *= unit * season(n+i)
 			}
 			return mean, sd
@@ -140,6 +121,27 @@ func (s dotState) ahead(h int, e func(i int) float64) []float64 {
 		s.step(out[i])
 	}
 	return out
+}
+
+// spread gives the means and standard deviations of the next h values: an error of
+// 1 at the first step moves the means after it by psi.
+func (s dotState) spread(h int, sigma float64) (mean, sd []float64) {
+	mean, sd = s.ahead(h, nil), make([]float64, h)
+	hit := s.ahead(h, func(i int) float64 {
+		if i == 0 {
+			return 1
+		}
+		return 0
+	})
+	sum := 1.0
+	for i := range mean {
+		sd[i] = sigma * math.Sqrt(sum)
+		if i+1 < h {
+			psi := hit[i+1] - mean[i+1]
+			sum += psi * psi
+		}
+	}
+	return mean, sd
 }
 
 // dotLoss is the sum of squared errors from the third value on at the best first

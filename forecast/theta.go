@@ -31,13 +31,7 @@ func (m theta) Fit(y capcli.Series) (Fitted, error) {
 	}
 	index := thetaSeason(v, m.period)
 	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
-	x := make([]float64, n)
-	for i := range v {
-		x[i] = v[i] / unit
-		if index != nil {
-			x[i] /= index[i%m.period]
-		}
-	}
+	x := adjusted(v, index, unit)
 	s := smoothSimply(x)
 	slope := lineSlope(x) / 2
 	decay := (1 - math.Pow(1-s.alpha, float64(n))) / s.alpha
@@ -57,9 +51,7 @@ func (m theta) Fit(y capcli.Series) (Fitted, error) {
 		Sigma2: sigma * sigma * unit * unit, Fitted: fitted,
 		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
 	}
-	if index != nil {
-		info.Notes = append(info.Notes, "seasonally adjusted")
-	}
+	info.Notes = seasonNote(index)
 	mean := func(h int) []float64 {
 		out := make([]float64, h)
 		for i := range out {
@@ -86,6 +78,25 @@ func (m theta) Fit(y capcli.Series) (Fitted, error) {
 			return out
 		},
 	}, nil
+}
+
+func seasonNote(index []float64) []string {
+	if index == nil {
+		return nil
+	}
+	return []string{"seasonally adjusted"}
+}
+
+// adjusted is a series in units of unit, without the season where there is one.
+func adjusted(v, index []float64, unit float64) []float64 {
+	x := make([]float64, len(v))
+	for i := range v {
+		x[i] = v[i] / unit
+		if index != nil {
+			x[i] /= index[i%len(index)]
+		}
+	}
+	return x
 }
 
 // thetaSeason is the multiplicative season of a series where the autocorrelation
