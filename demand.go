@@ -95,6 +95,7 @@ func (d *Demand) Add(j *Job, groups ...string) error {
 		case ArrivalHours:
 			l.parts[d.index(j.Submit)] += int64(j.Work())
 			to = from + Time(j.Run) // for the bound on the sum
+		case LatentDemand, Usage, Queue:
 		}
 		if !ok || to <= from {
 			continue
@@ -125,6 +126,7 @@ func (d *Demand) span(j *Job) (from, to Time, ok bool) {
 		return j.Submit, j.Start, true
 	case LatentDemand:
 		return j.Submit, j.Submit + Time(j.Run), true
+	case Arrivals, ArrivalHours:
 	}
 	return j.Submit, j.Submit, true
 }

@@ -24,9 +24,17 @@ func TestParseStep(t *testing.T) {
 		text, want string
 		length     Seconds
 	}{
-		{"1h", "1h", Hour}, {"90m", "90m", 90 * Minute}, {"3600", "1h", Hour}, {"1d", "1d", Day},
-		{"7d", "1w", 7 * Day}, {"2w", "2w", 14 * Day}, {"1mo", "1mo", 365 * Day / 12}, {"3mo", "1q", 365 * Day / 4},
-		{"1y", "1y", 365 * Day}, {"1d12h", "36h", 36 * Hour}, {"86400s", "1d", Day},
+		{"1h", "1h", Hour},
+		{"90m", "90m", 90 * Minute},
+		{"3600", "1h", Hour},
+		{"1d", "1d", Day},
+		{"7d", "1w", 7 * Day},
+		{"2w", "2w", 14 * Day},
+		{"1mo", "1mo", 365 * Day / 12},
+		{"3mo", "1q", 365 * Day / 4},
+		{"1y", "1y", 365 * Day},
+		{"1d12h", "36h", 36 * Hour},
+		{"86400s", "1d", Day},
 	}
 	for _, tt := range tests {
 		got, err := ParseStep(tt.text)

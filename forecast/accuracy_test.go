@@ -71,10 +71,10 @@ func table(t *testing.T, name string) [][]float64 {
 
 // tally is what one model made of one series.
 type tally struct {
-	smape, mase, msis, coverage, low float64
-	failed                           bool
-	note                             string
-	mean                             []float64
+	smape, mase, msis, coverage float64
+	failed                      bool
+	note                        string
+	mean                        []float64
 }
 
 // entry runs one model on one series; a model that cannot be fitted is replaced by naive 2.

@@ -23,25 +23,7 @@ func middle(v []float64) (upper, lower float64) {
 				break
 			}
 			left, right := cut(v, s.from, s.to)
-			rest := s
-			if left-s.from <= s.to-right {
-				rest.from, s.to = right, left
-				for s.a <= s.b && places[s.b] > s.to {
-					s.b--
-				}
-				if s.a <= s.b {
-					rest.a = s.b + 1
-				}
-			} else {
-				rest.to, s.from = left, right
-				for s.a <= s.b && places[s.a] < s.from {
-					s.a++
-				}
-				if s.a <= s.b {
-					rest.b = s.a - 1
-				}
-			}
-			work = append(work, rest)
+			work = append(work, s.divide(left, right, places))
 		}
 	}
 	return v[up], v[low]
@@ -49,6 +31,30 @@ func middle(v []float64) (upper, lower float64) {
 
 // span is a part of the values, from..to, and the places asked for in it, a..b.
 type span struct{ from, to, a, b int }
+
+// divide keeps the shorter side of a cut, with the places that lie in it, and
+// gives the other.
+func (s *span) divide(left, right int, places [2]int) (rest span) {
+	rest = *s
+	if left-s.from <= s.to-right {
+		rest.from, s.to = right, left
+		for s.a <= s.b && places[s.b] > s.to {
+			s.b--
+		}
+		if s.a <= s.b {
+			rest.a = s.b + 1
+		}
+		return rest
+	}
+	rest.to, s.from = left, right
+	for s.a <= s.b && places[s.a] < s.from {
+		s.a++
+	}
+	if s.a <= s.b {
+		rest.b = s.a - 1
+	}
+	return rest
+}
 
 // cut partitions v[from..to] around the median of its ends and its middle: up to
 // left the values are at most that, from right on at least.

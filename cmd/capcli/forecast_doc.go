@@ -369,6 +369,7 @@ func (hs *histories) seasonText(season int) string {
 			return "the last day"
 		case 7 * capcli.Day:
 			return "the last week"
+		default:
 		}
 	}
 	return "the last " + hs.count(season)

@@ -58,7 +58,7 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 		return nil
 	}
 	t := &trial{model: model, steps: steps, Backtested: forecast.Summarise(list, o.level), error: math.NaN(), owa: math.NaN()}
-	t.failed, t.coverage = t.Failed, t.Backtested.Coverage
+	t.failed, t.coverage = t.Failed, t.Coverage
 	if t.origins = t.Origins - t.Failed; t.origins == 0 {
 		return nil
 	}

@@ -155,17 +155,7 @@ func readCSV(r io.Reader, o Options) (*Table, error) {
 			t.value = put.value
 			continue
 		}
-		if !f.split(line) {
-			return nil, t.fault(src.line, "", "a quote does not end", "close the quote")
-		}
-		if len(f.cells) != len(names) {
-			return nil, t.fault(src.line, "", fmt.Sprintf("expected %d columns as in the head, found %d", len(names), len(f.cells)), "check the separator and the quotes")
-		}
-		id := []byte("series")
-		if l.id >= 0 {
-			id = bytes.TrimSpace(f.cells[l.id])
-		}
-		if err := put.row(src.line, id, string(bytes.TrimSpace(f.cells[l.time])), string(bytes.TrimSpace(f.cells[l.value]))); err != nil {
+		if err := put.cells(&f, line, src.line, len(names), l); err != nil {
 			return nil, err
 		}
 	}
@@ -173,6 +163,21 @@ func readCSV(r io.Reader, o Options) (*Table, error) {
 		return nil, t.fault(0, "", "the file is empty: expected a table of series", "check how it was exported")
 	}
 	return put.end()
+}
+
+// cells puts one line of a table whose head has so many columns.
+func (p *putter) cells(f *fields, line []byte, n, columns int, l layout) error {
+	if !f.split(line) {
+		return p.t.fault(n, "", "a quote does not end", "close the quote")
+	}
+	if len(f.cells) != columns {
+		return p.t.fault(n, "", fmt.Sprintf("expected %d columns as in the head, found %d", columns, len(f.cells)), "check the separator and the quotes")
+	}
+	id := []byte("series")
+	if l.id >= 0 {
+		id = bytes.TrimSpace(f.cells[l.id])
+	}
+	return p.row(n, id, string(bytes.TrimSpace(f.cells[l.time])), string(bytes.TrimSpace(f.cells[l.value])))
 }
 
 func separatorOf(head []byte) byte {

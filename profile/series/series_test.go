@@ -133,8 +133,11 @@ func TestGapsAreTreatedAsAsked(t *testing.T) {
 		want   string
 		filled int
 	}{
-		{Leave, "[1 NaN NaN 4 NaN 6]", 0}, {"", "[1 NaN NaN 4 NaN 6]", 0}, {Zero, "[1 0 0 4 0 6]", 3},
-		{Linear, "[1 2 3 4 5 6]", 3}, {Previous, "[1 1 1 4 4 6]", 3},
+		{Leave, "[1 NaN NaN 4 NaN 6]", 0},
+		{"", "[1 NaN NaN 4 NaN 6]", 0},
+		{Zero, "[1 0 0 4 0 6]", 3},
+		{Linear, "[1 2 3 4 5 6]", 3},
+		{Previous, "[1 1 1 4 4 6]", 3},
 	}
 	for _, tt := range tests {
 		list, err := read(t, text, Options{}).Regular(Rules{Gaps: tt.gaps})
@@ -213,10 +216,16 @@ func TestSniff(t *testing.T) {
 		o    Options
 		want bool
 	}{
-		{"unique_id,ds,y\n", Options{}, true}, {"index,value\n1,2\n", Options{}, true}, {"1\n2\n", Options{}, true},
-		{"job_id,submit,gpus,run_s\n", Options{}, false}, {"a,b\n", Options{Time: "a", Value: "b"}, true},
-		{"{\"ds\":1,\"y\":2}\n", Options{}, true}, {"{\"job_id\":1,\"submit\":2}\n", Options{}, false},
-		{"; SWF\n", Options{}, false}, {"", Options{}, false}, {"gpus\n1\n2\n", Options{}, true},
+		{"unique_id,ds,y\n", Options{}, true},
+		{"index,value\n1,2\n", Options{}, true},
+		{"1\n2\n", Options{}, true},
+		{"job_id,submit,gpus,run_s\n", Options{}, false},
+		{"a,b\n", Options{Time: "a", Value: "b"}, true},
+		{"{\"ds\":1,\"y\":2}\n", Options{}, true},
+		{"{\"job_id\":1,\"submit\":2}\n", Options{}, false},
+		{"; SWF\n", Options{}, false},
+		{"", Options{}, false},
+		{"gpus\n1\n2\n", Options{}, true},
 	}
 	for _, tt := range tests {
 		if got := Sniff([]byte(tt.head), tt.o); got != tt.want {
