@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,8 +106,15 @@ func whole(r *trace.Reader) (io.ReaderAt, int64, error) {
 		}
 	}
 	b, err := io.ReadAll(io.LimitReader(r.Body(), maxPiped+1))
-	if err != nil {
+	var fault *fs.PathError
+	switch {
+	case errors.As(err, &fault): // the disk's fault, not the file's
 		return nil, 0, fmt.Errorf("reading %s: %w", in.Name, err)
+	case err != nil:
+		return nil, 0, &capcli.InputError{
+			File: in.Name, Text: "expected a whole file, plain or packed; found " + err.Error(),
+			Hint: "check the copy, or unpack it and give the plain file", Err: err,
+		}
 	}
 	if len(b) > maxPiped {
 		return nil, 0, refused("give the name of a file that is not packed",
