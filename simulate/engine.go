@@ -76,7 +76,6 @@ type engine struct {
 	nextAt     capcli.Seconds
 	more       bool
 	pull       func() (capcli.Job, error, bool)
-	read       int64
 	countable  capcli.Seconds // as long may a run be: its GPU time fits the accounts
 	stopped    bool           // at Until, or at the horizon
 	endless    bool           // at the horizon
@@ -86,8 +85,9 @@ type engine struct {
 // the stream of jobs once, holding the live ones only. Same Config, same
 // Result, on any number of cores.
 //
-// It ends with the first error of the stream, when ctx ends, with a
-// *capcli.InputError when jobs are not in order of submission, and with an
+// It ends with the first error of the stream, when ctx ends, with an
+// *OrderError when jobs are not in order of submission, with a
+// *capcli.InputError when one comes too late to be counted, and with an
 // *AccountError when the books do not balance.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	e, err := newEngine(cfg)
@@ -152,7 +152,6 @@ func (e *engine) first() error {
 	}
 	e.ledger.rec.Start = start
 	if e.next, e.more = j, ok; ok {
-		e.read++
 		e.nextAt = capcli.Seconds(j.Submit - start)
 		if e.nextAt < 0 {
 			return fmt.Errorf("job %s is submitted at %s, before the period begins at %s", j.ID, j.Submit, start)
@@ -258,7 +257,6 @@ func (e *engine) advance() error {
 	if e.more = ok; !ok {
 		return nil
 	}
-	e.read++
 	at := capcli.Seconds(j.Submit - e.ledger.rec.Start)
 	if at < e.nextAt {
 		return &OrderError{ID: j.ID, Submit: j.Submit, After: e.next.Submit}

@@ -74,11 +74,11 @@ func (e *engine) find(l *Live) []Slice { return e.findBut(l, -1) }
 
 // findBut is find with one pool left out; -1 leaves out none.
 func (e *engine) findBut(l *Live, but int) []Slice {
-	if l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota {
+	if l.overQuota() {
 		return nil
 	}
 	for r, pools := range l.class.ranks {
-		if r > 0 && !e.opened(l, r) {
+		if r > 0 && !e.opened(l) {
 			break
 		}
 		if at := slices.Index(pools, but); at >= 0 {

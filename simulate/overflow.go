@@ -32,7 +32,7 @@ func (o *Overflow) of(l *Live) capcli.Seconds {
 }
 
 // opened tells whether l may use pools of a rank beyond the first.
-func (e *engine) opened(l *Live, _ int) bool {
+func (e *engine) opened(l *Live) bool {
 	w := e.cfg.Overflow.of(l)
 	return w == 0 || (w > 0 && e.c.now-l.Submitted >= w)
 }

@@ -132,9 +132,6 @@ func (t *Turn) Running() iter.Seq[*Live] {
 	}
 }
 
-// Mine tells whether l came through this queue: a policy decides over its own.
-func (t *Turn) Mine(l *Live) bool { return l.queue == t.q }
-
 // Pools are the pools where l may run without waiting for overflow, for
 // policies that plan: the first that would be tried.
 func (t *Turn) Pools(l *Live) []int {

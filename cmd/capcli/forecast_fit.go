@@ -46,12 +46,11 @@ func parallel[T, R any](ctx context.Context, items []T, p *progress, do func(con
 	for range min(runtime.GOMAXPROCS(0), len(items)) {
 		wg.Go(func() {
 			for i := range todo {
-				func() {
-					defer func() { done <- recover() }() // a crash must not skip the program's own last words
+				done <- caught(func() {
 					if errs[i] = context.Cause(ctx); errs[i] == nil {
 						out[i], errs[i] = do(ctx, items[i])
 					}
-				}()
+				})
 			}
 		})
 	}

@@ -68,17 +68,25 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 		lock sync.Mutex
 		done int64
 		runs = newProgress(e, "runs")
+
+		crash any
 	)
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		wait.Go(func() {
 			for k := range todo {
-				var jobs *progress
-				if n == 1 {
-					jobs = newProgress(e, "jobs")
-				}
-				r, err := o.playOne(ctx, e, plans[k/o.runs], k%o.runs, jobs)
-				out[k/o.runs][k%o.runs], errs[k] = r, err
+				v := caught(func() {
+					var jobs *progress
+					if n == 1 {
+						jobs = newProgress(e, "jobs")
+					}
+					out[k/o.runs][k%o.runs], errs[k] = o.playOne(ctx, e, plans[k/o.runs], k%o.runs, jobs)
+				})
+				err := errs[k]
 				lock.Lock()
+				if v != nil {
+					crash = v
+					cancel()
+				}
 				if err == nil {
 					done++
 				}
@@ -100,7 +108,18 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 	if n > 1 {
 		runs.end(done)
 	}
+	if crash != nil {
+		panic(crash)
+	}
 	return out, firstError(errs)
+}
+
+// caught does f and gives what it panicked with, nil if it did not: a crash on
+// another goroutine must not skip the program's own last words.
+func caught(f func()) (crash any) {
+	defer func() { crash = recover() }()
+	f()
+	return nil
 }
 
 // firstError is the first error that is not only the echo of another.
