@@ -67,19 +67,18 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 		wait sync.WaitGroup
 		lock sync.Mutex
 		done int64
-		runs = newProgress(e, "runs")
+		runs *progress // nil, and silent, where there is a single run
 
 		crash any
 	)
+	if n > 1 {
+		runs = newProgress(e, "runs")
+	}
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		wait.Go(func() {
 			for k := range todo {
 				v := caught(func() {
-					var jobs *progress
-					if n == 1 {
-						jobs = newProgress(e, "jobs")
-					}
-					out[k/o.runs][k%o.runs], errs[k] = o.playOne(ctx, e, plans[k/o.runs], k%o.runs, jobs)
+					out[k/o.runs][k%o.runs], errs[k] = o.playOne(ctx, e, plans[k/o.runs], k%o.runs, o.jobProgress(e, n))
 				})
 				err := errs[k]
 				lock.Lock()
@@ -90,9 +89,7 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 				if err == nil {
 					done++
 				}
-				if n > 1 {
-					runs.at(done, int64(n))
-				}
+				runs.at(done, int64(n))
 				lock.Unlock()
 				if err != nil {
 					cancel()
@@ -105,13 +102,19 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 	}
 	close(todo)
 	wait.Wait()
-	if n > 1 {
-		runs.end(done)
-	}
+	runs.end(done)
 	if crash != nil {
 		panic(crash)
 	}
 	return out, firstError(errs)
+}
+
+// jobProgress counts jobs where there is a single run; several count runs.
+func (o *simulateOptions) jobProgress(e *env, runs int) *progress {
+	if runs > 1 {
+		return nil
+	}
+	return newProgress(e, "jobs")
 }
 
 // caught does f and gives what it panicked with, nil if it did not: a crash on
