@@ -1,0 +1,166 @@
+package profile
+
+import (
+	"math"
+	"time"
+
+	"capcli"
+)
+
+// Instant is a time in microseconds since 1970-01-01 UTC: sampling is faster
+// than the whole seconds of capcli.Time.
+type Instant int64
+
+// InstantOf rounds a standard time down to the microsecond.
+func InstantOf(t time.Time) Instant { return Instant(t.UnixMicro()) }
+
+// Std gives the instant as the standard library's time, in UTC.
+func (i Instant) Std() time.Time { return time.UnixMicro(int64(i)).UTC() }
+
+// Second is the whole second that holds the instant.
+func (i Instant) Second() capcli.Time {
+	s := int64(i) / 1e6
+	if int64(i)%1e6 < 0 {
+		s--
+	}
+	return capcli.Time(s)
+}
+
+// Add gives the instant d later, to the microsecond.
+func (i Instant) Add(d time.Duration) Instant { return i + Instant(d.Microseconds()) }
+
+// Sub is the time from j to i.
+func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i-j) * time.Microsecond }
+
+// Device is a GPU or, where one is divided by MIG, an instance of it. It does
+// not change: a GPU that comes back different is another Device.
+type Device struct {
+	Index  int    // the driver's number of the GPU; may change when GPUs come and go
+	UUID   string // of the GPU, or of the MIG instance
+	Model  string // "NVIDIA H100 80GB HBM3"
+	Bus    string // PCI address, "00000000:19:00.0"
+	Driver string // version
+	// Of an instance: the GPU that holds it, its profile ("1g.10gb") and its
+	// numbers; the driver uses the numbers again at once. GI and CI are -1 for
+	// a whole GPU.
+	Parent  string
+	Profile string
+	GI, CI  int
+	// What the GPU could do at most; 0 is not known.
+	PeakMemBytesPerS float64 // device memory bandwidth
+	MaxSMClockMHz    float64
+	SMs              int
+}
+
+// MIG tells whether the device is an instance of a divided GPU.
+func (d *Device) MIG() bool { return d.GI >= 0 }
+
+// Sample is the metrics of one device at one tick. A value counts only where
+// its reason is Known.
+type Sample struct {
+	Device *Device
+	Values [NumMetrics]float64
+	Why    [NumMetrics]Reason
+}
+
+// Set gives a metric a value. What is not a finite number at all, or under 0,
+// becomes OutOfRange: no metric can be negative.
+func (s *Sample) Set(m Metric, v float64) {
+	if !(v >= 0) || math.IsInf(v, 0) {
+		s.Miss(m, OutOfRange)
+		return
+	}
+	s.Values[m], s.Why[m] = v, Known
+}
+
+// Miss says why a metric has no value.
+func (s *Sample) Miss(m Metric, r Reason) { s.Values[m], s.Why[m] = 0, r }
+
+// Get gives a metric's value; ok is false where there is none.
+func (s *Sample) Get(m Metric) (v float64, ok bool) { return s.Values[m], s.Why[m] == Known }
+
+// Clear forgets all values, for the reason r.
+func (s *Sample) Clear(r Reason) {
+	s.Values = [NumMetrics]float64{}
+	for m := range s.Why {
+		s.Why[m] = r
+	}
+}
+
+// Process is a process that holds a context on a device at one tick.
+type Process struct {
+	Device  *Device
+	PID     int64 // in the namespace of the host
+	User    string
+	Command string // name of the program and its first arguments, at most 256 bytes
+	// Where it belongs, "" where not known.
+	Container, Pod, Namespace, Job string
+	Kind                           string // "compute", "graphics" or "mps"
+	MemBytes                       float64
+	MemWhy                         Reason
+	SMPct                          float64 // of the device's SM time since the last look
+	SMWhy                          Reason
+	Start                          capcli.Time // of the process; NoTime where not known
+}
+
+// EventKind says what befell.
+type EventKind string
+
+// The events.
+const (
+	Began       EventKind = "began"        // sampling
+	Ended       EventKind = "ended"        // sampling, in order
+	Recovered   EventKind = "recovered"    // what an earlier run left was saved; Value is bytes that were dropped
+	Gap         EventKind = "gap"          // no samples; Value is how long, in microseconds
+	ClockJump   EventKind = "clock_jump"   // of the wall clock; Value is how far, in microseconds
+	Slow        EventKind = "slow"         // a tick took too long; Value is microseconds
+	GPULost     EventKind = "gpu_lost"     // fell off the bus
+	GPUBack     EventKind = "gpu_back"     // is there again
+	Stalled     EventKind = "stalled"      // its driver call does not return
+	DriverGone  EventKind = "driver_gone"  // the driver was unloaded
+	DriverBack  EventKind = "driver_back"  // or loaded again
+	MIGChanged  EventKind = "mig_changed"  // the instances of a GPU are others
+	Xid         EventKind = "xid"          // Value is NVIDIA's Xid number
+	ECCError    EventKind = "ecc_error"    // not corrected
+	DiskTrouble EventKind = "disk_trouble" // could not be written
+)
+
+// Event is something that befell a device, or the sampling itself.
+type Event struct {
+	At     Instant
+	Kind   EventKind
+	Device string // UUID; "" is all
+	Value  int64
+	Text   string
+}
+
+// Tick is all that one look at a box saw.
+type Tick struct {
+	At      Instant
+	Elapsed time.Duration // since sampling began, by a clock that never jumps
+	Every   time.Duration // the interval asked for
+	Took    time.Duration // how long the look took
+	Samples []Sample
+	// Processes are there in ticks that looked at processes (LookedAtProcesses).
+	Processes         []Process
+	LookedAtProcesses bool
+	Events            []Event
+}
+
+// Reset empties the tick, keeping its memory.
+func (t *Tick) Reset() {
+	*t = Tick{Samples: t.Samples[:0], Processes: t.Processes[:0], Events: t.Events[:0]}
+}
+
+// Next gives the memory of the tick's next sample of d, all of it NotAsked.
+func (t *Tick) Next(d *Device) *Sample {
+	if n := len(t.Samples); n < cap(t.Samples) {
+		t.Samples = t.Samples[:n+1]
+	} else {
+		t.Samples = append(t.Samples, Sample{})
+	}
+	s := &t.Samples[len(t.Samples)-1]
+	s.Device = d
+	s.Clear(NotAsked)
+	return s
+}

@@ -1,0 +1,48 @@
+package profile
+
+import (
+	"context"
+	"time"
+
+	"capcli"
+)
+
+// Source looks at the GPUs of a box.
+type Source interface {
+	// Read adds to t what is seen now: samples, processes and events. It leaves
+	// the times of t to the caller, allocates nothing in the steady state, and
+	// returns by ctx's deadline: a device that does not answer has samples with
+	// Timeout. It fails only where nothing at all can be seen any more; io.EOF
+	// is the end of a recording. Calls do not overlap.
+	Read(ctx context.Context, t *Tick) error
+	// Host names the box.
+	Host() string
+	Close() error
+}
+
+// SourceOptions are what a source is opened with.
+type SourceOptions struct {
+	Every     time.Duration // between reads
+	Processes time.Duration // between looks at processes; 0 is never
+	Where     string        // a URL, a file or a library, as the source says
+	Seed      capcli.Seed   // of a source that makes its figures up
+	Slow      bool          // also what takes the driver long, such as PCIe throughput
+}
+
+// Sources are where samples come from, by name.
+var Sources = capcli.Catalog[func(SourceOptions) (Source, error)]{Kind: "source"}
+
+// Sink keeps ticks.
+type Sink interface {
+	// Write keeps a tick; when it returns, killing the program no longer loses it.
+	Write(t *Tick) error
+	Close() error
+}
+
+// Clock is the time that a Sampler goes by.
+type Clock interface {
+	// Now gives the wall clock and a clock that never jumps.
+	Now() (Instant, time.Duration)
+	// Wait returns at until of the second clock, or when ctx ends.
+	Wait(ctx context.Context, until time.Duration) error
+}
