@@ -2,6 +2,8 @@ package forecast
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"capcli"
@@ -49,16 +51,9 @@ func (c *Calendar) Check() error {
 	return nil
 }
 
-// Regressors gives a column for each day that each holiday colours, over n
-// steps from start: the share of the step that falls on it.
-func (c *Calendar) Regressors(start capcli.Time, step capcli.Seconds, n int) (names []string, columns [][]float64) {
-	zone := c.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	if !start.Known() || step <= 0 {
-		return nil, nil
-	}
+// Regressors gives a column for each day that each holiday colours, over the
+// steps between bounds: the share of the step that falls on it.
+func (c *Calendar) Regressors(bounds []capcli.Time) (names []string, columns [][]float64) {
 	for i := range c.Holidays {
 		h := &c.Holidays[i]
 		for offset := -h.Before; offset <= h.After; offset++ {
@@ -66,11 +61,10 @@ func (c *Calendar) Regressors(start capcli.Time, step capcli.Seconds, n int) (na
 			if offset != 0 {
 				name = fmt.Sprintf("%s%+d", h.Name, offset)
 			}
-			column := make([]float64, n)
+			column := make([]float64, max(0, len(bounds)-1))
 			for _, d := range h.Dates {
-				from := time.Date(d.Year, d.Month, d.Day+offset, 0, 0, 0, 0, zone).Unix()
-				to := time.Date(d.Year, d.Month, d.Day+offset+1, 0, 0, 0, 0, zone).Unix()
-				spread(column, int64(start), int64(step), from, to)
+				from, to := d.in(c.Zone, offset)
+				spread(column, bounds, from, to)
 			}
 			names, columns = append(names, name), append(columns, column)
 		}
@@ -78,20 +72,21 @@ func (c *Calendar) Regressors(start capcli.Time, step capcli.Seconds, n int) (na
 	return names, columns
 }
 
-// spread adds to each step the share of it that lies from from to to.
-func spread(column []float64, start, step, from, to int64) {
-	end := start + step*int64(len(column))
-	if to <= start || from >= end {
-		return
+// in is the day so many days after d, from its first second to the next day's.
+func (d Date) in(zone *time.Location, offset int) (from, to capcli.Time) {
+	if zone == nil {
+		zone = time.UTC
 	}
-	first := max(0, (from-start)/step)
-	for k := first; k < int64(len(column)); k++ {
-		a := start + k*step
-		if a >= to {
-			return
-		}
-		if share := min(a+step, to) - max(a, from); share > 0 {
-			column[k] = min(1, column[k]+float64(share)/float64(step))
+	from = capcli.TimeOf(time.Date(d.Year, d.Month, d.Day+offset, 0, 0, 0, 0, zone))
+	return from, capcli.TimeOf(time.Date(d.Year, d.Month, d.Day+offset+1, 0, 0, 0, 0, zone))
+}
+
+// spread adds to each step the share of it that lies from from to to.
+func spread(column []float64, bounds []capcli.Time, from, to capcli.Time) {
+	first, _ := slices.BinarySearch(bounds, from)
+	for k := max(0, first-1); k < len(column) && bounds[k] < to; k++ {
+		if share := min(bounds[k+1], to) - max(bounds[k], from); share > 0 {
+			column[k] = math.Min(1, column[k]+float64(share)/float64(bounds[k+1]-bounds[k]))
 		}
 	}
 }

@@ -2,12 +2,22 @@ package forecast
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"capcli"
 )
+
+// every are the bounds of n equal steps.
+func every(start capcli.Time, step capcli.Seconds, n int) []capcli.Time {
+	out := make([]capcli.Time, n+1)
+	for i := range out {
+		out[i] = start + capcli.Time(int64(step)*int64(i))
+	}
+	return out
+}
 
 func TestHolidaysInTheirZone(t *testing.T) {
 	zone := time.FixedZone("east", 2*3600)
@@ -16,7 +26,7 @@ func TestHolidaysInTheirZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := capcli.Time(time.Date(2025, 12, 31, 12, 0, 0, 0, time.UTC).Unix())
-	names, columns := c.Regressors(start, 6*3600, 8)
+	names, columns := c.Regressors(every(start, 6*3600, 8))
 	if want := []string{"new year-1", "new year"}; !slices.Equal(names, want) {
 		t.Fatalf("names %v, want %v", names, want)
 	}
@@ -35,7 +45,7 @@ func TestHolidaysInTheirZone(t *testing.T) {
 	// A day of 23 hours where clocks go forward is one day of a daily series.
 	if berlin, err := time.LoadLocation("Europe/Berlin"); err == nil {
 		c := Calendar{Zone: berlin, Holidays: []Holiday{{Name: "x", Dates: []Date{{2026, 3, 29}}}}}
-		_, columns := c.Regressors(capcli.Time(time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC).Unix()), 3600, 26)
+		_, columns := c.Regressors(every(capcli.Time(time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC).Unix()), 3600, 26))
 		sum := 0.0
 		for _, v := range columns[0] {
 			sum += v
@@ -48,6 +58,47 @@ func TestHolidaysInTheirZone(t *testing.T) {
 		var in *capcli.InputError
 		if err := (&Calendar{Holidays: []Holiday{h}}).Check(); !errors.As(err, &in) {
 			t.Errorf("%s: error %v", h.Name, err)
+		}
+	}
+}
+
+// TestHolidaysOfUnequalSteps: a day is one of 23 hours, a seventh of a week, a
+// 31st or a 28th of a month.
+func TestHolidaysOfUnequalSteps(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no time zones here")
+	}
+	for _, row := range []struct {
+		step string
+		day  Date
+		want float64
+	}{
+		{"1d", Date{2026, 3, 29}, 1},
+		{"1h", Date{2026, 3, 29}, 23},
+		{"1w", Date{2026, 3, 24}, 24.0 / 167},
+		{"1w", Date{2026, 3, 29}, 23.0 / 167},
+		{"1w", Date{2026, 3, 17}, 1.0 / 7},
+		{"1mo", Date{2026, 2, 3}, 1.0 / 28},
+		{"1mo", Date{2026, 1, 3}, 1.0 / 31},
+	} {
+		step, err := capcli.ParseStep(row.step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grid := step.Grid(capcli.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, berlin)), berlin)
+		var bounds []capcli.Time
+		for i := range 24 * 100 {
+			bounds = append(bounds, grid.At(i))
+		}
+		c := Calendar{Zone: berlin, Holidays: []Holiday{{Name: "x", Dates: []Date{row.day}}}}
+		_, columns := c.Regressors(bounds)
+		sum := 0.0
+		for _, v := range columns[0] {
+			sum += v
+		}
+		if math.Abs(sum-row.want) > 1e-12 {
+			t.Errorf("%s, %v: %v steps, want %v", row.step, row.day, sum, row.want)
 		}
 	}
 }

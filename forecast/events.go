@@ -81,10 +81,10 @@ func (e *Event) chance() float64 {
 	return e.Chance
 }
 
-// share is the mean of the event's course, from 0 to 1, over the step that
-// begins at t, were it late by delay seconds.
-func (e *Event) share(t capcli.Time, step capcli.Seconds, delay float64) float64 {
-	from, width := float64(t-e.Start)-delay, math.Max(1, float64(step))
+// share is the mean of the event's course, from 0 to 1, from one time to a later
+// one, were it late by delay seconds.
+func (e *Event) share(start, until capcli.Time, delay float64) float64 {
+	from, width := float64(start-e.Start)-delay, math.Max(1, float64(until-start))
 	to, end := from+width, math.Inf(1)
 	if e.ends() {
 		end = float64(e.End - e.Start)
@@ -103,14 +103,30 @@ func (e *Event) share(t capcli.Time, step capcli.Seconds, delay float64) float64
 	return math.Max(0, math.Min(to, end)-math.Max(from, 0)) / width
 }
 
-// Regressor is the event's course over n steps of a series that begins at start,
-// for a model with regressors: 0 before it, 1 at its full size.
-func (e *Event) Regressor(start capcli.Time, step capcli.Seconds, n int) []float64 {
-	out := make([]float64, n)
+// Regressor is the event's course over steps, of which the i-th reaches from
+// bounds[i] to bounds[i+1], for a model with regressors: 0 before it, 1 at its
+// full size. A step that it covers in part has that part.
+func (e *Event) Regressor(bounds []capcli.Time) []float64 {
+	out := make([]float64, max(0, len(bounds)-1))
 	for i := range out {
-		out[i] = e.share(start+capcli.Time(int64(step)*int64(i)), step, 0)
+		out[i] = e.share(bounds[i], bounds[i+1], 0)
 	}
 	return out
+}
+
+// begun says whether the event began before known, the end of a history; zero
+// is none.
+func (e *Event) begun(known capcli.Time) bool {
+	return known.Known() && known != 0 && e.Start < known
+}
+
+// seen is how much of the event's course a history that ends at known has at
+// its end.
+func (e *Event) seen(known capcli.Time) float64 {
+	if !e.begun(known) {
+		return 0
+	}
+	return e.share(known-1, known, 0)
 }
 
 // draw is one way that the event may go: its size and its delay in seconds. A

@@ -11,9 +11,15 @@ import (
 
 // Roadmap are the events to come. Events are taken to go their ways
 // independently of each other and of the history's noise.
+//
+// A history that ends after an event's start has what was there of it by then,
+// and its level holds it already: only what changes from then on is added. So a
+// step that was taken adds nothing, a pulse that runs is taken away at its end,
+// and of a ramp the rest is added. Such an event is not late any more.
 type Roadmap struct {
 	Events []Event
 	Seed   capcli.Seed
+	Known  capcli.Time // end of the history; NoTime or 0 is none
 }
 
 // roadmapDraws are the futures that the roadmap's own uncertainty is told from.
@@ -34,19 +40,20 @@ func (r *Roadmap) uncertain() bool {
 	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.SizeSD > 0 || e.Delay > 0 || e.chance() < 1 })
 }
 
-// Apply adds the roadmap to a forecast whose first value begins at start. The
-// mean takes what is expected of the events. Each end of an interval is moved
-// by that too and then widened: the event's own distance from its mean to its
-// quantile at that end and the forecast's are added as independent ones are, in
-// squares. The forecast given is not changed.
-func (r *Roadmap) Apply(f Forecast, start capcli.Time, step capcli.Seconds) (Forecast, error) {
+// Apply adds the roadmap to a forecast whose i-th step reaches from bounds[i] to
+// bounds[i+1]; steps need not be equally long. The mean takes what is expected
+// of the events. Each end of an interval is moved by that too and then widened:
+// the event's own distance from its mean to its quantile at that end and the
+// forecast's are added as independent ones are, in squares. The forecast given
+// is not changed.
+func (r *Roadmap) Apply(f Forecast, bounds []capcli.Time) (Forecast, error) {
 	if err := r.Check(); err != nil {
 		return Forecast{}, err
 	}
-	if !start.Known() || step <= 0 {
-		return Forecast{}, fmt.Errorf("roadmap: the forecast has no dates, want a first time and a step: %w", ErrUnfit)
-	}
 	h := len(f.Mean)
+	if err := dated(bounds, h); err != nil {
+		return Forecast{}, err
+	}
 	out := Forecast{Mean: slices.Clone(f.Mean), Intervals: make([]Interval, len(f.Intervals))}
 	for k, iv := range f.Intervals {
 		if len(iv.Lo) != h || len(iv.Hi) != h {
@@ -62,8 +69,10 @@ func (r *Roadmap) Apply(f Forecast, start capcli.Time, step capcli.Seconds) (For
 	sizes, delays := r.ways(draws, rng)
 	at := make([]float64, draws)
 	for i := range h {
-		t := start + capcli.Time(int64(step)*int64(i))
-		r.effects(at, sizes, delays, t, step, f.Mean[i])
+		clear(at)
+		for k := range r.Events {
+			r.effects(at, k, sizes[k], delays[k], bounds[i], bounds[i+1], f.Mean[i])
+		}
 		mean := meanOf(at)
 		slices.Sort(at)
 		out.Mean[i] += mean
@@ -94,37 +103,82 @@ func (r *Roadmap) ways(draws int, rng *rand.Rand) (sizes, delays [][]float64) {
 	return sizes, delays
 }
 
-// effects puts what the events add at one time in each draw.
-func (r *Roadmap) effects(out []float64, sizes, delays [][]float64, t capcli.Time, step capcli.Seconds, base float64) {
-	clear(out)
-	for i := range r.Events {
-		e := &r.Events[i]
-		if t+capcli.Time(step) <= e.Start {
-			continue // nothing is ever early
+// effects adds what the k-th event adds over one step in each draw.
+func (r *Roadmap) effects(out []float64, k int, sizes, delays []float64, from, to capcli.Time, base float64) {
+	e := &r.Events[k]
+	if to <= e.Start {
+		return // nothing is ever early
+	}
+	scale, seen, begun := 1.0, e.seen(r.Known), e.begun(r.Known)
+	if e.Relative {
+		scale = base
+	}
+	sure := e.share(from, to, 0) - seen
+	for i := range out {
+		share := sure
+		if e.Delay > 0 && !begun {
+			share = e.share(from, to, delays[i])
 		}
-		scale := 1.0
-		if e.Relative {
-			scale = base
-		}
-		sure := e.share(t, step, 0)
-		for k := range out {
-			share := sure
-			if e.Delay > 0 {
-				share = e.share(t, step, delays[i][k])
-			}
-			out[k] += scale * sizes[i][k] * share
-		}
+		out[i] += scale * sizes[i] * share
 	}
 }
 
+// Added is what each event is expected to add to each step of a forecast with
+// these means: by event, then by step. Their sum is what Apply adds to the mean.
+func (r *Roadmap) Added(mean []float64, bounds []capcli.Time) ([][]float64, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if err := dated(bounds, len(mean)); err != nil {
+		return nil, err
+	}
+	draws := 1
+	if r.uncertain() {
+		draws = roadmapDraws
+	}
+	sizes, delays := r.ways(draws, r.Seed.Stream("roadmap"))
+	out, at := make([][]float64, len(r.Events)), make([]float64, draws)
+	for k := range out {
+		out[k] = make([]float64, len(mean))
+		for i := range mean {
+			clear(at)
+			r.effects(at, k, sizes[k], delays[k], bounds[i], bounds[i+1], mean[i])
+			out[k][i] = meanOf(at)
+		}
+	}
+	return out, nil
+}
+
+// dated checks the bounds of h steps.
+func dated(bounds []capcli.Time, h int) error {
+	if len(bounds) < h+1 {
+		return fmt.Errorf("roadmap: %d bounds of %d steps, want one more than there are steps: %w", len(bounds), h, ErrUnfit)
+	}
+	for i, t := range bounds {
+		if !t.Known() || i > 0 && t <= bounds[i-1] {
+			return fmt.Errorf("roadmap: the forecast has no dates, want bounds that rise: %w", ErrUnfit)
+		}
+	}
+	return nil
+}
+
 // ApplyPath adds one way that the roadmap may go to one drawn future, in place.
-func (r *Roadmap) ApplyPath(path []float64, start capcli.Time, step capcli.Seconds, rng *rand.Rand) {
+// Each event draws from a stream of its own name: futures of several series
+// under one seed have it happen in all of them or in none.
+func (r *Roadmap) ApplyPath(path []float64, bounds []capcli.Time, seed capcli.Seed) {
 	base := slices.Clone(path)
 	for i := range r.Events {
 		e := &r.Events[i]
-		size, delay := e.draw(rng)
+		size, delay := e.draw(seed.Stream("event/" + e.Name))
+		seen := e.seen(r.Known)
+		if e.begun(r.Known) {
+			delay = 0
+		}
 		for k := range path {
-			add := size * e.share(start+capcli.Time(int64(step)*int64(k)), step, delay)
+			if bounds[k+1] <= e.Start {
+				continue
+			}
+			add := size * (e.share(bounds[k], bounds[k+1], delay) - seen)
 			if e.Relative {
 				add *= base[k]
 			}

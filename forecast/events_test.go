@@ -11,6 +11,41 @@ import (
 
 const hour = 3600
 
+// TestBegunEventsAddTheRest: what a history has of an event is not added twice.
+func TestBegunEventsAddTheRest(t *testing.T) {
+	const now = 1000
+	for _, row := range []struct {
+		name string
+		e    Event
+		want []float64 // of 4 hours from now
+	}{
+		{"step taken", Event{Shape: StepEvent, Start: now - 5*hour, Size: 10}, []float64{0, 0, 0, 0}},
+		{"pulse over", Event{Shape: PulseEvent, Start: now - 5*hour, End: now - hour, Size: 10}, []float64{0, 0, 0, 0}},
+		{"pulse that runs", Event{Shape: PulseEvent, Start: now - 5*hour, End: now + 5*hour/2, Size: 10}, []float64{0, 0, -5, -10}},
+		{"ramp half done", Event{Shape: RampEvent, Start: now - 2*hour, End: now + 2*hour, Size: 8}, []float64{1, 3, 4, 4}},
+		{"late, but begun", Event{Shape: RampEvent, Start: now - 2*hour, End: now + 2*hour, Size: 8, Delay: 100 * hour}, []float64{1, 3, 4, 4}},
+		{"at the end itself", Event{Shape: StepEvent, Start: now, Size: 10}, []float64{10, 10, 10, 10}},
+	} {
+		r := Roadmap{Events: []Event{row.e}, Known: now}
+		got, err := r.Apply(Forecast{Mean: make([]float64, 4)}, every(now, hour, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := make([]float64, 4)
+		r.ApplyPath(path, every(now, hour, 4), 1)
+		added, err := r.Added(make([]float64, 4), every(now, hour, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range row.want {
+			if math.Abs(got.Mean[i]-want) > 1e-3 || math.Abs(path[i]-want) > 1e-3 || math.Abs(added[0][i]-want) > 1e-3 {
+				t.Errorf("%s: %v, path %v, added %v, want %v", row.name, got.Mean, path, added[0], row.want)
+				break
+			}
+		}
+	}
+}
+
 func TestEventShapes(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -22,7 +57,7 @@ func TestEventShapes(t *testing.T) {
 		{"pulse", Event{Shape: PulseEvent, Start: 1000 + hour, End: 1000 + 5*hour/2}, []float64{0, 1, 0.5, 0, 0, 0}},
 		{"ramp", Event{Shape: RampEvent, Start: 1000 + hour, End: 1000 + 5*hour}, []float64{0, 0.125, 0.375, 0.625, 0.875, 1}},
 	} {
-		if got := row.e.Regressor(1000, hour, 6); !slices.Equal(got, row.want) {
+		if got := row.e.Regressor(every(1000, hour, 6)); !slices.Equal(got, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 		if err := row.e.Check(); err != nil {
@@ -35,7 +70,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	f := Forecast{Mean: slices.Repeat([]float64{100}, 4)}
 	f.Intervals = normalIntervals(f.Mean, slices.Repeat([]float64{10}, 4), []float64{80, 95})
 	sure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40}}}
-	got, err := sure.Apply(f, 1000, hour)
+	got, err := sure.Apply(f, every(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +82,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	}
 	// 10 and 30 independent: the sum has a spread of sqrt(1000)
 	unsure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40, SizeSD: 30}}, Seed: 1}
-	got, err = unsure.Apply(f, 1000, hour)
+	got, err = unsure.Apply(f, every(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +97,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	// half likely, a fifth of all, half a day late on average
 	late := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000, Size: 0.2, Relative: true, Chance: 0.5, Delay: 12 * hour}}, Seed: 2}
 	long := Forecast{Mean: slices.Repeat([]float64{100}, 97)}
-	got, err = late.Apply(long, 1000, hour)
+	got, err = late.Apply(long, every(1000, hour, 97))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +108,10 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 			t.Errorf("hour %d: mean %v, want %v", i, got.Mean[i], want)
 		}
 	}
-	sum, rng := 0.0, capcli.Seed(3).Stream("test")
-	for range 4000 {
+	sum := 0.0
+	for k := range 4000 {
 		path := slices.Clone(long.Mean)
-		late.ApplyPath(path, 1000, hour, rng)
+		late.ApplyPath(path, every(1000, hour, 97), capcli.Seed(3).Child(k))
 		sum += path[96] / 4000
 	}
 	if math.Abs(sum-110) > 0.5 {
