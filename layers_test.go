@@ -39,7 +39,7 @@ var layers = map[string][]string{
 	"profile/series":   {},
 	"profile/nvml":     {"profile", "go-nvml"},
 	"profile/parquet":  {"profile", "profile/trace", "parquet-go", "compress"},
-	"scenarios":        {"simulate", "simulate/billing", "simulate/plan", "yaml"},
+	"scenarios":        {"simulate", "simulate/billing", "simulate/plan", "forecast", "yaml"},
 	"cmd/report":       {"tablewriter"},
 	"cmd/capcli":       {"*"},
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -18,6 +19,25 @@ type decoder struct {
 	sets    []string // overrides, by which nodes of line -1, -2 … came
 	steps   []string // where the reading is: "capacity", "[0]", "gpus"
 	allowed string
+
+	form      *form             // of the file; nil is a scenario
+	zone      *time.Location    // of times that state none; nil is UTC
+	elsewhere map[string]string // fields of other sections than the one being read, and which
+}
+
+// form is a kind of file that the decoder reads.
+type form struct{ version, what, init string }
+
+var (
+	scenarioForm = form{version, "a scenario", "capcli scenarios init"}
+	eventsForm   = form{eventsVersion, "a file of events", "capcli forecast events init"}
+)
+
+func (d *decoder) kind() *form {
+	if d.form == nil {
+		return &scenarioForm
+	}
+	return d.form
 }
 
 // reader takes the value of one field.
@@ -133,10 +153,12 @@ func (d *decoder) unknown(o *object, key *yaml.Node, name string, fields []field
 	if near := capcli.Nearest(key.Value, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 		o.near = append(o.near, near)
+	} else if of := d.elsewhere[key.Value]; of != "" {
+		hint = fmt.Sprintf("; it is one of %s, and this is %s", of, name)
 	}
 	d.at(key, "unknown field %s%s", show(key.Value), hint)
 	if d.allowed == "" {
-		d.allowed = fmt.Sprintf("fields allowed under %s: %s (capcli scenarios init)", name, strings.Join(names, ", "))
+		d.allowed = fmt.Sprintf("fields allowed under %s: %s (%s)", name, strings.Join(names, ", "), d.kind().init)
 	}
 }
 

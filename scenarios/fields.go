@@ -58,8 +58,9 @@ func policyFields(p *Policy) []field {
 
 // version1 checks the first line.
 func version1(d *decoder, n *yaml.Node) {
-	if s, ok := d.scalar(n, version); ok && s != version {
-		d.at(n, "this is capcli %s; this program reads %s", show(s), version)
+	want := d.kind().version
+	if s, ok := d.scalar(n, want); ok && s != want {
+		d.at(n, "this is capcli %s; here the program reads %s", show(s), want)
 	}
 }
 

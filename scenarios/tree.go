@@ -25,15 +25,19 @@ const (
 // readTree reads the one document of b. What is not YAML, or more of YAML than
 // a scenario needs, is a fault.
 func (d *decoder) readTree(b []byte) *yaml.Node {
+	what, version := d.kind().what, d.kind().version
 	switch {
-	case len(b) > maxBytes:
+	case len(b) > maxBytes && d.kind() == &scenarioForm:
 		d.whole("the file has %d bytes; a scenario has at most %d. Is this a job log? Give it with --trace", len(b), maxBytes)
 		return nil
+	case len(b) > maxBytes:
+		d.whole("the file has %d bytes; %s has at most %d", len(b), what, maxBytes)
+		return nil
 	case len(bytes.TrimSpace(b)) == 0:
-		d.whole("the file is empty; a scenario begins with capcli: %s", version)
+		d.whole("the file is empty; %s begins with capcli: %s", what, version)
 		return nil
 	case bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b):
-		d.whole("the file is not text in UTF-8; a scenario is YAML and begins with capcli: %s", version)
+		d.whole("the file is not text in UTF-8; %s is YAML and begins with capcli: %s", what, version)
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(b))
@@ -44,12 +48,12 @@ func (d *decoder) readTree(b []byte) *yaml.Node {
 		return nil
 	}
 	if err != nil || len(doc.Content) == 0 {
-		d.whole("the file has nothing but comments; a scenario begins with capcli: %s", version)
+		d.whole("the file has nothing but comments; %s begins with capcli: %s", what, version)
 		return nil
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); err == nil {
-		d.at(&second, "a second document begins here; a scenario file holds one")
+		d.at(&second, "a second document begins here; %s is one", what)
 	} else if !errors.Is(err, io.EOF) {
 		d.syntax(err)
 	}

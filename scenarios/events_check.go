@@ -1,0 +1,244 @@
+package scenarios
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/forecast"
+)
+
+// eightyWide is half of the range that holds 80 % of a normal variable, in
+// standard deviations.
+const eightyWide = 1.2815515655446004
+
+// check holds the fields of an event against each other and finishes it.
+func (p *planning) check(o *object) {
+	e := &p.Event
+	e.Name = p.Name
+	if p.Kind == "holiday" {
+		if !o.has("dates") {
+			o.missing("dates", "a holiday needs dates: 12-25 for every year, 2027-02-06 for one")
+		}
+		p.Holiday.Declared = o.has("gpus") || o.has("share")
+		p.size(o)
+		if o.has("sd") && !p.Holiday.Declared {
+			o.onKey("sd", "sd is of a declared gpus or share, and neither is given: the history says how sure it is")
+		}
+		return
+	}
+	if !o.has("from") {
+		o.missing("from", "%s needs from, the day on which it begins", p.Kind)
+	}
+	switch p.Kind {
+	case "campaign":
+		p.checkCampaign(o)
+	case "team":
+		p.checkTeam(o)
+	default:
+		e.Shape = forecast.EventShape(p.Kind)
+		if !o.has("gpus") && !o.has("share") && !o.has("low") && !o.has("high") {
+			o.missing("gpus", "%s needs gpus, how many more there will be, or share, a share of the forecast", p.Kind)
+		}
+		p.size(o)
+		p.checkEnd(o)
+	}
+	p.last(o)
+}
+
+// last is the check of the event as the forecast sees it, for what the fields by
+// themselves do not show.
+func (p *planning) last(o *object) {
+	if len(o.d.faults) > 0 {
+		return
+	}
+	var in *capcli.InputError
+	if err := p.Event.Check(); errors.As(err, &in) {
+		o.on("from", "%s", in.Text)
+	}
+}
+
+func (p *planning) checkEnd(o *object) {
+	e := &p.Event
+	switch {
+	case !o.has("to") && p.Kind != "step":
+		o.missing("to", "a %s needs to, its last day", p.Kind)
+	case o.has("to") && o.has("from") && o.clean("from", "to") && e.End <= e.Start:
+		o.on("to", "%s ends %s, before it starts %s", p.Kind, o.entries["to"].value.Value, o.entries["from"].value.Value)
+	}
+}
+
+// size takes gpus, share, low, high and sd together.
+func (p *planning) size(o *object) {
+	e := &p.Event
+	if o.has("share") {
+		if o.has("gpus") {
+			o.onKey("share", "share and gpus both say how much; leave one out")
+			return
+		}
+		e.Size, e.Relative = p.share, true
+	}
+	if sd, ok := o.entries["sd"]; ok && !e.Relative && strings.HasSuffix(sd.value.Value, "%") {
+		o.on("sd", "sd is in GPUs as gpus is; write a number, not a percentage")
+	}
+	switch low, high := o.has("low"), o.has("high"); {
+	case low != high:
+		one, other := "low", "high"
+		if high {
+			one, other = other, one
+		}
+		o.onKey(one, "%s goes with %s: together they hold 80%% of what may come", one, other)
+	case !low:
+	case o.has("share"):
+		o.onKey("low", "low and high are in GPUs, and share is not; give sd")
+	case o.has("sd"):
+		o.onKey("sd", "sd says the same as low and high; leave one out")
+	case !o.clean("low", "high", "gpus"):
+	case p.high < p.low:
+		o.on("high", "high is %s, under low, which is %s", o.entries["high"].value.Value, o.entries["low"].value.Value)
+	default:
+		if !o.has("gpus") {
+			e.Size = (p.low + p.high) / 2
+		} else if e.Size < p.low || e.Size > p.high {
+			o.on("gpus", "gpus is %s, outside of low to high, %s to %s", o.entries["gpus"].value.Value, o.entries["low"].value.Value, o.entries["high"].value.Value)
+		}
+		e.SizeSD = (p.high - p.low) / 2 / eightyWide
+	}
+}
+
+// checkCampaign works out what the run needs.
+func (p *planning) checkCampaign(o *object) {
+	c := p.Campaign
+	c.Name = p.Name
+	for _, need := range []string{"gpus", "parameters", "tokens"} {
+		if !o.has(need) {
+			o.missing(need, "a campaign needs %s", need)
+		}
+	}
+	switch {
+	case o.has("past"):
+		for _, k := range []string{"peak_flops", "mfu"} {
+			if o.has(k) {
+				o.onKey(k, "%s and past both say how fast a GPU is; leave one out", k)
+			}
+		}
+	case !o.has("peak_flops"):
+		o.missing("peak_flops", "a campaign needs peak_flops and mfu, or past, a run that was measured")
+	case !o.has("mfu"):
+		o.missing("mfu", "mfu is missing: what share of peak_flops the model reaches, often 35%% to 45%%")
+	}
+	if p.zeroRoom {
+		c.Failures = -1
+	}
+	if len(o.d.faults) > 0 {
+		return
+	}
+	cost, err := c.Cost()
+	if err != nil {
+		o.on("parameters", "%s", plain(err))
+		return
+	}
+	event, err := c.Event(p.Event.Start)
+	if err != nil {
+		o.on("parameters", "%s; give it more gpus", plain(err))
+		return
+	}
+	if event.End > capcli.Time(math.MaxInt32)*8 {
+		o.on("parameters", "the campaign would take %.0f hours; give it more gpus", cost.Hours)
+		return
+	}
+	event.Chance, event.Delay = p.Event.Chance, p.Event.Delay
+	p.Event, p.Cost = event, cost
+}
+
+// plain is an error's text without what it wraps.
+func plain(err error) string {
+	var in *capcli.InputError
+	if errors.As(err, &in) {
+		return in.Text
+	}
+	return strings.TrimSuffix(err.Error(), ": "+forecast.ErrUnfit.Error())
+}
+
+var peopleForm = regexp.MustCompile(`^(\d{1,8}) +to +(\d{1,8})$`)
+
+// checkTeam makes the ramp of a team that grows.
+func (p *planning) checkTeam(o *object) {
+	for _, need := range []string{"people", "gpus_per_person"} {
+		if !o.has(need) {
+			o.missing(need, "a team needs %s", need)
+		}
+	}
+	p.Event.Shape = forecast.RampEvent
+	p.checkEnd(o)
+	if !o.has("people") || !o.clean("people") {
+		return
+	}
+	m := peopleForm.FindStringSubmatch(p.people)
+	if m == nil {
+		o.on("people", "people: want from how many to how many, such as 6 to 14, found %s", show(p.people))
+		return
+	}
+	from, _ := strconv.Atoi(m[1]) // of at most eight digits
+	to, _ := strconv.Atoi(m[2])
+	if from > mostPeople || to > mostPeople {
+		o.on("people", "people: want at most %d, found %s", mostPeople, show(p.people))
+		return
+	}
+	e := p.Event
+	p.Event = forecast.TeamGrowth(p.Name, from, to, e.Start, e.End, p.perPerson, e.SizeSD)
+	p.Event.Chance, p.Event.Delay = e.Chance, e.Delay
+}
+
+// ratio reads a number, or a percentage: 0.2 or 20%.
+func ratio(dst *float64, lo, hi float64) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a number or a percentage")
+		if !ok {
+			return
+		}
+		digits, percent := strings.CutSuffix(s, "%")
+		if !percent {
+			number(dst, lo, hi)(d, n)
+			return
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		switch {
+		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
+			d.want(n, "a number or a percentage such as 20%")
+		case v/100 < lo || v/100 > hi:
+			d.at(n, "%s is %s; want %v to %v", d.steps[len(d.steps)-1], show(s), lo, hi)
+		default:
+			*dst = v / 100
+		}
+	}
+}
+
+// large reads a large number over 0: 70e9, 70B, 15T.
+func large(dst *float64) reader {
+	return func(d *decoder, n *yaml.Node) {
+		const what = "a number over 0 such as 70e9, 70B or 15T"
+		s, ok := d.scalar(n, what)
+		if !ok {
+			return
+		}
+		unit := 1.0
+		if k := strings.IndexAny("KMBTP", strings.ToUpper(s[len(s)-min(1, len(s)):])); k >= 0 && s != "" {
+			unit, s = math.Pow(1000, float64(k+1)), strings.TrimSpace(s[:len(s)-1])
+		}
+		v, err := strconv.ParseFloat(s, 64)
+		switch {
+		case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0:
+			d.want(n, what)
+		case v*unit > mostScale:
+			d.at(n, "%s is %s; at most %g is believed", d.steps[len(d.steps)-1], show(n.Value), mostScale)
+		default:
+			*dst = v * unit
+		}
+	}
+}
