@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/profile/parquet"
 	"capcli/profile/series"
 	"capcli/profile/trace"
 )
@@ -42,7 +43,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1w, 1mo (default: as in a table; 1h of jobs)")
 	f.StringVar(&o.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
 	f.StringVar(&o.gaps, "gaps", "", "steps without a value: `WHAT` is error, zero, linear, previous or missing (default)")
-	f.StringVar(&o.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
+	f.StringVar(&o.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id); several, a,b, are joined by /")
 	f.StringVar(&o.time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&o.value, "value-col", "", "`NAME` of the column of values (y)")
 	o.prom.addFlags(cmd)
@@ -195,6 +196,16 @@ func (o *historyOptions) loadFile(ctx context.Context, e *env, name string) (*hi
 	opts := series.Options{Name: in.Name, ID: o.id, Time: o.time, Value: o.value, Zone: o.zone, DSTLater: o.read.dst == "later"}
 	if o.read.format == "" || o.read.format == "auto" {
 		named := o.time != "" || o.value != "" || o.id != ""
+		if parquet.IsParquet(plainHead(in.Name, head)) {
+			table, ok, err := o.parquetTable(&in, parquet.IsParquet(head), opts)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				return o.ofTable(table)
+			}
+			return o.fromJobs(ctx, e, in)
+		}
 		if named || series.Sniff(plainHead(in.Name, head), opts) {
 			return o.fromTable(in, opts)
 		}
@@ -216,12 +227,28 @@ func plainHead(name string, head []byte) []byte {
 	return out[:n]
 }
 
-func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*histories, error) {
+// tableFlags refuses flags that a table cannot follow.
+func (o *historyOptions) tableFlags(name string) error {
 	switch {
 	case len(o.by) > 0:
-		return nil, &usageError{text: in.Name + " is a table of series, which --by cannot divide; it is for job logs", hint: "name the column that tells series apart: --id-col"}
+		return &usageError{text: name + " is a table of series, which --by cannot divide; it is for job logs", hint: "name the column that tells series apart: --id-col"}
 	case o.peak || o.measure != "demand":
-		return nil, &usageError{text: in.Name + " is a table of series; --measure and --peak are for job logs", hint: "use --step with --agg max for peaks"}
+		return &usageError{text: name + " is a table of series; --measure and --peak are for job logs", hint: "use --step with --agg max for peaks"}
+	}
+	return nil
+}
+
+// ofTable makes the histories of a table, where the flags let it.
+func (o *historyOptions) ofTable(table *series.Table) (*histories, error) {
+	if err := o.tableFlags(table.File); err != nil {
+		return nil, err
+	}
+	return o.fromSeries(table)
+}
+
+func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*histories, error) {
+	if err := o.tableFlags(in.Name); err != nil {
+		return nil, err
 	}
 	text, err := trace.Unpack(in)
 	if err != nil {

@@ -59,11 +59,8 @@ func readJSONL(r io.Reader, o Options) (*Table, error) {
 			put.time, put.value = names[l.time], names[l.value]
 			t.value = put.value
 		}
-		id := "series"
-		if l.id >= 0 {
-			id = jsonText(object[names[l.id]])
-		}
-		if err := put.row(src.line, []byte(id), jsonText(object[put.time]), jsonText(object[put.value])); err != nil {
+		id := put.id(l.ids, func(i int) []byte { return []byte(jsonText(object[names[i]])) })
+		if err := put.row(src.line, id, jsonText(object[put.time]), jsonText(object[put.value])); err != nil {
 			return nil, err
 		}
 	}

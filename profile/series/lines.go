@@ -135,6 +135,26 @@ func (c columns) find(name string, usual []string) int {
 	return -1
 }
 
+// ids gives the places of the columns that name a series: the one called name,
+// or, where name is a list, all in it. None where one is not there.
+func (c columns) ids(name string) []int {
+	if at := c.find(name, idNames); at >= 0 {
+		return []int{at}
+	}
+	if !strings.Contains(name, ",") {
+		return nil
+	}
+	var out []int
+	for part := range strings.SplitSeq(name, ",") {
+		at := slices.Index(c, strings.TrimSpace(part))
+		if at < 0 || slices.Contains(out, at) {
+			return nil
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
 // fields splits a line of delimited text (RFC 4180, without line breaks in a cell).
 type fields struct {
 	sep   byte

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -87,18 +88,22 @@ func (t *Table) checkAny() error {
 	return nil
 }
 
-// layout says which columns hold what; -1 is none.
-type layout struct{ id, time, value int }
+// layout says which columns hold what; -1 is none. Of several columns of ids the
+// series is named by all, joined by "/".
+type layout struct {
+	ids         []int
+	time, value int
+}
 
 // find places the columns of a head. Without an id there is one series. With
 // one more column than are known, that is the value.
 func (t *Table) find(names []string, line int, o Options) (layout, error) {
 	c := columnsOf(names)
-	l := layout{c.find(o.ID, idNames), c.find(o.Time, timeNames), c.find(o.Value, valueNames)}
+	l := layout{c.ids(o.ID), c.find(o.Time, timeNames), c.find(o.Value, valueNames)}
 	for _, want := range []struct {
-		flag, name, usual string
-		at                int
-	}{{"--id-col", o.ID, "", l.id}, {"--time-col", o.Time, "ds", l.time}, {"--value-col", o.Value, "y", l.value}} {
+		flag, name string
+		at         int
+	}{{"--id-col", o.ID, len(l.ids) - 1}, {"--time-col", o.Time, l.time}, {"--value-col", o.Value, l.value}} {
 		if want.at >= 0 || want.name == "" {
 			continue
 		}
@@ -110,7 +115,7 @@ func (t *Table) find(names []string, line int, o Options) (layout, error) {
 	if l.value < 0 {
 		rest := -1
 		for i := range names {
-			if i != l.id && i != l.time {
+			if !slices.Contains(l.ids, i) && i != l.time {
 				if rest >= 0 {
 					return l, t.fault(line, "", fmt.Sprintf("there is no column of values: expected y, found %s", strings.Join(names, ", ")), "name it with --value-col")
 				}
@@ -173,11 +178,7 @@ func (p *putter) cells(f *fields, line []byte, n, columns int, l layout) error {
 	if len(f.cells) != columns {
 		return p.t.fault(n, "", fmt.Sprintf("expected %d columns as in the head, found %d", columns, len(f.cells)), "check the separator and the quotes")
 	}
-	id := []byte("series")
-	if l.id >= 0 {
-		id = bytes.TrimSpace(f.cells[l.id])
-	}
-	return p.row(n, id, string(bytes.TrimSpace(f.cells[l.time])), string(bytes.TrimSpace(f.cells[l.value])))
+	return p.row(n, p.id(l.ids, func(i int) []byte { return bytes.TrimSpace(f.cells[i]) }), string(bytes.TrimSpace(f.cells[l.time])), string(bytes.TrimSpace(f.cells[l.value])))
 }
 
 func separatorOf(head []byte) byte {
@@ -199,17 +200,55 @@ type putter struct {
 	begun       bool
 	last        string
 	lastRead    reading
+	held        []byte // of an id made of several cells
+}
+
+// id is the name of a row's series; cell gives the text in a column.
+func (p *putter) id(columns []int, cell func(i int) []byte) []byte {
+	switch len(columns) {
+	case 0:
+		return []byte("series")
+	case 1:
+		return cell(columns[0])
+	}
+	p.held = p.held[:0]
+	for k, i := range columns {
+		if k > 0 {
+			p.held = append(p.held, '/')
+		}
+		p.held = append(p.held, cell(i)...)
+	}
+	return p.held
 }
 
 func (p *putter) row(line int, id []byte, stamp, value string) error {
-	r := p.lastRead
-	if stamp != p.last || !p.begun {
-		var wrong string
-		if r, wrong = p.clock.read(stamp); wrong != "" {
-			return p.t.fault(line, p.time, wrong, "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC")
-		}
-		p.last, p.lastRead = stamp, r
+	r, err := p.stamp(line, stamp)
+	if err != nil {
+		return err
 	}
+	v, wrong := figure(value)
+	if wrong != "" {
+		return p.t.fault(line, p.value, wrong, "leave it empty where it is missing")
+	}
+	return p.take(line, id, r, v)
+}
+
+// stamp reads a stamp; one that comes again is not read again.
+func (p *putter) stamp(line int, text string) (reading, error) {
+	if text == p.last && p.begun {
+		return p.lastRead, nil
+	}
+	r, wrong := p.clock.read(text)
+	if wrong != "" {
+		return r, p.t.fault(line, p.time, wrong, "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC")
+	}
+	p.last, p.lastRead = text, r
+	return r, nil
+}
+
+// take puts a row that was read, and sees that its stamp is of the kind of the
+// others.
+func (p *putter) take(line int, id []byte, r reading, v float64) error {
 	kind := Instant
 	if r.number {
 		kind = Index
@@ -222,10 +261,6 @@ func (p *putter) row(line int, id []byte, stamp, value string) error {
 		p.t.Assumed++
 	}
 	p.t.Dates = p.t.Dates && r.date
-	v, wrong := figure(value)
-	if wrong != "" {
-		return p.t.fault(line, p.value, wrong, "leave it empty where it is missing")
-	}
 	return p.t.add(id, Row{r.at, v, line})
 }
 

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/profile/parquet"
+	"capcli/profile/series"
+	"capcli/profile/trace"
+)
+
+// maxPacked is how much of a Parquet file that is packed or comes from a pipe is
+// held in memory.
+const maxPacked = 256 << 20
+
+// parquetTable reads a Parquet file that is a long table. ok is false where it is
+// a job log; in can then be read again from the start.
+func (o *historyOptions) parquetTable(in *trace.Input, plain bool, opts series.Options) (table *series.Table, ok bool, err error) {
+	defer func() {
+		var fault *capcli.InputError
+		if errors.As(err, &fault) && fault.File == "" {
+			named := *fault
+			named.File = in.Name
+			err = &named
+		}
+	}()
+	if in.At == nil || !plain {
+		if err := heldWhole(in); err != nil {
+			return nil, false, err
+		}
+	}
+	rows, err := parquet.NewRows(in.At, in.Size)
+	if err != nil {
+		return nil, false, err
+	}
+	var names []string
+	for _, h := range rows.Headers() {
+		names = append(names, h.Name)
+	}
+	if o.isJobLog(names, opts) {
+		return nil, false, nil
+	}
+	r := &parquetReader{rows: rows}
+	table, err = r.read(names, opts)
+	return table, true, err
+}
+
+// heldWhole reads a file that cannot be read at any place into memory.
+func heldWhole(in *trace.Input) error {
+	r, err := trace.Unpack(*in)
+	if err != nil {
+		return err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxPacked+1))
+	switch {
+	case err != nil:
+		return &capcli.InputError{File: in.Name, Text: "expected a whole file, plain or packed; found " + err.Error(), Hint: "check the copy, or unpack it and give the plain file", Err: err}
+	case len(b) > maxPacked:
+		return &capcli.InputError{File: in.Name, Text: fmt.Sprintf("parquet from a pipe or a packed file is held in memory, at most %d MiB of it", maxPacked>>20), Hint: "give the name of a file that is not packed"}
+	}
+	in.R, in.At, in.Size = bytes.NewReader(b), bytes.NewReader(b), int64(len(b))
+	return nil
+}
+
+// isJobLog tells whether columns are those of a job log rather than of a table.
+func (o *historyOptions) isJobLog(names []string, opts series.Options) bool {
+	if opts.ID != "" || opts.Time != "" || opts.Value != "" {
+		return false
+	}
+	if len(o.read.maps) > 0 || slices.Contains(names, "submit") && slices.Contains(names, "gpus") {
+		return true
+	}
+	_, err := series.Find(names, opts)
+	return err != nil && (slices.Contains(names, "submit") || slices.Contains(names, "gpus") || slices.Contains(names, "job_id"))
+}
+
+// parquetReader puts the rows of a Parquet file in a table of series.
+type parquetReader struct {
+	rows  *parquet.Rows
+	build *series.Builder
+	heads []parquet.Header // of the columns picked: ids, then the stamp, then the value
+	id    []byte
+	row   int
+}
+
+func (p *parquetReader) read(names []string, opts series.Options) (*series.Table, error) {
+	columns, err := series.Find(names, opts)
+	if err != nil {
+		return nil, err
+	}
+	p.build = series.NewBuilder(opts, names[columns.Time], names[columns.Value])
+	places := append(slices.Clone(columns.IDs), columns.Time, columns.Value)
+	heads := p.rows.Headers()
+	for _, at := range places {
+		p.heads = append(p.heads, heads[at])
+	}
+	if t := heads[columns.Value].Type; t == parquet.Instants || t == parquet.Locals || t == parquet.Dates {
+		return nil, p.build.Fault(0, names[columns.Value], fmt.Sprintf("expected numbers, found %s", t), "name the column of values with --value-col")
+	}
+	if t := heads[columns.Time].Type; t == parquet.Truths {
+		return nil, p.build.Fault(0, names[columns.Time], fmt.Sprintf("expected times or whole numbers, found %s", t), "name the column of times with --time-col")
+	}
+	if err := p.rows.Pick(places...); err != nil {
+		return nil, err
+	}
+	for {
+		cells, err := p.rows.Next()
+		if errors.Is(err, io.EOF) {
+			return p.build.Table()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for k := range cells[0].Null {
+			if err := p.put(cells, k); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// put adds row k of a batch.
+func (p *parquetReader) put(cells []parquet.Cells, k int) error {
+	p.row++
+	ids := len(cells) - 2
+	p.id = p.id[:0]
+	for i := range ids {
+		if i > 0 {
+			p.id = append(p.id, '/')
+		}
+		p.id = appendCell(p.id, &cells[i], k)
+	}
+	if ids == 0 {
+		p.id = append(p.id, "series"...)
+	}
+	v, err := p.value(&cells[ids+1], k)
+	if err != nil {
+		return err
+	}
+	return p.stamp(&cells[ids], k, v)
+}
+
+func (p *parquetReader) value(c *parquet.Cells, k int) (float64, error) {
+	switch {
+	case c.Null[k]:
+		return math.NaN(), nil
+	case c.Floats != nil:
+		return c.Floats[k], nil
+	case c.Ints != nil:
+		return float64(c.Ints[k]), nil
+	}
+	v, wrong := series.Figure(strings.TrimSpace(c.Texts[k]))
+	if wrong != "" {
+		return 0, p.build.Fault(p.row, p.heads[len(p.heads)-1].Name, wrong, "leave it empty where it is missing")
+	}
+	return v, nil
+}
+
+func (p *parquetReader) stamp(c *parquet.Cells, k int, v float64) error {
+	head := p.heads[len(p.heads)-2]
+	if c.Null[k] {
+		return p.build.Text(p.row, p.id, "", v)
+	}
+	switch head.Type {
+	case parquet.Instants:
+		return p.build.Instant(p.row, p.id, c.Ints[k], v)
+	case parquet.Locals, parquet.Dates:
+		return p.build.Local(p.row, p.id, c.Ints[k], v)
+	case parquet.Integers:
+		return p.build.Number(p.row, p.id, c.Ints[k], v)
+	case parquet.Fractions: // pandas has a whole number as 1.0 where the column once had a gap
+		n := c.Floats[k]
+		if n != math.Trunc(n) || math.Abs(n) > 1e15 {
+			return p.build.Text(p.row, p.id, strconv.FormatFloat(n, 'g', -1, 64), v)
+		}
+		return p.build.Number(p.row, p.id, int64(n), v)
+	case parquet.Texts, parquet.Truths:
+	}
+	return p.build.Text(p.row, p.id, strings.TrimSpace(c.Texts[k]), v)
+}
+
+// appendCell appends the cell of row k as text; nothing where it is null.
+func appendCell(b []byte, c *parquet.Cells, k int) []byte {
+	switch {
+	case c.Null[k]:
+		return b
+	case c.Texts != nil:
+		return append(b, strings.TrimSpace(c.Texts[k])...)
+	case c.Ints != nil:
+		return strconv.AppendInt(b, c.Ints[k], 10)
+	}
+	return strconv.AppendFloat(b, c.Floats[k], 'f', -1, 64)
+}

@@ -1,0 +1,238 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Type says what the cells of a column of somebody's file are.
+type Type uint8
+
+// The types. Instants are seconds since 1970 in UTC; Locals are seconds on a
+// clock whose zone the file does not name; Dates are seconds at midnight.
+const (
+	Texts Type = iota
+	Integers
+	Fractions // floating point and decimals
+	Truths    // 0 and 1
+	Instants
+	Locals
+	Dates
+)
+
+func (t Type) String() string {
+	names := [...]string{"text", "whole numbers", "numbers", "true and false", "instants", "times without a zone", "dates"}
+	if int(t) < len(names) {
+		return names[t]
+	}
+	return fmt.Sprintf("type %d", uint8(t))
+}
+
+// Header is one column of a file.
+type Header struct {
+	Name string
+	Type Type
+}
+
+// Cells are some rows of one column. Of Ints, Floats and Texts the one that the
+// column's type calls for is set: Floats for Fractions, Texts for Texts, Ints
+// for all others. All are valid until the next read.
+type Cells struct {
+	Null   []bool
+	Ints   []int64
+	Floats []float64
+	Texts  []string
+}
+
+// Rows reads chosen columns of a Parquet file that anybody wrote, a batch of
+// rows at a time, with one page of each column in memory. Damage is an
+// *capcli.InputError.
+type Rows struct {
+	f       *file
+	headers []Header
+	picked  []*pickedColumn
+	row     int64
+}
+
+type pickedColumn struct {
+	head Header
+	cur  *cursor
+	raw  vector
+	out  Cells
+}
+
+// IsParquet tells whether a file begins as Parquet does.
+func IsParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }
+
+// NewRows reads the footer of a file of size bytes and checks what can be
+// checked without reading pages. Columns that are lists or lie in groups, or
+// hold what has no Type, are passed over.
+func NewRows(at io.ReaderAt, size int64) (*Rows, error) {
+	f, err := open(at, size)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rows{f: f}
+	for i := range f.columns {
+		if t, ok := typeOf(&f.columns[i]); ok {
+			r.headers = append(r.headers, Header{f.columns[i].name, t})
+		}
+	}
+	return r, nil
+}
+
+// typeOf is the type of a column; false where it has none.
+func typeOf(l *leaf) (Type, bool) {
+	held, ok := sortOf(l)
+	if !ok {
+		return 0, false
+	}
+	if l.kind == pq.Boolean {
+		return Truths, true
+	}
+	if l.kind == pq.Int96 {
+		return Instants, true
+	}
+	switch v := l.logical.(type) {
+	case *format.DecimalType:
+		return Fractions, l.scale >= 0 && l.scale <= 300
+	case *format.DateType:
+		return Dates, true
+	case *format.TimestampType:
+		if v.IsAdjustedToUTC {
+			return Instants, true
+		}
+		return Locals, true
+	}
+	switch held {
+	case integers:
+		if l.unsigned && l.kind == pq.Int64 {
+			return Fractions, true // may be over 2^63
+		}
+		return Integers, true
+	case fractions:
+		return Fractions, true
+	case texts:
+	}
+	return Texts, true
+}
+
+// Headers are the columns of the file that can be read, in its order.
+func (r *Rows) Headers() []Header { return slices.Clone(r.headers) }
+
+// Len is how many rows the file has.
+func (r *Rows) Len() int64 { return r.f.meta.NumRows }
+
+// Pick chooses the columns that Next reads, by their places in Headers. It is
+// called once, before Next.
+func (r *Rows) Pick(places ...int) error {
+	for _, at := range places {
+		if at < 0 || at >= len(r.headers) {
+			return fmt.Errorf("reading parquet: there is no column %d of %d", at, len(r.headers))
+		}
+		l, ok := r.f.column(r.headers[at].Name)
+		if !ok {
+			return fmt.Errorf("reading parquet: there is no column %q", r.headers[at].Name)
+		}
+		cur, err := newCursor(r.f, l, false)
+		if err != nil {
+			return err
+		}
+		p := &pickedColumn{head: r.headers[at], cur: cur, raw: makeVector(cur.sort, batch)}
+		p.out.Null = make([]bool, 0, batch)
+		if p.head.Type == Fractions && cur.sort != fractions {
+			p.out.Floats = make([]float64, batch)
+		}
+		r.picked = append(r.picked, p)
+	}
+	return nil
+}
+
+// Next gives the next rows of the picked columns, in the order picked. At the
+// end it gives io.EOF.
+func (r *Rows) Next() ([]Cells, error) {
+	n := int(min(batch, r.f.meta.NumRows-r.row))
+	if n == 0 {
+		return nil, io.EOF
+	}
+	out := make([]Cells, len(r.picked))
+	for i, p := range r.picked {
+		v := p.raw.part(0, n)
+		if err := p.cur.read(v); err != nil {
+			return nil, err
+		}
+		out[i] = p.cells(v)
+	}
+	r.row += int64(n)
+	return out, nil
+}
+
+// cells turns what was read into what the type promises.
+func (p *pickedColumn) cells(v vector) Cells {
+	l := &p.cur.l
+	out := Cells{Null: v.null, Ints: v.i, Floats: v.f, Texts: v.s}
+	switch p.head.Type {
+	case Fractions:
+		return p.fractions(out)
+	case Dates:
+		for k := range out.Ints {
+			out.Ints[k] *= 86400
+		}
+	case Instants, Locals:
+		if l.unit > 1 && l.kind != pq.Int96 {
+			for k, n := range out.Ints {
+				out.Ints[k] = floorDiv(n, l.unit)
+			}
+		}
+	case Texts, Integers, Truths:
+	}
+	return out
+}
+
+// fractions gives decimals their point, and integers over 2^63 their sign.
+func (p *pickedColumn) fractions(out Cells) Cells {
+	l := &p.cur.l
+	switch {
+	case out.Ints != nil:
+		floats := p.out.Floats[:len(out.Ints)]
+		for k, n := range out.Ints {
+			floats[k] = float64(n)
+			if l.unsigned {
+				floats[k] = float64(uint64(n))
+			}
+		}
+		out.Floats, out.Ints = floats, nil
+	case out.Texts != nil:
+		floats := p.out.Floats[:len(out.Texts)]
+		for k, s := range out.Texts {
+			floats[k] = bigEndian(s)
+		}
+		out.Floats, out.Texts = floats, nil
+	}
+	if l.scale > 0 {
+		by := math.Pow(10, float64(l.scale))
+		for k := range out.Floats {
+			out.Floats[k] /= by
+		}
+	}
+	return out
+}
+
+// bigEndian is the two's complement integer that s holds, as a decimal of
+// variable length is stored.
+func bigEndian(s string) float64 {
+	if s == "" {
+		return 0
+	}
+	f := float64(int8(s[0]))
+	for i := 1; i < len(s); i++ {
+		f = f*256 + float64(s[i])
+	}
+	return f
+}
