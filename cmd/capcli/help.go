@@ -77,7 +77,7 @@ func flagHelp(cmd *cobra.Command, brief bool) string {
 	var order []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		by := f.Annotations[explained]
-		if !brief || len(by) == 0 || strings.HasPrefix(cmd.CommandPath(), by[0]) {
+		if !brief || len(by) == 0 || cmd.CommandPath() == by[0] {
 			full.AddFlag(f)
 			return
 		}
