@@ -31,7 +31,7 @@ func (l *arimaLikelihood) residuals() {
 		e := l.out[s][:len(w)]
 		clear(e[:from])
 		if l.gaps {
-			l.gappy(w, e, phi, theta, s == 0)
+			l.broken(w, e, phi, theta, s == 0)
 			continue
 		}
 		steady := min(len(w), from+len(l.theta))
@@ -69,9 +69,9 @@ func less(v float64, x []float64, terms []armaTerm, t int) float64 {
 	return v
 }
 
-// gappy is for series with missing values. A residual that needs a value that
+// broken is for series with missing values. A residual that needs a value that
 // is missing is not counted, and is zero to those after it.
-func (l *arimaLikelihood) gappy(w, e []float64, phi, theta []armaTerm, main bool) {
+func (l *arimaLikelihood) broken(w, e []float64, phi, theta []armaTerm, main bool) {
 	from := min(len(l.phi), len(w))
 	for t := from; t < len(w); t++ {
 		if !main && math.IsNaN(l.out[0][t]) {

@@ -157,24 +157,21 @@ func (fit *ARIMAFit) runFull(rest []float64) []float64 {
 		rest[t] -= fit.shift
 	}
 	s := newSpace(fit.form, l.phi, l.theta, 1)
-	if l.filter.start(l.phi, l.theta, fit.form.states(), 1, 1) {
-		s.place(l.filter.covariance())
+	var start []float64
+	if l.filter.start(l.phi, l.theta, s.r, 1, 1) {
+		start = l.filter.covariance()
 	} else {
-		wide := make([]float64, s.r*s.r)
+		start = make([]float64, s.r*s.r)
 		for i := range s.r {
-			wide[i*s.r+i] = unknown
+			start[i*s.r+i] = unknown
 		}
-		s.place(wide)
 	}
-	s.diffuse()
 	expected := make([]float64, len(rest))
-	out := [][]float64{make([]float64, 1)}
-	for t := range rest {
-		expected[t] = math.NaN()
-		if s.sight() < 1e4 {
-			expected[t] = s.look(s.mean[0]) + fit.shift
-		}
-		s.filter([][]float64{rest[t : t+1]}, out)
+	l.gappy.start(fit.form, l.phi, l.theta, start, 1)
+	l.gappy.run([][]float64{rest}, [][]float64{make([]float64, len(rest))}, expected)
+	l.gappy.into(s)
+	for t := range expected {
+		expected[t] += fit.shift
 	}
 	fit.model = s
 	return expected

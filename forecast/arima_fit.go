@@ -27,6 +27,7 @@ type ARIMAFit struct {
 	best   []float64 // coefficients as they were searched for
 
 	shift float64 // taken off the series in the state
+	grain float64 // rounding of a fit without error, relative; 0 for other fits and where there is none
 	model *space
 
 	root     []float64 // Cholesky factor of cov
@@ -74,7 +75,8 @@ func (l *arimaLikelihood) nothing() bool {
 }
 
 // exactly is the fit of a series that its regression, or its differences alone,
-// give without error.
+// give without error. Where the mean or the drift is all the regression that
+// there is, it is read off the values, so that a constant stays what it is.
 func (fit *ARIMAFit) exactly() {
 	l := fit.like
 	fit.best, fit.par = make([]float64, fit.form.arma()), make([]float64, fit.form.arma())
@@ -83,9 +85,39 @@ func (fit *ARIMAFit) exactly() {
 	for j := range fit.beta {
 		fit.beta[j] = l.first[j] / l.length[j]
 	}
+	if len(fit.names) == 1 && len(fit.src.given) == 0 {
+		fit.beta[0] = fit.plain()
+	}
 	fit.loglik = math.NaN()
 	fit.finish()
+	for t, v := range fit.info.Fitted[fit.src.lead:] {
+		if known(v) && v != fit.src.raw[t] && !math.IsNaN(fit.src.raw[t]) {
+			fit.grain = 4 * 0x1p-52
+		}
+	}
 	fit.info.Notes = append(fit.info.Notes, "the model leaves no error: the intervals have no width")
+}
+
+// plain is the mean of a constant series, or the step of one that rises evenly.
+func (fit *ARIMAFit) plain() float64 {
+	y, f := fit.src.y, fit.form
+	first, last := 0, len(y)-1
+	for math.IsNaN(y[first]) {
+		first++
+	}
+	for math.IsNaN(y[last]) {
+		last--
+	}
+	if f.lost() == 0 && fit.names[0] == "intercept" {
+		return y[first]
+	}
+	if f.bigD == 1 {
+		last = first + (last-first)/f.m*f.m // whole seasons
+		if math.IsNaN(y[last]) {
+			return fit.beta[0]
+		}
+	}
+	return (y[last] - y[first]) / float64(last-first)
 }
 
 // search finds the coefficients, with the steps and the tolerance of R's
@@ -108,6 +140,10 @@ func (fit *ARIMAFit) search(polish bool) bool {
 			clear(par)
 		}
 	}
+	if !polish {
+		// A search passes over what ends near the unit circle: no need to go all the way.
+		quick.hopeless, quick.slack = fit.nearUnit, 0.01/float64(l.used)
+	}
 	v := quick.of(l.exact).run(par)
 	if math.IsInf(v, 0) {
 		clear(par)
@@ -118,6 +154,15 @@ func (fit *ARIMAFit) search(polish bool) bool {
 	}
 	f.invert(par)
 	return !math.IsInf(v, 0)
+}
+
+// nearUnit says whether coefficients, as they are searched for, have a root that a
+// search for an order does not allow.
+func (fit *ARIMAFit) nearUnit(par []float64) bool {
+	at := append([]float64(nil), par...)
+	fit.form.stationarity(at)
+	fit.form.invert(at)
+	return !fit.form.clearOfUnit(at, nearUnit)
 }
 
 // polish goes on from value v with finer steps and keeps what it finds when the

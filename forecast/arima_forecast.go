@@ -57,6 +57,11 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 	for _, iv := range f.Intervals {
 		for t := range h {
 			iv.Lo[t], iv.Hi[t] = fit.back(iv.Lo[t]), fit.back(iv.Hi[t])
+			if fit.grain > 0 {
+				// What rounding leaves of a width of nothing.
+				width := fit.grain * max(math.Abs(iv.Lo[t]), finiteTop(fit.src.raw))
+				iv.Lo[t], iv.Hi[t] = iv.Lo[t]-width, iv.Hi[t]+width
+			}
 		}
 	}
 	for t, m := range mean {

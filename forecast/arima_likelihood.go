@@ -20,6 +20,7 @@ type arimaLikelihood struct {
 	series [][]float64 // and differenced
 	out    [][]float64
 	filter kalman
+	gappy  gapFilter
 	pull   [][]float64 // of each series, from its first values; nil where the start is unknown
 	pulled [][]float64
 	gamma  []float64
@@ -240,10 +241,8 @@ func (l *arimaLikelihood) exactAt(par []float64) float64 {
 		return math.Inf(1)
 	}
 	if l.gaps {
-		s := newSpace(l.form, l.phi, l.theta, len(rows))
-		s.place(l.filter.covariance())
-		s.diffuse()
-		l.logs, l.counted = s.filter(rows, l.out)
+		l.gappy.start(l.form, l.phi, l.theta, l.filter.covariance(), len(rows))
+		l.logs, l.counted = l.gappy.run(rows, l.out, nil)
 	} else {
 		l.filter.run(l.leaning(), l.out, nil)
 		l.logs, l.counted = l.filter.logs, n

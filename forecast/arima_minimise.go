@@ -14,6 +14,11 @@ type descent struct {
 	step float64 // of the differences
 	tol  float64 // relative gain at which it stops
 	most int     // iterations
+
+	// A search that has been at hopeless points for a while, and gains less than
+	// slack there, ends. nil is never hopeless.
+	hopeless func(x []float64) bool
+	slack    float64
 }
 
 // of is the descent for function f.
@@ -37,6 +42,7 @@ func (d descent) run(x []float64) float64 {
 		return best
 	}
 	since := 0 // steps since the last start
+	lost := 0  // steps at hopeless points
 	for range d.most {
 		if since == 0 || since > 2*n {
 			identity(b, n)
@@ -61,8 +67,9 @@ func (d descent) run(x []float64) float64 {
 			since = 0
 			continue
 		}
+		lost = d.despair(x, lost, best-value)
 		best = value
-		if !d.gradient(x, g) {
+		if lost > patience || !d.gradient(x, g) {
 			break
 		}
 		for i := range n {
@@ -75,6 +82,17 @@ func (d descent) run(x []float64) float64 {
 		}
 	}
 	return best
+}
+
+// patience is how many hopeless steps are taken.
+const patience = 5
+
+// despair counts the steps at hopeless points that gain little.
+func (d descent) despair(x []float64, lost int, gain float64) int {
+	if d.hopeless == nil || gain > d.slack || !d.hopeless(x) {
+		return 0
+	}
+	return lost + 1
 }
 
 func identity(b []float64, n int) {

@@ -36,6 +36,7 @@ const (
 	autoMostSeasonal = 2
 	autoMostModels   = 94
 	autoLongest      = 350   // season, in steps
+	nearUnit         = 1.01  // roots within this are not allowed
 	autoValues       = 10000 // the search looks at the last of a longer series
 )
 
@@ -220,7 +221,7 @@ func (a *autoSearch) finish() (*ARIMAFit, error) {
 			break
 		}
 		fit, err := a.fitTo(a.s, a.order[i].try, CSSML, false)
-		if err == nil && fit.form.clearOfUnit(fit.par, 1.01) && fit.variances() != nil {
+		if err == nil && fit.form.clearOfUnit(fit.par, nearUnit) && fit.variances() != nil {
 			fit.ready()
 			return fit, nil
 		}

@@ -3,7 +3,6 @@ package forecast
 import (
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -122,9 +121,6 @@ func TestConform(t *testing.T) {
 	for _, entry := range Models.All() {
 		t.Run(entry.Name, func(t *testing.T) {
 			t.Parallel()
-			if entry.Name == "arima" && os.Getenv("CAPCLI_ACCURACY") == "" {
-				t.Skip("the search takes minutes over all of these; CAPCLI_ACCURACY=1 runs it")
-			}
 			for _, seasons := range [][]int{nil, {24}, {24, 168}, {500}} {
 				for _, name := range names {
 					model := entry.Value(Options{Seasons: seasons, Seed: 3})

@@ -1,7 +1,5 @@
 package forecast
 
-import "math"
-
 // unknown is the variance, in units of sigma2, of the values before the series:
 // practically nothing is known of them.
 const unknown = 1e6
@@ -48,13 +46,6 @@ func (s *space) place(p []float64) {
 	}
 }
 
-// diffuse makes the values before the series unknown.
-func (s *space) diffuse() {
-	for i := s.r; i < s.n; i++ {
-		s.cov[i*s.n+i] = unknown
-	}
-}
-
 // look is what a state expects of the series now.
 func (s *space) look(state []float64) float64 {
 	v := state[0]
@@ -70,26 +61,6 @@ func (s *space) sight() float64 {
 		s.z[i] = s.look(s.cov[i*s.n : (i+1)*s.n])
 	}
 	return s.look(s.z)
-}
-
-// observe takes in a value of variance f (from sight) with innovations v, one for each series.
-func (s *space) observe(v []float64, f float64) {
-	for k, m := range s.mean {
-		g := v[k] / f
-		for i := range m {
-			m[i] += s.z[i] * g
-		}
-	}
-	for i := range s.n {
-		g := s.z[i] / f
-		if g == 0 {
-			continue
-		}
-		row := s.cov[i*s.n : (i+1)*s.n]
-		for j := range row {
-			row[j] -= g * s.z[j]
-		}
-	}
 }
 
 // step moves every mean and the covariance one step on.
@@ -151,35 +122,4 @@ func (s *space) move(m []float64) {
 		m[i] = m[i+1] + s.phi[i]*level
 	}
 	m[s.r-1] = s.phi[s.r-1] * level
-}
-
-// filter runs through series with missing values (of the first one; the others
-// have none) and gives standardised innovations, NaN where there are none, the
-// sum of the logs of their variances, and their number. Innovations of nearly
-// unknown variance are not counted.
-func (s *space) filter(series, out [][]float64) (logs float64, used int) {
-	v := make([]float64, len(series))
-	for t, y := range series[0] {
-		for k := range out {
-			out[k][t] = math.NaN()
-		}
-		if !math.IsNaN(y) {
-			f := s.sight()
-			root := math.Sqrt(f)
-			count := f < 1e4
-			for k := range series {
-				v[k] = series[k][t] - s.look(s.mean[k])
-				if count {
-					out[k][t] = v[k] / root
-				}
-			}
-			if count {
-				logs += math.Log(f)
-				used++
-			}
-			s.observe(v, f)
-		}
-		s.step()
-	}
-	return logs, used
 }
