@@ -1,5 +1,7 @@
 package profile
 
+import "math"
+
 // Metric is one figure of a GPU; its place in Metrics.
 type Metric uint8
 
@@ -92,6 +94,16 @@ func (m Metric) String() string {
 		return "unknown"
 	}
 	return Metrics[m].Name
+}
+
+// Round gives v to the resolution that is kept of the metric.
+func (m Metric) Round(v float64) float64 {
+	step := Metrics[m].Step
+	if step >= 1 {
+		return math.Round(v/step) * step
+	}
+	parts := math.Round(1 / step) // dividing by a whole number gives the decimal nearest
+	return math.Round(v*parts) / parts
 }
 
 // MetricNamed finds a metric by its name.

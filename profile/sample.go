@@ -63,14 +63,14 @@ type Sample struct {
 	Why    [NumMetrics]Reason
 }
 
-// Set gives a metric a value. What is not a finite number at all, or under 0,
-// becomes OutOfRange: no metric can be negative.
+// Set gives a metric a value, rounded to its resolution. What is not a finite
+// number at all, or under 0, becomes OutOfRange: no metric can be negative.
 func (s *Sample) Set(m Metric, v float64) {
 	if !(v >= 0) || math.IsInf(v, 0) {
 		s.Miss(m, OutOfRange)
 		return
 	}
-	s.Values[m], s.Why[m] = v, Known
+	s.Values[m], s.Why[m] = m.Round(v), Known
 }
 
 // Miss says why a metric has no value.

@@ -9,11 +9,12 @@ import (
 
 // Source looks at the GPUs of a box.
 type Source interface {
-	// Read adds to t what is seen now: samples, processes and events. It leaves
-	// the times of t to the caller, allocates nothing in the steady state, and
-	// returns by ctx's deadline: a device that does not answer has samples with
-	// Timeout. It fails only where nothing at all can be seen any more; io.EOF
-	// is the end of a recording. Calls do not overlap.
+	// Read adds to t what is seen now: samples, processes and events. It finds
+	// the times of t set, and a recording sets them to its own. It allocates
+	// nothing in the steady state and returns by ctx's deadline: a device that
+	// does not answer has samples with Timeout. It fails only where nothing at
+	// all can be seen any more; io.EOF is the end of a recording. Calls do not
+	// overlap.
 	Read(ctx context.Context, t *Tick) error
 	// Host names the box.
 	Host() string
@@ -45,4 +46,6 @@ type Clock interface {
 	Now() (Instant, time.Duration)
 	// Wait returns at until of the second clock, or when ctx ends.
 	Wait(ctx context.Context, until time.Duration) error
+	// After sends once d has passed.
+	After(d time.Duration) <-chan time.Time
 }

@@ -1,0 +1,236 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Sampler reads a Source at regular times and writes what it saw to a Sink.
+type Sampler struct {
+	Source Source
+	Sink   Sink
+	Clock  Clock
+	Every  time.Duration // between ticks
+	// Most is how long one read may take before the tick is given up; 0 is the
+	// longer of Every and 2 s.
+	Most time.Duration
+	// Observe, where it is not nil, is shown each tick after it was written. It
+	// must not keep the tick.
+	Observe func(*Tick)
+}
+
+// Sampled says how a run went.
+type Sampled struct {
+	Ticks   int64         // written with samples
+	Missed  int64         // times at which nothing was read
+	Samples int64         // of single devices
+	Took    time.Duration // all reads together
+	Slowest time.Duration // read
+	Every   time.Duration // at the end: longer than asked for where reads took too long
+}
+
+// How a sampler judges what it sees.
+const (
+	leastMost  = 2 * time.Second
+	jump       = 200 * time.Millisecond // between two ticks, of the wall clock against the steady one
+	slowShare  = 4                      // a read may take this part of the interval: a quarter
+	slowTicks  = 10                     // after so many slow ones in a row the interval is doubled
+	longestGap = 10 * time.Second       // to which the interval is stretched
+)
+
+// Run samples until ctx ends or the source is at its end, which is no error. A
+// read that is late misses its ticks; they are never caught up in a burst, and
+// a Gap tells of them. A read that does not come back keeps its tick: the rest
+// of the run goes on without samples, which a Stalled event tells, until it does.
+// Jumps of the wall clock are events; the intervals go by the steady clock. What
+// the sink cannot write ends the run with its error.
+func (s *Sampler) Run(ctx context.Context) (Sampled, error) {
+	r := &run{Sampler: s, every: s.Every, most: s.Most, ask: make(chan *Tick), answer: make(chan error, 1)}
+	if r.most == 0 {
+		r.most = max(s.Every, leastMost)
+	}
+	defer close(r.ask)
+	go r.reader(context.WithoutCancel(ctx)) // a read under way is finished
+	err := r.loop(ctx)
+	r.stats.Every = r.every
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err == nil {
+		err = r.event(Ended, 0, "")
+	}
+	return r.stats, err
+}
+
+// run is one Run of a Sampler.
+type run struct {
+	*Sampler
+	stats       Sampled
+	every, most time.Duration
+	ask         chan *Tick
+	answer      chan error
+	tick        Tick // read into by the reader while busy
+	note        Tick // of events alone
+	busy        bool
+	told        bool          // that the read is stalled
+	asked       time.Duration // when
+	offset      Instant       // of the wall clock against the steady one
+	slow        int           // reads in a row
+	pending     []Event       // for the next tick that is written
+}
+
+// reader does the reads, so that one that hangs does not hang the run.
+func (r *run) reader(ctx context.Context) {
+	for t := range r.ask {
+		one, cancel := context.WithTimeout(ctx, r.most)
+		err := r.Source.Read(one, t)
+		cancel()
+		r.answer <- err
+	}
+}
+
+func (r *run) loop(ctx context.Context) error {
+	wall, now := r.Clock.Now()
+	r.offset = wall - Instant(now.Microseconds())
+	if err := r.event(Began, 0, r.Source.Host()); err != nil {
+		return err
+	}
+	next := now
+	for {
+		if err := r.Clock.Wait(ctx, next); err != nil {
+			return r.last()
+		}
+		wall, now = r.Clock.Now()
+		r.watchClock(wall, now)
+		if late := (now - next) / r.every; late > 0 {
+			r.missed(wall, int64(late))
+			next += late * r.every
+		}
+		if err := r.look(wall, now); err != nil {
+			return err
+		}
+		next += r.every
+	}
+}
+
+// watchClock notes a jump of the wall clock.
+func (r *run) watchClock(wall Instant, now time.Duration) {
+	offset := wall - Instant(now.Microseconds())
+	if d := offset.Sub(r.offset); d > jump || d < -jump {
+		r.pending = append(r.pending, Event{At: wall, Kind: ClockJump, Value: d.Microseconds(), Text: fmt.Sprintf("the wall clock went %v", d.Round(time.Millisecond))})
+	}
+	r.offset = offset // slewing adds up unseen, a jump does not
+}
+
+func (r *run) missed(at Instant, n int64) {
+	r.stats.Missed += n
+	r.pending = append(r.pending, Event{At: at, Kind: Gap, Value: n * r.every.Microseconds(), Text: fmt.Sprintf("%d ticks missed", n)})
+}
+
+// look reads once, or finds that the last read is not back yet.
+func (r *run) look(wall Instant, now time.Duration) error {
+	if !r.busy {
+		r.tick.Reset()
+		r.tick.At, r.tick.Elapsed, r.tick.Every = wall, now, r.every
+		r.busy, r.asked = true, now
+		r.ask <- &r.tick
+	}
+	err, back := r.wait()
+	if !back {
+		r.stats.Missed++
+		if r.told {
+			return nil
+		}
+		r.told = true
+		return r.event(Stalled, (now - r.asked).Microseconds(), "the source does not answer")
+	}
+	r.busy = false
+	if err != nil {
+		return err
+	}
+	return r.write()
+}
+
+// wait gives the answer to a read that comes in time. One that is known to be
+// stuck is not waited for.
+func (r *run) wait() (err error, back bool) {
+	if r.told {
+		select {
+		case err = <-r.answer:
+			return err, true
+		default:
+			return nil, false
+		}
+	}
+	select {
+	case err = <-r.answer:
+		return err, true
+	case <-r.Clock.After(r.most + r.most/4): // the source keeps to its deadline by itself, if it can
+		return nil, false
+	}
+}
+
+// write finishes the tick that was read and hands it on.
+func (r *run) write() error {
+	wall, now := r.Clock.Now()
+	t := &r.tick
+	t.Took = now - r.asked
+	if r.told {
+		r.told = false
+		r.pending = append(r.pending, Event{At: wall, Kind: Gap, Value: t.Took.Microseconds(), Text: "the source answers again"})
+	}
+	r.stats.Took += t.Took
+	r.stats.Slowest = max(r.stats.Slowest, t.Took)
+	r.stretch(wall, t.Took)
+	t.Events = append(t.Events, r.pending...)
+	r.pending = r.pending[:0]
+	if err := r.Sink.Write(t); err != nil {
+		return err
+	}
+	r.stats.Ticks++
+	r.stats.Samples += int64(len(t.Samples))
+	if r.Observe != nil {
+		r.Observe(t)
+	}
+	return nil
+}
+
+// stretch doubles the interval of a source that cannot keep up: a profiler must
+// not be what the box is busy with.
+func (r *run) stretch(at Instant, took time.Duration) {
+	if took*slowShare <= r.every {
+		r.slow = 0
+		return
+	}
+	if r.slow++; r.slow < slowTicks || r.every*2 > longestGap {
+		return
+	}
+	r.slow = 0
+	r.every *= 2
+	r.pending = append(r.pending, Event{At: at, Kind: Slow, Value: took.Microseconds(), Text: fmt.Sprintf("reads take over a quarter of the interval, which is %v now", r.every)})
+}
+
+// last takes what a read that is still under way has to say, if it comes soon.
+func (r *run) last() error {
+	if !r.busy {
+		return nil
+	}
+	if err, back := r.wait(); back && err == nil {
+		return r.write()
+	}
+	return nil
+}
+
+// event writes a tick of one event alone, and those that wait.
+func (r *run) event(kind EventKind, value int64, text string) error {
+	wall, now := r.Clock.Now()
+	t := &r.note
+	t.Reset()
+	t.At, t.Elapsed, t.Every = wall, now, r.every
+	t.Events = append(append(t.Events, r.pending...), Event{At: wall, Kind: kind, Value: value, Text: text})
+	r.pending = r.pending[:0]
+	return r.Sink.Write(t)
+}
