@@ -187,6 +187,9 @@ func wholeColumns(residuals [][]float64) ([][]float64, error) {
 // shrinkage is the share of each covariance to take off: the summed variance of
 // the correlations over their summed squares, from 0 to 1.
 func shrinkage(e [][]float64) float64 {
+	if len(e) > len(e[0]) {
+		return wideShrinkage(e)
+	}
 	n := float64(len(e[0]))
 	scale := make([]float64, len(e))
 	for i := range e {

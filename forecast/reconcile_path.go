@@ -21,7 +21,7 @@ func Couple(paths [][][]float64, residuals [][]float64, rng *rand.Rand) ([][][]f
 	if len(paths) != len(residuals) || len(paths) == 0 {
 		return nil, fmt.Errorf("couple: paths of %d series and residuals of %d, want as many: %w", len(paths), len(residuals), ErrUnfit)
 	}
-	e, err := wholeColumns(residuals)
+	e, err := commonErrors(residuals)
 	if err != nil {
 		return nil, fmt.Errorf("couple: %w", err)
 	}
@@ -47,44 +47,80 @@ func Couple(paths [][][]float64, residuals [][]float64, rng *rand.Rand) ([][][]f
 	return out, nil
 }
 
-// jointNormals draws for each series, with the correlation of e shrunk.
+// jointNormals draws for each series, with the correlation of e shrunk. That is a
+// share s of nothing in common and a rest of the standardised residuals' own
+// products, so a draw is sqrt(s) times one normal for each series and sqrt((1-s)/T)
+// times the residuals, each step by a normal of its own: no correlation of all
+// series by all is ever held.
 func jointNormals(e [][]float64, draws int, rng *rand.Rand) [][]float64 {
-	n := len(e)
-	keep := 1 - shrinkage(e)
-	r := mat.NewSymDense(n, nil)
-	for i := range n {
-		r.SetSym(i, i, 1+1e-9)
-		for j := range i {
-			r.SetSym(i, j, keep*correlation(e[i], e[j]))
-		}
+	length := len(e[0])
+	alone := shrinkage(e)
+	own, common := math.Sqrt(alone), math.Sqrt((1-alone)/float64(length))
+	scale := make([]float64, len(e))
+	for i := range e {
+		scale[i] = math.Sqrt(dot(e[i], e[i]) / float64(length))
 	}
-	var chol mat.Cholesky
-	var low mat.TriDense
-	joint := chol.Factorize(r)
-	if joint {
-		chol.LTo(&low)
-	}
-	out := make([][]float64, n)
+	out := make([][]float64, len(e))
 	for i := range out {
 		out[i] = make([]float64, draws)
 	}
-	z := make([]float64, n)
+	z := make([]float64, length)
 	for k := range draws {
-		for i := range z {
-			z[i] = rng.NormFloat64()
+		for t := range z {
+			z[t] = rng.NormFloat64()
 		}
-		for i := range z {
-			out[i][k] = z[i]
-			if !joint {
+		for i := range e {
+			one := rng.NormFloat64()
+			if scale[i] == 0 {
+				out[i][k] = one
 				continue
 			}
-			out[i][k] = 0
-			for j := 0; j <= i; j++ {
-				out[i][k] += low.At(i, j) * z[j]
-			}
+			out[i][k] = own*one + common*dot(e[i], z)/scale[i]
 		}
 	}
 	return out
+}
+
+// wideShrinkage is shrinkage where there are more series than steps: the sums
+// over all pairs of series come from the products of the steps,
+//
+//	sum_ij (x_i'x_j)^2 = sum_st (sum_i x_is x_it)^2
+//
+// so that pairs of series are never gone through.
+func wideShrinkage(e [][]float64) float64 {
+	length := len(e[0])
+	n := float64(length)
+	steps := mat.NewDense(length, len(e), nil)
+	squares, own := make([]float64, length), 0.0 // own: what pairs of a series with itself add
+	fourth := 0.0
+	for i := range e {
+		scale := math.Sqrt(dot(e[i], e[i]) / n)
+		if scale == 0 {
+			continue
+		}
+		for t, v := range e[i] {
+			x := v / scale
+			steps.Set(t, i, x)
+			squares[t] += x * x
+			fourth += x * x * x * x
+		}
+		own += n * n
+	}
+	var gram mat.SymDense
+	gram.SymOuterK(1, steps)
+	pairs := 0.0
+	for s := range length {
+		for t := range length {
+			pairs += gram.At(s, t) * gram.At(s, t)
+		}
+	}
+	pairs -= own // sum over i != j of (x_i'x_j)^2
+	noise := (dot(squares, squares) - fourth - pairs/n) / (n * (n - 1))
+	signal := pairs / (n * n)
+	if !(signal > 0) {
+		return 1
+	}
+	return math.Max(0, math.Min(1, noise/signal))
 }
 
 // ranked are the places of v in rising order, ties by place.
@@ -124,6 +160,16 @@ func (r *Reconciler) Paths(paths [][][]float64, floor bool) ([][][]float64, erro
 		}
 	}
 	return out, nil
+}
+
+// commonErrors are the residuals at the steps where all series have one, or where
+// that leaves under half of the steps, or under 30, at all steps with nought for a
+// missing one, which takes correlations towards nought.
+func commonErrors(residuals [][]float64) ([][]float64, error) {
+	if e, err := wholeColumns(residuals); err == nil && len(e[0]) >= max(30, len(residuals[0])/2) {
+		return e, nil
+	}
+	return noughtForMissing(residuals)
 }
 
 // correlation is of deviations from nought, as residuals have; 0 where one has none.

@@ -1,0 +1,344 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// MaxSums is the most sums that a Coherent takes: it solves a square system of
+// that size.
+const MaxSums = 4000
+
+// Coherent makes base forecasts of parts and their sums agree, as a Reconciler
+// does, for any number of parts: it never holds a matrix of all series by all.
+//
+// With C the constraints, one row for each sum that takes its parts from it, the
+// reconciled forecasts are the base forecasts less what breaks the constraints,
+//
+//	y~ = y^ - W C' (C W C')^-1 C y^
+//
+// which equals S (S'W^-1 S)^-1 S'W^-1 y^ (Wickramasuriya, Athanasopoulos & Hyndman
+// 2019, theorem 1 and its proof; Di Fonzo & Girolimetto 2021) and inverts a matrix
+// of the sums alone. The shrunk covariance is a diagonal and a product of the
+// residuals, W = sD + (1-s)E'E/T, which is used as such and never multiplied out.
+//
+// A Coherent is not changed by its use.
+type Coherent struct {
+	Way    Reconciliation
+	Shrink float64 // share by which covariances were shrunk; NaN where there are none
+
+	sums   [][]int // parts of each
+	parts  int
+	whole  bool          // the first sum is of all parts
+	share  [][]int       // for each part, the sums it is in
+	weight []float64     // of the parts on the diagonal of W, shrunk
+	inner  *mat.Cholesky // of C W C'; nil is bottom up
+	errs   *mat.Dense    // parts by steps, times the root of (1-s)/T; nil where W is diagonal
+	gaps   *mat.Dense    // sums by steps: what in the residuals breaks the constraints, times the same
+}
+
+// NewCoherent prepares a way for sums of so many parts; sums[a] are the places of
+// the parts of sum a, each from 0 and once. residuals are those of the sums, then
+// of the parts, all of one length at the same times; a missing one counts as
+// nought. They may be nil where the way takes none.
+func NewCoherent(parts int, sums [][]int, way Reconciliation, residuals [][]float64) (*Coherent, error) {
+	c := &Coherent{Way: way, Shrink: math.NaN(), sums: sums, parts: parts, share: make([][]int, parts)}
+	if parts < 1 || len(sums) > MaxSums {
+		return nil, fmt.Errorf("reconcile: %d parts and %d sums, want at least one and at most %d: %w", parts, len(sums), MaxSums, ErrUnfit)
+	}
+	for a, of := range sums {
+		for _, j := range of {
+			if j < 0 || j >= parts {
+				return nil, fmt.Errorf("reconcile: sum %d has part %d of %d: %w", a+1, j+1, parts, ErrUnfit)
+			}
+			if k := len(c.share[j]); k > 0 && c.share[j][k-1] == a {
+				return nil, fmt.Errorf("reconcile: sum %d has part %d twice: %w", a+1, j+1, ErrUnfit)
+			}
+			c.share[j] = append(c.share[j], a)
+		}
+	}
+	c.whole = len(sums) > 0 && len(sums[0]) == parts
+	if way == BottomUp || len(sums) == 0 {
+		return c, nil
+	}
+	diagonal, e, err := c.errors(way, residuals)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.prepare(diagonal, e)
+}
+
+// errors gives the diagonal of W for the sums and then the parts, and where W is
+// more than a diagonal the residuals, and sets Shrink.
+func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal []float64, e [][]float64, err error) {
+	n := len(c.sums) + c.parts
+	diagonal = make([]float64, n)
+	for i := range diagonal {
+		diagonal[i] = 1
+		if way == WLSStructural && i < len(c.sums) {
+			diagonal[i] = math.Max(1, float64(len(c.sums[i])))
+		}
+	}
+	if !way.Residual() {
+		return diagonal, nil, nil
+	}
+	if len(residuals) != n {
+		return nil, nil, fmt.Errorf("reconcile: %s: residuals of %d series, want %d: %w", way, len(residuals), n, ErrUnfit)
+	}
+	if e, err = noughtForMissing(residuals); err != nil {
+		return nil, nil, fmt.Errorf("reconcile: %s: %w", way, err)
+	}
+	most := 0.0
+	for i := range e {
+		diagonal[i] = dot(e[i], e[i]) / float64(max(1, countKnown(residuals[i])))
+		most = math.Max(most, diagonal[i])
+	}
+	for i := range diagonal {
+		diagonal[i] = math.Max(diagonal[i], math.Max(most*1e-10, 1e-300))
+	}
+	switch way {
+	case MinTSample:
+		c.Shrink = 0
+	case MinTShrink:
+		c.Shrink = shrinkage(e)
+	case BottomUp, OLS, WLSStructural, WLSVariance:
+		return diagonal, nil, nil
+	}
+	return diagonal, e, nil
+}
+
+// noughtForMissing gives residuals of one length in which a missing one is nought.
+func noughtForMissing(residuals [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(residuals))
+	for i, own := range residuals {
+		if len(own) != len(residuals[0]) || len(own) < 2 {
+			return nil, fmt.Errorf("series %d has %d residuals, want 2 or more and %d as the first: %w", i+1, len(own), len(residuals[0]), ErrTooShort)
+		}
+		out[i] = make([]float64, len(own))
+		for t, v := range own {
+			if known(v) {
+				out[i][t] = v
+			}
+		}
+	}
+	return out, nil
+}
+
+func countKnown(v []float64) int {
+	n := 0
+	for _, x := range v {
+		if known(x) {
+			n++
+		}
+	}
+	return n
+}
+
+// prepare factors C W C'.
+func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
+	k := len(c.sums)
+	keep := 1.0
+	if e != nil {
+		keep = c.Shrink
+		c.product(e)
+	}
+	m := mat.NewSymDense(k, nil)
+	for a := range k {
+		m.SetSym(a, a, keep*diagonal[a])
+	}
+	c.weight = make([]float64, c.parts)
+	for j, in := range c.share {
+		c.weight[j] = keep * diagonal[k+j]
+		for x, a := range in {
+			for _, b := range in[x:] {
+				m.SetSym(a, b, m.At(a, b)+c.weight[j])
+			}
+		}
+	}
+	if c.gaps != nil {
+		var more mat.SymDense
+		more.SymOuterK(1, c.gaps)
+		m.AddSym(m, &more)
+	}
+	c.inner = new(mat.Cholesky)
+	if !c.inner.Factorize(m) || c.inner.Cond() > 1e14 {
+		return fmt.Errorf("reconcile: %s: the residuals' covariance has no inverse, use %s: %w", c.Way, WLSVariance, ErrUnfit)
+	}
+	return nil
+}
+
+// product lays out the residuals of the parts, and what in them breaks the
+// constraints.
+func (c *Coherent) product(e [][]float64) {
+	k, length := len(c.sums), len(e[0])
+	by := math.Sqrt((1 - c.Shrink) / float64(length))
+	c.errs, c.gaps = mat.NewDense(c.parts, length, nil), mat.NewDense(k, length, nil)
+	for j := range c.parts {
+		row := c.errs.RawRowView(j)
+		for t, v := range e[k+j] {
+			row[t] = by * v
+		}
+	}
+	for a, of := range c.sums {
+		row := c.gaps.RawRowView(a)
+		for t, v := range e[a] {
+			row[t] = by * v
+		}
+		for _, j := range of {
+			for t, v := range c.errs.RawRowView(j) {
+				row[t] -= v
+			}
+		}
+	}
+}
+
+// Bounds are what reconciled figures keep to.
+type Bounds struct {
+	Floor  bool    // no part is under nought
+	Cap    float64 // no part and no sum is over this; 0 is none
+	Places int     // with Round: parts are whole multiples of 10^-Places
+	Round  bool
+}
+
+// Apply makes one step's figures agree, in place: y has those of the sums, then
+// those of the parts. Every sum is then the sum of its parts.
+//
+// A part that would fall under the floor becomes nought, and where the first sum
+// is of all parts the others give what that added, each in proportion, so that
+// the whole stays as it was (nought for negatives: Di Fonzo & Girolimetto 2023,
+// "Spatio-temporal reconciliation of solar forecasts"). Parts of a sum over the
+// cap shrink in proportion.
+func (c *Coherent) Apply(y []float64, b Bounds) error {
+	k := len(c.sums)
+	if len(y) != k+c.parts {
+		return fmt.Errorf("reconcile: forecasts of %d series, want %d: %w", len(y), k+c.parts, ErrUnfit)
+	}
+	for i, v := range y {
+		if !known(v) {
+			return fmt.Errorf("reconcile: series %d: %w", i+1, ErrMissing)
+		}
+	}
+	parts := y[k:]
+	if c.inner != nil {
+		if err := c.adjust(y); err != nil {
+			return err
+		}
+	}
+	if b.Floor {
+		c.floor(parts)
+	}
+	if b.Cap > 0 && !math.IsInf(b.Cap, 0) {
+		c.cap(parts, b.Cap)
+	}
+	c.sum(y, b)
+	return nil
+}
+
+// adjust takes from the parts their share of what breaks the constraints.
+func (c *Coherent) adjust(y []float64) error {
+	k := len(c.sums)
+	parts := y[k:]
+	u := mat.NewVecDense(k, nil)
+	for a, of := range c.sums {
+		gap := y[a]
+		for _, j := range of {
+			gap -= parts[j]
+		}
+		u.SetVec(a, gap)
+	}
+	if err := c.inner.SolveVecTo(u, u); err != nil && !isCondition(err) {
+		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, ErrUnfit))
+	}
+	var along []float64
+	if c.gaps != nil {
+		var v mat.VecDense
+		v.MulVec(c.gaps.T(), u)
+		along = v.RawVector().Data
+	}
+	for j, in := range c.share {
+		by := 0.0
+		for _, a := range in {
+			by += u.AtVec(a)
+		}
+		parts[j] += c.weight[j] * by
+		if along != nil {
+			parts[j] -= dot(c.errs.RawRowView(j), along)
+		}
+	}
+	return nil
+}
+
+func (c *Coherent) floor(parts []float64) {
+	all, above := 0.0, 0.0
+	for j, v := range parts {
+		all += v
+		parts[j] = math.Max(0, v)
+		above += parts[j]
+	}
+	if c.whole && above > all && above > 0 {
+		by := math.Max(0, all) / above
+		for j := range parts {
+			parts[j] *= by
+		}
+	}
+}
+
+func (c *Coherent) cap(parts []float64, most float64) {
+	for j, v := range parts {
+		parts[j] = math.Min(v, most)
+	}
+	for _, of := range c.sums {
+		sum := 0.0
+		for _, j := range of {
+			sum += parts[j]
+		}
+		for _, j := range of {
+			if sum > most && parts[j] > 0 {
+				parts[j] *= most / sum
+			}
+		}
+	}
+}
+
+// sum rounds the parts and adds them up: in whole multiples of the last place, so
+// that nothing is lost in the sums.
+func (c *Coherent) sum(y []float64, b Bounds) {
+	k := len(c.sums)
+	parts := y[k:]
+	up, down := 1.0, 1.0
+	if b.Round {
+		up, down = math.Pow(10, float64(max(0, b.Places))), math.Pow(10, float64(max(0, -b.Places)))
+		for j, v := range parts {
+			parts[j] = math.Round(v * up / down)
+			if b.Cap > 0 && !math.IsInf(b.Cap, 0) {
+				parts[j] = math.Trunc(v * up / down)
+			}
+		}
+	}
+	for a, of := range c.sums {
+		y[a] = 0
+		for _, j := range of {
+			y[a] += parts[j]
+		}
+	}
+	if b.Round {
+		for i, v := range y {
+			y[i] = v / up * down
+			if y[i] == 0 {
+				y[i] = 0 // not minus nought
+			}
+		}
+	}
+}
+
+// PlacesFor is how many decimal places keep twelve digits of figures of up to
+// most: whole multiples of the last place then add up without error.
+func PlacesFor(most float64) int {
+	if !(most > 0) || math.IsInf(most, 0) {
+		return 12
+	}
+	return max(-280, min(280, 12-int(math.Ceil(math.Log10(most)))))
+}

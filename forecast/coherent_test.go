@@ -1,0 +1,240 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// sumsOf reads the sums off a summing matrix.
+func sumsOf(s [][]float64) [][]int {
+	parts := len(s[0])
+	var out [][]int
+	for _, row := range s[:len(s)-parts] {
+		var of []int
+		for j, v := range row {
+			if v == 1 {
+				of = append(of, j)
+			}
+		}
+		out = append(out, of)
+	}
+	return out
+}
+
+func TestCoherentAsR(t *testing.T) {
+	var g reconciliationGold
+	golden(t, "reconciliation", &g)
+	for _, row := range []struct {
+		way  Reconciliation
+		want []float64
+	}{{BottomUp, g.BottomUp}, {OLS, g.OLS}, {WLSStructural, g.Struct}, {WLSVariance, g.Var}, {MinTShrink, g.Shrink}, {MinTSample, g.Sample}} {
+		c, err := NewCoherent(len(g.S[0]), sumsOf(g.S), row.way, columns(g.Residuals))
+		if err != nil {
+			t.Fatal(row.way, err)
+		}
+		got := append([]float64(nil), g.Base...)
+		if err := c.Apply(got, Bounds{}); err != nil {
+			t.Fatal(row.way, err)
+		}
+		near(t, row.way.String(), got, row.want, 1e-9)
+		if row.way == MinTShrink && math.Abs(c.Shrink-g.Lambda) > 1e-12 {
+			t.Errorf("shrinkage %v, want %v", c.Shrink, g.Lambda)
+		}
+	}
+}
+
+// TestWideShrinkage holds the way that never goes through pairs of series
+// against the one that does.
+func TestWideShrinkage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	e := make([][]float64, 40)
+	for range 25 {
+		all := rng.NormFloat64()
+		for i := range e {
+			e[i] = append(e[i], all*float64(i%3)+rng.NormFloat64())
+		}
+	}
+	e[4] = make([]float64, 25)
+	noise, signal := 0.0, 0.0
+	for i := range e {
+		for j := range i {
+			if i == 4 || j == 4 {
+				continue
+			}
+			x, y := math.Sqrt(dot(e[i], e[i])/25), math.Sqrt(dot(e[j], e[j])/25)
+			cross, square := 0.0, 0.0
+			for t := range e[i] {
+				p := e[i][t] / x * e[j][t] / y
+				cross, square = cross+p, square+p*p
+			}
+			noise += (square - cross*cross/25) / (25 * 24)
+			signal += cross / 25 * cross / 25
+		}
+	}
+	if got, want := wideShrinkage(e), noise/signal; math.Abs(got-want) > 1e-12 {
+		t.Errorf("shrinkage %v, want %v", got, want)
+	}
+}
+
+// TestCoherentAddsUpToThePrintedDigit: whatever the base forecasts, the residuals
+// and the bounds, the decimals that are printed add up exactly.
+func TestCoherentAddsUpToThePrintedDigit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.IntRange(1, 12).Draw(t, "parts")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		sums := [][]int{nil}
+		for j := range parts {
+			sums[0] = append(sums[0], j)
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "sums") {
+			var of []int
+			for j := range parts {
+				if rng.IntN(2) == 0 {
+					of = append(of, j)
+				}
+			}
+			sums = append(sums, of)
+		}
+		n := parts + len(sums)
+		residuals := make([][]float64, n)
+		for i := range residuals {
+			for range 15 {
+				residuals[i] = append(residuals[i], rng.NormFloat64()*math.Exp(4*rng.NormFloat64()))
+			}
+		}
+		way := []Reconciliation{BottomUp, OLS, WLSStructural, WLSVariance, MinTShrink}[rng.IntN(5)]
+		c, err := NewCoherent(parts, sums, way, residuals)
+		if err != nil {
+			t.Skip(err)
+		}
+		size := math.Pow(10, float64(rapid.IntRange(-6, 9).Draw(t, "size")))
+		y := make([]float64, n)
+		most := 0.0
+		for i := range y {
+			y[i] = rng.NormFloat64() * size
+			most = math.Max(most, math.Abs(y[i]))
+		}
+		b := Bounds{Floor: rng.IntN(2) == 0, Round: true, Places: PlacesFor(float64(parts) * most)}
+		if rng.IntN(2) == 0 {
+			b.Cap = size / 3
+		}
+		if err := c.Apply(y, b); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range y {
+			if b.Floor && v < 0 || b.Cap > 0 && v > b.Cap {
+				t.Fatalf("series %d is %v, outside its bounds %+v", i, v, b)
+			}
+		}
+		for a, of := range sums {
+			want := new(big.Rat)
+			for _, j := range of {
+				want.Add(want, decimal(t, y[len(sums)+j]))
+			}
+			if got := decimal(t, y[a]); got.Cmp(want) != 0 {
+				t.Fatalf("%s: sum %d is %s, its parts add up to %s", way, a, got.FloatString(20), want.FloatString(20))
+			}
+		}
+	})
+}
+
+// decimal is v as it is printed.
+func decimal(t *rapid.T, v float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'f', -1, 64))
+	if !ok {
+		t.Fatalf("%v is no number", v)
+	}
+	return r
+}
+
+func TestCoherentKeepsTheWholeOverTheFloor(t *testing.T) {
+	c, err := NewCoherent(3, [][]int{{0, 1, 2}}, BottomUp, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := []float64{0, 6, 3, -3}
+	if err := c.Apply(y, Bounds{Floor: true}); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
+	if err := c.Apply(y, Bounds{Cap: 3}); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "capped", y, []float64{3, 1.8, 1.2, 0}, 1e-12)
+}
+
+// TestCoherentOfManyParts: a system of ten thousand parts costs what its sums cost.
+func TestCoherentOfManyParts(t *testing.T) {
+	const parts, groups, length = 10_000, 40, 60
+	rng := rand.New(rand.NewPCG(3, 5))
+	sums := make([][]int, 1+groups)
+	for j := range parts {
+		sums[0] = append(sums[0], j)
+		sums[1+j%groups] = append(sums[1+j%groups], j)
+	}
+	residuals := make([][]float64, parts+len(sums))
+	for i := range residuals {
+		for range length {
+			residuals[i] = append(residuals[i], rng.NormFloat64())
+		}
+	}
+	c, err := NewCoherent(parts, sums, MinTShrink, residuals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := make([]float64, len(residuals))
+	for i := range y {
+		y[i] = rng.Float64()
+	}
+	y[0] = 9000
+	if err := c.Apply(y, Bounds{}); err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, v := range y[len(sums):] {
+		sum += v
+	}
+	if math.Abs(sum-y[0]) > 1e-6 || !(sum > 5000) {
+		t.Errorf("the whole is %v, the parts add up to %v", y[0], sum)
+	}
+}
+
+func TestCoherentRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		parts int
+		sums  [][]int
+		way   Reconciliation
+		e     [][]float64
+	}{
+		"no parts":     {0, nil, OLS, nil},
+		"a part twice": {2, [][]int{{0, 0}}, OLS, nil},
+		"not a part":   {2, [][]int{{0, 2}}, OLS, nil},
+		"no residuals": {2, [][]int{{0, 1}}, MinTShrink, nil},
+	} {
+		if _, err := NewCoherent(c.parts, c.sums, c.way, c.e); !errors.Is(err, ErrUnfit) {
+			t.Errorf("%s: %v, want ErrUnfit", name, err)
+		}
+	}
+	c, err := NewCoherent(2, [][]int{{0, 1}}, OLS, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Apply([]float64{1, math.NaN(), 2}, Bounds{}); !errors.Is(err, ErrMissing) {
+		t.Errorf("a missing forecast: %v", err)
+	}
+	if err := c.Apply([]float64{1, 2}, Bounds{}); !errors.Is(err, ErrUnfit) {
+		t.Errorf("two of three: %v", err)
+	}
+	for _, v := range []float64{1e-300, 1e300, 0, math.Inf(1)} {
+		if p := PlacesFor(v); p < -300 || p > 300 {
+			t.Error(fmt.Sprint("places for ", v, ": ", p))
+		}
+	}
+}
