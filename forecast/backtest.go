@@ -16,6 +16,11 @@ type BacktestOptions struct {
 	Least   int       // values that a model must have seen before the first origin; 2
 	Levels  []float64 // of the intervals, in percent
 	Workers int       // at once; one for each core. The result does not depend on it
+
+	// Actual is what came, as long as the series, missing where nobody knows; nil
+	// is the series itself. It is another where the model is given usage and
+	// forecasts the demand behind it.
+	Actual []float64
 }
 
 // Origin is one forecast of a backtest: made from the values before At alone, and
@@ -38,6 +43,9 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 		every = h
 	}
 	n := len(y.Values)
+	if o.Actual != nil && len(o.Actual) != n {
+		return nil, fmt.Errorf("backtest: %d actual values for %d values, want as many: %w", len(o.Actual), n, ErrUnfit)
+	}
 	var out []Origin
 	for k := max(1, o.Origins) - 1; k >= 0; k-- {
 		if at := n - h - k*every; at >= max(2, o.Least) {
@@ -56,7 +64,7 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 	for range min(workers, len(out)) {
 		wg.Go(func() {
 			for i := range next {
-				out[i].run(m, y, h, period, o.Levels)
+				out[i].run(m, y, h, period, o)
 			}
 		})
 	}
@@ -70,17 +78,20 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 
 // run makes one forecast. The model gets a slice that ends at the origin: there is
 // nothing after it to be seen.
-func (r *Origin) run(m Model, y capcli.Series, h, period int, levels []float64) {
-	past := y
+func (r *Origin) run(m Model, y capcli.Series, h, period int, o BacktestOptions) {
+	past, actual := y, y.Values
 	past.Values = y.Values[:r.At:r.At]
-	r.Actual = y.Values[r.At : r.At+h]
-	r.Scale = Scale(past.Values, period)
+	if o.Actual != nil {
+		actual = o.Actual
+	}
+	r.Actual = actual[r.At : r.At+h]
+	r.Scale = Scale(actual[:r.At], period)
 	fit, err := m.Fit(past)
 	if err != nil {
 		r.Err = err
 		return
 	}
-	r.Forecast, r.Err = fit.Forecast(h, levels...)
+	r.Forecast, r.Err = fit.Forecast(h, o.Levels...)
 }
 
 // Backtested are the measures of a backtest, each the mean over the origins that

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +25,6 @@ type forecastOptions struct {
 	models   []string // of the backtest
 	levels   []string
 	level    []float64
-	capacity float64
 	negative bool
 	origins  int
 	paths    int
@@ -51,10 +49,9 @@ func newForecast(e *env) *cobra.Command {
 		Use:   "forecast HISTORY…",
 		Short: "Say how many GPUs will be wanted, how sure that is, and how right it was before",
 		Long: "HISTORY is a job log (demand is then what was wanted had nobody waited), a long table (unique_id, ds, y), or one\n" +
-			"value a line. Each forecast is tried on the past first; its error and what its ranges held are printed.",
+			"value a line. A table of usage shows demand only where there was room: give what there was, and what waited.",
 		Example: "  capcli forecast jobs.parquet --by pool --step 1w --until 2027-12-31\n" +
-			"  capcli forecast demand.csv --horizon 48 --level 80,95 -o csv\n" +
-			"  capcli forecast jobs.parquet --paths 200 --out futures.parquet\n" +
+			"  capcli forecast usage.csv --capacity capacity.csv --pending queue.csv --horizon 48 --level 80,95 -o csv\n" +
 			"  capcli forecast --prom http://prom:9090 --query 'sum(gpus)' --from 2026-10-01 --to 2026-11-01 --step 1h",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runForecast(cmd.Context(), e, &o, args) },
@@ -64,11 +61,10 @@ func newForecast(e *env) *cobra.Command {
 	f.StringVar(&o.model, "model", defaultModel, "`NAME` of the model (capcli forecast models)")
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
 	f.StringVar(&o.until, "until", "", "forecast to this `DATE`, instead of --horizon")
-	f.Float64Var(&o.capacity, "capacity", math.Inf(1), "caps forecast, ranges and futures at so many `GPUS`")
-	f.BoolVar(&o.negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.IntVar(&o.paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
-	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "seed", "origins", "peak", "measure")
+	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "seed", "origins", "peak", "measure",
+		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "allow-negative")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e))
 	return cmd
 }
@@ -82,6 +78,7 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.horizon, "horizon", "", "forecast `N` steps ahead, or a length of time such as 2w")
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
 	f.IntVar(&o.origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
+	f.BoolVar(&o.negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
 }
 
@@ -106,8 +103,6 @@ func (o *forecastOptions) check() error {
 	switch {
 	case o.horizon != "" && o.until != "":
 		return &usageError{text: "--horizon and --until say the same thing", hint: "give one of them"}
-	case o.capacity <= 0 || math.IsNaN(o.capacity):
-		return &usageError{text: fmt.Sprintf("--capacity wants a number over 0, found %v", o.capacity)}
 	case o.paths < 0 || o.paths > maxPaths:
 		return &usageError{text: fmt.Sprintf("--paths wants 1 to %d, found %d", maxPaths, o.paths)}
 	case o.paths > 0 && o.out == "":

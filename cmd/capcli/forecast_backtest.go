@@ -15,7 +15,7 @@ import (
 )
 
 func newForecastBacktest(e *env) *cobra.Command {
-	o := forecastOptions{capacity: math.Inf(1)}
+	var o forecastOptions
 	cmd := &cobra.Command{
 		Use:   "backtest HISTORY…",
 		Short: "Try models on the past: forecast from past starts, never seeing what came after",
@@ -30,16 +30,17 @@ func newForecastBacktest(e *env) *cobra.Command {
 	o.addFlags(cmd)
 	cmd.Flags().StringSliceVar(&o.models, "model", nil, "`NAMES` of the models, a,b,c (default: "+defaultModel+", snaive and naive)")
 	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
-	explainedBy(cmd, "capcli forecast", "prom", "query", "from", "to", "prom-token-file")
+	explainedBy(cmd, "capcli forecast", "prom", "capacity", "past-capacity", "cap", "pending", "capacity-col", "pending-col", "by", "step", "level", "horizon", "out")
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
 	return cmd
 }
 
 // trials are what each model did on one series; nil where it could not be tried.
 type trials struct {
-	h    *history
-	list []*trial
-	left error
+	h         *history
+	list      []*trial
+	censoring *censoringJSON
+	left      error
 }
 
 func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string) error {
@@ -91,6 +92,7 @@ func (o *forecastOptions) tryAll(ctx context.Context, hs *histories, h *history)
 	if err != nil {
 		return nil, err
 	}
+	h.most = o.history.bound(hs, h, len(h.Values)+steps)
 	opts, _ := o.options(hs, h.known())
 	if out.left = tooLittle(h); out.left != nil {
 		return out, nil
@@ -99,6 +101,11 @@ func (o *forecastOptions) tryAll(ctx context.Context, hs *histories, h *history)
 	if o.horizon != "" && steps > most {
 		out.left = fmt.Errorf("the series is too short: %d values, of which at most %d can be kept back, and the horizon is %d", len(h.Values), most, steps)
 		return out, nil
+	}
+	if h.past != nil {
+		if t := h.past.behind(h.Values, opts); t.err == nil {
+			out.censoring = h.past.count(h, t)
+		}
 	}
 	any := false
 	for _, name := range o.models {
@@ -146,8 +153,9 @@ type modelMeanJSON struct {
 }
 
 type backtestedJSON struct {
-	ID     string       `json:"unique_id"`
-	Trials []*trialJSON `json:"trials"`
+	ID        string         `json:"unique_id"`
+	Censoring *censoringJSON `json:"censoring"`
+	Trials    []*trialJSON   `json:"trials"`
 }
 
 // means are a model's measures as means over the series.
@@ -210,7 +218,7 @@ func (r *backtestResult) doc() report.Doc {
 		}
 	}
 	for _, s := range r.list {
-		one := backtestedJSON{ID: s.h.Name, Trials: []*trialJSON{}}
+		one := backtestedJSON{ID: s.h.Name, Censoring: s.censoring, Trials: []*trialJSON{}}
 		for k, t := range s.list {
 			row := []any{s.h.Name, r.o.models[k], nil, nil, nil, nil, nil}
 			if t == nil {
@@ -234,10 +242,30 @@ func (r *backtestResult) doc() report.Doc {
 		d.Lead += fmt.Sprintf(": %s has the lowest MASE, %.2f", best, least)
 	}
 	d.Lead += "."
+	d.Notes = append(slices.Clone(d.Notes), r.censoredNotes()...)
 	for _, l := range few(r.hs.left, 5) {
 		d.Notes = append(d.Notes, "not tried: "+l)
 	}
 	return d
+}
+
+// censoredNotes say what of the history was told and how that was tried.
+func (r *backtestResult) censoredNotes() []string {
+	var each []*censoringJSON
+	var tried []*trial
+	for _, s := range r.list {
+		each, tried = append(each, s.censoring), append(tried, s.list...)
+	}
+	out := r.hs.censoredNotes(each, tried)
+	for _, s := range r.list {
+		if s.censoring == nil {
+			continue
+		}
+		for _, w := range s.h.warnings {
+			out = append(out, s.h.Name+": "+w)
+		}
+	}
+	return out
 }
 
 func figureCell(v figure) any {

@@ -69,9 +69,13 @@ func few(list []string, n int) []string {
 func (r *forecastResult) doc(form string) report.Doc {
 	d := report.Doc{Lead: r.lead(), Data: r.json()}
 	long, summary, lines := r.longTable(), r.summaryTable(), r.linesTable()
+	censored, any := r.censoredTable()
 	if form == "table" || form == "md" {
 		long.Aside = true
 		d.Tables = []report.Table{summary, lines, long}
+		if any {
+			d.Tables = []report.Table{summary, censored, lines, long}
+		}
 		for i, f := range r.list {
 			if i == shownCharts {
 				break
@@ -80,6 +84,9 @@ func (r *forecastResult) doc(form string) report.Doc {
 		}
 	} else {
 		d.Tables = []report.Table{long, summary, lines}
+		if any {
+			d.Tables = append(d.Tables, censored)
+		}
 	}
 	d.Notes = r.notes()
 	return d
@@ -108,6 +115,9 @@ func (hs *histories) what() string {
 	case "demand":
 		return "GPUs wanted (had nobody waited)" + each
 	case "usage":
+		if hs.told() {
+			return "GPUs wanted (those held and those waited for)" + each
+		}
 		return "GPUs held" + each
 	case "queue":
 		return "GPUs that wait" + each
@@ -116,7 +126,11 @@ func (hs *histories) what() string {
 	case "arrival-hours":
 		return "GPU-hours submitted in each " + hs.word(1)
 	}
-	return fmt.Sprintf("%s series from %s", grouped(int64(len(hs.list))), strings.Join(hs.input, ", "))
+	text := fmt.Sprintf("%s series from %s", grouped(int64(len(hs.list))), strings.Join(hs.input, ", "))
+	if hs.told() {
+		return "Demand behind the usage in " + text
+	}
+	return text
 }
 
 // word is the name of n steps.
@@ -216,9 +230,9 @@ func knownPercent(v float64) any {
 
 // now is the last value that is known.
 func (f *forecasted) now() float64 {
-	for i := len(f.h.Values) - 1; i >= 0; i-- {
-		if !math.IsNaN(f.h.Values[i]) {
-			return f.h.Values[i]
+	for i := len(f.seen) - 1; i >= 0; i-- {
+		if !math.IsNaN(f.seen[i]) {
+			return f.seen[i]
 		}
 	}
 	return math.NaN()
@@ -284,12 +298,12 @@ func (f *forecasted) chart() report.Chart {
 		}
 		return out
 	}
-	past := f.h.Values[n-back:]
+	past := f.seen[n-back:]
 	level := levelText(f.ranges[0].Level)
 	return report.Chart{
 		Title: f.h.Name, From: f.h.ds(n - back), To: f.h.ds(n + h - 1),
 		Lines: []report.Line{
-			{Name: "known", Values: append(append([]float64(nil), past...), gap(h)...)},
+			{Name: f.pastName(), Values: append(append([]float64(nil), past...), gap(h)...)},
 			{Name: "forecast", Values: append(gap(back), f.mean...)},
 			{Name: level + "% range, high", Values: append(gap(back), f.ranges[0].Hi...)},
 			{Name: "low", Values: append(gap(back), f.ranges[0].Lo...)},
@@ -303,6 +317,12 @@ func (r *forecastResult) notes() []string {
 	if note := r.backtestNote(); note != "" {
 		out = append(out, note)
 	}
+	var each []*censoringJSON
+	var trials []*trial
+	for _, f := range r.list {
+		each, trials = append(each, f.censoring()), append(trials, f.test)
+	}
+	out = append(out, r.hs.censoredNotes(each, trials)...)
 	single := 0
 	for _, f := range r.list {
 		for _, w := range f.warnings {

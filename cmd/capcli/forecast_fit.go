@@ -18,7 +18,9 @@ import (
 // forecasted is the forecast of one series.
 type forecasted struct {
 	h        *history
-	left     error // why there is none
+	seen     []float64 // the history, as demand where that was told from usage
+	told     *told     // nil where the values are taken for demand
+	left     error     // why there is none
 	model    string
 	info     forecast.Info
 	mean     []float64
@@ -91,10 +93,14 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 	if err != nil {
 		return nil, err
 	}
+	h.most = o.history.bound(hs, h, len(h.Values)+steps)
 	opts, notes := o.options(hs, h.known())
 	out.warnings = append(out.warnings, notes...)
 	out.season = opts.Period()
 	if out.left = tooLittle(h); out.left != nil {
+		return out, nil
+	}
+	if out.left = out.tell(opts); out.left != nil {
 		return out, nil
 	}
 	name, fit, err := o.fit(h, steps, opts, out)
@@ -240,7 +246,7 @@ func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64) error
 // warn says what the reader must know of the forecast.
 func (f *forecasted) warn(steps int) {
 	zeros, known := 0, 0
-	for _, v := range f.h.Values {
+	for _, v := range f.seen {
 		if v == 0 {
 			zeros++
 		}
@@ -262,12 +268,15 @@ func (f *forecasted) warn(steps int) {
 // bounded is a model whose forecasts keep to what can be: finite, not under the
 // floor nor over the cap. What it does on the past it does on the future.
 type bounded struct {
-	inner      forecast.Model
-	floor, cap float64
+	inner forecast.Model
+	floor float64
+	most  []float64 // by step of the history and on; nil is no cap
+	past  *past     // nil where the values are taken for demand
+	opts  forecast.Options
 }
 
 func (o *forecastOptions) bounded(h *history, model string, steps int, opts forecast.Options) bounded {
-	b := bounded{floor: math.Inf(-1), cap: o.capacity}
+	b := bounded{floor: math.Inf(-1), most: h.most, past: h.past, opts: opts}
 	if !o.negative && h.neverNegative() {
 		b.floor = 0
 	}
@@ -287,6 +296,14 @@ const filledNote = "the model takes no missing values: for the fit, gaps were fi
 // Fit fits the inner model. Where that takes no missing values they are filled on
 // a straight line, and Info says so.
 func (b bounded) Fit(y capcli.Series) (forecast.Fitted, error) {
+	n := len(y.Values)
+	if b.past != nil {
+		t := b.past.behind(y.Values, b.opts)
+		if t.err != nil {
+			return nil, t.err
+		}
+		y.Values = t.demand
+	}
 	for len(y.Values) > 0 && math.IsNaN(y.Values[0]) {
 		y.Values, y.Start = y.Values[1:], y.At(1)
 	}
@@ -301,12 +318,13 @@ func (b bounded) Fit(y capcli.Series) (forecast.Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &boundedFit{fit, b, notes}, nil
+	return &boundedFit{fit, b, n, notes}, nil
 }
 
 type boundedFit struct {
 	forecast.Fitted
 	b     bounded
+	n     int // steps before the first forecast
 	notes []string
 }
 
@@ -325,7 +343,7 @@ func (f *boundedFit) Forecast(h int, levels ...float64) (forecast.Forecast, erro
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fc, fmt.Errorf("%s: the forecast of step %d is not finite", f.Fitted.Info().Method, i+1)
 			}
-			list[i] = f.within(v)
+			list[i] = f.within(i, v)
 		}
 	}
 	return fc, nil
@@ -335,12 +353,18 @@ func (f *boundedFit) Forecast(h int, levels ...float64) (forecast.Forecast, erro
 func (f *boundedFit) Path(h int, rng *rand.Rand) []float64 {
 	path := f.Fitted.Path(h, rng)
 	for i, v := range path {
-		path[i] = f.within(v)
+		path[i] = f.within(i, v)
 	}
 	return path
 }
 
-func (f *boundedFit) within(v float64) float64 { return min(max(v, f.b.floor), f.b.cap) }
+// within keeps v, step i ahead, within the bounds.
+func (f *boundedFit) within(i int, v float64) float64 {
+	if v = max(v, f.b.floor); f.b.most != nil {
+		v = min(v, f.b.most[min(f.n+i, len(f.b.most)-1)])
+	}
+	return v
+}
 
 // Info adds what was done to the series.
 func (f *boundedFit) Info() forecast.Info {

@@ -30,6 +30,7 @@ type historyOptions struct {
 	agg, gaps       string
 	id, time, value string
 	prom            promOptions
+	censor          censorOptions
 
 	steps capcli.Step
 	zone  *time.Location
@@ -47,6 +48,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&o.value, "value-col", "", "`NAME` of the column of values (y)")
 	o.prom.addFlags(cmd)
+	o.censor.addFlags(cmd)
 	addFormatFlag(cmd, &o.read)
 	addTraceFlags(cmd, &o.read)
 	explainedBy(cmd, "capcli simulate", "format")
@@ -84,6 +86,9 @@ func (o *historyOptions) check() error {
 			return err
 		}
 	}
+	if err := o.censor.check(); err != nil {
+		return err
+	}
 	var err error
 	if o.step != "" {
 		if o.steps, err = capcli.ParseStep(o.step); err != nil {
@@ -99,6 +104,8 @@ type history struct {
 	series.Regular
 	hs       *histories
 	warnings []string
+	most     []float64 // that may be forecast in each step; nil is no cap
+	past     *past     // nil where the values are taken for demand
 }
 
 // ds is the stamp of value i as the output has it.
@@ -120,8 +127,19 @@ type histories struct {
 	left    []string
 }
 
-// load reads all histories of a call.
+// load reads all histories of a call, and what lies beside them.
 func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*histories, error) {
+	if err := o.readBeside(e); err != nil {
+		return nil, err
+	}
+	hs, err := o.loadHistories(ctx, e, args)
+	if err != nil {
+		return nil, err
+	}
+	return hs, o.settle(hs)
+}
+
+func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []string) (*histories, error) {
 	if o.prom.address != "" {
 		if len(args) > 0 {
 			return nil, &usageError{text: fmt.Sprintf("--prom takes the history from Prometheus, found also %q", args[0])}
@@ -130,6 +148,9 @@ func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*hist
 	}
 	if err := o.prom.unused(); err != nil {
 		return nil, err
+	}
+	if o.censor.capacityQuery != "" || o.censor.pendingQuery != "" {
+		return nil, &usageError{text: "--capacity-query and --pending-query go with --prom", hint: "name the server: --prom http://localhost:9090"}
 	}
 	var all *histories
 	for _, name := range args {
@@ -193,7 +214,7 @@ func (o *historyOptions) loadFile(ctx context.Context, e *env, name string) (*hi
 	buf := bufio.NewReaderSize(in.R, headBytes)
 	in.R = buf
 	head, _ := buf.Peek(headBytes) // what is wrong with it shows when it is read
-	opts := series.Options{Name: in.Name, ID: o.id, Time: o.time, Value: o.value, Zone: o.zone, DSTLater: o.read.dst == "later"}
+	opts := series.Options{Name: in.Name, ID: o.id, Time: o.time, Value: o.value, Zone: o.zone, DSTLater: o.read.dst == "later", More: o.censor.more()}
 	if o.read.format == "" || o.read.format == "auto" {
 		named := o.time != "" || o.value != "" || o.id != ""
 		if parquet.IsParquet(plainHead(in.Name, head)) {
@@ -276,7 +297,7 @@ func (o *historyOptions) fromSeries(table *series.Table) (*histories, error) {
 	for i := range regular {
 		hs.list = append(hs.list, &history{Regular: regular[i], hs: hs, warnings: regular[i].Notes})
 	}
-	return hs, nil
+	return hs, o.attach(table, hs)
 }
 
 // end is how many steps of h reach until, which may be a date, a time or, where
@@ -344,6 +365,9 @@ func (hs *histories) recent() {
 			continue
 		}
 		h.warnings = append(h.warnings, fmt.Sprintf("%s values: the last %s are used", grouped(int64(len(h.Values))), grouped(maxFit)))
+		if h.past != nil {
+			h.past.forget(k)
+		}
 		h.Values = h.Values[k:]
 		h.First += int64(k) * h.Stride
 		if hs.clock {

@@ -64,6 +64,9 @@ func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (
 	if o.agg != "" || o.gaps != "" {
 		return nil, &usageError{text: in.Name + " is a job log, which has no gaps and no values to combine; --gaps and --agg are for tables", hint: "for peaks give --peak"}
 	}
+	if err := o.checkJobs(in.Name); err != nil {
+		return nil, err
+	}
 	r, err := trace.Open(in, opts)
 	if err != nil {
 		return nil, err
@@ -72,6 +75,7 @@ func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (
 	if o.step == "" {
 		d.Step = capcli.Step{Seconds: capcli.Hour}
 	}
+	queue := o.queue(d)
 	p := newProgress(e, "jobs")
 	jobs := checked(ctx, r.Jobs(), p)
 	if o.peak {
@@ -82,13 +86,23 @@ func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (
 		if err != nil {
 			return nil, err
 		}
-		if err := d.Add(&j, groups(&j)...); err != nil {
+		names := groups(&j)
+		err := d.Add(&j, names...)
+		if queue != nil && err == nil {
+			err = queue.Add(&j, names...)
+		}
+		if err != nil {
 			return nil, &capcli.InputError{File: in.Name, Text: fmt.Sprintf("job %s, submitted %s: %v", j.ID, j.Submit, err), Hint: "take a longer --step, or fewer groups with --by", Err: err}
 		}
 	}
 	rep := newReading(r.Report())
 	p.end(rep.Kept)
-	return o.ofDemand(in.Name, d, rep)
+	hs, err := o.ofDemand(in.Name, d, rep)
+	if err != nil || !o.censor.asked() {
+		return hs, err
+	}
+	hs.attachJobs(queue)
+	return hs, nil
 }
 
 func measureOf(name string) capcli.Measure {

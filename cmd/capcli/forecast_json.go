@@ -15,7 +15,8 @@ type forecastJSON struct {
 	Step     string            `json:"step"`
 	Seed     uint64            `json:"seed"`
 	Levels   []float64         `json:"levels"`
-	Capacity *float64          `json:"capacity"`
+	Cap      any               `json:"cap"`
+	Past     any               `json:"past_capacity"`
 	Series   []seriesJSON      `json:"series"`
 	Left     []string          `json:"not_forecast"`
 	Warnings []string          `json:"warnings"`
@@ -44,6 +45,7 @@ type seriesJSON struct {
 	BIC        figure         `json:"bic"`
 	Sigma2     figure         `json:"sigma2"`
 	History    historyJSON    `json:"history"`
+	Censoring  *censoringJSON `json:"censoring"`
 	Backtest   *trialJSON     `json:"backtest"`
 	Backwhy    string         `json:"backtest_why,omitempty"`
 	DS         []string       `json:"ds"`
@@ -85,6 +87,8 @@ type trialJSON struct {
 	Origins  int            `json:"origins"`
 	Failed   int            `json:"failed"`
 	Steps    int            `json:"steps"`
+	Scored   int            `json:"scored_steps"`
+	Hidden   int            `json:"steps_not_known"`
 	Error    figure         `json:"error_over_seasonal_naive"`
 	OWA      figure         `json:"owa"`
 	MASE     figure         `json:"mase"`
@@ -107,7 +111,7 @@ func (t *trial) json(levels []float64) *trialJSON {
 		return nil
 	}
 	out := &trialJSON{
-		Model: t.model, Origins: t.origins, Failed: t.failed, Steps: t.steps, Error: figure(t.error), OWA: figure(t.owa),
+		Model: t.model, Origins: t.origins, Failed: t.failed, Steps: t.steps, Scored: t.scored, Hidden: t.hidden, Error: figure(t.error), OWA: figure(t.owa),
 		MASE: figure(t.MASE), SMAPE: figure(t.SMAPE), MAE: figure(t.MAE), RMSE: figure(t.RMSE), Bias: figure(t.Bias), CRPS: figure(t.CRPS),
 	}
 	for k, level := range levels {
@@ -125,9 +129,7 @@ func (r *forecastResult) json() *forecastJSON {
 	for k, name := range lineNames {
 		out.Lines[name] = figure(lineQuantiles[k])
 	}
-	if !math.IsInf(r.o.capacity, 0) {
-		out.Capacity = &r.o.capacity
-	}
+	out.Cap, out.Past = r.o.history.censor.bound.json(), r.o.history.censor.limit.json()
 	for _, f := range r.list {
 		out.Series = append(out.Series, f.json(r.o.level))
 	}
@@ -146,8 +148,8 @@ func (f *forecasted) json(levels []float64) seriesJSON {
 	out := seriesJSON{
 		ID: f.h.Name, Model: f.model, Method: f.info.Method, Parameters: []paramJSON{},
 		LogLik: figure(f.info.LogLik), AIC: figure(f.info.AIC), AICc: figure(f.info.AICc), BIC: figure(f.info.BIC), Sigma2: figure(f.info.Sigma2),
-		History:  historyJSON{n, f.h.Missing(), f.h.Filled, f.h.ds(0), f.h.ds(n - 1), figure(f.now()), f.season},
-		Backtest: f.test.json(levels), Mean: f.mean, Warnings: list(f.warnings),
+		History:   historyJSON{n, f.h.Missing(), f.h.Filled, f.h.ds(0), f.h.ds(n - 1), figure(f.now()), f.season},
+		Censoring: f.censoring(), Backtest: f.test.json(levels), Mean: f.mean, Warnings: list(f.warnings),
 		Lines: lineFigures{f.lines[0], f.lines[1], f.lines[2]},
 	}
 	if f.test == nil {

@@ -85,7 +85,8 @@ func (o *historyOptions) isJobLog(names []string, opts series.Options) bool {
 type parquetReader struct {
 	rows  *parquet.Rows
 	build *series.Builder
-	heads []parquet.Header // of the columns picked: ids, then the stamp, then the value
+	heads []parquet.Header // of the columns picked: ids, then the stamp, then the value, then those beside it
+	more  int
 	id    []byte
 	row   int
 }
@@ -95,14 +96,17 @@ func (p *parquetReader) read(names []string, opts series.Options) (*series.Table
 	if err != nil {
 		return nil, err
 	}
-	p.build = series.NewBuilder(opts, names[columns.Time], names[columns.Value])
-	places := append(slices.Clone(columns.IDs), columns.Time, columns.Value)
+	p.build = series.NewBuilder(opts, names, columns)
+	p.more = len(columns.More)
+	places := slices.Concat(columns.IDs, []int{columns.Time, columns.Value}, columns.More)
 	heads := p.rows.Headers()
 	for _, at := range places {
 		p.heads = append(p.heads, heads[at])
 	}
-	if t := heads[columns.Value].Type; t == parquet.Instants || t == parquet.Locals || t == parquet.Dates {
-		return nil, p.build.Fault(0, names[columns.Value], fmt.Sprintf("expected numbers, found %s", t), "name the column of values with --value-col")
+	for _, at := range append([]int{columns.Value}, columns.More...) {
+		if t := heads[at].Type; t == parquet.Instants || t == parquet.Locals || t == parquet.Dates {
+			return nil, p.build.Fault(0, names[at], fmt.Sprintf("expected numbers, found %s", t), "name the column of values with --value-col")
+		}
 	}
 	if t := heads[columns.Time].Type; t == parquet.Truths {
 		return nil, p.build.Fault(0, names[columns.Time], fmt.Sprintf("expected times or whole numbers, found %s", t), "name the column of times with --time-col")
@@ -129,7 +133,7 @@ func (p *parquetReader) read(names []string, opts series.Options) (*series.Table
 // put adds row k of a batch.
 func (p *parquetReader) put(cells []parquet.Cells, k int) error {
 	p.row++
-	ids := len(cells) - 2
+	ids := len(cells) - 2 - p.more
 	p.id = p.id[:0]
 	for i := range ids {
 		if i > 0 {
@@ -140,14 +144,23 @@ func (p *parquetReader) put(cells []parquet.Cells, k int) error {
 	if ids == 0 {
 		p.id = append(p.id, "series"...)
 	}
-	v, err := p.value(&cells[ids+1], k)
+	v, err := p.value(cells, ids+1, k)
 	if err != nil {
 		return err
 	}
-	return p.stamp(&cells[ids], k, v)
+	for i := range p.more {
+		w, err := p.value(cells, ids+2+i, k)
+		if err != nil {
+			return err
+		}
+		p.build.Beside(i, w)
+	}
+	return p.stamp(&cells[ids], &p.heads[ids], k, v)
 }
 
-func (p *parquetReader) value(c *parquet.Cells, k int) (float64, error) {
+// value is the figure of row k in a column.
+func (p *parquetReader) value(cells []parquet.Cells, column, k int) (float64, error) {
+	c := &cells[column]
 	switch {
 	case c.Null[k]:
 		return math.NaN(), nil
@@ -158,13 +171,12 @@ func (p *parquetReader) value(c *parquet.Cells, k int) (float64, error) {
 	}
 	v, wrong := series.Figure(strings.TrimSpace(c.Texts[k]))
 	if wrong != "" {
-		return 0, p.build.Fault(p.row, p.heads[len(p.heads)-1].Name, wrong, "leave it empty where it is missing")
+		return 0, p.build.Fault(p.row, p.heads[column].Name, wrong, "leave it empty where it is missing")
 	}
 	return v, nil
 }
 
-func (p *parquetReader) stamp(c *parquet.Cells, k int, v float64) error {
-	head := p.heads[len(p.heads)-2]
+func (p *parquetReader) stamp(c *parquet.Cells, head *parquet.Header, k int, v float64) error {
 	if c.Null[k] {
 		return p.build.Text(p.row, p.id, "", v)
 	}

@@ -66,10 +66,60 @@ func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*histories
 	if len(o.by) > 0 || o.peak || o.measure != "demand" {
 		return nil, &usageError{text: "--by, --measure and --peak are for job logs, not for --prom", hint: "put it into the query: sum by (pool) (…)"}
 	}
+	if len(o.censor.more()) > 0 {
+		return nil, &usageError{text: "--capacity-col and --pending-col are for tables, not for --prom", hint: "ask for them: --capacity-query, --pending-query"}
+	}
 	q, err := o.promQuery(e)
 	if err != nil {
 		return nil, err
 	}
+	all, err := q.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.askBeside(ctx, q); err != nil {
+		return nil, err
+	}
+	asked := o.steps
+	if o.agg == "" && asked.Days+asked.Months == 0 {
+		o.steps = capcli.Step{} // the answer is on this step already
+	}
+	hs, err := o.fromSeries(all)
+	o.steps = asked
+	return hs, err
+}
+
+// askBeside asks for what lies beside the history.
+func (o *historyOptions) askBeside(ctx context.Context, q *promQuery) error {
+	c := &o.censor
+	if c.pendingQuery != "" {
+		other := *q
+		other.query = c.pendingQuery
+		t, err := other.all(ctx)
+		if err != nil {
+			return err
+		}
+		c.waiting = t
+		if err := notNegative(t, o); err != nil {
+			return err
+		}
+	}
+	if c.capacityQuery == "" {
+		return nil
+	}
+	other := *q
+	other.query = c.capacityQuery
+	t, err := other.all(ctx)
+	if err != nil {
+		return err
+	}
+	c.limit = levelSource{flag: "capacity-query", file: t.File}
+	c.limit.levels, err = t.Levels(o.zone)
+	return err
+}
+
+// all asks for the whole time, part by part.
+func (q *promQuery) all(ctx context.Context) (*series.Table, error) {
 	var all *series.Table
 	size := capcli.Time(q.step) * (promPoints - 1)
 	for from := q.from; from <= q.to; from += size + capcli.Time(q.step) {
@@ -93,13 +143,7 @@ func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*histories
 			Hint: "check the name and the time; DCGM 4.6 renamed its fields (DCGM_FI_DEV_GPU_UTIL_RATIO)",
 		}
 	}
-	asked := o.steps
-	if o.agg == "" && asked.Days+asked.Months == 0 {
-		o.steps = capcli.Step{} // the answer is on this step already
-	}
-	hs, err := o.fromSeries(all)
-	o.steps = asked
-	return hs, err
+	return all, nil
 }
 
 // promQuery checks the flags and reads the token.

@@ -12,6 +12,8 @@ type trial struct {
 	origins  int // starts that gave a forecast
 	failed   int
 	steps    int     // ahead
+	scored   int     // steps in which it is known what came
+	hidden   int     // steps in which usage is known and what was wanted is not
 	error    float64 // mean absolute error over that of repeating the last season; NaN is not known
 	coverage []float64
 	forecast.Backtested
@@ -42,6 +44,13 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	if len(opts.Seasons) > 0 {
 		bo.Least = max(bo.Least, 2*opts.Period())
 	}
+	if h.past != nil {
+		t := h.past.behind(h.Values, opts)
+		if t.err != nil {
+			return nil
+		}
+		bo.Actual = h.past.came(t)
+	}
 	bo.Least = min(bo.Least, n-steps)
 	bo.Every = steps
 	if origins > 1 {
@@ -62,6 +71,9 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	if t.origins = t.Origins - t.Failed; t.origins == 0 {
 		return nil
 	}
+	if t.count(list, h); t.scored == 0 {
+		return nil
+	}
 	if base, err := run("snaive"); err == nil {
 		t.error = over(list, base)
 	}
@@ -70,6 +82,23 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 		t.owa = forecast.OWA(t.SMAPE, t.MASE, b.SMAPE, b.MASE)
 	}
 	return t
+}
+
+// count counts the steps in which a forecast could be held against what came.
+func (t *trial) count(list []forecast.Origin, h *history) {
+	for _, r := range list {
+		if r.Err != nil {
+			continue
+		}
+		for i, v := range r.Actual {
+			switch {
+			case !math.IsNaN(v):
+				t.scored++
+			case !math.IsNaN(h.Values[r.At+i]):
+				t.hidden++
+			}
+		}
+	}
 }
 
 // over is the mean absolute error of one backtest over that of another, from the

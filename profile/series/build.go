@@ -3,6 +3,7 @@ package series
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -10,25 +11,32 @@ import (
 type Columns struct {
 	IDs         []int // none where the table is one series
 	Time, Value int
+	More        []int // of Options.More
 }
 
 // Find places the columns of a long table whose columns have these names, as
 // Read does for text.
 func Find(names []string, o Options) (Columns, error) {
 	l, err := newTable(o, Instant).find(names, 0, o)
-	return Columns{l.ids, l.time, l.value}, err
+	if err == nil && (l.time < 0 || l.value < 0) {
+		err = newTable(o, Instant).fault(0, "", "expected the columns unique_id, ds and capacity, found "+strings.Join(names, ", "), "a table without stamps, or with a column for each series, is read from CSV")
+	}
+	return Columns{l.ids, l.time, l.value, l.more}, err
 }
 
 // Builder makes a Table of rows that were read elsewhere, such as from Parquet.
 // Each row is one call; the table comes from Table.
 type Builder struct{ put putter }
 
-// NewBuilder begins a table. names are of the columns of stamps and values.
-func NewBuilder(o Options, timeName, valueName string) *Builder {
-	t := newTable(o, Instant)
-	t.value = valueName
-	return &Builder{putter{t: t, clock: clock{o.Zone, o.DSTLater}, time: timeName, value: valueName}}
+// NewBuilder begins a table whose columns, called names, Find placed.
+func NewBuilder(o Options, names []string, c Columns) *Builder {
+	b := &Builder{putter{t: newTable(o, Instant), clock: clock{o.Zone, o.DSTLater}}}
+	b.put.begin(names, layout{ids: c.IDs, time: c.Time, value: c.Value, more: c.More}, o)
+	return b
 }
+
+// Beside says the figure in column k of Options.More of the row that comes next.
+func (b *Builder) Beside(k int, v float64) { b.put.beside[k] = v }
 
 // Text adds a row whose stamp is text, as it stands in a CSV file.
 func (b *Builder) Text(row int, id []byte, stamp string, v float64) error {
@@ -74,6 +82,11 @@ func (b *Builder) time(row int, id []byte, r reading, v float64) error {
 }
 
 func (b *Builder) add(row int, id []byte, r reading, v float64) error {
+	for k, more := range b.put.t.More {
+		if v := b.put.beside[k]; math.IsInf(v, 0) || math.Abs(v) > maxFigure {
+			return b.put.t.fault(row, more.value, fmt.Sprintf("expected a finite number under 1e100, found %g", v), "leave it empty where it is missing")
+		}
+	}
 	if math.IsInf(v, 0) || math.Abs(v) > maxFigure {
 		return b.put.t.fault(row, b.put.value, fmt.Sprintf("expected a finite number under 1e100, found %g", v), "leave it empty where it is missing")
 	}

@@ -56,8 +56,13 @@ func readJSONL(r io.Reader, o Options) (*Table, error) {
 			if l, err = t.find(names, src.line, o); err != nil {
 				return nil, err
 			}
-			put.time, put.value = names[l.time], names[l.value]
-			t.value = put.value
+			if len(l.wide) > 0 {
+				return nil, t.fault(src.line, "", "expected the fields unique_id, ds and capacity in each object", "write one object for each series and stamp")
+			}
+			put.begin(names, l, o)
+		}
+		for k, more := range t.More {
+			put.more[k] = jsonText(object[more.value])
 		}
 		id := put.id(l.ids, func(i int) []byte { return []byte(jsonText(object[names[i]])) })
 		if err := put.row(src.line, id, jsonText(object[put.time]), jsonText(object[put.value])); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -25,12 +24,16 @@ func Read(r io.Reader, o Options) (*Table, error) {
 		return nil, newTable(o, Instant).fault(0, "", "expected text, found binary data", "export it as CSV with the columns unique_id, ds and y")
 	}
 	first, rest, _ := bytes.Cut(trimmed, []byte{'\n'})
+	plain := o.Time == "" && o.Value == "" && isPlain(bytes.TrimSpace(first), rest)
+	if (plain || isProm(trimmed)) && len(o.More) > 0 {
+		return nil, newTable(o, Instant).fault(0, o.More[0], "there is no such column: this is no table with columns", "give a table with the columns unique_id, ds and y")
+	}
 	switch {
 	case isProm(trimmed):
 		return ReadPrometheus(buf, o)
 	case trimmed[0] == '{':
 		return readJSONL(buf, o)
-	case o.Time == "" && o.Value == "" && isPlain(bytes.TrimSpace(first), rest):
+	case plain:
 		return readPlain(buf, o)
 	}
 	return readCSV(buf, o)
@@ -88,47 +91,6 @@ func (t *Table) checkAny() error {
 	return nil
 }
 
-// layout says which columns hold what; -1 is none. Of several columns of ids the
-// series is named by all, joined by "/".
-type layout struct {
-	ids         []int
-	time, value int
-}
-
-// find places the columns of a head. Without an id there is one series. With
-// one more column than are known, that is the value.
-func (t *Table) find(names []string, line int, o Options) (layout, error) {
-	c := columnsOf(names)
-	l := layout{c.ids(o.ID), c.find(o.Time, timeNames), c.find(o.Value, valueNames)}
-	for _, want := range []struct {
-		flag, name string
-		at         int
-	}{{"--id-col", o.ID, len(l.ids) - 1}, {"--time-col", o.Time, l.time}, {"--value-col", o.Value, l.value}} {
-		if want.at >= 0 || want.name == "" {
-			continue
-		}
-		return l, t.fault(line, want.name, fmt.Sprintf("there is no such column; have %s", strings.Join(names, ", ")), "name it with "+want.flag)
-	}
-	if l.time < 0 {
-		return l, t.fault(line, "", fmt.Sprintf("there is no column of times: expected ds, found %s", strings.Join(names, ", ")), "name it with --time-col")
-	}
-	if l.value < 0 {
-		rest := -1
-		for i := range names {
-			if !slices.Contains(l.ids, i) && i != l.time {
-				if rest >= 0 {
-					return l, t.fault(line, "", fmt.Sprintf("there is no column of values: expected y, found %s", strings.Join(names, ", ")), "name it with --value-col")
-				}
-				rest = i
-			}
-		}
-		if l.value = rest; rest < 0 {
-			return l, t.fault(line, "", fmt.Sprintf("there is no column of values: expected y, found %s", strings.Join(names, ", ")), "name it with --value-col")
-		}
-	}
-	return l, nil
-}
-
 // readCSV reads a long table with a head.
 func readCSV(r io.Reader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
@@ -156,8 +118,7 @@ func readCSV(r io.Reader, o Options) (*Table, error) {
 			if l, err = t.find(names, src.line, o); err != nil {
 				return nil, err
 			}
-			put.time, put.value = names[l.time], names[l.value]
-			t.value = put.value
+			put.begin(names, l, o)
 			continue
 		}
 		if err := put.cells(&f, line, src.line, len(names), l); err != nil {
@@ -178,7 +139,18 @@ func (p *putter) cells(f *fields, line []byte, n, columns int, l layout) error {
 	if len(f.cells) != columns {
 		return p.t.fault(n, "", fmt.Sprintf("expected %d columns as in the head, found %d", columns, len(f.cells)), "check the separator and the quotes")
 	}
-	return p.row(n, p.id(l.ids, func(i int) []byte { return bytes.TrimSpace(f.cells[i]) }), string(bytes.TrimSpace(f.cells[l.time])), string(bytes.TrimSpace(f.cells[l.value])))
+	text := func(column int) string { return string(bytes.TrimSpace(f.cells[column])) }
+	stamp := ""
+	if l.time >= 0 {
+		stamp = text(l.time)
+	}
+	if len(l.wide) > 0 {
+		return p.wideRow(n, stamp, l.wide, text)
+	}
+	for k, column := range l.more {
+		p.more[k] = text(column)
+	}
+	return p.row(n, p.id(l.ids, func(i int) []byte { return bytes.TrimSpace(f.cells[i]) }), stamp, text(l.value))
 }
 
 func separatorOf(head []byte) byte {
@@ -189,85 +161,4 @@ func separatorOf(head []byte) byte {
 		}
 	}
 	return sep
-}
-
-// putter takes the texts of rows into a table, and sees that all stamps are of
-// one kind.
-type putter struct {
-	t           *Table
-	clock       clock
-	time, value string // names of columns
-	begun       bool
-	last        string
-	lastRead    reading
-	held        []byte // of an id made of several cells
-}
-
-// id is the name of a row's series; cell gives the text in a column.
-func (p *putter) id(columns []int, cell func(i int) []byte) []byte {
-	switch len(columns) {
-	case 0:
-		return []byte("series")
-	case 1:
-		return cell(columns[0])
-	}
-	p.held = p.held[:0]
-	for k, i := range columns {
-		if k > 0 {
-			p.held = append(p.held, '/')
-		}
-		p.held = append(p.held, cell(i)...)
-	}
-	return p.held
-}
-
-func (p *putter) row(line int, id []byte, stamp, value string) error {
-	r, err := p.stamp(line, stamp)
-	if err != nil {
-		return err
-	}
-	v, wrong := figure(value)
-	if wrong != "" {
-		return p.t.fault(line, p.value, wrong, "leave it empty where it is missing")
-	}
-	return p.take(line, id, r, v)
-}
-
-// stamp reads a stamp; one that comes again is not read again.
-func (p *putter) stamp(line int, text string) (reading, error) {
-	if text == p.last && p.begun {
-		return p.lastRead, nil
-	}
-	r, wrong := p.clock.read(text)
-	if wrong != "" {
-		return r, p.t.fault(line, p.time, wrong, "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC")
-	}
-	p.last, p.lastRead = text, r
-	return r, nil
-}
-
-// take puts a row that was read, and sees that its stamp is of the kind of the
-// others.
-func (p *putter) take(line int, id []byte, r reading, v float64) error {
-	kind := Instant
-	if r.number {
-		kind = Index
-	}
-	if p.begun && kind != p.t.Stamp {
-		return p.t.fault(line, p.time, "expected stamps of one kind, found times and whole numbers", "write all of them as times, or all as whole numbers")
-	}
-	p.t.Stamp, p.begun = kind, true
-	if r.local && !r.date {
-		p.t.Assumed++
-	}
-	p.t.Dates = p.t.Dates && r.date
-	return p.t.add(id, Row{r.at, v, line})
-}
-
-func (p *putter) end() (*Table, error) {
-	t := p.t
-	if t.Assumed > 0 && p.clock.zone == nil {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s %s without a zone: taken as UTC (--tz to say otherwise)", group(t.Assumed), plural(t.Assumed, "stamp")))
-	}
-	return t, t.checkAny()
 }

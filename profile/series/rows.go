@@ -15,6 +15,11 @@ type Options struct {
 	Zone            *time.Location // of times that name none; nil is UTC
 	DSTLater        bool           // in an hour that comes twice take the second pass
 	MaxRows         int            // most rows; 0 is 50 million
+
+	More   []string // further columns of figures, each of which makes a table of Table.More
+	Usual  []string // names of the column of values that come before those commonly used
+	Loose  bool     // ID and Time count only where the table has them: it lies beside another, whose names they are
+	Levels bool     // what holds from a stamp on: stamps may be left out, and each series may have a column of its own
 }
 
 const defaultRows = 50_000_000
@@ -60,6 +65,8 @@ type Table struct {
 	Assumed int      // stamps without a zone, taken to be in Options.Zone
 	Dates   bool     // every stamp is a date without a time of day
 	Notes   []string // what was taken for granted
+	More    []*Table // the same rows with the figures of Options.More
+	Always  bool     // there is no stamp, each row holds always: Options.Levels
 
 	value string // name of the column of values, for messages
 	byID  map[string]int

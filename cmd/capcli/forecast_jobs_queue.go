@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// checkJobs refuses what a job log needs nobody to tell.
+func (o *historyOptions) checkJobs(file string) error {
+	c := &o.censor
+	switch {
+	case !c.asked():
+		return nil
+	case c.pending != "" || len(c.more()) > 0:
+		return &usageError{text: file + " is a job log, which says itself what waited; --pending, --pending-col and --capacity-col are for tables", hint: "--measure usage --past-capacity 64"}
+	case o.measure != "usage" && o.measure != "demand":
+		return &usageError{text: "a past capacity says what held usage down, and --measure is " + o.measure, hint: "--measure usage, or leave the capacity out"}
+	case o.measure == "usage" && o.peak:
+		return &usageError{text: "demand is not told from peaks of usage", hint: "leave --measure usage out: what was wanted has peaks too"}
+	}
+	return nil
+}
+
+// queue sums what waited beside the usage that d sums; nil where that is not asked for.
+func (o *historyOptions) queue(d *capcli.Demand) *capcli.Demand {
+	if !o.censor.asked() || o.measure != "usage" {
+		return nil
+	}
+	return &capcli.Demand{Measure: capcli.Queue, Step: d.Step, Zone: d.Zone}
+}
+
+// attachJobs gives the histories of a job log the queue that it recorded.
+func (hs *histories) attachJobs(queue *capcli.Demand) {
+	if queue == nil {
+		hs.notes = append(hs.notes, fmt.Sprintf("the past capacity was not needed: %s says what was wanted had nobody waited (--measure usage tells it from usage)", hs.input[0]))
+		return
+	}
+	hs.notes = append(hs.notes, "usage and queue together count work that waits anew in each step; --measure demand, the default, counts it once")
+	for _, h := range hs.list {
+		s := queue.Series(h.Name)
+		skip := 0
+		for capcli.Time(h.Stamp(0)) > queue.Grid().At(skip) {
+			skip++ // both begin at the first submit; the history leaves out a first part of a step
+		}
+		p := &past{fine: h.Regular, pending: make([]float64, len(h.Values))}
+		copy(p.pending, s.Values[min(skip, len(s.Values)):])
+		h.past = p
+	}
+}

@@ -1,0 +1,84 @@
+package series
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// layout says which columns hold what; -1 is none. Of several columns of ids the
+// series is named by all, joined by "/".
+type layout struct {
+	ids         []int
+	time, value int
+	more        []int // of Options.More
+	wide        []int // columns that are a series each
+}
+
+// find places the columns of a head. Without an id there is one series. With
+// one more column than are known, that is the value.
+func (t *Table) find(names []string, line int, o Options) (layout, error) {
+	c := columnsOf(names)
+	if o.Loose && len(c.ids(o.ID)) == 0 {
+		o.ID = ""
+	}
+	if o.Loose && !slices.Contains(names, o.Time) {
+		o.Time = ""
+	}
+	l := layout{ids: c.ids(o.ID), time: c.find(o.Time, timeNames), value: c.find(o.Value, append(slices.Clone(o.Usual), valueNames...))}
+	for _, want := range []struct {
+		flag, name string
+		at         int
+	}{{"--id-col", o.ID, len(l.ids) - 1}, {"--time-col", o.Time, l.time}, {"--value-col", o.Value, l.value}} {
+		if want.at >= 0 || want.name == "" {
+			continue
+		}
+		return l, t.noColumn(line, want.name, names, "name it with "+want.flag)
+	}
+	for _, name := range o.More {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return l, t.noColumn(line, name, names, "give its name as the head has it")
+		}
+		l.more = append(l.more, at)
+	}
+	if l.time < 0 && !o.Levels {
+		return l, t.fault(line, "", fmt.Sprintf("there is no column of times: expected ds, found %s", strings.Join(names, ", ")), "name it with --time-col")
+	}
+	if l.value >= 0 {
+		return l, nil
+	}
+	var rest []int
+	for i := range names {
+		if !slices.Contains(l.ids, i) && i != l.time {
+			rest = append(rest, i)
+		}
+	}
+	switch {
+	case len(rest) == 1:
+		l.value = rest[0]
+	case len(rest) > 1 && o.Levels && len(l.ids) == 0:
+		l.wide = rest
+		return l, t.checkWide(names, line, rest)
+	default:
+		expected := append(slices.Clone(o.Usual), "y")[0]
+		return l, t.fault(line, "", fmt.Sprintf("there is no column of values: expected %s, found %s", expected, strings.Join(names, ", ")), "name it with --value-col")
+	}
+	return l, nil
+}
+
+func (t *Table) noColumn(line int, name string, names []string, hint string) error {
+	return t.fault(line, name, "there is no such column; have "+strings.Join(names, ", "), hint)
+}
+
+// checkWide sees that each of columns can be the name of a series.
+func (t *Table) checkWide(names []string, line int, columns []int) error {
+	seen := map[string]bool{}
+	for _, i := range columns {
+		if seen[names[i]] || names[i] == "" {
+			return t.fault(line, names[i], "expected a name of its own for each column, which is a series", "name each column after its series")
+		}
+		seen[names[i]] = true
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package series
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"capcli"
+)
+
+// Levels are what each series stood at from a stamp on, until the next: the GPUs
+// that a pool had, as it grew. Before the first stamp nothing is known, and a
+// missing figure says that nothing is known from there on.
+type Levels struct {
+	table  *Table
+	byName map[string][]Row
+}
+
+// Levels takes t, which Options.Levels read or Prometheus gave, for levels. They
+// are 0 or more, and at one stamp there is one.
+func (t *Table) Levels(zone *time.Location) (*Levels, error) {
+	l := &Levels{table: t, byName: map[string][]Row{}}
+	for _, s := range t.Series {
+		rows := slices.Clone(s.Rows)
+		slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.At, b.At) })
+		for k, row := range rows {
+			if row.Value < 0 {
+				return nil, t.fault(row.Line, t.value, fmt.Sprintf("%s: expected 0 or more, found %g", s.Name, row.Value), "leave it empty where it is not known")
+			}
+			if k == 0 || rows[k-1].At != row.At {
+				continue
+			}
+			before := rows[k-1]
+			if t.Always {
+				return nil, t.fault(row.Line, "", fmt.Sprintf("%s is there twice, also at line %d", s.Name, before.Line), "say from when each holds: a column ds")
+			}
+			return nil, t.fault(row.Line, "ds", fmt.Sprintf("%s: two figures for %s, also at line %d", s.Name, t.Text(row.At, zone), before.Line), "leave one of them out")
+		}
+		l.byName[s.Name] = rows
+	}
+	return l, nil
+}
+
+// Constant gives the one figure of a table that names no series and no stamp.
+func (l *Levels) Constant() bool {
+	t := l.table
+	return t.Always || t.Stamp == None && len(t.Series) == 1 && len(t.Series[0].Rows) == 1
+}
+
+// Names are the series, in the order of the table.
+func (l *Levels) Names() []string {
+	var out []string
+	for _, s := range l.table.Series {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// Stamp says what the stamps are.
+func (l *Levels) Stamp() Stamp { return l.table.Stamp }
+
+// First is the first stamp of a series.
+func (l *Levels) First(name string) int64 { return l.byName[name][0].At }
+
+// Over gives the level of the series called name in steps from to to of r, which
+// may lie beyond its end: the mean over the step, NaN where it is not known for
+// all of it.
+func (l *Levels) Over(name string, r *Regular, from, to int) []float64 {
+	rows := l.byName[name]
+	out := make([]float64, max(0, to-from))
+	if l.Constant() {
+		for i := range out {
+			out[i] = rows[0].Value
+		}
+		return out
+	}
+	next := 0 // the first row after the begin of the step
+	for i := range out {
+		begin, end := r.Stamp(from+i), r.Stamp(from+i+1)
+		for next < len(rows) && rows[next].At <= begin {
+			next++
+		}
+		level, at, sum := math.NaN(), begin, 0.0
+		if next > 0 {
+			level = rows[next-1].Value
+		}
+		steady := level
+		for k := next; k < len(rows) && rows[k].At < end; k++ {
+			sum += level * float64(rows[k].At-at)
+			level, at, steady = rows[k].Value, rows[k].At, math.NaN()
+		}
+		if out[i] = steady; math.IsNaN(steady) {
+			out[i] = (sum + level*float64(end-at)) / float64(end-begin)
+		}
+	}
+	return out
+}
+
+// On gives the figures of the series called name on the steps of r: the mean of
+// those that lie in a step, NaN where none does.
+func (t *Table) On(r *Regular, name string) []float64 {
+	out, counts := make([]float64, len(r.Values)), make([]int, len(r.Values))
+	i, known := t.byID[name]
+	if known {
+		for _, row := range t.Series[i].Rows {
+			if k := r.index(row.At); k >= 0 && k < len(out) && !math.IsNaN(row.Value) {
+				out[k] += row.Value
+				counts[k]++
+			}
+		}
+	}
+	for k := range out {
+		out[k] /= float64(counts[k]) // 0/0 is missing
+	}
+	return out
+}
+
+// index is the step that holds stamp.
+func (r *Regular) index(stamp int64) int {
+	if r.Stride == 0 {
+		return r.Grid.Index(capcli.Time(stamp))
+	}
+	gap := stamp - r.First
+	if gap < 0 {
+		return -1
+	}
+	return int(gap / r.Stride)
+}
+
+// Native is the distance at which the stamps of t come, which are times; zero
+// where it cannot be told.
+func (t *Table) Native(zone *time.Location) capcli.Step {
+	if t.Stamp != Instant {
+		return capcli.Step{}
+	}
+	for i := range t.Series {
+		rows := t.Series[i].Rows
+		if !slices.IsSortedFunc(rows, func(a, b Row) int { return cmp.Compare(a.At, b.At) }) {
+			slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.At, b.At) })
+		}
+	}
+	s, err := t.step(zone)
+	if err != nil {
+		return capcli.Step{}
+	}
+	return s.times
+}

@@ -1,0 +1,137 @@
+package series
+
+import "fmt"
+
+// putter takes the texts of rows into a table, and sees that all stamps are of
+// one kind.
+type putter struct {
+	t           *Table
+	clock       clock
+	time, value string // names of columns
+	wide        []string
+	more        []string  // texts of the figures of Table.More in the row
+	beside      []float64 // and the figures
+	begun       bool
+	last        string
+	lastRead    reading
+	held        []byte // of an id made of several cells
+}
+
+// begin takes the names of the columns.
+func (p *putter) begin(names []string, l layout, o Options) {
+	if p.t.Always = l.time < 0; !p.t.Always {
+		p.time = names[l.time]
+	}
+	if l.value >= 0 {
+		p.value = names[l.value]
+	}
+	p.t.value = p.value
+	for _, column := range l.wide {
+		p.wide = append(p.wide, names[column])
+	}
+	for _, column := range l.more {
+		more := newTable(o, Instant)
+		more.value = names[column]
+		p.t.More = append(p.t.More, more)
+	}
+	p.more, p.beside = make([]string, len(l.more)), make([]float64, len(l.more))
+}
+
+// id is the name of a row's series; cell gives the text in a column.
+func (p *putter) id(columns []int, cell func(i int) []byte) []byte {
+	switch len(columns) {
+	case 0:
+		return []byte("series")
+	case 1:
+		return cell(columns[0])
+	}
+	p.held = p.held[:0]
+	for k, i := range columns {
+		if k > 0 {
+			p.held = append(p.held, '/')
+		}
+		p.held = append(p.held, cell(i)...)
+	}
+	return p.held
+}
+
+func (p *putter) row(line int, id []byte, stamp, value string) error {
+	r, err := p.stamp(line, stamp)
+	if err != nil {
+		return err
+	}
+	v, wrong := figure(value)
+	if wrong != "" {
+		return p.t.fault(line, p.value, wrong, "leave it empty where it is missing")
+	}
+	for k, more := range p.t.More {
+		if p.beside[k], wrong = figure(p.more[k]); wrong != "" {
+			return p.t.fault(line, more.value, wrong, "leave it empty where it is missing")
+		}
+	}
+	return p.take(line, id, r, v)
+}
+
+// wideRow puts the figures of a row whose columns are a series each.
+func (p *putter) wideRow(line int, stamp string, columns []int, text func(column int) string) error {
+	for k, column := range columns {
+		p.value = p.wide[k]
+		if err := p.row(line, []byte(p.wide[k]), stamp, text(column)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stamp reads a stamp; one that comes again is not read again.
+func (p *putter) stamp(line int, text string) (reading, error) {
+	if p.t.Always {
+		return reading{}, nil
+	}
+	if text == p.last && p.begun {
+		return p.lastRead, nil
+	}
+	r, wrong := p.clock.read(text)
+	if wrong != "" {
+		return r, p.t.fault(line, p.time, wrong, "write times as 2026-11-20T13:00:00Z; a time without a zone is taken in the zone of --tz, else UTC")
+	}
+	p.last, p.lastRead = text, r
+	return r, nil
+}
+
+// take puts a row that was read, and sees that its stamp is of the kind of the
+// others.
+func (p *putter) take(line int, id []byte, r reading, v float64) error {
+	kind := Instant
+	switch {
+	case p.t.Always:
+		kind = None
+	case r.number:
+		kind = Index
+	}
+	if p.begun && kind != p.t.Stamp {
+		return p.t.fault(line, p.time, "expected stamps of one kind, found times and whole numbers", "write all of them as times, or all as whole numbers")
+	}
+	p.t.Stamp, p.begun = kind, true
+	if r.local && !r.date {
+		p.t.Assumed++
+	}
+	p.t.Dates = p.t.Dates && r.date
+	for k, more := range p.t.More {
+		if err := more.add(id, Row{r.at, p.beside[k], line}); err != nil {
+			return err
+		}
+	}
+	return p.t.add(id, Row{r.at, v, line})
+}
+
+func (p *putter) end() (*Table, error) {
+	t := p.t
+	for _, more := range t.More {
+		more.Stamp, more.Dates = t.Stamp, t.Dates
+	}
+	if t.Assumed > 0 && p.clock.zone == nil {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s without a zone: taken as UTC (--tz to say otherwise)", group(t.Assumed), plural(t.Assumed, "stamp")))
+	}
+	return t, t.checkAny()
+}
