@@ -192,6 +192,7 @@ func TestReadThatHangs(t *testing.T) {
 			close(src.free)
 		case 40 * time.Second:
 			time.Sleep(time.Second) // by then the answer is there
+		default:
 		}
 	}
 	sink := &memory{}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"capcli"
@@ -27,7 +28,11 @@ type SourceOptions struct {
 	Processes time.Duration // between looks at processes; 0 is never
 	Where     string        // a URL, a file or a library, as the source says
 	Seed      capcli.Seed   // of a source that makes its figures up
-	Slow      bool          // also what takes the driver long, such as PCIe throughput
+	// Fetch opens what a source reads: for "dcgm" a URL or the name of a file,
+	// for "smi" the arguments of nvidia-smi, separated by spaces.
+	Fetch func(ctx context.Context, what string) (io.ReadCloser, error)
+	Slow  bool           // also what takes the driver long, such as PCIe throughput
+	Zone  *time.Location // of times in a recording that has none; nil refuses them
 }
 
 // Sources are where samples come from, by name.

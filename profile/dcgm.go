@@ -1,0 +1,338 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"capcli"
+)
+
+func init() {
+	Sources.Add("dcgm", "a dcgm-exporter: the URL of its /metrics, or a file of them", func(o SourceOptions) (Source, error) {
+		return newDCGM(o)
+	})
+}
+
+// dcgmMetric says what a field of DCGM is to us.
+type dcgmMetric struct {
+	metric Metric
+	scale  float64 // ours = theirs x scale
+	rank   int     // the lower of two names for one metric wins
+}
+
+// dcgmFields are the fields by the names of DCGM 3 and of 4.6, which renamed
+// many and kept the old ones as aliases. Units: the DEV fields are percents,
+// watts, millijoules, MiB and MHz; the PROF fields shares from 0 to 1 and bytes a
+// second (DCGM field identifiers, docs.nvidia.com/datacenter/dcgm).
+var dcgmFields = map[string]dcgmMetric{
+	"DCGM_FI_DEV_GPU_UTIL":                         {UtilGPU, 1, 0},
+	"DCGM_FI_DEV_GPU_UTIL_RATIO":                   {UtilGPU, 0, 1}, // a percent in DCGM 4.6, a share in 4.7: see ratioScale
+	"DCGM_FI_PROF_GR_ENGINE_ACTIVE":                {UtilGPU, 100, 2},
+	"DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO":            {UtilGPU, 100, 2},
+	"DCGM_FI_DEV_MEM_COPY_UTIL":                    {UtilMem, 1, 0},
+	"DCGM_FI_DEV_ENC_UTIL":                         {UtilEnc, 1, 0},
+	"DCGM_FI_DEV_DEC_UTIL":                         {UtilDec, 1, 0},
+	"DCGM_FI_PROF_SM_ACTIVE":                       {SMActive, 100, 0},
+	"DCGM_FI_PROF_SM_UTIL_RATIO":                   {SMActive, 100, 0},
+	"DCGM_FI_PROF_SM_OCCUPANCY":                    {SMOccupancy, 100, 0},
+	"DCGM_FI_PROF_SM_OCCUPANCY_RATIO":              {SMOccupancy, 100, 0},
+	"DCGM_FI_PROF_PIPE_TENSOR_ACTIVE":              {TensorActive, 100, 0},
+	"DCGM_FI_PROF_TENSOR_UTIL_RATIO":               {TensorActive, 100, 0},
+	"DCGM_FI_PROF_DRAM_ACTIVE":                     {DRAMActive, 100, 0},
+	"DCGM_FI_PROF_DRAM_UTIL_RATIO":                 {DRAMActive, 100, 0},
+	"DCGM_FI_PROF_PIPE_FP64_ACTIVE":                {FP64Active, 100, 0},
+	"DCGM_FI_PROF_PIPE_FP32_ACTIVE":                {FP32Active, 100, 0},
+	"DCGM_FI_PROF_PIPE_FP16_ACTIVE":                {FP16Active, 100, 0},
+	"DCGM_FI_PROF_FP64_UTIL_RATIO":                 {FP64Active, 100, 0},
+	"DCGM_FI_PROF_FP32_UTIL_RATIO":                 {FP32Active, 100, 0},
+	"DCGM_FI_PROF_FP16_UTIL_RATIO":                 {FP16Active, 100, 0},
+	"DCGM_FI_DEV_FB_USED":                          {MemUsed, mib, 0},
+	"DCGM_FI_DEV_FB_RESERVED":                      {MemReserved, mib, 0},
+	"DCGM_FI_DEV_FB_TOTAL":                         {MemTotal, mib, 0},
+	"DCGM_FI_DEV_POWER_USAGE":                      {Power, 1, 0},
+	"DCGM_FI_DEV_BOARD_POWER_WATTS":                {Power, 1, 0},
+	"DCGM_FI_DEV_POWER_MGMT_LIMIT":                 {PowerLimit, 1, 1},
+	"DCGM_FI_DEV_ENFORCED_POWER_LIMIT":             {PowerLimit, 1, 0},
+	"DCGM_FI_DEV_BOARD_POWER_LIMIT_ENFORCED_WATTS": {PowerLimit, 1, 0},
+	"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION":         {Energy, 1e-3, 0},
+	"DCGM_FI_DEV_GPU_TEMP":                         {Temp, 1, 0},
+	"DCGM_FI_DEV_GPU_TEMP_CELSIUS":                 {Temp, 1, 0},
+	"DCGM_FI_DEV_MEMORY_TEMP":                      {MemTemp, 1, 0},
+	"DCGM_FI_DEV_MEMORY_TEMP_CELSIUS":              {MemTemp, 1, 0},
+	"DCGM_FI_DEV_SM_CLOCK":                         {ClockSM, 1, 0},
+	"DCGM_FI_DEV_MEM_CLOCK":                        {ClockMem, 1, 0},
+	"DCGM_FI_DEV_PSTATE":                           {PState, 1, 0},
+	"DCGM_FI_DEV_GPU_PSTATE":                       {PState, 1, 0},
+	"DCGM_FI_DEV_CLOCK_THROTTLE_REASONS":           {Throttle, 1, 0},
+	"DCGM_FI_DEV_CLOCKS_EVENT_REASONS":             {Throttle, 1, 0},
+	"DCGM_FI_DEV_FAN_SPEED":                        {Fan, 1, 0},
+	"DCGM_FI_PROF_PCIE_TX_BYTES":                   {PCIeTx, 1.0 / mib, 0},
+	"DCGM_FI_PROF_PCIE_RX_BYTES":                   {PCIeRx, 1.0 / mib, 0},
+	"DCGM_FI_PROF_NVLINK_TX_BYTES":                 {NVLinkTx, 1.0 / mib, 0},
+	"DCGM_FI_PROF_NVLINK_RX_BYTES":                 {NVLinkRx, 1.0 / mib, 0},
+	"DCGM_FI_DEV_ECC_SBE_VOL_TOTAL":                {ECCCorrected, 1, 0},
+	"DCGM_FI_DEV_ECC_DBE_VOL_TOTAL":                {ECCUncorrected, 1, 0},
+}
+
+const mib = 1 << 20
+
+// Fields that are not metrics of ours but are read all the same.
+const (
+	dcgmFree   = "DCGM_FI_DEV_FB_FREE" // with what is used and reserved it gives the total
+	dcgmXid    = "DCGM_FI_DEV_XID_ERRORS"
+	dcgmXidNew = "DCGM_FI_DEV_XID_ERROR"
+)
+
+// dcgmSource reads what a dcgm-exporter tells.
+type dcgmSource struct {
+	o       SourceOptions
+	host    string
+	devices map[string]*Device
+	xid     map[string]int64 // last told, by device
+	scale   float64          // of the ambiguous ratio, once it is known
+	rows    map[string]*dcgmRow
+	order   []*dcgmRow
+	round   int
+}
+
+// dcgmRow is what one scrape tells of a device.
+type dcgmRow struct {
+	device         *Device
+	round          int // of the scrape that named it last
+	sample         Sample
+	rank           [NumMetrics]int
+	free           float64
+	hasFree        bool
+	ratio          float64
+	hasRatio       bool
+	ratioFraction  bool
+	xid            int64
+	pod, namespace string
+	container, job string
+}
+
+func newDCGM(o SourceOptions) (*dcgmSource, error) {
+	if o.Where == "" || o.Fetch == nil {
+		return nil, errors.New("the source dcgm wants the address of a dcgm-exporter, such as http://127.0.0.1:9400/metrics, or a file of its metrics")
+	}
+	s := &dcgmSource{o: o, devices: map[string]*Device{}, xid: map[string]int64{}, rows: map[string]*dcgmRow{}}
+	var first Tick
+	if err := s.Read(context.Background(), &first); err != nil {
+		return nil, err
+	}
+	if len(first.Samples) == 0 {
+		return nil, &capcli.InputError{File: o.Where, Text: "expected metrics of a GPU (DCGM_FI_…), found none", Hint: "is this the /metrics of a dcgm-exporter?"}
+	}
+	return s, nil // an Xid that stood there before is no news
+}
+
+// Host is the name that the exporter gives itself, else where it was found.
+func (s *dcgmSource) Host() string {
+	if s.host != "" {
+		return s.host
+	}
+	return s.o.Where
+}
+
+// Close does nothing: each read opens and closes what it reads.
+func (s *dcgmSource) Close() error { return nil }
+
+// Read scrapes once.
+func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
+	in, err := s.o.Fetch(ctx, s.o.Where)
+	if err != nil {
+		return err
+	}
+	s.round++
+	err = readExposition(s.o.Where, in, s.take)
+	if e := in.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	s.settle()
+	t.LookedAtProcesses = s.o.Processes > 0
+	for _, r := range s.order {
+		if r.round != s.round {
+			continue
+		}
+		*t.Next(r.device) = r.sample
+		if last := s.xid[r.device.UUID]; r.xid != last && r.xid != 0 {
+			t.Events = append(t.Events, Event{At: t.At, Kind: Xid, Device: r.device.UUID, Value: r.xid, Text: "told by DCGM"})
+		}
+		s.xid[r.device.UUID] = r.xid
+		if t.LookedAtProcesses && (r.pod != "" || r.job != "") {
+			t.Processes = append(t.Processes, Process{
+				Device: r.device, Kind: "compute", Pod: r.pod, Namespace: r.namespace, Container: r.container, Job: r.job,
+				MemWhy: Unsupported, SMWhy: Unsupported, Start: capcli.NoTime,
+			})
+		}
+	}
+	return nil
+}
+
+// take enters one point.
+func (s *dcgmSource) take(p *point) error {
+	if !strings.HasPrefix(p.name, "DCGM_FI_") {
+		return nil
+	}
+	uuid := p.get("UUID", "uuid", "gpu_uuid")
+	if uuid == "" {
+		return nil // of the box, not of a GPU
+	}
+	r := s.row(p, uuid)
+	v, ok, err := dcgmValue(p.value)
+	if err != nil {
+		return &capcli.InputError{File: s.o.Where, Line: p.line, Field: p.name, Text: err.Error()}
+	}
+	switch p.name {
+	case dcgmFree:
+		r.free, r.hasFree = v*mib, ok
+		return nil
+	case dcgmXid, dcgmXidNew:
+		if ok {
+			r.xid = int64(v)
+		}
+		return nil
+	default:
+	}
+	f, known := dcgmFields[p.name]
+	if !known || r.rank[f.metric] < f.rank && r.sample.Why[f.metric] == Known {
+		return nil
+	}
+	switch {
+	case !ok:
+		if r.sample.Why[f.metric] != Known {
+			r.sample.Miss(f.metric, Unsupported)
+		}
+		return nil
+	case f.scale == 0:
+		r.ratio, r.hasRatio = v, true
+		r.ratioFraction = strings.ContainsAny(p.value, ".eE") && v < 1
+		return nil
+	}
+	v *= f.scale
+	if Metrics[f.metric].Unit == "%" && v > 101 { // profiling fields round up a little
+		r.sample.Miss(f.metric, OutOfRange)
+		return nil
+	}
+	if Metrics[f.metric].Unit == "%" {
+		v = min(v, 100)
+	}
+	r.rank[f.metric] = f.rank
+	r.sample.Set(f.metric, v)
+	return nil
+}
+
+// row finds what is told of the device that a point names.
+func (s *dcgmSource) row(p *point, uuid string) *dcgmRow {
+	key := uuid
+	instance := p.get("GPU_I_ID")
+	if instance != "" {
+		key += "/" + instance
+	}
+	r := s.rows[key]
+	if r == nil {
+		r = &dcgmRow{device: newDCGMDevice(p, key, uuid, instance)}
+		s.rows[key] = r
+		s.order = append(s.order, r)
+		slices.SortStableFunc(s.order, func(a, b *dcgmRow) int {
+			if a.device.Index != b.device.Index {
+				return a.device.Index - b.device.Index
+			}
+			return strings.Compare(a.device.UUID, b.device.UUID)
+		})
+		if s.host == "" {
+			s.host = p.get("Hostname", "hostname")
+		}
+	}
+	if r.round != s.round {
+		d := r.device
+		*r = dcgmRow{device: d, round: s.round}
+		r.sample.Device = d
+		r.sample.Clear(Unsupported)
+		for m := range r.rank {
+			r.rank[m] = math.MaxInt
+		}
+	}
+	if r.pod == "" {
+		r.pod = p.get("pod", "exported_pod", "pod_name")
+		r.namespace = p.get("namespace", "exported_namespace", "pod_namespace")
+		r.container = p.get("container", "exported_container", "container_name")
+	}
+	if r.job == "" {
+		r.job = p.get("hpc_job")
+	}
+	return r
+}
+
+func newDCGMDevice(p *point, key, uuid, instance string) *Device {
+	d := &Device{UUID: key, Model: p.get("modelName", "model_name"), Bus: p.get("pci_bus_id"), Driver: p.get("DCGM_FI_DRIVER_VERSION"), GI: -1, CI: -1}
+	d.Index, _ = strconv.Atoi(p.get("gpu")) // without it the order is that of the UUIDs
+	if instance != "" {
+		d.Parent, d.Profile = uuid, p.get("GPU_I_PROFILE")
+		d.GI, _ = strconv.Atoi(instance)
+	}
+	return d
+}
+
+// settle fills in what follows from several fields of a scrape.
+func (s *dcgmSource) settle() {
+	for _, r := range s.order {
+		if r.round == s.round && r.hasRatio {
+			switch {
+			case r.ratio > 1:
+				s.scale = 1
+			case r.ratioFraction && r.ratio > 0:
+				s.scale = 100
+			}
+		}
+	}
+	for _, r := range s.order {
+		if r.round != s.round {
+			continue
+		}
+		if r.hasRatio && r.sample.Why[UtilGPU] != Known {
+			switch {
+			case r.ratio == 0:
+				r.sample.Set(UtilGPU, 0)
+			case s.scale > 0 && r.ratio*s.scale <= 101:
+				r.sample.Set(UtilGPU, min(100, r.ratio*s.scale))
+			default: // a 1 that may be a percent or all of it
+				r.sample.Miss(UtilGPU, OutOfRange)
+			}
+		}
+		used, ok := r.sample.Get(MemUsed)
+		if _, has := r.sample.Get(MemTotal); ok && !has && r.hasFree {
+			reserved, _ := r.sample.Get(MemReserved)
+			r.sample.Set(MemTotal, used+r.free+reserved)
+		}
+	}
+}
+
+// dcgmValue reads a value; ok is false where it is one of DCGM's blanks, which
+// stand for "not there" and come through as numbers (dcgm_structs.h).
+func dcgmValue(text string) (v float64, ok bool, err error) {
+	v, err = strconv.ParseFloat(text, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, false, fmt.Errorf("expected a number, found %.60q", text)
+	}
+	const (
+		blank32 = float64(0x7ffffff0)
+		blankFP = 140737488355328.0
+		blank64 = float64(0x7ffffffffffffff0)
+	)
+	switch {
+	case math.IsNaN(v), math.IsInf(v, 0), v < 0:
+		return 0, false, nil
+	case v >= blank32 && v <= blank32+3, v >= blankFP && v < blankFP+1, v >= blank64-4096:
+		return 0, false, nil
+	}
+	return v, true, nil
+}

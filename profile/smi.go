@@ -1,0 +1,395 @@
+package profile
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"capcli"
+)
+
+func init() {
+	Sources.Add("smi", "nvidia-smi, where the library cannot be linked; or a file of its CSV", func(o SourceOptions) (Source, error) {
+		return newSMI(o)
+	})
+}
+
+// smiField says what a column of nvidia-smi is to us.
+type smiField struct {
+	metric Metric
+	scale  float64
+}
+
+// smiFields are the columns that are metrics, by the names of nvidia-smi
+// --help-query-gpu, without their unit.
+var smiFields = map[string]smiField{
+	"utilization.gpu":                       {UtilGPU, 1},
+	"utilization.memory":                    {UtilMem, 1},
+	"utilization.encoder":                   {UtilEnc, 1},
+	"utilization.decoder":                   {UtilDec, 1},
+	"memory.used":                           {MemUsed, mib},
+	"memory.reserved":                       {MemReserved, mib},
+	"memory.total":                          {MemTotal, mib},
+	"power.draw":                            {Power, 1},
+	"enforced.power.limit":                  {PowerLimit, 1},
+	"power.limit":                           {PowerLimit, 1},
+	"temperature.gpu":                       {Temp, 1},
+	"temperature.memory":                    {MemTemp, 1},
+	"clocks.current.sm":                     {ClockSM, 1},
+	"clocks.sm":                             {ClockSM, 1},
+	"clocks.current.memory":                 {ClockMem, 1},
+	"clocks.mem":                            {ClockMem, 1},
+	"pstate":                                {PState, 1},
+	"clocks_throttle_reasons.active":        {Throttle, 1},
+	"clocks_event_reasons.active":           {Throttle, 1},
+	"fan.speed":                             {Fan, 1},
+	"ecc.errors.corrected.volatile.total":   {ECCCorrected, 1},
+	"ecc.errors.uncorrected.volatile.total": {ECCUncorrected, 1},
+}
+
+// What nvidia-smi is asked. The longer list is refused by old drivers, which
+// name a column that they do not know.
+const (
+	smiShort = "timestamp,index,uuid,name,pci.bus_id,driver_version,utilization.gpu,utilization.memory,memory.used,memory.total," +
+		"power.draw,enforced.power.limit,temperature.gpu,clocks.sm,clocks.mem,pstate,fan.speed," +
+		"ecc.errors.corrected.volatile.total,ecc.errors.uncorrected.volatile.total"
+	smiLong = smiShort + ",memory.reserved,temperature.memory,clocks_event_reasons.active,utilization.encoder,utilization.decoder"
+	smiApps = "--query-compute-apps=gpu_uuid,pid,process_name,used_gpu_memory --format=csv,nounits"
+)
+
+// smiSource asks nvidia-smi, or reads what it told a file.
+type smiSource struct {
+	o       SourceOptions
+	query   string
+	devices map[string]*Device
+	looked  Instant
+	file    *smiTable // of a recording
+	closer  io.Closer
+	ahead   Tick // the first row of the next tick of a recording
+	have    bool
+}
+
+func newSMI(o SourceOptions) (*smiSource, error) {
+	if o.Fetch == nil {
+		return nil, errors.New("the source smi cannot be opened here")
+	}
+	s := &smiSource{o: o, devices: map[string]*Device{}}
+	if o.Where != "" {
+		return s, s.openFile()
+	}
+	var failed error
+	for _, columns := range []string{smiLong, smiShort} {
+		s.query = "--query-gpu=" + columns + " --format=csv,nounits"
+		var t Tick
+		if failed = s.Read(context.Background(), &t); failed == nil {
+			s.looked = 0
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("nvidia-smi does not answer: %w", failed)
+}
+
+func (s *smiSource) openFile() error {
+	in, err := s.o.Fetch(context.Background(), s.o.Where)
+	if err != nil {
+		return err
+	}
+	s.closer = in
+	if s.file, err = newSMITable(s.o.Where, in); err != nil {
+		return errors.Join(err, in.Close())
+	}
+	if s.file.column("timestamp") < 0 {
+		err := &capcli.InputError{File: s.o.Where, Line: 1, Text: "expected a column timestamp, found none", Hint: "record with nvidia-smi --query-gpu=timestamp,uuid,utilization.gpu,… --format=csv -l 1"}
+		return errors.Join(err, in.Close())
+	}
+	return nil
+}
+
+// Host is not told by nvidia-smi.
+func (s *smiSource) Host() string { return "" }
+
+// Close closes a recording.
+func (s *smiSource) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// Read asks once, or reads the next tick of a recording.
+func (s *smiSource) Read(ctx context.Context, t *Tick) error {
+	if s.file != nil {
+		return s.readFile(t)
+	}
+	err := s.table(ctx, s.query, func(table *smiTable) error {
+		for {
+			switch err := table.next(); {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			if err := s.sample(table, t); err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil || s.o.Processes == 0 || s.looked != 0 && t.At.Sub(s.looked) < s.o.Processes {
+		return err
+	}
+	s.looked, t.LookedAtProcesses = t.At, true
+	return s.table(ctx, smiApps, func(table *smiTable) error { return s.apps(table, t) })
+}
+
+func (s *smiSource) table(ctx context.Context, what string, use func(*smiTable) error) error {
+	in, err := s.o.Fetch(ctx, what)
+	if err != nil {
+		return err
+	}
+	table, err := newSMITable("nvidia-smi", in)
+	if err == nil {
+		err = use(table)
+	}
+	return errors.Join(err, in.Close())
+}
+
+// readFile takes the rows of one time.
+func (s *smiSource) readFile(t *Tick) error {
+	if s.have {
+		s.have = false
+		at := s.ahead.At
+		t.At = at
+		*t.Next(s.ahead.Samples[0].Device) = s.ahead.Samples[0]
+	}
+	for {
+		switch err := s.file.next(); {
+		case errors.Is(err, io.EOF) && len(t.Samples) > 0:
+			return nil
+		case err != nil:
+			return err
+		}
+		at, err := s.file.time(s.o.Zone)
+		if err != nil {
+			return err
+		}
+		// The rows of one look are some milliseconds apart; a GPU comes once in each.
+		s.ahead.Reset()
+		s.ahead.At = at
+		if err := s.sample(s.file, &s.ahead); err != nil {
+			return err
+		}
+		if len(t.Samples) == 0 {
+			t.At = at
+		} else if at.Sub(t.At) > 500*time.Millisecond || seen(t.Samples, s.ahead.Samples[0].Device) {
+			s.have = true
+			return nil
+		}
+		*t.Next(s.ahead.Samples[0].Device) = s.ahead.Samples[0]
+	}
+}
+
+func seen(samples []Sample, d *Device) bool {
+	for i := range samples {
+		if samples[i].Device == d {
+			return true
+		}
+	}
+	return false
+}
+
+// sample enters the row that the table stands at.
+func (s *smiSource) sample(table *smiTable, t *Tick) error {
+	uuid := table.text("uuid")
+	if uuid == "" {
+		uuid = table.text("gpu_uuid")
+	}
+	if uuid == "" {
+		uuid = "index-" + table.text("index")
+	}
+	d := s.devices[uuid]
+	if d == nil {
+		d = &Device{UUID: uuid, Model: table.text("name"), Bus: table.text("pci.bus_id"), Driver: table.text("driver_version"), GI: -1, CI: -1}
+		d.Index, _ = strconv.Atoi(table.text("index"))
+		s.devices[uuid] = d
+	}
+	one := t.Next(d)
+	one.Clear(Unsupported)
+	for i, name := range table.names {
+		f, ok := smiFields[name]
+		if !ok || one.Why[f.metric] == Known {
+			continue
+		}
+		v, why, err := smiValue(table.row[i])
+		switch {
+		case err != nil:
+			return table.fault(name, err.Error())
+		case why != Known:
+			one.Miss(f.metric, why)
+		case Metrics[f.metric].Unit == "%" && f.metric != Fan && v > 100:
+			one.Miss(f.metric, OutOfRange)
+		default:
+			one.Set(f.metric, v*f.scale)
+		}
+	}
+	return nil
+}
+
+// apps enters the processes.
+func (s *smiSource) apps(table *smiTable, t *Tick) error {
+	for {
+		switch err := table.next(); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		d := s.devices[table.text("gpu_uuid")]
+		pid, err := strconv.ParseInt(table.text("pid"), 10, 64)
+		if d == nil || err != nil {
+			continue // a GPU that came since, or "[N/A]"
+		}
+		p := Process{Device: d, PID: pid, Command: table.text("process_name"), Kind: "compute", SMWhy: Unsupported, Start: capcli.NoTime}
+		memory := table.text("used_gpu_memory")
+		if memory == "" {
+			memory = table.text("used_memory")
+		}
+		v, why, err := smiValue(memory)
+		if err != nil {
+			return table.fault("used_gpu_memory", err.Error())
+		}
+		p.MemBytes, p.MemWhy = v*mib, why
+		t.Processes = append(t.Processes, p)
+	}
+}
+
+// smiValue reads a value, with or without its unit.
+func smiValue(text string) (float64, Reason, error) {
+	text = strings.TrimSpace(text)
+	plain := strings.ToLower(strings.Trim(text, "[]"))
+	switch {
+	case plain == "n/a" || plain == "not supported" || plain == "requested functionality has been deprecated" || plain == "":
+		return 0, Unsupported, nil
+	case strings.Contains(plain, "permission"):
+		return 0, NoPermission, nil
+	case strings.Contains(plain, "lost"):
+		return 0, Lost, nil
+	case strings.HasPrefix(plain, "unknown error") || strings.HasPrefix(plain, "gpu requires reset"):
+		return 0, Failed, nil
+	case strings.HasPrefix(plain, "0x"):
+		v, err := strconv.ParseUint(plain[2:], 16, 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("expected bits such as 0x0000000000000001, found %.40q", text)
+		}
+		return float64(v), Known, nil
+	case len(plain) > 1 && plain[0] == 'p':
+		plain = plain[1:] // P0
+	}
+	number, _, _ := strings.Cut(plain, " ")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, 0, fmt.Errorf("expected a number, found %.40q", text)
+	}
+	return v, Known, nil
+}
+
+// smiTable is CSV of nvidia-smi: a header with units, then rows.
+type smiTable struct {
+	name  string
+	csv   *csv.Reader
+	names []string
+	row   []string
+}
+
+func newSMITable(name string, r io.Reader) (*smiTable, error) {
+	t := &smiTable{name: name, csv: csv.NewReader(bufio.NewReader(&lineLimit{r: r}))}
+	t.csv.TrimLeadingSpace, t.csv.ReuseRecord, t.csv.FieldsPerRecord, t.csv.LazyQuotes = true, true, -1, true
+	head, err := t.csv.Read()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("expected the header of nvidia-smi's CSV, found nothing")
+		}
+		return nil, &capcli.InputError{File: name, Line: 1, Text: err.Error(), Hint: "give --format=csv, with its header"}
+	}
+	for _, h := range head {
+		h, _, _ = strings.Cut(h, " [") // its unit
+		t.names = append(t.names, strings.TrimSpace(h))
+	}
+	return t, nil
+}
+
+// next goes to the next row.
+func (t *smiTable) next() error {
+	row, err := t.csv.Read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return t.fault("", err.Error())
+	case len(row) != len(t.names):
+		return t.fault("", fmt.Sprintf("expected %d columns, found %d", len(t.names), len(row)))
+	}
+	t.row = row
+	return nil
+}
+
+func (t *smiTable) fault(field, text string) error {
+	line, _ := t.csv.FieldPos(0)
+	return &capcli.InputError{File: t.name, Line: line, Field: field, Text: text, Hint: "expected CSV as nvidia-smi --query-gpu=… --format=csv gives it"}
+}
+
+func (t *smiTable) column(name string) int {
+	for i, n := range t.names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// text gives a cell, "" where there is none.
+func (t *smiTable) text(name string) string {
+	i := t.column(name)
+	if i < 0 {
+		return ""
+	}
+	return strings.Clone(strings.TrimSpace(t.row[i])) // the row is used again
+}
+
+// time reads the row's timestamp, which has no zone.
+func (t *smiTable) time(zone *time.Location) (Instant, error) {
+	text := t.text("timestamp")
+	if zone == nil {
+		return 0, t.fault("timestamp", fmt.Sprintf("the time %q has no zone", text))
+	}
+	at, err := time.ParseInLocation("2006/01/02 15:04:05.000", text, zone)
+	if err != nil {
+		return 0, t.fault("timestamp", fmt.Sprintf("expected a time such as 2026/11/20 14:03:05.123, found %.40q", text))
+	}
+	return InstantOf(at), nil
+}
+
+// lineLimit fails where a line does not end, before it fills the memory.
+type lineLimit struct {
+	r    io.Reader
+	line int
+}
+
+func (l *lineLimit) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for _, c := range p[:n] {
+		if l.line++; c == '\n' {
+			l.line = 0
+		}
+	}
+	if l.line > maxExpositionLine {
+		return 0, fmt.Errorf("line is longer than %d bytes", maxExpositionLine)
+	}
+	return n, err
+}
