@@ -19,7 +19,8 @@ func init() {
 // combination of plain methods is hard to beat (Makridakis, Spiliotis &
 // Assimakopoulos 2020); weights by past errors follow Bates & Granger (1969), and
 // are pulled towards equal ones where the past is short. The pooled figure is the
-// mean of the members' weighted mean and median.
+// mean of the members' weighted mean and median. Which models are tried on which
+// series was settled on ends of the past that were held back, never on what came.
 //
 // Missing values are filled by straight lines, and a note says how many. Where no
 // value is below zero no forecast is; none goes further beyond what was seen than
@@ -44,18 +45,29 @@ func (a Auto) candidates(y []float64) []string {
 	switch {
 	case 2*zeros > len(y) && slices.Min(y) >= 0:
 		return []string{"tsb", "sba", "mean", "naive", "snaive"}
+	case len(seasons) == 0 && len(y) < short:
+		return []string{"theta", "dot", "damped", "arima", "drift"} // too few values to choose a form by
 	case len(seasons) == 0 && len(y) < long:
 		// Over a short past a straight line says as much as anything.
-		return []string{"naive", "theta", "dot", "ets", "arima", "drift"}
+		return []string{"naive", "theta", "dot", "ets-damped", "arima", "drift"}
 	case len(seasons) == 0 && len(y) > 1000:
-		return []string{"naive", "theta", "dot", "ets"} // the search for an ARIMA would take too long
+		return []string{"naive", "theta", "dot", "damped"} // the search for an ARIMA would take too long
 	case len(seasons) == 0:
-		return []string{"naive", "theta", "dot", "ets", "arima"}
-	case seasons[len(seasons)-1] > 24 || len(y) > 400:
-		return []string{"naive", "snaive", "theta", "dot", "mstl-dot", "mstl-ets", "seasonal-ar"}
+		return []string{"naive", "theta", "dot", "damped", "arima"}
+	case manySeasons(len(y), seasons):
+		return []string{"naive", "snaive", "dot", "mstl-ets-damped", "seasonal-ar"}
 	}
-	return []string{"theta", "dot", "mstl-dot", "ets", "seasonal-ar", "naive2"}
+	return []string{"theta", "damped", "mstl-dot", "mstl-ets-damped", "seasonal-ar", "ces"}
 }
+
+// manySeasons says whether seasons are long or many: the past then tells their
+// shape by itself, and a search over smoothed ones would take long.
+func manySeasons(n int, seasons []int) bool {
+	return seasons[len(seasons)-1] >= day || n > 20*seasons[0]
+}
+
+// day is the season of hours, the shortest that counts as long.
+const day = 24
 
 // member is one model of the combination.
 type member struct {
@@ -64,8 +76,12 @@ type member struct {
 	prior float64 // weight before any evidence
 }
 
+// short is the length below which no form of smoothing is chosen.
+const short = 20
+
 // long is the length from which a series without season is held for a random walk
-// until another model does better: the walk counts twice.
+// until another model does better: the walk counts twice. So does the regression
+// on what came a long season ago, of which the other members are special cases.
 const long = 60
 
 // members are the candidates with their models; every longer season has its own
@@ -73,18 +89,20 @@ const long = 60
 func (a Auto) members(y []float64) []member {
 	var out []member
 	names := a.candidates(y)
+	seasons := usable(len(y), a.Seasons)
 	for _, name := range names {
 		made, err := Models.Get(name)
 		if err != nil {
 			continue
 		}
 		prior := 1.0
-		if name == "naive" && len(y) >= long && len(usable(len(y), a.Seasons)) == 0 {
+		switch {
+		case name == "naive" && len(y) >= long && len(seasons) == 0,
+			name == "seasonal-ar" && len(seasons) > 0 && seasons[0] >= day:
 			prior = 2
 		}
-		out = append(out, member{name, made(Options{Seasons: usable(len(y), a.Seasons), Seed: a.Seed}), prior})
+		out = append(out, member{name, made(Options{Seasons: seasons, Seed: a.Seed}), prior})
 	}
-	seasons := usable(len(y), a.Seasons)
 	if len(seasons) > 1 {
 		for _, p := range seasons[1:] {
 			out = append(out, member{fmt.Sprintf("snaive%d", p), seasonalWalk{period: p}, 1})
@@ -138,8 +156,8 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 
 // widening is how much wider than fitted models say an interval must be before
 // any backtest: parameters fitted to n values are not known, and no model is the
-// true one.
-func widening(n int) float64 { return math.Sqrt(1 + 15/float64(max(2, n))) }
+// true one. It goes from 1 for many values to sqrt 2 for twenty.
+func widening(n int) float64 { return math.Sqrt(1 + math.Pow(20/float64(max(2, n)), 1.5)) }
 
 // fill puts straight lines through missing values, and the nearest known value
 // beyond the first and the last.

@@ -131,7 +131,10 @@ func (t *trial) calibrate(tests [][]Origin) {
 	}
 }
 
-// blend pools means and spreads (half widths of the first interval).
+// blend pools means and spreads (half widths of the first interval). The members
+// are taken for a mixture: its variance is the mean of their variances, and the
+// variance of their means (law of total variance; Draper 1995, "Assessment and
+// propagation of model uncertainty"), so that members that disagree widen it.
 func blend(parts []Forecast, weights []float64) (mean, spread []float64) {
 	h := len(parts[0].Mean)
 	mean, spread = make([]float64, h), make([]float64, h)
@@ -141,13 +144,28 @@ func blend(parts []Forecast, weights []float64) (mean, spread []float64) {
 		for k := range parts {
 			row[k] = parts[k].Mean[i]
 		}
-		mean[i] = byMean.pool(row)/2 + byMedian.pool(row)/2
+		middle := byMean.pool(row)
+		mean[i] = middle/2 + byMedian.pool(row)/2
+		apart := byMean.away(row, middle)
 		for k := range parts {
 			row[k] = parts[k].Intervals[0].Hi[i]/2 - parts[k].Intervals[0].Lo[i]/2
 		}
-		spread[i] = byMean.pool(row)
+		spread[i] = math.Hypot(byMean.pool(row), apart)
 	}
 	return mean, spread
+}
+
+// away is the weighted root mean square distance of one figure of each member from middle.
+func (c *combined) away(row []float64, middle float64) float64 {
+	all := 0.0
+	for _, w := range c.weights {
+		all += w
+	}
+	out := 0.0
+	for k, v := range row {
+		out = math.Hypot(out, (v-middle)*math.Sqrt(c.weights[k]/all))
+	}
+	return out
 }
 
 // fan widens spreads by sqrt(1 + k/n) at step k: what n values say of the trend is

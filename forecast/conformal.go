@@ -104,11 +104,7 @@ func (c *calibration) factor(level, prior float64) float64 {
 	}
 	// Beyond four times either way it is an accident of a short past.
 	pull := math.Max(-math.Log(4), math.Min(math.Log(4), math.Log(q/normal)))
-	trust := float64(c.origins) / (float64(c.origins) + 4)
-	if pull < 0 {
-		// A calm stretch is poorer evidence than a surprise.
-		trust *= 0.75
-	}
+	trust := float64(c.origins) / (float64(c.origins) + 6)
 	return normal * math.Exp(trust*pull)
 }
 

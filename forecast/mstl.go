@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	for _, rest := range []string{"ets", "arima", "dot", "naive"} {
+	for _, rest := range []string{"ets", "ets-damped", "arima", "dot", "naive"} {
 		Models.Add("mstl-"+rest, "every season by MSTL, the rest by "+rest, func(o Options) Model {
 			return decomposed{seasons: o.Seasons, rest: rest, seed: o.Seed}
 		})
