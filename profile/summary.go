@@ -1,0 +1,96 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// DeviceUse is what one device did.
+type DeviceUse struct {
+	Host   string
+	Device *Device
+	Use    *Use
+	Jobs   []string // that held it, in order of their coming
+}
+
+// JobUse is what one job did on all of its devices.
+type JobUse struct {
+	ID      string // of the scheduler, "namespace/pod", container, or "user/pid"
+	Kind    string // "slurm", "pod", "container" or "process"
+	Tenant  string // namespace or user; "" is not known
+	Command string
+	Devices int     // most at once
+	Model   string  // of its devices
+	From    Instant // first seen
+	To      Instant // last seen
+	Use     *Use
+	hosts   []string
+	now     int // devices that it holds
+}
+
+// Hosts are the boxes on which the job was seen.
+func (j *JobUse) Hosts() []string { return j.hosts }
+
+// HeatCell is what all devices did in one hour of the week.
+type HeatCell struct {
+	Seen, Held int64   // microseconds of devices
+	Busy       float64 // of BusyFor
+	BusyFor    int64
+}
+
+// Summary is what samples say of a box or of many.
+type Summary struct {
+	From, To Instant
+	Ticks    int64
+	Devices  []*DeviceUse // by host, index and UUID
+	Jobs     []*JobUse    // by held hours, the most first
+	Heat     [7][24]HeatCell
+	Events   []HostEvent
+	Dropped  int // events beyond those that are kept
+	// Guessed tells that processes were not told, so that "held" means memory in use.
+	Guessed bool
+	Gaps    int64 // microseconds in which nothing was sampled, over all boxes
+}
+
+// HostEvent is an event with its box.
+type HostEvent struct {
+	Host string
+	Event
+}
+
+// Total is the use of all devices together.
+func (s *Summary) Total() *Use {
+	all := newUse()
+	for _, d := range s.Devices {
+		all.Merge(d.Use)
+	}
+	return all
+}
+
+// TenantUse is what the jobs of one tenant did.
+type TenantUse struct {
+	Tenant string // "" is not known
+	Jobs   int
+	Use    *Use
+}
+
+// Tenants gives the use by tenant, the one that held most first.
+func (s *Summary) Tenants() []*TenantUse {
+	byName := map[string]*TenantUse{}
+	var out []*TenantUse
+	for _, j := range s.Jobs {
+		t := byName[j.Tenant]
+		if t == nil {
+			t = &TenantUse{Tenant: j.Tenant, Use: newUse()}
+			byName[j.Tenant] = t
+			out = append(out, t)
+		}
+		t.Jobs++
+		t.Use.Merge(j.Use)
+	}
+	slices.SortStableFunc(out, func(a, b *TenantUse) int {
+		return cmp.Or(cmp.Compare(b.Use.Held, a.Use.Held), strings.Compare(a.Tenant, b.Tenant))
+	})
+	return out
+}
