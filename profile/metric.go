@@ -44,7 +44,8 @@ const (
 type Describe struct {
 	Name string // column and JSON key, with the unit at its end
 	Unit string
-	// Step is the resolution that is kept, in Unit: 1 is whole numbers. It is
+	// Step is the resolution that is kept, in Unit: 1 is whole numbers, less is
+	// an eighth, which single precision holds exactly and sums without error. It is
 	// finer than what the sensor can tell.
 	Step float64
 	// Counter tells that the figure only grows, but for a reset of the GPU or
@@ -58,17 +59,17 @@ type Describe struct {
 var Metrics = [NumMetrics]Describe{
 	UtilGPU:        {"util_gpu_pct", "%", 1, false, "share of the sample period in which at least one kernel ran; not how full the GPU was"},
 	UtilMem:        {"util_mem_pct", "%", 1, false, "share of the sample period in which device memory was read or written; not bandwidth"},
-	SMActive:       {"sm_active_pct", "%", 0.1, false, "share of cycles in which an SM had at least one warp, mean over SMs (GPM)"},
-	SMOccupancy:    {"sm_occupancy_pct", "%", 0.1, false, "warps resident over the most that fit, mean over SMs (GPM)"},
-	TensorActive:   {"tensor_active_pct", "%", 0.1, false, "share of cycles in which a tensor pipe was active (GPM)"},
-	DRAMActive:     {"dram_active_pct", "%", 0.1, false, "memory bandwidth used over the peak (GPM)"},
-	FP64Active:     {"fp64_active_pct", "%", 0.1, false, "share of cycles in which the FP64 pipe was active (GPM)"},
-	FP32Active:     {"fp32_active_pct", "%", 0.1, false, "share of cycles in which the FP32 pipe was active (GPM)"},
-	FP16Active:     {"fp16_active_pct", "%", 0.1, false, "share of cycles in which the FP16 pipe was active (GPM)"},
+	SMActive:       {"sm_active_pct", "%", 0.125, false, "share of cycles in which an SM had at least one warp, mean over SMs (GPM)"},
+	SMOccupancy:    {"sm_occupancy_pct", "%", 0.125, false, "warps resident over the most that fit, mean over SMs (GPM)"},
+	TensorActive:   {"tensor_active_pct", "%", 0.125, false, "share of cycles in which a tensor pipe was active (GPM)"},
+	DRAMActive:     {"dram_active_pct", "%", 0.125, false, "memory bandwidth used over the peak (GPM)"},
+	FP64Active:     {"fp64_active_pct", "%", 0.125, false, "share of cycles in which the FP64 pipe was active (GPM)"},
+	FP32Active:     {"fp32_active_pct", "%", 0.125, false, "share of cycles in which the FP32 pipe was active (GPM)"},
+	FP16Active:     {"fp16_active_pct", "%", 0.125, false, "share of cycles in which the FP16 pipe was active (GPM)"},
 	MemUsed:        {"mem_used_bytes", "bytes", 1, false, "device memory allocated, without what the driver reserves"},
 	MemReserved:    {"mem_reserved_bytes", "bytes", 1, false, "device memory that the driver and firmware hold"},
 	MemTotal:       {"mem_total_bytes", "bytes", 1, false, "device memory there is"},
-	Power:          {"power_w", "W", 0.1, false, "power drawn by the GPU, as the board reports it: mean of the last second on most models"},
+	Power:          {"power_w", "W", 0.125, false, "power drawn by the GPU, as the board reports it: mean of the last second on most models"},
 	PowerLimit:     {"power_limit_w", "W", 1, false, "power limit enforced"},
 	Energy:         {"energy_j", "J", 1, true, "energy since the driver was loaded"},
 	Temp:           {"temp_c", "°C", 1, false, "temperature of the GPU"},

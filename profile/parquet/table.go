@@ -31,8 +31,20 @@ type Column struct {
 	Name     string
 	Kind     Kind
 	Nullable bool
-	Repeats  bool // texts that come many times, kept in a dictionary
+	Repeats  bool // values that come many times, kept in a dictionary
+	Packing  Packing
 }
+
+// Packing is how values that are not in a dictionary are laid out. Every reader
+// of Parquet knows them; which is smaller is a matter of the values.
+type Packing uint8
+
+// The packings.
+const (
+	Plain  Packing = iota
+	Deltas         // of integers: from one value to the next
+	Split          // first all first bytes of the values, then all second ones, and so on
+)
 
 const (
 	rowGroupRows = 128 << 10
@@ -261,12 +273,7 @@ func nodeOf(c Column) pq.Node {
 	var n pq.Node
 	switch c.Kind {
 	case Text:
-		n = pq.String()
-		if c.Repeats {
-			n = pq.Encoded(n, &pq.RLEDictionary)
-		} else {
-			n = pq.Encoded(n, &pq.Plain) // the library's choice would be delta
-		}
+		n = pq.Encoded(pq.String(), &pq.Plain) // the library's choice would be delta
 	case Int32:
 		n = pq.Int(32)
 	case Int64:
@@ -277,6 +284,14 @@ func nodeOf(c Column) pq.Node {
 		n = pq.Leaf(pq.DoubleType)
 	case Instant:
 		n = pq.Timestamp(pq.Microsecond)
+	}
+	switch {
+	case c.Repeats:
+		n = pq.Encoded(n, &pq.RLEDictionary)
+	case c.Packing == Deltas:
+		n = pq.Encoded(n, &pq.DeltaBinaryPacked)
+	case c.Packing == Split:
+		n = pq.Encoded(n, &pq.ByteStreamSplit)
 	}
 	if c.Nullable {
 		n = pq.Optional(n)

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"slices"
+
+	"capcli"
+	"capcli/profile"
+)
+
+// know finds the devices of the rows of h. Rows of one device mostly stand
+// together.
+func (r *Reader) know(h *head) {
+	b := h.s.acc
+	if h.s.t != samples && h.s.t != processes {
+		return
+	}
+	h.devs = slices.Grow(h.devs[:0], b.n)[:b.n]
+	clear(h.devs)
+	for k := range b.n {
+		if k > 0 && sameDevice(b, k, k-1, h.s.t) {
+			h.devs[k] = h.devs[k-1]
+			continue
+		}
+		if h.s.t == samples {
+			h.devs[k] = r.device(sampleDevice(b, k))
+		} else {
+			h.devs[k] = r.owner(profile.Device{
+				Index: int(b.cols[procIndex].Ints[k]), UUID: b.cols[procUUID].Texts[k],
+				GI: b.instanceAt(procGI, k), CI: b.instanceAt(procCI, k),
+			})
+		}
+	}
+}
+
+func sameDevice(b *block, i, j int, t table) bool {
+	from, to := sampleIndex, sampleSMs
+	if t == processes {
+		from, to = procIndex, procCI
+	}
+	for col := from; col <= to; col++ {
+		if b.compareCell(col, int32(i), int32(j)) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// device gives one device for all equal ones.
+func (r *Reader) device(d profile.Device) *profile.Device {
+	known, ok := r.devices[d]
+	if !ok {
+		known = &d
+		r.devices[d] = known
+		r.owners[short(d)] = known
+	}
+	return known
+}
+
+// short is what a process tells of its device.
+func short(d profile.Device) profile.Device {
+	return profile.Device{Index: d.Index, UUID: d.UUID, GI: d.GI, CI: d.CI}
+}
+
+// owner finds the device of a process: the one that the samples told of last.
+func (r *Reader) owner(d profile.Device) *profile.Device {
+	known, ok := r.owners[d]
+	if !ok {
+		known = &d
+		r.owners[d] = known
+	}
+	return known
+}
+
+func (b *block) instanceAt(col, row int) int {
+	if b.cols[col].Null[row] {
+		return -1
+	}
+	return int(b.cols[col].Ints[row])
+}
+
+func (b *block) textAt(col, row int) string {
+	if b.cols[col].Null[row] {
+		return ""
+	}
+	return b.cols[col].Texts[row]
+}
+
+func (b *block) floatAt(col, row int) float64 {
+	if b.cols[col].Null[row] {
+		return 0
+	}
+	return b.cols[col].Floats[row]
+}
+
+func (b *block) intAt(col, row int) int64 {
+	if b.cols[col].Null[row] {
+		return 0
+	}
+	return b.cols[col].Ints[row]
+}
+
+func sampleDevice(b *block, row int) profile.Device {
+	return profile.Device{
+		Index: int(b.intAt(sampleIndex, row)), UUID: b.textAt(sampleUUID, row), Model: b.textAt(sampleModel, row),
+		Bus: b.textAt(sampleBus, row), Driver: b.textAt(sampleDriver, row), Parent: b.textAt(sampleParent, row),
+		Profile: b.textAt(sampleProfile, row), GI: b.instanceAt(sampleGI, row), CI: b.instanceAt(sampleCI, row),
+		PeakMemBytesPerS: b.floatAt(samplePeakMem, row), MaxSMClockMHz: b.floatAt(sampleMaxClock, row),
+		SMs: int(b.intAt(sampleSMs, row)),
+	}
+}
+
+func tickRow(b *block, row int, t *profile.Tick) {
+	t.Elapsed, t.Every = ofMicros(b.intAt(tickElapsed, row)), ofMicros(b.intAt(tickEvery, row))
+	t.Took = ofMicros(b.intAt(tickTook, row))
+	t.LookedAtProcesses = b.intAt(tickLooked, row) != 0
+}
+
+// wants tells whether a query is after a device.
+func (q *Query) wants(d *profile.Device) bool {
+	return len(q.Devices) == 0 || slices.Contains(q.Devices, d.UUID) || d.Parent != "" && slices.Contains(q.Devices, d.Parent)
+}
+
+func (r *Reader) sampleRow(h *head, row int, t *profile.Tick, q Query) {
+	b, d := h.s.acc, h.devs[row]
+	if !q.wants(d) {
+		return
+	}
+	s := t.Next(d)
+	why := r.why(b.textAt(sampleMissing, row))
+	for m := range profile.NumMetrics {
+		col := sampleMetrics + int(m)
+		switch {
+		case b.cols[col].Null[row]:
+			s.Miss(m, why[m])
+		case b.cols[col].Floats != nil:
+			n, _ := grids[m].steps(b.cols[col].Floats[row]) // single precision holds it nearly
+			s.Set(m, grids[m].value(n))
+		default:
+			s.Set(m, float64(b.cols[col].Ints[row]))
+		}
+	}
+}
+
+// why reads the column of reasons. A metric that is null without one is of a
+// later version.
+func (r *Reader) why(words string) *[profile.NumMetrics]profile.Reason {
+	if w, ok := r.reasons[words]; ok {
+		return w
+	}
+	w := new([profile.NumMetrics]profile.Reason)
+	for m := range w {
+		w[m] = profile.NotAsked
+	}
+	reasonsOf(words, metricNames, w[:])
+	if len(r.reasons) >= maxKnown {
+		clear(r.reasons)
+	}
+	r.reasons[words] = w
+	return w
+}
+
+func (r *Reader) processRow(h *head, row int, t *profile.Tick, q Query) {
+	b, d := h.s.acc, h.devs[row]
+	if !q.wants(d) {
+		return
+	}
+	p := profile.Process{
+		Device: d, PID: b.intAt(procPID, row), User: b.textAt(procUser, row), Command: b.textAt(procCommand, row),
+		Container: b.textAt(procContainer, row), Pod: b.textAt(procPod, row), Namespace: b.textAt(procNamespace, row),
+		Job: b.textAt(procJob, row), Kind: b.textAt(procKind, row), Start: capcli.NoTime,
+		MemBytes: float64(b.intAt(procMem, row)),
+	}
+	if !b.cols[procStart].Null[row] {
+		p.Start = profile.Instant(b.intAt(procStart, row)).Second()
+	}
+	if n, ok := pctGrid.steps(b.floatAt(procSM, row)); ok {
+		p.SMPct = pctGrid.value(n)
+	}
+	if words := b.textAt(procMissing, row); words != "" {
+		var why [2]profile.Reason
+		reasonsOf(words, processNames, why[:])
+		p.MemWhy, p.SMWhy = why[0], why[1]
+	}
+	t.Processes = append(t.Processes, p)
+}
+
+func eventRow(b *block, row int, t *profile.Tick, q Query) {
+	e := profile.Event{
+		At: profile.Instant(b.intAt(eventTS, row)), Kind: profile.EventKind(b.textAt(eventKind, row)),
+		Device: b.textAt(eventDevice, row), Value: b.intAt(eventValue, row), Text: b.textAt(eventText, row),
+	}
+	if len(q.Devices) == 0 || e.Device == "" || slices.Contains(q.Devices, e.Device) {
+		t.Events = append(t.Events, e)
+	}
+}

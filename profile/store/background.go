@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"path"
+	"sync"
+)
+
+// background syncs the segment and makes files of those that ended.
+type background struct {
+	dirty  chan struct{} // something is to be synced
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	news    *sync.Cond
+	waiting []ended // segments that are to become files
+	over    bool
+	fault   error // of the last try
+	live    *segment
+}
+
+// ended is a segment that is to become files; seg is nil where an earlier run
+// left it.
+type ended struct {
+	seq int64
+	seg *segment
+}
+
+func (w *Writer) start() {
+	b := &w.background
+	b.dirty = make(chan struct{}, 1)
+	b.news = sync.NewCond(&b.mu)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.cancel = cancel
+	b.wg.Add(2)
+	go w.syncs(ctx)
+	go w.converts()
+}
+
+// wake tells that a tick was written.
+func (w *Writer) wake() {
+	w.mu.Lock()
+	w.live = w.seg
+	w.mu.Unlock()
+	select {
+	case w.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// syncs makes what was written last, at most once in o.Sync.
+func (w *Writer) syncs(ctx context.Context) {
+	defer w.wg.Done()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.dirty:
+		}
+		w.mu.Lock()
+		s := w.live
+		w.mu.Unlock()
+		if err := w.sync(s); err != nil {
+			w.o.Trouble(err)
+		}
+		if w.o.Clock != nil {
+			_, now := w.o.Clock.Now()
+			_ = w.o.Clock.Wait(ctx, now+w.o.Sync) // it ends early only at the end
+		}
+	}
+}
+
+// sync makes a segment last, and at first its name. One that is closed is about
+// to be synced in another form.
+func (w *Writer) sync(s *segment) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	if err := s.file.Sync(); err != nil {
+		return diskFault("syncing", path.Join(w.dir, logName(s.seq)), err)
+	}
+	if !s.named {
+		if err := w.o.Disk.SyncDir(w.dir); err != nil {
+			return diskFault("syncing", w.dir, err)
+		}
+		s.named = true
+	}
+	return nil
+}
+
+// hand gives a segment to be made files of.
+func (w *Writer) hand(e ended) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting = append(w.waiting, e)
+	w.news.Signal()
+}
+
+// converts makes files of segments as they end. What fails is tried again when
+// the next one ends, and at the end.
+func (w *Writer) converts() {
+	defer w.wg.Done()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	tried := 0
+	for {
+		for !w.over && len(w.waiting) <= tried {
+			w.news.Wait()
+		}
+		over := w.over
+		todo := w.waiting
+		w.waiting = nil
+		w.mu.Unlock()
+		failed, fault := w.convertAll(todo)
+		w.mu.Lock()
+		w.waiting = append(failed, w.waiting...)
+		w.fault, tried = fault, len(failed)
+		if over {
+			return
+		}
+	}
+}
+
+func (w *Writer) convertAll(todo []ended) (failed []ended, fault error) {
+	for _, e := range todo {
+		var err error
+		if e.seg != nil { // should making files fail, the segment is to last
+			err = errors.Join(w.sync(e.seg), e.seg.close())
+			e.seg = nil
+		}
+		if err != nil {
+			w.o.Trouble(err)
+		}
+		l, err := list(w.o.Disk, w.root, w.o.Host)
+		if err == nil {
+			_, err = l.convert(e.seq, w.o.Program)
+		}
+		if err != nil {
+			failed, fault = append(failed, e), err
+			w.o.Trouble(err)
+		}
+	}
+	return failed, fault
+}
+
+// stop waits for both to end.
+func (w *Writer) stop() error {
+	w.mu.Lock()
+	w.over = true
+	w.news.Signal()
+	w.mu.Unlock()
+	w.cancel()
+	w.wg.Wait()
+	return w.fault
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"capcli"
+	"capcli/profile"
+)
+
+// CompactOptions say what is to be compacted. The zero value is everything.
+type CompactOptions struct {
+	Hosts   []string
+	Before  profile.Instant // only days that ended by then; 0 is all
+	Program string          // version of capcli, for the files
+	Holder  string          // who this program is, told to another
+}
+
+// Compacted says what was done.
+type Compacted struct {
+	Merged  int // files that became others
+	Into    int
+	Removed int // files that an earlier run left behind although others hold what is in them
+	Rows    int64
+	Bad     []error // files that cannot be read: they are left as they are
+}
+
+// Compact makes one file of each table, day and host out of several. It may run
+// beside a Writer. A crash at any point loses nothing and leaves nothing twice
+// to who reads through this package; who reads the files themselves may find
+// some twice until the next run.
+func Compact(ctx context.Context, disk Disk, root string, o CompactOptions) (Compacted, error) {
+	if disk == nil {
+		disk = System{}
+	}
+	var done Compacted
+	hosts, err := Hosts(disk, root)
+	if err != nil {
+		return done, err
+	}
+	for _, host := range hosts {
+		if len(o.Hosts) > 0 && !slices.Contains(o.Hosts, host) {
+			continue
+		}
+		if err := compactHost(ctx, disk, root, host, o, &done); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOptions, done *Compacted) (err error) {
+	l := &listing{disk: disk, root: root, host: host}
+	if err := disk.MakeDir(l.logDir()); err != nil {
+		return diskFault("creating", l.logDir(), err)
+	}
+	name := path.Join(l.logDir(), mergeLock)
+	lock, err := disk.Lock(name, o.Holder)
+	if err != nil {
+		return diskFault("locking", name, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if l, err = list(disk, root, host); err != nil {
+		return err
+	}
+	if err := l.tidy(done); err != nil {
+		return err
+	}
+	for from := 0; from < len(l.pieces); {
+		to := from
+		for to < len(l.pieces) && l.pieces[to].dir == l.pieces[from].dir && l.pieces[to].table == l.pieces[from].table {
+			to++
+		}
+		first := &l.pieces[from]
+		day := path.Dir(first.dir)
+		var some []*piece
+		for i := from; i < to; i++ {
+			if p := &l.pieces[i]; !slices.Contains(l.gone, p) {
+				some = append(some, p)
+			}
+		}
+		from = to
+		if o.Before != 0 && day >= datePrefix+dateOf(o.Before) {
+			continue
+		}
+		if err := l.merge(ctx, some, o.Program, done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy removes what an earlier compaction left: temporary files, and files whose
+// segments are all in another.
+func (l *listing) tidy(done *Compacted) error {
+	l.settle()
+	var names []string
+	for _, name := range l.temps {
+		if path.Ext(name) == ".tmp" && mergeTemp == name[max(0, len(name)-len(mergeTemp)):] {
+			names = append(names, name)
+		}
+	}
+	for _, p := range l.gone {
+		names = append(names, p.path())
+		done.Removed++
+	}
+	return l.remove(names)
+}
+
+func (l *listing) remove(names []string) error {
+	var dirs []string
+	for _, name := range names {
+		full := path.Join(l.root, name)
+		if err := l.disk.Remove(full); err != nil && !isGone(err) {
+			return diskFault("removing", full, err)
+		}
+		dirs = append(dirs, path.Dir(full))
+	}
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		if err := l.disk.SyncDir(dir); err != nil {
+			return diskFault("syncing", dir, err)
+		}
+	}
+	return nil
+}
+
+// merge makes one file of those pieces that can be read, if they are several.
+func (l *listing) merge(ctx context.Context, pieces []*piece, program string, done *Compacted) error {
+	if len(pieces) < 2 {
+		return nil
+	}
+	var sound []*piece
+	var in numbers
+	var rows int64
+	for _, p := range pieces {
+		o, err := l.open(p)
+		var damage *capcli.InputError
+		if errors.As(err, &damage) {
+			done.Bad = append(done.Bad, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		sound, in, rows = append(sound, p), in.and(o.in), rows+o.Rows()
+		o.close()
+	}
+	if len(sound) < 2 {
+		return nil
+	}
+	t, dir := sound[0].table, sound[0].dir
+	out, err := newPart(l.disk, t, path.Join(l.root, dir), fmt.Sprintf(".%s-%08d%s", specs[t].name, in[0], mergeTemp), l.host, program)
+	if err != nil {
+		return err
+	}
+	if err := l.pour(ctx, out, sound); err != nil {
+		out.drop()
+		return err
+	}
+	if out.count != rows {
+		out.drop()
+		return fmt.Errorf("compacting %s: %d rows came of %d; nothing was changed", path.Join(l.root, dir), out.count, rows)
+	}
+	name, err := out.finish(in)
+	if err != nil {
+		return err
+	}
+	var gone []string
+	for _, p := range sound {
+		if p.name != name {
+			gone = append(gone, p.path())
+		}
+	}
+	done.Merged, done.Into, done.Rows = done.Merged+len(sound), done.Into+1, done.Rows+rows
+	return l.remove(gone)
+}
+
+// pour writes all rows of pieces to out, in row groups that follow each other
+// in time.
+func (l *listing) pour(ctx context.Context, out *part, pieces []*piece) error {
+	s := newStream(l, out.t, pieces, spanOf(0, 0))
+	defer s.close()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.fill(groupRows); err != nil {
+			return err
+		}
+		if len(s.rows) == 0 {
+			return nil
+		}
+		s.acc.timely(s.rows)
+		if err := out.group(s.acc, s.rows); err != nil {
+			return err
+		}
+	}
+}

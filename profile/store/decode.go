@@ -1,0 +1,268 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math/bits"
+
+	"capcli"
+	"capcli/profile"
+)
+
+// errFrame says that a frame's checksum holds and its payload does not: only
+// another program can have written it.
+var errFrame = errors.New("a frame that is not of this format")
+
+// replay reads a segment's ticks in order.
+type replay struct {
+	b    []byte
+	at   int // behind the last sound frame
+	head header
+
+	devices []*profile.Device
+	metrics []int // ours, by the file's numbers; -1 is unknown
+	grids   []grid
+	reasons []profile.Reason
+	last    []was
+	texts   []string
+	idents  []profile.Process
+	when    profile.Instant
+	elapsed int64
+	every   int64
+	ticks   int
+}
+
+// was is last, by the file's own numbers of metrics.
+type was struct {
+	steps []int64
+	why   []profile.Reason
+}
+
+// newReplay reads the header of a segment. ok is false where there is no sound
+// one: then nothing of it was ever acknowledged.
+func newReplay(b []byte) (r *replay, ok bool) {
+	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
+		return nil, false
+	}
+	payload, end, ok := frameAt(b, len(magic))
+	if !ok || payload[0] != headerFrame {
+		return nil, false
+	}
+	r = &replay{b: b, at: end}
+	if err := json.Unmarshal(payload[1:], &r.head); err != nil {
+		return nil, false
+	}
+	h := &r.head
+	if h.Schema != schema || len(h.Metrics) > 64 || len(h.Steps) != len(h.Metrics) || len(h.Devices) > maxDevices {
+		return nil, false
+	}
+	r.when = h.First
+	for i := range h.Devices {
+		r.devices = append(r.devices, &h.Devices[i])
+		r.last = append(r.last, was{make([]int64, len(h.Metrics)), make([]profile.Reason, len(h.Metrics))})
+	}
+	for i, name := range h.Metrics {
+		m, known := profile.MetricNamed(name)
+		if !known {
+			m = profile.NumMetrics
+		}
+		if !(h.Steps[i] > 0) {
+			return nil, false
+		}
+		r.metrics = append(r.metrics, int(m))
+		r.grids = append(r.grids, gridOf(h.Steps[i]))
+	}
+	for _, words := range h.Reasons {
+		r.reasons = append(r.reasons, profile.ReasonNamed(words))
+	}
+	return r, true
+}
+
+// next reads the next tick into t; false is the end of what is sound.
+func (r *replay) next(t *profile.Tick) bool {
+	payload, end, ok := frameAt(r.b, r.at)
+	if !ok || payload[0] != tickFrame {
+		return false
+	}
+	t.Reset()
+	in := input{b: payload[1:]}
+	r.tick(&in, t)
+	if in.err != nil || len(in.b) > 0 {
+		return false
+	}
+	r.at = end
+	r.ticks++
+	return true
+}
+
+// rest tells how many bytes are left that are not sound, and whether they are
+// more than the torn end of a write.
+func (r *replay) rest() (bytes int, damaged bool) {
+	bytes = len(r.b) - r.at
+	return bytes, bytes > 0 && soundBehind(r.b, r.at)
+}
+
+// input takes values from a payload; the first fault sticks.
+type input struct {
+	b   []byte
+	err error
+}
+
+func (in *input) fail() { in.b, in.err = nil, errFrame }
+
+func (in *input) uvarint() uint64 {
+	u, n := binary.Uvarint(in.b)
+	if n <= 0 {
+		in.fail()
+		return 0
+	}
+	in.b = in.b[n:]
+	return u
+}
+
+func (in *input) varint() int64 {
+	u := in.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// count is a uvarint of at most so much.
+func (in *input) count(most int) int {
+	u := in.uvarint()
+	if u > uint64(most) {
+		in.fail()
+		return 0
+	}
+	return int(u)
+}
+
+func (in *input) byte() byte {
+	if len(in.b) == 0 {
+		in.fail()
+		return 0
+	}
+	c := in.b[0]
+	in.b = in.b[1:]
+	return c
+}
+
+func (in *input) bytes(n int) []byte {
+	if n > len(in.b) {
+		in.fail()
+		return nil
+	}
+	s := in.b[:n]
+	in.b = in.b[n:]
+	return s
+}
+
+func (r *replay) tick(in *input, t *profile.Tick) {
+	r.when += profile.Instant(in.varint())
+	r.elapsed += in.varint()
+	r.every += in.varint()
+	t.At, t.Elapsed, t.Every, t.Took = r.when, ofMicros(r.elapsed), ofMicros(r.every), ofMicros(in.varint())
+	for n := in.count(len(in.b)); n > 0 && in.err == nil; n-- {
+		r.sample(in, t)
+	}
+	n := in.uvarint()
+	t.LookedAtProcesses = n&1 == 1
+	for n >>= 1; n > 0 && in.err == nil; n-- {
+		r.process(in, t)
+	}
+	for n := in.count(len(in.b)); n > 0 && in.err == nil; n-- {
+		t.Events = append(t.Events, profile.Event{
+			At: r.when + profile.Instant(in.varint()), Kind: profile.EventKind(r.text(in)), Device: r.text(in),
+			Value: in.varint(), Text: r.text(in),
+		})
+	}
+}
+
+func (r *replay) device(in *input) (int, *profile.Device) {
+	i := in.count(len(r.devices))
+	if in.err != nil || i == len(r.devices) {
+		in.fail()
+		return 0, nil
+	}
+	return i, r.devices[i]
+}
+
+func (r *replay) reason(in *input) profile.Reason {
+	i := int(in.byte())
+	if i >= len(r.reasons) {
+		in.fail()
+		return profile.Failed
+	}
+	return r.reasons[i]
+}
+
+func (r *replay) sample(in *input, t *profile.Tick) {
+	i, d := r.device(in)
+	changed := in.uvarint()
+	if d == nil || bits.Len64(changed) > len(r.metrics) {
+		in.fail()
+		return
+	}
+	w := &r.last[i]
+	for ; changed != 0 && in.err == nil; changed &= changed - 1 {
+		m := bits.TrailingZeros64(changed)
+		u := in.uvarint()
+		w.steps[m] += int64(u>>2) ^ -int64(u>>1&1)
+		if u&1 == 1 {
+			w.why[m] = r.reason(in)
+		}
+	}
+	s := t.Next(d)
+	for k, m := range r.metrics {
+		switch {
+		case m == int(profile.NumMetrics):
+		case w.why[k] == profile.Known:
+			s.Set(profile.Metric(m), r.grids[k].value(w.steps[k]))
+		default:
+			s.Miss(profile.Metric(m), w.why[k])
+		}
+	}
+}
+
+func (r *replay) process(in *input, t *profile.Tick) {
+	n := in.count(len(r.idents))
+	if in.err == nil && n == len(r.idents) {
+		_, d := r.device(in)
+		p := profile.Process{Device: d, PID: in.varint(), Start: capcli.Time(in.varint())}
+		for _, s := range [...]*string{&p.User, &p.Command, &p.Container, &p.Pod, &p.Namespace, &p.Job, &p.Kind} {
+			*s = r.text(in)
+		}
+		r.idents = append(r.idents, p)
+	}
+	if in.err != nil {
+		return
+	}
+	p := r.idents[n]
+	p.MemBytes, p.MemWhy = r.optional(in, grids[profile.MemUsed])
+	p.SMPct, p.SMWhy = r.optional(in, pctGrid)
+	if in.err == nil {
+		t.Processes = append(t.Processes, p)
+	}
+}
+
+func (r *replay) optional(in *input, g grid) (float64, profile.Reason) {
+	why := r.reason(in)
+	if why != profile.Known {
+		return 0, why
+	}
+	n := in.uvarint()
+	if n > mostSteps {
+		in.fail()
+	}
+	return g.value(int64(n)), profile.Known
+}
+
+func (r *replay) text(in *input) string {
+	n := in.count(len(r.texts))
+	if in.err != nil {
+		return ""
+	}
+	if n == len(r.texts) {
+		r.texts = append(r.texts, string(in.bytes(in.count(maxText))))
+	}
+	return r.texts[n]
+}

@@ -1,0 +1,255 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"capcli"
+	"capcli/profile"
+)
+
+// Bounds on what a tick may say. What is longer is cut.
+const (
+	maxText    = 1024    // bytes of a text
+	maxKnown   = 1 << 14 // texts, and processes, that a segment knows by number
+	maxDevices = 1 << 12
+)
+
+// last is what a device's figures were in the tick before.
+type last struct {
+	steps [profile.NumMetrics]int64
+	why   [profile.NumMetrics]profile.Reason
+	tick  int // the tick that had it last
+}
+
+// ident is what of a process does not change.
+type ident struct {
+	device                                              int
+	pid                                                 int64
+	user, command, container, pod, namespace, job, kind string
+	start                                               capcli.Time
+}
+
+// encoder writes the ticks of one segment, each as its difference from the one
+// before. Its memory is bounded and, once the segment has met what there is,
+// steady.
+type encoder struct {
+	devices []profile.Device
+	places  map[*profile.Device]int
+	last    []last
+	texts   map[string]uint64
+	idents  map[ident]uint64
+	at      profile.Instant
+	elapsed int64
+	every   int64
+	ticks   int
+}
+
+func newEncoder(devices []profile.Device, first profile.Instant) *encoder {
+	e := &encoder{
+		devices: devices, places: map[*profile.Device]int{}, last: make([]last, len(devices)),
+		texts: map[string]uint64{}, idents: map[ident]uint64{}, at: first,
+	}
+	for i := range e.last {
+		e.last[i].tick = -1
+	}
+	return e
+}
+
+// place gives the number of a device; ok is false for one that the segment
+// does not know.
+func (e *encoder) place(d *profile.Device) (int, bool) {
+	if i, ok := e.places[d]; ok {
+		return i, true
+	}
+	for i := range e.devices {
+		if e.devices[i] == clean(d) {
+			if len(e.places) >= maxDevices {
+				clear(e.places)
+			}
+			e.places[d] = i
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// knows tells whether the segment has all devices of t, and room.
+func (e *encoder) knows(t *profile.Tick) bool {
+	for i := range t.Samples {
+		if _, ok := e.place(t.Samples[i].Device); !ok {
+			return false
+		}
+	}
+	for i := range t.Processes {
+		if _, ok := e.place(t.Processes[i].Device); !ok {
+			return false
+		}
+	}
+	return len(e.texts) < maxKnown && len(e.idents) < maxKnown
+}
+
+// tick appends a frame with t and more events to b.
+func (e *encoder) tick(b []byte, t *profile.Tick, more []profile.Event) ([]byte, error) {
+	from := len(b)
+	b = append(beginFrame(b), tickFrame)
+	elapsed, every := micros(t.Elapsed), micros(t.Every)
+	b = binary.AppendVarint(b, int64(t.At-e.at))
+	b = binary.AppendVarint(b, elapsed-e.elapsed)
+	b = binary.AppendVarint(b, every-e.every)
+	b = binary.AppendVarint(b, micros(t.Took))
+	e.at, e.elapsed, e.every = t.At, elapsed, every
+	b = binary.AppendUvarint(b, uint64(len(t.Samples)))
+	for i := range t.Samples {
+		var err error
+		if b, err = e.sample(b, &t.Samples[i]); err != nil {
+			return b, err
+		}
+	}
+	looked := uint64(0)
+	if t.LookedAtProcesses {
+		looked = 1
+	}
+	b = binary.AppendUvarint(b, uint64(len(t.Processes))<<1|looked)
+	for i := range t.Processes {
+		b = e.process(b, &t.Processes[i])
+	}
+	b = binary.AppendUvarint(b, uint64(len(t.Events)+len(more)))
+	for i := range t.Events {
+		b = e.event(b, &t.Events[i])
+	}
+	for i := range more {
+		b = e.event(b, &more[i])
+	}
+	if n := len(b) - from - frameHead; n > maxFrame {
+		return b, fmt.Errorf("a tick of %d bytes, over the limit of %d: %d samples, %d processes, %d events", n, maxFrame,
+			len(t.Samples), len(t.Processes), len(t.Events))
+	}
+	endFrame(b, from)
+	e.ticks++
+	return b, nil
+}
+
+// sample appends a device's number, which of its metrics changed, and how.
+func (e *encoder) sample(b []byte, s *profile.Sample) ([]byte, error) {
+	i, _ := e.place(s.Device)
+	was := &e.last[i]
+	if was.tick == e.ticks {
+		return b, fmt.Errorf("device %s comes twice in a tick", s.Device.UUID)
+	}
+	was.tick = e.ticks
+	b = binary.AppendUvarint(b, uint64(i))
+	var changed uint64
+	var steps [profile.NumMetrics]int64
+	why := s.Why
+	for m := range profile.NumMetrics {
+		if why[m] == profile.Known {
+			var ok bool
+			if steps[m], ok = grids[m].steps(s.Values[m]); !ok {
+				why[m], steps[m] = profile.OutOfRange, 0
+			}
+		}
+		if why[m] != was.why[m] || steps[m] != was.steps[m] {
+			changed |= 1 << m
+		}
+	}
+	b = binary.AppendUvarint(b, changed)
+	for left := changed; left != 0; left &= left - 1 {
+		m := bits.TrailingZeros64(left)
+		b = e.figure(b, why[m], was.why[m], steps[m]-was.steps[m])
+		was.steps[m], was.why[m] = steps[m], why[m]
+	}
+	return b, nil
+}
+
+// figure appends one change: to another reason, or by so many steps. A figure
+// that is not there counts as 0 steps.
+func (e *encoder) figure(b []byte, why, was profile.Reason, by int64) []byte {
+	turned := uint64(0)
+	if why != was {
+		turned = 1
+	}
+	zigzag := uint64(by<<1) ^ uint64(by>>63)
+	b = binary.AppendUvarint(b, zigzag<<1|turned)
+	if turned == 1 {
+		b = append(b, byte(why))
+	}
+	return b
+}
+
+// optional appends a figure that stands alone: a reason, then steps.
+func optional(b []byte, g grid, v float64, why profile.Reason) []byte {
+	n, ok := g.steps(v)
+	if why == profile.Known && (!ok || n < 0) {
+		why = profile.OutOfRange
+	}
+	b = append(b, byte(why))
+	if why == profile.Known {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return b
+}
+
+func (e *encoder) process(b []byte, p *profile.Process) []byte {
+	i, _ := e.place(p.Device)
+	id := ident{i, p.PID, p.User, p.Command, p.Container, p.Pod, p.Namespace, p.Job, p.Kind, p.Start}
+	n, known := e.idents[id]
+	if !known {
+		n = uint64(len(e.idents))
+		e.idents[id] = n
+	}
+	b = binary.AppendUvarint(b, n)
+	if !known {
+		b = binary.AppendUvarint(b, uint64(i))
+		b = binary.AppendVarint(b, p.PID)
+		b = binary.AppendVarint(b, int64(p.Start))
+		for _, s := range [...]string{p.User, p.Command, p.Container, p.Pod, p.Namespace, p.Job, p.Kind} {
+			b = e.text(b, s)
+		}
+	}
+	b = optional(b, grids[profile.MemUsed], p.MemBytes, p.MemWhy)
+	return optional(b, pctGrid, p.SMPct, p.SMWhy)
+}
+
+func (e *encoder) event(b []byte, v *profile.Event) []byte {
+	b = binary.AppendVarint(b, int64(v.At-e.at))
+	b = e.text(b, string(v.Kind))
+	b = e.text(b, v.Device)
+	b = binary.AppendVarint(b, v.Value)
+	return e.text(b, v.Text)
+}
+
+// text appends the number of a text and, the first time, the text.
+func (e *encoder) text(b []byte, s string) []byte {
+	n, known := e.texts[s]
+	if !known {
+		n = uint64(len(e.texts))
+		e.texts[strings.Clone(s)] = n
+	}
+	b = binary.AppendUvarint(b, n)
+	if !known {
+		s = cleanText(s)
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return b
+}
+
+// cleanText makes s valid UTF-8 of bounded length.
+func cleanText(s string) string {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// clean gives d with its texts as they are kept.
+func clean(d *profile.Device) profile.Device {
+	c := *d
+	for _, s := range [...]*string{&c.UUID, &c.Model, &c.Bus, &c.Driver, &c.Parent, &c.Profile} {
+		*s = cleanText(*s)
+	}
+	return c
+}

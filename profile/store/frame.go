@@ -1,0 +1,67 @@
+package store
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+const (
+	magic     = "CAPWAL01"
+	frameHead = 8        // length and checksum
+	maxFrame  = 16 << 20 // bytes of a payload
+	maxLog    = 64 << 20 // bytes of a segment that is read
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// beginFrame makes room for the head of a frame at the end of b.
+func beginFrame(b []byte) []byte { return append(b, make([]byte, frameHead)...) }
+
+// endFrame fills in the head of the frame that begins at from and ends with b.
+func endFrame(b []byte, from int) {
+	binary.LittleEndian.PutUint32(b[from:], uint32(len(b)-from-frameHead))
+	binary.LittleEndian.PutUint32(b[from+4:], sumOf(b[from:]))
+}
+
+// sumOf is the checksum of a frame: over its length and its payload.
+func sumOf(frame []byte) uint32 {
+	return crc32.Update(crc32.Checksum(frame[:4], castagnoli), castagnoli, frame[frameHead:])
+}
+
+// frameAt gives the payload of the frame at from and where it ends; ok is false
+// where there is no sound one.
+func frameAt(b []byte, from int) (payload []byte, end int, ok bool) {
+	if len(b)-from < frameHead {
+		return nil, from, false
+	}
+	n := binary.LittleEndian.Uint32(b[from:])
+	if n == 0 || n > maxFrame || int(n) > len(b)-from-frameHead {
+		return nil, from, false
+	}
+	end = from + frameHead + int(n)
+	frame := b[from:end]
+	if sumOf(frame) != binary.LittleEndian.Uint32(frame[4:]) {
+		return nil, from, false
+	}
+	return frame[frameHead:], end, true
+}
+
+// soundBehind tells whether a sound frame of a tick begins anywhere behind
+// from: then the frame at from is not the torn end of the file. It gives up
+// after so many checksummed bytes, and then says yes.
+func soundBehind(b []byte, from int) bool {
+	room := 64 * len(b)
+	for at := from + 1; at+frameHead < len(b); at++ {
+		n := int(binary.LittleEndian.Uint32(b[at:]))
+		if n == 0 || n > maxFrame || n > len(b)-at-frameHead || b[at+frameHead] != tickFrame {
+			continue
+		}
+		if _, _, ok := frameAt(b, at); ok {
+			return true
+		}
+		if room -= n; room < 0 {
+			return true
+		}
+	}
+	return false
+}

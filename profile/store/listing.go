@@ -1,0 +1,284 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/profile/parquet"
+)
+
+// listing is what a store holds of one host.
+type listing struct {
+	disk   Disk
+	root   string
+	host   string
+	pieces []piece // in order of date, table and number
+	temps  []string
+	logs   []int64  // numbers of segments, in order
+	odd    []string // segments kept aside
+	gone   []*piece // whose segments are all in another
+	next   int64    // the first number that was never given
+}
+
+// Hosts lists the hosts that a directory has something of.
+func Hosts(disk Disk, root string) ([]string, error) {
+	folders := []string{logFolder}
+	entries, err := disk.List(root)
+	if err != nil {
+		return nil, diskFault("listing", root, err)
+	}
+	for _, e := range entries {
+		if e.Dir && strings.HasPrefix(e.Name, datePrefix) {
+			folders = append(folders, e.Name)
+		}
+	}
+	var hosts []string
+	for _, f := range folders {
+		entries, err := disk.List(path.Join(root, f))
+		if err != nil {
+			return nil, diskFault("listing", path.Join(root, f), err)
+		}
+		for _, e := range entries {
+			if host, ok := hostOf(e.Name); ok && e.Dir {
+				hosts = append(hosts, host)
+			}
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts), nil
+}
+
+func list(disk Disk, root, host string) (*listing, error) {
+	l := &listing{disk: disk, root: root, host: host, next: 1}
+	entries, err := disk.List(root)
+	if err != nil {
+		return nil, diskFault("listing", root, err)
+	}
+	for _, e := range entries {
+		if date, ok := strings.CutPrefix(e.Name, datePrefix); ok && e.Dir && len(date) == len("2026-11-20") {
+			if err := l.folder(path.Join(e.Name, hostFolder(host))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortStableFunc(l.pieces, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.table, b.table), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.name, b.name))
+	})
+	return l, l.segments()
+}
+
+func (l *listing) folder(dir string) error {
+	entries, err := l.disk.List(path.Join(l.root, dir))
+	if err != nil {
+		return diskFault("listing", path.Join(l.root, dir), err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name, partTemp) || strings.HasSuffix(e.Name, mergeTemp) {
+			l.temps = append(l.temps, path.Join(dir, e.Name))
+		}
+		if p, ok := parsePiece(dir, e.Name); ok && !e.Dir {
+			l.pieces = append(l.pieces, p)
+			l.next = max(l.next, p.to+1)
+		}
+	}
+	return nil
+}
+
+func (l *listing) logDir() string { return path.Join(l.root, logFolder, hostFolder(l.host)) }
+
+func (l *listing) segments() error {
+	entries, err := l.disk.List(l.logDir())
+	if err != nil {
+		return diskFault("listing", l.logDir(), err)
+	}
+	for _, e := range entries {
+		name, odd := strings.CutSuffix(e.Name, oddSuffix)
+		seq, ok := seqOfLog(name)
+		if !ok || e.Dir {
+			continue
+		}
+		l.next = max(l.next, seq+1)
+		if odd {
+			l.odd = append(l.odd, e.Name)
+		} else {
+			l.logs = append(l.logs, seq)
+		}
+	}
+	slices.Sort(l.logs)
+	return nil
+}
+
+// has tells whether segment seq is in a file of table t already.
+func (l *listing) has(t table, seq int64) (bool, error) {
+	for i := range l.pieces {
+		p := &l.pieces[i]
+		if p.table != t || seq < p.from || seq > p.to {
+			continue
+		}
+		in, err := l.numbers(p)
+		var damage *capcli.InputError
+		if errors.As(err, &damage) {
+			continue // it is written again, or lies elsewhere
+		}
+		if err != nil {
+			return false, err
+		}
+		if in.has(seq) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// isGone tells whether a file was not there any more.
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// numbers gives the segments that are in a file.
+func (l *listing) numbers(p *piece) (numbers, error) {
+	f, err := l.open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	return f.in, nil
+}
+
+// opened is a file of the store, sound and of its table.
+type opened struct {
+	*parquet.File
+	piece  *piece
+	name   string
+	at     Reading
+	in     numbers
+	groups [][2]int64 // first and last tick of each row group
+}
+
+func (o *opened) close() { _ = o.at.Close() } // it was only read
+
+func (l *listing) open(p *piece) (*opened, error) {
+	return openPiece(l.disk, path.Join(l.root, p.path()), p, l.host)
+}
+
+func openPiece(disk Disk, name string, p *piece, host string) (*opened, error) {
+	at, err := disk.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", name, ErrChanged)
+	}
+	if err != nil {
+		return nil, diskFault("opening", name, err)
+	}
+	o := &opened{piece: p, name: name, at: at}
+	if err := o.read(host); err != nil {
+		o.close()
+		var in *capcli.InputError
+		if errors.As(err, &in) {
+			named := *in
+			named.File = name
+			return nil, &named
+		}
+		if errors.Is(err, parquet.ErrUnsealed) {
+			return nil, &capcli.InputError{File: name, Text: err.Error(), Hint: "move it out of the directory", Err: err}
+		}
+		return nil, diskFault("reading", name, err)
+	}
+	return o, nil
+}
+
+func (o *opened) read(host string) error {
+	size, err := o.at.Size()
+	if err != nil {
+		return err
+	}
+	if o.File, err = parquet.Open(o.at, size); err != nil {
+		return err
+	}
+	if err := o.columns(); err != nil {
+		return err
+	}
+	odd := func(format string, args ...any) error {
+		return &capcli.InputError{Text: fmt.Sprintf(format, args...), Hint: "the file was renamed or moved: put it back"}
+	}
+	if v, _ := o.Meta(metaTable); v != specs[o.piece.table].name {
+		return odd("holds table %q, its name says %q", v, specs[o.piece.table].name)
+	}
+	if v, _ := o.Meta(metaHost); v != host {
+		return odd("is of host %q and lies under that of %q", v, host)
+	}
+	v, _ := o.Meta(metaSegments)
+	var ok bool
+	if o.in, ok = parseNumbers(v); !ok || o.in[0] != o.piece.from || o.in[len(o.in)-1] != o.piece.to {
+		return odd("holds segments %q, its name says %d to %d", v, o.piece.from, o.piece.to)
+	}
+	v, _ = o.Meta(metaGroups)
+	for one := range strings.SplitSeq(v, ";") {
+		var g [2]int64
+		if _, err := fmt.Sscanf(one, "%d %d", &g[0], &g[1]); err != nil {
+			return odd("metadata %q is %q", metaGroups, v)
+		}
+		o.groups = append(o.groups, g)
+	}
+	if len(o.groups) != o.Groups() {
+		return odd("%d row groups, its metadata says %d", o.Groups(), len(o.groups))
+	}
+	return nil
+}
+
+// columns holds the file's columns against the table's. A file of an earlier
+// version may lack some that may be null; one of a later version has more.
+func (o *opened) columns() error {
+	want := specs[o.piece.table].columns
+	have := map[string]parquet.Column{}
+	for _, c := range o.Columns() {
+		have[c.Name] = c
+	}
+	for _, w := range want {
+		c, ok := have[w.Name]
+		switch {
+		case !ok && w.Nullable:
+		case !ok:
+			return &capcli.InputError{Field: w.Name, Text: "there is no such column", Hint: "read it with the version that wrote it"}
+		case c.Kind != w.Kind:
+			return &capcli.InputError{Field: w.Name, Text: "the column is of another type", Hint: "read it with the version that wrote it"}
+		}
+	}
+	return nil
+}
+
+// block appends the rows of a row group to b.
+func (o *opened) block(group int, b *block) error {
+	have := o.Columns()
+	var v parquet.Vector
+	for i, c := range b.columns {
+		k := indexOf(have, c.Name)
+		v = parquet.NewVector(c.Kind, 0)
+		v.Resize(int(o.GroupRows(group)))
+		if k < 0 {
+			for j := range v.Null {
+				v.Null[j] = true
+			}
+		} else if err := o.Read(group, k, &v); err != nil {
+			var in *capcli.InputError
+			if errors.As(err, &in) {
+				named := *in
+				named.File = o.name
+				return &named
+			}
+			return diskFault("reading", o.name, err)
+		}
+		to := &b.cols[i]
+		to.Null, to.Ints = append(to.Null, v.Null...), append(to.Ints, v.Ints...)
+		to.Floats, to.Texts = append(to.Floats, v.Floats...), append(to.Texts, v.Texts...)
+	}
+	b.n += int(o.GroupRows(group))
+	return nil
+}
+
+func indexOf(columns []parquet.Column, name string) int {
+	return slices.IndexFunc(columns, func(c parquet.Column) bool { return c.Name == name })
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"capcli/profile"
+)
+
+const (
+	datePrefix = "date="
+	hostPrefix = "host="
+	logFolder  = ".wal"
+	logSuffix  = ".wal"
+	oddSuffix  = ".damaged" // of a segment that was found damaged, behind logSuffix
+	fileSuffix = ".parquet"
+	partTemp   = ".part.tmp"
+	mergeTemp  = ".merge.tmp"
+	lockName   = "lock"
+	mergeLock  = "compact.lock"
+	stampForm  = "20060102T150405Z"
+)
+
+func hostFolder(host string) string {
+	if host == "" {
+		host = "unknown"
+	}
+	return hostPrefix + url.PathEscape(host)
+}
+
+// hostOf reads hostFolder again.
+func hostOf(folder string) (host string, ok bool) {
+	name, ok := strings.CutPrefix(folder, hostPrefix)
+	if !ok {
+		return "", false
+	}
+	host, err := url.PathUnescape(name)
+	return host, err == nil && hostFolder(host) == folder
+}
+
+// dateOf is the day, in UTC, of an instant: 2026-11-20.
+func dateOf(at profile.Instant) string { return at.Std().Format(time.DateOnly) }
+
+func logName(seq int64) string { return fmt.Sprintf("%08d%s", seq, logSuffix) }
+
+func seqOfLog(name string) (int64, bool) {
+	digits, ok := strings.CutSuffix(name, logSuffix)
+	if !ok {
+		return 0, false
+	}
+	return seqOf(digits)
+}
+
+func seqOf(digits string) (int64, bool) {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil && n > 0 && len(digits) >= 8
+}
+
+// piece is one Parquet file, as its name tells.
+type piece struct {
+	table    table
+	dir      string // date and host folder, under the store's
+	name     string
+	first    profile.Instant // of its first tick, rounded down to the second
+	from, to int64           // numbers of the first and the last segment that may be in it
+}
+
+func (p *piece) path() string { return path.Join(p.dir, p.name) }
+
+// merged tells whether it was made out of several.
+func (p *piece) merged() bool { return p.to > p.from }
+
+func pieceName(t table, first profile.Instant, from, to int64) string {
+	last := ""
+	if to > from {
+		last = fmt.Sprintf("-%08d", to)
+	}
+	return fmt.Sprintf("%s-%s-%08d%s%s", specs[t].name, first.Std().Format(stampForm), from, last, fileSuffix)
+}
+
+// parsePiece reads pieceName again.
+func parsePiece(dir, name string) (p piece, ok bool) {
+	stem, ok := strings.CutSuffix(name, fileSuffix)
+	parts := strings.Split(stem, "-")
+	if !ok || len(parts) < 3 || len(parts) > 4 {
+		return p, false
+	}
+	t := slices.IndexFunc(specs[:], func(s spec) bool { return s.name == parts[0] })
+	at, err := time.Parse(stampForm, parts[1])
+	from, ok := seqOf(parts[2])
+	if t < 0 || err != nil || !ok {
+		return p, false
+	}
+	p = piece{table: table(t), dir: dir, name: name, first: profile.InstantOf(at), from: from, to: from}
+	if len(parts) == 4 {
+		if p.to, ok = seqOf(parts[3]); !ok || p.to <= from {
+			return p, false
+		}
+	}
+	return p, true
+}
+
+// numbers is a set of segments' numbers, in order.
+type numbers []int64
+
+// String gives a set as ranges: 1-5,7.
+func (n numbers) String() string {
+	var b strings.Builder
+	for i := 0; i < len(n); {
+		k := i
+		for k+1 < len(n) && n[k+1] == n[k]+1 {
+			k++
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, n[i])
+		if k > i {
+			fmt.Fprintf(&b, "-%d", n[k])
+		}
+		i = k + 1
+	}
+	return b.String()
+}
+
+// parseNumbers reads String again.
+func parseNumbers(s string) (numbers, bool) {
+	const most = 10_000_000
+	var n numbers
+	for one := range strings.SplitSeq(s, ",") {
+		low, high, ranged := strings.Cut(one, "-")
+		from, err := strconv.ParseInt(low, 10, 64)
+		to := from
+		if ranged && err == nil {
+			to, err = strconv.ParseInt(high, 10, 64)
+		}
+		if err != nil || from < 1 || to < from || to-from > most || len(n) > most || len(n) > 0 && from <= n[len(n)-1] {
+			return nil, false
+		}
+		for ; from <= to; from++ {
+			n = append(n, from)
+		}
+	}
+	return n, true
+}
+
+func (n numbers) has(seq int64) bool {
+	_, ok := slices.BinarySearch(n, seq)
+	return ok
+}
+
+// within tells whether all of n are in m.
+func (n numbers) within(m numbers) bool {
+	for _, seq := range n {
+		if !m.has(seq) {
+			return false
+		}
+	}
+	return true
+}
+
+// and joins two sets.
+func (n numbers) and(m numbers) numbers {
+	all := append(slices.Clone(n), m...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

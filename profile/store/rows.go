@@ -1,0 +1,185 @@
+package store
+
+import (
+	"strings"
+
+	"capcli/profile"
+)
+
+// blocks are rows of all tables.
+type blocks [numTables]*block
+
+func newBlocks() (b blocks) {
+	for t := range numTables {
+		b[t] = newBlock(t)
+	}
+	return b
+}
+
+// writer of ticks into rows; it remembers the words for sets of reasons.
+type rower struct {
+	blocks
+	missing map[[profile.NumMetrics]profile.Reason]string
+}
+
+func newRower() *rower {
+	return &rower{newBlocks(), map[[profile.NumMetrics]profile.Reason]string{}}
+}
+
+// tick adds the rows of t.
+func (r *rower) tick(t *profile.Tick) {
+	b := r.blocks[ticks]
+	b.int(tickTS, int64(t.At))
+	b.int(tickElapsed, micros(t.Elapsed))
+	b.int(tickEvery, micros(t.Every))
+	b.int(tickTook, micros(t.Took))
+	b.int(tickSamples, int64(len(t.Samples)))
+	b.int(tickLooked, int64(b2i(t.LookedAtProcesses)))
+	b.n++
+	for i := range t.Samples {
+		r.sample(t.At, &t.Samples[i])
+	}
+	for i := range t.Processes {
+		r.process(t.At, &t.Processes[i])
+	}
+	for i := range t.Events {
+		r.event(t.At, &t.Events[i])
+	}
+}
+
+func (r *rower) sample(at profile.Instant, s *profile.Sample) {
+	b, d := r.blocks[samples], s.Device
+	b.int(sampleTS, int64(at))
+	b.int(sampleIndex, int64(d.Index))
+	b.text(sampleUUID, d.UUID)
+	b.text(sampleModel, d.Model)
+	b.text(sampleBus, d.Bus)
+	b.text(sampleDriver, d.Driver)
+	b.text(sampleParent, d.Parent)
+	b.text(sampleProfile, d.Profile)
+	b.instance(sampleGI, d.GI)
+	b.instance(sampleCI, d.CI)
+	b.positive(samplePeakMem, d.PeakMemBytesPerS)
+	b.positive(sampleMaxClock, d.MaxSMClockMHz)
+	if d.SMs == 0 {
+		b.null(sampleSMs)
+	} else {
+		b.int(sampleSMs, int64(d.SMs))
+	}
+	for m := range profile.NumMetrics {
+		b.metric(sampleMetrics+int(m), s.Values[m], s.Why[m])
+	}
+	words, known := r.missing[s.Why]
+	if !known {
+		if len(r.missing) >= maxKnown {
+			clear(r.missing)
+		}
+		words = missingWords(s.Why[:], metricNames)
+		r.missing[s.Why] = words
+	}
+	b.text(sampleMissing, words)
+	b.n++
+}
+
+func (b *block) instance(col, n int) {
+	if n < 0 {
+		b.null(col)
+		return
+	}
+	b.int(col, int64(n))
+}
+
+func (b *block) positive(col int, v float64) {
+	if v == 0 {
+		b.null(col)
+		return
+	}
+	b.float(col, v)
+}
+
+func (b *block) metric(col int, v float64, why profile.Reason) {
+	switch {
+	case why != profile.Known:
+		b.null(col)
+	case b.cols[col].Floats != nil:
+		b.float(col, v)
+	default:
+		b.int(col, int64(v))
+	}
+}
+
+var metricNames = func() (names []string) {
+	for m := range profile.NumMetrics {
+		names = append(names, m.String())
+	}
+	return names
+}()
+
+// processNames are the figures of a process that may be missing.
+var processNames = []string{"mem_used_bytes", "sm_pct"}
+
+// missingWords says why figures are missing: name=reason;name=reason.
+func missingWords(why []profile.Reason, names []string) string {
+	var b strings.Builder
+	for i, r := range why {
+		if r == profile.Known {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(names[i] + "=" + r.String())
+	}
+	return b.String()
+}
+
+// reasonsOf reads missingWords again. What it does not know it passes over.
+func reasonsOf(words string, names []string, why []profile.Reason) {
+	for words != "" {
+		var one string
+		one, words, _ = strings.Cut(words, ";")
+		name, reason, _ := strings.Cut(one, "=")
+		for i := range names {
+			if names[i] == name {
+				why[i] = profile.ReasonNamed(reason)
+			}
+		}
+	}
+}
+
+func (r *rower) process(at profile.Instant, p *profile.Process) {
+	b, d := r.blocks[processes], p.Device
+	b.int(procTS, int64(at))
+	b.int(procIndex, int64(d.Index))
+	b.text(procUUID, d.UUID)
+	b.instance(procGI, d.GI)
+	b.instance(procCI, d.CI)
+	b.int(procPID, p.PID)
+	b.text(procUser, p.User)
+	b.text(procCommand, p.Command)
+	b.text(procContainer, p.Container)
+	b.text(procPod, p.Pod)
+	b.text(procNamespace, p.Namespace)
+	b.text(procJob, p.Job)
+	b.text(procKind, p.Kind)
+	if p.Start.Known() {
+		b.int(procStart, int64(p.Start)*1_000_000)
+	} else {
+		b.null(procStart)
+	}
+	b.metric(procMem, p.MemBytes, p.MemWhy)
+	b.metric(procSM, p.SMPct, p.SMWhy)
+	b.text(procMissing, missingWords([]profile.Reason{p.MemWhy, p.SMWhy}, processNames))
+	b.n++
+}
+
+func (r *rower) event(at profile.Instant, v *profile.Event) {
+	b := r.blocks[events]
+	b.int(eventTS, int64(v.At))
+	b.int(eventTick, int64(at))
+	b.text(eventKind, string(v.Kind))
+	b.text(eventDevice, v.Device)
+	b.int(eventValue, v.Value)
+	b.text(eventText, v.Text)
+	b.n++
+}

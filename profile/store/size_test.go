@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"capcli/profile"
+)
+
+// bytesOn gives the bytes of all files of a directory, by the first word of their names.
+func bytesOn(t testing.TB, dir string) (all int64) {
+	t.Helper()
+	l, err := list(System{}, dir, "box")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range l.pieces {
+		info, err := os.Stat(dir + "/" + l.pieces[i].path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += info.Size()
+		t.Logf("%s %d", l.pieces[i].name, info.Size())
+	}
+	return all
+}
+
+// Twelve bytes are the most that a GPU-sample may take on disk once compacted,
+// with all that belongs to it: ticks, processes, events, footers.
+func TestBytesPerSample(t *testing.T) {
+	hours := 6
+	if testing.Short() {
+		hours = 2
+	}
+	dir := t.TempDir()
+	w := create(t, dir, Options{})
+	b := newBox(1, 8, noon-9*3600e6, time.Second)
+	var tick profile.Tick
+	var log int64
+	for range hours * 3600 {
+		b.next(&tick)
+		if err := w.Write(&tick); err != nil {
+			t.Fatal(err)
+		}
+		log += int64(len(w.buf))
+	}
+	shut(t, w)
+	samples := float64(hours * 3600 * 8)
+	before := float64(bytesOn(t, dir)) / samples
+	if _, err := Compact(context.Background(), nil, dir, CompactOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	after := float64(bytesOn(t, dir)) / samples
+	t.Logf("a GPU-sample: %.1f bytes in the log, %.2f in files of ten minutes, %.2f compacted", float64(log)/samples, before, after)
+	if after > 12 {
+		t.Errorf("%.2f bytes a GPU-sample, the mark is 12", after)
+	}
+}

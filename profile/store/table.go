@@ -1,0 +1,354 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli/profile"
+	"capcli/profile/parquet"
+)
+
+// table is one of the kinds of files.
+type table uint8
+
+const (
+	ticks table = iota
+	samples
+	processes
+	events
+	numTables
+)
+
+// spec is what a table's files hold.
+type spec struct {
+	name    string
+	columns []parquet.Column
+	docs    []string // of the columns
+	key     int      // the column with the instant of the tick
+	order   []int    // rows of a row group are in order of these, then of the key
+}
+
+// Places of columns.
+const (
+	tickTS = iota
+	tickElapsed
+	tickEvery
+	tickTook
+	tickSamples
+	tickLooked
+)
+
+const (
+	sampleTS = iota
+	sampleIndex
+	sampleUUID
+	sampleModel
+	sampleBus
+	sampleDriver
+	sampleParent
+	sampleProfile
+	sampleGI
+	sampleCI
+	samplePeakMem
+	sampleMaxClock
+	sampleSMs
+	sampleMetrics
+	sampleMissing = sampleMetrics + int(profile.NumMetrics)
+)
+
+const (
+	procTS = iota
+	procIndex
+	procUUID
+	procGI
+	procCI
+	procPID
+	procUser
+	procCommand
+	procContainer
+	procPod
+	procNamespace
+	procJob
+	procKind
+	procStart
+	procMem
+	procSM
+	procMissing
+)
+
+const (
+	eventTS = iota
+	eventTick
+	eventKind
+	eventDevice
+	eventValue
+	eventText
+)
+
+var specs = func() (s [numTables]spec) {
+	s[ticks] = tickSpec()
+	s[samples] = sampleSpec()
+	s[processes] = processSpec()
+	s[events] = eventSpec()
+	return s
+}()
+
+func (s *spec) add(at int, doc string, c parquet.Column) {
+	if at != len(s.columns) {
+		panic("store: column " + c.Name + " is out of place")
+	}
+	s.columns, s.docs = append(s.columns, c), append(s.docs, doc)
+}
+
+func tickSpec() spec {
+	s := spec{name: "ticks", key: tickTS}
+	count := func(name string) parquet.Column {
+		return parquet.Column{Name: name, Kind: parquet.Int64, Packing: parquet.Deltas}
+	}
+	s.add(tickTS, "instant of the look at the box, UTC", parquet.Column{Name: "ts", Kind: parquet.Instant, Packing: parquet.Deltas})
+	s.add(tickElapsed, "since sampling began, by a clock that never jumps", count("elapsed_us"))
+	s.add(tickEvery, "interval asked for", count("every_us"))
+	s.add(tickTook, "how long the look took", count("took_us"))
+	s.add(tickSamples, "devices seen", count("samples"))
+	s.add(tickLooked, "1 where processes were looked at, else 0", parquet.Column{Name: "looked_at_processes", Kind: parquet.Int32})
+	return s
+}
+
+// word is a text that repeats; whole a small number that does.
+func word(name string, nullable bool) parquet.Column {
+	return parquet.Column{Name: name, Kind: parquet.Text, Nullable: nullable, Repeats: true}
+}
+
+func whole(name string, nullable bool) parquet.Column {
+	return parquet.Column{Name: name, Kind: parquet.Int32, Nullable: nullable, Repeats: true}
+}
+
+func sampleSpec() spec {
+	s := spec{name: "samples", key: sampleTS, order: []int{sampleIndex, sampleGI, sampleCI, sampleUUID}}
+	s.add(sampleTS, "instant of the tick, UTC", parquet.Column{Name: "ts", Kind: parquet.Instant, Packing: parquet.Deltas})
+	s.add(sampleIndex, "the driver's number of the GPU", whole("gpu_index", false))
+	s.add(sampleUUID, "of the GPU, or of the MIG instance", word("gpu_uuid", false))
+	s.add(sampleModel, "name of the GPU's model", word("gpu_model", true))
+	s.add(sampleBus, "PCI address", word("pci_bus", true))
+	s.add(sampleDriver, "version of the driver", word("driver", true))
+	s.add(sampleParent, "of a MIG instance: uuid of the GPU that holds it", word("mig_parent_uuid", true))
+	s.add(sampleProfile, "of a MIG instance: its profile", word("mig_profile", true))
+	s.add(sampleGI, "of a MIG instance: its GPU instance", whole("mig_gi", true))
+	s.add(sampleCI, "of a MIG instance: its compute instance", whole("mig_ci", true))
+	s.add(samplePeakMem, "peak bandwidth of device memory", parquet.Column{Name: "peak_mem_bytes_per_s", Kind: parquet.Float64, Nullable: true, Repeats: true})
+	s.add(sampleMaxClock, "highest clock of the SMs", parquet.Column{Name: "max_clock_sm_mhz", Kind: parquet.Float64, Nullable: true, Repeats: true})
+	s.add(sampleSMs, "streaming multiprocessors", whole("sms", true))
+	for m := range profile.NumMetrics {
+		s.add(sampleMetrics+int(m), profile.Metrics[m].Doc, metricColumn(m))
+	}
+	s.add(sampleMissing, "why metrics are null, as name=reason;name=reason", word("missing", true))
+	return s
+}
+
+// metricColumn lays a metric out as came out smallest (docs/measurements.md):
+// fractions in single precision, their bytes apart; what drifts as differences.
+func metricColumn(m profile.Metric) parquet.Column {
+	c := parquet.Column{Name: profile.Metrics[m].Name, Kind: parquet.Int64, Nullable: true}
+	switch m {
+	case profile.Energy, profile.Temp, profile.MemTemp, profile.NVLinkTx, profile.NVLinkRx,
+		profile.ECCCorrected, profile.ECCUncorrected:
+		c.Packing = parquet.Deltas
+	case profile.PowerLimit, profile.ClockSM, profile.ClockMem, profile.PState, profile.Throttle, profile.MemTotal, profile.MemReserved:
+		c.Repeats = true
+	default:
+	}
+	if profile.Metrics[m].Step < 1 {
+		c.Kind, c.Packing, c.Repeats = parquet.Float32, parquet.Split, false
+	}
+	return c
+}
+
+func processSpec() spec {
+	s := spec{name: "processes", key: procTS, order: []int{procIndex, procUUID, procPID, procKind, procStart}}
+	s.add(procTS, "instant of the tick, UTC", parquet.Column{Name: "ts", Kind: parquet.Instant, Packing: parquet.Deltas})
+	s.add(procIndex, "the driver's number of the GPU", whole("gpu_index", false))
+	s.add(procUUID, "of the GPU, or of the MIG instance", word("gpu_uuid", false))
+	s.add(procGI, "of a MIG instance: its GPU instance", whole("mig_gi", true))
+	s.add(procCI, "of a MIG instance: its compute instance", whole("mig_ci", true))
+	s.add(procPID, "in the namespace of the host", parquet.Column{Name: "pid", Kind: parquet.Int64, Repeats: true})
+	s.add(procUser, "name of the user", word("user", true))
+	s.add(procCommand, "program and its first arguments", word("command", true))
+	s.add(procContainer, "id of the container", word("container", true))
+	s.add(procPod, "Kubernetes pod", word("pod", true))
+	s.add(procNamespace, "Kubernetes namespace", word("namespace", true))
+	s.add(procJob, "Slurm job", word("job", true))
+	s.add(procKind, "compute, graphics or mps", word("kind", true))
+	s.add(procStart, "when the process began, UTC", parquet.Column{Name: "started", Kind: parquet.Instant, Nullable: true, Repeats: true})
+	s.add(procMem, "device memory that it holds", parquet.Column{Name: "mem_used_bytes", Kind: parquet.Int64, Nullable: true, Packing: parquet.Deltas})
+	s.add(procSM, "share of the device's SM time since the last look", parquet.Column{Name: "sm_pct", Kind: parquet.Float32, Nullable: true, Packing: parquet.Split})
+	s.add(procMissing, "why figures are null, as name=reason;name=reason", word("missing", true))
+	return s
+}
+
+func eventSpec() spec {
+	s := spec{name: "events", key: eventTick}
+	s.add(eventTS, "when it befell, UTC", parquet.Column{Name: "ts", Kind: parquet.Instant})
+	s.add(eventTick, "instant of the tick that told it, UTC", parquet.Column{Name: "tick_ts", Kind: parquet.Instant})
+	s.add(eventKind, "what befell", word("event", false))
+	s.add(eventDevice, "gpu_uuid of the device; null is all", word("gpu_uuid", true))
+	s.add(eventValue, "as the event has it: microseconds, bytes, an Xid", parquet.Column{Name: "value", Kind: parquet.Int64})
+	s.add(eventText, "in words", parquet.Column{Name: "text", Kind: parquet.Text, Nullable: true})
+	return s
+}
+
+// ColumnDoc describes one column of a table.
+type ColumnDoc struct {
+	Table, Name, Type, Doc string
+	Nullable               bool
+}
+
+// Columns describes all columns of all tables, in the order of the files.
+func Columns() []ColumnDoc {
+	names := map[parquet.Kind]string{
+		parquet.Text: "VARCHAR", parquet.Int32: "INTEGER", parquet.Int64: "BIGINT", parquet.Float32: "FLOAT",
+		parquet.Float64: "DOUBLE", parquet.Instant: "TIMESTAMP WITH TIME ZONE",
+	}
+	var docs []ColumnDoc
+	for i := range specs {
+		for k, c := range specs[i].columns {
+			docs = append(docs, ColumnDoc{specs[i].name, c.Name, names[c.Kind], specs[i].docs[k], c.Nullable})
+		}
+	}
+	return docs
+}
+
+// block is some rows of a table.
+type block struct {
+	*spec
+	n    int
+	cols []parquet.Vector
+}
+
+func newBlock(t table) *block {
+	b := &block{spec: &specs[t]}
+	for _, c := range b.columns {
+		b.cols = append(b.cols, parquet.NewVector(c.Kind, 0))
+	}
+	return b
+}
+
+func (b *block) reset() {
+	b.n = 0
+	for i := range b.cols {
+		b.cols[i].Resize(0)
+	}
+}
+
+// keys are the instants of the rows' ticks.
+func (b *block) keys() []int64 { return b.cols[b.key].Ints }
+
+func (b *block) int(col int, v int64) {
+	c := &b.cols[col]
+	c.Null, c.Ints = append(c.Null, false), append(c.Ints, v)
+}
+
+func (b *block) float(col int, v float64) {
+	c := &b.cols[col]
+	c.Null, c.Floats = append(c.Null, false), append(c.Floats, v)
+}
+
+// text sets a text; an empty one is null where it may be.
+func (b *block) text(col int, s string) {
+	c := &b.cols[col]
+	c.Null, c.Texts = append(c.Null, s == "" && b.columns[col].Nullable), append(c.Texts, s)
+}
+
+func (b *block) null(col int) {
+	c := &b.cols[col]
+	c.Null = append(c.Null, true)
+	switch {
+	case c.Texts != nil:
+		c.Texts = append(c.Texts, "")
+	case c.Floats != nil:
+		c.Floats = append(c.Floats, 0)
+	default:
+		c.Ints = append(c.Ints, 0)
+	}
+}
+
+// rows appends rows of from: those that pick names, or all.
+func (b *block) rows(from *block, pick []int32) {
+	for i := range b.cols {
+		to, at := &b.cols[i], &from.cols[i]
+		to.Null = appendRows(to.Null, at.Null, pick)
+		to.Ints = appendRows(to.Ints, at.Ints, pick)
+		to.Floats = appendRows(to.Floats, at.Floats, pick)
+		to.Texts = appendRows(to.Texts, at.Texts, pick)
+	}
+	if pick == nil {
+		b.n += from.n
+	} else {
+		b.n += len(pick)
+	}
+}
+
+func appendRows[T any](to, from []T, pick []int32) []T {
+	if from == nil || pick == nil {
+		return append(to, from...)
+	}
+	for _, k := range pick {
+		to = append(to, from[k])
+	}
+	return to
+}
+
+// compareCell orders two cells of a column; null comes first.
+func (b *block) compareCell(col int, i, j int32) int {
+	c := &b.cols[col]
+	switch {
+	case c.Null[i] || c.Null[j]:
+		return cmp.Compare(b2i(c.Null[j]), b2i(c.Null[i]))
+	case c.Texts != nil:
+		return cmp.Compare(c.Texts[i], c.Texts[j])
+	case c.Floats != nil:
+		return cmp.Compare(c.Floats[i], c.Floats[j])
+	}
+	return cmp.Compare(c.Ints[i], c.Ints[j])
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// compareKind orders two rows by what they are of.
+func (b *block) compareKind(i, j int32) int {
+	for _, col := range b.order {
+		if c := b.compareCell(col, i, j); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// sorted gives rows in the order of a file: by what they are of, then by time.
+func (b *block) sorted(rows []int32) {
+	keys := b.keys()
+	slices.SortStableFunc(rows, func(i, j int32) int {
+		return cmp.Or(b.compareKind(i, j), cmp.Compare(keys[i], keys[j]))
+	})
+}
+
+// timely gives rows in the order of time, then by what they are of.
+func (b *block) timely(rows []int32) {
+	keys := b.keys()
+	slices.SortStableFunc(rows, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(keys[i], keys[j]), b.compareKind(i, j))
+	})
+}
+
+// every lists all rows.
+func (b *block) every(rows []int32) []int32 {
+	rows = rows[:0]
+	for k := range b.n {
+		rows = append(rows, int32(k))
+	}
+	return rows
+}

@@ -1,0 +1,237 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"capcli"
+	"capcli/profile"
+	"capcli/profile/parquet"
+)
+
+// Verified says what was found in a directory or file.
+type Verified struct {
+	Files, Segments int
+	Rows            map[string]int64 // of sound files, by table
+	Ticks           int              // in segments that are not yet files
+	// Problems are what makes figures wrong or missing.
+	Problems []error
+	// Notes are what the next start or compaction clears up.
+	Notes []string
+}
+
+// Verify reads everything in a directory, and holds it against its seals and
+// checksums, the tables' columns, order and one another. What it cannot do at
+// all it returns as an error; what it finds wrong is in the Problems.
+func Verify(disk Disk, root string) (*Verified, error) {
+	if disk == nil {
+		disk = System{}
+	}
+	v := &Verified{Rows: map[string]int64{}}
+	hosts, err := Hosts(disk, root)
+	if err != nil {
+		return nil, err
+	}
+	for _, host := range hosts {
+		l, err := list(disk, root, host)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.host(l); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// VerifyFile holds one file against its seal or checksums: a table or a segment.
+// An error says what is wrong with it.
+func VerifyFile(disk Disk, name string) (*Verified, error) {
+	if disk == nil {
+		disk = System{}
+	}
+	v := &Verified{Rows: map[string]int64{}}
+	stem := strings.TrimSuffix(path.Base(name), oddSuffix)
+	if _, ok := seqOfLog(stem); ok {
+		return v, v.segment(disk, name, false)
+	}
+	p, ok := parsePiece("", path.Base(name))
+	if !ok {
+		return v, &capcli.InputError{File: name, Text: "the name is not that of a file that capcli profile writes", Hint: "give the directory, or a file as it was named"}
+	}
+	at, err := disk.Open(name)
+	if err != nil {
+		return v, diskFault("opening", name, err)
+	}
+	size, err := at.Size()
+	host := ""
+	if err == nil {
+		var f *parquet.File
+		if f, err = parquet.Open(at, size); err == nil {
+			host, _ = f.Meta(metaHost)
+		}
+	}
+	_ = at.Close() // it was only read
+	if err != nil {
+		return v, named(name, err)
+	}
+	return v, v.file(disk, name, &p, host)
+}
+
+func named(name string, err error) error {
+	var in *capcli.InputError
+	if errors.As(err, &in) {
+		n := *in
+		n.File = name
+		return &n
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+func (v *Verified) host(l *listing) error {
+	l.settle()
+	for _, name := range l.temps {
+		v.Notes = append(v.Notes, path.Join(l.root, name)+" was not finished")
+	}
+	gone := map[string]bool{}
+	for _, p := range l.gone {
+		gone[p.path()] = true
+		v.Notes = append(v.Notes, path.Join(l.root, p.path())+" is in a compacted file, too")
+	}
+	holders := map[[2]int64]string{}
+	for i := range l.pieces {
+		p := &l.pieces[i]
+		name := path.Join(l.root, p.path())
+		err := v.file(l.disk, name, p, l.host)
+		if err == nil && !gone[p.path()] {
+			err = v.once(l, p, holders)
+		}
+		var damage *capcli.InputError
+		switch {
+		case errors.As(err, &damage):
+			v.Problems = append(v.Problems, err)
+		case err != nil:
+			return err
+		}
+	}
+	for _, seq := range l.logs {
+		err := v.segment(l.disk, path.Join(l.logDir(), logName(seq)), true)
+		var damage *capcli.InputError
+		switch {
+		case errors.As(err, &damage):
+			v.Problems = append(v.Problems, err)
+		case err != nil:
+			return err
+		}
+	}
+	for _, name := range l.odd {
+		v.Problems = append(v.Problems, &capcli.InputError{
+			File: path.Join(l.logDir(), name), Text: "a segment that was found damaged, of which the sound part was saved",
+			Hint: "remove it when nobody needs the rest",
+		})
+	}
+	return nil
+}
+
+// once holds that no segment is in two files of a table.
+func (v *Verified) once(l *listing, p *piece, holders map[[2]int64]string) error {
+	in, err := l.numbers(p)
+	if err != nil {
+		return err
+	}
+	for _, seq := range in {
+		key := [2]int64{int64(p.table), seq}
+		if other, twice := holders[key]; twice {
+			return &capcli.InputError{
+				File: path.Join(l.root, p.path()), Text: fmt.Sprintf("segment %d is in %s, too: its rows count twice", seq, other),
+				Hint: "remove one of them",
+			}
+		}
+		holders[key] = p.path()
+	}
+	return nil
+}
+
+// file reads a whole file.
+func (v *Verified) file(disk Disk, name string, p *piece, host string) error {
+	o, err := openPiece(disk, name, p, host)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	size, err := o.at.Size()
+	if err != nil {
+		return diskFault("reading", name, err)
+	}
+	if err := parquet.Verify(o.at, size); err != nil {
+		return named(name, err)
+	}
+	b := newBlock(p.table)
+	for g := range o.groups {
+		b.reset()
+		if err := o.block(g, b); err != nil {
+			return err
+		}
+		if err := checkGroup(b, o.groups[g], path.Dir(p.dir)); err != nil {
+			return &capcli.InputError{File: name, Text: fmt.Sprintf("row group %d: %v", g, err), Hint: "another program changed or made it"}
+		}
+	}
+	v.Files++
+	v.Rows[specs[p.table].name] += o.Rows()
+	return nil
+}
+
+// checkGroup holds the rows of a row group against their order, their stretch
+// of time and their day; day is "." where it is not known.
+func checkGroup(b *block, stretch [2]int64, day string) error {
+	keys := b.keys()
+	for k := range b.n {
+		at := profile.Instant(keys[k])
+		if keys[k] < stretch[0] || keys[k] > stretch[1] {
+			return fmt.Errorf("row %d: tick of %v, outside what the metadata says", k, at.Std())
+		}
+		if date := datePrefix + dateOf(at); day != "." && date != day {
+			return fmt.Errorf("row %d: tick of %v in folder %s", k, at.Std(), day)
+		}
+		if k == 0 {
+			continue
+		}
+		switch c := cmp.Or(b.compareKind(int32(k-1), int32(k)), cmp.Compare(keys[k-1], keys[k])); {
+		case c > 0:
+			return fmt.Errorf("row %d: out of order", k)
+		case c == 0 && b.spec == &specs[samples] || c == 0 && b.spec == &specs[ticks]:
+			return fmt.Errorf("row %d: comes twice", k)
+		}
+	}
+	return nil
+}
+
+// segment reads a log. The end of a log that is being written may be torn.
+func (v *Verified) segment(disk Disk, name string, live bool) error {
+	b, err := load(disk, name)
+	if err != nil {
+		if live && isGone(err) {
+			return nil // it became a file
+		}
+		return err
+	}
+	v.Segments++
+	_, s, _ := play(b)
+	v.Ticks += s.ticks
+	switch {
+	case s.damaged:
+		return &capcli.InputError{
+			File: name, Text: fmt.Sprintf("damaged: %d ticks are sound, %d bytes are behind the fault", s.ticks, s.dropped), Hint: "the sound ticks are saved at the next start",
+		}
+	case s.dropped > 0 && live:
+		v.Notes = append(v.Notes, fmt.Sprintf("%s ends within a tick: %d bytes", name, s.dropped))
+	case s.dropped > 0:
+		return &capcli.InputError{
+			File: name, Text: fmt.Sprintf("ends within a tick: %d ticks are sound, %d bytes are not", s.ticks, s.dropped), Hint: "the sound ticks are saved at the next start",
+		}
+	}
+	return nil
+}

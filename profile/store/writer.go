@@ -1,0 +1,346 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"capcli/profile"
+)
+
+// Options are what a store is written with. The zero value of each is a sound
+// choice.
+type Options struct {
+	Disk    Disk   // System
+	Host    string // "unknown"
+	Program string // version of capcli, for the files
+	Holder  string // who this program is, told to another that finds the store locked
+	// What the ticks are asked to be, for the files.
+	Every, Processes time.Duration
+	// Sync is the longest that a tick may be lost to a loss of power: 1 s.
+	// Without a Clock it is after each tick.
+	Sync  time.Duration
+	Clock profile.Clock
+	// A segment ends after so long, so many bytes, so many samples: 10 min, 4 MiB, 32,768.
+	SegmentTime  time.Duration
+	SegmentBytes int64
+	SegmentRows  int
+	// Trouble is told of what failed behind Write's back and is tried again: no
+	// tick is lost by it. It is called by other goroutines.
+	Trouble func(error)
+}
+
+func (o *Options) fill() {
+	if o.Disk == nil {
+		o.Disk = System{}
+	}
+	if o.Host == "" {
+		o.Host = "unknown"
+	}
+	if o.Sync <= 0 {
+		o.Sync = time.Second
+	}
+	if o.SegmentTime <= 0 {
+		o.SegmentTime = 10 * time.Minute
+	}
+	if o.SegmentBytes <= 0 {
+		o.SegmentBytes = 4 << 20
+	}
+	if o.SegmentRows <= 0 {
+		o.SegmentRows = groupRows
+	}
+	if o.Trouble == nil {
+		o.Trouble = func(error) {}
+	}
+}
+
+// Writer is the Sink that a store is written through. Write and Close are for
+// one goroutine.
+type Writer struct {
+	o    Options
+	root string
+	dir  string // of the segments
+	lock io.Closer
+
+	seg     *segment
+	next    int64 // number of the next segment
+	buf     []byte
+	ticked  int             // ticks that were kept in this run
+	last    profile.Instant // of the last tick that was kept, in whatever run
+	lost    int             // ticks since then that were not
+	because error
+	saved   []profile.Event // what was recovered, to go with the first tick
+	more    []profile.Event // to go with the next tick
+
+	background
+}
+
+var _ profile.Sink = (*Writer)(nil)
+
+// segment is the log that is being written.
+type segment struct {
+	seq     int64
+	file    File
+	enc     *encoder
+	first   profile.Instant
+	date    string
+	size    int64
+	samples int
+
+	mu     sync.Mutex // for what follows
+	closed bool
+	named  bool // its name was synced
+}
+
+// Recovery says what was found of an earlier run that did not end in order.
+type Recovery struct {
+	Segments int
+	Ticks    int
+	Dropped  int             // bytes that were not sound
+	Damaged  []string        // segments in which they were more than the end of a write; they are kept
+	Last     profile.Instant // of the last tick in the store; 0 where there is none
+}
+
+// Create opens the store of a host in the directory root to be written, and
+// makes it if need be. It first saves what an earlier run left. It gives a
+// LockedError where another program writes it, a DiskError where the directory
+// cannot be written.
+func Create(root string, o Options) (*Writer, *Recovery, error) {
+	o.fill()
+	w := &Writer{o: o, root: root, dir: path.Join(root, logFolder, hostFolder(o.Host))}
+	if err := o.Disk.MakeDir(w.dir); err != nil {
+		return nil, nil, diskFault("creating", w.dir, err)
+	}
+	name := path.Join(w.dir, lockName)
+	var err error
+	if w.lock, err = o.Disk.Lock(name, o.Holder); err != nil {
+		return nil, nil, diskFault("locking", name, err)
+	}
+	rec, err := w.recover()
+	if err != nil {
+		return nil, nil, errors.Join(err, w.lock.Close())
+	}
+	w.start()
+	return w, rec, nil
+}
+
+// recover clears up and saves the segments that are left.
+func (w *Writer) recover() (*Recovery, error) {
+	l, err := list(w.o.Disk, w.root, w.o.Host)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range l.temps {
+		if strings.HasSuffix(name, partTemp) {
+			if err := l.disk.Remove(path.Join(w.root, name)); err != nil {
+				return nil, diskFault("removing", path.Join(w.root, name), err)
+			}
+		}
+	}
+	rec := &Recovery{}
+	w.next = l.next
+	for _, seq := range l.logs {
+		s, err := l.convert(seq, w.o.Program)
+		var full *DiskError
+		switch {
+		case errors.As(err, &full):
+			w.o.Trouble(err)
+			w.waiting = append(w.waiting, ended{seq: seq})
+		case err != nil:
+			return nil, err
+		}
+		rec.Segments++
+		rec.Ticks += s.ticks
+		rec.Dropped += s.dropped
+		rec.Last = max(rec.Last, s.last)
+		if s.damaged {
+			rec.Damaged = append(rec.Damaged, path.Join(w.dir, logName(seq)+oddSuffix))
+		}
+	}
+	rec.Last = max(rec.Last, l.lastTick())
+	w.tell(rec)
+	return rec, nil
+}
+
+// lastTick is that of the file of ticks with the highest number; 0 where there
+// is none or it cannot be read, which verifying tells.
+func (l *listing) lastTick() profile.Instant {
+	var newest *piece
+	for i := range l.pieces {
+		if p := &l.pieces[i]; p.table == ticks && (newest == nil || p.to > newest.to) {
+			newest = p
+		}
+	}
+	if newest == nil {
+		return 0
+	}
+	o, err := l.open(newest)
+	if err != nil {
+		return 0
+	}
+	defer o.close()
+	return profile.Instant(o.groups[len(o.groups)-1][1])
+}
+
+// tell makes events of what was recovered, for the first tick.
+func (w *Writer) tell(rec *Recovery) {
+	w.last = rec.Last
+	if rec.Segments == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d ticks of a run that did not end in order were saved", rec.Ticks)
+	if len(rec.Damaged) > 0 {
+		text += "; damaged and kept aside: " + strings.Join(rec.Damaged, ", ")
+	}
+	w.saved = []profile.Event{{Kind: profile.Recovered, Value: int64(rec.Dropped), Text: cleanText(text)}}
+}
+
+// Write implements profile.Sink. A DiskError means that this tick is lost and
+// nothing else; a later Write may succeed, and then tells of the loss in an event.
+func (w *Writer) Write(t *profile.Tick) error {
+	if w.seg != nil && w.full(t) {
+		w.retire()
+	}
+	w.events(t)
+	err := w.append(t)
+	if err != nil {
+		w.lost, w.because = w.lost+1, err
+		w.retire()
+		return err
+	}
+	w.last, w.lost, w.saved = t.At, 0, nil
+	w.ticked++
+	w.wake()
+	return nil
+}
+
+// full tells whether t must begin another segment.
+func (w *Writer) full(t *profile.Tick) bool {
+	s := w.seg
+	return t.At <= w.last || t.At.Sub(s.first) >= w.o.SegmentTime || dateOf(t.At) != s.date ||
+		s.size >= w.o.SegmentBytes || s.samples+len(t.Samples) > w.o.SegmentRows || !s.enc.knows(t)
+}
+
+// events makes ready what the store itself has to tell with t: only the first
+// tick, or the first after a loss, has any.
+func (w *Writer) events(t *profile.Tick) {
+	w.more = w.more[:0]
+	if w.ticked > 0 && w.lost == 0 {
+		return
+	}
+	for _, e := range w.saved {
+		e.At = t.At
+		w.more = append(w.more, e)
+	}
+	why := "not sampling"
+	if w.lost > 0 {
+		why = fmt.Sprintf("%d ticks could not be written", w.lost)
+		w.more = append(w.more, profile.Event{At: t.At, Kind: profile.DiskTrouble, Value: int64(w.lost), Text: cleanText(w.because.Error())})
+	}
+	if w.last > 0 && t.At > w.last {
+		w.more = append(w.more, profile.Event{At: w.last, Kind: profile.Gap, Value: int64(t.At - w.last), Text: why})
+	}
+}
+
+// append writes t, in a new segment where there is none.
+func (w *Writer) append(t *profile.Tick) error {
+	w.buf = w.buf[:0]
+	s := w.seg
+	if s == nil {
+		s = &segment{seq: w.next, first: t.At, date: dateOf(t.At)}
+		h := header{
+			Schema: schema, Program: w.o.Program, Host: w.o.Host, First: t.At, Every: w.o.Every, Looks: w.o.Processes,
+			Metrics: metricNames, Devices: devicesOf(t),
+		}
+		for m := range profile.NumMetrics {
+			h.Steps = append(h.Steps, profile.Metrics[m].Step)
+		}
+		for r := range numReasons {
+			h.Reasons = append(h.Reasons, r.String())
+		}
+		s.enc = newEncoder(h.Devices, t.At)
+		var err error
+		if w.buf, err = h.append(append(w.buf, magic...)); err != nil {
+			return err
+		}
+	}
+	var err error
+	if w.buf, err = s.enc.tick(w.buf, t, w.more); err != nil {
+		return err
+	}
+	name := path.Join(w.dir, logName(s.seq))
+	if w.seg == nil {
+		w.next++
+		if s.file, err = w.o.Disk.Create(name); err != nil {
+			return diskFault("creating", name, err)
+		}
+		w.seg = s
+	}
+	n, err := s.file.Write(w.buf)
+	if err == nil && n < len(w.buf) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return diskFault("writing", name, err)
+	}
+	s.size += int64(n)
+	s.samples += len(t.Samples)
+	return nil
+}
+
+// devicesOf lists the devices of a tick.
+func devicesOf(t *profile.Tick) []profile.Device {
+	var all []profile.Device
+	add := func(d *profile.Device) {
+		if c := clean(d); !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	for i := range t.Samples {
+		add(t.Samples[i].Device)
+	}
+	for i := range t.Processes {
+		add(t.Processes[i].Device)
+	}
+	return all
+}
+
+// retire ends the segment, which then becomes files. One of which not a tick
+// was acknowledged goes at once, so that a full disk does not fill with them.
+func (w *Writer) retire() {
+	s := w.seg
+	if s == nil {
+		return
+	}
+	w.seg = nil
+	if s.size == 0 {
+		_ = s.close() // nothing of it counts
+		if err := w.o.Disk.Remove(path.Join(w.dir, logName(s.seq))); err == nil {
+			return
+		}
+	}
+	w.hand(ended{s.seq, s})
+}
+
+// close closes the file, which is left as it is.
+func (s *segment) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return s.file.Close()
+}
+
+// Close implements profile.Sink: all ticks are in files when it returns nil.
+// Where that fails they are in segments still, and the next start goes on.
+func (w *Writer) Close() error {
+	w.retire()
+	return errors.Join(w.stop(), w.lock.Close())
+}
