@@ -39,6 +39,7 @@ var layers = map[string][]string{
 	"profile/series":   {},
 	"profile/nvml":     {"profile", "go-nvml"},
 	"profile/parquet":  {"profile", "profile/trace", "parquet-go", "compress"},
+	"profile/store":    {"profile", "profile/parquet"},
 	"scenarios":        {"simulate", "simulate/billing", "simulate/plan", "forecast", "yaml"},
 	"cmd/report":       {"tablewriter"},
 	"cmd/capcli":       {"*"},

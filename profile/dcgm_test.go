@@ -95,9 +95,9 @@ func TestDCGM(t *testing.T) {
 		want{profile.UtilGPU, 97, profile.Known},
 		want{profile.MemUsed, 70000 << 20, profile.Known},
 		want{profile.MemTotal, (70000 + 10554 + 600) << 20, profile.Known},
-		want{profile.Power, 287.4, profile.Known},
+		want{profile.Power, 287.375, profile.Known},
 		want{profile.Energy, 123457, profile.Known},
-		want{profile.TensorActive, 41.2, profile.Known},
+		want{profile.TensorActive, 41.25, profile.Known},
 		want{profile.SMActive, 100, profile.Known}, // rounding up a little is what the counters do
 		want{profile.DRAMActive, 0, profile.OutOfRange},
 		want{profile.PCIeTx, 100, profile.Known},

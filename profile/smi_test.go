@@ -33,7 +33,7 @@ func TestSMIRecording(t *testing.T) {
 	}
 	checkSample(
 		t, &one.Samples[0],
-		want{profile.UtilGPU, 34, profile.Known}, want{profile.MemUsed, 1 << 30, profile.Known}, want{profile.Power, 71.3, profile.Known},
+		want{profile.UtilGPU, 34, profile.Known}, want{profile.MemUsed, 1 << 30, profile.Known}, want{profile.Power, 71.25, profile.Known},
 		want{profile.Fan, 0, profile.Unsupported}, want{profile.Throttle, 4, profile.Known}, want{profile.PState, 0, profile.Known},
 		want{profile.ECCUncorrected, 0, profile.NoPermission}, want{profile.SMActive, 0, profile.Unsupported},
 	)

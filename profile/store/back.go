@@ -109,10 +109,12 @@ func sampleDevice(b *block, row int) profile.Device {
 	}
 }
 
+// tickRow sets the times of t; ticks of the same instant, as one with events
+// alone before the first with samples, are one.
 func tickRow(b *block, row int, t *profile.Tick) {
 	t.Elapsed, t.Every = ofMicros(b.intAt(tickElapsed, row)), ofMicros(b.intAt(tickEvery, row))
-	t.Took = ofMicros(b.intAt(tickTook, row))
-	t.LookedAtProcesses = b.intAt(tickLooked, row) != 0
+	t.Took = max(t.Took, ofMicros(b.intAt(tickTook, row)))
+	t.LookedAtProcesses = t.LookedAtProcesses || b.intAt(tickLooked, row) != 0
 }
 
 // wants tells whether a query is after a device.

@@ -23,11 +23,11 @@ type box struct {
 }
 
 type gpuState struct {
-	phase, left                                 int
-	busy, tensor, dram, power, temp, link, pcie float64
-	energy                                      float64
-	mem                                         float64
-	clock                                       float64
+	phase, left                           int
+	busy, tensor, dram, power, temp, link float64
+	energy                                float64
+	mem                                   float64
+	clock                                 float64
 }
 
 const (

@@ -58,10 +58,7 @@ func newReplay(b []byte) (r *replay, ok bool) {
 		return nil, false
 	}
 	r.when = h.First
-	for i := range h.Devices {
-		r.devices = append(r.devices, &h.Devices[i])
-		r.last = append(r.last, was{make([]int64, len(h.Metrics)), make([]profile.Reason, len(h.Metrics))})
-	}
+	r.meet(h.Devices)
 	for i, name := range h.Metrics {
 		m, known := profile.MetricNamed(name)
 		if !known {
@@ -79,9 +76,24 @@ func newReplay(b []byte) (r *replay, ok bool) {
 	return r, true
 }
 
+func (r *replay) meet(devices []profile.Device) {
+	for i := range devices {
+		r.devices = append(r.devices, &devices[i])
+		r.last = append(r.last, was{make([]int64, len(r.head.Metrics)), make([]profile.Reason, len(r.head.Metrics))})
+	}
+}
+
 // next reads the next tick into t; false is the end of what is sound.
 func (r *replay) next(t *profile.Tick) bool {
 	payload, end, ok := frameAt(r.b, r.at)
+	if ok && payload[0] == deviceFrame && len(r.devices) == 0 {
+		var devices []profile.Device
+		if err := json.Unmarshal(payload[1:], &devices); err != nil || len(devices) > maxDevices {
+			return false
+		}
+		r.meet(devices)
+		payload, end, ok = frameAt(r.b, end)
+	}
 	if !ok || payload[0] != tickFrame {
 		return false
 	}

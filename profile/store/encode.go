@@ -48,14 +48,18 @@ type encoder struct {
 }
 
 func newEncoder(devices []profile.Device, first profile.Instant) *encoder {
-	e := &encoder{
-		devices: devices, places: map[*profile.Device]int{}, last: make([]last, len(devices)),
-		texts: map[string]uint64{}, idents: map[ident]uint64{}, at: first,
-	}
+	e := &encoder{places: map[*profile.Device]int{}, texts: map[string]uint64{}, idents: map[ident]uint64{}, at: first}
+	e.meet(devices)
+	return e
+}
+
+// meet makes the devices of the segment known.
+func (e *encoder) meet(devices []profile.Device) {
+	e.devices = devices
+	e.last = make([]last, len(devices))
 	for i := range e.last {
 		e.last[i].tick = -1
 	}
-	return e
 }
 
 // place gives the number of a device; ok is false for one that the segment
@@ -76,8 +80,12 @@ func (e *encoder) place(d *profile.Device) (int, bool) {
 	return 0, false
 }
 
-// knows tells whether the segment has all devices of t, and room.
+// knows tells whether the segment has all devices of t, or none at all yet, and
+// room.
 func (e *encoder) knows(t *profile.Tick) bool {
+	if len(e.devices) == 0 {
+		return true
+	}
 	for i := range t.Samples {
 		if _, ok := e.place(t.Samples[i].Device); !ok {
 			return false

@@ -11,6 +11,7 @@ import (
 
 const (
 	headerFrame = 'H'
+	deviceFrame = 'D' // devices of a segment that began without any
 	tickFrame   = 'T'
 	schema      = 1 // of the log and of the tables
 )
@@ -29,10 +30,11 @@ type header struct {
 	Devices []profile.Device
 }
 
-func (h *header) append(b []byte) ([]byte, error) {
+// appendJSON appends a frame of some kind that holds v.
+func appendJSON(b []byte, kind byte, v any) ([]byte, error) {
 	from := len(b)
-	b = append(beginFrame(b), headerFrame)
-	text, err := json.Marshal(h)
+	b = append(beginFrame(b), kind)
+	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the header of a segment: %w", err)
 	}

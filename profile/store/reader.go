@@ -128,18 +128,9 @@ func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (g
 	}
 	var t profile.Tick
 	for {
-		at := int64(math.MaxInt64)
-		for _, h := range heads {
-			key, ok, err := h.peek()
-			if err != nil {
-				return false, err
-			}
-			if ok {
-				at = min(at, key)
-			}
-		}
-		if at == math.MaxInt64 {
-			return true, nil
+		at, ok, err := soonest(heads)
+		if !ok || err != nil {
+			return true, err
 		}
 		t.Reset()
 		t.At = profile.Instant(at)
@@ -155,6 +146,21 @@ func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (g
 			return false, nil
 		}
 	}
+}
+
+// soonest is the instant of the first row that any head has.
+func soonest(heads []*head) (at int64, ok bool, err error) {
+	at = math.MaxInt64
+	for _, h := range heads {
+		key, more, err := h.peek()
+		if err != nil {
+			return 0, false, err
+		}
+		if more {
+			at, ok = min(at, key), true
+		}
+	}
+	return at, ok, nil
 }
 
 // heads begins a stream of each table.
@@ -221,7 +227,7 @@ func (h *head) take(at int64, t *profile.Tick, q Query) error {
 			h.r.sampleRow(h, row, t, q)
 		case processes:
 			h.r.processRow(h, row, t, q)
-		case events:
+		default:
 			eventRow(h.s.acc, row, t, q)
 		}
 	}

@@ -36,11 +36,17 @@ func TestBytesPerSample(t *testing.T) {
 	}
 	dir := t.TempDir()
 	w := create(t, dir, Options{})
-	b := newBox(1, 8, noon-9*3600e6, time.Second)
-	var tick profile.Tick
+	b := profile.NewFake(profile.SourceOptions{Every: time.Second, Processes: 5 * time.Second, Seed: 1})
+	tick := profile.Tick{At: noon - 9*3600e6}
 	var log int64
-	for range hours * 3600 {
-		b.next(&tick)
+	for i := range hours * 3600 {
+		at := tick.At.Add(time.Second + time.Duration(i%7)*time.Microsecond)
+		tick.Reset()
+		tick.At, tick.Elapsed, tick.Every = at, time.Duration(i)*time.Second, time.Second
+		if err := b.Read(context.Background(), &tick); err != nil {
+			t.Fatal(err)
+		}
+		tick.Took = time.Duration(3000+i*7919%600) * time.Microsecond
 		if err := w.Write(&tick); err != nil {
 			t.Fatal(err)
 		}

@@ -222,7 +222,7 @@ func (w *Writer) Write(t *profile.Tick) error {
 // full tells whether t must begin another segment.
 func (w *Writer) full(t *profile.Tick) bool {
 	s := w.seg
-	return t.At <= w.last || t.At.Sub(s.first) >= w.o.SegmentTime || dateOf(t.At) != s.date ||
+	return t.At < w.last || t.At.Sub(s.first) >= w.o.SegmentTime || dateOf(t.At) != s.date ||
 		s.size >= w.o.SegmentBytes || s.samples+len(t.Samples) > w.o.SegmentRows || !s.enc.knows(t)
 }
 
@@ -265,11 +265,17 @@ func (w *Writer) append(t *profile.Tick) error {
 		}
 		s.enc = newEncoder(h.Devices, t.At)
 		var err error
-		if w.buf, err = h.append(append(w.buf, magic...)); err != nil {
+		if w.buf, err = appendJSON(append(w.buf, magic...), headerFrame, &h); err != nil {
 			return err
 		}
 	}
 	var err error
+	if len(s.enc.devices) == 0 && len(t.Samples)+len(t.Processes) > 0 {
+		s.enc.meet(devicesOf(t))
+		if w.buf, err = appendJSON(w.buf, deviceFrame, s.enc.devices); err != nil {
+			return err
+		}
+	}
 	if w.buf, err = s.enc.tick(w.buf, t, w.more); err != nil {
 		return err
 	}
