@@ -3,7 +3,7 @@ GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 
-.PHONY: help build check fmt lint test race fuzz bench golden golden-check accuracy cross
+.PHONY: help build check fmt lint test race fuzz bench golden golden-check accuracy speed-r cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -29,5 +29,7 @@ golden: ; go test ./cmd/... -update
 golden-check: ; .ci/golden
 ## accuracy: every forecasting model on the M competitions and on GPU demand (needs ../shared)
 accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run TestAccuracy -v -timeout 10h
+## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
+speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
 ## cross: does it build for the other systems
 cross: ; .ci/cross

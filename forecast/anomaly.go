@@ -27,12 +27,49 @@ const seasonCounts = 0.6
 
 // Anomalies finds them as R's tsoutliers does, in the order of time: a robust
 // STL takes off the seasons, where they are strong, Friedman's super smoother
-// the trend, and what is left is held against Tukey's outer fences. Missing
-// values are none. It needs 3 known values.
+// the trend, and what is left is held against Tukey's outer fences. What is
+// found is taken out, and the rest is looked at once more, as large anomalies
+// hide smaller ones. Expected is what the values around it and their season put
+// in its place. Missing values are none. It needs 3 known values.
 func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
-	v, err := joined(y.Values)
-	if err != nil {
+	if _, err := joined(y.Values); err != nil {
 		return nil, fmt.Errorf("anomalies: %w", err)
+	}
+	found, left := map[int]Anomaly{}, y.Values
+	for range 2 {
+		out := farOut(restored(left, seasons), left, seasons)
+		for _, a := range out {
+			if _, ok := found[a.Index]; !ok && known(y.Values[a.Index]) {
+				a.Value = y.Values[a.Index]
+				found[a.Index] = a
+			}
+		}
+		holed := slices.Clone(left)
+		for i := range found {
+			holed[i] = math.NaN()
+		}
+		if len(out) > 0 || len(observed(left)) < len(left) {
+			left = restored(holed, seasons)
+		}
+	}
+	if len(found) >= len(observed(y.Values)) {
+		return nil, nil
+	}
+	var out []Anomaly
+	for i := range y.Values {
+		if a, ok := found[i]; ok {
+			a.Expected = left[i]
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// farOut are the values of v beyond the fences; where y misses one it is none,
+// and does not count for the fences.
+func farOut(v, y []float64, seasons []int) []Anomaly {
+	if flat(v) {
+		return nil
 	}
 	season := strongSeasons(v, seasons, stat.Variance)
 	for i := range v {
@@ -40,7 +77,7 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	}
 	smooth := superSmooth(v)
 	var rest []float64
-	for i, x := range y.Values {
+	for i, x := range y {
 		if known(x) {
 			rest = append(rest, v[i]-smooth[i])
 		}
@@ -49,17 +86,17 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	first, third := quantile(rest, 0.25), quantile(rest, 0.75)
 	lo, hi := first-fences*(third-first), third+fences*(third-first)
 	if !(hi-lo > 1e-14*math.Max(1e-300, largest(v))) {
-		return nil, nil
+		return nil
 	}
 	var out []Anomaly
-	for i, x := range y.Values {
+	for i, x := range y {
 		e := v[i] - smooth[i]
 		if known(x) && (e < lo || e > hi) {
 			at := smooth[i] + season[i]
-			out = append(out, Anomaly{Index: i, Value: x, Expected: at, Lo: at + lo, Hi: at + hi})
+			out = append(out, Anomaly{Index: i, Lo: at + lo, Hi: at + hi})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // joined is a copy with missing values on lines between known ones.
@@ -93,48 +130,24 @@ func joined(y []float64) ([]float64, error) {
 // strongSeasons is the sum of the seasons by robust STL, nought where there are
 // none or where they are weak, as measured by spread.
 func strongSeasons(v []float64, seasons []int, spread func(v, weights []float64) float64) []float64 {
-	n := len(v)
-	sum := make([]float64, n)
-	periods := usable(n, seasons)
+	sum := make([]float64, len(v))
+	periods := usable(len(v), seasons)
 	if len(periods) == 0 {
 		return sum
 	}
-	rounds := min(2, len(periods))
-	parts := make([][]float64, len(periods))
-	rest := slices.Clone(v)
-	var trend []float64
-	for range rounds {
-		for k, p := range periods {
-			if parts[k] != nil {
-				for i := range rest {
-					rest[i] += parts[k][i]
-				}
-			}
-			t, s, _, err := STL(rest, p, STLOptions{Window: 11 + 4*k, Robust: true})
-			if err != nil {
-				return sum
-			}
-			trend, parts[k] = t, s
-			for i := range rest {
-				rest[i] -= s[i]
-			}
-		}
-	}
-	detrended := make([]float64, n)
-	for i := range rest {
-		detrended[i] = v[i] - trend[i]
-		rest[i] -= trend[i]
-	}
-	all := spread(detrended, nil)
-	if !(all > 0) || 1-spread(rest, nil)/all < seasonCounts {
+	d, err := splitSeasons(v, periods, true)
+	if err != nil {
 		return sum
 	}
-	for _, s := range parts {
-		for i := range sum {
-			sum[i] += s[i]
-		}
+	detrended := make([]float64, len(v))
+	for i := range v {
+		detrended[i] = v[i] - d.Trend[i]
 	}
-	return sum
+	all := spread(detrended, nil)
+	if !(all > 0) || 1-spread(d.Remainder, nil)/all < seasonCounts {
+		return sum
+	}
+	return d.total()
 }
 
 // quantile is R's type 7 of sorted values: linear between order statistics.

@@ -70,7 +70,8 @@ func (d *Decomposition) Season(i int) float64 {
 // over (Bandara, Hyndman & Bergmeir 2021, "MSTL: A Seasonal-Trend Decomposition
 // Algorithm for Time Series with Multiple Seasonal Patterns"): the windows of
 // the seasons are 11, 15, 19, ... cycles. Seasons with fewer than two cycles in
-// the data are left out; without any left the trend is a loess smooth.
+// the data are left out; without any left the trend is by Friedman's super smoother,
+// as in R.
 func MSTL(y []float64, periods []int) (Decomposition, error) {
 	if err := present(y); err != nil {
 		return Decomposition{}, fmt.Errorf("mstl: %w", err)
@@ -78,13 +79,15 @@ func MSTL(y []float64, periods []int) (Decomposition, error) {
 	if len(y) < 3 {
 		return Decomposition{}, fmt.Errorf("mstl: %d values, want 3 or more: %w", len(y), ErrTooShort)
 	}
-	d := Decomposition{Periods: usable(len(y), periods)}
+	return splitSeasons(y, usable(len(y), periods), false)
+}
+
+// splitSeasons is MSTL of seasons that are usable.
+func splitSeasons(y []float64, periods []int, robust bool) (Decomposition, error) {
+	d := Decomposition{Periods: periods}
 	rest := slices.Clone(y)
 	if len(d.Periods) == 0 {
-		d.Trend = make([]float64, len(y))
-		window := odd(max(3, len(y)/3))
-		l := loess{window: window, degree: 1, jump: tenth(window)}
-		l.smooth(rest, nil, d.Trend)
+		d.Trend = superSmooth(rest)
 	}
 	d.Seasons = make([][]float64, len(d.Periods))
 	rounds := 2
@@ -98,7 +101,7 @@ func MSTL(y []float64, periods []int) (Decomposition, error) {
 					rest[i] += s[i]
 				}
 			}
-			trend, season, _, err := STL(rest, p, STLOptions{Window: 11 + 4*k})
+			trend, season, _, err := STL(rest, p, STLOptions{Window: 11 + 4*k, Robust: robust})
 			if err != nil {
 				return Decomposition{}, err
 			}
@@ -113,6 +116,17 @@ func MSTL(y []float64, periods []int) (Decomposition, error) {
 		rest[i] -= d.Trend[i]
 	}
 	return d, nil
+}
+
+// total is the sum of the seasons.
+func (d *Decomposition) total() []float64 {
+	sum := make([]float64, len(d.Trend))
+	for _, s := range d.Seasons {
+		for i, v := range s {
+			sum[i] += v
+		}
+	}
+	return sum
 }
 
 // usable are the seasons that a series of n values has more than two of, in order, each once.

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"capcli"
@@ -26,18 +27,26 @@ type etsFit struct {
 }
 
 // etsTolerance is the gain in -2 log L below which the search has ended.
-const etsTolerance = 1e-4
+const etsTolerance = 1e-5
+
+// What every guess gets before the best are chosen, how many those are, and how
+// near to each other smoothing parameters are about the same.
+const (
+	etsFirstSteps = 8
+	etsFirstGain  = 0.1
+	etsFollowed   = 4
+	etsNearBy     = 0.05
+)
 
 // etsSearch fits forms to one series; what they share is computed once.
 type etsSearch struct {
 	y, filled []float64 // divided by scale
 	scale     float64
 	m         int
-	starts    int // searches from so many of the guesses
 }
 
 func newETSSearch(values []float64, m int) *etsSearch {
-	s := &etsSearch{m: m, starts: 4, y: make([]float64, len(values))}
+	s := &etsSearch{m: m, y: make([]float64, len(values))}
 	count := 0.0
 	for _, v := range values {
 		if !math.IsNaN(v) {
@@ -60,36 +69,65 @@ func newETSSearch(values []float64, m int) *etsSearch {
 }
 
 // fit finds the parameters of most likelihood; nil where the form suits no
-// parameters, or where the series is too short for their number.
+// parameters, or where the series is too short for their number. The likelihood
+// has several optima at times: every guess is improved by a few steps, and the
+// best that stand apart are followed to the end.
 func (s *etsSearch) fit(form ETSForm) *etsFit {
 	task := newETSTask(form, s.m, s.y)
 	if task.pass.n < form.free(s.m)+2 {
 		return nil
 	}
-	n := task.size()
-	guesses := s.rank(task)
-	if len(guesses) == 0 {
+	work := newETSBFGS(task.size())
+	guesses := s.guesses(task)
+	for i := range guesses {
+		task.climb(work, &guesses[i], etsFirstSteps, etsFirstGain)
+	}
+	guesses = etsApart(guesses, etsFollowed)
+	for i := range guesses {
+		task.climb(work, &guesses[i], 40+10*work.n, etsTolerance)
+	}
+	etsSort(guesses)
+	if len(guesses) == 0 || math.IsInf(guesses[0].value, 1) {
 		return nil
 	}
-	var best etsParams
-	least := math.Inf(1)
-	x, scale, work := make([]float64, n), make([]float64, n), newETSBFGS(n)
-	for _, g := range guesses[:min(len(guesses), s.starts)] {
-		task.units(&g)
-		task.encode(&g, x)
-		task.reach(scale)
-		v := work.minimise(task, x, scale, 40+10*n, etsTolerance)
-		if v < least {
-			least = v
-			task.decode(x)
-			best = task.par
-			best.s = append([]float64(nil), task.par.s...)
+	return s.finish(task, guesses[0].par)
+}
+
+// climb improves a guess; one that is not admissible gets the value +Inf.
+func (t *etsTask) climb(work *etsBFGS, g *etsGuess, most int, tol float64) {
+	x, scale := make([]float64, work.n), make([]float64, work.n)
+	t.units(&g.par)
+	t.encode(&g.par, x)
+	t.reach(scale)
+	if !t.admits(x) {
+		g.value = math.Inf(1)
+		return
+	}
+	g.value = work.minimise(t, x, scale, most, tol)
+	t.decode(x)
+	g.par = t.par
+	g.par.s = append([]float64(nil), t.par.s...)
+}
+
+// etsApart are the best guesses, at most so many, of which no two have about
+// the same smoothing parameters.
+func etsApart(guesses []etsGuess, most int) []etsGuess {
+	etsSort(guesses)
+	var out []etsGuess
+	for _, g := range guesses {
+		near := slices.ContainsFunc(out, func(o etsGuess) bool {
+			return max(math.Abs(g.par.alpha-o.par.alpha), math.Abs(g.par.beta-o.par.beta),
+				math.Abs(g.par.gamma-o.par.gamma), 3*math.Abs(g.par.phi-o.par.phi)) < etsNearBy
+		})
+		if !near && len(out) < most {
+			out = append(out, g)
 		}
 	}
-	if math.IsInf(least, 1) {
-		return nil
-	}
-	return s.finish(task, best)
+	return out
+}
+
+func etsSort(guesses []etsGuess) {
+	sort.SliceStable(guesses, func(i, j int) bool { return guesses[i].value < guesses[j].value })
 }
 
 // etsGuess is a place to start from and its -2 log L.
@@ -98,10 +136,9 @@ type etsGuess struct {
 	value float64
 }
 
-// rank gives the guesses that suit the form, most likely first: first states
-// from the whole series and from its beginning, with each of the guesses for
-// the smoothing parameters.
-func (s *etsSearch) rank(task *etsTask) []etsParams {
+// guesses gives the guesses that suit the form: first states from the whole series
+// and from its beginning, with each of the guesses for the smoothing parameters.
+func (s *etsSearch) guesses(task *etsTask) []etsGuess {
 	form := task.pass.form
 	starts := []etsParams{etsStart(form, s.m, s.filled)}
 	if head := 2*s.m + 1; form.Season != etsNone && len(s.filled) >= 2*head {
@@ -122,12 +159,7 @@ func (s *etsSearch) rank(task *etsTask) []etsParams {
 			}
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].value < all[j].value })
-	out := make([]etsParams, len(all))
-	for i, g := range all {
-		out[i] = g.par
-	}
-	return out
+	return all
 }
 
 // soften halves the slope and the seasonal swing of a guess until the form

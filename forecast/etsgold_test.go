@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"capcli"
 )
@@ -142,34 +141,6 @@ func TestETSMomentsVsPaths(t *testing.T) {
 				t.Errorf("%s, %d ahead: mean %.4g and deviation %.4g by formula, off by %.3g and %.4g in %d paths", text, i+1, mean[i], sd[i], bias, got, paths)
 			}
 		}
-	}
-}
-
-// TestETSSpeedVsR times the automatic choice against the seconds R took, over
-// all golden files: the mark is 20 times as fast.
-func TestETSSpeedVsR(t *testing.T) {
-	if testing.Short() || etsRaced {
-		t.Skip("a measurement of time")
-	}
-	var r, ours float64
-	for _, name := range etsClassics {
-		var gold map[string]etsGold
-		etsOpen(t, name+"-ets", &gold)
-		y, m := etsClassic(t, name)
-		best := math.Inf(1)
-		for range 7 { // other tests may hold the cores
-			start := time.Now()
-			if _, err := (ETS{Period: m}).Fit(y); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(start).Seconds())
-		}
-		t.Logf("%s: %.2f ms, R %.0f ms: %.0f times", name, best*1e3, gold["auto"].CPU*1e3, gold["auto"].CPU/best)
-		r, ours = r+gold["auto"].CPU, ours+best
-	}
-	t.Logf("all: %.1f ms, R %.0f ms: %.0f times", ours*1e3, r*1e3, r/ours)
-	if r/ours < 20 {
-		t.Errorf("automatic ETS is %.1f times as fast as R, want at least 20", r/ours)
 	}
 }
 

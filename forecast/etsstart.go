@@ -148,8 +148,9 @@ func etsMoving(y []float64, m int, out []float64) {
 	}
 }
 
-// etsGuesses are starting values of alpha, beta, gamma and phi: one for series
-// whose level hardly moves, one for those that move with every value.
+// etsGuesses are starting values of alpha, beta, gamma and phi: for series whose
+// level hardly moves, those that move with every value, and between. The corners
+// matter: the likelihood of a seasonal form has optima of its own there.
 var etsGuesses = [...]etsParams{
 	{alpha: 0.1, beta: 0.01, gamma: 0.05, phi: 0.97},
 	{alpha: 0.5, beta: 0.05, gamma: 0.1, phi: 0.95},
@@ -157,6 +158,11 @@ var etsGuesses = [...]etsParams{
 	{alpha: 0.1, beta: 0.08, gamma: 0.5, phi: 0.97},
 	{alpha: 0.95, beta: 0.9, gamma: 0.01, phi: 0.85},
 	{alpha: 0.02, beta: 0.005, gamma: 0.01, phi: 0.975},
+	{alpha: 0.97, beta: 0.07, gamma: 0.01, phi: 0.95},
+	{alpha: 0.97, beta: 0.01, gamma: 0.001, phi: 0.97},
+	{alpha: 0.3, beta: 0.2, gamma: 0.4, phi: 0.9},
+	{alpha: 0.005, beta: 0.0005, gamma: 0.001, phi: 0.85},
+	{alpha: 0.4, beta: 0.1, gamma: 0.2, phi: 0.81},
 }
 
 // etsFill replaces missing values by the line between their neighbours, for the

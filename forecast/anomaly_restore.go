@@ -1,0 +1,129 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Most harmonics of the first guess at a missing value, of one season and of
+// each of several, and the highest power of time in it.
+const (
+	restoreWaves     = 5
+	restoreWavesEach = 20
+	restorePower     = 6
+)
+
+// restored is y with missing values put back, as R's na.interp does: a guess by
+// waves of the season and powers of time is good enough for a robust STL, whose
+// season is then added to straight lines through the seasonally adjusted values.
+// Without two seasons of known values, or where that leaves the range of y by
+// more than half, they are straight lines through y itself.
+func restored(y []float64, seasons []int) []float64 {
+	plain := spanned(y)
+	seen := observed(y)
+	periods := usable(len(seen), seasons)
+	if len(seen) == len(y) || len(periods) == 0 {
+		return plain
+	}
+	out := slices.Clone(y)
+	guess := waveGuess(y, periods)
+	for i, v := range y {
+		if !known(v) {
+			if guess == nil {
+				return plain
+			}
+			out[i] = guess[i]
+		}
+	}
+	d, err := splitSeasons(out, periods, true)
+	if err != nil {
+		return plain
+	}
+	adjusted, season := d.Adjusted(), d.total()
+	for i, v := range y {
+		if !known(v) {
+			adjusted[i] = math.NaN()
+		}
+	}
+	adjusted = spanned(adjusted)
+	low, high := slices.Min(seen), slices.Max(seen)
+	for i, v := range y {
+		if !known(v) {
+			out[i] = adjusted[i] + season[i]
+			if !(out[i] >= low-(high-low)/2 && out[i] <= high+(high-low)/2) {
+				return plain
+			}
+		}
+	}
+	return out
+}
+
+// waveGuess is the least squares fit to the known values of sines and cosines of
+// the seasons and powers of time; nil where they do not determine it.
+func waveGuess(y []float64, periods []int) []float64 {
+	n, width := len(y), 0
+	rows := make([][]float64, n)
+	for t := range rows {
+		rows[t] = waveRow(t, n, periods)
+		width = len(rows[t])
+	}
+	unit := math.Max(largest(observed(y)), math.SmallestNonzeroFloat64/1e-16)
+	gram, right := mat.NewSymDense(width, nil), mat.NewVecDense(width, nil)
+	for t, v := range y {
+		if !known(v) {
+			continue
+		}
+		row := rows[t]
+		for i, a := range row {
+			right.SetVec(i, right.AtVec(i)+a*v/unit)
+			for j := i; j < width; j++ {
+				gram.SetSym(i, j, gram.At(i, j)+a*row[j])
+			}
+		}
+	}
+	for i := range width {
+		gram.SetSym(i, i, gram.At(i, i)+1e-11*float64(n))
+	}
+	var chol mat.Cholesky
+	coef := mat.NewVecDense(width, nil)
+	if !chol.Factorize(gram) {
+		return nil
+	}
+	if err := chol.SolveVecTo(coef, right); err != nil && !isCondition(err) {
+		return nil
+	}
+	out := make([]float64, n)
+	for t, row := range rows {
+		out[t] = unit * dot(row, coef.RawVector().Data)
+	}
+	return out
+}
+
+// waveRow is what the value at t of n is regressed on: Chebyshev polynomials,
+// which span the powers and stay apart from each other, and each wave once.
+func waveRow(t, n int, periods []int) []float64 {
+	x := 2*float64(t)/math.Max(1, float64(n-1)) - 1
+	row := []float64{1, x}
+	for len(row) <= min(n/10, restorePower) {
+		row = append(row, 2*x*row[len(row)-1]-row[len(row)-2])
+	}
+	most := restoreWaves
+	if len(periods) > 1 {
+		most = restoreWavesEach
+	}
+	for k, p := range periods {
+		for j := 1; j <= min(p/2, most); j++ {
+			if slices.ContainsFunc(periods[:k], func(q int) bool { return j*q%p == 0 && j*q/p <= min(q/2, most) }) {
+				continue
+			}
+			sin, cos := math.Sincos(2 * math.Pi * float64(j*t%p) / float64(p))
+			row = append(row, cos)
+			if 2*j != p {
+				row = append(row, sin)
+			}
+		}
+	}
+	return row
+}
