@@ -29,6 +29,8 @@ type forecastOptions struct {
 	origins  int
 	paths    int
 	seed     uint64
+	events   string     // file
+	plan     *eventPlan // of the series that were read
 }
 
 // Bounds on what one call makes.
@@ -52,7 +54,7 @@ func newForecast(e *env) *cobra.Command {
 			"value a line. A table of usage shows demand only where there was room: give what there was, and what waited.",
 		Example: "  capcli forecast jobs.parquet --by pool --step 1w --until 2027-12-31\n" +
 			"  capcli forecast usage.csv --capacity capacity.csv --pending queue.csv --horizon 48 --level 80,95 -o csv\n" +
-			"  capcli forecast --prom http://prom:9090 --query 'sum(gpus)' --from 2026-10-01 --to 2026-11-01 --step 1h",
+			"  capcli forecast jobs.parquet --step 1d --horizon 90 --events events.yaml",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runForecast(cmd.Context(), e, &o, args) },
 	}
@@ -65,7 +67,7 @@ func newForecast(e *env) *cobra.Command {
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
 	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "seed", "origins", "peak", "measure",
 		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "allow-negative")
-	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e))
+	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
 }
 
@@ -77,6 +79,7 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.IntSliceVar(&o.season, "season", nil, "lengths of season in steps, `24,168`; 0 is none (default: of the step)")
 	f.StringVar(&o.horizon, "horizon", "", "forecast `N` steps ahead, or a length of time such as 2w")
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
+	f.StringVar(&o.events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
 	f.IntVar(&o.origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
 	f.BoolVar(&o.negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
@@ -137,11 +140,18 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
+	events, err := o.readEvents(e)
+	if err != nil {
+		return err
+	}
 	hs, err := o.history.load(ctx, e, args)
 	if err != nil {
 		return err
 	}
 	hs.recent()
+	if o.plan, err = planFor(ctx, events, hs); err != nil {
+		return err
+	}
 	p := newProgress(e, "series")
 	list, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*forecasted, error) { return o.forecast(ctx, hs, h) })
 	p.end(int64(len(hs.list)))

@@ -30,7 +30,7 @@ func newForecastBacktest(e *env) *cobra.Command {
 	o.addFlags(cmd)
 	cmd.Flags().StringSliceVar(&o.models, "model", nil, "`NAMES` of the models, a,b,c (default: "+defaultModel+", snaive and naive)")
 	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
-	explainedBy(cmd, "capcli forecast", "prom", "capacity", "past-capacity", "cap", "pending", "capacity-col", "pending-col", "by", "step", "level", "horizon", "out")
+	explainedBy(cmd, "capcli forecast", "prom", "capacity", "past-capacity", "cap", "pending", "capacity-col", "pending-col", "by", "step", "level", "horizon", "out", "events")
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
 	return cmd
 }
@@ -56,11 +56,18 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
+	events, err := o.readEvents(e)
+	if err != nil {
+		return err
+	}
 	hs, err := o.history.load(ctx, e, args)
 	if err != nil {
 		return err
 	}
 	hs.recent()
+	if o.plan, err = planFor(ctx, events, hs); err != nil {
+		return err
+	}
 	p := newProgress(e, "series")
 	all, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*trials, error) { return o.tryAll(ctx, hs, h) })
 	p.end(int64(len(hs.list)))

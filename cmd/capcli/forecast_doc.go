@@ -88,6 +88,9 @@ func (r *forecastResult) doc(form string) report.Doc {
 			d.Tables = append(d.Tables, censored)
 		}
 	}
+	if r.o.plan != nil {
+		d.Tables = append(d.Tables, r.eventsTable())
+	}
 	d.Notes = r.notes()
 	return d
 }

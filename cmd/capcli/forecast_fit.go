@@ -30,6 +30,9 @@ type forecasted struct {
 	test     *trial
 	season   int
 	warnings []string
+	roadmap  *forecast.Roadmap // the events to come; nil is none
+	bounds   []capcli.Time     // of the steps ahead, where there are events
+	added    []added           // what each event added
 }
 
 // lineNames are the capacity lines; they are these quantiles of what will be wanted.
@@ -110,13 +113,19 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 	}
 	out.model, out.info = name, fit.Info()
 	out.warnings = append(out.warnings, out.info.Notes...)
-	if err := out.ask(fit, steps, o.level); err != nil {
+	out.roadmap, out.bounds = o.roadmapOf(h, steps)
+	if err := out.holidays(o, fit, steps); err != nil {
+		out.left = err
+		return out, nil
+	}
+	within := withinOf(fit)
+	if err := out.ask(fit, steps, o.level, within); err != nil {
 		out.left = err
 		return out, nil
 	}
 	for i := range o.paths {
 		rng := opts.Seed.Child(i).Stream("path/" + h.Name)
-		out.paths = append(out.paths, fit.Path(steps, rng))
+		out.paths = append(out.paths, out.future(fit.Path(steps, rng), opts.Seed.Child(i), within))
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -146,11 +155,11 @@ func tooLittle(h *history) error {
 // fit makes the model and fits it. Where nobody chose the model, a series that it
 // cannot take is forecast by repeating its last value, and that is said.
 func (o *forecastOptions) fit(h *history, steps int, opts forecast.Options, out *forecasted) (string, forecast.Fitted, error) {
-	fit, err := o.bounded(h, o.model, steps, opts).Fit(h.Series)
+	fit, err := o.modelFor(h, o.model, steps, opts).Fit(h.Series)
 	if err == nil || o.model != defaultModel {
 		return o.model, fit, err
 	}
-	fallback, failed := o.bounded(h, "naive", steps, opts).Fit(h.Series)
+	fallback, failed := o.modelFor(h, "naive", steps, opts).Fit(h.Series)
 	if failed != nil {
 		return o.model, nil, err
 	}
@@ -222,11 +231,14 @@ func usualHorizon(s capcli.Step) int {
 }
 
 // ask takes the figures of the forecast.
-func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64) error {
+func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64, within func(int, float64) float64) error {
 	const middle = 0.01 // a range so narrow that its ends are the median
 	all := append(slices.Clone(levels), 60, 90, middle)
 	fc, err := fit.Forecast(steps, all...)
 	if err != nil {
+		return err
+	}
+	if fc, err = f.planned(fc, within); err != nil {
 		return err
 	}
 	k := len(levels)
@@ -308,11 +320,12 @@ func (b bounded) Fit(y capcli.Series) (forecast.Fitted, error) {
 		y.Values, y.Start = y.Values[1:], y.At(1)
 	}
 	var notes []string
-	fit, err := b.inner.Fit(y)
+	inner := afterSkip(b.inner, n-len(y.Values))
+	fit, err := inner.Fit(y)
 	if errors.Is(err, forecast.ErrMissing) && y.Missing() < len(y.Values) {
 		y.Values = slices.Clone(y.Values)
 		series.Interpolate(y.Values)
-		fit, err = b.inner.Fit(y)
+		fit, err = inner.Fit(y)
 		notes = append(notes, filledNote)
 	}
 	if err != nil {

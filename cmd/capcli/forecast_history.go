@@ -51,7 +51,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	o.censor.addFlags(cmd)
 	addFormatFlag(cmd, &o.read)
 	addTraceFlags(cmd, &o.read)
-	explainedBy(cmd, "capcli simulate", "format")
+	explainedBy(cmd, "capcli trace describe", "format")
 	complete(cmd, "by", groupKeys)
 	complete(cmd, "gaps", func() []string { return []string{"error", "zero", "linear", "previous", "missing"} })
 	complete(cmd, "agg", func() []string { return []string{"mean", "sum", "max"} })

@@ -18,6 +18,7 @@ type forecastJSON struct {
 	Cap      any               `json:"cap"`
 	Past     any               `json:"past_capacity"`
 	Series   []seriesJSON      `json:"series"`
+	Events   []eventJSON       `json:"events,omitempty"`
 	Left     []string          `json:"not_forecast"`
 	Warnings []string          `json:"warnings"`
 	Lines    map[string]figure `json:"line_quantiles"`
@@ -124,7 +125,7 @@ func (r *forecastResult) json() *forecastJSON {
 	out := &forecastJSON{
 		Schema: "capcli/forecast/v1", Input: r.hs.input, Measure: r.hs.measure, Unit: r.hs.unit, Peak: r.hs.peak, Step: r.hs.stepJSON(),
 		Seed: r.o.seed, Levels: r.o.level, Series: []seriesJSON{}, Left: list(r.hs.left), Warnings: list(r.hs.notes),
-		Lines: map[string]figure{},
+		Lines: map[string]figure{}, Events: r.eventsJSON(),
 	}
 	for k, name := range lineNames {
 		out.Lines[name] = figure(lineQuantiles[k])

@@ -59,10 +59,10 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	if bo.Every < 1 {
 		bo.Every = 1
 	}
-	run := func(name string) ([]forecast.Origin, error) {
-		return forecast.Backtest(o.bounded(h, name, steps, opts), h.Series, opts.Period(), bo)
+	run := func(m forecast.Model) ([]forecast.Origin, error) {
+		return forecast.Backtest(m, h.Series, opts.Period(), bo)
 	}
-	list, err := run(model)
+	list, err := run(o.modelFor(h, model, steps, opts))
 	if err != nil {
 		return nil
 	}
@@ -74,10 +74,10 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	if t.count(list, h); t.scored == 0 {
 		return nil
 	}
-	if base, err := run("snaive"); err == nil {
+	if base, err := run(o.bounded(h, "snaive", steps, opts)); err == nil {
 		t.error = over(list, base)
 	}
-	if base, err := run("naive2"); err == nil {
+	if base, err := run(o.bounded(h, "naive2", steps, opts)); err == nil {
 		b := forecast.Summarise(base, o.level)
 		t.owa = forecast.OWA(t.SMAPE, t.MASE, b.SMAPE, b.MASE)
 	}

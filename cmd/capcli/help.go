@@ -76,6 +76,9 @@ func flagHelp(cmd *cobra.Command, brief bool) string {
 	named := map[string]string{}
 	var order []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if brief && f.Name == "help" {
+			return // whoever reads this knows it
+		}
 		by := f.Annotations[explained]
 		if !brief || len(by) == 0 || cmd.CommandPath() == by[0] {
 			full.AddFlag(f)

@@ -1,0 +1,216 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"capcli"
+)
+
+// Holidays wraps a model for a series in which some days are not as usual: it
+// learns from the history by how much (see learn), takes that out, has the model
+// forecast what is left, and puts it in again where such days come. In a
+// backtest it learns from the values before each origin alone.
+type Holidays struct {
+	Model Model
+	Days  []SpecialDays
+	Zone  *time.Location        // whose weeks and clock the days have; nil is UTC
+	At    func(int) capcli.Time // when the i-th value of the series begins; it may lie beyond the end
+}
+
+// SpecialDays is a holiday, and by how much demand differs where that is
+// declared: then the history is asked only for what to take out of it.
+type SpecialDays struct {
+	Holiday
+	Declared bool
+	Size, SD float64 // in the unit of the series, or with Relative a share of its level
+	Relative bool
+}
+
+// HolidayEffect is what a history says of one holiday.
+type HolidayEffect struct {
+	Name string
+	Past int     // such days in the history that could be compared with usual ones
+	Size float64 // mean difference over the day: a share of the level where Relative
+	SD   float64
+	// Relative: the series is never negative, so differences grow with its level.
+	Relative bool
+}
+
+var _ Model = Holidays{}
+
+// Fit learns the effects and fits the model to the series without them.
+func (m Holidays) Fit(y capcli.Series) (Fitted, error) {
+	if m.At == nil {
+		return nil, fmt.Errorf("holidays: the series has no dates: %w", ErrUnfit)
+	}
+	for k := range m.Days {
+		if err := (&Calendar{Holidays: []Holiday{m.Days[k].Holiday}}).Check(); err != nil {
+			return nil, err
+		}
+	}
+	l := learn(m, y.Values)
+	y.Values = l.cleaned
+	inner, err := m.Model.Fit(y)
+	if err != nil {
+		return nil, err
+	}
+	return &festive{inner, l}, nil
+}
+
+type festive struct {
+	Fitted
+	l *learnt
+}
+
+// Forecast adds the holidays of the steps ahead; their own spread widens the
+// intervals as that of independent errors does, in squares.
+func (f *festive) Forecast(h int, levels ...float64) (Forecast, error) {
+	fc, err := f.Fitted.Forecast(h, levels...)
+	if err != nil {
+		return fc, err
+	}
+	days := f.l.ahead(h)
+	if len(days) == 0 {
+		return fc, nil
+	}
+	level := f.l.levels(fc.Mean)
+	out := Forecast{Mean: slices.Clone(fc.Mean), Intervals: make([]Interval, len(fc.Intervals))}
+	shift, variance := make([]float64, h), make([]float64, h)
+	for _, d := range days {
+		mean, sd := d.effect(level[d.step])
+		shift[d.step] += mean
+		variance[d.step] += sd * sd
+	}
+	for i := range shift {
+		out.Mean[i] += shift[i]
+	}
+	for k, iv := range fc.Intervals {
+		lo, hi := slices.Clone(iv.Lo), slices.Clone(iv.Hi)
+		for i := range lo {
+			wide := z(iv.Level) * math.Sqrt(variance[i])
+			lo[i] += shift[i] - (math.Hypot(math.Max(0, fc.Mean[i]-lo[i]), wide) - math.Max(0, fc.Mean[i]-lo[i]))
+			hi[i] += shift[i] + (math.Hypot(math.Max(0, hi[i]-fc.Mean[i]), wide) - math.Max(0, hi[i]-fc.Mean[i]))
+		}
+		out.Intervals[k] = Interval{Level: iv.Level, Lo: lo, Hi: hi}
+	}
+	return out, nil
+}
+
+// Path adds the holidays to a drawn future, each off by one draw for all of it.
+func (f *festive) Path(h int, rng *rand.Rand) []float64 {
+	path := f.Fitted.Path(h, rng)
+	days := f.l.ahead(len(path))
+	if len(days) == 0 {
+		return path
+	}
+	fc, err := f.Fitted.Forecast(len(path))
+	if err != nil {
+		return path
+	}
+	level := f.l.levels(fc.Mean)
+	draws := make([]float64, len(f.l.m.Days))
+	for k := range draws {
+		draws[k] = rng.NormFloat64()
+	}
+	for _, d := range days {
+		mean, sd := d.effect(level[d.step])
+		path[d.step] += mean + sd*draws[d.holiday]
+	}
+	return path
+}
+
+// HolidaysOf says, of a fit of Holidays, what was learnt of each and what it adds
+// to the mean of each of the h steps ahead; of another fit nothing.
+func HolidaysOf(fit Fitted, h int) (effects []HolidayEffect, added [][]float64, err error) {
+	f, ok := fit.(*festive)
+	if !ok {
+		return nil, nil, nil
+	}
+	fc, err := f.Fitted.Forecast(h)
+	if err != nil {
+		return nil, nil, err
+	}
+	level := f.l.levels(fc.Mean)
+	added = make([][]float64, len(f.l.m.Days))
+	for k := range added {
+		added[k] = make([]float64, h)
+	}
+	for _, d := range f.l.ahead(h) {
+		mean, _ := d.effect(level[d.step])
+		added[d.holiday][d.step] += mean
+	}
+	return f.l.effects(), added, nil
+}
+
+// dayAhead is one step ahead that a holiday colours.
+type dayAhead struct {
+	step, holiday int
+	share         float64 // of the step
+	size, sd      float64
+	absolute      bool // size is in the unit of the series whatever its level
+}
+
+func (d *dayAhead) effect(level float64) (mean, sd float64) {
+	if d.absolute {
+		level = 1
+	}
+	return d.share * d.size * level, d.share * d.sd * math.Abs(level)
+}
+
+// ahead lists the steps after the history that holidays colour, of which the
+// effect is known.
+func (l *learnt) ahead(h int) []dayAhead {
+	n := len(l.cleaned)
+	bounds := l.bounds(n, n+h)
+	var out []dayAhead
+	for k := range l.m.Days {
+		special := &l.m.Days[k]
+		l.each(k, bounds, func(g group, from, to capcli.Time, i int, share float64) {
+			d := dayAhead{step: i, holiday: k, share: share}
+			if special.Declared {
+				d.size, d.sd, d.absolute = special.Size, special.SD, !special.Relative
+			} else {
+				e, ok := l.of(g)
+				if !ok {
+					return
+				}
+				d.size, d.sd = e.at(l.slot(bounds[i]))
+				d.absolute = !l.relative
+			}
+			out = append(out, d)
+		})
+	}
+	return out
+}
+
+// levels is the level of the day of each step ahead, as compare has it for the
+// history: the mean of the forecast over it. A day that the forecast has in part
+// is made up with the steps before.
+func (l *learnt) levels(mean []float64) []float64 {
+	n := len(l.cleaned)
+	all := append(slices.Clone(l.cleaned), mean...)
+	bounds := l.bounds(n, n+len(mean))
+	day := max(1, int(math.Round(86400/float64(max(1, bounds[1]-bounds[0])))))
+	out := make([]float64, len(mean))
+	for i := range out {
+		from := n + i
+		if day > 1 {
+			from -= int(math.Round(l.slot(bounds[i]) * float64(day)))
+		}
+		from = max(0, min(from, len(all)-day))
+		sum, count := 0.0, 0.0
+		for _, v := range all[from:min(len(all), from+day)] {
+			if known(v) {
+				sum, count = sum+v, count+1
+			}
+		}
+		if count > 0 {
+			out[i] = sum / count
+		}
+	}
+	return out
+}
