@@ -66,7 +66,7 @@ func newForecast(e *env) *cobra.Command {
 	f.IntVar(&o.paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
 	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "seed", "origins", "peak", "measure",
-		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "allow-negative")
+		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "capacity-col", "pending-col", "allow-negative")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
 }

@@ -30,7 +30,7 @@ func newForecastBacktest(e *env) *cobra.Command {
 	o.addFlags(cmd)
 	cmd.Flags().StringSliceVar(&o.models, "model", nil, "`NAMES` of the models, a,b,c (default: "+defaultModel+", snaive and naive)")
 	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
-	explainedBy(cmd, "capcli forecast", "prom", "capacity", "past-capacity", "cap", "pending", "capacity-col", "pending-col", "by", "step", "level", "horizon", "out", "events")
+	explainedBy(cmd, "capcli forecast", "prom", "capacity", "past-capacity", "cap", "pending", "by", "step", "level", "horizon", "out", "events")
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
 	return cmd
 }
