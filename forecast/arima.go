@@ -110,6 +110,7 @@ type arimaSeries struct {
 	lambda     *float64
 	biasAdjust bool
 	given      [][]float64
+	further    func(j, t int) float64 // given regressor j at any step t of y; nil where they end
 	notes      []string
 }
 

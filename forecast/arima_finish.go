@@ -12,7 +12,7 @@ func (fit *ARIMAFit) finish() {
 	fit.Coef, fit.StdErr = nil, make([]float64, 0, len(fit.par)+len(fit.beta))
 	var variances []float64
 	exact := math.IsNaN(fit.loglik)
-	if !exact {
+	if variances = fit.variance; !exact && variances == nil {
 		variances = fit.variances()
 	}
 	add := func(name string, v, scale float64) {
@@ -74,6 +74,9 @@ func (fit *ARIMAFit) regressor(j, t int) float64 {
 		return 1
 	case "drift":
 		return float64(t + 1)
+	}
+	if fit.src.further != nil {
+		return fit.src.further(j-len(fit.x)+len(fit.src.given), t)
 	}
 	return fit.x[j][min(t, len(fit.x[j])-1)]
 }

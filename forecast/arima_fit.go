@@ -26,6 +26,8 @@ type ARIMAFit struct {
 	like   *arimaLikelihood
 	best   []float64 // coefficients as they were searched for
 
+	variance []float64 // of the coefficients where they were found otherwise than from the curvature
+
 	shift float64 // taken off the series in the state
 	grain float64 // rounding of a fit without error, relative; 0 for other fits and where there is none
 	model *space

@@ -27,6 +27,9 @@ func (fit *ARIMAFit) ahead() *space {
 // reach says whether the regressors are known for h more steps.
 func (fit *ARIMAFit) reach(h int) error {
 	n := len(fit.src.y)
+	if fit.src.further != nil {
+		return nil
+	}
 	for j, name := range fit.names {
 		if name == "intercept" || name == "drift" {
 			continue

@@ -305,6 +305,7 @@ func (g *gapFilter) remember(seen bool, f float64) {
 // expected of the first series, NaN where that was not known.
 func (g *gapFilter) run(series, out [][]float64, expected []float64) (logs float64, used int) {
 	values := make([]float64, len(series))
+	product := 1.0
 	for t, y := range series[0] {
 		f := g.sight()
 		sure, seen := f < 1e4, !math.IsNaN(y)
@@ -326,14 +327,17 @@ func (g *gapFilter) run(series, out [][]float64, expected []float64) (logs float
 		}
 		if seen {
 			if sure {
-				logs += math.Log(f)
+				if product *= f; product > 1e150 || product < 1e-150 {
+					logs += math.Log(product)
+					product = 1
+				}
 				used++
 			}
 			g.observe(f)
 		}
 		g.step(values, seen, f)
 	}
-	return logs, used
+	return logs + math.Log(product), used
 }
 
 // into copies what the filter has come to in the order of space.

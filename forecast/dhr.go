@@ -1,0 +1,390 @@
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("dhr", "dynamic harmonic regression: Fourier terms for every season, ARIMA errors", func(o Options) Model {
+		m := DHR{}
+		for _, p := range o.Seasons {
+			m.Seasons = append(m.Seasons, float64(p))
+		}
+		return m
+	})
+}
+
+// DHR is the dynamic harmonic regression of Hyndman and Athanasopoulos
+// ("Forecasting: Principles and Practice", 3rd edition, section 10.5):
+//
+//	y(t) = a + sum over seasons m, k = 1..K(m) of (b sin(2 pi k t / m) + c cos(2 pi k t / m)) + n(t)
+//
+// where n is an ARIMA process without season, its order chosen as AutoARIMA
+// does. The season keeps its shape; the ARIMA errors take what is left. It suits
+// long seasons, and several at once. A frequency that two seasons share is
+// taken once, with the shorter.
+//
+// How many harmonics each season has is chosen by AICc, in one orthogonal
+// decomposition of all of them (harmonicSearch). The coefficients then maximise
+// the exact likelihood, with regression and errors in turn (Cochrane and Orcutt
+// 1949, with the likelihood of both); errors of the estimates take the two for
+// independent, as they are in large samples (Pierce 1971).
+type DHR struct {
+	Seasons []float64 // lengths in steps, which need not be whole
+	K       []int     // harmonics of each season; nil chooses
+	Lambda  *float64  // Box-Cox transformation; nil is none
+}
+
+var _ Model = DHR{}
+
+// Most harmonics that are looked at.
+const (
+	dhrMost  = 25   // of a season
+	dhrShare = 3    // the columns are at most the values over this
+	dhrExact = 3000 // longest series whose errors are searched by exact likelihood too
+	dhrLook  = 5000 // the order of the errors is chosen on the last of a longer series
+	dhrTries = 8    // numbers of harmonics that are fitted
+)
+
+// harmonic is a wave of a season.
+type harmonic struct {
+	season int     // index
+	number int     // 1 is the season itself
+	turns  float64 // cycles a step
+	single bool    // two steps a cycle: there is no sine
+}
+
+// columns is the number of regressors.
+func (h harmonic) columns() int {
+	if h.single {
+		return 1
+	}
+	return 2
+}
+
+// at is the wave at step t, the first of its columns being the sine.
+func (h harmonic) at(column int, t float64) float64 {
+	sin, cos := math.Sincos(2 * math.Pi * math.Mod(h.turns*t, 1))
+	if h.single || column == 1 {
+		return cos
+	}
+	return sin
+}
+
+// Fit implements Model. Seasons with fewer than two cycles are left out; without
+// any it is AutoARIMA without season.
+func (m DHR) Fit(y capcli.Series) (Fitted, error) {
+	m, err := m.ascending()
+	if err != nil {
+		return nil, err
+	}
+	if err := (ARIMA{}).check(y.Values); err != nil {
+		return nil, err
+	}
+	if n := len(observed(y.Values)); n < 3 {
+		return nil, fmt.Errorf("dhr: %d values, want 3 or more: %w", n, ErrTooShort)
+	}
+	s, err := newArimaSeries(y.Values, m.Lambda)
+	if err != nil {
+		return nil, err
+	}
+	waves := m.waves(s)
+	if len(waves) == 0 {
+		fit, err := newAutoSearch(AutoARIMA{}, s).run()
+		if err != nil {
+			return nil, err
+		}
+		fit.info.Notes = append(fit.info.Notes, "no season of which there are two cycles: no harmonics")
+		return fit, nil
+	}
+	return s.regress(waves, m.K, m.Seasons)
+}
+
+// ascending is m with its seasons in order.
+func (m DHR) ascending() (DHR, error) {
+	if m.K != nil && len(m.K) != len(m.Seasons) {
+		return m, fmt.Errorf("dhr: %d numbers of harmonics for %d seasons: %w", len(m.K), len(m.Seasons), ErrUnfit)
+	}
+	order := make([]int, len(m.Seasons))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Seasons[a], m.Seasons[b]) })
+	out := DHR{Lambda: m.Lambda}
+	for _, i := range order {
+		out.Seasons = append(out.Seasons, m.Seasons[i])
+		if m.K != nil {
+			out.K = append(out.K, m.K[i])
+		}
+	}
+	return out, nil
+}
+
+// waves are the harmonics to be used or, where K is to be chosen, to choose from.
+func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
+	n, columns := len(observed(s.y)), 0
+	for i, length := range m.Seasons {
+		most := min(int(length/2), dhrMost)
+		if m.K != nil {
+			most = min(int(length/2), m.K[i])
+		}
+		if !(length >= 2) || 2*length >= float64(n) {
+			continue
+		}
+		for j := 1; j <= most; j++ {
+			h := harmonic{season: i, number: j, turns: float64(j) / length, single: 2*float64(j) == length}
+			same := func(o harmonic) bool { return math.Abs(o.turns-h.turns) < 1e-12 }
+			if slices.ContainsFunc(waves, same) || (m.K == nil && columns+h.columns() > n/dhrShare) {
+				continue
+			}
+			waves = append(waves, h)
+			columns += h.columns()
+		}
+	}
+	return waves
+}
+
+// regress fits the model, its harmonics chosen when k is nil. The choice is tried
+// against its neighbours then, and against the shorter seasons alone, for what a
+// long one seems to add can be the errors'.
+func (s *arimaSeries) regress(waves []harmonic, k []int, seasons []float64) (*ARIMAFit, error) {
+	search := newHarmonicSearch(waves, s)
+	trial := dhrTrial{s: s, search: search, tried: map[string]bool{}}
+	if k != nil {
+		trial.try(search.all())
+	} else {
+		trial.around(search.choose())
+	}
+	if trial.best == nil {
+		return nil, trial.failure
+	}
+	trial.best.describeWaves(search.take(trial.k), seasons)
+	return trial.best, nil
+}
+
+// dhrTrial fits numbers of harmonics and keeps the best by AICc.
+type dhrTrial struct {
+	s       *arimaSeries
+	search  *harmonicSearch
+	tried   map[string]bool
+	best    *ARIMAFit
+	k       []int
+	failure error
+}
+
+// try fits k harmonics of each season and says whether they are the best so far.
+func (t *dhrTrial) try(k []int) bool {
+	key := fmt.Sprint(k)
+	if t.tried[key] {
+		return false
+	}
+	t.tried[key] = true
+	fit, err := t.s.along(t.search.take(k)).withErrors(t.search.d)
+	if err != nil {
+		t.failure = err
+		return false
+	}
+	if t.best != nil && !(fit.info.AICc < t.best.info.AICc) {
+		return false
+	}
+	t.best, t.k = fit, slices.Clone(k)
+	return true
+}
+
+// around tries k, then k without its longer seasons, then goes to better
+// neighbours of the best where the series is not too long for that.
+func (t *dhrTrial) around(k []int) {
+	t.try(k)
+	for i := len(k) - 1; i > 0; i-- {
+		k = slices.Clone(k)
+		k[i] = 0
+		t.try(k)
+	}
+	if t.best == nil || len(t.s.y) > dhrExact {
+		return
+	}
+	most := t.search.all()
+	for i := range k {
+		for _, move := range []int{1, -1} {
+			for len(t.tried) < dhrTries {
+				next := slices.Clone(t.k)
+				if next[i] += move; next[i] < 0 || next[i] > most[i] || !t.try(next) {
+					break
+				}
+			}
+		}
+	}
+}
+
+// along is the series with waves for regressors.
+func (s *arimaSeries) along(waves []harmonic) *arimaSeries {
+	out := *s
+	out.given = nil
+	type column struct {
+		harmonic
+		number int
+	}
+	var columns []column
+	for _, h := range waves {
+		for c := range h.columns() {
+			columns = append(columns, column{h, c})
+			out.given = append(out.given, filled(s.lead+len(s.y), func(t int) float64 { return h.at(c, float64(t+1)) }))
+		}
+	}
+	out.further = func(j, t int) float64 {
+		return columns[j].at(columns[j].number, float64(s.lead+t+1))
+	}
+	return &out
+}
+
+// withErrors fits the regression on what is given with ARIMA errors of d differences.
+func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
+	plain := arimaForm{d: d, m: 1}
+	x, _ := s.regressors(plain, d == 0, d == 1)
+	like, err := newArimaLikelihood(plain, s.y, x)
+	if err != nil {
+		return nil, err
+	}
+	if like.nothing() {
+		return s.fit(plain, d == 0, d == 1, CSSML, true)
+	}
+	rest := s.without(like.first, like.length, x)
+	look := rest.last(dhrLook)
+	inner, err := look.errorsOf(d, false)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.y); n > 150 && n <= dhrExact {
+		if other, err := look.errorsOf(d, true); err == nil && other.info.AICc < inner.info.AICc {
+			inner = other
+		}
+	}
+	return s.alternate(inner)
+}
+
+// errorsOf chooses an ARIMA of d differences.
+func (s *arimaSeries) errorsOf(d int, exact bool) (*ARIMAFit, error) {
+	search := newAutoSearch(AutoARIMA{Exact: exact}, s)
+	search.d, search.constant = d, d <= 1
+	return search.run()
+}
+
+// without is the series less the regressors that are given, of coefficients b
+// over length; mean and drift, which come first, stay.
+func (s *arimaSeries) without(b, length []float64, x [][]float64) *arimaSeries {
+	out := *s
+	out.y = slices.Clone(s.y)
+	for j := len(x) - len(s.given); j < len(x); j++ {
+		by := b[j] / length[j]
+		for t, v := range x[j][:len(out.y)] {
+			out.y[t] -= by * v
+		}
+	}
+	out.raw, out.given, out.further, out.lambda, out.lead = out.y, nil, nil, nil, 0
+	return &out
+}
+
+// Rounds of regression and errors in turn, and the gain in log-likelihood that ends them.
+const (
+	dhrRounds = 6
+	dhrGain   = 1e-4
+)
+
+// alternate makes the likelihood of regression and errors large, one after the
+// other, from the fit of what a first regression left.
+func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
+	drift := slices.Contains(inner.names, "drift")
+	mean := slices.Contains(inner.names, "intercept")
+	fit := &ARIMAFit{form: inner.form, src: s, method: CSSML, best: inner.best}
+	fit.x, fit.names = s.regressors(fit.form, mean, drift)
+	var err error
+	if fit.like, err = newArimaLikelihood(fit.form, s.y, fit.x); err != nil {
+		return nil, err
+	}
+	last := math.Inf(1)
+	for range dhrRounds {
+		value := fit.like.exact(fit.best)
+		if !(last-value > dhrGain/float64(fit.like.used)) {
+			break
+		}
+		last = value
+		b := make([]float64, len(fit.like.beta))
+		for j := range b {
+			b[j] = fit.like.first[j] + fit.like.beta[j]
+		}
+		rest := s.without(b, fit.like.length, fit.x)
+		inner = &ARIMAFit{form: fit.form, src: rest, method: CSSML, best: slices.Clone(fit.best)}
+		inner.x, inner.names = rest.regressors(fit.form, mean, drift)
+		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.nothing() {
+			break
+		}
+		descent{f: inner.like.exact, step: 1e-3, tol: 1e-9, most: 50}.run(inner.best)
+		fit.form.invert(inner.best)
+		if fit.like.exact(inner.best) < value {
+			fit.best = slices.Clone(inner.best)
+		}
+	}
+	fit.settle()
+	if fit.variance = fit.blocks(inner); fit.variance == nil {
+		fit.variance = nans(len(fit.par) + len(fit.beta))
+	}
+	fit.finish()
+	return fit, nil
+}
+
+// blocks are the variances of the coefficients, those of the errors from inner
+// and those of the regression given them; nil where there are none.
+func (fit *ARIMAFit) blocks(inner *ARIMAFit) []float64 {
+	if inner.like == nil || inner.like.nothing() {
+		return nil
+	}
+	inner.best = slices.Clone(fit.best)
+	inner.settle()
+	of := inner.variances()
+	if of == nil {
+		return nil
+	}
+	out := slices.Clone(of[:len(fit.best)])
+	l := fit.like
+	k := len(l.beta)
+	u := make([]float64, k)
+	for j := range k {
+		// Column j of the inverse of the Cholesky factor.
+		sum := 0.0
+		for i := j; i < k; i++ {
+			u[i] = 0
+			if i == j {
+				u[i] = 1
+			}
+			u[i] = (u[i] - dot(l.choleskyOf[i*k+j:i*k+i], u[j:i])) / l.choleskyOf[i*k+i]
+			sum += u[i] * u[i]
+		}
+		out = append(out, sum*l.ssq/float64(l.counted)/(l.length[j]*l.length[j]))
+	}
+	return out
+}
+
+// describeWaves says in the model's name how many harmonics each season has.
+func (fit *ARIMAFit) describeWaves(waves []harmonic, seasons []float64) {
+	var parts []string
+	for i, length := range seasons {
+		k := 0
+		for _, h := range waves {
+			if h.season == i {
+				k = max(k, h.number)
+			}
+		}
+		if k > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %g", k, length))
+		}
+	}
+	if len(parts) > 0 {
+		fit.info.Method = fmt.Sprintf("Harmonic regression (%s) with %s errors", strings.Join(parts, ", "), fit.form.title())
+	}
+}

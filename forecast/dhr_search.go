@@ -1,0 +1,221 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+)
+
+// harmonicSearch chooses how many harmonics each season has. One orthogonal
+// decomposition of all of them says what is left of the series by any number of
+// them: waves of different length hardly share anything, and least squares are
+// as good as generalised ones for them in long series (Grenander 1954). What is
+// left is measured by the variance of the best autoregression of it.
+type harmonicSearch struct {
+	waves []harmonic
+	basis [][]float64 // orthonormal: a constant, then the columns of each wave; nil where there is nothing new
+	first []int       // first column of each wave in basis
+	d     int         // differences that the errors need
+	y     []float64   // the series, gaps filled, differenced
+	size  float64     // of the series before
+	order int         // most of the autoregressions
+}
+
+// dhrOrder is what the errors can be, near enough: with more, an autoregression
+// would take a season for its own.
+const dhrOrder = 8
+
+func newHarmonicSearch(waves []harmonic, s *arimaSeries) *harmonicSearch {
+	h := &harmonicSearch{waves: waves, y: spanned(s.y)}
+	n := len(h.y)
+	h.size = finiteTop(h.y)
+	h.add(filled(n, func(int) float64 { return 1 }))
+	// The slow waves of all seasons before the fast ones: what is large comes first.
+	order := make([]int, len(waves))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return waves[a].number - waves[b].number })
+	h.first = make([]int, len(waves))
+	for _, i := range order {
+		w := waves[i]
+		h.first[i] = len(h.basis)
+		for c := range w.columns() {
+			h.add(filled(n, func(t int) float64 { return w.at(c, float64(s.lead+t+1)) }))
+		}
+	}
+	rest := h.y
+	for _, q := range h.basis {
+		rest = without(rest, q)
+	}
+	h.d = ndiffs(rest, false)
+	if h.order = dhrOrder; finiteTop(rest) <= flatness*h.size {
+		h.d, h.order = 0, 0
+	}
+	for range h.d {
+		h.y = append([]float64{0}, lagged(h.y, 1)...)
+	}
+	for i := range h.d {
+		h.y[i] = 0
+	}
+	return h
+}
+
+// add takes a column into the basis (modified Gram-Schmidt).
+func (h *harmonicSearch) add(x []float64) {
+	before := math.Sqrt(squares(x))
+	for _, q := range h.basis {
+		if q == nil {
+			continue
+		}
+		by := dot(q, x)
+		for t, v := range q {
+			x[t] -= by * v
+		}
+	}
+	size := math.Sqrt(squares(x))
+	if !(size > 1e-6*before) {
+		h.basis = append(h.basis, nil)
+		return
+	}
+	for t := range x {
+		x[t] /= size
+	}
+	h.basis = append(h.basis, x)
+}
+
+// without is x less what the unit vector q says of it.
+func without(x, q []float64) []float64 {
+	out := append([]float64(nil), x...)
+	if q != nil {
+		by := dot(q, x)
+		for t, v := range q {
+			out[t] -= by * v
+		}
+	}
+	return out
+}
+
+// choose gives the best number of harmonics for each season, by AICc: from all,
+// each season in turn has the best number beside the others.
+func (h *harmonicSearch) choose() []int {
+	best := h.all()
+	for range 2 {
+		for i := range best {
+			best[i] = h.along(best, i)
+		}
+	}
+	return best
+}
+
+// along is the best number of harmonics of season i when the others have k.
+func (h *harmonicSearch) along(k []int, i int) int {
+	others := append([]int(nil), k...)
+	others[i] = 0
+	rest := without(h.y, h.basis[0])
+	columns := 0
+	take := func(w int) {
+		columns += h.waves[w].columns()
+		for c := range h.waves[w].columns() {
+			rest = without(rest, h.basis[h.first[w]+c])
+		}
+	}
+	var mine []int
+	seen := make([]int, len(k))
+	for w, wave := range h.waves {
+		if wave.season == i {
+			mine = append(mine, w)
+		}
+		if seen[wave.season]++; seen[wave.season] <= others[wave.season] {
+			take(w)
+		}
+	}
+	best, bestIC := 0, h.criterion(rest, columns)
+	for n, w := range mine {
+		take(w)
+		if ic := h.criterion(rest, columns); ic < bestIC {
+			best, bestIC = n+1, ic
+		}
+	}
+	return best
+}
+
+// criterion is the AICc of what a regression of so many columns leaves, but for a constant.
+func (h *harmonicSearch) criterion(rest []float64, columns int) float64 {
+	rest = rest[h.d:]
+	n := float64(len(rest))
+	phi, variance := burg(rest, min(h.order, len(rest)/8))
+	p := float64(columns + len(phi) + 2)
+	if n-p-1 <= 0 {
+		return math.Inf(1)
+	}
+	return n*math.Log(math.Max(variance, flatness*h.size*flatness*h.size)) + 2*p*n/(n-p-1)
+}
+
+// all is the number of waves of each season.
+func (h *harmonicSearch) all() []int {
+	var k []int
+	for _, w := range h.waves {
+		for w.season >= len(k) {
+			k = append(k, 0)
+		}
+		k[w.season]++
+	}
+	return k
+}
+
+// take gives the first k waves of each season.
+func (h *harmonicSearch) take(k []int) []harmonic {
+	var out []harmonic
+	seen := make([]int, len(k))
+	for _, w := range h.waves {
+		if seen[w.season]++; seen[w.season] <= k[w.season] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// burg is the autoregression of x, of order at most most, chosen by AICc (Burg
+// 1975: reflections that make forward and backward errors least), and the
+// variance of its errors.
+func burg(x []float64, most int) (best []float64, least float64) {
+	n := len(x)
+	forward, back := append([]float64(nil), x...), append([]float64(nil), x...)
+	var phi []float64
+	variance := squares(x) / float64(n)
+	ic := func(k int) float64 {
+		return float64(n)*math.Log(variance) + 2*float64(k+1)*float64(n)/math.Max(1, float64(n-k-2))
+	}
+	if !(variance > 0) {
+		return nil, 0
+	}
+	bestIC := ic(0)
+	least = variance
+	for k := 1; k <= most; k++ {
+		above, below := 0.0, 0.0
+		for t := k; t < n; t++ {
+			above += forward[t] * back[t-1]
+			below += forward[t]*forward[t] + back[t-1]*back[t-1]
+		}
+		if !(below > 0) {
+			break
+		}
+		a := 2 * above / below
+		next := make([]float64, k)
+		next[k-1] = a
+		for j := range k - 1 {
+			next[j] = phi[j] - a*phi[k-2-j]
+		}
+		phi = next
+		for t := n - 1; t >= k; t-- {
+			forward[t], back[t] = forward[t]-a*back[t-1], back[t-1]-a*forward[t]
+		}
+		if variance *= 1 - a*a; !(variance > 0) {
+			break
+		}
+		if v := ic(k); v < bestIC {
+			best, bestIC, least = phi, v, variance
+		}
+	}
+	return best, least
+}
