@@ -2,13 +2,18 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
+# NVIDIA's header marks old calls as deprecated; drivers that have no others are
+# still about, and cgo warns once for each.
+export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build check fmt lint test race fuzz bench golden golden-check accuracy speed-r cross
+.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r gpu-check cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
 ## build: the program, in bin/capcli
 build: ; CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
+## build-gpu: the same with the source nvml, on Linux with a C compiler
+build-gpu: ; CGO_ENABLED=1 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
 ## check: all that must hold before a commit
 check: fmt lint race
 ## fmt: format
@@ -31,5 +36,7 @@ golden-check: ; .ci/golden
 accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run TestAccuracy -v -timeout 10h
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
+## gpu-check: sample the GPUs of this box through NVIDIA's library, and judge the figures (Linux, a GPU, a C compiler)
+gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test ./profile/nvml -run TestGPU -count 1 -v
 ## cross: does it build for the other systems
 cross: ; .ci/cross

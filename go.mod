@@ -3,6 +3,7 @@ module capcli
 go 1.26
 
 require (
+	github.com/NVIDIA/go-nvml v0.13.3-0
 	github.com/klauspost/compress v1.17.9
 	github.com/olekukonko/tablewriter v1.1.5
 	github.com/parquet-go/parquet-go v0.32.0

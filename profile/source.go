@@ -33,6 +33,9 @@ type SourceOptions struct {
 	Fetch func(ctx context.Context, what string) (io.ReadCloser, error)
 	Slow  bool           // also what takes the driver long, such as PCIe throughput
 	Zone  *time.Location // of times in a recording that has none; nil refuses them
+	// JobDir is a directory of files named by GPU number, with the job on it; ""
+	// is none.
+	JobDir string
 }
 
 // Sources are where samples come from, by name.

@@ -1,0 +1,101 @@
+package nvml
+
+import (
+	"strconv"
+
+	"capcli/profile"
+)
+
+// code is what a function of the library returned: nvmlReturn_t of nvml.h.
+type code int32
+
+// The codes that something is made of here.
+const (
+	success         code = 0
+	uninitialized   code = 1
+	invalidArgument code = 2
+	notSupported    code = 3
+	noPermission    code = 4
+	notFound        code = 6
+	tooSmall        code = 7
+	notLoaded       code = 9
+	timedOut        code = 10
+	libraryNotFound code = 12
+	functionMissing code = 13
+	gpuLost         code = 15
+	resetRequired   code = 16
+	mismatch        code = 18
+	wrongVersion    code = 25
+	deprecated      code = 26
+)
+
+// The names are kept here because the library's own table (nvmlErrorString) may
+// be lacking, which ends the program.
+var codeNames = map[code]string{
+	success:         "success",
+	uninitialized:   "library not initialised",
+	invalidArgument: "invalid argument",
+	notSupported:    "not supported",
+	noPermission:    "no permission",
+	5:               "already initialised",
+	notFound:        "not found",
+	tooSmall:        "buffer too small",
+	8:               "external power cables not attached",
+	notLoaded:       "driver not loaded",
+	timedOut:        "timeout",
+	11:              "interrupt trouble",
+	libraryNotFound: "library not found",
+	functionMissing: "function not found",
+	14:              "corrupted infoROM",
+	gpuLost:         "GPU lost",
+	resetRequired:   "GPU needs a reset",
+	17:              "blocked by the operating system",
+	mismatch:        "driver and library versions differ",
+	19:              "in use",
+	20:              "out of memory",
+	21:              "no data",
+	22:              "not with ECC on",
+	23:              "out of resources",
+	24:              "frequency not supported",
+	wrongVersion:    "structure version not known",
+	deprecated:      "no longer offered",
+	27:              "not ready",
+	28:              "GPU not found",
+	29:              "invalid state",
+	999:             "unknown error",
+}
+
+// String names the code; the number stands beside it, to be searched for.
+func (c code) String() string {
+	name, known := codeNames[c]
+	if !known {
+		name = "return code"
+	}
+	return name + " (" + strconv.Itoa(int(c)) + ")"
+}
+
+// reason is why a metric has no value when its getter returned c.
+func (c code) reason() profile.Reason {
+	switch c {
+	case success:
+		return profile.Known
+	case notSupported, deprecated:
+		return profile.Unsupported
+	case noPermission:
+		return profile.NoPermission
+	case functionMissing, wrongVersion:
+		return profile.NoSymbol
+	case timedOut:
+		return profile.Timeout
+	case gpuLost, resetRequired, uninitialized, notLoaded, mismatch:
+		return profile.Lost
+	default:
+		return profile.Failed
+	}
+}
+
+// lost tells that the GPU cannot be used until it was reset or came back.
+func (c code) lost() bool { return c == gpuLost || c == resetRequired }
+
+// gone tells that no GPU can be used: the driver was unloaded or replaced.
+func (c code) gone() bool { return c == uninitialized || c == notLoaded || c == mismatch }

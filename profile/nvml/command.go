@@ -1,0 +1,81 @@
+package nvml
+
+import (
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const maxCommand = 256
+
+// secrets are what a switch is called that is followed by what must not be kept.
+var secrets = []string{"token", "passw", "secret", "apikey", "api-key", "api_key", "credential"}
+
+// commandOf makes a command of /proc/PID/cmdline, whose arguments end in NUL, or
+// of the short name of a process that has none. Values of switches that are
+// called like secrets are left out.
+func commandOf(cmdline, name string) string {
+	cmdline = strings.TrimRight(cmdline, "\x00")
+	if cmdline == "" {
+		if name == "" {
+			return ""
+		}
+		return clip("["+name+"]", maxCommand)
+	}
+	var b strings.Builder
+	hide, first := false, true
+	for arg := range strings.SplitSeq(cmdline, "\x00") {
+		if first {
+			arg = path.Base(arg)
+		} else {
+			b.WriteByte(' ')
+		}
+		switch key, _, assigned := strings.Cut(arg, "="); {
+		case hide:
+			arg, hide = "***", false
+		case !first && secret(key) && assigned:
+			arg = key + "=***"
+		case !first && secret(key) && strings.HasPrefix(arg, "-"):
+			hide = true
+		}
+		first = false
+		b.WriteString(arg)
+		if b.Len() > maxCommand {
+			break
+		}
+	}
+	return clip(printable(b.String()), maxCommand)
+}
+
+func secret(key string) bool {
+	key = strings.ToLower(key)
+	for _, s := range secrets {
+		if strings.Contains(key, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// printable puts a space for what a terminal would act on, and for bytes that
+// are no text.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// clip cuts s to at most n bytes of whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,235 @@
+//go:build linux && cgo
+
+package nvml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"capcli/profile"
+)
+
+// fixer sets the library up, again and again if need be, and tears it down, on
+// a goroutine of its own: that too can hang in the driver.
+type fixer struct {
+	ask  chan task
+	done chan struct{}
+	busy bool
+	got  setUp
+}
+
+// setUp is what came of setting up.
+type setUp struct {
+	list  []found
+	watch *watch
+	code  code
+}
+
+type task struct {
+	lib   *library
+	gpus  []*gpu // whose memory in the library is to be freed; their workers are idle
+	watch *watch // to be ended
+	now   func() (profile.Instant, time.Duration)
+	down  bool // tear down what there is
+	up    bool
+}
+
+func newFixer() *fixer {
+	f := &fixer{ask: make(chan task, 1), done: make(chan struct{}, 1)}
+	go func() {
+		for t := range f.ask {
+			f.got = t.run()
+			f.done <- struct{}{}
+		}
+	}()
+	return f
+}
+
+func (f *fixer) start(s *source, down, up bool) {
+	f.busy = true
+	f.ask <- task{lib: s.lib, gpus: slices.Clone(s.gpus), watch: s.watch, now: s.out.now, down: down, up: up}
+	s.watch = nil
+}
+
+func (f *fixer) result() setUp {
+	f.busy = false
+	return f.got
+}
+
+func (f *fixer) stop() { close(f.ask) }
+
+func (t task) run() (u setUp) {
+	if t.down {
+		if !t.watch.end() {
+			return setUp{watch: t.watch, code: timedOut}
+		}
+		for _, g := range t.gpus {
+			g.freeGPM()
+		}
+		t.lib.down() // fails where the driver has gone; then there is nothing to let go
+	}
+	if !t.up {
+		return u
+	}
+	if u.code = t.lib.up(); u.code != success {
+		return u
+	}
+	if u.list, u.code = t.lib.find(); u.code == success {
+		u.watch = startWatch(t.lib, u.list, t.now)
+	}
+	return u
+}
+
+func (g *gpu) freeGPM() {
+	g.gpm.free()
+	for _, p := range g.parts {
+		p.gpm.free()
+	}
+}
+
+const (
+	// setUpAgainAfter is how long a GPU is lost before the library is set up
+	// again for its sake, which the other GPUs pay for with a gap; then after
+	// twice that, and so on.
+	setUpAgainAfter = 30 * time.Second
+	longestSetUp    = 10 * time.Minute
+)
+
+// mend has the library set up again where the driver is gone, or a GPU is lost
+// for long. It tells whether the GPUs can be asked in this tick.
+func (s *source) mend(ctx context.Context, t *profile.Tick, wall profile.Instant, now time.Duration) bool {
+	if !s.fixer.busy {
+		if !s.needsSetUp(now) {
+			return !s.gone
+		}
+		s.fixer.start(s, true, true)
+		if !s.awaitOr(ctx, s.fixer.done) {
+			return false
+		}
+	} else {
+		select { // it was waited for in the tick that began it
+		case <-s.fixer.done:
+		default:
+			return false
+		}
+	}
+	u := s.fixer.result()
+	was := s.gone
+	s.gone = u.code != success
+	if s.gone {
+		s.watch = u.watch
+		if !was {
+			t.Events = append(t.Events, profile.Event{At: wall, Kind: profile.DriverGone, Text: u.code.String()})
+		}
+		s.misfits++
+		if u.code != mismatch {
+			s.misfits = 0
+		}
+		s.postpone(now)
+		return false
+	}
+	s.misfits = 0
+	if was {
+		t.Events = append(t.Events, profile.Event{At: wall, Kind: profile.DriverBack, Text: "driver " + s.lib.version})
+		s.retryWait = 0
+	}
+	s.adopt(u)
+	s.postpone(now)
+	t.Events = append(t.Events, s.pending...)
+	s.pending = s.pending[:0]
+	return true
+}
+
+// postpone says when to set up next: soon where no GPU can be seen, and not so
+// soon where some can.
+func (s *source) postpone(now time.Duration) {
+	least, most := firstProbe, longestProbe
+	for _, g := range s.gpus {
+		if !s.gone && !g.lost {
+			least, most = setUpAgainAfter, longestSetUp
+		}
+	}
+	s.retryWait = min(max(2*s.retryWait, least), most)
+	s.retryAt = now + s.retryWait
+}
+
+// needsSetUp tells whether the library should be set up again now. It cannot be
+// while a worker is stuck inside of it.
+func (s *source) needsSetUp(now time.Duration) bool {
+	idle, lost := true, false
+	for _, g := range s.gpus {
+		idle = idle && !g.busy
+		lost = lost || g.lost
+	}
+	switch {
+	case !lost && !s.gone:
+		s.retryAt, s.retryWait = 0, 0
+		return false
+	case s.retryAt == 0:
+		s.postpone(now)
+	}
+	return idle && now >= s.retryAt
+}
+
+// adopt takes over the driver's list of GPUs: those that are known by UUID stay
+// the GPUs they were, wherever they are now in the list.
+func (s *source) adopt(u setUp) {
+	wall, _ := s.out.now()
+	for _, g := range s.gpus {
+		g.unknown = true
+	}
+	for i := range u.list {
+		f := &u.list[i]
+		if f.code != success {
+			if s.first {
+				s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPULost, Value: int64(f.code), Text: fmt.Sprintf("GPU %d cannot be used: %s", f.device.Index, f.code)})
+			}
+			continue
+		}
+		g := s.withUUID(f.device.UUID)
+		if g == nil {
+			g = newGPU(s.lib, s.out, s.opt)
+			s.gpus = append(s.gpus, g)
+			if !s.first {
+				s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPUBack, Device: f.device.UUID, Text: "a GPU that was not there before"})
+			}
+		}
+		g.unknown, g.probeAt = false, 0
+		g.bind(f)
+	}
+	s.memoryAll = 0
+	for _, g := range s.gpus {
+		s.memoryAll += g.total
+		if g.unknown && !g.lost {
+			g.lost, g.probeWait = true, firstProbe
+			s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPULost, Device: g.dev.UUID, Text: "not in the driver's list any more"})
+		}
+	}
+	s.stateAt = 0
+	s.watch = u.watch
+}
+
+func (s *source) withUUID(uuid string) *gpu {
+	for _, g := range s.gpus {
+		if g.dev.UUID == uuid {
+			return g
+		}
+	}
+	return nil
+}
+
+// hopeless is the error of a Read that can see nothing any more, ever: the
+// driver was replaced by another version, whose library this process cannot load
+// beside the one it has.
+func (s *source) hopeless(ctx context.Context) error {
+	if s.misfits >= 3 {
+		return errors.New("sample GPUs: the driver was replaced by another version while sampling: start the program again, so that it loads the new library")
+	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+//go:build linux && cgo
+
+package nvml
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"capcli/profile"
+)
+
+// holder is a process that holds a context on a device, as the driver tells it.
+type holder struct {
+	dev    *profile.Device
+	pid    uint32
+	kind   kind
+	mem    float64
+	memWhy profile.Reason
+	sm     float64
+	smWhy  profile.Reason
+}
+
+type kind uint8
+
+// A client of MPS is in the list of compute processes too, and one that also
+// draws in that of graphics: the first kind counts.
+const (
+	mps kind = iota
+	compute
+	graphics
+)
+
+var kindNames = [...]string{mps: "mps", compute: "compute", graphics: "graphics"}
+
+// lists are the calls that list processes.
+var lists = [...]struct {
+	kind kind
+	sym  symbol
+	get  func(driver.Device) ([]driver.ProcessInfo, driver.Return)
+}{
+	{mps, symMPS, driver.Device.GetMPSComputeRunningProcesses},
+	{compute, symCompute, driver.Device.GetComputeRunningProcesses},
+	{graphics, symGraphics, driver.Device.GetGraphicsRunningProcesses},
+}
+
+// processes lists who is on the GPU, or on its instances: of a divided GPU, the
+// instances can be asked by any user, the GPU by root alone.
+func (g *gpu) processes(whole *profile.Sample, o *order) {
+	if !o.processes {
+		return
+	}
+	if g.mig {
+		for _, p := range g.parts {
+			g.list(p.handle, p.dev, &g.samples[0])
+		}
+	} else {
+		g.list(g.handle, g.dev, whole)
+	}
+	if g.failed() {
+		return
+	}
+	slices.SortStableFunc(g.procs, func(a, b holder) int {
+		return cmp.Or(cmp.Compare(a.dev.GI, b.dev.GI), cmp.Compare(a.dev.CI, b.dev.CI), cmp.Compare(a.pid, b.pid), cmp.Compare(a.kind, b.kind))
+	})
+	g.procs = slices.CompactFunc(g.procs, func(a, b holder) bool { return a.dev == b.dev && a.pid == b.pid })
+	if g.mig {
+		for i := range g.procs {
+			g.procs[i].smWhy = profile.UnderMIG
+		}
+		return
+	}
+	g.share(whole)
+}
+
+// list adds the processes of one device.
+func (g *gpu) list(h driver.Device, d *profile.Device, whole *profile.Sample) {
+	total, bounded := whole.Get(profile.MemTotal)
+	g.processWhy = profile.NoSymbol
+	for _, l := range lists {
+		if !g.lib.has[l.sym] {
+			continue
+		}
+		infos, ret := l.get(h)
+		c := g.note(code(ret))
+		if g.failed() {
+			return
+		}
+		if l.kind == compute || g.processWhy == profile.NoSymbol {
+			g.processWhy = c.reason()
+		}
+		if c != success {
+			continue
+		}
+		for _, x := range infos {
+			if x.Pid == 0 {
+				continue
+			}
+			p := holder{dev: d, pid: x.Pid, kind: l.kind, smWhy: profile.NotAsked}
+			switch {
+			case x.UsedGpuMemory == math.MaxUint64:
+				p.memWhy = profile.Unsupported
+			case bounded && float64(x.UsedGpuMemory) > total, x.UsedGpuMemory > 1<<50:
+				p.memWhy = profile.OutOfRange
+			default:
+				p.mem = float64(x.UsedGpuMemory)
+			}
+			g.procs = append(g.procs, p)
+		}
+	}
+}
+
+// share gives each process its part of the SMs' time since the last look. The
+// driver lists a process only where its part was not 0 (nvml.h,
+// nvmlDeviceGetProcessUtilization): one that is not in a list that came was idle.
+// Where no list came nothing is known, unless the whole GPU was idle.
+func (g *gpu) share(whole *profile.Sample) {
+	if len(g.procs) == 0 {
+		return
+	}
+	if !g.lib.has[symProcessUtil] {
+		g.shareAll(profile.NoSymbol)
+		return
+	}
+	seen := g.seenUtil
+	list, ret := g.handle.GetProcessUtilization(seen)
+	c := g.note(code(ret))
+	if c == tooSmall && len(list) == 0 {
+		c = notFound
+	}
+	if c != success && c != notFound {
+		g.shareAll(c.reason())
+		return
+	}
+	for i := range list {
+		g.seenUtil = max(g.seenUtil, list[i].TimeStamp)
+	}
+	if seen == 0 {
+		// Without a time the driver gives all it has, from whenever. It must not
+		// be asked so again: from here on its own time, or the box's, counts.
+		if g.seenUtil == 0 {
+			wall, _ := g.now()
+			g.seenUtil = uint64(wall)
+		}
+		g.shareAll(profile.First)
+		return
+	}
+	switch busy, known := whole.Get(profile.UtilGPU); {
+	case c == success, known && busy == 0:
+		g.shareAll(profile.Known)
+	default:
+		g.shareAll(profile.NotAsked)
+	}
+	for i := range g.procs {
+		g.procs[i].part(list, seen)
+	}
+}
+
+// part takes the latest figure of the process that is newer than seen.
+func (p *holder) part(list []driver.ProcessUtilizationSample, seen uint64) {
+	for i := range list {
+		x := &list[i]
+		if x.Pid != p.pid || x.TimeStamp <= seen {
+			continue
+		}
+		seen = x.TimeStamp
+		if x.SmUtil > 100 {
+			p.sm, p.smWhy = 0, profile.OutOfRange
+			continue
+		}
+		p.sm, p.smWhy = float64(x.SmUtil), profile.Known
+	}
+}
+
+func (g *gpu) shareAll(r profile.Reason) {
+	for i := range g.procs {
+		g.procs[i].sm, g.procs[i].smWhy = 0, r
+	}
+}

@@ -1,0 +1,182 @@
+//go:build linux && cgo
+
+package nvml
+
+import (
+	"testing"
+	"time"
+
+	"github.com/NVIDIA/go-nvml/pkg/nvml/mock"
+	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/dgxa100"
+
+	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"capcli/profile"
+)
+
+const mig00, mig01, mig02 = "MIG-00000000-0000-0000-0000-000000000000", "MIG-00000000-0001-0000-0000-000000000000", "MIG-00000000-0002-0000-0000-000000000000"
+
+func TestFakeMIGComesAndGoes(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		f.set("0.compute", "100:4096", "0.field185.0", 200000, "type185", 1)
+		s := f.open(profile.SourceOptions{Every: 300 * time.Millisecond, Processes: time.Hour}, nil)
+		again := func() *profile.Tick { // as after a second
+			for _, g := range s.gpus {
+				g.migAt = 0
+			}
+			return see(t, s)
+		}
+		if tick := see(t, s); len(tick.Samples) != 2 {
+			t.Fatalf("%d samples, want 2", len(tick.Samples))
+		}
+		// Two GPU instances; the second holds two compute instances.
+		f.set("0.mig", 1,
+			"0/0.profile", "1g.10gb", "0/0.gi", 7, "0/0.used", 3*gib, "0/0.reserved", 0, "0/0.total", 10*gib, "0/0.compute", "100:1024",
+			"0/1.profile", "1c.2g.20gb", "0/1.gi", 3, "0/1.ci", 0, "0/1.mib", 19968, "0/1.sms", 32, "0/1.used", 5*gib, "0/1.reserved", 0, "0/1.total", 20*gib,
+			"0/2.profile", "1c.2g.20gb", "0/2.gi", 3, "0/2.ci", 1, "0/2.mib", 19968, "0/2.used", 5*gib, "0/2.total", 20*gib, "0/2.compute", "101:max 102:2048")
+		for _, id := range []string{"2", "3", "5", "10", "11", "12", "13"} {
+			f.set("0.gi7.gpm"+id, 70, "0.gi3.gpm"+id, 30)
+		}
+		s.processAt = -2 * time.Hour
+		tick := again()
+		if e := event(tick, profile.MIGChanged); e == nil || e.Device != gpu0 || e.Value != 3 {
+			t.Errorf("events %+v, want three instances of GPU 0", tick.Events)
+		}
+		if len(tick.Samples) != 5 || tick.Samples[0].Device.UUID != gpu0 || tick.Samples[1].Device.UUID != mig00 || tick.Samples[4].Device.UUID != gpu1 {
+			t.Fatalf("samples %+v", tick.Samples)
+		}
+		apart()
+		tick = see(t, s)
+		wantReasons(t, of(t, tick, gpu0), reasons{profile.UtilGPU: profile.UnderMIG, profile.SMActive: profile.UnderMIG})
+		wantValues(t, of(t, tick, gpu0), values{profile.Power: 200, profile.MemTotal: 80 * gib})
+		one, two, three := of(t, tick, mig00), of(t, tick, mig01), of(t, tick, mig02)
+		wantValues(t, one, values{profile.SMActive: 70, profile.DRAMActive: 70, profile.MemUsed: 3 * gib, profile.MemTotal: 10 * gib})
+		wantReasons(t, one, reasons{profile.Power: profile.UnderMIG, profile.Temp: profile.UnderMIG, profile.UtilGPU: profile.UnderMIG, profile.NVLinkTx: profile.UnderMIG})
+		wantValues(t, two, values{profile.SMActive: 30, profile.MemUsed: 5 * gib})
+		// What compute instances share is counted once.
+		wantReasons(t, three, reasons{profile.SMActive: profile.UnderMIG, profile.MemUsed: profile.UnderMIG})
+		want := profile.Device{
+			Index: 0, UUID: mig01, Model: "NVIDIA H100 80GB HBM3", Bus: "00000000:19:00.0", Driver: "550.54.15", Parent: gpu0,
+			Profile: "1c.2g.20gb", GI: 3, CI: 0, PeakMemBytesPerS: 2619e6 * 5120 / 4 / 4, MaxSMClockMHz: 1980, SMs: 32,
+		}
+		if *two.Device != want || !two.Device.MIG() {
+			t.Errorf("instance\n got %+v\nwant %+v", *two.Device, want)
+		}
+
+		s.processAt = -2 * time.Hour
+		tick = see(t, s)
+		got := map[int64]string{}
+		for _, p := range tick.Processes {
+			got[p.PID] = p.Device.UUID + " " + p.MemWhy.String() + " " + p.SMWhy.String()
+		}
+		if len(tick.Processes) != 3 || got[100] != mig00+" known divided by MIG" || got[101] != mig02+" not supported divided by MIG" || got[102] != mig02+" known divided by MIG" {
+			t.Errorf("processes %v", got)
+		}
+
+		// The same numbers and slot, another instance.
+		before := one.Device
+		f.set("0/0.serial", 1, "0/0.mib", 19968, "0/0.profile", "2g.20gb", "0/1.profile", nil, "0/2.profile", nil)
+		tick = again()
+		if event(tick, profile.MIGChanged) == nil || len(tick.Samples) != 3 {
+			t.Fatalf("events %+v, %d samples", tick.Events, len(tick.Samples))
+		}
+		now := tick.Samples[1].Device
+		if now == before || now.UUID == mig00 || now.GI != 7 || now.Profile != "2g.20gb" {
+			t.Errorf("instance %+v, want another of the same number", now)
+		}
+		wantReasons(t, &tick.Samples[1], reasons{profile.SMActive: profile.First})
+
+		f.set("0.mig", 0)
+		tick = again()
+		if e := event(tick, profile.MIGChanged); e == nil || e.Value != 0 || len(tick.Samples) != 2 {
+			t.Errorf("events %+v, %d samples, want GPU 0 whole", tick.Events, len(tick.Samples))
+		}
+		wantValues(t, of(t, tick, gpu0), values{profile.UtilGPU: 50})
+		apart()
+		wantValues(t, of(t, see(t, s), gpu0), values{profile.SMActive: 12.5})
+	})
+}
+
+// only makes the symbols that are named there, and no other: a call to anything
+// else panics in the mock.
+func only(server *dgxa100.Server, names ...string) *library {
+	server.LookupSymbolFunc = func(symbol string) error {
+		for _, n := range names {
+			if n == symbol {
+				return nil
+			}
+		}
+		return driver.ERROR_FUNCTION_NOT_FOUND
+	}
+	return &library{lib: server, path: "mock"}
+}
+
+var identitySymbols = []string{
+	"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetUUID", "nvmlDeviceGetName",
+	"nvmlSystemGetDriverVersion", "nvmlSystemGetNVMLVersion", "nvmlDeviceGetMemoryInfo",
+}
+
+func TestIdentityOfADGX(t *testing.T) {
+	server := dgxa100.New()
+	s, err := open(only(server, identitySymbols...), profile.SourceOptions{}, theBox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tick := see(t, s)
+	if len(tick.Samples) != 8 {
+		t.Fatalf("%d samples, want 8", len(tick.Samples))
+	}
+	for i := range tick.Samples {
+		d, want := tick.Samples[i].Device, server.Devices[i].(*dgxa100.Device)
+		if d.UUID != want.UUID || d.Model != want.Name || d.Index != i || d.Driver != "550.54.15" || d.MIG() {
+			t.Errorf("device %d is %+v", i, *d)
+		}
+		wantValues(t, &tick.Samples[i], values{profile.MemTotal: 40 * gib, profile.MemUsed: 0})
+		// Not one of the others was called: the library does not have them.
+		wantReasons(t, &tick.Samples[i], reasons{profile.UtilGPU: profile.NoSymbol, profile.Power: profile.NoSymbol, profile.SMActive: profile.NoSymbol})
+	}
+}
+
+func TestMIGOfADGX(t *testing.T) {
+	server := dgxa100.New()
+	first := server.Devices[0].(*dgxa100.Device)
+	first.MigMode = driver.DEVICE_MIG_ENABLE
+	part := &mock.Device{
+		GetUUIDFunc:              func() (string, driver.Return) { return "MIG-1", driver.SUCCESS },
+		GetNameFunc:              func() (string, driver.Return) { return "MIG 3g.20gb", driver.SUCCESS },
+		GetGpuInstanceIdFunc:     func() (int, driver.Return) { return 2, driver.SUCCESS },
+		GetComputeInstanceIdFunc: func() (int, driver.Return) { return 0, driver.SUCCESS },
+		GetMemoryInfoFunc: func() (driver.Memory, driver.Return) {
+			return driver.Memory{Total: 20 * gib, Used: gib}, driver.SUCCESS
+		},
+		GetAttributesFunc: func() (driver.DeviceAttributes, driver.Return) {
+			return driver.DeviceAttributes{MultiprocessorCount: 42, GpuInstanceSliceCount: 3, ComputeInstanceSliceCount: 3, MemorySizeMB: 19968}, driver.SUCCESS
+		},
+	}
+	first.GetMaxMigDeviceCountFunc = func() (int, driver.Return) { return 7, driver.SUCCESS }
+	first.GetMigDeviceHandleByIndexFunc = func(i int) (driver.Device, driver.Return) {
+		if i != 4 { // slots may be empty in between
+			return nil, driver.ERROR_INVALID_ARGUMENT
+		}
+		return part, driver.SUCCESS
+	}
+	names := append([]string{
+		"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex",
+		"nvmlDeviceGetGpuInstanceId", "nvmlDeviceGetComputeInstanceId", "nvmlDeviceGetAttributes_v2",
+	}, identitySymbols...)
+	s, err := open(only(server, names...), profile.SourceOptions{}, theBox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tick := see(t, s)
+	if len(tick.Samples) != 9 {
+		t.Fatalf("%d samples, want 8 GPUs and an instance", len(tick.Samples))
+	}
+	d := tick.Samples[1].Device
+	if d.UUID != "MIG-1" || d.Parent != first.UUID || d.Profile != "3g.20gb" || d.GI != 2 || d.CI != 0 || d.SMs != 42 {
+		t.Errorf("instance %+v", *d)
+	}
+	wantValues(t, &tick.Samples[1], values{profile.MemUsed: gib, profile.MemTotal: 20 * gib})
+}

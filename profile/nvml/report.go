@@ -1,0 +1,150 @@
+package nvml
+
+import (
+	"io/fs"
+	"strings"
+
+	"capcli/profile"
+)
+
+// Report is what can be measured on this box, and what is missing and why.
+type Report struct {
+	Host    string
+	OK      bool   // GPUs can be sampled
+	Library string // file of the library that was loaded
+	Driver  string // version, as the library tells it
+	Module  string // version of the kernel's driver; "" where none is loaded
+	NVML    string // version of the library
+	GPUs    []GPUReport
+	Checks  []Check
+}
+
+// Check is one thing that was looked at.
+type Check struct {
+	Name  string // "driver", "events", …
+	State State
+	Text  string // what was found
+	Fix   string // what to do, "" where there is nothing to
+}
+
+// State is how a check went.
+type State string
+
+// The states.
+const (
+	Good   State = "ok"
+	Partly State = "partly" // some of it cannot be measured
+	Bad    State = "missing"
+)
+
+// GPUReport is what can be measured of a GPU.
+type GPUReport struct {
+	Device    profile.Device
+	MIG       bool // it is divided
+	Instances []InstanceReport
+	Why       [profile.NumMetrics]profile.Reason // Known, or why not
+	Processes profile.Reason                     // likewise, of the list of processes
+	GPM       profile.Reason
+	ECCEvents bool
+}
+
+// InstanceReport is what can be measured of a MIG instance.
+type InstanceReport struct {
+	Device profile.Device
+	Why    [profile.NumMetrics]profile.Reason
+}
+
+// boxReport is what is known without the library.
+func boxReport(out outside) Report {
+	return Report{Host: out.host, Module: moduleVersion(out.root)}
+}
+
+func (r *Report) add(name string, s State, text, fix string) {
+	r.Checks = append(r.Checks, Check{name, s, text, fix})
+}
+
+func (r *Report) fail(t *Trouble) { r.add("driver", Bad, t.What, t.Fix) }
+
+// judge adds the checks that follow from what was found.
+func (r *Report) judge(root fs.FS) {
+	r.add("driver", Good, "driver "+r.Driver+", library "+r.Library, "")
+	if r.Module != "" && r.Module != r.Driver {
+		r.add("driver", Partly, "the kernel's driver is "+r.Module+", the library's "+r.Driver, "reboot to have both of one version")
+	}
+	r.judgeMetrics(root)
+	if hostPIDs(root) {
+		r.add("processes", Good, "by user, command, container, pod and job", "")
+	} else {
+		r.add("processes", Partly, "by number alone: /proc shows other processes than the driver counts",
+			"run in the host's PID namespace (docker --pid host, hostPID: true)")
+	}
+	for i := range r.GPUs {
+		if !r.GPUs[i].ECCEvents {
+			r.add("events", Partly, "GPU "+r.GPUs[i].Device.UUID+" does not tell of memory errors as they come; its counters are compared", "")
+		}
+	}
+}
+
+// counters are the metrics that need GPM.
+var counters = [...]profile.Metric{
+	profile.SMActive, profile.SMOccupancy, profile.TensorActive, profile.DRAMActive,
+	profile.FP64Active, profile.FP32Active, profile.FP16Active,
+}
+
+// judgeMetrics says what of the metrics is missing on which GPUs, and how to get
+// it, one check per reason.
+func (r *Report) judgeMetrics(root fs.FS) {
+	missing := [profile.OutOfRange + 2][]string{}
+	for m := range profile.NumMetrics {
+		for i := range r.GPUs {
+			if why := r.GPUs[i].Why[m]; why != profile.Known && int(why) < len(missing) {
+				missing[why] = append(missing[why], m.String())
+				break
+			}
+		}
+	}
+	adminOnly, told := profilingForAdmins(root)
+	for why, names := range missing {
+		if len(names) == 0 || why == int(profile.Known) {
+			continue
+		}
+		reason := profile.Reason(why)
+		r.add("metrics", Partly, reason.String()+": "+strings.Join(names, ", "), fixFor(reason, adminOnly, told))
+	}
+	if len(r.Checks) > 0 && r.Checks[len(r.Checks)-1].Name != "metrics" {
+		r.add("metrics", Good, "all", "")
+	}
+	for _, m := range counters {
+		if adminOnly && told && len(r.GPUs) > 0 && r.GPUs[0].Why[m] != profile.Known {
+			r.add("profiling", Partly, "the driver keeps profiling counters for administrators (RmProfilingAdminOnly is on)", profilingFix)
+			return
+		}
+	}
+}
+
+const profilingFix = "run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0"
+
+// fixFor says how to get what is missing for a reason.
+func fixFor(why profile.Reason, adminOnly, told bool) string {
+	switch why {
+	case profile.NoPermission:
+		if adminOnly || !told {
+			return "likely the driver's restriction of profiling to administrators: " + profilingFix
+		}
+		return "run as root"
+	case profile.NoSymbol:
+		return "update the driver: this version's library does not offer it"
+	case profile.Unsupported:
+		return "these GPUs do not tell it (SM, tensor and DRAM activity need Hopper or later; a fan, a board with one)"
+	case profile.UnderMIG:
+		return "while the GPU is divided by MIG, look at its instances"
+	case profile.Lost:
+		return "see dmesg for the GPU's Xid; reset it or reboot"
+	case profile.NotAsked:
+		return "PCIe throughput of older GPUs holds the driver up for 20 ms a figure: ask for it with --slow"
+	case profile.Timeout:
+		return "see dmesg: the driver hangs on this GPU"
+	default:
+		return ""
+	}
+}

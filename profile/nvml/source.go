@@ -1,0 +1,258 @@
+//go:build linux && cgo
+
+package nvml
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"capcli/profile"
+)
+
+func init() {
+	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
+}
+
+// Open finds the GPUs of the box. Options.Where is the library's file; "" is the
+// one that the loader finds, or one in the usual places.
+func Open(o profile.SourceOptions) (profile.Source, error) {
+	out := theBox()
+	l, c := findLibrary(o.Where, out.root)
+	if c != success {
+		return nil, diagnose(c, out.root, o.Where)
+	}
+	s, err := open(l, o, out)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+const (
+	shortest   = 100 * time.Millisecond
+	patience   = 500 * time.Millisecond
+	stateEvery = 5 * time.Second
+	tearDown   = 4 * waitMs * time.Millisecond
+	openLimit  = 60 * time.Second // of setting up: without persistence mode each GPU takes seconds
+)
+
+// source is the profile.Source.
+type source struct {
+	out    outside
+	opt    profile.SourceOptions
+	lib    *library
+	gpus   []*gpu
+	gate   chan struct{}
+	timer  *time.Timer
+	late   bool // the deadline of this Read has passed
+	watch  *watch
+	fixer  *fixer
+	people *people
+
+	pending    []profile.Event
+	gone       bool // the driver is
+	retryAt    time.Duration
+	retryWait  time.Duration
+	misfits    int // how often a driver of another version was found
+	stateAt    time.Duration
+	processAt  time.Duration
+	memoryUsed float64 // over all GPUs, at the last look at processes
+	memoryAll  float64
+	memoryNow  float64
+	first      bool
+	closed     bool
+}
+
+var _ profile.Source = (*source)(nil)
+
+func open(l *library, o profile.SourceOptions, out outside) (*source, error) {
+	if o.Every == 0 {
+		o.Every = time.Second
+	}
+	if o.Every < shortest {
+		return nil, errors.New("sample every " + o.Every.String() + ": the driver's figures are not fresher than every 100ms: give 100ms or more")
+	}
+	s := &source{
+		out: out, opt: o, lib: l, timer: newTimer(), first: true,
+		gate: make(chan struct{}, 1), fixer: newFixer(), people: newPeople(out, o.JobDir),
+	}
+	s.timer.Reset(openLimit)
+	s.fixer.start(s, false, true)
+	if !s.await(s.fixer.done) {
+		s.stopAll()
+		return nil, errors.New("set up the driver's library: no answer in " + openLimit.String() + ": look for lines with NVRM or Xid in dmesg")
+	}
+	s.timer.Stop()
+	u := s.fixer.result()
+	if u.code != success {
+		s.stopAll()
+		return nil, diagnose(u.code, out.root, l.path)
+	}
+	s.adopt(u)
+	if len(s.gpus) == 0 {
+		first := success
+		if len(u.list) > 0 {
+			first = u.list[0].code
+		}
+		err := noGPUs(len(u.list), first)
+		_ = s.Close() // it never fails
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *source) Host() string { return s.out.host }
+
+// Read looks at all GPUs. It fails when ctx ended, after Close, and when the
+// driver was replaced by one that this process cannot speak to.
+func (s *source) Read(ctx context.Context, t *profile.Tick) error {
+	if s.closed {
+		return io.ErrClosedPipe
+	}
+	wall, now := s.out.now()
+	s.timer.Reset(s.limit(ctx))
+	s.late = false
+	defer s.timer.Stop()
+	t.Events = append(t.Events, s.pending...)
+	s.pending = s.pending[:0]
+	s.settle(t, wall, now)
+	if !s.mend(ctx, t, wall, now) {
+		s.blankAll(t)
+		return s.hopeless(ctx)
+	}
+	o := s.orders(now)
+	for _, g := range s.gpus {
+		s.dispatch(g, o, now)
+	}
+	for _, g := range s.gpus {
+		if g.busy && !g.stalled {
+			s.collect(ctx, g)
+		}
+	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return err
+	}
+	_, end := s.out.now()
+	s.memoryNow = 0
+	for _, g := range s.gpus {
+		s.gather(g, t, wall, end)
+	}
+	if s.watch.drain(t) {
+		s.stateAt = 0
+	}
+	if o.processes {
+		s.memoryUsed = s.memoryNow
+		t.LookedAtProcesses = true
+		s.identify(ctx, t)
+	}
+	s.first = false
+	return nil
+}
+
+// limit is how long this Read waits for the GPUs: the interval, or half a second
+// where that is longer, and a little less than ctx allows.
+func (s *source) limit(ctx context.Context) time.Duration {
+	wait := max(s.opt.Every, patience)
+	if left, ok := untilDeadline(ctx.Deadline()); ok {
+		wait = min(wait, left)
+	}
+	return max(wait-wait/16, time.Millisecond)
+}
+
+// orders is what this tick asks of the GPUs.
+func (s *source) orders(now time.Duration) order {
+	o := order{at: now, gate: s.gate}
+	slack := s.opt.Every / 2
+	if s.first || s.stateAt == 0 || now-s.stateAt+slack >= stateEvery {
+		o.state, s.stateAt = true, max(now, 1)
+	}
+	if s.opt.Processes > 0 {
+		since := now - s.processAt + slack
+		moved := s.memoryAll > 0 && abs(s.memoryNow-s.memoryUsed) > s.memoryAll/100 && since >= time.Second
+		if s.first || since >= s.opt.Processes || moved {
+			o.processes, s.processAt = true, now
+		}
+	}
+	return o
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// await waits for done until this Read's time is up.
+func (s *source) await(done <-chan struct{}) bool {
+	if s.late {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}
+	select {
+	case <-done:
+		return true
+	case <-s.timer.C:
+		s.late = true
+		return s.await(done)
+	}
+}
+
+// awaitOr is await, but for the end of ctx.
+func (s *source) awaitOr(ctx context.Context, done <-chan struct{}) bool {
+	if s.late {
+		return s.await(done)
+	}
+	select {
+	case <-done:
+		return true
+	case <-s.timer.C:
+	case <-ctx.Done():
+	}
+	s.late = true
+	return s.await(done)
+}
+
+// Close ends the goroutines and lets the library go. What is stuck in the driver
+// is left behind, since nothing ends it but its return.
+func (s *source) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.timer.Reset(tearDown)
+	s.late = false
+	idle := true
+	for _, g := range s.gpus {
+		if g.busy && s.await(g.done) {
+			g.busy = false
+		}
+		idle = idle && !g.busy
+	}
+	if s.fixer.busy && s.await(s.fixer.done) {
+		s.watch = s.fixer.result().watch
+	}
+	if idle && !s.fixer.busy {
+		s.fixer.start(s, true, false)
+		s.timer.Reset(2 * tearDown)
+		s.late = false
+		s.await(s.fixer.done)
+	}
+	s.stopAll()
+	return nil
+}
+
+// stopAll tells the goroutines to end; the channels hold the word for those that
+// are stuck.
+func (s *source) stopAll() {
+	for _, g := range s.gpus {
+		if !g.busy {
+			g.ask <- order{stop: true}
+		} else {
+			close(g.ask)
+		}
+	}
+	s.fixer.stop()
+	s.people.stop()
+}

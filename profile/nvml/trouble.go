@@ -1,0 +1,106 @@
+package nvml
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// Trouble is why the GPUs cannot be sampled, and what to do about it.
+type Trouble struct {
+	What string // what was attempted, expected and found
+	Fix  string // what to do
+}
+
+func (t *Trouble) Error() string { return t.What + ": " + t.Fix }
+
+// Hint is what to do.
+func (t *Trouble) Hint() string { return t.Fix }
+
+const otherSources = "or read another source: --source smi (nvidia-smi) or --source dcgm (a dcgm-exporter)"
+
+// moduleVersion is the version of the kernel's driver, "" where none is loaded.
+func moduleVersion(root fs.FS) string {
+	found := versionForm.FindStringSubmatch(firstLines(root, "proc/driver/nvidia/version"))
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+// The first line is "NVRM version: NVIDIA UNIX … Kernel Module  550.54.15  date".
+var versionForm = regexp.MustCompile(`Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)*)`)
+
+func firstLines(root fs.FS, name string) string {
+	f, err := root.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(f, smallFile))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// diagnose says what the return code of setting up means on this box.
+func diagnose(c code, root fs.FS, library string) *Trouble {
+	if library == "" {
+		library = "libnvidia-ml.so.1"
+	}
+	module := moduleVersion(root)
+	switch c {
+	case libraryNotFound:
+		if module == "" {
+			return &Trouble{"open " + library + ": not found, and no NVIDIA driver is loaded", "install the driver, or run on a box with a GPU; --source fake shows a made-up one"}
+		}
+		return &Trouble{
+			"open " + library + ": not found, though driver " + module + " is loaded",
+			"in a container, start it with --gpus all (or NVIDIA_VISIBLE_DEVICES=all and NVIDIA_DRIVER_CAPABILITIES=utility); on the host, install the driver's libraries (libnvidia-compute, nvidia-utils); " + otherSources,
+		}
+	case mismatch:
+		found := ""
+		if module != "" {
+			found = ", whose kernel module is " + module
+		}
+		return &Trouble{"set up " + library + ": its version is not that of the loaded driver" + found, "the driver was updated: reboot, or unload and load the nvidia kernel modules"}
+	case notLoaded:
+		return &Trouble{"set up " + library + ": the driver is not loaded", "run modprobe nvidia, and see dmesg for why it fails (Secure Boot, nouveau, a GPU that the driver does not support)"}
+	case noPermission:
+		return &Trouble{"set up " + library + ": no permission", "this user may not open /dev/nvidiactl: see its owner and mode, and the device rules of the container's cgroup"}
+	case functionMissing:
+		return &Trouble{"set up " + library + ": it lacks what every version has", "it is not NVIDIA's library, or is older than 2012: see --library; " + otherSources}
+	case gpuLost:
+		return &Trouble{"set up " + library + ": a GPU fell off the bus", "see dmesg for its Xid; reset it (nvidia-smi --gpu-reset) or reboot"}
+	default:
+		return &Trouble{"set up " + library + ": " + c.String(), "see dmesg for lines with NVRM; " + otherSources}
+	}
+}
+
+// profilingForAdmins tells whether the kernel's driver keeps profiling counters
+// for administrators (its parameter RmProfilingAdminOnly); known is false where
+// it does not say.
+func profilingForAdmins(root fs.FS) (only, known bool) {
+	for line := range strings.Lines(firstLines(root, "proc/driver/nvidia/params")) {
+		if v, ok := strings.CutPrefix(line, "RmProfilingAdminOnly:"); ok {
+			return strings.TrimSpace(v) != "0", true
+		}
+	}
+	return false, false
+}
+
+// noGPUs says that the driver works and has no GPU to sample. first is what the
+// first GPU in its list failed with.
+func noGPUs(listed int, first code) *Trouble {
+	if listed == 0 {
+		return &Trouble{"list GPUs: the driver shows none", "in a container, see NVIDIA_VISIBLE_DEVICES; on the host, lspci | grep -i nvidia and dmesg"}
+	}
+	fix := "see dmesg for Xid or NVRM lines"
+	if first == noPermission {
+		fix = "this user may not open /dev/nvidia0 and its like: see their owner and mode, and the device rules of the container's cgroup"
+	}
+	return &Trouble{fmt.Sprintf("list GPUs: none of %d can be used: %s", listed, first), fix}
+}

@@ -1,0 +1,170 @@
+//go:build linux && cgo
+
+package nvml
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	driver "github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"capcli/profile"
+)
+
+const (
+	// waitMs is how long the driver is waited in for an event at a time. An event
+	// comes at once; this is how long it takes to end the waiting.
+	waitMs = 500
+	// afterTrouble is how long not to wait again after the wait itself failed.
+	afterTrouble = time.Second
+	// mostEvents is how many are held until Read fetches them.
+	mostEvents = 1024
+
+	wanted = driver.EventTypeXidCriticalError | driver.EventTypeDoubleBitEccError
+)
+
+// watch waits for events of the GPUs, on a goroutine of its own.
+type watch struct {
+	set    driver.EventSet
+	now    func() (profile.Instant, time.Duration)
+	name   map[driver.Device]string // UUIDs: the handle in an event may not answer any more
+	stop   chan struct{}
+	done   chan struct{}
+	ending bool
+
+	mu   sync.Mutex
+	list []profile.Event
+	lost int64 // events for which there was no room
+	ecc  bool
+}
+
+// startWatch registers the GPUs and waits for their events; nil where the driver
+// has none to tell.
+func startWatch(l *library, list []found, now func() (profile.Instant, time.Duration)) *watch {
+	if !l.hasEvents() {
+		return nil
+	}
+	set, ret := l.lib.EventSetCreate()
+	if ret != driver.SUCCESS {
+		return nil
+	}
+	w := &watch{
+		set: set, now: now, name: map[driver.Device]string{},
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	for i := range list {
+		f := &list[i]
+		if f.code != success {
+			continue
+		}
+		types := uint64(wanted)
+		if l.has[symEventTypes] {
+			if offered, ret := f.handle.GetSupportedEventTypes(); ret == driver.SUCCESS {
+				types &= offered
+			}
+		}
+		if types != 0 && f.handle.RegisterEvents(types, set) == driver.SUCCESS {
+			w.name[f.handle] = f.device.UUID
+			f.eccEvents = types&driver.EventTypeDoubleBitEccError != 0
+		}
+	}
+	if len(w.name) == 0 {
+		_ = set.Free()
+		return nil
+	}
+	go w.wait()
+	return w
+}
+
+func (w *watch) wait() {
+	defer close(w.done)
+	timer := newTimer()
+	for {
+		select {
+		case <-w.stop:
+			return
+		default:
+		}
+		e, ret := w.set.Wait(waitMs)
+		switch code(ret) {
+		case success:
+			w.keep(&e)
+		case timedOut:
+		default:
+			timer.Reset(afterTrouble)
+			select {
+			case <-w.stop:
+				return
+			case <-timer.C:
+			}
+		}
+	}
+}
+
+func (w *watch) keep(e *driver.EventData) {
+	at, _ := w.now()
+	out := profile.Event{At: at, Device: w.name[e.Device]}
+	switch {
+	case e.EventType&driver.EventTypeXidCriticalError != 0:
+		out.Kind, out.Value = profile.Xid, int64(e.EventData)
+		out.Text = xidText(e.EventData)
+		if e.GpuInstanceId != noInstance {
+			out.Text += fmt.Sprintf("; GPU instance %d", e.GpuInstanceId)
+		}
+	case e.EventType&driver.EventTypeDoubleBitEccError != 0:
+		out.Kind, out.Value, out.Text = profile.ECCError, 1, "memory error that was not corrected"
+	default:
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ecc = w.ecc || out.Kind == profile.ECCError
+	if len(w.list) >= mostEvents {
+		w.lost++
+		return
+	}
+	w.list = append(w.list, out)
+}
+
+// noInstance is the number of no instance.
+const noInstance = 0xFFFFFFFF
+
+// drain moves what happened into t, and tells whether a memory error was among it.
+func (w *watch) drain(t *profile.Tick) (ecc bool) {
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.Events = append(t.Events, w.list...)
+	if w.lost > 0 {
+		at, _ := w.now()
+		t.Events = append(t.Events, profile.Event{At: at, Kind: profile.Gap, Text: fmt.Sprintf("%d events more than could be held", w.lost)})
+	}
+	w.list, w.lost = w.list[:0], 0
+	ecc, w.ecc = w.ecc, false
+	return ecc
+}
+
+// end stops the waiting and frees the set; false where the driver does not let
+// go of it.
+func (w *watch) end() bool {
+	if w == nil {
+		return true
+	}
+	if !w.ending {
+		w.ending = true
+		close(w.stop)
+	}
+	timer := newTimer()
+	timer.Reset(tearDown)
+	defer timer.Stop()
+	select {
+	case <-w.done:
+		_ = w.set.Free()
+		return true
+	case <-timer.C:
+		return false
+	}
+}
