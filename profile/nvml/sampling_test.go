@@ -43,10 +43,10 @@ func TestFakeEveryMetric(t *testing.T) {
 		}
 		wantValues(t, of(t, second, gpu0), values{
 			profile.UtilGPU: 37, profile.UtilMem: 11, profile.MemUsed: 20 * gib, profile.MemReserved: 600 << 20, profile.MemTotal: 80 * gib,
-			profile.Power: 412.3, profile.PowerLimit: 650, profile.Energy: 123457, profile.Temp: 61, profile.MemTemp: 83,
+			profile.Power: 412.345, profile.PowerLimit: 650, profile.Energy: 123456.789, profile.Temp: 61, profile.MemTemp: 83,
 			profile.ClockSM: 1695, profile.ClockMem: 2619, profile.PState: 2, profile.Throttle: 0x24, profile.Fan: 33,
 			profile.ECCCorrected: 7, profile.ECCUncorrected: 1, profile.UtilEnc: 5, profile.UtilDec: 6,
-			profile.SMActive: 71.3, profile.SMOccupancy: 33.3, profile.TensorActive: 44.4, profile.DRAMActive: 55.5,
+			profile.SMActive: 71.26, profile.SMOccupancy: 33.3, profile.TensorActive: 44.4, profile.DRAMActive: 55.5,
 			profile.FP64Active: 1.1, profile.FP32Active: 2.2, profile.FP16Active: 3.3,
 			profile.PCIeTx: 1234, profile.PCIeRx: 4321, profile.NVLinkRx: 50000, profile.NVLinkTx: 60000,
 		})
