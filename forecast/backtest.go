@@ -16,6 +16,7 @@ type BacktestOptions struct {
 	Least   int       // values that a model must have seen before the first origin; 2
 	Levels  []float64 // of the intervals, in percent
 	Workers int       // at once; one for each core. The result does not depend on it
+	Errors  int       // of each fit, so many of its last one-step errors are kept; 0 is none
 
 	// Actual is what came, as long as the series, missing where nobody knows; nil
 	// is the series itself. It is another where the model is given usage and
@@ -29,7 +30,8 @@ type Origin struct {
 	At       int // index of the first value forecast
 	Forecast Forecast
 	Actual   []float64
-	Scale    float64 // of MASE, from the values before At; see Scale
+	Scale    float64   // of MASE, from the values before At; see Scale
+	Errors   []float64 // the last one-step errors of the fit, as LastErrors gives them; nil where none were asked for
 	Err      error
 }
 
@@ -64,7 +66,7 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 	for range min(workers, len(out)) {
 		wg.Go(func() {
 			for i := range next {
-				out[i].run(m, y, h, period, o)
+				out[i].run(m, y, h, period, &o)
 			}
 		})
 	}
@@ -78,7 +80,7 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 
 // run makes one forecast. The model gets a slice that ends at the origin: there is
 // nothing after it to be seen.
-func (r *Origin) run(m Model, y capcli.Series, h, period int, o BacktestOptions) {
+func (r *Origin) run(m Model, y capcli.Series, h, period int, o *BacktestOptions) {
 	past, actual := y, y.Values
 	past.Values = y.Values[:r.At:r.At]
 	if o.Actual != nil {
@@ -91,7 +93,20 @@ func (r *Origin) run(m Model, y capcli.Series, h, period int, o BacktestOptions)
 		r.Err = err
 		return
 	}
+	if o.Errors > 0 {
+		r.Errors = LastErrors(past.Values, fit.Info().Fitted, o.Errors)
+	}
 	r.Forecast, r.Err = fit.Forecast(h, o.Levels...)
+}
+
+// LastErrors gives the last n of what came less what a model had expected a step
+// before; NaN where one of the two is not known. Both series end together.
+func LastErrors(y, fitted []float64, n int) []float64 {
+	out := nans(n)
+	for k := 1; k <= min(n, len(y), len(fitted)); k++ {
+		out[n-k] = y[len(y)-k] - fitted[len(fitted)-k]
+	}
+	return out
 }
 
 // Backtested are the measures of a backtest, each the mean over the origins that

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MaxSums is the most sums that a Coherent takes: it solves a square system of
-// that size.
+// MaxSums is the most sums that a Coherent takes, but bottom up: it solves a
+// square system of that size.
 const MaxSums = 4000
 
 // Coherent makes base forecasts of parts and their sums agree, as a Reconciler
@@ -38,6 +38,7 @@ type Coherent struct {
 	inner  *mat.Cholesky // of C W C'; nil is bottom up
 	errs   *mat.Dense    // parts by steps, times the root of (1-s)/T; nil where W is diagonal
 	gaps   *mat.Dense    // sums by steps: what in the residuals breaks the constraints, times the same
+	gain   *mat.Dense    // parts by sums: errs gaps' (C W C')^-1, in place of the two where it is smaller
 }
 
 // NewCoherent prepares a way for sums of so many parts; sums[a] are the places of
@@ -46,7 +47,7 @@ type Coherent struct {
 // nought. They may be nil where the way takes none.
 func NewCoherent(parts int, sums [][]int, way Reconciliation, residuals [][]float64) (*Coherent, error) {
 	c := &Coherent{Way: way, Shrink: math.NaN(), sums: sums, parts: parts, share: make([][]int, parts)}
-	if parts < 1 || len(sums) > MaxSums {
+	if parts < 1 || len(sums) > MaxSums && way != BottomUp {
 		return nil, fmt.Errorf("reconcile: %d parts and %d sums, want at least one and at most %d: %w", parts, len(sums), MaxSums, ErrUnfit)
 	}
 	for a, of := range sums {
@@ -167,6 +168,16 @@ func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
 	if !c.inner.Factorize(m) || c.inner.Cond() > 1e14 {
 		return fmt.Errorf("reconcile: %s: the residuals' covariance has no inverse, use %s: %w", c.Way, WLSVariance, ErrUnfit)
 	}
+	if c.gaps == nil || k > len(e[0]) {
+		return nil
+	}
+	var cross, solved mat.Dense
+	cross.Mul(c.gaps, c.errs.T())
+	if err := c.inner.SolveTo(&solved, &cross); err != nil && !isCondition(err) {
+		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, ErrUnfit))
+	}
+	c.gain = mat.DenseCopyOf(solved.T())
+	c.errs, c.gaps = nil, nil
 	return nil
 }
 
@@ -241,15 +252,15 @@ func (c *Coherent) Apply(y []float64, b Bounds) error {
 func (c *Coherent) adjust(y []float64) error {
 	k := len(c.sums)
 	parts := y[k:]
-	u := mat.NewVecDense(k, nil)
+	broken := make([]float64, k)
 	for a, of := range c.sums {
-		gap := y[a]
+		broken[a] = y[a]
 		for _, j := range of {
-			gap -= parts[j]
+			broken[a] -= parts[j]
 		}
-		u.SetVec(a, gap)
 	}
-	if err := c.inner.SolveVecTo(u, u); err != nil && !isCondition(err) {
+	u := mat.NewVecDense(k, nil)
+	if err := c.inner.SolveVecTo(u, mat.NewVecDense(k, broken)); err != nil && !isCondition(err) {
 		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, ErrUnfit))
 	}
 	var along []float64
@@ -264,7 +275,10 @@ func (c *Coherent) adjust(y []float64) error {
 			by += u.AtVec(a)
 		}
 		parts[j] += c.weight[j] * by
-		if along != nil {
+		switch {
+		case c.gain != nil:
+			parts[j] -= dot(c.gain.RawRowView(j), broken)
+		case along != nil:
 			parts[j] -= dot(c.errs.RawRowView(j), along)
 		}
 	}

@@ -232,14 +232,7 @@ func knownPercent(v float64) any {
 }
 
 // now is the last value that is known.
-func (f *forecasted) now() float64 {
-	for i := len(f.seen) - 1; i >= 0; i-- {
-		if !math.IsNaN(f.seen[i]) {
-			return f.seen[i]
-		}
-	}
-	return math.NaN()
-}
+func (f *forecasted) now() float64 { return lastKnown(f.seen) }
 
 // rangeAt is the forecast n steps ahead.
 func (f *forecasted) rangeAt(n int) any {

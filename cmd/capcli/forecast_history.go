@@ -31,6 +31,7 @@ type historyOptions struct {
 	id, time, value string
 	prom            promOptions
 	censor          censorOptions
+	tree            treeOptions
 
 	steps capcli.Step
 	zone  *time.Location
@@ -49,6 +50,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.value, "value-col", "", "`NAME` of the column of values (y)")
 	o.prom.addFlags(cmd)
 	o.censor.addFlags(cmd)
+	o.tree.addFlags(cmd)
 	addFormatFlag(cmd, &o.read)
 	addTraceFlags(cmd, &o.read)
 	explainedBy(cmd, "capcli trace describe", "format")
@@ -86,6 +88,9 @@ func (o *historyOptions) check() error {
 			return err
 		}
 	}
+	if err := o.tree.check(); err != nil {
+		return err
+	}
 	if err := o.censor.check(); err != nil {
 		return err
 	}
@@ -106,6 +111,7 @@ type history struct {
 	warnings []string
 	most     []float64 // that may be forecast in each step; nil is no cap
 	past     *past     // nil where the values are taken for demand
+	group    string    // of a job log, the name of its group
 }
 
 // ds is the stamp of value i as the output has it.
@@ -124,10 +130,12 @@ type histories struct {
 	zone    *time.Location
 	notes   []string
 	partial string // what is missing of the input; "" is nothing
+	tree    *tree  // nil where nothing adds up
 	left    []string
 }
 
-// load reads all histories of a call, and what lies beside them.
+// load reads all histories of a call, what lies beside them, and what adds up to
+// what.
 func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*histories, error) {
 	if err := o.readBeside(e); err != nil {
 		return nil, err
@@ -136,7 +144,10 @@ func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*hist
 	if err != nil {
 		return nil, err
 	}
-	return hs, o.settle(hs)
+	if err := o.settle(hs); err != nil {
+		return nil, err
+	}
+	return hs, o.arrange(hs)
 }
 
 func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []string) (*histories, error) {
@@ -189,6 +200,10 @@ func (hs *histories) join(more *histories) error {
 	hs.input = append(hs.input, file)
 	hs.notes = append(hs.notes, more.notes...)
 	hs.left = append(hs.left, more.left...)
+	if hs.tree != nil || more.tree != nil {
+		hs.tree = nil
+		hs.notes = append(hs.notes, "series of several job logs: sums of each log alone, not reconciled")
+	}
 	if hs.partial == "" {
 		hs.partial = more.partial
 	}

@@ -3,57 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"capcli"
 	"capcli/profile/series"
 	"capcli/profile/trace"
 )
-
-// groupKeys are what --by can divide a job log by.
-func groupKeys() []string {
-	return []string{"pool", "partition", "gpu_model", "tenant", "class", "total"}
-}
-
-// grouping gives the groups that a job counts in.
-func grouping(by []string) func(j *capcli.Job) []string {
-	total := len(by) == 0
-	var keys []func(j *capcli.Job) string
-	for _, k := range by {
-		switch k {
-		case "total":
-			total = true
-		case "gpu_model":
-			keys = append(keys, func(j *capcli.Job) string { return j.GPUModel })
-		case "tenant":
-			keys = append(keys, func(j *capcli.Job) string { return j.Tenant })
-		case "class":
-			keys = append(keys, func(j *capcli.Job) string { return j.Class })
-		default:
-			keys = append(keys, func(j *capcli.Job) string { return j.Partition })
-		}
-	}
-	parts, groups := make([]string, len(keys)), make([]string, 0, 2)
-	return func(j *capcli.Job) []string {
-		groups = groups[:0]
-		if total {
-			groups = append(groups, "total")
-		}
-		for i, key := range keys {
-			if parts[i] = key(j); parts[i] == "" {
-				parts[i] = "(unnamed)"
-			}
-		}
-		switch {
-		case len(parts) == 1:
-			groups = append(groups, parts[0])
-		case len(parts) > 1:
-			groups = append(groups, strings.Join(parts, "/"))
-		}
-		return groups
-	}
-}
 
 // fromJobs sums a job log.
 func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (*histories, error) {
@@ -81,12 +36,12 @@ func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (
 	if o.peak {
 		jobs = trace.Sorted(jobs)
 	}
-	groups := grouping(o.by)
+	groups := newGrouper(o.by, o.tree.total)
 	for j, err := range jobs {
 		if err != nil {
 			return nil, err
 		}
-		names := groups(&j)
+		names := groups.of(&j)
 		err := d.Add(&j, names...)
 		if queue != nil && err == nil {
 			err = queue.Add(&j, names...)
@@ -97,7 +52,7 @@ func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (
 	}
 	rep := newReading(r.Report())
 	p.end(rep.Kept)
-	hs, err := o.ofDemand(in.Name, d, rep)
+	hs, err := o.ofDemand(in.Name, d, groups, rep)
 	if err != nil || !o.censor.asked() {
 		return hs, err
 	}
@@ -112,7 +67,7 @@ func measureOf(name string) capcli.Measure {
 	}[name]
 }
 
-func (o *historyOptions) ofDemand(file string, d *capcli.Demand, rep reading) (*histories, error) {
+func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper, rep reading) (*histories, error) {
 	hs := &histories{input: []string{file}, zone: o.zone, clock: true, step: d.Step, measure: o.measure, peak: o.peak, notes: rep.notes()}
 	if rep.Partial {
 		hs.partial = file + " is cut short; this forecasts from what was there"
@@ -142,6 +97,7 @@ func (o *historyOptions) ofDemand(file string, d *capcli.Demand, rep reading) (*
 		}
 	}
 	grid.Origin = grid.At(from)
+	made := map[string]*history{}
 	for _, name := range names {
 		s := d.Series(name)
 		s.Values = append([]float64(nil), s.Values[from:min(to, len(s.Values))]...)
@@ -149,7 +105,8 @@ func (o *historyOptions) ofDemand(file string, d *capcli.Demand, rep reading) (*
 			s.Values = append(s.Values, 0) // nothing is wanted after the last job's end
 		}
 		s.Start, hs.unit = grid.Origin, s.Unit
-		hs.list = append(hs.list, &history{Regular: series.Regular{Series: s, Grid: grid}, hs: hs})
+		made[name] = &history{Regular: series.Regular{Series: s, Grid: grid}, hs: hs, group: name}
 	}
+	groups.arrange(hs, made)
 	return hs, nil
 }

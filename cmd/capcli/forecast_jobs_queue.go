@@ -38,7 +38,7 @@ func (hs *histories) attachJobs(queue *capcli.Demand) {
 	}
 	hs.notes = append(hs.notes, "usage and queue together count work that waits anew in each step; --measure demand, the default, counts it once")
 	for _, h := range hs.list {
-		s := queue.Series(h.Name)
+		s := queue.Series(h.group)
 		skip := 0
 		for capcli.Time(h.Stamp(0)) > queue.Grid().At(skip) {
 			skip++ // both begin at the first submit; the history leaves out a first part of a step

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"capcli"
+)
+
+// groupKeys are what --by can divide a job log by.
+func groupKeys() []string {
+	return []string{"pool", "partition", "gpu_model", "tenant", "class", "total"}
+}
+
+// grouper gives the groups that a job counts in. With several keys those are the
+// values of all keys together, and as their sums each value of each key and the
+// total; with one key its value, and the total where that is asked for.
+type grouper struct {
+	names []string // of the keys
+	keys  []func(j *capcli.Job) string
+	total bool
+	room  []byte
+	known map[string][]string // groups by labels
+	tiers map[string]tier
+}
+
+// tier is one group: the total, the value of one key, or a part.
+type tier struct {
+	key    int // of labels[0] where there is one label of several keys; -1 is a part, -2 the total
+	labels []string
+}
+
+func newGrouper(by []string, total bool) *grouper {
+	g := &grouper{total: total, known: map[string][]string{}, tiers: map[string]tier{}}
+	for _, k := range by {
+		key := func(j *capcli.Job) string { return j.Partition }
+		switch k {
+		case totalName:
+			g.total = true
+			continue
+		case "gpu_model":
+			key = func(j *capcli.Job) string { return j.GPUModel }
+		case "tenant":
+			key = func(j *capcli.Job) string { return j.Tenant }
+		case "class":
+			key = func(j *capcli.Job) string { return j.Class }
+		}
+		if slices.Contains(g.names, k) {
+			continue
+		}
+		g.names, g.keys = append(g.names, k), append(g.keys, key)
+	}
+	g.total = g.total || len(g.keys) != 1
+	return g
+}
+
+// of gives the groups of a job, by names that are this grouper's own.
+func (g *grouper) of(j *capcli.Job) []string {
+	const between = '\x1f'
+	g.room = g.room[:0]
+	for _, key := range g.keys {
+		g.room = append(append(g.room, between), key(j)...)
+	}
+	if groups, seen := g.known[string(g.room)]; seen {
+		return groups
+	}
+	var labels []string
+	for _, key := range g.keys {
+		labels = append(labels, cmp.Or(key(j), "(unnamed)"))
+	}
+	var groups []string
+	put := func(name string, t tier) {
+		groups = append(groups, name)
+		g.tiers[name] = t
+	}
+	if g.total {
+		put("t", tier{-2, nil})
+	}
+	if len(labels) > 1 {
+		for k, l := range labels {
+			put(strconv.Itoa(k)+string(between)+l, tier{k, []string{l}})
+		}
+	}
+	if len(labels) > 0 {
+		put("p"+string(between)+strings.Join(labels, string(between)), tier{-1, labels})
+	}
+	g.known[string(g.room)] = groups
+	return groups
+}
+
+// arrange names the series of the groups, the sums first, and says which are
+// sums. A value's name is the value; where two would be called the same they are
+// called key=value. Highest levels do not add up.
+func (g *grouper) arrange(hs *histories, made map[string]*history) {
+	type named struct {
+		tier
+		h *history
+	}
+	var all []named
+	for name, h := range made {
+		all = append(all, named{g.tiers[name], h})
+	}
+	place := func(n named) int { // the total, the keys in their order, the parts
+		if n.key == -1 {
+			return len(g.keys)
+		}
+		return n.key
+	}
+	slices.SortFunc(all, func(a, b named) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), slices.Compare(a.labels, b.labels))
+	})
+	count := map[string]int{}
+	if g.total {
+		count[totalName] = 1
+	}
+	for _, n := range all {
+		if n.key == -2 {
+			continue
+		}
+		count[strings.Join(n.labels, "/")]++
+	}
+	t := &tree{}
+	at := map[string]int{} // of each sum, by its name here
+	for _, n := range all {
+		n.h.Name = strings.Join(n.labels, "/")
+		switch {
+		case n.key == -2:
+			n.h.Name = totalName
+		case count[n.h.Name] > 1:
+			n.h.Name = g.qualified(n.tier)
+		}
+		hs.list = append(hs.list, n.h)
+		if n.key == -1 {
+			g.count(t, at, n.labels)
+			t.parts = append(t.parts, n.h)
+			continue
+		}
+		at[tierName(n.key, n.labels)] = len(t.sums)
+		t.sums, t.of = append(t.sums, n.h), append(t.of, nil)
+	}
+	switch {
+	case len(t.parts) == 0 || len(t.sums) == 0:
+	case hs.peak:
+		hs.notes = append(hs.notes, "highest levels of parts do not add up to that of the whole: each series is forecast alone")
+	default:
+		hs.tree = t
+	}
+}
+
+func tierName(key int, labels []string) string {
+	return strconv.Itoa(key) + "/" + strings.Join(labels, "/")
+}
+
+// count puts the next part into its sums.
+func (g *grouper) count(t *tree, at map[string]int, labels []string) {
+	put := func(name string) {
+		if i, ok := at[name]; ok {
+			t.of[i] = append(t.of[i], len(t.parts))
+		}
+	}
+	put(tierName(-2, nil))
+	if len(labels) > 1 {
+		for k, l := range labels {
+			put(tierName(k, []string{l}))
+		}
+	}
+}
+
+// qualified is a name that says the keys.
+func (g *grouper) qualified(t tier) string {
+	if t.key >= 0 {
+		return g.names[t.key] + "=" + t.labels[0]
+	}
+	out := make([]string, len(t.labels))
+	for k, l := range t.labels {
+		out[k] = g.names[k] + "=" + l
+	}
+	return strings.Join(out, "/")
+}

@@ -1,0 +1,362 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/series"
+)
+
+// treeOptions say what adds up to what, and how forecasts are made to.
+type treeOptions struct {
+	reconcile string
+	total     bool
+	sep       string
+}
+
+func (o *treeOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.reconcile, "reconcile", "", "make parts and sums agree by `WAY`: mint (default), wls, ols, bottom-up, none")
+	f.BoolVar(&o.total, "total", false, "add the sum of all series as a series of its own")
+	f.StringVar(&o.sep, "id-sep", "", "ids have levels between `SEP`, team/h100 is part of team: add the sums")
+	complete(cmd, "reconcile", wayNames)
+}
+
+// ways are the reconciliations by the names that users give.
+var ways = []struct {
+	name string
+	way  forecast.Reconciliation
+}{{"bottom-up", forecast.BottomUp}, {"mint", forecast.MinTShrink}, {"ols", forecast.OLS}, {"wls", forecast.WLSVariance}}
+
+func wayNames() []string {
+	out := []string{"none"}
+	for _, w := range ways {
+		out = append(out, w.name)
+	}
+	return out
+}
+
+func (o *treeOptions) check() error {
+	if o.reconcile == "" {
+		return nil
+	}
+	return oneOf("--reconcile", o.reconcile, wayNames()...)
+}
+
+// way is the reconciliation asked for; ok is false where none is wanted.
+func (o *treeOptions) way() (forecast.Reconciliation, bool) {
+	for _, w := range ways {
+		if w.name == o.reconcile {
+			return w.way, true
+		}
+	}
+	return forecast.MinTShrink, o.reconcile != "none"
+}
+
+// tree says which series of a call are sums of which others.
+type tree struct {
+	sums, parts []*history
+	of          [][]int // of each sum, the places of its parts
+	longest     int     // values in the longest series
+}
+
+// all gives the sums, then the parts.
+func (t *tree) all() []*history { return append(slices.Clone(t.sums), t.parts...) }
+
+// arrange finds the sums of a table's series, adds those that are not there and
+// holds those that are against their parts.
+func (o *historyOptions) arrange(hs *histories) error {
+	asked := o.tree.total || o.tree.sep != ""
+	switch {
+	case hs.measure != "" && o.tree.sep != "":
+		return &usageError{text: "--id-sep divides the ids of a table; a job log is divided by --by"}
+	case hs.tree == nil && asked && hs.measure == "" && o.agg == "max":
+		return &usageError{text: "the highest values of parts do not add up to that of the whole", hint: "leave --agg max out, or --total and --id-sep"}
+	case hs.tree == nil && asked && hs.measure == "":
+		if err := o.grow(hs); err != nil {
+			return err
+		}
+	}
+	if hs.tree == nil {
+		if o.tree.reconcile != "" && o.tree.reconcile != "none" && !hs.peak {
+			return &usageError{text: "--reconcile makes parts and sums agree, and there are no sums", hint: "for a job log give --by pool,total or several keys, for a table --total or --id-sep /"}
+		}
+		return nil
+	}
+	hs.list = hs.tree.all()
+	for _, h := range hs.list {
+		hs.tree.longest = max(hs.tree.longest, len(h.Values))
+	}
+	return nil
+}
+
+// grower builds the tree of a table.
+type grower struct {
+	o     *historyOptions
+	hs    *histories
+	label map[*history][]string
+	given map[string]*history // series that may be sums, by name
+	tree  *tree
+	ref   *history // with the first stamp
+	begin []int    // of each part, from the first value of ref
+	end   int      // one after the last value of any part
+}
+
+func (o *historyOptions) grow(hs *histories) error {
+	g := &grower{o: o, hs: hs, label: map[*history][]string{}, given: map[string]*history{}, tree: &tree{}}
+	g.divide()
+	if len(g.tree.parts) == 0 {
+		return nil
+	}
+	if err := g.align(); err != nil {
+		return err
+	}
+	for _, s := range g.wanted() {
+		if err := g.add(s); err != nil {
+			return err
+		}
+	}
+	hs.tree = g.tree
+	return nil
+}
+
+// divide splits ids into labels and the series into parts and given sums.
+func (g *grower) divide() {
+	inner := map[string]bool{}
+	for _, h := range g.hs.list {
+		labels := []string{h.Name}
+		if sep := g.o.tree.sep; sep != "" {
+			labels = strings.Split(h.Name, sep)
+		}
+		g.label[h] = labels
+		for n := 1; n < len(labels); n++ {
+			inner[strings.Join(labels[:n], g.o.tree.sep)] = true
+		}
+	}
+	for _, h := range g.hs.list {
+		if inner[h.Name] || len(g.hs.list) > 1 && strings.EqualFold(h.Name, totalName) {
+			g.given[h.Name] = h
+			continue
+		}
+		g.tree.parts = append(g.tree.parts, h)
+	}
+}
+
+// totalName is the series of all.
+const totalName = "total"
+
+// sum is one to be made.
+type sum struct {
+	name string
+	of   []int
+}
+
+// wanted are the sums: of all, of each first part of an id, and where the same
+// label comes after several of those (h100 in a/h100 and b/h100) of that label.
+func (g *grower) wanted() []sum {
+	total := totalName
+	for name := range g.given { // at most one is called so, in one spelling or another
+		if strings.EqualFold(name, totalName) {
+			total = name
+		}
+	}
+	out := []sum{{name: total}}
+	depth := 0
+	for j, h := range g.tree.parts {
+		out[0].of = append(out[0].of, j)
+		depth = max(depth, len(g.label[h]))
+	}
+	for n := 1; n < depth; n++ {
+		out = append(out, g.gather(func(labels []string) string {
+			if len(labels) <= n {
+				return ""
+			}
+			return strings.Join(labels[:n], g.o.tree.sep)
+		})...)
+	}
+	for n := 1; n < depth; n++ {
+		if g.crossed(n) {
+			out = append(out, g.gather(func(labels []string) string {
+				if len(labels) <= n {
+					return ""
+				}
+				return labels[n]
+			})...)
+		}
+	}
+	taken := map[string]bool{}
+	for _, h := range g.tree.parts {
+		taken[h.Name] = true
+	}
+	for i := range out {
+		for taken[out[i].name] {
+			out[i].name = "sum of " + out[i].name
+		}
+		taken[out[i].name] = true
+	}
+	return out
+}
+
+// gather sums the parts by a label, in the order in which labels first come;
+// "" is in no sum.
+func (g *grower) gather(of func(labels []string) string) []sum {
+	var out []sum
+	at := map[string]int{}
+	for j, h := range g.tree.parts {
+		name := of(g.label[h])
+		if name == "" {
+			continue
+		}
+		i, seen := at[name]
+		if !seen {
+			i = len(out)
+			at[name] = i
+			out = append(out, sum{name: name})
+		}
+		out[i].of = append(out[i].of, j)
+	}
+	return out
+}
+
+// crossed tells whether a label at place n comes under several others.
+func (g *grower) crossed(n int) bool {
+	under := map[string]string{}
+	for _, h := range g.tree.parts {
+		labels := g.label[h]
+		if len(labels) <= n {
+			continue
+		}
+		before := strings.Join(labels[:n], g.o.tree.sep)
+		if was, seen := under[labels[n]]; seen && was != before {
+			return true
+		}
+		under[labels[n]] = before
+	}
+	return false
+}
+
+// align places all parts on the stamps of the one that begins first. Parts that
+// end before the others are ended as --gaps says.
+func (g *grower) align() error {
+	g.ref = g.tree.parts[0]
+	for _, h := range g.tree.parts {
+		if h.Stamp(0) < g.ref.Stamp(0) {
+			g.ref = h
+		}
+	}
+	early := 0
+	var first *history
+	for _, h := range g.tree.parts {
+		at, ok := g.ref.place(h.Stamp(0))
+		if !ok {
+			return g.fault(h, fmt.Sprintf("%s has no step at %s, where %s has one", g.ref.Name, h.ds(0), h.Name), "bring all series to one step: --step 1h")
+		}
+		g.begin = append(g.begin, at)
+		g.end = max(g.end, at+len(h.Values))
+	}
+	for j, h := range g.tree.parts {
+		if n := g.end - g.begin[j] - len(h.Values); n > 0 {
+			if early++; first == nil {
+				first = h
+			}
+			if g.o.gaps == "zero" || g.o.gaps == "linear" || g.o.gaps == "previous" {
+				h.extend(n, g.o.gaps)
+			}
+		}
+	}
+	if early == 0 {
+		return nil
+	}
+	where := fmt.Sprintf("%d of %d series end before %s, the first is %s at %s", early, len(g.tree.parts), g.hs.text(g.ref.Stamp(g.end-1)), first.Name, first.ds(len(first.Values)-1))
+	if g.o.gaps == "" || g.o.gaps == "missing" || g.o.gaps == "error" {
+		return g.fault(first, where+": a sum needs all of its parts", "say what came after: --gaps zero, previous or linear")
+	}
+	g.hs.notes = append(g.hs.notes, where+": filled (--gaps "+g.o.gaps+")")
+	return nil
+}
+
+func (g *grower) fault(h *history, text, hint string) error {
+	return &capcli.InputError{File: strings.Join(g.hs.input, ", "), Field: h.Name, Text: text, Hint: hint}
+}
+
+// place is the index of a stamp in h; it may lie before or after the values.
+func (h *history) place(stamp int64) (int, bool) {
+	if h.Stride != 0 {
+		return int((stamp - h.First) / h.Stride), (stamp-h.First)%h.Stride == 0
+	}
+	i := h.Grid.Index(capcli.Time(stamp))
+	return i, h.Grid.At(i) == capcli.Time(stamp)
+}
+
+// extend adds n values to the end, nought or the last one.
+func (h *history) extend(n int, how string) {
+	v := 0.0
+	if how != "zero" {
+		v = lastKnown(h.Values)
+	}
+	h.Values = slices.Clone(h.Values)
+	for range n {
+		h.Values = append(h.Values, v)
+	}
+	h.Filled += n
+}
+
+// lastKnown is the last value that is known; NaN where none is.
+func lastKnown(v []float64) float64 {
+	for i := len(v) - 1; i >= 0; i-- {
+		if !math.IsNaN(v[i]) {
+			return v[i]
+		}
+	}
+	return math.NaN()
+}
+
+// add makes a sum. A part that has not begun counts as nought; where one has a
+// gap the sum has one.
+func (g *grower) add(s sum) error {
+	values := make([]float64, g.end)
+	begin := g.end
+	for _, j := range s.of {
+		begin = min(begin, g.begin[j])
+		for i, v := range g.tree.parts[j].Values {
+			values[g.begin[j]+i] += v
+		}
+	}
+	h := &history{Regular: series.Regular{Series: g.ref.Series, Grid: g.ref.Grid, First: g.ref.First, Stride: g.ref.Stride}, hs: g.hs}
+	h.Name, h.Values = s.name, values[begin:]
+	h.First += int64(begin) * h.Stride
+	if g.hs.clock {
+		h.Grid.Origin = h.Grid.At(begin)
+		h.Start = h.Grid.Origin
+	}
+	if h.Gaps = h.Missing(); h.Gaps > 0 {
+		h.warnings = append(h.warnings, fmt.Sprintf("%d of %d values are missing, for one of its parts is (--gaps zero to count them as 0)", h.Gaps, len(h.Values)))
+	}
+	if given := g.given[s.name]; given != nil {
+		if err := g.same(given, h, len(s.of)); err != nil {
+			return err
+		}
+	}
+	g.tree.sums, g.tree.of = append(g.tree.sums, h), append(g.tree.of, s.of)
+	return nil
+}
+
+// same holds a sum that the table has against its parts.
+func (g *grower) same(given, h *history, parts int) error {
+	for i, v := range given.Values {
+		at, ok := h.place(given.Stamp(i))
+		if !ok || at < 0 || at >= len(h.Values) || math.IsNaN(v) || math.IsNaN(h.Values[at]) {
+			continue
+		}
+		if math.Abs(v-h.Values[at]) > 1e-6*math.Max(math.Abs(v), math.Abs(h.Values[at]))+1e-9 {
+			return g.fault(given, fmt.Sprintf("expected %g at %s, the sum of its %d parts, found %g", h.Values[at], given.ds(i), parts, v), "leave the sum out of the table, or correct it")
+		}
+	}
+	return nil
+}
