@@ -94,9 +94,19 @@ func (r *Origin) run(m Model, y capcli.Series, h, period int, o *BacktestOptions
 		return
 	}
 	if o.Errors > 0 {
-		r.Errors = LastErrors(past.Values, fit.Info().Fitted, o.Errors)
+		if own, ok := fit.(Erring); ok {
+			r.Errors = own.LastErrors(o.Errors)
+		} else {
+			r.Errors = LastErrors(past.Values, fit.Info().Fitted, o.Errors)
+		}
 	}
 	r.Forecast, r.Err = fit.Forecast(h, o.Levels...)
+}
+
+// Erring is a Fitted that knows its own one-step errors, for it was not fitted to
+// the very values that it was given.
+type Erring interface {
+	LastErrors(n int) []float64 // as LastErrors
 }
 
 // LastErrors gives the last n of what came less what a model had expected a step

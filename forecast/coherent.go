@@ -208,10 +208,10 @@ func (c *Coherent) product(e [][]float64) {
 
 // Bounds are what reconciled figures keep to.
 type Bounds struct {
-	Floor  bool    // no part is under nought
-	Cap    float64 // no part and no sum is over this; 0 is none
-	Places int     // with Round: parts are whole multiples of 10^-Places
+	Floor  bool      // no part is under nought
+	Caps   []float64 // what each series is not over, the sums first; nil is none
 	Round  bool
+	Places int // with Round: parts are whole multiples of 10^-Places
 }
 
 // Apply makes one step's figures agree, in place: y has those of the sums, then
@@ -241,8 +241,8 @@ func (c *Coherent) Apply(y []float64, b Bounds) error {
 	if b.Floor {
 		c.floor(parts)
 	}
-	if b.Cap > 0 && !math.IsInf(b.Cap, 0) {
-		c.cap(parts, b.Cap)
+	if b.Caps != nil {
+		c.cap(parts, b.Caps)
 	}
 	c.sum(y, b)
 	return nil
@@ -300,18 +300,23 @@ func (c *Coherent) floor(parts []float64) {
 	}
 }
 
-func (c *Coherent) cap(parts []float64, most float64) {
+func (c *Coherent) cap(parts, caps []float64) {
 	for j, v := range parts {
-		parts[j] = math.Min(v, most)
+		parts[j] = math.Min(v, caps[len(c.sums)+j])
 	}
-	for _, of := range c.sums {
-		sum := 0.0
+	for a, of := range c.sums {
+		sum, above := 0.0, 0.0
 		for _, j := range of {
 			sum += parts[j]
+			above += math.Max(0, parts[j])
 		}
+		if sum <= caps[a] || above == 0 {
+			continue
+		}
+		by := math.Max(0, 1-(sum-caps[a])/above)
 		for _, j := range of {
-			if sum > most && parts[j] > 0 {
-				parts[j] *= most / sum
+			if parts[j] > 0 {
+				parts[j] *= by
 			}
 		}
 	}
@@ -327,8 +332,8 @@ func (c *Coherent) sum(y []float64, b Bounds) {
 		up, down = math.Pow(10, float64(max(0, b.Places))), math.Pow(10, float64(max(0, -b.Places)))
 		for j, v := range parts {
 			parts[j] = math.Round(v * up / down)
-			if b.Cap > 0 && !math.IsInf(b.Cap, 0) {
-				parts[j] = math.Trunc(v * up / down)
+			if b.Caps != nil {
+				parts[j] = math.Floor(v * up / down)
 			}
 		}
 	}

@@ -123,13 +123,15 @@ func TestCoherentAddsUpToThePrintedDigit(t *testing.T) {
 		}
 		b := Bounds{Floor: rng.IntN(2) == 0, Round: true, Places: PlacesFor(float64(parts) * most)}
 		if rng.IntN(2) == 0 {
-			b.Cap = size / 3
+			for range n {
+				b.Caps = append(b.Caps, size/3)
+			}
 		}
 		if err := c.Apply(y, b); err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range y {
-			if b.Floor && v < 0 || b.Cap > 0 && v > b.Cap {
+			if b.Floor && v < 0 || b.Floor && b.Caps != nil && v > b.Caps[i] {
 				t.Fatalf("series %d is %v, outside its bounds %+v", i, v, b)
 			}
 		}
@@ -164,10 +166,10 @@ func TestCoherentKeepsTheWholeOverTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
-	if err := c.Apply(y, Bounds{Cap: 3}); err != nil {
+	if err := c.Apply(y, Bounds{Caps: []float64{3, 9, 9, 9}}); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "capped", y, []float64{3, 1.8, 1.2, 0}, 1e-12)
+	near(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
 }
 
 // TestCoherentOfManyParts: a system of ten thousand parts costs what its sums cost.

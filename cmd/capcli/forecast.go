@@ -65,8 +65,9 @@ func newForecast(e *env) *cobra.Command {
 	f.StringVar(&o.until, "until", "", "forecast to this `DATE`, instead of --horizon")
 	f.IntVar(&o.paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
-	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "seed", "origins", "peak", "measure",
-		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "capacity-col", "pending-col", "allow-negative")
+	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "origins", "peak", "measure",
+		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "capacity-col", "pending-col", "allow-negative",
+		"total", "id-sep", "reconcile")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
 }
@@ -83,6 +84,7 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
 	f.BoolVar(&o.negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
+	explainedBy(cmd, "capcli simulate", "seed")
 }
 
 // check refuses what is wrong with the flags before anything is read.
@@ -148,7 +150,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err != nil {
 		return err
 	}
-	hs.recent()
+	o.ready(hs)
 	if o.plan, err = planFor(ctx, events, hs); err != nil {
 		return err
 	}
@@ -158,11 +160,16 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err != nil {
 		return err
 	}
+	made, err := o.together(ctx, hs, list)
+	if err != nil {
+		return err
+	}
 	kept, err := hs.keep(e, list)
 	if err != nil {
 		return err
 	}
-	r := &forecastResult{o: o, hs: hs, list: kept}
+	show(hs, kept, func(f *forecasted) string { return f.h.Name })
+	r := &forecastResult{o: o, hs: hs, list: kept, agreed: made}
 	if err := r.write(e); err != nil {
 		return err
 	}

@@ -19,9 +19,8 @@ func newForecastBacktest(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backtest HISTORY…",
 		Short: "Try models on the past: forecast from past starts, never seeing what came after",
-		Long: "backtest forecasts from several past starts, each from the values before it alone, and measures the models against\n" +
-			"what came: error (mean absolute error over that of repeating the last season), MASE, sMAPE, OWA, CRPS, and how much\n" +
-			"of what came the ranges held.",
+		Long: "backtest forecasts from past starts, each from the values before it alone, and measures the models against what came:\n" +
+			"error (absolute, over that of repeating the last season), MASE, sMAPE, OWA, CRPS, and how much of it the ranges held.",
 		Example: "  capcli forecast backtest demand.csv --model ets,theta,snaive --horizon 48 --origins 10\n" +
 			"  capcli forecast backtest jobs.parquet --by pool --step 1d -o csv",
 		Args: cobra.ArbitraryArgs,
@@ -64,7 +63,7 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err != nil {
 		return err
 	}
-	hs.recent()
+	o.ready(hs)
 	if o.plan, err = planFor(ctx, events, hs); err != nil {
 		return err
 	}
@@ -72,6 +71,9 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	all, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*trials, error) { return o.tryAll(ctx, hs, h) })
 	p.end(int64(len(hs.list)))
 	if err != nil {
+		return err
+	}
+	if err := o.agreeBacktest(hs, all); err != nil {
 		return err
 	}
 	var kept []*trials
@@ -85,6 +87,7 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if len(kept) == 0 {
 		return &capcli.InputError{File: strings.Join(hs.input, ", "), Text: "no series can be tried: " + hs.left[0], Hint: "give a longer history, or a shorter --horizon"}
 	}
+	show(hs, kept, func(t *trials) string { return t.h.Name })
 	r := &backtestResult{o: o, hs: hs, list: kept}
 	o.output.out = o.out
 	if err := emit(e, o.output, r.doc()); err != nil {

@@ -23,6 +23,8 @@ type forecastResult struct {
 	o    *forecastOptions
 	hs   *histories
 	list []*forecasted
+
+	agreed *agreement // nil where nothing was reconciled
 }
 
 // keep divides the forecasts from the series that have none. That no series has

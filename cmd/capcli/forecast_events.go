@@ -250,16 +250,32 @@ func (f *forecasted) addedBy(e *forecast.Event, add []float64) added {
 	return out
 }
 
-// future adds one way that the events may go to a drawn future.
-func (f *forecasted) future(path []float64, seed capcli.Seed, within func(int, float64) float64) []float64 {
+// future keeps one way that the events may go: what it adds to a drawn future.
+func (f *forecasted) future(path []float64, seed capcli.Seed) {
 	if f.roadmap == nil {
-		return path
+		return
 	}
-	f.roadmap.ApplyPath(path, f.bounds, seed)
-	for i, v := range path {
-		path[i] = within(i, v)
+	with := slices.Clone(path)
+	f.roadmap.ApplyPath(with, f.bounds, seed)
+	f.extras = append(f.extras, less(with, path))
+}
+
+// less is a without b.
+func less(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] - b[i]
 	}
-	return path
+	return out
+}
+
+// eventful adds to each future what the events add to it.
+func (f *forecasted) eventful() {
+	for k, add := range f.extras {
+		for i, v := range add {
+			f.paths[k][i] = f.within(i, f.paths[k][i]+v)
+		}
+	}
 }
 
 // dayOrTime writes an instant for people: a day where it is one in the zone.

@@ -27,6 +27,10 @@ type forecasted struct {
 	ranges   []forecast.Interval
 	lines    [3][]float64 // conservative, expected, aggressive
 	paths    [][]float64
+	errs     []float64   // one-step errors, the last ones; where series are put together
+	extra    []float64   // what events add to the mean; nil is nothing
+	extras   [][]float64 // what they add to each future; nil is nothing
+	within   func(int, float64) float64
 	test     *trial
 	season   int
 	warnings []string
@@ -100,7 +104,10 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 	opts, notes := o.options(hs, h.known())
 	out.warnings = append(out.warnings, notes...)
 	out.season = opts.Period()
-	if out.left = tooLittle(h); out.left != nil {
+	if out.left = tooLittle(h); out.left != nil && hs.tree != nil {
+		h = out.begun()
+	}
+	if out.left != nil {
 		return out, nil
 	}
 	if out.left = out.tell(opts); out.left != nil {
@@ -118,14 +125,16 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 		out.left = err
 		return out, nil
 	}
-	within := withinOf(fit)
-	if err := out.ask(fit, steps, o.level, within); err != nil {
+	out.within = withinOf(fit)
+	if err := out.ask(fit, steps, o.level, out.within); err != nil {
 		out.left = err
 		return out, nil
 	}
-	for i := range o.paths {
+	out.keepErrors(o, fit)
+	for i := range o.draws(h.hs, steps) {
 		rng := opts.Seed.Child(i).Stream("path/" + h.Name)
-		out.paths = append(out.paths, out.future(fit.Path(steps, rng), opts.Seed.Child(i), within))
+		out.paths = append(out.paths, fit.Path(steps, rng))
+		out.future(out.paths[i], opts.Seed.Child(i))
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -133,11 +142,11 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 	origins := o.origins
 	if origins == 0 {
 		origins = fewOrigins
-		if name == defaultModel && len(h.Values) > longSeries {
+		if o.model == defaultModel && h.length() > longSeries {
 			origins = autoOrigins
 		}
 	}
-	out.test = o.try(h, opts, name, min(steps, out.testable(opts)), origins)
+	out.test = o.try(h, opts, name, min(steps, testable(h, opts)), origins)
 	out.warn(steps)
 	return out, nil
 }
@@ -156,7 +165,7 @@ func tooLittle(h *history) error {
 // cannot take is forecast by repeating its last value, and that is said.
 func (o *forecastOptions) fit(h *history, steps int, opts forecast.Options, out *forecasted) (string, forecast.Fitted, error) {
 	fit, err := o.modelFor(h, o.model, steps, opts).Fit(h.Series)
-	if err == nil || o.model != defaultModel {
+	if err == nil || o.model != defaultModel && h.hs.tree == nil {
 		return o.model, fit, err
 	}
 	fallback, failed := o.modelFor(h, "naive", steps, opts).Fit(h.Series)
@@ -167,69 +176,6 @@ func (o *forecastOptions) fit(h *history, steps int, opts forecast.Options, out 
 	return "naive", fallback, nil
 }
 
-// ahead is how many steps to forecast.
-func (o *forecastOptions) ahead(h *history) (int, error) {
-	n := 0
-	var err error
-	switch {
-	case o.until != "":
-		if n, err = h.end(o.until); err != nil {
-			return 0, err
-		}
-	case o.horizon != "":
-		if n, err = o.stepsOf(h); err != nil {
-			return 0, err
-		}
-	default:
-		n = usualHorizon(h.hs.step)
-	}
-	if o.paths*n*len(h.hs.list) > maxCells {
-		return 0, &usageError{text: fmt.Sprintf("%d futures of %d steps and %d series are over %d figures", o.paths, n, len(h.hs.list), maxCells), hint: "take fewer --paths"}
-	}
-	return n, nil
-}
-
-// stepsOf reads --horizon: a number of steps, or a length of time.
-func (o *forecastOptions) stepsOf(h *history) (int, error) {
-	bad := &usageError{text: fmt.Sprintf("--horizon wants 1 to %d steps, or a length of time such as 2w, found %q", maxHorizon, o.horizon)}
-	n, whole := 0, true
-	for _, c := range o.horizon {
-		if whole = whole && c >= '0' && c <= '9'; whole && n <= maxHorizon {
-			n = n*10 + int(c-'0')
-		}
-	}
-	if !whole {
-		length, err := capcli.ParseStep(o.horizon)
-		if err != nil {
-			return 0, bad
-		}
-		if !h.hs.clock {
-			return 0, &usageError{text: fmt.Sprintf("--horizon %s is a length of time, but the stamps are whole numbers", o.horizon), hint: "give a number of steps"}
-		}
-		n = int((length.Length() + h.hs.step.Length()/2) / h.hs.step.Length())
-	}
-	if n < 1 || n > maxHorizon {
-		return 0, bad
-	}
-	return n, nil
-}
-
-// usualHorizon is how far to forecast where nobody says: two days of hours, four
-// weeks of days, half a year of weeks, a year of months.
-func usualHorizon(s capcli.Step) int {
-	switch {
-	case s.Months > 0:
-		return max(1, 12/s.Months)
-	case s.Days >= 7:
-		return 26
-	case s.Days > 0:
-		return 28
-	case s.Seconds > 0 && s.Seconds <= capcli.Hour:
-		return int(min(2*capcli.Day/s.Seconds, 288))
-	}
-	return 12
-}
-
 // ask takes the figures of the forecast.
 func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64, within func(int, float64) float64) error {
 	const middle = 0.01 // a range so narrow that its ends are the median
@@ -238,8 +184,12 @@ func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64, withi
 	if err != nil {
 		return err
 	}
+	plain := fc.Mean
 	if fc, err = f.planned(fc, within); err != nil {
 		return err
+	}
+	if f.roadmap != nil {
+		f.extra = less(fc.Mean, plain)
 	}
 	k := len(levels)
 	f.mean, f.ranges = fc.Mean, fc.Intervals[:k]
@@ -331,13 +281,19 @@ func (b bounded) Fit(y capcli.Series) (forecast.Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &boundedFit{fit, b, n, notes}, nil
+	return &boundedFit{fit, b, n, y.Values, notes}, nil
+}
+
+// LastErrors are the one-step errors of the inner model on what it was fitted to.
+func (f *boundedFit) LastErrors(n int) []float64 {
+	return forecast.LastErrors(f.seen, f.Fitted.Info().Fitted, n)
 }
 
 type boundedFit struct {
 	forecast.Fitted
 	b     bounded
-	n     int // steps before the first forecast
+	n     int       // steps before the first forecast
+	seen  []float64 // what the inner model was fitted to
 	notes []string
 }
 

@@ -121,6 +121,7 @@ func (g *grouper) arrange(hs *histories, made map[string]*history) {
 		}
 		count[strings.Join(n.labels, "/")]++
 	}
+	hs.byName = true
 	t := &tree{}
 	at := map[string]int{} // of each sum, by its name here
 	for _, n := range all {

@@ -40,11 +40,11 @@ type historyOptions struct {
 func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.by, "by", nil, "of a job log, one series for each `KEY`: pool, gpu_model, tenant, class or total")
-	f.StringVar(&o.measure, "measure", "demand", "of a job log: `WHAT` is usage, queue, arrivals, arrival-hours or")
+	f.StringVar(&o.measure, "measure", "demand", "of a job log: `WHAT`, usage, queue, arrivals, arrival-hours")
 	f.BoolVar(&o.peak, "peak", false, "of a job log, the highest level in each step instead of the mean")
 	f.StringVar(&o.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1w, 1mo (default: as in a table; 1h of jobs)")
 	f.StringVar(&o.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
-	f.StringVar(&o.gaps, "gaps", "", "steps without a value: `WHAT` is error, zero, linear, previous or missing (default)")
+	f.StringVar(&o.gaps, "gaps", "", "steps without a value: `WHAT` is error, zero, linear, previous, missing (default)")
 	f.StringVar(&o.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id); a,b joins two")
 	f.StringVar(&o.time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&o.value, "value-col", "", "`NAME` of the column of values (y)")
@@ -131,6 +131,7 @@ type histories struct {
 	notes   []string
 	partial string // what is missing of the input; "" is nothing
 	tree    *tree  // nil where nothing adds up
+	byName  bool   // the series are shown in order of name
 	left    []string
 }
 

@@ -7,21 +7,22 @@ import (
 
 // forecastJSON is the JSON of forecast. Figures that are not known are null.
 type forecastJSON struct {
-	Schema   string            `json:"schema"`
-	Input    []string          `json:"input"`
-	Measure  string            `json:"measure,omitempty"`
-	Unit     string            `json:"unit,omitempty"`
-	Peak     bool              `json:"peak"`
-	Step     string            `json:"step"`
-	Seed     uint64            `json:"seed"`
-	Levels   []float64         `json:"levels"`
-	Cap      any               `json:"cap"`
-	Past     any               `json:"past_capacity"`
-	Series   []seriesJSON      `json:"series"`
-	Events   []eventJSON       `json:"events,omitempty"`
-	Left     []string          `json:"not_forecast"`
-	Warnings []string          `json:"warnings"`
-	Lines    map[string]figure `json:"line_quantiles"`
+	Schema     string            `json:"schema"`
+	Input      []string          `json:"input"`
+	Measure    string            `json:"measure,omitempty"`
+	Unit       string            `json:"unit,omitempty"`
+	Peak       bool              `json:"peak"`
+	Step       string            `json:"step"`
+	Seed       uint64            `json:"seed"`
+	Levels     []float64         `json:"levels"`
+	Cap        any               `json:"cap"`
+	Past       any               `json:"past_capacity"`
+	Series     []seriesJSON      `json:"series"`
+	Events     []eventJSON       `json:"events,omitempty"`
+	Left       []string          `json:"not_forecast"`
+	Warnings   []string          `json:"warnings"`
+	Reconciled *reconciledJSON   `json:"reconciled"`
+	Lines      map[string]figure `json:"line_quantiles"`
 }
 
 // figure is a number, null where it is not known.
@@ -131,6 +132,7 @@ func (r *forecastResult) json() *forecastJSON {
 		out.Lines[name] = figure(lineQuantiles[k])
 	}
 	out.Cap, out.Past = r.o.history.censor.bound.json(), r.o.history.censor.limit.json()
+	out.Reconciled = r.agreed.json()
 	for _, f := range r.list {
 		out.Series = append(out.Series, f.json(r.o.level))
 	}

@@ -64,6 +64,7 @@ type tree struct {
 	sums, parts []*history
 	of          [][]int // of each sum, the places of its parts
 	longest     int     // values in the longest series
+	period      int     // its first season
 }
 
 // all gives the sums, then the parts.
@@ -90,10 +91,21 @@ func (o *historyOptions) arrange(hs *histories) error {
 		return nil
 	}
 	hs.list = hs.tree.all()
-	for _, h := range hs.list {
-		hs.tree.longest = max(hs.tree.longest, len(h.Values))
-	}
 	return nil
+}
+
+// ready says from how many values the series of a tree are tried on their past.
+func (o *forecastOptions) ready(hs *histories) {
+	hs.recent()
+	if hs.tree == nil {
+		return
+	}
+	known := 0
+	for _, h := range hs.list {
+		hs.tree.longest, known = max(hs.tree.longest, len(h.Values)), max(known, h.known())
+	}
+	opts, _ := o.options(hs, known)
+	hs.tree.period = opts.Period()
 }
 
 // grower builds the tree of a table.

@@ -18,19 +18,36 @@ type trial struct {
 	coverage []float64
 	forecast.Backtested
 	owa float64
+
+	every  int // steps between starts
+	runs   []forecast.Origin
+	base   []forecast.Origin // of repeating the last season, without ranges
+	naive2 [2]float64        // sMAPE and MASE
+}
+
+// length is how many values decide from where a model is tried: of series that add
+// up those of the longest, for all are tried from the same times.
+func (h *history) length() int {
+	if h.hs.tree != nil {
+		return max(len(h.Values), h.hs.tree.longest)
+	}
+	return len(h.Values)
+}
+
+// learns is how many values a model must have seen: two seasons.
+func (h *history) learns(opts forecast.Options) int {
+	period := opts.Period()
+	if h.hs.tree != nil {
+		period = h.hs.tree.period
+	}
+	return 2 * max(1, period)
 }
 
 // testable is how many steps ahead a model can be tried: the history must keep
 // two seasons, or two thirds of itself, to learn from.
-func (f *forecasted) testable(opts forecast.Options) int { return testable(f.h, opts) }
-
 func testable(h *history, opts forecast.Options) int {
-	n := len(h.Values)
-	least := 2
-	if len(opts.Seasons) > 0 {
-		least = 2 * opts.Period()
-	}
-	return max(0, min(n/3, n-least))
+	n := h.length()
+	return max(0, min(n/3, n-h.learns(opts)))
 }
 
 // try forecasts from past starts, each from the values before it alone. It gives
@@ -39,11 +56,9 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	if steps < 1 {
 		return nil
 	}
-	n := len(h.Values)
+	n := h.length()
 	bo := forecast.BacktestOptions{Horizon: steps, Origins: origins, Levels: o.level, Workers: 1, Least: max(2, n/3)}
-	if len(opts.Seasons) > 0 {
-		bo.Least = max(bo.Least, 2*opts.Period())
-	}
+	bo.Least = max(bo.Least, h.learns(opts))
 	if h.past != nil {
 		t := h.past.behind(h.Values, opts)
 		if t.err != nil {
@@ -59,6 +74,9 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	if bo.Every < 1 {
 		bo.Every = 1
 	}
+	if h.hs.tree != nil {
+		bo.Least, bo.Errors = fewest, errorsKept(len(h.hs.list))
+	}
 	run := func(m forecast.Model) ([]forecast.Origin, error) {
 		return forecast.Backtest(m, h.Series, opts.Period(), bo)
 	}
@@ -66,22 +84,51 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	if err != nil {
 		return nil
 	}
-	t := &trial{model: model, steps: steps, Backtested: forecast.Summarise(list, o.level), error: math.NaN(), owa: math.NaN()}
-	t.failed, t.coverage = t.Failed, t.Coverage
-	if t.origins = t.Origins - t.Failed; t.origins == 0 {
-		return nil
-	}
-	if t.count(list, h); t.scored == 0 {
-		return nil
-	}
+	t := &trial{model: model, steps: steps, every: bo.Every, runs: list}
 	if base, err := run(o.bounded(h, "snaive", steps, opts)); err == nil {
-		t.error = over(list, base)
+		t.base = withoutRanges(base)
 	}
 	if base, err := run(o.bounded(h, "naive2", steps, opts)); err == nil {
 		b := forecast.Summarise(base, o.level)
-		t.owa = forecast.OWA(t.SMAPE, t.MASE, b.SMAPE, b.MASE)
+		t.naive2 = [2]float64{b.SMAPE, b.MASE}
+	}
+	if !t.score(h, o.level) {
+		return nil
+	}
+	if h.hs.tree == nil {
+		t.runs, t.base = nil, nil
 	}
 	return t
+}
+
+// fewest is how many values a part must have had at a start, for its model to be
+// tried from there; where the whole is long, a part may have begun late.
+const fewest = 4
+
+func withoutRanges(list []forecast.Origin) []forecast.Origin {
+	for i := range list {
+		list[i].Forecast.Intervals = nil
+	}
+	return list
+}
+
+// score measures the runs; false where there is nothing to be measured.
+func (t *trial) score(h *history, levels []float64) bool {
+	t.Backtested = forecast.Summarise(t.runs, levels)
+	t.failed, t.coverage = t.Failed, t.Coverage
+	t.error, t.owa = math.NaN(), math.NaN()
+	if t.origins = t.Origins - t.Failed; t.origins == 0 {
+		return false
+	}
+	t.scored, t.hidden = 0, 0
+	t.count(t.runs, h)
+	if t.base != nil {
+		t.error = over(t.runs, t.base)
+	}
+	if t.naive2 != [2]float64{} {
+		t.owa = forecast.OWA(t.SMAPE, t.MASE, t.naive2[0], t.naive2[1])
+	}
+	return t.scored > 0
 }
 
 // count counts the steps in which a forecast could be held against what came.

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// ahead is how many steps to forecast.
+func (o *forecastOptions) ahead(h *history) (int, error) {
+	n := 0
+	var err error
+	switch {
+	case o.until != "":
+		if n, err = h.end(o.until); err != nil {
+			return 0, err
+		}
+	case o.horizon != "":
+		if n, err = o.stepsOf(h); err != nil {
+			return 0, err
+		}
+	default:
+		n = usualHorizon(h.hs.step)
+	}
+	if o.paths*n*len(h.hs.list) > maxCells {
+		return 0, &usageError{text: fmt.Sprintf("%d futures of %d steps and %d series are over %d figures", o.paths, n, len(h.hs.list), maxCells), hint: "take fewer --paths"}
+	}
+	return n, nil
+}
+
+// stepsOf reads --horizon: a number of steps, or a length of time.
+func (o *forecastOptions) stepsOf(h *history) (int, error) {
+	bad := &usageError{text: fmt.Sprintf("--horizon wants 1 to %d steps, or a length of time such as 2w, found %q", maxHorizon, o.horizon)}
+	n, whole := 0, true
+	for _, c := range o.horizon {
+		if whole = whole && c >= '0' && c <= '9'; whole && n <= maxHorizon {
+			n = n*10 + int(c-'0')
+		}
+	}
+	if !whole {
+		length, err := capcli.ParseStep(o.horizon)
+		if err != nil {
+			return 0, bad
+		}
+		if !h.hs.clock {
+			return 0, &usageError{text: fmt.Sprintf("--horizon %s is a length of time, but the stamps are whole numbers", o.horizon), hint: "give a number of steps"}
+		}
+		n = int((length.Length() + h.hs.step.Length()/2) / h.hs.step.Length())
+	}
+	if n < 1 || n > maxHorizon {
+		return 0, bad
+	}
+	return n, nil
+}
+
+// usualHorizon is how far to forecast where nobody says: two days of hours, four
+// weeks of days, half a year of weeks, a year of months.
+func usualHorizon(s capcli.Step) int {
+	switch {
+	case s.Months > 0:
+		return max(1, 12/s.Months)
+	case s.Days >= 7:
+		return 26
+	case s.Days > 0:
+		return 28
+	case s.Seconds > 0 && s.Seconds <= capcli.Hour:
+		return int(min(2*capcli.Day/s.Seconds, 288))
+	}
+	return 12
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/forecast"
+)
+
+// draws is how many futures of each series are drawn.
+func (o *forecastOptions) draws(_ *histories, _ int) int { return o.paths }
+
+// show puts series in the order in which they are shown: of a job log by name.
+func show[T any](hs *histories, list []T, name func(T) string) {
+	if hs.byName {
+		slices.SortStableFunc(list, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	}
+}
+
+// begun is a history that is too short for any model, with zeros before its first
+// value: a part that has only begun was nought before.
+func (f *forecasted) begun() *history {
+	h := *f.h
+	values := make([]float64, fewest)
+	for _, v := range h.Values {
+		if !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	h.Values, h.past = values, nil
+	f.warnings = append(f.warnings, f.left.Error()+": counted as 0 before")
+	f.left = nil
+	return &h
+}
+
+// keepErrors keeps the one-step errors of a fit, where series are put together.
+func (f *forecasted) keepErrors(o *forecastOptions, fit forecast.Fitted) {
+	if own, ok := fit.(forecast.Erring); ok && len(f.h.hs.list) > 1 && (f.h.hs.tree != nil || o.draws(f.h.hs, len(f.mean)) > 0) {
+		f.errs = own.LastErrors(errorsKept(len(f.h.hs.list)))
+	}
+}
+
+// together puts the series of a call together: forecasts that agree, futures that
+// go together.
+func (o *forecastOptions) together(ctx context.Context, hs *histories, list []*forecasted) (*agreement, error) {
+	a, err := o.agreed(hs, list)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.join(ctx, hs, list); err != nil {
+		return nil, err
+	}
+	if a != nil && len(list[0].paths) > 0 {
+		return a, a.futures(ctx, list)
+	}
+	for _, f := range list {
+		f.eventful()
+	}
+	return a, nil
+}
+
+// join makes the futures of the series those of one whole: future k of one goes
+// with future k of the others.
+func (o *forecastOptions) join(ctx context.Context, hs *histories, list []*forecasted) error {
+	var with []*forecasted
+	for _, f := range list {
+		if f.left == nil && len(f.paths) > 0 && len(f.paths) == len(list[0].paths) && f.errs != nil {
+			with = append(with, f)
+		}
+	}
+	if len(with) < 2 {
+		return nil
+	}
+	paths, errs := make([][][]float64, len(with)), make([][]float64, len(with))
+	last := lastStamp(with)
+	for i, f := range with {
+		paths[i], errs[i] = f.paths, shifted(f.errs, f.h, last)
+	}
+	joint, err := forecast.Couple(paths, errs, o.chance().Stream("together"))
+	if err != nil {
+		hs.notes = append(hs.notes, "futures of the series were drawn each alone: "+err.Error())
+		joint = paths
+	}
+	for i, f := range with {
+		f.paths = joint[i]
+	}
+	return context.Cause(ctx)
+}
+
+// lastStamp is the history that ends last.
+func lastStamp(list []*forecasted) *history {
+	last := list[0].h
+	for _, f := range list {
+		if f.h.Stamp(len(f.h.Values)) > last.Stamp(len(last.Values)) {
+			last = f.h
+		}
+	}
+	return last
+}
+
+// shifted moves errors so that they stand at the times of the history that ends
+// last; NaN where they say nothing.
+func shifted(errs []float64, h, last *history) []float64 {
+	at, ok := last.place(h.Stamp(len(h.Values) - 1))
+	late := len(last.Values) - 1 - at
+	if ok && late == 0 {
+		return errs
+	}
+	out := make([]float64, len(errs))
+	for i := range out {
+		out[i] = math.NaN()
+		if k := i + late; ok && k >= 0 && k < len(errs) {
+			out[i] = errs[k]
+		}
+	}
+	return out
+}
+
+// futures makes each future of all series agree.
+func (a *agreement) futures(ctx context.Context, list []*forecasted) error {
+	high, numbers := 0.0, make([]int, len(list[0].paths))
+	for _, f := range list {
+		highest := 0.0
+		for _, p := range f.paths {
+			highest = math.Max(highest, most(p))
+		}
+		high += highest
+	}
+	for k := range numbers {
+		numbers[k] = k
+	}
+	any := extrasOf(list) != nil
+	places, at := forecast.PlacesFor(high), a.tree.origins()
+	_, err := parallel(ctx, numbers, nil, func(_ context.Context, k int) (struct{}, error) {
+		y := make([]float64, len(list))
+		extra := func(i int) func(s int) float64 {
+			return func(s int) float64 { return at0(list[s].extras, k, i) }
+		}
+		for i := range list[0].paths[k] {
+			for s, f := range list {
+				y[s] = f.paths[k][i]
+			}
+			if err := a.step(y, a.bounds(at, i, places), extra(i), any); err != nil {
+				return struct{}{}, err
+			}
+			for s, f := range list {
+				f.paths[k][i] = y[s]
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// agreeBacktest makes the trials of each model agree.
+func (o *forecastOptions) agreeBacktest(hs *histories, all []*trials) error {
+	if hs.tree == nil {
+		return nil
+	}
+	if way, ok := o.history.tree.way(); ok {
+		hs.notes = append(hs.notes, fmt.Sprintf("reconciled at each start by %s: %d parts add up to %d sums", way, len(hs.tree.parts), len(hs.tree.sums)))
+	}
+	for k := range o.models {
+		tests := make([]*trial, len(all))
+		for i, t := range all {
+			if k < len(t.list) {
+				tests[i] = t.list[k]
+			}
+		}
+		if err := o.agreeTrials(hs, tests); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agreeTrials makes what was forecast from each past start agree, by what was
+// known there, and measures it again. A part that has no forecast from a start,
+// for it had only begun, repeats its last value there, or is nought.
+func (o *forecastOptions) agreeTrials(hs *histories, tests []*trial) error {
+	if _, ok := o.history.tree.way(); !ok {
+		return nil
+	}
+	starts, steps, every := 0, 0, 1
+	for _, t := range tests {
+		if t != nil && len(t.runs) > starts {
+			starts, steps, every = len(t.runs), t.steps, t.every
+		}
+	}
+	for k := 1; k <= starts; k++ {
+		if err := o.agreeStart(hs, tests, k, steps, every); err != nil {
+			return err
+		}
+	}
+	for i, h := range hs.tree.all() {
+		if tests[i] != nil {
+			tests[i].score(h, o.level)
+			tests[i].runs, tests[i].base = nil, nil
+		}
+	}
+	return nil
+}
+
+// agreeStart does the k-th start from the end.
+func (o *forecastOptions) agreeStart(hs *histories, tests []*trial, k, steps, every int) error {
+	all := hs.tree.all()
+	set, at := make([]*forecast.Forecast, len(all)), make([]int, len(all))
+	errs, known := make([][]float64, len(all)), make([][]float64, len(all))
+	for i, h := range all {
+		at[i] = len(h.Values) - steps - (k-1)*every
+		known[i] = h.Values[:max(0, at[i])]
+		if t := tests[i]; t != nil && k <= len(t.runs) && t.steps == steps && t.every == every {
+			r := &t.runs[len(t.runs)-k]
+			if r.Err == nil && r.At == at[i] {
+				set[i], errs[i] = &r.Forecast, r.Errors
+				continue
+			}
+		}
+		if i < len(hs.tree.sums) {
+			return nil // a start from which not even a sum has a forecast
+		}
+		errs[i] = make([]float64, errorsKept(len(all)))
+		set[i] = &forecast.Forecast{Mean: make([]float64, steps)}
+		if v := lastKnown(known[i]); !math.IsNaN(v) {
+			for s := range set[i].Mean {
+				set[i].Mean[s] = v
+			}
+		}
+	}
+	a, err := o.agree(hs.tree, errs, known)
+	if err != nil || a == nil {
+		return err
+	}
+	return a.apply(set, at, nil)
+}
+
+// chance is the seed of the call.
+func (o *forecastOptions) chance() capcli.Seed { return capcli.Seed(o.seed) }
