@@ -21,8 +21,7 @@ func newForecastBacktest(e *env) *cobra.Command {
 		Short: "Try models on the past: forecast from past starts, never seeing what came after",
 		Long: "backtest forecasts from past starts, each from the values before it alone, and measures the models against what came:\n" +
 			"error (absolute, over that of repeating the last season), MASE, sMAPE, OWA, CRPS, and how much of it the ranges held.",
-		Example: "  capcli forecast backtest demand.csv --model ets,theta,snaive --horizon 48 --origins 10\n" +
-			"  capcli forecast backtest jobs.parquet --by pool --step 1d -o csv",
+		Example: "  capcli forecast backtest jobs.parquet --by tenant,total --model ets,theta,snaive --horizon 48 --origins 10",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runBacktest(cmd.Context(), e, &o, args) },
 	}
