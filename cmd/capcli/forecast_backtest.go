@@ -22,8 +22,8 @@ func newForecastBacktest(e *env) *cobra.Command {
 		Long: "backtest forecasts from past starts, each from the values before it alone, and measures the models against what came:\n" +
 			"error (absolute, over that of repeating the last season), MASE, sMAPE, OWA, CRPS, and how much of it the ranges held.",
 		Example: "  capcli forecast backtest jobs.parquet --by tenant,total --model ets,theta,snaive --horizon 48 --origins 10",
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runBacktest(cmd.Context(), e, &o, args) },
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runBacktest(cmd.Context(), e, &o, args) },
 	}
 	o.addFlags(cmd)
 	cmd.Flags().StringSliceVar(&o.models, "model", nil, "`NAMES` of the models, a,b,c (default: "+defaultModel+", snaive and naive)")
