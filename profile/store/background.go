@@ -126,7 +126,7 @@ func (w *Writer) converts() {
 }
 
 func (w *Writer) convertAll(todo []ended) (failed []ended, fault error) {
-	for _, e := range todo {
+	for i, e := range todo {
 		var err error
 		if e.seg != nil { // should making files fail, the segment is to last
 			err = errors.Join(w.sync(e.seg), e.seg.close())
@@ -142,6 +142,10 @@ func (w *Writer) convertAll(todo []ended) (failed []ended, fault error) {
 		if err != nil {
 			failed, fault = append(failed, e), err
 			w.o.Trouble(err)
+		}
+		var full *DiskError
+		if errors.As(err, &full) && full.Full { // nor will the others fit
+			return append(failed, todo[i+1:]...), fault
 		}
 	}
 	return failed, fault

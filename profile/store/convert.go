@@ -64,7 +64,10 @@ func (l *listing) convert(seq int64, program string) (saved, error) {
 	name := path.Join(l.logDir(), logName(seq))
 	b, err := load(l.disk, name)
 	var strange *capcli.InputError
-	if err != nil && !errors.As(err, &strange) {
+	switch {
+	case isGone(err): // all was done but for the last sync
+		return saved{}, diskFault("syncing", l.logDir(), l.disk.SyncDir(l.logDir()))
+	case err != nil && !errors.As(err, &strange):
 		return saved{}, err
 	}
 	rows, s, head := play(b)

@@ -173,7 +173,10 @@ func (r *replay) tick(in *input, t *profile.Tick) {
 	r.elapsed += in.varint()
 	r.every += in.varint()
 	t.At, t.Elapsed, t.Every, t.Took = r.when, ofMicros(r.elapsed), ofMicros(r.every), ofMicros(in.varint())
-	for n := in.count(len(in.b)); n > 0 && in.err == nil; n-- {
+	if !sane(r.when) {
+		in.fail()
+	}
+	for n := in.count(maxDevices); n > 0 && in.err == nil; n-- {
 		r.sample(in, t)
 	}
 	n := in.uvarint()

@@ -8,7 +8,7 @@ import (
 const (
 	magic     = "CAPWAL01"
 	frameHead = 8        // length and checksum
-	maxFrame  = 16 << 20 // bytes of a payload
+	maxFrame  = 4 << 20  // bytes of a payload
 	maxLog    = 64 << 20 // bytes of a segment that is read
 )
 

@@ -46,6 +46,9 @@ func hostOf(folder string) (host string, ok bool) {
 // dateOf is the day, in UTC, of an instant: 2026-11-20.
 func dateOf(at profile.Instant) string { return at.Std().Format(time.DateOnly) }
 
+// dayOf counts days since 1970; an instant is not before that.
+func dayOf(at profile.Instant) int64 { return int64(at) / 86_400_000_000 }
+
 func logName(seq int64) string { return fmt.Sprintf("%08d%s", seq, logSuffix) }
 
 func seqOfLog(name string) (int64, bool) {

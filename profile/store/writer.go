@@ -88,7 +88,7 @@ type segment struct {
 	file    File
 	enc     *encoder
 	first   profile.Instant
-	date    string
+	day     int64 // since 1970, UTC
 	size    int64
 	samples int
 
@@ -222,7 +222,7 @@ func (w *Writer) Write(t *profile.Tick) error {
 // full tells whether t must begin another segment.
 func (w *Writer) full(t *profile.Tick) bool {
 	s := w.seg
-	return t.At < w.last || t.At.Sub(s.first) >= w.o.SegmentTime || dateOf(t.At) != s.date ||
+	return t.At < w.last || t.At.Sub(s.first) >= w.o.SegmentTime || dayOf(t.At) != s.day ||
 		s.size >= w.o.SegmentBytes || s.samples+len(t.Samples) > w.o.SegmentRows || !s.enc.knows(t)
 }
 
@@ -252,7 +252,7 @@ func (w *Writer) append(t *profile.Tick) error {
 	w.buf = w.buf[:0]
 	s := w.seg
 	if s == nil {
-		s = &segment{seq: w.next, first: t.At, date: dateOf(t.At)}
+		s = &segment{seq: w.next, first: t.At, day: dayOf(t.At)}
 		h := header{
 			Schema: schema, Program: w.o.Program, Host: w.o.Host, First: t.At, Every: w.o.Every, Looks: w.o.Processes,
 			Metrics: metricNames, Devices: devicesOf(t),
@@ -279,9 +279,9 @@ func (w *Writer) append(t *profile.Tick) error {
 	if w.buf, err = s.enc.tick(w.buf, t, w.more); err != nil {
 		return err
 	}
-	name := path.Join(w.dir, logName(s.seq))
 	if w.seg == nil {
 		w.next++
+		name := path.Join(w.dir, logName(s.seq))
 		if s.file, err = w.o.Disk.Create(name); err != nil {
 			return diskFault("creating", name, err)
 		}
@@ -292,7 +292,7 @@ func (w *Writer) append(t *profile.Tick) error {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		return diskFault("writing", name, err)
+		return diskFault("writing", path.Join(w.dir, logName(s.seq)), err)
 	}
 	s.size += int64(n)
 	s.samples += len(t.Samples)
