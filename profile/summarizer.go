@@ -301,8 +301,8 @@ func (d *deviceState) joules(s *Sample, micros int64) (joules float64, byPower b
 	if ok && had && e >= last {
 		return e - last, false
 	}
-	w, ok := s.Get(Power)
-	return w * float64(micros) / 1e6, ok
+	w, has := s.Get(Power)
+	return w * float64(micros) / 1e6, has && !ok // between counters power stands in for a moment
 }
 
 // guess takes memory in use for a sign that a device is held, where no source

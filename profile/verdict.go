@@ -63,7 +63,7 @@ func (u *Use) Judge() Verdict {
 	switch {
 	case active < neverShare:
 		return Verdict{NeverBusy, "allocated, never busy"}
-	case float64(u.Starved) >= starvedShare*held:
+	case float64(u.Starved) >= starvedShare*held && float64(u.Idle-u.Starved) <= idleShare*held:
 		return Verdict{Starved, u.starvedWords()}
 	case float64(u.Idle) > idleShare*held:
 		return Verdict{MostlyIdle, fmt.Sprintf("allocated, busy %.0f%% of the time", percentOfWhole*active)}

@@ -115,6 +115,8 @@ func usageLine(cmd *cobra.Command) string {
 	switch {
 	case cmd.HasAvailableSubCommands() && own: // it does something itself
 		return line + " " + args + " [flags]\n       " + line + " COMMAND"
+	case cmd.HasAvailableSubCommands() && cmd.LocalNonPersistentFlags().Lookup("out") != nil:
+		return line + " [flags]\n       " + line + " COMMAND"
 	case cmd.HasAvailableSubCommands():
 		return line + " COMMAND"
 	case own:

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/profile"
+)
+
+// profileJobsOptions are the flags of profile jobs.
+type profileJobsOptions struct {
+	query queryOptions
+	out   string
+}
+
+func newProfileJobs(e *env) *cobra.Command {
+	var o profileJobsOptions
+	cmd := &cobra.Command{
+		Use:   "jobs DIR… --out JOBS",
+		Short: "Write the jobs that were seen as a jobs file, for simulate and forecast",
+		Long: "jobs writes one row for each job that held a GPU: when it was seen, on how many GPUs, whose it was, and as its class\n" +
+			"what it did (the verdict). The ending of JOBS says as what:\n" + jobKinds + ".\n" +
+			"Times are those between its first and last sample; when it was submitted, a profile cannot know.",
+		Example: "  capcli profile jobs gpu-profile --out jobs.parquet\n" +
+			"  capcli simulate reserve.yaml --trace jobs.parquet",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runProfileJobs(cmd.Context(), e, &o, args) },
+	}
+	o.query.addFlags(cmd)
+	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
+	return cmd
+}
+
+func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []string) error {
+	if o.out == "" {
+		return &usageError{text: "profile jobs wants --out JOBS", hint: "--out jobs.parquet"}
+	}
+	_, kind, packed, err := splitJobs(o.out)
+	if err != nil {
+		return err
+	}
+	q, in, err := o.query.query()
+	if err != nil {
+		return err
+	}
+	sum, err := summarise(ctx, e, args, q, in)
+	if err != nil {
+		return err
+	}
+	jobs := jobsOf(sum)
+	if len(jobs) == 0 {
+		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "processes are told to who may see them: run profile as root, with --processes 5s"}
+	}
+	out, err := e.create(o.out)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	stream := func(yield func(capcli.Job, error) bool) {
+		for _, j := range jobs {
+			if !yield(j, nil) {
+				return
+			}
+		}
+	}
+	if err := writeJobs(out, kind, packed, stream, map[string]string{"source": "capcli profile"}); err != nil {
+		return out.failed(err)
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	e.note(fmt.Sprintf("wrote %s %s: %s", grouped(int64(len(jobs))), plural(int64(len(jobs)), "job"), o.out))
+	return nil
+}
+
+// jobsOf gives the jobs of a summary in the order in which they were seen. Times
+// are whole seconds: a job begins in the second of its first sample.
+func jobsOf(sum *profile.Summary) []capcli.Job {
+	var out []capcli.Job
+	for _, j := range sum.Jobs {
+		if j.Kind == "unknown" {
+			continue
+		}
+		start := j.From.Second()
+		end := max(j.To.Second(), start+1)
+		state := "COMPLETED"
+		if j.To.Sub(sum.To) == 0 {
+			state = "RUNNING"
+		}
+		out = append(out, capcli.Job{
+			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Use.Judge().Kind), State: state, GPUs: max(1, j.Devices),
+			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Deadline: capcli.NoTime,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b capcli.Job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
+	return out
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/profile"
+	"capcli/profile/store"
+)
+
+// queryOptions say what part of recorded profiles is read.
+type queryOptions struct {
+	from, to string
+	hosts    []string
+	gpus     []string
+	tz       string
+}
+
+func (o *queryOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "", "only samples from this `TIME` on")
+	f.StringVar(&o.to, "to", "", "only samples before this `TIME`; of a date, its end")
+	f.StringSliceVar(&o.hosts, "host", nil, "only these boxes: `a,b`")
+	f.StringSliceVar(&o.gpus, "gpu", nil, "only GPUs with these UUIDs: `a,b`")
+	f.StringVar(&o.tz, "tz", "", "time `ZONE` of the times given, and of the hours shown (default: UTC)")
+}
+
+func (o *queryOptions) query() (store.Query, *time.Location, error) {
+	q := store.Query{Hosts: o.hosts, Devices: o.gpus}
+	in, err := zone(o.tz)
+	if err != nil {
+		return q, nil, err
+	}
+	for _, t := range []struct {
+		name, text string
+		end        bool
+		at         *profile.Instant
+	}{{"from", o.from, false, &q.From}, {"to", o.to, true, &q.To}} {
+		if t.text == "" {
+			continue
+		}
+		at, err := instant(t.text, in, t.end)
+		if err != nil {
+			return q, nil, &usageError{text: "--" + t.name + " " + err.Error()}
+		}
+		if begin, _ := instant(t.text, in, false); begin != at {
+			at++ // of a day that is meant whole, the end is the second after its last
+		}
+		*t.at = profile.InstantOf(at.Std())
+	}
+	return q, utcOr(in), nil
+}
+
+// summaryOptions are the flags of profile summary.
+type summaryOptions struct {
+	query  queryOptions
+	price  string
+	output outputOptions
+}
+
+func newProfileSummary(e *env) *cobra.Command {
+	var o summaryOptions
+	cmd := &cobra.Command{
+		Use:     "summary DIR…",
+		Aliases: []string{"show"},
+		Short:   "Say what recorded GPUs, jobs and tenants really did, and what idling cost",
+		Long: "summary reads folders that capcli profile wrote, also while it writes, and says for each GPU, job and tenant how\n" +
+			"busy it was, what memory it needed, and a verdict: working, bound by memory, short of input, never busy, free.",
+		Example: "  capcli profile summary gpu-profile\n" +
+			"  capcli profile summary gpu-07 gpu-08 --price 2.20 --from 2026-11-01 --to 2026-11-07\n" +
+			"  capcli profile summary fleet --table jobs -o csv",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runProfileSummary(cmd.Context(), e, &o, args) },
+	}
+	o.query.addFlags(cmd)
+	cmd.Flags().StringVar(&o.price, "price", "", "`USD` of a GPU-hour: says what held and idle GPUs cost")
+	addOutputFlags(cmd, &o.output)
+	return cmd
+}
+
+func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []string) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	price, err := priceOf(o.price)
+	if err != nil {
+		return err
+	}
+	q, in, err := o.query.query()
+	if err != nil {
+		return err
+	}
+	sum, err := summarise(ctx, e, args, q, in)
+	if err != nil {
+		return err
+	}
+	p := &profiled{input: args, sum: sum, price: price, zone: in}
+	return emit(e, o.output, p.doc())
+}
+
+// summarise reads folders.
+func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *time.Location) (*profile.Summary, error) {
+	if len(dirs) == 0 {
+		return nil, &usageError{text: "name the folder that capcli profile wrote: DIR is missing", hint: "capcli profile summary " + defaultProfile}
+	}
+	z := profile.NewSummarizer(in)
+	p := newProgress(e, "ticks")
+	n := int64(0)
+	for _, dir := range dirs {
+		if _, err := e.disk.stat(dir); err != nil {
+			return nil, cannotOpen(dir, err)
+		}
+		for t, err := range store.OpenDir(nil, dir).Ticks(q) {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if errors.Is(err, store.ErrChanged) {
+				return nil, fmt.Errorf("%s: %w", dir, err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			z.Add(t.Host, t.Tick)
+			n++
+			p.at(n, 0)
+		}
+	}
+	p.end(n)
+	sum := z.Summary()
+	if len(sum.Devices) == 0 {
+		return nil, &capcli.InputError{File: dirs[0], Text: "expected samples of GPUs, found none", Hint: "is it a folder that capcli profile wrote, and do --from, --to, --host and --gpu leave any?"}
+	}
+	return sum, nil
+}
+
+// compactOptions are the flags of profile compact.
+type compactOptions struct {
+	hosts  []string
+	before string
+}
+
+func newProfileCompact(e *env) *cobra.Command {
+	var o compactOptions
+	cmd := &cobra.Command{
+		Use:   "compact DIR",
+		Short: "Make one file of each day and box out of many small ones",
+		Long: "compact merges the files of a folder that capcli profile wrote. It may run while profile writes, and be stopped or\n" +
+			"killed at any time: nothing is lost or counted twice.",
+		Example: "  capcli profile compact gpu-profile",
+		Args:    wantArgs("DIR"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runCompact(cmd.Context(), e, &o, args[0]) },
+	}
+	cmd.Flags().StringSliceVar(&o.hosts, "host", nil, "only these boxes: `a,b`")
+	cmd.Flags().StringVar(&o.before, "before", "", "only days that ended by this `TIME`")
+	return cmd
+}
+
+func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) error {
+	if _, err := e.disk.stat(dir); err != nil {
+		return cannotOpen(dir, err)
+	}
+	opts := store.CompactOptions{Hosts: o.hosts, Program: versionText(), Holder: "capcli profile compact"}
+	if o.before != "" {
+		at, err := instant(o.before, nil, false)
+		if err != nil {
+			return &usageError{text: "--before " + err.Error()}
+		}
+		opts.Before = profile.InstantOf(at.Std())
+	}
+	got, err := store.Compact(ctx, store.System{}, dir, opts)
+	if err != nil {
+		return storeError(err, dir)
+	}
+	e.note(fmt.Sprintf("%d files became %d, %s rows; %d left from earlier were removed", got.Merged, got.Into, grouped(got.Rows), got.Removed))
+	for _, bad := range got.Bad {
+		e.note(bad.Error())
+	}
+	if len(got.Bad) > 0 {
+		return &partialError{text: fmt.Sprintf("%d files cannot be read and were left as they are", len(got.Bad)), hint: "capcli verify " + dir}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/profile/parquet"
+	"capcli/profile/store"
+)
+
+func newVerify(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify PATH…",
+		Short: "Check files that capcli wrote: is each byte what it was?",
+		Long: "verify reads Parquet files that capcli wrote, or whole folders of capcli profile, and holds them against their\n" +
+			"checksums, their order and each other. Exit 3 says that something is damaged, and what.",
+		Example: "  capcli verify gpu-profile\n" +
+			"  capcli verify jobs.parquet",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{text: "verify wants PATH: a file or a folder is missing", hint: "capcli verify --help"}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runVerify(cmd.Context(), e, args) },
+	}
+}
+
+func runVerify(ctx context.Context, e *env, paths []string) error {
+	var bad []string
+	for _, path := range paths {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		info, err := e.disk.stat(path)
+		if err != nil {
+			return cannotOpen(path, err)
+		}
+		sound, faults, err := "sound", []error(nil), error(nil)
+		if info.IsDir() {
+			sound, faults, err = verifyFolder(e, path)
+		} else if fault := verifyFile(e, path); fault != nil {
+			faults = []error{fault}
+		}
+		if err != nil {
+			return err
+		}
+		for _, f := range faults {
+			bad = append(bad, f.Error())
+		}
+		if len(faults) > 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(e.stdout, "%s: %s\n", printable(path), sound); err != nil {
+			return err
+		}
+	}
+	if len(bad) > 0 {
+		return &capcli.InputError{Text: fmt.Sprintf("%d %s:\n%s", len(bad), plural(int64(len(bad)), "problem"), strings.Join(few(bad, 20), "\n"))}
+	}
+	return nil
+}
+
+// verifyFolder checks a folder of capcli profile and says what is in it.
+func verifyFolder(e *env, path string) (sound string, faults []error, err error) {
+	v, err := store.Verify(store.System{}, path)
+	if err != nil {
+		return "", nil, storeError(err, path)
+	}
+	for _, n := range v.Notes {
+		e.note(path + ": " + n)
+	}
+	sound = fmt.Sprintf("sound: %d files, %s samples", v.Files, grouped(v.Rows["samples"]))
+	if v.Segments > 0 {
+		sound += fmt.Sprintf(", and %d ticks that are not yet in files", v.Ticks)
+	}
+	return sound, v.Problems, nil
+}
+
+// verifyFile checks one Parquet file.
+func verifyFile(e *env, path string) error {
+	in, closer, err := openInput(e, path)
+	if err != nil {
+		return err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	if in.At == nil {
+		return &capcli.InputError{File: path, Text: "expected a file, found something that reads only forward"}
+	}
+	if err := parquet.Verify(in.At, in.Size); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
