@@ -185,9 +185,14 @@ func thinned(c contest, name string, all [][]float64) [][]float64 {
 			n = min(n, s.long)
 		}
 	}
-	out := make([][]float64, n)
+	return evenly(all, n)
+}
+
+// evenly are n series of all, evenly spread, or all where there are no more.
+func evenly(all [][]float64, n int) [][]float64 {
+	out := make([][]float64, min(n, len(all)))
 	for i := range out {
-		out[i] = all[i*len(all)/n]
+		out[i] = all[i*len(all)/len(out)]
 	}
 	return out
 }

@@ -23,8 +23,7 @@ func init() {
 // series was settled on ends of the past that were held back, never on what came.
 //
 // Missing values are filled by straight lines, and a note says how many. Where no
-// value is below zero no forecast is; none goes further beyond what was seen than
-// nine times the range of it.
+// value is below zero no forecast is; none goes out of Reach.
 type Auto struct {
 	Options
 	Horizon int // steps ahead that matter most; 0: two seasons, or 8
@@ -124,11 +123,10 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 		members = []member{{"naive", walk{name: "naive", lag: 1}, 1}}
 	}
 	trial := a.trial(y, members)
-	f := &autoFitted{low: math.Inf(-1), high: hi + 9*(hi-lo)}
+	f := &autoFitted{reach: ReachOf(filled), low: math.Inf(-1)}
 	if lo >= 0 {
 		f.low = 0
 	}
-	f.low = math.Max(f.low, lo-9*(hi-lo))
 	var notes []string
 	for k, m := range members {
 		if trial.weights[k] <= 0 {

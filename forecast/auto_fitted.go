@@ -9,12 +9,13 @@ import (
 
 // autoFitted is the weighted combination with calibrated intervals inside bounds.
 type autoFitted struct {
-	pool      combined
-	cal       calibration
-	prior     float64
-	n         int // values that the fit has seen
-	low, high float64
-	info      Info
+	pool  combined
+	cal   calibration
+	prior float64
+	n     int // values that the fit has seen
+	reach Reach
+	low   float64 // no forecast is below
+	info  Info
 }
 
 // describe writes the info.
@@ -42,8 +43,6 @@ func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
 	return mean, fan(spread, f.n), nil
 }
 
-func (f *autoFitted) clip(v float64) float64 { return math.Max(f.low, math.Min(f.high, v)) }
-
 // Forecast gives the pooled means with calibrated intervals.
 func (f *autoFitted) Forecast(h int, levels ...float64) (Forecast, error) {
 	if err := asked(h, levels); err != nil {
@@ -55,13 +54,14 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (Forecast, error) {
 	}
 	out := Forecast{Mean: make([]float64, h), Intervals: make([]Interval, len(levels))}
 	for i, m := range mean {
-		out.Mean[i] = f.clip(m)
+		out.Mean[i] = math.Max(f.low, f.reach.At(i+1, m))
 	}
 	for k, level := range levels {
 		q := f.cal.factor(level, f.prior)
 		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
-		for i, m := range mean {
-			iv.Lo[i], iv.Hi[i] = f.clip(m-q*spread[i]), f.clip(m+q*spread[i])
+		for i, m := range out.Mean {
+			iv.Lo[i] = math.Max(f.low, f.reach.At(i+1, m-q*spread[i]))
+			iv.Hi[i] = f.reach.At(i+1, m+q*spread[i])
 		}
 		out.Intervals[k] = iv
 	}
@@ -92,7 +92,11 @@ func (f *autoFitted) Path(h int, rng *rand.Rand) []float64 {
 		if half[i] > 0 {
 			by *= spread[i] / half[i]
 		}
-		out[i] = f.clip(mean[i] + by*(out[i]-own.Mean[i]))
+		out[i] = mean[i] + by*(out[i]-own.Mean[i])
+	}
+	f.reach.Path(out)
+	for i, v := range out {
+		out[i] = math.Max(f.low, v)
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"capcli"
 	"capcli/forecast"
@@ -191,6 +192,9 @@ func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64, withi
 	if f.roadmap != nil {
 		f.extra = less(fc.Mean, plain)
 	}
+	if b, ok := fit.(*boundedFit); ok && b.held.Load() {
+		f.warnings = append(f.warnings, heldNote)
+	}
 	k := len(levels)
 	f.mean, f.ranges = fc.Mean, fc.Intervals[:k]
 	f.lines[0] = make([]float64, steps)
@@ -252,6 +256,9 @@ func (o *forecastOptions) bounded(h *history, model string, steps int, opts fore
 	return b
 }
 
+// heldNote says that a model ran away from the series.
+const heldNote = "the model's forecast or its ranges go ten times the range of the history away from it: they are held there; another model suits better"
+
 // filledNote says what was done with gaps for a model that takes none.
 const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
 
@@ -281,7 +288,7 @@ func (b bounded) Fit(y capcli.Series) (forecast.Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &boundedFit{fit, b, n, y.Values, notes}, nil
+	return &boundedFit{Fitted: fit, b: b, n: n, seen: y.Values, notes: notes, reach: forecast.ReachOf(y.Values)}, nil
 }
 
 // LastErrors are the one-step errors of the inner model on what it was fitted to.
@@ -295,6 +302,8 @@ type boundedFit struct {
 	n     int       // steps before the first forecast
 	seen  []float64 // what the inner model was fitted to
 	notes []string
+	reach forecast.Reach
+	held  atomic.Bool // some of a forecast went further
 }
 
 // Forecast gives the inner forecast within the bounds.
@@ -306,6 +315,9 @@ func (f *boundedFit) Forecast(h int, levels ...float64) (forecast.Forecast, erro
 	all := [][]float64{fc.Mean}
 	for _, iv := range fc.Intervals {
 		all = append(all, iv.Lo, iv.Hi)
+	}
+	if f.reach.Keep(fc) {
+		f.held.Store(true)
 	}
 	for _, list := range all {
 		for i, v := range list {
@@ -321,6 +333,7 @@ func (f *boundedFit) Forecast(h int, levels ...float64) (forecast.Forecast, erro
 // Path draws from the inner model, within the bounds.
 func (f *boundedFit) Path(h int, rng *rand.Rand) []float64 {
 	path := f.Fitted.Path(h, rng)
+	f.reach.Path(path)
 	for i, v := range path {
 		path[i] = f.within(i, v)
 	}
