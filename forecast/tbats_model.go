@@ -14,13 +14,17 @@ func init() {
 }
 
 // TBATS is the model of De Livera, Hyndman & Snyder (2011) with its form chosen
-// by AIC: Box-Cox or not, level, trend or damped trend, the number of harmonics
-// of each season, and an autoregression of order one in the errors or none.
+// by AICc: Box-Cox or not, level, trend or damped trend, the number of harmonics
+// of each season, and an ARMA process in the errors or none.
 // Point forecasts are medians where there is a Box-Cox transform.
 type TBATS struct{ Seasons []int }
 
-// tbatsLeast is how many values more than states are wanted.
-const tbatsLeast = 4
+// tbatsLeast is how many values more than states are wanted, tbatsMost the
+// highest order of the errors.
+const (
+	tbatsLeast = 4
+	tbatsMost  = 5
+)
 
 // Fit fits the model; it takes no missing values.
 func (m TBATS) Fit(y capcli.Series) (Fitted, error) {
@@ -48,66 +52,117 @@ func (m TBATS) Fit(y capcli.Series) (Fitted, error) {
 
 // tbatsChoice is the best form so far.
 type tbatsChoice struct {
+	y      []float64
 	form   tbatsForm
-	params []float64
+	params tbatsParams
 	score  float64
-	aic    float64
+	aicc   float64
 }
 
-// chooseTBATS climbs from the plainest form by one change at a time while AIC falls.
-func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
-	best := tbatsChoice{aic: math.Inf(1)}
-	try := func(f tbatsForm) bool {
-		if f.places()+tbatsLeast > len(y) {
-			return false
-		}
-		f.harmonics = slices.Clone(f.harmonics)
-		params, score, aic, err := newTBATS(f, y).search(best.params)
-		if err != nil || !(aic < best.aic-1e-6) {
-			return false
-		}
-		best = tbatsChoice{f, params, score, aic}
-		return true
+// try fits a form, from the parameters of the best so far and from those that
+// any form may start from, and keeps it if its AICc is lower. Parameters and seed
+// states count, as in R; R goes by AIC, which in a short series is glad to spend
+// a state on every few values.
+func (c *tbatsChoice) try(form tbatsForm) bool {
+	if form.free()+form.places()+tbatsLeast > len(c.y) || form.boxCox && slices.Min(c.y) <= 0 {
+		return false
 	}
-	form := tbatsForm{seasons: seasons, harmonics: slices.Repeat([]int{1}, len(seasons))}
-	if !try(form) {
+	starts := []tbatsParams{tbatsFirst(0.09)}
+	if known(c.aicc) {
+		starts = append(starts, c.params)
+	}
+	params, score := newTBATS(form, c.y).search(starts)
+	k, n := float64(form.free()+form.places()), float64(len(c.y))
+	aicc := score + 2*k + 2*k*(k+1)/(n-k-1)
+	if !(aicc < c.aicc-1e-6) {
+		return false
+	}
+	c.form, c.params, c.score, c.aicc = form, params, score, aicc
+	return true
+}
+
+// change tries the best form with one thing changed.
+func (c *tbatsChoice) change(how func(*tbatsForm)) bool { return c.try(c.form.with(how)) }
+
+// chooseTBATS climbs from the plainest form by one change at a time while AICc
+// falls, and then looks at every change once more.
+func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
+	c := &tbatsChoice{y: y, aicc: math.Inf(1)}
+	for !c.try(tbatsForm{seasons: seasons, harmonics: slices.Repeat([]int{1}, len(seasons))}) {
+		if len(seasons) == 0 {
+			return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), ErrUnfit)
+		}
+		seasons = seasons[:len(seasons)-1] // the series is too short for the longest
+	}
+	for range 3 {
+		before := c.aicc
+		c.plain()
+		for k := range seasons {
+			c.waves(k)
+		}
+		c.plain()
+		c.errors()
+		if !(c.aicc < before-1e-6) {
+			break
+		}
+	}
+	f := newTBATS(c.form, y)
+	f.tbatsParams = c.params
+	if !known(f.evaluate()) {
 		return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), ErrUnfit)
 	}
-	if slices.Min(y) > 0 {
-		next := best.form
-		next.boxCox = true
-		try(next)
+	return &tbatsFit{tbats: f, choice: *c}, nil
+}
+
+// plain tries the other trends, with and without a transform.
+func (c *tbatsChoice) plain() {
+	for _, boxCox := range []bool{!c.form.boxCox, c.form.boxCox} {
+		for _, trend := range []tbatsForm{{}, {trend: true}, {trend: true, damp: true}} {
+			if boxCox == c.form.boxCox && trend.trend == c.form.trend && trend.damp == c.form.damp {
+				continue
+			}
+			c.change(func(f *tbatsForm) { f.boxCox, f.trend, f.damp = boxCox, trend.trend, trend.damp })
+		}
 	}
-	for k, m := range seasons {
-		for misses := 0; misses < 2; {
-			next := best.form
-			next.harmonics = slices.Clone(next.harmonics)
-			next.harmonics[k] += 1 + misses
-			if 2*next.harmonics[k] >= m {
+}
+
+// waves looks for the number of harmonics of season k, upwards past one that
+// does not help, and downwards.
+func (c *tbatsChoice) waves(k int) {
+	for misses, start := 0, c.form.harmonics[k]; misses < 2; {
+		up := c.form.harmonics[k] + 1 + misses
+		if 2*up > c.form.seasons[k] {
+			break
+		}
+		if c.change(func(f *tbatsForm) { f.harmonics[k] = up }) {
+			misses = 0
+		} else {
+			misses++
+		}
+		_ = start
+	}
+	for c.form.harmonics[k] > 1 && c.change(func(f *tbatsForm) { f.harmonics[k]-- }) {
+	}
+}
+
+// errors looks for the orders of the errors, from the best to its neighbours.
+func (c *tbatsChoice) errors() {
+	for range 2 * tbatsMost {
+		better := false
+		for _, step := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 0}, {0, -1}, {1, -1}, {-1, 1}} {
+			ar, ma := c.form.ar+step[0], c.form.ma+step[1]
+			if ar < 0 || ma < 0 || ar > tbatsMost || ma > tbatsMost {
+				continue
+			}
+			if c.change(func(f *tbatsForm) { f.ar, f.ma = ar, ma }) {
+				better = true
 				break
 			}
-			if !try(next) {
-				misses++
-			} else {
-				misses = 0
-			}
+		}
+		if !better {
+			return
 		}
 	}
-	for _, change := range []func(*tbatsForm){
-		func(f *tbatsForm) { f.trend = true },
-		func(f *tbatsForm) { f.trend, f.damp = true, true },
-		func(f *tbatsForm) { f.ar = true },
-		func(f *tbatsForm) { f.boxCox = !f.boxCox && slices.Min(y) > 0 },
-	} {
-		next := best.form
-		change(&next)
-		if next.trend != best.form.trend || next.damp != best.form.damp || next.ar != best.form.ar || next.boxCox != best.form.boxCox {
-			try(next)
-		}
-	}
-	f := newTBATS(best.form, y)
-	f.score(best.params)
-	return &tbatsFit{tbats: f, choice: best}, nil
 }
 
 // tbatsFit is a fitted TBATS; it is read only once made.
@@ -125,7 +180,8 @@ var _ Fitted = (*tbatsFit)(nil)
 // fitted runs the states to the end of the data.
 func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 	n := len(f.y)
-	f.unit, f.sigma = unit, math.Sqrt(f.sse/float64(n))
+	k := float64(f.form.free() + f.size)
+	f.unit, f.sigma = unit, math.Sqrt(f.sse/math.Max(1, float64(n)-k))
 	x, next := slices.Clone(f.start), make([]float64, f.size)
 	values := make([]float64, n)
 	for t := range f.y {
@@ -141,13 +197,18 @@ func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 	f.end = x
 	// R's measure, on the scale of the data: y = unit v, so each log y is log unit more.
 	shift := 2 * float64(n) * math.Log(unit)
-	k := float64(len(f.choice.params) + f.size)
 	score, count := f.choice.score+shift, float64(n)
 	f.info = Info{
 		Method: f.form.String(), LogLik: -score / 2, AIC: score + 2*k, AICc: math.NaN(), BIC: score + k*math.Log(count),
 		Sigma2: f.sigma * f.sigma, Fitted: values,
-		Params: []Param{{"alpha", f.alpha}, {"beta", f.beta}, {"phi", f.phi}, {"ar1", f.ar}, {"lambda", f.lambda}},
+		Params: []Param{{"alpha", f.alpha}, {"beta", f.beta}, {"phi", f.phi}, {"lambda", f.lambda}},
 		Notes:  []string{"log-likelihood is up to a constant, as the paper's; sigma2 is of the transformed series over its largest value"},
+	}
+	for i, v := range f.ar {
+		f.info.Params = append(f.info.Params, Param{fmt.Sprintf("ar%d", i+1), v})
+	}
+	for i, v := range f.ma {
+		f.info.Params = append(f.info.Params, Param{fmt.Sprintf("ma%d", i+1), v})
 	}
 	if count > k+1 {
 		f.info.AICc = f.info.AIC + 2*k*(k+1)/(count-k-1)
@@ -202,26 +263,4 @@ func (f *tbatsFit) Path(h int, rng *rand.Rand) []float64 {
 		x, next = next, x
 	}
 	return out
-}
-
-// boxcox is the transform of one value, which is itself, not one less, at 1.
-func boxcox(v, lambda float64) float64 {
-	switch {
-	case lambda >= 1:
-		return v
-	case lambda < 1e-6:
-		return math.Log(v)
-	}
-	return (math.Pow(v, lambda) - 1) / lambda
-}
-
-// unboxcox takes boxcox back; what no value has gives 0.
-func unboxcox(v, lambda float64) float64 {
-	switch {
-	case lambda >= 1:
-		return v
-	case lambda < 1e-6:
-		return math.Exp(v)
-	}
-	return math.Pow(math.Max(0, lambda*v+1), 1/lambda)
 }

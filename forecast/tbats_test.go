@@ -102,3 +102,38 @@ func TestTBATSTakesAnything(t *testing.T) {
 		}
 	}
 }
+
+// TestTBATSGradient compares the adjoint with differences.
+func TestTBATSGradient(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 5))
+	y := make([]float64, 80)
+	for i := range y {
+		y[i] = (2 + math.Sin(2*math.Pi*float64(i)/12) + 0.01*float64(i) + 0.3*rng.NormFloat64()) / 5
+	}
+	for _, form := range []tbatsForm{
+		{},
+		{trend: true, ar: 1},
+		{trend: true, damp: true, boxCox: true, ma: 2},
+		{seasons: []int{12}, harmonics: []int{2}, boxCox: true, ar: 2, ma: 1},
+		{seasons: []int{5, 12}, harmonics: []int{1, 3}, trend: true, damp: true, boxCox: true, ar: 1, ma: 1},
+	} {
+		f := newTBATS(form, y)
+		x, got := make([]float64, form.free()), make([]float64, form.free())
+		p := tbatsFirst(0.2)
+		p.ar, p.ma = []float64{0.3, 0.1}, []float64{0.2, -0.1}
+		form.encode(p, x)
+		f.value(x)
+		f.gradient(x, got)
+		for i, keep := range x {
+			const h = 1e-5
+			x[i] = keep + h
+			up := f.value(x)
+			x[i] = keep - h
+			want := (up - f.value(x)) / (2 * h)
+			x[i] = keep
+			if math.Abs(got[i]-want) > 1e-4*(1+math.Abs(want)) {
+				t.Errorf("%v coordinate %d: gradient %.8g, want %.8g by differences", form, i, got[i], want)
+			}
+		}
+	}
+}
