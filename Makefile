@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 # still about, and cgo warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r gpu-check cross
+.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r soak gpu-check cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -36,6 +36,8 @@ golden-check: ; .ci/golden
 accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run TestAccuracy -v -timeout 10h
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
+## soak: kill the writer of profiles a thousand times
+soak: ; CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
 ## gpu-check: sample the GPUs of this box through NVIDIA's library, and judge the figures (Linux, a GPU, a C compiler)
 gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test ./profile/nvml -run TestGPU -count 1 -v
 ## cross: does it build for the other systems
