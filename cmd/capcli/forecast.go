@@ -20,6 +20,7 @@ type forecastOptions struct {
 	out      string
 	season   []int
 	horizon  string
+	periods  []period // where --horizon is a list
 	until    string
 	model    string
 	models   []string // of the backtest
@@ -78,7 +79,7 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	addFormFlags(cmd, &o.output)
 	f := cmd.Flags()
 	f.IntSliceVar(&o.season, "season", nil, "lengths of season in steps, `24,168`; 0 is none (default: of the step)")
-	f.StringVar(&o.horizon, "horizon", "", "forecast `N` steps ahead, or a length of time such as 2w")
+	f.StringVar(&o.horizon, "horizon", "", "forecast `N` steps ahead, or a time, 2w; each week and month of a list, 4w,3mo")
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
 	f.StringVar(&o.events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
 	f.IntVar(&o.origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
@@ -105,6 +106,10 @@ func (o *forecastOptions) check() error {
 			return &usageError{text: fmt.Sprintf("--season wants lengths from 1 to 1000000 steps (0 is none), found %d", s)}
 		}
 	}
+	if err := o.readHorizons(); err != nil {
+		return err
+	}
+	o.history.periods = len(o.periods) > 0
 	switch {
 	case o.horizon != "" && o.until != "":
 		return &usageError{text: "--horizon and --until say the same thing", hint: "give one of them"}
@@ -136,6 +141,7 @@ func (o *forecastOptions) checkLevels() error {
 }
 
 func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string) error {
+	args = o.history.takePeak(args)
 	if len(args) == 0 && o.history.prom.address == "" {
 		return &usageError{text: "forecast wants HISTORY: HISTORY is missing", hint: "capcli forecast --help"}
 	}

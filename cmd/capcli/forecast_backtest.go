@@ -42,6 +42,10 @@ type trials struct {
 }
 
 func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string) error {
+	args = o.history.takePeak(args)
+	if o.history.peakBy != "" || strings.Contains(o.horizon, ",") {
+		return &usageError{text: "a backtest measures single steps, not periods", hint: "give one --horizon, and --peak without a period"}
+	}
 	if len(args) == 0 && o.history.prom.address == "" {
 		return &usageError{text: "forecast backtest wants HISTORY: HISTORY is missing", hint: "capcli forecast backtest --help"}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,6 +90,9 @@ func (r *forecastResult) doc(form string) report.Doc {
 		if any {
 			d.Tables = append(d.Tables, censored)
 		}
+	}
+	if periods, asked := r.periodTable(); asked {
+		d.Tables = slices.Insert(d.Tables, 1, periods)
 	}
 	if r.o.plan != nil {
 		d.Tables = append(d.Tables, r.eventsTable())
@@ -312,8 +316,10 @@ func (f *forecasted) chart() report.Chart {
 // notes are what the reader must know, the common ones first.
 func (r *forecastResult) notes() []string {
 	out := append([]string(nil), r.hs.notes...)
-	if note := r.backtestNote(); note != "" {
-		out = append(out, note)
+	for _, note := range []string{r.backtestNote(), r.periodNote()} {
+		if note != "" {
+			out = append(out, note)
+		}
 	}
 	var each []*censoringJSON
 	var trials []*trial

@@ -32,6 +32,7 @@ type forecasted struct {
 	extra    []float64   // what events add to the mean; nil is nothing
 	extras   [][]float64 // what they add to each future; nil is nothing
 	within   func(int, float64) float64
+	periods  []periodForecast
 	test     *trial
 	season   int
 	warnings []string
@@ -132,10 +133,8 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 		return out, nil
 	}
 	out.keepErrors(o, fit)
-	for i := range o.draws(h.hs, steps) {
-		rng := opts.Seed.Child(i).Stream("path/" + h.Name)
-		out.paths = append(out.paths, fit.Path(steps, rng))
-		out.future(out.paths[i], opts.Seed.Child(i))
+	if err := out.drawn(o, fit, opts.Seed); err != nil {
+		return nil, err
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ type historyOptions struct {
 	by              []string
 	measure         string
 	peak            bool
+	peakBy          string // the period of --peak; "" is a step
+	periods         bool   // --horizon is a list
 	step            string
 	agg, gaps       string
 	id, time, value string
@@ -41,7 +43,8 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.by, "by", nil, "of a job log, one series for each `KEY`: pool, gpu_model, tenant, class or total")
 	f.StringVar(&o.measure, "measure", "demand", "of a job log: `WHAT`, usage, queue, arrivals, arrival-hours")
-	f.BoolVar(&o.peak, "peak", false, "of a job log, the highest level in each step instead of the mean")
+	f.Var(peakFlag{o}, "peak", "highest level in each step of a job log; or of each `PERIOD`, day or week")
+	f.Lookup("peak").NoOptDefVal = "step"
 	f.StringVar(&o.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1w, 1mo (default: as in a table; 1h of jobs)")
 	f.StringVar(&o.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
 	f.StringVar(&o.gaps, "gaps", "", "steps without a value: `WHAT` is error, zero, linear, previous, missing (default)")
@@ -269,7 +272,7 @@ func (o *historyOptions) tableFlags(name string) error {
 	switch {
 	case len(o.by) > 0:
 		return &usageError{text: name + " is a table of series, which --by cannot divide; it is for job logs", hint: "name the column that tells series apart: --id-col"}
-	case o.peak || o.measure != "demand":
+	case o.peak && o.peakBy == "" && !o.periods || o.measure != "demand":
 		return &usageError{text: name + " is a table of series; --measure and --peak are for job logs", hint: "use --step with --agg max for peaks"}
 	}
 	return nil

@@ -15,6 +15,14 @@ func (o *forecastOptions) ahead(h *history) (int, error) {
 		if n, err = h.end(o.until); err != nil {
 			return 0, err
 		}
+	case len(o.periods) > 0:
+		for _, p := range o.periods {
+			steps, err := p.reach(h)
+			if err != nil {
+				return 0, err
+			}
+			n = max(n, steps)
+		}
 	case o.horizon != "":
 		if n, err = o.stepsOf(h); err != nil {
 			return 0, err
@@ -22,8 +30,8 @@ func (o *forecastOptions) ahead(h *history) (int, error) {
 	default:
 		n = usualHorizon(h.hs.step)
 	}
-	if o.paths*n*len(h.hs.list) > maxCells {
-		return 0, &usageError{text: fmt.Sprintf("%d futures of %d steps and %d series are over %d figures", o.paths, n, len(h.hs.list), maxCells), hint: "take fewer --paths"}
+	if o.kept(h.hs, n)*n*len(h.hs.list) > maxCells {
+		return 0, &usageError{text: fmt.Sprintf("%d futures of %d steps and %d series are over %d figures", o.kept(h.hs, n), n, len(h.hs.list), maxCells), hint: "take fewer --paths, a longer --step or fewer series"}
 	}
 	return n, nil
 }

@@ -37,24 +37,25 @@ func (f figure) MarshalJSON() ([]byte, error) {
 }
 
 type seriesJSON struct {
-	ID         string         `json:"unique_id"`
-	Model      string         `json:"model"`
-	Method     string         `json:"method"`
-	Parameters []paramJSON    `json:"parameters"`
-	LogLik     figure         `json:"loglik"`
-	AIC        figure         `json:"aic"`
-	AICc       figure         `json:"aicc"`
-	BIC        figure         `json:"bic"`
-	Sigma2     figure         `json:"sigma2"`
-	History    historyJSON    `json:"history"`
-	Censoring  *censoringJSON `json:"censoring"`
-	Backtest   *trialJSON     `json:"backtest"`
-	Backwhy    string         `json:"backtest_why,omitempty"`
-	DS         []string       `json:"ds"`
-	Mean       []float64      `json:"mean"`
-	Intervals  []intervalJSON `json:"intervals"`
-	Lines      lineFigures    `json:"lines"`
-	Warnings   []string       `json:"warnings"`
+	ID         string           `json:"unique_id"`
+	Model      string           `json:"model"`
+	Method     string           `json:"method"`
+	Parameters []paramJSON      `json:"parameters"`
+	LogLik     figure           `json:"loglik"`
+	AIC        figure           `json:"aic"`
+	AICc       figure           `json:"aicc"`
+	BIC        figure           `json:"bic"`
+	Sigma2     figure           `json:"sigma2"`
+	History    historyJSON      `json:"history"`
+	Censoring  *censoringJSON   `json:"censoring"`
+	Backtest   *trialJSON       `json:"backtest"`
+	Backwhy    string           `json:"backtest_why,omitempty"`
+	Periods    []map[string]any `json:"periods,omitempty"`
+	DS         []string         `json:"ds"`
+	Mean       []float64        `json:"mean"`
+	Intervals  []intervalJSON   `json:"intervals"`
+	Lines      lineFigures      `json:"lines"`
+	Warnings   []string         `json:"warnings"`
 }
 
 type paramJSON struct {
@@ -135,6 +136,7 @@ func (r *forecastResult) json() *forecastJSON {
 	out.Reconciled = r.agreed.json()
 	for _, f := range r.list {
 		out.Series = append(out.Series, f.json(r.o.level))
+		out.Series[len(out.Series)-1].Periods = f.periodsJSON(r.o)
 	}
 	return out
 }

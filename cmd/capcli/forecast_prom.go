@@ -63,7 +63,7 @@ type promQuery struct {
 
 // fromPrometheus asks the server for the history.
 func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*histories, error) {
-	if len(o.by) > 0 || o.peak || o.measure != "demand" {
+	if len(o.by) > 0 || o.peak && o.peakBy == "" && !o.periods || o.measure != "demand" {
 		return nil, &usageError{text: "--by, --measure and --peak are for job logs, not for --prom", hint: "put it into the query: sum by (pool) (…)"}
 	}
 	if len(o.censor.more()) > 0 {

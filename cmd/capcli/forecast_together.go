@@ -11,8 +11,79 @@ import (
 	"capcli/forecast"
 )
 
+// Futures that tell the ranges of periods: so many, and where all series must be
+// held at once at least so many.
+const (
+	periodDraws = 1000
+	fewDraws    = 100
+)
+
 // draws is how many futures of each series are drawn.
-func (o *forecastOptions) draws(_ *histories, _ int) int { return o.paths }
+func (o *forecastOptions) draws(hs *histories, steps int) int {
+	if !o.byPeriods() {
+		return o.paths
+	}
+	n := max(o.paths, periodDraws)
+	if o.agrees(hs) {
+		n = max(o.paths, min(n, max(fewDraws, maxCells/2/max(1, steps*len(hs.list)))))
+	}
+	return n
+}
+
+// agrees tells whether the series are made to agree.
+func (o *forecastOptions) agrees(hs *histories) bool {
+	_, ok := o.history.tree.way()
+	return ok && hs.tree != nil
+}
+
+// kept is how many futures of each series are held until all are put together.
+func (o *forecastOptions) kept(hs *histories, steps int) int {
+	if o.agrees(hs) {
+		return o.draws(hs, steps)
+	}
+	return o.paths
+}
+
+// drawn draws the futures of a series. Those that are only needed for its periods
+// are not kept, unless series must agree first.
+func (f *forecasted) drawn(o *forecastOptions, fit forecast.Fitted, seed capcli.Seed) error {
+	steps := len(f.mean)
+	n := o.draws(f.h.hs, steps)
+	for i := range n {
+		rng := seed.Child(i).Stream("path/" + f.h.Name)
+		f.paths = append(f.paths, fit.Path(steps, rng))
+		f.future(f.paths[i], seed.Child(i))
+	}
+	if !o.byPeriods() || o.agrees(f.h.hs) {
+		return nil
+	}
+	futures := make([][]float64, n)
+	for k, path := range f.paths {
+		futures[k] = path
+		if f.extras != nil {
+			futures[k] = slices.Clone(path)
+			for i, v := range f.extras[k] {
+				futures[k][i] = f.within(i, path[i]+v)
+			}
+		}
+	}
+	return f.settlePeriods(o, futures)
+}
+
+// settlePeriods takes the periods from all futures, and keeps those that are
+// written.
+func (f *forecasted) settlePeriods(o *forecastOptions, futures [][]float64) error {
+	spans, err := o.spansOf(f.h, len(f.mean))
+	if err != nil {
+		return err
+	}
+	f.inPeriods(o, spans, futures)
+	f.paths = slices.Clip(f.paths[:o.paths])
+	if f.extras != nil {
+		f.extras = f.extras[:o.paths]
+	}
+	return nil
+}
 
 // show puts series in the order in which they are shown: of a job log by name.
 func show[T any](hs *histories, list []T, name func(T) string) {
@@ -55,10 +126,20 @@ func (o *forecastOptions) together(ctx context.Context, hs *histories, list []*f
 		return nil, err
 	}
 	if a != nil && len(list[0].paths) > 0 {
-		return a, a.futures(ctx, list)
+		if err := a.futures(ctx, list); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, f := range list {
+			f.eventful()
+		}
 	}
 	for _, f := range list {
-		f.eventful()
+		if f.left == nil && o.byPeriods() && f.periods == nil {
+			if err := f.settlePeriods(o, f.paths); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return a, nil
 }
