@@ -98,6 +98,9 @@ func (f *forecasted) censoring() *censoringJSON {
 }
 
 func (p *past) count(h *history, t *told) *censoringJSON {
+	if p.together != nil {
+		return p.together.count(h, t)
+	}
 	c := &censoringJSON{Queue: t.info.Queue, Guessed: t.info.Guessed, Share: figure(t.info.Share), Step: h.hs.stepJSON()}
 	if p.into != nil {
 		c.Step = p.fine.Grid.Step.String()

@@ -36,8 +36,14 @@ type agreement struct {
 const mostGrowth = 4
 
 // errorsKept is how many one-step errors of each series tell the covariance: so
-// many that those of all series fit into memory.
-func errorsKept(series int) int { return max(50, min(1000, 4_000_000/max(1, series))) }
+// many that those of all series fit into memory, and no more than there are.
+func (hs *histories) errorsKept() int {
+	longest := 0
+	for _, h := range hs.list {
+		longest = max(longest, len(h.Values))
+	}
+	return max(fewErrors, min(longest, 1000, max(50, 3_000_000/max(1, len(hs.list)))))
+}
 
 // agree prepares the reconciliation of the series of t by their one-step errors.
 // known are the values before it.

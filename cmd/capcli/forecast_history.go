@@ -134,6 +134,7 @@ type histories struct {
 	notes   []string
 	partial string // what is missing of the input; "" is nothing
 	tree    *tree  // nil where nothing adds up
+	errors  int    // one-step errors of each series that are kept
 	byName  bool   // the series are shown in order of name
 	left    []string
 }

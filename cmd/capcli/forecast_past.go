@@ -21,6 +21,8 @@ type past struct {
 	combine series.Combine // of fine steps into one of the history
 	seasons []int          // in fine steps; nil takes those of the history
 
+	together *together // of a sum whose parts tell it; nil else
+
 	mu   sync.Mutex
 	told map[int]*told // by the number of steps known
 }
@@ -44,6 +46,11 @@ func (p *past) behind(usage []float64, opts forecast.Options) *told {
 	if t := p.told[n]; t != nil {
 		return t
 	}
+	if p.together != nil {
+		t := p.together.behind(n)
+		p.remember(n, t)
+		return t
+	}
 	t := &told{}
 	k := p.fineSteps(n)
 	c := forecast.Censoring{Pending: upTo(p.pending, k), Limit: upTo(p.limit, k), Near: nearCapacity, Seasons: opts.Seasons, Seed: opts.Seed}
@@ -56,11 +63,15 @@ func (p *past) behind(usage []float64, opts forecast.Options) *told {
 	if latent, t.info, t.err = forecast.Unconstrain(y, c); t.err == nil {
 		t.demand = p.fold(usage, latent.Values)
 	}
+	p.remember(n, t)
+	return t
+}
+
+func (p *past) remember(n int, t *told) {
 	if p.told == nil {
 		p.told = map[int]*told{}
 	}
 	p.told[n] = t
-	return t
 }
 
 func upTo(v []float64, n int) []float64 {

@@ -111,7 +111,7 @@ func (f *forecasted) begun() *history {
 // keepErrors keeps the one-step errors of a fit, where series are put together.
 func (f *forecasted) keepErrors(o *forecastOptions, fit forecast.Fitted) {
 	if own, ok := fit.(forecast.Erring); ok && len(f.h.hs.list) > 1 && (f.h.hs.tree != nil || o.draws(f.h.hs, len(f.mean)) > 0) {
-		f.errs = own.LastErrors(errorsKept(len(f.h.hs.list)))
+		f.errs = own.LastErrors(f.h.hs.errors)
 	}
 }
 
@@ -304,7 +304,7 @@ func (o *forecastOptions) agreeStart(hs *histories, tests []*trial, k, steps, ev
 		if i < len(hs.tree.sums) {
 			return nil // a start from which not even a sum has a forecast
 		}
-		errs[i] = make([]float64, errorsKept(len(all)))
+		errs[i] = make([]float64, hs.errors)
 		set[i] = &forecast.Forecast{Mean: make([]float64, steps)}
 		if v := lastKnown(known[i]); !math.IsNaN(v) {
 			for s := range set[i].Mean {

@@ -97,6 +97,7 @@ func (o *historyOptions) arrange(hs *histories) error {
 // ready says from how many values the series of a tree are tried on their past.
 func (o *forecastOptions) ready(hs *histories) {
 	hs.recent()
+	hs.errors = hs.errorsKept()
 	if hs.tree == nil {
 		return
 	}
@@ -106,6 +107,10 @@ func (o *forecastOptions) ready(hs *histories) {
 	}
 	opts, _ := o.options(hs, known)
 	hs.tree.period = opts.Period()
+	hs.tree.pasts(func(h *history) forecast.Options {
+		own, _ := o.options(hs, h.known())
+		return own
+	})
 }
 
 // grower builds the tree of a table.
@@ -276,6 +281,9 @@ func (g *grower) align() error {
 		if n := g.end - g.begin[j] - len(h.Values); n > 0 {
 			if early++; first == nil {
 				first = h
+			}
+			if h.past != nil {
+				return g.fault(h, fmt.Sprintf("%s ends before other series: what was wanted after its end cannot be told", h.Name), "leave it out, or give its usage to the end")
 			}
 			if g.o.gaps == "zero" || g.o.gaps == "linear" || g.o.gaps == "previous" {
 				h.extend(n, g.o.gaps)

@@ -200,6 +200,59 @@ func TestForecastTotalOfATable(t *testing.T) {
 	addsUp(t, forecastRows(t, text), "mean", "total", "a", "b")
 }
 
+// TestTotalOfCensoredParts: the demand behind the whole's usage is that of its
+// parts, where nothing but a capacity of each is known.
+func TestTotalOfCensoredParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 3))
+	var b strings.Builder
+	b.WriteString("unique_id,ds,y\n")
+	want := 0.0
+	const hours = 24 * 21
+	for _, id := range []string{"a", "b"} {
+		for i := range hours {
+			v := 40 + 12*math.Sin(2*math.Pi*float64(i)/24) + 3*rng.NormFloat64()
+			want += v / hours
+			fmt.Fprintf(&b, "%s,%s,%.2f\n", id, time.Date(2026, 1, 5, i, 0, 0, 0, time.UTC).Format(time.RFC3339), min(v, 46))
+		}
+	}
+	file := filepath.Join(t.TempDir(), "usage.csv")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := capcliRun(t, 0, "forecast", file, "--total", "--past-capacity", "46", "--model", "theta", "--horizon", "24", "-o", "json", "-q")
+	var got struct {
+		Series []struct {
+			ID        string `json:"unique_id"`
+			Mean      []float64
+			Backtest  *struct{ Origins int }
+			Censoring *struct {
+				Flag   string
+				Demand float64 `json:"demand_mean"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, s := range got.Series {
+		if s.Censoring == nil || s.Backtest == nil {
+			t.Fatalf("%s: %+v", s.ID, s)
+		}
+		if s.ID == "total" {
+			sum += s.Censoring.Demand
+			if math.Abs(s.Censoring.Demand-want) > 1.5 || s.Censoring.Flag != "parts" {
+				t.Errorf("demand of the whole %.2f told from %s, want %.2f", s.Censoring.Demand, s.Censoring.Flag, want)
+			}
+			continue
+		}
+		sum -= s.Censoring.Demand
+	}
+	if math.Abs(sum) > 1e-6 {
+		t.Errorf("the whole's demand is %v more than that of its parts", sum)
+	}
+}
+
 // jobsCSV writes a log of three pools and two models over days.
 func jobsCSV(t *testing.T) string {
 	t.Helper()

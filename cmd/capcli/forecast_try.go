@@ -75,7 +75,7 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 		bo.Every = 1
 	}
 	if h.hs.tree != nil {
-		bo.Least, bo.Errors = fewest, errorsKept(len(h.hs.list))
+		bo.Least, bo.Errors = fewest, h.hs.errors
 	}
 	run := func(m forecast.Model) ([]forecast.Origin, error) {
 		return forecast.Backtest(m, h.Series, opts.Period(), bo)
