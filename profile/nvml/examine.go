@@ -36,8 +36,8 @@ func examine(l *library, o profile.SourceOptions, out outside) Report {
 	}
 	defer func() { _ = s.Close() }()
 	r.OK, r.Driver, r.NVML, r.Library = true, l.version, l.nvml, loadedFrom(out, l.path)
-	for _, e := range s.pending {
-		r.add("GPU", Bad, e.Text, "see dmesg")
+	for _, text := range s.refused {
+		r.add("GPU", Bad, text, "see dmesg, and who may open /dev/nvidia*")
 	}
 	// GPM and rates compare two looks; processes are in the first.
 	var t profile.Tick

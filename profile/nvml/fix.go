@@ -178,14 +178,16 @@ func (s *source) needsSetUp(now time.Duration) bool {
 // the GPUs they were, wherever they are now in the list.
 func (s *source) adopt(u setUp) {
 	wall, _ := s.out.now()
+	s.refused = s.refused[:0]
 	for _, g := range s.gpus {
 		g.unknown = true
 	}
 	for i := range u.list {
 		f := &u.list[i]
 		if f.code != success {
-			if s.first {
-				s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPULost, Value: int64(f.code), Text: fmt.Sprintf("GPU %d cannot be used: %s", f.device.Index, f.code)})
+			s.refused = append(s.refused, fmt.Sprintf("GPU %d cannot be used: %s", f.device.Index, f.code))
+			if s.first && f.code.lost() { // what this user may not use is no event
+				s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPULost, Value: int64(f.code), Text: s.refused[len(s.refused)-1]})
 			}
 			continue
 		}

@@ -53,6 +53,9 @@ func TestFakeEveryMetric(t *testing.T) {
 		// GPU 1 was told nothing of its own: what the library says of all.
 		wantValues(t, of(t, second, gpu1), values{profile.UtilGPU: 50, profile.Power: 300, profile.SMActive: 12.5})
 		wantReasons(t, of(t, second, gpu1), reasons{profile.MemTemp: profile.Unsupported})
+		// Two GPM samples too close together are not compared (nvml.h: 100 ms).
+		s.gpus[0].gpm.at, s.gpus[1].gpm.at = s.gpus[0].clock(), s.gpus[1].clock()
+		wantReasons(t, of(t, see(t, s), gpu0), reasons{profile.SMActive: profile.NotAsked, profile.PCIeTx: profile.NotAsked})
 		if n := f.calls("nvmlDeviceGetPcieThroughput"); n != 0 {
 			t.Errorf("PCIe throughput was asked %d times without being asked for", n)
 		}

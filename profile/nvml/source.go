@@ -52,7 +52,8 @@ type source struct {
 	people *people
 
 	pending    []profile.Event
-	gone       bool // the driver is
+	refused    []string // GPUs in the driver's list that cannot be used
+	gone       bool     // the driver is
 	retryAt    time.Duration
 	retryWait  time.Duration
 	misfits    int // how often a driver of another version was found
@@ -112,6 +113,9 @@ func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 		return io.ErrClosedPipe
 	}
 	wall, now := s.out.now()
+	if t.At != 0 {
+		wall = t.At
+	}
 	s.timer.Reset(s.limit(ctx))
 	s.late = false
 	defer s.timer.Stop()

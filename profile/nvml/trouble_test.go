@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -105,6 +106,70 @@ func TestFakeGPULostAndBack(t *testing.T) {
 			t.Errorf("events %+v, want GPU 0 back once", events)
 		}
 		wantReasons(t, of(t, tick, gpu0), reasons{profile.SMActive: profile.First})
+	})
+}
+
+// A GPU that needs the library to be set up again is had back so, and the others
+// are asked all the while.
+func TestFakeGPUBackAfterSetUp(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		s := f.open(profile.SourceOptions{Every: 200 * time.Millisecond}, nil)
+		was := of(t, see(t, s), gpu0).Device
+		f.set("0.sticky", 1, "0.lost", 1)
+		see(t, s)
+		f.set("0.lost", nil)
+		for range 3 {
+			s.gpus[0].probeAt = 0
+			tick := see(t, s)
+			wantReasons(t, of(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
+			wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: 50})
+		}
+		if n := f.calls("nvmlInit_v2"); n != 1 {
+			t.Errorf("set up %d times within half a minute, want once", n)
+		}
+		if wait := s.retryAt; wait < 25*time.Second {
+			t.Errorf("the library is set up again after %v, which the other GPU pays for", wait)
+		}
+		s.retryAt = 1
+		tick, events := until(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
+			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
+		})
+		if kinds(events) != "gpu_back" {
+			t.Errorf("events %+v, want GPU 0 back", events)
+		}
+		if of(t, tick, gpu0).Device != was {
+			t.Error("the GPU that came back as it was is another device")
+		}
+		if n := f.calls("nvmlInit_v2"); n != 2 {
+			t.Errorf("set up %d times, want twice", n)
+		}
+		// Xid events come by the new set.
+		f.set("event", fmt.Sprintf("1 0 8 31 %d", uint32(0xFFFFFFFF)))
+		until(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool { return event(tick, profile.Xid) != nil })
+	})
+}
+
+// Setting up hangs: reads come back in time and say that all is lost.
+func TestFakeHangingSetUp(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond}, nil)
+		see(t, s)
+		f.set("gone", 1)
+		see(t, s)
+		f.set("gone", nil, "hang nvmlInit_v2 -1", "")
+		s.retryAt = 1
+		for range 4 {
+			tick := see(t, s)
+			wantReasons(t, of(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
+			wantReasons(t, of(t, tick, gpu1), reasons{profile.UtilGPU: profile.Lost})
+		}
+		f.set("hang nvmlInit_v2 -1", nil)
+		_, events := until(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
+			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
+		})
+		if kinds(events) != "driver_back" {
+			t.Errorf("events %+v, want the driver back", events)
+		}
 	})
 }
 
@@ -221,6 +286,31 @@ func TestFakeCloseWhileHanging(t *testing.T) {
 			t.Error(err)
 		}
 		f.set("hang nvmlDeviceGetFanSpeed 0", nil, "hang nvmlDeviceGetMemoryInfo_v2 1", nil)
+	})
+}
+
+// All goroutines end with the source, and the library is let go.
+func TestFakeNothingIsLeft(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		before := runtime.NumGoroutine()
+		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond, Processes: 100 * time.Millisecond}, nil)
+		for range 5 {
+			see(t, s)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := runtime.NumGoroutine(); n > before {
+			t.Errorf("%d goroutines more than before", n-before)
+		}
+		for _, pair := range [][2]string{{"nvmlInit_v2", "nvmlShutdown"}, {"nvmlGpmSampleAlloc", "nvmlGpmSampleFree"}, {"nvmlEventSetCreate", "nvmlEventSetFree"}} {
+			if made, freed := f.calls(pair[0]), f.calls(pair[1]); made == 0 || made != freed {
+				t.Errorf("%s called %d times, %s %d times", pair[0], made, pair[1], freed)
+			}
+		}
 	})
 }
 

@@ -31,7 +31,7 @@ struct nvmlEventSet_st { int dummy; };
 struct nvmlGpmSample_st { int gpu, gi; double at; };
 
 static struct nvmlDevice_st whole[GPUS], part[GPUS][SLOTS];
-static int up;
+static int up, stays[GPUS]; // lost until the library is set up again ("N.sticky 1")
 
 static double now(void) {
     struct timespec t;
@@ -94,6 +94,11 @@ static unsigned long long num(struct nvmlDevice_st *d, const char *key, unsigned
     return strtoull(out, NULL, 0);
 }
 
+static int gone(struct nvmlDevice_st *d) {
+    if (num(d, "lost", 0)) stays[d->gpu] = num(d, "sticky", 0);
+    return num(d, "lost", 0) || stays[d->gpu];
+}
+
 // enter says how the call begins: the code it fails with, once it no longer hangs.
 static nvmlReturn_t enter(const char *symbol, struct nvmlDevice_st *d) {
     static __thread char buf[ROOM];
@@ -116,7 +121,7 @@ static nvmlReturn_t enter(const char *symbol, struct nvmlDevice_st *d) {
         snprintf(key, sizeof key, "fail %s *", symbol);
         if (value(buf, key, out, sizeof out)) return atoi(out);
         if (d) {
-            if (num(d, "lost", 0)) return NVML_ERROR_GPU_IS_LOST;
+            if (gone(d)) return NVML_ERROR_GPU_IS_LOST;
             if (num(NULL, "gone", 0)) return NVML_ERROR_UNINITIALIZED;
         }
     }
@@ -132,6 +137,7 @@ nvmlReturn_t nvmlInit_v2(void) {
     if (ask(NULL, "init", out, sizeof out) && atoi(out)) return atoi(out);
     for (int i = 0; i < GPUS; i++) {
         whole[i] = (struct nvmlDevice_st){i, -1};
+        stays[i] = 0;
         for (int s = 0; s < SLOTS; s++) part[i][s] = (struct nvmlDevice_st){i, s};
     }
     up++;
@@ -166,7 +172,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned i, nvmlDevice_t *d) {
     ENTER(NULL);
     if (ask(NULL, "order", order, sizeof order) && i < strlen(order)) i = order[i] - '0';
     if (i >= GPUS) return NVML_ERROR_INVALID_ARGUMENT;
-    if (num(&whole[i], "lost", 0)) return NVML_ERROR_GPU_IS_LOST;
+    if (gone(&whole[i])) return NVML_ERROR_GPU_IS_LOST;
     d->handle = &whole[i];
     return NVML_SUCCESS;
 }
@@ -180,7 +186,7 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *d) {
     for (int i = 0; i < GPUS; i++) {
         uuidOf(&whole[i], own);
         if (strcmp(own, uuid)) continue;
-        if (num(&whole[i], "lost", 0)) return NVML_ERROR_GPU_IS_LOST;
+        if (gone(&whole[i])) return NVML_ERROR_GPU_IS_LOST;
         d->handle = &whole[i];
         return NVML_SUCCESS;
     }
