@@ -140,12 +140,25 @@ func (f *fake) set(told ...any) {
 }
 
 // calls counts the calls of a function so far.
-func (f *fake) calls(symbol string) int {
+func (f *fake) calls(symbol string) int { return f.count(symbol + " ") }
+
+// callsOf counts those about one GPU.
+func (f *fake) callsOf(symbol string, gpu int) int {
+	return f.count(fmt.Sprintf("%s %d\n", symbol, gpu))
+}
+
+func (f *fake) count(begin string) int {
 	text, err := os.ReadFile(f.log)
 	if err != nil {
 		return 0
 	}
-	return strings.Count("\n"+string(text), "\n"+symbol+" ")
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, begin) {
+			n++
+		}
+	}
+	return n
 }
 
 // box is a box without processes.

@@ -89,7 +89,7 @@ func (g *gpu) fields(s *profile.Sample, o *order) {
 		f := &fieldTable[i]
 		switch {
 		case g.neverField[i]:
-			if f.role == plainly {
+			if f.role == plainly && !g.gpmGives[f.metric] {
 				g.miss(s, f.metric, profile.Unsupported)
 			}
 		case g.wants(i, o):

@@ -75,9 +75,9 @@ func TestFakeMIGComesAndGoes(t *testing.T) {
 
 		// The same numbers and slot, another instance.
 		before := one.Device
-		f.set("0/0.serial", 1, "0/0.mib", 19968, "0/0.profile", "2g.20gb", "0/1.profile", nil, "0/2.profile", nil)
+		f.set("0/0.serial", 1, "0/0.mib", 19968, "0/0.profile", "2g.20gb")
 		tick = again()
-		if event(tick, profile.MIGChanged) == nil || len(tick.Samples) != 3 {
+		if event(tick, profile.MIGChanged) == nil || len(tick.Samples) != 5 {
 			t.Fatalf("events %+v, %d samples", tick.Events, len(tick.Samples))
 		}
 		now := tick.Samples[1].Device
@@ -85,6 +85,16 @@ func TestFakeMIGComesAndGoes(t *testing.T) {
 			t.Errorf("instance %+v, want another of the same number", now)
 		}
 		wantReasons(t, &tick.Samples[1], reasons{profile.SMActive: profile.First})
+		if tick.Samples[2].Device != two.Device {
+			t.Error("an instance that stayed is another device")
+		}
+		if tick = again(); len(tick.Events) != 0 {
+			t.Errorf("events %+v, want none where nothing changed", tick.Events)
+		}
+		f.set("0/1.profile", nil, "0/2.profile", nil)
+		if tick = again(); event(tick, profile.MIGChanged) == nil || len(tick.Samples) != 3 {
+			t.Fatalf("events %+v, %d samples", tick.Events, len(tick.Samples))
+		}
 
 		f.set("0.mig", 0)
 		tick = again()

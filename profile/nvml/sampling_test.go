@@ -82,12 +82,12 @@ func TestFakeNotSupportedIsNotZero(t *testing.T) {
 		wantValues(t, of(t, tick, gpu1), values{profile.MemUsed: 30*gib + gib/2, profile.MemTotal: 80 * gib, profile.Temp: 55})
 		wantReasons(t, of(t, tick, gpu1), reasons{profile.MemReserved: profile.NoSymbol})
 		// What is not supported is not asked at every tick.
-		fans := f.calls("nvmlDeviceGetFanSpeed")
+		asked := f.callsOf("nvmlDeviceGetPowerUsage", 0)
 		for range 3 {
 			see(t, s)
 		}
-		if got := f.calls("nvmlDeviceGetFanSpeed"); got != fans {
-			t.Errorf("fan asked %d times, want %d", got, fans)
+		if got := f.callsOf("nvmlDeviceGetPowerUsage", 0); got != asked {
+			t.Errorf("power asked %d times, want %d", got, asked)
 		}
 	})
 }

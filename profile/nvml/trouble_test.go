@@ -89,13 +89,12 @@ func TestFakeGPULostAndBack(t *testing.T) {
 			wantReasons(t, lost, reasons{m: profile.Lost})
 		}
 		wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: 50})
-		before := f.calls("nvmlDeviceGetUtilizationRates")
 		tick = see(t, s)
 		if len(tick.Events) != 0 {
 			t.Errorf("lost again: %+v", tick.Events)
 		}
-		if n := f.calls("nvmlDeviceGetUtilizationRates") - before; n != 1 {
-			t.Errorf("%d GPUs were asked, want only the one that is there", n)
+		if n := f.calls("nvmlDeviceGetHandleByUUID"); n != 0 {
+			t.Errorf("the lost GPU was tried %d times at once, want after a second", n)
 		}
 		f.set("0.lost", nil)
 		tick, events := until(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
@@ -206,6 +205,34 @@ func TestFakeDriverReload(t *testing.T) {
 		}
 		if was.Index != 0 || was.Driver != "550.54.15" {
 			t.Errorf("the old device was changed: %+v", was)
+		}
+	})
+}
+
+// The library is not torn down while a call is stuck inside of it.
+func TestFakeDriverGoneWhileHanging(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond}, nil)
+		see(t, s)
+		f.set("hang nvmlDeviceGetUtilizationRates 0", "", "fail nvmlDeviceGetUtilizationRates 1", 1)
+		if tick := see(t, s); kinds(tick.Events) != "stalled driver_gone" {
+			t.Errorf("events %+v", tick.Events)
+		}
+		f.set("fail nvmlDeviceGetUtilizationRates 1", nil)
+		for range 4 {
+			s.retryAt = 1
+			wantReasons(t, of(t, see(t, s), gpu1), reasons{profile.UtilGPU: profile.Lost})
+		}
+		if n := f.calls("nvmlShutdown"); n != 0 {
+			t.Errorf("torn down %d times", n)
+		}
+		f.set("hang nvmlDeviceGetUtilizationRates 0", nil)
+		_, events := until(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool {
+			s.retryAt = min(s.retryAt, 1)
+			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known && of(t, tick, gpu1).Why[profile.UtilGPU] == profile.Known
+		})
+		if kinds(events) != "gpu_back driver_back" {
+			t.Errorf("events %+v", events)
 		}
 	})
 }
@@ -341,6 +368,15 @@ func TestFakeEvents(t *testing.T) {
 			t.Errorf("event %+v, want an ECC error of GPU 0", e)
 		}
 		wantValues(t, of(t, see(t, s), gpu0), values{profile.ECCUncorrected: 1})
+		// A wait that fails is not the last.
+		f.set("fail nvmlEventSetWait_v2 -1", 999)
+		for n := f.calls("nvmlEventSetWait_v2"); f.calls("nvmlEventSetWait_v2") < n+2; {
+			time.Sleep(10 * time.Millisecond)
+		}
+		f.set("fail nvmlEventSetWait_v2 -1", nil, "event", "4 0 8 13 0")
+		if e := reading(profile.Xid); e.Value != 13 {
+			t.Errorf("event %+v, want Xid 13", e)
+		}
 		// GPU 1 has no such event: its counter tells.
 		f.set("1.field4.0", 7)
 		s.stateAt = 0
