@@ -32,6 +32,8 @@ type forecastOptions struct {
 	seed     uint64
 	events   string     // file
 	plan     *eventPlan // of the series that were read
+	changes  string
+	look     bool // for changes
 }
 
 // Bounds on what one call makes.
@@ -68,7 +70,7 @@ func newForecast(e *env) *cobra.Command {
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
 	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "origins", "peak", "measure",
 		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "capacity-col", "pending-col", "allow-negative",
-		"total", "id-sep", "reconcile")
+		"total", "id-sep", "reconcile", "changes")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
 }
@@ -82,6 +84,8 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.horizon, "horizon", "", "forecast `N` steps ahead, or a time, 2w; each week and month of a list, 4w,3mo")
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
 	f.StringVar(&o.events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
+	f.StringVar(&o.changes, "changes", "", "moves of the level: `WHAT`, show, none or use (learn from what came since)")
+	complete(cmd, "changes", func() []string { return []string{changesShow, changesNone, changesUse} })
 	f.IntVar(&o.origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
 	f.BoolVar(&o.negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
@@ -119,6 +123,9 @@ func (o *forecastOptions) check() error {
 		return &usageError{text: "--paths writes a file: --out is missing", hint: "--paths 200 --out futures.parquet"}
 	case o.origins < 0 || o.origins > maxOrigins:
 		return &usageError{text: fmt.Sprintf("--origins wants 1 to %d, found %d", maxOrigins, o.origins)}
+	}
+	if err := o.checkChanges(); err != nil {
+		return err
 	}
 	return o.history.check()
 }
@@ -160,6 +167,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if o.plan, err = planFor(ctx, events, hs); err != nil {
 		return err
 	}
+	o.look = o.looks(hs)
 	p := newProgress(e, "series")
 	list, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*forecasted, error) { return o.forecast(ctx, hs, h) })
 	p.end(int64(len(hs.list)))

@@ -97,6 +97,9 @@ func (r *forecastResult) doc(form string) report.Doc {
 	if r.o.plan != nil {
 		d.Tables = append(d.Tables, r.eventsTable())
 	}
+	if t, some := r.changesTable(); some {
+		d.Tables = append(d.Tables, t)
+	}
 	d.Notes = r.notes()
 	return d
 }
@@ -327,6 +330,7 @@ func (r *forecastResult) notes() []string {
 		each, trials = append(each, f.censoring()), append(trials, f.test)
 	}
 	out = append(out, r.hs.censoredNotes(each, trials)...)
+	out = append(out, r.changeNotes()...)
 	single := 0
 	for _, f := range r.list {
 		for _, w := range f.warnings {

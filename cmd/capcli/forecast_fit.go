@@ -39,6 +39,7 @@ type forecasted struct {
 	roadmap  *forecast.Roadmap // the events to come; nil is none
 	bounds   []capcli.Time     // of the steps ahead, where there are events
 	added    []added           // what each event added
+	changed  *changed          // what was not usual in the history; nil where nobody looked
 }
 
 // lineNames are the capacity lines; they are these quantiles of what will be wanted.
@@ -115,6 +116,9 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 	if out.left = out.tell(opts); out.left != nil {
 		return out, nil
 	}
+	if o.look {
+		out.look(opts)
+	}
 	name, fit, err := o.fit(h, steps, opts, out)
 	if err != nil {
 		out.left = err
@@ -122,6 +126,7 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 	}
 	out.model, out.info = name, fit.Info()
 	out.warnings = append(out.warnings, out.info.Notes...)
+	out.since(fit)
 	out.roadmap, out.bounds = o.roadmapOf(h, steps)
 	if err := out.holidays(o, fit, steps); err != nil {
 		out.left = err

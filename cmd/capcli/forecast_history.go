@@ -47,7 +47,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.Lookup("peak").NoOptDefVal = "step"
 	f.StringVar(&o.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1w, 1mo (default: as in a table; 1h of jobs)")
 	f.StringVar(&o.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
-	f.StringVar(&o.gaps, "gaps", "", "steps without a value: `WHAT` is error, zero, linear, previous, missing (default)")
+	f.StringVar(&o.gaps, "gaps", "", "steps without a value: `WHAT`, error, zero, linear, previous, missing (default)")
 	f.StringVar(&o.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id); a,b joins two")
 	f.StringVar(&o.time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&o.value, "value-col", "", "`NAME` of the column of values (y)")

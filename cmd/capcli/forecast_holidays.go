@@ -11,9 +11,13 @@ import (
 )
 
 // modelFor is what forecasts a series: the model named, within what can be, and
-// with the holidays of --events where there are any.
+// with the holidays of --events where there are any; with --changes use it learns
+// from what came since the level moved.
 func (o *forecastOptions) modelFor(h *history, name string, steps int, opts forecast.Options) forecast.Model {
 	b := o.bounded(h, name, steps, opts)
+	if o.changes == changesUse {
+		b.inner = forecast.SinceChange{Model: b.inner, Seasons: opts.Seasons}
+	}
 	if days := o.specialDays(h, steps); len(days) > 0 {
 		b.inner = forecast.Holidays{Model: b.inner, Days: days, Zone: o.zoneOf(h), At: func(i int) capcli.Time { return capcli.Time(h.Stamp(i)) }}
 	}

@@ -56,6 +56,10 @@ type seriesJSON struct {
 	Intervals  []intervalJSON   `json:"intervals"`
 	Lines      lineFigures      `json:"lines"`
 	Warnings   []string         `json:"warnings"`
+
+	Changepoints []moveJSON `json:"changepoints"` // null where nobody looked
+	Anomalies    []oddJSON  `json:"anomalies"`
+	MoreChanges  int        `json:"more_changes,omitempty"` // earlier ones that are not listed
 }
 
 type paramJSON struct {
@@ -160,6 +164,7 @@ func (f *forecasted) json(levels []float64) seriesJSON {
 	if f.test == nil {
 		out.Backwhy = "the history is too short to be tried on its past"
 	}
+	out.Changepoints, out.Anomalies, out.MoreChanges = f.changesJSON()
 	for _, p := range f.info.Params {
 		out.Parameters = append(out.Parameters, paramJSON{p.Name, figure(p.Value)})
 	}

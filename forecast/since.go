@@ -1,0 +1,90 @@
+package forecast
+
+import (
+	"slices"
+
+	"capcli"
+)
+
+// SinceChange wraps a model and fits it to the values since the level last moved,
+// where those are enough to learn from; else to all of them. What is enough are
+// two of the season that the series has, or of the shortest one asked for, and 24
+// values.
+type SinceChange struct {
+	Model   Model
+	Seasons []int
+}
+
+var _ Model = SinceChange{}
+
+// The least that is learnt from, and how sure a move must be to be gone by, in
+// the penalties that make one just worth telling.
+const (
+	sinceLeast = 24
+	sinceGain  = 3.0
+)
+
+// Fit fits the model. Its Info has fitted values from the start of the series that
+// was given.
+func (m SinceChange) Fit(y capcli.Series) (Fitted, error) {
+	from := m.from(y)
+	if from == 0 {
+		return m.Model.Fit(y)
+	}
+	y.Values = y.Values[from:]
+	y.Start = y.At(from)
+	fit, err := m.Model.Fit(y)
+	if err != nil {
+		return nil, err
+	}
+	return &sinceChange{fit, from}, nil
+}
+
+// from is the first value to learn from.
+func (m SinceChange) from(y capcli.Series) int {
+	one, err := telling(y.Values, m.Seasons)
+	if err != nil {
+		return 0
+	}
+	moves, err := Changepoints(y, one)
+	if err != nil || len(moves) == 0 {
+		return 0
+	}
+	least := sinceLeast
+	switch {
+	case len(one) > 0:
+		least = max(least, 2*one[0])
+	case len(m.Seasons) > 0:
+		least = max(least, 2*slices.Min(m.Seasons))
+	}
+	last := moves[len(moves)-1]
+	if last.Gain < sinceGain || len(observed(y.Values[last.Index:])) < least {
+		return 0
+	}
+	return last.Index
+}
+
+type sinceChange struct {
+	Fitted
+	from int
+}
+
+// Info has no fitted values before the move.
+func (s *sinceChange) Info() Info {
+	info := s.Fitted.Info()
+	if info.Fitted != nil {
+		info.Fitted = append(nans(s.from), info.Fitted...)
+	}
+	return info
+}
+
+// Since is the first value that a fit of SinceChange learnt from; 0 of any other.
+func Since(fit Fitted) int {
+	if f, ok := fit.(*festive); ok {
+		fit = f.Fitted
+	}
+	if s, ok := fit.(*sinceChange); ok {
+		return s.from
+	}
+	return 0
+}
