@@ -1,15 +1,16 @@
 package forecast
 
 import (
+	"math"
 	"slices"
 
 	"capcli"
 )
 
-// seasonCycles are the whole cycles that a season needs before it is taken off
-// to look for changes: the season of few cycles takes the noise with it, and what
-// is left seems to jump.
-const seasonCycles = 4
+// oddSpread is how many standard deviations of the usual difference from one
+// season to the next an odd value is off, at least: the season of few cycles takes
+// most of the noise with it, and what is left seems to jump.
+const oddSpread = 4.0
 
 // oddShare is the share of values from which those far off are no exception any
 // more but the way of the series.
@@ -51,6 +52,10 @@ func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(one) > 0 {
+		usual := oddSpread * betweenSeasons(still.Values, one[0])
+		odd = slices.DeleteFunc(odd, func(a Anomaly) bool { return math.Abs(still.Values[a.Index]-a.Expected) <= usual })
+	}
 	if float64(len(odd)) > oddShare*float64(len(observed(y.Values))) {
 		return moves, nil, nil
 	}
@@ -62,8 +67,23 @@ func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	return moves, odd, nil
 }
 
-// telling is the season to take off: the longest that has cycles enough and is
-// strong, as it has the shorter ones in it; none where there is none.
+// betweenSeasons is a robust standard deviation of what values differ by from the
+// ones a season before, over the root of two: that of the values about their season.
+func betweenSeasons(y []float64, period int) float64 {
+	var d []float64
+	for i := period; i < len(y); i++ {
+		if v := math.Abs(y[i] - y[i-period]); known(v) {
+			d = append(d, v)
+		}
+	}
+	if len(d) == 0 {
+		return 0
+	}
+	return 1.4826 * medianOf(d) / math.Sqrt2
+}
+
+// telling is the season to take off: the longest that the history has twice and
+// that is strong, as it has the shorter ones in it; none where there is none.
 func telling(y []float64, seasons []int) ([]int, error) {
 	v, err := joined(y)
 	if err != nil {
@@ -72,7 +92,7 @@ func telling(y []float64, seasons []int) ([]int, error) {
 	sorted := slices.Clone(seasons)
 	slices.Sort(sorted)
 	for _, p := range slices.Backward(sorted) {
-		if p < 2 || len(v) < seasonCycles*p {
+		if p < 2 || len(v) < 2*p {
 			continue
 		}
 		if season := strongSeasons(v, []int{p}, robustVariance); largest(season) > 0 {

@@ -88,7 +88,7 @@ func TestManyOddValuesAreNone(t *testing.T) {
 // TestSinceChange: after a move models that have a long memory are nearer what
 // comes when they forget what was before; without one nothing changes.
 func TestSinceChange(t *testing.T) {
-	for _, name := range []string{"mean", "theta", "mstl-ets"} {
+	for _, name := range []string{"mean", "mstl-ets"} {
 		made, err := Models.Get(name)
 		if err != nil {
 			t.Fatal(err)
