@@ -109,6 +109,18 @@ func (f *forecasted) changesJSON() (moves []moveJSON, odd []oddJSON, left int) {
 
 func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
+// moreTables are those that only some calls have.
+func (r *forecastResult) moreTables() []report.Table {
+	var out []report.Table
+	if r.o.plan != nil {
+		out = append(out, r.eventsTable())
+	}
+	if t, some := r.changesTable(); some {
+		out = append(out, t)
+	}
+	return out
+}
+
 // changesTable has one row for each change; false where there is none.
 func (r *forecastResult) changesTable() (report.Table, bool) {
 	t := report.Table{Name: "changes", Aside: true, Columns: []report.Column{

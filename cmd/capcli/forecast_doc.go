@@ -94,12 +94,7 @@ func (r *forecastResult) doc(form string) report.Doc {
 	if periods, asked := r.periodTable(); asked {
 		d.Tables = slices.Insert(d.Tables, 1, periods)
 	}
-	if r.o.plan != nil {
-		d.Tables = append(d.Tables, r.eventsTable())
-	}
-	if t, some := r.changesTable(); some {
-		d.Tables = append(d.Tables, t)
-	}
+	d.Tables = append(d.Tables, r.moreTables()...)
 	d.Notes = r.notes()
 	return d
 }
