@@ -45,6 +45,23 @@
 // a second. What a device said it does not support is asked again after ten
 // minutes.
 //
+// # What it asks of those who run it
+//
+//   - While a program holds the library, the driver cannot be unloaded and no GPU
+//     reset: end the sampling for either. What comes back by itself is had back:
+//     one lost GPU is asked again after 1 s, 2 s, 4 s to a minute, and the library
+//     is set up again for it after half a minute, then a minute, up to ten.
+//   - A driver of another version needs the program to start again: what a process
+//     has called stays bound to the library that it loaded first. Read fails then,
+//     so that a service manager starts it anew.
+//   - A build with cgo does not start where LD_BIND_NOW is set, nor when linked
+//     with -z now: go-nvml leaves the library's functions open until they are
+//     called.
+//   - Names of processes need the host's PID namespace. Without it processes are
+//     numbers: in another namespace the number would be another process'.
+//
 // The whole path is tested against a library written for the purpose; it was not
-// verified on a GPU. `make gpu-check` does that where there is one.
+// verified on a GPU: latencies, GPM against a known kernel, how used and reserved
+// memory add up, MIG, the steps of the energy counter, Xid events. `make gpu-check`
+// judges most of it where there is one, and says what it could not.
 package nvml

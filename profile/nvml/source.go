@@ -15,6 +15,9 @@ func init() {
 	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
 
+// Built tells whether this build can sample GPUs: on Linux, with cgo.
+const Built = true
+
 // Open finds the GPUs of the box. Options.Where is the library's file; "" is the
 // one that the loader finds, or one in the usual places.
 func Open(o profile.SourceOptions) (profile.Source, error) {

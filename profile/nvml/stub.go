@@ -9,8 +9,11 @@ import (
 )
 
 func init() {
-	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library (not in this build)", Open)
+	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
+
+// Built tells whether this build can sample GPUs: on Linux, with cgo.
+const Built = false
 
 // lacking says what this build lacks.
 func lacking() *Trouble {

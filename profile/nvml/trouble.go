@@ -59,7 +59,7 @@ func diagnose(c code, root fs.FS, library string) *Trouble {
 		}
 		return &Trouble{
 			"open " + library + ": not found, though driver " + module + " is loaded",
-			"in a container, start it with --gpus all (or NVIDIA_VISIBLE_DEVICES=all and NVIDIA_DRIVER_CAPABILITIES=utility); on the host, install the driver's libraries (libnvidia-compute, nvidia-utils); " + otherSources,
+			"in a container, start it with --gpus all (or NVIDIA_VISIBLE_DEVICES=all and NVIDIA_DRIVER_CAPABILITIES=utility); on the host, install the driver's libraries (libnvidia-compute, nvidia-utils), or name the file with --where; " + otherSources,
 		}
 	case mismatch:
 		found := ""
@@ -72,7 +72,7 @@ func diagnose(c code, root fs.FS, library string) *Trouble {
 	case noPermission:
 		return &Trouble{"set up " + library + ": no permission", "this user may not open /dev/nvidiactl: see its owner and mode, and the device rules of the container's cgroup"}
 	case functionMissing:
-		return &Trouble{"set up " + library + ": it lacks what every version has", "it is not NVIDIA's library, or is older than 2012: see --library; " + otherSources}
+		return &Trouble{"set up " + library + ": it lacks what every version has", "it is not NVIDIA's library, or is older than 2012: name the right file with --where; " + otherSources}
 	case gpuLost:
 		return &Trouble{"set up " + library + ": a GPU fell off the bus", "see dmesg for its Xid; reset it (nvidia-smi --gpu-reset) or reboot"}
 	default:
