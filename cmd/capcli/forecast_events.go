@@ -82,8 +82,10 @@ func (p *eventPlan) bind(e *scenarios.Planned) error {
 	}
 	to := e.Series
 	switch {
-	case e.All || len(e.Series) == 0 && (len(names) == 1 || !inGPUs(e)):
+	case (e.All || len(e.Series) == 0) && (len(names) == 1 || !inGPUs(e)):
 		to = names
+	case e.All:
+		to = p.parts(names)
 	case len(e.Series) == 0 && slices.Contains(names, "total"):
 		to = []string{"total"}
 	case len(e.Series) == 0:
@@ -101,9 +103,8 @@ func (p *eventPlan) bind(e *scenarios.Planned) error {
 			continue
 		}
 		p.add(e, name, 1)
-		// The total of a job log is the sum of its parts: what a part gets more it has too.
-		if hs.measure != "" && name != "total" && len(e.Series) > 0 && !slices.Contains(e.Series, "total") && slices.Contains(names, "total") && e.Holiday == nil {
-			p.add(e, "total", p.partOf(name, e))
+		for _, sum := range p.sumsOver(e, name) {
+			p.add(e, sum.Name, p.partOf(name, sum, e))
 		}
 	}
 	if len(unknown) > 0 {
@@ -129,26 +130,64 @@ func (p *eventPlan) add(e *scenarios.Planned, name string, scale float64) {
 	p.of[name] = append(p.of[name], event)
 }
 
-// partOf is what share of the total an event that is a share of a part is; 1 of
-// one that is in GPUs.
-func (p *eventPlan) partOf(name string, e *scenarios.Planned) float64 {
+// parts are the series that are no sums of others.
+func (p *eventPlan) parts(names []string) []string {
+	if p.hs.tree == nil {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(p.hs.tree.sums, func(h *history) bool { return h.Name == name })
+	})
+}
+
+// sumsOver are the sums that hold a series of which an event changes by name: what
+// a part gets more they have too, unless the event names them or every series.
+func (p *eventPlan) sumsOver(e *scenarios.Planned, name string) []*history {
+	t := p.hs.tree
+	if t == nil || e.Holiday != nil || e.Event.Relative && len(e.Series) == 0 {
+		return nil
+	}
+	within := []int{slices.IndexFunc(t.parts, func(h *history) bool { return h.Name == name })}
+	if k := slices.IndexFunc(t.sums, func(h *history) bool { return h.Name == name }); k >= 0 {
+		within = t.of[k]
+	}
+	var out []*history
+	for k, sum := range t.sums {
+		holds := !slices.ContainsFunc(within, func(j int) bool { return !slices.Contains(t.of[k], j) })
+		if holds && sum.Name != name && !slices.Contains(e.Series, sum.Name) {
+			out = append(out, sum)
+		}
+	}
+	return out
+}
+
+// partOf is what share of a sum an event that is a share of a part is; 1 of one
+// that is in GPUs.
+func (p *eventPlan) partOf(name string, sum *history, e *scenarios.Planned) float64 {
 	if !e.Event.Relative {
 		return 1
 	}
-	var level [2]float64
+	part, whole := 0.0, recentLevel(sum)
 	for _, h := range p.hs.list {
-		for k, which := range [2]string{name, "total"} {
-			if h.Name == which {
-				for _, v := range h.Values[max(0, len(h.Values)-recentSteps):] {
-					level[k] += v
-				}
-			}
+		if h.Name == name {
+			part = recentLevel(h)
 		}
 	}
-	if !(level[0] >= 0 && level[1] > 0) {
+	if !(part >= 0 && whole > 0) {
 		return 0
 	}
-	return min(1, level[0]/level[1])
+	return min(1, part/whole)
+}
+
+// recentLevel is the mean of the last values that are known; 0 where none is.
+func recentLevel(h *history) float64 {
+	level, n := 0.0, 0.0
+	for _, v := range h.Values[max(0, len(h.Values)-recentSteps):] {
+		if !math.IsNaN(v) {
+			level, n = level+v, n+1
+		}
+	}
+	return level / max(1, n)
 }
 
 // recentSteps are the last values that a series' level is told from.
