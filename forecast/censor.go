@@ -20,8 +20,8 @@ type Censoring struct {
 	// Limit is the capacity in each step, or one figure for all steps; nil where
 	// it is not known.
 	Limit []float64
-	// Near is the share of Limit from which usage counts as held down; 0 is 0.995,
-	// since a step's mean is under the limit when one job ended within the step.
+	// Near is the share of Limit from which usage counts as held down; 0 is
+	// NearLimit.
 	Near float64
 	// Hold is how many steps a started job holds its GPUs on average. Work that
 	// waited would, had it not waited, have been over as much earlier: with Hold,
@@ -33,8 +33,10 @@ type Censoring struct {
 	Seed    capcli.Seed // of the draws that values cut in a row need
 }
 
-// nearLimit is the default of Censoring.Near.
-const nearLimit = 0.995
+// NearLimit is the default of Censoring.Near. A step's mean is under the limit
+// when jobs end within the step: GPUs that are free for 18 seconds of an hour make
+// it 99.5 %.
+const NearLimit = 0.995
 
 // limit is the capacity in step i, +Inf where it is not known.
 func (c *Censoring) limit(i int) float64 {
@@ -89,7 +91,7 @@ func (c *Censoring) check(n int) error {
 func (c *Censoring) cuts(usage []float64) []bool {
 	near := c.Near
 	if near == 0 {
-		near = nearLimit
+		near = NearLimit
 	}
 	cut := make([]bool, len(usage))
 	for i, v := range usage {

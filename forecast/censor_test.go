@@ -3,6 +3,7 @@ package forecast
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -86,6 +87,35 @@ func TestUnconstrainRefuses(t *testing.T) {
 	} {
 		if _, _, err := Unconstrain(capcli.Series{Values: row.y}, row.c); !errors.Is(err, row.want) {
 			t.Errorf("%s: error %v, want %v", name, err, row.want)
+		}
+	}
+}
+
+// TestNormalAbove holds the draws against the mean and the variance of a normal
+// distribution above a bound, 1/sqrt(2 pi) exp(-b^2/2) / Q(b) and 1 + b m - m^2.
+func TestNormalAbove(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, bound := range []float64{-8, -1, 0, 0.39, 0.41, 2, 6, 30} {
+		const n = 200_000
+		sum, square := 0.0, 0.0
+		for range n {
+			z := normalAbove(bound, rng)
+			if !(z >= bound) {
+				t.Fatalf("above %g: drew %g", bound, z)
+			}
+			sum, square = sum+z-bound, square+(z-bound)*(z-bound)
+		}
+		m := mills(bound)
+		mean, variance := m-bound, 1+bound*m-m*m
+		if bound > 20 { // the difference above cancels
+			mean, variance = 1/bound-2/(bound*bound*bound), 1/(bound*bound)
+		}
+		got := sum / n
+		if math.Abs(got-mean) > 5*math.Sqrt(variance/n)+1e-3*mean {
+			t.Errorf("above %g: mean %g over the bound, want %g", bound, got, mean)
+		}
+		if v := square/n - got*got; math.Abs(v/variance-1) > 0.03 {
+			t.Errorf("above %g: variance %g, want %g", bound, v, variance)
 		}
 	}
 }

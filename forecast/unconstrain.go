@@ -17,7 +17,12 @@ type Unconstrained struct {
 	Latent  float64 // mean of latent demand
 	Tobit   Tobit   // the regression; Sigma is 0 where there was none
 	AR      float64 // correlation of its errors from step to step
-	Notes   []string
+	// Draw is one demand that may have been, nil where the regression tells
+	// nothing: what is expected of the steps that are cut varies less than demand
+	// does, and a model fitted to it thinks itself too sure (Rubin 1987, "Multiple
+	// imputation for nonresponse in surveys").
+	Draw  []float64
+	Notes []string
 }
 
 // Unconstrain estimates the demand behind usage that a limit held down. Where
@@ -68,6 +73,9 @@ func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained
 		info.impute(latent.Values, guess, &c)
 	}
 	c.settle(latent.Values)
+	if info.Draw != nil {
+		c.settle(info.Draw)
+	}
 	info.Usage, info.Latent = knownMean(usage.Values), knownMean(latent.Values)
 	return latent, info, nil
 }
@@ -105,15 +113,17 @@ func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 		return
 	}
 	u.Tobit = f.Tobit
-	full, ar := f.chain(at, c.Seed)
+	full, draw, ar := f.chain(at, c.Seed)
 	u.AR = ar
 	trust := 1.0
 	if whole := len(at) - u.Guessed; whole < u.Guessed {
 		trust = float64(whole) / float64(u.Guessed)
 		u.Notes = append(u.Notes, fmt.Sprintf("%d of %d steps are at the limit, more than not: %.0f %% of what the regression adds is counted", u.Guessed, len(at), 100*trust))
 	}
+	u.Draw = append([]float64(nil), v...)
 	for k, i := range at {
 		if cut[k] {
+			u.Draw[i] += trust * math.Max(0, draw[k]-v[i])
 			v[i] += trust * math.Max(0, full[k]-v[i])
 		}
 	}

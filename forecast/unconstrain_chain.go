@@ -9,7 +9,7 @@ import (
 
 const (
 	chainWork  = 20_000_000 // draws in all
-	chainMost  = 400        // sweeps
+	chainMost  = 1600       // sweeps
 	chainLeast = 40
 )
 
@@ -19,8 +19,9 @@ const (
 // values that were cut are drawn in turn given their neighbours and their bound,
 // and the regression and a are fitted anew to each full series (data
 // augmentation: Wei 1999, "A Bayesian approach to dynamic Tobit models");
-// the second half of the sweeps is averaged. It gives a as well.
-func (f *cutFit) chain(at []int, seed capcli.Seed) (full []float64, ar float64) {
+// the second half of the sweeps is averaged. It gives the last draw and a as
+// well: what is expected is smoother than what was, and a draw is not.
+func (f *cutFit) chain(at []int, seed capcli.Seed) (full, last []float64, ar float64) {
 	n := len(f.y)
 	sweeps := min(chainMost, max(chainLeast, chainWork/n))
 	rng := seed.Stream("unconstrain")
@@ -45,7 +46,10 @@ func (f *cutFit) chain(at []int, seed capcli.Seed) (full []float64, ar float64) 
 	for i := range sum {
 		sum[i] /= math.Max(1, used)
 	}
-	return sum, ar
+	for i := range mean {
+		mean[i] += e[i]
+	}
+	return sum, mean, ar
 }
 
 // sweep draws each error of a value that was cut given the errors beside it.
@@ -70,9 +74,30 @@ func (f *cutFit) sweep(e, mean []float64, at []int, a, sd float64, rng *rand.Ran
 		}
 		bound := f.y[i] - mean[i]
 		if s > 0 {
-			e[i] = m + s*upperQuantile((bound-m)/s, 1-rng.Float64())
+			e[i] = m + s*normalAbove((bound-m)/s, rng)
 		}
 		e[i] = math.Max(e[i], bound)
+	}
+}
+
+// normalAbove draws from the standard normal distribution above a bound: the
+// normal itself until one is over it where that is soon, else an exponential from
+// the bound on, kept with the odds of the ratio of the two densities (Robert
+// 1995, "Simulation of truncated normal variables").
+func normalAbove(bound float64, rng *rand.Rand) float64 {
+	if bound < 0.4 {
+		for {
+			if z := rng.NormFloat64(); z >= bound {
+				return z
+			}
+		}
+	}
+	rate := (bound + math.Sqrt(bound*bound+4)) / 2
+	for {
+		z := bound + rng.ExpFloat64()/rate
+		if d := z - rate; rng.Float64() <= math.Exp(-d*d/2) {
+			return z
+		}
 	}
 }
 

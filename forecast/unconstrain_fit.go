@@ -18,8 +18,9 @@ type cutFit struct {
 // maxHarmonics bounds the Fourier terms of one season.
 const maxHarmonics = 4
 
-// fitCut chooses trend and Fourier terms by BIC, one season after the other,
-// and gives nil where not even a mean can be told. at are the places of y in
+// fitCut chooses trend and Fourier terms by BIC, one after the other and twice
+// round, since a trend that is small beside the seasons shows only once they are
+// in, and gives nil where not even a mean can be told. at are the places of y in
 // the series. Errors that hang together tell less than as many that do not, so
 // the likelihood counts for (1-a)/(1+a) of itself, a being their correlation
 // from step to step: else noise that lingers is taken for seasons.
@@ -48,21 +49,52 @@ func fitCut(y []float64, cut []bool, at, seasons []int) *cutFit {
 	if best == nil {
 		return nil
 	}
-	trend := false
-	if f, s := try(true); s < score {
-		best, score, trend = f, s, true
-	}
-	for k, m := range seasons {
-		chosen := 0
-		for j := 1; m > 1 && n >= 2*m && j <= min(maxHarmonics, m/2); j++ {
-			terms[k] = j
-			if f, s := try(trend); s < score {
-				best, score, chosen = f, s, j
+	c := cutChoice{best: best, score: score, terms: terms, try: try}
+	for range 2 {
+		was := c.best
+		if !c.trend {
+			c.trend = c.take(true)
+		}
+		for k, m := range seasons {
+			if m > 1 && n >= 2*m {
+				c.harmonics(k, min(maxHarmonics, m/2))
 			}
 		}
-		terms[k] = chosen
+		if c.best == was {
+			break
+		}
 	}
-	return best
+	return c.best
+}
+
+// cutChoice is the best fit so far.
+type cutChoice struct {
+	best  *cutFit
+	score float64
+	trend bool
+	terms []int // of each season
+	try   func(trend bool) (*cutFit, float64)
+}
+
+// take keeps the fit with the terms as they stand where it is better.
+func (c *cutChoice) take(trend bool) bool {
+	f, s := c.try(trend)
+	if s >= c.score {
+		return false
+	}
+	c.best, c.score = f, s
+	return true
+}
+
+// harmonics chooses the number of terms of season k.
+func (c *cutChoice) harmonics(k, most int) {
+	chosen := c.terms[k]
+	for j := 1; j <= most; j++ {
+		if c.terms[k] = j; c.take(c.trend) {
+			chosen = j
+		}
+	}
+	c.terms[k] = chosen
 }
 
 // waves are the columns: one, time from -1 to 1, and the sines and cosines of

@@ -267,7 +267,9 @@ func (r *backtestResult) censoredNotes() []string {
 	var each []*censoringJSON
 	var tried []*trial
 	for _, s := range r.list {
-		each, tried = append(each, s.censoring), append(tried, s.list...)
+		if !r.hs.isSum(s.h) { // its parts say it
+			each, tried = append(each, s.censoring), append(tried, s.list...)
+		}
 	}
 	out := r.hs.censoredNotes(each, tried)
 	for _, s := range r.list {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"capcli/cmd/report"
 	"capcli/forecast"
@@ -46,7 +47,7 @@ func (f *forecasted) atCap() {
 			continue
 		}
 		steps++
-		if v > 0 && v >= nearCapacity*f.h.most[i] {
+		if v > 0 && v >= forecast.NearLimit*f.h.most[i] {
 			at, most = at+1, min(most, f.h.most[i])
 		}
 	}
@@ -67,7 +68,7 @@ func (f *forecasted) pastName() string {
 type censoringJSON struct {
 	Flag    string  `json:"flag"` // what tells: queue, capacity, queue+capacity or none
 	Steps   int     `json:"steps"`
-	At      int     `json:"at_capacity"`
+	At      *int    `json:"at_capacity"` // null where no capacity is known
 	Cut     int     `json:"held_down"`
 	Share   figure  `json:"share"`
 	Queue   int     `json:"told_by_queue"`
@@ -105,7 +106,7 @@ func (p *past) count(h *history, t *told) *censoringJSON {
 	if p.into != nil {
 		c.Step = p.fine.Grid.Step.String()
 	}
-	queue, limit := 0, 0
+	queue, limit, at, rooms := 0, 0, 0, 0
 	for k, v := range p.fine.Values[:len(t.info.Cut)] {
 		if math.IsNaN(v) {
 			continue
@@ -119,8 +120,10 @@ func (p *past) count(h *history, t *told) *censoringJSON {
 		default:
 			c.Unknown++
 		}
-		if p.limitKnown(k) && v > 0 && v >= nearCapacity*p.limit[k] {
-			c.At++
+		if p.limitKnown(k) {
+			if rooms++; v > 0 && v >= forecast.NearLimit*p.limit[k] {
+				at++
+			}
 		}
 	}
 	switch {
@@ -133,6 +136,9 @@ func (p *past) count(h *history, t *told) *censoringJSON {
 	default:
 		c.Flag = flagNone
 	}
+	if rooms > 0 {
+		c.At = &at
+	}
 	c.Cut = c.Queue + c.Guessed
 	c.Usage, c.Demand = figure(meanKnown(h.Values)), figure(meanKnown(t.demand))
 	c.More = c.Demand/c.Usage - 1
@@ -141,6 +147,17 @@ func (p *past) count(h *history, t *told) *censoringJSON {
 		c.Sigma, c.AR = &sigma, &ar
 	}
 	return c
+}
+
+// bothFlags is what tells the demand of two series.
+func bothFlags(a, b string) string {
+	switch {
+	case a == b || b == flagNone:
+		return a
+	case a == flagNone:
+		return b
+	}
+	return flagBoth
 }
 
 func meanKnown(v []float64) float64 {
@@ -179,6 +196,11 @@ func (hs *histories) told() bool {
 	return false
 }
 
+// isSum tells whether h is the sum of other series of the call.
+func (hs *histories) isSum(h *history) bool {
+	return hs.tree != nil && slices.Contains(hs.tree.sums, h)
+}
+
 // muchWaiting is how much more than usage a demand told by the queue is before
 // it is said that this counts what waits in every step that it waits.
 const muchWaiting = 0.25
@@ -199,28 +221,40 @@ func (r *forecastResult) censoredTable() (report.Table, bool) {
 		if c == nil {
 			continue
 		}
+		at := any(nil)
+		if c.At != nil {
+			at = knownPercent(float64(*c.At) / float64(c.Steps))
+		}
 		t.Rows = append(t.Rows, []any{
-			f.h.Name, c.Flag, knownPercent(float64(c.Share)), knownPercent(float64(c.At) / float64(c.Steps)),
+			f.h.Name, c.Flag, knownPercent(float64(c.Share)), at,
 			figureCell(c.Usage), figureCell(c.Demand), knownPercent(float64(c.More)),
 		})
 	}
 	return t, len(t.Rows) > 0
 }
 
+// censoredNotes are those of a forecast.
+func (r *forecastResult) censoredNotes() []string {
+	var each []*censoringJSON
+	var trials []*trial
+	for _, f := range r.list {
+		if !r.hs.isSum(f.h) { // its parts say it
+			each, trials = append(each, f.censoring()), append(trials, f.test)
+		}
+	}
+	return r.hs.censoredNotes(each, trials)
+}
+
 // censoredNotes say in words how much was held down, and in which steps a trial
 // on the past could be scored.
 func (hs *histories) censoredNotes(each []*censoringJSON, trials []*trial) []string {
-	flag, steps, cut, usage, demand, n := "", 0, 0, 0.0, 0.0, 0
+	flag, steps, cut, usage, demand, n := flagNone, 0, 0, 0.0, 0.0, 0
 	for _, c := range each {
 		if c == nil {
 			continue
 		}
 		n++
-		if flag == "" || flag == flagNone {
-			flag = c.Flag
-		} else if flag != c.Flag && c.Flag != flagNone {
-			flag = flagBoth
-		}
+		flag = bothFlags(flag, c.Flag)
 		steps, cut = steps+c.Steps, cut+c.Cut
 		if v := float64(c.Usage); !math.IsNaN(v) {
 			usage, demand = usage+v, demand+float64(c.Demand)

@@ -319,12 +319,7 @@ func (r *forecastResult) notes() []string {
 			out = append(out, note)
 		}
 	}
-	var each []*censoringJSON
-	var trials []*trial
-	for _, f := range r.list {
-		each, trials = append(each, f.censoring()), append(trials, f.test)
-	}
-	out = append(out, r.hs.censoredNotes(each, trials)...)
+	out = append(out, r.censoredNotes()...)
 	out = append(out, r.changeNotes()...)
 	single := 0
 	for _, f := range r.list {

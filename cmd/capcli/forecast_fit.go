@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"capcli"
 	"capcli/forecast"
-	"capcli/profile/series"
 )
 
 // forecasted is the forecast of one series.
@@ -233,128 +230,4 @@ func (f *forecasted) warn(steps int) {
 	case steps > f.test.steps:
 		f.warnings = append(f.warnings, fmt.Sprintf("%d steps is further than it was tried (%d steps): treat the far end as a guess", steps, f.test.steps))
 	}
-}
-
-// bounded is a model whose forecasts keep to what can be: finite, not under the
-// floor nor over the cap. What it does on the past it does on the future.
-type bounded struct {
-	inner forecast.Model
-	floor float64
-	most  []float64 // by step of the history and on; nil is no cap
-	past  *past     // nil where the values are taken for demand
-	opts  forecast.Options
-}
-
-func (o *forecastOptions) bounded(h *history, model string, steps int, opts forecast.Options) bounded {
-	b := bounded{floor: math.Inf(-1), most: h.most, past: h.past, opts: opts}
-	if !o.negative && h.neverNegative() {
-		b.floor = 0
-	}
-	if made, err := modelNamed(model); err == nil { // it was checked before
-		b.inner = made(opts)
-	}
-	if auto, ok := b.inner.(forecast.Auto); ok {
-		auto.Horizon = steps
-		b.inner = auto
-	}
-	return b
-}
-
-// heldNote says that a model ran away from the series.
-const heldNote = "the model's forecast or its ranges go ten times the range of the history away from it: they are held there; another model suits better"
-
-// filledNote says what was done with gaps for a model that takes none.
-const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
-
-// Fit fits the inner model. Where that takes no missing values they are filled on
-// a straight line, and Info says so.
-func (b bounded) Fit(y capcli.Series) (forecast.Fitted, error) {
-	n := len(y.Values)
-	if b.past != nil {
-		t := b.past.behind(y.Values, b.opts)
-		if t.err != nil {
-			return nil, t.err
-		}
-		y.Values = t.demand
-	}
-	for len(y.Values) > 0 && math.IsNaN(y.Values[0]) {
-		y.Values, y.Start = y.Values[1:], y.At(1)
-	}
-	var notes []string
-	inner := afterSkip(b.inner, n-len(y.Values))
-	fit, err := inner.Fit(y)
-	if errors.Is(err, forecast.ErrMissing) && y.Missing() < len(y.Values) {
-		y.Values = slices.Clone(y.Values)
-		series.Interpolate(y.Values)
-		fit, err = inner.Fit(y)
-		notes = append(notes, filledNote)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &boundedFit{Fitted: fit, b: b, n: n, seen: y.Values, notes: notes, reach: forecast.ReachOf(y.Values)}, nil
-}
-
-// LastErrors are the one-step errors of the inner model on what it was fitted to.
-func (f *boundedFit) LastErrors(n int) []float64 {
-	return forecast.LastErrors(f.seen, f.Fitted.Info().Fitted, n)
-}
-
-type boundedFit struct {
-	forecast.Fitted
-	b     bounded
-	n     int       // steps before the first forecast
-	seen  []float64 // what the inner model was fitted to
-	notes []string
-	reach forecast.Reach
-	held  atomic.Bool // some of a forecast went further
-}
-
-// Forecast gives the inner forecast within the bounds.
-func (f *boundedFit) Forecast(h int, levels ...float64) (forecast.Forecast, error) {
-	fc, err := f.Fitted.Forecast(h, levels...)
-	if err != nil {
-		return fc, err
-	}
-	all := [][]float64{fc.Mean}
-	for _, iv := range fc.Intervals {
-		all = append(all, iv.Lo, iv.Hi)
-	}
-	if f.reach.Keep(fc) {
-		f.held.Store(true)
-	}
-	for _, list := range all {
-		for i, v := range list {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fc, fmt.Errorf("%s: the forecast of step %d is not finite", f.Fitted.Info().Method, i+1)
-			}
-			list[i] = f.within(i, v)
-		}
-	}
-	return fc, nil
-}
-
-// Path draws from the inner model, within the bounds.
-func (f *boundedFit) Path(h int, rng *rand.Rand) []float64 {
-	path := f.Fitted.Path(h, rng)
-	f.reach.Path(path)
-	for i, v := range path {
-		path[i] = f.within(i, v)
-	}
-	return path
-}
-
-// within keeps v, step i ahead, within the bounds.
-func (f *boundedFit) within(i int, v float64) float64 {
-	if v = max(v, f.b.floor); f.b.most != nil {
-		v = min(v, f.b.most[min(f.n+i, len(f.b.most)-1)])
-	}
-	return v
-}
-
-// Info adds what was done to the series.
-func (f *boundedFit) Info() forecast.Info {
-	info := f.Fitted.Info()
-	info.Notes = append(slices.Clone(info.Notes), f.notes...)
-	return info
 }

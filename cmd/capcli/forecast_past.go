@@ -30,12 +30,11 @@ type past struct {
 // told is the demand behind the first steps of a history.
 type told struct {
 	demand []float64
+	draw   []float64 // one demand that may have been; nil where demand is not guessed
+	hidden []bool    // steps in which usage was held down and nobody knows by how much
 	info   forecast.Unconstrained
 	err    error
 }
-
-// near is the share of the capacity from which usage counts as being at it.
-const nearCapacity = 0.995
 
 // behind tells the demand behind usage, the first steps of the history, from
 // these steps alone: what a backtest forecasts from has seen nothing later.
@@ -43,17 +42,26 @@ func (p *past) behind(usage []float64, opts forecast.Options) *told {
 	n := len(usage)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := p.told[n]; t != nil {
-		return t
+	t := p.told[n]
+	if t == nil {
+		if p.together != nil {
+			t = p.together.behind(n)
+		} else {
+			t = p.tell(usage, opts)
+		}
+		if p.told == nil {
+			p.told = map[int]*told{}
+		}
+		p.told[n] = t
 	}
-	if p.together != nil {
-		t := p.together.behind(n)
-		p.remember(n, t)
-		return t
-	}
-	t := &told{}
-	k := p.fineSteps(n)
-	c := forecast.Censoring{Pending: upTo(p.pending, k), Limit: upTo(p.limit, k), Near: nearCapacity, Seasons: opts.Seasons, Seed: opts.Seed}
+	return t
+}
+
+// tell does the telling of one series.
+func (p *past) tell(usage []float64, opts forecast.Options) *told {
+	t := &told{hidden: make([]bool, len(usage))}
+	k := p.fineSteps(len(usage))
+	c := forecast.Censoring{Pending: upTo(p.pending, k), Limit: upTo(p.limit, k), Seasons: opts.Seasons, Seed: opts.Seed}
 	if p.into != nil {
 		c.Seasons = p.seasons
 	}
@@ -62,16 +70,20 @@ func (p *past) behind(usage []float64, opts forecast.Options) *told {
 	var latent capcli.Series
 	if latent, t.info, t.err = forecast.Unconstrain(y, c); t.err == nil {
 		t.demand = p.fold(usage, latent.Values)
+		if t.info.Draw != nil {
+			t.draw = p.fold(usage, t.info.Draw)
+		}
 	}
-	p.remember(n, t)
+	for k := range t.info.Cut {
+		i := k
+		if p.into != nil {
+			i = p.into[k]
+		}
+		if i >= 0 && t.info.Cut[k] && !p.queueKnown(k) {
+			t.hidden[i] = true
+		}
+	}
 	return t
-}
-
-func (p *past) remember(n int, t *told) {
-	if p.told == nil {
-		p.told = map[int]*told{}
-	}
-	p.told[n] = t
 }
 
 func upTo(v []float64, n int) []float64 {
@@ -84,7 +96,7 @@ func upTo(v []float64, n int) []float64 {
 // fineSteps is how many fine steps lie in the first n steps of the history.
 func (p *past) fineSteps(n int) int {
 	if p.into == nil {
-		return n
+		return min(n, len(p.fine.Values))
 	}
 	return sort.SearchInts(p.into, n)
 }
@@ -128,12 +140,6 @@ func (p *past) fold(usage, fine []float64) []float64 {
 	return out
 }
 
-// guessed tells whether demand in fine step k is known to be more than usage, or
-// may be, and no queue says by how much.
-func (p *past) guessed(t *told, k int) bool {
-	return t.info.Cut[k] && !p.queueKnown(k)
-}
-
 func (p *past) queueKnown(k int) bool { return p.pending != nil && !math.IsNaN(p.pending[k]) }
 
 func (p *past) limitKnown(k int) bool { return p.limit != nil && !math.IsNaN(p.limit[k]) }
@@ -141,14 +147,10 @@ func (p *past) limitKnown(k int) bool { return p.limit != nil && !math.IsNaN(p.l
 // came is what a forecast of demand is held against: the demand where it is
 // known, missing where usage stood at the capacity and no queue says what more
 // was wanted.
-func (p *past) came(t *told) []float64 {
+func (t *told) came() []float64 {
 	out := append([]float64(nil), t.demand...)
-	for k := range t.info.Cut {
-		i := k
-		if p.into != nil {
-			i = p.into[k]
-		}
-		if i >= 0 && p.guessed(t, k) {
+	for i, hidden := range t.hidden {
+		if hidden {
 			out[i] = math.NaN()
 		}
 	}

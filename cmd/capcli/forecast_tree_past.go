@@ -32,33 +32,39 @@ func (t *tree) pasts(opts func(h *history) forecast.Options) {
 // behind is the demand behind the first n steps, cut where that of a part is and
 // no queue says by how much.
 func (s *together) behind(n int) *told {
-	t := &told{demand: make([]float64, n)}
-	t.info.Cut = make([]bool, n)
+	t := &told{demand: make([]float64, n), hidden: make([]bool, n)}
+	draw, drawn := make([]float64, n), false
 	cut := 0
 	for _, h := range s.parts {
 		late := len(s.sum.Values) - len(h.Values) // it began so much later
 		if n <= late {
 			continue
 		}
-		demand, came := h.Values[:n-late], h.Values[:n-late]
+		demand, one := h.Values[:n-late], h.Values[:n-late]
 		if h.past != nil {
 			own := h.past.behind(demand, s.opts(h))
 			if own.err != nil {
 				t.err = own.err
 				return t
 			}
-			demand, came = own.demand, h.past.came(own)
+			if demand, one = own.demand, own.demand; own.draw != nil {
+				one, drawn = own.draw, true
+			}
 			t.info.Queue, t.info.Guessed = t.info.Queue+own.info.Queue, t.info.Guessed+own.info.Guessed
+			for i, hidden := range own.hidden {
+				t.hidden[late+i] = t.hidden[late+i] || hidden
+			}
 		}
 		for i, v := range demand {
 			t.demand[late+i] += v
-			if math.IsNaN(came[i]) && !math.IsNaN(h.Values[i]) {
-				t.info.Cut[late+i] = true
-			}
+			draw[late+i] += one[i]
 		}
 	}
+	if drawn {
+		t.draw = draw
+	}
 	known := 0
-	for i, c := range t.info.Cut {
+	for i, c := range t.hidden {
 		if !math.IsNaN(s.sum.Values[i]) {
 			known++
 			if c {
@@ -82,7 +88,7 @@ func (s *together) count(h *history, t *told) *censoringJSON {
 			continue
 		}
 		c.Steps++
-		if t.info.Cut[i] {
+		if t.hidden[i] {
 			c.Cut++
 		}
 	}

@@ -64,7 +64,7 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 		if t.err != nil {
 			return nil
 		}
-		bo.Actual = h.past.came(t)
+		bo.Actual = t.came()
 	}
 	bo.Least = min(bo.Least, n-steps)
 	bo.Every = steps
