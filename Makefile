@@ -36,8 +36,10 @@ golden-check: ; .ci/golden
 accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run TestAccuracy -v -timeout 10h
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
-## soak: kill the writer of profiles a thousand times
-soak: ; CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
+## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs
+soak:
+	CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
+	CAPCLI_DAY=1 CGO_ENABLED=1 go test ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
 ## gpu-check: sample the GPUs of this box through NVIDIA's library, and judge the figures (Linux, a GPU, a C compiler)
 gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test ./profile/nvml -run TestGPU -count 1 -v
 ## cross: does it build for the other systems

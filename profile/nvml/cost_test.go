@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -84,6 +85,52 @@ func TestFakeSteadyAllocations(t *testing.T) {
 		}
 		if v, ok := tick.Samples[7].Get(profile.SMActive); !ok || v != 12.5 {
 			t.Errorf("SM activity %v (%s)", v, tick.Samples[7].Why[profile.SMActive])
+		}
+	})
+}
+
+// A day of ticks, or the first half an hour of it, does not grow. CAPCLI_DAY=1 is
+// the whole day, `make soak`.
+func TestFakeDayOfTicks(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		os.Unsetenv("FAKE_NVML")
+		os.Unsetenv("FAKE_NVML_LOG")
+		ticks := 1800
+		if os.Getenv("CAPCLI_DAY") != "" {
+			ticks = 86400
+		}
+		s := f.open(profile.SourceOptions{Processes: 5 * time.Second}, nil)
+		heap := func() uint64 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		var tick profile.Tick
+		var heap0 uint64
+		var threads int
+		for i := range ticks {
+			tick.Reset()
+			if err := s.Read(t.Context(), &tick); err != nil || len(tick.Samples) != 8 {
+				t.Fatal(err, len(tick.Samples))
+			}
+			for _, g := range s.gpus { // as if a second had passed
+				g.gpm.at -= time.Second
+				g.migAt -= time.Second
+				g.neverSince -= time.Second
+			}
+			s.processAt -= time.Second
+			s.stateAt -= time.Second
+			if i == ticks/10 {
+				heap0, threads = heap(), runtime.NumGoroutine()
+			}
+		}
+		if grew := int64(heap()) - int64(heap0); grew > 1<<20 || runtime.NumGoroutine() > threads {
+			t.Errorf("grew by %d bytes, to %d goroutines from %d", grew, runtime.NumGoroutine(), threads)
+		}
+		var u syscall.Rusage
+		if syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil {
+			t.Logf("%d ticks of 8 GPUs: at most %.1f MiB resident, %.0f µs of CPU a tick", ticks, float64(u.Maxrss)/1024, float64(u.Utime.Nano()+u.Stime.Nano())/1e3/float64(ticks))
 		}
 	})
 }

@@ -102,12 +102,17 @@ type fake struct {
 	file    string
 	log     string
 	lines   map[string]string
+	// patience of the source: long, for a machine that is busy with other tests,
+	// but where a test is about calls that hang.
+	patience time.Duration
 }
+
+const hangs = 1500 * time.Millisecond
 
 func newFake(t testing.TB, library string) *fake {
 	t.Helper()
 	dir := t.TempDir()
-	f := &fake{t: t, library: library, file: filepath.Join(dir, "told"), log: filepath.Join(dir, "calls"), lines: map[string]string{}}
+	f := &fake{t: t, library: library, file: filepath.Join(dir, "told"), log: filepath.Join(dir, "calls"), lines: map[string]string{}, patience: 5 * time.Second}
 	t.Setenv("FAKE_NVML", f.file)
 	t.Setenv("FAKE_NVML_LOG", f.log)
 	f.set("count", 2)
@@ -166,6 +171,7 @@ func (f *fake) box(root fs.FS) outside {
 	out := theBox()
 	out.host, out.root = "box-1", root
 	out.userName = func(string) string { return "" }
+	out.patience = f.patience
 	return out
 }
 

@@ -103,6 +103,15 @@ func (g *gpu) fields(s *profile.Sample, o *order) {
 	}
 	at := g.clock()
 	c := g.note(code(g.handle.GetFieldValues(g.values[:n])))
+	if c == invalidArgument && n > 1 {
+		// A driver that refuses all for the sake of one that it does not know.
+		for k := range n {
+			if one := g.note(code(g.handle.GetFieldValues(g.values[k : k+1]))); one != success {
+				g.values[k].NvmlReturn = uint32(one)
+			}
+		}
+		c = success
+	}
 	if g.failed() {
 		return
 	}

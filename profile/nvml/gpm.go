@@ -153,7 +153,7 @@ func (g *gpu) enter(gate chan struct{}) bool {
 		return true
 	default:
 	}
-	g.timer.Reset(min(g.every/4, 100*time.Millisecond))
+	g.timer.Reset(g.turn)
 	defer g.timer.Stop()
 	select {
 	case gate <- struct{}{}:

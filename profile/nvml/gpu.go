@@ -29,7 +29,8 @@ type gpu struct {
 	lib    *library
 	now    func() (profile.Instant, time.Duration)
 	timer  *time.Timer // of the worker, to wait for its turn with GPM
-	slow   bool        // SourceOptions.Slow
+	turn   time.Duration
+	slow   bool // SourceOptions.Slow
 	every  time.Duration
 	index  int
 	dev    *profile.Device
@@ -84,7 +85,7 @@ const forgetAfter = 10 * time.Minute
 
 func newGPU(l *library, out outside, o profile.SourceOptions) *gpu {
 	g := &gpu{
-		lib: l, now: out.now, slow: o.Slow, every: o.Every,
+		lib: l, now: out.now, slow: o.Slow, every: o.Every, turn: out.patience / 4,
 		ask: make(chan order, 1), done: make(chan struct{}, 1),
 		timer: newTimer(), samples: make([]profile.Sample, 1, 8),
 	}

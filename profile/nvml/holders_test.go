@@ -153,6 +153,7 @@ func TestFakeStuckProcess(t *testing.T) {
 		process(root, "100", "python3", "python3\x00", "1000", "0::/\n", "")
 		held := stuck{root, "proc/100/cmdline", make(chan struct{})}
 		f.set("0.compute", "100:1024")
+		f.patience = hangs
 		s := f.open(profile.SourceOptions{Every: 200 * time.Millisecond, Processes: time.Hour}, held)
 		for range 3 {
 			s.processAt = -2 * time.Hour

@@ -145,6 +145,22 @@ func TestFakeGarbage(t *testing.T) {
 	})
 }
 
+// A driver that does not know one of the fields may refuse them all.
+func TestFakeStrictFields(t *testing.T) {
+	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		f.set("0.strict", 1, "0.field185.0", 123000, "0.field3.0", 4, "0.field4.0", 5, "0.dbe", 99)
+		s := f.open(profile.SourceOptions{}, nil)
+		for range 2 {
+			wantValues(t, of(t, see(t, s), gpu0), values{profile.Power: 123, profile.ECCCorrected: 4, profile.ECCUncorrected: 5})
+		}
+		n := f.callsOf("nvmlDeviceGetFieldValues", 0)
+		wantReasons(t, of(t, see(t, s), gpu0), reasons{profile.MemTemp: profile.Unsupported})
+		if n = f.callsOf("nvmlDeviceGetFieldValues", 0) - n; n != 1 {
+			t.Errorf("fields asked %d times in a tick, want once when it is known which there are", n)
+		}
+	})
+}
+
 // Without memory of its own (it shares the host's) a GPU has no figure, not 0.
 func TestFakeMemoryForms(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {

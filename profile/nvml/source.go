@@ -35,7 +35,6 @@ func Open(o profile.SourceOptions) (profile.Source, error) {
 
 const (
 	shortest   = 100 * time.Millisecond
-	patience   = 500 * time.Millisecond
 	stateEvery = 5 * time.Second
 	tearDown   = 4 * waitMs * time.Millisecond
 	openLimit  = 60 * time.Second // of setting up: without persistence mode each GPU takes seconds
@@ -158,10 +157,10 @@ func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 	return nil
 }
 
-// limit is how long this Read waits for the GPUs: the interval, or half a second
+// limit is how long this Read waits for the GPUs: the interval, or its patience
 // where that is longer, and a little less than ctx allows.
 func (s *source) limit(ctx context.Context) time.Duration {
-	wait := max(s.opt.Every, patience)
+	wait := max(s.opt.Every, s.out.patience)
 	if left, ok := untilDeadline(ctx.Deadline()); ok {
 		wait = min(wait, left)
 	}

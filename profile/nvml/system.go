@@ -17,7 +17,13 @@ type outside struct {
 	now func() (profile.Instant, time.Duration)
 	// userName asks the box's directory for the name of a user, "" where it has none.
 	userName func(uid string) string
+	// patience is how long GPUs are waited for, where the interval is not longer.
+	patience time.Duration
 }
+
+// usualPatience is many times what a driver takes in trouble, and short beside
+// what a look that does not come back costs.
+const usualPatience = 500 * time.Millisecond
 
 // theBox is the box that the program runs on. This file alone asks the operating
 // system for it.
@@ -28,8 +34,9 @@ func theBox() outside {
 	}
 	start := time.Now()
 	return outside{
-		host: host,
-		root: os.DirFS("/"),
+		host:     host,
+		patience: usualPatience,
+		root:     os.DirFS("/"),
 		now: func() (profile.Instant, time.Duration) {
 			t := time.Now()
 			return profile.InstantOf(t), t.Sub(start)

@@ -151,6 +151,7 @@ func TestFakeGPUBackAfterSetUp(t *testing.T) {
 // Setting up hangs: reads come back in time and say that all is lost.
 func TestFakeHangingSetUp(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		f.patience = hangs
 		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond}, nil)
 		see(t, s)
 		f.set("gone", 1)
@@ -212,6 +213,7 @@ func TestFakeDriverReload(t *testing.T) {
 // The library is not torn down while a call is stuck inside of it.
 func TestFakeDriverGoneWhileHanging(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		f.patience = hangs
 		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond}, nil)
 		see(t, s)
 		f.set("hang nvmlDeviceGetUtilizationRates 0", "", "fail nvmlDeviceGetUtilizationRates 1", 1)
@@ -255,6 +257,7 @@ func TestFakeDriverReplaced(t *testing.T) {
 // One GPU's driver call hangs: it is marked, the others go on, nothing piles up.
 func TestFakeHangingCall(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		f.patience = hangs
 		s := f.open(profile.SourceOptions{Every: 300 * time.Millisecond}, nil)
 		see(t, s)
 		for round, symbol := range []string{"nvmlDeviceGetUtilizationRates", "nvmlGpmSampleGet"} {
@@ -299,6 +302,7 @@ func TestFakeHangingCall(t *testing.T) {
 // A source whose driver hangs is closed all the same.
 func TestFakeCloseWhileHanging(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
+		f.patience = hangs
 		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond}, nil)
 		see(t, s)
 		f.set("hang nvmlDeviceGetFanSpeed 0", "", "hang nvmlDeviceGetMemoryInfo_v2 1", "")

@@ -86,12 +86,14 @@ func (w *watch) wait() {
 			return
 		default:
 		}
+		_, began := w.now()
 		e, ret := w.set.Wait(waitMs)
-		switch code(ret) {
-		case success:
+		_, ended := w.now()
+		switch c := code(ret); {
+		case c == success:
 			w.keep(&e)
-		case timedOut:
-		default:
+		case c == timedOut && ended-began > waitMs*time.Millisecond/4:
+		default: // it failed, or does not wait: not to be asked in a loop
 			timer.Reset(afterTrouble)
 			select {
 			case <-w.stop:

@@ -322,8 +322,13 @@ nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned *v, u
 // A field's value is KEY "field<ID>" or "field<ID>.<SCOPE>", its type "type<ID>".
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int n, nvmlFieldValue_t *v) {
     WHOLE;
+    char key[64], out[64];
+    if (num(d, "strict", 0)) // refuses all for one that it does not know
+        for (int i = 0; i < n; i++) {
+            snprintf(key, sizeof key, "field%u.%d", v[i].fieldId, (int)v[i].scopeId);
+            if (!ask(d, key, out, sizeof out)) return NVML_ERROR_INVALID_ARGUMENT;
+        }
     for (int i = 0; i < n; i++) {
-        char key[64], out[64];
         snprintf(key, sizeof key, "field%u.%d", v[i].fieldId, (int)v[i].scopeId);
         v[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
         if (!getenv("FAKE_NVML")) {
