@@ -18,6 +18,10 @@ type BacktestOptions struct {
 	Workers int       // at once; one for each core. The result does not depend on it
 	Errors  int       // of each fit, so many of its last one-step errors are kept; 0 is none
 
+	// Watch is told of each forecast with the fit that made it, in any order and by
+	// several goroutines at once unless Workers is 1; nil is nobody.
+	Watch func(r *Origin, fit Fitted)
+
 	// Actual is what came, as long as the series, missing where nobody knows; nil
 	// is the series itself. It is another where the model is given usage and
 	// forecasts the demand behind it.
@@ -101,6 +105,9 @@ func (r *Origin) run(m Model, y capcli.Series, h, period int, o *BacktestOptions
 		}
 	}
 	r.Forecast, r.Err = fit.Forecast(h, o.Levels...)
+	if o.Watch != nil && r.Err == nil {
+		o.Watch(r, fit)
+	}
 }
 
 // Erring is a Fitted that knows its own one-step errors, for it was not fitted to

@@ -135,7 +135,7 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 		return out, nil
 	}
 	out.keepErrors(o, fit)
-	if err := out.drawn(o, fit, opts.Seed); err != nil {
+	if err := out.drawn(o, h, fit, opts.Seed); err != nil {
 		return nil, err
 	}
 	if err := context.Cause(ctx); err != nil {

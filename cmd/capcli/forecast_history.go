@@ -113,6 +113,7 @@ type history struct {
 	hs       *histories
 	warnings []string
 	most     []float64 // that may be forecast in each step; nil is no cap
+	windows  []window  // periods to be tried on the past
 	past     *past     // nil where the values are taken for demand
 	group    string    // of a job log, the name of its group
 }
@@ -135,7 +136,8 @@ type histories struct {
 	partial string // what is missing of the input; "" is nothing
 	tree    *tree  // nil where nothing adds up
 	errors  int    // one-step errors of each series that are kept
-	byName  bool   // the series are shown in order of name
+	tried   []periodCalibration
+	byName  bool // the series are shown in order of name
 	left    []string
 }
 

@@ -21,6 +21,7 @@ type forecastJSON struct {
 	Events     []eventJSON       `json:"events,omitempty"`
 	Left       []string          `json:"not_forecast"`
 	Warnings   []string          `json:"warnings"`
+	Tried      []calibrationJSON `json:"periods_tried,omitempty"`
 	Reconciled *reconciledJSON   `json:"reconciled"`
 	Lines      map[string]figure `json:"line_quantiles"`
 }
@@ -137,7 +138,7 @@ func (r *forecastResult) json() *forecastJSON {
 		out.Lines[name] = figure(lineQuantiles[k])
 	}
 	out.Cap, out.Past = r.o.history.censor.bound.json(), r.o.history.censor.limit.json()
-	out.Reconciled = r.agreed.json()
+	out.Reconciled, out.Tried = r.agreed.json(), calibrationsJSON(r.hs.tried)
 	for _, f := range r.list {
 		out.Series = append(out.Series, f.json(r.o.level))
 		out.Series[len(out.Series)-1].Periods = f.periodsJSON(r.o)

@@ -224,6 +224,8 @@ func (o *forecastOptions) spansOf(h *history, steps int) ([]stretch, error) {
 type spread struct {
 	mean   float64
 	lo, hi []float64 // by level
+	middle float64   // the median
+	half   float64   // half of the width of the 80 % range
 	lines  [3]float64
 }
 
@@ -286,7 +288,7 @@ func (s *stretch) highest(path []float64) float64 {
 
 func spreadOf(v, levels []float64) spread {
 	slices.Sort(v)
-	s := spread{mean: meanKnown(v)}
+	s := spread{mean: meanKnown(v), middle: quantileOf(v, 0.5), half: (quantileOf(v, 0.9) - quantileOf(v, 0.1)) / 2}
 	for _, level := range levels {
 		s.lo = append(s.lo, quantileOf(v, 0.5-level/200))
 		s.hi = append(s.hi, quantileOf(v, 0.5+level/200))

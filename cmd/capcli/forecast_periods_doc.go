@@ -83,6 +83,14 @@ func (f *forecasted) periodsJSON(o *forecastOptions) []map[string]any {
 	return out
 }
 
+func triedOf(list []periodCalibration) int {
+	n := 0
+	for _, c := range list {
+		n += c.tried
+	}
+	return n
+}
+
 // periodNote says what the periods are.
 func (r *forecastResult) periodNote() string {
 	if !r.o.byPeriods() || len(r.list) == 0 {
@@ -92,6 +100,11 @@ func (r *forecastResult) periodNote() string {
 	text := fmt.Sprintf("periods: ranges of each period's mean from %s futures", grouped(int64(draws)))
 	if r.o.flows(r.hs) {
 		text = fmt.Sprintf("periods: ranges of each period's sum from %s futures", grouped(int64(draws)))
+	}
+	if n := triedOf(r.hs.tried); n > 0 {
+		text += fmt.Sprintf(", set by how far %s past ones were off", grouped(int64(n)))
+	} else {
+		text += ", as the models say: the history is too short to try them on"
 	}
 	if len(r.o.periods) > 0 && r.hs.clock {
 		text += "; whole weeks (from Monday), months, quarters and years that begin after the history"

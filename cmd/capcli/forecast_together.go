@@ -45,9 +45,17 @@ func (o *forecastOptions) kept(hs *histories, steps int) int {
 }
 
 // drawn draws the futures of a series. Those that are only needed for its periods
-// are not kept, unless series must agree first.
-func (f *forecasted) drawn(o *forecastOptions, fit forecast.Fitted, seed capcli.Seed) error {
+// are not kept, unless series must agree first. h is what the fit was made of, and
+// learns which kinds of periods to try.
+func (f *forecasted) drawn(o *forecastOptions, h *history, fit forecast.Fitted, seed capcli.Seed) error {
 	steps := len(f.mean)
+	if o.byPeriods() {
+		spans, err := o.spansOf(f.h, steps)
+		if err != nil {
+			return err
+		}
+		h.windows = windowsOf(spans)
+	}
 	n := o.draws(f.h.hs, steps)
 	for i := range n {
 		rng := seed.Child(i).Stream("path/" + f.h.Name)
@@ -140,6 +148,9 @@ func (o *forecastOptions) together(ctx context.Context, hs *histories, list []*f
 				return nil, err
 			}
 		}
+	}
+	if o.byPeriods() {
+		hs.tried = calibrate(list)
 	}
 	return a, nil
 }

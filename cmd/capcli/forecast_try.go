@@ -23,6 +23,7 @@ type trial struct {
 	runs   []forecast.Origin
 	base   []forecast.Origin // of repeating the last season, without ranges
 	naive2 [2]float64        // sMAPE and MASE
+	tried  []triedPeriods    // by kind of period
 }
 
 // length is how many values decide from where a model is tried: of series that add
@@ -80,11 +81,13 @@ func (o *forecastOptions) try(h *history, opts forecast.Options, model string, s
 	run := func(m forecast.Model) ([]forecast.Origin, error) {
 		return forecast.Backtest(m, h.Series, opts.Period(), bo)
 	}
+	t := &trial{model: model, steps: steps, every: bo.Every}
+	bo.Watch = o.watching(t, h)
 	list, err := run(o.modelFor(h, model, steps, opts))
 	if err != nil {
 		return nil
 	}
-	t := &trial{model: model, steps: steps, every: bo.Every, runs: list}
+	t.runs, bo.Watch = list, nil
 	if base, err := run(o.bounded(h, "snaive", steps, opts)); err == nil {
 		t.base = withoutRanges(base)
 	}
