@@ -88,68 +88,113 @@ func (t *Table) column(col int, v *Vector, order []int32) error {
 		n = len(order)
 	}
 	w := t.pw.ColumnWriters()[col]
-	cells := t.cells[col][:0]
-	for k := range n {
-		row := k
-		if order != nil {
-			row = int(order[k])
+	var err error
+	for from := 0; from < n && err == nil; from += batchRows {
+		rows := t.rowsOf(order, from, min(from+batchRows, n))
+		cells := t.cells[col][:0]
+		switch t.columns[col].Kind {
+		case Text:
+			cells, err = t.textCells(cells, col, v, rows)
+		case Float32, Float64:
+			cells, err = t.floatCells(cells, col, v, rows)
+		default:
+			cells, err = t.intCells(cells, col, v, rows)
 		}
-		cell, err := t.cell(col, v, row)
-		if err != nil {
-			return fmt.Errorf("writing parquet: column %q: %w", t.columns[col].Name, err)
+		if err == nil {
+			_, err = w.WriteRowValues(cells)
 		}
-		if cells = append(cells, cell); len(cells) < batchRows && k < n-1 {
-			continue
-		}
-		if _, err := w.WriteRowValues(cells); err != nil {
-			return fmt.Errorf("writing parquet: column %q: %w", t.columns[col].Name, err)
-		}
-		cells, t.texts[col] = cells[:0], t.texts[col][:0]
+	}
+	if err != nil {
+		return fmt.Errorf("writing parquet: column %q: %w", t.columns[col].Name, err)
 	}
 	return nil
 }
 
-func (t *Table) cell(col int, v *Vector, row int) (cell pq.Value, err error) {
-	c := &t.columns[col]
-	level := 0
-	if c.Nullable {
-		level = 1
+// rowsOf gives the rows from to to of an order; nil is that of the vectors.
+func (t *Table) rowsOf(order []int32, from, to int) []int32 {
+	if order != nil {
+		return order[from:to]
 	}
-	if v.Null[row] {
-		if !c.Nullable {
-			return cell, errors.New("null in a column that must be known")
-		}
-		return pq.NullValue().Level(0, 0, col), nil
+	t.plainOrder = t.plainOrder[:0]
+	for k := from; k < to; k++ {
+		t.plainOrder = append(t.plainOrder, int32(k))
 	}
-	switch c.Kind {
-	case Text:
-		s := v.Texts[row]
-		if len(s) > maxText {
-			return cell, fmt.Errorf("text of %d bytes, over the limit of %d", len(s), maxText)
-		}
-		b := t.texts[col]
-		from := len(b)
-		b = append(b, s...) // where this moves, earlier cells keep the old bytes
-		t.texts[col] = b
-		cell = pq.ByteArrayValue(b[from:len(b):len(b)])
-	case Int32:
+	return t.plainOrder
+}
+
+var errNull = errors.New("null in a column that must be known")
+
+// levels gives the null of a column and the definition level of what is none.
+func (t *Table) levels(col int) (null pq.Value, level int, nullable bool) {
+	if t.columns[col].Nullable {
+		return pq.NullValue().Level(0, 0, col), 1, true
+	}
+	return null, 0, false
+}
+
+func (t *Table) intCells(cells []pq.Value, col int, v *Vector, rows []int32) ([]pq.Value, error) {
+	null, level, nullable := t.levels(col)
+	narrow := t.columns[col].Kind == Int32
+	for _, row := range rows {
 		i := v.Ints[row]
-		if i != int64(int32(i)) {
-			return cell, fmt.Errorf("%d does not fit into 32 bits", i)
-		}
-		cell = pq.Int32Value(int32(i))
-	case Int64, Instant:
-		cell = pq.Int64Value(v.Ints[row])
-	default:
-		f := v.Floats[row]
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return cell, fmt.Errorf("%v is not a number to write; unknown is null", f)
-		}
-		if cell = pq.DoubleValue(f); c.Kind == Float32 {
-			cell = pq.FloatValue(float32(f))
+		switch {
+		case v.Null[row] && nullable:
+			cells = append(cells, null)
+		case v.Null[row]:
+			return cells, errNull
+		case !narrow:
+			cells = append(cells, pq.Int64Value(i).Level(0, level, col))
+		case i == int64(int32(i)):
+			cells = append(cells, pq.Int32Value(int32(i)).Level(0, level, col))
+		default:
+			return cells, fmt.Errorf("%d does not fit into 32 bits", i)
 		}
 	}
-	return cell.Level(0, level, col), nil
+	return cells, nil
+}
+
+func (t *Table) floatCells(cells []pq.Value, col int, v *Vector, rows []int32) ([]pq.Value, error) {
+	null, level, nullable := t.levels(col)
+	narrow := t.columns[col].Kind == Float32
+	for _, row := range rows {
+		f := v.Floats[row]
+		switch {
+		case v.Null[row] && nullable:
+			cells = append(cells, null)
+		case v.Null[row]:
+			return cells, errNull
+		case math.IsNaN(f) || math.IsInf(f, 0):
+			return cells, fmt.Errorf("%v is not a number to write; unknown is null", f)
+		case narrow:
+			cells = append(cells, pq.FloatValue(float32(f)).Level(0, level, col))
+		default:
+			cells = append(cells, pq.DoubleValue(f).Level(0, level, col))
+		}
+	}
+	return cells, nil
+}
+
+// textCells copies texts once for a batch; parquet-go takes copies of its own.
+func (t *Table) textCells(cells []pq.Value, col int, v *Vector, rows []int32) ([]pq.Value, error) {
+	null, level, nullable := t.levels(col)
+	b := t.texts[col][:0]
+	for _, row := range rows {
+		s := v.Texts[row]
+		switch {
+		case v.Null[row] && nullable:
+			cells = append(cells, null)
+		case v.Null[row]:
+			return cells, errNull
+		case len(s) > maxText:
+			return cells, fmt.Errorf("text of %d bytes, over the limit of %d", len(s), maxText)
+		default:
+			from := len(b)
+			b = append(b, s...) // where this moves, earlier cells keep the old bytes
+			cells = append(cells, pq.ByteArrayValue(b[from:len(b):len(b)]).Level(0, level, col))
+		}
+	}
+	t.texts[col] = b[:0]
+	return cells, nil
 }
 
 // Note adds to the metadata what is known only once the rows are.

@@ -57,14 +57,15 @@ const (
 // Float, Time and Null for each column, then Next. The first error sticks and
 // is given by Next and Close.
 type Table struct {
-	columns []Column
-	cells   [][]pq.Value
-	texts   [][]byte // bytes of the texts in cells
-	rows    int      // whole rows in cells
-	group   int      // rows in the row group
-	pw      *pq.GenericWriter[any]
-	seal    *sealer
-	err     error
+	columns    []Column
+	cells      [][]pq.Value
+	texts      [][]byte // bytes of the texts in cells
+	rows       int      // whole rows in cells
+	group      int      // rows in the row group
+	plainOrder []int32  // see rowsOf
+	pw         *pq.GenericWriter[any]
+	seal       *sealer
+	err        error
 }
 
 // NewTable begins a file on w. meta goes into its metadata; keys that begin

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"slices"
 
 	"capcli/profile"
 	"capcli/profile/parquet"
@@ -326,22 +325,6 @@ func (b *block) compareKind(i, j int32) int {
 		}
 	}
 	return 0
-}
-
-// sorted gives rows in the order of a file: by what they are of, then by time.
-func (b *block) sorted(rows []int32) {
-	keys := b.keys()
-	slices.SortStableFunc(rows, func(i, j int32) int {
-		return cmp.Or(b.compareKind(i, j), cmp.Compare(keys[i], keys[j]))
-	})
-}
-
-// timely gives rows in the order of time, then by what they are of.
-func (b *block) timely(rows []int32) {
-	keys := b.keys()
-	slices.SortStableFunc(rows, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(keys[i], keys[j]), b.compareKind(i, j))
-	})
 }
 
 // every lists all rows.
