@@ -91,7 +91,7 @@ func (t *Table) column(col int, v *Vector, order []int32) error {
 	var err error
 	for from := 0; from < n && err == nil; from += batchRows {
 		rows := t.rowsOf(order, from, min(from+batchRows, n))
-		cells := t.cells[col][:0]
+		cells := t.room[:0]
 		switch t.columns[col].Kind {
 		case Text:
 			cells, err = t.textCells(cells, col, v, rows)
@@ -100,6 +100,7 @@ func (t *Table) column(col int, v *Vector, order []int32) error {
 		default:
 			cells, err = t.intCells(cells, col, v, rows)
 		}
+		t.room = cells
 		if err == nil {
 			_, err = w.WriteRowValues(cells)
 		}
@@ -177,7 +178,7 @@ func (t *Table) floatCells(cells []pq.Value, col int, v *Vector, rows []int32) (
 // textCells copies texts once for a batch; parquet-go takes copies of its own.
 func (t *Table) textCells(cells []pq.Value, col int, v *Vector, rows []int32) ([]pq.Value, error) {
 	null, level, nullable := t.levels(col)
-	b := t.texts[col][:0]
+	b := t.letters[:0]
 	for _, row := range rows {
 		s := v.Texts[row]
 		switch {
@@ -193,7 +194,7 @@ func (t *Table) textCells(cells []pq.Value, col int, v *Vector, rows []int32) ([
 			cells = append(cells, pq.ByteArrayValue(b[from:len(b):len(b)]).Level(0, level, col))
 		}
 	}
-	t.texts[col] = b[:0]
+	t.letters = b
 	return cells, nil
 }
 

@@ -57,16 +57,22 @@ const (
 // Float, Time and Null for each column, then Next. The first error sticks and
 // is given by Next and Close.
 type Table struct {
-	columns    []Column
-	cells      [][]pq.Value
-	texts      [][]byte // bytes of the texts in cells
-	rows       int      // whole rows in cells
-	group      int      // rows in the row group
-	plainOrder []int32  // see rowsOf
-	pw         *pq.GenericWriter[any]
-	seal       *sealer
-	err        error
+	columns []Column
+	cells   [][]pq.Value
+	texts   [][]byte // bytes of the texts in cells
+	rows    int      // whole rows in cells
+	group   int      // rows in the row group
+	pw      *pq.GenericWriter[any]
+	seal    *sealer
+	err     error
+	// Of Group: one batch of one column.
+	room       []pq.Value
+	letters    []byte
+	plainOrder []int32
 }
+
+// packer is shared, so that its memory is: it may be used by many at once.
+var packer = &zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}
 
 // NewTable begins a file on w. meta goes into its metadata; keys that begin
 // with "capcli." are ours. Nothing is read back from w, and the file is whole
@@ -75,7 +81,7 @@ func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, er
 	t := &Table{columns: columns, seal: newSealer(w)}
 	options := []pq.WriterOption{
 		pq.CreatedBy("capcli", "1", "table/v1"),
-		pq.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
+		pq.Compression(packer),
 		pq.PageBufferSize(pageBytes),
 		pq.DictionaryMaxBytes(dictBytes),
 		pq.KeyValueMetadata(sealKey, unsealed),
@@ -94,9 +100,6 @@ func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, er
 	t.pw = pq.NewGenericWriter[any](t.seal, options...)
 	t.cells = make([][]pq.Value, len(columns))
 	t.texts = make([][]byte, len(columns))
-	for i := range t.cells {
-		t.cells[i] = make([]pq.Value, 0, batchRows)
-	}
 	return t, nil
 }
 

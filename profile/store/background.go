@@ -9,6 +9,7 @@ import (
 
 // background syncs the segment and makes files of those that ended.
 type background struct {
+	rows   *rower        // of the segment that becomes files
 	dirty  chan struct{} // something is to be synced
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -16,6 +17,7 @@ type background struct {
 	mu      sync.Mutex
 	news    *sync.Cond
 	waiting []ended // segments that are to become files
+	busy    bool    // making files
 	over    bool
 	fault   error // of the last try
 	live    *segment
@@ -113,11 +115,11 @@ func (w *Writer) converts() {
 		}
 		over := w.over
 		todo := w.waiting
-		w.waiting = nil
+		w.waiting, w.busy = nil, true
 		w.mu.Unlock()
 		failed, fault := w.convertAll(todo)
 		w.mu.Lock()
-		w.waiting = append(failed, w.waiting...)
+		w.waiting, w.busy = append(failed, w.waiting...), false
 		w.fault, tried = fault, len(failed)
 		if over {
 			return
@@ -137,7 +139,7 @@ func (w *Writer) convertAll(todo []ended) (failed []ended, fault error) {
 		}
 		l, err := list(w.o.Disk, w.root, w.o.Host)
 		if err == nil {
-			_, err = l.convert(e.seq, w.o.Program)
+			_, err = l.convert(e.seq, w.o.Program, w.rows)
 		}
 		if err != nil {
 			failed, fault = append(failed, e), err

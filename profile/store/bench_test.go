@@ -5,6 +5,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"syscall"
@@ -68,6 +69,7 @@ func BenchmarkConvert(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+	rows := newRower()
 	used := cpu()
 	for b.Loop() {
 		c := d.after(false)
@@ -75,7 +77,7 @@ func BenchmarkConvert(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := l.convert(1, ""); err != nil {
+		if _, err := l.convert(1, "", rows); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -125,7 +127,7 @@ func writeBlocks(w io.Writer, blocks []*block) error {
 		return err
 	}
 	for _, rows := range blocks {
-		pick := rows.every(nil)
+		pick := rows.every()
 		rows.sorted(pick)
 		if err := t.Group(rows.cols, pick); err != nil {
 			return err
@@ -251,7 +253,7 @@ func BenchmarkPlainReadMillion(b *testing.B) {
 		n := 0
 		for {
 			k, err := r.Read(room)
-			if n += k; err == io.EOF {
+			if n += k; errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				b.Fatal(err)

@@ -41,12 +41,11 @@ func load(disk Disk, name string) ([]byte, error) {
 	return b, diskFault("reading", name, err)
 }
 
-// play gives the ticks of a segment as rows.
-func play(b []byte) (rows *rower, s saved, head header) {
-	rows = newRower()
+// play adds the ticks of a segment to rows.
+func play(b []byte, rows *rower) (s saved, head header) {
 	r, ok := newReplay(b)
 	if !ok {
-		return rows, saved{dropped: len(b), damaged: soundBehind(b, 0)}, head
+		return saved{dropped: len(b), damaged: soundBehind(b, 0)}, head
 	}
 	var t profile.Tick
 	for r.next(&t) {
@@ -55,12 +54,12 @@ func play(b []byte) (rows *rower, s saved, head header) {
 	}
 	s.ticks = r.ticks
 	s.dropped, s.damaged = r.rest()
-	return rows, s, r.head
+	return s, r.head
 }
 
 // convert makes files of a segment and removes it. It may be done again at
 // whatever point it was cut off.
-func (l *listing) convert(seq int64, program string) (saved, error) {
+func (l *listing) convert(seq int64, program string, rows *rower) (saved, error) {
 	name := path.Join(l.logDir(), logName(seq))
 	b, err := load(l.disk, name)
 	var strange *capcli.InputError
@@ -70,7 +69,8 @@ func (l *listing) convert(seq int64, program string) (saved, error) {
 	case err != nil && !errors.As(err, &strange):
 		return saved{}, err
 	}
-	rows, s, head := play(b)
+	rows.reset()
+	s, head := play(b, rows)
 	s.damaged = s.damaged || strange != nil
 	if head.Program != "" {
 		program = head.Program
@@ -107,7 +107,7 @@ func (l *listing) part(t table, dir string, seq int64, b *block, program string)
 	if err != nil {
 		return err
 	}
-	if err := p.group(b, b.every(nil)); err != nil {
+	if err := p.group(b, b.every()); err != nil {
 		p.drop()
 		return err
 	}

@@ -119,7 +119,8 @@ func segmentOf(t testing.TB) (b []byte, frames []int) {
 // is behind is counted, and told apart from the torn end of a write.
 func TestEveryByteOfSegments(t *testing.T) {
 	good, frames := segmentOf(t)
-	whole, _, _ := play(good)
+	whole := newRower()
+	play(good, whole)
 	last := frames[len(frames)-1]
 	for at := range good {
 		for _, flip := range []byte{0x01, 0x20, 0xff} {
@@ -129,7 +130,8 @@ func TestEveryByteOfSegments(t *testing.T) {
 			for in < len(frames) && frames[in] <= at {
 				in++
 			}
-			rows, s, _ := play(b)
+			rows := newRower()
+			s, _ := play(b, rows)
 			if want := max(in-2, 0); s.ticks != want {
 				t.Fatalf("byte %d: %d ticks, want %d", at, s.ticks, want)
 			}
@@ -175,9 +177,11 @@ func (b *block) intAt2(col, row int) float64 {
 
 func TestEveryLengthOfSegments(t *testing.T) {
 	good, frames := segmentOf(t)
-	whole, _, _ := play(good)
+	whole := newRower()
+	play(good, whole)
 	for n := range good {
-		rows, s, _ := play(good[:n])
+		rows := newRower()
+		s, _ := play(good[:n], rows)
 		sound := 0
 		for _, at := range frames[1:] {
 			if _, end, _ := frameAt(good, at); end <= n {
@@ -189,7 +193,7 @@ func TestEveryLengthOfSegments(t *testing.T) {
 		}
 		prefix(t, rows, whole)
 	}
-	if _, s, _ := play(append(bytes.Clone(good), make([]byte, 4096)...)); s.ticks != len(frames)-1 || s.damaged || s.dropped != 4096 {
+	if s, _ := play(append(bytes.Clone(good), make([]byte, 4096)...), newRower()); s.ticks != len(frames)-1 || s.damaged || s.dropped != 4096 {
 		t.Errorf("zeros behind the end, as after a loss of power: %+v", s)
 	}
 }
@@ -271,7 +275,8 @@ func FuzzSegment(f *testing.F) {
 				b = append([]byte(magic), b...)
 			}
 			b = framed(b, payload)
-			rows, s, _ := play(b)
+			rows := newRower()
+			s, _ := play(b, rows)
 			if s.dropped < 0 || s.dropped > len(b) || rows.blocks[ticks].n != s.ticks {
 				t.Fatalf("%+v of %d bytes", s, len(b))
 			}
@@ -284,7 +289,7 @@ func FuzzSegment(f *testing.F) {
 						t.Fatalf("column %d has %d rows of %d", i, n, rows.blocks[table].n)
 					}
 				}
-				rows.blocks[table].sorted(rows.blocks[table].every(nil))
+				rows.blocks[table].sorted(rows.blocks[table].every())
 			}
 		}
 	})

@@ -25,7 +25,7 @@ func TestSortedIsAsCompared(t *testing.T) {
 			}
 			b.n++
 		}
-		got, want := b.every(nil), b.every(nil)
+		got, want := b.every(), b.every()
 		b.sorted(got)
 		b.byComparing(want)
 		if !slices.Equal(got, want) {

@@ -92,7 +92,8 @@ func (r *Reader) listed(host string) (*listing, []segmentRows, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		rows, _, _ := play(b)
+		rows := newRower()
+		play(b, rows)
 		logs = append(logs, segmentRows{seq, rows})
 	}
 	l, err := list(r.disk, r.root, host)

@@ -26,6 +26,12 @@ func newRower() *rower {
 	return &rower{newBlocks(), map[[profile.NumMetrics]profile.Reason]string{}}
 }
 
+func (r *rower) reset() {
+	for _, b := range r.blocks {
+		b.reset()
+	}
+}
+
 // tick adds the rows of t.
 func (r *rower) tick(t *profile.Tick) {
 	b := r.blocks[ticks]

@@ -328,10 +328,10 @@ func (b *block) compareKind(i, j int32) int {
 }
 
 // every lists all rows.
-func (b *block) every(rows []int32) []int32 {
-	rows = rows[:0]
-	for k := range b.n {
-		rows = append(rows, int32(k))
+func (b *block) every() []int32 {
+	rows := make([]int32, b.n)
+	for k := range rows {
+		rows[k] = int32(k)
 	}
 	return rows
 }

@@ -219,7 +219,7 @@ func (v *Verified) segment(disk Disk, name string, live bool) error {
 		return err
 	}
 	v.Segments++
-	_, s, _ := play(b)
+	s, _ := play(b, newRower())
 	v.Ticks += s.ticks
 	switch {
 	case s.damaged:

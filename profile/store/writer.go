@@ -113,6 +113,7 @@ type Recovery struct {
 func Create(root string, o Options) (*Writer, *Recovery, error) {
 	o.fill()
 	w := &Writer{o: o, root: root, dir: path.Join(root, logFolder, hostFolder(o.Host))}
+	w.rows = newRower()
 	if err := o.Disk.MakeDir(w.dir); err != nil {
 		return nil, nil, diskFault("creating", w.dir, err)
 	}
@@ -145,7 +146,7 @@ func (w *Writer) recover() (*Recovery, error) {
 	rec := &Recovery{}
 	w.next = l.next
 	for _, seq := range l.logs {
-		s, err := l.convert(seq, w.o.Program)
+		s, err := l.convert(seq, w.o.Program, w.rows)
 		var full *DiskError
 		switch {
 		case errors.As(err, &full):
