@@ -68,7 +68,7 @@ func TestSmoothingNeverBreaks(t *testing.T) {
 		models[form] = ETS{Form: form, Period: 4}
 	}
 	for name, all := range etsOdd() {
-		for _, n := range []int{7, 13, 29, 60} {
+		for _, n := range []int{3, 4, 5, 7, 9, 13, 20, 29, 60} {
 			y := all[:min(n, len(all))]
 			for model, m := range models {
 				fit, err := m.Fit(capcli.Series{Name: name, Values: y})
