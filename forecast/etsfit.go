@@ -30,12 +30,13 @@ type etsFit struct {
 const etsTolerance = 1e-5
 
 // What every guess gets before the best are chosen, how many those are, and how
-// near to each other smoothing parameters are about the same.
+// near to each other smoothing parameters are about the same, then and before.
 const (
 	etsFirstSteps = 8
 	etsFirstGain  = 0.1
 	etsFollowed   = 4
 	etsNearBy     = 0.05
+	etsSame       = 0.01
 )
 
 // etsSearch fits forms to one series; what they share is computed once.
@@ -115,15 +116,18 @@ func etsApart(guesses []etsGuess, most int) []etsGuess {
 	etsSort(guesses)
 	var out []etsGuess
 	for _, g := range guesses {
-		near := slices.ContainsFunc(out, func(o etsGuess) bool {
-			return max(math.Abs(g.par.alpha-o.par.alpha), math.Abs(g.par.beta-o.par.beta),
-				math.Abs(g.par.gamma-o.par.gamma), 3*math.Abs(g.par.phi-o.par.phi)) < etsNearBy
-		})
+		near := slices.ContainsFunc(out, func(o etsGuess) bool { return g.par.likes(&o.par, etsNearBy) })
 		if !near && len(out) < most {
 			out = append(out, g)
 		}
 	}
 	return out
+}
+
+// likes says whether the smoothing parameters are about the same.
+func (p *etsParams) likes(o *etsParams, within float64) bool {
+	return max(math.Abs(p.alpha-o.alpha), math.Abs(p.beta-o.beta),
+		math.Abs(p.gamma-o.gamma), 3*math.Abs(p.phi-o.phi)) < within
 }
 
 func etsSort(guesses []etsGuess) {
@@ -146,6 +150,7 @@ func (s *etsSearch) guesses(task *etsTask) []etsGuess {
 	}
 	var all []etsGuess
 	for _, start := range starts {
+		var tried []etsParams
 		for _, g := range etsGuesses {
 			g.l, g.b, g.s = start.l, start.b, start.s
 			if !form.Damped {
@@ -154,6 +159,13 @@ func (s *etsSearch) guesses(task *etsTask) []etsGuess {
 			if form.Trend == etsNone {
 				g.beta, g.b = 0, 0
 			}
+			if form.Season == etsNone {
+				g.gamma = 0
+			}
+			if slices.ContainsFunc(tried, func(o etsParams) bool { return g.likes(&o, etsSame) }) {
+				continue
+			}
+			tried = append(tried, g)
 			if v, ok := task.soften(&g); ok {
 				all = append(all, etsGuess{g, v})
 			}

@@ -26,7 +26,8 @@ type speedTask struct {
 
 // TestSpeedVsR times models against R's forecast package in one run: the same
 // series on the same machine, CPU seconds of each. It needs Rscript with that
-// package, and is run by hand: make speed-r.
+// package, and is run by hand: make speed-r. CAPCLI_SPEED_TASKS=ets,theta takes
+// some of the tasks, CAPCLI_SPEED_EVERY=3 every third.
 func TestSpeedVsR(t *testing.T) {
 	if os.Getenv("CAPCLI_SPEED_R") == "" {
 		t.Skip("a measurement against R: make speed-r")
@@ -34,6 +35,10 @@ func TestSpeedVsR(t *testing.T) {
 	all := speedTasks(t)
 	if only := os.Getenv("CAPCLI_SPEED_TASKS"); only != "" {
 		all = slices.DeleteFunc(all, func(s *speedTask) bool { return !slices.Contains(strings.Split(only, ","), s.task) })
+	}
+	if every, err := strconv.Atoi(os.Getenv("CAPCLI_SPEED_EVERY")); err == nil && every > 1 {
+		i := -1
+		all = slices.DeleteFunc(all, func(*speedTask) bool { i++; return i%every != 0 })
 	}
 	for _, s := range all {
 		s.run(t)

@@ -352,29 +352,26 @@ func (f *tbats) admits([]float64) bool { return true }
 // of what is allowed.
 const tbatsGrowth = 0.005
 
-// tbatsGain is the gain in -2 log L below which a search has ended.
-const tbatsGain = 1e-4
+// The gains in -2 log L below which a search has ended: to tell forms apart, and
+// for the form taken.
+const (
+	tbatsCoarse = 1e-4
+	tbatsFine   = 1e-5
+)
 
-// search finds the best parameters of the form from each of the starts, and
-// gives them with their score.
-func (f *tbats) search(starts []tbatsParams) (best tbatsParams, score float64) {
+// search finds the best parameters of the form from a start, and gives them with
+// their score.
+func (f *tbats) search(start tbatsParams, gain float64) (tbatsParams, float64) {
 	n := f.form.free()
-	work, x, scale := newETSBFGS(n), make([]float64, n), make([]float64, n)
-	score = math.Inf(1)
+	x, scale := make([]float64, n), make([]float64, n)
 	for i := range scale {
 		scale[i] = 0.2
 	}
-	for _, p := range starts {
-		f.form.encode(p, x)
-		if v := work.minimise(f, x, scale, 100, tbatsGain); math.IsInf(v, 1) {
-			continue
-		}
-		if f.value(x); f.score < score {
-			score = f.score
-			best = f.clone()
-		}
+	f.form.encode(start, x)
+	if math.IsInf(newETSBFGS(n).minimise(f, x, scale, 100, gain), 1) || math.IsInf(f.value(x), 1) {
+		return start, math.Inf(1)
 	}
-	return best, score
+	return f.clone(), f.score
 }
 
 // clone is a copy that shares nothing.

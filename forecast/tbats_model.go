@@ -67,11 +67,14 @@ func (c *tbatsChoice) try(form tbatsForm) bool {
 	if form.free()+form.places()+tbatsLeast > len(c.y) || form.boxCox && slices.Min(c.y) <= 0 {
 		return false
 	}
-	starts := []tbatsParams{tbatsFirst(0.09)}
-	if known(c.aicc) {
-		starts = append(starts, c.params)
+	f := newTBATS(form, c.y)
+	var params tbatsParams
+	score := math.Inf(1)
+	for _, start := range c.starts() {
+		if p, v := f.search(start, tbatsCoarse); v < score {
+			params, score = p, v
+		}
 	}
-	params, score := newTBATS(form, c.y).search(starts)
 	k, n := float64(form.free()+form.places()), float64(len(c.y))
 	aicc := score + 2*k + 2*k*(k+1)/(n-k-1)
 	if !(aicc < c.aicc-1e-6) {
@@ -81,6 +84,14 @@ func (c *tbatsChoice) try(form tbatsForm) bool {
 	return true
 }
 
+// starts are where the search for a form's parameters sets out.
+func (c *tbatsChoice) starts() []tbatsParams {
+	if !known(c.aicc) {
+		return []tbatsParams{tbatsFirst(0.09), tbatsFirst(0.5)}
+	}
+	return []tbatsParams{c.params, tbatsFirst(0.09)}
+}
+
 // change tries the best form with one thing changed.
 func (c *tbatsChoice) change(how func(*tbatsForm)) bool { return c.try(c.form.with(how)) }
 
@@ -88,7 +99,10 @@ func (c *tbatsChoice) change(how func(*tbatsForm)) bool { return c.try(c.form.wi
 // falls, and then looks at every change once more.
 func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 	c := &tbatsChoice{y: y, aicc: math.Inf(1)}
-	for !c.try(tbatsForm{seasons: seasons, harmonics: slices.Repeat([]int{1}, len(seasons))}) {
+	for !c.try(tbatsForm{seasons: seasons, harmonics: harmonicsOf(y, seasons)}) {
+		if c.try(tbatsForm{seasons: seasons, harmonics: slices.Repeat([]int{1}, len(seasons))}) {
+			break
+		}
 		if len(seasons) == 0 {
 			return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), ErrUnfit)
 		}
@@ -107,11 +121,64 @@ func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 		}
 	}
 	f := newTBATS(c.form, y)
+	for _, start := range []tbatsParams{c.params, tbatsFirst(0.09), tbatsFirst(0.5)} {
+		if params, score := f.search(start, tbatsFine); score < c.score {
+			c.params, c.score = params, score
+		}
+	}
 	f.tbatsParams = c.params
 	if !known(f.evaluate()) {
 		return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), ErrUnfit)
 	}
 	return &tbatsFit{tbats: f, choice: *c}, nil
+}
+
+// harmonicsOf is a first guess at how many harmonics each season has: those with
+// the least AIC as a regression of what a moving average of the longest leaves,
+// season after season.
+func harmonicsOf(y []float64, seasons []int) []int {
+	out := slices.Repeat([]int{1}, len(seasons))
+	if len(seasons) == 0 {
+		return out
+	}
+	trend := make([]float64, len(y))
+	etsMoving(y, slices.Max(seasons), trend)
+	var rest []float64
+	for i, v := range trend {
+		if known(v) {
+			rest = append(rest, y[i]-v)
+		}
+	}
+	for k, m := range seasons {
+		out[k], rest = harmonicsIn(rest, m)
+	}
+	return out
+}
+
+// harmonicsIn is the number of harmonics of a season of m in v with the least
+// AIC, and what they leave.
+func harmonicsIn(v []float64, m int) (count int, rest []float64) {
+	n, best := float64(len(v)), math.Inf(1)
+	left := slices.Clone(v)
+	count, rest = 1, v
+	for j := 1; 2*j <= m && 4*j < len(v); j++ {
+		var a, b float64
+		for i, x := range v {
+			sin, cos := math.Sincos(2 * math.Pi * float64(i*j%m) / float64(m))
+			a, b = a+x*cos*2/n, b+x*sin*2/n
+		}
+		if 2*j == m {
+			a /= 2 // the fastest wave has no sine
+		}
+		for i := range left {
+			sin, cos := math.Sincos(2 * math.Pi * float64(i*j%m) / float64(m))
+			left[i] -= a*cos + b*sin
+		}
+		if aic := n*math.Log(math.Max(dot(left, left), 1e-300)) + 4*float64(j); aic < best {
+			best, count, rest = aic, j, slices.Clone(left)
+		}
+	}
+	return count, rest
 }
 
 // plain tries the other trends, with and without a transform.
