@@ -256,3 +256,34 @@ func TestDeclaredHolidays(t *testing.T) {
 		t.Errorf("paths differ by %v on the holiday, want -38.8", sum)
 	}
 }
+
+// TestWrappersConform holds the wrappers to the promises of every model, with
+// holidays in the history and ahead of it.
+func TestWrappersConform(t *testing.T) {
+	at := func(i int) capcli.Time { return capcli.Time(i * 3600) }
+	var days []Date
+	for i := range 40 {
+		days = append(days, Date{1970, 1, 3 + 2*i - i%2})
+	}
+	series := awkward()
+	for _, name := range []string{"naive", "snaive", "ets", "mean"} {
+		made, err := Models.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, seasons := range [][]int{nil, {24}} {
+			inner := made(Options{Seasons: seasons, Seed: 1})
+			for _, m := range []Model{
+				Holidays{Model: inner, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "x", Dates: days, After: 1}}}},
+				Holidays{Model: SinceChange{inner, seasons}, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "x", Dates: days}, Declared: true, Size: -0.5, SD: 0.1, Relative: true}}},
+				SinceChange{inner, seasons},
+			} {
+				for id, y := range series {
+					if got := promise(t, m, y); got != "" {
+						t.Errorf("%T of %s on %s: %s", m, name, id, got)
+					}
+				}
+			}
+		}
+	}
+}

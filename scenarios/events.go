@@ -18,7 +18,8 @@ const eventsVersion = "events/v1"
 // checked.
 type Events struct {
 	File string
-	List []Planned // in the file's order
+	Zone *time.Location // of its days; nil is UTC
+	List []Planned      // in the file's order
 }
 
 // Planned is one event of the file.
@@ -82,6 +83,7 @@ func (d *decoder) events(root *yaml.Node, out *Events) {
 			d.zone = zone
 		}
 	}
+	out.Zone = d.zone
 	o := d.object(root, "the top level", eventsFields(out))
 	if _, ok := o.entries["capcli"]; !ok {
 		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", eventsVersion)

@@ -317,21 +317,24 @@ func (f *forecasted) eventful() {
 	}
 }
 
-// dayOrTime writes an instant for people: a day where it is one in the zone.
-func (hs *histories) dayOrTime(t capcli.Time, last bool) string {
+// dayOrTime writes an instant for people: a day where it is one in the zone, the
+// last day where it is an end.
+func dayOrTime(t capcli.Time, in *time.Location, last bool) string {
 	if !t.Known() {
 		return ""
 	}
-	in := hs.zone
 	if in == nil {
 		in = time.UTC
 	}
 	local := t.Std().In(in)
 	if local.Hour() == 0 && local.Minute() == 0 && local.Second() == 0 {
-		if last { // the last day, not the instant after it
+		if last { // not the instant after it
 			local = local.AddDate(0, 0, -1)
 		}
 		return local.Format(time.DateOnly)
 	}
 	return local.Format(time.RFC3339)
 }
+
+// dayOrTime is the same in the zone of the call.
+func (hs *histories) dayOrTime(t capcli.Time, last bool) string { return dayOrTime(t, hs.zone, last) }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +69,7 @@ func newEventsValidate(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return emit(e, o, eventsDoc(events, in))
+			return emit(e, o, eventsDoc(events))
 		},
 	}
 	cmd.Flags().StringVar(&tz, "tz", "", "`ZONE` of days and times that state none, where the file names none")
@@ -79,8 +78,7 @@ func newEventsValidate(e *env) *cobra.Command {
 }
 
 // eventsDoc lists what a file of events says.
-func eventsDoc(events *scenarios.Events, in *time.Location) report.Doc {
-	hs := &histories{zone: in}
+func eventsDoc(events *scenarios.Events) report.Doc {
 	data := struct {
 		Schema string      `json:"schema"`
 		Events []eventJSON `json:"events"`
@@ -109,7 +107,7 @@ func eventsDoc(events *scenarios.Events, in *time.Location) report.Doc {
 		gpus, share := plannedSize(p)
 		row := []any{p.Name, p.Kind, nil, nil, gpus, share, hours, report.Percent(j.Probability)}
 		if p.Holiday == nil {
-			row[2], row[3] = hs.dayOrTime(p.Event.Start, false), hs.dayOrTime(endOf(&p.Event), true)
+			row[2], row[3] = dayOrTime(p.Event.Start, events.Zone, false), dayOrTime(endOf(&p.Event), events.Zone, true)
 		} else {
 			row[2] = daysText(p.Holiday)
 		}

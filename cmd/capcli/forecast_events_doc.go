@@ -130,7 +130,7 @@ func (r *forecastResult) eventsTable() report.Table {
 		var when []any
 		gpus, share := plannedSize(e)
 		if e.Holiday == nil {
-			when = []any{r.hs.dayOrTime(e.Event.Start, false), r.hs.dayOrTime(endOf(&e.Event), true), gpus, share}
+			when = []any{dayOrTime(e.Event.Start, p.Zone, false), dayOrTime(endOf(&e.Event), p.Zone, true), gpus, share}
 		} else {
 			when = []any{nil, nil, gpus, share}
 		}
