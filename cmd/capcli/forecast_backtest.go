@@ -70,6 +70,7 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if o.plan, err = planFor(ctx, events, hs); err != nil {
 		return err
 	}
+	o.plan.onThePast()
 	p := newProgress(e, "series")
 	all, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*trials, error) { return o.tryAll(ctx, hs, h) })
 	p.end(int64(len(hs.list)))

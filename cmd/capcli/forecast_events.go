@@ -58,6 +58,13 @@ func planFor(ctx context.Context, events *scenarios.Events, hs *histories) (*eve
 	return p, nil
 }
 
+// onThePast says what a backtest does not see of the events.
+func (p *eventPlan) onThePast() {
+	if p != nil && slices.ContainsFunc(p.List, func(e scenarios.Planned) bool { return e.Holiday == nil }) {
+		p.hs.notes = append(p.hs.notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
+	}
+}
+
 // inGPUs says whether the event is a number of GPUs.
 func inGPUs(e *scenarios.Planned) bool {
 	return !e.Event.Relative && (e.Holiday == nil || e.Holiday.Declared)
