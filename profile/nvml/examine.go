@@ -81,6 +81,7 @@ func (g *gpu) heldBy() profile.Reason {
 
 func (g *gpu) report(t *profile.Tick, processes profile.Reason) GPUReport {
 	r := GPUReport{Device: *g.first, Processes: processes, GPM: g.gpmWhy, ECCEvents: g.eccEvents}
+	r.RemappedRows, r.RemapPending, r.RemapFailed = g.repair.rows, g.repair.pending, g.repair.failed
 	for i := range t.Samples {
 		s := &t.Samples[i]
 		switch {

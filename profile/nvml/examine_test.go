@@ -24,7 +24,8 @@ func TestFakeExamine(t *testing.T) {
 		root["proc/driver/nvidia/version"] = file("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build\n")
 		root["proc/driver/nvidia/params"] = file("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\n")
 		f.set("1.mig", 1, "1/0.profile", "1g.10gb", "1/0.gi", 7, "1/0.total", 10*gib, "1/0.used", gib, "1/0.reserved", 0,
-			"fail nvmlGpmSampleGet 0", 4, "fail nvmlDeviceGetFanSpeed *", 3, "fail nvmlDeviceGetComputeRunningProcesses_v3 0", 4, "0.events", 8)
+			"fail nvmlGpmSampleGet 0", 4, "fail nvmlDeviceGetFanSpeed *", 3, "fail nvmlDeviceGetComputeRunningProcesses_v3 0", 4, "0.events", 8,
+			"0.rows", 3, "0.pending", 1)
 		l, c := findLibrary(f.library, root)
 		if c != success {
 			t.Fatal(c)
@@ -39,6 +40,9 @@ func TestFakeExamine(t *testing.T) {
 		a, b := r.GPUs[0], r.GPUs[1]
 		if a.Device.UUID != gpu0 || a.MIG || a.Processes != profile.NoPermission || a.GPM != profile.Known || a.ECCEvents {
 			t.Errorf("GPU 0 %+v", a)
+		}
+		if a.RemappedRows != 4 || !a.RemapPending || a.RemapFailed || b.RemappedRows != 0 {
+			t.Errorf("memory of GPU 0: %+v, of GPU 1: %+v", a, b)
 		}
 		if a.Why[profile.SMActive] != profile.NoPermission || a.Why[profile.Fan] != profile.Unsupported || a.Why[profile.UtilGPU] != profile.Known || a.Why[profile.PCIeTx] != profile.Known {
 			t.Errorf("GPU 0 tells %v", a.Why)
@@ -55,6 +59,7 @@ func TestFakeExamine(t *testing.T) {
 			"metrics partly: no permission: sm_active_pct", "NVreg_RestrictProfilingToAdminUsers=0",
 			"metrics partly: not supported: temp_mem_c, fan_pct", "metrics partly: divided by MIG: util_gpu_pct",
 			"profiling partly: the driver keeps profiling counters", "processes ok: by user", "events partly: GPU " + gpu0,
+			"memory partly: GPU " + gpu0,
 		} {
 			if !strings.Contains(all, want) {
 				t.Errorf("no %q in\n%s", want, all)

@@ -20,6 +20,7 @@ type found struct {
 	folded    bool    // the used memory of GetMemoryInfo_v2 holds the reserved
 	gpmWhy    profile.Reason
 	eccEvents bool // it tells of memory errors by event
+	repair    repair
 }
 
 // find lists the GPUs with their static facts.
@@ -41,6 +42,7 @@ func (l *library) find() ([]found, code) {
 			l.describe(f.handle, &f.device)
 			f.gpmWhy = l.gpmSupport(f.handle)
 			f.total, f.folded = l.memoryForm(f.handle)
+			f.repair = l.repairOf(f.handle)
 		}
 		list = append(list, f)
 	}
@@ -78,6 +80,18 @@ func (l *library) describe(h driver.Device, d *profile.Device) {
 			d.SMs = multiprocessors(cores, major, minor)
 		}
 	}
+}
+
+// repairOf asks how the GPU's memory stands; a divided GPU does not tell.
+func (l *library) repairOf(h driver.Device) repair {
+	if !l.has[symRemapped] {
+		return repair{}
+	}
+	corrected, not, pending, failed, ret := h.GetRemappedRows()
+	if ret != driver.SUCCESS {
+		return repair{}
+	}
+	return repair{corrected + not, pending, failed}
 }
 
 // peakMemory is the bandwidth of device memory in bytes a second: two transfers

@@ -52,6 +52,7 @@ type gpu struct {
 	which      [numFields]uint8
 	sums       [profile.NumMetrics]sum
 	rates      [profile.NumMetrics]rate
+	repair     repair  // when the library was set up
 	folded     bool    // the used memory of GetMemoryInfo_v2 holds the reserved
 	total      float64 // bytes of device memory
 	eccEvents  bool    // the GPU tells of errors by event
@@ -116,7 +117,7 @@ func (g *gpu) bind(f *found) {
 	g.afresh()
 	g.mig, g.noMIG, g.migAt, g.parts = false, !g.lib.hasMIG(), 0, nil
 	g.gpm = pair{}
-	g.gpmWhy, g.folded, g.total, g.eccEvents = f.gpmWhy, f.folded, f.total, f.eccEvents
+	g.gpmWhy, g.folded, g.total, g.eccEvents, g.repair = f.gpmWhy, f.folded, f.total, f.eccEvents, f.repair
 	g.kept.Clear(profile.NotAsked)
 }
 

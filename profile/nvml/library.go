@@ -66,6 +66,7 @@ const (
 	symEventWait
 	symEventTypes
 	symRegister
+	symRemapped
 	numSymbols
 )
 
@@ -124,6 +125,7 @@ var symbolNames = [numSymbols][]string{
 	symEventWait:     {"nvmlEventSetWait_v2", "nvmlEventSetWait"},
 	symEventTypes:    {"nvmlDeviceGetSupportedEventTypes"},
 	symRegister:      {"nvmlDeviceRegisterEvents"},
+	symRemapped:      {"nvmlDeviceGetRemappedRows"},
 }
 
 // needed are the functions without which nothing can be seen.
@@ -217,7 +219,6 @@ func (l *library) up() code {
 // down lets the library go.
 func (l *library) down() code { return code(l.lib.Shutdown()) }
 
-// anyOf tells whether one of the symbols is there.
 func (l *library) hasGPM() bool {
 	return l.has[symGpmSupport] && l.has[symGpmAlloc] && l.has[symGpmFree] && l.has[symGpmGet] && l.has[symGpmMetrics]
 }

@@ -46,6 +46,16 @@ type GPUReport struct {
 	Processes profile.Reason                     // likewise, of the list of processes
 	GPM       profile.Reason
 	ECCEvents bool
+	// Rows of memory that were replaced, whether more are to be at the next reset,
+	// and whether there was none left to replace one with.
+	RemappedRows              int
+	RemapPending, RemapFailed bool
+}
+
+// repair is how a GPU's memory stands.
+type repair struct {
+	rows            int
+	pending, failed bool
 }
 
 // InstanceReport is what can be measured of a MIG instance.
@@ -79,8 +89,15 @@ func (r *Report) judge(root fs.FS) {
 			"run in the host's PID namespace (docker --pid host, hostPID: true)")
 	}
 	for i := range r.GPUs {
-		if !r.GPUs[i].ECCEvents {
-			r.add("events", Partly, "GPU "+r.GPUs[i].Device.UUID+" does not tell of memory errors as they come; its counters are compared", "")
+		g := &r.GPUs[i]
+		switch {
+		case g.RemapFailed:
+			r.add("memory", Bad, "GPU "+g.Device.UUID+" has no spare memory left for what fails", "have the board replaced")
+		case g.RemapPending:
+			r.add("memory", Partly, "GPU "+g.Device.UUID+" has memory rows to be replaced at its next reset", "drain the box and reset the GPU (nvidia-smi --gpu-reset)")
+		}
+		if !g.ECCEvents {
+			r.add("events", Partly, "GPU "+g.Device.UUID+" does not tell of memory errors as they come; its counters are compared", "")
 		}
 	}
 }

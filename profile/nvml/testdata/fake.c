@@ -457,6 +457,12 @@ nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUti
 }
 
 #ifndef OLD
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned *corr, unsigned *unc, unsigned *pending, unsigned *failed) {
+    WHOLE;
+    if (MIGGED(d)) return NVML_ERROR_NOT_SUPPORTED;
+    *corr = num(d, "rows", 0); *unc = 1; *pending = num(d, "pending", 0); *failed = num(d, "remapfailed", 0);
+    return NVML_SUCCESS;
+}
 nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long *v) {
     WHOLE;
     *v = num(d, "events", nvmlEventTypeXidCriticalError | nvmlEventTypeDoubleBitEccError | nvmlEventTypePState);
