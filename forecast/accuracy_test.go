@@ -172,8 +172,8 @@ func TestNaive2AsPublished(t *testing.T) {
 // slow are the models that are tried on only so many series of a set, spread
 // evenly, for they would take hours on all: over long seasons, and elsewhere.
 var slow = map[string]struct{ long, short int }{
-	"arima": {40, 2000}, "ces": {100, 2000}, "ets": {100, 2000}, "ets-damped": {100, 2000},
-	"mstl-arima": {100, 2000}, "prophet": {40, 100}, "tbats": {10, 60},
+	"arima": {30, 300}, "ces": {60, 300}, "ets": {30, 300}, "ets-damped": {30, 300}, "dhr": {20, 60},
+	"mstl-arima": {40, 300}, "prophet": {20, 60}, "stlf": {100, 2000}, "tbats": {6, 30},
 }
 
 // thinned are the series of a contest that a model is tried on.
