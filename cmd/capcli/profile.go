@@ -12,6 +12,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/profile/nvml"
 	"capcli/profile/store"
 )
 
@@ -116,7 +117,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	}
 	name := o.source
 	if name == "" {
-		if name = "smi"; hasSource("nvml") {
+		if name = "smi"; nvml.Built {
 			name = "nvml"
 		}
 	}
@@ -145,11 +146,6 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 		at = profile.InstantOf(t.Std())
 	}
 	return src, &madeClock{ctx: ctx, wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
-}
-
-func hasSource(name string) bool {
-	_, err := profile.Sources.Get(name)
-	return err == nil
 }
 
 func runProfile(ctx context.Context, e *env, o *profileOptions) error {
