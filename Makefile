@@ -33,7 +33,7 @@ golden: ; go test ./cmd/... -update
 ## golden-check: every start against the reference simulators (needs ../shared)
 golden-check: ; .ci/golden
 ## accuracy: every forecasting model on the M competitions and on GPU demand (needs ../shared)
-accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run TestAccuracy -v -timeout 10h
+accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run 'TestAccuracy|TestDemandAccuracy|TestNeverExplodes' -v -timeout 10h
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
 ## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs
