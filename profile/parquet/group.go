@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	pq "github.com/parquet-go/parquet-go"
 )
@@ -47,8 +48,8 @@ func (v *Vector) Resize(n int) {
 }
 
 func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return append(s[:cap(s)], make([]T, n-cap(s))...)
+	if n > len(s) {
+		s = slices.Grow(s, n-len(s))
 	}
 	return s[:n]
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	pq "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"capcli"
 )
@@ -71,9 +70,6 @@ type Table struct {
 	plainOrder []int32
 }
 
-// packer is shared, so that its memory is: it may be used by many at once.
-var packer = &zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}
-
 // NewTable begins a file on w. meta goes into its metadata; keys that begin
 // with "capcli." are ours. Nothing is read back from w, and the file is whole
 // only after Close.
@@ -81,7 +77,7 @@ func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, er
 	t := &Table{columns: columns, seal: newSealer(w)}
 	options := []pq.WriterOption{
 		pq.CreatedBy("capcli", "1", "table/v1"),
-		pq.Compression(packer),
+		pq.Compression(packer{}),
 		pq.PageBufferSize(pageBytes),
 		pq.DictionaryMaxBytes(dictBytes),
 		pq.KeyValueMetadata(sealKey, unsealed),

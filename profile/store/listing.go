@@ -253,16 +253,27 @@ func (o *opened) columns() error {
 // block appends the rows of a row group to b.
 func (o *opened) block(group int, b *block) error {
 	have := o.Columns()
-	var v parquet.Vector
+	n := int(o.GroupRows(group))
 	for i, c := range b.columns {
+		all := &b.cols[i]
+		all.Resize(b.n + n)
+		v := parquet.Vector{Null: all.Null[b.n:]}
+		switch {
+		case all.Texts != nil:
+			v.Texts = all.Texts[b.n:]
+		case all.Floats != nil:
+			v.Floats = all.Floats[b.n:]
+		default:
+			v.Ints = all.Ints[b.n:]
+		}
 		k := indexOf(have, c.Name)
-		v = parquet.NewVector(c.Kind, 0)
-		v.Resize(int(o.GroupRows(group)))
 		if k < 0 {
 			for j := range v.Null {
 				v.Null[j] = true
 			}
-		} else if err := o.Read(group, k, &v); err != nil {
+			continue
+		}
+		if err := o.Read(group, k, &v); err != nil {
 			var in *capcli.InputError
 			if errors.As(err, &in) {
 				named := *in
@@ -271,11 +282,8 @@ func (o *opened) block(group int, b *block) error {
 			}
 			return diskFault("reading", o.name, err)
 		}
-		to := &b.cols[i]
-		to.Null, to.Ints = append(to.Null, v.Null...), append(to.Ints, v.Ints...)
-		to.Floats, to.Texts = append(to.Floats, v.Floats...), append(to.Texts, v.Texts...)
 	}
-	b.n += int(o.GroupRows(group))
+	b.n += n
 	return nil
 }
 

@@ -152,6 +152,7 @@ func (s *stream) keep() {
 // load appends the first window.
 func (s *stream) load() error {
 	w := s.left[0]
+	s.left[0] = source{} // what it opened is let go of
 	s.left = s.left[1:]
 	if w.rows != nil {
 		s.acc.rows(w.rows, nil)
