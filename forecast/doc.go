@@ -7,5 +7,7 @@
 // possible futures (Path), which the simulator plays.
 //
 // Each model is one file with its equations and their source; it enters itself
-// in Models. TestConform holds every model to the same promises.
+// in Models. TestConform holds every model to the same promises. Conformal,
+// Holidays and SinceChange wrap a model and are models themselves; a Roadmap adds
+// to a forecast what its history cannot tell.
 package forecast

@@ -2,7 +2,8 @@
 // and rules (a scenario, in strict YAML), says everything that is wrong with it
 // at once, and turns it into a simulate.Config. It holds the library of
 // scenarios that come with the program, the generator that makes their jobs,
-// and the checks of a result ("wait_p95<=30m").
+// and the checks of a result ("wait_p95<=30m"). By the same means it reads what a
+// person knows of the demand to come (events), in the words of package forecast.
 //
 // The package opens no files: what a scenario names is opened through
 // Options.Open, relative to where the scenario was found.

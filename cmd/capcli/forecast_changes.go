@@ -47,10 +47,11 @@ type changed struct {
 	odd   []forecast.Anomaly
 }
 
-// look finds the changes of the history, or of the demand behind it.
-func (f *forecasted) look(opts forecast.Options) {
+// look finds the changes of the history, or of the demand behind it. The holidays
+// that are known are no news.
+func (f *forecasted) look(o *forecastOptions, opts forecast.Options) {
 	y := f.h.Series
-	y.Values = f.seen
+	y.Values = o.withoutHolidays(f.h, f.seen)
 	moves, odd, err := forecast.Changes(y, opts.Seasons)
 	if err != nil {
 		return // too few values to tell, or figures too large: there is nothing to say

@@ -114,7 +114,7 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 		return out, nil
 	}
 	if o.look {
-		out.look(opts)
+		out.look(o, opts)
 	}
 	name, fit, err := o.fit(h, steps, opts, out)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"capcli"
@@ -133,4 +134,26 @@ func (a *added) note(add []float64, bounds []capcli.Time) {
 			a.most = v
 		}
 	}
+}
+
+// withoutHolidays are the values of a history with those of its holidays missing.
+func (o *forecastOptions) withoutHolidays(h *history, y []float64) []float64 {
+	days := o.specialDays(h, 0)
+	if len(days) == 0 {
+		return y
+	}
+	out := slices.Clone(y)
+	c := forecast.Calendar{Zone: o.zoneOf(h)}
+	for _, d := range days {
+		c.Holidays = append(c.Holidays, d.Holiday)
+	}
+	_, columns := c.Regressors(h.bounds(0, len(y)))
+	for _, column := range columns {
+		for i, share := range column {
+			if share >= 0.5 { // a week or a month is more than its holiday
+				out[i] = math.NaN()
+			}
+		}
+	}
+	return out
 }
