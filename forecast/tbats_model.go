@@ -212,8 +212,10 @@ func (c *tbatsChoice) waves(k int) {
 	}
 }
 
-// errors looks for the orders of the errors, from the best to its neighbours.
+// errors looks for the orders of the errors: from a long autoregression, which
+// holds what seasons leave, then from the best to its neighbours.
 func (c *tbatsChoice) errors() {
+	c.change(func(f *tbatsForm) { f.ar, f.ma = tbatsMost, 0 })
 	for range 2 * tbatsMost {
 		better := false
 		for _, step := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 0}, {0, -1}, {1, -1}, {-1, 1}} {
