@@ -1,0 +1,201 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"capcli"
+)
+
+func init() {
+	Models.Add("thief", "steps, days and weeks (or months, quarters and years) each forecast, and reconciled over time",
+		func(o Options) Model { return thief{o} })
+}
+
+// thief forecasts a series at the length of its steps and, as sums of blocks of
+// them, at longer lengths, and reconciles these over time with weights by
+// structure (temporal hierarchies: Athanasopoulos, Hyndman, Kourentzes &
+// Petropoulos 2017): short steps know the season, long ones the trend. Steps are
+// forecast by MSTL with the optimised Theta method where there are several
+// seasons, else by Theta; blocks by Theta. Intervals and paths are those of the
+// steps, moved as the means are. Where the past has no four cycles of the longest
+// season, a shorter one is the cycle; without any, the steps stand alone.
+type thief struct{ Options }
+
+var _ Model = thief{}
+
+// fewestCycles of the longest blocks must lie in the past.
+const fewestCycles = 4
+
+// cycle is the longest season that comes often enough, and the blocks that divide
+// it, longest first: all divisors of a short one, of a long one the shorter seasons.
+func (m thief) cycle(n int) (length int, blocks []int) {
+	seasons := usable(n, m.Seasons)
+	for len(seasons) > 0 && n/seasons[len(seasons)-1] < fewestCycles {
+		seasons = seasons[:len(seasons)-1]
+	}
+	if len(seasons) == 0 {
+		return 1, nil
+	}
+	length = seasons[len(seasons)-1]
+	for b := length; b > 1; b-- {
+		if length%b == 0 && (length <= 12 || slices.Contains(seasons, b)) {
+			blocks = append(blocks, b)
+		}
+	}
+	return length, blocks
+}
+
+// Fit fits the steps and the blocks.
+func (m thief) Fit(y capcli.Series) (Fitted, error) {
+	n := len(y.Values)
+	name := "theta"
+	if len(usable(n, m.Seasons)) > 1 {
+		name = "mstl-dot"
+	}
+	steps, err := m.fit(name, y, m.Seasons)
+	if err != nil {
+		return nil, fmt.Errorf("thief: %w", err)
+	}
+	f := &thiefFitted{Fitted: steps, moves: map[int][]float64{}, low: math.Inf(-1)}
+	if slices.Min(y.Values) >= 0 {
+		f.low = 0
+	}
+	f.cycle, f.blocks = m.cycle(n)
+	for _, b := range f.blocks {
+		sums := y
+		sums.Values = Blocks(y.Values, b)
+		var seasons []int
+		if f.cycle/b > 1 {
+			seasons = []int{f.cycle / b}
+		}
+		fit, err := m.fit("theta", sums, seasons)
+		if err != nil {
+			return nil, fmt.Errorf("thief: sums of %d steps: %w", b, err)
+		}
+		f.levels = append(f.levels, fit)
+	}
+	if f.cycle == 1 {
+		return f, nil
+	}
+	h, err := Temporal(f.cycle, f.blocks...)
+	if err != nil {
+		return nil, fmt.Errorf("thief: %w", err)
+	}
+	if f.by, err = NewReconciler(h, WLSStructural, nil); err != nil {
+		return nil, fmt.Errorf("thief: %w", err)
+	}
+	return f, nil
+}
+
+func (m thief) fit(name string, y capcli.Series, seasons []int) (Fitted, error) {
+	made, err := Models.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	return made(Options{Seasons: seasons, Seed: m.Seed}).Fit(y)
+}
+
+type thiefFitted struct {
+	Fitted // of the steps
+	levels []Fitted
+	blocks []int
+	cycle  int
+	by     *Reconciler
+	low    float64
+
+	mu    sync.Mutex
+	moves map[int][]float64
+}
+
+// move is by how much reconciling changes each of h steps; none where the figures
+// leave what can be computed.
+func (f *thiefFitted) move(h int) ([]float64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	cycles := (h + f.cycle - 1) / f.cycle
+	if f.by == nil {
+		return make([]float64, h), nil
+	}
+	if known := f.moves[cycles]; known != nil {
+		return known, nil
+	}
+	var base [][]float64
+	for k, fit := range f.levels {
+		fc, err := fit.Forecast(cycles * f.cycle / f.blocks[k])
+		if err != nil {
+			return nil, fmt.Errorf("thief: sums of %d steps: %w", f.blocks[k], err)
+		}
+		base = append(base, fc.Mean)
+	}
+	steps, err := f.Fitted.Forecast(cycles * f.cycle)
+	if err != nil {
+		return nil, fmt.Errorf("thief: %w", err)
+	}
+	rows, err := Cycles(append(base, steps.Mean), cycles)
+	if err != nil {
+		return nil, fmt.Errorf("thief: %w", err)
+	}
+	agreed, err := f.by.Reconcile(rows, false)
+	if err != nil {
+		return nil, fmt.Errorf("thief: %w", err)
+	}
+	out := make([]float64, cycles*f.cycle)
+	bottom := agreed[len(agreed)-f.cycle:]
+	for t := range out {
+		if out[t] = bottom[t%f.cycle][t/f.cycle] - steps.Mean[t]; !known(out[t]) {
+			out = make([]float64, cycles*f.cycle)
+			break
+		}
+	}
+	f.moves[cycles] = out
+	return out, nil
+}
+
+// Forecast gives the steps' forecast, moved.
+func (f *thiefFitted) Forecast(h int, levels ...float64) (Forecast, error) {
+	fc, err := f.Fitted.Forecast(h, levels...)
+	if err != nil {
+		return fc, err
+	}
+	by, err := f.move(h)
+	if err != nil {
+		return fc, err
+	}
+	all := [][]float64{fc.Mean}
+	for _, iv := range fc.Intervals {
+		all = append(all, iv.Lo, iv.Hi)
+	}
+	for _, list := range all {
+		for i := range list {
+			list[i] = math.Max(f.low, list[i]+by[i])
+		}
+	}
+	fc.bound()
+	return fc, nil
+}
+
+// Path draws from the steps, moved.
+func (f *thiefFitted) Path(h int, rng *rand.Rand) []float64 {
+	out := f.Fitted.Path(h, rng)
+	by, err := f.move(max(1, h))
+	if err != nil {
+		return out
+	}
+	for i := range out {
+		out[i] = math.Max(f.low, out[i]+by[i])
+	}
+	return out
+}
+
+// Info says what was reconciled.
+func (f *thiefFitted) Info() Info {
+	info := f.Fitted.Info()
+	if f.by != nil {
+		info.Method = fmt.Sprintf("THieF(%v): %s", append(slices.Clone(f.blocks), 1), info.Method)
+	}
+	return info
+}
