@@ -26,6 +26,7 @@ type AutoARIMA struct {
 	Lambda     *float64    // Box-Cox transformation; nil is none
 	Guerrero   bool        // choose lambda by Guerrero's method where the series is positive
 	BiasAdj    bool        // as in ARIMA
+	UnitRoot   UnitRoot    // the test that says how often to difference
 	Exhaustive bool        // try all orders whose sum is at most 5 instead of neighbours
 	Exact      bool        // search by exact likelihood even for long series (over 150 values, or seasons over 12)
 }
@@ -132,7 +133,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	if q.bigD > 0 {
 		x = lagged(x, m)
 	}
-	q.d = ndiffs(x, false)
+	q.d = a.UnitRoot.ndiffs(x, false)
 	q.constant = q.d+q.bigD <= 1
 	third := n / 3
 	q.most = arimaForm{p: min(autoMost, third), q: min(autoMost, third)}
@@ -141,11 +142,17 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 		q.most.bigP = min(autoMostSeasonal, third/m)
 		q.most.bigQ = q.most.bigP
 	}
+	if q.s.gaps() && n <= 200 && m <= 12 {
+		return q // sums of squares say little of orders where values are missing
+	}
 	if !a.Exact && (n > 150 || m > 12) {
 		q.method = CSS
 	}
 	return q
 }
+
+// gaps says whether values are missing.
+func (s *arimaSeries) gaps() bool { return len(observed(s.y)) < len(s.y) }
 
 // last is the series' last n values.
 func (s *arimaSeries) last(n int) *arimaSeries {

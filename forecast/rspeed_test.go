@@ -89,6 +89,9 @@ func speedTasks(t *testing.T) []*speedTask {
 			add("classics", name, []int{m}, y, "stl", "stl-robust", "mstl-ets", "tbats")
 		}
 	}
+	for _, name := range arimaGoldSeries {
+		add("classics", name, []int{frequency[name]}, textbook(t, name), "arima", "arima-log")
+	}
 	for i, y := range table(t, "m4/Hourly-train") {
 		if i%4 != 0 || i >= 400 {
 			continue
@@ -99,6 +102,9 @@ func speedTasks(t *testing.T) []*speedTask {
 		if i%80 == 0 {
 			add("5 of M4 hourly", name, []int{24, 168}, y, "tbats")
 		}
+		if i%40 == 0 {
+			add("10 of M4 hourly", name, []int{24}, y, "arima")
+		}
 	}
 	for i, y := range table(t, "m3/monthly-train") {
 		if i%7 != 0 || i >= 1400 {
@@ -107,7 +113,7 @@ func speedTasks(t *testing.T) []*speedTask {
 		name := "N" + strconv.Itoa(i+1)
 		add("200 of M3 monthly", name, []int{12}, y, "ets", "theta", "stl", "stl-robust", "mstl-ets")
 		if i%70 == 0 {
-			add("20 of M3 monthly", name, []int{12}, y, "tbats")
+			add("20 of M3 monthly", name, []int{12}, y, "tbats", "arima")
 		}
 	}
 	return all
@@ -134,6 +140,8 @@ func (s *speedTask) run(t *testing.T) {
 			}
 			s.found = fit.Info().AICc
 		},
+		"arima":      func() { s.found = ahead(AutoARIMA{Period: s.seasons[0]}).AICc },
+		"arima-log":  func() { s.found = ahead(AutoARIMA{Period: s.seasons[0], Lambda: new(float64)}).AICc },
 		"theta":      func() { ahead(theta{period: s.seasons[0]}) },
 		"mstl-ets":   func() { ahead(decomposed{seasons: s.seasons, rest: "ets"}) },
 		"stl":        func() { _, _, _, _ = STL(s.y, s.seasons[0], STLOptions{Window: 13}) },

@@ -59,22 +59,8 @@ func residualsOfLine(y []float64, trend bool) []float64 {
 // kpssLags is the number of lags that R's ndiffs takes.
 func kpssLags(n int) int { return int(3 * math.Sqrt(float64(n)) / 13) }
 
-// ndiffs is the number of differences, at most two, after which the KPSS test
-// no longer rejects stationarity at 5 %. Missing values are left out.
-func ndiffs(y []float64, trend bool) int {
-	x := observed(y)
-	critical := kpssLevel
-	if trend {
-		critical = kpssTrend
-	}
-	for d := range 2 {
-		if len(x) < 2 || flat(x) || kpss(x, trend, kpssLags(len(x))) <= critical {
-			return d
-		}
-		x = lagged(x, 1)
-	}
-	return 2
-}
+// ndiffs is the number of differences that the KPSS test wants.
+func ndiffs(y []float64, trend bool) int { return KPSS.ndiffs(y, trend) }
 
 // nsdiffs is 1 when the seasonal strength of the series (Wang, Smith and Hyndman
 // 2006) is over 0.64, else 0. It is 0 for a series without two full seasons.

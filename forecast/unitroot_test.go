@@ -10,6 +10,8 @@ func TestUnitRootsAsR(t *testing.T) {
 		var want struct {
 			Ndiffs struct {
 				Kpss  int
+				Adf   int
+				Pp    int
 				Trend int `json:"kpss_trend"`
 			}
 			Level struct {
@@ -18,6 +20,10 @@ func TestUnitRootsAsR(t *testing.T) {
 			} `json:"kpss_mu"`
 			Trend   struct{ Stat float64 } `json:"kpss_tau"`
 			Nsdiffs struct{ Seas int }
+			Adf     struct {
+				Stat float64
+				Lag  int
+			} `json:"adf_test_tseries"`
 		}
 		goldFile(t, name+"-tests", &want)
 		y, period := textbook(t, name), frequency[name]
@@ -33,6 +39,15 @@ func TestUnitRootsAsR(t *testing.T) {
 		}
 		if got := ndiffs(y, false); got != want.Ndiffs.Kpss {
 			t.Errorf("%s: ndiffs %d, R %d", name, got, want.Ndiffs.Kpss)
+		}
+		if got := DickeyFuller.ndiffs(y, false); got != want.Ndiffs.Adf {
+			t.Errorf("%s: ndiffs by Dickey and Fuller %d, R %d", name, got, want.Ndiffs.Adf)
+		}
+		if got := PhillipsPerron.ndiffs(y, false); got != want.Ndiffs.Pp {
+			t.Errorf("%s: ndiffs by Phillips and Perron %d, R %d", name, got, want.Ndiffs.Pp)
+		}
+		if got := dickeyFuller(x, true, want.Adf.Lag); apart(got, want.Adf.Stat) > 1e-7 {
+			t.Errorf("%s: Dickey and Fuller %.9f, R %.9f", name, got, want.Adf.Stat)
 		}
 		if got := ndiffs(y, true); got != want.Ndiffs.Trend {
 			t.Errorf("%s: ndiffs with trend %d, R %d", name, got, want.Ndiffs.Trend)

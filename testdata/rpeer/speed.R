@@ -7,6 +7,8 @@ suppressPackageStartupMessages(library(forecast))
 options(warn = -1)
 
 tasks <- list(
+  arima = function(y) { f <- auto.arima(y); forecast(f, h = 24); f$aicc },
+  "arima-log" = function(y) { f <- auto.arima(y, lambda = 0); forecast(f, h = 24); f$aicc },
   ets = function(y) ets(y)$aicc,
   theta = function(y) { thetaf(y, h = 24); NA },
   stl = function(y) { stl(ts(as.numeric(y), frequency = min(attr(y, "msts"), frequency(y))), s.window = 13); NA },
