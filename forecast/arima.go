@@ -105,12 +105,14 @@ func (a ARIMA) check(y []float64) error {
 type arimaSeries struct {
 	raw        []float64 // as it came, from the first value that is there
 	lead       int       // missing values before it
+	top        float64   // largest absolute value of raw
 	y          []float64 // transformed and scaled
 	unit       float64   // what y was divided by
 	lambda     *float64
 	biasAdjust bool
 	given      [][]float64
 	further    func(j, t int) float64 // given regressor j at any step t of y; nil where they end
+	spent      int // coefficients of a regression that was taken off y
 	notes      []string
 }
 
@@ -125,7 +127,7 @@ func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
 	if len(s.raw) == 0 {
 		return nil, fmt.Errorf("arima: no values: %w", ErrTooShort)
 	}
-	s.y = s.raw
+	s.y, s.top = s.raw, finiteTop(s.raw)
 	if lambda != nil {
 		var err error
 		if s.y, err = boxCox(s.raw, *lambda); err != nil {

@@ -1,7 +1,5 @@
 package forecast
 
-import "math"
-
 // armaTerm is a coefficient and its lag.
 type armaTerm struct {
 	lag  int
@@ -14,7 +12,11 @@ func (l *arimaLikelihood) conditional(par []float64) float64 {
 	l.form.expand(par, l.phi, l.theta)
 	l.residuals()
 	from := min(len(l.phi), len(l.series[0]))
-	l.sums(l.out, from, len(l.series[0]))
+	if len(l.beta) == 0 {
+		l.syy = squares(l.out[0][from:len(l.series[0])])
+	} else {
+		l.sums(l.out, from, len(l.series[0]))
+	}
 	l.logs = 0
 	return l.value()
 }
@@ -70,29 +72,32 @@ func less(v float64, x []float64, terms []armaTerm, t int) float64 {
 }
 
 // broken is for series with missing values. A residual that needs a value that
-// is missing is not counted, and is zero to those after it.
+// is missing is not counted, and is zero.
 func (l *arimaLikelihood) broken(w, e []float64, phi, theta []armaTerm, main bool) {
 	from := min(len(l.phi), len(w))
+	steady := from + len(l.theta)
 	for t := from; t < len(w); t++ {
-		if !main && math.IsNaN(l.out[0][t]) {
+		if !main && l.missed[t] {
 			e[t] = 0
 			continue
 		}
-		v := w[t]
-		for _, c := range phi {
-			v -= c.coef * w[t-c.lag]
-		}
-		for _, c := range theta {
-			if t-c.lag < from {
-				break
+		v := less(w[t], w, phi, t)
+		if t >= steady {
+			v = less(v, e, theta, t)
+		} else {
+			for _, c := range theta {
+				if t-c.lag < from {
+					break
+				}
+				v -= c.coef * e[t-c.lag]
 			}
-			if past := e[t-c.lag]; past == past {
-				v -= c.coef * past
+		}
+		if main {
+			if l.missed[t] = v != v; l.missed[t] {
+				l.counted--
+				v = 0
 			}
 		}
 		e[t] = v
-		if main && v != v {
-			l.counted--
-		}
 	}
 }

@@ -226,6 +226,6 @@ func (fit *ARIMAFit) back(v float64) float64 {
 	if fit.src.lambda == nil {
 		return v
 	}
-	top := 100 * finiteTop(fit.src.raw)
+	top := 100 * fit.src.top
 	return math.Max(-top, math.Min(top, unBoxCox(v, *fit.src.lambda)))
 }

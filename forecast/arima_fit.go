@@ -218,7 +218,7 @@ func (fit *ARIMAFit) settle() {
 
 // criteria are AIC, AICc and BIC; the variance counts as a parameter.
 func (fit *ARIMAFit) criteria() (aic, aicc, bic float64) {
-	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+1)
+	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+fit.src.spent+1)
 	aic = -2*fit.loglik + 2*k
 	aicc = aic + 2*k*(k+1)/(n-k-1)
 	if n-k-1 <= 0 {

@@ -62,7 +62,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 			iv.Lo[t], iv.Hi[t] = fit.back(iv.Lo[t]), fit.back(iv.Hi[t])
 			if fit.grain > 0 {
 				// What rounding leaves of a width of nothing.
-				width := fit.grain * max(math.Abs(iv.Lo[t]), finiteTop(fit.src.raw))
+				width := fit.grain * max(math.Abs(iv.Lo[t]), fit.src.top)
 				iv.Lo[t], iv.Hi[t] = iv.Lo[t]-width, iv.Hi[t]+width
 			}
 		}

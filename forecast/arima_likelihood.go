@@ -25,6 +25,8 @@ type arimaLikelihood struct {
 	pulled [][]float64
 	gamma  []float64
 
+	missed []bool // conditional residuals that need a missing value
+
 	work, phi, theta []float64
 	terms            []armaTerm // of phi, then of theta, that are not zero
 
@@ -85,6 +87,7 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 		l.lean()
 	}
 	ar, ma := form.lags()
+	l.missed = make([]bool, len(y))
 	l.work, l.phi, l.theta = make([]float64, form.arma()), make([]float64, ar), make([]float64, ma)
 	return l, nil
 }

@@ -120,7 +120,7 @@ func (fit *ARIMAFit) searched() float64 {
 		_, aicc, _ := fit.criteria()
 		return aicc
 	}
-	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+1)
+	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+fit.src.spent+1)
 	if n-k-1 <= 0 {
 		return math.Inf(1)
 	}

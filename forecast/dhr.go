@@ -265,7 +265,21 @@ func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
 			inner = other
 		}
 	}
-	return s.alternate(inner)
+	fit, err := s.alternate(inner)
+	if err != nil {
+		return nil, err
+	}
+	// The first regression can be far from that of plain errors.
+	for _, f := range []arimaForm{{p: 1, d: d, m: 1}, {d: d, q: 1, m: 1}, {p: 1, d: d, q: 1, m: 1}} {
+		plain, err := look.fit(f, d == 0, false, CSSML, false)
+		if err != nil {
+			continue
+		}
+		if other, err := s.alternate(plain); err == nil && other.info.AICc < fit.info.AICc && other.form.clearOfUnit(other.par, nearUnit) {
+			fit = other
+		}
+	}
+	return fit, nil
 }
 
 // errorsOf chooses an ARIMA of d differences.
@@ -286,7 +300,7 @@ func (s *arimaSeries) without(b, length []float64, x [][]float64) *arimaSeries {
 			out.y[t] -= by * v
 		}
 	}
-	out.raw, out.given, out.further, out.lambda, out.lead = out.y, nil, nil, nil, 0
+	out.raw, out.given, out.further, out.lambda, out.lead, out.spent = out.y, nil, nil, nil, 0, len(s.given)
 	return &out
 }
 

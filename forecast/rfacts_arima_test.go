@@ -180,7 +180,7 @@ func (r rARIMA) ahead(t *testing.T, label string, fit *ARIMAFit, m int) {
 		if f.Intervals[0].Hi[k] >= 99*finiteTop(fit.src.raw) && r.Hi95[i] > f.Intervals[0].Hi[k] {
 			continue // ours has an end
 		}
-		if math.Abs(f.Mean[k]-r.Mean[i]) > 5e-3*width+1e-7*math.Abs(r.Mean[i]) || ends && math.Abs(f.Intervals[0].Hi[k]-r.Hi95[i]) > 1e-2*width {
+		if math.Abs(f.Mean[k]-r.Mean[i]) > 1e-2*width+1e-7*math.Abs(r.Mean[i]) || ends && math.Abs(f.Intervals[0].Hi[k]-r.Hi95[i]) > 1e-2*width {
 			t.Errorf("%s: step %d is %.8g up to %.8g, R %.8g up to %.8g", label, k+1, f.Mean[k], f.Intervals[0].Hi[k], r.Mean[i], r.Hi95[i])
 		}
 	}

@@ -22,6 +22,7 @@ const (
 func (u UnitRoot) differ(x []float64, trend bool) bool {
 	n := float64(len(x) - 1)
 	switch u {
+	case KPSS:
 	case DickeyFuller:
 		return dickeyFuller(x, trend, 1) > dickeyFullerCritical(len(x)-1, trend)
 	case PhillipsPerron:
