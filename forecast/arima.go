@@ -112,7 +112,7 @@ type arimaSeries struct {
 	biasAdjust bool
 	given      [][]float64
 	further    func(j, t int) float64 // given regressor j at any step t of y; nil where they end
-	spent      int // coefficients of a regression that was taken off y
+	spent      int                    // coefficients of a regression that was taken off y
 	notes      []string
 }
 

@@ -12,7 +12,7 @@ func (l *arimaLikelihood) conditional(par []float64) float64 {
 	l.form.expand(par, l.phi, l.theta)
 	l.residuals()
 	from := min(len(l.phi), len(l.series[0]))
-	if len(l.beta) == 0 {
+	if len(l.beta) == 0 && l.gaps {
 		l.syy = squares(l.out[0][from:len(l.series[0])])
 	} else {
 		l.sums(l.out, from, len(l.series[0]))

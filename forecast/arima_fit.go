@@ -164,7 +164,7 @@ func (fit *ARIMAFit) nearUnit(par []float64) bool {
 	at := append([]float64(nil), par...)
 	fit.form.stationarity(at)
 	fit.form.invert(at)
-	return !fit.form.clearOfUnit(at, nearUnit)
+	return !fit.form.clearOfUnit(at)
 }
 
 // polish goes on from value v with finer steps and keeps what it finds when the

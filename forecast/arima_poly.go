@@ -153,8 +153,9 @@ func stationary(phi []float64, radius float64) bool {
 }
 
 // clearOfUnit says whether every root of the four polynomials is farther than
-// radius from the origin; those of the season count by their m-th roots.
-func (f arimaForm) clearOfUnit(par []float64, radius float64) bool {
+// nearUnit from the origin; those of the season count by their m-th roots.
+func (f arimaForm) clearOfUnit(par []float64) bool {
+	const radius = nearUnit
 	neg := func(x []float64) []float64 {
 		out := make([]float64, len(x))
 		for i, v := range x {

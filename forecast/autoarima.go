@@ -228,7 +228,7 @@ func (a *autoSearch) finish() (*ARIMAFit, error) {
 			break
 		}
 		fit, err := a.fitTo(a.s, a.order[i].try, CSSML, false)
-		if err == nil && fit.form.clearOfUnit(fit.par, nearUnit) && fit.variances() != nil {
+		if err == nil && fit.form.clearOfUnit(fit.par) && fit.variances() != nil {
 			fit.ready()
 			return fit, nil
 		}

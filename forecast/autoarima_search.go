@@ -103,7 +103,7 @@ func (a *autoSearch) try(t autoTry) bool {
 // are spared the look at their curvature.
 func (a *autoSearch) score(t autoTry) float64 {
 	fit, err := a.fitTo(a.look, t, a.method, false)
-	if err != nil || !fit.form.clearOfUnit(fit.par, nearUnit) {
+	if err != nil || !fit.form.clearOfUnit(fit.par) {
 		return math.Inf(1)
 	}
 	ic := fit.searched()

@@ -1,0 +1,168 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+)
+
+// along is the series with waves for regressors.
+func (s *arimaSeries) along(waves []harmonic) *arimaSeries {
+	out := *s
+	out.given = nil
+	type column struct {
+		harmonic
+		number int
+	}
+	var columns []column
+	for _, h := range waves {
+		for c := range h.columns() {
+			columns = append(columns, column{h, c})
+			out.given = append(out.given, filled(s.lead+len(s.y), func(t int) float64 { return h.at(c, float64(t+1)) }))
+		}
+	}
+	out.further = func(j, t int) float64 {
+		return columns[j].at(columns[j].number, float64(s.lead+t+1))
+	}
+	return &out
+}
+
+// withErrors fits the regression on what is given with ARIMA errors of d differences.
+func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
+	plain := arimaForm{d: d, m: 1}
+	x, _ := s.regressors(plain, d == 0, d == 1)
+	like, err := newArimaLikelihood(plain, s.y, x)
+	if err != nil {
+		return nil, err
+	}
+	if like.nothing() {
+		return s.fit(plain, d == 0, d == 1, CSSML, true)
+	}
+	rest := s.without(like.first, like.length, x)
+	look := rest.last(dhrLook)
+	inner, err := look.errorsOf(d, false)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.y); n > 150 && n <= dhrExact {
+		if other, err := look.errorsOf(d, true); err == nil && other.info.AICc < inner.info.AICc {
+			inner = other
+		}
+	}
+	fit, err := s.alternate(inner)
+	if err != nil {
+		return nil, err
+	}
+	// The first regression can be far from that of plain errors.
+	for _, f := range []arimaForm{{p: 1, d: d, m: 1}, {d: d, q: 1, m: 1}, {p: 1, d: d, q: 1, m: 1}} {
+		plain, err := look.fit(f, d == 0, false, CSSML, false)
+		if err != nil {
+			continue
+		}
+		if other, err := s.alternate(plain); err == nil && other.info.AICc < fit.info.AICc && other.form.clearOfUnit(other.par) {
+			fit = other
+		}
+	}
+	return fit, nil
+}
+
+// errorsOf chooses an ARIMA of d differences.
+func (s *arimaSeries) errorsOf(d int, exact bool) (*ARIMAFit, error) {
+	search := newAutoSearch(AutoARIMA{Exact: exact}, s)
+	search.d, search.constant = d, d <= 1
+	return search.run()
+}
+
+// without is the series less the regressors that are given, of coefficients b
+// over length; mean and drift, which come first, stay.
+func (s *arimaSeries) without(b, length []float64, x [][]float64) *arimaSeries {
+	out := *s
+	out.y = slices.Clone(s.y)
+	for j := len(x) - len(s.given); j < len(x); j++ {
+		by := b[j] / length[j]
+		for t, v := range x[j][:len(out.y)] {
+			out.y[t] -= by * v
+		}
+	}
+	out.raw, out.given, out.further, out.lambda, out.lead, out.spent = out.y, nil, nil, nil, 0, len(s.given)
+	return &out
+}
+
+// Rounds of regression and errors in turn, and the gain in log-likelihood that ends them.
+const (
+	dhrRounds = 6
+	dhrGain   = 1e-4
+)
+
+// alternate makes the likelihood of regression and errors large, one after the
+// other, from the fit of what a first regression left.
+func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
+	drift := slices.Contains(inner.names, "drift")
+	mean := slices.Contains(inner.names, "intercept")
+	fit := &ARIMAFit{form: inner.form, src: s, method: CSSML, best: inner.best}
+	fit.x, fit.names = s.regressors(fit.form, mean, drift)
+	var err error
+	if fit.like, err = newArimaLikelihood(fit.form, s.y, fit.x); err != nil {
+		return nil, err
+	}
+	last := math.Inf(1)
+	for range dhrRounds {
+		value := fit.like.exact(fit.best)
+		if !(last-value > dhrGain/float64(fit.like.used)) {
+			break
+		}
+		last = value
+		b := make([]float64, len(fit.like.beta))
+		for j := range b {
+			b[j] = fit.like.first[j] + fit.like.beta[j]
+		}
+		rest := s.without(b, fit.like.length, fit.x)
+		inner = &ARIMAFit{form: fit.form, src: rest, method: CSSML, best: slices.Clone(fit.best)}
+		inner.x, inner.names = rest.regressors(fit.form, mean, drift)
+		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.nothing() {
+			break
+		}
+		descent{f: inner.like.exact, step: 1e-3, tol: 1e-9, most: 50}.run(inner.best)
+		fit.form.invert(inner.best)
+		if fit.like.exact(inner.best) < value {
+			fit.best = slices.Clone(inner.best)
+		}
+	}
+	fit.settle()
+	if fit.variance = fit.blocks(inner); fit.variance == nil {
+		fit.variance = nans(len(fit.par) + len(fit.beta))
+	}
+	fit.finish()
+	return fit, nil
+}
+
+// blocks are the variances of the coefficients, those of the errors from inner
+// and those of the regression given them; nil where there are none.
+func (fit *ARIMAFit) blocks(inner *ARIMAFit) []float64 {
+	if inner.like == nil || inner.like.nothing() {
+		return nil
+	}
+	inner.best = slices.Clone(fit.best)
+	inner.settle()
+	of := inner.variances()
+	if of == nil {
+		return nil
+	}
+	out := slices.Clone(of[:len(fit.best)])
+	l := fit.like
+	k := len(l.beta)
+	u := make([]float64, k)
+	for j := range k {
+		// Column j of the inverse of the Cholesky factor.
+		sum := 0.0
+		for i := j; i < k; i++ {
+			u[i] = 0
+			if i == j {
+				u[i] = 1
+			}
+			u[i] = (u[i] - dot(l.choleskyOf[i*k+j:i*k+i], u[j:i])) / l.choleskyOf[i*k+i]
+			sum += u[i] * u[i]
+		}
+		out = append(out, sum*l.ssq/float64(l.counted)/(l.length[j]*l.length[j]))
+	}
+	return out
+}
