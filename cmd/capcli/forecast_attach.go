@@ -103,10 +103,8 @@ func longest(list []series.Regular) int {
 // and says what does not fit.
 func (o *historyOptions) settle(hs *histories) error {
 	c := &o.censor
-	if l := &c.bound; l.levels != nil {
-		if err := hs.fits(l.levels.Stamp(), l.levels.Constant(), l.file); err != nil {
-			return err
-		}
+	if err := o.settleBound(hs); err != nil {
+		return err
 	}
 	if !c.asked() {
 		return nil
@@ -141,6 +139,27 @@ func (o *historyOptions) settle(hs *histories) error {
 	for _, h := range hs.list {
 		if h.past != nil {
 			h.notKnown()
+		}
+	}
+	return nil
+}
+
+// settleBound sees that the caps are those of series that are there.
+func (o *historyOptions) settleBound(hs *histories) error {
+	l := &o.censor.bound
+	if l.levels == nil {
+		return nil
+	}
+	if err := hs.fits(l.levels.Stamp(), l.levels.Constant(), l.file); err != nil {
+		return err
+	}
+	found, err := hs.pair(l.file, l.levels.Names(), o.prom.address != "")
+	if err != nil {
+		return err
+	}
+	for i, h := range hs.list {
+		if found[i] == "" {
+			h.warnings = append(h.warnings, "no cap in "+l.file+": nothing bounds it")
 		}
 	}
 	return nil

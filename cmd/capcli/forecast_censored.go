@@ -263,6 +263,9 @@ func (hs *histories) censoredNotes(each []*censoringJSON, trials []*trial) []str
 	if n == 0 {
 		return nil
 	}
+	if flag == flagNone {
+		return []string{"usage is taken for demand: neither a queue nor a capacity is known in any step"}
+	}
 	total := ""
 	if n > 1 {
 		total = ", all series together"
