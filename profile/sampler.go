@@ -39,9 +39,14 @@ const (
 	slowShare  = 4                      // a read may take this part of the interval: a quarter
 	slowTicks  = 10                     // after so many slow ones in a row the interval is doubled
 	longestGap = 10 * time.Second       // to which the interval is stretched
+	longestNap = 30 * time.Second       // between tries of a source that fails
+	mostNotes  = 100                    // events kept for the next tick while it does
 )
 
-// Run samples until ctx ends or the source is at its end, which is no error. A
+// Run samples until ctx ends or the source is at its end, which is no error. What
+// the source fails with before it has told anything ends the run; once it has, it
+// is asked again, each time after twice as long, and a Stalled event tells why: an
+// exporter that is down for an hour must not end the recording of a month. A
 // read that is late misses its ticks; they are never caught up in a burst, and
 // a Gap tells of them. A read that does not come back keeps its tick: the rest
 // of the run goes on without samples, which a Stalled event tells, until it does.
@@ -60,6 +65,8 @@ func (s *Sampler) Run(ctx context.Context) (Sampled, error) {
 		err = nil
 	}
 	if err == nil {
+		_, now := s.Clock.Now()
+		r.up(now, "the source did not answer again")
 		err = r.event(Ended, 0, "")
 	}
 	return r.stats, err
@@ -79,6 +86,9 @@ type run struct {
 	asked       time.Duration // when
 	offset      Instant       // of the wall clock against the steady one
 	slow        int           // reads in a row
+	down        bool          // the last read failed
+	since       time.Duration // when it first did
+	nap, retry  time.Duration // how long it is let alone, and until when
 	pending     []Event       // for the next tick that is written
 }
 
@@ -132,6 +142,10 @@ func (r *run) missed(at Instant, n int64) {
 
 // look reads once, or finds that the last read is not back yet.
 func (r *run) look(wall Instant, now time.Duration) error {
+	if !r.busy && r.down && now < r.retry {
+		r.stats.Missed++
+		return nil
+	}
 	if !r.busy {
 		r.tick.Reset()
 		r.tick.At, r.tick.Elapsed, r.tick.Every = wall, now, r.every
@@ -149,9 +163,37 @@ func (r *run) look(wall Instant, now time.Duration) error {
 	}
 	r.busy = false
 	if err != nil {
-		return err
+		return r.failed(now, err)
 	}
 	return r.write()
+}
+
+// failed decides what a read's error means.
+func (r *run) failed(now time.Duration, err error) error {
+	if errors.Is(err, io.EOF) || r.stats.Ticks == 0 {
+		return err
+	}
+	r.stats.Missed++
+	if len(r.pending) < mostNotes { // what befell is told, if not by this tick
+		r.pending = append(r.pending, r.tick.Events...)
+	}
+	r.nap = min(max(2*r.nap, r.every), max(longestNap, r.every))
+	r.retry, r.told = now+r.nap, false
+	if r.down {
+		return nil
+	}
+	r.down, r.since = true, r.asked
+	return r.event(Stalled, 0, fmt.Sprintf("the source fails, it is tried again: %.200v", err))
+}
+
+// up notes that the source is not down any more.
+func (r *run) up(now time.Duration, text string) {
+	if !r.down {
+		return
+	}
+	wall, _ := r.Clock.Now()
+	r.pending = append(r.pending, Event{At: wall, Kind: Gap, Value: (now - r.since).Microseconds(), Text: text})
+	r.down, r.nap = false, 0
 }
 
 // wait gives the answer to a read that comes in time. One that is known to be
@@ -178,6 +220,7 @@ func (r *run) write() error {
 	wall, now := r.Clock.Now()
 	t := &r.tick
 	t.Took = now - r.asked
+	r.up(r.asked, "the source answers again")
 	if r.told {
 		r.told = false
 		r.pending = append(r.pending, Event{At: wall, Kind: Gap, Value: t.Took.Microseconds(), Text: "the source answers again"})

@@ -115,6 +115,9 @@ func (s *smiSource) openFile() error {
 // Host is not told by nvidia-smi.
 func (s *smiSource) Host() string { return "" }
 
+// Recorded tells whether a file is read.
+func (s *smiSource) Recorded() bool { return s.file != nil }
+
 // Close closes a recording.
 func (s *smiSource) Close() error {
 	if s.closer == nil {

@@ -31,11 +31,24 @@ type SourceOptions struct {
 	// Fetch opens what a source reads: for "dcgm" a URL or the name of a file,
 	// for "smi" the arguments of nvidia-smi, separated by spaces.
 	Fetch func(ctx context.Context, what string) (io.ReadCloser, error)
+	// Range asks a Prometheus server what a query gave over a time, of which it
+	// gives the points that are there.
+	Range func(ctx context.Context, query string, from, to capcli.Time, step capcli.Seconds) ([]Range, error)
+	Host  string         // of a source that has several boxes: the one; "" is all, or the only one
+	From  Instant        // of a source that has a past: its beginning; 0 is open
+	To    Instant        // and the end, which is not part of it; 0 is open
 	Slow  bool           // also what takes the driver long, such as PCIe throughput
 	Zone  *time.Location // of times in a recording that has none; nil refuses them
 	// JobDir is a directory of files named by GPU number, with the job on it; ""
 	// is none.
 	JobDir string
+}
+
+// Range is a series that a Prometheus server told.
+type Range struct {
+	Labels map[string]string
+	At     []capcli.Time // in order
+	Values []float64     // as many; no NaN, but blanks of DCGM as they are
 }
 
 // Sources are where samples come from, by name.

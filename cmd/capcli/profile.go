@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"capcli"
 	"capcli/profile"
-	"capcli/profile/nvml"
 	"capcli/profile/store"
 )
 
@@ -20,7 +18,6 @@ import (
 type profileOptions struct {
 	sample  sampleOptions
 	out     string
-	host    string
 	length  time.Duration
 	listen  string
 	price   string
@@ -36,6 +33,8 @@ type sampleOptions struct {
 	tz               string
 	speed            float64
 	start            string
+	from, to         string
+	host             string
 }
 
 // defaultProfile is the directory that is written where none is named.
@@ -50,8 +49,7 @@ func newProfile(e *env) *cobra.Command {
 			"is over, then says what they did. Nothing recorded is lost to a crash: an append log is saved at the next start.",
 		Example: "  capcli profile --source fake --for 10s\n" +
 			"  capcli profile --for 10m --out gpu-07 --price 2.20\n" +
-			"  capcli profile --source dcgm --where http://127.0.0.1:9400/metrics --metrics-listen 127.0.0.1:9835\n" +
-			"  capcli profile summary gpu-07",
+			"  capcli profile --source dcgm --where http://127.0.0.1:9400/metrics --metrics-listen 127.0.0.1:9835",
 	}
 	group(cmd)
 	alone := cmd.RunE
@@ -64,7 +62,6 @@ func newProfile(e *env) *cobra.Command {
 	o.sample.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", defaultProfile, "`FOLDER` that holds the files; it is added to")
-	f.StringVar(&o.host, "host", "", "`NAME` of this box in the files (default: its own)")
 	f.DurationVar(&o.length, "for", 0, "stop after so long: `10m`, 24h (default: until it is stopped)")
 	f.StringVar(&o.listen, "metrics-listen", "", "serve OpenMetrics at this `ADDRESS`, such as 127.0.0.1:9835")
 	f.StringVar(&o.price, "price", "", "`USD` of a GPU-hour: says what held and idle GPUs cost")
@@ -83,69 +80,12 @@ func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the source fake: a whole `NUMBER`")
 	f.BoolVar(&o.slow, "slow", false, "also ask what takes a driver long (PCIe throughput)")
 	f.StringVar(&o.tz, "tz", "", "time `ZONE` of a recording whose times have none, and of the hours shown")
-	f.Float64Var(&o.speed, "speed", 1, "of the source fake and of recordings: `N` times as fast, 0 is at once")
+	f.Float64Var(&o.speed, "speed", 1, "of fake and recordings: `N` times as fast, 0 is at once")
 	f.StringVar(&o.start, "start", "", "of the source fake: the `TIME` that it begins at")
+	f.StringVar(&o.from, "from", "", "of the source replay: only from this `TIME` on")
+	f.StringVar(&o.to, "to", "", "of the source replay: only before this `TIME`; of a date, its end")
+	f.StringVar(&o.host, "host", "", "`NAME` of this box in the files (default: its own); of a recording, which")
 	complete(cmd, "source", func() []string { return entries(&profile.Sources) })
-}
-
-// check refuses what is wrong before anything is opened.
-func (o *sampleOptions) check() error {
-	made := o.source == "fake" || o.source == "replay" || o.source == "smi" && o.where != ""
-	switch {
-	case o.every < 100*time.Millisecond:
-		return &usageError{text: fmt.Sprintf("--every wants at least 100ms, found %v", o.every), hint: "drivers take longer than that to answer; the figures would mean nothing"}
-	case o.processes < 0 || o.speed < 0 || math.IsNaN(o.speed):
-		return &usageError{text: "--processes and --speed want 0 or more"}
-	case o.speed != 1 && !made:
-		return &usageError{text: "--speed is for the source fake and for recordings: other GPUs have no other time"}
-	case o.start != "" && o.source != "fake":
-		return &usageError{text: "--start is for the source fake"}
-	}
-	if o.source != "" {
-		if _, err := profile.Sources.Get(o.source); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// open opens the source and the clock that it goes by.
-func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profile.Clock, error) {
-	in, err := zone(o.tz)
-	if err != nil {
-		return nil, nil, err
-	}
-	name := o.source
-	if name == "" {
-		if name = "smi"; nvml.Built {
-			name = "nvml"
-		}
-	}
-	open, err := profile.Sources.Get(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	src, err := open(profile.SourceOptions{
-		Every: o.every, Processes: o.processes, Where: o.where, Seed: capcli.Seed(o.seed), Slow: o.slow, Zone: in, Fetch: e.fetch,
-	})
-	if err != nil {
-		if o.source == "" {
-			return nil, nil, fmt.Errorf("%w\n%s cannot be read here. What can be measured: capcli doctor. Without a GPU: capcli profile --source fake", err, name)
-		}
-		return nil, nil, err
-	}
-	if o.speed == 1 && o.start == "" {
-		return src, newRealClock(e.now), nil
-	}
-	at := profile.InstantOf(e.now())
-	if o.start != "" {
-		t, err := instant(o.start, in, false)
-		if err != nil {
-			return nil, nil, &usageError{text: "--start " + err.Error()}
-		}
-		at = profile.InstantOf(t.Std())
-	}
-	return src, &madeClock{ctx: ctx, wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
 }
 
 func runProfile(ctx context.Context, e *env, o *profileOptions) error {
@@ -159,13 +99,26 @@ func runProfile(ctx context.Context, e *env, o *profileOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.sample.source == "replay" && sameFile(e, o.sample.where, o.out) {
+		return &usageError{text: fmt.Sprintf("--out %s is the folder that is played", o.out), hint: "write to another: --out again"}
+	}
 	src, clock, err := o.sample.open(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer src.Close() //nolint:errcheck // nothing was written to it
-	r := &recording{e: e, o: o, src: src, clock: clock, price: price}
+	r := &recording{e: e, o: o, src: src, clock: clock, price: price, played: profile.Recorded(src)}
 	return r.run(ctx)
+}
+
+// sameFile tells whether two names are of one file.
+func sameFile(e *env, a, b string) bool {
+	one, err := e.disk.stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := e.disk.stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // priceOf reads --price; nil is not known.
@@ -182,8 +135,8 @@ func priceOf(text string) (*capcli.USD, error) {
 
 // hostName is what the box is called in the files.
 func (r *recording) hostName() string {
-	if r.o.host != "" {
-		return r.o.host
+	if r.o.sample.host != "" {
+		return r.o.sample.host
 	}
 	if h := r.src.Host(); h != "" {
 		return h

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"capcli"
@@ -19,9 +20,14 @@ type recording struct {
 	src   profile.Source
 	clock profile.Clock
 	price *capcli.USD
-	host  string
+	// played tells that the source is a recording, which has its own times.
+	played bool
+	host   string                  // of what has no name of its own
+	sinks  map[string]profile.Sink // by box
+	order  []string                // of them
 
 	begun   time.Duration
+	ticks   int64
 	devices map[string]bool
 	sum     *profile.Summarizer
 	seen    *exporter
@@ -32,49 +38,78 @@ type recording struct {
 // one meets ever more jobs, and its memory shall not grow.
 const longestSummary = 48 * time.Hour
 
+// agentGC is how much garbage may lie about, in percent of what is alive, in a
+// program that is to be small and has little to do: it costs 0.01 % of a core.
+const agentGC = 30
+
 func (r *recording) run(ctx context.Context) error {
-	r.host, r.devices = r.hostName(), map[string]bool{}
+	r.host = r.hostName()
+	r.devices, r.sinks = map[string]bool{}, map[string]profile.Sink{}
+	in, err := zone(r.o.sample.tz)
+	if err != nil {
+		return err
+	}
+	if r.played || r.o.length > 0 && r.o.length <= longestSummary {
+		r.sum = profile.NewSummarizer(in)
+	}
 	stop, err := r.serve(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	w, found, err := store.Create(r.o.out, store.Options{
-		Host: r.host, Program: versionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
-		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // of the disk, whatever time is recorded
-		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, it is tried again", err)) },
-	})
+	r.p = newProgress(r.e, "ticks")
+	how := r.sample
+	if r.played {
+		how = r.play
+	}
+	missed, text, err := how(ctx)
+	err = errors.Join(err, r.close())
+	r.p.end(r.ticks)
 	if err != nil {
 		return storeError(err, r.o.out)
 	}
-	r.recovered(found)
-	if r.o.length > 0 && r.o.length <= longestSummary {
-		in, err := zone(r.o.sample.tz)
-		if err != nil {
-			return err
-		}
-		r.sum = profile.NewSummarizer(in)
-	}
-	got, took, err := r.sample(ctx, w)
-	err = errors.Join(err, w.Close())
-	r.p.end(got.Ticks)
-	if err != nil {
-		return storeError(err, r.o.out)
-	}
-	r.said(got, took)
+	r.e.note(text)
+	r.e.note("wrote " + r.o.out)
 	if r.sum == nil {
 		r.e.note("next: capcli profile summary " + r.o.out)
 		return nil
 	}
-	in, _ := zone(r.o.sample.tz)
 	p := &profiled{input: []string{r.o.out}, sum: r.sum.Summary(), price: r.price, zone: utcOr(in)}
 	if err := emit(r.e, r.o.summary, p.doc()); err != nil {
 		return err
 	}
-	if got.Missed > 0 {
-		return &partialError{text: fmt.Sprintf("%d of %d ticks were missed", got.Missed, got.Missed+got.Ticks)}
+	if missed > 0 {
+		return &partialError{text: fmt.Sprintf("%d of %d ticks were missed", missed, missed+r.ticks)}
 	}
 	return nil
+}
+
+// sink opens, once, what keeps the ticks of a box.
+func (r *recording) sink(host string) (profile.Sink, error) {
+	if w := r.sinks[host]; w != nil {
+		return w, nil
+	}
+	w, found, err := store.Create(r.o.out, store.Options{
+		Host: host, Program: versionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
+		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // of the disk, whatever time is recorded
+		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, it is tried again", err)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.recovered(found)
+	r.sinks[host] = w
+	r.order = append(r.order, host)
+	return w, nil
+}
+
+// close finishes the files.
+func (r *recording) close() error {
+	var all []error
+	for _, host := range r.order {
+		all = append(all, r.sinks[host].Close())
+	}
+	return errors.Join(all...)
 }
 
 func utcOr(in *time.Location) *time.Location {
@@ -85,21 +120,58 @@ func utcOr(in *time.Location) *time.Location {
 }
 
 // sample records until the time is over or ctx ends, which is the usual end.
-func (r *recording) sample(ctx context.Context, w profile.Sink) (profile.Sampled, time.Duration, error) {
-	r.p = newProgress(r.e, "ticks")
+func (r *recording) sample(ctx context.Context) (missed int64, text string, err error) {
+	w, err := r.sink(r.host)
+	if err != nil {
+		return 0, "", err
+	}
+	if r.e.getenv("GOGC") == "" {
+		debug.SetGCPercent(agentGC)
+	}
 	_, r.begun = r.clock.Now()
 	clock := r.clock
 	if r.o.length > 0 {
 		clock = &endingClock{clock, r.begun + r.o.length}
 	}
-	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Observe: r.observe}
+	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Observe: func(t *profile.Tick) {
+		r.observe(r.host, t)
+		r.p.at(int64((t.Elapsed-r.begun)/r.o.sample.every)+1, int64(r.o.length/r.o.sample.every))
+	}}
 	got, err := s.Run(ctx)
 	_, now := r.clock.Now()
-	return got, now - r.begun, err
+	return got.Missed, r.said(got, now-r.begun), err
 }
 
-// observe is shown each tick.
-func (r *recording) observe(t *profile.Tick) {
+// play takes what was recorded, with its own times.
+func (r *recording) play(ctx context.Context) (missed int64, text string, err error) {
+	p := profile.Player{Source: r.src, Clock: r.clock, Speed: r.o.sample.speed, Length: r.o.length, Write: func(host string, t *profile.Tick) error {
+		if host == "" {
+			host = r.host
+		}
+		w, err := r.sink(host)
+		if err != nil {
+			return err
+		}
+		if err := w.Write(t); err != nil {
+			return err
+		}
+		r.observe(host, t)
+		r.p.at(r.ticks, 0)
+		return nil
+	}}
+	got, err := p.Play(ctx)
+	if err == nil && got.Ticks == 0 && ctx.Err() == nil {
+		err = &capcli.InputError{File: r.o.sample.where, Text: "expected ticks in it, found none", Hint: "do --from, --to and --for leave any?"}
+	}
+	return 0, fmt.Sprintf("%v played, %s, %s", got.End.Sub(got.First).Round(time.Second), numbered(got.Ticks, "tick"), numbered(int64(len(r.devices)), "GPU")), err
+}
+
+// numbered counts things in words.
+func numbered(n int64, word string) string { return grouped(n) + " " + plural(n, word) }
+
+// observe is shown each tick that was written.
+func (r *recording) observe(host string, t *profile.Tick) {
+	r.ticks++
 	if len(r.devices) < 4096 {
 		for i := range t.Samples {
 			if uuid := t.Samples[i].Device.UUID; !r.devices[uuid] {
@@ -108,12 +180,11 @@ func (r *recording) observe(t *profile.Tick) {
 		}
 	}
 	if r.sum != nil {
-		r.sum.Add(r.host, t)
+		r.sum.Add(host, t)
 	}
 	if r.seen != nil {
 		r.seen.see(t)
 	}
-	r.p.at(int64((t.Elapsed-r.begun)/r.o.sample.every)+1, int64(r.o.length/r.o.sample.every))
 }
 
 // recovered says what an earlier run left.
@@ -132,14 +203,13 @@ func (r *recording) recovered(found *store.Recovery) {
 }
 
 // said says how the run went.
-func (r *recording) said(got profile.Sampled, took time.Duration) {
-	text := fmt.Sprintf("%v, %s %s, %d missed, %d %s", took.Round(time.Second), grouped(got.Ticks), plural(got.Ticks, "tick"), got.Missed, len(r.devices), plural(int64(len(r.devices)), "GPU"))
+func (r *recording) said(got profile.Sampled, took time.Duration) string {
+	text := fmt.Sprintf("%v, %s, %d missed, %s", took.Round(time.Second), numbered(got.Ticks, "tick"), got.Missed, numbered(int64(len(r.devices)), "GPU"))
 	if cpu, ok := cpuTime(); ok && took > time.Second && r.o.sample.speed == 1 {
 		text += fmt.Sprintf(", %.1f%% of a core", 100*cpu.Seconds()/took.Seconds())
 	}
-	r.e.note(text)
 	if got.Every != r.o.sample.every {
-		r.e.note(fmt.Sprintf("the source was too slow for --every %v: it was asked every %v at the end", r.o.sample.every, got.Every))
+		text += fmt.Sprintf("; the source was too slow for --every %v: it was asked every %v at the end", r.o.sample.every, got.Every)
 	}
-	r.e.note("wrote " + r.o.out)
+	return text
 }

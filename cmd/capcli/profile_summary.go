@@ -36,22 +36,8 @@ func (o *queryOptions) query() (store.Query, *time.Location, error) {
 	if err != nil {
 		return q, nil, err
 	}
-	for _, t := range []struct {
-		name, text string
-		end        bool
-		at         *profile.Instant
-	}{{"from", o.from, false, &q.From}, {"to", o.to, true, &q.To}} {
-		if t.text == "" {
-			continue
-		}
-		at, err := instant(t.text, in, t.end)
-		if err != nil {
-			return q, nil, &usageError{text: "--" + t.name + " " + err.Error()}
-		}
-		if begin, _ := instant(t.text, in, false); begin != at {
-			at++ // of a day that is meant whole, the end is the second after its last
-		}
-		*t.at = profile.InstantOf(at.Std())
+	if q.From, q.To, err = spanned(o.from, o.to, in); err != nil {
+		return q, nil, err
 	}
 	return q, utcOr(in), nil
 }

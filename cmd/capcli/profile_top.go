@@ -34,7 +34,7 @@ func newProfileTop(e *env) *cobra.Command {
 	}
 	o.sample.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.once, "once", false, "print one picture and end")
-	explainedBy(cmd, "capcli profile", "source", "where", "every", "processes", "seed", "slow", "tz", "speed", "start")
+	explainedBy(cmd, "capcli profile", "source", "where", "every", "processes", "seed", "slow", "tz", "speed", "start", "from", "to", "host")
 	return cmd
 }
 
@@ -56,6 +56,11 @@ func runTop(ctx context.Context, e *env, o *topOptions) error {
 	if v.live {
 		_, _ = e.stdout.Write([]byte("\x1b[?25l\x1b[2J"))
 		defer e.stdout.Write([]byte("\x1b[?25h")) //nolint:errcheck // the terminal is gone if it fails
+	}
+	if profile.Recorded(src) {
+		p := profile.Player{Source: src, Clock: clock, Speed: o.sample.speed, Write: func(_ string, t *profile.Tick) error { return v.Write(t) }}
+		_, err = p.Play(ctx)
+		return err
 	}
 	s := profile.Sampler{Source: src, Sink: v, Clock: clock, Every: o.sample.every}
 	_, err = s.Run(ctx)

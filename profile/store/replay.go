@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/profile"
+)
+
+func init() {
+	profile.Sources.Add("replay", "a folder that profile wrote, played again", func(o profile.SourceOptions) (profile.Source, error) {
+		return Replay(nil, o)
+	})
+}
+
+// recorded is a recorded folder as a source.
+type recorded struct {
+	host string
+	next func() (HostTick, error, bool)
+	stop func()
+}
+
+// Replay plays what was recorded of one box in the folder o.Where: o.Host where
+// there are several. Its ticks have the times, the events and the lengths that
+// were recorded. A nil disk is the System's.
+func Replay(disk Disk, o profile.SourceOptions) (profile.Source, error) {
+	if o.Where == "" {
+		return nil, &capcli.InputError{Field: "where", Text: "the source replay wants the folder that capcli profile wrote", Hint: "--where gpu-profile"}
+	}
+	r := OpenDir(disk, o.Where)
+	hosts, err := r.Hosts()
+	if err != nil {
+		return nil, err
+	}
+	host := o.Host
+	switch {
+	case len(hosts) == 0:
+		return nil, &capcli.InputError{File: o.Where, Text: "expected a recording, found none", Hint: "is it a folder that capcli profile wrote?"}
+	case host == "" && len(hosts) > 1:
+		return nil, &capcli.InputError{File: o.Where, Field: "host", Text: fmt.Sprintf("expected one box, found %d: %s", len(hosts), names(hosts)), Hint: "choose one with --host"}
+	case host == "":
+		host = hosts[0]
+	case !slices.Contains(hosts, host):
+		return nil, &capcli.InputError{File: o.Where, Field: "host", Text: fmt.Sprintf("there is no box %q, only %s", host, names(hosts))}
+	}
+	s := &recorded{host: host}
+	s.next, s.stop = iter.Pull2(r.Ticks(Query{Hosts: []string{host}, From: o.From, To: o.To}))
+	return s, nil
+}
+
+// names lists a few names.
+func names(all []string) string {
+	const most = 10
+	if len(all) > most {
+		return strings.Join(all[:most], ", ") + fmt.Sprintf(" and %d more", len(all)-most)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Recorded tells a Player that the ticks have their own times.
+func (s *recorded) Recorded() bool { return true }
+
+// Host is the box that was recorded.
+func (s *recorded) Host() string { return s.host }
+
+// Close ends the reading.
+func (s *recorded) Close() error {
+	s.stop()
+	return nil
+}
+
+// Read gives the next tick.
+func (s *recorded) Read(_ context.Context, t *profile.Tick) error {
+	next, err, more := s.next()
+	switch {
+	case !more:
+		return io.EOF
+	case err != nil:
+		return err
+	}
+	samples, processes, events := append(t.Samples[:0], next.Samples...), append(t.Processes[:0], next.Processes...), append(t.Events[:0], next.Events...)
+	*t = *next.Tick
+	t.Samples, t.Processes, t.Events = samples, processes, events
+	return nil
+}
