@@ -66,7 +66,7 @@ func newProfile(e *env) *cobra.Command {
 	f.StringVar(&o.listen, "metrics-listen", "", "serve OpenMetrics at this `ADDRESS`, such as 127.0.0.1:9835")
 	f.StringVar(&o.price, "price", "", "`USD` of a GPU-hour: says what held and idle GPUs cost")
 	addFormFlags(cmd, &o.summary)
-	cmd.AddCommand(newProfileSummary(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))
+	cmd.AddCommand(newProfileSummary(e), newProfileShow(e), newProfileTop(e), newProfileJobs(e), newProfileCompact(e))
 	return cmd
 }
 

@@ -52,9 +52,8 @@ type summaryOptions struct {
 func newProfileSummary(e *env) *cobra.Command {
 	var o summaryOptions
 	cmd := &cobra.Command{
-		Use:     "summary DIR…",
-		Aliases: []string{"show"},
-		Short:   "Say what recorded GPUs, jobs and tenants really did, and what idling cost",
+		Use:   "summary DIR…",
+		Short: "Say what recorded GPUs, jobs and tenants really did, and what idling cost",
 		Long: "summary reads folders that capcli profile wrote, also while it writes, and says for each GPU, job and tenant how\n" +
 			"busy it was, what memory it needed, and a verdict: working, bound by memory, short of input, never busy, free.",
 		Example: "  capcli profile summary gpu-profile\n" +

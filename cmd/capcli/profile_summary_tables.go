@@ -115,23 +115,29 @@ func (p *profiled) events() report.Table {
 	return t
 }
 
-// heat draws, a line for each weekday that was seen, how busy its hours were.
+// heat draws how busy the hours were: a row for each weekday that was seen.
 func (p *profiled) heat() []report.Chart {
-	var out []report.Chart
+	grid := report.Chart{
+		Title: fmt.Sprintf("busy by weekday and hour, %s; a full block is 100%%", p.zone), Grid: true, Top: 1,
+		From: fmt.Sprintf("%-12s%-12s%-12s%s", "0", "6", "12", "18"), // two columns an hour
+	}
 	for i := range 7 {
 		day := time.Weekday((i + 1) % 7) // from Monday
-		values, any := make([]float64, 24), false
+		values, seen := make([]float64, 24), false
 		for hour, c := range p.sum.Heat[day] {
 			values[hour] = math.NaN()
 			if c.BusyFor > 0 {
-				values[hour], any = c.Busy/float64(c.BusyFor), true
+				values[hour], seen = c.Busy/float64(c.BusyFor), true
 			}
 		}
-		if any {
-			out = append(out, report.Chart{Title: fmt.Sprintf("busy by hour, 0 to 23, %s, %-9s", p.zone, day), Height: 1, Lines: []report.Line{{Values: values}}})
+		if seen {
+			grid.Lines = append(grid.Lines, report.Line{Name: day.String(), Values: values})
 		}
 	}
-	return out
+	if len(grid.Lines) == 0 {
+		return nil
+	}
+	return []report.Chart{grid}
 }
 
 // notes are what the reader must know.

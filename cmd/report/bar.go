@@ -30,6 +30,11 @@ func Spark(values []float64) string {
 			most = max(most, v)
 		}
 	}
+	return spark(values, most)
+}
+
+// spark gives values as blocks, of which the full one stands for most.
+func spark(values []float64, most float64) string {
 	blocks := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder
 	for _, v := range values {

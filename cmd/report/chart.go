@@ -11,9 +11,13 @@ import (
 // the same for all; NaN is a gap.
 type Chart struct {
 	Title    string
-	Lines    []Line // the first is drawn over the others
-	From, To string // stands under the two ends
-	Height   int    // rows; 0 is 8, and 1 is a spark of the first line behind the title
+	Lines    []Line  // the first is drawn over the others
+	From, To string  // stands under the two ends
+	Height   int     // rows; 0 is 8, and 1 is a spark of the first line behind the title
+	Top      float64 // what the highest row stands for at least
+	// Grid draws each line as a row of blocks behind its name, two columns for
+	// each value and all on one scale, so that rows can be held side by side.
+	Grid bool
 }
 
 // Line is one line of a Chart.
@@ -42,6 +46,9 @@ func (c Chart) Draw(width int) string {
 	height := c.Height
 	if height == 1 && len(c.Lines) > 0 {
 		return Strip(c.Title) + " " + Spark(c.Lines[0].Values) + "\n"
+	}
+	if c.Grid {
+		return c.grid()
 	}
 	if height <= 1 {
 		height = 8
@@ -80,10 +87,39 @@ func (c *Chart) bounds() (lo, hi float64, ok bool) {
 			}
 		}
 	}
+	if ok {
+		hi = max(hi, c.Top)
+	}
 	if lo == hi {
 		hi = lo + 1
 	}
 	return lo, hi, ok
+}
+
+// grid draws the rows of blocks.
+func (c *Chart) grid() string {
+	_, most, _ := c.bounds()
+	nameWidth := 0
+	for _, l := range c.Lines {
+		nameWidth = max(nameWidth, twwidth.Width(Strip(l.Name)))
+	}
+	var b strings.Builder
+	if c.Title != "" {
+		b.WriteString(Strip(c.Title) + "\n")
+	}
+	for _, l := range c.Lines {
+		name := Strip(l.Name)
+		b.WriteString(name + strings.Repeat(" ", nameWidth-twwidth.Width(name)+1))
+		row := ""
+		for _, r := range spark(l.Values, most) {
+			row += strings.Repeat(string(r), 2)
+		}
+		b.WriteString(strings.TrimRight(row, " ") + "\n")
+	}
+	if from := Strip(c.From); from != "" {
+		b.WriteString(strings.Repeat(" ", nameWidth+1) + from + "\n")
+	}
+	return b.String()
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
