@@ -157,7 +157,9 @@ func (m *mixture) quantile(p float64) float64 {
 	return v
 }
 
-// Forecast gives the rate at every step.
+// Forecast gives the rate at every step. Of demand that seldom comes most steps have
+// none, and the quantiles of a step may all lie below its mean: a range then reaches
+// to the mean, and holds more than its level.
 func (m *mixture) Forecast(h int, levels ...float64) (Forecast, error) {
 	if err := asked(h, levels); err != nil {
 		return Forecast{}, err
@@ -167,7 +169,7 @@ func (m *mixture) Forecast(h int, levels ...float64) (Forecast, error) {
 		f.Mean[i] = m.rate
 	}
 	for k, level := range levels {
-		lo, hi := m.quantile(0.5-level/200), m.quantile(0.5+level/200)
+		lo, hi := min(m.quantile(0.5-level/200), m.rate), max(m.quantile(0.5+level/200), m.rate)
 		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		for i := range h {
 			iv.Lo[i], iv.Hi[i] = lo, hi

@@ -49,3 +49,28 @@ func TestTSBByHand(t *testing.T) {
 		t.Errorf("rate %g, want %g", got, want)
 	}
 }
+
+// Most steps have no demand, so the quantiles of a step are 0 where its mean is not.
+func TestIntermittentRangesHoldTheMean(t *testing.T) {
+	y := make([]float64, 100)
+	y[99] = 1000
+	for _, name := range []string{"croston", "sba", "tsb"} {
+		build, err := Models.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := build(Options{}).Fit(capcli.Series{Values: y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Forecast(3, 50, 80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, iv := range f.Intervals {
+			if f.Mean[2] <= 0 || iv.Lo[2] > f.Mean[2] || iv.Hi[2] < f.Mean[2] {
+				t.Errorf("%s: mean %v, %v%% range %v to %v", name, f.Mean[2], iv.Level, iv.Lo[2], iv.Hi[2])
+			}
+		}
+	}
+}

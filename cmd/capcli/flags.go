@@ -76,6 +76,8 @@ func article(f *pflag.Flag) string {
 		return "a whole number from 0"
 	case "float32", "float64":
 		return "a number"
+	case "intSlice":
+		return "whole numbers with commas between them"
 	case "bool":
 		return "true or false"
 	case "string", "stringSlice", "stringArray":
@@ -87,7 +89,7 @@ func article(f *pflag.Flag) string {
 // because adds the cause where it says more than that a number is no number.
 func because(f *pflag.Flag, invalid *pflag.InvalidValueError) string {
 	switch f.Value.Type() {
-	case "int", "int64", "uint", "uint64", "float64", "bool", "count":
+	case "int", "int64", "uint", "uint64", "float64", "bool", "count", "intSlice":
 		return ""
 	}
 	return ": " + invalid.Unwrap().Error()

@@ -97,8 +97,12 @@ func (o *forecastOptions) check() error {
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	for _, name := range append(slices.Clone(o.models), o.model) {
-		if _, err := modelNamed(name); name != "" && err != nil {
+	names := o.models
+	if len(names) == 0 {
+		names = []string{o.model}
+	}
+	for _, name := range names {
+		if _, err := modelNamed(name); err != nil {
 			return err
 		}
 	}

@@ -209,18 +209,55 @@ func readToken(e *env, name string) (string, error) {
 
 // ask gets one part of the time; nil is a part without a series.
 func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (*series.Table, error) {
-	u := q.base.JoinPath("api/v1/query_range")
 	form := url.Values{
 		"query": {q.query}, "start": {strconv.FormatInt(int64(from), 10)}, "end": {strconv.FormatInt(int64(to), 10)},
 		"step": {strconv.FormatInt(int64(q.step), 10)},
 	}
 	ctx, cancel := context.WithTimeout(ctx, promWait)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))
+	res, err := q.send(ctx, http.MethodPost, form)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusMethodNotAllowed || res.StatusCode == http.StatusNotImplemented { // old servers, and proxies that let only GET through
+		res.Body.Close() //nolint:errcheck,gosec // it was not read
+		if res, err = q.send(ctx, http.MethodGet, form); err != nil {
+			return nil, err
+		}
+	}
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	switch {
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		return nil, fmt.Errorf("asking %s: the server refuses the token or wants one (%s): --prom-token-file", q.shown, res.Status)
+	case res.StatusCode != http.StatusOK && !strings.Contains(res.Header.Get("Content-Type"), "json"):
+		return nil, fmt.Errorf("asking %s: expected an answer of Prometheus, found %s", q.shown, res.Status)
+	}
+	t, err := series.ReadPrometheus(res.Body, series.Options{Name: q.shown})
+	if errors.Is(err, series.ErrNoSeries) {
+		return nil, nil //nolint:nilnil // a part of the time may be empty
+	}
+	return t, err
+}
+
+// send asks by POST, which has room for a long query, or by GET.
+func (q *promQuery) send(ctx context.Context, method string, form url.Values) (*http.Response, error) {
+	u, body := q.base.JoinPath("api/v1/query_range"), strings.NewReader("")
+	if method == http.MethodPost {
+		body = strings.NewReader(form.Encode())
+	} else {
+		all := u.Query()
+		for name := range form {
+			all.Set(name, form.Get(name))
+		}
+		u.RawQuery = all.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s: %w", q.shown, q.hidden(err))
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	if q.token != "" {
 		req.Header.Set("Authorization", "Bearer "+q.token)
 	}
@@ -229,19 +266,7 @@ func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (*series.Tabl
 	if err != nil {
 		return nil, fmt.Errorf("asking %s: %w", q.shown, q.hidden(err))
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
-	body := res.Body
-	switch {
-	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return nil, fmt.Errorf("asking %s: the server refuses the token or wants one (%s): --prom-token-file", q.shown, res.Status)
-	case res.StatusCode != http.StatusOK && !strings.Contains(res.Header.Get("Content-Type"), "json"):
-		return nil, fmt.Errorf("asking %s: expected an answer of Prometheus, found %s", q.shown, res.Status)
-	}
-	t, err := series.ReadPrometheus(body, series.Options{Name: q.shown})
-	if errors.Is(err, series.ErrNoSeries) {
-		return nil, nil //nolint:nilnil // a part of the time may be empty
-	}
-	return t, err
+	return res, nil
 }
 
 // hidden takes the address, which may hold a password, out of an error.

@@ -324,3 +324,24 @@ func TestForecastFromPrometheus(t *testing.T) {
 		t.Errorf("a server that is not there: %s", errs)
 	}
 }
+
+// A proxy that lets only GET through answers a POST with 405 or 501.
+func TestForecastFromPrometheusByGet(t *testing.T) {
+	for _, refusal := range []int{http.StatusMethodNotAllowed, http.StatusNotImplemented} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				w.WriteHeader(refusal)
+				return
+			}
+			if got := r.URL.Query().Get("query") + r.Header.Get("Authorization"); got != "a+b" {
+				t.Errorf("asked for %q, want a+b", got)
+			}
+			_, _ = fmt.Fprint(w, `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1767225600,"1"],[1767229200,"2"],[1767232800,"3"]]}]}}`)
+		}))
+		out, _ := capcliRun(t, 0, "forecast", "--prom", s.URL, "--query", "a+b", "--from", "2026-01-01", "--to", "2026-01-02", "--model", "naive", "--horizon", "1", "-o", "csv")
+		if rows := forecastRows(t, out); len(rows) != 1 || rows[0]["mean"] != "3" {
+			t.Errorf("after %d: got %v", refusal, rows)
+		}
+		s.Close()
+	}
+}

@@ -45,6 +45,9 @@ func (t *Table) find(names []string, line int, o Options) (layout, error) {
 	if l.time < 0 && !o.Levels {
 		return l, t.fault(line, "", fmt.Sprintf("there is no column of times: expected ds, found %s", strings.Join(names, ", ")), "name it with --time-col")
 	}
+	if err := t.alone(l, names, line); err != nil {
+		return l, err
+	}
 	if l.value >= 0 {
 		return l, nil
 	}
@@ -69,6 +72,20 @@ func (t *Table) find(names []string, line int, o Options) (layout, error) {
 
 func (t *Table) noColumn(line int, name string, names []string, hint string) error {
 	return t.fault(line, name, "there is no such column; have "+strings.Join(names, ", "), hint)
+}
+
+// alone sees that what a column is read as is beyond doubt: no other has its name,
+// and it is not both the stamp and the value.
+func (t *Table) alone(l layout, names []string, line int) error {
+	if l.value >= 0 && l.value == l.time {
+		return t.fault(line, names[l.value], "the column is named for the times and for the values", "give --time-col and --value-col a column each")
+	}
+	for _, at := range append([]int{l.time, l.value}, l.ids...) {
+		if at >= 0 && slices.Contains(names[at+1:], names[at]) {
+			return t.fault(line, names[at], "the head has this name twice", "rename one of the two columns, or leave it out")
+		}
+	}
+	return nil
 }
 
 // checkWide sees that each of columns can be the name of a series.
