@@ -156,6 +156,12 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 	if err != nil {
 		return err
 	}
+	s.tell(t)
+	return nil
+}
+
+// tell gives what was taken in this round.
+func (s *dcgmSource) tell(t *Tick) {
 	s.settle()
 	t.LookedAtProcesses = s.o.Processes > 0
 	for _, r := range s.order {
@@ -174,7 +180,6 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 			})
 		}
 	}
-	return nil
 }
 
 // take enters one point.
@@ -186,48 +191,54 @@ func (s *dcgmSource) take(p *point) error {
 	if uuid == "" {
 		return nil // of the box, not of a GPU
 	}
-	r := s.row(p, uuid)
-	v, ok, err := dcgmValue(p.value)
-	if err != nil {
-		return &capcli.InputError{File: s.o.Where, Line: p.line, Field: p.name, Text: err.Error()}
+	v, err := strconv.ParseFloat(p.value, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return &capcli.InputError{File: s.o.Where, Line: p.line, Field: p.name, Text: fmt.Sprintf("expected a number, found %.60q", p.value)}
 	}
+	s.enter(p, uuid, v)
+	return nil
+}
+
+// enter enters the value of a GPU.
+func (s *dcgmSource) enter(p *point, uuid string, v float64) {
+	r := s.row(p, uuid)
+	ok := dcgmKnown(v)
 	switch p.name {
 	case dcgmFree:
 		r.free, r.hasFree = v*mib, ok
-		return nil
+		return
 	case dcgmXid, dcgmXidNew:
 		if ok {
 			r.xid = int64(v)
 		}
-		return nil
+		return
 	default:
 	}
 	f, known := dcgmFields[p.name]
 	if !known || r.rank[f.metric] < f.rank && r.sample.Why[f.metric] == Known {
-		return nil
+		return
 	}
 	switch {
 	case !ok:
 		if r.sample.Why[f.metric] != Known {
 			r.sample.Miss(f.metric, Unsupported)
 		}
-		return nil
+		return
 	case f.scale == 0:
 		r.ratio, r.hasRatio = v, true
-		r.ratioFraction = strings.ContainsAny(p.value, ".eE") && v < 1
-		return nil
+		r.ratioFraction = v < 1
+		return
 	}
 	v *= f.scale
 	if Metrics[f.metric].Unit == "%" && v > 101 { // profiling fields round up a little
 		r.sample.Miss(f.metric, OutOfRange)
-		return nil
+		return
 	}
 	if Metrics[f.metric].Unit == "%" {
 		v = min(v, 100)
 	}
 	r.rank[f.metric] = f.rank
 	r.sample.Set(f.metric, v)
-	return nil
 }
 
 // row finds what is told of the device that a point names.
@@ -316,13 +327,9 @@ func (s *dcgmSource) settle() {
 	}
 }
 
-// dcgmValue reads a value; ok is false where it is one of DCGM's blanks, which
-// stand for "not there" and come through as numbers (dcgm_structs.h).
-func dcgmValue(text string) (v float64, ok bool, err error) {
-	v, err = strconv.ParseFloat(text, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, false, fmt.Errorf("expected a number, found %.60q", text)
-	}
+// dcgmKnown tells whether a value is none of DCGM's blanks, which stand for "not
+// there" and come through as numbers (dcgm_structs.h).
+func dcgmKnown(v float64) bool {
 	const (
 		blank32 = float64(0x7ffffff0)
 		blankFP = 140737488355328.0
@@ -330,9 +337,9 @@ func dcgmValue(text string) (v float64, ok bool, err error) {
 	)
 	switch {
 	case math.IsNaN(v), math.IsInf(v, 0), v < 0:
-		return 0, false, nil
+		return false
 	case v >= blank32 && v <= blank32+3, v >= blankFP && v < blankFP+1, v >= blank64-4096:
-		return 0, false, nil
+		return false
 	}
-	return v, true, nil
+	return true
 }

@@ -149,15 +149,11 @@ func (q *promQuery) all(ctx context.Context) (*series.Table, error) {
 // promQuery checks the flags and reads the token.
 func (o *historyOptions) promQuery(e *env) (*promQuery, error) {
 	p := &o.prom
-	u, err := url.Parse(p.address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, &usageError{text: "--prom wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}
+	q, err := newPromQuery("prom", p.address)
+	if err != nil {
+		return nil, err
 	}
-	q := &promQuery{base: u, shown: u.Redacted(), query: p.query, step: capcli.Hour}
-	if bare := *u; bare.RawQuery != "" {
-		bare.RawQuery = ""
-		q.shown = bare.Redacted()
-	}
+	q.query = p.query
 	if p.query == "" || p.from == "" {
 		return nil, &usageError{text: "--prom wants --query and --from", hint: "--query 'sum(gpus)' --from 2026-10-01 --to 2026-11-01 --step 1h"}
 	}
@@ -189,6 +185,20 @@ func (o *historyOptions) promQuery(e *env) (*promQuery, error) {
 	return q, nil
 }
 
+// newPromQuery is a question to the server that a flag names.
+func newPromQuery(flag, address string) (*promQuery, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, &usageError{text: "--" + flag + " wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}
+	}
+	q := &promQuery{base: u, shown: u.Redacted(), step: capcli.Hour}
+	if bare := *u; bare.RawQuery != "" {
+		bare.RawQuery = ""
+		q.shown = bare.Redacted()
+	}
+	return q, nil
+}
+
 // readToken reads a secret, which appears in no message.
 func readToken(e *env, name string) (string, error) {
 	in, closer, err := openInput(e, name)
@@ -208,7 +218,19 @@ func readToken(e *env, name string) (string, error) {
 }
 
 // ask gets one part of the time; nil is a part without a series.
-func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (*series.Table, error) {
+func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (t *series.Table, err error) {
+	err = q.post(ctx, from, to, func(body io.Reader) error {
+		t, err = series.ReadPrometheus(body, series.Options{Name: q.shown})
+		if errors.Is(err, series.ErrNoSeries) {
+			t, err = nil, nil // a part of the time may be empty
+		}
+		return err
+	})
+	return t, err
+}
+
+// post asks for one part of the time and has the answer read.
+func (q *promQuery) post(ctx context.Context, from, to capcli.Time, read func(io.Reader) error) error {
 	form := url.Values{
 		"query": {q.query}, "start": {strconv.FormatInt(int64(from), 10)}, "end": {strconv.FormatInt(int64(to), 10)},
 		"step": {strconv.FormatInt(int64(q.step), 10)},
@@ -217,26 +239,22 @@ func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (*series.Tabl
 	defer cancel()
 	res, err := q.send(ctx, http.MethodPost, form)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if res.StatusCode == http.StatusMethodNotAllowed || res.StatusCode == http.StatusNotImplemented { // old servers, and proxies that let only GET through
 		res.Body.Close() //nolint:errcheck,gosec // it was not read
 		if res, err = q.send(ctx, http.MethodGet, form); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	defer res.Body.Close() //nolint:errcheck // it was only read
 	switch {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return nil, fmt.Errorf("asking %s: the server refuses the token or wants one (%s): --prom-token-file", q.shown, res.Status)
+		return fmt.Errorf("asking %s: the server refuses the token or wants one (%s): --prom-token-file", q.shown, res.Status)
 	case res.StatusCode != http.StatusOK && !strings.Contains(res.Header.Get("Content-Type"), "json"):
-		return nil, fmt.Errorf("asking %s: expected an answer of Prometheus, found %s", q.shown, res.Status)
+		return fmt.Errorf("asking %s: expected an answer of Prometheus, found %s", q.shown, res.Status)
 	}
-	t, err := series.ReadPrometheus(res.Body, series.Options{Name: q.shown})
-	if errors.Is(err, series.ErrNoSeries) {
-		return nil, nil //nolint:nilnil // a part of the time may be empty
-	}
-	return t, err
+	return read(res.Body)
 }
 
 // send asks by POST, which has room for a long query, or by GET.

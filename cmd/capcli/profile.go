@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"capcli"
 	"capcli/profile"
@@ -35,6 +36,8 @@ type sampleOptions struct {
 	start            string
 	from, to         string
 	host             string
+	tokenFile        string
+	flags            *pflag.FlagSet
 }
 
 // defaultProfile is the directory that is written where none is named.
@@ -73,6 +76,7 @@ func newProfile(e *env) *cobra.Command {
 // addFlags gives cmd the flags that say what is sampled.
 func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
+	o.flags = f
 	f.StringVar(&o.source, "source", "", "`NAME` of the source (default: nvml, and smi where it is not built in)")
 	f.StringVar(&o.where, "where", "", "`URL` or file that the source reads")
 	f.DurationVar(&o.every, "every", time.Second, "between samples, at least 100ms: `TIME`")
@@ -82,8 +86,9 @@ func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.tz, "tz", "", "time `ZONE` of a recording whose times have none, and of the hours shown")
 	f.Float64Var(&o.speed, "speed", 1, "of fake and recordings: `N` times as fast, 0 is at once")
 	f.StringVar(&o.start, "start", "", "of the source fake: the `TIME` that it begins at")
-	f.StringVar(&o.from, "from", "", "of the source replay: only from this `TIME` on")
-	f.StringVar(&o.to, "to", "", "of the source replay: only before this `TIME`; of a date, its end")
+	f.StringVar(&o.from, "from", "", "of a past (replay, prometheus): only from this `TIME` on")
+	f.StringVar(&o.to, "to", "", "of a past: only before this `TIME`; of a date, its end")
+	f.StringVar(&o.tokenFile, "prom-token-file", "", "`FILE` with the bearer token for the source prometheus")
 	f.StringVar(&o.host, "host", "", "`NAME` of this box in the files (default: its own); of a recording, which")
 	complete(cmd, "source", func() []string { return entries(&profile.Sources) })
 }

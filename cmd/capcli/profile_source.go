@@ -3,18 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"time"
 
 	"capcli"
 	"capcli/profile"
 	"capcli/profile/nvml"
+	"capcli/profile/series"
 )
 
 // check refuses what is wrong before anything is opened.
 func (o *sampleOptions) check() error {
-	recorded := o.source == "replay" || o.source == "smi" && o.where != ""
-	past := o.source == "replay"
+	past := o.source == "replay" || o.source == "prometheus"
+	recorded := past || o.source == "smi" && o.where != ""
 	switch {
 	case o.every < 100*time.Millisecond:
 		return &usageError{text: fmt.Sprintf("--every wants at least 100ms, found %v", o.every), hint: "drivers take longer than that to answer; the figures would mean nothing"}
@@ -24,8 +26,10 @@ func (o *sampleOptions) check() error {
 		return &usageError{text: "--speed is for the source fake and for recordings: other GPUs have no other time"}
 	case o.start != "" && o.source != "fake":
 		return &usageError{text: "--start is for the source fake"}
+	case o.tokenFile != "" && o.source != "prometheus":
+		return &usageError{text: "--prom-token-file is for the source prometheus"}
 	case (o.from != "" || o.to != "") && !past:
-		return &usageError{text: "--from and --to are for the source replay: what is yet to come has no past"}
+		return &usageError{text: "--from and --to are for the sources replay and prometheus: what is yet to come has no past"}
 	}
 	if o.source != "" {
 		if _, err := profile.Sources.Get(o.source); err != nil {
@@ -57,6 +61,11 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	if opts.From, opts.To, err = spanned(o.from, o.to, in); err != nil {
 		return nil, nil, err
 	}
+	if name == "prometheus" {
+		if err := o.askPrometheus(e, &opts); err != nil {
+			return nil, nil, err
+		}
+	}
 	if name == "replay" {
 		if _, err := e.disk.stat(o.where); err != nil && o.where != "" {
 			return nil, nil, cannotOpen(o.where, err)
@@ -81,6 +90,63 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 		at = profile.InstantOf(t.Std())
 	}
 	return src, &madeClock{ctx: ctx, wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
+}
+
+// promStep is how far apart the ticks are that a Prometheus server is asked for,
+// where --every does not say: exporters are seldom looked at more often.
+const promStep = time.Minute
+
+// askPrometheus makes ready what the source prometheus asks.
+func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions) error {
+	q, err := newPromQuery("where", o.where)
+	if err != nil {
+		return err
+	}
+	o.where, opts.Where = q.shown, q.shown // what is secret in it appears in no message
+	if !o.flags.Changed("every") {
+		o.every, opts.Every = promStep, promStep
+	}
+	if opts.From == 0 {
+		return &usageError{text: "the source prometheus wants --from", hint: "--from 2026-11-01 --to 2026-11-07"}
+	}
+	if opts.To == 0 {
+		opts.To = profile.InstantOf(e.now())
+	}
+	switch n := opts.To.Sub(opts.From) / max(o.every, 1); {
+	case opts.To <= opts.From:
+		return &usageError{text: fmt.Sprintf("--to %s is not after --from %s", opts.To.Second(), opts.From.Second())}
+	case o.every%time.Second != 0:
+		return &usageError{text: fmt.Sprintf("--every wants whole seconds for the source prometheus, found %v", o.every)}
+	case n > promPoints*promParts:
+		return &usageError{text: fmt.Sprintf("--from and --to are %s steps of %v apart, over the limit of %s", grouped(int64(n)), o.every, grouped(promPoints*promParts)), hint: "take a longer --every"}
+	}
+	if o.tokenFile != "" {
+		if q.token, err = readToken(e, o.tokenFile); err != nil {
+			return err
+		}
+	}
+	opts.Range = q.ranges
+	return nil
+}
+
+// ranges asks one question of one part of the time.
+func (q *promQuery) ranges(ctx context.Context, query string, from, to capcli.Time, step capcli.Seconds) (out []profile.Range, err error) {
+	one := *q
+	one.query, one.step = query, step
+	err = one.post(ctx, from, to, func(body io.Reader) error {
+		all, err := series.ReadLabelled(body, series.Options{Name: q.shown})
+		for _, s := range all {
+			r := profile.Range{Labels: s.Labels}
+			for _, p := range s.Points {
+				if !math.IsNaN(p.Value) {
+					r.At, r.Values = append(r.At, capcli.Time(math.Round(p.At))), append(r.Values, p.Value)
+				}
+			}
+			out = append(out, r)
+		}
+		return err
+	})
+	return out, err
 }
 
 // spanned reads --from and --to; "" is open.

@@ -34,7 +34,7 @@ func newProfileTop(e *env) *cobra.Command {
 	}
 	o.sample.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.once, "once", false, "print one picture and end")
-	explainedBy(cmd, "capcli profile", "source", "where", "every", "processes", "seed", "slow", "tz", "speed", "start", "from", "to", "host")
+	explainedBy(cmd, "capcli profile", "source", "where", "every", "processes", "seed", "slow", "tz", "speed", "start", "from", "to", "host", "prom-token-file")
 	return cmd
 }
 

@@ -60,19 +60,9 @@ const maxAnswer = 1 << 30
 func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
 	t.value, t.Dates = "value", false
-	limited := &io.LimitedReader{R: r, N: maxAnswer + 1}
-	var a answer
-	if err := json.NewDecoder(limited).Decode(&a); err != nil {
-		if limited.N <= 0 {
-			return nil, t.fault(0, "", "the answer is over 1 GiB", "ask for fewer series or a longer step")
-		}
-		return nil, t.fault(0, "", "expected an answer of Prometheus query_range: "+err.Error(), "check the address: it ends before /api/v1")
-	}
-	if a.Status != "success" {
-		return nil, t.fault(0, a.ErrorType, "Prometheus refused the query: "+a.Error, "try it in the Prometheus expression browser")
-	}
-	if a.Data.ResultType != "matrix" {
-		return nil, t.fault(0, "resultType", "expected a matrix, found "+quote(a.Data.ResultType), "use query_range with start, end and step")
+	a, err := t.answer(r)
+	if err != nil {
+		return nil, err
 	}
 	blank, infinite := 0, 0
 	for _, s := range a.Data.Result {
@@ -112,6 +102,62 @@ func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 		t.Notes = append(t.Notes, "Prometheus says: "+w)
 	}
 	return t, nil
+}
+
+// answer reads an answer and checks that it is one.
+func (t *Table) answer(r io.Reader) (*answer, error) {
+	limited := &io.LimitedReader{R: r, N: maxAnswer + 1}
+	var a answer
+	if err := json.NewDecoder(limited).Decode(&a); err != nil {
+		if limited.N <= 0 {
+			return nil, t.fault(0, "", "the answer is over 1 GiB", "ask for fewer series or a longer step")
+		}
+		return nil, t.fault(0, "", "expected an answer of Prometheus query_range: "+err.Error(), "check the address: it ends before /api/v1")
+	}
+	if a.Status != "success" {
+		return nil, t.fault(0, a.ErrorType, "Prometheus refused the query: "+a.Error, "try it in the Prometheus expression browser")
+	}
+	if a.Data.ResultType != "matrix" {
+		return nil, t.fault(0, "resultType", "expected a matrix, found "+quote(a.Data.ResultType), "use query_range with start, end and step")
+	}
+	return &a, nil
+}
+
+// Labelled is a series of an answer of Prometheus with its labels.
+type Labelled struct {
+	Labels map[string]string
+	Points []Point
+}
+
+// Point is a value at a time.
+type Point struct {
+	At    float64 // Unix seconds
+	Value float64 // may be NaN, infinite, or a blank of DCGM
+}
+
+// ReadLabelled reads an answer of query_range as it is: no series is no error.
+func ReadLabelled(r io.Reader, o Options) ([]Labelled, error) {
+	t := newTable(o, Instant)
+	a, err := t.answer(r)
+	if err != nil {
+		return nil, err
+	}
+	var out []Labelled
+	for _, s := range a.Data.Result {
+		one := Labelled{Labels: s.Metric, Points: make([]Point, 0, len(s.Values))}
+		for _, p := range s.Values {
+			v, err := parseFloat(p.value)
+			if err != nil && !math.IsInf(v, 0) {
+				return nil, t.fault(0, metricName(s.Metric), "expected a number as text, found "+quote(p.value), "")
+			}
+			if math.Abs(p.at) > 1e12 {
+				return nil, t.fault(0, metricName(s.Metric), "a sample's time is out of range", "")
+			}
+			one.Points = append(one.Points, Point{p.at, v})
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 // isBlank tells the values that DCGM gives for what it does not know

@@ -1,0 +1,238 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"capcli"
+)
+
+func init() {
+	Sources.Add("prometheus", "the past of dcgm-exporters, asked of a Prometheus server", func(o SourceOptions) (Source, error) {
+		return newPrometheus(o)
+	})
+}
+
+// How much of the past is asked for at once: little, until it is known how many
+// series there are, then as much as memory shall hold, and never more than a
+// server gives.
+const (
+	promFirst  = 30
+	promMost   = 11_000 // points of a series that Prometheus gives in one answer
+	promValues = 4_000_000
+	promBlank  = 1e8 // a mean over a blank and real values is above this, and no metric but bytes a second is
+)
+
+// promSource makes ticks of what a Prometheus server kept of dcgm-exporters. The
+// ticks are those of one box after the other, part by part of the time.
+type promSource struct {
+	o        SourceOptions
+	step     capcli.Seconds
+	next, to capcli.Time // still to be asked
+	size     int64       // points
+	boxes    map[string]*promBox
+	names    []string // of the fields
+	found    bool
+
+	queue          []*promBox // of this part, with what is not told yet
+	from, at, last capcli.Time
+	host           string
+}
+
+// promBox is what is known of one box.
+type promBox struct {
+	host  string
+	dcgm  *dcgmSource
+	parts []*promSeries // of this part of the time
+}
+
+// promSeries is one field of one GPU over a part of the time.
+type promSeries struct {
+	uuid  string
+	point point // its labels
+	text  string
+	of    Range
+	done  int
+}
+
+func newPrometheus(o SourceOptions) (*promSource, error) {
+	step := capcli.Seconds(o.Every.Seconds())
+	switch {
+	case o.Where == "" || o.Range == nil:
+		return nil, errors.New("the source prometheus wants the address of a server, such as http://prometheus:9090")
+	case o.From == 0 || o.To <= o.From:
+		return nil, errors.New("the source prometheus wants a time in the past")
+	case step < 1:
+		return nil, errors.New("the source prometheus wants steps of whole seconds")
+	}
+	s := &promSource{
+		o: o, step: step, next: o.From.Second() + capcli.Time(step), to: o.To.Second(), size: promFirst,
+		boxes: map[string]*promBox{}, names: slices.Collect(maps.Keys(dcgmFields)),
+	}
+	s.names = append(s.names, dcgmFree, dcgmXid, dcgmXidNew)
+	slices.Sort(s.names)
+	return s, nil
+}
+
+// Recorded tells a Player that the ticks have their own times.
+func (s *promSource) Recorded() bool { return true }
+
+// Host is the box of the tick that was read last.
+func (s *promSource) Host() string { return s.host }
+
+// Close does nothing: each question is closed when it is answered.
+func (s *promSource) Close() error { return nil }
+
+// Read gives the next tick: the means over the step that ends at its time, and of
+// counters and states the last value in it.
+func (s *promSource) Read(ctx context.Context, t *Tick) error {
+	for {
+		for len(s.queue) > 0 {
+			b := s.queue[0]
+			for s.at <= s.last {
+				at := s.at
+				s.at += capcli.Time(s.step)
+				if s.tick(b, at, t) {
+					return nil
+				}
+			}
+			s.queue, s.at = s.queue[1:], s.from
+		}
+		if err := s.part(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// tick makes the tick of a box at a time, if anything is known of it.
+func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) bool {
+	b.dcgm.round++
+	any := false
+	for _, p := range b.parts {
+		for p.done < len(p.of.At) && p.of.At[p.done] < at {
+			p.done++
+		}
+		if p.done < len(p.of.At) && p.of.At[p.done] == at {
+			b.dcgm.enter(&p.point, p.uuid, p.of.Values[p.done])
+			any = true
+		}
+	}
+	if !any {
+		return false
+	}
+	t.At, t.Every, s.host = InstantOf(at.Std()), s.o.Every, b.host
+	b.dcgm.tell(t)
+	return true
+}
+
+// part asks for the next part of the time.
+func (s *promSource) part(ctx context.Context) error {
+	if s.next > s.to {
+		if !s.found {
+			return &capcli.InputError{
+				File: s.o.Where, Text: fmt.Sprintf("expected metrics of a dcgm-exporter (DCGM_FI_…) from %s to %s, found none", s.o.From.Second(), s.to),
+				Hint: "check the time, and --host against the labels hostname, Hostname and instance",
+			}
+		}
+		return io.EOF
+	}
+	from := s.next
+	to := min(from+capcli.Time((s.size-1)*int64(s.step)), s.to)
+	for _, b := range s.boxes {
+		b.parts = b.parts[:0] // whose order is of no account here
+	}
+	count := int64(0)
+	for _, name := range s.names {
+		all, err := s.o.Range(ctx, s.query(name), from, to, s.step)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if s.take(name, &all[i]) {
+				count++
+			}
+		}
+	}
+	s.found = s.found || count > 0
+	s.size = min(max(promValues/max(count, 1), promFirst), promMost)
+	s.queue = s.queue[:0]
+	for _, host := range slices.Sorted(maps.Keys(s.boxes)) {
+		b := s.boxes[host]
+		slices.SortStableFunc(b.parts, func(a, b *promSeries) int { return strings.Compare(a.text, b.text) })
+		s.queue = append(s.queue, b)
+	}
+	s.from, s.at, s.last, s.next = from, from, to, to+capcli.Time(s.step)
+	return nil
+}
+
+// query asks for one field, of one box or of all.
+func (s *promSource) query(name string) string {
+	over := "avg_over_time"
+	if !averaged(name) {
+		over = "last_over_time"
+	}
+	if s.o.Host == "" {
+		return fmt.Sprintf("%s(%s[%ds])", over, name, s.step)
+	}
+	var any []string
+	for _, l := range []string{"hostname", "Hostname", "instance"} {
+		any = append(any, fmt.Sprintf("%s(%s{%s=%s}[%ds])", over, name, l, strconv.Quote(s.o.Host), s.step))
+	}
+	return strings.Join(any, " or ")
+}
+
+// averaged tells whether the mean of a field says something: not of a counter, a
+// state or bits, and not where whole numbers tell percents from shares.
+func averaged(name string) bool {
+	f, known := dcgmFields[name]
+	if !known {
+		return name == dcgmFree
+	}
+	switch f.metric {
+	case Energy, ECCCorrected, ECCUncorrected, Throttle, PState, MemTotal:
+		return false
+	default:
+		return f.scale != 0
+	}
+}
+
+// take enters a series; what is not of a GPU, or of another box, is left out.
+func (s *promSource) take(name string, r *Range) bool {
+	p := &promSeries{of: *r}
+	p.point.name = name
+	for _, l := range slices.Sorted(maps.Keys(r.Labels)) {
+		p.point.labels = append(p.point.labels, label{l, r.Labels[l]})
+		p.text += l + "=" + r.Labels[l] + ","
+	}
+	p.text = name + "{" + p.text
+	if p.uuid = p.point.get("UUID", "uuid", "gpu_uuid"); p.uuid == "" {
+		return false
+	}
+	host := p.point.get("hostname", "Hostname", "instance")
+	if host == "" {
+		host = "unknown"
+	}
+	if s.o.Host != "" && host != s.o.Host {
+		return false
+	}
+	if averaged(name) && !strings.HasSuffix(name, "_BYTES") {
+		for i, v := range r.Values {
+			if v >= promBlank {
+				p.of.Values[i] = -1 // which no field can be
+			}
+		}
+	}
+	b := s.boxes[host]
+	if b == nil {
+		b = &promBox{host: host, dcgm: &dcgmSource{o: s.o, devices: map[string]*Device{}, xid: map[string]int64{}, rows: map[string]*dcgmRow{}}}
+		s.boxes[host] = b
+	}
+	b.parts = append(b.parts, p)
+	return true
+}
