@@ -201,7 +201,7 @@ func (z *Summarizer) job(host string, p *Process) *JobUse {
 		if tenant == "" {
 			tenant = p.User
 		}
-		j = &JobUse{ID: id, Kind: kind, Tenant: tenant, Command: p.Command, Model: p.Device.Model, Use: newUse()}
+		j = &JobUse{ID: id, Kind: kind, Tenant: tenant, Command: p.Command, Model: p.Device.Model, MIG: p.Device.MIG(), Use: newUse()}
 		z.jobs[key] = j
 		z.out.Jobs = append(z.out.Jobs, j)
 	}

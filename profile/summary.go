@@ -22,6 +22,7 @@ type JobUse struct {
 	Command string
 	Devices int     // most at once
 	Model   string  // of its devices
+	MIG     bool    // they are instances
 	From    Instant // first seen
 	To      Instant // last seen
 	Use     *Use

@@ -53,11 +53,11 @@ func newForecast(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forecast HISTORY…",
 		Short: "Say how many GPUs will be wanted, how sure that is, and how right it was before",
-		Long: "HISTORY is a job log (demand is then what was wanted had nobody waited), a long table (unique_id, ds, y), or one\n" +
-			"value a line. A table of usage shows demand only where there was room: give what there was, and what waited.",
+		Long: "HISTORY is a job log (demand is then what was wanted had nobody waited), a long table (unique_id, ds, y), one value\n" +
+			"a line, or folders of capcli profile. Usage shows demand only where there was room: give that, and what waited.",
 		Example: "  capcli forecast jobs.parquet --by pool --step 1w --until 2027-12-31\n" +
 			"  capcli forecast usage.csv --capacity capacity.csv --pending queue.csv --horizon 48 --level 80,95 -o csv\n" +
-			"  capcli forecast jobs.parquet --step 1d --horizon 90 --events events.yaml",
+			"  capcli forecast gpu-profile --by tenant,total --horizon 2w",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runForecast(cmd.Context(), e, &o, args) },
 	}

@@ -167,7 +167,7 @@ func (o *historyOptions) settleBound(hs *histories) error {
 
 func (o *historyOptions) settleLimit(hs *histories) error {
 	l := &o.censor.limit
-	if l.file == "" && l.given() {
+	if l.file == "" && l.given() && !l.measured {
 		for _, h := range hs.list {
 			if h.past == nil {
 				continue

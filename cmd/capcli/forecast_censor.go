@@ -35,10 +35,12 @@ type censorOptions struct {
 // levelSource is one figure for every series, or a table of levels; the zero
 // value is nothing.
 type levelSource struct {
-	flag   string // that gave it
-	one    float64
-	file   string
-	levels *series.Levels
+	flag string // that gave it
+	one  float64
+	// measured is of the past capacity: what the GPU samples saw.
+	measured bool
+	file     string
+	levels   *series.Levels
 }
 
 func (l *levelSource) given() bool { return l.flag != "" }
@@ -46,7 +48,7 @@ func (l *levelSource) given() bool { return l.flag != "" }
 func (o *censorOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.capacity, "capacity", "", "a number is --cap, a FILE is --past-capacity: `N|FILE`")
-	f.StringVar(&o.past, "past-capacity", "", "GPUs there were; forecast the demand behind usage at it: `N|FILE`")
+	f.StringVar(&o.past, "past-capacity", "", "GPUs there were, `N|FILE`; of samples also measured: tells demand from usage")
 	f.StringVar(&o.cap, "cap", "", "no forecast, range or future above it: `N|FILE` (unique_id, ds, capacity)")
 	f.StringVar(&o.pending, "pending", "", "GPUs that waited: `FILE`; demand is then usage and queue together")
 	f.StringVar(&o.capacityCol, "capacity-col", "", "`NAME` of the column of past capacity, in the history or in its file")
@@ -69,7 +71,10 @@ func (o *censorOptions) check() error {
 		}
 	}
 	if o.past != "" {
-		if o.limit, err = source("past-capacity", o.past); err != nil {
+		o.limit = levelSource{flag: "past-capacity", measured: o.past == measured}
+		if o.limit.measured {
+			// the history itself says it
+		} else if o.limit, err = source("past-capacity", o.past); err != nil {
 			return err
 		}
 	}

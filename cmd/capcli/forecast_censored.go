@@ -177,6 +177,8 @@ func (l *levelSource) json() any {
 		return nil
 	case l.file != "":
 		return l.file
+	case l.measured:
+		return measured
 	}
 	return l.one
 }

@@ -128,6 +128,12 @@ func (hs *histories) what() string {
 		return "GPUs held" + each
 	case "queue":
 		return "GPUs that wait" + each
+	case "busy":
+		return "GPUs busy, by the share of time in which a kernel ran" + each
+	case "sm":
+		return "GPUs by the share of their SMs that were active" + each
+	case "power":
+		return "Power in W" + each
 	case "arrivals":
 		return "Jobs submitted in each " + hs.word(1)
 	case "arrival-hours":

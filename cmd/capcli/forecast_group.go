@@ -9,9 +9,10 @@ import (
 	"capcli"
 )
 
-// groupKeys are what --by can divide a job log by.
+// groupKeys are what --by can divide a job log by, or a folder of GPU samples: its
+// hosts stand in the place of pools.
 func groupKeys() []string {
-	return []string{"pool", "partition", "gpu_model", "tenant", "class", "total"}
+	return []string{"pool", "partition", "gpu_model", "tenant", "class", "host", "total"}
 }
 
 // grouper gives the groups that a job counts in. With several keys those are the

@@ -41,8 +41,8 @@ type historyOptions struct {
 
 func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.by, "by", nil, "of a job log, one series for each `KEY`: pool, gpu_model, tenant, class or total")
-	f.StringVar(&o.measure, "measure", "demand", "of a job log: `WHAT`, usage, queue, arrivals, arrival-hours")
+	f.StringSliceVar(&o.by, "by", nil, "a series for each `KEY`: pool (of samples host), gpu_model, tenant, class, total")
+	f.StringVar(&o.measure, "measure", "demand", "`WHAT`, usage, queue, arrivals, arrival-hours; busy, sm…")
 	f.Var(peakFlag{o}, "peak", "highest level in each step of a job log; or of each `PERIOD`, day or week")
 	f.Lookup("peak").NoOptDefVal = "step"
 	f.StringVar(&o.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1w, 1mo (default: as in a table; 1h of jobs)")
@@ -60,8 +60,11 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	complete(cmd, "by", groupKeys)
 	complete(cmd, "gaps", func() []string { return []string{"error", "zero", "linear", "previous", "missing"} })
 	complete(cmd, "agg", func() []string { return []string{"mean", "sum", "max"} })
-	complete(cmd, "measure", func() []string { return []string{"demand", "usage", "queue", "arrivals", "arrival-hours"} })
+	complete(cmd, "measure", func() []string { return measures })
 }
+
+// measures are those of job logs and of folders of GPU samples.
+var measures = []string{"demand", "usage", "queue", "arrivals", "arrival-hours", "held", "busy", "sm", "power"}
 
 func oneOf(flag, value string, have ...string) error {
 	names := capcli.Catalog[struct{}]{Kind: flag}
@@ -83,7 +86,7 @@ func (o *historyOptions) check() error {
 			return err
 		}
 	}
-	if err := oneOf("--measure", o.measure, "demand", "usage", "queue", "arrivals", "arrival-hours"); err != nil {
+	if err := oneOf("--measure", o.measure, measures...); err != nil {
 		return err
 	}
 	for _, k := range o.by {
@@ -164,11 +167,19 @@ func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []strin
 		}
 		return o.fromPrometheus(ctx, e)
 	}
-	if err := o.prom.unused(); err != nil {
+	if err := o.prom.unused(len(folders(e, args)) > 0); err != nil {
 		return nil, err
 	}
 	if o.censor.capacityQuery != "" || o.censor.pendingQuery != "" {
 		return nil, &usageError{text: "--capacity-query and --pending-query go with --prom", hint: "name the server: --prom http://localhost:9090"}
+	}
+	if dirs := folders(e, args); len(dirs) == len(args) {
+		return o.fromProfiles(ctx, e, dirs)
+	} else if len(dirs) > 0 {
+		return nil, &usageError{text: dirs[0] + " is a folder of GPU samples, and there are files beside it", hint: "forecast them in two calls"}
+	}
+	if o.censor.limit.measured {
+		return nil, &usageError{text: "--past-capacity measured is for a folder that capcli profile wrote", hint: "give a number or a file: --past-capacity 64"}
 	}
 	var all *histories
 	for _, name := range args {

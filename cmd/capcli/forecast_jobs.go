@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"capcli"
 	"capcli/profile/series"
@@ -79,16 +78,7 @@ func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper
 	if d.Unknown > 0 {
 		hs.notes = append(hs.notes, fmt.Sprintf("%s GPU %s left out: the log does not say when they started and ended", grouped(d.Unknown), plural(d.Unknown, "job")))
 	}
-	hs.text = func(stamp int64) string {
-		if d.Step.Days == 0 && d.Step.Months == 0 {
-			return capcli.Time(stamp).String()
-		}
-		in := o.zone
-		if in == nil {
-			in = time.UTC
-		}
-		return time.Unix(stamp, 0).In(in).Format("2006-01-02")
-	}
+	hs.text = stepStamps(d.Step, o.zone)
 	from, to := d.Whole()
 	grid := d.Grid()
 	if to-from < 2 {

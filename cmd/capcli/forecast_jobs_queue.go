@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"capcli"
 )
@@ -10,6 +11,10 @@ import (
 func (o *historyOptions) checkJobs(file string) error {
 	c := &o.censor
 	switch {
+	case slices.Contains([]string{"held", "busy", "sm", "power"}, o.measure):
+		return &usageError{text: fmt.Sprintf("%s is a job log, which does not know --measure %s; it is for folders that capcli profile wrote", file, o.measure), hint: "--measure usage"}
+	case slices.Contains(o.by, "host"):
+		return &usageError{text: file + " is a job log, which does not know --by host; it is for folders that capcli profile wrote", hint: "--by pool"}
 	case !c.asked():
 		return nil
 	case c.pending != "" || len(c.more()) > 0:

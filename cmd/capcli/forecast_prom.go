@@ -33,10 +33,10 @@ func (o *promOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.tokenFile, "prom-token-file", "", "`FILE` with the bearer token for the server")
 }
 
-// unused refuses flags that mean nothing without --prom.
-func (o *promOptions) unused() error {
+// unused refuses flags that mean nothing without --prom, or without samples.
+func (o *promOptions) unused(samples bool) error {
 	for _, f := range []struct{ name, value string }{{"query", o.query}, {"from", o.from}, {"to", o.to}, {"prom-token-file", o.tokenFile}} {
-		if f.value != "" {
+		if span := f.name == "from" || f.name == "to"; f.value != "" && (!samples || !span) {
 			return &usageError{text: fmt.Sprintf("--%s goes with --prom", f.name), hint: "name the server: --prom http://localhost:9090"}
 		}
 	}

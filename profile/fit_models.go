@@ -1,0 +1,103 @@
+package profile
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// GPUModel is what its data sheet says of a GPU.
+type GPUModel struct {
+	Name   string
+	GiB    float64 // device memory, as the driver tells it
+	GBPerS float64 // of device memory
+	TFLOPS float64 // dense, FP16 on tensor cores
+	Slices []Slice // that MIG can make of it, the smallest first
+	mark   string  // in the driver's name of it
+}
+
+// Slice is a profile of MIG.
+type Slice struct {
+	Name            string
+	Compute, Memory float64 // share of SMs; of memory and its bandwidth
+}
+
+// Share is the part of a GPU that a slice takes from others: of its SMs or of its
+// memory, whichever is more.
+func (s *Slice) Share() float64 { return math.Max(s.Compute, s.Memory) }
+
+// sevenths are the profiles of a GPU that is divided into 7 parts of SMs and 8 of
+// memory; 7g is the whole GPU. NVIDIA Multi-Instance GPU User Guide, "Supported
+// MIG Profiles"; those with media engines ("+me") are no larger.
+func sevenths(names string) []Slice {
+	shape := [][2]float64{{1. / 7, 1. / 8}, {1. / 7, 2. / 8}, {2. / 7, 2. / 8}, {3. / 7, 4. / 8}, {4. / 7, 4. / 8}}
+	var out []Slice
+	for i, name := range strings.Fields(names) {
+		out = append(out, Slice{name, shape[i][0], shape[i][1]})
+	}
+	return out
+}
+
+// GPUModels are the GPUs that a job may be moved to, the smaller first. Figures
+// are those of NVIDIA's data sheets; of the boards of one name, the SXM one where
+// nothing else is said.
+var GPUModels = []GPUModel{
+	{"T4", 15, 320, 65, nil, "T4"},
+	{"L4", 22.5, 300, 121, nil, "L4"},
+	{"A10", 22.5, 600, 125, nil, "A10"},
+	{"A30", 24, 933, 165, []Slice{{"1g.6gb", 1. / 4, 1. / 4}, {"2g.12gb", 2. / 4, 2. / 4}}, "A30"},
+	{"A40", 45, 696, 150, nil, "A40"},
+	{"L40S", 45, 864, 362, nil, "L40S"},
+	{"A100 40GB", 40, 1555, 312, sevenths("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb"), "A100"},
+	{"A100 80GB", 80, 2039, 312, sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), "A100"},
+	{"H100 80GB PCIe", 79.6, 2039, 756, sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), "H100 PCIe"},
+	{"H100 80GB", 79.6, 3350, 989, sevenths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb"), "H100"},
+	{"H100 94GB", 93.6, 3938, 835, sevenths("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb"), "H100 NVL"},
+	{"H200", 140.4, 4800, 989, sevenths("1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb"), "H200"},
+	{"B200", 179, 7700, 2250, sevenths("1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb"), "B200"},
+}
+
+// nearMemory is how far the driver's figure may be from that of the table.
+const nearMemory = 0.12
+
+// modelOf finds a GPU by the driver's name and its memory: the longest mark of
+// those that match, for H100 is part of H100 PCIe. -1 is none.
+func modelOf(name string, bytes float64) int {
+	words := " " + strings.NewReplacer("-", " ", "_", " ").Replace(name) + " "
+	best := -1
+	for i := range GPUModels {
+		m := &GPUModels[i]
+		if !strings.Contains(words, " "+m.mark+" ") || math.Abs(bytes/(1<<30)-m.GiB) > nearMemory*m.GiB {
+			continue
+		}
+		if best < 0 || len(m.mark) > len(GPUModels[best].mark) {
+			best = i
+		}
+	}
+	return best
+}
+
+// Slices is the share of a GPU's SMs that an instance has, by its profile, and 1 of a
+// GPU that is not divided. "1c.3g.40gb" is one of three parts of an instance. All
+// models but the A30 have seven parts.
+func (d *Device) Slices() float64 {
+	if !d.MIG() {
+		return 1
+	}
+	parts := 7.0
+	if strings.HasSuffix(d.Profile, "1g.6gb") || strings.HasSuffix(d.Profile, "2g.12gb") || strings.HasSuffix(d.Profile, "4g.24gb") {
+		parts = 4
+	}
+	profile := d.Profile
+	if number, _, ok := strings.Cut(profile, "c."); ok {
+		if n, err := strconv.Atoi(number); err == nil {
+			return float64(n) / parts
+		}
+	}
+	number, _, _ := strings.Cut(profile, "g.")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return 1 / parts
+	}
+	return float64(n) / parts
+}
