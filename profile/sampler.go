@@ -17,8 +17,8 @@ type Sampler struct {
 	// Most is how long one read may take before the tick is given up; 0 is the
 	// longer of Every and 2 s.
 	Most time.Duration
-	// Observe, where it is not nil, is shown each tick after it was written. It
-	// must not keep the tick.
+	// Observe, where it is not nil, is shown each tick after it was written, also
+	// those of events alone. It must not keep the tick.
 	Observe func(*Tick)
 }
 
@@ -275,5 +275,11 @@ func (r *run) event(kind EventKind, value int64, text string) error {
 	t.At, t.Elapsed, t.Every = wall, now, r.every
 	t.Events = append(append(t.Events, r.pending...), Event{At: wall, Kind: kind, Value: value, Text: text})
 	r.pending = r.pending[:0]
-	return r.Sink.Write(t)
+	if err := r.Sink.Write(t); err != nil {
+		return err
+	}
+	if r.Observe != nil {
+		r.Observe(t)
+	}
+	return nil
 }

@@ -40,7 +40,7 @@ const longestSummary = 48 * time.Hour
 
 // agentGC is how much garbage may lie about, in percent of what is alive, in a
 // program that is to be small and has little to do: it costs 0.01 % of a core.
-const agentGC = 30
+const agentGC = 20
 
 func (r *recording) run(ctx context.Context) error {
 	r.host = r.hostName()
@@ -171,7 +171,9 @@ func numbered(n int64, word string) string { return grouped(n) + " " + plural(n,
 
 // observe is shown each tick that was written.
 func (r *recording) observe(host string, t *profile.Tick) {
-	r.ticks++
+	if len(t.Samples) > 0 {
+		r.ticks++
+	}
 	if len(r.devices) < 4096 {
 		for i := range t.Samples {
 			if uuid := t.Samples[i].Device.UUID; !r.devices[uuid] {
