@@ -133,6 +133,9 @@ func insideInterval(t *testing.T, what string, x []float64, want, slack float64)
 // M/M/k: first come, first served, against Erlang's second formula, and the
 // cases of the textbook file where it is there.
 func TestWaitsAreErlangC(t *testing.T) {
+	if testing.Short() {
+		t.Skip("closed forms want long runs")
+	}
 	cases := []struct {
 		C        int
 		Rho      float64
@@ -187,6 +190,9 @@ func TestWaitsAreErlangC(t *testing.T) {
 // M/G/k/k: jobs that find all of k GPUs busy go to on-demand capacity at once.
 // Erlang's first formula says how many, whatever the lengths of jobs.
 func TestOverflowIsErlangB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("closed forms want long runs")
+	}
 	lengths := []struct {
 		name string
 		draw func(*rand.Rand) float64
