@@ -85,7 +85,7 @@ func (d *Device) Slices() float64 {
 		return 1
 	}
 	parts := 7.0
-	if strings.HasSuffix(d.Profile, "1g.6gb") || strings.HasSuffix(d.Profile, "2g.12gb") || strings.HasSuffix(d.Profile, "4g.24gb") {
+	if strings.Contains(d.Profile, "1g.6gb") || strings.Contains(d.Profile, "2g.12gb") || strings.Contains(d.Profile, "4g.24gb") {
 		parts = 4
 	}
 	profile := d.Profile

@@ -16,6 +16,7 @@ import (
 type profileJobsOptions struct {
 	query queryOptions
 	out   string
+	share bool
 }
 
 func newProfileJobs(e *env) *cobra.Command {
@@ -25,14 +26,19 @@ func newProfileJobs(e *env) *cobra.Command {
 		Short: "Write the jobs that were seen as a jobs file, for simulate and forecast",
 		Long: "jobs writes one row for each job that held a GPU: when it was seen, on how many GPUs, whose it was, and as its class\n" +
 			"what it did (the verdict). The ending of JOBS says as what:\n" + jobKinds + ".\n" +
-			"Times are those between its first and last sample; when it was submitted, a profile cannot know.",
+			"Times are those between its first and last sample; when it was submitted, a profile cannot know.\n" +
+			"With --share a job of one GPU that used half of it or less wants that part alone: the most of its memory in use and\n" +
+			"a tenth more, and of SM and DRAM activity at p95, up to the next 5%. Memory is what its allocator held: as much as\n" +
+			"it needed, or more. What is shared is not kept apart: see what it does to the others before you do it.",
 		Example: "  capcli profile jobs gpu-profile --out jobs.parquet\n" +
+			"  capcli profile jobs gpu-profile --share --out shared.parquet\n" +
 			"  capcli simulate reserve.yaml --trace jobs.parquet",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runProfileJobs(cmd.Context(), e, &o, args) },
 	}
 	o.query.addFlags(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
+	cmd.Flags().BoolVar(&o.share, "share", false, "jobs that need half of a GPU or less want that part alone")
 	return cmd
 }
 
@@ -52,7 +58,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	if err != nil {
 		return err
 	}
-	jobs := jobsOf(sum)
+	jobs, parts := jobsOf(sum, o.share)
 	if len(jobs) == 0 {
 		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "processes are told to who may see them: run profile as root, with --processes 5s"}
 	}
@@ -74,14 +80,17 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	if err := out.Commit(); err != nil {
 		return err
 	}
+	if o.share {
+		e.note(fmt.Sprintf("%s of them could share a GPU: they want %.1f GPUs together where they held %s", grouped(parts.jobs), float64(parts.milli)/1000, grouped(parts.jobs)))
+	}
 	e.note(fmt.Sprintf("wrote %s %s: %s", grouped(int64(len(jobs))), plural(int64(len(jobs)), "job"), o.out))
 	return nil
 }
 
 // jobsOf gives the jobs of a summary in the order in which they were seen. Times
 // are whole seconds: a job begins in the second of its first sample.
-func jobsOf(sum *profile.Summary) []capcli.Job {
-	var out []capcli.Job
+// Where share is set, those that could share a GPU want a part of one.
+func jobsOf(sum *profile.Summary, share bool) (out []capcli.Job, parts shared) {
 	for _, j := range sum.Jobs {
 		if j.Kind == "unknown" {
 			continue
@@ -96,7 +105,14 @@ func jobsOf(sum *profile.Summary) []capcli.Job {
 			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Use.Judge().Kind), State: state, GPUs: max(1, j.Devices),
 			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Deadline: capcli.NoTime,
 		})
+		if milli := j.Fits().Milli; share && milli > 0 {
+			out[len(out)-1].GPUMilli = milli
+			parts.jobs, parts.milli = parts.jobs+1, parts.milli+int64(milli)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b capcli.Job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
-	return out
+	return out, parts
 }
+
+// shared counts jobs that want part of a GPU.
+type shared struct{ jobs, milli int64 }

@@ -155,6 +155,7 @@ type profJobJSON struct {
 	From    string   `json:"from"`
 	To      string   `json:"to"`
 	useJSON
+	Fits fitsJSON `json:"fits"`
 }
 
 type profTenant struct {
@@ -194,7 +195,7 @@ func (p *profiled) json() *profiledJSON {
 		out.GPUs = append(out.GPUs, gpuJSON{d.Host, d.Device.Index, d.Device.UUID, d.Device.Profile, d.Device.Parent, d.Device.Model, list(d.Jobs), p.use(d.Use)})
 	}
 	for _, j := range s.Jobs {
-		out.Jobs = append(out.Jobs, profJobJSON{j.ID, j.Kind, j.Tenant, j.Command, j.Model, j.Devices, list(j.Hosts()), stampText(j.From), stampText(j.To), p.use(j.Use)})
+		out.Jobs = append(out.Jobs, profJobJSON{j.ID, j.Kind, j.Tenant, j.Command, j.Model, j.Devices, list(j.Hosts()), stampText(j.From), stampText(j.To), p.use(j.Use), fitsOf(j)})
 	}
 	for _, t := range s.Tenants() {
 		out.Tenants = append(out.Tenants, profTenant{t.Tenant, t.Jobs, p.use(t.Use)})
@@ -219,7 +220,7 @@ func stampText(i profile.Instant) string { return i.Std().Format("2006-01-02T15:
 func (p *profiled) doc() report.Doc {
 	return report.Doc{
 		Lead: p.lead(), Notes: p.notes(), Data: p.json(), Charts: p.heat(),
-		Tables: []report.Table{p.gpus(), p.jobs(), p.tenants(), p.hours(), p.events()},
+		Tables: []report.Table{p.gpus(), p.jobs(), p.tenants(), p.fits(), p.hours(), p.events()},
 	}
 }
 

@@ -153,6 +153,9 @@ func (p *profiled) notes() []string {
 	if p.sum.Guessed {
 		out = append(out, "the source tells of no processes: a GPU with over 2% of its memory in use counts as held")
 	}
+	if text := p.fitsWords(); text != "" {
+		out = append(out, text)
+	}
 	if total.Shared > 0 {
 		out = append(out, fmt.Sprintf("%.1f GPU-hours were held by more than one job: they are divided evenly, and activity, power and memory of a GPU cannot be told apart by job", float64(total.Shared)/3.6e9))
 	}
