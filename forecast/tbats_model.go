@@ -20,14 +20,47 @@ func init() {
 type TBATS struct{ Seasons []int }
 
 // tbatsLeast is how many values more than states are wanted, tbatsMost the
-// highest order of the errors.
+// highest order of the errors, tbatsLong the most values that are learnt from: each
+// form is searched for over all of them, many times, and states forget.
 const (
 	tbatsLeast = 4
 	tbatsMost  = 5
+	tbatsLong  = 4000
 )
 
-// Fit fits the model; it takes no missing values.
+// Fit fits the model; it takes no missing values. Of a longer series it uses the
+// last values alone, and its Info says so.
 func (m TBATS) Fit(y capcli.Series) (Fitted, error) {
+	from := len(y.Values) - tbatsLong
+	if from <= 0 {
+		return m.fit(y)
+	}
+	if err := present(y.Values); err != nil {
+		return nil, fmt.Errorf("tbats: %w", err)
+	}
+	y.Values, y.Start = y.Values[from:], y.At(from)
+	fit, err := m.fit(y)
+	if err != nil {
+		return nil, err
+	}
+	return &lately{fit, from}, nil
+}
+
+// lately is a fit to the values from the index from on.
+type lately struct {
+	Fitted
+	from int
+}
+
+// Info has no fitted values of what was not used.
+func (l *lately) Info() Info {
+	info := l.Fitted.Info()
+	info.Fitted = append(nans(l.from), info.Fitted...)
+	info.Notes = append(slices.Clone(info.Notes), fmt.Sprintf("TBATS: the last %d of %d values are used", tbatsLong, len(info.Fitted)))
+	return info
+}
+
+func (m TBATS) fit(y capcli.Series) (Fitted, error) {
 	if err := present(y.Values); err != nil {
 		return nil, fmt.Errorf("tbats: %w", err)
 	}

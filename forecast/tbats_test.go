@@ -137,3 +137,34 @@ func TestTBATSGradient(t *testing.T) {
 		}
 	}
 }
+
+// Of a long series the last values alone are used, and that is said.
+func TestTBATSOfALongSeries(t *testing.T) {
+	y := make([]float64, tbatsLong+500)
+	for i := range y {
+		y[i] = 50 + 10*math.Sin(float64(i)*math.Pi/6) + float64(i*7919%13)/13
+		if i < 500 {
+			y[i] += 1000
+		}
+	}
+	last, err := TBATS{}.Fit(capcli.Series{Values: y[500:]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := TBATS{}.Fit(capcli.Series{Values: y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := all.Forecast(12, 80)
+	b, _ := last.Forecast(12, 80)
+	if !slices.Equal(a.Mean, b.Mean) || !slices.Equal(a.Intervals[0].Hi, b.Intervals[0].Hi) {
+		t.Errorf("got %v, want %v", a.Mean, b.Mean)
+	}
+	info := all.Info()
+	if len(info.Fitted) != len(y) || !math.IsNaN(info.Fitted[499]) || !known(info.Fitted[600]) {
+		t.Errorf("%d fitted values, want %d, the first 500 missing", len(info.Fitted), len(y))
+	}
+	if note := info.Notes[len(info.Notes)-1]; note != "TBATS: the last 4000 of 4500 values are used" {
+		t.Errorf("note %q", note)
+	}
+}

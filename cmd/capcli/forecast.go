@@ -159,6 +159,9 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.checkOut(e, args); err != nil {
+		return err
+	}
 	events, err := o.readEvents(e)
 	if err != nil {
 		return err

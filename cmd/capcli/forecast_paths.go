@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,12 +13,28 @@ import (
 	"capcli/profile/parquet"
 )
 
+// checkOut refuses a file to write that is one of those that are read, and one for
+// futures whose ending says nothing, before any work is done.
+func (o *forecastOptions) checkOut(e *env, args []string) error {
+	if o.out == "" || o.out == "-" {
+		return nil
+	}
+	low := strings.ToLower(o.out)
+	if o.paths > 0 && !strings.HasSuffix(low, ".csv") && !strings.HasSuffix(low, ".parquet") {
+		return &usageError{text: fmt.Sprintf("--out %s: cannot tell from its ending what to write", o.out), hint: "end the name in .csv or .parquet"}
+	}
+	c := &o.history.censor
+	for _, name := range append(slices.Clone(args), o.events, c.capacity, c.past, c.cap, c.pending) {
+		if name != "" && name != "-" && sameFile(e, name, o.out) {
+			return &usageError{text: fmt.Sprintf("--out %s is a file that is read: it would be overwritten", o.out), hint: "name another file"}
+		}
+	}
+	return nil
+}
+
 // writePaths writes the possible futures in long form: unique_id, path, ds, y.
 func (r *forecastResult) writePaths(e *env, name string) error {
 	low := strings.ToLower(name)
-	if name != "-" && !strings.HasSuffix(low, ".csv") && !strings.HasSuffix(low, ".parquet") {
-		return &usageError{text: fmt.Sprintf("--out %s: cannot tell from its ending what to write", name), hint: "end the name in .csv or .parquet"}
-	}
 	for _, f := range r.list {
 		for _, p := range f.paths {
 			for i, v := range p {
