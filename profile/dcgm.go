@@ -98,6 +98,7 @@ type dcgmSource struct {
 	rows    map[string]*dcgmRow
 	order   []*dcgmRow
 	round   int
+	tells   bool // who holds a GPU: without it all would look free
 }
 
 // dcgmRow is what one scrape tells of a device.
@@ -163,7 +164,7 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 // tell gives what was taken in this round.
 func (s *dcgmSource) tell(t *Tick) {
 	s.settle()
-	t.LookedAtProcesses = s.o.Processes > 0
+	t.LookedAtProcesses = s.o.Processes > 0 && s.tells
 	for _, r := range s.order {
 		if r.round != s.round {
 			continue
@@ -272,6 +273,7 @@ func (s *dcgmSource) row(p *point, uuid string) *dcgmRow {
 			r.rank[m] = math.MaxInt
 		}
 	}
+	s.tells = s.tells || p.has("pod", "exported_pod", "pod_name", "hpc_job")
 	if r.pod == "" {
 		r.pod = p.get("pod", "exported_pod", "pod_name")
 		r.namespace = p.get("namespace", "exported_namespace", "pod_namespace")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -37,6 +38,11 @@ func (p *point) get(names ...string) string {
 		}
 	}
 	return ""
+}
+
+// has tells whether there is a label of one of the names, if an empty one.
+func (p *point) has(names ...string) bool {
+	return slices.ContainsFunc(p.labels, func(l label) bool { return slices.Contains(names, l.name) })
 }
 
 // readExposition reads metrics in the text form of Prometheus (exposition

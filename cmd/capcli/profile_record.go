@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -41,6 +42,10 @@ const longestSummary = 48 * time.Hour
 // agentGC is how much garbage may lie about, in percent of what is alive, in a
 // program that is to be small and has little to do: it costs 0.01 % of a core.
 const agentGC = 20
+
+// agentRows is how many samples become a file at once: ten minutes of sixteen
+// GPUs at 1 Hz. More would be more memory.
+const agentRows = 9600
 
 func (r *recording) run(ctx context.Context) error {
 	r.host = r.hostName()
@@ -89,7 +94,12 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 	if w := r.sinks[host]; w != nil {
 		return w, nil
 	}
+	segment, rows := time.Duration(0), agentRows // the usual time
+	if r.played {
+		segment, rows = 24*time.Hour, 0 // which no crash need shorten: it can be played again
+	}
 	w, found, err := store.Create(r.o.out, store.Options{
+		SegmentTime: segment, SegmentRows: rows,
 		Host: host, Program: versionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
 		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // of the disk, whatever time is recorded
 		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, it is tried again", err)) },
@@ -125,9 +135,7 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	if err != nil {
 		return 0, "", err
 	}
-	if r.e.getenv("GOGC") == "" {
-		debug.SetGCPercent(agentGC)
-	}
+	r.beSmall()
 	_, r.begun = r.clock.Now()
 	clock := r.clock
 	if r.o.length > 0 {
@@ -140,6 +148,17 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	got, err := s.Run(ctx)
 	_, now := r.clock.Now()
 	return got.Missed, r.said(got, now-r.begun), err
+}
+
+// beSmall keeps memory and cores for what the box is there for, unless the
+// environment says otherwise.
+func (r *recording) beSmall() {
+	if r.e.getenv("GOGC") == "" {
+		debug.SetGCPercent(agentGC)
+	}
+	if r.e.getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
 }
 
 // play takes what was recorded, with its own times.
