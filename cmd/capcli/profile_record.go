@@ -43,9 +43,9 @@ const longestSummary = 48 * time.Hour
 // program that is to be small and has little to do: it costs 0.01 % of a core.
 const agentGC = 20
 
-// agentRows is how many samples become a file at once: ten minutes of sixteen
+// agentRows is how many samples become a file at once: eight minutes of eight
 // GPUs at 1 Hz. More would be more memory.
-const agentRows = 9600
+const agentRows = 4096
 
 func (r *recording) run(ctx context.Context) error {
 	r.host = r.hostName()
