@@ -98,9 +98,33 @@ func (r *Roadmap) ways(draws int, rng *rand.Rand) (sizes, delays [][]float64) {
 			}
 			s[k], d[k] = e.draw(rng)
 		}
+		if draws > 1 && !e.Relative {
+			center(s, e.Size*e.chance())
+		}
 		sizes, delays = append(sizes, s), append(delays, d)
 	}
 	return sizes, delays
+}
+
+// center moves the draws that happened so that the mean of all is what is known:
+// an event adds what it says, not what chance makes of it (moment matching,
+// Barraquand 1995).
+func center(sizes []float64, mean float64) {
+	happened := 0
+	for _, s := range sizes {
+		if s != 0 {
+			happened++
+		}
+	}
+	if happened == 0 {
+		return
+	}
+	off := (mean - meanOf(sizes)) * float64(len(sizes)) / float64(happened)
+	for i := range sizes {
+		if sizes[i] != 0 {
+			sizes[i] += off
+		}
+	}
 }
 
 // effects adds what the k-th event adds over one step in each draw.

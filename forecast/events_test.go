@@ -179,3 +179,25 @@ func TestCampaignCost(t *testing.T) {
 		}
 	}
 }
+
+// What an event is expected to add is what it says, however unsure it is.
+func TestUnsureEventAddsWhatItSays(t *testing.T) {
+	bounds := make([]capcli.Time, 11)
+	for i := range bounds {
+		bounds[i] = capcli.Time(1_800_000_000 + 3600*i)
+	}
+	r := Roadmap{Seed: 1, Events: []Event{
+		{Name: "sure", Shape: StepEvent, Start: bounds[3], Size: 40},
+		{Name: "unsure", Shape: StepEvent, Start: bounds[5], Size: 64, SizeSD: 9},
+		{Name: "perhaps", Shape: StepEvent, Start: bounds[7], Size: 10, SizeSD: 1, Chance: 0.3},
+	}}
+	got, err := r.Added(make([]float64, 10), bounds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{40, 64, 3} {
+		if v := got[k][9]; math.Abs(v-want) > 1e-9 {
+			t.Errorf("%s adds %v, want %v", r.Events[k].Name, v, want)
+		}
+	}
+}
