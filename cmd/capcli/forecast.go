@@ -162,16 +162,8 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.checkOut(e, args); err != nil {
 		return err
 	}
-	events, err := o.readEvents(e)
+	hs, err := o.read(ctx, e, args)
 	if err != nil {
-		return err
-	}
-	hs, err := o.history.load(ctx, e, args)
-	if err != nil {
-		return err
-	}
-	o.ready(hs)
-	if o.plan, err = planFor(ctx, events, hs); err != nil {
 		return err
 	}
 	o.look = o.looks(hs)
@@ -211,6 +203,21 @@ func (r *forecastResult) write(e *env) error {
 	}
 	o.output.out = o.out
 	return emit(e, o.output, r.doc(o.output.shape(e)))
+}
+
+// read reads the history, and what is known of events beside it.
+func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*histories, error) {
+	events, err := o.readEvents(e)
+	if err != nil {
+		return nil, err
+	}
+	hs, err := o.history.load(ctx, e, args)
+	if err != nil {
+		return nil, err
+	}
+	o.ready(hs)
+	o.plan, err = planFor(ctx, events, hs)
+	return hs, err
 }
 
 // options are what a model for a series of n values is made with, and what had

@@ -150,10 +150,7 @@ func (o *historyOptions) settleBound(hs *histories) error {
 	if l.levels == nil {
 		return nil
 	}
-	if err := hs.fits(l.levels.Stamp(), l.levels.Constant(), l.file); err != nil {
-		return err
-	}
-	found, err := hs.pair(l.file, l.levels.Names(), o.prom.address != "")
+	found, err := o.pairLevels(hs, l)
 	if err != nil {
 		return err
 	}
@@ -163,6 +160,14 @@ func (o *historyOptions) settleBound(hs *histories) error {
 		}
 	}
 	return nil
+}
+
+// pairLevels finds for each history its levels in l, by name; "" is none.
+func (o *historyOptions) pairLevels(hs *histories, l *levelSource) ([]string, error) {
+	if err := hs.fits(l.levels.Stamp(), l.levels.Constant(), l.file); err != nil {
+		return nil, err
+	}
+	return hs.pair(l.file, l.levels.Names(), o.prom.address != "")
 }
 
 func (o *historyOptions) settleLimit(hs *histories) error {
@@ -181,10 +186,7 @@ func (o *historyOptions) settleLimit(hs *histories) error {
 	if l.levels == nil {
 		return nil
 	}
-	if err := hs.fits(l.levels.Stamp(), l.levels.Constant(), l.file); err != nil {
-		return err
-	}
-	found, err := hs.pair(l.file, l.levels.Names(), o.prom.address != "")
+	found, err := o.pairLevels(hs, l)
 	if err != nil {
 		return err
 	}

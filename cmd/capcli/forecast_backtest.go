@@ -58,16 +58,8 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
-	events, err := o.readEvents(e)
+	hs, err := o.read(ctx, e, args)
 	if err != nil {
-		return err
-	}
-	hs, err := o.history.load(ctx, e, args)
-	if err != nil {
-		return err
-	}
-	o.ready(hs)
-	if o.plan, err = planFor(ctx, events, hs); err != nil {
 		return err
 	}
 	o.plan.onThePast()

@@ -43,7 +43,6 @@ func (c *realClock) After(d time.Duration) <-chan time.Time { return time.After(
 
 // madeClock is a clock that goes as fast as one likes: only waiting lets it move.
 type madeClock struct {
-	ctx    context.Context //nolint:containedctx // a clock has no other place for it
 	wall   profile.Instant
 	steady time.Duration
 	speed  float64 // times the real clock; 0 does not wait at all

@@ -62,7 +62,7 @@ func (x *exporter) write(b *bytes.Buffer) {
 				continue
 			}
 			if !any {
-				fmt.Fprintf(b, "# TYPE %s %s\n# HELP %s %s\n", name, kind, name, escapeHelp(d.Doc))
+				fmt.Fprintf(b, "# TYPE %s %s\n# HELP %s %s\n", name, kind, name, expositionEscapes.Replace(d.Doc))
 				any = true
 			}
 			suffix := ""
@@ -88,20 +88,15 @@ func (x *exporter) write(b *bytes.Buffer) {
 }
 
 func (x *exporter) labels(d *profile.Device) string {
-	text := fmt.Sprintf(`host="%s",gpu="%d",uuid="%s",model="%s"`, escapeLabel(x.host), d.Index, escapeLabel(d.UUID), escapeLabel(d.Model))
+	text := fmt.Sprintf(`host="%s",gpu="%d",uuid="%s",model="%s"`, expositionEscapes.Replace(x.host), d.Index, expositionEscapes.Replace(d.UUID), expositionEscapes.Replace(d.Model))
 	if d.MIG() {
-		text += fmt.Sprintf(`,mig_profile="%s",gi="%d"`, escapeLabel(d.Profile), d.GI)
+		text += fmt.Sprintf(`,mig_profile="%s",gi="%d"`, expositionEscapes.Replace(d.Profile), d.GI)
 	}
 	return text
 }
 
-var (
-	labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-	helpEscapes  = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-)
-
-func escapeLabel(s string) string { return labelEscapes.Replace(s) }
-func escapeHelp(s string) string  { return helpEscapes.Replace(s) }
+// expositionEscapes are those of OpenMetrics, the same in labels and in help.
+var expositionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // serve listens where --metrics-listen says. An address without a host is that
 // of this box alone.

@@ -40,7 +40,7 @@ func (o *sampleOptions) check() error {
 }
 
 // open opens the source and the clock that it goes by.
-func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profile.Clock, error) {
+func (o *sampleOptions) open(e *env) (profile.Source, profile.Clock, error) {
 	in, err := zone(o.tz)
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +89,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 		}
 		at = profile.InstantOf(t.Std())
 	}
-	return src, &madeClock{ctx: ctx, wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
+	return src, &madeClock{wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
 }
 
 // promStep is how far apart the ticks are that a Prometheus server is asked for,

@@ -267,9 +267,7 @@ func (p *profiled) lead() string {
 		text += " " + strings.Join(found, ", ") + "."
 	}
 	if cost, ok := p.idleCost(total); ok {
-		text += fmt.Sprintf(" Held and idle: %s, %s a month at this rate.", human(cost), human(p.month(cost)))
+		text += fmt.Sprintf(" Held and idle: %s, %s a month at this rate.", cost, p.month(cost))
 	}
 	return text
 }
-
-func human(c capcli.USD) string { return c.String() }
