@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"capcli"
@@ -70,7 +69,10 @@ func few(list []string, n int) []string {
 
 // doc is the result; people see the summary first, programs the long table.
 func (r *forecastResult) doc(form string) report.Doc {
-	d := report.Doc{Lead: r.lead(), Data: r.json()}
+	d := report.Doc{Lead: r.lead()}
+	if form == "json" { // of ten thousand series it is as large as all tables
+		d.Data = r.json()
+	}
 	long, summary, lines := r.longTable(), r.summaryTable(), r.linesTable()
 	censored, any := r.censoredTable()
 	if form == "table" || form == "md" {
@@ -98,9 +100,6 @@ func (r *forecastResult) doc(form string) report.Doc {
 	d.Notes = r.notes()
 	return d
 }
-
-// levelText gives a level as people write it.
-func levelText(level float64) string { return strconv.FormatFloat(level, 'f', -1, 64) }
 
 // lead says in a sentence what is forecast.
 func (r *forecastResult) lead() string {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 )
 
 // forecastJSON is the JSON of forecast. Figures that are not known are null.
@@ -177,3 +178,6 @@ func (f *forecasted) json(levels []float64) seriesJSON {
 	}
 	return out
 }
+
+// levelText gives a level as people write it.
+func levelText(level float64) string { return strconv.FormatFloat(level, 'f', -1, 64) }
