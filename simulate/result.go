@@ -27,6 +27,36 @@ type Result struct {
 	Loads           []Load
 	Refused         []Refused // the first jobs that can never run
 	Record          *Record
+
+	waits *tally           // of the jobs that started
+	open  []capcli.Seconds // so far, of those that have yet to start
+}
+
+// Availability is the share of jobs for which capacity was to be had when they
+// asked: of the jobs that came, those that started within so long of their
+// submission. Jobs that can never run count as ones that did not. A job that
+// has waited for less than that when the run ends counts neither way, for
+// nobody knows. It is false where no job counts.
+func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
+	in := r.waits.within(within)
+	late := r.waits.count() - in + r.Jobs.Unplaceable
+	for _, w := range r.open {
+		if w > within {
+			late++
+		}
+	}
+	if in+late == 0 {
+		return 0, false
+	}
+	return float64(in) / float64(in+late), true
+}
+
+// noteOpen keeps how long l has waited when the run ends, if it has yet to
+// start for the first time.
+func (r *Result) noteOpen(l *Live, end capcli.Seconds) {
+	if !l.waited {
+		r.open = append(r.open, end-l.Submitted)
+	}
 }
 
 // Counts are jobs by what became of them: read = finished + waiting + running +
@@ -87,10 +117,18 @@ func (e *engine) result() (*Result, error) {
 			Deadlines: m.deadlines, Misses: m.misses,
 		},
 		Wait: m.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone,
-		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(),
+		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(), waits: &m.wait,
 	}
 	for _, q := range e.queues {
 		r.Jobs.Waiting += int64(q.list.n)
+		for _, chunk := range q.list.chunks {
+			for i := range chunk {
+				r.noteOpen(chunk[i].job, end)
+			}
+		}
+	}
+	for l := range e.allRunning() {
+		r.noteOpen(l, end)
 	}
 	if m.finishedN > 0 {
 		r.MeanJCT = float64(m.jct) / float64(m.finishedN)

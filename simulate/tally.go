@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	"capcli"
 )
@@ -58,6 +59,24 @@ func (t *tally) quantile(percent int64) capcli.Seconds {
 		return 0
 	}
 	return capcli.Seconds(t.values[rank-t.zeros-1])
+}
+
+// within is how many are at most s.
+func (t *tally) within(s capcli.Seconds) int64 {
+	if s < 0 {
+		return 0
+	}
+	if !t.sorted {
+		radixSort(t.values)
+		t.sorted = true
+	}
+	n, _ := slices.BinarySearchFunc(t.values, s, func(v uint32, s capcli.Seconds) int {
+		if capcli.Seconds(v) > s {
+			return 1
+		}
+		return -1
+	})
+	return t.zeros + int64(n)
 }
 
 // radixSort sorts by three passes of eleven bits (Knuth, TAOCP 3, 5.2.5):
