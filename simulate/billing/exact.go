@@ -1,0 +1,45 @@
+package billing
+
+import (
+	"math"
+	"math/bits"
+
+	"capcli"
+)
+
+// mulDiv is a x b / c, rounded half up, with the product in 128 bits; none may
+// be negative, and c not 0. It fails with capcli.ErrOverflow.
+func mulDiv(a, b, c int64) (int64, error) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	lo, carry := bits.Add64(lo, uint64(c)/2, 0)
+	if hi += carry; hi >= uint64(c) {
+		return 0, capcli.ErrOverflow
+	}
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	if q > math.MaxInt64 {
+		return 0, capcli.ErrOverflow
+	}
+	return int64(q), nil
+}
+
+// scale is r x part / whole for part <= whole, rounded half up: it cannot
+// overflow.
+func scale(r capcli.Rate, part, whole int64) capcli.Rate {
+	v, err := mulDiv(int64(r), part, whole)
+	if err != nil {
+		panic(err)
+	}
+	return capcli.Rate(v)
+}
+
+// maxUnits is the most units that one commitment or line may have, in
+// thousandths: a hundred million.
+const maxUnits = 100_000_000_000
+
+// wantUnits checks a number of units.
+func wantUnits(n int64) string {
+	if n <= 0 || n > maxUnits {
+		return "the number of units must be above 0 and at most 100,000,000"
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package billing
+
+import "capcli"
+
+// AzurePlan is Azure's savings plan for compute: so many dollars an hour at
+// plan prices, use it or lose it, after reservations. Of several, three-year
+// plans come before one-year plans and the narrower scope before the wider;
+// each goes to the use with the greatest discount first. It never covers spot.
+//
+// Source: Microsoft Learn, "How an Azure savings plan discount is applied".
+type AzurePlan struct {
+	Commit capcli.Rate
+	Rates  []PlanRate
+}
+
+// Name gives the product's name.
+func (AzurePlan) Name() string { return "azure_savings_plan" }
+
+func (p AzurePlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
+
+func (p AzurePlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
+
+func (p AzurePlan) cover(c *Commitment, b *bucket) (claim, bool) {
+	k, ok := coverPlan(c, b, p.Rates, stagePlan)
+	k.order.narrow = c.Scope.narrowness()
+	if years := int64((c.End - c.Start) / yearAtLeast); years > 0 {
+		k.order.term = -years
+	}
+	return k, ok
+}
+
+// yearAtLeast is the shortest calendar year in seconds.
+const yearAtLeast = 365 * 86400

@@ -1,0 +1,71 @@
+package billing
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// CapacityBlock is reserved capacity with fixed dates: AWS's Capacity Blocks for
+// ML and Google Cloud's future reservations in calendar mode. All of it is paid
+// up front when it is bought, it cannot be cancelled or changed, and the price
+// is locked at purchase. Instances end some time before the block does. No
+// reserved instance or savings plan applies. The operating system is billed
+// beside it, as use of its own.
+//
+// Source: AWS EC2 User Guide, "Capacity Blocks for ML" and "Capacity Blocks
+// pricing and billing"; Google Cloud, "Future reservations in calendar mode".
+type CapacityBlock struct {
+	Units     int64          // thousandths
+	EndsEarly capcli.Seconds // use ends so long before the block: 30 min on AWS, 60 min for UltraServers
+	Rule      BlockRule
+}
+
+// BlockRule is what lengths of time a provider sells.
+type BlockRule uint8
+
+// The rules: AWS's (1 to 14 days by the day, then by the week up to 182 days),
+// Google's calendar mode (1 to 90 days by the day), and no rule.
+const (
+	BlockAWS BlockRule = iota
+	BlockCalendar
+	BlockAny
+)
+
+// Ends of use before the end of a block.
+const (
+	BlockEndsEarly       = 30 * capcli.Minute
+	UltraServerEndsEarly = 60 * capcli.Minute
+)
+
+// Name gives the product's name.
+func (CapacityBlock) Name() string { return "capacity_block" }
+
+func (p CapacityBlock) check(c *Commitment) string {
+	length := capcli.Seconds(c.End - c.Start)
+	days := length / capcli.Day
+	whole := length%capcli.Day == 0
+	switch {
+	case c.Fees.Hourly != 0 || c.Fees.Monthly != 0:
+		return "a capacity block is paid up front, whole; it has no hourly or monthly fee"
+	case p.EndsEarly < 0 || p.EndsEarly >= length:
+		return "use may not end before the block begins"
+	case p.Rule == BlockAWS && (!whole || days < 1 || days > 182 || (days > 14 && days%7 != 0)):
+		return fmt.Sprintf("it lasts %s; blocks are sold for 1 to 14 days, then for whole weeks up to 182 days", length)
+	case p.Rule == BlockCalendar && (!whole || days < 1 || days > 90):
+		return fmt.Sprintf("it lasts %s; calendar mode sells 1 to 90 days", length)
+	}
+	return wantUnits(p.Units)
+}
+
+func (p CapacityBlock) power(*Commitment) int64 { return p.Units }
+
+func (p CapacityBlock) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
+
+// coverCapacity is how commitments that bring capacity cover what runs in it.
+func coverCapacity(c *Commitment, b *bucket) (claim, bool) {
+	if b.kind != UseReserved || b.capacity != c.ID {
+		return claim{}, false
+	}
+	return claim{weight: 1, order: order{stage: stageCapacity}}, true
+}

@@ -1,0 +1,48 @@
+package billing
+
+import "capcli"
+
+// CapacityReservation is AWS's on-demand capacity reservation: the on-demand
+// price from creation to cancellation, used or not, by the second. Use that
+// runs in it is charged as on-demand use; the part that nobody uses is charged
+// beside it. Savings plans and regional reserved instances apply, to use that
+// runs first and to the unused part after it; zonal reserved instances do not
+// apply to the unused part.
+//
+// One asked for in advance may be committed for a time; cancelled before the end
+// of it, it costs WindDown.
+//
+// Source: AWS EC2 User Guide, "Capacity Reservation pricing and billing" and
+// "Future-dated Capacity Reservations".
+type CapacityReservation struct {
+	Units      int64       // thousandths
+	Price      capcli.Rate // on-demand price of a unit-hour
+	Contracted capcli.Rate // negotiated on-demand price; 0 is Price
+	Targeted   bool        // only use that names it runs in it; else all matching use does
+
+	Committed capcli.Seconds // not cancelled before so long after creation, or
+	WindDown  capcli.USD     // this is charged at the end
+}
+
+// Name gives the product's name.
+func (CapacityReservation) Name() string { return "capacity_reservation" }
+
+func (p CapacityReservation) check(c *Commitment) string {
+	switch {
+	case c.Fees != (Fees{}):
+		return "a capacity reservation costs the on-demand price; it has no fees"
+	case p.Price < 0 || p.Contracted < 0 || p.WindDown < 0 || p.Committed < 0:
+		return "a price or length of time is negative"
+	}
+	return wantUnits(p.Units)
+}
+
+func (p CapacityReservation) power(*Commitment) int64 { return 0 }
+
+// cover is never: a reservation is no discount. Its unused part is a bucket.
+func (p CapacityReservation) cover(*Commitment, *bucket) (claim, bool) { return claim{}, false }
+
+// early tells whether it was cancelled before the time it was committed for.
+func (p CapacityReservation) early(c *Commitment) bool {
+	return capcli.Seconds(c.End-c.Start) < p.Committed
+}

@@ -1,0 +1,47 @@
+package billing
+
+// CommittedUse is Google Cloud's resource-based committed use discount: one or
+// three years, nothing up front, one region, no way out. It is paid for each
+// hour whether used or not and covers so many units of the scope at once.
+//
+// For GPUs it must be bought with a reservation, which lives as long as the
+// commitment: Reservation names it, and rows carry its status. The reserved
+// capacity is not charged again, for the commitment pays for it.
+//
+// Source: Google Cloud, Compute Engine documentation, "Resource-based committed
+// use discounts" and "Reservations with committed use discounts".
+type CommittedUse struct {
+	Units       int64  // thousandths
+	Reservation string // the attached reservation; "" for none
+}
+
+// Name gives the product's name.
+func (CommittedUse) Name() string { return "committed_use" }
+
+func (p CommittedUse) check(c *Commitment) string {
+	switch {
+	case c.Fees.Upfront > 0:
+		return "committed use has no upfront payment; give it by the hour or the month"
+	case c.Scope.Zone != "" && p.Reservation == "":
+		return "committed use is for a region; only its reservation has a zone"
+	case c.Scope.GPUModel != "" && p.Reservation == "":
+		return "committed use of GPUs comes with a reservation; name it"
+	}
+	return wantUnits(p.Units)
+}
+
+func (p CommittedUse) power(*Commitment) int64 { return p.Units }
+
+func (p CommittedUse) cover(c *Commitment, b *bucket) (claim, bool) {
+	return coverUnits(c, b, stageReserved)
+}
+
+// coverUnits is how commitments to a number of equal units cover use.
+func coverUnits(c *Commitment, b *bucket, stage int) (claim, bool) {
+	if !b.eligible() || !c.Scope.Matches(&b.sku, b.account) {
+		return claim{}, false
+	}
+	o := standing(c, b, stage)
+	o.alone = true
+	return claim{weight: 1, order: o}, true
+}

@@ -1,0 +1,71 @@
+package billing
+
+import (
+	"errors"
+
+	"capcli"
+)
+
+// Owned is capacity that was bought: its capital is paid at the start, what it
+// is still worth comes back at the end, and power and space are paid as it
+// goes. The difference is written off by the second over its life, straight
+// line. It covers what runs in it and nothing else.
+//
+// Source: straight-line depreciation, IAS 16 paragraph 62; power usage
+// effectiveness, ISO/IEC 30134-2.
+type Owned struct {
+	Units int64 // thousandths
+}
+
+// Name gives the product's name.
+func (Owned) Name() string { return "owned" }
+
+func (p Owned) check(*Commitment) string { return wantUnits(p.Units) }
+
+func (p Owned) power(*Commitment) int64 { return p.Units }
+
+func (p Owned) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
+
+// Machine is what it costs to own one unit.
+type Machine struct {
+	Capital  capcli.USD
+	Residual capcli.USD  // worth at the end of its life
+	Watts    int64       // drawn whether used or not
+	PUE      int64       // thousandths: power drawn by the building for each watt of the machine; 0 is 1000
+	Energy   capcli.Rate // dollars for a kilowatt-hour
+	Space    capcli.Rate // rent, staff and network, dollars an hour
+}
+
+// Fees are what units of the machine cost over their life.
+func (m Machine) Fees(units int64) (Fees, error) {
+	if m.Capital < 0 || m.Residual < 0 || m.Residual > m.Capital || m.Watts < 0 || m.PUE < 0 || m.Energy < 0 || m.Space < 0 || units < 0 {
+		return Fees{}, errors.New("what it costs to own a machine may not be negative, nor may it be worth more at the end than at the start")
+	}
+	pue := m.PUE
+	if pue == 0 {
+		pue = 1000
+	}
+	// W x $/kWh x PUE thousandths: a millionth of a dollar an hour after 10^6.
+	power, err := mulDiv(m.Watts, pue, 1)
+	if err != nil {
+		return Fees{}, err
+	}
+	energy, err := mulDiv(power, int64(m.Energy), 1_000_000)
+	if err != nil {
+		return Fees{}, err
+	}
+	var f Fees
+	for _, part := range []struct {
+		to  *capcli.USD
+		one capcli.USD
+	}{{&f.Upfront, m.Capital}, {&f.Residual, m.Residual}, {&f.Hourly, capcli.Rate(energy)}, {&f.Hourly, m.Space}} {
+		all, err := mulDiv(int64(part.one), units, 1000)
+		if err != nil {
+			return Fees{}, err
+		}
+		if *part.to, err = add(*part.to, capcli.USD(all)); err != nil {
+			return Fees{}, err
+		}
+	}
+	return f, nil
+}

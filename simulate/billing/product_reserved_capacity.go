@@ -1,0 +1,19 @@
+package billing
+
+// ReservedCapacity is capacity rented for a term from a provider that sells
+// GPUs rather than discounts: all of it is paid for from start to end, used or
+// not, up front or as it goes. It covers what runs in it and nothing else.
+//
+// Source: the contract itself; the flat pools of a scenario are this product.
+type ReservedCapacity struct {
+	Units int64 // thousandths
+}
+
+// Name gives the product's name.
+func (ReservedCapacity) Name() string { return "reserved_capacity" }
+
+func (p ReservedCapacity) check(*Commitment) string { return wantUnits(p.Units) }
+
+func (p ReservedCapacity) power(*Commitment) int64 { return p.Units }
+
+func (p ReservedCapacity) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }

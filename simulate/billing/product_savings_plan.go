@@ -1,0 +1,91 @@
+package billing
+
+import (
+	"fmt"
+	"math"
+
+	"capcli"
+)
+
+// SavingsPlan is AWS's savings plan: so many dollars of use at plan rates each
+// hour, paid whether used or not. Within each hour, after reserved instances,
+// it is applied to the use with the highest saving first, ties to the lowest
+// plan rate, to the owner's account before others; plans for one family (EC2
+// Instance) before those for all (Compute). What is left of an hour is lost;
+// use beyond it is on demand. It never covers spot.
+//
+// Source: AWS Savings Plans User Guide, "How Savings Plans apply to your usage".
+type SavingsPlan struct {
+	Commit   capcli.Rate // dollars of use at plan rates, an hour
+	Instance bool        // for one family in one region; applied before the others
+	Rates    []PlanRate  // the first that matches counts; use that none matches is not covered
+}
+
+// PlanRate is what a unit of use costs for an hour under a plan: a rate, or a
+// discount from the on-demand price.
+type PlanRate struct {
+	Scope    Scope
+	Rate     capcli.Rate
+	Discount int64 // millionths of the on-demand price; counts where Rate is 0
+}
+
+// Name gives the product's name.
+func (SavingsPlan) Name() string { return "savings_plan" }
+
+func (p SavingsPlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
+
+func (p SavingsPlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
+
+func (p SavingsPlan) cover(c *Commitment, b *bucket) (claim, bool) {
+	stage := stagePlan
+	if p.Instance {
+		stage = stageFamily
+	}
+	return coverPlan(c, b, p.Rates, stage)
+}
+
+// maxCommit is the largest hourly commitment in dollars that an hour can be
+// reckoned with exactly.
+const maxCommit = capcli.Rate(math.MaxInt64 / 3600 / 1000)
+
+// checkPlan checks what all spend-based commitments have.
+func checkPlan(commit capcli.Rate, rates []PlanRate) string {
+	switch {
+	case commit <= 0 || commit > maxCommit:
+		return fmt.Sprintf("the commitment is %s dollars an hour; it must be above 0 and at most %s", commit.Decimal(), maxCommit.Decimal())
+	case len(rates) == 0:
+		return "no plan rate is given, so it covers nothing"
+	}
+	for i, r := range rates {
+		switch {
+		case r.Rate < 0 || r.Discount < 0 || r.Discount > 1_000_000:
+			return fmt.Sprintf("plan rate %d is negative or its discount is not from 0 to 1", i+1)
+		case r.Rate > 0 && r.Discount > 0:
+			return fmt.Sprintf("plan rate %d has a rate and a discount; leave one out", i+1)
+		}
+	}
+	return ""
+}
+
+// coverPlan is how spend-based commitments cover use.
+func coverPlan(c *Commitment, b *bucket, rates []PlanRate, stage int) (claim, bool) {
+	if !b.eligible() || !c.Scope.Matches(&b.sku, b.account) {
+		return claim{}, false
+	}
+	for i := range rates {
+		if r := &rates[i]; r.Scope.Matches(&b.sku, b.account) {
+			o := standing(c, b, stage)
+			o.rate, o.per = r.of(b.list), b.list
+			return claim{weight: int64(o.rate), order: o}, true
+		}
+	}
+	return claim{}, false
+}
+
+// of is the plan rate of use whose on-demand price is list, rounded half up.
+func (r *PlanRate) of(list capcli.Rate) capcli.Rate {
+	if r.Rate > 0 {
+		return r.Rate
+	}
+	return list - scale(list, r.Discount, 1_000_000)
+}
