@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"capcli"
+)
+
+// Curve is a demand for GPUs, constant through each step. Where no calendar is
+// known a month is a twelfth of 365 days, 730 hours.
+type Curve struct {
+	Start capcli.Time // of the first step; NoTime where only the order of the steps is known
+	Step  capcli.Step
+	Work  []capcli.GPUTime // wanted in each step
+}
+
+// maxGPUs bounds a demand so that the GPU time of any step fits.
+const maxGPUs = 1e9
+
+// NewCurve makes a curve of GPUs wanted on average in each step, to the
+// thousandth of a GPU-second. It refuses what is no number, negative or over a
+// thousand million, and names the step, from 1.
+func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, error) {
+	c := &Curve{Start: start, Step: step, Work: make([]capcli.GPUTime, len(gpus))}
+	if err := c.checkStep(); err != nil {
+		return nil, err
+	}
+	var sum float64
+	for i, v := range gpus {
+		switch {
+		case math.IsNaN(v):
+			return nil, fmt.Errorf("step %d: the demand is not known", i+1)
+		case v < 0:
+			return nil, fmt.Errorf("step %d: expected a demand of 0 or more GPUs, found %g", i+1, v)
+		case v > maxGPUs:
+			return nil, fmt.Errorf("step %d: expected a demand of at most %.0f GPUs, found %g", i+1, float64(maxGPUs), v)
+		}
+		work := v * float64(capcli.GPUSecond) * float64(c.at(i+1)-c.at(i))
+		if sum += work; sum > 1<<62 {
+			return nil, fmt.Errorf("step %d: %w", i+1, capcli.ErrTooMuchTime)
+		}
+		c.Work[i] = capcli.GPUTime(math.Round(work))
+	}
+	return c, nil
+}
+
+// check refuses a curve that was not made by NewCurve and is none.
+func (c *Curve) check() error {
+	if err := c.checkStep(); err != nil {
+		return err
+	}
+	if len(c.Work) == 0 {
+		return errors.New("a demand curve wants at least one step")
+	}
+	var sum capcli.GPUTime
+	for i, w := range c.Work {
+		switch {
+		case w < 0:
+			return fmt.Errorf("step %d: expected a demand of 0 or more, found %g GPU-hours", i+1, w.Hours())
+		case sum > math.MaxInt64-w:
+			return fmt.Errorf("step %d: %w", i+1, capcli.ErrTooMuchTime)
+		}
+		sum += w
+	}
+	return nil
+}
+
+func (c *Curve) checkStep() error {
+	if s := c.Step; s.Seconds <= 0 && s.Days <= 0 && s.Months <= 0 || s.Seconds < 0 || s.Days < 0 || s.Months < 0 {
+		return fmt.Errorf("a demand curve wants steps of some length, found %q", s.String())
+	}
+	return nil
+}
+
+// Dated tells whether the steps lie in a calendar.
+func (c *Curve) Dated() bool { return c.Start.Known() }
+
+// at is when step i begins, counted from the first.
+func (c *Curve) at(i int) capcli.Seconds { return c.after(0, c.Step, i) }
+
+// after is n steps of a length after from, both counted from the start of c:
+// months of the calendar where there is one, else of 730 hours.
+func (c *Curve) after(from capcli.Seconds, s capcli.Step, n int) capcli.Seconds {
+	if !c.Dated() || s.Days == 0 && s.Months == 0 {
+		return from + s.Length()*capcli.Seconds(n)
+	}
+	g := capcli.Grid{Origin: c.Start + capcli.Time(from), Step: s}
+	return capcli.Seconds(g.At(n) - c.Start)
+}
+
+// Len is how long c is.
+func (c *Curve) Len() capcli.Seconds { return c.at(len(c.Work)) }
+
+// Sum is the GPU time wanted in all.
+func (c *Curve) Sum() capcli.GPUTime {
+	var sum capcli.GPUTime
+	for _, w := range c.Work {
+		sum += w
+	}
+	return sum
+}
+
+// GPUs is the mean demand in step i.
+func (c *Curve) GPUs(i int) float64 {
+	return float64(c.Work[i]) / float64(capcli.GPUSecond) / float64(c.at(i+1)-c.at(i))
+}
+
+// starts are the instants, counted from the start of c, at which something may
+// be bought: the start itself and where each period of every begins.
+func (c *Curve) starts(every capcli.Step) []capcli.Seconds {
+	end := c.Len()
+	out := []capcli.Seconds{0}
+	if !c.Dated() {
+		for at := every.Length(); at < end; at += every.Length() {
+			out = append(out, at)
+		}
+		return out
+	}
+	g := every.Grid(c.Start, nil)
+	for i := 1; ; i++ {
+		at := capcli.Seconds(g.At(i) - c.Start)
+		if at >= end {
+			return out
+		}
+		if at > 0 {
+			out = append(out, at)
+		}
+	}
+}

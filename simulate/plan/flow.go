@@ -1,0 +1,326 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/big"
+)
+
+// flow is the state of the search. Each level of demand is a unit that goes
+// from the first instant to the last, by offers, which leap over their periods,
+// or through single periods, where it costs what an uncovered level costs. A
+// period may be gone through backwards for nothing: then more is bought than
+// there are levels.
+type flow struct {
+	p       *Program
+	height  int64
+	arcs    []arc
+	bought  []int64
+	out, in [][]int // offers by the instant where they begin and end
+	price   []int64 // potential of each instant
+
+	dist []int64
+	from []hop
+	heap []entry
+}
+
+// arc is a period: the levels that go through it, the cheapest (highest) first.
+// The first segment is what lies over the demand, and has no lower end.
+type arc struct {
+	segs []Segment
+	at   int   // segment that the next unit falls in
+	used int64 // of it
+}
+
+// hop is how a shortest path reaches an instant.
+type hop struct {
+	offer int // -1 is a period
+	back  bool
+}
+
+type entry struct {
+	dist int64
+	node int
+}
+
+const unlimited = math.MaxInt64
+
+func newFlow(p *Program) (*flow, error) {
+	height, err := p.height()
+	if err != nil {
+		return nil, err
+	}
+	n := len(p.Periods) + 1
+	f := &flow{
+		p: p, height: height, bought: make([]int64, len(p.Offers)), price: make([]int64, n),
+		arcs: make([]arc, n-1), out: make([][]int, n), in: make([][]int, n), dist: make([]int64, n), from: make([]hop, n),
+	}
+	for m, levels := range p.Periods {
+		a := &f.arcs[m]
+		over := height
+		a.segs = append(a.segs, Segment{})
+		for i := len(levels) - 1; i >= 0; i-- {
+			a.segs = append(a.segs, levels[i])
+			over -= levels[i].Units
+		}
+		a.segs[0].Units = over
+		a.settle()
+	}
+	for i, o := range p.Offers {
+		f.out[o.From] = append(f.out[o.From], i)
+		f.in[o.To] = append(f.in[o.To], i)
+	}
+	return f, nil
+}
+
+// settle moves on to the segment that the next unit falls in.
+func (a *arc) settle() {
+	for a.at < len(a.segs)-1 && a.used == a.segs[a.at].Units {
+		a.at, a.used = a.at+1, 0
+	}
+}
+
+// next is what the next unit costs, and how many more cost the same.
+func (a *arc) next() (cost, room int64) {
+	return a.segs[a.at].Cost, a.segs[a.at].Units - a.used
+}
+
+// last is what the last unit costs, and how many more cost the same.
+func (a *arc) last() (cost, room int64) {
+	at, used := a.at, a.used
+	if used == 0 && at > 0 {
+		at--
+		used = a.segs[at].Units
+	}
+	if at == 0 {
+		return 0, unlimited
+	}
+	return a.segs[at].Cost, used
+}
+
+func (a *arc) push(n int64) {
+	a.used += n
+	a.settle()
+}
+
+func (a *arc) pull(n int64) {
+	if a.used == 0 && a.at > 0 {
+		a.at--
+		a.used = a.segs[a.at].Units
+	}
+	a.used -= n
+}
+
+// Solve finds the optimum of p and proves it.
+//
+// The method is successive shortest paths (Ahuja, Magnanti and Orlin 1993,
+// chapter 9.7, with the convex costs of chapter 14): levels are added from the
+// cheapest up, each group along the shortest path that there is. One path costs
+// O(offers + periods·log periods); there are about as many as there are steps
+// at which the cost of a level changes.
+func Solve(ctx context.Context, p *Program) (*Solution, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	f, err := newFlow(p)
+	if err != nil {
+		return nil, err
+	}
+	paths := 0
+	for left := f.height; left > 0; paths++ {
+		if paths%256 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		f.search(0, len(f.arcs))
+		f.reprice(len(f.arcs))
+		left -= f.augment(left)
+	}
+	s := f.solution()
+	s.Paths = paths
+	return s, p.Prove(s)
+}
+
+// search finds the shortest ways from one instant to the others, until it is
+// at the other (Dijkstra 1959, on costs less the potentials, which are never
+// negative: Edmonds and Karp 1972).
+func (f *flow) search(from, to int) {
+	for i := range f.dist {
+		f.dist[i] = unlimited
+	}
+	f.dist[from] = 0
+	f.heap = append(f.heap[:0], entry{0, from})
+	for len(f.heap) > 0 {
+		e := f.pop()
+		if e.dist > f.dist[e.node] {
+			continue
+		}
+		if e.node == to {
+			return
+		}
+		f.relax(e)
+	}
+}
+
+// relax tries every way that leads on from an instant.
+func (f *flow) relax(e entry) {
+	v := e.node
+	base := e.dist + f.price[v]
+	if v < len(f.arcs) {
+		if cost, room := f.arcs[v].next(); room > 0 {
+			f.reach(v+1, base+cost, hop{-1, false})
+		}
+	}
+	if v > 0 {
+		cost, _ := f.arcs[v-1].last()
+		f.reach(v-1, base-cost, hop{-1, true})
+	}
+	for _, i := range f.out[v] {
+		if o := &f.p.Offers[i]; o.Max == 0 || f.bought[i] < o.Max {
+			f.reach(o.To, base+o.Cost, hop{i, false})
+		}
+	}
+	for _, i := range f.in[v] {
+		if f.bought[i] > 0 {
+			f.reach(f.p.Offers[i].From, base-f.p.Offers[i].Cost, hop{i, true})
+		}
+	}
+}
+
+func (f *flow) reach(v int, dist int64, by hop) {
+	if d := dist - f.price[v]; d < f.dist[v] {
+		f.dist[v], f.from[v] = d, by
+		f.put(entry{d, v})
+	}
+}
+
+// reprice makes the lengths of the last search part of the potentials.
+func (f *flow) reprice(to int) {
+	most := f.dist[to]
+	for v, d := range f.dist {
+		f.price[v] += min(d, most)
+	}
+}
+
+// augment sends as much as goes the way that the last search found, and says
+// how much.
+func (f *flow) augment(left int64) int64 {
+	f.walk(len(f.arcs), func(by hop, period int) {
+		switch {
+		case by.offer < 0 && by.back:
+			_, room := f.arcs[period].last()
+			left = min(left, room)
+		case by.offer < 0:
+			_, room := f.arcs[period].next()
+			left = min(left, room)
+		case by.back:
+			left = min(left, f.bought[by.offer])
+		case f.p.Offers[by.offer].Max > 0:
+			left = min(left, f.p.Offers[by.offer].Max-f.bought[by.offer])
+		}
+	})
+	f.walk(len(f.arcs), func(by hop, period int) {
+		switch {
+		case by.offer < 0 && by.back:
+			f.arcs[period].pull(left)
+		case by.offer < 0:
+			f.arcs[period].push(left)
+		case by.back:
+			f.bought[by.offer] -= left
+		default:
+			f.bought[by.offer] += left
+		}
+	})
+	return left
+}
+
+// walk goes the way back from an instant to the first.
+func (f *flow) walk(v int, do func(by hop, period int)) {
+	for v != 0 {
+		by := f.from[v]
+		switch {
+		case by.offer < 0 && by.back:
+			do(by, v)
+			v++
+		case by.offer < 0:
+			do(by, v-1)
+			v--
+		case by.back:
+			do(by, 0)
+			v = f.p.Offers[by.offer].To
+		default:
+			do(by, 0)
+			v = f.p.Offers[by.offer].From
+		}
+	}
+}
+
+// solution reads the state.
+func (f *flow) solution() *Solution {
+	s := &Solution{Bought: f.bought, Price: make([]int64, len(f.arcs)), Level: make([]int64, len(f.arcs)), residual: f}
+	s.Cost = new(big.Int)
+	for m := range f.arcs {
+		s.Price[m] = f.price[m+1] - f.price[m]
+	}
+	change := make([]int64, len(f.arcs)+1)
+	for i, o := range f.p.Offers {
+		change[o.From] += f.bought[i]
+		change[o.To] -= f.bought[i]
+		s.Cost.Add(s.Cost, product(f.bought[i], o.Cost))
+	}
+	var level int64
+	for m := range f.arcs {
+		level += change[m]
+		s.Level[m] = level
+		s.Cost.Add(s.Cost, f.p.Periods[m].uncovered(level))
+	}
+	s.Bound, _ = f.p.Bound(s.Price) // Prove says what is wrong with it
+	if s.Bound == nil {
+		s.Bound = new(big.Int)
+	}
+	return s
+}
+
+// Worth is what one more unit that covers a period for nothing would save:
+// exactly, not at the margin.
+func (s *Solution) Worth(period int) int64 {
+	f := s.residual
+	f.search(period+1, period)
+	return s.Price[period] - f.dist[period]
+}
+
+// put and pop keep the heap.
+func (f *flow) put(e entry) {
+	f.heap = append(f.heap, e)
+	i := len(f.heap) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !f.heap[i].before(f.heap[up]) {
+			break
+		}
+		f.heap[i], f.heap[up] = f.heap[up], f.heap[i]
+		i = up
+	}
+}
+
+func (f *flow) pop() entry {
+	top, last := f.heap[0], len(f.heap)-1
+	f.heap[0] = f.heap[last]
+	f.heap = f.heap[:last]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= last {
+			break
+		}
+		if down+1 < last && f.heap[down+1].before(f.heap[down]) {
+			down++
+		}
+		if !f.heap[down].before(f.heap[i]) {
+			break
+		}
+		f.heap[i], f.heap[down] = f.heap[down], f.heap[i]
+		i = down
+	}
+	return top
+}
+
+func (e entry) before(o entry) bool { return e.dist < o.dist || e.dist == o.dist && e.node < o.node }

@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"capcli"
+)
+
+// Market is what can be bought.
+type Market struct {
+	OnDemand Prices
+	Terms    []Term
+	// Every is how often something may be bought: at the start of the curve and
+	// where each such period begins, months on the first. Zero is a month.
+	Every   capcli.Step
+	Overrun bool // a purchase may last beyond the end of the curve; its whole cost counts
+	// Lot is how many thousandths of a GPU are bought together; 0 is one GPU,
+	// 8000 a node of eight.
+	Lot int64
+	// Discount is the cost of capital, 0.1 for 10 % a year: every payment counts
+	// with (1+Discount)^(-months/12), use on demand as paid at the start of its
+	// month. The discounted rates are rounded to a thousandth of a millionth of a
+	// dollar.
+	Discount float64
+}
+
+// Term is one way to commit.
+type Term struct {
+	Name   string
+	Length capcli.Step
+	// Rate is all that is paid for a GPU divided by the hours of the term, by the
+	// time of purchase: the price is locked in.
+	Rate Prices
+	// Upfront is the millionths of the whole that are paid at once; the rest is
+	// paid in equal parts at the start of each month of the term. It matters only
+	// with a discount.
+	Upfront int64
+	Max     int64 // most GPUs, in thousandths, bought at one time; 0 is no limit
+}
+
+// Prices are a price over time.
+type Prices []Price
+
+// Price is a rate from an instant on, counted from the start of the curve.
+type Price struct {
+	From capcli.Seconds
+	Rate capcli.Rate
+}
+
+// Flat is one price for all time.
+func Flat(r capcli.Rate) Prices { return Prices{{math.MinInt64, r}} }
+
+// At is the price at an instant; before the first it is the first.
+func (p Prices) At(t capcli.Seconds) capcli.Rate {
+	rate := p[0].Rate
+	for _, x := range p {
+		if x.From > t {
+			break
+		}
+		rate = x.Rate
+	}
+	return rate
+}
+
+func (p Prices) check(what string) error {
+	if len(p) == 0 {
+		return fmt.Errorf("%s has no price", what)
+	}
+	for i, x := range p {
+		switch {
+		case x.Rate < 0:
+			return fmt.Errorf("%s: expected a rate of 0 or more, found %s", what, x.Rate.Decimal())
+		case i > 0 && x.From <= p[i-1].From:
+			return fmt.Errorf("%s: expected prices in order of time", what)
+		}
+	}
+	return nil
+}
+
+// Whole is all of a payment, in the unit of Term.Upfront.
+const Whole = 1_000_000
+
+func (m *Market) check() error {
+	if err := m.OnDemand.check("on demand"); err != nil {
+		return err
+	}
+	for i := range m.Terms {
+		t := &m.Terms[i]
+		if err := t.Rate.check("term " + t.Name); err != nil {
+			return err
+		}
+		switch {
+		case t.Length.Length() <= 0:
+			return fmt.Errorf("term %s: expected a length over 0", t.Name)
+		case t.Upfront < 0 || t.Upfront > Whole:
+			return fmt.Errorf("term %s: expected 0 to 100%% upfront, found %g%%", t.Name, float64(t.Upfront)/Whole*100)
+		case t.Max < 0:
+			return fmt.Errorf("term %s: expected at most 0 or more GPUs", t.Name)
+		}
+	}
+	switch {
+	case m.Lot < 0:
+		return errors.New("expected lots of some size, found one under 0")
+	case math.IsNaN(m.Discount) || m.Discount <= -1 || m.Discount > 100:
+		return fmt.Errorf("expected a discount rate from 0%% up, found %g%%", 100*m.Discount)
+	}
+	return nil
+}
+
+func (m *Market) lot() int64 {
+	if m.Lot == 0 {
+		return 1000
+	}
+	return m.Lot
+}
+
+func (m *Market) every() capcli.Step {
+	if m.Every.Length() <= 0 {
+		return capcli.Step{Months: 1}
+	}
+	return m.Every
+}

@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"context"
+	"math/big"
+
+	"capcli"
+)
+
+// Optimum is the cheapest way to serve a demand curve.
+type Optimum struct {
+	Cost        capcli.USD
+	Commitments capcli.USD // of Cost: the whole of what was bought
+	OnDemand    capcli.USD // of Cost: what they do not cover
+	AllOnDemand capcli.USD // what the demand costs with no purchase
+
+	Purchases []Purchase // by start, then in order of the market's terms
+	Periods   []Period
+
+	Wanted    capcli.GPUTime
+	Committed capcli.GPUTime // paid for, to the end of each purchase
+	Used      capcli.GPUTime // of Committed, by the demand
+
+	Paths int // shortest paths that it took
+}
+
+// Purchase is GPUs bought at one time on one term.
+type Purchase struct {
+	Term     int // of the market
+	From, To capcli.Seconds
+	Milli    int64 // thousandths of GPUs
+	Rate     capcli.Rate
+	Cost     capcli.USD
+}
+
+// Period is the time between two instants at which something may be bought or
+// ends.
+type Period struct {
+	From, To capcli.Seconds
+	Milli    int64      // committed, in thousandths of GPUs
+	Worth    capcli.USD // what one more lot committed through the period, for nothing, would save
+	Price    capcli.USD // what a lot is worth in it as the proof has it: the prices of a term's periods never sum to more than the term costs
+}
+
+// Solve finds the cheapest way to serve c in the market m, and proves it. It
+// fails with capcli.ErrOverflow when an amount does not fit.
+func (m *Market) Solve(ctx context.Context, c *Curve) (*Optimum, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	d, err := newDeal(c, m)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Solve(ctx, d.program)
+	if err != nil {
+		return nil, err
+	}
+	return d.optimum(s)
+}
+
+// optimum says a solution in GPUs and dollars.
+func (d *deal) optimum(s *Solution) (*Optimum, error) {
+	lot := d.m.lot()
+	out := &Optimum{Wanted: d.c.Sum(), Paths: s.Paths}
+	committed := new(big.Int)
+	for i, x := range d.chances {
+		n := s.Bought[i]
+		if n == 0 {
+			continue
+		}
+		cost := product(n, d.program.Offers[i].Cost)
+		committed.Add(committed, cost)
+		p := Purchase{Term: x.term, From: x.from, To: x.to, Milli: n * lot, Rate: d.m.Terms[x.term].Rate.At(x.from)}
+		var err error
+		if p.Cost, err = d.usd(cost); err != nil {
+			return nil, err
+		}
+		time, err := times(n*lot, int64(x.to-x.from))
+		if err != nil {
+			return nil, capcli.ErrTooMuchTime
+		}
+		out.Committed += capcli.GPUTime(time)
+		out.Purchases = append(out.Purchases, p)
+	}
+	all := new(big.Int)
+	for m, levels := range d.program.Periods {
+		all.Add(all, levels.uncovered(0))
+		if err := d.period(out, s, m); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if out.Cost, err = d.usd(s.Cost); err != nil {
+		return nil, err
+	}
+	if out.Commitments, err = d.usd(committed); err != nil {
+		return nil, err
+	}
+	out.OnDemand = out.Cost - out.Commitments
+	out.AllOnDemand, err = d.usd(all)
+	return out, err
+}
+
+// worthOf bounds for how many periods the worth of one more unit is searched.
+const worthOf = 2000
+
+func (d *deal) period(out *Optimum, s *Solution, m int) error {
+	p := Period{From: d.edges[m], To: d.edges[m+1], Milli: s.Level[m] * d.m.lot()}
+	for _, x := range d.pieces[m] {
+		out.Used += min(x.work, capcli.GPUTime(p.Milli*int64(x.dur)))
+	}
+	var err error
+	if p.Price, err = d.usd(big.NewInt(s.Price[m])); err != nil {
+		return err
+	}
+	p.Worth = p.Price
+	if len(d.edges) <= worthOf {
+		p.Worth, err = d.usd(big.NewInt(s.Worth(m)))
+	}
+	out.Periods = append(out.Periods, p)
+	return err
+}
+
+// Coverage is how much of the demand the commitments serve, 0 to 1; false where
+// there is no demand.
+func (o *Optimum) Coverage() (float64, bool) {
+	return float64(o.Used) / float64(o.Wanted), o.Wanted > 0
+}
+
+// Utilisation is how much of the commitments the demand uses, 0 to 1; false
+// where nothing was bought.
+func (o *Optimum) Utilisation() (float64, bool) {
+	return float64(o.Used) / float64(o.Committed), o.Committed > 0
+}
+
+// SavingsRate is the effective savings rate, 1 - cost / what all would cost on
+// demand (FinOps Foundation); false where that is nothing. With one rate it is
+// coverage × (1 - ρ/utilisation), ρ the rate over that on demand.
+func (o *Optimum) SavingsRate() (float64, bool) {
+	return 1 - o.Cost.Float()/o.AllOnDemand.Float(), o.AllOnDemand > 0
+}

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+)
+
+// ErrNotProven says that an optimum did not pass its own proof: a bug, after
+// which no answer may be given.
+var ErrNotProven = errors.New("the optimum could not be proven")
+
+// Prove checks from s alone that it is the optimum of p: what was bought gives
+// the levels and the cost, and the prices give the same amount as a bound. The
+// rest is weak duality: for any prices λ ≥ 0 and any choice,
+//
+//	cost ≥ Σ over periods and levels min(λ, cost of the level) − Σ over offers Max·max(0, Σλ − cost),
+//
+// where an offer without a Max must not cost less than its Σλ.
+func (p *Program) Prove(s *Solution) error {
+	cost, err := p.price(s)
+	if err != nil {
+		return err
+	}
+	bound, err := p.Bound(s.Price)
+	if err != nil {
+		return err
+	}
+	if cost.Cmp(s.Cost) != 0 || bound.Cmp(s.Bound) != 0 || cost.Cmp(bound) != 0 {
+		return fmt.Errorf("%w: it costs %v (said %v), and the prices prove %v (said %v)", ErrNotProven, cost, s.Cost, bound, s.Bound)
+	}
+	return nil
+}
+
+// price is what the purchases of s come to, summed anew.
+func (p *Program) price(s *Solution) (*big.Int, error) {
+	if len(s.Bought) != len(p.Offers) || len(s.Level) != len(p.Periods) {
+		return nil, fmt.Errorf("%w: %d purchases of %d offers, %d levels of %d periods", ErrNotProven, len(s.Bought), len(p.Offers), len(s.Level), len(p.Periods))
+	}
+	sum := new(big.Int)
+	change := make([]int64, len(p.Periods)+1)
+	for i, o := range p.Offers {
+		n := s.Bought[i]
+		if n < 0 || o.Max > 0 && n > o.Max {
+			return nil, fmt.Errorf("%w: %d of offer %d bought, at most %d", ErrNotProven, n, i, o.Max)
+		}
+		change[o.From] += n
+		change[o.To] -= n
+		sum.Add(sum, product(n, o.Cost))
+	}
+	var level int64
+	for m, levels := range p.Periods {
+		if level += change[m]; level != s.Level[m] {
+			return nil, fmt.Errorf("%w: period %d is covered by %d, said %d", ErrNotProven, m, level, s.Level[m])
+		}
+		sum.Add(sum, levels.uncovered(level))
+	}
+	return sum, nil
+}
+
+// Bound is what no choice can cost less than, as prices of the periods prove.
+// It refuses prices that prove nothing: under 0, or over an offer that has no
+// limit.
+func (p *Program) Bound(prices []int64) (*big.Int, error) {
+	if len(prices) != len(p.Periods) {
+		return nil, fmt.Errorf("%w: %d prices of %d periods", ErrNotProven, len(prices), len(p.Periods))
+	}
+	sum, upTo := new(big.Int), make([]int64, len(prices)+1)
+	for m, levels := range p.Periods {
+		if prices[m] < 0 || prices[m] > limitCost || upTo[m] > limitCost-prices[m] {
+			return nil, fmt.Errorf("%w: the price of period %d is %d", ErrNotProven, m, prices[m])
+		}
+		upTo[m+1] = upTo[m] + prices[m]
+		for _, seg := range levels {
+			sum.Add(sum, product(seg.Units, min(seg.Cost, prices[m])))
+		}
+	}
+	for i, o := range p.Offers {
+		over := upTo[o.To] - upTo[o.From] - o.Cost
+		switch {
+		case over <= 0:
+		case o.Max == 0:
+			return nil, fmt.Errorf("%w: offer %d costs %d less than its periods are worth", ErrNotProven, i, over)
+		default:
+			sum.Sub(sum, product(o.Max, over))
+		}
+	}
+	return sum, nil
+}

@@ -1,0 +1,173 @@
+package plan
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"capcli"
+)
+
+// piece is a part of a step of the curve with one price on demand.
+type piece struct {
+	work capcli.GPUTime
+	dur  capcli.Seconds
+	rate int64 // on demand, as deal has it
+}
+
+// chance is one purchase that may be made.
+type chance struct {
+	term     int
+	from, to capcli.Seconds
+	rate     int64 // as deal has it
+}
+
+// deal is a curve and a market as a Program, and what its numbers mean.
+type deal struct {
+	c       *Curve
+	m       *Market
+	scale   int64 // rates are in so many parts of a millionth of a dollar
+	unit    int64 // costs are in so many thousandths of a GPU-second at such a rate
+	edges   []capcli.Seconds
+	pieces  [][]piece // of each period
+	chances []chance
+	program *Program
+}
+
+// maxOffers bounds what one program may hold.
+const maxOffers = 20_000_000
+
+// newDeal lays out the time line: the instants at which something can be bought
+// or ends, the demand between them, and the program.
+func newDeal(c *Curve, m *Market) (*deal, error) {
+	d := &deal{c: c, m: m, scale: 1}
+	if m.Discount != 0 {
+		d.scale = 1000
+	}
+	end := c.Len()
+	starts := c.starts(m.every())
+	if len(starts)*max(1, len(m.Terms)) > maxOffers {
+		return nil, errors.New("over 20 million purchases to choose from: take longer periods")
+	}
+	d.edges = append(d.edges, end)
+	for _, s := range starts {
+		d.edges = append(d.edges, s)
+		for i := range m.Terms {
+			to := c.after(s, m.Terms[i].Length, 1)
+			if to > end && !m.Overrun || m.Terms[i].Max > 0 && m.Terms[i].Max < m.lot() {
+				continue
+			}
+			rate, err := d.termRate(i, s, to)
+			if err != nil {
+				return nil, err
+			}
+			d.chances = append(d.chances, chance{i, s, to, rate})
+			if to < end {
+				d.edges = append(d.edges, to)
+			}
+		}
+	}
+	slices.Sort(d.edges)
+	d.edges = slices.Compact(d.edges)
+	if err := d.cut(); err != nil {
+		return nil, err
+	}
+	return d, d.build()
+}
+
+// cut divides the steps of the curve among the periods and at changes of price.
+func (d *deal) cut() error {
+	d.pieces = make([][]piece, len(d.edges)-1)
+	var cuts []capcli.Seconds
+	cuts = append(cuts, d.edges[1:]...)
+	for _, p := range d.m.OnDemand {
+		if p.From > 0 && p.From < d.c.Len() {
+			cuts = append(cuts, p.From)
+		}
+	}
+	if d.m.Discount != 0 {
+		cuts = append(cuts, d.c.starts(capcli.Step{Months: 1})[1:]...)
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	period, k := 0, 0
+	for i, work := range d.c.Work {
+		from, to := d.c.at(i), d.c.at(i+1)
+		for from < to {
+			upTo := min(to, cuts[k])
+			part := work
+			if upTo < to { // the rest keeps what division leaves over
+				part = capcli.GPUTime(mulDiv(int64(work), int64(upTo-from), int64(to-from)))
+			}
+			rate, err := d.discounted(int64(d.m.OnDemand.At(from)), d.c.factor(d.m.Discount, d.c.months(from, true)))
+			if err != nil {
+				return err
+			}
+			d.pieces[period] = append(d.pieces[period], piece{part, upTo - from, rate})
+			work -= part
+			from = upTo
+			if from == cuts[k] {
+				k++
+			}
+			if from == d.edges[period+1] {
+				period++
+			}
+		}
+	}
+	return nil
+}
+
+// termRate is what a purchase costs for each hour, discounted.
+func (d *deal) termRate(term int, from, to capcli.Seconds) (int64, error) {
+	t := &d.m.Terms[term]
+	rate := int64(t.Rate.At(from))
+	if d.m.Discount == 0 {
+		return rate, nil
+	}
+	begin := d.c.months(from, false)
+	length := max(1, int(math.Ceil(d.c.months(to, false)-begin-1e-9)))
+	upfront := float64(t.Upfront) / Whole
+	sum := upfront * d.c.factor(d.m.Discount, begin)
+	for i := range length {
+		sum += (1 - upfront) / float64(length) * d.c.factor(d.m.Discount, begin+float64(i))
+	}
+	return d.discounted(rate, sum)
+}
+
+// discounted is a rate times a factor, in parts of a millionth of a dollar.
+func (d *deal) discounted(rate int64, factor float64) (int64, error) {
+	if d.m.Discount == 0 {
+		return rate, nil
+	}
+	v := float64(rate) * float64(d.scale) * factor
+	if v > 1<<62 {
+		return 0, capcli.ErrOverflow
+	}
+	return int64(math.Round(v)), nil
+}
+
+// months is how many months after the start of c an instant is; whole rounds
+// down.
+func (c *Curve) months(at capcli.Seconds, whole bool) float64 {
+	month := capcli.Step{Months: 1}
+	n := int(at / month.Length())
+	for c.after(0, month, n) > at {
+		n--
+	}
+	for c.after(0, month, n+1) <= at {
+		n++
+	}
+	if whole {
+		return float64(n)
+	}
+	begin, end := c.after(0, month, n), c.after(0, month, n+1)
+	return float64(n) + float64(at-begin)/float64(end-begin)
+}
+
+// factor is what a payment after so many months is worth today.
+func (c *Curve) factor(discount, months float64) float64 {
+	if discount == 0 {
+		return 1
+	}
+	return math.Pow(1+discount, -months/12)
+}
