@@ -1,0 +1,206 @@
+package billing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"capcli"
+)
+
+// Amount is an exact decimal number, of money or of a quantity, as bills state
+// them: 18 places behind the point and 18 before it, kept in 128 bits. Providers
+// bill in fractions far below the millionth of a dollar that USD counts.
+type Amount struct {
+	hi int64 // of the number of 1e-18 units, two's complement
+	lo uint64
+}
+
+const (
+	amountPlaces = 18
+	amountUnit   = 1_000_000_000_000_000_000 // 1e18 units are one
+	perMillionth = amountUnit / 1_000_000
+)
+
+// AmountOf is u as an Amount.
+func AmountOf(u capcli.USD) Amount {
+	a := product64(uint64(max(u, -u)), perMillionth)
+	if u < 0 {
+		return a.Neg()
+	}
+	return a
+}
+
+// product64 is x times y, which must stay below 2^127.
+func product64(x, y uint64) Amount {
+	hi, lo := bits.Mul64(x, y)
+	return Amount{int64(hi), lo}
+}
+
+// Sign is -1, 0 or 1.
+func (a Amount) Sign() int {
+	switch {
+	case a.hi < 0:
+		return -1
+	case a.hi|int64(a.lo) == 0:
+		return 0
+	}
+	return 1
+}
+
+// Neg is -a.
+func (a Amount) Neg() Amount {
+	lo, borrow := bits.Sub64(0, a.lo, 0)
+	return Amount{int64(-uint64(a.hi) - borrow), lo}
+}
+
+// Abs is a without its sign.
+func (a Amount) Abs() Amount {
+	if a.hi < 0 {
+		return a.Neg()
+	}
+	return a
+}
+
+// Add is a + b; it fails with capcli.ErrOverflow from 9.2e18 on.
+func (a Amount) Add(b Amount) (Amount, error) {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	s := Amount{int64(uint64(a.hi) + uint64(b.hi) + carry), lo}
+	if s.hi >= amountUnit/2 || s.hi < -amountUnit/2 {
+		return Amount{}, capcli.ErrOverflow
+	}
+	return s, nil
+}
+
+// Sub is a - b.
+func (a Amount) Sub(b Amount) (Amount, error) { return a.Add(b.Neg()) }
+
+// Cmp is -1, 0 or 1 as a is less than, equal to or more than b.
+func (a Amount) Cmp(b Amount) int {
+	switch {
+	case a == b:
+		return 0
+	case a.hi < b.hi, a.hi == b.hi && a.lo < b.lo:
+		return -1
+	}
+	return 1
+}
+
+// Float gives a for ratios, never for sums.
+func (a Amount) Float() float64 {
+	m := a.Abs()
+	f := (float64(m.hi)*(1<<64) + float64(m.lo)) / amountUnit
+	if a.hi < 0 {
+		return -f
+	}
+	return f
+}
+
+// USD rounds a half away from zero to the millionth; it fails with
+// capcli.ErrOverflow when that does not fit.
+func (a Amount) USD() (capcli.USD, error) {
+	m := a.Abs()
+	if m.hi >= perMillionth/2 {
+		return 0, capcli.ErrOverflow
+	}
+	q, r := bits.Div64(uint64(m.hi), m.lo, perMillionth)
+	if r >= perMillionth/2 {
+		q++
+	}
+	if q > math.MaxInt64 {
+		return 0, capcli.ErrOverflow
+	}
+	if a.hi < 0 {
+		return -capcli.USD(q), nil
+	}
+	return capcli.USD(q), nil
+}
+
+// Decimal writes a exactly, with at least places digits behind the point.
+func (a Amount) Decimal(places int) string {
+	m := a.Abs()
+	whole, frac := bits.Div64(uint64(m.hi), m.lo, amountUnit)
+	digits := fmt.Sprintf("%018d", frac)
+	n := amountPlaces
+	for n > places && digits[n-1] == '0' {
+		n--
+	}
+	s := strconv.FormatUint(whole, 10)
+	if n > 0 {
+		s += "." + digits[:n]
+	}
+	if a.hi < 0 {
+		s = "-" + s
+	}
+	return s
+}
+
+// String writes a exactly in the fewest digits.
+func (a Amount) String() string { return a.Decimal(0) }
+
+// MarshalJSON writes a as money is written: an exact decimal string.
+func (a Amount) MarshalJSON() ([]byte, error) { return []byte(`"` + a.Decimal(2) + `"`), nil }
+
+var (
+	errNoNumber  = errors.New("is not a number; write 1234.56, without a sign of currency or commas")
+	errLargeText = errors.New("is too large; at most 18 digits may stand before the point")
+)
+
+// ParseAmount reads a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7",
+// without commas or a sign of currency. Digits past the eighteenth behind the
+// point are rounded half away from zero, and rounded says so.
+func ParseAmount(text string) (a Amount, rounded bool, err error) {
+	s, neg := text, false
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		neg, s = s[0] == '-', s[1:]
+	}
+	exp := 0
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		if exp, err = strconv.Atoi(s[i+1:]); err != nil || exp < -1000 || exp > 1000 {
+			return Amount{}, false, errNoNumber
+		}
+		s = s[:i]
+	}
+	whole, frac, _ := strings.Cut(s, ".")
+	digits := whole + frac
+	if digits == "" || len(digits) > 1000 || strings.Trim(digits, "0123456789") != "" {
+		return Amount{}, false, errNoNumber
+	}
+	// The value is digits times 10^(exp-len(frac)); units are 10^-18.
+	shift := exp - len(frac) + amountPlaces
+	digits = strings.TrimLeft(digits, "0")
+	if digits == "" {
+		return Amount{}, false, nil
+	}
+	up := false
+	if shift < 0 {
+		cut := max(len(digits)+shift, 0)
+		up = len(digits)+shift >= 0 && digits[cut] >= '5'
+		rounded = strings.Trim(digits[cut:], "0") != ""
+		digits, shift = digits[:cut], 0
+	}
+	if len(digits)+shift > 2*amountPlaces {
+		return Amount{}, false, errLargeText
+	}
+	digits += strings.Repeat("0", shift)
+	high, low := "", digits
+	if len(digits) > amountPlaces {
+		high, low = digits[:len(digits)-amountPlaces], digits[len(digits)-amountPlaces:]
+	}
+	h, _ := strconv.ParseUint("0"+high, 10, 64) // both are digits, 18 at most
+	l, _ := strconv.ParseUint("0"+low, 10, 64)
+	if up {
+		l++
+	}
+	a = product64(h, amountUnit)
+	var carry uint64
+	a.lo, carry = bits.Add64(a.lo, l, 0)
+	a.hi += int64(carry)
+	if neg {
+		a = a.Neg()
+	}
+	return a, rounded, nil
+}

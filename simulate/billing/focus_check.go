@@ -1,0 +1,306 @@
+package billing
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// FocusTotals are sums over rows of a bill.
+type FocusTotals struct {
+	Rows                    int64
+	Billed, Effective, List Amount // List is the on-demand equivalent of what was used
+	Unlisted                int64  // rows of usage without a ListCost
+}
+
+// FocusGroup is the total of one value: of a service, a status, a tag.
+type FocusGroup struct {
+	Key, Name string // Key is that of a tag
+	FocusTotals
+}
+
+// FocusOddity is a row that does not say what FOCUS wants it to say.
+type FocusOddity struct {
+	Line int
+	Text string
+}
+
+// mostOddities is how many odd rows are named; more are counted.
+const mostOddities = 100
+
+// mostGroups is how many values of one kind have a total of their own.
+const mostGroups = 10_000
+
+// FocusCheck sums a bill and holds it against FOCUS's invariants: for each
+// commitment, the EffectiveCost of its usage rows, Used and Unused, is the
+// BilledCost of its purchase rows (FOCUS 1.2, appendix on commitment discounts).
+type FocusCheck struct {
+	Total                   FocusTotals
+	Used, Standard, Dynamic FocusTotals // usage by commitments, at list terms, spot
+	Unused                  FocusTotals
+	Other                   FocusTotals // purchases, taxes, credits, adjustments
+	Commitments             []*FocusCommitment
+	Reservations            []*FocusCommitment // capacity reservations: nothing is bought, so no verdict
+	Services, Statuses      []*FocusGroup
+	Months, Accounts, Tags  []*FocusGroup
+	Oddities                []FocusOddity
+	Odd                     int64 // rows that are odd, named or not
+
+	UsedHours, StandardHours Amount // ConsumedQuantity, where every row has one of the same unit
+	HoursUnit                string
+	hoursBad                 bool
+
+	groups  map[groupKey]*FocusGroup
+	kinds   map[groupKey]int // groups of one kind and key
+	byID    map[string]*FocusCommitment
+	byCap   map[string]*FocusCommitment
+	lastTag string
+	tags    []tag
+}
+
+type groupKey struct{ kind, key, name string }
+
+type tag struct{ key, value string }
+
+// NewFocusCheck is the check of a bill whose rows are yet to come.
+func NewFocusCheck() *FocusCheck {
+	return &FocusCheck{
+		groups: map[groupKey]*FocusGroup{}, kinds: map[groupKey]int{},
+		byID: map[string]*FocusCommitment{}, byCap: map[string]*FocusCommitment{},
+	}
+}
+
+// Add takes a row in. It fails with capcli.ErrOverflow when a sum does not fit.
+func (c *FocusCheck) Add(r *FOCUS) error {
+	listed := r.ChargeCategory == FocusUsage && r.CommitmentDiscountStatus != FocusUnused && r.CapacityReservationStatus != FocusUnused
+	class := c.class(r)
+	sums := []*FocusTotals{&c.Total, class}
+	service := cmp.Or(r.ServiceName, "(no service)")
+	sums = append(sums, c.group(&c.Services, "service", "", service))
+	sums = append(sums, c.group(&c.Statuses, "status", "", c.status(r)))
+	sums = append(sums, c.group(&c.Months, "month", "", r.ChargePeriodStart.Std().Format("2006-01")))
+	if a := cmp.Or(r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID); a != "" {
+		sums = append(sums, c.group(&c.Accounts, "account", "", a))
+	}
+	for _, t := range c.tagsOf(r) {
+		sums = append(sums, c.group(&c.Tags, "tag", t.key, t.value))
+	}
+	for _, s := range sums {
+		if err := s.add(r, listed); err != nil {
+			return fmt.Errorf("line %d: %w", r.Line, err)
+		}
+	}
+	c.hours(r, class)
+	c.odd(r)
+	return c.commitment(r)
+}
+
+// add takes a row into a total.
+func (t *FocusTotals) add(r *FOCUS, listed bool) (err error) {
+	t.Rows++
+	if t.Billed, err = t.Billed.Add(r.BilledCost.Amount); err != nil {
+		return err
+	}
+	if t.Effective, err = t.Effective.Add(r.EffectiveCost.Amount); err != nil {
+		return err
+	}
+	switch {
+	case listed && r.ListCost.Known:
+		t.List, err = t.List.Add(r.ListCost.Amount)
+	case listed:
+		t.Unlisted++
+	}
+	return err
+}
+
+// class is the part of the bill that a row belongs to.
+func (c *FocusCheck) class(r *FOCUS) *FocusTotals {
+	switch {
+	case r.ChargeCategory != FocusUsage:
+		return &c.Other
+	case r.CommitmentDiscountStatus == FocusUsed:
+		return &c.Used
+	case r.CommitmentDiscountStatus == FocusUnused, r.CapacityReservationStatus == FocusUnused:
+		return &c.Unused
+	case r.PricingCategory == FocusDynamic:
+		return &c.Dynamic
+	}
+	return &c.Standard
+}
+
+// status names that part.
+func (c *FocusCheck) status(r *FOCUS) string {
+	switch c.class(r) {
+	case &c.Used:
+		return "commitment used"
+	case &c.Unused:
+		if r.CommitmentDiscountStatus == FocusUnused {
+			return "commitment unused"
+		}
+		return "reservation unused"
+	case &c.Dynamic:
+		return "dynamic (spot)"
+	case &c.Standard:
+		return "standard"
+	}
+	return strings.ToLower(r.ChargeCategory)
+}
+
+// group is the total of one value. Of very many values the rest share one.
+func (c *FocusCheck) group(list *[]*FocusGroup, kind, key, name string) *FocusTotals {
+	k := groupKey{kind, key, name}
+	g := c.groups[k]
+	if g == nil && c.kinds[groupKey{kind, key, ""}] >= mostGroups {
+		k.name = "(other)"
+		g = c.groups[k]
+	}
+	if g == nil {
+		c.kinds[groupKey{kind, key, ""}]++
+		g = &FocusGroup{Key: key, Name: k.name}
+		c.groups[k] = g
+		*list = append(*list, g)
+	}
+	return &g.FocusTotals
+}
+
+// tagsOf reads the tags of a row, in order of key.
+func (c *FocusCheck) tagsOf(r *FOCUS) []tag {
+	if r.Tags == c.lastTag {
+		return c.tags
+	}
+	c.lastTag, c.tags = r.Tags, c.tags[:0]
+	if r.Tags == "" {
+		return nil
+	}
+	var m map[string]any
+	if json.Unmarshal([]byte(r.Tags), &m) != nil {
+		return nil
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		c.tags = append(c.tags, tag{k, fmt.Sprint(m[k])})
+	}
+	return c.tags
+}
+
+// hours sums the quantity of eligible usage, as long as it has one unit.
+func (c *FocusCheck) hours(r *FOCUS, class *FocusTotals) {
+	sum := &c.UsedHours
+	switch class {
+	case &c.Used:
+	case &c.Standard:
+		sum = &c.StandardHours
+	default:
+		return
+	}
+	unit := strings.ToLower(r.ConsumedUnit)
+	if c.HoursUnit == "" {
+		c.HoursUnit = unit
+	}
+	next, err := sum.Add(r.ConsumedQuantity.Amount)
+	if !r.ConsumedQuantity.Known || unit == "" || unit != c.HoursUnit || err != nil {
+		c.hoursBad = true
+		return
+	}
+	*sum = next
+}
+
+// odd notes what a row says against FOCUS.
+func (c *FocusCheck) odd(r *FOCUS) {
+	usage, id := r.ChargeCategory == FocusUsage, r.CommitmentDiscountID != ""
+	text := ""
+	switch {
+	case r.ChargeCategory == FocusPurchase && id && r.EffectiveCost.Sign() != 0:
+		text = fmt.Sprintf("a purchase of commitment %s has EffectiveCost %s; it belongs to the usage, so expected 0", quoted(r.CommitmentDiscountID), r.EffectiveCost)
+	case usage && id && r.CommitmentDiscountStatus == "":
+		text = fmt.Sprintf("usage of commitment %s has no CommitmentDiscountStatus; expected Used or Unused", quoted(r.CommitmentDiscountID))
+	case usage && id && r.BilledCost.Sign() != 0:
+		text = fmt.Sprintf("usage that commitment %s covers has BilledCost %s; the purchase is billed, so expected 0", quoted(r.CommitmentDiscountID), r.BilledCost)
+	case r.CommitmentDiscountStatus != "" && !id:
+		text = "CommitmentDiscountStatus without a CommitmentDiscountId: no commitment can be charged"
+	case r.CapacityReservationStatus != "" && r.CapacityReservationID == "":
+		text = "CapacityReservationStatus without a CapacityReservationId"
+	default:
+		return
+	}
+	if c.Odd++; len(c.Oddities) < mostOddities {
+		c.Oddities = append(c.Oddities, FocusOddity{r.Line, text})
+	}
+}
+
+// End draws the verdicts and puts every list in order: groups by effective cost,
+// the largest first, commitments by their id, months by time.
+func (c *FocusCheck) End() error {
+	for _, k := range c.Commitments {
+		charged, err := k.Used.Add(k.Unused)
+		if err == nil {
+			k.Difference, err = charged.Sub(k.Purchased)
+		}
+		if err != nil {
+			return fmt.Errorf("commitment %s: %w", k.ID, err)
+		}
+		k.Verdict = k.verdict()
+	}
+	byID := func(a, b *FocusCommitment) int { return strings.Compare(a.ID, b.ID) }
+	slices.SortFunc(c.Commitments, byID)
+	slices.SortFunc(c.Reservations, byID)
+	slices.SortFunc(c.Months, func(a, b *FocusGroup) int { return strings.Compare(a.Name, b.Name) })
+	for _, list := range [][]*FocusGroup{c.Services, c.Statuses, c.Accounts, c.Tags} {
+		slices.SortFunc(list, func(a, b *FocusGroup) int {
+			return cmp.Or(strings.Compare(a.Key, b.Key), b.Effective.Cmp(a.Effective), strings.Compare(a.Name, b.Name))
+		})
+	}
+	return nil
+}
+
+// SavingsRate is the effective savings rate of the usage, 1 - effective cost /
+// on-demand equivalent (FinOps Foundation). What a commitment cost unused is in
+// the effective cost; the on-demand equivalent has only what was used. False,
+// and why, where it is not known.
+func (c *FocusCheck) SavingsRate() (rate float64, ok bool, why string) {
+	list, effective, unlisted := 0.0, 0.0, int64(0)
+	for _, t := range []*FocusTotals{&c.Used, &c.Standard, &c.Dynamic, &c.Unused} {
+		list, effective, unlisted = list+t.List.Float(), effective+t.Effective.Float(), unlisted+t.Unlisted
+	}
+	switch {
+	case unlisted > 0:
+		return 0, false, fmt.Sprintf("%d rows of usage have no ListCost", unlisted)
+	case list <= 0:
+		return 0, false, "the bill has no usage with a ListCost"
+	}
+	return 1 - effective/list, true, ""
+}
+
+// Coverage is how much of the eligible usage commitments covered, 0 to 1: by list
+// cost where all of it has one, else by quantity where that has one unit. Spot
+// is not eligible. False, and why, where it is not known.
+func (c *FocusCheck) Coverage() (share float64, ok bool, why string) {
+	used, standard := c.Used.List.Float(), c.Standard.List.Float()
+	if c.Used.Unlisted+c.Standard.Unlisted > 0 {
+		if c.hoursBad {
+			return 0, false, fmt.Sprintf("%d rows of usage have no ListCost, and not all a quantity in one unit", c.Used.Unlisted+c.Standard.Unlisted)
+		}
+		used, standard = c.UsedHours.Float(), c.StandardHours.Float()
+	}
+	if used+standard <= 0 {
+		return 0, false, "the bill has no usage that a commitment could cover"
+	}
+	return used / (used + standard), true, ""
+}
+
+// Broken gives the commitments whose sums differ.
+func (c *FocusCheck) Broken() []*FocusCommitment {
+	var out []*FocusCommitment
+	for _, k := range c.Commitments {
+		if k.Verdict == Broken {
+			out = append(out, k)
+		}
+	}
+	return out
+}

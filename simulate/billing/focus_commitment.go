@@ -1,0 +1,159 @@
+package billing
+
+import (
+	"cmp"
+	"fmt"
+
+	"capcli"
+)
+
+// Conserves says whether what was bought through a commitment is what was
+// charged for it.
+type Conserves uint8
+
+// The verdicts on a commitment.
+const (
+	Conserved    Conserves = iota // exactly
+	ByRounding                    // but for less than a millionth a row
+	PurchaseOnly                  // the bill has no usage of it
+	UsageOnly                     // the bill has no purchase of it
+	Broken                        // the sums differ
+)
+
+var conservesNames = [...]string{"yes", "rounding", "purchase only", "usage only", "no"}
+
+// String gives the verdict as results write it.
+func (c Conserves) String() string { return conservesNames[c] }
+
+// FocusCommitment is one commitment discount of a bill, or one capacity
+// reservation. Used and Unused are EffectiveCost.
+type FocusCommitment struct {
+	ID, Name, Type, Category, Unit string
+	Purchases, UsageRows           int64
+	Purchased                      Amount // BilledCost of its purchases
+	Used, Unused                   Amount
+	UsedQuantity, UnusedQuantity   Amount
+	Difference                     Amount // Used + Unused - Purchased
+	Verdict                        Conserves
+	Term, Usage                    Period // of the charge periods of its purchases, and of its usage
+
+	unmeasured bool // a row without CommitmentDiscountQuantity
+}
+
+// Utilisation is how much of the commitment was used, 0 to 1: by quantity where
+// each row states one, else by cost. False where the bill has no usage of it.
+func (c *FocusCommitment) Utilisation() (float64, bool) {
+	used, unused := c.UsedQuantity, c.UnusedQuantity
+	if c.unmeasured || used.Sign() == 0 && unused.Sign() == 0 {
+		used, unused = c.Used, c.Unused
+	}
+	all := used.Float() + unused.Float()
+	if all <= 0 {
+		return 0, false
+	}
+	return used.Float() / all, true
+}
+
+// commitment adds a row to the commitment and the reservation that it is of.
+func (c *FocusCheck) commitment(r *FOCUS) error {
+	if id := r.CommitmentDiscountID; id != "" {
+		k := commitmentOf(c.byID, &c.Commitments, id)
+		k.Name, k.Type = cmp.Or(k.Name, r.CommitmentDiscountName), cmp.Or(k.Type, r.CommitmentDiscountType)
+		k.Category, k.Unit = cmp.Or(k.Category, r.CommitmentDiscountCategory), cmp.Or(k.Unit, r.CommitmentDiscountUnit)
+		if err := k.add(r, r.CommitmentDiscountStatus, r.CommitmentDiscountQuantity); err != nil {
+			return err
+		}
+	}
+	if id := r.CapacityReservationID; id != "" {
+		k := commitmentOf(c.byCap, &c.Reservations, id)
+		k.Unit = cmp.Or(k.Unit, r.ConsumedUnit)
+		return k.add(r, r.CapacityReservationStatus, Number{})
+	}
+	return nil
+}
+
+func commitmentOf(by map[string]*FocusCommitment, list *[]*FocusCommitment, id string) *FocusCommitment {
+	k := by[id]
+	if k == nil {
+		k = &FocusCommitment{ID: id}
+		by[id] = k
+		*list = append(*list, k)
+	}
+	return k
+}
+
+// add takes a row with a status and a quantity into the commitment.
+func (k *FocusCommitment) add(r *FOCUS, status string, quantity Number) (err error) {
+	switch {
+	case r.ChargeCategory == FocusPurchase:
+		k.Term.cover(r, k.Purchases == 0)
+		k.Purchases++
+		k.Purchased, err = k.Purchased.Add(r.BilledCost.Amount)
+	case status == FocusUsed:
+		k.Usage.cover(r, k.UsageRows == 0)
+		k.UsageRows++
+		k.unmeasured = k.unmeasured || !quantity.Known
+		if k.Used, err = k.Used.Add(r.EffectiveCost.Amount); err == nil {
+			k.UsedQuantity, err = k.UsedQuantity.Add(quantity.Amount)
+		}
+	case status == FocusUnused:
+		k.Usage.cover(r, k.UsageRows == 0)
+		k.UsageRows++
+		k.unmeasured = k.unmeasured || !quantity.Known
+		if k.Unused, err = k.Unused.Add(r.EffectiveCost.Amount); err == nil {
+			k.UnusedQuantity, err = k.UnusedQuantity.Add(quantity.Amount)
+		}
+	}
+	return err
+}
+
+func (k *FocusCommitment) verdict() Conserves {
+	switch {
+	case k.Purchases == 0:
+		return UsageOnly
+	case k.UsageRows == 0:
+		return PurchaseOnly
+	case k.Difference.Sign() == 0:
+		return Conserved
+	case k.Difference.Abs().Cmp(product64(uint64(k.Purchases+k.UsageRows), perMillionth)) <= 0:
+		return ByRounding
+	}
+	return Broken
+}
+
+// Why says what is behind a verdict, "" where the sums are equal.
+func (k *FocusCommitment) Why() string {
+	switch k.Verdict {
+	case Conserved, ByRounding:
+		return ""
+	case PurchaseOnly:
+		return "the bill has none of its usage"
+	case UsageOnly:
+		return "the bill has none of its purchases"
+	case Broken:
+	}
+	text := fmt.Sprintf("%s is charged for it and %s was bought", k.charged(), k.Purchased.Decimal(2))
+	if k.Term != k.Usage {
+		text += fmt.Sprintf("; bought is %s to %s, the bill has usage from %s to %s", k.Term.From, k.Term.Until, k.Usage.From, k.Usage.Until)
+	}
+	return text
+}
+
+func (k *FocusCommitment) charged() string {
+	sum, err := k.Used.Add(k.Unused)
+	if err != nil {
+		return "too much"
+	}
+	return sum.Decimal(2)
+}
+
+// Period is a time from one instant to before another.
+type Period struct{ From, Until capcli.Time }
+
+func (p *Period) cover(r *FOCUS, first bool) {
+	if first {
+		*p = Period{r.ChargePeriodStart, r.ChargePeriodEnd}
+		return
+	}
+	p.From, p.Until = min(p.From, r.ChargePeriodStart), max(p.Until, r.ChargePeriodEnd)
+}
