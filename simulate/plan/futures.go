@@ -1,0 +1,105 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"capcli"
+)
+
+// Futures are demands that may come, each as likely as any other, all on the
+// same steps.
+type Futures struct {
+	Grid  capcli.Grid
+	Paths [][]float64 // by future, then step: GPUs wanted, the mean of the step
+}
+
+// Bounds on what a set of futures may hold.
+const (
+	MaxFutures = 10_000
+	maxLevel   = 1e9 // GPUs
+	maxCells   = 50_000_000
+)
+
+// Steps is the number of steps.
+func (f *Futures) Steps() int {
+	if len(f.Paths) == 0 {
+		return 0
+	}
+	return len(f.Paths[0])
+}
+
+// Start is the instant at which the first step begins.
+func (f *Futures) Start() capcli.Time { return f.Grid.At(0) }
+
+// End is the instant at which the last step ends.
+func (f *Futures) End() capcli.Time { return f.Grid.At(f.Steps()) }
+
+// Check refuses futures of no or unequal length and levels that no cluster has.
+func (f *Futures) Check() error {
+	switch n := len(f.Paths); {
+	case n == 0 || f.Steps() == 0:
+		return errors.New("expected at least one future of at least one step, found none")
+	case n > MaxFutures:
+		return fmt.Errorf("expected at most %d futures, found %d", MaxFutures, n)
+	case n > maxCells/f.Steps():
+		return fmt.Errorf("expected at most %d values in all futures, found %d times %d", maxCells, n, f.Steps())
+	}
+	for i, p := range f.Paths {
+		if len(p) != f.Steps() {
+			return fmt.Errorf("future %d: expected %d steps as in future 0, found %d", i, f.Steps(), len(p))
+		}
+		for k, v := range p {
+			if !(v >= 0 && v <= maxLevel) {
+				return fmt.Errorf("future %d, step %d: expected 0 to %g GPUs, found %g", i, k, float64(maxLevel), v)
+			}
+		}
+	}
+	return nil
+}
+
+// Wobble says how wrong a single demand may be: a factor on it that wanders.
+type Wobble struct {
+	// Error is the standard deviation of the factor: 0.1 is 10 %.
+	Error float64
+	// HalfLife is the time after which half of what the factor is off is
+	// expected to be gone.
+	HalfLife capcli.Seconds
+}
+
+// Futures draws n demands around one. Each is the demand times a factor
+// exp(s z - s²/2), where z is an autoregressive process of order one (an
+// Ornstein-Uhlenbeck process seen at the steps) that starts in its stationary
+// state, with correlation 2^(-gap/HalfLife) between two steps, and
+// s² = ln(1+Error²): so at each step the factor has mean 1 and standard
+// deviation Error, and never turns demand negative. Each future has a stream of
+// chance of its own, so more of them change none of the first.
+func (w Wobble) Futures(grid capcli.Grid, demand []float64, n int, seed capcli.Seed) (Futures, error) {
+	if !(w.Error >= 0 && w.Error <= 10) || w.HalfLife < 1 {
+		return Futures{}, fmt.Errorf("demand error: expected 0 to 10 with a half-life of a second or more, found %g and %d s", w.Error, w.HalfLife)
+	}
+	if n < 1 || n > MaxFutures || n > maxCells/max(len(demand), 1) {
+		return Futures{}, fmt.Errorf("expected 1 to %d futures and at most %d values, found %d of %d steps", MaxFutures, maxCells, n, len(demand))
+	}
+	sd := math.Sqrt(math.Log1p(w.Error * w.Error))
+	keep := make([]float64, len(demand)) // correlation with the step before
+	for i := 1; i < len(demand); i++ {
+		gap := float64(grid.At(i) - grid.At(i-1))
+		keep[i] = math.Exp2(-gap / float64(w.HalfLife))
+	}
+	out := Futures{Grid: grid, Paths: make([][]float64, n)}
+	for k := range out.Paths {
+		rng := seed.Child(k).Stream("futures/wobble")
+		path := make([]float64, len(demand))
+		z := rng.NormFloat64()
+		for i, v := range demand {
+			if i > 0 {
+				z = keep[i]*z + math.Sqrt(1-keep[i]*keep[i])*rng.NormFloat64()
+			}
+			path[i] = v * math.Exp(sd*z-sd*sd/2)
+		}
+		out.Paths[k] = path
+	}
+	return out, out.Check()
+}

@@ -1,0 +1,300 @@
+package plan_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"capcli"
+	"capcli/simulate/plan"
+)
+
+// past makes weeks of jobs with a rhythm: days are busier than nights, workdays
+// than weekends, one tenant runs long, one has large gangs.
+func past(weeks int, seed capcli.Seed) []capcli.Job {
+	rng := seed.Stream("past")
+	start := capcli.Time(1_767_571_200) // Monday 2026-01-05
+	var jobs []capcli.Job
+	for h := range weeks * 168 {
+		rate := 2.0
+		if h%24 >= 8 && h%24 < 20 {
+			rate = 10
+		}
+		if h/24%7 >= 5 {
+			rate /= 4
+		}
+		for range int(rate) + rng.IntN(2) {
+			j := capcli.Job{
+				ID: fmt.Sprintf("%d", len(jobs)), Submit: start + capcli.Time(h*3600+rng.IntN(3600)),
+				Tenant: "many", GPUs: 1, Run: capcli.Seconds(60 + rng.ExpFloat64()*1800), Start: 5, End: 6, Deadline: capcli.NoTime,
+			}
+			switch rng.IntN(10) {
+			case 0:
+				j.Tenant, j.GPUs = "gangs", 8<<rng.IntN(2)
+			case 1, 2:
+				j.Tenant, j.Run = "long", j.Run*10
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b capcli.Job) int { return int(a.Submit - b.Submit) })
+	return jobs
+}
+
+// meanLevel is the work that came, as GPUs.
+func meanLevel(jobs []capcli.Job, days int) float64 {
+	var sum capcli.GPUTime
+	for i := range jobs {
+		sum += jobs[i].Work()
+	}
+	return float64(sum) / 1000 / float64(days) / 86400
+}
+
+// distance is the largest difference between two distributions (Kolmogorov and
+// Smirnov).
+func distance(a, b []float64) float64 {
+	slices.Sort(a)
+	slices.Sort(b)
+	var most float64
+	for _, v := range slices.Concat(a, b) {
+		i, _ := slices.BinarySearch(a, math.Nextafter(v, math.Inf(1)))
+		j, _ := slices.BinarySearch(b, math.Nextafter(v, math.Inf(1)))
+		most = max(most, math.Abs(float64(i)/float64(len(a))-float64(j)/float64(len(b))))
+	}
+	return most
+}
+
+func figures(jobs []capcli.Job, of func(j *capcli.Job) float64) []float64 {
+	out := make([]float64, len(jobs))
+	for i := range jobs {
+		out[i] = of(&jobs[i])
+	}
+	return out
+}
+
+func TestResampleKeepsWhatJobsAre(t *testing.T) {
+	history := past(8, 3)
+	level := meanLevel(history, 56)
+	r, err := plan.NewResampler(history, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Days() != 56 || len(r.Borrowed()) != 0 {
+		t.Fatalf("%d days, borrowed %v; want 56 and none", r.Days(), r.Borrowed())
+	}
+	step := capcli.Step{Days: 1}
+	for _, share := range []float64{0.2, 0.7, 1, 1.6, 3.3} {
+		path := make([]float64, 84)
+		for i := range path {
+			path[i] = share * level
+		}
+		f := plan.Futures{Grid: step.Grid(1_798_761_600, nil), Paths: [][]float64{path}} // 2027-01-01
+		jobs, filled, err := r.Fill(&f, 0, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := filled.Drawn - filled.Asked; max(off, -off) > filled.Largest || filled.Worst > filled.Largest {
+			t.Errorf("%g: drawn %d, asked %d, worst %d: more apart than the largest job, %d", share, filled.Drawn, filled.Asked, filled.Worst, filled.Largest)
+		}
+		if e := filled.Error(); math.Abs(e) > 0.01 {
+			t.Errorf("%g: %g of the work asked for is wrong", share, e)
+		}
+		for _, of := range []struct {
+			name string
+			of   func(j *capcli.Job) float64
+			most float64
+		}{
+			{"size", func(j *capcli.Job) float64 { return float64(j.GPUs) }, 0.01},
+			{"run time", func(j *capcli.Job) float64 { return float64(j.Run) }, 0.03},
+			{"hour of the day", func(j *capcli.Job) float64 { return float64(j.Submit % 86400 / 3600) }, 0.02},
+			{"hour of the week", func(j *capcli.Job) float64 { return float64((j.Submit - 1_767_571_200) % 604800 / 3600) }, 0.03},
+			{"tenant", func(j *capcli.Job) float64 { return float64(j.Tenant[0]) }, 0.02},
+			{"work", func(j *capcli.Job) float64 { return float64(j.Work()) }, 0.03},
+		} {
+			if d := distance(figures(jobs, of.of), figures(history, of.of)); d > of.most {
+				t.Errorf("%g times the level: the distribution of %s is %.4f off, over %g", share, of.name, d, of.most)
+			}
+		}
+	}
+}
+
+// Every job drawn is one of the past but for its day, at its own time of day and
+// on its own weekday, and no id comes twice.
+func TestResampledJobsAreThoseOfThePast(t *testing.T) {
+	history := past(3, 5)
+	byID := map[string]*capcli.Job{}
+	for i := range history {
+		byID[history[i].ID] = &history[i]
+	}
+	r, err := plan.NewResampler(history, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		step := rapid.SampledFrom([]capcli.Step{{Seconds: 3600}, {Seconds: 5 * 3600}, {Days: 1}, {Days: 7}, {Months: 1}}).Draw(t, "step")
+		n := rapid.IntRange(1, 30).Draw(t, "steps")
+		start := capcli.Time(1_798_761_600 + rapid.IntRange(0, 100).Draw(t, "start")*3600)
+		f := plan.Futures{Grid: capcli.Grid{Origin: start, Step: step}, Paths: [][]float64{nil, nil}}
+		if step.Months > 0 {
+			n = min(n, 4)
+		}
+		for k := range f.Paths {
+			for range n {
+				f.Paths[k] = append(f.Paths[k], rapid.Float64Range(0, 40).Draw(t, "level"))
+			}
+		}
+		seed := capcli.Seed(rapid.Uint64().Draw(t, "seed"))
+		jobs, filled, err := r.Fill(&f, 1, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := filled.Drawn - filled.Asked; max(off, -off) > filled.Largest {
+			t.Fatalf("drawn %d, asked %d, largest job %d", filled.Drawn, filled.Asked, filled.Largest)
+		}
+		var work capcli.GPUTime
+		seen := map[string]bool{}
+		for i, j := range jobs {
+			work += j.Work()
+			id, _, _ := strings.Cut(j.ID, "@")
+			was := byID[id]
+			if was == nil || seen[j.ID] {
+				t.Fatalf("job %q: unknown or twice", j.ID)
+			}
+			seen[j.ID] = true
+			if (j.Submit-was.Submit)%86400 != 0 || j.Submit.Std().Weekday() != was.Submit.Std().Weekday() {
+				t.Fatalf("job %q: submitted %s, was %s", j.ID, j.Submit, was.Submit)
+			}
+			if j.Submit < f.Start() || j.Submit >= f.End() || i > 0 && j.Submit < jobs[i-1].Submit {
+				t.Fatalf("job %q at %s is outside the future or out of order", j.ID, j.Submit)
+			}
+			now := *was
+			now.ID, now.Submit, now.Start, now.End = j.ID, j.Submit, capcli.NoTime, capcli.NoTime
+			if now != j {
+				t.Fatalf("job %q is %+v, was %+v", j.ID, j, *was)
+			}
+		}
+		if work != filled.Drawn || len(jobs) != filled.Jobs {
+			t.Fatalf("%d jobs of %d, said %d of %d", len(jobs), work, filled.Jobs, filled.Drawn)
+		}
+		again, _, _ := r.Fill(&f, 1, seed)
+		if !slices.Equal(jobs, again) {
+			t.Fatal("the same seed drew other jobs")
+		}
+	})
+}
+
+func TestResampleOddHistories(t *testing.T) {
+	job := func(at string, run capcli.Seconds) capcli.Job {
+		s, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return capcli.Job{ID: at, Submit: capcli.TimeOf(s), GPUs: 1, Run: run, Deadline: capcli.NoTime}
+	}
+	if _, err := plan.NewResampler(nil, nil); err == nil {
+		t.Error("no jobs: no error")
+	}
+	if _, err := plan.NewResampler([]capcli.Job{{GPUs: 0, Run: 5}}, nil); err == nil {
+		t.Error("no GPU jobs: no error")
+	}
+	if _, err := plan.NewResampler([]capcli.Job{job("2026-01-06T00:00:00Z", 5), job("2026-01-05T00:00:00Z", 5)}, nil); err == nil {
+		t.Error("out of order: no error")
+	}
+	one, err := plan.NewResampler([]capcli.Job{job("2026-01-06T13:00:00Z", 3600)}, nil) // a Tuesday
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Days() != 1 || len(one.Borrowed()) != 6 {
+		t.Errorf("one job: %d days, %v borrowed", one.Days(), one.Borrowed())
+	}
+	f := plan.Futures{Grid: capcli.Step{Days: 7}.Grid(1_798_761_600, nil), Paths: [][]float64{{1, 0, 2}}}
+	jobs, filled, err := one.Fill(&f, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (168 + 2*168); len(jobs) != want || filled.Drawn != filled.Asked {
+		t.Errorf("three weeks of 1, 0 and 2 GPUs in jobs of an hour: %d jobs, want %d", len(jobs), want)
+	}
+	one.MaxJobs = 100
+	if _, _, err := one.Fill(&f, 0, 1); err == nil || !strings.Contains(err.Error(), "more than 100 jobs") {
+		t.Errorf("more jobs than allowed: %v", err)
+	}
+	if _, _, err := one.Fill(&f, 1, 1); err == nil {
+		t.Error("a future that is not there: no error")
+	}
+}
+
+// In a zone whose clocks change, jobs keep the time that the clock shows.
+func TestResampleKeepsTheClock(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no time zones here")
+	}
+	var history []capcli.Job
+	for d := range 14 {
+		at := time.Date(2026, 1, 5+d, 9, 30, 0, 0, berlin)
+		history = append(history, capcli.Job{ID: at.Format("02"), Submit: capcli.TimeOf(at), GPUs: 1, Run: 3600, Deadline: capcli.NoTime})
+	}
+	r, err := plan.NewResampler(history, berlin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := capcli.TimeOf(time.Date(2026, 3, 16, 0, 0, 0, 0, berlin)) // clocks change on 29 March
+	f := plan.Futures{Grid: capcli.Step{Days: 1}.Grid(start, berlin), Paths: [][]float64{slices.Repeat([]float64{1. / 24}, 28)}}
+	jobs, _, err := r.Fill(&f, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(jobs) < 27 {
+		t.Fatalf("%d jobs for 28 days of one", len(jobs))
+	}
+	for _, j := range jobs {
+		if clock := j.Submit.Std().In(berlin).Format("15:04"); clock != "09:30" {
+			t.Errorf("%s is at %s, want 09:30", j.ID, clock)
+		}
+	}
+}
+
+func TestWobble(t *testing.T) {
+	demand := slices.Repeat([]float64{50}, 400)
+	grid := capcli.Step{Days: 1}.Grid(1_798_761_600, nil)
+	w := plan.Wobble{Error: 0.1, HalfLife: 30 * capcli.Day}
+	f, err := w.Futures(grid, demand, 400, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum, square, lag, pairs float64
+	for _, p := range f.Paths {
+		for i, v := range p {
+			sum += v
+			square += (v - 50) * (v - 50)
+			if i >= 30 {
+				lag += (v - 50) * (p[i-30] - 50)
+				pairs++
+			}
+		}
+	}
+	n := float64(400 * 400)
+	if mean := sum / n; math.Abs(mean-50) > 0.5 {
+		t.Errorf("mean %g, want 50", mean)
+	}
+	if sd := math.Sqrt(square / n); math.Abs(sd-5) > 0.4 {
+		t.Errorf("standard deviation %g, want 5", sd)
+	}
+	if c := lag / pairs / (square / n); math.Abs(c-0.5) > 0.06 {
+		t.Errorf("correlation after the half-life %g, want 0.5", c)
+	}
+	more, err := w.Futures(grid, demand, 500, 1)
+	if err != nil || !slices.EqualFunc(f.Paths, more.Paths[:400], slices.Equal) {
+		t.Error("more futures change the first")
+	}
+	none, err := plan.Wobble{HalfLife: 1}.Futures(grid, demand, 1, 1)
+	if err != nil || !slices.Equal(none.Paths[0], demand) {
+		t.Error("an error of 0 is not the demand itself")
+	}
+}
