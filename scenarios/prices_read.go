@@ -1,0 +1,304 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"capcli"
+)
+
+const pricesVersion = "prices/v1"
+
+var pricesForm = form{pricesVersion, "a price file", "capcli prices import --help"}
+
+// MaxPriceBytes is the most that a price file may have.
+const MaxPriceBytes = 16 << 20
+
+// Limits of a price file.
+const (
+	maxPrices     = 100_000
+	maxKeyPart    = 100 // characters
+	maxSourceText = 500
+)
+
+// priceColumns are those of a price file, CSV and YAML, with a line about each.
+var priceColumns = []Field{
+	{"provider", "who rents the machine out: gcp"},
+	{"region", "where: us-central1"},
+	{"machine", "its type: a3-highgpu-8g"},
+	{"gpu", "the model: H100"},
+	{"gpus", "GPUs of one machine"},
+	{"term", "on_demand, spot, block, or a length: 3mo, 1y, 3y"},
+	{"payment", "of a length: none, partial or all is paid up front; empty where it is not said"},
+	{"usd_per_hour", "US dollars for one machine for an hour, what is paid up front spread over the term"},
+	{"usd_per_gpu_hour", "the same for one GPU; either will do, and both must agree"},
+	{"free", "true where price 0 is meant"},
+	{"currency", "USD"},
+	{"date", "the price holds from then on, or was seen then: 2026-07-30"},
+	{"source", "where the price comes from: a page, a contract"},
+}
+
+// PriceColumns lists the columns of a price file.
+func PriceColumns() []Field { return slices.Clone(priceColumns) }
+
+// ParsePrices reads a price file and checks all of it: CSV with a header, or
+// YAML that begins with capcli: prices/v1. Both have the columns of
+// PriceColumns; lines that begin with # are comments. The error is *Faults:
+// everything that is wrong, each with its place.
+func ParsePrices(file string, b []byte) (*Prices, error) {
+	d := &decoder{form: &pricesForm}
+	p := &Prices{}
+	switch {
+	case len(b) > MaxPriceBytes:
+		d.whole("the file has %d bytes; a price file has at most %d", len(b), MaxPriceBytes)
+	case isYAML(file, b):
+		d.lines = linesOf(b)
+		d.pricesYAML(p, b)
+	case !utf8.Valid(b) || slices.Contains(b, 0):
+		d.whole("the file is not text in UTF-8; a price file is CSV, or YAML that begins with capcli: %s", pricesVersion)
+	default:
+		d.lines = strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\n")
+		d.pricesCSV(p, b)
+	}
+	d.samePrices(p)
+	if len(d.faults) > 0 {
+		f := &Faults{File: cmp.Or(file, "prices"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines, form: &pricesForm}
+		if f.Allowed == "" {
+			f.Allowed = "columns of a price file: " + strings.Join(priceColumnNames(), ", ")
+		}
+		f.sort()
+		return nil, f
+	}
+	for i := range p.rows {
+		p.rows[i].File = file
+	}
+	p.sort()
+	return p, nil
+}
+
+func priceColumnNames() []string {
+	var out []string
+	for _, c := range priceColumns {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// isYAML tells a price file in YAML by its name or its first line with
+// something in it.
+func isYAML(file string, b []byte) bool {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".yaml", ".yml":
+		return true
+	case ".csv":
+		return false
+	}
+	for l := range strings.Lines(string(b[:min(len(b), 1<<16)])) {
+		if l = strings.TrimSpace(l); l != "" && l[0] != '#' {
+			return strings.HasPrefix(l, "capcli:") || l == "---"
+		}
+	}
+	return false
+}
+
+// priceText is one row as it is written, and how to say what is wrong with it.
+type priceText struct {
+	cells map[string]string
+	line  int
+	fault func(column, format string, args ...any)
+	bad   bool
+}
+
+func (t *priceText) wrong(column, format string, args ...any) {
+	t.bad = true
+	t.fault(column, format, args...)
+}
+
+// row checks a row; false where something is wrong with it.
+func (t *priceText) row() (PriceRow, bool) {
+	r := PriceRow{
+		Provider: t.part("provider"), Region: t.part("region"), Machine: t.part("machine"), GPU: t.part("gpu"),
+		Line: t.line,
+	}
+	t.gpus(&r)
+	t.term(&r)
+	t.free(&r)
+	t.price(&r)
+	t.date(&r)
+	if c := t.cells["currency"]; c != "" && !strings.EqualFold(c, "USD") {
+		t.wrong("currency", "currency is %s; all prices of a file are in USD, so that none is added to another kind of money", show(c))
+	}
+	switch r.Source = t.cells["source"]; {
+	case r.Source == "":
+		t.wrong("source", "source is empty; say where the price comes from: a page, a contract")
+	case utf8.RuneCountInString(r.Source) > maxSourceText || strings.IndexFunc(r.Source, unicode.IsControl) >= 0:
+		t.wrong("source", "source has control characters or over %d of them", maxSourceText)
+	}
+	return r, !t.bad
+}
+
+const partChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+"
+
+// part reads a part of a key: letters, digits and . _ - + only.
+func (t *priceText) part(column string) string {
+	s := t.cells[column]
+	switch {
+	case s == "":
+		t.wrong(column, "%s is empty", column)
+	case utf8.RuneCountInString(s) > maxKeyPart:
+		t.wrong(column, "%s has %d characters; at most %d are allowed", column, utf8.RuneCountInString(s), maxKeyPart)
+	case strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(partChars, r) }):
+		t.wrong(column, "%s is %s; it is part of a key, so it may have letters, digits and . _ - + only", column, show(s))
+	}
+	return s
+}
+
+func (t *priceText) gpus(r *PriceRow) {
+	n, err := strconv.Atoi(t.cells["gpus"])
+	if err != nil || n < 1 || n > maxPerNode {
+		t.wrong("gpus", "gpus: want a whole number of 1 to %d, found %s", maxPerNode, show(t.cells["gpus"]))
+		return
+	}
+	r.GPUs = n
+}
+
+func (t *priceText) term(r *PriceRow) {
+	term, ok := normalTerm(t.cells["term"])
+	if !ok {
+		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", show(t.cells["term"]))
+		return
+	}
+	var payment string
+	r.Term, payment, _ = strings.Cut(term, "-")
+	r.Payment = strings.ToLower(t.cells["payment"])
+	switch {
+	case r.Payment == "":
+		r.Payment = payment
+	case payment != "" && payment != r.Payment:
+		t.wrong("payment", "payment is %s, but the term says %s", show(r.Payment), payment)
+	case !slices.Contains(payments, r.Payment):
+		t.wrong("payment", "payment: want none, partial or all, found %s", show(t.cells["payment"]))
+	case r.Term == "on_demand" || r.Term == "spot" || r.Term == "block":
+		t.wrong("payment", "payment is of contracts with a length such as 1y; leave it out for %s", r.Term)
+	}
+}
+
+func (t *priceText) free(r *PriceRow) {
+	switch s := strings.ToLower(t.cells["free"]); s {
+	case "", "false":
+	case "true":
+		r.Free = true
+	default:
+		t.wrong("free", "free: want true or false, found %s", show(s))
+	}
+}
+
+// price reads the price of the machine, of a GPU, or of both.
+func (t *priceText) price(r *PriceRow) {
+	const machine, gpu = "usd_per_hour", "usd_per_gpu_hour"
+	switch {
+	case t.cells[machine] == "" && t.cells[gpu] == "":
+		if r.Free {
+			return
+		}
+		t.wrong(machine, "%s is empty; give it, or %s", machine, gpu)
+	case r.GPUs == 0: // said already
+	case t.cells[machine] == "":
+		if u, ok := t.usd(gpu, r, 1); ok {
+			r.Hourly = u * capcli.USD(r.GPUs)
+		}
+	default:
+		u, ok := t.usd(machine, r, r.GPUs)
+		if !ok {
+			return
+		}
+		r.Hourly = u
+		if t.cells[gpu] == "" {
+			return
+		}
+		if per, ok := t.usd(gpu, r, 1); ok && per != r.PerGPU() {
+			t.wrong(gpu, "%s is %s, but %s for %d GPUs is %s for one", gpu, per.Decimal(), u.Decimal(), r.GPUs, r.PerGPU().Decimal())
+		}
+	}
+}
+
+// usd reads an amount for so many GPUs.
+func (t *priceText) usd(column string, r *PriceRow, gpus int) (capcli.USD, bool) {
+	s := t.cells[column]
+	u, err := capcli.ParseUSD(s)
+	most := dearest * capcli.USD(gpus)
+	switch {
+	case strings.HasPrefix(s, "-"):
+		t.wrong(column, "%s is %s; a price is not negative", column, show(s))
+	case err != nil && strings.Count(s, ",") == 1 && !strings.Contains(s, "."):
+		t.wrong(column, "%s is %s: a comma is no decimal point; write %s", column, show(s), strings.Replace(s, ",", ".", 1))
+	case err != nil || !strings.ContainsAny(s, "0123456789"):
+		t.wrong(column, "%s: want US dollars such as 2.20, at most six decimal places, found %s", column, show(s))
+	case u > most:
+		t.wrong(column, "%s is %s for %d GPUs; at most %s for one is believed", column, u, gpus, dearest)
+	case u == 0 && !r.Free:
+		t.wrong(column, "%s is 0; if this machine is free to you, write free: true", column)
+	case u > 0 && r.Free:
+		t.wrong(column, "free: true, but %s is %s; leave one out", column, u.Decimal())
+	default:
+		return u, true
+	}
+	return 0, false
+}
+
+func (t *priceText) date(r *PriceRow) {
+	at, err := time.Parse(time.DateOnly, t.cells["date"])
+	if err != nil || at.Year() < 1970 {
+		t.wrong("date", "date: want a day such as 2026-07-30, found %s", show(t.cells["date"]))
+		return
+	}
+	r.Date = capcli.TimeOf(at)
+}
+
+// samePrices refuses what cannot stand side by side: two prices for one key and
+// date, and one machine with two kinds of GPU.
+func (d *decoder) samePrices(p *Prices) {
+	type dated struct {
+		key string
+		at  capcli.Time
+	}
+	first, machines := map[dated]int{}, map[string]int{}
+	for i := range p.rows {
+		r := &p.rows[i]
+		at := dated{r.Key(), r.Date}
+		if k, twice := first[at]; twice {
+			d.line(r.Line, "%s on %s is there twice, first in line %d", at.key, r.Date.Std().Format(time.DateOnly), p.rows[k].Line)
+			continue
+		}
+		first[at] = i
+		k, known := machines[r.machineKey()]
+		if !known {
+			machines[r.machineKey()] = i
+			continue
+		}
+		if o := &p.rows[k]; !strings.EqualFold(o.GPU, r.GPU) || o.GPUs != r.GPUs {
+			d.line(r.Line, "%s has %d × %s here and %d × %s in line %d", r.machineKey(), r.GPUs, r.GPU, o.GPUs, o.GPU, o.Line)
+		}
+	}
+}
+
+// line notes a fault of a whole line.
+func (d *decoder) line(line int, format string, args ...any) {
+	d.fault(Fault{Line: line, Col: 1, Text: fmt.Sprintf(format, args...)})
+}
+
+// fault notes a fault, of which only so many are kept.
+func (d *decoder) fault(f Fault) {
+	if len(d.faults) >= maxFaults {
+		d.more++
+		return
+	}
+	d.faults = append(d.faults, f)
+}
