@@ -16,4 +16,8 @@
 // The layers, from the bottom: Program and Solve know only periods, offers and
 // costs; Optimum makes a Program of a Curve and a Market and says the result in
 // GPUs and dollars.
+//
+// Beside the exact answer stand two yardsticks that need no search: the closed
+// forms of queueing theory for jobs of one GPU (ErlangB, ErlangC, Patient), and
+// what can be promised without any forecast (Online).
 package plan
