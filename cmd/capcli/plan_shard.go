@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"capcli/cmd/report"
+	planning "capcli/simulate/plan"
+)
+
+// sweep is a plan's work in a form that can be cut: a numbered list of pieces
+// whose outcomes do not depend on each other, and what is made of all outcomes.
+// One process does exactly what many shards and a merge do.
+type sweep struct {
+	pieces int
+	// evaluate gives the outcome of each of the pieces called which to done, as a
+	// JSON value, in any order and from any goroutine.
+	evaluate func(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error
+	// finish makes the result of the outcomes of all pieces, in order.
+	finish func(ctx context.Context, outcomes []json.RawMessage) error
+}
+
+// all does the whole sweep in this process.
+func (s *sweep) all(ctx context.Context) error {
+	which := make([]int, s.pieces)
+	outcomes := make([]json.RawMessage, s.pieces)
+	for i := range which {
+		which[i] = i
+	}
+	var lock sync.Mutex
+	err := s.evaluate(ctx, which, func(piece int, outcome json.RawMessage) error {
+		lock.Lock()
+		defer lock.Unlock()
+		outcomes[piece] = outcome
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.finish(ctx, outcomes)
+}
+
+// shardOptions cut a sweep.
+type shardOptions struct {
+	shards, shard int
+	force         bool
+}
+
+// shardFlags do not change what a sweep comes to, nor do those that say in which
+// form and where a result is written.
+var shardFlags = []string{
+	"shards", "shard", "force", "out", "output", "table", "columns", "wide", "excel", "quiet", "verbose", "no-color", "progress",
+}
+
+func addShardFlags(cmd *cobra.Command, o *shardOptions) {
+	f := cmd.Flags()
+	f.IntVar(&o.shards, "shards", 0, "cut the work into `N` shards and do one, into the folder --out; capcli plan merge joins them")
+	f.IntVar(&o.shard, "shard", -1, "which shard, from 0: `K` (in a Slurm array or an indexed Job: the task's own)")
+	f.BoolVar(&o.force, "force", false, "compute the shard again though it is there and whole")
+}
+
+// Where the number of a task and of all tasks come from when no flag says so.
+const (
+	envShards    = "CAPCLI_SHARDS"
+	envSlurmTask = "SLURM_ARRAY_TASK_ID"
+	envIndex     = "JOB_COMPLETION_INDEX"
+)
+
+// place says which shard is meant, and whether any is: a flag counts before
+// CAPCLI_SHARDS, and both before what Slurm or Kubernetes tell a task of an
+// array. out is the value of --out.
+func (o *shardOptions) place(e *env, out string) (s planning.Shard, cut bool, err error) {
+	s, source := planning.Shard{Index: o.shard, Count: o.shards}, ""
+	if s.Count == 0 {
+		if s.Count, err = envNumber(e, envShards); err != nil {
+			return s, false, err
+		}
+	}
+	if s.Index < 0 {
+		if s, source, err = taskShard(e, s, isFolder(out)); err != nil {
+			return s, false, err
+		}
+	}
+	switch {
+	case s.Index < 0 && o.shards == 0:
+		return s, false, nil // no task, or CAPCLI_SHARDS alone
+	case s.Index < 0:
+		return s, false, &usageError{
+			text: fmt.Sprintf("--shards %d wants --shard too: which of them", s.Count),
+			hint: fmt.Sprintf("--shard 0 to %d; in a Slurm array or an indexed Job it is read by itself", s.Count-1),
+		}
+	case s.Count == 0:
+		return s, false, &usageError{
+			text: fmt.Sprintf("shard %d of how many? --shards is missing", s.Index),
+			hint: "give --shards N, the same for every shard, or set " + envShards,
+		}
+	}
+	if err := s.Check(); err != nil {
+		return s, false, &usageError{text: "--shards, --shard: " + err.Error()}
+	}
+	if !isFolder(out) {
+		return s, false, &usageError{text: "a shard wants --out DIR: the folder for its file", hint: "the same folder for every shard; then capcli plan merge DIR"}
+	}
+	if source != "" {
+		e.note(fmt.Sprintf("shard %d of %d, from %s", s.Index, s.Count, source))
+	}
+	return s, true, nil
+}
+
+// isFolder tells whether --out names a folder: it is no form of output.
+func isFolder(out string) bool {
+	if out == "" || out == "-" {
+		return false
+	}
+	ending := filepath.Ext(out)
+	if ending == "" {
+		return true
+	}
+	_, err := report.Forms.Get(ending[1:])
+	return err != nil
+}
+
+// taskShard finds what is not known of s in what Slurm or Kubernetes tell a task.
+// Without a folder for shards only what was asked for makes one: a plan that is
+// made within some array is still a whole plan.
+func taskShard(e *env, s planning.Shard, folder bool) (planning.Shard, string, error) {
+	switch {
+	case s.Count == 0 && !folder:
+		return s, "", nil
+	case e.getenv(envSlurmTask) != "":
+		return slurmShard(e, s)
+	case e.getenv(envIndex) == "":
+		return s, "", nil
+	}
+	index, err := envNumber(e, envIndex)
+	if err == nil && s.Count == 0 {
+		err = &usageError{
+			text: fmt.Sprintf("%s says that this is pod %d, but not of how many", envIndex, index),
+			hint: "give --shards N or set " + envShards + ", the same as completions of the Job",
+		}
+	}
+	s.Index = index
+	return s, envIndex, err
+}
+
+// slurmShard reads the environment of a task of an array. An array over a row of
+// numbers from 0 or 1 is a sweep of that many shards; any other, such as the few
+// that are run again, is some of a number of shards that must be told, and its
+// numbers are those of the shards.
+func slurmShard(e *env, s planning.Shard) (planning.Shard, string, error) {
+	var id, count, least, most int
+	for _, v := range []struct {
+		name string
+		to   *int
+	}{{envSlurmTask, &id}, {"SLURM_ARRAY_TASK_COUNT", &count}, {"SLURM_ARRAY_TASK_MIN", &least}, {"SLURM_ARRAY_TASK_MAX", &most}} {
+		var err error
+		if *v.to, err = envNumber(e, v.name); err != nil {
+			return s, "", err
+		}
+	}
+	whole := count > 0 && least <= 1 && most-least+1 == count
+	if s.Count == 0 && !whole {
+		return s, "", &usageError{
+			text: fmt.Sprintf("this is task %d of an array of %d that is no row of numbers from 0 or 1, so it does not tell the number of shards", id, count),
+			hint: "give --shards N or set " + envShards + ": of how many shards are these some?",
+		}
+	}
+	source := envSlurmTask
+	if s.Count == 0 {
+		s.Count, source = count, source+" and SLURM_ARRAY_TASK_COUNT"
+	}
+	if s.Index = id; whole && count == s.Count {
+		s.Index = id - least
+	}
+	return s, source, nil
+}
+
+// envNumber reads a whole number from the environment; 0 where it is not set.
+func envNumber(e *env, name string) (int, error) {
+	text := e.getenv(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, &usageError{text: fmt.Sprintf("%s: expected a whole number from 0, found %q", name, text)}
+	}
+	return n, nil
+}
+
+// do does what the flags ask of s: all of it, or one shard into the folder out.
+// cmd, args and log say what s is a function of.
+func (o *shardOptions) do(ctx context.Context, e *env, cmd *cobra.Command, args []string, out string, log *inputLog, s *sweep) error {
+	shard, cut, err := o.place(e, out)
+	if err != nil {
+		return err
+	}
+	if !cut {
+		return s.all(ctx)
+	}
+	head, err := shardHead(e, shard, cmd, args, log, s)
+	if err != nil {
+		return err
+	}
+	r := &shardRun{e: e, dir: out, head: head, sweep: s, force: o.force}
+	return r.run(ctx)
+}
+
+// shardHead says what a shard is a function of.
+func shardHead(e *env, shard planning.Shard, cmd *cobra.Command, args []string, log *inputLog, s *sweep) (planning.ShardHead, error) {
+	given := canonicalArgs(cmd, args, shardFlags...)
+	if slices.Contains(given, "--trace=-") || slices.Contains(given, "-") {
+		return planning.ShardHead{}, &usageError{text: "a shard cannot read from stdin: the others and the merge need the same", hint: "write it to a file first"}
+	}
+	inputs, err := log.inputs(e)
+	if err != nil {
+		return planning.ShardHead{}, err
+	}
+	return planning.NewShardHead(shard, versionText(), s.pieces, given, inputs), nil
+}
