@@ -35,6 +35,14 @@ type Verdict struct {
 // the figure that a row is about: "wait p95" and "wait_p95_s".
 type Label struct{ Name, Head string }
 
+// Money is an amount that may have more places than capcli.USD, in any currency:
+// people read it rounded, programs read every digit.
+type Money struct {
+	Exact    string // decimal
+	Near     capcli.USD
+	Currency string // "" is USD
+}
+
 // notANumber says that a figure is NaN or infinite: a bug where it was
 // computed, for what is not known must be nil.
 func notANumber(v float64) error {
@@ -73,6 +81,8 @@ func exact(v any) (string, error) {
 		return strconv.FormatBool(v), nil
 	case capcli.USD:
 		return v.Decimal(), nil
+	case Money:
+		return v.Exact, nil
 	case capcli.Seconds:
 		return strconv.FormatInt(int64(v), 10), nil
 	case capcli.GPUTime:

@@ -37,6 +37,11 @@ func human(v any) (string, error) {
 		return "no", nil
 	case capcli.USD:
 		return humanMoney(v), nil
+	case Money:
+		if v.Currency == "" || v.Currency == "USD" {
+			return humanMoney(v.Near), nil
+		}
+		return strings.Replace(humanMoney(v.Near), "$", "", 1) + " " + Strip(v.Currency), nil
 	case capcli.Seconds:
 		return v.String(), nil
 	case capcli.GPUTime:
@@ -158,6 +163,8 @@ func positive(v any) bool {
 		return v > 0
 	case capcli.USD:
 		return v > 0
+	case Money:
+		return v.Near > 0
 	case capcli.Seconds:
 		return v > 0
 	case capcli.GPUTime:

@@ -131,6 +131,8 @@ func jsonCell(v any) ([]byte, error) {
 	switch x := v.(type) {
 	case Range:
 		return jsonCell(x.Mid)
+	case Money:
+		return json.Marshal(x.Exact)
 	case float64:
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, notANumber(x)

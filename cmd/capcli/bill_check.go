@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli/profile/trace"
+	"capcli/simulate/billing"
+)
+
+// billCheckOptions are what the flags of bill check say.
+type billCheckOptions struct {
+	output      outputOptions
+	spreadsheet bool
+	enforce     bool
+}
+
+func newBillCheck(e *env) *cobra.Command {
+	var o billCheckOptions
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Read a FOCUS bill: totals, utilisation, what went unused, and whether it adds up",
+		Long: "Reads a cloud bill in FOCUS 1.0, 1.1 or 1.2 (CSV, plain or gzip or zstd) and says what it comes to by service,\n" +
+			"commitment, status, tag and month; how much of each commitment was used; the coverage and the effective savings\n" +
+			"rate. Of each commitment, what its usage is charged (EffectiveCost, used and unused) must be what was bought\n" +
+			"(BilledCost): where it is not, bill check says by how much.",
+		Example: "  capcli bill check focus.csv.gz\n" +
+			"  capcli bill check focus.csv --table commitments -o csv\n" +
+			"  capcli bill check focus.csv --enforce -q || echo 'does not add up'",
+		Args: wantArgs("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runBillCheck(cmd.Context(), e, o, args[0]) },
+	}
+	addOutputFlags(cmd, &o.output)
+	f := cmd.Flags()
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "take dates such as 4/1/25 (month first) and amounts such as $1,000.00 too")
+	f.BoolVar(&o.enforce, "enforce", false, "exit 5 when a commitment does not conserve")
+	return cmd
+}
+
+func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	d := &focusDoc{file: name, check: billing.NewFocusCheck()}
+	rep, err := readFocus(ctx, e, name, billing.FocusOptions{Spreadsheet: o.spreadsheet}, d.check.Add)
+	if err != nil {
+		return err
+	}
+	if err := d.check.End(); err != nil {
+		return err
+	}
+	d.read = *rep
+	if err := emit(e, o.output, d.doc()); err != nil {
+		return err
+	}
+	if broken := d.check.Broken(); o.enforce && len(broken) > 0 {
+		return &conditionError{fmt.Sprintf("%s does not conserve: commitment %s: %s", name, broken[0].ID, broken[0].Why())}
+	}
+	return nil
+}
+
+// readFocus reads a bill in FOCUS and gives each row to add.
+func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions, add func(*billing.FOCUS) error) (*billing.FocusReport, error) {
+	in, done, err := openInput(e, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = done.Close() }()
+	text, err := trace.Unpack(in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := billing.ReadFOCUS(in.Name, text, o)
+	if err != nil {
+		return nil, err
+	}
+	p := newProgress(e, "rows")
+	n := int64(0)
+	for row, err := range r.Rows() {
+		if err == nil {
+			err = add(row)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n++; n%4096 == 0 {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			p.at(n, 0)
+		}
+	}
+	p.end(n)
+	rep := r.Report()
+	return &rep, nil
+}
+
+// focusNotes say what the reader took for granted or passed over.
+func focusNotes(rep *billing.FocusReport) []string {
+	out := rep.Assumed
+	if len(rep.Unknown) > 0 {
+		out = append(out, fmt.Sprintf("not columns of FOCUS, and passed over: %s", strings.Join(rep.Unknown, ", ")))
+	}
+	if rep.Rounded > 0 {
+		out = append(out, fmt.Sprintf("%s %s had a number of more than 18 places, which was rounded", grouped(rep.Rounded), plural(rep.Rounded, "row")))
+	}
+	return out
+}
