@@ -80,8 +80,12 @@ func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper
 	}
 	hs.text = stepStamps(d.Step, o.zone)
 	from, to := d.Whole()
+	if o.whole {
+		all, _ := d.Work(names[0])
+		from, to = 0, len(all)
+	}
 	grid := d.Grid()
-	if to-from < 2 {
+	if to-from < 2 && !o.whole {
 		return nil, &capcli.InputError{
 			File: file, Text: fmt.Sprintf("expected at least two whole steps of %s, found %d", d.Step, to-from), Hint: "take a shorter --step",
 		}

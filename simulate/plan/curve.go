@@ -16,12 +16,24 @@ type Curve struct {
 	Work  []capcli.GPUTime // wanted in each step
 }
 
+// StepError says which step of a curve is wrong.
+type StepError struct {
+	Step int // from 0
+	Text string
+	Err  error
+}
+
+func (e *StepError) Error() string { return fmt.Sprintf("step %d: %s", e.Step+1, e.Text) }
+
+// Unwrap gives the cause.
+func (e *StepError) Unwrap() error { return e.Err }
+
 // maxGPUs bounds a demand so that the GPU time of any step fits.
 const maxGPUs = 1e9
 
 // NewCurve makes a curve of GPUs wanted on average in each step, to the
 // thousandth of a GPU-second. It refuses what is no number, negative or over a
-// thousand million, and names the step, from 1.
+// thousand million: a StepError.
 func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, error) {
 	c := &Curve{Start: start, Step: step, Work: make([]capcli.GPUTime, len(gpus))}
 	if err := c.checkStep(); err != nil {
@@ -31,15 +43,15 @@ func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, erro
 	for i, v := range gpus {
 		switch {
 		case math.IsNaN(v):
-			return nil, fmt.Errorf("step %d: the demand is not known", i+1)
+			return nil, &StepError{Step: i, Text: "the demand is not known"}
 		case v < 0:
-			return nil, fmt.Errorf("step %d: expected a demand of 0 or more GPUs, found %g", i+1, v)
+			return nil, &StepError{Step: i, Text: fmt.Sprintf("expected a demand of 0 or more GPUs, found %g", v)}
 		case v > maxGPUs:
-			return nil, fmt.Errorf("step %d: expected a demand of at most %.0f GPUs, found %g", i+1, float64(maxGPUs), v)
+			return nil, &StepError{Step: i, Text: fmt.Sprintf("expected a demand of at most %.0f GPUs, found %g", float64(maxGPUs), v)}
 		}
 		work := v * float64(capcli.GPUSecond) * float64(c.at(i+1)-c.at(i))
 		if sum += work; sum > 1<<62 {
-			return nil, fmt.Errorf("step %d: %w", i+1, capcli.ErrTooMuchTime)
+			return nil, &StepError{Step: i, Text: capcli.ErrTooMuchTime.Error(), Err: capcli.ErrTooMuchTime}
 		}
 		c.Work[i] = capcli.GPUTime(math.Round(work))
 	}
@@ -58,9 +70,9 @@ func (c *Curve) check() error {
 	for i, w := range c.Work {
 		switch {
 		case w < 0:
-			return fmt.Errorf("step %d: expected a demand of 0 or more, found %g GPU-hours", i+1, w.Hours())
+			return &StepError{Step: i, Text: fmt.Sprintf("expected a demand of 0 or more, found %g GPU-hours", w.Hours())}
 		case sum > math.MaxInt64-w:
-			return fmt.Errorf("step %d: %w", i+1, capcli.ErrTooMuchTime)
+			return &StepError{Step: i, Text: capcli.ErrTooMuchTime.Error(), Err: capcli.ErrTooMuchTime}
 		}
 		sum += w
 	}
@@ -79,6 +91,15 @@ func (c *Curve) Dated() bool { return c.Start.Known() }
 
 // at is when step i begins, counted from the first.
 func (c *Curve) at(i int) capcli.Seconds { return c.after(0, c.Step, i) }
+
+// After is the instant one length after another, both counted from the start of
+// c.
+func (c *Curve) After(from capcli.Seconds, length capcli.Step) capcli.Seconds {
+	return c.after(from, length, 1)
+}
+
+// At is when step i begins, counted from the start of c.
+func (c *Curve) At(i int) capcli.Seconds { return c.at(i) }
 
 // after is n steps of a length after from, both counted from the start of c:
 // months of the calendar where there is one, else of 730 hours.

@@ -64,6 +64,24 @@ func (p Prices) At(t capcli.Seconds) capcli.Rate {
 	return rate
 }
 
+// Fall gives p as it is where every price from an instant on is lower by a
+// share, 0.44 for 44 %, rounded half up to the millionth of a dollar.
+func (p Prices) Fall(from capcli.Seconds, share float64) Prices {
+	lower := func(r capcli.Rate) capcli.Rate { return capcli.Rate(math.Floor(float64(r)*(1-share) + 0.5)) }
+	var out Prices
+	for i, x := range p {
+		if x.From >= from {
+			out = append(out, Price{x.From, lower(x.Rate)})
+			continue
+		}
+		out = append(out, x)
+		if i+1 == len(p) || p[i+1].From > from {
+			out = append(out, Price{from, lower(x.Rate)})
+		}
+	}
+	return out
+}
+
 func (p Prices) check(what string) error {
 	if len(p) == 0 {
 		return fmt.Errorf("%s has no price", what)

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"capcli"
+	"capcli/profile/series"
+	"capcli/profile/trace"
+)
+
+// tableFlags refuses flags that a table cannot follow.
+func (o *historyOptions) tableFlags(name string) error {
+	switch {
+	case len(o.by) > 0:
+		return &usageError{text: name + " is a table of series, which --by cannot divide; it is for job logs", hint: "name the column that tells series apart: --id-col"}
+	case o.peak && o.peakBy == "" && !o.periods || o.measure != "demand":
+		return &usageError{text: name + " is a table of series; --measure and --peak are for job logs", hint: "use --step with --agg max for peaks"}
+	}
+	return nil
+}
+
+// ofTable makes the histories of a table, where the flags let it.
+func (o *historyOptions) ofTable(table *series.Table) (*histories, error) {
+	if err := o.tableFlags(table.File); err != nil {
+		return nil, err
+	}
+	return o.fromSeries(table)
+}
+
+func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*histories, error) {
+	if err := o.tableFlags(in.Name); err != nil {
+		return nil, err
+	}
+	text, err := trace.Unpack(in)
+	if err != nil {
+		return nil, err
+	}
+	table, err := series.Read(text, opts)
+	if err != nil {
+		return nil, err
+	}
+	return o.fromSeries(table)
+}
+
+// fromSeries makes the histories of a table that was read.
+func (o *historyOptions) fromSeries(table *series.Table) (*histories, error) {
+	steps := o.steps
+	if o.whole {
+		if err := notNegative(table, o); err != nil {
+			return nil, err
+		}
+		if table.Stamp != series.Instant {
+			steps = capcli.Step{}
+		}
+	}
+	regular, err := table.Regular(series.Rules{Step: steps, Combine: series.Combine(o.agg), Gaps: series.Gaps(o.gaps), Zone: o.zone})
+	if err != nil {
+		return nil, err
+	}
+	hs := &histories{input: []string{table.File}, zone: o.zone, clock: table.Stamp == series.Instant, notes: table.Notes}
+	if hs.clock {
+		hs.step = regular[0].Grid.Step
+		table.Dates = table.Dates && hs.step.Seconds%capcli.Day == 0 || hs.step.Days > 0 && o.step != "" || hs.step.Months > 0 && o.step != ""
+	}
+	hs.text = func(stamp int64) string { return table.Text(stamp, o.zone) }
+	for i := range regular {
+		hs.list = append(hs.list, &history{Regular: regular[i], hs: hs, warnings: regular[i].Notes})
+	}
+	return hs, o.attach(table, hs)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+)
+
+// planCurveOptions are the flags of the plan of a demand curve.
+type planCurveOptions struct {
+	demand   string // file
+	series   string
+	quantile float64
+	history  historyOptions
+
+	onDemand string
+	falls    []string
+	terms    []string
+	every    string
+	overrun  bool
+	lot      string
+	discount string
+}
+
+func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.demand, "demand", "", "the demand curve: `FILE`, or - for stdin")
+	f.StringVar(&o.series, "series", "", "only the series called `NAME` (default: the sum of all)")
+	f.Float64Var(&o.quantile, "quantile", 0, "of a forecast, the demand that is not exceeded with this chance, `0.8` (default: the mean)")
+	f.StringVar(&o.onDemand, "on-demand", "", "price of a GPU-hour on demand, `$`; with later ones 1,2026-06-01=0.56")
+	f.StringArrayVar(&o.falls, "on-demand-fall", nil, "what if it falls: `2026-06=44%` (may be repeated)")
+	f.StringArrayVar(&o.terms, "term", nil, "a way to commit, `LENGTH=$` a GPU-hour; or NAME=LENGTH@$; ,upfront=50% (repeat)")
+	f.StringVar(&o.every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")
+	f.BoolVar(&o.overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
+	f.StringVar(&o.lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 for a commitment in dollars")
+	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: payments to come count less")
+	h := &o.history
+	f.StringSliceVar(&h.by, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
+	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
+	f.StringVar(&h.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
+	f.StringVar(&h.gaps, "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
+	f.StringVar(&h.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
+	f.StringVar(&h.time, "time-col", "", "`NAME` of the column of times (ds)")
+	f.StringVar(&h.value, "value-col", "", "`NAME` of the column of values (y)")
+	addFormatFlag(cmd, &h.read)
+	addTraceFlags(cmd, &h.read)
+	explainedBy(cmd, "capcli forecast backtest", "agg", "gaps", "id-col", "time-col", "value-col", "by", "step")
+	explainedBy(cmd, "capcli trace describe", "format")
+}
+
+// planCurve plans a demand curve.
+func planCurve(ctx context.Context, e *env, o *planOptions) error {
+	c := &o.curve
+	sketch, err := c.sketch()
+	if err != nil {
+		return err
+	}
+	demand, err := c.load(ctx, e)
+	if err != nil {
+		return err
+	}
+	market, err := sketch.market(demand.curve)
+	if err != nil {
+		return err
+	}
+	best, err := market.Solve(ctx, demand.curve)
+	if err != nil {
+		return fmt.Errorf("planning %s: %w", demand.file, err)
+	}
+	r := &curvePlan{o: o, demand: demand, market: market, best: best}
+	return emit(e, o.output, r.doc(o.output.shape(e)))
+}
+
+// sketch reads the flags of the market, as far as that goes without the curve.
+func (o *planCurveOptions) sketch() (*marketSketch, error) {
+	s := &marketSketch{overrun: o.overrun}
+	if o.onDemand == "" {
+		return nil, &usageError{text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", hint: "--on-demand 2.10"}
+	}
+	var err error
+	if s.onDemand, err = parsePrices("--on-demand", strings.Split(o.onDemand, ",")); err != nil {
+		return nil, err
+	}
+	for _, text := range o.falls {
+		fall, err := parseFall(text)
+		if err != nil {
+			return nil, err
+		}
+		s.falls = append(s.falls, fall)
+	}
+	for _, text := range o.terms {
+		t, err := parseTerm(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range s.terms {
+			if other.term.Name == t.term.Name {
+				return nil, &usageError{text: fmt.Sprintf("two terms are called %s", t.term.Name), hint: "name them: --term none=12mo@0.63 --term all=12mo@0.58,upfront=all"}
+			}
+		}
+		s.terms = append(s.terms, t)
+	}
+	if s.every, err = capcli.ParseStep(o.every); err != nil {
+		return nil, &usageError{text: "--every: " + err.Error()}
+	}
+	if s.lot, err = parseMilli("--lot", o.lot); err != nil {
+		return nil, err
+	}
+	if s.lot == 0 {
+		return nil, &usageError{text: "--lot wants a number of GPUs over 0, found " + o.lot}
+	}
+	if o.discount != "" {
+		if s.discount, err = parseShare("--discount", o.discount); err != nil {
+			return nil, err
+		}
+	}
+	if o.quantile < 0 || o.quantile >= 1 {
+		return nil, &usageError{text: fmt.Sprintf("--quantile wants a chance between 0 and 1, found %g", o.quantile), hint: "--quantile 0.8"}
+	}
+	return s, nil
+}
+
+// parseMilli reads a number of GPUs in thousandths.
+func parseMilli(flag, text string) (int64, error) {
+	u, err := capcli.ParseUSD(text) // six places, and no dollar sign is one of a number
+	if err != nil || u%1000 != 0 || strings.HasPrefix(text, "$") {
+		return 0, &usageError{text: fmt.Sprintf("%s wants a number of GPUs, at most three places, found %q", flag, text)}
+	}
+	return int64(u / 1000), nil
+}
+
+// parseShare reads 10% or 0.1.
+func parseShare(flag, text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !(v >= 0 && v <= 1000) {
+		return 0, &usageError{text: fmt.Sprintf("%s wants a share, 10%% or 0.1, found %q", flag, text)}
+	}
+	if percent {
+		v /= 100
+	}
+	return v, nil
+}

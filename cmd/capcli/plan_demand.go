@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"capcli"
+	planning "capcli/simulate/plan"
+)
+
+// demandCurve is the curve that is planned, and where it came from.
+type demandCurve struct {
+	file  string
+	curve *planning.Curve
+	notes []string
+}
+
+// load reads the curve.
+func (o *planCurveOptions) load(ctx context.Context, e *env) (*demandCurve, error) {
+	h := &o.history
+	h.measure, h.whole = "demand", true
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	hs, err := h.loadFile(ctx, e, o.demand)
+	if err != nil {
+		return nil, err
+	}
+	return o.ofHistories(hs)
+}
+
+// ofHistories takes the one series asked for, or the sum of all.
+func (o *planCurveOptions) ofHistories(hs *histories) (*demandCurve, error) {
+	out := &demandCurve{file: hs.input[0], notes: hs.notes}
+	picked := hs.list
+	if o.series != "" {
+		names := capcli.Catalog[*history]{Kind: "series"}
+		for _, h := range hs.list {
+			names.Add(h.Name, "", h)
+		}
+		h, err := names.Get(o.series)
+		if err != nil {
+			return nil, err
+		}
+		picked = []*history{h}
+	}
+	sum, err := sumOf(hs, picked)
+	if err != nil {
+		return nil, err
+	}
+	if len(picked) > 1 {
+		out.notes = append(out.notes, fmt.Sprintf("the sum of %d series; --series takes one", len(picked)))
+	}
+	for _, h := range picked {
+		out.notes = append(out.notes, h.warnings...)
+	}
+	start, step := capcli.NoTime, capcli.Step{Seconds: capcli.Hour}
+	if hs.clock {
+		start, step = picked[0].Grid.At(0), hs.step
+		out.curve, err = planning.NewCurve(start, step, sum)
+	} else {
+		if o.history.steps.Length() > 0 {
+			step = o.history.steps
+		}
+		out.curve, err = planning.NewCurve(start, step, sum)
+	}
+	var at *planning.StepError
+	if errors.As(err, &at) {
+		return nil, &capcli.InputError{File: out.file, Field: "y", Text: fmt.Sprintf("%s: %s", picked[0].ds(at.Step), at.Text), Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"}
+	}
+	return out, err
+}
+
+// sumOf adds up series on the same steps.
+func sumOf(hs *histories, list []*history) ([]float64, error) {
+	first := list[0]
+	out := append([]float64(nil), first.Values...)
+	for _, h := range list[1:] {
+		if len(h.Values) != len(out) || h.Stamp(0) != first.Stamp(0) {
+			return nil, &capcli.InputError{
+				File: hs.input[0], Text: fmt.Sprintf("%s goes from %s to %s, %s from %s to %s: they have no sum", first.Name, first.ds(0), first.ds(len(out)-1), h.Name, h.ds(0), h.ds(len(h.Values)-1)),
+				Hint: "take one: --series " + first.Name,
+			}
+		}
+		for i, v := range h.Values {
+			out[i] += v
+		}
+	}
+	return out, nil
+}
