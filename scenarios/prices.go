@@ -254,7 +254,7 @@ func partsOf(all []Quote, i int) []string {
 
 // narrow picks the price of the key's term.
 func narrow(key string, parts []string, of []Quote) (Quote, error) {
-	want, ok := normalTerm(parts[3])
+	want, ok := NormalTerm(parts[3])
 	var found []Quote
 	for _, q := range of {
 		if ok && (want == q.Terms() || want == q.Term || want == q.Term+"-none" && q.Payment == "") {
@@ -291,7 +291,7 @@ func noPart(key string, parts []string, i int, what string, have []string) error
 	for k, h := range have {
 		better := slices.Clone(parts)
 		better[i] = h
-		whole[k] = strings.Join(better, "/")
+		whole[k] = strings.TrimSuffix(strings.Join(better, "/"), "/")
 	}
 	if at := slices.Index(have, capcli.Nearest(parts[i], have)); at >= 0 {
 		hint = fmt.Sprintf("; did you mean %q?", whole[at])
@@ -326,9 +326,9 @@ func LooksLikeKey(text string) bool {
 	return strings.Contains(text, "/") && strings.IndexFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }) == 0
 }
 
-// normalTerm gives terms as keys write them: od and on-demand are on_demand,
+// NormalTerm gives terms as keys write them: od and on-demand are on_demand,
 // 12mo is 1y; false where text is no term.
-func normalTerm(text string) (string, bool) {
+func NormalTerm(text string) (string, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	switch text {
 	case "on_demand", "on-demand", "ondemand", "od":

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"testing"
 )
 
@@ -14,8 +15,8 @@ func FuzzPrices(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file string, b []byte) {
 		p, err := ParsePrices(file, b)
 		if err != nil {
-			f, ok := err.(*Faults)
-			if !ok || len(f.List) == 0 || f.Error() == "" {
+			var f *Faults
+			if !errors.As(err, &f) || len(f.List) == 0 || f.Error() == "" {
 				t.Fatalf("got %v, want faults", err)
 			}
 			for _, x := range f.List {

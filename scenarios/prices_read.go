@@ -170,7 +170,7 @@ func (t *priceText) gpus(r *PriceRow) {
 }
 
 func (t *priceText) term(r *PriceRow) {
-	term, ok := normalTerm(t.cells["term"])
+	term, ok := NormalTerm(t.cells["term"])
 	if !ok {
 		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", show(t.cells["term"]))
 		return
