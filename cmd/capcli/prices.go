@@ -108,8 +108,8 @@ func newPricesList(e *env) *cobra.Command {
 	return cmd
 }
 
-// priceJSON is a price as every JSON writes it.
-type priceJSON struct {
+// listedPrice is a price as every JSON writes it.
+type listedPrice struct {
 	Key       string      `json:"key"`
 	Provider  string      `json:"provider"`
 	Region    string      `json:"region"`
@@ -128,8 +128,8 @@ type priceJSON struct {
 	Line      int         `json:"line,omitempty"`
 }
 
-func describePrice(q *scenarios.Quote, today time.Time) priceJSON {
-	out := priceJSON{
+func describePrice(q *scenarios.Quote, today time.Time) listedPrice {
+	out := listedPrice{
 		Key: q.Key(), Provider: q.Provider, Region: q.Region, Machine: q.Machine, GPU: q.GPU, GPUs: q.GPUs, Term: q.Term, Payment: q.Payment,
 		Hourly: q.Hourly, PerGPU: q.PerGPU(), Date: dayOf(q.Date), Dates: len(q.History), AgeMonths: monthsOld(q.Date, today), Source: q.Source, File: q.File,
 	}
@@ -167,9 +167,9 @@ func runPricesList(e *env, o *priceOptions, f priceFilter) error {
 	data := struct {
 		Schema   string      `json:"schema"`
 		Currency string      `json:"currency"`
-		Prices   []priceJSON `json:"prices"`
+		Prices   []listedPrice `json:"prices"`
 		Notes    []string    `json:"notes,omitempty"`
-	}{Schema: "capcli/prices/v1", Currency: "USD", Prices: []priceJSON{}}
+	}{Schema: "capcli/prices/v1", Currency: "USD", Prices: []listedPrice{}}
 	t := report.Table{Name: "prices", Columns: []report.Column{
 		{Name: "key"},
 		{Name: "gpu_model", Head: "GPU", Priority: 2},

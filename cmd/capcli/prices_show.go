@@ -42,7 +42,7 @@ func completePrices(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 
 // shownTerm is one line of show.
 type shownTerm struct {
-	priceJSON
+	listedPrice
 	BreakEven *float64 `json:"break_even_utilisation"`
 	Discount  *float64 `json:"discount"`
 	Recover   *float64 `json:"recover_months"`
@@ -84,7 +84,7 @@ func runPricesShow(e *env, o *priceOptions, key string) error {
 	var notes []string
 	for _, machine := range scenarios.ByMachine(of) {
 		for _, t := range scenarios.TermPrices(machine) {
-			s := shownTerm{priceJSON: describePrice(&t.Quote, today)}
+			s := shownTerm{listedPrice: describePrice(&t.Quote, today)}
 			if t.Listed {
 				s.BreakEven, s.Discount = &t.BreakEven, &t.Discount
 			} else {
