@@ -1,6 +1,10 @@
 package billing
 
-import "capcli"
+import (
+	"slices"
+
+	"capcli"
+)
 
 // CapacityReservation is AWS's on-demand capacity reservation: the on-demand
 // price from creation to cancellation, used or not, by the second. Use that
@@ -42,7 +46,35 @@ func (p CapacityReservation) power(*Commitment) int64 { return 0 }
 // cover is never: a reservation is no discount. Its unused part is a bucket.
 func (p CapacityReservation) cover(*Commitment, *bucket) (claim, bool) { return claim{}, false }
 
-// early tells whether it was cancelled before the time it was committed for.
-func (p CapacityReservation) early(c *Commitment) bool {
-	return capcli.Seconds(c.End-c.Start) < p.Committed
+// windDown is what it costs in a window that a reservation was cancelled before
+// the time it was committed for.
+func (c *Commitment) windDown(from, to capcli.Time) capcli.USD {
+	p, is := c.Product.(CapacityReservation)
+	if !is || capcli.Seconds(c.End-c.Start) >= p.Committed || c.End <= from || c.End > to {
+		return 0
+	}
+	return p.WindDown
+}
+
+// reserves tells whether the portfolio has capacity reservations.
+func (p *Portfolio) reserves() bool {
+	return slices.ContainsFunc(p.Commitments, func(c Commitment) bool {
+		_, is := c.Product.(CapacityReservation)
+		return is
+	})
+}
+
+// idleBucket is the unused part of a reservation, as use that discounts apply to.
+func (p CapacityReservation) idleBucket(c *Commitment) bucket {
+	s := &c.Scope
+	l := UseLine{
+		SKU: SKU{
+			Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size,
+			GPUModel: s.GPUModel, Service: s.Service, OS: s.OS,
+		},
+		Price: p.Price, Contracted: p.Contracted, Account: c.Owner, Capacity: c.ID,
+	}
+	b := l.bucket()
+	b.idle = true
+	return b
 }

@@ -83,10 +83,13 @@ type Costs struct {
 // Bill is what a record of use costs under a portfolio. Rows are in a total
 // order, and every sum below is the sum of rows, to the millionth of a dollar.
 type Bill struct {
-	From, To    capcli.Time
-	Currency    string
-	Rows        []Row
-	Total       Costs
+	From, To capcli.Time
+	Currency string
+	Rows     []Row
+	Total    Costs
+	// Equivalent is the use at public on-demand prices, without the unused part of
+	// capacity reservations.
+	Equivalent  capcli.USD
 	Commitments []CommitmentBill // in order of start, then ID
 
 	eligible, covered float64 // list cost of use that commitments may cover, and of what they did

@@ -1,0 +1,219 @@
+package billing
+
+import (
+	"capcli"
+)
+
+// Bill prices the use under a portfolio, row by row. Each price is multiplied
+// once with all its time in the window, and rows are cut from that by largest
+// remainder; what a commitment costs in an hour is cut the same way among what
+// it covered in that hour and what it did not. So all rows sum to the total, to
+// the millionth of a dollar. It fails with a *PortfolioError, and with
+// capcli.ErrOverflow.
+func (h *Hours) Bill(p *Portfolio, grain Grain) (*Bill, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if p.reserves() {
+		var err error
+		if h, err = h.reserve(p); err != nil {
+			return nil, err
+		}
+	}
+	w := &writer{h: h, grain: grain, index: map[rowKey]int{}}
+	if err := w.x.lay(h, p); err != nil {
+		return nil, err
+	}
+	if err := w.open(); err != nil {
+		return nil, err
+	}
+	for i := range h.n {
+		if err := w.hour(i); err != nil {
+			return nil, err
+		}
+	}
+	return w.finish(currencyOf(h.currency))
+}
+
+// writer writes the rows of a bill hour by hour.
+type writer struct {
+	h      *Hours
+	x      pricing
+	grain  Grain
+	index  map[rowKey]int
+	rows   []draft
+	totals []capcli.USD // by commitment: its whole term
+	next   []int        // by bucket: the first cell that is yet to come
+	period int32
+	until  capcli.Time // the present period ends then
+	starts []capcli.Time
+	shares []CommitmentBill
+	used   []float64
+	bought []float64
+	cut    cutter
+}
+
+// rowKey is what makes a row: all charges that agree in it are one row.
+type rowKey struct {
+	period   int32
+	category Category
+	pricing  Pricing
+	commit   int32 // -1 for none
+	status   Status
+	bucket   int32 // -1 for none
+	who      int32 // -1 for nobody
+}
+
+// draft is a row in the making.
+type draft struct {
+	rowKey
+	quantity  capcli.GPUTime
+	billed    capcli.USD
+	effective capcli.USD
+}
+
+func (w *writer) row(k rowKey) *draft {
+	i, ok := w.index[k]
+	if !ok {
+		i = len(w.rows)
+		w.index[k] = i
+		w.rows = append(w.rows, draft{rowKey: k})
+	}
+	return &w.rows[i]
+}
+
+// open prepares the tables.
+func (w *writer) open() error {
+	w.next = make([]int, len(w.h.buckets))
+	w.used, w.bought = make([]float64, len(w.x.commits)), make([]float64, len(w.x.commits))
+	for _, c := range w.x.commits {
+		total, err := c.Total()
+		if err != nil {
+			return err
+		}
+		w.totals = append(w.totals, total)
+		w.shares = append(w.shares, CommitmentBill{ID: c.ID, Product: c.Product.Name(), Share: -1})
+	}
+	w.turn(w.h.from)
+	return nil
+}
+
+// turn begins the period that holds instant at.
+func (w *writer) turn(at capcli.Time) {
+	s := at.Std()
+	var end capcli.Time
+	switch w.grain {
+	case ByHour:
+		end = hourOf(at) + hour
+	case ByDay:
+		end = hourOf(at) + 24*hour - capcli.Time(s.Hour())*hour
+	case ByMonth:
+		end = addMonths(hourOf(at)-capcli.Time(s.Hour())*hour-capcli.Time(s.Day()-1)*24*hour, 1)
+	case InAll:
+		end = w.h.to
+	}
+	w.until = min(end, w.h.to)
+	w.period = int32(len(w.starts))
+	w.starts = append(w.starts, at)
+}
+
+// hour writes clock hour i.
+func (w *writer) hour(i int) error {
+	h, x := w.h, &w.x
+	start := max(h.first+capcli.Time(i)*hour, h.from)
+	if start >= w.until {
+		if err := w.purchases(); err != nil {
+			return err
+		}
+		w.turn(start)
+	}
+	x.settle(i)
+	w.cut.begin(h, w.next, i)
+	for k, c := range x.commits {
+		end := min(h.first+capcli.Time(i+1)*hour, h.to)
+		w.commitment(k, c.amortised(w.totals[k], end)-c.amortised(w.totals[k], start))
+	}
+	for b := range h.buckets {
+		w.cut.rest(b, func(who int32, t capcli.GPUTime) {
+			key := rowKey{w.period, Usage, Standard, -1, NoStatus, int32(b), who}
+			if h.buckets[b].kind == UseSpot {
+				key.pricing = Dynamic
+			}
+			w.row(key).quantity += t
+		})
+	}
+	if i == h.n-1 {
+		return w.purchases()
+	}
+	return nil
+}
+
+// commitment writes what commitment k covered in the hour and what it did not,
+// which together cost amount.
+func (w *writer) commitment(k int, amount capcli.USD) {
+	x := &w.x
+	w.used[k] += float64(x.have[k] - x.rest[k])
+	w.bought[k] += float64(x.bought[k])
+	unused := x.bought[k] - (x.have[k] - x.rest[k])
+	weights, pairs := w.cut.weights[:0], w.cut.pairs[:0]
+	for p := range x.pairs {
+		if x.pairs[p].commit == k && x.took[p] > 0 {
+			pairs = append(pairs, p)
+			weights = append(weights, max(x.pairs[p].weight, 0)*int64(x.took[p]))
+		}
+	}
+	weights = append(weights, unused)
+	w.cut.weights, w.cut.pairs = weights, pairs
+	if x.bought[k] == 0 && amount == 0 {
+		return
+	}
+	parts := shareOut(amount, weights)
+	for n, p := range pairs {
+		b := x.pairs[p].bucket
+		w.cut.take(b, x.took[p], parts[n], func(who int32, t capcli.GPUTime, part capcli.USD) {
+			r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Used, int32(b), who})
+			r.quantity += t
+			r.effective += part
+		})
+		w.shares[k].Used += parts[n]
+	}
+	if spare := parts[len(parts)-1]; spare > 0 || unused > 0 {
+		r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Unused, -1, -1})
+		r.effective += spare
+		r.quantity += x.unitsOf(k, unused)
+		w.shares[k].Unused += spare
+	}
+}
+
+// unitsOf is unit time of a commitment's own scope, 0 where it counts money.
+func (x *pricing) unitsOf(k int, own int64) capcli.GPUTime {
+	switch p := x.commits[k].Product.(type) {
+	case SavingsPlan, FlexibleUse, AzurePlan:
+		return 0
+	case ReservedInstance:
+		factor := p.power(x.commits[k]) / p.Units
+		return capcli.GPUTime(own / factor)
+	}
+	return capcli.GPUTime(own)
+}
+
+// purchases writes what is paid in the present period.
+func (w *writer) purchases() error {
+	start := w.starts[w.period]
+	for k, c := range w.x.commits {
+		billed, err := c.billed(start, w.until)
+		if err != nil {
+			return err
+		}
+		if billed != 0 {
+			w.row(rowKey{w.period, Purchase, CommittedRate, int32(k), NoStatus, -1, -1}).billed += billed
+			w.shares[k].Billed += billed
+		}
+		if extra := c.windDown(start, w.until); extra > 0 {
+			r := w.row(rowKey{w.period, Usage, Standard, int32(k), NoStatus, -1, -1})
+			r.billed += extra
+			r.effective += extra
+		}
+	}
+	return nil
+}

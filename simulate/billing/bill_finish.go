@@ -1,0 +1,215 @@
+package billing
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli"
+)
+
+// finish puts the rows in order, prices what no commitment covers, and sums.
+func (w *writer) finish(currency string) (*Bill, error) {
+	slices.SortFunc(w.rows, func(a, b draft) int {
+		return cmp.Or(cmp.Compare(a.period, b.period), cmp.Compare(b.category, a.category), cmp.Compare(a.commit, b.commit),
+			cmp.Compare(a.pricing, b.pricing), cmp.Compare(a.status, b.status), cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.who, b.who))
+	})
+	out := &Bill{From: w.h.from, To: w.h.to, Currency: currency, Commitments: w.shares}
+	lists, deals, err := w.prices()
+	if err != nil {
+		return nil, err
+	}
+	for i := range w.rows {
+		r := w.finished(&w.rows[i])
+		r.ListCost, r.ContractedCost = lists[i], deals[i]
+		if err := out.Total.add(&r); err != nil {
+			return nil, err
+		}
+		out.count(&r, &w.rows[i], w.h)
+		out.Rows = append(out.Rows, r)
+	}
+	for k := range w.shares {
+		if w.bought[k] > 0 {
+			w.shares[k].Share = w.used[k] / w.bought[k]
+		}
+	}
+	return out, nil
+}
+
+// prices sets what rows without a commitment cost, and gives the list and the
+// contracted cost of each row. Each price is multiplied with all its time once.
+func (w *writer) prices() (lists, deals []capcli.USD, err error) {
+	lists, deals = make([]capcli.USD, len(w.rows)), make([]capcli.USD, len(w.rows))
+	rows := make([][]int, len(w.h.buckets))
+	for i := range w.rows {
+		if b := w.rows[i].bucket; b >= 0 {
+			rows[b] = append(rows[b], i)
+		}
+	}
+	for b := range w.h.buckets {
+		k := &w.h.buckets[b]
+		if err := w.spread(rows[b], k.list, func(*draft) bool { return true }, func(i int, c capcli.USD) { lists[i] = c }); err != nil {
+			return nil, nil, err
+		}
+		if err := w.spread(rows[b], k.deal, func(*draft) bool { return true }, func(i int, c capcli.USD) { deals[i] = c }); err != nil {
+			return nil, nil, err
+		}
+		err := w.spread(rows[b], k.paid, func(d *draft) bool { return d.commit < 0 }, func(i int, c capcli.USD) {
+			w.rows[i].billed += c
+			w.rows[i].effective += c
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return lists, deals, nil
+}
+
+// spread multiplies a price with the time of some rows and cuts the cost among
+// them.
+func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to func(i int, c capcli.USD)) error {
+	var which []int
+	var weights []int64
+	var sum capcli.GPUTime
+	for _, i := range rows {
+		if d := &w.rows[i]; in(d) {
+			which = append(which, i)
+			weights = append(weights, int64(d.quantity))
+			sum += d.quantity
+		}
+	}
+	all, err := cost(price, sum)
+	if err != nil {
+		return err
+	}
+	for n, c := range capcli.Split(all, weights) {
+		to(which[n], c)
+	}
+	return nil
+}
+
+// finished is a draft as a row.
+func (w *writer) finished(d *draft) Row {
+	r := Row{
+		Start: w.starts[d.period], End: w.h.to, Category: d.category, Pricing: d.pricing, Status: d.status,
+		Quantity: d.quantity, BilledCost: d.billed, EffectiveCost: d.effective,
+	}
+	if int(d.period)+1 < len(w.starts) {
+		r.End = w.starts[d.period+1]
+	}
+	if d.commit >= 0 {
+		w.contract(&r, w.x.commits[d.commit])
+	}
+	if d.bucket >= 0 {
+		b := &w.h.buckets[d.bucket]
+		r.Kind, r.SKU, r.Account, r.ListUnit, r.Contracted = b.kind, b.sku, b.account, b.list, b.deal
+		switch {
+		case b.idle:
+			r.Reservation, r.ReservationStatus = b.capacity, Unused
+		case b.kind == UseOnDemand && b.capacity != "" && w.isReservation(b.capacity):
+			r.Reservation, r.ReservationStatus = b.capacity, Used
+		}
+	}
+	if d.who >= 0 {
+		r.Tenant, r.Job = w.h.who[d.who].tenant, w.h.who[d.who].job
+	}
+	return r
+}
+
+// contract says whose commitment a row is of.
+func (w *writer) contract(r *Row, c *Commitment) {
+	r.Commitment, r.Product = c.ID, c.Product.Name()
+	s := &c.Scope
+	r.SKU = SKU{
+		Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size,
+		GPUModel: s.GPUModel, Service: s.Service, OS: s.OS,
+	}
+	r.Account = c.Owner
+	switch p := c.Product.(type) {
+	case CommittedUse:
+		if p.Reservation != "" && r.Status != NoStatus {
+			r.Reservation, r.ReservationStatus = p.Reservation, r.Status
+		}
+	case CapacityBlock:
+		r.Kind = UseReserved
+		if r.Status != NoStatus {
+			r.Reservation, r.ReservationStatus = c.ID, r.Status
+		}
+	case CapacityReservation:
+		r.Commitment, r.Reservation = "", c.ID
+	}
+}
+
+// isReservation tells whether an ID is that of a capacity reservation.
+func (w *writer) isReservation(id string) bool {
+	return slices.ContainsFunc(w.x.commits, func(c *Commitment) bool {
+		_, is := c.Product.(CapacityReservation)
+		return is && c.ID == id
+	})
+}
+
+// add sums a row.
+func (c *Costs) add(r *Row) error {
+	var err error
+	if c.List, err = add(c.List, r.ListCost); err != nil {
+		return err
+	}
+	if c.Contracted, err = add(c.Contracted, r.ContractedCost); err != nil {
+		return err
+	}
+	if c.Effective, err = add(c.Effective, r.EffectiveCost); err != nil {
+		return err
+	}
+	if c.Billed += r.BilledCost; c.Billed > 1<<62 {
+		return capcli.ErrOverflow
+	}
+	return nil
+}
+
+// count sums what the ratios need.
+func (b *Bill) count(r *Row, d *draft, h *Hours) {
+	if d.bucket < 0 || h.buckets[d.bucket].idle {
+		return
+	}
+	b.Equivalent += r.ListCost
+	if r.Kind != UseOnDemand {
+		return
+	}
+	list := float64(r.ListUnit) * float64(r.Quantity)
+	b.eligible += list
+	if r.Status == Used {
+		b.covered += list
+	}
+}
+
+// Coverage is the share of the use that commitments may cover which they did
+// cover, by list cost; false where there is none.
+func (b *Bill) Coverage() (float64, bool) {
+	if b.eligible == 0 {
+		return 0, false
+	}
+	return b.covered / b.eligible, true
+}
+
+// Utilisation is the share of what the commitments cost in the window that was
+// used; false where they cost nothing.
+func (b *Bill) Utilisation() (float64, bool) {
+	var used, all capcli.USD
+	for i := range b.Commitments {
+		used += b.Commitments[i].Used
+		all += b.Commitments[i].Used + b.Commitments[i].Unused
+	}
+	if all == 0 {
+		return 0, false
+	}
+	return used.Float() / all.Float(), true
+}
+
+// SavingsRate is the effective savings rate, 1 - effective cost / on-demand
+// equivalent of the use (FinOps Foundation); false where the use has no list
+// cost.
+func (b *Bill) SavingsRate() (float64, bool) {
+	if b.Equivalent == 0 {
+		return 0, false
+	}
+	return 1 - float64(b.Total.Effective)/float64(b.Equivalent), true
+}

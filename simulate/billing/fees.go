@@ -1,0 +1,135 @@
+package billing
+
+import (
+	"fmt"
+	"math"
+
+	"capcli"
+)
+
+// months are how many monthly payments a term has: one at its start and one
+// each month after it, until the end.
+func (c *Commitment) months() int64 {
+	n := int64(0)
+	for c.payday(n) < c.End {
+		n++
+	}
+	return n
+}
+
+// payday is when the k-th monthly payment is due: the day of the month that the
+// term began on, or the last day of a month that has no such day.
+func (c *Commitment) payday(k int64) capcli.Time { return addMonths(c.Start, int(k)) }
+
+// addMonths adds calendar months, staying within the month where it is shorter.
+func addMonths(t capcli.Time, k int) capcli.Time {
+	s := t.Std()
+	first := s.AddDate(0, k, 1-s.Day())
+	last := first.AddDate(0, 1, -1).Day()
+	return capcli.TimeOf(first.AddDate(0, 0, min(s.Day(), last)-1))
+}
+
+// hourly is what the hourly fees of the term come to until t, rounded half up.
+func (c *Commitment) hourly(t capcli.Time) (capcli.USD, error) {
+	v, err := mulDiv(int64(c.Fees.Hourly), int64(max(c.Start, min(t, c.End))-c.Start), int64(hour))
+	return capcli.USD(v), err
+}
+
+// Total is what the whole term costs, less what comes back at its end.
+func (c *Commitment) Total() (capcli.USD, error) {
+	sum, err := c.hourly(c.End)
+	if err != nil {
+		return 0, err
+	}
+	if c.Fees.Monthly > 0 {
+		all, err := mulDiv(int64(c.Fees.Monthly), c.months(), 1)
+		if err != nil {
+			return 0, err
+		}
+		if sum, err = add(sum, capcli.USD(all)); err != nil {
+			return 0, err
+		}
+	}
+	if sum, err = add(sum, c.Fees.Upfront); err != nil {
+		return 0, err
+	}
+	return sum - c.Fees.Residual, nil
+}
+
+// amortised is what of the total the term has used up until t: straight line,
+// rounded half up, so that the parts of any cutting sum to the total.
+func (c *Commitment) amortised(total capcli.USD, t capcli.Time) capcli.USD {
+	return scale(total, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
+}
+
+// billed is what is paid in [from, to): cash.
+func (c *Commitment) billed(from, to capcli.Time) (capcli.USD, error) {
+	before, err := c.hourly(from)
+	if err != nil {
+		return 0, err
+	}
+	sum, err := c.hourly(to)
+	if err != nil {
+		return 0, err
+	}
+	sum -= before
+	if c.Fees.Monthly > 0 {
+		n := int64(0)
+		for k := int64(0); c.payday(k) < min(c.End, to); k++ {
+			if c.payday(k) >= from {
+				n++
+			}
+		}
+		sum += capcli.USD(int64(c.Fees.Monthly) * n) // no more than the total, which fits
+	}
+	if c.Start >= from && c.Start < to {
+		sum += c.Fees.Upfront
+	}
+	if c.End > from && c.End <= to {
+		sum -= c.Fees.Residual
+	}
+	if sum > math.MaxInt64/4 {
+		return 0, capcli.ErrOverflow
+	}
+	return sum, nil
+}
+
+// Unexpired is the lock-in of a commitment at an instant: what of its cost is
+// for time that is yet to come. Unpaid is what of it is yet to be paid.
+func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {
+	total, err := c.Total()
+	if err != nil {
+		return 0, 0, err
+	}
+	if at < c.Start || at >= c.End {
+		return 0, 0, nil
+	}
+	paid, err := c.billed(c.Start, at+1)
+	if err != nil {
+		return 0, 0, err
+	}
+	now, err := c.hourly(at)
+	if err != nil {
+		return 0, 0, err
+	}
+	next, err := c.hourly(at + 1)
+	return total - c.amortised(total, at), total + c.Fees.Residual - (paid - (next - now)), err
+}
+
+// LockIn is the unexpired obligation of all commitments that have begun, at an
+// instant, and what of it is yet to be paid.
+func (p *Portfolio) LockIn(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {
+	for i := range p.Commitments {
+		u, n, err := p.Commitments[i].Unexpired(at)
+		if err == nil {
+			unexpired, err = add(unexpired, u)
+		}
+		if err == nil {
+			unpaid, err = add(unpaid, n)
+		}
+		if err != nil {
+			return 0, 0, fmt.Errorf("commitment %s: %w", p.Commitments[i].ID, err)
+		}
+	}
+	return unexpired, unpaid, nil
+}

@@ -1,0 +1,200 @@
+package billing
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"capcli"
+)
+
+// hour is a clock hour. Hours begin with the hour UTC, as providers bill.
+const hour = capcli.Time(capcli.Hour)
+
+// hourOf is the start of the clock hour that t is in.
+func hourOf(t capcli.Time) capcli.Time {
+	past := t % hour
+	if past < 0 {
+		past += hour
+	}
+	return t - past
+}
+
+// Hours is a record of use gathered by clock hour: any number of portfolios can
+// be priced over it, and none of them changes it.
+type Hours struct {
+	from, to capcli.Time
+	first    capcli.Time // start of the first clock hour
+	n        int         // clock hours
+	currency string
+	buckets  []bucket         // in order of compare; spot last
+	open     int              // so many of them are not spot: what commitments may cover
+	use      []capcli.GPUTime // by hour, then open bucket
+	total    []capcli.GPUTime // by bucket
+	cells    [][]entry        // by bucket, in order of hour, then who
+	who      []user           // in order
+	lines    []UseLine        // what it was gathered from; nil where it was hours already
+	byJob    bool
+}
+
+// user is who used what.
+type user struct{ tenant, job string }
+
+// entry is what one user had of one bucket in one hour.
+type entry struct {
+	hour, who int32
+	time      capcli.GPUTime
+}
+
+// From and To are the window that the use is of.
+func (h *Hours) From() capcli.Time { return h.from }
+
+// To is the end of the window.
+func (h *Hours) To() capcli.Time { return h.to }
+
+// within is how much of [from, to) falls into clock hour i and the window.
+func (h *Hours) within(i int, from, to capcli.Time) int64 {
+	start := h.first + capcli.Time(i)*hour
+	return max(0, int64(min(start+hour, to, h.to)-max(start, from, h.from)))
+}
+
+// Most hours x buckets that are held, and most clock hours.
+const (
+	maxCells = 1 << 27
+	maxHours = 50 * 366 * 24
+)
+
+// Gatherer makes Hours from use that is told hour by hour or stretch by
+// stretch, in any order.
+type Gatherer struct {
+	h     Hours
+	ids   map[bucket]int
+	users map[user]int32
+	cells []map[int64]capcli.GPUTime // by bucket: hour and who to time
+}
+
+// Gather begins to gather use over a window.
+func Gather(from, to capcli.Time, currency string) (*Gatherer, error) {
+	if !from.Known() || !to.Known() || to <= from || to < 0 || from < -1<<40 || to > 1<<40 {
+		return nil, fmt.Errorf("gather use: the window from %s to %s is none", from, to)
+	}
+	g := &Gatherer{ids: map[bucket]int{}, users: map[user]int32{}}
+	g.h = Hours{from: from, to: to, first: hourOf(from), currency: currency}
+	span := (to - g.h.first + hour - 1) / hour
+	if span > maxHours {
+		return nil, fmt.Errorf("gather use: the window from %s to %s is over fifty years", from, to)
+	}
+	g.h.n = int(span)
+	return g, nil
+}
+
+// bucketOf is the number of a bucket, which is made where it is new.
+func (g *Gatherer) bucketOf(b bucket) int {
+	id, ok := g.ids[b]
+	if !ok {
+		id = len(g.cells)
+		g.ids[b] = id
+		g.h.buckets = append(g.h.buckets, b)
+		g.h.total = append(g.h.total, 0)
+		g.cells = append(g.cells, map[int64]capcli.GPUTime{})
+	}
+	return id
+}
+
+// userOf is the number of a user, who is made where he is new.
+func (g *Gatherer) userOf(u user) int32 {
+	id, ok := g.users[u]
+	if !ok {
+		id = int32(len(g.h.who))
+		g.users[u] = id
+		g.h.who = append(g.h.who, u)
+	}
+	return id
+}
+
+// Add adds unit time of one hour, the one that at is in. The line says of what
+// use it is: its start, length and units do not count.
+func (g *Gatherer) Add(l *UseLine, at capcli.Time, time capcli.GPUTime) error {
+	if at < g.h.from || at >= g.h.to {
+		return fmt.Errorf("use at %s is outside the window from %s to %s", at, g.h.from, g.h.to)
+	}
+	if time < 0 {
+		return fmt.Errorf("use at %s is negative", at)
+	}
+	return g.put(l.bucket(), user{l.Tenant, ""}, at, time)
+}
+
+// put books time of a bucket in the hour of at; after the window's end counts
+// as its last hour.
+func (g *Gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) error {
+	if time == 0 {
+		return nil
+	}
+	id := g.bucketOf(b)
+	i := min(int64((at-g.h.first)/hour), int64(g.h.n-1))
+	sum, err := add(capcli.USD(g.h.total[id]), capcli.USD(time))
+	if err != nil {
+		return fmt.Errorf("use at %s: more unit time than can be counted", at)
+	}
+	g.h.total[id] = capcli.GPUTime(sum)
+	g.cells[id][i<<32|int64(g.userOf(u))] += time
+	return nil
+}
+
+// Hours gives what was gathered. The gatherer is spent.
+func (g *Gatherer) Hours() (*Hours, error) {
+	h := &g.h
+	rank := g.orderUsers()
+	order := make([]int, len(h.buckets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &h.buckets[a], &h.buckets[b]
+		return cmp.Or(cmp.Compare(btoi(x.kind == UseSpot), btoi(y.kind == UseSpot)),
+			cmp.Compare(btoi(x.idle), btoi(y.idle)), x.compare(y))
+	})
+	buckets, total := make([]bucket, len(order)), make([]capcli.GPUTime, len(order))
+	h.cells = make([][]entry, len(order))
+	for to, from := range order {
+		buckets[to], total[to] = h.buckets[from], h.total[from]
+		if buckets[to].kind != UseSpot {
+			h.open++
+		}
+		h.cells[to] = cellsOf(g.cells[from], rank)
+	}
+	h.buckets, h.total = buckets, total
+	if h.open > 0 && h.n > maxCells/h.open {
+		return nil, fmt.Errorf("the use is of %d hours in %d kinds at different prices, which is more than can be held; cut the window or name fewer prices", h.n, h.open)
+	}
+	h.use = make([]capcli.GPUTime, h.n*h.open)
+	for b, cells := range h.cells[:h.open] {
+		for _, c := range cells {
+			h.use[int(c.hour)*h.open+b] += c.time
+		}
+	}
+	return h, nil
+}
+
+// orderUsers sorts the users and gives the new number of each.
+func (g *Gatherer) orderUsers() []int32 {
+	old := slices.Clone(g.h.who)
+	slices.SortFunc(g.h.who, func(a, b user) int {
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.job, b.job))
+	})
+	rank := make([]int32, len(old))
+	for i, u := range g.h.who {
+		rank[g.users[u]] = int32(i)
+	}
+	return rank
+}
+
+// cellsOf puts the cells of a bucket in order.
+func cellsOf(m map[int64]capcli.GPUTime, rank []int32) []entry {
+	out := make([]entry, 0, len(m))
+	for k, t := range m {
+		out = append(out, entry{int32(k >> 32), rank[k&(1<<32-1)], t})
+	}
+	slices.SortFunc(out, func(a, b entry) int { return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(a.who, b.who)) })
+	return out
+}

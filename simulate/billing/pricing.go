@@ -1,0 +1,124 @@
+package billing
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"capcli"
+)
+
+// pair is a commitment applied to a bucket.
+type pair struct {
+	commit, bucket int
+	claim
+}
+
+// pricing is a portfolio laid over hours: its commitments in order, and what
+// each applies to in the order in which an hour is settled. It is used again
+// for the next portfolio.
+type pricing struct {
+	h       *Hours
+	commits []*Commitment    // in order of start, then ID
+	powers  []int64          // by commitment
+	early   []capcli.Seconds // by commitment: use ends so long before its term
+	pairs   []pair
+
+	bought []int64          // by commitment: what was paid for in the hour
+	have   []int64          // by commitment: what it could cover, less where use ends before the term
+	rest   []int64          // by commitment: what is left of it
+	left   []capcli.GPUTime // by open bucket: what no commitment covers
+	took   []capcli.GPUTime // by pair
+}
+
+// lay lays a portfolio over the hours. The portfolio has been checked.
+func (x *pricing) lay(h *Hours, p *Portfolio) error {
+	if currencyOf(p.Currency) != currencyOf(h.currency) {
+		return fmt.Errorf("the use is in %s and the portfolio in %s: amounts in different currencies are not summed; convert one of them",
+			currencyOf(h.currency), currencyOf(p.Currency))
+	}
+	x.h = h
+	x.commits, x.powers, x.early, x.pairs = x.commits[:0], x.powers[:0], x.early[:0], x.pairs[:0]
+	for i := range p.Commitments {
+		x.commits = append(x.commits, &p.Commitments[i])
+	}
+	slices.SortFunc(x.commits, func(a, b *Commitment) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+	for k, c := range x.commits {
+		x.powers = append(x.powers, c.Product.power(c))
+		var early capcli.Seconds
+		if block, is := c.Product.(CapacityBlock); is {
+			early = block.EndsEarly
+		}
+		x.early = append(x.early, early)
+		if c.End <= h.from || c.Start >= h.to {
+			continue
+		}
+		for b := range h.buckets[:h.open] {
+			if k2, ok := c.Product.cover(c, &h.buckets[b]); ok {
+				x.pairs = append(x.pairs, pair{k, b, k2})
+			}
+		}
+	}
+	slices.SortFunc(x.pairs, func(a, b pair) int {
+		return cmp.Or(a.order.compare(&b.order, a.commit, b.commit), cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.commit, b.commit))
+	})
+	n := len(x.commits)
+	x.bought, x.have, x.rest = sized(x.bought, n), sized(x.have, n), sized(x.rest, n)
+	x.left, x.took = sized(x.left, h.open), sized(x.took, len(x.pairs))
+	return x.named()
+}
+
+// sized is a slice of n elements, the same memory where it is large enough.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// named checks that use which says where it ran has a commitment of that name.
+func (x *pricing) named() error {
+	for i := range x.h.buckets[:x.h.open] {
+		b := &x.h.buckets[i]
+		if b.kind != UseReserved {
+			continue
+		}
+		if !slices.ContainsFunc(x.commits, func(c *Commitment) bool { return c.ID == b.capacity }) {
+			return fmt.Errorf("use ran in %s, but the portfolio has no commitment of that name", b.capacity)
+		}
+	}
+	return nil
+}
+
+// settle settles clock hour i: what each commitment covers of each bucket. A
+// rest too small for a thousandth of a second counts as used.
+func (x *pricing) settle(i int) {
+	h := x.h
+	copy(x.left, h.use[i*h.open:(i+1)*h.open])
+	for k, c := range x.commits {
+		x.bought[k] = x.powers[k] * h.within(i, c.Start, c.End)
+		have := x.bought[k]
+		if x.early[k] > 0 {
+			have = x.powers[k] * h.within(i, c.Start, c.End-capcli.Time(x.early[k]))
+		}
+		x.have[k], x.rest[k] = have, have
+	}
+	for k := range x.pairs {
+		p := &x.pairs[k]
+		left, rest := x.left[p.bucket], x.rest[p.commit]
+		if left == 0 || rest == 0 {
+			x.took[k] = 0
+			continue
+		}
+		t := left
+		if p.weight > 0 {
+			t = min(t, capcli.GPUTime(rest/p.weight))
+		}
+		x.took[k] = t
+		x.left[p.bucket] = left - t
+		if rest -= p.weight * int64(t); t < left {
+			rest = 0
+		}
+		x.rest[p.commit] = rest
+	}
+}

@@ -1,0 +1,64 @@
+package billing
+
+import "capcli"
+
+// Spot use is billed for the seconds used, at the spot price of each moment,
+// never above the on-demand price. On AWS, a Linux instance that AWS interrupts
+// in its first hour is free; one that AWS interrupts later, and one that its
+// user ends, pays for the seconds used. No commitment covers spot.
+//
+// Source: AWS EC2 User Guide, "Billing for interrupted Spot Instances"; Microsoft
+// Learn, "Azure Spot Virtual Machines" (never above pay-as-you-go); Google Cloud,
+// "Spot VMs pricing".
+
+// Notices before an interruption.
+const (
+	SpotNoticeAWS    = 2 * capcli.Minute
+	SpotNoticeOthers = capcli.Minute / 2 // Azure, Google Cloud
+)
+
+// FreeInterruption tells whether a spot line costs nothing because the provider
+// ended it early.
+func (l *UseLine) FreeInterruption() bool {
+	return l.Kind == UseSpot && l.Ended == EndedByProvider && l.SKU.Provider == "aws" &&
+		osOf(l.SKU.OS) == "linux" && l.Seconds < capcli.Hour
+}
+
+// spot books a spot line, cut where the price changes. A minimum billing time
+// is at the last price.
+func (g *Gatherer) spot(l *UseLine, prices series) error {
+	b := l.bucket()
+	length := max(l.Seconds, l.Minimum)
+	if l.FreeInterruption() {
+		b.paid = 0
+		return g.stretch(b, g.by(l), l.Units, l.Start, l.Seconds)
+	}
+	steps := prices[l.SKU]
+	if len(steps) == 0 {
+		if l.Spot == 0 && l.Price > 0 {
+			return errNoSpotPrice
+		}
+		return g.stretch(b, g.by(l), l.Units, l.Start, length)
+	}
+	at, end := l.Start, l.Start+capcli.Time(length)
+	i := 0
+	for i+1 < len(steps) && steps[i+1].At <= at {
+		i++
+	}
+	if steps[i].At > at {
+		return errNoSpotPrice
+	}
+	for at < end {
+		until := end
+		if i+1 < len(steps) {
+			until = min(end, max(at, steps[i+1].At))
+		}
+		b.paid = min(steps[i].Price, l.Price)
+		if err := g.stretch(b, g.by(l), l.Units, at, capcli.Seconds(until-at)); err != nil {
+			return err
+		}
+		at = until
+		i++
+	}
+	return nil
+}
