@@ -17,7 +17,7 @@ type Config struct {
 	Until       capcli.Seconds // stop then; 0 is when the last job has ended
 	Pools       []Pool
 	Jobs        capcli.Jobs
-	List        []capcli.Job   // in place of Jobs: jobs in memory, which runs may share; they are not changed
+	List        []capcli.Job // in place of Jobs: jobs in memory, which runs may share; they are not changed
 	Policy      NewPolicy
 	Settings    Settings
 	Placement   Placement

@@ -17,14 +17,18 @@ type Patience struct {
 }
 
 // of is how long l waits, negative for ever.
-func (o *Overflow) of(l *Live) capcli.Seconds {
+func (o *Overflow) of(l *Live) capcli.Seconds { return o.Of(&l.Job, l.Believed) }
+
+// Of is how long a job that is believed to run so long waits for committed
+// capacity, negative for ever.
+func (o *Overflow) Of(j *capcli.Job, believed capcli.Seconds) capcli.Seconds {
 	for i := range o.Patience {
 		p := &o.Patience[i]
-		if p.MaxRun > 0 && l.Believed > p.MaxRun {
+		if p.MaxRun > 0 && believed > p.MaxRun {
 			continue
 		}
 		if p.PerHour > 0 {
-			return p.Wait + capcli.Seconds(p.PerHour*float64(l.Believed)*float64(l.Milli())/1000)
+			return p.Wait + capcli.Seconds(p.PerHour*float64(believed)*float64(j.Milli())/1000)
 		}
 		return p.Wait
 	}

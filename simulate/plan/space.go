@@ -77,6 +77,8 @@ type Candidate struct {
 	// one simulation serves them all.
 	Key   string
 	Rates []billing.Rate // for each pool of Config
+	// Preemptive tells that its policy takes GPUs away from jobs that run.
+	Preemptive bool
 	// Unpriced tells that some pool has no price, so that the cost is not known.
 	Unpriced bool
 	// Config is a run of the mix without its jobs; each call gives one of its
