@@ -14,6 +14,9 @@ import (
 type Axis struct {
 	Path   string   `json:"path"`
 	Values []string `json:"values"`
+	// Ordered tells that values that are next to each other are alike, so that a
+	// search may try every so many first.
+	Ordered bool `json:"ordered,omitempty"`
 }
 
 // Space is the mixes that a search goes over: every combination of the values

@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"capcli"
+)
+
+// Fate is what a search did with a candidate.
+type Fate uint8
+
+// The fates.
+const (
+	Full    Fate = iota // run as often as asked
+	ByBound             // dropped before a run: a lower bound on its cost already rules it out
+	ByRace              // dropped after some runs, with the confidence that was asked
+)
+
+var fateNames = [...]string{"full", "bound", "race"}
+
+// String gives the fate in a word.
+func (f Fate) String() string { return fateNames[f] }
+
+// Entry is a candidate in a search and what is known of it.
+type Entry struct {
+	*Candidate
+	Outcomes []Outcome // by run
+	Fate     Fate
+	Rival    int     // the candidate that ruled it out; -1 where a limit did
+	Floors   []Floor // by run
+
+	held []bool // whether all limits held, by run
+}
+
+// note adds the outcome of the next run.
+func (e *Entry) note(o Outcome, limits []Limit) {
+	e.Outcomes = append(e.Outcomes, o)
+	e.held = append(e.held, holdAll(limits, &o))
+}
+
+// Held is the share of runs in which every limit held.
+func (e *Entry) Held() float64 { return float64(e.heldRuns()) / float64(max(1, len(e.held))) }
+
+func (e *Entry) heldRuns() int {
+	n := 0
+	for _, h := range e.held {
+		if h {
+			n++
+		}
+	}
+	return n
+}
+
+// HeldIn tells for each run whether every limit held.
+func (e *Entry) HeldIn() []bool { return e.held }
+
+// Mean is the mean of a figure over the runs; false where some run has none.
+func (e *Entry) Mean(metric string) (float64, bool) {
+	sum := 0.0
+	for i := range e.Outcomes {
+		v, ok := e.Outcomes[i].Figure(metric)
+		if !ok {
+			return 0, false
+		}
+		sum += v
+	}
+	return sum / float64(len(e.Outcomes)), len(e.Outcomes) > 0
+}
+
+// Range is the range that holds 90 % of the runs (nearest rank).
+func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
+	all := make([]float64, 0, len(e.Outcomes))
+	for i := range e.Outcomes {
+		v, known := e.Outcomes[i].Figure(metric)
+		if !known {
+			return 0, 0, false
+		}
+		all = append(all, v)
+	}
+	if len(all) == 0 {
+		return 0, 0, false
+	}
+	slices.Sort(all)
+	return all[(5*len(all)+99)/100-1], all[(95*len(all)+99)/100-1], true
+}
+
+// Cost is the mean cost, rounded half up to the millionth.
+func (e *Entry) Cost() capcli.USD {
+	return meanUSD(e.Outcomes, func(o *Outcome) capcli.USD { return o.Cost })
+}
+
+// Wait is the mean of the runs' 95th percentile of waits, in seconds.
+func (e *Entry) Wait() float64 {
+	var sum capcli.Seconds
+	for i := range e.Outcomes {
+		sum += e.Outcomes[i].WaitP95
+	}
+	return float64(sum) / float64(max(1, len(e.Outcomes)))
+}
+
+func meanUSD(outcomes []Outcome, of func(*Outcome) capcli.USD) capcli.USD {
+	n := capcli.USD(len(outcomes))
+	if n == 0 {
+		return 0
+	}
+	var whole, rest capcli.USD // sums of thousands of runs must not overflow
+	for i := range outcomes {
+		u := of(&outcomes[i])
+		whole += u / n
+		rest += u % n
+	}
+	return whole + (2*rest+n)/(2*n)
+}
+
+// floor is the mean of the floors, rounded down.
+func (e *Entry) floor() capcli.USD {
+	n := capcli.USD(len(e.Floors))
+	if n == 0 {
+		return math.MinInt64
+	}
+	var whole, rest capcli.USD
+	for i := range e.Floors {
+		whole += e.Floors[i].Cost / n
+		rest += e.Floors[i].Cost % n
+	}
+	return whole + rest/n - 1
+}
+
+// byCost orders entries by cost, then wait, then number: a total order.
+func byCost(a, b *Entry) int {
+	return cmp.Or(cmp.Compare(a.Cost(), b.Cost()), cmp.Compare(a.Wait(), b.Wait()), cmp.Compare(a.Index, b.Index))
+}

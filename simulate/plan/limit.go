@@ -1,0 +1,52 @@
+package plan
+
+// Limit bounds a figure of an outcome: "wait_p95 <= 1800".
+type Limit struct {
+	Metric string  `json:"metric"`
+	Op     string  `json:"op"` // <=, <, >= or >
+	Value  float64 `json:"value"`
+	Text   string  `json:"limit"` // for people
+}
+
+// Holds tells whether the limit is held; known is false where the outcome has
+// no such figure.
+func (l *Limit) Holds(o *Outcome) (holds, known bool) {
+	v, ok := o.Figure(l.Metric)
+	if !ok {
+		return false, false
+	}
+	switch l.Op {
+	case "<=":
+		return v <= l.Value, true
+	case "<":
+		return v < l.Value, true
+	case ">=":
+		return v >= l.Value, true
+	case ">":
+		return v > l.Value, true
+	}
+	return false, false
+}
+
+// Upper tells whether the limit is one from above.
+func (l *Limit) Upper() bool { return l.Op == "<=" || l.Op == "<" }
+
+// Miss is by how much a figure is beyond the limit, in the figure's unit; below
+// 0 it is within.
+func (l *Limit) Miss(v float64) float64 {
+	if l.Upper() {
+		return v - l.Value
+	}
+	return l.Value - v
+}
+
+// holdAll tells whether an outcome holds all limits. A figure that is not known
+// does not.
+func holdAll(limits []Limit, o *Outcome) bool {
+	for i := range limits {
+		if holds, known := limits[i].Holds(o); !holds || !known {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,279 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Goal is what a search may not lose.
+type Goal uint8
+
+const (
+	// Frontier keeps every mix that costs less or waits less than any other.
+	Frontier Goal = iota
+	// Cheapest keeps the cheapest mix that holds the limits.
+	Cheapest
+)
+
+// Search looks for the best mix of a problem under limits.
+type Search struct {
+	Problem *Problem
+	Limits  []Limit
+	// Hold is the share of runs in which the limits must hold, over 0 to 1.
+	Hold float64
+	// Confidence of dropping a mix before it has had all its runs, 0.99 say,
+	// over all such decisions together; 0 drops none but by bounds, which are
+	// never wrong.
+	Confidence float64
+	Goal       Goal
+	// Stride above 1 tries every so many values of each ordered axis first, and
+	// goes finer around the best: fewer mixes, without a proof that none of those
+	// passed over is better. It is a power of two.
+	Stride int
+	// Evaluate is Problem.Evaluate where it is nil.
+	Evaluate Evaluate
+	// Progress is told, if it is not nil, how many mixes are done with.
+	Progress func(done, of int)
+}
+
+// Found is what a search found.
+type Found struct {
+	Entries []*Entry // every mix that was tried, by number
+	Size    int      // mixes in the space
+	Invalid int      // of those tried: no valid scenario, left out
+	// Simulations that were done, each for all mixes of its key.
+	Simulations int
+	Runs        int
+
+	limits []Limit
+	hold   float64
+}
+
+// ErrNoMix says that a space has no mix that can be run.
+var ErrNoMix = errors.New("no mix to try")
+
+// search is a Search in progress.
+type search struct {
+	*Search
+	ctx      context.Context
+	bounds   *bounds
+	size     int
+	tried    map[int]*Entry // nil for what is no valid mix
+	finished []*Entry
+	invalid  int
+	firstBad error
+	sims     int
+	err      error
+}
+
+// batchKeys is how many different simulations a batch has. It is a number of its
+// own, not one of cores, so that what is dropped is the same on any machine.
+const batchKeys = 64
+
+// Run searches. The same problem gives the same answer, whatever the number of
+// cores.
+func (s *Search) Run(ctx context.Context) (*Found, error) {
+	size, err := s.Problem.Space.Size()
+	if err != nil {
+		return nil, err
+	}
+	if s.Problem.Runs < 1 {
+		return nil, fmt.Errorf("expected at least one run of each mix, found %d", s.Problem.Runs)
+	}
+	if s.Hold <= 0 || s.Hold > 1 || s.Confidence < 0 || s.Confidence >= 1 {
+		return nil, fmt.Errorf("expected a share of runs over 0 up to 1 and a confidence from 0 to under 1, found %v and %v", s.Hold, s.Confidence)
+	}
+	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size, tried: map[int]*Entry{}}
+	if s.Stride > 1 {
+		x.refine()
+	} else {
+		x.visit(everyOne(size))
+	}
+	if x.err != nil {
+		return nil, x.err
+	}
+	return x.found()
+}
+
+func everyOne(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func (s *search) found() (*Found, error) {
+	f := &Found{Size: s.size, Invalid: s.invalid, Simulations: s.sims, Runs: s.Problem.Runs, limits: s.Limits, hold: s.Hold}
+	for _, e := range s.tried {
+		if e != nil {
+			f.Entries = append(f.Entries, e)
+		}
+	}
+	slices.SortFunc(f.Entries, func(a, b *Entry) int { return cmp.Compare(a.Index, b.Index) })
+	if len(f.Entries) == 0 {
+		if s.firstBad != nil {
+			return nil, s.firstBad
+		}
+		return nil, ErrNoMix
+	}
+	return f, nil
+}
+
+// InvalidError says that a combination of values is no valid mix: it is left
+// out and counted, unless all are.
+type InvalidError struct{ Err error }
+
+func (e *InvalidError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what is wrong with it.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// visit tries the candidates that were not tried before.
+func (s *search) visit(numbers []int) {
+	var fresh []*Entry
+	for _, i := range numbers {
+		if _, done := s.tried[i]; done {
+			continue
+		}
+		c, err := s.Problem.Candidate(i)
+		var bad *InvalidError
+		switch {
+		case errors.As(err, &bad):
+			s.tried[i] = nil
+			s.invalid++
+			if s.firstBad == nil {
+				s.firstBad = bad.Err
+			}
+			continue
+		case err != nil:
+			s.err = err
+			return
+		}
+		e := &Entry{Candidate: c, Rival: -1}
+		for run := range s.Problem.Runs {
+			f, err := s.bounds.of(c, run)
+			if err != nil {
+				s.err = err
+				return
+			}
+			e.Floors = append(e.Floors, f)
+		}
+		s.tried[i] = e
+		fresh = append(fresh, e)
+	}
+	slices.SortFunc(fresh, func(a, b *Entry) int { return cmp.Or(cmp.Compare(a.floor(), b.floor()), cmp.Compare(a.Index, b.Index)) })
+	for len(fresh) > 0 && s.err == nil {
+		var batch []*Entry
+		batch, fresh = s.next(fresh)
+		s.race(batch)
+		for _, e := range batch {
+			if e.Fate == Full {
+				s.finished = append(s.finished, e)
+			}
+		}
+		if s.Progress != nil {
+			s.Progress(len(s.tried)-len(fresh), s.size)
+		}
+	}
+}
+
+// next takes the entries of the next batch, least floor first, and drops those
+// that their floor rules out.
+func (s *search) next(fresh []*Entry) (batch, rest []*Entry) {
+	keys := map[string]bool{}
+	for i, e := range fresh {
+		if rival, out := s.ruledOut(e); out {
+			e.Fate, e.Rival = ByBound, rival
+			continue
+		}
+		if !keys[e.Key] && len(keys) == batchKeys {
+			return batch, fresh[i:]
+		}
+		keys[e.Key] = true
+		batch = append(batch, e)
+	}
+	return batch, nil
+}
+
+// ruledOut tells whether the floor of e rules it out: it breaks a limit on cost
+// too often, or a mix that was run in full, holds the limits and waits for
+// nobody costs less than e can. Both are certain.
+func (s *search) ruledOut(e *Entry) (rival int, out bool) {
+	for i := range s.Limits {
+		l := &s.Limits[i]
+		if l.Metric != "cost" && l.Metric != "total" || !l.Upper() {
+			continue
+		}
+		broken := 0
+		for _, f := range e.Floors {
+			if f.Cost.Float() > l.Value {
+				broken++
+			}
+		}
+		if may := 1 - float64(broken)/float64(len(e.Floors)); may < min(s.Hold, 0.5) {
+			return -1, true
+		}
+	}
+	floor := e.floor()
+	for _, r := range s.finished {
+		if r.Cost() < floor && r.Held() >= s.Hold && (s.Goal == Cheapest || r.Wait() == 0) {
+			return r.Index, true
+		}
+	}
+	return -1, false
+}
+
+// runTo brings entries to n runs each.
+func (s *search) runTo(entries []*Entry, n int) []*Entry {
+	if len(entries) == 0 {
+		return entries
+	}
+	candidates := make([]*Candidate, len(entries))
+	for i, e := range entries {
+		candidates[i] = e.Candidate
+	}
+	evaluate := s.Evaluate
+	if evaluate == nil {
+		evaluate = s.Problem.Evaluate
+	}
+	for run := len(entries[0].Outcomes); run < n; run++ {
+		out, err := evaluate(s.ctx, run, candidates)
+		if err != nil {
+			s.err = err
+			return nil
+		}
+		for i := range out {
+			entries[i].note(out[i], s.Limits)
+		}
+		s.sims += len(groupByKey(candidates))
+	}
+	return entries
+}
+
+// Counts are mixes by what became of them: tried = full + bound + race.
+type Counts struct {
+	Tried   int `json:"tried"`
+	Full    int `json:"run_in_full"`
+	ByBound int `json:"dropped_by_bound"`
+	ByRace  int `json:"dropped_by_race"`
+}
+
+// Counts counts the mixes that were tried.
+func (f *Found) Counts() Counts {
+	c := Counts{Tried: len(f.Entries)}
+	for _, e := range f.Entries {
+		switch e.Fate {
+		case Full:
+			c.Full++
+		case ByBound:
+			c.ByBound++
+		case ByRace:
+			c.ByRace++
+		}
+	}
+	return c
+}
