@@ -83,11 +83,7 @@ func (w Wobble) Futures(grid capcli.Grid, demand []float64, n int, seed capcli.S
 		return Futures{}, fmt.Errorf("expected 1 to %d futures and at most %d values, found %d of %d steps", MaxFutures, maxCells, n, len(demand))
 	}
 	sd := math.Sqrt(math.Log1p(w.Error * w.Error))
-	keep := make([]float64, len(demand)) // correlation with the step before
-	for i := 1; i < len(demand); i++ {
-		gap := float64(grid.At(i) - grid.At(i-1))
-		keep[i] = math.Exp2(-gap / float64(w.HalfLife))
-	}
+	keep := math.Exp2(-float64(grid.Step.Length()) / float64(w.HalfLife)) // correlation of neighbours
 	out := Futures{Grid: grid, Paths: make([][]float64, n)}
 	for k := range out.Paths {
 		rng := seed.Child(k).Stream("futures/wobble")
@@ -95,7 +91,7 @@ func (w Wobble) Futures(grid capcli.Grid, demand []float64, n int, seed capcli.S
 		z := rng.NormFloat64()
 		for i, v := range demand {
 			if i > 0 {
-				z = keep[i]*z + math.Sqrt(1-keep[i]*keep[i])*rng.NormFloat64()
+				z = keep*z + math.Sqrt(1-keep*keep)*rng.NormFloat64()
 			}
 			path[i] = v * math.Exp(sd*z-sd*sd/2)
 		}

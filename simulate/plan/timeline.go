@@ -32,14 +32,24 @@ type deal struct {
 	pieces  [][]piece // of each period
 	chances []chance
 	program *Program
+	parts   [2]int64 // of unit, in a Field: of the GPU time, and of the rate
 }
 
 // maxOffers bounds what one program may hold.
 const maxOffers = 20_000_000
 
-// newDeal lays out the time line: the instants at which something can be bought
-// or ends, the demand between them, and the program.
+// newDeal lays out the time line and the program.
 func newDeal(c *Curve, m *Market) (*deal, error) {
+	d, err := layOut(c, m)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.build()
+}
+
+// layOut lays out the time line: the instants at which something can be bought or
+// ends, more of them, and the demand between them.
+func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 	d := &deal{c: c, m: m, scale: 1}
 	if m.Discount != 0 {
 		d.scale = 1000
@@ -67,12 +77,14 @@ func newDeal(c *Curve, m *Market) (*deal, error) {
 			}
 		}
 	}
+	for _, at := range more {
+		if at > 0 && at < end {
+			d.edges = append(d.edges, at)
+		}
+	}
 	slices.Sort(d.edges)
 	d.edges = slices.Compact(d.edges)
-	if err := d.cut(); err != nil {
-		return nil, err
-	}
-	return d, d.build()
+	return d, d.cut()
 }
 
 // cut divides the steps of the curve among the periods and at changes of price.

@@ -1,0 +1,327 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"sort"
+)
+
+func sortBy(order []int, less func(a, b int) bool) {
+	sort.SliceStable(order, func(i, j int) bool { return less(order[i], order[j]) })
+}
+
+// Choice is a plan for all futures of a Field.
+type Choice struct {
+	Risk   Risk
+	Costs  []int64  // in each future, in the field's unit
+	Value  *big.Rat // the risk of Costs
+	Bound  *big.Rat // no plan has less
+	Rounds int      // weightings of the futures that were solved
+
+	bought []int64
+}
+
+// Exact tells whether no plan can be better.
+func (c *Choice) Exact() bool { return c.Value.Cmp(c.Bound) <= 0 }
+
+// Gap is how much better a plan could be at most: (value - bound) / bound.
+func (c *Choice) Gap() float64 {
+	if c.Exact() {
+		return 0
+	}
+	if c.Bound.Sign() <= 0 {
+		return math.Inf(1)
+	}
+	gap := new(big.Rat).Sub(c.Value, c.Bound)
+	v, _ := gap.Quo(gap, c.Bound).Float64()
+	return v
+}
+
+// maxRounds bounds the cutting planes; closeEnough ends them.
+const (
+	maxRounds   = 60
+	closeEnough = 1e-9
+)
+
+// Choose finds the purchases with the least risk over the futures.
+//
+// Mean: the costs of the levels are averaged over the futures and the flow is
+// solved once. A sum of convex costs is convex, so that is the exact optimum.
+//
+// CVaR is the largest mean that weights can give which add up to one and are at
+// most 1/((1-Level)·futures) each. So the least CVaR is a game between purchases
+// and weights. Any weights give a bound from below, by one flow; its purchases give
+// a plan, and a cut for the weights (Kelley 1960; Dantzig and Wolfe 1960 seen from
+// the plans). Weights half way to the best known are tried first (Wentges 1997).
+// The best plan met, also after rounding the mixture that the cuts give, and after
+// a search around it, is kept; what it is above the best bound is the gap.
+//
+// A quantile is not convex. Its bound is that of each future by itself: the k-th
+// smallest of the futures' own optima, for in no future can a plan cost less than
+// that. Plans come from the same game over the k futures that cost least, again
+// and again until the same ones cost least.
+func (f *Field) Choose(ctx context.Context, risk Risk) (*Choice, error) {
+	if risk.Kind == Quantile {
+		return f.quantile(ctx, risk)
+	}
+	limit, whole := risk.limits(f.Count())
+	g := gcd(limit, whole)
+	limit, whole = limit/g, whole/g
+	h := &hunt{f: f, risk: risk, in: allOf(f.Count())}
+	if limit*int64(f.Count()) == whole { // all futures count alike
+		return h.once(ctx)
+	}
+	h.finer(limit, whole)
+	if err := h.run(ctx); err != nil {
+		return nil, err
+	}
+	return h.best, nil
+}
+
+func allOf(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// hunt is the search for the least risk over some futures.
+type hunt struct {
+	f            *Field
+	risk         Risk
+	in           []int // the futures that count
+	limit, whole int64 // most weight of one, and the sum
+	best         *Choice
+	bound        *big.Rat
+	center       []float64 // the weights of the best bound
+	game         game
+	plans        [][]int64
+	rounds       int
+}
+
+// finer multiplies the weights, so that they can be set finely, as far as amounts
+// allow.
+func (h *hunt) finer(limit, whole int64) {
+	by := int64(1)
+	for by < 1024 && float64(h.f.top)*float64(whole)*float64(2*by) < 1<<59 {
+		by *= 2
+	}
+	h.limit, h.whole = limit*by, whole*by
+}
+
+// once solves the flow in which all futures weigh the same.
+func (h *hunt) once(ctx context.Context) (*Choice, error) {
+	weights := make([]int64, h.f.Count())
+	for i := range weights {
+		weights[i] = 1
+	}
+	h.limit, h.whole = 1, int64(len(weights))
+	if err := h.try(ctx, weights); err != nil {
+		return nil, err
+	}
+	h.best.Rounds = 1
+	return h.best, nil
+}
+
+// run plays the game until the gap is closed or no cut helps.
+func (h *hunt) run(ctx context.Context) error {
+	w := make([]float64, len(h.in))
+	for i := range w {
+		w[i] = 1 / float64(len(w))
+	}
+	if h.limit*int64(len(w)) < h.whole {
+		return errors.New("the weights of the futures cannot sum to one")
+	}
+	h.game.most = float64(h.limit) / float64(h.whole)
+	direct := false
+	for h.rounds < maxRounds {
+		before := h.bound
+		if err := h.try(ctx, h.weigh(w)); err != nil {
+			return err
+		}
+		if better := before == nil || h.bound.Cmp(before) > 0; better {
+			h.center = w
+			direct = false
+		} else {
+			direct = !direct
+		}
+		next, shares, value := h.game.solve()
+		if err := h.mix(shares); err != nil {
+			return err
+		}
+		bound, _ := h.bound.Float64()
+		if h.best.Exact() || value-bound <= closeEnough*math.Abs(bound) {
+			break
+		}
+		w = next
+		if !direct {
+			w = make([]float64, len(next))
+			for i := range w {
+				w[i] = (next[i] + h.center[i]) / 2
+			}
+		}
+	}
+	err := h.polish()
+	h.best.Bound, h.best.Rounds = h.bound, h.rounds
+	return err
+}
+
+// weigh makes whole weights of shares: rounded down, and what is left to the
+// largest remainders.
+func (h *hunt) weigh(w []float64) []int64 {
+	out := make([]int64, h.f.Count())
+	rest := make([]float64, len(w))
+	left := h.whole
+	for i, v := range w {
+		exact := v * float64(h.whole)
+		n := min(h.limit, int64(exact))
+		out[h.in[i]], rest[i] = n, exact-float64(n)
+		left -= n
+	}
+	order := allOf(len(w))
+	sortBy(order, func(a, b int) bool { return rest[a] > rest[b] })
+	for left > 0 {
+		for _, i := range order {
+			if s := h.in[i]; left > 0 && out[s] < h.limit {
+				out[s]++
+				left--
+			}
+		}
+	}
+	return out
+}
+
+// try solves the flow of some weights: a bound, a plan and a cut.
+func (h *hunt) try(ctx context.Context, weights []int64) error {
+	bought, least, err := h.f.solve(ctx, weights)
+	if err != nil {
+		return err
+	}
+	h.rounds++
+	if bound := new(big.Rat).SetFrac(least, big.NewInt(h.whole)); h.bound == nil || bound.Cmp(h.bound) > 0 {
+		h.bound = bound
+	}
+	costs, err := h.keep(bought)
+	if err != nil {
+		return err
+	}
+	cut := make([]float64, len(h.in))
+	for i, s := range h.in {
+		cut[i] = float64(costs[s])
+	}
+	h.game.plans, h.plans = append(h.game.plans, cut), append(h.plans, bought)
+	return nil
+}
+
+// keep holds a plan against the best.
+func (h *hunt) keep(bought []int64) ([]int64, error) {
+	costs, err := h.f.costs(bought)
+	if err != nil {
+		return nil, err
+	}
+	value := h.value(costs)
+	if h.best == nil || value.Cmp(h.best.Value) < 0 {
+		h.best = &Choice{Risk: h.risk, Costs: costs, Value: value, bought: bought}
+	}
+	h.best.Bound = h.bound
+	return costs, nil
+}
+
+// value is the risk of some costs; of a hunt for a quantile it is the most that any
+// of its futures costs.
+func (h *hunt) value(costs []int64) *big.Rat {
+	if h.risk.Kind != Quantile {
+		return h.risk.Of(costs)
+	}
+	most := int64(math.MinInt64)
+	for _, s := range h.in {
+		most = max(most, costs[s])
+	}
+	return new(big.Rat).SetInt64(most)
+}
+
+// mix tries the mixture of plans that the cuts give, rounded to whole lots.
+func (h *hunt) mix(shares []float64) error {
+	if len(shares) < 2 {
+		return nil
+	}
+	bought := make([]int64, len(h.plans[0]))
+	for i := range bought {
+		var v float64
+		for k, x := range shares {
+			v += x * float64(h.plans[k][i])
+		}
+		bought[i] = int64(math.Round(v))
+	}
+	_, err := h.keep(h.capped(bought))
+	return err
+}
+
+// capped keeps a choice within what a term allows.
+func (h *hunt) capped(bought []int64) []int64 {
+	for i := range bought {
+		bought[i] = max(0, bought[i])
+		if most := h.f.deal.m.Terms[h.f.deal.chances[i].term].Max / h.f.deal.m.lot(); most > 0 {
+			bought[i] = min(bought[i], most)
+		}
+	}
+	return bought
+}
+
+// maxTries bounds the search around a plan.
+const maxTries = 3000
+
+// polish looks around the best plan: a lot more or less of any purchase that some
+// cut made, or moved from one to another, as long as that helps.
+func (h *hunt) polish() error {
+	used := h.used()
+	for tries := 0; tries < maxTries && !h.best.Exact(); {
+		was := h.best
+		for _, a := range used {
+			for _, b := range append([]int{-1}, used...) {
+				if tries += 2; a == b || tries > maxTries {
+					continue
+				}
+				if err := h.shift(a, b, 1); err != nil {
+					return err
+				}
+				if err := h.shift(a, b, -1); err != nil {
+					return err
+				}
+			}
+		}
+		if h.best == was {
+			break
+		}
+	}
+	return nil
+}
+
+// used are the chances that some cut took, at most forty.
+func (h *hunt) used() []int {
+	var out []int
+	for i := range h.best.bought {
+		for _, p := range h.plans {
+			if p[i] > 0 {
+				out = append(out, i)
+				break
+			}
+		}
+	}
+	return out[:min(len(out), 40)]
+}
+
+// shift tries the best plan with so many lots more of a, and as many less of b
+// unless that is -1.
+func (h *hunt) shift(a, b int, by int64) error {
+	try := append([]int64(nil), h.best.bought...)
+	try[a] += by
+	if b >= 0 {
+		try[b] -= by
+	}
+	_, err := h.keep(h.capped(try))
+	return err
+}

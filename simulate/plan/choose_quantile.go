@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"context"
+	"math/big"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// Alone finds the optimum of each future by itself, as if it were known.
+func (f *Field) Alone(ctx context.Context) ([]*Choice, error) {
+	out := make([]*Choice, f.Count())
+	errs := make([]error, f.Count())
+	var wait sync.WaitGroup
+	todo := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), len(out)) {
+		wait.Go(func() {
+			for s := range todo {
+				out[s], errs[s] = f.alone(ctx, s)
+			}
+		})
+	}
+	for s := range out {
+		todo <- s
+	}
+	close(todo)
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (f *Field) alone(ctx context.Context, s int) (*Choice, error) {
+	weights := make([]int64, f.Count())
+	weights[s] = 1
+	bought, least, err := f.solve(ctx, weights)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := f.costs(bought)
+	if err != nil {
+		return nil, err
+	}
+	return &Choice{Costs: costs, Value: new(big.Rat).SetInt64(costs[s]), Bound: new(big.Rat).SetInt(least), Rounds: 1, bought: bought}, nil
+}
+
+// quantile looks for the plan with the least quantile of its costs.
+func (f *Field) quantile(ctx context.Context, risk Risk) (*Choice, error) {
+	alone, err := f.Alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f.quantileFrom(ctx, risk, alone)
+}
+
+func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*Choice, error) {
+	k := risk.rank(f.Count())
+	own := make([]int64, len(alone))
+	for s, c := range alone {
+		own[s] = c.Costs[s]
+	}
+	bound := new(big.Rat).SetInt64(slices.Sorted(slices.Values(own))[k-1])
+	var best *Choice
+	keep := func(c *Choice) bool {
+		value := risk.Of(c.Costs)
+		if best != nil && value.Cmp(best.Value) >= 0 {
+			return false
+		}
+		best = &Choice{Risk: risk, Costs: c.Costs, Value: value, Bound: bound, bought: c.bought}
+		return true
+	}
+	for _, c := range alone {
+		keep(c)
+	}
+	rounds := len(alone)
+	for _, start := range []Risk{{}, {Kind: CVaR, Level: one / 2}, {Kind: CVaR, Level: risk.Level}} {
+		c, err := f.Choose(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		rounds += c.Rounds
+		for range 6 {
+			keep(c)
+			h := &hunt{f: f, risk: risk, in: cheapest(c.Costs, k)}
+			h.finer(1, 1)
+			if err := h.run(ctx); err != nil {
+				return nil, err
+			}
+			rounds += h.rounds
+			if same := slices.Equal(cheapest(h.best.Costs, k), h.in); !keep(h.best) || same {
+				break
+			}
+			c = h.best
+		}
+	}
+	best.Rounds = rounds
+	return best, nil
+}
+
+// cheapest are the k futures that cost least, ties to the first, in order.
+func cheapest(costs []int64, k int) []int {
+	order := allOf(len(costs))
+	sortBy(order, func(a, b int) bool { return costs[a] < costs[b] })
+	in := order[:k]
+	slices.Sort(in)
+	return in
+}

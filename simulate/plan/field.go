@@ -1,0 +1,400 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"sort"
+
+	"capcli"
+)
+
+// Field is futures under one market: it knows what any choice of purchases costs
+// in each of them, exactly, and finds the best for all of them together.
+//
+// Demands are taken to the thousandth of a GPU, so that costs are whole numbers of
+// a unit that leaves room to weigh futures without rounding.
+type Field struct {
+	deal   *deal      // the time line, which is the same in all futures
+	held   []int64    // lots that are committed already, by period
+	breaks [][]int64  // by period: numbers of lots at which some future's cost of a lot changes
+	cells  [][][]cell // by future, then period
+	cost   []int64    // of one lot of each chance
+	top    int64      // most that the lowest lot costs through all periods, in any future
+	curves []*Curve   // of each future
+}
+
+// cell is the steps of a period in which a future wants between at and at+1 lots.
+type cell struct {
+	at          int   // in breaks
+	whole, rest int64 // what a lot under that costs on demand in those steps, and the part of a lot on top
+
+	wholes, lots int64 // sums over this and all later cells: of whole, and of whole·lots + rest
+}
+
+// Held is GPUs that are committed already, in thousandths, from an instant to
+// another, both counted from the start of the futures. What they cost is sunk.
+type Held struct {
+	From, To capcli.Seconds
+	Milli    int64
+}
+
+// NewField lays out futures in a market. Held is part of every plan, and costs
+// nothing.
+func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	out := &Field{}
+	var cuts []capcli.Seconds
+	for _, h := range held {
+		cuts = append(cuts, h.From, h.To)
+	}
+	for i, path := range f.Paths {
+		milli := make([]float64, len(path))
+		for k, v := range path {
+			milli[k] = math.Round(v*1000) / 1000
+		}
+		c, err := NewCurve(f.Grid.Origin, f.Grid.Step, milli)
+		if err != nil {
+			return nil, fmt.Errorf("future %d: %w", i, err)
+		}
+		c.exact(milli)
+		out.curves = append(out.curves, c)
+	}
+	deals := make([]*deal, len(out.curves))
+	var err error
+	if deals[0], err = layOut(out.curves[0], m, cuts...); err != nil {
+		return nil, err
+	}
+	out.deal = deals[0]
+	for i := 1; i < len(deals); i++ {
+		d := *out.deal
+		d.c = out.curves[i]
+		if err := d.cut(); err != nil {
+			return nil, err
+		}
+		deals[i] = &d
+	}
+	if err := out.hold(held); err != nil {
+		return nil, err
+	}
+	return out, out.fill(deals)
+}
+
+// exact sets the work of each step to a whole number of thousandths of a GPU,
+// where a fraction in binary missed it.
+func (c *Curve) exact(gpus []float64) {
+	for i, v := range gpus {
+		c.Work[i] = capcli.GPUTime(int64(math.Round(v*1000)) * int64(c.at(i+1)-c.at(i)))
+	}
+}
+
+// hold sums what is committed already by period; a part of a lot does not count.
+func (f *Field) hold(held []Held) error {
+	f.held = make([]int64, len(f.deal.edges)-1)
+	milli := make([]int64, len(f.held))
+	for _, h := range held {
+		if h.Milli < 0 || h.To <= h.From || h.Milli > 1e15 {
+			return fmt.Errorf("held: expected GPUs from one instant to a later one, found %d thousandths from %d to %d", h.Milli, h.From, h.To)
+		}
+		for m := range milli {
+			if h.From <= f.deal.edges[m] && f.deal.edges[m+1] <= h.To {
+				milli[m] += h.Milli
+			}
+		}
+	}
+	for m, v := range milli {
+		f.held[m] = v / f.deal.m.lot()
+	}
+	return nil
+}
+
+// fill finds the unit and the cells.
+func (f *Field) fill(deals []*deal) error {
+	if err := f.measure(deals); err != nil {
+		return err
+	}
+	f.breaks = make([][]int64, len(f.held))
+	for m := range f.breaks {
+		f.breaks[m] = breaksOf(deals, m)
+	}
+	for _, d := range deals {
+		var top int64
+		future := make([][]cell, len(f.held))
+		for m, ps := range d.pieces {
+			cells, err := f.cellsOf(m, ps)
+			if err != nil {
+				return err
+			}
+			if len(cells) > 0 {
+				top += cells[0].wholes + cells[0].rest
+			}
+			if top > limitCost || top < 0 {
+				return capcli.ErrOverflow
+			}
+			future[m] = cells
+		}
+		f.cells = append(f.cells, future)
+		f.top = max(f.top, top)
+	}
+	for _, c := range f.cost {
+		f.top = max(f.top, c)
+	}
+	f.top = max(f.top, 1)
+	return nil
+}
+
+// breaksOf are the numbers of whole lots that some step of a period wants in some
+// future, rising.
+func breaksOf(deals []*deal, m int) []int64 {
+	var out []int64
+	for _, d := range deals {
+		for _, p := range d.pieces[m] {
+			if p.work > 0 && p.rate > 0 {
+				out = append(out, int64(p.work)/(d.m.lot()*int64(p.dur)))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// measure finds the largest unit in which every cost is whole, and what chances
+// cost in it.
+func (f *Field) measure(deals []*deal) error {
+	lot := f.deal.m.lot()
+	var unit, rates int64
+	for _, d := range deals {
+		for _, ps := range d.pieces {
+			for _, p := range ps {
+				size := lot * int64(p.dur)
+				unit = gcd(gcd(unit, size), int64(p.work)%size)
+				rates = gcd(rates, p.rate)
+			}
+		}
+	}
+	for _, x := range f.deal.chances {
+		unit, rates = gcd(unit, lot*int64(x.to-x.from)), gcd(rates, x.rate)
+	}
+	unit, rates = max(unit, 1), max(rates, 1)
+	whole, err := times(unit, rates)
+	if err != nil {
+		return err
+	}
+	f.deal.unit = whole // what usd multiplies with
+	f.deal.parts = [2]int64{unit, rates}
+	for _, x := range f.deal.chances {
+		cost, err := times(x.rate/rates, lot*int64(x.to-x.from)/unit)
+		if err != nil {
+			return err
+		}
+		if cost > limitCost {
+			return capcli.ErrOverflow
+		}
+		f.cost = append(f.cost, cost)
+	}
+	return nil
+}
+
+// cellsOf sorts the steps of a period by the lots that they want.
+func (f *Field) cellsOf(m int, ps []piece) ([]cell, error) {
+	lot, unit, rates := f.deal.m.lot(), f.deal.parts[0], f.deal.parts[1]
+	var cells []cell
+	for _, p := range ps {
+		if p.work == 0 || p.rate == 0 {
+			continue
+		}
+		size := lot * int64(p.dur)
+		whole, err := times(p.rate/rates, size/unit)
+		if err != nil {
+			return nil, err
+		}
+		at, _ := slices.BinarySearch(f.breaks[m], int64(p.work)/size)
+		cells = append(cells, cell{at: at, whole: whole, rest: p.rate / rates * (int64(p.work) % size / unit)})
+	}
+	slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.at, b.at) })
+	n := 0
+	for i, c := range cells {
+		if i > 0 && cells[n-1].at == c.at {
+			cells[n-1].whole += c.whole
+			cells[n-1].rest += c.rest
+			continue
+		}
+		cells[n] = c
+		n++
+	}
+	cells = slices.Clip(cells[:n])
+	var wholes, lots int64
+	for i := n - 1; i >= 0; i-- {
+		c := &cells[i]
+		over, err := times(c.whole, f.breaks[m][c.at])
+		if err != nil || over > math.MaxInt64/2-c.rest || lots > math.MaxInt64/2-over-c.rest {
+			return nil, capcli.ErrOverflow
+		}
+		wholes, lots = wholes+c.whole, lots+over+c.rest
+		c.wholes, c.lots = wholes, lots
+	}
+	return cells, nil
+}
+
+// Count is the number of futures.
+func (f *Field) Count() int { return len(f.cells) }
+
+// levels gives the lots that a choice covers in each period, with what is held.
+func (f *Field) levels(bought []int64) []int64 {
+	change := make([]int64, len(f.held)+1)
+	for i, n := range bought {
+		if n != 0 {
+			from, to := f.span(i)
+			change[from] += n
+			change[to] -= n
+		}
+	}
+	out := make([]int64, len(f.held))
+	var level int64
+	for m := range out {
+		level += change[m]
+		out[m] = level + f.held[m]
+	}
+	return out
+}
+
+// span is the periods that a chance covers.
+func (f *Field) span(i int) (from, to int) {
+	o := f.deal.chances[i]
+	from, _ = slices.BinarySearch(f.deal.edges, o.from)
+	to, _ = slices.BinarySearch(f.deal.edges, min(o.to, f.deal.c.Len()))
+	return from, to
+}
+
+// costs gives what a choice costs in each future.
+func (f *Field) costs(bought []int64) ([]int64, error) {
+	levels := f.levels(bought)
+	var fixed int64
+	for i, n := range bought {
+		cost, err := times(n, f.cost[i])
+		if err != nil || fixed > math.MaxInt64/2-cost {
+			return nil, capcli.ErrOverflow
+		}
+		fixed += cost
+	}
+	out := make([]int64, len(f.cells))
+	for s := range out {
+		sum := fixed
+		for m, level := range levels {
+			more := f.uncovered(s, m, level)
+			if sum > math.MaxInt64-more {
+				return nil, capcli.ErrOverflow
+			}
+			sum += more
+		}
+		out[s] = sum
+	}
+	return out, nil
+}
+
+// uncovered is what is paid on demand over a level in one period of a future.
+func (f *Field) uncovered(s, m int, level int64) int64 {
+	cells, breaks := f.cells[s][m], f.breaks[m]
+	i := sort.Search(len(cells), func(i int) bool { return breaks[cells[i].at] >= level })
+	if i == len(cells) {
+		return 0
+	}
+	return cells[i].lots - level*cells[i].wholes
+}
+
+// program makes the program in which each future counts with its weight. Where the
+// amounts are too large for that, they are divided by div and rounded down, so that
+// the optimum is no more than a div-th of the true one: then it is a bound and no
+// answer.
+func (f *Field) program(weights []int64) (p *Program, div int64) {
+	var whole int64
+	for _, w := range weights {
+		whole += w
+	}
+	div = 1
+	if need := float64(f.top) * float64(whole) / (1 << 59); need > 1 {
+		div = int64(math.Ceil(need))
+	}
+	p = &Program{Periods: make([]Levels, len(f.held))}
+	for m := range p.Periods {
+		p.Periods[m] = f.pool(m, weights, div)
+	}
+	for i := range f.deal.chances {
+		from, to := f.span(i)
+		x := f.deal.chances[i]
+		p.Offers = append(p.Offers, Offer{From: from, To: to, Cost: mulDivDown(f.cost[i], whole, div), Max: f.deal.m.Terms[x.term].Max / f.deal.m.lot()})
+	}
+	return p, div
+}
+
+// pool is the levels of one period, summed over the futures by their weights.
+func (f *Field) pool(m int, weights []int64, div int64) Levels {
+	breaks := f.breaks[m]
+	whole, rest := make([]int64, len(breaks)), make([]int64, len(breaks))
+	var each int64
+	for s, w := range weights {
+		if w == 0 {
+			continue
+		}
+		for _, c := range f.cells[s][m] {
+			v := mulDivDown(c.whole, w, div)
+			whole[c.at] += v
+			rest[c.at] += mulDivDown(c.rest, w, div)
+			each += v
+		}
+	}
+	var out Levels
+	done := f.held[m]
+	for i, lots := range breaks {
+		if whole[i] == 0 && rest[i] == 0 {
+			continue
+		}
+		out = out.add(lots-done, each)
+		done = max(done, lots)
+		each -= whole[i]
+		if done == lots { // the part of a lot on top is not covered yet
+			out = out.add(1, each+rest[i])
+			done++
+		}
+	}
+	return out
+}
+
+// mulDivDown is a·b/c, rounded down; it must fit.
+func mulDivDown(a, b, c int64) int64 {
+	if c == 1 {
+		return a * b
+	}
+	return mulDiv(a, b, c)
+}
+
+// solve finds the best choice for weighted futures, and what no choice costs less
+// than: the same, but where amounts had to be rounded down.
+func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, least *big.Int, err error) {
+	p, div := f.program(weights)
+	s, err := Solve(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Bought, new(big.Int).Mul(s.Cost, big.NewInt(div)), nil
+}
+
+// usd is an amount of the field in dollars, rounded half up to the millionth.
+func (f *Field) usd(v *big.Rat) (capcli.USD, error) {
+	r := new(big.Rat).Mul(v, new(big.Rat).SetFrac64(f.deal.unit, 1000*int64(capcli.Hour)*f.deal.scale))
+	n := new(big.Int).Mul(r.Num(), big.NewInt(2))
+	n.Add(n, r.Denom())
+	n.Div(n, new(big.Int).Mul(r.Denom(), big.NewInt(2)))
+	if !n.IsInt64() {
+		return 0, capcli.ErrOverflow
+	}
+	return capcli.USD(n.Int64()), nil
+}

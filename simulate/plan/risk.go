@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// RiskKind is a way to sum up the costs of a plan over all futures.
+type RiskKind uint8
+
+// The kinds of risk.
+const (
+	Mean     RiskKind = iota // of all futures
+	Quantile                 // nearest rank: the least cost that is not exceeded in a share Level of the futures
+	CVaR                     // the mean over the worst 1-Level of the futures
+)
+
+// Risk says what a plan is chosen by.
+type Risk struct {
+	Kind  RiskKind
+	Level int64 // in millionths, below one; 0 for Mean
+}
+
+// one is the whole of a level.
+const one = 1_000_000
+
+// ParseRisk reads "mean", "q80" or "cvar95"; levels are percent.
+func ParseRisk(text string) (Risk, error) {
+	bad := fmt.Errorf("%q is not a risk; write mean, q80 (a quantile of the cost) or cvar95 (the mean over the worst 5 %%)", text)
+	s := strings.ToLower(strings.TrimSpace(text))
+	if s == "mean" {
+		return Risk{}, nil
+	}
+	r := Risk{Kind: CVaR}
+	number, ok := strings.CutPrefix(s, "cvar")
+	if !ok {
+		r.Kind = Quantile
+		if number, ok = strings.CutPrefix(s, "q"); !ok {
+			return Risk{}, bad
+		}
+	}
+	number = strings.TrimSuffix(strings.TrimLeft(number, " -="), "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v >= 0 && v < 100) {
+		return Risk{}, bad
+	}
+	r.Level = int64(v*one/100 + 0.5)
+	if r.Level >= one || r.Kind == Quantile && r.Level == 0 {
+		return Risk{}, bad
+	}
+	return r, nil
+}
+
+// String gives r as ParseRisk reads it.
+func (r Risk) String() string {
+	level := strconv.FormatFloat(float64(r.Level)*100/one, 'f', -1, 64)
+	switch r.Kind {
+	case Quantile:
+		return "q" + level
+	case CVaR:
+		return "cvar" + level
+	case Mean:
+	}
+	return "mean"
+}
+
+// rank is how many of n futures a quantile covers.
+func (r Risk) rank(n int) int {
+	k := new(big.Int).Mul(big.NewInt(r.Level), big.NewInt(int64(n)))
+	k.Add(k, big.NewInt(one-1)).Div(k, big.NewInt(one))
+	return max(1, int(k.Int64()))
+}
+
+// Of gives the risk of some costs, one for each future, exactly: a mean and a CVaR
+// are seldom whole. Where the worst 1-Level of the futures are no whole number of
+// them, the last counts with the part that is left (Rockafellar and Uryasev,
+// "Conditional value-at-risk for general loss distributions", 2002).
+func (r Risk) Of(costs []int64) *big.Rat {
+	if r.Kind == Quantile {
+		sorted := slices.Sorted(slices.Values(costs))
+		return new(big.Rat).SetInt64(sorted[r.rank(len(costs))-1])
+	}
+	weights, whole := r.worst(costs)
+	sum := new(big.Int)
+	for i, w := range weights {
+		sum.Add(sum, product(w, costs[i]))
+	}
+	return new(big.Rat).SetFrac(sum, big.NewInt(whole))
+}
+
+// worst gives the weights that a mean or a CVaR has each of some costs count with,
+// and their sum: the most costly first, each up to its limit, ties to the first.
+func (r Risk) worst(costs []int64) (weights []int64, whole int64) {
+	limit, whole := r.limits(len(costs))
+	order := make([]int, len(costs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[b], costs[a]) })
+	weights = make([]int64, len(costs))
+	left := whole
+	for _, i := range order {
+		weights[i] = min(limit, left)
+		left -= weights[i]
+	}
+	return weights, whole
+}
+
+// limits are the most that one of n futures can weigh in a mean or CVaR, and the
+// sum of all weights.
+func (r Risk) limits(n int) (limit, whole int64) {
+	level := r.Level
+	if r.Kind != CVaR {
+		level = 0
+	}
+	whole = (one - level) * int64(n)
+	return min(one, whole), whole
+}
