@@ -18,6 +18,7 @@ type class struct {
 	fits             [2][]int8 // by GPUs, in the first rank and in all, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
 	arrived          capcli.GPUTime
 	jobs             int64
+	strange          *[2][]int // see Waits.strange; nil until asked
 }
 
 type classKey struct{ partition, model string }

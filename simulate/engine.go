@@ -27,6 +27,7 @@ type Config struct {
 	CPUJobs     bool     // run jobs that want no GPU too; else they are left out
 	KillAtLimit bool     // end a job at its limit, as a strict scheduler does
 	Observers   []Observer
+	Waits       *Waits // to be told why jobs waited; nil: nobody asks
 }
 
 // Tenant is who pays for jobs.
@@ -152,6 +153,9 @@ func newEngine(cfg Config) (*engine, error) {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
 	}
 	e.turn.e = e
+	if e.cfg.Waits != nil {
+		e.cfg.Waits.begin(e)
+	}
 	return e, nil
 }
 
@@ -199,6 +203,9 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		e.turns()
 		e.meter.settle()
+		if e.cfg.Waits != nil {
+			e.cfg.Waits.settle()
+		}
 	}
 }
 
@@ -308,6 +315,9 @@ func (e *engine) handle(p planned) {
 		} else if p.job.state == waiting && p.job.run == p.run {
 			p.job.queue.ripen(p.job, true)
 			p.job.queue.dirty = true
+			if e.cfg.Waits != nil {
+				e.cfg.Waits.ripened(p.job)
+			}
 		}
 	case Arrive, Start, Preempt:
 		panic("simulate: " + p.kind().String() + " is never planned")

@@ -56,6 +56,9 @@ func (e *engine) enqueue(l *Live) {
 	q.dirty = true
 	e.wanted(l, 1)
 	e.meter.queued(e.c.now, 1)
+	if e.cfg.Waits != nil {
+		e.cfg.Waits.joined(l)
+	}
 }
 
 // wanted notes on the accounts of committed pools that l waits (+1), or no
@@ -127,6 +130,9 @@ func (e *engine) start(l *Live, s []Slice) {
 	if !pool.Terms.Committed() {
 		begins += pool.Lead // ordered now, there then
 	}
+	if e.cfg.Waits != nil {
+		e.cfg.Waits.started(l, begins-now)
+	}
 	l.Queued += begins - l.Since
 	l.Since = begins
 	if l.FirstStart < 0 {
@@ -157,7 +163,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 		used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost)
 		l.charge(p, used, billed)
 	}
-	e.meter.stayed(l, now)
+	e.stayed(l, now)
 	l.saved = saved
 	l.Lost += lost
 	concerned := e.c.state[p].queues
@@ -166,6 +172,17 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	}
 	for _, q := range concerned {
 		q.dirty, q.freed = true, true
+	}
+}
+
+// stayed counts a stay that is over, or cut off by the end of the run.
+func (e *engine) stayed(l *Live, now capcli.Seconds) {
+	w := e.cfg.Waits
+	if w != nil {
+		w.cut(l, now)
+	}
+	if e.meter.stayed(l, now) && w != nil {
+		w.over(l)
 	}
 }
 
@@ -187,6 +204,9 @@ func (e *engine) finish(l *Live) {
 	l.state = finished
 	l.Ended = e.c.now
 	e.meter.finished(e, l)
+	if e.cfg.Waits != nil {
+		e.cfg.Waits.done(l)
+	}
 	e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 	e.slab.put(l)
 }

@@ -41,6 +41,7 @@ type Live struct {
 	waited   bool           // the wait for the first start is counted
 	believes capcli.Seconds // believed end of the present stay
 	promise  booking        // conservative's record
+	note     *wait          // why it waits, where that is asked
 }
 
 // Hold is GPU time that a job had of one pool.

@@ -75,18 +75,20 @@ func (m *meter) queued(now capcli.Seconds, n int64) {
 func (m *meter) settle() { m.queueMax = max(m.queueMax, m.queueNow) }
 
 // stayed counts the wait of a job whose first stay is over, or is cut off by the
-// end of the run. A stay that ends within the lead time of its capacity never
-// began, and the job has yet to start.
-func (m *meter) stayed(l *Live, now capcli.Seconds) {
+// end of the run, and tells whether it did. A stay that ends within the lead
+// time of its capacity never began, and the job has yet to start.
+func (m *meter) stayed(l *Live, now capcli.Seconds) bool {
 	switch {
 	case l.waited:
+		return false
 	case l.Since > now:
 		l.FirstStart = -1
-	default:
-		l.waited = true
-		m.wait.add(l.Wait())
-		m.byTenant[l.tenant.index].wait.add(l.Wait())
+		return false
 	}
+	l.waited = true
+	m.wait.add(l.Wait())
+	m.byTenant[l.tenant.index].wait.add(l.Wait())
+	return true
 }
 
 func (m *meter) preempted(l *Live, lost bool) {

@@ -151,6 +151,12 @@ func (e *engine) result() (*Result, error) {
 		}
 		r.Tenants = append(r.Tenants, tr)
 	}
+	if w := e.cfg.Waits; w != nil {
+		w.close()
+		if w.fault != nil {
+			return r, w.fault
+		}
+	}
 	return r, e.ledger.rec.check(&r.Jobs)
 }
 
@@ -163,7 +169,7 @@ func (e *engine) flush() int64 {
 			used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0)
 			l.charge(p, used, billed)
 		}
-		e.meter.stayed(l, e.c.now)
+		e.stayed(l, e.c.now)
 	}
 	for p := range e.c.state {
 		e.touchPool(p)

@@ -4,11 +4,15 @@ package simulate
 // what would fit later: give slices back on it, place jobs on it. It is good
 // until the next call.
 func (t *Turn) whatIf() *Cluster {
-	c := t.e.c
-	w := t.e.imagined
+	t.e.imagined = t.e.c.copyTo(t.e.imagined)
+	return t.e.imagined
+}
+
+// copyTo makes w, a former copy or nil, a copy of c with nothing in its
+// accounts but what can be used.
+func (c *Cluster) copyTo(w *Cluster) *Cluster {
 	if w == nil || len(w.nodes) != len(c.nodes) {
 		w = newCluster(c.pools)
-		t.e.imagined = w
 	}
 	w.now = c.now
 	copy(w.nodes, c.nodes)
