@@ -12,10 +12,17 @@ import (
 type planOptions struct {
 	output outputOptions
 	curve  planCurveOptions
+	shard  shardOptions
 }
 
 func newPlan(e *env) *cobra.Command {
-	var o planOptions
+	cmd := newPlanOf(e, &planOptions{})
+	cmd.AddCommand(newPlanMerge(e))
+	return cmd
+}
+
+// newPlanOf is the command by itself, whose flags go to o.
+func newPlanOf(e *env, o *planOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Say what to commit to, on which terms and when, and prove how good that is",
@@ -25,10 +32,14 @@ func newPlan(e *env) *cobra.Command {
 			"  capcli plan --demand jobs.parquet --on-demand 3.9 --term 1y=2.45 --term all=1y@2.2,upfront=all --discount 10%\n" +
 			"  capcli forecast jobs.parquet --horizon 8760 -o json | capcli plan --demand - --on-demand 2 --term 1y=1.2",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), e, &o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.shard.begin(e, cmd, args)
+			return runPlan(cmd.Context(), e, o, args)
+		},
 	}
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
+	addShardFlags(cmd, &o.shard)
 	return cmd
 }
 
@@ -41,6 +52,9 @@ func runPlan(ctx context.Context, e *env, o *planOptions, args []string) error {
 		return noArgs(newPlan(e), args)
 	case o.curve.demand == "":
 		return &usageError{text: "plan wants a demand curve: --demand is missing", hint: "capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61"}
+	}
+	if err := o.shard.none("a demand curve is planned at once"); err != nil {
+		return err
 	}
 	return planCurve(ctx, e, o)
 }

@@ -51,6 +51,26 @@ func (s *sweep) all(ctx context.Context) error {
 type shardOptions struct {
 	shards, shard int
 	force         bool
+
+	// What the call is, from begin.
+	cmd  *cobra.Command
+	args []string
+	log  *inputLog
+	// The shards to merge in place of computing; nil where there are none.
+	merge *shardFolder
+}
+
+// begin notes what the call is, before any file is read.
+func (o *shardOptions) begin(e *env, cmd *cobra.Command, args []string) {
+	o.cmd, o.args, o.log = cmd, args, logInputs(e)
+}
+
+// none refuses to cut what cannot be cut, and why says why.
+func (o *shardOptions) none(why string) error {
+	if o.shards == 0 && o.shard < 0 {
+		return nil
+	}
+	return &usageError{text: "--shards cuts a search over the mixes of a scenario; " + why, hint: "leave out --shards and --shard"}
 }
 
 // shardFlags do not change what a sweep comes to, nor do those that say in which
@@ -105,6 +125,9 @@ func (o *shardOptions) place(e *env, out string) (s planning.Shard, cut bool, er
 	if err := s.Check(); err != nil {
 		return s, false, &usageError{text: "--shards, --shard: " + err.Error()}
 	}
+	if o.fromStdin() {
+		return s, false, &usageError{text: "a shard cannot read stdin: the other shards and the merge need the same", hint: "write it to a file first"}
+	}
 	if !isFolder(out) {
 		return s, false, &usageError{text: "a shard wants --out DIR: the folder for its file", hint: "the same folder for every shard; then capcli plan merge DIR"}
 	}
@@ -112,6 +135,15 @@ func (o *shardOptions) place(e *env, out string) (s planning.Shard, cut bool, er
 		e.note(fmt.Sprintf("shard %d of %d, from %s", s.Index, s.Count, source))
 	}
 	return s, true, nil
+}
+
+// fromStdin tells whether the call reads stdin.
+func (o *shardOptions) fromStdin() bool {
+	if o.cmd == nil {
+		return false
+	}
+	trace := o.cmd.Flags().Lookup("trace")
+	return slices.Contains(o.args, "-") || trace != nil && trace.Value.String() == "-"
 }
 
 // isFolder tells whether --out names a folder: it is no form of output.
@@ -195,9 +227,16 @@ func envNumber(e *env, name string) (int, error) {
 	return n, nil
 }
 
-// do does what the flags ask of s: all of it, or one shard into the folder out.
-// cmd, args and log say what s is a function of.
-func (o *shardOptions) do(ctx context.Context, e *env, cmd *cobra.Command, args []string, out string, log *inputLog, s *sweep) error {
+// do does what the flags ask of s: all of it, one shard into the folder out, or a
+// merge. All files that s depends on must have been opened.
+func (o *shardOptions) do(ctx context.Context, e *env, out string, s *sweep) error {
+	if o.merge != nil {
+		head, err := o.head(e, o.merge.whole[0].Head.Of(), s)
+		if err != nil {
+			return err
+		}
+		return o.merge.merge(ctx, &head, s)
+	}
 	shard, cut, err := o.place(e, out)
 	if err != nil {
 		return err
@@ -205,7 +244,7 @@ func (o *shardOptions) do(ctx context.Context, e *env, cmd *cobra.Command, args 
 	if !cut {
 		return s.all(ctx)
 	}
-	head, err := shardHead(e, shard, cmd, args, log, s)
+	head, err := o.head(e, shard, s)
 	if err != nil {
 		return err
 	}
@@ -213,15 +252,11 @@ func (o *shardOptions) do(ctx context.Context, e *env, cmd *cobra.Command, args 
 	return r.run(ctx)
 }
 
-// shardHead says what a shard is a function of.
-func shardHead(e *env, shard planning.Shard, cmd *cobra.Command, args []string, log *inputLog, s *sweep) (planning.ShardHead, error) {
-	given := canonicalArgs(cmd, args, shardFlags...)
-	if slices.Contains(given, "--trace=-") || slices.Contains(given, "-") {
-		return planning.ShardHead{}, &usageError{text: "a shard cannot read from stdin: the others and the merge need the same", hint: "write it to a file first"}
-	}
-	inputs, err := log.inputs(e)
+// head says what a shard of s is a function of.
+func (o *shardOptions) head(e *env, shard planning.Shard, s *sweep) (planning.ShardHead, error) {
+	inputs, err := o.log.inputs(e)
 	if err != nil {
 		return planning.ShardHead{}, err
 	}
-	return planning.NewShardHead(shard, versionText(), s.pieces, given, inputs), nil
+	return planning.NewShardHead(shard, versionText(), s.pieces, canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
 }

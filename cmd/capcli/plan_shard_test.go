@@ -134,11 +134,11 @@ func shardCall(t *testing.T, e *env, q *squares, input string, args ...string) e
 		Use:          "squares",
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			log := logInputs(e)
+			o.begin(e, cmd, args)
 			if _, err := readFile(e, input, 100); err != nil {
 				return err
 			}
-			return o.do(cmd.Context(), e, cmd, args, out, log, q.sweep())
+			return o.do(cmd.Context(), e, out, q.sweep())
 		},
 	}
 	addShardFlags(cmd, &o)

@@ -25,7 +25,7 @@ type ShardFile struct {
 }
 
 // maxShardLine bounds a line of a shard file or journal.
-const maxShardLine = 1 << 20
+const maxShardLine = 16 << 20
 
 const (
 	shardOpens  = `,"outcomes":[`
