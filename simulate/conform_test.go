@@ -240,7 +240,7 @@ func (w *world) play(t testing.TB, policy, placement string, jobs []capcli.Job) 
 	}
 	r, err := simulate.Run(context.Background(), simulate.Config{
 		Start: 0, Pools: pools, Jobs: stream(jobs), Policy: mustPolicy(t, policy), Settings: w.set, Placement: mustPlacement(t, placement),
-		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, Observers: []simulate.Observer{a},
+		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, Observers: []simulate.Observer{a}, Hourly: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ type Config struct {
 	KillAtLimit bool     // end a job at its limit, as a strict scheduler does
 	Observers   []Observer
 	Waits       *Waits // to be told why jobs waited; nil: nobody asks
+	Hourly      bool   // keep the use by clock hour too
 }
 
 // Tenant is who pays for jobs.
@@ -173,6 +174,9 @@ func (e *engine) first() error {
 		}
 	}
 	e.ledger.rec.Start = start
+	if e.cfg.Hourly {
+		e.ledger.rec.Hourly = newHourly(start)
+	}
 	if e.next, e.more = j, ok; ok {
 		e.nextAt = capcli.Seconds(j.Submit - start)
 		if e.nextAt < 0 {

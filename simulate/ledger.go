@@ -62,6 +62,7 @@ type Record struct {
 	Pools   []Pool
 	Tenants []string
 	Months  []Month
+	Hourly  *Hourly // the use by clock hour; nil where Config.Hourly did not ask
 }
 
 // ledger keeps the record as the run goes on.
@@ -177,6 +178,9 @@ func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) (use
 		}
 	})
 	billed = used
+	if g.rec.Hourly != nil {
+		g.rec.Hourly.stay(p, t, milli, from, to)
+	}
 	if lost > 0 {
 		g.use(g.monthAt(max(from, to-1)), p, t).Lost += capcli.GPUTime(milli * int64(lost))
 	}
@@ -187,6 +191,9 @@ func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) (use
 		g.rec.Months[m].Pools[p].Offered += d
 		g.rec.Months[m].Pools[p].Idle += d
 		billed += d
+		if g.rec.Hourly != nil {
+			g.rec.Hourly.rest(p, t, to, d)
+		}
 	}
 	return used, billed
 }
@@ -214,7 +221,7 @@ func (r *Record) check(c *Counts) error {
 			}
 		}
 	}
-	return nil
+	return r.Hourly.check(r)
 }
 
 // AccountError says that the books do not balance: a bug in capcli.
