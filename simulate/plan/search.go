@@ -153,14 +153,10 @@ func (s *search) visit(numbers []int) {
 			s.err = err
 			return
 		}
-		e := &Entry{Candidate: c, Rival: -1}
-		for run := range s.Problem.Runs {
-			f, err := s.bounds.of(c, run)
-			if err != nil {
-				s.err = err
-				return
-			}
-			e.Floors = append(e.Floors, f)
+		e, err := s.entry(c)
+		if err != nil {
+			s.err = err
+			return
 		}
 		s.tried[i] = e
 		fresh = append(fresh, e)
@@ -179,6 +175,19 @@ func (s *search) visit(numbers []int) {
 			s.Progress(len(s.tried)-len(fresh), s.size)
 		}
 	}
+}
+
+// entry is what is known of a candidate before it is run.
+func (s *search) entry(c *Candidate) (*Entry, error) {
+	e := &Entry{Candidate: c, Rival: -1}
+	for run := range s.Problem.Runs {
+		f, err := s.bounds.of(c, run)
+		if err != nil {
+			return nil, err
+		}
+		e.Floors = append(e.Floors, f)
+	}
+	return e, nil
 }
 
 // next takes the entries of the next batch, least floor first, and drops those
@@ -203,6 +212,21 @@ func (s *search) next(fresh []*Entry) (batch, rest []*Entry) {
 // too often, or a mix that was run in full, holds the limits and waits for
 // nobody costs less than e can. Both are certain.
 func (s *search) ruledOut(e *Entry) (rival int, out bool) {
+	if s.overLimit(e) {
+		return -1, true
+	}
+	floor := e.floor()
+	for _, r := range s.finished {
+		if r.Cost() < floor && r.Held() >= s.Hold && (s.Goal == Cheapest || r.Wait() == 0) {
+			return r.Index, true
+		}
+	}
+	return -1, false
+}
+
+// overLimit tells whether the floor of e breaks a limit on cost in too many runs
+// to hold it, whatever any other mix does.
+func (s *search) overLimit(e *Entry) bool {
 	for i := range s.Limits {
 		l := &s.Limits[i]
 		if l.Metric != "cost" && l.Metric != "total" || !l.Upper() {
@@ -215,16 +239,10 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 			}
 		}
 		if may := 1 - float64(broken)/float64(len(e.Floors)); may < min(s.Hold, 0.5) {
-			return -1, true
+			return true
 		}
 	}
-	floor := e.floor()
-	for _, r := range s.finished {
-		if r.Cost() < floor && r.Held() >= s.Hold && (s.Goal == Cheapest || r.Wait() == 0) {
-			return r.Index, true
-		}
-	}
-	return -1, false
+	return false
 }
 
 // runTo brings entries to n runs each.
