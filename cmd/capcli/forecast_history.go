@@ -245,9 +245,20 @@ func (o *historyOptions) loadFile(ctx context.Context, e *env, name string) (*hi
 		return nil, err
 	}
 	defer closer.Close() //nolint:errcheck // it was only read
+	head := peek(&in)
+	return o.loadInput(ctx, e, in, head)
+}
+
+// peek gives the begin of in, which can then still be read from the start.
+func peek(in *trace.Input) []byte {
 	buf := bufio.NewReaderSize(in.R, headBytes)
 	in.R = buf
 	head, _ := buf.Peek(headBytes) // what is wrong with it shows when it is read
+	return head
+}
+
+// loadInput reads a file that begins with head.
+func (o *historyOptions) loadInput(ctx context.Context, e *env, in trace.Input, head []byte) (*histories, error) {
 	opts := series.Options{Name: in.Name, ID: o.id, Time: o.time, Value: o.value, Zone: o.zone, DSTLater: o.read.dst == "later", More: o.censor.more()}
 	if o.read.format == "" || o.read.format == "auto" {
 		named := o.time != "" || o.value != "" || o.id != ""

@@ -23,7 +23,19 @@ func (o *planCurveOptions) load(ctx context.Context, e *env) (*demandCurve, erro
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	hs, err := h.loadFile(ctx, e, o.demand)
+	in, closer, err := openInput(e, o.demand)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	head := peek(&in)
+	if isDocument(plainHead(in.Name, head)) {
+		return o.fromDocument(in)
+	}
+	if o.quantile > 0 {
+		return nil, &usageError{text: "--quantile is for what capcli forecast -o json wrote, and " + in.Name + " is not", hint: "name a column of a table: --value-col hi-80"}
+	}
+	hs, err := h.loadInput(ctx, e, in, head)
 	if err != nil {
 		return nil, err
 	}
