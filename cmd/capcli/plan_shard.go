@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -15,36 +14,24 @@ import (
 	planning "capcli/simulate/plan"
 )
 
-// sweep is a plan's work in a form that can be cut: a numbered list of pieces
-// whose outcomes do not depend on each other, and what is made of all outcomes.
-// One process does exactly what many shards and a merge do.
+// sweep is a plan's work, which one process does as a whole and shards do in
+// pieces; both come to the same.
 type sweep struct {
-	pieces int
+	// whole does all of it here, and gives the result.
+	whole func(ctx context.Context) error
+	// cut makes the list of pieces.
+	cut func(ctx context.Context) (*pieces, error)
+}
+
+// pieces are a numbered list of work whose outcomes do not depend on each other,
+// and what is made of all outcomes.
+type pieces struct {
+	count int
 	// evaluate gives the outcome of each of the pieces called which to done, as a
 	// JSON value, in any order and from any goroutine.
 	evaluate func(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error
-	// finish makes the result of the outcomes of all pieces, in order.
+	// finish gives the result, of the outcomes of all pieces in order.
 	finish func(ctx context.Context, outcomes []json.RawMessage) error
-}
-
-// all does the whole sweep in this process.
-func (s *sweep) all(ctx context.Context) error {
-	which := make([]int, s.pieces)
-	outcomes := make([]json.RawMessage, s.pieces)
-	for i := range which {
-		which[i] = i
-	}
-	var lock sync.Mutex
-	err := s.evaluate(ctx, which, func(piece int, outcome json.RawMessage) error {
-		lock.Lock()
-		defer lock.Unlock()
-		outcomes[piece] = outcome
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.finish(ctx, outcomes)
 }
 
 // shardOptions cut a sweep.
@@ -76,7 +63,7 @@ func (o *shardOptions) none(why string) error {
 // shardFlags do not change what a sweep comes to, nor do those that say in which
 // form and where a result is written.
 var shardFlags = []string{
-	"shards", "shard", "force", "out", "output", "table", "columns", "wide", "excel", "quiet", "verbose", "no-color", "progress",
+	"shards", "shard", "force", "out", "save", "output", "table", "columns", "wide", "excel", "quiet", "verbose", "no-color", "progress",
 }
 
 func addShardFlags(cmd *cobra.Command, o *shardOptions) {
@@ -228,35 +215,41 @@ func envNumber(e *env, name string) (int, error) {
 }
 
 // do does what the flags ask of s: all of it, one shard into the folder out, or a
-// merge. All files that s depends on must have been opened.
+// merge. All files that s depends on must have been opened by the end of cut.
 func (o *shardOptions) do(ctx context.Context, e *env, out string, s *sweep) error {
+	var shard planning.Shard
 	if o.merge != nil {
-		head, err := o.head(e, o.merge.whole[0].Head.Of(), s)
+		shard = o.merge.whole[0].Head.Of()
+	} else {
+		place, cut, err := o.place(e, out)
 		if err != nil {
 			return err
 		}
-		return o.merge.merge(ctx, &head, s)
+		if !cut {
+			return s.whole(ctx)
+		}
+		shard = place
 	}
-	shard, cut, err := o.place(e, out)
+	p, err := s.cut(ctx)
 	if err != nil {
 		return err
 	}
-	if !cut {
-		return s.all(ctx)
-	}
-	head, err := o.head(e, shard, s)
+	head, err := o.head(e, shard, p.count)
 	if err != nil {
 		return err
 	}
-	r := &shardRun{e: e, dir: out, head: head, sweep: s, force: o.force}
+	if o.merge != nil {
+		return o.merge.merge(ctx, &head, p)
+	}
+	r := &shardRun{e: e, dir: out, head: head, work: p, force: o.force}
 	return r.run(ctx)
 }
 
-// head says what a shard of s is a function of.
-func (o *shardOptions) head(e *env, shard planning.Shard, s *sweep) (planning.ShardHead, error) {
+// head says what a shard is a function of.
+func (o *shardOptions) head(e *env, shard planning.Shard, pieces int) (planning.ShardHead, error) {
 	inputs, err := o.log.inputs(e)
 	if err != nil {
 		return planning.ShardHead{}, err
 	}
-	return planning.NewShardHead(shard, versionText(), s.pieces, canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
+	return planning.NewShardHead(shard, versionText(), pieces, canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
 }

@@ -165,9 +165,9 @@ func (f *shardFolder) mixed() error {
 	}
 }
 
-// merge gives the outcomes of all pieces to the sweep that they are of, which
-// must be what head, made just now from the same command line, says.
-func (f *shardFolder) merge(ctx context.Context, head *planning.ShardHead, s *sweep) error {
+// merge gives the outcomes of all pieces to what they are pieces of, which must
+// be what head, made just now from the same command line, says.
+func (f *shardFolder) merge(ctx context.Context, head *planning.ShardHead, p *pieces) error {
 	if d := f.whole[0].Head.Differences(head); len(d) > 0 {
 		return foreignShard(f.dir, d, "this merge")
 	}
@@ -175,7 +175,7 @@ func (f *shardFolder) merge(ctx context.Context, head *planning.ShardHead, s *sw
 	if err != nil {
 		return err
 	}
-	return s.finish(ctx, outcomes)
+	return p.finish(ctx, outcomes)
 }
 
 // foreignShard says that a shard is of other inputs than what.

@@ -18,7 +18,7 @@ type shardRun struct {
 	e       *env
 	dir     string
 	head    planning.ShardHead
-	sweep   *sweep
+	work    *pieces
 	force   bool
 	pieces  map[int]planning.ShardPiece
 	stale   []string // journals that go once the shard is whole
@@ -53,7 +53,7 @@ func (r *shardRun) run(ctx context.Context) error {
 	if err := r.begin(); err != nil {
 		return err
 	}
-	failed := r.sweep.evaluate(ctx, which, r.done)
+	failed := r.work.evaluate(ctx, which, r.done)
 	if err := r.journal.Close(); failed == nil && err != nil {
 		failed = r.failed(err)
 	}

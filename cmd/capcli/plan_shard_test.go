@@ -101,8 +101,8 @@ func (q *squares) sweep() *sweep {
 	if q.computed == nil {
 		q.computed = map[int]int{}
 	}
-	return &sweep{
-		pieces: q.pieces,
+	p := &pieces{
+		count: q.pieces,
 		evaluate: func(_ context.Context, which []int, done func(int, json.RawMessage) error) error {
 			for _, i := range slices.Backward(which) { // in any order
 				if q.killed == 0 {
@@ -121,6 +121,16 @@ func (q *squares) sweep() *sweep {
 				q.result += string(o) + "\n"
 			}
 			return nil
+		},
+	}
+	return &sweep{
+		cut: func(context.Context) (*pieces, error) { return p, nil },
+		whole: func(ctx context.Context) error {
+			var outcomes []json.RawMessage
+			for i := range q.pieces {
+				outcomes = append(outcomes, json.RawMessage(fmt.Sprintf(`{"square":%d}`, i*i)))
+			}
+			return p.finish(ctx, outcomes)
 		},
 	}
 }
@@ -170,7 +180,11 @@ func mergeSquares(t *testing.T, dir string, q *squares, count int) error {
 		return err
 	}
 	head := f.whole[0].Head
-	return f.merge(context.Background(), &head, q.sweep())
+	p, err := q.sweep().cut(context.Background())
+	if err != nil {
+		return err
+	}
+	return f.merge(context.Background(), &head, p)
 }
 
 func TestShardsMergeToWhatOneProcessGives(t *testing.T) {
