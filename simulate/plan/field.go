@@ -2,10 +2,8 @@ package plan
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"sort"
 
@@ -18,13 +16,16 @@ import (
 // Demands are taken to the thousandth of a GPU, so that costs are whole numbers of
 // a unit that leaves room to weigh futures without rounding.
 type Field struct {
-	deal   *deal      // the time line, which is the same in all futures
-	held   []int64    // lots that are committed already, by period
-	breaks [][]int64  // by period: numbers of lots at which some future's cost of a lot changes
-	cells  [][][]cell // by future, then period
-	cost   []int64    // of one lot of each chance
-	top    int64      // most that the lowest lot costs through all periods, in any future
-	curves []*Curve   // of each future
+	all    []int // the numbers of the futures
+	sunk   []Held
+	deal   *deal       // the time line, which is the same in all futures
+	held   []int64     // lots that are committed already, by period
+	breaks [][]int64   // by period: numbers of lots at which some future's cost of a lot changes
+	cells  [][][]cell  // by future, then period
+	cost   []int64     // of one lot of each chance
+	top    int64       // most that the lowest lot costs through all periods, in any future
+	curves []*Curve    // of each future
+	pieces [][][]piece // by future, then period
 }
 
 // cell is the steps of a period in which a future wants between at and at+1 lots.
@@ -51,7 +52,7 @@ func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	out := &Field{}
+	out := &Field{all: allOf(len(f.Paths)), sunk: held}
 	var cuts []capcli.Seconds
 	for _, h := range held {
 		cuts = append(cuts, h.From, h.To)
@@ -81,6 +82,9 @@ func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
 			return nil, err
 		}
 		deals[i] = &d
+	}
+	for _, d := range deals {
+		out.pieces = append(out.pieces, d.pieces)
 	}
 	if err := out.hold(held); err != nil {
 		return nil, err
@@ -274,8 +278,9 @@ func (f *Field) span(i int) (from, to int) {
 	return from, to
 }
 
-// costs gives what a choice costs in each future.
-func (f *Field) costs(bought []int64) ([]int64, error) {
+// costs gives what a choice costs in each of some futures; in all where none is
+// named.
+func (f *Field) costs(bought []int64, in ...int) ([]int64, error) {
 	levels := f.levels(bought)
 	var fixed int64
 	for i, n := range bought {
@@ -285,8 +290,11 @@ func (f *Field) costs(bought []int64) ([]int64, error) {
 		}
 		fixed += cost
 	}
-	out := make([]int64, len(f.cells))
-	for s := range out {
+	if in == nil {
+		in = f.all
+	}
+	out := make([]int64, len(in))
+	for i, s := range in {
 		sum := fixed
 		for m, level := range levels {
 			more := f.uncovered(s, m, level)
@@ -295,7 +303,7 @@ func (f *Field) costs(bought []int64) ([]int64, error) {
 			}
 			sum += more
 		}
-		out[s] = sum
+		out[i] = sum
 	}
 	return out, nil
 }
@@ -308,93 +316,4 @@ func (f *Field) uncovered(s, m int, level int64) int64 {
 		return 0
 	}
 	return cells[i].lots - level*cells[i].wholes
-}
-
-// program makes the program in which each future counts with its weight. Where the
-// amounts are too large for that, they are divided by div and rounded down, so that
-// the optimum is no more than a div-th of the true one: then it is a bound and no
-// answer.
-func (f *Field) program(weights []int64) (p *Program, div int64) {
-	var whole int64
-	for _, w := range weights {
-		whole += w
-	}
-	div = 1
-	if need := float64(f.top) * float64(whole) / (1 << 59); need > 1 {
-		div = int64(math.Ceil(need))
-	}
-	p = &Program{Periods: make([]Levels, len(f.held))}
-	for m := range p.Periods {
-		p.Periods[m] = f.pool(m, weights, div)
-	}
-	for i := range f.deal.chances {
-		from, to := f.span(i)
-		x := f.deal.chances[i]
-		p.Offers = append(p.Offers, Offer{From: from, To: to, Cost: mulDivDown(f.cost[i], whole, div), Max: f.deal.m.Terms[x.term].Max / f.deal.m.lot()})
-	}
-	return p, div
-}
-
-// pool is the levels of one period, summed over the futures by their weights.
-func (f *Field) pool(m int, weights []int64, div int64) Levels {
-	breaks := f.breaks[m]
-	whole, rest := make([]int64, len(breaks)), make([]int64, len(breaks))
-	var each int64
-	for s, w := range weights {
-		if w == 0 {
-			continue
-		}
-		for _, c := range f.cells[s][m] {
-			v := mulDivDown(c.whole, w, div)
-			whole[c.at] += v
-			rest[c.at] += mulDivDown(c.rest, w, div)
-			each += v
-		}
-	}
-	var out Levels
-	done := f.held[m]
-	for i, lots := range breaks {
-		if whole[i] == 0 && rest[i] == 0 {
-			continue
-		}
-		out = out.add(lots-done, each)
-		done = max(done, lots)
-		each -= whole[i]
-		if done == lots { // the part of a lot on top is not covered yet
-			out = out.add(1, each+rest[i])
-			done++
-		}
-	}
-	return out
-}
-
-// mulDivDown is a·b/c, rounded down; it must fit.
-func mulDivDown(a, b, c int64) int64 {
-	if c == 1 {
-		return a * b
-	}
-	return mulDiv(a, b, c)
-}
-
-// solve finds the best choice for weighted futures, and what no choice costs less
-// than: the same, but where amounts had to be rounded down.
-func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, least *big.Int, err error) {
-	p, div := f.program(weights)
-	s, err := Solve(ctx, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.Bought, new(big.Int).Mul(s.Cost, big.NewInt(div)), nil
-}
-
-// usd is an amount of the field in dollars, rounded half up to the millionth.
-func (f *Field) usd(v *big.Rat) (capcli.USD, error) {
-	r := new(big.Rat).Mul(v, new(big.Rat).SetFrac64(f.deal.unit, 1000*int64(capcli.Hour)*f.deal.scale))
-	n := new(big.Int).Mul(r.Num(), big.NewInt(2))
-	n.Add(n, r.Denom())
-	n.Div(n, new(big.Int).Mul(r.Denom(), big.NewInt(2)))
-	if !n.IsInt64() {
-		return 0, capcli.ErrOverflow
-	}
-	return capcli.USD(n.Int64()), nil
 }

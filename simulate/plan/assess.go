@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math/big"
+	"slices"
+
+	"capcli"
+)
+
+// Assessed is a plan, or a rule that decides as it goes, and what becomes of it in
+// each future.
+type Assessed struct {
+	Name      string
+	Doc       string     // how it decides
+	Purchases []Purchase // by start; nil of a rule that decides anew in each future
+	Outcomes  []InFuture // by future
+	Levels    []Covered  // committed over time, with what was held before; nil of a rule
+
+	costs []int64 // in the field's unit
+}
+
+// InFuture is what a plan comes to in one future.
+type InFuture struct {
+	Cost      capcli.USD
+	Committed capcli.USD // of Cost
+	OnDemand  capcli.USD // of Cost
+	Unused    capcli.USD // of Committed: for GPU time that nobody wanted
+	Regret    capcli.USD // Cost over that of the best plan of this future; 0 until Regret was called
+
+	Wanted, Covered, Paid capcli.GPUTime // wanted; of it served by commitments; and committed in all, up to the end
+}
+
+// Covered is a time with one number of committed GPUs.
+type Covered struct {
+	From, To capcli.Seconds
+	Milli    int64 // GPUs in thousandths
+}
+
+// Assess says what a choice comes to.
+func (f *Field) Assess(name, doc string, c *Choice) (*Assessed, error) {
+	out, err := f.assess(name, doc, func(int) []int64 { return c.bought })
+	if err != nil {
+		return nil, err
+	}
+	if out.Purchases, err = f.purchases(c.bought); err != nil {
+		return nil, err
+	}
+	lot := f.deal.m.lot()
+	for m, level := range f.levels(c.bought) {
+		if n := len(out.Levels); n > 0 && out.Levels[n-1].Milli == level*lot {
+			out.Levels[n-1].To = f.deal.edges[m+1]
+			continue
+		}
+		out.Levels = append(out.Levels, Covered{f.deal.edges[m], f.deal.edges[m+1], level * lot})
+	}
+	return out, nil
+}
+
+// purchases says a choice in GPUs and dollars.
+func (f *Field) purchases(bought []int64) ([]Purchase, error) {
+	out := []Purchase{}
+	for i, n := range bought {
+		if n == 0 {
+			continue
+		}
+		x := f.deal.chances[i]
+		cost, err := f.usd(new(big.Rat).SetInt(product(n, f.cost[i])))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Purchase{
+			Term: x.term, From: x.from, To: x.to, Milli: n * f.deal.m.lot(), Rate: f.deal.m.Terms[x.term].Rate.At(x.from), Cost: cost,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b Purchase) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Term, b.Term)) })
+	return out, nil
+}
+
+// assess says what purchases come to that may differ from future to future.
+func (f *Field) assess(name, doc string, bought func(s int) []int64) (*Assessed, error) {
+	out := &Assessed{Name: name, Doc: doc, Outcomes: make([]InFuture, f.Count()), costs: make([]int64, f.Count())}
+	for s := range out.Outcomes {
+		b := bought(s)
+		costs, err := f.costs(b, s)
+		if err != nil {
+			return nil, err
+		}
+		out.costs[s] = costs[0]
+		if out.Outcomes[s], err = f.inFuture(s, b, costs[0]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// inFuture is what a choice that costs so much comes to in future s.
+func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
+	var o InFuture
+	var err error
+	if o.Cost, err = f.usd(big.NewRat(cost, 1)); err != nil {
+		return o, err
+	}
+	fixed := new(big.Int)
+	hourly := make([]float64, len(f.held)) // paid for the lots of a period, a second
+	for i, n := range bought {
+		if n == 0 {
+			continue
+		}
+		fixed.Add(fixed, product(n, f.cost[i]))
+		x := f.deal.chances[i]
+		from, to := f.span(i)
+		for m := from; m < to; m++ {
+			hourly[m] += float64(n) * float64(f.cost[i]) / float64(x.to-x.from)
+		}
+	}
+	if o.Committed, err = f.usd(new(big.Rat).SetInt(fixed)); err != nil {
+		return o, err
+	}
+	o.OnDemand = o.Cost - o.Committed
+	var unused float64
+	for m, level := range f.levels(bought) {
+		size := capcli.GPUTime(level * f.deal.m.lot())
+		var used capcli.GPUTime
+		for _, p := range f.pieces[s][m] {
+			o.Wanted += p.work
+			used += min(p.work, size*capcli.GPUTime(p.dur))
+		}
+		paid := size * capcli.GPUTime(f.deal.edges[m+1]-f.deal.edges[m])
+		o.Covered += used
+		o.Paid += paid
+		if paid > 0 {
+			unused += hourly[m] * float64(f.deal.edges[m+1]-f.deal.edges[m]) * float64(paid-used) / float64(paid)
+		}
+	}
+	r := new(big.Rat)
+	if r.SetFloat64(unused) == nil {
+		return o, capcli.ErrOverflow
+	}
+	o.Unused, err = f.usd(r)
+	return o, err
+}
+
+// Risk is the risk of a's cost.
+func (f *Field) Risk(a *Assessed, r Risk) (capcli.USD, error) { return f.usd(r.Of(a.costs)) }
+
+// Bound is what no plan has a lower risk than.
+func (f *Field) Bound(c *Choice) (capcli.USD, error) { return f.usd(c.Bound) }
+
+// Regret fills in what each plan costs over the best plan of each future, given
+// as Alone finds them.
+func (f *Field) Regret(alone []*Choice, plans ...*Assessed) error {
+	for _, a := range plans {
+		for s := range a.Outcomes {
+			best, err := f.usd(alone[s].Bound)
+			if err != nil {
+				return err
+			}
+			a.Outcomes[s].Regret = a.Outcomes[s].Cost - best
+		}
+	}
+	return nil
+}
+
+// MeanRegret is the mean of the regrets of a, and Worst the future with the
+// largest and that.
+func (a *Assessed) MeanRegret() capcli.USD {
+	sum := new(big.Int)
+	for i := range a.Outcomes {
+		sum.Add(sum, big.NewInt(int64(a.Outcomes[i].Regret)))
+	}
+	return capcli.USD(sum.Div(sum, big.NewInt(int64(len(a.Outcomes)))).Int64())
+}
+
+// Worst is the future in which a has its largest regret.
+func (a *Assessed) Worst() int {
+	worst := 0
+	for i := range a.Outcomes {
+		if a.Outcomes[i].Regret > a.Outcomes[worst].Regret {
+			worst = i
+		}
+	}
+	return worst
+}
+
+// Quantiles is the demand that is not exceeded in a share of the futures, step by
+// step (nearest rank): no demand that may come, but what a plan can be sized for.
+func (f *Futures) Quantiles(share float64) []float64 {
+	out, column := make([]float64, f.Steps()), make([]float64, len(f.Paths))
+	k := Risk{Kind: Quantile, Level: min(one-1, int64(share*one+0.5))}.rank(len(f.Paths)) - 1
+	for i := range out {
+		for s, p := range f.Paths {
+			column[s] = p[i]
+		}
+		slices.Sort(column)
+		out[i] = column[k]
+	}
+	return out
+}
+
+// Means is the mean of the futures, step by step.
+func (f *Futures) Means() []float64 {
+	out := make([]float64, f.Steps())
+	for i := range out {
+		for _, p := range f.Paths {
+			out[i] += p[i]
+		}
+		out[i] /= float64(len(f.Paths))
+	}
+	return out
+}
+
+// SizedFor finds the best purchases for one demand as if it were sure to come, and
+// says what they come to in the futures.
+func (f *Field) SizedFor(ctx context.Context, demand []float64) (*Choice, error) {
+	one, err := f.of(demand)
+	if err != nil {
+		return nil, err
+	}
+	c, err := one.Choose(ctx, Risk{})
+	if err != nil {
+		return nil, err
+	}
+	return f.choice(c.bought)
+}
+
+// of is the field of one demand in the same market on the same time line.
+func (f *Field) of(demand []float64) (*Field, error) {
+	c := f.deal.c
+	single := &Futures{Grid: capcli.Grid{Origin: c.Start, Step: c.Step}, Paths: [][]float64{demand}}
+	return NewField(single, f.deal.m, f.sunk...)
+}
+
+// choice prices what was bought.
+func (f *Field) choice(bought []int64) (*Choice, error) {
+	costs, err := f.costs(bought)
+	if err != nil {
+		return nil, err
+	}
+	v := Risk{}.Of(costs)
+	return &Choice{Costs: costs, Value: v, Bound: new(big.Rat), bought: bought}, nil
+}

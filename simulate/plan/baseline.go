@@ -1,0 +1,276 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+)
+
+// The shares of the peak that the three-tier rule of thumb reserves for long and
+// buys for short, the middles of 20 to 30 % and 40 to 50 %; the rest is paid as it
+// is used.
+const (
+	tierReserved = 0.25
+	tierFlex     = 0.45
+)
+
+// rightsizeWindow is how far back rolling rightsizing looks.
+const rightsizeWindow = 90 * capcli.Day
+
+// Baselines are plans and rules that people use, to hold a plan against. Plans are
+// made for the mean of the futures, for that is what would be known; rules see each
+// future only up to the present.
+//
+//   - on-demand buys nothing;
+//   - peak reserves as many GPUs as the mean demand ever wants, all the time, as
+//     cheaply as the terms allow;
+//   - three-tier reserves 25 % of that peak on the longest term that fits, keeps up
+//     to 45 % more as the mean demand wants them on the shortest, and pays the rest
+//     on demand;
+//   - rightsize-90d looks back over 90 days at each time of purchase, and tops up to
+//     the level that the shortest term would have paid for (its quantile);
+//   - online-TERM is the deterministic rule of Online for one term.
+func (f *Field) Baselines(ctx context.Context) ([]*Assessed, error) {
+	mean, err := f.of(f.meanDemand())
+	if err != nil {
+		return nil, err
+	}
+	peak, err := mean.coverPeak(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Assessed
+	for _, fixed := range []struct {
+		name, doc string
+		bought    []int64
+	}{
+		{"on-demand", "nothing is bought", make([]int64, len(f.cost))},
+		{"peak", "the peak of the mean demand, reserved all the time", peak},
+		{"three-tier", "25 % of the peak reserved for long, up to 45 % for short, the rest on demand", mean.threeTier()},
+	} {
+		c, err := f.choice(fixed.bought)
+		if err != nil {
+			return nil, err
+		}
+		a, err := f.Assess(fixed.name, fixed.doc, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	a, err := f.assess("rightsize-90d", "at each time of purchase, what the last 90 days would have paid for, on the shortest term", f.rightsize)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, a)
+	for term := range f.deal.m.Terms {
+		a, err := f.online(term)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// meanDemand is the mean of the futures.
+func (f *Field) meanDemand() []float64 {
+	out := make([]float64, len(f.deal.c.Work))
+	for i := range out {
+		for _, c := range f.curves {
+			out[i] += c.GPUs(i)
+		}
+		out[i] /= float64(f.Count())
+	}
+	return out
+}
+
+// peaks are the most lots that the one future of f wants in each period.
+func (f *Field) peaks() (by []int64, most int64) {
+	by = make([]int64, len(f.held))
+	for m, ps := range f.pieces[0] {
+		for _, p := range ps {
+			size := f.deal.m.lot() * int64(p.dur)
+			by[m] = max(by[m], (int64(p.work)+size-1)/size)
+		}
+		most = max(most, by[m])
+	}
+	return by, most
+}
+
+// coverPeak reserves the peak through every period that a term can cover, at the
+// least cost.
+func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
+	_, most := f.peaks()
+	bought := make([]int64, len(f.cost))
+	if most == 0 || len(f.cost) == 0 {
+		return bought, nil
+	}
+	p := &Program{Periods: make([]Levels, len(f.held))}
+	var dear int64 = 1
+	for _, c := range f.cost {
+		dear = max(dear, c)
+	}
+	dear = max(1, min(4*dear, limitCost/int64(len(f.held)+1)))
+	for m := range p.Periods {
+		if n := most - f.held[m]; n > 0 {
+			p.Periods[m] = Levels{{n, dear}}
+		}
+	}
+	for i := range f.deal.chances {
+		from, to := f.span(i)
+		p.Offers = append(p.Offers, Offer{From: from, To: to, Cost: f.cost[i], Max: f.deal.m.Terms[f.deal.chances[i].term].Max / f.deal.m.lot()})
+	}
+	s, err := Solve(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return s.Bought, nil
+}
+
+// at gives the longest or the shortest purchase that can be made at the first
+// instant from t on at which there is one; -1 is none.
+func (f *Field) at(t capcli.Seconds, longest bool) int {
+	best := -1
+	for i, x := range f.deal.chances {
+		if x.from < t {
+			continue
+		}
+		if best >= 0 {
+			b := f.deal.chances[best]
+			if x.from > b.from || x.from == b.from && (x.to == b.to || (x.to > b.to) != longest) {
+				continue
+			}
+		}
+		best = i
+	}
+	return best
+}
+
+// threeTier is the rule of thumb for the one future of f.
+func (f *Field) threeTier() []int64 {
+	by, most := f.peaks()
+	bought := make([]int64, len(f.cost))
+	reserved, flex := int64(math.Round(tierReserved*float64(most))), int64(math.Round(tierFlex*float64(most)))
+	for i := f.at(0, true); i >= 0; i = f.at(f.deal.chances[i].to, true) {
+		bought[i] += f.allowed(i, reserved)
+	}
+	for i := f.at(0, false); i >= 0; i = f.at(f.deal.chances[i].to, false) {
+		from, to := f.span(i)
+		want := slices.Max(by[from:to]) - reserved
+		bought[i] += f.allowed(i, max(0, min(flex, want)))
+	}
+	return bought
+}
+
+// allowed is n, or as many as a term lets one buy.
+func (f *Field) allowed(i int, n int64) int64 {
+	if most := f.deal.m.Terms[f.deal.chances[i].term].Max / f.deal.m.lot(); most > 0 {
+		return min(n, most)
+	}
+	return n
+}
+
+// rightsize plays rolling rightsizing in future s.
+func (f *Field) rightsize(s int) []int64 {
+	bought := make([]int64, len(f.cost))
+	for i := f.at(0, false); i >= 0; i = f.at(f.deal.chances[i].from+1, false) {
+		x := f.deal.chances[i]
+		if x.from < rightsizeWindow {
+			continue
+		}
+		term := &f.deal.m.Terms[x.term]
+		want := f.quantileBefore(s, x.from, term.Rate.At(x.from).Float()/f.deal.m.OnDemand.At(x.from).Float())
+		from, _ := f.span(i)
+		if more := want - f.levels(bought)[from]; more > 0 {
+			bought[i] = f.allowed(i, more)
+		}
+	}
+	return bought
+}
+
+// quantileBefore is the most lots that were in use for more than a share of the 90
+// days before an instant.
+func (f *Field) quantileBefore(s int, at capcli.Seconds, share float64) int64 {
+	type stay struct {
+		lots int64
+		dur  capcli.Seconds
+	}
+	var stays []stay
+	c := f.curves[s]
+	for i, w := range c.Work {
+		from, to := c.at(i), c.at(i+1)
+		if from >= at {
+			break
+		}
+		if d := min(to, at) - max(from, at-rightsizeWindow); d > 0 {
+			stays = append(stays, stay{int64(w) / (f.deal.m.lot() * int64(to-from)), d})
+		}
+	}
+	slices.SortFunc(stays, func(a, b stay) int { return int(min(1, max(-1, b.lots-a.lots))) })
+	var sum capcli.Seconds
+	for i, x := range stays {
+		sum += x.dur
+		if i+1 < len(stays) && stays[i+1].lots == x.lots {
+			continue
+		}
+		if float64(sum) > share*float64(rightsizeWindow) {
+			return x.lots
+		}
+	}
+	return 0
+}
+
+// online plays the online rule for one term in each future: what it leases is
+// bought at the next time of purchase, if the term can be had then. It is nil where
+// the setting is not the rule's: one price on demand and for the term, no discount,
+// no limit on what is bought, and a term of at least a step.
+func (f *Field) online(term int) (*Assessed, error) {
+	m, c := f.deal.m, f.deal.c
+	t := &m.Terms[term]
+	if len(m.OnDemand) != 1 || len(t.Rate) != 1 || m.Discount != 0 || t.Max != 0 || len(f.sunk) > 0 || c.Step.Months > 0 {
+		return nil, nil
+	}
+	step, length := c.at(1), c.after(0, t.Length, 1)
+	lease := Lease{
+		Periods: int(length / step), Fee: capcli.Cost(t.Rate[0].Rate, capcli.GPUTime(m.lot()*int64(length))),
+		OnDemand: capcli.Cost(m.OnDemand[0].Rate, capcli.GPUTime(m.lot()*int64(step))),
+	}
+	if lease.Periods < 1 || lease.OnDemand <= 0 {
+		return nil, nil
+	}
+	var when []int // chances of the term
+	for i, x := range f.deal.chances {
+		if x.term == term {
+			when = append(when, i)
+		}
+	}
+	bought := make([][]int64, f.Count())
+	for s, c := range f.curves {
+		lots := make([]int64, len(c.Work))
+		for i, w := range c.Work {
+			lots[i] = int64(w) / (m.lot() * int64(step))
+		}
+		run, err := Online(lots, lease)
+		if err != nil {
+			return nil, err
+		}
+		bought[s] = make([]int64, len(f.cost))
+		next := 0
+		for i, n := range run.Leases {
+			for next < len(when) && f.deal.chances[when[next]].from < c.at(i) {
+				next++
+			}
+			if n > 0 && next < len(when) {
+				bought[s][when[next]] += n
+			}
+		}
+	}
+	doc := fmt.Sprintf("without a forecast: one more on %s once having had it would have paid, from the next time of purchase on", t.Name)
+	return f.assess("online-"+t.Name, doc, func(s int) []int64 { return bought[s] })
+}

@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"slices"
+
+	"capcli"
+)
+
+// Cliff is an instant at which commitments end.
+type Cliff struct {
+	At            capcli.Seconds
+	Milli         int64 // thousandths of GPUs that fall away
+	Before, After int64 // committed just before, and from then on with what is bought then
+	// Wanted is the mean demand of the month from then on, and High what is not
+	// exceeded in four of five futures; Known is false at the end of the futures.
+	Wanted, High float64
+	Known        bool
+}
+
+// Month is what is to be bought at one instant.
+type Month struct {
+	At        capcli.Seconds
+	Purchases []Purchase
+	Cost      capcli.USD // of all that is bought then, to the end of its terms
+	SoFar     capcli.USD // with all that was bought before
+	Milli     int64      // committed from then on
+}
+
+// Calendar is what a plan buys, in order of time.
+func Calendar(a *Assessed) []Month {
+	var out []Month
+	var sum capcli.USD
+	for _, p := range a.Purchases {
+		if n := len(out); n == 0 || out[n-1].At != p.From {
+			out = append(out, Month{At: p.From, Milli: a.level(p.From)})
+		}
+		m := &out[len(out)-1]
+		sum += p.Cost
+		m.Purchases, m.Cost, m.SoFar = append(m.Purchases, p), m.Cost+p.Cost, sum
+	}
+	return out
+}
+
+// level is what is committed at an instant.
+func (a *Assessed) level(at capcli.Seconds) int64 {
+	for _, l := range a.Levels {
+		if l.From <= at && at < l.To {
+			return l.Milli
+		}
+	}
+	return 0
+}
+
+// Cliffs are the instants at which purchases of a plan, or what was held before,
+// end, against the demand of the month that follows.
+func (f *Field) Cliffs(a *Assessed) []Cliff {
+	var out []Cliff
+	note := func(at capcli.Seconds, milli int64) {
+		i, found := slices.BinarySearchFunc(out, at, func(c Cliff, at capcli.Seconds) int { return int(min(1, max(-1, c.At-at))) })
+		if !found {
+			out = slices.Insert(out, i, Cliff{At: at})
+		}
+		out[i].Milli += milli
+	}
+	for _, p := range a.Purchases {
+		note(p.To, p.Milli)
+	}
+	for _, h := range f.sunk {
+		if h.To > 0 {
+			note(h.To, h.Milli)
+		}
+	}
+	for i := range out {
+		c := &out[i]
+		c.Before, c.After = a.level(c.At-1), a.level(c.At)
+		c.Wanted, c.High, c.Known = f.around(c.At)
+	}
+	return out
+}
+
+// around is the demand of the month from an instant on: the mean over the futures,
+// and the level that four of five do not exceed.
+func (f *Field) around(at capcli.Seconds) (mean, high float64, known bool) {
+	d := f.deal.c
+	until := min(d.Len(), d.after(at, capcli.Step{Months: 1}, 1))
+	if at >= until {
+		return 0, 0, false
+	}
+	levels := make([]float64, f.Count())
+	for s, c := range f.curves {
+		var sum float64
+		for i := range c.Work {
+			if from, to := max(at, c.at(i)), min(until, c.at(i+1)); from < to {
+				sum += c.GPUs(i) * float64(to-from)
+			}
+		}
+		levels[s] = sum / float64(until-at)
+		mean += levels[s] / float64(f.Count())
+	}
+	slices.Sort(levels)
+	return mean, levels[Risk{Kind: Quantile, Level: 800_000}.rank(len(levels))-1], true
+}

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/big"
+
+	"capcli"
+)
+
+// program makes the program in which each future counts with its weight. Where the
+// amounts are too large for that, they are divided by div and rounded down, so that
+// the optimum is no more than a div-th of the true one: then it is a bound and no
+// answer.
+func (f *Field) program(weights []int64) (p *Program, div int64) {
+	var whole int64
+	for _, w := range weights {
+		whole += w
+	}
+	div = 1
+	if need := float64(f.top) * float64(whole) / (1 << 59); need > 1 {
+		div = int64(math.Ceil(need))
+	}
+	p = &Program{Periods: make([]Levels, len(f.held))}
+	for m := range p.Periods {
+		p.Periods[m] = f.pool(m, weights, div)
+	}
+	for i := range f.deal.chances {
+		from, to := f.span(i)
+		x := f.deal.chances[i]
+		p.Offers = append(p.Offers, Offer{From: from, To: to, Cost: mulDivDown(f.cost[i], whole, div), Max: f.deal.m.Terms[x.term].Max / f.deal.m.lot()})
+	}
+	return p, div
+}
+
+// pool is the levels of one period, summed over the futures by their weights.
+func (f *Field) pool(m int, weights []int64, div int64) Levels {
+	breaks := f.breaks[m]
+	whole, rest := make([]int64, len(breaks)), make([]int64, len(breaks))
+	var each int64
+	for s, w := range weights {
+		if w == 0 {
+			continue
+		}
+		for _, c := range f.cells[s][m] {
+			v := mulDivDown(c.whole, w, div)
+			whole[c.at] += v
+			rest[c.at] += mulDivDown(c.rest, w, div)
+			each += v
+		}
+	}
+	var out Levels
+	done := f.held[m]
+	for i, lots := range breaks {
+		if whole[i] == 0 && rest[i] == 0 {
+			continue
+		}
+		out = out.add(lots-done, each)
+		done = max(done, lots)
+		each -= whole[i]
+		if done == lots { // the part of a lot on top is not covered yet
+			out = out.add(1, each+rest[i])
+			done++
+		}
+	}
+	return out
+}
+
+// mulDivDown is a·b/c, rounded down; it must fit.
+func mulDivDown(a, b, c int64) int64 {
+	if c == 1 {
+		return a * b
+	}
+	return mulDiv(a, b, c)
+}
+
+// solve finds the best choice for weighted futures, and what no choice costs less
+// than: the same, but where amounts had to be rounded down.
+func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, least *big.Int, err error) {
+	p, div := f.program(weights)
+	s, err := Solve(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Bought, new(big.Int).Mul(s.Cost, big.NewInt(div)), nil
+}
+
+// usd is an amount of the field in dollars, rounded half up to the millionth.
+func (f *Field) usd(v *big.Rat) (capcli.USD, error) {
+	r := new(big.Rat).Mul(v, new(big.Rat).SetFrac64(f.deal.unit, 1000*int64(capcli.Hour)*f.deal.scale))
+	n := new(big.Int).Mul(r.Num(), big.NewInt(2))
+	n.Add(n, r.Denom())
+	n.Div(n, new(big.Int).Mul(r.Denom(), big.NewInt(2)))
+	if !n.IsInt64() {
+		return 0, capcli.ErrOverflow
+	}
+	return capcli.USD(n.Int64()), nil
+}
