@@ -68,6 +68,7 @@ type rowKey struct {
 type draft struct {
 	rowKey
 	quantity  capcli.GPUTime
+	weight    wide // of the commitment's cost in the period, in its own unit
 	billed    capcli.USD
 	effective capcli.USD
 }
@@ -129,9 +130,11 @@ func (w *writer) hour(i int) error {
 	}
 	x.settle(i)
 	w.cut.begin(h, w.next, i)
-	for k, c := range x.commits {
-		end := min(h.first+capcli.Time(i+1)*hour, h.to)
-		w.commitment(k, c.amortised(w.totals[k], end)-c.amortised(w.totals[k], start))
+	for p := range x.pairs {
+		w.covered(p)
+	}
+	for k := range x.commits {
+		w.spare(k)
 	}
 	for b := range h.buckets {
 		w.cut.rest(b, func(who int32, t capcli.GPUTime) {
@@ -148,40 +151,30 @@ func (w *writer) hour(i int) error {
 	return nil
 }
 
-// commitment writes what commitment k covered in the hour and what it did not,
-// which together cost amount.
-func (w *writer) commitment(k int, amount capcli.USD) {
-	x := &w.x
-	w.used[k] += float64(x.have[k] - x.rest[k])
-	w.bought[k] += float64(x.bought[k])
-	unused := x.bought[k] - (x.have[k] - x.rest[k])
-	weights, pairs := w.cut.weights[:0], w.cut.pairs[:0]
-	for p := range x.pairs {
-		if x.pairs[p].commit == k && x.took[p] > 0 {
-			pairs = append(pairs, p)
-			weights = append(weights, max(x.pairs[p].weight, 0)*int64(x.took[p]))
-		}
-	}
-	weights = append(weights, unused)
-	w.cut.weights, w.cut.pairs = weights, pairs
-	if x.bought[k] == 0 && amount == 0 {
+// covered writes what a pair settled in the hour.
+func (w *writer) covered(p int) {
+	t := w.x.took[p]
+	if t == 0 {
 		return
 	}
-	parts := shareOut(amount, weights)
-	for n, p := range pairs {
-		b := x.pairs[p].bucket
-		w.cut.take(b, x.took[p], parts[n], func(who int32, t capcli.GPUTime, part capcli.USD) {
-			r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Used, int32(b), who})
-			r.quantity += t
-			r.effective += part
-		})
-		w.shares[k].Used += parts[n]
-	}
-	if spare := parts[len(parts)-1]; spare > 0 || unused > 0 {
+	k := &w.x.pairs[p]
+	w.cut.take(k.bucket, t, func(who int32, t capcli.GPUTime) {
+		r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k.commit), Used, int32(k.bucket), who})
+		r.quantity += t
+		r.weight.add(k.weight, int64(t))
+	})
+}
+
+// spare writes what a commitment did not cover in the hour.
+func (w *writer) spare(k int) {
+	x := &w.x
+	used := x.have[k] - x.rest[k]
+	w.used[k] += float64(used)
+	w.bought[k] += float64(x.bought[k])
+	if unused := x.bought[k] - used; unused > 0 {
 		r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Unused, -1, -1})
-		r.effective += spare
+		r.weight.add(1, unused)
 		r.quantity += x.unitsOf(k, unused)
-		w.shares[k].Unused += spare
 	}
 }
 

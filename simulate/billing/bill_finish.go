@@ -14,6 +14,7 @@ func (w *writer) finish(currency string) (*Bill, error) {
 			cmp.Compare(a.pricing, b.pricing), cmp.Compare(a.status, b.status), cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.who, b.who))
 	})
 	out := &Bill{From: w.h.from, To: w.h.to, Currency: currency, Commitments: w.shares}
+	w.amortise()
 	lists, deals, err := w.prices()
 	if err != nil {
 		return nil, err
@@ -33,6 +34,49 @@ func (w *writer) finish(currency string) (*Bill, error) {
 		}
 	}
 	return out, nil
+}
+
+// amortise cuts what each commitment costs in each period among the rows of what
+// it covered and what it did not. The rows are in order.
+func (w *writer) amortise() {
+	for i := 0; i < len(w.rows); {
+		d := &w.rows[i]
+		j := i + 1
+		for j < len(w.rows) && w.rows[j].period == d.period && w.rows[j].commit == d.commit && w.rows[j].category == d.category && w.rows[j].pricing == d.pricing {
+			j++
+		}
+		if d.category == Usage && d.pricing == CommittedRate {
+			w.amortiseRows(w.rows[i:j])
+		}
+		i = j
+	}
+}
+
+// amortiseRows does so for one commitment and one period.
+func (w *writer) amortiseRows(rows []draft) {
+	k, period := rows[0].commit, rows[0].period
+	c := w.x.commits[k]
+	weights := make([]wide, len(rows))
+	for i := range rows {
+		weights[i] = rows[i].weight
+	}
+	amount := c.amortised(w.totals[k], w.endOf(period)) - c.amortised(w.totals[k], w.starts[period])
+	for i, part := range splitWide(amount, weights) {
+		rows[i].effective += part
+		if rows[i].status == Used {
+			w.shares[k].Used += part
+		} else {
+			w.shares[k].Unused += part
+		}
+	}
+}
+
+// endOf is the end of a period.
+func (w *writer) endOf(period int32) capcli.Time {
+	if int(period)+1 < len(w.starts) {
+		return w.starts[period+1]
+	}
+	return w.h.to
 }
 
 // prices sets what rows without a commitment cost, and gives the list and the
@@ -90,11 +134,8 @@ func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to 
 // finished is a draft as a row.
 func (w *writer) finished(d *draft) Row {
 	r := Row{
-		Start: w.starts[d.period], End: w.h.to, Category: d.category, Pricing: d.pricing, Status: d.status,
+		Start: w.starts[d.period], End: w.endOf(d.period), Category: d.category, Pricing: d.pricing, Status: d.status,
 		Quantity: d.quantity, BilledCost: d.billed, EffectiveCost: d.effective,
-	}
-	if int(d.period)+1 < len(w.starts) {
-		r.End = w.starts[d.period+1]
 	}
 	if d.commit >= 0 {
 		w.contract(&r, w.x.commits[d.commit])

@@ -10,8 +10,6 @@ type cutter struct {
 	to   []int
 	left [][]capcli.GPUTime // by bucket: of each of its cells in the hour
 
-	weights []int64
-	pairs   []int
 	scratch []int64
 }
 
@@ -33,26 +31,24 @@ func (c *cutter) begin(h *Hours, next []int, i int) {
 	}
 }
 
-// take cuts time and money of a bucket among its users, and takes the time from
-// what they have left.
-func (c *cutter) take(b int, time capcli.GPUTime, money capcli.USD, to func(who int32, t capcli.GPUTime, part capcli.USD)) {
+// take cuts time of a bucket among its users, and takes it from what they have
+// left.
+func (c *cutter) take(b int, time capcli.GPUTime, to func(who int32, t capcli.GPUTime)) {
 	left := c.left[b]
 	cells := c.h.cells[b][c.from[b]:c.to[b]]
 	if len(left) == 1 {
 		left[0] -= time
-		to(cells[0].who, time, money)
+		to(cells[0].who, time)
 		return
 	}
 	c.scratch = c.scratch[:0]
 	for _, t := range left {
 		c.scratch = append(c.scratch, int64(t))
 	}
-	times := capcli.Split(capcli.USD(time), c.scratch)
-	parts := capcli.Split(money, c.scratch)
-	for i := range left {
-		if t := capcli.GPUTime(times[i]); t > 0 || parts[i] > 0 {
-			left[i] -= t
-			to(cells[i].who, t, parts[i])
+	for i, t := range capcli.Split(capcli.USD(time), c.scratch) {
+		if t > 0 {
+			left[i] -= capcli.GPUTime(t)
+			to(cells[i].who, capcli.GPUTime(t))
 		}
 	}
 }
@@ -64,19 +60,4 @@ func (c *cutter) rest(b int, to func(who int32, t capcli.GPUTime)) {
 			to(c.h.cells[b][c.from[b]+i].who, t)
 		}
 	}
-}
-
-// shareOut is capcli.Split for two weights at most without memory of its own,
-// and the last share takes all where no weight is above 0.
-func shareOut(total capcli.USD, weights []int64) []capcli.USD {
-	zero := true
-	for _, w := range weights {
-		zero = zero && w == 0
-	}
-	if zero {
-		out := make([]capcli.USD, len(weights))
-		out[len(out)-1] = total
-		return out
-	}
-	return capcli.Split(total, weights)
 }

@@ -59,7 +59,7 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 			return nil, &RecordError{i, "units", err.Error()}
 		}
 	}
-	g.h.lines = r.Lines
+	g.h.lines, g.h.told = r.Lines, true
 	return g.Hours()
 }
 

@@ -33,8 +33,9 @@ type Hours struct {
 	total    []capcli.GPUTime // by bucket
 	cells    [][]entry        // by bucket, in order of hour, then who
 	who      []user           // in order
-	lines    []UseLine        // what it was gathered from; nil where it was hours already
+	lines    []UseLine        // what it was gathered from
 	byJob    bool
+	told     bool // by stretches of use, which lines are; else by the hour
 }
 
 // user is who used what.

@@ -116,7 +116,7 @@ func (x *pricing) settle(i int) {
 		}
 		x.took[k] = t
 		x.left[p.bucket] = left - t
-		if rest -= p.weight * int64(t); t < left {
+		if rest -= p.weight * int64(t); t > 0 && t < left {
 			rest = 0
 		}
 		x.rest[p.commit] = rest

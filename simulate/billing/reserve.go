@@ -14,7 +14,7 @@ import (
 // ID: at each moment the owner's use before others', then in order of SKU,
 // account, tenant and job.
 func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
-	if h.lines == nil {
+	if !h.told {
 		return nil, errors.New("a capacity reservation is billed by the second, but of this use only hours are known; price it from lines of use")
 	}
 	g, err := Gather(h.from, h.to, h.currency)
@@ -53,7 +53,7 @@ func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
 	}
 	out, err := g.Hours()
 	if err == nil {
-		out.lines = h.lines
+		out.lines, out.told = h.lines, true
 	}
 	return out, err
 }

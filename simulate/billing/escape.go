@@ -1,0 +1,104 @@
+package billing
+
+import (
+	"fmt"
+	"slices"
+
+	"capcli"
+)
+
+// Refund is money that came back for a commitment that was left early.
+type Refund struct {
+	At       capcli.Time
+	Owner    string
+	Provider string
+	Amount   capcli.USD
+}
+
+// EscapeError says why a commitment cannot be changed.
+type EscapeError struct{ Text string }
+
+func (e *EscapeError) Error() string { return e.Text }
+
+// Rebalance leaves a commitment at an instant: the portfolio that results, in
+// which it ends then, and what comes back. With is what takes its place, an
+// exchange for the rest of the term; nil gives it up. It is allowed at the
+// commitment's stated dates only, and refunds of an owner over any 12 months,
+// past ones among them, stay within the limit. The refund is a share of the
+// unexpired value less the fee, never below zero; where it is more than was
+// paid ahead, the rest of what was owed is no longer.
+//
+// What stays with the owner is charged until the end: the shortened commitment's
+// fees are its used-up value and what was not refunded, so that bills of the new
+// portfolio still sum to what was paid.
+func (p *Portfolio) Rebalance(id string, at capcli.Time, with *Commitment, past []Refund) (*Portfolio, Refund, error) {
+	i := slices.IndexFunc(p.Commitments, func(c Commitment) bool { return c.ID == id && c.Start < at && at < c.End })
+	if i < 0 {
+		return nil, Refund{}, &EscapeError{fmt.Sprintf("no commitment %s runs on %s", id, at)}
+	}
+	c := p.Commitments[i]
+	if err := c.mayLeave(at); err != nil {
+		return nil, Refund{}, err
+	}
+	unexpired, _, err := c.Unexpired(at)
+	if err != nil {
+		return nil, Refund{}, err
+	}
+	back := max(0, scale(unexpired, c.Escape.Refund, 1000)-c.Escape.Fee)
+	refund := Refund{at, c.Owner, c.Scope.Provider, back}
+	if err := c.withinLimit(refund, past); err != nil {
+		return nil, Refund{}, err
+	}
+	total, err := c.Total()
+	if err != nil {
+		return nil, Refund{}, err
+	}
+	left := c
+	left.End = at
+	left.Escape = Escape{}
+	left.Fees = Fees{Upfront: total - back}
+	out := *p
+	out.Commitments = slices.Clone(p.Commitments)
+	out.Commitments[i] = left
+	if with != nil {
+		if with.Start != at {
+			return nil, Refund{}, &EscapeError{fmt.Sprintf("the commitment that takes the place of %s begins on %s; it must begin on %s", id, with.Start, at)}
+		}
+		out.Commitments = append(out.Commitments, *with)
+	}
+	return &out, refund, out.Check()
+}
+
+// mayLeave checks the date.
+func (c *Commitment) mayLeave(at capcli.Time) error {
+	every := capcli.Time(c.Escape.Every)
+	switch {
+	case every == 0:
+		return &EscapeError{fmt.Sprintf("commitment %s cannot be left or exchanged before %s", c.ID, c.End)}
+	case (at-c.Start)%every != 0:
+		next := c.Start + ((at-c.Start)/every+1)*every
+		return &EscapeError{fmt.Sprintf("commitment %s may be changed every %s from its start, not on %s; the next such date is %s", c.ID, c.Escape.Every, at, next)}
+	}
+	return nil
+}
+
+// twelveMonths is the span over which refunds are limited.
+const twelveMonths = 12
+
+// withinLimit checks the refunds of an owner from a provider over the 12 months
+// that end with this one.
+func (c *Commitment) withinLimit(r Refund, past []Refund) error {
+	if c.Escape.Limit == 0 {
+		return nil
+	}
+	sum := r.Amount
+	for _, o := range past {
+		if o.Owner == r.Owner && o.Provider == r.Provider && o.At <= r.At && o.At > addMonths(r.At, -twelveMonths) {
+			sum += o.Amount
+		}
+	}
+	if sum > c.Escape.Limit {
+		return &EscapeError{fmt.Sprintf("leaving commitment %s on %s would bring refunds of 12 months to %s; the limit is %s", c.ID, r.At, sum, c.Escape.Limit)}
+	}
+	return nil
+}
