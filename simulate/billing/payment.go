@@ -1,0 +1,84 @@
+package billing
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+)
+
+// Payment is what one unit of a commitment costs and when: so much at once, and
+// so much at the start of each month of its term.
+type Payment struct {
+	Upfront capcli.USD
+	Monthly []capcli.USD
+	Term    capcli.Seconds
+}
+
+// NewPayment divides what a term costs at a rate for each of its hours: a share
+// at once, in millionths, and the rest in equal parts at the start of each of so
+// many months. The parts sum to the whole, to the millionth of a dollar.
+func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64) (Payment, error) {
+	if rate < 0 || term <= 0 || months < 0 || upfront < 0 || upfront > 1_000_000 {
+		return Payment{}, fmt.Errorf("a payment of %s an hour for %d s in %d months with %g%% upfront: expected none under 0, a term, and at most 100%%", rate.Decimal(), term, months, float64(upfront)/1e4)
+	}
+	whole, err := mulDiv(int64(rate), int64(term), int64(capcli.Hour))
+	if err != nil {
+		return Payment{}, err
+	}
+	first, err := mulDiv(whole, upfront, 1_000_000)
+	if err != nil {
+		return Payment{}, err
+	}
+	if months == 0 {
+		first = whole
+	}
+	p := Payment{Upfront: capcli.USD(first), Term: term}
+	if first < whole {
+		p.Monthly = capcli.Split(capcli.USD(whole-first), slices.Repeat([]int64{1}, months))
+	}
+	return p, nil
+}
+
+// Total is the sum of the payments.
+func (p *Payment) Total() capcli.USD {
+	sum := p.Upfront
+	for _, m := range p.Monthly {
+		sum += m
+	}
+	return sum
+}
+
+// Amortised is the total over the hours of the term: (U + Σ m) / hours, in
+// dollars for an hour.
+func (p *Payment) Amortised() float64 { return p.Total().Float() / p.Term.Hours() }
+
+// BreakEven is the share of its term that the commitment must be used to cost no
+// more than the same use on demand: r/p.
+func (p *Payment) BreakEven(onDemand capcli.Rate) float64 { return p.Amortised() / onDemand.Float() }
+
+// Recover is after how many months of full use, of 730 hours, on-demand use would
+// have cost as much as the whole term does.
+func (p *Payment) Recover(onDemand capcli.Rate) float64 {
+	return p.Total().Float() / (onDemand.Float() * 730)
+}
+
+// PresentValue is what the payments are worth at the start, when money costs a
+// share a year: U + Σ m_i / (1+d)^(i/12) with the i-th month's payment at its
+// start.
+func (p *Payment) PresentValue(discount float64) float64 {
+	sum := p.Upfront.Float()
+	for i, m := range p.Monthly {
+		sum += m.Float() * math.Pow(1+discount, -float64(i)/12)
+	}
+	return sum
+}
+
+// BreakEvenAfterFall is the share of its term that a commitment must be used to
+// pay off when on-demand use becomes cheaper by a share after some of the term:
+// ρ / ((τ + (L-τ)·(1-d)) / L), for the committed hours save only what they would
+// cost by then. Above 1 it never does.
+func BreakEvenAfterFall(ratio, fall, after, length float64) float64 {
+	return ratio / ((after + (length-after)*(1-fall)) / length)
+}

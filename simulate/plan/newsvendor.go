@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+)
+
+// Newsvendor is the best single commitment for the whole of a demand: the level
+// that is wanted in more than rate/onDemand of the steps, the (1-ρ)-quantile.
+// Where a level is wanted exactly that often, to commit or not costs the same,
+// and it does not. A level of 0 means that nothing is worth committing to.
+func Newsvendor(demand []float64, rate, onDemand capcli.Rate) float64 {
+	sorted := slices.Clone(demand)
+	slices.Sort(sorted)
+	slices.Reverse(sorted)
+	// The j-th highest demand is wanted in at least j steps: the first j of
+	// which j·p > r·steps is the answer.
+	for j, d := range sorted {
+		if product(int64(j+1), int64(onDemand)).Cmp(product(int64(len(sorted)), int64(rate))) > 0 {
+			return max(0, d)
+		}
+	}
+	return 0
+}
+
+// OneLevel is what a commitment to one level costs: r·k·H + p·Σ(D-k)+, in
+// dollars for steps of an hour.
+func OneLevel(demand []float64, level float64, rate, onDemand capcli.Rate) float64 {
+	over := 0.0
+	for _, d := range demand {
+		over += max(0, d-level)
+	}
+	return rate.Float()*level*float64(len(demand)) + onDemand.Float()*over
+}
+
+// oneLevel is the best level of one term bought at the start and again as soon as
+// it ends, as long as that fits; the rest is paid on demand.
+func (m *Market) oneLevel(c *Curve, term int) (milli int64, cost capcli.USD, err error) {
+	only := *m
+	only.Terms = m.Terms[term : term+1]
+	d, err := layOut(c, &only)
+	if err != nil {
+		return 0, 0, err
+	}
+	var renewals []chance
+	for _, x := range d.chances { // in order of time
+		if n := len(renewals); n == 0 || x.from >= renewals[n-1].to {
+			renewals = append(renewals, x)
+		}
+	}
+	d.chances = renewals
+	if err := d.build(); err != nil {
+		return 0, 0, err
+	}
+	return d.level()
+}
+
+// level finds the best level to hold through all chances, which follow each
+// other.
+func (d *deal) level() (milli int64, cost capcli.USD, err error) {
+	var held []piece
+	sum, next := product(0, 0), 0
+	for i, ps := range d.pieces {
+		for next < len(d.chances) && d.chances[next].to <= d.edges[i] {
+			next++
+		}
+		if next < len(d.chances) && d.chances[next].from <= d.edges[i] {
+			held = append(held, ps...)
+			continue
+		}
+		sum.Add(sum, d.program.Periods[i].uncovered(0))
+	}
+	levels, err := d.levels(held)
+	if err != nil {
+		return 0, 0, err
+	}
+	price, most := int64(0), int64(math.MaxInt64)
+	for _, o := range d.program.Offers {
+		if price > limitCost-o.Cost {
+			return 0, 0, capcli.ErrOverflow
+		}
+		price += o.Cost
+		if o.Max > 0 {
+			most = min(most, o.Max)
+		}
+	}
+	k := int64(0)
+	for _, s := range levels {
+		if s.Cost <= price {
+			break
+		}
+		k += min(s.Units, most-k)
+	}
+	sum.Add(sum, product(k, price))
+	sum.Add(sum, levels.uncovered(k))
+	cost, err = d.usd(sum)
+	return k * d.m.lot(), cost, err
+}
+
+// Baseline is what people buy without an optimum: nothing, one term alone at its
+// best, or one level of one term all the time.
+type Baseline struct {
+	Term  int   // of the market; -1 buys nothing
+	Flat  bool  // one level, bought again each time it ends
+	Milli int64 // that level, in thousandths of GPUs
+	Cost  capcli.USD
+}
+
+// Baselines prices the baselines of a market. None is under best, its optimum:
+// else the optimum is none, and that is an error.
+func (m *Market) Baselines(ctx context.Context, c *Curve, best *Optimum) ([]Baseline, error) {
+	out := []Baseline{{Term: -1, Cost: best.AllOnDemand}}
+	for i := range m.Terms {
+		only := *m
+		only.Terms = m.Terms[i : i+1]
+		o, err := only.Solve(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		milli, cost, err := m.oneLevel(c, i)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Baseline{Term: i, Cost: o.Cost}, Baseline{Term: i, Flat: true, Milli: milli, Cost: cost})
+	}
+	for _, b := range out {
+		if b.Cost < best.Cost-1 { // each is rounded
+			return nil, fmt.Errorf("%w: it costs %s, and a baseline %s", ErrNotProven, best.Cost.Decimal(), b.Cost.Decimal())
+		}
+	}
+	return out, nil
+}
