@@ -165,10 +165,10 @@ func runPricesList(e *env, o *priceOptions, f priceFilter) error {
 		return err
 	}
 	data := struct {
-		Schema   string      `json:"schema"`
-		Currency string      `json:"currency"`
+		Schema   string        `json:"schema"`
+		Currency string        `json:"currency"`
 		Prices   []listedPrice `json:"prices"`
-		Notes    []string    `json:"notes,omitempty"`
+		Notes    []string      `json:"notes,omitempty"`
 	}{Schema: "capcli/prices/v1", Currency: "USD", Prices: []listedPrice{}}
 	t := report.Table{Name: "prices", Columns: []report.Column{
 		{Name: "key"},
