@@ -28,6 +28,7 @@ type Capacity struct {
 	Price       Price
 	Free        bool  // the price is 0 and meant to be
 	OnDemand    Price // what its GPU-hour would cost on demand
+	PricePath   []PriceChange
 	From, Until When
 	Lead        capcli.Seconds
 	MinBilling  capcli.Seconds
@@ -83,7 +84,8 @@ func capacityFields(c *Capacity) []field {
 		{"nodes_file", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", file(&c.NodesFile)},
 		{"partition", "virtual cluster or queue that owns it; serves all where left out", name(&c.Partition)},
 		{"term", "of the contract, for people: 1y, 6mo", term(&c.Term)},
-		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h", price(&c.Price)},
+		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h, or a key of the catalogue (capcli prices list)", price(&c.Price)},
+		{"price_path", "on_demand, spot: changes to come: [{from: 2027-06-01, change: -44%}]", pricePath(&c.PricePath)},
 		{"free", "true where price 0 is meant", boolean(&c.Free)},
 		{"on_demand_price", "what its GPU-hour costs on demand, to compare with; that of the on_demand pool of the model where left out", price(&c.OnDemand)},
 		{"list_price", "the same as on_demand_price", price(&c.OnDemand)},

@@ -45,15 +45,16 @@ func (c *Capacity) checkPrice(o *object) {
 	case c.Free && c.Price.Rate > 0:
 		o.on("free", "free: true, but price is %s; leave one out", c.Price.Rate.Decimal())
 	case c.Free:
-		c.Price = Price{0, true}
-	case o.has("price") && c.Price.Known && c.Price.Rate == 0:
+		c.Price = Price{Known: true}
+	case o.has("price") && c.Price.Known && c.Price.Rate == 0 && !c.Price.free():
 		o.on("price", "price is 0; if this capacity is free to you, write free: true")
 	}
+	c.checkPath(o)
 	if o.has("list_price") && o.has("on_demand_price") {
 		o.onKey("list_price", "list_price and on_demand_price are the same; leave one out")
 	}
 	for _, name := range []string{"list_price", "on_demand_price"} {
-		if o.has(name) && c.OnDemand.Known && c.OnDemand.Rate == 0 {
+		if o.has(name) && c.OnDemand.Known && c.OnDemand.Rate == 0 && !c.OnDemand.pending {
 			o.on(name, "%s is 0; leave it out where it is not known", name)
 		}
 	}

@@ -63,6 +63,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		Start:     s.Period.Start,
 		Until:     s.Period.Length(),
 		Pools:     s.pools(files, o.seed()),
+		Cuts:      s.cuts(files),
 		Jobs:      jobs,
 		Policy:    newPolicy,
 		Placement: newPlacement(),
@@ -100,26 +101,26 @@ func (s *Scenario) Rates(o Options) ([]billing.Rate, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.rates(files), nil
+}
+
+func (s *Scenario) rates(files *files) []billing.Rate {
 	var out []billing.Rate
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
 		for _, g := range c.groups(files) {
-			r := billing.Rate{Price: c.Price.Rate, OnDemand: c.OnDemand.Rate}
-			if !c.OnDemand.Known {
-				r.OnDemand = s.listPrice(c, g.model)
-			}
-			out = append(out, r)
+			out = append(out, s.rate(c, g.model))
 		}
 	}
-	return out, nil
+	return out
 }
 
-// listPrice is what a GPU-hour of c costs on demand, as far as the scenario
-// says: the price of the on_demand pool of the same model, or of the only one
-// where that names none; 0 is not known.
-func (s *Scenario) listPrice(c *Capacity, model string) capcli.Rate {
+// listPrice is the pool whose price is what a GPU-hour of c costs on demand, as
+// far as the scenario says: the on_demand pool of the same model, or the only
+// one where that names none; nil is not known.
+func (s *Scenario) listPrice(c *Capacity, model string) *Capacity {
 	if c.Kind == simulate.OnDemand {
-		return c.Price.Rate
+		return c
 	}
 	for _, exact := range []bool{true, false} {
 		for i := range s.Capacity {
@@ -128,11 +129,11 @@ func (s *Scenario) listPrice(c *Capacity, model string) capcli.Rate {
 				continue
 			}
 			if strings.EqualFold(p.GPUModel, model) || (!exact && (p.GPUModel == "" || model == "")) {
-				return p.Price.Rate
+				return p
 			}
 		}
 	}
-	return 0
+	return nil
 }
 
 // Unpriced are the pools without a price: what they cost is not known, so

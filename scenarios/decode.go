@@ -20,6 +20,8 @@ type decoder struct {
 	steps   []string // where the reading is: "capacity", "[0]", "gpus"
 	allowed string
 
+	prices    *Prices           // that keys are looked up in
+	pending   bool              // a price file is named that was not read yet
 	form      *form             // of the file; nil is a scenario
 	zone      *time.Location    // of times that state none; nil is UTC
 	elsewhere map[string]string // fields of other sections than the one being read, and which

@@ -22,6 +22,7 @@ func (d *decoder) topFields(s *Scenario) []field {
 		{"seed", "where chance comes from; 42 where left out", seed(&s.Seed)},
 		{"jobs", "the jobs: a file, or {from: file} or {generate: …}", jobs(&s.Jobs)},
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
+		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"policy", "who starts first: " + strings.Join(simulate.Policies.Names(), ", "), policy(&s.Policy)},
 		{"placement", "where jobs go: " + strings.Join(simulate.Placements.Names(), ", "), catalogued(&s.Placement, "placement", simulate.Placements.Names())},

@@ -42,6 +42,9 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			return nil, fmt.Errorf("open %s: this run has no access to files", name)
 		}
 	}
+	if err := s.priced(open); err != nil {
+		return nil, err
+	}
 	f := &files{nodes: map[string][]group{}, availability: map[string]simulate.Availability{}}
 	for i := range s.Capacity {
 		c := &s.Capacity[i]

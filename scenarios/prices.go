@@ -104,6 +104,9 @@ func (p *Prices) Rows() []PriceRow { return slices.Clone(p.rows) }
 // Over puts p's prices before those of base: a key of p takes all dates of the
 // same key of base away. Either may be nil.
 func (p *Prices) Over(base *Prices) *Prices {
+	if p == nil && base != nil {
+		return base
+	}
 	out := &Prices{}
 	mine := map[string]bool{}
 	if p != nil {

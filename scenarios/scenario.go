@@ -40,7 +40,9 @@ type Scenario struct {
 	Preemption  simulate.Restarts
 	Tenants     []simulate.Tenant
 	Limits      []Check // what the result should hold, in the file's order
+	PriceFile   string  // prices of the scenario's own, that go before the catalogue
 
+	prices *Prices // given to ParseWith
 	source []byte
 	sets   []string
 	opened *opened
@@ -102,12 +104,25 @@ type Overflow struct {
 // each with its place. file is for messages, and the folder for the files that
 // the scenario names.
 func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
-	d := &decoder{sets: overrides, lines: linesOf(b)}
-	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, opened: &opened{}}
+	return ParseWith(nil, file, b, overrides...)
+}
+
+// ParseWith is Parse with prices that go before those of the scenario's own
+// price file, which go before the catalogue.
+func ParseWith(prices *Prices, file string, b []byte, overrides ...string) (*Scenario, error) {
+	return parse(prices, nil, file, b, overrides)
+}
+
+// parse reads a scenario. own are the prices of its price file, nil before that
+// is read: then a key that is not found may yet be in it.
+func parse(prices, own *Prices, file string, b []byte, overrides []string) (*Scenario, error) {
+	d := &decoder{sets: overrides, lines: linesOf(b), prices: prices.Over(own.Over(Catalogue()))}
+	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: prices, opened: &opened{}}
 	if root := d.readTree(b); root != nil {
 		for i := range overrides {
 			d.override(root, i)
 		}
+		d.pending = own == nil && child(root, "prices") != nil
 		d.scenario(root, s)
 	}
 	if len(d.faults) > 0 {
@@ -126,7 +141,7 @@ func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
 // null takes the field away. On an error (*Faults) the scenario stays as it was.
 func (s *Scenario) Set(path, value string) error {
 	sets := append(s.sets[:len(s.sets):len(s.sets)], path+"="+value)
-	changed, err := Parse(s.File, s.source, sets...)
+	changed, err := ParseWith(s.prices, s.File, s.source, sets...)
 	if err != nil {
 		return err
 	}
@@ -157,6 +172,7 @@ func (d *decoder) scenario(root *yaml.Node, s *Scenario) {
 		s.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(s.File)), path.Ext(s.File))
 	}
 	s.checkCapacity(o)
+	s.checkPrices(o)
 	s.checkOverflow(o)
 	s.checkWorkload(o)
 }

@@ -35,6 +35,8 @@ func Schema() []Section {
 		{"jobs.generate.classes.tenants", workTenantFields(&WorkTenant{})},
 		{"jobs.generate.classes.sizes", workSizeFields(&WorkSize{})},
 		{"capacity", capacityFields(&Capacity{})},
+		{"capacity.price", priceFields(new(string), &When{}, new(bool))},
+		{"capacity.price_path", changeFields(&PriceChange{})},
 		{"capacity.failures", failuresFields(&Failures{})},
 		{"capacity.hazard", hazardFields(&Hazard{})},
 		{"capacity.availability", availabilityFields(&Availability{})},

@@ -175,20 +175,22 @@ func choice(dst *string, kind string, words ...string) reader {
 	}
 }
 
-// Price is what a GPU-hour costs.
-type Price struct {
-	Rate  capcli.Rate
-	Known bool // given; a price that is not known is never counted as 0
-}
-
 // dearest is the highest price of a GPU-hour that is believed.
 const dearest = 1000 * capcli.Dollar
 
-// price reads "2.20 USD/gpu-h", "2.20" or "$2.20".
+// price reads "2.20 USD/gpu-h", "2.20" or "$2.20", or the key of a price.
 func price(dst *Price) reader {
 	return func(d *decoder, n *yaml.Node) {
+		if n.Kind == yaml.MappingNode {
+			d.keyedPrice(n, dst)
+			return
+		}
 		s, ok := d.scalar(n, "a price such as 2.20 USD/gpu-h")
 		if !ok {
+			return
+		}
+		if LooksLikeKey(s) {
+			d.named(n, dst, s, capcli.NoTime, false)
 			return
 		}
 		what := d.steps[len(d.steps)-1]
@@ -208,7 +210,7 @@ func price(dst *Price) reader {
 		case r > dearest:
 			d.at(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, dearest)
 		default:
-			*dst = Price{r, true}
+			*dst = Price{Rate: r, Known: true}
 		}
 	}
 }

@@ -26,9 +26,12 @@ type Config struct {
 	Tenants     []Tenant // those with a weight or a quota; others join as they come
 	CPUJobs     bool     // run jobs that want no GPU too; else they are left out
 	KillAtLimit bool     // end a job at its limit, as a strict scheduler does
-	Observers   []Observer
-	Waits       *Waits // to be told why jobs waited; nil: nobody asks
-	Hourly      bool   // keep the use by clock hour too
+	// Cuts are instants at which the record begins a new part inside a month,
+	// so that a price that changes then is exact: see Record.Cuts.
+	Cuts      []capcli.Time
+	Observers []Observer
+	Waits     *Waits // to be told why jobs waited; nil: nobody asks
+	Hourly    bool   // keep the use by clock hour too
 }
 
 // Tenant is who pays for jobs.
@@ -177,6 +180,7 @@ func (e *engine) first() error {
 	if e.cfg.Hourly {
 		e.ledger.rec.Hourly = newHourly(start)
 	}
+	e.ledger.cut(e.cfg.Cuts)
 	if e.next, e.more = j, ok; ok {
 		e.nextAt = capcli.Seconds(j.Submit - start)
 		if e.nextAt < 0 {

@@ -160,8 +160,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	l.queue.cell.running.remove(int64(l.believes), l.seq)
 	e.runningN--
 	if now > l.Since {
-		used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost)
-		l.charge(p, used, billed)
+		l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost))
 	}
 	e.stayed(l, now)
 	l.saved = saved
@@ -186,15 +185,16 @@ func (e *engine) stayed(l *Live, now capcli.Seconds) {
 	}
 }
 
-// charge adds a stay to what the job has had of pool p.
-func (l *Live) charge(p int, used, billed capcli.GPUTime) {
-	i := slices.IndexFunc(l.holds, func(h Hold) bool { return h.Pool == p })
-	if i < 0 {
-		l.holds = append(l.holds, Hold{Pool: p})
-		i = len(l.holds) - 1
+// charge adds a stay to what the job has had of its pool.
+func (l *Live) charge(stay []Hold) {
+	for _, s := range stay {
+		i := slices.IndexFunc(l.holds, func(h Hold) bool { return h.Pool == s.Pool && h.Since == s.Since })
+		if i < 0 {
+			l.holds = append(l.holds, s)
+			continue
+		}
+		l.holds[i].add(s.Used, s.Billed)
 	}
-	l.holds[i].Used += used
-	l.holds[i].Billed += billed
 }
 
 // finish ends l for good.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 
 	"capcli"
 )
@@ -48,11 +49,13 @@ type Use struct {
 	Lost   capcli.GPUTime // of Used: work that had to be done again, and restarts
 }
 
-// Month is one calendar month (UTC) of a record.
+// Month is one calendar month (UTC) of a record, or the part of one up to an
+// instant of Record.Cuts or from it on.
 type Month struct {
 	Start capcli.Time
-	Pools []Span  // by pool
-	Use   [][]Use // by pool, then tenant
+	Since capcli.Time // the last of Record.Cuts at or before Start; Record.Start before the first
+	Pools []Span      // by pool
+	Use   [][]Use     // by pool, then tenant
 }
 
 // Record is who held what, when and on which terms: all that billing needs, so
@@ -62,7 +65,8 @@ type Record struct {
 	Pools   []Pool
 	Tenants []string
 	Months  []Month
-	Hourly  *Hourly // the use by clock hour; nil where Config.Hourly did not ask
+	Hourly  *Hourly       // the use by clock hour; nil where Config.Hourly did not ask
+	Cuts    []capcli.Time // after Start, in order: months are parted there
 }
 
 // ledger keeps the record as the run goes on.
@@ -70,6 +74,7 @@ type ledger struct {
 	rec  Record
 	ends []capcli.Seconds // end of each month, since the start
 	last int              // month of the present instant
+	held []Hold           // of the stay that was booked last
 }
 
 // monthAt gives the index of the month that holds instant at; months are made
@@ -107,11 +112,30 @@ func (g *ledger) addMonth() {
 	}
 	start := (g.rec.Start + capcli.Time(at)).Std()
 	next := capcli.TimeOf(start.AddDate(0, 1, 1-start.Day()).Truncate(24 * 60 * 60 * 1e9))
+	since := g.rec.Start
+	for _, cut := range g.rec.Cuts {
+		if cut > g.rec.Start+capcli.Time(at) {
+			next = min(next, cut)
+			break
+		}
+		since = cut
+	}
 	g.ends = append(g.ends, capcli.Seconds(next-g.rec.Start))
 	g.rec.Months = append(g.rec.Months, Month{
-		Start: g.rec.Start + capcli.Time(at),
+		Start: g.rec.Start + capcli.Time(at), Since: since,
 		Pools: make([]Span, len(g.rec.Pools)), Use: make([][]Use, len(g.rec.Pools)),
 	})
+}
+
+// cut parts the months to come at instants after the start.
+func (g *ledger) cut(at []capcli.Time) {
+	for _, t := range at {
+		if t > g.rec.Start {
+			g.rec.Cuts = append(g.rec.Cuts, t)
+		}
+	}
+	slices.Sort(g.rec.Cuts)
+	g.rec.Cuts = slices.Compact(g.rec.Cuts)
 }
 
 // each cuts [from, to) at month borders.
@@ -162,22 +186,23 @@ func (g *ledger) use(m, p, t int) *Use {
 // stay books that tenant t held milli thousandths of GPUs of pool p over
 // [from, to), of which the first lost seconds' worth were no progress. For an
 // elastic pool the stay is also what was offered, with the rest of the minimum
-// billing time as idle.
-func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) (used, billed capcli.GPUTime) {
+// billing time as idle. What it gives is the stay between one instant of
+// Record.Cuts and the next, good until the next call.
+func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Hold {
 	pool := &g.rec.Pools[p]
+	g.held = g.held[:0]
 	g.each(from, to, func(m int, dt int64) {
 		u := g.use(m, p, t)
 		d := capcli.GPUTime(milli * dt)
 		u.Used += d
 		u.Billed += d
-		used += d
+		g.hold(m, p).add(d, d)
 		if !pool.Terms.Committed() {
 			s := &g.rec.Months[m].Pools[p]
 			s.Offered += d
 			s.Used += d
 		}
 	})
-	billed = used
 	if g.rec.Hourly != nil {
 		g.rec.Hourly.stay(p, t, milli, from, to)
 	}
@@ -190,12 +215,21 @@ func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) (use
 		g.use(m, p, t).Billed += d
 		g.rec.Months[m].Pools[p].Offered += d
 		g.rec.Months[m].Pools[p].Idle += d
-		billed += d
+		g.hold(m, p).add(0, d)
 		if g.rec.Hourly != nil {
 			g.rec.Hourly.rest(p, t, to, d)
 		}
 	}
-	return used, billed
+	return g.held
+}
+
+// hold is the part of a stay that month m is in.
+func (g *ledger) hold(m, p int) *Hold {
+	since := g.rec.Months[m].Since
+	if n := len(g.held); n == 0 || g.held[n-1].Since != since {
+		g.held = append(g.held, Hold{Pool: p, Since: since})
+	}
+	return &g.held[len(g.held)-1]
 }
 
 // check holds the two accounts against each other: the integral over time of

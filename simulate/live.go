@@ -47,8 +47,14 @@ type Live struct {
 // Hold is GPU time that a job had of one pool.
 type Hold struct {
 	Pool   int
+	Since  capcli.Time // after this instant of Record.Cuts and before the next; Record.Start before the first
 	Used   capcli.GPUTime
 	Billed capcli.GPUTime // with the pool's minimum billing time
+}
+
+func (h *Hold) add(used, billed capcli.GPUTime) {
+	h.Used += used
+	h.Billed += billed
 }
 
 // Left is the true work still to do were it stopped now without loss: for
@@ -94,7 +100,8 @@ func (l *Live) Index() int64 { return int64(l.seq) - 1 }
 // Slices are where the job runs, or ran last.
 func (l *Live) Slices() []Slice { return l.slices }
 
-// Holds are the GPU time that the job has had, by pool, up to its last stop.
+// Holds are the GPU time that the job has had, by pool and, where the record is
+// cut, by part, up to its last stop.
 func (l *Live) Holds() []Hold { return l.holds }
 
 // slab hands out Lives and takes them back, so that a run allocates for the

@@ -166,8 +166,7 @@ func (e *engine) flush() int64 {
 	for l := range e.allRunning() {
 		n++
 		if p := int(l.slices[0].Pool); e.c.now > l.Since {
-			used, billed := e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0)
-			l.charge(p, used, billed)
+			l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0))
 		}
 		e.stayed(l, e.c.now)
 	}

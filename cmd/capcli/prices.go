@@ -65,18 +65,23 @@ func (o *priceOptions) today(e *env) (time.Time, error) {
 
 // readPrices gives the catalogue, behind the prices of a file where one is named.
 func readPrices(e *env, file string) (*scenarios.Prices, error) {
+	own, err := ownPrices(e, file)
+	if err != nil {
+		return nil, err
+	}
+	return own.Over(scenarios.Catalogue()), nil
+}
+
+// ownPrices reads a price file, nil where none is named.
+func ownPrices(e *env, file string) (*scenarios.Prices, error) {
 	if file == "" {
-		return scenarios.Catalogue(), nil
+		return nil, nil //nolint:nilnil // no price file is no error
 	}
 	b, err := readFile(e, file, scenarios.MaxPriceBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	own, err := scenarios.ParsePrices(file, b)
-	if err != nil {
-		return nil, err
-	}
-	return own.Over(scenarios.Catalogue()), nil
+	return scenarios.ParsePrices(file, b)
 }
 
 // priceFilter is what list is asked for.

@@ -111,6 +111,7 @@ func newScenariosInit(e *env) *cobra.Command {
 
 func newScenariosValidate(e *env) *cobra.Command {
 	var sets []string
+	var prices string
 	cmd := &cobra.Command{
 		Use:   "validate FILE…",
 		Short: "Check scenarios without running them",
@@ -121,7 +122,7 @@ func newScenariosValidate(e *env) *cobra.Command {
 				return &usageError{text: "validate wants at least one scenario file", hint: cmd.CommandPath() + " mine.yaml"}
 			}
 			for _, name := range args {
-				if err := validate(e, name, sets); err != nil {
+				if err := validate(e, name, prices, sets); err != nil {
 					return err
 				}
 			}
@@ -129,12 +130,13 @@ func newScenariosValidate(e *env) *cobra.Command {
 		},
 		ValidArgsFunction: completeScenarios,
 	}
+	addPricesFlag(cmd, &prices)
 	cmd.Flags().StringArrayVar(&sets, "set", nil, "change a field first: `path=value` (may be repeated)")
 	return cmd
 }
 
 // validate parses one scenario and opens the files that it names.
-func validate(e *env, name string, sets []string) error {
+func validate(e *env, name, prices string, sets []string) error {
 	b, ok := scenarios.Library(name)
 	if !ok {
 		var err error
@@ -142,7 +144,11 @@ func validate(e *env, name string, sets []string) error {
 			return err
 		}
 	}
-	s, err := scenarios.Parse(name, b, sets...)
+	own, err := ownPrices(e, prices)
+	if err != nil {
+		return err
+	}
+	s, err := scenarios.ParseWith(own, name, b, sets...)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type simulateOptions struct {
 	policies   []string
 	placements []string
 	sets       []string
+	prices     string
 	seed       uint64
 	seeded     bool // --seed was given
 	runs       int
@@ -55,6 +56,7 @@ func newSimulate(e *env) *cobra.Command {
 	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(simulate.Policies.Names(), ", "))
 	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(simulate.Placements.Names(), ", "))
 	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
+	addPricesFlag(cmd, &o.prices)
 	f.Uint64Var(&o.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")

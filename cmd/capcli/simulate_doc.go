@@ -28,6 +28,7 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) report.Doc {
 			d.Notes = append(d.Notes, p.notes...)
 		}
 		d.Notes = append(d.Notes, results[i][0].warnings()...)
+		d.Notes = append(d.Notes, starredPrices(p.scenario)...)
 	}
 	d.Notes = slices.Compact(d.Notes)
 	data.Notes = d.Notes
@@ -189,6 +190,13 @@ func summaryTable(plans []*plan, results [][]*outcome, people bool) report.Table
 		{report.Column{Name: "effective_savings_rate", Head: "saved", Priority: 2}, "effective_savings_rate", percentCell},
 		{report.Column{Name: "finished_jobs", Head: "jobs", Priority: 7}, "finished", countCell},
 		{report.Column{Name: "preemptions", Head: "preempted", Priority: 8}, "preemptions", countCell},
+	}
+	if people && slices.ContainsFunc(plans, func(p *plan) bool { return len(p.scenario.Assumptions()) > 0 }) {
+		for i := range figures {
+			if strings.HasSuffix(figures[i].column.Name, "_usd") || figures[i].metric == "effective_savings_rate" {
+				figures[i].column.Head += "*"
+			}
+		}
 	}
 	if people {
 		figures = slices.DeleteFunc(figures, func(f figure) bool {

@@ -60,6 +60,7 @@ type runJSON struct {
 	UnplaceableJobs  []refusedJSON  `json:"unplaceable_jobs"`
 	Limits           []limitJSON    `json:"limits"`
 	OutsideThePeriod int64          `json:"jobs_outside_period"`
+	Assumptions      []assumedJSON  `json:"assumptions"`
 }
 
 type jobsJSON struct {
@@ -185,6 +186,7 @@ func (r *outcome) json() runJSON {
 		Capacity:         r.capacity(),
 		Cost:             r.cost(),
 		OutsideThePeriod: r.outside,
+		Assumptions:      assumed(s),
 		Pools:            []poolJSON{}, Tenants: []tenantJSON{}, Loads: []loadJSON{}, UnplaceableJobs: []refusedJSON{}, Limits: []limitJSON{},
 	}
 	for p := range res.Record.Pools {

@@ -72,7 +72,11 @@ func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placem
 	if err != nil {
 		return nil, err
 	}
-	s, err := scenarios.Parse(file, text, o.sets...)
+	own, err := ownPrices(e, o.prices)
+	if err != nil {
+		return nil, err
+	}
+	s, err := scenarios.ParseWith(own, file, text, o.sets...)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,8 @@ type Invoice struct {
 	unlisted []string // pools whose time was billed and whose on-demand price is not known
 }
 
-// Month is one calendar month (UTC) of an invoice.
+// Month is one calendar month (UTC) of an invoice, or the part of one between
+// changes of price.
 type Month struct {
 	Start  capcli.Time
 	Line   Line
@@ -39,8 +40,8 @@ func Price(rec *simulate.Record, rates []Rate) (*Invoice, error) {
 	}
 	inv := &Invoice{ByPool: make([]Line, len(rec.Pools))}
 	for p := range rec.Pools {
-		if r := rates[p]; r.Price < 0 || r.OnDemand < 0 {
-			return nil, fmt.Errorf("price pool %s: a price may not be negative", rec.Pools[p].Name)
+		if err := rates[p].check(rec); err != nil {
+			return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
 		}
 	}
 	for m := range rec.Months {
@@ -63,7 +64,7 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 	month := Month{Start: rec.Months[m].Start, ByPool: make([]Line, len(rec.Pools))}
 	for p := range rec.Pools {
 		terms := rec.Pools[p].Terms
-		l, err := cell(rates[p], terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
+		l, err := cell(rates[p].At(rec.Months[m].Since), terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
 		if err == nil {
 			_, err = add(inv.Total.Cost, l.Cost)
 		}

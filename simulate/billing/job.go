@@ -15,7 +15,7 @@ import (
 func JobCost(holds []simulate.Hold, rates []Rate) (capcli.USD, error) {
 	var sum capcli.USD
 	for _, h := range holds {
-		c, err := cost(rates[h.Pool].Price, h.Billed)
+		c, err := cost(rates[h.Pool].At(h.Since).Price, h.Billed)
 		if err == nil {
 			sum, err = add(sum, c)
 		}

@@ -1,6 +1,10 @@
 package billing
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
 	"capcli"
 	"capcli/simulate"
 )
@@ -14,6 +18,69 @@ type Rate struct {
 	// OnDemand is what a GPU of the pool's model costs for an hour on demand, to
 	// compare with; 0 is not known. For an on-demand pool 0 is its own Price.
 	OnDemand capcli.Rate
+	// Path and OnDemandPath are the prices that come after Price and OnDemand,
+	// in order of time. What was used before the first is at Price, and what at
+	// an instant or later at the last before it.
+	Path, OnDemandPath []Step
+}
+
+// Step is a price from an instant on.
+type Step struct {
+	From  capcli.Time
+	Price capcli.Rate
+}
+
+// At is the rate at an instant, without what comes later; at NoTime it is the
+// first. A pool on demand whose list price is not stated is compared with its
+// own price of then.
+func (r Rate) At(at capcli.Time) Rate {
+	return Rate{Price: stepAt(r.Price, r.Path, at), OnDemand: stepAt(r.OnDemand, r.OnDemandPath, at)}
+}
+
+func stepAt(price capcli.Rate, path []Step, at capcli.Time) capcli.Rate {
+	for _, s := range path {
+		if s.From > at {
+			break
+		}
+		price = s.Price
+	}
+	return price
+}
+
+// check refuses rates that are negative or not in order, and steps between
+// which the record does not tell.
+func (r *Rate) check(rec *simulate.Record) error {
+	if r.Price < 0 || r.OnDemand < 0 {
+		return errors.New("a price may not be negative")
+	}
+	for _, path := range [][]Step{r.Path, r.OnDemandPath} {
+		for i, s := range path {
+			_, known := slices.BinarySearch(rec.Cuts, s.From)
+			switch {
+			case s.Price < 0:
+				return errors.New("a price may not be negative")
+			case i > 0 && s.From <= path[i-1].From:
+				return fmt.Errorf("its prices are not in order of time at %s", s.From)
+			case s.From > rec.Start && !known:
+				return fmt.Errorf("its price changes at %s, but the run's record is not cut there (simulate.Config.Cuts)", s.From)
+			}
+		}
+	}
+	return nil
+}
+
+// Cuts are the instants at which prices change, for simulate.Config, in order.
+func Cuts(rates []Rate) []capcli.Time {
+	var out []capcli.Time
+	for i := range rates {
+		for _, path := range [][]Step{rates[i].Path, rates[i].OnDemandPath} {
+			for _, s := range path {
+				out = append(out, s.From)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // list is the on-demand price that usage of a pool is compared with, 0 when it

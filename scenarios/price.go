@@ -1,0 +1,386 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate/billing"
+)
+
+// Price is what a GPU-hour costs.
+type Price struct {
+	Rate    capcli.Rate
+	Known   bool           // given; a price that is not known is never counted as 0
+	Quote   *PriceRow      // of a price by key: where it comes from; nil is the scenario's own number
+	History []billing.Step // of a price by key with its history: what comes after Rate
+
+	pending bool // the key may be in the price file, which was not read yet
+}
+
+// free tells a price of 0 that its list says is meant, or that is not read yet.
+func (p *Price) free() bool { return p.pending || p.Quote != nil && p.Quote.Free }
+
+// PriceChange is a stated change of a pool's price.
+type PriceChange struct {
+	From   When
+	Parts  int64 // millionths that the price changes by: -440000 is 44 % less
+	Price  Price // known: the price from then on, in place of Parts
+	stated string
+}
+
+// keyedPrice reads {key: …, at: …, history: …}.
+func (d *decoder) keyedPrice(n *yaml.Node, dst *Price) {
+	var (
+		key     string
+		at      When
+		history bool
+	)
+	o := d.object(n, "price", priceFields(&key, &at, &history))
+	if o.need("key"); !o.has("key") || !o.clean("key", "at", "history") {
+		return
+	}
+	switch {
+	case history && at.Given:
+		o.onKey("history", "at is one day and history is all; leave one out")
+		return
+	case at.Given && !at.Date.Known():
+		o.on("at", "at is the day of a price: 2026-07-30")
+		return
+	}
+	day := capcli.NoTime
+	if at.Given {
+		day = at.Date
+	}
+	d.named(o.entries["key"].value, dst, key, day, history)
+}
+
+func priceFields(key *string, at *When, history *bool) []field {
+	return []field{
+		{"key", "of a price: gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", name(key)},
+		{"at", "the price of this day; the latest where left out", when(at)},
+		{"history", "on_demand, spot: true where usage is billed at the price of its day, as far as dates are known", boolean(history)},
+	}
+}
+
+// named looks a key up: its latest price, that of a day, or all.
+func (d *decoder) named(n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
+	q, err := d.prices.Find(key)
+	switch {
+	case err != nil && d.pending:
+		*dst = Price{Known: true, pending: true}
+		return
+	case err != nil:
+		d.at(n, "%s", err)
+		return
+	}
+	row := q.PriceRow
+	switch {
+	case history:
+		row = q.History[0]
+	case at.Known() && at < q.History[0].Date:
+		d.at(n, "the first price of %s is of %s, after %s", q.Key(), dayText(q.History[0].Date), dayText(at))
+		return
+	case at.Known():
+		row = q.At(at)
+	}
+	*dst = Price{Rate: row.PerGPU(), Known: true, Quote: &q.PriceRow}
+	if !history {
+		dst.Quote = &row
+		return
+	}
+	for _, h := range q.History[1:] {
+		dst.History = append(dst.History, billing.Step{From: h.Date, Price: h.PerGPU()})
+	}
+}
+
+func dayText(t capcli.Time) string { return t.Std().Format(time.DateOnly) }
+
+// pricePath reads changes of a price to come.
+func pricePath(dst *[]PriceChange) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxList, "changes of price", func(_ int, n *yaml.Node) {
+			var c PriceChange
+			o := d.object(n, "price_path", changeFields(&c))
+			if o == nil {
+				return
+			}
+			o.need("from")
+			if o.has("change") == o.has("price") {
+				o.on("change", "want change: -44%% or price: 1.20, one of them")
+			}
+			*dst = append(*dst, c)
+		})
+	}
+}
+
+func changeFields(c *PriceChange) []field {
+	return []field{
+		{"from", "the price changes then: a date, a month, or a time since the start", monthOr(&c.From)},
+		{"change", "by so much of the price before: -44%", change(c)},
+		{"price", "to this price: 1.20", price(&c.Price)},
+	}
+}
+
+// monthOr reads a month, 2027-06, or what when reads.
+func monthOr(dst *When) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if t, err := time.Parse("2006-01", strings.TrimSpace(n.Value)); err == nil && n.Kind == yaml.ScalarNode && t.Year() >= 1970 {
+			*dst = When{true, capcli.TimeOf(t), 0}
+			return
+		}
+		when(dst)(d, n)
+	}
+}
+
+func change(c *PriceChange) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a change such as -44%")
+		if !ok {
+			return
+		}
+		parts, err := ParseChange(s)
+		if err != nil {
+			d.at(n, "change: %s", err)
+			return
+		}
+		c.Parts, c.stated = parts, s
+	}
+}
+
+// ParseChange reads a change of a price, "-44%" or "+12.5%", and gives it in
+// millionths of the price.
+func ParseChange(text string) (int64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	number = strings.TrimSpace(number)
+	sign := int64(1)
+	switch {
+	case strings.HasPrefix(number, "-"):
+		sign, number = -1, number[1:]
+	case strings.HasPrefix(number, "\u2212"): // a minus sign as typeset
+		sign, number = -1, strings.TrimPrefix(number, "\u2212")
+	case strings.HasPrefix(number, "+"):
+		number = number[1:]
+	}
+	whole, frac, _ := strings.Cut(number, ".")
+	n, err := strconv.ParseInt(whole+(frac + "0000")[:4], 10, 64)
+	switch {
+	case !percent || err != nil || len(frac) > 4 || whole == "" || strings.Trim(number, "0123456789.") != "":
+		return 0, fmt.Errorf("want a share such as -44%% or +12.5%%, at most four decimal places, found %s", show(text))
+	case sign < 0 && n >= 1_000_000:
+		return 0, fmt.Errorf("%s leaves nothing of the price; a price falls by less than 100%%", show(text))
+	case n > 100_000_000:
+		return 0, fmt.Errorf("%s is over a hundredfold", show(text))
+	}
+	return sign * n, nil
+}
+
+// changed gives a price changed by millionths of it, rounded half up.
+func changed(r capcli.Rate, parts int64) capcli.Rate {
+	hi, lo := bits.Mul64(uint64(r), uint64(1_000_000+parts))
+	lo, carry := bits.Add64(lo, 500_000, 0)
+	if hi += carry; hi >= 1_000_000 {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, 1_000_000)
+	return capcli.Rate(min(q, math.MaxInt64))
+}
+
+// checkPath checks the changes of a price against the rest of the pool.
+func (c *Capacity) checkPath(o *object) {
+	committed := o.has("kind") && o.clean("kind") && c.Kind.Committed()
+	if committed && len(c.Price.History) > 0 {
+		o.on("price", "what %s capacity costs is fixed when it is bought; write at: with that day in place of history", c.Kind)
+	}
+	if !o.has("price_path") {
+		return
+	}
+	switch {
+	case committed:
+		o.onKey("price_path", "what %s capacity costs is fixed when it is bought; price_path is for on_demand and spot", c.Kind)
+	case !o.has("price"):
+		o.onKey("price_path", "price_path needs a price to begin from")
+	case !o.clean("price_path", "price"):
+	default:
+		for i := 1; i < len(c.PricePath); i++ {
+			a, b := c.PricePath[i-1].From, c.PricePath[i].From
+			if a.Date.Known() == b.Date.Known() && (b.Date < a.Date || b.Date == a.Date && b.After <= a.After) {
+				o.on("price_path", "price_path must go on in time, but its entry %d is not after the one before", i+1)
+			}
+		}
+	}
+}
+
+// priced reads the scenario's price file and looks its keys up again.
+func (s *Scenario) priced(open func(string) ([]byte, error)) error {
+	if s.PriceFile == "" {
+		return nil
+	}
+	b, err := open(s.PriceFile)
+	if err != nil {
+		return err
+	}
+	own, err := ParsePrices(s.PriceFile, b)
+	if err != nil {
+		return err
+	}
+	again, err := parse(s.prices, own, s.File, s.source, s.sets)
+	if err != nil {
+		return err
+	}
+	for i := range s.Capacity {
+		s.Capacity[i].Price, s.Capacity[i].OnDemand, s.Capacity[i].PricePath = again.Capacity[i].Price, again.Capacity[i].OnDemand, again.Capacity[i].PricePath
+	}
+	return nil
+}
+
+// rate is what a pool of c costs: by its price, or that of the price it is
+// compared with.
+func (s *Scenario) rate(c *Capacity, model string) billing.Rate {
+	r := billing.Rate{Price: c.Price.Rate, OnDemand: c.OnDemand.Rate}
+	r.Path = s.path(c)
+	switch list := s.listPrice(c, model); {
+	case c.OnDemand.Known:
+		r.OnDemandPath = c.OnDemand.History
+	case list != nil:
+		r.OnDemand, r.OnDemandPath = list.Price.Rate, s.path(list)
+	}
+	return r
+}
+
+// path is what comes after a pool's price: its history, with each stated change
+// from its instant on.
+func (s *Scenario) path(c *Capacity) []billing.Step {
+	out := slices.Clone(c.Price.History)
+	for _, p := range c.PricePath {
+		from := s.instantOf(p.From)
+		before, at := c.Price.Rate, len(out)
+		for i, step := range out {
+			if step.From >= from {
+				at = i
+				break
+			}
+			before = step.Price
+		}
+		if p.Price.Known {
+			out = append(out[:at], billing.Step{From: from, Price: p.Price.Rate})
+			continue
+		}
+		if at == len(out) || out[at].From > from {
+			out = slices.Insert(out, at, billing.Step{From: from, Price: before})
+		}
+		for i := at; i < len(out); i++ {
+			out[i].Price = changed(out[i].Price, p.Parts)
+		}
+	}
+	return out
+}
+
+// instantOf is the date of w, or its time since the start of the period.
+func (s *Scenario) instantOf(w When) capcli.Time {
+	if w.Date.Known() {
+		return w.Date
+	}
+	return s.Period.Start + capcli.Time(w.After)
+}
+
+// cuts are the instants at which a price changes.
+func (s *Scenario) cuts(files *files) []capcli.Time {
+	return billing.Cuts(s.rates(files))
+}
+
+// checkPrices sees that changes counted from the start have a start.
+func (s *Scenario) checkPrices(o *object) {
+	e, ok := o.entries["capacity"]
+	if !ok || e.value.Kind != yaml.SequenceNode || s.Period.Known() {
+		return
+	}
+	for i := range s.Capacity {
+		path := child(e.value.Content[i], "price_path")
+		for k, c := range s.Capacity[i].PricePath {
+			if at := child(path.Content[k], "from"); at != nil && c.From.Given && !c.From.Date.Known() {
+				o.d.at(at, "from is counted from the start, but there is no period; write a date such as 2027-06-01")
+			}
+		}
+	}
+}
+
+// Assumption is a figure that a result rests on and that is not the scenario's
+// own number.
+type Assumption struct {
+	Pool  string
+	Field string // price or on_demand_price
+	Text  string // for people
+	Key   string // of the price
+	Row   PriceRow
+}
+
+// Assumptions are the prices that the scenario names by key, with their source
+// and date, and changes that it states, in order of the pools.
+func (s *Scenario) Assumptions() []Assumption {
+	var out []Assumption
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		for _, x := range []struct {
+			field string
+			price *Price
+		}{{"price", &c.Price}, {"on_demand_price", &c.OnDemand}} {
+			if q := x.price.Quote; q != nil {
+				out = append(out, Assumption{c.Name, x.field, x.price.text(c.Name, x.field), q.Key(), *q})
+			}
+		}
+		for _, p := range c.PricePath {
+			text := fmt.Sprintf("%s: the price changes by %s from %s on", c.Name, p.stated, dayText(s.instantOf(p.From)))
+			if p.Price.Known {
+				text = fmt.Sprintf("%s: the price is $%s from %s on", c.Name, p.Price.Rate.Decimal(), dayText(s.instantOf(p.From)))
+			}
+			a := Assumption{Pool: c.Name, Field: "price_path", Text: text}
+			if q := p.Price.Quote; q != nil {
+				a.Key, a.Row = q.Key(), *q
+				a.Text += fmt.Sprintf(": %s, %s", q.Key(), q.Origin())
+			}
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// text says a price and where it comes from.
+func (p *Price) text(pool, field string) string {
+	t := fmt.Sprintf("%s: %s $%s a GPU-hour is %s, %s", pool, strings.ReplaceAll(field, "_", " "), p.Quote.PerGPU().Decimal(), p.Quote.Key(), p.Quote.Origin())
+	if len(p.History) > 0 {
+		t += fmt.Sprintf("; %d dated prices before it are used on their days", len(p.History))
+	}
+	return t
+}
+
+// Origin says where a price is written and from when it is.
+func (r *PriceRow) Origin() string {
+	where := "from the catalogue"
+	if r.File != "" {
+		where = "from " + r.File + ":" + strconv.Itoa(r.Line)
+	}
+	return fmt.Sprintf("%s, dated %s (%s)", where, dayText(r.Date), r.Source)
+}
+
+// RateOf gives the price of a GPU-hour that text names: an amount such as 2.20,
+// or a key, of which row says more; it is nil for an amount. The error is
+// *capcli.UnknownError for a key that there is not.
+func (p *Prices) RateOf(text string) (rate capcli.Rate, row *PriceRow, err error) {
+	if !LooksLikeKey(text) {
+		rate, err = capcli.ParseUSD(text)
+		return rate, nil, err
+	}
+	q, err := p.Find(strings.TrimSpace(text))
+	if err != nil {
+		return 0, nil, err
+	}
+	return q.PerGPU(), &q.PriceRow, nil
+}
