@@ -19,6 +19,16 @@ type outputOptions struct {
 	columns []string
 	wide    bool
 	excel   bool
+	focus   bool // -o focus is a form too
+}
+
+// focusForm is the form of a bill in FOCUS, of commands that make one.
+const focusForm = "focus"
+
+// allowFocus adds -o focus to the forms of cmd.
+func (o *outputOptions) allowFocus(cmd *cobra.Command) {
+	o.focus = true
+	cmd.Flags().Lookup("output").Usage += ", " + focusForm
 }
 
 // addOutputFlags gives cmd -o, --out and the flags about tables.
@@ -47,10 +57,13 @@ func addFormFlag(cmd *cobra.Command, o *outputOptions) {
 
 // check refuses what is wrong with o before any work is done.
 func (o *outputOptions) check() error {
-	if o.form != "" {
+	if o.form != "" && (o.form != focusForm || !o.focus) {
 		if _, err := report.Forms.Get(o.form); err != nil {
 			return err
 		}
+	}
+	if o.form == focusForm && (len(o.columns) > 0 || o.table != "") {
+		return &usageError{text: "-o focus always has all columns of FOCUS; --table and --columns do not go with it"}
 	}
 	if o.form == "json" && (len(o.columns) > 0 || o.table != "") {
 		return &usageError{

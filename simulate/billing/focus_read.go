@@ -60,6 +60,11 @@ func ReadFOCUS(name string, r io.Reader, o FocusOptions) (*FocusReader, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readFOCUS(s, o)
+}
+
+// readFOCUS begins to read a bill whose header was read.
+func readFOCUS(s *sheet, o FocusOptions) (*FocusReader, error) {
 	f := &FocusReader{s: s, o: o, texts: map[string]string{}}
 	f.report.Currency = o.Currency
 	var gone []string

@@ -1,0 +1,329 @@
+package scenarios
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate/billing"
+)
+
+// portfolioVersion is the first line of every portfolio: capcli: portfolio/v1.
+const portfolioVersion = "portfolio/v1"
+
+var portfolioForm = form{portfolioVersion, "a portfolio", "capcli bill --help"}
+
+// Portfolio is what a file says was bought, or might be: commitments, and spot
+// prices, checked.
+type Portfolio struct {
+	File       string
+	Name       string
+	Portfolio  billing.Portfolio
+	SpotPrices []billing.SpotPrice // in order of their instant
+	SpotFile   string              // file of more, relative to this one
+
+	lines []int // of each commitment
+}
+
+// ParsePortfolio reads a portfolio and checks all of it. The error is *Faults:
+// everything that is wrong, each with its place.
+func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
+	d := &decoder{form: &portfolioForm, lines: linesOf(b)}
+	p := &Portfolio{File: file}
+	if root := d.readTree(b); root != nil {
+		d.portfolio(root, p)
+	}
+	if len(d.faults) > 0 {
+		f := &Faults{File: cmp.Or(file, "portfolio"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines, form: d.form}
+		if f.Allowed == "" {
+			f.Allowed = "fields of a portfolio: capcli bill --help"
+		}
+		f.sort()
+		return nil, f
+	}
+	return p, nil
+}
+
+// portfolio reads the whole file.
+func (d *decoder) portfolio(root *yaml.Node, p *Portfolio) {
+	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "commitments") == nil {
+		d.at(root, "this is no portfolio: it begins with capcli: %s and has a list called commitments", portfolioVersion)
+		return
+	}
+	var nodes []*yaml.Node
+	o := d.object(root, "the top level", []field{
+		{"capcli", "the form of this file: " + portfolioVersion, version1},
+		{"name", "what the portfolio is called", name(&p.Name)},
+		{"currency", "of every amount: USD where left out", currency(&p.Portfolio.Currency)},
+		{"commitments", "what is bought", commitments(p, &nodes)},
+		{"spot_prices", "steps of spot prices: {instance_type: p5.48xlarge, region: us-east-1, at: 2027-01-01, price: 12.50}", spotPrices(&p.SpotPrices)},
+		{"spot_file", "CSV of more: at,price,instance_type,gpu_model,region,zone", file(&p.SpotFile)},
+	})
+	if _, ok := o.entries["capcli"]; !ok {
+		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", portfolioVersion)
+	}
+	if !o.has("commitments") {
+		o.missing("commitments", "commitments is missing; give a list, [] for none, or such as - {product: savings_plan, from: 2027-01-01, term: 1y, commit: 10, rates: [{discount: 28%%}]}")
+	}
+	if len(d.faults) == 0 {
+		d.checkPortfolio(p, nodes)
+	}
+}
+
+// checkPortfolio has billing check what it reads, and puts what is wrong where
+// it stands.
+func (d *decoder) checkPortfolio(p *Portfolio, nodes []*yaml.Node) {
+	left := p.Portfolio
+	for i := range left.Commitments { // one by one, so that all are told
+		one := left
+		one.Commitments = left.Commitments[i : i+1]
+		d.portfolioFault(one.Check(), nodes[i:])
+	}
+	if len(d.faults) == 0 {
+		d.portfolioFault(left.Check(), nodes)
+	}
+}
+
+func (d *decoder) portfolioFault(err error, nodes []*yaml.Node) {
+	var bad *billing.PortfolioError
+	switch {
+	case err == nil:
+	case errors.As(err, &bad) && bad.Index >= 0 && bad.Index < len(nodes):
+		n := nodes[bad.Index]
+		d.enter("commitments")
+		if v := child(n, bad.Field); v != nil {
+			n = v
+		}
+		d.at(n, "%s", bad.Text)
+		d.leave()
+	default:
+		d.whole("%v", err)
+	}
+}
+
+// commitments reads the list.
+func commitments(p *Portfolio, nodes *[]*yaml.Node) reader {
+	return func(d *decoder, n *yaml.Node) {
+		used := map[string]int{}
+		d.list(n, maxCommitments, "commitments", func(_ int, n *yaml.Node) {
+			c := newBought()
+			before := len(d.faults) + d.more
+			o := d.object(n, "commitments", c.fields())
+			if o == nil {
+				return
+			}
+			c.check(o)
+			if len(d.faults)+d.more > before {
+				return
+			}
+			if c.commitment.ID == "" {
+				used[c.product]++
+				c.commitment.ID = c.product
+				if k := used[c.product]; k > 1 {
+					c.commitment.ID += strconv.Itoa(k)
+				}
+			}
+			if !c.build(o) {
+				return
+			}
+			p.Portfolio.Commitments = append(p.Portfolio.Commitments, c.commitment)
+			p.lines = append(p.lines, n.Line)
+			*nodes = append(*nodes, n)
+		})
+	}
+}
+
+// maxCommitments bounds a portfolio file.
+const maxCommitments = 10_000
+
+// currency reads three letters.
+func currency(dst *string) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a currency such as USD")
+		if !ok {
+			return
+		}
+		if len(s) != 3 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			d.want(n, "a currency in three letters such as USD")
+			return
+		}
+		*dst = s
+	}
+}
+
+// money reads an exact amount: 1.7M, $85k, 1,200.50.
+func money(dst *capcli.USD) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "an amount such as 85k")
+		if !ok {
+			return
+		}
+		u, err := parseMoney(s)
+		if err != nil {
+			d.at(n, "%s: %v", d.steps[len(d.steps)-1], err)
+			return
+		}
+		*dst = u
+	}
+}
+
+// parseMoney reads an amount of money that is not negative, to the millionth.
+func parseMoney(s string) (capcli.USD, error) {
+	text, times, zeros := strings.TrimSpace(strings.TrimSuffix(s, "USD")), capcli.USD(1), 0
+	if text != "" {
+		switch text[len(text)-1] {
+		case 'k', 'K':
+			zeros = 3
+		case 'M', 'm':
+			zeros = 6
+		case 'B', 'b', 'G':
+			zeros = 9
+		}
+	}
+	if zeros > 0 {
+		text = strings.TrimSpace(text[:len(text)-1])
+		for range zeros {
+			times *= 10
+		}
+	}
+	u, err := capcli.ParseUSD(text)
+	switch {
+	case strings.HasPrefix(text, "-"):
+		return 0, fmt.Errorf("%s is negative", show(s))
+	case err != nil:
+		return 0, fmt.Errorf("%s is no amount; write 1700000, 1.7M or 85k, with at most six decimal places", show(s))
+	case u > maxMoney/times:
+		return 0, fmt.Errorf("%s is more than a trillion", show(s))
+	}
+	return u * times, nil
+}
+
+// maxMoney is the largest amount that a file may name.
+const maxMoney = 1_000_000_000_000 * capcli.Dollar
+
+// share reads 28% or 0.28 in millionths.
+func share(dst *int64, most int64) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a share such as 28%")
+		if !ok {
+			return
+		}
+		digits, percent := strings.CutSuffix(s, "%")
+		u, err := capcli.ParseUSD(strings.TrimSpace(digits)) // a decimal in millionths
+		v := int64(u)
+		if percent {
+			v /= 100
+		}
+		if err != nil || v > most {
+			d.want(n, fmt.Sprintf("a share of 0 to %d%%, such as 28%% or 0.28", most/10_000))
+			return
+		}
+		*dst = v
+	}
+}
+
+// spotPrices reads steps of spot prices.
+func spotPrices(dst *[]billing.SpotPrice) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxSpotPrices, "spot prices", func(_ int, n *yaml.Node) {
+			var s billing.SpotPrice
+			var instance string
+			var p Price
+			o := d.object(n, "spot_prices", append(skuFields(&s.SKU, &instance), field{"at", "from then on", instantOf(&s.At)}, field{"price", "of a unit for an hour", price(&p)}))
+			if o == nil {
+				return
+			}
+			o.need("at", "price")
+			if s.SKU.Family == "" && s.SKU.Size == "" {
+				s.SKU.Family, s.SKU.Size = billing.CutInstanceType(instance)
+			}
+			s.Price = p.Rate
+			*dst = append(*dst, s)
+		})
+		slices.SortStableFunc(*dst, func(a, b billing.SpotPrice) int { return cmp.Compare(a.At, b.At) })
+	}
+}
+
+const maxSpotPrices = 100_000
+
+// instantOf reads a day or an instant.
+func instantOf(dst *capcli.Time) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if s, ok := d.scalar(n, "a date such as 2027-01-31"); ok {
+			if at, _, ok := d.instant(n, 0, s); ok {
+				*dst = at
+			}
+		}
+	}
+}
+
+// lastDay reads the end of a term: a day is still in it, an instant is not.
+func lastDay(dst *capcli.Time) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if s, ok := d.scalar(n, "a date such as 2027-12-31"); ok {
+			if at, day, ok := d.instant(n, 0, s); ok {
+				if day {
+					at += capcli.Time(capcli.Day)
+				}
+				*dst = at
+			}
+		}
+	}
+}
+
+// addTerm is the end of a term that begins at start: 1y, 6mo, 45d, 2w.
+func addTerm(start capcli.Time, text string) capcli.Time {
+	i := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	n, err := strconv.Atoi(text[:i])
+	if err != nil {
+		return capcli.NoTime
+	}
+	t := start.Std()
+	switch strings.TrimSpace(text[i:]) {
+	case "y", "yr":
+		t = addMonths(t, 12*n)
+	case "mo":
+		t = addMonths(t, n)
+	case "w":
+		t = t.Add(time.Duration(n) * 7 * 24 * time.Hour)
+	default:
+		t = t.Add(time.Duration(n) * 24 * time.Hour)
+	}
+	return capcli.TimeOf(t)
+}
+
+// addMonths adds calendar months; a month that has no such day ends with its last.
+func addMonths(t time.Time, n int) time.Time {
+	first := t.AddDate(0, n, 1-t.Day())
+	return first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1)
+}
+
+// skuFields are the fields that say what use is meant.
+func skuFields(s *billing.SKU, instance *string) []field {
+	return []field{
+		{"provider", "aws, azure, gcp", name(&s.Provider)},
+		{"region", "", name(&s.Region)},
+		{"zone", "", name(&s.Zone)},
+		{"instance_type", "p5.48xlarge: family and size", name(instance)},
+		{"family", "p5", name(&s.Family)},
+		{"size", "48xlarge", name(&s.Size)},
+		{"gpu_model", "H100", name(&s.GPUModel)},
+		{"service", "ec2, fargate", name(&s.Service)},
+		{"os", "linux, windows, rhel, suse", name(&s.OS)},
+	}
+}
+
+// Line is where the i-th commitment begins in the file, 0 where there is none.
+func (p *Portfolio) Line(i int) int {
+	if i < 0 || i >= len(p.lines) {
+		return 0
+	}
+	return p.lines[i]
+}

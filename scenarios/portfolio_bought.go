@@ -1,0 +1,381 @@
+package scenarios
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate/billing"
+)
+
+// bought is a commitment on its way from the file.
+type bought struct {
+	commitment billing.Commitment
+	product    string
+	until      capcli.Time
+	term       string
+	sku        billing.SKU // of its scope
+	account    string
+	instance   string
+	units      int64 // thousandths
+	payment    string
+	price      Price
+	monthly    capcli.USD
+	upfront    capcli.USD
+	residual   capcli.USD
+	hourly     capcli.USD
+	commit     capcli.USD
+	rates      []billing.PlanRate
+	reserved   string
+	early      capcli.Seconds
+	rule       string
+	contracted Price
+	targeted   bool
+	least      capcli.Seconds
+	windDown   capcli.USD
+	machine    *billing.Machine
+}
+
+// productAlias are other names of products.
+var productAlias = map[string]string{
+	"ri": "reserved_instance", "cud": "committed_use", "flexible_cud": "flexible_use", "odcr": "capacity_reservation",
+	"reserved": "reserved_capacity", "compute_savings_plan": "savings_plan",
+}
+
+// productFields says which fields a product has beside those of all.
+var productFields = map[string][]string{
+	"reserved_instance":     {"units"},
+	"savings_plan":          {"commit", "rates"},
+	"instance_savings_plan": {"commit", "rates"},
+	"committed_use":         {"units", "reservation"},
+	"flexible_use":          {"commit", "rates"},
+	"azure_reservation":     {"units"},
+	"azure_savings_plan":    {"commit", "rates"},
+	"capacity_block":        {"units", "ends_early", "rule"},
+	"capacity_reservation":  {"units", "contracted_price", "targeted", "committed", "wind_down"},
+	"reserved_capacity":     {"units"},
+	"owned":                 {"units", "residual", "machine"},
+}
+
+// products are the names of all products, with their short ones.
+func products() []string {
+	var out []string
+	for n := range productFields {
+		out = append(out, n)
+	}
+	for n := range productAlias {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func newBought() *bought {
+	return &bought{until: capcli.NoTime, commitment: billing.Commitment{Start: capcli.NoTime}}
+}
+
+// spend tells whether a product commits to dollars an hour.
+func (c *bought) spend() bool { return slices.Contains(productFields[c.product], "commit") }
+
+func (c *bought) fields() []field {
+	k := &c.commitment
+	list := []field{
+		{"id", "what bills call it; its product where left out", name(&k.ID)},
+		{"product", strings.Join(products(), ", "), productOf(&c.product)},
+		{"from", "first day of the term", instantOf(&k.Start)},
+		{"until", "last day of the term, or term", lastDay(&c.until)},
+		{"term", "its length, 1y, 3y, 6mo or 45d, or until", term(&c.term)},
+		{"units", "instances or GPUs, up to three decimals", thousandths(&c.units)},
+		{"gpus", "the same as units", thousandths(&c.units)},
+		{"owner", "account that bought it: its use comes first", name(&k.Owner)},
+		{"account", "covers use of this account only; all share it where left out", name(&c.account)},
+		{"currency", "that of the portfolio where left out", currency(&k.Currency)},
+		{"price", "of a unit for an hour, with what is paid up front spread over the term", price(&c.price)},
+		{"payment", "of price or commit: none, partial (half) or all is paid up front; none where left out", choice(&c.payment, "payment", "none", "partial", "all")},
+		{"upfront", "in place of price: paid at the start, for all units together", money(&c.upfront)},
+		{"hourly", "in place of price: paid each hour, for all units together", money(&c.hourly)},
+		{"monthly", "in place of price: paid at the start of each month of the term, for all units together", money(&c.monthly)},
+		{"residual", "owned: what comes back at the end", money(&c.residual)},
+		{"commit", "plans: dollars of use at plan rates, an hour", money(&c.commit)},
+		{"rates", "plans: [{instance_type: m5.large, rate: 0.061}, {discount: 28%}], the first that fits counts", planRates(&c.rates)},
+		{"reservation", "committed_use: the reservation attached to it; GPUs want one", name(&c.reserved)},
+		{"ends_early", "capacity_block: use ends so long before the block; 30m where left out", duration(&c.early, 0)},
+		{"rule", "capacity_block: lengths that are sold: aws, calendar (Google) or any", choice(&c.rule, "rule", "aws", "calendar", "any")},
+		{"contracted_price", "capacity_reservation: negotiated on-demand price", price(&c.contracted)},
+		{"targeted", "capacity_reservation: only use that names it runs in it", boolean(&c.targeted)},
+		{"committed", "capacity_reservation: cancelled before so long, it costs wind_down", duration(&c.least, 0)},
+		{"wind_down", "capacity_reservation: that charge", money(&c.windDown)},
+		{"machine", "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", machine(&c.machine)},
+		{"escape", "way out before the end: {every: 90d, refund: 100%, fee: 0, limit: 50k}", escape(&k.Escape)},
+	}
+	return append(list, skuFields(&c.sku, &c.instance)...)
+}
+
+// productOf reads the name of a product, a short one too.
+func productOf(dst *string) reader {
+	return func(d *decoder, n *yaml.Node) {
+		var s string
+		if choice(&s, "product", products()...)(d, n); s != "" {
+			*dst = s
+			if long := productAlias[s]; long != "" {
+				*dst = long
+			}
+		}
+	}
+}
+
+// thousandths reads a number above 0 with at most three decimals.
+func thousandths(dst *int64) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a number of units")
+		if !ok {
+			return
+		}
+		u, err := capcli.ParseUSD(s) // a decimal in millionths
+		if err != nil || u <= 0 || u%1000 != 0 || u > maxGPUs*capcli.Dollar {
+			d.want(n, fmt.Sprintf("a number of units above 0 and at most %d, with at most three decimals", maxGPUs))
+			return
+		}
+		*dst = int64(u / 1000)
+	}
+}
+
+func planRates(dst *[]billing.PlanRate) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxList, "rates", func(_ int, n *yaml.Node) {
+			var r billing.PlanRate
+			var s billing.SKU
+			var instance string
+			var rate Price
+			o := d.object(n, "rates", append(skuFields(&s, &instance), field{"rate", "of a unit for an hour under the plan", price(&rate)},
+				field{"discount", "from the on-demand price: 28%", share(&r.Discount, 1_000_000)}))
+			switch {
+			case o == nil:
+			case o.has("rate") == o.has("discount"):
+				o.missing("rate", "give a rate or a discount, one of the two")
+			}
+			r.Scope, r.Rate = scopeOf(s, instance), rate.Rate
+			*dst = append(*dst, r)
+		})
+	}
+}
+
+// scopeOf makes a scope of what the file says about use.
+func scopeOf(s billing.SKU, instance string) billing.Scope {
+	if instance != "" {
+		s.Family, s.Size = billing.CutInstanceType(instance)
+	}
+	return billing.Scope{
+		Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size, GPUModel: s.GPUModel, Service: s.Service, OS: s.OS,
+	}
+}
+
+func machine(dst **billing.Machine) reader {
+	return func(d *decoder, n *yaml.Node) {
+		m := &billing.Machine{}
+		pue := 0.0
+		d.object(n, "machine", []field{
+			{"capital", "what one unit costs to buy", money(&m.Capital)},
+			{"residual", "and is worth at the end", money(&m.Residual)},
+			{"watts", "drawn, used or not", whole(&m.Watts, 0, 10_000_000)},
+			{"pue", "power of the building for each watt of the machine; 1 where left out", number(&pue, 1, 10)},
+			{"price_kwh", "dollars for a kilowatt-hour", money(&m.Energy)},
+			{"space", "rent, staff and network, dollars an hour", money(&m.Space)},
+		})
+		m.PUE = int64(pue*1000 + 0.5)
+		*dst = m
+	}
+}
+
+func escape(dst *billing.Escape) reader {
+	return func(d *decoder, n *yaml.Node) {
+		refund := int64(1_000_000)
+		o := d.object(n, "escape", []field{
+			{"every", "it may be reduced or exchanged each so long after its start", duration(&dst.Every, capcli.Day)},
+			{"refund", "share of the unexpired value that comes back, all where left out", share(&refund, 1_000_000)},
+			{"fee", "flat, for leaving", money(&dst.Fee)},
+			{"limit", "most that comes back in any 12 months", money(&dst.Limit)},
+		})
+		o.need("every")
+		dst.Refund = refund / 1000
+	}
+}
+
+// check checks what no field can by itself.
+func (c *bought) check(o *object) {
+	o.need("product", "from")
+	switch {
+	case !o.has("term") && !o.has("until"):
+		o.missing("term", "term is missing: how long it lasts, such as 1y; or until, its last day")
+	case o.has("term") && o.has("until"):
+		o.onKey("until", "term and until both say when it ends; leave one out")
+	}
+	if o.has("units") && o.has("gpus") {
+		o.onKey("gpus", "units and gpus are the same; leave one out")
+	}
+	if o.has("instance_type") && (o.has("family") || o.has("size")) {
+		o.onKey("instance_type", "instance_type says family and size; leave these out")
+	}
+	if c.product == "" {
+		return
+	}
+	own := productFields[c.product]
+	for _, f := range []string{"units", "gpus", "commit", "rates", "reservation", "ends_early", "rule", "contracted_price", "targeted", "committed", "wind_down", "residual", "machine"} {
+		asks := f
+		if f == "gpus" {
+			asks = "units"
+		}
+		if o.has(f) && !slices.Contains(own, asks) {
+			o.onKey(f, "%s is no field of %s; it has %s", f, c.product, strings.Join(own, ", "))
+		}
+	}
+	if c.spend() {
+		o.need("commit", "rates")
+	} else if !o.has("gpus") {
+		o.need("units")
+	}
+	c.checkFees(o)
+}
+
+// checkFees checks that what it costs is said once.
+func (c *bought) checkFees(o *object) {
+	ways := 0
+	for _, given := range []bool{o.has("price"), o.has("machine"), o.has("upfront") || o.has("hourly") || o.has("monthly")} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case c.product == "capacity_reservation":
+		o.need("price")
+		if ways > 1 || o.has("payment") {
+			o.on("price", "a capacity reservation costs the on-demand price; leave upfront, hourly, monthly and payment out")
+		}
+	case c.spend():
+		if o.has("price") || ways > 1 {
+			o.on("price", "a plan costs what it commits to; leave price out, and say with payment what is paid up front")
+		}
+	case ways == 0:
+		o.missing("price", "price is missing: what a unit costs for an hour; or upfront, hourly and monthly for all together")
+	case ways > 1:
+		o.on("price", "price, machine, and upfront, hourly or monthly all say what it costs; give one of the three")
+	}
+	if o.has("payment") && !o.has("price") && ways > 0 {
+		o.onKey("payment", "payment goes with price or commit; upfront, hourly and monthly say it themselves")
+	}
+	if o.has("price") && c.price.Known && c.price.Rate == 0 {
+		o.on("price", "price is 0; leave a commitment that costs nothing out, or give upfront: 0")
+	}
+}
+
+// build makes the commitment; false where a fault was noted.
+func (c *bought) build(o *object) bool {
+	k := &c.commitment
+	k.End = c.until
+	if o.has("term") {
+		k.End = addTerm(k.Start, c.term)
+	}
+	if !k.End.Known() || k.End <= k.Start || capcli.Seconds(k.End-k.Start) > longest {
+		o.on("until", "the term ends %s, and began %s: want an end after the start and at most fifty years", k.End, k.Start)
+		return false
+	}
+	k.Scope = scopeOf(c.sku, c.instance)
+	k.Scope.Account = c.account
+	if c.payment == "" && c.product == "capacity_block" { // which is always paid whole in advance
+		c.payment = "all"
+	}
+	if c.product == "capacity_block" && !o.has("ends_early") && (c.rule == "" || c.rule == "aws") {
+		c.early = billing.BlockEndsEarly
+	}
+	fees, err := c.fees()
+	if err != nil {
+		o.on("price", "what it costs over its term: %v", err)
+		return false
+	}
+	k.Fees = fees
+	k.Product = c.made()
+	return true
+}
+
+// fees are what it costs: as the file says, or price or commit over the term.
+func (c *bought) fees() (billing.Fees, error) {
+	k := &c.commitment
+	f := billing.Fees{Upfront: c.upfront, Hourly: c.hourly, Monthly: c.monthly, Residual: c.residual}
+	hourly := c.commit
+	switch {
+	case c.product == "capacity_reservation":
+		return billing.Fees{}, nil
+	case c.machine != nil:
+		return c.machine.Fees(c.units)
+	case c.spend() && (f.Upfront > 0 || f.Hourly > 0 || f.Monthly > 0):
+		return f, nil
+	case c.price.Known:
+		hi, lo := bits.Mul64(uint64(c.price.Rate), uint64(c.units))
+		if hi > 0 || lo > 1<<62 {
+			return f, capcli.ErrOverflow
+		}
+		hourly = capcli.USD((lo + 500) / 1000)
+	case !c.spend():
+		return f, nil
+	}
+	switch c.payment {
+	case "all":
+		return c.ahead(f, hourly, int64(k.End-k.Start))
+	case "partial":
+		half := hourly / 2
+		f, err := c.ahead(f, half, int64(k.End-k.Start))
+		f.Hourly = hourly - half
+		return f, err
+	}
+	f.Hourly = hourly
+	return f, nil
+}
+
+// ahead is an hourly price paid for so many seconds at the start.
+func (c *bought) ahead(f billing.Fees, hourly capcli.USD, seconds int64) (billing.Fees, error) {
+	hi, lo := bits.Mul64(uint64(hourly), uint64(seconds))
+	if hi >= 3600 {
+		return f, capcli.ErrOverflow
+	}
+	q, r := bits.Div64(hi, lo, 3600)
+	if q > 1<<62 {
+		return f, capcli.ErrOverflow
+	}
+	if r >= 1800 {
+		q++
+	}
+	f.Upfront = capcli.USD(q)
+	return f, nil
+}
+
+// made is the product.
+func (c *bought) made() billing.Product {
+	switch c.product {
+	case "reserved_instance":
+		return billing.ReservedInstance{Units: c.units}
+	case "savings_plan", "instance_savings_plan":
+		return billing.SavingsPlan{Commit: c.commit, Instance: c.product != "savings_plan", Rates: c.rates}
+	case "committed_use":
+		return billing.CommittedUse{Units: c.units, Reservation: c.reserved}
+	case "flexible_use":
+		return billing.FlexibleUse{Commit: c.commit, Rates: c.rates}
+	case "azure_reservation":
+		return billing.AzureReservation{Units: c.units}
+	case "azure_savings_plan":
+		return billing.AzurePlan{Commit: c.commit, Rates: c.rates}
+	case "capacity_block":
+		rule := map[string]billing.BlockRule{"": billing.BlockAWS, "aws": billing.BlockAWS, "calendar": billing.BlockCalendar, "any": billing.BlockAny}
+		return billing.CapacityBlock{Units: c.units, EndsEarly: c.early, Rule: rule[c.rule]}
+	case "capacity_reservation":
+		return billing.CapacityReservation{
+			Units: c.units, Price: c.price.Rate, Contracted: c.contracted.Rate, Targeted: c.targeted, Committed: c.least, WindDown: c.windDown,
+		}
+	case "owned":
+		return billing.Owned{Units: c.units}
+	}
+	return billing.ReservedCapacity{Units: c.units}
+}

@@ -1,0 +1,208 @@
+package billing
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// Payer is what one tenant has to pay for a bill.
+type Payer struct {
+	Name       string         // "" is use that names no tenant
+	Direct     capcli.USD     // showback: the effective cost of what it used
+	Share      capcli.USD     // of what was paid for and nobody used
+	Total      capcli.USD     // chargeback: Direct + Share
+	Cash       capcli.USD     // of what is invoiced in the window
+	Equivalent capcli.USD     // what it used at public on-demand prices
+	Used       capcli.GPUTime // unit time
+}
+
+// Charge is what one tenant has to pay for one charge period.
+type Charge struct {
+	Start, End      capcli.Time
+	Tenant          string
+	Effective, Cash capcli.USD
+}
+
+// Chargeback lays a bill on the tenants: the totals sum to its effective cost
+// and the cash to its billed cost, each to the millionth of a dollar.
+type Chargeback struct {
+	Payers      []Payer    // in order of name
+	Unallocated capcli.USD // effective cost that nobody can bear, for nobody used anything
+	UnpaidCash  capcli.USD // billed cost likewise
+	Charges     []Charge   // in order of period, then tenant; Unallocated is left out
+}
+
+// Chargeback says who pays. Each tenant bears the effective cost of what it used.
+// What a commitment or reservation cost unused in a charge period is shared among
+// those who used it in that period, by what their use of it cost; where there
+// are none among those who used it at any time, and after that among all, by
+// what their use cost. Cash follows: a purchase is shared as the effective cost
+// of that commitment was. Shares are cut by largest remainder.
+func (b *Bill) Chargeback() *Chargeback {
+	l := newLayout(b)
+	for i := range b.Rows {
+		l.direct(&b.Rows[i])
+	}
+	for i := range b.Rows {
+		if r := &b.Rows[i]; l.common(r) {
+			l.share(r)
+		}
+	}
+	for i := range b.Rows {
+		l.cash(&b.Rows[i])
+	}
+	return l.result()
+}
+
+// layout is a chargeback in the making.
+type layout struct {
+	names   []string
+	at      map[string]int
+	pay     []Payer
+	out     Chargeback
+	used    map[useKey]capcli.USD // direct effective cost by period, commitment and tenant
+	borne   map[useKey]capcli.USD // the same with shares, over the window
+	charges map[chargeKey]int
+	cut     split
+}
+
+type useKey struct {
+	start  capcli.Time // NoTime: the whole window
+	what   string      // ID of a commitment or reservation
+	tenant int
+}
+
+type chargeKey struct {
+	start  capcli.Time
+	tenant int
+}
+
+func newLayout(b *Bill) *layout {
+	l := &layout{at: map[string]int{}, used: map[useKey]capcli.USD{}, borne: map[useKey]capcli.USD{}, charges: map[chargeKey]int{}}
+	for i := range b.Rows {
+		if r := &b.Rows[i]; r.Category == Usage && !l.common(r) {
+			l.names = append(l.names, r.Tenant)
+		}
+	}
+	slices.Sort(l.names)
+	l.names = slices.Compact(l.names)
+	l.pay = make([]Payer, len(l.names))
+	for i, n := range l.names {
+		l.at[n], l.pay[i].Name = i, n
+	}
+	return l
+}
+
+// common tells whether a row is of what nobody used.
+func (*layout) common(r *Row) bool {
+	return r.Category == Usage && (r.Status == Unused || r.ReservationStatus == Unused || r.Quantity == 0 && r.Tenant == "")
+}
+
+// source is the commitment or reservation that a row is of.
+func source(r *Row) string { return cmp.Or(r.Commitment, r.Reservation) }
+
+// charge adds to what a tenant pays in a period.
+func (l *layout) charge(r *Row, t int, effective, cash capcli.USD) {
+	k := chargeKey{r.Start, t}
+	i, known := l.charges[k]
+	if !known {
+		i = len(l.out.Charges)
+		l.charges[k] = i
+		l.out.Charges = append(l.out.Charges, Charge{Start: r.Start, End: r.End, Tenant: l.names[t]})
+	}
+	l.out.Charges[i].Effective += effective
+	l.out.Charges[i].Cash += cash
+}
+
+// direct books use on its tenant.
+func (l *layout) direct(r *Row) {
+	if r.Category != Usage || l.common(r) {
+		return
+	}
+	t := l.at[r.Tenant]
+	p := &l.pay[t]
+	p.Direct += r.EffectiveCost
+	p.Used += r.Quantity
+	p.Equivalent += r.ListCost
+	l.charge(r, t, r.EffectiveCost, 0)
+	for _, start := range []capcli.Time{r.Start, capcli.NoTime} {
+		l.used[useKey{start, source(r), t}] += r.EffectiveCost
+		if r.Commitment != "" && r.Reservation != "" {
+			l.used[useKey{start, r.Reservation, t}] += r.EffectiveCost
+		}
+	}
+	l.borne[useKey{capcli.NoTime, r.Commitment, t}] += r.EffectiveCost
+}
+
+// weigh makes weights of what each tenant's use cost.
+func (l *layout) weigh(cost func(t int) capcli.USD) bool {
+	l.cut.clear()
+	for t := range l.names {
+		l.cut.weigh(t, capcli.GPUTime(cost(t)))
+	}
+	return len(l.cut.who) > 0
+}
+
+// weighAll falls back to all use: by what it cost, else by how much it was.
+func (l *layout) weighAll() bool {
+	return l.weigh(func(t int) capcli.USD { return l.pay[t].Direct }) ||
+		l.weigh(func(t int) capcli.USD { return capcli.USD(l.pay[t].Used) })
+}
+
+// share lays what nobody used on the tenants.
+func (l *layout) share(r *Row) {
+	what := source(r)
+	if r.ReservationStatus == Unused && r.Reservation != "" {
+		what = r.Reservation
+	}
+	found := l.weigh(func(t int) capcli.USD { return l.used[useKey{r.Start, what, t}] }) ||
+		l.weigh(func(t int) capcli.USD { return l.used[useKey{capcli.NoTime, what, t}] }) || l.weighAll()
+	if !found {
+		l.out.Unallocated += r.EffectiveCost
+		return
+	}
+	l.cut.lay(r.EffectiveCost, func(t int, part capcli.USD) {
+		l.pay[t].Share += part
+		l.borne[useKey{capcli.NoTime, r.Commitment, t}] += part
+		l.charge(r, t, part, 0)
+	})
+}
+
+// cash lays what is invoiced on the tenants.
+func (l *layout) cash(r *Row) {
+	if r.BilledCost == 0 {
+		return
+	}
+	if r.Category == Usage && !l.common(r) {
+		t := l.at[r.Tenant]
+		l.pay[t].Cash += r.BilledCost
+		l.charge(r, t, 0, r.BilledCost)
+		return
+	}
+	found := r.Commitment != "" && l.weigh(func(t int) capcli.USD { return l.borne[useKey{capcli.NoTime, r.Commitment, t}] })
+	if !found && r.Reservation != "" {
+		found = l.weigh(func(t int) capcli.USD { return l.used[useKey{capcli.NoTime, r.Reservation, t}] })
+	}
+	if !found && !l.weighAll() {
+		l.out.UnpaidCash += r.BilledCost
+		return
+	}
+	l.cut.lay(r.BilledCost, func(t int, part capcli.USD) {
+		l.pay[t].Cash += part
+		l.charge(r, t, 0, part)
+	})
+}
+
+func (l *layout) result() *Chargeback {
+	for i := range l.pay {
+		l.pay[i].Total = l.pay[i].Direct + l.pay[i].Share
+	}
+	l.out.Payers = l.pay
+	slices.SortFunc(l.out.Charges, func(a, b Charge) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), strings.Compare(a.Tenant, b.Tenant))
+	})
+	return &l.out
+}

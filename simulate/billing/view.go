@@ -1,0 +1,142 @@
+package billing
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"capcli"
+)
+
+// BillMonth is one calendar month (UTC) of a bill.
+type BillMonth struct {
+	Start      capcli.Time
+	Costs      Costs
+	Equivalent capcli.USD // use at public on-demand prices
+	Unused     capcli.USD // effective cost of what nobody used
+	Used       capcli.GPUTime
+	Unexpired  capcli.USD // lock-in at the month's end: cost of time that is yet to come
+	Unpaid     capcli.USD // and what is yet to be paid
+}
+
+// Months sums the rows by the calendar month in which they begin, and says how
+// far the portfolio is locked in at the end of each month or of the window.
+func (b *Bill) Months(p *Portfolio) ([]BillMonth, error) {
+	var out []BillMonth
+	for at := monthOf(b.From); at < b.To; at = addMonths(at, 1) {
+		m := BillMonth{Start: at}
+		var err error
+		if m.Unexpired, m.Unpaid, err = p.LockIn(min(addMonths(at, 1), b.To)); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		at, _ := slices.BinarySearchFunc(out, monthOf(r.Start), func(m BillMonth, t capcli.Time) int { return int(m.Start - t) })
+		m := &out[at]
+		if err := m.Costs.add(r); err != nil {
+			return nil, err
+		}
+		idle := r.Status == Unused || r.ReservationStatus == Unused
+		switch {
+		case r.Category != Usage:
+		case idle:
+			m.Unused += r.EffectiveCost
+		default:
+			m.Equivalent += r.ListCost
+			m.Used += r.Quantity
+		}
+	}
+	return out, nil
+}
+
+// monthOf is the start of the calendar month that t is in.
+func monthOf(t capcli.Time) capcli.Time {
+	s := t.Std()
+	return capcli.TimeOf(s.AddDate(0, 0, 1-s.Day())) / capcli.Time(capcli.Day) * capcli.Time(capcli.Day)
+}
+
+// UnusedCost is the effective cost of what commitments and reservations brought
+// and nobody used.
+func (b *Bill) UnusedCost() capcli.USD {
+	var sum capcli.USD
+	for i := range b.Rows {
+		if r := &b.Rows[i]; r.Status == Unused || r.ReservationStatus == Unused {
+			sum += r.EffectiveCost
+		}
+	}
+	return sum
+}
+
+// UsedTime is the unit time of the use that was billed.
+func (b *Bill) UsedTime() capcli.GPUTime {
+	var sum capcli.GPUTime
+	for i := range b.Rows {
+		if r := &b.Rows[i]; r.Category == Usage && r.Status != Unused && r.ReservationStatus != Unused {
+			sum += r.Quantity
+		}
+	}
+	return sum
+}
+
+// PerUnit is a cost for each of n, rounded half up to the millionth; false for
+// none, or for a quotient that does not fit.
+func PerUnit(cost capcli.USD, times, n uint64) (capcli.USD, bool) {
+	if n == 0 || cost < 0 {
+		return 0, false
+	}
+	hi, lo := bits.Mul64(uint64(cost), times)
+	lo, carry := bits.Add64(lo, n/2, 0)
+	if hi += carry; hi >= n {
+		return 0, false
+	}
+	q, _ := bits.Div64(hi, lo, n)
+	return capcli.USD(q), q <= math.MaxInt64
+}
+
+// PresentValue is what the payments of a commitment over its whole term are
+// worth at its start, at a yearly discount rate: the sum of payment /
+// (1+rate)^(months/12). What is paid by the hour is paid at the start of each
+// month of the term, all months of a term of whole months being equal.
+func (c *Commitment) PresentValue(rate float64) (float64, error) {
+	if rate <= -1 || math.IsNaN(rate) || math.IsInf(rate, 0) {
+		return 0, fmt.Errorf("a discount rate of %v: want more than -100%%", rate)
+	}
+	hourly, err := c.hourly(c.End)
+	if err != nil {
+		return 0, err
+	}
+	n := c.months()
+	whole := c.payday(n) == c.End
+	worth := c.Fees.Upfront.Float()
+	for k := range n {
+		part := 1 / float64(n)
+		if !whole {
+			part = float64(min(c.payday(k+1), c.End)-c.payday(k)) / float64(c.End-c.Start)
+		}
+		worth += (c.Fees.Monthly.Float() + hourly.Float()*part) * math.Pow(1+rate, -float64(k)/12)
+	}
+	length := float64(n)
+	if !whole {
+		length = float64(c.End-c.Start) / (365.25 / 12 * 86400)
+	}
+	return worth - c.Fees.Residual.Float()*math.Pow(1+rate, -length/12), nil
+}
+
+// PresentValue is what the invoices of the bill are worth at the start of its
+// window, at a yearly discount rate: billed cost / (1+rate)^(months/12), by
+// calendar month.
+func (b *Bill) PresentValue(rate float64) (float64, error) {
+	if rate <= -1 || math.IsNaN(rate) || math.IsInf(rate, 0) {
+		return 0, fmt.Errorf("a discount rate of %v: want more than -100%%", rate)
+	}
+	from, worth := b.From.Std(), 0.0
+	for i := range b.Rows {
+		at := b.Rows[i].Start.Std()
+		months := (at.Year()-from.Year())*12 + int(at.Month()) - int(from.Month())
+		worth += b.Rows[i].BilledCost.Float() * math.Pow(1+rate, -float64(months)/12)
+	}
+	return worth, nil
+}
