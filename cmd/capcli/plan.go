@@ -17,7 +17,7 @@ type planOptions struct {
 
 func newPlan(e *env) *cobra.Command {
 	cmd := newPlanOf(e, &planOptions{})
-	cmd.AddCommand(newPlanMerge(e))
+	cmd.AddCommand(newPlanCurve(e), newPlanMerge(e))
 	return cmd
 }
 
@@ -39,6 +39,7 @@ func newPlanOf(e *env, o *planOptions) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
+	explainedBy(cmd, "capcli plan curve", curveFlags...)
 	addShardFlags(cmd, &o.shard)
 	return cmd
 }

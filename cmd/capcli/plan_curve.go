@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	planning "capcli/simulate/plan"
 )
 
 // planCurveOptions are the flags of the plan of a demand curve.
@@ -25,6 +27,39 @@ type planCurveOptions struct {
 	overrun  bool
 	lot      string
 	discount string
+	held     []string
+}
+
+// curveFlags are those that the help of capcli plan only names where it is long.
+var curveFlags = []string{"series", "quantile", "on-demand-fall", "every", "overrun", "lot", "discount", "held"}
+
+// newPlanCurve is capcli plan --demand by itself, with all that goes with it.
+func newPlanCurve(e *env) *cobra.Command {
+	var o planOptions
+	cmd := &cobra.Command{
+		Use:   "curve DEMAND",
+		Short: "The cheapest purchases for a demand curve, exactly: capcli plan --demand with its own help",
+		Long: "DEMAND is a table (ds, y), one value a line, JSON ({start, step_s, values}, [{ds, y}] or a forecast), Parquet or a\n" +
+			"job log. A term is LENGTH=PRICE (36h, 2w, 12mo, 3y) or NAME=LENGTH@PRICE, then upfront=none|partial|all|40%, max=64,\n" +
+			"and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU for an hour, of the whole term.",
+		Example: "  capcli plan curve series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
+			"  capcli plan curve jobs.parquet --on-demand 3.9 --term all=1y@2.2,upfront=all --term 3y=1.6 --discount 10%\n" +
+			"  capcli plan curve series.csv --on-demand 2 --on-demand-fall 2026-06=44% --term 1y=1.2 --held 64@..2026-09-01",
+		Args: wantArgs("DEMAND"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.curve.demand != "" && o.curve.demand != args[0] {
+				return &usageError{text: "plan curve takes the demand as its argument, found also --demand " + o.curve.demand}
+			}
+			o.curve.demand = args[0]
+			if err := o.output.check(); err != nil {
+				return err
+			}
+			return planCurve(cmd.Context(), e, &o)
+		},
+	}
+	addOutputFlags(cmd, &o.output)
+	o.curve.addFlags(cmd)
+	return cmd
 }
 
 func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
@@ -37,8 +72,9 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.terms, "term", nil, "a way to commit, `LENGTH=$` a GPU-hour; or NAME=LENGTH@$; ,upfront=50% (repeat)")
 	f.StringVar(&o.every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")
 	f.BoolVar(&o.overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
-	f.StringVar(&o.lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 for a commitment in dollars")
+	f.StringVar(&o.lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 where a part can be bought")
 	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: payments to come count less")
+	f.StringArrayVar(&o.held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
 	h := &o.history
 	f.StringSliceVar(&h.by, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
@@ -64,16 +100,33 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	market, err := sketch.market(demand.curve)
-	if err != nil {
+	r := &curvePlan{o: o, demand: demand}
+	if r.market, err = sketch.market(demand.curve); err != nil {
 		return err
 	}
-	best, err := market.Solve(ctx, demand.curve)
-	if err != nil {
+	if err := r.hold(sketch.held); err != nil {
+		return err
+	}
+	if err := r.solve(ctx); err != nil {
 		return fmt.Errorf("planning %s: %w", demand.file, err)
 	}
-	r := &curvePlan{o: o, demand: demand, market: market, best: best}
-	return emit(e, o.output, r.doc(o.output.shape(e)))
+	if err := emit(e, o.output, r.doc(o.output.shape(e))); err != nil || demand.partial == "" {
+		return err
+	}
+	return &partialError{text: demand.partial}
+}
+
+// solve finds the optimum, and what it is held against.
+func (r *curvePlan) solve(ctx context.Context) error {
+	var err error
+	if r.best, err = r.market.Solve(ctx, r.demand.curve); err != nil {
+		return err
+	}
+	r.baselines, err = r.market.Baselines(ctx, r.demand.curve, r.best)
+	if errors.Is(err, planning.ErrNotProven) {
+		return &accountingError{err}
+	}
+	return err
 }
 
 // sketch reads the flags of the market, as far as that goes without the curve.
@@ -113,6 +166,13 @@ func (o *planCurveOptions) sketch() (*marketSketch, error) {
 	}
 	if s.lot == 0 {
 		return nil, &usageError{text: "--lot wants a number of GPUs over 0, found " + o.lot}
+	}
+	for _, text := range o.held {
+		h, err := parseHeld(text)
+		if err != nil {
+			return nil, err
+		}
+		s.held = append(s.held, h)
 	}
 	if o.discount != "" {
 		if s.discount, err = parseShare("--discount", o.discount); err != nil {

@@ -11,9 +11,10 @@ import (
 
 // demandCurve is the curve that is planned, and where it came from.
 type demandCurve struct {
-	file  string
-	curve *planning.Curve
-	notes []string
+	file    string
+	curve   *planning.Curve
+	notes   []string
+	partial string // what is missing of the input; "" is nothing
 }
 
 // load reads the curve.
@@ -44,7 +45,7 @@ func (o *planCurveOptions) load(ctx context.Context, e *env) (*demandCurve, erro
 
 // ofHistories takes the one series asked for, or the sum of all.
 func (o *planCurveOptions) ofHistories(hs *histories) (*demandCurve, error) {
-	out := &demandCurve{file: hs.input[0], notes: hs.notes}
+	out := &demandCurve{file: hs.input[0], notes: hs.notes, partial: hs.partial}
 	picked := hs.list
 	if o.series != "" {
 		names := capcli.Catalog[*history]{Kind: "series"}

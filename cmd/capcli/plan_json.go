@@ -29,6 +29,8 @@ type demandJSON struct {
 	GPUHours capcli.GPUTime `json:"gpu_hours"`
 	Mean     float64        `json:"mean_gpus"`
 	Peak     float64        `json:"peak_gpus"`
+	Held     []heldJSON     `json:"held"`
+	Served   capcli.GPUTime `json:"held_gpu_hours"` // of gpu_hours
 }
 
 type marketJSON struct {
@@ -51,6 +53,11 @@ type termJSON struct {
 	Prices  []priceJSON `json:"prices"`
 	Upfront float64     `json:"upfront_share"`
 	Max     *float64    `json:"max_gpus"`
+
+	BreakEven *float64   `json:"break_even_utilisation"`
+	Recover   *float64   `json:"months_to_recover"`
+	Total     capcli.USD `json:"total_usd"`
+	Present   capcli.USD `json:"present_value_usd"`
 }
 
 type optimumJSON struct {
@@ -78,6 +85,8 @@ type purchaseJSON struct {
 	End   any         `json:"end"`
 	GPUs  float64     `json:"gpus"`
 	Rate  capcli.Rate `json:"usd_per_gpu_hour"`
+	First any         `json:"upfront_usd"`
+	Month any         `json:"monthly_usd"`
 	Cost  capcli.USD  `json:"cost_usd"`
 }
 
@@ -89,8 +98,12 @@ type levelJSON struct {
 }
 
 type baselineJSON struct {
-	Name string     `json:"name"`
+	Name string     `json:"plan"`
+	Kind string     `json:"kind"` // on_demand, one_term, one_level
+	Term *string    `json:"term"`
+	GPUs *float64   `json:"gpus"` // of one_level
 	Cost capcli.USD `json:"cost_usd"`
+	Over any        `json:"over_optimum"`
 }
 
 // json gives the plan as it is written.
@@ -100,7 +113,7 @@ func (r *curvePlan) json() *planJSON {
 		Schema: "capcli/plan/v1", Currency: "USD", Notes: list(r.notes()), Baselines: []baselineJSON{}, Periods: []levelJSON{},
 		Demand: demandJSON{
 			Input: r.demand.file, Start: r.when(0), End: r.when(c.Len()), Step: c.Step.String(), Steps: len(c.Work),
-			GPUHours: b.Wanted, Mean: b.Wanted.Hours() / c.Len().Hours(),
+			GPUHours: r.whole.Sum(), Mean: r.whole.Sum().Hours() / c.Len().Hours(), Held: []heldJSON{}, Served: r.served,
 		},
 		Market: r.marketJSON(),
 		Optimum: optimumJSON{
@@ -109,10 +122,17 @@ func (r *curvePlan) json() *planJSON {
 		},
 	}
 	for i := range c.Work {
-		out.Demand.Peak = max(out.Demand.Peak, c.GPUs(i))
+		out.Demand.Peak = max(out.Demand.Peak, r.whole.GPUs(i))
+	}
+	for _, h := range r.held {
+		out.Demand.Held = append(out.Demand.Held, heldJSON{r.when(h.From), r.when(h.To), gpus(h.Milli)})
 	}
 	for _, p := range b.Purchases {
-		out.Optimum.Purchases = append(out.Optimum.Purchases, purchaseJSON{r.market.Terms[p.Term].Name, r.when(p.From), r.when(p.To), gpus(p.Milli), p.Rate, p.Cost})
+		upfront, monthly := r.payment(p)
+		out.Optimum.Purchases = append(out.Optimum.Purchases, purchaseJSON{r.market.Terms[p.Term].Name, r.when(p.From), r.when(p.To), gpus(p.Milli), p.Rate, upfront, monthly, p.Cost})
+	}
+	for _, x := range r.baselines {
+		out.Baselines = append(out.Baselines, r.baselineJSON(x))
 	}
 	for _, p := range b.Periods {
 		out.Periods = append(out.Periods, levelJSON{r.when(p.From), gpus(p.Milli), p.Worth, p.Price})
@@ -121,6 +141,18 @@ func (r *curvePlan) json() *planJSON {
 	o.Coverage, o.CoverageWhy = shareOf(b.Coverage, "nothing is wanted")
 	o.Utilisation, o.UtilWhy = shareOf(b.Utilisation, "nothing is bought")
 	o.Savings, o.SavingsWhy = shareOf(b.SavingsRate, "the demand costs nothing on demand")
+	return out
+}
+
+func (r *curvePlan) baselineJSON(b planning.Baseline) baselineJSON {
+	out := baselineJSON{Name: r.baselineName(b), Kind: "on_demand", Cost: b.Cost, Over: r.over(b.Cost)}
+	if b.Term >= 0 {
+		out.Kind, out.Term = "one_term", &r.market.Terms[b.Term].Name
+	}
+	if b.Flat {
+		level := gpus(b.Milli)
+		out.Kind, out.GPUs = "one_level", &level
+	}
 	return out
 }
 
@@ -151,11 +183,14 @@ func (r *curvePlan) when(at capcli.Seconds) any {
 func (r *curvePlan) marketJSON() marketJSON {
 	m := r.market
 	out := marketJSON{OnDemand: r.pricesJSON(m.OnDemand), Terms: []termJSON{}, Every: m.Every.String(), Overrun: m.Overrun, Lot: gpus(m.Lot), Discount: m.Discount}
-	for _, t := range m.Terms {
+	for i, t := range m.Terms {
 		x := termJSON{Name: t.Name, Length: t.Length.String(), Prices: r.pricesJSON(t.Rate), Upfront: float64(t.Upfront) / planning.Whole}
 		if t.Max > 0 {
 			most := gpus(t.Max)
 			x.Max = &most
+		}
+		if f, err := r.facts(i); err == nil {
+			x.BreakEven, x.Recover, x.Total, x.Present = f.breakEven, f.recover, f.payment.Total(), nearestUSD(f.present)
 		}
 		out.Terms = append(out.Terms, x)
 	}

@@ -20,6 +20,7 @@ type marketSketch struct {
 	overrun  bool
 	lot      int64
 	discount float64
+	held     []heldSketch
 }
 
 // priceSketch is a rate from an instant on; "" is from the start.

@@ -41,6 +41,22 @@ func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64
 	return p, nil
 }
 
+// Times is the payment for so many thousandths of a unit, each part rounded half
+// up.
+func (p *Payment) Times(milli int64) (Payment, error) {
+	out := Payment{Term: p.Term}
+	v, err := mulDiv(int64(p.Upfront), milli, 1000)
+	out.Upfront = capcli.USD(v)
+	for _, m := range p.Monthly {
+		if err != nil {
+			break
+		}
+		v, err = mulDiv(int64(m), milli, 1000)
+		out.Monthly = append(out.Monthly, capcli.USD(v))
+	}
+	return out, err
+}
+
 // Total is the sum of the payments.
 func (p *Payment) Total() capcli.USD {
 	sum := p.Upfront
@@ -56,12 +72,14 @@ func (p *Payment) Amortised() float64 { return p.Total().Float() / p.Term.Hours(
 
 // BreakEven is the share of its term that the commitment must be used to cost no
 // more than the same use on demand: r/p.
-func (p *Payment) BreakEven(onDemand capcli.Rate) float64 { return p.Amortised() / onDemand.Float() }
+func (p *Payment) BreakEven(onDemand capcli.Rate) float64 {
+	return float64(p.Total()) / (float64(onDemand) * p.Term.Hours())
+}
 
 // Recover is after how many months of full use, of 730 hours, on-demand use would
 // have cost as much as the whole term does.
 func (p *Payment) Recover(onDemand capcli.Rate) float64 {
-	return p.Total().Float() / (onDemand.Float() * 730)
+	return float64(p.Total()) / (float64(onDemand) * 730)
 }
 
 // PresentValue is what the payments are worth at the start, when money costs a

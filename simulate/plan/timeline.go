@@ -137,13 +137,19 @@ func (d *deal) termRate(term int, from, to capcli.Seconds) (int64, error) {
 		return rate, nil
 	}
 	begin := d.c.months(from, false)
-	length := max(1, int(math.Ceil(d.c.months(to, false)-begin-1e-9)))
+	length := d.c.MonthsOf(from, to)
 	upfront := float64(t.Upfront) / Whole
 	sum := upfront * d.c.factor(d.m.Discount, begin)
 	for i := range length {
 		sum += (1 - upfront) / float64(length) * d.c.factor(d.m.Discount, begin+float64(i))
 	}
 	return d.discounted(rate, sum)
+}
+
+// MonthsOf is how many monthly payments the time between two instants has: one at
+// its start and one a month after, until its end.
+func (c *Curve) MonthsOf(from, to capcli.Seconds) int {
+	return max(1, int(math.Ceil(c.months(to, false)-c.months(from, false)-1e-9)))
 }
 
 // discounted is a rate times a factor, in parts of a millionth of a dollar.

@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"capcli"
+)
+
+// Less is what of a curve's demand is left when held GPUs serve what they can,
+// and how much they serve.
+func (c *Curve) Less(held []Held) (*Curve, capcli.GPUTime, error) {
+	if err := c.check(); err != nil {
+		return nil, 0, err
+	}
+	changes, err := changesOf(held, c.Len())
+	if err != nil {
+		return nil, 0, err
+	}
+	out := &Curve{Start: c.Start, Step: c.Step, Work: make([]capcli.GPUTime, len(c.Work))}
+	var served capcli.GPUTime
+	var level int64
+	k := 0
+	for i, work := range c.Work {
+		from, to := c.at(i), c.at(i+1)
+		left := work
+		for from < to {
+			for k < len(changes) && changes[k].at <= from {
+				level += changes[k].milli
+				k++
+			}
+			upTo := to
+			if k < len(changes) {
+				upTo = min(to, changes[k].at)
+			}
+			part := work
+			if upTo < to {
+				part = capcli.GPUTime(mulDiv(int64(work), int64(upTo-from), int64(to-from)))
+			}
+			left -= min(part, capcli.GPUTime(level*int64(upTo-from)))
+			work -= part
+			from = upTo
+		}
+		out.Work[i] = left
+		served += c.Work[i] - left
+	}
+	return out, served, nil
+}
+
+// heldChange is where what is held changes.
+type heldChange struct {
+	at    capcli.Seconds
+	milli int64
+}
+
+// changesOf are the changes within a curve in order of time.
+func changesOf(held []Held, end capcli.Seconds) ([]heldChange, error) {
+	var out []heldChange
+	var sum int64
+	for _, h := range held {
+		if h.Milli < 0 || h.From >= h.To || h.Milli > maxGPUs*1000 {
+			return nil, fmt.Errorf("held: expected GPUs from an instant to a later one, found %d thousandths from %d s to %d s", h.Milli, h.From, h.To)
+		}
+		if sum += h.Milli; sum > maxGPUs*1000 {
+			return nil, fmt.Errorf("held: over %.0f GPUs", float64(maxGPUs))
+		}
+		if h.To <= 0 || h.From >= end {
+			continue
+		}
+		out = append(out, heldChange{max(0, h.From), h.Milli}, heldChange{h.To, -h.Milli})
+	}
+	slices.SortFunc(out, func(a, b heldChange) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.milli, b.milli)) })
+	return out, nil
+}
