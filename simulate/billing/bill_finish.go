@@ -142,7 +142,7 @@ func (w *writer) finished(d *draft) Row {
 	}
 	if d.bucket >= 0 {
 		b := &w.h.buckets[d.bucket]
-		r.Kind, r.SKU, r.Account, r.ListUnit, r.Contracted = b.kind, b.sku, b.account, b.list, b.deal
+		r.Kind, r.SKU, r.Account, r.Capacity, r.ListUnit, r.Contracted = b.kind, b.sku, b.account, b.capacity, b.list, b.deal
 		switch {
 		case b.idle:
 			r.Reservation, r.ReservationStatus = b.capacity, Unused

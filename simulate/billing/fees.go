@@ -94,6 +94,18 @@ func (c *Commitment) billed(from, to capcli.Time) (capcli.USD, error) {
 	return sum, nil
 }
 
+// Paid is what is paid for the commitment in [from, to): the cash view.
+func (c *Commitment) Paid(from, to capcli.Time) (capcli.USD, error) { return c.billed(from, to) }
+
+// UsedUp is what of the commitment's cost is for [from, to): the amortised view.
+func (c *Commitment) UsedUp(from, to capcli.Time) (capcli.USD, error) {
+	total, err := c.Total()
+	if err != nil {
+		return 0, err
+	}
+	return c.amortised(total, to) - c.amortised(total, from), nil
+}
+
 // Unexpired is the lock-in of a commitment at an instant: what of its cost is
 // for time that is yet to come. Unpaid is what of it is yet to be paid.
 func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {

@@ -16,8 +16,12 @@ type Invoice struct {
 	ByTerms     [4]Line // by simulate.Terms
 	ByPool      []Line  // in order of the record's pools
 	ByMonth     []Month
-	ByTenant    []Tenant   // in order of the record's tenants
-	Unallocated capcli.USD // cost that no tenant can bear, for nobody used anything
+	ByTenant    []Tenant         // in order of the record's tenants
+	Unallocated capcli.USD       // cost that no tenant can bear, for nobody used anything
+	Commitments []CommitmentBill // beside the pools' own terms: see PriceUnder
+
+	settled [][]*settled // by month and pool; nil where a pool is at its rate
+	cash    capcli.USD   // paid in the run for what was settled
 
 	unlisted []string // pools whose time was billed and whose on-demand price is not known
 }
@@ -39,14 +43,22 @@ func Price(rec *simulate.Record, rates []Rate) (*Invoice, error) {
 		return nil, fmt.Errorf("price a run: got %d rates for %d pools", len(rates), len(rec.Pools))
 	}
 	inv := &Invoice{ByPool: make([]Line, len(rec.Pools))}
+	if err := inv.price(rec, rates); err != nil {
+		return nil, err
+	}
+	return inv, nil
+}
+
+// price fills the tables.
+func (inv *Invoice) price(rec *simulate.Record, rates []Rate) error {
 	for p := range rec.Pools {
 		if err := rates[p].check(rec); err != nil {
-			return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
+			return fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
 		}
 	}
 	for m := range rec.Months {
 		if err := inv.month(rec, rates, m); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for p := range rec.Pools {
@@ -55,7 +67,7 @@ func Price(rec *simulate.Record, rates []Rate) (*Invoice, error) {
 		}
 	}
 	inv.chargeBack(rec)
-	return inv, nil
+	return nil
 }
 
 // month prices the cells of one month and adds them to every table but that of
@@ -65,6 +77,10 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 	for p := range rec.Pools {
 		terms := rec.Pools[p].Terms
 		l, err := cell(rates[p].At(rec.Months[m].Since), terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
+		var part Line // paid for by commitments beside the pool's terms
+		if s := inv.settledAt(m, p); s != nil && err == nil {
+			part = s.lay(&l)
+		}
 		if err == nil {
 			_, err = add(inv.Total.Cost, l.Cost)
 		}
@@ -75,13 +91,25 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 			return fmt.Errorf("price pool %s in the month from %s: %w", rec.Pools[p].Name, month.Start, err)
 		}
 		month.ByPool[p] = l
-		month.ByTier[TierOf(terms)] += l.Cost
-		for _, sum := range []*Line{&month.Line, &inv.Total, &inv.ByTier[TierOf(terms)], &inv.ByTerms[terms], &inv.ByPool[p]} {
+		rest := l.less(&part)
+		month.ByTier[TierOf(terms)] += rest.Cost
+		month.ByTier[Committed] += part.Cost
+		inv.ByTier[TierOf(terms)].add(&rest)
+		inv.ByTier[Committed].add(&part)
+		for _, sum := range []*Line{&month.Line, &inv.Total, &inv.ByTerms[terms], &inv.ByPool[p]} {
 			sum.add(&l)
 		}
 	}
 	inv.ByMonth = append(inv.ByMonth, month)
 	return nil
+}
+
+// settledAt is what commitments made of a cell; nil where they are not for it.
+func (inv *Invoice) settledAt(m, p int) *settled {
+	if inv.settled == nil {
+		return nil
+	}
+	return inv.settled[m][p]
 }
 
 // cell prices one pool in one month. What the unused part cost is shared among

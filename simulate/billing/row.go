@@ -60,6 +60,7 @@ type Row struct {
 
 	SKU             SKU
 	Account, Tenant string
+	Capacity        string // what its lines say they ran in
 	Job             string // where the bill is by job
 
 	Quantity   capcli.GPUTime // unit time: used, or unused where the product counts units

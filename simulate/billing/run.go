@@ -13,11 +13,17 @@ type RunPool struct {
 	SKU        SKU
 	Kind       UseKind     // on-demand use is what commitments may cover
 	Price      capcli.Rate // public on-demand price of a GPU-hour
+	Path       []Step      // the prices that come after Price, each from the first clock hour that begins with it or after
 	Contracted capcli.Rate // negotiated on-demand price; 0 is Price
 	Spot       capcli.Rate // of spot use
-	Capacity   string      // of reserved use: the commitment that brings the pool
+	Capacity   string      // what the pool is called; of reserved use the commitment that brings it
 	Account    string
 	Skip       bool // this pool is billed elsewhere
+
+	// Reserved is how many thousandths of a GPU the pool keeps from From to Until
+	// as a capacity reservation: what nobody holds of it is billed too.
+	Reserved    int64
+	From, Until capcli.Time
 }
 
 // OfRun gathers the use of a run that kept its hours, with minimum billing
@@ -35,19 +41,27 @@ func OfRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 	if err != nil {
 		return nil, err
 	}
-	for p, tenants := range rec.Hourly.Use {
+	for p := range pools {
 		k := &pools[p]
+		var tenants []simulate.HourlyUse
+		if p < len(rec.Hourly.Use) {
+			tenants = rec.Hourly.Use[p]
+		}
 		if k.Skip {
 			continue
 		}
-		line := UseLine{SKU: k.SKU, Kind: k.Kind, Price: k.Price, Contracted: k.Contracted, Spot: k.Spot, Capacity: k.Capacity, Account: k.Account}
-		b := line.bucket()
+		if err := g.idle(k, tenants, rec.Hourly.First); err != nil {
+			return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
+		}
 		for t := range tenants {
 			u := user{rec.Tenants[t], ""}
 			for _, times := range [][]capcli.GPUTime{tenants[t].Used, tenants[t].Rest} {
 				for i, time := range times {
 					at := max(from, rec.Hourly.First+capcli.Time(i)*hour)
-					if err := g.put(b, u, at, time); err != nil {
+					if time == 0 {
+						continue
+					}
+					if err := g.put(k.bucketAt(at), u, at, time); err != nil {
 						return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
 					}
 				}
@@ -55,4 +69,35 @@ func OfRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 		}
 	}
 	return g.Hours()
+}
+
+// bucketAt is the bucket of the pool's use in the hour that begins at an
+// instant.
+func (k *RunPool) bucketAt(at capcli.Time) bucket {
+	line := UseLine{SKU: k.SKU, Kind: k.Kind, Price: stepAt(k.Price, k.Path, at), Contracted: k.Contracted, Spot: k.Spot, Capacity: k.Capacity, Account: k.Account}
+	return line.bucket()
+}
+
+// idle books what nobody held of a pool that is a capacity reservation.
+func (g *Gatherer) idle(k *RunPool, tenants []simulate.HourlyUse, first capcli.Time) error {
+	if k.Reserved == 0 {
+		return nil
+	}
+	for i := range g.h.n {
+		at := g.h.first + capcli.Time(i)*hour
+		free := capcli.GPUTime(k.Reserved * g.h.within(i, k.From, k.Until))
+		for t := range tenants {
+			if n := int((at - first) / hour); n >= 0 && n < len(tenants[t].Used) {
+				free -= tenants[t].Used[n]
+			}
+		}
+		if free > 0 {
+			unused := k.bucketAt(max(at, g.h.from))
+			unused.idle = true
+			if err := g.put(unused, user{}, max(at, g.h.from), free); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

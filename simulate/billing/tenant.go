@@ -43,19 +43,21 @@ func (inv *Invoice) chargeBack(rec *simulate.Record) {
 	for m := range rec.Months {
 		for p, uses := range rec.Months[m].Use {
 			l, tier := &inv.ByMonth[m].ByPool[p], TierOf(rec.Pools[p].Terms)
-			c.clear()
-			for t, u := range uses {
-				c.weigh(t, u.Billed)
-			}
-			rest := l.Direct - c.lay(l.Direct, func(t int, part capcli.USD) {
-				inv.ByTenant[t].Direct += part
-				inv.ByTenant[t].ByTier[tier] += part
-			})
+			rest := inv.chargeHeld(&c, m, p, uses, tier)
 			inv.weighUnused(&c, uses, p)
-			rest += l.Stranded() - c.lay(l.Stranded(), func(t int, part capcli.USD) {
-				inv.ByTenant[t].Share += part
-				inv.ByTenant[t].ByTier[tier] += part
-			})
+			var spare capcli.USD // of commitments beside the pool's own terms
+			if s := inv.settledAt(m, p); s != nil {
+				spare = s.spare
+			}
+			for _, x := range []struct {
+				amount capcli.USD
+				tier   Tier
+			}{{l.Stranded() - spare, tier}, {spare, Committed}} {
+				rest += x.amount - c.lay(x.amount, func(t int, part capcli.USD) {
+					inv.ByTenant[t].Share += part
+					inv.ByTenant[t].ByTier[x.tier] += part
+				})
+			}
 			inv.Unallocated += rest
 		}
 	}
@@ -63,6 +65,29 @@ func (inv *Invoice) chargeBack(rec *simulate.Record) {
 		b := &inv.ByTenant[t]
 		b.Total, b.use = b.Direct+b.Share, nil
 	}
+}
+
+// chargeHeld lays what was held in a cell on those who held it, and gives what
+// found no bearer.
+func (inv *Invoice) chargeHeld(c *split, m, p int, uses []simulate.Use, tier Tier) capcli.USD {
+	l := &inv.ByMonth[m].ByPool[p]
+	if s := inv.settledAt(m, p); s != nil {
+		for t := range s.direct {
+			b := &inv.ByTenant[t]
+			b.Direct += s.direct[t]
+			b.ByTier[tier] += s.direct[t] - s.covered[t]
+			b.ByTier[Committed] += s.covered[t]
+		}
+		return 0
+	}
+	c.clear()
+	for t, u := range uses {
+		c.weigh(t, u.Billed)
+	}
+	return l.Direct - c.lay(l.Direct, func(t int, part capcli.USD) {
+		inv.ByTenant[t].Direct += part
+		inv.ByTenant[t].ByTier[tier] += part
+	})
 }
 
 // weighUnused sets by what the unused part of a cell of pool p is shared.
