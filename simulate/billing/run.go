@@ -54,21 +54,28 @@ func OfRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 			return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
 		}
 		for t := range tenants {
-			u := user{rec.Tenants[t], ""}
-			for _, times := range [][]capcli.GPUTime{tenants[t].Used, tenants[t].Rest} {
-				for i, time := range times {
-					at := max(from, rec.Hourly.First+capcli.Time(i)*hour)
-					if time == 0 {
-						continue
-					}
-					if err := g.put(k.bucketAt(at), u, at, time); err != nil {
-						return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
-					}
-				}
+			if err := g.hours(k, user{rec.Tenants[t], ""}, &tenants[t], rec.Hourly.First); err != nil {
+				return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
 			}
 		}
 	}
 	return g.Hours()
+}
+
+// hours books what one tenant had of a pool.
+func (g *Gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capcli.Time) error {
+	for _, times := range [][]capcli.GPUTime{use.Used, use.Rest} {
+		for i, time := range times {
+			if time == 0 {
+				continue
+			}
+			at := max(g.h.from, first+capcli.Time(i)*hour)
+			if err := g.put(k.bucketAt(at), u, at, time); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // bucketAt is the bucket of the pool's use in the hour that begins at an

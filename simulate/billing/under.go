@@ -77,7 +77,7 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 		if r.Category == Purchase || first < 0 || len(out) == 0 {
 			continue
 		}
-		m := monthOf(rec, r.Start)
+		m := recordMonth(rec, r.Start)
 		p, of := pools[r.Capacity]
 		if !of {
 			p = first
@@ -101,9 +101,9 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 	return out
 }
 
-// monthOf is the month of a record that an instant is in, the last where it is
+// recordMonth is the month of a record that an instant is in, the last where it is
 // after all.
-func monthOf(rec *simulate.Record, at capcli.Time) int {
+func recordMonth(rec *simulate.Record, at capcli.Time) int {
 	m := 0
 	for m+1 < len(rec.Months) && rec.Months[m+1].Start <= at {
 		m++
