@@ -122,6 +122,7 @@ func hintOf(err error) string {
 		partial *partialError
 		plan    *noPlanError
 		output  *outputError
+		lack    *lackError
 	)
 	switch {
 	case errors.As(err, &usage):
@@ -134,6 +135,8 @@ func hintOf(err error) string {
 		return plan.hint
 	case errors.As(err, &output):
 		return output.hint
+	case errors.As(err, &lack):
+		return lack.hint
 	case errors.Is(err, fs.ErrPermission):
 		return "check who may read it: ls -l"
 	}

@@ -29,6 +29,8 @@ type simulateOptions struct {
 	failIf     []string
 	enforce    bool
 	perfect    bool
+	log        *inputLog      // files that were read, where they are to be kept
+	kept       *scenarioInput // the scenario of a folder of runs, in place of a file
 }
 
 func newSimulate(e *env) *cobra.Command {
@@ -79,6 +81,9 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 			text: fmt.Sprintf("--jobs-out takes one run, but this call has %d", n),
 			hint: "name one scenario, one policy, one placement and leave out --runs",
 		}
+	}
+	if o.dir != "" {
+		o.log = logInputs(e)
 	}
 	plans, err := o.plans(ctx, e, args)
 	if err != nil {

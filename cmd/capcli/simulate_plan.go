@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"capcli"
 	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/simulate"
 	"capcli/simulate/billing"
 )
 
@@ -26,6 +28,10 @@ type plan struct {
 	rates    []billing.Rate
 	open     func(name string) ([]byte, error)
 	notes    []string
+	text     []byte   // of the scenario, before the changes of --set
+	made     []string // what was assumed in making it for a trace
+	watch    func(run int, cfg *simulate.Config)
+	echo     bool // the same jobs have been read before: what there is to say of them is said
 }
 
 // label names the plan for people.
@@ -83,7 +89,7 @@ func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placem
 	s.Policy.Name = cmp.Or(policy, s.Policy.Name)
 	s.Placement = cmp.Or(placement, s.Placement)
 	s.Policy.Perfect = s.Policy.Perfect || o.perfect
-	p := &plan{scenario: s, seed: s.Seed, notes: made}
+	p := &plan{scenario: s, seed: s.Seed, notes: slices.Clone(made), text: text, made: made}
 	if o.seeded {
 		p.seed = capcli.Seed(o.seed)
 	}
@@ -97,6 +103,9 @@ func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placem
 // text gives the scenario called name: a file, one of the library, or "" for
 // the default; with a trace and no scenario, one that fits the trace.
 func (o *simulateOptions) text(ctx context.Context, e *env, name string, held *heldJobs) (text []byte, file string, notes []string, err error) {
+	if o.kept != nil {
+		return []byte(o.kept.Text), o.kept.File, o.kept.Made, nil
+	}
 	if name == "" && o.trace != "" {
 		f, err := o.fitting(ctx, e, held)
 		if err != nil {

@@ -31,7 +31,9 @@ func (o *simulateOptions) play(ctx context.Context, e *env, plans []*plan) ([][]
 	held := &heldJobs{}
 	out, err := o.playAll(ctx, e, plans)
 	if errIsOrder(err) {
-		e.note("the trace is not in order of submission; it is sorted in memory (capcli import writes it in order)")
+		if !plans[0].echo {
+			e.note("the trace is not in order of submission; it is sorted in memory (capcli import writes it in order)")
+		}
 		held.sorted = true
 		if err = o.replan(ctx, e, plans, held); err == nil {
 			out, err = o.playAll(ctx, e, plans)
@@ -157,6 +159,9 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 		return nil, err
 	}
 	cfg.Observers = append(cfg.Observers, out.curve)
+	if p.watch != nil {
+		p.watch(run, &cfg)
+	}
 	var rows *jobRows
 	if o.jobsOut != "" {
 		if rows, err = newJobRows(e, o.jobsOut, p); err != nil {
@@ -175,7 +180,7 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 	if err := out.balance(); err != nil {
 		return nil, &accountingError{err}
 	}
-	if reading.reader != nil && run == 0 {
+	if reading.reader != nil && run == 0 && !p.echo {
 		out.told(e, reading)
 	}
 	if rows != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // save writes each plan's runs into a folder of --out: result.json, which
-// capcli compare reads.
+// capcli compare reads, and inputs.json, from which capcli explain makes the
+// runs again.
 func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) error {
 	if o.dir == "" {
 		return nil
@@ -17,31 +18,47 @@ func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) erro
 	var wrote []string
 	for i, p := range plans {
 		folder := filepath.Join(o.dir, p.folder(plans))
+		in, err := o.inputs(e, p, folder)
+		if err != nil {
+			return err
+		}
 		data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Notes: p.notes}
 		for _, r := range results[i] {
 			data.Runs = append(data.Runs, r.json())
 		}
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(data); err != nil {
-			return err
-		}
 		if err := e.disk.mkdir(folder); err != nil {
 			return &outputError{path: folder, err: err}
 		}
-		if err := writeWhole(e, filepath.Join(folder, resultFile), b.Bytes()); err != nil {
-			return err
+		for _, f := range []struct {
+			name string
+			data any
+		}{{inputsFile, in}, {resultFile, data}} {
+			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
+				return err
+			}
 		}
 		wrote = append(wrote, folder)
 	}
 	next := ""
 	if len(wrote) > 1 {
 		next = fmt.Sprintf(". next: capcli compare %s %s", wrote[0], wrote[1])
+	} else {
+		next = fmt.Sprintf(". next: capcli explain %s wait_p95", wrote[0])
 	}
 	e.say("wrote " + strings.Join(wrote, ", ") + next)
 	return nil
+}
+
+// writeJSON writes a file whole.
+func writeJSON(e *env, name string, data any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(data); err != nil {
+		return err
+	}
+	return writeWhole(e, name, b.Bytes())
 }
 
 // resultFile is the name of the result in a plan's folder.

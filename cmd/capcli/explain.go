@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/scenarios"
+)
+
+// explainOptions are the flags of capcli explain. What it has to play again it
+// plays as capcli simulate does.
+type explainOptions struct {
+	output   outputOptions
+	sim      simulateOptions
+	causes   bool // no changes
+	replayed bool // --runs was given
+}
+
+func newExplain(e *env) *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain RUN METRIC",
+		Short: "Say why a figure is what it is, and what one change would make of it",
+		Long: "Plays the runs again that capcli simulate --out left in a folder (or those of a scenario), gives each second that\n" +
+			"jobs waited, and each dollar, to its cause, and then changes one thing at a time under the same seeds.\n" +
+			"Of a plan.json that capcli plan wrote it says why that plan and not the next. Metrics are those of --fail-if.",
+		Example: "  capcli explain runs/flex-spot wait_p95\n" +
+			"  capcli explain plan.yaml stranded_usd --trace jobs.parquet --runs 5\n" +
+			"  capcli explain queue-collapse wait_mean --policy fifo -o json\n" +
+			"  capcli explain plan.json",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sim.seeded = cmd.Flags().Changed("seed")
+			o.replayed = cmd.Flags().Changed("runs")
+			return runExplain(cmd.Context(), e, &o, args)
+		},
+	}
+	addOutputFlags(cmd, &o.output)
+	f := cmd.Flags()
+	f.StringVar(&o.sim.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of that of the run or scenario")
+	addFormatFlag(cmd, &o.sim.read)
+	addTraceFlags(cmd, &o.sim.read)
+	f.StringSliceVar(&o.sim.policies, "policy", nil, "scheduling `POLICY` of a scenario, in place of its own")
+	f.StringSliceVar(&o.sim.placements, "placement", nil, "`PLACEMENT` of a scenario, in place of its own")
+	f.StringArrayVar(&o.sim.sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
+	f.Uint64Var(&o.sim.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
+	f.IntVar(&o.sim.runs, "runs", 1, "replications to play: `N`; those of the folder, 20 at most, where left out")
+	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
+	f.BoolVar(&o.causes, "causes-only", false, "leave out what single changes would do")
+	complete(cmd, "policy", func() []string { return entriesOfPolicies() })
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return metricNames(), cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	if err := o.sim.check(); err != nil {
+		return err
+	}
+	if len(o.sim.policies) > 1 || len(o.sim.placements) > 1 {
+		return &usageError{text: "explain takes one --policy and one --placement", hint: "explain one plan at a time"}
+	}
+	if len(args) == 0 || len(args) > 2 {
+		return &usageError{text: fmt.Sprintf("explain wants RUN METRIC, found %d arguments", len(args)), hint: "capcli explain --help"}
+	}
+	text, err := planText(e, args[0])
+	if err != nil {
+		return err
+	}
+	if text != nil {
+		return explainPlan(e, o, args, text)
+	}
+	if len(args) < 2 {
+		return &usageError{
+			text: "explain wants RUN METRIC: METRIC is missing",
+			hint: fmt.Sprintf("capcli explain %s wait_p95; there is %s", args[0], strings.Join(metricNames(), ", ")),
+		}
+	}
+	m, err := metricOf(args[1])
+	if err != nil {
+		return err
+	}
+	x := &explanation{o: o, metric: m, held: &heldJobs{}, subject: args[0]}
+	if err := x.open(e, args[0]); err != nil {
+		return err
+	}
+	if err := x.play(ctx, e); err != nil {
+		return err
+	}
+	d := x.describe()
+	if err := emit(e, o.output, d); err != nil {
+		return err
+	}
+	for _, r := range x.results {
+		if p := r.missing(x.plan); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// metricNames are the figures that can be explained.
+func metricNames() []string {
+	var out []string
+	for _, m := range scenarios.Metrics {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// metricOf finds a metric by its name, also as results write it (wait_p95_s),
+// or says which was probably meant.
+func metricOf(name string) (scenarios.Metric, error) {
+	var c capcli.Catalog[scenarios.Metric]
+	c.Kind = "metric"
+	for _, m := range scenarios.Metrics {
+		c.Add(m.Name, m.Doc, m)
+	}
+	for _, also := range []string{name, name + "_usd", strings.TrimSuffix(name, "_s"), strings.TrimSuffix(name, "_usd")} {
+		if i := slices.IndexFunc(scenarios.Metrics, func(m scenarios.Metric) bool { return m.Name == also }); i >= 0 {
+			return scenarios.Metrics[i], nil
+		}
+	}
+	return c.Get(name)
+}
+
+func entriesOfPolicies() []string { return entries(policiesCatalogue()) }
+
+// planText gives a file that looks like JSON and is no folder; nil for all
+// else.
+func planText(e *env, name string) ([]byte, error) {
+	if !strings.HasSuffix(strings.ToLower(name), ".json") {
+		return nil, nil //nolint:nilnil // not a file of JSON is no error
+	}
+	if info, err := e.disk.stat(name); err == nil && info.IsDir() {
+		return nil, nil //nolint:nilnil // a folder may be called so
+	}
+	b, err := readFile(e, name, planMax+1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil && len(b) > planMax {
+		err = &capcli.InputError{File: name, Text: "expected a plan of at most 256 MiB, found more"}
+	}
+	return bytes.TrimSpace(b), err
+}
+
+// planMax bounds a plan that is explained.
+const planMax = 256 << 20

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli/scenarios"
+	"capcli/simulate"
+)
+
+// assumed lists what the figures rest on that nobody measured: they carry a
+// star.
+func (x *explanation) assumed() []string {
+	s := x.plan.scenario
+	out := x.assumedPrices(s)
+	for i := range s.Capacity {
+		out = append(out, assumedSupply(&s.Capacity[i])...)
+	}
+	if text := x.assumedRestarts(s); text != "" {
+		out = append(out, text)
+	}
+	if x.plan.source.name == "generated" {
+		out = append(out, fmt.Sprintf("the jobs are made up by the scenario's generator, seed %d", uint64(x.plan.seed)))
+	} else {
+		out = append(out, fmt.Sprintf("the jobs are those of %s: they come when they came then, however long they wait here", x.plan.source.name))
+		if believes(s) {
+			out = append(out, "where a job of the log has no limit, the policy believes its true run time")
+		}
+	}
+	return out
+}
+
+// believes tells whether the policy plans by how long jobs are believed to run.
+func believes(s *scenarios.Scenario) bool {
+	if s.Policy.Perfect {
+		return false
+	}
+	return slices.Contains([]string{"easy", "easy-sjbf", "conservative", "sjf", "srtf", "qssf"}, s.PolicyName())
+}
+
+// assumedPrices says where each price is from.
+func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
+	var out []string
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		switch {
+		case !c.Price.Known || c.Free:
+		case len(x.plan.made) > 0:
+			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: assumed, for there is no scenario", c.Name, c.Price.Rate))
+		default:
+			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: as %s states it, for the whole time", c.Name, c.Price.Rate, s.Name))
+		}
+	}
+	return out
+}
+
+func assumedSupply(c *scenarios.Capacity) []string {
+	var out []string
+	if h := c.Hazard; h != nil {
+		out = append(out, fmt.Sprintf("nodes of %s are taken away after %s on average and come back after %s: drawn by chance, not recorded", c.Name, h.MeanUp, h.MeanDown))
+	}
+	if f := c.Failures; f != nil {
+		out = append(out, fmt.Sprintf("nodes of %s fail after %s on average and are repaired in %s: drawn by chance, not recorded", c.Name, f.MTBF, f.Repair))
+	}
+	if t := c.Trace; t != nil {
+		out = append(out, fmt.Sprintf("nodes of %s come and go as recorded in %s", c.Name, t.File))
+	}
+	if !c.Kind.Committed() && c.GPUs == 0 && c.Nodes == 0 {
+		out = append(out, fmt.Sprintf("GPUs of %s can be had without limit", c.Name))
+	}
+	return out
+}
+
+// assumedRestarts says what a job is taken to lose with its GPUs, where jobs
+// lost any.
+func (x *explanation) assumedRestarts(s *scenarios.Scenario) string {
+	if meanOf(x.results, "preemptions") == 0 {
+		return ""
+	}
+	if len(s.Preemption.Classes) == 0 {
+		return "no checkpoints are stated: a job whose node goes begins again"
+	}
+	var texts []string
+	for _, c := range s.Preemption.Classes {
+		text := "no checkpoints"
+		if c.Interval > 0 {
+			text = fmt.Sprintf("a checkpoint each %s of work (%s)", c.Interval, c.Cost)
+		}
+		if c.Class != "" {
+			text = c.Class + ": " + text
+		}
+		texts = append(texts, fmt.Sprintf("%s, %s to start again", text, c.Restart))
+	}
+	mode := map[simulate.Mode]string{simulate.Suspend: "kept in memory", simulate.Checkpoint: "taken back to the last checkpoint", simulate.Scratch: "lost"}[s.Preemption.Mode]
+	return fmt.Sprintf("work that a policy's preemption stops is %s; %s", mode, strings.Join(texts, "; "))
+}

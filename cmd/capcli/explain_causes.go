@@ -1,0 +1,227 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// causeSum is what one set of causes made jobs wait, over all runs.
+type causeSum struct {
+	cause    simulate.Cause
+	jobs     int64
+	time     capcli.Seconds
+	tenants  map[string]capcli.Seconds
+	models   map[string]capcli.Seconds
+	sizes    map[int]capcli.Seconds
+	quarters map[int]capcli.Seconds // year times 4 and quarter, from 0
+	weekdays [7]capcli.Seconds      // Sunday first
+	weeks    bool                   // the runs are long enough to say something of weekdays
+}
+
+// causeSums adds up the rows of all runs, most first.
+func (x *explanation) causeSums() []*causeSum {
+	by := map[simulate.Cause]*causeSum{}
+	sum := func(c simulate.Cause) *causeSum {
+		if by[c] == nil {
+			by[c] = &causeSum{
+				cause: c, tenants: map[string]capcli.Seconds{}, models: map[string]capcli.Seconds{},
+				sizes: map[int]capcli.Seconds{}, quarters: map[int]capcli.Seconds{},
+				weeks: x.results[0].result.Ended >= 14*capcli.Day,
+			}
+		}
+		return by[c]
+	}
+	for run, w := range x.waits {
+		if x.metric.Name == "waiting" {
+			_, still := w.Still()
+			for _, r := range still {
+				sum(r.Cause).time += r.Time
+			}
+			continue
+		}
+		for _, r := range w.Rows() {
+			sum(r.Cause).add(&r, x.results[run].result.Record.Tenants)
+		}
+	}
+	return slices.SortedFunc(maps.Values(by), func(a, b *causeSum) int {
+		return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.cause, b.cause))
+	})
+}
+
+func (s *causeSum) add(r *simulate.WaitRow, tenants []string) {
+	s.jobs += r.Jobs
+	s.time += r.Time
+	for i, t := range r.Tenants {
+		if t > 0 {
+			s.tenants[cmp.Or(tenants[i], "(none)")] += t
+		}
+	}
+	for _, m := range r.Models {
+		s.models[cmp.Or(strings.Trim(m.Partition+"/"+m.GPUModel, "/"), "(any)")] += m.Time
+	}
+	for _, m := range r.Sizes {
+		s.sizes[m.GPUs] += m.Time
+	}
+	for _, m := range r.Months {
+		s.quarters[4*m.Year+int(m.Month-1)/3] += m.Time
+	}
+	for d, t := range r.Weekdays {
+		s.weekdays[d] += t
+	}
+}
+
+// causeText says a set of causes to people.
+func (x *explanation) causeText(c simulate.Cause) string {
+	quota := c&simulate.CauseQuota != 0
+	c &^= simulate.CauseQuota
+	var texts []string
+	for _, one := range c.Each() {
+		texts = append(texts, x.oneCause(one))
+	}
+	text := strings.Join(texts, "; or ")
+	if len(texts) > 1 {
+		text = "either of: " + text
+	}
+	switch held := x.oneCause(simulate.CauseQuota); {
+	case quota && text == "":
+		return held
+	case quota:
+		return held + ", and " + text
+	}
+	return text
+}
+
+func (x *explanation) oneCause(c simulate.Cause) string {
+	switch c {
+	case simulate.CauseOrder:
+		return "could have started: the policy (" + x.plan.scenario.PolicyName() + ") kept it behind others"
+	case simulate.CauseCapacity:
+		return "no GPU of the right kind free"
+	case simulate.CauseCeiling:
+		return "no GPU free, and on-demand at its limit"
+	case simulate.CauseSpotShort:
+		return "no GPU free, and no spot GPU to be had"
+	case simulate.CauseTogether:
+		return "free GPUs, but not together"
+	case simulate.CauseHost:
+		return "free GPUs, but not the CPUs or memory beside them"
+	case simulate.CausePatience:
+		return "room on demand or spot, but it may not go there yet"
+	case simulate.CauseDown:
+		return "node down"
+	case simulate.CauseSpotGone:
+		return "spot GPUs taken away"
+	case simulate.CauseOutside:
+		return "capacity not delivered yet, or ended"
+	case simulate.CauseOtherModel:
+		return "only GPUs of another model free"
+	case simulate.CauseOtherShare:
+		return "only GPUs of another partition free"
+	case simulate.CauseQuota:
+		return "tenant at its quota"
+	case simulate.CauseLead:
+		return "ordered, not there yet (lead time)"
+	}
+	return c.String()
+}
+
+// mostly says where a cause's time lies, where it lies anywhere.
+func (s *causeSum) mostly() string {
+	if s.time == 0 || s.jobs == 0 {
+		return ""
+	}
+	var out []string
+	if days := s.days(); s.weeks && days != "" {
+		out = append(out, days)
+	}
+	if q := s.quarterText(); q != "" {
+		out = append(out, q)
+	}
+	for _, of := range []map[string]capcli.Seconds{s.tenants, s.models} {
+		if name, ok := leading(of, s.time); ok {
+			out = append(out, name)
+		}
+	}
+	if gpus, ok := leading(s.sizes, s.time); ok {
+		out = append(out, fmt.Sprintf("jobs of %d %s", gpus, plural(int64(gpus), "GPU")))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "mostly " + strings.Join(out, ", ")
+}
+
+// leading is the one of several that has three fifths of the time or more.
+func leading[K cmp.Ordered](of map[K]capcli.Seconds, all capcli.Seconds) (K, bool) {
+	var none K
+	if len(of) < 2 {
+		return none, false
+	}
+	for _, k := range slices.Sorted(maps.Keys(of)) {
+		if 5*of[k] >= 3*all {
+			return k, true
+		}
+	}
+	return none, false
+}
+
+var dayNames = [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
+
+// days are the fewest days of the week in a row, three at most, on which jobs
+// were submitted that have three fifths of the time.
+func (s *causeSum) days() string {
+	for n := 1; n <= 3; n++ {
+		best, at := capcli.Seconds(-1), 0
+		for first := range 7 {
+			var sum capcli.Seconds
+			for d := range n {
+				sum += s.weekdays[(first+d)%7]
+			}
+			if sum > best {
+				best, at = sum, first
+			}
+		}
+		if 5*best < 3*s.time {
+			continue
+		}
+		if n == 1 {
+			return dayNames[at]
+		}
+		return dayNames[at] + " to " + dayNames[(at+n-1)%7]
+	}
+	return ""
+}
+
+// quarterText are the fewest quarters that have three fifths of the time, where
+// they are at most half of those there are.
+func (s *causeSum) quarterText() string {
+	keys := slices.Sorted(maps.Keys(s.quarters))
+	if len(keys) < 2 {
+		return ""
+	}
+	byTime := slices.Clone(keys)
+	slices.SortStableFunc(byTime, func(a, b int) int { return cmp.Compare(s.quarters[b], s.quarters[a]) })
+	var sum capcli.Seconds
+	for n, k := range byTime[:len(byTime)/2] {
+		if sum += s.quarters[k]; 5*sum < 3*s.time {
+			continue
+		}
+		chosen := slices.Sorted(slices.Values(byTime[:n+1]))
+		var names []string
+		for _, q := range chosen {
+			name := fmt.Sprintf("Q%d", q%4+1)
+			if keys[0]/4 != keys[len(keys)-1]/4 {
+				name += fmt.Sprintf(" %d", q/4)
+			}
+			names = append(names, name)
+		}
+		return strings.Join(names, " and ")
+	}
+	return ""
+}

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/scenarios"
+	"capcli/simulate"
+)
+
+// describe says the explanation: a sentence, what the figure is made of, what
+// single changes do, and what rests on an assumption.
+func (x *explanation) describe() report.Doc {
+	data := x.json()
+	d := report.Doc{Lead: x.lead(data), Data: data}
+	if len(data.Causes) > 0 {
+		d.Tables = append(d.Tables, x.causesTable(data))
+	}
+	for _, by := range []struct{ by, title string }{
+		{"pool", "What it is made of, by pool"}, {"month", "The same by month"}, {"tenant", "The same by who pays"},
+	} {
+		if t := x.partsTable(data.Parts, by.by, by.title); len(t.Rows) > 0 {
+			d.Tables = append(d.Tables, t)
+		}
+	}
+	if len(data.Again) > 0 {
+		t := report.Table{Name: "again", Title: "Beside that, jobs waited after they had lost their GPUs", Columns: causeColumns()[:3]}
+		for _, c := range data.Again {
+			t.Rows = append(t.Rows, []any{c.Text, report.Percent(c.Share), jobHours(c.Time)})
+		}
+		d.Tables = append(d.Tables, t)
+	}
+	if len(x.changes) > 0 {
+		d.Tables = append(d.Tables, x.changesTable())
+	}
+	if len(d.Tables) == 0 {
+		d.Tables = append(d.Tables, report.Table{Name: "figure", Columns: []report.Column{{Name: "metric"}, {Name: "value"}}, Rows: [][]any{{x.metric.Name, x.figureText(data.Value)}}})
+	}
+	for _, u := range data.Unknown {
+		d.Notes = append(d.Notes, "not known: "+u)
+	}
+	d.Notes = append(d.Notes, data.Notes...)
+	for _, a := range data.Assumed {
+		d.Notes = append(d.Notes, "* "+a)
+	}
+	return d
+}
+
+// jobHours is an amount of waiting for people.
+func jobHours(s capcli.Seconds) any { return report.Ratio(s.Hours()) }
+
+func causeColumns() []report.Column {
+	return []report.Column{
+		{Name: "cause", Head: "what they waited for"},
+		{Name: "share"},
+		{Name: "job_hours", Head: "job-hours"},
+		{Name: "jobs", Priority: 2},
+		{Name: "mostly", Head: " ", Priority: 1},
+	}
+}
+
+func (x *explanation) causesTable(data *explainJSON) report.Table {
+	t := report.Table{Name: "causes", Title: "What " + data.Told.Which + " waited for", Columns: causeColumns()}
+	for _, c := range data.Causes {
+		var jobs any
+		if c.Jobs > 0 {
+			jobs = c.Jobs
+		}
+		t.Rows = append(t.Rows, []any{c.Text, report.Percent(c.Share), jobHours(c.Time), jobs, c.Mostly})
+	}
+	if len(data.Causes) > 1 {
+		var jobs any
+		if data.Told.Jobs > 0 {
+			jobs = data.Told.Jobs
+		}
+		t.Rows = append(t.Rows, []any{"all", report.Percent(1), jobHours(data.Told.Time), jobs, ""})
+	}
+	return t
+}
+
+// told are the jobs whose waits are told apart.
+func (x *explanation) told() *toldJSON {
+	out := &toldJSON{}
+	for run, w := range x.waits {
+		started, jobs, waited := w.Jobs()
+		if x.metric.Name == "waiting" {
+			still, rows := w.Still()
+			jobs, waited = still, 0
+			for _, r := range rows {
+				waited += r.Time
+			}
+		}
+		out.Of += started
+		out.Jobs += jobs
+		out.Time += waited
+		out.AtLeast = append(out.AtLeast, x.least(run))
+	}
+	out.Which = map[string]string{
+		"wait_p50": "the slower half of the jobs", "wait_p95": "the slowest 5% of the jobs", "wait_p99": "the slowest 1% of the jobs",
+		"wait_max": "the slowest job", "waiting": "the jobs that never started",
+	}[x.metric.Name]
+	switch v, _ := x.results[0].metric(x.metric.Name); {
+	case out.Which == "":
+		out.Which = "all jobs"
+	case v == 0 && x.metric.Name != "waiting":
+		out.Which = "the jobs that waited at all"
+	}
+	return out
+}
+
+// changesTable has the changes that better the figure first.
+func (x *explanation) changesTable() report.Table {
+	n := len(x.results)
+	t := report.Table{
+		Name: "changes", Title: fmt.Sprintf("One change at a time (%d %s each, same seed)", n, plural(int64(n), "run")),
+		Columns: []report.Column{
+			{Name: "change"},
+			{Name: "before", Head: x.metric.Name, Priority: 2, Align: report.Right},
+			{Name: "after", Head: "then", Align: report.Right},
+			{Name: "difference", Align: report.Right},
+			{Name: "cost_difference_usd", Head: "cost*", Align: report.Right},
+		},
+	}
+	for _, c := range x.changes {
+		j := x.changeJSON(c)
+		var before, after, diff, cost any
+		if j.Before != nil {
+			before = x.cell(*j.Before)
+		}
+		if j.After != nil {
+			after = x.cell(*j.After)
+		}
+		if j.Difference != nil {
+			diff = report.Change{Of: signed(x.cell, *j.Difference)}
+		}
+		if j.Cost != nil {
+			cost = report.Change{Of: *j.Cost}
+		}
+		t.Rows = append(t.Rows, []any{c.text, before, after, diff, cost})
+	}
+	return t
+}
+
+// cell is a value of the figure for a table.
+func (x *explanation) cell(v float64) any {
+	switch x.metric.Unit {
+	case scenarios.InSeconds:
+		return secondsCell(v)
+	case scenarios.InUSD:
+		return moneyCell(v)
+	case scenarios.InGPUHours:
+		return hoursCell(v)
+	case scenarios.InShare:
+		return percentCell(v)
+	case scenarios.InCount:
+	}
+	return ratioCell(v)
+}
+
+// figureText is a value of the figure in a sentence.
+func (x *explanation) figureText(v *float64) string {
+	if v == nil {
+		return "n/a"
+	}
+	switch x.metric.Unit {
+	case scenarios.InSeconds:
+		return capcli.Seconds(*v + 0.5).String()
+	case scenarios.InUSD:
+		return capcli.USD(*v*1e6 + 0.5).String()
+	case scenarios.InGPUHours:
+		return fmt.Sprintf("%.1f GPU-hours", *v)
+	case scenarios.InShare:
+		return fmt.Sprintf("%.1f%%", 100**v)
+	case scenarios.InCount:
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.2f", *v), ".00")
+}
+
+// lead is the answer in a sentence or two.
+func (x *explanation) lead(data *explainJSON) string {
+	star := ""
+	if x.metric.Unit == scenarios.InUSD && data.Value != nil {
+		star = "*"
+	}
+	text := fmt.Sprintf("%s of %s is %s%s", x.metric.Name, x.plan.label(), x.figureText(data.Value), star)
+	if data.Value == nil {
+		return text + ": " + data.ValueWhy + "."
+	}
+	if n := len(x.results); n > 1 {
+		lo, hi := slices.MinFunc(data.PerRun, byValue), slices.MaxFunc(data.PerRun, byValue)
+		text += fmt.Sprintf(" (mean of %d runs, %s to %s)", n, x.figureText(lo), x.figureText(hi))
+	}
+	switch {
+	case data.Told == nil:
+	case data.Told.Time == 0:
+		text += "; none of the jobs in question waited"
+	default:
+		t := data.Told
+		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, jobCount(t.Jobs), hoursText(t.Time), data.Causes[0].Text)
+	}
+	text += "."
+	if best := x.best(data); best != "" {
+		text += " " + best
+	}
+	return text
+}
+
+// hoursText is an amount of waiting in a sentence.
+func hoursText(s capcli.Seconds) string {
+	if s < 100*capcli.Hour {
+		return fmt.Sprintf("%.1f", s.Hours())
+	}
+	return grouped(int64(s.Hours() + 0.5))
+}
+
+func byValue(a, b *float64) int {
+	switch {
+	case a == nil || b == nil || *a == *b:
+		return 0
+	case *a < *b:
+		return -1
+	}
+	return 1
+}
+
+// best names the change that does most, and the one that does so for less money.
+func (x *explanation) best(data *explainJSON) string {
+	if len(data.Changes) == 0 || data.Changes[0].Better == nil {
+		return ""
+	}
+	c := &data.Changes[0]
+	if !*c.Better {
+		return fmt.Sprintf("None of %d single changes betters it.", len(data.Changes))
+	}
+	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Change, x.figureText(c.After))
+	if c.Cost != nil {
+		text += fmt.Sprintf(" (cost* %s)", signedUSD(*c.Cost))
+	}
+	return text + "."
+}
+
+func signedUSD(u capcli.USD) string {
+	if u > 0 {
+		return "+" + u.String()
+	}
+	return u.String()
+}
+
+// whyNoValue says why the figure is not known.
+func (x *explanation) whyNoValue() string {
+	if un := x.plan.scenario.Unpriced(); len(un) > 0 && (x.metric.Unit == scenarios.InUSD || x.metric.Name == "effective_savings_rate") {
+		return "no price is stated for " + strings.Join(un, ", ")
+	}
+	return "the runs have no such figure"
+}
+
+// unknown are the questions that the explanation leaves open.
+func (x *explanation) unknown() []string {
+	var out []string
+	several := false
+	for _, s := range x.causeSums() {
+		several = several || (s.cause &^ simulate.CauseQuota).Several()
+	}
+	if several {
+		out = append(out, "where a row says either of, each of its causes alone would have let the jobs start; which one was to blame cannot be told")
+	}
+	if !x.aboutWaits() && slotsOf(x.metric.Name) == nil {
+		out = append(out, fmt.Sprintf("%s is no sum of causes; only what single changes make of it is known", x.metric.Name))
+	}
+	switch x.metric.Name {
+	case "jct_mean", "bounded_slowdown_mean", "makespan", "deadline_misses", "queue_max", "queue_mean":
+		out = append(out, fmt.Sprintf("the causes are those of all waits for a first start; how much of %s each of them makes is not told apart", x.metric.Name))
+	case "stranded_usd", "stranded_gpu_hours", "blocked_gpu_hours":
+		out = append(out, "the causes are why jobs waited over the same time; which of them left a GPU-hour blocked is not told apart")
+	}
+	return out
+}
+
+// notes are what must be known beside the figures.
+func (x *explanation) notes() []string {
+	var out []string
+	out = append(out, x.plan.notes...)
+	if n := len(x.results); n > 1 && len(x.parts()) > 0 {
+		out = append(out, fmt.Sprintf("the parts are of the first of %d runs, where %s is %s", n, x.metric.Name, x.figureText(x.mean(x.results[:1]))))
+	}
+	if len(x.waits) > 0 {
+		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself; days and quarters (UTC) are those of submission")
+		if x.metric.Name != "waiting" {
+			if n := x.stillWaiting(); n > 0 {
+				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits: capcli explain %s waiting", jobCount(n), x.subject))
+			}
+		}
+	}
+	for _, w := range x.results[0].warnings() {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (x *explanation) stillWaiting() int64 {
+	var n int64
+	for _, w := range x.waits {
+		still, _ := w.Still()
+		n += still
+	}
+	return n
+}

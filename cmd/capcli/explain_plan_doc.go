@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"capcli"
+	"capcli/cmd/report"
+)
+
+// timeOf reads an instant of a plan's JSON; false for a number of a period.
+func timeOf(v any) (capcli.Time, bool) {
+	s, ok := v.(string)
+	if !ok {
+		return 0, false
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	return capcli.TimeOf(t), err == nil
+}
+
+// doc says the explanation of a plan.
+func (d *whyPlanJSON) doc() report.Doc {
+	out := report.Doc{Data: d, Lead: d.lead()}
+	why := report.Table{Name: "why", Title: "Why this plan", Columns: []report.Column{{Name: "reason"}}}
+	for _, w := range d.Why {
+		why.Rows = append(why.Rows, []any{w})
+	}
+	out.Tables = append(out.Tables, why)
+	if len(d.Others) > 0 {
+		t := report.Table{Name: "others", Title: "What other plans lose", Columns: []report.Column{
+			{Name: "plan"}, {Name: "cost_usd", Head: "cost*"}, {Name: "loses_usd", Head: "loses*"}, {Name: "why", Head: " "},
+		}}
+		for _, o := range d.Others {
+			t.Rows = append(t.Rows, []any{o.Name, usdCell(o.Cost), usdCell(o.Loses), o.Why})
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	if len(d.Terms) > 0 {
+		t := report.Table{Name: "terms", Title: "The terms on offer", Columns: []report.Column{
+			{Name: "term"},
+			{Name: "usd_per_gpu_hour", Head: "$/GPU-hour*"},
+			{Name: "break_even_utilisation", Head: "pays from a use of"},
+			{Name: "gpus_bought", Head: "GPUs bought"},
+			{Name: "cost_usd", Head: "cost*"},
+		}}
+		for _, w := range d.Terms {
+			t.Rows = append(t.Rows, []any{w.Term, w.Rate, report.Percent(w.BreakEven), w.GPUs, w.Cost})
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	if len(d.Candidates) > 0 {
+		t := report.Table{Name: "one_more", Title: "One more GPU, on each term at its best start", Columns: []report.Column{
+			{Name: "term"}, {Name: "start"}, {Name: "cost_usd", Head: "cost*"}, {Name: "saves_usd", Head: "saves*"}, {Name: "loses_usd", Head: "loses*"},
+		}}
+		for _, c := range d.Candidates {
+			t.Rows = append(t.Rows, []any{c.Term, c.Start, c.Cost, c.Saves, c.Loses})
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	for _, u := range d.Unknown {
+		out.Notes = append(out.Notes, "not known: "+u)
+	}
+	for _, a := range d.Assumed {
+		out.Notes = append(out.Notes, "* "+a)
+	}
+	return out
+}
+
+func usdCell(u *capcli.USD) any {
+	if u == nil {
+		return nil
+	}
+	return *u
+}
+
+func (d *whyPlanJSON) lead() string {
+	var parts []string
+	if d.Cost != nil {
+		parts = append(parts, fmt.Sprintf("%s costs %s*", d.Subject, d.Cost))
+	}
+	if len(d.Others) > 0 && d.Others[0].Loses != nil {
+		parts = append(parts, fmt.Sprintf("the next, %s, loses %s*", d.Others[0].Name, d.Others[0].Loses))
+	}
+	if len(parts) == 0 {
+		return d.Subject + "."
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// explainMixes explains a plan that was searched.
+func explainMixes(_ *env, _ *explainOptions, file string, _ []byte) error {
+	return notAPlan(file, "found one of a kind that this version does not know")
+}
