@@ -22,6 +22,8 @@ type planCurveOptions struct {
 
 	onDemand string
 	falls    []string
+	whatIf   []string
+	prices   string
 	terms    []string
 	every    string
 	overrun  bool
@@ -69,6 +71,8 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.Float64Var(&o.quantile, "quantile", 0, "of a forecast, the demand that is not exceeded with this chance, `0.8` (default: the mean)")
 	f.StringVar(&o.onDemand, "on-demand", "", "price of a GPU-hour on demand, `$`; with later ones 1,2026-06-01=0.56")
 	f.StringArrayVar(&o.falls, "on-demand-fall", nil, "what if it falls: `2026-06=44%` (may be repeated)")
+	f.StringArrayVar(&o.whatIf, "what-if", nil, "what if a price changes: `'on_demand -44% from 2026-06'`, or a term's name (may be repeated)")
+	addPricesFlag(cmd, &o.prices)
 	f.StringArrayVar(&o.terms, "term", nil, "a way to commit, `LENGTH=$` a GPU-hour; or NAME=LENGTH@$; ,upfront=50% (repeat)")
 	f.StringVar(&o.every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")
 	f.BoolVar(&o.overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
@@ -92,7 +96,7 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 // planCurve plans a demand curve.
 func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	c := &o.curve
-	sketch, err := c.sketch()
+	sketch, err := c.sketch(e)
 	if err != nil {
 		return err
 	}
@@ -100,7 +104,7 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	r := &curvePlan{o: o, demand: demand}
+	r := &curvePlan{o: o, demand: demand, assumed: sketch.assumed}
 	if r.market, err = sketch.market(demand.curve); err != nil {
 		return err
 	}
@@ -130,13 +134,16 @@ func (r *curvePlan) solve(ctx context.Context) error {
 }
 
 // sketch reads the flags of the market, as far as that goes without the curve.
-func (o *planCurveOptions) sketch() (*marketSketch, error) {
+func (o *planCurveOptions) sketch(e *env) (*marketSketch, error) {
 	s := &marketSketch{overrun: o.overrun}
 	if o.onDemand == "" {
 		return nil, &usageError{text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", hint: "--on-demand 2.10"}
 	}
 	var err error
-	if s.onDemand, err = parsePrices("--on-demand", strings.Split(o.onDemand, ",")); err != nil {
+	if s.prices, err = readPrices(e, o.prices); err != nil {
+		return nil, err
+	}
+	if s.onDemand, err = s.parsePrices("--on-demand", strings.Split(o.onDemand, ",")); err != nil {
 		return nil, err
 	}
 	for _, text := range o.falls {
@@ -147,7 +154,7 @@ func (o *planCurveOptions) sketch() (*marketSketch, error) {
 		s.falls = append(s.falls, fall)
 	}
 	for _, text := range o.terms {
-		t, err := parseTerm(text)
+		t, err := s.parseTerm(text)
 		if err != nil {
 			return nil, err
 		}
@@ -157,6 +164,9 @@ func (o *planCurveOptions) sketch() (*marketSketch, error) {
 			}
 		}
 		s.terms = append(s.terms, t)
+	}
+	if err := s.whatIf(o.whatIf); err != nil {
+		return nil, err
 	}
 	if s.every, err = capcli.ParseStep(o.every); err != nil {
 		return nil, &usageError{text: "--every: " + err.Error()}

@@ -19,6 +19,8 @@ type curvePlan struct {
 	market    *planning.Market
 	best      *planning.Optimum
 	baselines []planning.Baseline
+
+	assumed []assumedJSON // prices by key
 }
 
 func (r *curvePlan) doc(form string) report.Doc {
@@ -51,6 +53,9 @@ func (r *curvePlan) notes() []string {
 	c := r.demand.curve
 	if !c.Dated() {
 		notes = append(notes, fmt.Sprintf("the curve has no dates: each value lasts %s (--step), a month has 730 hours, and starts count periods of %s from 0", c.Step, r.market.Every))
+	}
+	for _, a := range r.assumed {
+		notes = append(notes, "* "+a.Text)
 	}
 	if r.market.Discount != 0 {
 		notes = append(notes, fmt.Sprintf("amounts are worth of today: money costs %s%% a year (--discount), and use on demand is paid at the start of its month", figureText(100*r.market.Discount)))

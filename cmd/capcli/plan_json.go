@@ -18,6 +18,8 @@ type planJSON struct {
 	Baselines []baselineJSON `json:"baselines"`
 	Periods   []levelJSON    `json:"periods"`
 	Notes     []string       `json:"notes"`
+
+	Assumptions []assumedJSON `json:"assumptions"`
 }
 
 type demandJSON struct {
@@ -110,7 +112,7 @@ type baselineJSON struct {
 func (r *curvePlan) json() *planJSON {
 	c, b := r.demand.curve, r.best
 	out := &planJSON{
-		Schema: "capcli/plan/v1", Currency: "USD", Notes: list(r.notes()), Baselines: []baselineJSON{}, Periods: []levelJSON{},
+		Schema: "capcli/plan/v1", Currency: "USD", Notes: list(r.notes()), Assumptions: list(r.assumed), Baselines: []baselineJSON{}, Periods: []levelJSON{},
 		Demand: demandJSON{
 			Input: r.demand.file, Start: r.when(0), End: r.when(c.Len()), Step: c.Step.String(), Steps: len(c.Work),
 			GPUHours: r.whole.Sum(), Mean: r.whole.Sum().Hours() / c.Len().Hours(), Held: []heldJSON{}, Served: r.served,

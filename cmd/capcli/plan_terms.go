@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios"
 	planning "capcli/simulate/plan"
 )
 
@@ -21,6 +22,9 @@ type marketSketch struct {
 	lot      int64
 	discount float64
 	held     []heldSketch
+
+	prices  *scenarios.Prices // that keys are looked up in
+	assumed []assumedJSON     // the prices that were named by key
 }
 
 // priceSketch is a rate from an instant on; "" is from the start.
@@ -31,6 +35,8 @@ type priceSketch struct {
 
 // fallSketch is a price that falls by a share.
 type fallSketch struct {
+	flag  string
+	of    string // a term's name; "" is on demand
 	from  string
 	share float64
 }
@@ -40,12 +46,15 @@ type termSketch struct {
 	prices []priceSketch
 }
 
-// parseRate reads a price of a GPU-hour. 0 must be said in words, for it is
-// more often a slip than a gift.
-func parseRate(flag, text string) (capcli.Rate, error) {
+// parseRate reads a price of a GPU-hour: an amount, or the key of a price. 0
+// must be said in words, for it is more often a slip than a gift.
+func (s *marketSketch) parseRate(flag, text string) (capcli.Rate, error) {
 	text = strings.TrimSpace(text)
 	if text == "free" {
 		return 0, nil
+	}
+	if scenarios.LooksLikeKey(text) {
+		return s.keyed(flag, text)
 	}
 	r, err := capcli.ParseUSD(text)
 	if err != nil {
@@ -58,7 +67,7 @@ func parseRate(flag, text string) (capcli.Rate, error) {
 }
 
 // parsePrices reads 1 or 1,2026-06-01=0.56.
-func parsePrices(flag string, parts []string) ([]priceSketch, error) {
+func (s *marketSketch) parsePrices(flag string, parts []string) ([]priceSketch, error) {
 	var out []priceSketch
 	for i, part := range parts {
 		from, price, later := strings.Cut(part, "=")
@@ -68,7 +77,7 @@ func parsePrices(flag string, parts []string) ([]priceSketch, error) {
 		if later != (i > 0) {
 			return nil, &usageError{text: fmt.Sprintf("%s wants a price, and later ones with their dates, found %q", flag, strings.Join(parts, ",")), hint: flag + " 1,2026-06-01=0.56"}
 		}
-		r, err := parseRate(flag, price)
+		r, err := s.parseRate(flag, price)
 		if err != nil {
 			return nil, err
 		}
@@ -89,12 +98,12 @@ func parseFall(text string) (fallSketch, error) {
 	if v > 1 {
 		return fallSketch{}, &usageError{text: "--on-demand-fall: a price cannot fall by more than 100%, found " + share}
 	}
-	return fallSketch{strings.TrimSpace(from), v}, nil
+	return fallSketch{flag: "--on-demand-fall", from: strings.TrimSpace(from), share: v}, nil
 }
 
 // parseTerm reads 12mo=0.61 or all=12mo@0.58, and what comes after commas:
 // upfront=all, max=64, and prices from a date on.
-func parseTerm(text string) (termSketch, error) {
+func (s *marketSketch) parseTerm(text string) (termSketch, error) {
 	const hint = "--term 12mo=0.61, or with a name --term all=12mo@0.58,upfront=all"
 	parts := strings.Split(text, ",")
 	left, right, ok := strings.Cut(parts[0], "=")
@@ -126,7 +135,7 @@ func parseTerm(text string) (termSketch, error) {
 			return t, err
 		}
 	}
-	t.prices, err = parsePrices("--term "+left, prices)
+	t.prices, err = s.parsePrices("--term "+left, prices)
 	return t, err
 }
 
@@ -153,16 +162,15 @@ func (s *marketSketch) market(c *planning.Curve) (*planning.Market, error) {
 	if m.OnDemand, err = onCurve("--on-demand", s.onDemand, c); err != nil {
 		return nil, err
 	}
-	for _, f := range s.falls {
-		at, err := instantOn("--on-demand-fall", f.from, c)
-		if err != nil {
-			return nil, err
-		}
-		m.OnDemand = m.OnDemand.Fall(at, f.share)
+	if m.OnDemand, err = s.fallen("", m.OnDemand, c); err != nil {
+		return nil, err
 	}
 	for _, t := range s.terms {
 		term := t.term
 		if term.Rate, err = onCurve("--term "+term.Name, t.prices, c); err != nil {
+			return nil, err
+		}
+		if term.Rate, err = s.fallen(term.Name, term.Rate, c); err != nil {
 			return nil, err
 		}
 		m.Terms = append(m.Terms, term)
