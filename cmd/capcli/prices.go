@@ -45,7 +45,7 @@ func addPriceFlags(cmd *cobra.Command, o *priceOptions) {
 
 // addPricesFlag is the flag that names a price file, the same in all commands.
 func addPricesFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "prices", "", "prices of your own, `FILE` in CSV or YAML, that go before the catalogue")
+	cmd.Flags().StringVar(file, "prices", "", "your own prices, `FILE` (csv, yaml), that go before the catalogue")
 }
 
 // today is the day that ages are counted to.
