@@ -55,7 +55,7 @@ func newBill(e *env) *cobra.Command {
 	o.output.allowFocus(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.portfolio, "portfolio", "", "what was bought: YAML `FILE` (default: nothing, all on demand); see the README")
-	f.StringVar(&o.onDemand, "on-demand", "", "on-demand price of a unit-hour for use that states none, `$`")
+	f.StringVar(&o.onDemand, "on-demand", "", "on-demand price of a unit-hour for use that states none, `$` or the key of a price")
 	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: adds the present value of payments")
 	f.StringVar(&o.requests, "requests", "", "requests served, for the cost of 1000: a `NUMBER`, or a CSV file of time,requests")
 	f.StringVar(&o.tag, "tag", "", "FOCUS: the tag whose value is the tenant, `KEY` (default: tenant, team or project)")
@@ -127,10 +127,12 @@ func (b *billed) flags() (err error) {
 func (b *billed) read(e *env, name string) (*billing.UseRecord, error) {
 	uo := billing.UseOptions{Tag: b.o.tag, Spreadsheet: b.o.spreadsheet}
 	if b.o.onDemand != "" {
-		r, err := parseRate("--on-demand", b.o.onDemand)
+		keys := keyedRates{prices: scenarios.Catalogue()}
+		r, err := keys.parseRate("--on-demand", b.o.onDemand)
 		if err != nil {
 			return nil, err
 		}
+		b.notes = append(b.notes, keys.notes()...)
 		uo.Price = r
 	}
 	in, done, err := openInput(e, name)

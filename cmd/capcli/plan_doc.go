@@ -54,9 +54,7 @@ func (r *curvePlan) notes() []string {
 	if !c.Dated() {
 		notes = append(notes, fmt.Sprintf("the curve has no dates: each value lasts %s (--step), a month has 730 hours, and starts count periods of %s from 0", c.Step, r.market.Every))
 	}
-	for _, a := range r.assumed {
-		notes = append(notes, "* "+a.Text)
-	}
+	notes = append(notes, (&keyedRates{assumed: r.assumed}).notes()...)
 	if r.market.Discount != 0 {
 		notes = append(notes, fmt.Sprintf("amounts are worth of today: money costs %s%% a year (--discount), and use on demand is paid at the start of its month", figureText(100*r.market.Discount)))
 	}

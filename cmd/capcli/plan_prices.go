@@ -9,8 +9,23 @@ import (
 	planning "capcli/simulate/plan"
 )
 
+// keyedRates reads prices that may be named by key.
+type keyedRates struct {
+	prices  *scenarios.Prices // that keys are looked up in
+	assumed []assumedJSON     // the prices that were named by key
+}
+
+// notes are the prices by key for people.
+func (s *keyedRates) notes() []string {
+	var out []string
+	for _, a := range s.assumed {
+		out = append(out, "* "+a.Text)
+	}
+	return out
+}
+
 // keyed looks the key of a price up and remembers where it comes from.
-func (s *marketSketch) keyed(flag, key string) (capcli.Rate, error) {
+func (s *keyedRates) keyed(flag, key string) (capcli.Rate, error) {
 	rate, row, err := s.prices.RateOf(key)
 	if err != nil {
 		return 0, &usageError{text: flag + ": " + err.Error(), hint: "capcli prices list"}

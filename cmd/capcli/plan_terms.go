@@ -23,8 +23,7 @@ type marketSketch struct {
 	discount float64
 	held     []heldSketch
 
-	prices  *scenarios.Prices // that keys are looked up in
-	assumed []assumedJSON     // the prices that were named by key
+	keyedRates
 }
 
 // priceSketch is a rate from an instant on; "" is from the start.
@@ -48,7 +47,7 @@ type termSketch struct {
 
 // parseRate reads a price of a GPU-hour: an amount, or the key of a price. 0
 // must be said in words, for it is more often a slip than a gift.
-func (s *marketSketch) parseRate(flag, text string) (capcli.Rate, error) {
+func (s *keyedRates) parseRate(flag, text string) (capcli.Rate, error) {
 	text = strings.TrimSpace(text)
 	if text == "free" {
 		return 0, nil
