@@ -33,7 +33,7 @@ type planCurveOptions struct {
 }
 
 // curveFlags are those that the help of capcli plan only names where it is long.
-var curveFlags = []string{"series", "quantile", "on-demand-fall", "every", "overrun", "lot", "discount", "held"}
+var curveFlags = []string{"series", "quantile", "on-demand-fall", "what-if", "every", "overrun", "lot", "discount", "held"}
 
 // newPlanCurve is capcli plan --demand by itself, with all that goes with it.
 func newPlanCurve(e *env) *cobra.Command {
