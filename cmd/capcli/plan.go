@@ -10,14 +10,15 @@ import (
 // them count: a demand curve (--demand) has an exact optimum; a scenario is
 // searched.
 type planOptions struct {
-	output outputOptions
-	curve  planCurveOptions
-	shard  shardOptions
+	output  outputOptions
+	curve   planCurveOptions
+	shard   shardOptions
+	futures futuresOptions
 }
 
 func newPlan(e *env) *cobra.Command {
 	cmd := newPlanOf(e, &planOptions{})
-	cmd.AddCommand(newPlanCurve(e), newPlanMerge(e))
+	cmd.AddCommand(newPlanCurve(e), newPlanFutures(e), newPlanMerge(e))
 	return cmd
 }
 
@@ -34,6 +35,7 @@ func newPlanOf(e *env, o *planOptions) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.shard.begin(e, cmd, args)
+			o.futures.shared(cmd)
 			return runPlan(cmd.Context(), e, o, args)
 		},
 	}
@@ -41,6 +43,7 @@ func newPlanOf(e *env, o *planOptions) *cobra.Command {
 	o.curve.addFlags(cmd)
 	explainedBy(cmd, "capcli plan curve", curveFlags...)
 	addShardFlags(cmd, &o.shard)
+	o.futures.addFlags(cmd)
 	return cmd
 }
 
@@ -51,6 +54,11 @@ func runPlan(ctx context.Context, e *env, o *planOptions, args []string) error {
 	switch {
 	case len(args) > 0:
 		return noArgs(newPlan(e), args)
+	case o.futures.wanted():
+		if err := o.shard.none("futures are planned at once"); err != nil {
+			return err
+		}
+		return planFutures(ctx, e, o)
 	case o.curve.demand == "":
 		return &usageError{text: "plan wants a demand curve: --demand is missing", hint: "capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61"}
 	}

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -33,6 +33,9 @@ type Waiting struct {
 // waiting costs money.
 func (w *Waiting) Value() capcli.USD { return w.Now - w.Later }
 
+// ErrNothingAhead says that the futures end before the time to wait is over.
+var ErrNothingAhead = errors.New("the futures end before the time to wait is over")
+
 // maxBranches bounds what is taken to be known after waiting.
 const maxBranches = 10
 
@@ -42,7 +45,7 @@ func (f *Field) Wait(ctx context.Context, after capcli.Step, now *Choice, alone 
 	c := f.deal.c
 	at := c.after(0, after, 1)
 	if at >= c.Len() {
-		return nil, fmt.Errorf("the futures end before %s are over: there is nothing to wait for", after)
+		return nil, ErrNothingAhead
 	}
 	w := &Waiting{After: at}
 	groups := f.branches(at)
