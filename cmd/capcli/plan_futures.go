@@ -31,13 +31,13 @@ type futuresOptions struct {
 
 func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths (unique_id, path, ds, y)")
+	f.StringVar(&o.file, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths")
 	f.StringVar(&o.wrong, "demand-error", "", "plan for a demand that may be so wrong, `10%`, in place of --futures")
-	f.StringVar(&o.halfLife, "half-life", "90d", "of --demand-error: half of an error is gone after this `TIME`")
-	f.IntVar(&o.paths, "paths", 0, "futures to plan for: `N` (default: all of --futures, 200 of --demand-error)")
-	f.StringVar(&o.risk, "risk", "mean", "what of the cost to make least: `WHAT`, mean, q80 (a quantile) or cvar95 (the mean of the worst 5%)")
-	f.Float64SliceVar(&o.sized, "sized-for", []float64{0.5, 0.8, 0.95}, "quantiles of the demand for the conservative, expected and aggressive plan: `a,b,c`")
-	f.BoolVar(&o.baselines, "baselines", false, "hold the plan against rules of thumb: peak, three-tier, rightsize-90d, online")
+	f.StringVar(&o.halfLife, "half-life", "90d", "of --demand-error: half an error is gone after this `TIME`")
+	f.IntVar(&o.paths, "paths", 0, "futures to plan for: `N` (default all; 200 of --demand-error)")
+	f.StringVar(&o.risk, "risk", "mean", "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
+	f.Float64SliceVar(&o.sized, "sized-for", []float64{0.5, 0.8, 0.95}, "quantiles of demand to size three more plans for: `a,b,c`")
+	f.BoolVar(&o.baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
 	f.StringVar(&o.wait, "wait", "3mo", "what is it worth to decide after this `TIME`")
 	// A plan of a scenario has these three as well.
 	if f.Lookup("seed") == nil {
@@ -48,7 +48,8 @@ func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 		f.StringArrayVar(&o.least, "min", nil, "limit from below, `METRIC=VALUE`: coverage=80% (repeat)")
 	}
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
-	explainedBy(cmd, "capcli plan futures", "futures", "demand-error", "half-life", "paths", "risk", "sized-for", "baselines", "wait", "seed", "max", "min")
+	explainedBy(cmd, "capcli plan futures", "futures", "demand-error", "half-life", "paths", "risk", "sized-for", "baselines", "wait", "seed", "max", "min",
+		"every", "overrun", "lot", "discount", "on-demand-fall")
 }
 
 // wanted tells whether the plan is for futures.
@@ -84,7 +85,7 @@ func newPlanFutures(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
 	o.futures.addFlags(cmd)
-	explainedBy(cmd, "capcli plan", "demand", "series", "quantile", "on-demand", "on-demand-fall", "term", "every", "overrun", "lot", "discount")
+	explainedBy(cmd, "capcli plan", "demand", "series", "quantile", "on-demand", "term")
 	return cmd
 }
 
