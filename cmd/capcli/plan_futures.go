@@ -48,8 +48,7 @@ func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 		f.StringArrayVar(&o.least, "min", nil, "limit from below, `METRIC=VALUE`: coverage=80% (repeat)")
 	}
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
-	explainedBy(cmd, "capcli plan futures", "futures", "demand-error", "half-life", "paths", "risk", "sized-for", "baselines", "wait", "seed", "max", "min",
-		"every", "overrun", "lot", "discount", "on-demand-fall")
+	explainedBy(cmd, "capcli plan futures", "futures", "demand-error", "half-life", "paths", "risk", "sized-for", "baselines", "wait", "seed", "max", "min")
 }
 
 // wanted tells whether the plan is for futures.
@@ -85,7 +84,7 @@ func newPlanFutures(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
 	o.futures.addFlags(cmd)
-	explainedBy(cmd, "capcli plan", "demand", "series", "quantile", "on-demand", "term")
+	explainedBy(cmd, "capcli plan curve", append([]string{"demand", "on-demand", "term"}, curveFlags...)...)
 	return cmd
 }
 

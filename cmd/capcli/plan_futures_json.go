@@ -14,6 +14,7 @@ type futuresPlanJSON struct {
 	Market      marketJSON       `json:"market"`
 	Risk        string           `json:"risk"`
 	Optimum     riskOptimumJSON  `json:"optimum"`
+	Held        []heldJSON       `json:"held"`
 	Limits      []string         `json:"limits"`
 	Plans       []futurePlanJSON `json:"plans"`
 	Best        []capcli.USD     `json:"best_cost_usd"`
@@ -48,31 +49,31 @@ type riskOptimumJSON struct {
 }
 
 type futurePlanJSON struct {
-	Name       string         `json:"plan"`
-	Doc        string         `json:"how"`
-	Adapts     bool           `json:"decides_as_it_goes"`
-	Purchases  []purchaseJSON `json:"purchases"`
-	Mean       any            `json:"mean_cost_usd"`
-	P50        any            `json:"cost_p50_usd"`
-	P80        any            `json:"cost_p80_usd"`
-	P95        any            `json:"cost_p95_usd"`
-	CVaR95     any            `json:"cvar95_cost_usd"`
-	Above      any            `json:"above_bound"`
-	Committed  capcli.USD     `json:"committed_cost_mean_usd"`
-	OnDemand   capcli.USD     `json:"on_demand_cost_mean_usd"`
-	Unused     capcli.USD     `json:"unused_mean_usd"`
-	Coverage   *float64       `json:"coverage_mean"`
-	Utilised   *float64       `json:"utilisation_mean"`
-	MeanRegret capcli.USD     `json:"regret_mean_usd"`
-	MaxRegret  capcli.USD     `json:"regret_max_usd"`
-	MaxFuture  int            `json:"regret_max_future"`
-	Held       []heldJSON     `json:"limits"`
-	AllHeld    *float64       `json:"all_limits_held_share"`
-	Costs      []capcli.USD   `json:"cost_usd"`
-	Regrets    []capcli.USD   `json:"regret_usd"`
+	Name       string          `json:"plan"`
+	Doc        string          `json:"how"`
+	Adapts     bool            `json:"decides_as_it_goes"`
+	Purchases  []purchaseJSON  `json:"purchases"`
+	Mean       any             `json:"mean_cost_usd"`
+	P50        any             `json:"cost_p50_usd"`
+	P80        any             `json:"cost_p80_usd"`
+	P95        any             `json:"cost_p95_usd"`
+	CVaR95     any             `json:"cvar95_cost_usd"`
+	Above      any             `json:"above_bound"`
+	Committed  capcli.USD      `json:"committed_cost_mean_usd"`
+	OnDemand   capcli.USD      `json:"on_demand_cost_mean_usd"`
+	Unused     capcli.USD      `json:"unused_mean_usd"`
+	Coverage   *float64        `json:"coverage_mean"`
+	Utilised   *float64        `json:"utilisation_mean"`
+	MeanRegret capcli.USD      `json:"regret_mean_usd"`
+	MaxRegret  capcli.USD      `json:"regret_max_usd"`
+	MaxFuture  int             `json:"regret_max_future"`
+	Held       []limitHeldJSON `json:"limits"`
+	AllHeld    *float64        `json:"all_limits_held_share"`
+	Costs      []capcli.USD    `json:"cost_usd"`
+	Regrets    []capcli.USD    `json:"regret_usd"`
 }
 
-type heldJSON struct {
+type limitHeldJSON struct {
 	Limit string  `json:"limit"`
 	Share float64 `json:"held_share"`
 }
@@ -111,7 +112,7 @@ type waitingJSON struct {
 func (r *futuresPlan) json() *futuresPlanJSON {
 	f := r.frame()
 	out := &futuresPlanJSON{
-		Schema: "capcli/plan_futures/v1", Currency: "USD", Risk: r.ask.risk.String(), Market: f.marketJSON(), Limits: []string{},
+		Schema: "capcli/plan_futures/v1", Currency: "USD", Risk: r.ask.risk.String(), Market: f.marketJSON(), Limits: []string{}, Held: []heldJSON{},
 		Calendar: []monthJSON{}, Cliffs: []cliffJSON{}, WaitingWhy: r.noWait, Assumptions: r.assumptions(), Notes: list(r.allNotes()),
 		Futures: futuresJSON{
 			Input: r.set.input, Series: list(r.set.series), Count: r.field.Count(), Start: f.when(0), End: f.when(r.set.mean.Len()),
@@ -124,6 +125,9 @@ func (r *futuresPlan) json() *futuresPlanJSON {
 	if r.bound > 0 || r.choice.Exact() {
 		gap := r.choice.Gap()
 		out.Optimum.Gap = &gap
+	}
+	for _, h := range r.held {
+		out.Held = append(out.Held, heldJSON{f.when(h.From), f.when(h.To), gpus(h.Milli)})
 	}
 	for _, l := range r.ask.limits {
 		out.Limits = append(out.Limits, l.text)
@@ -157,7 +161,8 @@ func (r *futuresPlan) json() *futuresPlanJSON {
 func (r *futuresPlan) bought(list []planning.Purchase) []purchaseJSON {
 	f, out := r.frame(), []purchaseJSON{}
 	for _, p := range list {
-		out = append(out, purchaseJSON{r.market.Terms[p.Term].Name, f.when(p.From), f.when(p.To), gpus(p.Milli), p.Rate, p.Cost})
+		upfront, monthly := f.payment(p)
+		out = append(out, purchaseJSON{r.market.Terms[p.Term].Name, f.when(p.From), f.when(p.To), gpus(p.Milli), p.Rate, upfront, monthly, p.Cost})
 	}
 	return out
 }
@@ -170,7 +175,7 @@ func (r *futuresPlan) planJSON(a *planning.Assessed) futurePlanJSON {
 		Committed:  meanInFutures(a, func(o *planning.InFuture) capcli.USD { return o.Committed }),
 		OnDemand:   meanInFutures(a, func(o *planning.InFuture) capcli.USD { return o.OnDemand }),
 		Unused:     r.meanUnused(a),
-		MeanRegret: a.MeanRegret(), MaxRegret: a.Outcomes[worst].Regret, MaxFuture: worst, Held: []heldJSON{},
+		MeanRegret: a.MeanRegret(), MaxRegret: a.Outcomes[worst].Regret, MaxFuture: worst, Held: []limitHeldJSON{},
 	}
 	if p := r.above(a); p != nil {
 		out.Above = p
@@ -190,7 +195,7 @@ func (r *futuresPlan) planJSON(a *planning.Assessed) futurePlanJSON {
 		out.Utilised = &v
 	}
 	for i, l := range r.ask.limits {
-		out.Held = append(out.Held, heldJSON{l.text, holdingShare(a, r.ask.limits[i:i+1])})
+		out.Held = append(out.Held, limitHeldJSON{l.text, holdingShare(a, r.ask.limits[i:i+1])})
 	}
 	if len(r.ask.limits) > 0 {
 		v := holdingShare(a, r.ask.limits)

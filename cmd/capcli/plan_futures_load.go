@@ -17,6 +17,7 @@ type futureSet struct {
 	mean    *planning.Curve
 	drawn   bool // around a demand, by --demand-error
 	notes   []string
+	partial string // what is missing of the input
 }
 
 // draw makes futures around a demand.
@@ -33,7 +34,7 @@ func (o *futuresOptions) draw(ctx context.Context, e *env, c *planCurveOptions, 
 	if n == 0 {
 		n = 200
 	}
-	out := &futureSet{input: demand.file, drawn: true, notes: demand.notes}
+	out := &futureSet{input: demand.file, drawn: true, notes: demand.notes, partial: demand.partial}
 	grid := capcli.Grid{Origin: demand.curve.Start, Step: demand.curve.Step}
 	if out.futures, err = a.wobble.Futures(grid, gpus, n, capcli.Seed(o.seed)); err != nil {
 		return nil, &usageError{text: err.Error()}
@@ -43,7 +44,7 @@ func (o *futuresOptions) draw(ctx context.Context, e *env, c *planCurveOptions, 
 
 // ofHistories sorts the series of a file of futures.
 func (o *futuresOptions) ofHistories(c *planCurveOptions, hs *histories) (*futureSet, error) {
-	out := &futureSet{input: hs.input[0], notes: hs.notes}
+	out := &futureSet{input: hs.input[0], notes: hs.notes, partial: hs.partial}
 	paths := map[string][]*history{} // by series, then future
 	var names []string
 	for _, h := range hs.list {

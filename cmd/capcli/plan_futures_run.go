@@ -15,6 +15,7 @@ type futuresPlan struct {
 	ask    *futuresAsk
 	set    *futureSet
 	market *planning.Market
+	held   []planning.Held
 	field  *planning.Field
 
 	choice  *planning.Choice
@@ -38,7 +39,10 @@ func planFutures(ctx context.Context, e *env, o *planOptions) error {
 	if err := r.wait(ctx); err != nil {
 		return planFailed(r.set.input, err)
 	}
-	return emit(e, o.output, r.doc(o.output.shape(e)))
+	if err := emit(e, o.output, r.doc(o.output.shape(e))); err != nil || r.set.partial == "" {
+		return err
+	}
+	return &partialError{text: r.set.partial}
 }
 
 func planFailed(file string, err error) error {
@@ -57,7 +61,10 @@ func newFuturesPlan(ctx context.Context, e *env, o *planOptions) (*futuresPlan, 
 	if r.market, err = ask.sketch.market(r.set.mean); err != nil {
 		return nil, err
 	}
-	r.field, err = planning.NewField(&r.set.futures, r.market)
+	if r.held, err = heldOn(ask.sketch.held, r.set.mean); err != nil {
+		return nil, err
+	}
+	r.field, err = planning.NewField(&r.set.futures, r.market, r.held...)
 	if err != nil {
 		return nil, planFailed(r.set.input, err)
 	}
