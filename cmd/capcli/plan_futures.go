@@ -115,13 +115,13 @@ type futuresAsk struct {
 // maxFutures bounds what one plan is made for.
 const maxFutures = planning.MaxFutures
 
-func (o *futuresOptions) ask(c *planCurveOptions) (*futuresAsk, error) {
+func (o *futuresOptions) ask(e *env, c *planCurveOptions) (*futuresAsk, error) {
 	a := &futuresAsk{fromFile: o.file != ""}
 	var err error
 	if a.risk, err = planning.ParseRisk(o.risk); err != nil {
 		return nil, &usageError{text: "--risk: " + err.Error(), hint: "--risk cvar95"}
 	}
-	if a.sketch, err = c.sketch(); err != nil {
+	if a.sketch, err = c.sketch(e); err != nil {
 		return nil, err
 	}
 	switch {

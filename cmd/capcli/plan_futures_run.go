@@ -50,7 +50,7 @@ func planFailed(file string, err error) error {
 }
 
 func newFuturesPlan(ctx context.Context, e *env, o *planOptions) (*futuresPlan, error) {
-	ask, err := o.futures.ask(&o.curve)
+	ask, err := o.futures.ask(e, &o.curve)
 	if err != nil {
 		return nil, err
 	}
