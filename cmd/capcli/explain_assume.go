@@ -45,12 +45,15 @@ func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
 		switch {
-		case !c.Price.Known || c.Free:
+		case !c.Price.Known || c.Free || c.Price.Quote != nil:
 		case len(x.plan.made) > 0:
 			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: assumed, for there is no scenario", c.Name, c.Price.Rate))
 		default:
-			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: as %s states it, for the whole time", c.Name, c.Price.Rate, s.Name))
+			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: as %s states it", c.Name, c.Price.Rate, s.Name))
 		}
+	}
+	for _, a := range s.Assumptions() { // prices by key, with their date and source
+		out = append(out, a.Text)
 	}
 	return out
 }

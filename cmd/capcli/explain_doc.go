@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -167,6 +168,9 @@ func (x *explanation) figureText(v *float64) string {
 	}
 	switch x.metric.Unit {
 	case scenarios.InSeconds:
+		if *v > 0 && *v < 10 && *v != math.Trunc(*v) {
+			return fmt.Sprintf("%.2f s", *v)
+		}
 		return capcli.Seconds(*v + 0.5).String()
 	case scenarios.InUSD:
 		return capcli.USD(*v*1e6 + 0.5).String()
@@ -193,8 +197,10 @@ func (x *explanation) lead(data *explainJSON) string {
 		lo, hi := slices.MinFunc(data.PerRun, byValue), slices.MaxFunc(data.PerRun, byValue)
 		text += fmt.Sprintf(" (mean of %d runs, %s to %s)", n, x.figureText(lo), x.figureText(hi))
 	}
-	switch {
-	case data.Told == nil:
+	switch part := largest(data.Parts); {
+	case part != nil:
+		text += fmt.Sprintf("; most of it: %s, %s (%.0f%%)", part.Name, part.What, 100*part.Share)
+	case data.Told == nil || slotsOf(x.metric.Name) != nil:
 	case data.Told.Time == 0:
 		text += "; none of the jobs in question waited"
 	default:
@@ -206,6 +212,17 @@ func (x *explanation) lead(data *explainJSON) string {
 		text += " " + best
 	}
 	return text
+}
+
+// largest is the largest part by pool, if there is any.
+func largest(parts []partJSON) *partJSON {
+	var out *partJSON
+	for i := range parts {
+		if p := &parts[i]; p.By == "pool" && (out == nil || p.Share > out.Share) {
+			out = p
+		}
+	}
+	return out
 }
 
 // hoursText is an amount of waiting in a sentence.
@@ -274,6 +291,9 @@ func (x *explanation) unknown() []string {
 	case "jct_mean", "bounded_slowdown_mean", "makespan", "deadline_misses", "queue_max", "queue_mean":
 		out = append(out, fmt.Sprintf("the causes are those of all waits for a first start; how much of %s each of them makes is not told apart", x.metric.Name))
 	case "stranded_usd", "stranded_gpu_hours", "blocked_gpu_hours":
+		if len(x.causeSums()) == 0 {
+			break
+		}
 		out = append(out, "the causes are why jobs waited over the same time; which of them left a GPU-hour blocked is not told apart")
 	}
 	return out
@@ -286,7 +306,7 @@ func (x *explanation) notes() []string {
 	if n := len(x.results); n > 1 && len(x.parts()) > 0 {
 		out = append(out, fmt.Sprintf("the parts are of the first of %d runs, where %s is %s", n, x.metric.Name, x.figureText(x.mean(x.results[:1]))))
 	}
-	if len(x.waits) > 0 {
+	if len(x.waits) > 0 && len(x.causeSums()) > 0 {
 		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself; days and quarters (UTC) are those of submission")
 		if x.metric.Name != "waiting" {
 			if n := x.stillWaiting(); n > 0 {
@@ -294,12 +314,30 @@ func (x *explanation) notes() []string {
 			}
 		}
 	}
+	if text := x.lengthNote(); text != "" {
+		out = append(out, text)
+	}
 	for _, w := range x.results[0].warnings() {
 		if !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}
 	return out
+}
+
+// lengthNote says that changes are compared over runs of different lengths.
+func (x *explanation) lengthNote() string {
+	if x.plan.scenario.Period.Known() {
+		return ""
+	}
+	lo, hi := x.results[0].result.Ended, x.results[0].result.Ended
+	for _, c := range x.changes {
+		lo, hi = min(lo, c.after[0].result.Ended), max(hi, c.after[0].result.Ended)
+	}
+	if lo == hi {
+		return ""
+	}
+	return fmt.Sprintf("there is no period, so capacity is paid until the last job has ended, and the changes make that %s to %s: give the scenario a period to compare costs over one length of time", lo, hi)
 }
 
 func (x *explanation) stillWaiting() int64 {

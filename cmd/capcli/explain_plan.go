@@ -11,29 +11,37 @@ import (
 
 // explainPlan says of a plan that capcli plan wrote why it is the one.
 func explainPlan(e *env, o *explainOptions, args []string, text []byte) error {
+	d, err := whyPlan(args[0], text, args[1:])
+	if err != nil {
+		return err
+	}
+	return emit(e, o.output, d.doc())
+}
+
+// whyPlan explains the plan in text; more are arguments after the file.
+func whyPlan(file string, text []byte, more []string) (*whyPlanJSON, error) {
 	var head struct {
 		Schema  string           `json:"schema"`
 		Optimum *json.RawMessage `json:"optimum"`
 		Demand  *json.RawMessage `json:"demand"`
 	}
-	file := args[0]
 	if err := json.Unmarshal(text, &head); err != nil {
-		return notAPlan(file, "found "+err.Error())
+		return nil, notAPlan(file, "found "+err.Error())
 	}
 	switch {
 	case head.Schema == "capcli/simulate/v1":
-		return &lackError{
+		return nil, &lackError{
 			text: file + " is a result without what it was made from, so it cannot be played again",
-			hint: "capcli simulate … --out DIR leaves a folder that can: capcli explain DIR/plan " + orOne(args[1:])[0],
+			hint: "capcli simulate … --out DIR leaves a folder that can: capcli explain DIR/plan " + orOne(more)[0],
 		}
 	case head.Schema != "capcli/plan/v1":
-		return notAPlan(file, fmt.Sprintf("found schema %q", head.Schema))
-	case len(args) > 1:
-		return &usageError{text: fmt.Sprintf("a plan is explained as a whole, found also %q", args[1]), hint: "capcli explain " + file}
+		return nil, notAPlan(file, fmt.Sprintf("found schema %q", head.Schema))
+	case len(more) > 0:
+		return nil, &usageError{text: fmt.Sprintf("a plan is explained as a whole, found also %q", more[0]), hint: "capcli explain " + file}
 	case head.Optimum != nil && head.Demand != nil:
-		return explainCurve(e, o, file, text)
+		return whyCurve(file, text)
 	}
-	return explainMixes(e, o, file, text)
+	return whyMixes(file, text)
 }
 
 func notAPlan(file, found string) error {
@@ -86,14 +94,14 @@ type candidateJSON struct {
 	Loses capcli.USD `json:"loses_usd"`
 }
 
-// explainCurve explains the optimum of a demand curve.
-func explainCurve(e *env, o *explainOptions, file string, text []byte) error {
+// whyCurve explains the optimum of a demand curve.
+func whyCurve(file string, text []byte) (*whyPlanJSON, error) {
 	var p planJSON
 	if err := json.Unmarshal(text, &p); err != nil {
-		return notAPlan(file, "found "+err.Error())
+		return nil, notAPlan(file, "found "+err.Error())
 	}
 	if len(p.Market.OnDemand) == 0 || len(p.Periods) == 0 {
-		return notAPlan(file, "found one without market or periods")
+		return nil, notAPlan(file, "found one without market or periods")
 	}
 	best := &p.Optimum
 	data := &whyPlanJSON{
@@ -108,7 +116,7 @@ func explainCurve(e *env, o *explainOptions, file string, text []byte) error {
 		data.Assumed = append(data.Assumed, fmt.Sprintf("%s at %s a GPU-hour, on demand at %s: as they were given to capcli plan, and as they change there", t.Name, rateOf(t.Prices), rateOf(p.Market.OnDemand)))
 	}
 	data.Assumed = append(data.Assumed, "the demand is that of "+cmp.Or(p.Demand.Input, "the curve")+", known and served at once: no job waits")
-	return emit(e, o.output, data.doc())
+	return data, nil
 }
 
 func rateOf(prices []priceJSON) capcli.Rate {

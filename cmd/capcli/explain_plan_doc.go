@@ -88,7 +88,7 @@ func (d *whyPlanJSON) lead() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// explainMixes explains a plan that was searched.
-func explainMixes(_ *env, _ *explainOptions, file string, _ []byte) error {
-	return notAPlan(file, "found one of a kind that this version does not know")
+// whyMixes explains a plan that was searched.
+func whyMixes(file string, _ []byte) (*whyPlanJSON, error) {
+	return nil, notAPlan(file, "found one of a kind that this version does not know")
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"capcli"
+)
+
+// FuzzInputs holds that what a folder says of its runs is either good or bad
+// input, and that what is good is read the same again.
+func FuzzInputs(f *testing.F) {
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"schema":"capcli/inputs/v1","runs":1,"scenario":{"file":"a.yaml","text":"x","sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"},"files":[{"file":"j.csv"}],"trace":{"file":"-"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		in, err := parseInputs("inputs.json", text)
+		if err != nil {
+			var bad *capcli.InputError
+			if !errors.As(err, &bad) || bad.File != "inputs.json" {
+				t.Fatalf("%v is not about the file", err)
+			}
+			return
+		}
+		again, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parseInputs("inputs.json", again); err != nil {
+			t.Fatalf("was good, and written again is not: %v", err)
+		}
+	})
+}
+
+// FuzzExplainPlan holds that any file is either explained or refused as bad
+// input, and that the answer is JSON.
+func FuzzExplainPlan(f *testing.F) {
+	f.Add([]byte(`{"schema":"capcli/plan/v1"}`))
+	f.Add([]byte(`{"schema":"capcli/plan/v1","demand":{"end":"2028-01-01T00:00:00Z"},"market":{"on_demand":[{"from":0,"usd_per_gpu_hour":"1.00"}],"terms":[{"term":"a","length":"3mo","prices":[{"from":"2027-01-01T00:00:00Z","usd_per_gpu_hour":"0.5"}]}],"lot_gpus":1},"optimum":{"cost_usd":"3.00","purchases":[{"term":"a","gpus":2,"cost_usd":"1.00"}]},"periods":[{"start":"2027-01-01T00:00:00Z","worth_of_one_more_usd":"2.00"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := whyPlan("plan.json", text, nil)
+		if err != nil {
+			if code := exitCode(err); code != exitInput && code != exitFailed {
+				t.Fatalf("%v ends with %d", err, code)
+			}
+			return
+		}
+		if _, err := json.Marshal(d); err != nil {
+			t.Fatal(err)
+		}
+		_ = d.doc()
+	})
+}
