@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 type Capacity struct {
 	Name        string // its kind and a number where the file states none
 	Kind        simulate.Terms
+	Product     string // capacity_block, capacity_reservation or cud: reserved capacity under a provider's rules
 	GPUModel    string
 	Partition   string
 	GPUs        int // counted; 0 with nodes, and for elastic capacity without limit
@@ -30,6 +32,8 @@ type Capacity struct {
 	OnDemand    Price // what its GPU-hour would cost on demand
 	PricePath   []PriceChange
 	From, Until When
+	Upfront     int64          // millionths of what the contract costs that are paid at its start
+	EndsEarly   capcli.Seconds // capacity_block: its nodes go so long before its end
 	Lead        capcli.Seconds
 	MinBilling  capcli.Seconds
 	Failures    *Failures
@@ -73,7 +77,7 @@ var kinds = [...]string{"owned", "reserved", "on_demand", "spot"}
 func capacityFields(c *Capacity) []field {
 	return []field{
 		{"name", "what the pool is called; its kind where left out", name(&c.Name)},
-		{"kind", "owned, reserved (both paid whether used or not), on_demand, spot (paid while held)", kind(&c.Kind)},
+		{"kind", "owned, reserved (both paid whether used or not), on_demand, spot (paid while held), or reserved as capacity_block, capacity_reservation, cud", kind(c)},
 		{"gpu_model", "serves jobs that want this model or any; all where left out", name(&c.GPUModel)},
 		{"gpus", "counted capacity: so many GPUs, on whatever nodes", whole(&c.GPUs, 1, maxGPUs)},
 		{"max_gpus", "on_demand, spot: so many at most; without limit where left out", whole(&c.GPUs, 1, maxGPUs)},
@@ -84,6 +88,8 @@ func capacityFields(c *Capacity) []field {
 		{"nodes_file", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", file(&c.NodesFile)},
 		{"partition", "virtual cluster or queue that owns it; serves all where left out", name(&c.Partition)},
 		{"term", "of the contract, for people: 1y, 6mo", term(&c.Term)},
+		{"upfront", "owned, reserved: share of the contract that is paid at its start: all, none, 50%", upfront(&c.Upfront)},
+		{"ends_early", "capacity_block: use ends so long before the block does; 30m where left out", duration(&c.EndsEarly, 0)},
 		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h, or a key of the catalogue (capcli prices list)", price(&c.Price)},
 		{"price_path", "on_demand, spot: changes to come: [{from: 2027-06-01, change: -44%}]", pricePath(&c.PricePath)},
 		{"free", "true where price 0 is meant", boolean(&c.Free)},
@@ -124,13 +130,13 @@ func capacities(dst *[]Capacity) reader {
 
 // nameRest names the pools that have no name: owned, owned2 …
 func nameRest(pools []Capacity, taken map[string]int) {
-	var used [len(kinds)]int
+	used := map[string]int{}
 	for i := range pools {
 		c := &pools[i]
 		for c.Name == "" {
-			candidate := kinds[c.Kind]
-			if used[c.Kind]++; used[c.Kind] > 1 {
-				candidate += strconv.Itoa(used[c.Kind])
+			candidate := c.KindName()
+			if used[candidate]++; used[candidate] > 1 {
+				candidate += strconv.Itoa(used[candidate])
 			}
 			if _, is := taken[candidate]; !is {
 				c.Name = candidate
@@ -140,14 +146,31 @@ func nameRest(pools []Capacity, taken map[string]int) {
 }
 
 // kind reads the terms.
-func kind(dst *simulate.Terms) reader {
+func kind(c *Capacity) reader {
 	return func(d *decoder, n *yaml.Node) {
 		var s string
-		choice(&s, "kind", kinds[:]...)(d, n)
+		choice(&s, "kind", append(kinds[:len(kinds):len(kinds)], poolProducts...)...)(d, n)
+		if slices.Contains(poolProducts, s) {
+			c.Kind, c.Product = simulate.Reserved, s
+		}
 		for i, k := range kinds {
 			if k == s {
-				*dst = simulate.Terms(i)
+				c.Kind = simulate.Terms(i)
 			}
+		}
+	}
+}
+
+// upfront reads all, none or a share.
+func upfront(dst *int64) reader {
+	return func(d *decoder, n *yaml.Node) {
+		switch n.Value {
+		case "all":
+			*dst = allUpfront
+		case "none":
+			*dst = 0
+		default:
+			share(dst, allUpfront)(d, n)
 		}
 	}
 }

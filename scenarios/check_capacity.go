@@ -20,6 +20,7 @@ func (c *Capacity) check(o *object) {
 	}
 	c.checkSize(o)
 	c.checkSupply(o)
+	c.checkProduct(o)
 	if c.Kind.Committed() {
 		for _, name := range []string{"lead_time", "min_billing"} {
 			if o.has(name) {

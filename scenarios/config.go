@@ -76,6 +76,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 		Tenants:     slices.Clone(s.Tenants),
 		CPUJobs:     s.Jobs.CPUJobs,
 		KillAtLimit: s.Jobs.KillAtLimit,
+		Hourly:      len(s.Commitments) > 0,
 	}, nil
 }
 
@@ -164,7 +165,9 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
 				From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
 				Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
 			}
-			p.Supply = c.supply(files, p, seed, k)
+			if p.Supply = c.supply(files, p, seed, k); c.Product == "capacity_block" && p.Until > 0 {
+				p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
+			}
 			out = append(out, p)
 		}
 	}

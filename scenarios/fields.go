@@ -24,6 +24,7 @@ func (d *decoder) topFields(s *Scenario) []field {
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
 		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
+		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},
 		{"policy", "who starts first: " + strings.Join(simulate.Policies.Names(), ", "), policy(&s.Policy)},
 		{"placement", "where jobs go: " + strings.Join(simulate.Placements.Names(), ", "), catalogued(&s.Placement, "placement", simulate.Placements.Names())},
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflow(&s.Overflow)},

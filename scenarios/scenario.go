@@ -19,6 +19,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/billing"
 )
 
 // version is the first line of every scenario: capcli: scenario/v1.
@@ -34,6 +35,7 @@ type Scenario struct {
 	Seed        capcli.Seed // DefaultSeed where the file states none
 	Jobs        Jobs
 	Capacity    []Capacity
+	Commitments []billing.Commitment // that make on-demand use cheaper: see Invoice
 	Policy      Policy
 	Placement   string // "" is the default: see DefaultPlacement
 	Overflow    Overflow
@@ -46,6 +48,8 @@ type Scenario struct {
 	source []byte
 	sets   []string
 	opened *opened
+
+	discountNodes []*yaml.Node // of Commitments, while reading
 }
 
 // DefaultSeed is the seed of a scenario that states none.
@@ -172,6 +176,7 @@ func (d *decoder) scenario(root *yaml.Node, s *Scenario) {
 		s.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(s.File)), path.Ext(s.File))
 	}
 	s.checkCapacity(o)
+	s.checkDiscounts(o)
 	s.checkPrices(o)
 	s.checkOverflow(o)
 	s.checkWorkload(o)

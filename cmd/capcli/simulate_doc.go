@@ -46,6 +46,7 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) report.Doc {
 		d.Tables = append(d.Tables, r.limitTable())
 	}
 	d.Tables = append(d.Tables, r.poolTable(), r.tenantTable(people), r.loadTable())
+	d.Tables = append(d.Tables, r.contractTables()...)
 	if len(results[0]) > 1 {
 		d.Notes = append(d.Notes, rangesNote(results), "the tables of pools, tenants and load are of the first run")
 	}

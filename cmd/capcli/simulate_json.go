@@ -54,6 +54,7 @@ type runJSON struct {
 	Queue            queueJSON      `json:"queue"`
 	Capacity         capacityJSON   `json:"capacity"`
 	Cost             costJSON       `json:"cost"`
+	Contracts        []contractJSON `json:"contracts,omitempty"`
 	Pools            []poolJSON     `json:"pools"`
 	Tenants          []tenantJSON   `json:"tenants"`
 	Loads            []loadJSON     `json:"offered_load"`
@@ -120,6 +121,8 @@ type costJSON struct {
 	ByTenant       map[string]capcli.USD `json:"by_tenant"`
 	ByMonth        map[string]capcli.USD `json:"by_month"`
 	Unallocated    *capcli.USD           `json:"unallocated_usd"`
+	Cash           *capcli.USD           `json:"paid_usd,omitempty"`
+	LockIn         *capcli.USD           `json:"lock_in_usd,omitempty"`
 }
 
 type poolJSON struct {
@@ -185,13 +188,14 @@ func (r *outcome) json() runJSON {
 		Queue:            queueJSON{res.QueueMax, res.QueueMean},
 		Capacity:         r.capacity(),
 		Cost:             r.cost(),
+		Contracts:        r.contractsJSON(),
 		OutsideThePeriod: r.outside,
 		Assumptions:      assumed(s),
 		Pools:            []poolJSON{}, Tenants: []tenantJSON{}, Loads: []loadJSON{}, UnplaceableJobs: []refusedJSON{}, Limits: []limitJSON{},
 	}
 	for p := range res.Record.Pools {
 		l, pool := &r.invoice.ByPool[p], &res.Record.Pools[p]
-		out.Pools = append(out.Pools, poolJSON{pool.Name, pool.Terms.String(), pool.GPUModel, span(l.Time), r.known(l.Cost), r.known(l.Stranded())})
+		out.Pools = append(out.Pools, poolJSON{pool.Name, r.terms(p), pool.GPUModel, span(l.Time), r.known(l.Cost), r.known(l.Stranded())})
 	}
 	for i, t := range res.Tenants {
 		b := &r.invoice.ByTenant[i]
@@ -277,6 +281,7 @@ func (r *outcome) cost() costJSON {
 		out.WhyNoSavings = out.WhyNoTotal
 		return out
 	}
+	out.Cash, out.LockIn = r.cashView()
 	if rate, ok := t.SavingsRate(); ok {
 		out.Savings = &rate
 	} else {

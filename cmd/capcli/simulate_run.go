@@ -22,7 +22,10 @@ type outcome struct {
 	invoice *billing.Invoice
 	curve   *curve
 	outside int64 // jobs outside the period
-	cut     bool
+
+	contracts []scenarios.Contract // nil where the scenario says no more of them than prices
+	kinds     []string             // of the pools, as the scenario states them
+	cut       bool
 }
 
 // play runs every plan as often as asked, on all cores. The order of results,
@@ -174,7 +177,10 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 		return nil, p.runError(err)
 	}
 	pr.end(out.result.Jobs.Read)
-	if out.invoice, err = billing.Price(out.result.Record, p.rates); err != nil {
+	if out.invoice, err = p.scenario.Invoice(out.result.Record, out.result.Ended, so); err != nil {
+		return nil, err
+	}
+	if err := out.contract(so); err != nil {
 		return nil, err
 	}
 	if err := out.balance(); err != nil {

@@ -35,7 +35,7 @@ func (r *outcome) poolTable() report.Table {
 	for p := range r.result.Record.Pools {
 		pool, l := &r.result.Record.Pools[p], &r.invoice.ByPool[p]
 		t.Rows = append(t.Rows, []any{
-			pool.Name, pool.Terms.String(), pool.GPUModel, l.Time.Offered, l.Time.Used, l.Time.Idle, l.Time.Blocked, l.Time.Down, r.cell(l.Cost), r.cell(l.Stranded()),
+			pool.Name, r.terms(p), pool.GPUModel, l.Time.Offered, l.Time.Used, l.Time.Idle, l.Time.Blocked, l.Time.Down, r.cell(l.Cost), r.cell(l.Stranded()),
 		})
 	}
 	return t

@@ -43,3 +43,10 @@ func wantUnits(n int64) string {
 	}
 	return ""
 }
+
+// Cost is capcli.Cost with an amount that does not fit, or a negative one, as an
+// error.
+func Cost(r capcli.Rate, t capcli.GPUTime) (capcli.USD, error) { return cost(r, t) }
+
+// Share is a part of an amount, rounded half up; the part is not over the whole.
+func Share(amount capcli.USD, part, whole int64) capcli.USD { return scale(amount, part, whole) }

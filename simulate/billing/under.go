@@ -85,7 +85,7 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 		s := out[m][p]
 		who, is := tenants[r.Tenant]
 		switch {
-		case r.Status == Unused:
+		case r.Status == Unused, r.Status == Used && r.ReservationStatus == Unused:
 			s.unused += r.EffectiveCost
 			s.spare += r.EffectiveCost
 		case r.ReservationStatus == Unused || !is:
@@ -146,9 +146,29 @@ func (l *Line) less(o *Line) Line {
 	}
 }
 
-// Settled tells whether commitments beside the pools' own terms are in the
-// invoice.
-func (inv *Invoice) Settled() bool { return inv.settled != nil }
+// Settled tells whether pool p was settled with commitments beside its terms.
+func (inv *Invoice) Settled(p int) bool {
+	return len(inv.settled) > 0 && inv.settled[0] != nil && inv.settled[0][p] != nil
+}
+
+// Standard is what of the cost of a settled pool no commitment covered: what was
+// paid for it on demand.
+func (inv *Invoice) Standard(p int) capcli.USD {
+	var sum capcli.USD
+	for m := range inv.settled {
+		if s := inv.settledAt(m, p); s != nil {
+			for t := range s.direct {
+				sum += s.direct[t] - s.covered[t]
+			}
+			sum += s.unused - s.spare
+		}
+	}
+	return sum
+}
+
+// Cash is what was paid in the run for the pools that were settled and for the
+// commitments that they were settled with.
+func (inv *Invoice) Cash() capcli.USD { return inv.cash }
 
 // check holds what was settled against the invoice: nothing of the bill may be
 // missing from it.

@@ -1,0 +1,198 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// discounts reads the commitments of a scenario that bring no capacity but make
+// on-demand use cheaper. What brings capacity is a pool.
+func discounts(s *Scenario) reader {
+	return func(d *decoder, n *yaml.Node) {
+		var p Portfolio
+		before := len(d.faults) + d.more
+		commitments(&p, &s.discountNodes)(d, n)
+		for i := range p.Portfolio.Commitments {
+			checkDiscount(d, &p.Portfolio.Commitments[i], s.discountNodes[i])
+		}
+		if len(d.faults)+d.more == before {
+			d.leave() // portfolioFault names the list itself
+			d.checkPortfolio(&p, s.discountNodes)
+			d.enter("commitments")
+		}
+		s.Commitments = p.Portfolio.Commitments
+	}
+}
+
+// checkDiscount refuses what a scenario has pools for, and scopes that its
+// pools do not tell apart.
+func checkDiscount(d *decoder, c *billing.Commitment, n *yaml.Node) {
+	switch c.Product.(type) {
+	case billing.CapacityBlock, billing.CapacityReservation, billing.ReservedCapacity, billing.Owned:
+		d.at(at(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
+		return
+	}
+	scopes := []*billing.Scope{&c.Scope}
+	rates := ratesOf(c.Product)
+	for i := range rates {
+		scopes = append(scopes, &rates[i].Scope)
+	}
+	for _, s := range scopes {
+		if other := *s; other.GPUModel != "" || other != (billing.Scope{}) {
+			other.GPUModel = ""
+			if other != (billing.Scope{}) {
+				d.at(n, "the pools of a scenario are told apart by gpu_model; leave provider, region, zone, account, family, size, service and os out")
+				return
+			}
+		}
+	}
+}
+
+// at is the value of a field, or the section where it has none.
+func at(n *yaml.Node, field string) *yaml.Node {
+	if v := child(n, field); v != nil {
+		return v
+	}
+	return n
+}
+
+// kindOfProduct is the kind of pool that a product is.
+func kindOfProduct(product string) string {
+	if product == "reserved_capacity" {
+		return "reserved"
+	}
+	return product
+}
+
+// ratesOf are the rates of a plan; none for other products.
+func ratesOf(p billing.Product) []billing.PlanRate {
+	switch p := p.(type) {
+	case billing.SavingsPlan:
+		return p.Rates
+	case billing.FlexibleUse:
+		return p.Rates
+	case billing.AzurePlan:
+		return p.Rates
+	}
+	return nil
+}
+
+// withRates is a plan with other rates.
+func withRates(p billing.Product, rates []billing.PlanRate) billing.Product {
+	switch p := p.(type) {
+	case billing.SavingsPlan:
+		p.Rates = rates
+		return p
+	case billing.FlexibleUse:
+		p.Rates = rates
+		return p
+	case billing.AzurePlan:
+		p.Rates = rates
+		return p
+	}
+	return p
+}
+
+// checkDiscounts checks the commitments against the pools and the period.
+func (s *Scenario) checkDiscounts(o *object) {
+	if !o.has("commitments") || !o.clean("commitments", "capacity", "period") || len(s.Commitments) != len(s.discountNodes) {
+		return
+	}
+	for i := range s.Commitments {
+		c, n := &s.Commitments[i], s.discountNodes[i]
+		if s.Period.Known() {
+			p := billing.Portfolio{Commitments: s.Commitments[i : i+1]}
+			if err := p.CheckWindow(s.Period.Start, s.Period.End); err != nil {
+				o.d.at(n, "%s", err)
+				continue
+			}
+		}
+		if slices.ContainsFunc(s.Capacity, func(p Capacity) bool { return p.Name == c.ID }) {
+			o.d.at(at(n, "id"), "%s is the name of a pool too; give the commitment another id", show(c.ID))
+		}
+		if !s.discounted(c) {
+			model := c.Scope.GPUModel
+			if model != "" {
+				model = " for " + show(model)
+			}
+			o.d.at(n, "commitment %s covers nothing: there is no on_demand or capacity_reservation pool%s", c.ID, model)
+		}
+	}
+}
+
+// discounted tells whether some pool's use is in a commitment's scope.
+func (s *Scenario) discounted(c *billing.Commitment) bool {
+	return slices.ContainsFunc(s.Capacity, func(p Capacity) bool {
+		return p.metered() && (c.Scope.GPUModel == "" || p.NodesFile != "" || strings.EqualFold(c.Scope.GPUModel, p.GPUModel))
+	})
+}
+
+// metered tells whether a pool costs the on-demand price, so that discounts
+// apply to it.
+func (c *Capacity) metered() bool {
+	return c.Kind == simulate.OnDemand || c.Product == "capacity_reservation"
+}
+
+// Invoice prices what a run of the scenario recorded, which ended so long after
+// its start: each pool at its rate, and on-demand use with the scenario's
+// commitments. The run must have kept its hours where there are commitments, as
+// that of Config does. It fails as billing.Price and billing.PriceUnder do, and
+// with a *billing.PortfolioError where a commitment is not of the run's time.
+func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options) (*billing.Invoice, error) {
+	rates, err := s.Rates(o)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Commitments) == 0 {
+		return billing.Price(rec, rates)
+	}
+	files, err := s.load(o.Open)
+	if err != nil {
+		return nil, err
+	}
+	deal := &billing.Deal{To: rec.Start + capcli.Time(max(1, ended))}
+	deal.Portfolio.Commitments = foldModels(s.Commitments)
+	if err := deal.Portfolio.CheckWindow(rec.Start, deal.To); err != nil {
+		return nil, err
+	}
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		for range c.groups(files) {
+			k := len(deal.Pools)
+			pool := &rec.Pools[k]
+			p := billing.RunPool{
+				SKU: billing.SKU{GPUModel: strings.ToLower(pool.GPUModel)}, Price: rates[k].Price, Path: rates[k].Path,
+				Capacity: pool.Name, Skip: !c.metered(),
+			}
+			if pool.Terms.Committed() {
+				p.Reserved, p.From, p.Until = 1000*int64(pool.Capacity()), rec.Start+capcli.Time(pool.From), deal.To
+				if pool.Until > 0 {
+					p.Until = min(p.Until, rec.Start+capcli.Time(pool.Until))
+				}
+			}
+			deal.Pools = append(deal.Pools, p)
+		}
+	}
+	return billing.PriceUnder(rec, rates, deal)
+}
+
+// foldModels gives commitments whose GPU models are in small letters.
+func foldModels(in []billing.Commitment) []billing.Commitment {
+	out := slices.Clone(in)
+	for i := range out {
+		c := &out[i]
+		c.Scope.GPUModel = strings.ToLower(c.Scope.GPUModel)
+		rates := slices.Clone(ratesOf(c.Product))
+		for k := range rates {
+			rates[k].Scope.GPUModel = strings.ToLower(rates[k].Scope.GPUModel)
+		}
+		c.Product = withRates(c.Product, rates)
+	}
+	return out
+}

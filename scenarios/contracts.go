@@ -1,0 +1,132 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// Contract is a commitment of a scenario with what it comes to in one run: the
+// cash view beside the amortised one.
+type Contract struct {
+	Name, Kind string
+	Start, End capcli.Time
+	Upfront    capcli.USD // paid at its start, wherever that is
+	Paid       capcli.USD // in the run
+	UsedUp     capcli.USD // of its cost, in the run
+	Unexpired  capcli.USD // of its cost, for the time after the run: the lock-in
+	Unpaid     capcli.USD // of its cost, yet to be paid at the run's end
+}
+
+// HasContracts tells whether the scenario says more of its commitments than a
+// price for each hour: payments at the start, terms of a provider, or discounts.
+func (s *Scenario) HasContracts() bool {
+	return len(s.Commitments) > 0 || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Upfront > 0 || c.Product != "" })
+}
+
+// Contracts are the commitments of a scenario over a run that began at start and
+// ended so long after: its committed pools, then its discounts. A pool without
+// a term and an end lasts until the run ends. It fails with capcli.ErrOverflow.
+func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Options) ([]Contract, error) {
+	rates, err := s.Rates(o)
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.load(o.Open)
+	if err != nil {
+		return nil, err
+	}
+	end := rec.Start + capcli.Time(max(1, ended))
+	var out []Contract
+	put := func(c *billing.Commitment, kind string) error {
+		k, err := contractOf(c, kind, rec.Start, end)
+		if err != nil {
+			return fmt.Errorf("the contract of %s: %w", c.ID, err)
+		}
+		out = append(out, k)
+		return nil
+	}
+	k := 0
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		for range c.groups(files) {
+			pool := &rec.Pools[k]
+			rate := rates[k]
+			k++
+			if !c.Kind.Committed() {
+				continue
+			}
+			bought, err := c.contract(pool, rate.Price, rec.Start, end)
+			if err != nil {
+				return nil, fmt.Errorf("the contract of %s: %w", c.Name, err)
+			}
+			if err := put(bought, c.KindName()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range s.Commitments {
+		if err := put(&s.Commitments[i], s.Commitments[i].Product.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// contract is a committed pool as a commitment.
+func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcli.Time) (*billing.Commitment, error) {
+	k := &billing.Commitment{ID: p.Name, Start: start + capcli.Time(p.From), End: end}
+	if c.From.Given && c.From.Date.Known() {
+		k.Start = c.From.Date
+	}
+	switch {
+	case c.Until.Given && c.Until.Date.Known():
+		k.End = c.Until.Date
+	case c.Until.Given:
+		k.End = start + capcli.Time(c.Until.After)
+	case c.Term != "" && c.Product != "capacity_reservation":
+		k.End = addTerm(k.Start, c.Term)
+	}
+	k.End = max(k.End, k.Start+1)
+	whole, err := billing.Cost(rate, capcli.GPUTime(1000*int64(p.Capacity()))*capcli.GPUTime(capcli.Hour))
+	if err != nil {
+		return nil, err
+	}
+	ahead := billing.Share(whole, c.Upfront, allUpfront)
+	k.Fees.Hourly = whole - ahead
+	k.Fees.Upfront, err = billing.Cost(ahead, capcli.GPUTime(k.End-k.Start)*capcli.GPUSecond)
+	return k, err
+}
+
+// contractOf is a commitment in a run.
+func contractOf(c *billing.Commitment, kind string, start, end capcli.Time) (Contract, error) {
+	k := Contract{Name: c.ID, Kind: kind, Start: c.Start, End: c.End, Upfront: c.Fees.Upfront}
+	var err error
+	if k.Paid, err = c.Paid(start, end); err != nil {
+		return k, err
+	}
+	if k.UsedUp, err = c.UsedUp(start, end); err != nil {
+		return k, err
+	}
+	k.Unexpired, k.Unpaid, err = c.Unexpired(end)
+	return k, err
+}
+
+// KindNames are the kinds of the pools of Config, in their order, as the
+// scenario states them.
+func (s *Scenario) KindNames(o Options) ([]string, error) {
+	files, err := s.load(o.Open)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i := range s.Capacity {
+		for range s.Capacity[i].groups(files) {
+			out = append(out, s.Capacity[i].KindName())
+		}
+	}
+	return out, nil
+}
