@@ -12,39 +12,50 @@ import (
 type planOptions struct {
 	output  outputOptions
 	curve   planCurveOptions
+	mix     mixOptions
 	shard   shardOptions
 	futures futuresOptions
 }
 
 func newPlan(e *env) *cobra.Command {
 	cmd := newPlanOf(e, &planOptions{})
-	cmd.AddCommand(newPlanCurve(e), newPlanFutures(e), newPlanMerge(e))
+	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanFutures(e), newPlanMerge(e))
 	return cmd
 }
 
 // newPlanOf is the command by itself, whose flags go to o.
 func newPlanOf(e *env, o *planOptions) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "plan",
+		Use:   "plan [SCENARIO]",
 		Short: "Say what to commit to, on which terms and when, and prove how good that is",
-		Long: "With --demand, the cheapest purchases for a demand curve, exactly: any number of terms, bought at the start of\n" +
-			"each month, and on-demand for the rest. A curve is a table (ds, y), one value a line, JSON, a forecast or a job log.",
-		Example: "  capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
-			"  capcli plan --demand jobs.parquet --on-demand 3.9 --term 1y=2.45 --term all=1y@2.2,upfront=all --discount 10%\n" +
-			"  capcli forecast jobs.parquet --horizon 8760 -o json | capcli plan --demand - --on-demand 2 --term 1y=1.2",
+		Long: "Of a scenario, the mix that is best for its jobs under limits: sizes, patience, policy (plan mix --help). With\n" +
+			"--demand, the cheapest purchases for a demand curve, exactly, at the start of each month (plan curve --help).",
+		Example: "  capcli plan plan.yaml --trace jobs.parquet --max wait_p95=30m --max cost=1.7M --min availability=0.95\n" +
+			"  capcli plan plan.yaml --vary capacity.base.gpus=0..128:8 --vary overflow.patience=0,15m,1h --policy easy,sjf\n" +
+			"  capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
+			"  capcli plan --demand jobs.parquet --on-demand 3.9 --term 1y=2.45 --term all=1y@2.2,upfront=all --discount 10%",
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.shard.begin(e, cmd, args)
-			o.futures.shared(cmd)
-			return runPlan(cmd.Context(), e, o, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(e, cmd, args) },
 	}
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
 	explainedBy(cmd, "capcli plan curve", curveFlags...)
+	o.mix.addFlags(cmd)
 	addShardFlags(cmd, &o.shard)
+	explainedBy(cmd, "capcli plan mix", mixFlags...)
 	o.futures.addFlags(cmd)
+	explainedBy(cmd, "capcli simulate", "seed")
+	explainedBy(cmd, "capcli plan", "max", "min") // of every plan
+	cmd.ValidArgsFunction = completeScenarios
 	return cmd
+}
+
+// run does what the command line asks for.
+func (o *planOptions) run(e *env, cmd *cobra.Command, args []string) error {
+	o.mix.sim.seeded = cmd.Flags().Changed("seed")
+	o.shard.begin(e, cmd, args)
+	o.futures.shared(cmd)
+	return runPlan(cmd.Context(), e, o, args)
 }
 
 func runPlan(ctx context.Context, e *env, o *planOptions, args []string) error {
@@ -52,15 +63,18 @@ func runPlan(ctx context.Context, e *env, o *planOptions, args []string) error {
 		return err
 	}
 	switch {
-	case len(args) > 0:
-		return noArgs(newPlan(e), args)
 	case o.futures.wanted():
+		if len(args) > 0 {
+			return noArgs(newPlan(e), args)
+		}
 		if err := o.shard.none("futures are planned at once"); err != nil {
 			return err
 		}
 		return planFutures(ctx, e, o)
 	case o.curve.demand == "":
-		return &usageError{text: "plan wants a demand curve: --demand is missing", hint: "capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61"}
+		return planMix(ctx, e, o, args)
+	case len(args) > 0:
+		return noArgs(newPlan(e), args)
 	}
 	if err := o.shard.none("a demand curve is planned at once"); err != nil {
 		return err

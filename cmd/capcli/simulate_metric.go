@@ -50,6 +50,11 @@ func (r *outcome) figure(m scenarios.Metric) string {
 	if !ok {
 		return "n/a"
 	}
+	return figureOf(m, v)
+}
+
+// figureOf writes a figure for people.
+func figureOf(m scenarios.Metric, v float64) string {
 	switch m.Unit {
 	case scenarios.InSeconds:
 		return capcli.Seconds(v + 0.5).String()

@@ -17,17 +17,30 @@ type tier struct {
 	gpus  int64
 }
 
+// lowest is the least that a GPU-hour costs at any time.
+func lowest(r *billing.Rate) capcli.Rate {
+	least := r.Price
+	for _, s := range r.Path {
+		least = min(least, s.Price)
+	}
+	return least
+}
+
 // tiersOf are the elastic pools of a mix by price. The dearest is taken to be
 // without limit: that makes it cheaper than it is, never dearer.
 func tiersOf(pools []simulate.Pool, rates []billing.Rate) []tier {
 	var out []tier
 	for i := range pools {
 		if !pools[i].Terms.Committed() {
-			out = append(out, tier{rates[i].Price, int64(pools[i].Capacity())})
+			out = append(out, tier{lowest(&rates[i]), int64(pools[i].Capacity())})
 		}
 	}
-	slices.SortFunc(out, func(a, b tier) int { return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.gpus, b.gpus)) })
+	slices.SortFunc(out, compareTiers)
 	return out
+}
+
+func compareTiers(a, b tier) int {
+	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.gpus, b.gpus))
 }
 
 // elastic is the least that the work over so many committed GPUs can cost: each
@@ -66,7 +79,7 @@ func commitments(pools []simulate.Pool, rates []billing.Rate, end capcli.Seconds
 		if from >= until {
 			continue
 		}
-		cost += capcli.Cost(rates[i].Price, capcli.GPUTime(int64(p.Capacity())*int64(until-from))*capcli.GPUSecond)
+		cost += capcli.Cost(lowest(&rates[i]), capcli.GPUTime(int64(p.Capacity())*int64(until-from))*capcli.GPUSecond)
 		changes = append(changes, change{from, int64(p.Capacity())}, change{until, -int64(p.Capacity())})
 	}
 	sort.Slice(changes, func(a, b int) bool {
@@ -96,17 +109,26 @@ type ruled struct {
 func newBounds(p *Problem) *bounds { return &bounds{p: p, known: map[string]*ruled{}} }
 
 // rules gives what the jobs of a run may do under cfg.
-func (b *bounds) rules(cfg *simulate.Config, run int, jobs []capcli.Job) *ruled {
-	key := fmt.Sprint(run, cfg.Start, cfg.Until, lateness(cfg), cfg.Settings.Perfect, cfg.KillAtLimit, cfg.Overflow.Patience)
+func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
+	key := ruleKey(cfg, run)
 	r := b.known[key]
 	if r == nil {
+		jobs, err := b.p.Jobs(run)
+		if err != nil {
+			return nil, err
+		}
 		r = &ruled{promised: promises(cfg, jobs)}
 		if r.why == "" {
 			r.smooth = NewSmooth(r.windows, r.end())
 		}
 		b.known[key] = r
 	}
-	return r
+	return r, nil
+}
+
+// ruleKey names what the windows of a run depend on.
+func ruleKey(cfg *simulate.Config, run int) string {
+	return fmt.Sprint(run, cfg.Start, cfg.Until, lateness(cfg), cfg.Settings.Perfect, cfg.KillAtLimit, cfg.Overflow.Patience)
 }
 
 // Floor is a lower bound on what a candidate costs in a run, whatever its
@@ -127,12 +149,11 @@ func (b *bounds) of(c *Candidate, run int) (Floor, error) {
 	if err != nil {
 		return Floor{}, err
 	}
-	jobs, err := b.p.Jobs(run)
+	r, err := b.rules(&cfg, run)
 	if err != nil {
 		return Floor{}, err
 	}
-	r := b.rules(&cfg, run, jobs)
-	why := r.fits(&cfg, jobs, c.Preemptive)
+	why := r.fits(&cfg, c.Preemptive)
 	end := r.until
 	if end == 0 && why == "" {
 		end = r.ended

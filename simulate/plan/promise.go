@@ -19,6 +19,7 @@ type promised struct {
 	longest capcli.Seconds // most that any job may wait
 	peak    int64          // most GPUs that can be wanted at once where no job is ever interrupted
 	all     int64          // GPUs of all jobs together
+	models  []string       // that jobs want
 	why     string         // why there is no promise for every job; "" where there is
 }
 
@@ -72,6 +73,9 @@ func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 		p.longest = max(p.longest, wait)
 		p.windows = append(p.windows, w)
 		p.all += int64(j.GPUs)
+		if j.GPUModel != "" && !slices.Contains(p.models, j.GPUModel) {
+			p.models = append(p.models, j.GPUModel)
+		}
 		work += float64(w.Milli) * float64(run)
 	}
 	if work > 1<<62 {
@@ -147,7 +151,7 @@ func peakOf(windows []Window) int64 {
 
 // fits tells why there is no elastic pool that takes every job at any time; ""
 // where there is one.
-func (p *promised) fits(cfg *simulate.Config, jobs []capcli.Job, preemptive bool) string {
+func (p *promised) fits(cfg *simulate.Config, preemptive bool) string {
 	if p.why != "" {
 		return p.why
 	}
@@ -177,7 +181,7 @@ func (p *promised) fits(cfg *simulate.Config, jobs []capcli.Job, preemptive bool
 			why = fmt.Sprintf("%s is not there all the time", q.Name)
 		case q.Nodes != 1 || q.CPUMilli > 0 || q.MemMiB > 0:
 			why = fmt.Sprintf("%s is of nodes, on which a job may not fit", q.Name)
-		case q.Partition != "" || !serves(q.GPUModel, jobs):
+		case q.Partition != "" || !p.serves(q.GPUModel):
 			why = fmt.Sprintf("%s does not serve every job", q.Name)
 		case int64(q.Capacity()) < room:
 			why = fmt.Sprintf("%s may be full: jobs can come to want %d GPUs at once, it has %d", q.Name, room, q.Capacity())
@@ -189,12 +193,9 @@ func (p *promised) fits(cfg *simulate.Config, jobs []capcli.Job, preemptive bool
 }
 
 // serves tells whether a pool of this model serves all jobs.
-func serves(model string, jobs []capcli.Job) bool {
-	if model == "" {
-		return true
-	}
-	for i := range jobs {
-		if want := jobs[i].GPUModel; want != "" && !strings.EqualFold(want, model) {
+func (p *promised) serves(model string) bool {
+	for _, want := range p.models {
+		if model != "" && !strings.EqualFold(want, model) {
 			return false
 		}
 	}

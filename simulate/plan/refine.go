@@ -21,7 +21,7 @@ func (s *search) coarse(stride int) []int {
 	for a, axis := range s.Problem.Space.Axes {
 		last := len(axis.Values) - 1
 		for k := range axis.Values {
-			if !axis.Ordered || k%stride == 0 || k == last {
+			if !axis.Ordered || k%axis.stride(stride) == 0 || k == last {
 				places[a] = append(places[a], k)
 			}
 		}
@@ -41,6 +41,15 @@ func (s *search) coarse(stride int) []int {
 	}
 	fill(0)
 	return out
+}
+
+// stride is how far apart values of the axis are tried: as asked, but at least
+// five of them.
+func (a *Axis) stride(asked int) int {
+	for asked > 1 && asked*4 > len(a.Values)-1 {
+		asked /= 2
+	}
+	return max(1, asked)
 }
 
 // around are the neighbours of the mixes worth a closer look, at a stride: one
@@ -69,13 +78,15 @@ func (s *search) around(stride int) []int {
 func (s *search) steps(at []int, stride int, tell func()) {
 	axes := s.Problem.Space.Axes
 	for a := range axes {
-		for _, da := range []int{-stride, stride} {
+		sa := axes[a].stride(stride)
+		for _, da := range []int{-sa, sa} {
 			if !s.move(at, a, da) {
 				continue
 			}
 			tell()
 			for b := a + 1; b < len(axes); b++ {
-				for _, db := range []int{-stride, stride} {
+				sb := axes[b].stride(stride)
+				for _, db := range []int{-sb, sb} {
 					if s.move(at, b, db) {
 						tell()
 						at[b] -= db

@@ -33,6 +33,8 @@ type Search struct {
 	// goes finer around the best: fewer mixes, without a proof that none of those
 	// passed over is better. It is a power of two.
 	Stride int
+	// Include are numbers of mixes to try first, whatever the stride.
+	Include []int
 	// Evaluate is Problem.Evaluate where it is nil.
 	Evaluate Evaluate
 	// Progress is told, if it is not nil, how many mixes are done with.
@@ -87,6 +89,7 @@ func (s *Search) Run(ctx context.Context) (*Found, error) {
 		return nil, fmt.Errorf("expected a share of runs over 0 up to 1 and a confidence from 0 to under 1, found %v and %v", s.Hold, s.Confidence)
 	}
 	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size, tried: map[int]*Entry{}}
+	x.visit(s.Include)
 	if s.Stride > 1 {
 		x.refine()
 	} else {

@@ -86,7 +86,7 @@ type Candidate struct {
 	Unpriced bool
 	// Config is a run of the mix without its jobs; each call gives one of its
 	// own.
-	Config func(run int) (simulate.Config, error)
+	Config func(run int) (simulate.Config, error) `json:"-"`
 }
 
 // Problem is a space, and what a run of each of its candidates meets. All of it

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/profile/trace"
+	"capcli/scenarios"
+	"capcli/simulate"
+	planning "capcli/simulate/plan"
+)
+
+// mixOptions are the flags of a plan of a scenario.
+type mixOptions struct {
+	sim        simulateOptions // trace, policies, placements, sets, seed, runs
+	vary       []string
+	most       []string
+	least      []string
+	hold       string
+	within     string
+	confidence string
+	goal       string
+	exhaustive bool
+	all        bool
+	save       string
+}
+
+func (o *mixOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.vary, "vary", nil, "try these values: `PATH=VALUES`, overflow.patience=0,15m,1h (repeat)")
+	f.StringArrayVar(&o.most, "max", nil, "limit from above, `METRIC=VALUE`: wait_p95=30m, stranded=50k (repeat)")
+	f.StringArrayVar(&o.least, "min", nil, "limit from below, `METRIC=VALUE`: availability=0.95 (repeat)")
+	f.StringVar(&o.hold, "hold", "95%", "`SHARE` of the runs in which all limits must hold")
+	f.StringVar(&o.within, "within", "", "availability: share of jobs that start within `WAIT` (default: the wait limit, or 1h)")
+	f.IntVar(&o.sim.runs, "runs", 0, "runs of each mix that is not dropped: `N` (default 20; 1 where nothing is left to chance)")
+	f.StringVar(&o.confidence, "confidence", "99%", "`SHARE`, of all early dropping together; 0 drops by proof alone")
+	f.StringVar(&o.goal, "goal", "frontier", "dropping may not lose this `WHAT`: frontier, of cost against wait, or cheapest")
+	f.BoolVar(&o.exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid (as with --vary)")
+	f.BoolVar(&o.all, "all", false, "list every mix that was run in full, also those that others beat")
+	f.StringVar(&o.save, "save", "", "write the plan as JSON into this `FILE` as well")
+	f.StringVar(&o.sim.trace, "trace", "", "job log to plan for, `FILE`, in place of the scenario's")
+	f.StringSliceVar(&o.sim.policies, "policy", nil, "try these scheduling policies, `a,b,c`")
+	f.StringSliceVar(&o.sim.placements, "placement", nil, "try these placements, `a,b`")
+	f.StringArrayVar(&o.sim.sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
+	f.Uint64Var(&o.sim.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
+	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
+	if f.Lookup("prices") == nil { // a plan of a curve has it as well
+		addPricesFlag(cmd, &o.sim.prices)
+	}
+	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "seed", "perfect-estimates")
+	complete(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	complete(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	complete(cmd, "goal", func() []string { return []string{"frontier", "cheapest"} })
+}
+
+// mixPlan is the plan of a scenario in the making.
+type mixPlan struct {
+	e       *env
+	o       *planOptions
+	name    string // of the scenario, as it was asked for
+	base    *plan
+	text    []byte
+	file    string
+	prices  *scenarios.Prices // of --prices
+	problem *planning.Problem
+	search  *planning.Search
+	found   *planning.Found
+	limits  []scenarios.Check
+	chance  bool // something is left to chance, so that runs differ
+	outside int64
+	notes   []string
+
+	lock sync.Mutex
+	jobs map[int][]capcli.Job
+	kept int
+}
+
+// newMixPlan reads the scenario and the jobs, and works out what is to be tried.
+func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mixPlan, error) {
+	if len(args) > 1 {
+		return nil, &usageError{text: fmt.Sprintf("plan takes one scenario, found %d", len(args)), hint: "capcli plan plan.yaml --max wait_p95=30m"}
+	}
+	m := &mixPlan{e: e, o: o, jobs: map[int][]capcli.Job{}}
+	sim := &o.mix.sim
+	sim.read, sim.prices = o.curve.history.read, cmp.Or(sim.prices, o.curve.prices)
+	runs := sim.runs
+	sim.runs = max(1, runs)
+	if err := sim.check(); err != nil {
+		return nil, err
+	}
+	name := ""
+	if len(args) == 1 {
+		name = args[0]
+	} else if sim.trace == "" {
+		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
+	}
+	m.name = name
+	held := &heldJobs{}
+	var err error
+	if m.text, m.file, m.notes, err = sim.text(ctx, e, name, held); err != nil {
+		return nil, err
+	}
+	if m.prices, err = ownPrices(e, sim.prices); err != nil {
+		return nil, err
+	}
+	if m.base, err = sim.plan(ctx, e, name, "", "", held); err != nil {
+		return nil, err
+	}
+	if un := m.base.scenario.Unpriced(); len(un) > 0 {
+		return nil, &capcli.InputError{
+			File: m.file, Field: "price", Text: "expected a price for every pool, found none for " + strings.Join(un, ", "),
+			Hint: "a plan weighs costs: give each pool a price, such as price: 2.20 USD/gpu-h",
+		}
+	}
+	m.chance = m.base.leavesToChance()
+	switch {
+	case runs == 0 && m.chance:
+		runs = 20
+	case runs > 1 && !m.chance:
+		e.note(fmt.Sprintf("nothing is left to chance, so every run is the same: one run of each mix in place of %d", runs))
+		runs = 1
+	}
+	m.problem = &planning.Problem{
+		Name: m.base.scenario.Name, Seed: m.base.seed, Runs: max(1, runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
+	}
+	if err := m.space(); err != nil {
+		return nil, err
+	}
+	return m, m.plan(ctx)
+}
+
+// leavesToChance tells whether two runs of the scenario can differ.
+func (p *plan) leavesToChance() bool {
+	if p.source.name == "generated" || p.scenario.PlacementName() == "random" {
+		return true
+	}
+	for i := range p.scenario.Capacity {
+		if c := &p.scenario.Capacity[i]; c.Failures != nil || c.Hazard != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *mixPlan) options(run int) scenarios.Options {
+	return scenarios.Options{Seed: m.base.seed, Run: run, Open: m.base.open}
+}
+
+// jobsKept is how many jobs are kept in memory for runs to come.
+const jobsKept = 2_000_000
+
+// jobsOf reads the jobs of a run once, in order and within the period.
+func (m *mixPlan) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error) {
+	return func(run int) ([]capcli.Job, error) {
+		if m.base.source.name != "generated" {
+			run = 0
+		}
+		m.lock.Lock()
+		defer m.lock.Unlock()
+		if jobs, ok := m.jobs[run]; ok {
+			return jobs, nil
+		}
+		jobs, err := m.readJobs(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		if m.kept+len(jobs) > jobsKept {
+			m.jobs, m.kept = map[int][]capcli.Job{}, 0
+		}
+		m.jobs[run] = jobs
+		m.kept += len(jobs)
+		return jobs, nil
+	}
+}
+
+func (m *mixPlan) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
+	reading, err := m.base.source.open(run)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = reading.done.Close() }()
+	var outside int64
+	var jobs []capcli.Job
+	list := reading.jobs
+	if reading.reader != nil {
+		list = trace.Sorted(list)
+	}
+	for j, err := range within(checked(ctx, list, nil), m.base.scenario.Period, &outside) {
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	if run == 0 {
+		m.outside = outside
+		if reading.reader != nil {
+			(&outcome{plan: m.base}).told(m.e, reading)
+		}
+	}
+	return jobs, nil
+}
+
+// candidate makes mix i: the scenario, changed as its number says.
+func (m *mixPlan) candidate(i int) (*planning.Candidate, error) {
+	sim, space := &m.o.mix.sim, &m.problem.Space
+	values := space.Values(i)
+	s, err := scenarios.ParseWith(m.prices, m.file, m.text, append(append([]string(nil), sim.sets...), sets(space.Axes, values)...)...)
+	if err != nil {
+		return nil, &planning.InvalidError{Err: err}
+	}
+	return m.candidateOf(s, i, values)
+}
+
+// candidateOf makes a candidate of a scenario.
+func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*planning.Candidate, error) {
+	s.Policy.Perfect = s.Policy.Perfect || m.o.mix.sim.perfect
+	c := &planning.Candidate{Index: i, Values: values, Preemptive: planning.Preemptive(s.PolicyName()), Unpriced: len(s.Unpriced()) > 0}
+	var err error
+	if c.Key, err = s.ScheduleKey(); err != nil {
+		return nil, err
+	}
+	if c.Rates, err = s.Rates(m.options(0)); err != nil {
+		return nil, err
+	}
+	c.Config = func(run int) (simulate.Config, error) { return s.Config(nil, m.options(run)) }
+	return c, nil
+}

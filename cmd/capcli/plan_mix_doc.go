@@ -1,0 +1,273 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"capcli/cmd/report"
+	planning "capcli/simulate/plan"
+)
+
+// doc says the plan: the best mix in a sentence, then tables.
+func (r *mixResult) doc(form string) report.Doc {
+	d := report.Doc{Lead: r.lead(), Notes: r.allNotes(), Data: r.json()}
+	d.Tables = append(d.Tables, r.plansTable())
+	if r.best == nil {
+		d.Tables = append(d.Tables, r.distanceTable())
+	}
+	d.Tables = append(d.Tables, r.frontierTable())
+	if r.best != nil {
+		d.Tables = append(d.Tables, r.marginalTable(), r.tieTable(), r.tornadoTable())
+	}
+	if c, ok := r.chart(); ok && (form == "table" || form == "md") {
+		d.Charts = append(d.Charts, c)
+	}
+	return d
+}
+
+// lead is the answer in a sentence.
+func (r *mixResult) lead() string {
+	if r.best == nil {
+		return fmt.Sprintf("No mix holds the limits in %s of runs.", shareText(r.search.Hold))
+	}
+	text := fmt.Sprintf("Cheapest mix%s: %s, %s", r.underLimits(), r.named(r.best), r.best.Cost())
+	if r.bound.Cost > 0 {
+		text += fmt.Sprintf(", %.1f%% above the least that is possible (%s)", 100*r.bound.Gap, r.bound.Cost)
+	}
+	return text + "."
+}
+
+func (r *mixResult) underLimits() string {
+	if len(r.limits) == 0 {
+		return ""
+	}
+	if r.problem.Runs == 1 {
+		return " that holds the limits"
+	}
+	return fmt.Sprintf(" that holds the limits in %s of runs or more", shareText(r.search.Hold))
+}
+
+// boundSays says what the bound is over.
+func (r *mixResult) boundSays() string {
+	if r.bound.Service {
+		return fmt.Sprintf("no mix of these pools, in any sizes and under any policy, that has no job's work done later than this plan does can cost less than %s", r.bound.Cost)
+	}
+	return fmt.Sprintf("no mix of these pools, in any sizes and under any policy, in which every job starts within its patience (%s at most) can cost less than %s",
+		r.bound.MaxWait, r.bound.Cost)
+}
+
+// allNotes are what must be known beside the figures.
+func (r *mixResult) allNotes() []string {
+	notes := slices.Clone(r.notes)
+	if r.best != nil {
+		notes = append(notes, r.boundSays())
+		if r.bound.Why != "" {
+			notes = append(notes, "the bound is over mixes that serve as well as the plan, for "+r.bound.Why)
+		}
+	}
+	if n := r.problem.Runs; n > 1 {
+		notes = append(notes, fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean; all mixes meet the same runs", n))
+	}
+	c := r.found.Counts()
+	if c.Tried < r.found.Size-r.found.Invalid {
+		notes = append(notes, fmt.Sprintf("%s of %s mixes were tried: a coarse grid, then finer around the best; --exhaustive tries all", grouped(int64(c.Tried)), grouped(int64(r.found.Size))))
+	}
+	if r.found.Invalid > 0 {
+		notes = append(notes, fmt.Sprintf("%s %s no valid scenario and were left out", grouped(int64(r.found.Invalid)), plural(int64(r.found.Invalid), "combination")+" of values "+isAre(r.found.Invalid)))
+	}
+	if c.ByRace > 0 {
+		notes = append(notes, fmt.Sprintf("%s mixes were dropped before their last run, with %s confidence over all of them together", grouped(int64(c.ByRace)), shareText(r.search.Confidence)))
+	}
+	if r.outside > 0 {
+		notes = append(notes, "left out, for they are outside the period: "+jobCount(r.outside))
+	}
+	return append(notes, r.broken()...)
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// broken says of the cheapest listed mix how often it breaks the limits, and what
+// the one that holds them costs more.
+func (r *mixResult) broken() []string {
+	mean := r.found.Mean()
+	if r.best == nil || mean == nil || mean == r.best || r.problem.Runs == 1 {
+		return nil
+	}
+	runs := r.problem.Runs
+	count := func(e *planning.Entry) int { return runs - int(math.Round(e.Held()*float64(runs))) }
+	return []string{fmt.Sprintf("mix %d breaks a limit in %d of %d runs; mix %d costs %s more and breaks one in %d",
+		mean.Index, count(mean), runs, r.best.Index, r.best.Cost()-mean.Cost(), count(r.best))}
+}
+
+// assumptions are what the figures rest on.
+func (r *mixResult) assumptions() []string {
+	var out []string
+	s := r.base.scenario
+	for _, a := range s.Assumptions() {
+		out = append(out, a.Text)
+	}
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		if c.Hazard != nil {
+			out = append(out, fmt.Sprintf("%s: nodes stay for %s on average, and are gone for %s", c.Name, c.Hazard.MeanUp, c.Hazard.MeanDown))
+		}
+		if c.Failures != nil {
+			out = append(out, fmt.Sprintf("%s: a node fails every %s on average and is repaired in %s", c.Name, c.Failures.MTBF, c.Failures.Repair))
+		}
+	}
+	if r.base.source.name == "generated" {
+		out = append(out, "the jobs are made up by the scenario's generator")
+	}
+	return out
+}
+
+// roles are what a mix is called.
+func (r *mixResult) roles(e *planning.Entry) []string {
+	var out []string
+	if e == r.best {
+		switch {
+		case r.problem.Runs == 1 || len(r.limits) == 0:
+			out = append(out, "cheapest")
+		default:
+			out = append(out, "cheapest at "+shareText(r.search.Hold))
+		}
+	} else if e == r.found.Mean() {
+		out = append(out, "cheapest on the mean")
+	}
+	if e == r.ownEntry() {
+		out = append(out, r.base.scenario.Name)
+	}
+	return out
+}
+
+// ownEntry is the scenario's own mix, if it was tried.
+func (r *mixResult) ownEntry() *planning.Entry {
+	if len(r.search.Include) == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(r.found.Entries, func(e *planning.Entry) bool { return e.Index == r.search.Include[0] })
+	if i < 0 {
+		return nil
+	}
+	return r.found.Entries[i]
+}
+
+// named is a mix in words: what it has on each axis.
+func (r *mixResult) named(e *planning.Entry) string {
+	var parts []string
+	for a, v := range e.Values {
+		parts = append(parts, r.axisName(a)+" "+v)
+	}
+	if len(parts) == 0 {
+		return r.base.scenario.Name
+	}
+	return strings.Join(parts, ", ")
+}
+
+// axisName is an axis for people: "base gpus", "patience", "policy".
+func (r *mixResult) axisName(a int) string {
+	path := r.problem.Space.Axes[a].Path
+	switch path {
+	case "policy.name":
+		return "policy"
+	case "overflow.patience":
+		return "patience"
+	}
+	for _, prefix := range []string{"capacity.", "capacity", "overflow.", "policy."} {
+		if rest, ok := strings.CutPrefix(path, prefix); ok {
+			path = rest
+			break
+		}
+	}
+	return strings.ReplaceAll(path, ".", " ")
+}
+
+// shareText is 95% or 99.5%.
+func shareText(v float64) string { return figureText(math.Round(v*1e6)/1e4) + "%" }
+
+// listed are the mixes of the plans table.
+func (r *mixResult) listed() []*planning.Entry {
+	ranked, _ := r.found.Ranked()
+	out := slices.Clone(ranked)
+	add := func(e *planning.Entry) {
+		if e != nil && e.Fate == planning.Full && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	add(r.ownEntry())
+	if r.best == nil {
+		add(r.found.Nearest())
+	}
+	if r.o.mix.all {
+		for _, e := range r.found.Entries {
+			add(e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *planning.Entry) int { return int(max(-1, min(1, a.Cost()-b.Cost()))) })
+	return out
+}
+
+// overRun is a figure of a mix as a cell: with its range where there are runs.
+func overRun(e *planning.Entry, metric string, cell func(float64) any) any {
+	v, ok := e.Mean(metric)
+	if !ok {
+		return nil
+	}
+	if len(e.Outcomes) == 1 {
+		return cell(v)
+	}
+	lo, hi, _ := e.Range(metric)
+	return report.Range{Mid: cell(v), Lo: cell(lo), Hi: cell(hi)}
+}
+
+func (r *mixResult) plansTable() report.Table {
+	t := report.Table{Name: "plans", Most: 12, Columns: []report.Column{{Name: "mix", Align: report.Right}}}
+	for a, axis := range r.problem.Space.Axes {
+		t.Columns = append(t.Columns, report.Column{Name: axis.Path, Head: r.axisName(a), Align: report.Right})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "wait_p95_s", Head: "wait p95"},
+		report.Column{Name: "stranded_usd", Head: "stranded", Priority: 2}, report.Column{Name: "availability", Head: "available", Priority: 3},
+		report.Column{Name: "held_share", Head: "limits held"}, report.Column{Name: "is", Head: " ", Align: report.Left, Priority: 1})
+	for _, e := range r.listed() {
+		row := []any{int64(e.Index)}
+		for _, v := range e.Values {
+			row = append(row, v)
+		}
+		row = append(row, overRun(e, "cost", moneyCell), overRun(e, "wait_p95", secondsCell), overRun(e, "stranded", moneyCell),
+			overRun(e, "availability", percentCell), report.Percent(e.Held()), strings.Join(r.roles(e), ", "))
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// distanceTable says of the mix that comes nearest how far it is from each limit.
+func (r *mixResult) distanceTable() report.Table {
+	t := report.Table{Name: "limits", Title: "The mix that comes nearest", Columns: []report.Column{
+		{Name: "limit"}, {Name: "found", Align: report.Right}, {Name: "beyond_by", Head: "beyond by", Align: report.Right}, {Name: "held_share", Head: "held"}, {Name: "binds"},
+	}}
+	near := r.found.Nearest()
+	if near == nil {
+		return t
+	}
+	for i, d := range r.found.Distances(near) {
+		found, beyond, binds := any(nil), any(nil), ""
+		if d.Known {
+			found = figureOf(r.limits[i].Metric, d.Mean)
+			if d.Miss > 0 {
+				beyond = figureOf(r.limits[i].Metric, d.Miss)
+			}
+		}
+		if i == r.found.Binding() {
+			binds = "yes"
+		}
+		t.Rows = append(t.Rows, []any{r.limits[i].String(), found, beyond, report.Percent(d.Held), binds})
+	}
+	return t
+}

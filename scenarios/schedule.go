@@ -1,0 +1,29 @@
+package scenarios
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+)
+
+// ScheduleKey names all that the schedule of a run depends on, beside its jobs:
+// capacity and rules, but no prices, terms, limits or descriptions. Scenarios of
+// one key have the same schedule for the same jobs and seed.
+func (s *Scenario) ScheduleKey() (string, error) {
+	c := *s
+	c.File, c.Name, c.Description, c.PriceFile, c.Limits, c.Seed, c.Jobs = "", "", "", "", nil, 0, Jobs{CPUJobs: s.Jobs.CPUJobs, KillAtLimit: s.Jobs.KillAtLimit}
+	c.Policy.Name, c.Placement = s.PolicyName(), s.PlacementName()
+	c.Capacity = slices.Clone(s.Capacity)
+	for i := range c.Capacity {
+		p := &c.Capacity[i]
+		// Instants at which prices change stay: the record of a run is cut there.
+		p.Term, p.Price, p.Free, p.OnDemand = "", Price{History: p.Price.History}, false, Price{History: p.OnDemand.History}
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16]), nil
+}
