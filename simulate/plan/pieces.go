@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -28,7 +29,9 @@ func (s *Search) Pieces(ctx context.Context) (*Pieces, error) {
 	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size}
 	numbers := everyOne(size)
 	if s.Stride > 1 {
-		numbers = x.coarse(s.Stride)
+		numbers = append(x.coarse(s.Stride), s.Include...)
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
 	}
 	var candidates []*Candidate
 	for _, i := range numbers {
