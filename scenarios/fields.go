@@ -31,6 +31,9 @@ func (d *decoder) topFields(s *Scenario) []field {
 		{"preemption", "what a job loses when it loses its GPUs", preemption(&s.Preemption)},
 		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},
 		{"limits", "bounds that the result should hold: {wait_p95: 30m, cost: 1.70M}", limits(&s.Limits)},
+		{"budget", "what may be spent, with alerts at 80, 100 and 120 %: {monthly: 100k, tenants: {research: 40k}}", budget(&s.Budget)},
+		{"approvals", "who must sign for how many GPUs: [{below: 10, by: team lead}, {by: board}]", approvals(&s.Approvals)},
+		{"energy", "power and its carbon: {watts_held: 700, watts_idle: 90, pue: 1.3, price_kwh: 0.11, intensity: 400}", energy(&s.Energy)},
 	}
 }
 

@@ -28,6 +28,9 @@ type Portfolio struct {
 	Portfolio  billing.Portfolio
 	SpotPrices []billing.SpotPrice // in order of their instant
 	SpotFile   string              // file of more, relative to this one
+	Budget     *billing.Budget
+	Approvals  billing.Approvals
+	Energy     *Energy
 
 	lines []int // of each commitment
 }
@@ -64,6 +67,9 @@ func (d *decoder) portfolio(root *yaml.Node, p *Portfolio) {
 		{"currency", "of every amount: USD where left out", currency(&p.Portfolio.Currency)},
 		{"commitments", "what is bought", commitments(p, &nodes)},
 		{"spot_prices", "steps of spot prices: {instance_type: p5.48xlarge, region: us-east-1, at: 2027-01-01, price: 12.50}", spotPrices(&p.SpotPrices)},
+		{"budget", "what may be spent, with alerts: {monthly: 100k, tenants: {research: 40k}}", budget(&p.Budget)},
+		{"approvals", "who must sign for how many GPUs: [{below: 10, by: team lead}, {by: board}]", approvals(&p.Approvals)},
+		{"energy", "power and its carbon: {watts_held: 700, pue: 1.3, price_kwh: 0.11, intensity: 400}", energy(&p.Energy)},
 		{"spot_file", "CSV of more: at,price,instance_type,gpu_model,region,zone", file(&p.SpotFile)},
 	})
 	if _, ok := o.entries["capcli"]; !ok {

@@ -41,8 +41,11 @@ type Scenario struct {
 	Overflow    Overflow
 	Preemption  simulate.Restarts
 	Tenants     []simulate.Tenant
-	Limits      []Check // what the result should hold, in the file's order
-	PriceFile   string  // prices of the scenario's own, that go before the catalogue
+	Limits      []Check           // what the result should hold, in the file's order
+	Budget      *billing.Budget   // nil where it states none
+	Approvals   billing.Approvals // none where it states none
+	Energy      *Energy           // nil where it states none
+	PriceFile   string            // prices of the scenario's own, that go before the catalogue
 
 	prices *Prices // given to ParseWith
 	source []byte

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the template is a file
 
 	"capcli/simulate"
+	"capcli/simulate/billing"
 )
 
 // Section is a part of a scenario and the fields that it may have.
@@ -46,6 +47,10 @@ func Schema() []Section {
 		{"preemption", preemptionFields(&mode, &s.Preemption.Classes)},
 		{"preemption.classes", restartFields(&simulate.RestartClass{})},
 		{"tenants", tenantFields(&simulate.Tenant{})},
+		{"budget", budgetFields(&billing.Budget{}, &mode, &mode)},
+		{"approvals", approvalFields(&billing.Approval{})},
+		{"energy", energyFields(&Energy{}, &powerText{})},
+		{"energy.models", powerModelFields(&billing.ModelPower{}, &powerText{})},
 	} {
 		section := Section{Name: x.name}
 		for _, f := range x.fields {

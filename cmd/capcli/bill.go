@@ -82,6 +82,7 @@ type billed struct {
 	discount   float64
 	present    float64 // worth of the bill's payments
 	notes      []string
+	overview   overview // budget and energy
 }
 
 func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
@@ -263,7 +264,45 @@ func (b *billed) price(e *env, rec *billing.UseRecord, grain billing.Grain) erro
 			return err
 		}
 	}
+	if err := b.look(e, rec, hours); err != nil {
+		return err
+	}
 	return b.unitCosts(e, rec)
+}
+
+// look sets the bill against the portfolio's budget, by the day, and sums the
+// power of the use.
+func (b *billed) look(e *env, rec *billing.UseRecord, hours *billing.Hours) error {
+	p := b.portfolio
+	if p.Budget != nil {
+		days, err := hours.Bill(&p.Portfolio, billing.ByDay)
+		if err != nil {
+			return b.placed(err)
+		}
+		if b.overview.budget, err = p.Budget.Follow(days.Spending(days.Chargeback(), p.Budget.Cash)); err != nil {
+			return err
+		}
+	}
+	if p.Energy == nil {
+		return nil
+	}
+	energy, err := p.Energy.Load(func(name string) ([]byte, error) { return readBeside(e, filepath.Dir(b.o.portfolio), name) })
+	if err != nil {
+		return err
+	}
+	if b.overview.energy, err = energy.OfUse(rec); err != nil {
+		return &capcli.InputError{File: b.o.portfolio, Field: "energy.intensity", Text: err.Error(), Hint: "give a series that has every hour of some year, or a number"}
+	}
+	return nil
+}
+
+// committed is how many units are committed to by count, in the window.
+func (b *billed) committed() int64 {
+	milli := int64(0)
+	for i := range b.portfolio.Portfolio.Commitments {
+		milli += billing.UnitsOf(b.portfolio.Portfolio.Commitments[i].Product)
+	}
+	return (milli + 999) / 1000
 }
 
 // balance holds who pays against the invoice, to the millionth.

@@ -73,15 +73,22 @@ type billJSON struct {
 	Months      []billMonthJSON      `json:"months"`
 	Units       []unitCost           `json:"unit_costs"`
 	Notes       []string             `json:"notes"`
+
+	Budget   []budgetLineJSON `json:"budget,omitempty"`
+	Approval *approvalJSON    `json:"approval,omitempty"`
+	Energy   *energyJSON      `json:"energy,omitempty"`
 }
 
 // doc is the bill as it is said.
 func (b *billed) doc() report.Doc {
-	data := b.json()
-	return report.Doc{
+	data, p := b.json(), b.portfolio
+	d := report.Doc{
 		Lead: b.lead(data), Data: data, Notes: data.Notes,
-		Tables: []report.Table{b.figures(data), b.commitmentTable(data), b.tenantTable(data), b.monthTable(data), b.unitTable(), b.rowTable()},
+		Tables: []report.Table{b.figures(data), b.commitmentTable(data), b.tenantTable(data), b.monthTable(data), b.unitTable()},
 	}
+	d.Tables = append(d.Tables, moneyTables(p.Budget, b.overview.budget, b.overview.energy)...)
+	d.Tables = append(d.Tables, b.rowTable())
+	return d
 }
 
 // figureOr gives a figure that is known, else nil.
@@ -101,6 +108,12 @@ func (b *billed) json() *billJSON {
 		Utilisation: figureOr(b.bill.Utilisation()), Coverage: figureOr(b.bill.Coverage()), Savings: figureOr(b.bill.SavingsRate()),
 		Commitments: []billCommitmentJSON{}, Tenants: []payerJSON{}, Months: []billMonthJSON{}, Units: list(b.units), Notes: list(b.notes),
 	}
+	p := b.portfolio
+	out.Notes = append(out.Notes, moneyNotes(p.Budget, b.overview.budget, p.Approvals, b.committed(), b.overview.energy, false)...)
+	if p.Budget != nil {
+		out.Budget = budgetJSON(p.Budget, b.overview.budget)
+	}
+	out.Approval, out.Energy = approvalOf(p.Approvals, b.committed()), energyOf(b.overview.energy)
 	if b.o.discount != "" {
 		worth := usdOf(b.present)
 		out.Discount, out.Worth = &b.discount, &worth

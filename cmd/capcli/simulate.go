@@ -51,6 +51,7 @@ func newSimulate(e *env) *cobra.Command {
 		},
 	}
 	addFormFlags(cmd, &o.output)
+	o.output.allowFocus(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of the scenario's")
 	addFormatFlag(cmd, &o.read)
@@ -76,11 +77,8 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
-	if n := max(1, len(args)) * len(orOne(o.policies)) * len(orOne(o.placements)) * o.runs; o.jobsOut != "" && n > 1 {
-		return &usageError{
-			text: fmt.Sprintf("--jobs-out takes one run, but this call has %d", n),
-			hint: "name one scenario, one policy, one placement and leave out --runs",
-		}
+	if err := o.oneRun(max(1, len(args)) * len(orOne(o.policies)) * len(orOne(o.placements)) * o.runs); err != nil {
+		return err
 	}
 	if o.dir != "" {
 		o.log = logInputs(e)
@@ -93,6 +91,12 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err != nil {
 		return err
 	}
+	if o.output.form == focusForm {
+		if err := o.emitFocus(e, results[0][0]); err != nil {
+			return err
+		}
+		return o.verdict(e, plans, results)
+	}
 	doc := describeRuns(plans, results, o.output.shape(e))
 	if err := o.save(e, plans, results); err != nil {
 		return err
@@ -101,6 +105,25 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 		return err
 	}
 	return o.verdict(e, plans, results)
+}
+
+// oneRun refuses what takes one run only where the call has more.
+func (o *simulateOptions) oneRun(n int) error {
+	what := ""
+	switch {
+	case n == 1:
+	case o.jobsOut != "":
+		what = "--jobs-out"
+	case o.output.form == focusForm:
+		what = "-o focus"
+	}
+	if what == "" {
+		return nil
+	}
+	return &usageError{
+		text: fmt.Sprintf("%s takes one run, but this call has %d", what, n),
+		hint: "name one scenario, one policy, one placement and leave out --runs",
+	}
 }
 
 // check refuses flags that cannot work before anything is read.

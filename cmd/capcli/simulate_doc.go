@@ -29,6 +29,7 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) report.Doc {
 		}
 		d.Notes = append(d.Notes, results[i][0].warnings()...)
 		d.Notes = append(d.Notes, starredPrices(p.scenario)...)
+		d.Notes = append(d.Notes, results[i][0].moneyNotes()...)
 	}
 	d.Notes = slices.Compact(d.Notes)
 	data.Notes = d.Notes
@@ -47,6 +48,7 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) report.Doc {
 	}
 	d.Tables = append(d.Tables, r.poolTable(), r.tenantTable(people), r.loadTable())
 	d.Tables = append(d.Tables, r.contractTables()...)
+	d.Tables = append(d.Tables, moneyTables(plans[0].scenario.Budget, r.seen.budget, r.seen.energy)...)
 	if len(results[0]) > 1 {
 		d.Notes = append(d.Notes, rangesNote(results), "the tables of pools, tenants and load are of the first run")
 	}

@@ -62,6 +62,10 @@ type runJSON struct {
 	Limits           []limitJSON    `json:"limits"`
 	OutsideThePeriod int64          `json:"jobs_outside_period"`
 	Assumptions      []assumedJSON  `json:"assumptions"`
+
+	Budget   []budgetLineJSON `json:"budget,omitempty"`
+	Approval *approvalJSON    `json:"approval,omitempty"`
+	Energy   *energyJSON      `json:"energy,omitempty"`
 }
 
 type jobsJSON struct {
@@ -193,6 +197,10 @@ func (r *outcome) json() runJSON {
 		Assumptions:      assumed(s),
 		Pools:            []poolJSON{}, Tenants: []tenantJSON{}, Loads: []loadJSON{}, UnplaceableJobs: []refusedJSON{}, Limits: []limitJSON{},
 	}
+	if s.Budget != nil {
+		out.Budget = budgetJSON(s.Budget, r.seen.budget)
+	}
+	out.Approval, out.Energy = approvalOf(s.Approvals, r.bought()), energyOf(r.seen.energy)
 	for p := range res.Record.Pools {
 		l, pool := &r.invoice.ByPool[p], &res.Record.Pools[p]
 		out.Pools = append(out.Pools, poolJSON{pool.Name, r.terms(p), pool.GPUModel, span(l.Time), r.known(l.Cost), r.known(l.Stranded())})

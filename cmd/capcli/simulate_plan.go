@@ -31,7 +31,8 @@ type plan struct {
 	text     []byte   // of the scenario, before the changes of --set
 	made     []string // what was assumed in making it for a trace
 	watch    func(run int, cfg *simulate.Config)
-	echo     bool // the same jobs have been read before: what there is to say of them is said
+	energy   *billing.Energy // nil where the scenario says nothing of power
+	echo     bool            // the same jobs have been read before: what there is to say of them is said
 }
 
 // label names the plan for people.
@@ -95,6 +96,9 @@ func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placem
 	}
 	p.open = func(name string) ([]byte, error) { return readBeside(e, s.Dir, name) }
 	if p.rates, err = s.Rates(scenarios.Options{Seed: p.seed, Open: p.open}); err != nil {
+		return nil, err
+	}
+	if err := p.loadEnergy(); err != nil {
 		return nil, err
 	}
 	return p, o.jobsOf(e, p, held)

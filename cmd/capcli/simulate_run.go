@@ -26,6 +26,8 @@ type outcome struct {
 	contracts []scenarios.Contract // nil where the scenario says no more of them than prices
 	kinds     []string             // of the pools, as the scenario states them
 	cut       bool
+
+	seen overview
 }
 
 // play runs every plan as often as asked, on all cores. The order of results,
@@ -162,6 +164,7 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 		return nil, err
 	}
 	cfg.Observers = append(cfg.Observers, out.curve)
+	cfg.Hourly = cfg.Hourly || p.energy != nil
 	if p.watch != nil {
 		p.watch(run, &cfg)
 	}
@@ -185,6 +188,9 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 	}
 	if err := out.balance(); err != nil {
 		return nil, &accountingError{err}
+	}
+	if err := out.measure(); err != nil {
+		return nil, err
 	}
 	if reading.reader != nil && run == 0 && !p.echo {
 		out.told(e, reading)

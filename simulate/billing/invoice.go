@@ -23,6 +23,9 @@ type Invoice struct {
 	settled [][]*settled // by month and pool; nil where a pool is at its rate
 	cash    capcli.USD   // paid in the run for what was settled
 
+	told     func(Part) // see Parts
+	bill     *Bill      // of what was settled
+	deal     *Deal
 	unlisted []string // pools whose time was billed and whose on-demand price is not known
 }
 

@@ -54,11 +54,10 @@ func (inv *Invoice) chargeBack(rec *simulate.Record) {
 				tier   Tier
 			}{{l.Stranded() - spare, tier}, {spare, Committed}} {
 				rest += x.amount - c.lay(x.amount, func(t int, part capcli.USD) {
-					inv.ByTenant[t].Share += part
-					inv.ByTenant[t].ByTier[x.tier] += part
+					inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: x.tier, Unused: true, Cost: part})
 				})
 			}
-			inv.Unallocated += rest
+			inv.book(Part{Month: m, Pool: p, Tenant: -1, Tier: tier, Unused: true, Cost: rest})
 		}
 	}
 	for t := range inv.ByTenant {
@@ -73,10 +72,8 @@ func (inv *Invoice) chargeHeld(c *split, m, p int, uses []simulate.Use, tier Tie
 	l := &inv.ByMonth[m].ByPool[p]
 	if s := inv.settledAt(m, p); s != nil {
 		for t := range s.direct {
-			b := &inv.ByTenant[t]
-			b.Direct += s.direct[t]
-			b.ByTier[tier] += s.direct[t] - s.covered[t]
-			b.ByTier[Committed] += s.covered[t]
+			inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: tier, Cost: s.direct[t] - s.covered[t]})
+			inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: Committed, Cost: s.covered[t]})
 		}
 		return 0
 	}
@@ -85,9 +82,45 @@ func (inv *Invoice) chargeHeld(c *split, m, p int, uses []simulate.Use, tier Tie
 		c.weigh(t, u.Billed)
 	}
 	return l.Direct - c.lay(l.Direct, func(t int, part capcli.USD) {
-		inv.ByTenant[t].Direct += part
-		inv.ByTenant[t].ByTier[tier] += part
+		inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: tier, Cost: part})
 	})
+}
+
+// Part is what one tenant has to pay of one pool's cost in one month.
+type Part struct {
+	Month, Pool int
+	Tenant      int // -1: nobody can bear it
+	Tier        Tier
+	Unused      bool // a share of what was paid for and nobody held
+	Cost        capcli.USD
+}
+
+// book adds a part to its tenant, and tells it to whom Parts has promised it.
+func (inv *Invoice) book(x Part) {
+	switch {
+	case x.Cost == 0:
+		return
+	case x.Tenant < 0:
+		inv.Unallocated += x.Cost
+	default:
+		b := &inv.ByTenant[x.Tenant]
+		if b.ByTier[x.Tier] += x.Cost; x.Unused {
+			b.Share += x.Cost
+		} else {
+			b.Direct += x.Cost
+		}
+	}
+	if inv.told != nil {
+		inv.told(x)
+	}
+}
+
+// Parts gives every part of the invoice, month by month and pool by pool: they
+// sum to Total. rec is the record that was priced.
+func (inv *Invoice) Parts(rec *simulate.Record, to func(Part)) {
+	again := *inv
+	again.Unallocated, again.told = 0, to
+	again.chargeBack(rec)
 }
 
 // weighUnused sets by what the unused part of a cell of pool p is shared.

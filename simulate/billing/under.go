@@ -32,7 +32,7 @@ func PriceUnder(rec *simulate.Record, rates []Rate, d *Deal) (*Invoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv := &Invoice{ByPool: make([]Line, len(rec.Pools)), Commitments: bill.Commitments, cash: bill.Total.Billed}
+	inv := &Invoice{ByPool: make([]Line, len(rec.Pools)), Commitments: bill.Commitments, bill: bill, deal: d, cash: bill.Total.Billed}
 	inv.settled = settledOf(rec, d, bill)
 	if err := inv.price(rec, rates); err != nil {
 		return nil, err

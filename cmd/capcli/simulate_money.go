@@ -1,0 +1,267 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/simulate/billing"
+)
+
+// overview is what a scenario's budget and energy say of a run, nil where it has
+// neither.
+type overview struct {
+	budget []billing.BudgetLine
+	energy *billing.Footprints
+}
+
+// measure sets a run against what the scenario says of budgets and power.
+func (r *outcome) measure() (err error) {
+	s, until := r.plan.scenario, r.result.Record.Start+capcli.Time(r.result.Ended)
+	if s.Budget != nil && r.priced() {
+		if r.seen.budget, err = s.Budget.Follow(r.invoice.Spending(r.result.Record, until)); err != nil {
+			return err
+		}
+	}
+	if r.plan.energy == nil {
+		return nil
+	}
+	if r.seen.energy, err = r.plan.energy.OfRecord(r.result.Record, until); err != nil {
+		return &capcli.InputError{File: s.File, Field: "energy.intensity", Text: err.Error(), Hint: "give a series that has every hour of some year, or a number"}
+	}
+	return nil
+}
+
+// loadEnergy reads what the scenario's energy names.
+func (p *plan) loadEnergy() (err error) {
+	if p.scenario.Energy != nil {
+		p.energy, err = p.scenario.Energy.Load(p.open)
+	}
+	return err
+}
+
+// bought is how many GPUs the scenario commits to.
+func (r *outcome) bought() int64 {
+	n := int64(0)
+	for i := range r.result.Record.Pools {
+		if p := &r.result.Record.Pools[i]; p.Terms.Committed() {
+			n += int64(p.Capacity())
+		}
+	}
+	return n
+}
+
+type approvalJSON struct {
+	GPUs  int64   `json:"committed_gpus"`
+	By    *string `json:"by"`
+	Below *int64  `json:"below_gpus"`
+}
+
+type budgetLineJSON struct {
+	Period string       `json:"period"`
+	Tenant *string      `json:"tenant"`
+	Start  capcli.Time  `json:"start"`
+	Budget capcli.USD   `json:"budget_usd"`
+	Spent  capcli.USD   `json:"spent_usd"`
+	Share  float64      `json:"share_of_budget"`
+	At80   *capcli.Time `json:"reached_80_pct"`
+	At100  *capcli.Time `json:"reached_100_pct"`
+	At120  *capcli.Time `json:"reached_120_pct"`
+}
+
+type footprintJSON struct {
+	Held       capcli.GPUTime  `json:"held_gpu_hours"`
+	Idle       capcli.GPUTime  `json:"idle_gpu_hours"`
+	Energy     billing.MilliWh `json:"energy_kwh"`
+	Carbon     billing.Carbon  `json:"co2e_kg"`
+	PowerCost  capcli.USD      `json:"power_usd"`
+	CarbonCost capcli.USD      `json:"carbon_usd"`
+}
+
+type energyNamedJSON struct {
+	Name string `json:"name"`
+	footprintJSON
+}
+
+type energyJSON struct {
+	footprintJSON
+	Months      []energyNamedJSON `json:"months"`
+	Tenants     []energyNamedJSON `json:"tenants"`
+	Unallocated footprintJSON     `json:"unallocated"`
+	Budget      *billing.Carbon   `json:"carbon_budget_kg"`
+	At80        *capcli.Time      `json:"reached_80_pct,omitempty"`
+	At100       *capcli.Time      `json:"reached_100_pct,omitempty"`
+	At120       *capcli.Time      `json:"reached_120_pct,omitempty"`
+	Moved       int64             `json:"hours_with_intensity_of_another_year"`
+}
+
+// knownTime is an instant that has come, else nil.
+func knownTime(t capcli.Time) *capcli.Time {
+	if !t.Known() {
+		return nil
+	}
+	return &t
+}
+
+func budgetJSON(b *billing.Budget, lines []billing.BudgetLine) []budgetLineJSON {
+	var out []budgetLineJSON
+	for _, l := range lines {
+		j := budgetLineJSON{
+			Period: b.Every.String(), Start: l.Start, Budget: l.Budget, Spent: l.Spent, Share: l.Spent.Float() / l.Budget.Float(),
+			At80: knownTime(l.Alerts[0]), At100: knownTime(l.Alerts[1]), At120: knownTime(l.Alerts[2]),
+		}
+		if !l.Whole {
+			j.Tenant = &l.Tenant
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+func approvalOf(a billing.Approvals, gpus int64) *approvalJSON {
+	if len(a) == 0 {
+		return nil
+	}
+	out := &approvalJSON{GPUs: gpus}
+	if x, ok := a.For(gpus); ok {
+		out.By = &x.By
+		if x.Below > 0 {
+			out.Below = &x.Below
+		}
+	}
+	return out
+}
+
+func footprintOf(f *billing.Footprint) footprintJSON {
+	return footprintJSON{f.Held, f.Idle, f.Energy, f.Carbon, f.PowerCost, f.CarbonCost}
+}
+
+func energyOf(f *billing.Footprints) *energyJSON {
+	if f == nil {
+		return nil
+	}
+	out := &energyJSON{
+		footprintJSON: footprintOf(&f.Total), Months: []energyNamedJSON{}, Tenants: []energyNamedJSON{}, Unallocated: footprintOf(&f.Unallocated), Moved: f.Moved,
+		At80: knownTime(f.Alerts[0]), At100: knownTime(f.Alerts[1]), At120: knownTime(f.Alerts[2]),
+	}
+	if f.Budget > 0 {
+		out.Budget = &f.Budget
+	}
+	for i := range f.Months {
+		out.Months = append(out.Months, energyNamedJSON{f.Months[i].Start.Std().Format("2006-01"), footprintOf(&f.Months[i].Footprint)})
+	}
+	for i := range f.Tenants {
+		out.Tenants = append(out.Tenants, energyNamedJSON{f.Tenants[i].Name, footprintOf(&f.Tenants[i].Total)})
+	}
+	return out
+}
+
+// moneyTables are the tables of budgets and energy, none where there are neither.
+func moneyTables(b *billing.Budget, lines []billing.BudgetLine, f *billing.Footprints) []report.Table {
+	var out []report.Table
+	if len(lines) > 0 {
+		out = append(out, budgetTable(b, lines))
+	}
+	if f != nil {
+		var tenants, months []energyNamedJSON
+		e := energyOf(f)
+		tenants = append(append(tenants, e.Tenants...), energyNamedJSON{"all", e.footprintJSON})
+		months = append(months, e.Months...)
+		out = append(out, energyTable("energy", "energy and carbon by tenant, idle power shared", "tenant", tenants), energyTable("energy_months", "energy and carbon by month", "month", months))
+	}
+	return out
+}
+
+func budgetTable(b *billing.Budget, lines []billing.BudgetLine) report.Table {
+	t := report.Table{Name: "budget", Title: "against the " + b.Every.String() + " budget", Columns: []report.Column{
+		{Name: "start", Head: "from"},
+		{Name: "tenant"},
+		{Name: "budget_usd", Head: "budget"},
+		{Name: "spent_usd", Head: "spent"},
+		{Name: "share_of_budget", Head: "of it"},
+		{Name: "reached_80_pct", Head: "80% on", Priority: 1},
+		{Name: "reached_100_pct", Head: "100% on"},
+		{Name: "reached_120_pct", Head: "120% on", Priority: 1},
+	}}
+	date := func(t *capcli.Time) any {
+		if t == nil {
+			return "-"
+		}
+		return day(*t)
+	}
+	for _, l := range budgetJSON(b, lines) {
+		who := "all"
+		if l.Tenant != nil {
+			who = tenantName(*l.Tenant)
+		}
+		t.Rows = append(t.Rows, []any{day(l.Start), who, l.Budget, l.Spent, report.Percent(l.Share), date(l.At80), date(l.At100), date(l.At120)})
+	}
+	return t
+}
+
+func energyTable(name, title, first string, rows []energyNamedJSON) report.Table {
+	t := report.Table{Name: name, Title: title, Columns: []report.Column{
+		{Name: first},
+		{Name: "held_gpu_hours", Head: "held GPUh", Priority: 2},
+		{Name: "idle_gpu_hours", Head: "idle GPUh", Priority: 2},
+		{Name: "energy_kwh", Head: "kWh"},
+		{Name: "co2e_kg", Head: "kg CO2e"},
+		{Name: "power_usd", Head: "power"},
+		{Name: "carbon_usd", Head: "carbon"},
+	}}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, []any{tenantName(r.Name), r.Held, r.Idle, r.Energy.KWh(), r.Carbon.Kg(), r.PowerCost, r.CarbonCost})
+	}
+	return t
+}
+
+// moneyNotes say what was crossed, who signs, and what rests on an assumption.
+func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approvals, gpus int64, f *billing.Footprints, even bool) []string {
+	var out []string
+	if len(a) > 0 {
+		out = append(out, "approval: "+a.Say(gpus))
+	}
+	over := 0
+	for _, l := range lines {
+		if l.Alerts[1].Known() {
+			over++
+		}
+	}
+	if over > 0 {
+		out = append(out, fmt.Sprintf("budget: %d of %d %s %s went over", over, len(lines), b.Every, plural(int64(len(lines)), "budget")))
+	}
+	if len(lines) > 0 && even {
+		out = append(out, "* days on which a budget was reached: the cost of a month is taken as even over the month")
+	}
+	if f == nil {
+		return out
+	}
+	if f.Budget > 0 {
+		text := fmt.Sprintf("carbon: %s of a budget of %s kg CO2e", briefly(f.Total.Carbon.Kg()), briefly(f.Budget.Kg()))
+		for i, p := range billing.AlertPercents {
+			if f.Alerts[i].Known() {
+				text += fmt.Sprintf("; %d%% on %s", p, day(f.Alerts[i]))
+			}
+		}
+		out = append(out, text)
+	}
+	if f.Moved > 0 {
+		out = append(out, fmt.Sprintf("* the carbon of a kilowatt-hour is that of the same hour of another year for %s hours: the series does not have them", grouped(f.Moved)))
+	}
+	return out
+}
+
+// moneyNotes are those of a run.
+func (r *outcome) moneyNotes() []string {
+	s := r.plan.scenario
+	return moneyNotes(s.Budget, r.seen.budget, s.Approvals, r.bought(), r.seen.energy, true)
+}
+
+// briefly is a number for a sentence: three figures, or the whole number.
+func briefly(v float64) string {
+	if v >= 100 {
+		return grouped(int64(v + 0.5))
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}

@@ -1,0 +1,83 @@
+package billing
+
+import "fmt"
+
+// Approval says who must sign for buying fewer than Below GPUs; 0 is any number.
+type Approval struct {
+	Below int64
+	By    string
+}
+
+// Approvals are who must sign, in growing order of Below; the last may be for any
+// number.
+type Approvals []Approval
+
+// Check tells what is wrong with the tiers; "" is nothing.
+func (a Approvals) Check() string {
+	for i, x := range a {
+		switch {
+		case x.By == "":
+			return fmt.Sprintf("tier %d names nobody", i+1)
+		case x.Below < 0:
+			return fmt.Sprintf("tier %d is below %d GPUs", i+1, x.Below)
+		case x.Below == 0 && i < len(a)-1:
+			return fmt.Sprintf("tier %d is for any number of GPUs, so those after it are never asked", i+1)
+		case i > 0 && x.Below > 0 && x.Below <= a[i-1].Below:
+			return fmt.Sprintf("tiers must grow, but below %d comes after below %d", x.Below, a[i-1].Below)
+		}
+	}
+	return ""
+}
+
+// For is who must sign for buying so many GPUs; false where nobody may, or
+// nothing is bought.
+func (a Approvals) For(gpus int64) (Approval, bool) {
+	if gpus <= 0 {
+		return Approval{}, false
+	}
+	for _, x := range a {
+		if x.Below == 0 || gpus < x.Below {
+			return x, true
+		}
+	}
+	return Approval{}, false
+}
+
+// Say says in words who must sign for so many GPUs.
+func (a Approvals) Say(gpus int64) string {
+	if len(a) == 0 {
+		return ""
+	}
+	x, ok := a.For(gpus)
+	switch {
+	case gpus <= 0:
+		return "nothing is bought: nobody must sign"
+	case !ok:
+		return fmt.Sprintf("%d GPUs: nobody may sign for that many (the last tier is below %d)", gpus, a[len(a)-1].Below)
+	case x.Below == 0:
+		return fmt.Sprintf("%d GPUs: %s must sign", gpus, x.By)
+	}
+	return fmt.Sprintf("%d GPUs: %s must sign (below %d)", gpus, x.By, x.Below)
+}
+
+// UnitsOf is how many thousandths of a unit a product commits to; 0 for those
+// that commit to money.
+func UnitsOf(p Product) int64 {
+	switch p := p.(type) {
+	case ReservedInstance:
+		return p.Units
+	case AzureReservation:
+		return p.Units
+	case CommittedUse:
+		return p.Units
+	case CapacityBlock:
+		return p.Units
+	case CapacityReservation:
+		return p.Units
+	case ReservedCapacity:
+		return p.Units
+	case Owned:
+		return p.Units
+	}
+	return 0
+}

@@ -1,0 +1,253 @@
+package billing
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// BudgetPeriod is how often a budget begins anew, by the calendar (UTC).
+type BudgetPeriod uint8
+
+// The periods.
+const (
+	Monthly BudgetPeriod = iota
+	Quarterly
+	Yearly
+)
+
+var budgetPeriodNames = [...]string{"monthly", "quarterly", "yearly"}
+
+// String gives the period as files write it.
+func (p BudgetPeriod) String() string { return budgetPeriodNames[p] }
+
+// months is the length of a period in calendar months.
+func (p BudgetPeriod) months() int { return [...]int{1, 3, 12}[p] }
+
+// Budget is what may be spent in each period.
+type Budget struct {
+	Every   BudgetPeriod
+	Amount  capcli.USD // in all; 0 is no budget for the whole
+	Tenants []TenantBudget
+	Cash    bool // counts what is invoiced; else what time used up (amortised)
+}
+
+// TenantBudget is what one tenant may spend in each period.
+type TenantBudget struct {
+	Name   string
+	Amount capcli.USD
+}
+
+// Spend is a cost that came evenly over [Start, End), or at Start where these
+// are the same. Of one payer, costs do not overlap but where they have the same
+// times.
+type Spend struct {
+	Start, End capcli.Time
+	Tenant     string
+	Cost       capcli.USD
+}
+
+// AlertPercents are the parts of a budget at which an alert is raised.
+var AlertPercents = [3]int{80, 100, 120}
+
+// BudgetLine is one payer in one period of a budget.
+type BudgetLine struct {
+	Tenant     string // "" is the whole
+	Whole      bool
+	Start, End capcli.Time
+	Budget     capcli.USD
+	Spent      capcli.USD
+	Alerts     [3]capcli.Time // when each of AlertPercents was reached; NoTime where it was not
+}
+
+// Follow sets costs against the budget: a line for the whole and each tenant that
+// has one, in each period in which anything was spent; by period, the whole first,
+// then tenants in the budget's order. An alert is raised in the first second in
+// which the running sum of the period is at or above its part. It fails with
+// capcli.ErrOverflow.
+func (b *Budget) Follow(spend []Spend) ([]BudgetLine, error) {
+	var out []BudgetLine
+	if len(spend) == 0 {
+		return nil, nil
+	}
+	if b.Amount > 0 {
+		lines, err := b.follow(merged(spend, func(*Spend) bool { return true }), BudgetLine{Whole: true, Budget: b.Amount})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, lines...)
+	}
+	for _, t := range b.Tenants {
+		lines, err := b.follow(merged(spend, func(s *Spend) bool { return s.Tenant == t.Name }), BudgetLine{Tenant: t.Name, Budget: t.Amount})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, lines...)
+	}
+	slices.SortStableFunc(out, func(a, b BudgetLine) int { return cmp.Compare(a.Start, b.Start) })
+	return out, nil
+}
+
+// merged sums what has the same times, in order.
+func merged(spend []Spend, in func(*Spend) bool) []Spend {
+	var out []Spend
+	for i := range spend {
+		if in(&spend[i]) && spend[i].Cost != 0 {
+			out = append(out, spend[i])
+		}
+	}
+	slices.SortFunc(out, func(a, b Spend) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), strings.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Cost, b.Cost))
+	})
+	n := 0
+	for _, s := range out {
+		if n > 0 && out[n-1].Start == s.Start && out[n-1].End == s.End {
+			out[n-1].Cost += s.Cost
+			continue
+		}
+		out[n] = s
+		n++
+	}
+	return out[:n]
+}
+
+// follow makes the lines of one payer.
+func (b *Budget) follow(spend []Spend, line BudgetLine) ([]BudgetLine, error) {
+	var out []BudgetLine
+	if len(spend) == 0 {
+		return nil, nil
+	}
+	var last capcli.Time
+	for i := range spend {
+		last = max(last, spend[i].End-1, spend[i].Start)
+	}
+	for at := b.begin(spend[0].Start); at <= last; at = addMonths(at, b.Every.months()) {
+		l := line
+		l.Start, l.End = at, addMonths(at, b.Every.months())
+		l.Alerts = [3]capcli.Time{capcli.NoTime, capcli.NoTime, capcli.NoTime}
+		any := false
+		for i := range spend {
+			met, err := l.take(&spend[i])
+			if err != nil {
+				return nil, err
+			}
+			any = any || met
+		}
+		if any {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+// begin is the start of the period that t is in.
+func (b *Budget) begin(t capcli.Time) capcli.Time {
+	m := monthOf(t)
+	return addMonths(m, -((int(m.Std().Month()) - 1) % b.Every.months()))
+}
+
+// take adds the part of a cost that is in the period.
+func (l *BudgetLine) take(s *Spend) (bool, error) {
+	from, to := max(s.Start, l.Start), min(s.End, l.End)
+	switch {
+	case s.Start == s.End && s.Start >= l.Start && s.Start < l.End:
+		from, to = s.Start, s.Start
+	case from >= to:
+		return false, nil
+	}
+	before, start := l.Spent, s.upTo(from)
+	part := s.upTo(to) - start
+	if s.Start == s.End {
+		part, start = s.Cost, 0
+	}
+	if part > 0 && before > 1<<62-part {
+		return false, capcli.ErrOverflow
+	}
+	l.Spent += part
+	for i, percent := range AlertPercents {
+		limit, err := mulDiv(int64(l.Budget), int64(percent), 100)
+		if err != nil {
+			return false, err
+		}
+		if l.Alerts[i].Known() || l.Spent < capcli.USD(limit) {
+			continue
+		}
+		// The first second at which the sum has reached the limit.
+		lo, hi := from, to
+		for lo < hi {
+			if mid := lo + (hi-lo)/2; before+s.upTo(mid)-start >= capcli.USD(limit) {
+				hi = mid
+			} else {
+				lo = mid + 1
+			}
+		}
+		l.Alerts[i] = min(lo, l.End-1)
+	}
+	return true, nil
+}
+
+// upTo is how much of the cost has come by t.
+func (s *Spend) upTo(t capcli.Time) capcli.USD {
+	if s.End <= s.Start || t >= s.End {
+		return s.Cost
+	}
+	if s.Cost < 0 {
+		return -scale(-s.Cost, int64(max(t, s.Start)-s.Start), int64(s.End-s.Start))
+	}
+	return scale(s.Cost, int64(max(t, s.Start)-s.Start), int64(s.End-s.Start))
+}
+
+// Spending gives what tenants have to pay for a bill, and what nobody can bear,
+// as costs for a budget.
+func (b *Bill) Spending(c *Chargeback, cash bool) []Spend {
+	var out []Spend
+	rest, start := c.Unallocated, b.From
+	if cash {
+		rest = c.UnpaidCash
+	}
+	for _, x := range c.Charges {
+		cost := x.Effective
+		if cash {
+			cost = x.Cash
+		}
+		out = append(out, Spend{x.Start, x.End, x.Tenant, cost})
+	}
+	if rest != 0 { // nobody used anything in the window: its whole time is as good as any part
+		out = append(out, Spend{Start: start, End: b.To, Cost: rest})
+	}
+	return out
+}
+
+// Spending gives what tenants have to pay for a run, as costs for a budget: what a
+// month cost is taken as even over the month, the last until the run's end. Cost
+// that nobody can bear counts for the whole.
+func (inv *Invoice) Spending(rec *simulate.Record, until capcli.Time) []Spend {
+	sums := make([][]capcli.USD, len(rec.Months))
+	inv.Parts(rec, func(x Part) {
+		if sums[x.Month] == nil {
+			sums[x.Month] = make([]capcli.USD, len(rec.Tenants)+1)
+		}
+		sums[x.Month][x.Tenant+1] += x.Cost
+	})
+	var out []Spend
+	for m := range sums {
+		s := Spend{Start: rec.Months[m].Start, End: until}
+		if m+1 < len(rec.Months) {
+			s.End = rec.Months[m+1].Start
+		}
+		s.End = max(s.End, s.Start+1)
+		for t, cost := range sums[m] {
+			if cost == 0 {
+				continue
+			}
+			if s.Tenant, s.Cost = "", cost; t > 0 {
+				s.Tenant = rec.Tenants[t-1]
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package billing
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+const gpuHour = capcli.GPUTime(3_600_000)
+
+// By hand: 8 GPUs held an hour at 700 W, 2 idle at 90 W, PUE 1.25, 400 g/kWh, 10
+// cents a kilowatt-hour, $100 a tonne: held 7 kWh, idle 0.225 kWh.
+func TestFootprintByHand(t *testing.T) {
+	e := &Energy{Held: 700_000, Idle: 90_000, PUE: 1250, Price: 100_000, CarbonPrice: 100e6, Intensity: Intensity{Flat: 400_000}, Budget: 3 * 1000 * Gram}
+	m := e.Meter()
+	m.Held(jan, "", "a", 6*gpuHour)
+	m.Held(jan+1800, "", "b", 2*gpuHour)
+	m.Idle(jan, "", 2*gpuHour)
+	f, err := m.Footprints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Footprint{Held: 8 * gpuHour, Idle: 2 * gpuHour, Energy: 7_225_000, Carbon: 2890 * Gram, PowerCost: 722_500, CarbonCost: 289_000}
+	if f.Total != want || f.Months[0].Footprint != want {
+		t.Errorf("got %+v\nwant %+v", f.Total, want)
+	}
+	a := FootprintTenant{
+		"a",
+		Footprint{Held: 6 * gpuHour, Energy: 5_250_000, Carbon: 2100 * Gram, PowerCost: 525_000, CarbonCost: 210_000},
+		Footprint{Idle: 1.5 * 3_600_000, Energy: 168_750, Carbon: 67_500, PowerCost: 16_875, CarbonCost: 6750},
+		Footprint{},
+	}
+	a.Total = a.Direct
+	a.Total.add(&a.Share)
+	if f.Tenants[0] != a {
+		t.Errorf("got %+v\nwant %+v", f.Tenants[0], a)
+	}
+	if f.Alerts != [3]capcli.Time{jan, capcli.NoTime, capcli.NoTime} {
+		t.Errorf("2.89 of 3 kg: got alerts %v", f.Alerts)
+	}
+	b, err := json.Marshal([]any{f.Total.Energy, f.Total.Carbon})
+	if err != nil || string(b) != "[7.225,2.89]" {
+		t.Errorf("got %s, %v", b, err)
+	}
+}
+
+func TestIntensityAt(t *testing.T) {
+	num := func(text string) Amount {
+		a, _, err := ParseAmount(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	x, err := IntensityOf([]Sample{
+		{at("2024-01-01T00:00:00Z", t), num("594.78")}, {at("2024-01-01T01:00:00Z", t), num("601.4844")}, {at("2024-02-29T00:00:00Z", t), num("100")}, {at("2024-12-31T23:00:00Z", t), num("50")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		at    string
+		want  Carbon
+		moved bool
+	}{
+		{"2024-01-01T00:30:00Z", 594_780, false},
+		{"2024-01-01T01:00:00Z", 601_484, false},
+		{"2024-01-09T01:00:00Z", 601_484, false},
+		{"2027-01-01T00:00:00Z", 594_780, true},
+		{"2020-12-31T23:59:59Z", 50_000, true},
+		{"2028-02-29T00:00:00Z", 100_000, true},
+	}
+	for _, tt := range tests {
+		if got, moved, ok := x.At(at(tt.at, t)); got != tt.want || moved != tt.moved || !ok {
+			t.Errorf("%s: got %d %v %v, want %d %v", tt.at, got, moved, ok, tt.want, tt.moved)
+		}
+	}
+	short, err := IntensityOf([]Sample{{jan, num("1")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := short.At(jan + 86400); ok {
+		t.Error("a series of one hour knows the next day")
+	}
+	if _, err := IntensityOf([]Sample{{jan, num("-1")}}); err == nil {
+		t.Error("a negative intensity is taken")
+	}
+}
+
+// Tenants, months and what nobody bears sum to the total, in every unit.
+func TestFootprintsConserve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := &Energy{
+			Held: rapid.Int64Range(0, 2_000_000).Draw(t, "held"), Idle: rapid.Int64Range(0, 500_000).Draw(t, "idle"), PUE: rapid.Int64Range(1000, 2500).Draw(t, "pue"),
+			Models: []ModelPower{{"H100", 700_001, 77_777}},
+			Price:  capcli.Rate(rapid.Int64Range(0, 900_000).Draw(t, "price")), CarbonPrice: capcli.USD(rapid.Int64Range(0, 1e9).Draw(t, "carbon price")),
+			Intensity: Intensity{Flat: Carbon(rapid.Int64Range(0, 1_200_000).Draw(t, "grid"))},
+		}
+		m := e.Meter()
+		for range rapid.IntRange(1, 20).Draw(t, "cells") {
+			hour := jan + capcli.Time(rapid.Int64Range(0, 2000).Draw(t, "hour")*3600)
+			time, model := capcli.GPUTime(rapid.Int64Range(1, 1e9).Draw(t, "time")), rapid.SampledFrom([]string{"", "H100"}).Draw(t, "model")
+			if tenant := rapid.SampledFrom([]string{"idle", "a", "b", ""}).Draw(t, "tenant"); tenant == "idle" {
+				m.Idle(hour, model, time)
+			} else {
+				m.Held(hour, model, tenant, time)
+			}
+		}
+		f, err := m.Footprints()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tenants, months := f.Unallocated, Footprint{}
+		for i := range f.Tenants {
+			tenants.add(&f.Tenants[i].Total)
+		}
+		for i := range f.Months {
+			months.add(&f.Months[i].Footprint)
+		}
+		if tenants != f.Total || months != f.Total {
+			t.Fatalf("total %+v\ntenants %+v\nmonths %+v", f.Total, tenants, months)
+		}
+	})
+}
+
+// A run's idle time is in the footprint to the thousandth of a GPU-second, and in
+// the hours in which it was idle: 4 GPUs for three hours, of which a held all in the
+// second.
+func TestFootprintOfRecord(t *testing.T) {
+	rec := &simulate.Record{
+		Start: jan, Tenants: []string{"a"}, Pools: []simulate.Pool{{Name: "own", Terms: simulate.Owned, Nodes: 1, GPUsPerNode: 4}},
+		Months: []simulate.Month{{Start: jan, Pools: []simulate.Span{{Offered: 12 * gpuHour, Used: 4 * gpuHour, Idle: 7 * gpuHour, Blocked: gpuHour / 2, Down: gpuHour / 2}}}},
+		Hourly: &simulate.Hourly{First: jan, Use: [][]simulate.HourlyUse{{{Used: []capcli.GPUTime{0, 4 * gpuHour}}}}},
+	}
+	e := &Energy{Held: 1_000_000, Idle: 100_000}
+	e.Intensity, _ = IntensityOf([]Sample{{jan, wholeAmount(10)}, {jan + 3600, wholeAmount(1000)}, {jan + 7200, wholeAmount(10)}})
+	f, err := e.OfRecord(rec, jan+3*3600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Held 4 kWh at 1000 g; idle 7.5 GPU-hours, 0.75 kWh, all of it at 10 g.
+	want := Footprint{Held: 4 * gpuHour, Idle: 7*gpuHour + gpuHour/2, Energy: 4_750_000, Carbon: 4_007_500}
+	if f.Total != want {
+		t.Errorf("got %+v\nwant %+v", f.Total, want)
+	}
+	if got := fmt.Sprint(f.Tenants[0].Share.Idle, f.Unallocated); got != fmt.Sprint(want.Idle, Footprint{}) {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,145 @@
+package billing
+
+import (
+	"cmp"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// FocusRows gives the invoice of a run in FOCUS 1.2, by month, pool and tenant. A
+// committed pool is a purchase each month, what tenants held of it is Used and the
+// rest is Unused; on-demand use is Standard and spot use Dynamic. What was settled
+// with commitments is billed by the day, as Bill.FocusRows says it. rec is the
+// record that was priced, until the end of the run.
+func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, to func(*FOCUS)) {
+	cells := make([][]runCell, len(rec.Months))
+	inv.Parts(rec, func(x Part) {
+		if cells[x.Month] == nil {
+			cells[x.Month] = make([]runCell, len(rec.Pools))
+		}
+		c := &cells[x.Month][x.Pool]
+		if x.Unused || x.Tenant < 0 {
+			c.unused += x.Cost
+			return
+		}
+		if c.direct == nil {
+			c.direct = make([]capcli.USD, len(rec.Tenants))
+		}
+		c.direct[x.Tenant] += x.Cost
+	})
+	for m := range rec.Months {
+		w := runMonth{inv: inv, rec: rec, m: m, account: account, start: rec.Months[m].Start, end: until}
+		if m+1 < len(rec.Months) {
+			w.end = rec.Months[m+1].Start
+		}
+		w.end = max(w.end, w.start+1)
+		for p := range rec.Pools {
+			var c runCell
+			if cells[m] != nil {
+				c = cells[m][p]
+			}
+			if w.inv.settledAt(m, p) == nil {
+				w.pool(p, &c, to)
+			}
+		}
+	}
+	if inv.bill != nil {
+		inv.bill.FocusRows(&inv.deal.Portfolio, account, to)
+	}
+}
+
+// runCell is what a pool cost in a month.
+type runCell struct {
+	direct []capcli.USD // by tenant
+	unused capcli.USD
+}
+
+// runMonth writes one month.
+type runMonth struct {
+	inv        *Invoice
+	rec        *simulate.Record
+	m          int
+	start, end capcli.Time
+	account    string
+}
+
+// pool writes the rows of one pool.
+func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
+	l, pool := &w.inv.ByMonth[w.m].ByPool[p], &w.rec.Pools[p]
+	committed := pool.Terms.Committed()
+	if committed && l.Cost != 0 {
+		f := w.row(pool)
+		f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusPurchase, "Recurring", FocusStandard
+		f.ChargeDescription, f.ResourceID = "Purchase of "+pool.Name, pool.Name
+		f.BilledCost, f.ListCost, f.ContractedCost, f.EffectiveCost = focusMoney(l.Cost), focusMoney(l.Cost), focusMoney(l.Cost), focusMoney(0)
+		f.PricingQuantity, f.PricingUnit = NumberOf(hoursAmount(l.Time.Offered)), "Hours"
+		f.discount(pool, "")
+		to(&f)
+	}
+	use := w.rec.Months[w.m].Use[p]
+	weights := make([]int64, len(use))
+	for t := range use {
+		weights[t] = int64(use[t].Billed)
+	}
+	list := capcli.Split(l.Equivalent, weights)
+	for t := range use {
+		var cost capcli.USD
+		if c.direct != nil && t < len(c.direct) {
+			cost = c.direct[t]
+		}
+		if use[t].Billed == 0 && cost == 0 {
+			continue
+		}
+		f := w.row(pool)
+		f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = FocusUsage, "Usage-Based", "GPU time on "+pool.Name
+		f.Tags = tagsOf(&Row{Tenant: w.rec.Tenants[t]})
+		f.ResourceID, f.ResourceType = pool.Name+"/"+w.rec.Tenants[t], "GPU"
+		hours := NumberOf(hoursAmount(use[t].Billed))
+		f.ConsumedQuantity, f.ConsumedUnit, f.PricingQuantity, f.PricingUnit = hours, "Hours", hours, "Hours"
+		f.EffectiveCost, f.BilledCost = focusMoney(cost), focusMoney(cost)
+		if l.Unlisted == 0 {
+			f.ListCost, f.ContractedCost = focusMoney(list[t]), focusMoney(list[t])
+		}
+		switch {
+		case committed:
+			f.BilledCost, f.PricingCategory, f.CommitmentDiscountQuantity = focusMoney(0), FocusCommitted, hours
+			f.discount(pool, FocusUsed)
+		case pool.Terms == simulate.Spot:
+			f.PricingCategory = FocusDynamic
+		default:
+			f.PricingCategory = FocusStandard
+		}
+		to(&f)
+	}
+	if !committed || c.unused == 0 && l.Time.Used == l.Time.Offered {
+		return
+	}
+	f := w.row(pool)
+	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusUsage, "Usage-Based", FocusCommitted
+	f.ChargeDescription, f.ResourceID = "Unused part of "+pool.Name, pool.Name
+	f.EffectiveCost, f.BilledCost, f.ListCost, f.ContractedCost = focusMoney(c.unused), focusMoney(0), focusMoney(0), focusMoney(0)
+	f.CommitmentDiscountQuantity = NumberOf(hoursAmount(l.Time.Idle + l.Time.Blocked + l.Time.Down))
+	f.discount(pool, FocusUnused)
+	to(&f)
+}
+
+// row is what all rows of a pool have.
+func (w *runMonth) row(pool *simulate.Pool) FOCUS {
+	f := NewFOCUS()
+	f.ChargePeriodStart, f.ChargePeriodEnd = w.start, w.end
+	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(w.start), addMonths(monthOf(w.end-1), 1)
+	f.BillingAccountID, f.BillingCurrency, f.PricingCurrency = w.account, "USD", "USD"
+	f.ProviderName, f.PublisherName, f.InvoiceIssuerName = "capcli", "capcli", "capcli"
+	f.ServiceCategory, f.ServiceName, f.ServiceSubcategory = "Compute", "GPU", "Virtual Machines"
+	f.SkuID = cmp.Or(pool.GPUModel, pool.Name)
+	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String()
+	f.SkuPriceDetails = skuDetails(&SKU{GPUModel: pool.GPUModel})
+	return f
+}
+
+// discount marks a row as one of a committed pool.
+func (f *FOCUS) discount(pool *simulate.Pool, status string) {
+	f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = pool.Name, pool.Name, pool.Terms.String()
+	f.CommitmentDiscountCategory, f.CommitmentDiscountUnit, f.CommitmentDiscountStatus = FocusUsage, "Hours", status
+}
