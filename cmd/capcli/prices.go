@@ -20,10 +20,11 @@ func newPrices(e *env) *cobra.Command {
 		Long: "The catalogue has public list prices, each with its source and date. A scenario names one by its key,\n" +
 			"price: gcp/us-central1/a3-highgpu-8g/1y, and a file of your own (--prices, or prices: in the scenario) goes before it.",
 		Example: "  capcli prices list --gpu h100 --term 1y\n" +
-			"  capcli prices show gcp/us-central1/a3-highgpu-8g\n",
+			"  capcli prices show gcp/us-central1/a3-highgpu-8g\n" +
+			"  capcli prices import pricing.csv --format gcp --out prices.csv",
 	}
 	group(cmd)
-	cmd.AddCommand(newPricesList(e), newPricesShow(e))
+	cmd.AddCommand(newPricesList(e), newPricesShow(e), newPricesImport(e))
 	return cmd
 }
 

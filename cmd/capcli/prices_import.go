@@ -1,0 +1,241 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli/cmd/report"
+	"capcli/profile/trace"
+	"capcli/scenarios"
+)
+
+// pricesImportOptions are the flags of capcli prices import.
+type pricesImportOptions struct {
+	output  outputOptions
+	format  string
+	maps    []string
+	sets    []string
+	perGPU  bool
+	out     string
+	rejects string
+}
+
+func newPricesImport(e *env) *cobra.Command {
+	var o pricesImportOptions
+	cmd := &cobra.Command{
+		Use:   "import LIST --out PRICES",
+		Short: "Read a price list and write it as a price file of your own",
+		Long: "LIST is CSV, packed or not, - for stdin. Columns are told by their names; --map names the others. A column that\n" +
+			"is called like a term (on_demand, spot, 1y, 3y, 1y-none …) holds its prices; of a month, they are divided: /730.\n" +
+			"Formats: " + strings.Join(scenarios.PriceFormats.Names(), ", ") + ". Every price is kept, repeated or rejected, and counted.",
+		Example: "  capcli prices import pricing.csv --format gcp --out prices.csv\n" +
+			"  capcli prices import quote.csv --map machine=type,1y=monthly/730 --set provider=acme --out prices.yaml\n" +
+			"  capcli prices import focus.csv.gz --out paid.csv",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneArg(cmd, args, "a price list"); err != nil {
+				return err
+			}
+			return runPricesImport(e, &o, args[0])
+		},
+	}
+	addFormFlags(cmd, &o.output)
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "", "`NAME` of the list's form, else told from its header: "+strings.Join(scenarios.PriceFormats.Names(), ", "))
+	f.StringArrayVar(&o.maps, "map", nil, "our column, or a term, is called so in the list: `machine=type,1y=monthly/730` (may be repeated)")
+	f.StringArrayVar(&o.sets, "set", nil, "our column is this in all rows: `provider=acme,date=2026-10-01` (may be repeated)")
+	f.BoolVar(&o.perGPU, "per-gpu", false, "prices are for one GPU, not for a machine")
+	f.StringVar(&o.out, "out", "", "the price file to write, .csv or .yaml, or - for CSV on stdout: `PRICES` (required)")
+	f.StringVar(&o.rejects, "rejects", "", "where rejected prices go: `FILE` (default: PRICES with the ending .rejects.csv)")
+	complete(cmd, "format", func() []string { return entries(&scenarios.PriceFormats) })
+	return cmd
+}
+
+// assignments reads a=b,c=d.
+func assignments(flag string, texts []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, pair := range strings.Split(strings.Join(texts, ","), ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		k, v, ok := strings.Cut(pair, "=")
+		k, v = strings.TrimSpace(k), strings.TrimSpace(v)
+		if !ok || k == "" || v == "" {
+			return nil, &usageError{text: fmt.Sprintf("%s wants ours=theirs, found %q", flag, pair), hint: "for example " + flag + " provider=acme"}
+		}
+		if _, twice := out[k]; twice {
+			return nil, &usageError{text: fmt.Sprintf("%s names %s twice", flag, k)}
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+func runPricesImport(e *env, o *pricesImportOptions, name string) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	kind := strings.ToLower(filepath.Ext(o.out))
+	switch {
+	case o.out == "":
+		return &usageError{text: "prices import wants --out PRICES: the file to write", hint: "for example --out prices.csv"}
+	case o.out != "-" && !slices.Contains([]string{".csv", ".yaml", ".yml"}, kind):
+		return &usageError{text: fmt.Sprintf("--out wants a name that ends in .csv or .yaml, found %q", o.out)}
+	case o.rejects == "" && o.out != "-":
+		o.rejects = strings.TrimSuffix(o.out, filepath.Ext(o.out)) + ".rejects.csv"
+	}
+	im := scenarios.PriceImport{Format: o.format, PerGPU: o.perGPU}
+	var err error
+	if im.Map, err = assignments("--map", o.maps); err != nil {
+		return err
+	}
+	if im.Set, err = assignments("--set", o.sets); err != nil {
+		return err
+	}
+	refused := &rejects{e: e, path: o.rejects}
+	im.Reject = func(line int, reason, text string) {
+		refused.add(trace.Reject{Line: line, Reason: reason, Text: text})
+	}
+	defer func() {
+		if refused.out != nil {
+			refused.out.Abort()
+		}
+	}()
+	prices, rep, err := o.read(e, name, im)
+	if err != nil {
+		return err
+	}
+	if refused.err != nil {
+		return refused.err
+	}
+	if err := o.write(e, prices, kind, refused); err != nil {
+		return err
+	}
+	return o.say(e, name, rep, refused)
+}
+
+func (o *pricesImportOptions) read(e *env, name string, im scenarios.PriceImport) (*scenarios.Prices, scenarios.PriceReport, error) {
+	in, done, err := openInput(e, name)
+	if err != nil {
+		return nil, scenarios.PriceReport{}, err
+	}
+	defer func() { _ = done.Close() }()
+	text, err := trace.Unpack(in)
+	if err != nil {
+		return nil, scenarios.PriceReport{}, err
+	}
+	return scenarios.ImportPrices(in.Name, text, im)
+}
+
+// write makes both files, or neither.
+func (o *pricesImportOptions) write(e *env, prices *scenarios.Prices, kind string, refused *rejects) error {
+	out, err := e.create(o.out)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	if kind == ".yaml" || kind == ".yml" {
+		err = prices.WriteYAML(out)
+	} else {
+		err = prices.WriteCSV(out, report.Guard)
+	}
+	if err != nil {
+		return out.failed(err)
+	}
+	if err := refused.settle(); err != nil {
+		return err
+	}
+	if refused.out != nil {
+		if err := refused.out.Commit(); err != nil {
+			return err
+		}
+	}
+	return out.Commit()
+}
+
+// importedPrices is what prices import -o json writes.
+type importedPrices struct {
+	Schema   string              `json:"schema"`
+	Input    string              `json:"input"`
+	Format   string              `json:"format"`
+	Output   string              `json:"output"`
+	Rows     int64               `json:"rows"`
+	Prices   int64               `json:"prices"`
+	Kept     int64               `json:"kept"`
+	Repeated int64               `json:"repeated"`
+	Rejected int64               `json:"rejected"`
+	Skipped  int64               `json:"skipped_rows"`
+	Rounded  int64               `json:"rounded"`
+	Renamed  int64               `json:"renamed"`
+	Doubtful int64               `json:"doubtful"`
+	Reasons  []importPriceReason `json:"reasons"`
+	Columns  []string            `json:"price_columns"`
+	Ignored  []string            `json:"ignored_columns"`
+}
+
+type importPriceReason struct {
+	Reason  string `json:"reason"`
+	N       int64  `json:"n"`
+	Skipped bool   `json:"skipped"` // of rows about something else
+}
+
+// say tells what became of the list.
+func (o *pricesImportOptions) say(e *env, name string, rep scenarios.PriceReport, refused *rejects) error {
+	data := &importedPrices{
+		Schema: "capcli/prices_import/v1", Input: name, Format: rep.Format, Output: o.out, Rows: rep.Rows, Prices: rep.Prices, Kept: rep.Kept,
+		Repeated: rep.Repeated, Rejected: rep.Rejected, Skipped: rep.Skipped, Rounded: rep.Rounded, Renamed: rep.Renamed, Doubtful: rep.Doubtful,
+		Reasons: []importPriceReason{}, Columns: list(rep.Columns), Ignored: list(rep.Ignored),
+	}
+	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "n", Head: "number"}, {Name: "why"}}}
+	t.Rows = append(t.Rows,
+		[]any{"rows read", rep.Rows, "as " + rep.Format},
+		[]any{"prices", rep.Prices, strings.Join(rep.Columns, ", ")},
+		[]any{"kept", rep.Kept, ""},
+		[]any{"repeated", rep.Repeated, "the same price of the same key again"},
+	)
+	if rep.Rounded > 0 {
+		t.Rows = append(t.Rows, []any{"rounded", rep.Rounded, "of those kept, to the millionth of a dollar"})
+	}
+	if rep.Renamed > 0 {
+		t.Rows = append(t.Rows, []any{"renamed", rep.Renamed, "of those kept, to the GPU model of the machine's latest price"})
+	}
+	if rep.Doubtful > 0 {
+		t.Rows = append(t.Rows, []any{"doubtful", rep.Doubtful, "of those kept, contracts that cost no less than on demand: is the list right?"})
+	}
+	for _, r := range rep.Reasons {
+		data.Reasons = append(data.Reasons, importPriceReason{r.Text, r.N, r.Skipped})
+		what := "rejected"
+		if r.Skipped {
+			what = "rows skipped"
+		}
+		t.Rows = append(t.Rows, []any{what, r.N, r.Text})
+	}
+	d := report.Doc{Tables: []report.Table{t}, Data: data}
+	d.Lead = fmt.Sprintf("%s of %s kept from %s.", grouped(rep.Kept), plainCount(rep.Prices, "price"), name)
+	if len(rep.Ignored) > 0 {
+		d.Notes = append(d.Notes, "columns passed over: "+strings.Join(rep.Ignored, ", "))
+	}
+	if rep.Rejected > 0 && refused.path != "" {
+		d.Notes = append(d.Notes, "the rejected are in "+refused.path)
+	}
+	if o.out == "-" { // stdout has the prices
+		e.note(d.Lead)
+		for _, r := range data.Reasons {
+			e.note(fmt.Sprintf("%s: %s", grouped(r.N), r.Reason))
+		}
+		for _, n := range d.Notes {
+			e.note(n)
+		}
+		return nil
+	}
+	if err := emit(e, o.output, d); err != nil {
+		return err
+	}
+	e.say(fmt.Sprintf("wrote %s. next: capcli prices list --prices %s", o.out, o.out))
+	return nil
+}
+
+func plainCount(n int64, of string) string { return grouped(n) + " " + plural(n, of) }

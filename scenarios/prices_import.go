@@ -1,0 +1,326 @@
+package scenarios
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// PriceImport says how to read a price list of another form than a price file.
+type PriceImport struct {
+	Format string            // of PriceFormats; "" is told from the header
+	Map    map[string]string // our column, or a term, is called so in the list; /730 after it makes an hour of a month
+	Set    map[string]string // our column is this in all rows
+	PerGPU bool              // the list's prices are for one GPU, not for a machine
+	Reject func(line int, reason, text string)
+}
+
+// PriceFormats are the forms that price lists come in.
+var PriceFormats = func() (c capcli.Catalog[struct{}]) {
+	c.Kind = "format of price list"
+	c.Add("table", "CSV with a row for each machine, or for each machine and term; columns told by their names, or by --map", struct{}{})
+	c.Add("gcp", "the same of Google Cloud: machine_type, hour_ondemand, hour_spot, month_1y, month_3y", struct{}{})
+	c.Add("aws", "the price list in CSV that AWS publishes for EC2: Linux machines with GPUs, shared tenancy", struct{}{})
+	c.Add("focus", "a bill in FOCUS: unit prices of the machines in it", struct{}{})
+	return c
+}()
+
+// PriceReport says what became of a list. Every price of it is kept, repeated
+// or rejected.
+type PriceReport struct {
+	Format   string
+	Rows     int64 // lines read
+	Prices   int64 // found in them: Kept + Repeated + Rejected
+	Kept     int64
+	Repeated int64 // the same price of the same key and date again
+	Rejected int64
+	Skipped  int64 // rows about something else, as Why says
+	Rounded  int64 // of those kept, to the millionth of a dollar
+	Renamed  int64 // of those kept, given the GPU model of the machine's latest price
+	Doubtful int64 // of those kept, contracts no cheaper than on demand
+	Reasons  []PriceReason
+	Columns  []string // of the list that became prices, "1y from month_1y/730"
+	Ignored  []string // columns passed over
+}
+
+// PriceReason is why prices were rejected, or rows skipped, and how many.
+type PriceReason struct {
+	Text    string
+	N       int64
+	Skipped bool
+}
+
+// ImportPrices reads a price list. It fails with *capcli.InputError where the
+// list cannot be read at all or nothing of it is a price, and with
+// *capcli.UnknownError for a format or a column that there is not.
+func ImportPrices(file string, r io.Reader, o PriceImport) (*Prices, PriceReport, error) {
+	im := &importer{file: file, o: o, at: map[string]int{}, reasons: map[string]*PriceReason{}, machines: knownMachines()}
+	if o.Format != "" && o.Format != "auto" {
+		if _, err := PriceFormats.Get(o.Format); err != nil {
+			return nil, im.report, err
+		}
+	}
+	if err := im.checkOptions(); err != nil {
+		return nil, im.report, err
+	}
+	im.csv = csv.NewReader(&lineLimit{r: r, most: maxLine})
+	im.csv.FieldsPerRecord = -1
+	im.csv.ReuseRecord = true
+	im.csv.Comment = '#'
+	if err := im.header(); err != nil {
+		return nil, im.report, err
+	}
+	if err := im.read(); err != nil {
+		return nil, im.report, err
+	}
+	im.settle()
+	if len(im.out.rows) == 0 {
+		text := "no price in it could be taken"
+		if len(im.report.Reasons) > 0 {
+			text += ": " + im.report.Reasons[0].Text
+		}
+		return nil, im.report, im.wrong(0, "", text, "name its columns: --map machine=instance_type,on_demand=price; what all rows share: --set provider=gcp,date=2026-07-30")
+	}
+	im.out.sort()
+	return &im.out, im.report, nil
+}
+
+const (
+	maxLine    = 1 << 20
+	maxColumns = 4096
+)
+
+// importer is one import under way.
+type importer struct {
+	file     string
+	o        PriceImport
+	csv      *csv.Reader
+	head     []string
+	line     int // of the row being read
+	columns  columns
+	pending  offers // of AWS
+	out      Prices
+	at       map[string]int // rows of out by key and date
+	reasons  map[string]*PriceReason
+	machines map[string]PriceRow // of the catalogue, by type: what the list may leave out
+	report   PriceReport
+}
+
+func (im *importer) wrong(line int, field, text, hint string) error {
+	return &capcli.InputError{File: im.file, Line: line, Field: field, Text: text, Hint: hint}
+}
+
+// knownMachines are the machines of the catalogue by their type.
+func knownMachines() map[string]PriceRow {
+	out := map[string]PriceRow{}
+	for _, r := range Catalogue().rows {
+		if r.Region != "any" {
+			out[strings.ToLower(r.Machine)] = r
+		}
+	}
+	return out
+}
+
+// checkOptions refuses columns that a price file does not have.
+func (im *importer) checkOptions() error {
+	for _, flag := range []struct {
+		name string
+		keys []string
+	}{{"--map", slices.Sorted(maps.Keys(im.o.Map))}, {"--set", slices.Sorted(maps.Keys(im.o.Set))}} {
+		for _, k := range flag.keys {
+			if slices.Contains(priceColumnNames(), k) {
+				continue
+			}
+			if _, term := NormalTerm(k); term && flag.name == "--map" {
+				continue
+			}
+			hint := ""
+			if near := capcli.Nearest(k, priceColumnNames()); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			return missing("%s: no column %s%s have %s, and terms such as on_demand, 1y", flag.name, show(k), cmp.Or(hint, ":"), strings.Join(priceColumnNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// header reads up to the line of column names and tells the format.
+func (im *importer) header() error {
+	for range 10 { // AWS puts lines about the list before the columns
+		row, err := im.csv.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return im.unreadable(err)
+		}
+		im.line, _ = im.csv.FieldPos(0)
+		if len(row) > maxColumns {
+			return im.wrong(im.line, "", fmt.Sprintf("%d columns; at most %d are allowed", len(row), maxColumns), "")
+		}
+		im.head = make([]string, len(row))
+		for i, h := range row {
+			im.head[i] = strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))
+		}
+		if len(row) > 2 {
+			return im.recognise()
+		}
+	}
+	return im.wrong(0, "", "expected a header of columns, found none", "a price list is CSV: machine_type,region,gpu_count,hour_ondemand …")
+}
+
+// recognise tells the format by the columns and finds those that it needs.
+func (im *importer) recognise() error {
+	has := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return im.index(n) < 0 })
+	}
+	f := im.o.Format
+	if f == "" || f == "auto" {
+		switch {
+		case has("SKU", "OfferTermCode", "PricePerUnit"):
+			f = "aws"
+		case has("BilledCost", "ChargeCategory"):
+			f = "focus"
+		default:
+			f = "table"
+		}
+	}
+	im.report.Format = f
+	return im.bind()
+}
+
+// index is the place of the column called so, -1 where it is not there.
+func (im *importer) index(name string) int {
+	return slices.IndexFunc(im.head, func(h string) bool { return plainName(h) == plainName(name) })
+}
+
+// plainName is a column's name without what people write differently.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" _-/()", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
+}
+
+// read goes through the rows.
+func (im *importer) read() error {
+	for {
+		row, err := im.csv.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			if at, ok := errors.AsType[*csv.ParseError](err); ok {
+				im.line = at.Line
+				im.report.Rows++
+				im.report.Prices++
+				im.reject("not valid CSV", "")
+				continue
+			}
+			return im.unreadable(err)
+		}
+		im.line, _ = im.csv.FieldPos(0)
+		im.report.Rows++
+		if len(im.out.rows) >= maxPrices {
+			return im.wrong(im.line, "", fmt.Sprintf("over %d prices", maxPrices), "keep those that are wanted")
+		}
+		switch im.report.Format {
+		case "aws":
+			im.awsRow(row)
+		case "focus":
+			im.focusRow(row)
+		default:
+			im.tableRow(row)
+		}
+	}
+}
+
+func (im *importer) unreadable(err error) error {
+	in := &capcli.InputError{File: im.file, Text: err.Error(), Err: err}
+	if at, ok := errors.AsType[*csv.ParseError](err); ok {
+		in.Line, in.Text = at.Line, "not valid CSV: "+at.Err.Error()
+	}
+	return in
+}
+
+// reject counts a price that was not taken.
+func (im *importer) reject(reason, text string) {
+	im.report.Rejected++
+	im.count(reason, false)
+	if im.o.Reject != nil {
+		im.o.Reject(im.line, reason, text)
+	}
+}
+
+// skip counts a row that is about something else.
+func (im *importer) skip(reason string) {
+	im.report.Skipped++
+	im.count(reason, true)
+}
+
+func (im *importer) count(reason string, skipped bool) {
+	r := im.reasons[reason]
+	if r == nil {
+		r = &PriceReason{Text: reason, Skipped: skipped}
+		im.reasons[reason] = r
+	}
+	r.N++
+}
+
+// settle puts the report in order.
+func (im *importer) settle() {
+	if im.report.Format == "aws" {
+		im.awsOffers()
+	}
+	im.rename()
+	im.doubt()
+	for _, reason := range slices.Sorted(maps.Keys(im.reasons)) {
+		im.report.Reasons = append(im.report.Reasons, *im.reasons[reason])
+	}
+	slices.SortStableFunc(im.report.Reasons, func(a, b PriceReason) int { return cmp.Compare(b.N, a.N) })
+}
+
+// rename gives all prices of a machine the GPU model that its latest price has:
+// lists write models differently over the years.
+func (im *importer) rename() {
+	latest := map[string]int{}
+	for i := range im.out.rows {
+		r := &im.out.rows[i]
+		if k, known := latest[r.machineKey()]; !known || im.out.rows[k].Date <= r.Date {
+			latest[r.machineKey()] = i
+		}
+	}
+	for i := range im.out.rows {
+		r := &im.out.rows[i]
+		if model := im.out.rows[latest[r.machineKey()]].GPU; r.GPU != model {
+			im.report.Renamed++
+			r.GPU = model
+		}
+	}
+}
+
+// doubt counts contracts that cost no less than the machine on demand on the
+// same day: most often the list is wrong.
+func (im *importer) doubt() {
+	list := map[string]capcli.USD{}
+	for i := range im.out.rows {
+		if r := &im.out.rows[i]; r.Term == "on_demand" {
+			list[r.machineKey()+" "+dayText(r.Date)] = r.Hourly
+		}
+	}
+	for i := range im.out.rows {
+		r := &im.out.rows[i]
+		if _, long := r.Months(); long && list[r.machineKey()+" "+dayText(r.Date)] > 0 && r.Hourly >= list[r.machineKey()+" "+dayText(r.Date)] {
+			im.report.Doubtful++
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package scenarios
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// cells are a row's columns as a price file has them, those of priceColumns in
+// their order.
+func (r *PriceRow) cells() []string {
+	free, per := "", r.PerGPU().Decimal()
+	if r.Free {
+		free = "true"
+	}
+	return []string{
+		r.Provider, r.Region, r.Machine, r.GPU, strconv.Itoa(r.GPUs), r.Term, r.Payment, r.Hourly.Decimal(), per, free, "USD", dayText(r.Date), r.Source,
+	}
+}
+
+// WriteCSV writes the prices as a price file in CSV, which ParsePrices reads.
+// guard makes a cell safe for a spreadsheet.
+func (p *Prices) WriteCSV(w io.Writer, guard func(string) string) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(priceColumnNames()); err != nil {
+		return err
+	}
+	for i := range p.rows {
+		cells := p.rows[i].cells()
+		for k := range cells {
+			cells[k] = guard(cells[k])
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// WriteYAML writes the prices as a price file in YAML, which ParsePrices reads.
+func (p *Prices) WriteYAML(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "capcli: %s\ncurrency: USD\nprices:\n", pricesVersion)
+	for i := range p.rows {
+		n := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+		for k, c := range p.rows[i].cells() {
+			name := priceColumns[k].Name
+			if c == "" || name == "currency" || name == "usd_per_gpu_hour" {
+				continue
+			}
+			value := &yaml.Node{}
+			value.SetString(c)
+			switch name {
+			case "gpus", "usd_per_hour", "free", "date":
+				value.Tag = ""
+			}
+			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)
+		}
+		line, err := yaml.Marshal(n)
+		if err != nil {
+			return fmt.Errorf("write price %s: %w", p.rows[i].Key(), err)
+		}
+		b.WriteString("  - " + strings.Join(strings.Fields(string(line)), " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
