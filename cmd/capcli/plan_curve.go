@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/scenarios"
 	planning "capcli/simulate/plan"
 )
 
@@ -96,7 +97,11 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 // planCurve plans a demand curve.
 func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	c := &o.curve
-	sketch, err := c.sketch(e)
+	prices, err := readPrices(e, c.prices)
+	if err != nil {
+		return err
+	}
+	sketch, err := c.sketch(prices)
 	if err != nil {
 		return err
 	}
@@ -134,15 +139,12 @@ func (r *curvePlan) solve(ctx context.Context) error {
 }
 
 // sketch reads the flags of the market, as far as that goes without the curve.
-func (o *planCurveOptions) sketch(e *env) (*marketSketch, error) {
-	s := &marketSketch{overrun: o.overrun}
+func (o *planCurveOptions) sketch(prices *scenarios.Prices) (*marketSketch, error) {
+	s := &marketSketch{overrun: o.overrun, keyedRates: keyedRates{prices: prices}}
 	if o.onDemand == "" {
 		return nil, &usageError{text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", hint: "--on-demand 2.10"}
 	}
 	var err error
-	if s.prices, err = readPrices(e, o.prices); err != nil {
-		return nil, err
-	}
 	if s.onDemand, err = s.parsePrices("--on-demand", strings.Split(o.onDemand, ",")); err != nil {
 		return nil, err
 	}
