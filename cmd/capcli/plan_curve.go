@@ -97,11 +97,7 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 // planCurve plans a demand curve.
 func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	c := &o.curve
-	prices, err := readPrices(e, c.prices)
-	if err != nil {
-		return err
-	}
-	sketch, err := c.sketch(prices)
+	sketch, err := c.sketch(e)
 	if err != nil {
 		return err
 	}
@@ -139,7 +135,16 @@ func (r *curvePlan) solve(ctx context.Context) error {
 }
 
 // sketch reads the flags of the market, as far as that goes without the curve.
-func (o *planCurveOptions) sketch(prices *scenarios.Prices) (*marketSketch, error) {
+func (o *planCurveOptions) sketch(e *env) (*marketSketch, error) {
+	prices, err := readPrices(e, o.prices)
+	if err != nil {
+		return nil, err
+	}
+	return o.sketchOf(prices)
+}
+
+// sketchOf is sketch with the prices that keys are looked up in.
+func (o *planCurveOptions) sketchOf(prices *scenarios.Prices) (*marketSketch, error) {
 	s := &marketSketch{overrun: o.overrun, keyedRates: keyedRates{prices: prices}}
 	if o.onDemand == "" {
 		return nil, &usageError{text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", hint: "--on-demand 2.10"}
