@@ -46,6 +46,12 @@ type Held struct {
 // NewField lays out futures in a market. Held is part of every plan, and costs
 // nothing.
 func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
+	return newField(f, m, false, held)
+}
+
+// newField is NewField; prorated counts of a purchase that lasts beyond the end
+// only what lies before it, in cover and in cost.
+func newField(f *Futures, m *Market, prorated bool, held []Held) (*Field, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -75,6 +81,11 @@ func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
 		return nil, err
 	}
 	out.deal = deals[0]
+	for i := range out.deal.chances {
+		if x := &out.deal.chances[i]; prorated {
+			x.to = min(x.to, out.deal.c.Len())
+		}
+	}
 	for i := 1; i < len(deals); i++ {
 		d := *out.deal
 		d.c = out.curves[i]
