@@ -11,7 +11,7 @@ func (o *historyOptions) tableFlags(name string) error {
 	switch {
 	case len(o.by) > 0:
 		return &usageError{text: name + " is a table of series, which --by cannot divide; it is for job logs", hint: "name the column that tells series apart: --id-col"}
-	case o.peak && o.peakBy == "" && !o.periods || o.measure != "demand":
+	case o.peak && o.peakBy == "" && !o.periods || o.measure != "demand" && !o.whole:
 		return &usageError{text: name + " is a table of series; --measure and --peak are for job logs", hint: "use --step with --agg max for peaks"}
 	}
 	return nil

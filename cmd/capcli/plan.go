@@ -19,7 +19,7 @@ type planOptions struct {
 
 func newPlan(e *env) *cobra.Command {
 	cmd := newPlanOf(e, &planOptions{})
-	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanFutures(e), newPlanMerge(e))
+	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanFutures(e), newPlanReview(e), newPlanMerge(e))
 	return cmd
 }
 

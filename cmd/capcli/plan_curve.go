@@ -31,6 +31,7 @@ type planCurveOptions struct {
 	lot      string
 	discount string
 	held     []string
+	measure  string // what of a job log; "" is demand
 }
 
 // curveFlags are those that the help of capcli plan only names where it is long.

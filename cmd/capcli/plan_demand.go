@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ type demandCurve struct {
 // load reads the curve.
 func (o *planCurveOptions) load(ctx context.Context, e *env) (*demandCurve, error) {
 	h := &o.history
-	h.measure, h.whole = "demand", true
+	h.measure, h.whole = cmp.Or(o.measure, "demand"), true
 	if err := h.check(); err != nil {
 		return nil, err
 	}

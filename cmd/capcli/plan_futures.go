@@ -91,7 +91,8 @@ func newPlanFutures(e *env) *cobra.Command {
 // shared takes over flags that another part of capcli plan owns.
 func (o *futuresOptions) shared(cmd *cobra.Command) {
 	f := cmd.Flags()
-	if v, err := f.GetUint64("seed"); err == nil {
+	o.seed = 1
+	if v, err := f.GetUint64("seed"); err == nil && f.Changed("seed") {
 		o.seed = v
 	}
 	if v, err := f.GetStringArray("max"); err == nil {

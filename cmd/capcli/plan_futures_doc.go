@@ -265,6 +265,7 @@ func (r *futuresPlan) allNotes() []string {
 	if r.waiting == nil {
 		notes = append(notes, "the value of waiting: "+r.noWait)
 	}
+	notes = append(notes, r.ask.sketch.notes()...)
 	for _, a := range r.assumptions() {
 		notes = append(notes, "assumed: "+a)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"capcli"
 )
@@ -24,6 +25,8 @@ type Market struct {
 	// month. The discounted rates are rounded to a thousandth of a millionth of a
 	// dollar.
 	Discount float64
+
+	also []capcli.Seconds // further instants at which something may be bought
 }
 
 // Term is one way to commit.
@@ -139,4 +142,18 @@ func (m *Market) every() capcli.Step {
 		return capcli.Step{Months: 1}
 	}
 	return m.Every
+}
+
+// alsoAt adds to starts, in order, the further instants of m before an end.
+func (m *Market) alsoAt(starts []capcli.Seconds, end capcli.Seconds) []capcli.Seconds {
+	if len(m.also) == 0 {
+		return starts
+	}
+	for _, at := range m.also {
+		if at > 0 && at < end {
+			starts = append(starts, at)
+		}
+	}
+	slices.Sort(starts)
+	return slices.Compact(starts)
 }

@@ -220,6 +220,7 @@ func (r *Review) advise(ctx context.Context, use *Curve, m *Market) error {
 	for _, c := range r.Contracts {
 		if c.To > r.To {
 			held = append(held, Held{From: max(0, c.From-r.To), To: c.To - r.To, Milli: c.Milli})
+			shifted.also = append(shifted.also, c.To-r.To)
 		}
 	}
 	f, err := newField(&Futures{Grid: capcli.Grid{Origin: start, Step: use.Step}, Paths: [][]float64{gpus}}, &shifted, true, held)

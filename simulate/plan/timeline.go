@@ -55,7 +55,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 		d.scale = 1000
 	}
 	end := c.Len()
-	starts := c.starts(m.every())
+	starts := m.alsoAt(c.starts(m.every()), end)
 	if len(starts)*max(1, len(m.Terms)) > maxOffers {
 		return nil, errors.New("over 20 million purchases to choose from: take longer periods")
 	}
