@@ -136,7 +136,7 @@ type planReviewJSON struct {
 	UtilWhy     string         `json:"utilisation_why,omitempty"`
 	Unused      capcli.USD     `json:"unused_usd"`
 	OnDemand    capcli.USD     `json:"on_demand_usd"`
-	Commitments []contractJSON `json:"commitments"`
+	Commitments []reviewedJSON `json:"commitments"`
 	AheadUntil  any            `json:"ahead_until"`
 	DoNothing   capcli.USD     `json:"do_nothing_usd"`
 	Best        capcli.USD     `json:"best_usd"`
@@ -146,7 +146,7 @@ type planReviewJSON struct {
 	Notes       []string       `json:"notes"`
 }
 
-type contractJSON struct {
+type reviewedJSON struct {
 	Name        string         `json:"commitment"`
 	GPUs        float64        `json:"gpus"`
 	From        any            `json:"from"`
@@ -175,9 +175,9 @@ type adviceJSON struct {
 const forEver = 90 * 366 * capcli.Day
 
 // contract says one commitment as it is written.
-func (r *planReviewed) contract(c *planning.Reviewed) contractJSON {
+func (r *planReviewed) contract(c *planning.Reviewed) reviewedJSON {
 	v := r.review
-	out := contractJSON{
+	out := reviewedJSON{
 		Name: c.Name, GPUs: gpus(c.Milli), From: r.frame.when(c.From), Utilisation: shareOfTime(c.Used, c.Paid),
 		Committed: c.Paid, Used: c.Used, Unused: c.Paid - c.Used, RateWhy: "no price is given",
 	}
@@ -198,7 +198,7 @@ func (r *planReviewed) json() *planReviewJSON {
 	out := &planReviewJSON{
 		Schema: "capcli/plan_review/v1", Currency: "USD", Used: f.demand.file, From: f.when(v.From), To: f.when(v.To),
 		UsedHours: v.Used, Covered: v.Covered, Committed: v.Committed, Coverage: shareOfTime(v.Covered, v.Used), Utilisation: shareOfTime(v.Covered, v.Committed),
-		Unused: r.unused(), OnDemand: v.OnDemand, Commitments: []contractJSON{}, AheadUntil: r.ahead.when(v.Ahead),
+		Unused: r.unused(), OnDemand: v.OnDemand, Commitments: []reviewedJSON{}, AheadUntil: r.ahead.when(v.Ahead),
 		DoNothing: v.DoNothing, Best: v.Best, Costs: v.DoNothing - v.Best, Advice: []adviceJSON{}, Market: f.marketJSON(), Notes: list(r.notes),
 	}
 	if out.Coverage == nil {
