@@ -73,9 +73,13 @@ func (g *Gatherer) by(l *UseLine) user {
 
 // stretch books units held for some time, cut at clock hours.
 func (g *Gatherer) stretch(b bucket, u user, units int64, at capcli.Time, length capcli.Seconds) error {
+	if length <= 0 || units == 0 {
+		return nil
+	}
+	id, who := g.bucketOf(b), g.userOf(u)
 	for length > 0 {
 		part := min(length, capcli.Seconds(hourOf(at)+hour-at))
-		if err := g.put(b, u, at, capcli.GPUTime(units*int64(part))); err != nil {
+		if err := g.book(id, who, at, capcli.GPUTime(units*int64(part))); err != nil {
 			return err
 		}
 		at += capcli.Time(part)

@@ -71,7 +71,8 @@ type Gatherer struct {
 	h     Hours
 	ids   map[bucket]int
 	users map[user]int32
-	cells []map[int64]capcli.GPUTime // by bucket: hour and who to time
+	cells [][]entry // by bucket, in no order
+	whole []int     // by bucket: how many of them were left when it was last merged
 }
 
 // Gather begins to gather use over a window.
@@ -97,7 +98,8 @@ func (g *Gatherer) bucketOf(b bucket) int {
 		g.ids[b] = id
 		g.h.buckets = append(g.h.buckets, b)
 		g.h.total = append(g.h.total, 0)
-		g.cells = append(g.cells, map[int64]capcli.GPUTime{})
+		g.cells = append(g.cells, nil)
+		g.whole = append(g.whole, 0)
 	}
 	return id
 }
@@ -131,14 +133,22 @@ func (g *Gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) er
 	if time == 0 {
 		return nil
 	}
-	id := g.bucketOf(b)
+	return g.book(g.bucketOf(b), g.userOf(u), at, time)
+}
+
+// book is put for a bucket and a user that are known.
+func (g *Gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) error {
 	i := min(int64((at-g.h.first)/hour), int64(g.h.n-1))
 	sum, err := add(capcli.USD(g.h.total[id]), capcli.USD(time))
 	if err != nil {
 		return fmt.Errorf("use at %s: more unit time than can be counted", at)
 	}
 	g.h.total[id] = capcli.GPUTime(sum)
-	g.cells[id][i<<32|int64(g.userOf(u))] += time
+	g.cells[id] = append(g.cells[id], entry{int32(i), who, time})
+	if n := len(g.cells[id]); n > 1<<18 && n > 2*g.whole[id] {
+		g.cells[id] = merged(g.cells[id])
+		g.whole[id] = len(g.cells[id])
+	}
 	return nil
 }
 
@@ -190,12 +200,25 @@ func (g *Gatherer) orderUsers() []int32 {
 	return rank
 }
 
-// cellsOf puts the cells of a bucket in order.
-func cellsOf(m map[int64]capcli.GPUTime, rank []int32) []entry {
-	out := make([]entry, 0, len(m))
-	for k, t := range m {
-		out = append(out, entry{int32(k >> 32), rank[k&(1<<32-1)], t})
+// cellsOf gives the cells of a bucket in order, by the new numbers of users.
+func cellsOf(cells []entry, rank []int32) []entry {
+	for i := range cells {
+		cells[i].who = rank[cells[i].who]
 	}
-	slices.SortFunc(out, func(a, b entry) int { return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(a.who, b.who)) })
-	return out
+	return slices.Clip(merged(cells))
+}
+
+// merged puts cells in order and sums those of one user in one hour.
+func merged(cells []entry) []entry {
+	slices.SortFunc(cells, func(a, b entry) int { return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(a.who, b.who)) })
+	n := 0
+	for _, c := range cells {
+		if n > 0 && cells[n-1].hour == c.hour && cells[n-1].who == c.who {
+			cells[n-1].time += c.time
+			continue
+		}
+		cells[n] = c
+		n++
+	}
+	return cells[:n]
 }

@@ -73,10 +73,13 @@ func (g *Gatherer) copyRest(h *Hours) error {
 	return nil
 }
 
-// holder is a line of use that may run in a reservation, while it runs.
+// holder is a line of use that may run in a reservation, while it runs: so many
+// of its units have run in it since some instant.
 type holder struct {
 	line     *UseLine
 	from, to capcli.Time
+	since    capcli.Time
+	inside   int64
 }
 
 // fill runs use in one reservation: it books its unused part and gives the
@@ -92,55 +95,91 @@ func (g *Gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
 	for i := range lines {
 		l := &lines[i]
 		end := l.Start + capcli.Time(l.Seconds)
-		named := l.Capacity == c.ID
-		open := named || (!p.Targeted && l.Capacity == "")
+		open := l.Capacity == c.ID || (!p.Targeted && l.Capacity == "")
 		if l.Kind != UseOnDemand || !open || l.Start >= to || end <= from || !c.Scope.Matches(&l.SKU, l.Account) {
 			rest = append(rest, *l)
 			continue
 		}
-		in = append(in, holder{l, max(l.Start, from), min(end, to)})
+		in = append(in, holder{line: l, from: max(l.Start, from), to: min(end, to)})
 		rest = append(rest, piece(l, l.Start, from), piece(l, to, end))
 	}
 	slices.SortStableFunc(in, func(a, b holder) int { return compareHolders(c, a.line, b.line) })
-	idle := p.idleBucket(c)
-	times := []capcli.Time{from, to}
-	for _, k := range in {
-		times = append(times, k.from, k.to)
+	rest, err := g.sweep(c, p.Units, in, rest, from, to)
+	return slices.DeleteFunc(rest, func(l UseLine) bool { return l.Kind == UseOnDemand && (l.Seconds <= 0 || l.Units == 0) }), err
+}
+
+// sweep goes through the instants at which use begins or ends: the reservation's
+// units go to the holders in their order, and what is left over is unused.
+func (g *Gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine, from, to capcli.Time) ([]UseLine, error) {
+	type change struct {
+		at  capcli.Time
+		who int
+		in  bool
 	}
-	slices.Sort(times)
-	times = slices.Compact(times)
-	for i := 0; i+1 < len(times); i++ {
-		at, until := times[i], times[i+1]
-		free := p.Units
-		for _, k := range in {
-			if k.from > at || k.to <= at {
-				continue
-			}
-			part := piece(k.line, at, until)
-			took := min(free, part.Units)
-			free -= took
-			if part.Capacity = c.ID; took > 0 {
-				rest = append(rest, part)
-				rest[len(rest)-1].Units = took
-			}
-			if part.Capacity, part.Units = k.outside(c), part.Units-took; part.Units > 0 {
-				rest = append(rest, part)
-			}
+	changes := make([]change, 0, 2*len(in)+1)
+	for i := range in {
+		changes = append(changes, change{in[i].from, i, true}, change{in[i].to, i, false})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.who, b.who)) })
+	p, _ := c.Product.(CapacityReservation)
+	idle := p.idleBucket(c)
+	var active []int // holders that run, in their order
+	at, free := from, units
+	for i := 0; i <= len(changes); {
+		until := to
+		if i < len(changes) {
+			until = changes[i].at
 		}
 		if err := g.stretch(idle, user{}, free, at, capcli.Seconds(until-at)); err != nil {
 			return nil, err
 		}
+		if i == len(changes) {
+			return rest, nil
+		}
+		at = until
+		for ; i < len(changes) && changes[i].at == at; i++ {
+			k, where := changes[i].who, 0
+			if where, _ = slices.BinarySearch(active, k); changes[i].in {
+				active = slices.Insert(active, where, k)
+				in[k].since, in[k].inside = at, 0
+				continue
+			}
+			active = slices.Delete(active, where, where+1)
+			rest = in[k].told(c, at, rest)
+		}
+		free = units
+		for _, k := range active {
+			took := min(free, in[k].line.Units)
+			free -= took
+			if took != in[k].inside {
+				rest = in[k].told(c, at, rest)
+				in[k].inside = took
+			}
+		}
 	}
-	return slices.DeleteFunc(rest, func(l UseLine) bool { return l.Kind == UseOnDemand && (l.Seconds <= 0 || l.Units == 0) }), nil
+	return rest, nil
 }
 
-// outside is what a line's capacity is called while the reservation is full: it
-// may run in another.
-func (k holder) outside(c *Commitment) string {
-	if k.line.Capacity == c.ID {
-		return ""
+// told appends what a holder ran since last told: inside the reservation and
+// beside it.
+func (k *holder) told(c *Commitment, at capcli.Time, rest []UseLine) []UseLine {
+	part := piece(k.line, k.since, at)
+	k.since = at
+	if part.Seconds <= 0 {
+		return rest
 	}
-	return k.line.Capacity
+	units := part.Units
+	if part.Units = k.inside; part.Units > 0 {
+		part.Capacity = c.ID
+		rest = append(rest, part)
+	}
+	if part.Units = units - k.inside; part.Units > 0 {
+		if part.Capacity = k.line.Capacity; part.Capacity == c.ID {
+			part.Capacity = "" // it may run in another
+		}
+		rest = append(rest, part)
+	}
+	return rest
 }
 
 // piece is the part of a line from one instant to another.
