@@ -146,7 +146,7 @@ func (g *Gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) 
 	g.h.total[id] = capcli.GPUTime(sum)
 	g.cells[id] = append(g.cells[id], entry{int32(i), who, time})
 	if n := len(g.cells[id]); n > 1<<18 && n > 2*g.whole[id] {
-		g.cells[id] = merged(g.cells[id])
+		g.cells[id] = mergedCells(g.cells[id])
 		g.whole[id] = len(g.cells[id])
 	}
 	return nil
@@ -205,11 +205,11 @@ func cellsOf(cells []entry, rank []int32) []entry {
 	for i := range cells {
 		cells[i].who = rank[cells[i].who]
 	}
-	return slices.Clip(merged(cells))
+	return slices.Clip(mergedCells(cells))
 }
 
-// merged puts cells in order and sums those of one user in one hour.
-func merged(cells []entry) []entry {
+// mergedCells puts cells in order and sums those of one user in one hour.
+func mergedCells(cells []entry) []entry {
 	slices.SortFunc(cells, func(a, b entry) int { return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(a.who, b.who)) })
 	n := 0
 	for _, c := range cells {
