@@ -57,6 +57,8 @@ var Metrics = []Metric{
 	{"spot", InUSD, false, "paid for spot capacity"},
 	{"on_demand_equivalent", InUSD, false, "what all use would have cost on demand"},
 	{"stranded_usd", InUSD, false, "paid for committed GPUs that nobody held"},
+	{"stranded", InUSD, false, "the same as stranded_usd"},
+	{"availability", InShare, true, "jobs that started within the limit on waits, or an hour, of all that came"},
 	{"effective_savings_rate", InShare, true, "1 - cost / on-demand equivalent"},
 	{"allocation_rate", InShare, true, "GPU-hours held of all that were offered"},
 	{"stranded_gpu_hours", InGPUHours, false, "committed GPU-hours that nobody held"},
@@ -212,6 +214,19 @@ func amount(s string) (float64, bool) {
 		return 0, false
 	}
 	return v, true
+}
+
+// AvailableWithin is the wait that availability counts under some limits: that of
+// the limit on waits, the one on the most jobs first, else an hour.
+func AvailableWithin(limits []Check) capcli.Seconds {
+	for _, name := range []string{"wait_max", "wait_p99", "wait_p95", "wait_p50", "wait_mean"} {
+		for _, c := range limits {
+			if c.Metric.Name == name && strings.HasPrefix(c.Op, "<") {
+				return capcli.Seconds(c.Value)
+			}
+		}
+	}
+	return capcli.Hour
 }
 
 // limits reads bounds by metric. One without a sign is an upper bound, or a

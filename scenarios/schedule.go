@@ -13,11 +13,16 @@ import (
 func (s *Scenario) ScheduleKey() (string, error) {
 	c := *s
 	c.File, c.Name, c.Description, c.PriceFile, c.Limits, c.Seed, c.Jobs = "", "", "", "", nil, 0, Jobs{CPUJobs: s.Jobs.CPUJobs, KillAtLimit: s.Jobs.KillAtLimit}
+	c.Commitments = nil
+	if len(s.Commitments) > 0 {
+		c.Description = "by the hour" // as the record is kept then
+	}
 	c.Policy.Name, c.Placement = s.PolicyName(), s.PlacementName()
 	c.Capacity = slices.Clone(s.Capacity)
 	for i := range c.Capacity {
 		p := &c.Capacity[i]
 		// Instants at which prices change stay: the record of a run is cut there.
+		p.Upfront = 0
 		p.Term, p.Price, p.Free, p.OnDemand = "", Price{History: p.Price.History}, false, Price{History: p.OnDemand.History}
 	}
 	b, err := json.Marshal(c)

@@ -79,14 +79,7 @@ func (m *mixPlan) withinOf() (capcli.Seconds, error) {
 		}
 		return s, nil
 	}
-	for _, name := range []string{"wait_max", "wait_p99", "wait_p95", "wait_p50", "wait_mean"} {
-		for _, c := range m.limits {
-			if c.Metric.Name == name && c.Op[0] == '<' {
-				return capcli.Seconds(c.Value), nil
-			}
-		}
-	}
-	return capcli.Hour, nil
+	return scenarios.AvailableWithin(m.limits), nil
 }
 
 // shareFlag reads a share such as 95% or 0.95.

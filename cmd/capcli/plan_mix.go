@@ -13,6 +13,7 @@ import (
 	"capcli/profile/trace"
 	"capcli/scenarios"
 	"capcli/simulate"
+	"capcli/simulate/billing"
 	planning "capcli/simulate/plan"
 )
 
@@ -227,6 +228,12 @@ func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*p
 	}
 	if c.Rates, err = s.Rates(m.options(0)); err != nil {
 		return nil, err
+	}
+	if len(s.Commitments) > 0 {
+		c.Discounted = true
+		c.Invoice = func(rec *simulate.Record, ended capcli.Seconds) (*billing.Invoice, error) {
+			return s.Invoice(rec, ended, m.options(0))
+		}
 	}
 	c.Config = func(run int) (simulate.Config, error) { return s.Config(nil, m.options(run)) }
 	return c, nil

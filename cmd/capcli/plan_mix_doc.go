@@ -51,6 +51,9 @@ func (r *mixResult) underLimits() string {
 
 // boundSays says what the bound is over.
 func (r *mixResult) boundSays() string {
+	if r.bound.Cost == 0 {
+		return "no lower bound on the cost is known here"
+	}
 	if r.bound.Service {
 		return fmt.Sprintf("no mix of these pools, in any sizes and under any policy, that has no job's work done later than this plan does can cost less than %s", r.bound.Cost)
 	}
@@ -63,7 +66,7 @@ func (r *mixResult) allNotes() []string {
 	notes := slices.Clone(r.notes)
 	if r.best != nil {
 		notes = append(notes, r.boundSays())
-		if r.bound.Why != "" {
+		if r.bound.Why != "" && r.bound.Service {
 			notes = append(notes, "the bound is over mixes that serve as well as the plan, for "+r.bound.Why)
 		}
 	}

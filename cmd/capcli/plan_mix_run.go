@@ -235,10 +235,14 @@ func shellWord(s string) string {
 func (r *mixResult) none() error {
 	near := r.found.Nearest()
 	if near == nil {
-		return &noPlanError{
-			text: fmt.Sprintf("none of %s mixes can hold the limits: every one costs more than the limit on cost allows", grouped(int64(len(r.found.Entries)))),
-			hint: "raise the limit on cost, or give other sizes (--vary)",
+		least := r.found.LeastFloor()
+		text := fmt.Sprintf("none of %s mixes can hold the limits: every one costs at least %s", grouped(int64(len(r.found.Entries))), least)
+		for _, c := range r.limits {
+			if c.Metric.Name == "cost" || c.Metric.Name == "total" {
+				text += fmt.Sprintf(", %s beyond %s, which binds", figureOf(c.Metric, least.Float()-c.Value), c)
+			}
 		}
+		return &noPlanError{text: text, hint: "raise the limit on cost, or give other sizes (--vary)"}
 	}
 	var parts []string
 	binding := r.found.Binding()

@@ -52,7 +52,9 @@ func (r *mixResult) study(ctx context.Context) error {
 		return err
 	}
 	if r.rival = r.runnerUp(); r.rival != nil {
-		r.ties = planning.Ties(r.best, r.rival)
+		if !r.best.Discounted && !r.rival.Discounted {
+			r.ties = planning.Ties(r.best, r.rival)
+		}
 	}
 	return r.swings(ctx)
 }
@@ -214,6 +216,9 @@ func (r *mixResult) swing(ctx context.Context, p *planning.Problem, what string,
 
 // priceSwings needs no run: with the schedule fixed the cost is linear in a price.
 func (r *mixResult) priceSwings() {
+	if r.best.Discounted {
+		return // which use is covered would change too
+	}
 	for i, pool := range r.best.Outcomes[0].Pools {
 		var part capcli.USD
 		for k := range r.best.Outcomes {

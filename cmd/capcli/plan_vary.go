@@ -17,7 +17,7 @@ const (
 
 // variable are the sections of a scenario that --vary may change. Jobs, the
 // period and the seed are what all mixes have in common.
-var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants"}
+var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants", "commitments"}
 
 // parseVary reads an axis: "capacity.base.gpus=0..128:8" or
 // "overflow.patience=0,15m,1h".

@@ -23,7 +23,7 @@ func (r *outcome) metric(name string) (float64, bool) {
 		"preemptions": float64(j.Preemptions), "deadline_misses": float64(j.Misses),
 		"cost": inv.Total.Cost.Float(), "total": inv.Total.Cost.Float(), "committed": committed.Cost.Float(),
 		"on_demand": inv.ByTier[billing.OnDemand].Cost.Float(), "spot": inv.ByTier[billing.Spot].Cost.Float(),
-		"stranded_usd": committed.Stranded().Float(), "stranded_gpu_hours": c.Stranded.Hours(), "used_gpu_hours": c.Used.Hours(),
+		"stranded_usd": committed.Stranded().Float(), "stranded": committed.Stranded().Float(), "stranded_gpu_hours": c.Stranded.Hours(), "used_gpu_hours": c.Used.Hours(),
 		"idle_gpu_hours": c.Idle.Hours(), "blocked_gpu_hours": c.Blocked.Hours(), "down_gpu_hours": c.Down.Hours(),
 		"fragmentation_gpus_mean": c.Fragmentation,
 	}[name]
@@ -35,6 +35,8 @@ func (r *outcome) metric(name string) (float64, bool) {
 	switch {
 	case rate != nil:
 		return *rate, true
+	case name == "availability":
+		return res.Availability(scenarios.AvailableWithin(r.plan.scenario.Limits))
 	case name == "on_demand_equivalent" && cost.Equivalent != nil:
 		return cost.Equivalent.Float(), true
 	}
@@ -42,7 +44,7 @@ func (r *outcome) metric(name string) (float64, bool) {
 }
 
 // moneyMetrics are the figures that need a price for every pool.
-var moneyMetrics = []string{"cost", "total", "committed", "on_demand", "spot", "stranded_usd"}
+var moneyMetrics = []string{"cost", "total", "committed", "on_demand", "spot", "stranded_usd", "stranded"}
 
 // figure writes a metric of the run for people.
 func (r *outcome) figure(m scenarios.Metric) string {

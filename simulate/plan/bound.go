@@ -131,6 +131,9 @@ func ruleKey(cfg *simulate.Config, run int) string {
 	return fmt.Sprint(run, cfg.Start, cfg.Until, lateness(cfg), cfg.Settings.Perfect, cfg.KillAtLimit, cfg.Overflow.Patience)
 }
 
+// discounted is why there is no bound on what use on demand costs.
+const discounted = "commitments make use on demand cheaper"
+
 // Floor is a lower bound on what a candidate costs in a run, whatever its
 // policy does.
 type Floor struct {
@@ -154,6 +157,9 @@ func (b *bounds) of(c *Candidate, run int) (Floor, error) {
 		return Floor{}, err
 	}
 	why := r.fits(&cfg, c.Preemptive)
+	if why == "" && c.Discounted {
+		why = discounted
+	}
 	end := r.until
 	if end == 0 && why == "" {
 		end = r.ended

@@ -3,6 +3,8 @@ package plan
 import (
 	"cmp"
 	"slices"
+
+	"capcli"
 )
 
 // full are the mixes that had all their runs, by cost.
@@ -62,6 +64,17 @@ func (f *Found) Frontier() []*Entry {
 	return out
 }
 
+// LeastFloor is the least that any mix which was tried can cost, on the mean.
+func (f *Found) LeastFloor() capcli.USD {
+	var least capcli.USD
+	for i, e := range f.Entries {
+		if i == 0 || e.floor() < least {
+			least = e.floor()
+		}
+	}
+	return least
+}
+
 // Distance is how far a mix is from a limit.
 type Distance struct {
 	Limit Limit
@@ -109,32 +122,35 @@ func (f *Found) Nearest() *Entry {
 	return best
 }
 
-// Binding is the limit that keeps mixes out: the one whose removal would let
-// most of the mixes that were run in full through, the first of equals. -1 where
-// there is no limit.
+// Binding is the limit that keeps mixes out: the one that the fewest of the mixes
+// that were run in full hold, and of equals the one without which the most would
+// hold all. -1 where there is no limit.
 func (f *Found) Binding() int {
-	binding, most := -1, -1
+	binding, fewest, most := -1, 0, 0
 	for i := range f.limits {
-		n := 0
+		own, rest := 0, 0
 		for _, e := range f.full() {
-			if f.heldBut(e, i) >= f.hold {
-				n++
+			if f.heldOnly(e, func(k int) bool { return k == i }) >= f.hold {
+				own++
+			}
+			if f.heldOnly(e, func(k int) bool { return k != i }) >= f.hold {
+				rest++
 			}
 		}
-		if n > most {
-			binding, most = i, n
+		if binding < 0 || own < fewest || own == fewest && rest > most {
+			binding, fewest, most = i, own, rest
 		}
 	}
 	return binding
 }
 
-// heldBut is the share of runs in which every limit but one held.
-func (f *Found) heldBut(e *Entry, but int) float64 {
+// heldOnly is the share of runs in which all limits held that count.
+func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) float64 {
 	n := 0
 	for k := range e.Outcomes {
 		all := true
 		for i := range f.limits {
-			if i != but {
+			if counts(i) {
 				holds, known := f.limits[i].Holds(&e.Outcomes[k])
 				all = all && holds && known
 			}

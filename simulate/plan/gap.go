@@ -21,7 +21,7 @@ type Bound struct {
 	Cost    capcli.USD
 	// GPUs is the committed GPUs at which it is reached, in the first run.
 	GPUs int64
-	Gap  float64 // (plan - bound) / bound; 0 where the bound is 0
+	Gap  float64 // (plan - bound) / bound; 0 where the bound is 0, which is none
 }
 
 // menu is what may be bought: committed GPUs for the whole time at the lowest
@@ -99,6 +99,11 @@ func (m *menu) least(s *Smooth, time capcli.Seconds) (capcli.USD, int64) {
 
 // Bound is the tightest lower bound that can be proven for the plan e.
 func (s *Search) Bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) {
+	for _, e := range f.Entries {
+		if e.Discounted {
+			return &Bound{Why: discounted}, nil
+		}
+	}
 	m, err := menuOf(f.Entries)
 	if err != nil {
 		return nil, err
@@ -112,6 +117,9 @@ func (s *Search) Bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) 
 	}
 	if err != nil {
 		return nil, err
+	}
+	if over := b.Cost - e.Cost(); over > 0 && over <= rounding(len(m.tiers)+1, e.Outcomes[0].Length) {
+		b.Cost = e.Cost() // each month of each pool is rounded by itself
 	}
 	if b.Cost > 0 {
 		b.Gap = (e.Cost() - b.Cost).Float() / b.Cost.Float()
@@ -169,15 +177,27 @@ func (p *promised) loosened(o *promised) *promised {
 	return p
 }
 
-// leastOf is the least that jobs can cost that begin in these windows, rounded
-// down.
+// leastOf is the least that jobs can cost that begin in these windows, but for
+// the rounding of invoices.
 func (m *menu) leastOf(p *promised) (capcli.USD, int64) {
 	time := p.until
 	if time == 0 {
 		time = p.ended
 	}
-	cost, gpus := m.least(NewSmooth(p.windows, p.end()), time)
-	return max(0, cost-rounding(len(m.tiers)+1, time)), gpus
+	smooth := NewSmooth(p.windows, p.end())
+	cost, gpus := m.least(smooth, time)
+	// Without a period, committed GPUs that work on after the last hour counted
+	// here are paid for then: no work is had for less than the lowest price.
+	cost = max(cost, capcli.Cost(m.lowest(), smooth.Work()))
+	return cost, gpus
+}
+
+// lowest is the lowest price on the menu.
+func (m *menu) lowest() capcli.Rate {
+	if len(m.tiers) == 0 || !m.none && m.committed < m.tiers[0].price {
+		return m.committed
+	}
+	return m.tiers[0].price
 }
 
 // sameService is the bound over every mix that has no job's work done later than

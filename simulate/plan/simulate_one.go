@@ -23,11 +23,18 @@ func (p *Problem) Run(ctx context.Context, c *Candidate, run int) (*simulate.Res
 
 // Price is what a result of the candidate's key costs under its rates.
 func (p *Problem) Price(c *Candidate, run int, res *simulate.Result) (Outcome, error) {
-	inv, err := billing.Price(res.Record, c.Rates)
+	inv, err := c.invoice(res)
 	if err != nil {
 		return Outcome{}, err
 	}
 	return NewOutcome(c.Index, run, p.Seed.Child(run), res, inv, p.Within, !c.Unpriced), nil
+}
+
+func (c *Candidate) invoice(res *simulate.Result) (*billing.Invoice, error) {
+	if c.Invoice != nil {
+		return c.Invoice(res.Record, res.Ended)
+	}
+	return billing.Price(res.Record, c.Rates)
 }
 
 // Outcome simulates and prices candidate i in a run: a pure function of the

@@ -82,6 +82,11 @@ type Candidate struct {
 	Rates []billing.Rate // for each pool of Config
 	// Preemptive tells that its policy takes GPUs away from jobs that run.
 	Preemptive bool
+	// Invoice prices a run of it, which ended so long after its start; nil is by
+	// Rates alone.
+	Invoice func(rec *simulate.Record, ended capcli.Seconds) (*billing.Invoice, error) `json:"-"`
+	// Discounted tells that Invoice makes use on demand cheaper than Rates say.
+	Discounted bool
 	// Unpriced tells that some pool has no price, so that the cost is not known.
 	Unpriced bool
 	// Config is a run of the mix without its jobs; each call gives one of its
