@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -441,4 +442,55 @@ func checkParts(t *rapid.T, r *simulate.WaitRow) {
 	if tenants != r.Time || models != r.Time || sizes != r.Time || days != r.Time || months != r.Time {
 		t.Fatalf("%s is %d: tenants %d, models %d, sizes %d, days %d, months %d", r.Cause, r.Time, tenants, models, sizes, days, months)
 	}
+}
+
+// TestWaitsOfAnyJob holds, for shares of GPUs and jobs without any too, that
+// the recorder's sums are the run's and that it changes nothing.
+func TestWaitsOfAnyJob(t *testing.T) {
+	policies, placements := simulate.Policies.Names(), simulate.Placements.Names()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawWorld(rt)
+		policy := rapid.SampledFrom(policies).Draw(rt, "policy")
+		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
+		play := func(waits *simulate.Waits) (*simulate.Result, string) {
+			pools := slices.Clone(w.pools)
+			for i, changes := range w.supply {
+				pools[i].Supply = &comings{slices.Clone(changes)}
+			}
+			var log eventLog
+			r, err := simulate.Run(context.Background(), simulate.Config{
+				Start: 0, Pools: pools, Jobs: stream(w.jobs), Policy: mustPolicy(t, policy), Settings: w.set, Placement: mustPlacement(t, placement),
+				Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, Observers: []simulate.Observer{&log}, Waits: waits,
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return r, log.text.String()
+		}
+		waits := &simulate.Waits{}
+		r, log := play(waits)
+		if _, plain := play(nil); plain != log {
+			rt.Fatal("the recorder changed the run")
+		}
+		started, told, sum := waits.Jobs()
+		var rows capcli.Seconds
+		for _, row := range waits.Rows() {
+			rows += row.Time
+			checkParts(rt, &row)
+		}
+		if started != r.Wait.Jobs || told != started || rows != sum || started > 0 && float64(sum)/float64(started) != r.Wait.Mean {
+			rt.Fatalf("%d of %d jobs waited %d, rows %d; the run says %d jobs with a mean of %g", told, started, sum, rows, r.Wait.Jobs, r.Wait.Mean)
+		}
+	})
+}
+
+// eventLog writes down every event.
+type eventLog struct{ text strings.Builder }
+
+func (l *eventLog) Observe(e simulate.Event, _ *simulate.Cluster) {
+	id, slices := "", []simulate.Slice(nil)
+	if e.Job != nil {
+		id, slices = e.Job.ID, e.Job.Slices()
+	}
+	fmt.Fprintln(&l.text, e.At, e.Kind, id, e.Pool, e.Node, slices)
 }

@@ -29,8 +29,16 @@ func (x *explanation) describe() report.Doc {
 	}
 	if len(data.Again) > 0 {
 		t := report.Table{Name: "again", Title: "Beside that, jobs waited after they had lost their GPUs", Columns: causeColumns()[:3]}
-		for _, c := range data.Again {
+		var rest causeJSON
+		for i, c := range data.Again {
+			if i >= causesShown && c.Share < 0.02 {
+				rest.Share, rest.Time = rest.Share+c.Share, rest.Time+c.Time
+				continue
+			}
 			t.Rows = append(t.Rows, []any{c.Text, report.Percent(c.Share), jobHours(c.Time)})
+		}
+		if rest.Time > 0 {
+			t.Rows = append(t.Rows, []any{"others, each under 2% (-o json has them)", report.Percent(rest.Share), jobHours(rest.Time)})
 		}
 		d.Tables = append(d.Tables, t)
 	}
@@ -63,14 +71,27 @@ func causeColumns() []report.Column {
 	}
 }
 
+// causesShown is how many rows of causes people see at least; small ones beyond
+// are summed.
+const causesShown = 7
+
 func (x *explanation) causesTable(data *explainJSON) report.Table {
 	t := report.Table{Name: "causes", Title: "What " + data.Told.Which + " waited for", Columns: causeColumns()}
-	for _, c := range data.Causes {
+	var rest causeJSON
+	small := 0
+	for i, c := range data.Causes {
+		if i >= causesShown && c.Share < 0.02 && len(data.Causes) > causesShown+1 {
+			rest.Share, rest.Time, small = rest.Share+c.Share, rest.Time+c.Time, small+1
+			continue
+		}
 		var jobs any
 		if c.Jobs > 0 {
 			jobs = c.Jobs
 		}
 		t.Rows = append(t.Rows, []any{c.Text, report.Percent(c.Share), jobHours(c.Time), jobs, c.Mostly})
+	}
+	if small > 0 {
+		t.Rows = append(t.Rows, []any{fmt.Sprintf("%d other sets of causes, each under 2%% (-o json has them)", small), report.Percent(rest.Share), jobHours(rest.Time), nil, ""})
 	}
 	if len(data.Causes) > 1 {
 		var jobs any
@@ -307,7 +328,7 @@ func (x *explanation) notes() []string {
 		out = append(out, fmt.Sprintf("the parts are of the first of %d runs, where %s is %s", n, x.metric.Name, x.figureText(x.mean(x.results[:1]))))
 	}
 	if len(x.waits) > 0 && len(x.causeSums()) > 0 {
-		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself; days and quarters (UTC) are those of submission")
+		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself: many may have waited for the same few GPUs, so what a change would do is in the table of changes; days and quarters (UTC) are those of submission")
 		if x.metric.Name != "waiting" {
 			if n := x.stillWaiting(); n > 0 {
 				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits: capcli explain %s waiting", jobCount(n), x.subject))
