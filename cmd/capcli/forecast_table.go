@@ -40,10 +40,14 @@ func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*histor
 	return o.fromSeries(table)
 }
 
+// maxCurve is how many steps a demand curve may have: seven years of minutes.
+const maxCurve = 4_000_000
+
 // fromSeries makes the histories of a table that was read.
 func (o *historyOptions) fromSeries(table *series.Table) (*histories, error) {
-	steps := o.steps
+	steps, most := o.steps, 0
 	if o.whole {
+		most = maxCurve
 		if err := notNegative(table, o); err != nil {
 			return nil, err
 		}
@@ -51,7 +55,7 @@ func (o *historyOptions) fromSeries(table *series.Table) (*histories, error) {
 			steps = capcli.Step{}
 		}
 	}
-	regular, err := table.Regular(series.Rules{Step: steps, Combine: series.Combine(o.agg), Gaps: series.Gaps(o.gaps), Zone: o.zone})
+	regular, err := table.Regular(series.Rules{MaxPoints: most, Step: steps, Combine: series.Combine(o.agg), Gaps: series.Gaps(o.gaps), Zone: o.zone})
 	if err != nil {
 		return nil, err
 	}

@@ -44,8 +44,8 @@ func newPlanCurve(e *env) *cobra.Command {
 		Use:   "curve DEMAND",
 		Short: "The cheapest purchases for a demand curve, exactly: capcli plan --demand with its own help",
 		Long: "DEMAND is a table (ds, y), one value a line, JSON ({start, step_s, values}, [{ds, y}] or a forecast), Parquet or a\n" +
-			"job log. A term is LENGTH=PRICE (36h, 2w, 12mo, 3y) or NAME=LENGTH@PRICE, then upfront=none|partial|all|40%, max=64,\n" +
-			"and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU for an hour, of the whole term.",
+			"job log. A term is LENGTH=PRICE (36h, 2w, 12mo, 3y) or NAME=LENGTH@PRICE, then upfront=none|partial|all|40%, max=64\n" +
+			"(GPUs bought at one time), and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU for an hour, of the whole term.",
 		Example: "  capcli plan curve series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
 			"  capcli plan curve jobs.parquet --on-demand 3.9 --term all=1y@2.2,upfront=all --term 3y=1.6 --discount 10%\n" +
 			"  capcli plan curve series.csv --on-demand 2 --on-demand-fall 2026-06=44% --term 1y=1.2 --held 64@..2026-09-01",
@@ -114,12 +114,23 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 		return err
 	}
 	if err := r.solve(ctx); err != nil {
-		return fmt.Errorf("planning %s: %w", demand.file, err)
+		return r.failed(err)
 	}
 	if err := emit(e, o.output, r.doc(o.output.shape(e))); err != nil || demand.partial == "" {
 		return err
 	}
 	return &partialError{text: demand.partial}
+}
+
+// failed says of what the error is.
+func (r *curvePlan) failed(err error) error {
+	switch {
+	case errors.Is(err, planning.ErrNotProven):
+		return &accountingError{err}
+	case errors.Is(err, capcli.ErrOverflow), errors.Is(err, capcli.ErrTooMuchTime):
+		return &capcli.InputError{File: r.demand.file, Text: err.Error(), Hint: "check the units of the demand and of the prices", Err: err}
+	}
+	return fmt.Errorf("planning %s: %w", r.demand.file, err)
 }
 
 // solve finds the optimum, and what it is held against.
@@ -129,9 +140,6 @@ func (r *curvePlan) solve(ctx context.Context) error {
 		return err
 	}
 	r.baselines, err = r.market.Baselines(ctx, r.demand.curve, r.best)
-	if errors.Is(err, planning.ErrNotProven) {
-		return &accountingError{err}
-	}
 	return err
 }
 

@@ -61,7 +61,13 @@ func (r *curvePlan) notes() []string {
 	if len(r.held) > 0 {
 		notes = append(notes, fmt.Sprintf("what is held serves %s of %s GPU-hours; its cost is spent and not in this", round(r.served), round(r.whole.Sum())))
 	}
-	if r.market.Overrun {
+	if !r.market.Overrun {
+		for _, t := range r.market.Terms {
+			if c.After(0, t.Length) > c.Len() {
+				notes = append(notes, fmt.Sprintf("the term %s is longer than the demand and is never bought (--overrun lets it last beyond)", t.Name))
+			}
+		}
+	} else {
 		for _, p := range r.best.Purchases {
 			if p.To > c.Len() {
 				notes = append(notes, "purchases last beyond the end of the demand, and all of each is paid (--overrun)")

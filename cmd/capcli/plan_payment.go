@@ -1,8 +1,6 @@
 package main
 
 import (
-	"math"
-
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/billing"
@@ -74,7 +72,7 @@ func (r *curvePlan) termTable() report.Table {
 		if err != nil {
 			continue // Solve would have failed with the same overflow
 		}
-		row := []any{r.market.Terms[i].Name, r.market.Terms[i].Length.String(), f.rate, nil, nil, f.payment.Upfront, f.payment.Total(), nearestUSD(f.present)}
+		row := []any{r.market.Terms[i].Name, r.market.Terms[i].Length.String(), f.rate, nil, nil, f.payment.Upfront, f.payment.Total(), usdOf(f.present)}
 		if f.breakEven != nil {
 			row[3], row[4] = report.Percent(*f.breakEven), report.Ratio(*f.recover)
 		}
@@ -82,6 +80,3 @@ func (r *curvePlan) termTable() report.Table {
 	}
 	return t
 }
-
-// nearestUSD is an amount that was worked out in floating point.
-func nearestUSD(v float64) capcli.USD { return capcli.USD(math.Round(v * float64(capcli.Dollar))) }

@@ -46,7 +46,7 @@ func (s *forecastSeries) quantile(file string, q float64, lines map[string]float
 	case i == 0 || i == len(have):
 		text := "none"
 		if len(have) > 0 {
-			text = fmt.Sprintf("%g to %g", have[0].chance, have[len(have)-1].chance)
+			text = fmt.Sprintf("%.4g to %.4g", have[0].chance, have[len(have)-1].chance)
 		}
 		return nil, "", &capcli.InputError{File: file, Field: "intervals", Text: fmt.Sprintf("%s: the quantile %g is outside those of the forecast, %s", s.ID, q, text), Hint: "forecast it with wider ranges: --level 80,95,99"}
 	}
@@ -61,7 +61,7 @@ func (s *forecastSeries) quantile(file string, q float64, lines map[string]float
 		v := *below.values[k] + share*(*above.values[k]-*below.values[k])
 		out[k] = &v
 	}
-	return out, fmt.Sprintf("*the quantile %g lies between those of %g and %g in the forecast, as under a normal law", q, below.chance, above.chance), nil
+	return out, fmt.Sprintf("*the quantile %g lies between those of %.4g and %.4g in the forecast, as under a normal law", q, below.chance, above.chance), nil
 }
 
 // quantiles are those that a series holds, in order.

@@ -156,7 +156,7 @@ func (g *gridder) regular(left *int) (Regular, error) {
 	}
 	n := at(last) + 1
 	if n > *left || n < 1 {
-		return out, g.t.fault(0, "", fmt.Sprintf("%s reaches from %s to %s: more steps than the limit of %s", g.raw.Name, g.t.Text(first, g.r.Zone), g.t.Text(last, g.r.Zone), group(defaultRows)),
+		return out, g.t.fault(0, "", fmt.Sprintf("%s reaches from %s to %s: more steps than the limit of %s", g.raw.Name, g.t.Text(first, g.r.Zone), g.t.Text(last, g.r.Zone), group(cmp.Or(g.r.MaxPoints, defaultRows))),
 			"check the stamps, or ask for a coarser --step")
 	}
 	*left -= n
