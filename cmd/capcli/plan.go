@@ -71,6 +71,8 @@ func runPlan(ctx context.Context, e *env, o *planOptions, args []string) error {
 			return err
 		}
 		return planFutures(ctx, e, o)
+	case o.curve.demand == "" && (o.curve.onDemand != "" || len(o.curve.terms) > 0):
+		return &usageError{text: "plan wants a demand curve with --on-demand and --term: --demand is missing", hint: "capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61"}
 	case o.curve.demand == "":
 		return planMix(ctx, e, o, args)
 	case len(args) > 0:

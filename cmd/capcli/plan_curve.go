@@ -45,7 +45,7 @@ func newPlanCurve(e *env) *cobra.Command {
 		Short: "The cheapest purchases for a demand curve, exactly: capcli plan --demand with its own help",
 		Long: "DEMAND is a table (ds, y), one value a line, JSON ({start, step_s, values}, [{ds, y}] or a forecast), Parquet or a\n" +
 			"job log. A term is LENGTH=PRICE (36h, 2w, 12mo, 3y) or NAME=LENGTH@PRICE, then upfront=none|partial|all|40%, max=64\n" +
-			"(GPUs bought at one time), and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU for an hour, of the whole term.",
+			"(GPUs bought at one time), and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU-hour of the term.",
 		Example: "  capcli plan curve series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
 			"  capcli plan curve jobs.parquet --on-demand 3.9 --term all=1y@2.2,upfront=all --term 3y=1.6 --discount 10%\n" +
 			"  capcli plan curve series.csv --on-demand 2 --on-demand-fall 2026-06=44% --term 1y=1.2 --held 64@..2026-09-01",

@@ -74,7 +74,7 @@ func TestParseTerm(t *testing.T) {
 		{text: "1y=1,2", wrong: "later ones with their dates"},
 	}
 	for _, tt := range tests {
-		got, err := parseTerm(tt.text)
+		got, err := (&marketSketch{}).parseTerm(tt.text)
 		if tt.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.wrong) {
 				t.Errorf("%s: %v, want %q", tt.text, err, tt.wrong)
