@@ -9,4 +9,14 @@
 // tables add up to the invoice to the millionth of a dollar.
 //
 // A new product is one file with a charge method, and a line in productOf.
+//
+// # Portfolios
+//
+// Discounts are settled by the clock hour. A UseRecord is metered use, by the
+// second; Hours gathers it (or, from a simulated run that kept them, OfRun
+// does). A Portfolio of Commitments is laid over those hours: a Bill has every
+// row and conserves what was paid, a Quoter gives the total alone, thousands of
+// portfolios a second. The products are product_NAME.go, each with its rule and
+// the provider's page that states it. PriceUnder prices a run whose on-demand
+// pools have such discounts, and its tables still sum.
 package billing
