@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/profile/trace"
 	"capcli/scenarios"
 	"capcli/simulate/billing"
 )
@@ -136,16 +135,12 @@ func (b *billed) read(e *env, name string) (*billing.UseRecord, error) {
 		b.notes = append(b.notes, keys.notes()...)
 		uo.Price = r
 	}
-	in, done, err := openInput(e, name)
+	text, file, done, err := openText(e, name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = done.Close() }()
-	text, err := trace.Unpack(in)
-	if err != nil {
-		return nil, err
-	}
-	rec, rep, err := billing.ReadUse(in.Name, text, uo)
+	rec, rep, err := billing.ReadUse(file, text, uo)
 	if err != nil {
 		return nil, err
 	}

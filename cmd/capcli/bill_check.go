@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli/profile/trace"
 	"capcli/simulate/billing"
 )
 
@@ -23,7 +22,7 @@ func newBillCheck(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read a FOCUS bill: totals, utilisation, what went unused, and whether it adds up",
-		Long: "Reads a cloud bill in FOCUS 1.0, 1.1 or 1.2 (CSV, plain or gzip or zstd) and says what it comes to by service,\n" +
+		Long: "Reads a cloud bill in FOCUS 1.0, 1.1 or 1.2 (CSV, packed or not, or Parquet) and says what it comes to by service,\n" +
 			"commitment, status, tag and month; how much of each commitment was used; the coverage and the effective savings\n" +
 			"rate. Of each commitment, what its usage is charged (EffectiveCost, used and unused) must be what was bought\n" +
 			"(BilledCost): where it is not, bill check says by how much.",
@@ -64,16 +63,12 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 
 // readFocus reads a bill in FOCUS and gives each row to add.
 func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions, add func(*billing.FOCUS) error) (*billing.FocusReport, error) {
-	in, done, err := openInput(e, name)
+	text, file, done, err := openText(e, name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = done.Close() }()
-	text, err := trace.Unpack(in)
-	if err != nil {
-		return nil, err
-	}
-	r, err := billing.ReadFOCUS(in.Name, text, o)
+	r, err := billing.ReadFOCUS(file, text, o)
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,28 @@ func (a Amount) Add(b Amount) (Amount, error) {
 // Sub is a - b.
 func (a Amount) Sub(b Amount) (Amount, error) { return a.Add(b.Neg()) }
 
+// share is a x part / whole, rounded down, for 0 <= part <= whole.
+func (a Amount) share(part, whole int64) (Amount, error) {
+	if whole <= 0 || part < 0 || part > whole {
+		return Amount{}, capcli.ErrOverflow
+	}
+	if a.hi < 0 {
+		s, err := a.Neg().share(part, whole)
+		return s.Neg(), err
+	}
+	// 192 bits: a is top, mid and low words times part.
+	h1, l1 := bits.Mul64(a.lo, uint64(part))
+	h2, l2 := bits.Mul64(uint64(a.hi), uint64(part))
+	mid, carry := bits.Add64(h1, l2, 0)
+	top := h2 + carry // below whole, for part is at most whole and a.hi below 2^63
+	if top >= uint64(whole) {
+		return Amount{}, capcli.ErrOverflow
+	}
+	hi, rest := bits.Div64(top, mid, uint64(whole))
+	lo, _ := bits.Div64(rest, l1, uint64(whole))
+	return Amount{int64(hi), lo}, nil
+}
+
 // Cmp is -1, 0 or 1 as a is less than, equal to or more than b.
 func (a Amount) Cmp(b Amount) int {
 	switch {

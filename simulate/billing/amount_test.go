@@ -2,6 +2,7 @@ package billing
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"testing"
 
@@ -76,6 +77,12 @@ func TestAmountIsBigIntegers(t *testing.T) {
 		again, rounded, err := ParseAmount(a.String())
 		if err == nil && (again != a || rounded) {
 			t.Fatalf("%s is read as %s", a, again)
+		}
+		whole := rapid.Int64Range(1, math.MaxInt64).Draw(t, "whole")
+		part := rapid.Int64Range(0, whole).Draw(t, "part")
+		share, err := a.share(part, whole)
+		if want := new(big.Int).Quo(new(big.Int).Mul(toBig(a), big.NewInt(part)), big.NewInt(whole)); err != nil || toBig(share).Cmp(want) != 0 {
+			t.Fatalf("%s x %d / %d: got %s, %v, want %s units", a, part, whole, share, err, want)
 		}
 		u, err := a.USD()
 		half := new(big.Int).Abs(toBig(a))

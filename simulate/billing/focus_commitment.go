@@ -15,12 +15,13 @@ type Conserves uint8
 const (
 	Conserved    Conserves = iota // exactly
 	ByRounding                    // but for less than a millionth a row
+	InPart                        // the bill ends before what was bought does, and what is charged until then is its share
 	PurchaseOnly                  // the bill has no usage of it
 	UsageOnly                     // the bill has no purchase of it
 	Broken                        // the sums differ
 )
 
-var conservesNames = [...]string{"yes", "rounding", "purchase only", "usage only", "no"}
+var conservesNames = [...]string{"yes", "rounding", "in part", "purchase only", "usage only", "no"}
 
 // String gives the verdict as results write it.
 func (c Conserves) String() string { return conservesNames[c] }
@@ -37,6 +38,7 @@ type FocusCommitment struct {
 	Verdict                        Conserves
 	Term, Usage                    Period // of the charge periods of its purchases, and of its usage
 
+	bought     []focusPurchase
 	unmeasured bool // a row without CommitmentDiscountQuantity
 }
 
@@ -88,7 +90,9 @@ func (k *FocusCommitment) add(r *FOCUS, status string, quantity Number) (err err
 	case r.ChargeCategory == FocusPurchase:
 		k.Term.cover(r, k.Purchases == 0)
 		k.Purchases++
-		k.Purchased, err = k.Purchased.Add(r.BilledCost.Amount)
+		if k.Purchased, err = k.Purchased.Add(r.BilledCost.Amount); len(k.bought) < mostPurchases {
+			k.bought = append(k.bought, focusPurchase{Period{r.ChargePeriodStart, r.ChargePeriodEnd}, r.BilledCost.Amount})
+		}
 	case status == FocusUsed:
 		k.Usage.cover(r, k.UsageRows == 0)
 		k.UsageRows++
@@ -115,10 +119,51 @@ func (k *FocusCommitment) verdict() Conserves {
 		return PurchaseOnly
 	case k.Difference.Sign() == 0:
 		return Conserved
-	case k.Difference.Abs().Cmp(product64(uint64(k.Purchases+k.UsageRows), perMillionth)) <= 0:
+	case k.Difference.Abs().Cmp(k.tolerance()) <= 0:
 		return ByRounding
 	}
+	charged, err := k.Used.Add(k.Unused)
+	if err != nil {
+		return Broken
+	}
+	if off, err := charged.Sub(k.due()); err == nil && off.Abs().Cmp(k.tolerance()) <= 0 {
+		return InPart
+	}
 	return Broken
+}
+
+// tolerance is what rounding may make of the commitment's rows.
+func (k *FocusCommitment) tolerance() Amount {
+	return product64(uint64(k.Purchases+k.UsageRows), perMillionth)
+}
+
+// focusPurchase is one purchase: what was billed for which period.
+type focusPurchase struct {
+	Period
+	billed Amount
+}
+
+// mostPurchases of one commitment are kept, to see what of them the bill's usage
+// should have been charged.
+const mostPurchases = 100_000
+
+// due is what of the purchases falls into the time of the usage, straight line.
+func (k *FocusCommitment) due() Amount {
+	var sum Amount
+	for _, p := range k.bought {
+		part := min(p.Until, k.Usage.Until) - max(p.From, k.Usage.From)
+		if part <= 0 {
+			continue
+		}
+		share, err := p.billed.share(int64(part), int64(p.Until-p.From))
+		if err != nil {
+			return Amount{}
+		}
+		if sum, err = sum.Add(share); err != nil {
+			return Amount{}
+		}
+	}
+	return sum
 }
 
 // Why says what is behind a verdict, "" where the sums are equal.
@@ -126,6 +171,8 @@ func (k *FocusCommitment) Why() string {
 	switch k.Verdict {
 	case Conserved, ByRounding:
 		return ""
+	case InPart:
+		return fmt.Sprintf("%s is charged of the %s that was bought for %s to %s: what is due until %s", k.charged(), k.Purchased.Decimal(2), k.Term.From, k.Term.Until, k.Usage.Until)
 	case PurchaseOnly:
 		return "the bill has none of its usage"
 	case UsageOnly:

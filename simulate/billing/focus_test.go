@@ -161,6 +161,23 @@ func TestFOCUSSaysWhereABillDoesNotConserve(t *testing.T) {
 	}
 }
 
+// A year bought at once, of which the bill has one day: a 365th is due.
+func TestFOCUSInPart(t *testing.T) {
+	const bill = `BillingCurrency,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,BilledCost,EffectiveCost,CommitmentDiscountId,CommitmentDiscountStatus
+USD,2027-01-01T00:00:00Z,2028-01-01T00:00:00Z,Purchase,8760.00,0,c,
+USD,2027-01-01T00:00:00Z,2027-01-02T00:00:00Z,Usage,0,18,c,Used
+USD,2027-01-01T00:00:00Z,2027-01-02T00:00:00Z,Usage,0,6,c,Unused
+`
+	c, _ := checkFOCUS(t, "bill.csv", bill, FocusOptions{})
+	if k := c.Commitments[0]; k.Verdict != InPart || len(c.Broken()) != 0 {
+		t.Errorf("got %s: %s", k.Verdict, k.Why())
+	}
+	c, _ = checkFOCUS(t, "bill.csv", strings.Replace(bill, ",6,", ",5,", 1), FocusOptions{})
+	if k := c.Commitments[0]; k.Verdict != Broken {
+		t.Errorf("a dollar short: got %s: %s", k.Verdict, k.Why())
+	}
+}
+
 func TestFOCUSRefusesWithThePlace(t *testing.T) {
 	tests := []struct {
 		name, old, new string
