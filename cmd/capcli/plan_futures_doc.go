@@ -247,6 +247,9 @@ func (r *futuresPlan) assumptions() []string {
 		out = append(out, fmt.Sprintf("futures are the demand times a factor of mean 1 and standard deviation %s, log-normal, of which half of an error is gone after %s", r.o.futures.wrong, r.o.futures.halfLife))
 	}
 	out = append(out, "on-demand GPUs can always be had at the stated price")
+	for _, a := range r.ask.sketch.assumed {
+		out = append(out, a.Text)
+	}
 	if r.waiting != nil {
 		known := "the futures, being few, are still not told apart"
 		if n := r.waiting.Branches; n > 1 {
