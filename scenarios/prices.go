@@ -80,6 +80,23 @@ func (r *PriceRow) Months() (int, bool) {
 // Prices is a list of dated prices. The zero value has none.
 type Prices struct {
 	rows []PriceRow // by key, then date
+
+	once   sync.Once
+	quotes []Quote        // of rows
+	byKey  map[string]int // of quotes
+	merge  sync.Once
+	merged *Prices // over the catalogue
+}
+
+// index puts the prices together by key, once.
+func (p *Prices) index() {
+	p.once.Do(func() {
+		p.quotes = p.gather()
+		p.byKey = make(map[string]int, len(p.quotes))
+		for i := range p.quotes {
+			p.byKey[p.quotes[i].Key()] = i
+		}
+	})
 }
 
 //go:embed prices.csv
@@ -107,6 +124,14 @@ func (p *Prices) Over(base *Prices) *Prices {
 	if p == nil && base != nil {
 		return base
 	}
+	if p != nil && base == Catalogue() {
+		p.merge.Do(func() { p.merged = p.over(base) })
+		return p.merged
+	}
+	return p.over(base)
+}
+
+func (p *Prices) over(base *Prices) *Prices {
 	out := &Prices{}
 	mine := map[string]bool{}
 	if p != nil {
@@ -155,6 +180,11 @@ func (q *Quote) At(at capcli.Time) PriceRow {
 
 // Quotes are the prices by key, in order of key.
 func (p *Prices) Quotes() []Quote {
+	p.index()
+	return slices.Clone(p.quotes)
+}
+
+func (p *Prices) gather() []Quote {
 	var out []Quote
 	for i := range p.rows {
 		r := p.rows[i]
@@ -194,6 +224,12 @@ func (p *Prices) Machine(key string) ([]Quote, error) {
 // for a GPU. The term may lack its payment where there is only one. The error
 // is *capcli.UnknownError; it says what there is, and the likely one.
 func (p *Prices) Find(key string) (Quote, error) {
+	if p != nil {
+		p.index()
+		if i, ok := p.byKey[strings.ToLower(key)]; ok {
+			return p.quotes[i], nil
+		}
+	}
 	parts := strings.Split(key, "/")
 	of, err := p.of(key, parts)
 	if err != nil {
@@ -212,7 +248,6 @@ func (p *Prices) of(key string, parts []string) ([]Quote, error) {
 		all = p.Quotes()
 	}
 	for i, what := range []string{"provider", "region", "machine or GPU"} {
-		have := partsOf(all, i)
 		var next []Quote
 		for _, q := range all {
 			if q.named(i, parts[i]) {
@@ -224,7 +259,7 @@ func (p *Prices) of(key string, parts []string) ([]Quote, error) {
 			next = slices.DeleteFunc(next, func(q Quote) bool { return !strings.EqualFold(q.Machine, parts[2]) })
 		}
 		if len(next) == 0 {
-			return nil, noPart(key, parts, i, what, have)
+			return nil, noPart(key, parts, i, what, partsOf(all, i))
 		}
 		all = next
 	}

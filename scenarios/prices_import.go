@@ -61,7 +61,7 @@ type PriceReason struct {
 // list cannot be read at all or nothing of it is a price, and with
 // *capcli.UnknownError for a format or a column that there is not.
 func ImportPrices(file string, r io.Reader, o PriceImport) (*Prices, PriceReport, error) {
-	im := &importer{file: file, o: o, at: map[string]int{}, reasons: map[string]*PriceReason{}, machines: knownMachines()}
+	im := &importer{file: file, o: o, at: map[string]int{}, reasons: map[string]*PriceReason{}, machines: knownMachines(), places: map[string]int{}}
 	if o.Format != "" && o.Format != "auto" {
 		if _, err := PriceFormats.Get(o.Format); err != nil {
 			return nil, im.report, err
@@ -103,7 +103,8 @@ type importer struct {
 	o        PriceImport
 	csv      *csv.Reader
 	head     []string
-	line     int // of the row being read
+	places   map[string]int // of columns, by the names that were asked for
+	line     int            // of the row being read
 	columns  columns
 	pending  offers // of AWS
 	out      Prices
@@ -198,7 +199,12 @@ func (im *importer) recognise() error {
 
 // index is the place of the column called so, -1 where it is not there.
 func (im *importer) index(name string) int {
-	return slices.IndexFunc(im.head, func(h string) bool { return plainName(h) == plainName(name) })
+	at, known := im.places[name]
+	if !known {
+		at = slices.IndexFunc(im.head, func(h string) bool { return plainName(h) == plainName(name) })
+		im.places[name] = at
+	}
+	return at
 }
 
 // plainName is a column's name without what people write differently.
