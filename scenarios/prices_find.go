@@ -1,0 +1,167 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// Machine gives all terms of the machine that a key names; the key's own term
+// may be left out. The error is as that of Find.
+func (p *Prices) Machine(key string) ([]Quote, error) {
+	parts := strings.Split(key, "/")
+	if len(parts) == 3 {
+		parts = append(parts, "")
+	}
+	of, err := p.of(key, parts)
+	if err != nil {
+		return nil, err
+	}
+	if parts[3] != "" {
+		q, err := narrow(key, parts, of)
+		if err != nil {
+			return nil, err
+		}
+		of = slices.DeleteFunc(of, func(o Quote) bool { return o.machineKey() != q.machineKey() })
+	}
+	return of, nil
+}
+
+// Find gives the price that a key names: provider/region/machine/term, or a GPU
+// model in place of the machine where all machines of the model cost the same
+// for a GPU. The term may lack its payment where there is only one. The error
+// is *capcli.UnknownError; it says what there is, and the likely one.
+func (p *Prices) Find(key string) (Quote, error) {
+	if p != nil {
+		p.index()
+		if i, ok := p.byKey[strings.ToLower(key)]; ok {
+			return p.quotes[i], nil
+		}
+	}
+	parts := strings.Split(key, "/")
+	of, err := p.of(key, parts)
+	if err != nil {
+		return Quote{}, err
+	}
+	return narrow(key, parts, of)
+}
+
+// of finds the machines that the first three parts of a key name.
+func (p *Prices) of(key string, parts []string) ([]Quote, error) {
+	if len(parts) != 4 {
+		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", show(key))
+	}
+	var all []Quote
+	if p != nil {
+		all = p.Quotes()
+	}
+	for i, what := range []string{"provider", "region", "machine or GPU"} {
+		var next []Quote
+		for _, q := range all {
+			if q.named(i, parts[i]) {
+				next = append(next, q)
+			}
+		}
+		if i == 2 && slices.ContainsFunc(next, func(q Quote) bool { return strings.EqualFold(q.Machine, parts[2]) }) {
+			// A machine goes before GPUs of the same name.
+			next = slices.DeleteFunc(next, func(q Quote) bool { return !strings.EqualFold(q.Machine, parts[2]) })
+		}
+		if len(next) == 0 {
+			return nil, noPart(key, parts, i, what, partsOf(all, i))
+		}
+		all = next
+	}
+	return all, nil
+}
+
+// named tells whether the i-th part of a key means this price.
+func (q *Quote) named(i int, part string) bool {
+	switch i {
+	case 0:
+		return strings.EqualFold(q.Provider, part)
+	case 1:
+		return strings.EqualFold(q.Region, part)
+	}
+	return strings.EqualFold(q.Machine, part) || strings.EqualFold(q.GPU, part)
+}
+
+// partsOf are the words that may stand in the i-th place of a key.
+func partsOf(all []Quote, i int) []string {
+	var out []string
+	for _, q := range all {
+		out = append(out, []string{q.Provider, q.Region, q.Machine}[i])
+		if i == 2 {
+			out = append(out, strings.ToLower(q.GPU))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// narrow picks the price of the key's term.
+func narrow(key string, parts []string, of []Quote) (Quote, error) {
+	want, ok := NormalTerm(parts[3])
+	var found []Quote
+	for _, q := range of {
+		if ok && (want == q.Terms() || want == q.Term || want == q.Term+"-none" && q.Payment == "") {
+			found = append(found, q)
+		}
+	}
+	if len(found) == 0 {
+		var have []string
+		for _, q := range of {
+			have = append(have, q.Terms())
+		}
+		slices.Sort(have)
+		return Quote{}, noPart(key, parts, 3, "term", slices.Compact(have))
+	}
+	best := found[0]
+	for _, q := range found[1:] {
+		switch {
+		case q.Terms() != best.Terms():
+			return Quote{}, missing("price key %s is more than one: %s and %s; write the payment too", show(key), best.Key(), q.Key())
+		case q.PerGPU() != best.PerGPU():
+			return Quote{}, missing("price key %s is more than one: a GPU-hour is $%s by %s and $%s by %s; name the machine",
+				show(key), best.PerGPU().Decimal(), best.Key(), q.PerGPU().Decimal(), q.Key())
+		case q.GPUs > best.GPUs:
+			best = q
+		}
+	}
+	return best, nil
+}
+
+// noPart says that the i-th part of a key is not there, and what is.
+func noPart(key string, parts []string, i int, what string, have []string) error {
+	hint := ""
+	whole := make([]string, len(have)) // of a short part a slip is known only in the whole key
+	for k, h := range have {
+		better := slices.Clone(parts)
+		better[i] = h
+		whole[k] = strings.TrimSuffix(strings.Join(better, "/"), "/")
+	}
+	if at := slices.Index(have, capcli.Nearest(parts[i], have)); at >= 0 {
+		hint = fmt.Sprintf("; did you mean %q?", whole[at])
+	} else if near := capcli.Nearest(strings.Join(parts, "/"), whole); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	const most = 12
+	list := strings.Join(have[:min(most, len(have))], ", ")
+	switch {
+	case len(have) == 0:
+		list = "nothing"
+	case len(have) > most:
+		list += fmt.Sprintf(" and %d more", len(have)-most)
+	}
+	under := ""
+	if i > 0 {
+		under = " under " + strings.Join(parts[:i], "/")
+	}
+	return missing("no price has the key %s: there is no %s %s%s%s have %s (capcli prices list)", show(key), what, show(parts[i]), under, cmp.Or(hint, ":"), list)
+}
+
+func missing(format string, args ...any) error {
+	return &capcli.UnknownError{Text: fmt.Sprintf(format, args...)}
+}
