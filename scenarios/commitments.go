@@ -129,8 +129,15 @@ func (s *Scenario) checkDiscounts(o *object) {
 // discounted tells whether some pool's use is in a commitment's scope.
 func (s *Scenario) discounted(c *billing.Commitment) bool {
 	return slices.ContainsFunc(s.Capacity, func(p Capacity) bool {
-		return p.metered() && (c.Scope.GPUModel == "" || p.NodesFile != "" || strings.EqualFold(c.Scope.GPUModel, p.GPUModel))
+		rates := ratesOf(c.Product)
+		return p.metered() && p.of(c.Scope.GPUModel) &&
+			(rates == nil || slices.ContainsFunc(rates, func(r billing.PlanRate) bool { return p.of(r.Scope.GPUModel) }))
 	})
+}
+
+// of tells whether the pool may have GPUs of a model; "" is any.
+func (c *Capacity) of(model string) bool {
+	return model == "" || c.NodesFile != "" || strings.EqualFold(model, c.GPUModel)
 }
 
 // metered tells whether a pool costs the on-demand price, so that discounts

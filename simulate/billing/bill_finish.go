@@ -146,7 +146,7 @@ func (w *writer) finished(d *draft) Row {
 		switch {
 		case b.idle:
 			r.Reservation, r.ReservationStatus = b.capacity, Unused
-		case b.kind == UseOnDemand && b.capacity != "" && w.isReservation(b.capacity):
+		case b.inside:
 			r.Reservation, r.ReservationStatus = b.capacity, Used
 		}
 	}
@@ -178,14 +178,6 @@ func (w *writer) contract(r *Row, c *Commitment) {
 	case CapacityReservation:
 		r.Commitment, r.Reservation = "", c.ID
 	}
-}
-
-// isReservation tells whether an ID is that of a capacity reservation.
-func (w *writer) isReservation(id string) bool {
-	return slices.ContainsFunc(w.x.commits, func(c *Commitment) bool {
-		_, is := c.Product.(CapacityReservation)
-		return is && c.ID == id
-	})
 }
 
 // add sums a row.

@@ -17,6 +17,7 @@ type bucket struct {
 	list     capcli.Rate // public on-demand price of a unit-hour
 	deal     capcli.Rate // negotiated on-demand price of a unit-hour
 	paid     capcli.Rate // what the rest that no commitment covers costs
+	inside   bool        // ran in the capacity reservation that capacity names
 	idle     bool        // not use: the unused part of a capacity reservation
 }
 
@@ -32,7 +33,7 @@ func (b *bucket) compare(o *bucket) int {
 		cmp.Compare(b.sku.Family, o.sku.Family), cmp.Compare(b.sku.Size, o.sku.Size),
 		cmp.Compare(b.sku.GPUModel, o.sku.GPUModel), cmp.Compare(b.sku.OS, o.sku.OS),
 		cmp.Compare(b.kind, o.kind), cmp.Compare(b.account, o.account), cmp.Compare(b.capacity, o.capacity),
-		cmp.Compare(b.list, o.list), cmp.Compare(b.deal, o.deal), cmp.Compare(b.paid, o.paid),
+		cmp.Compare(btoi(b.inside), btoi(o.inside)), cmp.Compare(b.list, o.list), cmp.Compare(b.deal, o.deal), cmp.Compare(b.paid, o.paid),
 	)
 }
 

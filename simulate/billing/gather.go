@@ -94,7 +94,7 @@ func (l *UseLine) bucket() bucket {
 	if deal == 0 {
 		deal = l.Price
 	}
-	b := bucket{sku: l.SKU, account: l.Account, kind: l.Kind, capacity: l.Capacity, list: l.Price, deal: deal, paid: deal}
+	b := bucket{sku: l.SKU, account: l.Account, kind: l.Kind, capacity: l.Capacity, inside: l.inside, list: l.Price, deal: deal, paid: deal}
 	b.sku.OS = osOf(b.sku.OS)
 	if l.Kind == UseSpot {
 		b.capacity, b.paid = "", min(l.Spot, l.Price)

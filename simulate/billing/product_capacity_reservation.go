@@ -11,7 +11,7 @@ import (
 // runs in it is charged as on-demand use; the part that nobody uses is charged
 // beside it. Savings plans and regional reserved instances apply, to use that
 // runs first and to the unused part after it; zonal reserved instances do not
-// apply to the unused part.
+// apply.
 //
 // One asked for in advance may be committed for a time; cancelled before the end
 // of it, it costs WindDown.

@@ -11,7 +11,8 @@ import "slices"
 // covers all zones of the region, and all sizes of its family, the smallest
 // first, by normalisation factor; but not for the families that AWS excepts,
 // nor for Windows, RHEL and SUSE. Zonal ones are applied before regional ones,
-// to the owner's account before others, and never to spot.
+// to the owner's account before others, and never to spot; zonal ones do not
+// apply to capacity reservations, neither to what runs in one nor to the rest.
 //
 // Source: AWS EC2 User Guide, "How Reserved Instance discounts are applied" and
 // "Reserved Instance instance size flexibility".
@@ -33,7 +34,7 @@ func (p ReservedInstance) power(c *Commitment) int64 {
 var rigid = []string{"g4ad", "g4dn", "g5", "g5g", "inf1"}
 
 func (p ReservedInstance) cover(c *Commitment, b *bucket) (claim, bool) {
-	if !b.eligible() || (b.idle && c.Scope.Zone != "") {
+	if !b.eligible() || ((b.idle || b.inside) && c.Scope.Zone != "") {
 		return claim{}, false
 	}
 	stage, scope := stageReserved, c.Scope

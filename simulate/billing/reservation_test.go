@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"strings"
 	"testing"
 
 	"capcli"
@@ -29,6 +30,8 @@ func TestCapacityReservations(t *testing.T) {
 	early.Product = billing.CapacityReservation{Units: 1000, Price: dime, Committed: 7200, WindDown: usd(t, "5")}
 	zoned := odcr("o", 4, 0, hours, dime)
 	zoned.Scope.Zone = "r-a"
+	named := on(p5, 1, 0, 3*3600, dime)
+	named.Capacity = "o"
 	tests := []struct {
 		name       string
 		lines      []billing.UseLine
@@ -44,7 +47,9 @@ func TestCapacityReservations(t *testing.T) {
 		{"two reservations are not filled by the same use", []billing.UseLine{on(p5, 3, 0, 3600, dime)}, []billing.Commitment{odcr("a", 2, 0, hours, dime), odcr("b", 2, 0, hours, dime)}, 1, ".1", ".3", ".4"},
 		{"use that does not name a targeted one runs beside it", []billing.UseLine{on(p5, 1, 0, 3600, dime)}, []billing.Commitment{targeted}, 1, ".4", ".1", ".5"},
 		{"regional discounts go to use first, then to the unused part", []billing.UseLine{on(p5, 2, 0, 3600, dime)}, []billing.Commitment{odcr("o", 4, 0, hours, dime), regional}, 1, ".1", "0", ".28"},
-		{"zonal ones do not go to the unused part", []billing.UseLine{on(inZone, 2, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, ".2", "0", ".38"},
+		{"zonal ones do not apply, to what runs in it or to the rest", []billing.UseLine{on(inZone, 2, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, ".2", ".2", ".58"},
+		{"zonal ones apply beside it", []billing.UseLine{on(inZone, 6, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, "0", ".4", ".58"},
+		{"named, before it begins and after it ends", []billing.UseLine{named}, []billing.Commitment{odcr("o", 1, hours, 2*hours, dime)}, 3, "0", ".3", ".3"},
 		{"cancelled before the time it was committed for", nil, []billing.Commitment{early}, 1, "5.1", "0", "5.1"},
 	}
 	for _, tt := range tests {
@@ -53,6 +58,9 @@ func TestCapacityReservations(t *testing.T) {
 			b := billOf(t, rec, &billing.Portfolio{Commitments: tt.commit}, billing.ByHour)
 			var idle, runs capcli.USD
 			for _, r := range b.Rows {
+				if strings.HasPrefix(tt.name, "named") && (r.ReservationStatus == billing.Used) != (r.Start == day0+hours) {
+					t.Errorf("the reservation is %s from %s", r.ReservationStatus, r.Start)
+				}
 				switch {
 				case r.Category == billing.Purchase:
 				case r.ReservationStatus == billing.Unused, r.Reservation != "" && r.ReservationStatus == billing.NoStatus:

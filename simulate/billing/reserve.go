@@ -95,7 +95,7 @@ func (g *Gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
 	for i := range lines {
 		l := &lines[i]
 		end := l.Start + capcli.Time(l.Seconds)
-		open := l.Capacity == c.ID || (!p.Targeted && l.Capacity == "")
+		open := !l.inside && (l.Capacity == c.ID || (!p.Targeted && l.Capacity == ""))
 		if l.Kind != UseOnDemand || !open || l.Start >= to || end <= from || !c.Scope.Matches(&l.SKU, l.Account) {
 			rest = append(rest, *l)
 			continue
@@ -170,13 +170,11 @@ func (k *holder) told(c *Commitment, at capcli.Time, rest []UseLine) []UseLine {
 	}
 	units := part.Units
 	if part.Units = k.inside; part.Units > 0 {
-		part.Capacity = c.ID
-		rest = append(rest, part)
+		inside := part
+		inside.Capacity, inside.inside = c.ID, true
+		rest = append(rest, inside)
 	}
 	if part.Units = units - k.inside; part.Units > 0 {
-		if part.Capacity = k.line.Capacity; part.Capacity == c.ID {
-			part.Capacity = "" // it may run in another
-		}
 		rest = append(rest, part)
 	}
 	return rest

@@ -81,7 +81,7 @@ func (g *Gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capc
 // bucketAt is the bucket of the pool's use in the hour that begins at an
 // instant.
 func (k *RunPool) bucketAt(at capcli.Time) bucket {
-	line := UseLine{SKU: k.SKU, Kind: k.Kind, Price: stepAt(k.Price, k.Path, at), Contracted: k.Contracted, Spot: k.Spot, Capacity: k.Capacity, Account: k.Account}
+	line := UseLine{SKU: k.SKU, Kind: k.Kind, Price: stepAt(k.Price, k.Path, at), Contracted: k.Contracted, Spot: k.Spot, Capacity: k.Capacity, Account: k.Account, inside: k.Reserved > 0}
 	return line.bucket()
 }
 

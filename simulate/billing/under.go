@@ -72,6 +72,7 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 			out[m][p] = &settled{direct: make([]capcli.USD, len(rec.Tenants)), covered: make([]capcli.USD, len(rec.Tenants))}
 		}
 	}
+	homes := d.homes(rec.Start)
 	for i := range bill.Rows {
 		r := &bill.Rows[i]
 		if r.Category == Purchase || first < 0 || len(out) == 0 {
@@ -80,21 +81,47 @@ func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
 		m := recordMonth(rec, r.Start)
 		p, of := pools[r.Capacity]
 		if !of {
-			p = first
+			if p, of = homes[r.Commitment]; !of {
+				p = first
+			}
 		}
-		s := out[m][p]
 		who, is := tenants[r.Tenant]
-		switch {
-		case r.Status == Unused, r.Status == Used && r.ReservationStatus == Unused:
-			s.unused += r.EffectiveCost
-			s.spare += r.EffectiveCost
-		case r.ReservationStatus == Unused || !is:
-			s.unused += r.EffectiveCost
-		default:
-			s.direct[who] += r.EffectiveCost
-			if r.Status == Used {
-				s.covered[who] += r.EffectiveCost
-				s.time += r.Quantity
+		if !is {
+			who = -1
+		}
+		out[m][p].row(r, who)
+	}
+	return out
+}
+
+// row adds a row of the bill; who is its tenant, -1 for nobody.
+func (s *settled) row(r *Row, who int) {
+	switch {
+	case r.Status == Unused, r.Status == Used && r.ReservationStatus == Unused:
+		s.unused += r.EffectiveCost
+		s.spare += r.EffectiveCost
+	case r.ReservationStatus == Unused || who < 0:
+		s.unused += r.EffectiveCost
+	default:
+		s.direct[who] += r.EffectiveCost
+		if r.Status == Used {
+			s.covered[who] += r.EffectiveCost
+			s.time += r.Quantity
+		}
+	}
+}
+
+// homes are the pools to which commitments belong, by their IDs: the first that
+// each applies to. What is unused of a commitment is booked there.
+func (d *Deal) homes(at capcli.Time) map[string]int {
+	out := map[string]int{}
+	for i := range d.Portfolio.Commitments {
+		c := &d.Portfolio.Commitments[i]
+		for p := range d.Pools {
+			b := d.Pools[p].bucketAt(at)
+			_, applies := c.Product.cover(c, &b)
+			if _, has := out[c.ID]; applies && !has && !d.Pools[p].Skip {
+				out[c.ID] = p
 			}
 		}
 	}

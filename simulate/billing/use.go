@@ -67,6 +67,8 @@ type UseLine struct {
 	Account string // who is billed: what scopes and owners of commitments name
 	Tenant  string // who used it: what chargeback names
 	Job     string
+
+	inside bool // runs in the capacity reservation that Capacity names
 }
 
 // SpotPrice is one step of a spot price series: from At on, a unit of the SKU
