@@ -26,8 +26,9 @@ func newPlanReview(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review USED",
 		Short: "What is committed against what was used, and what to change",
-		Long: "USED is what was in use: a job log (from start to end of each job), a table of GPUs (ds, y), JSON or Parquet. Looks at the\n" +
-			"last 90 days, and finds the best purchases for a year to come in which use is as it was: what to buy, renew or let expire.",
+		Long: "USED is what was in use: a job log (from start to end of each job), a table of GPUs (ds, y), JSON or Parquet.\n" +
+			"Looks at the last 90 days, and finds the best purchases for a year to come in which use is as it was: what to\n" +
+			"buy, renew or let expire.",
 		Example: "  capcli plan review sacct.psv.gz --held 64@2026-01-01..2026-12-31=2.20 --on-demand 3.90 --term 12mo=2.20\n" +
 			"  capcli plan review used.csv --commitments plan.yaml --on-demand 3.90 --term 1mo=3.40 --term 12mo=2.20 -o json",
 		Args: wantArgs("USED"),
