@@ -63,10 +63,9 @@ func runPlan(ctx context.Context, e *env, o *planOptions, args []string) error {
 		return err
 	}
 	switch {
+	case o.futures.wanted() && (len(args) > 0 || o.mix.sim.trace != ""):
+		return planMix(ctx, e, o, args)
 	case o.futures.wanted():
-		if len(args) > 0 {
-			return noArgs(newPlan(e), args)
-		}
 		if err := o.shard.none("futures are planned at once"); err != nil {
 			return err
 		}

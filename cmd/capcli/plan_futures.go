@@ -140,13 +140,8 @@ func (o *futuresOptions) ask(e *env, c *planCurveOptions) (*futuresAsk, error) {
 			return nil, &usageError{text: fmt.Sprintf("--sized-for wants quantiles between 0 and 1, found %g", v), hint: "--sized-for 0.5,0.8,0.95"}
 		}
 	}
-	if o.wrong != "" {
-		if a.wobble.Error, err = parseShare("--demand-error", o.wrong); err != nil {
-			return nil, err
-		}
-		if a.wobble.HalfLife, err = capcli.ParseSeconds(o.halfLife); err != nil || a.wobble.HalfLife < 1 {
-			return nil, &usageError{text: fmt.Sprintf("--half-life wants a length of time, found %q", o.halfLife), hint: "--half-life 90d"}
-		}
+	if err := o.readWobble(a); err != nil {
+		return nil, err
 	}
 	if o.wait != "" {
 		if a.wait, err = capcli.ParseStep(o.wait); err != nil {
@@ -155,6 +150,20 @@ func (o *futuresOptions) ask(e *env, c *planCurveOptions) (*futuresAsk, error) {
 	}
 	a.limits, err = futureLimits(o.most, o.least)
 	return a, err
+}
+
+// readWobble reads how wrong the demand may be.
+func (o *futuresOptions) readWobble(a *futuresAsk) (err error) {
+	if o.wrong == "" {
+		return nil
+	}
+	if a.wobble.Error, err = parseShare("--demand-error", o.wrong); err != nil {
+		return err
+	}
+	if a.wobble.HalfLife, err = capcli.ParseSeconds(o.halfLife); err != nil || a.wobble.HalfLife < 1 {
+		return &usageError{text: fmt.Sprintf("--half-life wants a length of time, found %q", o.halfLife), hint: "--half-life 90d"}
+	}
+	return nil
 }
 
 // futureLimit is a condition on what a plan comes to in a future.

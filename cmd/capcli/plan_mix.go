@@ -74,6 +74,7 @@ type mixPlan struct {
 	found   *planning.Found
 	limits  []scenarios.Check
 	chance  bool // something is left to chance, so that runs differ
+	ahead   *mixFutures
 	outside int64
 	notes   []string
 
@@ -120,6 +121,11 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 		}
 	}
 	m.chance = m.base.leavesToChance()
+	if o.futures.wanted() {
+		if runs, err = m.lookAhead(ctx, runs); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case runs == 0 && m.chance:
 		runs = 20
@@ -159,7 +165,7 @@ const jobsKept = 2_000_000
 // jobsOf reads the jobs of a run once, in order and within the period.
 func (m *mixPlan) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error) {
 	return func(run int) ([]capcli.Job, error) {
-		if m.base.source.name != "generated" {
+		if m.base.source.name != "generated" && m.ahead == nil {
 			run = 0
 		}
 		m.lock.Lock()
@@ -167,7 +173,7 @@ func (m *mixPlan) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error
 		if jobs, ok := m.jobs[run]; ok {
 			return jobs, nil
 		}
-		jobs, err := m.readJobs(ctx, run)
+		jobs, err := m.drawJobs(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -221,6 +227,9 @@ func (m *mixPlan) candidate(i int) (*planning.Candidate, error) {
 // candidateOf makes a candidate of a scenario.
 func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*planning.Candidate, error) {
 	s.Policy.Perfect = s.Policy.Perfect || m.o.mix.sim.perfect
+	if m.ahead != nil {
+		s.Period = scenarios.Period{Start: m.ahead.set.futures.Start(), End: m.ahead.set.futures.End()}
+	}
 	c := &planning.Candidate{Index: i, Values: values, Preemptive: planning.Preemptive(s.PolicyName()), Unpriced: len(s.Unpriced()) > 0}
 	var err error
 	if c.Key, err = s.ScheduleKey(); err != nil {

@@ -21,6 +21,9 @@ func (r *mixResult) doc(form string) report.Doc {
 	if r.best != nil {
 		d.Tables = append(d.Tables, r.marginalTable(), r.tieTable(), r.tornadoTable())
 	}
+	if r.ahead != nil {
+		d.Tables = append(d.Tables, r.futureTable())
+	}
 	if c, ok := r.chart(); ok && (form == "table" || form == "md") {
 		d.Charts = append(d.Charts, c)
 	}
@@ -64,6 +67,7 @@ func (r *mixResult) boundSays() string {
 // allNotes are what must be known beside the figures.
 func (r *mixResult) allNotes() []string {
 	notes := slices.Clone(r.notes)
+	notes = append(notes, r.futureNotes()...)
 	if r.best != nil {
 		notes = append(notes, r.boundSays())
 		if r.bound.Why != "" && r.bound.Service {

@@ -24,6 +24,8 @@ type planMixJSON struct {
 	Axes       []planAxis     `json:"axes"`
 	Counts     planCounts     `json:"counts"`
 
+	Futures *mixFuturesJSON `json:"futures,omitempty"`
+
 	Best       *mixJSON       `json:"best"`
 	Bound      *boundJSON     `json:"bound"`
 	Plans      []*mixJSON     `json:"plans"`
@@ -140,6 +142,7 @@ func (r *mixResult) json() *planMixJSON {
 		BestRuns: []planOutcome{}, Assumption: list(r.assumptions()),
 	}
 	out.Best = r.mixJSON(r.best)
+	out.Futures = r.futuresJSON()
 	ranked, _ := r.found.Ranked()
 	for _, e := range ranked {
 		out.Plans = append(out.Plans, r.mixJSON(e))

@@ -46,6 +46,9 @@ func (m *mixPlan) plan(context.Context) error {
 	m.search = &planning.Search{
 		Problem: m.problem, Limits: plannable(m.limits), Hold: hold, Confidence: confidence, Goal: goal, Stride: m.stride(),
 	}
+	if m.ahead != nil {
+		m.search.Risk = m.ahead.risk
+	}
 	if own := m.own(); own >= 0 {
 		m.search.Include = []int{own}
 	}

@@ -32,6 +32,7 @@ type Entry struct {
 	Floors   []Floor // by run
 
 	held []bool // whether all limits held, by run
+	risk Risk   // what Cost is of the runs
 }
 
 // note adds the outcome of the next run.
@@ -86,8 +87,16 @@ func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 	return all[(5*len(all)+99)/100-1], all[(95*len(all)+99)/100-1], true
 }
 
-// Cost is the mean cost, rounded half up to the millionth.
+// Cost is the mean cost, or what Search.Risk says in its place, rounded half up to
+// the millionth.
 func (e *Entry) Cost() capcli.USD {
+	if e.risk.Kind != Mean {
+		costs := make([]int64, len(e.Outcomes))
+		for i := range costs {
+			costs[i] = int64(e.Outcomes[i].Cost)
+		}
+		return e.risk.usd(costs, true)
+	}
 	return meanUSD(e.Outcomes, func(o *Outcome) capcli.USD { return o.Cost })
 }
 
@@ -114,8 +123,16 @@ func meanUSD(outcomes []Outcome, of func(*Outcome) capcli.USD) capcli.USD {
 	return whole + (2*rest+n)/(2*n)
 }
 
-// floor is the mean of the floors, rounded down.
+// floor is the mean of the floors, or their risk, rounded down. A risk never falls
+// where a cost rises, so it is one of costs that are no lower.
 func (e *Entry) floor() capcli.USD {
+	if len(e.Floors) > 0 && e.risk.Kind != Mean {
+		floors := make([]int64, len(e.Floors))
+		for i := range floors {
+			floors[i] = int64(e.Floors[i].Cost)
+		}
+		return e.risk.usd(floors, false)
+	}
 	n := capcli.USD(len(e.Floors))
 	if n == 0 {
 		return math.MinInt64

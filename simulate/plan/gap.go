@@ -159,7 +159,7 @@ func (s *Search) everyMix(f *Found, m *menu) (*Bound, error) {
 		}
 		b.MaxWait = max(b.MaxWait, all.longest)
 	}
-	b.Cost = meanDown(sum)
+	b.Cost = s.riskDown(sum)
 	return b, nil
 }
 
@@ -220,8 +220,21 @@ func (s *Search) sameService(ctx context.Context, m *menu, e *Entry) (*Bound, er
 	if err != nil {
 		return nil, err
 	}
-	b.Cost, b.GPUs, b.MaxWait = meanDown(sum), gpus[0], slices.Max(waits)
+	b.Cost, b.GPUs, b.MaxWait = s.riskDown(sum), gpus[0], slices.Max(waits)
 	return b, nil
+}
+
+// riskDown is what the search makes least of bounds on each run's cost, rounded
+// down: no risk falls where a cost rises.
+func (s *Search) riskDown(list []capcli.USD) capcli.USD {
+	if s.Risk.Kind == Mean {
+		return meanDown(list)
+	}
+	costs := make([]int64, len(list))
+	for i, u := range list {
+		costs[i] = int64(u)
+	}
+	return s.Risk.usd(costs, false)
 }
 
 // meanDown is the mean, rounded down.

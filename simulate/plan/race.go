@@ -83,7 +83,7 @@ func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 func (s *search) race(batch []*Entry) {
 	alpha := 0.0
 	steps := []int{s.Problem.Runs}
-	if s.Confidence > 0 && s.Problem.Runs > 4 {
+	if s.Confidence > 0 && s.Problem.Runs > 4 && s.Risk.Kind == Mean {
 		steps = looks(s.Problem.Runs)
 		alpha = level(s.Confidence, s.size, len(steps))
 	}

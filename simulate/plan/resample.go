@@ -236,11 +236,13 @@ func (r *Resampler) ask(f *Futures, k int, days capcli.Grid) ([]capcli.GPUTime, 
 	}
 	out := make([]capcli.GPUTime, n)
 	var sum float64
+	var so capcli.GPUTime
 	for i, v := range asked {
 		if sum += v; sum > 1<<62 {
 			return nil, capcli.ErrTooMuchTime
 		}
-		out[i] = capcli.GPUTime(math.Round(v))
+		out[i] = capcli.GPUTime(math.Round(sum)) - so
+		so += out[i]
 	}
 	return out, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"capcli"
 )
 
 // RiskKind is a way to sum up the costs of a plan over all futures.
@@ -119,4 +121,18 @@ func (r Risk) limits(n int) (limit, whole int64) {
 	}
 	whole = (one - level) * int64(n)
 	return min(one, whole), whole
+}
+
+// usd is the risk of amounts in millionths of a dollar, rounded half up or down;
+// that of none is nothing.
+func (r Risk) usd(costs []int64, half bool) capcli.USD {
+	if len(costs) == 0 {
+		return 0
+	}
+	v := r.Of(costs)
+	n, d := new(big.Int).Mul(v.Num(), big.NewInt(2)), v.Denom()
+	if half {
+		n.Add(n, d)
+	}
+	return capcli.USD(n.Div(n, new(big.Int).Mul(d, big.NewInt(2))).Int64()) // no more than the largest
 }

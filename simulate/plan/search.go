@@ -29,6 +29,9 @@ type Search struct {
 	// never wrong.
 	Confidence float64
 	Goal       Goal
+	// Risk is what of the costs over the runs the search makes least; every cost of
+	// a mix is it. With another than the mean nothing is dropped but by bounds.
+	Risk Risk
 	// Stride above 1 tries every so many values of each ordered axis first, and
 	// goes finer around the best: fewer mixes, without a proof that none of those
 	// passed over is better. It is a power of two.
@@ -182,7 +185,7 @@ func (s *search) visit(numbers []int) {
 
 // entry is what is known of a candidate before it is run.
 func (s *search) entry(c *Candidate) (*Entry, error) {
-	e := &Entry{Candidate: c, Rival: -1}
+	e := &Entry{Candidate: c, Rival: -1, risk: s.Risk}
 	for run := range s.Problem.Runs {
 		f, err := s.bounds.of(c, run)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 func (s *Search) Try(ctx context.Context, p *Problem, candidates []*Candidate) ([]*Entry, error) {
 	entries := make([]*Entry, len(candidates))
 	for i, c := range candidates {
-		entries[i] = &Entry{Candidate: c, Rival: -1}
+		entries[i] = &Entry{Candidate: c, Rival: -1, risk: s.Risk}
 	}
 	for run := range p.Runs {
 		out, err := p.Evaluate(ctx, run, candidates)
