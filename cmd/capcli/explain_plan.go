@@ -21,9 +21,7 @@ func explainPlan(e *env, o *explainOptions, args []string, text []byte) error {
 // whyPlan explains the plan in text; more are arguments after the file.
 func whyPlan(file string, text []byte, more []string) (*whyPlanJSON, error) {
 	var head struct {
-		Schema  string           `json:"schema"`
-		Optimum *json.RawMessage `json:"optimum"`
-		Demand  *json.RawMessage `json:"demand"`
+		Schema string `json:"schema"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
 		return nil, notAPlan(file, "found "+err.Error())
@@ -34,14 +32,16 @@ func whyPlan(file string, text []byte, more []string) (*whyPlanJSON, error) {
 			text: file + " is a result without what it was made from, so it cannot be played again",
 			hint: "capcli simulate … --out DIR leaves a folder that can: capcli explain DIR/plan " + orOne(more)[0],
 		}
-	case head.Schema != "capcli/plan/v1":
+	case !slices.Contains([]string{"capcli/plan/v1", "capcli/plan_mix/v1", "capcli/plan_futures/v1"}, head.Schema):
 		return nil, notAPlan(file, fmt.Sprintf("found schema %q", head.Schema))
 	case len(more) > 0:
 		return nil, &usageError{text: fmt.Sprintf("a plan is explained as a whole, found also %q", more[0]), hint: "capcli explain " + file}
-	case head.Optimum != nil && head.Demand != nil:
-		return whyCurve(file, text)
+	case head.Schema == "capcli/plan_mix/v1":
+		return whyMixes(file, text)
+	case head.Schema == "capcli/plan_futures/v1":
+		return whyFutures(file, text)
 	}
-	return whyMixes(file, text)
+	return whyCurve(file, text)
 }
 
 func notAPlan(file, found string) error {
@@ -62,7 +62,9 @@ type whyPlanJSON struct {
 	Why        []string        `json:"why"`
 	Terms      []whyTermJSON   `json:"terms,omitempty"`
 	Others     []whyOtherJSON  `json:"other_plans"`
+	Binding    *string         `json:"binding_limit"`
 	Candidates []candidateJSON `json:"one_more,omitempty"`
+	Swings     []swingJSON     `json:"what_moves_the_cost,omitempty"`
 	Assumed    []string        `json:"assumptions"`
 	Unknown    []string        `json:"not_known"`
 }

@@ -30,7 +30,7 @@ func (d *whyPlanJSON) doc() report.Doc {
 	if len(d.Others) > 0 {
 		t := report.Table{Name: "others", Title: "What other plans lose", Columns: []report.Column{
 			{Name: "plan"}, {Name: "cost_usd", Head: "cost*"}, {Name: "loses_usd", Head: "loses*"}, {Name: "why", Head: " "},
-		}}
+		}, Most: 12}
 		for _, o := range d.Others {
 			t.Rows = append(t.Rows, []any{o.Name, usdCell(o.Cost), usdCell(o.Loses), o.Why})
 		}
@@ -58,6 +58,19 @@ func (d *whyPlanJSON) doc() report.Doc {
 		}
 		out.Tables = append(out.Tables, t)
 	}
+	if len(d.Swings) > 0 {
+		t := report.Table{Name: "moves", Title: "What moves the cost of this plan", Columns: []report.Column{
+			{Name: "change"}, {Name: "difference_usd", Head: "cost*"}, {Name: "held_share", Head: "limits held"},
+		}}
+		for _, w := range d.Swings {
+			var held any
+			if w.Held != nil {
+				held = report.Percent(*w.Held)
+			}
+			t.Rows = append(t.Rows, []any{w.What, report.Change{Of: w.Difference}, held})
+		}
+		out.Tables = append(out.Tables, t)
+	}
 	for _, u := range d.Unknown {
 		out.Notes = append(out.Notes, "not known: "+u)
 	}
@@ -79,16 +92,17 @@ func (d *whyPlanJSON) lead() string {
 	if d.Cost != nil {
 		parts = append(parts, fmt.Sprintf("%s costs %s*", d.Subject, d.Cost))
 	}
-	if len(d.Others) > 0 && d.Others[0].Loses != nil {
-		parts = append(parts, fmt.Sprintf("the next, %s, loses %s*", d.Others[0].Name, d.Others[0].Loses))
+	for _, o := range d.Others {
+		if o.Loses != nil && *o.Loses >= 0 {
+			parts = append(parts, fmt.Sprintf("the next, %s, loses %s*", o.Name, o.Loses))
+			break
+		}
+	}
+	if d.Binding != nil {
+		parts = append(parts, "the limit that binds is "+*d.Binding)
 	}
 	if len(parts) == 0 {
 		return d.Subject + "."
 	}
 	return strings.Join(parts, "; ") + "."
-}
-
-// whyMixes explains a plan that was searched.
-func whyMixes(file string, _ []byte) (*whyPlanJSON, error) {
-	return nil, notAPlan(file, "found one of a kind that this version does not know")
 }

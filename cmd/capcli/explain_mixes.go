@@ -1,0 +1,265 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/scenarios"
+)
+
+// whyMixes explains a plan that was searched among mixes: which limit binds,
+// what other mixes lose, and how good the best can be.
+func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
+	var p planMixJSON
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, notAPlan(file, "found "+err.Error())
+	}
+	d := newWhyPlan(file)
+	d.Assumed = list(p.Assumption)
+	if p.Best == nil || p.Best.Cost == nil {
+		return d, d.noMix(file, &p)
+	}
+	best := p.Best
+	d.Cost = best.Cost
+	d.Why = append(d.Why, fmt.Sprintf("%s is the cheapest of %d mixes tried that holds the limits in %.0f%% of %d runs or more", mixName(best), p.Counts.Tried, 100*p.Hold, p.Runs))
+	if b := p.Bound; b != nil {
+		d.Bound, d.Gap = &b.Cost, &b.Gap
+		d.Why = append(d.Why, fmt.Sprintf("it is %.1f%% above a cost that is proven: %s", 100*b.Gap, b.Says))
+	}
+	d.mixes(&p)
+	d.margins(&p)
+	for _, t := range p.BreakEven {
+		if t.At != nil && p.Against != nil {
+			d.Why = append(d.Why, fmt.Sprintf("mix %d costs the same when a GPU-hour of %s is $%s* (now $%s*): this plan is cheaper %s that", *p.Against, t.Pool, t.At.Decimal(), t.Now.Decimal(), t.Best))
+		}
+	}
+	d.Swings = slices.Clone(p.Tornado)
+	slices.SortStableFunc(d.Swings, func(a, b swingJSON) int {
+		return cmp.Compare(max(b.Difference, -b.Difference), max(a.Difference, -a.Difference))
+	})
+	d.Assumed = append(d.Assumed, "prices are those of the scenario "+p.Scenario+", for the whole time")
+	if n := p.Counts.Mixes - p.Counts.Tried; n > 0 {
+		d.Unknown = append(d.Unknown, fmt.Sprintf("what the %d mixes would do that were not tried", n))
+	}
+	return d, nil
+}
+
+func newWhyPlan(file string) *whyPlanJSON {
+	return &whyPlanJSON{Schema: "capcli/explain_plan/v1", Subject: file, Why: []string{}, Others: []whyOtherJSON{}, Assumed: []string{}, Unknown: []string{}}
+}
+
+// noMix says why no mix was found.
+func (d *whyPlanJSON) noMix(file string, p *planMixJSON) error {
+	d.Binding = p.Binding
+	if p.Closest == nil && p.Binding == nil {
+		return notAPlan(file, "found one without a best mix and without a reason")
+	}
+	text := "no mix that was tried holds the limits"
+	if p.Binding != nil {
+		text += "; " + *p.Binding + " binds"
+	}
+	d.Why = append(d.Why, text)
+	if c := p.Closest; c != nil {
+		d.Why = append(d.Why, fmt.Sprintf("the closest, %s, %s", mixName(c), mixFails(c, 1)))
+	}
+	return nil
+}
+
+// mixName says a mix by what was chosen in it.
+func mixName(m *mixJSON) string {
+	var out []string
+	for _, c := range m.Choices {
+		out = append(out, strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(c.Path, "capacity."), "overflow."), ".", " ")+" "+c.Value, " "))
+	}
+	if len(out) == 0 {
+		return fmt.Sprintf("mix %d", m.Mix)
+	}
+	return fmt.Sprintf("mix %d (%s)", m.Mix, strings.Join(out, ", "))
+}
+
+// mixFails says which limits a mix holds too seldom; "" when it holds all.
+func mixFails(m *mixJSON, hold float64) string {
+	var out []string
+	for _, l := range m.Distances {
+		if l.Held >= hold {
+			continue
+		}
+		out = append(out, fmt.Sprintf("holds %s in %.0f%% of the runs%s", l.Limit, 100*l.Held, missedBy(&l)))
+	}
+	return strings.Join(out, " and ")
+}
+
+// missedBy says by how much the mean is beyond a limit, where it is.
+func missedBy(l *distanceJSON) string {
+	if l.Miss == nil || *l.Miss <= 0 {
+		return ""
+	}
+	name, _, _ := strings.Cut(l.Limit, " ")
+	m, err := metricOf(name)
+	switch {
+	case err != nil:
+	case m.Unit == scenarios.InSeconds:
+		return fmt.Sprintf(" (%s beyond it in the mean)", capcli.Seconds(*l.Miss+0.5))
+	case m.Unit == scenarios.InUSD:
+		return fmt.Sprintf(" (%s beyond it in the mean)", capcli.USD(*l.Miss*1e6+0.5))
+	}
+	return ""
+}
+
+// mixes are the other mixes that were run, by cost: those that cost less must
+// break a limit, and the cheapest of them says which limit binds.
+func (d *whyPlanJSON) mixes(p *planMixJSON) {
+	seen := map[int]bool{p.Best.Mix: true}
+	var all []*mixJSON
+	for _, m := range slices.Concat(p.Plans, p.Frontier, p.All, []*mixJSON{p.Own}) {
+		if m != nil && m.Cost != nil && !seen[m.Mix] {
+			seen[m.Mix] = true
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *mixJSON) int { return cmp.Or(cmp.Compare(*a.Cost, *b.Cost), cmp.Compare(a.Mix, b.Mix)) })
+	cheaper := 0
+	for _, m := range all {
+		loses := *m.Cost - *p.Best.Cost
+		why := mixFails(m, p.Hold)
+		if loses < 0 {
+			cheaper++
+			if d.Binding == nil {
+				for _, l := range m.Distances {
+					if l.Held < p.Hold {
+						d.Binding = &l.Limit
+						break
+					}
+				}
+			}
+		}
+		if why == "" {
+			why = "holds the limits"
+			if len(p.Limits) == 0 {
+				why = ""
+			}
+		}
+		if m.Runs < p.Runs {
+			why = fmt.Sprintf("dropped after %d of %d runs", m.Runs, p.Runs)
+		}
+		d.Others = append(d.Others, whyOtherJSON{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: why})
+	}
+	switch {
+	case d.Binding != nil:
+		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, plural(int64(cheaper), "mix"), costs(cheaper), breaks(cheaper)))
+	case len(p.Limits) > 0:
+		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
+	}
+}
+
+func costs(n int) string {
+	if n == 1 {
+		return "costs"
+	}
+	return "cost"
+}
+
+func breaks(n int) string {
+	if n == 1 {
+		return "breaks"
+	}
+	return "break a limit, the cheapest"
+}
+
+// margins says what the last GPU of each pool is worth and the next would be.
+func (d *whyPlanJSON) margins(p *planMixJSON) {
+	for i, m := range p.Marginal {
+		if !m.Best {
+			continue
+		}
+		if m.Saved != nil {
+			d.Why = append(d.Why, fmt.Sprintf("the last GPU of %s (%d) is needed %.0f%% of the time: without it the plan would %s*", m.Pool, m.GPUs, 100*m.Needed, costMore(*m.Saved)))
+		}
+		if i+1 < len(p.Marginal) && p.Marginal[i+1].Pool == m.Pool && p.Marginal[i+1].Saved != nil {
+			next := p.Marginal[i+1]
+			d.Why = append(d.Why, fmt.Sprintf("one more GPU of %s would be needed %.0f%% of the time: with it the plan would %s*", next.Pool, 100*next.Needed, costMore(-*next.Saved)))
+		}
+	}
+}
+
+// costMore says a difference in cost as a verb.
+func costMore(u capcli.USD) string {
+	if u < 0 {
+		return "cost " + (-u).String() + " less"
+	}
+	return "cost " + u.String() + " more"
+}
+
+// whyFutures explains a plan for a demand that is not known.
+func whyFutures(file string, text []byte) (*whyPlanJSON, error) {
+	var p futuresPlanJSON
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, notAPlan(file, "found "+err.Error())
+	}
+	if len(p.Plans) == 0 {
+		return nil, notAPlan(file, "found one without plans")
+	}
+	d := newWhyPlan(file)
+	d.Assumed = list(p.Assumptions)
+	o := &p.Optimum
+	d.Cost, d.Bound, d.Gap = &o.Cost, &o.Bound, o.Gap
+	if o.Cost == o.Bound {
+		d.Why = append(d.Why, fmt.Sprintf("no purchases have a smaller %s of the cost over %d futures: the lower bound is the same", p.Risk, p.Futures.Count))
+	} else {
+		d.Why = append(d.Why, fmt.Sprintf("no purchases have a %s of the cost over %d futures under %s*", p.Risk, p.Futures.Count, o.Bound))
+	}
+	chosen := &p.Plans[0]
+	own, _ := chosen.risk(p.Risk)
+	for i := range p.Plans[1:] {
+		x := &p.Plans[1+i]
+		cost, what := x.risk(p.Risk)
+		loses := cost - own
+		d.Others = append(d.Others, whyOtherJSON{
+			Name: x.Name, Cost: &cost, Loses: &loses,
+			Why: fmt.Sprintf("%s; regrets %s* in the mean, %s* at most%s", what, x.MeanRegret, x.MaxRegret, limitsInFutures(x)),
+		})
+	}
+	slices.SortStableFunc(d.Others, func(a, b whyOtherJSON) int { return cmp.Compare(*a.Loses, *b.Loses) })
+	d.Why = append(d.Why, fmt.Sprintf("against knowing the future it loses %s* in the mean, and %s* in future %d at most", chosen.MeanRegret, chosen.MaxRegret, chosen.MaxFuture))
+	if w := p.Waiting; w != nil {
+		d.Why = append(d.Why, fmt.Sprintf("waiting %s to commit is worth %s*", w.For, w.Value))
+	}
+	if text := limitsInFutures(chosen); text != "" {
+		d.Why = append(d.Why, strings.TrimPrefix(text, "; "))
+	}
+	return d, nil
+}
+
+// limitsInFutures says in which share of the futures a plan holds its limits.
+func limitsInFutures(p *futurePlanJSON) string {
+	var out string
+	for _, l := range p.Held {
+		out += fmt.Sprintf("; holds %s in %.0f%% of the futures", l.Limit, 100*l.Share)
+	}
+	return out
+}
+
+// risk is a plan's cost as the plan was chosen by: the mean where that measure
+// is not among those written.
+func (p *futurePlanJSON) risk(name string) (capcli.USD, string) {
+	for _, x := range []struct {
+		name string
+		v    any
+	}{{"p50", p.P50}, {"p80", p.P80}, {"p95", p.P95}, {"cvar95", p.CVaR95}} {
+		if s, ok := x.v.(string); ok && x.name == strings.ToLower(name) {
+			if u, err := capcli.ParseUSD(s); err == nil {
+				return u, name + " of its cost"
+			}
+		}
+	}
+	if s, ok := p.Mean.(string); ok {
+		if u, err := capcli.ParseUSD(s); err == nil {
+			return u, "mean cost"
+		}
+	}
+	return 0, "cost not known"
+}
