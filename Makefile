@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 # still about, and cgo warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r soak gpu-check cross
+.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r soak gpu-check slurm-check cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -44,5 +44,7 @@ soak:
 	CAPCLI_DAY=1 CGO_ENABLED=1 go test ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
 ## gpu-check: sample the GPUs of this box through NVIDIA's library, and judge the figures (Linux, a GPU, a C compiler)
 gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test ./profile/nvml -run TestGPU -count 1 -v
+## slurm-check: a plan as an array of a real Slurm, brought up from Debian's packages and taken away again (Debian, root)
+slurm-check: ; SLURM_CHECK=required .ci/slurm
 ## cross: does it build for the other systems
 cross: ; .ci/cross

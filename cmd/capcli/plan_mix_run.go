@@ -74,6 +74,9 @@ func (m *mixPlan) stride() int {
 
 // planMix plans a scenario.
 func planMix(ctx context.Context, e *env, o *planOptions, args []string) error {
+	if err := o.shard.settle(e, o.output.out); err != nil {
+		return err
+	}
 	m, err := newMixPlan(ctx, e, o, args)
 	if err != nil {
 		return err

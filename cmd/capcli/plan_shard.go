@@ -45,11 +45,25 @@ type shardOptions struct {
 	log  *inputLog
 	// The shards to merge in place of computing; nil where there are none.
 	merge *shardFolder
+	// The shard to do, and whether there is one, from settle.
+	at  planning.Shard
+	cut bool
 }
 
 // begin notes what the call is, before any file is read.
 func (o *shardOptions) begin(e *env, cmd *cobra.Command, args []string) {
 	o.cmd, o.args, o.log = cmd, args, logInputs(e)
+}
+
+// settle finds out which shard is to be done, if any, before anything is read.
+// out is the value of --out.
+func (o *shardOptions) settle(e *env, out string) (err error) {
+	if o.merge != nil {
+		o.at, o.cut = o.merge.whole[0].Head.Of(), true
+		return nil
+	}
+	o.at, o.cut, err = o.place(e, out)
+	return err
 }
 
 // none refuses to cut what cannot be cut, and why says why.
@@ -214,27 +228,17 @@ func envNumber(e *env, name string) (int, error) {
 	return n, nil
 }
 
-// do does what the flags ask of s: all of it, one shard into the folder out, or a
+// do does what settle found of s: all of it, one shard into the folder out, or a
 // merge. All files that s depends on must have been opened by the end of cut.
 func (o *shardOptions) do(ctx context.Context, e *env, out string, s *sweep) error {
-	var shard planning.Shard
-	if o.merge != nil {
-		shard = o.merge.whole[0].Head.Of()
-	} else {
-		place, cut, err := o.place(e, out)
-		if err != nil {
-			return err
-		}
-		if !cut {
-			return s.whole(ctx)
-		}
-		shard = place
+	if !o.cut {
+		return s.whole(ctx)
 	}
 	p, err := s.cut(ctx)
 	if err != nil {
 		return err
 	}
-	head, err := o.head(e, shard, p.count)
+	head, err := o.head(e, o.at, p.count)
 	if err != nil {
 		return err
 	}

@@ -145,6 +145,9 @@ func shardCall(t *testing.T, e *env, q *squares, input string, args ...string) e
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.begin(e, cmd, args)
+			if err := o.settle(e, out); err != nil {
+				return err
+			}
 			if _, err := readFile(e, input, 100); err != nil {
 				return err
 			}

@@ -33,6 +33,7 @@ func (s *Search) Pieces(ctx context.Context) (*Pieces, error) {
 		slices.Sort(numbers)
 		numbers = slices.Compact(numbers)
 	}
+	limited := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.Upper() && (l.Metric == "cost" || l.Metric == "total") })
 	var candidates []*Candidate
 	for _, i := range numbers {
 		if err := ctx.Err(); err != nil {
@@ -46,13 +47,16 @@ func (s *Search) Pieces(ctx context.Context) (*Pieces, error) {
 		if err != nil {
 			return nil, err
 		}
-		e, err := x.entry(c)
-		if err != nil {
-			return nil, err
+		if limited {
+			e, err := x.entry(c)
+			if err != nil {
+				return nil, err
+			}
+			if x.overLimit(e) {
+				continue
+			}
 		}
-		if !x.overLimit(e) {
-			candidates = append(candidates, c)
-		}
+		candidates = append(candidates, c)
 	}
 	p := &Pieces{problem: s.Problem}
 	for _, group := range groupByKey(candidates) {
