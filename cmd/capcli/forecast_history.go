@@ -260,6 +260,9 @@ func peek(in *trace.Input) []byte {
 // loadInput reads a file that begins with head.
 func (o *historyOptions) loadInput(ctx context.Context, e *env, in trace.Input, head []byte) (*histories, error) {
 	opts := series.Options{Name: in.Name, ID: o.id, Time: o.time, Value: o.value, Zone: o.zone, DSTLater: o.read.dst == "later", More: o.censor.more()}
+	if o.whole {
+		opts.Usual = []string{"y", "mean"} // of what capcli forecast wrote
+	}
 	if o.read.format == "" || o.read.format == "auto" {
 		named := o.time != "" || o.value != "" || o.id != ""
 		if parquet.IsParquet(plainHead(in.Name, head)) {

@@ -26,6 +26,8 @@ type demandDocument struct {
 	Step   string             `json:"step"`
 	StepS  *float64           `json:"step_s"`
 	Start  any                `json:"start"`
+	DS     []any              `json:"ds"`
+	Y      []*float64         `json:"y"`
 	Values []*float64         `json:"values"`
 	Series []forecastSeries   `json:"series"`
 	Lines  map[string]float64 `json:"line_quantiles"`
@@ -77,12 +79,16 @@ func isDocument(head []byte) bool {
 // hasKey tells whether the object that d is in has one of the keys, as far as it
 // can be read.
 func hasKey(d *json.Decoder, wanted []string) bool {
-	key := true
+	key, columns := true, false
 	for depth := 1; depth > 0; {
 		t, err := d.Token()
 		if err != nil {
 			return false
 		}
+		if columns && t == json.Delim('[') {
+			return true // a list for each column
+		}
+		columns = false
 		switch t {
 		case json.Delim('{'), json.Delim('['):
 			depth++
@@ -97,6 +103,7 @@ func hasKey(d *json.Decoder, wanted []string) bool {
 		if key = !key; !key && ok && slices.Contains(wanted, text) {
 			return true
 		}
+		columns = !key && (text == "ds" || text == "y")
 	}
 	return false
 }
@@ -127,6 +134,11 @@ func (o *planCurveOptions) ofDocument(name string, text []byte) (*demandCurve, e
 	}
 	if doc.Schema != "" && !strings.HasPrefix(doc.Schema, "capcli/forecast/") && doc.Values == nil {
 		return nil, &capcli.InputError{File: name, Field: "schema", Text: fmt.Sprintf("expected a demand curve or capcli/forecast/v1, found %q", doc.Schema), Hint: "write a forecast with capcli forecast -o json"}
+	}
+	if doc.Values == nil && doc.Y != nil && doc.DS != nil {
+		doc.Series = []forecastSeries{{ID: "series", DS: doc.DS, Mean: doc.Y}}
+	} else if doc.Values == nil {
+		doc.Values = doc.Y
 	}
 	if doc.Series != nil {
 		return o.ofForecast(name, &doc)

@@ -72,7 +72,7 @@ func Sniff(head []byte, o Options) bool {
 		return true
 	}
 	c := columnsOf(splitHead(first))
-	return c.find(o.Time, timeNames) >= 0 && c.find(o.Value, valueNames) >= 0
+	return c.find(o.Time, timeNames) >= 0 && c.find(o.Value, append(slices.Clone(o.Usual), valueNames...)) >= 0
 }
 
 func sniffJSON(head, first []byte, o Options) bool {
@@ -81,7 +81,7 @@ func sniffJSON(head, first []byte, o Options) bool {
 	}
 	names := jsonNames(first)
 	c := columnsOf(names)
-	return c.find(o.Time, timeNames[:3]) >= 0 && c.find(o.Value, valueNames) >= 0
+	return c.find(o.Time, timeNames[:3]) >= 0 && c.find(o.Value, append(slices.Clone(o.Usual), valueNames...)) >= 0
 }
 
 // isPlain tells whether a file is one value a line, maybe under a head.
