@@ -15,9 +15,14 @@ import (
 func TestBillInParquet(t *testing.T) {
 	var b bytes.Buffer
 	w, err := parquet.NewTable(&b, []parquet.Column{
-		{Name: "ChargePeriodStart", Kind: parquet.Instant}, {Name: "ChargePeriodEnd", Kind: parquet.Instant}, {Name: "ChargeCategory", Kind: parquet.Text},
-		{Name: "BilledCost", Kind: parquet.Float64}, {Name: "EffectiveCost", Kind: parquet.Float64}, {Name: "CommitmentDiscountId", Kind: parquet.Text},
-		{Name: "CommitmentDiscountStatus", Kind: parquet.Text, Nullable: true}, {Name: "ServiceName", Kind: parquet.Text},
+		{Name: "ChargePeriodStart", Kind: parquet.Instant},
+		{Name: "ChargePeriodEnd", Kind: parquet.Instant},
+		{Name: "ChargeCategory", Kind: parquet.Text},
+		{Name: "BilledCost", Kind: parquet.Float64},
+		{Name: "EffectiveCost", Kind: parquet.Float64},
+		{Name: "CommitmentDiscountId", Kind: parquet.Text},
+		{Name: "CommitmentDiscountStatus", Kind: parquet.Text, Nullable: true},
+		{Name: "ServiceName", Kind: parquet.Text},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

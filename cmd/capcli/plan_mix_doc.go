@@ -90,6 +90,7 @@ func (r *mixResult) allNotes() []string {
 	if r.outside > 0 {
 		notes = append(notes, "left out, for they are outside the period: "+jobCount(r.outside))
 	}
+	notes = append(notes, r.approvalNotes()...)
 	return append(notes, r.broken()...)
 }
 

@@ -41,6 +41,7 @@ type planMixJSON struct {
 	BestRuns   []planOutcome  `json:"best_runs"`
 	Assumption []string       `json:"assumptions"`
 	Notes      []string       `json:"notes"`
+	Approval   *approvalJSON  `json:"approval,omitempty"`
 }
 
 type (
@@ -141,7 +142,7 @@ func (r *mixResult) json() *planMixJSON {
 		Plans:  []*mixJSON{}, Frontier: []*mixJSON{}, Marginal: []marginalJSON{}, BreakEven: []tieJSON{}, Tornado: []swingJSON{},
 		BestRuns: []planOutcome{}, Assumption: list(r.assumptions()),
 	}
-	out.Best = r.mixJSON(r.best)
+	out.Best, out.Approval = r.mixJSON(r.best), r.approval()
 	out.Futures = r.futuresJSON()
 	ranked, _ := r.found.Ranked()
 	for _, e := range ranked {

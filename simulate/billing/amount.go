@@ -166,6 +166,53 @@ func (a Amount) String() string { return a.Decimal(0) }
 // MarshalJSON writes a as money is written: an exact decimal string.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(`"` + a.Decimal(2) + `"`), nil }
 
+// plainAmount reads what nearly all numbers are: a sign, up to 18 digits, a point
+// and up to 18 more. False is anything else.
+func plainAmount[T string | []byte](text T) (Amount, bool) {
+	i, neg := 0, false
+	if len(text) > 0 && text[0] == '-' {
+		i, neg = 1, true
+	}
+	var whole, frac uint64
+	from := i
+	for ; i < len(text) && text[i]-'0' <= 9; i++ {
+		whole = whole*10 + uint64(text[i]-'0')
+	}
+	digits := i - from
+	if digits == 0 || digits > amountPlaces {
+		return Amount{}, false
+	}
+	if i < len(text) && text[i] == '.' {
+		i++
+		from = i
+		for ; i < len(text) && text[i]-'0' <= 9; i++ {
+			frac = frac*10 + uint64(text[i]-'0')
+		}
+		if i-from > amountPlaces {
+			return Amount{}, false
+		}
+		frac *= powersOf10[amountPlaces-(i-from)]
+	}
+	if i != len(text) {
+		return Amount{}, false
+	}
+	a := product64(whole, amountUnit)
+	lo, carry := bits.Add64(a.lo, frac, 0)
+	a = Amount{a.hi + int64(carry), lo}
+	if neg {
+		a = a.Neg()
+	}
+	return a, true
+}
+
+var powersOf10 = func() (p [amountPlaces + 1]uint64) {
+	p[0] = 1
+	for i := range amountPlaces {
+		p[i+1] = 10 * p[i]
+	}
+	return p
+}()
+
 var (
 	errNoNumber  = errors.New("is not a number; write 1234.56, without a sign of currency or commas")
 	errLargeText = errors.New("is too large; at most 18 digits may stand before the point")
@@ -175,6 +222,9 @@ var (
 // without commas or a sign of currency. Digits past the eighteenth behind the
 // point are rounded half away from zero, and rounded says so.
 func ParseAmount(text string) (a Amount, rounded bool, err error) {
+	if a, ok := plainAmount(text); ok {
+		return a, false, nil
+	}
 	s, neg := text, false
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		neg, s = s[0] == '-', s[1:]

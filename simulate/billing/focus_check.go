@@ -52,12 +52,11 @@ type FocusCheck struct {
 	HoursUnit                string
 	hoursBad                 bool
 
-	groups  map[groupKey]*FocusGroup
-	kinds   map[groupKey]int // groups of one kind and key
-	byID    map[string]*FocusCommitment
-	byCap   map[string]*FocusCommitment
-	lastTag string
-	tags    []tag
+	groups map[groupKey]*FocusGroup
+	kinds  map[groupKey]int // groups of one kind and key
+	byID   map[string]*FocusCommitment
+	byCap  map[string]*FocusCommitment
+	tags   map[string][]tag // by the text of a row's tags
 }
 
 type groupKey struct{ kind, key, name string }
@@ -68,7 +67,7 @@ type tag struct{ key, value string }
 func NewFocusCheck() *FocusCheck {
 	return &FocusCheck{
 		groups: map[groupKey]*FocusGroup{}, kinds: map[groupKey]int{},
-		byID: map[string]*FocusCommitment{}, byCap: map[string]*FocusCommitment{},
+		byID: map[string]*FocusCommitment{}, byCap: map[string]*FocusCommitment{}, tags: map[string][]tag{},
 	}
 }
 
@@ -167,12 +166,8 @@ func (c *FocusCheck) group(list *[]*FocusGroup, kind, key, name string) *FocusTo
 
 // tagsOf reads the tags of a row, in order of key.
 func (c *FocusCheck) tagsOf(r *FOCUS) []tag {
-	if r.Tags == c.lastTag {
-		return c.tags
-	}
-	c.lastTag, c.tags = r.Tags, c.tags[:0]
-	if r.Tags == "" {
-		return nil
+	if list, known := c.tags[r.Tags]; known || r.Tags == "" {
+		return list
 	}
 	var m map[string]any
 	if json.Unmarshal([]byte(r.Tags), &m) != nil {
@@ -183,10 +178,14 @@ func (c *FocusCheck) tagsOf(r *FOCUS) []tag {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
-	for _, k := range keys {
-		c.tags = append(c.tags, tag{k, fmt.Sprint(m[k])})
+	list := make([]tag, len(keys))
+	for i, k := range keys {
+		list[i] = tag{k, fmt.Sprint(m[k])}
 	}
-	return c.tags
+	if len(c.tags) < mostTexts {
+		c.tags[r.Tags] = list
+	}
+	return list
 }
 
 // hours sums the quantity of eligible usage, as long as it has one unit.

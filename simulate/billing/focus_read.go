@@ -42,6 +42,8 @@ type FocusReader struct {
 	place  []int // of each of focusColumns, -1 is missing
 	report FocusReport
 	texts  map[string]string // read before
+	now    FOCUS             // the row at hand
+	tagged map[string]bool   // tags that are JSON
 	dates  [4]focusDate      // last texts of the instants
 }
 
@@ -65,7 +67,7 @@ func ReadFOCUS(name string, r io.Reader, o FocusOptions) (*FocusReader, error) {
 
 // readFOCUS begins to read a bill whose header was read.
 func readFOCUS(s *sheet, o FocusOptions) (*FocusReader, error) {
-	f := &FocusReader{s: s, o: o, texts: map[string]string{}}
+	f := &FocusReader{s: s, o: o, texts: map[string]string{}, tagged: map[string]bool{}}
 	f.report.Currency = o.Currency
 	var gone []string
 	for i := range focusColumns {
@@ -115,13 +117,13 @@ func (f *FocusReader) Rows() iter.Seq2[*FOCUS, error] {
 			if !ok {
 				return
 			}
-			row := NewFOCUS()
-			if err := f.row(&row); err != nil {
+			f.now = NewFOCUS()
+			if err := f.row(&f.now); err != nil {
 				yield(nil, err)
 				return
 			}
 			f.report.Rows++
-			if !yield(&row, nil) {
+			if !yield(&f.now, nil) {
 				return
 			}
 		}
@@ -209,6 +211,9 @@ func (f *FocusReader) text(c *focusColumn, cell []byte) (string, error) {
 
 // number reads a number.
 func (f *FocusReader) number(cell []byte) (Number, bool, error) {
+	if a, ok := plainAmount(cell); ok {
+		return NumberOf(a), false, nil
+	}
 	text := string(cell)
 	if f.o.Spreadsheet {
 		text = plainNumber(text)
@@ -282,10 +287,22 @@ func (f *FocusReader) sound(row *FOCUS) error {
 	case row.ChargePeriodEnd <= row.ChargePeriodStart:
 		return f.s.fault("ChargePeriodEnd", fmt.Sprintf("the charge period ends %s, not after its start %s", row.ChargePeriodEnd, row.ChargePeriodStart),
 			"the end is the first instant after the period")
-	case row.Tags != "" && !json.Valid([]byte(row.Tags)):
+	case !f.soundTags(row.Tags):
 		return f.s.fault("Tags", fmt.Sprintf("expected JSON such as {\"team\":\"research\"}, found %s", quoted(row.Tags)), "")
 	}
 	return f.currency(row.BillingCurrency)
+}
+
+// soundTags tells whether tags are JSON; most rows have tags that came before.
+func (f *FocusReader) soundTags(tags string) bool {
+	if tags == "" || f.tagged[tags] {
+		return true
+	}
+	ok := json.Valid([]byte(tags))
+	if ok && len(f.tagged) < mostTexts {
+		f.tagged[tags] = true
+	}
+	return ok
 }
 
 // currency holds a row to the one currency of the bill.

@@ -17,6 +17,8 @@ type focusUse struct {
 	rec     *UseRecord
 	rep     *UseReport
 	details map[string]focusDetails
+	tagged  map[string]string // tenant by the text of tags
+	units   map[string]uint64 // seconds by the name of a unit
 
 	notUse, unused, noHours, coarse, unlisted, rounded int64
 	firstUnit                                          string
@@ -38,7 +40,7 @@ func readFocusUse(s *sheet, o UseOptions) (*UseRecord, *UseReport, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &focusUse{o: o, rec: &UseRecord{}, rep: &UseReport{Format: "FOCUS"}, details: map[string]focusDetails{}}
+	f := &focusUse{o: o, rec: &UseRecord{}, rep: &UseReport{Format: "FOCUS"}, details: map[string]focusDetails{}, tagged: map[string]string{}, units: map[string]uint64{}}
 	for row, err := range r.Rows() {
 		if err == nil {
 			err = f.add(s, row)
@@ -83,7 +85,7 @@ func (f *focusUse) add(s *sheet, r *FOCUS) (err error) {
 		return nil
 	}
 	unused := r.CommitmentDiscountStatus == FocusUnused || r.CapacityReservationStatus == FocusUnused
-	second := secondsIn(r.ConsumedUnit)
+	second := f.second(r.ConsumedUnit)
 	if !unused && (second == 0 || !r.ConsumedQuantity.Known || r.ConsumedQuantity.Sign() <= 0) {
 		if f.noHours++; f.firstUnit == "" {
 			f.firstUnit = cmp.Or(r.ConsumedUnit, "null")
@@ -178,7 +180,7 @@ func (f *focusUse) put(s *sheet, l UseLine, quantity Amount, second uint64) erro
 // price is the public on-demand price of a unit-hour.
 func (f *focusUse) price(s *sheet, r *FOCUS) (capcli.Rate, error) {
 	switch {
-	case r.ListUnitPrice.Known && r.ListUnitPrice.Sign() > 0 && secondsIn(cmp.Or(r.PricingUnit, r.ConsumedUnit)) == 3600:
+	case r.ListUnitPrice.Known && r.ListUnitPrice.Sign() > 0 && f.second(cmp.Or(r.PricingUnit, r.ConsumedUnit)) == 3600:
 		return f.rate(s, "ListUnitPrice", r.ListUnitPrice.Amount)
 	case r.ListCost.Known && r.ListCost.Sign() > 0:
 		return f.per(s, r.ListCost.Amount, r)
@@ -244,17 +246,38 @@ func providerOf(name string) string {
 
 // tenant is who used it: by tag, else by account.
 func (f *focusUse) tenant(r *FOCUS) string {
+	return cmp.Or(f.tag(r.Tags), r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID)
+}
+
+// tag is the value of the tag that names tenants, "" where there is none.
+func (f *focusUse) tag(tags string) string {
+	if name, known := f.tagged[tags]; known || tags == "" {
+		return name
+	}
 	keys := []string{"tenant", "team", "project"}
 	if f.o.Tag != "" {
 		keys = []string{f.o.Tag}
 	}
-	if r.Tags != "" {
-		var m map[string]any
-		if json.Unmarshal([]byte(r.Tags), &m) == nil {
-			if at := slices.IndexFunc(keys, func(k string) bool { return m[k] != nil }); at >= 0 {
-				return fmt.Sprint(m[keys[at]])
-			}
+	name := ""
+	var m map[string]any
+	if json.Unmarshal([]byte(tags), &m) == nil {
+		if at := slices.IndexFunc(keys, func(k string) bool { return m[k] != nil }); at >= 0 {
+			name = fmt.Sprint(m[keys[at]])
 		}
 	}
-	return cmp.Or(r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID)
+	if len(f.tagged) < mostTexts {
+		f.tagged[tags] = name
+	}
+	return name
+}
+
+// second is secondsIn, remembered.
+func (f *focusUse) second(unit string) uint64 {
+	s, known := f.units[unit]
+	if !known {
+		if s = secondsIn(unit); len(f.units) < mostTexts {
+			f.units[unit] = s
+		}
+	}
+	return s
 }
