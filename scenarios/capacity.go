@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/billing"
 )
 
 // Capacity is one pool of GPUs as the file states it: counted (GPUs), by nodes
@@ -32,8 +33,9 @@ type Capacity struct {
 	OnDemand    Price // what its GPU-hour would cost on demand
 	PricePath   []PriceChange
 	From, Until When
-	Upfront     int64          // millionths of what the contract costs that are paid at its start
-	EndsEarly   capcli.Seconds // capacity_block: its nodes go so long before its end
+	Machine     *billing.Machine // owned: what one GPU costs to own over the term, in place of a price
+	Upfront     int64            // millionths of what the contract costs that are paid at its start
+	EndsEarly   capcli.Seconds   // capacity_block: its nodes go so long before its end
 	Lead        capcli.Seconds
 	MinBilling  capcli.Seconds
 	Failures    *Failures
@@ -88,6 +90,7 @@ func capacityFields(c *Capacity) []field {
 		{"nodes_file", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", file(&c.NodesFile)},
 		{"partition", "virtual cluster or queue that owns it; serves all where left out", name(&c.Partition)},
 		{"term", "of the contract, for people: 1y, 6mo", term(&c.Term)},
+		{"machine", "owned: what one GPU costs to own, written off over term: {capital: 30k, residual: 2k, watts: 1000, pue: 1.2, price_kwh: 0.10, space: 0.08}", machine(&c.Machine)},
 		{"upfront", "owned, reserved: share of the contract that is paid at its start: all, none, 50%", upfront(&c.Upfront)},
 		{"ends_early", "capacity_block: use ends so long before the block does; 30m where left out", duration(&c.EndsEarly, 0)},
 		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h, or a key of the catalogue (capcli prices list)", price(&c.Price)},

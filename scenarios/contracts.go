@@ -24,7 +24,7 @@ type Contract struct {
 // HasContracts tells whether the scenario says more of its commitments than a
 // price for each hour: payments at the start, terms of a provider, or discounts.
 func (s *Scenario) HasContracts() bool {
-	return len(s.Commitments) > 0 || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Upfront > 0 || c.Product != "" })
+	return len(s.Commitments) > 0 || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Upfront > 0 || c.Product != "" || c.Machine != nil })
 }
 
 // Contracts are the commitments of a scenario over a run that began at start and
@@ -77,8 +77,8 @@ func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Optio
 }
 
 // contract is a committed pool as a commitment.
-func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcli.Time) (*billing.Commitment, error) {
-	k := &billing.Commitment{ID: p.Name, Start: start + capcli.Time(p.From), End: end}
+func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcli.Time) (k *billing.Commitment, err error) {
+	k = &billing.Commitment{ID: p.Name, Start: start + capcli.Time(p.From), End: end}
 	if c.From.Given && c.From.Date.Known() {
 		k.Start = c.From.Date
 	}
@@ -91,6 +91,11 @@ func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcl
 		k.End = addTerm(k.Start, c.Term)
 	}
 	k.End = max(k.End, k.Start+1)
+	if c.Machine != nil {
+		k.End = k.Start + capcli.Time(nominal(c.Term))
+		k.Fees, err = c.Machine.Fees(1000 * int64(p.Capacity()))
+		return k, err
+	}
 	whole, err := billing.Cost(rate, capcli.GPUTime(1000*int64(p.Capacity()))*capcli.GPUTime(capcli.Hour))
 	if err != nil {
 		return nil, err

@@ -90,6 +90,40 @@ commitments:
 	}
 }
 
+// TestOwnedByWhatItCostsToOwn: 28,000 over 35,040 h, 0.12 for power and 0.08 for
+// space come to 0.999087 a GPU-hour.
+func TestOwnedByWhatItCostsToOwn(t *testing.T) {
+	s, res := runOf(t, `capacity:
+  - {name: own, kind: owned, gpus: 8, term: 4y, machine: {capital: 30k, residual: 2k, watts: 1000, pue: 1.2, price_kwh: 0.10, space: 0.08}}
+`, capcli.Job{ID: "j", Submit: newYear, GPUs: 4, Run: 3600, Deadline: capcli.NoTime})
+	inv, err := s.Invoice(res.Record, res.Ended, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Capacity[0].Price.Rate; got != 999_087 {
+		t.Errorf("a GPU-hour costs %s, want 0.999087", got.Decimal())
+	}
+	c, err := s.Contracts(res.Record, res.Ended, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 240,000 and 96 h x 8 x 0.20 are paid; 8 x 28,000 x 96 / 35,040 and the same hours are used up.
+	if got := c[0]; got.Paid != 240_153_600_000 || got.UsedUp != 767_298_630 || got.UsedUp-inv.Total.Cost > 400 || inv.Total.Cost-got.UsedUp > 400 {
+		t.Errorf("contract %+v, invoice %s", got, inv.Total.Cost.Decimal())
+	}
+	for _, x := range []struct{ text, want string }{
+		{"kind: owned, gpus: 8, machine: {capital: 3k}", "write term: 4y"},
+		{"kind: owned, gpus: 8, term: 4y, price: 1, machine: {capital: 3k}", "leave one out"},
+		{"kind: reserved, gpus: 8, term: 4y, machine: {capital: 3k}", "machine is for owned"},
+		{"kind: owned, gpus: 8, term: 4y, machine: {capital: 3k, residual: 4k}", "worth more at the end"},
+		{"kind: owned, gpus: 8, term: 4y, machine: {capital: 900M}", "not believed"},
+	} {
+		if _, err := Parse("s.yaml", []byte("capcli: scenario/v1\ncapacity: [{"+x.text+"}]\n")); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", x.text, err, x.want)
+		}
+	}
+}
+
 func TestCommitmentsOfAScenarioThatAreWrong(t *testing.T) {
 	head := "capcli: scenario/v1\nperiod: 2027-01-01 to 2027-01-04\ncapacity: [{name: od, kind: on_demand, price: 4}, {kind: owned, gpus: 2, price: 1}]\ncommitments:\n- "
 	for _, tt := range []struct{ name, text, want string }{

@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"capcli"
 	"capcli/simulate"
@@ -45,6 +47,9 @@ func (c *Capacity) checkProduct(o *object) {
 			o.onKey("upfront", "upfront needs the length of the contract: term: 1y, or until")
 		}
 	}
+	if o.has("machine") {
+		c.checkMachine(o)
+	}
 	switch c.Product {
 	case "capacity_block":
 		c.Upfront = allUpfront
@@ -58,6 +63,52 @@ func (c *Capacity) checkProduct(o *object) {
 			o.on("term", "committed use is for 1y or 3y; for another length write kind: reserved")
 		}
 	}
+}
+
+// checkMachine makes the price of an owned pool from what it costs to own:
+// capital less residual value over the hours of its life, power and space.
+func (c *Capacity) checkMachine(o *object) {
+	switch {
+	case c.KindName() != "owned":
+		o.onKey("machine", "machine is for owned capacity; %s has a price", c.KindName())
+		return
+	case o.has("price") || o.has("free"):
+		o.onKey("machine", "price and machine both say what it costs; leave one out")
+		return
+	case o.has("upfront"):
+		o.onKey("upfront", "a machine is paid for when it is bought; leave upfront out")
+		return
+	case !o.has("term"):
+		o.missing("term", "a machine is written off over its life; write term: 4y")
+		return
+	case !o.clean("machine", "term") || c.Machine == nil:
+		return
+	}
+	life := int64(nominal(c.Term))
+	fees, err := c.Machine.Fees(1000)
+	if err != nil {
+		o.on("machine", "%v", err)
+		return
+	}
+	// Capital is for all of the life, so in dollars an hour it is 3600 / life of it.
+	rate, err := billing.Spread(fees.Upfront-fees.Residual, life)
+	if err != nil || rate+fees.Hourly > dearest {
+		o.on("machine", "it comes to more than %s a GPU-hour, which is not believed", dearest)
+		return
+	}
+	c.Price = Price{Rate: rate + fees.Hourly, Known: true}
+}
+
+// nominal is the length of a term whatever its dates: years of 365 days, months
+// of a twelfth of that.
+func nominal(term string) capcli.Seconds {
+	i := len(term) - len(strings.TrimLeft(term, "0123456789"))
+	n, err := strconv.ParseInt(term[:i], 10, 32)
+	if err != nil {
+		return capcli.Day
+	}
+	unit := map[string]capcli.Seconds{"y": 365 * capcli.Day, "yr": 365 * capcli.Day, "mo": 730 * capcli.Hour, "w": 7 * capcli.Day, "d": capcli.Day}
+	return capcli.Seconds(n) * unit[strings.TrimSpace(term[i:])]
 }
 
 // allUpfront is a share of all in millionths.

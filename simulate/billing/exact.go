@@ -48,5 +48,11 @@ func wantUnits(n int64) string {
 // error.
 func Cost(r capcli.Rate, t capcli.GPUTime) (capcli.USD, error) { return cost(r, t) }
 
+// Spread is an amount over so many seconds, in dollars an hour, rounded half up.
+func Spread(amount capcli.USD, seconds int64) (capcli.Rate, error) {
+	v, err := mulDiv(int64(max(amount, 0)), int64(capcli.Hour), max(seconds, 1))
+	return capcli.Rate(v), err
+}
+
 // Share is a part of an amount, rounded half up; the part is not over the whole.
 func Share(amount capcli.USD, part, whole int64) capcli.USD { return scale(amount, part, whole) }

@@ -7,7 +7,8 @@ import (
 	"capcli/simulate"
 )
 
-// JobCost is the direct cost of a job: what was billed for the time it held
+// JobCost is the direct cost of a job at the prices of its pools, before
+// commitments that make on-demand use cheaper: what was billed for the time it held
 // GPUs, each pool's at its rate. It has no part in what nobody held. The costs
 // of all jobs sum to an invoice's direct cost but for rounding: each hold is
 // rounded by itself, half a millionth of a dollar at most. It fails with
