@@ -23,7 +23,11 @@ func (x *explanation) assumed() []string {
 	if x.plan.source.name == "generated" {
 		out = append(out, fmt.Sprintf("the jobs are made up by the scenario's generator, seed %d", uint64(x.plan.seed)))
 	} else {
-		out = append(out, fmt.Sprintf("the jobs are those of %s: they come when they came then, however long they wait here", x.plan.source.name))
+		name := x.plan.source.name
+		if name == "-" {
+			name = "stdin"
+		}
+		out = append(out, fmt.Sprintf("the jobs are those of %s: they come when they came then, however long they wait here", name))
 		if believes(s) {
 			out = append(out, "where a job of the log has no limit, the policy believes its true run time")
 		}

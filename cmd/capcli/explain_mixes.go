@@ -113,6 +113,25 @@ func missedBy(l *distanceJSON) string {
 // mixes are the other mixes that were run, by cost: those that cost less must
 // break a limit, and the cheapest of them says which limit binds.
 func (d *whyPlanJSON) mixes(p *planMixJSON) {
+	cheaper := 0
+	for _, m := range p.others() {
+		loses := *m.Cost - *p.Best.Cost
+		if loses < 0 {
+			cheaper++
+			d.bind(m, p.Hold)
+		}
+		d.Others = append(d.Others, whyOtherJSON{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: p.verdict(m)})
+	}
+	switch {
+	case d.Binding != nil:
+		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, plural(int64(cheaper), "mix"), costs(cheaper), breaks(cheaper)))
+	case len(p.Limits) > 0:
+		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
+	}
+}
+
+// others are the mixes with a cost beside the best, each once, by cost.
+func (p *planMixJSON) others() []*mixJSON {
 	seen := map[int]bool{p.Best.Mix: true}
 	var all []*mixJSON
 	for _, m := range slices.Concat(p.Plans, p.Frontier, p.All, []*mixJSON{p.Own}) {
@@ -122,38 +141,28 @@ func (d *whyPlanJSON) mixes(p *planMixJSON) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *mixJSON) int { return cmp.Or(cmp.Compare(*a.Cost, *b.Cost), cmp.Compare(a.Mix, b.Mix)) })
-	cheaper := 0
-	for _, m := range all {
-		loses := *m.Cost - *p.Best.Cost
-		why := mixFails(m, p.Hold)
-		if loses < 0 {
-			cheaper++
-			if d.Binding == nil {
-				for _, l := range m.Distances {
-					if l.Held < p.Hold {
-						d.Binding = &l.Limit
-						break
-					}
-				}
-			}
+	return all
+}
+
+// bind notes the first limit that a cheaper mix breaks.
+func (d *whyPlanJSON) bind(m *mixJSON, hold float64) {
+	for i := range m.Distances {
+		if d.Binding == nil && m.Distances[i].Held < hold {
+			d.Binding = &m.Distances[i].Limit
 		}
-		if why == "" {
-			why = "holds the limits"
-			if len(p.Limits) == 0 {
-				why = ""
-			}
-		}
-		if m.Runs < p.Runs {
-			why = fmt.Sprintf("dropped after %d of %d runs", m.Runs, p.Runs)
-		}
-		d.Others = append(d.Others, whyOtherJSON{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: why})
 	}
+}
+
+// verdict says how a mix stands to the limits.
+func (p *planMixJSON) verdict(m *mixJSON) string {
+	why := mixFails(m, p.Hold)
 	switch {
-	case d.Binding != nil:
-		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, plural(int64(cheaper), "mix"), costs(cheaper), breaks(cheaper)))
-	case len(p.Limits) > 0:
-		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
+	case m.Runs < p.Runs:
+		return fmt.Sprintf("dropped after %d of %d runs", m.Runs, p.Runs)
+	case why == "" && len(p.Limits) > 0:
+		return "holds the limits"
 	}
+	return why
 }
 
 func costs(n int) string {

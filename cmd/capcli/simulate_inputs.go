@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"capcli"
+	planning "capcli/simulate/plan"
 )
 
 // inputsFile is the name, in a plan's folder, of what its runs were made from.
@@ -59,8 +60,8 @@ type fileInput struct {
 	SHA256 string `json:"sha256"`
 }
 
-// inputs are what plan p was made from.
-func (o *simulateOptions) inputs(e *env, p *plan, folder string) (*inputsJSON, error) {
+// inputs are what plan p was made from; files are all that was read.
+func (o *simulateOptions) inputs(p *plan, folder string, files []planning.ShardInput) *inputsJSON {
 	s := p.scenario
 	sum := sha256.Sum256(p.text)
 	in := &inputsJSON{
@@ -71,17 +72,10 @@ func (o *simulateOptions) inputs(e *env, p *plan, folder string) (*inputsJSON, e
 	if o.trace != "" {
 		in.Trace = &traceInput{o.trace, o.read.format, o.read.tz, o.read.dst, o.read.maps, o.read.columns, o.read.allowCut}
 	}
-	if o.log == nil {
-		return in, nil
-	}
-	files, err := o.log.inputs(e)
-	if err != nil {
-		return nil, err
-	}
 	for _, f := range files {
 		in.Files = append(in.Files, fileInput{f.Name, seenFrom(folder, f.Name), f.SHA256})
 	}
-	return in, nil
+	return in
 }
 
 // seenFrom is a file's path from a folder, so that both can move together; the

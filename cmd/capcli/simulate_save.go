@@ -16,12 +16,12 @@ func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) erro
 		return nil
 	}
 	var wrote []string
+	files, err := o.log.inputs(e)
+	if err != nil {
+		return err
+	}
 	for i, p := range plans {
 		folder := filepath.Join(o.dir, p.folder(plans))
-		in, err := o.inputs(e, p, folder)
-		if err != nil {
-			return err
-		}
 		data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Notes: p.notes}
 		for _, r := range results[i] {
 			data.Runs = append(data.Runs, r.json())
@@ -32,7 +32,7 @@ func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) erro
 		for _, f := range []struct {
 			name string
 			data any
-		}{{inputsFile, in}, {resultFile, data}} {
+		}{{inputsFile, o.inputs(p, folder, files)}, {resultFile, data}} {
 			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
 				return err
 			}
