@@ -47,15 +47,15 @@ func (s *Scenario) PolicyName() string { return cmp.Or(s.Policy.Name, "fifo") }
 // with the error of Open when it cannot be opened, and with
 // *capcli.UnknownError for a policy or placement that is in no catalogue.
 func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) {
+	files, err := s.load(o.Open) // first, for it may set prices while other runs are made
+	if err != nil {
+		return simulate.Config{}, err
+	}
 	newPolicy, err := simulate.Policies.Get(s.PolicyName())
 	if err != nil {
 		return simulate.Config{}, err
 	}
 	newPlacement, err := simulate.Placements.Get(s.PlacementName())
-	if err != nil {
-		return simulate.Config{}, err
-	}
-	files, err := s.load(o.Open)
 	if err != nil {
 		return simulate.Config{}, err
 	}

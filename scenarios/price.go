@@ -356,7 +356,7 @@ func (s *Scenario) Assumptions() []Assumption {
 func (p *Price) text(pool, field string) string {
 	t := fmt.Sprintf("%s: %s $%s a GPU-hour is %s, %s", pool, strings.ReplaceAll(field, "_", " "), p.Quote.PerGPU().Decimal(), p.Quote.Key(), p.Quote.Origin())
 	if len(p.History) > 0 {
-		t += fmt.Sprintf("; %d dated prices before it are used on their days", len(p.History))
+		t += fmt.Sprintf("; before it %d dated prices hold on their days, the first, $%s, also before it", len(p.History), p.Rate.Decimal())
 	}
 	return t
 }

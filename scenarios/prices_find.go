@@ -51,6 +51,9 @@ func (p *Prices) Find(key string) (Quote, error) {
 
 // of finds the machines that the first three parts of a key name.
 func (p *Prices) of(key string, parts []string) ([]Quote, error) {
+	if len(parts) == 1 && key != "" {
+		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/%s/1y (capcli prices list --gpu %s)", show(key), printable(strings.ToLower(key)), printable(key))
+	}
 	if len(parts) != 4 {
 		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", show(key))
 	}

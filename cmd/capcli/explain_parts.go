@@ -117,13 +117,18 @@ func (x *explanation) parts() []partJSON {
 	return out
 }
 
-// byMonth are the same by calendar month.
+// byMonth are the same by calendar month; where a price changes within one, the
+// invoice has it in parts.
 func (x *explanation) byMonth(use []int, money bool, add func(by, name, what string, usd capcli.USD, t capcli.GPUTime)) {
 	r := x.results[0]
+	var usd capcli.USD
+	var t capcli.GPUTime
+	name := func(m int) string { return r.invoice.ByMonth[m].Start.Std().Format("2006-01") }
 	for m := range r.invoice.ByMonth {
 		month := &r.invoice.ByMonth[m]
-		var usd capcli.USD
-		var t capcli.GPUTime
+		if m > 0 && name(m) != name(m-1) {
+			usd, t = 0, 0
+		}
 		for p := range month.ByPool {
 			if !counts(x.metric.Name, r.result.Record.Pools[p].Terms) {
 				continue
@@ -134,12 +139,14 @@ func (x *explanation) byMonth(use []int, money bool, add func(by, name, what str
 				t += lineTime[k]
 			}
 		}
-		if money {
-			t = 0
-		} else {
-			usd = 0
+		if m+1 < len(r.invoice.ByMonth) && name(m) == name(m+1) {
+			continue
 		}
-		add("month", month.Start.Std().Format("2006-01"), "", usd, t)
+		if money {
+			add("month", name(m), "", usd, 0)
+		} else {
+			add("month", name(m), "", 0, t)
+		}
 	}
 }
 
