@@ -63,6 +63,7 @@ func newPlanCurve(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
+	cmd.Flags().BoolVar(&o.futures.baselines, "baselines", false, "beside it: peak, three-tier, rightsize-90d and online rules")
 	return cmd
 }
 
@@ -139,7 +140,12 @@ func (r *curvePlan) solve(ctx context.Context) error {
 	if r.best, err = r.market.Solve(ctx, r.demand.curve); err != nil {
 		return err
 	}
-	r.baselines, err = r.market.Baselines(ctx, r.demand.curve, r.best)
+	if r.baselines, err = r.market.Baselines(ctx, r.demand.curve, r.best); err != nil {
+		return err
+	}
+	if r.o.futures.baselines {
+		r.rules, err = r.market.Rules(ctx, r.demand.curve)
+	}
 	return err
 }
 

@@ -19,6 +19,7 @@ type curvePlan struct {
 	market    *planning.Market
 	best      *planning.Optimum
 	baselines []planning.Baseline
+	rules     []*planning.Assessed // rules of thumb, of which each has one future
 
 	assumed []assumedJSON // prices by key
 }
@@ -145,6 +146,9 @@ func (r *curvePlan) baselineTable() report.Table {
 			level = gpus(b.Milli)
 		}
 		t.Rows = append(t.Rows, []any{r.baselineName(b), level, b.Cost, r.over(b.Cost)})
+	}
+	for _, a := range r.rules {
+		t.Rows = append(t.Rows, []any{a.Name, nil, a.Outcomes[0].Cost, r.over(a.Outcomes[0].Cost)})
 	}
 	return t
 }

@@ -101,7 +101,7 @@ type levelJSON struct {
 
 type baselineJSON struct {
 	Name string     `json:"plan"`
-	Kind string     `json:"kind"` // on_demand, one_term, one_level
+	Kind string     `json:"kind"` // on_demand, one_term, one_level, rule
 	Term *string    `json:"term"`
 	GPUs *float64   `json:"gpus"` // of one_level
 	Cost capcli.USD `json:"cost_usd"`
@@ -135,6 +135,9 @@ func (r *curvePlan) json() *planJSON {
 	}
 	for _, x := range r.baselines {
 		out.Baselines = append(out.Baselines, r.baselineJSON(x))
+	}
+	for _, a := range r.rules {
+		out.Baselines = append(out.Baselines, baselineJSON{Name: a.Name, Kind: "rule", Cost: a.Outcomes[0].Cost, Over: r.over(a.Outcomes[0].Cost)})
 	}
 	for _, p := range b.Periods {
 		out.Periods = append(out.Periods, levelJSON{r.when(p.From), gpus(p.Milli), p.Worth, p.Price})

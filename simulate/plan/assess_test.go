@@ -134,3 +134,36 @@ func TestRulesByHand(t *testing.T) {
 		}
 	}
 }
+
+// No rule of thumb costs less than the optimum, also where demand is no whole
+// number of thousandths.
+func TestRulesAreNoBetterThanTheOptimum(t *testing.T) {
+	ctx := context.Background()
+	rapid.Check(t, func(t *rapid.T) {
+		_, m := some(t, 1, 8, 3)
+		var gpus []float64
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			gpus = append(gpus, rapid.Float64Range(0, 9).Draw(t, "demand"))
+		}
+		c, err := NewCurve(1_798_761_600, capcli.Step{Seconds: capcli.Hour}, gpus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, err := m.Solve(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := m.Rules(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rules) < 3 {
+			t.Fatalf("%d rules", len(rules))
+		}
+		for _, r := range rules {
+			if r.Outcomes[0].Cost < best.Cost {
+				t.Fatalf("%s costs %s, the optimum %s", r.Name, r.Outcomes[0].Cost.Decimal(), best.Cost.Decimal())
+			}
+		}
+	})
+}

@@ -78,6 +78,27 @@ func (f *Field) Baselines(ctx context.Context) ([]*Assessed, error) {
 	return out, nil
 }
 
+// maxRuled bounds on how many choices of purchase rules are played for a demand
+// that is known.
+const maxRuled = 5000
+
+// Rules are the Baselines of a demand that is known, but for that nothing is
+// bought; none where there are too many times of purchase to play them.
+func (m *Market) Rules(ctx context.Context, c *Curve) ([]*Assessed, error) {
+	if len(c.starts(m.every()))*len(m.Terms) > maxRuled {
+		return nil, nil
+	}
+	f, err := fieldOf([]*Curve{c}, m, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.Baselines(ctx)
+	if err != nil || len(m.Terms) == 0 {
+		return nil, err
+	}
+	return list[1:], nil
+}
+
 // meanDemand is the mean of the futures.
 func (f *Field) meanDemand() []float64 {
 	out := make([]float64, len(f.deal.c.Work))

@@ -52,17 +52,10 @@ func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
 // newField is NewField; prorated counts of a purchase that lasts beyond the end
 // only what lies before it, in cover and in cost.
 func newField(f *Futures, m *Market, prorated bool, held []Held) (*Field, error) {
-	if err := m.check(); err != nil {
-		return nil, err
-	}
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	out := &Field{all: allOf(len(f.Paths)), sunk: held}
-	var cuts []capcli.Seconds
-	for _, h := range held {
-		cuts = append(cuts, h.From, h.To)
-	}
+	var curves []*Curve
 	for i, path := range f.Paths {
 		milli := make([]float64, len(path))
 		for k, v := range path {
@@ -73,7 +66,20 @@ func newField(f *Futures, m *Market, prorated bool, held []Held) (*Field, error)
 			return nil, fmt.Errorf("future %d: %w", i, err)
 		}
 		c.exact(milli)
-		out.curves = append(out.curves, c)
+		curves = append(curves, c)
+	}
+	return fieldOf(curves, m, prorated, held)
+}
+
+// fieldOf lays out demands on the same steps in a market.
+func fieldOf(curves []*Curve, m *Market, prorated bool, held []Held) (*Field, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	out := &Field{all: allOf(len(curves)), sunk: held, curves: curves}
+	var cuts []capcli.Seconds
+	for _, h := range held {
+		cuts = append(cuts, h.From, h.To)
 	}
 	deals := make([]*deal, len(out.curves))
 	var err error
