@@ -17,15 +17,15 @@ import (
 func (x *explanation) describe() report.Doc {
 	data := x.json()
 	d := report.Doc{Lead: x.lead(data), Data: data}
-	if len(data.Causes) > 0 {
-		d.Tables = append(d.Tables, x.causesTable(data))
-	}
 	for _, by := range []struct{ by, title string }{
 		{"pool", "What it is made of, by pool"}, {"month", "The same by month"}, {"tenant", "The same by who pays"},
 	} {
 		if t := x.partsTable(data.Parts, by.by, by.title); len(t.Rows) > 0 {
 			d.Tables = append(d.Tables, t)
 		}
+	}
+	if len(data.Causes) > 0 {
+		d.Tables = append(d.Tables, x.causesTable(data))
 	}
 	if len(data.Again) > 0 {
 		t := report.Table{Name: "again", Title: "Beside that, jobs waited after they had lost their GPUs", Columns: causeColumns()[:3]}

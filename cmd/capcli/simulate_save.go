@@ -42,7 +42,7 @@ func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) erro
 	next := ""
 	if len(wrote) > 1 {
 		next = fmt.Sprintf(". next: capcli compare %s %s", wrote[0], wrote[1])
-	} else {
+	} else if o.trace != "-" { // what came from stdin cannot be played again
 		next = fmt.Sprintf(". next: capcli explain %s wait_p95", wrote[0])
 	}
 	e.say("wrote " + strings.Join(wrote, ", ") + next)
