@@ -59,9 +59,8 @@ func runPlanMerge(ctx context.Context, e *env, o *mergeOptions, dir string) erro
 		return &capcli.InputError{File: dir, Text: "its shards were made with flags that this capcli does not have: " + err.Error()}
 	}
 	p.output, p.shard.merge = o.output, f
-	args := cmd.Flags().Args()
-	p.shard.begin(e, cmd, args)
-	return runPlan(ctx, e, p, args)
+	cmd.SetContext(ctx)
+	return p.run(e, cmd, cmd.Flags().Args())
 }
 
 // printMissing lists what is to be run again, one line or none.

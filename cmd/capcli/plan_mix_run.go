@@ -106,6 +106,9 @@ func (m *mixPlan) whole(ctx context.Context) error {
 // that looks up what it would simulate.
 func (m *mixPlan) cut(ctx context.Context) (*pieces, error) {
 	list, err := m.search.Pieces(ctx)
+	if err == nil {
+		err = m.openFiles()
+	}
 	if err != nil {
 		return nil, m.failed(err)
 	}
@@ -127,6 +130,36 @@ func (m *mixPlan) cut(ctx context.Context) (*pieces, error) {
 			return m.finish(ctx)
 		},
 	}, nil
+}
+
+// openFiles reads each file that a mix may name beside the jobs, such as when
+// capacity is there: what a shard is a function of must be known before it runs.
+// Numbers name no files, so of axes in order any value will do.
+func (m *mixPlan) openFiles() error {
+	space := &m.problem.Space
+	at := make([]int, len(space.Axes))
+	mixes := []int{space.Index(at)}
+	for a := range space.Axes {
+		for at[a] = range space.Axes[a].Values {
+			if !space.Axes[a].Ordered {
+				mixes = append(mixes, space.Index(at))
+			}
+		}
+		at[a] = 0
+	}
+	for _, i := range mixes {
+		c, err := m.candidate(i)
+		if err == nil {
+			_, err = c.Config(0)
+		}
+		if is[*planning.InvalidError](err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // onePlainRun times one simulation of one mix: the scenario's own, or the first.
