@@ -70,6 +70,13 @@ func (e *engine) newClass(key classKey) *class {
 		name = key.partition
 	}
 	c.queue = e.queueOf(name)
+	if len(c.ranks) > 0 {
+		for _, p := range c.ranks[0] {
+			if !slices.Contains(c.queue.firsts, p) {
+				c.queue.firsts = append(c.queue.firsts, p)
+			}
+		}
+	}
 	for _, pools := range c.ranks {
 		for _, p := range pools {
 			if s := &e.c.state[p]; !slices.Contains(s.queues, c.queue) {

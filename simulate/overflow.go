@@ -76,17 +76,22 @@ func (e *engine) goOn(q *queue) {
 	if !q.ripened {
 		return
 	}
-	for i := range q.ripe {
-		r := &q.ripe[i]
-		if !r.due || r.job.state != waiting || r.job.run != r.run {
+	kept := q.ripe[:0]
+	for _, r := range q.ripe {
+		if r.job.state != waiting || r.job.run != r.run {
 			continue
 		}
-		r.due = false
-		if s := e.findBeyond(r.job); len(s) > 0 {
-			e.start(r.job, s)
-			q.freed = true // what was kept for it, or waited behind it, may start
+		if r.due {
+			r.due = false
+			if s := e.findBeyond(r.job); len(s) > 0 {
+				e.start(r.job, s)
+				q.freed = true // what was kept for it, or waited behind it, may start
+				continue
+			}
 		}
+		kept = append(kept, r)
 	}
+	q.ripe = kept
 	e.turn.sweep()
 }
 

@@ -197,7 +197,7 @@ func (pr *promise) fits(t *Turn, en *entry, room int64) bool {
 	if en.milli > room {
 		return false
 	}
-	return len(t.q.cell.pools) > 1 || en.milli <= pr.extra || t.Now()+en.est <= pr.shadow
+	return pr.pool < 0 || len(t.open()) > 1 || en.milli <= pr.extra || t.Now()+en.est <= pr.shadow
 }
 
 // backfillShortest tries the later jobs in order of length, ties by arrival.

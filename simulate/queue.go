@@ -131,7 +131,8 @@ type queue struct {
 	started []*Live // started in the present turn, still in list until its end
 	fresh   []*Live // arrived or came back since the last turn
 	freed   bool    // capacity came free since the last turn
-	ripe    []ripe  // jobs whose patience has ended
+	firsts  []int   // pools that some job of it tries first
+	ripe    []ripe  // jobs whose patience has ended; others may use firsts alone
 	ripened bool    // some of them since the last turn
 	wakeAt  capcli.Seconds
 }

@@ -108,11 +108,20 @@ func (t *Turn) Fitting() iter.Seq[*Live] {
 	}
 }
 
-// room is the most that any one pool of the queue's cell has free, in
+// open are the pools in which a job of the queue may start now: those that are
+// tried first, and all of the cell where the patience of some job has ended.
+func (t *Turn) open() []int {
+	if len(t.q.ripe) == 0 {
+		return t.q.firsts
+	}
+	return t.q.cell.pools
+}
+
+// room is the most that any one pool has free in which a job may start, in
 // thousandths of GPUs.
 func (t *Turn) room() int64 {
 	var most int64
-	for _, p := range t.q.cell.pools {
+	for _, p := range t.open() {
 		most = max(most, t.e.c.state[p].account.usable)
 	}
 	return most
