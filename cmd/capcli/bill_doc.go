@@ -207,7 +207,7 @@ func (b *billed) figures(data *billJSON) report.Table {
 	row("effective_usd", "cost, amortised", b.cell(data.Total.Effective))
 	row("billed_usd", "cost, cash (invoiced)", b.cell(data.Total.Billed))
 	row("on_demand_equivalent_usd", "on-demand equivalent", b.cell(data.Total.List))
-	row("unused_usd", "commitments unused", b.cell(data.Unused))
+	row("unused_usd", "paid for, used by nobody", b.cell(data.Unused))
 	row("commitment_utilisation", "utilisation", shareCell(data.Utilisation))
 	row("commitment_coverage", "coverage", shareCell(data.Coverage))
 	row("effective_savings_rate", "effective savings rate", shareCell(data.Savings))

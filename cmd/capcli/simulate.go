@@ -63,7 +63,7 @@ func newSimulate(e *env) *cobra.Command {
 	f.Uint64Var(&o.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
-	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json takes the result itself")
+	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json (-o focus: any file) takes the result itself")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.enforce, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	f.BoolVar(&o.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
@@ -149,7 +149,7 @@ func (o *simulateOptions) check() error {
 			return &usageError{text: "--fail-if: " + err.Error(), hint: "for example --fail-if 'wait_p95>30m'"}
 		}
 	}
-	if strings.HasSuffix(o.dir, ".json") || o.dir == "-" {
+	if strings.HasSuffix(o.dir, ".json") || o.dir == "-" || o.output.form == focusForm {
 		o.output.out, o.dir = o.dir, ""
 	}
 	if _, err := o.read.options(); err != nil {

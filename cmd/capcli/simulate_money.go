@@ -255,7 +255,11 @@ func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approva
 // moneyNotes are those of a run.
 func (r *outcome) moneyNotes() []string {
 	s := r.plan.scenario
-	return moneyNotes(s.Budget, r.seen.budget, s.Approvals, r.bought(), r.seen.energy, true)
+	var out []string
+	if s.Budget != nil && s.Budget.Cash && r.contracts != nil {
+		out = append(out, "* the budget counts what time used up here: what is paid at the start of a contract is spread over its term")
+	}
+	return append(out, moneyNotes(s.Budget, r.seen.budget, s.Approvals, r.bought(), r.seen.energy, true)...)
 }
 
 // briefly is a number for a sentence: three figures, or the whole number.

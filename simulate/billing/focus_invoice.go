@@ -11,8 +11,10 @@ import (
 // committed pool is a purchase each month, what tenants held of it is Used and the
 // rest is Unused; on-demand use is Standard and spot use Dynamic. What was settled
 // with commitments is billed by the day, as Bill.FocusRows says it. rec is the
-// record that was priced, until the end of the run.
-func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, to func(*FOCUS)) {
+// record that was priced, until the end of the run; contracts are those of its
+// pools that are not paid as they go.
+func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, contracts []PoolContract, to func(*FOCUS)) {
+	paid := inv.paid(rec, until, contracts)
 	cells := make([][]runCell, len(rec.Months))
 	inv.Parts(rec, func(x Part) {
 		if cells[x.Month] == nil {
@@ -40,13 +42,87 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 				c = cells[m][p]
 			}
 			if w.inv.settledAt(m, p) == nil {
+				w.billed = paid[p][m]
 				w.pool(p, &c, to)
 			}
+		}
+	}
+	for i := range contracts {
+		if f, begun := contracts[i].once(rec, until, account); begun {
+			to(&f)
 		}
 	}
 	if inv.bill != nil {
 		inv.bill.FocusRows(&inv.deal.Portfolio, account, to)
 	}
+}
+
+// PoolContract is how a committed pool is paid: so much at the start of its term,
+// and in the run, with it where the term began in the run, Paid in all.
+type PoolContract struct {
+	Pool          string
+	Term          Period
+	Upfront, Paid capcli.USD
+}
+
+// paid is what is paid as it goes for each pool in each month: its cost, or what a
+// contract leaves to be paid, laid on the months by their cost.
+func (inv *Invoice) paid(rec *simulate.Record, until capcli.Time, contracts []PoolContract) [][]capcli.USD {
+	out := make([][]capcli.USD, len(rec.Pools))
+	for p := range out {
+		weights := make([]int64, len(rec.Months))
+		for m := range rec.Months {
+			out[p] = append(out[p], inv.ByMonth[m].ByPool[p].Cost)
+			weights[m] = int64(out[p][m])
+		}
+		for i := range contracts {
+			c := &contracts[i]
+			if c.Pool != rec.Pools[p].Name || c.Upfront == 0 {
+				continue
+			}
+			rest := c.Paid
+			if c.begins(rec, until) {
+				rest -= c.Upfront
+			}
+			if len(weights) > 0 {
+				out[p] = capcli.Split(rest, weights)
+			}
+		}
+	}
+	return out
+}
+
+// begins tells whether the term begins in the run.
+func (c *PoolContract) begins(rec *simulate.Record, until capcli.Time) bool {
+	return c.Upfront != 0 && c.Term.From >= rec.Start && c.Term.From < until
+}
+
+// once is the row of what is paid at the start.
+func (c *PoolContract) once(rec *simulate.Record, until capcli.Time, account string) (FOCUS, bool) {
+	for p := range rec.Pools {
+		pool := &rec.Pools[p]
+		if pool.Name != c.Pool || !c.begins(rec, until) {
+			continue
+		}
+		w := runMonth{account: account, start: c.Term.From, end: c.Term.Until}
+		f := w.purchase(pool, c.Upfront)
+		f.ChargeFrequency = "One-Time"
+		f.BillingPeriodEnd = addMonths(f.BillingPeriodStart, 1)
+		f.PricingQuantity, f.PricingUnit = NumberOf(wholeAmount(1)), "Purchases"
+		return f, true
+	}
+	return FOCUS{}, false
+}
+
+// purchase is a row of what is paid for a pool.
+func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD) FOCUS {
+	f := w.row(pool)
+	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusPurchase, "Recurring", FocusStandard
+	f.ChargeDescription, f.ResourceID = "Purchase of "+pool.Name, pool.Name
+	f.EffectiveCost = focusMoney(0)
+	f.setPaid(cost)
+	f.discount(pool, "")
+	return f
 }
 
 // runCell is what a pool cost in a month.
@@ -61,6 +137,7 @@ type runMonth struct {
 	rec        *simulate.Record
 	m          int
 	start, end capcli.Time
+	billed     capcli.USD // of a committed pool
 	account    string
 }
 
@@ -68,13 +145,9 @@ type runMonth struct {
 func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
 	l, pool := &w.inv.ByMonth[w.m].ByPool[p], &w.rec.Pools[p]
 	committed := pool.Terms.Committed()
-	if committed && l.Cost != 0 {
-		f := w.row(pool)
-		f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusPurchase, "Recurring", FocusStandard
-		f.ChargeDescription, f.ResourceID = "Purchase of "+pool.Name, pool.Name
-		f.BilledCost, f.ListCost, f.ContractedCost, f.EffectiveCost = focusMoney(l.Cost), focusMoney(l.Cost), focusMoney(l.Cost), focusMoney(0)
+	if committed && (w.billed != 0 || l.Time.Offered > 0) {
+		f := w.purchase(pool, w.billed)
 		f.PricingQuantity, f.PricingUnit = NumberOf(hoursAmount(l.Time.Offered)), "Hours"
-		f.discount(pool, "")
 		to(&f)
 	}
 	use := w.rec.Months[w.m].Use[p]
