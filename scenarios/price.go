@@ -74,6 +74,9 @@ func priceFields(key *string, at *When, history *bool) []field {
 func (d *decoder) named(n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
 	q, err := d.prices.Find(key)
 	switch {
+	case d.prices == nil:
+		d.at(n, "a key of a price is not read here; write the amount (capcli prices show KEY says it)")
+		return
 	case err != nil && d.pending:
 		*dst = Price{Known: true, pending: true}
 		return

@@ -272,3 +272,28 @@ func TestParseChange(t *testing.T) {
 		}
 	}
 }
+
+// A price of another GPU, or of other terms, is told and no fault.
+func TestPriceDoubts(t *testing.T) {
+	for _, x := range []struct{ pool, want string }{
+		{"kind: reserved, gpus: 8, gpu_model: H100, term: 12mo, price: gcp/us-central1/h100/1y", ""},
+		{"kind: reserved, gpus: 8, gpu_model: NVIDIA H100 80GB HBM3, price: gcp/us-central1/h100/on_demand", ""},
+		{"kind: reserved, gpus: 8, gpu_model: A100, price: aws/us-east-1/p4de.24xlarge/1y", ""},
+		{"kind: owned, gpus: 8, gpu_model: V100, price: 1", ""},
+		{"kind: reserved, gpus: 8, gpu_model: A100, price: gcp/us-central1/h100/1y", "its GPUs are A100, and gcp/us-central1/a3-highgpu-8g/1y is the price of H100"},
+		{"kind: reserved, gpus: 8, term: 3y, price: gcp/us-central1/h100/1y", "its term is 3y"},
+		{"kind: reserved, gpus: 8, price: gcp/us-central1/h100/spot", "its kind is reserved"},
+		{"kind: on_demand, price: gcp/us-central1/h100/1y", "it is paid while held"},
+		{"kind: on_demand, price: gcp/us-central1/h100/spot", "its kind is on_demand"},
+		{"kind: owned, gpus: 8, price: 1, on_demand_price: gcp/us-central1/h100/1y", "which is no on-demand price"},
+	} {
+		got := strings.Join(parsed(t, pools(x.pool)).PriceDoubts(), "; ")
+		if (x.want == "") != (got == "") || !strings.Contains(got, x.want) {
+			t.Errorf("%s: got %q, want …%s…", x.pool, got, x.want)
+		}
+	}
+	_, err := ParsePortfolio("p.yaml", []byte("capcli: portfolio/v1\ncommitments: [{id: a, kind: owned, price: gcp/us-central1/h100/1y}]\n"))
+	if err == nil || !strings.Contains(err.Error(), "a key of a price is not read here") {
+		t.Errorf("got %v", err)
+	}
+}

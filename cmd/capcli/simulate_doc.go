@@ -296,6 +296,7 @@ func (r *outcome) warnings() []string {
 		out = append(out, fmt.Sprintf("%s: the work that came is %.2f times what %s (%d GPUs) can do in that time: without overflow the queue cannot drain while jobs come",
 			name, l.Offered(), where, l.GPUs))
 	}
+	out = append(out, r.plan.scenario.PriceDoubts()...)
 	if un := r.plan.scenario.Unpriced(); len(un) > 0 {
 		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", r.plan.scenario.Name, strings.Join(un, ", ")))
 	}

@@ -1,0 +1,52 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli/simulate"
+)
+
+// PriceDoubts says where a price by key is of another thing than the pool that
+// it stands at: another GPU, or other terms. That may be meant, so it is no fault.
+func (s *Scenario) PriceDoubts() []string {
+	var out []string
+	for i := range s.Capacity {
+		c := &s.Capacity[i]
+		if q := c.Price.Quote; q != nil {
+			out = append(out, c.doubts(q)...)
+		}
+		for _, q := range []*PriceRow{c.Price.Quote, c.OnDemand.Quote} {
+			if q != nil && c.GPUModel != "" && !sameModel(c.GPUModel, q.GPU) {
+				out = append(out, fmt.Sprintf("%s: its GPUs are %s, and %s is the price of %s", c.Name, c.GPUModel, q.Key(), q.GPU))
+			}
+		}
+		if q := c.OnDemand.Quote; q != nil && q.Term != "on_demand" {
+			out = append(out, fmt.Sprintf("%s: on_demand_price is %s, which is no on-demand price", c.Name, q.Key()))
+		}
+	}
+	return slices.Compact(out)
+}
+
+// doubts compares the terms of a pool with those of its price.
+func (c *Capacity) doubts(q *PriceRow) []string {
+	term, stated := NormalTerm(c.Term)
+	switch {
+	case !c.Kind.Committed() && q.Committed():
+		return []string{fmt.Sprintf("%s: it is paid while held, and %s is the price of a contract that is paid whether used or not", c.Name, q.Key())}
+	case c.Kind == simulate.Spot && q.Term == "on_demand", c.Kind == simulate.OnDemand && q.Term == "spot", c.Kind == simulate.Reserved && q.Term == "spot":
+		return []string{fmt.Sprintf("%s: its kind is %s, and its price is %s", c.Name, c.Kind, q.Key())}
+	case c.Kind.Committed() && stated && q.Committed() && q.Term != "block" && term != q.Term:
+		return []string{fmt.Sprintf("%s: its term is %s, and its price is %s", c.Name, c.Term, q.Key())}
+	}
+	return nil
+}
+
+// sameModel tells whether two names may be of one GPU: A100 and A100-80GB, or
+// NVIDIA H100 80GB HBM3 and H100.
+func sameModel(a, b string) bool {
+	a, _, _ = strings.Cut(modelName(a), "-")
+	b, _, _ = strings.Cut(modelName(b), "-")
+	return a == b
+}
