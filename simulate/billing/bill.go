@@ -157,11 +157,13 @@ func (w *writer) covered(p int) {
 	if t == 0 {
 		return
 	}
-	k := &w.x.pairs[p]
+	k, lost := &w.x.pairs[p], w.x.lost[p]
 	w.cut.take(k.bucket, t, func(who int32, t capcli.GPUTime) {
 		r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k.commit), Used, int32(k.bucket), who})
 		r.quantity += t
 		r.weight.add(k.weight, int64(t))
+		r.weight.add(1, lost)
+		lost = 0
 	})
 }
 

@@ -107,3 +107,15 @@ func TestPlansAreAppliedAsDocumented(t *testing.T) {
 		}
 	})
 }
+
+// TestEqualSavingsGoToTheLowestRate: a dollar covers GB at $1 of $2 before
+// c5.9xlarge at $2 of $4, which saves as much of its price.
+func TestEqualSavingsGoToTheLowestRate(t *testing.T) {
+	lines, plans := oldPlan(t, "1")
+	b := billOf(t, &billing.UseRecord{From: day0, To: day0 + hours, Lines: lines}, &billing.Portfolio{Commitments: plans}, billing.InAll)
+	for _, r := range b.Rows {
+		if r.Status == billing.Used && (r.SKU.Size != "gb" || r.EffectiveCost != capcli.Dollar) {
+			t.Errorf("the plan covers %s for %s, want gb for 1.00", r.SKU.Size, r.EffectiveCost)
+		}
+	}
+}

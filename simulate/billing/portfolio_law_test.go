@@ -121,6 +121,33 @@ func drawnBill(t *rapid.T, rec *billing.UseRecord, p *billing.Portfolio) *billin
 	if quote.Costs != b.Total || quote.Equivalent != b.Equivalent {
 		t.Fatalf("the quote is %+v, the bill %+v", quote, b.Total)
 	}
+	var all capcli.USD // rows are in millionths, so the shares of very little are coarse
+	for _, c := range b.Commitments {
+		all += c.Used + c.Unused
+	}
+	slack := 1e-6 + 50/max(1, all.Float()*1e6)
+	near := func(what string, got, want float64, known bool) {
+		if !known {
+			want = -1
+		}
+		if got-want > slack || want-got > slack {
+			t.Fatalf("%s: the quote says %g, the bill %g", what, got, want)
+		}
+	}
+	u, known := b.Utilisation()
+	near("utilisation", quote.Utilisation, u, known)
+	cover, known := b.Coverage()
+	near("coverage", quote.Covered, cover, known)
+	var rows billing.Costs
+	for _, r := range b.Rows {
+		rows.List += r.ListCost
+		rows.Contracted += r.ContractedCost
+		rows.Billed += r.BilledCost
+		rows.Effective += r.EffectiveCost
+	}
+	if rows != b.Total {
+		t.Fatalf("the rows sum to %+v, the bill says %+v", rows, b.Total)
+	}
 	return b
 }
 

@@ -29,6 +29,7 @@ type pricing struct {
 	rest   []int64          // by commitment: what is left of it
 	left   []capcli.GPUTime // by open bucket: what no commitment covers
 	took   []capcli.GPUTime // by pair
+	lost   []int64          // by pair: the rest that was too small for more of it
 }
 
 // lay lays a portfolio over the hours. The portfolio has been checked.
@@ -65,6 +66,7 @@ func (x *pricing) lay(h *Hours, p *Portfolio) error {
 	n := len(x.commits)
 	x.bought, x.have, x.rest = sized(x.bought, n), sized(x.have, n), sized(x.rest, n)
 	x.left, x.took = sized(x.left, h.open), sized(x.took, len(x.pairs))
+	x.lost = sized(x.lost, len(x.pairs))
 	return x.named()
 }
 
@@ -107,17 +109,17 @@ func (x *pricing) settle(i int) {
 		p := &x.pairs[k]
 		left, rest := x.left[p.bucket], x.rest[p.commit]
 		if left == 0 || rest == 0 {
-			x.took[k] = 0
+			x.took[k], x.lost[k] = 0, 0
 			continue
 		}
 		t := left
 		if p.weight > 0 {
 			t = min(t, capcli.GPUTime(rest/p.weight))
 		}
-		x.took[k] = t
+		x.took[k], x.lost[k] = t, 0
 		x.left[p.bucket] = left - t
 		if rest -= p.weight * int64(t); t > 0 && t < left {
-			rest = 0
+			x.lost[k], rest = rest, 0
 		}
 		x.rest[p.commit] = rest
 	}

@@ -32,6 +32,10 @@ func TestCapacityReservations(t *testing.T) {
 	zoned.Scope.Zone = "r-a"
 	named := on(p5, 1, 0, 3*3600, dime)
 	named.Capacity = "o"
+	other := on(p5, 2, 0, 3600, dime)
+	other.Account = "y"
+	owned, mine := odcr("o", 4, 0, hours, dime), regional
+	owned.Owner, mine.Owner = "x", "x"
 	tests := []struct {
 		name       string
 		lines      []billing.UseLine
@@ -47,6 +51,7 @@ func TestCapacityReservations(t *testing.T) {
 		{"two reservations are not filled by the same use", []billing.UseLine{on(p5, 3, 0, 3600, dime)}, []billing.Commitment{odcr("a", 2, 0, hours, dime), odcr("b", 2, 0, hours, dime)}, 1, ".1", ".3", ".4"},
 		{"use that does not name a targeted one runs beside it", []billing.UseLine{on(p5, 1, 0, 3600, dime)}, []billing.Commitment{targeted}, 1, ".4", ".1", ".5"},
 		{"regional discounts go to use first, then to the unused part", []billing.UseLine{on(p5, 2, 0, 3600, dime)}, []billing.Commitment{odcr("o", 4, 0, hours, dime), regional}, 1, ".1", "0", ".28"},
+		{"use of another account goes before the owner's unused part", []billing.UseLine{other}, []billing.Commitment{owned, mine}, 1, ".1", "0", ".28"},
 		{"zonal ones do not apply, to what runs in it or to the rest", []billing.UseLine{on(inZone, 2, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, ".2", ".2", ".58"},
 		{"zonal ones apply beside it", []billing.UseLine{on(inZone, 6, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, "0", ".4", ".58"},
 		{"named, before it begins and after it ends", []billing.UseLine{named}, []billing.Commitment{odcr("o", 1, hours, 2*hours, dime)}, 3, "0", ".3", ".3"},
@@ -116,6 +121,12 @@ func TestCapacityBlocks(t *testing.T) {
 	// The plan covers 50/50 of one instance-hour outside the block only.
 	if b.Total.Effective != usd(t, "1010") || b.Total.Billed != usd(t, "1010") {
 		t.Errorf("all cost %s, paid %s; want 1010", b.Total.Effective, b.Total.Billed)
+	}
+	// What goes on in the last half hour is no use of the block: 4 x 0.5 h on demand.
+	line.Seconds += 1800
+	b = billOf(t, &billing.UseRecord{From: day0, To: day0 + day, Lines: []billing.UseLine{line}}, &billing.Portfolio{Commitments: []billing.Commitment{block}}, billing.InAll)
+	if want := usd(t, "960") + 2*line.Price; b.Total.Effective != want {
+		t.Errorf("with use to the end it costs %s, want %s", b.Total.Effective, want)
 	}
 	for _, tt := range []struct {
 		name string

@@ -95,7 +95,7 @@ func reservedVectors(t *testing.T) []vector {
 		{"aws ri: one, four instances for a quarter of the same hour", []billing.UseLine{on(m5, 4, 600, 900, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", ".6", "0", ".6"},
 		{"aws ri: one after the other in the hour", []billing.UseLine{on(m5, 1, 0, 900, d("1")), on(m5, 1, 900, 900, d("1")), on(m5, 1, 1800, 900, d("1")), on(m5, 1, 2700, 900, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", ".6", "0", ".6"},
 		{"aws ri: paid in an hour without use", nil, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", "0", ".6", ".6"},
-		{"aws ri: 2xlarge covers two large and one of two xlarge", []billing.UseLine{on(m3("large"), 2, 0, 3600, d(".1")), on(m3("xlarge"), 2, 0, 3600, d(".2"))}, []billing.Commitment{ri("a", big, 1, d(".24"))}, ".2", ".24", "0", ".44"},
+		{"aws ri: 2xlarge covers two large and one of two xlarge", []billing.UseLine{on(m3("large"), 2, 0, 3600, d(".11")), on(m3("xlarge"), 2, 0, 3600, d(".2"))}, []billing.Commitment{ri("a", big, 1, d(".24"))}, ".2", ".24", "0", ".44"},
 		{"aws ri: half of a 2xlarge by an 1xlarge-sized one", []billing.UseLine{on(m3("2xlarge"), 1, 0, 3600, d(".4"))}, []billing.Commitment{ri("a", billing.Scope{Provider: "aws", Region: "us-east-1", Family: "m3", Size: "xlarge"}, 1, d(".12"))}, ".2", ".12", "0", ".32"},
 		{"aws ri: g5 has no flexible sizes", []billing.UseLine{on(g5("xlarge"), 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", billing.Scope{Region: "us-east-1", Family: "g5", Size: "2xlarge"}, 1, d(".6"))}, "1", "0", ".6", "1.6"},
 		{"aws ri: windows has no flexible sizes", []billing.UseLine{on(windows, 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", big, 1, d(".6"))}, "1", "0", ".6", "1.6"},
