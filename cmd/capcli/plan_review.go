@@ -19,6 +19,7 @@ type reviewOptions struct {
 	plan     planOptions // the output, the market and how to read what was used
 	scenario string
 	last     string
+	focus    bool
 }
 
 func newPlanReview(e *env) *cobra.Command {
@@ -26,9 +27,10 @@ func newPlanReview(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review USED",
 		Short: "What is committed against what was used, and what to change",
-		Long: "USED is what was in use: a job log (from start to end of each job), a table of GPUs (ds, y), JSON or Parquet.\n" +
-			"Looks at the last 90 days, and finds the best purchases for a year to come in which use is as it was: what to\n" +
-			"buy, renew or let expire.",
+		Long: "USED is what was in use: a job log (from start to end of each job), a table of GPUs (ds, y), a folder that\n" +
+			"capcli simulate --out wrote, or with --focus a bill. " +
+			"Looks at the last 90 days, and finds the best purchases for a\n" +
+			"year to come in which use is as it was: what to buy, renew or let expire.",
 		Example: "  capcli plan review sacct.psv.gz --held 64@2026-01-01..2026-12-31=2.20 --on-demand 3.90 --term 12mo=2.20\n" +
 			"  capcli plan review used.csv --commitments plan.yaml --on-demand 3.90 --term 1mo=3.40 --term 12mo=2.20 -o json",
 		Args: wantArgs("USED"),
@@ -48,6 +50,7 @@ func newPlanReview(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.Lookup("held").Usage = "GPUs committed, with their price: `64@2026-01-01..2026-12-31=2.20` (may be repeated)"
 	f.StringVar(&o.scenario, "commitments", "", "the owned and reserved pools of a scenario, `FILE`")
+	f.BoolVar(&o.focus, "focus", false, "USED is a bill in FOCUS: an hour of use is a GPU-hour")
 	f.StringVar(&o.last, "last", "90d", "look at the last `TIME` of what was used")
 	explainedBy(cmd, "capcli plan curve", "demand", "series", "quantile", "on-demand-fall", "overrun", "discount", "every", "lot")
 	return cmd
@@ -60,6 +63,7 @@ type planReviewed struct {
 	review *planning.Review
 	ahead  *curvePlan // whose start is the end of what was used
 	notes  []string
+	played *plan // the run that was played again; nil where USED is no folder of runs
 }
 
 func planReview(ctx context.Context, e *env, o *reviewOptions) error {
@@ -74,7 +78,8 @@ func planReview(ctx context.Context, e *env, o *reviewOptions) error {
 	if err != nil {
 		return err
 	}
-	used, err := c.loadUsed(ctx, e)
+	r := &planReviewed{o: o}
+	used, err := r.readUsed(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -82,12 +87,12 @@ func planReview(ctx context.Context, e *env, o *reviewOptions) error {
 	if err != nil {
 		return err
 	}
-	r := &planReviewed{o: o, frame: &curvePlan{o: &o.plan, demand: used, market: market}, notes: used.notes}
+	r.frame, r.notes = &curvePlan{o: &o.plan, demand: used, market: market}, used.notes
 	list, err := heldContracts(sketch, held, used.curve)
 	if err != nil {
 		return err
 	}
-	more, err := r.pools(e)
+	more, err := r.pools(e, len(list))
 	if err != nil {
 		return err
 	}
@@ -178,22 +183,28 @@ func heldContracts(sketch *marketSketch, list []string, c *planning.Curve) ([]pl
 	return out, nil
 }
 
-// pools are the committed pools of a scenario.
-func (r *planReviewed) pools(e *env) ([]planning.Contract, error) {
-	if r.o.scenario == "" {
-		return nil, nil
+// pools are the committed pools of a scenario: the one that is named, else the one
+// that was played again, if nothing else is said to be committed.
+func (r *planReviewed) pools(e *env, given int) ([]planning.Contract, error) {
+	switch {
+	case r.o.scenario != "":
+		text, err := readFile(e, r.o.scenario, scenarioMax)
+		if err != nil {
+			return nil, err
+		}
+		s, err := scenarios.Parse(r.o.scenario, text)
+		if err != nil {
+			return nil, err
+		}
+		return r.poolsOf(s, scenarios.Options{Seed: s.Seed, Open: func(name string) ([]byte, error) { return readBeside(e, s.Dir, name) }})
+	case r.played != nil && given == 0:
+		return r.poolsOf(r.played.scenario, scenarios.Options{Seed: r.played.seed, Open: r.played.open})
 	}
+	return nil, nil
+}
+
+func (r *planReviewed) poolsOf(s *scenarios.Scenario, opts scenarios.Options) ([]planning.Contract, error) {
 	c := r.frame.demand.curve
-	text, err := readFile(e, r.o.scenario, scenarioMax)
-	if err != nil {
-		return nil, err
-	}
-	s, err := scenarios.Parse(r.o.scenario, text)
-	if err != nil {
-		return nil, err
-	}
-	open := func(name string) ([]byte, error) { return readBeside(e, s.Dir, name) }
-	opts := scenarios.Options{Seed: s.Seed, Open: open}
 	cfg, err := s.Config(func(func(capcli.Job, error) bool) {}, opts)
 	if err != nil {
 		return nil, err
@@ -219,7 +230,7 @@ func (r *planReviewed) pools(e *env) ([]planning.Contract, error) {
 		out = append(out, x)
 	}
 	if len(out) == 0 {
-		r.notes = append(r.notes, r.o.scenario+" has no owned or reserved pool")
+		r.notes = append(r.notes, s.Name+" has no owned or reserved pool")
 	}
 	return out, nil
 }
