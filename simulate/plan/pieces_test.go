@@ -32,6 +32,9 @@ func TestPiecesGiveTheSameSearch(t *testing.T) {
 		{"with a limit on cost", Cheapest, 0.99, 1, []Limit{{Metric: "cost", Op: "<=", Value: 600}, {Metric: "wait_p95", Op: "<=", Value: 600}}},
 		{"coarse, then finer", Frontier, 0.99, 4, nil},
 	} {
+		if testing.Short() && c.stride == 1 && c.confidence > 0.95 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			search := func(e Evaluate) *Found {
 				s := &Search{
