@@ -31,11 +31,12 @@ type planCurveOptions struct {
 	lot      string
 	discount string
 	held     []string
+	vary     string
 	measure  string // what of a job log; "" is demand
 }
 
 // curveFlags are those that the help of capcli plan only names where it is long.
-var curveFlags = []string{"series", "quantile", "on-demand-fall", "what-if", "every", "overrun", "lot", "discount", "held"}
+var curveFlags = []string{"series", "quantile", "on-demand-fall", "what-if", "every", "overrun", "lot", "discount", "held", "sensitivity"}
 
 // newPlanCurve is capcli plan --demand by itself, with all that goes with it.
 func newPlanCurve(e *env) *cobra.Command {
@@ -82,6 +83,7 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 where a part can be bought")
 	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: payments to come count less")
 	f.StringArrayVar(&o.held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
+	f.StringVar(&o.vary, "sensitivity", "", "the same purchases when demand or a price is `SHARE` lower or higher, 20%")
 	h := &o.history
 	f.StringSliceVar(&h.by, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
@@ -115,6 +117,9 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 		return err
 	}
 	if err := r.solve(ctx); err != nil {
+		return r.failed(err)
+	}
+	if err := r.vary(ctx, sketch.vary); err != nil {
 		return r.failed(err)
 	}
 	if err := emit(e, o.output, r.doc(o.output.shape(e))); err != nil || demand.partial == "" {
@@ -175,29 +180,11 @@ func (o *planCurveOptions) sketchOf(prices *scenarios.Prices) (*marketSketch, er
 		}
 		s.falls = append(s.falls, fall)
 	}
-	for _, text := range o.terms {
-		t, err := s.parseTerm(text)
-		if err != nil {
-			return nil, err
-		}
-		for _, other := range s.terms {
-			if other.term.Name == t.term.Name {
-				return nil, &usageError{text: fmt.Sprintf("two terms are called %s", t.term.Name), hint: "name them: --term none=12mo@0.63 --term all=12mo@0.58,upfront=all"}
-			}
-		}
-		s.terms = append(s.terms, t)
+	if err := s.parseTerms(o.terms); err != nil {
+		return nil, err
 	}
 	if err := s.whatIf(o.whatIf); err != nil {
 		return nil, err
-	}
-	if s.every, err = capcli.ParseStep(o.every); err != nil {
-		return nil, &usageError{text: "--every: " + err.Error()}
-	}
-	if s.lot, err = parseMilli("--lot", o.lot); err != nil {
-		return nil, err
-	}
-	if s.lot == 0 {
-		return nil, &usageError{text: "--lot wants a number of GPUs over 0, found " + o.lot}
 	}
 	for _, text := range o.held {
 		h, err := parseHeld(text)
@@ -206,15 +193,38 @@ func (o *planCurveOptions) sketchOf(prices *scenarios.Prices) (*marketSketch, er
 		}
 		s.held = append(s.held, h)
 	}
+	return s, s.numbers(o)
+}
+
+// numbers reads the flags that are periods, numbers and shares.
+func (s *marketSketch) numbers(o *planCurveOptions) error {
+	var err error
+	if s.every, err = capcli.ParseStep(o.every); err != nil {
+		return &usageError{text: "--every: " + err.Error()}
+	}
+	if s.lot, err = parseMilli("--lot", o.lot); err != nil {
+		return err
+	}
+	if s.lot == 0 {
+		return &usageError{text: "--lot wants a number of GPUs over 0, found " + o.lot}
+	}
+	if o.vary != "" {
+		if s.vary, err = parseShare("--sensitivity", o.vary); err != nil {
+			return err
+		}
+		if s.vary <= 0 || s.vary >= 1 {
+			return &usageError{text: "--sensitivity wants a share between 0% and 100%, found " + o.vary}
+		}
+	}
 	if o.discount != "" {
 		if s.discount, err = parseShare("--discount", o.discount); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if o.quantile < 0 || o.quantile >= 1 {
-		return nil, &usageError{text: fmt.Sprintf("--quantile wants a chance between 0 and 1, found %g", o.quantile), hint: "--quantile 0.8"}
+		return &usageError{text: fmt.Sprintf("--quantile wants a chance between 0 and 1, found %g", o.quantile), hint: "--quantile 0.8"}
 	}
-	return s, nil
+	return nil
 }
 
 // parseMilli reads a number of GPUs in thousandths.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"capcli"
 	planning "capcli/simulate/plan"
@@ -58,6 +59,9 @@ func (o *planCurveOptions) ofHistories(hs *histories) (*demandCurve, error) {
 			return nil, err
 		}
 		picked = []*history{h}
+	} else if i := slices.IndexFunc(hs.list, func(h *history) bool { return h.Name == "total" }); i >= 0 && len(hs.list) > 1 {
+		picked = hs.list[i : i+1]
+		out.notes = append(out.notes, "the series called total, which has the others in it; --series takes another")
 	}
 	sum, err := sumOf(hs, picked)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"capcli"
@@ -20,6 +21,7 @@ type curvePlan struct {
 	best      *planning.Optimum
 	baselines []planning.Baseline
 	rules     []*planning.Assessed // rules of thumb, of which each has one future
+	changes   []planning.Change
 
 	assumed []assumedJSON // prices by key
 }
@@ -28,6 +30,9 @@ func (r *curvePlan) doc(form string) report.Doc {
 	d := report.Doc{Lead: r.lead(), Notes: r.notes(), Tables: []report.Table{
 		r.purchaseTable(), r.totalTable(), r.baselineTable(), r.termTable(), r.periodTable(),
 	}}
+	if len(r.changes) > 0 {
+		d.Tables = slices.Insert(d.Tables, 3, r.sensitivityTable())
+	}
 	if form == "json" {
 		d.Data = r.json()
 	}
@@ -131,6 +136,9 @@ func (r *curvePlan) totalTable() report.Table {
 	percent("coverage", "coverage", b.Coverage)
 	percent("utilisation", "utilisation", b.Utilisation)
 	percent("effective_savings_rate", "effective savings rate", b.SavingsRate)
+	if p := r.breakEven(); p != nil {
+		add("break_even_on_demand_usd", "pays off above, on demand", *p)
+	}
 	return t
 }
 

@@ -17,6 +17,7 @@ type planJSON struct {
 	Optimum   optimumJSON    `json:"optimum"`
 	Baselines []baselineJSON `json:"baselines"`
 	Periods   []levelJSON    `json:"periods"`
+	Changes   []changeJSON   `json:"sensitivity"`
 	Notes     []string       `json:"notes"`
 
 	Assumptions []assumedJSON `json:"assumptions"`
@@ -79,6 +80,7 @@ type optimumJSON struct {
 	Committed   capcli.GPUTime `json:"committed_gpu_hours"`
 	Used        capcli.GPUTime `json:"used_gpu_hours"`
 	Unused      capcli.GPUTime `json:"unused_gpu_hours"`
+	BreakEven   *capcli.USD    `json:"break_even_on_demand_usd"` // null where nothing is bought, the price changes, or amounts are discounted
 }
 
 type purchaseJSON struct {
@@ -112,7 +114,7 @@ type baselineJSON struct {
 func (r *curvePlan) json() *planJSON {
 	c, b := r.demand.curve, r.best
 	out := &planJSON{
-		Schema: "capcli/plan/v1", Currency: "USD", Notes: list(r.notes()), Assumptions: list(r.assumed), Baselines: []baselineJSON{}, Periods: []levelJSON{},
+		Schema: "capcli/plan/v1", Currency: "USD", Notes: list(r.notes()), Assumptions: list(r.assumed), Baselines: []baselineJSON{}, Periods: []levelJSON{}, Changes: r.changesJSON(),
 		Demand: demandJSON{
 			Input: r.demand.file, Start: r.when(0), End: r.when(c.Len()), Step: c.Step.String(), Steps: len(c.Work),
 			GPUHours: r.whole.Sum(), Mean: r.whole.Sum().Hours() / c.Len().Hours(), Held: []heldJSON{}, Served: r.served,
@@ -120,7 +122,7 @@ func (r *curvePlan) json() *planJSON {
 		Market: r.marketJSON(),
 		Optimum: optimumJSON{
 			Cost: b.Cost, Bound: b.Cost, Commitments: b.Commitments, OnDemand: b.OnDemand, AllOnDemand: b.AllOnDemand,
-			Purchases: []purchaseJSON{}, Committed: b.Committed, Used: b.Used, Unused: b.Committed - b.Used,
+			Purchases: []purchaseJSON{}, Committed: b.Committed, Used: b.Used, Unused: b.Committed - b.Used, BreakEven: r.breakEven(),
 		},
 	}
 	for i := range c.Work {

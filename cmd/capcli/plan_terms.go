@@ -22,6 +22,7 @@ type marketSketch struct {
 	lot      int64
 	discount float64
 	held     []heldSketch
+	vary     float64
 
 	keyedRates
 }
@@ -98,6 +99,23 @@ func parseFall(text string) (fallSketch, error) {
 		return fallSketch{}, &usageError{text: "--on-demand-fall: a price cannot fall by more than 100%, found " + share}
 	}
 	return fallSketch{flag: "--on-demand-fall", from: strings.TrimSpace(from), share: v}, nil
+}
+
+// parseTerms reads all terms, each of a name of its own.
+func (s *marketSketch) parseTerms(texts []string) error {
+	for _, text := range texts {
+		t, err := s.parseTerm(text)
+		if err != nil {
+			return err
+		}
+		for _, other := range s.terms {
+			if other.term.Name == t.term.Name {
+				return &usageError{text: fmt.Sprintf("two terms are called %s", t.term.Name), hint: "name them: --term none=12mo@0.63 --term all=12mo@0.58,upfront=all"}
+			}
+		}
+		s.terms = append(s.terms, t)
+	}
+	return nil
 }
 
 // parseTerm reads 12mo=0.61 or all=12mo@0.58, and what comes after commas:

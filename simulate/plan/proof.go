@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 )
 
 // ErrNotProven says that an optimum did not pass its own proof: a bug, after
@@ -34,28 +35,47 @@ func (p *Program) Prove(s *Solution) error {
 
 // price is what the purchases of s come to, summed anew.
 func (p *Program) price(s *Solution) (*big.Int, error) {
-	if len(s.Bought) != len(p.Offers) || len(s.Level) != len(p.Periods) {
-		return nil, fmt.Errorf("%w: %d purchases of %d offers, %d levels of %d periods", ErrNotProven, len(s.Bought), len(p.Offers), len(s.Level), len(p.Periods))
+	cost, levels, err := p.sum(s.Bought)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(levels, s.Level) {
+		return nil, fmt.Errorf("%w: the periods are covered by %d, said %d", ErrNotProven, levels, s.Level)
+	}
+	return cost, nil
+}
+
+// Cost is what so many units of each offer come to, with the levels that they do
+// not cover.
+func (p *Program) Cost(bought []int64) (*big.Int, error) {
+	cost, _, err := p.sum(bought)
+	return cost, err
+}
+
+// sum prices purchases, and gives the levels that they cover.
+func (p *Program) sum(bought []int64) (*big.Int, []int64, error) {
+	if len(bought) != len(p.Offers) {
+		return nil, nil, fmt.Errorf("%w: %d purchases of %d offers", ErrNotProven, len(bought), len(p.Offers))
 	}
 	sum := new(big.Int)
 	change := make([]int64, len(p.Periods)+1)
 	for i, o := range p.Offers {
-		n := s.Bought[i]
+		n := bought[i]
 		if n < 0 || o.Max > 0 && n > o.Max {
-			return nil, fmt.Errorf("%w: %d of offer %d bought, at most %d", ErrNotProven, n, i, o.Max)
+			return nil, nil, fmt.Errorf("%w: %d of offer %d bought, at most %d", ErrNotProven, n, i, o.Max)
 		}
 		change[o.From] += n
 		change[o.To] -= n
 		sum.Add(sum, product(n, o.Cost))
 	}
 	var level int64
+	covered := make([]int64, len(p.Periods))
 	for m, levels := range p.Periods {
-		if level += change[m]; level != s.Level[m] {
-			return nil, fmt.Errorf("%w: period %d is covered by %d, said %d", ErrNotProven, m, level, s.Level[m])
-		}
+		level += change[m]
+		covered[m] = level
 		sum.Add(sum, levels.uncovered(level))
 	}
-	return sum, nil
+	return sum, covered, nil
 }
 
 // Bound is what no choice can cost less than, as prices of the periods prove.
