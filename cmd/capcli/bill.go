@@ -233,7 +233,15 @@ func (b *billed) placed(err error) error {
 	case errors.As(err, &line):
 		return &capcli.InputError{File: b.file, Field: line.Field, Text: line.Error(), Err: err}
 	}
-	return err
+	return overflown(b.file, err)
+}
+
+// overflown says of amounts that do not fit which file they are of.
+func overflown(file string, err error) error {
+	if !errors.Is(err, capcli.ErrOverflow) {
+		return err
+	}
+	return &capcli.InputError{File: file, Text: err.Error(), Hint: "is a price or a quantity wrong by a factor?", Err: err}
 }
 
 // price makes the bill and everything that is seen in it.
@@ -252,7 +260,7 @@ func (b *billed) price(e *env, rec *billing.UseRecord, grain billing.Grain) erro
 		return &accountingError{err}
 	}
 	if b.months, err = b.bill.Months(p); err != nil {
-		return err
+		return overflown(b.file, err)
 	}
 	if b.o.discount != "" {
 		if b.present, err = b.bill.PresentValue(b.discount); err != nil {
@@ -275,7 +283,7 @@ func (b *billed) look(e *env, rec *billing.UseRecord, hours *billing.Hours) erro
 			return b.placed(err)
 		}
 		if b.overview.budget, err = p.Budget.Follow(days.Spending(days.Chargeback(), p.Budget.Cash)); err != nil {
-			return err
+			return overflown(b.file, err)
 		}
 	}
 	if p.Energy == nil {

@@ -45,11 +45,11 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 	}
 	d := &focusDoc{file: name, check: billing.NewFocusCheck()}
 	rep, err := readFocus(ctx, e, name, billing.FocusOptions{Spreadsheet: o.spreadsheet}, d.check.Add)
-	if err != nil {
-		return err
+	if err == nil {
+		err = d.check.End()
 	}
-	if err := d.check.End(); err != nil {
-		return err
+	if err != nil {
+		return overflown(name, err)
 	}
 	d.read = *rep
 	if err := emit(e, o.output, d.doc()); err != nil {

@@ -55,11 +55,19 @@ func addFormFlag(cmd *cobra.Command, o *outputOptions) {
 	complete(cmd, "output", func() []string { return entries(&report.Forms) })
 }
 
+// unknownForm names focus among the forms where it is one.
+func (o *outputOptions) unknownForm(err error) error {
+	if !o.focus {
+		return err
+	}
+	return &usageError{text: err.Error() + ", " + focusForm}
+}
+
 // check refuses what is wrong with o before any work is done.
 func (o *outputOptions) check() error {
 	if o.form != "" && (o.form != focusForm || !o.focus) {
 		if _, err := report.Forms.Get(o.form); err != nil {
-			return err
+			return o.unknownForm(err)
 		}
 	}
 	if o.form == focusForm && (len(o.columns) > 0 || o.table != "") {

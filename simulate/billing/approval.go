@@ -49,15 +49,19 @@ func (a Approvals) Say(gpus int64) string {
 		return ""
 	}
 	x, ok := a.For(gpus)
+	what := fmt.Sprintf("%d GPUs", gpus)
+	if gpus == 1 {
+		what = "1 GPU"
+	}
 	switch {
 	case gpus <= 0:
 		return "nothing is bought: nobody must sign"
 	case !ok:
-		return fmt.Sprintf("%d GPUs: nobody may sign for that many (the last tier is below %d)", gpus, a[len(a)-1].Below)
+		return fmt.Sprintf("%s: nobody may sign for that many (the last tier is below %d)", what, a[len(a)-1].Below)
 	case x.Below == 0:
-		return fmt.Sprintf("%d GPUs: %s must sign", gpus, x.By)
+		return fmt.Sprintf("%s: %s must sign", what, x.By)
 	}
-	return fmt.Sprintf("%d GPUs: %s must sign (below %d)", gpus, x.By, x.Below)
+	return fmt.Sprintf("%s: %s must sign (below %d)", what, x.By, x.Below)
 }
 
 // UnitsOf is how many thousandths of a unit a product commits to; 0 for those

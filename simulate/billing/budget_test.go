@@ -95,7 +95,7 @@ func TestBudgetKeepsEveryCent(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	a := Approvals{{10, "team lead"}, {50, "head of department"}, {200, "CFO"}, {0, "board"}}
 	for gpus, want := range map[int64]string{
-		0: "nothing is bought: nobody must sign", 1: "1 GPUs: team lead must sign (below 10)", 9: "9 GPUs: team lead must sign (below 10)",
+		0: "nothing is bought: nobody must sign", 1: "1 GPU: team lead must sign (below 10)", 9: "9 GPUs: team lead must sign (below 10)",
 		10: "10 GPUs: head of department must sign (below 50)", 49: "49 GPUs: head of department must sign (below 50)",
 		50: "50 GPUs: CFO must sign (below 200)", 199: "199 GPUs: CFO must sign (below 200)", 200: "200 GPUs: board must sign", 1e6: "1000000 GPUs: board must sign",
 	} {
