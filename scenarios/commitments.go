@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -150,7 +151,7 @@ func (c *Capacity) metered() bool {
 // its start: each pool at its rate, and on-demand use with the scenario's
 // commitments. The run must have kept its hours where there are commitments, as
 // that of Config does. It fails as billing.Price and billing.PriceUnder do, and
-// with a *billing.PortfolioError where a commitment is not of the run's time.
+// with a *capcli.InputError where a commitment is not of the run's time.
 func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options) (*billing.Invoice, error) {
 	rates, err := s.Rates(o)
 	if err != nil {
@@ -166,7 +167,7 @@ func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options
 	deal := &billing.Deal{To: rec.Start + capcli.Time(max(1, ended))}
 	deal.Portfolio.Commitments = foldModels(s.Commitments)
 	if err := deal.Portfolio.CheckWindow(rec.Start, deal.To); err != nil {
-		return nil, err
+		return nil, s.discountError(err)
 	}
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
@@ -187,6 +188,16 @@ func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options
 		}
 	}
 	return billing.PriceUnder(rec, rates, deal)
+}
+
+// discountError says in which line of the scenario a commitment is wrong that
+// only a run can tell: there is no period.
+func (s *Scenario) discountError(err error) error {
+	var bad *billing.PortfolioError
+	if !errors.As(err, &bad) || bad.Index < 0 || bad.Index >= len(s.discountNodes) {
+		return err
+	}
+	return &capcli.InputError{File: s.File, Line: max(0, s.discountNodes[bad.Index].Line), Field: "commitments", Text: bad.Text}
 }
 
 // foldModels gives commitments whose GPU models are in small letters.
