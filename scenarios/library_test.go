@@ -87,7 +87,7 @@ func TestLibrary(t *testing.T) {
 		if x.s.Name != name || x.s.Description == "" {
 			t.Errorf("%s calls itself %q, %q", name, x.s.Name, x.s.Description)
 		}
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 30*time.Second { // a guard against a hang, not a measure
 			t.Errorf("%s takes %s", name, took)
 		}
 		if x.r.Jobs.Unplaceable > 0 || x.r.Jobs.Finished == 0 {
