@@ -56,6 +56,9 @@ func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: as %s states it", c.Name, c.Price.Rate, s.Name))
 		}
 	}
+	if n := len(s.Commitments); n > 0 {
+		out = append(out, fmt.Sprintf("%d %s beside the pools' own terms: as %s states them", n, plural(int64(n), "commitment"), s.Name))
+	}
 	for _, a := range s.Assumptions() { // prices by key, with their date and source
 		out = append(out, a.Text)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"slices"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -44,18 +43,23 @@ func slotsOf(metric string) []int {
 	return nil
 }
 
-// counts tells whether a pool counts towards the figure.
-func counts(metric string, t simulate.Terms) bool {
-	tier := billing.TierOf(t)
+// tierOf is the tier that the figure is of; false where it is of all.
+func tierOf(metric string) (billing.Tier, bool) {
 	switch metric {
 	case "committed", "stranded_usd", "stranded_gpu_hours":
-		return tier == billing.Committed
+		return billing.Committed, true
 	case "on_demand":
-		return tier == billing.OnDemand
+		return billing.OnDemand, true
 	case "spot":
-		return tier == billing.Spot
+		return billing.Spot, true
 	}
-	return true
+	return 0, false
+}
+
+// counts tells whether a pool counts towards the figure.
+func counts(metric string, t simulate.Terms) bool {
+	tier, one := tierOf(metric)
+	return !one || billing.TierOf(t) == tier
 }
 
 // slotUSD and slotTime are a line's amounts by slot. What minimum billing times
@@ -68,85 +72,120 @@ func slotTime(s *simulate.Span) [4]capcli.GPUTime {
 	return [4]capcli.GPUTime{s.Used, s.Idle, s.Blocked, s.Down}
 }
 
-// parts are the figure of the first run by pool and slot, by tenant and by
-// month, where it is a sum of such.
+// parts are the figure of the first run by pool and slot, by month and by
+// tenant, where it is a sum of such. What commitments beside the pools' own
+// terms pay for a pool is of another tier than the pool: that has rows of its
+// own, so that the sums hold.
 func (x *explanation) parts() []partJSON {
-	out := []partJSON{}
-	use := slotsOf(x.metric.Name)
 	r := x.results[0]
-	if use == nil || x.metric.Unit == scenarios.InUSD && !r.priced() {
-		return out
+	l := &parting{metric: x.metric.Name, use: slotsOf(x.metric.Name), money: x.metric.Unit == scenarios.InUSD, out: []partJSON{}}
+	if l.use == nil || l.money && !r.priced() {
+		return l.out
 	}
-	money := x.metric.Unit == scenarios.InUSD
-	total, _ := r.metric(x.metric.Name)
-	add := func(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
-		p := partJSON{By: by, Name: name, What: what}
-		if money {
-			p.Cost, p.Share = &usd, usd.Float()/cmp.Or(total, 1)
-		} else {
-			p.Time, p.Share = &t, t.Hours()/cmp.Or(total, 1)
-		}
-		if usd != 0 || t != 0 {
-			out = append(out, p)
-		}
-	}
+	l.total, _ = r.metric(x.metric.Name)
 	pools := r.result.Record.Pools
+	var sum billing.Line
 	for p := range pools {
-		if !counts(x.metric.Name, pools[p].Terms) {
-			continue
-		}
-		usd, t := slotUSD(&r.invoice.ByPool[p]), slotTime(&r.invoice.ByPool[p].Time)
-		for _, k := range use {
-			if money {
-				t[k] = 0
-			} else {
-				usd[k] = 0
-			}
-			add("pool", pools[p].Name, slots[k], usd[k], t[k])
+		if counts(l.metric, pools[p].Terms) {
+			line := &r.invoice.ByPool[p]
+			l.slots("pool", pools[p].Name, line)
+			addLine(&sum, line, 1)
 		}
 	}
-	x.byMonth(use, money, add)
-	if slices.Contains([]string{"cost", "total"}, x.metric.Name) {
+	if tier, one := tierOf(l.metric); one {
+		rest := r.invoice.ByTier[tier]
+		addLine(&rest, &sum, -1)
+		l.slots("pool", "commitments", &rest)
+	}
+	l.months(r)
+	if l.metric == "cost" || l.metric == "total" {
 		for i := range r.invoice.ByTenant {
 			b := &r.invoice.ByTenant[i]
-			add("tenant", cmp.Or(b.Name, "(none)"), "held", b.Direct, 0)
-			add("tenant", cmp.Or(b.Name, "(none)"), "share of what nobody held", b.Share, 0)
+			l.add("tenant", cmp.Or(b.Name, "(none)"), "held", b.Direct, 0)
+			l.add("tenant", cmp.Or(b.Name, "(none)"), "share of what nobody held", b.Share, 0)
 		}
-		add("tenant", "(nobody)", "no tenant used anything", r.invoice.Unallocated, 0)
+		l.add("tenant", "(nobody)", "no tenant used anything", r.invoice.Unallocated, 0)
 	}
-	return out
+	return l.out
 }
 
-// byMonth are the same by calendar month; where a price changes within one, the
-// invoice has it in parts.
-func (x *explanation) byMonth(use []int, money bool, add func(by, name, what string, usd capcli.USD, t capcli.GPUTime)) {
-	r := x.results[0]
-	var usd capcli.USD
-	var t capcli.GPUTime
-	name := func(m int) string { return r.invoice.ByMonth[m].Start.Std().Format("2006-01") }
+// parting takes a figure apart.
+type parting struct {
+	metric string
+	use    []int // slots
+	money  bool
+	total  float64
+	out    []partJSON
+}
+
+// addLine adds the amounts by slot of o to l, sign times.
+func addLine(l, o *billing.Line, sign int64) {
+	l.Direct += capcli.USD(sign) * o.Direct
+	l.Idle += capcli.USD(sign) * o.Idle
+	l.Blocked += capcli.USD(sign) * o.Blocked
+	l.Down += capcli.USD(sign) * o.Down
+	l.Time.Used += capcli.GPUTime(sign) * o.Time.Used
+	l.Time.Idle += capcli.GPUTime(sign) * o.Time.Idle
+	l.Time.Blocked += capcli.GPUTime(sign) * o.Time.Blocked
+	l.Time.Down += capcli.GPUTime(sign) * o.Time.Down
+}
+
+// add notes a part, if it is any.
+func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
+	p := partJSON{By: by, Name: name, What: what}
+	switch {
+	case l.money && usd != 0:
+		p.Cost, p.Share = &usd, usd.Float()/cmp.Or(l.total, 1)
+	case !l.money && t != 0:
+		p.Time, p.Share = &t, t.Hours()/cmp.Or(l.total, 1)
+	default:
+		return
+	}
+	l.out = append(l.out, p)
+}
+
+// slots notes the slots of a line.
+func (l *parting) slots(by, name string, line *billing.Line) {
+	usd, t := slotUSD(line), slotTime(&line.Time)
+	for _, k := range l.use {
+		l.add(by, name, slots[k], usd[k], t[k])
+	}
+}
+
+// months are the same by calendar month.
+func (l *parting) months(r *outcome) {
+	tier, one := tierOf(l.metric)
+	whole := one && len(l.use) == len(slots)
+	var sumUSD capcli.USD
+	var sumTime capcli.GPUTime
 	for m := range r.invoice.ByMonth {
 		month := &r.invoice.ByMonth[m]
-		if m > 0 && name(m) != name(m-1) {
-			usd, t = 0, 0
-		}
+		var usd capcli.USD
+		var t capcli.GPUTime
 		for p := range month.ByPool {
-			if !counts(x.metric.Name, r.result.Record.Pools[p].Terms) {
+			if !counts(l.metric, r.result.Record.Pools[p].Terms) {
 				continue
 			}
 			lineUSD, lineTime := slotUSD(&month.ByPool[p]), slotTime(&month.ByPool[p].Time)
-			for _, k := range use {
+			for _, k := range l.use {
 				usd += lineUSD[k]
 				t += lineTime[k]
 			}
 		}
-		if m+1 < len(r.invoice.ByMonth) && name(m) == name(m+1) {
-			continue
+		if whole {
+			usd = month.ByTier[tier]
 		}
-		if money {
-			add("month", name(m), "", usd, 0)
-		} else {
-			add("month", name(m), "", 0, t)
+		sumUSD += usd
+		sumTime += t
+		l.add("month", month.Start.Std().Format("2006-01-02"), "", usd, t)
+	}
+	if one && !whole {
+		usd, t := slotUSD(&r.invoice.ByTier[tier]), slotTime(&r.invoice.ByTier[tier].Time)
+		for _, k := range l.use {
+			sumUSD -= usd[k]
+			sumTime -= t[k]
 		}
+		l.add("month", "commitments, all months", "", -sumUSD, -sumTime)
 	}
 }
 

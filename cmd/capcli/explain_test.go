@@ -69,8 +69,15 @@ func TestExplainAddsUp(t *testing.T) {
 			t.Errorf("mean wait %g, the causes say %g", *x.Value, float64(sum)/float64(x.Told.Of))
 		}
 	}
-	for _, metric := range []string{"cost", "stranded_usd", "committed", "on_demand", "spot", "stranded_gpu_hours", "down_gpu_hours"} {
-		x := explainOf(t, folder, metric, "--causes-only")
+	partsAddUp(t, folder)
+}
+
+var partMetrics = []string{"cost", "stranded_usd", "committed", "on_demand", "spot", "stranded_gpu_hours", "down_gpu_hours"}
+
+func partsAddUp(t *testing.T, subject string) {
+	t.Helper()
+	for _, metric := range partMetrics {
+		x := explainOf(t, subject, metric, "--causes-only")
 		usd, hours := map[string]capcli.USD{}, map[string]float64{}
 		for _, p := range x.Parts {
 			if p.Cost != nil {
@@ -93,6 +100,25 @@ func TestExplainAddsUp(t *testing.T) {
 			t.Errorf("%s has no parts", metric)
 		}
 	}
+}
+
+// Commitments beside the pools' own terms pay for on-demand pools: the parts
+// still sum to the tiers.
+func TestExplainAddsUpUnderCommitments(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	err := os.WriteFile(file, []byte(`capcli: scenario/v1
+period: 2027-01-10 to 2027-02-05
+jobs: {generate: {classes: [{name: t, kind: random, mean_gpus: 20, sizes: [{gpus: 1, weight: 1}, {gpus: 8, weight: 1}], run_median: 2h, run_p95: 12h, run_max: 2d}]}}
+capacity:
+  - {name: base, kind: owned, gpus: 24, price: 1}
+  - {name: od, kind: on_demand, gpu_model: H100, price: 4, max_gpus: 64}
+commitments: [{product: savings_plan, from: 2027-01-01, term: 1y, commit: 20, payment: none, rates: [{gpu_model: H100, discount: 28%}]}]
+overflow: {patience: 30m}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	partsAddUp(t, file)
 }
 
 // A change is what simulate --set gives, and nothing else changes.
