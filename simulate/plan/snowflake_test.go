@@ -4,10 +4,14 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,19 +19,18 @@ import (
 	"capcli/simulate/plan"
 )
 
-// snowflake is the demand of all regions and types, by the hour ("Shaved Ice",
-// ICPE 2025).
-func snowflake(t testing.TB) (start capcli.Time, hourly []float64) {
-	t.Helper()
+// readSnowflake reads the file once for all tests.
+var readSnowflake = sync.OnceValues(func() ([]float64, error) {
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "demand", "snowflake_hourly.csv.gz"))
 	if err != nil {
-		t.Skipf("the demand is not here: %v", err)
+		return nil, err
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
+	var hourly []float64
 	lines := bufio.NewScanner(z)
 	lines.Scan()
 	at := map[string]int{}
@@ -41,11 +44,25 @@ func snowflake(t testing.TB) (start capcli.Time, hourly []float64) {
 		}
 		v, err := strconv.ParseFloat(cells[len(cells)-1], 64)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		hourly[i] += v
 	}
-	return capcli.TimeOf(time.Date(2021, 2, 1, 0, 0, 0, 0, time.UTC)), hourly
+	return hourly, lines.Err()
+})
+
+// snowflake is the demand of all regions and types, by the hour ("Shaved Ice",
+// ICPE 2025).
+func snowflake(t testing.TB) (start capcli.Time, hourly []float64) {
+	t.Helper()
+	hourly, err := readSnowflake()
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("the demand is not here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return capcli.TimeOf(time.Date(2021, 2, 1, 0, 0, 0, 0, time.UTC)), slices.Clone(hourly)
 }
 
 // TestSnowflake holds E8: three years of hours, purchases at month starts.
