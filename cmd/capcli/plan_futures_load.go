@@ -65,6 +65,9 @@ func (o *futuresOptions) ofHistories(c *planCurveOptions, hs *histories) (*futur
 		list[path] = h
 		paths[of] = list
 	}
+	if c.demand != "" {
+		out.notes = append(out.notes, "the plan is for the futures of "+out.input+"; --demand is not read")
+	}
 	picked, err := out.pick(c.series, names)
 	if err != nil {
 		return nil, err

@@ -45,8 +45,9 @@ func planFutures(ctx context.Context, e *env, o *planOptions) error {
 	return &partialError{text: r.set.partial}
 }
 
+// planFailed types the errors of planning what a file wants, for the exit code.
 func planFailed(file string, err error) error {
-	return fmt.Errorf("planning %s: %w", file, err)
+	return (&curvePlan{demand: &demandCurve{file: file}}).failed(err)
 }
 
 func newFuturesPlan(ctx context.Context, e *env, o *planOptions) (*futuresPlan, error) {

@@ -250,7 +250,8 @@ func (f *Field) quantileBefore(s int, at capcli.Seconds, share float64) int64 {
 // online plays the online rule for one term in each future: what it leases is
 // bought at the next time of purchase, if the term can be had then. It is nil where
 // the setting is not the rule's: one price on demand and for the term, no discount,
-// no limit on what is bought, and a term of at least a step.
+// no limit on what is bought, a term of at least a step, and no level above what the
+// rule takes.
 func (f *Field) online(term int) (*Assessed, error) {
 	m, c := f.deal.m, f.deal.c
 	t := &m.Terms[term]
@@ -275,7 +276,9 @@ func (f *Field) online(term int) (*Assessed, error) {
 	for s, c := range f.curves {
 		lots := make([]int64, len(c.Work))
 		for i, w := range c.Work {
-			lots[i] = int64(w) / (m.lot() * int64(step))
+			if lots[i] = int64(w) / (m.lot() * int64(step)); lots[i] > maxDemand {
+				return nil, nil
+			}
 		}
 		run, err := Online(lots, lease)
 		if err != nil {
