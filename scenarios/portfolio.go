@@ -18,7 +18,7 @@ import (
 // portfolioVersion is the first line of every portfolio: capcli: portfolio/v1.
 const portfolioVersion = "portfolio/v1"
 
-var portfolioForm = form{portfolioVersion, "a portfolio", "capcli bill --help"}
+var portfolioForm = form{portfolioVersion, "a portfolio", "README: What it is billed"}
 
 // Portfolio is what a file says was bought, or might be: commitments, and spot
 // prices, checked.
@@ -46,7 +46,7 @@ func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
 	if len(d.faults) > 0 {
 		f := &Faults{File: cmp.Or(file, "portfolio"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines, form: d.form}
 		if f.Allowed == "" {
-			f.Allowed = "fields of a portfolio: capcli bill --help"
+			f.Allowed = "fields of a portfolio: README, What it is billed; an unknown field is answered with those of its section"
 		}
 		f.sort()
 		return nil, f

@@ -289,6 +289,7 @@ func (b *billed) look(e *env, rec *billing.UseRecord, hours *billing.Hours) erro
 	if p.Energy == nil {
 		return nil
 	}
+	b.notes = append(b.notes, "* power is that of the use: each unit is taken for a GPU, and what nobody used is taken to draw none")
 	energy, err := p.Energy.Load(func(name string) ([]byte, error) { return readBeside(e, filepath.Dir(b.o.portfolio), name) })
 	if err != nil {
 		return err
