@@ -144,6 +144,7 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 				t.Fatal(err)
 			}
 			dropped += f.Counts().ByBound
+			holdsBound(t, s, f, all)
 			for _, e := range f.Entries {
 				for run, floor := range e.Floors {
 					if got := all.Entries[e.Index].Outcomes[run].Cost; got < floor.Cost {
@@ -166,6 +167,30 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 		t.Errorf("bounds dropped %d mixes in all: too few to show anything", dropped)
 	}
 	t.Logf("%d mixes dropped", dropped)
+}
+
+// holdsBound holds the bound of the best mix against what mixes really cost.
+func holdsBound(t *testing.T, s *Search, f, all *Found) {
+	t.Helper()
+	best := f.Best()
+	if best == nil {
+		return
+	}
+	b, err := s.Bound(context.Background(), f, best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Cost <= 0 || b.Gap < 0 || b.Cost > best.Cost() {
+		t.Errorf("the best costs %s, its bound is %s, the gap %v", best.Cost(), b.Cost, b.Gap)
+	}
+	if b.Service != (b.Why != "") {
+		t.Errorf("a bound over every mix needs no excuse, another does: %+v", b)
+	}
+	for _, e := range all.Entries {
+		if !b.Service && e.Cost() < b.Cost {
+			t.Errorf("mix %v costs %s, under the bound over every mix %s", e.Values, e.Cost(), b.Cost)
+		}
+	}
 }
 
 func indices(list []*Entry) string {
