@@ -30,6 +30,7 @@ type mixOptions struct {
 	exhaustive bool
 	all        bool
 	save       string
+	from       string
 }
 
 func (o *mixOptions) addFlags(cmd *cobra.Command) {
@@ -44,6 +45,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.goal, "goal", "frontier", "dropping may not lose this `WHAT`: frontier, of cost against wait, or cheapest")
 	f.BoolVar(&o.exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid (as with --vary)")
 	f.BoolVar(&o.all, "all", false, "list every mix that was run in full, also those that others beat")
+	f.StringVar(&o.from, "from", "", "plan for what the runs in this `DIR` of capcli simulate --out were made from")
 	f.StringVar(&o.save, "save", "", "write the plan as JSON into this `FILE` as well")
 	f.StringVar(&o.sim.trace, "trace", "", "job log to plan for, `FILE`, in place of the scenario's")
 	f.StringSliceVar(&o.sim.policies, "policy", nil, "try these scheduling policies, `a,b,c`")
@@ -90,16 +92,23 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	}
 	m := &mixPlan{e: e, o: o, jobs: map[int][]capcli.Job{}}
 	sim := &o.mix.sim
+	name := ""
+	if len(args) == 1 {
+		name = args[0]
+	}
 	sim.read, sim.prices = o.curve.history.read, cmp.Or(sim.prices, o.curve.prices)
+	if o.mix.from != "" {
+		var err error
+		if name, err = sim.fromRuns(e, o.mix.from, name); err != nil {
+			return nil, err
+		}
+	}
 	runs := sim.runs
 	sim.runs = max(1, runs)
 	if err := sim.check(); err != nil {
 		return nil, err
 	}
-	name := ""
-	if len(args) == 1 {
-		name = args[0]
-	} else if sim.trace == "" {
+	if name == "" && sim.trace == "" {
 		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 	}
 	m.name = name
