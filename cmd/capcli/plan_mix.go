@@ -135,20 +135,26 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 			return nil, err
 		}
 	}
-	switch {
-	case runs == 0 && m.chance:
-		runs = 20
-	case runs > 1 && !m.chance:
-		e.note(fmt.Sprintf("nothing is left to chance, so every run is the same: one run of each mix in place of %d", runs))
-		runs = 1
-	}
 	m.problem = &planning.Problem{
-		Name: m.base.scenario.Name, Seed: m.base.seed, Runs: max(1, runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
+		Name: m.base.scenario.Name, Seed: m.base.seed, Runs: m.runs(runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
 	}
 	if err := m.space(); err != nil {
 		return nil, err
 	}
 	return m, m.plan(ctx)
+}
+
+// runs is how often each mix is run: as asked, and once where nothing is left to
+// chance.
+func (m *mixPlan) runs(asked int) int {
+	switch {
+	case asked == 0 && m.chance:
+		return 20
+	case asked > 1 && !m.chance:
+		m.e.note(fmt.Sprintf("nothing is left to chance, so every run is the same: one run of each mix in place of %d", asked))
+		return 1
+	}
+	return max(1, asked)
 }
 
 // leavesToChance tells whether two runs of the scenario can differ.
