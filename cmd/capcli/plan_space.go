@@ -59,19 +59,25 @@ func (m *mixPlan) usualAxes() error {
 		return err
 	}
 	s := m.base.scenario
-	elastic := false
+	elastic := slices.ContainsFunc(s.Capacity, func(c scenarios.Capacity) bool { return !c.Kind.Committed() })
+	var pools []int
 	for i := range s.Capacity {
-		c := &s.Capacity[i]
-		if !c.Kind.Committed() {
-			elastic = true
-			continue
+		if c := &s.Capacity[i]; c.Kind.Committed() && c.NodesFile == "" && poolSize(c) > 0 {
+			pools = append(pools, i)
 		}
-		switch {
-		case c.NodesFile != "":
-		case c.Nodes > 0 && c.GPUsPerNode > 0:
-			m.addCounts(sizeField(m.base, i), c.Nodes, (peak+c.GPUsPerNode-1)/c.GPUsPerNode, c.GPUsPerNode)
-		case c.GPUs > 0:
-			m.addCounts(sizeField(m.base, i), c.GPUs, peak, 1)
+	}
+	if len(pools) > len(poolSteps) {
+		slices.SortStableFunc(pools, func(a, b int) int { return cmp.Compare(poolSize(&s.Capacity[b]), poolSize(&s.Capacity[a])) })
+		pools = pools[:len(poolSteps)]
+		slices.Sort(pools)
+		m.notes = append(m.notes, fmt.Sprintf("the sizes of the %d largest committed pools were tried; --vary names others", len(poolSteps)))
+	}
+	for _, i := range pools {
+		c, steps := &s.Capacity[i], poolSteps[len(pools)-1]
+		if c.Nodes > 0 {
+			m.addCounts(sizeField(m.base, i), c.Nodes, (peak+c.GPUsPerNode-1)/c.GPUsPerNode, c.GPUsPerNode, steps)
+		} else {
+			m.addCounts(sizeField(m.base, i), c.GPUs, peak, 1, steps)
 		}
 	}
 	if own := s.Overflow.Patience; elastic && len(own) < 2 && s.Overflow.PerGPUHour == 0 && (len(own) == 0 || own[0].MaxRun == 0) {
@@ -80,12 +86,18 @@ func (m *mixPlan) usualAxes() error {
 	return nil
 }
 
+// poolSteps are how many sizes are told apart, by the number of pools whose size
+// is varied.
+var poolSteps = []int{512, 64, 8}
+
+func poolSize(c *scenarios.Capacity) int { return max(c.GPUs, c.Nodes*c.GPUsPerNode) }
+
 // addCounts adds an axis of sizes from none to the most that is wanted, in at
-// most 512 steps of a power of two.
-func (m *mixPlan) addCounts(path string, own, most, unit int) {
+// most so many steps of a power of two.
+func (m *mixPlan) addCounts(path string, own, most, unit, steps int) {
 	most = max(most, own)
 	step := 1
-	for most > 512*step {
+	for most > steps*step {
 		step *= 2
 	}
 	var counts []int

@@ -44,9 +44,9 @@ func (s *search) coarse(stride int) []int {
 }
 
 // stride is how far apart values of the axis are tried: as asked, but at least
-// five of them.
+// four of them.
 func (a *Axis) stride(asked int) int {
-	for asked > 1 && asked*4 > len(a.Values)-1 {
+	for asked > 1 && asked*3 > len(a.Values)-1 {
 		asked /= 2
 	}
 	return max(1, asked)
