@@ -58,7 +58,7 @@ func newBill(e *env) *cobra.Command {
 	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: adds the present value of payments")
 	f.StringVar(&o.requests, "requests", "", "requests served, for the cost of 1000: a `NUMBER`, or a CSV file of time,requests")
 	f.StringVar(&o.tag, "tag", "", "FOCUS: the tag whose value is the tenant, `KEY` (default: tenant, team or project)")
-	f.StringVar(&o.from, "from", "", "the bill begins on this `DAY` (default: with the use)")
+	f.StringVar(&o.from, "from", "", "the bill begins on this `DAY` (default: with the use, or what was bought that day)")
 	f.StringVar(&o.until, "until", "", "and ends with this `DAY`")
 	f.StringVar(&o.grain, "grain", "month", "charge periods of the rows (--table rows, -o focus): `PERIOD` hour, day or month")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "FOCUS: take dates such as 4/1/25 (month first) and amounts such as $1,000.00 too")
@@ -213,7 +213,33 @@ func (b *billed) bought(e *env, rec *billing.UseRecord) error {
 			Hint: "one currency per run: capcli knows no rates of exchange",
 		}
 	}
+	b.widen(rec)
 	return b.placed(p.CheckWindow(rec.From, rec.To))
+}
+
+// widen begins the bill with what was bought on the day of the first use, and
+// ends it with what ran out on the day of the last, unless a flag says when:
+// a reservation is paid in the hours before and after its use too.
+func (b *billed) widen(rec *billing.UseRecord) {
+	first, last := rec.From, rec.To
+	for i := range b.portfolio.Portfolio.Commitments {
+		c := &b.portfolio.Portfolio.Commitments[i]
+		if b.o.from == "" && c.Start < rec.From && c.Start >= floorTo(first, capcli.Day) {
+			rec.From = floorTo(c.Start, capcli.Hour)
+		}
+		if b.o.until == "" && c.End > rec.To && c.End <= floorTo(last-1, capcli.Day)+capcli.Time(capcli.Day) {
+			rec.To = floorTo(c.End+capcli.Time(capcli.Hour)-1, capcli.Hour)
+		}
+	}
+}
+
+// floorTo is the last whole multiple of a span at or before t.
+func floorTo(t capcli.Time, span capcli.Seconds) capcli.Time {
+	n := t % capcli.Time(span)
+	if n < 0 {
+		n += capcli.Time(span)
+	}
+	return t - n
 }
 
 func orUSD(c string) string {

@@ -31,7 +31,7 @@ func newPlanReview(e *env) *cobra.Command {
 			"capcli simulate --out wrote, or with --focus a bill. " +
 			"Looks at the last 90 days, and finds the best purchases for a\n" +
 			"year to come in which use is as it was: what to buy, renew or let expire.",
-		Example: "  capcli plan review sacct.psv.gz --held 64@2026-01-01..2026-12-31=2.20 --on-demand 3.90 --term 12mo=2.20\n" +
+		Example: "  capcli plan review sacct.psv.gz --held 64@2026-01-01..2027-01-01=2.20 --on-demand 3.90 --term 12mo=2.20\n" +
 			"  capcli plan review used.csv --commitments plan.yaml --on-demand 3.90 --term 1mo=3.40 --term 12mo=2.20 -o json",
 		Args: wantArgs("USED"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ func newPlanReview(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.plan.output)
 	o.plan.curve.addFlags(cmd)
 	f := cmd.Flags()
-	f.Lookup("held").Usage = "GPUs committed, with their price: `64@2026-01-01..2026-12-31=2.20` (may be repeated)"
+	f.Lookup("held").Usage = "GPUs committed, with their price: `64@2026-01-01..2027-01-01=2.20` (may be repeated)"
 	f.StringVar(&o.scenario, "commitments", "", "the owned and reserved pools of a scenario, `FILE`")
 	f.BoolVar(&o.focus, "focus", false, "USED is a bill in FOCUS: an hour of use is a GPU-hour")
 	f.StringVar(&o.last, "last", "90d", "look at the last `TIME` of what was used")
@@ -123,7 +123,7 @@ func (r *planReviewed) note(last capcli.Seconds) {
 		r.notes = append(r.notes, fmt.Sprintf("only %s are known of the last %s", got, last))
 	}
 	if len(r.review.Contracts) == 0 {
-		r.notes = append(r.notes, "nothing is said to be committed: --held 64@2026-01-01..2026-12-31=2.20, or --commitments plan.yaml")
+		r.notes = append(r.notes, "nothing is said to be committed: --held 64@2026-01-01..2027-01-01=2.20, or --commitments plan.yaml")
 	}
 	if len(r.frame.market.Terms) == 0 {
 		r.notes = append(r.notes, "no term is given to buy on (--term 12mo=2.20): the advice is only what to let expire")
@@ -147,7 +147,7 @@ func (o *planCurveOptions) loadUsed(ctx context.Context, e *env) (*demandCurve, 
 	return o.load(ctx, e)
 }
 
-// heldContracts reads 64@2026-01-01..2026-12-31=2.20, with either end left out.
+// heldContracts reads 64@2026-01-01..2027-01-01=2.20, with either end left out.
 func heldContracts(sketch *marketSketch, list []string, c *planning.Curve) ([]planning.Contract, error) {
 	var out []planning.Contract
 	for _, text := range list {
@@ -176,7 +176,7 @@ func heldContracts(sketch *marketSketch, list []string, c *planning.Curve) ([]pl
 			}
 		}
 		if x.To <= x.From || x.Milli <= 0 {
-			return nil, &usageError{text: fmt.Sprintf("--held %s: expected some GPUs from one instant to a later one", text), hint: "--held 64@2026-01-01..2026-12-31=2.20"}
+			return nil, &usageError{text: fmt.Sprintf("--held %s: expected some GPUs from one instant to a later one", text), hint: "--held 64@2026-01-01..2027-01-01=2.20"}
 		}
 		out = append(out, x)
 	}

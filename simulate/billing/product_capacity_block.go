@@ -62,9 +62,11 @@ func (p CapacityBlock) power(*Commitment) int64 { return p.Units }
 
 func (p CapacityBlock) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
 
-// coverCapacity is how commitments that bring capacity cover what runs in it.
+// coverCapacity is how commitments that bring capacity cover what runs in it:
+// use that names it. Use that has an on-demand price too is charged at that
+// where the capacity is full or over.
 func coverCapacity(c *Commitment, b *bucket) (claim, bool) {
-	if b.kind != UseReserved || b.capacity != c.ID {
+	if b.kind == UseSpot || b.capacity != c.ID {
 		return claim{}, false
 	}
 	return claim{weight: 1, order: order{stage: stageCapacity}}, true

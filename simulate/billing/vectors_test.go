@@ -164,6 +164,12 @@ func otherVectors(t *testing.T) []vector {
 	late.Seconds, mine.Ended = 3600, billing.EndedByUser
 
 	azure.SKU.Provider = "azure"
+	block := billing.Commitment{
+		ID: "block", Start: day0 - 23*hours, End: day0 + hours, Fees: billing.Fees{Upfront: d("240")},
+		Product: billing.CapacityBlock{Units: 2000, EndsEarly: billing.BlockEndsEarly},
+	}
+	inBlock := on(gpu, 3, 0, 3600, d("11"))
+	inBlock.Capacity = "block"
 	short := on(gpu, 1, 0, 1, d("3600"))
 	short.Minimum = billing.MinimumAWS
 	return []vector{
@@ -175,6 +181,7 @@ func otherVectors(t *testing.T) []vector {
 		{"gcp: committed use is paid used or not", []billing.UseLine{on(gpu, 6, 0, 3600, d("11.06"))}, []billing.Commitment{cud}, "0", "29.148", "9.716", "38.864"},
 		{"gcp: beyond the commitment on demand", []billing.UseLine{on(gpu, 10, 0, 3600, d("11.06"))}, []billing.Commitment{cud}, "22.12", "38.864", "0", "60.984"},
 		{"gcp: flexible, 28 % off eligible families", []billing.UseLine{on(billing.SKU{Family: "n2"}, 12, 0, 3600, d("1")), on(gpu, 1, 0, 3600, d("11.06"))}, []billing.Commitment{flexible}, "13.06", "7.2", "0", "20.26"},
+		{"capacity block: use that names it, beyond it and after its end on demand", []billing.UseLine{inBlock}, []billing.Commitment{block}, "22", "5", "5", "32"},
 		{"spot: ended by AWS in its first hour", []billing.UseLine{free}, nil, "0", "0", "0", "0"},
 		{"spot: ended by AWS after an hour", []billing.UseLine{late}, nil, "3", "0", "0", "3"},
 		{"spot: ended by its user in its first hour", []billing.UseLine{mine}, nil, "2.999167", "0", "0", "2.999167"},
