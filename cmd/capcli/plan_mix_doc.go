@@ -82,7 +82,7 @@ func (r *mixResult) allNotes() []string {
 		notes = append(notes, fmt.Sprintf("%s of %s mixes were tried: a coarse grid, then finer around the best; --exhaustive tries all", grouped(int64(c.Tried)), grouped(int64(r.found.Size))))
 	}
 	if r.found.Invalid > 0 {
-		notes = append(notes, fmt.Sprintf("%s %s no valid scenario and were left out", grouped(int64(r.found.Invalid)), plural(int64(r.found.Invalid), "combination")+" of values "+isAre(r.found.Invalid)))
+		notes = append(notes, fmt.Sprintf("left out: %s %s of values that %s no valid scenario", grouped(int64(r.found.Invalid)), plural(int64(r.found.Invalid), "combination"), isAre(r.found.Invalid)))
 	}
 	if c.ByRace > 0 {
 		notes = append(notes, fmt.Sprintf("%s mixes were dropped before their last run, with %s confidence over all of them together", grouped(int64(c.ByRace)), shareText(r.search.Confidence)))

@@ -81,6 +81,9 @@ func planMix(ctx context.Context, e *env, o *planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := m.checkValues(); err != nil {
+		return err
+	}
 	return o.shard.do(ctx, e, o.output.out, &sweep{whole: m.whole, cut: m.cut})
 }
 
@@ -276,10 +279,9 @@ func (r *mixResult) none() error {
 	if near == nil {
 		least := r.found.LeastFloor()
 		text := fmt.Sprintf("none of %s mixes can hold the limits: every one costs at least %s", grouped(int64(len(r.found.Entries))), least)
-		for _, c := range r.limits {
-			if c.Metric.Name == "cost" || c.Metric.Name == "total" {
-				text += fmt.Sprintf(", %s beyond %s, which binds", figureOf(c.Metric, least.Float()-c.Value), c)
-			}
+		if i := r.found.Binding(); i >= 0 {
+			c := r.limits[i]
+			text += fmt.Sprintf(", %s beyond %s, which binds", figureOf(c.Metric, least.Float()-c.Value), c)
 		}
 		return &noPlanError{text: text, hint: "raise the limit on cost, or give other sizes (--vary)"}
 	}

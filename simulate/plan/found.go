@@ -124,8 +124,12 @@ func (f *Found) Nearest() *Entry {
 
 // Binding is the limit that keeps mixes out: the one that the fewest of the mixes
 // that were run in full hold, and of equals the one without which the most would
-// hold all. -1 where there is no limit.
+// hold all. Where bounds ruled out every mix it is the limit on cost that the
+// least floor is furthest beyond. -1 where there is no limit.
 func (f *Found) Binding() int {
+	if len(f.full()) == 0 {
+		return f.bindingOnCost()
+	}
 	binding, fewest, most := -1, 0, 0
 	for i := range f.limits {
 		own, rest := 0, 0
@@ -139,6 +143,18 @@ func (f *Found) Binding() int {
 		}
 		if binding < 0 || own < fewest || own == fewest && rest > most {
 			binding, fewest, most = i, own, rest
+		}
+	}
+	return binding
+}
+
+// bindingOnCost is the least limit on cost, under which no mix can come.
+func (f *Found) bindingOnCost() int {
+	binding := -1
+	for i := range f.limits {
+		l := &f.limits[i]
+		if l.onCost() && (binding < 0 || l.Value < f.limits[binding].Value) {
+			binding = i
 		}
 	}
 	return binding

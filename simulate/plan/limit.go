@@ -31,6 +31,11 @@ func (l *Limit) Holds(o *Outcome) (holds, known bool) {
 // Upper tells whether the limit is one from above.
 func (l *Limit) Upper() bool { return l.Op == "<=" || l.Op == "<" }
 
+// onCost tells whether the limit is one that a bound on cost can break.
+func (l *Limit) onCost() bool {
+	return l.Upper() && (l.Metric == "cost" || l.Metric == "total")
+}
+
 // Miss is by how much a figure is beyond the limit, in the figure's unit; below
 // 0 it is within.
 func (l *Limit) Miss(v float64) float64 {

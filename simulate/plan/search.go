@@ -235,7 +235,7 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 func (s *search) overLimit(e *Entry) bool {
 	for i := range s.Limits {
 		l := &s.Limits[i]
-		if l.Metric != "cost" && l.Metric != "total" || !l.Upper() {
+		if !l.onCost() {
 			continue
 		}
 		broken := 0
