@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"capcli"
@@ -140,7 +141,7 @@ func (d *whyPlanJSON) proof(p *planJSON) {
 		d.Why = append(d.Why, fmt.Sprintf("all on demand would cost %s* more", saved))
 	}
 	if o.Unused > 0 {
-		d.Why = append(d.Why, fmt.Sprintf("%.1f GPU-hours that are committed stay unused: covering the peaks around them on demand would cost more", o.Unused.Hours()))
+		d.Why = append(d.Why, fmt.Sprintf("%s GPU-hours that are committed stay unused: covering the peaks around them on demand would cost more", grouped(int64(math.Round(o.Unused.Hours())))))
 	}
 }
 
