@@ -157,6 +157,8 @@ func planRates(dst *[]billing.PlanRate) reader {
 			case o == nil:
 			case o.has("rate") == o.has("discount"):
 				o.missing("rate", "give a rate or a discount, one of the two")
+			case rate.Known && rate.Rate == 0:
+				o.on("rate", "rate is 0, at which any plan would cover all use; give what the plan charges")
 			}
 			r.Scope, r.Rate = scopeOf(s, instance), rate.Rate
 			*dst = append(*dst, r)
@@ -213,6 +215,9 @@ func (c *bought) check(o *object) {
 		o.missing("term", "term is missing: how long it lasts, such as 1y; or until, its last day")
 	case o.has("term") && o.has("until"):
 		o.onKey("until", "term and until both say when it ends; leave one out")
+	}
+	if (c.product == "committed_use" || c.product == "flexible_use") && o.has("term") && c.term != "" && nominal(c.term) != nominal("1y") && nominal(c.term) != nominal("3y") {
+		o.on("term", "committed use is for 1y or 3y; a part of a term is said with until")
 	}
 	if o.has("units") && o.has("gpus") {
 		o.onKey("gpus", "units and gpus are the same; leave one out")

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +98,9 @@ func (b *billed) perRequest(e *env, total capcli.USD) error {
 	text := strings.TrimSpace(b.o.requests)
 	if text == "" {
 		return nil
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && (f < 0 || f != math.Trunc(f)) {
+		return &usageError{text: fmt.Sprintf("--requests wants a whole number of requests or a CSV file, found %q", text)}
 	}
 	if n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil {
 		if n == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,9 +69,13 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 		}
 	}
 	for i, n := range s.names {
-		if !used[i] {
-			rep.Unknown = append(rep.Unknown, n)
+		if used[i] {
+			continue
 		}
+		if at := slices.Index(s.names, n); at != i && used[at] {
+			return nil, nil, s.fault(n, "two columns have this name", "leave one of them out")
+		}
+		rep.Unknown = append(rep.Unknown, n)
 	}
 	if u.place[useStart] < 0 || u.place[useEnd] < 0 && u.place[useSeconds] < 0 {
 		return nil, nil, s.fault("", fmt.Sprintf("expected the columns start and seconds (or end), found %s", quoted(strings.Join(s.names, ","))),
