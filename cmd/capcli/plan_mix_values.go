@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	planning "capcli/simulate/plan"
 )
 
@@ -8,16 +10,17 @@ import (
 // it is taken on trust.
 const mixesPerValue = 200
 
-// checkValues refuses a value with which no mix is valid, such as a number that
-// is none: left out in silence, it would be missed by nobody. A combination of
-// values may be no valid mix; it is left out and counted. Of axes in order, the
-// two ends will do.
+// checkValues refuses a value with which no mix is valid, such as a slip among
+// numbers: left out in silence, it would be missed by nobody. A number may well
+// make no valid mix, such as 0 GPUs in the only pool: it is left out and counted.
 func (m *mixPlan) checkValues() error {
 	space := &m.problem.Space
 	for a := range space.Axes {
-		last := len(space.Axes[a].Values) - 1
-		for v := range space.Axes[a].Values {
-			if space.Axes[a].Ordered && v != 0 && v != last {
+		if space.Axes[a].Ordered {
+			continue
+		}
+		for v, text := range space.Axes[a].Values {
+			if _, err := strconv.ParseFloat(text, 64); err == nil {
 				continue
 			}
 			if err := m.checkValue(a, v); err != nil {
