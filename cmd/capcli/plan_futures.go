@@ -265,8 +265,12 @@ func (o *futuresOptions) load(ctx context.Context, e *env, c *planCurveOptions, 
 	var bad *capcli.InputError
 	if errors.As(err, &bad) && c.history.id == "" && o.file != "-" {
 		h.id = "path" // of one series, its name left out
-		if again, second := h.loadFile(ctx, e, o.file); second == nil {
+		again, second := h.loadFile(ctx, e, o.file)
+		switch {
+		case second == nil:
 			hs, err = again, nil
+		case bad.Field == "unique_id,path": // there is no name: what is wrong is something else
+			err = second
 		}
 	}
 	if errors.As(err, &bad) && strings.Contains(bad.Error(), "path") {
