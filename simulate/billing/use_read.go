@@ -62,20 +62,8 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 	}
 	u := &useReader{s: s, o: o, texts: map[string]string{}, rec: &UseRecord{}}
 	rep := &UseReport{Format: "use", Classes: map[string]string{}}
-	used := make([]bool, len(s.names))
-	for i, c := range useColumns {
-		if u.place[i] = s.col(c.names...); u.place[i] >= 0 {
-			used[u.place[i]] = true
-		}
-	}
-	for i, n := range s.names {
-		if used[i] {
-			continue
-		}
-		if at := slices.Index(s.names, n); at != i && used[at] {
-			return nil, nil, s.fault(n, "two columns have this name", "leave one of them out")
-		}
-		rep.Unknown = append(rep.Unknown, n)
+	if err := u.header(rep); err != nil {
+		return nil, nil, err
 	}
 	if u.place[useStart] < 0 || u.place[useEnd] < 0 && u.place[useSeconds] < 0 {
 		return nil, nil, s.fault("", fmt.Sprintf("expected the columns start and seconds (or end), found %s", quoted(strings.Join(s.names, ","))),
@@ -110,6 +98,28 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 	u.rec.span()
 	rep.Lines = int64(len(u.rec.Lines))
 	return u.rec, rep, nil
+}
+
+// header finds the place of each column. One that means nothing is reported, and
+// one whose name stands twice is refused.
+func (u *useReader) header(rep *UseReport) error {
+	names := u.s.names
+	used := make([]bool, len(names))
+	for i, c := range useColumns {
+		if u.place[i] = u.s.col(c.names...); u.place[i] >= 0 {
+			used[u.place[i]] = true
+		}
+	}
+	for i, n := range names {
+		if used[i] {
+			continue
+		}
+		if at := slices.Index(names, n); at != i && used[at] {
+			return u.s.fault(n, "two columns have this name", "leave one of them out")
+		}
+		rep.Unknown = append(rep.Unknown, n)
+	}
+	return nil
 }
 
 // span sets the window to whole clock hours around all lines.
