@@ -95,8 +95,13 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 	return nil
 }
 
-// findIn asks the placement about those of pools that have the GPUs.
+// findIn asks the run's placement about those of pools that have the GPUs.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
+	return e.findBy(e.cfg.Placement, c, l, pools)
+}
+
+// findBy asks any placement about those of pools that have the GPUs.
+func (e *engine) findBy(by Placement, c *Cluster, l *Live, pools []int) []Slice {
 	can := e.can[:0]
 	for _, p := range pools {
 		s := &c.state[p]
@@ -108,7 +113,7 @@ func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
 	if len(can) == 0 {
 		return nil
 	}
-	e.scratch = e.cfg.Placement.Place(c, l, can, e.scratch[:0])
+	e.scratch = by.Place(c, l, can, e.scratch[:0])
 	return e.scratch
 }
 

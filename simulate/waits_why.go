@@ -73,20 +73,7 @@ func (w *Waits) anyFits(c *Cluster, l *Live, ranks [][]int) bool {
 // fits tells whether l fits on one of pools. It asks no placement that might
 // remember having been asked: what fits does not depend on their taste.
 func (w *Waits) fits(c *Cluster, l *Live, pools []int) bool {
-	e := w.e
-	can := e.can[:0]
-	for _, p := range pools {
-		s := &c.state[p]
-		if s.free >= l.GPUs || (l.GPUMilli > 0 && s.avail.next(-1) >= 0) {
-			can = append(can, p)
-		}
-	}
-	e.can = can
-	if len(can) == 0 {
-		return false
-	}
-	e.scratch = w.asker().Place(c, l, can, e.scratch[:0])
-	return len(e.scratch) > 0
+	return len(w.e.findBy(w.asker(), c, l, pools)) > 0
 }
 
 // asker is a placement that finds room where the run's does.

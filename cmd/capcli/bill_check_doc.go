@@ -195,17 +195,14 @@ func amountCell(a billing.Amount, currency string) any {
 
 // figures are the single figures, one in a row.
 func (d *focusDoc) figures(data *focusJSON) report.Table {
-	t := report.Table{Name: "figures", Columns: []report.Column{{Name: "figure"}, {Name: "value", Align: report.Right}}}
-	row := func(name, head string, v any) {
-		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, v})
-	}
-	row("billed_cost", "billed cost", d.cell(data.Total.Billed))
-	row("effective_cost", "effective cost", d.cell(data.Total.Effective))
-	row("list_cost", "on-demand equivalent", d.list(&d.check.Total))
-	row("unused_cost", "unused commitments", d.cell(data.Unused))
-	row("commitment_coverage", "coverage", shareCell(data.Coverage))
-	row("effective_savings_rate", "effective savings rate", shareCell(data.Savings))
-	return t
+	t := newFigures("figures")
+	t.add("billed_cost", "billed cost", d.cell(data.Total.Billed))
+	t.add("effective_cost", "effective cost", d.cell(data.Total.Effective))
+	t.add("list_cost", "on-demand equivalent", d.list(&d.check.Total))
+	t.add("unused_cost", "unused commitments", d.cell(data.Unused))
+	t.add("commitment_coverage", "coverage", shareCell(data.Coverage))
+	t.add("effective_savings_rate", "effective savings rate", shareCell(data.Savings))
+	return t.Table
 }
 
 func shareCell(v *float64) any {

@@ -200,27 +200,24 @@ func (b *billed) cell(u capcli.USD) any {
 
 // figures are the single figures, cash and amortised side by side.
 func (b *billed) figures(data *billJSON) report.Table {
-	t := report.Table{Name: "figures", Columns: []report.Column{{Name: "figure"}, {Name: "value", Align: report.Right}}}
-	row := func(name, head string, v any) {
-		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, v})
-	}
-	row("effective_usd", "cost, amortised", b.cell(data.Total.Effective))
-	row("billed_usd", "cost, cash (invoiced)", b.cell(data.Total.Billed))
-	row("on_demand_equivalent_usd", "on-demand equivalent", b.cell(data.Total.List))
-	row("unused_usd", "paid for, used by nobody", b.cell(data.Unused))
-	row("commitment_utilisation", "utilisation", shareCell(data.Utilisation))
-	row("commitment_coverage", "coverage", shareCell(data.Coverage))
-	row("effective_savings_rate", "effective savings rate", shareCell(data.Savings))
+	t := newFigures("figures")
+	t.add("effective_usd", "cost, amortised", b.cell(data.Total.Effective))
+	t.add("billed_usd", "cost, cash (invoiced)", b.cell(data.Total.Billed))
+	t.add("on_demand_equivalent_usd", "on-demand equivalent", b.cell(data.Total.List))
+	t.add("unused_usd", "paid for, used by nobody", b.cell(data.Unused))
+	t.add("commitment_utilisation", "utilisation", shareCell(data.Utilisation))
+	t.add("commitment_coverage", "coverage", shareCell(data.Coverage))
+	t.add("effective_savings_rate", "effective savings rate", shareCell(data.Savings))
 	if data.Worth != nil {
-		row("present_value_usd", "present value of invoices at "+b.o.discount+" a year", b.cell(*data.Worth))
+		t.add("present_value_usd", "present value of invoices at "+b.o.discount+" a year", b.cell(*data.Worth))
 	}
 	if data.Paid != nil {
-		row("bill_as_it_was", "the bill as it was, for this use", amountCell(*data.Paid, b.bill.Currency))
+		t.add("bill_as_it_was", "the bill as it was, for this use", amountCell(*data.Paid, b.bill.Currency))
 	}
 	if last := len(data.Months) - 1; last >= 0 {
-		row("lock_in_usd", "lock-in at the end", b.cell(data.Months[last].Unexpired))
+		t.add("lock_in_usd", "lock-in at the end", b.cell(data.Months[last].Unexpired))
 	}
-	return t
+	return t.Table
 }
 
 func (b *billed) commitmentTable(data *billJSON) report.Table {

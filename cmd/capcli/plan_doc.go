@@ -115,31 +115,28 @@ func (r *curvePlan) day(at capcli.Seconds) any {
 
 func (r *curvePlan) totalTable() report.Table {
 	b := r.best
-	t := report.Table{Name: "totals", Columns: []report.Column{{Name: "figure", Align: report.Left}, {Name: "value", Align: report.Right}}}
-	add := func(name, head string, v any) {
-		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, v})
-	}
-	add("cost_usd", "cost", b.Cost)
-	add("committed_cost_usd", "of it committed", b.Commitments)
-	add("on_demand_cost_usd", "of it on demand", b.OnDemand)
-	add("all_on_demand_cost_usd", "all on demand", b.AllOnDemand)
-	add("gpu_hours", "GPU-hours wanted", b.Wanted)
-	add("committed_gpu_hours", "GPU-hours committed", b.Committed)
-	add("unused_gpu_hours", "of them unused", b.Committed-b.Used)
+	t := newFigures("totals")
+	t.add("cost_usd", "cost", b.Cost)
+	t.add("committed_cost_usd", "of it committed", b.Commitments)
+	t.add("on_demand_cost_usd", "of it on demand", b.OnDemand)
+	t.add("all_on_demand_cost_usd", "all on demand", b.AllOnDemand)
+	t.add("gpu_hours", "GPU-hours wanted", b.Wanted)
+	t.add("committed_gpu_hours", "GPU-hours committed", b.Committed)
+	t.add("unused_gpu_hours", "of them unused", b.Committed-b.Used)
 	percent := func(name, head string, of func() (float64, bool)) {
 		if v, ok := of(); ok {
-			add(name, head, report.Percent(v))
+			t.add(name, head, report.Percent(v))
 			return
 		}
-		add(name, head, nil)
+		t.add(name, head, nil)
 	}
 	percent("coverage", "coverage", b.Coverage)
 	percent("utilisation", "utilisation", b.Utilisation)
 	percent("effective_savings_rate", "effective savings rate", b.SavingsRate)
 	if p := r.breakEven(); p != nil {
-		add("break_even_on_demand_usd", "pays off above, on demand", *p)
+		t.add("break_even_on_demand_usd", "pays off above, on demand", *p)
 	}
-	return t
+	return t.Table
 }
 
 // baselineTable holds the optimum against what people buy without one.

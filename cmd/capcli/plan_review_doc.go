@@ -89,25 +89,18 @@ func (r *planReviewed) adviceTable() report.Table {
 }
 
 func (r *planReviewed) totalTable() report.Table {
-	t := report.Table{Name: "totals", Columns: []report.Column{{Name: "figure", Align: report.Left}, {Name: "value", Align: report.Right}}}
+	t := newFigures("totals")
 	v := r.review
-	for _, x := range []struct {
-		name, head string
-		value      any
-	}{
-		{"used_gpu_hours", "GPU-hours used", v.Used},
-		{"committed_gpu_hours", "GPU-hours committed", v.Committed},
-		{"coverage", "coverage", percentOf(shareOfTime(v.Covered, v.Used))},
-		{"utilisation", "utilisation", percentOf(shareOfTime(v.Covered, v.Committed))},
-		{"unused_usd", "unused", r.unused()},
-		{"on_demand_usd", "on demand", v.OnDemand},
-		{"do_nothing_usd", "to do nothing*", v.DoNothing},
-		{"best_usd", "the best*", v.Best},
-		{"doing_nothing_costs_usd", "doing nothing costs*", v.DoNothing - v.Best},
-	} {
-		t.Rows = append(t.Rows, []any{report.Label{Name: x.name, Head: x.head}, x.value})
-	}
-	return t
+	t.add("used_gpu_hours", "GPU-hours used", v.Used)
+	t.add("committed_gpu_hours", "GPU-hours committed", v.Committed)
+	t.add("coverage", "coverage", percentOf(shareOfTime(v.Covered, v.Used)))
+	t.add("utilisation", "utilisation", percentOf(shareOfTime(v.Covered, v.Committed)))
+	t.add("unused_usd", "unused", r.unused())
+	t.add("on_demand_usd", "on demand", v.OnDemand)
+	t.add("do_nothing_usd", "to do nothing*", v.DoNothing)
+	t.add("best_usd", "the best*", v.Best)
+	t.add("doing_nothing_costs_usd", "doing nothing costs*", v.DoNothing-v.Best)
+	return t.Table
 }
 
 // shareOfTime is a part of a whole; nil where that is nothing.

@@ -152,19 +152,16 @@ func savingsDoc(s *planning.Savings, hs *histories) report.Doc {
 	paid := capcli.USD(int64(s.Commit) * int64(s.Hours)) // no more than the cost, which fits
 	data := savingsJSON{Schema: "capcli/plan_savings/v1", Currency: "USD", Hours: s.Hours, Commit: s.Commit, Cost: s.Cost, AllOnDemand: s.AllOnDemand, Unused: max(0, paid-s.Used)}
 	data.Utilisation, data.Why = shareOf(func() (float64, bool) { return s.Used.Float() / paid.Float(), paid > 0 }, "nothing is committed")
-	t := report.Table{Name: "savings", Columns: []report.Column{{Name: "figure", Align: report.Left}, {Name: "value", Align: report.Right}}}
-	add := func(name, head string, v any) {
-		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, v})
-	}
-	add("commitment_usd_per_hour", "commit, an hour", s.Commit)
-	add("cost_usd", "cost", s.Cost)
-	add("all_on_demand_cost_usd", "all on demand", s.AllOnDemand)
-	add("unused_usd", "of the commitment unused", data.Unused)
+	t := newFigures("savings")
+	t.add("commitment_usd_per_hour", "commit, an hour", s.Commit)
+	t.add("cost_usd", "cost", s.Cost)
+	t.add("all_on_demand_cost_usd", "all on demand", s.AllOnDemand)
+	t.add("unused_usd", "of the commitment unused", data.Unused)
 	if data.Utilisation != nil {
-		add("utilisation", "utilisation", report.Percent(*data.Utilisation))
+		t.add("utilisation", "utilisation", report.Percent(*data.Utilisation))
 	}
 	return report.Doc{
 		Lead:   fmt.Sprintf("Commit %s an hour: %s over %s hours, %s all on demand; no other commitment costs less.", s.Commit, s.Cost, grouped(int64(s.Hours)), s.AllOnDemand),
-		Tables: []report.Table{t}, Data: data, Notes: hs.notes,
+		Tables: []report.Table{t.Table}, Data: data, Notes: hs.notes,
 	}
 }

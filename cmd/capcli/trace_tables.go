@@ -14,48 +14,42 @@ const shownShares = 10
 
 // figures are the description's single figures, one in a row.
 func (d *description) figures() report.Table {
-	t := report.Table{
-		Name:    "figures",
-		Columns: []report.Column{{Name: "figure"}, {Name: "value", Align: report.Right}},
-	}
-	row := func(name, head string, value any) {
-		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, value})
-	}
-	row("jobs", "jobs", d.Jobs)
-	row("cpu_only_jobs", "of them without a GPU", d.CPUOnlyJobs)
-	row("first_submit", "first submit", d.FirstSubmit)
-	row("last_submit", "last submit", d.LastSubmit)
-	row("span_s", "span", capcli.Seconds(d.SpanS))
-	row("gpu_hours", "GPU-hours wanted", d.GPUHours)
+	t := newFigures("figures")
+	t.add("jobs", "jobs", d.Jobs)
+	t.add("cpu_only_jobs", "of them without a GPU", d.CPUOnlyJobs)
+	t.add("first_submit", "first submit", d.FirstSubmit)
+	t.add("last_submit", "last submit", d.LastSubmit)
+	t.add("span_s", "span", capcli.Seconds(d.SpanS))
+	t.add("gpu_hours", "GPU-hours wanted", d.GPUHours)
 	quantiles := func(name string, q *trace.Quantiles) {
 		if q == nil {
-			row(name+"_p50_s", name+" p50", nil)
+			t.add(name+"_p50_s", name+" p50", nil)
 			return
 		}
-		row(name+"_mean_s", name+" mean", capcli.Seconds(q.MeanS+0.5))
-		row(name+"_p50_s", name+" p50", q.P50)
-		row(name+"_p90_s", name+" p90", q.P90)
-		row(name+"_p95_s", name+" p95", q.P95)
-		row(name+"_p99_s", name+" p99", q.P99)
-		row(name+"_max_s", name+" max", q.Max)
+		t.add(name+"_mean_s", name+" mean", capcli.Seconds(q.MeanS+0.5))
+		t.add(name+"_p50_s", name+" p50", q.P50)
+		t.add(name+"_p90_s", name+" p90", q.P90)
+		t.add(name+"_p95_s", name+" p95", q.P95)
+		t.add(name+"_p99_s", name+" p99", q.P99)
+		t.add(name+"_max_s", name+" max", q.Max)
 	}
 	quantiles("run", &d.Run)
 	quantiles("wait", d.Wait)
 	level := func(name string, l *trace.Level) {
 		if l == nil {
-			row(name+"_mean_gpus", name+", mean GPUs", nil)
+			t.add(name+"_mean_gpus", name+", mean GPUs", nil)
 			return
 		}
-		row(name+"_mean_gpus", name+", mean GPUs", l.MeanGPUs)
-		row(name+"_peak_hour_gpus", name+", busiest hour, GPUs", l.PeakGPUs)
-		row(name+"_peak_hour", name+", busiest hour", l.PeakAt)
+		t.add(name+"_mean_gpus", name+", mean GPUs", l.MeanGPUs)
+		t.add(name+"_peak_hour_gpus", name+", busiest hour, GPUs", l.PeakGPUs)
+		t.add(name+"_peak_hour", name+", busiest hour", l.PeakAt)
 	}
 	level("demand", &d.Demand)
 	level("use", d.Use)
 	if d.Read.Machine != nil {
-		row("machine_gpus", "GPUs of the machine", *d.Read.Machine)
+		t.add("machine_gpus", "GPUs of the machine", *d.Read.Machine)
 	}
-	return t
+	return t.Table
 }
 
 // arrivals draws when jobs come, in one line each.

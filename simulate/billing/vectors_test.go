@@ -42,23 +42,26 @@ func size(s string, rate capcli.Rate) billing.PlanRate {
 func oldPlan(t *testing.T, commit string) ([]billing.UseLine, []billing.Commitment) {
 	sku := func(s string) billing.SKU { return billing.SKU{Provider: "aws", Size: s} }
 	d := func(s string) capcli.USD { return usd(t, s) }
-	return []billing.UseLine{
+	use := []billing.UseLine{
 		on(sku("c5.9xlarge"), 1, 0, 3600, d("4")), on(sku("c5.24xlarge"), 1, 0, 3600, d("10")),
 		on(sku("vcpu"), 10, 0, 3600, d("1.5")), on(sku("gb"), 5, 0, 3600, d("2")),
-	}, []billing.Commitment{plan("sp", d(commit), size("c5.9xlarge", d("2")), size("c5.24xlarge", d("8")),
-		size("vcpu", d("1")), size("gb", d("1")))}
+	}
+	sp := plan("sp", d(commit), size("c5.9xlarge", d("2")), size("c5.24xlarge", d("8")), size("vcpu", d("1")), size("gb", d("1")))
+	return use, []billing.Commitment{sp}
 }
 
 // newPlan is the use of AWS's newer worked example, and its plan rates.
 func newPlan(t *testing.T, commit string) ([]billing.UseLine, []billing.Commitment) {
 	sku := func(s string) billing.SKU { return billing.SKU{Provider: "aws", Size: s} }
 	d := func(s string) capcli.USD { return usd(t, s) }
-	return []billing.UseLine{
+	use := []billing.UseLine{
 		on(sku("r5"), 4, 0, 3600, d("1")), on(sku("vcpu"), 400, 0, 3600, d(".04")), on(sku("gb"), 1600, 0, 3600, d(".004")),
 		on(sku("m5"), 1, 0, 3600, d("10")), on(sku("gb-s"), 1_500_000, 0, 1, 3600*d(".000015")),
 		on(sku("requests"), 1, 0, 3600, d(".20")),
-	}, []billing.Commitment{plan("sp", d(commit), size("r5", d(".7")), size("vcpu", d(".03")), size("gb", d(".003")),
-		size("m5", d("8.2")), billing.PlanRate{Scope: billing.Scope{Size: "gb-s"}, Rate: 45_900})}
+	}
+	sp := plan("sp", d(commit), size("r5", d(".7")), size("vcpu", d(".03")), size("gb", d(".003")), size("m5", d("8.2")),
+		billing.PlanRate{Scope: billing.Scope{Size: "gb-s"}, Rate: 45_900})
+	return use, []billing.Commitment{sp}
 }
 
 // vector is one worked example of a provider: what is left at on-demand prices

@@ -3,33 +3,18 @@ package plan
 import (
 	"context"
 	"math/big"
-	"runtime"
 	"slices"
-	"sync"
 )
 
 // Alone finds the optimum of each future by itself, as if it were known.
 func (f *Field) Alone(ctx context.Context) ([]*Choice, error) {
 	out := make([]*Choice, f.Count())
-	errs := make([]error, f.Count())
-	var wait sync.WaitGroup
-	todo := make(chan int)
-	for range min(runtime.GOMAXPROCS(0), len(out)) {
-		wait.Go(func() {
-			for s := range todo {
-				out[s], errs[s] = f.alone(ctx, s)
-			}
-		})
-	}
-	for s := range out {
-		todo <- s
-	}
-	close(todo)
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	err := inParallel(ctx, len(out), func(ctx context.Context, s int) (err error) {
+		out[s], err = f.alone(ctx, s)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
