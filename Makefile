@@ -2,8 +2,9 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
-# NVIDIA's header marks old calls as deprecated; drivers that have no others are
-# still about, and cgo warns once for each.
+# The tag nvml builds in the calls of NVIDIA's library, which need cgo. Its header
+# marks old calls as deprecated; drivers that have no others are still about, and
+# the C compiler warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
 .PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r soak gpu-check slurm-check cross
@@ -13,23 +14,23 @@ help: ; @sed -n 's/^## //p' Makefile
 ## build: the program, in bin/capcli
 build: ; CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
 ## build-gpu: the same with the source nvml, on Linux with a C compiler
-build-gpu: ; CGO_ENABLED=1 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
+build-gpu: ; CGO_ENABLED=1 go build -tags nvml -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/capcli ./cmd/capcli
 ## check: all that must hold before a commit
 check: fmt lint race
 ## fmt: format
 fmt: ; go run $(GOFUMPT) -w .
 ## lint: vet, staticcheck and house rules
-lint: ; go vet ./... && go run $(GOLANGCI) run ./...
+lint: ; go vet ./... && go vet -tags nvml ./profile/nvml ./cmd/capcli && go run $(GOLANGCI) run ./...
 ## test: fast tests
 test: ; go test ./...
 ## race: tests under the race detector (needs a C compiler); of forecast those that run goroutines, for the rest is arithmetic
 race:
-	CGO_ENABLED=1 go test -race -short $$(go list ./... | grep -v '/forecast$$')
+	CGO_ENABLED=1 go test -tags nvml -race -short $$(go list ./... | grep -v '/forecast$$')
 	CGO_ENABLED=1 go test -race -short -run 'Backtest|Thief|Conformal|Rank|Wrappers' ./forecast
 ## fuzz: FUZZTIME on each parser, ten seconds by default
 fuzz: ; FUZZTIME=$(FUZZTIME) .ci/fuzz
 ## bench: speed of the engine and the readers, for benchstat
-bench: ; go test ./... -run '^$$' -bench . -benchmem -count 5
+bench: ; go test -tags nvml ./... -run '^$$' -bench . -benchmem -count 5
 ## golden: rewrite expected outputs; read the diff before committing it
 golden: ; go test ./cmd/... -update
 ## golden-check: every start against the reference simulators (needs ../shared)
@@ -41,9 +42,9 @@ speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout
 ## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs
 soak:
 	CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
-	CAPCLI_DAY=1 CGO_ENABLED=1 go test ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
+	CAPCLI_DAY=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run 'TestFakeDayOfTicks$$' -v -count 1
 ## gpu-check: sample the GPUs of this box through NVIDIA's library, and judge the figures (Linux, a GPU, a C compiler)
-gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test ./profile/nvml -run TestGPU -count 1 -v
+gpu-check: ; CAPCLI_GPU=1 CGO_ENABLED=1 go test -tags nvml ./profile/nvml -run TestGPU -count 1 -v
 ## slurm-check: a plan as an array of a real Slurm, brought up from Debian's packages and taken away again (Debian, root)
 slurm-check: ; SLURM_CHECK=required .ci/slurm
 ## cross: does it build for the other systems

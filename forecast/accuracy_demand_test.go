@@ -131,20 +131,17 @@ func TestDemandAccuracy(t *testing.T) {
 // run gives the forecasts from each start, and the mean scaled error of each step.
 func (s demandSet) run(t *testing.T, name string, h int) ([]Forecast, []float64) {
 	t.Helper()
-	made, err := Models.Get(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := make([]Forecast, len(s.list))
 	var wg sync.WaitGroup
 	for i, one := range s.list {
 		wg.Go(func() {
-			model := made(Options{Seasons: s.seasons, Seed: 1})
-			if auto, ok := model.(Auto); ok {
-				auto.Horizon = h
-				model = auto
+			y := capcli.Series{Name: "y", Step: 60, Values: one.past}
+			model, err := Shipped(name, y, h, Options{Seasons: s.seasons, Seed: 1})
+			if err != nil {
+				t.Error(err)
+				return
 			}
-			fit, err := model.Fit(capcli.Series{Name: "y", Step: 60, Values: one.past})
+			fit, err := model.Fit(y)
 			if err == nil {
 				out[i], err = fit.Forecast(h, 80, 95)
 			}

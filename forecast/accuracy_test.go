@@ -75,22 +75,18 @@ type tally struct {
 	failed             bool
 }
 
-// entry runs one model on one series; a model that cannot be fitted is replaced by naive 2.
+// entry runs one model, as it is shipped, on one series; a model that cannot be fitted is replaced by naive 2.
 func entry(c contest, name string, train, test []float64) tally {
 	scale := Scale(train, c.period)
 	o := Options{Seasons: c.seasons, Seed: 1}
 	var out tally
 	run := func(name string) error {
-		made, err := Models.Get(name)
+		y := capcli.Series{Name: "y", Step: 3600, Values: train}
+		model, err := Shipped(name, y, len(test), o)
 		if err != nil {
 			return err
 		}
-		model := made(o)
-		if auto, ok := model.(Auto); ok { // the command says how far ahead it looks
-			auto.Horizon = len(test)
-			model = auto
-		}
-		fit, err := model.Fit(capcli.Series{Name: "y", Step: 3600, Values: train})
+		fit, err := model.Fit(y)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 )
 
 // Info implements Fitted.
@@ -86,7 +85,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 
 // Path implements Fitted. It draws the state at the end, then the shocks. Steps
 // for which a regressor is not known take its last value.
-func (fit *ARIMAFit) Path(h int, rng *rand.Rand) []float64 {
+func (fit *ARIMAFit) Path(h int, rng Noise) []float64 {
 	m := fit.model
 	fit.rootOnce.Do(func() { fit.root = semiroot(fit.model.cov, fit.model.n) })
 	sd := math.Sqrt(fit.sigma2)
@@ -95,7 +94,12 @@ func (fit *ARIMAFit) Path(h int, rng *rand.Rand) []float64 {
 		if fit.root[j*m.n+j] == 0 {
 			continue
 		}
-		e := rng.NormFloat64() * sd
+		e := sd
+		if j == 0 { // what is not known of the state is the error of the first step
+			e *= innovation(rng, 0)
+		} else {
+			e *= rng.NormFloat64()
+		}
 		for i := j; i < m.n; i++ {
 			state[i] += fit.root[i*m.n+j] * e
 		}
@@ -105,7 +109,7 @@ func (fit *ARIMAFit) Path(h int, rng *rand.Rand) []float64 {
 	for t := range out {
 		out[t] = fit.back(m.look(state) + fit.shift + fit.regression(n+t))
 		m.move(state)
-		e := rng.NormFloat64() * sd
+		e := innovation(rng, t+1) * sd
 		for i, v := range m.shock {
 			state[i] += v * e
 		}

@@ -53,16 +53,12 @@ func (a Auto) candidates(y []float64) []string {
 		return []string{"naive", "theta", "dot", "damped"} // the search for an ARIMA would take too long
 	case len(seasons) == 0:
 		return []string{"naive", "theta", "dot", "damped", "arima"}
-	case manySeasons(len(y), seasons):
+	case seasons[len(seasons)-1] >= day:
+		// Of a long season the past tells the shape by itself, and a search over
+		// smoothed ones would take long.
 		return []string{"naive", "snaive", "dot", "mstl-ets-damped", "seasonal-ar"}
 	}
 	return []string{"theta", "damped", "mstl-dot", "mstl-ets-damped", "seasonal-ar", "ces"}
-}
-
-// manySeasons says whether seasons are long or many: the past then tells their
-// shape by itself, and a search over smoothed ones would take long.
-func manySeasons(n int, seasons []int) bool {
-	return seasons[len(seasons)-1] >= day || n > 20*seasons[0]
 }
 
 // day is the season of hours, the shortest that counts as long.
@@ -100,7 +96,7 @@ func (a Auto) members(y []float64) []member {
 			name == "seasonal-ar" && len(seasons) > 0 && seasons[0] >= day:
 			prior = 2
 		}
-		out = append(out, member{name, made(Options{Seasons: seasons, Seed: a.Seed}), prior})
+		out = append(out, member{name, a.Memory.member(name, seasons, made(Options{Seasons: seasons, Seed: a.Seed, Quick: len(seasons) > 0})), prior})
 	}
 	if len(seasons) > 1 {
 		for _, p := range seasons[1:] {
@@ -128,24 +124,24 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 		f.low = 0
 	}
 	var notes []string
-	for k, m := range members {
-		if trial.weights[k] <= 0 {
-			continue
-		}
-		fit, err := m.model.Fit(y)
+	for _, k := range trial.counting() {
+		fit, err := members[k].model.Fit(y)
 		if err != nil {
 			continue
 		}
-		f.pool.members = append(f.pool.members, fit)
-		f.pool.weights = append(f.pool.weights, trial.weights[k])
-		notes = append(notes, fmt.Sprintf("%s %.2f", m.name, trial.weights[k]))
+		f.pool.members, f.pool.slots = append(f.pool.members, fit), append(f.pool.slots, k)
 	}
+	f.weights = trial.weightsOf(f.pool.slots)
 	if len(f.pool.members) == 0 {
 		fit, err := walk{name: "naive", lag: 1}.Fit(y)
 		if err != nil {
 			return nil, fmt.Errorf("auto: %w", err)
 		}
-		f.pool.members, f.pool.weights, notes = []Fitted{fit}, []float64{1}, []string{"naive 1.00"}
+		f.pool.members, f.weights, notes = []Fitted{fit}, stepWeights{{1}}, []string{"naive 1.00"}
+	}
+	f.pool.weights = f.weights.mean()
+	for i, k := range f.pool.slots {
+		notes = append(notes, fmt.Sprintf("%s %.2f", members[k].name, f.pool.weights[i]))
 	}
 	f.cal, f.prior, f.n = trial.cal, widening(len(filled)), len(filled)
 	f.describe(filled, notes, gaps)
@@ -174,7 +170,8 @@ func fill(y []float64) (out []float64, gaps int, err error) {
 			if last < 0 {
 				out[j] = v
 			} else {
-				out[j] = y[last] + (v-y[last])*float64(j-last)/float64(i-last)
+				w := float64(j-last) / float64(i-last)
+				out[j] = y[last]*(1-w) + v*w
 			}
 		}
 		last = i

@@ -3,19 +3,19 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 )
 
 // autoFitted is the weighted combination with calibrated intervals inside bounds.
 type autoFitted struct {
-	pool  combined
-	cal   calibration
-	prior float64
-	n     int // values that the fit has seen
-	reach Reach
-	low   float64 // no forecast is below
-	info  Info
+	pool    combined // its weights are the mean ones
+	weights stepWeights
+	cal     calibration
+	prior   float64
+	n       int // values that the fit has seen
+	reach   Reach
+	low     float64 // no forecast is below
+	info    Info
 }
 
 // describe writes the info.
@@ -24,7 +24,13 @@ func (f *autoFitted) describe(y []float64, members []string, gaps int) {
 		Method: "Auto: " + strings.Join(members, ", "), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Sigma2: math.NaN(),
 	}
 	f.pool.mean = true
-	f.info.Fitted = f.pool.fitted(len(y))
+	one := combined{mean: true}
+	for k, w := range f.weights[0] { // fitted values look one step ahead
+		if w > 0 {
+			one.members, one.weights = append(one.members, f.pool.members[k]), append(one.weights, w)
+		}
+	}
+	f.info.Fitted = one.fitted(len(y))
 	if gaps > 0 {
 		f.info.Notes = append(f.info.Notes, fmt.Sprintf("%d missing values filled by straight lines", gaps))
 	}
@@ -39,7 +45,7 @@ func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
 			return nil, nil, err
 		}
 	}
-	mean, spread = blend(parts, f.pool.weights)
+	mean, spread = f.weights.blend(parts)
 	return mean, fan(spread, f.n), nil
 }
 
@@ -71,11 +77,11 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (Forecast, error) {
 
 // Path takes the path of a member drawn by weight, moved to the pooled means and
 // stretched as the intervals are.
-func (f *autoFitted) Path(h int, rng *rand.Rand) []float64 {
+func (f *autoFitted) Path(h int, rng Noise) []float64 {
 	if h < 1 {
 		return nil
 	}
-	at := pick(f.pool.weights, rng.Float64())
+	at := f.pool.draw(rng)
 	own, err := f.pool.members[at].Forecast(h, spreadLevel)
 	if err != nil {
 		return nil
@@ -99,22 +105,6 @@ func (f *autoFitted) Path(h int, rng *rand.Rand) []float64 {
 		out[i] = math.Max(f.low, v)
 	}
 	return out
-}
-
-// pick is the index that u of the whole weight falls on, 0 <= u < 1.
-func pick(weights []float64, u float64) int {
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
-	u *= total
-	for i, w := range weights {
-		if u < w {
-			return i
-		}
-		u -= w
-	}
-	return len(weights) - 1
 }
 
 // Info says what was combined.

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -189,8 +188,8 @@ func (seasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit f
 			}
 			return back(follow(x, lags, a, h, nil)), sd
 		},
-		path: func(h int, rng *rand.Rand) []float64 {
-			return back(follow(x, lags, a, h, func(int) float64 { return sigma * rng.NormFloat64() }))
+		path: func(h int, rng Noise) []float64 {
+			return back(follow(x, lags, a, h, func(i int) float64 { return sigma * innovation(rng, i) }))
 		},
 	}
 }

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -31,9 +30,6 @@ func init() {
 	Models.Add("ces", "complex exponential smoothing, season by AICc", func(o Options) Model { return CES{Period: o.Period()} })
 }
 
-// cesSeasons are the kinds of season, fewest weights first.
-var cesSeasons = []string{"none", "simple", "partial", "full"}
-
 // Fit needs 8 values at least, and two seasons for the seasonal kinds; missing
 // values are passed over.
 func (c CES) Fit(y capcli.Series) (Fitted, error) {
@@ -50,8 +46,8 @@ func (c CES) Fit(y capcli.Series) (Fitted, error) {
 	}
 	search := newETSSearch(y.Values, max(c.Period, 1))
 	var best *cesFit
-	for _, kind := range cesSeasons {
-		if c.Season != "" && kind != c.Season || kind != "none" && (c.Period < 2 || n < 2*c.Period+2) {
+	for kind := cesNone; kind <= cesFull; kind++ {
+		if c.Season != "" && kind.String() != c.Season || kind != cesNone && (c.Period < 2 || n < 2*c.Period+2) {
 			continue
 		}
 		if f := fitCES(search, kind); f != nil && (best == nil || f.info.AICc < best.info.AICc) {
@@ -68,7 +64,7 @@ func (c CES) Fit(y capcli.Series) (Fitted, error) {
 // cesFit is a fitted model; end holds the states after the series, phase 0 for
 // the first value to come.
 type cesFit struct {
-	kind  string
+	kind  cesKind
 	m     int
 	w     cesWeights
 	end   cesState
@@ -119,11 +115,11 @@ func (f *cesFit) deviations(h int) []float64 {
 }
 
 // Path draws normal errors.
-func (f *cesFit) Path(h int, rng *rand.Rand) []float64 {
+func (f *cesFit) Path(h int, rng Noise) []float64 {
 	out, state := make([]float64, max(h, 0)), f.end.clone()
 	for i := range out {
 		mu := state.expect(f.kind, i%f.m)
-		y := mu + f.sd*f.widen*rng.NormFloat64()
+		y := mu + f.sd*f.widen*innovation(rng, i)
 		out[i], _ = f.guard.ends(f.guard.low, y, y, false)
 		state.follow(f.kind, f.w, i%f.m, out[i]-mu)
 	}

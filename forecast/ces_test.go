@@ -51,7 +51,7 @@ func TestCESIsComplexSmoothing(t *testing.T) {
 // those of simulated futures.
 func TestCESDeviations(t *testing.T) {
 	y, m := etsClassic(t, "nottem")
-	for _, kind := range cesSeasons {
+	for _, kind := range cesKinds {
 		fit, err := CES{Period: m, Season: kind}.Fit(y)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestCESFindsTheSeason(t *testing.T) {
 			off += math.Abs(v - f.Mean[i])
 			naive += math.Abs(v - past.Values[len(past.Values)-m+i])
 		}
-		if fit.(*cesFit).kind == "none" || off > 1.3*naive {
+		if fit.(*cesFit).kind == cesNone || off > 1.3*naive {
 			t.Errorf("%s: %s is off by %.4g, seasonal naive by %.4g", name, fit.Info().Method, off, naive)
 		}
 		ratios += off / naive / float64(len(names))
@@ -126,5 +126,31 @@ func TestCESEdges(t *testing.T) {
 	}
 	if f.Mean[2] != 7 || f.Intervals[0].Hi[2] != 7 {
 		t.Errorf("constant 7: forecast %g up to %g", f.Mean[2], f.Intervals[0].Hi[2])
+	}
+}
+
+// TestCESGradient holds the adjoint of the recursion against differences, for each
+// kind of season and with a value missing.
+func TestCESGradient(t *testing.T) {
+	y, m := etsClassic(t, "nottem")
+	y.Values[17] = math.NaN()
+	for kind := cesNone; kind <= cesFull; kind++ {
+		task := newCESTask(newETSSearch(y.Values, m), kind)
+		k := kind.weights() + kind.levels()
+		x, got := make([]float64, k), make([]float64, k)
+		task.encode(cesWeights{1.2, 0.98, 0.4, 0.97}, x)
+		task.value(x)
+		task.gradient(x, got)
+		for i, keep := range x {
+			const h = 1e-5
+			x[i] = keep + h
+			up := task.value(x)
+			x[i] = keep - h
+			want := (up - task.value(x)) / (2 * h)
+			x[i] = keep
+			if math.Abs(got[i]-want) > 1e-4*(1+math.Abs(want)) {
+				t.Errorf("%s: derivative %d is %.8g, by differences %.8g", kind, i, got[i], want)
+			}
+		}
 	}
 }

@@ -7,21 +7,21 @@ import "math"
 func (t *cesTask) finish(search *etsSearch, x []float64, params int) *cesFit {
 	t.value(x)
 	first := t.start.clone()
-	if k := t.weights(); t.levels() > 0 {
+	if k := t.kind.weights(); t.kind.levels() > 0 {
 		first.l, first.c = x[k]*t.unit, x[k+1]*t.unit
 	}
 	f := &cesFit{kind: t.kind, m: t.m, w: t.w}
 	t.state = first.clone()
-	fitted := make([]float64, len(t.y))
-	sse := t.pass(fitted)
+	sse := t.pass()
+	fitted := t.forecasts()
 	f.widen = t.widening(f, first)
 
 	n, k, scale := float64(t.n), float64(params+1), search.scale
 	lik := n*(math.Log(2*math.Pi*math.Max(sse/n, smallest))+1) + 2*n*math.Log(scale)
 	f.info = Info{
-		Method: "CES(" + t.kind + ")", LogLik: -lik / 2, AIC: lik + 2*k, BIC: lik + k*math.Log(n),
+		Method: "CES(" + t.kind.String() + ")", LogLik: -lik / 2, AIC: lik + 2*k, BIC: lik + k*math.Log(n),
 		AICc: lik + 2*k + 2*k*(k+1)/(n-k-1), Sigma2: sse / (n - k + 1) * scale * scale, Fitted: fitted,
-		Params: []Param{{"a0", t.w.a0}, {"a1", t.w.a1}, {"b0", t.w.b0}, {"b1", t.w.b1}}[:t.weights()],
+		Params: []Param{{"a0", t.w.a0}, {"a1", t.w.a1}, {"b0", t.w.b0}, {"b1", t.w.b1}}[:t.kind.weights()],
 	}
 	for i := range fitted {
 		fitted[i] *= scale
@@ -35,6 +35,22 @@ func (t *cesTask) finish(search *etsSearch, x []float64, params int) *cesFit {
 	f.end.l *= scale
 	f.end.c *= scale
 	return f
+}
+
+// forecasts are the one-step forecasts of the last pass.
+func (t *cesTask) forecasts() []float64 {
+	out := make([]float64, len(t.y))
+	for i, at := range t.steps {
+		switch t.kind {
+		case cesNone:
+			out[i] = at.l
+		case cesSimple:
+			out[i] = at.d0
+		default:
+			out[i] = at.l + at.d0
+		}
+	}
+	return out
 }
 
 // widening forecasts from many origins inside the series and gives the root of

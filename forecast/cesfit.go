@@ -2,6 +2,33 @@ package forecast
 
 import "math"
 
+// cesKind is a kind of season.
+type cesKind uint8
+
+// The kinds of season, fewest weights first.
+const (
+	cesNone cesKind = iota
+	cesSimple
+	cesPartial
+	cesFull
+)
+
+// cesKinds are the names of the kinds.
+var cesKinds = [...]string{"none", "simple", "partial", "full"}
+
+func (k cesKind) String() string { return cesKinds[k] }
+
+// weights counts the smoothing weights of the kind, levels the first states
+// that are searched for.
+func (k cesKind) weights() int { return [...]int{2, 2, 3, 4}[k] }
+
+func (k cesKind) levels() int {
+	if k == cesSimple {
+		return 0
+	}
+	return 2
+}
+
 // cesWeights are the complex weights a0 + i a1 and, of the season, b0 + i b1.
 type cesWeights struct{ a0, a1, b0, b1 float64 }
 
@@ -11,8 +38,8 @@ type cesState struct {
 	d0, d1 []float64
 }
 
-func newCESState(kind string, m int) cesState {
-	if kind == "none" {
+func newCESState(kind cesKind, m int) cesState {
+	if kind == cesNone {
 		return cesState{}
 	}
 	buf := make([]float64, 2*m)
@@ -27,25 +54,27 @@ func (s *cesState) clone() cesState {
 }
 
 // expect is the one-step forecast of a value in phase i.
-func (s *cesState) expect(kind string, i int) float64 {
+func (s *cesState) expect(kind cesKind, i int) float64 {
 	switch kind {
-	case "none":
+	case cesNone:
 		return s.l
-	case "simple":
+	case cesSimple:
 		return s.d0[i]
+	case cesPartial, cesFull:
 	}
 	return s.l + s.d0[i]
 }
 
 // follow moves the states by an error e in phase i.
-func (s *cesState) follow(kind string, w cesWeights, i int, e float64) {
+func (s *cesState) follow(kind cesKind, w cesWeights, i int, e float64) {
 	switch kind {
-	case "simple":
+	case cesNone:
+	case cesSimple:
 		s.d0[i], s.d1[i] = cesPair(s.d0[i], s.d1[i], w.a0, w.a1, e)
 		return
-	case "partial":
+	case cesPartial:
 		s.d0[i] += w.b0 * e
-	case "full":
+	case cesFull:
 		s.d0[i], s.d1[i] = cesPair(s.d0[i], s.d1[i], w.b0, w.b1, e)
 	}
 	s.l, s.c = cesPair(s.l, s.c, w.a0, w.a1, e)
@@ -58,31 +87,33 @@ func cesPair(l, c, a0, a1, e float64) (newL, newC float64) {
 // cesTask is the objective: x holds a0, a1, the weights of the season, then
 // level and second component in units of the deviation of y.
 type cesTask struct {
-	kind   string
+	kind   cesKind
 	m      int
 	y      []float64
 	n      int
 	start  cesState // of the seasonal kinds, and the scale of the level
 	unit   float64
 	state  cesState
+	steps  []cesStep // of the last pass
+	back   cesState  // work of the gradient: derivatives by the seasonal states
 	w      cesWeights
 	sse    float64
 	growth float64 // most that the model, left alone, may multiply itself by in a step: it doubles over the series
 }
 
-func fitCES(search *etsSearch, kind string) *cesFit {
+func fitCES(search *etsSearch, kind cesKind) *cesFit {
 	t := newCESTask(search, kind)
-	k := t.weights() + t.levels() // estimated by search
+	k := t.kind.weights() + t.kind.levels() // estimated by search
 	x, best := make([]float64, k), make([]float64, k)
 	least, scale, work := math.Inf(1), make([]float64, k), newETSBFGS(k)
 	for i := range scale {
 		scale[i] = 0.2
-		if i >= t.weights() {
+		if i >= kind.weights() {
 			scale[i] = 1
 		}
 	}
 	for _, w := range []cesWeights{{1.3, 1, 0.1, 1}, {1.05, 1, 0.3, 1}, {1.7, 1.005, 0.05, 0.95}, {1.4, 0.98, 0.5, 1}} {
-		if kind == "full" {
+		if kind == cesFull {
 			w.b0 += 0.8
 		}
 		t.encode(w, x)
@@ -92,7 +123,7 @@ func fitCES(search *etsSearch, kind string) *cesFit {
 		}
 	}
 	params := k
-	if kind != "none" { // the seasonal states, though they were not searched for
+	if kind != cesNone { // the seasonal states, though they were not searched for
 		params += t.m - 1
 	}
 	if math.IsInf(least, 1) || t.n < params+3 {
@@ -101,8 +132,8 @@ func fitCES(search *etsSearch, kind string) *cesFit {
 	return t.finish(search, best, params)
 }
 
-func newCESTask(search *etsSearch, kind string) *cesTask {
-	t := &cesTask{kind: kind, m: 1, y: search.y, start: cesState{}}
+func newCESTask(search *etsSearch, kind cesKind) *cesTask {
+	t := &cesTask{kind: kind, m: 1, y: search.y}
 	var mean, square float64
 	for _, v := range t.y {
 		if v == v {
@@ -115,7 +146,7 @@ func newCESTask(search *etsSearch, kind string) *cesTask {
 	t.unit = math.Sqrt(max(square/float64(t.n)-mean*mean, 1e-20))
 	t.growth = 1 + 0.7/float64(t.n)
 	flat := search.filled
-	if kind != "none" {
+	if kind != cesNone {
 		t.m = search.m
 		t.start = newCESState(kind, t.m)
 		var figures []float64
@@ -123,48 +154,28 @@ func newCESTask(search *etsSearch, kind string) *cesTask {
 		copy(t.start.d0, figures)
 	}
 	t.start.l = etsMean(flat[:min(len(flat), max(5, t.m))])
-	if kind == "simple" {
+	if kind == cesSimple {
 		for i := range t.start.d0 {
 			t.start.d0[i] += t.start.l
 		}
 	}
 	copy(t.start.d1, t.start.d0)
 	t.state = t.start.clone()
+	t.steps, t.back = make([]cesStep, len(t.y)), newCESState(kind, t.m)
 	return t
 }
 
-// weights counts the smoothing weights of the kind, levels the first states
-// that are searched for.
-func (t *cesTask) weights() int {
-	return map[string]int{"none": 2, "simple": 2, "partial": 3, "full": 4}[t.kind]
-}
-
-func (t *cesTask) levels() int {
-	if t.kind == "simple" {
-		return 0
-	}
-	return 2
-}
-
 func (t *cesTask) encode(w cesWeights, x []float64) {
-	copy(x, []float64{w.a0, w.a1, w.b0, w.b1}[:t.weights()])
-	if k := t.weights(); t.levels() > 0 {
+	copy(x, []float64{w.a0, w.a1, w.b0, w.b1}[:t.kind.weights()])
+	if k := t.kind.weights(); t.kind.levels() > 0 {
 		x[k], x[k+1] = t.start.l/t.unit, t.start.l/w.a0/t.unit
 	}
 }
 
 // value is n log of the sum of squared errors.
 func (t *cesTask) value(x []float64) float64 {
-	k := t.weights()
-	var w [4]float64
-	copy(w[:], x[:k])
-	t.w = cesWeights{w[0], w[1], w[2], w[3]}
-	copy(t.state.d0, t.start.d0)
-	copy(t.state.d1, t.start.d1)
-	if t.levels() > 0 {
-		t.state.l, t.state.c = x[k]*t.unit, x[k+1]*t.unit
-	}
-	t.sse = t.pass(nil)
+	t.set(x)
+	t.sse = t.pass()
 	v := float64(t.n) * math.Log(t.sse+float64(t.n)*smallest)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return math.Inf(1)
@@ -172,40 +183,142 @@ func (t *cesTask) value(x []float64) float64 {
 	return v
 }
 
-// pass runs over the series from t.state and sums the squared errors; it keeps
-// the forecasts where asked to.
-func (t *cesTask) pass(fitted []float64) float64 {
-	sse, i := 0.0, 0
+// set puts the weights and the first states of x in place.
+func (t *cesTask) set(x []float64) {
+	k := t.kind.weights()
+	var w [4]float64
+	copy(w[:], x[:k])
+	t.w = cesWeights{w[0], w[1], w[2], w[3]}
+	copy(t.state.d0, t.start.d0)
+	copy(t.state.d1, t.start.d1)
+	if t.kind.levels() > 0 {
+		t.state.l, t.state.c = x[k]*t.unit, x[k+1]*t.unit
+	}
+}
+
+// cesStep is what one step began with, and its error.
+type cesStep struct{ l, c, d0, d1, e float64 }
+
+// pass runs over the series from t.state, keeps each step and sums the squared
+// errors.
+func (t *cesTask) pass() float64 {
+	sse, i, w := 0.0, 0, t.w
+	l, c, d0, d1 := t.state.l, t.state.c, t.state.d0, t.state.d1
 	for k, y := range t.y {
-		f := t.state.expect(t.kind, i)
+		at := &t.steps[k]
+		at.l, at.c = l, c
+		f := l
+		switch t.kind {
+		case cesNone:
+		case cesSimple:
+			at.d0, at.d1 = d0[i], d1[i]
+			f = d0[i]
+		default:
+			at.d0, at.d1 = d0[i], d1[i]
+			f += d0[i]
+		}
 		e := y - f
 		if e != e {
 			e = 0
 		}
-		if fitted != nil {
-			fitted[k] = f
-		}
+		at.e = e
 		sse += e * e
-		t.state.follow(t.kind, t.w, i, e)
+		switch t.kind {
+		case cesNone:
+		case cesSimple:
+			d0[i], d1[i] = cesPair(d0[i], d1[i], w.a0, w.a1, e)
+		case cesPartial:
+			d0[i] += w.b0 * e
+		case cesFull:
+			d0[i], d1[i] = cesPair(d0[i], d1[i], w.b0, w.b1, e)
+		}
+		if t.kind != cesSimple {
+			l, c = cesPair(l, c, w.a0, w.a1, e)
+		}
 		if i++; i == t.m {
 			i = 0
 		}
 	}
+	t.state.l, t.state.c = l, c
 	return sse
 }
 
-func (t *cesTask) gradient(x, g []float64) {
-	const h = 1e-6
-	for i, keep := range x {
-		x[i] = keep + h
-		up := t.value(x)
-		x[i] = keep - h
-		g[i] = (up - t.value(x)) / (2 * h)
-		x[i] = keep
-		if math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
+// gradient is the adjoint of the last pass, as that of etsPass: one pass backwards.
+func (t *cesTask) gradient(_, g []float64) {
+	var w cesWeights    // derivatives by the weights
+	var pair [2]float64 // by level and second component after the step
+	clear(t.back.d0)    // by the pairs of the phases
+	clear(t.back.d1)
+	weight := 2 * float64(t.n) / (t.sse + float64(t.n)*smallest)
+	i := len(t.y) % t.m
+	for k := len(t.y) - 1; k >= 0; k-- {
+		if i--; i < 0 {
+			i = t.m - 1
+		}
+		at, byE := &t.steps[k], 0.0
+		if y := t.y[k]; y == y {
+			byE = weight * at.e
+		}
+		t.backStep(at, i, byE, t.y[k] == t.y[k], &w, &pair)
+	}
+	all := [...]float64{w.a0, w.a1, w.b0, w.b1}
+	n := copy(g, all[:t.kind.weights()])
+	if t.kind.levels() > 0 {
+		g[n], g[n+1] = pair[0]*t.unit, pair[1]*t.unit
+	}
+	for i, v := range g {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
 			g[i] = 0
 		}
 	}
+}
+
+// backStep goes back over one step in phase i; byE is the derivative of the sum by
+// its error, which counts where the value is known.
+func (t *cesTask) backStep(at *cesStep, i int, byE float64, known bool, w *cesWeights, pair *[2]float64) {
+	if t.kind == cesSimple {
+		on := [2]float64{t.back.d0[i], t.back.d1[i]}
+		byE += cesBackError(on, t.w.a0, t.w.a1, at.e, at.d1, &w.a0, &w.a1)
+		on = cesBack(on, t.w.a0, t.w.a1)
+		if known {
+			on[0] -= byE
+		}
+		t.back.d0[i], t.back.d1[i] = on[0], on[1]
+		return
+	}
+	byE += cesBackError(*pair, t.w.a0, t.w.a1, at.e, at.c, &w.a0, &w.a1)
+	*pair = cesBack(*pair, t.w.a0, t.w.a1)
+	switch t.kind {
+	case cesNone, cesSimple:
+	case cesPartial:
+		byE += t.back.d0[i] * t.w.b0
+		w.b0 += t.back.d0[i] * at.e
+	case cesFull:
+		on := [2]float64{t.back.d0[i], t.back.d1[i]}
+		byE += cesBackError(on, t.w.b0, t.w.b1, at.e, at.d1, &w.b0, &w.b1)
+		on = cesBack(on, t.w.b0, t.w.b1)
+		t.back.d0[i], t.back.d1[i] = on[0], on[1]
+	}
+	if !known {
+		return
+	}
+	pair[0] -= byE
+	if t.kind != cesNone {
+		t.back.d0[i] -= byE
+	}
+}
+
+// cesBackError adds to the derivatives by the weights of a pair and gives that by
+// the error, where on are those by the pair that cesPair gave.
+func cesBackError(on [2]float64, a0, a1, e, c float64, byA0, byA1 *float64) float64 {
+	*byA0 += on[0]*e + on[1]*(e-c)
+	*byA1 += on[0]*(c-e) + on[1]*e
+	return on[0]*(a0-a1) + on[1]*(a0+a1)
+}
+
+// cesBack are the derivatives by the pair before cesPair.
+func cesBack(on [2]float64, a0, a1 float64) [2]float64 {
+	return [2]float64{on[0] + on[1], (1-a0)*on[1] - (1-a1)*on[0]}
 }
 
 // admits holds the weights to where old errors fade (op. cit. sec. 3.3) and
@@ -214,16 +327,17 @@ func (t *cesTask) gradient(x, g []float64) {
 // for the mean.
 func (t *cesTask) admits(x []float64) bool {
 	lag := 1
-	if t.kind == "simple" {
+	if t.kind == cesSimple {
 		lag = t.m
 	}
 	if !cesFades(x[0], x[1], math.Pow(t.growth, float64(lag))) {
 		return false
 	}
 	switch t.kind {
-	case "partial":
+	case cesNone, cesSimple:
+	case cesPartial:
 		return x[2] >= 0 && x[2] <= 1
-	case "full":
+	case cesFull:
 		return cesFades(x[2], x[3], math.Pow(t.growth, float64(t.m)))
 	}
 	return true

@@ -94,7 +94,13 @@ func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal [
 	}
 	most := 0.0
 	for i := range e {
-		diagonal[i] = dot(e[i], e[i]) / float64(max(1, countKnown(residuals[i])))
+		// A series that began late has its covariance from the steps that it has, as
+		// if all steps were like them.
+		by := math.Sqrt(float64(len(e[i])) / float64(max(1, countKnown(residuals[i]))))
+		for t := range e[i] {
+			e[i][t] *= by
+		}
+		diagonal[i] = dot(e[i], e[i]) / float64(len(e[i]))
 		most = math.Max(most, diagonal[i])
 	}
 	for i := range diagonal {

@@ -240,3 +240,28 @@ func TestCoherentRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestCoherentOfUnequalLengths: a part whose history covers a few of the steps has
+// the variance of those, and takes its share of a gap by it.
+func TestCoherentOfUnequalLengths(t *testing.T) {
+	const length, own = 400, 150
+	residuals := make([][]float64, 2) // of the sum, then of its one part, unrelated
+	for i := range length {
+		residuals[0] = append(residuals[0], 5*math.Sqrt2*math.Cos(math.Pi*float64(i)/2))
+		v := math.NaN()
+		if i >= length-own {
+			v = 7 * math.Sqrt2 * math.Sin(math.Pi*float64(i)/2)
+		}
+		residuals[1] = append(residuals[1], v)
+	}
+	c, err := NewCoherent(1, [][]int{{0}}, MinTSample, residuals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := []float64{10, 0}
+	if err := c.Apply(y, Bounds{}); err != nil {
+		t.Fatal(err)
+	}
+	want := 10.0 * 49 / (49 + 25)
+	near(t, "reconciled", y, []float64{want, want}, 1e-9)
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -37,6 +36,7 @@ func (c Combination) Fit(y capcli.Series) (Fitted, error) {
 		}
 		out.members = append(out.members, fit)
 		out.weights = append(out.weights, c.weight(i))
+		out.slots = append(out.slots, i)
 		parts = append(parts, fit.Info().Method)
 	}
 	if len(out.members) == 0 {
@@ -67,6 +67,7 @@ func (c Combination) weight(i int) float64 {
 type combined struct {
 	members []Fitted
 	weights []float64
+	slots   []int // the member's place among those that were tried; nil is its own
 	mean    bool
 	info    Info
 }
@@ -167,16 +168,8 @@ func (c *combined) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path takes the path of a member drawn by weight, moved to the pooled means.
-func (c *combined) Path(h int, rng *rand.Rand) []float64 {
-	total := 0.0
-	for _, w := range c.weights {
-		total += w
-	}
-	at, u := 0, rng.Float64()*total
-	for at < len(c.weights)-1 && u > c.weights[at] {
-		u -= c.weights[at]
-		at++
-	}
+func (c *combined) Path(h int, rng Noise) []float64 {
+	at := c.draw(rng)
 	out := c.members[at].Path(h, rng)
 	own, err := c.members[at].Forecast(h)
 	if err != nil {

@@ -192,6 +192,9 @@ func ordered(f Forecast, h int) string {
 			if iv.Lo[i] > lo+slack || iv.Hi[i] < hi-slack {
 				return "a wider level lies inside a narrower one"
 			}
+			if m < iv.Lo[i] || m > iv.Hi[i] {
+				return "a mean outside of its range"
+			}
 			lo, hi = iv.Lo[i], iv.Hi[i]
 		}
 	}

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"capcli"
@@ -141,7 +140,7 @@ func (c *conformed) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path stretches a path of the model as the intervals are.
-func (c *conformed) Path(h int, rng *rand.Rand) []float64 {
+func (c *conformed) Path(h int, rng Noise) []float64 {
 	out := c.inner.Path(h, rng)
 	f, err := c.inner.Forecast(max(1, h))
 	if err != nil {

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -140,16 +139,23 @@ type mixture struct {
 	spread             float64 // coefficient of variation of the sizes
 }
 
+// narrowSizes is the coefficient of variation below which the quantiles of the gamma
+// distribution are not searched for, which fails beside a spread so small.
+const narrowSizes = 1e-4
+
 // quantile of one step's demand.
 func (m *mixture) quantile(p float64) float64 {
 	if m.chance <= 0 || p <= 1-m.chance {
 		return 0
 	}
-	if m.spread < 1e-6 {
-		return m.size
-	}
 	shape := 1 / (m.spread * m.spread)
 	q := (p - (1 - m.chance)) / m.chance
+	if m.spread < narrowSizes {
+		// Wilson & Hilferty (1931): for such shapes exact to the last digits of a float.
+		at := distuv.UnitNormal.Quantile(math.Max(1e-12, math.Min(q, 1-1e-12)))
+		root := 1 - m.spread*m.spread/9 + at*m.spread/3
+		return m.size * root * root * root
+	}
 	v := distuv.Gamma{Alpha: shape, Beta: shape}.Quantile(math.Min(q, 1-1e-12)) * m.size
 	if !known(v) {
 		return m.size
@@ -181,13 +187,13 @@ func (m *mixture) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path draws demand and size at each step.
-func (m *mixture) Path(h int, rng *rand.Rand) []float64 {
+func (m *mixture) Path(h int, rng Noise) []float64 {
 	if h < 1 {
 		return nil
 	}
 	out := make([]float64, h)
 	for i := range out {
-		out[i] = m.quantile(rng.Float64())
+		out[i] = m.quantile(probability(rng, i))
 	}
 	return out
 }

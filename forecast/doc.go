@@ -8,6 +8,9 @@
 //
 // Each model is one file with its equations and their source; it enters itself
 // in Models. TestConform holds every model to the same promises. Conformal,
-// Holidays and SinceChange wrap a model and are models themselves; a Roadmap adds
-// to a forecast what its history cannot tell.
+// Holidays, SinceChange and Bounded wrap a model and are models themselves; a
+// Roadmap adds to a forecast what its history cannot tell.
+//
+// A model of Models says what its equations say, which may be less than zero GPUs.
+// Shipped is the model that a user gets, within bounds; the accuracy tests score it.
 package forecast

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -41,8 +40,9 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 	index := thetaSeason(v, m.period)
 	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
 	x := adjusted(v, index, unit)
-	alpha, th := searchTheta(x)
-	sse, first := dotLoss(x, alpha, th)
+	search := newDotSearch(x)
+	alpha, th := search.run()
+	sse, first := search.loss(alpha, th)
 	s := dotState{alpha: alpha, weight: 1 - 1/th, level: first, power: 1}
 	fitted := make([]float64, n)
 	for i, w := range x {
@@ -73,8 +73,8 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 			}
 			return mean, sd
 		},
-		path: func(h int, rng *rand.Rand) []float64 {
-			out := s.ahead(h, func(int) float64 { return sigma * rng.NormFloat64() })
+		path: func(h int, rng Noise) []float64 {
+			out := s.ahead(h, func(i int) float64 { return sigma * innovation(rng, i) })
 			for i := range out {
 				out[i] *= unit * season(n+i)
 			}
@@ -144,38 +144,58 @@ func (s dotState) spread(h int, sigma float64) (mean, sd []float64) {
 	return mean, sd
 }
 
-// dotLoss is the sum of squared errors from the third value on at the best first
-// level, which it gives too.
-func dotLoss(y []float64, alpha, th float64) (sse, first float64) {
-	s := dotState{alpha: alpha, weight: 1 - 1/th, power: 1}
-	var ed, dd, ee float64
-	decay := 1.0
-	for i, v := range y {
-		if i >= 2 {
-			e := v - s.mean()
-			ee += e * e
-			ed += e * decay
-			dd += decay * decay
-		}
-		decay *= 1 - alpha
-		s.step(v)
-	}
-	if dd > 1e-12 {
-		first = ed / dd
-		// Far from the data the first level is noise: with a fast decay it hardly counts.
-		if math.Abs(first) > 10 {
-			first = y[0]
-		}
-	}
-	return math.Max(0, ee-2*first*ed+first*first*dd), first
+// dotSearch looks for the parameters of one series. The line through the values so
+// far does not depend on them: it is found once.
+type dotSearch struct {
+	y, a, b []float64 // values; the line before each
 }
 
-// searchTheta finds alpha in [0.1, 0.99] and theta in [1, 50]: a grid, then each
+func newDotSearch(y []float64) *dotSearch {
+	n := len(y)
+	d := &dotSearch{y: y, a: make([]float64, n), b: make([]float64, n)}
+	s := dotState{}
+	for i, v := range y {
+		d.a[i], d.b[i] = s.a, s.b
+		s.step(v)
+	}
+	return d
+}
+
+// loss is the sum of squared errors from the third value on at the best first
+// level, which it gives too. Errors are taken from a first level of y_1 / theta,
+// with which a level far from zero leaves none: their squares would drown the
+// noise beside it.
+func (d *dotSearch) loss(alpha, th float64) (sse, first float64) {
+	from := d.y[0] / th
+	weight, level, power, keep := 1-1/th, from, 1.0, 1-alpha
+	var ed, dd, ee float64
+	for i, v := range d.y {
+		if i >= 2 {
+			e := v - (level + weight*(power*d.a[i]+(1-power*keep)/alpha*d.b[i]))
+			ee += e * e
+			ed += e * power
+			dd += power * power
+		}
+		level += alpha * (v - level)
+		power *= keep
+	}
+	move := -from
+	if dd > 1e-12 {
+		move = ed / dd
+		// Far from the data the first level is noise: with a fast decay it hardly counts.
+		if math.Abs(from+move) > 10 {
+			move = d.y[0] - from
+		}
+	}
+	return math.Max(0, ee-2*move*ed+move*move*dd), from + move
+}
+
+// run finds alpha in [0.1, 0.99] and theta in [1, 50]: a grid, then each
 // in turn by golden section. Theta is searched for as 1 - 1/theta, in which the
 // errors are nearly linear.
-func searchTheta(y []float64) (alpha, th float64) {
+func (d *dotSearch) run() (alpha, th float64) {
 	loss := func(a, w float64) float64 {
-		sse, _ := dotLoss(y, a, 1/(1-w))
+		sse, _ := d.loss(a, 1/(1-w))
 		return sse
 	}
 	best, w := math.Inf(1), 0.0

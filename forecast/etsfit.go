@@ -35,8 +35,12 @@ const (
 	etsFirstSteps = 8
 	etsFirstGain  = 0.1
 	etsFollowed   = 4
-	etsNearBy     = 0.05
-	etsSame       = 0.01
+
+	etsQuickGuesses  = 4
+	etsQuickFollowed = 2
+
+	etsNearBy = 0.05
+	etsSame   = 0.01
 )
 
 // etsSearch fits forms to one series; what they share is computed once.
@@ -44,6 +48,7 @@ type etsSearch struct {
 	y, filled []float64 // divided by scale
 	scale     float64
 	m         int
+	quick     bool
 }
 
 func newETSSearch(values []float64, m int) *etsSearch {
@@ -83,7 +88,11 @@ func (s *etsSearch) fit(form ETSForm) *etsFit {
 	for i := range guesses {
 		task.climb(work, &guesses[i], etsFirstSteps, etsFirstGain)
 	}
-	guesses = etsApart(guesses, etsFollowed)
+	followed := etsFollowed
+	if s.quick {
+		followed = etsQuickFollowed
+	}
+	guesses = etsApart(guesses, followed)
 	for i := range guesses {
 		task.climb(work, &guesses[i], 40+10*work.n, etsTolerance)
 	}
@@ -148,10 +157,14 @@ func (s *etsSearch) guesses(task *etsTask) []etsGuess {
 	if head := 2*s.m + 1; form.Season != etsNone && len(s.filled) >= 2*head {
 		starts = append(starts, etsStart(form, s.m, s.filled[:head]))
 	}
+	places := etsGuesses[:]
+	if s.quick {
+		places = places[:etsQuickGuesses]
+	}
 	var all []etsGuess
 	for _, start := range starts {
 		var tried []etsParams
-		for _, g := range etsGuesses {
+		for _, g := range places {
 			g.l, g.b, g.s = start.l, start.b, start.s
 			if !form.Damped {
 				g.phi = 1

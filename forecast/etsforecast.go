@@ -42,14 +42,17 @@ func (f *etsFit) moments(h int) (mean, sd []float64, ok bool) {
 		}
 		return mean, sd, true
 	}
+	// theta is mu² plus excess, the variance of mu; kept apart, or a small error
+	// beside a large level drowns in the rounding of its square.
 	theta := make([]float64, h)
 	for i, mu := range mean {
 		sum := 0.0
 		for j := range i {
 			sum += c2[j] * theta[i-1-j]
 		}
-		theta[i] = mu*mu + f.sigma2*sum
-		sd[i] = math.Sqrt(max((1+f.sigma2)*theta[i]-mu*mu, 0))
+		excess := f.sigma2 * sum
+		theta[i] = mu*mu + excess
+		sd[i] = math.Sqrt(f.sigma2*theta[i] + excess)
 	}
 	return mean, sd, true
 }
@@ -74,48 +77,58 @@ func (f *etsFit) weights(h int) []float64 {
 // etsPair is the level and slope, or moments of them.
 type etsPair struct{ l, b float64 }
 
-// etsSquare is a symmetric matrix of second moments of level and slope.
+// etsSquare is the covariance matrix of level and slope.
 type etsSquare struct{ ll, lb, bb float64 }
 
 // momentsSeasonal are the moments of class 3. With normal e of variance v the
 // level and slope x become (F + G e) x, and the seasonal state that value h
 // needs is multiplied by 1 + gamma e at h-m, h-2m, …; the errors of different
 // times are independent, so the moments of the product are carried forward
-// step by step, once for each phase. They equal op. cit. eq. 6.6 to 6.8.
+// step by step, once for each phase. They equal op. cit. eq. 6.6 to 6.8. The second
+// moments are carried about the mean: those about zero lose a small error beside a
+// large level.
 func (f *etsFit) momentsSeasonal(h int) (mean, sd []float64) {
 	mean, sd = make([]float64, h), make([]float64, h)
 	v, phi := f.sigma2, f.par.phi
 	for phase := range min(f.m, h) {
 		s := f.end.s[phase]
 		x := etsPair{f.end.l, f.end.b}
-		xx := etsSquare{x.l * x.l, x.l * x.b, x.b * x.b}
+		var c etsSquare
 		for t := range h {
 			if t%f.m == phase {
-				mu := (x.l + phi*x.b) * s
-				second := (xx.ll + 2*phi*xx.lb + phi*phi*xx.bb) * s * s
-				mean[t], sd[t] = mu, math.Sqrt(max((1+v)*second-mu*mu, 0))
-				x, xx = f.step(x, xx, f.par.gamma)
+				q := x.l + phi*x.b
+				second := (1+v)*(c.ll+2*phi*c.lb+phi*phi*c.bb) + v*q*q
+				mean[t], sd[t] = q*s, math.Sqrt(max(second, 0))*math.Abs(s)
+				x, c = f.step(x, c, f.par.gamma)
 			} else {
-				x, xx = f.step(x, xx, 0)
+				x, c = f.step(x, c, 0)
 			}
 		}
 	}
 	return mean, sd
 }
 
-// step is E[(1 + g e)(F + G e) x] and E[(1 + g e)² (F + G e) xx (F + G e)'].
-func (f *etsFit) step(x etsPair, xx etsSquare, g float64) (etsPair, etsSquare) {
+// step is the mean and the covariance of A(e) x with A(e) = (1 + g e)(F + G e), x
+// of covariance c: E[A c A'] and the covariance of A(e) E[x] = f + e (h + g f) + e² g h,
+// where F x = f = (q, phi b) and G x = h = (alpha q, beta q).
+func (f *etsFit) step(x etsPair, c etsSquare, g float64) (etsPair, etsSquare) {
 	v, phi, alpha, beta := f.sigma2, f.par.phi, f.par.alpha, f.par.beta
 	q := x.l + phi*x.b
 	next := etsPair{q * (1 + g*v*alpha), phi*x.b + q*g*v*beta}
-	// F xx F', F xx G' + G xx F' and G xx G', with F x = (q, phi b), G x = (alpha q, beta q).
-	qq := xx.ll + 2*phi*xx.lb + phi*phi*xx.bb
-	qb := phi * (xx.lb + phi*xx.bb)
-	bb := phi * phi * xx.bb
+	// F c F', F c G' + G c F' and G c G'.
+	qq := c.ll + 2*phi*c.lb + phi*phi*c.bb
+	qb := phi * (c.lb + phi*c.bb)
+	bb := phi * phi * c.bb
 	c0, c1, c2 := 1+g*g*v, 2*g*v, v*(1+3*g*g*v)
-	return next, etsSquare{
+	out := etsSquare{
 		ll: c0*qq + c1*2*alpha*qq + c2*alpha*alpha*qq,
 		lb: c0*qb + c1*(beta*qq+alpha*qb) + c2*alpha*beta*qq,
 		bb: c0*bb + c1*2*beta*qb + c2*beta*beta*qq,
 	}
+	l, b := (alpha+g)*q, beta*q+g*phi*x.b
+	twice := 2 * v * v * g * g * q * q
+	out.ll += v*l*l + twice*alpha*alpha
+	out.lb += v*l*b + twice*alpha*beta
+	out.bb += v*b*b + twice*beta*beta
+	return next, out
 }

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 )
 
 // etsGuard keeps forecasts near what was seen: the mean at most ten times the
@@ -67,7 +66,7 @@ func etsAhead(h int, levels []float64) error {
 }
 
 // simulate fills out with one future; work holds m seasonal states.
-func (f *etsFit) simulate(out, work []float64, rng *rand.Rand) {
+func (f *etsFit) simulate(out, work []float64, rng Noise) {
 	copy(work, f.end.s)
 	l, b, sd := f.end.l, f.end.b, math.Sqrt(f.sigma2)
 	tiny := 1e-9 * max(math.Abs(f.guard.low), math.Abs(f.guard.high), math.SmallestNonzeroFloat64)
@@ -83,7 +82,7 @@ func (f *etsFit) simulate(out, work []float64, rng *rand.Rand) {
 			q = max(q, tiny)
 			mu = q * s
 		}
-		e := sd * rng.NormFloat64()
+		e := sd * innovation(rng, t)
 		if f.relative() {
 			mu = max(mu, tiny)
 			e = mu * max(e, -1+1e-9)

@@ -33,6 +33,9 @@ type Event struct {
 	Relative bool
 	// SizeSD is the standard deviation of Size, in the same unit.
 	SizeSD float64
+	// LengthSD is the standard deviation of the time from Start to End: a run that
+	// holds a known number of GPUs until it is done. 0 is known.
+	LengthSD capcli.Seconds
 	// Delay is how late Start and End may be, as the mean of an exponential
 	// time; roadmaps slip, and are hardly ever early. 0 is on time.
 	Delay capcli.Seconds
@@ -64,6 +67,8 @@ func (e *Event) Check() error {
 		return bad("size", "expected a share of -1 or more, found %g", e.Size)
 	case !known(e.SizeSD) || e.SizeSD < 0:
 		return bad("size_sd", "expected 0 or more, found %g", e.SizeSD)
+	case e.LengthSD < 0 || e.LengthSD > 0 && !e.ends():
+		return bad("length_sd", "expected 0 or more of an event that ends, found %d s", int64(e.LengthSD))
 	case e.Delay < 0:
 		return bad("delay", "expected 0 or more, found %d s", int64(e.Delay))
 	case !(e.Chance >= 0 && e.Chance <= 1):
@@ -82,12 +87,12 @@ func (e *Event) chance() float64 {
 }
 
 // share is the mean of the event's course, from 0 to 1, from one time to a later
-// one, were it late by delay seconds.
-func (e *Event) share(start, until capcli.Time, delay float64) float64 {
+// one, were it late by delay seconds, and longer than planned by longer.
+func (e *Event) share(start, until capcli.Time, delay, longer float64) float64 {
 	from, width := float64(start-e.Start)-delay, math.Max(1, float64(until-start))
 	to, end := from+width, math.Inf(1)
 	if e.ends() {
-		end = float64(e.End - e.Start)
+		end = math.Max(1, float64(e.End-e.Start)+longer)
 	}
 	if e.Shape == RampEvent {
 		// the integral of a ramp: x^2/2L up to L, then x - L/2
@@ -109,7 +114,7 @@ func (e *Event) share(start, until capcli.Time, delay float64) float64 {
 func (e *Event) Regressor(bounds []capcli.Time) []float64 {
 	out := make([]float64, max(0, len(bounds)-1))
 	for i := range out {
-		out[i] = e.share(bounds[i], bounds[i+1], 0)
+		out[i] = e.share(bounds[i], bounds[i+1], 0, 0)
 	}
 	return out
 }
@@ -126,19 +131,28 @@ func (e *Event) seen(known capcli.Time) float64 {
 	if !e.begun(known) {
 		return 0
 	}
-	return e.share(known-1, known, 0)
+	return e.share(known-1, known, 0, 0)
 }
 
-// draw is one way that the event may go: its size and its delay in seconds. A
-// relative one never takes more than there is.
-func (e *Event) draw(rng *rand.Rand) (size, delay float64) {
-	happens, z, late := rng.Float64() < e.chance(), rng.NormFloat64(), rng.ExpFloat64()
-	if !happens {
-		return 0, 0
+// atLeast is longer, but no less than keeps an event that runs at known, the end of
+// the history, from having ended before.
+func (e *Event) atLeast(longer float64, known capcli.Time) float64 {
+	if e.ends() && e.End > known {
+		return math.Max(longer, float64(known-e.End))
 	}
-	size = e.Size + e.SizeSD*z
+	return longer
+}
+
+// lot is one way that the event may go, if it happens, which it does where lot is
+// under its chance: its size, its delay and how much longer it takes, in seconds. A
+// relative one never takes more than there is.
+func (e *Event) lot(rng *rand.Rand) (lot, size, delay, longer float64) {
+	lot, size, delay = rng.Float64(), e.Size+e.SizeSD*rng.NormFloat64(), rng.ExpFloat64()*float64(e.Delay)
+	if e.LengthSD > 0 {
+		longer = float64(e.LengthSD) * rng.NormFloat64()
+	}
 	if e.Relative {
 		size = math.Max(-1, size)
 	}
-	return size, late * float64(e.Delay)
+	return lot, size, delay, longer
 }

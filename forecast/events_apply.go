@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -37,7 +38,7 @@ func (r *Roadmap) Check() error {
 
 // uncertain says whether any event may go more than one way.
 func (r *Roadmap) uncertain() bool {
-	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.SizeSD > 0 || e.Delay > 0 || e.chance() < 1 })
+	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.SizeSD > 0 || e.LengthSD > 0 || e.Delay > 0 || e.chance() < 1 })
 }
 
 // Apply adds the roadmap to a forecast whose i-th step reaches from bounds[i] to
@@ -66,14 +67,15 @@ func (r *Roadmap) Apply(f Forecast, bounds []capcli.Time) (Forecast, error) {
 		draws = roadmapDraws
 	}
 	rng := r.Seed.Stream("roadmap")
-	sizes, delays := r.ways(draws, rng)
+	ways := r.ways(draws, rng)
 	at := make([]float64, draws)
 	for i := range h {
 		clear(at)
+		mean := 0.0
 		for k := range r.Events {
-			r.effects(at, k, sizes[k], delays[k], bounds[i], bounds[i+1], f.Mean[i])
+			r.effects(at, k, ways[k], bounds[i], bounds[i+1], f.Mean[i])
+			mean += r.expected(k, ways[k], bounds[i], bounds[i+1], f.Mean[i])
 		}
-		mean := meanOf(at)
 		slices.Sort(at)
 		out.Mean[i] += mean
 		for k := range out.Intervals {
@@ -86,49 +88,70 @@ func (r *Roadmap) Apply(f Forecast, bounds []capcli.Time) (Forecast, error) {
 	return out, nil
 }
 
-// ways draws how each event goes: by event, then by draw.
-func (r *Roadmap) ways(draws int, rng *rand.Rand) (sizes, delays [][]float64) {
+// eventWays are the ways that an event goes, by draw: how much it adds, how late it
+// is and how much longer it takes, in seconds.
+type eventWays struct{ sizes, delays, longer []float64 }
+
+// ways draws how each event goes. One that may not happen does in as near to its
+// share of the draws as can be (stratified: those with the lowest draws do), so that
+// its size is what it says and not what chance makes of it.
+func (r *Roadmap) ways(draws int, rng *rand.Rand) []eventWays {
+	var out []eventWays
 	for i := range r.Events {
 		e := &r.Events[i]
-		s, d := make([]float64, draws), make([]float64, draws)
+		w := eventWays{sizes: make([]float64, draws), delays: make([]float64, draws), longer: make([]float64, draws)}
+		if draws == 1 {
+			w.sizes[0] = e.Size * e.chance()
+			out = append(out, w)
+			continue
+		}
+		lots, happens := make([]float64, draws), make([]int, draws)
 		for k := range draws {
-			if draws == 1 {
-				s[k] = e.Size * e.chance()
-				continue
-			}
-			s[k], d[k] = e.draw(rng)
+			lots[k], w.sizes[k], w.delays[k], w.longer[k] = e.lot(rng)
+			happens[k] = k
 		}
-		if draws > 1 && !e.Relative {
-			center(s, e.Size*e.chance())
+		slices.SortFunc(happens, func(a, b int) int { return cmp.Or(cmp.Compare(lots[a], lots[b]), cmp.Compare(a, b)) })
+		n := int(math.Round(e.chance() * float64(draws)))
+		if e.SizeSD > 0 && !e.Relative {
+			center(w.sizes, happens[:n], e.Size)
 		}
-		sizes, delays = append(sizes, s), append(delays, d)
+		for _, k := range happens[n:] {
+			w.sizes[k] = 0
+		}
+		out = append(out, w)
 	}
-	return sizes, delays
+	return out
 }
 
-// center moves the draws that happened so that the mean of all is what is known:
-// an event adds what it says, not what chance makes of it (moment matching,
-// Barraquand 1995).
-func center(sizes []float64, mean float64) {
-	happened := 0
-	for _, s := range sizes {
-		if s != 0 {
-			happened++
+// center moves the draws in which an event happens so that their mean is what is
+// known (moment matching, Barraquand 1995).
+func center(sizes []float64, happens []int, mean float64) {
+	off := 0.0
+	for _, k := range happens {
+		off += (mean - sizes[k]) / float64(len(happens))
+	}
+	for _, k := range happens {
+		sizes[k] += off
+	}
+}
+
+// expected is what the k-th event is expected to add over one step: its size times
+// its chance, and its course over the ways that it may be late.
+func (r *Roadmap) expected(k int, w eventWays, from, to capcli.Time, base float64) float64 {
+	at := make([]float64, len(w.sizes))
+	if e := &r.Events[k]; !e.Relative {
+		sure := make([]float64, len(w.sizes))
+		for i := range sure {
+			sure[i] = e.Size * e.chance()
 		}
+		w.sizes = sure
 	}
-	if happened == 0 {
-		return
-	}
-	off := (mean - meanOf(sizes)) * float64(len(sizes)) / float64(happened)
-	for i := range sizes {
-		if sizes[i] != 0 {
-			sizes[i] += off
-		}
-	}
+	r.effects(at, k, w, from, to, base)
+	return meanOf(at)
 }
 
 // effects adds what the k-th event adds over one step in each draw.
-func (r *Roadmap) effects(out []float64, k int, sizes, delays []float64, from, to capcli.Time, base float64) {
+func (r *Roadmap) effects(out []float64, k int, w eventWays, from, to capcli.Time, base float64) {
 	e := &r.Events[k]
 	if to <= e.Start {
 		return // nothing is ever early
@@ -137,13 +160,16 @@ func (r *Roadmap) effects(out []float64, k int, sizes, delays []float64, from, t
 	if e.Relative {
 		scale = base
 	}
-	sure := e.share(from, to, 0) - seen
+	sure := e.share(from, to, 0, 0) - seen
 	for i := range out {
 		share := sure
-		if e.Delay > 0 && !begun {
-			share = e.share(from, to, delays[i])
+		switch {
+		case begun && e.LengthSD > 0:
+			share = e.share(from, to, 0, e.atLeast(w.longer[i], r.Known)) - seen
+		case !begun && (e.Delay > 0 || e.LengthSD > 0):
+			share = e.share(from, to, w.delays[i], w.longer[i])
 		}
-		out[i] += scale * sizes[i] * share
+		out[i] += scale * w.sizes[i] * share
 	}
 }
 
@@ -160,14 +186,12 @@ func (r *Roadmap) Added(mean []float64, bounds []capcli.Time) ([][]float64, erro
 	if r.uncertain() {
 		draws = roadmapDraws
 	}
-	sizes, delays := r.ways(draws, r.Seed.Stream("roadmap"))
-	out, at := make([][]float64, len(r.Events)), make([]float64, draws)
+	ways := r.ways(draws, r.Seed.Stream("roadmap"))
+	out := make([][]float64, len(r.Events))
 	for k := range out {
 		out[k] = make([]float64, len(mean))
 		for i := range mean {
-			clear(at)
-			r.effects(at, k, sizes[k], delays[k], bounds[i], bounds[i+1], mean[i])
-			out[k][i] = meanOf(at)
+			out[k][i] = r.expected(k, ways[k], bounds[i], bounds[i+1], mean[i])
 		}
 	}
 	return out, nil
@@ -193,16 +217,19 @@ func (r *Roadmap) ApplyPath(path []float64, bounds []capcli.Time, seed capcli.Se
 	base := slices.Clone(path)
 	for i := range r.Events {
 		e := &r.Events[i]
-		size, delay := e.draw(seed.Stream("event/" + e.Name))
+		lot, size, delay, longer := e.lot(seed.Stream("event/" + e.Name))
+		if lot >= e.chance() {
+			continue
+		}
 		seen := e.seen(r.Known)
 		if e.begun(r.Known) {
-			delay = 0
+			delay, longer = 0, e.atLeast(longer, r.Known)
 		}
 		for k := range path {
 			if bounds[k+1] <= e.Start {
 				continue
 			}
-			add := size * (e.share(bounds[k], bounds[k+1], delay) - seen)
+			add := size * (e.share(bounds[k], bounds[k+1], delay, longer) - seen)
 			if e.Relative {
 				add *= base[k]
 			}

@@ -128,9 +128,8 @@ func (c *Campaign) check() error {
 	return nil
 }
 
-// Event is the campaign as GPUs held from start on, with its buffer's room as
-// the spread: the GPUs are given, so the length is what is not sure, and the
-// pulse is as long as the expected time; sd is of the mean GPUs over it.
+// Event is the campaign as GPUs held from start on: their number is given, and the
+// room in the buffer is that of its length.
 func (c *Campaign) Event(start capcli.Time) (Event, error) {
 	cost, err := c.Cost()
 	if err != nil {
@@ -140,6 +139,9 @@ func (c *Campaign) Event(start capcli.Time) (Event, error) {
 	if length > 1e11 {
 		return Event{}, fmt.Errorf("campaign %q: it would take %.0f hours, want fewer: %w", c.Name, cost.Hours, ErrUnfit)
 	}
-	sd := (cost.Hi - cost.Lo) / 2 / cost.GPUHours * float64(c.GPUs) / z(80)
-	return Event{Name: c.Name, Shape: PulseEvent, Start: start, End: start + capcli.Time(max(1, length)), Size: float64(c.GPUs), SizeSD: sd}, nil
+	sd := (cost.Hi - cost.Lo) / 2 / cost.GPUHours * length / z(80)
+	return Event{
+		Name: c.Name, Shape: PulseEvent, Start: start, End: start + capcli.Time(max(1, length)), Size: float64(c.GPUs),
+		LengthSD: capcli.Seconds(math.Round(sd)),
+	}, nil
 }

@@ -201,3 +201,68 @@ func TestUnsureEventAddsWhatItSays(t *testing.T) {
 		}
 	}
 }
+
+// TestSureSizeWithAChance: 64 GPUs that come with 3 % are 64 or none, under any seed.
+func TestSureSizeWithAChance(t *testing.T) {
+	bounds := []capcli.Time{1_800_000_000, 1_800_003_600}
+	for seed := range capcli.Seed(20) {
+		r := Roadmap{Seed: seed, Events: []Event{{Name: "rare", Shape: StepEvent, Start: bounds[0], Size: 64, Chance: 0.03}}}
+		flat := func() []float64 { return []float64{100} }
+		got, err := r.Apply(Forecast{Mean: flat(), Intervals: []Interval{{95, flat(), flat()}, {80, flat(), flat()}}}, bounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "mean and high end at 95 %", []float64{got.Mean[0], got.Intervals[0].Hi[0]}, []float64{100 + 0.03*64, 164}, 1e-9)
+		happened := 0
+		for k := range 1000 {
+			path := flat()
+			r.ApplyPath(path, bounds, seed.Child(k))
+			switch path[0] {
+			case 100:
+			case 164:
+				happened++
+			default:
+				t.Fatalf("a future has %v, want 100 or 164", path[0])
+			}
+		}
+		if happened < 10 || happened > 55 {
+			t.Errorf("it happens in %d of 1000 futures, want about 30", happened)
+		}
+	}
+}
+
+// TestCampaignHoldsItsGPUs: a run of 512 GPUs holds 512 while it runs; what is not
+// sure is when it ends.
+func TestCampaignHoldsItsGPUs(t *testing.T) {
+	c := Campaign{Name: "run", Parameters: 70e9, Tokens: 2e12, PeakFLOPS: 989e12, MFU: 0.4, GPUs: 512}
+	e, err := c.Event(1_800_000_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const steps = 120
+	length := (e.End - e.Start) / 100
+	bounds, base := []capcli.Time{}, make([]float64, steps)
+	for i := range steps + 1 {
+		bounds = append(bounds, e.Start+capcli.Time(i)*length)
+	}
+	for i := range base {
+		base[i] = 100
+	}
+	for _, known := range []capcli.Time{0, bounds[50]} { // from before it, and while it runs
+		r := Roadmap{Seed: 1, Known: known, Events: []Event{e}}
+		got, err := r.Apply(Forecast{Mean: base, Intervals: []Interval{{80, base, base}}}, bounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running, over := 612.0, 100.0
+		if known != 0 {
+			running, over = 100, -412
+		}
+		lo, hi := got.Intervals[0].Lo, got.Intervals[0].Hi
+		near(t, "while it runs", []float64{got.Mean[60], lo[60], hi[60]}, []float64{running, running, running}, 1e-9)
+		near(t, "long after", []float64{got.Mean[119], lo[119], hi[119]}, []float64{over, over, over}, 1e-9)
+		if !(lo[99] < hi[99] && lo[100] < hi[100]) {
+			t.Errorf("at its end the range is from %v to %v and from %v to %v, want it unsure", lo[99], hi[99], lo[100], hi[100])
+		}
+	}
+}

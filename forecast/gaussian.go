@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 )
 
 // gaussian is a fitted model whose future has a mean and a standard deviation at
@@ -11,8 +10,8 @@ import (
 type gaussian struct {
 	info Info
 	at   func(h int) (mean, sd []float64)
-	path func(h int, rng *rand.Rand) []float64 // nil: independent normal errors
-	t    func(p float64) float64               // quantile of the standardised error; nil: normal
+	path func(h int, rng Noise) []float64 // nil: independent normal errors
+	t    func(p float64) float64          // quantile of the standardised error; nil: normal
 }
 
 var _ Fitted = (*gaussian)(nil)
@@ -37,7 +36,7 @@ func (g *gaussian) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path draws one future.
-func (g *gaussian) Path(h int, rng *rand.Rand) []float64 {
+func (g *gaussian) Path(h int, rng Noise) []float64 {
 	if h < 1 {
 		return nil
 	}
@@ -46,7 +45,7 @@ func (g *gaussian) Path(h int, rng *rand.Rand) []float64 {
 	}
 	mean, sd := g.at(h)
 	for i := range mean {
-		mean[i] += sd[i] * rng.NormFloat64()
+		mean[i] += sd[i] * innovation(rng, i)
 	}
 	return mean
 }
@@ -78,5 +77,23 @@ func (f *Forecast) bound() {
 	for _, iv := range f.Intervals {
 		clip(iv.Lo)
 		clip(iv.Hi)
+	}
+}
+
+// medianLevel is the level in percent below which a range stands for the median,
+// which is asked for so.
+const medianLevel = 1.0
+
+// contain lets each range reach to the mean. Where the future is skewed the mean may
+// lie beyond the quantiles of a level: the range then holds more than its level.
+// Ranges below medianLevel stay what they are.
+func (f *Forecast) contain() {
+	for _, iv := range f.Intervals {
+		if iv.Level < medianLevel {
+			continue
+		}
+		for i, m := range f.Mean {
+			iv.Lo[i], iv.Hi[i] = min(iv.Lo[i], m), max(iv.Hi[i], m)
+		}
 	}
 }

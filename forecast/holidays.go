@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -101,7 +100,7 @@ func (f *festive) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path adds the holidays to a drawn future, each off by one draw for all of it.
-func (f *festive) Path(h int, rng *rand.Rand) []float64 {
+func (f *festive) Path(h int, rng Noise) []float64 {
 	path := f.Fitted.Path(h, rng)
 	days := f.l.ahead(len(path))
 	if len(days) == 0 {

@@ -7,13 +7,14 @@ import "capcli"
 // squares here (Holt 1957; Gardner and McKenzie 1985; Hyndman et al. 2008, sec. 2.4).
 type Holt struct {
 	Damped bool
+	Quick  bool // as in ETS
 	Seed   capcli.Seed
 }
 
 func init() {
-	Models.Add("holt", "exponential smoothing with linear trend", func(o Options) Model { return Holt{Seed: o.Seed} })
+	Models.Add("holt", "exponential smoothing with linear trend", func(o Options) Model { return Holt{Seed: o.Seed, Quick: o.Quick} })
 	Models.Add("damped", "exponential smoothing with damped trend", func(o Options) Model {
-		return Holt{Damped: true, Seed: o.Seed}
+		return Holt{Damped: true, Seed: o.Seed, Quick: o.Quick}
 	})
 }
 
@@ -23,5 +24,5 @@ func (h Holt) Fit(y capcli.Series) (Fitted, error) {
 	if h.Damped {
 		form = "AAdN"
 	}
-	return ETS{Form: form, Seed: h.Seed}.Fit(y)
+	return ETS{Form: form, Seed: h.Seed, Quick: h.Quick}.Fit(y)
 }

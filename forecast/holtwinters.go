@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -235,12 +234,12 @@ func (w *holtWinters) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path draws normal one-step errors.
-func (w *holtWinters) Path(h int, rng *rand.Rand) []float64 {
+func (w *holtWinters) Path(h int, rng Noise) []float64 {
 	out, s := make([]float64, max(h, 0)), append([]float64(nil), w.ring...)
 	l, b, sd := w.endL, w.endB, math.Sqrt(w.sigma2)
 	for t := range out {
 		i := t % w.m
-		y := w.join(l+b, s[i]) + sd*rng.NormFloat64()
+		y := w.join(l+b, s[i]) + sd*innovation(rng, t)
 		out[t], _ = w.guard.ends(w.guard.low, y, y, w.mult)
 		l, b, s[i] = w.follow(out[t], l, b, s[i])
 	}

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"errors"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -19,11 +18,13 @@ type Model interface {
 type Fitted interface {
 	// Forecast gives the next h values with an interval for each level, in
 	// percent between 0 and 100, in the order asked for. All figures are
-	// finite, and Lo <= Hi.
+	// finite, and Lo <= Mean <= Hi; an interval of less than one percent is the
+	// median, and may lie beside the mean.
 	Forecast(h int, levels ...float64) (Forecast, error)
 	// Path draws one possible future of h values: joint over time, so that
-	// sums and peaks of it are possible ones.
-	Path(h int, rng *rand.Rand) []float64
+	// sums and peaks of it are possible ones. Futures of several series that
+	// go together take their chance from Innovations.
+	Path(h int, rng Noise) []float64
 	// Info says what was fitted.
 	Info() Info
 }
@@ -70,6 +71,8 @@ var (
 type Options struct {
 	Seasons []int       // lengths of season in steps, shortest first; none is without season
 	Seed    capcli.Seed // for models whose intervals are simulated
+	Memory  *Memory     // of the fits of members to one series; nil keeps none
+	Quick   bool        // fewer starts of searches for parameters, as the members of Auto have it
 }
 
 // Period is the first season, or 1.

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -10,11 +9,11 @@ import (
 func init() {
 	for _, rest := range []string{"ets", "ets-damped", "arima", "dot", "naive"} {
 		Models.Add("mstl-"+rest, "every season by MSTL, the rest by "+rest, func(o Options) Model {
-			return decomposed{seasons: o.Seasons, rest: rest, seed: o.Seed}
+			return decomposed{seasons: o.Seasons, rest: rest, seed: o.Seed, quick: o.Quick}
 		})
 	}
 	Models.Add("stlf", "the first season by STL, the rest by ets", func(o Options) Model {
-		return decomposed{seasons: o.Seasons[:min(1, len(o.Seasons))], rest: "ets", seed: o.Seed}
+		return decomposed{seasons: o.Seasons[:min(1, len(o.Seasons))], rest: "ets", seed: o.Seed, quick: o.Quick}
 	})
 }
 
@@ -29,6 +28,7 @@ type decomposed struct {
 	seasons []int
 	rest    string // name in Models
 	seed    capcli.Seed
+	quick   bool
 }
 
 // Fit decomposes; a series without two cycles of any season goes to the other model whole.
@@ -72,7 +72,7 @@ func (d decomposed) model() (Model, error) {
 	for _, name := range names {
 		made, err := Models.Get(name)
 		if err == nil {
-			return made(Options{Seed: d.seed}), nil
+			return made(Options{Seed: d.seed, Quick: d.quick}), nil
 		}
 		failed = err
 	}
@@ -105,7 +105,7 @@ func (r *reseasoned) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path adds the last cycles to a path of the rest.
-func (r *reseasoned) Path(h int, rng *rand.Rand) []float64 {
+func (r *reseasoned) Path(h int, rng Noise) []float64 {
 	out := r.inner.Path(h, rng)
 	for i := range out {
 		out[i] += r.parts.Season(i)

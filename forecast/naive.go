@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -67,11 +66,11 @@ func (w walk) Fit(y capcli.Series) (Fitted, error) {
 			}
 			return mean, sd
 		},
-		path: func(h int, rng *rand.Rand) []float64 {
+		path: func(h int, rng Noise) []float64 {
 			at, c := append([]float64(nil), from...), slope+slopeSE*rng.NormFloat64()
 			out := make([]float64, h)
 			for i := range out {
-				at[i%w.lag] += c + sigma*rng.NormFloat64()
+				at[i%w.lag] += c + sigma*innovation(rng, i)
 				out[i] = at[i%w.lag]
 			}
 			return out

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -51,7 +50,7 @@ func reseason(g *gaussian, index []float64, n int, method string) *gaussian {
 			}
 			return mean, sd
 		},
-		path: func(h int, rng *rand.Rand) []float64 {
+		path: func(h int, rng Noise) []float64 {
 			out := g.Path(h, rng)
 			for i := range out {
 				out[i] *= index[(n+i)%m]

@@ -99,7 +99,7 @@ func TestCESOfEachSeasonAsItsPaper(t *testing.T) {
 	_, facts := rFacts(t)
 	s := facts.Series["USAccDeaths"]
 	w := cesWeights{a0: 1.2, a1: 0.98, b0: 0.9, b1: 1.01}
-	for _, kind := range cesSeasons {
+	for kind := cesNone; kind <= cesFull; kind++ {
 		task := newCESTask(newETSSearch(s.Y, s.M), kind)
 		task.w, task.state = w, task.start.clone()
 		task.state.c = task.state.l / 2
@@ -111,26 +111,26 @@ func TestCESOfEachSeasonAsItsPaper(t *testing.T) {
 		want := make([]float64, len(task.y))
 		for i, y := range task.y {
 			season := &seasons[i%task.m]
-			if kind != "simple" {
+			if kind != cesSimple {
 				want[i] = real(z)
 			}
-			if kind != "none" {
+			if kind != cesNone {
 				want[i] += real(*season)
 			}
 			e := y - want[i]
 			switch kind {
-			case "simple":
+			case cesNone:
+			case cesSimple:
 				*season = cesSlow(*season, complex(w.a0, w.a1), e)
-			case "partial":
+			case cesPartial:
 				*season += complex(w.b0*e, 0)
-			case "full":
+			case cesFull:
 				*season = cesSlow(*season, complex(w.b0, w.b1), e)
 			}
 			z = cesSlow(z, complex(w.a0, w.a1), e)
 		}
-		got := make([]float64, len(task.y))
-		task.pass(got)
-		etsNear(t, kind, got, want, 1e-9)
+		task.pass()
+		etsNear(t, kind.String(), task.forecasts(), want, 1e-9)
 	}
 }
 

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 )
 
 // fitted tells the errors' correlation and the spread of future changes of
@@ -40,7 +39,7 @@ func (f *pieces) fitted() *gaussian {
 		}
 		return mean, sd
 	}
-	path := func(h int, rng *rand.Rand) []float64 {
+	path := func(h int, rng Noise) []float64 {
 		mean, _ := at(h)
 		e, slope, trend := 0.0, 0.0, 0.0
 		for i := range mean {
@@ -52,7 +51,7 @@ func (f *pieces) fitted() *gaussian {
 				slope += change
 			}
 			trend += slope / float64(n-1)
-			e = ar*e + own*rng.NormFloat64()
+			e = ar*e + own*innovation(rng, i)
 			mean[i] += (trend + e) * f.unit
 		}
 		return mean

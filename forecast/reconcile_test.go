@@ -5,7 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
+
+	"capcli"
 )
 
 type reconciliationGold struct {
@@ -191,29 +194,32 @@ func TestPathsAgreeAndGoTogether(t *testing.T) {
 			residuals[i] = append(residuals[i], v)
 		}
 	}
-	for i := range paths {
-		for range 2000 {
-			paths[i] = append(paths[i], []float64{rng.NormFloat64(), rng.NormFloat64()})
-		}
-	}
-	joint, err := Couple(paths, residuals, rng)
+	joint, err := NewInnovations(residuals, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := make([][]float64, 3)
-	for i := range joint {
-		for _, p := range joint[i] {
-			sums[i] = append(sums[i], p[0]+p[1])
+	for k := range 2000 {
+		seed := capcli.Seed(7).Child(k)
+		for i := range paths {
+			noise := joint.Noise(i, seed.Stream("together"), seed.Stream(strconv.Itoa(i)))
+			paths[i] = append(paths[i], []float64{innovation(noise, 0), innovation(noise, 1)})
 		}
 	}
-	if r, want := correlation(sums[1], sums[2]), correlation(residuals[1], residuals[2]); math.Abs(r-want) > 0.05 {
-		t.Errorf("futures correlate by %.3f, want the residuals' %.3f", r, want)
+	for i, scale := range []float64{rms(residuals[0]), rms(residuals[1]), rms(residuals[2])} {
+		for _, p := range paths[i] {
+			p[0], p[1] = scale*p[0], scale*p[1]
+		}
+	}
+	for k := range paths[0] { // a sum of its parts' residuals needs no change
+		if d := paths[1][k][0] + paths[2][k][0] - paths[0][k][0]; math.Abs(d) > 1e-4 {
+			t.Fatalf("future %d: parts are %v more than the total before reconciliation", k, d)
+		}
 	}
 	w, err := NewReconciler(h, MinTShrink, residuals)
 	if err != nil {
 		t.Fatal(err)
 	}
-	agreed, err := w.Paths(joint, false)
+	agreed, err := w.Paths(paths, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"capcli"
@@ -352,11 +351,11 @@ func (f *tbatsFit) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path draws one future.
-func (f *tbatsFit) Path(h int, rng *rand.Rand) []float64 {
+func (f *tbatsFit) Path(h int, rng Noise) []float64 {
 	out := make([]float64, max(0, h))
 	x, next := slices.Clone(f.end), make([]float64, f.size)
 	for i := range out {
-		e := f.sigma * rng.NormFloat64()
+		e := f.sigma * innovation(rng, i)
 		out[i] = math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, unboxcox(dot(f.w, x)+e, f.lambda)*f.unit))
 		f.forward(x, next)
 		for k := range next {

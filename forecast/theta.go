@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"capcli"
 )
@@ -68,10 +67,10 @@ func (m theta) Fit(y capcli.Series) (Fitted, error) {
 			}
 			return mean(h), sd
 		},
-		path: func(h int, rng *rand.Rand) []float64 {
+		path: func(h int, rng Noise) []float64 {
 			out, level := mean(h), 0.0
 			for i := range out {
-				e := sigma * unit * rng.NormFloat64()
+				e := sigma * unit * innovation(rng, i)
 				out[i] += level + e
 				level += s.alpha * e
 			}

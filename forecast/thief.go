@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -179,7 +178,7 @@ func (f *thiefFitted) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path draws from the steps, moved.
-func (f *thiefFitted) Path(h int, rng *rand.Rand) []float64 {
+func (f *thiefFitted) Path(h int, rng Noise) []float64 {
 	out := f.Fitted.Path(h, rng)
 	by, err := f.move(max(1, h))
 	if err != nil {

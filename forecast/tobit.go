@@ -34,11 +34,26 @@ const (
 // with ErrTooShort where fewer rows are whole than there are columns, and with
 // ErrUnfit where the rows that are whole leave no spread.
 func FitTobit(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
-	start, err := wholeRows(y, x, cut)
+	_, p := x.Dims()
+	return fitTobit(y, x, cut, nil, p+1)
+}
+
+// fitTobit is FitTobit where column j has a normal prior about zero of standard
+// deviation prior[j], zero for none: the fit is then the one of the highest
+// posterior density, with the sigma of the prior's scale taken from a regression
+// that ignores the cut. least is the number of whole rows that it needs. LogLik is
+// of the data alone.
+func fitTobit(y []float64, x *mat.Dense, cut []bool, prior []float64, least int) (Tobit, error) {
+	start, err := wholeRows(y, x, cut, least)
 	if err != nil {
 		return Tobit{}, err
 	}
 	o := newOlsen(y, x, cut)
+	for j, sd := range prior {
+		if sd > 0 {
+			o.ridge[j] = start.Sigma / sd * (start.Sigma / sd)
+		}
+	}
 	theta := make([]float64, o.p+1)
 	for j, b := range start.Coef {
 		theta[j] = b / start.Sigma
@@ -48,6 +63,7 @@ func FitTobit(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 	if err != nil {
 		return Tobit{}, err
 	}
+	clear(o.ridge)
 	t := Tobit{Coef: make([]float64, o.p), Sigma: 1 / theta[o.p], LogLik: o.logLik(theta), Iter: iter}
 	for j := range t.Coef {
 		t.Coef[j] = theta[j] * t.Sigma
@@ -57,18 +73,19 @@ func FitTobit(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 
 // olsen is the likelihood of a Tobit in d = b/sigma and h = 1/sigma.
 type olsen struct {
-	y    []float64
-	x    *mat.Dense
-	cut  []bool
-	p    int
-	grad []float64
-	hess *mat.SymDense
-	row  []float64
+	y     []float64
+	x     *mat.Dense
+	cut   []bool
+	p     int
+	ridge []float64 // precision of each d about zero
+	grad  []float64
+	hess  *mat.SymDense
+	row   []float64
 }
 
 func newOlsen(y []float64, x *mat.Dense, cut []bool) *olsen {
 	_, p := x.Dims()
-	return &olsen{y: y, x: x, cut: cut, p: p, grad: make([]float64, p+1), hess: mat.NewSymDense(p+1, nil), row: make([]float64, p+1)}
+	return &olsen{y: y, x: x, cut: cut, p: p, ridge: make([]float64, p), grad: make([]float64, p+1), hess: mat.NewSymDense(p+1, nil), row: make([]float64, p+1)}
 }
 
 func (o *olsen) logLik(theta []float64) float64 {
@@ -85,6 +102,9 @@ func (o *olsen) logLik(theta []float64) float64 {
 			sum += math.Log(h) - halfLog2Pi - z*z/2
 		}
 	}
+	for j, r := range o.ridge {
+		sum -= r * theta[j] * theta[j] / 2
+	}
 	return sum
 }
 
@@ -93,6 +113,10 @@ func (o *olsen) slopes(theta []float64) {
 	h := theta[o.p]
 	clear(o.grad)
 	o.hess.Zero()
+	for j, r := range o.ridge {
+		o.grad[j] = -r * theta[j]
+		o.hess.SetSym(j, j, r)
+	}
 	for t, y := range o.y {
 		x := o.x.RawRowView(t)
 		z := h*y - dot(x, theta)
@@ -158,7 +182,8 @@ func (o *olsen) climb(theta []float64) (int, error) {
 // regression is fitted by least squares, and so on until it settles. It needs
 // more steps than FitTobit and comes to the same end; it is here to check it.
 func FitTobitEM(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
-	t, err := wholeRows(y, x, cut)
+	_, p := x.Dims()
+	t, err := wholeRows(y, x, cut, p+1)
 	if err != nil {
 		return Tobit{}, err
 	}
@@ -218,8 +243,9 @@ func (t *Tobit) Impute(y []float64, x *mat.Dense, cut []bool) []float64 {
 }
 
 // wholeRows is the least-squares fit to all rows, cut or not, which Tobit starts
-// from, once it is known that there is something to fit.
-func wholeRows(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
+// from, once it is known that there is something to fit: at least so many rows that
+// are not cut.
+func wholeRows(y []float64, x *mat.Dense, cut []bool, least int) (Tobit, error) {
 	n, p := x.Dims()
 	if n != len(y) || n != len(cut) {
 		return Tobit{}, fmt.Errorf("tobit: %d values, %d rows, %d flags, want as many of each: %w", len(y), n, len(cut), ErrUnfit)
@@ -234,8 +260,8 @@ func wholeRows(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 			low, high = math.Min(low, v), math.Max(high, v)
 		}
 	}
-	if whole < p+1 {
-		return Tobit{}, fmt.Errorf("tobit: %d of %d values are not cut, want %d or more: %w", whole, n, p+1, ErrTooShort)
+	if whole < least {
+		return Tobit{}, fmt.Errorf("tobit: %d of %d values are not cut, want %d or more: %w", whole, n, least, ErrTooShort)
 	}
 	var qr mat.QR
 	qr.Factorize(x)

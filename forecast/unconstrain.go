@@ -3,6 +3,7 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"capcli"
 )
@@ -17,6 +18,8 @@ type Unconstrained struct {
 	Latent  float64 // mean of latent demand
 	Tobit   Tobit   // the regression; Sigma is 0 where there was none
 	AR      float64 // correlation of its errors from step to step
+	Scale   float64 // power of the values on which its errors are normal; 0 is the logarithm
+	Unknown Unknown // of the level
 	// Draw is one demand that may have been, nil where the regression tells
 	// nothing: what is expected of the steps that are cut varies less than demand
 	// does, and a model fitted to it thinks itself too sure (Rubin 1987, "Multiple
@@ -92,10 +95,7 @@ func (c *Censoring) settle(latent []float64) {
 	}
 }
 
-// impute replaces the values to be guessed by what is expected of them. Where
-// more than half are cut, the middle of the distribution is not seen, and what
-// lies above it rests on its assumed shape alone: the excess then counts for the
-// odds of a whole step, whole/cut, which goes to usage as all steps are cut.
+// impute replaces the values to be guessed by what is expected of them.
 func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 	var at []int
 	for i, x := range v {
@@ -107,27 +107,93 @@ func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 	for k, i := range at {
 		y[k], cut[k] = v[i], guess[i]
 	}
-	f := fitCut(y, cut, at, c.Seasons)
-	if f == nil {
+	fits := fitCut(y, cut, at, c.Seasons)
+	if len(fits) == 0 {
 		u.Notes = append(u.Notes, fmt.Sprintf("%d of %d steps are at the limit, which leaves too little to tell what more was wanted: usage stands there", u.Guessed, len(at)))
 		return
 	}
-	u.Tobit = f.Tobit
-	full, draw, ar := f.chain(at, c.Seed)
-	u.AR = ar
-	trust := 1.0
-	if whole := len(at) - u.Guessed; whole < u.Guessed {
-		trust = float64(whole) / float64(u.Guessed)
-		u.Notes = append(u.Notes, fmt.Sprintf("%d of %d steps are at the limit, more than not: %.0f %% of what the regression adds is counted", u.Guessed, len(at), 100*trust))
+	u.tell(v, y, cut, at, fits, c)
+}
+
+// tell averages over the scales by their evidence. Ranges take the square root of
+// the odds: of the shape of values that nobody saw, evidence is weak.
+func (u *Unconstrained) tell(v, y []float64, cut []bool, at []int, fits []*cutFit, c *Censoring) {
+	season := 1
+	for _, m := range c.Seasons {
+		season = max(season, m)
 	}
-	u.Draw = append([]float64(nil), v...)
+	low, high := slices.Min(y), slices.Max(y)
+	top := high + beyond*math.Max(high-low, 0)
+	weights, all, wide := scaleWeights(fits)
+	full := make([]float64, len(at))
+	var levels [][]float64
+	var noise []Unknown
+	for k, f := range fits {
+		if weights[k] == 0 {
+			continue
+		}
+		t := newCutChain(f, at, c.Seed).run(season, top)
+		for i := range full {
+			full[i] += weights[k] / all * t.full[i]
+		}
+		if k == 0 {
+			u.Tobit, u.AR, u.Scale = Tobit{Coef: t.coef, Sigma: t.sigma, LogLik: f.LogLik, Iter: f.Iter}, t.ar, f.scale.power
+			u.Draw = slices.Clone(v)
+			for j, i := range at {
+				if cut[j] {
+					u.Draw[i] = math.Max(v[i], t.draw[j])
+				}
+			}
+		}
+		w := math.Sqrt(weights[k]) / wide
+		levels = append(levels, t.level[:int(math.Ceil(w*float64(len(t.level))))]...)
+		noise = append(noise, t.noise.times(math.Sqrt(w)))
+	}
 	for k, i := range at {
 		if cut[k] {
-			u.Draw[i] += trust * math.Max(0, draw[k]-v[i])
-			v[i] += trust * math.Max(0, full[k]-v[i])
+			v[i] = math.Max(v[i], full[k])
 		}
 	}
+	u.Unknown = unknownOf(levels, noise, noise[0].times(math.Sqrt(wide)), at, len(v))
+	u.warn(v, at, fits[0].full)
 }
+
+// warn says in which phases of a season the data tell nothing but that more was
+// wanted, and how far what was wanted there may lie from what is told.
+func (u *Unconstrained) warn(v []float64, at []int, full []fullColumn) {
+	for _, f := range full {
+		told, below, above, n := 0.0, 0.0, 0.0, 0.0
+		for k, i := range at {
+			if f.column[k] == 0 {
+				continue
+			}
+			ahead := ((i-len(v))%u.Unknown.Steps() + u.Unknown.Steps()) % u.Unknown.Steps()
+			n++
+			told += (v[i] - told) / n
+			below += (u.Unknown.Below[ahead] - below) / n
+			above += (u.Unknown.Above[ahead] - above) / n
+		}
+		u.Notes = append(u.Notes, fmt.Sprintf("usage stands at the limit in (almost) every step of %d of the %d phases of the season: how much was wanted there is not in the data; it is put at %.4g, may be from %.4g to %.4g (95%%), and the ranges of the forecast carry that; give the queue to know it",
+			f.phases, f.season, told, told-z(95)*below, told+z(95)*above))
+	}
+}
+
+// scaleWeights are the odds of the scales by their evidence, small ones zero, with
+// their sum and that of their roots. The best has 1.
+func scaleWeights(fits []*cutFit) (weights []float64, all, roots float64) {
+	weights = make([]float64, len(fits))
+	for k, f := range fits {
+		if w := math.Exp((f.score - fits[0].score) / 2); w >= leastOdds {
+			weights[k] = w
+			all += w
+			roots += math.Sqrt(w)
+		}
+	}
+	return weights, all, roots
+}
+
+// leastOdds are those under which a scale is left out.
+const leastOdds = 0.05
 
 // knownMean is the mean of the values that are not missing, NaN of none.
 func knownMean(v []float64) float64 {

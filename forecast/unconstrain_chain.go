@@ -3,80 +3,339 @@ package forecast
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"capcli"
 )
 
 const (
-	chainWork  = 20_000_000 // draws in all
-	chainMost  = 1600       // sweeps
-	chainLeast = 40
+	chainWork  = 4_000_000 // draws in all
+	chainMost  = 800       // sweeps
+	chainLeast = 60
 )
 
-// chain gives the expected full series where the errors of the regression are
-// an autoregression of order one, e_t = a e_(t-1) + w_t: a step held at the
-// limit between two others that are is expected higher than one alone. The
-// values that were cut are drawn in turn given their neighbours and their bound,
-// and the regression and a are fitted anew to each full series (data
-// augmentation: Wei 1999, "A Bayesian approach to dynamic Tobit models");
-// the second half of the sweeps is averaged. It gives the last draw and a as
-// well: what is expected is smoother than what was, and a draw is not.
-func (f *cutFit) chain(at []int, seed capcli.Seed) (full, last []float64, ar float64) {
-	n := len(f.y)
-	sweeps := min(chainMost, max(chainLeast, chainWork/n))
-	rng := seed.Stream("unconstrain")
-	draw := f.Impute(f.y, f.x, f.cut)
-	e, mean, sum := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i := range n {
-		mean[i] = dot(f.x.RawRowView(i), f.Coef)
-		e[i] = draw[i] - mean[i]
+// cutChain draws the values that were cut, and the regression with them, in turn
+// (data augmentation: Tanner & Wong 1987; for the Tobit regression Chib 1992,
+// "Bayes inference in the Tobit censored regression model"; with errors that hang
+// together Wei 1999, "A Bayesian approach to dynamic Tobit models"). The errors of
+// the regression are an autoregression of order one, e_t = a e_(t-1) + w_t: a step
+// held at the limit between two others that are is expected higher than one alone.
+type cutChain struct {
+	*cutFit
+	at  []int
+	rng *rand.Rand
+
+	paired []bool // the step before is known, and next to it
+	own    *mat.SymDense
+	before *mat.SymDense
+	cross  *mat.SymDense
+	begin  *mat.SymDense
+
+	coef  []float64
+	a, sd float64 // of the errors: coefficient, and standard deviation of w
+	e     []float64
+	mean  []float64
+}
+
+// cutTold is what a chain says of the values that were cut.
+type cutTold struct {
+	full  []float64 // expected
+	draw  []float64 // one that may have been
+	ar    float64
+	coef  []float64
+	sigma float64
+	level [][]float64 // by draw: the regression in the steps of the last season
+	noise Unknown     // of values about that level
+}
+
+func newCutChain(f *cutFit, at []int, seed capcli.Seed) *cutChain {
+	n, p := f.x.Dims()
+	c := &cutChain{
+		cutFit: f, at: at, rng: seed.Stream("unconstrain"), paired: make([]bool, n),
+		own: mat.NewSymDense(p, nil), before: mat.NewSymDense(p, nil), cross: mat.NewSymDense(p, nil), begin: mat.NewSymDense(p, nil),
+		coef: slices.Clone(f.Coef), e: make([]float64, n), mean: make([]float64, n),
 	}
-	used := 0.0
-	for sweep := range sweeps {
-		a, sd := autoregression(e, at)
-		f.sweep(e, mean, at, a, sd, rng)
-		if sweep >= sweeps/2 {
-			used++
-			ar += (a - ar) / used
-			for i, v := range e {
-				sum[i] += mean[i] + v
+	for i := range n {
+		row := f.x.RawRowView(i)
+		if c.paired[i] = i > 0 && at[i]-at[i-1] == 1; !c.paired[i] {
+			c.begin.SymRankOne(c.begin, 1, f.x.RowView(i))
+			continue
+		}
+		last := f.x.RawRowView(i - 1)
+		for j := range p {
+			for k := j; k < p; k++ {
+				c.own.SetSym(j, k, c.own.At(j, k)+row[j]*row[k])
+				c.before.SetSym(j, k, c.before.At(j, k)+last[j]*last[k])
+				c.cross.SetSym(j, k, c.cross.At(j, k)+row[j]*last[k]+row[k]*last[j])
 			}
 		}
 	}
-	for i := range sum {
-		sum[i] /= math.Max(1, used)
+	full := f.Impute(f.y, f.x, f.cut)
+	c.regress()
+	for i, v := range full {
+		c.e[i] = v - c.mean[i]
 	}
-	for i := range mean {
-		mean[i] += e[i]
+	c.a, c.sd = autoregression(c.e, at)
+	return c
+}
+
+// run goes through the sweeps and averages the second half of them. top bounds the
+// values, on their own scale.
+func (c *cutChain) run(season int, top float64) cutTold {
+	n := len(c.y)
+	sweeps := min(chainMost, max(chainLeast, chainWork/n))
+	out := cutTold{full: make([]float64, n), draw: make([]float64, n), coef: make([]float64, len(c.coef))}
+	limit, used := c.scale.transform(top), 0.0
+	for sweep := range sweeps {
+		c.sweep(limit)
+		c.drawCoef()
+		c.drawFull()
+		c.drawErrors()
+		if sweep < sweeps/2 {
+			continue
+		}
+		used++
+		out.ar += (c.a - out.ar) / used
+		out.sigma += (c.sd/math.Sqrt(1-c.a*c.a) - out.sigma) / used
+		for j, v := range c.coef {
+			out.coef[j] += (v - out.coef[j]) / used
+		}
+		for i, v := range c.e {
+			out.full[i] += (math.Min(top, c.scale.back(c.mean[i]+v)) - out.full[i]) / used
+		}
+		level := make([]float64, min(season, n))
+		for k := range level {
+			level[k] = c.mean[n-len(level)+k]
+		}
+		out.level = append(out.level, level)
 	}
-	return sum, mean, ar
+	c.hidden(out.level, out.ar, out.sigma*math.Sqrt(1-out.ar*out.ar))
+	out.noise = c.noise(out.level, z(95)*out.sigma, top)
+	for _, level := range out.level {
+		for k, v := range level {
+			level[k] = math.Min(top, c.scale.back(v))
+		}
+	}
+	for i, v := range c.e {
+		out.draw[i] = math.Min(top, c.scale.back(c.mean[i]+v))
+	}
+	return out
+}
+
+// regress puts the means of the regression.
+func (c *cutChain) regress() {
+	for i := range c.mean {
+		c.mean[i] = dot(c.x.RawRowView(i), c.coef)
+	}
+}
+
+// vague is how many spreads of what was seen the level may lie from its middle.
+const vague = 3
+
+// drawCoef draws the coefficients given the full series: normal with precision
+// X'V^-1 X and the prior's, V being the errors' covariance.
+func (c *cutChain) drawCoef() {
+	n, p := c.x.Dims()
+	y, g := make([]float64, n), make([]float64, n)
+	middle := 0.0
+	for i := range y {
+		y[i] = c.mean[i] + c.e[i]
+		middle += c.y[i] / float64(n)
+	}
+	for i := range y {
+		if !c.paired[i] {
+			g[i] += (1 - c.a*c.a) * y[i]
+			continue
+		}
+		u := y[i] - c.a*y[i-1]
+		g[i] += u
+		g[i-1] -= c.a * u
+	}
+	q, r := c.precision(c.a, c.sd), make([]float64, p)
+	s := 1 / (c.sd * c.sd)
+	for i, v := range g {
+		for j, x := range c.x.RawRowView(i) {
+			r[j] += s * v * x
+		}
+	}
+	for j := range p {
+		if c.prior[j] == 0 {
+			r[j] += middle / (vague * c.seen * vague * c.seen)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(q) {
+		return
+	}
+	var u mat.TriDense
+	chol.UTo(&u)
+	z := make([]float64, p)
+	for j := range z {
+		z[j] = c.rng.NormFloat64()
+	}
+	var noise, coef mat.VecDense
+	noise.MulVec(u.T(), mat.NewVecDense(p, z))
+	noise.AddVec(&noise, mat.NewVecDense(p, r))
+	if err := chol.SolveVecTo(&coef, &noise); err != nil && !isCondition(err) {
+		return
+	}
+	copy(c.coef, coef.RawVector().Data)
+	c.regress()
+	for i := range c.e {
+		c.e[i] = y[i] - c.mean[i]
+	}
+}
+
+// precision is that of the coefficients given the full series, X'V^-1 X and the
+// prior's, V being the covariance of errors with this coefficient and standard
+// deviation.
+func (c *cutChain) precision(a, sd float64) *mat.SymDense {
+	_, p := c.x.Dims()
+	q, s := mat.NewSymDense(p, nil), 1/(sd*sd)
+	for j := range p {
+		for k := j; k < p; k++ {
+			q.SetSym(j, k, s*(c.own.At(j, k)-a*c.cross.At(j, k)+a*a*c.before.At(j, k)+(1-a*a)*c.begin.At(j, k)))
+		}
+		prior := c.prior[j]
+		if prior == 0 {
+			prior = vague * c.seen
+		}
+		q.SetSym(j, j, q.At(j, j)+1/(prior*prior))
+	}
+	return q
+}
+
+// hidden takes off draws of the level what would not be known of it had nothing been
+// cut, which a model's own spread has already: the variance of the level is that
+// given the full series, and that of its mean over the full series that may be.
+func (c *cutChain) hidden(level [][]float64, a, sd float64) {
+	var chol mat.Cholesky
+	if len(level) == 0 || !chol.Factorize(c.precision(a, sd)) {
+		return
+	}
+	n := len(c.y) - len(level[0])
+	row := make([]float64, len(level))
+	for k := range level[0] {
+		x := c.x.RowView(n + k)
+		var solved mat.VecDense
+		if err := chol.SolveVecTo(&solved, x); err != nil && !isCondition(err) {
+			return
+		}
+		for i := range level {
+			row[i] = level[i][k]
+		}
+		mean, spread := moments(row)
+		keep := math.Sqrt(math.Max(0, 1-mat.Dot(x, &solved)/(spread*spread)))
+		if !known(keep) {
+			keep = 0
+		}
+		for i := range level {
+			level[i][k] = mean + keep*(row[i]-mean)
+		}
+	}
+}
+
+// noise is how far values lie from the level, given draws of it on the scale and how
+// far 95 in 100 errors go there.
+func (c *cutChain) noise(level [][]float64, far, top float64) Unknown {
+	var out Unknown
+	for k := range min(len(c.y), len(level[0])) {
+		middle := 0.0
+		for _, l := range level {
+			middle += l[k] / float64(len(level))
+		}
+		to := func(v float64) float64 { return math.Min(top, c.scale.back(v)) }
+		out.Below = append(out.Below, (to(middle)-to(middle-far))/z(95))
+		out.Above = append(out.Above, (to(middle+far)-to(middle))/z(95))
+	}
+	return out
+}
+
+// drawFull draws the level of phases that are always full given the errors there,
+// rather than given the values: both move at once, where the values alone would let
+// the level go no further than their mean (interweaving: Yu & Meng 2011, "To center
+// or not to center"). The level is then as its prior has it, above all limits.
+func (c *cutChain) drawFull() {
+	_, p := c.x.Dims()
+	for j := p - len(c.full); j < p; j++ {
+		least, free := math.Inf(-1), true
+		for i := range c.e {
+			if c.x.At(i, j) != 0 {
+				free = free && c.cut[i]
+				least = math.Max(least, c.y[i]-(c.mean[i]-c.coef[j])-c.e[i])
+			}
+		}
+		if !free {
+			continue
+		}
+		to := c.prior[j] * normalAbove(least/c.prior[j], c.rng)
+		for i := range c.e {
+			if c.x.At(i, j) != 0 {
+				c.mean[i] += to - c.coef[j]
+			}
+		}
+		c.coef[j] = to
+	}
+}
+
+// mostAR is the largest coefficient of errors on those before.
+const mostAR = 0.99
+
+// drawErrors draws the coefficient of the errors and their variance, given them. The
+// chi-squared is that of Wilson & Hilferty (1931).
+func (c *cutChain) drawErrors() {
+	cross, square := 0.0, 0.0
+	for i, e := range c.e {
+		if c.paired[i] {
+			cross += e * c.e[i-1]
+			square += c.e[i-1] * c.e[i-1]
+		}
+	}
+	if square > 0 {
+		c.a = math.Max(-mostAR, math.Min(mostAR, cross/square+c.sd/math.Sqrt(square)*c.rng.NormFloat64()))
+	}
+	sum := 0.0
+	for i, e := range c.e {
+		if c.paired[i] {
+			e -= c.a * c.e[i-1]
+		} else {
+			e *= math.Sqrt(1 - c.a*c.a)
+		}
+		sum += e * e
+	}
+	k := float64(len(c.e))
+	chi := k * math.Pow(math.Max(0.1, 1-2/(9*k)+math.Sqrt(2/(9*k))*c.rng.NormFloat64()), 3)
+	if sd := math.Sqrt(sum / chi); sd > 0 {
+		c.sd = sd
+	}
 }
 
 // sweep draws each error of a value that was cut given the errors beside it.
-func (f *cutFit) sweep(e, mean []float64, at []int, a, sd float64, rng *rand.Rand) {
-	n := len(e)
-	for i := range e {
-		if !f.cut[i] {
+func (c *cutChain) sweep(limit float64) {
+	n := len(c.e)
+	for i := range c.e {
+		if !c.cut[i] {
 			continue
 		}
-		before := i > 0 && at[i]-at[i-1] == 1
-		after := i+1 < n && at[i+1]-at[i] == 1
-		m, s := 0.0, sd
+		after := i+1 < n && c.paired[i+1]
+		m, s := 0.0, c.sd
 		switch {
-		case before && after:
-			m, s = a*(e[i-1]+e[i+1])/(1+a*a), sd/math.Sqrt(1+a*a)
-		case before:
-			m = a * e[i-1]
+		case c.paired[i] && after:
+			m, s = c.a*(c.e[i-1]+c.e[i+1])/(1+c.a*c.a), c.sd/math.Sqrt(1+c.a*c.a)
+		case c.paired[i]:
+			m = c.a * c.e[i-1]
 		case after:
-			m = a * e[i+1]
+			m = c.a * c.e[i+1]
 		default:
-			s = sd / math.Sqrt(1-a*a)
+			s = c.sd / math.Sqrt(1-c.a*c.a)
 		}
-		bound := f.y[i] - mean[i]
+		bound := c.y[i] - c.mean[i]
 		if s > 0 {
-			e[i] = m + s*normalAbove((bound-m)/s, rng)
+			c.e[i] = m + s*normalAbove((bound-m)/s, c.rng)
 		}
-		e[i] = math.Max(e[i], bound)
+		c.e[i] = math.Max(math.Min(c.e[i], limit-c.mean[i]), bound)
 	}
 }
 
@@ -115,6 +374,6 @@ func autoregression(e []float64, at []int) (a, sd float64) {
 	if pairs < 2 || square == 0 {
 		return 0, rms(e)
 	}
-	a = math.Max(-0.99, math.Min(0.99, cross/square))
+	a = math.Max(-mostAR, math.Min(mostAR, cross/square))
 	return a, rms(e) * math.Sqrt(1-a*a)
 }

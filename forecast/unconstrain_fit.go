@@ -1,100 +1,354 @@
 package forecast
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// cutFit is a Tobit regression on trend and Fourier terms with what it was
-// fitted to.
+// cutFit is a Tobit regression on trend and Fourier terms, on one scale of the
+// values, with what it was fitted to.
 type cutFit struct {
 	Tobit
-	y   []float64
-	x   *mat.Dense
-	cut []bool
+	scale cutScale
+	y     []float64 // on the scale
+	x     *mat.Dense
+	cut   []bool
+	prior []float64    // standard deviation of each coefficient about zero; 0 is not known
+	seen  float64      // spread of y
+	score float64      // twice the logarithm of the evidence
+	fair  float64      // logarithm of the likelihood of the values themselves
+	full  []fullColumn // the last columns of x
 }
 
-// maxHarmonics bounds the Fourier terms of one season.
-const maxHarmonics = 4
+// cutScale is a power of the values on which their errors may be normal (Box &
+// Cox 1964, "An analysis of transformations"); power 0 is the logarithm. Values are
+// moved up by shift first.
+type cutScale struct{ power, shift float64 }
 
-// fitCut chooses trend and Fourier terms by BIC, one after the other and twice
-// round, since a trend that is small beside the seasons shows only once they are
-// in, and gives nil where not even a mean can be told. at are the places of y in
-// the series. Errors that hang together tell less than as many that do not, so
-// the likelihood counts for (1-a)/(1+a) of itself, a being their correlation
-// from step to step: else noise that lingers is taken for seasons.
-func fitCut(y []float64, cut []bool, at, seasons []int) *cutFit {
-	n := len(y)
-	terms, worth := make([]int, len(seasons)), 1.0
-	try := func(trend bool) (*cutFit, float64) {
-		x := waves(at, trend, seasons, terms)
-		t, err := FitTobit(y, x, cut)
-		if err != nil || !(t.Sigma > 0) || math.IsNaN(t.LogLik) {
-			return nil, math.Inf(1)
-		}
-		_, p := x.Dims()
-		return &cutFit{t, y, x, cut}, float64(p+1)*math.Log(float64(n)) - 2*worth*t.LogLik
+// cutScales are those that are tried on values up to high: demand whose errors are
+// of one size; demand that falls further than it rises, as a cluster does that is
+// near full but for a few holes; and demand whose errors grow with it, where no
+// value is zero.
+func cutScales(low, high float64) []cutScale {
+	out := []cutScale{{power: 1}, {power: 2, shift: high / 4}}
+	if low > 0 {
+		out = append(out, cutScale{power: 0.5}, cutScale{})
 	}
-	for k, m := range seasons {
-		if m > 1 && n >= 2*m {
-			terms[k] = min(2, m/2)
-		}
+	return out
+}
+
+func (s cutScale) transform(v float64) float64 {
+	switch s.power {
+	case 1:
+		return v
+	case 0:
+		return math.Log(v)
 	}
-	if f, _ := try(true); f != nil {
-		worth = f.worth(at)
+	return math.Pow(v+s.shift, s.power)
+}
+
+func (s cutScale) back(v float64) float64 {
+	switch s.power {
+	case 1:
+		return v
+	case 0:
+		return math.Exp(v)
 	}
-	clear(terms)
-	best, score := try(false)
-	if best == nil {
-		return nil
+	return math.Pow(math.Max(0, v), 1/s.power) - s.shift
+}
+
+// slope is the logarithm of the derivative of on.
+func (s cutScale) slope(v float64) float64 {
+	switch s.power {
+	case 1:
+		return 0
+	case 0:
+		return -math.Log(v)
 	}
-	c := cutChoice{best: best, score: score, terms: terms, try: try}
-	for range 2 {
-		was := c.best
-		if !c.trend {
-			c.trend = c.take(true)
-		}
-		for k, m := range seasons {
-			if m > 1 && n >= 2*m {
-				c.harmonics(k, min(maxHarmonics, m/2))
+	return math.Log(s.power) + (s.power-1)*math.Log(v+s.shift)
+}
+
+// The most Fourier terms of a season, and how many in a row may fail before the
+// search for more ends. A day that is full from nine to five has sharp edges.
+const (
+	maxHarmonics = 12
+	failedTerms  = 3
+)
+
+// plainOdds is how much likelier errors of one size are than those of another
+// scale before anything is seen.
+const plainOdds = 7
+
+// leastWhole is how many values must not be cut.
+const leastWhole = 3
+
+// fitCut fits the regression on each scale that the values allow, best first. Its
+// columns are chosen on the values as they are. at are the places of y in the series.
+func fitCut(y []float64, cut []bool, at, seasons []int) []*cutFit {
+	var out []*cutFit
+	var chosen *cutColumns
+	for _, scale := range cutScales(slices.Min(y), slices.Max(y)) {
+		s := newCutSearch(scale, y, cut, at, seasons)
+		if chosen == nil {
+			if chosen = s.best(fullPhases(cut, at, seasons)); chosen == nil {
+				return nil
 			}
 		}
-		if c.best == was {
+		s.cutColumns = *chosen
+		if f := s.fit(); f != nil {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	// Of a shape, errors that hang together tell as much as their innovations do.
+	a := out[0].lag(at)
+	for _, f := range out {
+		_, p := f.x.Dims()
+		f.score = 2*(1-a*a)*f.fair - float64(p+1)*math.Log(float64(len(y)))
+		if f.scale.power == 1 {
+			f.score += 2 * math.Log(plainOdds)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *cutFit) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// cutColumns are those of a regression.
+type cutColumns struct {
+	trend bool
+	terms []int        // Fourier terms of each season
+	full  []fullColumn // of the phases that are always full
+}
+
+// cutSearch chooses the columns of the regression on one scale.
+type cutSearch struct {
+	scale    cutScale
+	y        []float64 // on the scale
+	jacobian float64
+	seen     float64
+	cut      []bool
+	at       []int
+	seasons  []int
+	worth    float64 // share of independent steps that the steps are worth
+	cutColumns
+	found *cutFit
+}
+
+func newCutSearch(scale cutScale, values []float64, cut []bool, at, seasons []int) *cutSearch {
+	s := &cutSearch{scale: scale, y: make([]float64, len(values)), cut: cut, at: at, seasons: seasons, worth: 1}
+	for i, v := range values {
+		s.y[i] = scale.transform(v)
+		if !cut[i] {
+			s.jacobian += scale.slope(v)
+		}
+	}
+	s.seen = seenSpread(s.y)
+	return s
+}
+
+// best are the columns, with or without those of full phases, by BIC; nil where not
+// even a mean can be told. Errors that hang together tell less than as many that do
+// not, so the likelihood counts for (1-a)/(1+a) of itself, a being their correlation
+// from step to step: else noise that lingers is taken for seasons. a is that of the
+// fit that leaves less of it.
+func (s *cutSearch) best(full []fullColumn) *cutColumns {
+	ways := [][]fullColumn{nil}
+	if len(full) > 0 {
+		ways = append(ways, full)
+	}
+	s.trend, s.terms = true, make([]int, len(s.seasons))
+	for k, m := range s.seasons {
+		if s.seasonal(k) {
+			s.terms[k] = min(2, m/2)
+		}
+	}
+	lag := 1.0
+	for _, way := range ways {
+		s.full = way
+		if f := s.fit(); f != nil {
+			lag = math.Min(lag, f.lag(s.at))
+		}
+	}
+	if lag < 1 {
+		s.worth = (1 - lag) / (1 + lag)
+	}
+	var out *cutColumns
+	score := math.Inf(-1)
+	for _, way := range ways {
+		s.cutColumns = cutColumns{terms: make([]int, len(s.seasons)), full: way}
+		if s.run(); s.found != nil && s.found.score > score {
+			chosen := s.cutColumns
+			out, score = &chosen, s.found.score
+		}
+	}
+	return out
+}
+
+// run chooses trend and Fourier terms by BIC, one after the other and twice round,
+// since a trend that is small beside the seasons shows only once they are in. Terms
+// have a prior of the size of what was seen, for where a phase of a season is always
+// cut the likelihood alone has no maximum.
+func (s *cutSearch) run() {
+	if s.found = s.fit(); s.found == nil {
+		return
+	}
+	for range 2 {
+		was := s.found
+		if !s.trend {
+			s.trend = true
+			s.trend = s.take()
+		}
+		for k := range s.seasons {
+			if s.seasonal(k) {
+				s.harmonics(k, mostTerms(s.seasons, k))
+			}
+		}
+		if s.found == was {
 			break
 		}
 	}
-	return c.best
 }
 
-// cutChoice is the best fit so far.
-type cutChoice struct {
-	best  *cutFit
-	score float64
-	trend bool
-	terms []int // of each season
-	try   func(trend bool) (*cutFit, float64)
+// seasonal says whether season k has a shape, and two whole lengths.
+func (s *cutSearch) seasonal(k int) bool { return s.seasons[k] > 1 && len(s.y) >= 2*s.seasons[k] }
+
+// fit fits the columns as they stand; nil where that cannot be done.
+func (s *cutSearch) fit() *cutFit {
+	x, prior := waves(s.at, s.trend, s.seasons, s.terms), wavePrior(s.trend, s.seasons, s.terms, s.seen)
+	n, p := x.Dims()
+	if len(s.full) > 0 {
+		more := mat.NewDense(n, p+len(s.full), nil)
+		more.Slice(0, n, 0, p).(*mat.Dense).Copy(x)
+		for k, c := range s.full {
+			more.SetCol(p+k, c.column)
+			prior = append(prior, fullPrior*s.seen)
+		}
+		x, p = more, p+len(s.full)
+	}
+	t, err := fitTobit(s.y, x, s.cut, prior, leastWhole)
+	if err != nil || !(t.Sigma > 0) || math.IsNaN(t.LogLik) {
+		return nil
+	}
+	fair := t.LogLik + s.jacobian
+	return &cutFit{t, s.scale, s.y, x, s.cut, prior, s.seen, 2*s.worth*fair - float64(p+1)*math.Log(float64(n)), fair, s.full}
 }
 
 // take keeps the fit with the terms as they stand where it is better.
-func (c *cutChoice) take(trend bool) bool {
-	f, s := c.try(trend)
-	if s >= c.score {
+func (s *cutSearch) take() bool {
+	f := s.fit()
+	if f == nil || f.score <= s.found.score {
 		return false
 	}
-	c.best, c.score = f, s
+	s.found = f
 	return true
 }
 
 // harmonics chooses the number of terms of season k.
-func (c *cutChoice) harmonics(k, most int) {
-	chosen := c.terms[k]
-	for j := 1; j <= most; j++ {
-		if c.terms[k] = j; c.take(c.trend) {
-			chosen = j
+func (s *cutSearch) harmonics(k, most int) {
+	chosen := s.terms[k]
+	for j, failed := 1, 0; j <= most && failed < failedTerms; j++ {
+		if s.terms[k] = j; s.take() {
+			chosen, failed = j, 0
+		} else {
+			failed++
 		}
 	}
-	c.terms[k] = chosen
+	s.terms[k] = chosen
+}
+
+// A phase of a season is full where so large a share of its steps is cut; a stretch
+// of full phases counts where it is as long as that part of the season. What more
+// is wanted there is thought to be of the size of that share of what was seen.
+const (
+	fullShare   = 0.85
+	fullStretch = 42
+	fullPrior   = 0.75
+)
+
+// fullPhases are columns that are one in the phases of a season in which (almost)
+// every step is cut: there the other phases tell nothing of the level, and a few
+// Fourier terms that are fitted to them run away. A phase that is full by a shorter
+// season is not counted again for a longer one.
+func fullPhases(cut []bool, at, seasons []int) []fullColumn {
+	var out []fullColumn
+	counted := make([]bool, len(at))
+	for _, m := range seasons {
+		if m < 2 || len(at) < 2*m {
+			continue
+		}
+		phases := fullOf(cut, at, m)
+		c, in, rest := fullColumn{season: m, column: make([]float64, len(at))}, map[int]bool{}, 0
+		for i, t := range at {
+			switch {
+			case phases[t%m] && !counted[i]:
+				c.column[i], counted[i], in[t%m] = 1, true, true
+			case !counted[i]:
+				rest++
+			}
+		}
+		if c.phases = len(in); c.phases > 0 && rest > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// fullColumn is one in the full phases of a season, of which there are so many.
+type fullColumn struct {
+	season, phases int
+	column         []float64
+}
+
+// fullOf tells which phases of a season of m steps are full: those of stretches that
+// are full as a whole, and mostly themselves.
+func fullOf(cut []bool, at []int, m int) []bool {
+	steps, full := make([]float64, m), make([]float64, m)
+	for i, t := range at {
+		steps[t%m]++
+		if cut[i] {
+			full[t%m]++
+		}
+	}
+	out, length := make([]bool, m), max(1, m/fullStretch)
+	for k := range out {
+		all, held := 0.0, 0.0
+		for j := k; j < k+length; j++ {
+			all, held = all+steps[j%m], held+full[j%m]
+		}
+		for j := k; j < k+length && all > 0 && held >= fullShare*all; j++ {
+			out[j%m] = full[j%m] > steps[j%m]/2
+		}
+	}
+	return out
+}
+
+// seenSpread is the distance between the low and the high values seen; never zero
+// where they differ.
+func seenSpread(y []float64) float64 {
+	v := slices.Clone(y)
+	slices.Sort(v)
+	if d := v[len(v)-1-len(v)/50] - v[len(v)/50]; d > 0 {
+		return d
+	}
+	return v[len(v)-1] - v[0]
+}
+
+// mostTerms is how many Fourier terms season k may have; those of a shorter season
+// that divides it are not its own.
+func mostTerms(seasons []int, k int) int {
+	m := seasons[k]
+	most := min(maxHarmonics, m/2)
+	for _, shorter := range seasons {
+		if shorter > 1 && shorter < m && m%shorter == 0 {
+			most = min(most, m/shorter-1)
+		}
+	}
+	return max(1, most)
 }
 
 // waves are the columns: one, time from -1 to 1, and the sines and cosines of
@@ -130,25 +384,44 @@ func waves(at []int, trend bool, seasons, terms []int) *mat.Dense {
 	return x
 }
 
-// worth is the share of independent steps that the steps are worth, from the
-// errors next to each other that are both known.
-func (f *cutFit) worth(at []int) float64 {
-	cross, square, last := 0.0, 0.0, math.NaN()
+// wavePrior is the standard deviation that each column of waves is thought to have
+// about zero before anything is seen: half of what was seen for the trend and the
+// first term of a season, and for term j that over j, as a curve with steps has.
+func wavePrior(trend bool, seasons, terms []int, seen float64) []float64 {
+	out := []float64{0}
+	if trend {
+		out = append(out, seen/2)
+	}
+	for k, m := range seasons {
+		for j := 1; j <= terms[k]; j++ {
+			out = append(out, seen/2/float64(j))
+			if 2*j < m {
+				out = append(out, seen/2/float64(j))
+			}
+		}
+	}
+	return out
+}
+
+// lag is the correlation of errors next to each other that are both known, about
+// their own mean: those of values that are not cut lie low.
+func (f *cutFit) lag(at []int) float64 {
+	e, whole := make([]float64, len(f.y)), []float64{}
 	for i, y := range f.y {
-		if f.cut[i] {
-			last = math.NaN()
-			continue
+		e[i] = y - dot(f.x.RawRowView(i), f.Coef)
+		if !f.cut[i] {
+			whole = append(whole, e[i])
 		}
-		e := y - dot(f.x.RawRowView(i), f.Coef)
-		if known(last) && at[i]-at[i-1] == 1 {
-			cross += e * last
-			square += (e*e + last*last) / 2
+	}
+	middle, cross, square := meanOf(whole), 0.0, 0.0
+	for i := 1; i < len(e); i++ {
+		if a, b := e[i-1]-middle, e[i]-middle; !f.cut[i-1] && !f.cut[i] && at[i]-at[i-1] == 1 {
+			cross += a * b
+			square += (a*a + b*b) / 2
 		}
-		last = e
 	}
 	if !(square > 0) {
-		return 1
+		return 0
 	}
-	a := math.Max(0, math.Min(0.95, cross/square))
-	return (1 - a) / (1 + a)
+	return math.Max(0, math.Min(0.95, cross/square))
 }

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,17 +89,25 @@ const (
 	dcgmXidNew = "DCGM_FI_DEV_XID_ERROR"
 )
 
+// maxDCGMDevices bounds the GPUs and MIG instances that one exporter tells of: it
+// is the exporter of one box, or of a rack behind a proxy.
+const maxDCGMDevices = 10_000
+
 // dcgmSource reads what a dcgm-exporter tells.
 type dcgmSource struct {
-	o       SourceOptions
-	host    string
-	devices map[string]*Device
-	xid     map[string]int64 // last told, by device
-	scale   float64          // of the ambiguous ratio, once it is known
-	rows    map[string]*dcgmRow
-	order   []*dcgmRow
-	round   int
-	tells   bool // who holds a GPU: without it all would look free
+	o      SourceOptions
+	host   string
+	xid    map[string]int64 // last told, by device
+	scale  float64          // of the ambiguous ratio, once it is known
+	rows   map[string]*dcgmRow
+	order  []*dcgmRow // by index and UUID, where sorted
+	sorted bool
+	round  int
+	tells  bool // who holds a GPU: without it all would look free
+}
+
+func newDCGMSource(o SourceOptions) *dcgmSource {
+	return &dcgmSource{o: o, xid: map[string]int64{}, rows: map[string]*dcgmRow{}}
 }
 
 // dcgmRow is what one scrape tells of a device.
@@ -121,7 +130,7 @@ func newDCGM(o SourceOptions) (*dcgmSource, error) {
 	if o.Where == "" || o.Fetch == nil {
 		return nil, errors.New("the source dcgm wants the address of a dcgm-exporter, such as http://127.0.0.1:9400/metrics, or a file of its metrics")
 	}
-	s := &dcgmSource{o: o, devices: map[string]*Device{}, xid: map[string]int64{}, rows: map[string]*dcgmRow{}}
+	s := newDCGMSource(o)
 	var first Tick
 	if err := s.Read(context.Background(), &first); err != nil {
 		return nil, err
@@ -150,7 +159,12 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 		return err
 	}
 	s.round++
-	err = readExposition(s.o.Where, in, s.take)
+	err = readExposition(s.o.Where, in, func(p *point) error {
+		if p.line%4096 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return s.take(p)
+	})
 	if e := in.Close(); err == nil {
 		err = e
 	}
@@ -163,6 +177,7 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 
 // tell gives what was taken in this round.
 func (s *dcgmSource) tell(t *Tick) {
+	s.sort()
 	s.settle()
 	t.LookedAtProcesses = s.o.Processes > 0 && s.tells
 	for _, r := range s.order {
@@ -196,13 +211,35 @@ func (s *dcgmSource) take(p *point) error {
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return &capcli.InputError{File: s.o.Where, Line: p.line, Field: p.name, Text: fmt.Sprintf("expected a number, found %.60q", p.value)}
 	}
-	s.enter(p, uuid, v)
-	return nil
+	return s.enter(p, uuid, v)
+}
+
+// sort puts the devices in order, once for all that are new.
+func (s *dcgmSource) sort() {
+	if s.sorted {
+		return
+	}
+	slices.SortFunc(s.order, func(a, b *dcgmRow) int {
+		if a.device.Index != b.device.Index {
+			return cmp.Compare(a.device.Index, b.device.Index)
+		}
+		return strings.Compare(a.device.UUID, b.device.UUID)
+	})
+	s.sorted = true
 }
 
 // enter enters the value of a GPU.
-func (s *dcgmSource) enter(p *point, uuid string, v float64) {
-	r := s.row(p, uuid)
+func (s *dcgmSource) enter(p *point, uuid string, v float64) error {
+	r, err := s.row(p, uuid)
+	if err != nil {
+		return err
+	}
+	s.set(r, p, v)
+	return nil
+}
+
+// set sets what a point says in r.
+func (s *dcgmSource) set(r *dcgmRow, p *point, v float64) {
 	ok := dcgmKnown(v)
 	switch p.name {
 	case dcgmFree:
@@ -242,8 +279,20 @@ func (s *dcgmSource) enter(p *point, uuid string, v float64) {
 	r.sample.Set(f.metric, v)
 }
 
+// forget drops the devices that this scrape and the last one did not name.
+func (s *dcgmSource) forget() {
+	s.order = slices.DeleteFunc(s.order, func(r *dcgmRow) bool {
+		gone := r.round < s.round-1
+		if gone {
+			delete(s.rows, r.device.UUID)
+			delete(s.xid, r.device.UUID)
+		}
+		return gone
+	})
+}
+
 // row finds what is told of the device that a point names.
-func (s *dcgmSource) row(p *point, uuid string) *dcgmRow {
+func (s *dcgmSource) row(p *point, uuid string) (*dcgmRow, error) {
 	key := uuid
 	instance := p.get("GPU_I_ID")
 	if instance != "" {
@@ -251,15 +300,18 @@ func (s *dcgmSource) row(p *point, uuid string) *dcgmRow {
 	}
 	r := s.rows[key]
 	if r == nil {
+		if len(s.order) >= maxDCGMDevices {
+			s.forget()
+		}
+		if len(s.order) >= maxDCGMDevices {
+			return nil, &capcli.InputError{
+				File: s.o.Where, Line: p.line, Text: fmt.Sprintf("more than %d GPUs and MIG instances", maxDCGMDevices),
+				Hint: "ask the exporter of each box, not one page of all",
+			}
+		}
 		r = &dcgmRow{device: newDCGMDevice(p, key, uuid, instance)}
 		s.rows[key] = r
-		s.order = append(s.order, r)
-		slices.SortStableFunc(s.order, func(a, b *dcgmRow) int {
-			if a.device.Index != b.device.Index {
-				return a.device.Index - b.device.Index
-			}
-			return strings.Compare(a.device.UUID, b.device.UUID)
-		})
+		s.order, s.sorted = append(s.order, r), false
 		if s.host == "" {
 			s.host = p.get("Hostname", "hostname")
 		}
@@ -282,7 +334,7 @@ func (s *dcgmSource) row(p *point, uuid string) *dcgmRow {
 	if r.job == "" {
 		r.job = p.get("hpc_job")
 	}
-	return r
+	return r, nil
 }
 
 func newDCGMDevice(p *point, key, uuid, instance string) *Device {

@@ -3,6 +3,7 @@ package profile_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -185,6 +186,62 @@ func TestDCGMBadInput(t *testing.T) {
 				t.Errorf("got %v, want an error about the input with %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A page of many GPUs is read in a time that grows with it, in the order of their
+// numbers and UUIDs; one of too many is refused, and one that takes long ends when
+// its context does.
+func TestDCGMOfManyGPUs(t *testing.T) {
+	page := func(gpus, fields int) string {
+		var b strings.Builder
+		for f := range fields {
+			for g := range gpus {
+				fmt.Fprintf(&b, "DCGM_FI_DEV_FIELD_%d{gpu=\"%d\",UUID=\"GPU-%06d\"} 1\n", f, g%8, gpus-g)
+			}
+		}
+		return b.String()
+	}
+	s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: told(page(9_000, 23))}) // 207,000 series
+	tick := read(t, s)
+	if len(tick.Samples) != 9_000 {
+		t.Fatalf("%d samples, want 9,000", len(tick.Samples))
+	}
+	for i := range tick.Samples[1:] {
+		a, b := tick.Samples[i].Device, tick.Samples[i+1].Device
+		if a.Index > b.Index || a.Index == b.Index && a.UUID >= b.UUID {
+			t.Fatalf("GPU %d %s stands before %d %s", a.Index, a.UUID, b.Index, b.UUID)
+		}
+	}
+	sources, err := profile.Sources.Get("dcgm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var input *capcli.InputError
+	if _, err := sources(profile.SourceOptions{Where: "metrics", Fetch: told(page(10_001, 1))}); !errors.As(err, &input) || input.Line != 10_001 || input.Hint == "" {
+		t.Errorf("10,001 GPUs: %v", err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	enough := errors.New("enough")
+	stop(enough)
+	if err := s.Read(ctx, &profile.Tick{}); !errors.Is(err, enough) {
+		t.Errorf("a read that was stopped: %v", err)
+	}
+	// GPUs that are no more make room for others.
+	var pages []string
+	for i := range 5 {
+		pages = append(pages, strings.ReplaceAll(page(9_000, 1), "GPU-", fmt.Sprintf("GPU-%d-", i)))
+	}
+	s = open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: told(append(pages[:1:1], pages...)...)})
+	for i := range pages {
+		tick := &profile.Tick{At: noon}
+		if err := s.Read(t.Context(), tick); i < 1 && err != nil {
+			t.Fatalf("page %d: %v", i, err)
+		}
+	}
+	if n := len(read(t, s).Samples); n != 9_000 {
+		t.Errorf("%d samples after all have changed, want 9,000", n)
 	}
 }
 

@@ -98,8 +98,8 @@ func (s *promSource) Read(ctx context.Context, t *Tick) error {
 			for s.at <= s.last {
 				at := s.at
 				s.at += capcli.Time(s.step)
-				if s.tick(b, at, t) {
-					return nil
+				if told, err := s.tick(b, at, t); told || err != nil {
+					return err
 				}
 			}
 			s.queue, s.at = s.queue[1:], s.from
@@ -111,7 +111,7 @@ func (s *promSource) Read(ctx context.Context, t *Tick) error {
 }
 
 // tick makes the tick of a box at a time, if anything is known of it.
-func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) bool {
+func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) (bool, error) {
 	b.dcgm.round++
 	any := false
 	for _, p := range b.parts {
@@ -119,16 +119,18 @@ func (s *promSource) tick(b *promBox, at capcli.Time, t *Tick) bool {
 			p.done++
 		}
 		if p.done < len(p.of.At) && p.of.At[p.done] == at {
-			b.dcgm.enter(&p.point, p.uuid, p.of.Values[p.done])
+			if err := b.dcgm.enter(&p.point, p.uuid, p.of.Values[p.done]); err != nil {
+				return false, err
+			}
 			any = true
 		}
 	}
 	if !any {
-		return false
+		return false, nil
 	}
 	t.At, t.Every, s.host = InstantOf(at.Std()), s.o.Every, b.host
 	b.dcgm.tell(t)
-	return true
+	return true, nil
 }
 
 // part asks for the next part of the time.
@@ -230,7 +232,7 @@ func (s *promSource) take(name string, r *Range) bool {
 	}
 	b := s.boxes[host]
 	if b == nil {
-		b = &promBox{host: host, dcgm: &dcgmSource{o: s.o, devices: map[string]*Device{}, xid: map[string]int64{}, rows: map[string]*dcgmRow{}}}
+		b = &promBox{host: host, dcgm: newDCGMSource(s.o)}
 		s.boxes[host] = b
 	}
 	b.parts = append(b.parts, p)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"capcli/profile"
@@ -183,7 +184,10 @@ func (s *stuck) Read(ctx context.Context, t *profile.Tick) error {
 	return s.Fake.Read(ctx, t)
 }
 
-func TestReadThatHangs(t *testing.T) {
+func TestReadThatHangs(t *testing.T) { synctest.Test(t, readThatHangs) }
+
+// readThatHangs runs where time passes only when all goroutines wait.
+func readThatHangs(t *testing.T) {
 	src := &stuck{Fake: profile.NewFake(profile.SourceOptions{Every: time.Second}), free: make(chan struct{}), hangs: make(chan time.Time)}
 	clock := &simClock{wall: noon, end: 60 * time.Second, late: src.hangs}
 	clock.wait = func(_ *simClock, until time.Duration) {

@@ -173,7 +173,7 @@ func upfront(dst *int64) reader {
 		case "none":
 			*dst = 0
 		default:
-			share(dst, allUpfront)(d, n)
+			share(dst)(d, n)
 		}
 	}
 }

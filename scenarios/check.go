@@ -35,21 +35,28 @@ type Metric struct {
 // Metrics are the figures that limits and --fail-if may name, in the order of
 // a report.
 var Metrics = []Metric{
-	{"wait_mean", InSeconds, false, "mean time from submission to first start"},
-	{"wait_p50", InSeconds, false, "median of it"},
+	{"wait_mean", InSeconds, false, "mean time from submission to first start; until the end for a job that never started"},
+	{"wait_p50", InSeconds, false, "median of it, of all jobs; not known where it falls among those that never started"},
 	{"wait_p95", InSeconds, false, "its 95th percentile"},
 	{"wait_p99", InSeconds, false, "its 99th percentile"},
 	{"wait_max", InSeconds, false, "the longest"},
-	{"jct_mean", InSeconds, false, "mean time from submission to end"},
+	{"queue_time_mean", InSeconds, false, "mean time spent waiting, after preemptions too, until the end of the run"},
+	{"jct_mean", InSeconds, false, "mean time from submission to end; to that of the run for a job that has not ended"},
 	{"bounded_slowdown_mean", InCount, false, "mean of max(1, JCT / max(run time, 10 s))"},
-	{"makespan", InSeconds, false, "from the first submission to the last end"},
+	{"makespan", InSeconds, false, "from the first submission to the last end; to that of the run where a job has not ended"},
 	{"queue_max", InCount, false, "most jobs waiting at once"},
 	{"queue_mean", InCount, false, "jobs waiting, mean over time"},
+	{"unserved_gpu_hours", InGPUHours, false, "work that could have been done by the end and was not"},
+	{"unserved_share", InShare, false, "the same, of the work that could have been done"},
+	{"unserved_jobs", InCount, false, "jobs waiting at the end and jobs that can never run"},
+	{"unserved_usd", InUSD, false, "unserved work at the on-demand price"},
+	{"backlog_gpu_hours", InGPUHours, false, "work left at the end of the jobs that wait or can never run"},
+	{"backlog_usd", InUSD, false, "the same at the on-demand price"},
 	{"waiting", InCount, false, "jobs still waiting at the end"},
 	{"unplaceable", InCount, false, "jobs that can never run"},
 	{"finished", InCount, true, "jobs that finished"},
 	{"preemptions", InCount, false, "times that a job lost its GPUs"},
-	{"deadline_misses", InCount, false, "jobs that ended after their deadline"},
+	{"deadline_misses", InCount, false, "jobs that had not ended by their deadline"},
 	{"cost", InUSD, false, "all that was paid"},
 	{"total", InUSD, false, "the same as cost"},
 	{"committed", InUSD, false, "paid for owned and reserved capacity"},
@@ -103,6 +110,15 @@ func (c Check) Holds(get func(metric string) (float64, bool)) (holds, known bool
 	return v != c.Value, true
 }
 
+// HoldsFrom tells the same of a figure of which only a lower bound is known:
+// known is false where a larger figure may or may not meet the condition.
+func (c Check) HoldsFrom(least float64) (holds, known bool) {
+	if least < c.Value || least == c.Value && c.Op != "<" && c.Op != ">=" {
+		return false, false
+	}
+	return c.Op == ">" || c.Op == ">=" || c.Op == "!=", true
+}
+
 // ops in an order in which the longer come before their beginnings.
 var ops = []string{"<=", ">=", "==", "!=", "<", ">", "="}
 
@@ -115,23 +131,54 @@ func ParseCheck(text string) (Check, error) {
 	}
 	for _, op := range ops {
 		if value, ok := strings.CutPrefix(text[at:], op); ok {
-			m, err := metricOf(strings.TrimSpace(text[:at]))
+			name := strings.TrimSpace(text[:at])
+			m, err := metricOf(name)
 			if err != nil {
 				return Check{}, err
 			}
-			return newCheck(m, op, value)
+			return newCheck(m, name, op, value)
 		}
 	}
 	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", show(text))
 }
 
-func newCheck(m Metric, op, value string) (Check, error) {
+// newCheck reads the value of a check of a metric, which was called name. A name
+// that says its unit, wait_p95_s or stranded_usd, needs none at the value.
+func newCheck(m Metric, name, op, value string) (Check, error) {
 	if op == "=" {
 		op = "=="
 	}
 	value = strings.TrimSpace(value)
+	if v, ok := bareNumber(value); ok && v != 0 {
+		switch {
+		case m.Unit == InSeconds && name == m.Name:
+			return Check{}, fmt.Errorf("%s: %s has no unit; write %ss for seconds or %s for minutes", m.Name, show(value), value, asMinutes(value, v))
+		case m.Unit == InUSD && !strings.HasSuffix(name, "_usd"):
+			return Check{}, fmt.Errorf("%s: %s has no unit; write $%s, or %sk for thousands of dollars", m.Name, show(value), value, value)
+		case m.Unit == InSeconds:
+			value += "s"
+		case m.Unit == InUSD:
+			value = "$" + value
+		}
+	}
 	v, err := m.parse(value)
 	return Check{Metric: m, Op: op, Value: v, text: value}, err
+}
+
+// asMinutes writes a number of minutes as a length of time.
+func asMinutes(text string, v float64) string {
+	if strings.Contains(text, ".") {
+		return strconv.FormatFloat(60*v, 'f', -1, 64) + "s"
+	}
+	return text + "m"
+}
+
+// bareNumber reads a number with no unit of any kind: nor k, M, % or a comma.
+func bareNumber(s string) (float64, bool) {
+	if s == "" || strings.Trim(s, "0123456789.") != "" {
+		return 0, false
+	}
+	return amount(s)
 }
 
 // metricOf finds a metric by its name or by that of its JSON field.
@@ -156,7 +203,7 @@ func (m Metric) parse(s string) (float64, error) {
 		if v, err := capcli.ParseSeconds(s); err == nil && v >= 0 {
 			return float64(v), nil
 		}
-		if v, ok := amount(s); ok {
+		if v, ok := bareNumber(strings.TrimSuffix(s, "s")); ok { // parts of a second, or 0
 			return v, nil
 		}
 		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, show(s))
@@ -164,7 +211,7 @@ func (m Metric) parse(s string) (float64, error) {
 		if v, ok := amount(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "$"), "USD"))); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%s: %s is no amount of US dollars; write 1700000, $1.7M or 85k", m.Name, show(s))
+		return 0, fmt.Errorf("%s: %s is no amount of US dollars; write $1700000, 1.7M or 85k", m.Name, show(s))
 	case InShare:
 		digits, percent := strings.CutSuffix(s, "%")
 		v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
@@ -278,6 +325,6 @@ func limit(key, value *yaml.Node) (Check, *yaml.Node, error) {
 			break
 		}
 	}
-	c, err := newCheck(m, op, bound)
+	c, err := newCheck(m, key.Value, op, bound)
 	return c, value, err
 }

@@ -13,7 +13,11 @@ func TestParseCheck(t *testing.T) {
 	}{
 		{"wait_p95<=30m", "wait_p95", "<=", 1800},
 		{"wait_p95_s > 90", "wait_p95", ">", 90},
-		{"wait_mean<1.5", "wait_mean", "<", 1.5},
+		{"wait_mean<1.5s", "wait_mean", "<", 1.5},
+		{"wait_mean_s<1.5", "wait_mean", "<", 1.5},
+		{"wait_p95>0", "wait_p95", ">", 0},
+		{"stranded_usd<=50", "stranded_usd", "<=", 50},
+		{"cost<=20 USD", "cost", "<=", 20},
 		{"cost<=$1.7M", "cost", "<=", 1_700_000},
 		{"cost <= 1,695,168.00", "cost", "<=", 1_695_168},
 		{"total_usd>=85k", "total", ">=", 85_000},
@@ -40,6 +44,10 @@ func TestParseCheck(t *testing.T) {
 		{"cost<=1,70", "no amount"},
 		{"allocation_rate<93", "no share"},
 		{"waiting<many", "no number"},
+		{"wait_p95>30", "30s for seconds or 30m for minutes"},
+		{"wait_mean<1.5", "1.5s for seconds or 90s for minutes"},
+		{"cost<=20", "$20, or 20k for thousands"},
+		{"stranded<0.5", "$0.5, or 0.5k"},
 	} {
 		if _, err := ParseCheck(x.text); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: got %v, want …%s…", x.text, err, x.want)
@@ -62,8 +70,8 @@ func TestHolds(t *testing.T) {
 		{"wait_p95>30m", false, true},
 		{"wait_p95==30m", true, true},
 		{"wait_p95!=30m", false, true},
-		{"cost<=1", false, false},
-		{"makespan<=1", false, false},
+		{"cost<=$1", false, false},
+		{"makespan<=1s", false, false},
 	} {
 		c, err := ParseCheck(x.text)
 		if err != nil {
@@ -91,7 +99,7 @@ func TestLimitsBoundTheRightSide(t *testing.T) {
 
 // FuzzParseCheck: what is read says itself in a way that reads the same.
 func FuzzParseCheck(f *testing.F) {
-	for _, s := range []string{"wait_p95<=30m", "cost>$1.7M", "allocation_rate<93%", "waiting=0", "total_usd != 1,000", "x", "<", "cost<=1e400", "cost<=1e308B"} {
+	for _, s := range []string{"wait_p95<=30m", "cost>$1.7M", "allocation_rate<93%", "waiting=0", "total_usd != 1,000", "wait_mean_s<1.5", "cost_usd<7", "x", "<", "cost<=1e400", "cost<=1e308B"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -107,4 +115,32 @@ func FuzzParseCheck(f *testing.F) {
 			t.Errorf("%q says itself as %q, which reads %+v, %v", text, c, again, err)
 		}
 	})
+}
+
+// A figure that is at least so much may settle a condition, and may not.
+func TestCheckHoldsFrom(t *testing.T) {
+	for _, c := range []struct {
+		check        string
+		least        float64
+		holds, known bool
+	}{
+		{"wait_p95<=1h", 3601, false, true},
+		{"wait_p95<=1h", 3600, false, false},
+		{"wait_p95<=1h", 0, false, false},
+		{"wait_p95<1h", 3600, false, true},
+		{"wait_p95>1h", 3601, true, true},
+		{"wait_p95>1h", 3600, false, false},
+		{"wait_p95>=1h", 3600, true, true},
+		{"wait_p95==1h", 3601, false, true},
+		{"wait_p95!=1h", 3601, true, true},
+		{"wait_p95!=1h", 3600, false, false},
+	} {
+		k, err := ParseCheck(c.check)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holds, known := k.HoldsFrom(c.least); holds != c.holds || known != c.known {
+			t.Errorf("%s of at least %g: %v, %v; want %v, %v", c.check, c.least, holds, known, c.holds, c.known)
+		}
+	}
 }

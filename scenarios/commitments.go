@@ -80,6 +80,8 @@ func ratesOf(p billing.Product) []billing.PlanRate {
 		return p.Rates
 	case billing.AzurePlan:
 		return p.Rates
+	case billing.MinimumSpend:
+		return p.Rates
 	}
 	return nil
 }
@@ -96,6 +98,9 @@ func withRates(p billing.Product, rates []billing.PlanRate) billing.Product {
 	case billing.AzurePlan:
 		p.Rates = rates
 		return p
+	case billing.MinimumSpend:
+		p.Rates = rates
+		return p
 	}
 	return p
 }
@@ -108,7 +113,7 @@ func (s *Scenario) checkDiscounts(o *object) {
 	for i := range s.Commitments {
 		c, n := &s.Commitments[i], s.discountNodes[i]
 		if s.Period.Known() {
-			p := billing.Portfolio{Commitments: s.Commitments[i : i+1]}
+			p := billing.Portfolio{Commitments: slices.DeleteFunc(slices.Clone(s.Commitments), func(k billing.Commitment) bool { return k.ID != c.ID })}
 			if err := p.CheckWindow(s.Period.Start, s.Period.End); err != nil {
 				o.d.at(n, "%s", err)
 				continue

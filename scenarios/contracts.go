@@ -27,6 +27,12 @@ func (s *Scenario) HasContracts() bool {
 	return len(s.Commitments) > 0 || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Upfront > 0 || c.Product != "" || c.Machine != nil })
 }
 
+// Committing tells whether a pool is bought for a term, or until a date, that may
+// be after a run's end.
+func (s *Scenario) Committing() bool {
+	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Kind.Committed() && (c.Term != "" || c.Until.Given) })
+}
+
 // Contracts are the commitments of a scenario over a run that began at start and
 // ended so long after: its committed pools, then its discounts. A pool without
 // a term and an end lasts until the run ends. It fails with capcli.ErrOverflow.

@@ -141,3 +141,41 @@ func TestCommitmentsOfAScenarioThatAreWrong(t *testing.T) {
 		}
 	}
 }
+
+// TestDealsOfAScenario: a promise to spend and a plan that steps up, beside each
+// other in the invoice of a run, to the millionth.
+func TestDealsOfAScenario(t *testing.T) {
+	job := func(id, model string, hours capcli.Seconds) capcli.Job {
+		return capcli.Job{ID: id, Submit: newYear, GPUs: 2, GPUModel: model, Run: hours * 3600, Deadline: capcli.NoTime}
+	}
+	s, res := runOf(t, `capacity:
+  - {name: a, kind: on_demand, gpu_model: A100, price: 2}
+  - {name: h, kind: on_demand, gpu_model: H100, price: 4}
+commitments:
+  - {id: deal, product: minimum_spend, from: 2027-01-01, until: 2027-01-02, minimum: 500, rates: [{gpu_model: H100, rate: 3}]}
+  - {id: plan, product: savings_plan, gpu_model: A100, from: 2027-01-01, until: 2027-01-02, commit: 1, rates: [{discount: 50%}], ramp: [{from: 2027-01-02, commit: 2}]}
+`, job("1", "A100", 48), job("2", "H100", 48))
+	inv, err := s.Invoice(res.Record, res.Ended, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// H100: 96 GPU-hours at $3 are 288 of the 500 promised. A100: 1 $ an hour covers one
+	// of two GPUs on the first day, 2 $ both on the second: 24 + 48, and 24 x 2 beside it.
+	if want := capcli.USD(500+24+48+48) * capcli.Dollar; inv.Total.Cost != want {
+		t.Errorf("the run costs %s, want %s", inv.Total.Cost.Decimal(), want.Decimal())
+	}
+	var tenants capcli.USD
+	for i := range inv.ByTenant {
+		tenants += inv.ByTenant[i].Total
+	}
+	if tenants+inv.Unallocated != inv.Total.Cost {
+		t.Errorf("tenants pay %s", tenants.Decimal())
+	}
+	if k := inv.Commitments[0]; len(inv.Commitments) != 3 || k.ID != "deal" || k.Used != 288*capcli.Dollar || k.Unused != 212*capcli.Dollar || k.Billed != 500*capcli.Dollar {
+		t.Errorf("got %+v", inv.Commitments)
+	}
+	contracts, err := s.Contracts(res.Record, res.Ended, Options{})
+	if err != nil || len(contracts) != 3 || contracts[0].Unexpired != 0 {
+		t.Errorf("got %+v, %v", contracts, err)
+	}
+}

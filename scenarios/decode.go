@@ -25,6 +25,7 @@ type decoder struct {
 	form      *form             // of the file; nil is a scenario
 	zone      *time.Location    // of times that state none; nil is UTC
 	elsewhere map[string]string // fields of other sections than the one being read, and which
+	emptied   []*yaml.Node      // pools that an override made of size 0
 }
 
 // form is a kind of file that the decoder reads.

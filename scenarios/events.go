@@ -62,12 +62,7 @@ func ParseEvents(file string, b []byte, zone *time.Location) (*Events, error) {
 		d.events(root, out)
 	}
 	if len(d.faults) > 0 {
-		f := &Faults{File: cmp.Or(file, "events"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines, form: d.form}
-		if f.Allowed == "" {
-			f.Allowed = "a template with every field: " + d.form.init
-		}
-		f.sort()
-		return nil, f
+		return nil, d.refusal(cmp.Or(file, "events"), "a template with every field: "+d.form.init)
 	}
 	return out, nil
 }

@@ -30,6 +30,14 @@ type Faults struct {
 	form    *form // nil is a scenario
 }
 
+// refusal gives all that d found wrong in a file. allowed is its last line where no
+// field was unknown.
+func (d *decoder) refusal(file, allowed string) *Faults {
+	f := &Faults{File: file, List: d.faults, More: d.more, Allowed: cmp.Or(d.allowed, allowed), lines: d.lines, form: d.form}
+	f.sort()
+	return f
+}
+
 // shown is the number of faults that Error writes out.
 const shown = 20
 

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -43,6 +44,7 @@ func jobsFields(j *Jobs) []field {
 		{"format", "its format; by its looks where left out", name(&j.Format)},
 		{"tz", "zone of times that state none: Europe/Berlin", name(&j.TZ)},
 		{"cpu_jobs", "run jobs that want no GPU too", boolean(&j.CPUJobs)},
+		{"any_model", "run jobs on GPUs of any model, whatever they want", boolean(&j.AnyModel)},
 		{"kill_at_limit", "end a job at its limit, as a strict scheduler does", boolean(&j.KillAtLimit)},
 		{"generate", "jobs made up by the generator", workload(&j.Generate)},
 	}
@@ -106,6 +108,16 @@ func period(dst *Period) reader {
 		}
 		*dst = Period{start, end}
 	}
+}
+
+// ParsePeriod reads a period as a scenario states it: "2027-01-01 to 2027-12-31".
+func ParsePeriod(text string) (Period, error) {
+	p, d := Period{capcli.NoTime, capcli.NoTime}, &decoder{}
+	period(&p)(d, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: 1, Column: 1})
+	if len(d.faults) > 0 {
+		return p, errors.New(d.faults[0].Text)
+	}
+	return p, nil
 }
 
 // instant reads a day (and says that it is one) or an instant in RFC 3339 that

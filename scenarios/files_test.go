@@ -188,3 +188,44 @@ placement: first
 		t.Error("two replications have the same failures")
 	}
 }
+
+// FuzzScenarioTables: a list of nodes and a list of predictions are read as groups
+// and run times within their limits, or refused with the file and what is wrong.
+func FuzzScenarioTables(f *testing.F) {
+	f.Add([]byte(someFiles["nodes.csv"]))
+	f.Add([]byte(someFiles["predicted.csv"]))
+	f.Add([]byte("\ufeffmodel,gpu,memory_mib,cpu_milli\n\"a\nb\",4096,,\n,0,1e3,\xff\n"))
+	f.Add([]byte("job_id,predicted_s\na,NaN\nb,1e300\nc,-0\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		refused := func(err error) {
+			var in *capcli.InputError
+			if !errors.As(err, &in) || in.File != "table.csv" || in.Text == "" {
+				t.Errorf("not an input error: %v", err)
+			}
+		}
+		groups, err := readNodes("table.csv", "pool", b)
+		if err != nil {
+			refused(err)
+		}
+		names, total := map[string]bool{}, 0
+		for _, g := range groups {
+			if names[g.name] || g.nodes < 1 || g.gpus < 0 || g.gpus > maxPerNode || g.cpu < 0 || g.mem < 0 {
+				t.Errorf("group %+v", g)
+			}
+			names[g.name] = true
+			total += g.nodes * g.gpus
+		}
+		if err == nil && (total > maxGPUs || len(groups) == 0 || len(groups) > maxCapacity) {
+			t.Errorf("%d GPUs in %d groups", total, len(groups))
+		}
+		predicted, err := readPredictions("table.csv", b)
+		if err != nil {
+			refused(err)
+		}
+		for job, v := range predicted {
+			if v < 0 || v > longest {
+				t.Errorf("job %q: %d s", job, v)
+			}
+		}
+	})
+}

@@ -7,7 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/plan"
 )
 
 // FuzzParse: whatever the bytes, either faults that point into the file, or a
@@ -104,4 +106,29 @@ func checkScenario(t *testing.T, s *Scenario) {
 	if err := s.Set("seed", "77"); err != nil || s.Seed != 77 {
 		t.Errorf("setting the seed of a valid scenario: %v, seed %d, was %d", err, s.Seed, before)
 	}
+}
+
+// FuzzParseMarket: a market is read whole or refused with places, and what is read
+// makes a plan.
+func FuzzParseMarket(f *testing.F) {
+	f.Add([]byte("capcli: market/v1\nevery: 1d\ngpus: [{gpu_model: a, on_demand: 4, lot: 8}]\noffers:\n- {product: owned, gpu_model: a, term: 4d, machine: {capital: 5}}\n- {product: savings_plan, term: 1d, rates: [{discount: 5%}]}\n"))
+	f.Add([]byte("capcli: market/v1\ngpus: [{gpu_model: a, on_demand: 4}]\noffers: [{product: reserved_capacity, gpu_model: a, term: 2d, price: 1, extend: {term: 1d, price: 1}, terminate: {every: 1d, fee: 50%}}]\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := ParseMarket("fuzz.yaml", b)
+		if err != nil {
+			checkFaults(t, err, b)
+			return
+		}
+		var curves []*plan.Curve
+		for range m.GPUs {
+			c, err := plan.NewCurve(newYear, capcli.Step{Days: 1}, []float64{3, 9, 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			curves = append(curves, c)
+		}
+		if _, err := m.Joint(curves); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

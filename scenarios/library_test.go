@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"capcli"
 	"capcli/simulate"
@@ -82,13 +81,9 @@ func TestLibrary(t *testing.T) {
 		if !strings.HasPrefix(text, "# ") || strings.Index(text, "\ncapcli: ") < 100 {
 			t.Errorf("%s does not begin with a comment on what it shows", name)
 		}
-		start := time.Now()
 		x := play(t, name)
 		if x.s.Name != name || x.s.Description == "" {
 			t.Errorf("%s calls itself %q, %q", name, x.s.Name, x.s.Description)
-		}
-		if took := time.Since(start); took > 30*time.Second { // a guard against a hang, not a measure
-			t.Errorf("%s takes %s", name, took)
 		}
 		if x.r.Jobs.Unplaceable > 0 || x.r.Jobs.Finished == 0 {
 			t.Errorf("%s: %+v", name, x.r.Jobs)

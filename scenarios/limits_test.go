@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 const head = "capcli: scenario/v1\ncapacity: [{kind: owned, gpus: 4, free: true}]\n"
@@ -37,13 +36,9 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 		{"syntax", head + "name: [a\nseed: 1\n", "not valid YAML"},
 		{"escapes", head + "name: \"a\\e[2Jb\"\n", "control characters"},
 	} {
-		start := time.Now()
 		_, err := Parse("s.yaml", []byte(x.text))
 		if err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: got %.300v, want …%s…", x.name, err, x.want)
-		}
-		if took := time.Since(start); took > 30*time.Second { // a guard against a hang, not a measure
-			t.Errorf("%s: took %s", x.name, took)
 		}
 	}
 }
@@ -104,6 +99,8 @@ func TestValuesThatAreWrong(t *testing.T) {
 		{head + "limits: {cost: 1.7X}\n", "no amount"},
 		{head + "limits: {wait_p95: 1m, wait_p95_s: 2m}\n", "bounded twice"},
 		{head + "preemption: {mode: pause}\n", "unknown mode"},
+		{head + "preemption: {mode: checkpoint}\n", "no class has checkpoint_every"},
+		{head + "preemption: {mode: checkpoint, classes: [{restart: 2m}]}\n", "no class has checkpoint_every"},
 		{head + "name: ''\n", "name is empty"},
 	} {
 		_, err := Parse("s.yaml", []byte(x.text))

@@ -31,8 +31,17 @@ type Portfolio struct {
 	Budget     *billing.Budget
 	Approvals  billing.Approvals
 	Energy     *Energy
+	Left       []Leave // commitments that were left before their end, in order of the day
 
-	lines []int // of each commitment
+	lines  []int         // of each commitment
+	leaves []capcli.Time // when each is left by its escape; NoTime is never
+}
+
+// Leave is a commitment that is left before its end by its escape.
+type Leave struct {
+	ID     string
+	End    capcli.Time // it would have had
+	Refund billing.Refund
 }
 
 // ParsePortfolio reads a portfolio and checks all of it. The error is *Faults:
@@ -44,12 +53,7 @@ func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
 		d.portfolio(root, p)
 	}
 	if len(d.faults) > 0 {
-		f := &Faults{File: cmp.Or(file, "portfolio"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines, form: d.form}
-		if f.Allowed == "" {
-			f.Allowed = "fields of a portfolio: README, What it is billed; an unknown field is answered with those of its section"
-		}
-		f.sort()
-		return nil, f
+		return nil, d.refusal(cmp.Or(file, "portfolio"), "fields of a portfolio: README, What it is billed; an unknown field is answered with those of its section")
 	}
 	return p, nil
 }
@@ -95,6 +99,34 @@ func (d *decoder) checkPortfolio(p *Portfolio, nodes []*yaml.Node) {
 	if len(d.faults) == 0 {
 		d.portfolioFault(left.Check(), nodes)
 	}
+	if len(d.faults) == 0 {
+		d.playEscapes(p, nodes)
+	}
+}
+
+// playEscapes leaves the commitments that are left before their end, in order of
+// the day, as billing.Rebalance says: each ends then, and costs what was used up of
+// it and what did not come back.
+func (d *decoder) playEscapes(p *Portfolio, nodes []*yaml.Node) {
+	var order []int
+	for i, at := range p.leaves {
+		if at.Known() {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.leaves[a], p.leaves[b]) })
+	var past []billing.Refund
+	for _, i := range order {
+		c := p.Portfolio.Commitments[i]
+		left, refund, err := p.Portfolio.Rebalance(c.ID, p.leaves[i], nil, past)
+		if err != nil {
+			d.portfolioFault(&billing.PortfolioError{Index: i, Other: -1, Field: "escape", Text: err.Error()}, nodes)
+			continue
+		}
+		past = append(past, refund)
+		p.Portfolio = *left
+		p.Left = append(p.Left, Leave{ID: c.ID, End: c.End, Refund: refund})
+	}
 }
 
 func (d *decoder) portfolioFault(err error, nodes []*yaml.Node) {
@@ -139,9 +171,15 @@ func commitments(p *Portfolio, nodes *[]*yaml.Node) reader {
 			if !c.build(o) {
 				return
 			}
-			p.Portfolio.Commitments = append(p.Portfolio.Commitments, c.commitment)
-			p.lines = append(p.lines, n.Line)
-			*nodes = append(*nodes, n)
+			parts, ok := c.deals(o)
+			if !ok {
+				return
+			}
+			for _, k := range parts {
+				p.Portfolio.Commitments = append(p.Portfolio.Commitments, k)
+				p.lines, p.leaves = append(p.lines, n.Line), append(p.leaves, c.leave)
+				*nodes = append(*nodes, n)
+			}
 		})
 	}
 }
@@ -215,7 +253,7 @@ func parseMoney(s string) (capcli.USD, error) {
 const maxMoney = 1_000_000_000_000 * capcli.Dollar
 
 // share reads 28% or 0.28 in millionths.
-func share(dst *int64, most int64) reader {
+func share(dst *int64) reader {
 	return func(d *decoder, n *yaml.Node) {
 		s, ok := d.scalar(n, "a share such as 28%")
 		if !ok {
@@ -227,8 +265,8 @@ func share(dst *int64, most int64) reader {
 		if percent {
 			v /= 100
 		}
-		if err != nil || v > most {
-			d.want(n, fmt.Sprintf("a share of 0 to %d%%, such as 28%% or 0.28", most/10_000))
+		if err != nil || v > allUpfront {
+			d.want(n, "a share of 0 to 100%, such as 28% or 0.28")
 			return
 		}
 		*dst = v

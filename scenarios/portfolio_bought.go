@@ -15,6 +15,7 @@ import (
 // bought is a commitment on its way from the file.
 type bought struct {
 	commitment billing.Commitment
+	leave      capcli.Time // when it is left by its escape; NoTime is never
 	product    string
 	until      capcli.Time
 	term       string
@@ -38,12 +39,17 @@ type bought struct {
 	least      capcli.Seconds
 	windDown   capcli.USD
 	machine    *billing.Machine
+	sizes      []billing.SizeRatio
+	flexible   bool
+	minimum    capcli.USD
+	every      string
+	deal       deal
 }
 
 // productAlias are other names of products.
 var productAlias = map[string]string{
 	"ri": "reserved_instance", "cud": "committed_use", "flexible_cud": "flexible_use", "odcr": "capacity_reservation",
-	"reserved": "reserved_capacity", "compute_savings_plan": "savings_plan",
+	"reserved": "reserved_capacity", "compute_savings_plan": "savings_plan", "take_or_pay": "minimum_spend",
 }
 
 // productFields says which fields a product has beside those of all.
@@ -53,11 +59,12 @@ var productFields = map[string][]string{
 	"instance_savings_plan": {"commit", "rates"},
 	"committed_use":         {"units", "reservation"},
 	"flexible_use":          {"commit", "rates"},
-	"azure_reservation":     {"units"},
+	"azure_reservation":     {"units", "sizes", "size_flexibility"},
 	"azure_savings_plan":    {"commit", "rates"},
 	"capacity_block":        {"units", "ends_early", "rule"},
 	"capacity_reservation":  {"units", "contracted_price", "targeted", "committed", "wind_down"},
 	"reserved_capacity":     {"units"},
+	"minimum_spend":         {"minimum", "every", "rates"},
 	"owned":                 {"units", "residual", "machine"},
 }
 
@@ -75,7 +82,7 @@ func products() []string {
 }
 
 func newBought() *bought {
-	return &bought{until: capcli.NoTime, commitment: billing.Commitment{Start: capcli.NoTime}}
+	return &bought{flexible: true, until: capcli.NoTime, leave: capcli.NoTime, commitment: billing.Commitment{Start: capcli.NoTime}}
 }
 
 // spend tells whether a product commits to dollars an hour.
@@ -109,9 +116,14 @@ func (c *bought) fields() []field {
 		{"targeted", "capacity_reservation: only use that names it runs in it", boolean(&c.targeted)},
 		{"committed", "capacity_reservation: cancelled before so long, it costs wind_down", duration(&c.least, 0)},
 		{"wind_down", "capacity_reservation: that charge", money(&c.windDown)},
+		{"sizes", "azure_reservation: its flexibility group by the reservation catalogue: [{size: Standard_NC24ads_A100_v4, ratio: 1}, {size: Standard_NC48ads_A100_v4, ratio: 2}]", sizeRatios(&c.sizes)},
+		{"size_flexibility", "azure_reservation: false covers its own size only", boolean(&c.flexible)},
+		{"minimum", "minimum_spend: what is paid at least in each period", money(&c.minimum)},
+		{"every", "minimum_spend: the period, month, quarter, year or term; term where left out", choice(&c.every, "every", "month", "quarter", "year", "term")},
 		{"machine", "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", machine(&c.machine)},
-		{"escape", "way out before the end: {every: 90d, refund: 100%, fee: 0, limit: 50k}", escape(&k.Escape)},
+		{"escape", "it is left before its end: {leave: 2027-04-01, every: 90d, refund: 100%, fee: 0, limit: 50k}", escape(&k.Escape, &c.leave)},
 	}
+	list = append(list, c.deal.fields()...)
 	return append(list, skuFields(&c.sku, &c.instance)...)
 }
 
@@ -152,7 +164,7 @@ func planRates(dst *[]billing.PlanRate) reader {
 			var instance string
 			var rate Price
 			o := d.object(n, "rates", append(skuFields(&s, &instance), field{"rate", "of a unit for an hour under the plan", price(&rate)},
-				field{"discount", "from the on-demand price: 28%", share(&r.Discount, 1_000_000)}))
+				field{"discount", "from the on-demand price: 28%", share(&r.Discount)}))
 			switch {
 			case o == nil:
 			case o.has("rate") == o.has("discount"):
@@ -162,6 +174,21 @@ func planRates(dst *[]billing.PlanRate) reader {
 			}
 			r.Scope, r.Rate = scopeOf(s, instance), rate.Rate
 			*dst = append(*dst, r)
+		})
+	}
+}
+
+// sizeRatios reads a flexibility group.
+func sizeRatios(dst *[]billing.SizeRatio) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxList, "sizes", func(_ int, n *yaml.Node) {
+			var s billing.SizeRatio
+			o := d.object(n, "sizes", []field{
+				{"size", "Standard_NC24ads_A100_v4", name(&s.Size)},
+				{"ratio", "its footprint beside the other sizes", whole(&s.Ratio, 1, 20_000)},
+			})
+			o.need("size", "ratio")
+			*dst = append(*dst, s)
 		})
 	}
 }
@@ -193,16 +220,20 @@ func machine(dst **billing.Machine) reader {
 	}
 }
 
-func escape(dst *billing.Escape) reader {
+func escape(dst *billing.Escape, leave *capcli.Time) reader {
 	return func(d *decoder, n *yaml.Node) {
 		refund := int64(1_000_000)
 		o := d.object(n, "escape", []field{
-			{"every", "it may be reduced or exchanged each so long after its start", duration(&dst.Every, capcli.Day)},
-			{"refund", "share of the unexpired value that comes back, all where left out", share(&refund, 1_000_000)},
+			{"leave", "the day on which it is left, a whole number of every after its start", instantOf(leave)},
+			{"every", "it may be left each so long after its start", duration(&dst.Every, capcli.Day)},
+			{"refund", "share of the unexpired value that comes back, all where left out", share(&refund)},
 			{"fee", "flat, for leaving", money(&dst.Fee)},
-			{"limit", "most that comes back in any 12 months", money(&dst.Limit)},
+			{"limit", "most that comes back to an owner in any 12 months", money(&dst.Limit)},
 		})
 		o.need("every")
+		if o != nil && !o.has("leave") {
+			o.missing("leave", "leave is missing: an escape that is not used changes no bill; give the day on which it is left, or take escape out")
+		}
 		dst.Refund = refund / 1000
 	}
 }
@@ -229,7 +260,7 @@ func (c *bought) check(o *object) {
 		return
 	}
 	own := productFields[c.product]
-	for _, f := range []string{"units", "gpus", "commit", "rates", "reservation", "ends_early", "rule", "contracted_price", "targeted", "committed", "wind_down", "residual", "machine"} {
+	for _, f := range []string{"units", "gpus", "commit", "rates", "reservation", "ends_early", "rule", "contracted_price", "targeted", "committed", "wind_down", "residual", "machine", "sizes", "size_flexibility", "minimum", "every"} {
 		asks := f
 		if f == "gpus" {
 			asks = "units"
@@ -238,9 +269,12 @@ func (c *bought) check(o *object) {
 			o.onKey(f, "%s is no field of %s; it has %s", f, c.product, strings.Join(own, ", "))
 		}
 	}
-	if c.spend() {
+	switch {
+	case c.product == "minimum_spend":
+		o.need("minimum", "rates")
+	case c.spend():
 		o.need("commit", "rates")
-	} else if !o.has("gpus") {
+	case !o.has("gpus"):
 		o.need("units")
 	}
 	c.checkFees(o)
@@ -255,6 +289,10 @@ func (c *bought) checkFees(o *object) {
 		}
 	}
 	switch {
+	case c.product == "minimum_spend":
+		if ways > 0 || o.has("payment") {
+			o.on("minimum", "a minimum spend is paid as it is used, at its rates; leave price, payment, upfront, hourly and monthly out")
+		}
 	case c.product == "capacity_reservation":
 		o.need("price")
 		if ways > 1 || o.has("payment") {
@@ -296,13 +334,19 @@ func (c *bought) build(o *object) bool {
 	if c.product == "capacity_block" && !o.has("ends_early") && (c.rule == "" || c.rule == "aws") {
 		c.early = billing.BlockEndsEarly
 	}
+	return c.priced(o)
+}
+
+// priced sets what the commitment costs over its term, and its product; false
+// where a fault was noted.
+func (c *bought) priced(o *object) bool {
 	fees, err := c.fees()
 	if err != nil {
 		o.on("price", "what it costs over its term: %v", err)
 		return false
 	}
-	k.Fees = fees
-	k.Product = c.made()
+	c.commitment.Fees = fees
+	c.commitment.Product = c.made()
 	return true
 }
 
@@ -312,7 +356,7 @@ func (c *bought) fees() (billing.Fees, error) {
 	f := billing.Fees{Upfront: c.upfront, Hourly: c.hourly, Monthly: c.monthly, Residual: c.residual}
 	hourly := c.commit
 	switch {
-	case c.product == "capacity_reservation":
+	case c.product == "capacity_reservation", c.product == "minimum_spend":
 		return billing.Fees{}, nil
 	case c.machine != nil:
 		return c.machine.Fees(c.units)
@@ -369,7 +413,7 @@ func (c *bought) made() billing.Product {
 	case "flexible_use":
 		return billing.FlexibleUse{Commit: c.commit, Rates: c.rates}
 	case "azure_reservation":
-		return billing.AzureReservation{Units: c.units}
+		return billing.AzureReservation{Units: c.units, Sizes: c.sizes, Rigid: !c.flexible}
 	case "azure_savings_plan":
 		return billing.AzurePlan{Commit: c.commit, Rates: c.rates}
 	case "capacity_block":
@@ -379,6 +423,9 @@ func (c *bought) made() billing.Product {
 		return billing.CapacityReservation{
 			Units: c.units, Price: c.price.Rate, Contracted: c.contracted.Rate, Targeted: c.targeted, Committed: c.least, WindDown: c.windDown,
 		}
+	case "minimum_spend":
+		months := map[string]int64{"month": 1, "quarter": 3, "year": 12}
+		return billing.MinimumSpend{Minimum: c.minimum, Every: months[c.every], Rates: c.rates}
 	case "owned":
 		return billing.Owned{Units: c.units}
 	}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,7 +19,8 @@ func TestParsePortfolio(t *testing.T) {
   - {product: capacity_block, from: 2027-03-01, term: 9d, gpus: 64, price: 4, rule: calendar}
   - {product: odcr, from: 2027-01-01, until: 2027-01-31, units: 4, family: p5, price: 98.32, committed: 14d, wind_down: 100}
   - {product: owned, from: 2027-01-01, term: 5y, units: 3, machine: {capital: 250k, residual: 40k, watts: 10200, pue: 1.25, price_kwh: 0.1, space: 0.5}}
-  - {product: azure_reservation, from: 2027-01-01, term: 1y, units: 1, price: 2, escape: {every: 90d, fee: 10, limit: 50k}}
+  - {product: azure_reservation, from: 2027-01-01, term: 1y, units: 1, price: 2, escape: {leave: 2027-04-01, every: 90d, fee: 10, limit: 50k}}
+  - {product: azure_reservation, from: 2027-01-01, term: 1y, units: 1, price: 2, instance_type: X1, sizes: [{size: X1, ratio: 1}, {size: X2, ratio: 2}], size_flexibility: false}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +41,9 @@ func TestParsePortfolio(t *testing.T) {
 		{"capacity_reservation", "2027-01-01", "2027-02-01", billing.Fees{}, billing.CapacityReservation{Units: 4000, Price: 98_320_000, Committed: 14 * 86400, WindDown: 100e6}},
 		// 10.2 kW x 1.25 x $0.1 = $1.275 and $0.5 an hour, times three.
 		{"owned", "2027-01-01", "2032-01-01", billing.Fees{Upfront: 750_000e6, Residual: 120_000e6, Hourly: 5_325_000}, billing.Owned{Units: 3000}},
-		{"azure_reservation", "2027-01-01", "2028-01-01", billing.Fees{Hourly: 2e6}, billing.AzureReservation{Units: 1000}},
+		// $17,520 for the year, of which $13,200 is unexpired after 90 days and comes back but for the fee.
+		{"azure_reservation", "2027-01-01", "2027-04-01", billing.Fees{Upfront: 4_330e6}, billing.AzureReservation{Units: 1000}},
+		{"azure_reservation2", "2027-01-01", "2028-01-01", billing.Fees{Hourly: 2e6}, billing.AzureReservation{Units: 1000, Sizes: []billing.SizeRatio{{Size: "X1", Ratio: 1}, {Size: "X2", Ratio: 2}}, Rigid: true}},
 	}
 	if len(c) != len(tests) {
 		t.Fatalf("got %d commitments", len(c))
@@ -49,12 +53,12 @@ func TestParsePortfolio(t *testing.T) {
 		if c[i].ID != tt.id || day(c[i].Start.String()) != tt.start || day(c[i].End.String()) != tt.end || c[i].Fees != tt.fees {
 			t.Errorf("got %s, %s to %s, %+v\nwant %+v", c[i].ID, c[i].Start, c[i].End, c[i].Fees, tt)
 		}
-		if tt.product != nil && c[i].Product != tt.product {
+		if tt.product != nil && !reflect.DeepEqual(c[i].Product, tt.product) {
 			t.Errorf("%s: got %+v, want %+v", tt.id, c[i].Product, tt.product)
 		}
 	}
-	if k := c[8].Escape; k.Every != 90*86400 || k.Refund != 1000 || k.Fee != 10e6 || k.Limit != 50_000e6 {
-		t.Errorf("escape: got %+v", k)
+	if l := p.Left; len(l) != 1 || l[0].ID != "azure_reservation" || l[0].Refund.Amount != 13_190e6 || l[0].Refund.At.String()[:10] != "2027-04-01" || l[0].End.String()[:10] != "2028-01-01" {
+		t.Errorf("left early: got %+v", l)
 	}
 	if s := c[0].Scope; s.Family != "p5" || s.Size != "48xlarge" || s.Region != "us-east-1" || c[0].Owner != "a1" {
 		t.Errorf("scope: got %+v", s)
@@ -68,6 +72,9 @@ func TestParsePortfolioFaults(t *testing.T) {
 	const ok = "{product: ri, from: 2027-01-01, term: 1y, units: 2, family: p5, size: 48xlarge, price: 39.5}"
 	tests := []struct{ name, text, want string }{
 		{"unknown field", "{product: ri, form: 2027-01-01, from: 2027-01-01, term: 1y, units: 1, price: 1}", `p.yaml:3:19  unknown field "form"; did you mean "from"?`},
+		{"an escape without a day", strings.Replace(ok, "price: 39.5", "price: 39.5, escape: {every: 90d}", 1), "leave is missing: an escape that is not used changes no bill"},
+		{"an escape on another day", strings.Replace(ok, "price: 39.5", "price: 39.5, escape: {every: 90d, leave: 2027-04-02}", 1), "the next such date is 2027-06-30"},
+		{"an escape over its limit", strings.Replace(ok, "price: 39.5", "price: 39.5, escape: {every: 90d, leave: 2027-04-01, limit: 100}", 1), "the limit is $100.00"},
 		{"unknown product", strings.Replace(ok, "ri,", "savings_plans,", 1), `p.yaml:3:15  unknown product "savings_plans"`},
 		{"no end", strings.Replace(ok, "term: 1y, ", "", 1), "term is missing"},
 		{"two ends", strings.Replace(ok, "term: 1y", "term: 1y, until: 2027-02-01", 1), "term and until both say"},

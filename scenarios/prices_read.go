@@ -69,12 +69,7 @@ func ParsePrices(file string, b []byte) (*Prices, error) {
 	}
 	d.samePrices(p)
 	if len(d.faults) > 0 {
-		f := &Faults{File: cmp.Or(file, "prices"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines, form: &pricesForm}
-		if f.Allowed == "" {
-			f.Allowed = "columns of a price file: " + strings.Join(priceColumnNames(), ", ")
-		}
-		f.sort()
-		return nil, f
+		return nil, d.refusal(cmp.Or(file, "prices"), "columns of a price file: "+strings.Join(priceColumnNames(), ", "))
 	}
 	for i := range p.rows {
 		p.rows[i].File = file

@@ -96,8 +96,13 @@ var restartModes = []string{"suspend", "checkpoint", "restart"}
 func preemption(dst *simulate.Restarts) reader {
 	return func(d *decoder, n *yaml.Node) {
 		mode := restartModes[0]
-		d.object(n, "preemption", preemptionFields(&mode, &dst.Classes))
+		o := d.object(n, "preemption", preemptionFields(&mode, &dst.Classes))
 		dst.Mode = simulate.Mode(slices.Index(restartModes, mode))
+		saves := slices.ContainsFunc(dst.Classes, func(c simulate.RestartClass) bool { return c.Interval > 0 })
+		if o != nil && dst.Mode == simulate.Checkpoint && !saves && o.clean("mode", "classes") {
+			o.on("mode", "no class has checkpoint_every, so there is no checkpoint to go back to and all work would be lost: "+
+				"write classes: [{checkpoint_every: 30m}], or mode: restart if that is meant")
+		}
 	}
 }
 

@@ -81,6 +81,7 @@ type Jobs struct {
 	Format      string // its format; "" is by its looks
 	TZ          string // zone of times that state none
 	Generate    *Workload
+	AnyModel    bool // run jobs on GPUs of any model, whatever they want
 	CPUJobs     bool // run jobs that want no GPU too
 	KillAtLimit bool // end a job at its limit
 }
@@ -129,23 +130,19 @@ func parse(prices, own *Prices, file string, b []byte, overrides []string) (*Sce
 		for i := range overrides {
 			d.override(root, i)
 		}
+		d.dropEmptied(root)
 		d.pending = own == nil && child(root, "prices") != nil
 		d.scenario(root, s)
 	}
 	if len(d.faults) > 0 {
-		f := &Faults{File: cmp.Or(file, "scenario"), List: d.faults, More: d.more, Allowed: d.allowed, lines: d.lines}
-		if f.Allowed == "" {
-			f.Allowed = "a template with every field: capcli scenarios init"
-		}
-		f.sort()
-		return nil, f
+		return nil, d.refusal(cmp.Or(file, "scenario"), "a template with every field: capcli scenarios init")
 	}
 	return s, nil
 }
 
 // Set changes a field, "capacity[0].gpus" or "capacity.base.gpus" say, and
 // checks the scenario again. The value is YAML: 72, easy, [spot, on_demand];
-// null takes the field away. On an error (*Faults) the scenario stays as it was.
+// null takes the field away, and a pool of which the size is set to 0 is none. On an error (*Faults) the scenario stays as it was.
 func (s *Scenario) Set(path, value string) error {
 	sets := append(s.sets[:len(s.sets):len(s.sets)], path+"="+value)
 	changed, err := ParseWith(s.prices, s.File, s.source, sets...)

@@ -35,8 +35,46 @@ func (d *decoder) override(root *yaml.Node, i int) {
 	if !d.plain(value, len(steps)) {
 		return
 	}
+	if d.resizes(root, steps, value) {
+		return
+	}
 	if err := put(root, steps, value, ""); err != nil {
 		d.at(place, "%s", err)
+	}
+}
+
+// sizeFields are the fields that say how large a pool is.
+var sizeFields = []string{"gpus", "nodes", "max_gpus"}
+
+// resizes notes a pool whose size an override sets to 0, in place of the field; a
+// size over 0 that comes later brings the pool back. It is false where the override
+// is none of a size, or of a size over 0.
+func (d *decoder) resizes(root *yaml.Node, steps []string, value *yaml.Node) bool {
+	if len(steps) != 3 || steps[0] != "capacity" || !slices.Contains(sizeFields, steps[2]) {
+		return false
+	}
+	pools := child(root, "capacity")
+	if pools == nil || pools.Kind != yaml.SequenceNode {
+		return false
+	}
+	i, err := element(pools, steps[1], "capacity")
+	if err != nil {
+		return false // put says what is wrong
+	}
+	pool := pools.Content[i]
+	d.emptied = slices.DeleteFunc(d.emptied, func(n *yaml.Node) bool { return n == pool })
+	if value.Kind != yaml.ScalarNode || value.Value != "0" {
+		return false
+	}
+	d.emptied = append(d.emptied, pool)
+	return true
+}
+
+// dropEmptied takes the pools of size 0 away, once all overrides are made: until
+// then they count in the numbers of the list.
+func (d *decoder) dropEmptied(root *yaml.Node) {
+	if pools := child(root, "capacity"); pools != nil && len(d.emptied) > 0 {
+		pools.Content = slices.DeleteFunc(pools.Content, func(n *yaml.Node) bool { return slices.Contains(d.emptied, n) })
 	}
 }
 

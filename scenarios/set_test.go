@@ -76,3 +76,44 @@ func TestSetRefuses(t *testing.T) {
 		t.Errorf("after a refused Set: got %v and %d GPUs, want an error and 64 as before", err, s.Capacity[0].GPUs)
 	}
 }
+
+// TestSetToNone takes pools away by a size of 0: the numbers of the list are those
+// of the file, whatever comes in which order, and the last size counts.
+func TestSetToNone(t *testing.T) {
+	const text = "capcli: scenario/v1\nname: x\ncapacity:\n" +
+		"  - {name: a, kind: reserved, gpus: 8, price: 1}\n  - {name: b, kind: owned, nodes: 2, gpus_per_node: 4, price: 1}\n" +
+		"  - {name: c, kind: on_demand, max_gpus: 8, price: 2}\n  - {name: d, kind: on_demand, price: 2}\n"
+	for _, c := range []struct {
+		sets []string
+		want string
+	}{
+		{[]string{"capacity.a.gpus=0"}, "b c d"},
+		{[]string{"capacity[0].gpus=0", "capacity[1].nodes=0", "capacity[2].max_gpus=0"}, "d"},
+		{[]string{"capacity[1].nodes=0", "capacity[2].price=3", "capacity[0].gpus=0"}, "c d"},
+		{[]string{"capacity.b.gpus=0"}, "a c d"},
+		{[]string{"capacity.a.gpus=0", "capacity.a.gpus=4"}, "a b c d"},
+		{[]string{"capacity.a.gpus=4", "capacity.a.gpus=0"}, "b c d"},
+		{[]string{"capacity.a.gpus=0", "capacity.a.price=3"}, "b c d"},
+	} {
+		s, err := Parse("x.yaml", []byte(text), c.sets...)
+		if err != nil {
+			t.Errorf("%v: %v", c.sets, err)
+			continue
+		}
+		var names []string
+		for i := range s.Capacity {
+			names = append(names, s.Capacity[i].Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%v: pools %s, want %s", c.sets, got, c.want)
+		}
+	}
+	for _, set := range []string{"capacity.e.gpus=0", "capacity.d.lead_time=0"} {
+		if _, err := Parse("x.yaml", []byte(text), set); err != nil != (set == "capacity.e.gpus=0") {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+	if _, err := Parse("x.yaml", []byte(strings.Replace(text, "gpus: 8, price: 1", "gpus: 0, price: 1", 1))); err == nil {
+		t.Error("a file may not have a pool of no size")
+	}
+}

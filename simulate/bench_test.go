@@ -63,3 +63,58 @@ func BenchmarkEngine(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPassingOver is the cost of a job with skip while thousands wait that
+// never start: for a model of which no GPU comes within the period.
+func BenchmarkPassingOver(b *testing.B) {
+	const jobs = 100_000
+	for _, stuck := range []int{0, 1_000, 10_000} {
+		b.Run(fmt.Sprint(stuck), func(b *testing.B) {
+			for b.Loop() {
+				all := make([]capcli.Job, stuck, stuck+jobs)
+				for i := range all {
+					all[i] = capcli.Job{ID: "stuck", GPUModel: "B", GPUs: 1 + i%8, Run: 60, Deadline: capcli.NoTime}
+				}
+				for j := range poisson(jobs, 512, 0.9) {
+					j.GPUModel = "A"
+					all = append(all, j)
+				}
+				_, err := simulate.Run(context.Background(), simulate.Config{
+					Start: 0, Until: capcli.Seconds(all[len(all)-1].Submit) + 1, List: all, Policy: mustPolicy(b, "fifo"), Settings: simulate.Settings{Skip: true}, Placement: mustPlacement(b, "count"),
+					Pools: []simulate.Pool{
+						{Name: "a", Terms: simulate.Owned, GPUModel: "A", Nodes: 1, GPUsPerNode: 512},
+						{Name: "b", Terms: simulate.Owned, GPUModel: "B", Nodes: 1, GPUsPerNode: 8, From: 1 << 40},
+					},
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(jobs)*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
+}
+
+// BenchmarkOverflow is the cost of a job where more come than there is room
+// for: a growing line of jobs whose patience has ended is offered each GPU that
+// comes free on demand.
+func BenchmarkOverflow(b *testing.B) {
+	for _, jobs := range []int{1e5, 1e6} {
+		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
+			for b.Loop() {
+				_, err := simulate.Run(context.Background(), simulate.Config{
+					Start: capcli.NoTime, Jobs: poisson(jobs, 512, 1.3), Policy: mustPolicy(b, "fifo"), Placement: mustPlacement(b, "count"),
+					Pools: []simulate.Pool{
+						{Name: "base", Terms: simulate.Reserved, Nodes: 1, GPUsPerNode: 256},
+						{Name: "od", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 256},
+					},
+					Overflow: simulate.Overflow{Patience: []simulate.Patience{{Wait: 300}}},
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(jobs)*float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
+}

@@ -14,10 +14,12 @@ type class struct {
 	queue            *queue
 	ranks            [][]int   // eligible pools by order of preference; ranks[0] is tried first
 	committed        []int     // eligible committed pools, whose accounts note who waits
+	hosted           bool      // some eligible pool limits CPUs or memory
 	most             int       // GPUs of the largest eligible pool
 	fits             [2][]int8 // by GPUs, in the first rank and in all, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
 	arrived          capcli.GPUTime
 	jobs             int64
+	served           Served
 	strange          *[2][]int // see Waits.strange; nil until asked
 }
 
@@ -47,7 +49,7 @@ func (e *engine) newClass(key classKey) *class {
 	var ranks []int
 	for i := range e.c.pools {
 		p := &e.c.pools[i]
-		if (p.Partition != "" && p.Partition != key.partition) || !modelFits(key.model, p.GPUModel) {
+		if !p.Serves(key.partition, key.model) {
 			continue
 		}
 		rank := p.Rank
@@ -60,6 +62,7 @@ func (e *engine) newClass(key classKey) *class {
 		}
 		byRank[rank] = append(byRank[rank], i)
 		c.most = max(c.most, p.Capacity())
+		c.hosted = c.hosted || p.CPUMilli > 0 || p.MemMiB > 0
 	}
 	slices.Sort(ranks)
 	for _, r := range ranks {
@@ -126,9 +129,12 @@ func (e *engine) join(q *queue, p int) {
 		if o == q.cell || !slices.Contains(o.pools, p) {
 			continue
 		}
-		for _, chunk := range o.running.chunks {
-			for _, en := range chunk {
-				q.cell.running.insert(en)
+		if o.ordered || q.cell.ordered {
+			all := e.running(q.cell)
+			for _, chunk := range e.running(o).chunks {
+				for _, en := range chunk {
+					all.insert(en)
+				}
 			}
 		}
 		q.cell.pools = append(q.cell.pools, o.pools...)

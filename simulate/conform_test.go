@@ -27,6 +27,7 @@ type auditor struct {
 	log   strings.Builder
 	fault string
 	ends  map[string]int
+	kill  bool
 }
 
 func (a *auditor) failf(format string, args ...any) {
@@ -54,6 +55,9 @@ func (a *auditor) Observe(e simulate.Event, _ *simulate.Cluster) {
 		a.used[e.Job.Tenant] -= e.Job.GPUs
 		if e.Kind == simulate.Finish {
 			a.ends[e.Job.ID]++
+			if held := e.At - e.Job.Since; a.kill && e.Job.Limit > 0 && held > e.Job.Limit {
+				a.failf("%s held its GPUs for %d s, its limit is %d s", e.Job.ID, held, e.Job.Limit)
+			}
 		}
 	default:
 		return
@@ -127,6 +131,7 @@ type world struct {
 	over    simulate.Overflow
 	restart simulate.Restarts
 	cpuJobs bool
+	kill    bool // at the limit
 }
 
 func drawWorld(t *rapid.T) world {
@@ -154,7 +159,7 @@ func drawWorld(t *rapid.T) world {
 		}
 		w.pools = append(w.pools, p)
 	}
-	w.cpuJobs = rapid.Bool().Draw(t, "cpu jobs")
+	w.cpuJobs, w.kill = rapid.Bool().Draw(t, "cpu jobs"), rapid.Bool().Draw(t, "kill at limit")
 	w.jobs = drawJobs(t, partitions, models, withHost)
 	w.tenants = []simulate.Tenant{{Name: "a", Weight: 2, Quota: rapid.SampledFrom([]int{0, 4, 9}).Draw(t, "quota")}}
 	w.set = simulate.Settings{
@@ -223,7 +228,7 @@ func drawChanges(t *rapid.T, nodes int) (out []simulate.Change) {
 func (w *world) play(t testing.TB, policy, placement string, jobs []capcli.Job) (*simulate.Result, *auditor) {
 	a := &auditor{
 		t: t, pools: w.pools, gpus: map[[2]int32]int64{}, whole: map[[2]int32]map[int32]int64{}, cpu: map[[2]int32]int64{}, mem: map[[2]int32]int64{},
-		used: map[string]int{}, quota: map[string]int{}, ends: map[string]int{},
+		used: map[string]int{}, quota: map[string]int{}, ends: map[string]int{}, kill: w.kill,
 	}
 	for _, tn := range w.tenants {
 		a.quota[tn.Name] = tn.Quota
@@ -240,7 +245,7 @@ func (w *world) play(t testing.TB, policy, placement string, jobs []capcli.Job) 
 	}
 	r, err := simulate.Run(context.Background(), simulate.Config{
 		Start: 0, Pools: pools, Jobs: stream(jobs), Policy: mustPolicy(t, policy), Settings: w.set, Placement: mustPlacement(t, placement),
-		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, Observers: []simulate.Observer{a}, Hourly: true,
+		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a}, Hourly: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -262,6 +267,12 @@ func TestConform(t *testing.T) {
 				if c := r.Jobs; c.Waiting != 0 || c.Running != 0 || c.Read != int64(len(w.jobs)) || c.Finished+c.Unplaceable+c.CPUOnly != c.Read {
 					rt.Fatalf("jobs are lost: %+v", c)
 				}
+				if used := usedIn(r.Record); used != r.Goodput+r.Redone {
+					rt.Fatalf("all jobs ended, and of %d that was used %d was progress and %d was not", used, r.Goodput, r.Redone)
+				}
+				if c := r.Jobs; c.Preemptions > c.Losses && !pol.Value.Preempts(w.set) {
+					rt.Fatalf("%s took GPUs away %d times and does not declare it: see Preemptor", pol.Name, c.Preemptions-c.Losses)
+				}
 				for id, n := range a.ends {
 					if n != 1 {
 						rt.Fatalf("%s ended %d times", id, n)
@@ -275,6 +286,16 @@ func TestConform(t *testing.T) {
 			}))
 		}
 	}
+}
+
+// usedIn is all the GPU time that was held.
+func usedIn(r *simulate.Record) (sum capcli.GPUTime) {
+	for _, m := range r.Months {
+		for _, p := range m.Pools {
+			sum += p.Used
+		}
+	}
+	return sum
 }
 
 // alike renames jobs that are equal but for their ids: nothing else changes.

@@ -43,6 +43,7 @@
 // # Files
 //
 // To add a policy write policy_NAME.go with Policies.Add in its init; TestConform
-// then holds it to the laws. The same goes for placement_NAME.go. Prices are not
+// then holds it to the laws. A policy that takes GPUs away from jobs that run
+// declares it (Preemptor). The same goes for placement_NAME.go. Prices are not
 // known here: simulate/billing prices the Record of a run.
 package simulate

@@ -25,7 +25,7 @@ type Config struct {
 	Restarts    Restarts
 	Tenants     []Tenant // those with a weight or a quota; others join as they come
 	CPUJobs     bool     // run jobs that want no GPU too; else they are left out
-	KillAtLimit bool     // end a job at its limit, as a strict scheduler does
+	KillAtLimit bool     // end a job when it has held its GPUs for its limit: see Restarts
 	// Cuts are instants at which the record begins a new part inside a month,
 	// so that a price that changes then is exact: see Record.Cuts.
 	Cuts      []capcli.Time
@@ -76,6 +76,7 @@ type engine struct {
 	scratch    []Slice
 	can        []int
 	others     []int
+	due        []*Live // see goOn
 	runningN   int
 	seq        uint64
 	next       capcli.Job // the arrival pulled ahead
@@ -318,17 +319,28 @@ func (e *engine) handle(p planned) {
 	case Drain, Lose, Gain:
 		e.nodeChange(int(p.run), int(p.node), p.kind())
 	case Wake:
-		if p.job == nil {
-			e.queues[p.node].dirty = true
-		} else if p.job.state == waiting && p.job.run == p.run {
-			p.job.queue.ripen(p.job, true)
-			p.job.queue.dirty = true
-			if e.cfg.Waits != nil {
-				e.cfg.Waits.ripened(p.job)
-			}
-		}
+		e.woken(p)
 	case Arrive, Start, Preempt:
 		panic("simulate: " + p.kind().String() + " is never planned")
+	}
+}
+
+// woken is a turn that was asked for, the end of a waiting job's patience or the
+// delivery of the GPUs that a job ordered.
+func (e *engine) woken(p planned) {
+	l := p.job
+	switch {
+	case l == nil:
+		e.queues[p.node].dirty = true
+	case l.run != p.run:
+	case l.state == running:
+		e.begin(l)
+	case l.state == waiting:
+		l.queue.ripen(l, true)
+		l.queue.dirty = true
+		if e.cfg.Waits != nil {
+			e.cfg.Waits.ripened(l)
+		}
 	}
 }
 
@@ -350,6 +362,7 @@ func (e *engine) turns() {
 				e.overflow(q)
 				q.freed = false
 			}
+			q.sort()
 			q.fresh = q.fresh[:0]
 			q.dirty = false
 		}

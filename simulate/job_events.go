@@ -13,13 +13,12 @@ func (e *engine) arrive() {
 		e.meter.cpuOnly++
 		return
 	}
-	if e.cfg.KillAtLimit && j.Limit > 0 && j.Run > j.Limit {
-		j.Run = j.Limit
-		e.meter.killed++
-	}
 	l := e.slab.get()
 	e.seq++
 	l.Job, l.seq = *j, e.seq
+	if e.cfg.KillAtLimit && j.Limit > 0 && j.Run > j.Limit {
+		l.Run, l.over = j.Limit, true
+	}
 	l.Submitted, l.Since = e.c.now, e.c.now
 	l.Believed = l.Estimate()
 	if e.cfg.Settings.Perfect {
@@ -36,6 +35,7 @@ func (e *engine) arrive() {
 		l.state = refused
 		e.tell(Arrive, l, 0, 0)
 		e.meter.cannot(e, l)
+		e.serve(l, 0)
 		e.slab.put(l)
 		return
 	}
@@ -47,7 +47,7 @@ func (e *engine) arrive() {
 // enqueue puts l into its queue, new or come back.
 func (e *engine) enqueue(l *Live) {
 	q := l.queue
-	l.state = waiting
+	l.state, l.ripe, l.due = waiting, false, false
 	if q.keyed != nil {
 		l.Key = q.keyed.Key(l, e.c.now)
 	}
@@ -130,6 +130,10 @@ func (e *engine) start(l *Live, s []Slice) {
 	l.tenant.hold(l, 1)
 	l.queue.started = append(l.queue.started, l)
 	l.state = running
+	if l.ripe {
+		l.ripe, l.due = false, false
+		l.queue.ripeN--
+	}
 	l.run++
 	begins := now
 	if !pool.Terms.Committed() {
@@ -145,12 +149,32 @@ func (e *engine) start(l *Live, s []Slice) {
 	}
 	rc := e.cfg.Restarts.of(&l.Job)
 	wall := l.overhead + rc.wall(l.Run-l.saved)
-	l.believes = l.Since + l.overhead + rc.wall(max(0, l.Believed-l.saved))
-	l.queue.cell.running.insert(entry{key: int64(l.believes), seq: l.seq, job: l, milli: l.Milli()})
+	believed := l.overhead + rc.wall(max(0, l.Believed-l.saved))
+	if e.cfg.KillAtLimit && l.Limit > 0 {
+		rest := l.Limit - l.spent
+		l.cut = wall > rest
+		wall, believed = min(wall, rest), min(believed, rest)
+	}
+	l.believes = l.Since + believed
+	if cell := l.queue.cell; cell.ordered {
+		cell.ends.insert(endOf(l))
+	}
 	e.runningN++
 	e.agenda.add(l.Since+wall, Finish, l, l.run, 0)
-	e.meter.queued(now, -1)
+	if l.starting = begins > now; l.starting {
+		e.agenda.add(begins, Wake, l, l.run, 0)
+	} else {
+		e.meter.queued(now, -1)
+	}
 	e.tell(Start, l, p, int(s[0].Node))
+}
+
+// begin ends l's wait, once the GPUs that it ordered are there or it stops.
+func (e *engine) begin(l *Live) {
+	if l.starting {
+		l.starting = false
+		e.meter.queued(e.c.now, -1)
+	}
 }
 
 // stop takes l's slices back and books the stay; saved is the work that
@@ -158,11 +182,14 @@ func (e *engine) start(l *Live, s []Slice) {
 func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	now := e.c.now
 	p := int(l.slices[0].Pool)
+	e.begin(l)
 	e.touchPool(p)
 	e.c.release(l.slices)
 	e.c.state[p].account.used -= l.Milli()
 	l.tenant.hold(l, -1)
-	l.queue.cell.running.remove(int64(l.believes), l.seq)
+	if cell := l.queue.cell; cell.ordered {
+		cell.ends.remove(int64(l.believes), l.seq)
+	}
 	e.runningN--
 	if now > l.Since {
 		l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost))
@@ -205,10 +232,18 @@ func (l *Live) charge(stay []Hold) {
 // finish ends l for good.
 func (e *engine) finish(l *Live) {
 	stay := e.c.now - l.Since
+	if l.cut { // its limit came first, and what it has done is all that it will do
+		kept, loose := e.cfg.Restarts.of(&l.Job).done(stay - l.overhead)
+		l.Run = min(l.Run, l.saved+kept+loose)
+	}
+	if l.cut || l.over {
+		e.meter.killed++
+	}
 	e.stop(l, l.Run, stay-(l.Run-l.saved))
 	l.state = finished
 	l.Ended = e.c.now
 	e.meter.finished(e, l)
+	e.serve(l, l.Run)
 	if e.cfg.Waits != nil {
 		e.cfg.Waits.done(l)
 	}

@@ -235,9 +235,9 @@ func (g *ledger) hold(m, p int) *Hold {
 // check holds the two accounts against each other: the integral over time of
 // what was held, and the sum of all stays. No job may be lost either.
 func (r *Record) check(c *Counts) error {
-	if sum := c.Finished + c.Waiting + c.Running + c.Unplaceable + c.CPUOnly; sum != c.Read {
-		return &AccountError{fmt.Sprintf("read %d jobs, but finished %d + waiting %d + running %d + unplaceable %d + without GPU %d = %d",
-			c.Read, c.Finished, c.Waiting, c.Running, c.Unplaceable, c.CPUOnly, sum)}
+	if sum := c.Finished + c.Waiting + c.Starting + c.Running + c.Unplaceable + c.CPUOnly; sum != c.Read {
+		return &AccountError{fmt.Sprintf("read %d jobs, but finished %d + waiting %d + starting %d + running %d + unplaceable %d + without GPU %d = %d",
+			c.Read, c.Finished, c.Waiting, c.Starting, c.Running, c.Unplaceable, c.CPUOnly, sum)}
 	}
 	for m := range r.Months {
 		for p := range r.Months[m].Pools {

@@ -38,10 +38,17 @@ type Live struct {
 	seq      uint64         // order of arrival, the last tie-breaker
 	saved    capcli.Seconds // work safe in a checkpoint or in memory
 	overhead capcli.Seconds // restart time that the present stay began with
+	spent    capcli.Seconds // of its limit, in stays that were suspended
+	over     bool           // would run for longer than its limit
+	cut      bool           // the present stay ends at its limit, before its work is done
+	starting bool           // holds GPUs that were ordered and are not there yet
 	waited   bool           // the wait for the first start is counted
 	believes capcli.Seconds // believed end of the present stay
 	promise  booking        // conservative's record
 	note     *wait          // why it waits, where that is asked
+	ripe     bool           // waits, and its patience has ended
+	due      bool           // since the queue's last turn
+	bucket   *bucket        // where the queue has it by what it asks for; nil: nowhere
 }
 
 // Hold is GPU time that a job had of one pool.

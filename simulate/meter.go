@@ -14,23 +14,22 @@ type meter struct {
 	firstAt, lastAt   capcli.Seconds // first and last submission
 	lastEnd           capcli.Seconds
 	arrivedN          int64
-	wait              tally
-	jct               int64   // sum
-	slowdown          float64 // sum, in order of finishing
+	all               group
+	bySize            [len(sizeEnds) + 1]group
+	refusals          []refusal
+	open              []capcli.Seconds // waits until the end of jobs that wait for their first start
+	jctFinished       int64            // sum
+	queuedFor         int64            // sum of the seconds spent waiting, over all waits of all jobs
+	slowdown          float64          // sum, in order of finishing, then of those that did not
+	slowdownFinished  float64
 	misses, deadlines int64
 	goodput, redone   capcli.GPUTime
 	queueNow          int64
 	queueMax          int64
 	queueArea         int64
 	queueSince        capcli.Seconds
-	byTenant          []tenantMeter
+	byTenant          []group
 	mix               [maxLevel + 2]int64
-}
-
-// tenantMeter is the same for one tenant.
-type tenantMeter struct {
-	jobs, finished, preempted int64
-	wait                      tally
 }
 
 // Refused is a job that can never run, and why.
@@ -52,13 +51,22 @@ func (m *meter) arrived(e *engine, l *Live) {
 	l.class.jobs++
 	m.mix[min(l.GPUs, maxLevel+1)]++
 	for len(m.byTenant) <= l.tenant.index {
-		m.byTenant = append(m.byTenant, tenantMeter{})
+		m.byTenant = append(m.byTenant, group{})
 	}
-	m.byTenant[l.tenant.index].jobs++
+	for _, g := range m.groups(l) {
+		g.jobs++
+	}
+}
+
+// groups are the sums that l belongs to.
+func (m *meter) groups(l *Live) [3]*group {
+	return [...]*group{&m.all, &m.byTenant[l.tenant.index], &m.bySize[sizeRange(l.GPUs)]}
 }
 
 func (m *meter) cannot(e *engine, l *Live) {
 	m.unplaceable++
+	due := l.Deadline.Known() && l.Deadline != 0
+	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), due})
 	if len(m.refused) < refusedShown {
 		m.refused = append(m.refused, Refused{l.ID, l.Tenant, l.Partition, l.GPUModel, l.GPUs, e.whyNot(l)})
 	}
@@ -86,8 +94,9 @@ func (m *meter) stayed(l *Live, now capcli.Seconds) bool {
 		return false
 	}
 	l.waited = true
-	m.wait.add(l.Wait())
-	m.byTenant[l.tenant.index].wait.add(l.Wait())
+	for _, g := range m.groups(l) {
+		g.wait.over.add(l.Wait())
+	}
 	return true
 }
 
@@ -96,21 +105,28 @@ func (m *meter) preempted(l *Live, lost bool) {
 	if lost {
 		m.lost++
 	}
-	m.byTenant[l.tenant.index].preempted++
+	for _, g := range m.groups(l) {
+		g.preempted++
+	}
 }
 
 func (m *meter) finished(e *engine, l *Live) {
 	m.finishedN++
-	m.byTenant[l.tenant.index].finished++
 	m.lastEnd = e.c.now
 	jct := e.c.now - l.Submitted
-	m.jct += int64(jct)
-	m.slowdown += max(1, float64(jct)/float64(max(l.Run, 10)))
+	for _, g := range m.groups(l) {
+		g.finished++
+		g.jct += jct
+	}
+	m.jctFinished += int64(jct)
+	m.queuedFor += int64(l.Queued)
+	m.slowdown += slowdown(jct, l.Run)
+	m.slowdownFinished += slowdown(jct, l.Run)
 	m.goodput += l.Work()
 	m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
 	if l.Deadline.Known() && l.Deadline != 0 {
 		m.deadlines++
-		if e.ledger.rec.Start+capcli.Time(e.c.now) > l.Deadline {
+		if e.overdue(l, e.c.now) {
 			m.misses++
 		}
 	}

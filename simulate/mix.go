@@ -19,6 +19,8 @@ type Mix struct {
 	jobs  int64
 	built int64 // jobs when groups was last worked out
 
+	popular int64 // percent of the jobs that the commonest kinds must make up; the rest are left out
+
 	groups []demand
 	plain  bool // no kind states CPUs or shares a GPU
 }
@@ -39,7 +41,7 @@ type demand struct {
 
 // NewMix makes a mix of jobs, all of which have the same weight.
 func NewMix(jobs ...capcli.Job) *Mix {
-	m := &Mix{kinds: map[kind]int64{}, plain: true}
+	m := &Mix{kinds: map[kind]int64{}, plain: true, popular: 100}
 	for i := range jobs {
 		m.Add(&jobs[i])
 	}
@@ -62,19 +64,12 @@ func (m *Mix) refresh() bool {
 		return false
 	}
 	m.built = m.jobs
-	kinds := make([]kind, 0, len(m.kinds))
-	for k := range m.kinds {
-		if k.gpus > 0 { // to a job without GPUs every idle GPU is lost
-			kinds = append(kinds, k)
-		}
-	}
-	slices.SortFunc(kinds, func(a, b kind) int {
-		return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.milli, b.milli), cmp.Compare(a.model, b.model),
-			cmp.Compare(a.partition, b.partition), cmp.Compare(a.cpu, b.cpu))
-	})
+	kinds, jobs := m.commonest()
+	kinds = slices.DeleteFunc(kinds, func(k kind) bool { return k.gpus == 0 }) // to a job without GPUs every idle GPU is lost
+	slices.SortFunc(kinds, compareKinds)
 	m.groups = m.groups[:0]
 	for _, k := range kinds {
-		share := float64(m.kinds[k]) / float64(m.jobs)
+		share := float64(m.kinds[k]) / float64(jobs)
 		cpu := k.cpu
 		k.cpu = 0
 		if n := len(m.groups); n == 0 || m.groups[n-1].kind != k {
@@ -87,6 +82,31 @@ func (m *Mix) refresh() bool {
 		g.cpus, g.share = append(g.cpus, cpu), append(g.share, share)
 	}
 	return true
+}
+
+// knownAfter is how many jobs tell which kinds are rare.
+const knownAfter = 2000
+
+// commonest are the kinds that make up what is popular, and their jobs.
+func (m *Mix) commonest() (kinds []kind, jobs int64) {
+	for k := range m.kinds {
+		kinds = append(kinds, k)
+	}
+	if m.popular == 100 || m.jobs < knownAfter {
+		return kinds, m.jobs
+	}
+	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Or(cmp.Compare(m.kinds[b], m.kinds[a]), compareKinds(a, b)) })
+	for i, k := range kinds {
+		if jobs += m.kinds[k]; 100*jobs >= m.popular*m.jobs {
+			return kinds[:i+1], jobs
+		}
+	}
+	return kinds, jobs
+}
+
+func compareKinds(a, b kind) int {
+	return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.milli, b.milli), cmp.Compare(a.model, b.model),
+		cmp.Compare(a.partition, b.partition), cmp.Compare(a.cpu, b.cpu))
 }
 
 // within is the share of all jobs that are of this demand and want at most cpu.

@@ -110,7 +110,7 @@ func (e *engine) evictFrom(n int) {
 		return
 	}
 	var gone []*Live
-	for _, chunk := range queues[0].cell.running.chunks {
+	for _, chunk := range e.running(queues[0].cell).chunks {
 		for i := range chunk {
 			if l := chunk[i].job; l.on(n) {
 				gone = append(gone, l)
@@ -141,7 +141,7 @@ func (e *engine) allRunning() func(func(*Live) bool) {
 			if i > 0 && e.sameCellBefore(i) {
 				continue
 			}
-			for _, chunk := range q.cell.running.chunks {
+			for _, chunk := range e.running(q.cell).chunks {
 				for j := range chunk {
 					if !yield(chunk[j].job) {
 						return

@@ -1,6 +1,10 @@
 package simulate
 
-import "capcli"
+import (
+	"slices"
+
+	"capcli"
+)
 
 // Overflow says when a job that found no committed capacity goes on to the
 // next rank of pools: on-demand, then spot, or as the scenario orders.
@@ -55,76 +59,87 @@ func (e *engine) planPatience(l *Live) {
 	}
 }
 
-// ripe is a job whose patience has ended; run tells whether it still waits the
-// same wait, due whether its patience ended just now.
-type ripe struct {
-	job *Live
-	run uint32
-	due bool
-}
-
-func (q *queue) ripen(l *Live, due bool) {
-	q.ripe = append(q.ripe, ripe{l, l.run, due})
-	q.ripened = true
-}
-
 // goOn sends on the jobs whose patience ends at this instant, before the policy
 // looks at the queue: a job that waits an hour at most is gone after the hour,
 // and no longer in the way of others. Those that find no room wait on, for
-// whatever comes free first.
+// whatever comes free first. Where room came free that a job before them waits
+// for with its patience ended, they keep their place behind it: the policy has
+// its turn first, and overflow then offers the room in the queue's order.
 func (e *engine) goOn(q *queue) {
-	if !q.ripened {
+	if len(q.ripened) == 0 {
 		return
 	}
-	kept := q.ripe[:0]
-	for _, r := range q.ripe {
-		if r.job.state != waiting || r.job.run != r.run {
-			continue
-		}
-		if r.due {
-			r.due = false
-			if s := e.findBeyond(r.job); len(s) > 0 {
-				e.start(r.job, s)
+	ripe := q.ripening()
+	if !slices.ContainsFunc(ripe, isDue) {
+		return
+	}
+	if q.freed {
+		e.due = append(e.due[:0], ripe...)
+		ripe = e.due
+		q.sort()
+		q.requests.walk(true, e.turn.room, func(l *Live) answer {
+			s := e.findBeyond(l)
+			switch {
+			case len(s) == 0:
+				return noRoom
+			case !l.due:
+				return stop
+			}
+			e.start(l, s)
+			return taken
+		})
+	} else {
+		for _, l := range ripe {
+			if l.due && e.startBeyond(l) {
 				q.freed = true // what was kept for it, or waited behind it, may start
-				continue
 			}
 		}
-		kept = append(kept, r)
 	}
-	q.ripe = kept
+	for _, l := range ripe {
+		l.due = false
+	}
 	e.turn.sweep()
 }
 
+func isDue(l *Live) bool { return l.due }
+
 // overflow sends on the jobs whose patience has ended and that the policy did
-// not start, whatever their place in the queue, and those for whom the queue
-// is too long.
+// not start, and those for whom the queue is too long. All of the former are
+// offered what came free, whatever their place, in the queue's order; only
+// beyond the first rank, for there they go by the policy's order.
 func (e *engine) overflow(q *queue) {
-	if len(q.ripe) > 0 && (q.freed || q.ripened) {
-		kept := q.ripe[:0]
-		for _, r := range q.ripe {
-			if r.job.state != waiting || r.job.run != r.run {
-				continue
+	switch {
+	case q.ripeN == 0:
+	case q.freed:
+		q.sort()
+		q.requests.walk(true, e.turn.room, func(l *Live) answer {
+			if e.startBeyond(l) {
+				return taken
 			}
-			// Only beyond the first rank: there it goes by the policy's order.
-			if s := e.findBeyond(r.job); len(s) > 0 {
-				e.start(r.job, s)
-			} else {
-				kept = append(kept, r)
-			}
+			return noRoom
+		})
+	default: // nothing came free: the others have found no room before
+		for _, l := range q.ripening() {
+			e.startBeyond(l)
 		}
-		q.ripe, q.ripened = kept, false
-		e.turn.sweep()
 	}
+	e.turn.sweep()
 	for limit := e.cfg.Overflow.QueueMax; limit > 0 && q.list.n > limit; {
 		chunk := q.list.chunks[len(q.list.chunks)-1]
-		l := chunk[len(chunk)-1].job
-		s := e.findBeyond(l)
-		if len(s) == 0 {
+		if !e.startBeyond(chunk[len(chunk)-1].job) {
 			return
 		}
-		e.start(l, s)
 		e.turn.sweep()
 	}
+}
+
+// startBeyond starts l beyond the first rank, and tells whether it found room.
+func (e *engine) startBeyond(l *Live) bool {
+	s := e.findBeyond(l)
+	if len(s) > 0 {
+		e.start(l, s)
+	}
+	return len(s) > 0
 }
 
 // findBeyond looks for room in the ranks beyond the first only.

@@ -8,28 +8,14 @@ func init() {
 // lowest number among equals, so that large holes stay whole. For a job that
 // states CPUs it is the node with the least of both together, each against the
 // largest node's (the multi-resource best fit of Weng et al., USENIX ATC 2023).
-type best struct {
-	gpus, cpu int64 // of the largest node, thousandths
-	of        *Cluster
-}
+type best struct{ largest largest }
 
 func (b *best) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
 	if l.CPUMilli == 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
-	if b.of != c {
-		b.measure(c)
-	}
+	most := b.largest.in(c)
 	return leastNode(c, l, pools, func(n int) float64 {
-		return share(c.freeMilli(n), b.gpus) + share(c.nodes[n].cpu, b.cpu)
+		return share(c.freeMilli(n), most.gpus) + share(c.nodes[n].cpu, most.cpu)
 	}, dst)
-}
-
-// measure finds the largest node.
-func (b *best) measure(c *Cluster) {
-	*b = best{of: c}
-	for i := range c.pools {
-		b.gpus = max(b.gpus, 1000*int64(c.pools[i].GPUsPerNode))
-		b.cpu = max(b.cpu, c.pools[i].CPUMilli)
-	}
 }

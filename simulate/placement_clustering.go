@@ -10,8 +10,9 @@ func init() {
 // as in Weng et al., USENIX ATC 2023). A job that shares a GPU has a size of
 // its own.
 type clustering struct {
-	on   []map[int]int // by node: jobs by size
-	real *Cluster
+	on    []map[int]int // by node: jobs by size
+	real  *Cluster
+	drawn drawn
 }
 
 // Observe follows which sizes each node holds.
@@ -54,11 +55,14 @@ func sizeOf(l *Live) int {
 }
 
 func (k *clustering) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
-	if c != k.real || l.GPUs == 0 {
+	switch {
+	case c != k.real:
 		return gang(c, l, pools, tightest, tightest, dst)
+	case l.GPUs == 0:
+		return leastInOrder(c, l, pools, k.drawn.nodes(c), noScore, dst)
 	}
 	size := sizeOf(l)
-	return leastNode(c, l, pools, func(n int) float64 {
+	return leastInOrder(c, l, pools, k.drawn.nodes(c), func(n int) float64 {
 		band := 3.0
 		switch on := k.on[n]; {
 		case on[size] > 0 && len(on) == 1:

@@ -1,9 +1,16 @@
 package simulate
 
+import "capcli"
+
 // leastNode puts all of l on the node of pools with room for it and the least
 // score, the lowest number among equals; a gang that no node has room for is
 // split as best fit would.
 func leastNode(c *Cluster, l *Live, pools []int, score func(n int) float64, dst []Slice) []Slice {
+	return leastInOrder(c, l, pools, nil, score, dst)
+}
+
+// leastInOrder is leastNode with the first of an order of nodes among equals.
+func leastInOrder(c *Cluster, l *Live, pools []int, order []int, score func(n int) float64, dst []Slice) []Slice {
 	at, least := -1, 0.0
 	for _, p := range pools {
 		if l.GPUs > c.pools[p].GPUsPerNode {
@@ -13,7 +20,8 @@ func leastNode(c *Cluster, l *Live, pools []int, score func(n int) float64, dst 
 			if !c.Fits(l, n) {
 				continue
 			}
-			if s := score(n); at < 0 || s < least {
+			s := score(n)
+			if at < 0 || s < least || (s == least && order != nil && order[n] < order[at]) {
 				at, least = n, s
 			}
 		}
@@ -22,6 +30,52 @@ func leastNode(c *Cluster, l *Live, pools []int, score func(n int) float64, dst 
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
 	return append(dst, c.whole(l, at))
+}
+
+// drawn is an order of a cluster's nodes by chance, the same in every run. The
+// baselines of Weng et al. (USENIX ATC 2023) score hundreds of nodes alike and
+// take the first of them; in the order of the pools that would be the nodes of
+// one kind, until all of these are full.
+type drawn struct {
+	order []int
+	of    *Cluster
+}
+
+func (d *drawn) nodes(c *Cluster) []int {
+	if d.of != c {
+		d.of, d.order = c, capcli.Seed(0).Stream("placement/equals").Perm(len(c.nodes))
+	}
+	return d.order
+}
+
+// noScore scores all nodes the same.
+func noScore(int) float64 { return 0 }
+
+// largest is the most that a node of a cluster has, against which a score
+// weighs GPUs and CPUs.
+type largest struct {
+	gpus, cpu int64 // thousandths
+	of        *Cluster
+}
+
+// in measures c. Counted capacity is no node, unless there is nothing else.
+func (m *largest) in(c *Cluster) *largest {
+	if m.of == c {
+		return m
+	}
+	*m = largest{of: c}
+	for _, counted := range []bool{false, true} {
+		for i := range c.pools {
+			if p := &c.pools[i]; p.counted() == counted {
+				m.gpus = max(m.gpus, 1000*int64(p.GPUsPerNode))
+				m.cpu = max(m.cpu, p.CPUMilli)
+			}
+		}
+		if m.gpus > 0 {
+			break
+		}
+	}
+	return m
 }
 
 // share is v of all, 0 where there is none.

@@ -16,6 +16,13 @@ type Keyed interface {
 	Key(l *Live, now capcli.Seconds) int64
 }
 
+// Preemptor is a Policy that takes GPUs away from jobs that run. Turn.Preempt
+// refuses any other, so that who plans with a policy may rely on what it says
+// of itself.
+type Preemptor interface {
+	Preempts()
+}
+
 // Settings are what a user may choose about a policy.
 type Settings struct {
 	Perfect   bool                      // believe true run times in place of limits
@@ -31,6 +38,12 @@ type Settings struct {
 
 // NewPolicy makes a policy for one queue.
 type NewPolicy func(s Settings) Policy
+
+// Preempts tells whether the policy takes GPUs away from jobs that run.
+func (n NewPolicy) Preempts(s Settings) bool {
+	_, preempts := n(s).(Preemptor)
+	return preempts
+}
 
 // Policies are the scheduling policies by name.
 var Policies = capcli.Catalog[NewPolicy]{Kind: "policy"}

@@ -39,7 +39,7 @@ func (c *contest) rank(t *Turn, k Keyed) {
 		return
 	}
 	worst := int64(-1 << 63)
-	for _, chunk := range t.q.cell.running.chunks {
+	for _, chunk := range t.e.running(t.q.cell).chunks {
 		for i := range chunk {
 			if l := chunk[i].job; c.contends(t, l) {
 				worst = max(worst, k.Key(l, t.Now()))
@@ -70,7 +70,7 @@ func (t *Turn) newcomers() []*Live {
 func (c *contest) whole(t *Turn, k Keyed) {
 	c.open(t)
 	c.field = c.field[:0]
-	for _, chunk := range t.q.cell.running.chunks {
+	for _, chunk := range t.e.running(t.q.cell).chunks {
 		for i := range chunk {
 			if l := chunk[i].job; c.contends(t, l) {
 				c.field = append(c.field, runner{k.Key(l, t.Now()), l})
@@ -139,7 +139,7 @@ func (c *contest) open(t *Turn) {
 	for i, tn := range t.e.tenantList {
 		c.promise[i] = tn.used
 	}
-	for _, chunk := range t.q.cell.running.chunks {
+	for _, chunk := range t.e.running(t.q.cell).chunks {
 		for i := range chunk {
 			if l := chunk[i].job; c.contends(t, l) {
 				c.left[l.slices[0].Pool] += l.Milli()

@@ -28,6 +28,9 @@ type timeSlices struct {
 	contest
 }
 
+// Preempts declares that jobs lose their GPUs to others.
+func (*timeSlices) Preempts() {}
+
 func (p *timeSlices) Schedule(t *Turn) {
 	p.restarts = &t.e.cfg.Restarts
 	if t.Now() >= p.next {
@@ -39,7 +42,7 @@ func (p *timeSlices) Schedule(t *Turn) {
 	if t.Waiting() == 0 && len(p.losers) == 0 {
 		return
 	}
-	for _, chunk := range t.q.cell.running.chunks {
+	for _, chunk := range t.e.running(t.q.cell).chunks {
 		for i := range chunk {
 			if l := chunk[i].job; p.contends(t, l) {
 				p.next = min(p.next, p.ends(l, t.Now()))

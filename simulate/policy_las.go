@@ -51,6 +51,9 @@ func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
 	return &las{bySubmit: bySubmit, limits: limits, levels: make([][]served, len(limits)+1), cross: noBorder}
 }
 
+// Preempts declares that jobs lose their GPUs to others.
+func (*las) Preempts() {}
+
 func (p *las) Schedule(t *Turn) {
 	fresh := false
 	for _, l := range t.newcomers() {

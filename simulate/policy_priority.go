@@ -24,6 +24,9 @@ func (priority) Key(l *Live, _ capcli.Seconds) int64 { return -int64(l.Priority)
 // take each other's place.
 type priorityPreempt struct{ contest }
 
+// Preempts declares that jobs lose their GPUs to others.
+func (*priorityPreempt) Preempts() {}
+
 func (p *priorityPreempt) Schedule(t *Turn) { p.rank(t, p) }
 
 func (*priorityPreempt) Key(l *Live, _ capcli.Seconds) int64 { return -int64(l.Priority) }

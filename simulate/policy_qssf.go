@@ -1,6 +1,11 @@
 package simulate
 
-import "capcli"
+import (
+	"cmp"
+	"slices"
+
+	"capcli"
+)
 
 func init() {
 	Policies.Add("qssf", "shortest predicted service first (Helios), with predictions from finished jobs only", func(s Settings) Policy {
@@ -11,14 +16,19 @@ func init() {
 // qssf starts the job with the least predicted GPU time, duration times GPUs,
 // and waits for it when it does not fit (Hu et al., "Characterization and
 // Prediction of Deep Learning Workloads in Large-Scale GPU Datacenters", SC
-// 2021). Predictions may be given by job id. Its own are a rolling mean of the
-// jobs that had finished when the job came, of the nearest likeness: same
-// tenant, class of work and GPUs; same tenant and GPUs; same tenant; same GPUs;
-// all. Before any has finished it takes the job's limit, or an hour.
+// 2021). Predictions may be given by job id. Its own are from the jobs that had
+// finished when the job came: a rolling mean of their run times by likeness
+// (all; same GPUs; same tenant; same tenant and GPUs; same tenant, GPUs and class
+// of work), each drawn towards the one before it as if that were so many jobs
+// (the credibility mean of Bühlmann, "Experience rating and credibility", 1967),
+// and the first towards the job's limit, or an hour. Run times have so long a
+// tail that the mean of a few says little: taken as it is, a row of short jobs
+// of many GPUs makes the next one the head of the line, and all wait for it.
 type qssf struct {
-	skip  bool
-	given map[string]capcli.Seconds
-	past  map[likeness]rolling
+	skip     bool
+	given    map[string]capcli.Seconds
+	past     map[likeness]rolling
+	together []*Live // that came together, in use during a turn
 }
 
 // likeness is what jobs have in common; kind says which of its fields count.
@@ -28,13 +38,36 @@ type likeness struct {
 	tenant, class string
 }
 
-// rolling is a mean that forgets: each job weighs at least a tenth.
+// predictorMemory is how many jobs a rolling mean is over, and predictorPrior how
+// many jobs the likeness before it counts for.
+const (
+	predictorMemory = 1000
+	predictorPrior  = 100
+)
+
+// rolling is a mean that forgets: each job weighs at least one in
+// predictorMemory.
 type rolling struct {
 	mean float64
 	jobs int
 }
 
-func (p *qssf) Schedule(t *Turn) { startInOrder(t, p.skip) }
+// Schedule starts jobs in the queue's order. Where all of them came together
+// and nobody waited they have no priority yet, and the fewest GPUs go first, as
+// in the authors' scheduler.
+func (p *qssf) Schedule(t *Turn) {
+	p.together = slices.AppendSeq(p.together[:0], t.Fresh())
+	if n := len(p.together); n < 2 || n < t.Waiting() {
+		startInOrder(t, p.skip)
+		return
+	}
+	slices.SortFunc(p.together, func(a, b *Live) int { return cmp.Or(cmp.Compare(a.Milli(), b.Milli()), cmp.Compare(a.seq, b.seq)) })
+	for _, l := range p.together {
+		if !l.overQuota() && !t.Start(l) && !p.skip {
+			return
+		}
+	}
+}
 
 func (p *qssf) Key(l *Live, _ capcli.Seconds) int64 {
 	return service(l, p.predict(l), true)
@@ -44,19 +77,21 @@ func (p *qssf) predict(l *Live) capcli.Seconds {
 	if s, ok := p.given[l.ID]; ok {
 		return s
 	}
-	for _, k := range likenesses(l) {
-		if r, ok := p.past[k]; ok {
-			s := capcli.Seconds(r.mean + 0.5)
-			if l.Limit > 0 {
-				s = min(s, l.Limit)
-			}
-			return max(1, s)
-		}
-	}
+	expected := float64(capcli.Hour)
 	if l.Limit > 0 {
-		return l.Limit
+		expected = float64(l.Limit)
 	}
-	return capcli.Hour
+	alike := likenesses(l)
+	for _, k := range slices.Backward(alike[:]) {
+		r := p.past[k]
+		n := float64(min(r.jobs, predictorMemory))
+		expected += (r.mean - expected) * n / (n + predictorPrior)
+	}
+	s := capcli.Seconds(expected + 0.5)
+	if l.Limit > 0 {
+		s = min(s, l.Limit)
+	}
+	return max(1, s)
 }
 
 // Observe learns from jobs that finish.
@@ -67,7 +102,7 @@ func (p *qssf) Observe(e Event, _ *Cluster) {
 	for _, k := range likenesses(e.Job) {
 		r := p.past[k]
 		r.jobs++
-		r.mean += (float64(e.Job.Run) - r.mean) / float64(min(r.jobs, 10))
+		r.mean += (float64(e.Job.Run) - r.mean) / float64(min(r.jobs, predictorMemory))
 		p.past[k] = r
 	}
 }

@@ -19,6 +19,9 @@ type srtf struct {
 	contest
 }
 
+// Preempts declares that jobs lose their GPUs to others.
+func (*srtf) Preempts() {}
+
 func (p *srtf) Schedule(t *Turn) { p.rank(t, p) }
 
 func (p *srtf) Key(l *Live, now capcli.Seconds) int64 {

@@ -44,6 +44,25 @@ type Pool struct {
 // Capacity is all the pool's GPUs.
 func (p *Pool) Capacity() int { return p.Nodes * p.GPUsPerNode }
 
+// counted tells whether the pool is a number of GPUs that have no nodes: one
+// node, of which nothing but its GPUs is known.
+func (p *Pool) counted() bool { return p.Nodes == 1 && p.CPUMilli == 0 && p.MemMiB == 0 }
+
+// Offered is how long the pool is there between two instants, by its dates:
+// nodes that fail or are reclaimed in that time count as there.
+func (p *Pool) Offered(from, to capcli.Seconds) capcli.Seconds {
+	if p.Until > 0 {
+		to = min(to, p.Until)
+	}
+	return max(0, to-max(from, p.From))
+}
+
+// Serves tells whether p may run jobs that were sent to a partition and want a
+// GPU model: "" is any model, "A|B" is either.
+func (p *Pool) Serves(partition, model string) bool {
+	return (p.Partition == "" || p.Partition == partition) && modelFits(model, p.GPUModel)
+}
+
 // Supply is the comings and goings of a pool's nodes: failures and repairs,
 // spot reclaims, an availability trace. Next gives them in order of time, each
 // once; ok is false when no more will come. All nodes are there at the start.

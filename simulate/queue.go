@@ -1,6 +1,10 @@
 package simulate
 
-import "capcli"
+import (
+	"slices"
+
+	"capcli"
+)
 
 // entry is a waiting job in a queue. What a scan looks at first is kept beside
 // the pointer, so that passing over a job costs no cache miss.
@@ -21,11 +25,13 @@ func (a *entry) before(key int64, seq uint64) bool {
 // iteration is over contiguous memory. Order is (key, seq), which is total.
 type list struct {
 	chunks [][]entry
+	whole  [][]entry // of each chunk: the memory that it is a part of, from its beginning, empty
 	n      int
 	spare  [][]entry // emptied chunks to use again
 }
 
-const chunkMax = 128
+// A chunk grows from chunkMin entries to chunkMax, and is then split.
+const chunkMin, chunkMax = 16, 128
 
 // find gives the first position not before (key, seq).
 func (q *list) find(key int64, seq uint64) (int, int) {
@@ -61,7 +67,7 @@ func (q *list) chunk() []entry {
 		q.spare = q.spare[:n-1]
 		return c
 	}
-	return make([]entry, 0, chunkMax)
+	return make([]entry, 0, chunkMin)
 }
 
 func (q *list) insert(e entry) {
@@ -69,11 +75,11 @@ func (q *list) insert(e entry) {
 	ci, i := q.find(e.key, e.seq)
 	if ci == len(q.chunks) {
 		if ci == 0 || len(q.chunks[ci-1]) == chunkMax {
-			q.chunks = append(q.chunks, append(q.chunk(), e))
+			c := append(q.chunk(), e)
+			q.chunks, q.whole = append(q.chunks, c), append(q.whole, c[:0])
 			return
 		}
-		q.chunks[ci-1] = append(q.chunks[ci-1], e)
-		return
+		ci, i = ci-1, len(q.chunks[ci-1])
 	}
 	if len(q.chunks[ci]) == chunkMax {
 		q.split(ci)
@@ -81,10 +87,29 @@ func (q *list) insert(e entry) {
 			ci, i = ci+1, i-chunkMax/2
 		}
 	}
-	c := append(q.chunks[ci], entry{})
+	c := q.grow(ci)
 	copy(c[i+1:], c[i:])
 	c[i] = e
+}
+
+// grow makes chunk ci an entry longer. Room that removals left before it is used
+// again before more is asked for.
+func (q *list) grow(ci int) []entry {
+	c := q.chunks[ci]
+	switch w := q.whole[ci]; {
+	case len(c) < cap(c):
+		c = c[:len(c)+1]
+	case len(c) < cap(w): // there is room before it
+		n := len(c)
+		c = append(w, c...)
+		clear(w[n:cap(w)])
+		c = c[:n+1]
+	default:
+		c = append(c, entry{})
+		q.whole[ci] = c[:0]
+	}
 	q.chunks[ci] = c
+	return c
 }
 
 // split cuts chunk ci in two halves.
@@ -93,12 +118,12 @@ func (q *list) split(ci int) {
 	right := append(q.chunk(), old[chunkMax/2:]...)
 	clear(old[chunkMax/2:])
 	q.chunks[ci] = old[:chunkMax/2]
-	q.chunks = append(q.chunks, nil)
-	copy(q.chunks[ci+2:], q.chunks[ci+1:])
-	q.chunks[ci+1] = right
+	q.chunks = slices.Insert(q.chunks, ci+1, right)
+	q.whole = slices.Insert(q.whole, ci+1, right[:0])
 }
 
-// remove takes out the entry (key, seq), which must be there.
+// remove takes out the entry (key, seq), which must be there. The shorter side of
+// its chunk moves up: first come, first served moves nothing.
 func (q *list) remove(key int64, seq uint64) {
 	ci, i := q.find(key, seq)
 	c := q.chunks[ci]
@@ -106,17 +131,22 @@ func (q *list) remove(key int64, seq uint64) {
 		panic("simulate: a job is not where the queue has it")
 	}
 	q.n--
-	copy(c[i:], c[i+1:])
-	c[len(c)-1] = entry{}
-	c = c[:len(c)-1]
+	if i < len(c)/2 {
+		copy(c[1:], c[:i])
+		c[0] = entry{}
+		c = c[1:]
+	} else {
+		copy(c[i:], c[i+1:])
+		c[len(c)-1] = entry{}
+		c = c[:len(c)-1]
+	}
 	if len(c) > 0 {
 		q.chunks[ci] = c
 		return
 	}
-	q.spare = append(q.spare, c)
-	copy(q.chunks[ci:], q.chunks[ci+1:])
-	q.chunks[len(q.chunks)-1] = nil
-	q.chunks = q.chunks[:len(q.chunks)-1]
+	q.spare = append(q.spare, q.whole[ci])
+	q.chunks = slices.Delete(q.chunks, ci, ci+1)
+	q.whole = slices.Delete(q.whole, ci, ci+1)
 }
 
 // queue is the jobs of one partition that wait, in the policy's order, with
@@ -132,25 +162,49 @@ type queue struct {
 	fresh   []*Live // arrived or came back since the last turn
 	freed   bool    // capacity came free since the last turn
 	firsts  []int   // pools that some job of it tries first
-	ripe    []ripe  // jobs whose patience has ended; others may use firsts alone
-	ripened bool    // some of them since the last turn
 	wakeAt  capcli.Seconds
+
+	ripeN    int      // waiting jobs whose patience has ended; others may use firsts alone
+	ripened  []*Live  // of those, who has yet to be sorted into requests
+	requests requests // waiting jobs by what they ask for: see sort
+	fitting  bool     // all of them, for the policy passes over what does not fit
 }
 
 // cell is a set of queues and pools that meet each other: what happens outside
 // it cannot matter inside.
 type cell struct {
-	running list // by believed end
+	ends    list // running jobs by believed end: see engine.running
+	ordered bool // ends is kept
 	queues  []*queue
 	pools   []int
+}
+
+// running are the jobs that run in a cell, by believed end. The order costs an
+// insertion and a removal a job, so it is kept from when it is first asked for.
+func (e *engine) running(c *cell) *list {
+	if !c.ordered {
+		c.ordered = true
+		for i := range e.agenda.heap {
+			p := &e.agenda.heap[i]
+			if l := p.job; p.kind() == Finish && l.state == running && l.run == p.run && l.queue.cell == c {
+				c.ends.insert(endOf(l))
+			}
+		}
+	}
+	return &c.ends
+}
+
+// endOf is the place of a running job in its cell.
+func endOf(l *Live) entry {
+	return entry{key: int64(l.believes), seq: l.seq, job: l, milli: l.Milli()}
 }
 
 // reset empties the list and keeps its memory.
 func (q *list) reset() {
 	for i, c := range q.chunks {
 		clear(c)
-		q.spare = append(q.spare, c[:0])
-		q.chunks[i] = nil
+		q.spare = append(q.spare, q.whole[i])
+		q.chunks[i], q.whole[i] = nil, nil
 	}
-	q.chunks, q.n = q.chunks[:0], 0
+	q.chunks, q.whole, q.n = q.chunks[:0], q.whole[:0], 0
 }

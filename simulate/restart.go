@@ -14,6 +14,10 @@ const (
 )
 
 // Restarts say what a job loses when it loses its GPUs, by class of job.
+//
+// A limit is the longest that a job may hold its GPUs, with its checkpoints and
+// restarts. It goes on through stays that are suspended, and begins anew when
+// the job does, from a checkpoint or from the beginning, as in Slurm.
 type Restarts struct {
 	Mode    Mode
 	Classes []RestartClass // the first that matches; none: no checkpoints, no overhead
@@ -83,6 +87,11 @@ func (e *engine) evict(l *Live, lost bool) {
 	saved = min(saved, l.Run)
 	e.stop(l, saved, stay-(saved-l.saved))
 	l.state = waiting
+	if !lost && e.cfg.Restarts.Mode == Suspend {
+		l.spent += stay
+	} else { // it begins anew, and so does its limit
+		l.spent = 0
+	}
 	l.overhead = max(0, l.overhead-stay) + rc.Restart
 	l.run++
 	l.Queued -= max(0, l.Since-now)

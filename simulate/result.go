@@ -14,18 +14,24 @@ type Result struct {
 	Stopped         bool           // the period ended before the jobs did
 	Endless         bool           // no period, and jobs had not ended fifty years after the last came
 	Jobs            Counts
-	Wait            Stats   // first start - submit, of the jobs that started
-	MeanJCT         float64 // seconds, of the jobs that finished
-	BoundedSlowdown float64 // mean of max(1, JCT / max(run, 10 s)) (Feitelson and Rudolph 1998)
-	Makespan        capcli.Seconds
+	Wait            Stats          // first start - submit, of all jobs that came
+	MeanQueueTime   float64        // seconds that a job waited in all its waits, of all jobs that came
+	MeanJCT         float64        // end - submit, of all jobs that came; of one that has not ended until Ended
+	BoundedSlowdown float64        // mean of max(1, JCT / max(run, 10 s)) (Feitelson and Rudolph 1998), of the same
+	JCTFinished     float64        // MeanJCT of the jobs that finished alone
+	SlowdownEnded   float64        // BoundedSlowdown of the jobs that finished alone
+	Makespan        capcli.Seconds // first submission to last end; to Ended where a job has not ended
 	QueueMax        int64
 	QueueMean       float64        // over time, from the first submission to Ended
 	Goodput         capcli.GPUTime // work that counted, of finished jobs
 	Redone          capcli.GPUTime // held without progress: lost work, checkpoints, restarts
 	Fragmentation   float64        // mean over time of free GPUs that the mix of jobs could not use
 	Tenants         []TenantResult // in order of the record's tenants
+	Sizes           []SizeResult   // by the jobs' GPUs, of which jobs came
 	Loads           []Load
 	Refused         []Refused // the first jobs that can never run
+	Served          Served
+	ServedBy        []ServedClass // the same by what jobs asked for, in order of partition and model; sums to Served
 	Record          *Record
 
 	waits *tally           // of the jobs that started
@@ -51,43 +57,39 @@ func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
 	return float64(in) / float64(in+late), true
 }
 
-// noteOpen keeps how long l has waited when the run ends, if it has yet to
-// start for the first time.
-func (r *Result) noteOpen(l *Live, end capcli.Seconds) {
-	if !l.waited {
-		r.open = append(r.open, end-l.Submitted)
-	}
-}
+// Started is how many jobs have started at least once.
+func (r *Result) Started() int64 { return r.Wait.Started }
 
-// Counts are jobs by what became of them: read = finished + waiting + running +
-// unplaceable + CPU only.
+// Counts are jobs by what became of them: read = finished + waiting + starting +
+// running + unplaceable + CPU only. Starting are those whose GPUs are ordered and
+// not there yet: their wait goes on.
 type Counts struct {
-	Read, Finished, Waiting, Running, Unplaceable, CPUOnly int64
+	Read, Finished, Waiting, Starting, Running, Unplaceable, CPUOnly int64
 
 	Preemptions int64 // by policies and by losses
 	Losses      int64 // of those by losses of nodes
 	Killed      int64 // ended at their limit
-	Deadlines   int64 // jobs with a deadline that finished
-	Misses      int64 // of those after it
+	Deadlines   int64 // jobs with a deadline that finished, or that had not when it passed
+	Misses      int64 // of those that had not finished by it
 }
 
 // TenantResult is one tenant's jobs.
 type TenantResult struct {
-	Name                      string
-	Jobs, Finished, Preempted int64
-	Wait                      Stats
+	Name string
+	JobStats
 }
 
 // Load is the work that arrived for some capacity against what that capacity
-// could do over the time of the arrivals. Over 1 the queue cannot drain: it
+// offered over the time of the arrivals. Over 1 the queue cannot drain: it
 // grows as long as jobs keep coming. Jobs that may use no committed capacity
 // are counted only in rows where no job may.
 type Load struct {
 	Partition, GPUModel string // "" is all
 	Jobs                int64
 	Work                capcli.GPUTime
-	GPUs                int            // committed capacity that the jobs may use
-	Capacity            capcli.GPUTime // of those GPUs between first and last submission
+	GPUs                int            // committed capacity that the jobs may use, the most at once
+	Span                capcli.Seconds // from the first submission to the last
+	Capacity            capcli.GPUTime // what those pools offered in that time, by their dates
 }
 
 // Offered is the load, work over capacity; 0 where there is no committed
@@ -107,34 +109,22 @@ func (e *engine) result() (*Result, error) {
 		end = e.cfg.Until
 	}
 	e.c.now = end
-	runningNow := e.flush()
+	runningNow, startingNow := e.flush()
 	m.queued(end, 0)
+	e.closeJobs(end)
 	r := &Result{
 		Ended: end, Stopped: e.stopped, Endless: e.endless,
 		Jobs: Counts{
 			Read: m.arrivedN + m.cpuOnly, Finished: m.finishedN, Unplaceable: m.unplaceable, CPUOnly: m.cpuOnly,
-			Running: runningNow, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,
+			Running: runningNow, Starting: startingNow, Preemptions: m.preemptions, Losses: m.lost, Killed: m.killed,
 			Deadlines: m.deadlines, Misses: m.misses,
 		},
-		Wait: m.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone,
-		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(), waits: &m.wait,
+		Wait: m.all.wait.stats(), QueueMax: m.queueMax, Goodput: m.goodput, Redone: m.redone, Sizes: m.sizes(),
+		Refused: m.refused, Record: &e.ledger.rec, Loads: e.loads(), waits: &m.all.wait.over, open: m.open,
 	}
-	for _, q := range e.queues {
-		r.Jobs.Waiting += int64(q.list.n)
-		for _, chunk := range q.list.chunks {
-			for i := range chunk {
-				r.noteOpen(chunk[i].job, end)
-			}
-		}
-	}
-	for l := range e.allRunning() {
-		r.noteOpen(l, end)
-	}
-	if m.finishedN > 0 {
-		r.MeanJCT = float64(m.jct) / float64(m.finishedN)
-		r.BoundedSlowdown = m.slowdown / float64(m.finishedN)
-		r.Makespan = m.lastEnd - m.firstAt
-	}
+	r.Served, r.ServedBy = e.served()
+	r.Jobs.Waiting = r.Served.Waiting
+	m.means(r)
 	if end > m.firstAt {
 		r.QueueMean = float64(m.queueArea) / float64(end-m.firstAt)
 	}
@@ -146,8 +136,7 @@ func (e *engine) result() (*Result, error) {
 	for i, t := range e.tenantList {
 		tr := TenantResult{Name: t.Name}
 		if i < len(m.byTenant) {
-			b := &m.byTenant[i]
-			tr.Jobs, tr.Finished, tr.Preempted, tr.Wait = b.jobs, b.finished, b.preempted, b.wait.stats()
+			tr.JobStats = m.byTenant[i].result()
 		}
 		r.Tenants = append(r.Tenants, tr)
 	}
@@ -157,14 +146,22 @@ func (e *engine) result() (*Result, error) {
 			return r, w.fault
 		}
 	}
+	for i := range r.ServedBy {
+		if err := r.ServedBy[i].check(); err != nil {
+			return r, err
+		}
+	}
 	return r, e.ledger.rec.check(&r.Jobs)
 }
 
 // flush books the stays of jobs that still run and closes every account.
-func (e *engine) flush() int64 {
-	var n int64
+func (e *engine) flush() (running, starting int64) {
 	for l := range e.allRunning() {
-		n++
+		if l.Since > e.c.now {
+			starting++
+		} else {
+			running++
+		}
 		if p := int(l.slices[0].Pool); e.c.now > l.Since {
 			l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0))
 		}
@@ -173,13 +170,13 @@ func (e *engine) flush() int64 {
 	for p := range e.c.state {
 		e.touchPool(p)
 	}
-	return n
+	return running, starting
 }
 
 // loads sets the work that arrived against committed capacity: in all, and by
 // partition and GPU model where jobs name one.
 func (e *engine) loads() []Load {
-	span := int64(e.meter.lastAt - e.meter.firstAt)
+	from, to := e.meter.firstAt, e.meter.lastAt
 	rows := map[classKey]*Load{}
 	pools := map[classKey][]int{}
 	add := func(k classKey, c *class) {
@@ -210,16 +207,29 @@ func (e *engine) loads() []Load {
 	}
 	out := make([]Load, 0, len(rows))
 	for k, l := range rows {
+		l.Span = to - from
 		for _, p := range pools[k] {
-			l.GPUs += e.c.pools[p].Capacity()
+			pool := &e.c.pools[p]
+			l.Capacity += capcli.GPUTime(int64(pool.Capacity())*int64(pool.Offered(from, to))) * capcli.GPUSecond
+			l.GPUs = max(l.GPUs, e.there(pools[k], max(from, pool.From), to))
 		}
-		l.Capacity = capcli.GPUTime(int64(l.GPUs)*span) * capcli.GPUSecond
 		out = append(out, *l)
 	}
 	slices.SortFunc(out, func(a, b Load) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.GPUModel, b.GPUModel))
 	})
 	return out
+}
+
+// there is how many GPUs of the pools their dates offer at an instant up to the
+// last.
+func (e *engine) there(pools []int, at, last capcli.Seconds) (gpus int) {
+	for _, p := range pools {
+		if pool := &e.c.pools[p]; at <= last && pool.Offered(at, at+1) > 0 {
+			gpus += pool.Capacity()
+		}
+	}
+	return gpus
 }
 
 // loadKeys are the rows of loads that a class belongs to.

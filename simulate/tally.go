@@ -28,33 +28,26 @@ func (t *tally) add(s capcli.Seconds) {
 
 func (t *tally) count() int64 { return t.zeros + int64(len(t.values)) }
 
-// Stats is what a report says of a length of time over jobs. Quantiles are
-// nearest rank: the smallest value with at least that share of the jobs at or
-// below it, exact.
-type Stats struct {
-	Jobs               int64
-	Mean               float64
-	P50, P95, P99, Max capcli.Seconds
-}
+// WaitTally gathers lengths of time and gives their Stats. The zero value is
+// empty.
+type WaitTally struct{ all firstWaits }
 
-func (t *tally) stats() Stats {
-	n := t.count()
-	if n == 0 {
-		return Stats{}
-	}
+// Add takes one length of time.
+func (w *WaitTally) Add(s capcli.Seconds) { w.all.over.add(s) }
+
+// Stats are those of all lengths so far.
+func (w *WaitTally) Stats() Stats { return w.all.stats() }
+
+// sort brings the values in order, once.
+func (t *tally) sort() {
 	if !t.sorted {
 		radixSort(t.values)
 		t.sorted = true
 	}
-	return Stats{
-		Jobs: n, Mean: float64(t.sum) / float64(n),
-		P50: t.quantile(50), P95: t.quantile(95), P99: t.quantile(99), Max: t.quantile(100),
-	}
 }
 
-// quantile gives the nearest rank for a percentage.
-func (t *tally) quantile(percent int64) capcli.Seconds {
-	rank := (percent*t.count() + 99) / 100
+// at is the value at a rank from 1; the tally is sorted.
+func (t *tally) at(rank int64) capcli.Seconds {
 	if rank <= t.zeros {
 		return 0
 	}
@@ -66,10 +59,7 @@ func (t *tally) within(s capcli.Seconds) int64 {
 	if s < 0 {
 		return 0
 	}
-	if !t.sorted {
-		radixSort(t.values)
-		t.sorted = true
-	}
+	t.sort()
 	n, _ := slices.BinarySearchFunc(t.values, s, func(v uint32, s capcli.Seconds) int {
 		if capcli.Seconds(v) > s {
 			return 1

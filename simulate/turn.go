@@ -84,34 +84,32 @@ func (l *Live) overQuota() bool {
 	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota
 }
 
-// Fitting are the jobs of the queue that could start by their number of GPUs,
-// in order, for policies that pass over what does not fit. Where nothing came
-// free since the last turn only the fresh ones are looked at.
+// Fitting are the jobs of the queue that could start by what they ask for, in
+// order, for policies that pass over what does not fit: a job that is left
+// waiting speaks for all that ask for the same, which are passed over too.
+// Where nothing came free since the last turn only the fresh ones are looked at.
 func (t *Turn) Fitting() iter.Seq[*Live] {
 	if !t.q.freed {
 		return t.Fresh()
 	}
 	return func(yield func(*Live) bool) {
-		room := t.room()
-		for _, chunk := range t.q.list.chunks {
-			for i := range chunk {
-				if chunk[i].milli > room || chunk[i].job.state != waiting {
-					continue
-				}
-				if l := chunk[i].job; !yield(l) {
-					return
-				} else if l.state != waiting {
-					room = t.room()
-				}
+		t.q.sortAll()
+		t.q.requests.walk(false, t.room, func(l *Live) answer {
+			switch {
+			case !yield(l):
+				return stop
+			case l.state == waiting:
+				return noRoom
 			}
-		}
+			return taken
+		})
 	}
 }
 
 // open are the pools in which a job of the queue may start now: those that are
 // tried first, and all of the cell where the patience of some job has ended.
 func (t *Turn) open() []int {
-	if len(t.q.ripe) == 0 {
+	if t.q.ripeN == 0 {
 		return t.q.firsts
 	}
 	return t.q.cell.pools
@@ -131,7 +129,7 @@ func (t *Turn) room() int64 {
 // believed end first.
 func (t *Turn) Running() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
-		for _, chunk := range t.q.cell.running.chunks {
+		for _, chunk := range t.e.running(t.q.cell).chunks {
 			for i := range chunk {
 				if !yield(chunk[i].job) {
 					return
@@ -169,8 +167,12 @@ func (t *Turn) Start(l *Live) bool {
 func (t *Turn) Find(l *Live) []Slice { return t.e.find(l) }
 
 // Preempt takes the GPUs of l away. The job joins its queue again when the turn
-// is over; what becomes of its work is the run's rule, not the policy's.
+// is over; what becomes of its work is the run's rule, not the policy's. It
+// panics when the policy is no Preemptor.
 func (t *Turn) Preempt(l *Live) {
+	if _, declared := t.q.policy.(Preemptor); !declared {
+		panic("simulate: a policy preempted a job and is no Preemptor")
+	}
 	if l.state != running || slices.Contains(l.queue.started, l) {
 		panic("simulate: a policy preempted a job that did not run before this turn")
 	}
@@ -198,6 +200,9 @@ func (t *Turn) sweep() {
 	for _, q := range t.e.queues {
 		for _, l := range q.started {
 			q.list.remove(l.Key, l.seq)
+			if l.bucket != nil {
+				q.requests.remove(l)
+			}
 		}
 		q.started = q.started[:0]
 	}

@@ -392,8 +392,8 @@ func TestWaitsByDefinition(t *testing.T) {
 		if rows != sum {
 			rt.Fatalf("rows sum to %d, waits to %d", rows, sum)
 		}
-		if started, _, _ := waits.Jobs(); over == 0 && (started != r.Wait.Jobs || started > 0 && float64(sum)/float64(started) != r.Wait.Mean) {
-			rt.Fatalf("%d jobs waited %d in all, the result says %d with a mean of %g", started, sum, r.Wait.Jobs, r.Wait.Mean)
+		if started, _, _ := waits.Jobs(); over == 0 && (started != r.Wait.Started || started > 0 && float64(sum)/float64(started) != r.Wait.MeanStarted) {
+			rt.Fatalf("%d jobs waited %d in all, the result says %d with a mean of %g", started, sum, r.Wait.Started, r.Wait.MeanStarted)
 		}
 		if !maps.Equal(got, told) {
 			rt.Fatalf("first waits (policy %s, placement %s): %v, by definition %v", policy, placement, got, told)
@@ -478,8 +478,8 @@ func TestWaitsOfAnyJob(t *testing.T) {
 			rows += row.Time
 			checkParts(rt, &row)
 		}
-		if started != r.Wait.Jobs || told != started || rows != sum || started > 0 && float64(sum)/float64(started) != r.Wait.Mean {
-			rt.Fatalf("%d of %d jobs waited %d, rows %d; the run says %d jobs with a mean of %g", told, started, sum, rows, r.Wait.Jobs, r.Wait.Mean)
+		if started != r.Wait.Started || told != started || rows != sum || started > 0 && float64(sum)/float64(started) != r.Wait.MeanStarted {
+			rt.Fatalf("%d of %d jobs waited %d, rows %d; the run says %d jobs with a mean of %g", told, started, sum, rows, r.Wait.Started, r.Wait.MeanStarted)
 		}
 	})
 }

@@ -7,12 +7,18 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
+
+	"capcli/cmd/report"
 )
 
 // output is a file on its way out. What is written goes to a temporary file in
 // the same folder, which takes the final name in Commit; until then what stood
-// under that name is untouched, and after Abort nothing is left behind.
+// under that name is untouched, and after Abort nothing is left behind. Where the
+// system has files without a name the temporary file is one, so that a program
+// that is killed leaves nothing either; elsewhere the next run that writes the same
+// name removes what was left.
 //
 //	out, err := e.create(path)
 //	if err != nil { return err }
@@ -21,32 +27,45 @@ import (
 //	return out.Commit()
 type output struct {
 	e       *env
-	path    string // as the user named it, for messages
-	final   string // what the temporary file becomes; "" where there is none
-	temp    string
-	file    file      // nil for stdout and when settled
-	to      io.Writer // what the buffer empties into
+	path    string        // as the user named it, for messages
+	final   string        // what the temporary file becomes; "" where there is none
+	temp    string        // its name; "" where it has none
+	file    file          // nil for stdout and when closed
+	to      io.Writer     // what the buffer empties into
+	plain   *report.Plain // between the buffer and a terminal; nil is none
 	buf     *bufio.Writer
 	written int64
 	err     error // the first write that failed
 	closed  bool
 }
 
-// create begins the file called path; "-" is stdout. Devices and pipes are
-// written in place. Every error is an *outputError.
+// create begins the file called path; "-" is stdout, which gets no control
+// characters where it is a terminal. Devices and pipes are written in place; a
+// symbolic link is refused. Every error is an *outputError.
 func (e *env) create(path string) (*output, error) {
 	o := &output{e: e, path: path}
 	o.buf = bufio.NewWriterSize(counted{o}, 256<<10)
 	if path == "-" {
 		o.path, o.to = "stdout", e.stdout
+		if e.screen.stdout {
+			o.plain = report.NewPlain(e.stdout)
+			o.to = o.plain
+		}
 		return o, nil
 	}
-	info, err := e.disk.stat(path)
+	info, err := e.disk.lstat(path)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		info, err = e.throughLink(path)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		o.final = path
 	case err != nil:
-		return nil, o.fail(err, "")
+		hint := ""
+		if link, ok := errors.AsType[*linkError](err); ok {
+			hint = link.hint
+		}
+		return nil, o.fail(err, hint)
 	case info.IsDir():
 		return nil, o.fail(errors.New("it is a folder; expected the name of a file"), "name a file in it: "+filepath.Join(path, "NAME"))
 	case !info.Mode().IsRegular():
@@ -57,12 +76,34 @@ func (e *env) create(path string) (*output, error) {
 		return o, nil
 	case info.Mode().Perm()&0o200 == 0:
 		return nil, o.fail(errors.New("the file there is read-only"), "remove it first, or choose another name")
-	default: // write through a symbolic link, not over it
-		if o.final, err = e.disk.resolve(path); err != nil {
-			return nil, o.fail(err, "")
-		}
+	default:
+		o.final = path
 	}
 	return o, o.begin(info)
+}
+
+// linkError says that a path is a symbolic link.
+type linkError struct{ text, hint string }
+
+func (e *linkError) Error() string { return e.text }
+
+// throughLink gives what the symbolic link path leads to, if that may be written:
+// only the streams that the system itself keeps as links, such as /dev/stdout. A
+// link that somebody else laid could lead to any file of the user.
+func (e *env) throughLink(path string) (fs.FileInfo, error) {
+	full := filepath.ToSlash(filepath.Clean(path))
+	if strings.HasPrefix(full, "/dev/") || strings.HasPrefix(full, "/proc/") {
+		info, err := e.disk.stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return info, err
+		}
+		return nil, &linkError{"it leads to a file that is open already", "for stdout: -"}
+	}
+	target, err := e.disk.resolve(path)
+	if err != nil {
+		return nil, &linkError{"it is a symbolic link that leads nowhere", "remove it: rm " + path}
+	}
+	return nil, &linkError{"it is a symbolic link to " + target + ", and links are not written through", "name the file itself: " + target}
 }
 
 // begin makes the temporary file, with the permissions of the one it replaces.
@@ -71,23 +112,61 @@ func (o *output) begin(old fs.FileInfo) error {
 	if old != nil {
 		mode = old.Mode().Perm()
 	}
+	folder := filepath.Dir(o.final)
+	o.tidy()
+	if f, err := o.e.disk.unnamed(folder, mode); err == nil {
+		o.file, o.to = f, f
+		return nil
+	}
+	err := o.name(func(temp string) error {
+		f, err := o.e.disk.create(temp, mode)
+		if err == nil {
+			o.file, o.to = f, f
+		}
+		return err
+	})
+	hint := ""
+	if errors.Is(err, fs.ErrNotExist) {
+		hint = "the folder is not there: mkdir -p " + filepath.Clean(folder)
+	}
+	if err != nil {
+		return o.fail(err, hint)
+	}
+	return nil
+}
+
+// tempName is the n-th name of a temporary file for o.
+func (o *output) tempName(n int) string {
 	folder, name := filepath.Split(o.final)
-	for i := 0; ; i++ {
-		o.temp = filepath.Join(folder, fmt.Sprintf(".%s.%d.tmp", name, i))
-		f, err := o.e.disk.create(o.temp, mode)
-		if errors.Is(err, fs.ErrExist) && i < 1000 {
+	return filepath.Join(folder, fmt.Sprintf(".%s.%d.tmp", name, n))
+}
+
+// name has a temporary file made under the first name that is free.
+func (o *output) name(make func(temp string) error) error {
+	for n := 0; ; n++ {
+		temp := o.tempName(n)
+		err := make(temp)
+		if errors.Is(err, fs.ErrExist) && n < 1000 {
 			continue // another run is writing the same name
 		}
-		hint := ""
-		if errors.Is(err, fs.ErrNotExist) && folder != "" {
-			hint = "the folder is not there: mkdir -p " + filepath.Clean(folder)
+		if err == nil {
+			o.temp = temp
+			o.e.temps.add(temp)
 		}
-		if err != nil {
-			return o.fail(err, hint)
+		return err
+	}
+}
+
+// tidy removes what runs that were killed left under the names of o.
+func (o *output) tidy() {
+	for n := range 1000 {
+		temp := o.tempName(n)
+		if _, err := o.e.disk.lstat(temp); err != nil {
+			return
 		}
-		o.file, o.to = f, f
-		o.e.temps.add(o.temp)
-		return nil
+		if o.e.disk.stale(temp) {
+			_ = o.e.disk.remove(temp)
+		}
 	}
 }
 
@@ -114,18 +193,20 @@ func (o *output) Commit() error {
 	return o.publish()
 }
 
-// settle writes out what is buffered and makes it last, under the temporary name.
+// settle writes out what is buffered and makes it last, under no final name yet.
 // An output that fails to settle is gone.
 func (o *output) settle() error {
 	err := o.buf.Flush()
-	if o.file != nil {
-		if err == nil && o.final != "" {
-			err = o.file.Sync()
-		}
-		if shut := o.file.Close(); err == nil {
+	if err == nil && o.plain != nil {
+		err = o.plain.Flush()
+	}
+	if err == nil && o.file != nil && o.final != "" {
+		err = o.file.Sync()
+	}
+	if o.final == "" || err != nil { // else it stays open: closed, one without a name is gone, and others take a named one for abandoned
+		if shut := o.shut(); err == nil {
 			err = shut
 		}
-		o.file = nil
 	}
 	if err != nil {
 		o.Abort()
@@ -134,15 +215,27 @@ func (o *output) settle() error {
 	return nil
 }
 
+// shut closes the file, once.
+func (o *output) shut() error {
+	if o.file == nil {
+		return nil
+	}
+	f := o.file
+	o.file = nil
+	return f.Close()
+}
+
 // publish gives a settled output its name.
 func (o *output) publish() error {
 	o.closed = true
 	if o.final == "" {
 		return nil
 	}
-	defer o.e.temps.drop(o.temp)
-	if err := o.e.disk.rename(o.temp, o.final); err != nil {
-		_ = o.e.disk.remove(o.temp)
+	if err := o.rename(); err != nil {
+		_ = o.shut()
+		if o.temp != "" {
+			_ = o.e.disk.remove(o.temp)
+		}
 		return o.fail(err, "")
 	}
 	if err := o.e.disk.sync(filepath.Dir(o.final)); err != nil {
@@ -151,15 +244,35 @@ func (o *output) publish() error {
 	return nil
 }
 
+// rename gives the temporary file the final name. One without a name takes it where
+// it is free; to replace a file it must first have another.
+func (o *output) rename() error {
+	if o.temp == "" {
+		err := o.e.disk.link(o.file, o.final)
+		if err == nil {
+			return o.shut()
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := o.name(func(temp string) error { return o.e.disk.link(o.file, temp) }); err != nil {
+			return err
+		}
+	}
+	defer o.e.temps.drop(o.temp)
+	if err := o.shut(); err != nil {
+		return err
+	}
+	return o.e.disk.rename(o.temp, o.final)
+}
+
 // Abort leaves what stood under the name as it was. After Commit it does nothing.
 func (o *output) Abort() {
 	if o.closed {
 		return
 	}
 	o.closed = true
-	if o.file != nil {
-		_ = o.file.Close()
-	}
+	_ = o.shut()
 	if o.temp != "" {
 		_ = o.e.disk.remove(o.temp)
 		o.e.temps.drop(o.temp)

@@ -14,8 +14,9 @@ import (
 // failing makes the n-th step on the disk fail with err: each write, sync, close
 // and rename is a step.
 type failing struct {
-	left int
-	err  error
+	left  int
+	err   error
+	named bool // the system has no files without a name
 }
 
 func (f *failing) step() error {
@@ -34,6 +35,22 @@ func (f *failing) over(d disk) disk {
 		}
 		inner, err := d.create(name, mode)
 		return &failingFile{inner, f}, err
+	}
+	out.unnamed = func(folder string, mode fs.FileMode) (file, error) {
+		if f.named {
+			return nil, errors.ErrUnsupported
+		}
+		inner, err := d.unnamed(folder, mode)
+		if err != nil {
+			return nil, err
+		}
+		return &failingFile{inner, f}, nil
+	}
+	out.link = func(open file, name string) error {
+		if err := f.step(); err != nil {
+			return &fs.PathError{Op: "link", Path: name, Err: err}
+		}
+		return d.link(open.(*failingFile).file, name)
 	}
 	out.rename = func(from, to string) error {
 		if err := f.step(); err != nil {
@@ -72,23 +89,25 @@ func (f *failingFile) Close() error {
 // what stood there before stands there still, and nothing else is left.
 func TestNothingHalfWritten(t *testing.T) {
 	for _, ending := range []string{"csv", "parquet", "jsonl.gz"} {
-		t.Run(ending, func(t *testing.T) {
-			for n := 1; ; n++ {
-				if n > 100 {
-					t.Fatal("no import passes")
-				}
-				if failAt(t, n, "out."+ending) {
-					if n < 8 {
-						t.Errorf("passed when step %d failed: two files have at least 8 steps", n)
+		for _, named := range []bool{false, true} {
+			t.Run(fmt.Sprint(ending, ", named ", named), func(t *testing.T) {
+				for n := 1; ; n++ {
+					if n > 100 {
+						t.Fatal("no import passes")
 					}
-					return
+					if failAt(t, n, "out."+ending, named) {
+						if n < 8 {
+							t.Errorf("passed when step %d failed: two files have at least 8 steps", n)
+						}
+						return
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
-func failAt(t *testing.T, n int, name string) (passed bool) {
+func failAt(t *testing.T, n int, name string, named bool) (passed bool) {
 	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, name)
@@ -103,7 +122,7 @@ func failAt(t *testing.T, n int, name string) (passed bool) {
 		}
 	}
 	e, stdout, stderr := testEnv()
-	f := &failing{left: n, err: syscall.ENOSPC}
+	f := &failing{left: n, err: syscall.ENOSPC, named: named}
 	e.disk = f.over(e.disk)
 	code := run(t.Context(), e, []string{"import", "csv", in, "--out", out})
 	if f.left > 0 {
@@ -130,37 +149,95 @@ func failAt(t *testing.T, n int, name string) (passed bool) {
 	return false
 }
 
-func TestAtomicKeepsModeAndLink(t *testing.T) {
+func TestAtomicKeepsMode(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		name := filepath.Join(t.TempDir(), "real.txt")
+		if err := os.WriteFile(name, []byte("old"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		e, _, _ := testEnv()
+		e.disk = (&failing{named: named}).over(e.disk)
+		o, err := e.create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Abort()
+		if _, err := o.Write([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(name); string(got) != "old" {
+			t.Errorf("before Commit the file holds %q", got)
+		}
+		if err := o.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := os.ReadFile(name)
+		if info, err := os.Stat(name); err != nil || string(got) != "new" || info.Mode().Perm() != 0o640 {
+			t.Errorf("the file holds %q with mode %v, %v", got, info.Mode(), err)
+		}
+	}
+}
+
+// A symbolic link is neither written through nor replaced: the message says where
+// it leads.
+func TestLinksAreNotWrittenThrough(t *testing.T) {
 	dir := t.TempDir()
-	real, link := filepath.Join(dir, "real.txt"), filepath.Join(dir, "link.txt")
-	if err := os.WriteFile(real, []byte("old"), 0o640); err != nil {
+	real := filepath.Join(dir, "real.csv")
+	if err := os.WriteFile(real, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("real.txt", link); err != nil {
-		t.Skip("no symbolic links here: ", err)
+	for name, target := range map[string]string{"link.csv": "real.csv", "device.csv": os.DevNull, "nowhere.csv": "gone.csv"} {
+		link := filepath.Join(dir, name)
+		if err := os.Symlink(target, link); err != nil {
+			t.Skip("no symbolic links here: ", err)
+		}
+		_, errs := capcliRun(t, exitOutput, "trace", "describe", filepath.Join("..", "..", "testdata", "traces", "csv.csv"), "--tz", "UTC", "-o", "csv", "--out", link)
+		if !strings.Contains(errs, "is a symbolic link") || target == "real.csv" && !strings.Contains(errs, "hint: name the file itself: "+real) {
+			t.Errorf("%s: said %s", name, errs)
+		}
+		if got, err := os.Readlink(link); err != nil || got != target {
+			t.Errorf("%s leads to %q now, %v", name, got, err)
+		}
 	}
+	if got, _ := os.ReadFile(real); string(got) != "old" {
+		t.Errorf("the file behind the link holds %q", got)
+	}
+}
+
+// What a run that was killed left under the names of its temporary files is removed
+// by the next that writes the same file; what a living one writes is not.
+func TestAbandonedFilesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "out.csv")
 	e, _, _ := testEnv()
-	o, err := e.create(link)
+	e.disk = (&failing{named: true}).over(e.disk)
+	if err := os.WriteFile(filepath.Join(dir, ".out.csv.0.tmp"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !e.disk.stale(filepath.Join(dir, ".out.csv.0.tmp")) {
+		t.Skip("files cannot be locked here")
+	}
+	first, err := e.create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer o.Abort()
-	if _, err := o.Write([]byte("new")); err != nil {
+	second, err := e.create(name)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := os.ReadFile(real); string(got) != "old" {
-		t.Errorf("before Commit the file holds %q", got)
+	if names := ls(t, dir); names != ".out.csv.0.tmp .out.csv.1.tmp" {
+		t.Errorf("two runs write %q", names)
 	}
-	if err := o.Commit(); err != nil {
-		t.Fatal(err)
+	for i, o := range []*output{second, first} {
+		if _, err := fmt.Fprint(o, i); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Commit(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	info, err := os.Lstat(link)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		t.Errorf("the link is a link no more: %v %v", info, err)
-	}
-	got, _ := os.ReadFile(real)
-	if info, err = os.Stat(real); err != nil || string(got) != "new" || info.Mode().Perm() != 0o640 {
-		t.Errorf("the file holds %q with mode %v, %v", got, info.Mode(), err)
+	if got, _ := os.ReadFile(name); string(got) != "1" || ls(t, dir) != "out.csv" {
+		t.Errorf("out.csv holds %q, the folder %q", got, ls(t, dir))
 	}
 }
 

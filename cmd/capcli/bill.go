@@ -55,6 +55,7 @@ func newBill(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.portfolio, "portfolio", "", "what was bought: YAML `FILE` (default: nothing, all on demand); see the README")
 	f.StringVar(&o.onDemand, "on-demand", "", "on-demand price of a unit-hour for use that states none, `$` or the key of a price")
+	complete(cmd, "on-demand", func() []string { return keysOf("on_demand") })
 	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: adds the present value of payments")
 	f.StringVar(&o.requests, "requests", "", "requests served, for the cost of 1000: a `NUMBER`, or a CSV file of time,requests")
 	f.StringVar(&o.tag, "tag", "", "FOCUS: the tag whose value is the tenant, `KEY` (default: tenant, team or project)")
@@ -213,6 +214,10 @@ func (b *billed) bought(e *env, rec *billing.UseRecord) error {
 			Hint: "one currency per run: capcli knows no rates of exchange",
 		}
 	}
+	for _, l := range b.portfolio.Left {
+		b.notes = append(b.notes, fmt.Sprintf("%s is left on %s, before its end on %s: %s comes back, and the bill has what was used up and what did not come back, spread over the time until then",
+			l.ID, day(l.Refund.At), day(l.End), l.Refund.Amount))
+	}
 	b.widen(rec)
 	return b.placed(p.CheckWindow(rec.From, rec.To))
 }
@@ -285,6 +290,7 @@ func (b *billed) price(e *env, rec *billing.UseRecord, grain billing.Grain) erro
 	if err := b.balance(); err != nil {
 		return &accountingError{err}
 	}
+	b.noteIdle()
 	if b.months, err = b.bill.Months(p); err != nil {
 		return overflown(b.file, err)
 	}
@@ -297,6 +303,17 @@ func (b *billed) price(e *env, rec *billing.UseRecord, grain billing.Grain) erro
 		return err
 	}
 	return b.unitCosts(e, rec)
+}
+
+// noteIdle names the commitments that no use of the file ran under, though their
+// terms are in its time.
+func (b *billed) noteIdle() {
+	for i := range b.bill.Commitments {
+		k := &b.bill.Commitments[i]
+		if k.Share == 0 && k.Used == 0 {
+			b.notes = append(b.notes, fmt.Sprintf("commitment %s (%s) matches no use: nothing of the file is in its scope and its term, and all of its %s is unused", k.ID, k.Product, b.said(k.Unused)))
+		}
+	}
 }
 
 // look sets the bill against the portfolio's budget, by the day, and sums the

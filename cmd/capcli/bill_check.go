@@ -25,7 +25,8 @@ func newBillCheck(e *env) *cobra.Command {
 		Long: "Reads a cloud bill in FOCUS 1.0, 1.1 or 1.2 (CSV, packed or not, or Parquet) and says what it comes to by service,\n" +
 			"commitment, status, tag and month; how much of each commitment was used; the coverage and the effective savings\n" +
 			"rate. Of each commitment, what its usage is charged (EffectiveCost, used and unused) must be what was bought\n" +
-			"(BilledCost): where it is not, bill check says by how much.",
+			"(BilledCost): where it is not, bill check says by how much. Each row is held against the rules of FOCUS 1.2 for the\n" +
+			"columns that the bill has: what must be there, and that price x quantity is cost (--table odd lists the breaches).",
 		Example: "  capcli bill check focus.csv.gz\n" +
 			"  capcli bill check focus.csv --table commitments -o csv\n" +
 			"  capcli bill check focus.csv --enforce -q || echo 'does not add up'",
@@ -35,7 +36,7 @@ func newBillCheck(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "take dates such as 4/1/25 (month first) and amounts such as $1,000.00 too")
-	f.BoolVar(&o.enforce, "enforce", false, "exit 5 when a commitment does not conserve")
+	f.BoolVar(&o.enforce, "enforce", false, "exit 5 when a commitment does not conserve or a row breaks a rule of FOCUS 1.2")
 	return cmd
 }
 
@@ -44,7 +45,7 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 		return err
 	}
 	d := &focusDoc{file: name, check: billing.NewFocusCheck()}
-	rep, err := readFocus(ctx, e, name, billing.FocusOptions{Spreadsheet: o.spreadsheet}, d.check.Add)
+	rep, err := readFocus(ctx, e, name, billing.FocusOptions{Spreadsheet: o.spreadsheet}, d.check.Columns, d.check.Add)
 	if err == nil {
 		err = d.check.End()
 	}
@@ -55,14 +56,27 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 	if err := emit(e, o.output, d.doc()); err != nil {
 		return err
 	}
-	if broken := d.check.Broken(); o.enforce && len(broken) > 0 {
+	switch broken := d.check.Broken(); {
+	case !o.enforce:
+	case len(broken) > 0:
 		return &conditionError{fmt.Sprintf("%s does not conserve: commitment %s: %s", name, broken[0].ID, broken[0].Why())}
+	case !d.check.Conforms():
+		return &conditionError{fmt.Sprintf("%s is not what FOCUS 1.2 wants: %s", name, d.breach())}
 	}
 	return nil
 }
 
-// readFocus reads a bill in FOCUS and gives each row to add.
-func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions, add func(*billing.FOCUS) error) (*billing.FocusReport, error) {
+// breach is the first thing that is not what FOCUS wants.
+func (d *focusDoc) breach() string {
+	if len(d.check.Oddities) > 0 {
+		return fmt.Sprintf("line %d: %s", d.check.Oddities[0].Line, d.check.Oddities[0].Text)
+	}
+	return "it lacks the mandatory columns " + strings.Join(d.check.Missing, ", ")
+}
+
+// readFocus reads a bill in FOCUS, and gives its columns to begin, where it is not
+// nil, and each row to add.
+func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions, begin func(columns []string), add func(*billing.FOCUS) error) (*billing.FocusReport, error) {
 	text, file, done, err := openText(e, name)
 	if err != nil {
 		return nil, err
@@ -71,6 +85,9 @@ func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions,
 	r, err := billing.ReadFOCUS(file, text, o)
 	if err != nil {
 		return nil, err
+	}
+	if begin != nil {
+		begin(r.Columns())
 	}
 	p := newProgress(e, "rows")
 	n := int64(0)

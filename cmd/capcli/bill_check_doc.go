@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"capcli/cmd/report"
 	"capcli/simulate/billing"
@@ -71,6 +72,8 @@ type focusJSON struct {
 	Months       []focusGroupJSON      `json:"months"`
 	Accounts     []focusGroupJSON      `json:"accounts"`
 	Tags         []focusGroupJSON      `json:"tags"`
+	Conforms     bool                  `json:"conforms"`
+	Missing      []string              `json:"missing_columns"`
 	OddRows      int64                 `json:"odd_rows"`
 	Odd          []focusOddJSON        `json:"odd"`
 	Notes        []string              `json:"notes"`
@@ -116,7 +119,7 @@ func (d *focusDoc) doc() report.Doc {
 		Unused: c.Unused.Effective, Conserves: len(c.Broken()) == 0,
 		Commitments: []focusCommitmentJSON{}, Reservations: []focusCommitmentJSON{},
 		Services: groupsJSON(c.Services), Statuses: groupsJSON(c.Statuses), Months: groupsJSON(c.Months), Accounts: groupsJSON(c.Accounts),
-		Tags: groupsJSON(c.Tags), OddRows: c.Odd, Odd: []focusOddJSON{},
+		Tags: groupsJSON(c.Tags), Conforms: c.Conforms(), Missing: append([]string{}, c.Missing...), OddRows: c.Odd, Odd: []focusOddJSON{},
 	}
 	for _, k := range c.Commitments {
 		data.Commitments = append(data.Commitments, commitmentJSON(k, true))
@@ -152,7 +155,10 @@ func (d *focusDoc) notes() []string {
 	out := focusNotes(&d.read)
 	if n := d.check.Odd; n > 0 {
 		first := d.check.Oddities[0]
-		out = append(out, fmt.Sprintf("%s %s not what FOCUS wants, first line %d: %s (--table odd)", grouped(n), plural(n, "row"), first.Line, first.Text))
+		out = append(out, fmt.Sprintf("%s %s not what FOCUS 1.2 wants, first line %d: %s (--table odd)", grouped(n), plural(n, "row"), first.Line, first.Text))
+	}
+	if m := d.check.Missing; len(m) > 0 {
+		out = append(out, "columns that FOCUS 1.2 makes mandatory and the bill lacks: "+strings.Join(m, ", "))
 	}
 	return append([]string{}, out...)
 }

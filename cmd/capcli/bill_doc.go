@@ -150,7 +150,7 @@ func (b *billed) commitmentJSON(k *billing.CommitmentBill) billCommitmentJSON {
 	out := billCommitmentJSON{ID: k.ID, Product: k.Product, Billed: k.Billed, Used: k.Used, Unused: k.Unused, Share: figureOr(k.Share, k.Share >= 0)}
 	for i := range b.portfolio.Portfolio.Commitments {
 		c := &b.portfolio.Portfolio.Commitments[i]
-		if c.ID != k.ID || c.Start >= b.bill.To || c.End <= b.bill.From {
+		if c.ID != k.ID || c.Start != k.Start {
 			continue
 		}
 		out.Start, out.End = c.Start, c.End

@@ -10,7 +10,7 @@ func (b *billed) emitFocus(e *env) error {
 	for _, n := range b.notes {
 		e.note(n)
 	}
-	return writeFocus(e, b.o.output.out, func(add func(*billing.FOCUS)) { b.bill.FocusRows(&b.portfolio.Portfolio, focusAccount, add) })
+	return writeFocus(e, b.o.output.out, func(add func(*billing.FOCUS)) { b.bill.FocusRows(focusAccount, add) })
 }
 
 // writeFocus writes the rows of a bill to path ("" is stdout). Texts that a

@@ -109,55 +109,19 @@ func plansOf(runs []runJSON) []savedPlan {
 	return out
 }
 
-// comparedFigure is a row of the comparison.
-type comparedFigure struct {
-	name, head string
-	get        func(*runJSON) (float64, bool)
-	cell       func(float64) any
-}
-
-var comparedFigures = []comparedFigure{
-	{"cost_usd", "cost", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.Total) }, moneyCell},
-	{"per_used_gpu_hour_usd", "  per used GPU-hour", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.PerGPUHour) }, moneyCell},
-	{"on_demand_equivalent_usd", "  all on demand", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.Equivalent) }, moneyCell},
-	{"effective_savings_rate", "  saved", func(r *runJSON) (float64, bool) { return floatOr(r.Cost.Savings) }, percentCell},
-	{"stranded_usd", "stranded", func(r *runJSON) (float64, bool) { return usdOr(r.Cost.Stranded) }, moneyCell},
-	{"stranded_gpu_hours", "  GPU-hours", func(r *runJSON) (float64, bool) { return r.Capacity.Stranded.Hours(), true }, hoursCell},
-	{"allocation_rate", "used", func(r *runJSON) (float64, bool) { return floatOr(r.Capacity.AllocationRate) }, percentCell},
-	{"wait_mean_s", "mean wait", func(r *runJSON) (float64, bool) { return r.WaitMean, true }, secondsCell},
-	{"wait_p50_s", "wait p50", func(r *runJSON) (float64, bool) { return float64(r.WaitP50), true }, secondsCell},
-	{"wait_p95_s", "wait p95", func(r *runJSON) (float64, bool) { return float64(r.WaitP95), true }, secondsCell},
-	{"bounded_slowdown_mean", "slowdown", func(r *runJSON) (float64, bool) { return r.BoundedSlowdown, true }, ratioCell},
-	{"preemptions", "preemptions", func(r *runJSON) (float64, bool) { return float64(r.Jobs.Preemptions), true }, countCell},
-	{"redone_gpu_hours", "GPU-hours redone", func(r *runJSON) (float64, bool) { return r.Capacity.Redone.Hours(), true }, hoursCell},
-	{"finished_jobs", "jobs finished", func(r *runJSON) (float64, bool) { return float64(r.Jobs.Finished), true }, countCell},
-}
-
-func usdOr(u *capcli.USD) (float64, bool) {
-	if u == nil {
-		return 0, false
-	}
-	return u.Float(), true
-}
-
-func floatOr(f *float64) (float64, bool) {
-	if f == nil {
-		return 0, false
-	}
-	return *f, true
-}
-
 // compareJSON is what compare -o json writes: schema capcli/compare/v1.
 type compareJSON struct {
-	Schema  string         `json:"schema"`
-	Plans   []string       `json:"plans"`
-	Runs    int            `json:"paired_runs"`
-	Figures []comparedJSON `json:"figures"`
+	Schema  string           `json:"schema"`
+	Plans   []string         `json:"plans"`
+	Runs    int              `json:"paired_runs"`
+	Lengths []capcli.Seconds `json:"length_s"` // by plan; 0 where its runs differ
+	Figures []comparedJSON   `json:"figures"`
 }
 
 type comparedJSON struct {
 	Name       string       `json:"name"`
 	Mean       []*float64   `json:"mean"`
+	AtLeast    []*float64   `json:"mean_at_least,omitempty"` // by plan, where only so much is known
 	Difference []*rangeJSON `json:"difference_to_first"`
 }
 
@@ -173,27 +137,19 @@ type rangeJSON struct {
 func comparePlans(plans []savedPlan) report.Doc {
 	data := &compareJSON{Schema: "capcli/compare/v1"}
 	t := report.Table{Name: "figures", Columns: []report.Column{{Name: "figure", Head: " "}}}
-	for i, p := range plans {
-		data.Plans = append(data.Plans, p.name)
-		t.Columns = append(t.Columns, report.Column{Name: p.name, Align: report.Right})
+	for i := range plans {
+		name := plans[i].name
+		data.Plans = append(data.Plans, name)
+		data.Lengths = append(data.Lengths, plans[i].length())
+		t.Columns = append(t.Columns, report.Column{Name: name, Align: report.Right})
 		if i > 0 {
-			t.Columns = append(t.Columns, report.Column{Name: "difference_" + p.name, Head: "difference", Align: report.Right})
+			t.Columns = append(t.Columns, report.Column{Name: "difference_" + name, Head: "difference", Align: report.Right})
 		}
 	}
 	pairs := pairs(plans)
 	data.Runs = len(pairs)
-	for _, f := range comparedFigures {
-		row, j := []any{f.head}, comparedJSON{Name: f.name}
-		for i := range plans {
-			mean, diff := f.over(plans, i, pairs)
-			j.Mean = append(j.Mean, mean)
-			row = append(row, cellOr(f.cell, mean))
-			if i == 0 {
-				continue
-			}
-			j.Difference = append(j.Difference, diff)
-			row = append(row, f.change(diff, len(pairs)))
-		}
+	for k := range comparedFigures {
+		row, j := comparedFigures[k].row(plans, pairs)
 		t.Rows = append(t.Rows, row)
 		data.Figures = append(data.Figures, j)
 	}
@@ -201,25 +157,48 @@ func comparePlans(plans []savedPlan) report.Doc {
 	if len(pairs) > 1 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%d paired runs; ranges hold 90%% of the differences", len(pairs)))
 	}
+	d.Notes = append(d.Notes, lengthsNote(plans))
 	return d
 }
 
-func cellOr(cell func(float64) any, v *float64) any {
-	if v == nil {
-		return nil
+// row is a figure of each plan, for people and for programs.
+func (f *comparedFigure) row(plans []savedPlan, pairs []int) ([]any, comparedJSON) {
+	row, j := []any{f.head}, comparedJSON{Name: f.name}
+	least := make([]*float64, len(plans))
+	for i := range plans {
+		own, diffs := f.paired(plans, i, pairs)
+		mean, known := runSpreadOver(own)
+		switch {
+		case !known:
+			row, j.Mean = append(row, nil), append(j.Mean, nil)
+		case mean.mean.over:
+			row, j.Mean, least[i] = append(row, mean.mean.cell(f.cell)), append(j.Mean, nil), &mean.mean.v
+			j.AtLeast = least
+		default:
+			row, j.Mean = append(row, mean.mean.cell(f.cell)), append(j.Mean, &mean.mean.v)
+		}
+		if i == 0 {
+			continue
+		}
+		diff, known := runSpreadOver(diffs)
+		change, exact := f.change(diff, known)
+		row, j.Difference = append(row, change), append(j.Difference, exact)
 	}
-	return cell(*v)
+	return row, j
 }
 
-// change is a difference for people, with its range where there are runs.
-func (f *comparedFigure) change(d *rangeJSON, runs int) any {
-	if d == nil {
-		return nil
+// change is a difference for people, with its range where there are runs, and for
+// programs where it is known exactly.
+func (f *comparedFigure) change(d runSpread, known bool) (any, *rangeJSON) {
+	if !known {
+		return nil, nil
 	}
-	if runs < 2 {
-		return report.Change{Of: signed(f.cell, d.Mean)}
+	cell := func(v float64) any { return signed(f.cell, v) }
+	change := report.Change{Of: d.cell(cell)}
+	if d.mean.over {
+		return change, nil
 	}
-	return report.Change{Of: report.Range{Mid: signed(f.cell, d.Mean), Lo: signed(f.cell, d.Lo), Hi: signed(f.cell, d.Hi)}}
+	return change, &rangeJSON{d.mean.v, d.lo.v, d.hi.v}
 }
 
 // signed makes a cell of a figure that may be negative: cells round half up.
@@ -262,66 +241,99 @@ func pairs(plans []savedPlan) []int {
 	return out
 }
 
-// over gives the mean of plan i over the pairs, and of its differences to the
-// first plan.
-func (f *comparedFigure) over(plans []savedPlan, i int, pairs []int) (*float64, *rangeJSON) {
-	var sum float64
-	var diffs []float64
-	for _, run := range pairs {
-		a, okA := f.get(plans[0].of(run))
-		b, okB := f.get(plans[i].of(run))
-		if !okB {
-			return nil, nil
-		}
-		sum += b
-		if okA {
-			diffs = append(diffs, b-a)
-		}
-	}
-	if len(pairs) == 0 {
-		return nil, nil
-	}
-	mean := sum / float64(len(pairs))
-	if len(diffs) != len(pairs) {
-		return &mean, nil
-	}
-	d := rangeJSON{}
-	for _, x := range diffs {
-		d.Mean += x / float64(len(diffs))
-	}
-	slices.Sort(diffs)
-	d.Lo, d.Hi = diffs[(5*len(diffs)+99)/100-1], diffs[(95*len(diffs)+99)/100-1]
-	return &mean, &d
-}
-
-func (p *savedPlan) of(run int) *runJSON {
+func (p *savedPlan) findRun(run int) *runJSON {
 	i := slices.IndexFunc(p.runs, func(x runJSON) bool { return x.Run == run })
 	return &p.runs[i]
 }
 
-// leadOfCompare says what the second plan costs and waits against the first.
+// length is how long the runs are; 0 where they differ.
+func (p *savedPlan) length() capcli.Seconds {
+	for i := range p.runs {
+		if p.runs[i].Ended != p.runs[0].Ended {
+			return 0
+		}
+	}
+	return p.runs[0].Ended
+}
+
+// lengthsNote says what time the money is of.
+func lengthsNote(plans []savedPlan) string {
+	all := plans[0].length()
+	for i := range plans {
+		if n := plans[i].length(); n == 0 || n != all {
+			return "the runs are of different lengths, so compare what a year of each costs: the cost x 365.25 d / its length"
+		}
+	}
+	return fmt.Sprintf("costs are for the %s of each run; a year of it is the cost x 365.25 d / that, for comparison alone", lengthText(all))
+}
+
+// leadOfCompare says what a second plan costs, serves and waits against the
+// first; of more plans, which is the cheapest.
 func leadOfCompare(plans []savedPlan, pairs []int) string {
 	if len(pairs) == 0 {
 		return "The plans have no run in common."
 	}
-	cost, wait := &comparedFigures[0], &comparedFigures[9]
-	_, dc := cost.over(plans, 1, pairs)
-	a, dw := wait.over(plans, 0, pairs)
-	b, _ := wait.over(plans, 1, pairs)
-	if dc == nil || dw == nil || a == nil || b == nil {
+	ranks := make([]ranked, len(plans))
+	for i := range plans {
+		ranks[i] = plans[i].ranked(pairs)
+	}
+	if len(plans) > 2 {
+		return leadOfRanks(ranks)
+	}
+	a, b := &ranks[0], &ranks[1]
+	if a.cost == nil || b.cost == nil || a.wait == nil || b.wait == nil {
 		return ""
 	}
-	by := capcli.USD(math.Abs(dc.Mean)*1e6 + 0.5)
-	text := fmt.Sprintf("%s costs %s more than %s", plans[1].name, by, plans[0].name)
+	by := capcli.USD(math.Abs(*b.cost-*a.cost)*1e6 + 0.5)
+	text := fmt.Sprintf("%s costs %s more than %s", b.name, by, a.name)
 	switch {
 	case by < capcli.Dollar/200: // what reads as $0.00
-		text = fmt.Sprintf("%s costs the same as %s", plans[1].name, plans[0].name)
-	case dc.Mean < 0:
-		text = fmt.Sprintf("%s costs %s less than %s", plans[1].name, by, plans[0].name)
+		text = fmt.Sprintf("%s costs the same as %s", b.name, a.name)
+	case *b.cost < *a.cost:
+		text = fmt.Sprintf("%s costs %s less than %s", b.name, by, a.name)
 	}
-	from, to := capcli.Seconds(*a+0.5).String(), capcli.Seconds(*b+0.5).String()
+	text += beside(b, a)
+	asText := func(f *found) string {
+		return f.text(func(v float64) string { return capcli.Seconds(v + 0.5).String() })
+	}
+	from, to := asText(a.wait), asText(b.wait)
 	if from == to {
 		return fmt.Sprintf("%s; the 95th percentile of waits is %s in both.", text, from)
 	}
 	return fmt.Sprintf("%s; the 95th percentile of waits goes from %s to %s.", text, from, to)
+}
+
+// ranked gives what a plan is ranked by, over the pairs.
+func (p *savedPlan) ranked(pairs []int) ranked {
+	out := ranked{name: p.name, length: p.length()}
+	mean := func(name string) *found {
+		f := figureNamed(name)
+		own, _ := f.paired([]savedPlan{*p}, 0, pairs)
+		if s, ok := runSpreadOver(own); ok {
+			return &s.mean
+		}
+		return nil
+	}
+	if c := mean("cost_usd"); c != nil {
+		out.cost = &c.v
+	}
+	out.wait = mean("wait_p95_s")
+	if q := mean("queue_time_mean_s"); q != nil {
+		out.queued = &q.v
+	}
+	if j := mean("jct_mean_s"); j != nil {
+		out.jct = j.v
+	}
+	if n := mean("preemptions"); n != nil {
+		out.preempts = n.v > 0
+	}
+	if u := mean("unserved_share"); u != nil {
+		out.undone = &undone{share: u.v, hours: mean("unserved_gpu_hours").v}
+		for _, run := range pairs {
+			jobs := &p.findRun(run).UnservedJobs
+			out.undone.waiting += float64(jobs.Waiting) / float64(len(pairs))
+			out.undone.unplaceable += float64(jobs.Unplaceable) / float64(len(pairs))
+		}
+	}
+	return out
 }

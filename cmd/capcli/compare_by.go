@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -23,8 +22,8 @@ type compareByRow struct {
 	Share float64    `json:"share"`
 }
 
-// compareBy splits the cost of each plan's first run. The parts of a plan sum to
-// its cost, to the millionth.
+// compareBy splits the cost of each plan, in the mean of its runs. The parts of one
+// run sum to its cost, to the millionth.
 func compareBy(plans []savedPlan, by string) report.Doc {
 	data := &compareByJSON{Schema: "capcli/compare_by/v1", By: by, Rows: []compareByRow{}}
 	t := report.Table{Name: "by_" + by, Columns: []report.Column{
@@ -33,40 +32,69 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "share"},
 	}}
+	most := 1
 	for i := range plans {
-		r := &plans[i].runs[0]
-		parts := map[string]capcli.USD{}
-		switch by {
-		case "tenant":
-			maps.Copy(parts, r.Cost.ByTenant)
-			if u := r.Cost.Unallocated; u != nil && *u != 0 {
-				parts["(nobody)"] += *u
-			}
-		case "tier":
-			maps.Copy(parts, r.Cost.ByTier)
-		case "month":
-			maps.Copy(parts, r.Cost.ByMonth)
-		default:
-			for _, p := range r.Pools {
-				if p.Cost != nil {
-					parts[p.Name] += *p.Cost
+		p := &plans[i]
+		most = max(most, len(p.runs))
+		parts, total := map[string][]capcli.USD{}, capcli.USD(0)
+		for k := range p.runs {
+			for name, usd := range p.runs[k].parts(by) {
+				if parts[name] == nil {
+					parts[name] = make([]capcli.USD, len(p.runs))
 				}
+				parts[name][k] = usd
+			}
+			if u := p.runs[k].Cost.Total; u != nil {
+				total += *u
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(parts)) {
-			share := 0.0
-			if t := r.Cost.Total; t != nil && *t != 0 {
-				share = parts[name].Float() / t.Float()
+			var sum capcli.USD
+			var all []found
+			for _, usd := range parts[name] {
+				sum += usd
+				all = append(all, found{v: usd.Float()})
 			}
-			data.Rows = append(data.Rows, compareByRow{plans[i].name, name, parts[name], share})
-			t.Rows = append(t.Rows, []any{plans[i].name, name, parts[name], report.Percent(share)})
+			share, n := 0.0, capcli.USD(len(all))
+			if total != 0 {
+				share = sum.Float() / total.Float()
+			}
+			mean := (sum + n/2) / n
+			cell := any(mean)
+			if s, _ := runSpreadOver(all); n > 1 {
+				cell = report.Range{Mid: mean, Lo: moneyCell(s.lo.v), Hi: moneyCell(s.hi.v)}
+			}
+			data.Rows = append(data.Rows, compareByRow{p.name, name, mean, share})
+			t.Rows = append(t.Rows, []any{p.name, name, cell, report.Percent(share)})
 		}
 	}
 	d := report.Doc{Title: "capcli compare", Tables: []report.Table{t}, Data: data}
-	for i := range plans {
-		if n := len(plans[i].runs); n > 1 {
-			d.Notes = append(d.Notes, fmt.Sprintf("%s: the split is of the first of its %d runs, seed %d, not of their mean", plans[i].name, n, plans[i].runs[0].Seed))
+	if most > 1 {
+		d.Notes = append(d.Notes, "costs are the means of the runs of each plan; ranges hold 90% of them")
+	}
+	d.Notes = append(d.Notes, lengthsNote(plans))
+	return d
+}
+
+// parts are the cost of a run by tenant, pool, tier or month.
+func (r *runJSON) parts(by string) map[string]capcli.USD {
+	out := map[string]capcli.USD{}
+	switch by {
+	case "tenant":
+		maps.Copy(out, r.Cost.ByTenant)
+		if u := r.Cost.Unallocated; u != nil && *u != 0 {
+			out["(nobody)"] += *u
+		}
+	case "tier":
+		maps.Copy(out, r.Cost.ByTier)
+	case "month":
+		maps.Copy(out, r.Cost.ByMonth)
+	default:
+		for _, p := range r.Pools {
+			if p.Cost != nil {
+				out[p.Name] += *p.Cost
+			}
 		}
 	}
-	return d
+	return out
 }

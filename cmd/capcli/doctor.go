@@ -77,9 +77,13 @@ func runDoctor(ctx context.Context, e *env, o *doctorOptions) error {
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	found := nvml.Examine(profile.SourceOptions{Where: o.where})
+	library, _, err := e.whereFlag(o.where)
+	if err != nil {
+		return err
+	}
+	found := nvml.Examine(profile.SourceOptions{Where: library})
 	if !found.OK {
-		found.Checks = append(found.Checks, smiCheck(ctx, e))
+		found.Checks = append(found.Checks, smiCheck(ctx))
 	}
 	found.Checks = append(found.Checks, roomCheck(o.out))
 	d := &doctorJSON{
@@ -128,8 +132,8 @@ func seen(d *profile.Device, why [profile.NumMetrics]profile.Reason) seenJSON {
 }
 
 // smiCheck looks for the other way to see the GPUs.
-func smiCheck(ctx context.Context, e *env) nvml.Check {
-	in, err := e.fetch(ctx, "--query-gpu=uuid --format=csv")
+func smiCheck(ctx context.Context) nvml.Check {
+	in, err := fetchSMI(ctx, "--query-gpu=uuid --format=csv")
 	if err != nil {
 		return nvml.Check{Name: "nvidia-smi", State: nvml.Bad, Text: err.Error(), Fix: "without a GPU: capcli profile --source fake; of another box: --source dcgm --where URL"}
 	}

@@ -150,7 +150,7 @@ func conclude(e *env, err error) int {
 		return exitDone
 	}
 	code := exitCode(err)
-	text, hint := err.Error(), hintOf(err)
+	text, hint := e.redact(err.Error()), e.redact(hintOf(err))
 	if errors.Is(err, context.Canceled) {
 		text = "stopped"
 	}
@@ -171,6 +171,14 @@ func conclude(e *env, err error) int {
 	return code
 }
 
+// redact takes out of a message what is secret in the program's arguments.
+func (e *env) redact(text string) string {
+	if e.secrets == nil {
+		return text
+	}
+	return e.secrets.Replace(text)
+}
+
 // printable takes out what could act on a terminal, line by line.
 func printable(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -189,9 +197,9 @@ func writeErrorJSON(e *env, err error, code int) {
 		Field string `json:"field,omitempty"`
 		Exit  int    `json:"exit"`
 	}
-	b := body{Text: err.Error(), Hint: hintOf(err), Exit: code}
+	b := body{Text: e.redact(err.Error()), Hint: e.redact(hintOf(err)), Exit: code}
 	if in, ok := errors.AsType[*capcli.InputError](err); ok {
-		b.File, b.Line, b.Field = in.File, in.Line, in.Field
+		b.File, b.Line, b.Field = e.redact(in.File), in.Line, in.Field
 	}
 	line, failed := json.Marshal(struct {
 		Schema string `json:"schema"`

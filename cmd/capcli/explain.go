@@ -13,6 +13,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/simulate"
 )
 
 // explainOptions are the flags of capcli explain. What it has to play again it
@@ -51,11 +52,13 @@ func newExplain(e *env) *cobra.Command {
 	f.StringSliceVar(&o.sim.policies, "policy", nil, "scheduling `POLICY` of a scenario, in place of its own")
 	f.StringSliceVar(&o.sim.placements, "placement", nil, "`PLACEMENT` of a scenario, in place of its own")
 	f.StringArrayVar(&o.sim.sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
+	o.sim.addOverrideFlags(cmd)
 	f.Uint64Var(&o.sim.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.sim.runs, "runs", 1, "replications to play: `N`; those of the folder, 20 at most, where left out")
 	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	f.BoolVar(&o.causes, "causes-only", false, "leave out what single changes would do")
-	complete(cmd, "policy", func() []string { return entriesOfPolicies() })
+	complete(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	complete(cmd, "placement", func() []string { return entries(&simulate.Placements) })
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -138,8 +141,6 @@ func metricOf(name string) (scenarios.Metric, error) {
 	}
 	return c.Get(name)
 }
-
-func entriesOfPolicies() []string { return entries(policiesCatalogue()) }
 
 // planText gives a file that looks like JSON and is no folder; nil for all
 // else.

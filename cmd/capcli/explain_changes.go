@@ -47,10 +47,21 @@ func (x *explanation) tryChanges(ctx context.Context, e *env) error {
 		c.after = results[i]
 	}
 	x.changes = whose
+	was := undoneOf(x.results)
 	slices.SortStableFunc(x.changes, func(a, b *change) int {
+		lessA, lessB := a.servesLess(&was), b.servesLess(&was)
+		if lessA != lessB {
+			return map[bool]int{true: 1, false: -1}[lessA]
+		}
 		return cmp.Or(cmp.Compare(x.gain(b), x.gain(a)), cmp.Compare(x.costChange(a), x.costChange(b)))
 	})
 	return nil
+}
+
+// servesLess tells whether markedly less of the work is done after the change.
+func (c *change) servesLess(was *undone) bool {
+	is := undoneOf(c.after)
+	return is.servesLess(was)
 }
 
 // gain is by how much a change betters the figure.

@@ -133,7 +133,8 @@ func (x *explanation) told() *toldJSON {
 	return out
 }
 
-// changesTable has the changes that better the figure first.
+// changesTable has the changes that better the figure first, and those after which
+// less of the work is done last.
 func (x *explanation) changesTable() report.Table {
 	n := len(x.results)
 	t := report.Table{
@@ -142,26 +143,31 @@ func (x *explanation) changesTable() report.Table {
 			{Name: "change"},
 			{Name: "before", Head: x.metric.Name, Priority: 2, Align: report.Right},
 			{Name: "after", Head: "then", Align: report.Right},
-			{Name: "difference", Align: report.Right},
+			{Name: "difference", Align: report.Right, Priority: 1},
 			{Name: "cost_difference_usd", Head: "cost*", Align: report.Right},
+			{Name: "unserved_share", Head: "not done", Align: report.Right},
 		},
 	}
 	for _, c := range x.changes {
 		j := x.changeJSON(c)
 		var before, after, diff, cost any
 		if j.Before != nil {
-			before = x.cell(*j.Before)
+			before = found{*j.Before, j.BeforeOver}.cell(x.cell)
 		}
 		if j.After != nil {
-			after = x.cell(*j.After)
+			after = found{*j.After, j.AfterOver}.cell(x.cell)
 		}
-		if j.Difference != nil {
-			diff = report.Change{Of: signed(x.cell, *j.Difference)}
+		if j.Difference != nil && !j.BeforeOver {
+			diff = report.Change{Of: found{*j.Difference, j.AfterOver}.cell(func(v float64) any { return signed(x.cell, v) })}
 		}
 		if j.Cost != nil {
 			cost = report.Change{Of: *j.Cost}
 		}
-		t.Rows = append(t.Rows, []any{c.text, before, after, diff, cost})
+		text := c.text
+		if j.ServesLess {
+			text = "does less of the work: " + text
+		}
+		t.Rows = append(t.Rows, []any{text, before, after, diff, cost, report.Percent(j.Undone)})
 	}
 	return t
 }
@@ -210,7 +216,11 @@ func (x *explanation) lead(data *explainJSON) string {
 	if x.metric.Unit == scenarios.InUSD && data.Value != nil {
 		star = "*"
 	}
-	text := fmt.Sprintf("%s of %s is %s%s", x.metric.Name, x.plan.label(), x.figureText(data.Value), star)
+	over := ""
+	if data.ValueOver {
+		over = "over "
+	}
+	text := fmt.Sprintf("%s of %s is %s%s%s", x.metric.Name, x.plan.label(), over, x.figureText(data.Value), star)
 	if data.Value == nil {
 		return text + ": " + data.ValueWhy + "."
 	}
@@ -227,6 +237,9 @@ func (x *explanation) lead(data *explainJSON) string {
 	default:
 		t := data.Told
 		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, jobCount(t.Jobs), hoursText(t.Time), data.Causes[0].Text)
+	}
+	if u := undoneOf(x.results); u.share >= 0.0005 || u.unplaceable > 0 {
+		text += fmt.Sprintf("; %s is left undone", u.text())
 	}
 	text += "."
 	if best := x.best(data); best != "" {
@@ -264,18 +277,25 @@ func byValue(a, b *float64) int {
 	return 1
 }
 
-// best names the change that does most, and the one that does so for less money.
+// best names the change that does most without doing less of the work.
 func (x *explanation) best(data *explainJSON) string {
 	if len(data.Changes) == 0 || data.Changes[0].Better == nil {
 		return ""
 	}
 	c := &data.Changes[0]
 	if !*c.Better {
-		return fmt.Sprintf("None of %d single changes betters it.", len(data.Changes))
+		less := ""
+		if slices.ContainsFunc(data.Changes, func(c changedJSON) bool { return c.ServesLess }) {
+			less = " without doing less of the work"
+		}
+		return fmt.Sprintf("None of %d single changes betters it%s.", len(data.Changes), less)
 	}
-	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Change, x.figureText(c.After))
+	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Change, found{*c.After, c.AfterOver}.text(func(v float64) string { return x.figureText(&v) }))
 	if c.Cost != nil {
 		text += fmt.Sprintf(" (cost* %s)", signedUSD(*c.Cost))
+	}
+	if c.Undone > c.UndoneWas {
+		text += fmt.Sprintf(", with %s of the work left undone, %s before", smallShare(c.Undone), smallShare(c.UndoneWas))
 	}
 	return text + "."
 }
@@ -331,14 +351,14 @@ func (x *explanation) notes() []string {
 		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself: many may have waited for the same few GPUs, so what a change would do is in the table of changes; days and quarters (UTC) are those of submission")
 		if x.metric.Name != "waiting" {
 			if n := x.stillWaiting(); n > 0 {
-				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits: capcli explain %s waiting", jobCount(n), x.subject))
+				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits, though they count in wait_p95 and its like: capcli explain %s waiting", jobCount(n), x.subject))
 			}
 		}
 	}
 	if text := x.lengthNote(); text != "" {
 		out = append(out, text)
 	}
-	for _, w := range x.results[0].warnings() {
+	for _, w := range warnings(x.results) {
 		if !slices.Contains(out, w) {
 			out = append(out, w)
 		}

@@ -17,6 +17,7 @@ type explainJSON struct {
 	Metric    string        `json:"metric"`
 	Unit      string        `json:"unit"`
 	Value     *float64      `json:"value"`
+	ValueOver bool          `json:"value_is_at_least,omitempty"` // value is a lower bound: it falls among jobs that never started
 	ValueWhy  string        `json:"value_why,omitempty"`
 	Runs      int           `json:"runs"`
 	PerRun    []*float64    `json:"value_by_run"`
@@ -81,7 +82,14 @@ type changedJSON struct {
 	After      *float64    `json:"after"`
 	Difference *float64    `json:"difference"`
 	Cost       *capcli.USD `json:"cost_difference_usd"`
-	Better     *bool       `json:"better"`
+	Better     *bool       `json:"better"` // the figure is, and no less of the work is done
+
+	BeforeOver bool    `json:"before_is_at_least,omitempty"` // before is a lower bound: the figure falls among jobs that never started
+	AfterOver  bool    `json:"after_is_at_least,omitempty"`
+	Undone     float64 `json:"unserved_share"`
+	UndoneWas  float64 `json:"unserved_share_before"`
+	Unplaced   float64 `json:"unplaceable_jobs"`
+	ServesLess bool    `json:"serves_less"` // of the work, so that nothing that it gains is a saving
 }
 
 var unitNames = map[scenarios.Unit]string{
@@ -100,6 +108,7 @@ func (x *explanation) json() *explainJSON {
 	if out.Value == nil {
 		out.ValueWhy = x.whyNoValue()
 	}
+	out.ValueOver = x.isOver(x.results)
 	for _, r := range x.results {
 		out.PerRun = append(out.PerRun, x.mean([]*outcome{r}))
 	}
@@ -114,15 +123,19 @@ func (x *explanation) json() *explainJSON {
 	return out
 }
 
-// mean is the figure over runs, nil where it is not known of any.
+// mean is the figure over runs, or where of one of them only a lower bound is
+// known that of the mean; nil where it is not known of any.
 func (x *explanation) mean(runs []*outcome) *float64 {
-	for _, r := range runs {
-		if _, ok := r.metric(x.metric.Name); ok {
-			v := meanOf(runs, x.metric.Name)
-			return &v
-		}
+	if s, ok := runSpreadOf(runs, x.metric.Name); ok {
+		return &s.mean.v
 	}
 	return nil
+}
+
+// isOver tells whether mean is a lower bound.
+func (x *explanation) isOver(runs []*outcome) bool {
+	s, ok := runSpreadOf(runs, x.metric.Name)
+	return ok && s.mean.over
 }
 
 // waits writes the causes.
@@ -187,8 +200,11 @@ func byAmount(of map[string]capcli.Seconds) []namedSeconds {
 
 func (x *explanation) changeJSON(c *change) changedJSON {
 	out := changedJSON{Change: c.text, Set: c.sets, Policy: c.policy, Placement: c.place, Before: x.mean(x.results), After: x.mean(c.after)}
+	out.BeforeOver, out.AfterOver = x.isOver(x.results), x.isOver(c.after)
+	was, is := undoneOf(x.results), undoneOf(c.after)
+	out.Undone, out.UndoneWas, out.Unplaced, out.ServesLess = is.share, was.share, is.unplaceable, is.servesLess(&was)
 	if out.Before != nil && out.After != nil {
-		d, better := *out.After-*out.Before, x.gain(c) > 0
+		d, better := *out.After-*out.Before, x.gain(c) > 0 && !out.ServesLess
 		out.Difference, out.Better = &d, &better
 	}
 	if x.results[0].priced() {

@@ -26,11 +26,15 @@ func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
 	best := p.Best
 	d.Cost = best.Cost
 	d.Why = append(d.Why, fmt.Sprintf("%s is the cheapest of %d mixes tried that holds the limits in %.0f%% of %d runs or more", mixName(best), p.Counts.Tried, 100*p.Hold, p.Runs))
+	if u := best.Unserved; u != nil {
+		d.Why = append(d.Why, fmt.Sprintf("it leaves %s of the work undone that could have been done by the end", smallShare(*u)))
+	}
 	if b := p.Bound; b != nil {
 		d.Bound, d.Gap = &b.Cost, &b.Gap
 		d.Why = append(d.Why, fmt.Sprintf("it is %.1f%% above a cost that is proven: %s", 100*b.Gap, b.Says))
 	}
 	d.mixes(&p)
+	d.next = p.second()
 	d.margins(&p)
 	for _, t := range p.BreakEven {
 		if t.At != nil && p.Against != nil {
@@ -122,10 +126,13 @@ func (d *whyPlanJSON) mixes(p *planMixJSON) {
 		}
 		d.Others = append(d.Others, whyOtherJSON{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: p.verdict(m)})
 	}
+	if n := p.Counts.Starved; n > 0 {
+		d.Why = append(d.Why, starvedText(n))
+	}
 	switch {
 	case d.Binding != nil:
 		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, plural(int64(cheaper), "mix"), costs(cheaper), breaks(cheaper)))
-	case len(p.Limits) > 0:
+	case len(p.Limits) > 0 && p.Counts.Starved == 0:
 		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
 	}
 }
@@ -134,7 +141,7 @@ func (d *whyPlanJSON) mixes(p *planMixJSON) {
 func (p *planMixJSON) others() []*mixJSON {
 	seen := map[int]bool{p.Best.Mix: true}
 	var all []*mixJSON
-	for _, m := range slices.Concat(p.Plans, p.Frontier, p.All, []*mixJSON{p.Own}) {
+	for _, m := range slices.Concat(p.Plans, p.Frontier, p.All, []*mixJSON{p.Own, p.Next}) {
 		if m != nil && m.Cost != nil && !seen[m.Mix] {
 			seen[m.Mix] = true
 			all = append(all, m)
@@ -142,6 +149,24 @@ func (p *planMixJSON) others() []*mixJSON {
 	}
 	slices.SortFunc(all, func(a, b *mixJSON) int { return cmp.Or(cmp.Compare(*a.Cost, *b.Cost), cmp.Compare(a.Mix, b.Mix)) })
 	return all
+}
+
+// second says which mix is the second cheapest of those that hold the limits, and
+// what it loses. Of mixes that were dropped before their last run the cost is not
+// known, so that one of them may come before it.
+func (p *planMixJSON) second() string {
+	if p.Next == nil || p.Next.Cost == nil {
+		return ""
+	}
+	of := ""
+	if p.Counts.Full < p.Counts.Tried {
+		of = fmt.Sprintf(", of the %d run in full,", p.Counts.Full)
+	}
+	text := fmt.Sprintf("the second cheapest%s is %s, which loses %s*", of, mixName(p.Next), *p.Next.Cost-*p.Best.Cost)
+	if a, b := p.Best.Unserved, p.Next.Unserved; a != nil && b != nil && smallShare(*a) != smallShare(*b) {
+		text += fmt.Sprintf(" and leaves %s of the work undone in place of %s", smallShare(*b), smallShare(*a))
+	}
+	return text
 }
 
 // bind notes the first limit that a cheaper mix breaks.
@@ -156,6 +181,9 @@ func (d *whyPlanJSON) bind(m *mixJSON, hold float64) {
 // verdict says how a mix stands to the limits.
 func (p *planMixJSON) verdict(m *mixJSON) string {
 	why := mixFails(m, p.Hold)
+	if u := m.Unserved; u != nil && p.Best.Unserved != nil && smallShare(*u) != smallShare(*p.Best.Unserved) {
+		why = strings.TrimPrefix(why+"; ", "; ") + "leaves " + smallShare(*u) + " of the work undone"
+	}
 	switch {
 	case m.Runs < p.Runs:
 		return fmt.Sprintf("dropped after %d of %d runs", m.Runs, p.Runs)
@@ -185,14 +213,23 @@ func (d *whyPlanJSON) margins(p *planMixJSON) {
 		if !m.Best {
 			continue
 		}
-		if m.Saved != nil {
-			d.Why = append(d.Why, fmt.Sprintf("the last GPU of %s (%d) is needed %.0f%% of the time: without it the plan would %s*", m.Pool, m.GPUs, 100*m.Needed, costMore(*m.Saved)))
+		if i > 0 && p.Marginal[i-1].Pool == m.Pool && m.Saved != nil {
+			d.Why = append(d.Why, fmt.Sprintf("the last GPU of %s (%d) is needed %.0f%% of the time: without it the plan would %s*%s", m.Pool, m.GPUs, 100*m.Needed, costMore(*m.Saved), servesOtherwise(m.Undone, p.Marginal[i-1].Undone)))
 		}
 		if i+1 < len(p.Marginal) && p.Marginal[i+1].Pool == m.Pool && p.Marginal[i+1].Saved != nil {
 			next := p.Marginal[i+1]
-			d.Why = append(d.Why, fmt.Sprintf("one more GPU of %s would be needed %.0f%% of the time: with it the plan would %s*", next.Pool, 100*next.Needed, costMore(-*next.Saved)))
+			d.Why = append(d.Why, fmt.Sprintf("one more GPU of %s would be needed %.0f%% of the time: with it the plan would %s*%s", next.Pool, 100*next.Needed, costMore(-*next.Saved), servesOtherwise(m.Undone, next.Undone)))
 		}
 	}
+}
+
+// servesOtherwise says that a change leaves another share of the work undone; "" where
+// it does not.
+func servesOtherwise(now, then float64) string {
+	if smallShare(now) == smallShare(then) {
+		return ""
+	}
+	return fmt.Sprintf(", and leave %s of the work undone in place of %s", smallShare(then), smallShare(now))
 }
 
 // costMore says a difference in cost as a verb.
@@ -233,6 +270,7 @@ func whyFutures(file string, text []byte) (*whyPlanJSON, error) {
 		})
 	}
 	slices.SortStableFunc(d.Others, func(a, b whyOtherJSON) int { return cmp.Compare(*a.Loses, *b.Loses) })
+	d.nearest("the plan")
 	d.Why = append(d.Why, fmt.Sprintf("against knowing the future it loses %s* in the mean, and %s* in future %d at most", chosen.MeanRegret, chosen.MaxRegret, chosen.MaxFuture))
 	if w := p.Waiting; w != nil {
 		d.Why = append(d.Why, fmt.Sprintf("waiting %s to commit is worth %s*", w.For, w.Value))

@@ -68,6 +68,8 @@ type whyPlanJSON struct {
 	Swings     []swingJSON     `json:"what_moves_the_cost,omitempty"`
 	Assumed    []string        `json:"assumptions"`
 	Unknown    []string        `json:"not_known"`
+
+	next string // what comes second, in words
 }
 
 // whyTermJSON is a term on offer: from which use it pays, and what was bought.
@@ -115,6 +117,7 @@ func whyCurve(file string, text []byte) (*whyPlanJSON, error) {
 	data.terms(&p)
 	data.others(&p)
 	data.candidates(&p)
+	data.nearest("the rule")
 	for _, t := range p.Market.Terms {
 		data.Assumed = append(data.Assumed, fmt.Sprintf("%s at %s a GPU-hour, on demand at %s: as they were given to capcli plan, and as they change there", t.Name, rateOf(t.Prices), rateOf(p.Market.OnDemand)))
 	}
@@ -178,6 +181,17 @@ func (d *whyPlanJSON) others(p *planJSON) {
 		}
 	}
 	slices.SortStableFunc(d.Others, func(a, b whyOtherJSON) int { return cmp.Compare(*a.Loses, *b.Loses) })
+}
+
+// nearest says which of the other plans that were compared loses least; what is a
+// plan of their kind in a word.
+func (d *whyPlanJSON) nearest(what string) {
+	for _, o := range d.Others {
+		if o.Loses != nil && *o.Loses >= 0 {
+			d.next = fmt.Sprintf("of what it was compared with, %s %s loses least, %s*", what, o.Name, o.Loses)
+			return
+		}
+	}
 }
 
 // candidates tries one more GPU on each term at each start against what it

@@ -92,11 +92,8 @@ func (d *whyPlanJSON) lead() string {
 	if d.Cost != nil {
 		parts = append(parts, fmt.Sprintf("%s costs %s*", d.Subject, d.Cost))
 	}
-	for _, o := range d.Others {
-		if o.Loses != nil && *o.Loses >= 0 {
-			parts = append(parts, fmt.Sprintf("the next, %s, loses %s*", o.Name, o.Loses))
-			break
-		}
+	if d.next != "" {
+		parts = append(parts, d.next)
 	}
 	if d.Binding != nil {
 		parts = append(parts, "the limit that binds is "+*d.Binding)

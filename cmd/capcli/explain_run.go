@@ -15,9 +15,6 @@ import (
 	"capcli/simulate"
 )
 
-// policiesCatalogue are the policies, for completion.
-func policiesCatalogue() *capcli.Catalog[simulate.NewPolicy] { return &simulate.Policies }
-
 // explanation is one figure of one plan on its way to an explanation.
 type explanation struct {
 	o       *explainOptions
@@ -162,6 +159,9 @@ func (x *explanation) play(ctx context.Context, e *env) error {
 		return err
 	}
 	x.plan, x.results = p, all[0]
+	if err := nothingRan([]*plan{p}, all); err != nil {
+		return err
+	}
 	x.same()
 	if err := x.watch(ctx, e); err != nil {
 		return err
@@ -179,13 +179,25 @@ func (x *explanation) same() {
 	}
 	for i, r := range x.results[:min(len(x.results), len(x.saved.runs))] {
 		was, is := x.saved.runs[i], r.json()
-		if was.Seed == is.Seed && (was.WaitP95 != is.WaitP95 || was.Jobs != is.Jobs || was.Ended != is.Ended) {
+		before, after := waitText(was.WaitP95, was.WaitP95From), waitText(is.WaitP95, is.WaitP95From)
+		if was.Seed == is.Seed && (before != after || was.Jobs != is.Jobs || was.Ended != is.Ended) {
 			x.plan.notes = append(x.plan.notes, fmt.Sprintf(
 				"played again, run %d is not as it was kept (wait p95 %s then, %s now; %s jobs then, %s now): the folder was made by another version or from other jobs; what follows is of the runs as played now",
-				i, was.WaitP95, is.WaitP95, grouped(was.Jobs.Read), grouped(is.Jobs.Read)))
+				i, before, after, grouped(was.Jobs.Read), grouped(is.Jobs.Read)))
 			return
 		}
 	}
+}
+
+// waitText is a wait, or a lower bound of it, in words.
+func waitText(exact, from *capcli.Seconds) string {
+	switch {
+	case exact != nil:
+		return exact.String()
+	case from != nil:
+		return "over " + from.String()
+	}
+	return "n/a"
 }
 
 // there tells whether something is at a path.

@@ -223,7 +223,7 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*his
 // options are what a model for a series of n values is made with, and what had
 // to be left out of them.
 func (o *forecastOptions) options(hs *histories, known int) (forecast.Options, []string) {
-	out := forecast.Options{Seed: capcli.Seed(o.seed)}
+	out := forecast.Options{Seed: capcli.Seed(o.seed), Memory: forecast.NewMemory()}
 	seasons, asked := o.season, len(o.season) > 0
 	if !asked {
 		seasons = usualSeasons(hs.step)

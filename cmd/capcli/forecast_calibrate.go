@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"slices"
 
 	"capcli/forecast"
@@ -34,8 +33,7 @@ func windowsOf(spans []stretch) []window {
 // less the middle of its futures, over half of the width of their 80 % range.
 type triedPeriods struct {
 	window
-	mean, peak []float64
-	starts     int
+	forecast.PeriodErrors
 }
 
 // Futures drawn at each past start, and the most periods of a kind tried from one.
@@ -57,14 +55,14 @@ func (t *trial) watch(o *forecastOptions, h *history, r *forecast.Origin, fit fo
 		}
 		p := &t.tried[k]
 		p.steps = min(w.steps, len(r.Actual))
-		before := len(p.mean)
+		before := len(p.Means)
 		for from := 0; from+p.steps <= len(r.Actual) && from < triedPeriodN*p.steps; from += p.steps {
 			s := stretch{first: from, weights: ones(p.steps)}
-			p.mean = appendError(p.mean, s.of(r.Actual, flows), paths, func(path []float64) float64 { return s.of(path, flows) })
-			p.peak = appendError(p.peak, s.highest(r.Actual), paths, s.highest)
+			p.Means = appendError(p.Means, s.of(r.Actual, flows), paths, func(path []float64) float64 { return s.of(path, flows) })
+			p.Peaks = appendError(p.Peaks, s.highest(r.Actual), paths, s.highest)
 		}
-		if len(p.mean) > before {
-			p.starts++
+		if len(p.Means) > before {
+			p.Starts++
 		}
 	}
 }
@@ -82,58 +80,42 @@ func appendError(list []float64, came float64, paths [][]float64, of func([]floa
 	for k, path := range paths {
 		v[k] = of(path)
 	}
-	slices.Sort(v)
-	half := (quantileOf(v, 0.9) - quantileOf(v, 0.1)) / 2
-	e := (came - quantileOf(v, 0.5)) / half
-	if math.IsNaN(e) || math.IsInf(e, 0) {
-		return list
+	if e, ok := forecast.PeriodError(came, v); ok {
+		list = append(list, e)
 	}
-	return append(list, e)
+	return list
 }
 
-// calibration says by how much periods of one kind were off, of all series
-// together: their middle lay so many half widths beside, and they were so much
-// wider.
+// periodCalibration is how the ranges of one kind of period are set, and what tells
+// it.
 type periodCalibration struct {
 	window
-	tried, starts        int
-	meanScale            float64
-	peakShift, peakScale float64
+	tried, starts int
+	forecast.PeriodCalibration
 }
 
-// Starts count for so much against what the models say of themselves, and no
-// range becomes more than so many times wider or narrower (as forecast.Conformal
-// has it).
-const (
-	startsTrusted = 4
-	mostScale     = 4
-	calmTrust     = 0.75
-)
-
 // calibrate sets the ranges of periods by how far those of the past were off, of
-// all series of the call together (split conformal prediction, as the ranges of
-// steps). The means stay, for they are those of the steps, and their ranges only
-// grow; those of peaks move and shrink as well, for the highest of many steps
-// takes all of the futures' noise to one side, real or not.
+// all series of the call together.
 func calibrate(list []*forecasted) []periodCalibration {
-	var out []periodCalibration
-	means, peaks := map[string][]float64{}, map[string][]float64{}
+	var tried []triedPeriods
 	for _, f := range list {
 		if f.test == nil {
 			continue
 		}
 		for _, p := range f.test.tried {
-			k := slices.IndexFunc(out, func(c periodCalibration) bool { return c.horizon == p.horizon })
+			k := slices.IndexFunc(tried, func(t triedPeriods) bool { return t.horizon == p.horizon })
 			if k < 0 {
-				k = len(out)
-				out = append(out, periodCalibration{window: p.window})
+				k = len(tried)
+				tried = append(tried, triedPeriods{window: p.window})
 			}
-			out[k].starts += p.starts
-			means[p.horizon], peaks[p.horizon] = append(means[p.horizon], p.mean...), append(peaks[p.horizon], p.peak...)
+			all := &tried[k]
+			all.Starts += p.Starts
+			all.Means, all.Peaks = append(all.Means, p.Means...), append(all.Peaks, p.Peaks...)
 		}
 	}
-	for i := range out {
-		out[i].settle(means[out[i].horizon], peaks[out[i].horizon])
+	var out []periodCalibration
+	for _, t := range tried {
+		out = append(out, periodCalibration{t.window, len(t.Means), t.Starts, t.Calibrate()})
 	}
 	for _, f := range list {
 		for i := range f.periods {
@@ -146,38 +128,6 @@ func calibrate(list []*forecasted) []periodCalibration {
 	return out
 }
 
-// settle takes the figures from the errors of all series.
-func (c *periodCalibration) settle(means, peaks []float64) {
-	trust := float64(c.starts) / float64(c.starts+startsTrusted)
-	c.tried = len(means)
-	c.meanScale = max(1, scaleOf(means, 0, trust))
-	if len(peaks) > 0 {
-		slices.Sort(peaks)
-		c.peakShift = trust * max(-mostScale, min(mostScale, quantileOf(peaks, 0.5)))
-	}
-	c.peakScale = scaleOf(peaks, c.peakShift, trust)
-}
-
-// scaleOf is how much wider ranges must be, for 80 % of the errors to lie in 80 %
-// ranges.
-func scaleOf(errs []float64, shift, trust float64) float64 {
-	if len(errs) == 0 {
-		return 1
-	}
-	off := make([]float64, len(errs))
-	for i, e := range errs {
-		off[i] = math.Abs(e - shift)
-	}
-	slices.Sort(off)
-	at := int(math.Ceil(0.8*float64(len(off)+1))) - 1
-	q := off[max(0, min(len(off)-1, at))]
-	pull := math.Log(max(1.0/mostScale, min(mostScale, q)))
-	if pull < 0 { // a calm stretch is poorer evidence than a surprise
-		trust *= calmTrust
-	}
-	return math.Exp(trust * pull)
-}
-
 // adjust sets the ranges of one period.
 func (f *forecasted) adjust(p *periodForecast, c periodCalibration) {
 	within := func(v float64) float64 {
@@ -186,12 +136,12 @@ func (f *forecasted) adjust(p *periodForecast, c periodCalibration) {
 		}
 		return f.within(p.first, v)
 	}
-	p.mean.scale(p.mean.mean, 0, c.meanScale, within)
+	p.mean.scale(p.mean.mean, 0, c.MeanScale, within)
 	p.mean.hold()
 	if p.peak == nil {
 		return
 	}
-	p.peak.scale(p.peak.middle, c.peakShift, c.peakScale, within)
+	p.peak.scale(p.peak.middle, c.PeakShift, c.PeakScale, within)
 	p.peak.mean = max(p.peak.mean, p.mean.mean)
 	p.peak.hold()
 }
@@ -224,7 +174,7 @@ type calibrationJSON struct {
 func calibrationsJSON(list []periodCalibration) []calibrationJSON {
 	var out []calibrationJSON
 	for _, c := range list {
-		out = append(out, calibrationJSON{c.horizon, c.steps, c.tried, c.starts, c.meanScale, c.peakShift, c.peakScale})
+		out = append(out, calibrationJSON{c.horizon, c.steps, c.tried, c.starts, c.MeanScale, c.PeakShift, c.PeakScale})
 	}
 	return out
 }

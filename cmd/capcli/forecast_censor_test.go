@@ -233,6 +233,9 @@ func TestCutCurvesFromTheCommandLine(t *testing.T) {
 // TestDemandOfADayIsToldFromItsHours cuts single hours: the mean of a day hides
 // them, its hours show them.
 func TestDemandOfADayIsToldFromItsHours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tells the demand of many hours")
+	}
 	demand, usage, capacity := cutCurve(3, 60*24, 0.25)
 	var b strings.Builder
 	b.WriteString("ds,y\n")
@@ -327,6 +330,53 @@ func TestRangesOfToldDemandHold(t *testing.T) {
 	t.Logf("95 %% ranges held %.1f %% with all of demand known, %.1f %% with half of it cut", 100*full, 100*cut)
 	if cut < full-0.05 {
 		t.Errorf("95 %% ranges held %.1f %%, want %.1f %% less 5 or more", 100*cut, 100*full)
+	}
+}
+
+// TestHoursThatAreAlwaysFull: ten hours of every day stand at the capacity, and how
+// much more is wanted there is not in the data. The forecast stays near what was
+// seen, its ranges and its futures carry what is not known, and it says so.
+func TestHoursThatAreAlwaysFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tells the demand of many hours")
+	}
+	rng := rand.New(rand.NewPCG(3, 9))
+	var b strings.Builder
+	b.WriteString("ds,y\n")
+	full := func(i int) bool { return i%24 >= 8 && i%24 < 18 }
+	for i := range 28 * 24 {
+		v := 150 + 8*rng.NormFloat64()
+		if full(i) {
+			v += 110
+		}
+		fmt.Fprintf(&b, "%s,%.3f\n", hourAt(i), math.Min(220, v))
+	}
+	futures := filepath.Join(t.TempDir(), "futures.csv")
+	s := censoredRun(t, writeFile(t, "usage.csv", b.String()), "--past-capacity", "220", "--model", "seasonal-ar", "--horizon", "24", "--paths", "200", "--out", futures).Series[0]
+	for i, mean := range s.Mean {
+		want := 150.0
+		if full(i) {
+			want = 260
+		}
+		if iv := s.Intervals[1]; want < iv.Lo[i] || want > iv.Hi[i] || iv.Hi[i] > 450 || math.Abs(mean-want) > 30 {
+			t.Errorf("hour %d: %.1f, 95 %% from %.1f to %.1f, want %g", i, mean, iv.Lo[i], iv.Hi[i], want)
+		}
+	}
+	if !strings.Contains(strings.Join(s.Warnings, "\n"), "phases of the season") {
+		t.Errorf("warnings %q, want one on full phases", s.Warnings)
+	}
+	text, err := os.ReadFile(futures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := 0
+	for _, row := range forecastRows(t, string(text)) {
+		if row["ds"] == hourAt(28*24+12) && number(t, row["y"]) > 300 {
+			over++
+		}
+	}
+	if over < 10 || over > 80 {
+		t.Errorf("%d of 200 futures want over 300 at noon, want 5 to 40 %%", over)
 	}
 }
 

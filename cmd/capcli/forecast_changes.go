@@ -61,7 +61,7 @@ func (f *forecasted) look(o *forecastOptions, opts forecast.Options) {
 
 // since says from where the forecast was learnt, where that is not the start.
 func (f *forecasted) since(fit forecast.Fitted) {
-	b, ok := fit.(*boundedFit)
+	b, ok := fit.(*forecast.BoundedFit)
 	if !ok {
 		return
 	}

@@ -16,9 +16,9 @@ import (
 // reconciled one-step errors are larger than the model's own, by their ratio; it
 // never shrinks, for that they were smaller on the past that they were fitted to
 // is no evidence. A backtest reconciles at each start with what was known there,
-// and so measures what such ranges held. Futures are drawn for each series, put
-// together so that they go together as the errors do (forecast.Couple), and each
-// future is reconciled (Panagiotelis et al. 2023, "Probabilistic forecast
+// and so measures what such ranges held. Futures are drawn of all series together
+// by the law of their one-step errors (forecast.Innovations), and each future is
+// reconciled (Panagiotelis et al. 2023, "Probabilistic forecast
 // reconciliation": a coherent sample is a reconciled one).
 type agreement struct {
 	tree  *tree

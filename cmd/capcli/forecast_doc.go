@@ -73,7 +73,7 @@ func (r *forecastResult) doc(form string) report.Doc {
 	if form == "json" { // of ten thousand series it is as large as all tables
 		d.Data = r.json()
 	}
-	long, summary, lines := r.longTable(), r.summaryTable(), r.linesTable()
+	long, summary, lines := r.longTable(form), r.summaryTable(), r.linesTable()
 	censored, any := r.censoredTable()
 	if form == "table" || form == "md" {
 		long.Aside = true
@@ -252,21 +252,28 @@ func (f *forecasted) rangeAt(n int) any {
 }
 
 // longTable has one row for each series and step, in the names of the field.
-func (r *forecastResult) longTable() report.Table {
+func (r *forecastResult) longTable(form string) report.Table {
 	t := report.Table{Name: "forecast", Columns: []report.Column{{Name: "unique_id"}, {Name: "ds"}, {Name: "model"}, {Name: "mean"}}}
 	for _, level := range r.o.level {
 		t.Columns = append(t.Columns, report.Column{Name: "lo-" + levelText(level)}, report.Column{Name: "hi-" + levelText(level)})
 	}
-	for _, f := range r.list {
-		n := len(f.h.Values)
-		for i := range f.mean {
-			row := make([]any, 0, len(t.Columns))
-			row = append(row, f.h.Name, f.h.ds(n+i), f.model, f.mean[i])
-			for _, iv := range f.ranges {
-				row = append(row, iv.Lo[i], iv.Hi[i])
+	t.Each = func(yield func([]any) bool) {
+		for _, f := range r.list {
+			n := len(f.h.Values)
+			for i := range f.mean {
+				row := make([]any, 0, len(t.Columns))
+				row = append(row, f.h.Name, f.h.ds(n+i), f.model, f.mean[i])
+				for _, iv := range f.ranges {
+					row = append(row, iv.Lo[i], iv.Hi[i])
+				}
+				if !yield(row) {
+					return
+				}
 			}
-			t.Rows = append(t.Rows, row)
 		}
+	}
+	if form != "csv" && form != "tsv" || len(r.o.output.columns) > 0 {
+		t.Rows, t.Each = slices.Collect(t.Each), nil
 	}
 	return t
 }

@@ -254,8 +254,8 @@ func (f *forecasted) planned(fc forecast.Forecast, within func(int, float64) flo
 
 // withinOf is what keeps the figures of a fit, by step ahead, to what can be.
 func withinOf(fit forecast.Fitted) func(int, float64) float64 {
-	if b, ok := fit.(*boundedFit); ok {
-		return b.within
+	if b, ok := fit.(*forecast.BoundedFit); ok {
+		return b.Bounds()
 	}
 	return func(_ int, v float64) float64 { return v }
 }

@@ -21,6 +21,7 @@ type forecasted struct {
 	left     error     // why there is none
 	model    string
 	info     forecast.Info
+	fit      forecast.Fitted // until its futures are drawn; nil where none are asked for
 	mean     []float64
 	ranges   []forecast.Interval
 	lines    [3][]float64 // conservative, expected, aggressive
@@ -134,8 +135,8 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 		out.left = err
 		return out, nil
 	}
-	out.keepErrors(o, fit)
-	if err := out.drawn(o, h, fit, opts.Seed); err != nil {
+	out.keepFit(o, fit)
+	if err := out.triedPeriodsOf(o, h); err != nil {
 		return nil, err
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -150,6 +151,7 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 	}
 	out.test = o.try(h, opts, name, min(steps, testable(h, opts)), origins)
 	out.warn(steps)
+	out.info.Fitted = nil // as long as the history, and nobody shows it
 	return out, nil
 }
 
@@ -193,11 +195,11 @@ func (f *forecasted) ask(fit forecast.Fitted, steps int, levels []float64, withi
 	if f.roadmap != nil {
 		f.extra = less(fc.Mean, plain)
 	}
-	if b, ok := fit.(*boundedFit); ok && b.held.Load() {
-		f.warnings = append(f.warnings, heldNote)
+	if b, ok := fit.(*forecast.BoundedFit); ok && b.Held() != "" {
+		f.warnings = append(f.warnings, b.Held())
 	}
 	k := len(levels)
-	f.mean, f.ranges = fc.Mean, fc.Intervals[:k]
+	f.mean, f.ranges = fc.Mean, slices.Clone(fc.Intervals[:k]) // the other levels are let go
 	f.lines[0] = make([]float64, steps)
 	for i := range steps {
 		f.lines[0][i] = (fc.Intervals[k+2].Lo[i] + fc.Intervals[k+2].Hi[i]) / 2

@@ -58,7 +58,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	addFormatFlag(cmd, &o.read)
 	addTraceFlags(cmd, &o.read)
 	explainedBy(cmd, "capcli trace describe", "format")
-	complete(cmd, "by", groupKeys)
+	completeList(cmd, "by", groupKeys)
 	complete(cmd, "gaps", func() []string { return []string{"error", "zero", "linear", "previous", "missing"} })
 	complete(cmd, "agg", func() []string { return []string{"mean", "sum", "max"} })
 	complete(cmd, "measure", func() []string { return measures })

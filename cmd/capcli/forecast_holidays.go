@@ -17,23 +17,12 @@ import (
 func (o *forecastOptions) modelFor(h *history, name string, steps int, opts forecast.Options) forecast.Model {
 	b := o.bounded(h, name, steps, opts)
 	if o.changes == changesUse {
-		b.inner = forecast.SinceChange{Model: b.inner, Seasons: opts.Seasons}
+		b.Model = forecast.SinceChange{Model: b.Model, Seasons: opts.Seasons}
 	}
 	if days := o.specialDays(h, steps); len(days) > 0 {
-		b.inner = forecast.Holidays{Model: b.inner, Days: days, Zone: o.zoneOf(h), At: func(i int) capcli.Time { return capcli.Time(h.Stamp(i)) }}
+		b.Model = forecast.Holidays{Model: b.Model, Days: days, Zone: o.zoneOf(h), At: func(i int) capcli.Time { return capcli.Time(h.Stamp(i)) }}
 	}
 	return b
-}
-
-// afterSkip is a model for a history without its first values.
-func afterSkip(m forecast.Model, skipped int) forecast.Model {
-	days, ok := m.(forecast.Holidays)
-	if !ok || skipped == 0 {
-		return m
-	}
-	at := days.At
-	days.At = func(i int) capcli.Time { return at(i + skipped) }
-	return days
 }
 
 // zoneOf is the zone of a series' holidays.
@@ -71,7 +60,7 @@ func (f *forecasted) holidays(o *forecastOptions, fit forecast.Fitted, steps int
 	if o.plan == nil || len(o.plan.days[f.h.Name]) == 0 {
 		return nil
 	}
-	if b, ok := fit.(*boundedFit); ok {
+	if b, ok := fit.(*forecast.BoundedFit); ok {
 		fit = b.Fitted
 	}
 	effects, adds, err := forecast.HolidaysOf(fit, steps)

@@ -30,8 +30,9 @@ type past struct {
 // told is the demand behind the first steps of a history.
 type told struct {
 	demand []float64
-	draw   []float64 // one demand that may have been; nil where demand is not guessed
-	hidden []bool    // steps in which usage was held down and nobody knows by how much
+	draw   []float64        // one demand that may have been; nil where demand is not guessed
+	unsure forecast.Unknown // of the level of the steps ahead
+	hidden []bool           // steps in which usage was held down and nobody knows by how much
 	info   forecast.Unconstrained
 	err    error
 }
@@ -72,6 +73,10 @@ func (p *past) tell(usage []float64, opts forecast.Options) *told {
 		t.demand = p.fold(usage, latent.Values)
 		if t.info.Draw != nil {
 			t.draw = p.fold(usage, t.info.Draw)
+		}
+		t.unsure = t.info.Unknown
+		if p.into != nil && len(usage) > 0 {
+			t.unsure = t.unsure.Coarse(max(1, k/len(usage)), p.combine == series.Sum)
 		}
 	}
 	for k := range t.info.Cut {

@@ -47,6 +47,7 @@ func (o *promOptions) unused(samples bool) error {
 const (
 	promPoints = 11_000 // Prometheus refuses more points of a series in one answer
 	promParts  = 1_000
+	promRows   = 3_000_000       // values held of one answer: under 256 MiB with all that goes with them
 	promWait   = 2 * time.Minute // for one answer
 	maxToken   = 64 << 10
 )
@@ -59,6 +60,7 @@ type promQuery struct {
 	from, to capcli.Time
 	step     capcli.Seconds
 	token    string
+	web      http.RoundTripper // nil is the usual one
 }
 
 // fromPrometheus asks the server for the history.
@@ -124,6 +126,10 @@ func (q *promQuery) all(ctx context.Context) (*series.Table, error) {
 	size := capcli.Time(q.step) * (promPoints - 1)
 	for from := q.from; from <= q.to; from += size + capcli.Time(q.step) {
 		part, err := q.ask(ctx, from, min(from+size, q.to))
+		for errors.Is(err, series.ErrTooMuch) && size > capcli.Time(q.step) {
+			size = size / capcli.Time(2*q.step) * capcli.Time(q.step)
+			part, err = q.ask(ctx, from, min(from+size, q.to))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +155,8 @@ func (q *promQuery) all(ctx context.Context) (*series.Table, error) {
 // promQuery checks the flags and reads the token.
 func (o *historyOptions) promQuery(e *env) (*promQuery, error) {
 	p := &o.prom
-	q, err := newPromQuery("prom", p.address)
+	server, shown := webAddress(p.address)
+	q, err := e.newPromQuery("prom", server, shown)
 	if err != nil {
 		return nil, err
 	}
@@ -185,18 +192,13 @@ func (o *historyOptions) promQuery(e *env) (*promQuery, error) {
 	return q, nil
 }
 
-// newPromQuery is a question to the server that a flag names.
-func newPromQuery(flag, address string) (*promQuery, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+// newPromQuery is a question to the server that a flag names, which messages call
+// shown.
+func (e *env) newPromQuery(flag string, server *url.URL, shown string) (*promQuery, error) {
+	if server == nil {
 		return nil, &usageError{text: "--" + flag + " wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}
 	}
-	q := &promQuery{base: u, shown: u.Redacted(), step: capcli.Hour}
-	if bare := *u; bare.RawQuery != "" {
-		bare.RawQuery = ""
-		q.shown = bare.Redacted()
-	}
-	return q, nil
+	return &promQuery{base: server, shown: shown, step: capcli.Hour, web: e.web}, nil
 }
 
 // readToken reads a secret, which appears in no message.
@@ -220,7 +222,7 @@ func readToken(e *env, name string) (string, error) {
 // ask gets one part of the time; nil is a part without a series.
 func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (t *series.Table, err error) {
 	err = q.post(ctx, from, to, func(body io.Reader) error {
-		t, err = series.ReadPrometheus(body, series.Options{Name: q.shown})
+		t, err = series.ReadPrometheus(body, series.Options{Name: q.shown, MaxRows: promRows})
 		if errors.Is(err, series.ErrNoSeries) {
 			t, err = nil, nil // a part of the time may be empty
 		}
@@ -235,7 +237,7 @@ func (q *promQuery) post(ctx context.Context, from, to capcli.Time, read func(io
 		"query": {q.query}, "start": {strconv.FormatInt(int64(from), 10)}, "end": {strconv.FormatInt(int64(to), 10)},
 		"step": {strconv.FormatInt(int64(q.step), 10)},
 	}
-	ctx, cancel := context.WithTimeout(ctx, promWait)
+	ctx, cancel := context.WithTimeoutCause(ctx, promWait, lateError(promWait))
 	defer cancel()
 	res, err := q.send(ctx, http.MethodPost, form)
 	if err != nil {
@@ -254,7 +256,12 @@ func (q *promQuery) post(ctx context.Context, from, to capcli.Time, read func(io
 	case res.StatusCode != http.StatusOK && !strings.Contains(res.Header.Get("Content-Type"), "json"):
 		return fmt.Errorf("asking %s: expected an answer of Prometheus, found %s", q.shown, res.Status)
 	}
-	return read(res.Body)
+	if err := read(res.Body); err != nil && ctx.Err() != nil {
+		return fmt.Errorf("asking %s: %w", q.shown, whyNot(ctx, err))
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // send asks by POST, which has room for a long query, or by GET.
@@ -271,7 +278,7 @@ func (q *promQuery) send(ctx context.Context, method string, form url.Values) (*
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", q.shown, q.hidden(err))
+		return nil, fmt.Errorf("asking %s: %w", q.shown, whyNot(ctx, err))
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -279,18 +286,10 @@ func (q *promQuery) send(ctx context.Context, method string, form url.Values) (*
 	if q.token != "" {
 		req.Header.Set("Authorization", "Bearer "+q.token)
 	}
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes to no other place
+	client := http.Client{Transport: q.web, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes to no other place
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", q.shown, q.hidden(err))
+		return nil, fmt.Errorf("asking %s: %w", q.shown, whyNot(ctx, err))
 	}
 	return res, nil
-}
-
-// hidden takes the address, which may hold a password, out of an error.
-func (q *promQuery) hidden(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }

@@ -11,8 +11,10 @@ func (o *historyOptions) tableFlags(name string) error {
 	switch {
 	case len(o.by) > 0:
 		return &usageError{text: name + " is a table of series, which --by cannot divide; it is for job logs", hint: "name the column that tells series apart: --id-col"}
-	case o.peak && o.peakBy == "" && !o.periods || o.measure != "demand" && !o.whole:
-		return &usageError{text: name + " is a table of series; --measure and --peak are for job logs", hint: "use --step with --agg max for peaks"}
+	case o.measure != "demand" && !o.whole:
+		return &usageError{text: name + " is a table of series; --measure is for job logs", hint: "leave --measure out"}
+	case o.peak && o.peakBy == "" && !o.periods:
+		return &usageError{text: name + " is a table of series; --peak alone is the highest level in each step of a job log", hint: "--peak week gives the highest step of each week ahead (hour, day, month, quarter and year too); --agg max with a coarser --step forecasts peaks"}
 	}
 	return nil
 }

@@ -44,24 +44,27 @@ func (o *forecastOptions) kept(hs *histories, steps int) int {
 	return o.paths
 }
 
-// drawn draws the futures of a series. Those that are only needed for its periods
-// are not kept, unless series must agree first. h is what the fit was made of, and
-// learns which kinds of periods to try.
-func (f *forecasted) drawn(o *forecastOptions, h *history, fit forecast.Fitted, seed capcli.Seed) error {
-	steps := len(f.mean)
-	if o.byPeriods() {
-		spans, err := o.spansOf(f.h, steps)
-		if err != nil {
-			return err
-		}
-		h.windows = windowsOf(spans)
+// triedPeriodsOf notes on the history that a fit is made of which kinds of periods
+// to try on its past.
+func (f *forecasted) triedPeriodsOf(o *forecastOptions, h *history) error {
+	if !o.byPeriods() {
+		return nil
 	}
-	n := o.draws(f.h.hs, steps)
-	for i := range n {
-		rng := seed.Child(i).Stream("path/" + f.h.Name)
-		f.paths = append(f.paths, fit.Path(steps, rng))
-		f.future(f.paths[i], seed.Child(i))
+	spans, err := o.spansOf(f.h, len(f.mean))
+	h.windows = windowsOf(spans)
+	return err
+}
+
+// draw draws the futures of a series from its fit, which is not needed after.
+// Those that are only needed for its periods are not kept, unless series must
+// agree first.
+func (f *forecasted) draw(o *forecastOptions, noise func(k int) forecast.Noise) error {
+	steps, n := len(f.mean), o.draws(f.h.hs, len(f.mean))
+	for k := range n {
+		f.paths = append(f.paths, f.fit.Path(steps, noise(k)))
+		f.future(f.paths[k], o.chance().Child(k))
 	}
+	f.fit = nil
 	if !o.byPeriods() || o.agrees(f.h.hs) {
 		return nil
 	}
@@ -116,8 +119,12 @@ func (f *forecasted) begun() *history {
 	return &h
 }
 
-// keepErrors keeps the one-step errors of a fit, where series are put together.
-func (f *forecasted) keepErrors(o *forecastOptions, fit forecast.Fitted) {
+// keepFit keeps a fit until its futures are drawn, and its one-step errors where
+// series are put together.
+func (f *forecasted) keepFit(o *forecastOptions, fit forecast.Fitted) {
+	if o.draws(f.h.hs, len(f.mean)) > 0 {
+		f.fit = fit
+	}
 	if own, ok := fit.(forecast.Erring); ok && len(f.h.hs.list) > 1 && (f.h.hs.tree != nil || o.draws(f.h.hs, len(f.mean)) > 0) {
 		f.errs = own.LastErrors(f.h.hs.errors)
 	}
@@ -130,7 +137,7 @@ func (o *forecastOptions) together(ctx context.Context, hs *histories, list []*f
 	if err != nil {
 		return nil, err
 	}
-	if err := o.join(ctx, hs, list); err != nil {
+	if err := o.drawAll(ctx, hs, list); err != nil {
 		return nil, err
 	}
 	if a != nil && len(list[0].paths) > 0 {
@@ -155,32 +162,54 @@ func (o *forecastOptions) together(ctx context.Context, hs *histories, list []*f
 	return a, nil
 }
 
-// join makes the futures of the series those of one whole: future k of one goes
-// with future k of the others.
-func (o *forecastOptions) join(ctx context.Context, hs *histories, list []*forecasted) error {
+// drawAll draws the futures of all series as those of one whole: future k of one
+// goes with future k of the others, step by step (forecast.Innovations).
+func (o *forecastOptions) drawAll(ctx context.Context, hs *histories, list []*forecasted) error {
 	var with []*forecasted
 	for _, f := range list {
-		if f.left == nil && len(f.paths) > 0 && len(f.paths) == len(list[0].paths) && f.errs != nil {
+		if f.left == nil && f.fit != nil && o.draws(hs, len(f.mean)) > 0 {
 			with = append(with, f)
 		}
 	}
+	joint := o.innovations(hs, with)
+	numbers := make([]int, len(with))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	_, err := parallel(ctx, numbers, nil, func(_ context.Context, i int) (struct{}, error) {
+		f := with[i]
+		return struct{}{}, f.draw(o, func(k int) forecast.Noise {
+			seed := o.chance().Child(k)
+			own := seed.Stream("path/" + f.h.Name)
+			if joint == nil {
+				return own
+			}
+			return joint.Noise(i, seed.Stream("together"), own)
+		})
+	})
+	return err
+}
+
+// innovations are those of series that are drawn together; nil where there are no
+// two, or no errors that tell.
+func (o *forecastOptions) innovations(hs *histories, with []*forecasted) *forecast.Innovations {
 	if len(with) < 2 {
 		return nil
 	}
-	paths, errs := make([][][]float64, len(with)), make([][]float64, len(with))
+	errs, begin := make([][]float64, len(with)), make([]int, len(with))
 	last := lastStamp(with)
 	for i, f := range with {
-		paths[i], errs[i] = f.paths, shifted(f.errs, f.h, last)
+		errs[i], begin[i] = shifted(f.errs, f.h, last), len(last.Values)
+		if at, ok := last.place(f.h.Stamp(len(f.h.Values) - 1)); ok {
+			begin[i] = at + 1
+		}
 	}
-	joint, err := forecast.Couple(paths, errs, o.chance().Stream("together"))
+	joint, err := forecast.NewInnovations(errs, begin)
 	if err != nil {
 		hs.notes = append(hs.notes, "futures of the series were drawn each alone: "+err.Error())
-		joint = paths
+		return nil
 	}
-	for i, f := range with {
-		f.paths = joint[i]
-	}
-	return context.Cause(ctx)
+	return joint
 }
 
 // lastStamp is the history that ends last.

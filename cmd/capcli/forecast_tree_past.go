@@ -50,6 +50,7 @@ func (s *together) behind(n int) *told {
 			if demand, one = own.demand, own.demand; own.draw != nil {
 				one, drawn = own.draw, true
 			}
+			t.unsure = t.unsure.Plus(own.unsure)
 			t.info.Queue, t.info.Guessed = t.info.Queue+own.info.Queue, t.info.Guessed+own.info.Guessed
 			for i, hidden := range own.hidden {
 				t.hidden[late+i] = t.hidden[late+i] || hidden

@@ -338,7 +338,8 @@ func TestBacktestReconciles(t *testing.T) {
 }
 
 // TestFuturesGoTogether: shocks of a pair that go together by 0.9 do so in the
-// futures, and the bytes do not depend on the number of cores.
+// futures, at each step and in their means, and the bytes do not depend on the
+// number of cores.
 func TestFuturesGoTogether(t *testing.T) {
 	for _, r := range []float64{0.9, 0} {
 		file := teamsCSV(t, 24*12, r, "/")
@@ -349,7 +350,7 @@ func TestFuturesGoTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		means := map[string][]float64{}
+		means, steps := map[string][]float64{}, map[string][]float64{}
 		for _, row := range forecastRows(t, string(drawn)) {
 			k, err := strconv.Atoi(row["path"])
 			if err != nil {
@@ -360,6 +361,14 @@ func TestFuturesGoTogether(t *testing.T) {
 				means[id] = make([]float64, 400)
 			}
 			means[id][k] += number(t, row["y"]) / 6
+			steps[id+row["ds"]] = append(steps[id+row["ds"]], number(t, row["y"]))
+		}
+		for id, one := range steps {
+			if at, ok := strings.CutPrefix(id, "ml/h100"); ok {
+				if got := correlated(one, steps["ml/a100"+at]); math.Abs(got-r) > 0.15 {
+					t.Errorf("at %s futures of a pair go together by %.2f, want %.1f", at, got, r)
+				}
+			}
 		}
 		if got := correlated(means["ml/h100"], means["ml/a100"]); math.Abs(got-r) > 0.2 {
 			t.Errorf("futures of a pair go together by %.2f, want %.1f", got, r)

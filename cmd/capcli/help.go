@@ -91,7 +91,7 @@ func flagHelp(cmd *cobra.Command, brief bool) string {
 	})
 	text := "\nflags:\n" + full.FlagUsagesWrapped(helpWidth) + "\n"
 	for _, by := range order {
-		text += alsoLines(fmt.Sprintf("also:%s (%s --help)", named[by], by))
+		text += alsoLines(fmt.Sprintf("also:%s (%s --help)", named[by], strings.TrimPrefix(by, "capcli ")))
 	}
 	return text
 }

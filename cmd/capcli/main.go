@@ -12,16 +12,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // --tz must work where the system has no zone files
 
 	"capcli"
+	"capcli/cmd/report"
 )
 
 // env is the outside world, and what the global flags say about it.
@@ -32,67 +33,22 @@ type env struct {
 	disk           disk
 	temps          *temps // files that have no final name yet
 	getenv         func(string) string
+	web            http.RoundTripper // asks servers; nil is the usual one
 	now            func() time.Time
 
 	quiet, verbose bool
 	noColor        bool
-	progress       string // none, plain, json; "" is by what stderr is
-	form           string // the value of -o of the command that runs
+	secrets        *strings.Replacer // takes them out of messages; nil takes none
+	progress       string            // none, plain, json; "" is by what stderr is
+	form           string            // the value of -o of the command that runs
+
+	emitted func(report.Doc) // takes results in place of stdout, for completion; nil elsewhere
 }
 
 // screen says what the streams lead to.
 type screen struct {
 	stdout, stderr bool // is a terminal
 	width          int  // columns of stdout; 0 is unknown
-}
-
-// disk is what capcli does with files, so that a test can make any step fail.
-type disk struct {
-	open    func(name string) (fs.File, error)
-	stat    func(name string) (fs.FileInfo, error)
-	resolve func(name string) (string, error) // follows symbolic links
-	create  func(name string, mode fs.FileMode) (file, error)
-	device  func(name string) (file, error) // opens what is there for writing
-	rename  func(from, to string) error
-	remove  func(name string) error
-	mkdir   func(name string) error // with its parents
-	sync    func(folder string) error
-}
-
-// file is a file being written.
-type file interface {
-	io.WriteCloser
-	Sync() error
-}
-
-func osDisk() disk {
-	return disk{
-		open:    func(name string) (fs.File, error) { return os.Open(name) },
-		stat:    os.Stat,
-		resolve: filepath.EvalSymlinks,
-		create: func(name string, mode fs.FileMode) (file, error) {
-			return os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-		},
-		device: func(name string) (file, error) { return os.OpenFile(name, os.O_WRONLY, 0) },
-		rename: os.Rename,
-		remove: os.Remove,
-		mkdir:  func(name string) error { return os.MkdirAll(name, 0o777) },
-		sync:   syncFolder,
-	}
-}
-
-// syncFolder makes a rename inside folder last. Some systems cannot sync a
-// folder, and there is nothing to be done about it.
-func syncFolder(folder string) error {
-	d, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
 }
 
 func main() {
@@ -132,7 +88,9 @@ func (s stopped) code() int {
 func run(ctx context.Context, e *env, args []string) (code int) {
 	out := &watched{w: e.stdout}
 	e.stdout = out
+	e.secrets = argumentSecrets(args)
 	e.stdin = &patientReader{ctx: ctx, r: e.stdin}
+	e.disk = e.disk.patient(ctx)
 	defer func() {
 		if v := recover(); v != nil {
 			code = crashed(e, v)
@@ -147,7 +105,7 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	if out.err != nil && (err == nil || errors.Is(err, out.err)) && !is[*outputError](err) {
 		err = &outputError{path: "stdout", written: out.n, err: out.err}
 	}
-	if s, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil {
+	if s, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil && !is[*keptError](err) {
 		err = s
 	}
 	return conclude(e, err)

@@ -106,6 +106,10 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if e.emitted != nil {
+		e.emitted(d)
+		return nil
+	}
 	name := o.shape(e)
 	form, err := report.Forms.Get(name)
 	if err != nil {
@@ -122,7 +126,9 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 	defer out.Abort()
 	how := report.Options{Excel: o.excel, Table: o.table, Columns: o.columns}
 	if path == "-" {
-		how.Color = name == "table" && e.color()
+		if how.Color = name == "table" && e.color(); how.Color {
+			out.to = e.stdout // the colors are ours, and cells have no control characters
+		}
 		if e.screen.stdout && !o.wide {
 			how.Width = e.width()
 		}

@@ -176,9 +176,9 @@ func TestProgress(t *testing.T) {
 		e.screen.stderr, e.progress, e.quiet = tt.tty, tt.mode, tt.quiet
 		e.getenv = func(name string) string { return tt.env[name] }
 		p := newProgress(e, "runs")
-		at = at.Add(time.Second)
+		at = at.Add(900 * time.Millisecond)
 		p.at(100, 1000) // too early to say anything
-		at = at.Add(time.Second)
+		at = at.Add(1100 * time.Millisecond)
 		p.at(200, 1000)
 		at = at.Add(50 * time.Millisecond)
 		p.at(205, 1000) // too soon after the last

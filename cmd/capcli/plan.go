@@ -19,7 +19,7 @@ type planOptions struct {
 
 func newPlan(e *env) *cobra.Command {
 	cmd := newPlanOf(e, &planOptions{})
-	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanSavings(e), newPlanFutures(e), newPlanReview(e), newPlanMerge(e))
+	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanSavings(e), newPlanJoint(e), newPlanFutures(e), newPlanReview(e), newPlanMerge(e))
 	return cmd
 }
 
@@ -31,7 +31,6 @@ func newPlanOf(e *env, o *planOptions) *cobra.Command {
 		Long: "Of a scenario, the mix that is best for its jobs under limits: sizes, patience, policy (plan mix --help). With\n" +
 			"--demand, the cheapest purchases for a demand curve, exactly, at the start of each month (plan curve --help).",
 		Example: "  capcli plan plan.yaml --trace jobs.parquet --max wait_p95=30m --max cost=1.7M --min availability=0.95\n" +
-			"  capcli plan plan.yaml --vary capacity.base.gpus=0..128:8 --vary overflow.patience=0,15m,1h --policy easy,sjf\n" +
 			"  capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(e, cmd, args) },

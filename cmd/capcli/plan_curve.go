@@ -77,7 +77,9 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.falls, "on-demand-fall", nil, "what if it falls: `DATE=SHARE`, 2026-06=44%")
 	f.StringArrayVar(&o.whatIf, "what-if", nil, "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06'")
 	addPricesFlag(cmd, &o.prices)
+	complete(cmd, "on-demand", func() []string { return keysOf("on_demand") })
 	f.StringArrayVar(&o.terms, "term", nil, "a way to commit: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
+	complete(cmd, "term", termKeys)
 	f.StringVar(&o.every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")
 	f.BoolVar(&o.overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
 	f.StringVar(&o.lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 where a part can be bought")
@@ -87,6 +89,12 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	h := &o.history
 	f.StringSliceVar(&h.by, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
+	addDemandFlags(cmd, h)
+}
+
+// addDemandFlags adds the flags that say how demand is read from a table or a job log.
+func addDemandFlags(cmd *cobra.Command, h *historyOptions) {
+	f := cmd.Flags()
 	f.StringVar(&h.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
 	f.StringVar(&h.gaps, "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
 	f.StringVar(&h.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")

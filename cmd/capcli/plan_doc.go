@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -42,20 +43,55 @@ func (r *curvePlan) doc(form string) report.Doc {
 	return d
 }
 
+// lead is the answer in a sentence: what to buy first, for how much in the time of
+// the demand and a year.
 func (r *curvePlan) lead() string {
 	b := r.best
 	if len(b.Purchases) == 0 {
-		return fmt.Sprintf("Buy nothing: the demand costs %s on demand, and no purchase at these prices makes it cheaper (proven).", b.Cost)
+		return fmt.Sprintf("Buy nothing: the demand costs %s on demand %s, and no purchase at these prices makes it cheaper (proven).", b.Cost, r.overTime(b.Cost))
 	}
-	text := fmt.Sprintf("The demand costs %s", b.Cost)
+	text := "Buy " + r.buysFirst(b.Purchases, 0)
+	if n := len(b.Purchases); n > 1 {
+		text += fmt.Sprintf(" first, %d purchases in all", n)
+	}
+	text += fmt.Sprintf(": the demand costs %s %s", b.Cost, r.overTime(b.Cost))
 	if rate, ok := b.SavingsRate(); ok {
 		text += fmt.Sprintf(", %.1f%% less than %s all on demand", 100*rate, b.AllOnDemand)
 	}
 	return text + "; no purchases at these prices cost less (proven)."
 }
 
+// buysFirst names the first of some purchases, with its date where that is later
+// than the decision.
+func (r *curvePlan) buysFirst(list []planning.Purchase, decided capcli.Seconds) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	var parts []string
+	for _, p := range list {
+		if p.From == list[0].From {
+			parts = append(parts, figureText(gpus(p.Milli))+" × "+r.market.Terms[p.Term].Name)
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if from := list[0].From; from > decided {
+		text += fmt.Sprintf(" (%v)", dayText(r.when(from)))
+	}
+	return text
+}
+
+// overTime says for what time an amount is, and what it would be for a year.
+func (r *curvePlan) overTime(u capcli.USD) string {
+	length := r.demand.curve.Len()
+	return fmt.Sprintf("for %s (~%s a year)", lengthText(length), perYear(u, length))
+}
+
+// yearNote says what ~ a year is.
+const yearNote = "~ a year: the amount times 365.25 days over the time that it is for; for comparison, not a forecast"
+
 func (r *curvePlan) notes() []string {
 	notes := append([]string(nil), r.demand.notes...)
+	notes = append(notes, yearNote)
 	c := r.demand.curve
 	if !c.Dated() {
 		notes = append(notes, fmt.Sprintf("the curve has no dates: each value lasts %s (--step), a month has 730 hours, and starts count periods of %s from 0", c.Step, r.market.Every))

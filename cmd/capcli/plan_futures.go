@@ -38,7 +38,7 @@ func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.risk, "risk", "mean", "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
 	f.Float64SliceVar(&o.sized, "sized-for", []float64{0.5, 0.8, 0.95}, "quantiles of demand to size three more plans for: `a,b,c`")
 	f.BoolVar(&o.baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
-	f.StringVar(&o.wait, "wait", "3mo", "what is it worth to decide after this `TIME`")
+	f.StringVar(&o.wait, "wait", "3mo", "decide again after each such `TIME`, and say what that is worth")
 	// A plan of a scenario has these three as well.
 	if f.Lookup("seed") == nil {
 		f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
@@ -219,7 +219,8 @@ func futureLimits(most, least []string) ([]futureLimit, error) {
 		}
 		c, err := scenarios.ParseCheck(as + op + value)
 		if err != nil {
-			return nil, &usageError{text: fmt.Sprintf("%s: %q is no value for %s", flag, value, name), hint: "--max cost=1.7M --min coverage=80%"}
+			_, why, _ := strings.Cut(err.Error(), ": ")
+			return nil, &usageError{text: fmt.Sprintf("%s: %s: %s", flag, name, why), hint: "--max cost=1.7M --min coverage=80%"}
 		}
 		out = append(out, futureLimit{name: name, text: name + " " + op + " " + value, value: c.Value, least: low})
 	}

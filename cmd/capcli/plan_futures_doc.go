@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -12,8 +11,8 @@ import (
 
 func (r *futuresPlan) doc(form string) report.Doc {
 	d := report.Doc{
-		Lead: r.lead(), Notes: r.allNotes(),
-		Tables: []report.Table{r.planTable(), r.calendarTable(), r.cliffTable(), r.waitTable(), r.regretTable()},
+		Lead: r.lead() + r.againText(), Notes: r.allNotes(),
+		Tables: []report.Table{r.planTable(), r.calendarTable(), r.cliffTable(), r.stageTable(), r.waitTable(), r.regretTable()},
 	}
 	if form == "json" {
 		d.Data = r.json()
@@ -26,7 +25,17 @@ func (r *futuresPlan) lead() string {
 	if !r.choice.Exact() {
 		how = fmt.Sprintf("at most %s above the least that there is, %s", gapText(r.choice.Gap()), r.bound)
 	}
-	return fmt.Sprintf("Over %d futures the %s of the cost is %s, %s.", r.field.Count(), riskWords(r.ask.risk), r.value, how)
+	text := "Buy nothing"
+	if len(r.plans) > 0 {
+		text = "Buy " + r.frame().buysFirst(r.plans[0].Purchases, 0)
+	}
+	text += fmt.Sprintf(" first: over %d futures the %s of the cost is %s %s", r.field.Count(), riskWords(r.ask.risk), r.value, r.frame().overTime(r.value))
+	for i := range r.ask.limits {
+		if len(r.plans) > 0 {
+			text += fmt.Sprintf(", %s holds in %.1f%% of them", r.ask.limits[i].text, 100*holdingShare(r.plans[0], r.ask.limits[i:i+1]))
+		}
+	}
+	return text + ", " + how + "."
 }
 
 // gapText is a gap for people; below a millionth of a percent it is no news.
@@ -53,7 +62,7 @@ func (r *futuresPlan) frame() *curvePlan {
 func (r *futuresPlan) planTable() report.Table {
 	t := report.Table{Name: "plans", Title: "Plans over the futures", Columns: []report.Column{
 		{Name: "plan", Align: report.Left},
-		{Name: "buys_at_start", Head: "buys first", Align: report.Left, Priority: 3},
+		{Name: "buys_at_start", Head: "buys first", Align: report.Left},
 		{Name: "mean_cost_usd", Head: "mean cost"},
 		{Name: "cost_p80_usd", Head: "in 80% under", Priority: 2},
 		{Name: "cvar95_cost_usd", Head: "worst 5%", Priority: 1},
@@ -77,23 +86,10 @@ func (r *futuresPlan) planTable() report.Table {
 
 // firstBuys says what a plan buys at its first purchase.
 func (r *futuresPlan) firstBuys(a *planning.Assessed) string {
-	switch {
-	case a.Purchases == nil:
+	if a.Purchases == nil && a.First == nil {
 		return "as it goes"
-	case len(a.Purchases) == 0:
-		return "nothing"
 	}
-	var parts []string
-	for _, p := range a.Purchases {
-		if p.From == a.Purchases[0].From {
-			parts = append(parts, figureText(gpus(p.Milli))+" × "+r.market.Terms[p.Term].Name)
-		}
-	}
-	text := strings.Join(parts, ", ")
-	if from := a.Purchases[0].From; from > 0 {
-		text += fmt.Sprintf(" (%v)", dayText(r.when(from)))
-	}
-	return text
+	return r.frame().buysFirst(append(a.Purchases, a.First...), 0)
 }
 
 // dayText is an instant for people: its day.
@@ -198,31 +194,6 @@ func (r *futuresPlan) cliffTable() report.Table {
 	return t
 }
 
-func (r *futuresPlan) waitTable() report.Table {
-	t := report.Table{Name: "waiting", Title: "What it is worth to wait " + r.o.futures.wait + "*", Columns: []report.Column{
-		{Name: "decide", Align: report.Left},
-		{Name: "mean_cost_usd", Head: "mean cost"},
-		{Name: "saves_usd", Head: "saves"},
-	}}
-	w := r.waiting
-	if w == nil {
-		return t
-	}
-	for _, x := range []struct {
-		name, head string
-		cost       capcli.USD
-	}{
-		{"all_now", "all of it now", w.Now},
-		{"all_later", "all of it after " + r.o.futures.wait + ", on demand until then", w.Later},
-		{"first_now_rest_later", "buy what the plan buys first now, the rest later", w.Rest},
-		{"best_share_now_rest_later", fmt.Sprintf("buy %s%% of that now, the rest later", figureText(100*w.Share)), w.Part},
-		{"known", "if the future were known", w.Known},
-	} {
-		t.Rows = append(t.Rows, []any{report.Label{Name: x.name, Head: x.head}, x.cost, report.Change{Of: w.Now - x.cost}})
-	}
-	return t
-}
-
 func (r *futuresPlan) regretTable() report.Table {
 	t := report.Table{Name: "regret", Title: "Regret: cost over that of the best plan of each future", Aside: true, Columns: []report.Column{
 		{Name: "future"}, {Name: "best_cost_usd", Head: "best"},
@@ -250,18 +221,12 @@ func (r *futuresPlan) assumptions() []string {
 	for _, a := range r.ask.sketch.assumed {
 		out = append(out, a.Text)
 	}
-	if r.waiting != nil {
-		known := "the futures, being few, are still not told apart"
-		if n := r.waiting.Branches; n > 1 {
-			known = fmt.Sprintf("futures are then told apart by how much they wanted so far, in %d groups of equal size, with one plan for each group", n)
-		}
-		out = append(out, "waiting*: until then all is paid on demand; "+known)
-	}
+	out = append(out, r.stageAssumptions()...)
 	return out
 }
 
 func (r *futuresPlan) allNotes() []string {
-	notes := append([]string(nil), r.set.notes...)
+	notes := append([]string{yearNote}, r.set.notes...)
 	if c := r.set.mean; !c.Dated() {
 		notes = append(notes, fmt.Sprintf("the futures have no dates: each value lasts %s (--step), a month has 730 hours, and starts count periods from 0", c.Step))
 	}

@@ -96,19 +96,6 @@ type cliffJSON struct {
 	Why    string   `json:"wanted_why,omitempty"`
 }
 
-type waitingJSON struct {
-	For      string     `json:"for"`
-	Branches int        `json:"branches"`
-	Now      capcli.USD `json:"all_now_usd"`
-	Later    capcli.USD `json:"all_later_usd"`
-	Value    capcli.USD `json:"value_of_waiting_usd"`
-	Rest     capcli.USD `json:"first_now_rest_later_usd"`
-	Part     capcli.USD `json:"best_share_now_rest_later_usd"`
-	Share    float64    `json:"best_share_now"`
-	Known    capcli.USD `json:"known_usd"`
-	Perfect  capcli.USD `json:"value_of_knowing_usd"`
-}
-
 func (r *futuresPlan) json() *futuresPlanJSON {
 	f := r.frame()
 	out := &futuresPlanJSON{
@@ -151,9 +138,7 @@ func (r *futuresPlan) json() *futuresPlanJSON {
 		}
 		out.Cliffs = append(out.Cliffs, x)
 	}
-	if w := r.waiting; w != nil {
-		out.Waiting = &waitingJSON{r.o.futures.wait, w.Branches, w.Now, w.Later, w.Value(), w.Rest, w.Part, w.Share, w.Known, w.Now - w.Known}
-	}
+	out.Waiting = r.waitingJSON()
 	return out
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"capcli"
@@ -36,9 +35,6 @@ func planFutures(ctx context.Context, e *env, o *planOptions) error {
 	if err := r.choose(ctx); err != nil {
 		return planFailed(r.set.input, err)
 	}
-	if err := r.wait(ctx); err != nil {
-		return planFailed(r.set.input, err)
-	}
 	if err := emit(e, o.output, r.doc(o.output.shape(e))); err != nil || r.set.partial == "" {
 		return err
 	}
@@ -62,7 +58,7 @@ func newFuturesPlan(ctx context.Context, e *env, o *planOptions) (*futuresPlan, 
 	if r.market, err = ask.sketch.market(r.set.mean); err != nil {
 		return nil, err
 	}
-	if r.held, err = heldOn(ask.sketch.held, r.set.mean); err != nil {
+	if r.held, err = heldOn(ask.sketch.held, r.market.Every, r.set.mean); err != nil {
 		return nil, err
 	}
 	r.field, err = planning.NewField(&r.set.futures, r.market, r.held...)
@@ -102,6 +98,9 @@ func (r *futuresPlan) choose(ctx context.Context) error {
 		return err
 	}
 	if r.bound, err = r.field.Bound(r.choice); err != nil {
+		return err
+	}
+	if err := r.again(ctx); err != nil {
 		return err
 	}
 	if err := r.sized(ctx); err != nil {
@@ -159,23 +158,4 @@ func (r *futuresPlan) baselines(ctx context.Context) error {
 	}
 	r.plans = append(r.plans, list...)
 	return nil
-}
-
-// wait works out what it is worth to wait.
-func (r *futuresPlan) wait(ctx context.Context) error {
-	after := r.ask.wait
-	if r.o.futures.wait == "" || after.Length() <= 0 {
-		r.noWait = "not asked for (--wait)"
-		return nil
-	}
-	mean, err := r.field.Choose(ctx, planning.Risk{})
-	if err != nil {
-		return err
-	}
-	r.waiting, err = r.field.Wait(ctx, after, mean, r.alone)
-	if errors.Is(err, planning.ErrNothingAhead) {
-		r.noWait = err.Error()
-		return nil
-	}
-	return err
 }

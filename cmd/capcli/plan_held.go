@@ -36,18 +36,18 @@ func parseHeld(text string) (heldSketch, error) {
 
 // heldOn puts what is held on a curve. What ended before the curve begins is a
 // slip, not a commitment.
-func heldOn(list []heldSketch, c *planning.Curve) ([]planning.Held, error) {
+func heldOn(list []heldSketch, every capcli.Step, c *planning.Curve) ([]planning.Held, error) {
 	var out []planning.Held
 	for _, h := range list {
 		x := planning.Held{From: 0, To: c.Len(), Milli: h.milli}
 		var err error
 		if h.from != "" {
-			if x.From, err = instantOn("--held", h.from, c); err != nil {
+			if x.From, err = instantOn("--held", h.from, every, c); err != nil {
 				return nil, err
 			}
 		}
 		if h.until != "" {
-			if x.To, err = instantOn("--held", h.until, c); err != nil {
+			if x.To, err = instantOn("--held", h.until, every, c); err != nil {
 				return nil, err
 			}
 		}
@@ -71,7 +71,7 @@ type heldJSON struct {
 
 // hold takes what is held off the demand.
 func (r *curvePlan) hold(list []heldSketch) error {
-	held, err := heldOn(list, r.demand.curve)
+	held, err := heldOn(list, r.market.Every, r.demand.curve)
 	if err != nil {
 		return err
 	}

@@ -28,11 +28,38 @@ func (m *mixPlan) limitsOf() error {
 		}
 	}
 	m.limits = append(m.limits, given...)
+	if err := m.limitUndone(); err != nil {
+		return err
+	}
 	for _, c := range m.limits {
 		if !strings.HasPrefix(c.Op, "<") && !strings.HasPrefix(c.Op, ">") {
 			return &usageError{text: fmt.Sprintf("the limit %s cannot be planned for: want a bound from above or below", c), hint: "--max wait_p95=30m"}
 		}
 	}
+	return nil
+}
+
+// undoneMost is the share of the work that a run may leave undone where nobody says
+// otherwise. Without a limit the cheapest mix would be one that does nothing.
+const undoneMost = "0.5%"
+
+// limitUndone bounds the work that a run leaves undone, unless it is bounded already
+// or has a price.
+func (m *mixPlan) limitUndone() error {
+	for _, c := range m.limits {
+		if c.Metric.Name == "unserved_share" && strings.HasPrefix(c.Op, "<") {
+			return nil
+		}
+	}
+	if m.o.mix.priceUnserved {
+		return nil
+	}
+	c, err := scenarios.ParseCheck("unserved_share<=" + undoneMost)
+	if err != nil {
+		return err
+	}
+	m.limits = append(m.limits, c)
+	m.notes = append(m.notes, "a mix must do the work: each run may leave "+undoneMost+" of what could have been done by its end undone (--max unserved_share=… changes this, --price-unserved gives it a price)")
 	return nil
 }
 
@@ -60,11 +87,12 @@ func givenLimits(o *mixOptions) ([]scenarios.Check, error) {
 	return out, nil
 }
 
-// plannable are the limits as the search takes them.
+// plannable are the limits as the search takes them: those on work that is left
+// undone hold in each run.
 func plannable(checks []scenarios.Check) []planning.Limit {
 	var out []planning.Limit
 	for _, c := range checks {
-		out = append(out, planning.Limit{Metric: c.Metric.Name, Op: c.Op, Value: c.Value, Text: c.String()})
+		out = append(out, planning.Limit{Metric: c.Metric.Name, Op: c.Op, Value: c.Value, Text: c.String(), Each: strings.HasPrefix(c.Metric.Name, "unserved_") && strings.HasPrefix(c.Op, "<")})
 	}
 	return out
 }

@@ -31,6 +31,8 @@ type mixOptions struct {
 	all        bool
 	save       string
 	from       string
+
+	priceUnserved bool
 }
 
 func (o *mixOptions) addFlags(cmd *cobra.Command) {
@@ -39,6 +41,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.most, "max", nil, "limit from above, `METRIC=VALUE`: wait_p95=30m, stranded=50k (repeat)")
 	f.StringArrayVar(&o.least, "min", nil, "limit from below, `METRIC=VALUE`: availability=0.95 (repeat)")
 	f.StringVar(&o.hold, "hold", "95%", "`SHARE` of the runs in which all limits must hold")
+	f.BoolVar(&o.priceUnserved, "price-unserved", false, "work left undone costs the on-demand price, in place of the limit of "+undoneMost+" on its share")
 	f.StringVar(&o.within, "within", "", "availability: share of jobs that start within `WAIT` (default: the wait limit, or 1h)")
 	f.IntVar(&o.sim.runs, "runs", 0, "runs of each mix that is not dropped: `N` (default 20; 1 where nothing is left to chance)")
 	f.StringVar(&o.confidence, "confidence", "99%", "`SHARE`, of all early dropping together; 0 drops by proof alone")
@@ -51,14 +54,17 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.sim.policies, "policy", nil, "try these scheduling policies, `a,b,c`")
 	f.StringSliceVar(&o.sim.placements, "placement", nil, "try these placements, `a,b`")
 	f.StringArrayVar(&o.sim.sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
+	o.sim.addOverrideFlags(cmd)
 	f.Uint64Var(&o.sim.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	if f.Lookup("prices") == nil { // a plan of a curve has it as well
 		addPricesFlag(cmd, &o.sim.prices)
 	}
-	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "seed", "perfect-estimates")
-	complete(cmd, "policy", func() []string { return entries(&simulate.Policies) })
-	complete(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed", "perfect-estimates")
+	completeList(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	completeList(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	completeSign(cmd, "max", "=")
+	completeSign(cmd, "min", "=")
 	complete(cmd, "goal", func() []string { return []string{"frontier", "cheapest"} })
 }
 
@@ -78,6 +84,7 @@ type mixPlan struct {
 	chance  bool // something is left to chance, so that runs differ
 	ahead   *mixFutures
 	outside int64
+	stopped string // what was stopped, so that the plan is partial; "" where it is whole
 	notes   []string
 
 	lock sync.Mutex
@@ -136,7 +143,8 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 		}
 	}
 	m.problem = &planning.Problem{
-		Name: m.base.scenario.Name, Seed: m.base.seed, Runs: m.runs(runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
+		PriceUnserved: o.mix.priceUnserved,
+		Name:          m.base.scenario.Name, Seed: m.base.seed, Runs: m.runs(runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
 	}
 	if err := m.space(); err != nil {
 		return nil, err
@@ -207,20 +215,20 @@ func (m *mixPlan) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 		return nil, err
 	}
 	defer func() { _ = reading.done.Close() }()
-	var outside int64
+	var in scenarios.Intake
 	var jobs []capcli.Job
 	list := reading.jobs
 	if reading.reader != nil {
 		list = trace.Sorted(list)
 	}
-	for j, err := range within(checked(ctx, list, nil), m.base.scenario.Period, &outside) {
+	for j, err := range m.base.admit(checked(ctx, list, nil), &in) {
 		if err != nil {
-			return nil, err
+			return nil, m.base.runError(err)
 		}
 		jobs = append(jobs, j)
 	}
 	if run == 0 {
-		m.outside = outside
+		m.outside = in.Outside
 		if reading.reader != nil {
 			(&outcome{plan: m.base}).told(m.e, reading)
 		}
@@ -245,7 +253,7 @@ func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*p
 	if m.ahead != nil {
 		s.Period = scenarios.Period{Start: m.ahead.set.futures.Start(), End: m.ahead.set.futures.End()}
 	}
-	c := &planning.Candidate{Index: i, Values: values, Preemptive: planning.Preemptive(s.PolicyName()), Unpriced: len(s.Unpriced()) > 0}
+	c := &planning.Candidate{Index: i, Values: values, Unpriced: len(s.Unpriced()) > 0}
 	var err error
 	if c.Key, err = s.ScheduleKey(); err != nil {
 		return nil, err

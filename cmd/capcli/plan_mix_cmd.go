@@ -3,7 +3,7 @@ package main
 import "github.com/spf13/cobra"
 
 // mixFlags are those that the help of capcli plan only names where it is long.
-var mixFlags = []string{"all", "confidence", "exhaustive", "from", "goal", "hold", "runs", "save", "within", "shards", "shard", "force"}
+var mixFlags = []string{"all", "confidence", "exhaustive", "from", "goal", "hold", "price-unserved", "runs", "save", "within", "shards", "shard", "force"}
 
 // newPlanMix is plan with the flags of a scenario alone, and their help.
 func newPlanMix(e *env) *cobra.Command {

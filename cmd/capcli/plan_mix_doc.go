@@ -18,7 +18,7 @@ func (r *mixResult) doc(form string) report.Doc {
 		d.Tables = append(d.Tables, r.distanceTable())
 	}
 	d.Tables = append(d.Tables, r.frontierTable())
-	if r.best != nil {
+	if r.best != nil && r.stopped == "" {
 		d.Tables = append(d.Tables, r.marginalTable(), r.tieTable(), r.tornadoTable())
 	}
 	if r.ahead != nil {
@@ -28,28 +28,6 @@ func (r *mixResult) doc(form string) report.Doc {
 		d.Charts = append(d.Charts, c)
 	}
 	return d
-}
-
-// lead is the answer in a sentence.
-func (r *mixResult) lead() string {
-	if r.best == nil {
-		return fmt.Sprintf("No mix holds the limits in %s of runs.", shareText(r.search.Hold))
-	}
-	text := fmt.Sprintf("Cheapest mix%s: %s, %s", r.underLimits(), r.named(r.best), r.best.Cost())
-	if r.bound.Cost > 0 {
-		text += fmt.Sprintf(", %.1f%% above the least that is possible (%s)", 100*r.bound.Gap, r.bound.Cost)
-	}
-	return text + "."
-}
-
-func (r *mixResult) underLimits() string {
-	if len(r.limits) == 0 {
-		return ""
-	}
-	if r.problem.Runs == 1 {
-		return " that holds the limits"
-	}
-	return fmt.Sprintf(" that holds the limits in %s of runs or more", shareText(r.search.Hold))
 }
 
 // boundSays says what the bound is over.
@@ -68,7 +46,8 @@ func (r *mixResult) boundSays() string {
 func (r *mixResult) allNotes() []string {
 	notes := slices.Clone(r.notes)
 	notes = append(notes, r.futureNotes()...)
-	if r.best != nil {
+	notes = append(notes, r.moneyNotes()...)
+	if r.best != nil && r.stopped == "" {
 		notes = append(notes, r.boundSays())
 		if r.bound.Why != "" && r.bound.Service {
 			notes = append(notes, "the bound is over mixes that serve as well as the plan, for "+r.bound.Why)
@@ -79,10 +58,16 @@ func (r *mixResult) allNotes() []string {
 	}
 	c := r.found.Counts()
 	if c.Tried < r.found.Size-r.found.Invalid {
-		notes = append(notes, fmt.Sprintf("%s of %s mixes were tried: a coarse grid, then finer around the best; --exhaustive tries all", grouped(int64(c.Tried)), grouped(int64(r.found.Size))))
+		notes = append(notes, fmt.Sprintf("%s of %s mixes were tried: a coarse grid, then finer around the best; %s", grouped(int64(c.Tried)), grouped(int64(r.found.Size)), r.passedOver()))
 	}
 	if r.found.Invalid > 0 {
 		notes = append(notes, fmt.Sprintf("left out: %s %s of values that %s no valid scenario", grouped(int64(r.found.Invalid)), plural(int64(r.found.Invalid), "combination"), isAre(r.found.Invalid)))
+	}
+	if c.ByFault > 0 {
+		notes = append(notes, fmt.Sprintf("%s %s could not be priced and %s no part in the choice; the table says why", grouped(int64(c.ByFault)), plural(int64(c.ByFault), "mix"), map[bool]string{true: "has", false: "have"}[c.ByFault == 1]))
+	}
+	if c.Starved > 0 {
+		notes = append(notes, starvedText(c.Starved))
 	}
 	if c.ByRace > 0 {
 		notes = append(notes, fmt.Sprintf("%s mixes were dropped before their last run, with %s confidence over all of them together", grouped(int64(c.ByRace)), shareText(r.search.Confidence)))
@@ -92,6 +77,27 @@ func (r *mixResult) allNotes() []string {
 	}
 	notes = append(notes, r.approvalNotes()...)
 	return append(notes, r.broken()...)
+}
+
+// starvedText says that mixes are too small for the work.
+func starvedText(n int) string {
+	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on work left undone keeps %s out", grouped(int64(n)), map[bool]string{true: "mix has", false: "mixes have"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1])
+}
+
+// passedOver says what may be lost by the mixes that were not tried.
+func (r *mixResult) passedOver() string {
+	f := r.found
+	switch {
+	case f.Partial:
+		return "--exhaustive tries all"
+	case f.Unweighed:
+		return "the others are too many to be weighed, so what they may save is not known; --exhaustive tries all"
+	case f.Open > 0 && r.best == nil:
+		return fmt.Sprintf("of the others %s may hold the limits; --exhaustive tries all", grouped(int64(f.Open)))
+	case f.Open > 0:
+		return fmt.Sprintf("of the others %s may cost less, by their lower bounds up to %s (%.1f%%): the possible loss; --exhaustive tries all", grouped(int64(f.Open)), f.Loss, 100*f.Loss.Float()/max(1e-9, r.best.Cost().Float()))
+	}
+	return "lower bounds prove that no other that holds the limits is cheaper"
 }
 
 func isAre(n int) string {
@@ -141,7 +147,7 @@ func (r *mixResult) roles(e *planning.Entry) []string {
 	var out []string
 	if e == r.best {
 		switch {
-		case r.problem.Runs == 1 || len(r.limits) == 0:
+		case r.problem.Runs == 1 || !r.asked():
 			out = append(out, "cheapest")
 		default:
 			out = append(out, "cheapest at "+shareText(r.search.Hold))
@@ -151,6 +157,12 @@ func (r *mixResult) roles(e *planning.Entry) []string {
 	}
 	if e == r.ownEntry() {
 		out = append(out, r.base.scenario.Name)
+	}
+	if !e.Serves() && e.Fate == planning.Full {
+		out = append(out, "leaves "+undoneText(e)+" of the work undone")
+	}
+	if why := e.Fault(); why != "" {
+		out = append(out, "cannot be priced: "+why)
 	}
 	return out
 }
@@ -218,7 +230,24 @@ func (r *mixResult) listed() []*planning.Entry {
 			add(e)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *planning.Entry) int { return int(max(-1, min(1, a.Cost()-b.Cost()))) })
+	slices.SortStableFunc(out, func(a, b *planning.Entry) int {
+		if a.Serves() != b.Serves() { // what leaves too much undone is not the cheaper one
+			return map[bool]int{true: -1, false: 1}[a.Serves()]
+		}
+		return int(max(-1, min(1, a.Cost()-b.Cost())))
+	})
+	return append(out, r.unpriced()...)
+}
+
+// unpriced are the mixes that have no price, in order of their numbers: none of
+// them can be weighed against others.
+func (r *mixResult) unpriced() []*planning.Entry {
+	var out []*planning.Entry
+	for _, e := range r.found.Entries {
+		if e.Fate == planning.ByFault {
+			out = append(out, e)
+		}
+	}
 	return out
 }
 
@@ -236,11 +265,12 @@ func overRun(e *planning.Entry, metric string, cell func(float64) any) any {
 }
 
 func (r *mixResult) plansTable() report.Table {
-	t := report.Table{Name: "plans", Most: 12, Columns: []report.Column{{Name: "mix", Align: report.Right}}}
+	t := report.Table{Name: "plans", Title: "Mixes, cheapest first" + r.forLength(), Most: 12, Columns: []report.Column{{Name: "mix", Align: report.Right}}}
 	for a, axis := range r.problem.Space.Axes {
 		t.Columns = append(t.Columns, report.Column{Name: axis.Path, Head: r.axisName(a), Align: report.Right})
 	}
-	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "wait_p95_s", Head: "wait p95"},
+	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
+		report.Column{Name: "unserved_share", Head: "not done"}, report.Column{Name: "wait_p95_s", Head: "wait p95"},
 		report.Column{Name: "stranded_usd", Head: "stranded", Priority: 2}, report.Column{Name: "availability", Head: "available", Priority: 3},
 		report.Column{Name: "held_share", Head: "limits held"}, report.Column{Name: "is", Head: " ", Align: report.Left, Priority: 1})
 	for _, e := range r.listed() {
@@ -248,7 +278,7 @@ func (r *mixResult) plansTable() report.Table {
 		for _, v := range e.Values {
 			row = append(row, v)
 		}
-		row = append(row, overRun(e, "cost", moneyCell), overRun(e, "wait_p95", secondsCell), overRun(e, "stranded", moneyCell),
+		row = append(row, overRun(e, "cost", moneyCell), yearCell(e), overRun(e, "unserved_share", percentCell), overRun(e, "wait_p95", secondsCell), overRun(e, "stranded", moneyCell),
 			overRun(e, "availability", percentCell), report.Percent(e.Held()), strings.Join(r.roles(e), ", "))
 		t.Rows = append(t.Rows, row)
 	}

@@ -156,7 +156,7 @@ type playedRow struct {
 	Error  float64        `json:"drawn_error"`
 	Jobs   int            `json:"jobs"`
 	Cost   *capcli.USD    `json:"cost_usd"`        // of the best mix
-	Least  capcli.USD     `json:"least_cost_usd"`  // of any mix that was run in full
+	Least  capcli.USD     `json:"least_cost_usd"`  // of any mix that was run in full and does the work
 	Regret *capcli.USD    `json:"regret_usd"`      // of the best mix
 	Held   *bool          `json:"all_limits_held"` // by the best mix
 	Mix    int            `json:"least_cost_mix"`
@@ -175,7 +175,7 @@ func (r *mixResult) played() []playedRow {
 		}
 		row := playedRow{Future: run, Asked: f.Asked, Drawn: f.Drawn, Error: f.Error(), Jobs: f.Jobs, Mix: -1}
 		for _, e := range r.found.Entries {
-			if e.Fate != planning.Full || run >= len(e.Outcomes) {
+			if e.Fate != planning.Full || run >= len(e.Outcomes) || !e.ServesIn(run) {
 				continue
 			}
 			if c := e.Outcomes[run].Cost; row.Mix < 0 || c < row.Least {

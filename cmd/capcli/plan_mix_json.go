@@ -19,17 +19,22 @@ type planMixJSON struct {
 	Hold       float64        `json:"hold_share"`
 	Confidence float64        `json:"confidence"`
 	Goal       string         `json:"goal"`
+	Priced     bool           `json:"unserved_priced"` // the cost has the work left undone, at the on-demand price
 	Within     capcli.Seconds `json:"availability_within_s"`
 	Limits     []planLimit    `json:"limits"`
 	Axes       []planAxis     `json:"axes"`
 	Counts     planCounts     `json:"counts"`
 
+	Partial string          `json:"partial,omitempty"` // what was stopped: the plan is the best so far
 	Futures *mixFuturesJSON `json:"futures,omitempty"`
 
 	Best       *mixJSON       `json:"best"`
 	Bound      *boundJSON     `json:"bound"`
+	Owed       []owedJSON     `json:"owed_after_the_runs,omitempty"`
 	Plans      []*mixJSON     `json:"plans"`
 	Own        *mixJSON       `json:"own"`
+	Unpriced   []*mixJSON     `json:"without_a_price,omitempty"`
+	Next       *mixJSON       `json:"second_cheapest"`
 	Closest    *mixJSON       `json:"closest"`
 	Binding    *string        `json:"binding_limit"`
 	Frontier   []*mixJSON     `json:"frontier"`
@@ -53,8 +58,11 @@ type (
 type planCounts struct {
 	Mixes int `json:"mixes"`
 	planning.Counts
-	Invalid     int `json:"invalid"`
-	Simulations int `json:"simulations"`
+	Closed      int         `json:"not_tried_no_better"` // by a lower bound
+	Open        int         `json:"not_tried_may_be_better"`
+	Loss        *capcli.USD `json:"possible_loss_usd"` // null: the mixes that were not tried were not weighed
+	Invalid     int         `json:"invalid"`
+	Simulations int         `json:"simulations"`
 }
 
 // mixJSON is one mix.
@@ -66,6 +74,13 @@ type mixJSON struct {
 	Runs       int            `json:"runs"`
 	Cost       *capcli.USD    `json:"cost_usd"`
 	CostRange  []capcli.USD   `json:"cost_range_usd"`
+	Length     capcli.Seconds `json:"length_s"` // that amounts are over: the mean of the runs
+	PerYear    *capcli.USD    `json:"cost_per_year_usd"`
+	Unserved   *float64       `json:"unserved_share"`
+	UnservedIn []float64      `json:"unserved_share_range"`
+	Undone     *float64       `json:"unserved_gpu_hours"`
+	UndoneJobs *float64       `json:"unserved_jobs"`
+	Penalty    *capcli.USD    `json:"unserved_in_cost_usd,omitempty"`
 	WaitMean   *float64       `json:"wait_mean_s"`
 	WaitP95    *float64       `json:"wait_p95_s"`
 	WaitRange  []float64      `json:"wait_p95_range_s"`
@@ -79,6 +94,7 @@ type mixJSON struct {
 	HeldIn     []bool         `json:"held"`
 	Distances  []distanceJSON `json:"limits"`
 	Gap        *float64       `json:"optimality_gap"`
+	Fault      string         `json:"cannot_be_priced,omitempty"`
 }
 
 type choiceJSON struct {
@@ -103,6 +119,16 @@ type boundJSON struct {
 	GPUs    int64          `json:"committed_gpus"`
 }
 
+// owedJSON is a commitment of the best mix that lasts beyond the runs: what of it is
+// charged here, and what is for the time after.
+type owedJSON struct {
+	Name   string      `json:"commitment"`
+	End    capcli.Time `json:"end"`
+	UsedUp capcli.USD  `json:"used_up_usd"`
+	LockIn capcli.USD  `json:"lock_in_usd"`
+	Unpaid capcli.USD  `json:"unpaid_usd"`
+}
+
 type marginalJSON struct {
 	Pool   string      `json:"pool"`
 	GPUs   int         `json:"gpus"`
@@ -111,6 +137,8 @@ type marginalJSON struct {
 	Saved  *capcli.USD `json:"saved_usd"`
 	Wait   float64     `json:"wait_p95_s"`
 	Held   float64     `json:"held_share"`
+	Undone float64     `json:"unserved_share"`
+	Serves bool        `json:"unserved_within_limit"`
 	Best   bool        `json:"best"`
 }
 
@@ -128,6 +156,7 @@ type swingJSON struct {
 	Difference capcli.USD `json:"difference_usd"`
 	Wait       float64    `json:"wait_p95_s"`
 	Held       *float64   `json:"held_share"`
+	Undone     float64    `json:"unserved_share"`
 	Exact      bool       `json:"priced_only"`
 }
 
@@ -136,14 +165,14 @@ func (r *mixResult) json() *planMixJSON {
 	s := r.search
 	out := &planMixJSON{
 		Schema: "capcli/plan_mix/v1", Currency: "USD", Scenario: r.base.scenario.Name, Trace: r.base.source.name,
-		Seed: uint64(r.problem.Seed), Runs: r.problem.Runs, Hold: s.Hold, Confidence: s.Confidence, Goal: r.o.mix.goal,
+		Seed: uint64(r.problem.Seed), Runs: r.problem.Runs, Hold: s.Hold, Confidence: s.Confidence, Goal: r.o.mix.goal, Priced: r.problem.PriceUnserved,
 		Within: r.problem.Within, Limits: list(s.Limits), Axes: list(r.problem.Space.Axes), Notes: list(r.allNotes()),
-		Counts: planCounts{r.found.Size, r.found.Counts(), r.found.Invalid, r.found.Simulations},
+		Counts: r.counts(),
 		Plans:  []*mixJSON{}, Frontier: []*mixJSON{}, Marginal: []marginalJSON{}, BreakEven: []tieJSON{}, Tornado: []swingJSON{},
 		BestRuns: []planOutcome{}, Assumption: list(r.assumptions()),
 	}
 	out.Best, out.Approval = r.mixJSON(r.best), r.approval()
-	out.Futures = r.futuresJSON()
+	out.Futures, out.Partial = r.futuresJSON(), r.stopped
 	ranked, _ := r.found.Ranked()
 	for _, e := range ranked {
 		out.Plans = append(out.Plans, r.mixJSON(e))
@@ -151,7 +180,10 @@ func (r *mixResult) json() *planMixJSON {
 	for _, e := range r.found.Frontier() {
 		out.Frontier = append(out.Frontier, r.mixJSON(e))
 	}
-	out.Own = r.mixJSON(r.ownEntry())
+	for _, e := range r.unpriced() {
+		out.Unpriced = append(out.Unpriced, r.mixJSON(e))
+	}
+	out.Own, out.Next = r.mixJSON(r.ownEntry()), r.mixJSON(r.found.Second())
 	if r.best == nil {
 		out.Closest = r.mixJSON(r.found.Nearest())
 		if i := r.found.Binding(); i >= 0 {
@@ -168,17 +200,30 @@ func (r *mixResult) json() *planMixJSON {
 	return out
 }
 
+// counts are the mixes by what became of them.
+func (r *mixResult) counts() planCounts {
+	f := r.found
+	out := planCounts{Mixes: f.Size, Counts: f.Counts(), Closed: f.Closed, Open: f.Open, Invalid: f.Invalid, Simulations: f.Simulations}
+	if !f.Unweighed && !f.Partial && (r.best != nil || f.Open == 0) {
+		out.Loss = &f.Loss
+	}
+	return out
+}
+
 // studyJSON adds what was asked about the best mix.
 func (r *mixResult) studyJSON(out *planMixJSON) {
 	if r.best == nil {
 		return
 	}
 	out.BestRuns = r.best.Outcomes
+	for _, c := range r.owed {
+		out.Owed = append(out.Owed, owedJSON{c.Name, c.End, c.UsedUp, c.Unexpired, c.Unpaid})
+	}
 	over := map[bool]string{false: "every_mix", true: "same_service"}[r.bound.Service]
 	out.Bound = &boundJSON{r.bound.Cost, r.bound.Gap, over, r.bound.Why, r.boundSays(), r.bound.MaxWait, r.bound.GPUs}
 	for _, m := range r.marginal {
 		row := marginalJSON{
-			Pool: m.pool, GPUs: m.gpus, Needed: m.needed, Cost: m.entry.Cost(), Wait: m.entry.Wait(), Held: m.entry.Held(),
+			Pool: m.pool, GPUs: m.gpus, Needed: m.needed, Cost: m.entry.Cost(), Wait: m.entry.Wait(), Held: m.entry.Held(), Undone: shareUndone(m.entry), Serves: m.entry.Serves(),
 			Best: m.entry.Key == r.best.Key,
 		}
 		if !m.first {
@@ -199,7 +244,7 @@ func (r *mixResult) studyJSON(out *planMixJSON) {
 		out.BreakEven = append(out.BreakEven, row)
 	}
 	for _, w := range r.tornado {
-		row := swingJSON{What: w.what, Cost: w.cost, Difference: w.cost - r.best.Cost(), Wait: w.wait, Exact: w.exact}
+		row := swingJSON{What: w.what, Cost: w.cost, Difference: w.cost - r.best.Cost(), Wait: w.wait, Exact: w.exact, Undone: w.undone}
 		if !math.IsNaN(w.held) {
 			row.Held = &w.held
 		}
@@ -216,8 +261,8 @@ func (r *mixResult) mixJSON(e *planning.Entry) *mixJSON {
 	for a, v := range e.Values {
 		out.Choices = append(out.Choices, choiceJSON{r.problem.Space.Axes[a].Path, v})
 	}
-	if len(e.Outcomes) == 0 {
-		out.CostRange, out.WaitRange = []capcli.USD{}, []float64{}
+	if out.Fault = e.Fault(); len(e.Outcomes) == 0 || out.Fault != "" {
+		out.CostRange, out.WaitRange, out.UnservedIn = []capcli.USD{}, []float64{}, []float64{}
 		return out
 	}
 	cost, held := e.Cost(), e.Held()
@@ -226,10 +271,39 @@ func (r *mixResult) mixJSON(e *planning.Entry) *mixJSON {
 	out.CostRange = []capcli.USD{usdOf(lo), usdOf(hi)}
 	lo, hi, _ = e.Range("wait_p95")
 	out.WaitRange = []float64{lo, hi}
+	lo, hi, _ = e.Range("unserved_share")
+	out.UnservedIn = []float64{lo, hi}
+	out.Length = e.Length()
+	if year := perYear(cost, out.Length); out.Length > 0 {
+		out.PerYear = &year
+	}
+	if p := e.Penalty(); p > 0 {
+		out.Penalty = &p
+	}
+	out.means(e)
+	for _, d := range r.found.Distances(e) {
+		x := distanceJSON{Limit: d.Limit.Text, Held: d.Held}
+		if d.Known {
+			x.Mean, x.Miss = &d.Mean, &d.Miss
+		}
+		out.Distances = append(out.Distances, x)
+	}
+	if b := r.bound; b != nil && b.Cost > 0 && (!b.Service || e == r.best) {
+		gap := (cost - b.Cost).Float() / b.Cost.Float()
+		out.Gap = &gap
+	}
+	return out
+}
+
+// means fills in the figures that are means over the runs, where they are known.
+func (out *mixJSON) means(e *planning.Entry) {
 	for _, f := range []struct {
 		metric string
 		to     **float64
 	}{
+		{"unserved_share", &out.Unserved},
+		{"unserved_gpu_hours", &out.Undone},
+		{"unserved_jobs", &out.UndoneJobs},
 		{"wait_mean", &out.WaitMean},
 		{"wait_p95", &out.WaitP95},
 		{"availability", &out.Available},
@@ -249,16 +323,4 @@ func (r *mixResult) mixJSON(e *planning.Entry) *mixJSON {
 			*f.to = &u
 		}
 	}
-	for _, d := range r.found.Distances(e) {
-		x := distanceJSON{Limit: d.Limit.Text, Held: d.Held}
-		if d.Known {
-			x.Mean, x.Miss = &d.Mean, &d.Miss
-		}
-		out.Distances = append(out.Distances, x)
-	}
-	if b := r.bound; b != nil && b.Cost > 0 && (!b.Service || e == r.best) {
-		gap := (cost - b.Cost).Float() / b.Cost.Float()
-		out.Gap = &gap
-	}
-	return out
 }

@@ -94,15 +94,41 @@ func (m *mixPlan) whole(ctx context.Context) error {
 		return m.failed(err)
 	}
 	p := newProgress(m.e, "mixes")
-	m.search.Progress = func(done, of int) { p.at(int64(done), int64(of)) }
-	began := m.e.now()
-	if m.found, err = m.search.Run(ctx); err != nil {
-		return m.failed(err)
+	m.search.Progress = func(done, of int) {
+		if m.search.Stride > 1 {
+			p.showAtMost(int64(done), int64(of))
+			return
+		}
+		p.at(int64(done), int64(of))
 	}
+	began := m.e.now()
+	m.found, err = m.search.Run(ctx)
 	took := m.e.now().Sub(began)
+	switch {
+	case err != nil && m.found == nil:
+		return m.failed(err)
+	case err != nil:
+		p.end(int64(len(m.found.Entries)))
+		over := ""
+		if m.found.Runs < m.problem.Runs {
+			over = fmt.Sprintf(", each run %d of %d times", m.found.Runs, m.problem.Runs)
+		}
+		m.problem.Runs = m.found.Runs
+		m.stopped = fmt.Sprintf("the search was stopped after %s of %s%s mixes%s", grouped(int64(len(m.found.Entries))), m.atMost(), grouped(int64(m.found.Size)), over)
+		return errors.Join(m.finish(ctx), m.failed(err))
+	}
 	p.end(int64(len(m.found.Entries)))
 	m.tellSpeed(took, plain)
 	return m.finish(ctx)
+}
+
+// atMost says that the size of the space is more than a search tries that goes
+// through a coarse grid first.
+func (m *mixPlan) atMost() string {
+	if m.search.Stride > 1 {
+		return "at most "
+	}
+	return ""
 }
 
 // cut makes the pieces that shards do, and what is made of them: the same search,
@@ -110,7 +136,7 @@ func (m *mixPlan) whole(ctx context.Context) error {
 func (m *mixPlan) cut(ctx context.Context) (*pieces, error) {
 	list, err := m.search.Pieces(ctx)
 	if err == nil {
-		err = m.openFiles()
+		err = m.readJobLog()
 	}
 	if err != nil {
 		return nil, m.failed(err)
@@ -135,34 +161,11 @@ func (m *mixPlan) cut(ctx context.Context) (*pieces, error) {
 	}, nil
 }
 
-// openFiles reads each file that a mix may name beside the jobs, such as when
-// capacity is there: what a shard is a function of must be known before it runs.
-// Numbers name no files, so of axes in order any value will do.
-func (m *mixPlan) openFiles() error {
-	space := &m.problem.Space
-	at := make([]int, len(space.Axes))
-	mixes := []int{space.Index(at)}
-	for a := range space.Axes {
-		for at[a] = range space.Axes[a].Values {
-			if !space.Axes[a].Ordered {
-				mixes = append(mixes, space.Index(at))
-			}
-		}
-		at[a] = 0
-	}
-	for _, i := range mixes {
-		c, err := m.candidate(i)
-		if err == nil {
-			_, err = c.Config(0)
-		}
-		if is[*planning.InvalidError](err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// readJobLog reads the log of the jobs, so that it is known as an input before a
+// shard runs. The files that a mix names are read when its candidate is made.
+func (m *mixPlan) readJobLog() error {
+	_, err := m.problem.Jobs(0)
+	return err
 }
 
 // onePlainRun times one simulation of one mix: the scenario's own, or the first.
@@ -216,10 +219,17 @@ func (m *mixPlan) failed(err error) error {
 // finish works out what is asked about the best mix, and writes the plan.
 func (m *mixPlan) finish(ctx context.Context) error {
 	r := &mixResult{mixPlan: m, best: m.found.Best()}
-	if r.best != nil {
+	var cut error
+	if r.best != nil && m.stopped == "" {
 		if err := r.study(ctx); err != nil {
-			return m.failed(err)
+			if cut = m.failed(err); ctx.Err() == nil {
+				return cut
+			}
+			r.stopped = "the search is whole; what was to be asked about the mix that it found was stopped"
 		}
+	}
+	if r.bound == nil {
+		r.bound = &planning.Bound{}
 	}
 	doc := r.doc(m.o.output.shape(m.e))
 	if err := emit(m.e, m.o.output, doc); err != nil {
@@ -231,7 +241,10 @@ func (m *mixPlan) finish(ctx context.Context) error {
 		}
 		m.e.say("wrote " + name)
 	}
-	if r.best == nil {
+	switch {
+	case m.stopped != "":
+		return cut
+	case r.best == nil:
 		return r.none()
 	}
 	if next := r.next(); next != "" {
@@ -276,6 +289,9 @@ func shellWord(s string) string {
 // nearest mix misses it.
 func (r *mixResult) none() error {
 	near := r.found.Nearest()
+	if bad := r.unpriced(); near == nil && len(bad) > 0 {
+		return &capcli.InputError{File: r.file, Text: fmt.Sprintf("none of the mixes that were run can be priced: %s: %s", r.named(bad[0]), bad[0].Fault())}
+	}
 	if near == nil {
 		least := r.found.LeastFloor()
 		text := fmt.Sprintf("none of %s mixes can hold the limits: every one costs at least %s", grouped(int64(len(r.found.Entries))), least)
@@ -309,9 +325,11 @@ func (r *mixResult) distance(d planning.Distance) string {
 	switch {
 	case !d.Known:
 		return fmt.Sprintf("%s is not known", c.Metric.Name)
+	case d.Limit.Each && d.Miss > 0 && c.Metric.Name == "unserved_share":
+		return fmt.Sprintf("it leaves %s of the work undone, and %s is for each run", undoneText(r.found.Nearest()), c)
 	case d.Miss > 0:
 		return fmt.Sprintf("%s is %s, %s beyond %s", c.Metric.Name, figureOf(c.Metric, d.Mean), figureOf(c.Metric, d.Miss), c)
-	case d.Held < r.search.Hold:
+	case d.Held < d.Limit.Share(r.search.Hold):
 		return fmt.Sprintf("%s is held in %s of runs", c, shareText(d.Held))
 	}
 	return ""

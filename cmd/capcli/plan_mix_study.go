@@ -21,6 +21,7 @@ type mixResult struct {
 	rival    *planning.Entry // what the break-even prices are against
 	ties     []planning.Tie
 	tornado  []swing
+	owed     []owedContract
 }
 
 // marginalGPU is what the k-th GPU of a pool is worth.
@@ -35,17 +36,21 @@ type marginalGPU struct {
 
 // swing is what one change does to the best mix.
 type swing struct {
-	what  string
-	cost  capcli.USD
-	wait  float64
-	held  float64
-	exact bool // by pricing alone
+	what   string
+	cost   capcli.USD
+	wait   float64
+	held   float64
+	undone float64 // mean share of the work that is left undone
+	exact  bool    // by pricing alone
 }
 
 // study answers what is asked about the best mix.
 func (r *mixResult) study(ctx context.Context) error {
 	var err error
 	if r.bound, err = r.search.Bound(ctx, r.found, r.best); err != nil {
+		return err
+	}
+	if err := r.owe(); err != nil {
 		return err
 	}
 	if err := r.weigh(ctx); err != nil {
@@ -64,7 +69,7 @@ func (r *mixResult) study(ctx context.Context) error {
 func (r *mixResult) runnerUp() *planning.Entry {
 	var next *planning.Entry
 	for _, e := range r.found.Entries {
-		if e == r.best || e.Fate != planning.Full || e.Key == r.best.Key || e.Held() < r.search.Hold {
+		if e == r.best || e.Fate != planning.Full || e.Key == r.best.Key || !e.Holds(r.search.Hold) {
 			continue
 		}
 		if next == nil || e.Cost() < next.Cost() {
@@ -123,15 +128,19 @@ func (r *mixResult) weigh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		first := true
 		for k := range rows {
-			rows[k].entry = entries[k]
-			rows[k].first = k == 0
-			if k > 0 {
+			if rows[k].entry = entries[k]; entries[k].Fault() != "" {
+				first = true
+				continue
+			}
+			rows[k].first = first
+			if !first {
 				rows[k].saved = entries[k-1].Cost() - entries[k].Cost()
 			}
 			rows[k].needed = float64(needed(int64(rows[k].gpus))) / math.Max(1, float64(length))
+			r.marginal, first = append(r.marginal, rows[k]), false
 		}
-		r.marginal = append(r.marginal, rows...)
 	}
 	return nil
 }
@@ -151,9 +160,6 @@ func (r *mixResult) around(c *scenarios.Capacity, path string) ([]marginalGPU, e
 			value *= unit
 		}
 		change := path + "=" + strconv.Itoa(value)
-		if pool, gone := emptied(path, strconv.Itoa(value)); gone {
-			change = pool + "=null"
-		}
 		if k < 0 {
 			continue
 		}
@@ -210,8 +216,18 @@ func (r *mixResult) swing(ctx context.Context, p *planning.Problem, what string,
 		return err
 	}
 	e := entries[0]
-	r.tornado = append(r.tornado, swing{what: what, cost: e.Cost(), wait: e.Wait(), held: e.Held()})
+	if e.Fault() != "" {
+		r.notes = append(r.notes, fmt.Sprintf("%s: the mix cannot be priced then: %s", what, e.Fault()))
+		return nil
+	}
+	r.tornado = append(r.tornado, swing{what: what, cost: e.Cost(), wait: e.Wait(), held: e.Held(), undone: shareUndone(e)})
 	return nil
+}
+
+// shareUndone is the mean share of the work that a mix leaves undone.
+func shareUndone(e *planning.Entry) float64 {
+	v, _ := e.Mean("unserved_share")
+	return v
 }
 
 // priceSwings needs no run: with the schedule fixed the cost is linear in a price.
@@ -231,7 +247,7 @@ func (r *mixResult) priceSwings() {
 		for _, sign := range []capcli.USD{-1, 1} {
 			r.tornado = append(r.tornado, swing{
 				what: fmt.Sprintf("price of %s %+d%%", pool.Name, 10*sign), cost: r.best.Cost() + sign*part/10,
-				wait: r.best.Wait(), held: math.NaN(), exact: true,
+				wait: r.best.Wait(), held: math.NaN(), undone: shareUndone(r.best), exact: true,
 			})
 		}
 	}

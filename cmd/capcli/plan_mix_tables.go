@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	planning "capcli/simulate/plan"
 )
 
 // frontierTable has the mixes of which no other costs less and waits no longer.
@@ -14,15 +15,25 @@ func (r *mixResult) frontierTable() report.Table {
 	for a, axis := range r.problem.Space.Axes {
 		t.Columns = append(t.Columns, report.Column{Name: axis.Path, Head: r.axisName(a), Align: report.Right})
 	}
-	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "wait_p95_s", Head: "wait p95"}, report.Column{Name: "held_share", Head: "limits held"})
+	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "unserved_share", Head: "not done"},
+		report.Column{Name: "wait_p95_s", Head: "wait p95"}, report.Column{Name: "held_share", Head: "limits held"})
 	for _, e := range r.found.Frontier() {
 		row := []any{int64(e.Index)}
 		for _, v := range e.Values {
 			row = append(row, v)
 		}
-		t.Rows = append(t.Rows, append(row, e.Cost(), report.MeanTime(e.Wait()), report.Percent(e.Held())))
+		t.Rows = append(t.Rows, append(row, e.Cost(), undoneCell(e), report.MeanTime(e.Wait()), report.Percent(e.Held())))
 	}
 	return t
+}
+
+// undoneCell is the mean share of the work that a mix leaves undone.
+func undoneCell(e *planning.Entry) any {
+	share, ok := e.Mean("unserved_share")
+	if !ok {
+		return nil
+	}
+	return report.Percent(share)
 }
 
 // chartSteps is how many costs the chart of the frontier is drawn at.
@@ -54,12 +65,13 @@ func (r *mixResult) chart() (report.Chart, bool) {
 // marginalTable says what the last GPUs of each committed pool are worth; the
 // cut is where one more does not pay for itself.
 func (r *mixResult) marginalTable() report.Table {
-	t := report.Table{Name: "marginal", Title: "What the last GPUs are worth, over the same runs", Columns: []report.Column{
+	t := report.Table{Name: "marginal", Title: "What the last GPUs are worth, over the same runs" + r.forLength(), Columns: []report.Column{
 		{Name: "pool"},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "needed_share_of_time", Head: "needed"},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "saved_usd", Head: "saved"},
+		{Name: "unserved_share", Head: "not done"},
 		{Name: "wait_p95_s", Head: "wait p95"},
 		{Name: "cut", Head: " "},
 	}}
@@ -70,10 +82,12 @@ func (r *mixResult) marginalTable() report.Table {
 		}
 		if m.entry.Key == r.best.Key {
 			cut = "<- this plan"
+		} else if !m.entry.Serves() {
+			cut = "leaves too much undone"
 		} else if i > 0 && !m.first && m.saved <= 0 && r.marginal[i-1].entry.Key == r.best.Key {
 			cut = "does not pay"
 		}
-		t.Rows = append(t.Rows, []any{m.pool, int64(m.gpus), report.Percent(m.needed), m.entry.Cost(), saved, report.MeanTime(m.entry.Wait()), cut})
+		t.Rows = append(t.Rows, []any{m.pool, int64(m.gpus), report.Percent(m.needed), m.entry.Cost(), saved, undoneCell(m.entry), report.MeanTime(m.entry.Wait()), cut})
 	}
 	return t
 }
@@ -99,11 +113,12 @@ func (r *mixResult) tieTable() report.Table {
 
 // tornadoTable has what changes do to the best mix.
 func (r *mixResult) tornadoTable() report.Table {
-	t := report.Table{Name: "sensitivity", Title: "The same mix when something is otherwise", Columns: []report.Column{
+	t := report.Table{Name: "sensitivity", Title: "The same mix when something is otherwise" + r.forLength(), Columns: []report.Column{
 		{Name: "change"},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "difference_usd", Head: "difference"},
 		{Name: "bar", Head: " ", Picture: true},
+		{Name: "unserved_share", Head: "not done"},
 		{Name: "wait_p95_s", Head: "wait p95"},
 		{Name: "held_share", Head: "limits held"},
 	}}
@@ -117,7 +132,7 @@ func (r *mixResult) tornadoTable() report.Table {
 			held = report.Percent(w.held)
 		}
 		d := w.cost - r.best.Cost()
-		t.Rows = append(t.Rows, []any{w.what, w.cost, report.Change{Of: d}, report.Bar(math.Abs(d.Float()), most, 20), report.MeanTime(w.wait), held})
+		t.Rows = append(t.Rows, []any{w.what, w.cost, report.Change{Of: d}, report.Bar(math.Abs(d.Float()), most, 20), report.Percent(w.undone), report.MeanTime(w.wait), held})
 	}
 	return t
 }

@@ -78,7 +78,7 @@ func (s *marketSketch) fallen(of string, p planning.Prices, c *planning.Curve) (
 		if f.of != of {
 			continue
 		}
-		at, err := instantOn(f.flag, f.from, c)
+		at, err := instantOn(f.flag, f.from, s.every, c)
 		if err != nil {
 			return nil, err
 		}

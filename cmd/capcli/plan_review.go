@@ -166,12 +166,12 @@ func heldContracts(sketch *marketSketch, list []string, c *planning.Curve) ([]pl
 		}
 		x.Milli, x.To = h.milli, c.Len()+100*366*capcli.Day
 		if h.from != "" {
-			if x.From, err = instantOn("--held", h.from, c); err != nil {
+			if x.From, err = instantOn("--held", h.from, sketch.every, c); err != nil {
 				return nil, err
 			}
 		}
 		if h.until != "" {
-			if x.To, err = instantOn("--held", h.until, c); err != nil {
+			if x.To, err = instantOn("--held", h.until, sketch.every, c); err != nil {
 				return nil, err
 			}
 		}

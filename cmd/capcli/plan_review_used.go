@@ -98,7 +98,7 @@ func usedInBill(ctx context.Context, e *env, name string) (*demandCurve, error) 
 	hours := map[capcli.Time]float64{}
 	var first, last capcli.Time = capcli.NoTime, 0
 	var passed int64
-	rep, err := readFocus(ctx, e, name, billing.FocusOptions{}, func(row *billing.FOCUS) error {
+	rep, err := readFocus(ctx, e, name, billing.FocusOptions{}, nil, func(row *billing.FOCUS) error {
 		unit := strings.ToLower(cmp.Or(row.ConsumedUnit, row.PricingUnit))
 		n := row.ConsumedQuantity
 		if !n.Known {

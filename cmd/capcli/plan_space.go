@@ -184,7 +184,7 @@ func (m *mixPlan) own() int {
 		axis := &m.problem.Space.Axes[a]
 		at[a] = slices.IndexFunc(axis.Values, func(v string) bool {
 			s := *m.base.scenario
-			if _, gone := emptied(axis.Path, v); gone || s.Set(axis.Path, v) != nil {
+			if s.Set(axis.Path, v) != nil {
 				return false
 			}
 			s.Policy.Perfect = s.Policy.Perfect || m.o.mix.sim.perfect
@@ -208,32 +208,11 @@ func mixKey(s *scenarios.Scenario, rates []billing.Rate) (string, error) {
 	return fmt.Sprint(key, rates), err
 }
 
-// sets are the overrides that make a mix of the scenario, in an order that holds:
-// pools of size 0 are taken away after all fields were set, by their numbers from
-// the last to the first, then by name.
+// sets are the overrides that make a mix of the scenario.
 func sets(axes []planning.Axis, values []string) []string {
-	var out, numbered, named []string
+	var out []string
 	for a, v := range values {
-		pool, gone := emptied(axes[a].Path, v)
-		switch {
-		case !gone:
-			out = append(out, axes[a].Path+"="+v)
-		case strings.HasSuffix(pool, "]"):
-			numbered = append(numbered, pool+"=null")
-		default:
-			named = append(named, pool+"=null")
-		}
+		out = append(out, axes[a].Path+"="+v)
 	}
-	slices.SortFunc(numbered, func(a, b string) int { return cmp.Or(-cmp.Compare(len(a), len(b)), -cmp.Compare(a, b)) })
-	return append(append(out, numbered...), named...)
-}
-
-// emptied tells whether a value takes all of a pool away, and which.
-func emptied(path, value string) (pool string, ok bool) {
-	for _, field := range []string{".gpus", ".nodes", ".max_gpus"} {
-		if p, is := strings.CutSuffix(path, field); is && strings.HasPrefix(p, "capacity") && value == "0" {
-			return p, true
-		}
-	}
-	return "", false
+	return out
 }

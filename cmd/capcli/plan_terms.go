@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"capcli"
@@ -176,7 +177,7 @@ func parseUpfront(text string) (int64, error) {
 func (s *marketSketch) market(c *planning.Curve) (*planning.Market, error) {
 	m := &planning.Market{Every: s.every, Overrun: s.overrun, Lot: s.lot, Discount: s.discount}
 	var err error
-	if m.OnDemand, err = onCurve("--on-demand", s.onDemand, c); err != nil {
+	if m.OnDemand, err = s.onCurve("--on-demand", s.onDemand, c); err != nil {
 		return nil, err
 	}
 	if m.OnDemand, err = s.fallen("", m.OnDemand, c); err != nil {
@@ -184,7 +185,7 @@ func (s *marketSketch) market(c *planning.Curve) (*planning.Market, error) {
 	}
 	for _, t := range s.terms {
 		term := t.term
-		if term.Rate, err = onCurve("--term "+term.Name, t.prices, c); err != nil {
+		if term.Rate, err = s.onCurve("--term "+term.Name, t.prices, c); err != nil {
 			return nil, err
 		}
 		if term.Rate, err = s.fallen(term.Name, term.Rate, c); err != nil {
@@ -195,10 +196,10 @@ func (s *marketSketch) market(c *planning.Curve) (*planning.Market, error) {
 	return m, nil
 }
 
-func onCurve(flag string, prices []priceSketch, c *planning.Curve) (planning.Prices, error) {
+func (s *marketSketch) onCurve(flag string, prices []priceSketch, c *planning.Curve) (planning.Prices, error) {
 	out := planning.Flat(prices[0].rate)
 	for _, p := range prices[1:] {
-		at, err := instantOn(flag, p.from, c)
+		at, err := instantOn(flag, p.from, s.every, c)
 		if err != nil {
 			return nil, err
 		}
@@ -208,13 +209,24 @@ func onCurve(flag string, prices []priceSketch, c *planning.Curve) (planning.Pri
 	return out, nil
 }
 
-// instantOn is a date or, after the start of the curve, a length of time.
-func instantOn(flag, text string, c *planning.Curve) (capcli.Seconds, error) {
+// instantOn is a date or, after the start of the curve, a length of time; on a curve
+// without dates also a whole number, of periods in which something may be bought.
+func instantOn(flag, text string, every capcli.Step, c *planning.Curve) (capcli.Seconds, error) {
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		if c.Dated() {
+			return 0, &usageError{text: fmt.Sprintf("%s: expected a date, or a length of time with its unit after the start of the curve, found %q", flag, text), hint: "write 2026-06-01, 2026-06, or 6mo after the start"}
+		}
+		at := every.Length() * capcli.Seconds(n)
+		if at > c.Len()+100*366*capcli.Day {
+			return 0, &usageError{text: fmt.Sprintf("%s: period %s of %s is over a hundred years after the curve", flag, text, every)}
+		}
+		return at, nil
+	}
 	if step, err := capcli.ParseStep(text); err == nil {
 		return c.After(0, step), nil
 	}
 	if !c.Dated() {
-		return 0, &usageError{text: fmt.Sprintf("%s: the curve has no dates: expected a time after its start, found %q", flag, text), hint: "write 6mo or 720h"}
+		return 0, &usageError{text: fmt.Sprintf("%s: the curve has no dates: expected a time after its start, found %q", flag, text), hint: "write 6mo, 720h, or 24 for the start of period 24 (--every), from 0"}
 	}
 	full := text
 	if len(text) == len("2026-06") {

@@ -110,7 +110,10 @@ func newPricesList(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&f.region, "region", "", "only this `REGION`")
 	cmd.Flags().StringVar(&f.gpu, "gpu", "", "only this `MODEL`: H100; A100 means A100-80GB too")
 	cmd.Flags().StringVar(&f.term, "term", "", "only this `TERM`: on_demand, spot, block, 1y, 3y, 1y-none …")
-	complete(cmd, "term", func() []string { return []string{"on_demand", "spot", "block", "1y", "3y"} })
+	complete(cmd, "term", priceTerms)
+	complete(cmd, "gpu", func() []string { return scenarios.Catalogue().Models() })
+	complete(cmd, "provider", func() []string { return priceParts(func(q *scenarios.Quote) string { return q.Provider }) })
+	complete(cmd, "region", func() []string { return priceParts(func(q *scenarios.Quote) string { return q.Region }) })
 	return cmd
 }
 

@@ -220,6 +220,9 @@ func (o *pricesImportOptions) say(e *env, name string, rep scenarios.PriceReport
 	}
 	if rep.Rejected > 0 && refused.path != "" {
 		d.Notes = append(d.Notes, "the rejected are in "+refused.path)
+		if full := refused.full(); full != "" {
+			d.Notes = append(d.Notes, full)
+		}
 	}
 	if o.out == "-" { // stdout has the prices
 		e.note(d.Lead)

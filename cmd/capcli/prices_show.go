@@ -33,11 +33,7 @@ func newPricesShow(e *env) *cobra.Command {
 }
 
 func completePrices(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var out []string
-	for _, q := range scenarios.Catalogue().Quotes() {
-		out = append(out, q.Key())
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+	return priceKeys(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // shownTerm is one line of show.

@@ -107,7 +107,7 @@ func runProfile(ctx context.Context, e *env, o *profileOptions) error {
 	if o.sample.source == "replay" && sameFile(e, o.sample.where, o.out) {
 		return &usageError{text: fmt.Sprintf("--out %s is the folder that is played", o.out), hint: "write to another: --out again"}
 	}
-	src, clock, err := o.sample.open(e)
+	src, clock, err := o.sample.open(ctx, e)
 	if err != nil {
 		return err
 	}

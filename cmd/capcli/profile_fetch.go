@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"strings"
 	"time"
@@ -18,15 +19,28 @@ const (
 	fetchWait = 10 * time.Second
 )
 
-// fetch opens what a source asks for: a URL, the arguments of nvidia-smi, or a file.
-func (e *env) fetch(ctx context.Context, what string) (io.ReadCloser, error) {
-	switch {
-	case strings.HasPrefix(what, "http://"), strings.HasPrefix(what, "https://"):
-		return e.fetchURL(ctx, what)
-	case strings.HasPrefix(what, "--query-"):
-		return fetchSMI(ctx, what)
+// fetcher is the SourceOptions.Fetch of a source that reads from where, which is
+// shown as shown: u, the arguments of nvidia-smi, or a file. Sources know only
+// what may be shown.
+//
+// Whatever is asked ends when program does.
+func (e *env) fetcher(program context.Context, shown string, u *url.URL) func(context.Context, string) (io.ReadCloser, error) {
+	return func(ctx context.Context, what string) (io.ReadCloser, error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(program, func() { cancel(context.Cause(program)) })()
+		switch {
+		case u != nil && what == shown:
+			return e.fetchURL(ctx, shown, u)
+		case strings.HasPrefix(what, "--query-"):
+			return fetchSMI(ctx, what)
+		}
+		return e.fetchFile(what)
 	}
-	in, closer, err := openInput(e, what)
+}
+
+func (e *env) fetchFile(name string) (io.ReadCloser, error) {
+	in, closer, err := openInput(e, name)
 	if err != nil {
 		return nil, err
 	}
@@ -36,30 +50,48 @@ func (e *env) fetch(ctx context.Context, what string) (io.ReadCloser, error) {
 	}{in.R, closer}, nil
 }
 
-func (e *env) fetchURL(ctx context.Context, address string) (io.ReadCloser, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchWait)
+// fetchURL reads u, which messages call shown.
+func (e *env) fetchURL(ctx context.Context, shown string, u *url.URL) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, fetchWait, lateError(fetchWait))
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, &usageError{text: fmt.Sprintf("--where %s is no address: %v", address, err)}
+		return nil, fmt.Errorf("asking %s: %w", shown, whyNot(ctx, err))
 	}
 	req.Header.Set("Accept", "text/plain;version=0.0.4")
-	res, err := http.DefaultClient.Do(req)
+	client := http.Client{Transport: e.web}
+	res, err := client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("asking %s: %w", shown, whyNot(ctx, err))
 	}
 	defer res.Body.Close() //nolint:errcheck // it was only read
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", address, res.Status)
+		return nil, fmt.Errorf("%s answers %s", shown, res.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxFetch+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", address, err)
+		return nil, fmt.Errorf("asking %s: %w", shown, whyNot(ctx, err))
 	}
 	if len(body) > maxFetch {
-		return nil, fmt.Errorf("%s answers with more than %d bytes", address, maxFetch)
+		return nil, fmt.Errorf("%s answers with more than %d bytes", shown, maxFetch)
 	}
 	return io.NopCloser(bytes.NewReader(body)), nil
+}
+
+// lateError says that a server did not give its whole answer in time.
+func lateError(wait time.Duration) error {
+	return fmt.Errorf("no whole answer within %v", wait)
+}
+
+// whyNot is why a request failed, without its address, which may hold a secret.
+func whyNot(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
 }
 
 func fetchSMI(ctx context.Context, args string) (io.ReadCloser, error) {

@@ -98,6 +98,14 @@ func (x *exporter) labels(d *profile.Device) string {
 // expositionEscapes are those of OpenMetrics, the same in labels and in help.
 var expositionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
+// server is x with bounds on how slow and how large those who ask may be.
+func (x *exporter) server() *http.Server {
+	return &http.Server{
+		Handler: x, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+}
+
 // serve listens where --metrics-listen says. An address without a host is that
 // of this box alone.
 func (r *recording) serve(ctx context.Context) (stop func(), err error) {
@@ -117,7 +125,7 @@ func (r *recording) serve(ctx context.Context) (stop func(), err error) {
 		return nil, fmt.Errorf("cannot listen at %s: %w", r.o.listen, err)
 	}
 	r.seen = &exporter{host: r.host}
-	server := &http.Server{Handler: r.seen, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	server := r.seen.server()
 	go func() {
 		if err := server.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			r.e.note(fmt.Sprintf("metrics are no longer served: %v", err))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/url"
 	"time"
 
 	"capcli"
@@ -40,7 +41,7 @@ func (o *sampleOptions) check() error {
 }
 
 // open opens the source and the clock that it goes by.
-func (o *sampleOptions) open(e *env) (profile.Source, profile.Clock, error) {
+func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profile.Clock, error) {
 	in, err := zone(o.tz)
 	if err != nil {
 		return nil, nil, err
@@ -55,14 +56,19 @@ func (o *sampleOptions) open(e *env) (profile.Source, profile.Clock, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	shown, u, err := e.whereFlag(o.where)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.where = shown
 	opts := profile.SourceOptions{
-		Every: o.every, Processes: o.processes, Where: o.where, Seed: capcli.Seed(o.seed), Slow: o.slow, Zone: in, Fetch: e.fetch, Host: o.host,
+		Every: o.every, Processes: o.processes, Where: shown, Seed: capcli.Seed(o.seed), Slow: o.slow, Zone: in, Fetch: e.fetcher(ctx, shown, u), Host: o.host,
 	}
 	if opts.From, opts.To, err = spanned(o.from, o.to, in); err != nil {
 		return nil, nil, err
 	}
 	if name == "prometheus" {
-		if err := o.askPrometheus(e, &opts); err != nil {
+		if err := o.askPrometheus(e, &opts, u); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -97,12 +103,11 @@ func (o *sampleOptions) open(e *env) (profile.Source, profile.Clock, error) {
 const promStep = time.Minute
 
 // askPrometheus makes ready what the source prometheus asks.
-func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions) error {
-	q, err := newPromQuery("where", o.where)
+func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, server *url.URL) error {
+	q, err := e.newPromQuery("where", server, o.where)
 	if err != nil {
 		return err
 	}
-	o.where, opts.Where = q.shown, q.shown // what is secret in it appears in no message
 	if !o.flags.Changed("every") {
 		o.every, opts.Every = promStep, promStep
 	}
@@ -134,7 +139,7 @@ func (q *promQuery) ranges(ctx context.Context, query string, from, to capcli.Ti
 	one := *q
 	one.query, one.step = query, step
 	err = one.post(ctx, from, to, func(body io.Reader) error {
-		all, err := series.ReadLabelled(body, series.Options{Name: q.shown})
+		all, err := series.ReadLabelled(body, series.Options{Name: q.shown, MaxRows: promRows})
 		for _, s := range all {
 			r := profile.Range{Labels: s.Labels}
 			for _, p := range s.Points {

@@ -45,7 +45,7 @@ func runTop(ctx context.Context, e *env, o *topOptions) error {
 	if err := o.sample.check(); err != nil {
 		return err
 	}
-	src, clock, err := o.sample.open(e)
+	src, clock, err := o.sample.open(ctx, e)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 
 // How often signs of life come, and how long a wait needs none.
 const (
-	patience      = 2 * time.Second
+	firstSign     = time.Second     // on a terminal
+	patience      = 2 * time.Second // a wait that is told of when it is over
 	lineEvery     = 100 * time.Millisecond
 	jsonEvery     = time.Second
 	plainEvery    = 30 * time.Second
@@ -25,6 +26,7 @@ type progress struct {
 	every       time.Duration
 	mode        string // line, plain, json
 	shown       bool
+	bounded     bool // totals are the most that there can be
 }
 
 // newProgress begins to time a wait counted in unit ("rows", "runs").
@@ -58,11 +60,20 @@ func (p *progress) at(done, total int64) {
 		return
 	}
 	now := p.e.now()
-	if now.Sub(p.begun) < patience || now.Sub(p.last) < p.every {
+	if now.Sub(p.begun) < firstSign || now.Sub(p.last) < p.every {
 		return
 	}
 	p.last = now
 	p.show(done, total, now.Sub(p.begun))
+}
+
+// showAtMost is at where total is only the most that there can be: no time that is left
+// can be told from it.
+func (p *progress) showAtMost(done, total int64) {
+	if p != nil {
+		p.bounded = true
+		p.at(done, total)
+	}
 }
 
 // end takes the line away, and after a long wait says how long it was.
@@ -88,14 +99,18 @@ func (p *progress) show(done, total int64, took time.Duration) {
 			Unit    string  `json:"unit"`
 			Done    int64   `json:"done"`
 			Total   *int64  `json:"total"`
+			AtMost  bool    `json:"total_is_at_most,omitempty"`
 			Elapsed float64 `json:"elapsed_s"`
-		}{"capcli/progress/v1", p.unit, done, known(total), took.Round(time.Millisecond).Seconds()})
+		}{"capcli/progress/v1", p.unit, done, known(total), p.bounded && total > 0, took.Round(time.Millisecond).Seconds()})
 		if err == nil {
 			_, _ = fmt.Fprintf(p.e.stderr, "%s\n", line)
 		}
 		return
 	}
 	text := progressText(p.unit, done, total, took)
+	if p.bounded && total > 0 {
+		text = fmt.Sprintf("%s of at most %s %s", grouped(done), grouped(total), strings.SplitN(progressText(p.unit, done, 0, took), " ", 2)[1])
+	}
 	if p.mode == "line" {
 		_, _ = fmt.Fprint(p.e.stderr, "\r"+text+"\x1b[K")
 		return

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 
@@ -10,12 +11,22 @@ import (
 	"capcli/profile/trace"
 )
 
+// maxRejects bounds the file of rejected rows, in bytes: a packed log of a few
+// megabytes can hold gigabytes of them.
+const maxRejects = 64 << 20
+
 // rejects writes the rows that an import did not take: line, reason, row. The
 // file comes to be with the first of them. Without a path they are only counted.
+// The first row that would make the file larger than most ends it: a last line
+// says from where on rows are missing, and how many.
 type rejects struct {
 	e    *env
 	path string
+	most int64 // 0 is maxRejects
 	n    int64
+	size int64 // of the rows in the file, without quotes
+	left int64 // rows that are not in the file
+	from int   // line of the first of them
 	out  *output
 	csv  *csv.Writer
 	err  error
@@ -31,6 +42,14 @@ func (r *rejects) add(row trace.Reject) {
 		if r.err = r.begin(); r.err != nil {
 			return
 		}
+	}
+	r.size += int64(len(row.Text) + len(row.Reason) + len(",,\n") + 10)
+	if r.left > 0 || r.size > r.limit() {
+		if r.left == 0 {
+			r.from = row.Line
+		}
+		r.left++
+		return
 	}
 	line := []string{strconv.Itoa(row.Line), row.Reason, report.Guard(row.Text)}
 	r.err = r.out.failed(r.csv.Write(line))
@@ -60,9 +79,30 @@ func (r *rejects) settle() error {
 	if r.out == nil {
 		return nil
 	}
+	if r.left > 0 {
+		if err := r.csv.Write([]string{strconv.Itoa(r.from), r.full(), ""}); err != nil {
+			return r.out.failed(err)
+		}
+	}
 	r.csv.Flush()
 	if err := r.csv.Error(); err != nil {
 		return r.out.failed(err)
 	}
 	return r.out.settle()
+}
+
+func (r *rejects) limit() int64 {
+	if r.most > 0 {
+		return r.most
+	}
+	return maxRejects
+}
+
+// full says which rows are not in the file; "" where all are.
+func (r *rejects) full() string {
+	if r.left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s rejected %s from line %s on not listed: the file is full at %d MiB",
+		grouped(r.left), plural(r.left, "row"), grouped(int64(r.from)), r.limit()>>20)
 }

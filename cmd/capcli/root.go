@@ -40,6 +40,7 @@ func newRoot(e *env) *cobra.Command {
 	complete(root, "progress", func() []string { return strings.Split(progressModes, ", ") })
 	group(root)
 	root.AddCommand(commands(e)...)
+	completeResults(e, root)
 	return root
 }
 
@@ -82,26 +83,6 @@ func group(cmd *cobra.Command) {
 func pathUnder(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.CommandPath(), " ")
 	return rest
-}
-
-// complete offers values for a flag to the shell. A value may carry a line about
-// it after a tab.
-func complete(cmd *cobra.Command, flag string, values func() []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return values(), cobra.ShellCompDirectiveNoFileComp
-	})
-	if err != nil {
-		panic(err) // the flag is not there: a slip in the code
-	}
-}
-
-// entries lists a catalogue for complete.
-func entries[T any](c *capcli.Catalog[T]) []string {
-	var out []string
-	for _, e := range c.All() {
-		out = append(out, e.Name+"\t"+e.Doc)
-	}
-	return out
 }
 
 // noArgs refuses any argument.

@@ -17,7 +17,7 @@ func newScenarios(e *env) *cobra.Command {
 		Short: "The library of scenarios; start one, check one",
 		Example: "  capcli scenarios list\n" +
 			"  capcli scenarios show three-tier > mine.yaml\n" +
-			"  capcli scenarios init --out mine.yaml\n" +
+			"  capcli scenarios init --trace jobs.parquet --out mine.yaml\n" +
 			"  capcli scenarios validate mine.yaml",
 	}
 	group(cmd)
@@ -84,29 +84,6 @@ func newScenariosShow(e *env) *cobra.Command {
 			return writeWhole(e, "-", b)
 		},
 	}
-}
-
-func newScenariosInit(e *env) *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:     "init",
-		Short:   "Write a commented scenario to start from",
-		Example: "  capcli scenarios init --out mine.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := noArgs(cmd, args); err != nil {
-				return err
-			}
-			if err := writeWhole(e, out, []byte(scenarios.Template())); err != nil {
-				return err
-			}
-			if out != "-" {
-				e.say(fmt.Sprintf("wrote %s. next: capcli simulate %s", out, out))
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&out, "out", "-", "write it to this `FILE`")
-	return cmd
 }
 
 func newScenariosValidate(e *env) *cobra.Command {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate"
 )
@@ -20,6 +22,8 @@ type simulateOptions struct {
 	policies   []string
 	placements []string
 	sets       []string
+	period     string // --period until it has become a change of the scenario
+	models     string
 	prices     string
 	seed       uint64
 	seeded     bool // --seed was given
@@ -59,6 +63,7 @@ func newSimulate(e *env) *cobra.Command {
 	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(simulate.Policies.Names(), ", "))
 	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(simulate.Placements.Names(), ", "))
 	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
+	o.addOverrideFlags(cmd)
 	addPricesFlag(cmd, &o.prices)
 	f.Uint64Var(&o.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
@@ -67,8 +72,9 @@ func newSimulate(e *env) *cobra.Command {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.enforce, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	f.BoolVar(&o.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
-	complete(cmd, "policy", func() []string { return entries(&simulate.Policies) })
-	complete(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	completeList(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	completeList(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	completeSign(cmd, "fail-if", ">")
 	cmd.ValidArgsFunction = completeScenarios
 	return cmd
 }
@@ -87,7 +93,11 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err != nil {
 		return err
 	}
+	for _, p := range plans {
+		p.dir = p.folder(plans)
+	}
 	results, err := o.play(ctx, e, plans)
+	plans, results, part, err := o.finishedRuns(ctx, plans, results, err)
 	if err != nil {
 		return err
 	}
@@ -95,16 +105,26 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 		if err := o.emitFocus(e, results[0][0]); err != nil {
 			return err
 		}
-		return o.verdict(e, plans, results)
+		return o.verdict(plans, results)
+	}
+	if err := nothingRan(plans, results); err != nil {
+		return err
 	}
 	doc := describeRuns(plans, results, o.output.shape(e))
-	if err := o.save(e, plans, results); err != nil {
+	if part != nil {
+		doc.Lead = joinSentences(part.lead(), doc.Lead)
+		doc.Data.(*simulateJSON).Partial = part
+	}
+	if err := o.save(e, plans, results, part); err != nil {
 		return err
 	}
 	if err := emit(e, o.output, doc); err != nil {
 		return err
 	}
-	return o.verdict(e, plans, results)
+	if part != nil {
+		return o.stoppedError(ctx, part)
+	}
+	return o.verdict(plans, results)
 }
 
 // oneRun refuses what takes one run only where the call has more.
@@ -155,16 +175,16 @@ func (o *simulateOptions) check() error {
 	if _, err := o.read.options(); err != nil {
 		return err
 	}
-	return nil
+	return o.checkOverrides()
 }
 
 // verdict turns a finished result into the exit code: 4 when jobs are missing
 // from it, 5 when a condition is true.
-func (o *simulateOptions) verdict(e *env, plans []*plan, results [][]*outcome) error {
+func (o *simulateOptions) verdict(plans []*plan, results [][]*outcome) error {
 	var partial *partialError
 	for i, p := range plans {
 		for _, r := range results[i] {
-			if err := o.conditions(e, p, r); err != nil {
+			if err := o.conditions(p, r); err != nil {
 				return err
 			}
 			if partial == nil {
@@ -179,15 +199,15 @@ func (o *simulateOptions) verdict(e *env, plans []*plan, results [][]*outcome) e
 }
 
 // conditions checks --fail-if and, when asked, the limits.
-func (o *simulateOptions) conditions(e *env, p *plan, r *outcome) error {
+func (o *simulateOptions) conditions(p *plan, r *outcome) error {
 	for _, text := range o.failIf {
 		c, err := scenarios.ParseCheck(text)
 		if err != nil {
 			return err
 		}
-		holds, known := c.Holds(r.metric)
+		holds, known := r.holds(c)
 		if !known {
-			e.note(fmt.Sprintf("--fail-if %s: this figure is not known for %s", text, p.label()))
+			return &conditionError{fmt.Sprintf("--fail-if %s: this figure is not known for %s%s", text, p.label(), r.whyUnknown())}
 		}
 		if holds {
 			return &conditionError{fmt.Sprintf("%s is true of %s: it is %s", c, p.label(), r.figure(c.Metric))}
@@ -197,8 +217,45 @@ func (o *simulateOptions) conditions(e *env, p *plan, r *outcome) error {
 		return nil
 	}
 	for _, c := range p.scenario.Limits {
-		if holds, known := c.Holds(r.metric); known && !holds {
+		holds, known := r.holds(c)
+		if !known {
+			return &conditionError{fmt.Sprintf("whether the limit %s is held by %s is not known%s", c, p.label(), r.whyUnknown())}
+		}
+		if !holds {
 			return &conditionError{fmt.Sprintf("the limit %s is not held by %s: it is %s", c, p.label(), r.figure(c.Metric))}
+		}
+	}
+	return nil
+}
+
+// whyUnknown says why a figure of the run is not known, where that is known.
+func (r *outcome) whyUnknown() string {
+	switch {
+	case r.result.Started() == 0:
+		return ": no job started"
+	case r.result.Jobs.Finished == 0:
+		return ": no job finished"
+	case !r.priced():
+		return ": no price is stated for " + strings.Join(r.plan.scenario.Unpriced(), ", ")
+	}
+	return ""
+}
+
+// nothingRan refuses a result in which no job of a log ever started: it would
+// be a table of zeros.
+func nothingRan(plans []*plan, results [][]*outcome) error {
+	for i, p := range plans {
+		if !p.fromLog() || slices.ContainsFunc(results[i], func(r *outcome) bool { return r.result.Started() > 0 }) {
+			continue
+		}
+		r := results[i][0].result
+		why := "they wait, for capacity is there too late or never free"
+		if len(r.Refused) > 0 {
+			why = fmt.Sprintf("the first, %s, %s", r.Refused[0].ID, r.Refused[0].Why)
+		}
+		return &capcli.InputError{
+			File: p.source.name, Text: fmt.Sprintf("expected jobs that can start on %s, found none of %s: %s", p.label(), grouped(r.Jobs.Read), why),
+			Hint: "--set capacity[0].gpus=N gives more room; capcli scenarios init --trace " + shellWord(p.source.name) + " --out plan.yaml writes a scenario that fits the log",
 		}
 	}
 	return nil

@@ -5,13 +5,14 @@ import (
 	"capcli/simulate"
 )
 
-// curve is GPUs in use over a run, as means over equal
-// stretches of time. Where the run grows too long for its stretches they are
+// curve is GPUs in use over a run, as means and highs of equal stretches of time.
+// Where the run grows too long for its stretches they are
 // joined two by two, so memory does not grow with the run.
 type curve struct {
 	width   capcli.Seconds // of a stretch
-	used    []float64      // GPU-seconds by stretch
-	nowUsed float64
+	used    []float64      // thousandths of GPU-seconds by stretch
+	peaks   []int64        // the most in use, in thousandths of a GPU, by stretch
+	nowUsed int64          // thousandths of a GPU
 	since   capcli.Seconds
 }
 
@@ -27,14 +28,14 @@ func (c *curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Job == nil {
 		return
 	}
-	gpus := float64(e.Job.Milli()) / 1000
+	milli := e.Job.Milli()
 	switch e.Kind {
 	case simulate.Start:
 		c.to(e.At)
-		c.nowUsed += gpus
+		c.nowUsed += milli
 	case simulate.Finish, simulate.Preempt:
 		c.to(e.At)
-		c.nowUsed -= gpus
+		c.nowUsed -= milli
 	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake:
 	}
 }
@@ -48,10 +49,11 @@ func (c *curve) to(at capcli.Seconds) {
 			i = int(c.since / c.width)
 		}
 		for len(c.used) <= i {
-			c.used = append(c.used, 0)
+			c.used, c.peaks = append(c.used, 0), append(c.peaks, 0)
 		}
 		end := min(at, capcli.Seconds(i+1)*c.width)
-		c.used[i] += c.nowUsed * float64(end-c.since)
+		c.used[i] += float64(c.nowUsed * int64(end-c.since))
+		c.peaks[i] = max(c.peaks[i], c.nowUsed)
 		c.since = end
 	}
 }
@@ -59,25 +61,42 @@ func (c *curve) to(at capcli.Seconds) {
 // join doubles the width of the stretches.
 func (c *curve) join() {
 	for i := range (len(c.used) + 1) / 2 {
-		sum := c.used[2*i]
+		sum, peak := c.used[2*i], c.peaks[2*i]
 		if 2*i+1 < len(c.used) {
-			sum += c.used[2*i+1]
+			sum, peak = sum+c.used[2*i+1], max(peak, c.peaks[2*i+1])
 		}
-		c.used[i] = sum
+		c.used[i], c.peaks[i] = sum, peak
 	}
-	c.used = c.used[:(len(c.used)+1)/2]
+	c.used, c.peaks = c.used[:(len(c.used)+1)/2], c.peaks[:(len(c.peaks)+1)/2]
 	c.width *= 2
 }
 
-// values gives the mean GPUs in use of each stretch up to end.
-func (c *curve) values(end capcli.Seconds) []float64 {
-	c.to(end)
-	out := make([]float64, len(c.used))
-	for i, sum := range c.used {
-		length := min(c.width, end-capcli.Seconds(i)*c.width)
-		if length > 0 {
-			out[i] = sum / float64(length)
+// committed gives the mean GPUs of committed pools of each of n stretches up to
+// end, by the pools' dates.
+func (c *curve) committed(pools []simulate.Pool, end capcli.Seconds, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		from := capcli.Seconds(i) * c.width
+		to := min(from+c.width, end)
+		for p := range pools {
+			if pool := &pools[p]; pool.Terms.Committed() && to > from {
+				out[i] += float64(pool.Capacity()) * float64(pool.Offered(from, to)) / float64(to-from)
+			}
 		}
 	}
 	return out
+}
+
+// values gives the mean and the most GPUs in use of each stretch up to end.
+func (c *curve) values(end capcli.Seconds) (out, peaks []float64) {
+	c.to(end)
+	out, peaks = make([]float64, len(c.used)), make([]float64, len(c.used))
+	for i, sum := range c.used {
+		length := min(c.width, end-capcli.Seconds(i)*c.width)
+		if length > 0 {
+			out[i] = sum / 1000 / float64(length)
+		}
+		peaks[i] = float64(c.peaks[i]) / 1000
+	}
+	return out, peaks
 }

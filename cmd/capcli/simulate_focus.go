@@ -7,7 +7,7 @@ import (
 
 // emitFocus writes the invoice of one run in FOCUS.
 func (o *simulateOptions) emitFocus(e *env, r *outcome) error {
-	for _, n := range r.warnings() {
+	for _, n := range warnings([]*outcome{r}) {
 		e.note(n)
 	}
 	if !r.priced() {

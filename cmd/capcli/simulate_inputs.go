@@ -60,13 +60,13 @@ type fileInput struct {
 	SHA256 string `json:"sha256"`
 }
 
-// inputs are what plan p was made from; files are all that was read.
-func (o *simulateOptions) inputs(p *plan, folder string, files []planning.ShardInput) *inputsJSON {
+// inputs are what the runs of plan p were made from; files are all that was read.
+func (o *simulateOptions) inputs(p *plan, runs int, folder string, files []planning.ShardInput) *inputsJSON {
 	s := p.scenario
 	sum := sha256.Sum256(p.text)
 	in := &inputsJSON{
 		Schema: "capcli/inputs/v1", Version: versionText(), Sets: list(o.sets), Files: []fileInput{},
-		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: o.perfect, Seed: uint64(p.seed), Runs: o.runs,
+		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: o.perfect, Seed: uint64(p.seed), Runs: runs,
 		Scenario: scenarioInput{fileInput{s.File, seenFrom(folder, s.File), hex.EncodeToString(sum[:])}, string(p.text), list(p.made)},
 	}
 	if o.trace != "" {

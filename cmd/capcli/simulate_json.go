@@ -16,7 +16,9 @@ type simulateJSON struct {
 	Schema   string    `json:"schema"`
 	Currency string    `json:"currency"`
 	Runs     []runJSON `json:"runs"`
-	Notes    []string  `json:"notes,omitempty"`
+
+	Partial *partialJSON `json:"partial,omitempty"` // a signal ended the work before all runs were done
+	Notes   []string     `json:"notes,omitempty"`
 }
 
 // Lines are the runs, one a line, for jsonl.
@@ -43,35 +45,90 @@ type runJSON struct {
 
 	Jobs jobsJSON `json:"jobs"`
 
-	WaitMean         float64        `json:"wait_mean_s"`
-	WaitP50          capcli.Seconds `json:"wait_p50_s"`
-	WaitP95          capcli.Seconds `json:"wait_p95_s"`
-	WaitP99          capcli.Seconds `json:"wait_p99_s"`
-	WaitMax          capcli.Seconds `json:"wait_max_s"`
-	JCTMean          float64        `json:"jct_mean_s"`
-	BoundedSlowdown  float64        `json:"bounded_slowdown_mean"`
-	Makespan         capcli.Seconds `json:"makespan_s"`
-	Queue            queueJSON      `json:"queue"`
-	Capacity         capacityJSON   `json:"capacity"`
-	Cost             costJSON       `json:"cost"`
-	Contracts        []contractJSON `json:"contracts,omitempty"`
-	Pools            []poolJSON     `json:"pools"`
-	Tenants          []tenantJSON   `json:"tenants"`
-	Loads            []loadJSON     `json:"offered_load"`
-	UnplaceableJobs  []refusedJSON  `json:"unplaceable_jobs"`
-	Limits           []limitJSON    `json:"limits"`
-	OutsideThePeriod int64          `json:"jobs_outside_period"`
-	Assumptions      []assumedJSON  `json:"assumptions"`
+	servedJSON
+	waitsJSON
+	WaitP99          *capcli.Seconds `json:"wait_p99_s"`
+	WaitP99From      *capcli.Seconds `json:"wait_p99_at_least_s,omitempty"`
+	WaitMax          *capcli.Seconds `json:"wait_max_s"`
+	WaitMaxFrom      *capcli.Seconds `json:"wait_max_at_least_s,omitempty"`
+	QueueTime        float64         `json:"queue_time_mean_s"`
+	JCTMean          float64         `json:"jct_mean_s"`
+	JCTFinished      float64         `json:"jct_mean_finished_s"`
+	BoundedSlowdown  float64         `json:"bounded_slowdown_mean"`
+	SlowdownEnded    float64         `json:"bounded_slowdown_mean_finished"`
+	Makespan         capcli.Seconds  `json:"makespan_s"`
+	Queue            queueJSON       `json:"queue"`
+	Capacity         capacityJSON    `json:"capacity"`
+	Cost             costJSON        `json:"cost"`
+	Contracts        []contractJSON  `json:"contracts,omitempty"`
+	Pools            []poolJSON      `json:"pools"`
+	Tenants          []tenantJSON    `json:"tenants"`
+	Sizes            []sizeJSON      `json:"by_size"`
+	Loads            []loadJSON      `json:"offered_load"`
+	UnplaceableJobs  []refusedJSON   `json:"unplaceable_jobs"`
+	Limits           []limitJSON     `json:"limits"`
+	OutsideThePeriod int64           `json:"jobs_outside_period"`
+	LogWait          *logWaitJSON    `json:"log_wait"` // as the log recorded them; null where it has no starts
+	Assumptions      []assumedJSON   `json:"assumptions"`
 
 	Budget   []budgetLineJSON `json:"budget,omitempty"`
 	Approval *approvalJSON    `json:"approval,omitempty"`
 	Energy   *energyJSON      `json:"energy,omitempty"`
 }
 
+// waitsJSON are waits for the first start, of all jobs that came. A job that never
+// started counts as one that waits longer than all that did, and for at least as
+// long as until the end: a quantile among such jobs is null, with a lower bound
+// beside it, and in the mean each has its wait until the end.
+type waitsJSON struct {
+	WaitMean        float64         `json:"wait_mean_s"`
+	WaitMeanStarted float64         `json:"wait_mean_started_s"` // of the jobs that started alone
+	Started         int64           `json:"started_jobs"`
+	NeverStarted    int64           `json:"never_started_jobs"`
+	WaitP50         *capcli.Seconds `json:"wait_p50_s"`
+	WaitP50From     *capcli.Seconds `json:"wait_p50_at_least_s,omitempty"`
+	WaitP95         *capcli.Seconds `json:"wait_p95_s"`
+	WaitP95From     *capcli.Seconds `json:"wait_p95_at_least_s,omitempty"`
+}
+
+func waitsOf(w *simulate.Stats) waitsJSON {
+	out := waitsJSON{WaitMean: w.Mean, WaitMeanStarted: w.MeanStarted, Started: w.Started, NeverStarted: w.Never()}
+	out.WaitP50, out.WaitP50From = waitOf(w, 50, w.P50)
+	out.WaitP95, out.WaitP95From = waitOf(w, 95, w.P95)
+	return out
+}
+
+// waitOf is a quantile where it is known, else its lower bound.
+func waitOf(w *simulate.Stats, percent int64, v capcli.Seconds) (exact, from *capcli.Seconds) {
+	if w.Known(percent) {
+		return &v, nil
+	}
+	return nil, &v
+}
+
+// sizeJSON is the jobs of some numbers of GPUs.
+type sizeJSON struct {
+	Least    int   `json:"gpus_least"`
+	Most     *int  `json:"gpus_most"` // null: no end
+	Jobs     int64 `json:"jobs"`
+	Finished int64 `json:"finished"`
+	waitsJSON
+	JCTMean float64 `json:"jct_mean_s"`
+}
+
+func sizeOf(s *simulate.SizeResult) sizeJSON {
+	out := sizeJSON{Least: s.Least, Jobs: s.Jobs, Finished: s.Finished, waitsJSON: waitsOf(&s.Wait), JCTMean: s.MeanJCT}
+	if s.Most > 0 || s.Least == 0 {
+		out.Most = &s.Most
+	}
+	return out
+}
+
 type jobsJSON struct {
 	Read           int64 `json:"read"`
 	Finished       int64 `json:"finished"`
 	Waiting        int64 `json:"waiting"`
+	Starting       int64 `json:"starting"` // their GPUs are ordered and not there yet: they wait
 	Running        int64 `json:"running"`
 	Unplaceable    int64 `json:"unplaceable"`
 	WithoutGPU     int64 `json:"without_gpu"`
@@ -80,6 +137,24 @@ type jobsJSON struct {
 	KilledAtLimit  int64 `json:"killed_at_limit"`
 	WithDeadline   int64 `json:"with_deadline"`
 	DeadlineMisses int64 `json:"deadline_misses"`
+}
+
+// servedJSON sets the work that was done against what could have been by the end:
+// possible = served + unserved. See simulate.Served.
+type servedJSON struct {
+	Possible      capcli.GPUTime `json:"possible_gpu_hours"`
+	Served        capcli.GPUTime `json:"served_gpu_hours"`
+	Unserved      capcli.GPUTime `json:"unserved_gpu_hours"`
+	UnservedShare float64        `json:"unserved_share"`
+	UnservedJobs  struct {
+		Waiting     int64 `json:"waiting"`
+		Unplaceable int64 `json:"unplaceable"`
+	} `json:"unserved_jobs"`
+	UnservedAmount *capcli.USD    `json:"unserved_usd"`
+	Backlog        capcli.GPUTime `json:"backlog_gpu_hours"`
+	BacklogRefused capcli.GPUTime `json:"backlog_unplaceable_gpu_hours"`
+	BacklogAmount  *capcli.USD    `json:"backlog_usd"`
+	WhyNoAmount    string         `json:"backlog_usd_why,omitempty"`
 }
 
 type queueJSON struct {
@@ -110,6 +185,7 @@ type capacityJSON struct {
 
 type costJSON struct {
 	Total          *capcli.USD           `json:"total_usd"`
+	PerYear        *capcli.USD           `json:"total_per_year_usd"` // total x 365.25 d / length, for comparison
 	WhyNoTotal     string                `json:"total_usd_why,omitempty"`
 	Equivalent     *capcli.USD           `json:"on_demand_equivalent_usd"`
 	Savings        *float64              `json:"effective_savings_rate"`
@@ -127,6 +203,7 @@ type costJSON struct {
 	Unallocated    *capcli.USD           `json:"unallocated_usd"`
 	Cash           *capcli.USD           `json:"paid_usd,omitempty"`
 	LockIn         *capcli.USD           `json:"lock_in_usd,omitempty"`
+	Owed           *capcli.USD           `json:"owed_after_usd"` // of commitments that outlast the run, for the time after it
 }
 
 type poolJSON struct {
@@ -144,12 +221,11 @@ type tenantJSON struct {
 	Finished    int64          `json:"finished"`
 	Preemptions int64          `json:"preemptions"`
 	Used        capcli.GPUTime `json:"used_gpu_hours"`
-	WaitMean    float64        `json:"wait_mean_s"`
-	WaitP50     capcli.Seconds `json:"wait_p50_s"`
-	WaitP95     capcli.Seconds `json:"wait_p95_s"`
-	Direct      *capcli.USD    `json:"direct_usd"`
-	Share       *capcli.USD    `json:"stranded_share_usd"`
-	Cost        *capcli.USD    `json:"cost_usd"`
+	waitsJSON
+	JCTMean float64     `json:"jct_mean_s"`
+	Direct  *capcli.USD `json:"direct_usd"`
+	Share   *capcli.USD `json:"stranded_share_usd"`
+	Cost    *capcli.USD `json:"cost_usd"`
 }
 
 type loadJSON struct {
@@ -185,17 +261,25 @@ func (r *outcome) json() runJSON {
 		Scenario: s.Name, Policy: s.PolicyName(), Placement: s.PlacementName(), Seed: uint64(r.seed), Run: r.run,
 		Trace: r.plan.source.name, Start: res.Record.Start, Ended: res.Ended,
 		Jobs: jobsJSON{
-			j.Read, j.Finished, j.Waiting, j.Running, j.Unplaceable, j.CPUOnly, j.Preemptions, j.Losses, j.Killed, j.Deadlines, j.Misses,
+			j.Read, j.Finished, j.Waiting, j.Starting, j.Running, j.Unplaceable, j.CPUOnly, j.Preemptions, j.Losses, j.Killed, j.Deadlines, j.Misses,
 		},
-		WaitMean: res.Wait.Mean, WaitP50: res.Wait.P50, WaitP95: res.Wait.P95, WaitP99: res.Wait.P99, WaitMax: res.Wait.Max,
-		JCTMean: res.MeanJCT, BoundedSlowdown: res.BoundedSlowdown, Makespan: res.Makespan,
+		servedJSON: r.served(),
+		waitsJSON:  waitsOf(&res.Wait), QueueTime: res.MeanQueueTime,
+		JCTMean: res.MeanJCT, JCTFinished: res.JCTFinished,
+		BoundedSlowdown: res.BoundedSlowdown, SlowdownEnded: res.SlowdownEnded, Makespan: res.Makespan,
 		Queue:            queueJSON{res.QueueMax, res.QueueMean},
 		Capacity:         r.capacity(),
 		Cost:             r.cost(),
 		Contracts:        r.contractsJSON(),
-		OutsideThePeriod: r.outside,
+		OutsideThePeriod: r.intake.Outside,
+		LogWait:          r.logWait(),
 		Assumptions:      assumed(s),
-		Pools:            []poolJSON{}, Tenants: []tenantJSON{}, Loads: []loadJSON{}, UnplaceableJobs: []refusedJSON{}, Limits: []limitJSON{},
+		Pools:            []poolJSON{}, Tenants: []tenantJSON{}, Sizes: []sizeJSON{}, Loads: []loadJSON{}, UnplaceableJobs: []refusedJSON{}, Limits: []limitJSON{},
+	}
+	out.WaitP99, out.WaitP99From = waitOf(&res.Wait, 99, res.Wait.P99)
+	out.WaitMax, out.WaitMaxFrom = waitOf(&res.Wait, 100, res.Wait.Max)
+	for i := range res.Sizes {
+		out.Sizes = append(out.Sizes, sizeOf(&res.Sizes[i]))
 	}
 	if s.Budget != nil {
 		out.Budget = budgetJSON(s.Budget, r.seen.budget)
@@ -208,7 +292,7 @@ func (r *outcome) json() runJSON {
 	for i, t := range res.Tenants {
 		b := &r.invoice.ByTenant[i]
 		out.Tenants = append(out.Tenants, tenantJSON{
-			t.Name, t.Jobs, t.Finished, t.Preempted, b.Used, t.Wait.Mean, t.Wait.P50, t.Wait.P95, r.known(b.Direct), r.known(b.Share), r.known(b.Total),
+			t.Name, t.Jobs, t.Finished, t.Preempted, b.Used, waitsOf(&t.Wait), t.MeanJCT, r.known(b.Direct), r.known(b.Share), r.known(b.Total),
 		})
 	}
 	slices.SortStableFunc(out.Tenants, func(a, b tenantJSON) int { return cmp.Compare(a.Name, b.Name) })
@@ -220,7 +304,7 @@ func (r *outcome) json() runJSON {
 	}
 	for _, c := range s.Limits {
 		l := limitJSON{Limit: c.String()}
-		if holds, known := c.Holds(r.metric); known {
+		if holds, known := r.holds(c); known {
 			l.Held = &holds
 		}
 		out.Limits = append(out.Limits, l)
@@ -252,6 +336,22 @@ func (r *outcome) capacity() capacityJSON {
 	if all.Offered > 0 {
 		rate := float64(all.Used) / float64(all.Offered)
 		out.AllocationRate = &rate
+	}
+	return out
+}
+
+// served gives what was done of the work that could have been.
+func (r *outcome) served() servedJSON {
+	s := &r.result.Served
+	out := servedJSON{
+		Possible: s.Possible, Served: s.Done, Unserved: s.Unserved(), UnservedShare: s.UnservedShare(),
+		Backlog: s.LeftOver(), BacklogRefused: s.Refused,
+	}
+	out.UnservedJobs.Waiting, out.UnservedJobs.Unplaceable = s.Waiting, s.Unplaceable
+	if w, ok := r.invoice.Worth(r.result.Record, r.result.ServedBy, r.result.Record.Start+capcli.Time(r.result.Ended)); ok {
+		out.UnservedAmount, out.BacklogAmount = &w.Unserved, &w.LeftOver
+	} else {
+		out.WhyNoAmount = "no on-demand price is known for the jobs that are left"
 	}
 	return out
 }
@@ -290,6 +390,10 @@ func (r *outcome) cost() costJSON {
 		return out
 	}
 	out.Cash, out.LockIn = r.cashView()
+	out.Owed = r.owedAfter()
+	if year, ok := billing.PerYear(t.Cost, r.result.Ended); ok {
+		out.PerYear = &year
+	}
 	if rate, ok := t.SavingsRate(); ok {
 		out.Savings = &rate
 	} else {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"capcli"
@@ -252,12 +253,83 @@ func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approva
 	return out
 }
 
-// moneyNotes are those of a run.
-func (r *outcome) moneyNotes() []string {
+// moneyTablesOf are those of a run, or of several their means.
+func moneyTablesOf(runs []*outcome) []report.Table {
+	var all [][]report.Table
+	for _, r := range runs {
+		all = append(all, moneyTables(r.plan.scenario.Budget, r.seen.budget, r.seen.energy))
+	}
+	if len(runs) == 1 {
+		return all[0]
+	}
+	var out []report.Table
+	for k := range all[0] {
+		var same []report.Table
+		for i := range all {
+			if k < len(all[i]) && all[i][k].Name == all[0][k].Name {
+				same = append(same, all[i][k])
+			}
+		}
+		keys := 1
+		if all[0][k].Name == "budget" {
+			keys = 2
+		}
+		out = append(out, meanTable(same, keys))
+	}
+	return out
+}
+
+// meanTable joins tables of the runs whose rows are told apart by their first
+// cells: figures become their mean with its range, and a date, which no mean has,
+// says in how many of the runs it came.
+func meanTable(tables []report.Table, keys int) report.Table {
+	out := tables[0]
+	out.Rows = nil
+	rows := map[string][][]any{}
+	var order []string
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			key := fmt.Sprint(row[:keys]...)
+			if rows[key] == nil {
+				order = append(order, key)
+			}
+			rows[key] = append(rows[key], row)
+		}
+	}
+	for _, key := range order {
+		row := slices.Clone(rows[key][0])
+		for c := keys; c < len(row); c++ {
+			var all []found
+			var of func(float64) any
+			came := 0
+			for _, r := range rows[key] {
+				if v, cell := numberOf(r[c]); cell != nil {
+					all, of = append(all, v), cell
+				} else if r[c] != "-" {
+					came++
+				}
+			}
+			if s, known := runSpreadOver(all); known {
+				row[c] = s.cell(of)
+			} else if came > 0 {
+				row[c] = fmt.Sprintf("in %d of %d runs", came, len(tables))
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// moneyNotesOf are those of a run; of several, what does not hang on chance.
+func moneyNotesOf(runs []*outcome) []string {
+	r := runs[0]
 	s := r.plan.scenario
 	var out []string
 	if s.Budget != nil && s.Budget.Cash && r.contracts != nil {
 		out = append(out, "* the budget counts what time used up here: what is paid at the start of a contract is spread over its term")
+	}
+	if len(runs) > 1 {
+		return append(out, moneyNotes(s.Budget, nil, s.Approvals, r.bought(), nil, true)...)
 	}
 	return append(out, moneyNotes(s.Budget, r.seen.budget, s.Approvals, r.bought(), r.seen.energy, true)...)
 }

@@ -31,6 +31,7 @@ type plan struct {
 	text     []byte   // of the scenario, before the changes of --set
 	made     []string // what was assumed in making it for a trace
 	watch    func(run int, cfg *simulate.Config)
+	dir      string          // of its runs, under --out
 	energy   *billing.Energy // nil where the scenario says nothing of power
 	echo     bool            // the same jobs have been read before: what there is to say of them is said
 }
@@ -75,6 +76,9 @@ func orOne(list []string) []string {
 
 // plan reads a scenario, changed by the flags.
 func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placement string, held *heldJobs) (*plan, error) {
+	if err := o.settlePeriod(ctx, e, held); err != nil {
+		return nil, err
+	}
 	text, file, made, err := o.text(ctx, e, name, held)
 	if err != nil {
 		return nil, err
@@ -85,7 +89,7 @@ func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placem
 	}
 	s, err := scenarios.ParseWith(own, file, text, o.sets...)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(o.logForScenario(e, name), err)
 	}
 	s.Policy.Name = cmp.Or(policy, s.Policy.Name)
 	s.Placement = cmp.Or(placement, s.Placement)
@@ -128,6 +132,37 @@ func (o *simulateOptions) text(ctx context.Context, e *env, name string, held *h
 		return nil, "", nil, unknownScenario(name)
 	}
 	return b, name, nil, err
+}
+
+// logForScenario says that a file given as a scenario is a job log; nil where it
+// is none.
+func (o *simulateOptions) logForScenario(e *env, file string) error {
+	if file == "" || o.kept != nil {
+		return nil
+	}
+	in, done, err := openInput(e, file)
+	if err != nil {
+		return nil //nolint:nilerr // then it is no job log: what the scenario's reader said stands
+	}
+	defer func() { _ = done.Close() }()
+	opts, err := o.read.options()
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	r, err := trace.Open(in, opts)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	for _, err := range r.Jobs() {
+		if err != nil {
+			break
+		}
+		return &capcli.InputError{
+			File: file, Text: fmt.Sprintf("expected a scenario, found a job log (%s)", r.Report().Format),
+			Hint: fmt.Sprintf("give it with --trace %s; capcli scenarios init --trace %s --out plan.yaml writes a scenario that fits it", shellWord(file), shellWord(file)),
+		}
+	}
+	return nil
 }
 
 // scenarioMax is the most bytes that are read of a scenario: one more than the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 
 	"capcli"
@@ -21,9 +22,10 @@ type outcome struct {
 	result  *simulate.Result
 	invoice *billing.Invoice
 	curve   *curve
-	outside int64 // jobs outside the period
+	intake  scenarios.Intake
 
 	contracts []scenarios.Contract // nil where the scenario says no more of them than prices
+	owed      []scenarios.Contract // all that is committed
 	kinds     []string             // of the pools, as the scenario states them
 	cut       bool
 
@@ -50,7 +52,7 @@ func (o *simulateOptions) play(ctx context.Context, e *env, plans []*plan) ([][]
 // replan gives every plan a source that sorts.
 func (o *simulateOptions) replan(_ context.Context, e *env, plans []*plan, held *heldJobs) error {
 	for _, p := range plans {
-		if p.source.name == "generated" {
+		if !p.fromLog() {
 			continue
 		}
 		if err := o.jobsOf(e, p, held); err != nil {
@@ -73,32 +75,26 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 		todo = make(chan int)
 		wait sync.WaitGroup
 		lock sync.Mutex
-		done int64
-		runs *progress // nil, and silent, where there is a single run
+		runs *pulse // nil, and silent, where there is a single run
 
 		crash any
 	)
 	if n > 1 {
-		runs = newProgress(e, "runs")
+		runs = &pulse{shown: newProgress(e, "runs"), total: int64(n)}
 	}
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		wait.Go(func() {
 			for k := range todo {
 				v := caught(func() {
-					out[k/o.runs][k%o.runs], errs[k] = o.playOne(ctx, e, plans[k/o.runs], k%o.runs, o.jobProgress(e, n))
+					out[k/o.runs][k%o.runs], errs[k] = o.playOne(ctx, e, plans[k/o.runs], k%o.runs, runs)
 				})
-				err := errs[k]
-				lock.Lock()
 				if v != nil {
+					lock.Lock()
 					crash = v
-					cancel()
+					lock.Unlock()
 				}
-				if err == nil {
-					done++
-				}
-				runs.at(done, int64(n))
-				lock.Unlock()
-				if err != nil {
+				runs.beat(errs[k] == nil)
+				if v != nil || errs[k] != nil {
 					cancel()
 				}
 			}
@@ -109,19 +105,11 @@ func (o *simulateOptions) playAll(ctx context.Context, e *env, plans []*plan) ([
 	}
 	close(todo)
 	wait.Wait()
-	runs.end(done)
+	runs.end()
 	if crash != nil {
 		panic(crash)
 	}
 	return out, firstError(errs)
-}
-
-// jobProgress counts jobs where there is a single run; several count runs.
-func (o *simulateOptions) jobProgress(e *env, runs int) *progress {
-	if runs > 1 {
-		return nil
-	}
-	return newProgress(e, "jobs")
 }
 
 // caught does f and gives what it panicked with, nil if it did not: a crash on
@@ -147,8 +135,8 @@ func firstError(errs []error) error {
 	return echo
 }
 
-// playOne is one run.
-func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int, pr *progress) (*outcome, error) {
+// playOne is one run: one of several that runs tells of, else it tells of its jobs.
+func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int, runs *pulse) (*outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -159,7 +147,8 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 	}
 	defer func() { _ = reading.done.Close() }()
 	out := &outcome{plan: p, run: run, seed: p.seed.Child(run), curve: newCurve()}
-	cfg, err := p.scenario.Config(within(checked(ctx, reading.jobs, pr), p.scenario.Period, &out.outside), so)
+	tell, ended := runs.tell(e)
+	cfg, err := p.scenario.Config(p.admit(toldOf(ctx, reading.jobs, tell), &out.intake), so)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +168,7 @@ func (o *simulateOptions) playOne(ctx context.Context, e *env, p *plan, run int,
 	if out.result, err = simulate.Run(ctx, cfg); err != nil {
 		return nil, p.runError(err)
 	}
-	pr.end(out.result.Jobs.Read)
+	ended(out.result.Jobs.Read)
 	if out.invoice, err = p.scenario.Invoice(out.result.Record, out.result.Ended, so); err != nil {
 		return nil, err
 	}
@@ -212,6 +201,7 @@ func (p *plan) runError(err error) error {
 	case errors.As(err, &input) && input.File == "":
 		named := *input
 		named.File = p.source.name
+		named.Hint = strings.ReplaceAll(named.Hint, "LOG", shellWord(p.source.name))
 		return &named
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 // save writes each plan's runs into a folder of --out: result.json, which
 // capcli compare reads, and inputs.json, from which capcli explain makes the
 // runs again.
-func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) error {
+func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome, part *partialJSON) error {
 	if o.dir == "" {
 		return nil
 	}
@@ -21,8 +21,8 @@ func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) erro
 		return err
 	}
 	for i, p := range plans {
-		folder := filepath.Join(o.dir, p.folder(plans))
-		data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Notes: p.notes}
+		folder := filepath.Join(o.dir, p.dir)
+		data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Notes: p.notes, Partial: part}
 		for _, r := range results[i] {
 			data.Runs = append(data.Runs, r.json())
 		}
@@ -32,7 +32,7 @@ func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome) erro
 		for _, f := range []struct {
 			name string
 			data any
-		}{{inputsFile, o.inputs(p, folder, files)}, {resultFile, data}} {
+		}{{inputsFile, o.inputs(p, len(results[i]), folder, files)}, {resultFile, data}} {
 			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
 				return err
 			}

@@ -32,6 +32,7 @@ type heldJobs struct {
 	report *trace.Report
 	sorted bool // the trace is not in order of submission: sort each reading
 	fitted *fitted
+	survey *scenarios.LogSurvey // of --trace; nil until it is asked for
 }
 
 // fitted is a scenario made for a trace that came without one.
@@ -145,57 +146,32 @@ func (h *heldJobs) fromStdin(e *env, opts trace.Options) (*jobReading, error) {
 	return &jobReading{jobs: jobs, done: io.NopCloser(nil)}, nil
 }
 
-// within leaves out jobs submitted before the period and stops at its end,
-// counting both.
-func within(jobs capcli.Jobs, p scenarios.Period, outside *int64) capcli.Jobs {
-	if !p.Known() {
-		return jobs
+// fromLog tells whether the plan's jobs come from a log, not from a generator.
+func (p *plan) fromLog() bool { return p.source.name != "generated" }
+
+// admit gives the jobs of a reading that the plan plays.
+func (p *plan) admit(jobs capcli.Jobs, in *scenarios.Intake) capcli.Jobs {
+	if p.fromLog() {
+		return p.scenario.Admit(jobs, in)
 	}
-	return func(yield func(capcli.Job, error) bool) {
-		for j, err := range jobs {
-			if err == nil && (j.Submit < p.Start || j.Submit >= p.End) {
-				*outside++
-				continue
-			}
-			if !yield(j, err) {
-				return
-			}
-		}
-	}
+	return p.scenario.Within(jobs, in)
 }
 
-// fitting makes a scenario for a trace that came without one: owned capacity
-// of the size that the log names, else of a size that its jobs would keep four
-// fifths busy.
+// fitting makes a scenario for a trace that came without one: owned capacity of
+// the size that was in use in the log; else that its header names; else that its
+// jobs would keep four fifths busy.
 func (o *simulateOptions) fitting(ctx context.Context, e *env, held *heldJobs) (*fitted, error) {
 	if held.fitted != nil {
 		return held.fitted, nil
 	}
-	opts, err := o.read.options()
-	if err != nil {
-		return nil, err
-	}
-	reading, err := openJobs(e, o.trace, opts, held)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = reading.done.Close() }()
-	var size sizing
-	p := newProgress(e, "jobs")
-	for j, err := range checked(ctx, reading.jobs, p) {
-		if err != nil {
+	if held.survey == nil {
+		if err := o.surveyLog(ctx, e, held); err != nil {
 			return nil, err
 		}
-		size.add(&j)
 	}
-	gpus, why := size.gpus()
-	if reading.reader != nil {
-		if rep := reading.reader.Report(); rep.MachineGPUs > 0 {
-			gpus, why = int64(rep.MachineGPUs), "as the log's header says"
-		}
-	}
+	gpus, why := held.survey.Size()
 	what := fmt.Sprintf("%s owned GPUs, %s, at $%s a GPU-hour", grouped(gpus), why, assumedPrice)
-	e.note("no scenario: assumed " + what + " (capcli scenarios init writes a scenario to change)")
+	e.note("no scenario: assumed " + what + " (capcli scenarios init --trace writes a scenario that fits the log)")
 	held.fitted = &fitted{
 		text: []byte(fmt.Sprintf("capcli: scenario/v1\nname: trace\ncapacity:\n  - {name: assumed, kind: owned, gpus: %d, price: %s}\n", gpus, assumedPrice)),
 		note: "capacity and price are assumed: " + what,
@@ -206,33 +182,3 @@ func (o *simulateOptions) fitting(ctx context.Context, e *env, held *heldJobs) (
 // assumedPrice is what an owned GPU-hour is taken to cost where nobody said:
 // a round figure, and every result that uses it says so.
 const assumedPrice = "2.00"
-
-// sizing finds how many GPUs a trace needs.
-type sizing struct {
-	first, last capcli.Time
-	work        capcli.GPUTime
-	most        int64
-	any         bool
-}
-
-func (s *sizing) add(j *capcli.Job) {
-	if !s.any {
-		s.first, s.last, s.any = j.Submit, j.Submit, true
-	}
-	s.first, s.last = min(s.first, j.Submit), max(s.last, j.Submit+capcli.Time(j.Run))
-	s.work += j.Work()
-	s.most = max(s.most, int64(j.GPUs))
-}
-
-// gpus is work over span at four fifths, in whole nodes of eight, and room for
-// the largest job; and which of the two it is.
-func (s *sizing) gpus() (need int64, why string) {
-	const node = 8
-	need, why = max(s.most, 1), "room for its largest job"
-	if span := int64(s.last - s.first); span > 0 {
-		if work := (int64(s.work)/1000*5 + span*4 - 1) / (span * 4); work > need {
-			need, why = work, "so that its jobs keep at most four fifths of it busy"
-		}
-	}
-	return (need + node - 1) / node * node, why
-}

@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/simulate"
 )
 
 // limitTable says which limits of the scenario the run held.
@@ -19,7 +20,7 @@ func (r *outcome) limitTable() report.Table {
 }
 
 // poolTable says what became of each pool's capacity.
-func (r *outcome) poolTable() report.Table {
+func poolTable(runs []*outcome) report.Table {
 	t := report.Table{Name: "pools", Title: "Capacity, in GPU-hours: offered = used + idle + blocked + down", Columns: []report.Column{
 		{Name: "pool"},
 		{Name: "terms"},
@@ -32,10 +33,19 @@ func (r *outcome) poolTable() report.Table {
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "stranded_usd", Head: "stranded", Priority: 1},
 	}}
-	for p := range r.result.Record.Pools {
-		pool, l := &r.result.Record.Pools[p], &r.invoice.ByPool[p]
+	first := runs[0]
+	for p := range first.result.Record.Pools {
+		pool := &first.result.Record.Pools[p]
+		time := func(of func(*simulate.Span) capcli.GPUTime) any {
+			return cellOf(runs, func(r *outcome) any { return of(&r.invoice.ByPool[p].Time) })
+		}
 		t.Rows = append(t.Rows, []any{
-			pool.Name, r.terms(p), pool.GPUModel, l.Time.Offered, l.Time.Used, l.Time.Idle, l.Time.Blocked, l.Time.Down, r.cell(l.Cost), r.cell(l.Stranded()),
+			pool.Name, first.terms(p), pool.GPUModel,
+			time(func(s *simulate.Span) capcli.GPUTime { return s.Offered }), time(func(s *simulate.Span) capcli.GPUTime { return s.Used }),
+			time(func(s *simulate.Span) capcli.GPUTime { return s.Idle }), time(func(s *simulate.Span) capcli.GPUTime { return s.Blocked }),
+			time(func(s *simulate.Span) capcli.GPUTime { return s.Down }),
+			cellOf(runs, func(r *outcome) any { return r.cell(r.invoice.ByPool[p].Cost) }),
+			cellOf(runs, func(r *outcome) any { return r.cell(r.invoice.ByPool[p].Stranded()) }),
 		})
 	}
 	return t
@@ -44,9 +54,35 @@ func (r *outcome) poolTable() report.Table {
 // tenantsShown is how many tenants people see; the rest are summed.
 const tenantsShown = 10
 
+// tenantRow is one tenant of one run, or several summed.
+type tenantRow struct {
+	jobs                int64
+	used                capcli.GPUTime
+	wait                *simulate.Stats // nil of several, and where none of its jobs came
+	direct, share, cost capcli.USD
+}
+
+// tenantRow gives the sum of some tenants of the run.
+func (r *outcome) tenantRow(names []string) tenantRow {
+	var out tenantRow
+	for i := range r.result.Tenants {
+		t, b := &r.result.Tenants[i], &r.invoice.ByTenant[i]
+		if !slices.Contains(names, t.Name) {
+			continue
+		}
+		out.jobs += t.Jobs
+		out.used += b.Used
+		out.direct, out.share, out.cost = out.direct+b.Direct, out.share+b.Share, out.cost+b.Total
+		if len(names) == 1 && t.Jobs > 0 {
+			out.wait = &t.Wait
+		}
+	}
+	return out
+}
+
 // tenantTable says who pays what, largest first. Shares of what nobody held are
 // in it, so it sums to the invoice.
-func (r *outcome) tenantTable(people bool) report.Table {
+func tenantTable(runs []*outcome, people bool) report.Table {
 	t := report.Table{Name: "tenants", Title: "Who pays: time held, and a share of what nobody held", Columns: []report.Column{
 		{Name: "tenant"},
 		{Name: "jobs"},
@@ -57,34 +93,127 @@ func (r *outcome) tenantTable(people bool) report.Table {
 		{Name: "stranded_share_usd", Head: "share of unused", Priority: 2},
 		{Name: "cost_usd", Head: "cost"},
 	}}
-	order := make([]int, len(r.result.Tenants))
-	for i := range order {
-		order[i] = i
+	names := tenantsByCost(runs)
+	shown := len(names)
+	if people && shown > tenantsShown+1 {
+		shown = tenantsShown
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &r.invoice.ByTenant[a], &r.invoice.ByTenant[b]
-		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(y.Used, x.Used), cmp.Compare(x.Name, y.Name))
-	})
-	var rest struct {
-		n, jobs             int64
-		used                capcli.GPUTime
-		direct, share, cost capcli.USD
-	}
-	for k, i := range order {
-		tr, b := &r.result.Tenants[i], &r.invoice.ByTenant[i]
-		if people && k >= tenantsShown && len(order) > tenantsShown+1 {
-			rest.n++
-			rest.jobs += tr.Jobs
-			rest.used += b.Used
-			rest.direct, rest.share, rest.cost = rest.direct+b.Direct, rest.share+b.Share, rest.cost+b.Total
-			continue
+	add := func(label string, names []string) {
+		of := func(get func(*outcome, *tenantRow) any) any {
+			return cellOf(runs, func(r *outcome) any {
+				row := r.tenantRow(names)
+				return get(r, &row)
+			})
 		}
 		t.Rows = append(t.Rows, []any{
-			cmp.Or(tr.Name, "(none)"), tr.Jobs, b.Used, report.MeanTime(tr.Wait.Mean), tr.Wait.P95, r.cell(b.Direct), r.cell(b.Share), r.cell(b.Total),
+			label,
+			of(func(_ *outcome, x *tenantRow) any { return x.jobs }),
+			of(func(_ *outcome, x *tenantRow) any { return x.used }),
+			of(func(_ *outcome, x *tenantRow) any { return meanWait(x.wait) }),
+			of(func(_ *outcome, x *tenantRow) any { return wait95(x.wait) }),
+			of(func(r *outcome, x *tenantRow) any { return r.cell(x.direct) }),
+			of(func(r *outcome, x *tenantRow) any { return r.cell(x.share) }),
+			of(func(r *outcome, x *tenantRow) any { return r.cell(x.cost) }),
 		})
 	}
-	if rest.n > 0 {
-		t.Rows = append(t.Rows, []any{fmt.Sprintf("%d more", rest.n), rest.jobs, rest.used, nil, nil, r.cell(rest.direct), r.cell(rest.share), r.cell(rest.cost)})
+	for _, name := range names[:shown] {
+		add(cmp.Or(name, "(none)"), []string{name})
+	}
+	if rest := names[shown:]; len(rest) > 0 {
+		add(fmt.Sprintf("%d more", len(rest)), rest)
+	}
+	return t
+}
+
+// tenantsByCost are the tenants of all runs, those that pay most first.
+func tenantsByCost(runs []*outcome) []string {
+	cost, used := map[string]capcli.USD{}, map[string]capcli.GPUTime{}
+	var names []string
+	for _, r := range runs {
+		for i := range r.invoice.ByTenant {
+			name := r.result.Tenants[i].Name
+			if _, known := cost[name]; !known {
+				names = append(names, name)
+			}
+			cost[name] += r.invoice.ByTenant[i].Total
+			used[name] += r.invoice.ByTenant[i].Used
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(cost[b], cost[a]), cmp.Compare(used[b], used[a]), cmp.Compare(a, b))
+	})
+	return names
+}
+
+// meanWait and wait95 are cells of waits, nil where no job came.
+func meanWait(w *simulate.Stats) any {
+	if w == nil || w.Jobs == 0 {
+		return nil
+	}
+	return report.MeanTime(w.Mean)
+}
+
+func wait95(w *simulate.Stats) any {
+	switch {
+	case w == nil || w.Jobs == 0:
+		return nil
+	case w.Known(95):
+		return w.P95
+	}
+	return report.AtLeast{Of: w.P95}
+}
+
+// sizeTable says how long jobs waited and took, by the GPUs that they want.
+func sizeTable(runs []*outcome) report.Table {
+	t := report.Table{Name: "sizes", Title: "Waits and turnaround (submission to end), by the GPUs that a job wants", Columns: []report.Column{
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "jobs"},
+		{Name: "never_started_jobs", Head: "never started"},
+		{Name: "wait_mean_s", Head: "mean wait"},
+		{Name: "wait_p95_s", Head: "wait p95"},
+		{Name: "jct_mean_s", Head: "turnaround"},
+	}}
+	type bounds struct{ least, most int }
+	var all []bounds
+	for _, r := range runs {
+		for i := range r.result.Sizes {
+			if b := (bounds{r.result.Sizes[i].Least, r.result.Sizes[i].Most}); !slices.Contains(all, b) {
+				all = append(all, b)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b bounds) int { return cmp.Compare(a.least, b.least) })
+	for _, b := range all {
+		of := func(get func(*simulate.SizeResult) any) any {
+			return cellOf(runs, func(r *outcome) any {
+				i := slices.IndexFunc(r.result.Sizes, func(s simulate.SizeResult) bool { return s.Least == b.least })
+				if i < 0 {
+					return get(&simulate.SizeResult{})
+				}
+				return get(&r.result.Sizes[i])
+			})
+		}
+		text := fmt.Sprint(b.least)
+		switch {
+		case b.least == 0:
+		case b.most == 0:
+			text += " or more"
+		case b.most > b.least:
+			text += fmt.Sprintf(" to %d", b.most)
+		}
+		t.Rows = append(t.Rows, []any{
+			text,
+			of(func(s *simulate.SizeResult) any { return s.Jobs }),
+			of(func(s *simulate.SizeResult) any { return s.Wait.Never() }),
+			of(func(s *simulate.SizeResult) any { return meanWait(&s.Wait) }),
+			of(func(s *simulate.SizeResult) any { return wait95(&s.Wait) }),
+			of(func(s *simulate.SizeResult) any {
+				if s.Jobs == 0 {
+					return nil
+				}
+				return report.MeanTime(s.MeanJCT)
+			}),
+		})
 	}
 	return t
 }
@@ -98,7 +227,7 @@ func (r *outcome) cell(u capcli.USD) any {
 }
 
 // loadTable sets the work that came against the committed capacity.
-func (r *outcome) loadTable() report.Table {
+func loadTable(runs []*outcome) report.Table {
 	t := report.Table{Name: "load", Title: "Work that came against committed capacity, over the time of the arrivals", Columns: []report.Column{
 		{Name: "partition"},
 		{Name: "gpu_model", Head: "model"},
@@ -107,13 +236,40 @@ func (r *outcome) loadTable() report.Table {
 		{Name: "committed_gpus", Head: "GPUs"},
 		{Name: "offered_load", Head: "load"},
 	}}
-	for i := range r.result.Loads {
-		l := &r.result.Loads[i]
-		var load any
-		if l.Capacity > 0 {
-			load = report.Ratio(l.Offered())
+	type kind struct{ partition, model string }
+	var all []kind
+	for _, r := range runs {
+		for i := range r.result.Loads {
+			if k := (kind{r.result.Loads[i].Partition, r.result.Loads[i].GPUModel}); !slices.Contains(all, k) {
+				all = append(all, k)
+			}
 		}
-		t.Rows = append(t.Rows, []any{cmp.Or(l.Partition, "(all)"), cmp.Or(l.GPUModel, "(all)"), l.Jobs, l.Work, int64(l.GPUs), load})
+	}
+	slices.SortFunc(all, func(a, b kind) int {
+		return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
+	})
+	for _, k := range all {
+		of := func(get func(*simulate.Load) any) any {
+			return cellOf(runs, func(r *outcome) any {
+				i := slices.IndexFunc(r.result.Loads, func(l simulate.Load) bool { return l.Partition == k.partition && l.GPUModel == k.model })
+				if i < 0 {
+					return nil
+				}
+				return get(&r.result.Loads[i])
+			})
+		}
+		t.Rows = append(t.Rows, []any{
+			cmp.Or(k.partition, "(all)"), cmp.Or(k.model, "(all)"),
+			of(func(l *simulate.Load) any { return l.Jobs }),
+			of(func(l *simulate.Load) any { return l.Work }),
+			of(func(l *simulate.Load) any { return int64(l.GPUs) }),
+			of(func(l *simulate.Load) any {
+				if l.Capacity == 0 {
+					return nil
+				}
+				return report.Ratio(l.Offered())
+			}),
+		})
 	}
 	return t
 }

@@ -34,6 +34,7 @@ type importResult struct {
 	Out        string         `json:"out"`
 	Bytes      int64          `json:"out_bytes"`
 	Rejects    *string        `json:"rejects_file"`
+	Unlisted   int64          `json:"rejects_not_listed"`
 }
 
 func (im *importing) result() importResult {
@@ -48,6 +49,7 @@ func (im *importing) result() importResult {
 	}
 	if rep.Rejected > 0 && im.rejects.out != nil {
 		out.Rejects = &im.o.rejects
+		out.Unlisted = im.rejects.left
 	}
 	return out
 }
@@ -138,7 +140,11 @@ func (im *importing) rejectsPlace() string {
 	if im.rejects.out == nil {
 		return "; name a file for them with --rejects"
 	}
-	return ", in " + im.o.rejects
+	text := ", in " + im.o.rejects
+	if full := im.rejects.full(); full != "" {
+		text += "; " + full
+	}
+	return text
 }
 
 func (r *importResult) covers() string {

@@ -25,6 +25,10 @@ type Range struct{ Mid, Lo, Hi any }
 // Change is a difference: people see its sign, + or -, always.
 type Change struct{ Of any }
 
+// AtLeast is a figure of which only a lower bound is known: people read "over 22
+// min", programs nothing, as for all that is not known.
+type AtLeast struct{ Of any }
+
 // Verdict is a word that a terminal may color.
 type Verdict struct {
 	Text string
@@ -62,6 +66,8 @@ func plain(v any) any {
 		return v.Text
 	case Label:
 		return v.Name
+	case AtLeast:
+		return nil
 	case Change:
 		return plain(v.Of)
 	}

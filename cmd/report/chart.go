@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
@@ -24,6 +25,7 @@ type Chart struct {
 type Line struct {
 	Name   string
 	Values []float64
+	Peaks  []float64 // the highest within each value's time; nil is the values
 }
 
 // pen is what one line of a chart is drawn with.
@@ -36,8 +38,13 @@ var pens = []pen{
 	{'·', '·', '·', '·', '·', '·'},
 }
 
+// peakPen marks the highest of a column above the first line.
+const peakPen = '•'
+
 // Draw gives the chart, at most width columns wide (80 where width is 0, never
-// under 30). Several values that share a column are shown by their mean.
+// under 30). Several values that share a column are shown by their mean, and of
+// the first line by their highest too. The axis has round figures, each at a row
+// of its own, and zero where no value is negative.
 func (c Chart) Draw(width int) string {
 	if width <= 0 {
 		width = 80
@@ -57,14 +64,17 @@ func (c Chart) Draw(width int) string {
 	if !ok {
 		return Strip(c.Title) + "\n(no data)\n"
 	}
-	labels, labelWidth := axis(lo, hi, height)
+	s := newScale(lo, hi, height)
+	s.part(c.Lines[1:])
+	labels, labelWidth := s.labels(c.Lines[1:])
 	plot := width - labelWidth - 2
-	canvas := make([][]rune, height)
+	canvas := make([][]rune, s.rows)
 	for i := range canvas {
 		canvas[i] = []rune(strings.Repeat(" ", plot))
 	}
+	marked := c.drawPeaks(canvas, &s)
 	for i := len(c.Lines) - 1; i >= 0; i-- {
-		draw(canvas, pens[i%len(pens)], levels(c.Lines[i].Values, plot, height, lo, hi))
+		draw(canvas, pens[i%len(pens)], s.levels(columns(c.Lines[i].Values, plot, mean)))
 	}
 	var b strings.Builder
 	if c.Title != "" {
@@ -74,21 +84,46 @@ func (c Chart) Draw(width int) string {
 		pad := strings.Repeat(" ", labelWidth-len(labels[i]))
 		b.WriteString(strings.TrimRight(pad+labels[i]+" ┤"+string(row), " ") + "\n")
 	}
-	b.WriteString(c.legend(labelWidth, plot))
+	b.WriteString(c.legend(labelWidth, plot, marked))
 	return b.String()
+}
+
+// drawPeaks marks the highest of each column of the first line where it is in a
+// row above the line, and tells whether there is one.
+func (c *Chart) drawPeaks(canvas [][]rune, s *scale) bool {
+	l := &c.Lines[0]
+	peaks := l.Peaks
+	if peaks == nil {
+		peaks = l.Values
+	}
+	plot, marked := len(canvas[0]), false
+	high, line := s.levels(columns(peaks, plot, highest)), s.levels(columns(l.Values, plot, mean))
+	for x := range high {
+		if high[x] >= 0 && high[x] < line[x] { // rows count from the top
+			canvas[high[x]][x], marked = peakPen, true
+		}
+	}
+	return marked
 }
 
 // bounds gives the range of the values, from 0 where none is negative.
 func (c *Chart) bounds() (lo, hi float64, ok bool) {
 	for _, l := range c.Lines {
-		for _, v := range l.Values {
-			if finite(v) {
-				lo, hi, ok = min(lo, v), max(hi, v), true
+		for _, values := range [][]float64{l.Values, l.Peaks} {
+			for _, v := range values {
+				if finite(v) {
+					lo, hi, ok = min(lo, v), max(hi, v), true
+				}
 			}
 		}
 	}
 	if ok {
 		hi = max(hi, c.Top)
+	}
+	if rest := 1e-9 * (hi - lo); -lo < rest { // what sums of floats leave of nothing
+		lo = 0
+	} else if hi < rest {
+		hi = 0
 	}
 	if lo == hi {
 		hi = lo + 1
@@ -124,40 +159,122 @@ func (c *Chart) grid() string {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// axis gives the text beside each row: at the top, in the middle, at the foot.
-func axis(lo, hi float64, height int) (labels []string, width int) {
-	labels = make([]string, height)
-	for _, i := range []int{0, height / 2, height - 1} {
-		v := hi - (hi-lo)*float64(i)/float64(height-1)
-		if labels[i], _ = humanFloat(v); v == math.Trunc(v) { // v is finite
-			labels[i], _ = fixed(v, 0)
+// scale is the axis of a chart: round figures, each at a row.
+type scale struct {
+	step   float64 // between two figures
+	places int     // decimal places of the figures
+	from   int     // the lowest figure is from steps, zero one of them
+	to     int
+	each   int // rows between two figures
+	rows   int
+}
+
+// newScale finds the smallest step of 1, 2, 2.5 or 5 times a power of ten that
+// takes lo and hi in five steps or fewer, and in no more steps than height has
+// rows for; lo is at most 0 and hi at least 0.
+func newScale(lo, hi float64, height int) scale {
+	most := min(5, height-1)
+	for exponent := int(math.Floor(math.Log10((hi-lo)/float64(most)))) - 1; ; exponent++ {
+		for _, digits := range []float64{1, 2, 2.5, 5} {
+			s := scale{step: digits * math.Pow10(exponent), places: max(0, -exponent)}
+			if digits == 2.5 {
+				s.places = max(0, 1-exponent)
+			}
+			const slack = 1e-9 // 3 × 0.1 is over 0.3
+			s.from, s.to = int(math.Floor(lo/s.step+slack)), int(math.Ceil(hi/s.step-slack))
+			if n := s.to - s.from; n <= most {
+				s.each = max(1, (height-1+n-1)/n)
+				s.rows = n*s.each + 1
+				return s
+			}
 		}
-		width = max(width, len(labels[i]))
+	}
+}
+
+// part makes rows finer where a line that keeps one height would stand at the row
+// of another figure and read as that.
+func (s *scale) part(lines []Line) {
+	for range 4 {
+		misread := false
+		for i := range lines {
+			v, ok := lines[i].flat()
+			steps := v / s.step
+			if row := int(math.Round((steps - float64(s.from)) * float64(s.each))); ok && row%s.each == 0 && math.Abs(steps-math.Round(steps)) > 1e-6 {
+				misread = true
+			}
+		}
+		if !misread {
+			return
+		}
+		s.each++
+		s.rows = (s.to-s.from)*s.each + 1
+	}
+}
+
+// labels are the figures beside each row, "" for a row without one. A line
+// beside the first that keeps one height has it said at its row, where no round
+// figure stands.
+func (s *scale) labels(lines []Line) (labels []string, width int) {
+	labels = make([]string, s.rows)
+	for i := range lines {
+		if v, ok := lines[i].flat(); ok {
+			row := s.levels([]float64{v})[0]
+			labels[row] = figure(v)
+			width = max(width, len(labels[row]))
+		}
+	}
+	for k := s.from; k <= s.to; k++ {
+		row := (s.to - k) * s.each
+		labels[row], _ = fixed(float64(k)*s.step, s.places) // it is finite
+		width = max(width, len(labels[row]))
 	}
 	return labels, width
 }
 
-// levels gives, for each column of the plot, the row of the line, or -1.
-func levels(values []float64, plot, height int, lo, hi float64) []int {
-	out := make([]int, plot)
-	for x := range out {
-		out[x] = -1
-		if len(values) == 0 {
-			continue
-		}
-		from := x * len(values) / plot
-		to := max((x+1)*len(values)/plot, from+1)
-		sum, n := 0.0, 0
-		for _, v := range values[from:to] {
-			if finite(v) {
-				sum, n = sum+v, n+1
-			}
-		}
-		if n > 0 {
-			out[x] = height - 1 - int(math.Round((sum/float64(n)-lo)/(hi-lo)*float64(height-1)))
+// levels gives the row of each value, -1 for a gap.
+func (s *scale) levels(values []float64) []int {
+	out := make([]int, len(values))
+	for x, v := range values {
+		if out[x] = -1; finite(v) {
+			out[x] = s.rows - 1 - int(math.Round((v/s.step-float64(s.from))*float64(s.each)))
 		}
 	}
 	return out
+}
+
+// columns makes one value for each of so many columns, NaN for none.
+func columns(values []float64, plot int, of func([]float64) float64) []float64 {
+	out := make([]float64, plot)
+	for x := range out {
+		if len(values) == 0 {
+			out[x] = math.NaN()
+			continue
+		}
+		from := x * len(values) / plot
+		out[x] = of(values[from:max((x+1)*len(values)/plot, from+1)])
+	}
+	return out
+}
+
+// mean and highest are those of the values that are finite, NaN where none is.
+func mean(values []float64) float64 {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if finite(v) {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / float64(n)
+}
+
+func highest(values []float64) float64 {
+	top := math.NaN()
+	for _, v := range values {
+		if finite(v) && !(v <= top) {
+			top = v
+		}
+	}
+	return top
 }
 
 func draw(canvas [][]rune, p pen, levels []int) {
@@ -184,23 +301,49 @@ func draw(canvas [][]rune, p pen, levels []int) {
 }
 
 // legend gives what stands under the plot: the two ends of time, and which line
-// is which where there are several.
-func (c *Chart) legend(labelWidth, plot int) string {
+// is which where there are several. One beside the first that keeps one height says it.
+func (c *Chart) legend(labelWidth, plot int, peaks bool) string {
 	var b strings.Builder
 	indent := strings.Repeat(" ", labelWidth+2)
 	if from, to := Strip(c.From), Strip(c.To); from+to != "" {
 		pad := max(plot-twwidth.Width(from)-twwidth.Width(to), 1)
 		b.WriteString(indent + from + strings.Repeat(" ", pad) + to + "\n")
 	}
-	if len(c.Lines) > 1 {
-		b.WriteString(indent)
-		for i, l := range c.Lines {
-			if i > 0 {
-				b.WriteString("   ")
-			}
-			b.WriteString(strings.Repeat(string(pens[i%len(pens)].flat), 2) + " " + Strip(l.Name))
-		}
-		b.WriteByte('\n')
+	if len(c.Lines) < 2 && !peaks {
+		return b.String()
 	}
-	return b.String()
+	var parts []string
+	for i, l := range c.Lines {
+		name := Strip(l.Name)
+		if v, ok := l.flat(); ok && i > 0 {
+			name += ", " + figure(v)
+		}
+		parts = append(parts, strings.Repeat(string(pens[i%len(pens)].flat), 2)+" "+name)
+		if i == 0 && peaks {
+			parts = append(parts, strings.Repeat(string(peakPen), 2)+" its highest")
+		}
+	}
+	return b.String() + indent + strings.Join(parts, "   ") + "\n"
+}
+
+// flat gives the height of a line that keeps one, other than zero.
+func (l *Line) flat() (float64, bool) {
+	for _, v := range l.Values {
+		if v != l.Values[0] || !finite(v) || v == 0 {
+			return 0, false
+		}
+	}
+	if len(l.Values) == 0 {
+		return 0, false
+	}
+	return l.Values[0], true
+}
+
+// figure writes a height: a whole number whole, else in three figures.
+func figure(v float64) string {
+	if v == math.Trunc(v) {
+		return group(strconv.FormatFloat(v, 'f', 0, 64))
+	}
+	text, _ := humanFloat(v) // it is finite
+	return text
 }

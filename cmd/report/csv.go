@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,7 +26,10 @@ func writeCSV(w io.Writer, d Doc, o Options) error {
 		for i, f := range fields {
 			fields[i] = Guard(f)
 		}
-		return out.Write(fields)
+		if err := out.Write(fields); err != nil {
+			return err
+		}
+		return d.flush(o, &buf, w)
 	})
 	if err != nil {
 		return err
@@ -41,13 +46,36 @@ func writeTSV(w io.Writer, d Doc, o Options) error {
 			fields[i] = Strip(f)
 		}
 		buf.WriteString(strings.Join(fields, "\t") + "\n")
-		return nil
+		return d.flush(o, &buf, w)
 	})
 	if err != nil {
 		return err
 	}
 	_, err = buf.WriteTo(w)
 	return err
+}
+
+// written is how much of a table that is too long to be held is held.
+const written = 64 << 10
+
+// flush writes what is there of a table that is too long to be held.
+func (d *Doc) flush(o Options, buf *bytes.Buffer, w io.Writer) error {
+	if buf.Len() < written {
+		return nil
+	}
+	if t, err := d.One(o); err != nil || t.Each == nil {
+		return err
+	}
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+// all gives the rows.
+func (t *Table) all() iter.Seq[[]any] {
+	if t.Each != nil {
+		return t.Each
+	}
+	return slices.Values(t.Rows)
 }
 
 // eachExact calls line with the head and then each row of the Doc's one table,
@@ -71,13 +99,15 @@ func eachExact(d Doc, o Options, line func(fields []string) error) error {
 	if err := line(head); err != nil {
 		return err
 	}
-	for n, row := range t.Rows {
+	n := 0
+	for row := range t.all() {
+		n++
 		fields := make([]string, 0, len(head))
 		for i, cell := range row {
 			for _, part := range parts(cell, ranges[i]) {
 				text, err := exact(part)
 				if err != nil {
-					return fmt.Errorf("table %q, row %d, %s: %w", t.Name, n+1, t.Columns[i].Name, err)
+					return fmt.Errorf("table %q, row %d, %s: %w", t.Name, n, t.Columns[i].Name, err)
 				}
 				fields = append(fields, text)
 			}

@@ -16,6 +16,9 @@ func human(v any) (string, error) {
 		return Strip(v.Head), nil
 	case Range:
 		return humanRange(v)
+	case AtLeast:
+		s, err := human(v.Of)
+		return "over " + s, err
 	case Change:
 		s, err := human(v.Of)
 		if err == nil && positive(v.Of) {
@@ -126,7 +129,8 @@ func group(s string) string {
 	return sign + digits + rest
 }
 
-// humanRange gives "22 min (17 to 29)": a unit that all three share is said once.
+// humanRange gives "22 min (17 to 29)": a unit that all three share is said once, and
+// so is a figure that all three are.
 func humanRange(r Range) (string, error) {
 	mid, err := human(r.Mid)
 	if err != nil || r.Lo == nil || r.Hi == nil {
@@ -139,6 +143,9 @@ func humanRange(r Range) (string, error) {
 	hi, err := human(r.Hi)
 	if err != nil {
 		return "", err
+	}
+	if lo == mid && hi == mid {
+		return mid, nil
 	}
 	for _, unit := range []string{" s", " min", "%"} {
 		if strings.HasSuffix(mid, unit) && strings.HasSuffix(lo, unit) && strings.HasSuffix(hi, unit) {

@@ -9,7 +9,10 @@ package report
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
+	"strings"
+	"unicode"
 
 	"capcli"
 )
@@ -30,8 +33,11 @@ type Table struct {
 	Title   string
 	Columns []Column
 	Rows    [][]any
-	Most    int  // rows that table and md show unless it is asked for by name; 0 is all
-	Aside   bool // table and md leave it out unless it is asked for by name
+	// Each gives the rows of a table that is too long to be held, where Rows has
+	// none: csv and tsv write them as they come. No cell of theirs is a Range.
+	Each  iter.Seq[[]any]
+	Most  int  // rows that table and md show unless it is asked for by name; 0 is all
+	Aside bool // table and md leave it out unless it is asked for by name
 }
 
 // Column describes one column of a Table.
@@ -134,7 +140,8 @@ func (t *Table) more(n int) string {
 	return fmt.Sprintf("%d more rows: --table %s", n, t.Name)
 }
 
-// pick gives t with only the columns called names, in that order.
+// pick gives t with only the columns called names, in that order. A column goes
+// by its name or by what stands over it.
 func (t *Table) pick(names []string) (Table, error) {
 	out := Table{Name: t.Name, Title: t.Title, Most: t.Most}
 	have := make([]string, len(t.Columns))
@@ -143,8 +150,9 @@ func (t *Table) pick(names []string) (Table, error) {
 	}
 	at := make([]int, len(names))
 	for i, name := range names {
-		if at[i] = slices.Index(have, name); at[i] < 0 {
-			return Table{}, unknown("column", name, have)
+		var err error
+		if at[i], err = t.column(name, have); err != nil {
+			return Table{}, err
 		}
 		c := t.Columns[at[i]]
 		c.Priority = 0 // asked for by name, so never hidden
@@ -160,6 +168,38 @@ func (t *Table) pick(names []string) (Table, error) {
 		out.Rows = append(out.Rows, cut)
 	}
 	return out, nil
+}
+
+// column finds a column by its name, or else by its head: case, blanks and a
+// star of prices do not count there.
+func (t *Table) column(name string, have []string) (int, error) {
+	if i := slices.Index(have, name); i >= 0 {
+		return i, nil
+	}
+	found, of := -1, headKey(name)
+	for i, c := range t.Columns {
+		if of == "" || headKey(c.Head) != of {
+			continue
+		}
+		if found >= 0 {
+			return 0, &capcli.UnknownError{Text: fmt.Sprintf("two columns are headed %q: name %s or %s", name, t.Columns[found].Name, c.Name)}
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, unknown("column", name, have)
+	}
+	return found, nil
+}
+
+// headKey is what of a column's head somebody types.
+func headKey(head string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("%$/<>=", r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, head)
 }
 
 // figures gives t without its pictures.

@@ -100,7 +100,7 @@ func samples(t *testing.T) map[string]Doc {
 			Tables: []Table{runs, change}, Notes: []string{"spot price of 2026-10-01"},
 			Charts: []Chart{{
 				Title: "GPUs in use", From: "2027-01-01", To: "2027-12-31",
-				Lines: []Line{{"in use", used}, {"capacity", limit}},
+				Lines: []Line{{Name: "in use", Values: used}, {Name: "capacity", Values: limit}},
 			}},
 		},
 		"nasty": {Tables: []Table{nasty}},
@@ -238,7 +238,7 @@ func TestUnknownTableAndColumn(t *testing.T) {
 		want string
 	}{
 		{Options{Table: "chnge"}, `unknown table "chnge"; did you mean "change"? have change, runs`},
-		{Options{Columns: []string{"plan", "cost"}}, `unknown column "cost"`},
+		{Options{Columns: []string{"plan", "costs"}}, `unknown column "costs"`},
 	}
 	for _, tt := range tests {
 		for _, form := range []string{"csv", "tsv", "table", "md", "jsonl"} {
@@ -255,7 +255,8 @@ func TestUnknownTableAndColumn(t *testing.T) {
 	if err := writeCSV(&out, d, Options{Columns: []string{"limit_held", "plan"}}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "limit_held,plan\nheld,reserve64\nnot held,flex-spot\n"; out.String() != want {
+	want := "limit_held,plan\nheld,reserve64\nnot held,flex-spot\n"
+	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
@@ -282,7 +283,7 @@ func TestAnyTextIsSafe(t *testing.T) {
 		d := Doc{
 			Title: text, Lead: text, Notes: []string{text},
 			Tables: []Table{{Name: "t", Title: text, Columns: []Column{{Name: "a", Head: text}, {Name: "b"}}, Rows: [][]any{{text, 1}, {"x", 2}}}},
-			Charts: []Chart{{Title: text, From: text, To: text, Lines: []Line{{text, []float64{1}}, {text, nil}}}},
+			Charts: []Chart{{Title: text, From: text, To: text, Lines: []Line{{Name: text, Values: []float64{1}}, {Name: text}}}},
 		}
 		for _, f := range Forms.All() {
 			var out bytes.Buffer
@@ -330,7 +331,7 @@ func TestNothingIsCut(t *testing.T) {
 		if err := writeTable(&out, d, Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
-		for _, must := range []string{"reserve64", "flex-spot", "$1,695,168 ($1,660,000 to $1,740,000)", "22 min (17 to 29)"} {
+		for _, must := range []string{"reserve64", "flex-spot", "$1,695,168", "($1,660,000 to $1,740,000)", "22 min", "(17 to 29)"} {
 			if !strings.Contains(out.String(), must) {
 				t.Fatalf("at width %d %q is cut:\n%s", width, must, out.String())
 			}
@@ -410,18 +411,117 @@ func TestChart(t *testing.T) {
 		c    Chart
 		want string
 	}{
-		{"steps", Chart{Title: "GPUs", Height: 3, From: "a", To: "b", Lines: []Line{{"", []float64{0, 4, 4, 2}}}}, `GPUs
+		{"steps", Chart{Title: "GPUs", Height: 3, From: "a", To: "b", Lines: []Line{{Values: []float64{0, 4, 4, 2}}}}, `GPUs
 4 ┤      ╭─────────────╮
 2 ┤      │             ╰──────
 0 ┤──────╯
    a                         b
 `},
-		{"nothing", Chart{Title: "GPUs", Lines: []Line{{"", nil}}}, "GPUs\n(no data)\n"},
-		{"only gaps", Chart{Title: "GPUs", Lines: []Line{{"", []float64{math.NaN()}}}}, "GPUs\n(no data)\n"},
+		{
+			"what sums of floats leave of nothing is zero, and the commitment says its height",
+			Chart{Height: 5, Lines: []Line{{Name: "in use", Values: []float64{-1.14e-13, 90.4, 12}}, {Name: "committed", Values: []float64{40, 40, 40}}}},
+			`100 ┤
+    ┤        ╭───────╮
+ 75 ┤        │       │
+    ┤        │       │
+ 50 ┤        │       │
+ 40 ┤╌╌╌╌╌╌╌╌│╌╌╌╌╌╌╌│╌╌╌╌╌╌╌╌
+ 25 ┤        │       │
+    ┤        │       ╰────────
+  0 ┤────────╯
+     ── in use   ╌╌ committed, 40
+`,
+		},
+		{
+			"the highest of each column", Chart{Height: 3, Lines: []Line{{Name: "x", Values: []float64{1, 1, 1}, Peaks: []float64{1, 8, 1}}}}, `10 ┤         •••••••••
+ 5 ┤
+ 0 ┤──────────────────────────
+    ── x   •• its highest
+`,
+		},
+		{"below zero", Chart{Height: 3, Lines: []Line{{Values: []float64{-3, 3}}}}, ` 5 ┤            ╭─────────────
+ 0 ┤            │
+-5 ┤────────────╯
+`},
+		{"nothing", Chart{Title: "GPUs", Lines: []Line{{}}}, "GPUs\n(no data)\n"},
+		{"only gaps", Chart{Title: "GPUs", Lines: []Line{{Values: []float64{math.NaN()}}}}, "GPUs\n(no data)\n"},
 	}
 	for _, tt := range tests {
 		if got := tt.c.Draw(30); got != tt.want {
 			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestColumnsByHead: what a table prints over a column names it too; a name goes
+// before a head, and a head over two columns is refused.
+func TestColumnsByHead(t *testing.T) {
+	table := Table{
+		Name: "t", Columns: []Column{
+			{Name: "cost_usd", Head: "cost*"}, {Name: "wait_p95_s", Head: "wait p95"}, {Name: "used_gpu_hours", Head: "used"}, {Name: "used_share", Head: "used"}, {Name: "jobs"},
+		},
+		Rows: [][]any{{1, 2, 3, 4, 5}},
+	}
+	tests := []struct {
+		columns []string
+		want    string // the head of the csv, or a part of the error
+	}{
+		{[]string{"wait_p95_s", "cost"}, "wait_p95_s,cost_usd\n"},
+		{[]string{"Wait P95", "cost*", "jobs"}, "wait_p95_s,cost_usd,jobs\n"},
+		{[]string{"wait_p95"}, "wait_p95_s\n"},
+		{[]string{"used"}, "two columns are headed"},
+		{[]string{"used_share"}, "used_share\n"},
+		{[]string{"*"}, "unknown column"},
+	}
+	for _, tt := range tests {
+		var out bytes.Buffer
+		err := writeCSV(&out, Doc{Tables: []Table{table}}, Options{Columns: tt.columns})
+		got := out.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%v: got %q, want %q", tt.columns, got, tt.want)
+		}
+	}
+}
+
+// TestNoLineIsWiderThanTheTerminal: ranges, heads, texts, notes and the sentence
+// fold between words, and columns that do not fit beside the others stand below
+// them; of each cell every word is there.
+func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
+	long := "one year at the list price of the region, paid month by month, for as many as are always in use"
+	d := Doc{
+		Lead: "The sentence that answers is longer than a narrow terminal, and no word of it may break at the edge.",
+		Tables: []Table{{
+			Name: "t", Columns: []Column{
+				{Name: "plan"}, {Name: "cost"}, {Name: "wait"}, {Name: "used"}, {Name: "stranded"}, {Name: "held: wait_p95 <= 40m", Head: "wait_p95 <= 40m held"}, {Name: "what"},
+			},
+			Rows: [][]any{{
+				"default",
+				Range{Mid: 82543.0, Lo: 73483.0, Hi: 90145.0},
+				Range{Mid: 33.0, Lo: 31.0, Hi: 35.0},
+				Range{Mid: Percent(.762), Lo: Percent(.727), Hi: Percent(.786)},
+				Range{Mid: 17800.0, Lo: 17060.0, Hi: 18953.0},
+				Percent(1), long,
+			}},
+		}},
+		Notes: []string{long + ", " + long},
+	}
+	for _, width := range []int{60, 80, 100, 160} {
+		var out bytes.Buffer
+		if err := writeTable(&out, d, Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if w := lineWidth(line); w > width {
+				t.Errorf("at %d columns a line has %d: %q", width, w, line)
+			}
+		}
+		for _, word := range []string{"82,543", "(73,483", "76.2%", "17,800", "held", "100.0%", "month,", "answers"} {
+			if !strings.Contains(out.String(), word) {
+				t.Errorf("at %d columns %q is lost:\n%s", width, word, out.String())
+			}
 		}
 	}
 }

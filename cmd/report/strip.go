@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
 // Strip takes out of a text what could act on a terminal: escape sequences
@@ -85,4 +87,30 @@ func escape(s string, r rune, size int) int {
 		return len(s)
 	}
 	return at
+}
+
+// Wrap breaks a line between words so that no line is wider than width, if its
+// words allow it; lines after the first begin with indent. A width of 0 breaks
+// nothing.
+func Wrap(line string, width int, indent string) string {
+	if width <= 0 || twwidth.Width(line) <= width {
+		return line
+	}
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Split(line, " ") {
+		w := twwidth.Width(word)
+		switch {
+		case i == 0:
+		case at+1+w > width:
+			b.WriteString("\n" + indent)
+			at = twwidth.Width(indent)
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += w
+	}
+	return b.String()
 }

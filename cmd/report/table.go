@@ -30,8 +30,8 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 	if d.Title+d.Lead != "" {
 		block()
 		for _, s := range []string{d.Title, d.Lead} {
-			if s != "" {
-				b.WriteString(Strip(s) + "\n")
+			for line := range strings.Lines(s) {
+				b.WriteString(Wrap(Strip(strings.TrimSpace(line)), o.Width, "") + "\n")
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 	if len(d.Notes) > 0 {
 		block()
 		for _, n := range d.Notes {
-			b.WriteString("note: " + Strip(n) + "\n")
+			b.WriteString(Wrap("note: "+Strip(n), o.Width, "      ") + "\n")
 		}
 	}
 	_, err = b.WriteTo(w)
@@ -57,7 +57,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 
 func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 	if t.Title != "" {
-		b.WriteString(Strip(t.Title) + "\n")
+		b.WriteString(Wrap(Strip(t.Title), o.Width, "") + "\n")
 	}
 	t, left := t.short(o)
 	g, err := t.grid()
@@ -65,17 +65,26 @@ func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 		return err
 	}
 	hidden := g.fit(o.Width)
-	if err := g.render(b, o.Color); err != nil {
-		return err
+	for i, part := range g.split(o.Width) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if err := part.render(b, o.Color); err != nil {
+			return err
+		}
 	}
 	if left > 0 {
 		b.WriteString(t.more(left) + "\n")
 	}
+	said := ""
 	switch {
 	case len(hidden) == 1:
-		fmt.Fprintf(b, "1 column hidden (%s), --wide\n", hidden[0])
+		said = fmt.Sprintf("1 column hidden (%s), --wide", hidden[0])
 	case len(hidden) > 1:
-		fmt.Fprintf(b, "%d columns hidden (%s), --wide\n", len(hidden), strings.Join(hidden, ", "))
+		said = fmt.Sprintf("%d columns hidden (%s), --wide", len(hidden), strings.Join(hidden, ", "))
+	}
+	if said != "" {
+		b.WriteString(Wrap(said, o.Width, "") + "\n")
 	}
 	return nil
 }
@@ -86,7 +95,8 @@ type grid struct {
 	head     []string
 	right    []bool
 	priority []int
-	rows     [][]string
+	rows     [][]string // a cell may have several lines
+	ranges   [][]bool   // cells with a range behind their figure
 	tones    [][]tone
 }
 
@@ -121,15 +131,16 @@ func (t *Table) grid() (*grid, error) {
 		g.priority = append(g.priority, c.Priority)
 	}
 	for n, row := range t.Rows {
-		cells, tones := make([]string, len(row)), make([]tone, len(row))
+		cells, tones, ranges := make([]string, len(row)), make([]tone, len(row)), make([]bool, len(row))
 		for i, cell := range row {
 			text, err := human(cell)
 			if err != nil {
 				return nil, fmt.Errorf("table %q, row %d, %s: %w", t.Name, n+1, t.Columns[i].Name, err)
 			}
 			cells[i], tones[i] = text, toneOf(cell)
+			_, ranges[i] = rangeOf(cell)
 		}
-		g.rows, g.tones = append(g.rows, cells), append(g.tones, tones)
+		g.rows, g.tones, g.ranges = append(g.rows, cells), append(g.tones, tones), append(g.ranges, ranges)
 	}
 	return g, nil
 }
@@ -155,12 +166,20 @@ func toneOf(cell any) tone {
 	return bad
 }
 
-// fit takes out whole columns, the largest priority first and from the right,
-// until g fits into width; it gives the names of those it took. Columns of
-// priority 0 stay, and no cell is ever cut.
+// fit makes g fit into width: it folds ranges under their figures and long heads,
+// takes out whole columns, the largest priority first and from the right, and at last folds
+// long texts between words. It gives the names of the columns that it took out.
+// Columns of priority 0 stay, and no cell is ever cut.
 func (g *grid) fit(width int) []string {
+	if width <= 0 || g.width() <= width {
+		return nil
+	}
+	g.foldRanges()
+	if g.width() > width {
+		g.foldHeads()
+	}
 	var hidden []string
-	for width > 0 && g.width() > width {
+	for g.width() > width {
 		drop := -1
 		for i, p := range g.priority {
 			if p > 0 && (drop < 0 || p >= g.priority[drop]) {
@@ -173,19 +192,119 @@ func (g *grid) fit(width int) []string {
 		hidden = append(hidden, g.name[drop])
 		g.remove(drop)
 	}
+	g.foldTexts(width)
 	return hidden
+}
+
+// foldRanges puts what stands behind a figure, (17 to 29), under it.
+func (g *grid) foldRanges() {
+	for n, row := range g.rows {
+		for i, cell := range row {
+			if g.ranges[n][i] {
+				row[i] = strings.Replace(cell, " (", "\n(", 1)
+			}
+		}
+	}
+}
+
+// foldHeads breaks heads that are wider than what stands under them.
+func (g *grid) foldHeads() {
+	for i, h := range g.head {
+		under := 6
+		for _, row := range g.rows {
+			under = max(under, lineWidth(row[i]))
+		}
+		g.head[i] = Wrap(h, under, "")
+	}
+}
+
+// leastText is the narrowest that a column of texts is folded to.
+const leastText = 16
+
+// foldTexts breaks the texts of the widest columns to the left between words until
+// g fits into width or all are narrow.
+func (g *grid) foldTexts(width int) {
+	for over := g.width() - width; over > 0; over = g.width() - width {
+		widest, at := leastText, -1
+		for i := range g.head {
+			if w := g.columnWidth(i); !g.right[i] && w > widest {
+				widest, at = w, i
+			}
+		}
+		if at < 0 {
+			return
+		}
+		to := max(leastText, widest-over)
+		g.head[at] = Wrap(g.head[at], to, "")
+		for _, row := range g.rows {
+			row[at] = Wrap(row[at], to, "")
+		}
+		if g.columnWidth(at) >= widest {
+			return // a word is longer than that
+		}
+	}
 }
 
 func (g *grid) width() int {
 	total := gap * (len(g.head) - 1)
-	for i, h := range g.head {
-		widest := twwidth.Width(h)
-		for _, row := range g.rows {
-			widest = max(widest, twwidth.Width(row[i]))
-		}
-		total += widest
+	for i := range g.head {
+		total += g.columnWidth(i)
 	}
 	return total
+}
+
+// columnWidth is the width of the longest line in a column.
+func (g *grid) columnWidth(i int) int {
+	widest := lineWidth(g.head[i])
+	for _, row := range g.rows {
+		widest = max(widest, lineWidth(row[i]))
+	}
+	return widest
+}
+
+// lineWidth is the width of the longest line of a text.
+func lineWidth(text string) int {
+	widest := 0
+	for line := range strings.Lines(text) {
+		widest = max(widest, twwidth.Width(strings.TrimRight(line, "\n")))
+	}
+	return widest
+}
+
+// split parts g into grids that fit into width, each with g's first column. No
+// column is lost; one that is too wide even so has a part to itself. A first
+// column of over half of the width leaves no room for that, and g stays whole.
+func (g *grid) split(width int) []*grid {
+	if width <= 0 || g.width() <= width || len(g.head) < 3 || g.columnWidth(0) > width/2 {
+		return []*grid{g}
+	}
+	var out []*grid
+	for from := 1; from < len(g.head); {
+		total := g.columnWidth(0) + gap + g.columnWidth(from)
+		to := from + 1
+		for ; to < len(g.head); to++ {
+			if total += gap + g.columnWidth(to); total > width {
+				break
+			}
+		}
+		out = append(out, g.part(from, to))
+		from = to
+	}
+	return out
+}
+
+// part is g with its first column and those from one to before another.
+func (g *grid) part(from, to int) *grid {
+	out := &grid{head: pickCells(g.head, from, to), right: pickCells(g.right, from, to)}
+	for n := range g.rows {
+		out.rows = append(out.rows, pickCells(g.rows[n], from, to))
+		out.tones = append(out.tones, pickCells(g.tones[n], from, to))
+	}
+	return out
+}
+
+func pickCells[T any](cells []T, from, to int) []T {
+	return append([]T{cells[0]}, cells[from:to]...)
 }
 
 func (g *grid) remove(i int) {
@@ -195,6 +314,7 @@ func (g *grid) remove(i int) {
 	g.priority = append(g.priority[:i], g.priority[i+1:]...)
 	for n := range g.rows {
 		g.rows[n] = append(g.rows[n][:i], g.rows[n][i+1:]...)
+		g.ranges[n] = append(g.ranges[n][:i], g.ranges[n][i+1:]...)
 		g.tones[n] = append(g.tones[n][:i], g.tones[n][i+1:]...)
 	}
 }
@@ -221,14 +341,21 @@ func (g *grid) render(b *bytes.Buffer, color bool) error {
 			Borders:  tw.BorderNone,
 			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
 		}))
-	table.Header(g.head)
-	for n, row := range g.rows {
-		cells := make([]string, len(row))
-		for i, c := range row {
-			cells[i] = paint(c, g.tones[n][i], color)
-		}
-		if err := table.Append(cells); err != nil {
+	heads := linesOf(g.head)
+	table.Header(heads[0])
+	for _, more := range heads[1:] {
+		if err := table.Append(more); err != nil {
 			return fmt.Errorf("draw a table: %w", err)
+		}
+	}
+	for n, row := range g.rows {
+		for _, cells := range linesOf(row) {
+			for i, c := range cells {
+				cells[i] = paint(c, g.tones[n][i], color)
+			}
+			if err := table.Append(cells); err != nil {
+				return fmt.Errorf("draw a table: %w", err)
+			}
 		}
 	}
 	if err := table.Render(); err != nil {
@@ -240,9 +367,23 @@ func (g *grid) render(b *bytes.Buffer, color bool) error {
 	return nil
 }
 
+// linesOf lays cells of several lines out in rows of one line each.
+func linesOf(cells []string) [][]string {
+	out := [][]string{make([]string, len(cells))}
+	for i, cell := range cells {
+		for k, line := range strings.Split(cell, "\n") {
+			if k == len(out) {
+				out = append(out, make([]string, len(cells)))
+			}
+			out[k][i] = line
+		}
+	}
+	return out
+}
+
 func paint(s string, t tone, color bool) string {
 	switch {
-	case !color || t == toneless:
+	case !color || t == toneless || s == "":
 		return s
 	case t == good:
 		return "\x1b[32m" + s + "\x1b[0m"

@@ -1,6 +1,8 @@
 // Package nvml is the profile.Source of real GPUs: NVIDIA's management library,
-// called through go-nvml. It needs Linux and a build with cgo; any other build
-// has the source in name only, and says so when it is opened.
+// called through go-nvml. It needs Linux and a build with cgo and the tag nvml;
+// any other build has the source in name only, and says so when it is opened.
+// The tag is asked for because the C compiler warns of each deprecated call in
+// go-nvml: a plain "go run" or "go test" compiles no C and prints only its answer.
 //
 // # Who does what
 //

@@ -1,4 +1,4 @@
-//go:build linux && cgo
+//go:build linux && cgo && nvml
 
 package nvml
 
@@ -15,7 +15,7 @@ func init() {
 	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
 
-// Built tells whether this build can sample GPUs: on Linux, with cgo.
+// Built tells whether this build can sample GPUs: on Linux, with cgo and the tag nvml.
 const Built = true
 
 // Open finds the GPUs of the box. Options.Where is the library's file; "" is the

@@ -1,4 +1,4 @@
-//go:build !(linux && cgo)
+//go:build !(linux && cgo && nvml)
 
 package nvml
 
@@ -12,7 +12,7 @@ func init() {
 	profile.Sources.Add("nvml", "the GPUs of this box, through NVIDIA's management library", Open)
 }
 
-// Built tells whether this build can sample GPUs: on Linux, with cgo.
+// Built tells whether this build can sample GPUs: on Linux, with cgo and the tag nvml.
 const Built = false
 
 // lacking says what this build lacks.
@@ -24,8 +24,8 @@ func lacking() *Trouble {
 		}
 	}
 	return &Trouble{
-		"open source nvml: this build has no cgo, through which NVIDIA's library is called",
-		"build with CGO_ENABLED=1 and a C compiler on Linux; " + otherSources,
+		"open source nvml: this build leaves out the calls of NVIDIA's library",
+		"build with `make build-gpu`, which is CGO_ENABLED=1 go build -tags nvml and needs a C compiler; " + otherSources,
 	}
 }
 

@@ -141,7 +141,7 @@ func TestRoundTripOfEdges(t *testing.T) {
 		"CPU job":               func(j *capcli.Job) { j.GPUs = 0 },
 		"priority":              func(j *capcli.Job) { j.Priority = math.MinInt32 },
 		"long id":               func(j *capcli.Job) { j.ID = strings.Repeat("x", 100_000) },
-		"not UTF-8":             func(j *capcli.Job) { j.ID, j.Tenant = "\xff\x00b", "\xfe" },
+		"zero bytes":            func(j *capcli.Job) { j.ID, j.Tenant = "\x00b", "\x00" },
 	}
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,6 +154,19 @@ func TestRoundTripOfEdges(t *testing.T) {
 			same(t, got, []capcli.Job{want})
 		})
 	}
+}
+
+// A file of another writer may have names that are not UTF-8: their rows are
+// rejected, as of any log.
+func TestNamesAreUTF8(t *testing.T) {
+	good := capcli.Job{ID: "a", GPUs: 1, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
+	bad := good
+	bad.ID, bad.Tenant = "b", "\xfe"
+	got, rep, err := decode(encode(t, []capcli.Job{good, bad}, nil), trace.Options{})
+	if err != nil || rep.Rejected != 1 || rep.Reasons[0].Reason != "tenant: not valid UTF-8" {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	same(t, got, []capcli.Job{good})
 }
 
 func TestWriterRefuses(t *testing.T) {

@@ -30,7 +30,7 @@ type Builder struct{ put putter }
 
 // NewBuilder begins a table whose columns, called names, Find placed.
 func NewBuilder(o Options, names []string, c Columns) *Builder {
-	b := &Builder{putter{t: newTable(o, Instant), clock: clock{o.Zone, o.DSTLater}}}
+	b := &Builder{putter{t: newTable(o, Instant), clock: clock{zone: o.Zone, later: o.DSTLater}}}
 	b.put.begin(names, layout{ids: c.IDs, time: c.Time, value: c.Value, more: c.More}, o)
 	return b
 }
@@ -49,7 +49,7 @@ func (b *Builder) Text(row int, id []byte, stamp string, v float64) error {
 
 // Number adds a row whose stamp is a whole number.
 func (b *Builder) Number(row int, id []byte, stamp int64, v float64) error {
-	if stamp > 1e15 || stamp < -1e15 {
+	if (stamp > maxIndex || stamp < -maxIndex) && !b.put.clock.unix {
 		return b.put.t.fault(row, b.put.time, fmt.Sprintf("expected a whole number under 1e15, found %d", stamp), "number the rows evenly, or give times")
 	}
 	return b.add(row, id, reading{at: stamp, number: true}, v)

@@ -33,7 +33,7 @@ func jsonNames(line []byte) []string {
 func readJSONL(r io.Reader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
 	src := newSource(r)
-	put := putter{t: t, clock: clock{o.Zone, o.DSTLater}}
+	put := putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater}}
 	var names []string
 	var l layout
 	for {

@@ -50,7 +50,7 @@ var errLong = errors.New("the line is longer than 1 MiB")
 // names in common use, in order of preference.
 var (
 	idNames    = []string{"unique_id", "id", "series", "series_id", "item_id"}
-	timeNames  = []string{"ds", "timestamp", "time", "date", "datetime", "index", "t", "step", "month", "week", "day", "year"}
+	timeNames  = []string{"ds", "timestamp", "time", "ts", "date", "datetime", "index", "t", "step", "month", "week", "day", "year"}
 	valueNames = []string{"y", "value", "target", "v"}
 )
 
@@ -72,7 +72,11 @@ func Sniff(head []byte, o Options) bool {
 		return true
 	}
 	c := columnsOf(splitHead(first))
-	return c.find(o.Time, timeNames) >= 0 && c.find(o.Value, append(slices.Clone(o.Usual), valueNames...)) >= 0
+	if c.find(o.Time, timeNames) < 0 {
+		return false
+	}
+	// Of one column beside stamps and ids there is no doubt; a job log has more.
+	return c.find(o.Value, append(slices.Clone(o.Usual), valueNames...)) >= 0 || len(c)-len(c.ids(o.ID)) == 2
 }
 
 func sniffJSON(head, first []byte, o Options) bool {

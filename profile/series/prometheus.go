@@ -2,16 +2,20 @@ package series
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
 )
 
-// ErrNoSeries says that an answer of Prometheus holds no series.
-var ErrNoSeries = errors.New("no series")
+// ErrNoSeries says that an answer of Prometheus holds no series, and ErrTooMuch
+// that it holds more than Options.MaxRows allow.
+var (
+	ErrNoSeries = errors.New("no series")
+	ErrTooMuch  = errors.New("too many values")
+)
 
 // isProm tells whether head begins an answer of the Prometheus HTTP API.
 func isProm(head []byte) bool {
@@ -23,69 +27,33 @@ func isProm(head []byte) bool {
 	return bytes.Contains(begin, []byte(`"status"`)) && (bytes.Contains(begin, []byte(`"resultType"`)) || bytes.Contains(begin, []byte(`"errorType"`)))
 }
 
-// answer is what query_range gives
-// (https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries).
-type answer struct {
-	Status    string   `json:"status"`
-	ErrorType string   `json:"errorType"`
-	Error     string   `json:"error"`
-	Warnings  []string `json:"warnings"`
-	Data      struct {
-		ResultType string `json:"resultType"`
-		Result     []struct {
-			Metric map[string]string `json:"metric"`
-			Values []sample          `json:"values"`
-		} `json:"result"`
-	} `json:"data"`
-}
-
-// sample is [unix seconds, "value"].
-type sample struct {
-	at    float64
-	value string
-}
-
-// UnmarshalJSON reads the pair.
-func (s *sample) UnmarshalJSON(b []byte) error {
-	pair := []any{&s.at, &s.value}
-	return json.Unmarshal(b, &pair)
-}
-
-// maxAnswer bounds one answer: 11,000 points of a thousand series.
-const maxAnswer = 1 << 30
-
 // ReadPrometheus reads an answer of query_range. An answer that holds no series
 // is an error, for it is what an unknown metric gives. NaN, infinite values and
-// the values that DCGM writes for "blank" are missing.
+// the values that DCGM writes for "blank" are missing. The answer is read as a
+// stream: the table is all that is held of it.
 func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
 	t.value, t.Dates = "value", false
-	a, err := t.answer(r)
-	if err != nil {
-		return nil, err
-	}
 	blank, infinite := 0, 0
-	for _, s := range a.Data.Result {
-		name := []byte(metricName(s.Metric))
-		for _, p := range s.Values {
-			v, err := parseFloat(p.value)
+	a := newAnswer(r, t, func(labels map[string]string, points []Point) error {
+		name := []byte(metricName(labels))
+		for _, p := range points {
 			switch {
-			case math.IsInf(v, 0):
-				v, infinite = math.NaN(), infinite+1
-			case err != nil:
-				return nil, t.fault(0, string(name), "expected a number as text, found "+quote(p.value), "")
-			case isBlank(v):
-				v, blank = math.NaN(), blank+1
-			case math.Abs(v) > maxFigure:
-				return nil, t.fault(0, string(name), "expected a number under 1e100, found "+quote(p.value), "")
+			case math.IsInf(p.Value, 0):
+				p.Value, infinite = math.NaN(), infinite+1
+			case isBlank(p.Value):
+				p.Value, blank = math.NaN(), blank+1
+			case math.Abs(p.Value) > maxFigure:
+				return t.fault(0, string(name), fmt.Sprintf("expected a number under 1e100, found %g", p.Value), "")
 			}
-			if math.Abs(p.at) > 1e12 {
-				return nil, t.fault(0, string(name), "a sample's time is out of range", "")
-			}
-			if err := t.add(name, Row{int64(math.Round(p.at)), v, 0}); err != nil {
-				return nil, err
+			if err := t.add(name, Row{int64(math.Round(p.At)), p.Value, 0}); err != nil {
+				return err
 			}
 		}
+		return nil
+	})
+	if err := a.read(); err != nil {
+		return nil, err
 	}
 	if len(t.Series) == 0 {
 		e := t.fault(0, "", "the query gave no series: the metric is unknown, or has no sample in this time", "check the name and the time range; DCGM 4.6 renamed its fields (DCGM_FI_DEV_GPU_UTIL_RATIO)")
@@ -98,29 +66,10 @@ func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 	if infinite > 0 {
 		t.Notes = append(t.Notes, group(infinite)+" infinite "+plural(infinite, "value")+": taken as missing")
 	}
-	for _, w := range a.Warnings {
+	for _, w := range a.warnings {
 		t.Notes = append(t.Notes, "Prometheus says: "+w)
 	}
 	return t, nil
-}
-
-// answer reads an answer and checks that it is one.
-func (t *Table) answer(r io.Reader) (*answer, error) {
-	limited := &io.LimitedReader{R: r, N: maxAnswer + 1}
-	var a answer
-	if err := json.NewDecoder(limited).Decode(&a); err != nil {
-		if limited.N <= 0 {
-			return nil, t.fault(0, "", "the answer is over 1 GiB", "ask for fewer series or a longer step")
-		}
-		return nil, t.fault(0, "", "expected an answer of Prometheus query_range: "+err.Error(), "check the address: it ends before /api/v1")
-	}
-	if a.Status != "success" {
-		return nil, t.fault(0, a.ErrorType, "Prometheus refused the query: "+a.Error, "try it in the Prometheus expression browser")
-	}
-	if a.Data.ResultType != "matrix" {
-		return nil, t.fault(0, "resultType", "expected a matrix, found "+quote(a.Data.ResultType), "use query_range with start, end and step")
-	}
-	return &a, nil
 }
 
 // Labelled is a series of an answer of Prometheus with its labels.
@@ -137,25 +86,13 @@ type Point struct {
 
 // ReadLabelled reads an answer of query_range as it is: no series is no error.
 func ReadLabelled(r io.Reader, o Options) ([]Labelled, error) {
-	t := newTable(o, Instant)
-	a, err := t.answer(r)
-	if err != nil {
-		return nil, err
-	}
 	var out []Labelled
-	for _, s := range a.Data.Result {
-		one := Labelled{Labels: s.Metric, Points: make([]Point, 0, len(s.Values))}
-		for _, p := range s.Values {
-			v, err := parseFloat(p.value)
-			if err != nil && !math.IsInf(v, 0) {
-				return nil, t.fault(0, metricName(s.Metric), "expected a number as text, found "+quote(p.value), "")
-			}
-			if math.Abs(p.at) > 1e12 {
-				return nil, t.fault(0, metricName(s.Metric), "a sample's time is out of range", "")
-			}
-			one.Points = append(one.Points, Point{p.at, v})
-		}
-		out = append(out, one)
+	a := newAnswer(r, newTable(o, Instant), func(labels map[string]string, points []Point) error {
+		out = append(out, Labelled{labels, slices.Clone(points)})
+		return nil
+	})
+	if err := a.read(); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

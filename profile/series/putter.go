@@ -1,6 +1,10 @@
 package series
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // putter takes the texts of rows into a table, and sees that all stamps are of
 // one kind.
@@ -15,12 +19,14 @@ type putter struct {
 	last        string
 	lastRead    reading
 	held        []byte // of an id made of several cells
+	unix        int64  // of whole numbers for seconds since 1970, how many make a second; 0 is not known yet, -1 they are none
 }
 
 // begin takes the names of the columns.
 func (p *putter) begin(names []string, l layout, o Options) {
 	if p.t.Always = l.time < 0; !p.t.Always {
 		p.time = names[l.time]
+		p.clock.unix = slices.ContainsFunc(unixNames, func(n string) bool { return strings.EqualFold(n, p.time) })
 	}
 	if l.value >= 0 {
 		p.value = names[l.value]
@@ -103,6 +109,10 @@ func (p *putter) stamp(line int, text string) (reading, error) {
 // others.
 func (p *putter) take(line int, id []byte, r reading, v float64) error {
 	kind := Instant
+	r, wrong := p.since1970(r)
+	if wrong != "" {
+		return p.t.fault(line, p.time, wrong, "write times as 2026-11-20T13:00:00Z, or all as whole seconds since 1970")
+	}
 	switch {
 	case p.t.Always:
 		kind = None
@@ -125,8 +135,46 @@ func (p *putter) take(line int, id []byte, r reading, v float64) error {
 	return p.t.add(id, Row{r.at, v, line})
 }
 
+// unixNames are columns whose whole numbers are times: seconds since 1970, or
+// thousandths, millionths or billionths of them.
+var unixNames = []string{"timestamp", "time", "datetime", "ts"}
+
+// unixFrom and unixUntil bound the seconds since 1970 that are taken for a time: from 1985 to
+// 2286. Smaller numbers count steps.
+const unixFrom, unixUntil = 500_000_000, 10_000_000_000
+
+// since1970 makes a time of a whole number in a column of times, where the first
+// one looks like seconds since 1970.
+func (p *putter) since1970(r reading) (out reading, wrong string) {
+	if !r.number || !p.clock.unix {
+		return r, ""
+	}
+	if p.unix == 0 {
+		p.unix = -1
+		for unit := int64(1); unit <= 1_000_000_000; unit *= 1000 {
+			if s := r.at / unit; s >= unixFrom && s < unixUntil {
+				p.unix = unit
+			}
+		}
+	}
+	switch s := r.at / max(1, p.unix); {
+	case p.unix < 0 && (r.at > maxIndex || r.at < -maxIndex):
+		return r, fmt.Sprintf("expected a time or a whole number under 1e15, found %d", r.at)
+	case p.unix < 0:
+		return r, ""
+	case s < unixFrom || s >= unixUntil:
+		return r, fmt.Sprintf("expected seconds since 1970 in the unit of the first stamp, found %d", r.at)
+	default:
+		return reading{at: s}, ""
+	}
+}
+
 func (p *putter) end() (*Table, error) {
 	t := p.t
+	if p.unix > 0 {
+		unit := map[int64]string{1: "seconds", 1_000: "milliseconds", 1_000_000: "microseconds", 1_000_000_000: "nanoseconds"}[p.unix]
+		t.Notes = append(t.Notes, fmt.Sprintf("column %s: whole numbers are taken for %s since 1970, UTC", p.time, unit))
+	}
 	for _, more := range t.More {
 		more.Stamp, more.Dates = t.Stamp, t.Dates
 	}

@@ -98,7 +98,7 @@ func readCSV(r io.Reader, o Options) (*Table, error) {
 	var f fields
 	var names []string
 	var l layout
-	put := putter{t: t, clock: clock{o.Zone, o.DSTLater}}
+	put := putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater}}
 	for {
 		line, err := src.next()
 		if errors.Is(err, io.EOF) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"capcli"
 )
@@ -97,6 +98,9 @@ func (t *Table) add(name []byte, row Row) error {
 			return t.fault(row.Line, "", "there are more series than the limit of "+group(maxSeries), "give fewer series at once")
 		}
 		own := string(name)
+		if !utf8.ValidString(own) { // JSON would make one name of two
+			return t.fault(row.Line, "", "the name of the series is not valid UTF-8", "convert the file: iconv -t UTF-8")
+		}
 		t.byID[own] = i
 		t.Series = append(t.Series, Raw{Name: own})
 	}

@@ -210,6 +210,13 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
+func TestNamesOfSeriesAreUTF8(t *testing.T) {
+	_, err := Read(strings.NewReader("unique_id,ds,y\na\xfe,2026-01-01,1\na\xff,2026-01-01,2\n"), Options{Name: "in"})
+	if err == nil || !strings.Contains(err.Error(), "line 2: the name of the series is not valid UTF-8") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSniff(t *testing.T) {
 	tests := []struct {
 		head string
@@ -226,11 +233,46 @@ func TestSniff(t *testing.T) {
 		{"; SWF\n", Options{}, false},
 		{"", Options{}, false},
 		{"gpus\n1\n2\n", Options{}, true},
+		{"timestamp,gpus\n", Options{}, true},
+		{"unique_id,timestamp,gpus_used\n", Options{}, true},
+		{"timestamp,gpus,run_s\n", Options{}, false},
 	}
 	for _, tt := range tests {
 		if got := Sniff([]byte(tt.head), tt.o); got != tt.want {
 			t.Errorf("Sniff(%q) = %v, want %v", tt.head, got, tt.want)
 		}
+	}
+}
+
+// A column called timestamp holds times, in text or as seconds since 1970 and parts
+// of them; small numbers still count steps.
+func TestTimestamps(t *testing.T) {
+	tests := []struct {
+		name, text string
+		stamp      Stamp
+		first      string
+	}{
+		{"text", "timestamp,gpus\n2026-01-01T00:00:00Z,1\n2026-01-01T01:00:00Z,2\n", Instant, "2026-01-01T00:00:00Z"},
+		{"seconds", "timestamp,gpus\n1767225600,1\n1767229200,2\n", Instant, "2026-01-01T00:00:00Z"},
+		{"seconds of pandas", "timestamp,gpus\n1767225600.0,1\n1767229200.0,2\n", Instant, "2026-01-01T00:00:00Z"},
+		{"milliseconds", "Timestamp,gpus\n1767225600000,1\n1767229200000,2\n", Instant, "2026-01-01T00:00:00Z"},
+		{"nanoseconds", "timestamp,gpus\n1767225600000000000,1\n1767229200000000000,2\n", Instant, "2026-01-01T00:00:00Z"},
+		{"JSON", "{\"timestamp\":1767225600,\"y\":1}\n{\"timestamp\":1767229200,\"y\":2}\n", Instant, "2026-01-01T00:00:00Z"},
+		{"steps", "timestamp,gpus\n1,1\n2,2\n", Index, "1"},
+		{"steps by another name", "ds,gpus\n1767225600,1\n1767229200,2\n", Index, "1767225600"},
+	}
+	for _, tt := range tests {
+		table, err := Read(strings.NewReader(tt.text), Options{Name: "in"})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if got := table.Text(table.Series[0].Rows[0].At, nil); table.Stamp != tt.stamp || got != tt.first {
+			t.Errorf("%s: stamps of kind %v, the first %s; want %v, %s", tt.name, table.Stamp, got, tt.stamp, tt.first)
+		}
+	}
+	if _, err := Read(strings.NewReader("timestamp,gpus\n1767225600,1\n5,2\n"), Options{Name: "in"}); err == nil {
+		t.Error("seconds since 1970, then 5: no error")
 	}
 }
 

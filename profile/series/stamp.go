@@ -12,7 +12,11 @@ import (
 type clock struct {
 	zone  *time.Location
 	later bool
+	unix  bool // whole numbers may be times: then they may be large
 }
+
+// maxIndex is the largest whole number that may count steps.
+const maxIndex = 1_000_000_000_000_000
 
 // reading is one stamp that was read.
 type reading struct {
@@ -28,7 +32,7 @@ func (c clock) read(text string) (r reading, wrong string) {
 		return r, "the stamp is missing"
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if n > 1e15 || n < -1e15 {
+		if (n > maxIndex || n < -maxIndex) && !c.unix {
 			return r, "expected a time or a whole number under 1e15, found " + quote(text)
 		}
 		return reading{at: n, number: true}, ""

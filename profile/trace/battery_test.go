@@ -9,7 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -125,6 +128,54 @@ func sound(t testing.TB, j *capcli.Job) {
 		t.Errorf("job shares more than one GPU: %+v", *j)
 	case j.Work() < 0:
 		t.Errorf("work overflows: %+v", *j)
+	}
+	for _, name := range []string{j.ID, j.Tenant, j.Partition, j.GPUModel, j.Class, j.State} {
+		if !utf8.ValidString(name) {
+			t.Errorf("job has a name that is no UTF-8: %q", name)
+		}
+	}
+}
+
+// TestNamesAreUTF8: a byte that is no UTF-8 anywhere in a file comes into no name,
+// as it stands or replaced by a character that other bytes would become as well.
+func TestNamesAreUTF8(t *testing.T) {
+	for _, f := range Formats.All() {
+		for name, data := range samples(t, f.Name) {
+			if bytes.ContainsRune(data, utf8.RuneError) {
+				t.Fatalf("%s has the character that stands for what is no UTF-8", name)
+			}
+			for i := range data {
+				bad := bytes.Clone(data)
+				bad[i] = 0xff
+				r, err := Open(Input{Name: "test", R: bytes.NewReader(bad)}, Options{Format: f.Name, TZ: time.UTC})
+				if err != nil {
+					continue
+				}
+				for j, err := range r.Jobs() {
+					if err != nil {
+						break
+					}
+					sound(t, &j)
+					if strings.ContainsRune(j.ID+j.Tenant+j.Partition+j.GPUModel+j.Class+j.State, utf8.RuneError) {
+						t.Fatalf("%s, byte %d: a name was changed: %+v", name, i, j)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestNotUTF8IsARejectedRow(t *testing.T) {
+	for _, tt := range []struct{ name, data, want string }{
+		{"csv", "job_id,tenant,submit,gpus,run_s\n1,a\xff,0,1,5\n2,b,0,1,5\n", "tenant: not valid UTF-8"},
+		{"an id", "job_id,tenant,submit,gpus,run_s\n1\xc3(,a,0,1,5\n2,b,0,1,5\n", "job_id: not valid UTF-8"},
+		{"jsonl", `{"job_id":"1","tenant":"a` + "\xff" + `","submit":0,"gpus":1,"run_s":5}` + "\n" + `{"job_id":"2","submit":0,"gpus":1,"run_s":5}`, "tenant: not valid UTF-8"},
+		{"half a pair", `{"job_id":"1","tenant":"a\ud800","submit":0,"gpus":1,"run_s":5}` + "\n" + `{"job_id":"2","tenant":"\ud83d\ude00","submit":0,"gpus":1,"run_s":5}`, "not a JSON object"},
+	} {
+		rep, err := drain([]byte(tt.data), Options{})
+		if err != nil || rep.Kept != 1 || len(rep.Reasons) != 1 || rep.Reasons[0].Reason != tt.want {
+			t.Errorf("%s: %+v, %v; want one row kept and one rejected: %s", tt.name, rep, err, tt.want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,53 @@ func TestCut(t *testing.T) {
 	again, err := drain(packed, Options{AllowCut: true})
 	if err != nil || !again.Cut || again.Kept != rep.Kept || again.Kept == 0 {
 		t.Errorf("with AllowCut: %v, %+v, want %d kept", err, again, rep.Kept)
+	}
+}
+
+// TestDamagedIsNotCut: of gzip data that is damaged anywhere, its tail included,
+// nothing is taken for data and it is not said to be cut short, AllowCut or not.
+func TestDamagedIsNotCut(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("job_id,submit,gpus,run_s\n")
+	for i := range 300 {
+		fmt.Fprintf(&rows, "j%d,%d,%d,%d\n", i, 1704067200+i*61, 1<<(i%4), (i*7919)%1000)
+	}
+	whole := gzipped(t, []byte(rows.String()))
+	two := append(bytes.Clone(whole), gzipped(t, []byte("z,1704167200,1,5\n"))...)
+	if rep, err := drain(two, Options{}); err != nil || rep.Kept != 301 {
+		t.Fatalf("two members: %d kept, %v", rep.Kept, err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 2000 {
+		b := bytes.Clone(whole)
+		at := rng.IntN(len(b))
+		to := min(len(b), at+1+rng.IntN(200))
+		if i%4 == 0 {
+			to = len(b) // a write that was not finished
+		}
+		switch i % 3 {
+		case 0:
+			clear(b[at:to])
+		case 1:
+			for k := at; k < min(to, len(b)-8); k++ { // a trailer of chance is that of a cut file
+				b[k] = byte(rng.Uint32())
+			}
+		case 2:
+			b[at] ^= 1 << rng.IntN(8)
+		}
+		rep, err := drain(b, Options{AllowCut: true, Format: "csv"})
+		if err == nil && (rep.Cut || rep.Kept != 300) && b[0] == whole[0] && b[1] == whole[1] {
+			t.Fatalf("bytes %d to %d of %d damaged, kind %d: %d kept, cut %v", at, to, len(b), i%3, rep.Kept, rep.Cut)
+		}
+		if err != nil && strings.Contains(err.Error(), "cut short") {
+			t.Fatalf("bytes %d to %d of %d damaged, kind %d: %v", at, to, len(b), i%3, err)
+		}
+	}
+	// What was cut short is still said to be that.
+	for n := 30; n < len(whole)-8; n += 7 {
+		if rep, err := drain(whole[:n], Options{AllowCut: true}); err == nil && !rep.Cut {
+			t.Errorf("cut after %d of %d bytes: not noticed", n, len(whole))
+		}
 	}
 }
 

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 func init() {
@@ -147,6 +151,9 @@ func quotedText(b []byte) (text, rest []byte, ok bool) {
 			if plain {
 				return b[1:i], b[i+1:], true
 			}
+			if !unicodeJSON(b[:i+1]) {
+				return nil, nil, false
+			}
 			var s string
 			if json.Unmarshal(b[:i+1], &s) != nil {
 				return nil, nil, false
@@ -160,6 +167,47 @@ func quotedText(b []byte) (text, rest []byte, ok bool) {
 		}
 	}
 	return nil, nil, false
+}
+
+// unicodeJSON tells whether b, which is JSON, has no bytes that are not UTF-8 and
+// no escape of half a UTF-16 pair. encoding/json makes the same character of all
+// of these, and so one name of two.
+func unicodeJSON(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 || i+1 == len(b) {
+			return true
+		}
+		if b = b[i:]; b[1] != 'u' {
+			b = b[2:]
+			continue
+		}
+		first := escapedUnit(b)
+		b = b[min(6, len(b)):]
+		if !utf16.IsSurrogate(first) {
+			continue
+		}
+		if utf16.DecodeRune(first, escapedUnit(b)) == unicode.ReplacementChar {
+			return false
+		}
+		b = b[6:]
+	}
+	return true
+}
+
+// escapedUnit is the UTF-16 unit that b begins with as \uXXXX, or -1.
+func escapedUnit(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 32)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
 
 // jsonValue takes any value off the front of b: the text of a string, a

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +67,7 @@ func (r *Reader) unpack() error {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		r.packed = "gzip"
-		plain, err = gzip.NewReader(t)
+		plain, err = newGunzip(t, raw)
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		r.packed = "zstd"
 		plain, err = zstd.NewReader(t, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
@@ -77,7 +76,7 @@ func (r *Reader) unpack() error {
 		return nil
 	}
 	if err != nil {
-		r.text = &text{err: err}
+		r.text = &text{err: err} // what was read so far is no data
 		return r.ended()
 	}
 	r.text = newText(&guard{plain: plain, raw: raw})

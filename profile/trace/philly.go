@@ -63,6 +63,9 @@ type philly struct {
 }
 
 func (p *philly) object(list *objects) bool {
+	if !unicodeJSON(list.raw) {
+		return p.r.Reject(list.line, list.raw, "text that is not valid UTF-8")
+	}
 	var in phillyJob
 	if err := json.Unmarshal(list.raw, &in); err != nil {
 		return p.r.Reject(list.line, list.raw, "not a Philly job in JSON")

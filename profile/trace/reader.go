@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"capcli"
 )
@@ -166,7 +167,34 @@ func (r *Reader) check(job *capcli.Job) string {
 	case job.MemMiB < 0:
 		return "memory: negative"
 	}
+	if reason := checkNames(job); reason != "" {
+		return reason
+	}
 	return r.checkSum(job)
+}
+
+// checkNames gives the first name of job that is not UTF-8. JSON has no other text:
+// two such names would become one there.
+func checkNames(job *capcli.Job) string {
+	col := -1
+	switch {
+	case !utf8.ValidString(job.ID):
+		col = colID
+	case !utf8.ValidString(job.Tenant):
+		col = colTenant
+	case !utf8.ValidString(job.Partition):
+		col = colPartition
+	case !utf8.ValidString(job.GPUModel):
+		col = colModel
+	case !utf8.ValidString(job.Class):
+		col = colClass
+	case !utf8.ValidString(job.State):
+		col = colState
+	}
+	if col < 0 {
+		return ""
+	}
+	return Columns[col] + ": not valid UTF-8"
 }
 
 func (r *Reader) checkSum(job *capcli.Job) string {

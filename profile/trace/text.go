@@ -138,14 +138,18 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// meter counts the bytes that pass.
+// meter counts the bytes that pass, and keeps the last ones.
 type meter struct {
-	r io.Reader
-	n int64
+	r    io.Reader
+	n    int64
+	tail [8]byte
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	m.n += int64(n)
+	kept := len(m.tail) - min(n, len(m.tail))
+	copy(m.tail[:kept], m.tail[len(m.tail)-kept:])
+	copy(m.tail[kept:], p[n-(len(m.tail)-kept):n])
 	return n, err
 }

@@ -100,6 +100,34 @@ func (a Amount) share(part, whole int64) (Amount, error) {
 	return Amount{int64(hi), lo}, nil
 }
 
+// Times is a x b, cut towards zero at the eighteenth place: exact where their
+// places together are no more. It fails with capcli.ErrOverflow.
+func (a Amount) Times(b Amount) (Amount, error) {
+	if b.hi < 0 {
+		p, err := a.Times(b.Neg())
+		return p.Neg(), err
+	}
+	if a.hi < 0 {
+		p, err := a.Neg().Times(b)
+		return p.Neg(), err
+	}
+	if b.hi >= amountUnit {
+		return Amount{}, capcli.ErrOverflow
+	}
+	whole, frac := bits.Div64(uint64(b.hi), b.lo, amountUnit)
+	h1, lo := bits.Mul64(a.lo, whole)
+	h2, l2 := bits.Mul64(uint64(a.hi), whole)
+	mid, carry := bits.Add64(h1, l2, 0)
+	if h2+carry > 0 || mid >= amountUnit/2 {
+		return Amount{}, capcli.ErrOverflow
+	}
+	part, err := a.share(int64(frac), amountUnit)
+	if err != nil {
+		return Amount{}, err
+	}
+	return Amount{int64(mid), lo}.Add(part)
+}
+
 // Cmp is -1, 0 or 1 as a is less than, equal to or more than b.
 func (a Amount) Cmp(b Amount) int {
 	switch {

@@ -50,6 +50,8 @@ type writer struct {
 	shares []CommitmentBill
 	used   []float64
 	bought []float64
+	drawn  []capcli.USD          // by commitment: what was billed so far of a promise to spend, without what fell due
+	spent  map[rowKey]capcli.USD // and what of it in a period, by the key of its purchase
 	cut    cutter
 }
 
@@ -86,6 +88,7 @@ func (w *writer) row(k rowKey) *draft {
 // open prepares the tables.
 func (w *writer) open() error {
 	w.next = make([]int, len(w.h.buckets))
+	w.drawn, w.spent = make([]capcli.USD, len(w.x.commits)), map[rowKey]capcli.USD{}
 	w.used, w.bought = make([]float64, len(w.x.commits)), make([]float64, len(w.x.commits))
 	for _, c := range w.x.commits {
 		total, err := c.Total()
@@ -93,7 +96,7 @@ func (w *writer) open() error {
 			return err
 		}
 		w.totals = append(w.totals, total)
-		w.shares = append(w.shares, CommitmentBill{ID: c.ID, Product: c.Product.Name(), Share: -1})
+		w.shares = append(w.shares, CommitmentBill{ID: c.ID, Product: c.Product.Name(), Start: c.Start, Share: -1})
 	}
 	w.turn(w.h.from)
 	return nil
@@ -128,13 +131,23 @@ func (w *writer) hour(i int) error {
 		}
 		w.turn(start)
 	}
-	x.settle(i)
+	if err := x.settle(i); err != nil {
+		return err
+	}
 	w.cut.begin(h, w.next, i)
 	for p := range x.pairs {
 		w.covered(p)
 	}
 	for k := range x.commits {
 		w.spare(k)
+	}
+	for k := range x.draws {
+		if x.due[k] > 0 { // what of a promise was not spent
+			w.row(rowKey{w.period, Purchase, CommittedRate, int32(k), NoStatus, -1, -1}).billed += x.due[k]
+			w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Unused, -1, -1}).effective += x.due[k]
+			w.shares[k].Billed += x.due[k]
+			w.shares[k].Unused += x.due[k]
+		}
 	}
 	for b := range h.buckets {
 		w.cut.rest(b, func(who int32, t capcli.GPUTime) {
@@ -182,14 +195,12 @@ func (w *writer) spare(k int) {
 
 // unitsOf is unit time of a commitment's own scope, 0 where it counts money.
 func (x *pricing) unitsOf(k int, own int64) capcli.GPUTime {
-	switch p := x.commits[k].Product.(type) {
-	case SavingsPlan, FlexibleUse, AzurePlan:
+	c := x.commits[k]
+	units := UnitsOf(c.Product)
+	if units == 0 {
 		return 0
-	case ReservedInstance:
-		factor := p.power(x.commits[k]) / p.Units
-		return capcli.GPUTime(own / factor)
 	}
-	return capcli.GPUTime(own)
+	return capcli.GPUTime(own / (c.Product.power(c) / units))
 }
 
 // purchases writes what is paid in the present period.
@@ -204,11 +215,37 @@ func (w *writer) purchases() error {
 			w.row(rowKey{w.period, Purchase, CommittedRate, int32(k), NoStatus, -1, -1}).billed += billed
 			w.shares[k].Billed += billed
 		}
+		if loss := c.lost(start, w.until); loss > 0 {
+			w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Unused, -1, -1}).effective += loss
+			w.shares[k].Unused += loss
+		}
+		if err := w.spends(k); err != nil {
+			return err
+		}
 		if extra := c.windDown(start, w.until); extra > 0 {
 			r := w.row(rowKey{w.period, Usage, Standard, int32(k), NoStatus, -1, -1})
 			r.billed += extra
 			r.effective += extra
 		}
 	}
+	return nil
+}
+
+// spends writes what was spent in the present period of a promise to spend.
+func (w *writer) spends(k int) error {
+	if w.x.draws == nil || w.x.draws[k] == nil {
+		return nil
+	}
+	spent, err := w.x.draws[k].micros()
+	if err != nil {
+		return err
+	}
+	if part := spent - w.drawn[k]; part > 0 {
+		key := rowKey{w.period, Purchase, CommittedRate, int32(k), NoStatus, -1, -1}
+		w.row(key).billed += part
+		w.spent[key] = part
+		w.shares[k].Billed += part
+	}
+	w.drawn[k] = spent
 	return nil
 }

@@ -29,8 +29,12 @@ func (w *writer) finish(currency string) (*Bill, error) {
 		out.Rows = append(out.Rows, r)
 	}
 	for k := range w.shares {
-		if w.bought[k] > 0 {
-			w.shares[k].Share = w.used[k] / w.bought[k]
+		s := &w.shares[k]
+		switch {
+		case w.bought[k] > 0:
+			s.Share = w.used[k] / w.bought[k]
+		case w.x.draws != nil && w.x.draws[k] != nil && s.Used+s.Unused > 0:
+			s.Share = s.Used.Float() / (s.Used + s.Unused).Float()
 		}
 	}
 	return out, nil
@@ -60,7 +64,10 @@ func (w *writer) amortiseRows(rows []draft) {
 	for i := range rows {
 		weights[i] = rows[i].weight
 	}
-	amount := c.amortised(w.totals[k], w.endOf(period)) - c.amortised(w.totals[k], w.starts[period])
+	amount := c.straight(w.totals[k], w.endOf(period)) - c.straight(w.totals[k], w.starts[period])
+	if w.x.draws != nil && w.x.draws[k] != nil {
+		amount = w.spent[rowKey{period, Purchase, CommittedRate, k, NoStatus, -1, -1}]
+	}
 	for i, part := range splitWide(amount, weights) {
 		rows[i].effective += part
 		if rows[i].status == Used {
@@ -138,7 +145,15 @@ func (w *writer) finished(d *draft) Row {
 		Quantity: d.quantity, BilledCost: d.billed, EffectiveCost: d.effective,
 	}
 	if d.commit >= 0 {
-		w.contract(&r, w.x.commits[d.commit])
+		c := w.x.commits[d.commit]
+		w.contract(&r, c)
+		r.Discount = d.weight.per(c.ownUnit())
+		switch _, drawn := c.Product.(MinimumSpend); {
+		case drawn && r.Status == Unused:
+			r.Discount = AmountOf(d.effective)
+		case r.Status == Unused && r.Discount.Sign() == 0: // only what leaving it early gave up
+			r.Discount = c.ahead()
+		}
 	}
 	if d.bucket >= 0 {
 		b := &w.h.buckets[d.bucket]
@@ -158,7 +173,7 @@ func (w *writer) finished(d *draft) Row {
 
 // contract says whose commitment a row is of.
 func (w *writer) contract(r *Row, c *Commitment) {
-	r.Commitment, r.Product = c.ID, c.Product.Name()
+	r.of, r.Commitment, r.Product = c, c.ID, c.Product.Name()
 	s := &c.Scope
 	r.SKU = SKU{
 		Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size,

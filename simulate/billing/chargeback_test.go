@@ -73,7 +73,7 @@ func TestChargebackAndFocusSumToTheInvoice(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(t, "lines") {
 			at := rapid.Int64Range(0, hours-1).Draw(t, "at")
 			l := unit(rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "tenant"), at, rapid.Int64Range(1, hours-at).Draw(t, "length"), rapid.Int64Range(1, 5000).Draw(t, "units"))
-			l.Price = capcli.Rate(rapid.Int64Range(1, 50_000_000).Draw(t, "price"))
+			l.Price = capcli.Rate(rapid.Int64Range(10, 50_000_000).Draw(t, "price")) // below, a plan rate is 0
 			l.SKU.Family = rapid.SampledFrom([]string{"p5", "m5"}).Draw(t, "family")
 			lines = append(lines, l)
 		}
@@ -119,7 +119,7 @@ func TestChargebackAndFocusSumToTheInvoice(t *testing.T) {
 func focusSays(t *rapid.T, b *Bill, p *Portfolio) {
 	var text strings.Builder
 	w := WriteFOCUS(&text, nil)
-	b.FocusRows(p, "main", w.Write)
+	b.FocusRows("main", w.Write)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +128,7 @@ func focusSays(t *rapid.T, b *Bill, p *Portfolio) {
 		t.Fatal(err)
 	}
 	check := NewFocusCheck()
+	check.Columns(r.Columns())
 	for row, err := range r.Rows() {
 		if err == nil {
 			err = check.Add(row)
@@ -139,7 +140,7 @@ func focusSays(t *rapid.T, b *Bill, p *Portfolio) {
 	if err := check.End(); err != nil {
 		t.Fatal(err)
 	}
-	if check.Total.Billed != AmountOf(b.Total.Billed) || check.Total.Effective != AmountOf(b.Total.Effective) || check.Odd > 0 {
+	if check.Total.Billed != AmountOf(b.Total.Billed) || check.Total.Effective != AmountOf(b.Total.Effective) || !check.Conforms() {
 		t.Fatalf("FOCUS says %s and %s, the bill %s and %s; odd %+v", check.Total.Billed, check.Total.Effective, b.Total.Billed.Decimal(), b.Total.Effective.Decimal(), check.Oddities)
 	}
 	for _, k := range check.Commitments {
@@ -148,7 +149,8 @@ func focusSays(t *rapid.T, b *Bill, p *Portfolio) {
 		}
 	}
 	if rate, known, _ := check.SavingsRate(); known {
-		if want, ok := b.SavingsRate(); ok && !near(rate/(1+math.Abs(want)), want/(1+math.Abs(want))) {
+		// List costs of rows are exact there and millionths here.
+		if want, ok := b.SavingsRate(); ok && math.Abs(rate-want) > 1e-12+(1+math.Abs(want))*float64(check.Total.Rows)/float64(b.Equivalent) {
 			t.Fatalf("savings rate %v, the bill says %v", rate, want)
 		}
 	}

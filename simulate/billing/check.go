@@ -36,10 +36,20 @@ func (p *Portfolio) Check() error {
 }
 
 // CheckWindow checks that no commitment has expired before a window begins or
-// comes only after it has ended: it would have no part in the bill. It fails
-// with a *PortfolioError.
+// comes only after it has ended: it would have no part in the bill. Of several
+// with one ID, the steps of a ramp, one in the window is enough. It fails with a
+// *PortfolioError.
 func (p *Portfolio) CheckWindow(from, to capcli.Time) error {
+	in := map[string]bool{}
 	for i := range p.Commitments {
+		if c := &p.Commitments[i]; c.End > from && c.Start < to {
+			in[c.ID] = true
+		}
+	}
+	for i := range p.Commitments {
+		if in[p.Commitments[i].ID] {
+			continue
+		}
 		switch c := &p.Commitments[i]; {
 		case c.End <= from:
 			return &PortfolioError{i, -1, "end", fmt.Sprintf("commitment %s ended on %s, before the period from %s begins: it has expired; leave it out or renew it", c.ID, c.End, from)}
@@ -80,8 +90,11 @@ func (p *Portfolio) checkOne(i int) error {
 	if text := c.Product.check(c); text != "" {
 		return bad("product", text)
 	}
-	if _, err := c.Total(); err != nil {
+	switch total, err := c.Total(); {
+	case err != nil:
 		return fmt.Errorf("commitment %s: %w", c.ID, err)
+	case c.Exit != (Exit{}) && (c.Exit.Term < c.End || c.Exit.Loss < 0 || c.Exit.Loss > total):
+		return bad("exit", "what leaving it early comes to does not fit what it costs")
 	}
 	return nil
 }

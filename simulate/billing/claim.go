@@ -52,6 +52,7 @@ const (
 	stageReserved        // regional reserved instances, reservations, committed use
 	stageFamily          // savings plans for one family
 	stagePlan            // savings plans for all
+	stageSpend           // promises to spend
 )
 
 // order is where in an hour a claim comes. Fields are compared one after

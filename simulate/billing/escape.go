@@ -13,6 +13,11 @@ type Refund struct {
 	Owner    string
 	Provider string
 	Amount   capcli.USD
+	// Cancelled is the unexpired value that was given up, which Azure's limit
+	// counts; 0 is the amount. Exchanged is that another commitment took its place,
+	// which no limit counts.
+	Cancelled capcli.USD
+	Exchanged bool
 }
 
 // EscapeError says why a commitment cannot be changed.
@@ -45,9 +50,14 @@ func (p *Portfolio) Rebalance(id string, at capcli.Time, with *Commitment, past 
 		return nil, Refund{}, err
 	}
 	back := max(0, scale(unexpired, c.Escape.Refund, 1000)-c.Escape.Fee)
-	refund := Refund{at, c.Owner, c.Scope.Provider, back}
+	refund := Refund{At: at, Owner: c.Owner, Provider: c.Scope.Provider, Amount: back, Cancelled: unexpired, Exchanged: with != nil}
 	if err := c.withinLimit(refund, past); err != nil {
 		return nil, Refund{}, err
+	}
+	if _, azure := c.Product.(AzureReservation); azure && with != nil {
+		if err := azureExchange(&c, with, unexpired); err != nil {
+			return nil, Refund{}, err
+		}
 	}
 	total, err := c.Total()
 	if err != nil {
@@ -85,20 +95,52 @@ func (c *Commitment) mayLeave(at capcli.Time) error {
 // twelveMonths is the span over which refunds are limited.
 const twelveMonths = 12
 
-// withinLimit checks the refunds of an owner from a provider over the 12 months
-// that end with this one.
+// withinLimit checks what an owner cancelled with a provider over the 12 months
+// that end with this refund. Exchanges do not count.
 func (c *Commitment) withinLimit(r Refund, past []Refund) error {
-	if c.Escape.Limit == 0 {
+	if c.Escape.Limit == 0 || r.Exchanged {
 		return nil
 	}
-	sum := r.Amount
+	sum := max(r.Amount, r.Cancelled)
 	for _, o := range past {
-		if o.Owner == r.Owner && o.Provider == r.Provider && o.At <= r.At && o.At > addMonths(r.At, -twelveMonths) {
-			sum += o.Amount
+		if !o.Exchanged && o.Owner == r.Owner && o.Provider == r.Provider && o.At <= r.At && o.At > addMonths(r.At, -twelveMonths) {
+			sum += max(o.Amount, o.Cancelled)
 		}
 	}
 	if sum > c.Escape.Limit {
-		return &EscapeError{fmt.Sprintf("leaving commitment %s on %s would bring refunds of 12 months to %s; the limit is %s", c.ID, r.At, sum, c.Escape.Limit)}
+		return &EscapeError{fmt.Sprintf("leaving commitment %s on %s would bring what was cancelled in 12 months to %s; the limit is %s", c.ID, r.At, sum, c.Escape.Limit)}
+	}
+	return nil
+}
+
+// azureLastExchange is the day from which on Azure's reservations of virtual
+// machines are sold without the right to exchange them.
+const azureLastExchange = capcli.Time(1801440000) // 2027-02-01
+
+// azureExchange checks an exchange by Azure's rules: a reservation that was bought
+// before the window closed, for another reservation (or, at any time, a savings
+// plan: a trade-in) that costs over its term no less than what was left.
+//
+// Source: Microsoft Learn, "Self-service exchanges and refunds for Azure
+// Reservations" (22 July 2026): no exchange of reservations bought from 1 February
+// 2027 on where savings plans support the service, no limit on exchanges, refunds
+// of up to 50,000 dollars of cancelled commitment in a rolling window of 12 months.
+func azureExchange(c, with *Commitment, left capcli.USD) error {
+	switch with.Product.(type) {
+	case AzurePlan:
+	case AzureReservation:
+		if c.Start >= azureLastExchange {
+			return &EscapeError{fmt.Sprintf("commitment %s was bought on %s; Azure exchanges no reservation of virtual machines bought from %s on: trade it in for an azure_savings_plan, or give it up", c.ID, c.Start, azureLastExchange)}
+		}
+	default:
+		return &EscapeError{fmt.Sprintf("Azure exchanges reservation %s for another reservation or an azure_savings_plan, not for %s", c.ID, with.Product.Name())}
+	}
+	total, err := with.Total()
+	if err != nil {
+		return err
+	}
+	if total < left {
+		return &EscapeError{fmt.Sprintf("commitment %s costs %s over its term, and %s has %s left; Azure wants no less than that for an exchange", with.ID, total, c.ID, left)}
 	}
 	return nil
 }

@@ -17,14 +17,14 @@ func TestRebalance(t *testing.T) {
 	}
 	p := &billing.Portfolio{Commitments: []billing.Commitment{c}}
 	half := c
-	half.ID, half.Start, half.Fees, half.Product = "r2", day0+quarter, billing.Fees{Upfront: usd(t, "13500")}, billing.AzureReservation{Units: 2000}
+	half.ID, half.Start, half.Fees, half.Product = "r2", day0+quarter, billing.Fees{Upfront: usd(t, "27000")}, billing.AzureReservation{Units: 2000}
 	// A quarter is used up: 27,000 is unexpired, 88 % of it comes back.
 	next, refund, err := p.Rebalance("r", day0+quarter, &half, nil)
 	if err != nil || refund.Amount != usd(t, "23760") {
 		t.Fatalf("refund %s (%v), want 23760", refund.Amount.Decimal(), err)
 	}
 	b := billOf(t, &billing.UseRecord{From: day0, To: day0 + year}, next, billing.InAll)
-	if want := usd(t, "25740"); b.Total.Billed != want || b.Total.Effective != want { // 36000 - 23760 + 13500
+	if want := usd(t, "39240"); b.Total.Billed != want || b.Total.Effective != want { // 36000 - 23760 + 27000
 		t.Errorf("the year costs %s, paid %s; want %s", b.Total.Effective, b.Total.Billed, want)
 	}
 	for _, tt := range []struct {

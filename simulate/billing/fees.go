@@ -35,8 +35,12 @@ func (c *Commitment) hourly(t capcli.Time) (capcli.USD, error) {
 	return capcli.USD(v), err
 }
 
-// Total is what the whole term costs, less what comes back at its end.
+// Total is what the whole term costs, less what comes back at its end; of a
+// promise to spend the least that it may.
 func (c *Commitment) Total() (capcli.USD, error) {
+	if p, drawn := c.Product.(MinimumSpend); drawn {
+		return p.total(c)
+	}
 	sum, err := c.hourly(c.End)
 	if err != nil {
 		return 0, err
@@ -53,13 +57,32 @@ func (c *Commitment) Total() (capcli.USD, error) {
 	if sum, err = add(sum, c.Fees.Upfront); err != nil {
 		return 0, err
 	}
-	return sum - c.Fees.Residual, nil
+	return sum - c.Fees.Residual + c.Exit.Cash, nil
 }
 
 // amortised is what of the total the term has used up until t: straight line,
-// rounded half up, so that the parts of any cutting sum to the total.
+// rounded half up, so that the parts of any cutting sum to the total. What was
+// lost by leaving it early is used up at its end.
 func (c *Commitment) amortised(total capcli.USD, t capcli.Time) capcli.USD {
-	return scale(total, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
+	used := c.straight(total, t)
+	if t >= c.End {
+		used += c.Exit.Loss
+	}
+	return used
+}
+
+// straight is amortised without what was lost by leaving early.
+func (c *Commitment) straight(total capcli.USD, t capcli.Time) capcli.USD {
+	return scale(total-c.Exit.Loss, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
+}
+
+// lost is what leaving the commitment early loses in [from, to), the end being
+// part of the window that it ends.
+func (c *Commitment) lost(from, to capcli.Time) capcli.USD {
+	if c.End > from && c.End <= to {
+		return c.Exit.Loss
+	}
+	return 0
 }
 
 // billed is what is paid in [from, to): cash.
@@ -86,7 +109,7 @@ func (c *Commitment) billed(from, to capcli.Time) (capcli.USD, error) {
 		sum += c.Fees.Upfront
 	}
 	if c.End > from && c.End <= to {
-		sum -= c.Fees.Residual
+		sum += c.Exit.Cash - c.Fees.Residual
 	}
 	if sum > math.MaxInt64/4 {
 		return 0, capcli.ErrOverflow
@@ -116,6 +139,10 @@ func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, er
 	if at < c.Start || at >= c.End {
 		return 0, 0, nil
 	}
+	if _, drawn := c.Product.(MinimumSpend); drawn { // the least that is yet to be spent, by time
+		open := total - c.amortised(total, at)
+		return open, open, nil
+	}
 	paid, err := c.billed(c.Start, at+1)
 	if err != nil {
 		return 0, 0, err
@@ -129,10 +156,21 @@ func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, er
 }
 
 // LockIn is the unexpired obligation of all commitments that have begun, at an
-// instant, and what of it is yet to be paid.
+// instant, and what of it is yet to be paid. The later steps of a ramp have begun
+// with its first.
 func (p *Portfolio) LockIn(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {
+	begun := map[string]bool{}
 	for i := range p.Commitments {
-		u, n, err := p.Commitments[i].Unexpired(at)
+		c := &p.Commitments[i]
+		begun[c.ID] = begun[c.ID] || c.Start <= at && at < c.End
+	}
+	for i := range p.Commitments {
+		c := &p.Commitments[i]
+		u, n, err := c.Unexpired(at)
+		if err == nil && c.Start > at && begun[c.ID] {
+			u, err = c.Total()
+			n = u
+		}
 		if err == nil {
 			unexpired, err = add(unexpired, u)
 		}

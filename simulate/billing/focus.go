@@ -162,6 +162,12 @@ func NewFOCUS() FOCUS {
 	}
 }
 
+// focus12 are the columns that FOCUS 1.2 brought.
+var focus12 = []string{
+	"BillingAccountType", "InvoiceId", "PricingCurrency", "PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost",
+	"PricingCurrencyListUnitPrice", "SubAccountType",
+}
+
 // focusVersion tells from the columns which version of the specification a bill
 // keeps to: the oldest that has them all.
 func focusVersion(names []string) string {
@@ -171,8 +177,7 @@ func focusVersion(names []string) string {
 		})
 	}
 	switch {
-	case has("BillingAccountType", "InvoiceId", "PricingCurrency", "PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost",
-		"PricingCurrencyListUnitPrice", "SubAccountType"):
+	case has(focus12...):
 		return "1.2"
 	case has("CapacityReservationId", "CapacityReservationStatus", "CommitmentDiscountQuantity", "CommitmentDiscountUnit", "ServiceSubcategory",
 		"SkuMeter", "SkuPriceDetails"):

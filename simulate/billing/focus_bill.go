@@ -3,6 +3,7 @@ package billing
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"capcli"
@@ -12,108 +13,231 @@ import (
 // effective cost, use with what it cost, Used and Unused. What is paid at the
 // start of a commitment is a one-time charge for its whole term. account is the
 // BillingAccountId of rows that name none.
-func (b *Bill) FocusRows(p *Portfolio, account string, to func(*FOCUS)) {
+//
+// In each row PricingQuantity times ListUnitPrice is ListCost and times
+// ContractedUnitPrice is ContractedCost, to the last digit: hours have twelve
+// places and prices six. So these two costs may differ from those of Rows by
+// less than a millionth each. BilledCost and EffectiveCost are those of Rows.
+func (b *Bill) FocusRows(account string, to func(*FOCUS)) {
+	w := focusBill{b, account}
 	for i := range b.Rows {
 		r := b.Rows[i]
-		row := b.focus(&r, account)
-		if r.Category == Purchase {
-			if c := p.begun(&r); c != nil {
-				once := row
-				once.ChargeFrequency, once.ChargePeriodStart, once.ChargePeriodEnd = "One-Time", c.Start, c.End
-				once.setPaid(c.Fees.Upfront)
-				to(&once)
-				if r.BilledCost -= c.Fees.Upfront; r.BilledCost == 0 {
-					continue
-				}
-				row.setPaid(r.BilledCost)
+		c := r.of
+		row := w.row(&r, c)
+		if r.Category == Purchase && c != nil && c.Fees.Upfront > 0 && c.Start >= r.Start && c.Start < r.End {
+			once := row
+			once.ChargeFrequency, once.ChargePeriodStart, once.ChargePeriodEnd = "One-Time", c.Start, c.End
+			once.ChargePeriodEnd = max(c.End, c.Exit.Term)
+			once.CommitmentDiscountQuantity = NumberOf(c.quantity(c.Start, once.ChargePeriodEnd))
+			once.SkuPriceID = purchaseSKU(once.SkuID, &r, c, "upfront")
+			once.setPaid(c.Fees.Upfront)
+			to(&once)
+			if r.BilledCost -= c.Fees.Upfront; r.BilledCost == 0 {
+				continue
 			}
+			w.recur(&row, &r, c)
 		}
 		to(&row)
 	}
 }
 
-// setPaid sets what a purchase costs.
-func (f *FOCUS) setPaid(u capcli.USD) {
-	f.BilledCost, f.ListCost, f.ContractedCost = focusMoney(u), focusMoney(u), focusMoney(u)
+// focusBill writes the rows of a bill.
+type focusBill struct {
+	b       *Bill
+	account string
 }
 
-// begun is the commitment whose upfront payment is in a purchase row, nil for none.
-func (p *Portfolio) begun(r *Row) *Commitment {
-	for i := range p.Commitments {
-		if c := &p.Commitments[i]; c.ID == r.Commitment && c.Fees.Upfront > 0 && c.Start >= r.Start && c.Start < r.End {
-			return c
-		}
+// price sets one unit price, list and contracted, and the costs that follow from
+// it and the quantity.
+func (f *FOCUS) price(quantity Amount, unit string, list, contracted capcli.Rate) {
+	f.PricingQuantity, f.PricingUnit = NumberOf(quantity), unit
+	f.ListUnitPrice, f.ContractedUnitPrice = focusMoney(list), focusMoney(contracted)
+	f.ListCost, f.ContractedCost = focusProduct(quantity, list), focusProduct(quantity, contracted)
+	f.PricingCurrencyListUnitPrice, f.PricingCurrencyContractedUnitPrice = f.ListUnitPrice, f.ContractedUnitPrice
+}
+
+// focusProduct is a price times a quantity. An amount that does not fit is null.
+func focusProduct(quantity Amount, price capcli.Rate) Number {
+	a, err := quantity.Times(AmountOf(price))
+	if err != nil {
+		return Number{}
 	}
-	return nil
+	return NumberOf(a)
 }
 
-// focus is one row.
-func (b *Bill) focus(r *Row, account string) FOCUS {
+// setPaid sets what a purchase costs that is priced as a whole.
+func (f *FOCUS) setPaid(u capcli.USD) {
+	f.BilledCost = focusMoney(u)
+	sign, price := wholeAmount(1), u
+	if u < 0 { // what comes back: prices are never negative
+		sign, price = sign.Neg(), -u
+	}
+	f.price(sign, "Purchases", price, price)
+}
+
+// charged sets what a row costs, cash and amortised.
+func (f *FOCUS) charged(billed, effective capcli.USD) {
+	f.BilledCost, f.EffectiveCost = focusMoney(billed), focusMoney(effective)
+	f.PricingCurrencyEffectiveCost = f.EffectiveCost
+}
+
+// from sets who bills for a charge, in which account and currency.
+func (f *FOCUS) from(provider, account, currency string) {
+	who := cmp.Or(providerName(provider), focusSelf)
+	f.ProviderName, f.PublisherName, f.InvoiceIssuerName = who, who, who
+	f.BillingAccountID, f.BillingAccountName, f.BillingAccountType = account, account, "Billing Account"
+	f.BillingCurrency, f.PricingCurrency = currency, currency
+}
+
+// focusSelf is the provider, publisher and invoice issuer of charges of which no
+// provider is known: FOCUS wants a name in every row, and capcli wrote the bill.
+const focusSelf = "capcli"
+
+// row is one row, of a commitment or of none.
+func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 	f := NewFOCUS()
 	f.ChargePeriodStart, f.ChargePeriodEnd = r.Start, r.End
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(r.Start), addMonths(monthOf(r.End-1), 1)
-	f.BillingCurrency, f.PricingCurrency = b.Currency, b.Currency
-	f.BillingAccountID = cmp.Or(r.Account, account)
-	f.BilledCost, f.EffectiveCost = focusMoney(r.BilledCost), focusMoney(r.EffectiveCost)
-	f.ListCost, f.ContractedCost = focusMoney(r.ListCost), focusMoney(r.ContractedCost)
-	f.ProviderName, f.PublisherName, f.InvoiceIssuerName = providerName(r.SKU.Provider), providerName(r.SKU.Provider), providerName(r.SKU.Provider)
+	f.from(r.SKU.Provider, cmp.Or(r.Account, w.account), w.b.Currency)
+	f.charged(r.BilledCost, r.EffectiveCost)
 	f.RegionID, f.RegionName, f.AvailabilityZone = r.SKU.Region, r.SKU.Region, r.SKU.Zone
 	f.ServiceCategory, f.ServiceName, f.ServiceSubcategory = "Compute", cmp.Or(r.SKU.Service, "Compute"), "Virtual Machines"
 	f.ChargeCategory, f.PricingCategory = r.Category.String(), r.Pricing.String()
-	f.SkuID, f.SkuPriceDetails = skuName(&r.SKU), skuDetails(&r.SKU)
-	if f.SkuID != "" {
-		f.SkuPriceID = f.SkuID + "/" + strings.ToLower(f.PricingCategory)
-	}
+	f.SkuID, f.SkuPriceDetails = cmp.Or(skuName(&r.SKU), r.SKU.Service, r.Product, "compute"), skuDetails(&r.SKU)
+	f.SkuPriceID = skuPrice(f.SkuID, &r.SKU, strings.ToLower(f.PricingCategory))
 	if r.Commitment != "" {
 		f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = r.Commitment, r.Commitment, r.Product
 		f.CommitmentDiscountStatus = r.Status.String()
 		f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = FocusUsage, "Hours"
-		if spends(r.Product) {
-			f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = "Spend", b.Currency
+		f.CommitmentDiscountQuantity = NumberOf(r.Discount)
+		if c != nil && UnitsOf(c.Product) == 0 {
+			f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = "Spend", w.b.Currency
 		}
 	}
 	f.CapacityReservationID, f.CapacityReservationStatus = r.Reservation, r.ReservationStatus.String()
 	f.Tags = tagsOf(r)
-	if r.Category == Purchase {
+	switch {
+	case r.Category == Purchase:
 		f.PricingCategory, f.ChargeFrequency, f.ChargeDescription = FocusStandard, "Recurring", "Purchase of "+r.Commitment
 		f.ResourceID, f.ResourceType = r.Commitment, r.Product
-		f.ListCost, f.ContractedCost = f.BilledCost, f.BilledCost
-		f.PricingQuantity, f.PricingUnit = NumberOf(wholeAmount(1)), "Purchases"
-		return f
+		w.recur(&f, r, c)
+	case r.Quantity == 0 && r.Commitment == "" || r.Status == Unused:
+		w.unused(&f, r, c)
+	default:
+		w.use(&f, r, c)
 	}
-	b.focusUse(r, &f)
 	return f
 }
 
-// focusUse fills in what only rows of usage have.
-func (b *Bill) focusUse(r *Row, f *FOCUS) {
-	f.ChargeFrequency = "Usage-Based"
-	hours := NumberOf(hoursAmount(r.Quantity))
-	idle := r.Status == Unused || r.ReservationStatus == Unused
-	switch {
-	case idle:
-		f.ChargeDescription, f.ResourceID = "Unused part of "+source(r), source(r)
-	default:
-		f.ChargeDescription = strings.TrimSpace("Use " + f.SkuID)
-		f.ResourceID, f.ResourceType = cmp.Or(r.Job, r.Tenant), "Virtual machine"
-		f.ConsumedQuantity, f.ConsumedUnit = hours, "Hours"
-	}
-	if r.Quantity > 0 || !idle {
-		f.PricingQuantity, f.PricingUnit = hours, "Hours"
-		if r.ListUnit > 0 {
-			f.ListUnitPrice, f.ContractedUnitPrice = focusMoney(r.ListUnit), focusMoney(r.Contracted)
-		}
-	}
-	if r.Commitment == "" {
+// recur prices what is paid as it goes: by the hour where nothing else is paid.
+func (w *focusBill) recur(f *FOCUS, r *Row, c *Commitment) {
+	f.BilledCost = focusMoney(r.BilledCost)
+	f.setPaid(r.BilledCost)
+	if c == nil {
 		return
 	}
-	f.CommitmentDiscountQuantity = hours
-	if f.CommitmentDiscountCategory == "Spend" {
-		f.CommitmentDiscountQuantity = f.EffectiveCost
+	f.CommitmentDiscountQuantity = NumberOf(c.quantity(r.Start, min(r.End, c.End)))
+	if _, drawn := c.Product.(MinimumSpend); drawn {
+		f.CommitmentDiscountQuantity = f.BilledCost
 	}
-	if idle {
-		f.ListCost, f.ContractedCost = focusMoney(0), focusMoney(0)
+	f.SkuPriceID = purchaseSKU(f.SkuID, r, c, "recurring")
+	hours := hoursAmount(capcli.GPUTime(1000 * (min(c.End, r.End) - max(c.Start, r.Start))))
+	if all, err := hours.Times(AmountOf(c.Fees.Hourly)); err == nil && all == AmountOf(r.BilledCost) {
+		f.price(hours, "Hours", c.Fees.Hourly, c.Fees.Hourly)
 	}
+}
+
+// unused prices the part of a commitment that nothing used, and fees: no volume
+// of a SKU was had, so the quantity of the former is 0 and their price is that of
+// what was bought.
+func (w *focusBill) unused(f *FOCUS, r *Row, c *Commitment) {
+	f.ChargeFrequency, f.ChargeDescription, f.ResourceID = "Usage-Based", "Unused part of "+source(r), source(r)
+	if r.Status != Unused {
+		f.ChargeFrequency, f.ChargeDescription = "One-Time", "Cancellation of "+source(r)
+		f.price(wholeAmount(1), "Fees", r.BilledCost, r.BilledCost)
+		return
+	}
+	price := capcli.Rate(0)
+	if c != nil {
+		price = c.unitPrice()
+		f.SkuPriceID = purchaseSKU(f.SkuID, r, c, "recurring")
+	}
+	f.price(Amount{}, "Hours", price, price)
+}
+
+// use prices use, and what is unused of capacity that is charged like use.
+func (w *focusBill) use(f *FOCUS, r *Row, c *Commitment) {
+	f.ChargeFrequency = "Usage-Based"
+	hours := hoursAmount(r.Quantity)
+	if r.ReservationStatus == Unused {
+		f.ChargeDescription, f.ResourceID = "Unused part of "+source(r), source(r)
+	} else {
+		f.ChargeDescription = "Use of " + f.SkuID
+		f.ResourceID, f.ResourceType = cmp.Or(r.Job, r.Tenant, r.Capacity, f.SkuID), "Virtual machine"
+		f.ConsumedQuantity, f.ConsumedUnit = NumberOf(hours), "Hours"
+	}
+	list, contracted := r.ListUnit, r.Contracted
+	if list == 0 && c != nil { // capacity without an on-demand price lists at what it was sold for
+		list = c.unitPrice()
+		contracted = list
+	}
+	f.price(hours, "Hours", list, contracted)
+}
+
+// ownUnit is how much of a commitment's own unit, times seconds, is one hour of a
+// unit of its scope, or one dollar where it commits to money.
+func (c *Commitment) ownUnit() int64 {
+	units := UnitsOf(c.Product)
+	if power := c.Product.power(c); units > 0 && power > 0 {
+		return power / units * 1000 * int64(capcli.Hour)
+	}
+	return 1000 * int64(capcli.Hour) * int64(capcli.Dollar)
+}
+
+// quantity is what a commitment can cover in [from, to), in hours of its own unit
+// or in money: FOCUS's CommitmentDiscountQuantity of a purchase.
+func (c *Commitment) quantity(from, to capcli.Time) Amount {
+	var w wide
+	w.add(c.Product.power(c), max(0, int64(min(max(c.End, c.Exit.Term), to)-max(c.Start, from))))
+	return w.per(c.ownUnit())
+}
+
+// ahead is what a commitment that was left early could have covered afterwards.
+func (c *Commitment) ahead() Amount { return c.quantity(c.End, c.Exit.Term) }
+
+// unitPrice is what the commitment costs for a unit-hour, all payments spread
+// over its term, rounded half up; 0 where it commits to money.
+func (c *Commitment) unitPrice() capcli.Rate {
+	units := UnitsOf(c.Product)
+	total, err := c.Total()
+	if units == 0 || err != nil {
+		return 0
+	}
+	hourly, err := Spread(total, int64(c.End-c.Start))
+	if err != nil {
+		return 0
+	}
+	one, err := mulDiv(int64(hourly), 1000, units)
+	if err != nil {
+		return 0
+	}
+	return capcli.Rate(one)
+}
+
+// skuPrice names the price of a SKU: what sets one list price apart from another.
+func skuPrice(sku string, s *SKU, kind string) string {
+	parts := []string{sku}
+	for _, p := range []string{s.Region, s.Zone, s.OS} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(append(parts, kind), "/")
+}
+
+// purchaseSKU names the price of a commitment: its product, term and payment.
+func purchaseSKU(sku string, r *Row, c *Commitment, payment string) string {
+	return skuPrice(sku, &r.SKU, fmt.Sprintf("%s/%dh/%s", r.Product, int64(c.End-c.Start)/int64(capcli.Hour), payment))
 }
 
 // focusMoney is an amount of dollars as a number of a bill.
@@ -122,26 +246,17 @@ func focusMoney(u capcli.USD) Number { return NumberOf(AmountOf(u)) }
 // wholeAmount is a whole number.
 func wholeAmount(n uint64) Amount { return product64(n, amountUnit) }
 
-// hoursAmount is unit time in hours, to the eighteenth place.
+// hoursAmount is unit time in hours, rounded half up to the twelfth place, so that
+// its product with a price of six places is exact.
 func hoursAmount(t capcli.GPUTime) Amount {
-	whole, rest := uint64(t)/3_600_000, uint64(t)%3_600_000
-	a := product64(whole, amountUnit)
-	part := product64(rest, amountUnit/3_600_000)
-	part.lo += rest * (amountUnit % 3_600_000) / 3_600_000 // below 2^63: rest is under 3.6e6
+	const perHour, perPlace = 3_600_000, 1_000_000_000_000
+	whole, rest := uint64(t)/perHour, uint64(t)%perHour
+	a, part := product64(whole, amountUnit), product64((rest*perPlace+perHour/2)/perHour, amountUnit/perPlace)
 	sum, err := a.Add(part)
 	if err != nil {
 		return a
 	}
 	return sum
-}
-
-// spends tells whether a product commits to money rather than to units.
-func spends(product string) bool {
-	switch product {
-	case SavingsPlan{}.Name(), FlexibleUse{}.Name(), AzurePlan{}.Name():
-		return true
-	}
-	return false
 }
 
 // skuName is what a SKU is called: its instance type, else its GPU model.

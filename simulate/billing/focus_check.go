@@ -46,7 +46,13 @@ type FocusCheck struct {
 	Services, Statuses      []*FocusGroup
 	Months, Accounts, Tags  []*FocusGroup
 	Oddities                []FocusOddity
-	Odd                     int64 // rows that are odd, named or not
+	Odd                     int64    // rows that are odd, named or not
+	Missing                 []string // columns that FOCUS 1.2 makes mandatory and the bill lacks: see Columns
+
+	faults                    int64
+	have                      map[string]bool   // columns; nil is not known
+	always, priced, committed []*focusColumn    // that rules are about, of those the bill has
+	parent                    map[string]string // SkuId by SkuPriceId
 
 	UsedHours, StandardHours Amount // ConsumedQuantity, where every row has one of the same unit
 	HoursUnit                string
@@ -67,7 +73,7 @@ type tag struct{ key, value string }
 func NewFocusCheck() *FocusCheck {
 	return &FocusCheck{
 		groups: map[groupKey]*FocusGroup{}, kinds: map[groupKey]int{},
-		byID: map[string]*FocusCommitment{}, byCap: map[string]*FocusCommitment{}, tags: map[string][]tag{},
+		parent: map[string]string{}, byID: map[string]*FocusCommitment{}, byCap: map[string]*FocusCommitment{}, tags: map[string][]tag{},
 	}
 }
 
@@ -212,23 +218,29 @@ func (c *FocusCheck) hours(r *FOCUS, class *FocusTotals) {
 
 // odd notes what a row says against FOCUS.
 func (c *FocusCheck) odd(r *FOCUS) {
+	before := c.faults
 	usage, id := r.ChargeCategory == FocusUsage, r.CommitmentDiscountID != ""
-	text := ""
 	switch {
 	case r.ChargeCategory == FocusPurchase && id && r.EffectiveCost.Sign() != 0:
-		text = fmt.Sprintf("a purchase of commitment %s has EffectiveCost %s; it belongs to the usage, so expected 0", quoted(r.CommitmentDiscountID), r.EffectiveCost)
+		c.fault(r, fmt.Sprintf("a purchase of commitment %s has EffectiveCost %s; it belongs to the usage, so expected 0", quoted(r.CommitmentDiscountID), r.EffectiveCost))
 	case usage && id && r.CommitmentDiscountStatus == "":
-		text = fmt.Sprintf("usage of commitment %s has no CommitmentDiscountStatus; expected Used or Unused", quoted(r.CommitmentDiscountID))
+		c.fault(r, fmt.Sprintf("usage of commitment %s has no CommitmentDiscountStatus; expected Used or Unused", quoted(r.CommitmentDiscountID)))
 	case usage && id && r.BilledCost.Sign() != 0:
-		text = fmt.Sprintf("usage that commitment %s covers has BilledCost %s; the purchase is billed, so expected 0", quoted(r.CommitmentDiscountID), r.BilledCost)
+		c.fault(r, fmt.Sprintf("usage that commitment %s covers has BilledCost %s; the purchase is billed, so expected 0", quoted(r.CommitmentDiscountID), r.BilledCost))
 	case r.CommitmentDiscountStatus != "" && !id:
-		text = "CommitmentDiscountStatus without a CommitmentDiscountId: no commitment can be charged"
+		c.fault(r, "CommitmentDiscountStatus without a CommitmentDiscountId: no commitment can be charged")
 	case r.CapacityReservationStatus != "" && r.CapacityReservationID == "":
-		text = "CapacityReservationStatus without a CapacityReservationId"
-	default:
-		return
+		c.fault(r, "CapacityReservationStatus without a CapacityReservationId")
 	}
-	if c.Odd++; len(c.Oddities) < mostOddities {
+	c.rules(r)
+	if c.faults > before {
+		c.Odd++
+	}
+}
+
+// fault notes one thing that a row says against FOCUS.
+func (c *FocusCheck) fault(r *FOCUS, text string) {
+	if c.faults++; len(c.Oddities) < mostOddities {
 		c.Oddities = append(c.Oddities, FocusOddity{r.Line, text})
 	}
 }

@@ -53,7 +53,7 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 		}
 	}
 	if inv.bill != nil {
-		inv.bill.FocusRows(&inv.deal.Portfolio, account, to)
+		inv.bill.FocusRows(account, to)
 	}
 }
 
@@ -105,23 +105,24 @@ func (c *PoolContract) once(rec *simulate.Record, until capcli.Time, account str
 			continue
 		}
 		w := runMonth{account: account, start: c.Term.From, end: c.Term.Until}
-		f := w.purchase(pool, c.Upfront)
+		f := w.purchase(pool, c.Upfront, "upfront")
 		f.ChargeFrequency = "One-Time"
 		f.BillingPeriodEnd = addMonths(f.BillingPeriodStart, 1)
-		f.PricingQuantity, f.PricingUnit = NumberOf(wholeAmount(1)), "Purchases"
+		f.CommitmentDiscountQuantity = NumberOf(hoursAmount(capcli.GPUTime(1000*int64(pool.Capacity())) * capcli.GPUTime(c.Term.Until-c.Term.From)))
 		return f, true
 	}
 	return FOCUS{}, false
 }
 
 // purchase is a row of what is paid for a pool.
-func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD) FOCUS {
+func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string) FOCUS {
 	f := w.row(pool)
 	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusPurchase, "Recurring", FocusStandard
 	f.ChargeDescription, f.ResourceID = "Purchase of "+pool.Name, pool.Name
-	f.EffectiveCost = focusMoney(0)
+	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String() + "/" + payment
+	f.charged(cost, 0)
 	f.setPaid(cost)
-	f.discount(pool, "")
+	f.discount(pool, "", Amount{})
 	return f
 }
 
@@ -144,46 +145,27 @@ type runMonth struct {
 // pool writes the rows of one pool.
 func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
 	l, pool := &w.inv.ByMonth[w.m].ByPool[p], &w.rec.Pools[p]
+	price := w.rate(p).Price
 	committed := pool.Terms.Committed()
 	if committed && (w.billed != 0 || l.Time.Offered > 0) {
-		f := w.purchase(pool, w.billed)
-		f.PricingQuantity, f.PricingUnit = NumberOf(hoursAmount(l.Time.Offered)), "Hours"
+		f := w.purchase(pool, w.billed, "recurring")
+		hours := hoursAmount(l.Time.Offered)
+		f.CommitmentDiscountQuantity = NumberOf(hours)
+		if all, err := Cost(price, l.Time.Offered); err == nil && all == w.billed {
+			f.price(hours, "Hours", price, price)
+		}
 		to(&f)
 	}
 	use := w.rec.Months[w.m].Use[p]
-	weights := make([]int64, len(use))
-	for t := range use {
-		weights[t] = int64(use[t].Billed)
-	}
-	list := capcli.Split(l.Equivalent, weights)
 	for t := range use {
 		var cost capcli.USD
 		if c.direct != nil && t < len(c.direct) {
 			cost = c.direct[t]
 		}
-		if use[t].Billed == 0 && cost == 0 {
-			continue
+		if use[t].Billed != 0 || cost != 0 {
+			f := w.used(p, t, use[t].Billed, cost)
+			to(&f)
 		}
-		f := w.row(pool)
-		f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = FocusUsage, "Usage-Based", "GPU time on "+pool.Name
-		f.Tags = tagsOf(&Row{Tenant: w.rec.Tenants[t]})
-		f.ResourceID, f.ResourceType = pool.Name+"/"+w.rec.Tenants[t], "GPU"
-		hours := NumberOf(hoursAmount(use[t].Billed))
-		f.ConsumedQuantity, f.ConsumedUnit, f.PricingQuantity, f.PricingUnit = hours, "Hours", hours, "Hours"
-		f.EffectiveCost, f.BilledCost = focusMoney(cost), focusMoney(cost)
-		if l.Unlisted == 0 {
-			f.ListCost, f.ContractedCost = focusMoney(list[t]), focusMoney(list[t])
-		}
-		switch {
-		case committed:
-			f.BilledCost, f.PricingCategory, f.CommitmentDiscountQuantity = focusMoney(0), FocusCommitted, hours
-			f.discount(pool, FocusUsed)
-		case pool.Terms == simulate.Spot:
-			f.PricingCategory = FocusDynamic
-		default:
-			f.PricingCategory = FocusStandard
-		}
-		to(&f)
 	}
 	if !committed || c.unused == 0 && l.Time.Used == l.Time.Offered {
 		return
@@ -191,19 +173,50 @@ func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
 	f := w.row(pool)
 	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusUsage, "Usage-Based", FocusCommitted
 	f.ChargeDescription, f.ResourceID = "Unused part of "+pool.Name, pool.Name
-	f.EffectiveCost, f.BilledCost, f.ListCost, f.ContractedCost = focusMoney(c.unused), focusMoney(0), focusMoney(0), focusMoney(0)
-	f.CommitmentDiscountQuantity = NumberOf(hoursAmount(l.Time.Idle + l.Time.Blocked + l.Time.Down))
-	f.discount(pool, FocusUnused)
+	f.charged(0, c.unused)
+	f.price(Amount{}, "Hours", price, price)
+	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String() + "/recurring"
+	f.discount(pool, FocusUnused, hoursAmount(l.Time.Idle+l.Time.Blocked+l.Time.Down))
 	to(&f)
 }
+
+// used is the row of what tenant t had of pool p.
+func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) FOCUS {
+	pool := &w.rec.Pools[p]
+	f := w.row(pool)
+	f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = FocusUsage, "Usage-Based", "GPU time on "+pool.Name
+	f.Tags = tagsOf(&Row{Tenant: w.rec.Tenants[t]})
+	f.ResourceID, f.ResourceType = pool.Name+"/"+w.rec.Tenants[t], "GPU"
+	hours := hoursAmount(billed)
+	f.ConsumedQuantity, f.ConsumedUnit = NumberOf(hours), "Hours"
+	f.charged(cost, cost)
+	list := w.rate(p).list(pool.Terms)
+	if list == 0 { // capacity without an on-demand price lists at its own
+		list = w.rate(p).Price
+	}
+	f.price(hours, "Hours", list, list)
+	switch {
+	case pool.Terms.Committed():
+		f.charged(0, cost)
+		f.PricingCategory = FocusCommitted
+		f.discount(pool, FocusUsed, hours)
+	case pool.Terms == simulate.Spot:
+		f.PricingCategory = FocusDynamic
+	default:
+		f.PricingCategory = FocusStandard
+	}
+	return f
+}
+
+// rate is that of a pool in the month.
+func (w *runMonth) rate(p int) Rate { return w.inv.rates[p].At(w.rec.Months[w.m].Since) }
 
 // row is what all rows of a pool have.
 func (w *runMonth) row(pool *simulate.Pool) FOCUS {
 	f := NewFOCUS()
 	f.ChargePeriodStart, f.ChargePeriodEnd = w.start, w.end
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(w.start), addMonths(monthOf(w.end-1), 1)
-	f.BillingAccountID, f.BillingCurrency, f.PricingCurrency = w.account, "USD", "USD"
-	f.ProviderName, f.PublisherName, f.InvoiceIssuerName = "capcli", "capcli", "capcli"
+	f.from("", w.account, "USD")
 	f.ServiceCategory, f.ServiceName, f.ServiceSubcategory = "Compute", "GPU", "Virtual Machines"
 	f.SkuID = cmp.Or(pool.GPUModel, pool.Name)
 	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String()
@@ -212,7 +225,8 @@ func (w *runMonth) row(pool *simulate.Pool) FOCUS {
 }
 
 // discount marks a row as one of a committed pool.
-func (f *FOCUS) discount(pool *simulate.Pool, status string) {
+func (f *FOCUS) discount(pool *simulate.Pool, status string, quantity Amount) {
 	f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = pool.Name, pool.Name, pool.Terms.String()
 	f.CommitmentDiscountCategory, f.CommitmentDiscountUnit, f.CommitmentDiscountStatus = FocusUsage, "Hours", status
+	f.CommitmentDiscountQuantity = NumberOf(quantity)
 }

@@ -94,6 +94,17 @@ func readFOCUS(s *sheet, o FocusOptions) (*FocusReader, error) {
 	return f, nil
 }
 
+// Columns are the names of FOCUS's columns that the bill has.
+func (f *FocusReader) Columns() []string {
+	var names []string
+	for i, at := range f.place {
+		if at >= 0 {
+			names = append(names, focusColumns[i].name)
+		}
+	}
+	return names
+}
+
 // Report says what was read so far.
 func (f *FocusReader) Report() FocusReport {
 	r := f.report

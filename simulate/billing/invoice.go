@@ -26,6 +26,7 @@ type Invoice struct {
 	told     func(Part) // see Parts
 	bill     *Bill      // of what was settled
 	deal     *Deal
+	rates    []Rate
 	unlisted []string // pools whose time was billed and whose on-demand price is not known
 }
 
@@ -54,6 +55,7 @@ func Price(rec *simulate.Record, rates []Rate) (*Invoice, error) {
 
 // price fills the tables.
 func (inv *Invoice) price(rec *simulate.Record, rates []Rate) error {
+	inv.rates = rates
 	for p := range rec.Pools {
 		if err := rates[p].check(rec); err != nil {
 			return fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)

@@ -20,6 +20,7 @@ type Commitment struct {
 	Fees       Fees
 	Product    Product
 	Escape     Escape
+	Exit       Exit // that it was left before its end: see Terminate and Resell
 }
 
 // Scope is the use that a commitment is for. An empty field matches any.

@@ -79,7 +79,7 @@ func drawCommitment(t *rapid.T, id string) billing.Commitment {
 		{Discount: rapid.Int64Range(1, 999_999).Draw(t, "discount")},
 	}
 	in := billing.Scope{Provider: "aws", Region: "r", Family: sku.Family, Size: sku.Size}
-	switch rapid.IntRange(0, 6).Draw(t, "product") {
+	switch rapid.IntRange(0, 7).Draw(t, "product") {
 	case 0:
 		c.Scope, c.Product = in, billing.ReservedInstance{Units: units}
 	case 1:
@@ -97,6 +97,20 @@ func drawCommitment(t *rapid.T, id string) billing.Commitment {
 		c.Product = billing.CapacityReservation{Units: units, Price: price, Targeted: rapid.Bool().Draw(t, "targeted")}
 	case 6:
 		c.Product = billing.AzurePlan{Commit: commit, Rates: rates}
+	case 7:
+		c.Fees, c.Product = billing.Fees{}, billing.MinimumSpend{Minimum: c.Fees.Upfront + 1, Rates: rates}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "leave") > 0 || c.End-c.Start < 2 {
+		return c
+	}
+	at := c.Start + capcli.Time(rapid.Int64Range(1, int64(c.End-c.Start)-1).Draw(t, "left"))
+	share, flat := rapid.Int64Range(0, 1_000_000).Draw(t, "fee"), capcli.USD(rapid.Int64Range(0, 5_000_000).Draw(t, "flat"))
+	leave := c.Terminate
+	if rapid.Bool().Draw(t, "resale") {
+		leave = c.Resell
+	}
+	if left, err := leave(at, share, flat); err == nil {
+		return left
 	}
 	return c
 }
@@ -264,10 +278,11 @@ func TestAFreeCommitmentNeverCostsMore(t *testing.T) {
 		p := drawPortfolio(t, rec)
 		before := drawnBill(t, rec, p)
 		free := drawCommitment(t, "free")
-		if _, is := free.Product.(billing.CapacityReservation); is {
+		switch free.Product.(type) {
+		case billing.CapacityReservation, billing.MinimumSpend:
 			t.Skip("is never free")
 		}
-		free.Fees = billing.Fees{}
+		free.Fees, free.Exit = billing.Fees{}, billing.Exit{}
 		p.Commitments = append(p.Commitments, free)
 		if after := drawnBill(t, rec, p); after.Total.Effective > before.Total.Effective+100 {
 			t.Fatalf("with %+v it costs %d, without %d", free, after.Total.Effective, before.Total.Effective)

@@ -30,6 +30,8 @@ type pricing struct {
 	left   []capcli.GPUTime // by open bucket: what no commitment covers
 	took   []capcli.GPUTime // by pair
 	lost   []int64          // by pair: the rest that was too small for more of it
+	draws  []*drawdown      // by commitment: what was spent of a promise to spend; nil where none is
+	due    []capcli.USD     // by commitment: what fell due of it in the hour
 }
 
 // lay lays a portfolio over the hours. The portfolio has been checked.
@@ -67,6 +69,10 @@ func (x *pricing) lay(h *Hours, p *Portfolio) error {
 	x.bought, x.have, x.rest = sized(x.bought, n), sized(x.have, n), sized(x.rest, n)
 	x.left, x.took = sized(x.left, h.open), sized(x.took, len(x.pairs))
 	x.lost = sized(x.lost, len(x.pairs))
+	if x.draws = drawsDown(x.commits); x.draws != nil {
+		x.due = sized(x.due, n)
+		clear(x.due)
+	}
 	return x.named()
 }
 
@@ -93,8 +99,9 @@ func (x *pricing) named() error {
 }
 
 // settle settles clock hour i: what each commitment covers of each bucket. A
-// rest too small for a thousandth of a second counts as used.
-func (x *pricing) settle(i int) {
+// rest too small for a thousandth of a second counts as used. It fails with
+// capcli.ErrOverflow where a promise to spend comes to more than can be counted.
+func (x *pricing) settle(i int) error {
 	h := x.h
 	copy(x.left, h.use[i*h.open:(i+1)*h.open])
 	for k, c := range x.commits {
@@ -104,12 +111,20 @@ func (x *pricing) settle(i int) {
 			have = x.powers[k] * h.within(i, c.Start, c.End-capcli.Time(x.early[k]))
 		}
 		x.have[k], x.rest[k] = have, have
+		if x.draws != nil && x.draws[k] != nil && h.within(i, c.Start, c.End) > 0 {
+			x.rest[k] = unlimited
+		}
 	}
 	for k := range x.pairs {
 		p := &x.pairs[k]
 		left, rest := x.left[p.bucket], x.rest[p.commit]
 		if left == 0 || rest == 0 {
 			x.took[k], x.lost[k] = 0, 0
+			continue
+		}
+		if rest == unlimited {
+			x.took[k], x.lost[k], x.left[p.bucket] = left, 0, 0
+			x.draws[p.commit].spent.add(p.weight, int64(left))
 			continue
 		}
 		t := left
@@ -123,4 +138,20 @@ func (x *pricing) settle(i int) {
 		}
 		x.rest[p.commit] = rest
 	}
+	return x.drawn(i)
+}
+
+// drawn sets what falls due in hour i of promises to spend.
+func (x *pricing) drawn(i int) (err error) {
+	h := x.h
+	for k, d := range x.draws {
+		if d == nil {
+			continue
+		}
+		x.rest[k] = 0
+		if x.due[k], err = d.settle(min(h.first+capcli.Time(i+1)*hour, h.to), h.from, h.to); err != nil {
+			return fmt.Errorf("commitment %s: %w", d.c.ID, err)
+		}
+	}
+	return nil
 }

@@ -1,26 +1,123 @@
 package billing
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // AzureReservation is Azure's reserved VM instance: use it or lose it hour by
 // hour, filled across all matching machines of the hour, the narrower scope
 // first and before any savings plan. Paying by the month costs as much as
-// paying at once. It never covers spot. Refunds are bounded for an owner in any
-// 12 months: see Escape.Limit.
+// paying at once. It never covers spot. Exchanges and refunds: see Rebalance.
+//
+// One of a size that is in a flexibility group covers all sizes of that group, by
+// their ratios, the smallest first: a reservation of a size with ratio 4 covers
+// one machine of ratio 4, two of ratio 2 or half of one of ratio 8. Groups are
+// those of azureGroups, or the one that Sizes states.
 //
 // Source: Microsoft Learn, "How a reservation discount is applied to virtual
-// machines" and "Self-service exchanges and refunds for Azure Reservations".
+// machines" and "Instance size flexibility (ISF)" (5 March 2026).
 type AzureReservation struct {
-	Units int64 // thousandths of a machine
+	Units int64       // thousandths of a machine of the scope's size
+	Sizes []SizeRatio // the flexibility group, where it is not one of azureGroups
+	Rigid bool        // optimised for capacity: the scope's size only
+}
+
+// SizeRatio is a size of a flexibility group: Standard_NC48ads_A100_v4, 2. Ratios
+// differ by region; Azure's reservation catalogue states them
+// (ReservationsAutofitRatio).
+type SizeRatio struct {
+	Size  string
+	Ratio int64
+}
+
+// azureGroups are flexibility groups of machines with GPUs that Microsoft has
+// published as tables, with DSv2, by which it explains the rule.
+//
+// Source: Microsoft, "Virtual machine size flexibility with Reserved VM
+// Instances" (18 February 2020). Later series are in the catalogue only.
+var azureGroups = [][]SizeRatio{
+	{{"Standard_DS1_v2", 1}, {"Standard_DS2_v2", 2}, {"Standard_DS3_v2", 4}, {"Standard_DS4_v2", 8}, {"Standard_DS5_v2", 16}},
+	{{"Standard_NC6", 1}, {"Standard_NC12", 2}, {"Standard_NC24", 4}},
+	{{"Standard_NC6s_v2", 1}, {"Standard_NC12s_v2", 2}, {"Standard_NC24s_v2", 4}},
+	{{"Standard_NC6s_v3", 1}, {"Standard_NC12s_v3", 2}, {"Standard_NC24s_v3", 4}},
+	{{"Standard_ND6s", 1}, {"Standard_ND12s", 2}, {"Standard_ND24s", 4}},
+	{{"Standard_NV6", 1}, {"Standard_NV12", 2}, {"Standard_NV24", 4}},
 }
 
 // Name gives the product's name.
 func (AzureReservation) Name() string { return "azure_reservation" }
 
-func (p AzureReservation) check(*Commitment) string { return wantUnits(p.Units) }
+// mostRatio is the largest ratio: so many times the most units fit an hour's
+// account.
+const mostRatio = 20_000
 
-func (p AzureReservation) power(*Commitment) int64 { return p.Units }
+func (p AzureReservation) check(c *Commitment) string {
+	for i, s := range p.Sizes {
+		switch {
+		case s.Ratio < 1 || s.Ratio > mostRatio:
+			return fmt.Sprintf("size %s has ratio %d; it must be from 1 to %d", s.Size, s.Ratio, mostRatio)
+		case slices.ContainsFunc(p.Sizes[:i], func(o SizeRatio) bool { return o.Size == s.Size }):
+			return fmt.Sprintf("size %s is in its group twice", s.Size)
+		}
+	}
+	if own := skuName(c.Scope.sku()); len(p.Sizes) > 0 && ratioIn(p.Sizes, own) == 0 {
+		return fmt.Sprintf("its own size %q is not among the sizes of its group", own)
+	}
+	return wantUnits(p.Units)
+}
+
+// sku is the use that a scope names.
+func (s *Scope) sku() *SKU {
+	return &SKU{Provider: s.Provider, Region: s.Region, Zone: s.Zone, Family: s.Family, Size: s.Size, GPUModel: s.GPUModel, Service: s.Service, OS: s.OS}
+}
+
+// ratioIn is the ratio of a size in a group, 0 where it is not in it.
+func ratioIn(group []SizeRatio, size string) int64 {
+	for _, s := range group {
+		if strings.EqualFold(s.Size, size) {
+			return s.Ratio
+		}
+	}
+	return 0
+}
+
+// group is the flexibility group of the reservation, nil where it has none.
+func (p AzureReservation) group(c *Commitment) []SizeRatio {
+	own := skuName(c.Scope.sku())
+	switch {
+	case p.Rigid || own == "":
+		return nil
+	case len(p.Sizes) > 0:
+		return p.Sizes
+	}
+	for _, g := range azureGroups {
+		if ratioIn(g, own) > 0 {
+			return g
+		}
+	}
+	return nil
+}
+
+func (p AzureReservation) power(c *Commitment) int64 {
+	return max(1, ratioIn(p.group(c), skuName(c.Scope.sku()))) * p.Units
+}
 
 func (p AzureReservation) cover(c *Commitment, b *bucket) (claim, bool) {
-	k, ok := coverUnits(c, b, stageReserved)
-	k.order.narrow = c.Scope.narrowness()
-	return k, ok
+	group := p.group(c)
+	if group == nil {
+		k, ok := coverUnits(c, b, stageReserved)
+		k.order.narrow = c.Scope.narrowness()
+		return k, ok
+	}
+	scope := c.Scope
+	scope.Family, scope.Size = "", ""
+	ratio := ratioIn(group, skuName(&b.sku))
+	if ratio == 0 || !b.eligible() || !scope.Matches(&b.sku, b.account) {
+		return claim{}, false
+	}
+	o := standing(c, b, stageReserved)
+	o.narrow, o.alone, o.size = c.Scope.narrowness(), true, ratio
+	return claim{weight: ratio, order: o}, true
 }

@@ -1,17 +1,41 @@
 package billing
 
-import "capcli"
+import (
+	"strings"
 
-// On-demand use is billed by the second, with a minimum: a minute for Linux on
-// AWS, on Azure and on Google Cloud. Some operating systems are billed by the
-// hour begun; give such a line a minimum of its own.
+	"capcli"
+)
+
+// Least times billed for a stretch of use on demand or on spot, by provider. A
+// provider that is not named has none here: a line of use states its own.
 //
-// Source: AWS, "Amazon EC2 On-Demand Pricing" (per-second billing); Microsoft,
-// "Virtual Machines pricing"; Google Cloud, "VM instance pricing".
-
-// Least times billed for a stretch of on-demand use.
+// Sources: AWS, "Announcing Amazon EC2 per-second billing" (2 October 2017: Linux,
+// On-Demand, Reserved and Spot, a minimum of 60 seconds) and Amazon EC2 User Guide,
+// "On-Demand Instances" (Windows and RHEL are billed by the second too); Google
+// Cloud, "VM instance pricing" (vCPUs, GPUs and memory by the second, with a
+// minimum of one minute); Microsoft, "Virtual Machines pricing" (one minute).
 const (
 	MinimumAWS   = capcli.Minute
 	MinimumAzure = capcli.Minute
 	MinimumGCP   = capcli.Minute
 )
+
+// MinimumOf is the least time that a provider bills for a stretch of use of a SKU;
+// 0 where no document of it says one, and for reserved use, which is paid already.
+func MinimumOf(s *SKU, kind UseKind) capcli.Seconds {
+	if kind == UseReserved {
+		return 0
+	}
+	switch strings.ToLower(s.Provider) {
+	case "aws":
+		switch osOf(s.OS) {
+		case "linux", "windows", "rhel":
+			return MinimumAWS
+		}
+	case "azure":
+		return MinimumAzure
+	case "gcp":
+		return MinimumGCP
+	}
+	return 0
+}

@@ -23,6 +23,7 @@ type Quoter struct {
 	cover  []capcli.GPUTime
 	used   []float64 // by commitment, in its own unit
 	bought []float64
+	due    []capcli.USD // by commitment: what fell due of a promise to spend
 }
 
 // Quoter gives a new quoter. It fails with capcli.ErrOverflow where the use
@@ -89,7 +90,10 @@ func (q *Quoter) price(p *Portfolio) (Quote, error) {
 	if err := q.x.lay(q.h, p); err != nil {
 		return Quote{}, err
 	}
-	q.settle()
+	due, err := q.settle()
+	if err != nil {
+		return Quote{}, err
+	}
 	out := Quote{Costs: q.base, Equivalent: q.same}
 	var covered, eligible float64
 	for b := range q.h.buckets[:q.h.open] {
@@ -109,21 +113,38 @@ func (q *Quoter) price(p *Portfolio) (Quote, error) {
 			eligible += float64(k.list) * float64(q.h.total[b])
 		}
 	}
+	if out.Billed, err = add(out.Billed, due); err != nil {
+		return Quote{}, err
+	}
+	if out.Effective, err = add(out.Effective, due); err != nil {
+		return Quote{}, err
+	}
 	return out, q.fees(&out, covered, eligible)
 }
 
-// settle settles all hours and sums what was covered.
-func (q *Quoter) settle() {
+// settle settles all hours and sums what was covered, and what promises to spend
+// came to.
+func (q *Quoter) settle() (due capcli.USD, err error) {
 	x := &q.x
 	clear(q.cover)
 	q.used, q.bought = sized(q.used, len(x.commits)), sized(q.bought, len(x.commits))
 	clear(q.used)
 	clear(q.bought)
+	q.due = sized(q.due, len(x.commits))
+	clear(q.due)
 	if len(x.commits) == 0 {
-		return
+		return 0, nil
 	}
 	for i := range q.h.n {
-		x.settle(i)
+		if err := x.settle(i); err != nil {
+			return 0, err
+		}
+		for k := range x.draws {
+			if due, err = add(due, x.due[k]); err != nil {
+				return 0, err
+			}
+			q.due[k] += x.due[k]
+		}
 		for k := range x.pairs {
 			q.cover[x.pairs[k].bucket] += x.took[k]
 		}
@@ -132,12 +153,34 @@ func (q *Quoter) settle() {
 			q.bought[k] += float64(x.bought[k])
 		}
 	}
+	for _, d := range x.draws {
+		if d == nil {
+			continue
+		}
+		spent, err := d.micros()
+		if err == nil {
+			due, err = add(due, spent)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return due, nil
 }
 
 // fees adds what the commitments cost.
 func (q *Quoter) fees(out *Quote, covered, eligible float64) error {
 	var used, bought float64
 	for k, c := range q.x.commits {
+		if q.x.draws != nil && q.x.draws[k] != nil { // was summed when it was settled
+			spent, err := q.x.draws[k].micros()
+			if err != nil {
+				return err
+			}
+			bought += float64(spent + q.due[k])
+			used += float64(spent)
+			continue
+		}
 		total, err := c.Total()
 		if err != nil {
 			return err
@@ -155,9 +198,11 @@ func (q *Quoter) fees(out *Quote, covered, eligible float64) error {
 		if out.Billed > 1<<62 {
 			return capcli.ErrOverflow
 		}
+		loss := c.lost(q.h.from, q.h.to)
+		bought += float64(loss)
 		if q.bought[k] > 0 {
-			bought += float64(part)
-			used += float64(part) * (q.used[k] / q.bought[k])
+			bought += float64(part - loss)
+			used += float64(part-loss) * (q.used[k] / q.bought[k])
 		}
 	}
 	out.Covered, out.Utilisation = -1, -1

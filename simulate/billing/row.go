@@ -64,6 +64,7 @@ type Row struct {
 	Job             string // where the bill is by job
 
 	Quantity   capcli.GPUTime // unit time: used, or unused where the product counts units
+	Discount   Amount         // of the commitment: hours of its own unit, or money where it commits to money
 	ListUnit   capcli.Rate    // public on-demand price of a unit-hour
 	Contracted capcli.Rate    // negotiated on-demand price of a unit-hour
 
@@ -71,6 +72,8 @@ type Row struct {
 	ContractedCost capcli.USD
 	BilledCost     capcli.USD
 	EffectiveCost  capcli.USD
+
+	of *Commitment // nil for none
 }
 
 // Costs are the four costs that FOCUS knows, summed.
@@ -99,8 +102,9 @@ type Bill struct {
 // CommitmentBill is what became of one commitment in the window.
 type CommitmentBill struct {
 	ID, Product  string
-	Billed       capcli.USD // its purchase rows
-	Used, Unused capcli.USD // effective cost of its Used and Unused rows
+	Start        capcli.Time // of its term: the steps of a ramp have one ID
+	Billed       capcli.USD  // its purchase rows
+	Used, Unused capcli.USD  // effective cost of its Used and Unused rows
 	// Share is how much of what was bought was used, 0 to 1, in the commitment's
 	// own unit; -1 where nothing of its term is in the window.
 	Share float64

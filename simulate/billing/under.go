@@ -207,7 +207,7 @@ func (inv *Invoice) check(bill *Bill, pools []RunPool) error {
 		}
 	}
 	if sum != bill.Total.Effective {
-		return fmt.Errorf("the pools under commitments cost %s, their bill is %s", sum.Decimal(), bill.Total.Effective.Decimal())
+		return &simulate.AccountError{Text: fmt.Sprintf("the pools under commitments cost %s, their bill is %s", sum.Decimal(), bill.Total.Effective.Decimal())}
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ var useColumns = [...]struct {
 	{[]string{"contracted_price"}, "negotiated on-demand price"},
 	{[]string{"spot_price"}, "spot price of a unit for an hour"},
 	{[]string{"capacity"}, "id of the commitment or capacity reservation that it ran in"},
-	{[]string{"min_billing_s"}, "least time billed"},
+	{[]string{"min_billing_s"}, "least time billed; 60 on aws, azure and gcp where left out, else 0"},
 	{[]string{"ended_by"}, "user (where left out) or provider: a spot interruption"},
 	{[]string{"currency"}, "USD where left out; one for the whole file"},
 }

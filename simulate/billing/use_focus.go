@@ -227,7 +227,11 @@ func (f *focusUse) sku(r *FOCUS) SKU {
 		Provider: providerOf(r.ProviderName), Region: r.RegionID, Zone: r.AvailabilityZone, Service: r.ServiceName,
 		GPUModel: d.GpuModel, OS: strings.ToLower(d.OperatingSystem),
 	}
-	k.Family, k.Size = CutInstanceType(cmp.Or(d.InstanceType, d.InstanceSeries, r.SkuID))
+	sku := r.SkuID
+	if sku == k.GPUModel || sku == k.Service || sku == "compute" { // as capcli names what has no instance type
+		sku = ""
+	}
+	k.Family, k.Size = CutInstanceType(cmp.Or(d.InstanceType, d.InstanceSeries, sku))
 	return k
 }
 
@@ -240,6 +244,8 @@ func providerOf(name string) string {
 		return "azure"
 	case strings.Contains(u, "google"), u == "gcp":
 		return "gcp"
+	case u == focusSelf:
+		return ""
 	}
 	return name
 }

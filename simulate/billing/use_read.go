@@ -47,6 +47,7 @@ type useReader struct {
 	place [numUseColumns]int
 	texts map[string]string
 	rec   *UseRecord
+	short int64 // lines that are shorter than their provider bills at least
 }
 
 // ReadUse reads metered use as CSV: capcli's own columns (UseColumns), or a bill
@@ -94,6 +95,9 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 	}
 	if u.place[useUnits] < 0 {
 		rep.Notes = append(rep.Notes, "there is no column units: each line is 1 unit")
+	}
+	if u.short > 0 {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("%d lines last less than their provider bills at least (60 s on aws, azure and gcp) and are billed for that; the column min_billing_s states another least time, 0 for none", u.short))
 	}
 	u.rec.span()
 	rep.Lines = int64(len(u.rec.Lines))
@@ -184,6 +188,11 @@ func (u *useReader) line() (UseLine, error) {
 	}
 	if err := u.kind(&l); err != nil {
 		return l, err
+	}
+	if u.cell(useMinimum) == "" {
+		if l.Minimum = MinimumOf(&l.SKU, l.Kind); l.Seconds < l.Minimum {
+			u.short++
+		}
 	}
 	return l, u.prices(&l)
 }

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -23,6 +24,14 @@ func (w *wide) add(a, b int64) {
 func (w *wide) big() *big.Int {
 	v := new(big.Int).SetUint64(w.hi)
 	return v.Add(v.Lsh(v, 64), new(big.Int).SetUint64(w.lo))
+}
+
+// per is w / n as an Amount, cut at its eighteenth place; n is above 0.
+func (w wide) per(n int64) Amount {
+	v := w.big()
+	v.Mul(v, new(big.Int).SetUint64(amountUnit)).Quo(v, big.NewInt(n))
+	lo := new(big.Int).And(v, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	return Amount{int64(v.Rsh(v, 64).Uint64()), lo}
 }
 
 // splitWide is capcli.Split for wide weights: largest remainder, ties to the

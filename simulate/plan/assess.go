@@ -15,6 +15,7 @@ type Assessed struct {
 	Name      string
 	Doc       string     // how it decides
 	Purchases []Purchase // by start; nil of a rule that decides anew in each future
+	First     []Purchase // of a plan that decides again: what it buys before the next decision
 	Outcomes  []InFuture // by future
 	Levels    []Covered  // committed over time, with what was held before; nil of a rule
 

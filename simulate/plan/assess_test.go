@@ -62,11 +62,11 @@ func TestAssessLaws(t *testing.T) {
 				}
 			}
 		}
-		w, err := f.Wait(ctx, capcli.Step{Seconds: 6 * capcli.Hour}, mean, alone)
+		w, err := f.Wait(ctx, Stages{Every: capcli.Step{Seconds: 6 * capcli.Hour}, Count: 2, Branches: 3}, mean, alone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.Rest > w.Now || w.Part > w.Rest || w.Part > w.Later || w.Known > w.Part || w.Known > w.Now || w.Now != least {
+		if w.Rest > w.Now || w.Again > w.Rest || w.Again > w.Later || w.Bound > w.Again || w.Known > w.Again || w.Now != least {
 			t.Fatalf("%+v", w)
 		}
 	})

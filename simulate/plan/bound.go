@@ -96,8 +96,12 @@ func commitments(pools []simulate.Pool, rates []billing.Rate, end capcli.Seconds
 // bounds works out lower bounds on what candidates cost, with the smooth curve
 // of each run and patience worked out once.
 type bounds struct {
-	p     *Problem
-	known map[string]*ruled
+	p      *Problem
+	known  map[string]*ruled
+	undone map[string]undone
+	// allowed is the share of the work that each run may leave undone; above 1 is any.
+	// The floors are of runs that leave no more.
+	allowed float64
 }
 
 // ruled is what one run's jobs may do under one set of rules.
@@ -106,7 +110,9 @@ type ruled struct {
 	smooth *Smooth
 }
 
-func newBounds(p *Problem) *bounds { return &bounds{p: p, known: map[string]*ruled{}} }
+func newBounds(p *Problem) *bounds {
+	return &bounds{p: p, known: map[string]*ruled{}, undone: map[string]undone{}, allowed: 2}
+}
 
 // rules gives what the jobs of a run may do under cfg.
 func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
@@ -134,14 +140,16 @@ func ruleKey(cfg *simulate.Config, run int) string {
 // discounted is why there is no bound on what use on demand costs.
 const discounted = "commitments make use on demand cheaper"
 
-// Floor is a lower bound on what a candidate costs in a run, whatever its
-// policy does.
+// Floor is a lower bound on what a candidate costs in a run that leaves no more work
+// undone than each run may, whatever its policy does.
 type Floor struct {
 	Cost capcli.USD
 	// Elastic tells that it holds the least on-demand cost too: every job must
 	// begin in its window. Else it is what is committed, and Why says why.
 	Elastic bool
 	Why     string
+	// Undone is a lower bound on the share of the work that the run leaves undone.
+	Undone float64
 }
 
 // of is the floor of a candidate in a run: what is committed is paid whatever
@@ -156,7 +164,7 @@ func (b *bounds) of(c *Candidate, run int) (Floor, error) {
 	if err != nil {
 		return Floor{}, err
 	}
-	why := r.fits(&cfg, c.Preemptive)
+	why := r.fits(&cfg)
 	if why == "" && c.Discounted {
 		why = discounted
 	}
@@ -172,7 +180,39 @@ func (b *bounds) of(c *Candidate, run int) (Floor, error) {
 		f.Cost += elastic(r.smooth, tiersOf(cfg.Pools, c.Rates), gpus)
 	}
 	f.Cost -= rounding(len(cfg.Pools), end)
+	left, err := b.leastUndone(&cfg, run)
+	if err != nil {
+		return Floor{}, err
+	}
+	f.Undone = left.share()
+	switch {
+	case why == "" || c.Discounted:
+	case b.p.PriceUnserved:
+		if price, fixed := leastOnDemand(cfg.Pools, c.Rates); fixed {
+			f.Cost += left.use(c.Rates, 0, price)
+		}
+	default:
+		f.Cost += left.use(c.Rates, b.allowed, 0)
+	}
 	return f, nil
+}
+
+// leastOnDemand is the least price that undone work can have, 0 where none is known;
+// false where prices change.
+func leastOnDemand(pools []simulate.Pool, rates []billing.Rate) (capcli.Rate, bool) {
+	least := capcli.Rate(-1)
+	for i := range rates {
+		if len(rates[i].Path) > 0 {
+			return 0, false
+		}
+		for _, price := range []capcli.Rate{rates[i].OnDemand, rates[i].Price} {
+			of := price == rates[i].OnDemand || pools[i].Terms == simulate.OnDemand
+			if of && price > 0 && (least < 0 || price < least) {
+				least = price
+			}
+		}
+	}
+	return max(0, least), true
 }
 
 // rounding is how far the cells of an invoice, a pool in a month each, and the

@@ -53,7 +53,6 @@ func (d *deal) build() error {
 // levels says what each lot of demand costs on demand in a period: the k-th
 // costs what the part of the demand between k-1 and k lots comes to.
 func (d *deal) levels(ps []piece) (Levels, error) {
-	type share struct{ lots, whole, rest int64 }
 	var shares []share
 	lot := d.m.lot()
 	var each int64 // what a lot costs that all of the period wants
@@ -73,9 +72,18 @@ func (d *deal) levels(ps []piece) (Levels, error) {
 		each += whole
 		shares = append(shares, s)
 	}
+	return stackLevels(shares, each, 0), nil
+}
+
+// share is what the steps of one height want: so many whole lots, what such a lot
+// costs on demand in them, and what the part of a lot on top costs.
+type share struct{ lots, whole, rest int64 }
+
+// stackLevels makes levels of shares, over so many lots that are covered already.
+// each is what a lot costs that all shares want.
+func stackLevels(shares []share, each, done int64) Levels {
 	slices.SortFunc(shares, func(a, b share) int { return cmp.Compare(a.lots, b.lots) })
 	var out Levels
-	var done int64
 	for i := 0; i < len(shares); {
 		lots := shares[i].lots
 		out = out.add(lots-done, each)
@@ -87,7 +95,7 @@ func (d *deal) levels(ps []piece) (Levels, error) {
 		out = out.add(1, each+part)
 		done = lots + 1
 	}
-	return out, nil
+	return out
 }
 
 // add puts levels on top.

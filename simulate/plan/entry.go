@@ -16,9 +16,10 @@ const (
 	Full    Fate = iota // run as often as asked
 	ByBound             // dropped before a run: a lower bound on its cost already rules it out
 	ByRace              // dropped after some runs, with the confidence that was asked
+	ByFault             // dropped after a run that has no price: Fault says why
 )
 
-var fateNames = [...]string{"full", "bound", "race"}
+var fateNames = [...]string{"full", "bound", "race", "fault"}
 
 // String gives the fate in a word.
 func (f Fate) String() string { return fateNames[f] }
@@ -31,14 +32,37 @@ type Entry struct {
 	Rival    int     // the candidate that ruled it out; -1 where a limit did
 	Floors   []Floor // by run
 
-	held []bool // whether all limits held, by run
-	risk Risk   // what Cost is of the runs
+	held   []bool // whether all limits held, by run
+	broken []bool // whether a limit was broken that must hold in each run, by run
+	risk   Risk   // what Cost is of the runs
 }
 
 // note adds the outcome of the next run.
 func (e *Entry) note(o Outcome, limits []Limit) {
 	e.Outcomes = append(e.Outcomes, o)
 	e.held = append(e.held, holdAll(limits, &o))
+	e.broken = append(e.broken, breaksEach(limits, &o))
+}
+
+// Holds tells whether all limits hold in the share of the runs that is asked, and
+// those of each run in each.
+func (e *Entry) Holds(share float64) bool { return e.Held() >= share && e.Serves() }
+
+// Serves tells whether e holds the limits of each run, those on work that is left
+// undone, in every run that was made.
+func (e *Entry) Serves() bool { return !slices.Contains(e.broken, true) }
+
+// ServesIn tells the same of one run.
+func (e *Entry) ServesIn(run int) bool { return run < len(e.broken) && !e.broken[run] }
+
+// Fault is why a run of e has no price; "" where all that were made have one.
+func (e *Entry) Fault() string {
+	for i := range e.Outcomes {
+		if e.Outcomes[i].Fault != "" {
+			return e.Outcomes[i].Fault
+		}
+	}
+	return ""
 }
 
 // Held is the share of runs in which every limit held.
@@ -85,6 +109,20 @@ func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 	}
 	slices.Sort(all)
 	return all[(5*len(all)+99)/100-1], all[(95*len(all)+99)/100-1], true
+}
+
+// Length is the mean length of the runs; 0 before the first.
+func (e *Entry) Length() capcli.Seconds {
+	var sum capcli.Seconds
+	for i := range e.Outcomes {
+		sum += e.Outcomes[i].Length
+	}
+	return sum / capcli.Seconds(max(1, len(e.Outcomes)))
+}
+
+// Penalty is the mean of what the work left undone adds to the cost.
+func (e *Entry) Penalty() capcli.USD {
+	return meanUSD(e.Outcomes, func(o *Outcome) capcli.USD { return o.Penalty })
 }
 
 // Cost is the mean cost, or what Search.Risk says in its place, rounded half up to

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 )
@@ -10,24 +11,44 @@ import (
 type Evaluate func(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error)
 
 // Evaluate simulates each key once, on all cores, and prices every candidate
-// that has it. What comes out does not depend on the number of cores.
+// that has it. What comes out does not depend on the number of cores. Of a mix that
+// lost on the way only the wait is known that it reached. Where ctx ends it gives
+// what came to its end with the error; the Run of all others is notRun.
 func (p *Problem) Evaluate(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error) {
 	out := make([]Outcome, len(candidates))
+	for i := range out {
+		out[i].Run = notRun
+	}
 	groups := groupByKey(candidates)
 	err := inParallel(ctx, len(groups), func(ctx context.Context, g int) error {
-		res, err := p.Run(ctx, candidates[groups[g][0]], run)
+		lost := candidates[groups[g][0]].lost
+		for _, i := range groups[g][1:] {
+			lost = lost.later(candidates[i].lost)
+		}
+		res, err := p.runUnless(ctx, candidates[groups[g][0]], run, lost)
+		if errors.Is(err, errAbandoned) {
+			for _, i := range groups[g] {
+				out[i] = Outcome{Candidate: candidates[i].Index, Run: run, WaitP95: lost.wait}
+			}
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		for _, i := range groups[g] {
-			if out[i], err = p.Price(candidates[i], run, res); err != nil {
+			priced, err := p.Price(candidates[i], run, res)
+			if err != nil {
 				return err
 			}
+			out[i] = priced
 		}
 		return nil
 	})
 	return out, err
 }
+
+// notRun is the Run of an outcome that there is none of.
+const notRun = -1
 
 // groupByKey puts the places of candidates with one key together, in order of
 // the first.

@@ -20,10 +20,22 @@ func (f *Found) full() []*Entry {
 }
 
 // Best is the cheapest mix that holds every limit in the share of runs that was
-// asked; nil where there is none.
+// asked, and those of each run in each; nil where there is none.
 func (f *Found) Best() *Entry {
 	for _, e := range f.full() {
-		if e.Held() >= f.hold {
+		if e.Holds(f.hold) {
+			return e
+		}
+	}
+	return nil
+}
+
+// Second is the cheapest mix but the best that holds every limit in the share of
+// runs that was asked, of those run in full; nil where there is none.
+func (f *Found) Second() *Entry {
+	best := f.Best()
+	for _, e := range f.full() {
+		if e != best && e.Holds(f.hold) {
 			return e
 		}
 	}
@@ -31,7 +43,7 @@ func (f *Found) Best() *Entry {
 }
 
 // Mean is the cheapest mix whose mean figures hold every limit, however many of
-// its runs do; nil where there is none.
+// its runs do, and that holds those of each run in each; nil where there is none.
 func (f *Found) Mean() *Entry {
 	for _, e := range f.full() {
 		if f.meanHolds(e) {
@@ -42,6 +54,9 @@ func (f *Found) Mean() *Entry {
 }
 
 func (f *Found) meanHolds(e *Entry) bool {
+	if !e.Serves() {
+		return false
+	}
 	for i := range f.limits {
 		v, ok := e.Mean(f.limits[i].Metric)
 		if !ok || f.limits[i].Miss(v) > 0 {
@@ -53,10 +68,14 @@ func (f *Found) meanHolds(e *Entry) bool {
 
 // Frontier are the mixes of which no other costs less and waits no longer, or
 // waits less and costs no more, by cost: mean cost against the mean of the runs'
-// 95th percentile of waits.
+// 95th percentile of waits. Mixes that break a limit of each run, and so leave work
+// undone, are not among them and beat none.
 func (f *Found) Frontier() []*Entry {
 	var out []*Entry
 	for _, e := range f.full() { // by cost, then wait
+		if !e.Serves() {
+			continue
+		}
 		if n := len(out); n == 0 || e.Wait() < out[n-1].Wait() {
 			out = append(out, e)
 		}
@@ -79,7 +98,7 @@ func (f *Found) LeastFloor() capcli.USD {
 type Distance struct {
 	Limit Limit
 	Mean  float64 // the figure, mean over the runs
-	Miss  float64 // beyond the limit by so much, in its unit; below 0 is within
+	Miss  float64 // beyond the limit by so much, in its unit; below 0 is within. Of a limit of each run, that of the worst run
 	Held  float64 // share of runs in which it held
 	Known bool
 }
@@ -92,6 +111,9 @@ func (f *Found) Distances(e *Entry) []Distance {
 		d.Mean, d.Known = e.Mean(l.Metric)
 		d.Miss = l.Miss(d.Mean)
 		for k := range e.Outcomes {
+			if v, ok := e.Outcomes[k].Figure(l.Metric); ok && l.Each {
+				d.Miss = max(d.Miss, l.Miss(v))
+			}
 			if holds, known := l.Holds(&e.Outcomes[k]); holds && known {
 				d.Held += 1 / float64(len(e.Outcomes))
 			}
@@ -134,10 +156,10 @@ func (f *Found) Binding() int {
 	for i := range f.limits {
 		own, rest := 0, 0
 		for _, e := range f.full() {
-			if f.heldOnly(e, func(k int) bool { return k == i }) >= f.hold {
+			if f.heldOnly(e, func(k int) bool { return k == i }) {
 				own++
 			}
-			if f.heldOnly(e, func(k int) bool { return k != i }) >= f.hold {
+			if f.heldOnly(e, func(k int) bool { return k != i }) {
 				rest++
 			}
 		}
@@ -160,22 +182,25 @@ func (f *Found) bindingOnCost() int {
 	return binding
 }
 
-// heldOnly is the share of runs in which all limits held that count.
-func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) float64 {
-	n := 0
+// heldOnly tells whether the limits that count hold together in the share of runs
+// that is asked, and those of each run in each.
+func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) bool {
+	n, each := 0, true
 	for k := range e.Outcomes {
 		all := true
 		for i := range f.limits {
-			if counts(i) {
-				holds, known := f.limits[i].Holds(&e.Outcomes[k])
-				all = all && holds && known
+			if !counts(i) {
+				continue
 			}
+			holds, known := f.limits[i].Holds(&e.Outcomes[k])
+			all = all && holds && known
+			each = each && (holds && known || !f.limits[i].Each)
 		}
 		if all {
 			n++
 		}
 	}
-	return float64(n) / float64(max(1, len(e.Outcomes)))
+	return each && float64(n)/float64(max(1, len(e.Outcomes))) >= f.hold
 }
 
 // Ranked are the mixes of the frontier that hold the limits in the share of runs
@@ -183,7 +208,7 @@ func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) float64 {
 // more and wait no less than one of them.
 func (f *Found) Ranked() (list []*Entry, beaten int) {
 	for _, e := range f.Frontier() {
-		if e.Held() >= f.hold || f.meanHolds(e) {
+		if e.Holds(f.hold) || f.meanHolds(e) {
 			list = append(list, e)
 		}
 	}

@@ -6,14 +6,28 @@ type Limit struct {
 	Op     string  `json:"op"` // <=, <, >= or >
 	Value  float64 `json:"value"`
 	Text   string  `json:"limit"` // for people
+	// Each tells that the limit must hold in each run, whatever share of the runs
+	// the search asks for. A bound on work that is left undone is one: a run in which
+	// less is done costs less, and takes the mean with it.
+	Each bool `json:"each_run,omitempty"`
+}
+
+// Share is the share of the runs in which the limit must hold, where that of all
+// limits together is hold.
+func (l *Limit) Share(hold float64) float64 {
+	if l.Each {
+		return 1
+	}
+	return hold
 }
 
 // Holds tells whether the limit is held; known is false where the outcome has
 // no such figure.
 func (l *Limit) Holds(o *Outcome) (holds, known bool) {
 	v, ok := o.Figure(l.Metric)
-	if !ok {
-		return false, false
+	if !ok { // a figure that is at least so much may be past the limit for all that
+		v, ok = o.AtLeast(l.Metric)
+		return false, ok && l.Upper() && l.Miss(v) > 0
 	}
 	switch l.Op {
 	case "<=":
@@ -43,6 +57,19 @@ func (l *Limit) Miss(v float64) float64 {
 		return v - l.Value
 	}
 	return l.Value - v
+}
+
+// breaksEach tells whether an outcome breaks a limit that must hold in each run.
+func breaksEach(limits []Limit, o *Outcome) bool {
+	for i := range limits {
+		if !limits[i].Each {
+			continue
+		}
+		if holds, known := limits[i].Holds(o); !holds || !known {
+			return true
+		}
+	}
+	return false
 }
 
 // holdAll tells whether an outcome holds all limits. A figure that is not known

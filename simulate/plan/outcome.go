@@ -17,6 +17,7 @@ type Outcome struct {
 	Jobs            int64          `json:"jobs"`
 	Finished        int64          `json:"finished"`
 	Waiting         int64          `json:"waiting"`
+	Starting        int64          `json:"starting"` // their GPUs are ordered and not there yet
 	Running         int64          `json:"running"`
 	Unplaceable     int64          `json:"unplaceable"`
 	Preemptions     int64          `json:"preemptions"`
@@ -26,7 +27,10 @@ type Outcome struct {
 	WaitP50         capcli.Seconds `json:"wait_p50_s"`
 	WaitP95         capcli.Seconds `json:"wait_p95_s"`
 	WaitP99         capcli.Seconds `json:"wait_p99_s"`
-	WaitMax         capcli.Seconds `json:"wait_max_s"`
+	WaitMax         capcli.Seconds `json:"wait_max_s"` // as the three before a lower bound where it is not known: see AtLeast
+	WaitJobs        int64          `json:"wait_jobs"`
+	WaitStarted     int64          `json:"wait_started"` // of WaitJobs
+	QueueTime       float64        `json:"queue_time_mean_s"`
 	JCTMean         float64        `json:"jct_mean_s"`
 	BoundedSlowdown float64        `json:"bounded_slowdown_mean"`
 	Makespan        capcli.Seconds `json:"makespan_s"`
@@ -34,8 +38,16 @@ type Outcome struct {
 	QueueMean       float64        `json:"queue_mean_jobs"`
 	Availability    *float64       `json:"availability"` // see simulate.Result.Availability
 
-	Priced          bool        `json:"priced"` // every pool has a price: else the money below is of the others
+	Possible       GPUMillis   `json:"possible_gpu_ms"` // see simulate.Served
+	Served         GPUMillis   `json:"served_gpu_ms"`
+	Backlog        GPUMillis   `json:"backlog_gpu_ms"` // of jobs that wait at the end or can never run
+	UnservedAmount *capcli.USD `json:"unserved_usd"`   // at the on-demand price; nil is not known
+	BacklogAmount  *capcli.USD `json:"backlog_usd"`
+
+	Fault           string      `json:"fault,omitempty"` // why it has no price; "" where it has one
+	Priced          bool        `json:"priced"`          // every pool has a price: else the money below is of the others
 	Cost            capcli.USD  `json:"cost_usd"`
+	Penalty         capcli.USD  `json:"unserved_in_cost_usd,omitempty"` // of Cost: unserved work, where the problem prices it
 	Committed       capcli.USD  `json:"committed_usd"`
 	OnDemand        capcli.USD  `json:"on_demand_usd"`
 	Spot            capcli.USD  `json:"spot_usd"`
@@ -87,10 +99,10 @@ func NewOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 	j, committed := &res.Jobs, &inv.ByTier[billing.Committed]
 	o := Outcome{
 		Candidate: candidate, Run: run, Seed: uint64(seed),
-		Jobs: j.Read, Finished: j.Finished, Waiting: j.Waiting, Running: j.Running, Unplaceable: j.Unplaceable,
+		Jobs: j.Read, Finished: j.Finished, Waiting: j.Waiting, Starting: j.Starting, Running: j.Running, Unplaceable: j.Unplaceable,
 		Preemptions: j.Preemptions, DeadlineMisses: j.Misses, Length: res.Ended,
 		WaitMean: res.Wait.Mean, WaitP50: res.Wait.P50, WaitP95: res.Wait.P95, WaitP99: res.Wait.P99, WaitMax: res.Wait.Max,
-		JCTMean: res.MeanJCT, BoundedSlowdown: res.BoundedSlowdown, Makespan: res.Makespan,
+		WaitJobs: res.Wait.Jobs, WaitStarted: res.Wait.Started, QueueTime: res.MeanQueueTime, JCTMean: res.MeanJCT, BoundedSlowdown: res.BoundedSlowdown, Makespan: res.Makespan,
 		QueueMax: res.QueueMax, QueueMean: res.QueueMean,
 		Priced: priced, Cost: inv.Total.Cost, Committed: committed.Cost,
 		OnDemand: inv.ByTier[billing.OnDemand].Cost, Spot: inv.ByTier[billing.Spot].Cost,
@@ -100,6 +112,10 @@ func NewOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 	}
 	if a, ok := res.Availability(within); ok {
 		o.Availability = &a
+	}
+	o.Possible, o.Served, o.Backlog = GPUMillis(res.Served.Possible), GPUMillis(res.Served.Done), GPUMillis(res.Served.LeftOver())
+	if w, ok := inv.Worth(res.Record, res.ServedBy, res.Record.Start+capcli.Time(res.Ended)); ok {
+		o.UnservedAmount, o.BacklogAmount = &w.Unserved, &w.LeftOver
 	}
 	if inv.Total.Unlisted == 0 {
 		o.Equivalent = &inv.Total.Equivalent
@@ -120,6 +136,14 @@ func NewOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 	return o
 }
 
+// Unserved is the work that could have been done by the end and was not.
+func (o *Outcome) Unserved() GPUMillis { return o.Possible - o.Served }
+
+// UnservedShare is Unserved over what could have been done, 0 to 1.
+func (o *Outcome) UnservedShare() float64 {
+	return (&simulate.Served{Possible: capcli.GPUTime(o.Possible), Done: capcli.GPUTime(o.Served)}).UnservedShare()
+}
+
 func capacityOf(s *simulate.Span) Capacity {
 	return Capacity{GPUMillis(s.Offered), GPUMillis(s.Used), GPUMillis(s.Idle), GPUMillis(s.Blocked), GPUMillis(s.Down)}
 }
@@ -129,10 +153,13 @@ func capacityOf(s *simulate.Span) Capacity {
 // known, or there is none of that name.
 func (o *Outcome) Figure(name string) (float64, bool) {
 	if v, ok := o.waits(name); ok {
-		return v, true
+		return v, o.waitKnown(name)
 	}
 	if v, ok := o.money(name); ok {
 		return v, o.Priced
+	}
+	if v, ok := o.undone(name); ok {
+		return v, true
 	}
 	switch name {
 	case "stranded_gpu_hours":
@@ -163,6 +190,22 @@ func (o *Outcome) Figure(name string) (float64, bool) {
 	return 0, false
 }
 
+// AtLeast gives a lower bound of a figure that is not known: of a quantile of
+// waits that falls among jobs that never started. It is false where there is none.
+func (o *Outcome) AtLeast(name string) (float64, bool) {
+	if o.waitKnown(name) {
+		return 0, false
+	}
+	return o.waits(name)
+}
+
+// waitKnown tells whether a figure is known, where it is a quantile of waits.
+func (o *Outcome) waitKnown(name string) bool {
+	percent := map[string]int64{"wait_p50": 50, "wait_p95": 95, "wait_p99": 99, "wait_max": 100}[name]
+	w := simulate.Stats{Jobs: o.WaitJobs, Started: o.WaitStarted}
+	return percent == 0 || w.Known(percent)
+}
+
 func known(v *float64) (float64, bool) {
 	if v == nil {
 		return 0, false
@@ -183,6 +226,8 @@ func (o *Outcome) waits(name string) (float64, bool) {
 		return float64(o.WaitP99), true
 	case "wait_max":
 		return float64(o.WaitMax), true
+	case "queue_time_mean":
+		return o.QueueTime, true
 	case "jct_mean":
 		return o.JCTMean, true
 	case "bounded_slowdown_mean":
@@ -205,6 +250,32 @@ func (o *Outcome) waits(name string) (float64, bool) {
 		return float64(o.DeadlineMisses), true
 	}
 	return 0, false
+}
+
+// undone are the figures of work that was not done.
+func (o *Outcome) undone(name string) (float64, bool) {
+	switch name {
+	case "unserved_gpu_hours":
+		return o.Unserved().Hours(), true
+	case "unserved_share":
+		return o.UnservedShare(), true
+	case "unserved_jobs":
+		return float64(o.Waiting + o.Unplaceable), true
+	case "backlog_gpu_hours":
+		return o.Backlog.Hours(), true
+	case "unserved_usd":
+		return knownUSD(o.UnservedAmount)
+	case "backlog_usd":
+		return knownUSD(o.BacklogAmount)
+	}
+	return 0, false
+}
+
+func knownUSD(u *capcli.USD) (float64, bool) {
+	if u == nil {
+		return 0, false
+	}
+	return u.Float(), true
 }
 
 // money are the figures that need a price for every pool.

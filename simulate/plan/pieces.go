@@ -27,6 +27,7 @@ func (s *Search) Pieces(ctx context.Context) (*Pieces, error) {
 		return nil, err
 	}
 	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size}
+	x.bounds.allowed = undoneMost(s.Limits)
 	numbers := everyOne(size)
 	if s.Stride > 1 {
 		numbers = append(x.coarse(s.Stride), s.Include...)

@@ -23,13 +23,6 @@ type promised struct {
 	why     string         // why there is no promise for every job; "" where there is
 }
 
-// preemptive are the policies that take GPUs away from jobs that run: what has
-// begun may then wait again.
-var preemptive = []string{"gang", "las", "priority-preempt", "srtf"}
-
-// Preemptive tells whether a policy takes GPUs away from jobs that run.
-func Preemptive(policy string) bool { return slices.Contains(preemptive, policy) }
-
 // promises works out the windows of the jobs under cfg's patience. A job whose
 // patience has ended goes on to on-demand capacity in that same second; it is
 // there a lead time later. This holds where some elastic pool can take every
@@ -106,8 +99,8 @@ func lateness(cfg *simulate.Config) capcli.Seconds {
 
 // interrupts tells whether jobs may lose their GPUs, and whether so often that
 // nobody can say.
-func interrupts(cfg *simulate.Config, preemptive bool) (ever, often bool) {
-	often = preemptive
+func interrupts(cfg *simulate.Config) (ever, often bool) {
+	often = cfg.Policy.Preempts(cfg.Settings)
 	for i := range cfg.Pools {
 		often = often || cfg.Pools[i].Supply != nil
 		ever = ever || cfg.Pools[i].Until > 0
@@ -151,11 +144,11 @@ func peakOf(windows []Window) int64 {
 
 // fits tells why there is no elastic pool that takes every job at any time; ""
 // where there is one.
-func (p *promised) fits(cfg *simulate.Config, preemptive bool) string {
+func (p *promised) fits(cfg *simulate.Config) string {
 	if p.why != "" {
 		return p.why
 	}
-	ever, often := interrupts(cfg, preemptive)
+	ever, often := interrupts(cfg)
 	if often && lateness(cfg) > 0 {
 		return "jobs that are interrupted wait for on-demand capacity each time"
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -60,12 +61,12 @@ func level(confidence float64, candidates, looks int) float64 {
 
 // beats tells whether rival rules e out, seen over the first n runs of both:
 // it costs less, waits no longer (where waits matter) and has held the limits
-// in each run in which e did.
+// in each run in which e did, those on work left undone among them.
 func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 	cost, wait := make([]float64, n), make([]float64, n)
 	longer := true // in no run is e's wait the shorter
 	for k := range n {
-		if e.held[k] && !rival.held[k] {
+		if e.held[k] && !rival.held[k] || rival.broken[k] && !e.broken[k] {
 			return false
 		}
 		a, b := &e.Outcomes[k], &rival.Outcomes[k]
@@ -99,9 +100,12 @@ func (s *search) race(batch []*Entry) {
 // drop takes out of active what is ruled out after n runs.
 func (s *search) drop(active []*Entry, n int, alpha float64) []*Entry {
 	rivals := append(append([]*Entry(nil), active...), s.finished...)
+	found := slices.ContainsFunc(s.finished, func(e *Entry) bool { return e.Holds(s.Hold) })
 	var kept []*Entry
 	for _, e := range active {
-		rival, out := -1, tooSeldom(e.heldRuns(), n, math.Min(s.Hold, 0.5)) <= alpha
+		// A limit of each run that is broken once is broken; while no mix holds all
+		// limits, how far those are that break them is still asked.
+		rival, out := -1, found && !e.Serves() || tooSeldom(e.heldRuns(), n, math.Min(s.Hold, 0.5)) <= alpha
 		for _, r := range rivals {
 			if out {
 				break

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"capcli"
 )
 
 // Goal is what a search may not lose.
@@ -40,7 +42,8 @@ type Search struct {
 	Include []int
 	// Evaluate is Problem.Evaluate where it is nil.
 	Evaluate Evaluate
-	// Progress is told, if it is not nil, how many mixes are done with.
+	// Progress is told, if it is not nil, how many mixes are done with, and of how
+	// many; with a Stride of how many at most.
 	Progress func(done, of int)
 }
 
@@ -52,6 +55,16 @@ type Found struct {
 	// Simulations that were done, each for all mixes of its key.
 	Simulations int
 	Runs        int
+	// What is known of the mixes that were not tried: Closed are those of which a lower
+	// bound proves that they cost no less than the best or break a limit, Open those
+	// that may cost less, by Loss at most. Unweighed tells that the rest was too many to
+	// be weighed.
+	Closed, Open int
+	Loss         capcli.USD
+	Unweighed    bool
+	// Partial tells that the search was stopped: Entries are those that had Runs runs
+	// by then.
+	Partial bool
 
 	limits []Limit
 	hold   float64
@@ -72,6 +85,10 @@ type search struct {
 	firstBad error
 	sims     int
 	err      error
+
+	closed, open int
+	loss         capcli.USD
+	unweighed    bool
 }
 
 // batchKeys is how many different simulations a batch has. It is a number of its
@@ -79,7 +96,8 @@ type search struct {
 const batchKeys = 64
 
 // Run searches. The same problem gives the same answer, whatever the number of
-// cores.
+// cores. Where ctx ends it gives its error, and what it has found so far: nil where
+// not one run has come to its end.
 func (s *Search) Run(ctx context.Context) (*Found, error) {
 	size, err := s.Problem.Space.Size()
 	if err != nil {
@@ -92,16 +110,52 @@ func (s *Search) Run(ctx context.Context) (*Found, error) {
 		return nil, fmt.Errorf("expected a share of runs over 0 up to 1 and a confidence from 0 to under 1, found %v and %v", s.Hold, s.Confidence)
 	}
 	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size, tried: map[int]*Entry{}}
+	x.bounds.allowed = undoneMost(s.Limits)
 	x.visit(s.Include)
 	if s.Stride > 1 {
 		x.refine()
 	} else {
 		x.visit(everyOne(size))
 	}
-	if x.err != nil {
+	if x.err == nil {
+		x.close()
+	}
+	if x.err == nil {
+		x.nearestOfNone()
+	}
+	switch {
+	case x.err != nil && ctx.Err() != nil:
+		return x.partial(), x.err
+	case x.err != nil:
 		return nil, x.err
 	}
 	return x.found()
+}
+
+// partial is what is found of a search that was stopped: the mixes that have had all
+// their runs, or where there is none yet, those that have had the most, over as many
+// runs.
+func (s *search) partial() *Found {
+	runs := 0
+	for _, e := range s.tried {
+		if e != nil && e.Fate == Full {
+			runs = max(runs, len(e.Outcomes))
+		}
+	}
+	if runs == 0 {
+		return nil
+	}
+	for i, e := range s.tried {
+		if e != nil && e.Fate == Full && len(e.Outcomes) < runs {
+			delete(s.tried, i)
+		}
+	}
+	f, err := s.found()
+	if err != nil {
+		return nil
+	}
+	f.Runs, f.Partial = runs, true
+	return f
 }
 
 func everyOne(n int) []int {
@@ -113,7 +167,10 @@ func everyOne(n int) []int {
 }
 
 func (s *search) found() (*Found, error) {
-	f := &Found{Size: s.size, Invalid: s.invalid, Simulations: s.sims, Runs: s.Problem.Runs, limits: s.Limits, hold: s.Hold}
+	f := &Found{
+		Size: s.size, Invalid: s.invalid, Simulations: s.sims, Runs: s.Problem.Runs, limits: s.Limits, hold: s.Hold,
+		Closed: s.closed, Open: s.open, Loss: s.loss, Unweighed: s.unweighed,
+	}
 	for _, e := range s.tried {
 		if e != nil {
 			f.Entries = append(f.Entries, e)
@@ -167,16 +224,11 @@ func (s *search) visit(numbers []int) {
 		s.tried[i] = e
 		fresh = append(fresh, e)
 	}
-	slices.SortFunc(fresh, func(a, b *Entry) int { return cmp.Or(cmp.Compare(a.floor(), b.floor()), cmp.Compare(a.Index, b.Index)) })
+	slices.SortFunc(fresh, byFloor)
 	for len(fresh) > 0 && s.err == nil {
 		var batch []*Entry
 		batch, fresh = s.next(fresh)
-		s.race(batch)
-		for _, e := range batch {
-			if e.Fate == Full {
-				s.finished = append(s.finished, e)
-			}
-		}
+		s.run(batch)
 		if s.Progress != nil {
 			s.Progress(len(s.tried)-len(fresh), s.size)
 		}
@@ -215,19 +267,26 @@ func (s *search) next(fresh []*Entry) (batch, rest []*Entry) {
 }
 
 // ruledOut tells whether the floor of e rules it out: it breaks a limit on cost
-// too often, or a mix that was run in full, holds the limits and waits for
+// too often, or in some run that on work left undone, or a mix that was run in full, holds the limits and waits for
 // nobody costs less than e can. Both are certain.
 func (s *search) ruledOut(e *Entry) (rival int, out bool) {
-	if s.overLimit(e) {
+	if s.overLimit(e) || s.starved(e) {
 		return -1, true
 	}
 	floor := e.floor()
 	for _, r := range s.finished {
-		if r.Cost() < floor && r.Held() >= s.Hold && (s.Goal == Cheapest || r.Wait() == 0) {
+		if r.Cost() < floor && r.Holds(s.Hold) && (s.Goal == Cheapest || r.Wait() == 0) {
 			return r.Index, true
 		}
 	}
 	return -1, false
+}
+
+// starved tells whether e has too little capacity to do the work in some run that each
+// run must do.
+func (s *search) starved(e *Entry) bool {
+	most := undoneMost(s.Limits)
+	return slices.ContainsFunc(e.Floors, func(f Floor) bool { return f.Undone > most })
 }
 
 // overLimit tells whether the floor of e breaks a limit on cost in too many runs
@@ -251,39 +310,57 @@ func (s *search) overLimit(e *Entry) bool {
 	return false
 }
 
-// runTo brings entries to n runs each.
+// runTo brings entries to n runs each, and gives those of which each run has a
+// price.
 func (s *search) runTo(entries []*Entry, n int) []*Entry {
-	if len(entries) == 0 {
-		return entries
-	}
-	candidates := make([]*Candidate, len(entries))
-	for i, e := range entries {
-		candidates[i] = e.Candidate
-	}
 	evaluate := s.Evaluate
 	if evaluate == nil {
 		evaluate = s.Problem.Evaluate
 	}
-	for run := len(entries[0].Outcomes); run < n; run++ {
+	for len(entries) > 0 && len(entries[0].Outcomes) < n {
+		run := len(entries[0].Outcomes)
+		candidates := make([]*Candidate, len(entries))
+		for i, e := range entries {
+			candidates[i] = e.Candidate
+			e.lost = s.lossOf(e)
+		}
 		out, err := evaluate(s.ctx, run, candidates)
 		if err != nil {
-			s.err = err
+			if s.err = err; s.ctx.Err() != nil {
+				noteDone(entries, out, s.Limits)
+			}
 			return nil
 		}
-		for i := range out {
-			entries[i].note(out[i], s.Limits)
+		var priced []*Entry
+		for i, e := range entries {
+			if e.take(out[i], s.Limits) {
+				priced = append(priced, e)
+			}
 		}
+		entries = priced
 		s.sims += len(groupByKey(candidates))
 	}
 	return entries
 }
 
-// Counts are mixes by what became of them: tried = full + bound + race.
+// noteDone keeps what came to its end of runs that were stopped.
+func noteDone(entries []*Entry, out []Outcome, limits []Limit) {
+	for i := range out {
+		if out[i].Run == notRun {
+			continue
+		}
+		entries[i].take(out[i], limits)
+	}
+}
+
+// Counts are mixes by what became of them: tried = full + bound + race + fault.
 type Counts struct {
 	Tried   int `json:"tried"`
 	Full    int `json:"run_in_full"`
 	ByBound int `json:"dropped_by_bound"`
+	Starved int `json:"dropped_for_work_undone,omitempty"` // of ByBound: no schedule can do the work on them
 	ByRace  int `json:"dropped_by_race"`
+	ByFault int `json:"without_a_price,omitempty"`
 }
 
 // Counts counts the mixes that were tried.
@@ -294,9 +371,13 @@ func (f *Found) Counts() Counts {
 		case Full:
 			c.Full++
 		case ByBound:
-			c.ByBound++
+			if c.ByBound++; e.undone() > undoneMost(f.limits) {
+				c.Starved++
+			}
 		case ByRace:
 			c.ByRace++
+		case ByFault:
+			c.ByFault++
 		}
 	}
 	return c

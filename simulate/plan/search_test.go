@@ -70,7 +70,7 @@ func (z *sizing) problem() *Problem {
 		if err != nil {
 			return nil, err
 		}
-		c := &Candidate{Index: i, Values: v, Key: fmt.Sprint(v), Preemptive: Preemptive(v[2])}
+		c := &Candidate{Index: i, Values: v, Key: fmt.Sprint(v)}
 		pools := []simulate.Pool{{Name: "od", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 1e6, Rank: 1, Lead: z.lead}}
 		c.Rates = []billing.Rate{{Price: z.onDemand}}
 		if gpus > 0 {

@@ -2,7 +2,11 @@ package plan
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 
+	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
@@ -21,13 +25,40 @@ func (p *Problem) Run(ctx context.Context, c *Candidate, run int) (*simulate.Res
 	return simulate.Run(ctx, cfg)
 }
 
-// Price is what a result of the candidate's key costs under its rates.
+// Price is what a result of the candidate's key costs under its rates. Where it
+// cannot be priced, the outcome's Fault says why; the error is one of the accounts
+// alone.
 func (p *Problem) Price(c *Candidate, run int, res *simulate.Result) (Outcome, error) {
 	inv, err := c.invoice(res)
-	if err != nil {
+	var books *simulate.AccountError
+	switch {
+	case errors.As(err, &books):
 		return Outcome{}, err
+	case err != nil:
+		none := &billing.Invoice{ByPool: make([]billing.Line, len(res.Record.Pools))}
+		out := NewOutcome(c.Index, run, p.Seed.Child(run), res, none, p.Within, false)
+		out.Fault = err.Error()
+		return out, nil
 	}
-	return NewOutcome(c.Index, run, p.Seed.Child(run), res, inv, p.Within, !c.Unpriced), nil
+	out := NewOutcome(c.Index, run, p.Seed.Child(run), res, inv, p.Within, !c.Unpriced)
+	if p.PriceUnserved {
+		out.charge()
+	}
+	return out, nil
+}
+
+// charge adds the work that was not done to the cost, at the on-demand price.
+func (o *Outcome) charge() {
+	switch {
+	case o.Unserved() == 0:
+	case o.UnservedAmount == nil:
+		o.Priced, o.Fault = false, fmt.Sprintf("%.1f GPU-hours are left undone, and no on-demand price is known for them", o.Unserved().Hours())
+	case o.Cost > math.MaxInt64-*o.UnservedAmount:
+		o.Priced, o.Fault = false, capcli.ErrOverflow.Error()
+	default:
+		o.Penalty = *o.UnservedAmount
+		o.Cost += o.Penalty
+	}
 }
 
 func (c *Candidate) invoice(res *simulate.Result) (*billing.Invoice, error) {

@@ -80,8 +80,6 @@ type Candidate struct {
 	// one simulation serves them all.
 	Key   string
 	Rates []billing.Rate // for each pool of Config
-	// Preemptive tells that its policy takes GPUs away from jobs that run.
-	Preemptive bool
 	// Invoice prices a run of it, which ended so long after its start; nil is by
 	// Rates alone.
 	Invoice func(rec *simulate.Record, ended capcli.Seconds) (*billing.Invoice, error) `json:"-"`
@@ -92,6 +90,8 @@ type Candidate struct {
 	// Config is a run of the mix without its jobs; each call gives one of its
 	// own.
 	Config func(run int) (simulate.Config, error) `json:"-"`
+
+	lost loss // a run of it may be given up then
 }
 
 // Problem is a space, and what a run of each of its candidates meets. All of it
@@ -103,6 +103,9 @@ type Problem struct {
 	Space Space
 	Seed  capcli.Seed
 	Runs  int // replications of each candidate; 1 where nothing is left to chance
+	// PriceUnserved makes the work that a run leaves undone part of its cost, at the
+	// on-demand price that applies to the jobs.
+	PriceUnserved bool
 	// Within is the wait that availability counts.
 	Within capcli.Seconds
 	// Candidate makes candidate i.

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"capcli"
+	"capcli/cmd/report"
+	"capcli/scenarios"
+)
+
+// complete offers values for a flag to the shell. A value may carry a line about
+// it after a tab.
+func complete(cmd *cobra.Command, flag string, values func() []string) {
+	completeWith(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completeList offers values for a flag that takes a list with commas: what is
+// there already stays, and is not offered again.
+func completeList(cmd *cobra.Command, flag string, values func() []string) {
+	completeWith(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return afterComma(typed, values()), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
+// completeSign offers metrics for a flag that takes METRIC, a sign and a value.
+func completeSign(cmd *cobra.Command, flag, sign string) {
+	completeWith(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var out []string
+		for _, m := range scenarios.Metrics {
+			out = append(out, m.Name+sign+"\t"+m.Doc)
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
+func completeWith(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
+		panic(err) // the flag is not there: a slip in the code
+	}
+}
+
+// afterComma puts what was typed up to the last comma before each value that is
+// not in it.
+func afterComma(typed string, values []string) []string {
+	at := strings.LastIndexByte(typed, ',') + 1
+	taken := strings.Split(typed[:at], ",")
+	var out []string
+	for _, v := range values {
+		name, about, has := strings.Cut(v, "\t")
+		if slices.Contains(taken, name) {
+			continue
+		}
+		if v = typed[:at] + name; has {
+			v += "\t" + about
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// entries lists a catalogue for complete.
+func entries[T any](c *capcli.Catalog[T]) []string {
+	var out []string
+	for _, e := range c.All() {
+		out = append(out, e.Name+"\t"+e.Doc)
+	}
+	return out
+}
+
+// zones are time zones that many people live in; any other Area/City serves too.
+var zones = strings.Fields(`UTC
+	Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi
+	America/Bogota America/Chicago America/Denver America/Los_Angeles America/Mexico_City America/New_York
+	America/Phoenix America/Santiago America/Sao_Paulo America/Toronto America/Vancouver
+	Asia/Dubai Asia/Hong_Kong Asia/Jakarta Asia/Jerusalem Asia/Kolkata Asia/Manila Asia/Seoul Asia/Shanghai
+	Asia/Singapore Asia/Taipei Asia/Tokyo
+	Australia/Melbourne Australia/Perth Australia/Sydney
+	Europe/Amsterdam Europe/Athens Europe/Berlin Europe/Brussels Europe/Dublin Europe/Helsinki Europe/Istanbul
+	Europe/Lisbon Europe/London Europe/Madrid Europe/Oslo Europe/Paris Europe/Prague Europe/Rome Europe/Stockholm
+	Europe/Vienna Europe/Warsaw Europe/Zurich
+	Pacific/Auckland Pacific/Honolulu`)
+
+// priceKeys are the keys of the catalogue, those that name a GPU model in place
+// of the machine too.
+func priceKeys() []string {
+	all := scenarios.Catalogue()
+	var out []string
+	for _, q := range all.Quotes() {
+		about := "\t" + q.GPU + ", $" + q.PerGPU().Decimal() + " a GPU-hour"
+		out = append(out, q.Key()+about)
+		byModel := strings.ToLower(q.Provider + "/" + q.Region + "/" + q.GPU + "/" + q.Terms())
+		if found, err := all.Find(byModel); err == nil && found.Key() == q.Key() && byModel != q.Key() {
+			out = append(out, byModel+about)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// keysOf are the keys of prices on some terms.
+func keysOf(terms string) []string {
+	return slices.DeleteFunc(priceKeys(), func(key string) bool {
+		name, _, _ := strings.Cut(key, "\t")
+		return !strings.HasSuffix(name, "/"+terms)
+	})
+}
+
+// termKeys are ways to commit, LENGTH=KEY, of the prices for a length of time.
+func termKeys() []string {
+	var out []string
+	for _, key := range priceKeys() {
+		name, _, _ := strings.Cut(key, "\t")
+		length, _, _ := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], "-")
+		if strings.HasSuffix(length, "y") || strings.HasSuffix(length, "mo") {
+			out = append(out, length+"="+key)
+		}
+	}
+	return out
+}
+
+// priceTerms are the terms of the catalogue.
+func priceTerms() []string { return priceParts(func(q *scenarios.Quote) string { return q.Terms() }) }
+
+// priceParts are the values that one part of a price has in the catalogue.
+func priceParts(of func(*scenarios.Quote) string) []string {
+	var out []string
+	for _, q := range scenarios.Catalogue().Quotes() {
+		out = append(out, of(&q))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// A sample is a call of a command that needs no files, by which completion
+// learns what tables and columns its result has.
+type sample struct {
+	args  string
+	stdin string
+}
+
+const (
+	sampleJobs  = "job_id,submit,start,end,gpus,run_s,tenant\na,1767225600,1767225660,1767229260,1,3600,lab\nb,1767229200,1767229200,1767232800,2,3600,lab\n"
+	sampleCurve = "month,value\n2027-01,4\n2027-02,6\n2027-03,5\n"
+)
+
+// samples are by the command's path.
+var samples = map[string]sample{
+	"capcli simulate":        {args: "simulate"},
+	"capcli explain":         {args: "explain default wait_p95 --causes-only"},
+	"capcli plan":            {args: "plan mix default --vary capacity.base.gpus=40 --runs 1"},
+	"capcli plan mix":        {args: "plan mix default --vary capacity.base.gpus=40 --runs 1"},
+	"capcli plan curve":      {args: "plan curve - --on-demand 1 --term 2mo=0.5", stdin: sampleCurve},
+	"capcli trace describe":  {args: "trace describe -", stdin: sampleJobs},
+	"capcli import":          {args: "import csv - --out - -o json", stdin: sampleJobs},
+	"capcli scenarios list":  {args: "scenarios list"},
+	"capcli prices list":     {args: "prices list --gpu T4"},
+	"capcli prices show":     {args: "prices show gcp/us-central1/a2-highgpu-1g"},
+	"capcli forecast models": {args: "forecast models"},
+	"capcli doctor":          {args: "doctor"},
+}
+
+// sampleTables are the tables of the result of a command, found by a sample call;
+// none where there is no sample.
+func sampleTables(e *env, command string) []report.Table {
+	s, ok := samples[command]
+	if !ok {
+		return nil
+	}
+	var tables []report.Table
+	aside := &env{
+		stdin: strings.NewReader(s.stdin), stdout: io.Discard, stderr: io.Discard,
+		disk: e.disk, temps: &temps{}, getenv: func(string) string { return "" }, now: e.now, quiet: true, progress: "none",
+		emitted: func(d report.Doc) { tables = d.Tables },
+	}
+	root := newRoot(aside)
+	root.SetArgs(append(strings.Fields(s.args), "--quiet"))
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	_ = root.ExecuteContext(context.Background()) // what it cannot tell is not offered
+	return tables
+}
+
+// completeResults offers tables and columns for every command under cmd that has
+// a result, and time zones.
+func completeResults(e *env, cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		completeResults(e, c)
+	}
+	if cmd.Flags().Lookup("columns") != nil {
+		completeTables(e, cmd)
+	}
+	if cmd.Flags().Lookup("tz") != nil {
+		complete(cmd, "tz", func() []string { return zones })
+	}
+}
+
+// completeTables offers the tables of the result of cmd for --table, and the
+// columns of the one that is chosen for --columns.
+func completeTables(e *env, cmd *cobra.Command) {
+	completeWith(cmd, "table", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var out []string
+		for _, t := range sampleTables(e, cmd.CommandPath()) {
+			out = append(out, t.Name+"\t"+t.Title)
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	})
+	completeWith(cmd, "columns", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		tables := sampleTables(e, cmd.CommandPath())
+		chosen := 0
+		if name := cmd.Flags().Lookup("table").Value.String(); name != "" {
+			chosen = slices.IndexFunc(tables, func(t report.Table) bool { return t.Name == name })
+		}
+		var out []string
+		if chosen >= 0 && chosen < len(tables) {
+			for _, c := range tables[chosen].Columns {
+				out = append(out, c.Name+"\t"+c.Head)
+			}
+		}
+		return afterComma(typed, out), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"capcli/scenarios"
+)
+
+// initOptions are the flags of scenarios init.
+type initOptions struct {
+	sim        simulateOptions // the log and how to read it, and prices
+	out        string
+	partitions string
+	model      string
+}
+
+func newScenariosInit(e *env) *cobra.Command {
+	var o initOptions
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a scenario to start from: a template, or one that fits a job log",
+		Long: "Without --trace it writes a commented template with every field. With --trace it reads a job log and writes a scenario\n" +
+			"that fits it: its period, partitions, GPU models and tenants, pools of the size that was in use, and prices where the\n" +
+			"catalogue knows the model.",
+		Example: "  capcli scenarios init --trace jobs.parquet --out plan.yaml\n" +
+			"  capcli scenarios init --out mine.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noArgs(cmd, args); err != nil {
+				return err
+			}
+			return runScenariosInit(cmd.Context(), e, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.out, "out", "-", "write it to this `FILE`")
+	f.StringVar(&o.sim.trace, "trace", "", "job log to fit, `FILE` or - for stdin")
+	f.StringVar(&o.partitions, "partitions", "own", "partitions have GPUs of their `own`, or have them shared")
+	f.StringVar(&o.model, "gpu-model", "", "the log's GPUs where it does not say: `MODEL`, for prices")
+	addFormatFlag(cmd, &o.sim.read)
+	addTraceFlags(cmd, &o.sim.read)
+	addPricesFlag(cmd, &o.sim.prices)
+	complete(cmd, "partitions", func() []string {
+		return []string{"own\ta pool for each partition", "shared\ta pool for all partitions"}
+	})
+	complete(cmd, "gpu-model", func() []string { return scenarios.Catalogue().Models() })
+	return cmd
+}
+
+func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
+	if o.partitions != "own" && o.partitions != "shared" {
+		return &usageError{text: fmt.Sprintf("--partitions wants own or shared, found %q", o.partitions), hint: "--partitions shared where Slurm's partitions overlap"}
+	}
+	text, next := []byte(scenarios.Template()), "capcli simulate "+shellWord(o.out)
+	said := ""
+	if o.sim.trace != "" {
+		made, err := o.fit(ctx, e)
+		if err != nil {
+			return err
+		}
+		text, said = made.Text, fmt.Sprintf(": %s GPUs in %d %s", grouped(made.GPUs), made.Pools, plural(int64(made.Pools), "pool"))
+		next += " --trace " + shellWord(o.sim.trace)
+		for _, n := range made.Notes {
+			e.note(n)
+		}
+	}
+	if err := writeWhole(e, o.out, text); err != nil {
+		return err
+	}
+	if o.out != "-" {
+		e.say(fmt.Sprintf("wrote %s%s. next: %s", o.out, said, next))
+	}
+	return nil
+}
+
+// fit makes a scenario for the log.
+func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error) {
+	held := &heldJobs{}
+	if err := o.sim.surveyLog(ctx, e, held); err != nil {
+		return nil, err
+	}
+	own, err := ownPrices(e, o.sim.prices)
+	if err != nil {
+		return nil, err
+	}
+	fit := scenarios.FitOptions{Log: o.sim.trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: own.Over(scenarios.Catalogue())}
+	if o.sim.trace != "-" {
+		folder := "."
+		if o.out != "-" {
+			folder = filepath.Dir(o.out)
+		}
+		fit.From, fit.Format, fit.TZ = seenFrom(folder, o.sim.trace), o.sim.read.format, o.sim.read.tz
+	}
+	return held.survey.Fit(fit)
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// createUnnamed makes a file in folder that has no name: the system takes it away
+// when the program ends, however it ends (open(2), O_TMPFILE). Not every file
+// system has such files.
+func createUnnamed(folder string, mode fs.FileMode) (file, error) {
+	if folder == "" {
+		folder = "."
+	}
+	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(mode.Perm()))
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: folder, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), folder)
+	if _, err := os.Lstat(procName(f)); err != nil { // without /proc it cannot get a name
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// linkUnnamed gives an unnamed file a name; fs.ErrExist where it is taken.
+func linkUnnamed(f file, name string) error {
+	open, ok := f.(*os.File)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	if err := unix.Linkat(unix.AT_FDCWD, procName(open), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW); err != nil {
+		return &fs.PathError{Op: "link", Path: name, Err: err}
+	}
+	return nil
+}
+
+func procName(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }

@@ -1,0 +1,260 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"capcli"
+)
+
+// Bounded wraps a model and keeps its forecasts to what can be: finite, not under a
+// floor nor over a cap, within Reach of the past. A model that takes no missing
+// values gets them filled by straight lines, and Info says so. It is what capcli
+// forecast gives: see Shipped.
+type Bounded struct {
+	Model Model
+	Floor float64   // no figure is below; -Inf is none
+	Cap   []float64 // the most by step of the history and on, the last one holds beyond; nil is none
+
+	// Behind gives the demand behind values that are usage. A nil Behind takes values
+	// for demand.
+	Behind func(values []float64) (Behind, error)
+}
+
+// Behind is the demand behind usage: what is expected of it, and one demand that may
+// have been, from which ranges and futures take their width, nil where demand is not
+// guessed. They take what is not known of the level as well.
+type Behind struct {
+	Demand, Draw []float64
+	Unknown      Unknown
+}
+
+var _ Model = Bounded{}
+
+// Shipped is the model called name as a user gets it, to forecast h steps of y: auto
+// looks as far ahead, and where no value of y is below zero no figure of the
+// forecast is. It fails where there is no such model.
+func Shipped(name string, y capcli.Series, h int, o Options) (Bounded, error) {
+	made, err := Models.Get(name)
+	if err != nil {
+		return Bounded{}, err
+	}
+	b := Bounded{Model: made(o), Floor: 0}
+	if auto, ok := b.Model.(Auto); ok {
+		auto.Horizon = h
+		b.Model = auto
+	}
+	if slices.ContainsFunc(y.Values, func(v float64) bool { return v < 0 }) {
+		b.Floor = math.Inf(-1)
+	}
+	return b, nil
+}
+
+// heldNote says that a model ran away from the series.
+const heldNote = "the model's forecast or its ranges go ten times the range of the history away from it: they are held there; another model suits better"
+
+// filledNote says what was done with gaps for a model that takes none.
+const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
+
+// Fit fits the model, to the demand behind y where that is told.
+func (b Bounded) Fit(y capcli.Series) (Fitted, error) {
+	n := len(y.Values)
+	if b.Behind == nil {
+		fit, err := b.fit(y, n)
+		if err != nil {
+			return nil, err
+		}
+		return fit, nil
+	}
+	behind, err := b.Behind(y.Values)
+	if err != nil {
+		return nil, err
+	}
+	y.Values = behind.Demand
+	fit, err := b.fit(y, n)
+	switch {
+	case err != nil:
+		return nil, err
+	case behind.Draw == nil:
+		return fit, nil
+	}
+	fit.unsure, y.Values = behind.Unknown, behind.Draw
+	if wide, err := b.fit(y, n); err == nil {
+		fit.wide = wide.Fitted
+	}
+	return fit, nil
+}
+
+// fit fits the model to demand, from its first known value on.
+func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
+	for len(y.Values) > 0 && math.IsNaN(y.Values[0]) {
+		y.Values, y.Start = y.Values[1:], y.At(1)
+	}
+	var notes []string
+	inner := afterSkip(b.Model, n-len(y.Values))
+	fit, err := inner.Fit(y)
+	if errors.Is(err, ErrMissing) && y.Missing() < len(y.Values) {
+		filled, _, failed := fill(y.Values)
+		if failed != nil {
+			return nil, failed
+		}
+		y.Values = filled
+		fit, err = inner.Fit(y)
+		notes = append(notes, filledNote)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &BoundedFit{Fitted: fit, floor: b.Floor, most: b.Cap, n: n, seen: y.Values, notes: notes, reach: ReachOf(y.Values)}, nil
+}
+
+// afterSkip is a model for a history without its first values.
+func afterSkip(m Model, skipped int) Model {
+	days, ok := m.(Holidays)
+	if !ok || skipped == 0 {
+		return m
+	}
+	at := days.At
+	days.At = func(i int) capcli.Time { return at(i + skipped) }
+	return days
+}
+
+// BoundedFit is a fit of Bounded: that of its model, kept to the bounds.
+type BoundedFit struct {
+	Fitted         // of the model
+	wide   Fitted  // gives ranges and futures their width; nil is Fitted
+	unsure Unknown // of the level
+	floor  float64 // as in Bounded
+	most   []float64
+	n      int       // steps before the first forecast
+	seen   []float64 // what the model was fitted to
+	notes  []string
+	reach  Reach
+	held   atomic.Bool // some of a forecast went further
+
+	mu     sync.Mutex
+	shifts []float64
+}
+
+var _ Erring = (*BoundedFit)(nil)
+
+// LastErrors are the one-step errors of the model on what it was fitted to.
+func (f *BoundedFit) LastErrors(n int) []float64 {
+	return LastErrors(f.seen, f.Fitted.Info().Fitted, n)
+}
+
+// Forecast gives the model's forecast within the bounds.
+func (f *BoundedFit) Forecast(h int, levels ...float64) (Forecast, error) {
+	fc, err := f.Fitted.Forecast(h, levels...)
+	if err != nil {
+		return fc, err
+	}
+	if f.wide != nil {
+		w, err := f.wide.Forecast(h, levels...)
+		if err != nil {
+			return fc, err
+		}
+		for k := range fc.Intervals {
+			for i, mean := range fc.Mean {
+				fc.Intervals[k].Lo[i] = mean + w.Intervals[k].Lo[i] - w.Mean[i]
+				fc.Intervals[k].Hi[i] = mean + w.Intervals[k].Hi[i] - w.Mean[i]
+			}
+		}
+	}
+	f.unsure.Widen(fc)
+	if f.reach.Keep(fc) {
+		f.held.Store(true)
+	}
+	for _, list := range fc.lists() {
+		for i, v := range list {
+			if !known(v) {
+				return fc, fmt.Errorf("%s: the forecast of step %d is not finite", f.Fitted.Info().Method, i+1)
+			}
+			list[i] = f.Within(i, v)
+		}
+	}
+	return fc, nil
+}
+
+// lists are all figures of a forecast.
+func (f *Forecast) lists() [][]float64 {
+	out := [][]float64{f.Mean}
+	for _, iv := range f.Intervals {
+		out = append(out, iv.Lo, iv.Hi)
+	}
+	return out
+}
+
+// Path draws from the model, within the bounds.
+func (f *BoundedFit) Path(h int, rng Noise) []float64 {
+	path, shift := f.Fitted.Path, []float64(nil)
+	if f.wide != nil {
+		path, shift = f.wide.Path, f.shift(h)
+	}
+	out := path(h, rng)
+	for i := range out {
+		if shift != nil {
+			out[i] += shift[i]
+		}
+	}
+	f.unsure.Move(out, rng)
+	f.reach.Path(out)
+	for i, v := range out {
+		out[i] = f.Within(i, v)
+	}
+	return out
+}
+
+// shift is what the forecast of what is expected is over that of what may have
+// been; nil where it cannot be told.
+func (f *BoundedFit) shift(h int) []float64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.shifts) == h {
+		return f.shifts
+	}
+	a, err := f.Fitted.Forecast(h)
+	b, failed := f.wide.Forecast(h)
+	if err != nil || failed != nil {
+		return nil
+	}
+	f.shifts = make([]float64, h)
+	for i := range f.shifts {
+		f.shifts[i] = a.Mean[i] - b.Mean[i]
+	}
+	return f.shifts
+}
+
+// Within keeps v, i steps after the first one ahead, within the bounds.
+func (f *BoundedFit) Within(i int, v float64) float64 {
+	if v = max(v, f.floor); f.most != nil {
+		v = min(v, f.most[min(f.n+i, len(f.most)-1)])
+	}
+	return v
+}
+
+// Bounds is Within apart from the fit, whose memory it does not keep.
+func (f *BoundedFit) Bounds() func(i int, v float64) float64 {
+	bounds := &BoundedFit{floor: f.floor, most: f.most, n: f.n}
+	return bounds.Within
+}
+
+// Held is what to say where a forecast that was asked for ran away from the series
+// and was kept within Reach; "" where none did.
+func (f *BoundedFit) Held() string {
+	if f.held.Load() {
+		return heldNote
+	}
+	return ""
+}
+
+// Info adds what was done to the series.
+func (f *BoundedFit) Info() Info {
+	info := f.Fitted.Info()
+	info.Notes = append(slices.Clone(info.Notes), f.notes...)
+	return info
+}

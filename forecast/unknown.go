@@ -1,0 +1,121 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+)
+
+// Unknown is what is not known of the level of demand that a limit held down: how
+// far below and above what is expected it may lie in each of the next steps, one
+// season of them, as the standard deviation of a normal on each side. It comes on
+// top of what a model says of itself, for the model takes its history for known.
+// The zero value is nothing.
+type Unknown struct{ Below, Above []float64 }
+
+// unknownOf takes it from draws of the level in the last steps, whose places are at,
+// for the steps from next on. Noise about the level that several scales would have
+// together, each times the root of its odds, counts as far as it is more than that
+// of the best one alone, which models see in its draw.
+func unknownOf(levels [][]float64, noise []Unknown, best Unknown, at []int, next int) Unknown {
+	n := best.Steps()
+	out := Unknown{Below: make([]float64, n), Above: make([]float64, n)}
+	row := make([]float64, len(levels))
+	for i := range n {
+		for k, l := range levels {
+			row[k] = l[i]
+		}
+		mean := meanOf(row)
+		slices.Sort(row)
+		k, ahead := len(row)/40, ((at[len(at)-n+i]-next)%n+n)%n
+		below, above := math.Max(0, mean-row[k])/z(95), math.Max(0, row[len(row)-1-k]-mean)/z(95)
+		lower, upper := -best.Below[i]*best.Below[i], -best.Above[i]*best.Above[i]
+		for _, o := range noise {
+			lower, upper = lower+o.Below[i]*o.Below[i], upper+o.Above[i]*o.Above[i]
+		}
+		out.Below[ahead] = math.Hypot(below, math.Sqrt(math.Max(0, lower)))
+		out.Above[ahead] = math.Hypot(above, math.Sqrt(math.Max(0, upper)))
+	}
+	return out
+}
+
+func (u Unknown) times(by float64) Unknown {
+	out := Unknown{Below: slices.Clone(u.Below), Above: slices.Clone(u.Above)}
+	for i := range out.Below {
+		out.Below[i] *= by
+		out.Above[i] *= by
+	}
+	return out
+}
+
+// Steps is how many steps are told apart; step i ahead is that of i modulo Steps.
+func (u Unknown) Steps() int { return len(u.Below) }
+
+// Coarse is the same of steps that hold so many of these each: the mean of a step's
+// levels, or their sum.
+func (u Unknown) Coarse(each int, sum bool) Unknown {
+	n := u.Steps()
+	if each <= 1 || n == 0 {
+		return u
+	}
+	var out Unknown
+	for from := 0; from < max(n, each); from += each {
+		below, above := 0.0, 0.0
+		for i := from; i < from+each; i++ {
+			below, above = below+u.Below[i%n], above+u.Above[i%n]
+		}
+		if !sum {
+			below, above = below/float64(each), above/float64(each)
+		}
+		out.Below, out.Above = append(out.Below, below), append(out.Above, above)
+	}
+	return out
+}
+
+// Plus is that of a sum of two levels that err apart from each other.
+func (u Unknown) Plus(o Unknown) Unknown {
+	if o.Steps() > u.Steps() {
+		u, o = o, u
+	}
+	if o.Steps() == 0 {
+		return u
+	}
+	out := Unknown{Below: slices.Clone(u.Below), Above: slices.Clone(u.Above)}
+	for i := range out.Below {
+		k := i % o.Steps()
+		out.Below[i], out.Above[i] = math.Hypot(out.Below[i], o.Below[k]), math.Hypot(out.Above[i], o.Above[k])
+	}
+	return out
+}
+
+// Widen puts the ends of a forecast's intervals as far out as the model's spread and
+// what is not known of the level say together, in squares.
+func (u Unknown) Widen(f Forecast) {
+	n := u.Steps()
+	if n == 0 {
+		return
+	}
+	for _, iv := range f.Intervals {
+		q := z(iv.Level)
+		for i, mean := range f.Mean {
+			iv.Lo[i] = mean - math.Hypot(math.Max(0, mean-iv.Lo[i]), q*u.Below[i%n])
+			iv.Hi[i] = mean + math.Hypot(math.Max(0, iv.Hi[i]-mean), q*u.Above[i%n])
+		}
+	}
+}
+
+// Move moves a drawn future to one level that may be, in place: the whole of it to
+// one side.
+func (u Unknown) Move(path []float64, rng Noise) {
+	n := u.Steps()
+	if n == 0 {
+		return
+	}
+	draw := rng.NormFloat64()
+	for i := range path {
+		if draw < 0 {
+			path[i] += draw * u.Below[i%n]
+		} else {
+			path[i] += draw * u.Above[i%n]
+		}
+	}
+}

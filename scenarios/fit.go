@@ -1,0 +1,285 @@
+package scenarios
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// LogSurvey gathers from the jobs of a log what a scenario that fits it must
+// have: see Fit. The zero value is ready. Memory follows the jobs whose start
+// and end the log records, 32 bytes each.
+type LogSurvey struct {
+	MachineGPUs int64 // as the log's header says; 0 is not known
+
+	jobs, cpuOnly int64
+	first, last   capcli.Time
+	ends          capcli.Time // when the last job ends if none waits
+	work          capcli.GPUTime
+	recorded      capcli.GPUTime  // of it, by jobs with a start and an end
+	days          map[int64]int64 // jobs that want GPUs, by the day since 1970 of their submission
+	groups        map[wish]*logGroup
+	tenants       map[string]capcli.GPUTime
+}
+
+// logGroup is the jobs of one partition that want one GPU model.
+type logGroup struct {
+	work    capcli.GPUTime
+	most    int64 // thousandths of a GPU that the largest job holds
+	changes []held
+}
+
+// held is a change of what jobs hold, in thousandths of a GPU.
+type held struct {
+	at    capcli.Time
+	milli int64
+}
+
+// Jobs is how many jobs there were.
+func (s *LogSurvey) Jobs() int64 { return s.jobs }
+
+// Period is the days on which jobs that want GPUs were submitted, whole days
+// in UTC, without stragglers: a log of what ran in a time has a few jobs that
+// were submitted long before it. It is not Known where there are none.
+func (s *LogSurvey) Period() Period {
+	if len(s.groups) == 0 {
+		return Period{capcli.NoTime, capcli.NoTime}
+	}
+	const day = capcli.Time(capcli.Day)
+	days := slices.Sorted(maps.Keys(s.days))
+	return Period{capcli.Time(s.firstDay(days)) * day, capcli.Time(days[len(days)-1]+1) * day}
+}
+
+// firstDay is the day from which on submissions are dense: the last before which
+// came at most a hundredth of the jobs, over a tenth of the days or more and ten
+// times their share of the jobs; else the first of all.
+func (s *LogSurvey) firstDay(days []int64) int64 {
+	first, last := days[0], days[len(days)-1]
+	all, before := s.jobs-s.cpuOnly, int64(0)
+	from := first
+	for _, d := range days {
+		if 100*before > all {
+			break
+		}
+		if share := float64(d-first) / float64(last-first+1); before > 0 && share >= 0.1 && share >= 10*float64(before)/float64(all) {
+			from = d
+		}
+		before += s.days[d]
+	}
+	return from
+}
+
+// stragglers is how many jobs were submitted before the period.
+func (s *LogSurvey) stragglers() int64 {
+	n, from := int64(0), int64(s.Period().Start)/int64(capcli.Day)
+	for d, jobs := range s.days {
+		if d < from {
+			n += jobs
+		}
+	}
+	return n
+}
+
+// Add takes a job, in any order.
+func (s *LogSurvey) Add(j *capcli.Job) {
+	s.jobs++
+	if j.Milli() == 0 {
+		s.cpuOnly++
+		return
+	}
+	if s.groups == nil {
+		s.groups, s.tenants, s.days = map[wish]*logGroup{}, map[string]capcli.GPUTime{}, map[int64]int64{}
+		s.first, s.last = j.Submit, j.Submit
+	}
+	s.first, s.last = min(s.first, j.Submit), max(s.last, j.Submit)
+	s.days[int64(j.Submit)/int64(capcli.Day)]++
+	s.ends = max(s.ends, j.Submit+capcli.Time(j.Run))
+	w := wish{j.Partition, j.GPUModel}
+	g := s.groups[w]
+	if g == nil {
+		g = &logGroup{}
+		s.groups[w] = g
+	}
+	work := j.Work()
+	s.work += work
+	g.work += work
+	s.tenants[j.Tenant] += work
+	if j.Run > 0 {
+		g.most = max(g.most, j.Milli())
+	}
+	if j.Start.Known() && j.End.Known() && j.End > j.Start {
+		s.recorded += work
+		g.changes = append(g.changes, held{j.Start, j.Milli()}, held{j.End, -j.Milli()})
+	}
+}
+
+// sizedBy says where the sizes of the pools come from.
+type sizedBy uint8
+
+const (
+	byUse    sizedBy = iota // the most that the log's jobs held at once
+	byHeader                // the size that the log's header states
+	byWork                  // a size that the log's work keeps four fifths busy
+)
+
+// basis decides what pools are sized by. Nine tenths of the work must have a
+// recorded start and end for the most in use to mean something.
+func (s *LogSurvey) basis() sizedBy {
+	switch {
+	case s.MachineGPUs > 0:
+		return byHeader
+	case s.recorded > 0 && float64(s.recorded) >= 0.9*float64(s.work):
+		return byUse
+	}
+	return byWork
+}
+
+// fittedPool is a pool as the log suggests it.
+type fittedPool struct {
+	partition, model string
+	gpus             int64
+	peakAt           capcli.Time // byUse: when so many were first held
+	group            *logGroup
+}
+
+// pools fits a pool to each partition and GPU model; shared makes pools that
+// serve all partitions. Jobs that name no model, or several, are counted to a
+// model that serves them.
+func (s *LogSurvey) pools(shared bool) []fittedPool {
+	merged := map[wish]*logGroup{}
+	for _, w := range slices.SortedFunc(maps.Keys(s.groups), compareWishes) {
+		into := s.home(w)
+		if shared {
+			into.partition = ""
+		}
+		if merged[into] == nil {
+			merged[into] = &logGroup{}
+		}
+		merged[into].join(s.groups[w])
+	}
+	var out []fittedPool
+	for _, w := range slices.SortedFunc(maps.Keys(merged), compareWishes) {
+		p := fittedPool{partition: w.partition, model: w.model, group: merged[w]}
+		p.gpus, p.peakAt = s.size(merged[w])
+		out = append(out, p)
+	}
+	if s.basis() == byHeader {
+		shareOut(out, s.MachineGPUs)
+	}
+	return out
+}
+
+// home is the group that jobs of a wish are counted to: the first model of
+// several, and where a wish names none, the model of the partition (of the log,
+// where that has none) with the most work.
+func (s *LogSurvey) home(w wish) wish {
+	first, _, _ := strings.Cut(w.model, "|")
+	if first != "" {
+		return wish{w.partition, first}
+	}
+	var best wish
+	var most capcli.GPUTime
+	for o, g := range s.groups {
+		if o.partition != w.partition || o.model == "" {
+			continue
+		}
+		o.model, _, _ = strings.Cut(o.model, "|")
+		if best.model == "" || g.work > most || g.work == most && o.model < best.model {
+			best, most = o, g.work
+		}
+	}
+	return wish{w.partition, best.model}
+}
+
+func (g *logGroup) join(o *logGroup) {
+	g.work += o.work
+	g.most = max(g.most, o.most)
+	g.changes = append(g.changes, o.changes...)
+}
+
+func compareWishes(a, b wish) int {
+	return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
+}
+
+// size is how many GPUs a group of jobs needs, and when it held so many.
+func (s *LogSurvey) size(g *logGroup) (gpus int64, at capcli.Time) {
+	least := max((g.most+999)/1000, 1)
+	if s.basis() != byUse {
+		const node = 8
+		return (max(least, s.busy(g)) + node - 1) / node * node, capcli.NoTime
+	}
+	peak, at := g.peak()
+	return max(least, (peak+999)/1000), at
+}
+
+// busy is how many GPUs the work of a group keeps four fifths busy from the first
+// submission to the end of the last job.
+func (s *LogSurvey) busy(g *logGroup) int64 {
+	span := int64(s.ends - s.first)
+	if span <= 0 {
+		return 0
+	}
+	return (int64(g.work)/1000*5 + span*4 - 1) / (span * 4)
+}
+
+// peak is the most that jobs held at once, in thousandths of a GPU, and when
+// first. What ends at an instant is free for what begins there.
+func (g *logGroup) peak() (milli int64, at capcli.Time) {
+	slices.SortFunc(g.changes, func(a, b held) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.milli, b.milli)) })
+	at = capcli.NoTime
+	now := int64(0)
+	for _, c := range g.changes {
+		if now += c.milli; now > milli {
+			milli, at = now, c.at
+		}
+	}
+	return milli, at
+}
+
+// Size is how many GPUs one pool for all jobs of the log needs, and why so many.
+func (s *LogSurvey) Size() (gpus int64, why string) {
+	all := &logGroup{}
+	for _, g := range s.groups {
+		all.join(g)
+	}
+	gpus, _ = s.size(all)
+	switch {
+	case s.basis() == byHeader:
+		return s.MachineGPUs, "as the log's header says"
+	case s.basis() == byUse:
+		return gpus, "the most in use at once in the log"
+	case s.busy(all)*1000 <= all.most:
+		return gpus, "room for its largest job"
+	}
+	return gpus, "so that its jobs keep at most four fifths of it busy"
+}
+
+// inUse is the most GPUs that the jobs of all groups held at once.
+func (s *LogSurvey) inUse() int64 {
+	all := &logGroup{}
+	for _, g := range s.groups {
+		all.changes = append(all.changes, g.changes...)
+	}
+	milli, _ := all.peak()
+	return (milli + 999) / 1000
+}
+
+// shareOut gives the GPUs of a machine to its pools in proportion to what they
+// need, no pool less than it needs for its largest job.
+func shareOut(pools []fittedPool, machine int64) {
+	if len(pools) == 1 {
+		pools[0].gpus = machine
+		return
+	}
+	var all int64
+	for i := range pools {
+		all += pools[i].gpus
+	}
+	for i := range pools {
+		least := max((pools[i].group.most+999)/1000, 1)
+		pools[i].gpus = max(least, pools[i].gpus*machine/max(all, 1))
+	}
+}

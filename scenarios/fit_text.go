@@ -1,0 +1,305 @@
+package scenarios
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"capcli"
+)
+
+// FitOptions say how a scenario is made for a log.
+type FitOptions struct {
+	Log      string  // the log's name, for people
+	From     string  // the log as the scenario names it, relative to the scenario; "" leaves it to --trace
+	Format   string  // of the log; "" is by its looks
+	TZ       string  // zone of times of the log that state none
+	Shared   bool    // partitions share their GPUs: one pool for each model
+	GPUModel string  // of jobs of a log that names no model; "" is not known
+	Prices   *Prices // nil is the catalogue
+}
+
+// Fitted is a scenario made for a log.
+type Fitted struct {
+	Text  []byte   // the scenario's file
+	Notes []string // what was assumed, and what is left to fill in
+	Pools int
+	GPUs  int64
+}
+
+// listed bounds how many partitions and tenants a fitted scenario spells out.
+const listed = 64
+
+// Fit writes a scenario that fits the log: its period, a pool for each
+// partition and GPU model of the size that was seen in use, its tenants, and a
+// price of the catalogue where that knows the model. What it does not know it
+// leaves to fill in, and says so. It fails with *capcli.InputError where no job
+// wants a GPU.
+func (s *LogSurvey) Fit(o FitOptions) (*Fitted, error) {
+	if len(s.groups) == 0 {
+		return nil, &capcli.InputError{Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", grouped(s.jobs)), Hint: "capcli trace describe says what is in a log"}
+	}
+	if o.Prices == nil {
+		o.Prices = Catalogue()
+	}
+	w := &fitWriter{survey: s, o: o, out: &Fitted{}}
+	w.write()
+	w.out.Text = []byte(w.b.String())
+	if _, err := Parse("plan.yaml", w.out.Text); err != nil {
+		return nil, fmt.Errorf("the log's names make no scenario: %w", err)
+	}
+	return w.out, nil
+}
+
+type fitWriter struct {
+	survey *LogSurvey
+	o      FitOptions
+	out    *Fitted
+	b      strings.Builder
+}
+
+func (w *fitWriter) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+func (w *fitWriter) note(format string, args ...any) {
+	w.out.Notes = append(w.out.Notes, fmt.Sprintf(format, args...))
+}
+
+func (w *fitWriter) write() {
+	s := w.survey
+	w.line("# Made for %s: %s jobs that want GPUs, submitted %s.", printable(w.o.Log), grouped(s.jobs-s.cpuOnly), days(s.first, s.last))
+	w.line("# Every field that a scenario may have: capcli scenarios init")
+	w.line("")
+	w.line("capcli: %s", version)
+	w.line("name: %s", yamlText(stem(w.o.Log)))
+	w.line("period: %s   # the days on which the jobs were submitted", s.Period())
+	if n := s.stragglers(); n > 0 {
+		w.note("the period begins on %s, when submissions become dense: %s submitted before, from %s on, are outside of it",
+			dayText(s.Period().Start), jobsText(n), dayText(s.first))
+	}
+	w.jobs()
+	w.line("")
+	w.capacity()
+	w.line("")
+	w.line("policy: easy                     # what-if: --policy fifo,easy,conservative,fair")
+	w.tenants()
+	w.line("#limits: {wait_p95: 4h, cost: 250k}   # what the result should hold")
+}
+
+func (w *fitWriter) jobs() {
+	if w.o.From == "" {
+		return
+	}
+	w.line("jobs:")
+	w.line("  from: %s", yamlText(w.o.From))
+	if w.o.Format != "" {
+		w.line("  format: %s", yamlText(w.o.Format))
+	}
+	if w.o.TZ != "" {
+		w.line("  tz: %s", yamlText(w.o.TZ))
+	}
+}
+
+// capacity writes the pools.
+func (w *fitWriter) capacity() {
+	s := w.survey
+	shared := w.o.Shared || !s.partitionsSplit()
+	pools := s.pools(shared)
+	for _, line := range s.sizesText() {
+		w.line("# %s", line)
+	}
+	if s.basis() != byUse {
+		w.note("%s", strings.Join(s.sizesText(), " "))
+	}
+	w.line("capacity:")
+	taken := map[string]bool{}
+	var unpriced []string
+	for i := range pools {
+		p := &pools[i]
+		if p.model == "" {
+			p.model = w.o.GPUModel
+		}
+		name := p.name(taken)
+		w.out.Pools++
+		w.out.GPUs += p.gpus
+		if !w.pool(p, name) {
+			unpriced = append(unpriced, name)
+		}
+	}
+	w.onDemand(pools)
+	if len(unpriced) > 0 {
+		w.note("fill in the price of %s: without one, cost is not known and plan cannot weigh it", strings.Join(unpriced[:min(4, len(unpriced))], ", ")+more(len(unpriced)-4))
+	}
+	if most := s.inUse(); len(pools) > 1 && !shared && s.basis() == byUse && w.out.GPUs > most+most/10 {
+		w.note("the pools have %s GPUs together, but at most %s were in use at once: if the partitions share their GPUs, make it again with --partitions shared",
+			grouped(w.out.GPUs), grouped(most))
+	}
+}
+
+// pool writes one pool. It tells whether it has a price.
+func (w *fitWriter) pool(p *fittedPool, name string) bool {
+	w.line("  - name: %s", yamlText(name))
+	w.line("    kind: reserved")
+	if p.partition != "" {
+		w.line("    partition: %s", yamlText(p.partition))
+	}
+	if p.model != "" {
+		w.line("    gpu_model: %s", yamlText(p.model))
+	}
+	at := ""
+	if p.peakAt.Known() {
+		at = "   # first in use at once on " + dayText(p.peakAt)
+	}
+	w.line("    gpus: %d%s", p.gpus, at)
+	year, _, ok := w.o.Prices.forModel(p.model)
+	switch {
+	case ok && year != "":
+		w.line("    term: 1y")
+		w.line("    price: %s   # of the machines of this model with a price for a year, the cheapest", year)
+		return true
+	case p.model == "":
+		w.line("    #price: 2.20 USD/gpu-h       # fill in: the log does not say which GPUs these are")
+	default:
+		w.line("    #price: 2.20 USD/gpu-h       # fill in: the catalogue has no price of a year for %s", printable(p.model))
+	}
+	return false
+}
+
+// onDemand writes pools on demand behind a #, one for each model.
+func (w *fitWriter) onDemand(pools []fittedPool) {
+	w.line("  # What overflow may use; take the # away:")
+	var done []string
+	for i := range pools {
+		model := pools[i].model
+		if slices.Contains(done, model) {
+			continue
+		}
+		done = append(done, model)
+		price := "3.90 USD/gpu-h"
+		if _, key, ok := w.o.Prices.forModel(model); ok {
+			price = key
+		}
+		name, of := "on-demand", ""
+		if model != "" {
+			name, of = "on-demand-"+strings.ToLower(model), "gpu_model: "+yamlText(model)+", "
+		}
+		w.line("  #- {name: %s, kind: on_demand, %sprice: %s}", yamlText(name), of, price)
+	}
+}
+
+// tenants writes who pays, those with the most work.
+func (w *fitWriter) tenants() {
+	s := w.survey
+	var names []string
+	for name := range s.tenants {
+		if name != "" && len(name) <= maxName && strings.IndexFunc(name, unicode.IsControl) < 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(s.tenants[b], s.tenants[a]), cmp.Compare(a, b)) })
+	if len(names) == 0 {
+		return
+	}
+	if n := len(names) - listed; n > 0 {
+		w.line("# %d more tenants have a weight of 1, as those in the list.", n)
+		names = names[:listed]
+	}
+	w.line("tenants:                         # may have a weight and a quota")
+	for _, name := range names {
+		w.line("  - name: %s", yamlText(name))
+	}
+}
+
+// partitionsSplit tells whether each job names a partition, and there are few
+// enough to write down.
+func (s *LogSurvey) partitionsSplit() bool {
+	var names []string
+	for w := range s.groups {
+		if w.partition == "" || len(w.partition) > maxName || strings.IndexFunc(w.partition, unicode.IsControl) >= 0 {
+			return false
+		}
+		if !slices.Contains(names, w.partition) {
+			names = append(names, w.partition)
+		}
+	}
+	return len(names) <= listed
+}
+
+// sizesText says where the sizes come from.
+func (s *LogSurvey) sizesText() []string {
+	switch s.basis() {
+	case byHeader:
+		return []string{fmt.Sprintf("Sizes: %s GPUs, as the log's header says.", grouped(s.MachineGPUs))}
+	case byWork:
+		return []string{
+			"Sizes are assumed, for the log does not record when its jobs ran: its jobs keep",
+			"at most four fifths of each pool busy. Write the true sizes where they are known.",
+		}
+	case byUse:
+	}
+	return []string{"Sizes: the most GPUs in use at once in the log. Idle GPUs do not show in a log: add them."}
+}
+
+// name is what the pool is called.
+func (p *fittedPool) name(taken map[string]bool) string {
+	name := p.partition
+	switch {
+	case name == "" && p.model == "":
+		name = "base"
+	case name == "":
+		name = strings.ToLower(p.model)
+	case p.model != "":
+		name += "-" + strings.ToLower(p.model)
+	}
+	first := name
+	for k := 2; taken[name]; k++ {
+		name = fmt.Sprintf("%s-%d", first, k)
+	}
+	taken[name] = true
+	return name
+}
+
+func jobsText(n int64) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return grouped(n) + " jobs"
+}
+
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
+// stem is a file's name without its folder and its endings.
+func stem(file string) string {
+	base := filepath.Base(file)
+	if at := strings.IndexByte(base, '.'); at > 0 {
+		base = base[:at]
+	}
+	if base == "-" || base == "" {
+		return "plan"
+	}
+	return base
+}
+
+var plainYAML = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./-]*$`)
+
+// yamlText writes a text so that YAML reads it as this text, in a list too.
+func yamlText(s string) string {
+	switch strings.ToLower(s) {
+	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
+	default:
+		if plainYAML.MatchString(s) {
+			return s
+		}
+	}
+	b, _ := json.Marshal(s) // of a string there is no error
+	return string(b)
+}

@@ -1,0 +1,330 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate/billing"
+	"capcli/simulate/plan"
+)
+
+// marketVersion is the first line of every market: capcli: market/v1.
+const marketVersion = "market/v1"
+
+var marketForm = form{marketVersion, "a market", "README: One plan over several GPU models"}
+
+// Market is what a file says can be bought for several GPU models: on-demand
+// prices, and offers of every kind.
+type Market struct {
+	File    string
+	Name    string
+	Every   capcli.Step
+	Overrun bool
+	GPUs    []MarketGPU
+	Offers  []MarketOffer
+}
+
+// MarketGPU is a GPU model that is wanted.
+type MarketGPU struct {
+	Model    string // the name of its series in the demand
+	OnDemand Price
+	Lot      int64 // thousandths of a GPU
+}
+
+// MarketOffer is one thing that can be bought.
+type MarketOffer struct {
+	plan.JointOffer
+	GPUModel string
+	From     capcli.Time // of an offer with its dates; NoTime is at any start
+	Until    capcli.Time
+
+	rates []billing.PlanRate
+	node  *yaml.Node
+}
+
+// marketProducts are the products of a market, with what they commit to.
+var marketProducts = map[string]bool{ // true is money
+	"reserved_instance": false, "reserved_capacity": false, "committed_use": false, "azure_reservation": false, "capacity_block": false, "owned": false,
+	"savings_plan": true, "flexible_use": true, "azure_savings_plan": true,
+}
+
+// ParseMarket reads a market and checks all of it. The error is *Faults.
+func ParseMarket(file string, b []byte) (*Market, error) {
+	d := &decoder{form: &marketForm, lines: linesOf(b)}
+	m := &Market{File: file}
+	if root := d.readTree(b); root != nil {
+		d.market(root, m)
+	}
+	if len(d.faults) > 0 {
+		return nil, d.refusal(cmp.Or(file, "market"), "fields of a market: README, One plan over several GPU models; an unknown field is answered with those of its section")
+	}
+	return m, nil
+}
+
+func (d *decoder) market(root *yaml.Node, m *Market) {
+	if root.Kind != yaml.MappingNode {
+		d.at(root, "this is no market: it begins with capcli: %s and has lists called gpus and offers", marketVersion)
+		return
+	}
+	o := d.object(root, "the top level", []field{
+		{"capcli", "the form of this file: " + marketVersion, version1},
+		{"name", "what the market is called", name(&m.Name)},
+		{"every", "something may be bought each so long: 1mo where left out", stepOf(&m.Every)},
+		{"overrun", "true: a purchase may last beyond the end of the demand, and all of it is paid", boolean(&m.Overrun)},
+		{"gpus", "models that are wanted: [{gpu_model: H100, on_demand: 3.90, lot: 8}]", marketGPUs(m)},
+		{"offers", "what can be bought: [{product: reserved_instance, gpu_model: H100, term: 1y, price: 2.20}]", marketOffers(m)},
+	})
+	if _, ok := o.entries["capcli"]; !ok {
+		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", marketVersion)
+	}
+	if len(m.GPUs) == 0 && len(d.faults) == 0 {
+		o.missing("gpus", "gpus is missing; give a list such as - {gpu_model: H100, on_demand: 3.90}")
+	}
+	if len(d.faults) == 0 {
+		m.match(d)
+	}
+}
+
+// stepOf reads 1mo, 1w, 36h.
+func stepOf(dst *capcli.Step) reader {
+	return func(d *decoder, n *yaml.Node) {
+		s, ok := d.scalar(n, "a length such as 1mo")
+		if !ok {
+			return
+		}
+		v, err := capcli.ParseStep(s)
+		if err != nil {
+			d.want(n, "a length such as 36h, 2w, 6mo or 1y")
+			return
+		}
+		*dst = v
+	}
+}
+
+func marketGPUs(m *Market) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxList, "gpus", func(_ int, n *yaml.Node) {
+			var g MarketGPU
+			o := d.object(n, "gpus", []field{
+				{"gpu_model", "the model, which is the name of its series in the demand", name(&g.Model)},
+				{"on_demand", "of a GPU for an hour", price(&g.OnDemand)},
+				{"lot", "GPUs are bought by so many: 8 for whole nodes; 1 where left out", thousandths(&g.Lot)},
+			})
+			o.need("gpu_model", "on_demand")
+			if slices.ContainsFunc(m.GPUs, func(x MarketGPU) bool { return x.Model == g.Model }) {
+				d.at(n, "%s is listed twice", show(g.Model))
+			}
+			if g.OnDemand.pending {
+				d.at(n, "the price of %s is a key that the catalogue has not", show(g.Model))
+			}
+			m.GPUs = append(m.GPUs, g)
+		})
+	}
+}
+
+// offerText is an offer on its way from the file.
+type offerText struct {
+	MarketOffer
+	price    Price
+	machine  *billing.Machine
+	extended Price
+	every    capcli.Step
+	fee      int64
+	perHour  Price
+}
+
+func marketOffers(m *Market) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxList, "offers", func(_ int, n *yaml.Node) {
+			x := offerText{MarketOffer: MarketOffer{From: capcli.NoTime, Until: capcli.NoTime, node: n}}
+			products := make([]string, 0, len(marketProducts))
+			for p := range marketProducts {
+				products = append(products, p)
+			}
+			slices.Sort(products)
+			o := d.object(n, "offers", []field{
+				{"name", "what the plan calls it; its product and term where left out", name(&x.Name)},
+				{"product", "", choice(&x.Product, "product", products...)},
+				{"gpu_model", "the model that it is for; plans say it in rates", name(&x.GPUModel)},
+				{"term", "its length: 1y, 6mo, 2w", stepOf(&x.Length)},
+				{"from", "capacity_block: first day", instantOf(&x.From)},
+				{"until", "capacity_block: last day", lastDay(&x.Until)},
+				{"price", "of a GPU for an hour of the term", price(&x.price)},
+				{"max", "most GPUs, of plans most dollars an hour, that can be bought at one time", thousandths(&x.Max)},
+				{"machine", "owned: what one GPU costs to own over its term: {capital: 31k, residual: 4k, watts: 1275, pue: 1.3, price_kwh: 0.11}", machine(&x.machine)},
+				{"rates", "plans: [{gpu_model: H100, discount: 28%}], the first that fits a model counts", planRates(&x.rates)},
+				{"price_per_dollar", "plans: what a dollar of commitment costs, below 1 where paying ahead is rewarded; 1 where left out", price(&x.perHour)},
+				{"extend", "an option to extend: {term: 6mo, price: 2.20}", x.extension()},
+				{"terminate", "it may be ended early: {every: 3mo, fee: 50%}, a share of what was yet to be paid", x.exit()},
+			})
+			if o != nil && x.check(o) {
+				m.Offers = append(m.Offers, x.MarketOffer)
+			}
+		})
+	}
+}
+
+func (x *offerText) extension() reader {
+	return func(d *decoder, n *yaml.Node) {
+		o := d.object(n, "extend", []field{{"term", "by how long", stepOf(&x.Extend)}, {"price", "of a GPU for an hour of it", price(&x.extended)}})
+		o.need("term", "price")
+		x.ExtendRate = x.extended.Rate
+	}
+}
+
+func (x *offerText) exit() reader {
+	return func(d *decoder, n *yaml.Node) {
+		o := d.object(n, "terminate", []field{{"every", "it may be ended each so long after its start", stepOf(&x.every)}, {"fee", "share of what is yet to be paid", share(&x.fee)}})
+		o.need("every", "fee")
+	}
+}
+
+// mostExits bounds how many dates an offer may be ended on.
+const mostExits = 60
+
+// check checks an offer and finishes it; false where a fault was noted.
+func (x *offerText) check(o *object) bool {
+	before := len(o.d.faults) + o.d.more
+	o.need("product")
+	money, block := marketProducts[x.Product], x.Product == "capacity_block"
+	switch {
+	case block:
+		o.need("from", "until")
+		if o.has("term") {
+			o.onKey("term", "a capacity block has dates; leave term out")
+		}
+		if x.From.Known() && x.Until.Known() && x.Until <= x.From {
+			o.on("until", "it ends %s, and begins %s", x.Until, x.From)
+		}
+		x.Fixed, x.Length = true, capcli.Step{Seconds: capcli.Seconds(max(1, x.Until-x.From))}
+	case o.has("from") || o.has("until"):
+		o.onKey("from", "from and until are for capacity_block; give a term")
+	default:
+		o.need("term")
+	}
+	if money {
+		x.checkPlan(o)
+	} else {
+		x.checkUnits(o)
+	}
+	if x.every.Length() > 0 && x.Length.Length() > 0 {
+		for at := x.every; at.Length() < x.Length.Length() && len(x.Exits) < mostExits; at = addSteps(at, x.every) {
+			x.Exits = append(x.Exits, plan.JointExit{After: at, Share: x.fee})
+		}
+	}
+	if x.Name == "" && x.Product != "" {
+		x.Name = x.Product
+		if !block {
+			x.Name = fmt.Sprintf("%s %s", x.Product, x.Length)
+		}
+	}
+	return len(o.d.faults)+o.d.more == before
+}
+
+func addSteps(a, b capcli.Step) capcli.Step {
+	return capcli.Step{Seconds: a.Seconds + b.Seconds, Days: a.Days + b.Days, Months: a.Months + b.Months}
+}
+
+// checkPlan checks a commitment to money.
+func (x *offerText) checkPlan(o *object) {
+	o.need("rates")
+	for _, f := range []string{"gpu_model", "price", "machine", "extend", "terminate"} {
+		if o.has(f) {
+			o.onKey(f, "%s is no field of %s, which commits to money", f, x.Product)
+		}
+	}
+	if x.Rate = capcli.Dollar; x.perHour.Known {
+		x.Rate = x.perHour.Rate
+	}
+	x.Model = -1
+}
+
+// checkUnits checks an offer of GPUs.
+func (x *offerText) checkUnits(o *object) {
+	o.need("gpu_model")
+	for _, f := range []string{"rates", "price_per_dollar"} {
+		if o.has(f) {
+			o.onKey(f, "%s is for plans, which commit to money", f)
+		}
+	}
+	switch {
+	case o.has("machine") && x.Product != "owned":
+		o.onKey("machine", "machine is for owned; give a price")
+	case o.has("machine") == o.has("price"):
+		o.missing("price", "price is missing: what a GPU costs for an hour of the term; or machine, of owned ones; one of the two")
+	case x.machine != nil:
+		fees, err := x.machine.Fees(1000)
+		if err == nil {
+			x.Rate, err = billing.Spread(fees.Upfront-fees.Residual, int64(max(1, x.Length.Length())))
+		}
+		if err != nil {
+			o.on("machine", "%v", err)
+			return
+		}
+		x.Rate += fees.Hourly
+	case x.price.pending:
+		o.on("price", "the price is a key that the catalogue has not")
+	default:
+		x.Rate = x.price.Rate
+	}
+}
+
+// match gives every offer the places of its models.
+func (m *Market) match(d *decoder) {
+	for i := range m.Offers {
+		x := &m.Offers[i]
+		if x.Model < 0 {
+			x.Rates = m.rates(x)
+			if !slices.ContainsFunc(x.Rates, func(r capcli.Rate) bool { return r > 0 }) {
+				d.at(x.node, "offer %s covers none of the GPU models of the market", x.Name)
+			}
+			continue
+		}
+		if x.Model = slices.IndexFunc(m.GPUs, func(g MarketGPU) bool { return g.Model == x.GPUModel }); x.Model < 0 {
+			d.at(x.node, "offer %s is for %s, which is not under gpus", x.Name, show(x.GPUModel))
+		}
+	}
+}
+
+// rates are what a plan charges for each model; 0 is not covered.
+func (m *Market) rates(x *MarketOffer) []capcli.Rate {
+	out := make([]capcli.Rate, len(m.GPUs))
+	for i, g := range m.GPUs {
+		for k := range x.rates {
+			r := &x.rates[k]
+			if r.Scope.GPUModel != "" && r.Scope.GPUModel != g.Model {
+				continue
+			}
+			if out[i] = r.Rate; r.Rate == 0 {
+				out[i] = g.OnDemand.Rate - billing.Share(g.OnDemand.Rate, r.Discount, plan.Whole)
+			}
+			break
+		}
+	}
+	return out
+}
+
+// Joint is the market with the demand for each model, in the order of GPUs. It
+// fails with a *capcli.InputError where an offer with dates meets a demand
+// without.
+func (m *Market) Joint(curves []*plan.Curve) (*plan.Joint, error) {
+	j := &plan.Joint{Every: m.Every, Overrun: m.Overrun}
+	for i, g := range m.GPUs {
+		j.Models = append(j.Models, plan.JointModel{Name: g.Model, Curve: curves[i], OnDemand: plan.Flat(g.OnDemand.Rate), Lot: g.Lot})
+	}
+	for i := range m.Offers {
+		x := m.Offers[i].JointOffer
+		if from := m.Offers[i].From; x.Fixed {
+			if !curves[0].Dated() {
+				return nil, &capcli.InputError{File: m.File, Line: m.Offers[i].node.Line, Field: "from", Text: fmt.Sprintf("offer %s has dates, and the demand has none", x.Name), Hint: "give the demand times, or the offer a term"}
+			}
+			x.At = capcli.Seconds(from - curves[0].Start)
+		}
+		j.Offers = append(j.Offers, x)
+	}
+	return j, nil
+}

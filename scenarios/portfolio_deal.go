@@ -1,0 +1,207 @@
+package scenarios
+
+import (
+	"cmp"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+	"capcli/simulate/billing"
+)
+
+// rampStep is what a commitment is from a day on: other units, or another price.
+type rampStep struct {
+	from   capcli.Time
+	units  int64
+	commit capcli.USD
+	price  Price
+}
+
+// exitTerms say that a commitment is left before its end: with a fee, or sold.
+type exitTerms struct {
+	on   capcli.Time
+	part int64 // millionths: of what is yet to be paid, or the haircut
+	flat capcli.USD
+}
+
+// deal is what a contract says beside its first term.
+type deal struct {
+	ramp      []rampStep
+	extend    rampStep
+	extended  string // length
+	terminate *exitTerms
+	resale    *exitTerms
+}
+
+// dealFields are the fields of a deal.
+func (x *deal) fields() []field {
+	return []field{
+		{"ramp", "steps up or down within the term: [{from: 2027-04-01, units: 128, price: 2.10}], each until the next", ramp(&x.ramp)},
+		{"extend", "an option to extend that is used: {term: 6mo, price: 2.20}, from the end of the term on", extension(x)},
+		{"terminate", "it is ended early: {on: 2027-09-01, fee: 50%, flat: 0}, a share of what was yet to be paid", exit(&x.terminate, "terminate", "fee", "share of what is yet to be paid")},
+		{"resale", "the rest is sold: {on: 2027-09-01, haircut: 20%, flat: 0}, off its straight-line value", exit(&x.resale, "resale", "haircut", "share off the straight-line value of the rest")},
+	}
+}
+
+func (s *rampStep) fields() []field {
+	return []field{
+		{"units", "instances or GPUs from then on; as before where left out", thousandths(&s.units)},
+		{"gpus", "the same as units", thousandths(&s.units)},
+		{"price", "of a unit for an hour from then on; as before where left out", price(&s.price)},
+		{"commit", "plans: dollars of use at plan rates, an hour, from then on", money(&s.commit)},
+	}
+}
+
+func ramp(dst *[]rampStep) reader {
+	return func(d *decoder, n *yaml.Node) {
+		d.list(n, maxList, "ramp", func(_ int, n *yaml.Node) {
+			s := rampStep{from: capcli.NoTime}
+			o := d.object(n, "ramp", append([]field{{"from", "first day of the step", instantOf(&s.from)}}, s.fields()...))
+			o.need("from")
+			if o != nil && !o.has("units") && !o.has("gpus") && !o.has("price") && !o.has("commit") {
+				o.missing("units", "a step says what changes: units, price or commit")
+			}
+			*dst = append(*dst, s)
+		})
+	}
+}
+
+func extension(x *deal) reader {
+	return func(d *decoder, n *yaml.Node) {
+		o := d.object(n, "extend", append([]field{{"term", "by how long: 6mo", term(&x.extended)}}, x.extend.fields()...))
+		o.need("term")
+	}
+}
+
+func exit(dst **exitTerms, what, name, doc string) reader {
+	return func(d *decoder, n *yaml.Node) {
+		x := &exitTerms{on: capcli.NoTime}
+		o := d.object(n, what, []field{
+			{"on", "first day without it", instantOf(&x.on)},
+			{name, doc, share(&x.part)},
+			{"flat", "a fee beside it", money(&x.flat)},
+		})
+		o.need("on", name)
+		*dst = x
+	}
+}
+
+// deals makes the commitments of a contract: one for each step of its ramp and for
+// its extension, all of one ID, ended early where the file says so. False is that a
+// fault was noted.
+func (c *bought) deals(o *object) ([]billing.Commitment, bool) {
+	x := &c.deal
+	if len(x.ramp) == 0 && x.extended == "" && x.terminate == nil && x.resale == nil {
+		return []billing.Commitment{c.commitment}, true
+	}
+	if c.leave.Known() {
+		o.onKey("escape", "escape goes with a commitment of one term; say with terminate or resale how this one ends")
+		return nil, false
+	}
+	parts, ok := c.steps(o)
+	if !ok {
+		return nil, false
+	}
+	switch {
+	case x.terminate != nil && x.resale != nil:
+		o.onKey("resale", "terminate and resale both end it; leave one out")
+		return nil, false
+	case x.terminate != nil:
+		return c.left(o, parts, "terminate", x.terminate)
+	case x.resale != nil:
+		return c.left(o, parts, "resale", x.resale)
+	}
+	return parts, true
+}
+
+// steps cuts the term at the steps of the ramp and adds the extension.
+func (c *bought) steps(o *object) ([]billing.Commitment, bool) {
+	x := &c.deal
+	if len(x.ramp) > 0 && (o.has("upfront") || o.has("hourly") || o.has("monthly") || c.machine != nil) {
+		o.onKey("ramp", "a ramp changes price or commit; give the first step a price rather than upfront, hourly, monthly or machine")
+		return nil, false
+	}
+	steps := slices.Clone(x.ramp)
+	slices.SortStableFunc(steps, func(a, b rampStep) int { return cmp.Compare(a.from, b.from) })
+	end := c.commitment.End
+	for i, s := range steps {
+		if s.from <= c.commitment.Start || s.from >= end || i > 0 && s.from == steps[i-1].from {
+			o.onKey("ramp", "a step begins on %s; want days of their own after %s and before %s", s.from, c.commitment.Start, end)
+			return nil, false
+		}
+	}
+	if x.extended != "" {
+		last := x.extend
+		last.from = end
+		steps, end = append(steps, last), addTerm(end, x.extended)
+	}
+	now := *c
+	now.commitment.End = end
+	if len(steps) > 0 {
+		now.commitment.End = steps[0].from
+	}
+	var out []billing.Commitment
+	for i := 0; ; i++ {
+		if !now.priced(o) {
+			return nil, false
+		}
+		out = append(out, now.commitment)
+		if i == len(steps) {
+			return out, true
+		}
+		now.step(&steps[i])
+		now.commitment.Start, now.commitment.End = steps[i].from, end
+		if i+1 < len(steps) {
+			now.commitment.End = steps[i+1].from
+		}
+	}
+}
+
+// step takes over what a step says.
+func (c *bought) step(s *rampStep) {
+	if s.units > 0 {
+		c.units = s.units
+	}
+	if s.commit > 0 {
+		c.commit = s.commit
+	}
+	if s.price.Known {
+		c.price = s.price
+	}
+}
+
+// left ends a contract on a day: the part that runs then with its fee, those after
+// it with theirs, for nothing of them was used.
+func (c *bought) left(o *object, parts []billing.Commitment, field string, x *exitTerms) ([]billing.Commitment, bool) {
+	i := slices.IndexFunc(parts, func(k billing.Commitment) bool { return k.Start < x.on && x.on <= k.End })
+	if i < 0 || i == len(parts)-1 && x.on == parts[i].End {
+		o.onKey(field, "it runs from %s to %s; it can be left between, not on %s", parts[0].Start, parts[len(parts)-1].End, x.on)
+		return nil, false
+	}
+	flat := x.flat
+	for _, later := range parts[i+1:] {
+		total, err := later.Total()
+		if err != nil {
+			o.onKey(field, "%v", err)
+			return nil, false
+		}
+		flat += billing.Share(total, x.part, 1_000_000)
+	}
+	k := &parts[i]
+	if x.on == k.End { // exactly between two steps: only what was to come is left
+		k.Exit = billing.Exit{Term: parts[len(parts)-1].End, Cash: flat, Loss: flat}
+		return parts[:i+1], true
+	}
+	leave := k.Terminate
+	if field == "resale" {
+		leave = k.Resell
+	}
+	left, err := leave(x.on, x.part, flat)
+	if err != nil {
+		o.onKey(field, "%v", err)
+		return nil, false
+	}
+	left.Exit.Term = parts[len(parts)-1].End
+	return append(parts[:i:i], left), true
+}

@@ -1,0 +1,208 @@
+package simulate
+
+import "capcli"
+
+// Stats is what a report says of the waits of all jobs that came. Quantiles are
+// nearest rank: the smallest value with at least that share of the jobs at or
+// below it, exact. A job that never started has waited at least until the end of
+// the run, and counts as one that waits longer than all that did start; a
+// quantile that falls among such jobs is not known, only a lower bound of it: see
+// Known.
+type Stats struct {
+	Jobs, Started      int64
+	Mean               float64 // of all jobs: of those that never started, until the end of the run
+	MeanStarted        float64 // of those that started
+	P50, P95, P99, Max capcli.Seconds
+}
+
+// Known tells whether the quantile of a percentage is known; where it is not,
+// its field is a lower bound: the quantile of the waits until the end.
+func (s *Stats) Known(percent int64) bool { return rankOf(percent, s.Jobs) <= s.Started }
+
+// Never is how many jobs did not start.
+func (s *Stats) Never() int64 { return s.Jobs - s.Started }
+
+// rankOf is the nearest rank of a percentage among n values, from 1.
+func rankOf(percent, n int64) int64 { return (percent*n + 99) / 100 }
+
+// firstWaits are the waits for the first start: those that are over, and those
+// that the end of the run cut off.
+type firstWaits struct{ over, cut tally }
+
+func (f *firstWaits) stats() Stats {
+	f.over.sort()
+	f.cut.sort()
+	started, never := f.over.count(), f.cut.count()
+	s := Stats{Jobs: started + never, Started: started}
+	if s.Jobs == 0 {
+		return s
+	}
+	s.Mean = float64(f.over.sum+f.cut.sum) / float64(s.Jobs)
+	if started > 0 {
+		s.MeanStarted = float64(f.over.sum) / float64(started)
+	}
+	for _, q := range []struct {
+		percent int64
+		to      *capcli.Seconds
+	}{{50, &s.P50}, {95, &s.P95}, {99, &s.P99}, {100, &s.Max}} {
+		rank := rankOf(q.percent, s.Jobs)
+		if s.Known(q.percent) {
+			*q.to = f.over.at(rank)
+		} else {
+			*q.to = f.atOfBoth(rank)
+		}
+	}
+	return s
+}
+
+// atOfBoth is the value at a rank of both tallies together, by bisection over
+// how many of the first are at or below it.
+func (f *firstWaits) atOfBoth(rank int64) capcli.Seconds {
+	a, b := f.over.count(), f.cut.count()
+	lo, hi := max(0, rank-b), min(rank, a) // of the first tally among the rank smallest
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if rank-mid > 0 && f.over.at(mid+1) < f.cut.at(rank-mid) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	switch lo {
+	case 0:
+		return f.cut.at(rank)
+	case rank:
+		return f.over.at(rank)
+	}
+	return max(f.over.at(lo), f.cut.at(rank-lo))
+}
+
+// group counts the jobs of one tenant or of one range of sizes.
+type group struct {
+	jobs, finished, preempted int64
+	wait                      firstWaits
+	jct                       capcli.Seconds // sum, of a job that has not ended until the end of the run
+}
+
+func (g *group) result() JobStats {
+	s := JobStats{Jobs: g.jobs, Finished: g.finished, Preempted: g.preempted, Wait: g.wait.stats()}
+	if g.jobs > 0 {
+		s.MeanJCT = float64(g.jct) / float64(g.jobs)
+	}
+	return s
+}
+
+// JobStats is what became of some of the jobs.
+type JobStats struct {
+	Jobs, Finished, Preempted int64
+	Wait                      Stats
+	MeanJCT                   float64 // end - submission; of a job that has not ended until the end of the run
+}
+
+// SizeResult is the jobs of some numbers of GPUs.
+type SizeResult struct {
+	Least, Most int // GPUs; Most is 0 in the last, which has no end
+	JobStats
+}
+
+// sizeEnds are the most GPUs of each range of sizes but the last: none, one, less
+// than a node of eight, one node, four nodes, sixteen.
+var sizeEnds = [...]int{0, 1, 7, 8, 32, 128}
+
+func sizeRange(gpus int) int {
+	for i, most := range sizeEnds {
+		if gpus <= most {
+			return i
+		}
+	}
+	return len(sizeEnds)
+}
+
+// sizes gives the ranges of sizes of which jobs came.
+func (m *meter) sizes() []SizeResult {
+	var out []SizeResult
+	for i := range m.bySize {
+		if m.bySize[i].jobs == 0 {
+			continue
+		}
+		s := SizeResult{JobStats: m.bySize[i].result()}
+		if i > 0 {
+			s.Least = sizeEnds[i-1] + 1
+		}
+		if i < len(sizeEnds) {
+			s.Most = sizeEnds[i]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// refusal is what is kept of a job that can never run, until the run ends.
+type refusal struct {
+	submitted, run capcli.Seconds
+	tenant, size   int32
+	due            bool // it has a deadline
+}
+
+// closeJobs counts the jobs that have not ended: they wait, and are under way,
+// until the end of the run at least.
+func (e *engine) closeJobs(end capcli.Seconds) {
+	m := &e.meter
+	for l := range e.allOpen() {
+		waited := min(0, end-l.Since) // of a job whose capacity is ordered Queued is ahead
+		if l.state == waiting {
+			waited = end - l.Since
+		}
+		m.cutOff(&refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), e.overdue(l, end)}, end, l.waited)
+		m.queuedFor += int64(l.Queued + waited)
+		if !l.waited {
+			m.open = append(m.open, end-l.Submitted)
+		}
+		e.serve(l, e.progress(l))
+	}
+	for i := range m.refusals {
+		m.cutOff(&m.refusals[i], end, false)
+		m.queuedFor += int64(end - m.refusals[i].submitted)
+	}
+}
+
+// overdue tells whether l's deadline has passed at an instant.
+func (e *engine) overdue(l *Live, at capcli.Seconds) bool {
+	return l.Deadline.Known() && l.Deadline != 0 && e.ledger.rec.Start+capcli.Time(at) > l.Deadline
+}
+
+// cutOff counts a job that has not ended when the run does; started tells whether
+// its wait is counted.
+func (m *meter) cutOff(j *refusal, end capcli.Seconds, started bool) {
+	so := end - j.submitted
+	for _, g := range []*group{&m.all, &m.byTenant[j.tenant], &m.bySize[j.size]} {
+		g.jct += so
+		if !started {
+			g.wait.cut.add(so)
+		}
+	}
+	m.slowdown += slowdown(so, j.run)
+	if j.due {
+		m.deadlines++
+		m.misses++
+	}
+}
+
+// means fills in what is a mean over jobs, and the makespan.
+func (m *meter) means(r *Result) {
+	if m.arrivedN == 0 {
+		return
+	}
+	n := float64(m.arrivedN)
+	r.MeanJCT, r.BoundedSlowdown, r.MeanQueueTime = float64(m.all.jct)/n, m.slowdown/n, float64(m.queuedFor)/n
+	r.Makespan = r.Ended - m.firstAt
+	if m.finishedN == m.arrivedN {
+		r.Makespan = m.lastEnd - m.firstAt
+	}
+	if m.finishedN > 0 {
+		r.JCTFinished, r.SlowdownEnded = float64(m.jctFinished)/float64(m.finishedN), m.slowdownFinished/float64(m.finishedN)
+	}
+}
+
+// slowdown is the bounded slowdown of a job (Feitelson and Rudolph 1998).
+func slowdown(jct, run capcli.Seconds) float64 { return max(1, float64(jct)/float64(max(run, 10))) }

@@ -1,0 +1,403 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// cover is a program in which an offer may cover any set of rows, not only an
+// unbroken run of periods as in Program: the rows of a tree of futures, say.
+// The cost of a choice x of whole numbers of offers is
+//
+//	Σ offers: Cost·x  +  Σ rows: what the levels cost that nothing covers.
+//
+// The matrix is not totally unimodular, so the optimum of the linear program
+// need not be whole.
+type cover struct {
+	rows   []Levels
+	offers []coverOffer
+}
+
+// coverOffer covers one level of each of its rows for each unit bought.
+type coverOffer struct {
+	rows   []int // rising
+	cost   int64
+	lo, hi int64 // fewest and most units; a hi below 0 is no limit
+}
+
+// covered is a choice and what is known of the optimum.
+type covered struct {
+	bought []int64
+	cost   int64
+	bound  *big.Int // no choice costs less
+	nodes  int      // linear programs that were solved
+}
+
+// proven reports whether no choice costs less.
+func (c *covered) proven() bool { return c.bound.Cmp(big.NewInt(c.cost)) >= 0 }
+
+// Bounds on one branch and bound: linear programs, and multiplications in them.
+const (
+	maxCoverNodes = 60
+	maxCoverWork  = 20_000_000_000
+)
+
+// solveCover finds a choice by branch and bound (Land and Doig 1960). The bound of
+// each node is a dual solution in whole numbers, which is checked without floating
+// point; the choices come from rounding the linear program and from a local search.
+// starts are choices to begin with. The answer is exact where it is proven; else
+// its bound says how far from the optimum it can be. A cancelled ctx ends the search
+// with its error.
+func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, error) {
+	s := &coverSearch{c: c, rows: coverRowsOf(c.rows)}
+	for _, x := range starts {
+		s.keep(c.clamp(x))
+	}
+	s.keep(c.clamp(make([]int64, len(c.offers))))
+	open := []coverNode{{offers: c.offers}}
+	var least *big.Int // of the nodes that are closed without being beaten
+	for len(open) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		node := open[len(open)-1]
+		open = open[:len(open)-1]
+		if node.bound != nil && s.beaten(node.bound) {
+			continue
+		}
+		if s.nodes >= maxCoverNodes || s.work > maxCoverWork {
+			least = lesser(least, node.bound)
+			continue
+		}
+		s.nodes++
+		children, closed := s.branch(node)
+		open = append(open, children...)
+		if closed != nil {
+			least = lesser(least, closed)
+		}
+	}
+	out := &covered{bought: s.best, cost: s.cost, nodes: s.nodes, bound: big.NewInt(s.cost)}
+	if least != nil && least.Cmp(out.bound) < 0 {
+		out.bound = least
+	}
+	return out, nil
+}
+
+// coverNode is a part of the choices: those within the limits of its offers.
+type coverNode struct {
+	offers []coverOffer
+	bound  *big.Int // of the node that it was cut from
+}
+
+// coverSearch is the branch and bound at work.
+type coverSearch struct {
+	c     *cover
+	rows  []coverRow
+	best  []int64
+	cost  int64
+	nodes int
+	work  int
+}
+
+// beaten reports whether nothing within a bound is cheaper than the best.
+func (s *coverSearch) beaten(bound *big.Int) bool { return bound.Cmp(big.NewInt(s.cost)) >= 0 }
+
+// branch solves the linear program of a node. It returns the two parts to look at
+// next, or the bound of a node that cannot be divided and is not beaten.
+func (s *coverSearch) branch(node coverNode) (children []coverNode, closed *big.Int) {
+	lp := newCoverLP(s.rows, node.offers)
+	lp.solve()
+	s.work += 2 * lp.pivots * len(s.rows) * len(s.rows)
+	x := lp.choice()
+	bound := proveCover(s.c.rows, node.offers, lp.prices())
+	if node.bound != nil && node.bound.Cmp(bound) > 0 {
+		bound = node.bound
+	}
+	for _, way := range []func(float64) float64{math.Round, math.Floor, math.Ceil} {
+		whole := make([]int64, len(x))
+		for j, v := range x {
+			whole[j] = int64(way(v))
+		}
+		s.keep(s.polish(s.c.clamp(whole)))
+	}
+	if s.beaten(bound) {
+		return nil, nil
+	}
+	pick, far := -1, 1e-6
+	for j, v := range x {
+		if d := math.Abs(v - math.Round(v)); d > far+1e-9 {
+			pick, far = j, d
+		}
+	}
+	if pick < 0 {
+		return nil, bound
+	}
+	down, up := slices.Clone(node.offers), slices.Clone(node.offers)
+	down[pick].hi = int64(math.Floor(x[pick]))
+	up[pick].lo = down[pick].hi + 1
+	return []coverNode{{down, bound}, {up, bound}}, nil
+}
+
+// keep holds a choice against the best.
+func (s *coverSearch) keep(x []int64) {
+	if cost, ok := s.total(x); ok && (s.best == nil || cost < s.cost) {
+		s.best, s.cost = slices.Clone(x), cost
+	}
+}
+
+// clamp brings a choice within the limits of the offers.
+func (c *cover) clamp(x []int64) []int64 {
+	for j := range x {
+		x[j] = max(x[j], c.offers[j].lo)
+		if hi := c.offers[j].hi; hi >= 0 {
+			x[j] = min(x[j], hi)
+		}
+	}
+	return x
+}
+
+// total is the cost of a choice; false where it is too large to be of interest.
+func (s *coverSearch) total(x []int64) (int64, bool) {
+	var sum int64
+	for r, level := range s.levels(x) {
+		sum += s.rows[r].uncovered(level)
+	}
+	for j, n := range x {
+		cost := s.c.offers[j].cost
+		if float64(n)*float64(cost)+float64(sum) > math.MaxInt64/2 {
+			return 0, false
+		}
+		sum += n * cost
+	}
+	return sum, true
+}
+
+func (s *coverSearch) levels(x []int64) []int64 {
+	out := make([]int64, len(s.rows))
+	for j, n := range x {
+		if n != 0 {
+			for _, r := range s.c.offers[j].rows {
+				out[r] += n
+			}
+		}
+	}
+	return out
+}
+
+// maxSweeps bounds the local search.
+const maxSweeps = 30
+
+// polish changes single offers by steps that halve, and moves a unit from one offer
+// to another that shares its first row, as long as the cost falls.
+func (s *coverSearch) polish(x []int64) []int64 {
+	levels := s.levels(x)
+	byFirst := map[int][]int{}
+	var top int64 = 1
+	for j := range x {
+		top = max(top, x[j])
+		if rows := s.c.offers[j].rows; len(rows) > 0 {
+			byFirst[rows[0]] = append(byFirst[rows[0]], j)
+		}
+	}
+	step := int64(1) << (bits.Len64(uint64(top)) - 1)
+	for sweep := 0; sweep < maxSweeps; sweep++ {
+		better := false
+		for j := range x {
+			for _, by := range []int64{step, -step} {
+				better = s.move(x, levels, j, -1, by) || better
+			}
+			for _, k := range s.near(byFirst, j) {
+				better = s.move(x, levels, j, k, step) || better
+			}
+		}
+		if !better {
+			if step == 1 {
+				break
+			}
+			step = max(1, step/2)
+		}
+	}
+	return x
+}
+
+// near are the offers that begin at the row where j begins.
+func (s *coverSearch) near(byFirst map[int][]int, j int) []int {
+	if rows := s.c.offers[j].rows; len(rows) > 0 {
+		return byFirst[rows[0]]
+	}
+	return nil
+}
+
+// move changes x by so many more of j, and as many fewer of k unless that is -1,
+// where that is allowed and cheaper.
+func (s *coverSearch) move(x, levels []int64, j, k int, by int64) bool {
+	if j == k || !s.allowed(x, j, by) || k >= 0 && !s.allowed(x, k, -by) {
+		return false
+	}
+	change := s.shift(levels, j, by)
+	if k >= 0 {
+		change += s.shift(levels, k, -by)
+	}
+	if change < 0 {
+		x[j] += by
+		if k >= 0 {
+			x[k] -= by
+		}
+		return true
+	}
+	s.shift(levels, j, -by)
+	if k >= 0 {
+		s.shift(levels, k, by)
+	}
+	return false
+}
+
+func (s *coverSearch) allowed(x []int64, j int, by int64) bool {
+	o := &s.c.offers[j]
+	return x[j]+by >= o.lo && (o.hi < 0 || x[j]+by <= o.hi)
+}
+
+// shift changes the levels by so many units of an offer, and returns what that adds
+// to the cost.
+func (s *coverSearch) shift(levels []int64, j int, by int64) int64 {
+	o := &s.c.offers[j]
+	change := by * o.cost
+	for _, r := range o.rows {
+		change -= s.rows[r].uncovered(levels[r])
+		levels[r] += by
+		change += s.rows[r].uncovered(levels[r])
+	}
+	return change
+}
+
+func lesser(a, b *big.Int) *big.Int {
+	if a == nil || b != nil && b.Cmp(a) < 0 {
+		return b
+	}
+	return a
+}
+
+// coverRow is the levels of a row, laid out for looking up.
+type coverRow struct {
+	ends  []int64 // levels up to the end of each segment
+	slope []int64 // what one uncovered level costs in each segment
+	tail  []int64 // what all segments from this on cost uncovered
+}
+
+func coverRowsOf(rows []Levels) []coverRow {
+	out := make([]coverRow, len(rows))
+	for i, levels := range rows {
+		r := coverRow{tail: make([]int64, len(levels)+1)}
+		var end int64
+		for _, s := range levels {
+			end += s.Units
+			r.ends, r.slope = append(r.ends, end), append(r.slope, s.Cost)
+		}
+		for k := len(levels) - 1; k >= 0; k-- {
+			r.tail[k] = r.tail[k+1] + levels[k].Units*levels[k].Cost
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// uncovered is what the levels over level cost.
+func (r *coverRow) uncovered(level int64) int64 {
+	k := sort.Search(len(r.ends), func(k int) bool { return r.ends[k] > level })
+	if k == len(r.ends) {
+		return 0
+	}
+	return r.tail[k+1] + (r.ends[k]-level)*r.slope[k]
+}
+
+// proveCover is a bound on a cover from below, by weak duality: with a price y for
+// covering one level of each row, no choice costs less than
+//
+//	Σ rows: Σ levels min(cost uncovered, y)  +  Σ offers: min over lo ≤ x ≤ hi of (Cost - Σ y)·x.
+//
+// Prices are taken in parts of a unit of cost, as many as leave room, and lowered
+// where an offer without a limit would earn.
+func proveCover(rows []Levels, offers []coverOffer, prices []float64) *big.Int {
+	var whole float64
+	for _, levels := range rows {
+		for _, s := range levels {
+			whole += float64(s.Units) * float64(s.Cost)
+		}
+	}
+	parts := int64(1)
+	for parts < 1<<20 && (whole+1)*float64(parts)*2 < 1<<60 {
+		parts *= 2
+	}
+	y := make([]int64, len(rows))
+	for r, v := range prices {
+		if len(rows[r]) > 0 {
+			y[r] = int64(min(max(0, v), float64(rows[r][0].Cost)) * float64(parts))
+		}
+	}
+	for j := range offers {
+		if o := &offers[j]; o.hi < 0 {
+			over := -o.cost * parts
+			for _, r := range o.rows {
+				over += y[r]
+			}
+			lowerPrices(y, o.rows, over)
+		}
+	}
+	sum := limitedOffers(offers, y, parts)
+	for r, levels := range rows {
+		for _, s := range levels {
+			sum.Add(sum, product(s.Units, min(s.Cost*parts, y[r])))
+		}
+	}
+	// the cost is whole: round up
+	q, m := new(big.Int).DivMod(sum, big.NewInt(parts), new(big.Int))
+	if m.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return q
+}
+
+// limitedOffers is the part of the bound that offers within limits give.
+func limitedOffers(offers []coverOffer, y []int64, parts int64) *big.Int {
+	sum := new(big.Int)
+	for j := range offers {
+		o := &offers[j]
+		left := o.cost * parts
+		for _, r := range o.rows {
+			left -= y[r]
+		}
+		switch {
+		case left >= 0:
+			sum.Add(sum, product(o.lo, left))
+		case o.hi >= 0:
+			sum.Add(sum, product(o.hi, left))
+		}
+	}
+	return sum
+}
+
+// lowerPrices takes so much off the prices of some rows, in equal parts as far as
+// they go.
+func lowerPrices(y []int64, rows []int, by int64) {
+	for by > 0 {
+		var n int64
+		for _, r := range rows {
+			if y[r] > 0 {
+				n++
+			}
+		}
+		if n == 0 {
+			return
+		}
+		each := max(1, by/n)
+		for _, r := range rows {
+			d := min(each, y[r], by)
+			y[r] -= d
+			by -= d
+		}
+	}
+}

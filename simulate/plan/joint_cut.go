@@ -1,0 +1,184 @@
+package plan
+
+// cut lies under the cost of what a period leaves uncovered: at + slope · levels.
+type cut struct {
+	period int
+	at     float64
+	slope  []float64 // by dimension, none above 0
+}
+
+// perHour turns a rate times thousandths of unit-seconds into millionths of a
+// dollar.
+const perHour = 3_600_000
+
+// open is the use that levels leave uncovered, and what is served by plans.
+type open struct {
+	left    []float64 // by model: thousandths of GPU-seconds
+	money   []float64 // by plan: what is left of it
+	worth   []float64 // by plan: what one more of it would save; 0 where some is left
+	planned []float64 // by model: served under plans
+}
+
+func (p *joint) newOpen() *open {
+	m, k := len(p.j.Models), len(p.plans)
+	return &open{make([]float64, m), make([]float64, k), make([]float64, k), make([]float64, m)}
+}
+
+// serve lays levels over a segment as providers do.
+func (p *joint) serve(s *segment, levels []float64, o *open) {
+	for m, w := range s.work {
+		o.left[m] = max(0, float64(w)-levels[m]*float64(p.lots[m]*s.dur))
+		o.planned[m] = 0
+	}
+	for k := range o.money {
+		o.money[k], o.worth[k] = levels[len(s.work)+k]*float64(planMilli*1000*s.dur), 0
+	}
+	for _, x := range s.rank {
+		if o.left[x.model] == 0 {
+			continue
+		}
+		t := min(o.left[x.model], o.money[x.plan]/x.rate)
+		o.planned[x.model] += t
+		o.left[x.model] -= t
+		if o.left[x.model] == 0 {
+			o.money[x.plan] -= t * x.rate
+			continue
+		}
+		if o.money[x.plan] = 0; o.worth[x.plan] == 0 {
+			o.worth[x.plan] = x.ratio
+		}
+	}
+}
+
+// uncovered is what a period costs on demand under levels, in millionths of a
+// dollar.
+func (p *joint) uncovered(period int, levels []float64, o *open) float64 {
+	sum := 0.0
+	for i := range p.periods[period] {
+		s := &p.periods[period][i]
+		p.serve(s, levels, o)
+		for m, t := range o.left {
+			sum += t * float64(s.list[m])
+		}
+	}
+	return sum / perHour
+}
+
+// cutAt is a cut that touches the cost at levels. With what one more of each plan
+// is worth, w, a GPU-second of a model costs no less than the lowest of its
+// on-demand rate and of rate x w over the plans; that is a feasible solution of
+// the dual of how plans are applied, so the cut is valid whatever the levels are.
+func (p *joint) cutAt(period int, levels []float64, o *open) cut {
+	models := len(p.j.Models)
+	c := cut{period: period, slope: make([]float64, len(levels))}
+	for i := range p.periods[period] {
+		s := &p.periods[period][i]
+		p.serve(s, levels, o)
+		p.sharpen(s, levels, o)
+		for m, w := range s.work {
+			if float64(w) <= levels[m]*float64(p.lots[m]*s.dur) {
+				continue
+			}
+			price := p.least(s, m, o)
+			c.at += price * float64(w)
+			c.slope[m] -= price * float64(p.lots[m]*s.dur)
+		}
+		for k, v := range o.worth {
+			c.slope[models+k] -= v * float64(planMilli*1000*s.dur)
+		}
+	}
+	c.at /= perHour
+	for d := range c.slope {
+		c.slope[d] /= perHour
+	}
+	return c
+}
+
+// least is what a GPU of a model costs for an hour at least, where money under
+// plans has its worth.
+func (p *joint) least(s *segment, m int, o *open) float64 {
+	price := float64(s.list[m])
+	for k, offer := range p.plans {
+		if r := float64(p.j.Offers[offer].Rates[m]); r > 0 && r <= float64(s.list[m]) {
+			price = min(price, r*o.worth[k])
+		}
+	}
+	return price
+}
+
+// sharpen raises the cut of a segment: with several plans, what one more of each is
+// worth by itself is not what they are worth together. It sets each worth in turn
+// to the one at which the cut is highest; that is at 0, or where a model's price
+// goes over from one bound to another.
+func (p *joint) sharpen(s *segment, levels []float64, o *open) {
+	if len(p.plans) < 2 {
+		return
+	}
+	models := len(s.work)
+	height := func() float64 {
+		sum := 0.0
+		for m, w := range s.work {
+			if left := float64(w) - levels[m]*float64(p.lots[m]*s.dur); left > 0 {
+				sum += left * p.least(s, m, o)
+			}
+		}
+		for k, v := range o.worth {
+			sum -= v * levels[models+k] * float64(planMilli*1000*s.dur)
+		}
+		return sum
+	}
+	best := height()
+	for range 3 {
+		before := best
+		for k := range p.plans {
+			kept := o.worth[k]
+			for _, v := range p.breaks(s, k, o) {
+				o.worth[k] = v
+				if h := height(); h > best {
+					best, kept = h, v
+				}
+			}
+			o.worth[k] = kept
+		}
+		if best <= before {
+			return
+		}
+	}
+}
+
+// breaks are the worths of a plan at which the price of some model goes over from
+// one bound to another.
+func (p *joint) breaks(s *segment, k int, o *open) []float64 {
+	out := []float64{0}
+	for m := range s.work {
+		r := float64(p.j.Offers[p.plans[k]].Rates[m])
+		if r == 0 || r > float64(s.list[m]) {
+			continue
+		}
+		out = append(out, float64(s.list[m])/r)
+		for other, offer := range p.plans {
+			if q := float64(p.j.Offers[offer].Rates[m]); other != k && q > 0 && q <= float64(s.list[m]) {
+				out = append(out, q*o.worth[other]/r)
+			}
+		}
+	}
+	return out
+}
+
+// levelsOf are the levels of each period under purchases.
+func (p *joint) levelsOf(x []float64) [][]float64 {
+	out := make([][]float64, len(p.periods))
+	for t := range out {
+		out[t] = make([]float64, len(p.top))
+	}
+	for i := range p.columns {
+		k := &p.columns[i]
+		if x[i] == 0 {
+			continue
+		}
+		for t := k.from; t < k.to; t++ {
+			out[t][k.dim] += x[i]
+		}
+	}
+	return out
+}

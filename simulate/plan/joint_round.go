@@ -1,0 +1,290 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"capcli"
+)
+
+// tally is purchases in whole units, with what each period costs beside them.
+type tally struct {
+	p      *joint
+	units  []int64
+	levels [][]float64
+	rest   []float64 // by period: what is uncovered
+	open   *open
+}
+
+func (p *joint) tally(units []int64) *tally {
+	x := make([]float64, len(units))
+	for i, n := range units {
+		x[i] = float64(n)
+	}
+	t := &tally{p: p, units: units, levels: p.levelsOf(x), open: p.newOpen(), rest: make([]float64, len(p.periods))}
+	for i := range t.rest {
+		t.rest[i] = p.uncovered(i, t.levels[i], t.open)
+	}
+	return t
+}
+
+// move is a change of one or two columns.
+type move struct {
+	column int
+	by     int64
+}
+
+// gain is what moves save, below 0 what they cost more, in millionths of a dollar;
+// -Inf where they do not go.
+func (t *tally) gain(moves ...move) float64 {
+	sum := 0.0
+	from, to := len(t.rest), 0
+	for _, m := range moves {
+		k := &t.p.columns[m.column]
+		if n := t.units[m.column] + m.by; n < 0 || n > k.most {
+			return math.Inf(-1)
+		}
+		sum -= float64(m.by) * float64(k.cost)
+		from, to = min(from, k.from), max(to, k.to)
+	}
+	t.shift(1, moves)
+	for i := from; i < to; i++ {
+		sum += t.rest[i] - t.p.uncovered(i, t.levels[i], t.open)
+	}
+	t.shift(-1, moves)
+	return sum
+}
+
+// shift moves the levels.
+func (t *tally) shift(times float64, moves []move) {
+	for _, m := range moves {
+		k := &t.p.columns[m.column]
+		for i := k.from; i < k.to; i++ {
+			t.levels[i][k.dim] += times * float64(m.by)
+		}
+	}
+}
+
+// do makes moves.
+func (t *tally) do(moves ...move) {
+	t.shift(1, moves)
+	for _, m := range moves {
+		t.units[m.column] += m.by
+		k := &t.p.columns[m.column]
+		for i := k.from; i < k.to; i++ {
+			t.rest[i] = t.p.uncovered(i, t.levels[i], t.open)
+		}
+	}
+}
+
+// maxPolish bounds the passes over all columns.
+const maxPolish = 50
+
+// round makes whole units of fractional purchases: each to the nearest, then
+// changes of one column, in steps that halve, and swaps between two that share a
+// period and a dimension, as long as any saves a millionth.
+func (p *joint) round(ctx context.Context, x []float64) ([]int64, error) {
+	units := make([]int64, len(x))
+	for i, v := range x {
+		units[i] = min(int64(math.Round(v)), p.columns[i].most)
+	}
+	t := p.tally(units)
+	for range maxPolish {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		moved := t.single()
+		if t.swaps() {
+			moved = true
+		}
+		if !moved {
+			break
+		}
+	}
+	return t.units, nil
+}
+
+// single tries changes of each column.
+func (t *tally) single() bool {
+	any := false
+	for j := range t.units {
+		for step := max(t.units[j]/2, 1); step > 0; step /= 2 {
+			for _, by := range []int64{step, -step} {
+				for t.gain(move{j, by}) > 1 {
+					t.do(move{j, by})
+					any = true
+				}
+			}
+		}
+	}
+	return any
+}
+
+// swaps tries one unit of a column that is bought for one of another.
+func (t *tally) swaps() bool {
+	any := false
+	for i := range t.units {
+		if t.units[i] == 0 {
+			continue
+		}
+		a := &t.p.columns[i]
+		for j := range t.units {
+			b := &t.p.columns[j]
+			if i == j || b.to <= a.from || b.from >= a.to || t.units[i] == 0 {
+				continue
+			}
+			by := []int64{1}
+			if a.dim >= len(t.p.j.Models) || b.dim >= len(t.p.j.Models) { // money is in small units
+				by = []int64{1000, 100, 10, 1}
+			}
+			for _, n := range by {
+				for t.gain(move{i, -min(n, t.units[i])}, move{j, n}) > 1 {
+					t.do(move{i, -min(n, t.units[i])}, move{j, n})
+					any = true
+				}
+			}
+		}
+	}
+	return any
+}
+
+// result says purchases in GPUs and dollars.
+func (p *joint) result(units []int64) (*JointPlan, error) {
+	out := &JointPlan{
+		Wanted: make([]capcli.GPUTime, len(p.j.Models)), Reserved: make([]capcli.GPUTime, len(p.j.Models)), Planned: make([]capcli.GPUTime, len(p.j.Models)),
+	}
+	x := make([]float64, len(units))
+	spent := new(big.Int)
+	for i, n := range units {
+		if n == 0 {
+			continue
+		}
+		k := &p.columns[i]
+		x[i] = float64(n)
+		cost := product(n, k.cost)
+		spent.Add(spent, cost)
+		if !cost.IsInt64() {
+			return nil, capcli.ErrOverflow
+		}
+		size := int64(1)
+		if k.dim < len(p.j.Models) {
+			size = p.lots[k.dim]
+		}
+		out.Purchases = append(out.Purchases, JointPurchase{
+			Offer: k.offer, From: p.edges[k.from], To: k.end, Milli: n * size, Cost: capcli.USD(cost.Int64()), Left: k.left, Extended: k.extended,
+		})
+	}
+	slices.SortFunc(out.Purchases, func(a, b JointPurchase) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Offer, b.Offer), cmp.Compare(a.To, b.To))
+	})
+	rest, all := new(big.Int), new(big.Int)
+	o := p.newOpen()
+	for t, levels := range p.levelsOf(x) {
+		for i := range p.periods[t] {
+			s := &p.periods[t][i]
+			p.serve(s, levels, o)
+			for m, w := range s.work {
+				left := capcli.GPUTime(math.Round(o.left[m]))
+				planned := capcli.GPUTime(math.Round(o.planned[m]))
+				all.Add(all, product(w, s.list[m]))
+				rest.Add(rest, product(int64(left), s.list[m]))
+				out.Wanted[m] += capcli.GPUTime(w)
+				out.Planned[m] += planned
+				out.Reserved[m] += capcli.GPUTime(w) - left - planned
+			}
+		}
+	}
+	for _, v := range []struct {
+		to  *capcli.USD
+		big *big.Int
+		per int64
+	}{{&out.Commitments, spent, 1}, {&out.OnDemand, rest, perHour}, {&out.AllOnDemand, all, perHour}} {
+		q := new(big.Int).Add(v.big, big.NewInt(v.per/2))
+		if q.Quo(q, big.NewInt(v.per)); !q.IsInt64() || q.Int64() > limitCost {
+			return nil, capcli.ErrOverflow
+		}
+		*v.to = capcli.USD(q.Int64())
+	}
+	out.Cost = out.Commitments + out.OnDemand
+	return out, nil
+}
+
+// separate solves each model by itself: without plans nothing binds them.
+func (p *joint) separate(ctx context.Context) (*JointPlan, error) {
+	units := make([]int64, len(p.columns))
+	for m := range p.j.Models {
+		if err := p.model(ctx, m, units); err != nil {
+			return nil, err
+		}
+	}
+	out, err := p.result(units)
+	if err != nil {
+		return nil, err
+	}
+	out.Bound = out.Cost
+	return out, nil
+}
+
+// model solves one model as a minimum-cost flow, in the largest unit of money in
+// which every cost is whole.
+func (p *joint) model(ctx context.Context, m int, units []int64) error {
+	unit := int64(perHour)
+	for _, segs := range p.periods {
+		for i := range segs {
+			size := p.lots[m] * segs[i].dur
+			unit = gcd(gcd(unit, size), segs[i].work[m]%size)
+		}
+	}
+	prog := &Program{}
+	for _, segs := range p.periods {
+		levels, err := p.levels(segs, m, unit)
+		if err != nil {
+			return err
+		}
+		prog.Periods = append(prog.Periods, levels)
+	}
+	var which []int
+	for i := range p.columns {
+		k := &p.columns[i]
+		if k.dim != m {
+			continue
+		}
+		cost, err := times(k.cost, perHour/unit)
+		if err != nil {
+			return err
+		}
+		which = append(which, i)
+		prog.Offers = append(prog.Offers, Offer{From: k.from, To: k.to, Cost: cost, Max: k.most})
+	}
+	s, err := Solve(ctx, prog)
+	if err != nil {
+		return err
+	}
+	for i, n := range s.Bought {
+		units[which[i]] = n
+	}
+	return nil
+}
+
+// levels says what each lot of a model costs on demand in a period.
+func (p *joint) levels(segs []segment, m int, unit int64) (Levels, error) {
+	var shares []share
+	var each int64
+	for i := range segs {
+		s := &segs[i]
+		if s.work[m] == 0 || s.list[m] == 0 {
+			continue
+		}
+		size := p.lots[m] * s.dur
+		whole, err := times(s.list[m], size/unit)
+		if err != nil || each > limitCost-whole {
+			return nil, capcli.ErrOverflow
+		}
+		each += whole
+		shares = append(shares, share{s.work[m] / size, whole, s.list[m] * (s.work[m] % size / unit)})
+	}
+	return stackLevels(shares, each, 0), nil
+}

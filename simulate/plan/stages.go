@@ -1,0 +1,397 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"capcli"
+)
+
+// Stages says when a plan is decided again.
+type Stages struct {
+	Every    capcli.Step // time between two decisions
+	Count    int         // decisions after the first
+	Branches int         // most groups that a decision tells apart from each group before
+}
+
+// MaxScenarios is how many futures are taken as scenarios: told apart as soon as
+// they differ. More than that are divided into groups.
+const MaxScenarios = 30
+
+// Bounds on a tree of decisions.
+const (
+	maxStages = 12
+
+	minGroup    = 10  // futures in a group, where they are no scenarios
+	maxTreeRows = 640 // periods of all nodes
+)
+
+// Node is one decision of a multi-stage plan: what a group of futures, which
+// nothing tells apart so far, buys from one decision to the next.
+type Node struct {
+	Parent    int            // -1 of the first
+	Stage     int            // 0 is now
+	From, To  capcli.Seconds // from this decision to the next
+	Futures   []int          // rising
+	Wanted    float64        // mean GPUs in the time before From; 0 of the first
+	Least     float64        // of a future of the group, in that time
+	Most      float64
+	Purchases []Purchase // of each future of the group
+
+	first, last int   // periods
+	kids        []int // nodes that come after
+}
+
+// Staged is a plan that is decided again: the purchases of the first node are
+// made now, and those of each later node only in the futures that come to it. All
+// costs are means over the futures.
+type Staged struct {
+	Nodes  []Node
+	Cost   *big.Rat // in the field's unit
+	Bound  *big.Rat // no plan on this tree costs less
+	Solved int      // linear programs
+
+	bought [][]int64 // by future, then chance
+}
+
+// Exact reports whether no plan on this tree can be better.
+func (s *Staged) Exact() bool { return s.Cost.Cmp(s.Bound) <= 0 }
+
+// Gap is how much better a plan on this tree could be at most: (cost - bound) / bound.
+func (s *Staged) Gap() float64 {
+	return (&Choice{Value: s.Cost, Bound: s.Bound}).Gap()
+}
+
+// tree is the futures of a field as a tree of decisions.
+type tree struct {
+	f     *Field
+	nodes []Node
+	row   []int // of the first period of each node
+	rows  int
+
+	program cover
+	buys    []variable // of the program's offers
+	div     int64      // amounts of the program were divided by it
+}
+
+// grow makes the tree. A decision tells futures apart by what the demand so far
+// foretells: the least squares of the mean demand still to come on the mean demand
+// of each stage so far, over all futures (the regression of Longstaff and Schwartz
+// 2001). Each group is divided into groups of equal size; a few futures are
+// scenarios, and are divided as soon as their demands differ. Later decisions are
+// left out where the tree would have too many periods.
+func (f *Field) grow(s Stages) (*tree, error) {
+	at := []capcli.Seconds{0}
+	for n := 1; n <= min(s.Count, maxStages); n++ {
+		next := f.edge(f.deal.c.after(0, s.Every, n))
+		if next >= f.deal.c.Len() {
+			break
+		}
+		if next > at[len(at)-1] {
+			at = append(at, next)
+		}
+	}
+	if len(at) == 1 {
+		return nil, ErrNothingAhead
+	}
+	for ; ; at = at[:len(at)-1] {
+		t := f.branch(at, max(1, s.Branches))
+		if t.rows <= maxTreeRows || len(at) == 2 {
+			t.compile()
+			return t, nil
+		}
+	}
+}
+
+// edge is the first instant from at on at which a period begins.
+func (f *Field) edge(at capcli.Seconds) capcli.Seconds {
+	i, _ := slices.BinarySearch(f.deal.edges, at)
+	return f.deal.edges[min(i, len(f.deal.edges)-1)]
+}
+
+// branch makes the tree of decisions at some instants.
+func (f *Field) branch(at []capcli.Seconds, branches int) *tree {
+	t := &tree{f: f}
+	level := []int{t.add(Node{Parent: -1, Futures: allOf(f.Count())}, at)}
+	for stage := 1; stage < len(at); stage++ {
+		foretold := f.foretell(at[:stage+1])
+		var next []int
+		for _, parent := range level {
+			for _, group := range f.divide(t.nodes[parent].Futures, at[stage], branches, foretold) {
+				n := Node{Parent: parent, Stage: stage, Futures: group}
+				n.Wanted, n.Least, n.Most = f.wantedBy(group, at[stage-1], at[stage])
+				id := t.add(n, at)
+				t.nodes[parent].kids = append(t.nodes[parent].kids, id)
+				next = append(next, id)
+			}
+		}
+		level = next
+	}
+	return t
+}
+
+// add puts a node into the tree.
+func (t *tree) add(n Node, at []capcli.Seconds) int {
+	n.From, n.To = at[n.Stage], t.f.deal.c.Len()
+	if n.Stage+1 < len(at) {
+		n.To = at[n.Stage+1]
+	}
+	n.first, _ = slices.BinarySearch(t.f.deal.edges, n.From)
+	n.last, _ = slices.BinarySearch(t.f.deal.edges, n.To)
+	t.nodes, t.row = append(t.nodes, n), append(t.row, t.rows)
+	t.rows += n.last - n.first
+	return len(t.nodes) - 1
+}
+
+// wantedIn is the mean GPUs that a future wants from one instant to another.
+func (f *Field) wantedIn(s int, from, to capcli.Seconds) float64 {
+	c := f.curves[s]
+	var sum capcli.GPUTime
+	for i, work := range c.Work {
+		a, b := max(from, c.at(i)), min(to, c.at(i+1))
+		if a < b {
+			sum += capcli.GPUTime(mulDiv(int64(work), int64(b-a), int64(c.at(i+1)-c.at(i))))
+		}
+	}
+	return float64(sum) / 1000 / float64(to-from)
+}
+
+// wantedBy is the mean, the least and the most of wantedIn over some futures.
+func (f *Field) wantedBy(group []int, from, to capcli.Seconds) (mean, least, most float64) {
+	least = math.Inf(1)
+	for _, s := range group {
+		v := f.wantedIn(s, from, to)
+		mean, least, most = mean+v, min(least, v), max(most, v)
+	}
+	return mean / float64(len(group)), least, most
+}
+
+// foretell gives for each future the demand that is to be expected after the last
+// of some instants, from the demand between them.
+func (f *Field) foretell(at []capcli.Seconds) []float64 {
+	n, k := f.Count(), len(at)-1
+	x, y := mat.NewDense(n, k+1, nil), mat.NewVecDense(n, nil)
+	for s := range n {
+		x.Set(s, 0, 1)
+		for i := range k {
+			x.Set(s, i+1, f.wantedIn(s, at[i], at[i+1]))
+		}
+		y.SetVec(s, f.wantedIn(s, at[k], f.deal.c.Len()))
+	}
+	var svd mat.SVD
+	out := make([]float64, n)
+	if !svd.Factorize(x, mat.SVDThin) { // never seen of finite values; what came last then tells
+		for s := range out {
+			out[s] = x.At(s, k)
+		}
+		return out
+	}
+	var beta mat.VecDense
+	svd.SolveVecTo(&beta, y, max(1, svd.Rank(1e-9)))
+	for s := range out {
+		for i := range k + 1 {
+			out[s] += x.At(s, i) * beta.AtVec(i)
+		}
+	}
+	return out
+}
+
+// divide tells the futures of a group apart.
+func (f *Field) divide(group []int, at capcli.Seconds, branches int, foretold []float64) [][]int {
+	if f.Count() <= MaxScenarios {
+		return f.scenarios(group, at)
+	}
+	order := slices.Clone(group)
+	sortBy(order, func(a, b int) bool { return foretold[a] < foretold[b] })
+	n := max(1, min(branches, len(order)/minGroup))
+	var out [][]int
+	for b := range n {
+		part := slices.Clone(order[b*len(order)/n : (b+1)*len(order)/n])
+		slices.Sort(part)
+		out = append(out, part)
+	}
+	return out
+}
+
+// scenarios divides futures by all that they wanted until an instant.
+func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
+	var out [][]int
+	for _, s := range group {
+		i := slices.IndexFunc(out, func(known []int) bool { return f.alike(known[0], s, at) })
+		if i < 0 {
+			out = append(out, nil)
+			i = len(out) - 1
+		}
+		out[i] = append(out[i], s)
+	}
+	return out
+}
+
+// alike reports whether two futures want the same until an instant.
+func (f *Field) alike(a, b int, at capcli.Seconds) bool {
+	c := f.curves[a]
+	for i := range c.Work {
+		if c.at(i+1) > at {
+			break
+		}
+		if c.Work[i] != f.curves[b].Work[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// variable is a purchase that a node may make.
+type variable struct{ node, chance int }
+
+// compile writes the tree as a program: a row for each period of each node, which sums
+// its futures, and an offer for each purchase that a node may make, which covers
+// rows of the node and of all that come after it. As in Field.program, amounts that
+// are too large are divided by div and rounded down.
+func (t *tree) compile() {
+	f := t.f
+	t.div = 1
+	if need := float64(f.top) * float64(f.Count()) / (1 << 58); need > 1 {
+		t.div = int64(math.Ceil(need))
+	}
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		weights := make([]int64, f.Count())
+		for _, s := range n.Futures {
+			weights[s] = 1
+		}
+		for m := n.first; m < n.last; m++ {
+			t.program.rows = append(t.program.rows, f.pool(m, weights, t.div))
+		}
+	}
+	for i := range t.nodes {
+		for x, o := range f.deal.chances {
+			from, to := f.span(x)
+			if n := &t.nodes[i]; from < n.first || from >= n.last {
+				continue
+			}
+			offer := coverOffer{rows: t.reach(nil, i, from, to), hi: -1, cost: mulDivDown(f.cost[x], int64(len(t.nodes[i].Futures)), t.div)}
+			if most := f.deal.m.Terms[o.term].Max / f.deal.m.lot(); most > 0 {
+				offer.hi = most
+			}
+			t.program.offers, t.buys = append(t.program.offers, offer), append(t.buys, variable{i, x})
+		}
+	}
+}
+
+// reach are the rows of a node and of those after it in some periods.
+func (t *tree) reach(rows []int, node, from, to int) []int {
+	n := &t.nodes[node]
+	for m := max(from, n.first); m < min(to, n.last); m++ {
+		rows = append(rows, t.row[node]+m-n.first)
+	}
+	for _, kid := range n.kids {
+		if t.nodes[kid].first < to {
+			rows = t.reach(rows, kid, from, to)
+		}
+	}
+	return rows
+}
+
+// solve finds the plan on the tree with the least mean cost: a multi-stage
+// stochastic program in whole numbers (Birge and Louveaux, Introduction to
+// Stochastic Programming, 2011, chapter 3), whose deterministic equivalent is
+// solved by branch and bound. Costs are those of the futures themselves, not of a
+// mean of each group. first gives, for a chance of the first node, how much of it
+// must be bought, false where that is open; nil leaves all open. starts are
+// solutions to begin with.
+func (t *tree) solve(ctx context.Context, first func(chance int) (int64, bool), starts ...[]int64) (*covered, error) {
+	c := t.program
+	c.offers = slices.Clone(c.offers)
+	for j, v := range t.buys {
+		if v.node != 0 || first == nil {
+			continue
+		}
+		if n, set := first(v.chance); set {
+			c.offers[j].lo, c.offers[j].hi = n, n
+		}
+	}
+	for i := range starts {
+		starts[i] = slices.Clone(starts[i])
+	}
+	return solveCover(ctx, &c, starts...)
+}
+
+// repeat is a solution that buys in every node what a plan for all futures buys.
+func (t *tree) repeat(plan *Choice) []int64 {
+	out := make([]int64, len(t.buys))
+	for j, v := range t.buys {
+		out[j] = plan.bought[v.chance]
+	}
+	return out
+}
+
+// mean is the mean cost of a solution over the futures, and what each future buys.
+func (t *tree) mean(x []int64) (*big.Rat, [][]int64, error) {
+	f := t.f
+	byNode := t.byNode(x)
+	bought := make([][]int64, f.Count())
+	sum := new(big.Int)
+	for i := range t.nodes {
+		if len(t.nodes[i].kids) > 0 {
+			continue
+		}
+		all := slices.Clone(byNode[i])
+		for p := t.nodes[i].Parent; p >= 0; p = t.nodes[p].Parent {
+			for chance, n := range byNode[p] {
+				all[chance] += n
+			}
+		}
+		costs, err := f.costs(all, t.nodes[i].Futures...)
+		if err != nil {
+			return nil, nil, err
+		}
+		for k, s := range t.nodes[i].Futures {
+			bought[s] = all
+			sum.Add(sum, big.NewInt(costs[k]))
+		}
+	}
+	return new(big.Rat).SetFrac(sum, big.NewInt(int64(f.Count()))), bought, nil
+}
+
+// byNode is what each node buys, by chance.
+func (t *tree) byNode(x []int64) [][]int64 {
+	out := make([][]int64, len(t.nodes))
+	for i := range out {
+		out[i] = make([]int64, len(t.f.cost))
+	}
+	for j, v := range t.buys {
+		out[v.node][v.chance] = x[j]
+	}
+	return out
+}
+
+// staged says a solution in purchases and exact costs.
+func (t *tree) staged(got *covered) (*Staged, error) {
+	out := &Staged{Nodes: t.nodes, Solved: got.nodes}
+	var err error
+	if out.Cost, out.bought, err = t.mean(got.bought); err != nil {
+		return nil, err
+	}
+	for i, bought := range t.byNode(got.bought) {
+		if out.Nodes[i].Purchases, err = t.f.purchases(bought); err != nil {
+			return nil, err
+		}
+	}
+	out.Bound = new(big.Rat).SetFrac(new(big.Int).Mul(got.bound, big.NewInt(t.div)), big.NewInt(int64(t.f.Count())))
+	return out, nil
+}
+
+// AssessStaged says what a plan that decides again comes to in each future.
+func (f *Field) AssessStaged(name, doc string, s *Staged) (*Assessed, error) {
+	out, err := f.assess(name, doc, func(future int) []int64 { return s.bought[future] })
+	if err != nil {
+		return nil, err
+	}
+	out.First = s.Nodes[0].Purchases
+	return out, nil
+}

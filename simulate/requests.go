@@ -1,0 +1,216 @@
+package simulate
+
+import "slices"
+
+// request is what waiting jobs have in common that fit, or do not fit, at the
+// same time: where they may go and what they ask for there.
+type request struct {
+	class      *class
+	gpus, part int
+	cpu, mem   int64
+	tenant     *Tenant // nil: without a quota
+	ripe       bool    // patience has ended: may go beyond the first rank
+}
+
+// requests hold waiting jobs by request, each in the queue's order. A walk over
+// them asks once for each request that finds no room, where a walk over the
+// queue would ask for each job.
+type requests struct {
+	at      map[request]*bucket
+	buckets []*bucket
+	spare   []*bucket
+	heads   []*bucket // of the walk in progress, as a heap by next
+}
+
+// bucket is the waiting jobs of one request.
+type bucket struct {
+	key          request
+	milli        int64
+	list         list
+	place        int // in requests.buckets
+	chunk, index int // of the next job of the walk in progress
+}
+
+// requestOf is what l asks for. CPUs and memory count only where a pool that it
+// may use limits them.
+func requestOf(l *Live) request {
+	r := request{class: l.class, gpus: l.GPUs, part: l.GPUMilli, ripe: l.ripe}
+	if l.class.hosted {
+		r.cpu, r.mem = l.CPUMilli, l.MemMiB
+	}
+	if l.tenant.Quota > 0 {
+		r.tenant = l.tenant
+	}
+	return r
+}
+
+// add enters waiting job l.
+func (r *requests) add(l *Live) {
+	key := requestOf(l)
+	b := r.at[key]
+	if b == nil {
+		b = &bucket{}
+		if n := len(r.spare); n > 0 {
+			b, r.spare = r.spare[n-1], r.spare[:n-1]
+		}
+		if r.at == nil {
+			r.at = map[request]*bucket{}
+		}
+		b.key, b.milli, b.place = key, l.Milli(), len(r.buckets)
+		r.at[key] = b
+		r.buckets = append(r.buckets, b)
+	}
+	b.list.insert(entry{key: l.Key, seq: l.seq, job: l})
+	l.bucket = b
+}
+
+// remove takes out l, which add entered.
+func (r *requests) remove(l *Live) {
+	b := l.bucket
+	l.bucket = nil
+	b.list.remove(l.Key, l.seq)
+	if b.list.n > 0 {
+		return
+	}
+	last := len(r.buckets) - 1
+	r.buckets[b.place] = r.buckets[last]
+	r.buckets[b.place].place = b.place
+	r.buckets[last] = nil
+	r.buckets = r.buckets[:last]
+	delete(r.at, b.key)
+	r.spare = append(r.spare, b)
+}
+
+// answer is what became of a job that a walk offered.
+type answer uint8
+
+const (
+	taken  answer = iota // started: go on
+	noRoom               // no job of the same request has room either
+	stop                 // end the walk
+)
+
+// walk offers the jobs in the queue's order, of each request until one finds no
+// room: those whose patience has ended, or all. Room is the most thousandths of
+// GPUs that any job can have; larger requests are passed over.
+func (r *requests) walk(ripeOnly bool, room func() int64, offer func(*Live) answer) {
+	most := room()
+	r.heads = r.heads[:0]
+	for _, b := range r.buckets {
+		if b.milli <= most && (b.key.ripe || !ripeOnly) {
+			if b.chunk, b.index = 0, 0; b.waits() {
+				r.heads = append(r.heads, b)
+			}
+		}
+	}
+	for i := len(r.heads)/2 - 1; i >= 0; i-- {
+		r.sink(i)
+	}
+	for len(r.heads) > 0 {
+		b := r.heads[0]
+		if b.milli <= most {
+			switch offer(b.next()) {
+			case stop:
+				return
+			case taken:
+				most = room()
+				if b.index++; b.waits() {
+					r.sink(0)
+					continue
+				}
+			case noRoom:
+			}
+		}
+		last := len(r.heads) - 1
+		r.heads[0] = r.heads[last]
+		r.heads = r.heads[:last]
+		r.sink(0)
+	}
+}
+
+// waits moves b on to its next job that waits, and tells whether there is one.
+func (b *bucket) waits() bool {
+	for ; b.chunk < len(b.list.chunks); b.chunk, b.index = b.chunk+1, 0 {
+		for c := b.list.chunks[b.chunk]; b.index < len(c); b.index++ {
+			if c[b.index].job.state == waiting {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// next is the job that waits has found.
+func (b *bucket) next() *Live { return b.list.chunks[b.chunk][b.index].job }
+
+// sink puts the head at i where it belongs, from there down.
+func (r *requests) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(r.heads); child++ {
+			if inOrder(r.heads[child].next(), r.heads[least].next()) < 0 {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		r.heads[i], r.heads[least] = r.heads[least], r.heads[i]
+		i = least
+	}
+}
+
+// ripen notes that l's patience has ended; due tells whether at this instant,
+// and not before it joined the queue.
+func (q *queue) ripen(l *Live, due bool) {
+	l.ripe, l.due = true, due
+	q.ripeN++
+	q.ripened = append(q.ripened, l)
+}
+
+// ripening are the jobs of q whose patience ended since the last turn and that
+// still wait, in the queue's order.
+func (q *queue) ripening() []*Live {
+	q.ripened = slices.DeleteFunc(q.ripened, func(l *Live) bool { return !l.ripe })
+	slices.SortFunc(q.ripened, inOrder)
+	return q.ripened
+}
+
+// sort enters the jobs that came or whose patience ended since it last did by
+// what they ask for: those whose patience has ended, and all once the policy
+// passes over what does not fit.
+func (q *queue) sort() {
+	for _, l := range q.ripened {
+		if !l.ripe {
+			continue
+		}
+		if l.bucket != nil {
+			q.requests.remove(l)
+		}
+		q.requests.add(l)
+	}
+	q.ripened = q.ripened[:0]
+	if !q.fitting {
+		return
+	}
+	for _, l := range q.fresh {
+		if l.state == waiting && l.bucket == nil {
+			q.requests.add(l)
+		}
+	}
+}
+
+// sortAll makes q sort all its jobs from now on.
+func (q *queue) sortAll() {
+	if !q.fitting {
+		q.fitting = true
+		for _, chunk := range q.list.chunks {
+			for i := range chunk {
+				if l := chunk[i].job; l.state == waiting && l.bucket == nil {
+					q.requests.add(l)
+				}
+			}
+		}
+	}
+	q.sort()
+}

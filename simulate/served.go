@@ -1,0 +1,149 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"capcli"
+)
+
+// Served sets the work that was done against the work that could have been.
+//
+// Possible work is what the jobs that came could have done by the end of the
+// period had each started at its submission: GPUs x min(run, end - submission),
+// with the pauses of a job's own checkpoints taken off. Without a period there
+// is no such end, and it is all of their work. A job that was killed at its limit
+// could have run to its limit. A job in flight whose end could not have come in
+// the period is therefore not unserved, but for the time that it waited.
+type Served struct {
+	Possible capcli.GPUTime // jobs of all kinds: those that finished, run, wait or never can run
+	Done     capcli.GPUTime // of Possible: progress by the end, without what was lost
+	Backlog  capcli.GPUTime // all that is left of the jobs that wait at the end
+	Refused  capcli.GPUTime // all the work of the jobs that can never run
+
+	Waiting, Unplaceable int64 // jobs: waiting at the end, never startable
+}
+
+// Unserved is Possible less Done.
+func (s *Served) Unserved() capcli.GPUTime { return s.Possible - s.Done }
+
+// UnservedShare is Unserved over Possible, 0 to 1; 0 where no work was possible.
+func (s *Served) UnservedShare() float64 {
+	if s.Possible == 0 {
+		return 0
+	}
+	return float64(s.Unserved()) / float64(s.Possible)
+}
+
+// LeftOver is the work that the period leaves to be done of jobs that hold no GPU
+// at its end: Backlog and Refused.
+func (s *Served) LeftOver() capcli.GPUTime { return s.Backlog + s.Refused }
+
+// Jobs are the unserved jobs: those that wait at the end and those that never can
+// run.
+func (s *Served) Jobs() int64 { return s.Waiting + s.Unplaceable }
+
+func (s *Served) add(o *Served) {
+	s.Possible += o.Possible
+	s.Done += o.Done
+	s.Backlog += o.Backlog
+	s.Refused += o.Refused
+	s.Waiting += o.Waiting
+	s.Unplaceable += o.Unplaceable
+}
+
+// check tells whether possible = done + unserved, with none of them below 0.
+func (s *Served) check() error {
+	if s.Done < 0 || s.Unserved() < 0 || s.LeftOver() < 0 {
+		return &AccountError{fmt.Sprintf("of %d possible work %d was done and %d is left over (thousandths of GPU-seconds)", s.Possible, s.Done, s.LeftOver())}
+	}
+	return nil
+}
+
+// ServedClass is Served of the jobs that asked for one partition and GPU model.
+type ServedClass struct {
+	Partition, GPUModel string
+	Pools               []int // that they may use, in the order in which they try them
+	Served
+}
+
+// serve counts a job that is finished, refused or cut off by the end of the run,
+// with its progress by then.
+func (e *engine) serve(l *Live, progress capcli.Seconds) {
+	s := &l.class.served
+	whole, possible := l.Run, l.Run
+	if l.state != finished {
+		fits := func(wall capcli.Seconds) capcli.Seconds {
+			kept, loose := e.cfg.Restarts.of(&l.Job).done(wall)
+			return kept + loose
+		}
+		if e.cfg.KillAtLimit && l.Limit > 0 {
+			whole = min(whole, fits(l.Limit))
+		}
+		possible = whole
+		if e.cfg.Until > 0 {
+			possible = min(whole, fits(e.cfg.Until-l.Submitted))
+		}
+	}
+	milli := l.Milli()
+	s.Possible += capcli.GPUTime(milli * int64(possible))
+	s.Done += capcli.GPUTime(milli * int64(min(progress, possible)))
+	left := capcli.GPUTime(milli * int64(whole-min(progress, whole)))
+	switch l.state {
+	case waiting:
+		s.Waiting++
+		s.Backlog += left
+	case refused:
+		s.Unplaceable++
+		s.Refused += left
+	case running, finished:
+	}
+}
+
+// progress is the work that l has done by now: what a checkpoint holds and what
+// only memory holds.
+func (e *engine) progress(l *Live) capcli.Seconds {
+	kept, loose := e.cfg.Restarts.of(&l.Job).done(l.stretch(e.c.now))
+	return min(l.Run, l.saved+kept+loose)
+}
+
+// stretch is the time of the present stay that could be progress, 0 while waiting.
+func (l *Live) stretch(now capcli.Seconds) capcli.Seconds {
+	if l.state != running {
+		return 0
+	}
+	return max(0, now-l.Since-l.overhead)
+}
+
+// served sums what was served, by what jobs asked for, once each job still there
+// has been counted.
+func (e *engine) served() (Served, []ServedClass) {
+	var all Served
+	out := make([]ServedClass, 0, len(e.classList))
+	for _, c := range e.classList {
+		all.add(&c.served)
+		out = append(out, ServedClass{c.partition, c.model, slices.Concat(c.ranks...), c.served})
+	}
+	slices.SortFunc(out, func(a, b ServedClass) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.GPUModel, b.GPUModel))
+	})
+	return all, out
+}
+
+// allOpen yields the jobs that wait or run.
+func (e *engine) allOpen() iter.Seq[*Live] {
+	return func(yield func(*Live) bool) {
+		for _, q := range e.queues {
+			for _, chunk := range q.list.chunks {
+				for i := range chunk {
+					if !yield(chunk[i].job) {
+						return
+					}
+				}
+			}
+		}
+		e.allRunning()(yield)
+	}
+}
