@@ -33,3 +33,18 @@ func (e *InputError) Error() string {
 
 // Unwrap gives the cause.
 func (e *InputError) Unwrap() error { return e.Err }
+
+// RequestError says that a question cannot be answered as it was asked: which field of
+// the request is wrong, what it wants and what was found, and what to do.
+type RequestError struct {
+	Field string // the field, by the name that its flag has: "level"; "" is the request as a whole
+	Text  string // "wants percents between 0 and 100, found 120"; it may begin with a colon
+	Hint  string // what to do
+}
+
+func (e *RequestError) Error() string {
+	if e.Field == "" || strings.HasPrefix(e.Text, ":") {
+		return e.Field + e.Text
+	}
+	return e.Field + " " + e.Text
+}

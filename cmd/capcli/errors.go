@@ -97,6 +97,7 @@ func exitCode(err error) int {
 		{exitOutput, is[*outputError]},
 		{exitUsage, is[*usageError]},
 		{exitUsage, is[*capcli.UnknownError]},
+		{exitUsage, is[*capcli.RequestError]},
 		{exitInput, is[*capcli.InputError]},
 		{exitNoPlan, is[*noPlanError]},
 		{exitCondition, is[*conditionError]},
@@ -123,6 +124,7 @@ func hintOf(err error) string {
 		plan    *noPlanError
 		output  *outputError
 		lack    *lackError
+		request *capcli.RequestError
 	)
 	switch {
 	case errors.As(err, &usage):
@@ -137,6 +139,8 @@ func hintOf(err error) string {
 		return output.hint
 	case errors.As(err, &lack):
 		return lack.hint
+	case errors.As(err, &request):
+		return request.Hint
 	case errors.Is(err, fs.ErrPermission):
 		return "check who may read it: ls -l"
 	}
@@ -150,7 +154,7 @@ func conclude(e *env, err error) int {
 		return exitDone
 	}
 	code := exitCode(err)
-	text, hint := e.redact(err.Error()), e.redact(hintOf(err))
+	text, hint := e.redact(messageOf(err)), e.redact(hintOf(err))
 	if errors.Is(err, context.Canceled) {
 		text = "stopped"
 	}
@@ -169,6 +173,15 @@ func conclude(e *env, err error) int {
 		writeErrorJSON(e, err, code)
 	}
 	return code
+}
+
+// messageOf returns the message of err; it names a field of a request by its flag.
+func messageOf(err error) string {
+	text := err.Error()
+	if wrong, ok := errors.AsType[*capcli.RequestError](err); ok && wrong.Field != "" {
+		text = strings.Replace(text, wrong.Error(), "--"+wrong.Error(), 1)
+	}
+	return text
 }
 
 // redact takes out of a message what is secret in the program's arguments.
@@ -197,7 +210,7 @@ func writeErrorJSON(e *env, err error, code int) {
 		Field string `json:"field,omitempty"`
 		Exit  int    `json:"exit"`
 	}
-	b := body{Text: e.redact(err.Error()), Hint: e.redact(hintOf(err)), Exit: code}
+	b := body{Text: e.redact(messageOf(err)), Hint: e.redact(hintOf(err)), Exit: code}
 	if in, ok := errors.AsType[*capcli.InputError](err); ok {
 		b.File, b.Line, b.Field = e.redact(in.File), in.Line, in.Field
 	}

@@ -168,7 +168,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	}
 	o.look = o.looks(hs)
 	p := newProgress(e, "series")
-	list, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*forecasted, error) { return o.forecast(ctx, hs, h) })
+	list, err := capcli.MapParallel(ctx, hs.list, p.counter(len(hs.list)), func(ctx context.Context, h *history) (*forecasted, error) { return o.forecast(ctx, hs, h) })
 	p.end(int64(len(hs.list)))
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	}
 	o.plan.onThePast()
 	p := newProgress(e, "series")
-	all, err := parallel(ctx, hs.list, p, func(ctx context.Context, h *history) (*trials, error) { return o.tryAll(ctx, hs, h) })
+	all, err := capcli.MapParallel(ctx, hs.list, p.counter(len(hs.list)), func(ctx context.Context, h *history) (*trials, error) { return o.tryAll(ctx, hs, h) })
 	p.end(int64(len(hs.list)))
 	if err != nil {
 		return err

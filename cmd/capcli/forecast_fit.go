@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"capcli"
 	"capcli/forecast"
@@ -45,54 +43,6 @@ var (
 	lineNames     = [3]string{"conservative", "expected", "aggressive"}
 	lineQuantiles = [3]float64{0.5, 0.8, 0.95}
 )
-
-// parallel does one thing for each item on all cores. The results stand in the
-// order of the items, and the first item that fails decides the error, so that
-// neither depends on the number of cores.
-func parallel[T, R any](ctx context.Context, items []T, p *progress, do func(context.Context, T) (R, error)) ([]R, error) {
-	out, errs := make([]R, len(items)), make([]error, len(items))
-	todo, done := make(chan int), make(chan any, len(items))
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(items)) {
-		wg.Go(func() {
-			for i := range todo {
-				done <- caught(func() {
-					if errs[i] = context.Cause(ctx); errs[i] == nil {
-						out[i], errs[i] = do(ctx, items[i])
-					}
-				})
-			}
-		})
-	}
-	go func() {
-		for i := range items {
-			todo <- i
-		}
-		close(todo)
-	}()
-	var crash any
-	for n := range items {
-		select {
-		case v := <-done:
-			if v != nil && crash == nil {
-				crash = v
-			}
-		case <-ctx.Done(): // a long fit must not keep Ctrl-C out
-			return nil, context.Cause(ctx)
-		}
-		p.at(int64(n+1), int64(len(items)))
-	}
-	wg.Wait()
-	if crash != nil {
-		panic(crash)
-	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
 
 // forecast fits a model to h, tries it on the past and asks it about the future.
 func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *history) (*forecasted, error) {

@@ -176,7 +176,7 @@ func (o *forecastOptions) drawAll(ctx context.Context, hs *histories, list []*fo
 	for i := range numbers {
 		numbers[i] = i
 	}
-	_, err := parallel(ctx, numbers, nil, func(_ context.Context, i int) (struct{}, error) {
+	_, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, i int) (struct{}, error) {
 		f := with[i]
 		return struct{}{}, f.draw(o, func(k int) forecast.Noise {
 			seed := o.chance().Child(k)
@@ -256,7 +256,7 @@ func (a *agreement) futures(ctx context.Context, list []*forecasted) error {
 	}
 	any := extrasOf(list) != nil
 	places, at := forecast.PlacesFor(high), a.tree.origins()
-	_, err := parallel(ctx, numbers, nil, func(_ context.Context, k int) (struct{}, error) {
+	_, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, k int) (struct{}, error) {
 		y := make([]float64, len(list))
 		extra := func(i int) func(s int) float64 {
 			return func(s int) float64 { return at0(list[s].extras, k, i) }

@@ -67,6 +67,11 @@ func (p *progress) at(done, total int64) {
 	p.show(done, total, now.Sub(p.begun))
 }
 
+// counter returns a function that tells p how many of total are done.
+func (p *progress) counter(total int) func(done int) {
+	return func(done int) { p.at(int64(done), int64(total)) }
+}
+
 // showAtMost is at where total is only the most that there can be: no time that is left
 // can be told from it.
 func (p *progress) showAtMost(done, total int64) {

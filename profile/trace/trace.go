@@ -18,6 +18,9 @@ type Input struct {
 	Size int64
 }
 
+// Opener opens an input by its name. The caller closes it after the last job.
+type Opener func(name string) (Input, io.Closer, error)
+
 // Options say how to read. The zero value sniffs everything.
 type Options struct {
 	Format   string            // name in Formats; "" is sniffed
