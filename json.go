@@ -13,6 +13,17 @@ import (
 // when not known), GPU time is a number of GPU-hours and a length of time is a
 // whole number of seconds, which is what Seconds gives by itself.
 
+// Figure is a number that may not be known: NaN and the infinities are null in JSON.
+type Figure float64
+
+// MarshalJSON gives null for a figure that is not known.
+func (f Figure) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
 // MarshalJSON gives u as an exact decimal string: "1695168.00".
 func (u USD) MarshalJSON() ([]byte, error) { return []byte(`"` + u.Decimal() + `"`), nil }
 

@@ -27,7 +27,7 @@ const (
 
 var eventKinds = []string{"step", "pulse", "ramp", "campaign", "team", "holiday"}
 
-func eventsFields(out *Events) []field {
+func eventsFields(out *forecast.PlannedEvents) []field {
 	return []field{
 		{"capcli", "the form of this file: " + eventsVersion, version1},
 		{"timezone", "zone of days and times that state none: Europe/Berlin; --tz of the call where left out, else UTC", timezone},
@@ -37,7 +37,7 @@ func eventsFields(out *Events) []field {
 
 // planning is an event while it is read.
 type planning struct {
-	Planned
+	forecast.PlannedEvent
 	people    string
 	perPerson float64
 	low, high float64
@@ -47,12 +47,12 @@ type planning struct {
 }
 
 func newPlanning(kind string) *planning {
-	p := &planning{Planned: Planned{Kind: kind, Event: noTime()}}
+	p := &planning{PlannedEvent: forecast.PlannedEvent{Kind: kind, Event: noTime()}}
 	switch kind {
 	case "campaign":
 		p.Campaign = &forecast.Campaign{}
 	case "holiday":
-		p.Holiday = &Holiday{}
+		p.Holiday = &forecast.HolidayRule{}
 	}
 	return p
 }
@@ -131,7 +131,7 @@ func (p *planning) holidayFields() []field {
 }
 
 // planneds reads the list.
-func planneds(dst *[]Planned) reader {
+func planneds(dst *[]forecast.PlannedEvent) reader {
 	return func(d *decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 			d.at(n, "events is empty; give at least one event")
@@ -146,7 +146,7 @@ func planneds(dst *[]Planned) reader {
 				d.at(n, "the event %s is there twice, first in line %d; the output goes by the name", show(p.Name), line)
 			}
 			taken[p.Name] = n.Line
-			*dst = append(*dst, p.Planned)
+			*dst = append(*dst, p.PlannedEvent)
 		})
 	}
 }
@@ -329,7 +329,7 @@ func (p *planning) readDay(d *decoder, n *yaml.Node) {
 	}
 	if m[2] == "" {
 		offset, _ := strconv.Atoi(m[4] + m[5]) // of digits; "" is none
-		p.Holiday.Days = append(p.Holiday.Days, Day{Easter: true, Offset: offset})
+		p.Holiday.Days = append(p.Holiday.Days, forecast.HolidayDay{Easter: true, Offset: offset})
 		return
 	}
 	year, _ := strconv.Atoi(m[1])
@@ -344,5 +344,5 @@ func (p *planning) readDay(d *decoder, n *yaml.Node) {
 		d.at(n, "%s is a day that does not exist; write month-day, or year-month-day from %d to %d", show(s), firstYear, lastYear)
 		return
 	}
-	p.Holiday.Days = append(p.Holiday.Days, Day{Date: forecast.Date{Year: year, Month: time.Month(month), Day: day}})
+	p.Holiday.Days = append(p.Holiday.Days, forecast.HolidayDay{Date: forecast.Date{Year: year, Month: time.Month(month), Day: day}})
 }

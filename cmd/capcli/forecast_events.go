@@ -18,15 +18,15 @@ const eventsMax = 2 << 20
 
 // eventPlan is what a file of events says of the series of a call.
 type eventPlan struct {
-	*scenarios.Events
+	*forecast.PlannedEvents
 	hs   *histories
-	of   map[string][]forecast.Event     // by series, in the file's order
-	days map[string][]*scenarios.Planned // holidays, by series
-	why  map[*scenarios.Planned]string   // why it changes none
+	of   map[string][]forecast.Event         // by series, in the file's order
+	days map[string][]*forecast.PlannedEvent // holidays, by series
+	why  map[*forecast.PlannedEvent]string   // why it changes none
 }
 
 // readEvents reads the file of --events; nil where there is none.
-func (o *forecastOptions) readEvents(e *env) (*scenarios.Events, error) {
+func (o *forecastOptions) readEvents(e *env) (*forecast.PlannedEvents, error) {
 	if o.events == "" {
 		return nil, nil //nolint:nilnil // no events given is no error
 	}
@@ -38,7 +38,7 @@ func (o *forecastOptions) readEvents(e *env) (*scenarios.Events, error) {
 }
 
 // planFor finds the series that each event changes; nil where there are no events.
-func planFor(ctx context.Context, events *scenarios.Events, hs *histories) (*eventPlan, error) {
+func planFor(ctx context.Context, events *forecast.PlannedEvents, hs *histories) (*eventPlan, error) {
 	if events == nil {
 		return nil, context.Cause(ctx)
 	}
@@ -46,8 +46,8 @@ func planFor(ctx context.Context, events *scenarios.Events, hs *histories) (*eve
 		return nil, &capcli.InputError{File: strings.Join(hs.input, ", "), Field: "ds", Text: "--events needs stamps that are times, found whole numbers", Hint: "give times in the column ds (or --time-col)"}
 	}
 	p := &eventPlan{
-		Events: events, hs: hs, of: map[string][]forecast.Event{}, days: map[string][]*scenarios.Planned{},
-		why: map[*scenarios.Planned]string{},
+		PlannedEvents: events, hs: hs, of: map[string][]forecast.Event{}, days: map[string][]*forecast.PlannedEvent{},
+		why: map[*forecast.PlannedEvent]string{},
 	}
 	for i := range events.List {
 		e := &events.List[i]
@@ -60,18 +60,13 @@ func planFor(ctx context.Context, events *scenarios.Events, hs *histories) (*eve
 
 // onThePast says what a backtest does not see of the events.
 func (p *eventPlan) onThePast() {
-	if p != nil && slices.ContainsFunc(p.List, func(e scenarios.Planned) bool { return e.Holiday == nil }) {
+	if p != nil && slices.ContainsFunc(p.List, func(e forecast.PlannedEvent) bool { return e.Holiday == nil }) {
 		p.hs.notes = append(p.hs.notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
 	}
 }
 
-// inGPUs says whether the event is a number of GPUs.
-func inGPUs(e *scenarios.Planned) bool {
-	return !e.Event.Relative && (e.Holiday == nil || e.Holiday.Declared)
-}
-
 // bind finds the series of one event.
-func (p *eventPlan) bind(e *scenarios.Planned) error {
+func (p *eventPlan) bind(e *forecast.PlannedEvent) error {
 	bad := func(field, text, hint string) error {
 		return &capcli.InputError{File: p.File, Line: e.Line, Field: field, Text: fmt.Sprintf("%s: %s", e.Name, text), Hint: hint}
 	}
@@ -79,7 +74,7 @@ func (p *eventPlan) bind(e *scenarios.Planned) error {
 	switch hs.measure {
 	case "", "demand", "usage":
 	default:
-		if inGPUs(e) {
+		if e.InGPUs() {
 			return bad("gpus", "an event in GPUs, but --measure "+hs.measure+" counts something else", "give a share, or forecast --measure demand")
 		}
 	}
@@ -89,7 +84,7 @@ func (p *eventPlan) bind(e *scenarios.Planned) error {
 	}
 	to := e.Series
 	switch {
-	case (e.All || len(e.Series) == 0) && (len(names) == 1 || !inGPUs(e)):
+	case (e.All || len(e.Series) == 0) && (len(names) == 1 || !e.InGPUs()):
 		to = names
 	case e.All:
 		to = p.parts(names)
@@ -122,7 +117,7 @@ func (p *eventPlan) bind(e *scenarios.Planned) error {
 }
 
 // add has an event change a series, at a scale of itself.
-func (p *eventPlan) add(e *scenarios.Planned, name string, scale float64) {
+func (p *eventPlan) add(e *forecast.PlannedEvent, name string, scale float64) {
 	if e.Holiday != nil {
 		p.days[name] = append(p.days[name], e)
 		return
@@ -149,7 +144,7 @@ func (p *eventPlan) parts(names []string) []string {
 
 // sumsOver are the sums that hold a series of which an event changes by name: what
 // a part gets more they have too, unless the event names them or every series.
-func (p *eventPlan) sumsOver(e *scenarios.Planned, name string) []*history {
+func (p *eventPlan) sumsOver(e *forecast.PlannedEvent, name string) []*history {
 	t := p.hs.tree
 	if t == nil || e.Holiday != nil || e.Event.Relative && len(e.Series) == 0 {
 		return nil
@@ -170,7 +165,7 @@ func (p *eventPlan) sumsOver(e *scenarios.Planned, name string) []*history {
 
 // partOf is what share of a sum an event that is a share of a part is; 1 of one
 // that is in GPUs.
-func (p *eventPlan) partOf(name string, sum *history, e *scenarios.Planned) float64 {
+func (p *eventPlan) partOf(name string, sum *history, e *forecast.PlannedEvent) float64 {
 	if !e.Event.Relative {
 		return 1
 	}

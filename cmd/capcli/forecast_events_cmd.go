@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
+	"capcli/forecast"
 	"capcli/scenarios"
 )
 
@@ -78,7 +79,7 @@ func newEventsValidate(e *env) *cobra.Command {
 }
 
 // eventsDoc lists what a file of events says.
-func eventsDoc(events *scenarios.Events) report.Doc {
+func eventsDoc(events *forecast.PlannedEvents) report.Doc {
 	data := struct {
 		Schema string      `json:"schema"`
 		Events []eventJSON `json:"events"`
@@ -117,7 +118,7 @@ func eventsDoc(events *scenarios.Events) report.Doc {
 }
 
 // daysText names the first days of a holiday.
-func daysText(h *scenarios.Holiday) string {
+func daysText(h *forecast.HolidayRule) string {
 	var out []string
 	for _, d := range h.Days {
 		switch {

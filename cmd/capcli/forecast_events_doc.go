@@ -4,7 +4,6 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/forecast"
-	"capcli/scenarios"
 )
 
 // eventJSON is an event and what it changed.
@@ -51,7 +50,7 @@ type learntJSON struct {
 }
 
 // plannedJSON is the event without what it changed.
-func plannedJSON(e *scenarios.Planned) eventJSON {
+func plannedJSON(e *forecast.PlannedEvent) eventJSON {
 	out := eventJSON{
 		Name: e.Name, Kind: e.Kind, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []eventChangeJSON{},
 	}
@@ -170,7 +169,7 @@ func endOf(e *forecast.Event) capcli.Time {
 
 // plannedSize is how much an event adds, in GPUs with the range that holds 80 %,
 // or as a share of the forecast.
-func plannedSize(e *scenarios.Planned) (gpus, share any) {
+func plannedSize(e *forecast.PlannedEvent) (gpus, share any) {
 	switch {
 	case e.Holiday != nil && !e.Holiday.Declared:
 		return nil, nil

@@ -8,7 +8,6 @@ import (
 
 	"capcli"
 	"capcli/forecast"
-	"capcli/scenarios"
 )
 
 // modelFor is what forecasts a series: the model named, within what can be, and
@@ -82,7 +81,7 @@ func (f *forecasted) holidays(o *forecastOptions, fit forecast.Fitted, steps int
 		}
 		if a.last < 0 {
 			switch {
-			case !comes(e, bounds):
+			case !e.FallsWithin(bounds):
 				a.why = fmt.Sprintf("no such day from %s to %s", f.h.ds(n), f.h.ds(n+steps-1))
 			case a.learnt == nil || a.learnt.Past == 0:
 				a.why = "no such day in the history can be compared with usual ones; say how much it is with share or gpus"
@@ -94,20 +93,6 @@ func (f *forecasted) holidays(o *forecastOptions, fit forecast.Fitted, steps int
 		f.added = append(f.added, a)
 	}
 	return nil
-}
-
-// comes says whether a day of the holiday lies between bounds.
-func comes(e *scenarios.Planned, bounds []capcli.Time) bool {
-	c := e.Calendar(bounds[0].Std().Year()-1, bounds[len(bounds)-1].Std().Year()+1)
-	_, columns := c.Regressors(bounds)
-	for _, column := range columns {
-		for _, v := range column {
-			if v > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // note takes what an event adds to each step.

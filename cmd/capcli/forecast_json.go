@@ -1,9 +1,9 @@
 package main
 
 import (
-	"encoding/json"
-	"math"
 	"strconv"
+
+	"capcli"
 )
 
 // forecastJSON is the JSON of forecast. Figures that are not known are null.
@@ -27,16 +27,8 @@ type forecastJSON struct {
 	Lines      map[string]figure `json:"line_quantiles"`
 }
 
-// figure is a number, null where it is not known.
-type figure float64
-
-// MarshalJSON gives null for NaN and the infinities.
-func (f figure) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(f))
-}
+// figure is a number that may not be known.
+type figure = capcli.Figure
 
 type seriesJSON struct {
 	ID         string           `json:"unique_id"`
