@@ -74,9 +74,9 @@ type billJSON struct {
 	Units       []unitCost           `json:"unit_costs"`
 	Notes       []string             `json:"notes"`
 
-	Budget   []budgetLineJSON `json:"budget,omitempty"`
-	Approval *approvalJSON    `json:"approval,omitempty"`
-	Energy   *energyJSON      `json:"energy,omitempty"`
+	Budget   []billing.BudgetLine `json:"budget,omitempty"`
+	Approval *billing.Signature   `json:"approval,omitempty"`
+	Energy   *billing.Footprints  `json:"energy,omitempty"`
 }
 
 // doc is the bill as it is said.
@@ -111,9 +111,9 @@ func (b *billed) json() *billJSON {
 	p := b.portfolio
 	out.Notes = append(out.Notes, moneyNotes(p.Budget, b.overview.budget, p.Approvals, b.committed(), b.overview.energy, false)...)
 	if p.Budget != nil {
-		out.Budget = budgetJSON(p.Budget, b.overview.budget)
+		out.Budget = b.overview.budget
 	}
-	out.Approval, out.Energy = approvalOf(p.Approvals, b.committed()), energyOf(b.overview.energy)
+	out.Approval, out.Energy = p.Approvals.Signature(b.committed()), b.overview.energy
 	if b.o.discount != "" {
 		worth := usdOf(b.present)
 		out.Discount, out.Worth = &b.discount, &worth

@@ -1,10 +1,13 @@
 package main
 
-import "capcli/scenarios"
+import (
+	"capcli/scenarios"
+	"capcli/simulate/billing"
+)
 
 // approval says who must sign for the best mix, where the scenario says who must
 // for what.
-func (r *mixResult) approval() *approvalJSON {
+func (r *mixResult) approval() *billing.Signature {
 	tiers := r.base.scenario.Approvals
 	if r.best == nil || len(tiers) == 0 {
 		return nil
@@ -13,7 +16,7 @@ func (r *mixResult) approval() *approvalJSON {
 	if err != nil { // it was found as a scenario
 		return nil
 	}
-	return approvalOf(tiers, committedGPUs(s))
+	return tiers.Signature(committedGPUs(s))
 }
 
 // approvalNotes is the same in a sentence.

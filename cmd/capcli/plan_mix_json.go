@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/simulate/billing"
 	planning "capcli/simulate/plan"
 )
 
@@ -28,25 +29,25 @@ type planMixJSON struct {
 	Partial string          `json:"partial,omitempty"` // what was stopped: the plan is the best so far
 	Futures *mixFuturesJSON `json:"futures,omitempty"`
 
-	Best       *mixJSON       `json:"best"`
-	Bound      *boundJSON     `json:"bound"`
-	Owed       []owedJSON     `json:"owed_after_the_runs,omitempty"`
-	Plans      []*mixJSON     `json:"plans"`
-	Own        *mixJSON       `json:"own"`
-	Unpriced   []*mixJSON     `json:"without_a_price,omitempty"`
-	Next       *mixJSON       `json:"second_cheapest"`
-	Closest    *mixJSON       `json:"closest"`
-	Binding    *string        `json:"binding_limit"`
-	Frontier   []*mixJSON     `json:"frontier"`
-	Marginal   []marginalJSON `json:"marginal"`
-	BreakEven  []tieJSON      `json:"break_even"`
-	Against    *int           `json:"break_even_against"`
-	Tornado    []swingJSON    `json:"sensitivity"`
-	All        []*mixJSON     `json:"all,omitempty"`
-	BestRuns   []planOutcome  `json:"best_runs"`
-	Assumption []string       `json:"assumptions"`
-	Notes      []string       `json:"notes"`
-	Approval   *approvalJSON  `json:"approval,omitempty"`
+	Best       *mixJSON           `json:"best"`
+	Bound      *boundJSON         `json:"bound"`
+	Owed       []owedJSON         `json:"owed_after_the_runs,omitempty"`
+	Plans      []*mixJSON         `json:"plans"`
+	Own        *mixJSON           `json:"own"`
+	Unpriced   []*mixJSON         `json:"without_a_price,omitempty"`
+	Next       *mixJSON           `json:"second_cheapest"`
+	Closest    *mixJSON           `json:"closest"`
+	Binding    *string            `json:"binding_limit"`
+	Frontier   []*mixJSON         `json:"frontier"`
+	Marginal   []marginalJSON     `json:"marginal"`
+	BreakEven  []tieJSON          `json:"break_even"`
+	Against    *int               `json:"break_even_against"`
+	Tornado    []swingJSON        `json:"sensitivity"`
+	All        []*mixJSON         `json:"all,omitempty"`
+	BestRuns   []planOutcome      `json:"best_runs"`
+	Assumption []string           `json:"assumptions"`
+	Notes      []string           `json:"notes"`
+	Approval   *billing.Signature `json:"approval,omitempty"`
 }
 
 type (

@@ -71,9 +71,9 @@ type runJSON struct {
 	LogWait          *logWaitJSON    `json:"log_wait"` // as the log recorded them; null where it has no starts
 	Assumptions      []assumedJSON   `json:"assumptions"`
 
-	Budget   []budgetLineJSON `json:"budget,omitempty"`
-	Approval *approvalJSON    `json:"approval,omitempty"`
-	Energy   *energyJSON      `json:"energy,omitempty"`
+	Budget   []billing.BudgetLine `json:"budget,omitempty"`
+	Approval *billing.Signature   `json:"approval,omitempty"`
+	Energy   *billing.Footprints  `json:"energy,omitempty"`
 }
 
 // waitsJSON are waits for the first start, of all jobs that came. A job that never
@@ -282,9 +282,9 @@ func (r *outcome) json() runJSON {
 		out.Sizes = append(out.Sizes, sizeOf(&res.Sizes[i]))
 	}
 	if s.Budget != nil {
-		out.Budget = budgetJSON(s.Budget, r.seen.budget)
+		out.Budget = r.seen.budget
 	}
-	out.Approval, out.Energy = approvalOf(s.Approvals, r.bought()), energyOf(r.seen.energy)
+	out.Approval, out.Energy = s.Approvals.Signature(r.bought()), r.seen.energy
 	for p := range res.Record.Pools {
 		l, pool := &r.invoice.ByPool[p], &res.Record.Pools[p]
 		out.Pools = append(out.Pools, poolJSON{pool.Name, r.terms(p), pool.GPUModel, span(l.Time), r.known(l.Cost), r.known(l.Stranded())})

@@ -53,111 +53,6 @@ func (r *outcome) bought() int64 {
 	return n
 }
 
-type approvalJSON struct {
-	GPUs  int64   `json:"committed_gpus"`
-	By    *string `json:"by"`
-	Below *int64  `json:"below_gpus"`
-}
-
-type budgetLineJSON struct {
-	Period string       `json:"period"`
-	Tenant *string      `json:"tenant"`
-	Start  capcli.Time  `json:"start"`
-	Budget capcli.USD   `json:"budget_usd"`
-	Spent  capcli.USD   `json:"spent_usd"`
-	Share  float64      `json:"share_of_budget"`
-	At80   *capcli.Time `json:"reached_80_pct"`
-	At100  *capcli.Time `json:"reached_100_pct"`
-	At120  *capcli.Time `json:"reached_120_pct"`
-}
-
-type footprintJSON struct {
-	Held       capcli.GPUTime  `json:"held_gpu_hours"`
-	Idle       capcli.GPUTime  `json:"idle_gpu_hours"`
-	Energy     billing.MilliWh `json:"energy_kwh"`
-	Carbon     billing.Carbon  `json:"co2e_kg"`
-	PowerCost  capcli.USD      `json:"power_usd"`
-	CarbonCost capcli.USD      `json:"carbon_usd"`
-}
-
-type energyNamedJSON struct {
-	Name string `json:"name"`
-	footprintJSON
-}
-
-type energyJSON struct {
-	footprintJSON
-	Months      []energyNamedJSON `json:"months"`
-	Tenants     []energyNamedJSON `json:"tenants"`
-	Unallocated footprintJSON     `json:"unallocated"`
-	Budget      *billing.Carbon   `json:"carbon_budget_kg"`
-	At80        *capcli.Time      `json:"reached_80_pct,omitempty"`
-	At100       *capcli.Time      `json:"reached_100_pct,omitempty"`
-	At120       *capcli.Time      `json:"reached_120_pct,omitempty"`
-	Moved       int64             `json:"hours_with_intensity_of_another_year"`
-}
-
-// knownTime is an instant that has come, else nil.
-func knownTime(t capcli.Time) *capcli.Time {
-	if !t.Known() {
-		return nil
-	}
-	return &t
-}
-
-func budgetJSON(b *billing.Budget, lines []billing.BudgetLine) []budgetLineJSON {
-	var out []budgetLineJSON
-	for _, l := range lines {
-		j := budgetLineJSON{
-			Period: b.Every.String(), Start: l.Start, Budget: l.Budget, Spent: l.Spent, Share: l.Spent.Float() / l.Budget.Float(),
-			At80: knownTime(l.Alerts[0]), At100: knownTime(l.Alerts[1]), At120: knownTime(l.Alerts[2]),
-		}
-		if !l.Whole {
-			j.Tenant = &l.Tenant
-		}
-		out = append(out, j)
-	}
-	return out
-}
-
-func approvalOf(a billing.Approvals, gpus int64) *approvalJSON {
-	if len(a) == 0 {
-		return nil
-	}
-	out := &approvalJSON{GPUs: gpus}
-	if x, ok := a.For(gpus); ok {
-		out.By = &x.By
-		if x.Below > 0 {
-			out.Below = &x.Below
-		}
-	}
-	return out
-}
-
-func footprintOf(f *billing.Footprint) footprintJSON {
-	return footprintJSON{f.Held, f.Idle, f.Energy, f.Carbon, f.PowerCost, f.CarbonCost}
-}
-
-func energyOf(f *billing.Footprints) *energyJSON {
-	if f == nil {
-		return nil
-	}
-	out := &energyJSON{
-		footprintJSON: footprintOf(&f.Total), Months: []energyNamedJSON{}, Tenants: []energyNamedJSON{}, Unallocated: footprintOf(&f.Unallocated), Moved: f.Moved,
-		At80: knownTime(f.Alerts[0]), At100: knownTime(f.Alerts[1]), At120: knownTime(f.Alerts[2]),
-	}
-	if f.Budget > 0 {
-		out.Budget = &f.Budget
-	}
-	for i := range f.Months {
-		out.Months = append(out.Months, energyNamedJSON{f.Months[i].Start.Std().Format("2006-01"), footprintOf(&f.Months[i].Footprint)})
-	}
-	for i := range f.Tenants {
-		out.Tenants = append(out.Tenants, energyNamedJSON{f.Tenants[i].Name, footprintOf(&f.Tenants[i].Total)})
-	}
-	return out
-}
-
 // moneyTables are the tables of budgets and energy, none where there are neither.
 func moneyTables(b *billing.Budget, lines []billing.BudgetLine, f *billing.Footprints) []report.Table {
 	var out []report.Table
@@ -165,11 +60,16 @@ func moneyTables(b *billing.Budget, lines []billing.BudgetLine, f *billing.Footp
 		out = append(out, budgetTable(b, lines))
 	}
 	if f != nil {
-		var tenants, months []energyNamedJSON
-		e := energyOf(f)
-		tenants = append(append(tenants, e.Tenants...), energyNamedJSON{"all", e.footprintJSON})
-		months = append(months, e.Months...)
-		out = append(out, energyTable("energy", "energy and carbon by tenant, idle power shared", "tenant", tenants), energyTable("energy_months", "energy and carbon by month", "month", months))
+		tenants := energyTable("energy", "energy and carbon by tenant, idle power shared", "tenant")
+		for i := range f.Tenants {
+			tenants.Rows = append(tenants.Rows, energyRow(f.Tenants[i].Name, &f.Tenants[i].Footprint))
+		}
+		tenants.Rows = append(tenants.Rows, energyRow("all", &f.Footprint))
+		months := energyTable("energy_months", "energy and carbon by month", "month")
+		for i := range f.Months {
+			months.Rows = append(months.Rows, energyRow(f.Months[i].Name, &f.Months[i].Footprint))
+		}
+		out = append(out, tenants, months)
 	}
 	return out
 }
@@ -185,13 +85,13 @@ func budgetTable(b *billing.Budget, lines []billing.BudgetLine) report.Table {
 		{Name: "reached_100_pct", Head: "100% on"},
 		{Name: "reached_120_pct", Head: "120% on", Priority: 1},
 	}}
-	date := func(t *capcli.Time) any {
-		if t == nil {
+	date := func(t capcli.Time) any {
+		if !t.Known() {
 			return "-"
 		}
-		return day(*t)
+		return day(t)
 	}
-	for _, l := range budgetJSON(b, lines) {
+	for _, l := range lines {
 		who := "all"
 		if l.Tenant != nil {
 			who = tenantName(*l.Tenant)
@@ -201,8 +101,8 @@ func budgetTable(b *billing.Budget, lines []billing.BudgetLine) report.Table {
 	return t
 }
 
-func energyTable(name, title, first string, rows []energyNamedJSON) report.Table {
-	t := report.Table{Name: name, Title: title, Columns: []report.Column{
+func energyTable(name, title, first string) report.Table {
+	return report.Table{Name: name, Title: title, Columns: []report.Column{
 		{Name: first},
 		{Name: "held_gpu_hours", Head: "held GPUh", Priority: 2},
 		{Name: "idle_gpu_hours", Head: "idle GPUh", Priority: 2},
@@ -211,10 +111,10 @@ func energyTable(name, title, first string, rows []energyNamedJSON) report.Table
 		{Name: "power_usd", Head: "power"},
 		{Name: "carbon_usd", Head: "carbon"},
 	}}
-	for _, r := range rows {
-		t.Rows = append(t.Rows, []any{tenantName(r.Name), r.Held, r.Idle, r.Energy.KWh(), r.Carbon.Kg(), r.PowerCost, r.CarbonCost})
-	}
-	return t
+}
+
+func energyRow(name string, f *billing.Footprint) []any {
+	return []any{tenantName(name), f.Held, f.Idle, f.Energy.KWh(), f.Carbon.Kg(), f.PowerCost, f.CarbonCost}
 }
 
 // moneyNotes say what was crossed, who signs, and what rests on an assumption.
@@ -225,7 +125,7 @@ func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approva
 	}
 	over := 0
 	for _, l := range lines {
-		if l.Alerts[1].Known() {
+		if l.At100.Known() {
 			over++
 		}
 	}
@@ -238,11 +138,11 @@ func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approva
 	if f == nil {
 		return out
 	}
-	if f.Budget > 0 {
-		text := fmt.Sprintf("carbon: %s of a budget of %s kg CO2e", briefly(f.Total.Carbon.Kg()), briefly(f.Budget.Kg()))
-		for i, p := range billing.AlertPercents {
-			if f.Alerts[i].Known() {
-				text += fmt.Sprintf("; %d%% on %s", p, day(f.Alerts[i]))
+	if f.Budget != nil {
+		text := fmt.Sprintf("carbon: %s of a budget of %s kg CO2e", briefly(f.Carbon.Kg()), briefly(f.Budget.Kg()))
+		for i, at := range f.Alerts() {
+			if at != nil {
+				text += fmt.Sprintf("; %d%% on %s", billing.AlertPercents[i], day(*at))
 			}
 		}
 		out = append(out, text)

@@ -43,6 +43,29 @@ func (a Approvals) For(gpus int64) (Approval, bool) {
 	return Approval{}, false
 }
 
+// Signature is who must sign for what is bought.
+type Signature struct {
+	GPUs  int64   `json:"committed_gpus"`
+	By    *string `json:"by"`         // nil where nobody must, or may
+	Below *int64  `json:"below_gpus"` // nil is any number
+}
+
+// Signature is who must sign for buying so many GPUs; nil where no approvals are
+// stated.
+func (a Approvals) Signature(gpus int64) *Signature {
+	if len(a) == 0 {
+		return nil
+	}
+	out := &Signature{GPUs: gpus}
+	if x, ok := a.For(gpus); ok {
+		out.By = &x.By
+		if x.Below > 0 {
+			out.Below = &x.Below
+		}
+	}
+	return out
+}
+
 // Say says in words who must sign for so many GPUs.
 func (a Approvals) Say(gpus int64) string {
 	if len(a) == 0 {

@@ -55,13 +55,29 @@ var AlertPercents = [3]int{80, 100, 120}
 
 // BudgetLine is one payer in one period of a budget.
 type BudgetLine struct {
-	Tenant     string // "" is the whole
-	Whole      bool
-	Start, End capcli.Time
-	Budget     capcli.USD
-	Spent      capcli.USD
-	Alerts     [3]capcli.Time // when each of AlertPercents was reached; NoTime where it was not
+	Period string      `json:"period"` // monthly, quarterly or yearly
+	Tenant *string     `json:"tenant"` // nil is the whole
+	Start  capcli.Time `json:"start"`
+	End    capcli.Time `json:"-"`
+	Budget capcli.USD  `json:"budget_usd"`
+	Spent  capcli.USD  `json:"spent_usd"`
+	Share  float64     `json:"share_of_budget"`
+	Alerts
 }
+
+// Alerts are when each of AlertPercents of a budget was reached; NoTime where it
+// was not.
+type Alerts struct {
+	At80  capcli.Time `json:"reached_80_pct"`
+	At100 capcli.Time `json:"reached_100_pct"`
+	At120 capcli.Time `json:"reached_120_pct"`
+}
+
+// noAlerts are those of a budget of which nothing was spent.
+var noAlerts = Alerts{capcli.NoTime, capcli.NoTime, capcli.NoTime}
+
+// all are the alerts in the order of AlertPercents.
+func (a *Alerts) all() [3]*capcli.Time { return [3]*capcli.Time{&a.At80, &a.At100, &a.At120} }
 
 // Follow sets costs against the budget: a line for the whole and each tenant that
 // has one, in each period in which anything was spent; by period, the whole first,
@@ -74,14 +90,14 @@ func (b *Budget) Follow(spend []Spend) ([]BudgetLine, error) {
 		return nil, nil
 	}
 	if b.Amount > 0 {
-		lines, err := b.follow(merged(spend, func(*Spend) bool { return true }), BudgetLine{Whole: true, Budget: b.Amount})
+		lines, err := b.follow(merged(spend, func(*Spend) bool { return true }), BudgetLine{Budget: b.Amount})
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, lines...)
 	}
 	for _, t := range b.Tenants {
-		lines, err := b.follow(merged(spend, func(s *Spend) bool { return s.Tenant == t.Name }), BudgetLine{Tenant: t.Name, Budget: t.Amount})
+		lines, err := b.follow(merged(spend, func(s *Spend) bool { return s.Tenant == t.Name }), BudgetLine{Tenant: &t.Name, Budget: t.Amount})
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +142,8 @@ func (b *Budget) follow(spend []Spend, line BudgetLine) ([]BudgetLine, error) {
 	}
 	for at := b.begin(spend[0].Start); at <= last; at = addMonths(at, b.Every.months()) {
 		l := line
-		l.Start, l.End = at, addMonths(at, b.Every.months())
-		l.Alerts = [3]capcli.Time{capcli.NoTime, capcli.NoTime, capcli.NoTime}
+		l.Period, l.Start, l.End = b.Every.String(), at, addMonths(at, b.Every.months())
+		l.Alerts = noAlerts
 		any := false
 		for i := range spend {
 			met, err := l.take(&spend[i])
@@ -137,6 +153,7 @@ func (b *Budget) follow(spend []Spend, line BudgetLine) ([]BudgetLine, error) {
 			any = any || met
 		}
 		if any {
+			l.Share = l.Spent.Float() / l.Budget.Float()
 			out = append(out, l)
 		}
 	}
@@ -172,7 +189,8 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if l.Alerts[i].Known() || l.Spent < capcli.USD(limit) {
+		alert := l.Alerts.all()[i]
+		if alert.Known() || l.Spent < capcli.USD(limit) {
 			continue
 		}
 		// The first second at which the sum has reached the limit.
@@ -184,7 +202,7 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 				lo = mid + 1
 			}
 		}
-		l.Alerts[i] = min(lo, l.End-1)
+		*alert = min(lo, l.End-1)
 	}
 	return true, nil
 }

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -32,28 +33,29 @@ func TestBudgetByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	no := capcli.NoTime
+	tenant := "b"
 	want := []BudgetLine{
-		{"", true, jan, jan + 31*86400, 100e6, 310e6, [3]capcli.Time{at("2027-01-09T00:00:00Z", t), at("2027-01-11T00:00:00Z", t), at("2027-01-13T00:00:00Z", t)}},
-		{"b", false, jan, jan + 31*86400, 180e6, 155e6, [3]capcli.Time{at("2027-01-29T19:12:00Z", t), no, no}},
-		{"", true, jan + 31*86400, jan + 59*86400, 100e6, 28e6, [3]capcli.Time{no, no, no}},
-		{"b", false, jan + 31*86400, jan + 59*86400, 180e6, 28e6, [3]capcli.Time{no, no, no}},
+		{"monthly", nil, jan, jan + 31*86400, 100e6, 310e6, 3.1, Alerts{at("2027-01-09T00:00:00Z", t), at("2027-01-11T00:00:00Z", t), at("2027-01-13T00:00:00Z", t)}},
+		{"monthly", &tenant, jan, jan + 31*86400, 180e6, 155e6, 155. / 180, Alerts{at("2027-01-29T19:12:00Z", t), no, no}},
+		{"monthly", nil, jan + 31*86400, jan + 59*86400, 100e6, 28e6, 0.28, Alerts{no, no, no}},
+		{"monthly", &tenant, jan + 31*86400, jan + 59*86400, 180e6, 28e6, 28. / 180, Alerts{no, no, no}},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("got %d lines: %+v", len(got), got)
 	}
 	for i := range want {
-		if got[i] != want[i] {
+		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("line %d: got %+v\nwant %+v", i, got[i], want[i])
 		}
 	}
 	// The whole year in quarters: January and February are the first.
 	b = &Budget{Every: Quarterly, Amount: 169e6}
-	if got, err = b.Follow(spend); err != nil || len(got) != 1 || got[0].Spent != 338e6 || got[0].Alerts[2] != at("2027-01-21T06:43:12Z", t) {
+	if got, err = b.Follow(spend); err != nil || len(got) != 1 || got[0].Spent != 338e6 || got[0].At120 != at("2027-01-21T06:43:12Z", t) {
 		t.Errorf("got %+v, %v", got, err) // 202.8 dollars at 10 a day
 	}
 	// What is paid at one instant crosses everything there.
 	b = &Budget{Every: Yearly, Amount: 10}
-	if got, err = b.Follow([]Spend{{Start: jan + 5, End: jan + 5, Cost: 12}}); err != nil || got[0].Alerts != [3]capcli.Time{jan + 5, jan + 5, jan + 5} {
+	if got, err = b.Follow([]Spend{{Start: jan + 5, End: jan + 5, Cost: 12}}); err != nil || got[0].Alerts != (Alerts{jan + 5, jan + 5, jan + 5}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -76,12 +78,13 @@ func TestBudgetKeepsEveryCent(t *testing.T) {
 		}
 		for _, l := range lines {
 			sum -= l.Spent
+			alerts := l.Alerts.all()
 			for i, percent := range AlertPercents {
 				limit, _ := mulDiv(int64(l.Budget), int64(percent), 100)
-				if l.Alerts[i].Known() != (l.Spent >= capcli.USD(limit)) {
+				if alerts[i].Known() != (l.Spent >= capcli.USD(limit)) {
 					t.Fatalf("%d%%: %+v", percent, l)
 				}
-				if l.Alerts[i].Known() && (l.Alerts[i] < l.Start || l.Alerts[i] >= l.End || i > 0 && l.Alerts[i] < l.Alerts[i-1]) {
+				if alerts[i].Known() && (*alerts[i] < l.Start || *alerts[i] >= l.End || i > 0 && *alerts[i] < *alerts[i-1]) {
 					t.Fatalf("%+v", l)
 				}
 			}

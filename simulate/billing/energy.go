@@ -119,11 +119,12 @@ func (x *Intensity) At(t capcli.Time) (grid Carbon, moved, ok bool) {
 
 // Footprint is what some use drew: GPU time, energy, carbon and what these cost.
 type Footprint struct {
-	Held, Idle capcli.GPUTime
-	Energy     MilliWh
-	Carbon     Carbon
-	PowerCost  capcli.USD
-	CarbonCost capcli.USD
+	Held       capcli.GPUTime `json:"held_gpu_hours"`
+	Idle       capcli.GPUTime `json:"idle_gpu_hours"`
+	Energy     MilliWh        `json:"energy_kwh"`
+	Carbon     Carbon         `json:"co2e_kg"`
+	PowerCost  capcli.USD     `json:"power_usd"`
+	CarbonCost capcli.USD     `json:"carbon_usd"`
 }
 
 func (f *Footprint) add(o *Footprint) {

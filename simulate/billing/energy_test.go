@@ -26,24 +26,24 @@ func TestFootprintByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Footprint{Held: 8 * gpuHour, Idle: 2 * gpuHour, Energy: 7_225_000, Carbon: 2890 * Gram, PowerCost: 722_500, CarbonCost: 289_000}
-	if f.Total != want || f.Months[0].Footprint != want {
-		t.Errorf("got %+v\nwant %+v", f.Total, want)
+	if f.Footprint != want || f.Months[0].Footprint != want {
+		t.Errorf("got %+v\nwant %+v", f.Footprint, want)
 	}
 	a := FootprintTenant{
 		"a",
+		Footprint{},
 		Footprint{Held: 6 * gpuHour, Energy: 5_250_000, Carbon: 2100 * Gram, PowerCost: 525_000, CarbonCost: 210_000},
 		Footprint{Idle: 1.5 * 3_600_000, Energy: 168_750, Carbon: 67_500, PowerCost: 16_875, CarbonCost: 6750},
-		Footprint{},
 	}
-	a.Total = a.Direct
-	a.Total.add(&a.Share)
+	a.Footprint = a.Direct
+	a.Footprint.add(&a.Share)
 	if f.Tenants[0] != a {
 		t.Errorf("got %+v\nwant %+v", f.Tenants[0], a)
 	}
-	if f.Alerts != [3]capcli.Time{jan, capcli.NoTime, capcli.NoTime} {
-		t.Errorf("2.89 of 3 kg: got alerts %v", f.Alerts)
+	if f.At80 == nil || *f.At80 != jan || f.At100 != nil || f.At120 != nil {
+		t.Errorf("2.89 of 3 kg: got alerts %v", f.Alerts())
 	}
-	b, err := json.Marshal([]any{f.Total.Energy, f.Total.Carbon})
+	b, err := json.Marshal([]any{f.Footprint.Energy, f.Footprint.Carbon})
 	if err != nil || string(b) != "[7.225,2.89]" {
 		t.Errorf("got %s, %v", b, err)
 	}
@@ -117,13 +117,13 @@ func TestFootprintsConserve(t *testing.T) {
 		}
 		tenants, months := f.Unallocated, Footprint{}
 		for i := range f.Tenants {
-			tenants.add(&f.Tenants[i].Total)
+			tenants.add(&f.Tenants[i].Footprint)
 		}
 		for i := range f.Months {
 			months.add(&f.Months[i].Footprint)
 		}
-		if tenants != f.Total || months != f.Total {
-			t.Fatalf("total %+v\ntenants %+v\nmonths %+v", f.Total, tenants, months)
+		if tenants != f.Footprint || months != f.Footprint {
+			t.Fatalf("total %+v\ntenants %+v\nmonths %+v", f.Footprint, tenants, months)
 		}
 	})
 }
@@ -145,8 +145,8 @@ func TestFootprintOfRecord(t *testing.T) {
 	}
 	// Held 4 kWh at 1000 g; idle 7.5 GPU-hours, 0.75 kWh, all of it at 10 g.
 	want := Footprint{Held: 4 * gpuHour, Idle: 7*gpuHour + gpuHour/2, Energy: 4_750_000, Carbon: 4_007_500}
-	if f.Total != want {
-		t.Errorf("got %+v\nwant %+v", f.Total, want)
+	if f.Footprint != want {
+		t.Errorf("got %+v\nwant %+v", f.Footprint, want)
 	}
 	if got := fmt.Sprint(f.Tenants[0].Share.Idle, f.Unallocated); got != fmt.Sprint(want.Idle, Footprint{}) {
 		t.Errorf("got %s", got)

@@ -13,27 +13,35 @@ import (
 // Footprints are what some use drew, in all, by month and by tenant. Each table
 // sums to Total: the milliwatt-hour, the milligram and the millionth of a dollar.
 type Footprints struct {
-	Total       Footprint
-	Months      []FootprintMonth
-	Tenants     []FootprintTenant // in order of name
-	Unallocated Footprint         // idle power where nobody held anything
-	Moved       int64             // hours whose intensity is that of another year
-	Budget      Carbon
-	Alerts      [3]capcli.Time // when each of AlertPercents of the carbon budget was reached
+	Footprint                     // in all
+	Months      []FootprintMonth  `json:"months"`
+	Tenants     []FootprintTenant `json:"tenants"`                  // in order of name
+	Unallocated Footprint         `json:"unallocated"`              // idle power where nobody held anything
+	Budget      *Carbon           `json:"carbon_budget_kg"`         // nil is none
+	At80        *capcli.Time      `json:"reached_80_pct,omitempty"` // when so much of the budget was reached
+	At100       *capcli.Time      `json:"reached_100_pct,omitempty"`
+	At120       *capcli.Time      `json:"reached_120_pct,omitempty"`
+	Moved       int64             `json:"hours_with_intensity_of_another_year"`
 }
 
 // FootprintMonth is one calendar month (UTC).
 type FootprintMonth struct {
-	Start     capcli.Time
-	Footprint Footprint
+	Name  string      `json:"name"` // 2027-01
+	Start capcli.Time `json:"-"`
+	Footprint
 }
 
 // FootprintTenant is one tenant: what it held drew, and its share of idle power, by
 // the GPU time it held in the month.
 type FootprintTenant struct {
-	Name                 string
-	Direct, Share, Total Footprint
+	Name          string    `json:"name"`
+	Footprint               // in all
+	Direct, Share Footprint `json:"-"`
 }
+
+// Alerts are when each of AlertPercents of the carbon budget was reached, in their
+// order; nil where it was not.
+func (f *Footprints) Alerts() [3]*capcli.Time { return [3]*capcli.Time{f.At80, f.At100, f.At120} }
 
 // PowerMeter sums the power of GPU time, hour by hour.
 type PowerMeter struct {
@@ -75,7 +83,10 @@ func (m *PowerMeter) Footprints() (*Footprints, error) {
 	slices.SortFunc(keys, func(a, b powerKey) int {
 		return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(btoi(a.idle), btoi(b.idle)), strings.Compare(a.tenant, b.tenant), strings.Compare(a.model, b.model))
 	})
-	out := &Footprints{Budget: m.e.Budget, Alerts: [3]capcli.Time{capcli.NoTime, capcli.NoTime, capcli.NoTime}}
+	out := &Footprints{Months: []FootprintMonth{}, Tenants: []FootprintTenant{}}
+	if m.e.Budget > 0 {
+		out.Budget = &m.e.Budget
+	}
 	s := &footprintSum{e: m.e, out: out, at: map[string]int{}}
 	for _, k := range keys {
 		if !k.idle {
@@ -122,7 +133,7 @@ func (s *footprintSum) cell(k powerKey, t capcli.GPUTime, grid Carbon) error {
 		if err := s.close(); err != nil {
 			return err
 		}
-		s.out.Months = append(s.out.Months, FootprintMonth{Start: monthOf(k.hour)})
+		s.out.Months = append(s.out.Months, FootprintMonth{Name: k.hour.Std().Format("2006-01"), Start: monthOf(k.hour)})
 		s.month, s.idle = make([]Footprint, len(s.out.Tenants)), Footprint{}
 	}
 	drawn, err := s.e.draw(s.e.power(k.model, !k.idle), t)
@@ -142,13 +153,13 @@ func (s *footprintSum) cell(k powerKey, t capcli.GPUTime, grid Carbon) error {
 	}
 	month := &s.out.Months[len(s.out.Months)-1].Footprint
 	month.add(&f)
-	s.out.Total.add(&f)
-	if s.out.Total.Energy > 1<<62 || s.out.Total.Carbon > 1<<62 {
+	s.out.Footprint.add(&f)
+	if s.out.Footprint.Energy > 1<<62 || s.out.Footprint.Carbon > 1<<62 {
 		return capcli.ErrOverflow
 	}
-	for i, percent := range AlertPercents {
-		if s.out.Budget > 0 && !s.out.Alerts[i].Known() && s.out.Total.Carbon >= Carbon(float64(s.out.Budget)/100*float64(percent)) {
-			s.out.Alerts[i] = k.hour
+	for i, at := range []**capcli.Time{&s.out.At80, &s.out.At100, &s.out.At120} {
+		if s.out.Budget != nil && *at == nil && s.out.Carbon >= Carbon(float64(*s.out.Budget)/100*float64(AlertPercents[i])) {
+			*at = &k.hour
 		}
 	}
 	return nil
@@ -171,8 +182,8 @@ func (s *footprintSum) close() error {
 		return err
 	}
 	month.PowerCost, month.CarbonCost = capcli.USD(power), capcli.USD(price)
-	s.out.Total.PowerCost += month.PowerCost
-	s.out.Total.CarbonCost += month.CarbonCost
+	s.out.Footprint.PowerCost += month.PowerCost
+	s.out.Footprint.CarbonCost += month.CarbonCost
 
 	lines := append(slices.Clone(s.month), s.idle)
 	energy, carbon, held := make([]int64, len(lines)), make([]int64, len(lines)), make([]int64, len(s.month))
@@ -230,8 +241,8 @@ func (s *footprintSum) end() error {
 	}
 	for i := range s.out.Tenants {
 		t := &s.out.Tenants[i]
-		t.Total = t.Direct
-		t.Total.add(&t.Share)
+		t.Footprint = t.Direct
+		t.Footprint.add(&t.Share)
 	}
 	slices.SortFunc(s.out.Tenants, func(a, b FootprintTenant) int { return strings.Compare(a.Name, b.Name) })
 	return nil
