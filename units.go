@@ -132,7 +132,7 @@ func (u USD) String() string {
 		return "-" + (-u).String()
 	}
 	cents := (u + 5_000) / 10_000
-	return "$" + group(int64(cents/100)) + fmt.Sprintf(".%02d", cents%100)
+	return "$" + Grouped(int64(cents/100)) + fmt.Sprintf(".%02d", cents%100)
 }
 
 // Decimal gives u exactly as a decimal string with at least two and at most
@@ -149,10 +149,10 @@ func (u USD) Decimal() string {
 	return sign + strconv.FormatInt(int64(u/Dollar), 10) + "." + frac
 }
 
-// group writes n with commas between thousands.
-func group(n int64) string {
+// Grouped returns n with commas between thousands: "1,695,168".
+func Grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s

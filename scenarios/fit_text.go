@@ -42,7 +42,7 @@ const listed = 64
 // wants a GPU.
 func (s *LogSurvey) Fit(o FitOptions) (*Fitted, error) {
 	if len(s.groups) == 0 {
-		return nil, &capcli.InputError{Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", grouped(s.jobs)), Hint: "capcli trace describe says what is in a log"}
+		return nil, &capcli.InputError{Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", capcli.Grouped(s.jobs)), Hint: "capcli trace describe says what is in a log"}
 	}
 	if o.Prices == nil {
 		o.Prices = Catalogue()
@@ -71,7 +71,7 @@ func (w *fitWriter) note(format string, args ...any) {
 
 func (w *fitWriter) write() {
 	s := w.survey
-	w.line("# Made for %s: %s jobs that want GPUs, submitted %s.", printable(w.o.Log), grouped(s.jobs-s.cpuOnly), days(s.first, s.last))
+	w.line("# Made for %s: %s jobs that want GPUs, submitted %s.", printable(w.o.Log), capcli.Grouped(s.jobs-s.cpuOnly), days(s.first, s.last))
 	w.line("# Every field that a scenario may have: capcli scenarios init")
 	w.line("")
 	w.line("capcli: %s", version)
@@ -136,7 +136,7 @@ func (w *fitWriter) capacity() {
 	}
 	if most := s.inUse(); len(pools) > 1 && !shared && s.basis() == byUse && w.out.GPUs > most+most/10 {
 		w.note("the pools have %s GPUs together, but at most %s were in use at once: if the partitions share their GPUs, make it again with --partitions shared",
-			grouped(w.out.GPUs), grouped(most))
+			capcli.Grouped(w.out.GPUs), capcli.Grouped(most))
 	}
 }
 
@@ -233,7 +233,7 @@ func (s *LogSurvey) partitionsSplit() bool {
 func (s *LogSurvey) sizesText() []string {
 	switch s.basis() {
 	case byHeader:
-		return []string{fmt.Sprintf("Sizes: %s GPUs, as the log's header says.", grouped(s.MachineGPUs))}
+		return []string{fmt.Sprintf("Sizes: %s GPUs, as the log's header says.", capcli.Grouped(s.MachineGPUs))}
 	case byWork:
 		return []string{
 			"Sizes are assumed, for the log does not record when its jobs ran: its jobs keep",
@@ -267,7 +267,7 @@ func jobsText(n int64) string {
 	if n == 1 {
 		return "1 job"
 	}
-	return grouped(n) + " jobs"
+	return capcli.Grouped(n) + " jobs"
 }
 
 func more(n int) string {

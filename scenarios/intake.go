@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -142,14 +141,14 @@ func (in *Intake) fault(s *Scenario) error {
 	case in.read == 0 && in.Outside > 0:
 		return &capcli.InputError{
 			Text: fmt.Sprintf("expected jobs in the period of %s, %s, found none: the %s jobs were submitted %s",
-				s.Name, s.Period, grouped(in.Outside), days(in.first, in.last)),
+				s.Name, s.Period, capcli.Grouped(in.Outside), days(in.first, in.last)),
 			Hint: "--period trace takes the days of the log, --period 'A to B' others; " + anew,
 		}
 	case in.read == 0:
 		return &capcli.InputError{Text: "expected jobs to play, found none", Hint: "capcli trace describe says what is in a log"}
 	case wanted == 0:
 		return &capcli.InputError{
-			Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", grouped(in.read)),
+			Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", capcli.Grouped(in.read)),
 			Hint: "--set jobs.cpu_jobs=true plays jobs that want no GPU too",
 		}
 	case in.served > 0:
@@ -208,15 +207,6 @@ func (p Period) String() string {
 		return dayText(p.Start) + " to " + dayText(p.End-1)
 	}
 	return p.Start.Std().Format(time.RFC3339) + " to " + p.End.Std().Format(time.RFC3339)
-}
-
-// grouped writes n with commas between thousands.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // days are the first and the last day of a stretch of time.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli"
+
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
@@ -191,11 +193,5 @@ func (e *env) width() int {
 	return 80
 }
 
-// grouped writes n with commas between thousands.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+// grouped returns n with commas between thousands.
+func grouped(n int64) string { return capcli.Grouped(n) }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"capcli"
 )
 
 // Limits on an answer of a Prometheus server.
@@ -182,7 +184,7 @@ func (a *answer) hold(rows int) error {
 	if a.held += rows; a.held <= a.t.limit {
 		return nil
 	}
-	e := a.t.fault(0, "", "the answer has more values than the limit of "+group(a.t.limit), "ask for fewer series, a shorter time or a longer step")
+	e := a.t.fault(0, "", "the answer has more values than the limit of "+capcli.Grouped(int64(a.t.limit)), "ask for fewer series, a shorter time or a longer step")
 	e.Err = ErrTooMuch
 	return e
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"capcli"
 )
 
 // shownGaps is how many gaps a note dates.
@@ -43,7 +45,7 @@ func (g *gridder) treat(out *Regular) error {
 		return nil
 	}
 	out.Filled = out.Gaps - out.Missing()
-	out.Notes = append(out.Notes, fmt.Sprintf("%s; %s filled (--gaps %s)", what, group(out.Filled), g.r.Gaps))
+	out.Notes = append(out.Notes, fmt.Sprintf("%s; %s filled (--gaps %s)", what, capcli.Grouped(int64(out.Filled)), g.r.Gaps))
 	return nil
 }
 
@@ -70,7 +72,7 @@ func (g *gridder) say(out *Regular) string {
 	if gaps > shownGaps {
 		places = append(places, "…")
 	}
-	return fmt.Sprintf("no data in %s of %s steps, in %s %s (%s)", group(out.Gaps), group(len(out.Values)), group(gaps), plural(gaps, "gap"), strings.Join(places, ", "))
+	return fmt.Sprintf("no data in %s of %s steps, in %s %s (%s)", capcli.Grouped(int64(out.Gaps)), capcli.Grouped(int64(len(out.Values))), capcli.Grouped(int64(gaps)), plural(gaps, "gap"), strings.Join(places, ", "))
 }
 
 // Interpolate fills what is missing on a straight line between its neighbours,

@@ -24,15 +24,6 @@ func quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// group writes n with commas between thousands.
-func group(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // plural gives word with an s where n is not one.
 func plural(n int, word string) string {
 	if n == 1 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"capcli"
 )
 
 // putter takes the texts of rows into a table, and sees that all stamps are of
@@ -179,7 +181,7 @@ func (p *putter) end() (*Table, error) {
 		more.Stamp, more.Dates = t.Stamp, t.Dates
 	}
 	if t.Assumed > 0 && p.clock.zone == nil {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s %s without a zone: taken as UTC (--tz to say otherwise)", group(t.Assumed), plural(t.Assumed, "stamp")))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s without a zone: taken as UTC (--tz to say otherwise)", capcli.Grouped(int64(t.Assumed)), plural(t.Assumed, "stamp")))
 	}
 	return t, t.checkAny()
 }

@@ -103,7 +103,7 @@ func (t *Table) Regular(r Rules) ([]Regular, error) {
 			return nil, err
 		}
 		if out[i].Combined = combined[i]; combined[i] > 0 && r.Step == (capcli.Step{}) {
-			out[i].Notes = append(out[i].Notes, fmt.Sprintf("%s %s with a stamp that was there already: combined by %s", group(combined[i]), plural(combined[i], "row"), r.Combine))
+			out[i].Notes = append(out[i].Notes, fmt.Sprintf("%s %s with a stamp that was there already: combined by %s", capcli.Grouped(int64(combined[i])), plural(combined[i], "row"), r.Combine))
 		}
 	}
 	return out, nil
@@ -156,7 +156,7 @@ func (g *gridder) regular(left *int) (Regular, error) {
 	}
 	n := at(last) + 1
 	if n > *left || n < 1 {
-		return out, g.t.fault(0, "", fmt.Sprintf("%s reaches from %s to %s: more steps than the limit of %s", g.raw.Name, g.t.Text(first, g.r.Zone), g.t.Text(last, g.r.Zone), group(cmp.Or(g.r.MaxPoints, defaultRows))),
+		return out, g.t.fault(0, "", fmt.Sprintf("%s reaches from %s to %s: more steps than the limit of %s", g.raw.Name, g.t.Text(first, g.r.Zone), g.t.Text(last, g.r.Zone), capcli.Grouped(int64(cmp.Or(g.r.MaxPoints, defaultRows)))),
 			"check the stamps, or ask for a coarser --step")
 	}
 	*left -= n

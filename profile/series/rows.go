@@ -90,12 +90,12 @@ func (t *Table) fault(line int, field, text, hint string) *capcli.InputError {
 // add puts one row in the series called name.
 func (t *Table) add(name []byte, row Row) error {
 	if t.rows++; t.rows > t.limit {
-		return t.fault(row.Line, "", "there are more rows than the limit of "+group(t.limit), "aggregate it first, or give fewer series at once")
+		return t.fault(row.Line, "", "there are more rows than the limit of "+capcli.Grouped(int64(t.limit)), "aggregate it first, or give fewer series at once")
 	}
 	i, known := t.byID[string(name)]
 	if !known {
 		if i = len(t.Series); i == maxSeries {
-			return t.fault(row.Line, "", "there are more series than the limit of "+group(maxSeries), "give fewer series at once")
+			return t.fault(row.Line, "", "there are more series than the limit of "+capcli.Grouped(int64(maxSeries)), "give fewer series at once")
 		}
 		own := string(name)
 		if !utf8.ValidString(own) { // JSON would make one name of two

@@ -87,7 +87,7 @@ func (t *Table) mixed(usual string, zone *time.Location, fits func(a, b Row, gap
 	if t.Stamp == Index {
 		hint = "number the rows evenly, or give times"
 	}
-	return t.fault(first.Line, "ds", fmt.Sprintf("the steps are mixed: %s of %s are not a multiple of %s, the first in %s at %s", group(n), group(all), usual, name, t.Text(first.At, zone)), hint)
+	return t.fault(first.Line, "ds", fmt.Sprintf("the steps are mixed: %s of %s are not a multiple of %s, the first in %s at %s", capcli.Grouped(int64(n)), capcli.Grouped(int64(all)), usual, name, t.Text(first.At, zone)), hint)
 }
 
 // civil is a stamp by the clocks of zone.
