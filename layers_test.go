@@ -30,20 +30,22 @@ var modules = map[string][]string{
 // Who may import whom, beside the standard library and the root. Data flows one
 // way: a folder that is not in this table fails the test.
 var layers = map[string][]string{
-	".":                {},
-	"forecast":         {"gonum"},
-	"simulate":         {},
-	"simulate/billing": {"simulate"},
-	"simulate/plan":    {"simulate", "simulate/billing", "forecast", "gonum"},
-	"profile":          {},
-	"profile/trace":    {"compress"},
-	"profile/series":   {},
-	"profile/nvml":     {"profile", "go-nvml"},
-	"profile/parquet":  {"profile", "profile/trace", "parquet-go", "compress"},
-	"profile/store":    {"profile", "profile/parquet"},
-	"scenarios":        {"simulate", "simulate/billing", "simulate/plan", "forecast", "yaml"},
-	"cmd/report":       {"tablewriter"},
-	"cmd/capcli":       {"*"},
+	".":                    {},
+	"forecast":             {"gonum"},
+	"simulate":             {},
+	"simulate/billing":     {"simulate"},
+	"simulate/plan":        {"simulate", "simulate/billing", "forecast", "gonum"},
+	"simulate/plan/market": {"simulate/billing", "simulate/plan", "scenarios"},
+
+	"profile":         {},
+	"profile/trace":   {"compress"},
+	"profile/series":  {},
+	"profile/nvml":    {"profile", "go-nvml"},
+	"profile/parquet": {"profile", "profile/trace", "parquet-go", "compress"},
+	"profile/store":   {"profile", "profile/parquet"},
+	"scenarios":       {"simulate", "simulate/billing", "simulate/plan", "forecast", "yaml"},
+	"cmd/report":      {"tablewriter"},
+	"cmd/capcli":      {"*"},
 }
 
 const (

@@ -1,0 +1,199 @@
+package market
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"capcli"
+	"capcli/simulate/billing"
+	"capcli/simulate/plan"
+)
+
+// Instant is a time as documents of plans have it: RFC 3339, or where the demand has
+// no dates the number of the period in which something may be bought, from 0; a
+// fraction lies within a period.
+type Instant struct {
+	Time   capcli.Time // capcli.NoTime where the demand has no dates
+	Period float64
+}
+
+// Dated tells whether i lies in a calendar.
+func (i Instant) Dated() bool { return i.Time.Known() }
+
+// After tells whether i is later than another instant of the same demand.
+func (i Instant) After(other Instant) bool {
+	return i.Time > other.Time || i.Time == other.Time && i.Period > other.Period
+}
+
+// MarshalJSON writes i in RFC 3339, or as a number.
+func (i Instant) MarshalJSON() ([]byte, error) {
+	if i.Dated() {
+		return i.Time.MarshalJSON()
+	}
+	return strconv.AppendFloat(nil, i.Period, 'f', -1, 64), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (i *Instant) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte(`"`)) {
+		*i = Instant{}
+		return i.Time.UnmarshalJSON(b)
+	}
+	*i = Instant{Time: capcli.NoTime}
+	if err := json.Unmarshal(b, &i.Period); err != nil {
+		return fmt.Errorf("%s is neither a time nor the number of a period", b)
+	}
+	return nil
+}
+
+// Document is a market as documents of plans have it.
+type Document struct {
+	OnDemand []Price `json:"on_demand"`
+	Terms    []Term  `json:"terms"`
+	Every    string  `json:"every"`
+	Overrun  bool    `json:"overrun"`
+	Lot      float64 `json:"lot_gpus"`
+	Discount float64 `json:"discount_per_year"`
+}
+
+// Price is a rate from an instant on.
+type Price struct {
+	From Instant     `json:"from"`
+	Rate capcli.Rate `json:"usd_per_gpu_hour"`
+}
+
+// Term is a way to commit, and what a GPU bought on it at the start takes to pay off.
+type Term struct {
+	Name    string   `json:"term"`
+	Length  string   `json:"length"`
+	Prices  []Price  `json:"prices"`
+	Upfront float64  `json:"upfront_share"`
+	Max     *float64 `json:"max_gpus"`
+
+	BreakEven *float64   `json:"break_even_utilisation"`
+	Recover   *float64   `json:"months_to_recover"`
+	Total     capcli.USD `json:"total_usd"`
+	Present   capcli.USD `json:"present_value_usd"`
+
+	Rate    capcli.Rate      `json:"-"` // at the start
+	Payment *billing.Payment `json:"-"` // at the start; nil where it does not fit an amount
+}
+
+// Purchase is GPUs bought at one time on one term. What is paid at once and in each
+// month is null where it does not fit an amount.
+type Purchase struct {
+	Term    string      `json:"term"`
+	Start   Instant     `json:"start"`
+	End     Instant     `json:"end"`
+	GPUs    float64     `json:"gpus"`
+	Rate    capcli.Rate `json:"usd_per_gpu_hour"`
+	Upfront *capcli.USD `json:"upfront_usd"`
+	Monthly *capcli.USD `json:"monthly_usd"`
+	Cost    capcli.USD  `json:"cost_usd"`
+}
+
+// Held is GPUs that are committed already.
+type Held struct {
+	Start Instant `json:"start"`
+	End   Instant `json:"end"`
+	GPUs  float64 `json:"gpus"`
+}
+
+// Frame is a market on the curve that its instants count from.
+type Frame struct {
+	Curve  *plan.Curve
+	Market *plan.Market
+}
+
+// Instant returns the time that lies so long after the start of the curve.
+func (f *Frame) Instant(at capcli.Seconds) Instant {
+	if f.Curve.Dated() {
+		return Instant{Time: f.Curve.Start + capcli.Time(at)}
+	}
+	every := f.Market.Every.Length()
+	if at%every == 0 {
+		return Instant{Time: capcli.NoTime, Period: float64(at / every)}
+	}
+	return Instant{Time: capcli.NoTime, Period: float64(at) / float64(every)}
+}
+
+// GPUs returns thousandths of GPUs in GPUs.
+func GPUs(milli int64) float64 { return float64(milli) / 1000 }
+
+// Document returns the market.
+func (f *Frame) Document() Document {
+	m := f.Market
+	out := Document{OnDemand: f.prices(m.OnDemand), Terms: []Term{}, Every: m.Every.String(), Overrun: m.Overrun, Lot: GPUs(m.Lot), Discount: m.Discount}
+	for i := range m.Terms {
+		out.Terms = append(out.Terms, f.term(&m.Terms[i]))
+	}
+	return out
+}
+
+// term returns a term, and what it takes to pay off when bought at the start.
+func (f *Frame) term(t *plan.Term) Term {
+	out := Term{Name: t.Name, Length: t.Length.String(), Prices: f.prices(t.Rate), Upfront: float64(t.Upfront) / plan.Whole, Rate: t.Rate.At(0)}
+	if t.Max > 0 {
+		most := GPUs(t.Max)
+		out.Max = &most
+	}
+	to := f.Curve.After(0, t.Length)
+	pay, err := billing.NewPayment(out.Rate, to, f.Curve.MonthsOf(0, to), t.Upfront)
+	if err != nil {
+		return out
+	}
+	out.Payment, out.Total, out.Present = &pay, pay.Total(), USD(pay.PresentValue(f.Market.Discount))
+	if p := f.Market.OnDemand.At(0); p > 0 {
+		share, months := pay.BreakEven(p), pay.Recover(p)
+		out.BreakEven, out.Recover = &share, &months
+	}
+	return out
+}
+
+func (f *Frame) prices(p plan.Prices) []Price {
+	var out []Price
+	for _, x := range p {
+		out = append(out, Price{f.Instant(max(0, x.From)), x.Rate})
+	}
+	return out
+}
+
+// Held returns what is held already.
+func (f *Frame) Held(list []plan.Held) []Held {
+	out := []Held{}
+	for _, h := range list {
+		out = append(out, Held{f.Instant(h.From), f.Instant(h.To), GPUs(h.Milli)})
+	}
+	return out
+}
+
+// Purchases returns what is bought, and how it is paid.
+func (f *Frame) Purchases(list []plan.Purchase) []Purchase {
+	out := []Purchase{}
+	for _, p := range list {
+		x := Purchase{Term: f.Market.Terms[p.Term].Name, Start: f.Instant(p.From), End: f.Instant(p.To), GPUs: GPUs(p.Milli), Rate: p.Rate, Cost: p.Cost}
+		one, err := billing.NewPayment(p.Rate, p.To-p.From, f.Curve.MonthsOf(p.From, p.To), f.Market.Terms[p.Term].Upfront)
+		if err == nil {
+			one, err = one.Times(p.Milli)
+		}
+		if err == nil {
+			var monthly capcli.USD
+			if len(one.Monthly) > 0 {
+				monthly = one.Monthly[0]
+			}
+			x.Upfront, x.Monthly = &one.Upfront, &monthly
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// USD rounds dollars to the millionth.
+func USD(dollars float64) capcli.USD {
+	if dollars < 0 {
+		return -USD(-dollars)
+	}
+	return capcli.USD(dollars*1e6 + 0.5)
+}

@@ -1,0 +1,108 @@
+package market
+
+import (
+	"fmt"
+	"strings"
+
+	"capcli"
+	"capcli/simulate/plan"
+)
+
+// Holding is GPUs that are committed already, whose instants are not on a curve yet.
+type Holding struct {
+	text        string
+	milli       int64
+	from, until string
+}
+
+// ParseHoldings reads what is held: 64@2026-01-01..2027-01-01, with either end left
+// out. The error is a *capcli.RequestError.
+func ParseHoldings(texts []string) ([]Holding, error) {
+	var out []Holding
+	for _, text := range texts {
+		h, err := parseHolding(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+func parseHolding(text string) (Holding, error) {
+	number, span, ok := strings.Cut(text, "@")
+	if !ok {
+		span = ".."
+	}
+	from, until, two := strings.Cut(span, "..")
+	if !two {
+		return Holding{}, refuse("held", fmt.Sprintf(" wants GPUS@FROM..UNTIL, found %q", text), "--held 64@2026-01-01..2027-01-01")
+	}
+	milli, err := parseMilli("held", strings.TrimSpace(number))
+	return Holding{text, milli, strings.TrimSpace(from), strings.TrimSpace(until)}, err
+}
+
+// span returns the time of h on a curve, from its start to its end where neither is
+// said.
+func (h *Holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (from, to capcli.Seconds, err error) {
+	to = end
+	if h.from != "" {
+		if from, err = secondsAt("held", h.from, every, c); err != nil {
+			return 0, 0, err
+		}
+	}
+	if h.until != "" {
+		to, err = secondsAt("held", h.until, every, c)
+	}
+	return from, to, err
+}
+
+// Held lays what is held on a curve. What ended before the curve begins is a slip,
+// not a commitment.
+func (s *Sketch) Held(list []Holding, c *plan.Curve) ([]plan.Held, error) {
+	var out []plan.Held
+	for i := range list {
+		h := &list[i]
+		from, to, err := h.span(s.Every, c, c.Len())
+		switch {
+		case err != nil:
+			return nil, err
+		case to <= from:
+			return nil, refuse("held "+h.text, " ends before it begins", "")
+		case to <= 0:
+			return nil, refuse("held "+h.text, " has expired before the demand begins", "leave it out")
+		}
+		out = append(out, plan.Held{From: from, To: to, Milli: h.milli})
+	}
+	return out, nil
+}
+
+// Contracts reads what is held with its price, 64@2026-01-01..2027-01-01=2.20, on a
+// curve. One without an end lasts a century.
+func (s *Sketch) Contracts(texts []string, c *plan.Curve) ([]plan.Contract, error) {
+	var out []plan.Contract
+	for _, text := range texts {
+		x := plan.Contract{Name: text}
+		span := text
+		if i := strings.LastIndexByte(text, '='); i >= 0 {
+			rate, err := s.Rate("held", text[i+1:])
+			if err != nil {
+				return nil, err
+			}
+			x.Rate, x.Priced, span = rate, true, text[:i]
+		}
+		h, err := parseHolding(span)
+		if err != nil {
+			return nil, err
+		}
+		x.Milli = h.milli
+		if x.From, x.To, err = h.span(s.Every, c, c.Len()+century); err != nil {
+			return nil, err
+		}
+		if x.To <= x.From || x.Milli <= 0 {
+			return nil, refuse("held "+text, ": expected some GPUs from one instant to a later one", "--held 64@2026-01-01..2027-01-01=2.20")
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
