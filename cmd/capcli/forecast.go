@@ -211,10 +211,11 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*his
 	if err != nil {
 		return nil, err
 	}
-	hs, err := o.history.load(ctx, e, args)
+	list, err := o.history.load(ctx, e, args)
 	if err != nil {
 		return nil, err
 	}
+	hs := newHistories(list)
 	o.ready(hs)
 	o.plan, err = planFor(ctx, events, hs)
 	return hs, err
@@ -226,7 +227,7 @@ func (o *forecastOptions) options(hs *histories, known int) (forecast.Options, [
 	out := forecast.Options{Seed: capcli.Seed(o.seed), Memory: forecast.NewMemory()}
 	seasons, asked := o.season, len(o.season) > 0
 	if !asked {
-		seasons = usualSeasons(hs.step)
+		seasons = usualSeasons(hs.Step)
 	}
 	var notes []string
 	for _, s := range slices.Sorted(slices.Values(seasons)) {

@@ -81,7 +81,7 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 		hs.left = append(hs.left, fmt.Sprintf("%s: %v", t.h.Name, t.left))
 	}
 	if len(kept) == 0 {
-		return &capcli.InputError{File: strings.Join(hs.input, ", "), Text: "no series can be tried: " + hs.left[0], Hint: "give a longer history, or a shorter --horizon"}
+		return &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: "no series can be tried: " + hs.left[0], Hint: "give a longer history, or a shorter --horizon"}
 	}
 	show(hs, kept, func(t *trials) string { return t.h.Name })
 	r := &backtestResult{o: o, hs: hs, list: kept}
@@ -98,8 +98,8 @@ func (o *forecastOptions) tryAll(ctx context.Context, hs *histories, h *history)
 	if err != nil {
 		return nil, err
 	}
-	h.most = o.history.bound(hs, h, len(h.Values)+steps)
-	opts, _ := o.options(hs, h.known())
+	h.most = o.history.bound(hs.Histories, &h.History, len(h.Values)+steps)
+	opts, _ := o.options(hs, h.Known())
 	if out.left = tooLittle(h); out.left != nil {
 		return out, nil
 	}
@@ -199,8 +199,8 @@ func (r *backtestResult) means(k int) modelMeanJSON {
 
 func (r *backtestResult) doc() report.Doc {
 	data := &backtestJSON{
-		Schema: "capcli/forecast_backtest/v1", Input: r.hs.input, Step: r.hs.stepJSON(), Levels: r.o.level,
-		Series: []backtestedJSON{}, Left: list(r.hs.left), Warnings: list(r.hs.notes),
+		Schema: "capcli/forecast_backtest/v1", Input: r.hs.Inputs, Step: r.hs.stepJSON(), Levels: r.o.level,
+		Series: []backtestedJSON{}, Left: list(r.hs.left), Warnings: list(r.hs.Notes),
 	}
 	columns := []report.Column{{Name: "model"}, {Name: "error"}, {Name: "owa", Head: "OWA"}, {Name: "mase", Head: "MASE"}, {Name: "smape", Head: "sMAPE %"}, {Name: "crps", Head: "CRPS", Priority: 1}}
 	for _, level := range r.o.level {
@@ -242,7 +242,7 @@ func (r *backtestResult) doc() report.Doc {
 		}
 		data.Series = append(data.Series, one)
 	}
-	d := report.Doc{Data: data, Tables: []report.Table{models, each}, Notes: r.hs.notes}
+	d := report.Doc{Data: data, Tables: []report.Table{models, each}, Notes: r.hs.Notes}
 	d.Lead = fmt.Sprintf("%d series, from up to %d past %s, %s ahead", len(r.list), origins, plural(int64(origins), "start"), r.hs.count(steps))
 	if best != "" {
 		d.Lead += fmt.Sprintf(": %s has the lowest MASE, %.2f", best, least)
@@ -269,7 +269,7 @@ func (r *backtestResult) censoredNotes() []string {
 		if s.censoring == nil {
 			continue
 		}
-		for _, w := range s.h.warnings {
+		for _, w := range s.h.Warnings {
 			out = append(out, s.h.Name+": "+w)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"capcli/forecast"
+	"capcli/profile/demand"
 )
 
 // censoredDoc is what a reader outside takes from the JSON.
@@ -266,7 +267,7 @@ func TestABacktestTellsDemandFromThePastAlone(t *testing.T) {
 		for i := range limit {
 			limit[i] = capacity
 		}
-		return &past{fine: h.Regular, limit: limit}
+		return &past{Censoring: &demand.Censoring{Fine: h.Regular, Limit: limit}}
 	}
 	other := append([]float64(nil), usage...)
 	for i := 300; i < 400; i++ {

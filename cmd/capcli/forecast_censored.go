@@ -103,25 +103,25 @@ func (p *past) count(h *history, t *told) *censoringJSON {
 		return p.together.count(h, t)
 	}
 	c := &censoringJSON{Queue: t.info.Queue, Guessed: t.info.Guessed, Share: figure(t.info.Share), Step: h.hs.stepJSON()}
-	if p.into != nil {
-		c.Step = p.fine.Grid.Step.String()
+	if p.Into != nil {
+		c.Step = p.Fine.Grid.Step.String()
 	}
 	queue, limit, at, rooms := 0, 0, 0, 0
-	for k, v := range p.fine.Values[:len(t.info.Cut)] {
+	for k, v := range p.Fine.Values[:len(t.info.Cut)] {
 		if math.IsNaN(v) {
 			continue
 		}
 		c.Steps++
 		switch {
-		case p.queueKnown(k):
+		case p.QueueKnown(k):
 			queue++
-		case p.limitKnown(k):
+		case p.LimitKnown(k):
 			limit++
 		default:
 			c.Unknown++
 		}
-		if p.limitKnown(k) {
-			if rooms++; v > 0 && v >= forecast.NearLimit*p.limit[k] {
+		if p.LimitKnown(k) {
+			if rooms++; v > 0 && v >= forecast.NearLimit*p.Limit[k] {
 				at++
 			}
 		}

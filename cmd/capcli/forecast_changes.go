@@ -37,7 +37,7 @@ func (o *forecastOptions) looks(hs *histories) bool {
 	if o.model == defaultModel || values <= lookedValues {
 		return true
 	}
-	hs.notes = append(hs.notes, fmt.Sprintf("%s series were not looked through for moves of their level and odd values: --changes show", grouped(int64(len(hs.list)))))
+	hs.Notes = append(hs.Notes, fmt.Sprintf("%s series were not looked through for moves of their level and odd values: --changes show", grouped(int64(len(hs.list)))))
 	return false
 }
 
@@ -73,7 +73,7 @@ func (f *forecasted) since(fit forecast.Fitted) {
 			}
 			at++ // the model began at the first value that is known
 		}
-		f.warnings = append(f.warnings, fmt.Sprintf("forecast from the values since the level moved, %s: %d of %d", f.h.ds(at), n-at, n))
+		f.warnings = append(f.warnings, fmt.Sprintf("forecast from the values since the level moved, %s: %d of %d", f.h.StampText(at), n-at, n))
 	}
 }
 
@@ -100,10 +100,10 @@ func (f *forecasted) changesJSON() (moves []moveJSON, odd []oddJSON, left int) {
 	}
 	moves, odd = []moveJSON{}, []oddJSON{}
 	for _, m := range last(f.changed.moves, givenChanges) {
-		moves = append(moves, moveJSON{f.h.ds(m.Index), m.Before, m.After, m.Gain})
+		moves = append(moves, moveJSON{f.h.StampText(m.Index), m.Before, m.After, m.Gain})
 	}
 	for _, a := range last(f.changed.odd, givenChanges) {
-		odd = append(odd, oddJSON{f.h.ds(a.Index), a.Value, a.Expected, a.Lo, a.Hi})
+		odd = append(odd, oddJSON{f.h.StampText(a.Index), a.Value, a.Expected, a.Lo, a.Hi})
 	}
 	return moves, odd, len(f.changed.moves) + len(f.changed.odd) - len(moves) - len(odd)
 }
@@ -132,10 +132,10 @@ func (r *forecastResult) changesTable() (report.Table, bool) {
 			continue
 		}
 		for _, m := range last(f.changed.moves, givenChanges) {
-			t.Rows = append(t.Rows, []any{f.h.Name, "level", f.h.ds(m.Index), m.Before, m.After})
+			t.Rows = append(t.Rows, []any{f.h.Name, "level", f.h.StampText(m.Index), m.Before, m.After})
 		}
 		for _, a := range last(f.changed.odd, givenChanges) {
-			t.Rows = append(t.Rows, []any{f.h.Name, "value", f.h.ds(a.Index), a.Expected, a.Value})
+			t.Rows = append(t.Rows, []any{f.h.Name, "value", f.h.StampText(a.Index), a.Expected, a.Value})
 		}
 	}
 	return t, len(t.Rows) > 0
@@ -162,14 +162,14 @@ func (r *forecastResult) changeNotes() []string {
 				shown = namedChanges
 			}
 			for _, m := range last(f.changed.moves, shown) {
-				moves = append(moves, fmt.Sprintf("%son %s from %s to %s", name, f.h.ds(m.Index), level(m.Before), level(m.After)))
+				moves = append(moves, fmt.Sprintf("%son %s from %s to %s", name, f.h.StampText(m.Index), level(m.Before), level(m.After)))
 			}
 		}
 		if n := len(f.changed.odd); n > 0 {
 			off++
 			count[1] += n
 			a := f.changed.odd[0]
-			odd = append(odd, fmt.Sprintf("%son %s (%s where %s was to be expected)", name, f.h.ds(a.Index), level(a.Value), level(a.Expected)))
+			odd = append(odd, fmt.Sprintf("%son %s (%s where %s was to be expected)", name, f.h.StampText(a.Index), level(a.Value), level(a.Expected)))
 		}
 	}
 	var out []string

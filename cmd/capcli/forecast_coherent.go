@@ -54,7 +54,7 @@ func (o *forecastOptions) agree(t *tree, errs, known [][]float64) (*agreement, e
 	}
 	a := &agreement{tree: t, all: t.all(), floor: !o.negative}
 	for i, h := range a.all {
-		a.floor, a.caps = a.floor && h.neverNegative(), a.caps || h.most != nil
+		a.floor, a.caps = a.floor && h.NeverNegative(), a.caps || h.most != nil
 		standIn(errs[i], known[i])
 	}
 	if len(t.sums) > forecast.MaxSums && way != forecast.BottomUp {
@@ -274,7 +274,7 @@ func (o *forecastOptions) agreed(hs *histories, list []*forecasted) (*agreement,
 	errs, known := make([][]float64, len(list)), make([][]float64, len(list))
 	for i, f := range list {
 		if f.left != nil {
-			hs.notes = append(hs.notes, fmt.Sprintf("not reconciled, for %s has no forecast: %v", f.h.Name, f.left))
+			hs.Notes = append(hs.Notes, fmt.Sprintf("not reconciled, for %s has no forecast: %v", f.h.Name, f.left))
 			return nil, nil //nolint:nilnil // the note says why
 		}
 		errs[i], known[i] = f.errs, f.h.Values
@@ -293,8 +293,8 @@ func (o *forecastOptions) agreed(hs *histories, list []*forecasted) (*agreement,
 	for i, f := range list {
 		f.take(set[i])
 	}
-	hs.notes = append(hs.notes, a.say())
-	hs.notes = append(hs.notes, a.notes...)
+	hs.Notes = append(hs.Notes, a.say())
+	hs.Notes = append(hs.Notes, a.notes...)
 	tests := make([]*trial, len(list))
 	for i, f := range list {
 		tests[i] = f.test

@@ -43,7 +43,7 @@ func (hs *histories) keep(e *env, all []*forecasted) ([]*forecasted, error) {
 		if len(hs.left) == 1 {
 			text = "cannot forecast " + hs.left[0]
 		}
-		return nil, &capcli.InputError{File: strings.Join(hs.input, ", "), Text: text, Hint: "give a longer history, or another --model (capcli forecast models)"}
+		return nil, &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: text, Hint: "give a longer history, or another --model (capcli forecast models)"}
 	}
 	_ = e
 	return kept, nil
@@ -54,8 +54,8 @@ func (hs *histories) missing() error {
 	switch {
 	case len(hs.left) > 0:
 		return &partialError{text: fmt.Sprintf("%d series not forecast: %s", len(hs.left), strings.Join(few(hs.left, 3), "; "))}
-	case hs.partial != "":
-		return &partialError{text: hs.partial}
+	case hs.Partial != "":
+		return &partialError{text: hs.Partial}
 	}
 	return nil
 }
@@ -114,10 +114,10 @@ func (r *forecastResult) lead() string {
 // what says what the figures are.
 func (hs *histories) what() string {
 	each := ", mean of each " + hs.word(1)
-	if hs.peak {
+	if hs.Peak {
 		each = ", highest in each " + hs.word(1)
 	}
-	switch hs.measure {
+	switch hs.Measure {
 	case "demand":
 		return "GPUs wanted (had nobody waited)" + each
 	case "usage":
@@ -138,7 +138,7 @@ func (hs *histories) what() string {
 	case "arrival-hours":
 		return "GPU-hours submitted in each " + hs.word(1)
 	}
-	text := fmt.Sprintf("%s series from %s", grouped(int64(len(hs.list))), strings.Join(hs.input, ", "))
+	text := fmt.Sprintf("%s series from %s", grouped(int64(len(hs.list))), strings.Join(hs.Inputs, ", "))
 	if hs.told() {
 		return "Demand behind the usage in " + text
 	}
@@ -148,11 +148,11 @@ func (hs *histories) what() string {
 // word is the name of n steps.
 func (hs *histories) word(n int64) string {
 	words := map[string]string{"1h": "hour", "1d": "day", "1w": "week", "1mo": "month", "1q": "quarter", "1y": "year", "1m": "minute"}
-	if w := words[hs.step.String()]; hs.clock && w != "" {
+	if w := words[hs.Step.String()]; hs.Clock && w != "" {
 		return plural(n, w)
 	}
-	if hs.clock {
-		return plural(n, "step") + " of " + hs.step.String()
+	if hs.Clock {
+		return plural(n, "step") + " of " + hs.Step.String()
 	}
 	return plural(n, "step")
 }
@@ -177,7 +177,7 @@ func (r *forecastResult) summaryTable() report.Table {
 	t := report.Table{Name: "summary", Most: shownSeries, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "now"},
 	}}
-	first := near(far, r.hs.step)
+	first := near(far, r.hs.Step)
 	if first > 0 {
 		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("in_%d", first), Head: "in " + r.hs.count(first)})
 	}
@@ -262,7 +262,7 @@ func (r *forecastResult) longTable(form string) report.Table {
 			n := len(f.h.Values)
 			for i := range f.mean {
 				row := make([]any, 0, len(t.Columns))
-				row = append(row, f.h.Name, f.h.ds(n+i), f.model, f.mean[i])
+				row = append(row, f.h.Name, f.h.StampText(n+i), f.model, f.mean[i])
 				for _, iv := range f.ranges {
 					row = append(row, iv.Lo[i], iv.Hi[i])
 				}
@@ -313,7 +313,7 @@ func (f *forecasted) chart() report.Chart {
 	past := f.seen[n-back:]
 	level := levelText(f.ranges[0].Level)
 	return report.Chart{
-		Title: f.h.Name, From: f.h.ds(n - back), To: f.h.ds(n + h - 1),
+		Title: f.h.Name, From: f.h.StampText(n - back), To: f.h.StampText(n + h - 1),
 		Lines: []report.Line{
 			{Name: f.pastName(), Values: append(append([]float64(nil), past...), gap(h)...)},
 			{Name: "forecast", Values: append(gap(back), f.mean...)},
@@ -325,7 +325,7 @@ func (f *forecasted) chart() report.Chart {
 
 // notes are what the reader must know, the common ones first.
 func (r *forecastResult) notes() []string {
-	out := append([]string(nil), r.hs.notes...)
+	out := append([]string(nil), r.hs.Notes...)
 	for _, note := range []string{r.backtestNote(), r.periodNote()} {
 		if note != "" {
 			out = append(out, note)
@@ -390,11 +390,11 @@ func (hs *histories) seasonText(season int) string {
 	if season <= 1 {
 		return "the last value"
 	}
-	if hs.clock {
-		if hs.step.Months > 0 && season*hs.step.Months == 12 || hs.step.Days == 7 && season == 52 {
+	if hs.Clock {
+		if hs.Step.Months > 0 && season*hs.Step.Months == 12 || hs.Step.Days == 7 && season == 52 {
 			return "the last year"
 		}
-		switch capcli.Seconds(season) * hs.step.Length() {
+		switch capcli.Seconds(season) * hs.Step.Length() {
 		case capcli.Day:
 			return "the last day"
 		case 7 * capcli.Day:

@@ -42,8 +42,8 @@ func planFor(ctx context.Context, events *forecast.PlannedEvents, hs *histories)
 	if events == nil {
 		return nil, context.Cause(ctx)
 	}
-	if !hs.clock {
-		return nil, &capcli.InputError{File: strings.Join(hs.input, ", "), Field: "ds", Text: "--events needs stamps that are times, found whole numbers", Hint: "give times in the column ds (or --time-col)"}
+	if !hs.Clock {
+		return nil, &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Field: "ds", Text: "--events needs stamps that are times, found whole numbers", Hint: "give times in the column ds (or --time-col)"}
 	}
 	p := &eventPlan{
 		PlannedEvents: events, hs: hs, of: map[string][]forecast.Event{}, days: map[string][]*forecast.PlannedEvent{},
@@ -61,7 +61,7 @@ func planFor(ctx context.Context, events *forecast.PlannedEvents, hs *histories)
 // onThePast says what a backtest does not see of the events.
 func (p *eventPlan) onThePast() {
 	if p != nil && slices.ContainsFunc(p.List, func(e forecast.PlannedEvent) bool { return e.Holiday == nil }) {
-		p.hs.notes = append(p.hs.notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
+		p.hs.Notes = append(p.hs.Notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
 	}
 }
 
@@ -71,11 +71,11 @@ func (p *eventPlan) bind(e *forecast.PlannedEvent) error {
 		return &capcli.InputError{File: p.File, Line: e.Line, Field: field, Text: fmt.Sprintf("%s: %s", e.Name, text), Hint: hint}
 	}
 	hs := p.hs
-	switch hs.measure {
+	switch hs.Measure {
 	case "", "demand", "usage":
 	default:
 		if e.InGPUs() {
-			return bad("gpus", "an event in GPUs, but --measure "+hs.measure+" counts something else", "give a share, or forecast --measure demand")
+			return bad("gpus", "an event in GPUs, but --measure "+hs.Measure+" counts something else", "give a share, or forecast --measure demand")
 		}
 	}
 	names := make([]string, len(hs.list))
@@ -111,7 +111,7 @@ func (p *eventPlan) bind(e *forecast.PlannedEvent) error {
 	}
 	if len(unknown) > 0 {
 		p.why[e] = strings.Join(few(unknown, 3), ", ")
-		hs.notes = append(hs.notes, fmt.Sprintf("event %s (%s:%d): %s", e.Name, p.File, e.Line, p.why[e]))
+		hs.Notes = append(hs.Notes, fmt.Sprintf("event %s (%s:%d): %s", e.Name, p.File, e.Line, p.why[e]))
 	}
 	return nil
 }
@@ -276,12 +276,12 @@ func (f *forecasted) addedBy(e *forecast.Event, add []float64) added {
 	n := len(f.h.Values)
 	switch known := f.roadmap.Known; {
 	case out.last >= 0 && e.Start < known:
-		f.warnings = append(f.warnings, fmt.Sprintf("event %s began before the end of the history (%s): only what changes from then on is added", e.Name, f.h.ds(n-1)))
+		f.warnings = append(f.warnings, fmt.Sprintf("event %s began before the end of the history (%s): only what changes from then on is added", e.Name, f.h.StampText(n-1)))
 	case out.last >= 0:
 	case e.Start >= f.bounds[len(add)]:
-		out.why = fmt.Sprintf("it begins after the last step forecast, %s", f.h.ds(n+len(add)-1))
+		out.why = fmt.Sprintf("it begins after the last step forecast, %s", f.h.StampText(n+len(add)-1))
 	case e.Start < known:
-		out.why = fmt.Sprintf("it lies before the end of the history, %s, which has it already", f.h.ds(n-1))
+		out.why = fmt.Sprintf("it lies before the end of the history, %s, which has it already", f.h.StampText(n-1))
 	default:
 		out.why = "what is expected of it is nothing"
 	}
@@ -339,4 +339,4 @@ func dayOrTime(t capcli.Time, in *time.Location, last bool) string {
 }
 
 // dayOrTime is the same in the zone of the call.
-func (hs *histories) dayOrTime(t capcli.Time, last bool) string { return dayOrTime(t, hs.zone, last) }
+func (hs *histories) dayOrTime(t capcli.Time, last bool) string { return dayOrTime(t, hs.Zone, last) }

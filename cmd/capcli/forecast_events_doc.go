@@ -102,7 +102,7 @@ func (a *added) json(f *forecasted) eventChangeJSON {
 		out.Learnt = &learntJSON{l.Past, l.Size, l.SD, l.Relative}
 	}
 	if n := len(f.h.Values); a.last >= 0 {
-		out.First, out.Last = f.h.ds(n+a.first), f.h.ds(n+a.last)
+		out.First, out.Last = f.h.StampText(n+a.first), f.h.StampText(n+a.last)
 	}
 	return out
 }
@@ -148,7 +148,7 @@ func (r *forecastResult) eventsTable() report.Table {
 					row = append(row, nil, nil, nil, nil)
 				} else {
 					n := len(f.h.Values)
-					row = append(row, a.most, a.hours, f.h.ds(n+a.first), f.h.ds(n+a.last))
+					row = append(row, a.most, a.hours, f.h.StampText(n+a.first), f.h.StampText(n+a.last))
 				}
 				t.Rows = append(t.Rows, row)
 			}

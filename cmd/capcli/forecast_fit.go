@@ -46,13 +46,13 @@ var (
 
 // forecast fits a model to h, tries it on the past and asks it about the future.
 func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *history) (*forecasted, error) {
-	out := &forecasted{h: h, warnings: slices.Clone(h.warnings)}
+	out := &forecasted{h: h, warnings: slices.Clone(h.Warnings)}
 	steps, err := o.ahead(h)
 	if err != nil {
 		return nil, err
 	}
-	h.most = o.history.bound(hs, h, len(h.Values)+steps)
-	opts, notes := o.options(hs, h.known())
+	h.most = o.history.bound(hs.Histories, &h.History, len(h.Values)+steps)
+	opts, notes := o.options(hs, h.Known())
 	out.warnings = append(out.warnings, notes...)
 	out.season = opts.Period()
 	if out.left = tooLittle(h); out.left != nil && hs.tree != nil {
@@ -106,7 +106,7 @@ func (o *forecastOptions) forecast(ctx context.Context, hs *histories, h *histor
 }
 
 func tooLittle(h *history) error {
-	switch n := h.known(); {
+	switch n := h.Known(); {
 	case n == 0:
 		return errors.New("all values are missing")
 	case n < 2:

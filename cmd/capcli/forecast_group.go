@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/profile/demand"
 )
 
 // groupKeys are what --by can divide a job log by, or a folder of GPU samples: its
@@ -38,7 +39,7 @@ func newGrouper(by []string, total bool) *grouper {
 	for _, k := range by {
 		key := func(j *capcli.Job) string { return j.Partition }
 		switch k {
-		case totalName:
+		case demand.TotalName:
 			g.total = true
 			continue
 		case "gpu_model":
@@ -94,10 +95,10 @@ func (g *grouper) of(j *capcli.Job) []string {
 // arrange names the series of the groups, the sums first, and says which are
 // sums. A value's name is the value; where two would be called the same they are
 // called key=value. Highest levels do not add up.
-func (g *grouper) arrange(hs *histories, made map[string]*history) {
+func (g *grouper) arrange(hs *demand.Histories, made map[string]*demand.History) {
 	type named struct {
 		tier
-		h *history
+		h *demand.History
 	}
 	var all []named
 	for name, h := range made {
@@ -114,7 +115,7 @@ func (g *grouper) arrange(hs *histories, made map[string]*history) {
 	})
 	count := map[string]int{}
 	if g.total {
-		count[totalName] = 1
+		count[demand.TotalName] = 1
 	}
 	for _, n := range all {
 		if n.key == -2 {
@@ -122,32 +123,32 @@ func (g *grouper) arrange(hs *histories, made map[string]*history) {
 		}
 		count[strings.Join(n.labels, "/")]++
 	}
-	hs.byName = true
-	t := &tree{}
+	hs.ByName = true
+	t := &demand.Hierarchy{}
 	at := map[string]int{} // of each sum, by its name here
 	for _, n := range all {
 		n.h.Name = strings.Join(n.labels, "/")
 		switch {
 		case n.key == -2:
-			n.h.Name = totalName
+			n.h.Name = demand.TotalName
 		case count[n.h.Name] > 1:
 			n.h.Name = g.qualified(n.tier)
 		}
-		hs.list = append(hs.list, n.h)
+		hs.List = append(hs.List, n.h)
 		if n.key == -1 {
 			g.count(t, at, n.labels)
-			t.parts = append(t.parts, n.h)
+			t.Parts = append(t.Parts, n.h)
 			continue
 		}
-		at[tierName(n.key, n.labels)] = len(t.sums)
-		t.sums, t.of = append(t.sums, n.h), append(t.of, nil)
+		at[tierName(n.key, n.labels)] = len(t.Sums)
+		t.Sums, t.PartsOf = append(t.Sums, n.h), append(t.PartsOf, nil)
 	}
 	switch {
-	case len(t.parts) == 0 || len(t.sums) == 0:
-	case hs.peak:
-		hs.notes = append(hs.notes, "highest levels of parts do not add up to that of the whole: each series is forecast alone")
+	case len(t.Parts) == 0 || len(t.Sums) == 0:
+	case hs.Peak:
+		hs.Notes = append(hs.Notes, "highest levels of parts do not add up to that of the whole: each series is forecast alone")
 	default:
-		hs.tree = t
+		hs.Tree = t
 	}
 }
 
@@ -156,10 +157,10 @@ func tierName(key int, labels []string) string {
 }
 
 // count puts the next part into its sums.
-func (g *grouper) count(t *tree, at map[string]int, labels []string) {
+func (g *grouper) count(t *demand.Hierarchy, at map[string]int, labels []string) {
 	put := func(name string) {
 		if i, ok := at[name]; ok {
-			t.of[i] = append(t.of[i], len(t.parts))
+			t.PartsOf[i] = append(t.PartsOf[i], len(t.Parts))
 		}
 	}
 	put(tierName(-2, nil))

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/profile/demand"
 	"capcli/profile/parquet"
 	"capcli/profile/series"
 	"capcli/profile/trace"
@@ -111,43 +110,9 @@ func (o *historyOptions) check() error {
 	return err
 }
 
-// history is one series to forecast.
-type history struct {
-	series.Regular
-	hs       *histories
-	warnings []string
-	most     []float64 // that may be forecast in each step; nil is no cap
-	windows  []window  // periods to be tried on the past
-	past     *past     // nil where the values are taken for demand
-	group    string    // of a job log, the name of its group
-}
-
-// ds is the stamp of value i as the output has it.
-func (h *history) ds(i int) string { return h.hs.text(h.Stamp(i)) }
-
-// histories are all series of a call.
-type histories struct {
-	input   []string
-	list    []*history
-	measure string // "" where the history is a table
-	peak    bool
-	unit    string
-	step    capcli.Step // zero where stamps are numbers
-	text    func(stamp int64) string
-	clock   bool // stamps are times
-	zone    *time.Location
-	notes   []string
-	partial string // what is missing of the input; "" is nothing
-	tree    *tree  // nil where nothing adds up
-	errors  int    // one-step errors of each series that are kept
-	tried   []periodCalibration
-	byName  bool // the series are shown in order of name
-	left    []string
-}
-
 // load reads all histories of a call, what lies beside them, and what adds up to
 // what.
-func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*histories, error) {
+func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*demand.Histories, error) {
 	if err := o.readBeside(e); err != nil {
 		return nil, err
 	}
@@ -161,7 +126,7 @@ func (o *historyOptions) load(ctx context.Context, e *env, args []string) (*hist
 	return hs, o.arrange(hs)
 }
 
-func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []string) (*histories, error) {
+func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []string) (*demand.Histories, error) {
 	if o.prom.address != "" {
 		if len(args) > 0 {
 			return nil, &usageError{text: fmt.Sprintf("--prom takes the history from Prometheus, found also %q", args[0])}
@@ -182,7 +147,7 @@ func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []strin
 	if o.censor.limit.measured {
 		return nil, &usageError{text: "--past-capacity measured is for a folder that capcli profile wrote", hint: "give a number or a file: --past-capacity 64"}
 	}
-	var all *histories
+	var all *demand.Histories
 	for _, name := range args {
 		hs, err := o.loadFile(ctx, e, name)
 		if err != nil {
@@ -192,7 +157,7 @@ func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []strin
 			all = hs
 			continue
 		}
-		if err := all.join(hs); err != nil {
+		if err := join(all, hs); err != nil {
 			return nil, err
 		}
 	}
@@ -200,46 +165,45 @@ func (o *historyOptions) loadHistories(ctx context.Context, e *env, args []strin
 }
 
 // join adds the series of another file.
-func (hs *histories) join(more *histories) error {
-	file := more.input[0]
-	if hs.step != more.step || hs.clock != more.clock || hs.measure != more.measure {
-		return &capcli.InputError{File: file, Text: fmt.Sprintf("expected steps of %s as in %s, found %s", hs.stepText(), hs.input[0], more.stepText()), Hint: "give both the same --step"}
+func join(hs, more *demand.Histories) error {
+	file := more.Inputs[0]
+	if hs.Step != more.Step || hs.Clock != more.Clock || hs.Measure != more.Measure {
+		return &capcli.InputError{File: file, Text: fmt.Sprintf("expected steps of %s as in %s, found %s", stepsOf(hs), hs.Inputs[0], stepsOf(more)), Hint: "give both the same --step"}
 	}
 	have := map[string]bool{}
-	for _, h := range hs.list {
+	for _, h := range hs.List {
 		have[h.Name] = true
 	}
-	for _, h := range more.list {
+	for _, h := range more.List {
 		if have[h.Name] {
-			return &capcli.InputError{File: file, Text: fmt.Sprintf("the series %q is in %s too", h.Name, strings.Join(hs.input, ", ")), Hint: "put the files into one, or give the series names of their own"}
+			return &capcli.InputError{File: file, Text: fmt.Sprintf("the series %q is in %s too", h.Name, strings.Join(hs.Inputs, ", ")), Hint: "put the files into one, or give the series names of their own"}
 		}
-		h.hs = hs
-		hs.list = append(hs.list, h)
+		h.Set = hs
+		hs.List = append(hs.List, h)
 	}
-	hs.input = append(hs.input, file)
-	hs.notes = append(hs.notes, more.notes...)
-	hs.left = append(hs.left, more.left...)
-	if hs.tree != nil || more.tree != nil {
-		hs.tree = nil
-		hs.notes = append(hs.notes, "series of several job logs: sums of each log alone, not reconciled")
+	hs.Inputs = append(hs.Inputs, file)
+	hs.Notes = append(hs.Notes, more.Notes...)
+	if hs.Tree != nil || more.Tree != nil {
+		hs.Tree = nil
+		hs.Notes = append(hs.Notes, "series of several job logs: sums of each log alone, not reconciled")
 	}
-	if hs.partial == "" {
-		hs.partial = more.partial
+	if hs.Partial == "" {
+		hs.Partial = more.Partial
 	}
 	return nil
 }
 
-func (hs *histories) stepText() string {
-	if !hs.clock {
+func stepsOf(hs *demand.Histories) string {
+	if !hs.Clock {
 		return "whole numbers"
 	}
-	return hs.step.String()
+	return hs.Step.String()
 }
 
 // headBytes is how much of a file tells what it is.
 const headBytes = 64 << 10
 
-func (o *historyOptions) loadFile(ctx context.Context, e *env, name string) (*histories, error) {
+func (o *historyOptions) loadFile(ctx context.Context, e *env, name string) (*demand.Histories, error) {
 	in, closer, err := openInput(e, name)
 	if err != nil {
 		return nil, err
@@ -258,7 +222,7 @@ func peek(in *trace.Input) []byte {
 }
 
 // loadInput reads a file that begins with head.
-func (o *historyOptions) loadInput(ctx context.Context, e *env, in trace.Input, head []byte) (*histories, error) {
+func (o *historyOptions) loadInput(ctx context.Context, e *env, in trace.Input, head []byte) (*demand.Histories, error) {
 	opts := series.Options{Name: in.Name, ID: o.id, Time: o.time, Value: o.value, Zone: o.zone, DSTLater: o.read.dst == "later", More: o.censor.more()}
 	if o.whole {
 		opts.Usual = []string{"y", "mean"} // of what capcli forecast wrote
@@ -296,36 +260,6 @@ func plainHead(name string, head []byte) []byte {
 	return out[:n]
 }
 
-// end is how many steps of h reach until, which may be a date, a time or, where
-// stamps are numbers, a number.
-func (h *history) end(until string) (int, error) {
-	var last int64
-	if !h.hs.clock {
-		n, err := strconv.ParseInt(until, 10, 64)
-		if err != nil {
-			return 0, &usageError{text: fmt.Sprintf("--until wants a whole number, as the stamps are, found %q", until)}
-		}
-		last = n
-	} else {
-		at, err := instant(until, h.hs.zone, true)
-		if err != nil {
-			return 0, &usageError{text: "--until " + err.Error()}
-		}
-		last = int64(at)
-	}
-	n := len(h.Values)
-	if h.Stamp(n) > last {
-		return 0, &usageError{text: fmt.Sprintf("--until %s is not after the end of the history of %s, %s", until, h.Name, h.ds(n-1))}
-	}
-	steps := 0
-	for h.Stamp(n+steps) <= last {
-		if steps++; steps > maxHorizon {
-			return 0, &usageError{text: fmt.Sprintf("--until %s is more than %d steps ahead", until, maxHorizon), hint: "take a longer --step"}
-		}
-	}
-	return steps, nil
-}
-
 // instant reads a date or a time; the end of a date is its last second.
 func instant(text string, in *time.Location, end bool) (capcli.Time, error) {
 	if in == nil {
@@ -347,17 +281,4 @@ func instant(text string, in *time.Location, end bool) (capcli.Time, error) {
 		t = t.AddDate(0, 0, 1).Add(-time.Second)
 	}
 	return capcli.TimeOf(t), nil
-}
-
-// known counts the values that are there.
-func (h *history) known() int { return len(h.Values) - h.Missing() }
-
-// neverNegative tells whether no value is under 0.
-func (h *history) neverNegative() bool {
-	for _, v := range h.Values {
-		if v < 0 && !math.IsNaN(v) {
-			return false
-		}
-	}
-	return true
 }

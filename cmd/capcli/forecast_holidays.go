@@ -31,7 +31,7 @@ func (o *forecastOptions) zoneOf(h *history) *time.Location {
 			return e.Holiday.Zone
 		}
 	}
-	return h.hs.zone
+	return h.hs.Zone
 }
 
 // specialDays are the holidays of a series, with their days from before its
@@ -82,7 +82,7 @@ func (f *forecasted) holidays(o *forecastOptions, fit forecast.Fitted, steps int
 		if a.last < 0 {
 			switch {
 			case !e.FallsWithin(bounds):
-				a.why = fmt.Sprintf("no such day from %s to %s", f.h.ds(n), f.h.ds(n+steps-1))
+				a.why = fmt.Sprintf("no such day from %s to %s", f.h.StampText(n), f.h.StampText(n+steps-1))
 			case a.learnt == nil || a.learnt.Past == 0:
 				a.why = "no such day in the history can be compared with usual ones; say how much it is with share or gpus"
 			default:

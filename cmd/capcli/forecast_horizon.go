@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 
 	"capcli"
 )
@@ -28,7 +29,7 @@ func (o *forecastOptions) ahead(h *history) (int, error) {
 			return 0, err
 		}
 	default:
-		n = usualHorizon(h.hs.step)
+		n = usualHorizon(h.hs.Step)
 	}
 	if o.kept(h.hs, n)*n*len(h.hs.list) > maxCells {
 		return 0, &usageError{text: fmt.Sprintf("%d futures of %d steps and %d series are over %d figures", o.kept(h.hs, n), n, len(h.hs.list), maxCells), hint: "take fewer --paths, a longer --step or fewer series"}
@@ -50,10 +51,10 @@ func (o *forecastOptions) stepsOf(h *history) (int, error) {
 		if err != nil {
 			return 0, bad
 		}
-		if !h.hs.clock {
+		if !h.hs.Clock {
 			return 0, &usageError{text: fmt.Sprintf("--horizon %s is a length of time, but the stamps are whole numbers", o.horizon), hint: "give a number of steps"}
 		}
-		n = int((length.Length() + h.hs.step.Length()/2) / h.hs.step.Length())
+		n = int((length.Length() + h.hs.Step.Length()/2) / h.hs.Step.Length())
 	}
 	if n < 1 || n > maxHorizon {
 		return 0, bad
@@ -75,4 +76,34 @@ func usualHorizon(s capcli.Step) int {
 		return int(min(2*capcli.Day/s.Seconds, 288))
 	}
 	return 12
+}
+
+// end is how many steps of h reach until, which may be a date, a time or, where
+// stamps are numbers, a number.
+func (h *history) end(until string) (int, error) {
+	var last int64
+	if !h.hs.Clock {
+		n, err := strconv.ParseInt(until, 10, 64)
+		if err != nil {
+			return 0, &usageError{text: fmt.Sprintf("--until wants a whole number, as the stamps are, found %q", until)}
+		}
+		last = n
+	} else {
+		at, err := instant(until, h.hs.Zone, true)
+		if err != nil {
+			return 0, &usageError{text: "--until " + err.Error()}
+		}
+		last = int64(at)
+	}
+	n := len(h.Values)
+	if h.Stamp(n) > last {
+		return 0, &usageError{text: fmt.Sprintf("--until %s is not after the end of the history of %s, %s", until, h.Name, h.StampText(n-1))}
+	}
+	steps := 0
+	for h.Stamp(n+steps) <= last {
+		if steps++; steps > maxHorizon {
+			return 0, &usageError{text: fmt.Sprintf("--until %s is more than %d steps ahead", until, maxHorizon), hint: "take a longer --step"}
+		}
+	}
+	return steps, nil
 }

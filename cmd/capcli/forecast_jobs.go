@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"capcli"
+	"capcli/profile/demand"
 	"capcli/profile/series"
 	"capcli/profile/trace"
 )
 
 // fromJobs sums a job log.
-func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (*histories, error) {
+func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (*demand.Histories, error) {
 	opts, err := o.read.options()
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (
 	if err != nil || !o.censor.asked() {
 		return hs, err
 	}
-	hs.attachJobs(queue)
+	attachJobs(hs, queue)
 	return hs, nil
 }
 
@@ -66,19 +67,19 @@ func measureOf(name string) capcli.Measure {
 	}[name]
 }
 
-func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper, rep reading) (*histories, error) {
-	hs := &histories{input: []string{file}, zone: o.zone, clock: true, step: d.Step, measure: o.measure, peak: o.peak, notes: rep.notes()}
+func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper, rep reading) (*demand.Histories, error) {
+	hs := &demand.Histories{Inputs: []string{file}, Zone: o.zone, Clock: true, Step: d.Step, Measure: o.measure, Peak: o.peak, Notes: rep.notes()}
 	if rep.Partial {
-		hs.partial = file + " is cut short; this forecasts from what was there"
+		hs.Partial = file + " is cut short; this forecasts from what was there"
 	}
 	names := d.Names()
 	if len(names) == 0 {
 		return nil, &capcli.InputError{File: file, Text: fmt.Sprintf("expected jobs that want a GPU, found none in %d jobs", rep.Kept), Hint: "look into it: capcli trace describe " + file}
 	}
 	if d.Unknown > 0 {
-		hs.notes = append(hs.notes, fmt.Sprintf("%s GPU %s left out: the log does not say when they started and ended", grouped(d.Unknown), plural(d.Unknown, "job")))
+		hs.Notes = append(hs.Notes, fmt.Sprintf("%s GPU %s left out: the log does not say when they started and ended", grouped(d.Unknown), plural(d.Unknown, "job")))
 	}
-	hs.text = stepStamps(d.Step, o.zone)
+	hs.FormatStamp = stepStamps(d.Step, o.zone)
 	from, to := d.Whole()
 	if o.whole {
 		all, _ := d.Work(names[0])
@@ -91,15 +92,15 @@ func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper
 		}
 	}
 	grid.Origin = grid.At(from)
-	made := map[string]*history{}
+	made := map[string]*demand.History{}
 	for _, name := range names {
 		s := d.Series(name)
 		s.Values = append([]float64(nil), s.Values[from:min(to, len(s.Values))]...)
 		for len(s.Values) < to-from {
 			s.Values = append(s.Values, 0) // nothing is wanted after the last job's end
 		}
-		s.Start, hs.unit = grid.Origin, s.Unit
-		made[name] = &history{Regular: series.Regular{Series: s, Grid: grid}, hs: hs, group: name}
+		s.Start, hs.Unit = grid.Origin, s.Unit
+		made[name] = &demand.History{Regular: series.Regular{Series: s, Grid: grid}, Set: hs, Group: name}
 	}
 	groups.arrange(hs, made)
 	return hs, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/profile/demand"
 )
 
 // checkJobs refuses what a job log needs nobody to tell.
@@ -36,20 +37,20 @@ func (o *historyOptions) queue(d *capcli.Demand) *capcli.Demand {
 }
 
 // attachJobs gives the histories of a job log the queue that it recorded.
-func (hs *histories) attachJobs(queue *capcli.Demand) {
+func attachJobs(hs *demand.Histories, queue *capcli.Demand) {
 	if queue == nil {
-		hs.notes = append(hs.notes, fmt.Sprintf("the past capacity was not needed: %s says what was wanted had nobody waited (--measure usage tells it from usage)", hs.input[0]))
+		hs.Notes = append(hs.Notes, fmt.Sprintf("the past capacity was not needed: %s says what was wanted had nobody waited (--measure usage tells it from usage)", hs.Inputs[0]))
 		return
 	}
-	hs.notes = append(hs.notes, "usage and queue together count work that waits anew in each step; --measure demand, the default, counts it once")
-	for _, h := range hs.list {
-		s := queue.Series(h.group)
+	hs.Notes = append(hs.Notes, "usage and queue together count work that waits anew in each step; --measure demand, the default, counts it once")
+	for _, h := range hs.List {
+		s := queue.Series(h.Group)
 		skip := 0
 		for capcli.Time(h.Stamp(0)) > queue.Grid().At(skip) {
 			skip++ // both begin at the first submit; the history leaves out a first part of a step
 		}
-		p := &past{fine: h.Regular, pending: make([]float64, len(h.Values))}
-		copy(p.pending, s.Values[min(skip, len(s.Values)):])
-		h.past = p
+		p := &demand.Censoring{Fine: h.Regular, Pending: make([]float64, len(h.Values))}
+		copy(p.Pending, s.Values[min(skip, len(s.Values)):])
+		h.Censoring = p
 	}
 }

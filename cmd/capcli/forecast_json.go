@@ -123,8 +123,8 @@ func (t *trial) json(levels []float64) *trialJSON {
 
 func (r *forecastResult) json() *forecastJSON {
 	out := &forecastJSON{
-		Schema: "capcli/forecast/v1", Input: r.hs.input, Measure: r.hs.measure, Unit: r.hs.unit, Peak: r.hs.peak, Step: r.hs.stepJSON(),
-		Seed: r.o.seed, Levels: r.o.level, Series: []seriesJSON{}, Left: list(r.hs.left), Warnings: list(r.hs.notes),
+		Schema: "capcli/forecast/v1", Input: r.hs.Inputs, Measure: r.hs.Measure, Unit: r.hs.Unit, Peak: r.hs.Peak, Step: r.hs.stepJSON(),
+		Seed: r.o.seed, Levels: r.o.level, Series: []seriesJSON{}, Left: list(r.hs.left), Warnings: list(r.hs.Notes),
 		Lines: map[string]figure{}, Events: r.eventsJSON(),
 	}
 	for k, name := range lineNames {
@@ -140,10 +140,10 @@ func (r *forecastResult) json() *forecastJSON {
 }
 
 func (hs *histories) stepJSON() string {
-	if !hs.clock {
+	if !hs.Clock {
 		return "1"
 	}
-	return hs.step.String()
+	return hs.Step.String()
 }
 
 func (f *forecasted) json(levels []float64) seriesJSON {
@@ -151,7 +151,7 @@ func (f *forecasted) json(levels []float64) seriesJSON {
 	out := seriesJSON{
 		ID: f.h.Name, Model: f.model, Method: f.info.Method, Parameters: []paramJSON{},
 		LogLik: figure(f.info.LogLik), AIC: figure(f.info.AIC), AICc: figure(f.info.AICc), BIC: figure(f.info.BIC), Sigma2: figure(f.info.Sigma2),
-		History:   historyJSON{n, f.h.Missing(), f.h.Filled, f.h.ds(0), f.h.ds(n - 1), figure(f.now()), f.season},
+		History:   historyJSON{n, f.h.Missing(), f.h.Filled, f.h.StampText(0), f.h.StampText(n - 1), figure(f.now()), f.season},
 		Censoring: f.censoring(), Backtest: f.test.json(levels), Mean: f.mean, Warnings: list(f.warnings),
 		Lines: lineFigures{f.lines[0], f.lines[1], f.lines[2]},
 	}
@@ -163,7 +163,7 @@ func (f *forecasted) json(levels []float64) seriesJSON {
 		out.Parameters = append(out.Parameters, paramJSON{p.Name, figure(p.Value)})
 	}
 	for i := range f.mean {
-		out.DS = append(out.DS, f.h.ds(n+i))
+		out.DS = append(out.DS, f.h.StampText(n+i))
 	}
 	for _, iv := range f.ranges {
 		out.Intervals = append(out.Intervals, intervalJSON{iv.Level, iv.Lo, iv.Hi})

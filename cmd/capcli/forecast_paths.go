@@ -73,7 +73,7 @@ func (r *forecastResult) csvPaths(out *output) error {
 		n := len(f.h.Values)
 		for k, p := range f.paths {
 			for i, v := range p {
-				if err := w.Write([]string{report.Guard(f.h.Name), strconv.Itoa(k), f.h.ds(n + i), strconv.FormatFloat(v, 'f', -1, 64)}); err != nil {
+				if err := w.Write([]string{report.Guard(f.h.Name), strconv.Itoa(k), f.h.StampText(n + i), strconv.FormatFloat(v, 'f', -1, 64)}); err != nil {
 					return err
 				}
 			}
@@ -85,14 +85,14 @@ func (r *forecastResult) csvPaths(out *output) error {
 
 // dsColumn is the column of stamps: instants, or whole numbers.
 func (hs *histories) dsColumn() parquet.Column {
-	if hs.clock {
+	if hs.Clock {
 		return parquet.Column{Name: "ds", Kind: parquet.Instant}
 	}
 	return parquet.Column{Name: "ds", Kind: parquet.Int64}
 }
 
 func (hs *histories) putStamp(t *parquet.Table, col int, stamp int64) {
-	if hs.clock {
+	if hs.Clock {
 		t.Time(col, capcli.Time(stamp))
 		return
 	}

@@ -121,10 +121,10 @@ func (h *history) edges(steps int) []capcli.Time {
 }
 
 func (h *history) zoneOr() *time.Location {
-	if h.hs.zone == nil {
+	if h.hs.Zone == nil {
 		return time.UTC
 	}
-	return h.hs.zone
+	return h.hs.Zone
 }
 
 // reach is how many steps cover a period that begins after the history.
@@ -132,18 +132,18 @@ func (p period) reach(h *history) (int, error) {
 	if p.step == (capcli.Step{}) {
 		return p.n, nil
 	}
-	if !h.hs.clock {
+	if !h.hs.Clock {
 		return 0, &usageError{text: fmt.Sprintf("--horizon %s is a length of time, but the stamps are whole numbers", p.text), hint: "give numbers of steps: 4,12"}
 	}
-	if p.step.Length() < h.hs.step.Length() {
-		return 0, &usageError{text: fmt.Sprintf("--horizon %s is in parts of the steps, which are of %s", p.text, h.hs.step), hint: "give longer periods, or a finer --step"}
+	if p.step.Length() < h.hs.Step.Length() {
+		return 0, &usageError{text: fmt.Sprintf("--horizon %s is in parts of the steps, which are of %s", p.text, h.hs.Step), hint: "give longer periods, or a finer --step"}
 	}
 	end := p.grid(h).At(p.n)
 	for n := 1; n <= maxHorizon; n++ {
 		if h.edges(n)[n] >= end {
 			return n, nil
 		}
-		if left := int(int64(end-h.edges(n)[n])/int64(h.hs.step.Length())) - 40; left > 0 { // near it steps are counted one by one, for they are not all equally long
+		if left := int(int64(end-h.edges(n)[n])/int64(h.hs.Step.Length())) - 40; left > 0 { // near it steps are counted one by one, for they are not all equally long
 			n += left * 9 / 10
 		}
 	}
@@ -153,7 +153,7 @@ func (p period) reach(h *history) (int, error) {
 // grid begins with the first whole period after the history.
 func (p period) grid(h *history) capcli.Grid {
 	begin := h.edges(1)[0]
-	g := p.step.Grid(begin, h.hs.zone)
+	g := p.step.Grid(begin, h.hs.Zone)
 	if g.At(0) < begin {
 		g.Origin = g.At(1)
 	}
@@ -164,7 +164,7 @@ func (p period) grid(h *history) capcli.Grid {
 func (p period) spans(h *history, steps int) []stretch {
 	if p.step == (capcli.Step{}) {
 		n, ahead := len(h.Values), min(p.n, steps)
-		s := stretch{horizon: p.text, from: h.ds(n), to: h.ds(n + ahead - 1), weights: make([]float64, ahead)}
+		s := stretch{horizon: p.text, from: h.StampText(n), to: h.StampText(n + ahead - 1), weights: make([]float64, ahead)}
 		for i := range s.weights {
 			s.weights[i] = 1
 		}
@@ -207,13 +207,13 @@ func (o *forecastOptions) spansOf(h *history, steps int) ([]stretch, error) {
 	}
 	unit := peakUnits[by]
 	switch {
-	case !h.hs.clock:
+	case !h.hs.Clock:
 		return nil, &usageError{text: fmt.Sprintf("--peak %s needs stamps that are times, found whole numbers", by), hint: "--horizon 24,168 --peak gives the peak of so many steps"}
-	case unit.Length() < h.hs.step.Length():
-		return nil, &usageError{text: fmt.Sprintf("--peak %s is shorter than the steps, which are of %s", by, h.hs.step), hint: "take a finer --step"}
+	case unit.Length() < h.hs.Step.Length():
+		return nil, &usageError{text: fmt.Sprintf("--peak %s is shorter than the steps, which are of %s", by, h.hs.Step), hint: "take a finer --step"}
 	}
 	edges := h.edges(steps)
-	g := unit.Grid(edges[0], h.hs.zone)
+	g := unit.Grid(edges[0], h.hs.Zone)
 	for i := 0; g.At(i) < edges[steps]; i++ {
 		out = append(out, spanOf(h, by, edges, max(g.At(i), edges[0]), min(g.At(i+1), edges[steps])))
 	}
@@ -240,7 +240,7 @@ type periodForecast struct {
 // flows tells whether figures of steps add up over time, as counts of jobs do and
 // levels do not.
 func (o *forecastOptions) flows(hs *histories) bool {
-	return hs.measure == "arrivals" || hs.measure == "arrival-hours" || hs.measure == "" && o.history.agg == "sum"
+	return hs.Measure == "arrivals" || hs.Measure == "arrival-hours" || hs.Measure == "" && o.history.agg == "sum"
 }
 
 // inPeriods takes the figures of periods from joint futures: the range of a

@@ -106,7 +106,7 @@ func (r *forecastResult) periodNote() string {
 	} else {
 		text += ", as the models say: the history is too short to try them on"
 	}
-	if len(r.o.periods) > 0 && r.hs.clock {
+	if len(r.o.periods) > 0 && r.hs.Clock {
 		text += "; whole weeks (from Monday), months, quarters and years that begin after the history"
 	}
 	if r.o.history.peak {

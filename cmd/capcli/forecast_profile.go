@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/forecast"
 	"capcli/profile"
+	"capcli/profile/demand"
 	"capcli/profile/series"
 	"capcli/profile/store"
 )
@@ -53,7 +54,7 @@ func (o *historyOptions) checkProfile(dir string) error {
 		return &usageError{text: "demand is not told from peaks of usage", hint: "leave --peak out, or --past-capacity"}
 	}
 	for _, k := range o.by {
-		if !slices.Contains([]string{"host", "gpu_model", "tenant", totalName}, k) {
+		if !slices.Contains([]string{"host", "gpu_model", "tenant", demand.TotalName}, k) {
 			return &usageError{text: fmt.Sprintf("%s is a folder of GPU samples, which does not know --by %s", dir, k), hint: "--by host, gpu_model, tenant or total"}
 		}
 	}
@@ -61,7 +62,7 @@ func (o *historyOptions) checkProfile(dir string) error {
 }
 
 // fromProfiles sums what capcli profile recorded.
-func (o *historyOptions) fromProfiles(ctx context.Context, e *env, dirs []string) (*histories, error) {
+func (o *historyOptions) fromProfiles(ctx context.Context, e *env, dirs []string) (*demand.Histories, error) {
 	if err := o.checkProfile(dirs[0]); err != nil {
 		return nil, err
 	}
@@ -141,18 +142,18 @@ func (g *grouper) ofPlace(host string, d *profile.Device) []string {
 
 // ofLevels makes the histories of what was summed: a table, whose gaps are
 // treated as those of other tables.
-func (o *historyOptions) ofLevels(l *profile.Levels, grid capcli.Grid, groups *grouper, dirs []string) (*histories, error) {
+func (o *historyOptions) ofLevels(l *profile.Levels, grid capcli.Grid, groups *grouper, dirs []string) (*demand.Histories, error) {
 	names := l.Names()
-	levels, made := map[string]profile.Level{}, map[string]*history{}
+	levels, made := map[string]profile.Level{}, map[string]*demand.History{}
 	for _, name := range names {
-		levels[name], made[name] = l.Of(name), &history{group: name}
+		levels[name], made[name] = l.Of(name), &demand.History{Group: name}
 	}
-	named := &histories{peak: o.peak}
+	named := &demand.Histories{Peak: o.peak}
 	groups.arrange(named, made)
 	b := series.NewBuilder(series.Options{Name: dirs[0]}, []string{"unique_id", "ds", "y"}, series.Columns{IDs: []int{0}, Time: 1, Value: 2})
 	row := 0
-	for _, h := range named.list {
-		for i, v := range levels[h.group].Values {
+	for _, h := range named.List {
+		for i, v := range levels[h.Group].Values {
 			row++
 			if err := b.Instant(row, []byte(h.Name), int64(grid.At(i)), v); err != nil {
 				return nil, err
@@ -168,23 +169,23 @@ func (o *historyOptions) ofLevels(l *profile.Levels, grid capcli.Grid, groups *g
 		return nil, err
 	}
 	hs := named
-	hs.input, hs.zone, hs.clock, hs.step, hs.unit, hs.text = dirs, o.zone, true, l.Step, "GPUs", stepStamps(l.Step, o.zone)
-	hs.measure = o.measure
+	hs.Inputs, hs.Zone, hs.Clock, hs.Step, hs.Unit, hs.FormatStamp = dirs, o.zone, true, l.Step, "GPUs", stepStamps(l.Step, o.zone)
+	hs.Measure = o.measure
 	switch l.Measure {
 	case profile.LevelHeld:
-		hs.measure = "usage"
+		hs.Measure = "usage"
 	case profile.LevelPower:
-		hs.unit = "W"
+		hs.Unit = "W"
 	case profile.LevelBusy, profile.LevelSM:
 	}
-	for i, h := range hs.list {
-		h.hs, h.Regular, h.warnings = hs, regular[i], regular[i].Notes
+	for i, h := range hs.List {
+		h.Set, h.Regular, h.Warnings = hs, regular[i], regular[i].Notes
 		h.Grid = grid // of days and months that were asked for
 		if o.censor.asked() {
-			h.past = &past{fine: h.Regular, limit: o.thereOf(levels[h.group], len(h.Values))}
+			h.Censoring = &demand.Censoring{Fine: h.Regular, Limit: o.thereOf(levels[h.Group], len(h.Values))}
 		}
 	}
-	hs.notes = append(hs.notes, o.profileNotes(l, hs, levels)...)
+	hs.Notes = append(hs.Notes, o.profileNotes(l, hs, levels)...)
 	return hs, nil
 }
 
@@ -207,7 +208,7 @@ func stepStamps(s capcli.Step, in *time.Location) func(int64) string {
 }
 
 // profileNotes are what the reader must know of how the history came about.
-func (o *historyOptions) profileNotes(l *profile.Levels, hs *histories, levels map[string]profile.Level) []string {
+func (o *historyOptions) profileNotes(l *profile.Levels, hs *demand.Histories, levels map[string]profile.Level) []string {
 	var out []string
 	byTenant := slices.Contains(o.by, "tenant")
 	if l.Guessed && (l.Measure == profile.LevelHeld || byTenant) {
@@ -215,8 +216,8 @@ func (o *historyOptions) profileNotes(l *profile.Levels, hs *histories, levels m
 	}
 	scaled, steps := 0, 0
 	var full []string
-	for _, h := range hs.list {
-		v := levels[h.group]
+	for _, h := range hs.List {
+		v := levels[h.Group]
 		if v.Scaled > scaled {
 			scaled, steps = v.Scaled, len(v.Values)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/profile/demand"
 	"capcli/profile/series"
 )
 
@@ -64,7 +65,7 @@ type promQuery struct {
 }
 
 // fromPrometheus asks the server for the history.
-func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*histories, error) {
+func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*demand.Histories, error) {
 	if len(o.by) > 0 || o.peak && o.peakBy == "" && !o.periods || o.measure != "demand" {
 		return nil, &usageError{text: "--by, --measure and --peak are for job logs, not for --prom", hint: "put it into the query: sum by (pool) (…)"}
 	}

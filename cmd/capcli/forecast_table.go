@@ -2,6 +2,7 @@ package main
 
 import (
 	"capcli"
+	"capcli/profile/demand"
 	"capcli/profile/series"
 	"capcli/profile/trace"
 )
@@ -20,14 +21,14 @@ func (o *historyOptions) tableFlags(name string) error {
 }
 
 // ofTable makes the histories of a table, where the flags let it.
-func (o *historyOptions) ofTable(table *series.Table) (*histories, error) {
+func (o *historyOptions) ofTable(table *series.Table) (*demand.Histories, error) {
 	if err := o.tableFlags(table.File); err != nil {
 		return nil, err
 	}
 	return o.fromSeries(table)
 }
 
-func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*histories, error) {
+func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*demand.Histories, error) {
 	if err := o.tableFlags(in.Name); err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (o *historyOptions) fromTable(in trace.Input, opts series.Options) (*histor
 const maxCurve = 4_000_000
 
 // fromSeries makes the histories of a table that was read.
-func (o *historyOptions) fromSeries(table *series.Table) (*histories, error) {
+func (o *historyOptions) fromSeries(table *series.Table) (*demand.Histories, error) {
 	steps, most := o.steps, 0
 	if o.whole {
 		most = maxCurve
@@ -61,14 +62,14 @@ func (o *historyOptions) fromSeries(table *series.Table) (*histories, error) {
 	if err != nil {
 		return nil, err
 	}
-	hs := &histories{input: []string{table.File}, zone: o.zone, clock: table.Stamp == series.Instant, notes: table.Notes}
-	if hs.clock {
-		hs.step = regular[0].Grid.Step
-		table.Dates = table.Dates && hs.step.Seconds%capcli.Day == 0 || hs.step.Days > 0 && o.step != "" || hs.step.Months > 0 && o.step != ""
+	hs := &demand.Histories{Inputs: []string{table.File}, Zone: o.zone, Clock: table.Stamp == series.Instant, Notes: table.Notes}
+	if hs.Clock {
+		hs.Step = regular[0].Grid.Step
+		table.Dates = table.Dates && hs.Step.Seconds%capcli.Day == 0 || hs.Step.Days > 0 && o.step != "" || hs.Step.Months > 0 && o.step != ""
 	}
-	hs.text = func(stamp int64) string { return table.Text(stamp, o.zone) }
+	hs.FormatStamp = func(stamp int64) string { return table.Text(stamp, o.zone) }
 	for i := range regular {
-		hs.list = append(hs.list, &history{Regular: regular[i], hs: hs, warnings: regular[i].Notes})
+		hs.List = append(hs.List, &demand.History{Regular: regular[i], Set: hs, Warnings: regular[i].Notes})
 	}
 	return hs, o.attach(table, hs)
 }

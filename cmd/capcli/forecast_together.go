@@ -98,7 +98,7 @@ func (f *forecasted) settlePeriods(o *forecastOptions, futures [][]float64) erro
 
 // show puts series in the order in which they are shown: of a job log by name.
 func show[T any](hs *histories, list []T, name func(T) string) {
-	if hs.byName {
+	if hs.ByName {
 		slices.SortStableFunc(list, func(a, b T) int { return strings.Compare(name(a), name(b)) })
 	}
 }
@@ -200,13 +200,13 @@ func (o *forecastOptions) innovations(hs *histories, with []*forecasted) *foreca
 	last := lastStamp(with)
 	for i, f := range with {
 		errs[i], begin[i] = shifted(f.errs, f.h, last), len(last.Values)
-		if at, ok := last.place(f.h.Stamp(len(f.h.Values) - 1)); ok {
+		if at, ok := last.IndexOf(f.h.Stamp(len(f.h.Values) - 1)); ok {
 			begin[i] = at + 1
 		}
 	}
 	joint, err := forecast.NewInnovations(errs, begin)
 	if err != nil {
-		hs.notes = append(hs.notes, "futures of the series were drawn each alone: "+err.Error())
+		hs.Notes = append(hs.Notes, "futures of the series were drawn each alone: "+err.Error())
 		return nil
 	}
 	return joint
@@ -226,7 +226,7 @@ func lastStamp(list []*forecasted) *history {
 // shifted moves errors so that they stand at the times of the history that ends
 // last; NaN where they say nothing.
 func shifted(errs []float64, h, last *history) []float64 {
-	at, ok := last.place(h.Stamp(len(h.Values) - 1))
+	at, ok := last.IndexOf(h.Stamp(len(h.Values) - 1))
 	late := len(last.Values) - 1 - at
 	if ok && late == 0 {
 		return errs
@@ -283,7 +283,7 @@ func (o *forecastOptions) agreeBacktest(hs *histories, all []*trials) error {
 		return nil
 	}
 	if way, ok := o.history.tree.way(); ok {
-		hs.notes = append(hs.notes, fmt.Sprintf("reconciled at each start by %s: %d parts add up to %d sums", way, len(hs.tree.parts), len(hs.tree.sums)))
+		hs.Notes = append(hs.Notes, fmt.Sprintf("reconciled at each start by %s: %d parts add up to %d sums", way, len(hs.tree.parts), len(hs.tree.sums)))
 	}
 	for k := range o.models {
 		tests := make([]*trial, len(all))

@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/profile/demand"
 	"capcli/profile/series"
 )
 
@@ -59,76 +60,46 @@ func (o *treeOptions) way() (forecast.Reconciliation, bool) {
 	return forecast.MinTShrink, o.reconcile != "none"
 }
 
-// tree says which series of a call are sums of which others.
-type tree struct {
-	sums, parts []*history
-	of          [][]int // of each sum, the places of its parts
-	longest     int     // values in the longest series
-	period      int     // its first season
-}
-
-// all gives the sums, then the parts.
-func (t *tree) all() []*history { return append(slices.Clone(t.sums), t.parts...) }
-
 // arrange finds the sums of a table's series, adds those that are not there and
 // holds those that are against their parts.
-func (o *historyOptions) arrange(hs *histories) error {
+func (o *historyOptions) arrange(hs *demand.Histories) error {
 	asked := o.tree.total || o.tree.sep != ""
 	switch {
-	case hs.measure != "" && o.tree.sep != "":
+	case hs.Measure != "" && o.tree.sep != "":
 		return &usageError{text: "--id-sep divides the ids of a table; a job log is divided by --by"}
-	case hs.tree == nil && asked && hs.measure == "" && o.agg == "max":
+	case hs.Tree == nil && asked && hs.Measure == "" && o.agg == "max":
 		return &usageError{text: "the highest values of parts do not add up to that of the whole", hint: "leave --agg max out, or --total and --id-sep"}
-	case hs.tree == nil && asked && hs.measure == "":
+	case hs.Tree == nil && asked && hs.Measure == "":
 		if err := o.grow(hs); err != nil {
 			return err
 		}
 	}
-	if hs.tree == nil {
-		if o.tree.reconcile != "" && o.tree.reconcile != "none" && !hs.peak {
+	if hs.Tree == nil {
+		if o.tree.reconcile != "" && o.tree.reconcile != "none" && !hs.Peak {
 			return &usageError{text: "--reconcile makes parts and sums agree, and there are no sums", hint: "for a job log give --by pool,total or several keys, for a table --total or --id-sep /"}
 		}
 		return nil
 	}
-	hs.list = hs.tree.all()
+	hs.List = hs.Tree.All()
 	return nil
-}
-
-// ready says from how many values the series of a tree are tried on their past.
-func (o *forecastOptions) ready(hs *histories) {
-	hs.recent()
-	hs.errors = hs.errorsKept()
-	if hs.tree == nil {
-		return
-	}
-	known := 0
-	for _, h := range hs.list {
-		hs.tree.longest, known = max(hs.tree.longest, len(h.Values)), max(known, h.known())
-	}
-	opts, _ := o.options(hs, known)
-	hs.tree.period = opts.Period()
-	hs.tree.pasts(func(h *history) forecast.Options {
-		own, _ := o.options(hs, h.known())
-		return own
-	})
 }
 
 // grower builds the tree of a table.
 type grower struct {
 	o     *historyOptions
-	hs    *histories
-	label map[*history][]string
-	given map[string]*history // series that may be sums, by name
-	tree  *tree
-	ref   *history // with the first stamp
-	begin []int    // of each part, from the first value of ref
-	end   int      // one after the last value of any part
+	hs    *demand.Histories
+	label map[*demand.History][]string
+	given map[string]*demand.History // series that may be sums, by name
+	tree  *demand.Hierarchy
+	ref   *demand.History // with the first stamp
+	begin []int           // of each part, from the first value of ref
+	end   int             // one after the last value of any part
 }
 
-func (o *historyOptions) grow(hs *histories) error {
-	g := &grower{o: o, hs: hs, label: map[*history][]string{}, given: map[string]*history{}, tree: &tree{}}
+func (o *historyOptions) grow(hs *demand.Histories) error {
+	g := &grower{o: o, hs: hs, label: map[*demand.History][]string{}, given: map[string]*demand.History{}, tree: &demand.Hierarchy{}}
 	g.divide()
-	if len(g.tree.parts) == 0 {
+	if len(g.tree.Parts) == 0 {
 		return nil
 	}
 	if err := g.align(); err != nil {
@@ -139,14 +110,14 @@ func (o *historyOptions) grow(hs *histories) error {
 			return err
 		}
 	}
-	hs.tree = g.tree
+	hs.Tree = g.tree
 	return nil
 }
 
 // divide splits ids into labels and the series into parts and given sums.
 func (g *grower) divide() {
 	inner := map[string]bool{}
-	for _, h := range g.hs.list {
+	for _, h := range g.hs.List {
 		labels := []string{h.Name}
 		if sep := g.o.tree.sep; sep != "" {
 			labels = strings.Split(h.Name, sep)
@@ -156,17 +127,14 @@ func (g *grower) divide() {
 			inner[strings.Join(labels[:n], g.o.tree.sep)] = true
 		}
 	}
-	for _, h := range g.hs.list {
-		if inner[h.Name] || len(g.hs.list) > 1 && strings.EqualFold(h.Name, totalName) {
+	for _, h := range g.hs.List {
+		if inner[h.Name] || len(g.hs.List) > 1 && strings.EqualFold(h.Name, demand.TotalName) {
 			g.given[h.Name] = h
 			continue
 		}
-		g.tree.parts = append(g.tree.parts, h)
+		g.tree.Parts = append(g.tree.Parts, h)
 	}
 }
-
-// totalName is the series of all.
-const totalName = "total"
 
 // sum is one to be made.
 type sum struct {
@@ -177,15 +145,15 @@ type sum struct {
 // wanted are the sums: of all, of each first part of an id, and where the same
 // label comes after several of those (h100 in a/h100 and b/h100) of that label.
 func (g *grower) wanted() []sum {
-	total := totalName
+	total := demand.TotalName
 	for name := range g.given { // at most one is called so, in one spelling or another
-		if strings.EqualFold(name, totalName) {
+		if strings.EqualFold(name, demand.TotalName) {
 			total = name
 		}
 	}
 	out := []sum{{name: total}}
 	depth := 0
-	for j, h := range g.tree.parts {
+	for j, h := range g.tree.Parts {
 		out[0].of = append(out[0].of, j)
 		depth = max(depth, len(g.label[h]))
 	}
@@ -208,7 +176,7 @@ func (g *grower) wanted() []sum {
 		}
 	}
 	taken := map[string]bool{}
-	for _, h := range g.tree.parts {
+	for _, h := range g.tree.Parts {
 		taken[h.Name] = true
 	}
 	for i := range out {
@@ -225,7 +193,7 @@ func (g *grower) wanted() []sum {
 func (g *grower) gather(of func(labels []string) string) []sum {
 	var out []sum
 	at := map[string]int{}
-	for j, h := range g.tree.parts {
+	for j, h := range g.tree.Parts {
 		name := of(g.label[h])
 		if name == "" {
 			continue
@@ -244,7 +212,7 @@ func (g *grower) gather(of func(labels []string) string) []sum {
 // crossed tells whether a label at place n comes under several others.
 func (g *grower) crossed(n int) bool {
 	under := map[string]string{}
-	for _, h := range g.tree.parts {
+	for _, h := range g.tree.Parts {
 		labels := g.label[h]
 		if len(labels) <= n {
 			continue
@@ -261,61 +229,52 @@ func (g *grower) crossed(n int) bool {
 // align places all parts on the stamps of the one that begins first. Parts that
 // end before the others are ended as --gaps says.
 func (g *grower) align() error {
-	g.ref = g.tree.parts[0]
-	for _, h := range g.tree.parts {
+	g.ref = g.tree.Parts[0]
+	for _, h := range g.tree.Parts {
 		if h.Stamp(0) < g.ref.Stamp(0) {
 			g.ref = h
 		}
 	}
 	early := 0
-	var first *history
-	for _, h := range g.tree.parts {
-		at, ok := g.ref.place(h.Stamp(0))
+	var first *demand.History
+	for _, h := range g.tree.Parts {
+		at, ok := g.ref.IndexOf(h.Stamp(0))
 		if !ok {
-			return g.fault(h, fmt.Sprintf("%s has no step at %s, where %s has one", g.ref.Name, h.ds(0), h.Name), "bring all series to one step: --step 1h")
+			return g.fault(h, fmt.Sprintf("%s has no step at %s, where %s has one", g.ref.Name, h.StampText(0), h.Name), "bring all series to one step: --step 1h")
 		}
 		g.begin = append(g.begin, at)
 		g.end = max(g.end, at+len(h.Values))
 	}
-	for j, h := range g.tree.parts {
+	for j, h := range g.tree.Parts {
 		if n := g.end - g.begin[j] - len(h.Values); n > 0 {
 			if early++; first == nil {
 				first = h
 			}
-			if h.past != nil {
+			if h.Censoring != nil {
 				return g.fault(h, fmt.Sprintf("%s ends before other series: what was wanted after its end cannot be told", h.Name), "leave it out, or give its usage to the end")
 			}
 			if g.o.gaps == "zero" || g.o.gaps == "linear" || g.o.gaps == "previous" {
-				h.extend(n, g.o.gaps)
+				extend(h, n, g.o.gaps)
 			}
 		}
 	}
 	if early == 0 {
 		return nil
 	}
-	where := fmt.Sprintf("%d of %d series end before %s, the first is %s at %s", early, len(g.tree.parts), g.hs.text(g.ref.Stamp(g.end-1)), first.Name, first.ds(len(first.Values)-1))
+	where := fmt.Sprintf("%d of %d series end before %s, the first is %s at %s", early, len(g.tree.Parts), g.hs.FormatStamp(g.ref.Stamp(g.end-1)), first.Name, first.StampText(len(first.Values)-1))
 	if g.o.gaps == "" || g.o.gaps == "missing" || g.o.gaps == "error" {
 		return g.fault(first, where+": a sum needs all of its parts", "say what came after: --gaps zero, previous or linear")
 	}
-	g.hs.notes = append(g.hs.notes, where+": filled (--gaps "+g.o.gaps+")")
+	g.hs.Notes = append(g.hs.Notes, where+": filled (--gaps "+g.o.gaps+")")
 	return nil
 }
 
-func (g *grower) fault(h *history, text, hint string) error {
-	return &capcli.InputError{File: strings.Join(g.hs.input, ", "), Field: h.Name, Text: text, Hint: hint}
-}
-
-// place is the index of a stamp in h; it may lie before or after the values.
-func (h *history) place(stamp int64) (int, bool) {
-	if h.Stride != 0 {
-		return int((stamp - h.First) / h.Stride), (stamp-h.First)%h.Stride == 0
-	}
-	i := h.Grid.Index(capcli.Time(stamp))
-	return i, h.Grid.At(i) == capcli.Time(stamp)
+func (g *grower) fault(h *demand.History, text, hint string) error {
+	return &capcli.InputError{File: strings.Join(g.hs.Inputs, ", "), Field: h.Name, Text: text, Hint: hint}
 }
 
 // extend adds n values to the end, nought or the last one.
-func (h *history) extend(n int, how string) {
+func extend(h *demand.History, n int, how string) {
 	v := 0.0
 	if how != "zero" {
 		v = lastKnown(h.Values)
@@ -344,38 +303,38 @@ func (g *grower) add(s sum) error {
 	begin := g.end
 	for _, j := range s.of {
 		begin = min(begin, g.begin[j])
-		for i, v := range g.tree.parts[j].Values {
+		for i, v := range g.tree.Parts[j].Values {
 			values[g.begin[j]+i] += v
 		}
 	}
-	h := &history{Regular: series.Regular{Series: g.ref.Series, Grid: g.ref.Grid, First: g.ref.First, Stride: g.ref.Stride}, hs: g.hs}
+	h := &demand.History{Regular: series.Regular{Series: g.ref.Series, Grid: g.ref.Grid, First: g.ref.First, Stride: g.ref.Stride}, Set: g.hs}
 	h.Name, h.Values = s.name, values[begin:]
 	h.First += int64(begin) * h.Stride
-	if g.hs.clock {
+	if g.hs.Clock {
 		h.Grid.Origin = h.Grid.At(begin)
 		h.Start = h.Grid.Origin
 	}
 	if h.Gaps = h.Missing(); h.Gaps > 0 {
-		h.warnings = append(h.warnings, fmt.Sprintf("%d of %d values are missing, for one of its parts is (--gaps zero to count them as 0)", h.Gaps, len(h.Values)))
+		h.Warnings = append(h.Warnings, fmt.Sprintf("%d of %d values are missing, for one of its parts is (--gaps zero to count them as 0)", h.Gaps, len(h.Values)))
 	}
 	if given := g.given[s.name]; given != nil {
 		if err := g.same(given, h, len(s.of)); err != nil {
 			return err
 		}
 	}
-	g.tree.sums, g.tree.of = append(g.tree.sums, h), append(g.tree.of, s.of)
+	g.tree.Sums, g.tree.PartsOf = append(g.tree.Sums, h), append(g.tree.PartsOf, s.of)
 	return nil
 }
 
 // same holds a sum that the table has against its parts.
-func (g *grower) same(given, h *history, parts int) error {
+func (g *grower) same(given, h *demand.History, parts int) error {
 	for i, v := range given.Values {
-		at, ok := h.place(given.Stamp(i))
+		at, ok := h.IndexOf(given.Stamp(i))
 		if !ok || at < 0 || at >= len(h.Values) || math.IsNaN(v) || math.IsNaN(h.Values[at]) {
 			continue
 		}
 		if math.Abs(v-h.Values[at]) > 1e-6*math.Max(math.Abs(v), math.Abs(h.Values[at]))+1e-9 {
-			return g.fault(given, fmt.Sprintf("expected %g at %s, the sum of its %d parts, found %g", h.Values[at], given.ds(i), parts, v), "leave the sum out of the table, or correct it")
+			return g.fault(given, fmt.Sprintf("expected %g at %s, the sum of its %d parts, found %g", h.Values[at], given.StampText(i), parts, v), "leave the sum out of the table, or correct it")
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"capcli/forecast"
+	"capcli/profile/demand"
 )
 
 // together is the past of a sum whose parts tell their demand from usage each: the
@@ -24,7 +25,7 @@ func (t *tree) pasts(opts func(h *history) forecast.Options) {
 			told = told || t.parts[j].past != nil
 		}
 		if told && h.past == nil {
-			h.past = &past{fine: h.Regular, together: of}
+			h.past = &past{Censoring: &demand.Censoring{Fine: h.Regular}, together: of}
 		}
 	}
 }

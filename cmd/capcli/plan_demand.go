@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/profile/demand"
 	planning "capcli/simulate/plan"
 )
 
@@ -46,21 +47,21 @@ func (o *planCurveOptions) load(ctx context.Context, e *env) (*demandCurve, erro
 }
 
 // ofHistories takes the one series asked for, or the sum of all.
-func (o *planCurveOptions) ofHistories(hs *histories) (*demandCurve, error) {
-	out := &demandCurve{file: hs.input[0], notes: hs.notes, partial: hs.partial}
-	picked := hs.list
+func (o *planCurveOptions) ofHistories(hs *demand.Histories) (*demandCurve, error) {
+	out := &demandCurve{file: hs.Inputs[0], notes: hs.Notes, partial: hs.Partial}
+	picked := hs.List
 	if o.series != "" {
-		names := capcli.Catalog[*history]{Kind: "series"}
-		for _, h := range hs.list {
+		names := capcli.Catalog[*demand.History]{Kind: "series"}
+		for _, h := range hs.List {
 			names.Add(h.Name, "", h)
 		}
 		h, err := names.Get(o.series)
 		if err != nil {
 			return nil, err
 		}
-		picked = []*history{h}
-	} else if i := slices.IndexFunc(hs.list, func(h *history) bool { return h.Name == "total" }); i >= 0 && len(hs.list) > 1 {
-		picked = hs.list[i : i+1]
+		picked = []*demand.History{h}
+	} else if i := slices.IndexFunc(hs.List, func(h *demand.History) bool { return h.Name == "total" }); i >= 0 && len(hs.List) > 1 {
+		picked = hs.List[i : i+1]
 		out.notes = append(out.notes, "the series called total, which has the others in it; --series takes another")
 	}
 	sum, err := sumOf(hs, picked)
@@ -71,11 +72,11 @@ func (o *planCurveOptions) ofHistories(hs *histories) (*demandCurve, error) {
 		out.notes = append(out.notes, fmt.Sprintf("the sum of %d series; --series takes one", len(picked)))
 	}
 	for _, h := range picked {
-		out.notes = append(out.notes, h.warnings...)
+		out.notes = append(out.notes, h.Warnings...)
 	}
 	start, step := capcli.NoTime, capcli.Step{Seconds: capcli.Hour}
-	if hs.clock {
-		start, step = picked[0].Grid.At(0), hs.step
+	if hs.Clock {
+		start, step = picked[0].Grid.At(0), hs.Step
 		out.curve, err = planning.NewCurve(start, step, sum)
 	} else {
 		if o.history.steps.Length() > 0 {
@@ -85,19 +86,19 @@ func (o *planCurveOptions) ofHistories(hs *histories) (*demandCurve, error) {
 	}
 	var at *planning.StepError
 	if errors.As(err, &at) {
-		return nil, &capcli.InputError{File: out.file, Field: "y", Text: fmt.Sprintf("%s: %s", picked[0].ds(at.Step), at.Text), Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"}
+		return nil, &capcli.InputError{File: out.file, Field: "y", Text: fmt.Sprintf("%s: %s", picked[0].StampText(at.Step), at.Text), Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"}
 	}
 	return out, err
 }
 
 // sumOf adds up series on the same steps.
-func sumOf(hs *histories, list []*history) ([]float64, error) {
+func sumOf(hs *demand.Histories, list []*demand.History) ([]float64, error) {
 	first := list[0]
 	out := append([]float64(nil), first.Values...)
 	for _, h := range list[1:] {
 		if len(h.Values) != len(out) || h.Stamp(0) != first.Stamp(0) {
 			return nil, &capcli.InputError{
-				File: hs.input[0], Text: fmt.Sprintf("%s goes from %s to %s, %s from %s to %s: they have no sum", first.Name, first.ds(0), first.ds(len(out)-1), h.Name, h.ds(0), h.ds(len(h.Values)-1)),
+				File: hs.Inputs[0], Text: fmt.Sprintf("%s goes from %s to %s, %s from %s to %s: they have no sum", first.Name, first.StampText(0), first.StampText(len(out)-1), h.Name, h.StampText(0), h.StampText(len(h.Values)-1)),
 				Hint: "take one: --series " + first.Name,
 			}
 		}

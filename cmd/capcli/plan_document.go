@@ -353,8 +353,8 @@ func (t *rowTable) curve(o *planCurveOptions, said string) (*demandCurve, error)
 	if err != nil {
 		return nil, err
 	}
-	if step, err := capcli.ParseStep(said); err == nil && hs.clock && len(hs.list[0].Values) == 1 {
-		hs.step = step
+	if step, err := capcli.ParseStep(said); err == nil && hs.Clock && len(hs.List[0].Values) == 1 {
+		hs.Step = step
 	}
 	return o.ofHistories(hs)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/profile/demand"
 	planning "capcli/simulate/plan"
 )
 
@@ -43,11 +44,11 @@ func (o *futuresOptions) draw(ctx context.Context, e *env, c *planCurveOptions, 
 }
 
 // ofHistories sorts the series of a file of futures.
-func (o *futuresOptions) ofHistories(c *planCurveOptions, hs *histories) (*futureSet, error) {
-	out := &futureSet{input: hs.input[0], notes: hs.notes, partial: hs.partial}
-	paths := map[string][]*history{} // by series, then future
+func (o *futuresOptions) ofHistories(c *planCurveOptions, hs *demand.Histories) (*futureSet, error) {
+	out := &futureSet{input: hs.Inputs[0], notes: hs.Notes, partial: hs.Partial}
+	paths := map[string][]*demand.History{} // by series, then future
 	var names []string
-	for _, h := range hs.list {
+	for _, h := range hs.List {
 		of, path, err := pathNames(h.Name)
 		if err != nil || path >= maxFutures {
 			return nil, &capcli.InputError{File: out.input, Field: "path", Text: fmt.Sprintf("%s: expected the number of a future, from 0 to %d", h.Name, maxFutures-1), Hint: "futures are what capcli forecast --paths 200 --out futures.parquet writes: unique_id, path, ds, y"}
@@ -88,8 +89,8 @@ func (o *futuresOptions) ofHistories(c *planCurveOptions, hs *histories) (*futur
 	first := paths[picked[0]][0]
 	out.futures.Grid = capcli.Grid{Origin: capcli.NoTime, Step: capcli.Step{Seconds: capcli.Hour}}
 	switch {
-	case hs.clock:
-		out.futures.Grid = capcli.Grid{Origin: first.Grid.At(0), Step: hs.step}
+	case hs.Clock:
+		out.futures.Grid = capcli.Grid{Origin: first.Grid.At(0), Step: hs.Step}
 	case c.history.steps.Length() > 0:
 		out.futures.Grid.Step = c.history.steps
 	}
@@ -120,8 +121,8 @@ func (f *futureSet) pick(asked string, names []string) ([]string, error) {
 }
 
 // add sums the series of one future.
-func (f *futureSet) add(hs *histories, paths map[string][]*history, path int) error {
-	var list []*history
+func (f *futureSet) add(hs *demand.Histories, paths map[string][]*demand.History, path int) error {
+	var list []*demand.History
 	for _, name := range f.series {
 		if path >= len(paths[name]) || paths[name][path] == nil {
 			return &capcli.InputError{File: f.input, Field: "path", Text: fmt.Sprintf("%s: expected futures numbered from 0 without a gap, the same for each series; future %d is missing", name, path), Hint: "write the futures again: capcli forecast … --paths 200 --out futures.parquet"}
@@ -134,7 +135,7 @@ func (f *futureSet) add(hs *histories, paths map[string][]*history, path int) er
 	}
 	first := paths[f.series[0]][0]
 	if len(sum) != len(first.Values) || list[0].Stamp(0) != first.Stamp(0) {
-		return &capcli.InputError{File: f.input, Field: "ds", Text: fmt.Sprintf("future %d: expected %d steps from %s as in future 0, found %d from %s", path, len(first.Values), first.ds(0), len(sum), list[0].ds(0))}
+		return &capcli.InputError{File: f.input, Field: "ds", Text: fmt.Sprintf("future %d: expected %d steps from %s as in future 0, found %d from %s", path, len(first.Values), first.StampText(0), len(sum), list[0].StampText(0))}
 	}
 	f.futures.Paths = append(f.futures.Paths, sum)
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/profile/demand"
 	"capcli/scenarios"
 	planning "capcli/simulate/plan"
 )
@@ -86,37 +87,37 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 	case err != nil:
 		return fmt.Errorf("planning %s: %w", file, err)
 	}
-	d := &jointDoc{joint: joint, best: best, start: curves[0].Start, notes: slices.Concat(hs.notes, notes)}
-	if err := emit(e, o.output, d.doc()); err != nil || hs.partial == "" {
+	d := &jointDoc{joint: joint, best: best, start: curves[0].Start, notes: slices.Concat(hs.Notes, notes)}
+	if err := emit(e, o.output, d.doc()); err != nil || hs.Partial == "" {
 		return err
 	}
-	return &partialError{text: hs.partial}
+	return &partialError{text: hs.Partial}
 }
 
 // modelCurves gives the demand for each model of the market, and notes of the
 // series that no model has.
-func modelCurves(hs *histories, market *scenarios.Market) ([]*planning.Curve, []string, error) {
-	names := capcli.Catalog[*history]{Kind: "series"}
-	for _, h := range hs.list {
+func modelCurves(hs *demand.Histories, market *scenarios.Market) ([]*planning.Curve, []string, error) {
+	names := capcli.Catalog[*demand.History]{Kind: "series"}
+	for _, h := range hs.List {
 		names.Add(h.Name, "", h)
 	}
 	var curves []*planning.Curve
 	for _, g := range market.GPUs {
 		h, err := names.Get(g.Model)
-		if err != nil && len(hs.list) == 1 && len(market.GPUs) == 1 {
-			h, err = hs.list[0], nil
+		if err != nil && len(hs.List) == 1 && len(market.GPUs) == 1 {
+			h, err = hs.List[0], nil
 		}
 		if err != nil {
 			return nil, nil, &capcli.InputError{File: market.File, Field: "gpus", Text: fmt.Sprintf("the demand has no series for it: %v", err), Hint: "gpu_model names a series of the demand (its unique_id)"}
 		}
 		start, step := capcli.NoTime, capcli.Step{Seconds: capcli.Hour}
-		if hs.clock {
-			start, step = h.Grid.At(0), hs.step
+		if hs.Clock {
+			start, step = h.Grid.At(0), hs.Step
 		}
 		c, err := planning.NewCurve(start, step, h.Values)
 		var at *planning.StepError
 		if errors.As(err, &at) {
-			return nil, nil, &capcli.InputError{File: hs.input[0], Field: "y", Text: fmt.Sprintf("%s, %s: %s", h.Name, h.ds(at.Step), at.Text), Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"}
+			return nil, nil, &capcli.InputError{File: hs.Inputs[0], Field: "y", Text: fmt.Sprintf("%s, %s: %s", h.Name, h.StampText(at.Step), at.Text), Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"}
 		}
 		if err != nil {
 			return nil, nil, err
@@ -124,8 +125,8 @@ func modelCurves(hs *histories, market *scenarios.Market) ([]*planning.Curve, []
 		curves = append(curves, c)
 	}
 	var notes []string
-	for _, h := range hs.list {
-		if len(hs.list) > 1 && !slices.ContainsFunc(market.GPUs, func(g scenarios.MarketGPU) bool { return g.Model == h.Name }) {
+	for _, h := range hs.List {
+		if len(hs.List) > 1 && !slices.ContainsFunc(market.GPUs, func(g scenarios.MarketGPU) bool { return g.Model == h.Name }) {
 			notes = append(notes, fmt.Sprintf("the series %s is left out: the market has no such model", h.Name))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/profile/demand"
 	planning "capcli/simulate/plan"
 )
 
@@ -101,30 +102,30 @@ func runPlanSavings(ctx context.Context, e *env, o *savingsOptions, file string)
 }
 
 // useOf gives the use of each hour, in the order of skus.
-func useOf(hs *histories, skus []planning.SKU) ([][]int64, error) {
-	if hs.clock && hs.step.Length() != capcli.Hour {
-		return nil, &capcli.InputError{File: hs.input[0], Text: fmt.Sprintf("expected the use of each hour, found steps of %s", hs.step), Hint: "a savings plan is used or lost each hour"}
+func useOf(hs *demand.Histories, skus []planning.SKU) ([][]int64, error) {
+	if hs.Clock && hs.Step.Length() != capcli.Hour {
+		return nil, &capcli.InputError{File: hs.Inputs[0], Text: fmt.Sprintf("expected the use of each hour, found steps of %s", hs.Step), Hint: "a savings plan is used or lost each hour"}
 	}
-	at := map[string]*history{}
-	for _, h := range hs.list {
+	at := map[string]*demand.History{}
+	for _, h := range hs.List {
 		at[h.Name] = h
 	}
 	var used [][]int64
-	var first *history
+	var first *demand.History
 	for i, s := range skus {
 		h := at[s.Name]
 		if h == nil {
-			return nil, &usageError{text: fmt.Sprintf("--sku %s: %s has no such series", s.Name, hs.input[0])}
+			return nil, &usageError{text: fmt.Sprintf("--sku %s: %s has no such series", s.Name, hs.Inputs[0])}
 		}
 		if first == nil {
 			first, used = h, make([][]int64, len(h.Values))
 		}
 		if len(h.Values) != len(used) || h.Stamp(0) != first.Stamp(0) {
-			return nil, &capcli.InputError{File: hs.input[0], Text: fmt.Sprintf("%s and %s do not cover the same hours", first.Name, h.Name), Hint: "give each a row for every hour"}
+			return nil, &capcli.InputError{File: hs.Inputs[0], Text: fmt.Sprintf("%s and %s do not cover the same hours", first.Name, h.Name), Hint: "give each a row for every hour"}
 		}
 		for t, v := range h.Values {
 			if math.IsNaN(v) || v > 1e9 {
-				return nil, &capcli.InputError{File: hs.input[0], Field: "y", Text: fmt.Sprintf("%s, %s: expected 0 to 1000000000 GPUs, found %v", h.Name, h.ds(t), v), Hint: "for gaps say --gaps zero, linear or previous"}
+				return nil, &capcli.InputError{File: hs.Inputs[0], Field: "y", Text: fmt.Sprintf("%s, %s: expected 0 to 1000000000 GPUs, found %v", h.Name, h.StampText(t), v), Hint: "for gaps say --gaps zero, linear or previous"}
 			}
 			if i == 0 {
 				used[t] = make([]int64, len(skus))
@@ -148,7 +149,7 @@ type savingsJSON struct {
 	Why         string     `json:"utilisation_why,omitempty"`
 }
 
-func savingsDoc(s *planning.Savings, hs *histories) report.Doc {
+func savingsDoc(s *planning.Savings, hs *demand.Histories) report.Doc {
 	paid := capcli.USD(int64(s.Commit) * int64(s.Hours)) // no more than the cost, which fits
 	data := savingsJSON{Schema: "capcli/plan_savings/v1", Currency: "USD", Hours: s.Hours, Commit: s.Commit, Cost: s.Cost, AllOnDemand: s.AllOnDemand, Unused: max(0, paid-s.Used)}
 	data.Utilisation, data.Why = shareOf(func() (float64, bool) { return s.Used.Float() / paid.Float(), paid > 0 }, "nothing is committed")
@@ -162,6 +163,6 @@ func savingsDoc(s *planning.Savings, hs *histories) report.Doc {
 	}
 	return report.Doc{
 		Lead:   fmt.Sprintf("Commit %s an hour: %s over %s hours, %s all on demand; no other commitment costs less.", s.Commit, s.Cost, grouped(int64(s.Hours)), s.AllOnDemand),
-		Tables: []report.Table{t.Table}, Data: data, Notes: hs.notes,
+		Tables: []report.Table{t.Table}, Data: data, Notes: hs.Notes,
 	}
 }
