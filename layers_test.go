@@ -36,6 +36,8 @@ var layers = map[string][]string{
 	"simulate/billing":     {"simulate"},
 	"simulate/plan":        {"simulate", "simulate/billing", "forecast", "gonum"},
 	"simulate/plan/market": {"simulate/billing", "simulate/plan", "scenarios"},
+	"simulate/plan/mix":    {"simulate", "simulate/billing", "simulate/plan", "scenarios", "gonum"},
+	"simulate/plan/shard":  {},
 
 	"profile":         {},
 	"profile/trace":   {"compress"},

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	"capcli/simulate/plan/shard"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	planning "capcli/simulate/plan"
 )
 
 // inputLog remembers which files a command opened.
@@ -39,12 +39,12 @@ func logInputs(e *env) *inputLog {
 }
 
 // inputs gives the files that were opened and what is in them, by name.
-func (l *inputLog) inputs(e *env) ([]planning.ShardInput, error) {
+func (l *inputLog) inputs(e *env) ([]shard.Input, error) {
 	l.lock.Lock()
 	names := slices.Clone(l.names)
 	l.lock.Unlock()
 	slices.Sort(names)
-	var out []planning.ShardInput
+	var out []shard.Input
 	for _, name := range slices.Compact(names) {
 		f, err := e.disk.open(name)
 		if err != nil {
@@ -56,7 +56,7 @@ func (l *inputLog) inputs(e *env) ([]planning.ShardInput, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", name, err)
 		}
-		out = append(out, planning.ShardInput{Name: name, SHA256: hex.EncodeToString(sum.Sum(nil))})
+		out = append(out, shard.Input{Name: name, SHA256: hex.EncodeToString(sum.Sum(nil))})
 	}
 	return out, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // limitsOf are the limits of a plan: those of the scenario, and in the place of
@@ -89,10 +89,10 @@ func givenLimits(o *mixOptions) ([]scenarios.Check, error) {
 
 // plannable are the limits as the search takes them: those on work that is left
 // undone hold in each run.
-func plannable(checks []scenarios.Check) []planning.Limit {
-	var out []planning.Limit
+func plannable(checks []scenarios.Check) []mix.Limit {
+	var out []mix.Limit
 	for _, c := range checks {
-		out = append(out, planning.Limit{Metric: c.Metric.Name, Op: c.Op, Value: c.Value, Text: c.String(), Each: strings.HasPrefix(c.Metric.Name, "unserved_") && strings.HasPrefix(c.Op, "<")})
+		out = append(out, mix.Limit{Metric: c.Metric.Name, Op: c.Op, Value: c.Value, Text: c.String(), Each: strings.HasPrefix(c.Metric.Name, "unserved_") && strings.HasPrefix(c.Op, "<")})
 	}
 	return out
 }

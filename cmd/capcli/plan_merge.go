@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"capcli/simulate/plan/shard"
+
 	"github.com/spf13/cobra"
 
 	"capcli"
-	planning "capcli/simulate/plan"
 )
 
 // mergeOptions are the flags of capcli plan merge.
@@ -40,8 +41,8 @@ func runPlanMerge(ctx context.Context, e *env, o *mergeOptions, dir string) erro
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	if o.shards < 0 || o.shards > planning.MaxShards {
-		return &usageError{text: fmt.Sprintf("--shards wants 1 to %d, found %d", planning.MaxShards, o.shards)}
+	if o.shards < 0 || o.shards > shard.Max {
+		return &usageError{text: fmt.Sprintf("--shards wants 1 to %d, found %d", shard.Max, o.shards)}
 	}
 	f, err := openShards(e, dir, o.shards)
 	if err != nil {

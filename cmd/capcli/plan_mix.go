@@ -14,7 +14,7 @@ import (
 	"capcli/scenarios"
 	"capcli/simulate"
 	"capcli/simulate/billing"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // mixOptions are the flags of a plan of a scenario.
@@ -77,9 +77,9 @@ type mixPlan struct {
 	text    []byte
 	file    string
 	prices  *scenarios.Prices // of --prices
-	problem *planning.Problem
-	search  *planning.Search
-	found   *planning.Found
+	problem *mix.Problem
+	search  *mix.Search
+	found   *mix.Found
 	limits  []scenarios.Check
 	chance  bool // something is left to chance, so that runs differ
 	ahead   *mixFutures
@@ -142,7 +142,7 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 			return nil, err
 		}
 	}
-	m.problem = &planning.Problem{
+	m.problem = &mix.Problem{
 		PriceUnserved: o.mix.priceUnserved,
 		Name:          m.base.scenario.Name, Seed: m.base.seed, Runs: m.runs(runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
 	}
@@ -237,23 +237,23 @@ func (m *mixPlan) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 }
 
 // candidate makes mix i: the scenario, changed as its number says.
-func (m *mixPlan) candidate(i int) (*planning.Candidate, error) {
+func (m *mixPlan) candidate(i int) (*mix.Candidate, error) {
 	sim, space := &m.o.mix.sim, &m.problem.Space
 	values := space.Values(i)
 	s, err := scenarios.ParseWith(m.prices, m.file, m.text, append(append([]string(nil), sim.sets...), sets(space.Axes, values)...)...)
 	if err != nil {
-		return nil, &planning.InvalidError{Err: err}
+		return nil, &mix.InvalidError{Err: err}
 	}
 	return m.candidateOf(s, i, values)
 }
 
 // candidateOf makes a candidate of a scenario.
-func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*planning.Candidate, error) {
+func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*mix.Candidate, error) {
 	s.Policy.Perfect = s.Policy.Perfect || m.o.mix.sim.perfect
 	if m.ahead != nil {
 		s.Period = scenarios.Period{Start: m.ahead.set.futures.Start(), End: m.ahead.set.futures.End()}
 	}
-	c := &planning.Candidate{Index: i, Values: values, Unpriced: len(s.Unpriced()) > 0}
+	c := &mix.Candidate{Index: i, Values: values, Unpriced: len(s.Unpriced()) > 0}
 	var err error
 	if c.Key, err = s.ScheduleKey(); err != nil {
 		return nil, err

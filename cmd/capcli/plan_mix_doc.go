@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // doc says the plan: the best mix in a sentence, then tables.
@@ -115,7 +115,7 @@ func (r *mixResult) broken() []string {
 		return nil
 	}
 	runs := r.problem.Runs
-	count := func(e *planning.Entry) int { return runs - int(math.Round(e.Held()*float64(runs))) }
+	count := func(e *mix.Entry) int { return runs - int(math.Round(e.Held()*float64(runs))) }
 	return []string{fmt.Sprintf("mix %d breaks a limit in %d of %d runs; mix %d costs %s more and breaks one in %d",
 		mean.Index, count(mean), runs, r.best.Index, r.best.Cost()-mean.Cost(), count(r.best))}
 }
@@ -143,7 +143,7 @@ func (r *mixResult) assumptions() []string {
 }
 
 // roles are what a mix is called.
-func (r *mixResult) roles(e *planning.Entry) []string {
+func (r *mixResult) roles(e *mix.Entry) []string {
 	var out []string
 	if e == r.best {
 		switch {
@@ -158,7 +158,7 @@ func (r *mixResult) roles(e *planning.Entry) []string {
 	if e == r.ownEntry() {
 		out = append(out, r.base.scenario.Name)
 	}
-	if !e.Serves() && e.Fate == planning.Full {
+	if !e.Serves() && e.Fate == mix.Full {
 		out = append(out, "leaves "+undoneText(e)+" of the work undone")
 	}
 	if why := e.Fault(); why != "" {
@@ -168,11 +168,11 @@ func (r *mixResult) roles(e *planning.Entry) []string {
 }
 
 // ownEntry is the scenario's own mix, if it was tried.
-func (r *mixResult) ownEntry() *planning.Entry {
+func (r *mixResult) ownEntry() *mix.Entry {
 	if len(r.search.Include) == 0 {
 		return nil
 	}
-	i := slices.IndexFunc(r.found.Entries, func(e *planning.Entry) bool { return e.Index == r.search.Include[0] })
+	i := slices.IndexFunc(r.found.Entries, func(e *mix.Entry) bool { return e.Index == r.search.Include[0] })
 	if i < 0 {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (r *mixResult) ownEntry() *planning.Entry {
 }
 
 // named is a mix in words: what it has on each axis.
-func (r *mixResult) named(e *planning.Entry) string {
+func (r *mixResult) named(e *mix.Entry) string {
 	var parts []string
 	for a, v := range e.Values {
 		parts = append(parts, r.axisName(a)+" "+v)
@@ -213,11 +213,11 @@ func (r *mixResult) axisName(a int) string {
 func shareText(v float64) string { return figureText(math.Round(v*1e6)/1e4) + "%" }
 
 // listed are the mixes of the plans table.
-func (r *mixResult) listed() []*planning.Entry {
+func (r *mixResult) listed() []*mix.Entry {
 	ranked, _ := r.found.Ranked()
 	out := slices.Clone(ranked)
-	add := func(e *planning.Entry) {
-		if e != nil && e.Fate == planning.Full && !slices.Contains(out, e) {
+	add := func(e *mix.Entry) {
+		if e != nil && e.Fate == mix.Full && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
@@ -230,7 +230,7 @@ func (r *mixResult) listed() []*planning.Entry {
 			add(e)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *planning.Entry) int {
+	slices.SortStableFunc(out, func(a, b *mix.Entry) int {
 		if a.Serves() != b.Serves() { // what leaves too much undone is not the cheaper one
 			return map[bool]int{true: -1, false: 1}[a.Serves()]
 		}
@@ -241,10 +241,10 @@ func (r *mixResult) listed() []*planning.Entry {
 
 // unpriced are the mixes that have no price, in order of their numbers: none of
 // them can be weighed against others.
-func (r *mixResult) unpriced() []*planning.Entry {
-	var out []*planning.Entry
+func (r *mixResult) unpriced() []*mix.Entry {
+	var out []*mix.Entry
 	for _, e := range r.found.Entries {
-		if e.Fate == planning.ByFault {
+		if e.Fate == mix.ByFault {
 			out = append(out, e)
 		}
 	}
@@ -252,7 +252,7 @@ func (r *mixResult) unpriced() []*planning.Entry {
 }
 
 // overRun is a figure of a mix as a cell: with its range where there are runs.
-func overRun(e *planning.Entry, metric string, cell func(float64) any) any {
+func overRun(e *mix.Entry, metric string, cell func(float64) any) any {
 	v, ok := e.Mean(metric)
 	if !ok {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // mixFutures are the futures that the runs of a plan of a scenario play, one each,
@@ -175,7 +176,7 @@ func (r *mixResult) played() []playedRow {
 		}
 		row := playedRow{Future: run, Asked: f.Asked, Drawn: f.Drawn, Error: f.Error(), Jobs: f.Jobs, Mix: -1}
 		for _, e := range r.found.Entries {
-			if e.Fate != planning.Full || run >= len(e.Outcomes) || !e.ServesIn(run) {
+			if e.Fate != mix.Full || run >= len(e.Outcomes) || !e.ServesIn(run) {
 				continue
 			}
 			if c := e.Outcomes[run].Cost; row.Mix < 0 || c < row.Least {

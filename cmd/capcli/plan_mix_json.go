@@ -3,9 +3,10 @@ package main
 import (
 	"math"
 
+	"capcli/simulate/plan/mix"
+
 	"capcli"
 	"capcli/simulate/billing"
-	planning "capcli/simulate/plan"
 )
 
 // planMixJSON is what a plan of a scenario writes with -o json: schema
@@ -51,14 +52,14 @@ type planMixJSON struct {
 }
 
 type (
-	planLimit   = planning.Limit
-	planAxis    = planning.Axis
-	planOutcome = planning.Outcome
+	planLimit   = mix.Limit
+	planAxis    = mix.Axis
+	planOutcome = mix.Outcome
 )
 
 type planCounts struct {
 	Mixes int `json:"mixes"`
-	planning.Counts
+	mix.Counts
 	Closed      int         `json:"not_tried_no_better"` // by a lower bound
 	Open        int         `json:"not_tried_may_be_better"`
 	Loss        *capcli.USD `json:"possible_loss_usd"` // null: the mixes that were not tried were not weighed
@@ -254,7 +255,7 @@ func (r *mixResult) studyJSON(out *planMixJSON) {
 }
 
 // mixJSON gives one mix; nil for none.
-func (r *mixResult) mixJSON(e *planning.Entry) *mixJSON {
+func (r *mixResult) mixJSON(e *mix.Entry) *mixJSON {
 	if e == nil {
 		return nil
 	}
@@ -297,7 +298,7 @@ func (r *mixResult) mixJSON(e *planning.Entry) *mixJSON {
 }
 
 // means fills in the figures that are means over the runs, where they are known.
-func (out *mixJSON) means(e *planning.Entry) {
+func (out *mixJSON) means(e *mix.Entry) {
 	for _, f := range []struct {
 		metric string
 		to     **float64

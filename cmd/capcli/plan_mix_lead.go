@@ -11,6 +11,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // lead is the answer in a sentence: what to buy, for how much in the period and a
@@ -50,7 +51,7 @@ func (r *mixResult) riskOf() string {
 
 // eachRun says that limits of each run are limits of each run.
 func (r *mixResult) eachRun() string {
-	if r.problem.Runs > 1 && slices.ContainsFunc(r.search.Limits, func(l planning.Limit) bool { return l.Each }) {
+	if r.problem.Runs > 1 && slices.ContainsFunc(r.search.Limits, func(l mix.Limit) bool { return l.Each }) {
 		return " and does the work in each"
 	}
 	return ""
@@ -110,11 +111,11 @@ func committedAxis(s *scenarios.Scenario, path string) bool {
 // asked tells whether the user or the scenario sets a limit: beside that which each
 // plan has on the work left undone.
 func (r *mixResult) asked() bool {
-	return slices.ContainsFunc(r.search.Limits, func(l planning.Limit) bool { return !l.Each })
+	return slices.ContainsFunc(r.search.Limits, func(l mix.Limit) bool { return !l.Each })
 }
 
 // limitsHeld says whether the limits hold, and in what share of the runs.
-func (r *mixResult) limitsHeld(e *planning.Entry) string {
+func (r *mixResult) limitsHeld(e *mix.Entry) string {
 	what := "the limits hold"
 	switch len(r.limits) {
 	case 0:
@@ -130,7 +131,7 @@ func (r *mixResult) limitsHeld(e *planning.Entry) string {
 
 // undone says how much of the work that could be done by the end a mix leaves
 // undone, and what that adds to its cost.
-func (r *mixResult) undone(e *planning.Entry) string {
+func (r *mixResult) undone(e *mix.Entry) string {
 	share, _ := e.Mean("unserved_share")
 	if share == 0 {
 		return "all work that could be done by the end is done"
@@ -144,7 +145,7 @@ func (r *mixResult) undone(e *planning.Entry) string {
 
 // undoneText is the share of the work that a mix leaves undone: the mean, and the
 // most of any run.
-func undoneText(e *planning.Entry) string {
+func undoneText(e *mix.Entry) string {
 	mean, _ := e.Mean("unserved_share")
 	most := 0.0
 	for i := range e.Outcomes {
@@ -183,7 +184,7 @@ func perYear(u capcli.USD, length capcli.Seconds) capcli.USD {
 }
 
 // yearCell is the cost of a mix as that of a year.
-func yearCell(e *planning.Entry) any {
+func yearCell(e *mix.Entry) any {
 	if e.Fault() != "" || e.Length() <= 0 {
 		return nil
 	}
@@ -193,7 +194,7 @@ func yearCell(e *planning.Entry) any {
 // forLength says in a title over what time amounts are.
 func (r *mixResult) forLength() string {
 	for _, e := range r.found.Entries {
-		if e.Fate == planning.Full && r.base.scenario.Period.Known() {
+		if e.Fate == mix.Full && r.base.scenario.Period.Known() {
 			return fmt.Sprintf("; amounts are for %s", lengthText(e.Length()))
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"capcli/simulate/plan/mix"
+
 	"capcli"
-	planning "capcli/simulate/plan"
 )
 
 // plan sets up the search.
@@ -33,7 +34,7 @@ func (m *mixPlan) plan(context.Context) error {
 	if err != nil {
 		return err
 	}
-	goals := map[string]planning.Goal{"frontier": planning.Frontier, "cheapest": planning.Cheapest}
+	goals := map[string]mix.Goal{"frontier": mix.Frontier, "cheapest": mix.Cheapest}
 	goal, ok := goals[o.goal]
 	switch {
 	case !ok:
@@ -43,7 +44,7 @@ func (m *mixPlan) plan(context.Context) error {
 	case confidence == 1:
 		return &usageError{text: "--confidence 100% would drop nothing; 0 says so", hint: "--confidence 99%"}
 	}
-	m.search = &planning.Search{
+	m.search = &mix.Search{
 		Problem: m.problem, Limits: plannable(m.limits), Hold: hold, Confidence: confidence, Goal: goal, Stride: m.stride(),
 	}
 	if m.ahead != nil {
@@ -179,7 +180,7 @@ func (m *mixPlan) onePlainRun(ctx context.Context) (time.Duration, error) {
 	}
 	began := m.e.now()
 	_, err := m.problem.Outcome(ctx, i, 0)
-	var bad *planning.InvalidError
+	var bad *mix.InvalidError
 	if errors.As(err, &bad) {
 		return 0, nil
 	}
@@ -206,11 +207,11 @@ func (m *mixPlan) tellSpeed(took, plain time.Duration) {
 
 // failed types the errors of a search for the exit code.
 func (m *mixPlan) failed(err error) error {
-	var bad *planning.InvalidError
+	var bad *mix.InvalidError
 	if errors.As(err, &bad) {
 		return bad.Err
 	}
-	if errors.Is(err, planning.ErrNoMix) {
+	if errors.Is(err, mix.ErrNoMix) {
 		return &capcli.InputError{File: m.file, Text: "expected a mix to try, found none"}
 	}
 	return m.base.runError(err)
@@ -229,7 +230,7 @@ func (m *mixPlan) finish(ctx context.Context) error {
 		}
 	}
 	if r.bound == nil {
-		r.bound = &planning.Bound{}
+		r.bound = &mix.Bound{}
 	}
 	doc := r.doc(m.o.output.shape(m.e))
 	if err := emit(m.e, m.o.output, doc); err != nil {
@@ -320,7 +321,7 @@ func (r *mixResult) none() error {
 }
 
 // distance says how far a mix is from a limit; "" where it holds it well enough.
-func (r *mixResult) distance(d planning.Distance) string {
+func (r *mixResult) distance(d mix.Distance) string {
 	c := r.limits[r.limitIndex(d)]
 	switch {
 	case !d.Known:
@@ -335,6 +336,6 @@ func (r *mixResult) distance(d planning.Distance) string {
 	return ""
 }
 
-func (r *mixResult) limitIndex(d planning.Distance) int {
-	return slices.IndexFunc(r.search.Limits, func(l planning.Limit) bool { return l.Text == d.Limit.Text })
+func (r *mixResult) limitIndex(d mix.Distance) int {
+	return slices.IndexFunc(r.search.Limits, func(l mix.Limit) bool { return l.Text == d.Limit.Text })
 }

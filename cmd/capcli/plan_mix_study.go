@@ -9,17 +9,17 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // mixResult is a plan of a scenario that is found, and what was asked about it.
 type mixResult struct {
 	*mixPlan
-	best     *planning.Entry
-	bound    *planning.Bound
+	best     *mix.Entry
+	bound    *mix.Bound
 	marginal []marginalGPU
-	rival    *planning.Entry // what the break-even prices are against
-	ties     []planning.Tie
+	rival    *mix.Entry // what the break-even prices are against
+	ties     []mix.Tie
 	tornado  []swing
 	owed     []owedContract
 }
@@ -29,7 +29,7 @@ type marginalGPU struct {
 	pool   string
 	gpus   int
 	needed float64 // share of the time in which that many would be held if nobody waited
-	entry  *planning.Entry
+	entry  *mix.Entry
 	saved  capcli.USD // by the GPUs since the row before, in the mean
 	first  bool       // no row before
 }
@@ -58,7 +58,7 @@ func (r *mixResult) study(ctx context.Context) error {
 	}
 	if r.rival = r.runnerUp(); r.rival != nil {
 		if !r.best.Discounted && !r.rival.Discounted {
-			r.ties = planning.Ties(r.best, r.rival)
+			r.ties = mix.Ties(r.best, r.rival)
 		}
 	}
 	return r.swings(ctx)
@@ -66,10 +66,10 @@ func (r *mixResult) study(ctx context.Context) error {
 
 // runnerUp is the cheapest mix other than the best that holds the limits too and
 // is not just as large: of another schedule, under the same prices.
-func (r *mixResult) runnerUp() *planning.Entry {
-	var next *planning.Entry
+func (r *mixResult) runnerUp() *mix.Entry {
+	var next *mix.Entry
 	for _, e := range r.found.Entries {
-		if e == r.best || e.Fate != planning.Full || e.Key == r.best.Key || !e.Holds(r.search.Hold) {
+		if e == r.best || e.Fate != mix.Full || e.Key == r.best.Key || !e.Holds(r.search.Hold) {
 			continue
 		}
 		if next == nil || e.Cost() < next.Cost() {
@@ -87,7 +87,7 @@ func (r *mixResult) scenarioOf(more ...string) (*scenarios.Scenario, error) {
 }
 
 // changed is the best mix with a change; nil where it cannot be.
-func (r *mixResult) changed(more ...string) (*planning.Candidate, error) {
+func (r *mixResult) changed(more ...string) (*mix.Candidate, error) {
 	s, err := r.scenarioOf(more...)
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // a mix that cannot be is no row
@@ -120,7 +120,7 @@ func (r *mixResult) weigh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var candidates []*planning.Candidate
+		var candidates []*mix.Candidate
 		for _, row := range rows {
 			candidates = append(candidates, row.entry.Candidate)
 		}
@@ -168,7 +168,7 @@ func (r *mixResult) around(c *scenarios.Capacity, path string) ([]marginalGPU, e
 			return nil, err
 		}
 		if candidate != nil {
-			rows = append(rows, marginalGPU{pool: c.Name, gpus: k * unit, entry: &planning.Entry{Candidate: candidate}})
+			rows = append(rows, marginalGPU{pool: c.Name, gpus: k * unit, entry: &mix.Entry{Candidate: candidate}})
 		}
 	}
 	return rows, nil
@@ -184,7 +184,7 @@ func (r *mixResult) swings(ctx context.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			return planning.Scaled(jobs, share, r.problem.Seed.Child(run)), nil
+			return mix.Scaled(jobs, share, r.problem.Seed.Child(run)), nil
 		}
 		if err := r.swing(ctx, &p, fmt.Sprintf("demand %+.0f%%", 100*(share-1)), r.best.Candidate); err != nil {
 			return err
@@ -210,8 +210,8 @@ func (r *mixResult) swings(ctx context.Context) error {
 	return nil
 }
 
-func (r *mixResult) swing(ctx context.Context, p *planning.Problem, what string, c *planning.Candidate) error {
-	entries, err := r.search.Try(ctx, p, []*planning.Candidate{c})
+func (r *mixResult) swing(ctx context.Context, p *mix.Problem, what string, c *mix.Candidate) error {
+	entries, err := r.search.Try(ctx, p, []*mix.Candidate{c})
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (r *mixResult) swing(ctx context.Context, p *planning.Problem, what string,
 }
 
 // shareUndone is the mean share of the work that a mix leaves undone.
-func shareUndone(e *planning.Entry) float64 {
+func shareUndone(e *mix.Entry) float64 {
 	v, _ := e.Mean("unserved_share")
 	return v
 }

@@ -6,7 +6,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // frontierTable has the mixes of which no other costs less and waits no longer.
@@ -28,7 +28,7 @@ func (r *mixResult) frontierTable() report.Table {
 }
 
 // undoneCell is the mean share of the work that a mix leaves undone.
-func undoneCell(e *planning.Entry) any {
+func undoneCell(e *mix.Entry) any {
 	share, ok := e.Mean("unserved_share")
 	if !ok {
 		return nil

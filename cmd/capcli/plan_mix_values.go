@@ -3,7 +3,7 @@ package main
 import (
 	"strconv"
 
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // mixesPerValue is with how many values of the other axes a value is tried before
@@ -40,7 +40,7 @@ func (m *mixPlan) checkValue(a, v int) error {
 	var first error
 	for range mixesPerValue {
 		_, err := m.candidate(space.Index(at))
-		if !is[*planning.InvalidError](err) {
+		if !is[*mix.InvalidError](err) {
 			return nil // valid, or told where it is run
 		}
 		if first == nil {
@@ -54,7 +54,7 @@ func (m *mixPlan) checkValue(a, v int) error {
 }
 
 // nextBeside goes to the next values of all axes but one; false after the last.
-func nextBeside(space *planning.Space, at []int, fixed int) bool {
+func nextBeside(space *mix.Space, at []int, fixed int) bool {
 	for i := range at {
 		if i == fixed {
 			continue

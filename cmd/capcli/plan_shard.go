@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/shard"
 )
 
 // sweep is a plan's work, which one process does as a whole and shards do in
@@ -46,7 +46,7 @@ type shardOptions struct {
 	// The shards to merge in place of computing; nil where there are none.
 	merge *shardFolder
 	// The shard to do, and whether there is one, from settle.
-	at  planning.Shard
+	at  shard.Shard
 	cut bool
 }
 
@@ -97,8 +97,8 @@ const (
 // place says which shard is meant, and whether any is: a flag counts before
 // CAPCLI_SHARDS, and both before what Slurm or Kubernetes tell a task of an
 // array. out is the value of --out.
-func (o *shardOptions) place(e *env, out string) (s planning.Shard, cut bool, err error) {
-	s, source := planning.Shard{Index: o.shard, Count: o.shards}, ""
+func (o *shardOptions) place(e *env, out string) (s shard.Shard, cut bool, err error) {
+	s, source := shard.Shard{Index: o.shard, Count: o.shards}, ""
 	if s.Count == 0 {
 		if s.Count, err = envNumber(e, envShards); err != nil {
 			return s, false, err
@@ -163,7 +163,7 @@ func isFolder(out string) bool {
 // taskShard finds what is not known of s in what Slurm or Kubernetes tell a task.
 // Without a folder for shards only what was asked for makes one: a plan that is
 // made within some array is still a whole plan.
-func taskShard(e *env, s planning.Shard, folder bool) (planning.Shard, string, error) {
+func taskShard(e *env, s shard.Shard, folder bool) (shard.Shard, string, error) {
 	switch {
 	case s.Count == 0 && !folder:
 		return s, "", nil
@@ -187,7 +187,7 @@ func taskShard(e *env, s planning.Shard, folder bool) (planning.Shard, string, e
 // numbers from 0 or 1 is a sweep of that many shards; any other, such as the few
 // that are run again, is some of a number of shards that must be told, and its
 // numbers are those of the shards.
-func slurmShard(e *env, s planning.Shard) (planning.Shard, string, error) {
+func slurmShard(e *env, s shard.Shard) (shard.Shard, string, error) {
 	var id, count, least, most int
 	for _, v := range []struct {
 		name string
@@ -250,10 +250,10 @@ func (o *shardOptions) do(ctx context.Context, e *env, out string, s *sweep) err
 }
 
 // head says what a shard is a function of.
-func (o *shardOptions) head(e *env, shard planning.Shard, pieces int) (planning.ShardHead, error) {
+func (o *shardOptions) head(e *env, s shard.Shard, pieces int) (shard.Head, error) {
 	inputs, err := o.log.inputs(e)
 	if err != nil {
-		return planning.ShardHead{}, err
+		return shard.Head{}, err
 	}
-	return planning.NewShardHead(shard, versionText(), pieces, canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
+	return shard.NewHead(s, versionText(), pieces, canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
 }

@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/simulate/plan/shard"
+
 	"capcli"
-	planning "capcli/simulate/plan"
 )
 
 // shardMax bounds a shard file or journal.
@@ -22,7 +23,7 @@ const shardMax = 1 << 30
 type shardFolder struct {
 	dir     string
 	count   int // of shards that there should be
-	whole   []*planning.ShardFile
+	whole   []*shard.File
 	missing []int    // neither there nor to be used
 	kept    []string // what is finished of missing ones
 	wrong   []error  // damaged files
@@ -37,7 +38,7 @@ func openShards(e *env, dir string, count int) (*shardFolder, error) {
 	}
 	var counts []int
 	for _, n := range names {
-		if s, _, known := planning.ShardNamed(n); known && !slices.Contains(counts, s.Count) {
+		if s, _, known := shard.ParseName(n); known && !slices.Contains(counts, s.Count) {
 			counts = append(counts, s.Count)
 		}
 	}
@@ -50,7 +51,7 @@ func openShards(e *env, dir string, count int) (*shardFolder, error) {
 		}
 	case len(counts) == 0 && count == 0:
 		return nil, &capcli.InputError{
-			File: dir, Text: "expected files such as " + (planning.Shard{Index: 0, Count: 64}).Name() + ", found none",
+			File: dir, Text: "expected files such as " + (shard.Shard{Index: 0, Count: 64}).Name() + ", found none",
 			Hint: "capcli plan … --shards 64 --shard 0 --out " + dir + " writes the first of 64",
 		}
 	case count == 0:
@@ -58,7 +59,7 @@ func openShards(e *env, dir string, count int) (*shardFolder, error) {
 	}
 	f := &shardFolder{dir: dir, count: count}
 	for k := range count {
-		if err := f.add(e, names, planning.Shard{Index: k, Count: count}); err != nil {
+		if err := f.add(e, names, shard.Shard{Index: k, Count: count}); err != nil {
 			return nil, err
 		}
 	}
@@ -78,8 +79,8 @@ func orList(counts []int, count int) string {
 }
 
 // add reads shard s, if it is there.
-func (f *shardFolder) add(e *env, names []string, s planning.Shard) error {
-	var file *planning.ShardFile
+func (f *shardFolder) add(e *env, names []string, s shard.Shard) error {
+	var file *shard.File
 	var err error
 	if slices.Contains(names, s.Name()) {
 		file, err = readShard(e, shardPath(f.dir, s.Name()))
@@ -100,7 +101,7 @@ func (f *shardFolder) add(e *env, names []string, s planning.Shard) error {
 	}
 	f.missing = append(f.missing, s.Index)
 	for _, n := range names {
-		if of, journal, known := planning.ShardNamed(n); known && journal && of == s {
+		if of, journal, known := shard.ParseName(n); known && journal && of == s {
 			f.kept = append(f.kept, n)
 		}
 	}
@@ -124,7 +125,7 @@ func (f *shardFolder) check() error {
 		}
 	}
 	for _, k := range f.missing {
-		name := shardPath(f.dir, planning.Shard{Index: k, Count: f.count}.Name())
+		name := shardPath(f.dir, shard.Shard{Index: k, Count: f.count}.Name())
 		if !damaged[name] {
 			lines = append(lines, name+": missing"+f.begun(k))
 		}
@@ -139,7 +140,7 @@ func (f *shardFolder) check() error {
 // begun says that an attempt at shard k left a journal.
 func (f *shardFolder) begun(k int) string {
 	for _, n := range f.kept {
-		if s, _, _ := planning.ShardNamed(n); s.Index == k {
+		if s, _, _ := shard.ParseName(n); s.Index == k {
 			return ", but begun: what it finished is kept in " + n
 		}
 	}
@@ -167,11 +168,11 @@ func (f *shardFolder) mixed() error {
 
 // merge gives the outcomes of all pieces to what they are pieces of, which must
 // be what head, made just now from the same command line, says.
-func (f *shardFolder) merge(ctx context.Context, head *planning.ShardHead, p *pieces) error {
+func (f *shardFolder) merge(ctx context.Context, head *shard.Head, p *pieces) error {
 	if d := f.whole[0].Head.Differences(head); len(d) > 0 {
 		return foreignShard(f.dir, d, "this merge")
 	}
-	outcomes, err := planning.MergeShards(f.whole)
+	outcomes, err := shard.Merge(f.whole)
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func foreignShard(name string, differences []string, what string) error {
 }
 
 // readShard reads one shard file.
-func readShard(e *env, name string) (*planning.ShardFile, error) {
+func readShard(e *env, name string) (*shard.File, error) {
 	b, err := readFile(e, name, shardMax+1)
 	if err != nil {
 		return nil, err
@@ -195,7 +196,7 @@ func readShard(e *env, name string) (*planning.ShardFile, error) {
 	if len(b) > shardMax {
 		return nil, &capcli.InputError{File: name, Text: "expected at most 1 GiB, found more"}
 	}
-	return planning.ParseShard(name, b)
+	return shard.Parse(name, b)
 }
 
 // folderNames lists what is in a folder, by name.

@@ -10,17 +10,17 @@ import (
 	"slices"
 	"sync"
 
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/shard"
 )
 
 // shardRun is one shard being computed into a folder.
 type shardRun struct {
 	e       *env
 	dir     string
-	head    planning.ShardHead
+	head    shard.Head
 	work    *pieces
 	force   bool
-	pieces  map[int]planning.ShardPiece
+	pieces  map[int]shard.Piece
 	stale   []string // journals that go once the shard is whole
 	journal file
 	name    string // of the journal
@@ -97,7 +97,7 @@ func (r *shardRun) whole() (bool, error) {
 
 // resume reads the journals of attempts that did not come to their end.
 func (r *shardRun) resume() error {
-	r.pieces = map[int]planning.ShardPiece{}
+	r.pieces = map[int]shard.Piece{}
 	names, err := r.journals()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (r *shardRun) resume() error {
 		if err != nil {
 			return err
 		}
-		pieces, dropped, ok := planning.ParseJournal(&r.head, b)
+		pieces, dropped, ok := shard.ParseJournal(&r.head, b)
 		switch {
 		case !ok:
 			r.e.note(shardPath(r.dir, n) + " is of other inputs, or has no whole line: it is not used")
@@ -132,7 +132,7 @@ func (r *shardRun) journals() ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
-		s, journal, known := planning.ShardNamed(name)
+		s, journal, known := shard.ParseName(name)
 		return !known || !journal || s != r.head.Of()
 	}), nil
 }
@@ -151,7 +151,7 @@ func (r *shardRun) begin() error {
 			return &outputError{path: shardPath(r.dir, r.name), err: err}
 		}
 	}
-	line, err := planning.JournalHead(&r.head)
+	line, err := shard.JournalHead(&r.head)
 	if err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func (r *shardRun) failed(err error) error {
 
 // done takes an outcome and keeps it at once.
 func (r *shardRun) done(piece int, outcome json.RawMessage) error {
-	p := planning.ShardPiece{Piece: piece, Outcome: outcome}
-	line, err := planning.JournalPiece(&p)
+	p := shard.Piece{Piece: piece, Outcome: outcome}
+	line, err := shard.JournalPiece(&p)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (r *shardRun) done(piece int, outcome json.RawMessage) error {
 
 // write gives the shard its file, and takes away the journals.
 func (r *shardRun) write() error {
-	f := &planning.ShardFile{Head: r.head}
+	f := &shard.File{Head: r.head}
 	for _, c := range slices.Sorted(maps.Keys(r.pieces)) {
 		f.Pieces = append(f.Pieces, r.pieces[c])
 	}
@@ -193,7 +193,7 @@ func (r *shardRun) write() error {
 		return err
 	}
 	defer out.Abort()
-	if err := planning.WriteShard(out, f); err != nil {
+	if err := shard.Write(out, f); err != nil {
 		return out.failed(err)
 	}
 	if err := out.Commit(); err != nil {

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
+	"capcli/simulate/plan/shard"
 
-	planning "capcli/simulate/plan"
+	"github.com/spf13/cobra"
 )
 
 func TestPlaceOfAShard(t *testing.T) {
@@ -328,7 +328,7 @@ func TestMergeNamesWhatIsMissingOrDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	name := func(k int) string { return filepath.Join(dir, (planning.Shard{Index: k, Count: 12}).Name()) }
+	name := func(k int) string { return filepath.Join(dir, (shard.Shard{Index: k, Count: 12}).Name()) }
 	for _, k := range []int{3, 7, 8, 9} {
 		if err := os.Remove(name(k)); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"capcli/scenarios"
 	"capcli/simulate"
 	"capcli/simulate/billing"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/mix"
 )
 
 // space makes the axes of a plan: those that were asked for, or, where none was,
@@ -25,7 +25,7 @@ func (m *mixPlan) space() error {
 			return err
 		}
 		a.Ordered = ordered(a.Values)
-		if slices.ContainsFunc(m.problem.Space.Axes, func(b planning.Axis) bool { return b.Path == a.Path }) {
+		if slices.ContainsFunc(m.problem.Space.Axes, func(b mix.Axis) bool { return b.Path == a.Path }) {
 			return varyError(text, "this path is varied twice")
 		}
 		m.problem.Space.Axes = append(m.problem.Space.Axes, a)
@@ -40,7 +40,7 @@ func (m *mixPlan) space() error {
 		values []string
 	}{{"policy.name", o.sim.policies}, {"placement", o.sim.placements}} {
 		if len(list.values) > 0 {
-			m.problem.Space.Axes = append(m.problem.Space.Axes, planning.Axis{Path: list.path, Values: list.values})
+			m.problem.Space.Axes = append(m.problem.Space.Axes, mix.Axis{Path: list.path, Values: list.values})
 		}
 	}
 	n, err := m.problem.Space.Size()
@@ -108,7 +108,7 @@ func (m *mixPlan) addCounts(path string, own, most, unit, steps int) {
 		counts = append(counts, own)
 		slices.Sort(counts)
 	}
-	a := planning.Axis{Path: path, Ordered: true}
+	a := mix.Axis{Path: path, Ordered: true}
 	for _, k := range counts {
 		if strings.HasSuffix(path, ".gpus") {
 			k *= unit
@@ -155,7 +155,7 @@ func (m *mixPlan) addPatience(own []simulate.Patience) {
 			slices.Sort(waits)
 		}
 	}
-	a := planning.Axis{Path: "overflow.patience", Ordered: true}
+	a := mix.Axis{Path: "overflow.patience", Ordered: true}
 	for _, w := range waits {
 		a.Values = append(a.Values, durationText(w))
 	}
@@ -169,7 +169,7 @@ func (m *mixPlan) peak() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	most := planning.HourlyPeak(jobs, m.base.scenario.Jobs.KillAtLimit)
+	most := mix.HourlyPeak(jobs, m.base.scenario.Jobs.KillAtLimit)
 	return int(min(most, 1_000_000)), nil
 }
 
@@ -209,7 +209,7 @@ func mixKey(s *scenarios.Scenario, rates []billing.Rate) (string, error) {
 }
 
 // sets are the overrides that make a mix of the scenario.
-func sets(axes []planning.Axis, values []string) []string {
+func sets(axes []mix.Axis, values []string) []string {
 	var out []string
 	for a, v := range values {
 		out = append(out, axes[a].Path+"="+v)

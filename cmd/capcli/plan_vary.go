@@ -5,8 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/simulate/plan/mix"
+
 	"capcli"
-	planning "capcli/simulate/plan"
 )
 
 // axisMax bounds the values of one --vary, spaceMax the mixes of a plan.
@@ -21,11 +22,11 @@ var variable = []string{"capacity", "policy", "placement", "overflow", "preempti
 
 // parseVary reads an axis: "capacity.base.gpus=0..128:8" or
 // "overflow.patience=0,15m,1h".
-func parseVary(text string) (planning.Axis, error) {
+func parseVary(text string) (mix.Axis, error) {
 	path, list, ok := strings.Cut(text, "=")
 	path = strings.TrimSpace(path)
 	if !ok || path == "" || strings.TrimSpace(list) == "" {
-		return planning.Axis{}, varyError(text, "want PATH=VALUES")
+		return mix.Axis{}, varyError(text, "want PATH=VALUES")
 	}
 	first := path
 	if i := strings.IndexAny(path, ".["); i >= 0 {
@@ -36,22 +37,22 @@ func parseVary(text string) (planning.Axis, error) {
 		known = known || v == first
 	}
 	if !known {
-		return planning.Axis{}, varyError(text, fmt.Sprintf("%s is the same for every mix of a plan; what may be varied: %s", first, strings.Join(variable, ", ")))
+		return mix.Axis{}, varyError(text, fmt.Sprintf("%s is the same for every mix of a plan; what may be varied: %s", first, strings.Join(variable, ", ")))
 	}
-	a := planning.Axis{Path: path}
+	a := mix.Axis{Path: path}
 	for _, part := range splitTop(list) {
 		values, err := parseValues(strings.TrimSpace(part))
 		if err != nil {
-			return planning.Axis{}, varyError(text, err.Error())
+			return mix.Axis{}, varyError(text, err.Error())
 		}
 		if a.Values = append(a.Values, values...); len(a.Values) > axisMax {
-			return planning.Axis{}, varyError(text, fmt.Sprintf("over %d values; give wider steps", axisMax))
+			return mix.Axis{}, varyError(text, fmt.Sprintf("over %d values; give wider steps", axisMax))
 		}
 	}
 	seen := map[string]bool{}
 	for _, v := range a.Values {
 		if seen[v] {
-			return planning.Axis{}, varyError(text, fmt.Sprintf("%s is there twice", v))
+			return mix.Axis{}, varyError(text, fmt.Sprintf("%s is there twice", v))
 		}
 		seen[v] = true
 	}

@@ -11,8 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"capcli/simulate/plan/shard"
+
 	"capcli"
-	planning "capcli/simulate/plan"
 )
 
 // inputsFile is the name, in a plan's folder, of what its runs were made from.
@@ -61,7 +62,7 @@ type fileInput struct {
 }
 
 // inputs are what the runs of plan p were made from; files are all that was read.
-func (o *simulateOptions) inputs(p *plan, runs int, folder string, files []planning.ShardInput) *inputsJSON {
+func (o *simulateOptions) inputs(p *plan, runs int, folder string, files []shard.Input) *inputsJSON {
 	s := p.scenario
 	sum := sha256.Sum256(p.text)
 	in := &inputsJSON{

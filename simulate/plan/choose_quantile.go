@@ -4,19 +4,13 @@ import (
 	"context"
 	"math/big"
 	"slices"
+
+	"capcli"
 )
 
 // Alone finds the optimum of each future by itself, as if it were known.
 func (f *Field) Alone(ctx context.Context) ([]*Choice, error) {
-	out := make([]*Choice, f.Count())
-	err := inParallel(ctx, len(out), func(ctx context.Context, s int) (err error) {
-		out[s], err = f.alone(ctx, s)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return capcli.MapParallel(ctx, allOf(f.Count()), nil, f.alone)
 }
 
 func (f *Field) alone(ctx context.Context, s int) (*Choice, error) {

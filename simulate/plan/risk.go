@@ -123,13 +123,17 @@ func (r Risk) limits(n int) (limit, whole int64) {
 	return min(one, whole), whole
 }
 
-// usd is the risk of amounts in millionths of a dollar, rounded half up or down;
-// that of none is nothing.
-func (r Risk) usd(costs []int64, half bool) capcli.USD {
+// USD returns the risk of amounts of money, rounded half up or else down; that of
+// none is 0.
+func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
 	if len(costs) == 0 {
 		return 0
 	}
-	v := r.Of(costs)
+	list := make([]int64, len(costs))
+	for i, u := range costs {
+		list[i] = int64(u)
+	}
+	v := r.Of(list)
 	n, d := new(big.Int).Mul(v.Num(), big.NewInt(2)), v.Denom()
 	if half {
 		n.Add(n, d)

@@ -1,0 +1,222 @@
+package mix
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// tier is capacity that is paid while held: so many GPUs at a price.
+type tier struct {
+	price capcli.Rate
+	gpus  int64
+}
+
+// lowest is the least that a GPU-hour costs at any time.
+func lowest(r *billing.Rate) capcli.Rate {
+	least := r.Price
+	for _, s := range r.Path {
+		least = min(least, s.Price)
+	}
+	return least
+}
+
+// tiersOf are the elastic pools of a mix by price. The dearest is taken to be
+// without limit: that makes it cheaper than it is, never dearer.
+func tiersOf(pools []simulate.Pool, rates []billing.Rate) []tier {
+	var out []tier
+	for i := range pools {
+		if !pools[i].Terms.Committed() {
+			out = append(out, tier{lowest(&rates[i]), int64(pools[i].Capacity())})
+		}
+	}
+	slices.SortFunc(out, compareTiers)
+	return out
+}
+
+func compareTiers(a, b tier) int {
+	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.gpus, b.gpus))
+}
+
+// elastic is the least that the work over so many committed GPUs can cost: each
+// tier takes what is over those before it. The smooth curve is least for all
+// levels at once, so the sum of the least is the least of the sum.
+func elastic(s *Smooth, tiers []tier, committed int64) capcli.USD {
+	var sum capcli.USD
+	var last capcli.Rate
+	level := committed
+	for _, t := range tiers {
+		if t.price > last {
+			sum += capcli.Cost(t.price-last, s.Over(level))
+		}
+		last, level = max(last, t.price), level+t.gpus
+	}
+	return sum
+}
+
+// commitments is what the committed pools of a mix cost until the run ends, and
+// the most GPUs that there are of them at once.
+func commitments(pools []simulate.Pool, rates []billing.Rate, end capcli.Seconds) (cost capcli.USD, most int64) {
+	type change struct {
+		at   capcli.Seconds
+		gpus int64
+	}
+	var changes []change
+	for i := range pools {
+		p := &pools[i]
+		if !p.Terms.Committed() {
+			continue
+		}
+		from, until := p.From, p.Until
+		if until == 0 || until > end {
+			until = end
+		}
+		if from >= until {
+			continue
+		}
+		cost += capcli.Cost(lowest(&rates[i]), capcli.GPUTime(int64(p.Capacity())*int64(until-from))*capcli.GPUSecond)
+		changes = append(changes, change{from, int64(p.Capacity())}, change{until, -int64(p.Capacity())})
+	}
+	sort.Slice(changes, func(a, b int) bool {
+		return changes[a].at < changes[b].at || changes[a].at == changes[b].at && changes[a].gpus < changes[b].gpus
+	})
+	var now int64
+	for _, c := range changes {
+		now += c.gpus
+		most = max(most, now)
+	}
+	return cost, most
+}
+
+// bounds works out lower bounds on what candidates cost, with the smooth curve
+// of each run and patience worked out once.
+type bounds struct {
+	p      *Problem
+	known  map[string]*ruled
+	undone map[string]undone
+	// allowed is the share of the work that each run may leave undone; above 1 is any.
+	// The floors are of runs that leave no more.
+	allowed float64
+}
+
+// ruled is what one run's jobs may do under one set of rules.
+type ruled struct {
+	*promised
+	smooth *Smooth
+}
+
+func newBounds(p *Problem) *bounds {
+	return &bounds{p: p, known: map[string]*ruled{}, undone: map[string]undone{}, allowed: 2}
+}
+
+// rules gives what the jobs of a run may do under cfg.
+func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
+	key := ruleKey(cfg, run)
+	r := b.known[key]
+	if r == nil {
+		jobs, err := b.p.Jobs(run)
+		if err != nil {
+			return nil, err
+		}
+		r = &ruled{promised: promises(cfg, jobs)}
+		if r.why == "" {
+			r.smooth = NewSmooth(r.windows, r.end())
+		}
+		b.known[key] = r
+	}
+	return r, nil
+}
+
+// ruleKey names what the windows of a run depend on.
+func ruleKey(cfg *simulate.Config, run int) string {
+	return fmt.Sprint(run, cfg.Start, cfg.Until, lateness(cfg), cfg.Settings.Perfect, cfg.KillAtLimit, cfg.Overflow.Patience)
+}
+
+// discounted is why there is no bound on what use on demand costs.
+const discounted = "commitments make use on demand cheaper"
+
+// Floor is a lower bound on what a candidate costs in a run that leaves no more work
+// undone than each run may, whatever its policy does.
+type Floor struct {
+	Cost capcli.USD
+	// Elastic tells that it holds the least on-demand cost too: every job must
+	// begin in its window. Else it is what is committed, and Why says why.
+	Elastic bool
+	Why     string
+	// Undone is a lower bound on the share of the work that the run leaves undone.
+	Undone float64
+}
+
+// of is the floor of a candidate in a run: what is committed is paid whatever
+// happens, and what cannot be done by committed capacity within the promised
+// waits costs at least the price of the rest.
+func (b *bounds) of(c *Candidate, run int) (Floor, error) {
+	cfg, err := c.Config(run)
+	if err != nil {
+		return Floor{}, err
+	}
+	r, err := b.rules(&cfg, run)
+	if err != nil {
+		return Floor{}, err
+	}
+	why := r.fits(&cfg)
+	if why == "" && c.Discounted {
+		why = discounted
+	}
+	end := r.until
+	if end == 0 && why == "" {
+		end = r.ended
+	} else if end == 0 {
+		end = r.arrived
+	}
+	cost, gpus := commitments(cfg.Pools, c.Rates, end)
+	f := Floor{Cost: cost, Elastic: why == "", Why: why}
+	if why == "" {
+		f.Cost += elastic(r.smooth, tiersOf(cfg.Pools, c.Rates), gpus)
+	}
+	f.Cost -= rounding(len(cfg.Pools), end)
+	left, err := b.leastUndone(&cfg, run)
+	if err != nil {
+		return Floor{}, err
+	}
+	f.Undone = left.share()
+	switch {
+	case why == "" || c.Discounted:
+	case b.p.PriceUnserved:
+		if price, fixed := leastOnDemand(cfg.Pools, c.Rates); fixed {
+			f.Cost += left.use(c.Rates, 0, price)
+		}
+	default:
+		f.Cost += left.use(c.Rates, b.allowed, 0)
+	}
+	return f, nil
+}
+
+// leastOnDemand is the least price that undone work can have, 0 where none is known;
+// false where prices change.
+func leastOnDemand(pools []simulate.Pool, rates []billing.Rate) (capcli.Rate, bool) {
+	least := capcli.Rate(-1)
+	for i := range rates {
+		if len(rates[i].Path) > 0 {
+			return 0, false
+		}
+		for _, price := range []capcli.Rate{rates[i].OnDemand, rates[i].Price} {
+			of := price == rates[i].OnDemand || pools[i].Terms == simulate.OnDemand
+			if of && price > 0 && (least < 0 || price < least) {
+				least = price
+			}
+		}
+	}
+	return max(0, least), true
+}
+
+// rounding is how far the cells of an invoice, a pool in a month each, and the
+// sums here may be rounded apart.
+func rounding(pools int, length capcli.Seconds) capcli.USD {
+	return capcli.USD(2 * pools * (int(length/(28*capcli.Day)) + 3))
+}

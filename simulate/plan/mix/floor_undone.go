@@ -1,0 +1,257 @@
+package mix
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// undone is what of the work of one run a capacity leaves undone at least, whatever
+// the policy does.
+type undone struct {
+	work, possible capcli.GPUTime // thousandths of GPU-seconds
+	all            beyond         // of all jobs together
+	kinds          []beyond       // of the jobs of each partition and model by themselves
+}
+
+// beyond is the work that committed capacity cannot do at least, and the pools beside
+// it that may.
+type beyond struct {
+	work  capcli.GPUTime
+	pools []int
+}
+
+// share is the least share of the possible work that is left undone.
+func (u undone) share() float64 {
+	if u.possible == 0 {
+		return 0
+	}
+	return float64(u.work) / float64(u.possible)
+}
+
+// request is what jobs of one kind could do by the end of a run: so much work from an
+// instant on, in order of time.
+type request struct {
+	at   capcli.Seconds
+	work capcli.GPUTime
+}
+
+// leastUndone is a lower bound on the work that a run of c leaves undone: that of a
+// fluid queue into which all the work of a job comes at its submission, and that all
+// capacity which may serve the job drains, to the end of the run. A job has no more
+// than that, for it cannot run before it comes, nor on more GPUs than there are. It
+// is worked out for all jobs together, and for those of each partition and model by
+// themselves on the pools that may serve them; the largest counts. Without a period
+// nothing is known to be undone. Where checkpoints pause jobs, each is taken to be
+// able to do no more than the share of its time that the dearest of them leaves.
+func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
+	if cfg.Until <= 0 {
+		return undone{}, nil
+	}
+	key := capacityKey(cfg, run)
+	if u, ok := b.undone[key]; ok {
+		return u, nil
+	}
+	jobs, err := b.p.Jobs(run)
+	if err != nil {
+		return undone{}, err
+	}
+	type kind struct{ partition, model string }
+	kinds := map[kind][]request{}
+	var all []request
+	var most undone
+	start := cfg.Start
+	if !start.Known() && len(jobs) > 0 {
+		start = jobs[0].Submit
+	}
+	pace := leastPace(cfg.Restarts.Classes)
+	for i := range jobs {
+		j := &jobs[i]
+		length := j.Run
+		if cfg.KillAtLimit && j.Limit > 0 {
+			length = min(length, j.Limit)
+		}
+		at := max(0, capcli.Seconds(j.Submit-start))
+		left := max(0, cfg.Until-at)
+		most.possible += capcli.GPUTime(j.Milli() * int64(min(length, left)))
+		if most.possible > math.MaxInt64/4 {
+			return undone{}, nil // the run itself says so
+		}
+		work := capcli.GPUTime(j.Milli() * int64(min(length, capcli.Seconds(pace*float64(left)))))
+		if work <= 0 {
+			continue
+		}
+		k := kind{j.Partition, j.GPUModel}
+		kinds[k] = append(kinds[k], request{at, work})
+		all = append(all, request{at, work})
+	}
+	every := func(*simulate.Pool) bool { return true }
+	most.work = drain(all, capacityOver(cfg, every), cfg.Until)
+	most.all = beyondOf(cfg, all, every)
+	for k, list := range kinds { // the largest, and a sum of whole numbers: the order does not matter
+		own := slices.ContainsFunc(cfg.Pools, func(p simulate.Pool) bool { return p.Partition == k.partition })
+		serves := func(p *simulate.Pool) bool {
+			return (p.Partition == "" || p.Partition == k.partition || !own) && modelServes(p.GPUModel, k.model)
+		}
+		most.work = max(most.work, drain(list, capacityOver(cfg, serves), cfg.Until))
+		most.kinds = append(most.kinds, beyondOf(cfg, list, serves))
+	}
+	b.undone[key] = most
+	return most, nil
+}
+
+// beyondOf is what of some work the committed pools that may serve it cannot do.
+func beyondOf(cfg *simulate.Config, list []request, serves func(*simulate.Pool) bool) beyond {
+	var out beyond
+	for i := range cfg.Pools {
+		if p := &cfg.Pools[i]; !p.Terms.Committed() && serves(p) {
+			out.pools = append(out.pools, i)
+		}
+	}
+	out.work = drain(list, capacityOver(cfg, func(p *simulate.Pool) bool { return p.Terms.Committed() && serves(p) }), cfg.Until)
+	return out
+}
+
+// use is the least that the work beyond the committed capacity costs: each part of it
+// is done at the least price of a pool that may do it, or left undone, which is of all
+// work at most the share allowed, or has a price itself where priced is over 0.
+func (u *undone) use(rates []billing.Rate, allowed float64, priced capcli.Rate) capcli.USD {
+	if allowed > 1 && priced <= 0 {
+		return 0
+	}
+	var most capcli.USD
+	for _, parts := range [][]beyond{{u.all}, u.kinds} {
+		var sum capcli.USD
+		var top capcli.Rate
+		for _, b := range parts {
+			price := priced
+			for _, i := range b.pools {
+				if p := lowest(&rates[i]); price <= 0 || p < price {
+					price = p
+				}
+			}
+			sum += capcli.Cost(max(0, price), b.work) - 1
+			top = max(top, price)
+		}
+		if priced <= 0 {
+			sum -= capcli.Cost(top, capcli.GPUTime(math.Ceil(allowed*float64(u.possible)))) + 1
+		}
+		most = max(most, sum)
+	}
+	return most
+}
+
+// leastPace is the least share of its time in which a job works, where checkpoints
+// pause it: after each interval of work it stands for the cost of one.
+func leastPace(classes []simulate.RestartClass) float64 {
+	pace := 1.0
+	for i := range classes {
+		if c := &classes[i]; c.Interval > 0 && c.Cost > 0 {
+			pace = min(pace, float64(c.Interval)/float64(c.Interval+c.Cost))
+		}
+	}
+	return pace
+}
+
+// modelServes tells whether a pool of a model may serve jobs that want one of some.
+func modelServes(pool, wanted string) bool {
+	return pool == "" || wanted == "" || slices.ContainsFunc(strings.Split(wanted, "|"), func(m string) bool { return strings.EqualFold(strings.TrimSpace(m), pool) })
+}
+
+// capacityKey names what leastUndone depends on.
+func capacityKey(cfg *simulate.Config, run int) string {
+	var b strings.Builder
+	fmt.Fprint(&b, run, cfg.Start, cfg.Until, cfg.KillAtLimit)
+	for i := range cfg.Pools {
+		p := &cfg.Pools[i]
+		fmt.Fprintf(&b, "|%q %q %v %d %d %d", p.Partition, p.GPUModel, p.Terms, p.Capacity(), p.From, p.Until)
+	}
+	return b.String()
+}
+
+// rise is a change of a capacity, in thousandths of GPUs.
+type rise struct {
+	at    capcli.Seconds
+	milli int64
+}
+
+// capacityOver is how the capacity of some pools changes over time, with each pool
+// there for as long as it can be.
+func capacityOver(cfg *simulate.Config, counts func(*simulate.Pool) bool) []rise {
+	var out []rise
+	for i := range cfg.Pools {
+		p := &cfg.Pools[i]
+		if !counts(p) {
+			continue
+		}
+		milli := 1000 * int64(p.Capacity())
+		out = append(out, rise{max(0, p.From), milli})
+		if p.Until > 0 {
+			out = append(out, rise{max(p.From, p.Until), -milli})
+		}
+	}
+	slices.SortFunc(out, func(a, b rise) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.milli, a.milli)) })
+	return out
+}
+
+// drain is what is left at the end of work that comes in order of time and that a
+// capacity takes away as it can.
+func drain(list []request, changes []rise, end capcli.Seconds) capcli.GPUTime {
+	var left capcli.GPUTime
+	var now capcli.Seconds
+	var milli int64
+	pass := func(to capcli.Seconds) {
+		span := int64(to - now)
+		if now = to; span <= 0 || left == 0 {
+			return
+		}
+		if milli > int64(left)/span {
+			left = 0
+			return
+		}
+		left -= capcli.GPUTime(milli * span)
+	}
+	i, k := 0, 0
+	for i < len(list) || k < len(changes) {
+		next := end
+		if i < len(list) {
+			next = min(next, list[i].at)
+		}
+		if k < len(changes) {
+			next = min(next, changes[k].at)
+		}
+		if next >= end {
+			break
+		}
+		pass(next)
+		for ; k < len(changes) && changes[k].at <= next; k++ {
+			milli += changes[k].milli
+		}
+		for ; i < len(list) && list[i].at <= next; i++ {
+			left += list[i].work
+		}
+	}
+	pass(end)
+	for ; i < len(list); i++ {
+		left += list[i].work
+	}
+	return left
+}
+
+// undoneMost is the least bound that each run has on the share of the work left
+// undone; above 1 where there is none.
+func undoneMost(limits []Limit) float64 {
+	most := 2.0
+	for i := range limits {
+		if l := &limits[i]; l.Each && l.Metric == "unserved_share" && l.Upper() {
+			most = min(most, l.Value)
+		}
+	}
+	return most
+}

@@ -1,0 +1,47 @@
+package mix
+
+import "capcli"
+
+// hoursMost bounds the hours that HourlyPeak looks at: fifty years.
+const hoursMost = 50 * 366 * 24
+
+// HourlyPeak is the most GPUs, rounded up, that the jobs would hold on average
+// over an hour if none ever waited, up to the hour in which the last one comes.
+func HourlyPeak(jobs []capcli.Job, killAtLimit bool) int64 {
+	if len(jobs) == 0 {
+		return 0
+	}
+	first := jobs[0].Submit
+	n := int64(jobs[len(jobs)-1].Submit-first)/3600 + 1
+	n = min(n, hoursMost)
+	part := make([]int64, n)    // of hours that a job holds in part, thousandths of GPU-seconds
+	whole := make([]int64, n+1) // changes of the rate from this hour on, thousandths of GPUs
+	for i := range jobs {
+		j := &jobs[i]
+		from, run := int64(j.Submit-first), int64(j.Run)
+		if killAtLimit && j.Limit > 0 {
+			run = min(run, int64(j.Limit))
+		}
+		to := min(from+run, n*3600)
+		if from < 0 || from >= to {
+			continue
+		}
+		a, b := from/3600, to/3600
+		if a == b {
+			part[a] += j.Milli() * (to - from)
+			continue
+		}
+		part[a] += j.Milli() * ((a+1)*3600 - from)
+		if b < n {
+			part[b] += j.Milli() * (to - b*3600)
+		}
+		whole[a+1] += j.Milli()
+		whole[b] -= j.Milli()
+	}
+	var rate, most int64
+	for h := range part {
+		rate += whole[h]
+		most = max(most, rate*3600+part[h])
+	}
+	return (most + 3_599_999) / 3_600_000
+}

@@ -1,0 +1,147 @@
+package mix
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Pieces are the work of a search as a numbered list, so that it can be cut into
+// shards: piece i is one simulation, of all candidates of a key in one run. What
+// a piece comes to depends on its number alone. The list is that of the mixes
+// which the search looks at first, all of them where it has no stride; those that
+// a limit on cost rules out beforehand are left out, for that is certain whatever
+// becomes of the others, and those that only a race would drop are in it.
+type Pieces struct {
+	problem *Problem
+	groups  [][]*Candidate
+}
+
+// Pieces makes the list for s.
+func (s *Search) Pieces(ctx context.Context) (*Pieces, error) {
+	size, err := s.Problem.Space.Size()
+	if err != nil {
+		return nil, err
+	}
+	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size}
+	x.bounds.allowed = undoneMost(s.Limits)
+	numbers := everyOne(size)
+	if s.Stride > 1 {
+		numbers = append(x.coarse(s.Stride), s.Include...)
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+	}
+	limited := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.Upper() && (l.Metric == "cost" || l.Metric == "total") })
+	var candidates []*Candidate
+	for _, i := range numbers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := s.Problem.Candidate(i)
+		var bad *InvalidError
+		if errors.As(err, &bad) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if limited {
+			e, err := x.entry(c)
+			if err != nil {
+				return nil, err
+			}
+			if x.overLimit(e) {
+				continue
+			}
+		}
+		candidates = append(candidates, c)
+	}
+	p := &Pieces{problem: s.Problem}
+	for _, group := range groupByKey(candidates) {
+		list := make([]*Candidate, len(group))
+		for k, i := range group {
+			list[k] = candidates[i]
+		}
+		p.groups = append(p.groups, list)
+	}
+	return p, nil
+}
+
+// Len is how many pieces there are. Runs of one key stand together.
+func (p *Pieces) Len() int { return len(p.groups) * p.problem.Runs }
+
+// at is the group and the run of a piece.
+func (p *Pieces) at(piece int) (group []*Candidate, run int) {
+	return p.groups[piece/p.problem.Runs], piece % p.problem.Runs
+}
+
+// Do computes the pieces called which, on all cores, and gives the outcome of each
+// as JSON to done, one at a time, as they come to an end.
+func (p *Pieces) Do(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error {
+	var lock sync.Mutex
+	return inParallel(ctx, len(which), func(ctx context.Context, k int) error {
+		group, run := p.at(which[k])
+		outcomes, err := p.problem.Evaluate(ctx, run, group)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(outcomes)
+		if err != nil {
+			return fmt.Errorf("the outcome of mix %d: %w", group[0].Index, err)
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		return done(which[k], text)
+	})
+}
+
+// Evaluate gives a search what the pieces came to, each as Do gave it, in place of
+// simulating. What the search asks for beyond the list is simulated.
+func (p *Pieces) Evaluate(pieces []json.RawMessage) (Evaluate, error) {
+	if len(pieces) != p.Len() {
+		return nil, fmt.Errorf("expected the outcomes of %d pieces, found %d", p.Len(), len(pieces))
+	}
+	type key struct{ candidate, run int }
+	known := map[key]Outcome{}
+	for i, text := range pieces {
+		group, run := p.at(i)
+		var list []Outcome
+		if err := json.Unmarshal(text, &list); err != nil {
+			return nil, fmt.Errorf("piece %d: %w", i, err)
+		}
+		if len(list) != len(group) {
+			return nil, fmt.Errorf("piece %d: expected %d outcomes, found %d", i, len(group), len(list))
+		}
+		for k, c := range group {
+			if list[k].Candidate != c.Index || list[k].Run != run {
+				return nil, fmt.Errorf("piece %d: expected mix %d in run %d, found mix %d in run %d", i, c.Index, run, list[k].Candidate, list[k].Run)
+			}
+			known[key{c.Index, run}] = list[k]
+		}
+	}
+	return func(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error) {
+		out := make([]Outcome, len(candidates))
+		var places []int
+		var unknown []*Candidate
+		for i, c := range candidates {
+			o, ok := known[key{c.Index, run}]
+			if out[i] = o; !ok {
+				places, unknown = append(places, i), append(unknown, c)
+			}
+		}
+		if len(unknown) == 0 {
+			return out, ctx.Err()
+		}
+		fresh, err := p.problem.Evaluate(ctx, run, unknown)
+		if err != nil {
+			return nil, err
+		}
+		for k, i := range places {
+			out[i] = fresh[k]
+		}
+		return out, nil
+	}, nil
+}

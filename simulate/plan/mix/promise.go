@@ -1,0 +1,196 @@
+package mix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/simulate"
+)
+
+// promised are the windows in which the rules of a run make each job begin, and
+// what they rest on.
+type promised struct {
+	windows []Window
+	until   capcli.Seconds // end of the period; 0 where there is none
+	arrived capcli.Seconds // when the last job came
+	ended   capcli.Seconds // no run with these rules can end before
+	longest capcli.Seconds // most that any job may wait
+	peak    int64          // most GPUs that can be wanted at once where no job is ever interrupted
+	all     int64          // GPUs of all jobs together
+	models  []string       // that jobs want
+	why     string         // why there is no promise for every job; "" where there is
+}
+
+// promises works out the windows of the jobs under cfg's patience. A job whose
+// patience has ended goes on to on-demand capacity in that same second; it is
+// there a lead time later. This holds where some elastic pool can take every
+// job at any time, which fits tells.
+//
+// A job that is interrupted after that goes on at once where nothing has a lead
+// time, so it holds GPUs without a gap from the end of its window until it has
+// held them for its run time and more; work that is done again only adds. Where
+// there is a lead time each pool that ends can cost it one, which the windows
+// allow for.
+func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
+	p := &promised{until: cfg.Until}
+	start := cfg.Start
+	if !start.Known() && len(jobs) > 0 {
+		start = jobs[0].Submit
+	}
+	var work float64
+	late := lateness(cfg)
+	for i := range jobs {
+		j := &jobs[i]
+		run, believed := j.Run, j.Estimate()
+		if cfg.KillAtLimit && j.Limit > 0 {
+			run = min(run, j.Limit)
+		}
+		if cfg.Settings.Perfect {
+			believed = run
+		}
+		if j.GPUs == 0 || run <= 0 {
+			continue
+		}
+		wait := cfg.Overflow.Of(j, believed)
+		if wait < 0 {
+			p.why = "some jobs wait for ever for committed capacity"
+			return p
+		}
+		w := Window{Earliest: capcli.Seconds(j.Submit - start), Run: run, Milli: j.Milli()}
+		wait += late
+		w.Latest = w.Earliest + wait
+		p.arrived = max(p.arrived, w.Earliest)
+		p.ended = max(p.ended, w.Earliest+run)
+		p.longest = max(p.longest, wait)
+		p.windows = append(p.windows, w)
+		p.all += int64(j.GPUs)
+		if j.GPUModel != "" && !slices.Contains(p.models, j.GPUModel) {
+			p.models = append(p.models, j.GPUModel)
+		}
+		work += float64(w.Milli) * float64(run)
+	}
+	if work > 1<<62 {
+		p.why = "the work of the jobs is more than can be counted"
+		return p
+	}
+	p.peak = peakOf(p.windows)
+	return p
+}
+
+// lateness is how long after the end of its patience a job may be without GPUs:
+// the lead time, again for each pool that ends under it, and until the policy
+// looks.
+func lateness(cfg *simulate.Config) capcli.Seconds {
+	var lead capcli.Seconds
+	turns := capcli.Seconds(1)
+	for i := range cfg.Pools {
+		p := &cfg.Pools[i]
+		if !p.Terms.Committed() {
+			lead = max(lead, p.Lead)
+		}
+		if p.Until > 0 {
+			turns++
+		}
+	}
+	return turns * (lead + cfg.Settings.Round)
+}
+
+// interrupts tells whether jobs may lose their GPUs, and whether so often that
+// nobody can say.
+func interrupts(cfg *simulate.Config) (ever, often bool) {
+	often = cfg.Policy.Preempts(cfg.Settings)
+	for i := range cfg.Pools {
+		often = often || cfg.Pools[i].Supply != nil
+		ever = ever || cfg.Pools[i].Until > 0
+	}
+	return ever || often, often
+}
+
+// end is the end of the time in which the work counts.
+func (p *promised) end() capcli.Seconds {
+	if p.until > 0 {
+		return p.until
+	}
+	var end capcli.Seconds
+	for i := range p.windows {
+		end = max(end, p.windows[i].Latest+p.windows[i].Run)
+	}
+	return end
+}
+
+// peakOf is the most GPUs that jobs can hold at once, wherever in their windows
+// they begin: each counts from its earliest start to its latest end.
+func peakOf(windows []Window) int64 {
+	edges := make([]edge, 0, 2*len(windows))
+	for i := range windows {
+		w := &windows[i]
+		edges = append(edges, edge{at: w.Earliest, milli: w.Milli}, edge{at: w.Latest + w.Run, milli: -w.Milli})
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		if a.at != b.at {
+			return int(max(-1, min(1, a.at-b.at)))
+		}
+		return int(max(-1, min(1, a.milli-b.milli))) // who ends makes room first
+	})
+	var now, most int64
+	for _, e := range edges {
+		now += e.milli
+		most = max(most, now)
+	}
+	return (most + 999) / 1000
+}
+
+// fits tells why there is no elastic pool that takes every job at any time; ""
+// where there is one.
+func (p *promised) fits(cfg *simulate.Config) string {
+	if p.why != "" {
+		return p.why
+	}
+	ever, often := interrupts(cfg)
+	if often && lateness(cfg) > 0 {
+		return "jobs that are interrupted wait for on-demand capacity each time"
+	}
+	room := p.peak
+	if ever {
+		room = p.all
+	}
+	for i := range cfg.Tenants {
+		if cfg.Tenants[i].Quota > 0 {
+			return "a tenant's quota can keep its jobs waiting"
+		}
+	}
+	why := "there is no on-demand capacity"
+	for i := range cfg.Pools {
+		q := &cfg.Pools[i]
+		if q.Terms.Committed() {
+			continue
+		}
+		switch {
+		case q.Supply != nil:
+			why = fmt.Sprintf("the capacity of %s comes and goes", q.Name)
+		case q.From > 0 || q.Until > 0 && (p.until == 0 || q.Until < p.until):
+			why = fmt.Sprintf("%s is not there all the time", q.Name)
+		case q.Nodes != 1 || q.CPUMilli > 0 || q.MemMiB > 0:
+			why = fmt.Sprintf("%s is of nodes, on which a job may not fit", q.Name)
+		case q.Partition != "" || !p.serves(q.GPUModel):
+			why = fmt.Sprintf("%s does not serve every job", q.Name)
+		case int64(q.Capacity()) < room:
+			why = fmt.Sprintf("%s may be full: jobs can come to want %d GPUs at once, it has %d", q.Name, room, q.Capacity())
+		default:
+			return ""
+		}
+	}
+	return why
+}
+
+// serves tells whether a pool of this model serves all jobs.
+func (p *promised) serves(model string) bool {
+	for _, want := range p.models {
+		if model != "" && !strings.EqualFold(want, model) {
+			return false
+		}
+	}
+	return true
+}

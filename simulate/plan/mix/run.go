@@ -1,0 +1,83 @@
+package mix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// Run simulates candidate c in the given run.
+func (p *Problem) Run(ctx context.Context, c *Candidate, run int) (*simulate.Result, error) {
+	jobs, err := p.Jobs(run)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := c.Config(run)
+	if err != nil {
+		return nil, err
+	}
+	cfg.List = jobs
+	return simulate.Run(ctx, cfg)
+}
+
+// Price is what a result of the candidate's key costs under its rates. Where it
+// cannot be priced, the outcome's Fault says why; the error is one of the accounts
+// alone.
+func (p *Problem) Price(c *Candidate, run int, res *simulate.Result) (Outcome, error) {
+	inv, err := c.invoice(res)
+	var books *simulate.AccountError
+	switch {
+	case errors.As(err, &books):
+		return Outcome{}, err
+	case err != nil:
+		none := &billing.Invoice{ByPool: make([]billing.Line, len(res.Record.Pools))}
+		out := NewOutcome(c.Index, run, p.Seed.Child(run), res, none, p.Within, false)
+		out.Fault = err.Error()
+		return out, nil
+	}
+	out := NewOutcome(c.Index, run, p.Seed.Child(run), res, inv, p.Within, !c.Unpriced)
+	if p.PriceUnserved {
+		out.charge()
+	}
+	return out, nil
+}
+
+// charge adds the work that was not done to the cost, at the on-demand price.
+func (o *Outcome) charge() {
+	switch {
+	case o.Unserved() == 0:
+	case o.UnservedAmount == nil:
+		o.Priced, o.Fault = false, fmt.Sprintf("%.1f GPU-hours are left undone, and no on-demand price is known for them", o.Unserved().Hours())
+	case o.Cost > math.MaxInt64-*o.UnservedAmount:
+		o.Priced, o.Fault = false, capcli.ErrOverflow.Error()
+	default:
+		o.Penalty = *o.UnservedAmount
+		o.Cost += o.Penalty
+	}
+}
+
+func (c *Candidate) invoice(res *simulate.Result) (*billing.Invoice, error) {
+	if c.Invoice != nil {
+		return c.Invoice(res.Record, res.Ended)
+	}
+	return billing.Price(res.Record, c.Rates)
+}
+
+// Outcome simulates and prices candidate i in a run: a pure function of the
+// inputs and the two numbers, which is what a shard of a sweep computes.
+func (p *Problem) Outcome(ctx context.Context, i, run int) (Outcome, error) {
+	c, err := p.Candidate(i)
+	if err != nil {
+		return Outcome{}, err
+	}
+	res, err := p.Run(ctx, c, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return p.Price(c, run, res)
+}

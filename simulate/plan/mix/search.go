@@ -1,0 +1,386 @@
+package mix
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"capcli/simulate/plan"
+
+	"capcli"
+)
+
+// Goal is what a search may not lose.
+type Goal uint8
+
+const (
+	// Frontier keeps every mix that costs less or waits less than any other.
+	Frontier Goal = iota
+	// Cheapest keeps the cheapest mix that holds the limits.
+	Cheapest
+)
+
+// Search looks for the best mix of a problem under limits.
+type Search struct {
+	Problem *Problem
+	Limits  []Limit
+	// Hold is the share of runs in which the limits must hold, over 0 to 1.
+	Hold float64
+	// Confidence of dropping a mix before it has had all its runs, 0.99 say,
+	// over all such decisions together; 0 drops none but by bounds, which are
+	// never wrong.
+	Confidence float64
+	Goal       Goal
+	// Risk is what of the costs over the runs the search makes least; every cost of
+	// a mix is it. With another than the mean nothing is dropped but by bounds.
+	Risk plan.Risk
+	// Stride above 1 tries every so many values of each ordered axis first, and
+	// goes finer around the best: fewer mixes, without a proof that none of those
+	// passed over is better. It is a power of two.
+	Stride int
+	// Include are numbers of mixes to try first, whatever the stride.
+	Include []int
+	// Evaluate is Problem.Evaluate where it is nil.
+	Evaluate Evaluate
+	// Progress is told, if it is not nil, how many mixes are done with, and of how
+	// many; with a Stride of how many at most.
+	Progress func(done, of int)
+}
+
+// Found is what a search found.
+type Found struct {
+	Entries []*Entry // every mix that was tried, by number
+	Size    int      // mixes in the space
+	Invalid int      // of those tried: no valid scenario, left out
+	// Simulations that were done, each for all mixes of its key.
+	Simulations int
+	Runs        int
+	// What is known of the mixes that were not tried: Closed are those of which a lower
+	// bound proves that they cost no less than the best or break a limit, Open those
+	// that may cost less, by Loss at most. Unweighed tells that the rest was too many to
+	// be weighed.
+	Closed, Open int
+	Loss         capcli.USD
+	Unweighed    bool
+	// Partial tells that the search was stopped: Entries are those that had Runs runs
+	// by then.
+	Partial bool
+
+	limits []Limit
+	hold   float64
+}
+
+// ErrNoMix says that a space has no mix that can be run.
+var ErrNoMix = errors.New("no mix to try")
+
+// search is a Search in progress.
+type search struct {
+	*Search
+	ctx      context.Context
+	bounds   *bounds
+	size     int
+	tried    map[int]*Entry // nil for what is no valid mix
+	finished []*Entry
+	invalid  int
+	firstBad error
+	sims     int
+	err      error
+
+	closed, open int
+	loss         capcli.USD
+	unweighed    bool
+}
+
+// batchKeys is how many different simulations a batch has. It is a number of its
+// own, not one of cores, so that what is dropped is the same on any machine.
+const batchKeys = 64
+
+// Run searches. The same problem gives the same answer, whatever the number of
+// cores. Where ctx ends it gives its error, and what it has found so far: nil where
+// not one run has come to its end.
+func (s *Search) Run(ctx context.Context) (*Found, error) {
+	size, err := s.Problem.Space.Size()
+	if err != nil {
+		return nil, err
+	}
+	if s.Problem.Runs < 1 {
+		return nil, fmt.Errorf("expected at least one run of each mix, found %d", s.Problem.Runs)
+	}
+	if s.Hold <= 0 || s.Hold > 1 || s.Confidence < 0 || s.Confidence >= 1 {
+		return nil, fmt.Errorf("expected a share of runs over 0 up to 1 and a confidence from 0 to under 1, found %v and %v", s.Hold, s.Confidence)
+	}
+	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size, tried: map[int]*Entry{}}
+	x.bounds.allowed = undoneMost(s.Limits)
+	x.visit(s.Include)
+	if s.Stride > 1 {
+		x.refine()
+	} else {
+		x.visit(everyOne(size))
+	}
+	if x.err == nil {
+		x.close()
+	}
+	if x.err == nil {
+		x.nearestOfNone()
+	}
+	switch {
+	case x.err != nil && ctx.Err() != nil:
+		return x.partial(), x.err
+	case x.err != nil:
+		return nil, x.err
+	}
+	return x.found()
+}
+
+// partial is what is found of a search that was stopped: the mixes that have had all
+// their runs, or where there is none yet, those that have had the most, over as many
+// runs.
+func (s *search) partial() *Found {
+	runs := 0
+	for _, e := range s.tried {
+		if e != nil && e.Fate == Full {
+			runs = max(runs, len(e.Outcomes))
+		}
+	}
+	if runs == 0 {
+		return nil
+	}
+	for i, e := range s.tried {
+		if e != nil && e.Fate == Full && len(e.Outcomes) < runs {
+			delete(s.tried, i)
+		}
+	}
+	f, err := s.found()
+	if err != nil {
+		return nil
+	}
+	f.Runs, f.Partial = runs, true
+	return f
+}
+
+func everyOne(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func (s *search) found() (*Found, error) {
+	f := &Found{
+		Size: s.size, Invalid: s.invalid, Simulations: s.sims, Runs: s.Problem.Runs, limits: s.Limits, hold: s.Hold,
+		Closed: s.closed, Open: s.open, Loss: s.loss, Unweighed: s.unweighed,
+	}
+	for _, e := range s.tried {
+		if e != nil {
+			f.Entries = append(f.Entries, e)
+		}
+	}
+	slices.SortFunc(f.Entries, func(a, b *Entry) int { return cmp.Compare(a.Index, b.Index) })
+	if len(f.Entries) == 0 {
+		if s.firstBad != nil {
+			return nil, s.firstBad
+		}
+		return nil, ErrNoMix
+	}
+	return f, nil
+}
+
+// InvalidError says that a combination of values is no valid mix: it is left
+// out and counted, unless all are.
+type InvalidError struct{ Err error }
+
+func (e *InvalidError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what is wrong with it.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// visit tries the candidates that were not tried before.
+func (s *search) visit(numbers []int) {
+	var fresh []*Entry
+	for _, i := range numbers {
+		if _, done := s.tried[i]; done {
+			continue
+		}
+		c, err := s.Problem.Candidate(i)
+		var bad *InvalidError
+		switch {
+		case errors.As(err, &bad):
+			s.tried[i] = nil
+			s.invalid++
+			if s.firstBad == nil {
+				s.firstBad = bad.Err
+			}
+			continue
+		case err != nil:
+			s.err = err
+			return
+		}
+		e, err := s.entry(c)
+		if err != nil {
+			s.err = err
+			return
+		}
+		s.tried[i] = e
+		fresh = append(fresh, e)
+	}
+	slices.SortFunc(fresh, byFloor)
+	for len(fresh) > 0 && s.err == nil {
+		var batch []*Entry
+		batch, fresh = s.next(fresh)
+		s.run(batch)
+		if s.Progress != nil {
+			s.Progress(len(s.tried)-len(fresh), s.size)
+		}
+	}
+}
+
+// entry is what is known of a candidate before it is run.
+func (s *search) entry(c *Candidate) (*Entry, error) {
+	e := &Entry{Candidate: c, Rival: -1, risk: s.Risk}
+	for run := range s.Problem.Runs {
+		f, err := s.bounds.of(c, run)
+		if err != nil {
+			return nil, err
+		}
+		e.Floors = append(e.Floors, f)
+	}
+	return e, nil
+}
+
+// next takes the entries of the next batch, least floor first, and drops those
+// that their floor rules out.
+func (s *search) next(fresh []*Entry) (batch, rest []*Entry) {
+	keys := map[string]bool{}
+	for i, e := range fresh {
+		if rival, out := s.ruledOut(e); out {
+			e.Fate, e.Rival = ByBound, rival
+			continue
+		}
+		if !keys[e.Key] && len(keys) == batchKeys {
+			return batch, fresh[i:]
+		}
+		keys[e.Key] = true
+		batch = append(batch, e)
+	}
+	return batch, nil
+}
+
+// ruledOut tells whether the floor of e rules it out: it breaks a limit on cost
+// too often, or in some run that on work left undone, or a mix that was run in full, holds the limits and waits for
+// nobody costs less than e can. Both are certain.
+func (s *search) ruledOut(e *Entry) (rival int, out bool) {
+	if s.overLimit(e) || s.starved(e) {
+		return -1, true
+	}
+	floor := e.floor()
+	for _, r := range s.finished {
+		if r.Cost() < floor && r.Holds(s.Hold) && (s.Goal == Cheapest || r.Wait() == 0) {
+			return r.Index, true
+		}
+	}
+	return -1, false
+}
+
+// starved tells whether e has too little capacity to do the work in some run that each
+// run must do.
+func (s *search) starved(e *Entry) bool {
+	most := undoneMost(s.Limits)
+	return slices.ContainsFunc(e.Floors, func(f Floor) bool { return f.Undone > most })
+}
+
+// overLimit tells whether the floor of e breaks a limit on cost in too many runs
+// to hold it, whatever any other mix does.
+func (s *search) overLimit(e *Entry) bool {
+	for i := range s.Limits {
+		l := &s.Limits[i]
+		if !l.onCost() {
+			continue
+		}
+		broken := 0
+		for _, f := range e.Floors {
+			if f.Cost.Float() > l.Value {
+				broken++
+			}
+		}
+		if may := 1 - float64(broken)/float64(len(e.Floors)); may < min(s.Hold, 0.5) {
+			return true
+		}
+	}
+	return false
+}
+
+// runTo brings entries to n runs each, and gives those of which each run has a
+// price.
+func (s *search) runTo(entries []*Entry, n int) []*Entry {
+	evaluate := s.Evaluate
+	if evaluate == nil {
+		evaluate = s.Problem.Evaluate
+	}
+	for len(entries) > 0 && len(entries[0].Outcomes) < n {
+		run := len(entries[0].Outcomes)
+		candidates := make([]*Candidate, len(entries))
+		for i, e := range entries {
+			candidates[i] = e.Candidate
+			e.lost = s.lossOf(e)
+		}
+		out, err := evaluate(s.ctx, run, candidates)
+		if err != nil {
+			if s.err = err; s.ctx.Err() != nil {
+				noteDone(entries, out, s.Limits)
+			}
+			return nil
+		}
+		var priced []*Entry
+		for i, e := range entries {
+			if e.take(out[i], s.Limits) {
+				priced = append(priced, e)
+			}
+		}
+		entries = priced
+		s.sims += len(groupByKey(candidates))
+	}
+	return entries
+}
+
+// noteDone keeps what came to its end of runs that were stopped.
+func noteDone(entries []*Entry, out []Outcome, limits []Limit) {
+	for i := range out {
+		if out[i].Run == notRun {
+			continue
+		}
+		entries[i].take(out[i], limits)
+	}
+}
+
+// Counts are mixes by what became of them: tried = full + bound + race + fault.
+type Counts struct {
+	Tried   int `json:"tried"`
+	Full    int `json:"run_in_full"`
+	ByBound int `json:"dropped_by_bound"`
+	Starved int `json:"dropped_for_work_undone,omitempty"` // of ByBound: no schedule can do the work on them
+	ByRace  int `json:"dropped_by_race"`
+	ByFault int `json:"without_a_price,omitempty"`
+}
+
+// Counts counts the mixes that were tried.
+func (f *Found) Counts() Counts {
+	c := Counts{Tried: len(f.Entries)}
+	for _, e := range f.Entries {
+		switch e.Fate {
+		case Full:
+			c.Full++
+		case ByBound:
+			if c.ByBound++; e.undone() > undoneMost(f.limits) {
+				c.Starved++
+			}
+		case ByRace:
+			c.ByRace++
+		case ByFault:
+			c.ByFault++
+		}
+	}
+	return c
+}

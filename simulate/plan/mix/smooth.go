@@ -1,0 +1,226 @@
+package mix
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"capcli"
+)
+
+// Window is work that may be moved in time: so many thousandths of GPUs for Run
+// seconds, begun between Earliest and Latest. Times are seconds since the run's
+// start.
+type Window struct {
+	Earliest, Latest, Run capcli.Seconds
+	Milli                 int64
+}
+
+// Smooth is demand that waits as cleverly as it may: of all curves of GPUs in
+// use that are never ahead of the work as it comes, nor behind what must have
+// been done by then, the one that is nowhere higher than it needs to be. It is
+// what no schedule can beat: see NewSmooth.
+type Smooth struct {
+	steps []step // by falling level
+	time  []capcli.Seconds
+	work  []capcli.GPUTime
+}
+
+// step is a stretch of time at a constant level of work over time.
+type step struct {
+	time capcli.Seconds
+	work capcli.GPUTime
+}
+
+// compareSlope compares work over time of two steps, both longer than 0.
+func compareSlope(a, b step) int {
+	switch {
+	case a.work < 0 && b.work >= 0:
+		return -1
+	case a.work >= 0 && b.work < 0:
+		return 1
+	case a.work < 0:
+		return compareSlope(step{b.time, -b.work}, step{a.time, -a.work}) // both slopes turned over: -b against -a, with their own times
+	}
+	ah, al := bits.Mul64(uint64(a.work), uint64(b.time))
+	bh, bl := bits.Mul64(uint64(b.work), uint64(a.time))
+	return cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
+}
+
+// NewSmooth relaxes a schedule of the windows within [0, until): jobs are cut
+// loose, so that any part of any job may be done by any GPU at any instant,
+// as long as the sum of work done by each instant is at most what there would
+// be had every job begun at its earliest, A(t), and at least what there would
+// be had every job begun at its latest, L(t). Work that may begin so late that
+// it would be done after until need not be done.
+//
+// Every schedule that begins each job in its window keeps to L ≤ C ≤ A, for the
+// work that a job has done by t falls as its start is put off. Of all C between
+// the two the shortest path ("taut string") from (0, 0) to (until, L(until))
+// has the derivative c that is majorised by every other: it makes
+// ∫ φ(c(t)) dt least for every convex and rising φ at once (Salehi, Zhang, Kurose
+// and Towsley 1996, "Supporting stored video", theorem 1, for sums over slots).
+// φ(c) = (c - k)+ gives the work that k GPUs cannot have done, so Over is a
+// lower bound for each k. To end below L(until) is not allowed, and to end
+// above it is never less work.
+//
+// Where no job may wait, A = L and the curve is the demand itself: the bound is
+// then the exact optimum of section 3.1 (the quantile). All sums are of whole
+// numbers.
+func NewSmooth(windows []Window, until capcli.Seconds) *Smooth {
+	at, upper, lower := envelopes(windows, until)
+	s := &Smooth{steps: tautString(at, upper, lower)}
+	slices.SortStableFunc(s.steps, func(a, b step) int { return compareSlope(b, a) })
+	var t capcli.Seconds
+	var w capcli.GPUTime
+	for _, x := range s.steps {
+		t, w = t+x.time, w+x.work
+		s.time, s.work = append(s.time, t), append(s.work, w)
+	}
+	return s
+}
+
+// Over is the least work that cannot be done by so many GPUs, whoever arranges
+// it: ∫ (c - gpus)+ dt. It is convex in gpus.
+func (s *Smooth) Over(gpus int64) capcli.GPUTime {
+	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
+	n, _ := slices.BinarySearchFunc(s.steps, level, func(x, level step) int {
+		if compareSlope(x, level) > 0 {
+			return -1
+		}
+		return 1
+	})
+	if n == 0 {
+		return 0
+	}
+	return s.work[n-1] - capcli.GPUTime(int64(level.work)*int64(s.time[n-1]))
+}
+
+// Work is all the work that must be done.
+func (s *Smooth) Work() capcli.GPUTime { return s.Over(0) }
+
+// Peak is the number of GPUs above which nothing is left over.
+func (s *Smooth) Peak() int64 {
+	if len(s.steps) == 0 {
+		return 0
+	}
+	per := int64(s.steps[0].time) * int64(capcli.GPUSecond)
+	return (int64(s.steps[0].work) + per - 1) / per
+}
+
+// edge is a change of the rate at which work comes.
+type edge struct {
+	at    capcli.Seconds
+	milli int64 // by so much
+	late  bool  // of L, not of A
+}
+
+// envelopes are A and L at all the instants where either bends, from 0 to until.
+// At the end both are L: what can be put off for good is.
+func envelopes(windows []Window, until capcli.Seconds) (at []capcli.Seconds, upper, lower []capcli.GPUTime) {
+	edges := make([]edge, 0, 4*len(windows))
+	add := func(from, to capcli.Seconds, milli int64, late bool) {
+		from, to = max(0, from), min(to, until)
+		if from < to {
+			edges = append(edges, edge{from, milli, late}, edge{to, -milli, late})
+		}
+	}
+	for i := range windows {
+		w := &windows[i]
+		add(w.Earliest, w.Earliest+w.Run, w.Milli, false)
+		if w.Latest < until { // also guards the sum below
+			add(w.Latest, w.Latest+w.Run, w.Milli, true)
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	at, upper, lower = append(at, 0), append(upper, 0), append(lower, 0)
+	var rate [2]int64
+	var sum [2]capcli.GPUTime
+	to := func(t capcli.Seconds) {
+		last := at[len(at)-1]
+		if t == last {
+			return
+		}
+		for k := range sum {
+			sum[k] += capcli.GPUTime(rate[k] * int64(t-last))
+		}
+		at, upper, lower = append(at, t), append(upper, sum[0]), append(lower, sum[1])
+	}
+	for _, e := range edges {
+		to(e.at)
+		if e.late {
+			rate[1] += e.milli
+		} else {
+			rate[0] += e.milli
+		}
+	}
+	to(until)
+	upper[len(upper)-1] = lower[len(lower)-1]
+	return at, upper, lower
+}
+
+// knot is a point that the string may bend at.
+type knot struct {
+	at   capcli.Seconds
+	work capcli.GPUTime
+}
+
+func (a knot) to(b knot) step { return step{b.at - a.at, b.work - a.work} }
+
+// tautString is the shortest path from the first point to the last that keeps
+// between lower and upper, as its straight pieces (the funnel algorithm: each
+// point enters and leaves either chain once). The bounds meet at both ends.
+func tautString(at []capcli.Seconds, upper, lower []capcli.GPUTime) []step {
+	var f funnel
+	f.from = knot{at[0], lower[0]}
+	for i := 1; i < len(at); i++ {
+		f.narrow(&f.above, &f.below, knot{at[i], upper[i]}, 1)
+		f.narrow(&f.below, &f.above, knot{at[i], lower[i]}, -1)
+	}
+	if last := (knot{at[len(at)-1], lower[len(at)-1]}); f.from != last {
+		f.out = append(f.out, f.from.to(last))
+	}
+	return f.out
+}
+
+// funnel is where the string may still go: from its last fixed knot, below a
+// convex chain and above a concave one.
+type funnel struct {
+	from         knot
+	above, below chain
+	out          []step
+}
+
+// chain is a queue of knots that is shortened at both ends.
+type chain struct {
+	knots []knot
+	head  int
+}
+
+func (c *chain) n() int { return len(c.knots) - c.head }
+
+// narrow takes a new point into its own chain; sign is 1 for the upper one.
+func (f *funnel) narrow(own, other *chain, p knot, sign int) {
+	for own.n() > 0 {
+		last, before := own.knots[len(own.knots)-1], f.from
+		if own.n() > 1 {
+			before = own.knots[len(own.knots)-2]
+		}
+		if sign*compareSlope(before.to(last), last.to(p)) < 0 {
+			break
+		}
+		own.knots = own.knots[:len(own.knots)-1]
+	}
+	if own.n() == 0 {
+		own.knots, own.head = own.knots[:0], 0
+		// The straight way to p may cross the other chain: then the string is
+		// fixed at that chain's first knot.
+		for other.n() > 0 && sign*compareSlope(f.from.to(other.knots[other.head]), f.from.to(p)) > 0 {
+			k := other.knots[other.head]
+			f.out = append(f.out, f.from.to(k))
+			f.from = k
+			other.head++
+		}
+	}
+	own.knots = append(own.knots, p)
+}

@@ -1,0 +1,87 @@
+package shard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// A journal keeps what a shard has finished before the shard is whole: a line
+// with the head, then a line for each piece in the order in which they came
+// to an end, each behind the start of its own SHA-256. A program that is killed
+// leaves at most one line torn, and that line is not believed.
+
+// journalSum is how many bytes of the checksum stand before a line, in hex.
+const journalSum = 8
+
+// JournalHead is the first line of a journal.
+func JournalHead(h *Head) ([]byte, error) { return journalLine(h) }
+
+// JournalPiece is a further line of a journal.
+func JournalPiece(p *Piece) ([]byte, error) {
+	if len(p.Outcome) == 0 {
+		return nil, fmt.Errorf("the outcome of piece %d is empty", p.Piece)
+	}
+	return journalLine(p)
+}
+
+func journalLine(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	line := append(lineSum(text), ' ')
+	return append(append(line, text...), '\n'), nil
+}
+
+func lineSum(text []byte) []byte {
+	sum := sha256.Sum256(text)
+	return hex.AppendEncode(nil, sum[:journalSum])
+}
+
+// ParseJournal gives what is whole in the journal with the bytes b, for the shard
+// with head h: the pieces by number, and how many lines were not believed. A
+// journal of another sweep, or without a whole head, has nothing, and that is
+// said by ok. Of two lines for one piece the first counts.
+func ParseJournal(h *Head, b []byte) (pieces map[int]Piece, dropped int, ok bool) {
+	pieces = map[int]Piece{}
+	first := true
+	for line := range bytes.Lines(b) {
+		text, whole := journalText(line)
+		if first {
+			first = false
+			var got Head
+			if !whole || parseHead(text, &got) != nil || got.Shard != h.Shard || got.Digest != h.Digest {
+				return pieces, 0, false
+			}
+			continue
+		}
+		p, err := Piece{}, error(nil)
+		if whole {
+			p, err = parsePiece(text)
+		}
+		if !whole || err != nil || !h.Of().has(p.Piece, h.Pieces) {
+			dropped++
+			continue
+		}
+		if _, twice := pieces[p.Piece]; !twice {
+			pieces[p.Piece] = p
+		}
+	}
+	return pieces, dropped, !first
+}
+
+// journalText takes the checksum off a line, and tells whether the line is whole.
+func journalText(line []byte) (text []byte, whole bool) {
+	line, whole = bytes.CutSuffix(line, []byte("\n"))
+	if !whole || len(line) > maxLine {
+		return nil, false
+	}
+	sum, text, found := bytes.Cut(line, []byte(" "))
+	return text, found && bytes.Equal(sum, lineSum(text))
+}
+
+// has tells whether piece c of total is in s.
+func (s Shard) has(c, total int) bool { return c >= 0 && c < total && c%s.Count == s.Index }
