@@ -8,7 +8,6 @@ import (
 
 	"capcli"
 	"capcli/simulate"
-	"capcli/simulate/plan"
 )
 
 // patientSeen is what a replication says of jobs that wait for committed GPUs
@@ -68,7 +67,7 @@ func patientRuns(t *testing.T, jobs, k int, a, patience float64) []patientSeen {
 // M/M/k+D: jobs that wait for one of k GPUs, first come, first served, and go on
 // demand when their patience T ends. The chance of it, the wait of the others
 // and how busy the k are follow from the density of the virtual wait (see
-// plan.Patient); at T = 0 it is Erlang's loss system, and so is the first row.
+// Patient); at T = 0 it is Erlang's loss system, and so is the first row.
 func TestBurstUnderPatience(t *testing.T) {
 	if testing.Short() {
 		t.Skip("closed forms want long runs")
@@ -83,7 +82,7 @@ func TestBurstUnderPatience(t *testing.T) {
 		{10, 0, 0.214582, 30_000}, {8, 1, 0.211714, 30_000}, {10, 0.25, 0.139661, 30_000}, {10, 1, 0.068212, 40_000}, {12, 1, 0.010678, 80_000}, {9, 4, 0, 40_000},
 	} {
 		name := fmt.Sprintf("M/M/%d, patience %g:", c.k, c.patience)
-		want := plan.Patient{K: c.k, Load: a, Patience: c.patience}.Wait()
+		want := Patient{K: c.k, Load: a, Patience: c.patience}.Wait()
 		if c.burst > 0 && math.Abs(want.Burst-c.burst) > 5e-7 {
 			t.Errorf("%s the formula gives %.6f, want %.6f", name, want.Burst, c.burst)
 		}

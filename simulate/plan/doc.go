@@ -17,7 +17,6 @@
 // costs; Optimum makes a Program of a Curve and a Market and says the result in
 // GPUs and dollars.
 //
-// Beside the exact answer stand two yardsticks that need no search: the closed
-// forms of queueing theory for jobs of one GPU (ErlangB, ErlangC, Patient), and
-// what can be promised without any forecast (Online).
+// Beside the exact answer stands a yardstick that needs no forecast: what can be
+// promised by a policy that decides online (Online).
 package plan

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -253,5 +254,19 @@ func BenchmarkOnlineThreeYears(b *testing.B) {
 		if _, err := plan.Online(demand, l); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// digits holds a figure to the digits that a source prints.
+func digits(t *testing.T, what string, got float64, want string) {
+	t.Helper()
+	places := 0
+	for i := range want {
+		if want[i] == '.' {
+			places = len(want) - i - 1
+		}
+	}
+	if s := fmt.Sprintf("%.*f", places, got); s != want {
+		t.Errorf("%s: %s, want %s", what, s, want)
 	}
 }

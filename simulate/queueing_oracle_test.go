@@ -1,4 +1,4 @@
-package plan
+package simulate_test
 
 import "math"
 
@@ -82,7 +82,7 @@ func BusyAtLeast(k int, load float64) float64 {
 // poissonSum sums the Poisson chances from k away from the mean, upwards or
 // downwards, until they no longer count.
 func poissonSum(k int, load float64, step int) float64 {
-	term := poisson(k, load)
+	term := poissonProb(k, load)
 	sum := term
 	for i := k; term > sum*1e-17; {
 		if step > 0 {
@@ -100,11 +100,11 @@ func poissonSum(k int, load float64, step int) float64 {
 	return min(1, sum)
 }
 
-// poisson is the chance of exactly k, from the distance of k from the mean
+// poissonProb is the chance of exactly k, from the distance of k from the mean
 // (Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000):
 // no large logarithms are taken from each other, so it keeps its digits for
 // means in the millions.
-func poisson(k int, mean float64) float64 {
+func poissonProb(k int, mean float64) float64 {
 	if k == 0 {
 		return math.Exp(-mean)
 	}

@@ -1,4 +1,4 @@
-package plan
+package simulate_test
 
 import "math"
 
