@@ -39,6 +39,8 @@ var layers = map[string][]string{
 	"simulate/plan/mix":    {"simulate", "simulate/billing", "simulate/plan", "scenarios", "gonum"},
 	"simulate/plan/shard":  {},
 
+	"simulate/supply": {"simulate"},
+
 	"profile":         {},
 	"profile/trace":   {"compress"},
 	"profile/series":  {},
@@ -46,7 +48,7 @@ var layers = map[string][]string{
 	"profile/nvml":    {"profile", "go-nvml"},
 	"profile/parquet": {"profile", "profile/trace", "parquet-go", "compress"},
 	"profile/store":   {"profile", "profile/parquet"},
-	"scenarios":       {"simulate", "simulate/billing", "simulate/plan", "forecast", "yaml"},
+	"scenarios":       {"simulate", "simulate/supply", "simulate/billing", "simulate/plan", "forecast", "yaml"},
 	"cmd/report":      {"tablewriter"},
 	"cmd/capcli":      {"*"},
 }

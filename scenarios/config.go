@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/supply"
 )
 
 // Options are what a run needs beside its scenario.
@@ -197,11 +198,11 @@ func (c *Capacity) supply(files *files, p simulate.Pool, seed capcli.Seed, k int
 	}
 	switch {
 	case c.Failures != nil:
-		return simulate.NewHazard(p.Nodes, c.Failures.MTBF, c.Failures.Repair, 0, seed.Stream("failures"+use))
+		return supply.NewHazard(p.Nodes, c.Failures.MTBF, c.Failures.Repair, 0, seed.Stream("failures"+use))
 	case c.Hazard != nil:
-		return simulate.NewHazard(p.Nodes, c.Hazard.MeanUp, c.Hazard.MeanDown, c.Hazard.Notice, seed.Stream("hazard"+use))
+		return supply.NewHazard(p.Nodes, c.Hazard.MeanUp, c.Hazard.MeanDown, c.Hazard.Notice, seed.Stream("hazard"+use))
 	case c.Trace != nil:
-		return simulate.NewAvailability(files.availability[c.Trace.key()], p.Nodes, simulate.Following{
+		return supply.NewAvailability(files.availability[c.Trace.key()], p.Nodes, supply.Following{
 			Offset: c.Trace.Offset, Notice: c.Trace.Notice, Repeat: c.Trace.Repeat, Scale: c.Trace.Scale,
 		})
 	}

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"capcli/simulate/supply"
+
 	"capcli"
-	"capcli/simulate"
 )
 
 // opened keeps what the files of a scenario said, so that each is read once for
@@ -25,8 +26,8 @@ type opened struct {
 
 // files is what the files that a scenario names said.
 type files struct {
-	nodes        map[string][]group               // by pool
-	availability map[string]simulate.Availability // by Availability.key
+	nodes        map[string][]group             // by pool
+	availability map[string]supply.Availability // by Availability.key
 	predicted    map[string]capcli.Seconds
 }
 
@@ -45,7 +46,7 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	if err := s.priced(open); err != nil {
 		return nil, err
 	}
-	f := &files{nodes: map[string][]group{}, availability: map[string]simulate.Availability{}}
+	f := &files{nodes: map[string][]group{}, availability: map[string]supply.Availability{}}
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
 		if c.NodesFile != "" {
@@ -62,7 +63,7 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 			if err != nil {
 				return nil, err
 			}
-			a, err := simulate.ParseAvailability(bytes.NewReader(b), polarities[c.Trace.Polarity])
+			a, err := supply.ParseAvailability(bytes.NewReader(b), polarities[c.Trace.Polarity])
 			if err != nil {
 				return nil, inFile(err, c.Trace.File)
 			}
@@ -85,7 +86,7 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 // key tells one reading of a trace from another.
 func (a *Availability) key() string { return a.Polarity + " " + a.File }
 
-var polarities = map[string]simulate.Polarity{"available": simulate.CountsAvailable, "preempted": simulate.CountsPreempted}
+var polarities = map[string]supply.Polarity{"available": supply.CountsAvailable, "preempted": supply.CountsPreempted}
 
 // inFile puts the file's name into an error about its text.
 func inFile(err error, file string) error {

@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/supply"
 )
 
 // TestLongRuns: no job is lost in silence, however late it comes. GPU time that
@@ -37,7 +38,7 @@ func TestLongRuns(t *testing.T) {
 	}
 	long := early
 	long.Run = 2 * capcli.Day
-	flicker := simulate.NewHazard(1, capcli.Day/10, capcli.Day/10, 0, capcli.Seed(1).Stream("flicker"))
+	flicker := supply.NewHazard(1, capcli.Day/10, capcli.Day/10, 0, capcli.Seed(1).Stream("flicker"))
 	res, err := run(1, 0, flicker, long)
 	if err != nil || !res.Endless || res.Jobs.Finished != 0 || res.Jobs.Losses < 1000 {
 		t.Errorf("a job that is always lost: %+v, %v; want a run that says it has no end", res, err)

@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/supply"
 )
 
 // holdings checks at each event that no gang has a part on a node that is gone,
@@ -58,7 +59,7 @@ func TestLossesKeepTheBooks(t *testing.T) {
 			})
 		}
 		notice := rapid.SampledFrom([]capcli.Seconds{0, 120, 1800}).Draw(t, "notice")
-		history := simulate.Availability{Gap: 600}
+		history := supply.Availability{Gap: 600}
 		for range 50 {
 			history.Counts = append(history.Counts, rng.IntN(5))
 		}
@@ -76,8 +77,8 @@ func TestLossesKeepTheBooks(t *testing.T) {
 			Start: 0, Jobs: stream(jobs), Policy: policy, Placement: placement(),
 			Observers: []simulate.Observer{&holdings{t: t, gone: map[int]bool{}}},
 			Pools: []simulate.Pool{
-				{Name: "base", Terms: simulate.Reserved, Nodes: 2, GPUsPerNode: 8, Supply: simulate.NewHazard(2, 40_000, 3000, notice, seed.Stream("base"))},
-				{Name: "spot", Terms: simulate.Spot, Nodes: 4, GPUsPerNode: 8, MinBilling: 60, Lead: 30, Supply: simulate.NewAvailability(history, 4, simulate.Following{Notice: notice, Repeat: true})},
+				{Name: "base", Terms: simulate.Reserved, Nodes: 2, GPUsPerNode: 8, Supply: supply.NewHazard(2, 40_000, 3000, notice, seed.Stream("base"))},
+				{Name: "spot", Terms: simulate.Spot, Nodes: 4, GPUsPerNode: 8, MinBilling: 60, Lead: 30, Supply: supply.NewAvailability(history, 4, supply.Following{Notice: notice, Repeat: true})},
 				{Name: "flex", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 16, Rank: 1},
 			},
 			Overflow: simulate.Overflow{Patience: []simulate.Patience{{Wait: 4000}}},

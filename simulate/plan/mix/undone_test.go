@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/supply"
 )
 
 // drawnConfig is a run over a period with partitions, models, dates and nodes that are
@@ -62,7 +63,7 @@ func drawnConfig(t *rapid.T) (func() simulate.Config, []billing.Rate, []capcli.J
 		own := append([]simulate.Pool(nil), pools...)
 		for i := range own {
 			if lost && own[i].Terms == simulate.Spot {
-				own[i].Supply = simulate.NewHazard(own[i].Nodes, 4*capcli.Hour, capcli.Hour, 0, capcli.Seed(1).Stream("x"))
+				own[i].Supply = supply.NewHazard(own[i].Nodes, 4*capcli.Hour, capcli.Hour, 0, capcli.Seed(1).Stream("x"))
 			}
 		}
 		pol, err := simulate.Policies.Get(policy)

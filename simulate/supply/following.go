@@ -1,6 +1,9 @@
-package simulate
+package supply
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/simulate"
+)
 
 // Following is how a pool follows a recorded history.
 type Following struct {
@@ -18,7 +21,7 @@ type Following struct {
 //
 // With notice, a node drains for that long before it goes, or from when it came
 // if that is later.
-func NewAvailability(a Availability, nodes int, f Following) Supply {
+func NewAvailability(a Availability, nodes int, f Following) simulate.Supply {
 	s := &following{a: a, nodes: nodes, f: f, up: nodes, size: max(1, a.Size())}
 	s.f.Offset, s.f.Notice = max(0, f.Offset), max(0, f.Notice)
 	s.a.Gap = max(1, a.Gap)
@@ -67,24 +70,24 @@ type stretch struct {
 type crowd struct {
 	at     capcli.Seconds
 	seq    int64 // a node's Gain comes before its Drain, should they meet
-	kind   Kind
+	kind   simulate.Kind
 	lo, hi int
 }
 
 // Next gives the changes in order of time. Of one instant, nodes go from the
 // highest number down and come from the lowest up.
-func (s *following) Next() (Change, bool) {
+func (s *following) Next() (simulate.Change, bool) {
 	for s.now.lo == s.now.hi {
 		for !s.over && (len(s.heap) == 0 || s.heap[0].at >= s.instant(s.tick)-s.f.Notice) {
 			s.readTick()
 		}
 		if len(s.heap) == 0 {
-			return Change{}, false
+			return simulate.Change{}, false
 		}
 		s.now = s.pop()
 	}
-	c := Change{At: s.now.at, Kind: s.now.kind, Node: s.now.lo}
-	if s.now.kind == Gain {
+	c := simulate.Change{At: s.now.at, Kind: s.now.kind, Node: s.now.lo}
+	if s.now.kind == simulate.Gain {
 		s.now.lo++
 	} else {
 		s.now.hi--
@@ -119,12 +122,12 @@ func (s *following) readTick() {
 	switch {
 	case want > s.up:
 		s.came = append(s.came, stretch{s.up, at})
-		s.push(crowd{at: at, kind: Gain, lo: s.up, hi: want})
+		s.push(crowd{at: at, kind: simulate.Gain, lo: s.up, hi: want})
 	case want < s.up:
 		if s.f.Notice > 0 {
 			s.warn(at, want)
 		}
-		s.push(crowd{at: at, kind: Lose, lo: want, hi: s.up})
+		s.push(crowd{at: at, kind: simulate.Lose, lo: want, hi: s.up})
 		for n := len(s.came); n > 1 && s.came[n-1].first >= want; n-- {
 			s.came = s.came[:n-1]
 		}
@@ -137,7 +140,7 @@ func (s *following) warn(at capcli.Seconds, want int) {
 	for i, hi := len(s.came)-1, s.up; hi > want; i-- {
 		lo := max(want, s.came[i].first)
 		if since := max(s.came[i].at, at-s.f.Notice); since < at {
-			s.push(crowd{at: since, kind: Drain, lo: lo, hi: hi})
+			s.push(crowd{at: since, kind: simulate.Drain, lo: lo, hi: hi})
 		}
 		hi = lo
 	}

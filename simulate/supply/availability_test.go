@@ -1,4 +1,4 @@
-package simulate_test
+package supply_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/supply"
 )
 
 var spotDir = filepath.Join("..", "..", "shared", "data", "spot")
@@ -33,14 +34,14 @@ func spotTable(t *testing.T, name string) [][]string {
 	return rows[1:]
 }
 
-func history(t *testing.T, name string) simulate.Availability {
+func history(t *testing.T, name string) supply.Availability {
 	t.Helper()
 	f, err := os.Open(filepath.Join(spotDir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	a, err := simulate.ParseAvailability(f, simulate.CountsAvailable)
+	a, err := supply.ParseAvailability(f, supply.CountsAvailable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestRecordedHistories(t *testing.T) {
 			t.Errorf("%s: gap %d, ticks %d, nodes %d; want %d, %d, %d", row[0], a.Gap, len(a.Counts), a.Size(), gap, ticks, nodes)
 		}
 		var up, at, sum capcli.Seconds = capcli.Seconds(nodes), 0, 0
-		for _, c := range until(simulate.NewAvailability(a, nodes, simulate.Following{}), a.Span()) {
+		for _, c := range until(supply.NewAvailability(a, nodes, supply.Following{}), a.Span()) {
 			sum, at = sum+up*(c.At-at), c.At
 			if c.Kind == simulate.Gain {
 				up++
@@ -77,7 +78,7 @@ func TestRecordedHistories(t *testing.T) {
 
 // Every tick of every history against its run lengths, told by others.
 func TestEveryTickOfTheHistories(t *testing.T) {
-	read := map[string]simulate.Availability{}
+	read := map[string]supply.Availability{}
 	for _, row := range spotTable(t, "all_ticks_rle.csv") {
 		a, ok := read[row[0]]
 		if !ok {
@@ -101,13 +102,13 @@ func TestEveryTickOfTheHistories(t *testing.T) {
 func TestParseAvailability(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		polarity   simulate.Polarity
+		polarity   supply.Polarity
 		want       []int
 		field, err string
 	}{
-		{"available", `{"metadata": {"gap_seconds": 300, "start": {"x": [1]}}, "data": [0, 3, 2.0], "prices": [0.3, [null]]}`, simulate.CountsAvailable, []int{0, 3, 2}, "", ""},
-		{"preempted", `{"data": [0, 1, 1], "metadata": {"gap_seconds": 300}}`, simulate.CountsPreempted, []int{1, 0, 0}, "", ""},
-		{"preempted of four", `{"data": [0, 4, 1], "metadata": {"gap_seconds": 300}}`, simulate.CountsPreempted, []int{4, 0, 3}, "", ""},
+		{"available", `{"metadata": {"gap_seconds": 300, "start": {"x": [1]}}, "data": [0, 3, 2.0], "prices": [0.3, [null]]}`, supply.CountsAvailable, []int{0, 3, 2}, "", ""},
+		{"preempted", `{"data": [0, 1, 1], "metadata": {"gap_seconds": 300}}`, supply.CountsPreempted, []int{1, 0, 0}, "", ""},
+		{"preempted of four", `{"data": [0, 4, 1], "metadata": {"gap_seconds": 300}}`, supply.CountsPreempted, []int{4, 0, 3}, "", ""},
 		{"empty", ``, 0, nil, "", "found nothing"},
 		{"cut", `{"data": [0, 1`, 0, nil, "", "ends in the middle"},
 		{"not json", `gap,data`, 0, nil, "", "expected JSON"},
@@ -124,7 +125,7 @@ func TestParseAvailability(t *testing.T) {
 		{"more", `{"metadata": {"gap_seconds": 1}, "data": [1]} {}`, 0, nil, "", "more follows"},
 		{"deep", `{"x": ` + strings.Repeat("[", 200), 0, nil, "", "nested"},
 	} {
-		a, err := simulate.ParseAvailability(strings.NewReader(tt.text), tt.polarity)
+		a, err := supply.ParseAvailability(strings.NewReader(tt.text), tt.polarity)
 		var in *capcli.InputError
 		switch {
 		case tt.err == "" && (err != nil || !slices.Equal(a.Counts, tt.want) || a.Gap != 300):
@@ -133,7 +134,7 @@ func TestParseAvailability(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q of field %q", tt.name, err, tt.err, tt.field)
 		}
 	}
-	if _, err := simulate.ParseAvailability(broken{}, 0); !errors.Is(err, errBroken) || errors.As(err, new(*capcli.InputError)) {
+	if _, err := supply.ParseAvailability(broken{}, 0); !errors.Is(err, errBroken) || errors.As(err, new(*capcli.InputError)) {
 		t.Errorf("a reader that fails gives %v", err)
 	}
 }
@@ -148,11 +149,11 @@ func FuzzParseAvailability(f *testing.F) {
 	f.Add([]byte(`{"metadata": {"gap_seconds": 300}, "data": [0, 3, 16]}`), false)
 	f.Add([]byte(`{"data": [1, 0], "prices": [0.1], "metadata": {"gap_seconds": 1e1}}`), true)
 	f.Fuzz(func(t *testing.T, b []byte, gone bool) {
-		p := simulate.CountsAvailable
+		p := supply.CountsAvailable
 		if gone {
-			p = simulate.CountsPreempted
+			p = supply.CountsPreempted
 		}
-		a, err := simulate.ParseAvailability(bytes.NewReader(b), p)
+		a, err := supply.ParseAvailability(bytes.NewReader(b), p)
 		if err != nil {
 			if !errors.As(err, new(*capcli.InputError)) {
 				t.Fatalf("error of type %T: %v", err, err)
@@ -166,7 +167,7 @@ func FuzzParseAvailability(f *testing.F) {
 		for i := range up {
 			up[i] = true
 		}
-		for _, c := range until(simulate.NewAvailability(a, 8, simulate.Following{Notice: 60, Repeat: true}), 1000) {
+		for _, c := range until(supply.NewAvailability(a, 8, supply.Following{Notice: 60, Repeat: true}), 1000) {
 			if c.Kind != simulate.Drain && up[c.Node] == (c.Kind == simulate.Gain) {
 				t.Fatalf("node %d: %s twice", c.Node, c.Kind)
 			}

@@ -1,10 +1,13 @@
-package simulate
+// Package supply has the ways in which the nodes of a pool come and go: by
+// chance at constant hazard, and as a recorded history of a spot market says.
+package supply
 
 import (
 	"math"
 	"math/rand/v2"
 
 	"capcli"
+	"capcli/simulate"
 )
 
 // NewHazard is nodes that fail and are repaired, or spot nodes that are
@@ -20,7 +23,7 @@ import (
 //
 // A node's history depends on rng's seed and its number alone: a pool of more
 // nodes sees the same failures of the ones it had.
-func NewHazard(nodes int, meanUp, meanDown, notice capcli.Seconds, rng *rand.Rand) Supply {
+func NewHazard(nodes int, meanUp, meanDown, notice capcli.Seconds, rng *rand.Rand) simulate.Supply {
 	h := &hazard{
 		up: float64(max(1, meanUp)), down: float64(max(1, meanDown)), notice: max(0, notice),
 		nodes: make([]hazardNode, nodes), heap: make([]int32, nodes),
@@ -50,8 +53,8 @@ type hazard struct {
 
 type hazardNode struct {
 	next, lose capcli.Seconds
-	chance     uint64 // state of the node's own generator
-	kind       Kind   // of the next change
+	chance     uint64        // state of the node's own generator
+	kind       simulate.Kind // of the next change
 }
 
 // splitMix is the generator of Steele, Lea and Flood (2014): a state of eight
@@ -66,8 +69,8 @@ func (s *splitMix) Uint64() uint64 {
 	return z ^ (z >> 31)
 }
 
-// beyond is an instant past any run's end that still can be added to.
-const beyond = 6 * horizon
+// beyond is an instant past any run's end, to which a time can still be added.
+const beyond = 300 * 366 * capcli.Day
 
 // draw is an exponential time of node n.
 func (h *hazard) draw(n int, mean float64) capcli.Seconds {
@@ -81,28 +84,28 @@ func (h *hazard) draw(n int, mean float64) capcli.Seconds {
 func (h *hazard) come(n int, at capcli.Seconds) {
 	d := &h.nodes[n]
 	d.lose = at + h.draw(n, h.up)
-	d.next, d.kind = d.lose, Lose
+	d.next, d.kind = d.lose, simulate.Lose
 	if h.notice > 0 {
-		d.next, d.kind = max(at, d.lose-h.notice), Drain
+		d.next, d.kind = max(at, d.lose-h.notice), simulate.Drain
 	}
 }
 
 // Next gives the changes in order of time, those of one instant by node.
-func (h *hazard) Next() (Change, bool) {
+func (h *hazard) Next() (simulate.Change, bool) {
 	if len(h.heap) == 0 {
-		return Change{}, false
+		return simulate.Change{}, false
 	}
 	n := int(h.heap[0])
 	d := &h.nodes[n]
-	c := Change{At: d.next, Kind: d.kind, Node: n}
+	c := simulate.Change{At: d.next, Kind: d.kind, Node: n}
 	if c.At >= beyond {
-		return Change{}, false
+		return simulate.Change{}, false
 	}
 	switch c.Kind {
-	case Drain:
-		d.next, d.kind = d.lose, Lose
-	case Lose:
-		d.next, d.kind = c.At+h.draw(n, h.down), Gain
+	case simulate.Drain:
+		d.next, d.kind = d.lose, simulate.Lose
+	case simulate.Lose:
+		d.next, d.kind = c.At+h.draw(n, h.down), simulate.Gain
 	default:
 		h.come(n, c.At)
 	}
