@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"math"
-	"slices"
 )
 
 // The measures of a forecast against what came. Pairs in which either side is
@@ -21,17 +20,6 @@ func RMSE(actual, mean []float64) float64 {
 // Bias is the mean error, actual - forecast: positive where the forecast was low.
 func Bias(actual, mean []float64) float64 {
 	return averageOf(actual, mean, func(y, f float64) float64 { return y - f })
-}
-
-// MAPE is the mean absolute error in percent of the actual values; it is
-// infinite where one of them is 0 and was not met.
-func MAPE(actual, mean []float64) float64 {
-	return averageOf(actual, mean, func(y, f float64) float64 {
-		if y == f {
-			return 0
-		}
-		return 100 * math.Abs((y-f)/y)
-	})
 }
 
 // SMAPE is 200/h sum |y-f| / (|y|+|f|), in percent between 0 and 200 (Makridakis,
@@ -123,21 +111,6 @@ func CRPS(actual []float64, f Forecast) float64 {
 		sum += Pinball(actual, iv.Lo, tailed) + Pinball(actual, iv.Hi, 1-tailed)
 	}
 	return 2 * sum / float64(1+2*len(f.Intervals))
-}
-
-// SampleCRPS is the score of one actual value against draws from its forecast:
-// E|X-y| - E|X-X'|/2 (Gneiting & Raftery 2007), exact for the draws' own
-// distribution. It is NaN of no draw.
-func SampleCRPS(actual float64, draws []float64) float64 {
-	x := slices.Clone(draws)
-	slices.Sort(x)
-	n := float64(len(x))
-	away, apart := 0.0, 0.0
-	for i, v := range x {
-		away += math.Abs(v - actual)
-		apart += (2*float64(i) + 1 - n) * v
-	}
-	return away/n - apart/(n*n)
 }
 
 // averageOf is the mean of a loss over the pairs that are known.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 const halfLog2Pi = 0.918938533204672741780329736405617639861397473637783412817
@@ -42,15 +41,6 @@ func above(mean, sd, bound float64) (expected, variance float64) {
 	z := (bound - mean) / sd
 	m := mills(z)
 	return math.Max(bound, mean+sd*m), sd * sd * math.Max(0, 1-m*(m-z))
-}
-
-// upperQuantile is the point that leaves the share tail of the part of a
-// standard normal above z to its right.
-func upperQuantile(z, tail float64) float64 {
-	if z > 8 {
-		return z - math.Log(tail)/mills(z) // there the tail is an exponential
-	}
-	return -distuv.UnitNormal.Quantile(tail * upper(z))
 }
 
 // isCondition tells a poorly conditioned answer, which is still one, from none.
