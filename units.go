@@ -35,6 +35,30 @@ func (t Time) String() string {
 // TimeOf rounds a standard time down to the second.
 func TimeOf(t time.Time) Time { return Time(t.Unix()) }
 
+// ParseTime reads a date or a time, in zone where the text names none; nil is UTC. A
+// date is its first second, or its last where end is set.
+func ParseTime(text string, zone *time.Location, end bool) (Time, error) {
+	if zone == nil {
+		zone = time.UTC
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return TimeOf(t), nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return TimeOf(t), nil
+		}
+	}
+	t, err := time.ParseInLocation("2006-01-02", text, zone)
+	if err != nil {
+		return 0, fmt.Errorf("wants a date or a time, found %q", text)
+	}
+	if end {
+		t = t.AddDate(0, 0, 1).Add(-time.Second)
+	}
+	return TimeOf(t), nil
+}
+
 // Seconds is a length of time, or an instant counted from a run's start.
 type Seconds int64
 
@@ -156,6 +180,22 @@ func Grouped(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Plural returns word, with an s where n is not one.
+func Plural(n int64, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// Abridge returns list, shortened to its first n and a word on how many more there are.
+func Abridge(list []string, n int) []string {
+	if len(list) > n {
+		return append(append([]string(nil), list[:n]...), fmt.Sprintf("and %d more", len(list)-n))
+	}
+	return list
 }
 
 // ParseUSD reads an amount of dollars: "$2.10", "2.1", "1,695,168.00", at most

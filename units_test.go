@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -267,5 +268,31 @@ func TestSplitTiesGoToTheEarlier(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		text string
+		zone *time.Location
+		end  bool
+		want string
+	}{
+		{"2026-03-29", nil, false, "2026-03-29T00:00:00Z"},
+		{"2026-03-29", berlin, true, "2026-03-29T21:59:59Z"}, // a day of 23 hours
+		{"2026-03-29T12:30", berlin, true, "2026-03-29T10:30:00Z"},
+		{"2026-03-29T12:30:00+05:30", berlin, false, "2026-03-29T07:00:00Z"},
+	} {
+		got, err := ParseTime(tt.text, tt.zone, tt.end)
+		if err != nil || got.String() != tt.want {
+			t.Errorf("%s: %s, %v, want %s", tt.text, got, err, tt.want)
+		}
+	}
+	if _, err := ParseTime("tomorrow", nil, false); err == nil {
+		t.Error("tomorrow is no date")
 	}
 }

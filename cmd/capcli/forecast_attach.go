@@ -239,7 +239,7 @@ func pair(hs *demand.Histories, file string, have []string, prom bool) ([]string
 	}
 	if len(used) == 0 {
 		return nil, &capcli.InputError{
-			File: file, Field: "unique_id", Text: fmt.Sprintf("none of its series is in the history: found %s; the history has %s", strings.Join(few(have, 3), ", "), strings.Join(few(mine, 3), ", ")),
+			File: file, Field: "unique_id", Text: fmt.Sprintf("none of its series is in the history: found %s; the history has %s", strings.Join(capcli.Abridge(have, 3), ", "), strings.Join(capcli.Abridge(mine, 3), ", ")),
 			Hint: "name them in both alike (unique_id)",
 		}
 	}
@@ -250,7 +250,7 @@ func pair(hs *demand.Histories, file string, have []string, prom bool) ([]string
 		}
 	}
 	if len(other) > 0 {
-		hs.Notes = append(hs.Notes, fmt.Sprintf("%s: %d series that the history does not have: %s", file, len(other), strings.Join(few(other, 3), ", ")))
+		hs.Notes = append(hs.Notes, fmt.Sprintf("%s: %d series that the history does not have: %s", file, len(other), strings.Join(capcli.Abridge(other, 3), ", ")))
 	}
 	return out, nil
 }

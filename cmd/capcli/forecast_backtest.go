@@ -249,7 +249,7 @@ func (r *backtestResult) doc() report.Doc {
 	}
 	d.Lead += "."
 	d.Notes = append(slices.Clone(d.Notes), r.censoredNotes()...)
-	for _, l := range few(r.hs.left, 5) {
+	for _, l := range capcli.Abridge(r.hs.left, 5) {
 		d.Notes = append(d.Notes, "not tried: "+l)
 	}
 	return d

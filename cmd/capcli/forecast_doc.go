@@ -53,18 +53,11 @@ func (hs *histories) keep(e *env, all []*forecasted) ([]*forecasted, error) {
 func (hs *histories) missing() error {
 	switch {
 	case len(hs.left) > 0:
-		return &partialError{text: fmt.Sprintf("%d series not forecast: %s", len(hs.left), strings.Join(few(hs.left, 3), "; "))}
+		return &partialError{text: fmt.Sprintf("%d series not forecast: %s", len(hs.left), strings.Join(capcli.Abridge(hs.left, 3), "; "))}
 	case hs.Partial != "":
 		return &partialError{text: hs.Partial}
 	}
 	return nil
-}
-
-func few(list []string, n int) []string {
-	if len(list) > n {
-		return append(append([]string(nil), list[:n]...), fmt.Sprintf("and %d more", len(list)-n))
-	}
-	return list
 }
 
 // doc is the result; people see the summary first, programs the long table.
@@ -348,7 +341,7 @@ func (r *forecastResult) notes() []string {
 	if single > shownNotes {
 		out = append(out, fmt.Sprintf("%d more notes about single series: -o json", single-shownNotes))
 	}
-	for _, l := range few(r.hs.left, 5) {
+	for _, l := range capcli.Abridge(r.hs.left, 5) {
 		out = append(out, "not forecast: "+l)
 	}
 	return out

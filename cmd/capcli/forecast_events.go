@@ -110,7 +110,7 @@ func (p *eventPlan) bind(e *forecast.PlannedEvent) error {
 		}
 	}
 	if len(unknown) > 0 {
-		p.why[e] = strings.Join(few(unknown, 3), ", ")
+		p.why[e] = strings.Join(capcli.Abridge(unknown, 3), ", ")
 		hs.Notes = append(hs.Notes, fmt.Sprintf("event %s (%s:%d): %s", e.Name, p.File, e.Line, p.why[e]))
 	}
 	return nil

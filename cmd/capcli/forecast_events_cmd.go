@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/forecast"
 	"capcli/scenarios"
@@ -133,7 +134,7 @@ func daysText(h *forecast.HolidayRule) string {
 		}
 	}
 	text := ""
-	for i, s := range few(out, 3) {
+	for i, s := range capcli.Abridge(out, 3) {
 		if i > 0 {
 			text += ", "
 		}

@@ -259,26 +259,3 @@ func plainHead(name string, head []byte) []byte {
 	}
 	return out[:n]
 }
-
-// instant reads a date or a time; the end of a date is its last second.
-func instant(text string, in *time.Location, end bool) (capcli.Time, error) {
-	if in == nil {
-		in = time.UTC
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return capcli.TimeOf(t), nil
-	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if t, err := time.ParseInLocation(layout, text, in); err == nil {
-			return capcli.TimeOf(t), nil
-		}
-	}
-	t, err := time.ParseInLocation("2006-01-02", text, in)
-	if err != nil {
-		return 0, fmt.Errorf("wants a date or a time, found %q", text)
-	}
-	if end {
-		t = t.AddDate(0, 0, 1).Add(-time.Second)
-	}
-	return capcli.TimeOf(t), nil
-}

@@ -89,7 +89,7 @@ func (h *history) end(until string) (int, error) {
 		}
 		last = n
 	} else {
-		at, err := instant(until, h.hs.Zone, true)
+		at, err := capcli.ParseTime(until, h.hs.Zone, true)
 		if err != nil {
 			return 0, &usageError{text: "--until " + err.Error()}
 		}

@@ -50,7 +50,7 @@ func (o *historyOptions) fromJobs(ctx context.Context, e *env, in trace.Input) (
 			return nil, &capcli.InputError{File: in.Name, Text: fmt.Sprintf("job %s, submitted %s: %v", j.ID, j.Submit, err), Hint: "take a longer --step, or fewer groups with --by", Err: err}
 		}
 	}
-	rep := newReading(r.Report())
+	rep := r.Report()
 	p.end(rep.Kept)
 	hs, err := o.ofDemand(in.Name, d, groups, rep)
 	if err != nil || !o.censor.asked() {
@@ -67,9 +67,9 @@ func measureOf(name string) capcli.Measure {
 	}[name]
 }
 
-func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper, rep reading) (*demand.Histories, error) {
-	hs := &demand.Histories{Inputs: []string{file}, Zone: o.zone, Clock: true, Step: d.Step, Measure: o.measure, Peak: o.peak, Notes: rep.notes()}
-	if rep.Partial {
+func (o *historyOptions) ofDemand(file string, d *capcli.Demand, groups *grouper, rep trace.Report) (*demand.Histories, error) {
+	hs := &demand.Histories{Inputs: []string{file}, Zone: o.zone, Clock: true, Step: d.Step, Measure: o.measure, Peak: o.peak, Notes: rep.Remarks()}
+	if rep.Cut {
 		hs.Partial = file + " is cut short; this forecasts from what was there"
 	}
 	names := d.Names()

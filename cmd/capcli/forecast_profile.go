@@ -229,10 +229,10 @@ func (o *historyOptions) profileNotes(l *profile.Levels, hs *demand.Histories, l
 		out = append(out, fmt.Sprintf("%s of %s steps were sampled in part, over half of them: what was not sampled counts as what was", grouped(int64(scaled)), grouped(int64(steps))))
 	}
 	if late := l.Late(); len(late) > 0 {
-		out = append(out, fmt.Sprintf("%d of %d boxes were not there all the time, such as %s: before its first sample and after its last a box counts as not there", len(late), l.Hosts(), strings.Join(few(late, 3), ", ")))
+		out = append(out, fmt.Sprintf("%d of %d boxes were not there all the time, such as %s: before its first sample and after its last a box counts as not there", len(late), l.Hosts(), strings.Join(capcli.Abridge(late, 3), ", ")))
 	}
 	if len(full) > 0 && !o.censor.asked() {
-		out = append(out, fmt.Sprintf("all GPUs were held: %s steps. What more was wanted then is not in these figures; --past-capacity %s tells it from the other steps", strings.Join(few(full, 3), ", "), measured))
+		out = append(out, fmt.Sprintf("all GPUs were held: %s steps. What more was wanted then is not in these figures; --past-capacity %s tells it from the other steps", strings.Join(capcli.Abridge(full, 3), ", "), measured))
 	}
 	if o.peak {
 		out = append(out, "the highest level of a step is the highest mean of five minutes in it")

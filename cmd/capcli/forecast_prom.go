@@ -165,12 +165,12 @@ func (o *historyOptions) promQuery(e *env) (*promQuery, error) {
 	if p.query == "" || p.from == "" {
 		return nil, &usageError{text: "--prom wants --query and --from", hint: "--query 'sum(gpus)' --from 2026-10-01 --to 2026-11-01 --step 1h"}
 	}
-	if q.from, err = instant(p.from, o.zone, false); err != nil {
+	if q.from, err = capcli.ParseTime(p.from, o.zone, false); err != nil {
 		return nil, &usageError{text: "--from " + err.Error()}
 	}
 	q.to = capcli.TimeOf(e.now())
 	if p.to != "" {
-		if q.to, err = instant(p.to, o.zone, false); err != nil {
+		if q.to, err = capcli.ParseTime(p.to, o.zone, false); err != nil {
 			return nil, &usageError{text: "--to " + err.Error()}
 		}
 	}

@@ -209,7 +209,7 @@ func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*demandCu
 	switch at := doc.Start.(type) {
 	case nil:
 	case string:
-		t, err := instant(at, o.history.zone, false)
+		t, err := capcli.ParseTime(at, o.history.zone, false)
 		if err != nil {
 			return nil, &capcli.InputError{File: name, Field: "start", Text: "expected a date or a time: " + err.Error(), Hint: "write 2027-01-01 or 2027-01-01T00:00:00Z; leave it out where there is none"}
 		}

@@ -132,7 +132,7 @@ func (f *shardFolder) check() error {
 	}
 	return &capcli.InputError{
 		Text: fmt.Sprintf("%d of %d shards in %s are missing or damaged; nothing was merged:\n%s",
-			len(f.missing), f.count, f.dir, strings.Join(few(lines, 20), "\n")),
+			len(f.missing), f.count, f.dir, strings.Join(capcli.Abridge(lines, 20), "\n")),
 		Hint: fmt.Sprintf("run them again with --shards %d; in a Slurm array: --array=%s", f.count, ranges(f.missing)),
 	}
 }
@@ -161,7 +161,7 @@ func (f *shardFolder) mixed() error {
 		return nil
 	}
 	return &capcli.InputError{
-		Text: "expected the shards of one sweep; nothing was merged:\n" + strings.Join(few(lines, 20), "\n"),
+		Text: "expected the shards of one sweep; nothing was merged:\n" + strings.Join(capcli.Abridge(lines, 20), "\n"),
 		Hint: "run again those that were made from other inputs: --force computes a shard anew",
 	}
 }

@@ -232,7 +232,7 @@ func instantOn(flag, text string, every capcli.Step, c *planning.Curve) (capcli.
 	if len(text) == len("2026-06") {
 		full += "-01"
 	}
-	at, err := instant(full, nil, false)
+	at, err := capcli.ParseTime(full, nil, false)
 	if err != nil {
 		return 0, &usageError{text: flag + " " + err.Error(), hint: "write 2026-06-01, 2026-06, or 6mo after the start"}
 	}

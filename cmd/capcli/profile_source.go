@@ -89,7 +89,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	}
 	at := profile.InstantOf(e.now())
 	if o.start != "" {
-		t, err := instant(o.start, in, false)
+		t, err := capcli.ParseTime(o.start, in, false)
 		if err != nil {
 			return nil, nil, &usageError{text: "--start " + err.Error()}
 		}
@@ -164,11 +164,11 @@ func spanned(from, to string, in *time.Location) (begin, end profile.Instant, er
 		if t.text == "" {
 			continue
 		}
-		at, err := instant(t.text, in, t.end)
+		at, err := capcli.ParseTime(t.text, in, t.end)
 		if err != nil {
 			return 0, 0, &usageError{text: "--" + t.name + " " + err.Error()}
 		}
-		if start, _ := instant(t.text, in, false); start != at {
+		if start, _ := capcli.ParseTime(t.text, in, false); start != at {
 			at++ // of a day that is meant whole, the end is the second after its last
 		}
 		*t.at = profile.InstantOf(at.Std())

@@ -151,7 +151,7 @@ func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) erro
 	}
 	opts := store.CompactOptions{Hosts: o.hosts, Program: versionText(), Holder: "capcli profile compact"}
 	if o.before != "" {
-		at, err := instant(o.before, nil, false)
+		at, err := capcli.ParseTime(o.before, nil, false)
 		if err != nil {
 			return &usageError{text: "--before " + err.Error()}
 		}

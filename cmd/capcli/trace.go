@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,7 +76,8 @@ func runDescribe(ctx context.Context, e *env, o describeOptions, name string) er
 	if err != nil {
 		return err
 	}
-	d := description{"capcli/trace_describe/v1", in.Name, newReading(r.Report()), sum}
+	rep := r.Report()
+	d := description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: newReading(rep), Summary: sum, remarks: rep.Remarks()}
 	if err := emit(e, o.output, d.doc()); err != nil {
 		return err
 	}
@@ -93,6 +93,7 @@ type description struct {
 	Input  string  `json:"input"`
 	Read   reading `json:"read"`
 	trace.Summary
+	remarks []string
 }
 
 // reading is what became of the rows of a job log, for JSON.
@@ -115,27 +116,6 @@ func newReading(r trace.Report) reading {
 		Reasons: list(r.Reasons), Assumed: list(r.Assumed), Machine: known(int64(r.MachineGPUs)),
 		Partial: r.Cut, Notes: list(r.Notes),
 	}
-}
-
-// notes says in words what a reader of a result must know about the log.
-func (r *reading) notes() []string {
-	var out []string
-	if r.Rejected > 0 {
-		var why []string
-		for i, c := range r.Reasons {
-			if i == 3 {
-				why = append(why, "…")
-				break
-			}
-			why = append(why, fmt.Sprintf("%s: %s", grouped(c.N), c.Reason))
-		}
-		out = append(out, fmt.Sprintf("%s of %s rows are not in this (%s); capcli import lists them",
-			grouped(r.Rejected), grouped(r.Rows), strings.Join(why, "; ")))
-	}
-	for _, c := range r.Assumed {
-		out = append(out, fmt.Sprintf("%s %s: %s", grouped(c.N), plural(c.N, "job"), c.Reason))
-	}
-	return append(out, r.Notes...)
 }
 
 // lead says the whole log in one sentence.
@@ -164,7 +144,7 @@ func wholeHours(v float64) string {
 // doc is the description as tables.
 func (d *description) doc() report.Doc {
 	return report.Doc{
-		Lead: d.lead(), Notes: d.Read.notes(), Data: d, Charts: d.arrivals(),
+		Lead: d.lead(), Notes: d.remarks, Data: d, Charts: d.arrivals(),
 		Tables: []report.Table{
 			d.figures(), d.sizes(), d.lengths(),
 			shares("tenants", "tenant", d.Tenants),

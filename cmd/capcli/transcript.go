@@ -188,12 +188,7 @@ func (r *importResult) doc() report.Doc {
 	}
 }
 
-func plural(n int64, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
+func plural(n int64, word string) string { return capcli.Plural(n, word) }
 
 func are(n int64) string {
 	if n == 1 {

@@ -60,7 +60,7 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 		}
 	}
 	if len(bad) > 0 {
-		return &capcli.InputError{Text: fmt.Sprintf("%d %s:\n%s", len(bad), plural(int64(len(bad)), "problem"), strings.Join(few(bad, 20), "\n"))}
+		return &capcli.InputError{Text: fmt.Sprintf("%d %s:\n%s", len(bad), plural(int64(len(bad)), "problem"), strings.Join(capcli.Abridge(bad, 20), "\n"))}
 	}
 	return nil
 }

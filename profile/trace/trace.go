@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -59,6 +60,27 @@ type Report struct {
 	Cut         bool        // the input was cut short
 	Unsorted    bool        // submits go back in time somewhere
 	Notes       []string    // what else the user should know
+}
+
+// Remarks says in words what a reader of a result must know about the log.
+func (r *Report) Remarks() []string {
+	var out []string
+	if r.Rejected > 0 {
+		var why []string
+		for i, c := range r.Reasons {
+			if i == 3 {
+				why = append(why, "…")
+				break
+			}
+			why = append(why, fmt.Sprintf("%s: %s", capcli.Grouped(c.N), c.Reason))
+		}
+		out = append(out, fmt.Sprintf("%s of %s rows are not in this (%s); capcli import lists them",
+			capcli.Grouped(r.Rejected), capcli.Grouped(r.Rows), strings.Join(why, "; ")))
+	}
+	for _, c := range r.Assumed {
+		out = append(out, fmt.Sprintf("%s %s: %s", capcli.Grouped(c.N), capcli.Plural(c.N, "job"), c.Reason))
+	}
+	return append(out, r.Notes...)
 }
 
 // Format is one kind of job log.
