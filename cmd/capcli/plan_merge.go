@@ -44,37 +44,37 @@ func runPlanMerge(ctx context.Context, e *env, o *mergeOptions, dir string) erro
 	if o.shards < 0 || o.shards > shard.Max {
 		return &usageError{text: fmt.Sprintf("--shards wants 1 to %d, found %d", shard.Max, o.shards)}
 	}
-	f, err := openShards(e, dir, o.shards)
+	set, err := shard.ReadSet(dir, shardFolder{e, dir}, o.shards)
 	if err != nil {
 		return err
 	}
 	if o.missing {
-		return f.printMissing(e)
+		return printMissing(e, set)
 	}
-	if err := f.check(); err != nil {
+	if err := set.Check(); err != nil {
 		return err
 	}
 	p := &planOptions{}
 	cmd := newPlanOf(e, p)
-	if err := cmd.ParseFlags(f.whole[0].Head.Args); err != nil {
+	if err := cmd.ParseFlags(set.Head().Args); err != nil {
 		return &capcli.InputError{File: dir, Text: "its shards were made with flags that this capcli does not have: " + err.Error()}
 	}
-	p.output, p.shard.merge = o.output, f
+	p.output, p.shard.merge = o.output, set
 	cmd.SetContext(ctx)
 	return p.run(e, cmd, cmd.Flags().Args())
 }
 
 // printMissing lists what is to be run again, one line or none.
-func (f *shardFolder) printMissing(e *env) error {
-	if err := f.mixed(); err != nil {
+func printMissing(e *env, set *shard.Set) error {
+	if err := set.CheckSame(); err != nil {
 		return err
 	}
-	for _, err := range f.wrong {
+	for _, err := range set.Damaged {
 		e.note(err.Error())
 	}
-	if len(f.missing) == 0 {
+	if len(set.Missing) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintln(e.stdout, ranges(f.missing))
+	_, err := fmt.Fprintln(e.stdout, shard.Ranges(set.Missing))
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -85,7 +84,10 @@ func planMix(ctx context.Context, e *env, o *planOptions, args []string) error {
 	if err := m.checkValues(); err != nil {
 		return err
 	}
-	return o.shard.do(ctx, e, o.output.out, &sweep{whole: m.whole, cut: m.cut})
+	if !o.shard.cut {
+		return m.whole(ctx)
+	}
+	return m.shards(ctx)
 }
 
 // whole searches in this process.
@@ -132,41 +134,33 @@ func (m *mixPlan) atMost() string {
 	return ""
 }
 
-// cut makes the pieces that shards do, and what is made of them: the same search,
-// that looks up what it would simulate.
-func (m *mixPlan) cut(ctx context.Context) (*pieces, error) {
-	list, err := m.search.Pieces(ctx)
+// shards does one shard of the search, or merges all: the same search, that looks up
+// what it would simulate.
+func (m *mixPlan) shards(ctx context.Context) error {
+	work, err := m.search.Pieces(ctx)
 	if err == nil {
-		err = m.readJobLog()
+		// The log of the jobs is read, so that it is known as an input before a shard
+		// runs. The files that a mix names are read when its candidate is made.
+		_, err = m.problem.Jobs(0)
 	}
 	if err != nil {
-		return nil, m.failed(err)
+		return m.failed(err)
 	}
-	return &pieces{
-		count: list.Len(),
-		evaluate: func(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error {
-			if err := list.Do(ctx, which, done); err != nil {
-				return m.failed(err)
-			}
-			return nil
-		},
-		finish: func(ctx context.Context, outcomes []json.RawMessage) error {
-			if m.search.Evaluate, err = list.Evaluate(outcomes); err != nil {
-				return err
-			}
-			if m.found, err = m.search.Run(ctx); err != nil {
-				return m.failed(err)
-			}
-			return m.finish(ctx)
-		},
-	}, nil
-}
-
-// readJobLog reads the log of the jobs, so that it is known as an input before a
-// shard runs. The files that a mix names are read when its candidate is made.
-func (m *mixPlan) readJobLog() error {
-	_, err := m.problem.Jobs(0)
-	return err
+	o := &m.o.shard
+	if o.merge == nil {
+		return m.failed(o.compute(ctx, m.e, m.o.output.out, work))
+	}
+	outcomes, err := o.outcomes(m.e, work)
+	if err != nil {
+		return err
+	}
+	if m.search.Evaluate, err = work.Evaluate(outcomes); err != nil {
+		return err
+	}
+	if m.found, err = m.search.Run(ctx); err != nil {
+		return m.failed(err)
+	}
+	return m.finish(ctx)
 }
 
 // onePlainRun times one simulation of one mix: the scenario's own, or the first.

@@ -14,26 +14,6 @@ import (
 	"capcli/simulate/plan/shard"
 )
 
-// sweep is a plan's work, which one process does as a whole and shards do in
-// pieces; both come to the same.
-type sweep struct {
-	// whole does all of it here, and gives the result.
-	whole func(ctx context.Context) error
-	// cut makes the list of pieces.
-	cut func(ctx context.Context) (*pieces, error)
-}
-
-// pieces are a numbered list of work whose outcomes do not depend on each other,
-// and what is made of all outcomes.
-type pieces struct {
-	count int
-	// evaluate gives the outcome of each of the pieces called which to done, as a
-	// JSON value, in any order and from any goroutine.
-	evaluate func(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error
-	// finish gives the result, of the outcomes of all pieces in order.
-	finish func(ctx context.Context, outcomes []json.RawMessage) error
-}
-
 // shardOptions cut a sweep.
 type shardOptions struct {
 	shards, shard int
@@ -44,7 +24,7 @@ type shardOptions struct {
 	args []string
 	log  *inputLog
 	// The shards to merge in place of computing; nil where there are none.
-	merge *shardFolder
+	merge *shard.Set
 	// The shard to do, and whether there is one, from settle.
 	at  shard.Shard
 	cut bool
@@ -59,7 +39,7 @@ func (o *shardOptions) begin(e *env, cmd *cobra.Command, args []string) {
 // out is the value of --out.
 func (o *shardOptions) settle(e *env, out string) (err error) {
 	if o.merge != nil {
-		o.at, o.cut = o.merge.whole[0].Head.Of(), true
+		o.at, o.cut = o.merge.Head().Of(), true
 		return nil
 	}
 	o.at, o.cut, err = o.place(e, out)
@@ -228,32 +208,41 @@ func envNumber(e *env, name string) (int, error) {
 	return n, nil
 }
 
-// do does what settle found of s: all of it, one shard into the folder out, or a
-// merge. All files that s depends on must have been opened by the end of cut.
-func (o *shardOptions) do(ctx context.Context, e *env, out string, s *sweep) error {
-	if !o.cut {
-		return s.whole(ctx)
-	}
-	p, err := s.cut(ctx)
-	if err != nil {
-		return err
-	}
-	head, err := o.head(e, o.at, p.count)
-	if err != nil {
-		return err
-	}
-	if o.merge != nil {
-		return o.merge.merge(ctx, &head, p)
-	}
-	r := &shardRun{e: e, dir: out, head: head, work: p, force: o.force}
-	return r.run(ctx)
-}
-
-// head says what a shard is a function of.
-func (o *shardOptions) head(e *env, s shard.Shard, pieces int) (shard.Head, error) {
+// head says what the shard is a function of. All files that work depends on must have
+// been opened.
+func (o *shardOptions) head(e *env, work shard.Work) (shard.Head, error) {
 	inputs, err := o.log.inputs(e)
 	if err != nil {
 		return shard.Head{}, err
 	}
-	return shard.NewHead(s, versionText(), pieces, canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
+	return shard.NewHead(o.at, versionText(), work.Len(), canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
+}
+
+// outcomes are those of all pieces of work, from the shards to merge.
+func (o *shardOptions) outcomes(e *env, work shard.Work) ([]json.RawMessage, error) {
+	head, err := o.head(e, work)
+	if err != nil {
+		return nil, err
+	}
+	return o.merge.Outcomes(&head)
+}
+
+// compute does one shard of work into the folder out.
+func (o *shardOptions) compute(ctx context.Context, e *env, out string, work shard.Work) error {
+	head, err := o.head(e, work)
+	if err != nil {
+		return err
+	}
+	if err := e.disk.mkdir(out); err != nil {
+		return &outputError{path: out, err: err}
+	}
+	to := shardFolder{e, out}
+	a := &shard.Attempt{Head: head, Dir: out, Folder: to, Force: o.force, Note: e.note}
+	switch n, err := a.Run(ctx, work); {
+	case err != nil:
+		return err
+	case n >= 0:
+		e.say(fmt.Sprintf("wrote %s: %s %s of %s", to.path(o.at.Name()), grouped(int64(n)), plural(int64(n), "run"), grouped(int64(head.Pieces))))
+	}
+	return nil
 }

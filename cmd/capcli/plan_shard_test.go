@@ -97,42 +97,40 @@ type squares struct {
 
 var errKilled = errors.New("killed")
 
-func (q *squares) sweep() *sweep {
+// Len and Do make the squares work for shards.
+func (q *squares) Len() int { return q.pieces }
+
+func (q *squares) Do(_ context.Context, which []int, done func(int, json.RawMessage) error) error {
 	if q.computed == nil {
 		q.computed = map[int]int{}
 	}
-	p := &pieces{
-		count: q.pieces,
-		evaluate: func(_ context.Context, which []int, done func(int, json.RawMessage) error) error {
-			for _, i := range slices.Backward(which) { // in any order
-				if q.killed == 0 {
-					return errKilled
-				}
-				q.killed--
-				q.computed[i]++
-				if err := done(i, json.RawMessage(fmt.Sprintf(`{"square":%d}`, i*i))); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		finish: func(_ context.Context, outcomes []json.RawMessage) error {
-			for _, o := range outcomes {
-				q.result += string(o) + "\n"
-			}
-			return nil
-		},
+	for _, i := range slices.Backward(which) { // in any order
+		if q.killed == 0 {
+			return errKilled
+		}
+		q.killed--
+		q.computed[i]++
+		if err := done(i, json.RawMessage(fmt.Sprintf(`{"square":%d}`, i*i))); err != nil {
+			return err
+		}
 	}
-	return &sweep{
-		cut: func(context.Context) (*pieces, error) { return p, nil },
-		whole: func(ctx context.Context) error {
-			var outcomes []json.RawMessage
-			for i := range q.pieces {
-				outcomes = append(outcomes, json.RawMessage(fmt.Sprintf(`{"square":%d}`, i*i)))
-			}
-			return p.finish(ctx, outcomes)
-		},
+	return nil
+}
+
+func (q *squares) finish(outcomes []json.RawMessage) {
+	for _, o := range outcomes {
+		q.result += string(o) + "\n"
 	}
+}
+
+// whole computes all squares in one process.
+func (q *squares) whole() error {
+	var outcomes []json.RawMessage
+	for i := range q.pieces {
+		outcomes = append(outcomes, json.RawMessage(fmt.Sprintf(`{"square":%d}`, i*i)))
+	}
+	q.finish(outcomes)
+	return nil
 }
 
 // shardCall is one call of a program that computes squares, with these flags.
@@ -151,7 +149,10 @@ func shardCall(t *testing.T, e *env, q *squares, input string, args ...string) e
 			if _, err := readFile(e, input, 100); err != nil {
 				return err
 			}
-			return o.do(cmd.Context(), e, out, q.sweep())
+			if !o.cut {
+				return q.whole()
+			}
+			return o.compute(cmd.Context(), e, out, q)
 		},
 	}
 	addShardFlags(cmd, &o)
@@ -175,19 +176,16 @@ func squaresInput(t *testing.T, text string) string {
 func mergeSquares(t *testing.T, dir string, q *squares, count int) error {
 	t.Helper()
 	e, _, _ := testEnv()
-	f, err := openShards(e, dir, count)
+	set, err := shard.ReadSet(dir, shardFolder{e, dir}, count)
 	if err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if err := set.Check(); err != nil {
 		return err
 	}
-	head := f.whole[0].Head
-	p, err := q.sweep().cut(context.Background())
-	if err != nil {
-		return err
-	}
-	return f.merge(context.Background(), &head, p)
+	outcomes, err := set.Outcomes(set.Head())
+	q.finish(outcomes)
+	return err
 }
 
 func TestShardsMergeToWhatOneProcessGives(t *testing.T) {
@@ -411,12 +409,4 @@ func (f *lastWrites) Write(p []byte) (int, error) {
 		return 0, errors.New("no space left")
 	}
 	return f.file.Write(p)
-}
-
-func TestRanges(t *testing.T) {
-	for want, list := range map[string][]int{"": nil, "3": {3}, "3,7": {3, 7}, "0-2,5,7-8": {0, 1, 2, 5, 7, 8}} {
-		if got := ranges(list); got != want {
-			t.Errorf("%v is %q, want %q", list, got, want)
-		}
-	}
 }

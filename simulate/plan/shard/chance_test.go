@@ -1,4 +1,4 @@
-package shard_test
+package shard
 
 import "flag"
 

@@ -11,17 +11,17 @@ import (
 	"capcli"
 )
 
-// A Piece is what became of one piece: whatever JSON value the sweep makes
+// A shardPiece is what became of one piece: whatever JSON value the sweep makes
 // of it.
-type Piece struct {
+type shardPiece struct {
 	Piece   int             `json:"piece"`
 	Outcome json.RawMessage `json:"outcome"`
 }
 
-// A File is a whole shard: all of its pieces, in order.
-type File struct {
+// A shardFile is a whole shard: all of its pieces, in order.
+type shardFile struct {
 	Head   Head
-	Pieces []Piece
+	Pieces []shardPiece
 }
 
 // maxLine bounds a line of a shard file or journal.
@@ -33,9 +33,9 @@ const (
 	shardEnd    = "\"}\n"
 )
 
-// Write writes f as one JSON value: a line with the head, a line for each
+// writeShard writes f as one JSON value: a line with the head, a line for each
 // piece, and a line with the SHA-256 of all bytes before it.
-func Write(w io.Writer, f *File) error {
+func writeShard(w io.Writer, f *shardFile) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func Write(w io.Writer, f *File) error {
 }
 
 // check says whether f has exactly the pieces that its shard has.
-func (f *File) check() error {
+func (f *shardFile) check() error {
 	s := f.Head.Of()
 	if err := s.Check(); err != nil {
 		return err
@@ -86,10 +86,10 @@ func (f *File) check() error {
 	return nil
 }
 
-// Parse reads the shard file called name, whose bytes are b. The pieces
+// parseShard reads the shard file called name, whose bytes are b. The pieces
 // share b's memory. Every byte counts: a file that was cut short or changed, by
 // whomever, is an *capcli.InputError.
-func Parse(name string, b []byte) (*File, error) {
+func parseShard(name string, b []byte) (*shardFile, error) {
 	wrong := func(line int, text string, args ...any) error {
 		return &capcli.InputError{
 			File: name, Line: line, Text: fmt.Sprintf(text, args...),
@@ -115,7 +115,7 @@ func Parse(name string, b []byte) (*File, error) {
 	if !ok || len(head) > maxLine {
 		return nil, wrong(1, "expected the head of a shard file")
 	}
-	f := &File{}
+	f := &shardFile{}
 	if err := parseHead(append(bytes.Clone(head), '}'), &f.Head); err != nil {
 		return nil, wrong(1, "%v", err)
 	}
@@ -156,8 +156,8 @@ func parseHead(b []byte, h *Head) error {
 	return h.Of().Check()
 }
 
-func parsePiece(b []byte) (Piece, error) {
-	var p Piece
+func parsePiece(b []byte) (shardPiece, error) {
+	var p shardPiece
 	if len(b) > maxLine {
 		return p, fmt.Errorf("expected at most %d bytes in a line, found %d", maxLine, len(b))
 	}
@@ -170,10 +170,10 @@ func parsePiece(b []byte) (Piece, error) {
 	return p, nil
 }
 
-// Merge gives the outcomes of all pieces, in order, of the shards of
+// merge gives the outcomes of all pieces, in order, of the shards of
 // one sweep: each of them once, in any order. Whether files are missing and of
 // one sweep is for the caller to say well; here it is only refused.
-func Merge(files []*File) ([]json.RawMessage, error) {
+func merge(files []*shardFile) ([]json.RawMessage, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("expected shards, found none")
 	}

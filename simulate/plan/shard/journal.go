@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 )
 
 // A journal keeps what a shard has finished before the shard is whole: a line
@@ -16,17 +15,7 @@ import (
 // journalSum is how many bytes of the checksum stand before a line, in hex.
 const journalSum = 8
 
-// JournalHead is the first line of a journal.
-func JournalHead(h *Head) ([]byte, error) { return journalLine(h) }
-
-// JournalPiece is a further line of a journal.
-func JournalPiece(p *Piece) ([]byte, error) {
-	if len(p.Outcome) == 0 {
-		return nil, fmt.Errorf("the outcome of piece %d is empty", p.Piece)
-	}
-	return journalLine(p)
-}
-
+// journalLine is a line of a journal: v as JSON behind its checksum.
 func journalLine(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -41,12 +30,12 @@ func lineSum(text []byte) []byte {
 	return hex.AppendEncode(nil, sum[:journalSum])
 }
 
-// ParseJournal gives what is whole in the journal with the bytes b, for the shard
+// parseJournal gives what is whole in the journal with the bytes b, for the shard
 // with head h: the pieces by number, and how many lines were not believed. A
 // journal of another sweep, or without a whole head, has nothing, and that is
 // said by ok. Of two lines for one piece the first counts.
-func ParseJournal(h *Head, b []byte) (pieces map[int]Piece, dropped int, ok bool) {
-	pieces = map[int]Piece{}
+func parseJournal(h *Head, b []byte) (pieces map[int]shardPiece, dropped int, ok bool) {
+	pieces = map[int]shardPiece{}
 	first := true
 	for line := range bytes.Lines(b) {
 		text, whole := journalText(line)
@@ -58,7 +47,7 @@ func ParseJournal(h *Head, b []byte) (pieces map[int]Piece, dropped int, ok bool
 			}
 			continue
 		}
-		p, err := Piece{}, error(nil)
+		p, err := shardPiece{}, error(nil)
 		if whole {
 			p, err = parsePiece(text)
 		}

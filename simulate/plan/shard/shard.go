@@ -69,10 +69,10 @@ func (s Shard) JournalName(n int) string { return s.stem() + ".journal-" + strco
 
 func (s Shard) stem() string { return fmt.Sprintf("shard-%03d-of-%03d", s.Index, s.Count) }
 
-// ParseName tells which shard a file called name is of, and whether it is that
+// parseName tells which shard a file called name is of, and whether it is that
 // shard's result or, with journal, a journal. Only names that Name and
 // JournalName give are known.
-func ParseName(name string) (s Shard, journal, known bool) {
+func parseName(name string) (s Shard, journal, known bool) {
 	stem, ending, _ := strings.Cut(name, ".")
 	index, count, ok := strings.Cut(strings.TrimPrefix(stem, "shard-"), "-of-")
 	if !ok {

@@ -1,0 +1,235 @@
+package shard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"capcli"
+)
+
+// Work is the numbered list of pieces that a sweep consists of.
+type Work interface {
+	// Len returns the number of pieces.
+	Len() int
+	// Do computes the pieces called which and passes the outcome of each to done as a
+	// JSON value, in any order and from any goroutine.
+	Do(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error
+}
+
+// A WritableFolder is a Folder into which a shard is computed.
+type WritableFolder interface {
+	Folder
+	// Create makes a new file that keeps what is written to it at once. Its error is
+	// fs.ErrExist where there is one of that name.
+	Create(name string) (io.WriteCloser, error)
+	// Replace gives a file what write writes: all of it or nothing.
+	Replace(name string, write func(w io.Writer) error) error
+	// Remove takes a file away.
+	Remove(name string) error
+}
+
+// An Attempt computes one shard into a folder.
+type Attempt struct {
+	Head   Head
+	Dir    string // where Folder is, for messages
+	Folder WritableFolder
+	Force  bool              // compute the shard though it is there and whole
+	Note   func(text string) // is told what people should know
+}
+
+// attempt is an Attempt in progress.
+type attempt struct {
+	*Attempt
+	pieces  map[int]shardPiece
+	stale   []string // journals that go once the shard is whole
+	journal io.WriteCloser
+	name    string // of the journal
+	lock    sync.Mutex
+}
+
+// Run computes those pieces of the shard that no earlier attempt finished, and writes
+// the file of the shard. It returns the number of pieces in the file, -1 where the
+// shard was whole before. What it finished before an error is kept in a journal.
+func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
+	x := &attempt{Attempt: a, pieces: map[int]shardPiece{}}
+	if whole, err := x.isWhole(); err != nil || whole {
+		return -1, err
+	}
+	if err := x.resume(); err != nil {
+		return 0, err
+	}
+	of := a.Head.Of()
+	var which []int
+	for c := range of.Numbers(a.Head.Pieces) {
+		if _, have := x.pieces[c]; !have {
+			which = append(which, c)
+		}
+	}
+	if n := len(x.pieces); n > 0 {
+		a.Note(fmt.Sprintf("shard %d of %d: %d of its %s were finished before; %d are left",
+			of.Index, of.Count, n, countText(n+len(which)), len(which)))
+	}
+	if err := x.begin(); err != nil {
+		return 0, err
+	}
+	failed := work.Do(ctx, which, x.keep)
+	if err := x.journal.Close(); failed == nil {
+		failed = err
+	}
+	if failed != nil {
+		if n := len(x.pieces); n > 0 {
+			a.Note(fmt.Sprintf("shard %d of %d: %d of its %s are finished and kept in %s", of.Index, of.Count, n,
+				countText(of.Len(a.Head.Pieces)), a.Dir))
+		}
+		return 0, failed
+	}
+	return len(x.pieces), x.write()
+}
+
+// countText says a number of pieces: "1 run" or "12 runs".
+func countText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return capcli.Grouped(int64(n)) + " runs"
+}
+
+func (x *attempt) path(name string) string { return filepath.Join(x.Dir, name) }
+
+// isWhole reports whether the shard's file is there already, and is what would be
+// computed. It refuses a file of another sweep; a damaged one is to be replaced.
+func (x *attempt) isWhole() (bool, error) {
+	name := x.Head.Of().Name()
+	f, err := readFile(x.Dir, x.Folder, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case x.Force:
+		x.Note("--force: " + x.path(name) + " is computed again")
+		return false, nil
+	case err != nil:
+		x.Note(fmt.Sprintf("%v; it is computed again", err))
+		return false, nil
+	}
+	if d := f.Head.Differences(&x.Head); len(d) > 0 {
+		return false, foreign(x.path(name), d, "this call")
+	}
+	x.Note(x.path(name) + " is whole: nothing was computed (--force computes it again)")
+	x.tidy()
+	return true, nil
+}
+
+// resume reads the journals of attempts that did not come to their end.
+func (x *attempt) resume() error {
+	names, err := x.journals()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		x.stale = append(x.stale, n)
+		if x.Force {
+			continue
+		}
+		b, err := x.Folder.Read(n, maxFile)
+		if err != nil {
+			return err
+		}
+		pieces, dropped, ok := parseJournal(&x.Head, b)
+		switch {
+		case !ok:
+			x.Note(x.path(n) + " is of other inputs, or has no whole line: it is not used")
+		case dropped > 0:
+			lines := "lines"
+			if dropped == 1 {
+				lines = "line"
+			}
+			x.Note(fmt.Sprintf("%s: %d %s torn or damaged, and not used", x.path(n), dropped, lines))
+		}
+		maps.Copy(x.pieces, pieces)
+	}
+	return nil
+}
+
+// journals lists those of the shard, by name.
+func (x *attempt) journals() ([]string, error) {
+	names, err := x.Folder.Names()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		s, journal, known := parseName(name)
+		return !known || !journal || s != x.Head.Of()
+	}), nil
+}
+
+// begin opens a journal of its own: another attempt at the shard may still be
+// dying.
+func (x *attempt) begin() error {
+	line, err := journalLine(&x.Head)
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		x.name = x.Head.Of().JournalName(n)
+		if x.journal, err = x.Folder.Create(x.name); err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	_, err = x.journal.Write(line)
+	return err
+}
+
+// keep writes an outcome to the journal at once.
+func (x *attempt) keep(piece int, outcome json.RawMessage) error {
+	p := shardPiece{Piece: piece, Outcome: outcome}
+	if len(outcome) == 0 {
+		return fmt.Errorf("the outcome of piece %d is empty", piece)
+	}
+	line, err := journalLine(&p)
+	if err != nil {
+		return err
+	}
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	if _, err := x.journal.Write(line); err != nil {
+		return err
+	}
+	x.pieces[piece] = p
+	return nil
+}
+
+// write gives the shard its file, and takes away the journals.
+func (x *attempt) write() error {
+	f := &shardFile{Head: x.Head}
+	for _, c := range slices.Sorted(maps.Keys(x.pieces)) {
+		f.Pieces = append(f.Pieces, x.pieces[c])
+	}
+	err := x.Folder.Replace(x.Head.Of().Name(), func(w io.Writer) error { return writeShard(w, f) })
+	if err != nil {
+		return err
+	}
+	x.stale = append(x.stale, x.name)
+	x.tidy()
+	return nil
+}
+
+// tidy takes away journals that are of no more use; one that stays does no harm.
+func (x *attempt) tidy() {
+	if x.stale == nil {
+		x.stale, _ = x.journals()
+	}
+	for _, n := range x.stale {
+		_ = x.Folder.Remove(n)
+	}
+}
