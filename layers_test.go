@@ -48,6 +48,7 @@ var layers = map[string][]string{
 	"profile/nvml":    {"profile", "go-nvml"},
 	"profile/parquet": {"profile", "profile/trace", "parquet-go", "compress"},
 	"profile/store":   {"profile", "profile/parquet"},
+	"profile/web":     {"profile", "profile/series"},
 	"scenarios":       {"simulate", "simulate/supply", "simulate/billing", "simulate/plan", "forecast", "yaml"},
 	"cmd/report":      {"tablewriter"},
 	"cmd/capcli":      {"*"},

@@ -3,19 +3,9 @@ package main
 import (
 	"net/url"
 	"strings"
-)
 
-// webAddress reads text as an address of the web; nil is none. Its shown form
-// is what messages, files and labels may hold: who asks, with what password, and
-// what is in the query may be secret, so that all three are left out.
-func webAddress(text string) (u *url.URL, shown string) {
-	u, err := url.Parse(strings.TrimSpace(text))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, ""
-	}
-	bare := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
-	return u, bare.String()
-}
+	"capcli/profile/web"
+)
 
 // argumentSecrets replaces the addresses among the arguments of the program by what
 // of them may be shown, for messages that repeat an argument.
@@ -25,7 +15,7 @@ func argumentSecrets(args []string) *strings.Replacer {
 		if _, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "-") {
 			a = value
 		}
-		if u, shown := webAddress(a); u != nil && shown != a {
+		if u, shown := web.ParseAddress(a); u != nil && shown != a {
 			pairs = append(pairs, a, shown)
 		}
 	}
@@ -41,7 +31,7 @@ func secretive(text string) bool {
 // whereFlag gives what --where says in a form that may be shown, and the address
 // that it stands for where it is one. A file keeps its name.
 func (e *env) whereFlag(where string) (shown string, u *url.URL, err error) {
-	if u, shown = webAddress(where); u != nil {
+	if u, shown = web.ParseAddress(where); u != nil {
 		return shown, u, nil
 	}
 	if where == "" || !secretive(where) {

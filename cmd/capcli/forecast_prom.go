@@ -1,22 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
 	"capcli/profile/demand"
-	"capcli/profile/series"
+	"capcli/profile/web"
 )
 
 // promOptions say what to ask a Prometheus server.
@@ -44,24 +36,10 @@ func (o *promOptions) unused(samples bool) error {
 	return nil
 }
 
-// Bounds on what is asked of a server.
-const (
-	promPoints = 11_000 // Prometheus refuses more points of a series in one answer
-	promParts  = 1_000
-	promRows   = 3_000_000       // values held of one answer: under 256 MiB with all that goes with them
-	promWait   = 2 * time.Minute // for one answer
-	maxToken   = 64 << 10
-)
-
 // promQuery is one checked question.
 type promQuery struct {
-	base     *url.URL
-	shown    string // the address without what is secret in it
-	query    string
-	from, to capcli.Time
-	step     capcli.Seconds
-	token    string
-	web      http.RoundTripper // nil is the usual one
+	web.Query
+	server *web.Prometheus
 }
 
 // fromPrometheus asks the server for the history.
@@ -76,7 +54,7 @@ func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*demand.Hi
 	if err != nil {
 		return nil, err
 	}
-	all, err := q.all(ctx)
+	all, err := q.server.Table(ctx, q.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +74,9 @@ func (o *historyOptions) fromPrometheus(ctx context.Context, e *env) (*demand.Hi
 func (o *historyOptions) askBeside(ctx context.Context, q *promQuery) error {
 	c := &o.censor
 	if c.pendingQuery != "" {
-		other := *q
-		other.query = c.pendingQuery
-		t, err := other.all(ctx)
+		other := q.Query
+		other.PromQL = c.pendingQuery
+		t, err := q.server.Table(ctx, other)
 		if err != nil {
 			return err
 		}
@@ -110,9 +88,9 @@ func (o *historyOptions) askBeside(ctx context.Context, q *promQuery) error {
 	if c.capacityQuery == "" {
 		return nil
 	}
-	other := *q
-	other.query = c.capacityQuery
-	t, err := other.all(ctx)
+	other := q.Query
+	other.PromQL = c.capacityQuery
+	t, err := q.server.Table(ctx, other)
 	if err != nil {
 		return err
 	}
@@ -121,85 +99,49 @@ func (o *historyOptions) askBeside(ctx context.Context, q *promQuery) error {
 	return err
 }
 
-// all asks for the whole time, part by part.
-func (q *promQuery) all(ctx context.Context) (*series.Table, error) {
-	var all *series.Table
-	size := capcli.Time(q.step) * (promPoints - 1)
-	for from := q.from; from <= q.to; from += size + capcli.Time(q.step) {
-		part, err := q.ask(ctx, from, min(from+size, q.to))
-		for errors.Is(err, series.ErrTooMuch) && size > capcli.Time(q.step) {
-			size = size / capcli.Time(2*q.step) * capcli.Time(q.step)
-			part, err = q.ask(ctx, from, min(from+size, q.to))
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case part == nil: // nothing in this part of the time
-		case all == nil:
-			all = part
-		default:
-			if err := all.Append(part); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if all == nil {
-		return nil, &capcli.InputError{
-			File: q.shown, Field: "query", Text: fmt.Sprintf("%s gave no series from %s to %s: the metric is unknown, or has no sample in this time", q.query, q.from, q.to),
-			Hint: "check the name and the time; DCGM 4.6 renamed its fields (DCGM_FI_DEV_GPU_UTIL_RATIO)",
-		}
-	}
-	return all, nil
-}
-
 // promQuery checks the flags and reads the token.
 func (o *historyOptions) promQuery(e *env) (*promQuery, error) {
 	p := &o.prom
-	server, shown := webAddress(p.address)
-	q, err := e.newPromQuery("prom", server, shown)
-	if err != nil {
-		return nil, err
+	server, shown := web.ParseAddress(p.address)
+	if server == nil {
+		return nil, noServer("prom")
 	}
-	q.query = p.query
+	q := &promQuery{web.Query{PromQL: p.query, Step: capcli.Hour}, &web.Prometheus{Address: server, Shown: shown, Transport: e.web}}
+	var err error
 	if p.query == "" || p.from == "" {
 		return nil, &usageError{text: "--prom wants --query and --from", hint: "--query 'sum(gpus)' --from 2026-10-01 --to 2026-11-01 --step 1h"}
 	}
-	if q.from, err = capcli.ParseTime(p.from, o.zone, false); err != nil {
+	if q.From, err = capcli.ParseTime(p.from, o.zone, false); err != nil {
 		return nil, &usageError{text: "--from " + err.Error()}
 	}
-	q.to = capcli.TimeOf(e.now())
+	q.To = capcli.TimeOf(e.now())
 	if p.to != "" {
-		if q.to, err = capcli.ParseTime(p.to, o.zone, false); err != nil {
+		if q.To, err = capcli.ParseTime(p.to, o.zone, false); err != nil {
 			return nil, &usageError{text: "--to " + err.Error()}
 		}
 	}
-	if q.to <= q.from {
-		return nil, &usageError{text: fmt.Sprintf("--to %s is not after --from %s", q.to, q.from)}
+	if q.To <= q.From {
+		return nil, &usageError{text: fmt.Sprintf("--to %s is not after --from %s", q.To, q.From)}
 	}
 	if o.step != "" {
-		if q.step = o.steps.Length(); o.steps.Seconds == 0 { // days and months are put together here, from hours
-			q.step = capcli.Hour
+		if q.Step = o.steps.Length(); o.steps.Seconds == 0 { // days and months are put together here, from hours
+			q.Step = capcli.Hour
 		}
 	}
-	if n := int64(q.to-q.from) / int64(q.step); n > promPoints*promParts {
-		return nil, &usageError{text: fmt.Sprintf("--from %s --to %s is %s steps of %s, over the limit of %s", q.from, q.to, grouped(n), q.step, grouped(promPoints*promParts)), hint: "take a longer --step"}
+	if n := int64(q.To-q.From) / int64(q.Step); n > web.MaxSteps {
+		return nil, &usageError{text: fmt.Sprintf("--from %s --to %s is %s steps of %s, over the limit of %s", q.From, q.To, grouped(n), q.Step, grouped(web.MaxSteps)), hint: "take a longer --step"}
 	}
 	if p.tokenFile != "" {
-		if q.token, err = readToken(e, p.tokenFile); err != nil {
+		if q.server.Token, err = readToken(e, p.tokenFile); err != nil {
 			return nil, err
 		}
 	}
 	return q, nil
 }
 
-// newPromQuery is a question to the server that a flag names, which messages call
-// shown.
-func (e *env) newPromQuery(flag string, server *url.URL, shown string) (*promQuery, error) {
-	if server == nil {
-		return nil, &usageError{text: "--" + flag + " wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}
-	}
-	return &promQuery{base: server, shown: shown, step: capcli.Hour, web: e.web}, nil
+// noServer refuses an address that is none, which a flag gives.
+func noServer(flag string) error {
+	return &usageError{text: "--" + flag + " wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}
 }
 
 // readToken reads a secret, which appears in no message.
@@ -209,88 +151,5 @@ func readToken(e *env, name string) (string, error) {
 		return "", err
 	}
 	defer closer.Close() //nolint:errcheck // it was only read
-	b, err := io.ReadAll(io.LimitReader(in.R, maxToken+1))
-	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
-	}
-	token := string(bytes.TrimSpace(b))
-	if token == "" || len(b) > maxToken || strings.ContainsAny(token, "\r\n\x00") {
-		return "", &capcli.InputError{File: name, Text: "expected a token in one line", Hint: "write only the token into it"}
-	}
-	return token, nil
-}
-
-// ask gets one part of the time; nil is a part without a series.
-func (q *promQuery) ask(ctx context.Context, from, to capcli.Time) (t *series.Table, err error) {
-	err = q.post(ctx, from, to, func(body io.Reader) error {
-		t, err = series.ReadPrometheus(body, series.Options{Name: q.shown, MaxRows: promRows})
-		if errors.Is(err, series.ErrNoSeries) {
-			t, err = nil, nil // a part of the time may be empty
-		}
-		return err
-	})
-	return t, err
-}
-
-// post asks for one part of the time and has the answer read.
-func (q *promQuery) post(ctx context.Context, from, to capcli.Time, read func(io.Reader) error) error {
-	form := url.Values{
-		"query": {q.query}, "start": {strconv.FormatInt(int64(from), 10)}, "end": {strconv.FormatInt(int64(to), 10)},
-		"step": {strconv.FormatInt(int64(q.step), 10)},
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, promWait, lateError(promWait))
-	defer cancel()
-	res, err := q.send(ctx, http.MethodPost, form)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode == http.StatusMethodNotAllowed || res.StatusCode == http.StatusNotImplemented { // old servers, and proxies that let only GET through
-		res.Body.Close() //nolint:errcheck,gosec // it was not read
-		if res, err = q.send(ctx, http.MethodGet, form); err != nil {
-			return err
-		}
-	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
-	switch {
-	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return fmt.Errorf("asking %s: the server refuses the token or wants one (%s): --prom-token-file", q.shown, res.Status)
-	case res.StatusCode != http.StatusOK && !strings.Contains(res.Header.Get("Content-Type"), "json"):
-		return fmt.Errorf("asking %s: expected an answer of Prometheus, found %s", q.shown, res.Status)
-	}
-	if err := read(res.Body); err != nil && ctx.Err() != nil {
-		return fmt.Errorf("asking %s: %w", q.shown, whyNot(ctx, err))
-	} else if err != nil {
-		return err
-	}
-	return nil
-}
-
-// send asks by POST, which has room for a long query, or by GET.
-func (q *promQuery) send(ctx context.Context, method string, form url.Values) (*http.Response, error) {
-	u, body := q.base.JoinPath("api/v1/query_range"), strings.NewReader("")
-	if method == http.MethodPost {
-		body = strings.NewReader(form.Encode())
-	} else {
-		all := u.Query()
-		for name := range form {
-			all.Set(name, form.Get(name))
-		}
-		u.RawQuery = all.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", q.shown, whyNot(ctx, err))
-	}
-	if method == http.MethodPost {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	if q.token != "" {
-		req.Header.Set("Authorization", "Bearer "+q.token)
-	}
-	client := http.Client{Transport: q.web, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes to no other place
-	res, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", q.shown, whyNot(ctx, err))
-	}
-	return res, nil
+	return web.ReadToken(name, in.R)
 }

@@ -6,17 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os/exec"
 	"strings"
-	"time"
-)
 
-// Bounds on what a source reads at once.
-const (
-	maxFetch  = 64 << 20
-	fetchWait = 10 * time.Second
+	"capcli/profile/web"
 )
 
 // fetcher is the SourceOptions.Fetch of a source that reads from where, which is
@@ -31,7 +25,11 @@ func (e *env) fetcher(program context.Context, shown string, u *url.URL) func(co
 		defer context.AfterFunc(program, func() { cancel(context.Cause(program)) })()
 		switch {
 		case u != nil && what == shown:
-			return e.fetchURL(ctx, shown, u)
+			page, err := web.FetchPage(ctx, e.web, shown, u)
+			if err != nil {
+				return nil, err
+			}
+			return io.NopCloser(bytes.NewReader(page)), nil
 		case strings.HasPrefix(what, "--query-"):
 			return fetchSMI(ctx, what)
 		}
@@ -50,52 +48,8 @@ func (e *env) fetchFile(name string) (io.ReadCloser, error) {
 	}{in.R, closer}, nil
 }
 
-// fetchURL reads u, which messages call shown.
-func (e *env) fetchURL(ctx context.Context, shown string, u *url.URL) (io.ReadCloser, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, fetchWait, lateError(fetchWait))
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", shown, whyNot(ctx, err))
-	}
-	req.Header.Set("Accept", "text/plain;version=0.0.4")
-	client := http.Client{Transport: e.web}
-	res, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", shown, whyNot(ctx, err))
-	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", shown, res.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxFetch+1))
-	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", shown, whyNot(ctx, err))
-	}
-	if len(body) > maxFetch {
-		return nil, fmt.Errorf("%s answers with more than %d bytes", shown, maxFetch)
-	}
-	return io.NopCloser(bytes.NewReader(body)), nil
-}
-
-// lateError says that a server did not give its whole answer in time.
-func lateError(wait time.Duration) error {
-	return fmt.Errorf("no whole answer within %v", wait)
-}
-
-// whyNot is why a request failed, without its address, which may hold a secret.
-func whyNot(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
-}
-
 func fetchSMI(ctx context.Context, args string) (io.ReadCloser, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchWait)
+	ctx, cancel := context.WithTimeout(ctx, web.PageWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "nvidia-smi", strings.Fields(args)...).Output()
 	var failed *exec.ExitError

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"net/url"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"capcli"
 	"capcli/profile"
 	"capcli/profile/nvml"
-	"capcli/profile/series"
+	"capcli/profile/web"
 )
 
 // check refuses what is wrong before anything is opened.
@@ -104,9 +103,8 @@ const promStep = time.Minute
 
 // askPrometheus makes ready what the source prometheus asks.
 func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, server *url.URL) error {
-	q, err := e.newPromQuery("where", server, o.where)
-	if err != nil {
-		return err
+	if server == nil {
+		return noServer("where")
 	}
 	if !o.flags.Changed("every") {
 		o.every, opts.Every = promStep, promStep
@@ -122,36 +120,20 @@ func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, serve
 		return &usageError{text: fmt.Sprintf("--to %s is not after --from %s", opts.To.Second(), opts.From.Second())}
 	case o.every%time.Second != 0:
 		return &usageError{text: fmt.Sprintf("--every wants whole seconds for the source prometheus, found %v", o.every)}
-	case n > promPoints*promParts:
-		return &usageError{text: fmt.Sprintf("--from and --to are %s steps of %v apart, over the limit of %s", grouped(int64(n)), o.every, grouped(promPoints*promParts)), hint: "take a longer --every"}
+	case n > web.MaxSteps:
+		return &usageError{text: fmt.Sprintf("--from and --to are %s steps of %v apart, over the limit of %s", grouped(int64(n)), o.every, grouped(web.MaxSteps)), hint: "take a longer --every"}
 	}
+	p := &web.Prometheus{Address: server, Shown: o.where, Transport: e.web}
 	if o.tokenFile != "" {
-		if q.token, err = readToken(e, o.tokenFile); err != nil {
+		var err error
+		if p.Token, err = readToken(e, o.tokenFile); err != nil {
 			return err
 		}
 	}
-	opts.Range = q.ranges
+	opts.Range = func(ctx context.Context, query string, from, to capcli.Time, step capcli.Seconds) ([]profile.Range, error) {
+		return p.Ranges(ctx, web.Query{PromQL: query, From: from, To: to, Step: step})
+	}
 	return nil
-}
-
-// ranges asks one question of one part of the time.
-func (q *promQuery) ranges(ctx context.Context, query string, from, to capcli.Time, step capcli.Seconds) (out []profile.Range, err error) {
-	one := *q
-	one.query, one.step = query, step
-	err = one.post(ctx, from, to, func(body io.Reader) error {
-		all, err := series.ReadLabelled(body, series.Options{Name: q.shown, MaxRows: promRows})
-		for _, s := range all {
-			r := profile.Range{Labels: s.Labels}
-			for _, p := range s.Points {
-				if !math.IsNaN(p.Value) {
-					r.At, r.Values = append(r.At, capcli.Time(math.Round(p.At))), append(r.Values, p.Value)
-				}
-			}
-			out = append(out, r)
-		}
-		return err
-	})
-	return out, err
 }
 
 // spanned reads --from and --to; "" is open.

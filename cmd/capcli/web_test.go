@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"capcli/profile"
+	"capcli/profile/web"
 )
 
 // silentServer never begins to answer, or begins and never ends.
@@ -48,9 +49,9 @@ func TestSlowServersAreGivenUp(t *testing.T) {
 		after   time.Duration
 		stopped int
 	}{
-		{"dcgm", []string{"profile", "--source", "dcgm", "--where", address, "--out", filepath.Join(dir, "out")}, fetchWait, exitTerminated},
-		{"prometheus", []string{"profile", "--source", "prometheus", "--where", address, "--from", "1969-12-01", "--to", "1969-12-02", "--out", filepath.Join(dir, "out")}, promWait, exitDone}, // what was recorded so far
-		{"forecast", []string{"forecast", "--prom", address, "--query", "up", "--from", "1969-12-01", "--to", "1969-12-02"}, promWait, exitTerminated},
+		{"dcgm", []string{"profile", "--source", "dcgm", "--where", address, "--out", filepath.Join(dir, "out")}, web.PageWait, exitTerminated},
+		{"prometheus", []string{"profile", "--source", "prometheus", "--where", address, "--from", "1969-12-01", "--to", "1969-12-02", "--out", filepath.Join(dir, "out")}, web.QueryWait, exitDone}, // what was recorded so far
+		{"forecast", []string{"forecast", "--prom", address, "--query", "up", "--from", "1969-12-01", "--to", "1969-12-02"}, web.QueryWait, exitTerminated},
 	}
 	for _, tt := range tests {
 		for _, server := range []silentServer{{false}, {true}} {
