@@ -150,6 +150,14 @@ const Dollar USD = 1_000_000
 // Float gives u in dollars, for ratios and charts, never for sums.
 func (u USD) Float() float64 { return float64(u) / 1e6 }
 
+// USDOf rounds dollars to the millionth, halves away from zero.
+func USDOf(dollars float64) USD {
+	if dollars < 0 {
+		return -USDOf(-dollars)
+	}
+	return USD(dollars*1e6 + 0.5)
+}
+
 // String gives u in dollars and whole cents, "$1,695,168.00"; Decimal is exact.
 func (u USD) String() string {
 	if u < 0 {

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,202 +73,168 @@ func newBill(e *env) *cobra.Command {
 	return cmd
 }
 
-// billed is use, priced.
-type billed struct {
-	o          *billOptions
-	file       string
-	use        *billing.UseReport
-	portfolio  *scenarios.Portfolio
-	bill       *billing.Bill
-	chargeback *billing.Chargeback
-	months     []billing.BillMonth
-	units      []unitCost
-	discount   float64
-	present    float64 // worth of the bill's payments
-	notes      []string
-	overview   overview // budget and energy
-}
-
 func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	grain, ok := map[string]billing.Grain{"hour": billing.ByHour, "day": billing.ByDay, "month": billing.ByMonth}[o.grain]
-	if !ok {
-		return &usageError{text: fmt.Sprintf("unknown --grain %q: have hour, day, month", o.grain)}
-	}
-	b := &billed{o: o, file: name}
-	if err := b.flags(); err != nil {
-		return err
-	}
-	rec, err := b.read(e, name)
+	r, notes, err := o.request(e, name)
 	if err != nil {
 		return err
 	}
-	if err := b.bought(e, rec); err != nil {
+	bought, err := o.readPortfolio(e, r)
+	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	if err := b.price(e, rec, grain); err != nil {
-		return err
+	for _, l := range bought.Left {
+		notes = append(notes, fmt.Sprintf("%s is left on %s, before its end on %s: %s comes back, and the bill has what was used up and what did not come back, spread over the time until then",
+			l.ID, day(l.Refund.At), day(l.End), l.Refund.Amount))
 	}
+	s, err := billing.State(r)
+	if err != nil {
+		return placedError(err, name, bought)
+	}
+	s.Notes = append(notes, s.Notes...)
 	if o.output.form == focusForm {
-		return b.emitFocus(e)
-	}
-	return emit(e, o.output, b.doc())
-}
-
-// flags reads the flags that have a value to be read.
-func (b *billed) flags() (err error) {
-	if b.o.discount != "" {
-		b.discount, err = parseShare("--discount", b.o.discount)
-	}
-	return err
-}
-
-// read reads the use.
-func (b *billed) read(e *env, name string) (*billing.UseRecord, error) {
-	uo := billing.UseOptions{Tag: b.o.tag, Spreadsheet: b.o.spreadsheet}
-	if b.o.onDemand != "" {
-		keys := keyedRates{prices: scenarios.Catalogue()}
-		r, err := keys.parseRate("--on-demand", b.o.onDemand)
-		if err != nil {
-			return nil, err
+		for _, n := range s.Notes {
+			e.note(n)
 		}
-		b.notes = append(b.notes, keys.notes()...)
-		uo.Price = r
+		return writeFocus(e, o.output.out, func(add func(*billing.FOCUS)) { s.Bill.FocusRows(focusAccount, add) })
+	}
+	s.Notes = append(s.Notes, moneyNotes(r.Budget, s.Budget, r.Approvals, r.Portfolio.Units(), s.Energy, false)...)
+	return emit(e, o.output, (&billDoc{s, r.Budget, o.discount}).doc())
+}
+
+// request reads the flags and the use; notes say what was taken for granted.
+func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []string, err error) {
+	grain, ok := map[string]billing.Grain{"hour": billing.ByHour, "day": billing.ByDay, "month": billing.ByMonth}[o.grain]
+	if !ok {
+		return nil, nil, &usageError{text: fmt.Sprintf("unknown --grain %q: have hour, day, month", o.grain)}
+	}
+	r = &billing.Request{Grain: grain, UseName: name, PortfolioName: o.portfolio}
+	if o.discount != "" {
+		rate, err := parseShare("--discount", o.discount)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.Discount = &rate
+	}
+	if r.From, err = parseDay("--from", o.from, 0); err != nil {
+		return nil, nil, err
+	}
+	if r.Until, err = parseDay("--until", o.until, 1); err != nil {
+		return nil, nil, err
+	}
+	if err := o.readRequests(e, &r.Requests); err != nil {
+		return nil, nil, err
+	}
+	uo := billing.UseOptions{Tag: o.tag, Spreadsheet: o.spreadsheet}
+	if o.onDemand != "" {
+		keys := keyedRates{prices: scenarios.Catalogue()}
+		if uo.Price, err = keys.parseRate("--on-demand", o.onDemand); err != nil {
+			return nil, nil, err
+		}
+		notes = keys.notes()
 	}
 	text, file, done, err := openText(e, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = done.Close() }()
-	rec, rep, err := billing.ReadUse(file, text, uo)
+	if r.Use, r.Read, err = billing.ReadUse(file, text, uo); err != nil {
+		return nil, nil, err
+	}
+	return r, append(notes, r.Read.Notes...), nil
+}
+
+// parseDay reads a day of a flag, and so many days after it; none is NoTime.
+func parseDay(flag, text string, after int) (capcli.Time, error) {
+	if text == "" {
+		return capcli.NoTime, nil
+	}
+	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return nil, err
+		return capcli.NoTime, &usageError{text: flag + " wants a day such as 2027-01-31, found " + strconv.Quote(text)}
 	}
-	b.use = rep
-	if err := b.window(rec); err != nil {
-		return nil, err
-	}
-	b.notes = append(b.notes, rep.Notes...)
-	if len(rep.Unknown) > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("columns that mean nothing here, and were passed over: %s", strings.Join(rep.Unknown, ", ")))
-	}
-	return rec, nil
+	return capcli.TimeOf(t.AddDate(0, 0, after)), nil
 }
 
-// window sets the time that is billed where flags say it: never less than the
-// use, for use that is left out would be money that is left out.
-func (b *billed) window(rec *billing.UseRecord) error {
-	for _, x := range []struct {
-		flag, text string
-		to         *capcli.Time
-		last       bool
-	}{{"--from", b.o.from, &rec.From, false}, {"--until", b.o.until, &rec.To, true}} {
-		if x.text == "" {
-			continue
-		}
-		at, err := parseDay(x.flag, x.text, x.last)
-		if err != nil {
-			return err
-		}
-		if !x.last && at > *x.to || x.last && at < *x.to {
-			return &usageError{text: fmt.Sprintf("%s %s leaves use out: it is from %s to %s", x.flag, x.text, rec.From, rec.To), hint: "cut the file of use instead"}
-		}
-		*x.to = at
-	}
-	return nil
-}
-
-// bought reads the portfolio, with none where none is named.
-func (b *billed) bought(e *env, rec *billing.UseRecord) error {
-	b.portfolio = &scenarios.Portfolio{Portfolio: billing.Portfolio{Currency: rec.Currency}}
-	if b.o.portfolio == "" {
+// readRequests reads --requests: a number, or a file that says when they came.
+func (o *billOptions) readRequests(e *env, q *billing.Requests) error {
+	text := strings.TrimSpace(o.requests)
+	if text == "" {
 		return nil
 	}
-	text, err := readFile(e, b.o.portfolio, scenarioMax)
+	if f, err := strconv.ParseFloat(text, 64); err == nil && (f < 0 || f != math.Trunc(f)) {
+		return &usageError{text: fmt.Sprintf("--requests wants a whole number of requests or a CSV file, found %q", text)}
+	}
+	if n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil {
+		if n == 0 {
+			return &usageError{text: "--requests 0: the cost of a request is not known where none was served"}
+		}
+		q.Count = n
+		return nil
+	}
+	file, err := readFile(e, text, besideMax)
 	if err != nil {
 		return err
 	}
-	if b.portfolio, err = scenarios.ParsePortfolio(b.o.portfolio, text); err != nil {
-		return err
+	q.Name = text
+	q.Series, err = billing.ReadSeries(text, bytes.NewReader(file), billing.SeriesOptions{})
+	return err
+}
+
+// readPortfolio reads the portfolio, with none where none is named, and the files
+// that it names.
+func (o *billOptions) readPortfolio(e *env, r *billing.Request) (*scenarios.Portfolio, error) {
+	if o.portfolio == "" {
+		r.Portfolio.Currency = r.Use.Currency
+		return &scenarios.Portfolio{}, nil
 	}
-	rec.SpotPrices = b.portfolio.SpotPrices
-	if b.portfolio.SpotFile != "" {
-		more, err := readBeside(e, filepath.Dir(b.o.portfolio), b.portfolio.SpotFile)
+	text, err := readFile(e, o.portfolio, scenarioMax)
+	if err != nil {
+		return nil, err
+	}
+	p, err := scenarios.ParsePortfolio(o.portfolio, text)
+	if err != nil {
+		return nil, err
+	}
+	open := func(name string) ([]byte, error) { return readBeside(e, filepath.Dir(o.portfolio), name) }
+	r.Portfolio, r.Budget, r.Approvals, r.Use.SpotPrices = p.Portfolio, p.Budget, p.Approvals, p.SpotPrices
+	if p.SpotFile != "" {
+		more, err := open(p.SpotFile)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		prices, err := billing.ReadSpotPrices(b.portfolio.SpotFile, strings.NewReader(string(more)))
+		prices, err := billing.ReadSpotPrices(p.SpotFile, bytes.NewReader(more))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		rec.SpotPrices = append(rec.SpotPrices, prices...)
+		r.Use.SpotPrices = append(r.Use.SpotPrices, prices...)
 	}
-	p := &b.portfolio.Portfolio
-	if p.Currency == "" {
-		p.Currency = "USD"
+	if p.Energy != nil {
+		r.Energy, err = p.Energy.Load(open)
 	}
-	if have := orUSD(rec.Currency); p.Currency != have {
-		return &capcli.InputError{
-			File: b.o.portfolio, Field: "currency", Text: fmt.Sprintf("the portfolio is in %s and the use in %s", p.Currency, have),
-			Hint: "one currency per run: capcli knows no rates of exchange",
-		}
-	}
-	for _, l := range b.portfolio.Left {
-		b.notes = append(b.notes, fmt.Sprintf("%s is left on %s, before its end on %s: %s comes back, and the bill has what was used up and what did not come back, spread over the time until then",
-			l.ID, day(l.Refund.At), day(l.End), l.Refund.Amount))
-	}
-	b.widen(rec)
-	return b.placed(p.CheckWindow(rec.From, rec.To))
+	return p, err
 }
 
-// widen begins the bill with what was bought on the day of the first use, and
-// ends it with what ran out on the day of the last, unless a flag says when:
-// a reservation is paid in the hours before and after its use too.
-func (b *billed) widen(rec *billing.UseRecord) {
-	first, last := rec.From, rec.To
-	for i := range b.portfolio.Portfolio.Commitments {
-		c := &b.portfolio.Portfolio.Commitments[i]
-		if b.o.from == "" && c.Start < rec.From && c.Start >= floorTo(first, capcli.Day) {
-			rec.From = floorTo(c.Start, capcli.Hour)
-		}
-		if b.o.until == "" && c.End > rec.To && c.End <= floorTo(last-1, capcli.Day)+capcli.Time(capcli.Day) {
-			rec.To = floorTo(c.End+capcli.Time(capcli.Hour)-1, capcli.Hour)
-		}
-	}
-}
-
-// floorTo is the last whole multiple of a span at or before t.
-func floorTo(t capcli.Time, span capcli.Seconds) capcli.Time {
-	n := t % capcli.Time(span)
-	if n < 0 {
-		n += capcli.Time(span)
-	}
-	return t - n
-}
-
-func orUSD(c string) string {
-	if c == "" {
-		return "USD"
-	}
-	return c
-}
-
-// placed puts what is wrong with a commitment where the file says it.
-func (b *billed) placed(err error) error {
+// placedError puts what is wrong with a commitment or a line of use where the file
+// says it.
+func placedError(err error, use string, p *scenarios.Portfolio) error {
 	var bad *billing.PortfolioError
 	var line *billing.RecordError
+	var unbalanced *billing.BalanceError
 	switch {
 	case errors.As(err, &bad):
-		return &capcli.InputError{File: b.o.portfolio, Line: b.portfolio.Line(bad.Index), Field: bad.Field, Text: bad.Text, Err: err}
+		return &capcli.InputError{File: p.File, Line: p.Line(bad.Index), Field: bad.Field, Text: bad.Text, Err: err}
 	case errors.As(err, &line):
-		return &capcli.InputError{File: b.file, Field: line.Field, Text: line.Error(), Err: err}
+		return &capcli.InputError{File: use, Field: line.Field, Text: line.Error(), Err: err}
+	case errors.As(err, &unbalanced):
+		return &accountingError{err}
 	}
-	return overflown(b.file, err)
+	return overflown(use, err)
 }
 
 // overflown says of amounts that do not fit which file they are of.
@@ -273,94 +243,4 @@ func overflown(file string, err error) error {
 		return err
 	}
 	return &capcli.InputError{File: file, Text: err.Error(), Hint: "is a price or a quantity wrong by a factor?", Err: err}
-}
-
-// price makes the bill and everything that is seen in it.
-func (b *billed) price(e *env, rec *billing.UseRecord, grain billing.Grain) error {
-	rec.MatchSpotPrices()
-	hours, err := rec.Hours(false)
-	if err != nil {
-		return b.placed(err)
-	}
-	p := &b.portfolio.Portfolio
-	if b.bill, err = hours.Bill(p, grain); err != nil {
-		return b.placed(err)
-	}
-	b.chargeback = b.bill.Chargeback()
-	if err := b.balance(); err != nil {
-		return &accountingError{err}
-	}
-	b.noteIdle()
-	if b.months, err = b.bill.Months(p); err != nil {
-		return overflown(b.file, err)
-	}
-	if b.o.discount != "" {
-		if b.present, err = b.bill.PresentValue(b.discount); err != nil {
-			return err
-		}
-	}
-	if err := b.look(e, rec, hours); err != nil {
-		return err
-	}
-	return b.unitCosts(e, rec)
-}
-
-// noteIdle names the commitments that no use of the file ran under, though their
-// terms are in its time.
-func (b *billed) noteIdle() {
-	for i := range b.bill.Commitments {
-		k := &b.bill.Commitments[i]
-		if k.Share == 0 && k.Used == 0 {
-			b.notes = append(b.notes, fmt.Sprintf("commitment %s (%s) matches no use: nothing of the file is in its scope and its term, and all of its %s is unused", k.ID, k.Product, b.said(k.Unused)))
-		}
-	}
-}
-
-// look sets the bill against the portfolio's budget, by the day, and sums the
-// power of the use.
-func (b *billed) look(e *env, rec *billing.UseRecord, hours *billing.Hours) error {
-	p := b.portfolio
-	if p.Budget != nil {
-		days, err := hours.Bill(&p.Portfolio, billing.ByDay)
-		if err != nil {
-			return b.placed(err)
-		}
-		if b.overview.budget, err = p.Budget.Follow(days.Spending(days.Chargeback(), p.Budget.Cash)); err != nil {
-			return overflown(b.file, err)
-		}
-	}
-	if p.Energy == nil {
-		return nil
-	}
-	b.notes = append(b.notes, "* power is that of the use: each unit is taken for a GPU, and what nobody used is taken to draw none")
-	energy, err := p.Energy.Load(func(name string) ([]byte, error) { return readBeside(e, filepath.Dir(b.o.portfolio), name) })
-	if err != nil {
-		return err
-	}
-	if b.overview.energy, err = energy.OfUse(rec); err != nil {
-		return &capcli.InputError{File: b.o.portfolio, Field: "energy.intensity", Text: err.Error(), Hint: "give a series that has every hour of some year, or a number"}
-	}
-	return nil
-}
-
-// committed is how many units are committed to by count, in the window.
-func (b *billed) committed() int64 {
-	milli := int64(0)
-	for i := range b.portfolio.Portfolio.Commitments {
-		milli += billing.UnitsOf(b.portfolio.Portfolio.Commitments[i].Product)
-	}
-	return (milli + 999) / 1000
-}
-
-// balance holds who pays against the invoice, to the millionth.
-func (b *billed) balance() error {
-	sum, cash := b.chargeback.Unallocated, b.chargeback.UnpaidCash
-	for i := range b.chargeback.Payers {
-		sum += b.chargeback.Payers[i].Total
-		cash += b.chargeback.Payers[i].Cash
-	}
-	if t := &b.bill.Total; sum != t.Effective || cash != t.Billed {
-		return fmt.Errorf("the invoice is %s amortised and %s in cash, its tenants sum to %s and %s", t.Effective.Decimal(), t.Billed.Decimal(), sum.Decimal(), cash.Decimal())
-	}
-	return nil
 }

@@ -5,14 +5,6 @@ import (
 	"capcli/simulate/billing"
 )
 
-// emitFocus writes the bill in FOCUS.
-func (b *billed) emitFocus(e *env) error {
-	for _, n := range b.notes {
-		e.note(n)
-	}
-	return writeFocus(e, b.o.output.out, func(add func(*billing.FOCUS)) { b.bill.FocusRows(focusAccount, add) })
-}
-
 // writeFocus writes the rows of a bill to path ("" is stdout). Texts that a
 // spreadsheet would take for formulas get a quote before them, as in CSV; numbers
 // stay as they are.

@@ -197,7 +197,7 @@ func (r *curvePlan) marketJSON() marketJSON {
 			x.Max = &most
 		}
 		if f, err := r.facts(i); err == nil {
-			x.BreakEven, x.Recover, x.Total, x.Present = f.breakEven, f.recover, f.payment.Total(), usdOf(f.present)
+			x.BreakEven, x.Recover, x.Total, x.Present = f.breakEven, f.recover, f.payment.Total(), capcli.USDOf(f.present)
 		}
 		out.Terms = append(out.Terms, x)
 	}

@@ -270,7 +270,7 @@ func (r *mixResult) mixJSON(e *mix.Entry) *mixJSON {
 	cost, held := e.Cost(), e.Held()
 	out.Cost, out.Held = &cost, &held
 	lo, hi, _ := e.Range("cost")
-	out.CostRange = []capcli.USD{usdOf(lo), usdOf(hi)}
+	out.CostRange = []capcli.USD{capcli.USDOf(lo), capcli.USDOf(hi)}
 	lo, hi, _ = e.Range("wait_p95")
 	out.WaitRange = []float64{lo, hi}
 	lo, hi, _ = e.Range("unserved_share")
@@ -321,7 +321,7 @@ func (out *mixJSON) means(e *mix.Entry) {
 		to     **capcli.USD
 	}{{"stranded", &out.Stranded}, {"on_demand", &out.OnDemand}, {"spot", &out.Spot}} {
 		if v, ok := e.Mean(f.metric); ok {
-			u := usdOf(v)
+			u := capcli.USDOf(v)
 			*f.to = &u
 		}
 	}

@@ -72,7 +72,7 @@ func (r *curvePlan) termTable() report.Table {
 		if err != nil {
 			continue // Solve would have failed with the same overflow
 		}
-		row := []any{r.market.Terms[i].Name, r.market.Terms[i].Length.String(), f.rate, nil, nil, f.payment.Upfront, f.payment.Total(), usdOf(f.present)}
+		row := []any{r.market.Terms[i].Name, r.market.Terms[i].Length.String(), f.rate, nil, nil, f.payment.Upfront, f.payment.Total(), capcli.USDOf(f.present)}
 		if f.breakEven != nil {
 			row[3], row[4] = report.Percent(*f.breakEven), report.Ratio(*f.recover)
 		}

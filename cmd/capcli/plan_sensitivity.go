@@ -57,6 +57,6 @@ func (r *curvePlan) breakEven() *capcli.USD {
 	if b.Used == 0 || len(r.market.OnDemand) > 1 || r.market.Discount != 0 {
 		return nil
 	}
-	v := usdOf(b.Commitments.Float() / b.Used.Hours())
+	v := capcli.USDOf(b.Commitments.Float() / b.Used.Hours())
 	return &v
 }

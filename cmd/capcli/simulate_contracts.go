@@ -165,7 +165,10 @@ func (r *outcome) owedAfter() *capcli.USD {
 // of it is in the run.
 func (r *outcome) utilisation(c *scenarios.Contract) (float64, bool) {
 	if d := r.discount(c); d != nil {
-		return d.Share, d.Share >= 0
+		if d.Share == nil {
+			return 0, false
+		}
+		return *d.Share, true
 	}
 	for p := range r.result.Record.Pools {
 		if l := &r.invoice.ByPool[p]; r.result.Record.Pools[p].Name == c.Name && l.Time.Offered > 0 {

@@ -96,7 +96,11 @@ func (w *writer) open() error {
 			return err
 		}
 		w.totals = append(w.totals, total)
-		w.shares = append(w.shares, CommitmentBill{ID: c.ID, Product: c.Product.Name(), Start: c.Start, Share: -1})
+		k := CommitmentBill{ID: c.ID, Product: c.Product.Name(), Start: c.Start, End: c.End, Total: total}
+		if k.Unexpired, k.Unpaid, err = c.Unexpired(w.h.to); err != nil {
+			return err
+		}
+		w.shares = append(w.shares, k)
 	}
 	w.turn(w.h.from)
 	return nil

@@ -32,9 +32,9 @@ func (w *writer) finish(currency string) (*Bill, error) {
 		s := &w.shares[k]
 		switch {
 		case w.bought[k] > 0:
-			s.Share = w.used[k] / w.bought[k]
+			s.Share = known(w.used[k]/w.bought[k], true)
 		case w.x.draws != nil && w.x.draws[k] != nil && s.Used+s.Unused > 0:
-			s.Share = s.Used.Float() / (s.Used + s.Unused).Float()
+			s.Share = known(s.Used.Float()/(s.Used+s.Unused).Float(), true)
 		}
 	}
 	return out, nil

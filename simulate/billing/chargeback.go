@@ -10,13 +10,13 @@ import (
 
 // Payer is what one tenant has to pay for a bill.
 type Payer struct {
-	Name       string         // "" is use that names no tenant
-	Direct     capcli.USD     // showback: the effective cost of what it used
-	Share      capcli.USD     // of what was paid for and nobody used
-	Total      capcli.USD     // chargeback: Direct + Share
-	Cash       capcli.USD     // of what is invoiced in the window
-	Equivalent capcli.USD     // what it used at public on-demand prices
-	Used       capcli.GPUTime // unit time
+	Name       string         `json:"tenant"`                   // "" is use that names no tenant
+	Used       capcli.GPUTime `json:"used_unit_hours"`          // unit time
+	Equivalent capcli.USD     `json:"on_demand_equivalent_usd"` // what it used at public on-demand prices
+	Direct     capcli.USD     `json:"direct_usd"`               // showback: the effective cost of what it used
+	Share      capcli.USD     `json:"stranded_share_usd"`       // of what was paid for and nobody used
+	Total      capcli.USD     `json:"effective_usd"`            // chargeback: Direct + Share
+	Cash       capcli.USD     `json:"billed_usd"`               // of what is invoiced in the window
 }
 
 // Charge is what one tenant has to pay for one charge period.

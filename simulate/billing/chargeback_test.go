@@ -59,7 +59,7 @@ func TestChargebackByHand(t *testing.T) {
 		t.Errorf("unused %s, used %d", b.UnusedCost(), b.UsedTime())
 	}
 	months, err := b.Months(p)
-	if err != nil || len(months) != 1 || months[0].Costs != b.Total || months[0].Unexpired != (8760-4)*10e6 || months[0].Unused != 20e6 {
+	if err != nil || len(months) != 1 || months[0].Billed != b.Total.Billed || months[0].Effective != b.Total.Effective || months[0].Unexpired != (8760-4)*10e6 || months[0].Unused != 20e6 {
 		t.Errorf("got %+v, %v", months, err)
 	}
 }

@@ -178,8 +178,8 @@ func TestMinimumSpend(t *testing.T) {
 				t.Fatalf("%s: %d months, %v", tt.name, len(months), err)
 			}
 			for i, m := range months {
-				if m.Costs.Billed != usd(t, tt.invoices[i]) {
-					t.Errorf("%s: month %d is %s, want %s", tt.name, i+1, m.Costs.Billed.Decimal(), tt.invoices[i])
+				if m.Billed != usd(t, tt.invoices[i]) {
+					t.Errorf("%s: month %d is %s, want %s", tt.name, i+1, m.Billed.Decimal(), tt.invoices[i])
 				}
 			}
 		}

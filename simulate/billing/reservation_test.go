@@ -171,7 +171,7 @@ func TestOwnedIsWrittenOffStraightLine(t *testing.T) {
 	rec := &billing.UseRecord{From: day0, To: day0 + 4*year, Lines: []billing.UseLine{line}}
 	b := billOf(t, rec, &billing.Portfolio{Commitments: []billing.Commitment{c}}, billing.InAll)
 	// 224,000 + 1.6 x 35,040 h = 280,064, half of it used.
-	if got := b.Commitments[0]; got.Used != usd(t, "140032") || got.Unused != usd(t, "140032") || got.Billed != usd(t, "280064") || got.Share != 0.5 {
+	if got := b.Commitments[0]; got.Used != usd(t, "140032") || got.Unused != usd(t, "140032") || got.Billed != usd(t, "280064") || *got.Share != 0.5 {
 		t.Errorf("owned is %+v, want 140032 used and as much not", got)
 	}
 	unexpired, unpaid, err := c.Unexpired(day0 + 2*year)

@@ -101,13 +101,20 @@ type Bill struct {
 
 // CommitmentBill is what became of one commitment in the window.
 type CommitmentBill struct {
-	ID, Product  string
-	Start        capcli.Time // of its term: the steps of a ramp have one ID
-	Billed       capcli.USD  // its purchase rows
-	Used, Unused capcli.USD  // effective cost of its Used and Unused rows
+	ID      string      `json:"id"`
+	Product string      `json:"product"`
+	Start   capcli.Time `json:"start"` // of its term: the steps of a ramp have one ID
+	End     capcli.Time `json:"end"`
+	Billed  capcli.USD  `json:"billed_usd"` // its purchase rows
+	Used    capcli.USD  `json:"used_usd"`   // effective cost of its Used rows
+	Unused  capcli.USD  `json:"unused_usd"` // and of its Unused rows
 	// Share is how much of what was bought was used, 0 to 1, in the commitment's
-	// own unit; -1 where nothing of its term is in the window.
-	Share float64
+	// own unit; nil where nothing of its term is in the window.
+	Share     *float64    `json:"utilisation"`
+	Total     capcli.USD  `json:"term_cost_usd"`
+	Worth     *capcli.USD `json:"term_present_value_usd,omitempty"` // of the term at its start; nil without a discount rate
+	Unexpired capcli.USD  `json:"lock_in_usd"`                      // cost of time after the window
+	Unpaid    capcli.USD  `json:"lock_in_unpaid_usd"`               // and what of it is yet to be paid
 }
 
 // Grain is how long the charge periods of a bill's rows are.

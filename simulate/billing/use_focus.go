@@ -59,6 +59,7 @@ func readFocusUse(s *sheet, o UseOptions) (*UseRecord, *UseReport, error) {
 	f.rec.span()
 	f.rep.Lines = int64(len(f.rec.Lines))
 	f.rep.Notes = append(read.Assumed, f.notes()...)
+	f.rep.noteUnknown()
 	return f.rec, f.rep, nil
 }
 

@@ -101,7 +101,15 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 	}
 	u.rec.span()
 	rep.Lines = int64(len(u.rec.Lines))
+	rep.noteUnknown()
 	return u.rec, rep, nil
+}
+
+// noteUnknown notes the columns that mean nothing.
+func (r *UseReport) noteUnknown() {
+	if len(r.Unknown) > 0 {
+		r.Notes = append(r.Notes, "columns that mean nothing here, and were passed over: "+strings.Join(r.Unknown, ", "))
+	}
 }
 
 // header finds the place of each column. One that means nothing is reported, and

@@ -11,21 +11,23 @@ import (
 
 // BillMonth is one calendar month (UTC) of a bill.
 type BillMonth struct {
-	Start      capcli.Time
-	Costs      Costs
-	Equivalent capcli.USD // use at public on-demand prices
-	Unused     capcli.USD // effective cost of what nobody used
-	Used       capcli.GPUTime
-	Unexpired  capcli.USD // lock-in at the month's end: cost of time that is yet to come
-	Unpaid     capcli.USD // and what is yet to be paid
+	Start      capcli.Time    `json:"-"`
+	Month      string         `json:"month"` // 2027-01
+	Billed     capcli.USD     `json:"billed_usd"`
+	Effective  capcli.USD     `json:"effective_usd"`
+	Equivalent capcli.USD     `json:"on_demand_equivalent_usd"` // use at public on-demand prices
+	Unused     capcli.USD     `json:"unused_usd"`               // effective cost of what nobody used
+	Used       capcli.GPUTime `json:"used_unit_hours"`
+	Unexpired  capcli.USD     `json:"lock_in_usd"`        // at the month's end: cost of time that is yet to come
+	Unpaid     capcli.USD     `json:"lock_in_unpaid_usd"` // and what is yet to be paid
 }
 
 // Months sums the rows by the calendar month in which they begin, and says how
 // far the portfolio is locked in at the end of each month or of the window.
 func (b *Bill) Months(p *Portfolio) ([]BillMonth, error) {
-	var out []BillMonth
+	out := []BillMonth{}
 	for at := monthOf(b.From); at < b.To; at = addMonths(at, 1) {
-		m := BillMonth{Start: at}
+		m := BillMonth{Start: at, Month: at.Std().Format("2006-01")}
 		var err error
 		if m.Unexpired, m.Unpaid, err = p.LockIn(min(addMonths(at, 1), b.To)); err != nil {
 			return nil, err
@@ -36,9 +38,8 @@ func (b *Bill) Months(p *Portfolio) ([]BillMonth, error) {
 		r := &b.Rows[i]
 		at, _ := slices.BinarySearchFunc(out, monthOf(r.Start), func(m BillMonth, t capcli.Time) int { return int(m.Start - t) })
 		m := &out[at]
-		if err := m.Costs.add(r); err != nil {
-			return nil, err
-		}
+		m.Billed += r.BilledCost
+		m.Effective += r.EffectiveCost
 		idle := r.Status == Unused || r.ReservationStatus == Unused
 		switch {
 		case r.Category != Usage:
