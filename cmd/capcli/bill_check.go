@@ -44,23 +44,23 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	d := &focusDoc{file: name, check: billing.NewFocusCheck()}
-	rep, err := readFocus(ctx, e, name, billing.FocusOptions{Spreadsheet: o.spreadsheet}, d.check.Columns, d.check.Add)
-	if err == nil {
-		err = d.check.End()
-	}
+	check := billing.NewFocusCheck()
+	read, err := readFocus(ctx, e, name, billing.FocusOptions{Spreadsheet: o.spreadsheet}, check.Columns, check.Add)
 	if err != nil {
 		return overflown(name, err)
 	}
-	d.read = *rep
+	d := &focusDoc{}
+	if d.FocusResult, err = check.Result(name, read); err != nil {
+		return overflown(name, err)
+	}
 	if err := emit(e, o.output, d.doc()); err != nil {
 		return err
 	}
-	switch broken := d.check.Broken(); {
+	switch broken := d.Broken(); {
 	case !o.enforce:
 	case len(broken) > 0:
-		return &conditionError{fmt.Sprintf("%s does not conserve: commitment %s: %s", name, broken[0].ID, broken[0].Why())}
-	case !d.check.Conforms():
+		return &conditionError{fmt.Sprintf("%s does not conserve: commitment %s: %s", name, broken[0].ID, broken[0].Why)}
+	case !d.Conforms:
 		return &conditionError{fmt.Sprintf("%s is not what FOCUS 1.2 wants: %s", name, d.breach())}
 	}
 	return nil
@@ -68,10 +68,10 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 
 // breach is the first thing that is not what FOCUS wants.
 func (d *focusDoc) breach() string {
-	if len(d.check.Oddities) > 0 {
-		return fmt.Sprintf("line %d: %s", d.check.Oddities[0].Line, d.check.Oddities[0].Text)
+	if len(d.Odd) > 0 {
+		return fmt.Sprintf("line %d: %s", d.Odd[0].Line, d.Odd[0].Text)
 	}
-	return "it lacks the mandatory columns " + strings.Join(d.check.Missing, ", ")
+	return "it lacks the mandatory columns " + strings.Join(d.Missing, ", ")
 }
 
 // readFocus reads a bill in FOCUS, and gives its columns to begin, where it is not
@@ -108,16 +108,4 @@ func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions,
 	p.end(n)
 	rep := r.Report()
 	return &rep, nil
-}
-
-// focusNotes say what the reader took for granted or passed over.
-func focusNotes(rep *billing.FocusReport) []string {
-	out := rep.Assumed
-	if len(rep.Unknown) > 0 {
-		out = append(out, fmt.Sprintf("not columns of FOCUS, and passed over: %s", strings.Join(rep.Unknown, ", ")))
-	}
-	if rep.Rounded > 0 {
-		out = append(out, fmt.Sprintf("%s %s had a number of more than 18 places, which was rounded", grouped(rep.Rounded), plural(rep.Rounded, "row")))
-	}
-	return out
 }

@@ -76,7 +76,7 @@ func TestBillInParquet(t *testing.T) {
 				t.Errorf("%s: got %+v", name, row)
 			}
 		}
-		if err := c.End(); err != nil || len(c.Commitments) != 1 || c.Commitments[0].Verdict != billing.Conserved {
+		if _, err := c.Result("", &billing.FocusReport{}); err != nil || len(c.Commitments) != 1 || c.Commitments[0].Verdict != billing.Conserved {
 			t.Errorf("%s: got %+v, %v", name, c.Commitments, err)
 		}
 	}

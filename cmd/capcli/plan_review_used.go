@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"capcli"
@@ -136,7 +135,7 @@ func usedInBill(ctx context.Context, e *env, name string) (*demandCurve, error) 
 	for at := first; at < last; at += 3600 {
 		levels = append(levels, max(0, hours[at]))
 	}
-	notes := slices.Clone(focusNotes(rep))
+	notes := rep.Notes()
 	if passed > 0 {
 		notes = append(notes, fmt.Sprintf("%s %s no use in hours and were passed over", grouped(passed), plural(passed, "row")+" "+isAre(int(passed))))
 	}

@@ -10,21 +10,26 @@ import (
 
 // FocusTotals are sums over rows of a bill.
 type FocusTotals struct {
-	Rows                    int64
-	Billed, Effective, List Amount // List is the on-demand equivalent of what was used
-	Unlisted                int64  // rows of usage without a ListCost
+	Rows      int64   `json:"rows"`
+	Billed    Amount  `json:"billed_cost"`
+	Effective Amount  `json:"effective_cost"`
+	List      *Amount `json:"list_cost"`              // on-demand equivalent of what was used; nil where it is not known of all rows
+	Unlisted  int64   `json:"rows_without_list_cost"` // rows of usage without a ListCost
+
+	list Amount // of the rows that have one
 }
 
 // FocusGroup is the total of one value: of a service, a status, a tag.
 type FocusGroup struct {
-	Key, Name string // Key is that of a tag
+	Key  string `json:"key,omitempty"` // of a tag
+	Name string `json:"name"`
 	FocusTotals
 }
 
 // FocusOddity is a row that does not say what FOCUS wants it to say.
 type FocusOddity struct {
-	Line int
-	Text string
+	Line int    `json:"line"`
+	Text string `json:"text"`
 }
 
 // mostOddities is how many odd rows are named; more are counted.
@@ -113,7 +118,7 @@ func (t *FocusTotals) add(r *FOCUS, listed bool) (err error) {
 	}
 	switch {
 	case listed && r.ListCost.Known:
-		t.List, err = t.List.Add(r.ListCost.Amount)
+		t.list, err = t.list.Add(r.ListCost.Amount)
 	case listed:
 		t.Unlisted++
 	}
@@ -245,31 +250,6 @@ func (c *FocusCheck) fault(r *FOCUS, text string) {
 	}
 }
 
-// End draws the verdicts and puts every list in order: groups by effective cost,
-// the largest first, commitments by their id, months by time.
-func (c *FocusCheck) End() error {
-	for _, k := range c.Commitments {
-		charged, err := k.Used.Add(k.Unused)
-		if err == nil {
-			k.Difference, err = charged.Sub(k.Purchased)
-		}
-		if err != nil {
-			return fmt.Errorf("commitment %s: %w", k.ID, err)
-		}
-		k.Verdict = k.verdict()
-	}
-	byID := func(a, b *FocusCommitment) int { return strings.Compare(a.ID, b.ID) }
-	slices.SortFunc(c.Commitments, byID)
-	slices.SortFunc(c.Reservations, byID)
-	slices.SortFunc(c.Months, func(a, b *FocusGroup) int { return strings.Compare(a.Name, b.Name) })
-	for _, list := range [][]*FocusGroup{c.Services, c.Statuses, c.Accounts, c.Tags} {
-		slices.SortFunc(list, func(a, b *FocusGroup) int {
-			return cmp.Or(strings.Compare(a.Key, b.Key), b.Effective.Cmp(a.Effective), strings.Compare(a.Name, b.Name))
-		})
-	}
-	return nil
-}
-
 // SavingsRate is the effective savings rate of the usage, 1 - effective cost /
 // on-demand equivalent (FinOps Foundation). What a commitment cost unused is in
 // the effective cost; the on-demand equivalent has only what was used. False,
@@ -277,7 +257,7 @@ func (c *FocusCheck) End() error {
 func (c *FocusCheck) SavingsRate() (rate float64, ok bool, why string) {
 	list, effective, unlisted := 0.0, 0.0, int64(0)
 	for _, t := range []*FocusTotals{&c.Used, &c.Standard, &c.Dynamic, &c.Unused} {
-		list, effective, unlisted = list+t.List.Float(), effective+t.Effective.Float(), unlisted+t.Unlisted
+		list, effective, unlisted = list+t.list.Float(), effective+t.Effective.Float(), unlisted+t.Unlisted
 	}
 	switch {
 	case unlisted > 0:
@@ -292,7 +272,7 @@ func (c *FocusCheck) SavingsRate() (rate float64, ok bool, why string) {
 // cost where all of it has one, else by quantity where that has one unit. Spot
 // is not eligible. False, and why, where it is not known.
 func (c *FocusCheck) Coverage() (share float64, ok bool, why string) {
-	used, standard := c.Used.List.Float(), c.Standard.List.Float()
+	used, standard := c.Used.list.Float(), c.Standard.list.Float()
 	if c.Used.Unlisted+c.Standard.Unlisted > 0 {
 		if c.hoursBad {
 			return 0, false, fmt.Sprintf("%d rows of usage have no ListCost, and not all a quantity in one unit", c.Used.Unlisted+c.Standard.Unlisted)
@@ -303,15 +283,4 @@ func (c *FocusCheck) Coverage() (share float64, ok bool, why string) {
 		return 0, false, "the bill has no usage that a commitment could cover"
 	}
 	return used / (used + standard), true, ""
-}
-
-// Broken gives the commitments whose sums differ.
-func (c *FocusCheck) Broken() []*FocusCommitment {
-	var out []*FocusCommitment
-	for _, k := range c.Commitments {
-		if k.Verdict == Broken {
-			out = append(out, k)
-		}
-	}
-	return out
 }

@@ -29,23 +29,50 @@ func (c Conserves) String() string { return conservesNames[c] }
 // FocusCommitment is one commitment discount of a bill, or one capacity
 // reservation. Used and Unused are EffectiveCost.
 type FocusCommitment struct {
-	ID, Name, Type, Category, Unit string
-	Purchases, UsageRows           int64
-	Purchased                      Amount // BilledCost of its purchases
-	Used, Unused                   Amount
-	UsedQuantity, UnusedQuantity   Amount
-	Difference                     Amount // Used + Unused - Purchased
-	Verdict                        Conserves
-	Term, Usage                    Period // of the charge periods of its purchases, and of its usage
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Unit        string   `json:"unit"`
+	Purchases   int64    `json:"purchase_rows"`
+	UsageRows   int64    `json:"usage_rows"`
+	Purchased   *Amount  `json:"purchased_cost,omitempty"` // BilledCost of its purchases; nil for a reservation, of which nothing is bought
+	Used        Amount   `json:"used_cost"`
+	Unused      Amount   `json:"unused_cost"`
+	Utilisation *float64 `json:"utilisation"`          // 0 to 1; nil where the bill has no usage of it
+	Difference  *Amount  `json:"difference,omitempty"` // Used + Unused - Purchased; nil where the bill has only one of the two
+	Conserves   string   `json:"conserves,omitempty"`  // the verdict
+	Why         string   `json:"why,omitempty"`        // what is behind it
 
-	bought     []focusPurchase
-	unmeasured bool // a row without CommitmentDiscountQuantity
+	Verdict     Conserves `json:"-"`
+	Term, Usage Period    `json:"-"` // of the charge periods of its purchases, and of its usage
+
+	purchased, difference        Amount
+	usedQuantity, unusedQuantity Amount
+	bought                       []focusPurchase
+	unmeasured                   bool // a row without CommitmentDiscountQuantity
 }
 
-// Utilisation is how much of the commitment was used, 0 to 1: by quantity where
+// conclude draws the verdict on a commitment.
+func (k *FocusCommitment) conclude() error {
+	charged, err := k.Used.Add(k.Unused)
+	if err == nil {
+		k.difference, err = charged.Sub(k.purchased)
+	}
+	if err != nil {
+		return fmt.Errorf("commitment %s: %w", k.ID, err)
+	}
+	k.Verdict = k.verdict()
+	k.Purchased, k.Conserves, k.Why = &k.purchased, k.Verdict.String(), k.why()
+	if k.Verdict != PurchaseOnly && k.Verdict != UsageOnly {
+		k.Difference = &k.difference
+	}
+	return nil
+}
+
+// utilisation is how much of the commitment was used, 0 to 1: by quantity where
 // each row states one, else by cost. False where the bill has no usage of it.
-func (c *FocusCommitment) Utilisation() (float64, bool) {
-	used, unused := c.UsedQuantity, c.UnusedQuantity
+func (c *FocusCommitment) utilisation() (float64, bool) {
+	used, unused := c.usedQuantity, c.unusedQuantity
 	if c.unmeasured || used.Sign() == 0 && unused.Sign() == 0 {
 		used, unused = c.Used, c.Unused
 	}
@@ -61,7 +88,7 @@ func (c *FocusCheck) commitment(r *FOCUS) error {
 	if id := r.CommitmentDiscountID; id != "" {
 		k := commitmentOf(c.byID, &c.Commitments, id)
 		k.Name, k.Type = cmp.Or(k.Name, r.CommitmentDiscountName), cmp.Or(k.Type, r.CommitmentDiscountType)
-		k.Category, k.Unit = cmp.Or(k.Category, r.CommitmentDiscountCategory), cmp.Or(k.Unit, r.CommitmentDiscountUnit)
+		k.Unit = cmp.Or(k.Unit, r.CommitmentDiscountUnit)
 		if err := k.add(r, r.CommitmentDiscountStatus, r.CommitmentDiscountQuantity); err != nil {
 			return err
 		}
@@ -90,7 +117,7 @@ func (k *FocusCommitment) add(r *FOCUS, status string, quantity Number) (err err
 	case r.ChargeCategory == FocusPurchase:
 		k.Term.cover(r, k.Purchases == 0)
 		k.Purchases++
-		if k.Purchased, err = k.Purchased.Add(r.BilledCost.Amount); len(k.bought) < mostPurchases {
+		if k.purchased, err = k.purchased.Add(r.BilledCost.Amount); len(k.bought) < mostPurchases {
 			k.bought = append(k.bought, focusPurchase{Period{r.ChargePeriodStart, r.ChargePeriodEnd}, r.BilledCost.Amount})
 		}
 	case status == FocusUsed:
@@ -98,14 +125,14 @@ func (k *FocusCommitment) add(r *FOCUS, status string, quantity Number) (err err
 		k.UsageRows++
 		k.unmeasured = k.unmeasured || !quantity.Known
 		if k.Used, err = k.Used.Add(r.EffectiveCost.Amount); err == nil {
-			k.UsedQuantity, err = k.UsedQuantity.Add(quantity.Amount)
+			k.usedQuantity, err = k.usedQuantity.Add(quantity.Amount)
 		}
 	case status == FocusUnused:
 		k.Usage.cover(r, k.UsageRows == 0)
 		k.UsageRows++
 		k.unmeasured = k.unmeasured || !quantity.Known
 		if k.Unused, err = k.Unused.Add(r.EffectiveCost.Amount); err == nil {
-			k.UnusedQuantity, err = k.UnusedQuantity.Add(quantity.Amount)
+			k.unusedQuantity, err = k.unusedQuantity.Add(quantity.Amount)
 		}
 	}
 	return err
@@ -117,9 +144,9 @@ func (k *FocusCommitment) verdict() Conserves {
 		return UsageOnly
 	case k.UsageRows == 0:
 		return PurchaseOnly
-	case k.Difference.Sign() == 0:
+	case k.difference.Sign() == 0:
 		return Conserved
-	case k.Difference.Abs().Cmp(k.tolerance()) <= 0:
+	case k.difference.Abs().Cmp(k.tolerance()) <= 0:
 		return ByRounding
 	}
 	charged, err := k.Used.Add(k.Unused)
@@ -166,20 +193,20 @@ func (k *FocusCommitment) due() Amount {
 	return sum
 }
 
-// Why says what is behind a verdict, "" where the sums are equal.
-func (k *FocusCommitment) Why() string {
+// why says what is behind a verdict, "" where the sums are equal.
+func (k *FocusCommitment) why() string {
 	switch k.Verdict {
 	case Conserved, ByRounding:
 		return ""
 	case InPart:
-		return fmt.Sprintf("%s is charged of the %s that was bought for %s to %s: what is due until %s", k.charged(), k.Purchased.Decimal(2), k.Term.From, k.Term.Until, k.Usage.Until)
+		return fmt.Sprintf("%s is charged of the %s that was bought for %s to %s: what is due until %s", k.charged(), k.purchased.Decimal(2), k.Term.From, k.Term.Until, k.Usage.Until)
 	case PurchaseOnly:
 		return "the bill has none of its usage"
 	case UsageOnly:
 		return "the bill has none of its purchases"
 	case Broken:
 	}
-	text := fmt.Sprintf("%s is charged for it and %s was bought", k.charged(), k.Purchased.Decimal(2))
+	text := fmt.Sprintf("%s is charged for it and %s was bought", k.charged(), k.purchased.Decimal(2))
 	if k.Term != k.Usage {
 		text += fmt.Sprintf("; bought is %s to %s, the bill has usage from %s to %s", k.Term.From, k.Term.Until, k.Usage.From, k.Usage.Until)
 	}

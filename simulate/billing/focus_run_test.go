@@ -60,7 +60,7 @@ func TestARunInFocusSumsToTheInvoice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := c.End(); err != nil {
+		if _, err := c.Result("", &billing.FocusReport{}); err != nil {
 			t.Fatal(err)
 		}
 		want := billing.AmountOf(inv.Total.Cost)
@@ -69,7 +69,7 @@ func TestARunInFocusSumsToTheInvoice(t *testing.T) {
 		}
 		for _, k := range c.Commitments {
 			if k.Verdict != billing.Conserved {
-				t.Fatalf("%s: %s", k.ID, k.Why())
+				t.Fatalf("%s: %s", k.ID, k.Why)
 			}
 		}
 	})
