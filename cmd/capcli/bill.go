@@ -96,7 +96,7 @@ func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
 	if err != nil {
 		return placedError(err, name, bought)
 	}
-	s.Notes = append(notes, s.Notes...)
+	s.Notes = list(append(notes, s.Notes...))
 	if o.output.form == focusForm {
 		for _, n := range s.Notes {
 			e.note(n)
