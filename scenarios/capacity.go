@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,7 +204,7 @@ func when(dst *When) reader {
 		if !ok {
 			return
 		}
-		last := d.steps[len(d.steps)-1] == "until"
+		last := d.step() == "until"
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
 			if last { // the day itself is still in
 				t = t.AddDate(0, 0, 1)
@@ -220,8 +221,8 @@ func when(dst *When) reader {
 			return
 		}
 		w := When{Given: true, Date: capcli.NoTime}
-		before := len(d.faults)
-		if duration(&w.After, 0)(d, n); len(d.faults) == before {
+		before := d.count()
+		if duration(&w.After, 0)(d, n); d.count() == before {
 			*dst = w
 		}
 	}
@@ -254,18 +255,6 @@ func availability(dst **Availability) reader {
 	}
 }
 
-// need notes the fields that are not there but must be.
-func (o *object) need(names ...string) {
-	if o == nil {
-		return
-	}
-	for _, name := range names {
-		if !o.has(name) {
-			o.missing(name, "%s is missing", name)
-		}
-	}
-}
-
 func failuresFields(f *Failures) []field {
 	return []field{
 		{"mtbf", "mean time between failures of one node", duration(&f.MTBF, 1)},
@@ -289,5 +278,16 @@ func availabilityFields(a *Availability) []field {
 		{"offset", "where in the trace the run begins", duration(&a.Offset, 0)},
 		{"repeat", "begin again at the trace's end", boolean(&a.Repeat)},
 		{"scale", "the trace's largest count is the whole pool", boolean(&a.Scale)},
+	}
+}
+
+// measure reads a number of at least 0 and keeps it times unit, rounded: CPUs
+// in thousandths, GiB in MiB.
+func measure(dst *int64, unit, most float64) reader {
+	return func(d *decoder, n *yaml.Node) {
+		v := -1.0
+		if number(&v, 0, most)(d, n); v >= 0 {
+			*dst = int64(math.Round(v * unit))
+		}
 	}
 }

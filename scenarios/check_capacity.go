@@ -144,8 +144,8 @@ func (c *Capacity) checkSupply(o *object) {
 
 // checkCapacity checks the pools against the rest of the scenario.
 func (s *Scenario) checkCapacity(o *object) {
-	e, ok := o.entries["capacity"]
-	if !ok || e.value.Kind != yaml.SequenceNode {
+	pools := o.value("capacity")
+	if pools == nil || pools.Kind != yaml.SequenceNode {
 		return
 	}
 	total := 0
@@ -154,7 +154,7 @@ func (s *Scenario) checkCapacity(o *object) {
 		if c.Kind.Committed() {
 			total += c.GPUs + c.Nodes*c.GPUsPerNode
 		}
-		s.checkDates(o.d, c, e.value.Content[i])
+		s.checkDates(o.d, c, pools.Content[i])
 	}
 	if total > maxCommitted && o.clean("capacity") {
 		o.onKey("capacity", "%d committed GPUs in all; at most %d are allowed", total, maxCommitted)

@@ -17,14 +17,14 @@ import (
 func discounts(s *Scenario) reader {
 	return func(d *decoder, n *yaml.Node) {
 		var p Portfolio
-		before := len(d.faults) + d.more
+		before := d.count()
 		commitments(&p, &s.discountNodes)(d, n)
 		for i := range p.Portfolio.Commitments {
 			checkDiscount(d, &p.Portfolio.Commitments[i], s.discountNodes[i])
 		}
-		if len(d.faults)+d.more == before {
+		if d.count() == before {
 			d.leave() // portfolioFault names the list itself
-			d.checkPortfolio(&p, s.discountNodes)
+			checkPortfolio(d, &p, s.discountNodes)
 			d.enter("commitments")
 		}
 		s.Commitments = p.Portfolio.Commitments

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -20,28 +19,14 @@ type decoder struct {
 	steps   []string // where the reading is: "capacity", "[0]", "gpus"
 	allowed string
 
-	prices    *Prices           // that keys are looked up in
-	pending   bool              // a price file is named that was not read yet
-	form      *form             // of the file; nil is a scenario
-	zone      *time.Location    // of times that state none; nil is UTC
+	form      *form             // of the file
 	elsewhere map[string]string // fields of other sections than the one being read, and which
-	emptied   []*yaml.Node      // pools that an override made of size 0
+	context   any               // what the caller's own readers look things up in
 }
 
-// form is a kind of file that the decoder reads.
-type form struct{ version, what, init string }
-
-var (
-	scenarioForm = form{version, "a scenario", "capcli scenarios init"}
-	eventsForm   = form{eventsVersion, "a file of events", "capcli forecast events init"}
-)
-
-func (d *decoder) kind() *form {
-	if d.form == nil {
-		return &scenarioForm
-	}
-	return d.form
-}
+// form is a kind of file: the version in its first line, what it is called, the
+// command that writes a template, and what else to say of a file that is too long.
+type form struct{ version, what, init, tooLong string }
 
 // reader takes the value of one field.
 type reader func(d *decoder, n *yaml.Node)
@@ -75,6 +60,12 @@ func (d *decoder) path() string {
 	}
 	return b.String()
 }
+
+// step is the field that is being read.
+func (d *decoder) step() string { return d.steps[len(d.steps)-1] }
+
+// count is how many faults were found so far.
+func (d *decoder) count() int { return len(d.faults) + d.more }
 
 func (d *decoder) enter(step string) { d.steps = append(d.steps, step) }
 func (d *decoder) leave()            { d.steps = d.steps[:len(d.steps)-1] }
@@ -161,7 +152,7 @@ func (d *decoder) unknown(o *object, key *yaml.Node, name string, fields []field
 	}
 	d.at(key, "unknown field %s%s", show(key.Value), hint)
 	if d.allowed == "" {
-		d.allowed = fmt.Sprintf("fields allowed under %s: %s (%s)", name, strings.Join(names, ", "), d.kind().init)
+		d.allowed = fmt.Sprintf("fields allowed under %s: %s (%s)", name, strings.Join(names, ", "), d.form.init)
 	}
 }
 
@@ -219,6 +210,9 @@ func (o *object) has(name string) bool {
 	return ok
 }
 
+// value gives the value of a field, nil where it is not given.
+func (o *object) value(name string) *yaml.Node { return o.entries[name].value }
+
 // on notes a fault at the value of a field, or at the section where it is not
 // given.
 func (o *object) on(name, format string, args ...any) {
@@ -257,6 +251,18 @@ func (o *object) missing(name, format string, args ...any) {
 	}
 }
 
+// need notes the fields that are not there but must be.
+func (o *object) need(names ...string) {
+	if o == nil {
+		return
+	}
+	for _, name := range names {
+		if !o.has(name) {
+			o.missing(name, "%s is missing", name)
+		}
+	}
+}
+
 // clean tells whether the fields were read without a fault.
 func (o *object) clean(names ...string) bool {
 	if o.d.more > 0 {
@@ -271,4 +277,12 @@ func (o *object) clean(names ...string) bool {
 		}
 	}
 	return true
+}
+
+// version1 checks the first line.
+func version1(d *decoder, n *yaml.Node) {
+	want := d.form.version
+	if s, ok := d.scalar(n, want); ok && s != want {
+		d.at(n, "this is capcli %s; here the program reads %s", show(s), want)
+	}
 }

@@ -14,35 +14,43 @@ import (
 // eventsVersion is the first line of every file of events: capcli: events/v1.
 const eventsVersion = "events/v1"
 
+var eventsForm = form{version: eventsVersion, what: "a file of events", init: "capcli forecast events init"}
+
 // ParseEvents reads a file of events and checks all of it. Days and times that
 // state no zone are of the file's timezone, else of zone; nil is UTC. The error
 // is *Faults: everything that is wrong, each with its place.
 func ParseEvents(file string, b []byte, zone *time.Location) (*forecast.PlannedEvents, error) {
-	d := &decoder{form: &eventsForm, lines: linesOf(b), zone: zone}
+	d := &decoder{form: &eventsForm, context: zone}
 	out := &forecast.PlannedEvents{File: file}
 	if root := d.readTree(b); root != nil {
-		d.events(root, out)
+		readEvents(d, root, out)
 	}
-	if len(d.faults) > 0 {
+	if d.count() > 0 {
 		return nil, d.refusal(cmp.Or(file, "events"), "a template with every field: "+d.form.init)
 	}
 	return out, nil
 }
 
-// events reads the whole file.
-func (d *decoder) events(root *yaml.Node, out *forecast.PlannedEvents) {
+// zoneOf gives the zone of times that state none; nil is UTC.
+func zoneOf(d *decoder) *time.Location {
+	zone, _ := d.context.(*time.Location)
+	return zone
+}
+
+// readEvents reads the whole file.
+func readEvents(d *decoder, root *yaml.Node, out *forecast.PlannedEvents) {
 	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "events") == nil {
 		d.at(root, "this is no file of events: it begins with capcli: %s and has a list called events", eventsVersion)
 		return
 	}
 	if n := child(root, "timezone"); n != nil && n.Kind == yaml.ScalarNode {
 		if zone, err := time.LoadLocation(n.Value); err == nil && zone != time.Local { // what is wrong is said when it is read
-			d.zone = zone
+			d.context = zone
 		}
 	}
-	out.Zone = d.zone
+	out.Zone = zoneOf(d)
 	o := d.object(root, "the top level", eventsFields(out))
-	if _, ok := o.entries["capcli"]; !ok {
+	if !o.has("capcli") {
 		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", eventsVersion)
 	}
 	if !o.has("events") {

@@ -54,7 +54,7 @@ func (p *planning) check(o *object) {
 // last is the check of the event as the forecast sees it, for what the fields by
 // themselves do not show.
 func (p *planning) last(o *object) {
-	if len(o.d.faults) > 0 {
+	if o.d.count() > 0 {
 		return
 	}
 	var in *capcli.InputError
@@ -69,7 +69,7 @@ func (p *planning) checkEnd(o *object) {
 	case !o.has("to") && p.Kind != "step":
 		o.missing("to", "a %s needs to, its last day", p.Kind)
 	case o.has("to") && o.has("from") && o.clean("from", "to") && e.End <= e.Start:
-		o.on("to", "%s ends %s, before it starts %s", p.Kind, o.entries["to"].value.Value, o.entries["from"].value.Value)
+		o.on("to", "%s ends %s, before it starts %s", p.Kind, o.value("to").Value, o.value("from").Value)
 	}
 }
 
@@ -83,7 +83,7 @@ func (p *planning) size(o *object) {
 		}
 		e.Size, e.Relative = p.share, true
 	}
-	if sd, ok := o.entries["sd"]; ok && !e.Relative && strings.HasSuffix(sd.value.Value, "%") {
+	if sd := o.value("sd"); sd != nil && !e.Relative && strings.HasSuffix(sd.Value, "%") {
 		o.on("sd", "sd is in GPUs as gpus is; write a number, not a percentage")
 	}
 	switch low, high := o.has("low"), o.has("high"); {
@@ -100,12 +100,12 @@ func (p *planning) size(o *object) {
 		o.onKey("sd", "sd says the same as low and high; leave one out")
 	case !o.clean("low", "high", "gpus"):
 	case p.high < p.low:
-		o.on("high", "high is %s, under low, which is %s", o.entries["high"].value.Value, o.entries["low"].value.Value)
+		o.on("high", "high is %s, under low, which is %s", o.value("high").Value, o.value("low").Value)
 	default:
 		if !o.has("gpus") {
 			e.Size = (p.low + p.high) / 2
 		} else if e.Size < p.low || e.Size > p.high {
-			o.on("gpus", "gpus is %s, outside of low to high, %s to %s", o.entries["gpus"].value.Value, o.entries["low"].value.Value, o.entries["high"].value.Value)
+			o.on("gpus", "gpus is %s, outside of low to high, %s to %s", o.value("gpus").Value, o.value("low").Value, o.value("high").Value)
 		}
 		e.SizeSD = (p.high - p.low) / 2 / eightyWide
 	}
@@ -135,7 +135,7 @@ func (p *planning) checkCampaign(o *object) {
 	if p.zeroRoom {
 		c.Failures = -1
 	}
-	if len(o.d.faults) > 0 {
+	if o.d.count() > 0 {
 		return
 	}
 	cost, err := c.Cost()
@@ -212,7 +212,7 @@ func ratio(dst *float64, lo, hi float64) reader {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 			d.want(n, "a number or a percentage such as 20%")
 		case v/100 < lo || v/100 > hi:
-			d.at(n, "%s is %s; want %v to %v", d.steps[len(d.steps)-1], show(s), lo, hi)
+			d.at(n, "%s is %s; want %v to %v", d.step(), show(s), lo, hi)
 		default:
 			*dst = v / 100
 		}
@@ -236,7 +236,7 @@ func large(dst *float64) reader {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0:
 			d.want(n, what)
 		case v*unit > mostScale:
-			d.at(n, "%s is %s; at most %g is believed", d.steps[len(d.steps)-1], show(n.Value), mostScale)
+			d.at(n, "%s is %s; at most %g is believed", d.step(), show(n.Value), mostScale)
 		default:
 			*dst = v * unit
 		}

@@ -138,7 +138,7 @@ func planneds(dst *[]forecast.PlannedEvent) reader {
 		}
 		taken := map[string]int{}
 		d.list(n, maxEvents, "events", func(_ int, n *yaml.Node) {
-			p := d.planned(n)
+			p := readPlanned(d, n)
 			if p == nil {
 				return
 			}
@@ -152,7 +152,7 @@ func planneds(dst *[]forecast.PlannedEvent) reader {
 }
 
 // planned reads one event; nil where its kind or name is not known.
-func (d *decoder) planned(n *yaml.Node) *planning {
+func readPlanned(d *decoder, n *yaml.Node) *planning {
 	kind := child(n, "kind")
 	switch {
 	case n.Kind != yaml.MappingNode:
@@ -244,25 +244,25 @@ func (p *planning) readSeries(d *decoder, n *yaml.Node) {
 }
 
 func (p *planning) start(d *decoder, n *yaml.Node) {
-	if at, _, ok := d.moment(n); ok {
+	if at, _, ok := moment(d, n); ok {
 		p.Event.Start = at
 	}
 }
 
 func (p *planning) end(d *decoder, n *yaml.Node) {
-	if at, day, ok := d.moment(n); ok {
+	if at, day, ok := moment(d, n); ok {
 		p.Event.End, p.day = at, day
 	}
 }
 
 // moment reads a day, which may be the end of something and then counts to its
 // last second, or an instant.
-func (d *decoder) moment(n *yaml.Node) (at capcli.Time, day, ok bool) {
+func moment(d *decoder, n *yaml.Node) (at capcli.Time, day, ok bool) {
 	s, ok := d.scalar(n, "a date such as 2027-01-31")
 	if !ok {
 		return 0, false, false
 	}
-	zone := d.zone
+	zone := zoneOf(d)
 	if zone == nil {
 		zone = time.UTC
 	}
@@ -271,7 +271,7 @@ func (d *decoder) moment(n *yaml.Node) (at capcli.Time, day, ok bool) {
 		if err != nil || t.Year() < firstYear || t.Year() > lastYear {
 			continue
 		}
-		if day = layout == time.DateOnly; day && d.steps[len(d.steps)-1] == "to" {
+		if day = layout == time.DateOnly; day && d.step() == "to" {
 			t = t.AddDate(0, 0, 1)
 		}
 		return capcli.TimeOf(t), day, true
@@ -306,7 +306,7 @@ var dayForm = regexp.MustCompile(`^(?:(\d{4})-)?(\d{1,2})-(\d{1,2})$|^easter(?: 
 
 // dates reads one day or a list of them.
 func (p *planning) dates(d *decoder, n *yaml.Node) {
-	p.Holiday.Zone = d.zone
+	p.Holiday.Zone = zoneOf(d)
 	if n.Kind != yaml.SequenceNode {
 		p.readDay(d, n)
 		return

@@ -27,7 +27,7 @@ type Faults struct {
 	More    int     // that there are beside
 	Allowed string  // last line: the fields of the section where one was unknown
 	lines   []string
-	form    *form // nil is a scenario
+	form    *form
 }
 
 // refusal gives all that d found wrong in a file. allowed is its last line where no
@@ -62,10 +62,7 @@ func (f *Faults) Error() string {
 
 // Unwrap gives the first fault as the error that all bad input is.
 func (f *Faults) Unwrap() error {
-	in := &capcli.InputError{File: f.File, Text: "not a valid scenario"}
-	if f.form != nil {
-		in.Text = "not " + f.form.what
-	}
+	in := &capcli.InputError{File: f.File, Text: "not " + f.form.what}
 	if len(f.List) > 0 {
 		in.Line, in.Field, in.Text = f.List[0].Line, f.List[0].Path, f.List[0].Text
 	}

@@ -14,7 +14,7 @@ import (
 // The sections of a scenario: each field's name, a line about it and how it is
 // read. Messages, the template and the reader all come from these tables.
 
-func (d *decoder) topFields(s *Scenario) []field {
+func topFields(d *decoder, s *Scenario) []field {
 	return []field{
 		{"capcli", "the form of this file: " + version, version1},
 		{"name", "what the plan is called; the file's name where left out", name(&s.Name)},
@@ -63,14 +63,6 @@ func policyFields(p *Policy) []field {
 	}
 }
 
-// version1 checks the first line.
-func version1(d *decoder, n *yaml.Node) {
-	want := d.kind().version
-	if s, ok := d.scalar(n, want); ok && s != want {
-		d.at(n, "this is capcli %s; here the program reads %s", show(s), want)
-	}
-}
-
 // catalogued reads a name of a catalogue.
 func catalogued(dst *string, kind string, names []string) reader {
 	return choice(dst, kind, names...)
@@ -90,8 +82,8 @@ func period(dst *Period) reader {
 			return
 		}
 		from, to = strings.TrimSpace(from), strings.TrimSpace(to)
-		start, _, okFrom := d.instant(n, 0, from)
-		end, day, okTo := d.instant(n, strings.LastIndex(s, to), to)
+		start, _, okFrom := instant(d, n, 0, from)
+		end, day, okTo := instant(d, n, strings.LastIndex(s, to), to)
 		if !okFrom || !okTo {
 			return
 		}
@@ -114,15 +106,15 @@ func period(dst *Period) reader {
 func ParsePeriod(text string) (Period, error) {
 	p, d := Period{capcli.NoTime, capcli.NoTime}, &decoder{}
 	period(&p)(d, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: 1, Column: 1})
-	if len(d.faults) > 0 {
-		return p, errors.New(d.faults[0].Text)
+	if d.count() > 0 {
+		return p, errors.New(d.refusal("", "").List[0].Text)
 	}
 	return p, nil
 }
 
 // instant reads a day (and says that it is one) or an instant in RFC 3339 that
 // stands at an offset of n's text.
-func (d *decoder) instant(n *yaml.Node, offset int, s string) (at capcli.Time, day, ok bool) {
+func instant(d *decoder, n *yaml.Node, offset int, s string) (at capcli.Time, day, ok bool) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil && t.Year() >= 1970 {
 		return capcli.TimeOf(t), true, true
 	}
@@ -173,10 +165,10 @@ func queueLimits(dst *[]capcli.GPUTime) reader {
 	return func(d *decoder, n *yaml.Node) {
 		d.list(n, 64, "GPU-seconds", func(i int, n *yaml.Node) {
 			var s capcli.Seconds
-			before := len(d.faults)
+			before := d.count()
 			duration(&s, 1)(d, n)
 			v := capcli.GPUTime(s) * capcli.GPUSecond
-			if len(d.faults) > before {
+			if d.count() > before {
 				return
 			}
 			if k := len(*dst); k > 0 && v <= (*dst)[k-1] {

@@ -15,7 +15,7 @@ import (
 // marketVersion is the first line of every market: capcli: market/v1.
 const marketVersion = "market/v1"
 
-var marketForm = form{marketVersion, "a market", "README: One plan over several GPU models"}
+var marketForm = form{version: marketVersion, what: "a market", init: "README: One plan over several GPU models"}
 
 // Market is what a file says can be bought for several GPU models: on-demand
 // prices, and offers of every kind.
@@ -54,18 +54,18 @@ var marketProducts = map[string]bool{ // true is money
 
 // ParseMarket reads a market and checks all of it. The error is *Faults.
 func ParseMarket(file string, b []byte) (*Market, error) {
-	d := &decoder{form: &marketForm, lines: linesOf(b)}
+	d := &decoder{form: &marketForm}
 	m := &Market{File: file}
 	if root := d.readTree(b); root != nil {
-		d.market(root, m)
+		readMarket(d, root, m)
 	}
-	if len(d.faults) > 0 {
+	if d.count() > 0 {
 		return nil, d.refusal(cmp.Or(file, "market"), "fields of a market: README, One plan over several GPU models; an unknown field is answered with those of its section")
 	}
 	return m, nil
 }
 
-func (d *decoder) market(root *yaml.Node, m *Market) {
+func readMarket(d *decoder, root *yaml.Node, m *Market) {
 	if root.Kind != yaml.MappingNode {
 		d.at(root, "this is no market: it begins with capcli: %s and has lists called gpus and offers", marketVersion)
 		return
@@ -78,13 +78,13 @@ func (d *decoder) market(root *yaml.Node, m *Market) {
 		{"gpus", "models that are wanted: [{gpu_model: H100, on_demand: 3.90, lot: 8}]", marketGPUs(m)},
 		{"offers", "what can be bought: [{product: reserved_instance, gpu_model: H100, term: 1y, price: 2.20}]", marketOffers(m)},
 	})
-	if _, ok := o.entries["capcli"]; !ok {
+	if !o.has("capcli") {
 		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", marketVersion)
 	}
-	if len(m.GPUs) == 0 && len(d.faults) == 0 {
+	if len(m.GPUs) == 0 && d.count() == 0 {
 		o.missing("gpus", "gpus is missing; give a list such as - {gpu_model: H100, on_demand: 3.90}")
 	}
-	if len(d.faults) == 0 {
+	if d.count() == 0 {
 		m.match(d)
 	}
 }
@@ -188,7 +188,7 @@ const mostExits = 60
 
 // check checks an offer and finishes it; false where a fault was noted.
 func (x *offerText) check(o *object) bool {
-	before := len(o.d.faults) + o.d.more
+	before := o.d.count()
 	o.need("product")
 	money, block := marketProducts[x.Product], x.Product == "capacity_block"
 	switch {
@@ -222,7 +222,7 @@ func (x *offerText) check(o *object) bool {
 			x.Name = fmt.Sprintf("%s %s", x.Product, x.Length)
 		}
 	}
-	return len(o.d.faults)+o.d.more == before
+	return o.d.count() == before
 }
 
 func addSteps(a, b capcli.Step) capcli.Step {

@@ -103,9 +103,9 @@ func tenantBudgets(dst *[]billing.TenantBudget) reader {
 			seen[key.Value] = true
 			t := billing.TenantBudget{Name: key.Value}
 			d.enter(key.Value)
-			before := len(d.faults)
+			before := d.count()
 			money(&t.Amount)(d, value)
-			if len(d.faults) == before && t.Amount == 0 {
+			if d.count() == before && t.Amount == 0 {
 				d.at(value, "a budget of 0 allows nothing; leave it out where there is none")
 			}
 			d.leave()
@@ -123,7 +123,7 @@ func approvals(dst *billing.Approvals) reader {
 			o.need("by")
 			*dst = append(*dst, a)
 		})
-		if why := dst.Check(); why != "" && len(d.faults) == 0 {
+		if why := dst.Check(); why != "" && d.count() == 0 {
 			d.at(n, "approvals: %s", why)
 		}
 	}

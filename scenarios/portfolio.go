@@ -18,7 +18,7 @@ import (
 // portfolioVersion is the first line of every portfolio: capcli: portfolio/v1.
 const portfolioVersion = "portfolio/v1"
 
-var portfolioForm = form{portfolioVersion, "a portfolio", "README: What it is billed"}
+var portfolioForm = form{version: portfolioVersion, what: "a portfolio", init: "README: What it is billed"}
 
 // Portfolio is what a file says was bought, or might be: commitments, and spot
 // prices, checked.
@@ -47,19 +47,19 @@ type Leave struct {
 // ParsePortfolio reads a portfolio and checks all of it. The error is *Faults:
 // everything that is wrong, each with its place.
 func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
-	d := &decoder{form: &portfolioForm, lines: linesOf(b)}
+	d := &decoder{form: &portfolioForm}
 	p := &Portfolio{File: file}
 	if root := d.readTree(b); root != nil {
-		d.portfolio(root, p)
+		readPortfolio(d, root, p)
 	}
-	if len(d.faults) > 0 {
+	if d.count() > 0 {
 		return nil, d.refusal(cmp.Or(file, "portfolio"), "fields of a portfolio: README, What it is billed; an unknown field is answered with those of its section")
 	}
 	return p, nil
 }
 
 // portfolio reads the whole file.
-func (d *decoder) portfolio(root *yaml.Node, p *Portfolio) {
+func readPortfolio(d *decoder, root *yaml.Node, p *Portfolio) {
 	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "commitments") == nil {
 		d.at(root, "this is no portfolio: it begins with capcli: %s and has a list called commitments", portfolioVersion)
 		return
@@ -76,38 +76,38 @@ func (d *decoder) portfolio(root *yaml.Node, p *Portfolio) {
 		{"energy", "power and its carbon: {watts_held: 700, pue: 1.3, price_kwh: 0.11, intensity: 400}", energy(&p.Energy)},
 		{"spot_file", "CSV of more: at,price,instance_type,gpu_model,region,zone", file(&p.SpotFile)},
 	})
-	if _, ok := o.entries["capcli"]; !ok {
+	if !o.has("capcli") {
 		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", portfolioVersion)
 	}
 	if !o.has("commitments") {
 		o.missing("commitments", "commitments is missing; give a list, [] for none, or such as - {product: savings_plan, from: 2027-01-01, term: 1y, commit: 10, rates: [{discount: 28%%}]}")
 	}
-	if len(d.faults) == 0 {
-		d.checkPortfolio(p, nodes)
+	if d.count() == 0 {
+		checkPortfolio(d, p, nodes)
 	}
 }
 
 // checkPortfolio has billing check what it reads, and puts what is wrong where
 // it stands.
-func (d *decoder) checkPortfolio(p *Portfolio, nodes []*yaml.Node) {
+func checkPortfolio(d *decoder, p *Portfolio, nodes []*yaml.Node) {
 	left := p.Portfolio
 	for i := range left.Commitments { // one by one, so that all are told
 		one := left
 		one.Commitments = left.Commitments[i : i+1]
-		d.portfolioFault(one.Check(), nodes[i:])
+		portfolioFault(d, one.Check(), nodes[i:])
 	}
-	if len(d.faults) == 0 {
-		d.portfolioFault(left.Check(), nodes)
+	if d.count() == 0 {
+		portfolioFault(d, left.Check(), nodes)
 	}
-	if len(d.faults) == 0 {
-		d.playEscapes(p, nodes)
+	if d.count() == 0 {
+		playEscapes(d, p, nodes)
 	}
 }
 
 // playEscapes leaves the commitments that are left before their end, in order of
 // the day, as billing.Rebalance says: each ends then, and costs what was used up of
 // it and what did not come back.
-func (d *decoder) playEscapes(p *Portfolio, nodes []*yaml.Node) {
+func playEscapes(d *decoder, p *Portfolio, nodes []*yaml.Node) {
 	var order []int
 	for i, at := range p.leaves {
 		if at.Known() {
@@ -120,7 +120,7 @@ func (d *decoder) playEscapes(p *Portfolio, nodes []*yaml.Node) {
 		c := p.Portfolio.Commitments[i]
 		left, refund, err := p.Portfolio.Rebalance(c.ID, p.leaves[i], nil, past)
 		if err != nil {
-			d.portfolioFault(&billing.PortfolioError{Index: i, Other: -1, Field: "escape", Text: err.Error()}, nodes)
+			portfolioFault(d, &billing.PortfolioError{Index: i, Other: -1, Field: "escape", Text: err.Error()}, nodes)
 			continue
 		}
 		past = append(past, refund)
@@ -129,7 +129,7 @@ func (d *decoder) playEscapes(p *Portfolio, nodes []*yaml.Node) {
 	}
 }
 
-func (d *decoder) portfolioFault(err error, nodes []*yaml.Node) {
+func portfolioFault(d *decoder, err error, nodes []*yaml.Node) {
 	var bad *billing.PortfolioError
 	switch {
 	case err == nil:
@@ -152,13 +152,13 @@ func commitments(p *Portfolio, nodes *[]*yaml.Node) reader {
 		used := map[string]int{}
 		d.list(n, maxCommitments, "commitments", func(_ int, n *yaml.Node) {
 			c := newBought()
-			before := len(d.faults) + d.more
+			before := d.count()
 			o := d.object(n, "commitments", c.fields())
 			if o == nil {
 				return
 			}
 			c.check(o)
-			if len(d.faults)+d.more > before {
+			if d.count() > before {
 				return
 			}
 			if c.commitment.ID == "" {
@@ -211,7 +211,7 @@ func money(dst *capcli.USD) reader {
 		}
 		u, err := parseMoney(s)
 		if err != nil {
-			d.at(n, "%s: %v", d.steps[len(d.steps)-1], err)
+			d.at(n, "%s: %v", d.step(), err)
 			return
 		}
 		*dst = u
@@ -301,7 +301,7 @@ const maxSpotPrices = 100_000
 func instantOf(dst *capcli.Time) reader {
 	return func(d *decoder, n *yaml.Node) {
 		if s, ok := d.scalar(n, "a date such as 2027-01-31"); ok {
-			if at, _, ok := d.instant(n, 0, s); ok {
+			if at, _, ok := instant(d, n, 0, s); ok {
 				*dst = at
 			}
 		}
@@ -312,7 +312,7 @@ func instantOf(dst *capcli.Time) reader {
 func lastDay(dst *capcli.Time) reader {
 	return func(d *decoder, n *yaml.Node) {
 		if s, ok := d.scalar(n, "a date such as 2027-12-31"); ok {
-			if at, day, ok := d.instant(n, 0, s); ok {
+			if at, day, ok := instant(d, n, 0, s); ok {
 				if day {
 					at += capcli.Time(capcli.Day)
 				}

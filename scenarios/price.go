@@ -36,8 +36,52 @@ type PriceChange struct {
 	stated string
 }
 
+// keys are the prices that keys are looked up in. They are pending while the
+// scenario names a price file that is not read yet.
+type keys struct {
+	prices  *Prices
+	pending bool
+}
+
+// price reads "2.20 USD/gpu-h", "2.20" or "$2.20", or the key of a price.
+func price(dst *Price) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if n.Kind == yaml.MappingNode {
+			keyedPrice(d, n, dst)
+			return
+		}
+		s, ok := d.scalar(n, "a price such as 2.20 USD/gpu-h")
+		if !ok {
+			return
+		}
+		if LooksLikeKey(s) {
+			priceOfKey(d, n, dst, s, capcli.NoTime, false)
+			return
+		}
+		what := d.step()
+		amount, unit := cutPrice(s)
+		r, err := capcli.ParseUSD(amount)
+		switch {
+		case !strings.ContainsAny(amount, "0123456789"):
+			d.want(n, "a price such as 2.20 USD/gpu-h")
+		case !slices.Contains([]string{"", "USD", "USD/gpu-h", "/gpu-h", "USD/gpu-hour", "/gpu-hour", "USD/h", "/h"}, unit):
+			d.at(n, "%s %s: want US dollars for one GPU for one hour, such as 2.20 USD/gpu-h", what, show(s))
+		case strings.HasPrefix(amount, "-"):
+			d.at(n, "%s is %s; a price is not negative", what, amount)
+		case err != nil && strings.Contains(amount, ","):
+			d.at(n, "%s %s: a comma is no decimal point; write %s", what, show(s), strings.Replace(s, ",", ".", 1))
+		case err != nil:
+			d.at(n, "%s: want a price such as 2.20 USD/gpu-h, at most six decimal places, found %s", what, show(s))
+		case r > dearest:
+			d.at(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, dearest)
+		default:
+			*dst = Price{Rate: r, Known: true}
+		}
+	}
+}
+
 // keyedPrice reads {key: …, at: …, history: …}.
-func (d *decoder) keyedPrice(n *yaml.Node, dst *Price) {
+func keyedPrice(d *decoder, n *yaml.Node, dst *Price) {
 	var (
 		key     string
 		at      When
@@ -59,7 +103,7 @@ func (d *decoder) keyedPrice(n *yaml.Node, dst *Price) {
 	if at.Given {
 		day = at.Date
 	}
-	d.named(o.entries["key"].value, dst, key, day, history)
+	priceOfKey(d, o.value("key"), dst, key, day, history)
 }
 
 func priceFields(key *string, at *When, history *bool) []field {
@@ -70,14 +114,15 @@ func priceFields(key *string, at *When, history *bool) []field {
 	}
 }
 
-// named looks a key up: its latest price, that of a day, or all.
-func (d *decoder) named(n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
-	q, err := d.prices.Find(key)
+// priceOfKey looks a key up: its latest price, that of a day, or all.
+func priceOfKey(d *decoder, n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
+	k, _ := d.context.(keys)
+	q, err := k.prices.Find(key)
 	switch {
-	case d.prices == nil:
+	case k.prices == nil:
 		d.at(n, "a key of a price is not read here; write the amount (capcli prices show KEY says it)")
 		return
-	case err != nil && d.pending:
+	case err != nil && k.pending:
 		*dst = Price{Known: true, pending: true}
 		return
 	case err != nil:
@@ -301,12 +346,12 @@ func (s *Scenario) cuts(files *files) []capcli.Time {
 
 // checkPrices sees that changes counted from the start have a start.
 func (s *Scenario) checkPrices(o *object) {
-	e, ok := o.entries["capacity"]
-	if !ok || e.value.Kind != yaml.SequenceNode || s.Period.Known() {
+	pools := o.value("capacity")
+	if pools == nil || pools.Kind != yaml.SequenceNode || s.Period.Known() {
 		return
 	}
 	for i := range s.Capacity {
-		path := child(e.value.Content[i], "price_path")
+		path := child(pools.Content[i], "price_path")
 		for k, c := range s.Capacity[i].PricePath {
 			if at := child(path.Content[k], "from"); at != nil && c.From.Given && !c.From.Date.Known() {
 				o.d.at(at, "from is counted from the start, but there is no period; write a date such as 2027-06-01")

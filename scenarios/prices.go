@@ -248,3 +248,9 @@ func cutTerm(s string) (digits, unit string) {
 
 // payments say how much of a contract is paid before it begins.
 var payments = []string{"none", "partial", "all"}
+
+// cutPrice splits "2.20 USD/gpu-h" in amount and unit.
+func cutPrice(s string) (amount, unit string) {
+	i := strings.LastIndexAny(s, "0123456789.,") + 1
+	return strings.TrimSpace(s[:i]), strings.ReplaceAll(strings.TrimSpace(s[i:]), " ", "")
+}

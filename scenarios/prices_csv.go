@@ -50,7 +50,7 @@ func (d *decoder) pricesCSV(p *Prices, b []byte) {
 		}
 		d.priceLine(p, r, columns, row)
 	}
-	if len(p.rows) == 0 && len(d.faults) == 0 {
+	if len(p.rows) == 0 && d.count() == 0 {
 		d.whole("the file has a header and no prices")
 	}
 }
@@ -74,14 +74,14 @@ func (d *decoder) priceHead(head []string, line int) ([]string, bool) {
 		}
 	}
 	for _, need := range []string{"provider", "region", "machine", "gpu", "gpus", "term", "date", "source"} {
-		if !slices.Contains(columns, need) && len(d.faults) == 0 {
+		if !slices.Contains(columns, need) && d.count() == 0 {
 			d.line(line, "column %s is missing", need)
 		}
 	}
-	if len(d.faults) == 0 && !slices.Contains(columns, "usd_per_hour") && !slices.Contains(columns, "usd_per_gpu_hour") {
+	if d.count() == 0 && !slices.Contains(columns, "usd_per_hour") && !slices.Contains(columns, "usd_per_gpu_hour") {
 		d.line(line, "column usd_per_hour is missing, and so is usd_per_gpu_hour; one of them must be there")
 	}
-	return columns, len(d.faults) == 0
+	return columns, d.count() == 0
 }
 
 // priceLine reads one line of prices.

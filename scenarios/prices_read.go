@@ -16,7 +16,10 @@ import (
 
 const pricesVersion = "prices/v1"
 
-var pricesForm = form{pricesVersion, "a price file", "capcli prices import --help"}
+var pricesForm = form{version: pricesVersion, what: "a price file", init: "capcli prices import --help"}
+
+// dearest is the highest price of a GPU-hour that is believed.
+const dearest = 1000 * capcli.Dollar
 
 // MaxPriceBytes is the most that a price file may have.
 const MaxPriceBytes = 16 << 20
@@ -59,7 +62,6 @@ func ParsePrices(file string, b []byte) (*Prices, error) {
 	case len(b) > MaxPriceBytes:
 		d.whole("the file has %d bytes; a price file has at most %d", len(b), MaxPriceBytes)
 	case isYAML(file, b):
-		d.lines = linesOf(b)
 		d.pricesYAML(p, b)
 	case !utf8.Valid(b) || slices.Contains(b, 0):
 		d.whole("the file is not text in UTF-8; a price file is CSV, or YAML that begins with capcli: %s", pricesVersion)
@@ -68,7 +70,7 @@ func ParsePrices(file string, b []byte) (*Prices, error) {
 		d.pricesCSV(p, b)
 	}
 	d.samePrices(p)
-	if len(d.faults) > 0 {
+	if d.count() > 0 {
 		return nil, d.refusal(cmp.Or(file, "prices"), "columns of a price file: "+strings.Join(priceColumnNames(), ", "))
 	}
 	for i := range p.rows {
@@ -291,7 +293,7 @@ func (d *decoder) line(line int, format string, args ...any) {
 
 // fault notes a fault, of which only so many are kept.
 func (d *decoder) fault(f Fault) {
-	if len(d.faults) >= maxFaults {
+	if d.count() >= maxFaults {
 		d.more++
 		return
 	}

@@ -164,7 +164,7 @@ func TestPriceFilesThatAreWrong(t *testing.T) {
 func day(t *testing.T, s string) capcli.Time {
 	t.Helper()
 	d := &decoder{}
-	at, _, ok := d.instant(nil, 0, s)
+	at, _, ok := instant(d, nil, 0, s)
 	if !ok {
 		t.Fatal(s)
 	}

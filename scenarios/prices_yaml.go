@@ -22,7 +22,7 @@ func (d *decoder) pricesYAML(p *Prices, b []byte) {
 		{"currency", "USD", choice(&currency, "currency", "USD")},
 		{"prices", "the prices", d.priceList(p)},
 	})
-	if _, ok := o.entries["capcli"]; !ok {
+	if !o.has("capcli") {
 		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", pricesVersion)
 	}
 	if !o.has("prices") {
@@ -45,9 +45,9 @@ func (d *decoder) priceList(p *Prices) reader {
 					}
 				}})
 			}
-			before := len(d.faults) + d.more
+			before := d.count()
 			o := d.object(n, "prices", fields)
-			if o == nil || len(d.faults)+d.more > before {
+			if o == nil || d.count() > before {
 				return
 			}
 			t.fault = func(column, format string, args ...any) { o.on(column, format, args...) }

@@ -119,8 +119,7 @@ func restartClasses(dst *[]simulate.RestartClass) reader {
 // checkOverflow checks that the order names pools that are there and paid by
 // use.
 func (s *Scenario) checkOverflow(o *object) {
-	e, ok := o.entries["overflow"]
-	if !ok || e.value.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
+	if n := o.value("overflow"); n == nil || n.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
 		return
 	}
 	elastic := []string{simulate.OnDemand.String(), simulate.Spot.String()}
@@ -163,19 +162,6 @@ func (s *Scenario) checkOverflow(o *object) {
 	}
 }
 
-// child gives a field of a map, or nil.
-func child(n *yaml.Node, name string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
 func overflowFields(dst *Overflow) []field {
 	return []field{
 		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", words(&dst.Order, "kinds or names of pools")},
@@ -206,5 +192,19 @@ func preemptionFields(mode *string, classes *[]simulate.RestartClass) []field {
 	return []field{
 		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", choice(mode, "mode", restartModes...)},
 		{"classes", "how jobs save their work, the first that matches", restartClasses(classes)},
+	}
+}
+
+// Never marks a wait that has no end.
+const Never capcli.Seconds = -1
+
+// patience reads a length of time or never.
+func patience(dst *capcli.Seconds) reader {
+	return func(d *decoder, n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && n.Value == "never" {
+			*dst = Never
+			return
+		}
+		duration(dst, 0)(d, n)
 	}
 }

@@ -25,6 +25,8 @@ import (
 // version is the first line of every scenario: capcli: scenario/v1.
 const version = "scenario/v1"
 
+var scenarioForm = form{version: version, what: "a scenario", init: "capcli scenarios init", tooLong: ". Is this a job log? Give it with --trace"}
+
 // Scenario is a plan as a file states it, checked.
 type Scenario struct {
 	File        string // as given to Parse
@@ -124,17 +126,14 @@ func ParseWith(prices *Prices, file string, b []byte, overrides ...string) (*Sce
 // parse reads a scenario. own are the prices of its price file, nil before that
 // is read: then a key that is not found may yet be in it.
 func parse(prices, own *Prices, file string, b []byte, overrides []string) (*Scenario, error) {
-	d := &decoder{sets: overrides, lines: linesOf(b), prices: prices.Over(own.Over(Catalogue()))}
+	d := &decoder{form: &scenarioForm, sets: overrides}
 	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: prices, opened: &opened{}}
 	if root := d.readTree(b); root != nil {
-		for i := range overrides {
-			d.override(root, i)
-		}
-		d.dropEmptied(root)
-		d.pending = own == nil && child(root, "prices") != nil
-		d.scenario(root, s)
+		override(d, root, overrides)
+		d.context = keys{prices.Over(own.Over(Catalogue())), own == nil && child(root, "prices") != nil}
+		readScenario(d, root, s)
 	}
-	if len(d.faults) > 0 {
+	if d.count() > 0 {
 		return nil, d.refusal(cmp.Or(file, "scenario"), "a template with every field: capcli scenarios init")
 	}
 	return s, nil
@@ -153,22 +152,22 @@ func (s *Scenario) Set(path, value string) error {
 	return nil
 }
 
-// scenario reads the whole file.
-func (d *decoder) scenario(root *yaml.Node, s *Scenario) {
+// readScenario reads the whole file.
+func readScenario(d *decoder, root *yaml.Node, s *Scenario) {
 	s.Period = Period{capcli.NoTime, capcli.NoTime}
 	s.Seed = DefaultSeed
 	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "capacity") == nil {
 		d.at(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
 		return
 	}
-	o := d.object(root, "the top level", d.topFields(s))
-	if _, ok := o.entries["capcli"]; !ok {
+	o := d.object(root, "the top level", topFields(d, s))
+	if !o.has("capcli") {
 		o.missing("capcli", "the line capcli: %s is missing; it says which form of scenario this is", version)
 	}
 	if !o.has("capacity") {
 		o.missing("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
 	}
-	if given := o.entries["jobs"].value; o.has("trace") && given != nil &&
+	if given := o.value("jobs"); o.has("trace") && given != nil &&
 		(given.Kind == yaml.ScalarNode || child(given, "from") != nil || child(given, "generate") != nil) {
 		o.onKey("trace", "trace and jobs both say where the jobs come from; leave one out")
 	}

@@ -29,7 +29,7 @@ func Schema() []Section {
 		name   string
 		fields []field
 	}{
-		{"", d.topFields(&s)},
+		{"", topFields(d, &s)},
 		{"jobs", jobsFields(&s.Jobs)},
 		{"jobs.generate", workloadFields(&Workload{})},
 		{"jobs.generate.classes", w.fields()},

@@ -12,70 +12,69 @@ import (
 	"capcli"
 )
 
-// override changes the tree as the i-th override says. Its nodes get line
-// -(i+1), by which faults name it.
-func (d *decoder) override(root *yaml.Node, i int) {
-	place := &yaml.Node{Kind: yaml.ScalarNode, Line: -(i + 1)}
-	path, text, ok := strings.Cut(d.sets[i], "=")
+// override changes the tree as the overrides say, one after another. The nodes of
+// the i-th get line -(i+1), by which faults name it. Pools of size 0 are taken
+// away at the end: until then they count in the numbers of the list.
+func override(d *decoder, root *yaml.Node, overrides []string) {
+	var emptied []*yaml.Node
+	for i, text := range overrides {
+		place := &yaml.Node{Kind: yaml.ScalarNode, Line: -(i + 1)}
+		steps, value, err := parseOverride(text)
+		if err != nil {
+			d.at(place, "%s", err)
+			continue
+		}
+		mark(value, place.Line)
+		if !d.plain(value, len(steps)) {
+			continue
+		}
+		if pool := resized(root, steps); pool != nil {
+			emptied = slices.DeleteFunc(emptied, func(n *yaml.Node) bool { return n == pool })
+			if value.Kind == yaml.ScalarNode && value.Value == "0" {
+				emptied = append(emptied, pool)
+				continue
+			}
+		}
+		if err := put(root, steps, value, ""); err != nil {
+			d.at(place, "%s", err)
+		}
+	}
+	if pools := child(root, "capacity"); pools != nil && len(emptied) > 0 {
+		pools.Content = slices.DeleteFunc(pools.Content, func(n *yaml.Node) bool { return slices.Contains(emptied, n) })
+	}
+}
+
+// parseOverride reads path=value.
+func parseOverride(text string) ([]string, *yaml.Node, error) {
+	path, text, ok := strings.Cut(text, "=")
 	if !ok || strings.TrimSpace(path) == "" {
-		d.at(place, "write path=value: capacity[0].gpus=72 or policy=easy")
-		return
+		return nil, nil, errors.New("write path=value: capacity[0].gpus=72 or policy=easy")
 	}
 	steps, err := splitPath(strings.TrimSpace(path))
 	if err != nil {
-		d.at(place, "%s", err)
-		return
+		return nil, nil, err
 	}
 	value, err := parseValue(text)
-	if err != nil {
-		d.at(place, "%s", err)
-		return
-	}
-	mark(value, place.Line)
-	if !d.plain(value, len(steps)) {
-		return
-	}
-	if d.resizes(root, steps, value) {
-		return
-	}
-	if err := put(root, steps, value, ""); err != nil {
-		d.at(place, "%s", err)
-	}
+	return steps, value, err
 }
 
 // sizeFields are the fields that say how large a pool is.
 var sizeFields = []string{"gpus", "nodes", "max_gpus"}
 
-// resizes notes a pool whose size an override sets to 0, in place of the field; a
-// size over 0 that comes later brings the pool back. It is false where the override
-// is none of a size, or of a size over 0.
-func (d *decoder) resizes(root *yaml.Node, steps []string, value *yaml.Node) bool {
+// resized gives the pool whose size the path names, nil where it names none.
+func resized(root *yaml.Node, steps []string) *yaml.Node {
 	if len(steps) != 3 || steps[0] != "capacity" || !slices.Contains(sizeFields, steps[2]) {
-		return false
+		return nil
 	}
 	pools := child(root, "capacity")
 	if pools == nil || pools.Kind != yaml.SequenceNode {
-		return false
+		return nil
 	}
 	i, err := element(pools, steps[1], "capacity")
 	if err != nil {
-		return false // put says what is wrong
+		return nil // put says what is wrong
 	}
-	pool := pools.Content[i]
-	d.emptied = slices.DeleteFunc(d.emptied, func(n *yaml.Node) bool { return n == pool })
-	if value.Kind != yaml.ScalarNode || value.Value != "0" {
-		return false
-	}
-	d.emptied = append(d.emptied, pool)
-	return true
-}
-
-// dropEmptied takes the pools of size 0 away, once all overrides are made: until
-// then they count in the numbers of the list.
-func (d *decoder) dropEmptied(root *yaml.Node) {
-	if pools := child(root, "capacity"); pools != nil && len(d.emptied) > 0 {
-		pools.Content = slices.DeleteFunc(pools.Content, func(n *yaml.Node) bool { return slices.Contains(d.emptied, n) })
-	}
+	return pools.Content[i]
 }
 
 // parseValue reads the right side of an override.

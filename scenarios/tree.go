@@ -25,13 +25,11 @@ const (
 // readTree reads the one document of b. What is not YAML, or more of YAML than
 // a scenario needs, is a fault.
 func (d *decoder) readTree(b []byte) *yaml.Node {
-	what, version := d.kind().what, d.kind().version
+	what, version := d.form.what, d.form.version
+	d.lines = linesOf(b)
 	switch {
-	case len(b) > maxBytes && d.kind() == &scenarioForm:
-		d.whole("the file has %d bytes; a scenario has at most %d. Is this a job log? Give it with --trace", len(b), maxBytes)
-		return nil
 	case len(b) > maxBytes:
-		d.whole("the file has %d bytes; %s has at most %d", len(b), what, maxBytes)
+		d.whole("the file has %d bytes; %s has at most %d%s", len(b), what, maxBytes, d.form.tooLong)
 		return nil
 	case len(bytes.TrimSpace(b)) == 0:
 		d.whole("the file is empty; %s begins with capcli: %s", what, version)
@@ -185,4 +183,17 @@ func after(s string, n int) string {
 		n--
 	}
 	return ""
+}
+
+// child gives a field of a map, or nil.
+func child(n *yaml.Node, name string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
 }

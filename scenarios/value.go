@@ -30,11 +30,11 @@ func text(dst *string, limit int) reader {
 		switch {
 		case !ok:
 		case s == "":
-			d.at(n, "%s is empty", d.steps[len(d.steps)-1])
+			d.at(n, "%s is empty", d.step())
 		case utf8.RuneCountInString(s) > limit:
-			d.at(n, "%s has %d characters; at most %d are allowed", d.steps[len(d.steps)-1], utf8.RuneCountInString(s), limit)
+			d.at(n, "%s has %d characters; at most %d are allowed", d.step(), utf8.RuneCountInString(s), limit)
 		case strings.IndexFunc(s, unicode.IsControl) >= 0:
-			d.at(n, "%s has control characters or more than one line", d.steps[len(d.steps)-1])
+			d.at(n, "%s has control characters or more than one line", d.step())
 		default:
 			*dst = s
 		}
@@ -74,7 +74,7 @@ func whole[T ~int | ~int64](dst *T, lo, hi T) reader {
 		case err != nil:
 			d.want(n, "a whole number")
 		case v < int64(lo) || v > int64(hi):
-			d.at(n, "%s is %d; want %d to %d", d.steps[len(d.steps)-1], v, int64(lo), int64(hi))
+			d.at(n, "%s is %d; want %d to %d", d.step(), v, int64(lo), int64(hi))
 		default:
 			*dst = T(v)
 		}
@@ -105,11 +105,11 @@ func number(dst *float64, lo, hi float64) reader {
 		v, err := strconv.ParseFloat(s, 64)
 		switch {
 		case err != nil && strings.Contains(s, ","):
-			d.at(n, "%s %q has a comma; write %s", d.steps[len(d.steps)-1], s, strings.Replace(s, ",", ".", 1))
+			d.at(n, "%s %q has a comma; write %s", d.step(), s, strings.Replace(s, ",", ".", 1))
 		case err != nil, math.IsNaN(v), math.IsInf(v, 0):
 			d.want(n, "a number")
 		case v < lo || v > hi:
-			d.at(n, "%s is %s; want %v to %v", d.steps[len(d.steps)-1], show(s), lo, hi)
+			d.at(n, "%s is %s; want %v to %v", d.step(), show(s), lo, hi)
 		default:
 			*dst = v
 		}
@@ -129,30 +129,16 @@ func duration(dst *capcli.Seconds, lo capcli.Seconds) reader {
 		v, err := capcli.ParseSeconds(s)
 		switch {
 		case err != nil && strings.HasPrefix(s, "-"), err == nil && v < 0:
-			d.at(n, "%s is %s; a length of time is not negative", d.steps[len(d.steps)-1], s)
+			d.at(n, "%s is %s; a length of time is not negative", d.step(), s)
 		case err != nil:
 			d.want(n, "a length of time such as 90s, 30m, 1h30m or 45d")
 		case v < lo:
-			d.at(n, "%s is %s; want at least %s", d.steps[len(d.steps)-1], s, lo)
+			d.at(n, "%s is %s; want at least %s", d.step(), s, lo)
 		case v > longest:
-			d.at(n, "%s is %s, over 50 years", d.steps[len(d.steps)-1], s)
+			d.at(n, "%s is %s, over 50 years", d.step(), s)
 		default:
 			*dst = v
 		}
-	}
-}
-
-// Never marks a wait that has no end.
-const Never capcli.Seconds = -1
-
-// patience reads a length of time or never.
-func patience(dst *capcli.Seconds) reader {
-	return func(d *decoder, n *yaml.Node) {
-		if n.Kind == yaml.ScalarNode && n.Value == "never" {
-			*dst = Never
-			return
-		}
-		duration(dst, 0)(d, n)
 	}
 }
 
@@ -172,62 +158,5 @@ func choice(dst *string, kind string, words ...string) reader {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.at(n, "unknown %s %s: have %s%s", kind, show(s), strings.Join(words, ", "), hint)
-	}
-}
-
-// dearest is the highest price of a GPU-hour that is believed.
-const dearest = 1000 * capcli.Dollar
-
-// price reads "2.20 USD/gpu-h", "2.20" or "$2.20", or the key of a price.
-func price(dst *Price) reader {
-	return func(d *decoder, n *yaml.Node) {
-		if n.Kind == yaml.MappingNode {
-			d.keyedPrice(n, dst)
-			return
-		}
-		s, ok := d.scalar(n, "a price such as 2.20 USD/gpu-h")
-		if !ok {
-			return
-		}
-		if LooksLikeKey(s) {
-			d.named(n, dst, s, capcli.NoTime, false)
-			return
-		}
-		what := d.steps[len(d.steps)-1]
-		amount, unit := cutPrice(s)
-		r, err := capcli.ParseUSD(amount)
-		switch {
-		case !strings.ContainsAny(amount, "0123456789"):
-			d.want(n, "a price such as 2.20 USD/gpu-h")
-		case !slices.Contains([]string{"", "USD", "USD/gpu-h", "/gpu-h", "USD/gpu-hour", "/gpu-hour", "USD/h", "/h"}, unit):
-			d.at(n, "%s %s: want US dollars for one GPU for one hour, such as 2.20 USD/gpu-h", what, show(s))
-		case strings.HasPrefix(amount, "-"):
-			d.at(n, "%s is %s; a price is not negative", what, amount)
-		case err != nil && strings.Contains(amount, ","):
-			d.at(n, "%s %s: a comma is no decimal point; write %s", what, show(s), strings.Replace(s, ",", ".", 1))
-		case err != nil:
-			d.at(n, "%s: want a price such as 2.20 USD/gpu-h, at most six decimal places, found %s", what, show(s))
-		case r > dearest:
-			d.at(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, dearest)
-		default:
-			*dst = Price{Rate: r, Known: true}
-		}
-	}
-}
-
-// cutPrice splits "2.20 USD/gpu-h" in amount and unit.
-func cutPrice(s string) (amount, unit string) {
-	i := strings.LastIndexAny(s, "0123456789.,") + 1
-	return strings.TrimSpace(s[:i]), strings.ReplaceAll(strings.TrimSpace(s[i:]), " ", "")
-}
-
-// measure reads a number of at least 0 and keeps it times unit, rounded: CPUs
-// in thousandths, GiB in MiB.
-func measure(dst *int64, unit, most float64) reader {
-	return func(d *decoder, n *yaml.Node) {
-		v := -1.0
-		if number(&v, 0, most)(d, n); v >= 0 {
-			*dst = int64(math.Round(v * unit))
-		}
 	}
 }

@@ -24,7 +24,7 @@ func workload(dst **Workload) reader {
 func date(dst *capcli.Time) reader {
 	return func(d *decoder, n *yaml.Node) {
 		if s, ok := d.scalar(n, "a date such as 2027-01-31"); ok {
-			if t, _, ok := d.instant(n, 0, s); ok {
+			if t, _, ok := instant(d, n, 0, s); ok {
 				*dst = t
 			}
 		}
@@ -196,7 +196,7 @@ func (s *Scenario) checkWorkload(o *object) {
 		w.Span = capcli.Seconds(s.Period.End - w.Start)
 	}
 	at := child(child(o.node, "jobs"), "generate")
-	if at == nil || len(o.d.faults) > 0 {
+	if at == nil || o.d.count() > 0 {
 		return
 	}
 	switch {
