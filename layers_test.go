@@ -35,7 +35,7 @@ var layers = map[string][]string{
 	"simulate":             {},
 	"simulate/billing":     {"simulate"},
 	"simulate/plan":        {"simulate", "simulate/billing", "forecast", "gonum"},
-	"simulate/plan/market": {"simulate/billing", "simulate/plan", "scenarios"},
+	"simulate/plan/market": {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
 	"simulate/plan/mix":    {"simulate", "simulate/billing", "simulate/plan", "scenarios", "gonum"},
 	"simulate/plan/shard":  {},
 
@@ -49,9 +49,13 @@ var layers = map[string][]string{
 	"profile/parquet": {"profile", "profile/trace", "parquet-go", "compress"},
 	"profile/store":   {"profile", "profile/parquet"},
 	"profile/web":     {"profile", "profile/series"},
-	"scenarios":       {"simulate", "simulate/supply", "simulate/billing", "simulate/plan", "forecast", "yaml"},
-	"cmd/report":      {"tablewriter"},
-	"cmd/capcli":      {"*"},
+
+	"scenarios":        {"simulate", "simulate/supply", "simulate/billing", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
+	"scenarios/prices": {"scenarios/strict", "yaml"},
+	"scenarios/strict": {"yaml"},
+
+	"cmd/report": {"tablewriter"},
+	"cmd/capcli": {"*"},
 }
 
 const (

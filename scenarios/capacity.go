@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -77,32 +79,32 @@ const (
 
 var kinds = [...]string{"owned", "reserved", "on_demand", "spot"}
 
-func capacityFields(c *Capacity) []field {
-	return []field{
-		{"name", "what the pool is called; its kind where left out", name(&c.Name)},
+func capacityFields(c *Capacity) []strict.Field {
+	return []strict.Field{
+		{"name", "what the pool is called; its kind where left out", strict.Name(&c.Name)},
 		{"kind", "owned, reserved (both paid whether used or not), on_demand, spot (paid while held), or reserved as capacity_block, capacity_reservation, cud", kind(c)},
-		{"gpu_model", "serves jobs that want this model or any; all where left out", name(&c.GPUModel)},
-		{"gpus", "counted capacity: so many GPUs, on whatever nodes", whole(&c.GPUs, 1, maxGPUs)},
-		{"max_gpus", "on_demand, spot: so many at most; without limit where left out", whole(&c.GPUs, 1, maxGPUs)},
-		{"nodes", "number of equal nodes", whole(&c.Nodes, 1, maxGPUs)},
-		{"gpus_per_node", "GPUs of each node", whole(&c.GPUsPerNode, 0, maxPerNode)},
+		{"gpu_model", "serves jobs that want this model or any; all where left out", strict.Name(&c.GPUModel)},
+		{"gpus", "counted capacity: so many GPUs, on whatever nodes", strict.Integer(&c.GPUs, 1, maxGPUs)},
+		{"max_gpus", "on_demand, spot: so many at most; without limit where left out", strict.Integer(&c.GPUs, 1, maxGPUs)},
+		{"nodes", "number of equal nodes", strict.Integer(&c.Nodes, 1, maxGPUs)},
+		{"gpus_per_node", "GPUs of each node", strict.Integer(&c.GPUsPerNode, 0, maxPerNode)},
 		{"cpus_per_node", "CPUs of each node; without limit where left out", measure(&c.CPUMilli, 1000, 1e6)},
 		{"mem_gb_per_node", "memory of each node in GiB; without limit where left out", measure(&c.MemMiB, 1024, 1e6)},
 		{"nodes_file", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", file(&c.NodesFile)},
-		{"partition", "virtual cluster or queue that owns it; serves all where left out", name(&c.Partition)},
+		{"partition", "virtual cluster or queue that owns it; serves all where left out", strict.Name(&c.Partition)},
 		{"term", "of the contract, for people: 1y, 6mo", term(&c.Term)},
 		{"machine", "owned: what one GPU costs to own, written off over term: {capital: 30k, residual: 2k, watts: 1000, pue: 1.2, price_kwh: 0.10, space: 0.08}", machine(&c.Machine)},
 		{"upfront", "owned, reserved: share of the contract that is paid at its start: all, none, 50%", upfront(&c.Upfront)},
-		{"ends_early", "capacity_block: use ends so long before the block does; 30m where left out", duration(&c.EndsEarly, 0)},
+		{"ends_early", "capacity_block: use ends so long before the block does; 30m where left out", strict.Duration(&c.EndsEarly, 0)},
 		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h, or a key of the catalogue (capcli prices list)", price(&c.Price)},
 		{"price_path", "on_demand, spot: changes to come: [{from: 2027-06-01, change: -44%}]", pricePath(&c.PricePath)},
-		{"free", "true where price 0 is meant", boolean(&c.Free)},
+		{"free", "true where price 0 is meant", strict.Bool(&c.Free)},
 		{"on_demand_price", "what its GPU-hour costs on demand, to compare with; that of the on_demand pool of the model where left out", price(&c.OnDemand)},
 		{"list_price", "the same as on_demand_price", price(&c.OnDemand)},
 		{"from", "delivered then: a date or a time since the start", when(&c.From)},
 		{"until", "gone after then: a date (inclusive) or a time since the start", when(&c.Until)},
-		{"lead_time", "on_demand, spot: from asking to having", duration(&c.Lead, 0)},
-		{"min_billing", "on_demand, spot: least time billed for a stay", duration(&c.MinBilling, 0)},
+		{"lead_time", "on_demand, spot: from asking to having", strict.Duration(&c.Lead, 0)},
+		{"min_billing", "on_demand, spot: least time billed for a stay", strict.Duration(&c.MinBilling, 0)},
 		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failures(&c.Failures)},
 		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazard(&c.Hazard)},
 		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availability(&c.Trace)},
@@ -110,18 +112,18 @@ func capacityFields(c *Capacity) []field {
 }
 
 // capacities reads the pools.
-func capacities(dst *[]Capacity) reader {
-	return func(d *decoder, n *yaml.Node) {
+func capacities(dst *[]Capacity) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-			d.at(n, "capacity is empty; give at least one pool")
+			d.Fault(n, "capacity is empty; give at least one pool")
 		}
 		taken := map[string]int{}
-		d.list(n, maxCapacity, "pools", func(i int, n *yaml.Node) {
+		d.ReadList(n, maxCapacity, "pools", func(i int, n *yaml.Node) {
 			var c Capacity
-			if o := d.object(n, "capacity", capacityFields(&c)); o != nil {
+			if o := d.ReadObject(n, "capacity", capacityFields(&c)); o != nil {
 				c.check(o)
 				if line, twice := taken[c.Name]; twice && c.Name != "" {
-					o.on("name", "pool %s is there twice, first in line %d; jobs and results go by the name", show(c.Name), line)
+					o.Fault("name", "pool %s is there twice, first in line %d; jobs and results go by the name", strict.Show(c.Name), line)
 				} else if c.Name != "" {
 					taken[c.Name] = n.Line
 				}
@@ -150,10 +152,10 @@ func nameRest(pools []Capacity, taken map[string]int) {
 }
 
 // kind reads the terms.
-func kind(c *Capacity) reader {
-	return func(d *decoder, n *yaml.Node) {
+func kind(c *Capacity) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
-		choice(&s, "kind", append(kinds[:len(kinds):len(kinds)], poolProducts...)...)(d, n)
+		strict.Choice(&s, "kind", append(kinds[:len(kinds):len(kinds)], poolProducts...)...)(d, n)
 		if slices.Contains(poolProducts, s) {
 			c.Kind, c.Product = simulate.Reserved, s
 		}
@@ -166,8 +168,8 @@ func kind(c *Capacity) reader {
 }
 
 // upfront reads all, none or a share.
-func upfront(dst *int64) reader {
-	return func(d *decoder, n *yaml.Node) {
+func upfront(dst *int64) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		switch n.Value {
 		case "all":
 			*dst = allUpfront
@@ -181,16 +183,16 @@ func upfront(dst *int64) reader {
 
 // term reads the length of a contract: 6mo, 1y, 45d. It is for people only, so
 // it keeps its text.
-func term(dst *string) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a term such as 1y, 6mo or 45d")
+func term(dst *string) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a term such as 1y, 6mo or 45d")
 		if !ok {
 			return
 		}
 		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 		unit := strings.TrimSpace(s[digits:])
 		if digits == 0 || digits > 4 || strings.Trim(s[:digits], "0") == "" || !strings.Contains(" y yr mo w d ", " "+unit+" ") {
-			d.want(n, "a term such as 1y, 6mo or 45d")
+			d.FaultWant(n, "a term such as 1y, 6mo or 45d")
 			return
 		}
 		*dst = s
@@ -198,13 +200,13 @@ func term(dst *string) reader {
 }
 
 // when reads a date or a time since the start.
-func when(dst *When) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a date or a time since the start such as 30d")
+func when(dst *When) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a date or a time since the start such as 30d")
 		if !ok {
 			return
 		}
-		last := d.step() == "until"
+		last := d.FieldName() == "until"
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
 			if last { // the day itself is still in
 				t = t.AddDate(0, 0, 1)
@@ -217,76 +219,76 @@ func when(dst *When) reader {
 			return
 		}
 		if strings.Count(s, "-") == 2 {
-			d.want(n, "a date such as 2027-01-31 or a time since the start such as 30d")
+			d.FaultWant(n, "a date such as 2027-01-31 or a time since the start such as 30d")
 			return
 		}
 		w := When{Given: true, Date: capcli.NoTime}
-		before := d.count()
-		if duration(&w.After, 0)(d, n); d.count() == before {
+		before := d.FaultCount()
+		if strict.Duration(&w.After, 0)(d, n); d.FaultCount() == before {
 			*dst = w
 		}
 	}
 }
 
-func failures(dst **Failures) reader {
-	return func(d *decoder, n *yaml.Node) {
+func failures(dst **Failures) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		f := &Failures{}
-		o := d.object(n, "failures", failuresFields(f))
+		o := d.ReadObject(n, "failures", failuresFields(f))
 		*dst = f
-		o.need("mtbf", "repair")
+		o.Require("mtbf", "repair")
 	}
 }
 
-func hazard(dst **Hazard) reader {
-	return func(d *decoder, n *yaml.Node) {
+func hazard(dst **Hazard) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		h := &Hazard{}
-		o := d.object(n, "hazard", hazardFields(h))
+		o := d.ReadObject(n, "hazard", hazardFields(h))
 		*dst = h
-		o.need("mean_up", "mean_down")
+		o.Require("mean_up", "mean_down")
 	}
 }
 
-func availability(dst **Availability) reader {
-	return func(d *decoder, n *yaml.Node) {
+func availability(dst **Availability) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		a := &Availability{}
-		o := d.object(n, "availability", availabilityFields(a))
+		o := d.ReadObject(n, "availability", availabilityFields(a))
 		*dst = a
-		o.need("file", "polarity")
+		o.Require("file", "polarity")
 	}
 }
 
-func failuresFields(f *Failures) []field {
-	return []field{
-		{"mtbf", "mean time between failures of one node", duration(&f.MTBF, 1)},
-		{"repair", "mean time to repair", duration(&f.Repair, 1)},
+func failuresFields(f *Failures) []strict.Field {
+	return []strict.Field{
+		{"mtbf", "mean time between failures of one node", strict.Duration(&f.MTBF, 1)},
+		{"repair", "mean time to repair", strict.Duration(&f.Repair, 1)},
 	}
 }
 
-func hazardFields(h *Hazard) []field {
-	return []field{
-		{"mean_up", "mean time until a node is lost", duration(&h.MeanUp, 1)},
-		{"mean_down", "mean time until it comes back", duration(&h.MeanDown, 1)},
-		{"notice", "warning before the loss", duration(&h.Notice, 0)},
+func hazardFields(h *Hazard) []strict.Field {
+	return []strict.Field{
+		{"mean_up", "mean time until a node is lost", strict.Duration(&h.MeanUp, 1)},
+		{"mean_down", "mean time until it comes back", strict.Duration(&h.MeanDown, 1)},
+		{"notice", "warning before the loss", strict.Duration(&h.Notice, 0)},
 	}
 }
 
-func availabilityFields(a *Availability) []field {
-	return []field{
+func availabilityFields(a *Availability) []strict.Field {
+	return []strict.Field{
 		{"file", "the trace, relative to this file", file(&a.File)},
-		{"polarity", "what its numbers count: available or preempted nodes", choice(&a.Polarity, "polarity", "available", "preempted")},
-		{"notice", "warning before a loss", duration(&a.Notice, 0)},
-		{"offset", "where in the trace the run begins", duration(&a.Offset, 0)},
-		{"repeat", "begin again at the trace's end", boolean(&a.Repeat)},
-		{"scale", "the trace's largest count is the whole pool", boolean(&a.Scale)},
+		{"polarity", "what its numbers count: available or preempted nodes", strict.Choice(&a.Polarity, "polarity", "available", "preempted")},
+		{"notice", "warning before a loss", strict.Duration(&a.Notice, 0)},
+		{"offset", "where in the trace the run begins", strict.Duration(&a.Offset, 0)},
+		{"repeat", "begin again at the trace's end", strict.Bool(&a.Repeat)},
+		{"scale", "the trace's largest count is the whole pool", strict.Bool(&a.Scale)},
 	}
 }
 
 // measure reads a number of at least 0 and keeps it times unit, rounded: CPUs
 // in thousandths, GiB in MiB.
-func measure(dst *int64, unit, most float64) reader {
-	return func(d *decoder, n *yaml.Node) {
+func measure(dst *int64, unit, most float64) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		v := -1.0
-		if number(&v, 0, most)(d, n); v >= 0 {
+		if strict.Number(&v, 0, most)(d, n); v >= 0 {
 			*dst = int64(math.Round(v * unit))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -127,7 +129,7 @@ var ops = []string{"<=", ">=", "==", "!=", "<", ">", "="}
 func ParseCheck(text string) (Check, error) {
 	at := strings.IndexAny(text, "<>=!")
 	if at < 0 {
-		return Check{}, fmt.Errorf("%s is no condition; write a metric, a sign and a value: wait_p95<=30m", show(text))
+		return Check{}, fmt.Errorf("%s is no condition; write a metric, a sign and a value: wait_p95<=30m", strict.Show(text))
 	}
 	for _, op := range ops {
 		if value, ok := strings.CutPrefix(text[at:], op); ok {
@@ -139,7 +141,7 @@ func ParseCheck(text string) (Check, error) {
 			return newCheck(m, name, op, value)
 		}
 	}
-	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", show(text))
+	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", strict.Show(text))
 }
 
 // newCheck reads the value of a check of a metric, which was called name. A name
@@ -152,9 +154,9 @@ func newCheck(m Metric, name, op, value string) (Check, error) {
 	if v, ok := bareNumber(value); ok && v != 0 {
 		switch {
 		case m.Unit == InSeconds && name == m.Name:
-			return Check{}, fmt.Errorf("%s: %s has no unit; write %ss for seconds or %s for minutes", m.Name, show(value), value, asMinutes(value, v))
+			return Check{}, fmt.Errorf("%s: %s has no unit; write %ss for seconds or %s for minutes", m.Name, strict.Show(value), value, asMinutes(value, v))
 		case m.Unit == InUSD && !strings.HasSuffix(name, "_usd"):
-			return Check{}, fmt.Errorf("%s: %s has no unit; write $%s, or %sk for thousands of dollars", m.Name, show(value), value, value)
+			return Check{}, fmt.Errorf("%s: %s has no unit; write $%s, or %sk for thousands of dollars", m.Name, strict.Show(value), value, value)
 		case m.Unit == InSeconds:
 			value += "s"
 		case m.Unit == InUSD:
@@ -191,9 +193,9 @@ func metricOf(name string) (Metric, error) {
 		names[i] = m.Name
 	}
 	if near := capcli.Nearest(name, names); near != "" {
-		return Metric{}, fmt.Errorf("unknown metric %s; did you mean %q?", show(name), near)
+		return Metric{}, fmt.Errorf("unknown metric %s; did you mean %q?", strict.Show(name), near)
 	}
-	return Metric{}, fmt.Errorf("unknown metric %s: have %s", show(name), strings.Join(names, ", "))
+	return Metric{}, fmt.Errorf("unknown metric %s: have %s", strict.Show(name), strings.Join(names, ", "))
 }
 
 // parse reads a bound in the metric's unit: 30m, $1.7M, 93%, 12000.
@@ -206,12 +208,12 @@ func (m Metric) parse(s string) (float64, error) {
 		if v, ok := bareNumber(strings.TrimSuffix(s, "s")); ok { // parts of a second, or 0
 			return v, nil
 		}
-		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, show(s))
+		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, strict.Show(s))
 	case InUSD:
 		if v, ok := amount(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "$"), "USD"))); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%s: %s is no amount of US dollars; write $1700000, 1.7M or 85k", m.Name, show(s))
+		return 0, fmt.Errorf("%s: %s is no amount of US dollars; write $1700000, 1.7M or 85k", m.Name, strict.Show(s))
 	case InShare:
 		digits, percent := strings.CutSuffix(s, "%")
 		v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
@@ -219,7 +221,7 @@ func (m Metric) parse(s string) (float64, error) {
 			v /= 100
 		}
 		if err != nil || math.IsNaN(v) || math.Abs(v) > 1 {
-			return 0, fmt.Errorf("%s: %s is no share; write 93%% or 0.93", m.Name, show(s))
+			return 0, fmt.Errorf("%s: %s is no share; write 93%% or 0.93", m.Name, strict.Show(s))
 		}
 		return v, nil
 	case InGPUHours, InCount:
@@ -227,7 +229,7 @@ func (m Metric) parse(s string) (float64, error) {
 	if v, ok := amount(s); ok {
 		return v, nil
 	}
-	return 0, fmt.Errorf("%s: %s is no number; write 12000 or 12k", m.Name, show(s))
+	return 0, fmt.Errorf("%s: %s is no number; write 12000 or 12k", m.Name, strict.Show(s))
 }
 
 // amount reads a number that is not negative with k, M or B for thousands,
@@ -278,30 +280,30 @@ func AvailableWithin(limits []Check) capcli.Seconds {
 
 // limits reads bounds by metric. One without a sign is an upper bound, or a
 // lower one where more is better.
-func limits(dst *[]Check) reader {
-	return func(d *decoder, n *yaml.Node) {
+func limits(dst *[]Check) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind != yaml.MappingNode {
-			d.want(n, "bounds such as {wait_p95: 30m}")
+			d.FaultWant(n, "bounds such as {wait_p95: 30m}")
 			return
 		}
 		taken := map[string]bool{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
-			if d.comma(n, i) {
+			if d.DecimalComma(n, i) {
 				continue
 			}
-			d.enter(key.Value)
+			d.Enter(key.Value)
 			c, at, err := limit(key, value)
 			switch {
 			case err != nil:
-				d.at(at, "%s", err)
+				d.Fault(at, "%s", err)
 			case taken[c.Metric.Name+c.Op]:
-				d.at(key, "%s is bounded twice", c.Metric.Name)
+				d.Fault(key, "%s is bounded twice", c.Metric.Name)
 			default:
 				*dst = append(*dst, c)
 			}
 			taken[c.Metric.Name+c.Op] = err == nil
-			d.leave()
+			d.Leave()
 		}
 	}
 }

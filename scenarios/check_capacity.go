@@ -3,19 +3,21 @@ package scenarios
 import (
 	"slices"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
 )
 
 // check checks one pool's fields against each other.
-func (c *Capacity) check(o *object) {
-	if !o.has("kind") {
-		o.missing("kind", "kind is missing: owned, reserved, on_demand or spot")
+func (c *Capacity) check(o *strict.Object) {
+	if !o.Has("kind") {
+		o.FaultMissing("kind", "kind is missing: owned, reserved, on_demand or spot")
 		return
 	}
 	c.checkPrice(o)
-	if !o.clean("kind") {
+	if !o.IsClean("kind") {
 		return
 	}
 	c.checkSize(o)
@@ -23,111 +25,111 @@ func (c *Capacity) check(o *object) {
 	c.checkProduct(o)
 	if c.Kind.Committed() {
 		for _, name := range []string{"lead_time", "min_billing"} {
-			if o.has(name) {
-				o.onKey(name, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", name, c.Kind)
+			if o.Has(name) {
+				o.FaultName(name, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", name, c.Kind)
 			}
 		}
-	} else if o.has("term") {
-		o.onKey("term", "term is for owned and reserved capacity; %s is paid while held", c.Kind)
+	} else if o.Has("term") {
+		o.FaultName("term", "term is for owned and reserved capacity; %s is paid while held", c.Kind)
 	}
 	if c.From.Given && c.Until.Given && c.From.Date.Known() == c.Until.Date.Known() {
 		if (c.From.Date.Known() && c.Until.Date <= c.From.Date) || (!c.From.Date.Known() && c.Until.After <= c.From.After) {
-			o.on("until", "until is not after from")
+			o.Fault("until", "until is not after from")
 		}
 	}
 	if c.Until.Given && !c.Until.Date.Known() && c.Until.After == 0 {
-		o.on("until", "until is at the start, so the pool is never there")
+		o.Fault("until", "until is at the start, so the pool is never there")
 	}
 }
 
 // checkPrice tells a price of 0 that is meant from one that is not.
-func (c *Capacity) checkPrice(o *object) {
+func (c *Capacity) checkPrice(o *strict.Object) {
 	switch {
 	case c.Free && c.Price.Rate > 0:
-		o.on("free", "free: true, but price is %s; leave one out", c.Price.Rate.Decimal())
+		o.Fault("free", "free: true, but price is %s; leave one out", c.Price.Rate.Decimal())
 	case c.Free:
 		c.Price = Price{Known: true}
-	case o.has("price") && c.Price.Known && c.Price.Rate == 0 && !c.Price.free():
-		o.on("price", "price is 0; if this capacity is free to you, write free: true")
+	case o.Has("price") && c.Price.Known && c.Price.Rate == 0 && !c.Price.free():
+		o.Fault("price", "price is 0; if this capacity is free to you, write free: true")
 	}
 	c.checkPath(o)
-	if o.has("list_price") && o.has("on_demand_price") {
-		o.onKey("list_price", "list_price and on_demand_price are the same; leave one out")
+	if o.Has("list_price") && o.Has("on_demand_price") {
+		o.FaultName("list_price", "list_price and on_demand_price are the same; leave one out")
 	}
 	for _, name := range []string{"list_price", "on_demand_price"} {
-		if o.has(name) && c.OnDemand.Known && c.OnDemand.Rate == 0 && !c.OnDemand.pending {
-			o.on(name, "%s is 0; leave it out where it is not known", name)
+		if o.Has(name) && c.OnDemand.Known && c.OnDemand.Rate == 0 && !c.OnDemand.pending {
+			o.Fault(name, "%s is 0; leave it out where it is not known", name)
 		}
 	}
 }
 
 // checkSize sees that the size is stated once, in one of the three ways.
-func (c *Capacity) checkSize(o *object) {
+func (c *Capacity) checkSize(o *strict.Object) {
 	count := "gpus"
-	if o.has("max_gpus") {
+	if o.Has("max_gpus") {
 		count = "max_gpus"
 	}
 	switch {
-	case o.has("max_gpus") && c.Kind.Committed():
-		o.onKey("max_gpus", "max_gpus is for on_demand and spot; %s capacity has gpus or nodes", c.Kind)
+	case o.Has("max_gpus") && c.Kind.Committed():
+		o.FaultName("max_gpus", "max_gpus is for on_demand and spot; %s capacity has gpus or nodes", c.Kind)
 		return
-	case o.has("gpus") && o.has("max_gpus"):
-		o.onKey("max_gpus", "gpus and max_gpus both give the size; leave one out")
+	case o.Has("gpus") && o.Has("max_gpus"):
+		o.FaultName("max_gpus", "gpus and max_gpus both give the size; leave one out")
 		return
-	case o.has("nodes_file"):
+	case o.Has("nodes_file"):
 		for _, name := range []string{"gpus", "max_gpus", "nodes", "gpus_per_node", "cpus_per_node", "mem_gb_per_node", "gpu_model"} {
-			if o.has(name) {
-				o.onKey(name, "%s comes from nodes_file; leave one out", name)
+			if o.Has(name) {
+				o.FaultName(name, "%s comes from nodes_file; leave one out", name)
 			}
 		}
 		return
-	case o.has("nodes") && o.has(count):
-		o.onKey(count, "%s and nodes both give the size; leave one out", count)
+	case o.Has("nodes") && o.Has(count):
+		o.FaultName(count, "%s and nodes both give the size; leave one out", count)
 		return
-	case o.has("nodes"):
+	case o.Has("nodes"):
 		c.checkNodes(o)
 		return
 	}
-	if !o.has(count) && c.Kind.Committed() {
-		o.missing("gpus", "the size is missing: gpus: 64, or nodes: 8 with gpus_per_node: 8")
+	if !o.Has(count) && c.Kind.Committed() {
+		o.FaultMissing("gpus", "the size is missing: gpus: 64, or nodes: 8 with gpus_per_node: 8")
 	}
-	if !o.has("gpus_per_node") {
+	if !o.Has("gpus_per_node") {
 		for _, name := range []string{"cpus_per_node", "mem_gb_per_node"} {
-			if o.has(name) {
-				o.onKey(name, "%s needs nodes and gpus_per_node", name)
+			if o.Has(name) {
+				o.FaultName(name, "%s needs nodes and gpus_per_node", name)
 			}
 		}
 		return
 	}
 	switch {
-	case !o.clean(count, "gpus_per_node"):
-	case !o.has(count) && !c.Kind.Committed():
-		o.onKey("gpus_per_node", "gpus_per_node needs nodes or max_gpus")
-	case !o.has(count):
+	case !o.IsClean(count, "gpus_per_node"):
+	case !o.Has(count) && !c.Kind.Committed():
+		o.FaultName("gpus_per_node", "gpus_per_node needs nodes or max_gpus")
+	case !o.Has(count):
 	case c.GPUsPerNode == 0 || c.GPUs%c.GPUsPerNode != 0:
-		o.on(count, "%d GPUs are no whole number of nodes of %d", c.GPUs, c.GPUsPerNode)
+		o.Fault(count, "%d GPUs are no whole number of nodes of %d", c.GPUs, c.GPUsPerNode)
 	default:
 		c.Nodes, c.GPUs = c.GPUs/c.GPUsPerNode, 0
 	}
 }
 
-func (c *Capacity) checkNodes(o *object) {
+func (c *Capacity) checkNodes(o *strict.Object) {
 	switch {
-	case !o.has("gpus_per_node"):
-		o.missing("gpus_per_node", "nodes needs gpus_per_node: 8, say")
-	case !o.clean("nodes", "gpus_per_node"):
+	case !o.Has("gpus_per_node"):
+		o.FaultMissing("gpus_per_node", "nodes needs gpus_per_node: 8, say")
+	case !o.IsClean("nodes", "gpus_per_node"):
 	case c.GPUsPerNode == 0 && c.CPUMilli == 0:
-		o.on("gpus_per_node", "nodes without GPUs need cpus_per_node")
+		o.Fault("gpus_per_node", "nodes without GPUs need cpus_per_node")
 	case c.Nodes*c.GPUsPerNode > maxGPUs:
-		o.on("nodes", "%d GPUs in one pool; at most %d are allowed", c.Nodes*c.GPUsPerNode, maxGPUs)
+		o.Fault("nodes", "%d GPUs in one pool; at most %d are allowed", c.Nodes*c.GPUsPerNode, maxGPUs)
 	}
 }
 
 // checkSupply sees that nodes which come and go are nodes.
-func (c *Capacity) checkSupply(o *object) {
+func (c *Capacity) checkSupply(o *strict.Object) {
 	var have []string
 	for _, name := range []string{"failures", "hazard", "availability"} {
-		if o.has(name) {
+		if o.Has(name) {
 			have = append(have, name)
 		}
 	}
@@ -135,16 +137,16 @@ func (c *Capacity) checkSupply(o *object) {
 		return
 	}
 	if len(have) > 1 {
-		o.onKey(have[1], "%s and %s both say when nodes go; leave one out", have[0], have[1])
+		o.FaultName(have[1], "%s and %s both say when nodes go; leave one out", have[0], have[1])
 	}
-	if c.Nodes == 0 && c.NodesFile == "" && o.clean("nodes", "gpus", "max_gpus", "gpus_per_node") {
-		o.onKey(have[0], "%s is of nodes: give nodes and gpus_per_node", have[0])
+	if c.Nodes == 0 && c.NodesFile == "" && o.IsClean("nodes", "gpus", "max_gpus", "gpus_per_node") {
+		o.FaultName(have[0], "%s is of nodes: give nodes and gpus_per_node", have[0])
 	}
 }
 
 // checkCapacity checks the pools against the rest of the scenario.
-func (s *Scenario) checkCapacity(o *object) {
-	pools := o.value("capacity")
+func (s *Scenario) checkCapacity(o *strict.Object) {
+	pools := o.Value("capacity")
 	if pools == nil || pools.Kind != yaml.SequenceNode {
 		return
 	}
@@ -154,26 +156,26 @@ func (s *Scenario) checkCapacity(o *object) {
 		if c.Kind.Committed() {
 			total += c.GPUs + c.Nodes*c.GPUsPerNode
 		}
-		s.checkDates(o.d, c, pools.Content[i])
+		s.checkDates(o.Decoder, c, pools.Content[i])
 	}
-	if total > maxCommitted && o.clean("capacity") {
-		o.onKey("capacity", "%d committed GPUs in all; at most %d are allowed", total, maxCommitted)
+	if total > maxCommitted && o.IsClean("capacity") {
+		o.FaultName("capacity", "%d committed GPUs in all; at most %d are allowed", total, maxCommitted)
 	}
 }
 
 // checkDates sees that a date has a period that it can be counted from.
-func (s *Scenario) checkDates(d *decoder, c *Capacity, n *yaml.Node) {
+func (s *Scenario) checkDates(d *strict.Decoder, c *Capacity, n *yaml.Node) {
 	for _, name := range []string{"from", "until"} {
-		w, at := c.From, child(n, name)
+		w, at := c.From, strict.Child(n, name)
 		if name == "until" {
 			w = c.Until
 		}
 		switch {
 		case at == nil || !w.Given || !w.Date.Known():
 		case !s.Period.Known():
-			d.at(at, "%s is a date, but there is no period that says when the run starts; give period, or write a time since the start such as 30d", name)
+			d.Fault(at, "%s is a date, but there is no period that says when the run starts; give period, or write a time since the start such as 30d", name)
 		case name == "from" && w.Date >= s.Period.End, name == "until" && w.Date <= s.Period.Start:
-			d.at(at, "the pool is not there in the period, %s to %s", s.Period.Start, s.Period.End)
+			d.Fault(at, "the pool is not there in the period, %s to %s", s.Period.Start, s.Period.End)
 		}
 	}
 }

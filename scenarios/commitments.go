@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -14,18 +16,18 @@ import (
 
 // discounts reads the commitments of a scenario that bring no capacity but make
 // on-demand use cheaper. What brings capacity is a pool.
-func discounts(s *Scenario) reader {
-	return func(d *decoder, n *yaml.Node) {
+func discounts(s *Scenario) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		var p Portfolio
-		before := d.count()
+		before := d.FaultCount()
 		commitments(&p, &s.discountNodes)(d, n)
 		for i := range p.Portfolio.Commitments {
 			checkDiscount(d, &p.Portfolio.Commitments[i], s.discountNodes[i])
 		}
-		if d.count() == before {
-			d.leave() // portfolioFault names the list itself
+		if d.FaultCount() == before {
+			d.Leave() // portfolioFault names the list itself
 			checkPortfolio(d, &p, s.discountNodes)
-			d.enter("commitments")
+			d.Enter("commitments")
 		}
 		s.Commitments = p.Portfolio.Commitments
 	}
@@ -33,10 +35,10 @@ func discounts(s *Scenario) reader {
 
 // checkDiscount refuses what a scenario has pools for, and scopes that its
 // pools do not tell apart.
-func checkDiscount(d *decoder, c *billing.Commitment, n *yaml.Node) {
+func checkDiscount(d *strict.Decoder, c *billing.Commitment, n *yaml.Node) {
 	switch c.Product.(type) {
 	case billing.CapacityBlock, billing.CapacityReservation, billing.ReservedCapacity, billing.Owned:
-		d.at(at(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
+		d.Fault(at(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
 		return
 	}
 	scopes := []*billing.Scope{&c.Scope}
@@ -48,7 +50,7 @@ func checkDiscount(d *decoder, c *billing.Commitment, n *yaml.Node) {
 		if other := *s; other.GPUModel != "" || other != (billing.Scope{}) {
 			other.GPUModel = ""
 			if other != (billing.Scope{}) {
-				d.at(n, "the pools of a scenario are told apart by gpu_model; leave provider, region, zone, account, family, size, service and os out")
+				d.Fault(n, "the pools of a scenario are told apart by gpu_model; leave provider, region, zone, account, family, size, service and os out")
 				return
 			}
 		}
@@ -57,7 +59,7 @@ func checkDiscount(d *decoder, c *billing.Commitment, n *yaml.Node) {
 
 // at is the value of a field, or the section where it has none.
 func at(n *yaml.Node, field string) *yaml.Node {
-	if v := child(n, field); v != nil {
+	if v := strict.Child(n, field); v != nil {
 		return v
 	}
 	return n
@@ -106,8 +108,8 @@ func withRates(p billing.Product, rates []billing.PlanRate) billing.Product {
 }
 
 // checkDiscounts checks the commitments against the pools and the period.
-func (s *Scenario) checkDiscounts(o *object) {
-	if !o.has("commitments") || !o.clean("commitments", "capacity", "period") || len(s.Commitments) != len(s.discountNodes) {
+func (s *Scenario) checkDiscounts(o *strict.Object) {
+	if !o.Has("commitments") || !o.IsClean("commitments", "capacity", "period") || len(s.Commitments) != len(s.discountNodes) {
 		return
 	}
 	for i := range s.Commitments {
@@ -115,19 +117,19 @@ func (s *Scenario) checkDiscounts(o *object) {
 		if s.Period.Known() {
 			p := billing.Portfolio{Commitments: slices.DeleteFunc(slices.Clone(s.Commitments), func(k billing.Commitment) bool { return k.ID != c.ID })}
 			if err := p.CheckWindow(s.Period.Start, s.Period.End); err != nil {
-				o.d.at(n, "%s", err)
+				o.Decoder.Fault(n, "%s", err)
 				continue
 			}
 		}
 		if slices.ContainsFunc(s.Capacity, func(p Capacity) bool { return p.Name == c.ID }) {
-			o.d.at(at(n, "id"), "%s is the name of a pool too; give the commitment another id", show(c.ID))
+			o.Decoder.Fault(at(n, "id"), "%s is the name of a pool too; give the commitment another id", strict.Show(c.ID))
 		}
 		if !s.discounted(c) {
 			model := c.Scope.GPUModel
 			if model != "" {
-				model = " for " + show(model)
+				model = " for " + strict.Show(model)
 			}
-			o.d.at(n, "commitment %s covers nothing: there is no on_demand or capacity_reservation pool%s", c.ID, model)
+			o.Decoder.Fault(n, "commitment %s covers nothing: there is no on_demand or capacity_reservation pool%s", c.ID, model)
 		}
 	}
 }

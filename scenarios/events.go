@@ -9,52 +9,53 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/scenarios/strict"
 )
 
 // eventsVersion is the first line of every file of events: capcli: events/v1.
 const eventsVersion = "events/v1"
 
-var eventsForm = form{version: eventsVersion, what: "a file of events", init: "capcli forecast events init"}
+var eventsForm = strict.Form{Version: eventsVersion, What: "a file of events", Template: "capcli forecast events init"}
 
 // ParseEvents reads a file of events and checks all of it. Days and times that
 // state no zone are of the file's timezone, else of zone; nil is UTC. The error
 // is *Faults: everything that is wrong, each with its place.
 func ParseEvents(file string, b []byte, zone *time.Location) (*forecast.PlannedEvents, error) {
-	d := &decoder{form: &eventsForm, context: zone}
+	d := &strict.Decoder{Form: &eventsForm, Context: zone}
 	out := &forecast.PlannedEvents{File: file}
-	if root := d.readTree(b); root != nil {
+	if root := d.ReadTree(b); root != nil {
 		readEvents(d, root, out)
 	}
-	if d.count() > 0 {
-		return nil, d.refusal(cmp.Or(file, "events"), "a template with every field: "+d.form.init)
+	if d.FaultCount() > 0 {
+		return nil, d.Refusal(cmp.Or(file, "events"), "a template with every field: "+d.Form.Template)
 	}
 	return out, nil
 }
 
 // zoneOf gives the zone of times that state none; nil is UTC.
-func zoneOf(d *decoder) *time.Location {
-	zone, _ := d.context.(*time.Location)
+func zoneOf(d *strict.Decoder) *time.Location {
+	zone, _ := d.Context.(*time.Location)
 	return zone
 }
 
 // readEvents reads the whole file.
-func readEvents(d *decoder, root *yaml.Node, out *forecast.PlannedEvents) {
-	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "events") == nil {
-		d.at(root, "this is no file of events: it begins with capcli: %s and has a list called events", eventsVersion)
+func readEvents(d *strict.Decoder, root *yaml.Node, out *forecast.PlannedEvents) {
+	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "events") == nil {
+		d.Fault(root, "this is no file of events: it begins with capcli: %s and has a list called events", eventsVersion)
 		return
 	}
-	if n := child(root, "timezone"); n != nil && n.Kind == yaml.ScalarNode {
+	if n := strict.Child(root, "timezone"); n != nil && n.Kind == yaml.ScalarNode {
 		if zone, err := time.LoadLocation(n.Value); err == nil && zone != time.Local { // what is wrong is said when it is read
-			d.context = zone
+			d.Context = zone
 		}
 	}
 	out.Zone = zoneOf(d)
-	o := d.object(root, "the top level", eventsFields(out))
-	if !o.has("capcli") {
-		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", eventsVersion)
+	o := d.ReadObject(root, "the top level", eventsFields(out))
+	if !o.Has("capcli") {
+		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", eventsVersion)
 	}
-	if !o.has("events") {
-		o.missing("events", "events is missing; give at least one, such as - {name: launch, kind: step, from: 2027-01-15, gpus: 64}")
+	if !o.Has("events") {
+		o.FaultMissing("events", "events is missing; give at least one, such as - {name: launch, kind: step, from: 2027-01-15, gpus: 64}")
 	}
 }
 
@@ -75,10 +76,10 @@ func EventsSchema() []Section {
 	return append(out, sectionOf("past", pastFields(&forecast.PastRun{})))
 }
 
-func sectionOf(name string, fields []field) Section {
+func sectionOf(name string, fields []strict.Field) Section {
 	s := Section{Name: name}
 	for _, f := range fields {
-		s.Fields = append(s.Fields, Field{f.name, f.doc})
+		s.Fields = append(s.Fields, Field{f.Name, f.Doc})
 	}
 	return s
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -18,22 +20,22 @@ import (
 const eightyWide = 1.2815515655446004
 
 // check holds the fields of an event against each other and finishes it.
-func (p *planning) check(o *object) {
+func (p *planning) check(o *strict.Object) {
 	e := &p.Event
 	e.Name = p.Name
 	if p.Kind == "holiday" {
-		if !o.has("dates") {
-			o.missing("dates", "a holiday needs dates: 12-25 for every year, 2027-02-06 for one")
+		if !o.Has("dates") {
+			o.FaultMissing("dates", "a holiday needs dates: 12-25 for every year, 2027-02-06 for one")
 		}
-		p.Holiday.Declared = o.has("gpus") || o.has("share")
+		p.Holiday.Declared = o.Has("gpus") || o.Has("share")
 		p.size(o)
-		if o.has("sd") && !p.Holiday.Declared {
-			o.onKey("sd", "sd is of a declared gpus or share, and neither is given: the history says how sure it is")
+		if o.Has("sd") && !p.Holiday.Declared {
+			o.FaultName("sd", "sd is of a declared gpus or share, and neither is given: the history says how sure it is")
 		}
 		return
 	}
-	if !o.has("from") {
-		o.missing("from", "%s needs from, the day on which it begins", p.Kind)
+	if !o.Has("from") {
+		o.FaultMissing("from", "%s needs from, the day on which it begins", p.Kind)
 	}
 	switch p.Kind {
 	case "campaign":
@@ -42,8 +44,8 @@ func (p *planning) check(o *object) {
 		p.checkTeam(o)
 	default:
 		e.Shape = forecast.EventShape(p.Kind)
-		if !o.has("gpus") && !o.has("share") && !o.has("low") && !o.has("high") {
-			o.missing("gpus", "%s needs gpus, how many more there will be, or share, a share of the forecast", p.Kind)
+		if !o.Has("gpus") && !o.Has("share") && !o.Has("low") && !o.Has("high") {
+			o.FaultMissing("gpus", "%s needs gpus, how many more there will be, or share, a share of the forecast", p.Kind)
 		}
 		p.size(o)
 		p.checkEnd(o)
@@ -53,103 +55,103 @@ func (p *planning) check(o *object) {
 
 // last is the check of the event as the forecast sees it, for what the fields by
 // themselves do not show.
-func (p *planning) last(o *object) {
-	if o.d.count() > 0 {
+func (p *planning) last(o *strict.Object) {
+	if o.Decoder.FaultCount() > 0 {
 		return
 	}
 	var in *capcli.InputError
 	if err := p.Event.Check(); errors.As(err, &in) {
-		o.on("from", "%s", in.Text)
+		o.Fault("from", "%s", in.Text)
 	}
 }
 
-func (p *planning) checkEnd(o *object) {
+func (p *planning) checkEnd(o *strict.Object) {
 	e := &p.Event
 	switch {
-	case !o.has("to") && p.Kind != "step":
-		o.missing("to", "a %s needs to, its last day", p.Kind)
-	case o.has("to") && o.has("from") && o.clean("from", "to") && e.End <= e.Start:
-		o.on("to", "%s ends %s, before it starts %s", p.Kind, o.value("to").Value, o.value("from").Value)
+	case !o.Has("to") && p.Kind != "step":
+		o.FaultMissing("to", "a %s needs to, its last day", p.Kind)
+	case o.Has("to") && o.Has("from") && o.IsClean("from", "to") && e.End <= e.Start:
+		o.Fault("to", "%s ends %s, before it starts %s", p.Kind, o.Value("to").Value, o.Value("from").Value)
 	}
 }
 
 // size takes gpus, share, low, high and sd together.
-func (p *planning) size(o *object) {
+func (p *planning) size(o *strict.Object) {
 	e := &p.Event
-	if o.has("share") {
-		if o.has("gpus") {
-			o.onKey("share", "share and gpus both say how much; leave one out")
+	if o.Has("share") {
+		if o.Has("gpus") {
+			o.FaultName("share", "share and gpus both say how much; leave one out")
 			return
 		}
 		e.Size, e.Relative = p.share, true
 	}
-	if sd := o.value("sd"); sd != nil && !e.Relative && strings.HasSuffix(sd.Value, "%") {
-		o.on("sd", "sd is in GPUs as gpus is; write a number, not a percentage")
+	if sd := o.Value("sd"); sd != nil && !e.Relative && strings.HasSuffix(sd.Value, "%") {
+		o.Fault("sd", "sd is in GPUs as gpus is; write a number, not a percentage")
 	}
-	switch low, high := o.has("low"), o.has("high"); {
+	switch low, high := o.Has("low"), o.Has("high"); {
 	case low != high:
 		one, other := "low", "high"
 		if high {
 			one, other = other, one
 		}
-		o.onKey(one, "%s goes with %s: together they hold 80%% of what may come", one, other)
+		o.FaultName(one, "%s goes with %s: together they hold 80%% of what may come", one, other)
 	case !low:
-	case o.has("share"):
-		o.onKey("low", "low and high are in GPUs, and share is not; give sd")
-	case o.has("sd"):
-		o.onKey("sd", "sd says the same as low and high; leave one out")
-	case !o.clean("low", "high", "gpus"):
+	case o.Has("share"):
+		o.FaultName("low", "low and high are in GPUs, and share is not; give sd")
+	case o.Has("sd"):
+		o.FaultName("sd", "sd says the same as low and high; leave one out")
+	case !o.IsClean("low", "high", "gpus"):
 	case p.high < p.low:
-		o.on("high", "high is %s, under low, which is %s", o.value("high").Value, o.value("low").Value)
+		o.Fault("high", "high is %s, under low, which is %s", o.Value("high").Value, o.Value("low").Value)
 	default:
-		if !o.has("gpus") {
+		if !o.Has("gpus") {
 			e.Size = (p.low + p.high) / 2
 		} else if e.Size < p.low || e.Size > p.high {
-			o.on("gpus", "gpus is %s, outside of low to high, %s to %s", o.value("gpus").Value, o.value("low").Value, o.value("high").Value)
+			o.Fault("gpus", "gpus is %s, outside of low to high, %s to %s", o.Value("gpus").Value, o.Value("low").Value, o.Value("high").Value)
 		}
 		e.SizeSD = (p.high - p.low) / 2 / eightyWide
 	}
 }
 
 // checkCampaign works out what the run needs.
-func (p *planning) checkCampaign(o *object) {
+func (p *planning) checkCampaign(o *strict.Object) {
 	c := p.Campaign
 	c.Name = p.Name
 	for _, need := range []string{"gpus", "parameters", "tokens"} {
-		if !o.has(need) {
-			o.missing(need, "a campaign needs %s", need)
+		if !o.Has(need) {
+			o.FaultMissing(need, "a campaign needs %s", need)
 		}
 	}
 	switch {
-	case o.has("past"):
+	case o.Has("past"):
 		for _, k := range []string{"peak_flops", "mfu"} {
-			if o.has(k) {
-				o.onKey(k, "%s and past both say how fast a GPU is; leave one out", k)
+			if o.Has(k) {
+				o.FaultName(k, "%s and past both say how fast a GPU is; leave one out", k)
 			}
 		}
-	case !o.has("peak_flops"):
-		o.missing("peak_flops", "a campaign needs peak_flops and mfu, or past, a run that was measured")
-	case !o.has("mfu"):
-		o.missing("mfu", "mfu is missing: what share of peak_flops the model reaches, often 35%% to 45%%")
+	case !o.Has("peak_flops"):
+		o.FaultMissing("peak_flops", "a campaign needs peak_flops and mfu, or past, a run that was measured")
+	case !o.Has("mfu"):
+		o.FaultMissing("mfu", "mfu is missing: what share of peak_flops the model reaches, often 35%% to 45%%")
 	}
 	if p.zeroRoom {
 		c.Failures = -1
 	}
-	if o.d.count() > 0 {
+	if o.Decoder.FaultCount() > 0 {
 		return
 	}
 	cost, err := c.Cost()
 	if err != nil {
-		o.on("parameters", "%s", plain(err))
+		o.Fault("parameters", "%s", plain(err))
 		return
 	}
 	event, err := c.Event(p.Event.Start)
 	if err != nil {
-		o.on("parameters", "%s; give it more gpus", plain(err))
+		o.Fault("parameters", "%s; give it more gpus", plain(err))
 		return
 	}
 	if event.End > capcli.Time(math.MaxInt32)*8 {
-		o.on("parameters", "the campaign would take %.0f hours; give it more gpus", cost.Hours)
+		o.Fault("parameters", "the campaign would take %.0f hours; give it more gpus", cost.Hours)
 		return
 	}
 	event.Chance, event.Delay = p.Event.Chance, p.Event.Delay
@@ -168,26 +170,26 @@ func plain(err error) string {
 var peopleForm = regexp.MustCompile(`^(\d{1,8}) +to +(\d{1,8})$`)
 
 // checkTeam makes the ramp of a team that grows.
-func (p *planning) checkTeam(o *object) {
+func (p *planning) checkTeam(o *strict.Object) {
 	for _, need := range []string{"people", "gpus_per_person"} {
-		if !o.has(need) {
-			o.missing(need, "a team needs %s", need)
+		if !o.Has(need) {
+			o.FaultMissing(need, "a team needs %s", need)
 		}
 	}
 	p.Event.Shape = forecast.RampEvent
 	p.checkEnd(o)
-	if !o.has("people") || !o.clean("people") {
+	if !o.Has("people") || !o.IsClean("people") {
 		return
 	}
 	m := peopleForm.FindStringSubmatch(p.people)
 	if m == nil {
-		o.on("people", "people: want from how many to how many, such as 6 to 14, found %s", show(p.people))
+		o.Fault("people", "people: want from how many to how many, such as 6 to 14, found %s", strict.Show(p.people))
 		return
 	}
 	from, _ := strconv.Atoi(m[1]) // of at most eight digits
 	to, _ := strconv.Atoi(m[2])
 	if from > mostPeople || to > mostPeople {
-		o.on("people", "people: want at most %d, found %s", mostPeople, show(p.people))
+		o.Fault("people", "people: want at most %d, found %s", mostPeople, strict.Show(p.people))
 		return
 	}
 	e := p.Event
@@ -196,23 +198,23 @@ func (p *planning) checkTeam(o *object) {
 }
 
 // ratio reads a number, or a percentage: 0.2 or 20%.
-func ratio(dst *float64, lo, hi float64) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a number or a percentage")
+func ratio(dst *float64, lo, hi float64) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a number or a percentage")
 		if !ok {
 			return
 		}
 		digits, percent := strings.CutSuffix(s, "%")
 		if !percent {
-			number(dst, lo, hi)(d, n)
+			strict.Number(dst, lo, hi)(d, n)
 			return
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 		switch {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
-			d.want(n, "a number or a percentage such as 20%")
+			d.FaultWant(n, "a number or a percentage such as 20%")
 		case v/100 < lo || v/100 > hi:
-			d.at(n, "%s is %s; want %v to %v", d.step(), show(s), lo, hi)
+			d.Fault(n, "%s is %s; want %v to %v", d.FieldName(), strict.Show(s), lo, hi)
 		default:
 			*dst = v / 100
 		}
@@ -220,10 +222,10 @@ func ratio(dst *float64, lo, hi float64) reader {
 }
 
 // large reads a large number over 0: 70e9, 70B, 15T.
-func large(dst *float64) reader {
-	return func(d *decoder, n *yaml.Node) {
+func large(dst *float64) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		const what = "a number over 0 such as 70e9, 70B or 15T"
-		s, ok := d.scalar(n, what)
+		s, ok := d.ReadScalar(n, what)
 		if !ok {
 			return
 		}
@@ -234,9 +236,9 @@ func large(dst *float64) reader {
 		v, err := strconv.ParseFloat(s, 64)
 		switch {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0:
-			d.want(n, what)
+			d.FaultWant(n, what)
 		case v*unit > mostScale:
-			d.at(n, "%s is %s; at most %g is believed", d.step(), show(n.Value), mostScale)
+			d.Fault(n, "%s is %s; at most %g is believed", d.FieldName(), strict.Show(n.Value), mostScale)
 		default:
 			*dst = v * unit
 		}

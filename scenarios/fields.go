@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -14,13 +16,13 @@ import (
 // The sections of a scenario: each field's name, a line about it and how it is
 // read. Messages, the template and the reader all come from these tables.
 
-func topFields(d *decoder, s *Scenario) []field {
-	return []field{
-		{"capcli", "the form of this file: " + version, version1},
-		{"name", "what the plan is called; the file's name where left out", name(&s.Name)},
-		{"description", "one sentence", text(&s.Description, maxSentence)},
+func topFields(d *strict.Decoder, s *Scenario) []strict.Field {
+	return []strict.Field{
+		{"capcli", "the form of this file: " + version, strict.Version},
+		{"name", "what the plan is called; the file's name where left out", strict.Name(&s.Name)},
+		{"description", "one sentence", strict.Text(&s.Description, maxSentence)},
 		{"period", "first and last day looked at, 2027-01-01 to 2027-12-31; all jobs where left out", period(&s.Period)},
-		{"seed", "where chance comes from; 42 where left out", seed(&s.Seed)},
+		{"seed", "where chance comes from; 42 where left out", strict.Seed(&s.Seed)},
 		{"jobs", "the jobs: a file, or {from: file} or {generate: …}", jobs(&s.Jobs)},
 		{"trace", "the same as jobs: {from: file}", file(&s.Jobs.From)},
 		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
@@ -38,47 +40,47 @@ func topFields(d *decoder, s *Scenario) []field {
 	}
 }
 
-func jobsFields(j *Jobs) []field {
-	return []field{
+func jobsFields(j *Jobs) []strict.Field {
+	return []strict.Field{
 		{"from", "file of a job trace, relative to this file", file(&j.From)},
-		{"format", "its format; by its looks where left out", name(&j.Format)},
-		{"tz", "zone of times that state none: Europe/Berlin", name(&j.TZ)},
-		{"cpu_jobs", "run jobs that want no GPU too", boolean(&j.CPUJobs)},
-		{"any_model", "run jobs on GPUs of any model, whatever they want", boolean(&j.AnyModel)},
-		{"kill_at_limit", "end a job at its limit, as a strict scheduler does", boolean(&j.KillAtLimit)},
+		{"format", "its format; by its looks where left out", strict.Name(&j.Format)},
+		{"tz", "zone of times that state none: Europe/Berlin", strict.Name(&j.TZ)},
+		{"cpu_jobs", "run jobs that want no GPU too", strict.Bool(&j.CPUJobs)},
+		{"any_model", "run jobs on GPUs of any model, whatever they want", strict.Bool(&j.AnyModel)},
+		{"kill_at_limit", "end a job at its limit, as a strict scheduler does", strict.Bool(&j.KillAtLimit)},
 		{"generate", "jobs made up by the generator", workload(&j.Generate)},
 	}
 }
 
-func policyFields(p *Policy) []field {
-	return []field{
+func policyFields(p *Policy) []strict.Field {
+	return []strict.Field{
 		{"name", "the policy", catalogued(&p.Name, "policy", simulate.Policies.Names())},
 		{"queue_limits", "las: borders between its queues, in GPU-seconds or as 1h of one GPU", queueLimits(&p.QueueLimits)},
-		{"half_life", "fair: decay of past use", duration(&p.HalfLife, 1)},
-		{"round", "preemptive policies decide only at multiples of this", duration(&p.Round, 0)},
-		{"skip", "pass over a job that does not fit", boolean(&p.Skip)},
-		{"by_gpus", "weigh times by GPUs (shortest service first)", boolean(&p.ByGPUs)},
-		{"perfect_estimates", "believe true run times in place of limits", boolean(&p.Perfect)},
+		{"half_life", "fair: decay of past use", strict.Duration(&p.HalfLife, 1)},
+		{"round", "preemptive policies decide only at multiples of this", strict.Duration(&p.Round, 0)},
+		{"skip", "pass over a job that does not fit", strict.Bool(&p.Skip)},
+		{"by_gpus", "weigh times by GPUs (shortest service first)", strict.Bool(&p.ByGPUs)},
+		{"perfect_estimates", "believe true run times in place of limits", strict.Bool(&p.Perfect)},
 		{"predictions", "qssf: file of job_id,predicted_s in place of its own predictor", file(&p.Predictions)},
 	}
 }
 
 // catalogued reads a name of a catalogue.
-func catalogued(dst *string, kind string, names []string) reader {
-	return choice(dst, kind, names...)
+func catalogued(dst *string, kind string, names []string) strict.Reader {
+	return strict.Choice(dst, kind, names...)
 }
 
 // period reads "2027-01-01 to 2027-12-31", the last day included. Instants in
 // RFC 3339 serve too; then the end is the instant itself.
-func period(dst *Period) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a period such as 2027-01-01 to 2027-12-31")
+func period(dst *Period) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a period such as 2027-01-01 to 2027-12-31")
 		if !ok {
 			return
 		}
 		from, to, two := strings.Cut(s, " to ")
 		if !two {
-			d.want(n, "a period such as 2027-01-01 to 2027-12-31")
+			d.FaultWant(n, "a period such as 2027-01-01 to 2027-12-31")
 			return
 		}
 		from, to = strings.TrimSpace(from), strings.TrimSpace(to)
@@ -89,13 +91,13 @@ func period(dst *Period) reader {
 		}
 		switch {
 		case end < start || end == start && !day:
-			d.within(n, strings.LastIndex(s, to), len(to), "period ends %s, before it starts %s", to, from)
+			d.FaultWithin(n, strings.LastIndex(s, to), len(to), "period ends %s, before it starts %s", to, from)
 			return
 		case day:
 			end += capcli.Time(capcli.Day)
 		}
-		if capcli.Seconds(end-start) > longest {
-			d.at(n, "the period is over 50 years long")
+		if capcli.Seconds(end-start) > strict.Longest {
+			d.Fault(n, "the period is over 50 years long")
 			return
 		}
 		*dst = Period{start, end}
@@ -104,75 +106,75 @@ func period(dst *Period) reader {
 
 // ParsePeriod reads a period as a scenario states it: "2027-01-01 to 2027-12-31".
 func ParsePeriod(text string) (Period, error) {
-	p, d := Period{capcli.NoTime, capcli.NoTime}, &decoder{}
+	p, d := Period{capcli.NoTime, capcli.NoTime}, &strict.Decoder{}
 	period(&p)(d, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: 1, Column: 1})
-	if d.count() > 0 {
-		return p, errors.New(d.refusal("", "").List[0].Text)
+	if d.FaultCount() > 0 {
+		return p, errors.New(d.Refusal("", "").List[0].Text)
 	}
 	return p, nil
 }
 
 // instant reads a day (and says that it is one) or an instant in RFC 3339 that
 // stands at an offset of n's text.
-func instant(d *decoder, n *yaml.Node, offset int, s string) (at capcli.Time, day, ok bool) {
+func instant(d *strict.Decoder, n *yaml.Node, offset int, s string) (at capcli.Time, day, ok bool) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil && t.Year() >= 1970 {
 		return capcli.TimeOf(t), true, true
 	}
 	if t, err := time.Parse(time.RFC3339, s); err == nil && t.Year() >= 1970 {
 		return capcli.TimeOf(t), false, true
 	}
-	d.within(n, offset, max(1, len(s)), "%s is no date since 1970; write 2027-01-31 or 2027-01-31T08:00:00Z", show(s))
+	d.FaultWithin(n, offset, max(1, len(s)), "%s is no date since 1970; write 2027-01-31 or 2027-01-31T08:00:00Z", strict.Show(s))
 	return 0, false, false
 }
 
 // jobs reads a file's name or the section.
-func jobs(dst *Jobs) reader {
-	return func(d *decoder, n *yaml.Node) {
+func jobs(dst *Jobs) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
 			file(&dst.From)(d, n)
 			return
 		}
-		o := d.object(n, "jobs", jobsFields(dst))
+		o := d.ReadObject(n, "jobs", jobsFields(dst))
 		switch {
 		case o == nil:
-		case o.has("from") && o.has("generate"):
-			o.onKey("generate", "from and generate both say where the jobs come from; leave one out")
-		case o.has("generate") && (o.has("format") || o.has("tz")):
-			o.on("generate", "format and tz are of files; generated jobs have neither")
+		case o.Has("from") && o.Has("generate"):
+			o.FaultName("generate", "from and generate both say where the jobs come from; leave one out")
+		case o.Has("generate") && (o.Has("format") || o.Has("tz")):
+			o.Fault("generate", "format and tz are of files; generated jobs have neither")
 		}
-		if o.has("tz") && o.clean("tz") {
+		if o.Has("tz") && o.IsClean("tz") {
 			if _, err := time.LoadLocation(dst.TZ); err != nil {
-				o.on("tz", "unknown time zone %s; write UTC or Europe/Berlin", show(dst.TZ))
+				o.Fault("tz", "unknown time zone %s; write UTC or Europe/Berlin", strict.Show(dst.TZ))
 			}
 		}
 	}
 }
 
 // policy reads a name or the section.
-func policy(dst *Policy) reader {
-	return func(d *decoder, n *yaml.Node) {
+func policy(dst *Policy) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
 			catalogued(&dst.Name, "policy", simulate.Policies.Names())(d, n)
 			return
 		}
-		d.object(n, "policy", policyFields(dst))
+		d.ReadObject(n, "policy", policyFields(dst))
 	}
 }
 
 // queueLimits reads growing amounts of GPU time: a bare number is GPU-seconds,
 // a length of time is that of one GPU.
-func queueLimits(dst *[]capcli.GPUTime) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, 64, "GPU-seconds", func(i int, n *yaml.Node) {
+func queueLimits(dst *[]capcli.GPUTime) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, 64, "GPU-seconds", func(i int, n *yaml.Node) {
 			var s capcli.Seconds
-			before := d.count()
-			duration(&s, 1)(d, n)
+			before := d.FaultCount()
+			strict.Duration(&s, 1)(d, n)
 			v := capcli.GPUTime(s) * capcli.GPUSecond
-			if d.count() > before {
+			if d.FaultCount() > before {
 				return
 			}
 			if k := len(*dst); k > 0 && v <= (*dst)[k-1] {
-				d.at(n, "queue_limits must grow, but %s comes after a larger or equal one", n.Value)
+				d.Fault(n, "queue_limits must grow, but %s comes after a larger or equal one", n.Value)
 				return
 			}
 			*dst = append(*dst, v)
@@ -181,19 +183,19 @@ func queueLimits(dst *[]capcli.GPUTime) reader {
 }
 
 // tenants reads who pays.
-func tenants(dst *[]simulate.Tenant) reader {
-	return func(d *decoder, n *yaml.Node) {
+func tenants(dst *[]simulate.Tenant) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		lines := map[string]int{}
-		d.list(n, maxTenants, "tenants", func(_ int, n *yaml.Node) {
+		d.ReadList(n, maxTenants, "tenants", func(_ int, n *yaml.Node) {
 			t := simulate.Tenant{Weight: 1}
-			o := d.object(n, "tenants", tenantFields(&t))
+			o := d.ReadObject(n, "tenants", tenantFields(&t))
 			if o == nil {
 				return
 			}
-			if !o.has("name") {
-				o.missing("name", "a tenant needs a name")
+			if !o.Has("name") {
+				o.FaultMissing("name", "a tenant needs a name")
 			} else if line, twice := lines[t.Name]; twice && t.Name != "" {
-				o.on("name", "tenant %s is there twice, first in line %d", show(t.Name), line)
+				o.Fault("name", "tenant %s is there twice, first in line %d", strict.Show(t.Name), line)
 			} else {
 				lines[t.Name] = n.Line
 			}
@@ -202,10 +204,10 @@ func tenants(dst *[]simulate.Tenant) reader {
 	}
 }
 
-func tenantFields(t *simulate.Tenant) []field {
-	return []field{
-		{"name", "as in the trace", name(&t.Name)},
-		{"weight", "share it is entitled to against the others'; 1 where left out", number(&t.Weight, 1e-6, 1e6)},
-		{"quota", "most GPUs that it may hold at once", whole(&t.Quota, 1, maxGPUs)},
+func tenantFields(t *simulate.Tenant) []strict.Field {
+	return []strict.Field{
+		{"name", "as in the trace", strict.Name(&t.Name)},
+		{"weight", "share it is entitled to against the others'; 1 where left out", strict.Number(&t.Weight, 1e-6, 1e6)},
+		{"quota", "most GPUs that it may hold at once", strict.Integer(&t.Quota, 1, maxGPUs)},
 	}
 }

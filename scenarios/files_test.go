@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 	"capcli/simulate"
 )
@@ -223,7 +225,7 @@ func FuzzScenarioTables(f *testing.F) {
 			refused(err)
 		}
 		for job, v := range predicted {
-			if v < 0 || v > longest {
+			if v < 0 || v > strict.Longest {
 				t.Errorf("job %q: %d s", job, v)
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
@@ -71,7 +73,7 @@ func (w *fitWriter) note(format string, args ...any) {
 
 func (w *fitWriter) write() {
 	s := w.survey
-	w.line("# Made for %s: %s jobs that want GPUs, submitted %s.", printable(w.o.Log), capcli.Grouped(s.jobs-s.cpuOnly), days(s.first, s.last))
+	w.line("# Made for %s: %s jobs that want GPUs, submitted %s.", strict.Printable(w.o.Log), capcli.Grouped(s.jobs-s.cpuOnly), days(s.first, s.last))
 	w.line("# Every field that a scenario may have: capcli scenarios init")
 	w.line("")
 	w.line("capcli: %s", version)
@@ -164,7 +166,7 @@ func (w *fitWriter) pool(p *fittedPool, name string) bool {
 	case p.model == "":
 		w.line("    #price: 2.20 USD/gpu-h       # fill in: the log does not say which GPUs these are")
 	default:
-		w.line("    #price: 2.20 USD/gpu-h       # fill in: the catalogue has no price of a year for %s", printable(p.model))
+		w.line("    #price: 2.20 USD/gpu-h       # fill in: the catalogue has no price of a year for %s", strict.Printable(p.model))
 	}
 	return false
 }
@@ -196,7 +198,7 @@ func (w *fitWriter) tenants() {
 	s := w.survey
 	var names []string
 	for name := range s.tenants {
-		if name != "" && len(name) <= maxName && strings.IndexFunc(name, unicode.IsControl) < 0 {
+		if name != "" && len(name) <= strict.MaxName && strings.IndexFunc(name, unicode.IsControl) < 0 {
 			names = append(names, name)
 		}
 	}
@@ -219,7 +221,7 @@ func (w *fitWriter) tenants() {
 func (s *LogSurvey) partitionsSplit() bool {
 	var names []string
 	for w := range s.groups {
-		if w.partition == "" || len(w.partition) > maxName || strings.IndexFunc(w.partition, unicode.IsControl) >= 0 {
+		if w.partition == "" || len(w.partition) > strict.MaxName || strings.IndexFunc(w.partition, unicode.IsControl) >= 0 {
 			return false
 		}
 		if !slices.Contains(names, w.partition) {

@@ -2,10 +2,13 @@ package scenarios
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"capcli/scenarios/strict"
 
 	"capcli"
 	"capcli/simulate"
@@ -40,11 +43,11 @@ func FuzzParse(f *testing.F) {
 }
 
 func checkFaults(t *testing.T, err error, b []byte) {
-	var f *Faults
+	var f *strict.Faults
 	if !errors.As(err, &f) || len(f.List) == 0 {
 		t.Fatalf("got %v, want faults", err)
 	}
-	lines := len(linesOf(b))
+	lines := 1 + len(lineBreak.FindAllIndex(b, -1))
 	for _, x := range f.List {
 		if x.Text == "" || x.Line < 0 || x.Line > lines || (x.Line > 0 && x.Col < 1) || (x.Set != "" && x.Line != 0) {
 			t.Errorf("fault %+v points nowhere in %d lines", x, lines)
@@ -54,10 +57,12 @@ func checkFaults(t *testing.T, err error, b []byte) {
 	if !utf8.ValidString(text) || strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) >= 0 {
 		t.Errorf("the message is no plain text: %q", text)
 	}
-	if n := strings.Count(text, "\n"); n > 4*shown+5 {
+	if n := strings.Count(text, "\n"); n > 4*20+5 {
 		t.Errorf("the message has %d lines", n)
 	}
 }
+
+var lineBreak = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
 
 func checkScenario(t *testing.T, s *Scenario) {
 	open := func(name string) ([]byte, error) {
@@ -86,7 +91,7 @@ func checkScenario(t *testing.T, s *Scenario) {
 			t.Errorf("rate %+v is out of its limits", r)
 		}
 	}
-	if c.Policy == nil || c.Placement == nil || c.Until < 0 || c.Until > longest {
+	if c.Policy == nil || c.Placement == nil || c.Until < 0 || c.Until > strict.Longest {
 		t.Errorf("the run lacks something: %+v", c)
 	}
 	for _, p := range c.Overflow.Patience {

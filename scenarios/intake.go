@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 	"capcli/simulate"
 )
@@ -190,7 +192,7 @@ func named(n map[string]int64) string {
 		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	for i, name := range names {
-		if names[i] = printable(name); name == "" {
+		if names[i] = strict.Printable(name); name == "" {
 			names[i] = "(none)"
 		}
 	}

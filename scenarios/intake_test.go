@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
@@ -20,7 +22,7 @@ capacity:
   - {name: a, kind: owned, gpus: 8, price: 1, gpu_model: A100, partition: red}
 `
 	day := func(s string) capcli.Time {
-		at, _, ok := instant(&decoder{}, nil, 0, s)
+		at, _, ok := instant(&strict.Decoder{}, nil, 0, s)
 		if !ok {
 			t.Fatal(s)
 		}

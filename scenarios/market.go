@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -15,7 +17,7 @@ import (
 // marketVersion is the first line of every market: capcli: market/v1.
 const marketVersion = "market/v1"
 
-var marketForm = form{version: marketVersion, what: "a market", init: "README: One plan over several GPU models"}
+var marketForm = strict.Form{Version: marketVersion, What: "a market", Template: "README: One plan over several GPU models"}
 
 // Market is what a file says can be bought for several GPU models: on-demand
 // prices, and offers of every kind.
@@ -54,72 +56,72 @@ var marketProducts = map[string]bool{ // true is money
 
 // ParseMarket reads a market and checks all of it. The error is *Faults.
 func ParseMarket(file string, b []byte) (*Market, error) {
-	d := &decoder{form: &marketForm}
+	d := &strict.Decoder{Form: &marketForm}
 	m := &Market{File: file}
-	if root := d.readTree(b); root != nil {
+	if root := d.ReadTree(b); root != nil {
 		readMarket(d, root, m)
 	}
-	if d.count() > 0 {
-		return nil, d.refusal(cmp.Or(file, "market"), "fields of a market: README, One plan over several GPU models; an unknown field is answered with those of its section")
+	if d.FaultCount() > 0 {
+		return nil, d.Refusal(cmp.Or(file, "market"), "fields of a market: README, One plan over several GPU models; an unknown field is answered with those of its section")
 	}
 	return m, nil
 }
 
-func readMarket(d *decoder, root *yaml.Node, m *Market) {
+func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 	if root.Kind != yaml.MappingNode {
-		d.at(root, "this is no market: it begins with capcli: %s and has lists called gpus and offers", marketVersion)
+		d.Fault(root, "this is no market: it begins with capcli: %s and has lists called gpus and offers", marketVersion)
 		return
 	}
-	o := d.object(root, "the top level", []field{
-		{"capcli", "the form of this file: " + marketVersion, version1},
-		{"name", "what the market is called", name(&m.Name)},
+	o := d.ReadObject(root, "the top level", []strict.Field{
+		{"capcli", "the form of this file: " + marketVersion, strict.Version},
+		{"name", "what the market is called", strict.Name(&m.Name)},
 		{"every", "something may be bought each so long: 1mo where left out", stepOf(&m.Every)},
-		{"overrun", "true: a purchase may last beyond the end of the demand, and all of it is paid", boolean(&m.Overrun)},
+		{"overrun", "true: a purchase may last beyond the end of the demand, and all of it is paid", strict.Bool(&m.Overrun)},
 		{"gpus", "models that are wanted: [{gpu_model: H100, on_demand: 3.90, lot: 8}]", marketGPUs(m)},
 		{"offers", "what can be bought: [{product: reserved_instance, gpu_model: H100, term: 1y, price: 2.20}]", marketOffers(m)},
 	})
-	if !o.has("capcli") {
-		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", marketVersion)
+	if !o.Has("capcli") {
+		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", marketVersion)
 	}
-	if len(m.GPUs) == 0 && d.count() == 0 {
-		o.missing("gpus", "gpus is missing; give a list such as - {gpu_model: H100, on_demand: 3.90}")
+	if len(m.GPUs) == 0 && d.FaultCount() == 0 {
+		o.FaultMissing("gpus", "gpus is missing; give a list such as - {gpu_model: H100, on_demand: 3.90}")
 	}
-	if d.count() == 0 {
+	if d.FaultCount() == 0 {
 		m.match(d)
 	}
 }
 
 // stepOf reads 1mo, 1w, 36h.
-func stepOf(dst *capcli.Step) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a length such as 1mo")
+func stepOf(dst *capcli.Step) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a length such as 1mo")
 		if !ok {
 			return
 		}
 		v, err := capcli.ParseStep(s)
 		if err != nil {
-			d.want(n, "a length such as 36h, 2w, 6mo or 1y")
+			d.FaultWant(n, "a length such as 36h, 2w, 6mo or 1y")
 			return
 		}
 		*dst = v
 	}
 }
 
-func marketGPUs(m *Market) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "gpus", func(_ int, n *yaml.Node) {
+func marketGPUs(m *Market) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "gpus", func(_ int, n *yaml.Node) {
 			var g MarketGPU
-			o := d.object(n, "gpus", []field{
-				{"gpu_model", "the model, which is the name of its series in the demand", name(&g.Model)},
+			o := d.ReadObject(n, "gpus", []strict.Field{
+				{"gpu_model", "the model, which is the name of its series in the demand", strict.Name(&g.Model)},
 				{"on_demand", "of a GPU for an hour", price(&g.OnDemand)},
 				{"lot", "GPUs are bought by so many: 8 for whole nodes; 1 where left out", thousandths(&g.Lot)},
 			})
-			o.need("gpu_model", "on_demand")
+			o.Require("gpu_model", "on_demand")
 			if slices.ContainsFunc(m.GPUs, func(x MarketGPU) bool { return x.Model == g.Model }) {
-				d.at(n, "%s is listed twice", show(g.Model))
+				d.Fault(n, "%s is listed twice", strict.Show(g.Model))
 			}
 			if g.OnDemand.pending {
-				d.at(n, "the price of %s is a key that the catalogue has not", show(g.Model))
+				d.Fault(n, "the price of %s is a key that the catalogue has not", strict.Show(g.Model))
 			}
 			m.GPUs = append(m.GPUs, g)
 		})
@@ -137,19 +139,19 @@ type offerText struct {
 	perHour  Price
 }
 
-func marketOffers(m *Market) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "offers", func(_ int, n *yaml.Node) {
+func marketOffers(m *Market) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "offers", func(_ int, n *yaml.Node) {
 			x := offerText{MarketOffer: MarketOffer{From: capcli.NoTime, Until: capcli.NoTime, node: n}}
 			products := make([]string, 0, len(marketProducts))
 			for p := range marketProducts {
 				products = append(products, p)
 			}
 			slices.Sort(products)
-			o := d.object(n, "offers", []field{
-				{"name", "what the plan calls it; its product and term where left out", name(&x.Name)},
-				{"product", "", choice(&x.Product, "product", products...)},
-				{"gpu_model", "the model that it is for; plans say it in rates", name(&x.GPUModel)},
+			o := d.ReadObject(n, "offers", []strict.Field{
+				{"name", "what the plan calls it; its product and term where left out", strict.Name(&x.Name)},
+				{"product", "", strict.Choice(&x.Product, "product", products...)},
+				{"gpu_model", "the model that it is for; plans say it in rates", strict.Name(&x.GPUModel)},
 				{"term", "its length: 1y, 6mo, 2w", stepOf(&x.Length)},
 				{"from", "capacity_block: first day", instantOf(&x.From)},
 				{"until", "capacity_block: last day", lastDay(&x.Until)},
@@ -168,18 +170,18 @@ func marketOffers(m *Market) reader {
 	}
 }
 
-func (x *offerText) extension() reader {
-	return func(d *decoder, n *yaml.Node) {
-		o := d.object(n, "extend", []field{{"term", "by how long", stepOf(&x.Extend)}, {"price", "of a GPU for an hour of it", price(&x.extended)}})
-		o.need("term", "price")
+func (x *offerText) extension() strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		o := d.ReadObject(n, "extend", []strict.Field{{"term", "by how long", stepOf(&x.Extend)}, {"price", "of a GPU for an hour of it", price(&x.extended)}})
+		o.Require("term", "price")
 		x.ExtendRate = x.extended.Rate
 	}
 }
 
-func (x *offerText) exit() reader {
-	return func(d *decoder, n *yaml.Node) {
-		o := d.object(n, "terminate", []field{{"every", "it may be ended each so long after its start", stepOf(&x.every)}, {"fee", "share of what is yet to be paid", share(&x.fee)}})
-		o.need("every", "fee")
+func (x *offerText) exit() strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		o := d.ReadObject(n, "terminate", []strict.Field{{"every", "it may be ended each so long after its start", stepOf(&x.every)}, {"fee", "share of what is yet to be paid", share(&x.fee)}})
+		o.Require("every", "fee")
 	}
 }
 
@@ -187,24 +189,24 @@ func (x *offerText) exit() reader {
 const mostExits = 60
 
 // check checks an offer and finishes it; false where a fault was noted.
-func (x *offerText) check(o *object) bool {
-	before := o.d.count()
-	o.need("product")
+func (x *offerText) check(o *strict.Object) bool {
+	before := o.Decoder.FaultCount()
+	o.Require("product")
 	money, block := marketProducts[x.Product], x.Product == "capacity_block"
 	switch {
 	case block:
-		o.need("from", "until")
-		if o.has("term") {
-			o.onKey("term", "a capacity block has dates; leave term out")
+		o.Require("from", "until")
+		if o.Has("term") {
+			o.FaultName("term", "a capacity block has dates; leave term out")
 		}
 		if x.From.Known() && x.Until.Known() && x.Until <= x.From {
-			o.on("until", "it ends %s, and begins %s", x.Until, x.From)
+			o.Fault("until", "it ends %s, and begins %s", x.Until, x.From)
 		}
 		x.Fixed, x.Length = true, capcli.Step{Seconds: capcli.Seconds(max(1, x.Until-x.From))}
-	case o.has("from") || o.has("until"):
-		o.onKey("from", "from and until are for capacity_block; give a term")
+	case o.Has("from") || o.Has("until"):
+		o.FaultName("from", "from and until are for capacity_block; give a term")
 	default:
-		o.need("term")
+		o.Require("term")
 	}
 	if money {
 		x.checkPlan(o)
@@ -222,7 +224,7 @@ func (x *offerText) check(o *object) bool {
 			x.Name = fmt.Sprintf("%s %s", x.Product, x.Length)
 		}
 	}
-	return o.d.count() == before
+	return o.Decoder.FaultCount() == before
 }
 
 func addSteps(a, b capcli.Step) capcli.Step {
@@ -230,11 +232,11 @@ func addSteps(a, b capcli.Step) capcli.Step {
 }
 
 // checkPlan checks a commitment to money.
-func (x *offerText) checkPlan(o *object) {
-	o.need("rates")
+func (x *offerText) checkPlan(o *strict.Object) {
+	o.Require("rates")
 	for _, f := range []string{"gpu_model", "price", "machine", "extend", "terminate"} {
-		if o.has(f) {
-			o.onKey(f, "%s is no field of %s, which commits to money", f, x.Product)
+		if o.Has(f) {
+			o.FaultName(f, "%s is no field of %s, which commits to money", f, x.Product)
 		}
 	}
 	if x.Rate = capcli.Dollar; x.perHour.Known {
@@ -244,48 +246,48 @@ func (x *offerText) checkPlan(o *object) {
 }
 
 // checkUnits checks an offer of GPUs.
-func (x *offerText) checkUnits(o *object) {
-	o.need("gpu_model")
+func (x *offerText) checkUnits(o *strict.Object) {
+	o.Require("gpu_model")
 	for _, f := range []string{"rates", "price_per_dollar"} {
-		if o.has(f) {
-			o.onKey(f, "%s is for plans, which commit to money", f)
+		if o.Has(f) {
+			o.FaultName(f, "%s is for plans, which commit to money", f)
 		}
 	}
 	switch {
-	case o.has("machine") && x.Product != "owned":
-		o.onKey("machine", "machine is for owned; give a price")
-	case o.has("machine") == o.has("price"):
-		o.missing("price", "price is missing: what a GPU costs for an hour of the term; or machine, of owned ones; one of the two")
+	case o.Has("machine") && x.Product != "owned":
+		o.FaultName("machine", "machine is for owned; give a price")
+	case o.Has("machine") == o.Has("price"):
+		o.FaultMissing("price", "price is missing: what a GPU costs for an hour of the term; or machine, of owned ones; one of the two")
 	case x.machine != nil:
 		fees, err := x.machine.Fees(1000)
 		if err == nil {
 			x.Rate, err = billing.Spread(fees.Upfront-fees.Residual, int64(max(1, x.Length.Length())))
 		}
 		if err != nil {
-			o.on("machine", "%v", err)
+			o.Fault("machine", "%v", err)
 			return
 		}
 		x.Rate += fees.Hourly
 	case x.price.pending:
-		o.on("price", "the price is a key that the catalogue has not")
+		o.Fault("price", "the price is a key that the catalogue has not")
 	default:
 		x.Rate = x.price.Rate
 	}
 }
 
 // match gives every offer the places of its models.
-func (m *Market) match(d *decoder) {
+func (m *Market) match(d *strict.Decoder) {
 	for i := range m.Offers {
 		x := &m.Offers[i]
 		if x.Model < 0 {
 			x.Rates = m.rates(x)
 			if !slices.ContainsFunc(x.Rates, func(r capcli.Rate) bool { return r > 0 }) {
-				d.at(x.node, "offer %s covers none of the GPU models of the market", x.Name)
+				d.Fault(x.node, "offer %s covers none of the GPU models of the market", x.Name)
 			}
 			continue
 		}
 		if x.Model = slices.IndexFunc(m.GPUs, func(g MarketGPU) bool { return g.Model == x.GPUModel }); x.Model < 0 {
-			d.at(x.node, "offer %s is for %s, which is not under gpus", x.Name, show(x.GPUModel))
+			d.Fault(x.node, "offer %s is for %s, which is not under gpus", x.Name, strict.Show(x.GPUModel))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -39,17 +41,17 @@ func (e *Energy) Load(open func(name string) ([]byte, error)) (*billing.Energy, 
 }
 
 // budget reads what may be spent: {monthly: 100k, tenants: {research: 40k}}.
-func budget(dst **billing.Budget) reader {
-	return func(d *decoder, n *yaml.Node) {
+func budget(dst **billing.Budget) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		b := &billing.Budget{}
 		var every, view string
-		o := d.object(n, "budget", budgetFields(b, &every, &view))
+		o := d.ReadObject(n, "budget", budgetFields(b, &every, &view))
 		if o == nil {
 			return
 		}
 		given := 0
 		for _, p := range []billing.BudgetPeriod{billing.Monthly, billing.Quarterly, billing.Yearly} {
-			if o.has(p.String()) {
+			if o.Has(p.String()) {
 				given++
 			}
 			if every == p.String() {
@@ -58,81 +60,81 @@ func budget(dst **billing.Budget) reader {
 		}
 		switch {
 		case given > 1:
-			o.on("monthly", "give one of monthly, quarterly and yearly")
-		case given == 1 && o.has("every"):
-			o.onKey("every", "the period is said already; leave every out")
-		case given == 0 && !o.has("tenants"):
-			o.missing("monthly", "the budget has no amount: give monthly, quarterly or yearly, or tenants")
-		case given == 1 && b.Amount == 0 && o.clean("monthly", "quarterly", "yearly"):
-			o.on("monthly", "a budget of 0 allows nothing; leave it out where there is none")
+			o.Fault("monthly", "give one of monthly, quarterly and yearly")
+		case given == 1 && o.Has("every"):
+			o.FaultName("every", "the period is said already; leave every out")
+		case given == 0 && !o.Has("tenants"):
+			o.FaultMissing("monthly", "the budget has no amount: give monthly, quarterly or yearly, or tenants")
+		case given == 1 && b.Amount == 0 && o.IsClean("monthly", "quarterly", "yearly"):
+			o.Fault("monthly", "a budget of 0 allows nothing; leave it out where there is none")
 		}
 		b.Cash = view == "cash"
 		*dst = b
 	}
 }
 
-func budgetFields(b *billing.Budget, every, view *string) []field {
-	period := func(p billing.BudgetPeriod, each string) field {
-		return field{p.String(), "what all may spend in each " + each, func(d *decoder, n *yaml.Node) {
+func budgetFields(b *billing.Budget, every, view *string) []strict.Field {
+	period := func(p billing.BudgetPeriod, each string) strict.Field {
+		return strict.Field{p.String(), "what all may spend in each " + each, func(d *strict.Decoder, n *yaml.Node) {
 			b.Every = p
 			money(&b.Amount)(d, n)
 		}}
 	}
-	return []field{
+	return []strict.Field{
 		period(billing.Monthly, "calendar month"), period(billing.Quarterly, "quarter"), period(billing.Yearly, "year"),
-		{"every", "period of budgets by tenant where none is for all: monthly, quarterly, yearly", choice(every, "period", "monthly", "quarterly", "yearly")},
+		{"every", "period of budgets by tenant where none is for all: monthly, quarterly, yearly", strict.Choice(every, "period", "monthly", "quarterly", "yearly")},
 		{"tenants", "and what each of these may: {research: 40k}", tenantBudgets(&b.Tenants)},
-		{"view", "what counts: amortised (where left out) or cash", choice(view, "view", "amortised", "cash")},
+		{"view", "what counts: amortised (where left out) or cash", strict.Choice(view, "view", "amortised", "cash")},
 	}
 }
 
 // tenantBudgets reads amounts by tenant, in the file's order.
-func tenantBudgets(dst *[]billing.TenantBudget) reader {
-	return func(d *decoder, n *yaml.Node) {
+func tenantBudgets(dst *[]billing.TenantBudget) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind != yaml.MappingNode || len(n.Content) > 2*maxTenants {
-			d.want(n, fmt.Sprintf("at most %d amounts by tenant: {research: 40k}", maxTenants))
+			d.FaultWant(n, fmt.Sprintf("at most %d amounts by tenant: {research: 40k}", maxTenants))
 			return
 		}
 		seen := map[string]bool{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" || seen[key.Value] {
-				d.at(key, "want each tenant's name once")
+				d.Fault(key, "want each tenant's name once")
 				continue
 			}
 			seen[key.Value] = true
 			t := billing.TenantBudget{Name: key.Value}
-			d.enter(key.Value)
-			before := d.count()
+			d.Enter(key.Value)
+			before := d.FaultCount()
 			money(&t.Amount)(d, value)
-			if d.count() == before && t.Amount == 0 {
-				d.at(value, "a budget of 0 allows nothing; leave it out where there is none")
+			if d.FaultCount() == before && t.Amount == 0 {
+				d.Fault(value, "a budget of 0 allows nothing; leave it out where there is none")
 			}
-			d.leave()
+			d.Leave()
 			*dst = append(*dst, t)
 		}
 	}
 }
 
 // approvals reads who must sign: [{below: 10, by: team lead}, {by: board}].
-func approvals(dst *billing.Approvals) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "approvals", func(_ int, n *yaml.Node) {
+func approvals(dst *billing.Approvals) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "approvals", func(_ int, n *yaml.Node) {
 			var a billing.Approval
-			o := d.object(n, "approvals", approvalFields(&a))
-			o.need("by")
+			o := d.ReadObject(n, "approvals", approvalFields(&a))
+			o.Require("by")
 			*dst = append(*dst, a)
 		})
-		if why := dst.Check(); why != "" && d.count() == 0 {
-			d.at(n, "approvals: %s", why)
+		if why := dst.Check(); why != "" && d.FaultCount() == 0 {
+			d.Fault(n, "approvals: %s", why)
 		}
 	}
 }
 
-func approvalFields(a *billing.Approval) []field {
-	return []field{
-		{"below", "for fewer GPUs than this; any number where left out, in the last", whole(&a.Below, 1, maxGPUs)},
-		{"by", "who must sign", name(&a.By)},
+func approvalFields(a *billing.Approval) []strict.Field {
+	return []strict.Field{
+		{"below", "for fewer GPUs than this; any number where left out, in the last", strict.Integer(&a.Below, 1, maxGPUs)},
+		{"by", "who must sign", strict.Name(&a.By)},
 	}
 }
 
@@ -142,48 +144,48 @@ type powerText struct {
 	grid            string
 }
 
-func energyFields(e *Energy, t *powerText) []field {
-	return []field{
-		{"watts_held", "power of a GPU that is held, with its share of the node", number(&t.held, 0, 100_000)},
-		{"watts_idle", "of one that is up and that nobody holds; 0 where left out", number(&t.idle, 0, 100_000)},
+func energyFields(e *Energy, t *powerText) []strict.Field {
+	return []strict.Field{
+		{"watts_held", "power of a GPU that is held, with its share of the node", strict.Number(&t.held, 0, 100_000)},
+		{"watts_idle", "of one that is up and that nobody holds; 0 where left out", strict.Number(&t.idle, 0, 100_000)},
 		{"models", "of other models: [{gpu_model: H100, watts_held: 700, watts_idle: 90}]", powerModels(&e.Energy.Models)},
-		{"pue", "power of the building for each watt; 1 where left out", number(&t.pue, 1, 10)},
+		{"pue", "power of the building for each watt; 1 where left out", strict.Number(&t.pue, 1, 10)},
 		{"price_kwh", "dollars for a kilowatt-hour", money(&e.Energy.Price)},
-		{"intensity", "grams of CO2e for a kilowatt-hour: a number, or a CSV file of an hourly series", text(&t.grid, 4096)},
-		{"zone", "grid zone of that file: DE, US-CAL-CISO", name(&e.Zone)},
+		{"intensity", "grams of CO2e for a kilowatt-hour: a number, or a CSV file of an hourly series", strict.Text(&t.grid, 4096)},
+		{"zone", "grid zone of that file: DE, US-CAL-CISO", strict.Name(&e.Zone)},
 		{"carbon_price", "dollars for a tonne of CO2e", money(&e.Energy.CarbonPrice)},
 		{"carbon_budget", "CO2e for the whole time: 120t, 500kg", carbon(&e.Energy.Budget)},
 	}
 }
 
-func powerModelFields(m *billing.ModelPower, t *powerText) []field {
-	return []field{
-		{"gpu_model", "the model", name(&m.GPUModel)},
-		{"watts_held", "power of a GPU that is held", number(&t.held, 0, 100_000)},
-		{"watts_idle", "of one that is not", number(&t.idle, 0, 100_000)},
+func powerModelFields(m *billing.ModelPower, t *powerText) []strict.Field {
+	return []strict.Field{
+		{"gpu_model", "the model", strict.Name(&m.GPUModel)},
+		{"watts_held", "power of a GPU that is held", strict.Number(&t.held, 0, 100_000)},
+		{"watts_idle", "of one that is not", strict.Number(&t.idle, 0, 100_000)},
 	}
 }
 
 // energy reads what power costs.
-func energy(dst **Energy) reader {
-	return func(d *decoder, n *yaml.Node) {
+func energy(dst **Energy) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		e := &Energy{}
 		t := powerText{pue: 1}
-		o := d.object(n, "energy", energyFields(e, &t))
+		o := d.ReadObject(n, "energy", energyFields(e, &t))
 		if o == nil {
 			return
 		}
-		if !o.has("models") {
-			o.need("watts_held")
+		if !o.Has("models") {
+			o.Require("watts_held")
 		}
 		if t.grid != "" {
 			e.Energy.Intensity.Flat, e.File = intensityOf(t.grid)
 		}
-		if e.File == "" && o.has("zone") {
-			o.onKey("zone", "zone goes with a file of intensity")
+		if e.File == "" && o.Has("zone") {
+			o.FaultName("zone", "zone goes with a file of intensity")
 		}
-		if !o.has("intensity") && (o.has("carbon_price") || o.has("carbon_budget")) {
-			o.missing("intensity", "intensity is missing: the carbon of a kilowatt-hour, such as 400, or a file")
+		if !o.Has("intensity") && (o.Has("carbon_price") || o.Has("carbon_budget")) {
+			o.FaultMissing("intensity", "intensity is missing: the carbon of a kilowatt-hour, such as 400, or a file")
 		}
 		e.Energy.Held, e.Energy.Idle, e.Energy.PUE = milli(t.held), milli(t.idle), milli(t.pue)
 		*dst = e
@@ -202,16 +204,16 @@ func intensityOf(text string) (grid billing.Carbon, file string) {
 	return billing.Carbon((u + 500) / 1000), ""
 }
 
-func powerModels(dst *[]billing.ModelPower) reader {
-	return func(d *decoder, n *yaml.Node) {
+func powerModels(dst *[]billing.ModelPower) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		seen := map[string]bool{}
-		d.list(n, maxList, "models", func(_ int, n *yaml.Node) {
+		d.ReadList(n, maxList, "models", func(_ int, n *yaml.Node) {
 			var m billing.ModelPower
 			var t powerText
-			o := d.object(n, "models", powerModelFields(&m, &t))
-			o.need("gpu_model", "watts_held")
+			o := d.ReadObject(n, "models", powerModelFields(&m, &t))
+			o.Require("gpu_model", "watts_held")
 			if seen[m.GPUModel] && o != nil {
-				o.on("gpu_model", "%s is there twice", show(m.GPUModel))
+				o.Fault("gpu_model", "%s is there twice", strict.Show(m.GPUModel))
 			}
 			seen[m.GPUModel] = true
 			m.Held, m.Idle = milli(t.held), milli(t.idle)
@@ -221,9 +223,9 @@ func powerModels(dst *[]billing.ModelPower) reader {
 }
 
 // carbon reads 120t, 500kg or 30g.
-func carbon(dst *billing.Carbon) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "an amount of CO2e such as 120t")
+func carbon(dst *billing.Carbon) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "an amount of CO2e such as 120t")
 		if !ok {
 			return
 		}
@@ -242,6 +244,6 @@ func carbon(dst *billing.Carbon) reader {
 			*dst = billing.Carbon(v) * u.of / 1_000_000
 			return
 		}
-		d.want(n, "an amount of CO2e above 0 with its unit, such as 120t, 500kg or 800g")
+		d.FaultWant(n, "an amount of CO2e above 0 with its unit, such as 120t, 500kg or 800g")
 	}
 }

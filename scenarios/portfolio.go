@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -18,7 +20,7 @@ import (
 // portfolioVersion is the first line of every portfolio: capcli: portfolio/v1.
 const portfolioVersion = "portfolio/v1"
 
-var portfolioForm = form{version: portfolioVersion, what: "a portfolio", init: "README: What it is billed"}
+var portfolioForm = strict.Form{Version: portfolioVersion, What: "a portfolio", Template: "README: What it is billed"}
 
 // Portfolio is what a file says was bought, or might be: commitments, and spot
 // prices, checked.
@@ -47,27 +49,27 @@ type Leave struct {
 // ParsePortfolio reads a portfolio and checks all of it. The error is *Faults:
 // everything that is wrong, each with its place.
 func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
-	d := &decoder{form: &portfolioForm}
+	d := &strict.Decoder{Form: &portfolioForm}
 	p := &Portfolio{File: file}
-	if root := d.readTree(b); root != nil {
+	if root := d.ReadTree(b); root != nil {
 		readPortfolio(d, root, p)
 	}
-	if d.count() > 0 {
-		return nil, d.refusal(cmp.Or(file, "portfolio"), "fields of a portfolio: README, What it is billed; an unknown field is answered with those of its section")
+	if d.FaultCount() > 0 {
+		return nil, d.Refusal(cmp.Or(file, "portfolio"), "fields of a portfolio: README, What it is billed; an unknown field is answered with those of its section")
 	}
 	return p, nil
 }
 
 // portfolio reads the whole file.
-func readPortfolio(d *decoder, root *yaml.Node, p *Portfolio) {
-	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "commitments") == nil {
-		d.at(root, "this is no portfolio: it begins with capcli: %s and has a list called commitments", portfolioVersion)
+func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
+	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "commitments") == nil {
+		d.Fault(root, "this is no portfolio: it begins with capcli: %s and has a list called commitments", portfolioVersion)
 		return
 	}
 	var nodes []*yaml.Node
-	o := d.object(root, "the top level", []field{
-		{"capcli", "the form of this file: " + portfolioVersion, version1},
-		{"name", "what the portfolio is called", name(&p.Name)},
+	o := d.ReadObject(root, "the top level", []strict.Field{
+		{"capcli", "the form of this file: " + portfolioVersion, strict.Version},
+		{"name", "what the portfolio is called", strict.Name(&p.Name)},
 		{"currency", "of every amount: USD where left out", currency(&p.Portfolio.Currency)},
 		{"commitments", "what is bought", commitments(p, &nodes)},
 		{"spot_prices", "steps of spot prices: {instance_type: p5.48xlarge, region: us-east-1, at: 2027-01-01, price: 12.50}", spotPrices(&p.SpotPrices)},
@@ -76,30 +78,30 @@ func readPortfolio(d *decoder, root *yaml.Node, p *Portfolio) {
 		{"energy", "power and its carbon: {watts_held: 700, pue: 1.3, price_kwh: 0.11, intensity: 400}", energy(&p.Energy)},
 		{"spot_file", "CSV of more: at,price,instance_type,gpu_model,region,zone", file(&p.SpotFile)},
 	})
-	if !o.has("capcli") {
-		o.missing("capcli", "the line capcli: %s is missing; it says which form of file this is", portfolioVersion)
+	if !o.Has("capcli") {
+		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", portfolioVersion)
 	}
-	if !o.has("commitments") {
-		o.missing("commitments", "commitments is missing; give a list, [] for none, or such as - {product: savings_plan, from: 2027-01-01, term: 1y, commit: 10, rates: [{discount: 28%%}]}")
+	if !o.Has("commitments") {
+		o.FaultMissing("commitments", "commitments is missing; give a list, [] for none, or such as - {product: savings_plan, from: 2027-01-01, term: 1y, commit: 10, rates: [{discount: 28%%}]}")
 	}
-	if d.count() == 0 {
+	if d.FaultCount() == 0 {
 		checkPortfolio(d, p, nodes)
 	}
 }
 
 // checkPortfolio has billing check what it reads, and puts what is wrong where
 // it stands.
-func checkPortfolio(d *decoder, p *Portfolio, nodes []*yaml.Node) {
+func checkPortfolio(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	left := p.Portfolio
 	for i := range left.Commitments { // one by one, so that all are told
 		one := left
 		one.Commitments = left.Commitments[i : i+1]
 		portfolioFault(d, one.Check(), nodes[i:])
 	}
-	if d.count() == 0 {
+	if d.FaultCount() == 0 {
 		portfolioFault(d, left.Check(), nodes)
 	}
-	if d.count() == 0 {
+	if d.FaultCount() == 0 {
 		playEscapes(d, p, nodes)
 	}
 }
@@ -107,7 +109,7 @@ func checkPortfolio(d *decoder, p *Portfolio, nodes []*yaml.Node) {
 // playEscapes leaves the commitments that are left before their end, in order of
 // the day, as billing.Rebalance says: each ends then, and costs what was used up of
 // it and what did not come back.
-func playEscapes(d *decoder, p *Portfolio, nodes []*yaml.Node) {
+func playEscapes(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	var order []int
 	for i, at := range p.leaves {
 		if at.Known() {
@@ -129,36 +131,36 @@ func playEscapes(d *decoder, p *Portfolio, nodes []*yaml.Node) {
 	}
 }
 
-func portfolioFault(d *decoder, err error, nodes []*yaml.Node) {
+func portfolioFault(d *strict.Decoder, err error, nodes []*yaml.Node) {
 	var bad *billing.PortfolioError
 	switch {
 	case err == nil:
 	case errors.As(err, &bad) && bad.Index >= 0 && bad.Index < len(nodes):
 		n := nodes[bad.Index]
-		d.enter("commitments")
-		if v := child(n, bad.Field); v != nil {
+		d.Enter("commitments")
+		if v := strict.Child(n, bad.Field); v != nil {
 			n = v
 		}
-		d.at(n, "%s", bad.Text)
-		d.leave()
+		d.Fault(n, "%s", bad.Text)
+		d.Leave()
 	default:
-		d.whole("%v", err)
+		d.FaultFile("%v", err)
 	}
 }
 
 // commitments reads the list.
-func commitments(p *Portfolio, nodes *[]*yaml.Node) reader {
-	return func(d *decoder, n *yaml.Node) {
+func commitments(p *Portfolio, nodes *[]*yaml.Node) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		used := map[string]int{}
-		d.list(n, maxCommitments, "commitments", func(_ int, n *yaml.Node) {
+		d.ReadList(n, maxCommitments, "commitments", func(_ int, n *yaml.Node) {
 			c := newBought()
-			before := d.count()
-			o := d.object(n, "commitments", c.fields())
+			before := d.FaultCount()
+			o := d.ReadObject(n, "commitments", c.fields())
 			if o == nil {
 				return
 			}
 			c.check(o)
-			if d.count() > before {
+			if d.FaultCount() > before {
 				return
 			}
 			if c.commitment.ID == "" {
@@ -188,14 +190,14 @@ func commitments(p *Portfolio, nodes *[]*yaml.Node) reader {
 const maxCommitments = 10_000
 
 // currency reads three letters.
-func currency(dst *string) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a currency such as USD")
+func currency(dst *string) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a currency such as USD")
 		if !ok {
 			return
 		}
 		if len(s) != 3 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
-			d.want(n, "a currency in three letters such as USD")
+			d.FaultWant(n, "a currency in three letters such as USD")
 			return
 		}
 		*dst = s
@@ -203,15 +205,15 @@ func currency(dst *string) reader {
 }
 
 // money reads an exact amount: 1.7M, $85k, 1,200.50.
-func money(dst *capcli.USD) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "an amount such as 85k")
+func money(dst *capcli.USD) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "an amount such as 85k")
 		if !ok {
 			return
 		}
 		u, err := parseMoney(s)
 		if err != nil {
-			d.at(n, "%s: %v", d.step(), err)
+			d.Fault(n, "%s: %v", d.FieldName(), err)
 			return
 		}
 		*dst = u
@@ -240,11 +242,11 @@ func parseMoney(s string) (capcli.USD, error) {
 	u, err := capcli.ParseUSD(text)
 	switch {
 	case strings.HasPrefix(text, "-"):
-		return 0, fmt.Errorf("%s is negative", show(s))
+		return 0, fmt.Errorf("%s is negative", strict.Show(s))
 	case err != nil:
-		return 0, fmt.Errorf("%s is no amount; write 1700000, 1.7M or 85k, with at most six decimal places", show(s))
+		return 0, fmt.Errorf("%s is no amount; write 1700000, 1.7M or 85k, with at most six decimal places", strict.Show(s))
 	case u > maxMoney/times:
-		return 0, fmt.Errorf("%s is more than a trillion", show(s))
+		return 0, fmt.Errorf("%s is more than a trillion", strict.Show(s))
 	}
 	return u * times, nil
 }
@@ -253,9 +255,9 @@ func parseMoney(s string) (capcli.USD, error) {
 const maxMoney = 1_000_000_000_000 * capcli.Dollar
 
 // share reads 28% or 0.28 in millionths.
-func share(dst *int64) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a share such as 28%")
+func share(dst *int64) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a share such as 28%")
 		if !ok {
 			return
 		}
@@ -266,7 +268,7 @@ func share(dst *int64) reader {
 			v /= 100
 		}
 		if err != nil || v > allUpfront {
-			d.want(n, "a share of 0 to 100%, such as 28% or 0.28")
+			d.FaultWant(n, "a share of 0 to 100%, such as 28% or 0.28")
 			return
 		}
 		*dst = v
@@ -274,17 +276,17 @@ func share(dst *int64) reader {
 }
 
 // spotPrices reads steps of spot prices.
-func spotPrices(dst *[]billing.SpotPrice) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxSpotPrices, "spot prices", func(_ int, n *yaml.Node) {
+func spotPrices(dst *[]billing.SpotPrice) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxSpotPrices, "spot prices", func(_ int, n *yaml.Node) {
 			var s billing.SpotPrice
 			var instance string
 			var p Price
-			o := d.object(n, "spot_prices", append(skuFields(&s.SKU, &instance), field{"at", "from then on", instantOf(&s.At)}, field{"price", "of a unit for an hour", price(&p)}))
+			o := d.ReadObject(n, "spot_prices", append(skuFields(&s.SKU, &instance), strict.Field{"at", "from then on", instantOf(&s.At)}, strict.Field{"price", "of a unit for an hour", price(&p)}))
 			if o == nil {
 				return
 			}
-			o.need("at", "price")
+			o.Require("at", "price")
 			if s.SKU.Family == "" && s.SKU.Size == "" {
 				s.SKU.Family, s.SKU.Size = billing.CutInstanceType(instance)
 			}
@@ -298,9 +300,9 @@ func spotPrices(dst *[]billing.SpotPrice) reader {
 const maxSpotPrices = 100_000
 
 // instantOf reads a day or an instant.
-func instantOf(dst *capcli.Time) reader {
-	return func(d *decoder, n *yaml.Node) {
-		if s, ok := d.scalar(n, "a date such as 2027-01-31"); ok {
+func instantOf(dst *capcli.Time) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		if s, ok := d.ReadScalar(n, "a date such as 2027-01-31"); ok {
 			if at, _, ok := instant(d, n, 0, s); ok {
 				*dst = at
 			}
@@ -309,9 +311,9 @@ func instantOf(dst *capcli.Time) reader {
 }
 
 // lastDay reads the end of a term: a day is still in it, an instant is not.
-func lastDay(dst *capcli.Time) reader {
-	return func(d *decoder, n *yaml.Node) {
-		if s, ok := d.scalar(n, "a date such as 2027-12-31"); ok {
+func lastDay(dst *capcli.Time) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		if s, ok := d.ReadScalar(n, "a date such as 2027-12-31"); ok {
 			if at, day, ok := instant(d, n, 0, s); ok {
 				if day {
 					at += capcli.Time(capcli.Day)
@@ -350,17 +352,17 @@ func addMonths(t time.Time, n int) time.Time {
 }
 
 // skuFields are the fields that say what use is meant.
-func skuFields(s *billing.SKU, instance *string) []field {
-	return []field{
-		{"provider", "aws, azure, gcp", name(&s.Provider)},
-		{"region", "", name(&s.Region)},
-		{"zone", "", name(&s.Zone)},
-		{"instance_type", "p5.48xlarge: family and size", name(instance)},
-		{"family", "p5", name(&s.Family)},
-		{"size", "48xlarge", name(&s.Size)},
-		{"gpu_model", "H100", name(&s.GPUModel)},
-		{"service", "ec2, fargate", name(&s.Service)},
-		{"os", "linux, windows, rhel, suse", name(&s.OS)},
+func skuFields(s *billing.SKU, instance *string) []strict.Field {
+	return []strict.Field{
+		{"provider", "aws, azure, gcp", strict.Name(&s.Provider)},
+		{"region", "", strict.Name(&s.Region)},
+		{"zone", "", strict.Name(&s.Zone)},
+		{"instance_type", "p5.48xlarge: family and size", strict.Name(instance)},
+		{"family", "p5", strict.Name(&s.Family)},
+		{"size", "48xlarge", strict.Name(&s.Size)},
+		{"gpu_model", "H100", strict.Name(&s.GPUModel)},
+		{"service", "ec2, fargate", strict.Name(&s.Service)},
+		{"os", "linux, windows, rhel, suse", strict.Name(&s.OS)},
 	}
 }
 

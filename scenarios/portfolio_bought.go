@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -88,38 +90,38 @@ func newBought() *bought {
 // spend tells whether a product commits to dollars an hour.
 func (c *bought) spend() bool { return slices.Contains(productFields[c.product], "commit") }
 
-func (c *bought) fields() []field {
+func (c *bought) fields() []strict.Field {
 	k := &c.commitment
-	list := []field{
-		{"id", "what bills call it; its product where left out", name(&k.ID)},
+	list := []strict.Field{
+		{"id", "what bills call it; its product where left out", strict.Name(&k.ID)},
 		{"product", strings.Join(products(), ", "), productOf(&c.product)},
 		{"from", "first day of the term", instantOf(&k.Start)},
 		{"until", "last day of the term, or term", lastDay(&c.until)},
 		{"term", "its length, 1y, 3y, 6mo or 45d, or until", term(&c.term)},
 		{"units", "instances or GPUs, up to three decimals", thousandths(&c.units)},
 		{"gpus", "the same as units", thousandths(&c.units)},
-		{"owner", "account that bought it: its use comes first", name(&k.Owner)},
-		{"account", "covers use of this account only; all share it where left out", name(&c.account)},
+		{"owner", "account that bought it: its use comes first", strict.Name(&k.Owner)},
+		{"account", "covers use of this account only; all share it where left out", strict.Name(&c.account)},
 		{"currency", "that of the portfolio where left out", currency(&k.Currency)},
 		{"price", "of a unit for an hour, with what is paid up front spread over the term", price(&c.price)},
-		{"payment", "of price or commit: none, partial (half) or all is paid up front; none where left out", choice(&c.payment, "payment", "none", "partial", "all")},
+		{"payment", "of price or commit: none, partial (half) or all is paid up front; none where left out", strict.Choice(&c.payment, "payment", "none", "partial", "all")},
 		{"upfront", "in place of price: paid at the start, for all units together", money(&c.upfront)},
 		{"hourly", "in place of price: paid each hour, for all units together", money(&c.hourly)},
 		{"monthly", "in place of price: paid at the start of each month of the term, for all units together", money(&c.monthly)},
 		{"residual", "owned: what comes back at the end", money(&c.residual)},
 		{"commit", "plans: dollars of use at plan rates, an hour", money(&c.commit)},
 		{"rates", "plans: [{instance_type: m5.large, rate: 0.061}, {discount: 28%}], the first that fits counts", planRates(&c.rates)},
-		{"reservation", "committed_use: the reservation attached to it; GPUs want one", name(&c.reserved)},
-		{"ends_early", "capacity_block: use ends so long before the block; 30m where left out", duration(&c.early, 0)},
-		{"rule", "capacity_block: lengths that are sold: aws, calendar (Google) or any", choice(&c.rule, "rule", "aws", "calendar", "any")},
+		{"reservation", "committed_use: the reservation attached to it; GPUs want one", strict.Name(&c.reserved)},
+		{"ends_early", "capacity_block: use ends so long before the block; 30m where left out", strict.Duration(&c.early, 0)},
+		{"rule", "capacity_block: lengths that are sold: aws, calendar (Google) or any", strict.Choice(&c.rule, "rule", "aws", "calendar", "any")},
 		{"contracted_price", "capacity_reservation: negotiated on-demand price", price(&c.contracted)},
-		{"targeted", "capacity_reservation: only use that names it runs in it", boolean(&c.targeted)},
-		{"committed", "capacity_reservation: cancelled before so long, it costs wind_down", duration(&c.least, 0)},
+		{"targeted", "capacity_reservation: only use that names it runs in it", strict.Bool(&c.targeted)},
+		{"committed", "capacity_reservation: cancelled before so long, it costs wind_down", strict.Duration(&c.least, 0)},
 		{"wind_down", "capacity_reservation: that charge", money(&c.windDown)},
 		{"sizes", "azure_reservation: its flexibility group by the reservation catalogue: [{size: Standard_NC24ads_A100_v4, ratio: 1}, {size: Standard_NC48ads_A100_v4, ratio: 2}]", sizeRatios(&c.sizes)},
-		{"size_flexibility", "azure_reservation: false covers its own size only", boolean(&c.flexible)},
+		{"size_flexibility", "azure_reservation: false covers its own size only", strict.Bool(&c.flexible)},
 		{"minimum", "minimum_spend: what is paid at least in each period", money(&c.minimum)},
-		{"every", "minimum_spend: the period, month, quarter, year or term; term where left out", choice(&c.every, "every", "month", "quarter", "year", "term")},
+		{"every", "minimum_spend: the period, month, quarter, year or term; term where left out", strict.Choice(&c.every, "every", "month", "quarter", "year", "term")},
 		{"machine", "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", machine(&c.machine)},
 		{"escape", "it is left before its end: {leave: 2027-04-01, every: 90d, refund: 100%, fee: 0, limit: 50k}", escape(&k.Escape, &c.leave)},
 	}
@@ -128,10 +130,10 @@ func (c *bought) fields() []field {
 }
 
 // productOf reads the name of a product, a short one too.
-func productOf(dst *string) reader {
-	return func(d *decoder, n *yaml.Node) {
+func productOf(dst *string) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
-		if choice(&s, "product", products()...)(d, n); s != "" {
+		if strict.Choice(&s, "product", products()...)(d, n); s != "" {
 			*dst = s
 			if long := productAlias[s]; long != "" {
 				*dst = long
@@ -141,36 +143,36 @@ func productOf(dst *string) reader {
 }
 
 // thousandths reads a number above 0 with at most three decimals.
-func thousandths(dst *int64) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a number of units")
+func thousandths(dst *int64) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a number of units")
 		if !ok {
 			return
 		}
 		u, err := capcli.ParseUSD(s) // a decimal in millionths
 		if err != nil || u <= 0 || u%1000 != 0 || u > maxGPUs*capcli.Dollar {
-			d.want(n, fmt.Sprintf("a number of units above 0 and at most %d, with at most three decimals", maxGPUs))
+			d.FaultWant(n, fmt.Sprintf("a number of units above 0 and at most %d, with at most three decimals", maxGPUs))
 			return
 		}
 		*dst = int64(u / 1000)
 	}
 }
 
-func planRates(dst *[]billing.PlanRate) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "rates", func(_ int, n *yaml.Node) {
+func planRates(dst *[]billing.PlanRate) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "rates", func(_ int, n *yaml.Node) {
 			var r billing.PlanRate
 			var s billing.SKU
 			var instance string
 			var rate Price
-			o := d.object(n, "rates", append(skuFields(&s, &instance), field{"rate", "of a unit for an hour under the plan", price(&rate)},
-				field{"discount", "from the on-demand price: 28%", share(&r.Discount)}))
+			o := d.ReadObject(n, "rates", append(skuFields(&s, &instance), strict.Field{"rate", "of a unit for an hour under the plan", price(&rate)},
+				strict.Field{"discount", "from the on-demand price: 28%", share(&r.Discount)}))
 			switch {
 			case o == nil:
-			case o.has("rate") == o.has("discount"):
-				o.missing("rate", "give a rate or a discount, one of the two")
+			case o.Has("rate") == o.Has("discount"):
+				o.FaultMissing("rate", "give a rate or a discount, one of the two")
 			case rate.Known && rate.Rate == 0:
-				o.on("rate", "rate is 0, at which any plan would cover all use; give what the plan charges")
+				o.Fault("rate", "rate is 0, at which any plan would cover all use; give what the plan charges")
 			}
 			r.Scope, r.Rate = scopeOf(s, instance), rate.Rate
 			*dst = append(*dst, r)
@@ -179,15 +181,15 @@ func planRates(dst *[]billing.PlanRate) reader {
 }
 
 // sizeRatios reads a flexibility group.
-func sizeRatios(dst *[]billing.SizeRatio) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "sizes", func(_ int, n *yaml.Node) {
+func sizeRatios(dst *[]billing.SizeRatio) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "sizes", func(_ int, n *yaml.Node) {
 			var s billing.SizeRatio
-			o := d.object(n, "sizes", []field{
-				{"size", "Standard_NC24ads_A100_v4", name(&s.Size)},
-				{"ratio", "its footprint beside the other sizes", whole(&s.Ratio, 1, 20_000)},
+			o := d.ReadObject(n, "sizes", []strict.Field{
+				{"size", "Standard_NC24ads_A100_v4", strict.Name(&s.Size)},
+				{"ratio", "its footprint beside the other sizes", strict.Integer(&s.Ratio, 1, 20_000)},
 			})
-			o.need("size", "ratio")
+			o.Require("size", "ratio")
 			*dst = append(*dst, s)
 		})
 	}
@@ -203,15 +205,15 @@ func scopeOf(s billing.SKU, instance string) billing.Scope {
 	}
 }
 
-func machine(dst **billing.Machine) reader {
-	return func(d *decoder, n *yaml.Node) {
+func machine(dst **billing.Machine) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		m := &billing.Machine{}
 		pue := 0.0
-		d.object(n, "machine", []field{
+		d.ReadObject(n, "machine", []strict.Field{
 			{"capital", "what one unit costs to buy", money(&m.Capital)},
 			{"residual", "and is worth at the end", money(&m.Residual)},
-			{"watts", "drawn, used or not", whole(&m.Watts, 0, 10_000_000)},
-			{"pue", "power of the building for each watt of the machine; 1 where left out", number(&pue, 1, 10)},
+			{"watts", "drawn, used or not", strict.Integer(&m.Watts, 0, 10_000_000)},
+			{"pue", "power of the building for each watt of the machine; 1 where left out", strict.Number(&pue, 1, 10)},
 			{"price_kwh", "dollars for a kilowatt-hour", money(&m.Energy)},
 			{"space", "rent, staff and network, dollars an hour", money(&m.Space)},
 		})
@@ -220,41 +222,41 @@ func machine(dst **billing.Machine) reader {
 	}
 }
 
-func escape(dst *billing.Escape, leave *capcli.Time) reader {
-	return func(d *decoder, n *yaml.Node) {
+func escape(dst *billing.Escape, leave *capcli.Time) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		refund := int64(1_000_000)
-		o := d.object(n, "escape", []field{
+		o := d.ReadObject(n, "escape", []strict.Field{
 			{"leave", "the day on which it is left, a whole number of every after its start", instantOf(leave)},
-			{"every", "it may be left each so long after its start", duration(&dst.Every, capcli.Day)},
+			{"every", "it may be left each so long after its start", strict.Duration(&dst.Every, capcli.Day)},
 			{"refund", "share of the unexpired value that comes back, all where left out", share(&refund)},
 			{"fee", "flat, for leaving", money(&dst.Fee)},
 			{"limit", "most that comes back to an owner in any 12 months", money(&dst.Limit)},
 		})
-		o.need("every")
-		if o != nil && !o.has("leave") {
-			o.missing("leave", "leave is missing: an escape that is not used changes no bill; give the day on which it is left, or take escape out")
+		o.Require("every")
+		if o != nil && !o.Has("leave") {
+			o.FaultMissing("leave", "leave is missing: an escape that is not used changes no bill; give the day on which it is left, or take escape out")
 		}
 		dst.Refund = refund / 1000
 	}
 }
 
 // check checks what no field can by itself.
-func (c *bought) check(o *object) {
-	o.need("product", "from")
+func (c *bought) check(o *strict.Object) {
+	o.Require("product", "from")
 	switch {
-	case !o.has("term") && !o.has("until"):
-		o.missing("term", "term is missing: how long it lasts, such as 1y; or until, its last day")
-	case o.has("term") && o.has("until"):
-		o.onKey("until", "term and until both say when it ends; leave one out")
+	case !o.Has("term") && !o.Has("until"):
+		o.FaultMissing("term", "term is missing: how long it lasts, such as 1y; or until, its last day")
+	case o.Has("term") && o.Has("until"):
+		o.FaultName("until", "term and until both say when it ends; leave one out")
 	}
-	if (c.product == "committed_use" || c.product == "flexible_use") && o.has("term") && c.term != "" && nominal(c.term) != nominal("1y") && nominal(c.term) != nominal("3y") {
-		o.on("term", "committed use is for 1y or 3y; a part of a term is said with until")
+	if (c.product == "committed_use" || c.product == "flexible_use") && o.Has("term") && c.term != "" && nominal(c.term) != nominal("1y") && nominal(c.term) != nominal("3y") {
+		o.Fault("term", "committed use is for 1y or 3y; a part of a term is said with until")
 	}
-	if o.has("units") && o.has("gpus") {
-		o.onKey("gpus", "units and gpus are the same; leave one out")
+	if o.Has("units") && o.Has("gpus") {
+		o.FaultName("gpus", "units and gpus are the same; leave one out")
 	}
-	if o.has("instance_type") && (o.has("family") || o.has("size")) {
-		o.onKey("instance_type", "instance_type says family and size; leave these out")
+	if o.Has("instance_type") && (o.Has("family") || o.Has("size")) {
+		o.FaultName("instance_type", "instance_type says family and size; leave these out")
 	}
 	if c.product == "" {
 		return
@@ -265,65 +267,65 @@ func (c *bought) check(o *object) {
 		if f == "gpus" {
 			asks = "units"
 		}
-		if o.has(f) && !slices.Contains(own, asks) {
-			o.onKey(f, "%s is no field of %s; it has %s", f, c.product, strings.Join(own, ", "))
+		if o.Has(f) && !slices.Contains(own, asks) {
+			o.FaultName(f, "%s is no field of %s; it has %s", f, c.product, strings.Join(own, ", "))
 		}
 	}
 	switch {
 	case c.product == "minimum_spend":
-		o.need("minimum", "rates")
+		o.Require("minimum", "rates")
 	case c.spend():
-		o.need("commit", "rates")
-	case !o.has("gpus"):
-		o.need("units")
+		o.Require("commit", "rates")
+	case !o.Has("gpus"):
+		o.Require("units")
 	}
 	c.checkFees(o)
 }
 
 // checkFees checks that what it costs is said once.
-func (c *bought) checkFees(o *object) {
+func (c *bought) checkFees(o *strict.Object) {
 	ways := 0
-	for _, given := range []bool{o.has("price"), o.has("machine"), o.has("upfront") || o.has("hourly") || o.has("monthly")} {
+	for _, given := range []bool{o.Has("price"), o.Has("machine"), o.Has("upfront") || o.Has("hourly") || o.Has("monthly")} {
 		if given {
 			ways++
 		}
 	}
 	switch {
 	case c.product == "minimum_spend":
-		if ways > 0 || o.has("payment") {
-			o.on("minimum", "a minimum spend is paid as it is used, at its rates; leave price, payment, upfront, hourly and monthly out")
+		if ways > 0 || o.Has("payment") {
+			o.Fault("minimum", "a minimum spend is paid as it is used, at its rates; leave price, payment, upfront, hourly and monthly out")
 		}
 	case c.product == "capacity_reservation":
-		o.need("price")
-		if ways > 1 || o.has("payment") {
-			o.on("price", "a capacity reservation costs the on-demand price; leave upfront, hourly, monthly and payment out")
+		o.Require("price")
+		if ways > 1 || o.Has("payment") {
+			o.Fault("price", "a capacity reservation costs the on-demand price; leave upfront, hourly, monthly and payment out")
 		}
 	case c.spend():
-		if o.has("price") || ways > 1 {
-			o.on("price", "a plan costs what it commits to; leave price out, and say with payment what is paid up front")
+		if o.Has("price") || ways > 1 {
+			o.Fault("price", "a plan costs what it commits to; leave price out, and say with payment what is paid up front")
 		}
 	case ways == 0:
-		o.missing("price", "price is missing: what a unit costs for an hour; or upfront, hourly and monthly for all together")
+		o.FaultMissing("price", "price is missing: what a unit costs for an hour; or upfront, hourly and monthly for all together")
 	case ways > 1:
-		o.on("price", "price, machine, and upfront, hourly or monthly all say what it costs; give one of the three")
+		o.Fault("price", "price, machine, and upfront, hourly or monthly all say what it costs; give one of the three")
 	}
-	if o.has("payment") && !o.has("price") && ways > 0 {
-		o.onKey("payment", "payment goes with price or commit; upfront, hourly and monthly say it themselves")
+	if o.Has("payment") && !o.Has("price") && ways > 0 {
+		o.FaultName("payment", "payment goes with price or commit; upfront, hourly and monthly say it themselves")
 	}
-	if o.has("price") && c.price.Known && c.price.Rate == 0 {
-		o.on("price", "price is 0; leave a commitment that costs nothing out, or give upfront: 0")
+	if o.Has("price") && c.price.Known && c.price.Rate == 0 {
+		o.Fault("price", "price is 0; leave a commitment that costs nothing out, or give upfront: 0")
 	}
 }
 
 // build makes the commitment; false where a fault was noted.
-func (c *bought) build(o *object) bool {
+func (c *bought) build(o *strict.Object) bool {
 	k := &c.commitment
 	k.End = c.until
-	if o.has("term") {
+	if o.Has("term") {
 		k.End = addTerm(k.Start, c.term)
 	}
-	if !k.End.Known() || k.End <= k.Start || capcli.Seconds(k.End-k.Start) > longest {
-		o.on("until", "the term ends %s, and began %s: want an end after the start and at most fifty years", k.End, k.Start)
+	if !k.End.Known() || k.End <= k.Start || capcli.Seconds(k.End-k.Start) > strict.Longest {
+		o.Fault("until", "the term ends %s, and began %s: want an end after the start and at most fifty years", k.End, k.Start)
 		return false
 	}
 	k.Scope = scopeOf(c.sku, c.instance)
@@ -331,7 +333,7 @@ func (c *bought) build(o *object) bool {
 	if c.payment == "" && c.product == "capacity_block" { // which is always paid whole in advance
 		c.payment = "all"
 	}
-	if c.product == "capacity_block" && !o.has("ends_early") && (c.rule == "" || c.rule == "aws") {
+	if c.product == "capacity_block" && !o.Has("ends_early") && (c.rule == "" || c.rule == "aws") {
 		c.early = billing.BlockEndsEarly
 	}
 	return c.priced(o)
@@ -339,10 +341,10 @@ func (c *bought) build(o *object) bool {
 
 // priced sets what the commitment costs over its term, and its product; false
 // where a fault was noted.
-func (c *bought) priced(o *object) bool {
+func (c *bought) priced(o *strict.Object) bool {
 	fees, err := c.fees()
 	if err != nil {
-		o.on("price", "what it costs over its term: %v", err)
+		o.Fault("price", "what it costs over its term: %v", err)
 		return false
 	}
 	c.commitment.Fees = fees

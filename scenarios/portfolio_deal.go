@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -35,8 +37,8 @@ type deal struct {
 }
 
 // dealFields are the fields of a deal.
-func (x *deal) fields() []field {
-	return []field{
+func (x *deal) fields() []strict.Field {
+	return []strict.Field{
 		{"ramp", "steps up or down within the term: [{from: 2027-04-01, units: 128, price: 2.10}], each until the next", ramp(&x.ramp)},
 		{"extend", "an option to extend that is used: {term: 6mo, price: 2.20}, from the end of the term on", extension(x)},
 		{"terminate", "it is ended early: {on: 2027-09-01, fee: 50%, flat: 0}, a share of what was yet to be paid", exit(&x.terminate, "terminate", "fee", "share of what is yet to be paid")},
@@ -44,8 +46,8 @@ func (x *deal) fields() []field {
 	}
 }
 
-func (s *rampStep) fields() []field {
-	return []field{
+func (s *rampStep) fields() []strict.Field {
+	return []strict.Field{
 		{"units", "instances or GPUs from then on; as before where left out", thousandths(&s.units)},
 		{"gpus", "the same as units", thousandths(&s.units)},
 		{"price", "of a unit for an hour from then on; as before where left out", price(&s.price)},
@@ -53,36 +55,36 @@ func (s *rampStep) fields() []field {
 	}
 }
 
-func ramp(dst *[]rampStep) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "ramp", func(_ int, n *yaml.Node) {
+func ramp(dst *[]rampStep) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "ramp", func(_ int, n *yaml.Node) {
 			s := rampStep{from: capcli.NoTime}
-			o := d.object(n, "ramp", append([]field{{"from", "first day of the step", instantOf(&s.from)}}, s.fields()...))
-			o.need("from")
-			if o != nil && !o.has("units") && !o.has("gpus") && !o.has("price") && !o.has("commit") {
-				o.missing("units", "a step says what changes: units, price or commit")
+			o := d.ReadObject(n, "ramp", append([]strict.Field{{"from", "first day of the step", instantOf(&s.from)}}, s.fields()...))
+			o.Require("from")
+			if o != nil && !o.Has("units") && !o.Has("gpus") && !o.Has("price") && !o.Has("commit") {
+				o.FaultMissing("units", "a step says what changes: units, price or commit")
 			}
 			*dst = append(*dst, s)
 		})
 	}
 }
 
-func extension(x *deal) reader {
-	return func(d *decoder, n *yaml.Node) {
-		o := d.object(n, "extend", append([]field{{"term", "by how long: 6mo", term(&x.extended)}}, x.extend.fields()...))
-		o.need("term")
+func extension(x *deal) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		o := d.ReadObject(n, "extend", append([]strict.Field{{"term", "by how long: 6mo", term(&x.extended)}}, x.extend.fields()...))
+		o.Require("term")
 	}
 }
 
-func exit(dst **exitTerms, what, name, doc string) reader {
-	return func(d *decoder, n *yaml.Node) {
+func exit(dst **exitTerms, what, name, doc string) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		x := &exitTerms{on: capcli.NoTime}
-		o := d.object(n, what, []field{
+		o := d.ReadObject(n, what, []strict.Field{
 			{"on", "first day without it", instantOf(&x.on)},
 			{name, doc, share(&x.part)},
 			{"flat", "a fee beside it", money(&x.flat)},
 		})
-		o.need("on", name)
+		o.Require("on", name)
 		*dst = x
 	}
 }
@@ -90,13 +92,13 @@ func exit(dst **exitTerms, what, name, doc string) reader {
 // deals makes the commitments of a contract: one for each step of its ramp and for
 // its extension, all of one ID, ended early where the file says so. False is that a
 // fault was noted.
-func (c *bought) deals(o *object) ([]billing.Commitment, bool) {
+func (c *bought) deals(o *strict.Object) ([]billing.Commitment, bool) {
 	x := &c.deal
 	if len(x.ramp) == 0 && x.extended == "" && x.terminate == nil && x.resale == nil {
 		return []billing.Commitment{c.commitment}, true
 	}
 	if c.leave.Known() {
-		o.onKey("escape", "escape goes with a commitment of one term; say with terminate or resale how this one ends")
+		o.FaultName("escape", "escape goes with a commitment of one term; say with terminate or resale how this one ends")
 		return nil, false
 	}
 	parts, ok := c.steps(o)
@@ -105,7 +107,7 @@ func (c *bought) deals(o *object) ([]billing.Commitment, bool) {
 	}
 	switch {
 	case x.terminate != nil && x.resale != nil:
-		o.onKey("resale", "terminate and resale both end it; leave one out")
+		o.FaultName("resale", "terminate and resale both end it; leave one out")
 		return nil, false
 	case x.terminate != nil:
 		return c.left(o, parts, "terminate", x.terminate)
@@ -116,10 +118,10 @@ func (c *bought) deals(o *object) ([]billing.Commitment, bool) {
 }
 
 // steps cuts the term at the steps of the ramp and adds the extension.
-func (c *bought) steps(o *object) ([]billing.Commitment, bool) {
+func (c *bought) steps(o *strict.Object) ([]billing.Commitment, bool) {
 	x := &c.deal
-	if len(x.ramp) > 0 && (o.has("upfront") || o.has("hourly") || o.has("monthly") || c.machine != nil) {
-		o.onKey("ramp", "a ramp changes price or commit; give the first step a price rather than upfront, hourly, monthly or machine")
+	if len(x.ramp) > 0 && (o.Has("upfront") || o.Has("hourly") || o.Has("monthly") || c.machine != nil) {
+		o.FaultName("ramp", "a ramp changes price or commit; give the first step a price rather than upfront, hourly, monthly or machine")
 		return nil, false
 	}
 	steps := slices.Clone(x.ramp)
@@ -127,7 +129,7 @@ func (c *bought) steps(o *object) ([]billing.Commitment, bool) {
 	end := c.commitment.End
 	for i, s := range steps {
 		if s.from <= c.commitment.Start || s.from >= end || i > 0 && s.from == steps[i-1].from {
-			o.onKey("ramp", "a step begins on %s; want days of their own after %s and before %s", s.from, c.commitment.Start, end)
+			o.FaultName("ramp", "a step begins on %s; want days of their own after %s and before %s", s.from, c.commitment.Start, end)
 			return nil, false
 		}
 	}
@@ -173,17 +175,17 @@ func (c *bought) step(s *rampStep) {
 
 // left ends a contract on a day: the part that runs then with its fee, those after
 // it with theirs, for nothing of them was used.
-func (c *bought) left(o *object, parts []billing.Commitment, field string, x *exitTerms) ([]billing.Commitment, bool) {
+func (c *bought) left(o *strict.Object, parts []billing.Commitment, field string, x *exitTerms) ([]billing.Commitment, bool) {
 	i := slices.IndexFunc(parts, func(k billing.Commitment) bool { return k.Start < x.on && x.on <= k.End })
 	if i < 0 || i == len(parts)-1 && x.on == parts[i].End {
-		o.onKey(field, "it runs from %s to %s; it can be left between, not on %s", parts[0].Start, parts[len(parts)-1].End, x.on)
+		o.FaultName(field, "it runs from %s to %s; it can be left between, not on %s", parts[0].Start, parts[len(parts)-1].End, x.on)
 		return nil, false
 	}
 	flat := x.flat
 	for _, later := range parts[i+1:] {
 		total, err := later.Total()
 		if err != nil {
-			o.onKey(field, "%v", err)
+			o.FaultName(field, "%v", err)
 			return nil, false
 		}
 		flat += billing.Share(total, x.part, 1_000_000)
@@ -199,7 +201,7 @@ func (c *bought) left(o *object, parts []billing.Commitment, field string, x *ex
 	}
 	left, err := leave(x.on, x.part, flat)
 	if err != nil {
-		o.onKey(field, "%v", err)
+		o.FaultName(field, "%v", err)
 		return nil, false
 	}
 	left.Exit.Term = parts[len(parts)-1].End

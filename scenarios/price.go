@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -44,13 +46,13 @@ type keys struct {
 }
 
 // price reads "2.20 USD/gpu-h", "2.20" or "$2.20", or the key of a price.
-func price(dst *Price) reader {
-	return func(d *decoder, n *yaml.Node) {
+func price(dst *Price) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.MappingNode {
 			keyedPrice(d, n, dst)
 			return
 		}
-		s, ok := d.scalar(n, "a price such as 2.20 USD/gpu-h")
+		s, ok := d.ReadScalar(n, "a price such as 2.20 USD/gpu-h")
 		if !ok {
 			return
 		}
@@ -58,22 +60,22 @@ func price(dst *Price) reader {
 			priceOfKey(d, n, dst, s, capcli.NoTime, false)
 			return
 		}
-		what := d.step()
+		what := d.FieldName()
 		amount, unit := cutPrice(s)
 		r, err := capcli.ParseUSD(amount)
 		switch {
 		case !strings.ContainsAny(amount, "0123456789"):
-			d.want(n, "a price such as 2.20 USD/gpu-h")
+			d.FaultWant(n, "a price such as 2.20 USD/gpu-h")
 		case !slices.Contains([]string{"", "USD", "USD/gpu-h", "/gpu-h", "USD/gpu-hour", "/gpu-hour", "USD/h", "/h"}, unit):
-			d.at(n, "%s %s: want US dollars for one GPU for one hour, such as 2.20 USD/gpu-h", what, show(s))
+			d.Fault(n, "%s %s: want US dollars for one GPU for one hour, such as 2.20 USD/gpu-h", what, strict.Show(s))
 		case strings.HasPrefix(amount, "-"):
-			d.at(n, "%s is %s; a price is not negative", what, amount)
+			d.Fault(n, "%s is %s; a price is not negative", what, amount)
 		case err != nil && strings.Contains(amount, ","):
-			d.at(n, "%s %s: a comma is no decimal point; write %s", what, show(s), strings.Replace(s, ",", ".", 1))
+			d.Fault(n, "%s %s: a comma is no decimal point; write %s", what, strict.Show(s), strings.Replace(s, ",", ".", 1))
 		case err != nil:
-			d.at(n, "%s: want a price such as 2.20 USD/gpu-h, at most six decimal places, found %s", what, show(s))
+			d.Fault(n, "%s: want a price such as 2.20 USD/gpu-h, at most six decimal places, found %s", what, strict.Show(s))
 		case r > dearest:
-			d.at(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, dearest)
+			d.Fault(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, dearest)
 		default:
 			*dst = Price{Rate: r, Known: true}
 		}
@@ -81,52 +83,52 @@ func price(dst *Price) reader {
 }
 
 // keyedPrice reads {key: …, at: …, history: …}.
-func keyedPrice(d *decoder, n *yaml.Node, dst *Price) {
+func keyedPrice(d *strict.Decoder, n *yaml.Node, dst *Price) {
 	var (
 		key     string
 		at      When
 		history bool
 	)
-	o := d.object(n, "price", priceFields(&key, &at, &history))
-	if o.need("key"); !o.has("key") || !o.clean("key", "at", "history") {
+	o := d.ReadObject(n, "price", priceFields(&key, &at, &history))
+	if o.Require("key"); !o.Has("key") || !o.IsClean("key", "at", "history") {
 		return
 	}
 	switch {
 	case history && at.Given:
-		o.onKey("history", "at is one day and history is all; leave one out")
+		o.FaultName("history", "at is one day and history is all; leave one out")
 		return
 	case at.Given && !at.Date.Known():
-		o.on("at", "at is the day of a price: 2026-07-30")
+		o.Fault("at", "at is the day of a price: 2026-07-30")
 		return
 	}
 	day := capcli.NoTime
 	if at.Given {
 		day = at.Date
 	}
-	priceOfKey(d, o.value("key"), dst, key, day, history)
+	priceOfKey(d, o.Value("key"), dst, key, day, history)
 }
 
-func priceFields(key *string, at *When, history *bool) []field {
-	return []field{
-		{"key", "of a price: gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", name(key)},
+func priceFields(key *string, at *When, history *bool) []strict.Field {
+	return []strict.Field{
+		{"key", "of a price: gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", strict.Name(key)},
 		{"at", "the price of this day; the latest where left out", when(at)},
-		{"history", "on_demand, spot: true where usage is billed at the price of its day, as far as dates are known", boolean(history)},
+		{"history", "on_demand, spot: true where usage is billed at the price of its day, as far as dates are known", strict.Bool(history)},
 	}
 }
 
 // priceOfKey looks a key up: its latest price, that of a day, or all.
-func priceOfKey(d *decoder, n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
-	k, _ := d.context.(keys)
+func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
+	k, _ := d.Context.(keys)
 	q, err := k.prices.Find(key)
 	switch {
 	case k.prices == nil:
-		d.at(n, "a key of a price is not read here; write the amount (capcli prices show KEY says it)")
+		d.Fault(n, "a key of a price is not read here; write the amount (capcli prices show KEY says it)")
 		return
 	case err != nil && k.pending:
 		*dst = Price{Known: true, pending: true}
 		return
 	case err != nil:
-		d.at(n, "%s", err)
+		d.Fault(n, "%s", err)
 		return
 	}
 	row := q.PriceRow
@@ -134,7 +136,7 @@ func priceOfKey(d *decoder, n *yaml.Node, dst *Price, key string, at capcli.Time
 	case history:
 		row = q.History[0]
 	case at.Known() && at < q.History[0].Date:
-		d.at(n, "the first price of %s is of %s, after %s", q.Key(), dayText(q.History[0].Date), dayText(at))
+		d.Fault(n, "the first price of %s is of %s, after %s", q.Key(), dayText(q.History[0].Date), dayText(at))
 		return
 	case at.Known():
 		row = q.At(at)
@@ -152,25 +154,25 @@ func priceOfKey(d *decoder, n *yaml.Node, dst *Price, key string, at capcli.Time
 func dayText(t capcli.Time) string { return t.Std().Format(time.DateOnly) }
 
 // pricePath reads changes of a price to come.
-func pricePath(dst *[]PriceChange) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "changes of price", func(_ int, n *yaml.Node) {
+func pricePath(dst *[]PriceChange) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "changes of price", func(_ int, n *yaml.Node) {
 			var c PriceChange
-			o := d.object(n, "price_path", changeFields(&c))
+			o := d.ReadObject(n, "price_path", changeFields(&c))
 			if o == nil {
 				return
 			}
-			o.need("from")
-			if o.has("change") == o.has("price") {
-				o.on("change", "want change: -44%% or price: 1.20, one of them")
+			o.Require("from")
+			if o.Has("change") == o.Has("price") {
+				o.Fault("change", "want change: -44%% or price: 1.20, one of them")
 			}
 			*dst = append(*dst, c)
 		})
 	}
 }
 
-func changeFields(c *PriceChange) []field {
-	return []field{
+func changeFields(c *PriceChange) []strict.Field {
+	return []strict.Field{
 		{"from", "the price changes then: a date, a month, or a time since the start", monthOr(&c.From)},
 		{"change", "by so much of the price before: -44%", change(c)},
 		{"price", "to this price: 1.20", price(&c.Price)},
@@ -178,8 +180,8 @@ func changeFields(c *PriceChange) []field {
 }
 
 // monthOr reads a month, 2027-06, or what when reads.
-func monthOr(dst *When) reader {
-	return func(d *decoder, n *yaml.Node) {
+func monthOr(dst *When) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if t, err := time.Parse("2006-01", strings.TrimSpace(n.Value)); err == nil && n.Kind == yaml.ScalarNode && t.Year() >= 1970 {
 			*dst = When{true, capcli.TimeOf(t), 0}
 			return
@@ -188,15 +190,15 @@ func monthOr(dst *When) reader {
 	}
 }
 
-func change(c *PriceChange) reader {
-	return func(d *decoder, n *yaml.Node) {
-		s, ok := d.scalar(n, "a change such as -44%")
+func change(c *PriceChange) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a change such as -44%")
 		if !ok {
 			return
 		}
 		parts, err := ParseChange(s)
 		if err != nil {
-			d.at(n, "change: %s", err)
+			d.Fault(n, "change: %s", err)
 			return
 		}
 		c.Parts, c.stated = parts, s
@@ -221,11 +223,11 @@ func ParseChange(text string) (int64, error) {
 	n, err := strconv.ParseInt(whole+(frac + "0000")[:4], 10, 64)
 	switch {
 	case !percent || err != nil || len(frac) > 4 || whole == "" || strings.Trim(number, "0123456789.") != "":
-		return 0, fmt.Errorf("want a share such as -44%% or +12.5%%, at most four decimal places, found %s", show(text))
+		return 0, fmt.Errorf("want a share such as -44%% or +12.5%%, at most four decimal places, found %s", strict.Show(text))
 	case sign < 0 && n >= 1_000_000:
-		return 0, fmt.Errorf("%s leaves nothing of the price; a price falls by less than 100%%", show(text))
+		return 0, fmt.Errorf("%s leaves nothing of the price; a price falls by less than 100%%", strict.Show(text))
 	case n > 100_000_000:
-		return 0, fmt.Errorf("%s is over a hundredfold", show(text))
+		return 0, fmt.Errorf("%s is over a hundredfold", strict.Show(text))
 	}
 	return sign * n, nil
 }
@@ -242,25 +244,25 @@ func changed(r capcli.Rate, parts int64) capcli.Rate {
 }
 
 // checkPath checks the changes of a price against the rest of the pool.
-func (c *Capacity) checkPath(o *object) {
-	committed := o.has("kind") && o.clean("kind") && c.Kind.Committed()
+func (c *Capacity) checkPath(o *strict.Object) {
+	committed := o.Has("kind") && o.IsClean("kind") && c.Kind.Committed()
 	if committed && len(c.Price.History) > 0 {
-		o.on("price", "what %s capacity costs is fixed when it is bought; write at: with that day in place of history", c.Kind)
+		o.Fault("price", "what %s capacity costs is fixed when it is bought; write at: with that day in place of history", c.Kind)
 	}
-	if !o.has("price_path") {
+	if !o.Has("price_path") {
 		return
 	}
 	switch {
 	case committed:
-		o.onKey("price_path", "what %s capacity costs is fixed when it is bought; price_path is for on_demand and spot", c.Kind)
-	case !o.has("price"):
-		o.onKey("price_path", "price_path needs a price to begin from")
-	case !o.clean("price_path", "price"):
+		o.FaultName("price_path", "what %s capacity costs is fixed when it is bought; price_path is for on_demand and spot", c.Kind)
+	case !o.Has("price"):
+		o.FaultName("price_path", "price_path needs a price to begin from")
+	case !o.IsClean("price_path", "price"):
 	default:
 		for i := 1; i < len(c.PricePath); i++ {
 			a, b := c.PricePath[i-1].From, c.PricePath[i].From
 			if a.Date.Known() == b.Date.Known() && (b.Date < a.Date || b.Date == a.Date && b.After <= a.After) {
-				o.on("price_path", "price_path must go on in time, but its entry %d is not after the one before", i+1)
+				o.Fault("price_path", "price_path must go on in time, but its entry %d is not after the one before", i+1)
 			}
 		}
 	}
@@ -345,16 +347,16 @@ func (s *Scenario) cuts(files *files) []capcli.Time {
 }
 
 // checkPrices sees that changes counted from the start have a start.
-func (s *Scenario) checkPrices(o *object) {
-	pools := o.value("capacity")
+func (s *Scenario) checkPrices(o *strict.Object) {
+	pools := o.Value("capacity")
 	if pools == nil || pools.Kind != yaml.SequenceNode || s.Period.Known() {
 		return
 	}
 	for i := range s.Capacity {
-		path := child(pools.Content[i], "price_path")
+		path := strict.Child(pools.Content[i], "price_path")
 		for k, c := range s.Capacity[i].PricePath {
-			if at := child(path.Content[k], "from"); at != nil && c.From.Given && !c.From.Date.Known() {
-				o.d.at(at, "from is counted from the start, but there is no period; write a date such as 2027-06-01")
+			if at := strict.Child(path.Content[k], "from"); at != nil && c.From.Given && !c.From.Date.Known() {
+				o.Decoder.Fault(at, "from is counted from the start, but there is no period; write a date such as 2027-06-01")
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func TestOwnPriceFile(t *testing.T) {
 		if name != "own.csv" {
 			return nil, errors.New("no file " + name)
 		}
-		return []byte(priceHead + "acme,dc1,box,H100,8,1y,,16,,,,2026-10-01,offer 17\ngcp,us-central1,a3-highgpu-8g,H100,8,1y,,40,,,,2026-10-01,contract\n"), nil
+		return []byte(priceFileHead + "acme,dc1,box,H100,8,1y,,16,,,,2026-10-01,offer 17\ngcp,us-central1,a3-highgpu-8g,H100,8,1y,,40,,,,2026-10-01,contract\n"), nil
 	}
 	s := parsed(t, text)
 	var wait sync.WaitGroup
@@ -117,7 +117,7 @@ func TestOwnPriceFile(t *testing.T) {
 	if a := s.Assumptions(); len(a) != 2 || !strings.Contains(a[0].Text, "from own.csv:2, dated 2026-10-01 (offer 17)") {
 		t.Errorf("got %+v", a)
 	}
-	beside, err := ParsePrices("beside.csv", []byte(priceHead+"acme,dc1,box,H100,8,1y,,8,,,,2026-11-01,offer 18\n"))
+	beside, err := ParsePrices("beside.csv", []byte(priceFileHead+"acme,dc1,box,H100,8,1y,,8,,,,2026-11-01,offer 18\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

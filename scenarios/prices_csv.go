@@ -10,25 +10,27 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
 // pricesCSV reads a price file in CSV.
-func (d *decoder) pricesCSV(p *Prices, b []byte) {
+func pricesCSV(d *strict.Decoder, p *Prices, b []byte) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
 	r.Comment = '#'
 	r.ReuseRecord = true
 	head, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		d.whole("the file is empty; a price file begins with a header of columns such as %s", strings.Join(priceColumnNames()[:6], ","))
+		d.FaultFile("the file is empty; a price file begins with a header of columns such as %s", strings.Join(priceColumnNames()[:6], ","))
 		return
 	}
 	if err != nil {
-		d.csvFault(err)
+		csvFault(d, err)
 		return
 	}
 	line, _ := r.FieldPos(0)
-	columns, ok := d.priceHead(head, line)
+	columns, ok := priceHead(d, head, line)
 	if !ok {
 		return
 	}
@@ -38,25 +40,25 @@ func (d *decoder) pricesCSV(p *Prices, b []byte) {
 			break
 		}
 		if err != nil {
-			d.csvFault(err)
+			csvFault(d, err)
 			if errors.Is(err, csv.ErrFieldCount) {
 				continue
 			}
 			return
 		}
 		if len(p.rows) == maxPrices {
-			d.whole("over %d prices; give those that are wanted", maxPrices)
+			d.FaultFile("over %d prices; give those that are wanted", maxPrices)
 			return
 		}
-		d.priceLine(p, r, columns, row)
+		priceLine(d, p, r, columns, row)
 	}
-	if len(p.rows) == 0 && d.count() == 0 {
-		d.whole("the file has a header and no prices")
+	if len(p.rows) == 0 && d.FaultCount() == 0 {
+		d.FaultFile("the file has a header and no prices")
 	}
 }
 
 // priceHead checks the header and gives the columns in their order.
-func (d *decoder) priceHead(head []string, line int) ([]string, bool) {
+func priceHead(d *strict.Decoder, head []string, line int) ([]string, bool) {
 	names := priceColumnNames()
 	columns := make([]string, len(head))
 	for i, h := range head {
@@ -68,38 +70,38 @@ func (d *decoder) priceHead(head []string, line int) ([]string, bool) {
 			if near := capcli.Nearest(name, names); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
-			d.line(line, "unknown column %s%s", show(h), hint)
+			d.FaultLine(line, "unknown column %s%s", strict.Show(h), hint)
 		case slices.Index(columns, name) < i:
-			d.line(line, "column %s is there twice", show(h))
+			d.FaultLine(line, "column %s is there twice", strict.Show(h))
 		}
 	}
 	for _, need := range []string{"provider", "region", "machine", "gpu", "gpus", "term", "date", "source"} {
-		if !slices.Contains(columns, need) && d.count() == 0 {
-			d.line(line, "column %s is missing", need)
+		if !slices.Contains(columns, need) && d.FaultCount() == 0 {
+			d.FaultLine(line, "column %s is missing", need)
 		}
 	}
-	if d.count() == 0 && !slices.Contains(columns, "usd_per_hour") && !slices.Contains(columns, "usd_per_gpu_hour") {
-		d.line(line, "column usd_per_hour is missing, and so is usd_per_gpu_hour; one of them must be there")
+	if d.FaultCount() == 0 && !slices.Contains(columns, "usd_per_hour") && !slices.Contains(columns, "usd_per_gpu_hour") {
+		d.FaultLine(line, "column usd_per_hour is missing, and so is usd_per_gpu_hour; one of them must be there")
 	}
-	return columns, d.count() == 0
+	return columns, d.FaultCount() == 0
 }
 
 // priceLine reads one line of prices.
-func (d *decoder) priceLine(p *Prices, r *csv.Reader, columns, row []string) {
+func priceLine(d *strict.Decoder, p *Prices, r *csv.Reader, columns, row []string) {
 	line, _ := r.FieldPos(0)
 	t := priceText{cells: make(map[string]string, len(columns)), line: line}
 	for i, c := range columns {
 		t.cells[c] = strings.TrimSpace(row[i])
 	}
 	t.fault = func(column, format string, args ...any) {
-		f := Fault{Line: line, Col: 1, Path: column, Text: fmt.Sprintf(format, args...)}
+		f := strict.Fault{Line: line, Col: 1, Path: column, Text: fmt.Sprintf(format, args...)}
 		if i := slices.Index(columns, column); i >= 0 {
 			var col int
 			f.Line, col = r.FieldPos(i)
-			f.Col = d.characters(f.Line, col)
+			f.Col = characters(d, f.Line, col)
 			f.Len = utf8.RuneCountInString(row[i])
 		}
-		d.fault(f)
+		d.AddFault(f)
 	}
 	if out, ok := t.row(); ok {
 		p.rows = append(p.rows, out)
@@ -108,24 +110,24 @@ func (d *decoder) priceLine(p *Prices, r *csv.Reader, columns, row []string) {
 
 // characters turns a column in bytes, as the CSV reader counts, into one in
 // characters.
-func (d *decoder) characters(line, col int) int {
-	if line < 1 || line > len(d.lines) || col-1 > len(d.lines[line-1]) {
+func characters(d *strict.Decoder, line, col int) int {
+	if line < 1 || line > len(d.Lines) || col-1 > len(d.Lines[line-1]) {
 		return 1
 	}
-	return utf8.RuneCountInString(d.lines[line-1][:max(col-1, 0)]) + 1
+	return utf8.RuneCountInString(d.Lines[line-1][:max(col-1, 0)]) + 1
 }
 
 // csvFault says what is not CSV.
-func (d *decoder) csvFault(err error) {
+func csvFault(d *strict.Decoder, err error) {
 	at, ok := errors.AsType[*csv.ParseError](err)
 	if !ok {
-		d.whole("not valid CSV: %v", err)
+		d.FaultFile("not valid CSV: %v", err)
 		return
 	}
-	f := Fault{Line: min(at.Line, len(d.lines)), Text: "not valid CSV: " + at.Err.Error()}
+	f := strict.Fault{Line: min(at.Line, len(d.Lines)), Text: "not valid CSV: " + at.Err.Error()}
 	if errors.Is(err, csv.ErrFieldCount) {
 		f.Text = "the line has more or fewer columns than the header"
 	}
-	f.Col = d.characters(f.Line, at.Column)
-	d.fault(f)
+	f.Col = characters(d, f.Line, at.Column)
+	d.AddFault(f)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
@@ -52,10 +54,10 @@ func (p *Prices) Find(key string) (Quote, error) {
 // of finds the machines that the first three parts of a key name.
 func (p *Prices) of(key string, parts []string) ([]Quote, error) {
 	if len(parts) == 1 && key != "" {
-		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/%s/1y (capcli prices list --gpu %s)", show(key), printable(strings.ToLower(key)), printable(key))
+		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/%s/1y (capcli prices list --gpu %s)", strict.Show(key), strict.Printable(strings.ToLower(key)), strict.Printable(key))
 	}
 	if len(parts) != 4 {
-		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", show(key))
+		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", strict.Show(key))
 	}
 	var all []Quote
 	if p != nil {
@@ -125,10 +127,10 @@ func narrow(key string, parts []string, of []Quote) (Quote, error) {
 	for _, q := range found[1:] {
 		switch {
 		case q.Terms() != best.Terms():
-			return Quote{}, missing("price key %s is more than one: %s and %s; write the payment too", show(key), best.Key(), q.Key())
+			return Quote{}, missing("price key %s is more than one: %s and %s; write the payment too", strict.Show(key), best.Key(), q.Key())
 		case q.PerGPU() != best.PerGPU():
 			return Quote{}, missing("price key %s is more than one: a GPU-hour is $%s by %s and $%s by %s; name the machine",
-				show(key), best.PerGPU().Decimal(), best.Key(), q.PerGPU().Decimal(), q.Key())
+				strict.Show(key), best.PerGPU().Decimal(), best.Key(), q.PerGPU().Decimal(), q.Key())
 		case q.GPUs > best.GPUs:
 			best = q
 		}
@@ -162,7 +164,7 @@ func noPart(key string, parts []string, i int, what string, have []string) error
 	if i > 0 {
 		under = " under " + strings.Join(parts[:i], "/")
 	}
-	return missing("no price has the key %s: there is no %s %s%s%s have %s (capcli prices list)", show(key), what, show(parts[i]), under, cmp.Or(hint, ":"), list)
+	return missing("no price has the key %s: there is no %s %s%s%s have %s (capcli prices list)", strict.Show(key), what, strict.Show(parts[i]), under, cmp.Or(hint, ":"), list)
 }
 
 func missing(format string, args ...any) error {

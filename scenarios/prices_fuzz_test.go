@@ -3,25 +3,28 @@ package scenarios
 import (
 	"errors"
 	"testing"
+
+	"capcli/scenarios/strict"
 )
 
 // FuzzPrices: whatever the bytes, either faults that point into the file, or
 // prices that are in their limits and found by their own keys.
 func FuzzPrices(f *testing.F) {
-	f.Add("p.csv", []byte(priceHead+"a,b,c,H100,8,1y,none,8,1,,USD,2026-10-01,x\n# \n\"a\",b,c,H100,8,spot,,0,0,true,,2026-10-02,y\n"))
+	f.Add("p.csv", []byte(priceFileHead+"a,b,c,H100,8,1y,none,8,1,,USD,2026-10-01,x\n# \n\"a\",b,c,H100,8,spot,,0,0,true,,2026-10-02,y\n"))
 	f.Add("p.yaml", []byte("capcli: prices/v1\nprices: [{provider: a, region: b, machine: c, gpu: H100, gpus: 8, term: 12mo, usd_per_gpu_hour: 2, date: 2026-10-01, source: x}]\n"))
 	f.Add("p", []byte("capcli: prices/v1\n"))
 	f.Add("p.csv", catalogueText[:4000])
 	f.Fuzz(func(t *testing.T, file string, b []byte) {
 		p, err := ParsePrices(file, b)
 		if err != nil {
-			var f *Faults
+			var f *strict.Faults
 			if !errors.As(err, &f) || len(f.List) == 0 || f.Error() == "" {
 				t.Fatalf("got %v, want faults", err)
 			}
+			lines := 1 + len(lineBreak.FindAllIndex(b, -1))
 			for _, x := range f.List {
-				if x.Text == "" || x.Line < 0 || x.Line > len(f.lines) || (x.Line > 0 && x.Col < 1) {
-					t.Errorf("fault %+v points nowhere in %d lines", x, len(f.lines))
+				if x.Text == "" || x.Line < 0 || x.Line > lines || (x.Line > 0 && x.Col < 1) {
+					t.Errorf("fault %+v points nowhere in %d lines", x, lines)
 				}
 			}
 			return

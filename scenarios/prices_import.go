@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
@@ -146,7 +148,7 @@ func (im *importer) checkOptions() error {
 			if near := capcli.Nearest(k, priceColumnNames()); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
-			return missing("%s: no column %s%s have %s, and terms such as on_demand, 1y", flag.name, show(k), cmp.Or(hint, ":"), strings.Join(priceColumnNames(), ", "))
+			return missing("%s: no column %s%s have %s, and terms such as on_demand, 1y", flag.name, strict.Show(k), cmp.Or(hint, ":"), strings.Join(priceColumnNames(), ", "))
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
@@ -48,7 +50,7 @@ func checkImport(t *testing.T, p *Prices, rep PriceReport) {
 		t.Fatal(err)
 	}
 	for file, text := range map[string][]byte{"p.csv": csv.Bytes(), "p.yaml": yaml.Bytes()} {
-		if len(text) > maxBytes {
+		if len(text) > strict.MaxBytes {
 			continue
 		}
 		again, err := ParsePrices(file, text)

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -11,12 +10,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
 const pricesVersion = "prices/v1"
 
-var pricesForm = form{version: pricesVersion, what: "a price file", init: "capcli prices import --help"}
+var pricesForm = strict.Form{Version: pricesVersion, What: "a price file", Template: "capcli prices import --help"}
 
 // dearest is the highest price of a GPU-hour that is believed.
 const dearest = 1000 * capcli.Dollar
@@ -56,22 +57,22 @@ func PriceColumns() []Field { return slices.Clone(priceColumns) }
 // PriceColumns; lines that begin with # are comments. The error is *Faults:
 // everything that is wrong, each with its place.
 func ParsePrices(file string, b []byte) (*Prices, error) {
-	d := &decoder{form: &pricesForm}
+	d := &strict.Decoder{Form: &pricesForm}
 	p := &Prices{}
 	switch {
 	case len(b) > MaxPriceBytes:
-		d.whole("the file has %d bytes; a price file has at most %d", len(b), MaxPriceBytes)
+		d.FaultFile("the file has %d bytes; a price file has at most %d", len(b), MaxPriceBytes)
 	case isYAML(file, b):
-		d.pricesYAML(p, b)
+		pricesYAML(d, p, b)
 	case !utf8.Valid(b) || slices.Contains(b, 0):
-		d.whole("the file is not text in UTF-8; a price file is CSV, or YAML that begins with capcli: %s", pricesVersion)
+		d.FaultFile("the file is not text in UTF-8; a price file is CSV, or YAML that begins with capcli: %s", pricesVersion)
 	default:
-		d.lines = strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\n")
-		d.pricesCSV(p, b)
+		d.Lines = strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\n")
+		pricesCSV(d, p, b)
 	}
-	d.samePrices(p)
-	if d.count() > 0 {
-		return nil, d.refusal(cmp.Or(file, "prices"), "columns of a price file: "+strings.Join(priceColumnNames(), ", "))
+	samePrices(d, p)
+	if d.FaultCount() > 0 {
+		return nil, d.Refusal(cmp.Or(file, "prices"), "columns of a price file: "+strings.Join(priceColumnNames(), ", "))
 	}
 	for i := range p.rows {
 		p.rows[i].File = file
@@ -130,7 +131,7 @@ func (t *priceText) row() (PriceRow, bool) {
 	t.price(&r)
 	t.date(&r)
 	if c := t.cells["currency"]; c != "" && !strings.EqualFold(c, "USD") {
-		t.wrong("currency", "currency is %s; all prices of a file are in USD, so that none is added to another kind of money", show(c))
+		t.wrong("currency", "currency is %s; all prices of a file are in USD, so that none is added to another kind of money", strict.Show(c))
 	}
 	switch r.Source = t.cells["source"]; {
 	case r.Source == "":
@@ -152,7 +153,7 @@ func (t *priceText) part(column string) string {
 	case utf8.RuneCountInString(s) > maxKeyPart:
 		t.wrong(column, "%s has %d characters; at most %d are allowed", column, utf8.RuneCountInString(s), maxKeyPart)
 	case strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(partChars, r) }):
-		t.wrong(column, "%s is %s; it is part of a key, so it may have letters, digits and . _ - + only", column, show(s))
+		t.wrong(column, "%s is %s; it is part of a key, so it may have letters, digits and . _ - + only", column, strict.Show(s))
 	}
 	return s
 }
@@ -160,7 +161,7 @@ func (t *priceText) part(column string) string {
 func (t *priceText) gpus(r *PriceRow) {
 	n, err := strconv.Atoi(t.cells["gpus"])
 	if err != nil || n < 1 || n > maxPerNode {
-		t.wrong("gpus", "gpus: want a whole number of 1 to %d, found %s", maxPerNode, show(t.cells["gpus"]))
+		t.wrong("gpus", "gpus: want a whole number of 1 to %d, found %s", maxPerNode, strict.Show(t.cells["gpus"]))
 		return
 	}
 	r.GPUs = n
@@ -169,7 +170,7 @@ func (t *priceText) gpus(r *PriceRow) {
 func (t *priceText) term(r *PriceRow) {
 	term, ok := NormalTerm(t.cells["term"])
 	if !ok {
-		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", show(t.cells["term"]))
+		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", strict.Show(t.cells["term"]))
 		return
 	}
 	var payment string
@@ -179,9 +180,9 @@ func (t *priceText) term(r *PriceRow) {
 	case r.Payment == "":
 		r.Payment = payment
 	case payment != "" && payment != r.Payment:
-		t.wrong("payment", "payment is %s, but the term says %s", show(r.Payment), payment)
+		t.wrong("payment", "payment is %s, but the term says %s", strict.Show(r.Payment), payment)
 	case !slices.Contains(payments, r.Payment):
-		t.wrong("payment", "payment: want none, partial or all, found %s", show(t.cells["payment"]))
+		t.wrong("payment", "payment: want none, partial or all, found %s", strict.Show(t.cells["payment"]))
 	case r.Term == "on_demand" || r.Term == "spot" || r.Term == "block":
 		t.wrong("payment", "payment is of contracts with a length such as 1y; leave it out for %s", r.Term)
 	}
@@ -193,7 +194,7 @@ func (t *priceText) free(r *PriceRow) {
 	case "true":
 		r.Free = true
 	default:
-		t.wrong("free", "free: want true or false, found %s", show(s))
+		t.wrong("free", "free: want true or false, found %s", strict.Show(s))
 	}
 }
 
@@ -233,11 +234,11 @@ func (t *priceText) usd(column string, r *PriceRow, gpus int) (capcli.USD, bool)
 	most := dearest * capcli.USD(gpus)
 	switch {
 	case strings.HasPrefix(s, "-"):
-		t.wrong(column, "%s is %s; a price is not negative", column, show(s))
+		t.wrong(column, "%s is %s; a price is not negative", column, strict.Show(s))
 	case err != nil && strings.Count(s, ",") == 1 && !strings.Contains(s, "."):
-		t.wrong(column, "%s is %s: a comma is no decimal point; write %s", column, show(s), strings.Replace(s, ",", ".", 1))
+		t.wrong(column, "%s is %s: a comma is no decimal point; write %s", column, strict.Show(s), strings.Replace(s, ",", ".", 1))
 	case err != nil || !strings.ContainsAny(s, "0123456789"):
-		t.wrong(column, "%s: want US dollars such as 2.20, at most six decimal places, found %s", column, show(s))
+		t.wrong(column, "%s: want US dollars such as 2.20, at most six decimal places, found %s", column, strict.Show(s))
 	case u > most:
 		t.wrong(column, "%s is %s for %d GPUs; at most %s for one is believed", column, u, gpus, dearest)
 	case u == 0 && !r.Free:
@@ -253,7 +254,7 @@ func (t *priceText) usd(column string, r *PriceRow, gpus int) (capcli.USD, bool)
 func (t *priceText) date(r *PriceRow) {
 	at, err := time.Parse(time.DateOnly, t.cells["date"])
 	if err != nil || at.Year() < 1970 {
-		t.wrong("date", "date: want a day such as 2026-07-30, found %s", show(t.cells["date"]))
+		t.wrong("date", "date: want a day such as 2026-07-30, found %s", strict.Show(t.cells["date"]))
 		return
 	}
 	r.Date = capcli.TimeOf(at)
@@ -261,7 +262,7 @@ func (t *priceText) date(r *PriceRow) {
 
 // samePrices refuses what cannot stand side by side: two prices for one key and
 // date, and one machine with two kinds of GPU.
-func (d *decoder) samePrices(p *Prices) {
+func samePrices(d *strict.Decoder, p *Prices) {
 	type dated struct {
 		key string
 		at  capcli.Time
@@ -271,7 +272,7 @@ func (d *decoder) samePrices(p *Prices) {
 		r := &p.rows[i]
 		at := dated{r.Key(), r.Date}
 		if k, twice := first[at]; twice {
-			d.line(r.Line, "%s on %s is there twice, first in line %d", at.key, r.Date.Std().Format(time.DateOnly), p.rows[k].Line)
+			d.FaultLine(r.Line, "%s on %s is there twice, first in line %d", at.key, r.Date.Std().Format(time.DateOnly), p.rows[k].Line)
 			continue
 		}
 		first[at] = i
@@ -281,21 +282,7 @@ func (d *decoder) samePrices(p *Prices) {
 			continue
 		}
 		if o := &p.rows[k]; !strings.EqualFold(o.GPU, r.GPU) || o.GPUs != r.GPUs {
-			d.line(r.Line, "%s has %d × %s here and %d × %s in line %d", r.machineKey(), r.GPUs, r.GPU, o.GPUs, o.GPU, o.Line)
+			d.FaultLine(r.Line, "%s has %d × %s here and %d × %s in line %d", r.machineKey(), r.GPUs, r.GPU, o.GPUs, o.GPU, o.Line)
 		}
 	}
-}
-
-// line notes a fault of a whole line.
-func (d *decoder) line(line int, format string, args ...any) {
-	d.fault(Fault{Line: line, Col: 1, Text: fmt.Sprintf(format, args...)})
-}
-
-// fault notes a fault, of which only so many are kept.
-func (d *decoder) fault(f Fault) {
-	if d.count() >= maxFaults {
-		d.more++
-		return
-	}
-	d.faults = append(d.faults, f)
 }

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 )
 
 // rows of a price file, in the order of the fixed head.
-const priceHead = "provider,region,machine,gpu,gpus,term,payment,usd_per_hour,usd_per_gpu_hour,free,currency,date,source\n"
+const priceFileHead = "provider,region,machine,gpu,gpus,term,payment,usd_per_hour,usd_per_gpu_hour,free,currency,date,source\n"
 
 func TestCatalogueFinds(t *testing.T) {
 	for _, x := range []struct{ key, want, perGPU, machine string }{
@@ -72,7 +74,7 @@ func TestQuoteAt(t *testing.T) {
 }
 
 func TestOwnPricesGoFirst(t *testing.T) {
-	own, err := ParsePrices("own.csv", []byte(priceHead+
+	own, err := ParsePrices("own.csv", []byte(priceFileHead+
 		"gcp,us-central1,a3-highgpu-8g,H100,8,1y,,40,5,,USD,2026-10-01,contract\n"+
 		"acme,dc1,box,H100,4,24mo,partial,,2.5,,,2026-10-01,contract\n"+
 		"lab,attic,old,K80,2,on_demand,,0,,true,,2026-10-01,ours\n"))
@@ -113,17 +115,17 @@ prices:
 }
 
 func TestPriceFilesThatAreWrong(t *testing.T) {
-	row := func(s string) string { return priceHead + s + "\n" }
+	row := func(s string) string { return priceFileHead + s + "\n" }
 	for _, x := range []struct{ name, text, want string }{
 		{"empty", "", "the file is empty"},
-		{"head only", priceHead, "no prices"},
+		{"head only", priceFileHead, "no prices"},
 		{"binary", "\x00\x01", "not text"},
 		{"other columns", "a,b\n1,2\n", "unknown column \"a\""},
-		{"a slip", strings.Replace(priceHead, "machine", "machin", 1), `did you mean "machine"?`},
+		{"a slip", strings.Replace(priceFileHead, "machine", "machin", 1), `did you mean "machine"?`},
 		{"no price column", "provider,region,machine,gpu,gpus,term,date,source\n", "usd_per_hour is missing"},
 		{"no date column", "provider,region,machine,gpu,gpus,term,usd_per_hour,source\n", "date is missing"},
 		{"twice", "provider,provider,region,machine,gpu,gpus,term,usd_per_hour,date,source\n", "there twice"},
-		{"short line", priceHead + "a,b\n", "2:1  the line has more or fewer columns"},
+		{"short line", priceFileHead + "a,b\n", "2:1  the line has more or fewer columns"},
 		{"zero", row("a,b,c,H100,8,1y,,0,,,,2026-10-01,x"), "write free: true"},
 		{"free and dear", row("a,b,c,H100,8,1y,,1,,true,,2026-10-01,x"), "leave one out"},
 		{"negative", row("a,b,c,H100,8,1y,,-1,,,,2026-10-01,x"), "a price is not negative"},
@@ -163,7 +165,7 @@ func TestPriceFilesThatAreWrong(t *testing.T) {
 
 func day(t *testing.T, s string) capcli.Time {
 	t.Helper()
-	d := &decoder{}
+	d := &strict.Decoder{}
 	at, _, ok := instant(d, nil, 0, s)
 	if !ok {
 		t.Fatal(s)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
@@ -29,25 +31,25 @@ func (c *Capacity) KindName() string {
 }
 
 // checkProduct checks the fields of kinds of reserved capacity.
-func (c *Capacity) checkProduct(o *object) {
-	if c.Product != "capacity_block" && o.has("ends_early") {
-		o.onKey("ends_early", "ends_early is for capacity_block")
+func (c *Capacity) checkProduct(o *strict.Object) {
+	if c.Product != "capacity_block" && o.Has("ends_early") {
+		o.FaultName("ends_early", "ends_early is for capacity_block")
 	}
-	if o.has("upfront") {
+	if o.Has("upfront") {
 		switch {
 		case !c.Kind.Committed():
-			o.onKey("upfront", "upfront is for owned and reserved capacity; %s is paid while held", c.Kind)
+			o.FaultName("upfront", "upfront is for owned and reserved capacity; %s is paid while held", c.Kind)
 		case c.Product == "capacity_reservation":
-			o.onKey("upfront", "a capacity_reservation is paid as it goes, at the on-demand price; leave upfront out")
+			o.FaultName("upfront", "a capacity_reservation is paid as it goes, at the on-demand price; leave upfront out")
 		case c.Product == "cud" && c.Upfront > 0:
-			o.on("upfront", "committed use has nothing up front; leave upfront out")
+			o.Fault("upfront", "committed use has nothing up front; leave upfront out")
 		case c.Product == "capacity_block" && c.Upfront < allUpfront:
-			o.on("upfront", "a capacity block is paid whole in advance; leave upfront out")
-		case !o.has("term") && !o.has("until"):
-			o.onKey("upfront", "upfront needs the length of the contract: term: 1y, or until")
+			o.Fault("upfront", "a capacity block is paid whole in advance; leave upfront out")
+		case !o.Has("term") && !o.Has("until"):
+			o.FaultName("upfront", "upfront needs the length of the contract: term: 1y, or until")
 		}
 	}
-	if o.has("machine") {
+	if o.Has("machine") {
 		c.checkMachine(o)
 	}
 	switch c.Product {
@@ -59,41 +61,41 @@ func (c *Capacity) checkProduct(o *object) {
 			c.OnDemand = c.Price
 		}
 	case "cud":
-		if o.has("term") && !slices.Contains([]string{"1y", "3y", "1yr", "3yr", "12mo", "36mo", "1 y", "3 y"}, c.Term) {
-			o.on("term", "committed use is for 1y or 3y; for another length write kind: reserved")
+		if o.Has("term") && !slices.Contains([]string{"1y", "3y", "1yr", "3yr", "12mo", "36mo", "1 y", "3 y"}, c.Term) {
+			o.Fault("term", "committed use is for 1y or 3y; for another length write kind: reserved")
 		}
 	}
 }
 
 // checkMachine makes the price of an owned pool from what it costs to own:
 // capital less residual value over the hours of its life, power and space.
-func (c *Capacity) checkMachine(o *object) {
+func (c *Capacity) checkMachine(o *strict.Object) {
 	switch {
 	case c.KindName() != "owned":
-		o.onKey("machine", "machine is for owned capacity; %s has a price", c.KindName())
+		o.FaultName("machine", "machine is for owned capacity; %s has a price", c.KindName())
 		return
-	case o.has("price") || o.has("free"):
-		o.onKey("machine", "price and machine both say what it costs; leave one out")
+	case o.Has("price") || o.Has("free"):
+		o.FaultName("machine", "price and machine both say what it costs; leave one out")
 		return
-	case o.has("upfront"):
-		o.onKey("upfront", "a machine is paid for when it is bought; leave upfront out")
+	case o.Has("upfront"):
+		o.FaultName("upfront", "a machine is paid for when it is bought; leave upfront out")
 		return
-	case !o.has("term"):
-		o.missing("term", "a machine is written off over its life; write term: 4y")
+	case !o.Has("term"):
+		o.FaultMissing("term", "a machine is written off over its life; write term: 4y")
 		return
-	case !o.clean("machine", "term") || c.Machine == nil:
+	case !o.IsClean("machine", "term") || c.Machine == nil:
 		return
 	}
 	life := int64(nominal(c.Term))
 	fees, err := c.Machine.Fees(1000)
 	if err != nil {
-		o.on("machine", "%v", err)
+		o.Fault("machine", "%v", err)
 		return
 	}
 	// Capital is for all of the life, so in dollars an hour it is 3600 / life of it.
 	rate, err := billing.Spread(fees.Upfront-fees.Residual, life)
 	if err != nil || rate+fees.Hourly > dearest {
-		o.on("machine", "it comes to more than %s a GPU-hour, which is not believed", dearest)
+		o.Fault("machine", "it comes to more than %s a GPU-hour, which is not believed", dearest)
 		return
 	}
 	c.Price = Price{Rate: rate + fees.Hourly, Known: true}
@@ -115,16 +117,16 @@ func nominal(term string) capcli.Seconds {
 const allUpfront = 1_000_000
 
 // checkBlock checks the dates of a capacity block.
-func (c *Capacity) checkBlock(o *object) {
-	if !o.has("ends_early") {
+func (c *Capacity) checkBlock(o *strict.Object) {
+	if !o.Has("ends_early") {
 		c.EndsEarly = billing.BlockEndsEarly
 	}
-	o.need("from", "until")
-	if !o.has("from") || !o.has("until") || !o.clean("from", "until") {
+	o.Require("from", "until")
+	if !o.Has("from") || !o.Has("until") || !o.IsClean("from", "until") {
 		return
 	}
 	if c.From.Date.Known() != c.Until.Date.Known() {
-		o.on("until", "from and until of a capacity block are both dates, or both times since the start")
+		o.Fault("until", "from and until of a capacity block are both dates, or both times since the start")
 		return
 	}
 	length := c.Until.After - c.From.After
@@ -134,9 +136,9 @@ func (c *Capacity) checkBlock(o *object) {
 	switch {
 	case length <= 0: // told by check
 	case length%capcli.Day != 0 || length > 182*capcli.Day:
-		o.on("until", "the block lasts %s; blocks last 1 to 182 whole days", length)
+		o.Fault("until", "the block lasts %s; blocks last 1 to 182 whole days", length)
 	case c.EndsEarly >= length:
-		o.on("ends_early", "ends_early is %s, but the block lasts %s", c.EndsEarly, length)
+		o.Fault("ends_early", "ends_early is %s, but the block lasts %s", c.EndsEarly, length)
 	}
 }
 

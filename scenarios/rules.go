@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -12,9 +14,9 @@ import (
 )
 
 // overflow reads when jobs go on to capacity that is paid by use.
-func overflow(dst *Overflow) reader {
-	return func(d *decoder, n *yaml.Node) {
-		o := d.object(n, "overflow", overflowFields(dst))
+func overflow(dst *Overflow) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		o := d.ReadObject(n, "overflow", overflowFields(dst))
 		if o == nil || dst.PerGPUHour == 0 {
 			return
 		}
@@ -31,30 +33,30 @@ func overflow(dst *Overflow) reader {
 
 // perHour reads a length of time for each hour as hours; it may be a fraction
 // of a second, 273.6s or 0.076h.
-func perHour(dst *float64) reader {
-	return func(d *decoder, n *yaml.Node) {
+func perHour(dst *float64) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		unit := 1.0
 		number, hours := strings.CutSuffix(n.Value, "h")
 		if !hours {
 			number, hours = strings.CutSuffix(n.Value, "s")
 			unit = 3600
 		}
-		if v, err := strconv.ParseFloat(number, 64); hours && err == nil && v >= 0 && v/unit <= longest.Hours() {
+		if v, err := strconv.ParseFloat(number, 64); hours && err == nil && v >= 0 && v/unit <= strict.Longest.Hours() {
 			*dst = v / unit
 			return
 		}
 		var s capcli.Seconds
-		duration(&s, 0)(d, n)
+		strict.Duration(&s, 0)(d, n)
 		*dst = s.Hours()
 	}
 }
 
 // words reads a list of names.
-func words(dst *[]string, what string) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxCapacity, what, func(_ int, n *yaml.Node) {
+func words(dst *[]string, what string) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxCapacity, what, func(_ int, n *yaml.Node) {
 			var s string
-			if name(&s)(d, n); s != "" {
+			if strict.Name(&s)(d, n); s != "" {
 				*dst = append(*dst, s)
 			}
 		})
@@ -62,27 +64,27 @@ func words(dst *[]string, what string) reader {
 }
 
 // patiences reads one wait for all jobs, or one for each range of run times.
-func patiences(dst *[]simulate.Patience) reader {
-	return func(d *decoder, n *yaml.Node) {
+func patiences(dst *[]simulate.Patience) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
 			var p simulate.Patience
 			patience(&p.Wait)(d, n)
 			*dst = []simulate.Patience{p}
 			return
 		}
-		d.list(n, maxList, "{max_run, wait}", func(_ int, n *yaml.Node) {
+		d.ReadList(n, maxList, "{max_run, wait}", func(_ int, n *yaml.Node) {
 			var p simulate.Patience
-			o := d.object(n, "overflow.patience", patienceFields(&p))
+			o := d.ReadObject(n, "overflow.patience", patienceFields(&p))
 			if o == nil {
 				return
 			}
-			if !o.has("wait") {
-				o.missing("wait", "wait is missing: how long such jobs wait, or never")
+			if !o.Has("wait") {
+				o.FaultMissing("wait", "wait is missing: how long such jobs wait, or never")
 			}
-			if k := len(*dst); k > 0 && o.clean("max_run") {
+			if k := len(*dst); k > 0 && o.IsClean("max_run") {
 				last := (*dst)[k-1].MaxRun
 				if last == 0 || p.MaxRun > 0 && p.MaxRun <= last {
-					o.on("max_run", "this line is never reached: an earlier one takes the same jobs; put the shortest max_run first")
+					o.Fault("max_run", "this line is never reached: an earlier one takes the same jobs; put the shortest max_run first")
 				}
 			}
 			*dst = append(*dst, p)
@@ -93,24 +95,24 @@ func patiences(dst *[]simulate.Patience) reader {
 var restartModes = []string{"suspend", "checkpoint", "restart"}
 
 // preemption reads what a job loses when it loses its GPUs.
-func preemption(dst *simulate.Restarts) reader {
-	return func(d *decoder, n *yaml.Node) {
+func preemption(dst *simulate.Restarts) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		mode := restartModes[0]
-		o := d.object(n, "preemption", preemptionFields(&mode, &dst.Classes))
+		o := d.ReadObject(n, "preemption", preemptionFields(&mode, &dst.Classes))
 		dst.Mode = simulate.Mode(slices.Index(restartModes, mode))
 		saves := slices.ContainsFunc(dst.Classes, func(c simulate.RestartClass) bool { return c.Interval > 0 })
-		if o != nil && dst.Mode == simulate.Checkpoint && !saves && o.clean("mode", "classes") {
-			o.on("mode", "no class has checkpoint_every, so there is no checkpoint to go back to and all work would be lost: "+
+		if o != nil && dst.Mode == simulate.Checkpoint && !saves && o.IsClean("mode", "classes") {
+			o.Fault("mode", "no class has checkpoint_every, so there is no checkpoint to go back to and all work would be lost: "+
 				"write classes: [{checkpoint_every: 30m}], or mode: restart if that is meant")
 		}
 	}
 }
 
-func restartClasses(dst *[]simulate.RestartClass) reader {
-	return func(d *decoder, n *yaml.Node) {
-		d.list(n, maxList, "classes", func(_ int, n *yaml.Node) {
+func restartClasses(dst *[]simulate.RestartClass) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		d.ReadList(n, maxList, "classes", func(_ int, n *yaml.Node) {
 			var c simulate.RestartClass
-			d.object(n, "preemption.classes", restartFields(&c))
+			d.ReadObject(n, "preemption.classes", restartFields(&c))
 			*dst = append(*dst, c)
 		})
 	}
@@ -118,8 +120,8 @@ func restartClasses(dst *[]simulate.RestartClass) reader {
 
 // checkOverflow checks that the order names pools that are there and paid by
 // use.
-func (s *Scenario) checkOverflow(o *object) {
-	if n := o.value("overflow"); n == nil || n.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
+func (s *Scenario) checkOverflow(o *strict.Object) {
+	if n := o.Value("overflow"); n == nil || n.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
 		return
 	}
 	elastic := []string{simulate.OnDemand.String(), simulate.Spot.String()}
@@ -132,65 +134,65 @@ func (s *Scenario) checkOverflow(o *object) {
 			names = append(names, c.Name)
 		}
 	}
-	list := child(child(o.node, "overflow"), "order")
+	list := strict.Child(strict.Child(o.Node, "overflow"), "order")
 	if list == nil {
 		return
 	}
-	o.d.enter("overflow")
-	o.d.enter("order")
-	defer o.d.leave()
-	defer o.d.leave()
+	o.Decoder.Enter("overflow")
+	o.Decoder.Enter("order")
+	defer o.Decoder.Leave()
+	defer o.Decoder.Leave()
 	for i, n := range list.Content {
 		earlier := func(of []string) bool {
 			return slices.ContainsFunc(list.Content[:i], func(m *yaml.Node) bool { return slices.Contains(of, m.Value) })
 		}
 		switch {
 		case earlier([]string{n.Value}):
-			o.d.at(n, "%s is there twice", show(n.Value))
+			o.Decoder.Fault(n, "%s is there twice", strict.Show(n.Value))
 		case slices.Contains(names, n.Value):
 		case slices.Contains(committed, n.Value):
 			if earlier(names) {
-				o.d.at(n, "%s is committed capacity, which is always first; name it first or not at all", show(n.Value))
+				o.Decoder.Fault(n, "%s is committed capacity, which is always first; name it first or not at all", strict.Show(n.Value))
 			}
 		default:
 			hint := ""
 			if near := capcli.Nearest(n.Value, names); near != "" {
 				hint = "; did you mean \"" + near + "\"?"
 			}
-			o.d.at(n, "no pool is called %s and no kind%s", show(n.Value), hint)
+			o.Decoder.Fault(n, "no pool is called %s and no kind%s", strict.Show(n.Value), hint)
 		}
 	}
 }
 
-func overflowFields(dst *Overflow) []field {
-	return []field{
+func overflowFields(dst *Overflow) []strict.Field {
+	return []strict.Field{
 		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", words(&dst.Order, "kinds or names of pools")},
 		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; 0 where left out", patiences(&dst.Patience)},
 		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&dst.PerGPUHour)},
-		{"queue_max", "with more jobs waiting than this, the last go on at once", whole(&dst.QueueMax, 1, 1_000_000_000)},
+		{"queue_max", "with more jobs waiting than this, the last go on at once", strict.Integer(&dst.QueueMax, 1, 1_000_000_000)},
 	}
 }
 
-func patienceFields(p *simulate.Patience) []field {
-	return []field{
-		{"max_run", "for jobs believed to run no longer; all where left out", duration(&p.MaxRun, 1)},
+func patienceFields(p *simulate.Patience) []strict.Field {
+	return []strict.Field{
+		{"max_run", "for jobs believed to run no longer; all where left out", strict.Duration(&p.MaxRun, 1)},
 		{"wait", "how long they wait for committed capacity, or never", patience(&p.Wait)},
 	}
 }
 
-func restartFields(c *simulate.RestartClass) []field {
-	return []field{
-		{"class", "kind of work, as in the trace; any where left out", name(&c.Class)},
-		{"max_gpus", "for jobs of at most so many GPUs; any where left out", whole(&c.MaxGPUs, 1, maxGPUs)},
-		{"checkpoint_every", "work between checkpoints; none where left out", duration(&c.Interval, 1)},
-		{"checkpoint_cost", "pause for each", duration(&c.Cost, 0)},
-		{"restart", "time to get going again", duration(&c.Restart, 0)},
+func restartFields(c *simulate.RestartClass) []strict.Field {
+	return []strict.Field{
+		{"class", "kind of work, as in the trace; any where left out", strict.Name(&c.Class)},
+		{"max_gpus", "for jobs of at most so many GPUs; any where left out", strict.Integer(&c.MaxGPUs, 1, maxGPUs)},
+		{"checkpoint_every", "work between checkpoints; none where left out", strict.Duration(&c.Interval, 1)},
+		{"checkpoint_cost", "pause for each", strict.Duration(&c.Cost, 0)},
+		{"restart", "time to get going again", strict.Duration(&c.Restart, 0)},
 	}
 }
 
-func preemptionFields(mode *string, classes *[]simulate.RestartClass) []field {
-	return []field{
-		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", choice(mode, "mode", restartModes...)},
+func preemptionFields(mode *string, classes *[]simulate.RestartClass) []strict.Field {
+	return []strict.Field{
+		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", strict.Choice(mode, "mode", restartModes...)},
 		{"classes", "how jobs save their work, the first that matches", restartClasses(classes)},
 	}
 }
@@ -199,12 +201,12 @@ func preemptionFields(mode *string, classes *[]simulate.RestartClass) []field {
 const Never capcli.Seconds = -1
 
 // patience reads a length of time or never.
-func patience(dst *capcli.Seconds) reader {
-	return func(d *decoder, n *yaml.Node) {
+func patience(dst *capcli.Seconds) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode && n.Value == "never" {
 			*dst = Never
 			return
 		}
-		duration(dst, 0)(d, n)
+		strict.Duration(dst, 0)(d, n)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -25,7 +27,15 @@ import (
 // version is the first line of every scenario: capcli: scenario/v1.
 const version = "scenario/v1"
 
-var scenarioForm = form{version: version, what: "a scenario", init: "capcli scenarios init", tooLong: ". Is this a job log? Give it with --trace"}
+// Limits of a scenario.
+const (
+	maxCapacity = 4096
+	maxTenants  = 100_000
+	maxList     = 1000 // of any other list
+	maxSentence = 2000 // characters
+)
+
+var scenarioForm = strict.Form{Version: version, What: "a scenario", Template: "capcli scenarios init", TooLong: ". Is this a job log? Give it with --trace"}
 
 // Scenario is a plan as a file states it, checked.
 type Scenario struct {
@@ -126,15 +136,15 @@ func ParseWith(prices *Prices, file string, b []byte, overrides ...string) (*Sce
 // parse reads a scenario. own are the prices of its price file, nil before that
 // is read: then a key that is not found may yet be in it.
 func parse(prices, own *Prices, file string, b []byte, overrides []string) (*Scenario, error) {
-	d := &decoder{form: &scenarioForm, sets: overrides}
+	d := &strict.Decoder{Form: &scenarioForm, Overrides: overrides}
 	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: prices, opened: &opened{}}
-	if root := d.readTree(b); root != nil {
+	if root := d.ReadTree(b); root != nil {
 		override(d, root, overrides)
-		d.context = keys{prices.Over(own.Over(Catalogue())), own == nil && child(root, "prices") != nil}
+		d.Context = keys{prices.Over(own.Over(Catalogue())), own == nil && strict.Child(root, "prices") != nil}
 		readScenario(d, root, s)
 	}
-	if d.count() > 0 {
-		return nil, d.refusal(cmp.Or(file, "scenario"), "a template with every field: capcli scenarios init")
+	if d.FaultCount() > 0 {
+		return nil, d.Refusal(cmp.Or(file, "scenario"), "a template with every field: capcli scenarios init")
 	}
 	return s, nil
 }
@@ -153,23 +163,23 @@ func (s *Scenario) Set(path, value string) error {
 }
 
 // readScenario reads the whole file.
-func readScenario(d *decoder, root *yaml.Node, s *Scenario) {
+func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.Period = Period{capcli.NoTime, capcli.NoTime}
 	s.Seed = DefaultSeed
-	if root.Kind != yaml.MappingNode || child(root, "capcli") == nil && child(root, "capacity") == nil {
-		d.at(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
+	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "capacity") == nil {
+		d.Fault(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
 		return
 	}
-	o := d.object(root, "the top level", topFields(d, s))
-	if !o.has("capcli") {
-		o.missing("capcli", "the line capcli: %s is missing; it says which form of scenario this is", version)
+	o := d.ReadObject(root, "the top level", topFields(d, s))
+	if !o.Has("capcli") {
+		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of scenario this is", version)
 	}
-	if !o.has("capacity") {
-		o.missing("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
+	if !o.Has("capacity") {
+		o.FaultMissing("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
 	}
-	if given := o.value("jobs"); o.has("trace") && given != nil &&
-		(given.Kind == yaml.ScalarNode || child(given, "from") != nil || child(given, "generate") != nil) {
-		o.onKey("trace", "trace and jobs both say where the jobs come from; leave one out")
+	if given := o.Value("jobs"); o.Has("trace") && given != nil &&
+		(given.Kind == yaml.ScalarNode || strict.Child(given, "from") != nil || strict.Child(given, "generate") != nil) {
+		o.FaultName("trace", "trace and jobs both say where the jobs come from; leave one out")
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(s.File)), path.Ext(s.File))
@@ -182,4 +192,4 @@ func readScenario(d *decoder, root *yaml.Node, s *Scenario) {
 }
 
 // file reads the name of a file.
-func file(dst *string) reader { return text(dst, 4096) }
+func file(dst *string) strict.Reader { return strict.Text(dst, 4096) }

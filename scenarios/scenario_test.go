@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/scenarios/strict"
+
 	"capcli"
 	"capcli/simulate"
 )
@@ -85,7 +87,7 @@ limits: {wait_p59: 30m}
 		{14, 10, `did you mean "wait_p50"?`},
 	}
 	_, err := Parse("ten.yaml", []byte(src))
-	var f *Faults
+	var f *strict.Faults
 	if !errors.As(err, &f) {
 		t.Fatalf("got %v, want faults", err)
 	}

@@ -3,6 +3,8 @@ package scenarios
 import (
 	_ "embed" // the template is a file
 
+	"capcli/scenarios/strict"
+
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
@@ -23,11 +25,11 @@ func Schema() []Section {
 		w    WorkClass
 		mode string
 	)
-	d := &decoder{}
+	d := &strict.Decoder{}
 	var out []Section
 	for _, x := range []struct {
 		name   string
-		fields []field
+		fields []strict.Field
 	}{
 		{"", topFields(d, &s)},
 		{"jobs", jobsFields(&s.Jobs)},
@@ -54,7 +56,7 @@ func Schema() []Section {
 	} {
 		section := Section{Name: x.name}
 		for _, f := range x.fields {
-			section.Fields = append(section.Fields, Field{f.name, f.doc})
+			section.Fields = append(section.Fields, Field{f.Name, f.Doc})
 		}
 		out = append(out, section)
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/scenarios/strict"
+
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
@@ -15,17 +17,17 @@ import (
 // override changes the tree as the overrides say, one after another. The nodes of
 // the i-th get line -(i+1), by which faults name it. Pools of size 0 are taken
 // away at the end: until then they count in the numbers of the list.
-func override(d *decoder, root *yaml.Node, overrides []string) {
+func override(d *strict.Decoder, root *yaml.Node, overrides []string) {
 	var emptied []*yaml.Node
 	for i, text := range overrides {
 		place := &yaml.Node{Kind: yaml.ScalarNode, Line: -(i + 1)}
 		steps, value, err := parseOverride(text)
 		if err != nil {
-			d.at(place, "%s", err)
+			d.Fault(place, "%s", err)
 			continue
 		}
 		mark(value, place.Line)
-		if !d.plain(value, len(steps)) {
+		if !d.CheckPlain(value, len(steps)) {
 			continue
 		}
 		if pool := resized(root, steps); pool != nil {
@@ -36,10 +38,10 @@ func override(d *decoder, root *yaml.Node, overrides []string) {
 			}
 		}
 		if err := put(root, steps, value, ""); err != nil {
-			d.at(place, "%s", err)
+			d.Fault(place, "%s", err)
 		}
 	}
-	if pools := child(root, "capacity"); pools != nil && len(emptied) > 0 {
+	if pools := strict.Child(root, "capacity"); pools != nil && len(emptied) > 0 {
 		pools.Content = slices.DeleteFunc(pools.Content, func(n *yaml.Node) bool { return slices.Contains(emptied, n) })
 	}
 }
@@ -66,7 +68,7 @@ func resized(root *yaml.Node, steps []string) *yaml.Node {
 	if len(steps) != 3 || steps[0] != "capacity" || !slices.Contains(sizeFields, steps[2]) {
 		return nil
 	}
-	pools := child(root, "capacity")
+	pools := strict.Child(root, "capacity")
 	if pools == nil || pools.Kind != yaml.SequenceNode {
 		return nil
 	}
@@ -80,7 +82,7 @@ func resized(root *yaml.Node, steps []string) *yaml.Node {
 // parseValue reads the right side of an override.
 func parseValue(text string) (*yaml.Node, error) {
 	var doc yaml.Node
-	if len(text) > maxBytes {
+	if len(text) > strict.MaxBytes {
 		return nil, errors.New("the value is over 1 MiB")
 	}
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
@@ -104,8 +106,8 @@ func splitPath(path string) ([]string, error) {
 	var steps []string
 	for part := range strings.SplitSeq(path, ".") {
 		name, index, has := strings.Cut(part, "[")
-		if name == "" && !has || len(steps) > maxDepth {
-			return nil, fmt.Errorf("%s is no path; write capacity[0].gpus", show(path))
+		if name == "" && !has || len(steps) > strict.MaxDepth {
+			return nil, fmt.Errorf("%s is no path; write capacity[0].gpus", strict.Show(path))
 		}
 		if name != "" {
 			steps = append(steps, name)
@@ -113,14 +115,14 @@ func splitPath(path string) ([]string, error) {
 		for has {
 			var number string
 			if number, index, has = strings.Cut(index, "]"); !has {
-				return nil, fmt.Errorf("%s has a [ without a ]", show(path))
+				return nil, fmt.Errorf("%s has a [ without a ]", strict.Show(path))
 			}
 			if _, err := strconv.ParseUint(number, 10, 31); err != nil {
 				return nil, fmt.Errorf("[%s] is no place in a list; write [0] for the first", number)
 			}
 			steps = append(steps, "["+number+"]")
 			if index != "" && index[0] != '[' {
-				return nil, fmt.Errorf("%s: want a dot after ]", show(path))
+				return nil, fmt.Errorf("%s: want a dot after ]", strict.Show(path))
 			}
 			_, index, has = strings.Cut(index, "[")
 		}
@@ -156,10 +158,10 @@ func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
 		*n = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: old.Line, Column: old.Column, Content: []*yaml.Node{key, &old}}
 	}
 	if strings.HasPrefix(step, "[") {
-		return fmt.Errorf("%s is no list, so there is no %s in it", show(above), step)
+		return fmt.Errorf("%s is no list, so there is no %s in it", strict.Show(above), step)
 	}
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s has no fields, so there is no %s in it", above, show(step))
+		return fmt.Errorf("%s has no fields, so there is no %s in it", above, strict.Show(step))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value != step {
@@ -203,9 +205,9 @@ func element(n *yaml.Node, step, above string) (int, error) {
 	}
 	var names []string
 	for i, c := range n.Content {
-		name := child(c, "name")
+		name := strict.Child(c, "name")
 		if name == nil {
-			name = child(c, "kind") // what an unnamed pool is called
+			name = strict.Child(c, "kind") // what an unnamed pool is called
 		}
 		if name != nil && name.Value == step {
 			return i, nil
@@ -218,5 +220,5 @@ func element(n *yaml.Node, step, above string) (int, error) {
 	if near := capcli.Nearest(step, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return 0, fmt.Errorf("%s has nothing called %s%s", above, show(step), hint)
+	return 0, fmt.Errorf("%s has nothing called %s%s", above, strict.Show(step), hint)
 }

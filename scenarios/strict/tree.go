@@ -1,4 +1,4 @@
-package scenarios
+package strict
 
 import (
 	"bytes"
@@ -12,30 +12,29 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of a scenario file.
+// Limits of a file.
 const (
-	maxBytes    = 1 << 20
-	maxDepth    = 64
-	maxCapacity = 4096
-	maxTenants  = 100_000
-	maxList     = 1000 // of any other list
-	maxFaults   = 1000 // that are kept; more are only counted
+	// MaxBytes is the most that a file has.
+	MaxBytes = 1 << 20
+	// MaxDepth is how many levels deep its tree is at most.
+	MaxDepth  = 64
+	maxFaults = 1000 // that are kept; more are only counted
 )
 
-// readTree reads the one document of b. What is not YAML, or more of YAML than
-// a scenario needs, is a fault.
-func (d *decoder) readTree(b []byte) *yaml.Node {
-	what, version := d.form.what, d.form.version
-	d.lines = linesOf(b)
+// ReadTree reads the one document of b. What is not YAML, or more of YAML than
+// a file needs, is a fault.
+func (d *Decoder) ReadTree(b []byte) *yaml.Node {
+	what, version := d.Form.What, d.Form.Version
+	d.Lines = linesOf(b)
 	switch {
-	case len(b) > maxBytes:
-		d.whole("the file has %d bytes; %s has at most %d%s", len(b), what, maxBytes, d.form.tooLong)
+	case len(b) > MaxBytes:
+		d.FaultFile("the file has %d bytes; %s has at most %d%s", len(b), what, MaxBytes, d.Form.TooLong)
 		return nil
 	case len(bytes.TrimSpace(b)) == 0:
-		d.whole("the file is empty; %s begins with capcli: %s", what, version)
+		d.FaultFile("the file is empty; %s begins with capcli: %s", what, version)
 		return nil
 	case bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b):
-		d.whole("the file is not text in UTF-8; %s is YAML and begins with capcli: %s", what, version)
+		d.FaultFile("the file is not text in UTF-8; %s is YAML and begins with capcli: %s", what, version)
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(b))
@@ -46,17 +45,17 @@ func (d *decoder) readTree(b []byte) *yaml.Node {
 		return nil
 	}
 	if err != nil || len(doc.Content) == 0 {
-		d.whole("the file has nothing but comments; %s begins with capcli: %s", what, version)
+		d.FaultFile("the file has nothing but comments; %s begins with capcli: %s", what, version)
 		return nil
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); err == nil {
-		d.at(&second, "a second document begins here; %s is one", what)
+		d.Fault(&second, "a second document begins here; %s is one", what)
 	} else if !errors.Is(err, io.EOF) {
 		d.syntax(err)
 	}
 	root := doc.Content[0]
-	if !d.plain(root, 0) {
+	if !d.CheckPlain(root, 0) {
 		return nil
 	}
 	return root
@@ -64,8 +63,8 @@ func (d *decoder) readTree(b []byte) *yaml.Node {
 
 // syntax turns the YAML reader's error into a fault. The reader stops at the
 // first; where indentation by tabs explains it, that is what is said.
-func (d *decoder) syntax(err error) {
-	for i, l := range d.lines {
+func (d *Decoder) syntax(err error) {
+	for i, l := range d.Lines {
 		body := strings.TrimLeft(l, " \t")
 		if tab := strings.IndexByte(l[:len(l)-len(body)], '\t'); tab >= 0 && body != "" && body[0] != '#' {
 			d.faults = append(d.faults, Fault{Line: i + 1, Col: tab + 1, Text: "a tab indents this line; YAML wants spaces"})
@@ -80,9 +79,9 @@ func (d *decoder) syntax(err error) {
 			text = what
 		}
 	}
-	f := Fault{Line: min(line, len(d.lines)), Text: "not valid YAML: " + text}
+	f := Fault{Line: min(line, len(d.Lines)), Text: "not valid YAML: " + text}
 	if f.Line > 0 {
-		l := d.lines[f.Line-1]
+		l := d.Lines[f.Line-1]
 		f.Col = len(l) - len(strings.TrimLeft(l, " ")) + 1
 		f.Len = utf8.RuneCountInString(strings.TrimSpace(l))
 		f.Text += " (the cause may stand a line before)"
@@ -90,63 +89,73 @@ func (d *decoder) syntax(err error) {
 	d.faults = append(d.faults, f)
 }
 
-// plain checks that the tree uses only maps, lists and values. It tells whether
+// CheckPlain checks that the tree uses only maps, lists and values. It tells whether
 // the tree may be read on.
-func (d *decoder) plain(n *yaml.Node, depth int) bool {
-	if depth > maxDepth {
-		d.at(n, "more than %d levels deep", maxDepth)
+func (d *Decoder) CheckPlain(n *yaml.Node, depth int) bool {
+	if depth > MaxDepth {
+		d.Fault(n, "more than %d levels deep", MaxDepth)
 		return false
 	}
 	switch {
 	case n.Kind == yaml.AliasNode:
-		d.at(n, "an alias (*%s) is not allowed here; write the value out", n.Value)
+		d.Fault(n, "an alias (*%s) is not allowed here; write the value out", n.Value)
 		return true
 	case n.Anchor != "":
-		d.at(n, "an anchor (&%s) is not allowed here; write the value out where it is wanted", n.Anchor)
+		d.Fault(n, "an anchor (&%s) is not allowed here; write the value out where it is wanted", n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0:
-		d.at(n, "a tag (%s) is not allowed here; write the value alone", n.ShortTag())
+		d.Fault(n, "a tag (%s) is not allowed here; write the value alone", n.ShortTag())
 	}
 	for _, c := range n.Content {
-		if !d.plain(c, depth+1) {
+		if !d.CheckPlain(c, depth+1) {
 			return false
 		}
 	}
 	return true
 }
 
-// at notes a fault at the place of n.
-func (d *decoder) at(n *yaml.Node, format string, args ...any) {
-	d.within(n, 0, d.length(n), format, args...)
+// Fault notes a fault at the place of n.
+func (d *Decoder) Fault(n *yaml.Node, format string, args ...any) {
+	d.FaultWithin(n, 0, d.length(n), format, args...)
 }
 
-// within notes a fault at length characters of n's text, from the offset-th.
-func (d *decoder) within(n *yaml.Node, offset, length int, format string, args ...any) {
-	if len(d.faults) >= maxFaults {
-		d.more++
-		return
-	}
+// FaultWithin notes a fault at length characters of n's text, from the offset-th.
+func (d *Decoder) FaultWithin(n *yaml.Node, offset, length int, format string, args ...any) {
 	f := Fault{Line: n.Line, Col: n.Column + offset, Len: length, Path: d.path(), Text: fmt.Sprintf(format, args...)}
-	if last := len(d.lines); n.Line > last && last > 0 { // an empty value may stand past the end
-		f.Line, f.Col = last, utf8.RuneCountInString(d.lines[last-1])+1
+	if last := len(d.Lines); n.Line > last && last > 0 { // an empty value may stand past the end
+		f.Line, f.Col = last, utf8.RuneCountInString(d.Lines[last-1])+1
 	}
 	if n.Line < 0 {
-		f.Set, f.Line, f.Col = d.sets[-n.Line-1], 0, 0
+		f.Set, f.Line, f.Col = d.Overrides[-n.Line-1], 0, 0
+	}
+	d.AddFault(f)
+}
+
+// FaultFile notes a fault of the file as a whole.
+func (d *Decoder) FaultFile(format string, args ...any) {
+	d.faults = append(d.faults, Fault{Text: fmt.Sprintf(format, args...)})
+}
+
+// FaultLine notes a fault of a whole line.
+func (d *Decoder) FaultLine(line int, format string, args ...any) {
+	d.AddFault(Fault{Line: line, Col: 1, Text: fmt.Sprintf(format, args...)})
+}
+
+// AddFault notes a fault, of which only so many are kept.
+func (d *Decoder) AddFault(f Fault) {
+	if d.FaultCount() >= maxFaults {
+		d.more++
+		return
 	}
 	d.faults = append(d.faults, f)
 }
 
-// whole notes a fault of the file as a whole.
-func (d *decoder) whole(format string, args ...any) {
-	d.faults = append(d.faults, Fault{Text: fmt.Sprintf(format, args...)})
-}
-
 // length is how many characters n takes on its first line, as far as that is
 // easily told: 1 for a map or a list.
-func (d *decoder) length(n *yaml.Node) int {
-	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.lines) || len(d.faults) >= maxFaults {
+func (d *Decoder) length(n *yaml.Node) int {
+	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.Lines) || len(d.faults) >= maxFaults {
 		return 1
 	}
-	rest := after(d.lines[n.Line-1], n.Column-1)
+	rest := after(d.Lines[n.Line-1], n.Column-1)
 	if rest == "" {
 		return 1
 	}
@@ -168,7 +177,7 @@ var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u20
 // linesOf are the lines of a file as the YAML reader counts them; none of a
 // file that is too long.
 func linesOf(b []byte) []string {
-	if len(b) > maxBytes {
+	if len(b) > MaxBytes {
 		return nil
 	}
 	return strings.Split(breaks.Replace(strings.TrimPrefix(string(b), "\ufeff")), "\n")
@@ -185,8 +194,8 @@ func after(s string, n int) string {
 	return ""
 }
 
-// child gives a field of a map, or nil.
-func child(n *yaml.Node, name string) *yaml.Node {
+// Child gives a field of a map, or nil.
+func Child(n *yaml.Node, name string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package scenarios
+package strict
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 	"capcli"
 )
 
-// Fault is one thing wrong with a scenario, and where.
+// Fault is one thing that is wrong with a file, and where.
 type Fault struct {
 	Line, Col int    // from 1; Line 0 is the file as a whole
 	Len       int    // characters to underline; 0 is one
@@ -20,20 +20,20 @@ type Fault struct {
 	Text      string // what is wrong and what to write
 }
 
-// Faults are all the things wrong with one scenario: the error that Parse gives.
+// Faults are all the things wrong with one file, as an error.
 type Faults struct {
 	File    string
 	List    []Fault // overrides first, then by line and column; at most 1000
 	More    int     // that there are beside
 	Allowed string  // last line: the fields of the section where one was unknown
 	lines   []string
-	form    *form
+	form    *Form
 }
 
-// refusal gives all that d found wrong in a file. allowed is its last line where no
+// Refusal gives all that d found wrong in a file. allowed is its last line where no
 // field was unknown.
-func (d *decoder) refusal(file, allowed string) *Faults {
-	f := &Faults{File: file, List: d.faults, More: d.more, Allowed: cmp.Or(d.allowed, allowed), lines: d.lines, form: d.form}
+func (d *Decoder) Refusal(file, allowed string) *Faults {
+	f := &Faults{File: file, List: d.faults, More: d.more, Allowed: cmp.Or(d.allowed, allowed), lines: d.Lines, form: d.Form}
 	f.sort()
 	return f
 }
@@ -49,20 +49,20 @@ func (f *Faults) Error() string {
 	if n == 1 {
 		plural = ""
 	}
-	fmt.Fprintf(&b, "%s has %d problem%s; nothing was run\n\n", printable(f.File), n, plural)
+	fmt.Fprintf(&b, "%s has %d problem%s; nothing was run\n\n", Printable(f.File), n, plural)
 	for i := range f.List[:min(shown, len(f.List))] {
 		f.write(&b, &f.List[i])
 	}
 	if more := n - shown; more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
-	b.WriteString("\n" + printable(f.Allowed))
+	b.WriteString("\n" + Printable(f.Allowed))
 	return b.String()
 }
 
 // Unwrap gives the first fault as the error that all bad input is.
 func (f *Faults) Unwrap() error {
-	in := &capcli.InputError{File: f.File, Text: "not " + f.form.what}
+	in := &capcli.InputError{File: f.File, Text: "not " + f.form.What}
 	if len(f.List) > 0 {
 		in.Line, in.Field, in.Text = f.List[0].Line, f.List[0].Path, f.List[0].Text
 	}
@@ -79,13 +79,13 @@ func (f *Faults) sort() {
 func (f *Faults) write(b *strings.Builder, x *Fault) {
 	switch {
 	case x.Set != "":
-		fmt.Fprintf(b, "--set %s  %s\n", printable(x.Set), printable(x.Text))
+		fmt.Fprintf(b, "--set %s  %s\n", Printable(x.Set), Printable(x.Text))
 		return
 	case x.Line < 1 || x.Line > len(f.lines):
-		fmt.Fprintf(b, "%s  %s\n", printable(f.File), printable(x.Text))
+		fmt.Fprintf(b, "%s  %s\n", Printable(f.File), Printable(x.Text))
 		return
 	}
-	fmt.Fprintf(b, "%s:%d:%d  %s\n", printable(f.File), x.Line, max(x.Col, 1), printable(x.Text))
+	fmt.Fprintf(b, "%s:%d:%d  %s\n", Printable(f.File), x.Line, max(x.Col, 1), Printable(x.Text))
 	line, col := window(f.lines[x.Line-1], max(x.Col, 1))
 	number := fmt.Sprintf("%3d", x.Line)
 	mark := strings.Repeat("^", max(1, min(x.Len, utf8.RuneCountInString(line)-col+1)))
@@ -97,9 +97,9 @@ const (
 	before = 60  // of them before the fault
 )
 
-// printable makes each control character a space, so that a text stays on its
+// Printable makes each control character a space, so that a text stays on its
 // line and its characters keep their places.
-func printable(s string) string {
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -110,7 +110,7 @@ func printable(s string) string {
 
 // window cuts a long line around col.
 func window(line string, col int) (string, int) {
-	r := []rune(printable(line))
+	r := []rune(Printable(line))
 	if len(r) <= widest {
 		return string(r), min(col, len(r)+1)
 	}

@@ -1,0 +1,292 @@
+package strict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+)
+
+// Decoder reads the tree of a file and collects what is wrong with it.
+type Decoder struct {
+	Form      *Form             // of the file
+	Overrides []string          // by which faults name nodes of line -1, -2 …
+	Lines     []string          // of the file, for messages; ReadTree sets them
+	Elsewhere map[string]string // fields of other sections than the one being read, and which
+	Context   any               // what the caller's own readers look things up in
+
+	faults  []Fault
+	more    int      // faults past the first maxFaults
+	steps   []string // where the reading is: "capacity", "[0]", "gpus"
+	allowed string
+}
+
+// Form is a kind of file: the version in its first line, what it is called, the
+// command that writes a template, and what else to say of a file that is too long.
+type Form struct{ Version, What, Template, TooLong string }
+
+// Reader takes the value of one field.
+type Reader func(d *Decoder, n *yaml.Node)
+
+// Field is one field that a section may have: its name, a line about it for the
+// template, and how its value is read. The type has no name of its own, so that
+// the tables of other packages need no keys.
+type Field = struct {
+	Name, Doc string
+	Read      Reader
+}
+
+// entry is a field as it stands in the file.
+type entry struct{ key, value *yaml.Node }
+
+// Object is a section as it stands in the file, for checks over several fields.
+type Object struct {
+	Decoder *Decoder
+	Node    *yaml.Node
+	path    string
+	entries map[string]entry
+	near    []string // fields that unknown ones were probably meant to be
+}
+
+func (d *Decoder) path() string {
+	var b strings.Builder
+	for i, s := range d.steps {
+		if i > 0 && !strings.HasPrefix(s, "[") {
+			b.WriteByte('.')
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// FieldName is the name of the field that is being read.
+func (d *Decoder) FieldName() string { return d.steps[len(d.steps)-1] }
+
+// FaultCount is how many faults were found so far.
+func (d *Decoder) FaultCount() int { return len(d.faults) + d.more }
+
+// Enter goes into a field or an element; Leave goes out of it again.
+func (d *Decoder) Enter(step string) { d.steps = append(d.steps, step) }
+
+// Leave goes out of the field that Enter went into.
+func (d *Decoder) Leave() { d.steps = d.steps[:len(d.steps)-1] }
+
+// ReadObject reads the section called name. It gives nil when n is no map.
+func (d *Decoder) ReadObject(n *yaml.Node, name string, fields []Field) *Object {
+	if n.Kind != yaml.MappingNode {
+		d.FaultWant(n, "fields such as "+fields[0].Name)
+		return nil
+	}
+	o := &Object{Decoder: d, Node: n, path: d.path(), entries: map[string]entry{}}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if d.DecimalComma(n, i) || !d.key(o, key) {
+			continue
+		}
+		at := slices.IndexFunc(fields, func(f Field) bool { return f.Name == key.Value })
+		if at < 0 {
+			d.unknown(o, key, name, fields)
+			continue
+		}
+		o.entries[key.Value] = entry{key, value}
+		d.Enter(key.Value)
+		if value.Kind == yaml.ScalarNode && value.Tag == "!!null" && value.Line >= 0 {
+			d.Fault(key, "%s has no value; give it one or leave the field out", key.Value)
+		} else if value.Kind != yaml.AliasNode { // already a fault
+			fields[at].Read(d, value)
+		}
+		d.Leave()
+	}
+	return o
+}
+
+// key checks a key by itself.
+func (d *Decoder) key(o *Object, key *yaml.Node) bool {
+	switch first, twice := o.entries[key.Value]; {
+	case key.Tag == "!!merge":
+		d.Fault(key, "a merge key (<<) is not allowed here; write the fields out")
+	case key.Kind != yaml.ScalarNode:
+		d.Fault(key, "a field's name must be a word")
+	case twice && first.key.Line > 0:
+		d.Fault(key, "%s is given twice, first in line %d", Show(key.Value), first.key.Line)
+	case twice:
+		d.Fault(key, "%s is given twice", Show(key.Value))
+	default:
+		return true
+	}
+	return false
+}
+
+// DecimalComma tells whether the i-th entry is what stood after a decimal comma:
+// {price: 3,90 USD} is price 3 and a field called "90 USD".
+func (d *Decoder) DecimalComma(n *yaml.Node, i int) bool {
+	key, value := n.Content[i], n.Content[i+1]
+	if i == 0 || value.Tag != "!!null" || value.Value != "" || key.Kind != yaml.ScalarNode || key.Value == "" || key.Value[0] < '0' || key.Value[0] > '9' {
+		return false
+	}
+	name, prev := n.Content[i-2], n.Content[i-1]
+	if prev.Tag != "!!int" || prev.Line != key.Line {
+		return false
+	}
+	digits := len(key.Value) - len(strings.TrimLeft(key.Value, "0123456789"))
+	better := "write " + prev.Value + "." + key.Value
+	if digits == 3 {
+		better = fmt.Sprintf("write %s%s, or %s.%s", prev.Value, key.Value, prev.Value, key.Value)
+	}
+	d.Enter(name.Value)
+	d.FaultWithin(prev, 0, len(prev.Value)+1+digits, "%s %q: YAML ends the value at the comma; %s", name.Value, prev.Value+","+key.Value, better)
+	d.Leave()
+	return true
+}
+
+func (d *Decoder) unknown(o *Object, key *yaml.Node, name string, fields []Field) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	hint := ""
+	if near := capcli.Nearest(key.Value, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+		o.near = append(o.near, near)
+	} else if of := d.Elsewhere[key.Value]; of != "" {
+		hint = fmt.Sprintf("; it is one of %s, and this is %s", of, name)
+	}
+	d.Fault(key, "unknown field %s%s", Show(key.Value), hint)
+	if d.allowed == "" {
+		d.allowed = fmt.Sprintf("fields allowed under %s: %s (%s)", name, strings.Join(names, ", "), d.Form.Template)
+	}
+}
+
+// ReadList reads each element of a list of at most limit.
+func (d *Decoder) ReadList(n *yaml.Node, limit int, what string, read func(i int, n *yaml.Node)) {
+	if n.Kind != yaml.SequenceNode {
+		d.FaultWant(n, "a list of "+what)
+		return
+	}
+	if len(n.Content) > limit {
+		d.Fault(n, "a list of %d %s; at most %d are allowed", len(n.Content), what, limit)
+		return
+	}
+	for i, c := range n.Content {
+		d.Enter(fmt.Sprintf("[%d]", i))
+		if c.Kind != yaml.AliasNode {
+			read(i, c)
+		}
+		d.Leave()
+	}
+}
+
+// FaultWant notes that n is not what it should be.
+func (d *Decoder) FaultWant(n *yaml.Node, what string) {
+	found := Show(n.Value)
+	switch {
+	case n.Kind == yaml.MappingNode:
+		found = "fields {…}"
+	case n.Kind == yaml.SequenceNode:
+		found = "a list"
+	case n.Tag == "!!null":
+		found = "nothing"
+	}
+	name := ""
+	if len(d.steps) > 0 {
+		name = d.steps[len(d.steps)-1] + ": "
+		if strings.HasPrefix(name, "[") {
+			name = ""
+		}
+	}
+	d.Fault(n, "%swant %s, found %s", name, what, found)
+}
+
+// Show quotes a text from outside, not too much of it.
+func Show(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:60]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// Has tells whether the section has the field.
+func (o *Object) Has(name string) bool {
+	_, ok := o.entries[name]
+	return ok
+}
+
+// Value gives the value of a field, nil where it is not given.
+func (o *Object) Value(name string) *yaml.Node { return o.entries[name].value }
+
+// Fault notes a fault at the value of a field, or at the section where it is not
+// given.
+func (o *Object) Fault(name, format string, args ...any) {
+	n := o.Node
+	if e, ok := o.entries[name]; ok {
+		n = e.value
+	}
+	o.note(n, name, format, args...)
+}
+
+// FaultName notes a fault at the name of a field.
+func (o *Object) FaultName(name, format string, args ...any) {
+	o.note(o.entries[name].key, name, format, args...)
+}
+
+func (o *Object) note(n *yaml.Node, name, format string, args ...any) {
+	before := len(o.Decoder.faults)
+	o.Decoder.Fault(n, format, args...)
+	if len(o.Decoder.faults) > before {
+		o.Decoder.faults[before].Path = o.pathOf(name)
+	}
+}
+
+func (o *Object) pathOf(name string) string {
+	if o.path == "" {
+		return name
+	}
+	return o.path + "." + name
+}
+
+// FaultMissing notes that a field is not there, unless it probably is, under a
+// wrong name.
+func (o *Object) FaultMissing(name, format string, args ...any) {
+	if !slices.Contains(o.near, name) {
+		o.Fault(name, format, args...)
+	}
+}
+
+// Require notes the fields that are not there but must be.
+func (o *Object) Require(names ...string) {
+	if o == nil {
+		return
+	}
+	for _, name := range names {
+		if !o.Has(name) {
+			o.FaultMissing(name, "%s is missing", name)
+		}
+	}
+}
+
+// IsClean tells whether the fields were read without a fault.
+func (o *Object) IsClean(names ...string) bool {
+	if o.Decoder.more > 0 {
+		return false
+	}
+	for _, f := range o.Decoder.faults {
+		for _, name := range names {
+			path := o.pathOf(name)
+			if f.Path == path || strings.HasPrefix(f.Path, path+".") || strings.HasPrefix(f.Path, path+"[") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Version checks the first line.
+func Version(d *Decoder, n *yaml.Node) {
+	want := d.Form.Version
+	if s, ok := d.ReadScalar(n, want); ok && s != want {
+		d.Fault(n, "this is capcli %s; here the program reads %s", Show(s), want)
+	}
+}

@@ -1,0 +1,160 @@
+package strict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"capcli"
+)
+
+// ReadScalar gives the text of a single value.
+func (d *Decoder) ReadScalar(n *yaml.Node, want string) (string, bool) {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		d.FaultWant(n, want)
+		return "", false
+	}
+	return strings.TrimSpace(n.Value), true
+}
+
+// Text reads a name, a file or a sentence: ids are texts always, 6214e9 too.
+func Text(dst *string, limit int) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a text")
+		switch {
+		case !ok:
+		case s == "":
+			d.Fault(n, "%s is empty", d.FieldName())
+		case utf8.RuneCountInString(s) > limit:
+			d.Fault(n, "%s has %d characters; at most %d are allowed", d.FieldName(), utf8.RuneCountInString(s), limit)
+		case strings.IndexFunc(s, unicode.IsControl) >= 0:
+			d.Fault(n, "%s has control characters or more than one line", d.FieldName())
+		default:
+			*dst = s
+		}
+	}
+}
+
+// MaxName is the most characters that a name has.
+const MaxName = 200
+
+// Name reads a name.
+func Name(dst *string) Reader { return Text(dst, MaxName) }
+
+// Bool reads true or false.
+func Bool(dst *bool) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		switch s, ok := d.ReadScalar(n, "true or false"); {
+		case !ok:
+		case s == "true", s == "false":
+			*dst = s == "true"
+		default:
+			d.FaultWant(n, "true or false")
+		}
+	}
+}
+
+// Integer reads a whole number of lo to hi.
+func Integer[T ~int | ~int64](dst *T, lo, hi T) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a whole number")
+		if !ok {
+			return
+		}
+		v, err := strconv.ParseInt(s, 10, 64)
+		switch {
+		case err != nil:
+			d.FaultWant(n, "a whole number")
+		case v < int64(lo) || v > int64(hi):
+			d.Fault(n, "%s is %d; want %d to %d", d.FieldName(), v, int64(lo), int64(hi))
+		default:
+			*dst = T(v)
+		}
+	}
+}
+
+// Seed reads a whole number below 2^64.
+func Seed(dst *capcli.Seed) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		if s, ok := d.ReadScalar(n, "a whole number"); ok {
+			v, err := strconv.ParseUint(s, 10, 64)
+			if err != nil {
+				d.FaultWant(n, "a whole number below 2^64")
+				return
+			}
+			*dst = capcli.Seed(v)
+		}
+	}
+}
+
+// Number reads a finite number of lo to hi.
+func Number(dst *float64, lo, hi float64) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a number")
+		if !ok {
+			return
+		}
+		v, err := strconv.ParseFloat(s, 64)
+		switch {
+		case err != nil && strings.Contains(s, ","):
+			d.Fault(n, "%s %q has a comma; write %s", d.FieldName(), s, strings.Replace(s, ",", ".", 1))
+		case err != nil, math.IsNaN(v), math.IsInf(v, 0):
+			d.FaultWant(n, "a number")
+		case v < lo || v > hi:
+			d.Fault(n, "%s is %s; want %v to %v", d.FieldName(), Show(s), lo, hi)
+		default:
+			*dst = v
+		}
+	}
+}
+
+// Longest is the longest time that a file may name: fifty years.
+const Longest = 50 * 366 * capcli.Day
+
+// Duration reads a length of time of at least lo.
+func Duration(dst *capcli.Seconds, lo capcli.Seconds) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, "a length of time such as 30m")
+		if !ok {
+			return
+		}
+		v, err := capcli.ParseSeconds(s)
+		switch {
+		case err != nil && strings.HasPrefix(s, "-"), err == nil && v < 0:
+			d.Fault(n, "%s is %s; a length of time is not negative", d.FieldName(), s)
+		case err != nil:
+			d.FaultWant(n, "a length of time such as 90s, 30m, 1h30m or 45d")
+		case v < lo:
+			d.Fault(n, "%s is %s; want at least %s", d.FieldName(), s, lo)
+		case v > Longest:
+			d.Fault(n, "%s is %s, over 50 years", d.FieldName(), s)
+		default:
+			*dst = v
+		}
+	}
+}
+
+// Choice reads one of words.
+func Choice(dst *string, kind string, words ...string) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		s, ok := d.ReadScalar(n, strings.Join(words, ", "))
+		if !ok {
+			return
+		}
+		if slices.Contains(words, s) {
+			*dst = s
+			return
+		}
+		hint := ""
+		if near := capcli.Nearest(s, words); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		d.Fault(n, "unknown %s %s: have %s%s", kind, Show(s), strings.Join(words, ", "), hint)
+	}
+}
