@@ -24,6 +24,9 @@ func (t Time) Known() bool { return t != NoTime }
 // Std gives t as the standard library's time, in UTC.
 func (t Time) Std() time.Time { return time.Unix(int64(t), 0).UTC() }
 
+// Date is the day of t in UTC: 2027-01-31.
+func (t Time) Date() string { return t.Std().Format(time.DateOnly) }
+
 // String gives t in RFC 3339, or "" for NoTime.
 func (t Time) String() string {
 	if !t.Known() {

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )

@@ -6,11 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 )
 
 // Unit is what a metric is measured in.

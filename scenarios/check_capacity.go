@@ -3,11 +3,10 @@ package scenarios
 import (
 	"slices"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 )
 
 // check checks one pool's fields against each other.

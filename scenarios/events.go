@@ -19,7 +19,7 @@ var eventsForm = strict.Form{Version: eventsVersion, What: "a file of events", T
 
 // ParseEvents reads a file of events and checks all of it. Days and times that
 // state no zone are of the file's timezone, else of zone; nil is UTC. The error
-// is *Faults: everything that is wrong, each with its place.
+// is *strict.Faults: everything that is wrong, each with its place.
 func ParseEvents(file string, b []byte, zone *time.Location) (*forecast.PlannedEvents, error) {
 	d := &strict.Decoder{Form: &eventsForm, Context: zone}
 	out := &forecast.PlannedEvents{File: file}

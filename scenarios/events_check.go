@@ -7,12 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/scenarios/strict"
 )
 
 // eightyWide is half of the range that holds 80 % of a normal variable, in

@@ -12,10 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate/supply"
-
-	"capcli"
 )
 
 // opened keeps what the files of a scenario said, so that each is read once for

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate"
 )
 

@@ -10,20 +10,20 @@ import (
 	"strings"
 	"unicode"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/prices"
+	"capcli/scenarios/strict"
 )
 
 // FitOptions say how a scenario is made for a log.
 type FitOptions struct {
-	Log      string  // the log's name, for people
-	From     string  // the log as the scenario names it, relative to the scenario; "" leaves it to --trace
-	Format   string  // of the log; "" is by its looks
-	TZ       string  // zone of times of the log that state none
-	Shared   bool    // partitions share their GPUs: one pool for each model
-	GPUModel string  // of jobs of a log that names no model; "" is not known
-	Prices   *Prices // nil is the catalogue
+	Log      string       // the log's name, for people
+	From     string       // the log as the scenario names it, relative to the scenario; "" leaves it to --trace
+	Format   string       // of the log; "" is by its looks
+	TZ       string       // zone of times of the log that state none
+	Shared   bool         // partitions share their GPUs: one pool for each model
+	GPUModel string       // of jobs of a log that names no model; "" is not known
+	Prices   *prices.List // nil is the catalogue
 }
 
 // Fitted is a scenario made for a log.
@@ -47,7 +47,7 @@ func (s *LogSurvey) Fit(o FitOptions) (*Fitted, error) {
 		return nil, &capcli.InputError{Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", capcli.Grouped(s.jobs)), Hint: "capcli trace describe says what is in a log"}
 	}
 	if o.Prices == nil {
-		o.Prices = Catalogue()
+		o.Prices = prices.Catalogue()
 	}
 	w := &fitWriter{survey: s, o: o, out: &Fitted{}}
 	w.write()
@@ -81,7 +81,7 @@ func (w *fitWriter) write() {
 	w.line("period: %s   # the days on which the jobs were submitted", s.Period())
 	if n := s.stragglers(); n > 0 {
 		w.note("the period begins on %s, when submissions become dense: %s submitted before, from %s on, are outside of it",
-			dayText(s.Period().Start), jobsText(n), dayText(s.first))
+			s.Period().Start.Date(), jobsText(n), s.first.Date())
 	}
 	w.jobs()
 	w.line("")
@@ -154,10 +154,10 @@ func (w *fitWriter) pool(p *fittedPool, name string) bool {
 	}
 	at := ""
 	if p.peakAt.Known() {
-		at = "   # first in use at once on " + dayText(p.peakAt)
+		at = "   # first in use at once on " + p.peakAt.Date()
 	}
 	w.line("    gpus: %d%s", p.gpus, at)
-	year, _, ok := w.o.Prices.forModel(p.model)
+	year, _, ok := w.o.Prices.KeysForModel(p.model)
 	switch {
 	case ok && year != "":
 		w.line("    term: 1y")
@@ -182,7 +182,7 @@ func (w *fitWriter) onDemand(pools []fittedPool) {
 		}
 		done = append(done, model)
 		price := "3.90 USD/gpu-h"
-		if _, key, ok := w.o.Prices.forModel(model); ok {
+		if _, key, ok := w.o.Prices.KeysForModel(model); ok {
 			price = key
 		}
 		name, of := "on-demand", ""

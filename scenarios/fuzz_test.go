@@ -8,9 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/prices"
+	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/plan"
 )
@@ -87,7 +87,7 @@ func checkScenario(t *testing.T, s *Scenario) {
 		t.Errorf("got %d rates for %d pools, %v", len(rates), len(c.Pools), err)
 	}
 	for _, r := range rates {
-		if r.Price < 0 || r.Price > dearest || r.OnDemand < 0 {
+		if r.Price < 0 || r.Price > prices.Dearest || r.OnDemand < 0 {
 			t.Errorf("rate %+v is out of its limits", r)
 		}
 	}

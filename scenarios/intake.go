@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate"
 )
 
@@ -206,15 +205,15 @@ func (p Period) String() string {
 		return "all of the jobs' time"
 	}
 	if p.Start%capcli.Time(capcli.Day) == 0 && p.End%capcli.Time(capcli.Day) == 0 {
-		return dayText(p.Start) + " to " + dayText(p.End-1)
+		return p.Start.Date() + " to " + (p.End - 1).Date()
 	}
 	return p.Start.Std().Format(time.RFC3339) + " to " + p.End.Std().Format(time.RFC3339)
 }
 
 // days are the first and the last day of a stretch of time.
 func days(first, last capcli.Time) string {
-	if dayText(first) == dayText(last) {
-		return "on " + dayText(first)
+	if first.Date() == last.Date() {
+		return "on " + first.Date()
 	}
-	return dayText(first) + " to " + dayText(last)
+	return first.Date() + " to " + last.Date()
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/strict"
 )
 
 // TestAdmitRefusesLogsOfWhichNothingWouldRun: each way in which a scenario and

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan"
 )
@@ -54,7 +53,7 @@ var marketProducts = map[string]bool{ // true is money
 	"savings_plan": true, "flexible_use": true, "azure_savings_plan": true,
 }
 
-// ParseMarket reads a market and checks all of it. The error is *Faults.
+// ParseMarket reads a market and checks all of it. The error is *strict.Faults.
 func ParseMarket(file string, b []byte) (*Market, error) {
 	d := &strict.Decoder{Form: &marketForm}
 	m := &Market{File: file}

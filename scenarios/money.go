@@ -5,11 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate/billing"
 )
 

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate/billing"
 )
 
@@ -46,7 +45,7 @@ type Leave struct {
 	Refund billing.Refund
 }
 
-// ParsePortfolio reads a portfolio and checks all of it. The error is *Faults:
+// ParsePortfolio reads a portfolio and checks all of it. The error is *strict.Faults:
 // everything that is wrong, each with its place.
 func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
 	d := &strict.Decoder{Form: &portfolioForm}

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate/billing"
 )
 

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate/billing"
 )
 

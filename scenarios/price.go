@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/prices"
+	"capcli/scenarios/strict"
 	"capcli/simulate/billing"
 )
 
@@ -21,7 +21,7 @@ import (
 type Price struct {
 	Rate    capcli.Rate
 	Known   bool           // given; a price that is not known is never counted as 0
-	Quote   *PriceRow      // of a price by key: where it comes from; nil is the scenario's own number
+	Quote   *prices.Row    // of a price by key: where it comes from; nil is the scenario's own number
 	History []billing.Step // of a price by key with its history: what comes after Rate
 
 	pending bool // the key may be in the price file, which was not read yet
@@ -41,7 +41,7 @@ type PriceChange struct {
 // keys are the prices that keys are looked up in. They are pending while the
 // scenario names a price file that is not read yet.
 type keys struct {
-	prices  *Prices
+	prices  *prices.List
 	pending bool
 }
 
@@ -56,12 +56,12 @@ func price(dst *Price) strict.Reader {
 		if !ok {
 			return
 		}
-		if LooksLikeKey(s) {
+		if prices.IsKey(s) {
 			priceOfKey(d, n, dst, s, capcli.NoTime, false)
 			return
 		}
 		what := d.FieldName()
-		amount, unit := cutPrice(s)
+		amount, unit := prices.CutUnit(s)
 		r, err := capcli.ParseUSD(amount)
 		switch {
 		case !strings.ContainsAny(amount, "0123456789"):
@@ -74,8 +74,8 @@ func price(dst *Price) strict.Reader {
 			d.Fault(n, "%s %s: a comma is no decimal point; write %s", what, strict.Show(s), strings.Replace(s, ",", ".", 1))
 		case err != nil:
 			d.Fault(n, "%s: want a price such as 2.20 USD/gpu-h, at most six decimal places, found %s", what, strict.Show(s))
-		case r > dearest:
-			d.Fault(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, dearest)
+		case r > prices.Dearest:
+			d.Fault(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, prices.Dearest)
 		default:
 			*dst = Price{Rate: r, Known: true}
 		}
@@ -131,17 +131,17 @@ func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capc
 		d.Fault(n, "%s", err)
 		return
 	}
-	row := q.PriceRow
+	row := q.Row
 	switch {
 	case history:
 		row = q.History[0]
 	case at.Known() && at < q.History[0].Date:
-		d.Fault(n, "the first price of %s is of %s, after %s", q.Key(), dayText(q.History[0].Date), dayText(at))
+		d.Fault(n, "the first price of %s is of %s, after %s", q.Key(), q.History[0].Date.Date(), at.Date())
 		return
 	case at.Known():
-		row = q.At(at)
+		row = q.PriceAt(at)
 	}
-	*dst = Price{Rate: row.PerGPU(), Known: true, Quote: &q.PriceRow}
+	*dst = Price{Rate: row.PerGPU(), Known: true, Quote: &q.Row}
 	if !history {
 		dst.Quote = &row
 		return
@@ -150,8 +150,6 @@ func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capc
 		dst.History = append(dst.History, billing.Step{From: h.Date, Price: h.PerGPU()})
 	}
 }
-
-func dayText(t capcli.Time) string { return t.Std().Format(time.DateOnly) }
 
 // pricePath reads changes of a price to come.
 func pricePath(dst *[]PriceChange) strict.Reader {
@@ -277,7 +275,7 @@ func (s *Scenario) priced(open func(string) ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	own, err := ParsePrices(s.PriceFile, b)
+	own, err := prices.Parse(s.PriceFile, b)
 	if err != nil {
 		return err
 	}
@@ -369,7 +367,7 @@ type Assumption struct {
 	Field string // price or on_demand_price
 	Text  string // for people
 	Key   string // of the price
-	Row   PriceRow
+	Row   prices.Row
 }
 
 // Assumptions are the prices that the scenario names by key, with their source
@@ -387,9 +385,9 @@ func (s *Scenario) Assumptions() []Assumption {
 			}
 		}
 		for _, p := range c.PricePath {
-			text := fmt.Sprintf("%s: the price changes by %s from %s on", c.Name, p.stated, dayText(s.instantOf(p.From)))
+			text := fmt.Sprintf("%s: the price changes by %s from %s on", c.Name, p.stated, s.instantOf(p.From).Date())
 			if p.Price.Known {
-				text = fmt.Sprintf("%s: the price is $%s from %s on", c.Name, p.Price.Rate.Decimal(), dayText(s.instantOf(p.From)))
+				text = fmt.Sprintf("%s: the price is $%s from %s on", c.Name, p.Price.Rate.Decimal(), s.instantOf(p.From).Date())
 			}
 			a := Assumption{Pool: c.Name, Field: "price_path", Text: text}
 			if q := p.Price.Quote; q != nil {
@@ -409,28 +407,4 @@ func (p *Price) text(pool, field string) string {
 		t += fmt.Sprintf("; before it %d dated prices hold on their days, the first, $%s, also before it", len(p.History), p.Rate.Decimal())
 	}
 	return t
-}
-
-// Origin says where a price is written and from when it is.
-func (r *PriceRow) Origin() string {
-	where := "from the catalogue"
-	if r.File != "" {
-		where = "from " + r.File + ":" + strconv.Itoa(r.Line)
-	}
-	return fmt.Sprintf("%s, dated %s (%s)", where, dayText(r.Date), r.Source)
-}
-
-// RateOf gives the price of a GPU-hour that text names: an amount such as 2.20,
-// or a key, of which row says more; it is nil for an amount. The error is
-// *capcli.UnknownError for a key that there is not.
-func (p *Prices) RateOf(text string) (rate capcli.Rate, row *PriceRow, err error) {
-	if !LooksLikeKey(text) {
-		rate, err = capcli.ParseUSD(text)
-		return rate, nil, err
-	}
-	q, err := p.Find(strings.TrimSpace(text))
-	if err != nil {
-		return 0, nil, err
-	}
-	return q.PerGPU(), &q.PriceRow, nil
 }

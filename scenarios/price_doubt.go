@@ -3,8 +3,8 @@ package scenarios
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"capcli/scenarios/prices"
 	"capcli/simulate"
 )
 
@@ -17,8 +17,8 @@ func (s *Scenario) PriceDoubts() []string {
 		if q := c.Price.Quote; q != nil {
 			out = append(out, c.doubts(q)...)
 		}
-		for _, q := range []*PriceRow{c.Price.Quote, c.OnDemand.Quote} {
-			if q != nil && c.GPUModel != "" && !sameModel(c.GPUModel, q.GPU) {
+		for _, q := range []*prices.Row{c.Price.Quote, c.OnDemand.Quote} {
+			if q != nil && c.GPUModel != "" && !prices.SameModel(c.GPUModel, q.GPU) {
 				out = append(out, fmt.Sprintf("%s: its GPUs are %s, and %s is the price of %s", c.Name, c.GPUModel, q.Key(), q.GPU))
 			}
 		}
@@ -30,8 +30,8 @@ func (s *Scenario) PriceDoubts() []string {
 }
 
 // doubts compares the terms of a pool with those of its price.
-func (c *Capacity) doubts(q *PriceRow) []string {
-	term, stated := NormalTerm(c.Term)
+func (c *Capacity) doubts(q *prices.Row) []string {
+	term, stated := prices.NormalTerm(c.Term)
 	switch {
 	case !c.Kind.Committed() && q.Committed():
 		return []string{fmt.Sprintf("%s: it is paid while held, and %s is the price of a contract that is paid whether used or not", c.Name, q.Key())}
@@ -41,12 +41,4 @@ func (c *Capacity) doubts(q *PriceRow) []string {
 		return []string{fmt.Sprintf("%s: its term is %s, and its price is %s", c.Name, c.Term, q.Key())}
 	}
 	return nil
-}
-
-// sameModel tells whether two names may be of one GPU: A100 and A100-80GB, or
-// NVIDIA H100 80GB HBM3 and H100.
-func sameModel(a, b string) bool {
-	a, _, _ = strings.Cut(modelName(a), "-")
-	b, _, _ = strings.Cut(modelName(b), "-")
-	return a == b
 }

@@ -9,9 +9,12 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/scenarios/prices"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
+
+const priceListHead = "provider,region,machine,gpu,gpus,term,payment,usd_per_hour,usd_per_gpu_hour,free,currency,date,source\n"
 
 func pools(lines ...string) string {
 	return "capcli: scenario/v1\nperiod: 2027-01-01 to 2027-12-31\ncapacity:\n  - {" + strings.Join(lines, "}\n  - {") + "}\n"
@@ -46,7 +49,7 @@ func TestPricesByKey(t *testing.T) {
 	}
 	var told []string
 	for _, a := range s.Assumptions() {
-		told = append(told, a.Pool+" "+a.Field+" "+a.Key+" "+dayText(a.Row.Date))
+		told = append(told, a.Pool+" "+a.Field+" "+a.Key+" "+a.Row.Date.Date())
 	}
 	want := "a price gcp/us-central1/a3-highgpu-8g/1y 2026-07-30, b price gcp/us-central1/a3-highgpu-8g/3y 2026-07-30, " +
 		"b on_demand_price aws/us-east-1/p5.48xlarge/on_demand 2026-07-20, c price gcp/us-central1/a3-highgpu-8g/on_demand 2026-07-30, " +
@@ -98,7 +101,7 @@ func TestOwnPriceFile(t *testing.T) {
 		if name != "own.csv" {
 			return nil, errors.New("no file " + name)
 		}
-		return []byte(priceFileHead + "acme,dc1,box,H100,8,1y,,16,,,,2026-10-01,offer 17\ngcp,us-central1,a3-highgpu-8g,H100,8,1y,,40,,,,2026-10-01,contract\n"), nil
+		return []byte(priceListHead + "acme,dc1,box,H100,8,1y,,16,,,,2026-10-01,offer 17\ngcp,us-central1,a3-highgpu-8g,H100,8,1y,,40,,,,2026-10-01,contract\n"), nil
 	}
 	s := parsed(t, text)
 	var wait sync.WaitGroup
@@ -117,7 +120,7 @@ func TestOwnPriceFile(t *testing.T) {
 	if a := s.Assumptions(); len(a) != 2 || !strings.Contains(a[0].Text, "from own.csv:2, dated 2026-10-01 (offer 17)") {
 		t.Errorf("got %+v", a)
 	}
-	beside, err := ParsePrices("beside.csv", []byte(priceFileHead+"acme,dc1,box,H100,8,1y,,8,,,,2026-11-01,offer 18\n"))
+	beside, err := prices.Parse("beside.csv", []byte(priceListHead+"acme,dc1,box,H100,8,1y,,8,,,,2026-11-01,offer 18\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/prices"
+	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
@@ -94,8 +94,8 @@ func (c *Capacity) checkMachine(o *strict.Object) {
 	}
 	// Capital is for all of the life, so in dollars an hour it is 3600 / life of it.
 	rate, err := billing.Spread(fees.Upfront-fees.Residual, life)
-	if err != nil || rate+fees.Hourly > dearest {
-		o.Fault("machine", "it comes to more than %s a GPU-hour, which is not believed", dearest)
+	if err != nil || rate+fees.Hourly > prices.Dearest {
+		o.Fault("machine", "it comes to more than %s a GPU-hour, which is not believed", prices.Dearest)
 		return
 	}
 	c.Price = Price{Rate: rate + fees.Hourly, Known: true}

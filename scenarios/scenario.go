@@ -15,11 +15,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/prices"
+	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
@@ -59,7 +59,7 @@ type Scenario struct {
 	Energy      *Energy           // nil where it states none
 	PriceFile   string            // prices of the scenario's own, that go before the catalogue
 
-	prices *Prices // given to ParseWith
+	prices *prices.List // given to ParseWith
 	source []byte
 	sets   []string
 	opened *opened
@@ -120,7 +120,7 @@ type Overflow struct {
 }
 
 // Parse reads a scenario, changed by overrides ("capacity[0].gpus=72"; see
-// Set), and checks all of it. The error is *Faults: everything that is wrong,
+// Set), and checks all of it. The error is *strict.Faults: everything that is wrong,
 // each with its place. file is for messages, and the folder for the files that
 // the scenario names.
 func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
@@ -129,18 +129,18 @@ func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
 
 // ParseWith is Parse with prices that go before those of the scenario's own
 // price file, which go before the catalogue.
-func ParseWith(prices *Prices, file string, b []byte, overrides ...string) (*Scenario, error) {
-	return parse(prices, nil, file, b, overrides)
+func ParseWith(list *prices.List, file string, b []byte, overrides ...string) (*Scenario, error) {
+	return parse(list, nil, file, b, overrides)
 }
 
 // parse reads a scenario. own are the prices of its price file, nil before that
 // is read: then a key that is not found may yet be in it.
-func parse(prices, own *Prices, file string, b []byte, overrides []string) (*Scenario, error) {
+func parse(list, own *prices.List, file string, b []byte, overrides []string) (*Scenario, error) {
 	d := &strict.Decoder{Form: &scenarioForm, Overrides: overrides}
-	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: prices, opened: &opened{}}
+	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: list, opened: &opened{}}
 	if root := d.ReadTree(b); root != nil {
 		override(d, root, overrides)
-		d.Context = keys{prices.Over(own.Over(Catalogue())), own == nil && strict.Child(root, "prices") != nil}
+		d.Context = keys{list.Override(own.Override(prices.Catalogue())), own == nil && strict.Child(root, "prices") != nil}
 		readScenario(d, root, s)
 	}
 	if d.FaultCount() > 0 {
@@ -151,7 +151,7 @@ func parse(prices, own *Prices, file string, b []byte, overrides []string) (*Sce
 
 // Set changes a field, "capacity[0].gpus" or "capacity.base.gpus" say, and
 // checks the scenario again. The value is YAML: 72, easy, [spot, on_demand];
-// null takes the field away, and a pool of which the size is set to 0 is none. On an error (*Faults) the scenario stays as it was.
+// null takes the field away, and a pool of which the size is set to 0 is none. On an error (*strict.Faults) the scenario stays as it was.
 func (s *Scenario) Set(path, value string) error {
 	sets := append(s.sets[:len(s.sets):len(s.sets)], path+"="+value)
 	changed, err := ParseWith(s.prices, s.File, s.source, sets...)

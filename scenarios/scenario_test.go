@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/strict"
 	"capcli/simulate"
 )
 

@@ -4,7 +4,6 @@ import (
 	_ "embed" // the template is a file
 
 	"capcli/scenarios/strict"
-
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )

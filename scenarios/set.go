@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 )
 
 // override changes the tree as the overrides say, one after another. The nodes of

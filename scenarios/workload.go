@@ -3,11 +3,10 @@ package scenarios
 import (
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/strict"
 )
 
 // workload reads the recipe for jobs that the generator follows.

@@ -15,6 +15,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/prices"
 	"capcli/simulate/billing"
 )
 
@@ -132,7 +133,7 @@ func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []
 	}
 	uo := billing.UseOptions{Tag: o.tag, Spreadsheet: o.spreadsheet}
 	if o.onDemand != "" {
-		keys := keyedRates{prices: scenarios.Catalogue()}
+		keys := keyedRates{prices: prices.Catalogue()}
 		if uo.Price, err = keys.parseRate("--on-demand", o.onDemand); err != nil {
 			return nil, nil, err
 		}

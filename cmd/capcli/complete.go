@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios"
+	"capcli/scenarios/prices"
 )
 
 // complete offers values for a flag to the shell. A value may carry a line about
@@ -90,7 +91,7 @@ var zones = strings.Fields(`UTC
 // priceKeys are the keys of the catalogue, those that name a GPU model in place
 // of the machine too.
 func priceKeys() []string {
-	all := scenarios.Catalogue()
+	all := prices.Catalogue()
 	var out []string
 	for _, q := range all.Quotes() {
 		about := "\t" + q.GPU + ", $" + q.PerGPU().Decimal() + " a GPU-hour"
@@ -126,12 +127,12 @@ func termKeys() []string {
 }
 
 // priceTerms are the terms of the catalogue.
-func priceTerms() []string { return priceParts(func(q *scenarios.Quote) string { return q.Terms() }) }
+func priceTerms() []string { return priceParts(func(q *prices.Quote) string { return q.Terms() }) }
 
 // priceParts are the values that one part of a price has in the catalogue.
-func priceParts(of func(*scenarios.Quote) string) []string {
+func priceParts(of func(*prices.Quote) string) []string {
 	var out []string
-	for _, q := range scenarios.Catalogue().Quotes() {
+	for _, q := range prices.Catalogue().Quotes() {
 		out = append(out, of(&q))
 	}
 	slices.Sort(out)

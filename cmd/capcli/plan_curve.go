@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/scenarios/prices"
 	planning "capcli/simulate/plan"
 )
 
@@ -172,7 +172,7 @@ func (o *planCurveOptions) sketch(e *env) (*marketSketch, error) {
 }
 
 // sketchOf is sketch with the prices that keys are looked up in.
-func (o *planCurveOptions) sketchOf(prices *scenarios.Prices) (*marketSketch, error) {
+func (o *planCurveOptions) sketchOf(prices *prices.List) (*marketSketch, error) {
 	s := &marketSketch{overrun: o.overrun, keyedRates: keyedRates{prices: prices}}
 	if o.onDemand == "" {
 		return nil, &usageError{text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", hint: "--on-demand 2.10"}

@@ -12,6 +12,7 @@ import (
 	"capcli"
 	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/prices"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan/mix"
@@ -76,7 +77,7 @@ type mixPlan struct {
 	base    *plan
 	text    []byte
 	file    string
-	prices  *scenarios.Prices // of --prices
+	prices  *prices.List // of --prices
 	problem *mix.Problem
 	search  *mix.Search
 	found   *mix.Found

@@ -6,13 +6,14 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/prices"
 	planning "capcli/simulate/plan"
 )
 
 // keyedRates reads prices that may be named by key.
 type keyedRates struct {
-	prices  *scenarios.Prices // that keys are looked up in
-	assumed []assumedJSON     // the prices that were named by key
+	prices  *prices.List  // that keys are looked up in
+	assumed []assumedJSON // the prices that were named by key
 }
 
 // notes are the prices by key for people.

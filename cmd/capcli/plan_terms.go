@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/scenarios/prices"
 	planning "capcli/simulate/plan"
 )
 
@@ -54,7 +54,7 @@ func (s *keyedRates) parseRate(flag, text string) (capcli.Rate, error) {
 	if text == "free" {
 		return 0, nil
 	}
-	if scenarios.LooksLikeKey(text) {
+	if prices.IsKey(text) {
 		return s.keyed(flag, text)
 	}
 	r, err := capcli.ParseUSD(text)

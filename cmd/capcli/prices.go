@@ -10,7 +10,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios"
+	"capcli/scenarios/prices"
 )
 
 func newPrices(e *env) *cobra.Command {
@@ -65,24 +65,24 @@ func (o *priceOptions) today(e *env) (time.Time, error) {
 }
 
 // readPrices gives the catalogue, behind the prices of a file where one is named.
-func readPrices(e *env, file string) (*scenarios.Prices, error) {
+func readPrices(e *env, file string) (*prices.List, error) {
 	own, err := ownPrices(e, file)
 	if err != nil {
 		return nil, err
 	}
-	return own.Over(scenarios.Catalogue()), nil
+	return own.Override(prices.Catalogue()), nil
 }
 
 // ownPrices reads a price file, nil where none is named.
-func ownPrices(e *env, file string) (*scenarios.Prices, error) {
+func ownPrices(e *env, file string) (*prices.List, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // no price file is no error
 	}
-	b, err := readFile(e, file, scenarios.MaxPriceBytes+1)
+	b, err := readFile(e, file, prices.MaxBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	return scenarios.ParsePrices(file, b)
+	return prices.Parse(file, b)
 }
 
 // priceFilter is what list is asked for.
@@ -111,9 +111,9 @@ func newPricesList(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&f.gpu, "gpu", "", "only this `MODEL`: H100; A100 means A100-80GB too")
 	cmd.Flags().StringVar(&f.term, "term", "", "only this `TERM`: on_demand, spot, block, 1y, 3y, 1y-none …")
 	complete(cmd, "term", priceTerms)
-	complete(cmd, "gpu", func() []string { return scenarios.Catalogue().Models() })
-	complete(cmd, "provider", func() []string { return priceParts(func(q *scenarios.Quote) string { return q.Provider }) })
-	complete(cmd, "region", func() []string { return priceParts(func(q *scenarios.Quote) string { return q.Region }) })
+	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
+	complete(cmd, "provider", func() []string { return priceParts(func(q *prices.Quote) string { return q.Provider }) })
+	complete(cmd, "region", func() []string { return priceParts(func(q *prices.Quote) string { return q.Region }) })
 	return cmd
 }
 
@@ -137,7 +137,7 @@ type listedPrice struct {
 	Line      int         `json:"line,omitempty"`
 }
 
-func describePrice(q *scenarios.Quote, today time.Time) listedPrice {
+func describePrice(q *prices.Quote, today time.Time) listedPrice {
 	out := listedPrice{
 		Key: q.Key(), Provider: q.Provider, Region: q.Region, Machine: q.Machine, GPU: q.GPU, GPUs: q.GPUs, Term: q.Term, Payment: q.Payment,
 		Hourly: q.Hourly, PerGPU: q.PerGPU(), Date: dayOf(q.Date), Dates: len(q.History), AgeMonths: monthsOld(q.Date, today), Source: q.Source, File: q.File,
@@ -165,11 +165,11 @@ func runPricesList(e *env, o *priceOptions, f priceFilter) error {
 	if err != nil {
 		return err
 	}
-	prices, err := readPrices(e, o.file)
+	all, err := readPrices(e, o.file)
 	if err != nil {
 		return err
 	}
-	found, err := f.choose(prices.Quotes())
+	found, err := f.choose(all.Quotes())
 	if err != nil {
 		return err
 	}
@@ -208,29 +208,29 @@ func runPricesList(e *env, o *priceOptions, f priceFilter) error {
 
 // choose keeps the prices that are asked for. None at all is an error that says
 // which word found nothing.
-func (f priceFilter) choose(all []scenarios.Quote) ([]scenarios.Quote, error) {
+func (f priceFilter) choose(all []prices.Quote) ([]prices.Quote, error) {
 	for _, x := range []struct {
 		flag, word string
-		of         func(*scenarios.Quote) []string
+		of         func(*prices.Quote) []string
 	}{
-		{"provider", f.provider, func(q *scenarios.Quote) []string { return []string{q.Provider} }},
-		{"region", f.region, func(q *scenarios.Quote) []string { return []string{q.Region} }},
-		{"gpu", f.gpu, func(q *scenarios.Quote) []string {
+		{"provider", f.provider, func(q *prices.Quote) []string { return []string{q.Provider} }},
+		{"region", f.region, func(q *prices.Quote) []string { return []string{q.Region} }},
+		{"gpu", f.gpu, func(q *prices.Quote) []string {
 			model, _, _ := strings.Cut(q.GPU, "-")
 			return []string{q.GPU, model}
 		}},
-		{"term", f.term, func(q *scenarios.Quote) []string { return []string{q.Terms(), q.Term} }},
+		{"term", f.term, func(q *prices.Quote) []string { return []string{q.Terms(), q.Term} }},
 	} {
 		if x.word == "" {
 			continue
 		}
 		word := x.word
 		if x.flag == "term" {
-			if normal, ok := scenarios.NormalTerm(word); ok {
+			if normal, ok := prices.NormalTerm(word); ok {
 				word = normal
 			}
 		}
-		var kept []scenarios.Quote
+		var kept []prices.Quote
 		var have []string
 		for i := range all {
 			names := x.of(&all[i])

@@ -10,7 +10,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/profile/trace"
-	"capcli/scenarios"
+	"capcli/scenarios/prices"
 )
 
 // pricesImportOptions are the flags of capcli prices import.
@@ -31,7 +31,7 @@ func newPricesImport(e *env) *cobra.Command {
 		Short: "Read a price list and write it as a price file of your own",
 		Long: "LIST is CSV, packed or not, - for stdin. Columns are told by their names; --map names the others. A column that\n" +
 			"is called like a term (on_demand, spot, 1y, 3y, 1y-none …) holds its prices; of a month, they are divided: /730.\n" +
-			"Formats: " + strings.Join(scenarios.PriceFormats.Names(), ", ") + ". Every price is kept, repeated or rejected, and counted.",
+			"Formats: " + strings.Join(prices.Formats.Names(), ", ") + ". Every price is kept, repeated or rejected, and counted.",
 		Example: "  capcli prices import pricing.csv --format gcp --out prices.csv\n" +
 			"  capcli prices import quote.csv --map machine=type,1y=monthly/730 --set provider=acme --out prices.yaml\n" +
 			"  capcli prices import focus.csv.gz --out paid.csv",
@@ -44,13 +44,13 @@ func newPricesImport(e *env) *cobra.Command {
 	}
 	addFormFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "`NAME` of the list's form, else told from its header: "+strings.Join(scenarios.PriceFormats.Names(), ", "))
+	f.StringVar(&o.format, "format", "", "`NAME` of the list's form, else told from its header: "+strings.Join(prices.Formats.Names(), ", "))
 	f.StringArrayVar(&o.maps, "map", nil, "our column, or a term, is called so in the list: `machine=type,1y=monthly/730` (may be repeated)")
 	f.StringArrayVar(&o.sets, "set", nil, "our column is this in all rows: `provider=acme,date=2026-10-01` (may be repeated)")
 	f.BoolVar(&o.perGPU, "per-gpu", false, "prices are for one GPU, not for a machine")
 	f.StringVar(&o.out, "out", "", "the price file to write, .csv or .yaml, or - for CSV on stdout: `PRICES` (required)")
 	f.StringVar(&o.rejects, "rejects", "", "where rejected prices go: `FILE` (default: PRICES with the ending .rejects.csv)")
-	complete(cmd, "format", func() []string { return entries(&scenarios.PriceFormats) })
+	complete(cmd, "format", func() []string { return entries(&prices.Formats) })
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func runPricesImport(e *env, o *pricesImportOptions, name string) error {
 	case o.rejects == "" && o.out != "-":
 		o.rejects = strings.TrimSuffix(o.out, filepath.Ext(o.out)) + ".rejects.csv"
 	}
-	im := scenarios.PriceImport{Format: o.format, PerGPU: o.perGPU}
+	im := prices.ImportOptions{Format: o.format, PerGPU: o.perGPU}
 	var err error
 	if im.Map, err = assignments("--map", o.maps); err != nil {
 		return err
@@ -117,21 +117,21 @@ func runPricesImport(e *env, o *pricesImportOptions, name string) error {
 	return o.say(e, name, rep, refused)
 }
 
-func (o *pricesImportOptions) read(e *env, name string, im scenarios.PriceImport) (*scenarios.Prices, scenarios.PriceReport, error) {
+func (o *pricesImportOptions) read(e *env, name string, im prices.ImportOptions) (*prices.List, prices.ImportReport, error) {
 	in, done, err := openInput(e, name)
 	if err != nil {
-		return nil, scenarios.PriceReport{}, err
+		return nil, prices.ImportReport{}, err
 	}
 	defer func() { _ = done.Close() }()
 	text, err := trace.Unpack(in)
 	if err != nil {
-		return nil, scenarios.PriceReport{}, err
+		return nil, prices.ImportReport{}, err
 	}
-	return scenarios.ImportPrices(in.Name, text, im)
+	return prices.Import(in.Name, text, im)
 }
 
 // write makes both files, or neither.
-func (o *pricesImportOptions) write(e *env, prices *scenarios.Prices, kind string, refused *rejects) error {
+func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, refused *rejects) error {
 	out, err := e.create(o.out)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ type importPriceReason struct {
 }
 
 // say tells what became of the list.
-func (o *pricesImportOptions) say(e *env, name string, rep scenarios.PriceReport, refused *rejects) error {
+func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, refused *rejects) error {
 	data := &importedPrices{
 		Schema: "capcli/prices_import/v1", Input: name, Format: rep.Format, Output: o.out, Rows: rep.Rows, Prices: rep.Prices, Kept: rep.Kept,
 		Repeated: rep.Repeated, Rejected: rep.Rejected, Skipped: rep.Skipped, Rounded: rep.Rounded, Renamed: rep.Renamed, Doubtful: rep.Doubtful,

@@ -8,7 +8,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios"
+	"capcli/scenarios/prices"
 )
 
 func newPricesShow(e *env) *cobra.Command {
@@ -68,18 +68,18 @@ func runPricesShow(e *env, o *priceOptions, key string) error {
 	if err != nil {
 		return err
 	}
-	prices, err := readPrices(e, o.file)
+	list, err := readPrices(e, o.file)
 	if err != nil {
 		return err
 	}
-	of, err := prices.Machine(key)
+	of, err := list.Machine(key)
 	if err != nil {
 		return err
 	}
 	data := &shownJSON{Schema: "capcli/price/v1", Currency: "USD", Terms: []shownTerm{}, History: []shownPrice{}}
 	var notes []string
-	for _, machine := range scenarios.ByMachine(of) {
-		for _, t := range scenarios.TermPrices(machine) {
+	for _, machine := range prices.GroupByMachine(of) {
+		for _, t := range prices.CompareTerms(machine) {
 			s := shownTerm{listedPrice: describePrice(&t.Quote, today)}
 			if t.Listed {
 				s.BreakEven, s.Discount = &t.BreakEven, &t.Discount
@@ -103,7 +103,7 @@ func runPricesShow(e *env, o *priceOptions, key string) error {
 }
 
 // history adds the dates on which a price changed.
-func (d *shownJSON) history(q *scenarios.Quote) {
+func (d *shownJSON) history(q *prices.Quote) {
 	if len(q.History) < 2 {
 		return
 	}

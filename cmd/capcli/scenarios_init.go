@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/scenarios"
+	"capcli/scenarios/prices"
 )
 
 // initOptions are the flags of scenarios init.
@@ -46,7 +47,7 @@ func newScenariosInit(e *env) *cobra.Command {
 	complete(cmd, "partitions", func() []string {
 		return []string{"own\ta pool for each partition", "shared\ta pool for all partitions"}
 	})
-	complete(cmd, "gpu-model", func() []string { return scenarios.Catalogue().Models() })
+	complete(cmd, "gpu-model", func() []string { return prices.Catalogue().Models() })
 	return cmd
 }
 
@@ -86,7 +87,7 @@ func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error
 	if err != nil {
 		return nil, err
 	}
-	fit := scenarios.FitOptions{Log: o.sim.trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: own.Over(scenarios.Catalogue())}
+	fit := scenarios.FitOptions{Log: o.sim.trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: own.Override(prices.Catalogue())}
 	if o.sim.trace != "-" {
 		folder := "."
 		if o.out != "-" {

@@ -19,6 +19,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/prices"
 	"capcli/simulate/plan"
 )
 
@@ -34,7 +35,7 @@ type Request struct {
 	Lot      string   // GPUs bought together; "" is one
 	Discount string   // cost of capital a year, 10%; "" is none
 
-	Prices *scenarios.Prices // that keys are looked up in
+	Prices *prices.List // that keys are looked up in
 }
 
 // Sketch is a market whose instants are not on a curve yet.

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/scenarios/prices"
 )
 
 // Keys reads prices that may be named by key, and remembers which were. The zero
 // value knows no key.
 type Keys struct {
-	Prices  *scenarios.Prices // that keys are looked up in
-	Assumed []Assumed         // the prices that were named by key
+	Prices  *prices.List // that keys are looked up in
+	Assumed []Assumed    // the prices that were named by key
 }
 
 // Assumed is a price that a result rests on and that somebody named by its key.
@@ -47,7 +47,7 @@ func (k *Keys) Rate(where, text string) (capcli.Rate, error) {
 	if text == "free" {
 		return 0, nil
 	}
-	if scenarios.LooksLikeKey(text) {
+	if prices.IsKey(text) {
 		return k.find(where, text)
 	}
 	r, err := capcli.ParseUSD(text)

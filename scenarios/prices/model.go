@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 )
 
 // Models are the GPU models that have a price, in order.
-func (p *Prices) Models() []string {
+func (p *List) Models() []string {
 	var out []string
 	for _, q := range p.Quotes() {
 		out = append(out, q.GPU)
@@ -17,16 +17,16 @@ func (p *Prices) Models() []string {
 	return slices.Compact(out)
 }
 
-// forModel gives keys of prices for a GPU model as a log names it: of the
+// KeysForModel gives keys of prices for a GPU model as a log names it: of the
 // machines with a price on demand, and for a year where one has that, the
 // cheapest on demand. ok is false where no machine of the model is known; year
 // is "" where none has a price for a year.
-func (p *Prices) forModel(model string) (year, onDemand string, ok bool) {
+func (p *List) KeysForModel(model string) (year, onDemand string, ok bool) {
 	if model == "" {
 		return "", "", false
 	}
 	var best *Quote
-	for _, machine := range ByMachine(p.Quotes()) {
+	for _, machine := range GroupByMachine(p.Quotes()) {
 		var demand, committed *Quote
 		for i := range machine {
 			q := &machine[i]
@@ -83,4 +83,12 @@ func modelKey(s string) string {
 		}
 	}
 	return key
+}
+
+// SameModel tells whether two names may be of one GPU: A100 and A100-80GB, or
+// NVIDIA H100 80GB HBM3 and H100.
+func SameModel(a, b string) bool {
+	a, _, _ = strings.Cut(modelName(a), "-")
+	b, _, _ = strings.Cut(modelName(b), "-")
+	return a == b
 }

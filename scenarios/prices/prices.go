@@ -1,8 +1,9 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
 	_ "embed" // the catalogue is a file
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,9 +12,9 @@ import (
 	"capcli"
 )
 
-// PriceRow is one price on one date: what a machine costs for an hour on some
+// Row is one price on one date: what a machine costs for an hour on some
 // terms, and who says so.
-type PriceRow struct {
+type Row struct {
 	Provider, Region, Machine string
 	GPU                       string // model
 	GPUs                      int    // of one machine
@@ -33,7 +34,7 @@ type PriceRow struct {
 
 // Key is the row's name: provider/region/machine/term, with the payment after
 // the term where it is said: aws/us-east-1/p5.48xlarge/1y-none.
-func (r *PriceRow) Key() string {
+func (r *Row) Key() string {
 	if r.key != "" {
 		return r.key
 	}
@@ -41,30 +42,30 @@ func (r *PriceRow) Key() string {
 }
 
 // Terms are the term and the payment in one word.
-func (r *PriceRow) Terms() string {
+func (r *Row) Terms() string {
 	if r.Payment == "" {
 		return r.Term
 	}
 	return r.Term + "-" + r.Payment
 }
 
-func (r *PriceRow) machineKey() string {
+func (r *Row) machineKey() string {
 	return strings.ToLower(r.Provider + "/" + r.Region + "/" + r.Machine)
 }
 
 // PerGPU is what one GPU of the machine costs for an hour, rounded half up to
 // the millionth of a dollar.
-func (r *PriceRow) PerGPU() capcli.Rate {
+func (r *Row) PerGPU() capcli.Rate {
 	n := capcli.USD(max(r.GPUs, 1))
 	return (r.Hourly + n/2) / n
 }
 
 // Committed tells whether the terms are paid for whether used or not.
-func (r *PriceRow) Committed() bool { return r.Term != "on_demand" && r.Term != "spot" }
+func (r *Row) Committed() bool { return r.Term != "on_demand" && r.Term != "spot" }
 
 // Months is the length of a contract in months, false for terms without one or
 // of days.
-func (r *PriceRow) Months() (int, bool) {
+func (r *Row) Months() (int, bool) {
 	digits, unit := cutTerm(r.Term)
 	n, err := strconv.Atoi(digits)
 	switch {
@@ -76,19 +77,19 @@ func (r *PriceRow) Months() (int, bool) {
 	return 0, false
 }
 
-// Prices is a list of dated prices. The zero value has none.
-type Prices struct {
-	rows []PriceRow // by key, then date
+// List is a list of dated prices. The zero value has none.
+type List struct {
+	rows []Row // by key, then date
 
 	once   sync.Once
 	quotes []Quote        // of rows
 	byKey  map[string]int // of quotes
 	merge  sync.Once
-	merged *Prices // over the catalogue
+	merged *List // over the catalogue
 }
 
 // index puts the prices together by key, once.
-func (p *Prices) index() {
+func (p *List) index() {
 	p.once.Do(func() {
 		p.quotes = p.gather()
 		p.byKey = make(map[string]int, len(p.quotes))
@@ -103,8 +104,8 @@ var catalogueText []byte
 
 // Catalogue is the price list that comes with the program: public list prices,
 // each with its source and date. docs/prices.md says how it is made.
-var Catalogue = sync.OnceValue(func() *Prices {
-	p, err := ParsePrices("prices.csv", catalogueText)
+var Catalogue = sync.OnceValue(func() *List {
+	p, err := Parse("prices.csv", catalogueText)
 	if err != nil {
 		panic(err) // the file is in the program, and tested
 	}
@@ -115,23 +116,23 @@ var Catalogue = sync.OnceValue(func() *Prices {
 })
 
 // Rows are all prices, in order of key and, of one key, of date.
-func (p *Prices) Rows() []PriceRow { return slices.Clone(p.rows) }
+func (p *List) Rows() []Row { return slices.Clone(p.rows) }
 
-// Over puts p's prices before those of base: a key of p takes all dates of the
+// Override puts p's prices before those of base: a key of p takes all dates of the
 // same key of base away. Either may be nil.
-func (p *Prices) Over(base *Prices) *Prices {
+func (p *List) Override(base *List) *List {
 	if p == nil && base != nil {
 		return base
 	}
 	if p != nil && base == Catalogue() {
-		p.merge.Do(func() { p.merged = p.over(base) })
+		p.merge.Do(func() { p.merged = p.override(base) })
 		return p.merged
 	}
-	return p.over(base)
+	return p.override(base)
 }
 
-func (p *Prices) over(base *Prices) *Prices {
-	out := &Prices{}
+func (p *List) override(base *List) *List {
+	out := &List{}
 	mine := map[string]bool{}
 	if p != nil {
 		for i := range p.rows {
@@ -150,24 +151,24 @@ func (p *Prices) over(base *Prices) *Prices {
 	return out
 }
 
-func (p *Prices) sort() {
+func (p *List) sort() {
 	for i := range p.rows {
 		p.rows[i].key = p.rows[i].Key()
 	}
-	slices.SortStableFunc(p.rows, func(a, b PriceRow) int {
+	slices.SortStableFunc(p.rows, func(a, b Row) int {
 		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.Date, b.Date))
 	})
 }
 
 // Quote is what a key stands for: all dates of one machine on the same terms.
 type Quote struct {
-	PriceRow            // the latest
-	History  []PriceRow // all, the oldest first
+	Row           // the latest
+	History []Row // all, the oldest first
 }
 
-// At is the price at an instant: the last one at or before it, or the first of
+// PriceAt is the price at an instant: the last one at or before it, or the first of
 // all where none was known so early.
-func (q *Quote) At(at capcli.Time) PriceRow {
+func (q *Quote) PriceAt(at capcli.Time) Row {
 	row := q.History[0]
 	for _, h := range q.History {
 		if h.Date <= at {
@@ -178,28 +179,28 @@ func (q *Quote) At(at capcli.Time) PriceRow {
 }
 
 // Quotes are the prices by key, in order of key.
-func (p *Prices) Quotes() []Quote {
+func (p *List) Quotes() []Quote {
 	p.index()
 	return slices.Clone(p.quotes)
 }
 
-func (p *Prices) gather() []Quote {
+func (p *List) gather() []Quote {
 	var out []Quote
 	for i := range p.rows {
 		r := p.rows[i]
 		if n := len(out); n > 0 && out[n-1].Key() == r.Key() {
-			out[n-1].PriceRow = r
+			out[n-1].Row = r
 			out[n-1].History = append(out[n-1].History, r)
 			continue
 		}
-		out = append(out, Quote{r, []PriceRow{r}})
+		out = append(out, Quote{r, []Row{r}})
 	}
 	return out
 }
 
-// LooksLikeKey tells a key of a price from an amount.
-func LooksLikeKey(text string) bool {
-	amount, _ := cutPrice(strings.TrimSpace(text))
+// IsKey tells a key of a price from an amount.
+func IsKey(text string) bool {
+	amount, _ := CutUnit(strings.TrimSpace(text))
 	if _, err := capcli.ParseUSD(amount); err == nil && amount != "" {
 		return false
 	}
@@ -249,8 +250,17 @@ func cutTerm(s string) (digits, unit string) {
 // payments say how much of a contract is paid before it begins.
 var payments = []string{"none", "partial", "all"}
 
-// cutPrice splits "2.20 USD/gpu-h" in amount and unit.
-func cutPrice(s string) (amount, unit string) {
+// CutUnit splits "2.20 USD/gpu-h" in amount and unit.
+func CutUnit(s string) (amount, unit string) {
 	i := strings.LastIndexAny(s, "0123456789.,") + 1
 	return strings.TrimSpace(s[:i]), strings.ReplaceAll(strings.TrimSpace(s[i:]), " ", "")
+}
+
+// Origin says where a price is written and from when it is.
+func (r *Row) Origin() string {
+	where := "from the catalogue"
+	if r.File != "" {
+		where = "from " + r.File + ":" + strconv.Itoa(r.Line)
+	}
+	return fmt.Sprintf("%s, dated %s (%s)", where, r.Date.Date(), r.Source)
 }

@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -19,9 +19,9 @@ type TermPrice struct {
 	RecoverMonths float64
 }
 
-// TermPrices sets the prices of one machine against its on-demand price: on
+// CompareTerms sets the prices of one machine against its on-demand price: on
 // demand first, then spot, blocks and contracts by length.
-func TermPrices(of []Quote) []TermPrice {
+func CompareTerms(of []Quote) []TermPrice {
 	var list *Quote
 	for i := range of {
 		if of[i].Term == "on_demand" {
@@ -42,13 +42,13 @@ func TermPrices(of []Quote) []TermPrice {
 		out = append(out, t)
 	}
 	slices.SortStableFunc(out, func(a, b TermPrice) int {
-		return cmp.Or(cmp.Compare(termRank(&a.PriceRow), termRank(&b.PriceRow)), cmp.Compare(slices.Index(payments, a.Payment), slices.Index(payments, b.Payment)))
+		return cmp.Or(cmp.Compare(termRank(&a.Row), termRank(&b.Row)), cmp.Compare(slices.Index(payments, a.Payment), slices.Index(payments, b.Payment)))
 	})
 	return out
 }
 
 // termRank orders terms: on demand, spot, block, then by length in days.
-func termRank(r *PriceRow) int {
+func termRank(r *Row) int {
 	if at := slices.Index([]string{"on_demand", "spot", "block"}, r.Term); at >= 0 {
 		return at - 3
 	}
@@ -60,8 +60,8 @@ func termRank(r *PriceRow) int {
 	return n * map[string]int{"d": 1, "w": 7, "mo": 30, "y": 365}[unit]
 }
 
-// ByMachine puts the prices of each machine together, in their order.
-func ByMachine(of []Quote) [][]Quote {
+// GroupByMachine puts the prices of each machine together, in their order.
+func GroupByMachine(of []Quote) [][]Quote {
 	var out [][]Quote
 	for _, q := range of {
 		if n := len(out); n > 0 && out[n-1][0].machineKey() == q.machineKey() {

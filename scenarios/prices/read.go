@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -15,25 +15,29 @@ import (
 	"capcli"
 )
 
-const pricesVersion = "prices/v1"
+const version = "prices/v1"
 
-var pricesForm = strict.Form{Version: pricesVersion, What: "a price file", Template: "capcli prices import --help"}
+var form = strict.Form{Version: version, What: "a price file", Template: "capcli prices import --help"}
 
-// dearest is the highest price of a GPU-hour that is believed.
-const dearest = 1000 * capcli.Dollar
+// Dearest is the highest price of a GPU-hour that is believed.
+const Dearest = 1000 * capcli.Dollar
 
-// MaxPriceBytes is the most that a price file may have.
-const MaxPriceBytes = 16 << 20
+// MaxBytes is the most that a price file may have.
+const MaxBytes = 16 << 20
 
 // Limits of a price file.
 const (
-	maxPrices     = 100_000
-	maxKeyPart    = 100 // characters
+	maxRows       = 100_000
+	maxGPUs       = 4096 // of one machine
+	maxKeyPart    = 100  // characters
 	maxSourceText = 500
 )
 
-// priceColumns are those of a price file, CSV and YAML, with a line about each.
-var priceColumns = []Field{
+// Column is a column of a price file, with a line about it.
+type Column struct{ Name, Doc string }
+
+// columnTable are those of a price file, CSV and YAML, with a line about each.
+var columnTable = []Column{
 	{"provider", "who rents the machine out: gcp"},
 	{"region", "where: us-central1"},
 	{"machine", "its type: a3-highgpu-8g"},
@@ -49,30 +53,30 @@ var priceColumns = []Field{
 	{"source", "where the price comes from: a page, a contract"},
 }
 
-// PriceColumns lists the columns of a price file.
-func PriceColumns() []Field { return slices.Clone(priceColumns) }
+// Columns lists the columns of a price file.
+func Columns() []Column { return slices.Clone(columnTable) }
 
-// ParsePrices reads a price file and checks all of it: CSV with a header, or
+// Parse reads a price file and checks all of it: CSV with a header, or
 // YAML that begins with capcli: prices/v1. Both have the columns of
-// PriceColumns; lines that begin with # are comments. The error is *Faults:
+// Columns; lines that begin with # are comments. The error is *strict.Faults:
 // everything that is wrong, each with its place.
-func ParsePrices(file string, b []byte) (*Prices, error) {
-	d := &strict.Decoder{Form: &pricesForm}
-	p := &Prices{}
+func Parse(file string, b []byte) (*List, error) {
+	d := &strict.Decoder{Form: &form}
+	p := &List{}
 	switch {
-	case len(b) > MaxPriceBytes:
-		d.FaultFile("the file has %d bytes; a price file has at most %d", len(b), MaxPriceBytes)
+	case len(b) > MaxBytes:
+		d.FaultFile("the file has %d bytes; a price file has at most %d", len(b), MaxBytes)
 	case isYAML(file, b):
-		pricesYAML(d, p, b)
+		readYAML(d, p, b)
 	case !utf8.Valid(b) || slices.Contains(b, 0):
-		d.FaultFile("the file is not text in UTF-8; a price file is CSV, or YAML that begins with capcli: %s", pricesVersion)
+		d.FaultFile("the file is not text in UTF-8; a price file is CSV, or YAML that begins with capcli: %s", version)
 	default:
 		d.Lines = strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\n")
-		pricesCSV(d, p, b)
+		readCSV(d, p, b)
 	}
-	samePrices(d, p)
+	checkSame(d, p)
 	if d.FaultCount() > 0 {
-		return nil, d.Refusal(cmp.Or(file, "prices"), "columns of a price file: "+strings.Join(priceColumnNames(), ", "))
+		return nil, d.Refusal(cmp.Or(file, "prices"), "columns of a price file: "+strings.Join(columnNames(), ", "))
 	}
 	for i := range p.rows {
 		p.rows[i].File = file
@@ -81,9 +85,9 @@ func ParsePrices(file string, b []byte) (*Prices, error) {
 	return p, nil
 }
 
-func priceColumnNames() []string {
+func columnNames() []string {
 	var out []string
-	for _, c := range priceColumns {
+	for _, c := range columnTable {
 		out = append(out, c.Name)
 	}
 	return out
@@ -106,22 +110,22 @@ func isYAML(file string, b []byte) bool {
 	return false
 }
 
-// priceText is one row as it is written, and how to say what is wrong with it.
-type priceText struct {
+// rowText is one row as it is written, and how to say what is wrong with it.
+type rowText struct {
 	cells map[string]string
 	line  int
 	fault func(column, format string, args ...any)
 	bad   bool
 }
 
-func (t *priceText) wrong(column, format string, args ...any) {
+func (t *rowText) wrong(column, format string, args ...any) {
 	t.bad = true
 	t.fault(column, format, args...)
 }
 
 // row checks a row; false where something is wrong with it.
-func (t *priceText) row() (PriceRow, bool) {
-	r := PriceRow{
+func (t *rowText) row() (Row, bool) {
+	r := Row{
 		Provider: t.part("provider"), Region: t.part("region"), Machine: t.part("machine"), GPU: t.part("gpu"),
 		Line: t.line,
 	}
@@ -145,7 +149,7 @@ func (t *priceText) row() (PriceRow, bool) {
 const partChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+"
 
 // part reads a part of a key: letters, digits and . _ - + only.
-func (t *priceText) part(column string) string {
+func (t *rowText) part(column string) string {
 	s := t.cells[column]
 	switch {
 	case s == "":
@@ -158,16 +162,16 @@ func (t *priceText) part(column string) string {
 	return s
 }
 
-func (t *priceText) gpus(r *PriceRow) {
+func (t *rowText) gpus(r *Row) {
 	n, err := strconv.Atoi(t.cells["gpus"])
-	if err != nil || n < 1 || n > maxPerNode {
-		t.wrong("gpus", "gpus: want a whole number of 1 to %d, found %s", maxPerNode, strict.Show(t.cells["gpus"]))
+	if err != nil || n < 1 || n > maxGPUs {
+		t.wrong("gpus", "gpus: want a whole number of 1 to %d, found %s", maxGPUs, strict.Show(t.cells["gpus"]))
 		return
 	}
 	r.GPUs = n
 }
 
-func (t *priceText) term(r *PriceRow) {
+func (t *rowText) term(r *Row) {
 	term, ok := NormalTerm(t.cells["term"])
 	if !ok {
 		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", strict.Show(t.cells["term"]))
@@ -188,7 +192,7 @@ func (t *priceText) term(r *PriceRow) {
 	}
 }
 
-func (t *priceText) free(r *PriceRow) {
+func (t *rowText) free(r *Row) {
 	switch s := strings.ToLower(t.cells["free"]); s {
 	case "", "false":
 	case "true":
@@ -199,7 +203,7 @@ func (t *priceText) free(r *PriceRow) {
 }
 
 // price reads the price of the machine, of a GPU, or of both.
-func (t *priceText) price(r *PriceRow) {
+func (t *rowText) price(r *Row) {
 	const machine, gpu = "usd_per_hour", "usd_per_gpu_hour"
 	switch {
 	case t.cells[machine] == "" && t.cells[gpu] == "":
@@ -228,10 +232,10 @@ func (t *priceText) price(r *PriceRow) {
 }
 
 // usd reads an amount for so many GPUs.
-func (t *priceText) usd(column string, r *PriceRow, gpus int) (capcli.USD, bool) {
+func (t *rowText) usd(column string, r *Row, gpus int) (capcli.USD, bool) {
 	s := t.cells[column]
 	u, err := capcli.ParseUSD(s)
-	most := dearest * capcli.USD(gpus)
+	most := Dearest * capcli.USD(gpus)
 	switch {
 	case strings.HasPrefix(s, "-"):
 		t.wrong(column, "%s is %s; a price is not negative", column, strict.Show(s))
@@ -240,7 +244,7 @@ func (t *priceText) usd(column string, r *PriceRow, gpus int) (capcli.USD, bool)
 	case err != nil || !strings.ContainsAny(s, "0123456789"):
 		t.wrong(column, "%s: want US dollars such as 2.20, at most six decimal places, found %s", column, strict.Show(s))
 	case u > most:
-		t.wrong(column, "%s is %s for %d GPUs; at most %s for one is believed", column, u, gpus, dearest)
+		t.wrong(column, "%s is %s for %d GPUs; at most %s for one is believed", column, u, gpus, Dearest)
 	case u == 0 && !r.Free:
 		t.wrong(column, "%s is 0; if this machine is free to you, write free: true", column)
 	case u > 0 && r.Free:
@@ -251,7 +255,7 @@ func (t *priceText) usd(column string, r *PriceRow, gpus int) (capcli.USD, bool)
 	return 0, false
 }
 
-func (t *priceText) date(r *PriceRow) {
+func (t *rowText) date(r *Row) {
 	at, err := time.Parse(time.DateOnly, t.cells["date"])
 	if err != nil || at.Year() < 1970 {
 		t.wrong("date", "date: want a day such as 2026-07-30, found %s", strict.Show(t.cells["date"]))
@@ -260,9 +264,9 @@ func (t *priceText) date(r *PriceRow) {
 	r.Date = capcli.TimeOf(at)
 }
 
-// samePrices refuses what cannot stand side by side: two prices for one key and
+// checkSame refuses what cannot stand side by side: two prices for one key and
 // date, and one machine with two kinds of GPU.
-func samePrices(d *strict.Decoder, p *Prices) {
+func checkSame(d *strict.Decoder, p *List) {
 	type dated struct {
 		key string
 		at  capcli.Time
@@ -272,7 +276,7 @@ func samePrices(d *strict.Decoder, p *Prices) {
 		r := &p.rows[i]
 		at := dated{r.Key(), r.Date}
 		if k, twice := first[at]; twice {
-			d.FaultLine(r.Line, "%s on %s is there twice, first in line %d", at.key, r.Date.Std().Format(time.DateOnly), p.rows[k].Line)
+			d.FaultLine(r.Line, "%s on %s is there twice, first in line %d", at.key, r.Date.Date(), p.rows[k].Line)
 			continue
 		}
 		first[at] = i

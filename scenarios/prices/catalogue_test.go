@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"compress/gzip"
@@ -60,7 +60,7 @@ func TestCatalogueHasNoKnownErrors(t *testing.T) {
 
 // Every price of a data set that is at hand is the data set's.
 func TestCatalogueIsTheFacts(t *testing.T) {
-	dir := filepath.Join("..", "..", "shared", "data", "prices")
+	dir := filepath.Join("..", "..", "..", "shared", "data", "prices")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("the data sets are not here: %v", err)
 	}

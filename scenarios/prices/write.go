@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"encoding/csv"
@@ -10,23 +10,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// cells are a row's columns as a price file has them, those of priceColumns in
+// cells are a row's columns as a price file has them, those of columnTable in
 // their order.
-func (r *PriceRow) cells() []string {
+func (r *Row) cells() []string {
 	free, per := "", r.PerGPU().Decimal()
 	if r.Free {
 		free = "true"
 	}
 	return []string{
-		r.Provider, r.Region, r.Machine, r.GPU, strconv.Itoa(r.GPUs), r.Term, r.Payment, r.Hourly.Decimal(), per, free, "USD", dayText(r.Date), r.Source,
+		r.Provider, r.Region, r.Machine, r.GPU, strconv.Itoa(r.GPUs), r.Term, r.Payment, r.Hourly.Decimal(), per, free, "USD", r.Date.Date(), r.Source,
 	}
 }
 
-// WriteCSV writes the prices as a price file in CSV, which ParsePrices reads.
+// WriteCSV writes the prices as a price file in CSV, which Parse reads.
 // guard makes a cell safe for a spreadsheet.
-func (p *Prices) WriteCSV(w io.Writer, guard func(string) string) error {
+func (p *List) WriteCSV(w io.Writer, guard func(string) string) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(priceColumnNames()); err != nil {
+	if err := out.Write(columnNames()); err != nil {
 		return err
 	}
 	for i := range p.rows {
@@ -42,14 +42,14 @@ func (p *Prices) WriteCSV(w io.Writer, guard func(string) string) error {
 	return out.Error()
 }
 
-// WriteYAML writes the prices as a price file in YAML, which ParsePrices reads.
-func (p *Prices) WriteYAML(w io.Writer) error {
+// WriteYAML writes the prices as a price file in YAML, which Parse reads.
+func (p *List) WriteYAML(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "capcli: %s\ncurrency: USD\nprices:\n", pricesVersion)
+	fmt.Fprintf(&b, "capcli: %s\ncurrency: USD\nprices:\n", version)
 	for i := range p.rows {
 		n := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 		for k, c := range p.rows[i].cells() {
-			name := priceColumns[k].Name
+			name := columnTable[k].Name
 			if c == "" || name == "currency" || name == "usd_per_gpu_hour" {
 				continue
 			}

@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -85,7 +85,7 @@ func (im *importer) steady(cells map[string]string, price, text string) {
 			im.report.Repeated++
 			im.report.Rounded = rounded
 			im.at[last.machineKey()] = i
-			delete(im.at, last.Key()+" "+dayText(last.Date))
+			delete(im.at, last.Key()+" "+last.Date.Date())
 		}
 		return
 	}

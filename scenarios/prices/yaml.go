@@ -1,46 +1,46 @@
-package scenarios
+package prices
 
 import (
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"go.yaml.in/yaml/v3"
+
+	"capcli/scenarios/strict"
 )
 
-// pricesYAML reads a price file in YAML.
-func pricesYAML(d *strict.Decoder, p *Prices, b []byte) {
+// readYAML reads a price file in YAML.
+func readYAML(d *strict.Decoder, p *List, b []byte) {
 	root := d.ReadTree(b)
 	if root == nil {
 		return
 	}
 	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "prices") == nil {
-		d.Fault(root, "this is no price file: it begins with capcli: %s and has a list called prices", pricesVersion)
+		d.Fault(root, "this is no price file: it begins with capcli: %s and has a list called prices", version)
 		return
 	}
 	var currency string
 	o := d.ReadObject(root, "the top level", []strict.Field{
-		{"capcli", "the form of this file: " + pricesVersion, strict.Version},
+		{"capcli", "the form of this file: " + version, strict.Version},
 		{"currency", "USD", strict.Choice(&currency, "currency", "USD")},
-		{"prices", "the prices", priceList(d, p)},
+		{"prices", "the prices", readList(d, p)},
 	})
 	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", pricesVersion)
+		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
 	}
 	if !o.Has("prices") {
 		o.FaultMissing("prices", "prices is missing; give at least one, such as - {provider: gcp, region: us-central1, machine: a3-highgpu-8g, gpu: H100, gpus: 8, term: 1y, usd_per_hour: 61.38, date: 2026-07-30, source: contract}")
 	}
 }
 
-func priceList(d *strict.Decoder, p *Prices) strict.Reader {
+func readList(d *strict.Decoder, p *List) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 			d.Fault(n, "prices is empty; give at least one")
 		}
-		d.ReadList(n, maxPrices, "prices", func(_ int, n *yaml.Node) {
-			t := priceText{cells: map[string]string{}, line: n.Line}
+		d.ReadList(n, maxRows, "prices", func(_ int, n *yaml.Node) {
+			t := rowText{cells: map[string]string{}, line: n.Line}
 			var fields []strict.Field
-			for _, c := range priceColumns {
+			for _, c := range columnTable {
 				fields = append(fields, strict.Field{c.Name, c.Doc, func(d *strict.Decoder, n *yaml.Node) {
 					if s, ok := d.ReadScalar(n, "a value"); ok {
 						t.cells[c.Name] = strings.TrimSpace(s)

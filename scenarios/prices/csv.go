@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"bytes"
@@ -10,19 +10,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/strict"
 )
 
-// pricesCSV reads a price file in CSV.
-func pricesCSV(d *strict.Decoder, p *Prices, b []byte) {
+// readCSV reads a price file in CSV.
+func readCSV(d *strict.Decoder, p *List, b []byte) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte("\ufeff"))))
 	r.Comment = '#'
 	r.ReuseRecord = true
 	head, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		d.FaultFile("the file is empty; a price file begins with a header of columns such as %s", strings.Join(priceColumnNames()[:6], ","))
+		d.FaultFile("the file is empty; a price file begins with a header of columns such as %s", strings.Join(columnNames()[:6], ","))
 		return
 	}
 	if err != nil {
@@ -30,7 +29,7 @@ func pricesCSV(d *strict.Decoder, p *Prices, b []byte) {
 		return
 	}
 	line, _ := r.FieldPos(0)
-	columns, ok := priceHead(d, head, line)
+	columns, ok := readHead(d, head, line)
 	if !ok {
 		return
 	}
@@ -46,20 +45,20 @@ func pricesCSV(d *strict.Decoder, p *Prices, b []byte) {
 			}
 			return
 		}
-		if len(p.rows) == maxPrices {
-			d.FaultFile("over %d prices; give those that are wanted", maxPrices)
+		if len(p.rows) == maxRows {
+			d.FaultFile("over %d prices; give those that are wanted", maxRows)
 			return
 		}
-		priceLine(d, p, r, columns, row)
+		readLine(d, p, r, columns, row)
 	}
 	if len(p.rows) == 0 && d.FaultCount() == 0 {
 		d.FaultFile("the file has a header and no prices")
 	}
 }
 
-// priceHead checks the header and gives the columns in their order.
-func priceHead(d *strict.Decoder, head []string, line int) ([]string, bool) {
-	names := priceColumnNames()
+// readHead checks the header and gives the columns in their order.
+func readHead(d *strict.Decoder, head []string, line int) ([]string, bool) {
+	names := columnNames()
 	columns := make([]string, len(head))
 	for i, h := range head {
 		name := strings.ToLower(strings.TrimSpace(h))
@@ -86,10 +85,10 @@ func priceHead(d *strict.Decoder, head []string, line int) ([]string, bool) {
 	return columns, d.FaultCount() == 0
 }
 
-// priceLine reads one line of prices.
-func priceLine(d *strict.Decoder, p *Prices, r *csv.Reader, columns, row []string) {
+// readLine reads one line of prices.
+func readLine(d *strict.Decoder, p *List, r *csv.Reader, columns, row []string) {
 	line, _ := r.FieldPos(0)
-	t := priceText{cells: make(map[string]string, len(columns)), line: line}
+	t := rowText{cells: make(map[string]string, len(columns)), line: line}
 	for i, c := range columns {
 		t.cells[c] = strings.TrimSpace(row[i])
 	}

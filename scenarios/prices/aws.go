@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -109,5 +109,5 @@ func (im *importer) awsOffers() {
 		}
 		im.offer(o.cells, amount, 1, o.text)
 	}
-	slices.SortStableFunc(im.out.rows, func(a, b PriceRow) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(im.out.rows, func(a, b Row) int { return cmp.Compare(a.Line, b.Line) })
 }

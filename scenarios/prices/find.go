@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -13,12 +13,12 @@ import (
 
 // Machine gives all terms of the machine that a key names; the key's own term
 // may be left out. The error is as that of Find.
-func (p *Prices) Machine(key string) ([]Quote, error) {
+func (p *List) Machine(key string) ([]Quote, error) {
 	parts := strings.Split(key, "/")
 	if len(parts) == 3 {
 		parts = append(parts, "")
 	}
-	of, err := p.of(key, parts)
+	of, err := p.matches(key, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (p *Prices) Machine(key string) ([]Quote, error) {
 // model in place of the machine where all machines of the model cost the same
 // for a GPU. The term may lack its payment where there is only one. The error
 // is *capcli.UnknownError; it says what there is, and the likely one.
-func (p *Prices) Find(key string) (Quote, error) {
+func (p *List) Find(key string) (Quote, error) {
 	if p != nil {
 		p.index()
 		if i, ok := p.byKey[strings.ToLower(key)]; ok {
@@ -44,15 +44,15 @@ func (p *Prices) Find(key string) (Quote, error) {
 		}
 	}
 	parts := strings.Split(key, "/")
-	of, err := p.of(key, parts)
+	of, err := p.matches(key, parts)
 	if err != nil {
 		return Quote{}, err
 	}
 	return narrow(key, parts, of)
 }
 
-// of finds the machines that the first three parts of a key name.
-func (p *Prices) of(key string, parts []string) ([]Quote, error) {
+// matches finds the prices that the first three parts of a key name.
+func (p *List) matches(key string, parts []string) ([]Quote, error) {
 	if len(parts) == 1 && key != "" {
 		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/%s/1y (capcli prices list --gpu %s)", strict.Show(key), strict.Printable(strings.ToLower(key)), strict.Printable(key))
 	}
@@ -66,7 +66,7 @@ func (p *Prices) of(key string, parts []string) ([]Quote, error) {
 	for i, what := range []string{"provider", "region", "machine or GPU"} {
 		var next []Quote
 		for _, q := range all {
-			if q.named(i, parts[i]) {
+			if q.matchesPart(i, parts[i]) {
 				next = append(next, q)
 			}
 		}
@@ -82,8 +82,8 @@ func (p *Prices) of(key string, parts []string) ([]Quote, error) {
 	return all, nil
 }
 
-// named tells whether the i-th part of a key means this price.
-func (q *Quote) named(i int, part string) bool {
+// matchesPart tells whether the i-th part of a key means this price.
+func (q *Quote) matchesPart(i int, part string) bool {
 	switch i {
 	case 0:
 		return strings.EqualFold(q.Provider, part)
@@ -169,4 +169,19 @@ func noPart(key string, parts []string, i int, what string, have []string) error
 
 func missing(format string, args ...any) error {
 	return &capcli.UnknownError{Text: fmt.Sprintf(format, args...)}
+}
+
+// RateOf gives the price of a GPU-hour that text names: an amount such as 2.20,
+// or a key, of which row says more; it is nil for an amount. The error is
+// *capcli.UnknownError for a key that there is not.
+func (p *List) RateOf(text string) (rate capcli.Rate, row *Row, err error) {
+	if !IsKey(text) {
+		rate, err = capcli.ParseUSD(text)
+		return rate, nil, err
+	}
+	q, err := p.Find(strings.TrimSpace(text))
+	if err != nil {
+		return 0, nil, err
+	}
+	return q.PerGPU(), &q.Row, nil
 }

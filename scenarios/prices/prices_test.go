@@ -1,17 +1,16 @@
-package scenarios
+package prices
 
 import (
 	"errors"
 	"strings"
 	"testing"
-
-	"capcli/scenarios/strict"
+	"time"
 
 	"capcli"
 )
 
 // rows of a price file, in the order of the fixed head.
-const priceFileHead = "provider,region,machine,gpu,gpus,term,payment,usd_per_hour,usd_per_gpu_hour,free,currency,date,source\n"
+const fileHead = "provider,region,machine,gpu,gpus,term,payment,usd_per_hour,usd_per_gpu_hour,free,currency,date,source\n"
 
 func TestCatalogueFinds(t *testing.T) {
 	for _, x := range []struct{ key, want, perGPU, machine string }{
@@ -66,7 +65,7 @@ func TestQuoteAt(t *testing.T) {
 	for _, x := range []struct{ day, want string }{
 		{"2020-01-01", "98.32"}, {"2023-08-08", "98.32"}, {"2025-06-22", "98.32"}, {"2025-06-23", "55.04"}, {"2030-01-01", "55.04"},
 	} {
-		row := q.At(day(t, x.day))
+		row := q.PriceAt(day(t, x.day))
 		if row.Hourly.Decimal() != x.want {
 			t.Errorf("on %s: %s, want %s", x.day, row.Hourly.Decimal(), x.want)
 		}
@@ -74,14 +73,14 @@ func TestQuoteAt(t *testing.T) {
 }
 
 func TestOwnPricesGoFirst(t *testing.T) {
-	own, err := ParsePrices("own.csv", []byte(priceFileHead+
+	own, err := Parse("own.csv", []byte(fileHead+
 		"gcp,us-central1,a3-highgpu-8g,H100,8,1y,,40,5,,USD,2026-10-01,contract\n"+
 		"acme,dc1,box,H100,4,24mo,partial,,2.5,,,2026-10-01,contract\n"+
 		"lab,attic,old,K80,2,on_demand,,0,,true,,2026-10-01,ours\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := own.Over(Catalogue())
+	all := own.Override(Catalogue())
 	for _, x := range []struct{ key, want string }{
 		{"gcp/us-central1/a3-highgpu-8g/1y", "40.00"},
 		{"gcp/us-central1/a3-highgpu-8g/3y", "38.864381"},
@@ -99,7 +98,7 @@ func TestOwnPricesGoFirst(t *testing.T) {
 }
 
 func TestPriceFilesInYAML(t *testing.T) {
-	p, err := ParsePrices("own.yaml", []byte(`capcli: prices/v1
+	p, err := Parse("own.yaml", []byte(`capcli: prices/v1
 currency: USD
 prices:
   - {provider: acme, region: dc1, machine: box, gpu: H100, gpus: 8, term: 3mo, usd_per_gpu_hour: 2.345678, date: 2026-10-01, source: offer of October}
@@ -115,17 +114,17 @@ prices:
 }
 
 func TestPriceFilesThatAreWrong(t *testing.T) {
-	row := func(s string) string { return priceFileHead + s + "\n" }
+	row := func(s string) string { return fileHead + s + "\n" }
 	for _, x := range []struct{ name, text, want string }{
 		{"empty", "", "the file is empty"},
-		{"head only", priceFileHead, "no prices"},
+		{"head only", fileHead, "no prices"},
 		{"binary", "\x00\x01", "not text"},
 		{"other columns", "a,b\n1,2\n", "unknown column \"a\""},
-		{"a slip", strings.Replace(priceFileHead, "machine", "machin", 1), `did you mean "machine"?`},
+		{"a slip", strings.Replace(fileHead, "machine", "machin", 1), `did you mean "machine"?`},
 		{"no price column", "provider,region,machine,gpu,gpus,term,date,source\n", "usd_per_hour is missing"},
 		{"no date column", "provider,region,machine,gpu,gpus,term,usd_per_hour,source\n", "date is missing"},
 		{"twice", "provider,provider,region,machine,gpu,gpus,term,usd_per_hour,date,source\n", "there twice"},
-		{"short line", priceFileHead + "a,b\n", "2:1  the line has more or fewer columns"},
+		{"short line", fileHead + "a,b\n", "2:1  the line has more or fewer columns"},
 		{"zero", row("a,b,c,H100,8,1y,,0,,,,2026-10-01,x"), "write free: true"},
 		{"free and dear", row("a,b,c,H100,8,1y,,1,,true,,2026-10-01,x"), "leave one out"},
 		{"negative", row("a,b,c,H100,8,1y,,-1,,,,2026-10-01,x"), "a price is not negative"},
@@ -155,7 +154,7 @@ func TestPriceFilesThatAreWrong(t *testing.T) {
 		if strings.HasPrefix(x.text, "capcli") {
 			file = "p"
 		}
-		_, err := ParsePrices(file, []byte(x.text))
+		_, err := Parse(file, []byte(x.text))
 		var in *capcli.InputError
 		if err == nil || !strings.Contains(err.Error(), x.want) || !errors.As(err, &in) {
 			t.Errorf("%s: got %v, want …%s…", x.name, err, x.want)
@@ -165,10 +164,9 @@ func TestPriceFilesThatAreWrong(t *testing.T) {
 
 func day(t *testing.T, s string) capcli.Time {
 	t.Helper()
-	d := &strict.Decoder{}
-	at, _, ok := instant(d, nil, 0, s)
-	if !ok {
-		t.Fatal(s)
+	at, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return at
+	return capcli.TimeOf(at)
 }

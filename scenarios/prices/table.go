@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 // columns are where a list has what a price file wants.
 type columns struct {
 	of     map[string]int // by our column
-	prices []priceColumn
+	prices []priceCells
 }
 
-// priceColumn is a column of prices, all of one term or of the row's.
-type priceColumn struct {
+// priceCells is a column of prices, all of one term or of the row's.
+type priceCells struct {
 	term  string // "" is the row's
 	at    int
 	hours int64 // that the amount is for: 1, or 730 of a month
@@ -169,7 +169,7 @@ func (im *importer) bound() error {
 }
 
 func (im *importer) price(term string, at int, hours int64) {
-	im.columns.prices = append(im.columns.prices, priceColumn{term, at, hours})
+	im.columns.prices = append(im.columns.prices, priceCells{term, at, hours})
 	text := im.head[at]
 	if term != "" {
 		text = term + " from " + text

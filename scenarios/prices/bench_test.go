@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func BenchmarkImportPrices(b *testing.B) {
 	}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		p, _, err := ImportPrices("l.csv", bytes.NewReader(text.Bytes()), PriceImport{Format: "gcp"})
+		p, _, err := Import("l.csv", bytes.NewReader(text.Bytes()), ImportOptions{Format: "gcp"})
 		if err != nil || len(p.rows) != 80_000 {
 			b.Fatal(len(p.rows), err)
 		}

@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -15,17 +15,17 @@ import (
 	"capcli"
 )
 
-// PriceImport says how to read a price list of another form than a price file.
-type PriceImport struct {
-	Format string            // of PriceFormats; "" is told from the header
+// ImportOptions say how to read a price list of another form than a price file.
+type ImportOptions struct {
+	Format string            // of Formats; "" is told from the header
 	Map    map[string]string // our column, or a term, is called so in the list; /730 after it makes an hour of a month
 	Set    map[string]string // our column is this in all rows
 	PerGPU bool              // the list's prices are for one GPU, not for a machine
 	Reject func(line int, reason, text string)
 }
 
-// PriceFormats are the forms that price lists come in.
-var PriceFormats = func() (c capcli.Catalog[struct{}]) {
+// Formats are the forms that price lists come in.
+var Formats = func() (c capcli.Catalog[struct{}]) {
 	c.Kind = "format of price list"
 	c.Add("table", "CSV with a row for each machine, or for each machine and term; columns told by their names, or by --map", struct{}{})
 	c.Add("gcp", "the same of Google Cloud: machine_type, hour_ondemand, hour_spot, month_1y, month_3y", struct{}{})
@@ -34,9 +34,9 @@ var PriceFormats = func() (c capcli.Catalog[struct{}]) {
 	return c
 }()
 
-// PriceReport says what became of a list. Every price of it is kept, repeated
+// ImportReport says what became of a list. Every price of it is kept, repeated
 // or rejected.
-type PriceReport struct {
+type ImportReport struct {
 	Format   string
 	Rows     int64 // lines read
 	Prices   int64 // found in them: Kept + Repeated + Rejected
@@ -47,25 +47,25 @@ type PriceReport struct {
 	Rounded  int64 // of those kept, to the millionth of a dollar
 	Renamed  int64 // of those kept, given the GPU model of the machine's latest price
 	Doubtful int64 // of those kept, contracts no cheaper than on demand
-	Reasons  []PriceReason
+	Reasons  []Reason
 	Columns  []string // of the list that became prices, "1y from month_1y/730"
 	Ignored  []string // columns passed over
 }
 
-// PriceReason is why prices were rejected, or rows skipped, and how many.
-type PriceReason struct {
+// Reason is why prices were rejected, or rows skipped, and how many.
+type Reason struct {
 	Text    string
 	N       int64
 	Skipped bool
 }
 
-// ImportPrices reads a price list. It fails with *capcli.InputError where the
+// Import reads a price list. It fails with *capcli.InputError where the
 // list cannot be read at all or nothing of it is a price, and with
 // *capcli.UnknownError for a format or a column that there is not.
-func ImportPrices(file string, r io.Reader, o PriceImport) (*Prices, PriceReport, error) {
-	im := &importer{file: file, o: o, at: map[string]int{}, reasons: map[string]*PriceReason{}, machines: knownMachines(), places: map[string]int{}}
+func Import(file string, r io.Reader, o ImportOptions) (*List, ImportReport, error) {
+	im := &importer{file: file, o: o, at: map[string]int{}, reasons: map[string]*Reason{}, machines: knownMachines(), places: map[string]int{}}
 	if o.Format != "" && o.Format != "auto" {
-		if _, err := PriceFormats.Get(o.Format); err != nil {
+		if _, err := Formats.Get(o.Format); err != nil {
 			return nil, im.report, err
 		}
 	}
@@ -102,18 +102,18 @@ const (
 // importer is one import under way.
 type importer struct {
 	file     string
-	o        PriceImport
+	o        ImportOptions
 	csv      *csv.Reader
 	head     []string
 	places   map[string]int // of columns, by the names that were asked for
 	line     int            // of the row being read
 	columns  columns
 	pending  offers // of AWS
-	out      Prices
+	out      List
 	at       map[string]int // rows of out by key and date
-	reasons  map[string]*PriceReason
-	machines map[string]PriceRow // of the catalogue, by type: what the list may leave out
-	report   PriceReport
+	reasons  map[string]*Reason
+	machines map[string]Row // of the catalogue, by type: what the list may leave out
+	report   ImportReport
 }
 
 func (im *importer) wrong(line int, field, text, hint string) error {
@@ -121,8 +121,8 @@ func (im *importer) wrong(line int, field, text, hint string) error {
 }
 
 // knownMachines are the machines of the catalogue by their type.
-func knownMachines() map[string]PriceRow {
-	out := map[string]PriceRow{}
+func knownMachines() map[string]Row {
+	out := map[string]Row{}
 	for _, r := range Catalogue().rows {
 		if r.Region != "any" {
 			out[strings.ToLower(r.Machine)] = r
@@ -138,17 +138,17 @@ func (im *importer) checkOptions() error {
 		keys []string
 	}{{"--map", slices.Sorted(maps.Keys(im.o.Map))}, {"--set", slices.Sorted(maps.Keys(im.o.Set))}} {
 		for _, k := range flag.keys {
-			if slices.Contains(priceColumnNames(), k) {
+			if slices.Contains(columnNames(), k) {
 				continue
 			}
 			if _, term := NormalTerm(k); term && flag.name == "--map" {
 				continue
 			}
 			hint := ""
-			if near := capcli.Nearest(k, priceColumnNames()); near != "" {
+			if near := capcli.Nearest(k, columnNames()); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
-			return missing("%s: no column %s%s have %s, and terms such as on_demand, 1y", flag.name, strict.Show(k), cmp.Or(hint, ":"), strings.Join(priceColumnNames(), ", "))
+			return missing("%s: no column %s%s have %s, and terms such as on_demand, 1y", flag.name, strict.Show(k), cmp.Or(hint, ":"), strings.Join(columnNames(), ", "))
 		}
 	}
 	return nil
@@ -238,8 +238,8 @@ func (im *importer) read() error {
 		}
 		im.line, _ = im.csv.FieldPos(0)
 		im.report.Rows++
-		if len(im.out.rows) >= maxPrices {
-			return im.wrong(im.line, "", fmt.Sprintf("over %d prices", maxPrices), "keep those that are wanted")
+		if len(im.out.rows) >= maxRows {
+			return im.wrong(im.line, "", fmt.Sprintf("over %d prices", maxRows), "keep those that are wanted")
 		}
 		switch im.report.Format {
 		case "aws":
@@ -278,7 +278,7 @@ func (im *importer) skip(reason string) {
 func (im *importer) count(reason string, skipped bool) {
 	r := im.reasons[reason]
 	if r == nil {
-		r = &PriceReason{Text: reason, Skipped: skipped}
+		r = &Reason{Text: reason, Skipped: skipped}
 		im.reasons[reason] = r
 	}
 	r.N++
@@ -294,7 +294,7 @@ func (im *importer) settle() {
 	for _, reason := range slices.Sorted(maps.Keys(im.reasons)) {
 		im.report.Reasons = append(im.report.Reasons, *im.reasons[reason])
 	}
-	slices.SortStableFunc(im.report.Reasons, func(a, b PriceReason) int { return cmp.Compare(b.N, a.N) })
+	slices.SortStableFunc(im.report.Reasons, func(a, b Reason) int { return cmp.Compare(b.N, a.N) })
 }
 
 // rename gives all prices of a machine the GPU model that its latest price has:
@@ -322,12 +322,12 @@ func (im *importer) doubt() {
 	list := map[string]capcli.USD{}
 	for i := range im.out.rows {
 		if r := &im.out.rows[i]; r.Term == "on_demand" {
-			list[r.machineKey()+" "+dayText(r.Date)] = r.Hourly
+			list[r.machineKey()+" "+r.Date.Date()] = r.Hourly
 		}
 	}
 	for i := range im.out.rows {
 		r := &im.out.rows[i]
-		if _, long := r.Months(); long && list[r.machineKey()+" "+dayText(r.Date)] > 0 && r.Hourly >= list[r.machineKey()+" "+dayText(r.Date)] {
+		if _, long := r.Months(); long && list[r.machineKey()+" "+r.Date.Date()] > 0 && r.Hourly >= list[r.machineKey()+" "+r.Date.Date()] {
 			im.report.Doubtful++
 		}
 	}

@@ -1,4 +1,4 @@
-package scenarios
+package prices
 
 import (
 	"cmp"
@@ -37,7 +37,7 @@ func (im *importer) offer(cells map[string]string, amount string, hours int64, t
 		return
 	}
 	first := ""
-	t := priceText{cells: cells, line: im.line, fault: func(column, _ string, _ ...any) { first = cmp.Or(first, column) }}
+	t := rowText{cells: cells, line: im.line, fault: func(column, _ string, _ ...any) { first = cmp.Or(first, column) }}
 	row, ok := t.row()
 	if !ok {
 		why := first + " is not as a price file has it"
@@ -51,8 +51,8 @@ func (im *importer) offer(cells map[string]string, amount string, hours int64, t
 }
 
 // take puts a price to the others.
-func (im *importer) take(row PriceRow, rounded bool, text string) {
-	key := row.Key() + " " + dayText(row.Date)
+func (im *importer) take(row Row, rounded bool, text string) {
+	key := row.Key() + " " + row.Date.Date()
 	if i, twice := im.at[key]; twice {
 		if im.out.rows[i].Hourly == row.Hourly {
 			im.report.Repeated++
@@ -146,7 +146,7 @@ func hourly(amount string, hours int64) (usd string, rounded bool, why string) {
 	rounded = !millionths.IsInt()
 	millionths.Add(millionths, big.NewRat(1, 2))
 	n := new(big.Int).Quo(millionths.Num(), millionths.Denom())
-	if n.Sign() == 0 || !n.IsInt64() || n.Int64() > int64(dearest)*maxPerNode {
+	if n.Sign() == 0 || !n.IsInt64() || n.Int64() > int64(Dearest)*maxGPUs {
 		return "", false, "price is too small or too large to be believed"
 	}
 	return capcli.USD(n.Int64()).Decimal(), rounded, ""
