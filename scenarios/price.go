@@ -360,20 +360,10 @@ func (s *Scenario) checkPrices(o *strict.Object) {
 	}
 }
 
-// Assumption is a figure that a result rests on and that is not the scenario's
-// own number.
-type Assumption struct {
-	Pool  string
-	Field string // price or on_demand_price
-	Text  string // for people
-	Key   string // of the price
-	Row   prices.Row
-}
-
 // Assumptions are the prices that the scenario names by key, with their source
 // and date, and changes that it states, in order of the pools.
-func (s *Scenario) Assumptions() []Assumption {
-	var out []Assumption
+func (s *Scenario) Assumptions() []prices.Assumption {
+	out := []prices.Assumption{}
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
 		for _, x := range []struct {
@@ -381,7 +371,7 @@ func (s *Scenario) Assumptions() []Assumption {
 			price *Price
 		}{{"price", &c.Price}, {"on_demand_price", &c.OnDemand}} {
 			if q := x.price.Quote; q != nil {
-				out = append(out, Assumption{c.Name, x.field, x.price.text(c.Name, x.field), q.Key(), *q})
+				out = append(out, q.Assume(c.Name, x.field, x.price.text(c.Name, x.field)))
 			}
 		}
 		for _, p := range c.PricePath {
@@ -389,12 +379,10 @@ func (s *Scenario) Assumptions() []Assumption {
 			if p.Price.Known {
 				text = fmt.Sprintf("%s: the price is $%s from %s on", c.Name, p.Price.Rate.Decimal(), s.instantOf(p.From).Date())
 			}
-			a := Assumption{Pool: c.Name, Field: "price_path", Text: text}
 			if q := p.Price.Quote; q != nil {
-				a.Key, a.Row = q.Key(), *q
-				a.Text += fmt.Sprintf(": %s, %s", q.Key(), q.Origin())
+				text += fmt.Sprintf(": %s, %s", q.Key(), q.Origin())
 			}
-			out = append(out, a)
+			out = append(out, p.Price.Quote.Assume(c.Name, "price_path", text))
 		}
 	}
 	return out

@@ -49,7 +49,7 @@ func TestPricesByKey(t *testing.T) {
 	}
 	var told []string
 	for _, a := range s.Assumptions() {
-		told = append(told, a.Pool+" "+a.Field+" "+a.Key+" "+a.Row.Date.Date())
+		told = append(told, a.Pool+" "+a.Field+" "+a.Key+" "+a.Date)
 	}
 	want := "a price gcp/us-central1/a3-highgpu-8g/1y 2026-07-30, b price gcp/us-central1/a3-highgpu-8g/3y 2026-07-30, " +
 		"b on_demand_price aws/us-east-1/p5.48xlarge/on_demand 2026-07-20, c price gcp/us-central1/a3-highgpu-8g/on_demand 2026-07-30, " +

@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios/prices"
 	planning "capcli/simulate/plan"
 )
 
@@ -24,7 +25,7 @@ type curvePlan struct {
 	rules     []*planning.Assessed // rules of thumb, of which each has one future
 	changes   []planning.Change
 
-	assumed []assumedJSON // prices by key
+	assumed []prices.Assumption // prices by key
 }
 
 func (r *curvePlan) doc(form string) report.Doc {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"capcli"
+	"capcli/scenarios/prices"
 	planning "capcli/simulate/plan"
 )
 
@@ -20,7 +21,7 @@ type planJSON struct {
 	Changes   []changeJSON   `json:"sensitivity"`
 	Notes     []string       `json:"notes"`
 
-	Assumptions []assumedJSON `json:"assumptions"`
+	Assumptions []prices.Assumption `json:"assumptions"`
 }
 
 type demandJSON struct {

@@ -12,8 +12,8 @@ import (
 
 // keyedRates reads prices that may be named by key.
 type keyedRates struct {
-	prices  *prices.List  // that keys are looked up in
-	assumed []assumedJSON // the prices that were named by key
+	prices  *prices.List        // that keys are looked up in
+	assumed []prices.Assumption // the prices that were named by key
 }
 
 // notes are the prices by key for people.
@@ -31,14 +31,8 @@ func (s *keyedRates) keyed(flag, key string) (capcli.Rate, error) {
 	if err != nil {
 		return 0, &usageError{text: flag + ": " + err.Error(), hint: "capcli prices list"}
 	}
-	a := assumedJSON{
-		Field: flag, Key: row.Key(), PerGPU: &rate, Date: dayOf(row.Date), Source: row.Source, File: row.File,
-		Text: fmt.Sprintf("%s $%s a GPU-hour is %s, %s", flag, rate.Decimal(), row.Key(), row.Origin()),
-	}
-	if row.File != "" {
-		a.Line = row.Line
-	}
-	s.assumed = append(s.assumed, a)
+	text := fmt.Sprintf("%s $%s a GPU-hour is %s, %s", flag, rate.Decimal(), row.Key(), row.Origin())
+	s.assumed = append(s.assumed, row.Assume("", flag, text))
 	return rate, nil
 }
 

@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/prices"
 )
@@ -49,19 +46,21 @@ func addPricesFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file, "prices", "", "your own prices, `FILE` (csv, yaml), that go before the catalogue")
 }
 
-// today is the day that ages are counted to.
-func (o *priceOptions) today(e *env) (time.Time, error) {
+// ages are the day that ages are counted to, and the age that is warned of.
+func (o *priceOptions) ages(e *env) (prices.Ages, error) {
+	out := prices.Ages{Today: e.now().UTC(), Months: o.maxAge}
 	if o.maxAge < 1 {
-		return time.Time{}, &usageError{text: fmt.Sprintf("--max-age wants at least 1 month, found %d", o.maxAge)}
+		return out, &usageError{text: fmt.Sprintf("--max-age wants at least 1 month, found %d", o.maxAge)}
 	}
 	if o.asOf == "" {
-		return e.now().UTC(), nil
+		return out, nil
 	}
 	at, err := time.Parse(time.DateOnly, o.asOf)
 	if err != nil {
-		return at, &usageError{text: fmt.Sprintf("--as-of wants a day such as 2026-11-01, found %q", o.asOf)}
+		return out, &usageError{text: fmt.Sprintf("--as-of wants a day such as 2026-11-01, found %q", o.asOf)}
 	}
-	return at, nil
+	out.Today = at
+	return out, nil
 }
 
 // readPrices gives the catalogue, behind the prices of a file where one is named.
@@ -85,13 +84,10 @@ func ownPrices(e *env, file string) (*prices.List, error) {
 	return prices.Parse(file, b)
 }
 
-// priceFilter is what list is asked for.
-type priceFilter struct{ provider, region, gpu, term string }
-
 func newPricesList(e *env) *cobra.Command {
 	var (
 		o priceOptions
-		f priceFilter
+		f prices.Filter
 	)
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -106,10 +102,10 @@ func newPricesList(e *env) *cobra.Command {
 		},
 	}
 	addPriceFlags(cmd, &o)
-	cmd.Flags().StringVar(&f.provider, "provider", "", "only this `PROVIDER`: aws, gcp, azure, nebius …")
-	cmd.Flags().StringVar(&f.region, "region", "", "only this `REGION`")
-	cmd.Flags().StringVar(&f.gpu, "gpu", "", "only this `MODEL`: H100; A100 means A100-80GB too")
-	cmd.Flags().StringVar(&f.term, "term", "", "only this `TERM`: on_demand, spot, block, 1y, 3y, 1y-none …")
+	cmd.Flags().StringVar(&f.Provider, "provider", "", "only this `PROVIDER`: aws, gcp, azure, nebius …")
+	cmd.Flags().StringVar(&f.Region, "region", "", "only this `REGION`")
+	cmd.Flags().StringVar(&f.GPU, "gpu", "", "only this `MODEL`: H100; A100 means A100-80GB too")
+	cmd.Flags().StringVar(&f.Term, "term", "", "only this `TERM`: on_demand, spot, block, 1y, 3y, 1y-none …")
 	complete(cmd, "term", priceTerms)
 	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
 	complete(cmd, "provider", func() []string { return priceParts(func(q *prices.Quote) string { return q.Provider }) })
@@ -117,51 +113,8 @@ func newPricesList(e *env) *cobra.Command {
 	return cmd
 }
 
-// listedPrice is a price as every JSON writes it.
-type listedPrice struct {
-	Key       string      `json:"key"`
-	Provider  string      `json:"provider"`
-	Region    string      `json:"region"`
-	Machine   string      `json:"machine"`
-	GPU       string      `json:"gpu_model"`
-	GPUs      int         `json:"gpus"`
-	Term      string      `json:"term"`
-	Payment   string      `json:"payment"`
-	Hourly    capcli.USD  `json:"machine_hour_usd"`
-	PerGPU    capcli.Rate `json:"gpu_hour_usd"`
-	Date      string      `json:"date"`
-	Dates     int         `json:"dates"`
-	AgeMonths int         `json:"age_months"`
-	Source    string      `json:"source"`
-	File      string      `json:"file,omitempty"`
-	Line      int         `json:"line,omitempty"`
-}
-
-func describePrice(q *prices.Quote, today time.Time) listedPrice {
-	out := listedPrice{
-		Key: q.Key(), Provider: q.Provider, Region: q.Region, Machine: q.Machine, GPU: q.GPU, GPUs: q.GPUs, Term: q.Term, Payment: q.Payment,
-		Hourly: q.Hourly, PerGPU: q.PerGPU(), Date: dayOf(q.Date), Dates: len(q.History), AgeMonths: monthsOld(q.Date, today), Source: q.Source, File: q.File,
-	}
-	if q.File != "" {
-		out.Line = q.Line
-	}
-	return out
-}
-
-func dayOf(t capcli.Time) string { return t.Std().Format(time.DateOnly) }
-
-// monthsOld is how many whole months lie between a date and today, 0 at least.
-func monthsOld(date capcli.Time, today time.Time) int {
-	d := date.Std()
-	n := 12*(today.Year()-d.Year()) + int(today.Month()) - int(d.Month())
-	if today.Day() < d.Day() {
-		n--
-	}
-	return max(0, n)
-}
-
-func runPricesList(e *env, o *priceOptions, f priceFilter) error {
-	today, err := o.today(e)
+func runPricesList(e *env, o *priceOptions, f prices.Filter) error {
+	ages, err := o.ages(e)
 	if err != nil {
 		return err
 	}
@@ -169,16 +122,10 @@ func runPricesList(e *env, o *priceOptions, f priceFilter) error {
 	if err != nil {
 		return err
 	}
-	found, err := f.choose(all.Quotes())
+	data, err := all.Choose(f, ages)
 	if err != nil {
 		return err
 	}
-	data := struct {
-		Schema   string        `json:"schema"`
-		Currency string        `json:"currency"`
-		Prices   []listedPrice `json:"prices"`
-		Notes    []string      `json:"notes,omitempty"`
-	}{Schema: "capcli/prices/v1", Currency: "USD", Prices: []listedPrice{}}
 	t := report.Table{Name: "prices", Columns: []report.Column{
 		{Name: "key"},
 		{Name: "gpu_model", Head: "GPU", Priority: 2},
@@ -188,72 +135,8 @@ func runPricesList(e *env, o *priceOptions, f priceFilter) error {
 		{Name: "date", Priority: 1},
 		{Name: "source", Priority: 4},
 	}}
-	old := 0
-	for i := range found {
-		p := describePrice(&found[i], today)
-		if p.AgeMonths >= o.maxAge {
-			old++
-		}
-		data.Prices = append(data.Prices, p)
+	for _, p := range data.Prices {
 		t.Rows = append(t.Rows, []any{p.Key, p.GPU, p.GPUs, p.PerGPU, p.Hourly, p.Date, p.Source})
 	}
-	d := report.Doc{Title: "Prices, US dollars", Tables: []report.Table{t}}
-	if old > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%d of these %d prices are %d months old or more: ask the provider before you decide on them", old, len(found), o.maxAge))
-	}
-	data.Notes = d.Notes
-	d.Data = data
-	return emit(e, o.output, d)
-}
-
-// choose keeps the prices that are asked for. None at all is an error that says
-// which word found nothing.
-func (f priceFilter) choose(all []prices.Quote) ([]prices.Quote, error) {
-	for _, x := range []struct {
-		flag, word string
-		of         func(*prices.Quote) []string
-	}{
-		{"provider", f.provider, func(q *prices.Quote) []string { return []string{q.Provider} }},
-		{"region", f.region, func(q *prices.Quote) []string { return []string{q.Region} }},
-		{"gpu", f.gpu, func(q *prices.Quote) []string {
-			model, _, _ := strings.Cut(q.GPU, "-")
-			return []string{q.GPU, model}
-		}},
-		{"term", f.term, func(q *prices.Quote) []string { return []string{q.Terms(), q.Term} }},
-	} {
-		if x.word == "" {
-			continue
-		}
-		word := x.word
-		if x.flag == "term" {
-			if normal, ok := prices.NormalTerm(word); ok {
-				word = normal
-			}
-		}
-		var kept []prices.Quote
-		var have []string
-		for i := range all {
-			names := x.of(&all[i])
-			have = append(have, names...)
-			if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, word) }) {
-				kept = append(kept, all[i])
-			}
-		}
-		if len(kept) == 0 {
-			return nil, noneOf(x.flag, x.word, have)
-		}
-		all = kept
-	}
-	return all, nil
-}
-
-// noneOf says that a flag's word is none of those that there are.
-func noneOf(flag, word string, have []string) error {
-	slices.Sort(have)
-	have = slices.Compact(have)
-	hint := ""
-	if near := capcli.Nearest(word, have); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return &usageError{text: fmt.Sprintf("no price for --%s %q%s", flag, word, hint), hint: "with what is asked for beside it there is " + strings.Join(have, ", ")}
+	return emit(e, o.output, report.Doc{Title: "Prices, US dollars", Tables: []report.Table{t}, Notes: data.Notes, Data: data})
 }

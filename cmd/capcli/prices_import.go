@@ -156,39 +156,9 @@ func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, re
 	return out.Commit()
 }
 
-// importedPrices is what prices import -o json writes.
-type importedPrices struct {
-	Schema   string              `json:"schema"`
-	Input    string              `json:"input"`
-	Format   string              `json:"format"`
-	Output   string              `json:"output"`
-	Rows     int64               `json:"rows"`
-	Prices   int64               `json:"prices"`
-	Kept     int64               `json:"kept"`
-	Repeated int64               `json:"repeated"`
-	Rejected int64               `json:"rejected"`
-	Skipped  int64               `json:"skipped_rows"`
-	Rounded  int64               `json:"rounded"`
-	Renamed  int64               `json:"renamed"`
-	Doubtful int64               `json:"doubtful"`
-	Reasons  []importPriceReason `json:"reasons"`
-	Columns  []string            `json:"price_columns"`
-	Ignored  []string            `json:"ignored_columns"`
-}
-
-type importPriceReason struct {
-	Reason  string `json:"reason"`
-	N       int64  `json:"n"`
-	Skipped bool   `json:"skipped"` // of rows about something else
-}
-
 // say tells what became of the list.
 func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, refused *rejects) error {
-	data := &importedPrices{
-		Schema: "capcli/prices_import/v1", Input: name, Format: rep.Format, Output: o.out, Rows: rep.Rows, Prices: rep.Prices, Kept: rep.Kept,
-		Repeated: rep.Repeated, Rejected: rep.Rejected, Skipped: rep.Skipped, Rounded: rep.Rounded, Renamed: rep.Renamed, Doubtful: rep.Doubtful,
-		Reasons: []importPriceReason{}, Columns: list(rep.Columns), Ignored: list(rep.Ignored),
-	}
+	rep.Input, rep.Output = name, o.out
 	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "n", Head: "number"}, {Name: "why"}}}
 	t.Rows = append(t.Rows,
 		[]any{"rows read", rep.Rows, "as " + rep.Format},
@@ -206,14 +176,13 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 		t.Rows = append(t.Rows, []any{"doubtful", rep.Doubtful, "of those kept, contracts that cost no less than on demand: is the list right?"})
 	}
 	for _, r := range rep.Reasons {
-		data.Reasons = append(data.Reasons, importPriceReason{r.Text, r.N, r.Skipped})
 		what := "rejected"
 		if r.Skipped {
 			what = "rows skipped"
 		}
 		t.Rows = append(t.Rows, []any{what, r.N, r.Text})
 	}
-	d := report.Doc{Tables: []report.Table{t}, Data: data}
+	d := report.Doc{Tables: []report.Table{t}, Data: rep}
 	d.Lead = fmt.Sprintf("%s of %s kept from %s.", grouped(rep.Kept), plainCount(rep.Prices, "price"), name)
 	if len(rep.Ignored) > 0 {
 		d.Notes = append(d.Notes, "columns passed over: "+strings.Join(rep.Ignored, ", "))
@@ -226,8 +195,8 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 	}
 	if o.out == "-" { // stdout has the prices
 		e.note(d.Lead)
-		for _, r := range data.Reasons {
-			e.note(fmt.Sprintf("%s: %s", grouped(r.N), r.Reason))
+		for _, r := range rep.Reasons {
+			e.note(fmt.Sprintf("%s: %s", grouped(r.N), r.Text))
 		}
 		for _, n := range d.Notes {
 			e.note(n)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/prices"
 )
@@ -36,99 +35,33 @@ func completePrices(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 	return priceKeys(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// shownTerm is one line of show.
-type shownTerm struct {
-	listedPrice
-	BreakEven *float64 `json:"break_even_utilisation"`
-	Discount  *float64 `json:"discount"`
-	Recover   *float64 `json:"recover_months"`
-	WhyNone   string   `json:"break_even_utilisation_why,omitempty"`
-}
-
-// shownPrice is one price of the history.
-type shownPrice struct {
-	Key    string      `json:"key"`
-	Date   string      `json:"date"`
-	Hourly capcli.USD  `json:"machine_hour_usd"`
-	PerGPU capcli.Rate `json:"gpu_hour_usd"`
-	Change *float64    `json:"change"` // against the price before
-	Source string      `json:"source"`
-}
-
-type shownJSON struct {
-	Schema   string       `json:"schema"`
-	Currency string       `json:"currency"`
-	Terms    []shownTerm  `json:"terms"`
-	History  []shownPrice `json:"history"`
-	Notes    []string     `json:"notes,omitempty"`
-}
-
 func runPricesShow(e *env, o *priceOptions, key string) error {
-	today, err := o.today(e)
+	ages, err := o.ages(e)
 	if err != nil {
 		return err
 	}
-	list, err := readPrices(e, o.file)
+	all, err := readPrices(e, o.file)
 	if err != nil {
 		return err
 	}
-	of, err := list.Machine(key)
+	data, err := all.Compare(key, ages)
 	if err != nil {
 		return err
 	}
-	data := &shownJSON{Schema: "capcli/price/v1", Currency: "USD", Terms: []shownTerm{}, History: []shownPrice{}}
-	var notes []string
-	for _, machine := range prices.GroupByMachine(of) {
-		for _, t := range prices.CompareTerms(machine) {
-			s := shownTerm{listedPrice: describePrice(&t.Quote, today)}
-			if t.Listed {
-				s.BreakEven, s.Discount = &t.BreakEven, &t.Discount
-			} else {
-				s.WhyNone = "no on-demand price of this machine is known"
-			}
-			if t.RecoverMonths > 0 {
-				s.Recover = &t.RecoverMonths
-			}
-			if s.AgeMonths >= o.maxAge {
-				notes = append(notes, fmt.Sprintf("%s is dated %s, %d months ago: ask the provider before you decide on it", s.Key, s.Date, s.AgeMonths))
-			}
-			data.Terms = append(data.Terms, s)
-			data.history(&t.Quote)
-		}
-	}
-	data.Notes = notes
-	return emit(e, o.output, report.Doc{
-		Lead: data.lead(), Tables: data.tables(), Notes: notes, Data: data,
-	})
+	return emit(e, o.output, report.Doc{Lead: termsLead(data.Terms), Tables: termsTables(data), Notes: data.Notes, Data: data})
 }
 
-// history adds the dates on which a price changed.
-func (d *shownJSON) history(q *prices.Quote) {
-	if len(q.History) < 2 {
-		return
-	}
-	for i := range q.History {
-		h := &q.History[i]
-		p := shownPrice{Key: h.Key(), Date: dayOf(h.Date), Hourly: h.Hourly, PerGPU: h.PerGPU(), Source: h.Source}
-		if i > 0 && q.History[i-1].Hourly > 0 {
-			c := h.Hourly.Float()/q.History[i-1].Hourly.Float() - 1
-			p.Change = &c
-		}
-		d.History = append(d.History, p)
-	}
-}
-
-// lead says what the machine is, and from what use each contract pays.
-func (d *shownJSON) lead() string {
-	first := d.Terms[0]
+// termsLead says what the machine is, and from what use each contract pays.
+func termsLead(terms []prices.TermPrice) string {
+	first := terms[0]
 	text := fmt.Sprintf("%s in %s (%s) has %d × %s", first.Machine, first.Region, first.Provider, first.GPUs, first.GPU)
-	for _, t := range d.Terms[1:] {
+	for _, t := range terms[1:] {
 		if t.Machine != first.Machine {
 			return fmt.Sprintf("%s in %s (%s): several machines have it.", first.GPU, first.Region, first.Provider)
 		}
 	}
 	var pays []string
-	for _, t := range d.Terms {
+	for _, t := range terms {
 		if t.BreakEven != nil && t.Term != "on_demand" && t.Term != "spot" {
 			pays = append(pays, fmt.Sprintf("%s from %.1f%%", strings.TrimSuffix(t.Term+"-"+t.Payment, "-"), 100**t.BreakEven))
 		}
@@ -139,7 +72,7 @@ func (d *shownJSON) lead() string {
 	return text + "."
 }
 
-func (d *shownJSON) tables() []report.Table {
+func termsTables(d *prices.Comparison) []report.Table {
 	terms := report.Table{Name: "terms", Columns: []report.Column{
 		{Name: "key", Priority: 5},
 		{Name: "machine", Priority: 6},

@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios"
 )
 
 // describeRuns says the results: one sentence, then tables; a single run in
@@ -178,4 +179,13 @@ func chartOf(runs []*outcome) []report.Chart {
 		c.Lines = append(c.Lines, report.Line{Name: "committed", Values: level})
 	}
 	return []report.Chart{c}
+}
+
+// starredPrices say what the * of a cost stands for.
+func starredPrices(s *scenarios.Scenario) []string {
+	var out []string
+	for _, a := range s.Assumptions() {
+		out = append(out, "* "+a.Text)
+	}
+	return slices.Compact(out)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/prices"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
@@ -47,29 +48,29 @@ type runJSON struct {
 
 	servedJSON
 	waitsJSON
-	WaitP99          *capcli.Seconds `json:"wait_p99_s"`
-	WaitP99From      *capcli.Seconds `json:"wait_p99_at_least_s,omitempty"`
-	WaitMax          *capcli.Seconds `json:"wait_max_s"`
-	WaitMaxFrom      *capcli.Seconds `json:"wait_max_at_least_s,omitempty"`
-	QueueTime        float64         `json:"queue_time_mean_s"`
-	JCTMean          float64         `json:"jct_mean_s"`
-	JCTFinished      float64         `json:"jct_mean_finished_s"`
-	BoundedSlowdown  float64         `json:"bounded_slowdown_mean"`
-	SlowdownEnded    float64         `json:"bounded_slowdown_mean_finished"`
-	Makespan         capcli.Seconds  `json:"makespan_s"`
-	Queue            queueJSON       `json:"queue"`
-	Capacity         capacityJSON    `json:"capacity"`
-	Cost             costJSON        `json:"cost"`
-	Contracts        []contractJSON  `json:"contracts,omitempty"`
-	Pools            []poolJSON      `json:"pools"`
-	Tenants          []tenantJSON    `json:"tenants"`
-	Sizes            []sizeJSON      `json:"by_size"`
-	Loads            []loadJSON      `json:"offered_load"`
-	UnplaceableJobs  []refusedJSON   `json:"unplaceable_jobs"`
-	Limits           []limitJSON     `json:"limits"`
-	OutsideThePeriod int64           `json:"jobs_outside_period"`
-	LogWait          *logWaitJSON    `json:"log_wait"` // as the log recorded them; null where it has no starts
-	Assumptions      []assumedJSON   `json:"assumptions"`
+	WaitP99          *capcli.Seconds     `json:"wait_p99_s"`
+	WaitP99From      *capcli.Seconds     `json:"wait_p99_at_least_s,omitempty"`
+	WaitMax          *capcli.Seconds     `json:"wait_max_s"`
+	WaitMaxFrom      *capcli.Seconds     `json:"wait_max_at_least_s,omitempty"`
+	QueueTime        float64             `json:"queue_time_mean_s"`
+	JCTMean          float64             `json:"jct_mean_s"`
+	JCTFinished      float64             `json:"jct_mean_finished_s"`
+	BoundedSlowdown  float64             `json:"bounded_slowdown_mean"`
+	SlowdownEnded    float64             `json:"bounded_slowdown_mean_finished"`
+	Makespan         capcli.Seconds      `json:"makespan_s"`
+	Queue            queueJSON           `json:"queue"`
+	Capacity         capacityJSON        `json:"capacity"`
+	Cost             costJSON            `json:"cost"`
+	Contracts        []contractJSON      `json:"contracts,omitempty"`
+	Pools            []poolJSON          `json:"pools"`
+	Tenants          []tenantJSON        `json:"tenants"`
+	Sizes            []sizeJSON          `json:"by_size"`
+	Loads            []loadJSON          `json:"offered_load"`
+	UnplaceableJobs  []refusedJSON       `json:"unplaceable_jobs"`
+	Limits           []limitJSON         `json:"limits"`
+	OutsideThePeriod int64               `json:"jobs_outside_period"`
+	LogWait          *logWaitJSON        `json:"log_wait"` // as the log recorded them; null where it has no starts
+	Assumptions      []prices.Assumption `json:"assumptions"`
 
 	Budget   []billing.BudgetLine `json:"budget,omitempty"`
 	Approval *billing.Signature   `json:"approval,omitempty"`
@@ -273,7 +274,7 @@ func (r *outcome) json() runJSON {
 		Contracts:        r.contractsJSON(),
 		OutsideThePeriod: r.intake.Outside,
 		LogWait:          r.logWait(),
-		Assumptions:      assumed(s),
+		Assumptions:      s.Assumptions(),
 		Pools:            []poolJSON{}, Tenants: []tenantJSON{}, Sizes: []sizeJSON{}, Loads: []loadJSON{}, UnplaceableJobs: []refusedJSON{}, Limits: []limitJSON{},
 	}
 	out.WaitP99, out.WaitP99From = waitOf(&res.Wait, 99, res.Wait.P99)

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"capcli/scenarios/strict"
-
 	"capcli"
+	"capcli/scenarios/strict"
 )
 
 // ImportOptions say how to read a price list of another form than a price file.
@@ -34,36 +33,42 @@ var Formats = func() (c capcli.Catalog[struct{}]) {
 	return c
 }()
 
-// ImportReport says what became of a list. Every price of it is kept, repeated
-// or rejected.
+// ImportReport says what became of a list: the document of prices import. Every
+// price of the list is kept, repeated or rejected.
 type ImportReport struct {
-	Format   string
-	Rows     int64 // lines read
-	Prices   int64 // found in them: Kept + Repeated + Rejected
-	Kept     int64
-	Repeated int64 // the same price of the same key and date again
-	Rejected int64
-	Skipped  int64 // rows about something else, as Why says
-	Rounded  int64 // of those kept, to the millionth of a dollar
-	Renamed  int64 // of those kept, given the GPU model of the machine's latest price
-	Doubtful int64 // of those kept, contracts no cheaper than on demand
-	Reasons  []Reason
-	Columns  []string // of the list that became prices, "1y from month_1y/730"
-	Ignored  []string // columns passed over
+	Schema   string   `json:"schema"`
+	Input    string   `json:"input"`
+	Format   string   `json:"format"`
+	Output   string   `json:"output"` // the price file, where the caller wrote one
+	Rows     int64    `json:"rows"`   // lines read
+	Prices   int64    `json:"prices"` // found in them: Kept + Repeated + Rejected
+	Kept     int64    `json:"kept"`
+	Repeated int64    `json:"repeated"` // the same price of the same key and date again
+	Rejected int64    `json:"rejected"`
+	Skipped  int64    `json:"skipped_rows"` // rows about something else, as Reasons say
+	Rounded  int64    `json:"rounded"`      // of those kept, to the millionth of a dollar
+	Renamed  int64    `json:"renamed"`      // of those kept, given the GPU model of the machine's latest price
+	Doubtful int64    `json:"doubtful"`     // of those kept, contracts no cheaper than on demand
+	Reasons  []Reason `json:"reasons"`
+	Columns  []string `json:"price_columns"`   // of the list that became prices, "1y from month_1y/730"
+	Ignored  []string `json:"ignored_columns"` // columns passed over
 }
 
 // Reason is why prices were rejected, or rows skipped, and how many.
 type Reason struct {
-	Text    string
-	N       int64
-	Skipped bool
+	Text    string `json:"reason"`
+	N       int64  `json:"n"`
+	Skipped bool   `json:"skipped"` // of rows about something else
 }
 
 // Import reads a price list. It fails with *capcli.InputError where the
 // list cannot be read at all or nothing of it is a price, and with
 // *capcli.UnknownError for a format or a column that there is not.
 func Import(file string, r io.Reader, o ImportOptions) (*List, ImportReport, error) {
-	im := &importer{file: file, o: o, at: map[string]int{}, reasons: map[string]*Reason{}, machines: knownMachines(), places: map[string]int{}}
+	im := &importer{
+		file: file, o: o, at: map[string]int{}, reasons: map[string]*Reason{}, machines: knownMachines(), places: map[string]int{},
+		report: ImportReport{Schema: "capcli/prices_import/v1", Input: file, Reasons: []Reason{}, Columns: []string{}, Ignored: []string{}},
+	}
 	if o.Format != "" && o.Format != "auto" {
 		if _, err := Formats.Get(o.Format); err != nil {
 			return nil, im.report, err

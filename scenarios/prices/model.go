@@ -26,7 +26,7 @@ func (p *List) KeysForModel(model string) (year, onDemand string, ok bool) {
 		return "", "", false
 	}
 	var best *Quote
-	for _, machine := range GroupByMachine(p.Quotes()) {
+	for _, machine := range groupByMachine(p.Quotes()) {
 		var demand, committed *Quote
 		for i := range machine {
 			q := &machine[i]

@@ -3,48 +3,41 @@ package prices
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // TermPrice is what one machine costs on some terms, against the same machine
 // on demand.
 type TermPrice struct {
-	Quote
-	Listed bool // the machine has an on-demand price; else the three below are not known
+	Described
 	// BreakEven is the committed rate over the on-demand rate: commit to a GPU
-	// that is used for a larger share of the hours (the newsvendor's quantile).
-	BreakEven float64
-	Discount  float64 // 1 - BreakEven
-	// RecoverMonths is how many months of full use on demand cost as much as
-	// the whole term; 0 for terms without a length in months.
-	RecoverMonths float64
+	// that is used for a larger share of the hours (the newsvendor's quantile). It
+	// is nil where no on-demand price of the machine is known.
+	BreakEven *float64 `json:"break_even_utilisation"`
+	Discount  *float64 `json:"discount"` // 1 - BreakEven
+	// Recover is how many months of full use on demand cost as much as the whole
+	// term; nil for terms without a length in months.
+	Recover *float64 `json:"recover_months"`
+	WhyNone string   `json:"break_even_utilisation_why,omitempty"`
 }
 
-// CompareTerms sets the prices of one machine against its on-demand price: on
-// demand first, then spot, blocks and contracts by length.
-func CompareTerms(of []Quote) []TermPrice {
-	var list *Quote
-	for i := range of {
-		if of[i].Term == "on_demand" {
-			list = &of[i]
+// compareTerm sets a price of a machine against its on-demand price.
+func compareTerm(q *Quote, machine []Quote, today time.Time) TermPrice {
+	t := TermPrice{Described: q.Describe(today)}
+	i := slices.IndexFunc(machine, func(q Quote) bool { return q.Term == "on_demand" && q.Hourly > 0 })
+	if i < 0 {
+		t.WhyNone = "no on-demand price of this machine is known"
+		return t
+	}
+	share := float64(q.Hourly) / float64(machine[i].Hourly)
+	discount := 1 - share
+	t.BreakEven, t.Discount = &share, &discount
+	if n, ok := q.Months(); ok {
+		if months := float64(n) * share; months > 0 {
+			t.Recover = &months
 		}
 	}
-	var out []TermPrice
-	for _, q := range of {
-		t := TermPrice{Quote: q}
-		if list != nil && list.Hourly > 0 {
-			t.Listed = true
-			t.BreakEven = float64(q.Hourly) / float64(list.Hourly)
-			t.Discount = 1 - t.BreakEven
-			if n, ok := q.Months(); ok {
-				t.RecoverMonths = float64(n) * t.BreakEven
-			}
-		}
-		out = append(out, t)
-	}
-	slices.SortStableFunc(out, func(a, b TermPrice) int {
-		return cmp.Or(cmp.Compare(termRank(&a.Row), termRank(&b.Row)), cmp.Compare(slices.Index(payments, a.Payment), slices.Index(payments, b.Payment)))
-	})
-	return out
+	return t
 }
 
 // termRank orders terms: on demand, spot, block, then by length in days.
@@ -60,15 +53,21 @@ func termRank(r *Row) int {
 	return n * map[string]int{"d": 1, "w": 7, "mo": 30, "y": 365}[unit]
 }
 
-// GroupByMachine puts the prices of each machine together, in their order.
-func GroupByMachine(of []Quote) [][]Quote {
+// groupByMachine puts the prices of each machine together: on demand first, then
+// spot, blocks and contracts by length.
+func groupByMachine(quotes []Quote) [][]Quote {
 	var out [][]Quote
-	for _, q := range of {
+	for _, q := range quotes {
 		if n := len(out); n > 0 && out[n-1][0].machineKey() == q.machineKey() {
 			out[n-1] = append(out[n-1], q)
 			continue
 		}
 		out = append(out, []Quote{q})
+	}
+	for _, machine := range out {
+		slices.SortStableFunc(machine, func(a, b Quote) int {
+			return cmp.Or(cmp.Compare(termRank(&a.Row), termRank(&b.Row)), cmp.Compare(slices.Index(payments, a.Payment), slices.Index(payments, b.Payment)))
+		})
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"capcli"
 	"capcli/scenarios/prices"
@@ -13,21 +12,8 @@ import (
 // Keys reads prices that may be named by key, and remembers which were. The zero
 // value knows no key.
 type Keys struct {
-	Prices  *prices.List // that keys are looked up in
-	Assumed []Assumed    // the prices that were named by key
-}
-
-// Assumed is a price that a result rests on and that somebody named by its key.
-type Assumed struct {
-	Pool   string       `json:"pool"`
-	Field  string       `json:"field"`
-	Key    string       `json:"key"`
-	PerGPU *capcli.Rate `json:"gpu_hour_usd"`
-	Date   string       `json:"date"`
-	Source string       `json:"source"`
-	File   string       `json:"file,omitempty"`
-	Line   int          `json:"line,omitempty"`
-	Text   string       `json:"text"`
+	Prices  *prices.List        // that keys are looked up in
+	Assumed []prices.Assumption // the prices that were named by key
 }
 
 // Notes returns the prices by key for people.
@@ -66,14 +52,8 @@ func (k *Keys) find(where, key string) (capcli.Rate, error) {
 	if err != nil {
 		return 0, refuse(where, ": "+err.Error(), "capcli prices list")
 	}
-	a := Assumed{
-		Field: "--" + where, Key: row.Key(), PerGPU: &rate, Date: row.Date.Std().Format(time.DateOnly), Source: row.Source, File: row.File,
-		Text: fmt.Sprintf("--%s $%s a GPU-hour is %s, %s", where, rate.Decimal(), row.Key(), row.Origin()),
-	}
-	if row.File != "" {
-		a.Line = row.Line
-	}
-	k.Assumed = append(k.Assumed, a)
+	text := fmt.Sprintf("--%s $%s a GPU-hour is %s, %s", where, rate.Decimal(), row.Key(), row.Origin())
+	k.Assumed = append(k.Assumed, row.Assume("", "--"+where, text))
 	return rate, nil
 }
 

@@ -1,0 +1,232 @@
+package prices
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"capcli"
+)
+
+// Described is a price as every document has it.
+type Described struct {
+	Key       string      `json:"key"`
+	Provider  string      `json:"provider"`
+	Region    string      `json:"region"`
+	Machine   string      `json:"machine"`
+	GPU       string      `json:"gpu_model"`
+	GPUs      int         `json:"gpus"`
+	Term      string      `json:"term"`
+	Payment   string      `json:"payment"`
+	Hourly    capcli.USD  `json:"machine_hour_usd"`
+	PerGPU    capcli.Rate `json:"gpu_hour_usd"`
+	Date      string      `json:"date"`
+	Dates     int         `json:"dates"`
+	AgeMonths int         `json:"age_months"`
+	Source    string      `json:"source"`
+	File      string      `json:"file,omitempty"`
+	Line      int         `json:"line,omitempty"`
+}
+
+// Describe returns the price as documents have it; its age counts to today.
+func (q *Quote) Describe(today time.Time) Described {
+	out := Described{
+		Key: q.Key(), Provider: q.Provider, Region: q.Region, Machine: q.Machine, GPU: q.GPU, GPUs: q.GPUs, Term: q.Term, Payment: q.Payment,
+		Hourly: q.Hourly, PerGPU: q.PerGPU(), Date: q.Date.Date(), Dates: len(q.History), AgeMonths: wholeMonths(q.Date, today), Source: q.Source, File: q.File,
+	}
+	if q.File != "" {
+		out.Line = q.Line
+	}
+	return out
+}
+
+// wholeMonths counts the whole months from a date to today, 0 at least.
+func wholeMonths(date capcli.Time, today time.Time) int {
+	d := date.Std()
+	n := 12*(today.Year()-d.Year()) + int(today.Month()) - int(d.Month())
+	if today.Day() < d.Day() {
+		n--
+	}
+	return max(0, n)
+}
+
+// Ages say to which day the age of a price counts, and from how many months on a
+// document warns of it.
+type Ages struct {
+	Today  time.Time
+	Months int
+}
+
+// Filter says which prices are asked for; "" is all.
+type Filter struct{ Provider, Region, GPU, Term string }
+
+// Listing is a list of prices: the document of prices list.
+type Listing struct {
+	Schema   string      `json:"schema"`
+	Currency string      `json:"currency"`
+	Prices   []Described `json:"prices"`
+	Notes    []string    `json:"notes,omitempty"`
+}
+
+// Choose returns the prices that are asked for. The error is a
+// *capcli.RequestError where there is none; it says which word found nothing.
+func (p *List) Choose(f Filter, ages Ages) (*Listing, error) {
+	found, err := f.choose(p.Quotes())
+	if err != nil {
+		return nil, err
+	}
+	out := &Listing{Schema: "capcli/prices/v1", Currency: "USD", Prices: []Described{}}
+	old := 0
+	for i := range found {
+		d := found[i].Describe(ages.Today)
+		if d.AgeMonths >= ages.Months {
+			old++
+		}
+		out.Prices = append(out.Prices, d)
+	}
+	if old > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d of these %d prices are %d months old or more: ask the provider before you decide on them", old, len(found), ages.Months))
+	}
+	return out, nil
+}
+
+func (f Filter) choose(all []Quote) ([]Quote, error) {
+	for _, x := range []struct {
+		field, word string
+		names       func(*Quote) []string
+	}{
+		{"provider", f.Provider, func(q *Quote) []string { return []string{q.Provider} }},
+		{"region", f.Region, func(q *Quote) []string { return []string{q.Region} }},
+		{"gpu", f.GPU, func(q *Quote) []string {
+			model, _, _ := strings.Cut(q.GPU, "-")
+			return []string{q.GPU, model}
+		}},
+		{"term", f.Term, func(q *Quote) []string { return []string{q.Terms(), q.Term} }},
+	} {
+		if x.word == "" {
+			continue
+		}
+		word := x.word
+		if x.field == "term" {
+			if normal, ok := NormalTerm(word); ok {
+				word = normal
+			}
+		}
+		var kept []Quote
+		var have []string
+		for i := range all {
+			names := x.names(&all[i])
+			have = append(have, names...)
+			if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, word) }) {
+				kept = append(kept, all[i])
+			}
+		}
+		if len(kept) == 0 {
+			return nil, noneOf(x.field, x.word, have)
+		}
+		all = kept
+	}
+	return all, nil
+}
+
+// noneOf says that the word of a field is none of those that there are.
+func noneOf(field, word string, have []string) error {
+	slices.Sort(have)
+	have = slices.Compact(have)
+	hint := ""
+	if near := capcli.Nearest(word, have); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return &capcli.RequestError{Text: fmt.Sprintf("no price for --%s %q%s", field, word, hint), Hint: "with what is asked for beside it there is " + strings.Join(have, ", ")}
+}
+
+// Comparison sets the prices of a machine on all terms side by side: the document
+// of prices show.
+type Comparison struct {
+	Schema   string        `json:"schema"`
+	Currency string        `json:"currency"`
+	Terms    []TermPrice   `json:"terms"`
+	History  []DatedChange `json:"history"`
+	Notes    []string      `json:"notes,omitempty"`
+}
+
+// DatedChange is one price of a history.
+type DatedChange struct {
+	Key    string      `json:"key"`
+	Date   string      `json:"date"`
+	Hourly capcli.USD  `json:"machine_hour_usd"`
+	PerGPU capcli.Rate `json:"gpu_hour_usd"`
+	Change *float64    `json:"change"` // against the price before
+	Source string      `json:"source"`
+}
+
+// Compare sets all terms of the machine that a key names side by side. The error is
+// as that of Find.
+func (p *List) Compare(key string, ages Ages) (*Comparison, error) {
+	quotes, err := p.Machine(key)
+	if err != nil {
+		return nil, err
+	}
+	out := &Comparison{Schema: "capcli/price/v1", Currency: "USD", Terms: []TermPrice{}, History: []DatedChange{}}
+	for _, machine := range groupByMachine(quotes) {
+		for i := range machine {
+			q := &machine[i]
+			t := compareTerm(q, machine, ages.Today)
+			if t.AgeMonths >= ages.Months {
+				out.Notes = append(out.Notes, fmt.Sprintf("%s is dated %s, %d months ago: ask the provider before you decide on it", t.Key, t.Date, t.AgeMonths))
+			}
+			out.Terms = append(out.Terms, t)
+			out.History = append(out.History, q.changes()...)
+		}
+	}
+	return out, nil
+}
+
+// changes are the dates on which a price changed; none where it has one date.
+func (q *Quote) changes() []DatedChange {
+	if len(q.History) < 2 {
+		return nil
+	}
+	var out []DatedChange
+	for i := range q.History {
+		h := &q.History[i]
+		c := DatedChange{Key: h.Key(), Date: h.Date.Date(), Hourly: h.Hourly, PerGPU: h.PerGPU(), Source: h.Source}
+		if i > 0 && q.History[i-1].Hourly > 0 {
+			share := h.Hourly.Float()/q.History[i-1].Hourly.Float() - 1
+			c.Change = &share
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Assumption is a figure that a result rests on and that is not the number of
+// whoever asked: a price by key, or a change of price that was stated.
+type Assumption struct {
+	Pool   string       `json:"pool"`
+	Field  string       `json:"field"` // price, on_demand_price or price_path; of a request its field
+	Key    string       `json:"key"`   // of the price
+	PerGPU *capcli.Rate `json:"gpu_hour_usd"`
+	Date   string       `json:"date"`
+	Source string       `json:"source"`
+	File   string       `json:"file,omitempty"`
+	Line   int          `json:"line,omitempty"`
+	Text   string       `json:"text"` // for people
+}
+
+// Assume returns the assumption that a price of the list is the price of a field.
+// A nil row is a price that the scenario states.
+func (r *Row) Assume(pool, field, text string) Assumption {
+	a := Assumption{Pool: pool, Field: field, Text: text, Source: "the scenario"}
+	if r == nil {
+		return a
+	}
+	per := r.PerGPU()
+	a.Key, a.PerGPU, a.Date, a.Source, a.File = r.Key(), &per, r.Date.Date(), cmp.Or(r.Source, a.Source), r.File
+	if r.File != "" {
+		a.Line = r.Line
+	}
+	return a
+}
