@@ -32,14 +32,16 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".":                    {},
 	"forecast":             {"gonum"},
-	"simulate":             {},
+	"simulate":             {"simulate/internal/sorted"},
 	"simulate/billing":     {"simulate"},
 	"simulate/plan":        {"simulate", "simulate/billing", "forecast", "gonum"},
 	"simulate/plan/market": {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
 	"simulate/plan/mix":    {"simulate", "simulate/billing", "simulate/plan", "scenarios", "gonum"},
 	"simulate/plan/shard":  {},
 
-	"simulate/supply": {"simulate"},
+	"simulate/internal/sorted": {},
+	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
+	"simulate/supply":          {"simulate"},
 
 	"profile":         {},
 	"profile/trace":   {"compress"},
@@ -50,7 +52,7 @@ var layers = map[string][]string{
 	"profile/store":   {"profile", "profile/parquet"},
 	"profile/web":     {"profile", "profile/series"},
 
-	"scenarios":        {"simulate", "simulate/supply", "simulate/billing", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
+	"scenarios":        {"simulate", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},
 

@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/policy"
 	"capcli/simulate/supply"
 )
 
@@ -52,7 +53,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if err != nil {
 		return simulate.Config{}, err
 	}
-	newPolicy, err := simulate.Policies.Get(s.PolicyName())
+	newPolicy, err := policy.Catalog.Get(s.PolicyName())
 	if err != nil {
 		return simulate.Config{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 )
 
 // The sections of a scenario: each field's name, a line about it and how it is
@@ -27,7 +28,7 @@ func topFields(d *strict.Decoder, s *Scenario) []strict.Field {
 		{"prices", "file of your own prices, that go before the catalogue (capcli prices import)", file(&s.PriceFile)},
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},
-		{"policy", "who starts first: " + strings.Join(simulate.Policies.Names(), ", "), policy(&s.Policy)},
+		{"policy", "who starts first: " + strings.Join(policy.Catalog.Names(), ", "), readPolicy(&s.Policy)},
 		{"placement", "where jobs go: " + strings.Join(simulate.Placements.Names(), ", "), catalogued(&s.Placement, "placement", simulate.Placements.Names())},
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflow(&s.Overflow)},
 		{"preemption", "what a job loses when it loses its GPUs", preemption(&s.Preemption)},
@@ -53,7 +54,7 @@ func jobsFields(j *Jobs) []strict.Field {
 
 func policyFields(p *Policy) []strict.Field {
 	return []strict.Field{
-		{"name", "the policy", catalogued(&p.Name, "policy", simulate.Policies.Names())},
+		{"name", "the policy", catalogued(&p.Name, "policy", policy.Catalog.Names())},
 		{"queue_limits", "las: borders between its queues, in GPU-seconds or as 1h of one GPU", queueLimits(&p.QueueLimits)},
 		{"half_life", "fair: decay of past use", strict.Duration(&p.HalfLife, 1)},
 		{"round", "preemptive policies decide only at multiples of this", strict.Duration(&p.Round, 0)},
@@ -149,11 +150,11 @@ func jobs(dst *Jobs) strict.Reader {
 	}
 }
 
-// policy reads a name or the section.
-func policy(dst *Policy) strict.Reader {
+// readPolicy reads a name or the section.
+func readPolicy(dst *Policy) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
-			catalogued(&dst.Name, "policy", simulate.Policies.Names())(d, n)
+			catalogued(&dst.Name, "policy", policy.Catalog.Names())(d, n)
 			return
 		}
 		d.ReadObject(n, "policy", policyFields(dst))

@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/policy"
 )
 
 // outcome is a run of a scenario of the library, priced.
@@ -210,7 +211,7 @@ func TestQueueCollapse(t *testing.T) {
 	if ratio := short(fifo) / short(easy); ratio < 20 {
 		t.Errorf("easy makes students wait %.1f times less, want 20", ratio)
 	}
-	fair, err := simulate.Policies.Get("fair")
+	fair, err := policy.Catalog.Get("fair")
 	if unknown := (*capcli.UnknownError)(nil); errors.As(err, &unknown) || fair == nil {
 		t.Skip("there is no fair share")
 	}

@@ -114,6 +114,7 @@ func (e *engine) queueOf(name string) *queue {
 	}
 	q := &queue{name: name, policy: e.cfg.Policy(e.cfg.Settings), cell: &cell{}}
 	q.keyed, _ = q.policy.(Keyed)
+	_, q.preempts = q.policy.(Preemptor)
 	if o, learns := q.policy.(Observer); learns {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
 	}
@@ -131,9 +132,9 @@ func (e *engine) join(q *queue, p int) {
 		}
 		if o.ordered || q.cell.ordered {
 			all := e.running(q.cell)
-			for _, chunk := range e.running(o).chunks {
+			for _, chunk := range e.running(o).Chunks {
 				for _, en := range chunk {
-					all.insert(en)
+					all.Insert(en)
 				}
 			}
 		}

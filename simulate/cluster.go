@@ -92,6 +92,13 @@ func (c *Cluster) Pools() int { return len(c.pools) }
 // Free is the number of wholly free GPUs of pool p on nodes that take work.
 func (c *Cluster) Free(p int) int { return c.state[p].free }
 
+// Usable returns what pool p has free on nodes that take work, in thousandths of
+// GPUs.
+func (c *Cluster) Usable(p int) int64 { return c.state[p].account.usable }
+
+// Held returns what jobs hold of pool p, in thousandths of GPUs.
+func (c *Cluster) Held(p int) int64 { return c.state[p].account.used }
+
 // NodeFree is the number of wholly free GPUs of node n.
 func (c *Cluster) NodeFree(n int) int { return int(c.nodes[n].free) }
 

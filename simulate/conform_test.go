@@ -10,6 +10,8 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
+
 	"pgregory.net/rapid"
 )
 
@@ -256,7 +258,7 @@ func (w *world) play(t testing.TB, policy, placement string, jobs []capcli.Job) 
 // TestConform holds every policy with every placement to the same laws, on
 // drawn worlds: a new file is tested by being there.
 func TestConform(t *testing.T) {
-	for _, pol := range simulate.Policies.All() {
+	for _, pol := range policy.Catalog.All() {
 		for _, pl := range simulate.Placements.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {
 				w := drawWorld(rt)

@@ -1,8 +1,11 @@
-package simulate
+package simulate_test
 
 import (
 	"context"
 	"testing"
+
+	"capcli/simulate"
+	"capcli/simulate/policy"
 
 	"capcli"
 )
@@ -10,17 +13,17 @@ import (
 // A record cut at any instants is the same record when its parts are put
 // together again, and a job's holds are parted where the record is.
 func TestCutsPartTheRecord(t *testing.T) {
-	newPolicy, err := Policies.Get("fifo")
+	newPolicy, err := policy.Catalog.Get("fifo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	newPlacement, err := Placements.Get("count")
+	newPlacement, err := simulate.Placements.Get("count")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const start = capcli.Time(1798761600) // 2027-01-01
 	cuts := []capcli.Time{start + 40*86400, start - 5, start + 10*86400 + 7, start + 10*86400 + 7, start, start + 400*86400}
-	play := func(cuts []capcli.Time, o Observer) *Record {
+	play := func(cuts []capcli.Time, o simulate.Observer) *simulate.Record {
 		var jobs []capcli.Job
 		for i := range 40 {
 			jobs = append(jobs, capcli.Job{
@@ -28,11 +31,11 @@ func TestCutsPartTheRecord(t *testing.T) {
 				Submit: start + capcli.Time(i*100_001), Run: capcli.Seconds(3600 + 50_021*i),
 			})
 		}
-		r, err := Run(context.Background(), Config{
-			Start: start, Until: 60 * 86400, List: jobs, Policy: newPolicy, Placement: newPlacement(), Cuts: cuts, Observers: []Observer{o},
-			Pools: []Pool{
-				{Name: "base", Terms: Reserved, Nodes: 1, GPUsPerNode: 6},
-				{Name: "od", Terms: OnDemand, Nodes: 1, GPUsPerNode: 50, MinBilling: 86400, Rank: 1},
+		r, err := simulate.Run(context.Background(), simulate.Config{
+			Start: start, Until: 60 * 86400, List: jobs, Policy: newPolicy, Placement: newPlacement(), Cuts: cuts, Observers: []simulate.Observer{o},
+			Pools: []simulate.Pool{
+				{Name: "base", Terms: simulate.Reserved, Nodes: 1, GPUsPerNode: 6},
+				{Name: "od", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 50, MinBilling: 86400, Rank: 1},
 			},
 		})
 		if err != nil {
@@ -47,25 +50,25 @@ func TestCutsPartTheRecord(t *testing.T) {
 		t.Fatalf("got %d months whole, %d in parts, cuts %v", len(whole.Months), len(parts.Months), parts.Cuts)
 	}
 	for p := range whole.Pools {
-		var a, b Span
-		used := map[int]Use{}
+		var a, b simulate.Span
+		used := map[int]simulate.Use{}
 		for _, m := range whole.Months {
 			a.Add(m.Pools[p])
 			for i, u := range m.Use[p] {
-				used[i] = Use{used[i].Used + u.Used, used[i].Billed + u.Billed, used[i].Lost + u.Lost}
+				used[i] = simulate.Use{used[i].Used + u.Used, used[i].Billed + u.Billed, used[i].Lost + u.Lost}
 			}
 		}
 		for _, m := range parts.Months {
 			b.Add(m.Pools[p])
 			for i, u := range m.Use[p] {
-				used[i] = Use{used[i].Used - u.Used, used[i].Billed - u.Billed, used[i].Lost - u.Lost}
+				used[i] = simulate.Use{used[i].Used - u.Used, used[i].Billed - u.Billed, used[i].Lost - u.Lost}
 			}
 		}
 		if a != b {
 			t.Errorf("pool %d: whole %+v, in parts %+v", p, a, b)
 		}
 		for i, u := range used {
-			if u != (Use{}) {
+			if u != (simulate.Use{}) {
 				t.Errorf("pool %d, tenant %d: differs by %+v", p, i, u)
 			}
 		}
@@ -85,8 +88,8 @@ type holdSum struct {
 	since map[capcli.Time]capcli.GPUTime
 }
 
-func (h *holdSum) Observe(e Event, _ *Cluster) {
-	if e.Kind == Finish && h.since != nil {
+func (h *holdSum) Observe(e simulate.Event, _ *simulate.Cluster) {
+	if e.Kind == simulate.Finish && h.since != nil {
 		for _, x := range e.Job.Holds() {
 			h.since[x.Since] += x.Used
 		}

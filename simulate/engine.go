@@ -46,6 +46,16 @@ type Tenant struct {
 	host  [2]int64 // CPUs in thousandths and memory in MiB held
 }
 
+// Index returns the tenant's place in Turn.Tenants and in the record.
+func (t *Tenant) Index() int { return t.index }
+
+// GPUs returns how many GPUs count against the tenant's quota now.
+func (t *Tenant) GPUs() int { return t.used }
+
+// Held returns what the tenant's jobs hold now: thousandths of GPUs and of CPUs,
+// and MiB of memory.
+func (t *Tenant) Held() (gpuMilli, cpuMilli, memMiB int64) { return t.milli, t.host[0], t.host[1] }
+
 // Observer is told each event as it happens. It must not keep the Live.
 type Observer interface {
 	Observe(e Event, c *Cluster)
@@ -59,7 +69,8 @@ type engine struct {
 	cfg        Config
 	c          *Cluster
 	empty      *Cluster // all nodes, nothing held: to tell what can never fit
-	imagined   *Cluster // see Turn.whatIf
+	whatIf     WhatIf   // see Turn.WhatIf
+	counts     bool     // the placement is Counting
 	agenda     agenda
 	slab       slab
 	queues     []*queue
@@ -157,6 +168,7 @@ func newEngine(cfg Config) (*engine, error) {
 	if o, learns := cfg.Placement.(Observer); learns {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
 	}
+	_, e.counts = cfg.Placement.(Counting)
 	e.turn.e = e
 	if e.cfg.Waits != nil {
 		e.cfg.Waits.begin(e)
@@ -354,7 +366,7 @@ func (e *engine) turns() {
 				continue
 			}
 			again = true
-			if q.list.n > 0 {
+			if q.list.Len() > 0 {
 				e.turn.q = q
 				e.goOn(q)
 				q.policy.Schedule(&e.turn)

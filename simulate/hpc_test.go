@@ -14,6 +14,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 )
 
 var goldenDir = filepath.Join("..", "..", "shared", "golden", "hpc")
@@ -77,7 +78,7 @@ func (s starts) Observe(e simulate.Event, _ *simulate.Cluster) {
 }
 
 func mustPolicy(t testing.TB, name string) simulate.NewPolicy {
-	p, err := simulate.Policies.Get(name)
+	p, err := policy.Catalog.Get(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (e *engine) enqueue(l *Live) {
 	if q.keyed != nil {
 		l.Key = q.keyed.Key(l, e.c.now)
 	}
-	q.list.insert(entry{key: l.Key, seq: l.seq, job: l, milli: l.Milli(), est: l.LeftBelieved(e.c.now)})
+	q.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: figures{l, l.Milli(), l.LeftBelieved(e.c.now)}})
 	q.fresh = append(q.fresh, l)
 	q.dirty = true
 	e.wanted(l, 1)
@@ -77,7 +77,7 @@ func (e *engine) find(l *Live) []Slice { return e.findBut(l, -1) }
 
 // findBut is find with one pool left out; -1 leaves out none.
 func (e *engine) findBut(l *Live, but int) []Slice {
-	if l.overQuota() {
+	if l.OverQuota() {
 		return nil
 	}
 	for r, pools := range l.class.ranks {
@@ -147,7 +147,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	if l.FirstStart < 0 {
 		l.FirstStart = l.Since
 	}
-	rc := e.cfg.Restarts.of(&l.Job)
+	rc := e.cfg.Restarts.ClassOf(&l.Job)
 	wall := l.overhead + rc.wall(l.Run-l.saved)
 	believed := l.overhead + rc.wall(max(0, l.Believed-l.saved))
 	if e.cfg.KillAtLimit && l.Limit > 0 {
@@ -157,7 +157,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	}
 	l.believes = l.Since + believed
 	if cell := l.queue.cell; cell.ordered {
-		cell.ends.insert(endOf(l))
+		cell.ends.Insert(endOf(l))
 	}
 	e.runningN++
 	e.agenda.add(l.Since+wall, Finish, l, l.run, 0)
@@ -188,7 +188,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	e.c.state[p].account.used -= l.Milli()
 	l.tenant.hold(l, -1)
 	if cell := l.queue.cell; cell.ordered {
-		cell.ends.remove(int64(l.believes), l.seq)
+		cell.ends.Remove(int64(l.believes), l.seq)
 	}
 	e.runningN--
 	if now > l.Since {
@@ -233,7 +233,7 @@ func (l *Live) charge(stay []Hold) {
 func (e *engine) finish(l *Live) {
 	stay := e.c.now - l.Since
 	if l.cut { // its limit came first, and what it has done is all that it will do
-		kept, loose := e.cfg.Restarts.of(&l.Job).done(stay - l.overhead)
+		kept, loose := e.cfg.Restarts.ClassOf(&l.Job).done(stay - l.overhead)
 		l.Run = min(l.Run, l.saved+kept+loose)
 	}
 	if l.cut || l.over {

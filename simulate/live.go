@@ -44,7 +44,6 @@ type Live struct {
 	starting bool           // holds GPUs that were ordered and are not there yet
 	waited   bool           // the wait for the first start is counted
 	believes capcli.Seconds // believed end of the present stay
-	promise  booking        // conservative's record
 	note     *wait          // why it waits, where that is asked
 	ripe     bool           // waits, and its patience has ended
 	due      bool           // since the queue's last turn
@@ -94,6 +93,36 @@ func (l *Live) EndBelieved() capcli.Seconds { return l.believes }
 
 // Wait is the time from submission to the first start.
 func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
+
+// OverQuota reports whether a start of the job would take its tenant over its
+// quota.
+func (l *Live) OverQuota() bool {
+	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota
+}
+
+// Holder returns the tenant that the job counts for.
+func (l *Live) Holder() *Tenant { return l.tenant }
+
+// Overhead returns the restart time with which the present stay began, or with
+// which the next will begin.
+func (l *Live) Overhead() capcli.Seconds { return l.overhead }
+
+// Restarting returns what is left of Overhead.
+func (l *Live) Restarting(now capcli.Seconds) capcli.Seconds {
+	if l.state != running || now < l.Since {
+		return l.overhead
+	}
+	return max(0, l.overhead-(now-l.Since))
+}
+
+// Stay returns a number that is another one after each start and each stop.
+func (l *Live) Stay() uint32 { return l.run }
+
+// Pool returns the pool in which the job runs, or ran last.
+func (l *Live) Pool() int { return int(l.slices[0].Pool) }
+
+// Waiting reports whether the job waits in its queue.
+func (l *Live) Waiting() bool { return l.state == waiting }
 
 // Running tells whether the job holds GPUs.
 func (l *Live) Running() bool { return l.state == running }

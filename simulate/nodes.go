@@ -110,9 +110,9 @@ func (e *engine) evictFrom(n int) {
 		return
 	}
 	var gone []*Live
-	for _, chunk := range e.running(queues[0].cell).chunks {
+	for _, chunk := range e.running(queues[0].cell).Chunks {
 		for i := range chunk {
-			if l := chunk[i].job; l.on(n) {
+			if l := chunk[i].Value.job; l.on(n) {
 				gone = append(gone, l)
 			}
 		}
@@ -141,9 +141,9 @@ func (e *engine) allRunning() func(func(*Live) bool) {
 			if i > 0 && e.sameCellBefore(i) {
 				continue
 			}
-			for _, chunk := range e.running(q.cell).chunks {
+			for _, chunk := range e.running(q.cell).Chunks {
 				for j := range chunk {
-					if !yield(chunk[j].job) {
+					if !yield(chunk[j].Value.job) {
 						return
 					}
 				}

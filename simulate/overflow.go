@@ -77,7 +77,7 @@ func (e *engine) goOn(q *queue) {
 		e.due = append(e.due[:0], ripe...)
 		ripe = e.due
 		q.sort()
-		q.requests.walk(true, e.turn.room, func(l *Live) answer {
+		q.requests.walk(true, e.turn.Room, func(l *Live) answer {
 			s := e.findBeyond(l)
 			switch {
 			case len(s) == 0:
@@ -112,7 +112,7 @@ func (e *engine) overflow(q *queue) {
 	case q.ripeN == 0:
 	case q.freed:
 		q.sort()
-		q.requests.walk(true, e.turn.room, func(l *Live) answer {
+		q.requests.walk(true, e.turn.Room, func(l *Live) answer {
 			if e.startBeyond(l) {
 				return taken
 			}
@@ -124,9 +124,9 @@ func (e *engine) overflow(q *queue) {
 		}
 	}
 	e.turn.sweep()
-	for limit := e.cfg.Overflow.QueueMax; limit > 0 && q.list.n > limit; {
-		chunk := q.list.chunks[len(q.list.chunks)-1]
-		if !e.startBeyond(chunk[len(chunk)-1].job) {
+	for limit := e.cfg.Overflow.QueueMax; limit > 0 && q.list.Len() > limit; {
+		chunk := q.list.Chunks[len(q.list.Chunks)-1]
+		if !e.startBeyond(chunk[len(chunk)-1].Value.job) {
 			return
 		}
 		e.turn.sweep()
@@ -144,7 +144,7 @@ func (e *engine) startBeyond(l *Live) bool {
 
 // findBeyond looks for room in the ranks beyond the first only.
 func (e *engine) findBeyond(l *Live) []Slice {
-	if len(l.class.ranks) < 2 || l.overQuota() {
+	if len(l.class.ranks) < 2 || l.OverQuota() {
 		return nil
 	}
 	for _, pools := range l.class.ranks[1:] {

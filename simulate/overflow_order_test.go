@@ -8,6 +8,8 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
+
 	"pgregory.net/rapid"
 )
 
@@ -57,7 +59,7 @@ func TestFreedRoomGoesByTheQueue(t *testing.T) {
 			ID: fmt.Sprint("a", i+1), Submit: capcli.Time(submit), Run: 1000, Limit: 1000, GPUs: 8, Deadline: capcli.NoTime,
 		})
 	}
-	for _, policy := range simulate.Policies.Names() {
+	for _, policy := range policy.Catalog.Names() {
 		for _, skip := range []bool{false, true} {
 			var s story
 			_, err := simulate.Run(context.Background(), simulate.Config{

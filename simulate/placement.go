@@ -12,6 +12,12 @@ type Placement interface {
 	Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice
 }
 
+// Counting is a Placement that looks at numbers of GPUs alone: any free GPUs of a
+// pool serve, and CPUs and memory do not count.
+type Counting interface {
+	CountsGPUs()
+}
+
 // Placements are the placements by name.
 var Placements = capcli.Catalog[func() Placement]{Kind: "placement"}
 
@@ -22,6 +28,9 @@ func init() {
 // count looks at the number of free GPUs and nothing else: a gang may be spread
 // over any nodes. It is what a batch simulator of identical processors does.
 type count struct{}
+
+// CountsGPUs declares that nodes, CPUs and memory do not count.
+func (count) CountsGPUs() {}
 
 func (count) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
 	if l.GPUMilli > 0 || l.GPUs == 0 {

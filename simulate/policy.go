@@ -44,6 +44,3 @@ func (n NewPolicy) Preempts(s Settings) bool {
 	_, preempts := n(s).(Preemptor)
 	return preempts
 }
-
-// Policies are the scheduling policies by name.
-var Policies = capcli.Catalog[NewPolicy]{Kind: "policy"}

@@ -7,12 +7,13 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 )
 
 // BenchmarkPolicies is the cost of a job under each policy on 64 nodes of 8
 // that are busy, and under each placement with fifo.
 func BenchmarkPolicies(b *testing.B) {
-	for _, pol := range simulate.Policies.All() {
+	for _, pol := range policy.Catalog.All() {
 		b.Run(pol.Name, func(b *testing.B) { benchRun(b, pol.Name, "count", 64, 0.95) })
 	}
 	for _, pl := range simulate.Placements.All() {

@@ -1,6 +1,10 @@
 package simulate
 
-import "slices"
+import (
+	"slices"
+
+	"capcli/simulate/internal/sorted"
+)
 
 // request is what waiting jobs have in common that fit, or do not fit, at the
 // same time: where they may go and what they ask for there.
@@ -26,7 +30,7 @@ type requests struct {
 type bucket struct {
 	key          request
 	milli        int64
-	list         list
+	list         sorted.List[figures]
 	place        int // in requests.buckets
 	chunk, index int // of the next job of the walk in progress
 }
@@ -60,7 +64,7 @@ func (r *requests) add(l *Live) {
 		r.at[key] = b
 		r.buckets = append(r.buckets, b)
 	}
-	b.list.insert(entry{key: l.Key, seq: l.seq, job: l})
+	b.list.Insert(entry{Key: l.Key, Seq: l.seq, Value: figures{job: l}})
 	l.bucket = b
 }
 
@@ -68,8 +72,8 @@ func (r *requests) add(l *Live) {
 func (r *requests) remove(l *Live) {
 	b := l.bucket
 	l.bucket = nil
-	b.list.remove(l.Key, l.seq)
-	if b.list.n > 0 {
+	b.list.Remove(l.Key, l.seq)
+	if b.list.Len() > 0 {
 		return
 	}
 	last := len(r.buckets) - 1
@@ -130,9 +134,9 @@ func (r *requests) walk(ripeOnly bool, room func() int64, offer func(*Live) answ
 
 // waits moves b on to its next job that waits, and tells whether there is one.
 func (b *bucket) waits() bool {
-	for ; b.chunk < len(b.list.chunks); b.chunk, b.index = b.chunk+1, 0 {
-		for c := b.list.chunks[b.chunk]; b.index < len(c); b.index++ {
-			if c[b.index].job.state == waiting {
+	for ; b.chunk < len(b.list.Chunks); b.chunk, b.index = b.chunk+1, 0 {
+		for c := b.list.Chunks[b.chunk]; b.index < len(c); b.index++ {
+			if c[b.index].Value.job.state == waiting {
 				return true
 			}
 		}
@@ -141,7 +145,7 @@ func (b *bucket) waits() bool {
 }
 
 // next is the job that waits has found.
-func (b *bucket) next() *Live { return b.list.chunks[b.chunk][b.index].job }
+func (b *bucket) next() *Live { return b.list.Chunks[b.chunk][b.index].Value.job }
 
 // sink puts the head at i where it belongs, from there down.
 func (r *requests) sink(i int) {
@@ -204,9 +208,9 @@ func (q *queue) sort() {
 func (q *queue) sortAll() {
 	if !q.fitting {
 		q.fitting = true
-		for _, chunk := range q.list.chunks {
+		for _, chunk := range q.list.Chunks {
 			for i := range chunk {
-				if l := chunk[i].job; l.state == waiting && l.bucket == nil {
+				if l := chunk[i].Value.job; l.state == waiting && l.bucket == nil {
 					q.requests.add(l)
 				}
 			}

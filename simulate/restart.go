@@ -34,7 +34,8 @@ type RestartClass struct {
 
 var noRestart RestartClass
 
-func (r *Restarts) of(j *capcli.Job) *RestartClass {
+// ClassOf returns how jobs like j save their work: the first class that matches.
+func (r *Restarts) ClassOf(j *capcli.Job) *RestartClass {
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		if (c.Class == "" || c.Class == j.Class) && (c.MaxGPUs == 0 || j.GPUs <= c.MaxGPUs) {
@@ -70,7 +71,7 @@ func (c *RestartClass) done(wall capcli.Seconds) (kept, loose capcli.Seconds) {
 // is waiting afterwards, but in no queue yet.
 func (e *engine) evict(l *Live, lost bool) {
 	now := e.c.now
-	rc := e.cfg.Restarts.of(&l.Job)
+	rc := e.cfg.Restarts.ClassOf(&l.Job)
 	stay := max(0, now-l.Since)
 	kept, loose := rc.done(stay - l.overhead)
 	saved := l.saved

@@ -7,6 +7,8 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
+
 	"pgregory.net/rapid"
 )
 
@@ -113,7 +115,7 @@ func TestServedLaw(t *testing.T) {
 		}
 		res, err := simulate.Run(context.Background(), simulate.Config{
 			Until: until, Pools: pools, List: w.jobs, Settings: w.set, Overflow: w.over, Restarts: w.restart, Tenants: w.tenants,
-			Policy: mustPolicy(t, rapid.SampledFrom(simulate.Policies.Names()).Draw(rt, "policy")), Placement: mustPlacement(t, "pack"),
+			Policy: mustPolicy(t, rapid.SampledFrom(policy.Catalog.Names()).Draw(rt, "policy")), Placement: mustPlacement(t, "pack"),
 			CPUJobs: w.cpuJobs, KillAtLimit: kill,
 		})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 	"capcli/simulate/supply"
 )
 
@@ -65,7 +66,7 @@ func TestLossesKeepTheBooks(t *testing.T) {
 		}
 		class := simulate.RestartClass{Interval: rapid.SampledFrom([]capcli.Seconds{0, 600}).Draw(t, "interval"), Cost: 20, Restart: 45}
 		mode := rapid.SampledFrom([]simulate.Mode{simulate.Suspend, simulate.Checkpoint, simulate.Scratch}).Draw(t, "mode")
-		policy, err := simulate.Policies.Get(rapid.SampledFrom(simulate.Policies.Names()).Draw(t, "policy"))
+		policy, err := policy.Catalog.Get(rapid.SampledFrom(policy.Catalog.Names()).Draw(t, "policy"))
 		if err != nil {
 			t.Fatal(err)
 		}

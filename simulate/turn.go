@@ -13,7 +13,7 @@ type Turn struct {
 	e         *engine
 	q         *queue
 	preempted []*Live
-	one       entry
+	found     *Live // the job of the last Find
 }
 
 // Now is the present instant.
@@ -23,7 +23,7 @@ func (t *Turn) Now() capcli.Seconds { return t.e.c.now }
 func (t *Turn) Cluster() *Cluster { return t.e.c }
 
 // Waiting is the number of jobs in the queue.
-func (t *Turn) Waiting() int { return t.q.list.n - len(t.q.started) }
+func (t *Turn) Waiting() int { return t.q.list.Len() - len(t.q.started) }
 
 // Freed tells whether capacity came free since this queue's last turn. If not,
 // no job can start that could not start then, but for those of Fresh.
@@ -33,20 +33,15 @@ func (t *Turn) Freed() bool { return t.q.freed }
 // in the queue's order.
 func (t *Turn) Fresh() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
-		for _, l := range t.fresh() {
+		if len(t.q.fresh) > 1 {
+			slices.SortFunc(t.q.fresh, inOrder)
+		}
+		for _, l := range t.q.fresh {
 			if l.state == waiting && !yield(l) {
 				return
 			}
 		}
 	}
-}
-
-// fresh is what Fresh goes over, with those that do not wait any more.
-func (t *Turn) fresh() []*Live {
-	if len(t.q.fresh) > 1 {
-		slices.SortFunc(t.q.fresh, inOrder)
-	}
-	return t.q.fresh
 }
 
 // inOrder compares two jobs as a queue does: by key, then by arrival. No two
@@ -65,10 +60,10 @@ func inOrder(a, b *Live) int {
 // while it is read. Those whose tenant is at its quota are passed over.
 func (t *Turn) Queue() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
-		for _, chunk := range t.q.list.chunks {
+		for _, chunk := range t.q.list.Chunks {
 			for i := range chunk {
-				l := chunk[i].job
-				if l.state != waiting || l.overQuota() {
+				l := chunk[i].Value.job
+				if l.state != waiting || l.OverQuota() {
 					continue
 				}
 				if !yield(l) {
@@ -77,11 +72,6 @@ func (t *Turn) Queue() iter.Seq[*Live] {
 			}
 		}
 	}
-}
-
-// overQuota tells whether starting l would take its tenant over its quota.
-func (l *Live) overQuota() bool {
-	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota
 }
 
 // Fitting are the jobs of the queue that could start by what they ask for, in
@@ -94,7 +84,7 @@ func (t *Turn) Fitting() iter.Seq[*Live] {
 	}
 	return func(yield func(*Live) bool) {
 		t.q.sortAll()
-		t.q.requests.walk(false, t.room, func(l *Live) answer {
+		t.q.requests.walk(false, t.Room, func(l *Live) answer {
 			switch {
 			case !yield(l):
 				return stop
@@ -106,32 +96,38 @@ func (t *Turn) Fitting() iter.Seq[*Live] {
 	}
 }
 
-// open are the pools in which a job of the queue may start now: those that are
-// tried first, and all of the cell where the patience of some job has ended.
-func (t *Turn) open() []int {
+// Open returns the pools in which a job of the queue may start now: those that
+// are tried first, and all of AllPools once the patience of some job has ended.
+func (t *Turn) Open() []int {
 	if t.q.ripeN == 0 {
 		return t.q.firsts
 	}
 	return t.q.cell.pools
 }
 
-// room is the most that any one pool has free in which a job may start, in
-// thousandths of GPUs.
-func (t *Turn) room() int64 {
+// Room returns the most that any one pool of Open has free, in thousandths of
+// GPUs. No larger job can start.
+func (t *Turn) Room() int64 {
 	var most int64
-	for _, p := range t.open() {
+	for _, p := range t.Open() {
 		most = max(most, t.e.c.state[p].account.usable)
 	}
 	return most
 }
 
-// Running are the jobs that run in pools which this queue can meet, soonest
-// believed end first.
+// AllPools returns the pools that jobs of this queue may ever use, and with them
+// those that the queues beside it may use. They do not change in order, but grow.
+func (t *Turn) AllPools() []int { return t.q.cell.pools }
+
+// Shared reports whether another queue may use some of AllPools.
+func (t *Turn) Shared() bool { return len(t.q.cell.queues) > 1 }
+
+// Running are the jobs that run in AllPools, soonest believed end first.
 func (t *Turn) Running() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
-		for _, chunk := range t.e.running(t.q.cell).chunks {
+		for _, chunk := range t.e.running(t.q.cell).Chunks {
 			for i := range chunk {
-				if !yield(chunk[i].job) {
+				if !yield(chunk[i].Value.job) {
 					return
 				}
 			}
@@ -148,7 +144,27 @@ func (t *Turn) Pools(l *Live) []int {
 	return l.class.ranks[0]
 }
 
-// Start starts l, and tells whether it could: false when it does not fit, or
+// RunningJobs returns the number of jobs that run, in all pools.
+func (t *Turn) RunningJobs() int { return t.e.runningN }
+
+// CPUJobs reports whether the run has jobs that want no GPU.
+func (t *Turn) CPUJobs() bool { return t.e.cfg.CPUJobs }
+
+// Tenants returns all tenants that came so far, each at its Index.
+func (t *Turn) Tenants() []*Tenant { return t.e.tenantList }
+
+// Tenant returns the tenant of that name, nil where the run states none and no
+// job of it came.
+func (t *Turn) Tenant(name string) *Tenant { return t.e.tenants[name] }
+
+// Restarts returns what a job loses when it is preempted.
+func (t *Turn) Restarts() *Restarts { return &t.e.cfg.Restarts }
+
+// CountsGPUs reports whether the placement looks at numbers of GPUs alone: see
+// Counting. Then a job fits where a pool has as many free as it wants.
+func (t *Turn) CountsGPUs() bool { return t.e.counts }
+
+// Start starts l, and reports whether it could: false when it does not fit, or
 // when its tenant is at its quota.
 func (t *Turn) Start(l *Live) bool {
 	if l.state != waiting {
@@ -162,15 +178,46 @@ func (t *Turn) Start(l *Live) bool {
 	return true
 }
 
-// Find is where l would go if it were started now; empty when it does not fit.
-// The answer holds until the next call.
-func (t *Turn) Find(l *Live) []Slice { return t.e.find(l) }
+// Find returns where l would go if it were started now; empty when it does not
+// fit. The answer holds until the next question of its kind.
+func (t *Turn) Find(l *Live) []Slice { return t.FindOutside(l, -1) }
+
+// FindOutside is Find with one pool left out.
+func (t *Turn) FindOutside(l *Live, pool int) []Slice {
+	t.found = l
+	return t.e.findBut(l, pool)
+}
+
+// StartFound starts l where the last Find or FindOutside, which was for l, found
+// room.
+func (t *Turn) StartFound(l *Live) {
+	if t.found != l || l.state != waiting || len(t.e.scratch) == 0 {
+		panic("simulate: a policy started a job where nothing was found for it")
+	}
+	t.found = nil
+	t.e.start(l, t.e.scratch)
+}
+
+// Preemptible reports whether running job l belongs to this queue, holds GPUs of
+// the pools that it tries first, and would free them if it were preempted: none
+// is on a node that is about to go.
+func (t *Turn) Preemptible(l *Live) bool {
+	if l.queue != t.q || l.GPUs == 0 || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
+		return false
+	}
+	for i := range l.slices {
+		if t.e.c.nodes[l.slices[i].Node].draining {
+			return false
+		}
+	}
+	return true
+}
 
 // Preempt takes the GPUs of l away. The job joins its queue again when the turn
 // is over; what becomes of its work is the run's rule, not the policy's. It
 // panics when the policy is no Preemptor.
 func (t *Turn) Preempt(l *Live) {
-	if _, declared := t.q.policy.(Preemptor); !declared {
+	if !t.q.preempts {
 		panic("simulate: a policy preempted a job and is no Preemptor")
 	}
 	if l.state != running || slices.Contains(l.queue.started, l) {
@@ -199,7 +246,7 @@ func (e *engine) wake(q *queue, at capcli.Seconds) {
 func (t *Turn) sweep() {
 	for _, q := range t.e.queues {
 		for _, l := range q.started {
-			q.list.remove(l.Key, l.seq)
+			q.list.Remove(l.Key, l.seq)
 			if l.bucket != nil {
 				q.requests.remove(l)
 			}

@@ -302,9 +302,9 @@ func (w *Waits) close() {
 		w.done(l)
 	}
 	for _, q := range w.e.queues {
-		for _, chunk := range q.list.chunks {
+		for _, chunk := range q.list.Chunks {
 			for i := range chunk {
-				l := chunk[i].job
+				l := chunk[i].Value.job
 				w.leave(l)
 				if !l.waited {
 					w.stillN++

@@ -13,6 +13,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 )
 
 // clerk replays what a run did second by second, on books of its own, and says
@@ -343,7 +344,7 @@ func timesOf(rows []simulate.CauseTime) map[simulate.Cause]capcli.Seconds {
 // TestWaitsByDefinition holds the recorder against the clerk, and the run
 // against itself without a recorder.
 func TestWaitsByDefinition(t *testing.T) {
-	policies := simulate.Policies.Names()
+	policies := policy.Catalog.Names()
 	met := map[simulate.Cause]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
@@ -447,7 +448,7 @@ func checkParts(t *rapid.T, r *simulate.WaitRow) {
 // TestWaitsOfAnyJob holds, for shares of GPUs and jobs without any too, that
 // the recorder's sums are the run's and that it changes nothing.
 func TestWaitsOfAnyJob(t *testing.T) {
-	policies, placements := simulate.Policies.Names(), simulate.Placements.Names()
+	policies, placements := policy.Catalog.Names(), simulate.Placements.Names()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		policy := rapid.SampledFrom(policies).Draw(rt, "policy")

@@ -11,7 +11,7 @@ import (
 func (w *Waits) why(k *alike) Cause {
 	room := w.room(k)
 	switch {
-	case !k.job.overQuota():
+	case !k.job.OverQuota():
 		return room
 	case room == CauseOrder:
 		return CauseQuota

@@ -1,12 +1,34 @@
 package simulate
 
-// whatIf is a copy of the cluster as it is now, for a policy that wants to know
-// what would fit later: give slices back on it, place jobs on it. It is good
-// until the next call.
-func (t *Turn) whatIf() *Cluster {
-	t.e.imagined = t.e.c.copyTo(t.e.imagined)
-	return t.e.imagined
+// WhatIf is a copy of the cluster as it was in a turn, for a policy that wants to
+// know what would fit later.
+type WhatIf struct {
+	e *engine
+	c *Cluster
 }
+
+// WhatIf returns a copy of the cluster as it is now, good until the next call.
+func (t *Turn) WhatIf() *WhatIf {
+	w := &t.e.whatIf
+	w.e, w.c = t.e, t.e.c.copyTo(w.c)
+	return w
+}
+
+// Release gives back what running job l holds.
+func (w *WhatIf) Release(l *Live) { w.c.release(l.slices) }
+
+// Take claims slices, which must be free.
+func (w *WhatIf) Take(s []Slice) { w.c.take(s) }
+
+// Find returns where the run's placement would put l in one of pools; empty when
+// it does not fit. The answer holds until the next question of its kind.
+func (w *WhatIf) Find(l *Live, pools []int) []Slice { return w.e.findIn(w.c, l, pools) }
+
+// Holds reports whether all of the slices are free.
+func (w *WhatIf) Holds(s []Slice) bool { return w.c.holds(s) }
+
+// Usable is that of the copy.
+func (w *WhatIf) Usable(p int) int64 { return w.c.Usable(p) }
 
 // copyTo makes w, a former copy or nil, a copy of c with nothing in its
 // accounts but what can be used.

@@ -14,6 +14,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 )
 
 // explainOptions are the flags of capcli explain. What it has to play again it
@@ -57,7 +58,7 @@ func newExplain(e *env) *cobra.Command {
 	f.IntVar(&o.sim.runs, "runs", 1, "replications to play: `N`; those of the folder, 20 at most, where left out")
 	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	f.BoolVar(&o.causes, "causes-only", false, "leave out what single changes would do")
-	complete(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	complete(cmd, "placement", func() []string { return entries(&simulate.Placements) })
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {

@@ -16,6 +16,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan/mix"
+	"capcli/simulate/policy"
 )
 
 // mixOptions are the flags of a plan of a scenario.
@@ -62,7 +63,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 		addPricesFlag(cmd, &o.sim.prices)
 	}
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed", "perfect-estimates")
-	completeList(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&simulate.Placements) })
 	completeSign(cmd, "max", "=")
 	completeSign(cmd, "min", "=")

@@ -12,6 +12,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate"
+	"capcli/simulate/policy"
 )
 
 // simulateOptions are the flags of capcli simulate.
@@ -60,7 +61,7 @@ func newSimulate(e *env) *cobra.Command {
 	f.StringVar(&o.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of the scenario's")
 	addFormatFlag(cmd, &o.read)
 	addTraceFlags(cmd, &o.read)
-	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(simulate.Policies.Names(), ", "))
+	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(policy.Catalog.Names(), ", "))
 	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(simulate.Placements.Names(), ", "))
 	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
 	o.addOverrideFlags(cmd)
@@ -72,7 +73,7 @@ func newSimulate(e *env) *cobra.Command {
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.enforce, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	f.BoolVar(&o.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
-	completeList(cmd, "policy", func() []string { return entries(&simulate.Policies) })
+	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&simulate.Placements) })
 	completeSign(cmd, "fail-if", ">")
 	cmd.ValidArgsFunction = completeScenarios
@@ -155,7 +156,7 @@ func (o *simulateOptions) check() error {
 		return &usageError{text: fmt.Sprintf("--runs wants 1 to 1000000, found %d", o.runs)}
 	}
 	for _, p := range o.policies {
-		if _, err := simulate.Policies.Get(p); err != nil {
+		if _, err := policy.Catalog.Get(p); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/policy"
 )
 
 // drawRecord is a record that balances, of any size that a run could give.
@@ -135,7 +136,7 @@ func TestEveryTableSumsToTheInvoice(t *testing.T) {
 
 // A run on three terms: the jobs' costs are what the tenants pay directly.
 func TestJobsCostWhatTenantsPay(t *testing.T) {
-	policy, err := simulate.Policies.Get("fifo")
+	policy, err := policy.Catalog.Get("fifo")
 	if err != nil {
 		t.Fatal(err)
 	}

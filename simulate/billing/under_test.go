@@ -8,13 +8,14 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/policy"
 )
 
 // twoTenants runs some hours of two tenants on 4 owned GPUs, 8 on demand that
 // are kept as a reservation, and any number on demand beside them.
 func twoTenants(t *testing.T) (*simulate.Record, capcli.Time) {
 	t.Helper()
-	policy, err := simulate.Policies.Get("fifo")
+	policy, err := policy.Catalog.Get("fifo")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan/mix"
+	"capcli/simulate/policy"
 )
 
 // phillyOctober are the jobs of October 2017 of a real log, in order.
@@ -59,7 +60,7 @@ func mixes(jobs []capcli.Job, gpus, patience, policies []string) *mix.Problem {
 		v := p.Space.Values(i)
 		k, err1 := strconv.Atoi(v[0])
 		wait, err2 := capcli.ParseSeconds(v[1])
-		policy, err3 := simulate.Policies.Get(v[2])
+		policy, err3 := policy.Catalog.Get(v[2])
 		placement, err4 := simulate.Placements.Get("count")
 		c := &mix.Candidate{
 			Index: i, Values: v, Key: fmt.Sprint(v),

@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/policy"
 )
 
 // poissonJobs are jobs of one GPU that come at random: rate an hour, with a mean
@@ -62,7 +63,7 @@ func (z *sizing) problem() *Problem {
 		if err != nil {
 			return nil, err
 		}
-		policy, err := simulate.Policies.Get(v[2])
+		policy, err := policy.Catalog.Get(v[2])
 		if err != nil {
 			return nil, err
 		}

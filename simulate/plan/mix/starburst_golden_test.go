@@ -15,6 +15,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan/mix"
+	"capcli/simulate/policy"
 )
 
 // starburstPoint is a policy's place in the trade-off: GPU-hours bought on
@@ -76,7 +77,7 @@ func starburstProblem(jobs []capcli.Job, policies, perGPUHour, queues []string) 
 		if v[0] == "fifo-skip" {
 			name, skip = "fifo", true
 		}
-		policy, err := simulate.Policies.Get(name)
+		policy, err := policy.Catalog.Get(name)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/policy"
 	"capcli/simulate/supply"
 )
 
@@ -58,7 +59,7 @@ func drawnConfig(t *rapid.T) (func() simulate.Config, []billing.Rate, []capcli.J
 	}
 	lost := rapid.Bool().Draw(t, "lost")
 	wait := capcli.Seconds(rapid.SampledFrom([]int{0, 600, 7200, -1}).Draw(t, "patience"))
-	policy := rapid.SampledFrom([]string{"fifo", "easy", "sjf", "las"}).Draw(t, "policy")
+	name := rapid.SampledFrom([]string{"fifo", "easy", "sjf", "las"}).Draw(t, "policy")
 	return func() simulate.Config {
 		own := append([]simulate.Pool(nil), pools...)
 		for i := range own {
@@ -66,7 +67,7 @@ func drawnConfig(t *rapid.T) (func() simulate.Config, []billing.Rate, []capcli.J
 				own[i].Supply = supply.NewHazard(own[i].Nodes, 4*capcli.Hour, capcli.Hour, 0, capcli.Seed(1).Stream("x"))
 			}
 		}
-		pol, err := simulate.Policies.Get(policy)
+		pol, err := policy.Catalog.Get(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,12 @@
-package simulate
+package policy
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/simulate"
+)
 
 func init() {
-	Policies.Add("fair", "weighted fair share of GPUs among tenants, past use forgotten by half in a week", func(s Settings) Policy {
+	Catalog.Add("fair", "weighted fair share of GPUs among tenants, past use forgotten by half in a week", func(s simulate.Settings) simulate.Policy {
 		half := s.HalfLife
 		if half <= 0 {
 			half = 7 * capcli.Day
@@ -27,26 +30,26 @@ type fair struct {
 }
 
 // Observe follows what tenants hold, in all queues.
-func (p *fair) Observe(e Event, _ *Cluster) {
+func (p *fair) Observe(e simulate.Event, _ *simulate.Cluster) {
 	switch e.Kind {
-	case Start:
-		p.hold(e.Job.tenant.Name, e.Job.Milli(), e.At)
-	case Finish, Preempt:
-		p.hold(e.Job.tenant.Name, -e.Job.Milli(), e.At)
+	case simulate.Start:
+		p.hold(e.Job.Tenant, e.Job.Milli(), e.At)
+	case simulate.Finish, simulate.Preempt:
+		p.hold(e.Job.Tenant, -e.Job.Milli(), e.At)
 	default:
 	}
 }
 
-func (p *fair) Schedule(t *Turn) {
-	for _, l := range t.newcomers() {
-		p.of(l.tenant.Name)
+func (p *fair) Schedule(t *simulate.Turn) {
+	for l := range t.Fresh() {
+		p.place(l.Tenant)
 	}
-	p.weigh(t.e.tenants)
+	p.weigh(t.Tenant)
 	p.now = t.Now()
 	p.serve(t)
 }
 
-func (p *fair) ratio(t *Tenant) float64 {
-	use, share := p.effective(p.of(t.Name), p.now)
+func (p *fair) ratio(t *simulate.Tenant) float64 {
+	use, share := p.effective(p.place(t.Name), p.now)
 	return use / share
 }

@@ -1,14 +1,16 @@
-package simulate
+package policy
 
 import (
 	"cmp"
 	"slices"
 
+	"capcli/simulate"
+
 	"capcli"
 )
 
 func init() {
-	Policies.Add("qssf", "shortest predicted service first (Helios), with predictions from finished jobs only", func(s Settings) Policy {
+	Catalog.Add("qssf", "shortest predicted service first (Helios), with predictions from finished jobs only", func(s simulate.Settings) simulate.Policy {
 		return &qssf{skip: s.Skip, given: s.Predicted, past: map[likeness]rolling{}}
 	})
 }
@@ -28,7 +30,7 @@ type qssf struct {
 	skip     bool
 	given    map[string]capcli.Seconds
 	past     map[likeness]rolling
-	together []*Live // that came together, in use during a turn
+	together []*simulate.Live // that came together, in use during a turn
 }
 
 // likeness is what jobs have in common; kind says which of its fields count.
@@ -55,25 +57,27 @@ type rolling struct {
 // Schedule starts jobs in the queue's order. Where all of them came together
 // and nobody waited they have no priority yet, and the fewest GPUs go first, as
 // in the authors' scheduler.
-func (p *qssf) Schedule(t *Turn) {
+func (p *qssf) Schedule(t *simulate.Turn) {
 	p.together = slices.AppendSeq(p.together[:0], t.Fresh())
 	if n := len(p.together); n < 2 || n < t.Waiting() {
 		startInOrder(t, p.skip)
 		return
 	}
-	slices.SortFunc(p.together, func(a, b *Live) int { return cmp.Or(cmp.Compare(a.Milli(), b.Milli()), cmp.Compare(a.seq, b.seq)) })
+	slices.SortFunc(p.together, func(a, b *simulate.Live) int {
+		return cmp.Or(cmp.Compare(a.Milli(), b.Milli()), cmp.Compare(a.Index(), b.Index()))
+	})
 	for _, l := range p.together {
-		if !l.overQuota() && !t.Start(l) && !p.skip {
+		if !l.OverQuota() && !t.Start(l) && !p.skip {
 			return
 		}
 	}
 }
 
-func (p *qssf) Key(l *Live, _ capcli.Seconds) int64 {
+func (p *qssf) Key(l *simulate.Live, _ capcli.Seconds) int64 {
 	return service(l, p.predict(l), true)
 }
 
-func (p *qssf) predict(l *Live) capcli.Seconds {
+func (p *qssf) predict(l *simulate.Live) capcli.Seconds {
 	if s, ok := p.given[l.ID]; ok {
 		return s
 	}
@@ -95,8 +99,8 @@ func (p *qssf) predict(l *Live) capcli.Seconds {
 }
 
 // Observe learns from jobs that finish.
-func (p *qssf) Observe(e Event, _ *Cluster) {
-	if e.Kind != Finish || p.given != nil {
+func (p *qssf) Observe(e simulate.Event, _ *simulate.Cluster) {
+	if e.Kind != simulate.Finish || p.given != nil {
 		return
 	}
 	for _, k := range likenesses(e.Job) {
@@ -108,7 +112,7 @@ func (p *qssf) Observe(e Event, _ *Cluster) {
 }
 
 // likenesses of l, the nearest first.
-func likenesses(l *Live) [5]likeness {
+func likenesses(l *simulate.Live) [5]likeness {
 	return [5]likeness{
 		{kind: 4, gpus: l.GPUs, tenant: l.Tenant, class: l.Class},
 		{kind: 3, gpus: l.GPUs, tenant: l.Tenant},

@@ -1,7 +1,9 @@
-package simulate
+package policy
+
+import "capcli/simulate"
 
 func init() {
-	Policies.Add("fifo", "first come, first served; with skip, a job that does not fit is passed over", func(s Settings) Policy { return fifo{s.Skip} })
+	Catalog.Add("fifo", "first come, first served; with skip, a job that does not fit is passed over", func(s simulate.Settings) simulate.Policy { return fifo{s.Skip} })
 }
 
 // fifo starts jobs in the order in which they came and waits at the first that
@@ -10,11 +12,11 @@ func init() {
 // NSDI 2019), and a large job may then wait without end.
 type fifo struct{ skip bool }
 
-func (p fifo) Schedule(t *Turn) { startInOrder(t, p.skip) }
+func (p fifo) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 
 // startInOrder starts jobs in queue order, up to the first that does not fit,
 // or with skip all that fit.
-func startInOrder(t *Turn, skip bool) {
+func startInOrder(t *simulate.Turn, skip bool) {
 	if skip {
 		for l := range t.Fitting() {
 			t.Start(l)

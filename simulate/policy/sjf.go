@@ -1,9 +1,12 @@
-package simulate
+package policy
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/simulate"
+)
 
 func init() {
-	Policies.Add("sjf", "shortest job first, by limit; the head of the line waits, or with skip is passed over", func(s Settings) Policy {
+	Catalog.Add("sjf", "shortest job first, by limit; the head of the line waits, or with skip is passed over", func(s simulate.Settings) simulate.Policy {
 		return sjf{skip: s.Skip, byGPUs: s.ByGPUs}
 	})
 }
@@ -13,14 +16,14 @@ func init() {
 // By GPUs it weighs the time by them: smallest service first.
 type sjf struct{ skip, byGPUs bool }
 
-func (p sjf) Schedule(t *Turn) { startInOrder(t, p.skip) }
+func (p sjf) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 
-func (p sjf) Key(l *Live, now capcli.Seconds) int64 {
+func (p sjf) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	return service(l, l.LeftBelieved(now), p.byGPUs)
 }
 
 // service is a length of time as a key, by GPUs in thousandths of GPU-seconds.
-func service(l *Live, s capcli.Seconds, byGPUs bool) int64 {
+func service(l *simulate.Live, s capcli.Seconds, byGPUs bool) int64 {
 	if byGPUs {
 		return int64(s) * max(1, l.Milli())
 	}

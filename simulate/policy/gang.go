@@ -1,9 +1,12 @@
-package simulate
+package policy
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/simulate"
+)
 
 func init() {
-	Policies.Add("gang", "time slicing: gangs take turns on the GPUs, a quantum each", func(s Settings) Policy {
+	Catalog.Add("gang", "time slicing: gangs take turns on the GPUs, a quantum each", func(s simulate.Settings) simulate.Policy {
 		q := s.Quantum
 		if q <= 0 {
 			q = capcli.Minute
@@ -24,15 +27,15 @@ func init() {
 type timeSlices struct {
 	quantum  capcli.Seconds
 	next     capcli.Seconds // when the next quantum of a running job is over
-	restarts *Restarts
+	restarts *simulate.Restarts
 	contest
 }
 
 // Preempts declares that jobs lose their GPUs to others.
 func (*timeSlices) Preempts() {}
 
-func (p *timeSlices) Schedule(t *Turn) {
-	p.restarts = &t.e.cfg.Restarts
+func (p *timeSlices) Schedule(t *simulate.Turn) {
+	p.restarts = t.Restarts()
 	if t.Now() >= p.next {
 		p.whole(t, p)
 	} else {
@@ -42,11 +45,9 @@ func (p *timeSlices) Schedule(t *Turn) {
 	if t.Waiting() == 0 && len(p.losers) == 0 {
 		return
 	}
-	for _, chunk := range t.e.running(t.q.cell).chunks {
-		for i := range chunk {
-			if l := chunk[i].job; p.contends(t, l) {
-				p.next = min(p.next, p.ends(l, t.Now()))
-			}
+	for l := range t.Running() {
+		if t.Preemptible(l) {
+			p.next = min(p.next, p.ends(l, t.Now()))
 		}
 	}
 	if p.next < noBorder {
@@ -55,11 +56,11 @@ func (p *timeSlices) Schedule(t *Turn) {
 }
 
 // Key is when l last joined the line.
-func (p *timeSlices) Key(l *Live, now capcli.Seconds) int64 {
-	if l.state != running {
+func (p *timeSlices) Key(l *simulate.Live, now capcli.Seconds) int64 {
+	if !l.Running() {
 		return int64(now)
 	}
-	q := p.of(l)
+	q := p.quantumOf(l)
 	if q == 0 || now-l.Since < q {
 		return l.Key
 	}
@@ -67,22 +68,22 @@ func (p *timeSlices) Key(l *Live, now capcli.Seconds) int64 {
 }
 
 // ends is when the present quantum of running job l is over.
-func (p *timeSlices) ends(l *Live, now capcli.Seconds) capcli.Seconds {
-	q := p.of(l)
+func (p *timeSlices) ends(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
+	q := p.quantumOf(l)
 	if q == 0 {
 		return noBorder
 	}
 	return l.Since + (max(0, now-l.Since)/q+1)*q
 }
 
-// of is l's quantum, 0 when it may run to its end.
-func (p *timeSlices) of(l *Live) capcli.Seconds {
-	c := p.restarts.of(&l.Job)
+// quantumOf is l's quantum, 0 when it may run to its end.
+func (p *timeSlices) quantumOf(l *simulate.Live) capcli.Seconds {
+	c := p.restarts.ClassOf(&l.Job)
 	switch {
-	case p.restarts.Mode == Suspend:
-		return p.quantum + l.overhead
-	case p.restarts.Mode == Checkpoint && c.Interval > 0:
-		return max(p.quantum, c.Interval+c.Cost) + l.overhead
+	case p.restarts.Mode == simulate.Suspend:
+		return p.quantum + l.Overhead()
+	case p.restarts.Mode == simulate.Checkpoint && c.Interval > 0:
+		return max(p.quantum, c.Interval+c.Cost) + l.Overhead()
 	}
 	return 0
 }

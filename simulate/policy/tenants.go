@@ -1,7 +1,9 @@
-package simulate
+package policy
 
 import (
 	"slices"
+
+	"capcli/simulate"
 
 	"capcli"
 )
@@ -12,22 +14,22 @@ import (
 // with skip its later jobs are tried too.
 type tenants struct {
 	skip  bool
-	has   func(*Tenant) float64 // what a tenant has, against its weight
+	has   func(*simulate.Tenant) float64 // what a tenant has, against its weight
 	lines []line
 }
 
 // line is one tenant's waiting jobs.
 type line struct {
-	tenant       *Tenant
-	has          float64
-	chunk, index int // of the next job to try, in the queue's list
+	tenant *simulate.Tenant
+	has    float64
+	at     simulate.Cursor // at the next job to try
 }
 
 // Key keeps each tenant's jobs together, by arrival.
-func (p *tenants) Key(l *Live, _ capcli.Seconds) int64 { return int64(l.tenant.index) }
+func (p *tenants) Key(l *simulate.Live, _ capcli.Seconds) int64 { return int64(l.Holder().Index()) }
 
 // serve starts jobs until none fits, always for the tenant that has least.
-func (p *tenants) serve(t *Turn) {
+func (p *tenants) serve(t *simulate.Turn) {
 	p.gather(t)
 	for len(p.lines) > 0 {
 		at := 0
@@ -37,12 +39,12 @@ func (p *tenants) serve(t *Turn) {
 			}
 		}
 		ln := &p.lines[at]
-		l := ln.next(t)
+		l := ln.next()
 		switch {
 		case l == nil || (!t.Start(l) && !p.skip):
 			p.lines = slices.Delete(p.lines, at, at+1)
 		default:
-			ln.index++
+			ln.at.Next()
 			ln.has = p.has(ln.tenant)
 		}
 	}
@@ -50,38 +52,33 @@ func (p *tenants) serve(t *Turn) {
 
 // gather opens a line for each tenant that might start something: where nothing
 // came free since the last turn, only those with new jobs.
-func (p *tenants) gather(t *Turn) {
+func (p *tenants) gather(t *simulate.Turn) {
 	p.lines = p.lines[:0]
-	q := &t.q.list
 	if !t.Freed() {
-		for _, l := range t.newcomers() {
-			if n := len(p.lines); l.state == waiting && (n == 0 || p.lines[n-1].tenant != l.tenant) {
-				c, i := q.find(l.Key, 0)
-				p.lines = append(p.lines, line{l.tenant, p.has(l.tenant), c, i})
+		for l := range t.Fresh() {
+			if n := len(p.lines); n == 0 || p.lines[n-1].tenant != l.Holder() {
+				p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), t.From(l.Key)})
 			}
 		}
 		return
 	}
-	for c, i := 0, 0; c < len(q.chunks); {
-		l := q.chunks[c][i].job
-		p.lines = append(p.lines, line{l.tenant, p.has(l.tenant), c, i})
-		c, i = q.find(l.Key+1, 0)
+	for at := t.Scan(); at.More(); {
+		l := at.Job()
+		p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), at})
+		at = t.From(l.Key + 1)
 	}
 }
 
 // next is the tenant's first job from the line's place on that still waits, or
 // nil.
-func (ln *line) next(t *Turn) *Live {
-	q := &t.q.list
-	for ; ln.chunk < len(q.chunks); ln.chunk, ln.index = ln.chunk+1, 0 {
-		for chunk := q.chunks[ln.chunk]; ln.index < len(chunk); ln.index++ {
-			l := chunk[ln.index].job
-			if l.tenant != ln.tenant {
-				return nil
-			}
-			if l.state == waiting {
-				return l
-			}
+func (ln *line) next() *simulate.Live {
+	for ; ln.at.More(); ln.at.Next() {
+		l := ln.at.Job()
+		if l.Holder() != ln.tenant {
+			return nil
+		}
+		if l.Waiting() {
+			return l
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package simulate
+package policy
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"capcli/simulate"
 
 	"capcli"
 )
@@ -20,13 +22,13 @@ type slurmNode struct {
 }
 
 // tenants gives the paths of the tree with their shares, and each name's path.
-func (n slurmNode) tenants(path string, stated map[string]*Tenant, paths map[string]string) {
+func (n slurmNode) tenants(path string, stated map[string]*simulate.Tenant, paths map[string]string) {
 	join := func(name string, shares float64) string {
 		p := name
 		if path != "" {
 			p = path + "/" + name
 		}
-		stated[p], paths[name] = &Tenant{Name: p, Weight: shares}, p
+		stated[p], paths[name] = &simulate.Tenant{Name: p, Weight: shares}, p
 		return p
 	}
 	for name, c := range n.Children {
@@ -63,24 +65,24 @@ func TestSlurmFairShare(t *testing.T) {
 		if err := json.Unmarshal(c.Expect, &want); err != nil {
 			t.Fatal(err)
 		}
-		stated, paths := map[string]*Tenant{}, map[string]string{}
+		stated, paths := map[string]*simulate.Tenant{}, map[string]string{}
 		slurmNode{Children: c.Tree}.tenants("", stated, paths)
 		s := newSharers(7 * capcli.Day)
 		for _, p := range paths {
-			s.of(p)
+			s.place(p)
 		}
 		for user, use := range c.Usage {
 			s.hold(paths[user], int64(math.Round(use*1e6)), 0)
 		}
-		s.weigh(stated)
+		s.weigh(func(name string) *simulate.Tenant { return stated[name] })
 		const unit = 1000 // a use of 1 is a thousand GPUs here
 		for name, w := range want.Effective {
-			if use, _ := s.effective(s.of(paths[name]), 0); math.Abs(use/unit-w) > 1e-5 {
+			if use, _ := s.effective(s.place(paths[name]), 0); math.Abs(use/unit-w) > 1e-5 {
 				t.Errorf("effective use of %s is %.6f, want %.6f", name, use/unit, w)
 			}
 		}
 		ratio := func(user string) float64 {
-			use, share := s.effective(s.of(paths[user]), 0)
+			use, share := s.effective(s.place(paths[user]), 0)
 			return use / unit / share
 		}
 		for user, w := range want.Factor {
@@ -101,8 +103,8 @@ func TestPastUseDecays(t *testing.T) {
 	s := newSharers(7 * capcli.Day)
 	s.hold("a", 8000, 0)
 	s.hold("a", -8000, capcli.Hour)
-	at := s.of("a").use(capcli.Hour, s.decay)
-	if later := s.of("a").use(capcli.Hour+7*capcli.Day, s.decay); math.Abs(later/at-0.5) > 1e-9 {
+	at := s.place("a").use(capcli.Hour, s.decay)
+	if later := s.place("a").use(capcli.Hour+7*capcli.Day, s.decay); math.Abs(later/at-0.5) > 1e-9 {
 		t.Errorf("past use went from %g to %g in a half-life", at, later)
 	}
 	if want := 8 * 3600 * math.Ln2 / (7 * 86400); math.Abs(at/want-1) > 0.01 {

@@ -1,14 +1,16 @@
-package simulate
+package policy
 
 import (
 	"cmp"
 	"slices"
 
+	"capcli/simulate"
+
 	"capcli"
 )
 
 func init() {
-	Policies.Add("las", "least attained service (Tiresias): who has had little GPU time goes first, preempting others", func(s Settings) Policy {
+	Catalog.Add("las", "least attained service (Tiresias): who has had little GPU time goes first, preempting others", func(s simulate.Settings) simulate.Policy {
 		return newLAS(s.Limits, s.BySubmit)
 	})
 }
@@ -35,13 +37,16 @@ type las struct {
 
 // served is a job in a level; stale when the job is no longer the same.
 type served struct {
-	job *Live
-	seq uint64
+	job   *simulate.Live
+	index int64
 }
 
-func (s served) alive() bool { return s.job.seq == s.seq && s.job.state != finished }
+func (s served) alive() bool { return s.job.Index() == s.index && (s.job.Waiting() || s.job.Running()) }
 
 const noBorder = capcli.Seconds(1) << 62
+
+// tidySlack is how many stale entries are worth keeping.
+const tidySlack = 128
 
 func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
 	if len(limits) == 0 {
@@ -54,16 +59,13 @@ func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
 // Preempts declares that jobs lose their GPUs to others.
 func (*las) Preempts() {}
 
-func (p *las) Schedule(t *Turn) {
+func (p *las) Schedule(t *simulate.Turn) {
 	fresh := false
-	for _, l := range t.newcomers() {
-		if l.state != waiting {
-			continue
-		}
+	for l := range t.Fresh() {
 		fresh = true
 		if l.Mark == 0 { // not one that came back
 			l.Mark = 1
-			p.levels[0] = append(p.levels[0], served{l, l.seq})
+			p.levels[0] = append(p.levels[0], served{l, l.Index()})
 			p.size++
 		}
 	}
@@ -71,8 +73,8 @@ func (p *las) Schedule(t *Turn) {
 	case t.Freed(), p.unmet, t.Now() >= p.cross, fresh && p.lower:
 		p.whole(t)
 	case fresh: // nobody can be preempted for them
-		for _, l := range t.newcomers() {
-			if l.state == waiting && t.Start(l) {
+		for l := range t.Fresh() {
+			if t.Start(l) {
 				p.cross = min(p.cross, p.border(l, 0, t.Now()))
 			}
 		}
@@ -84,20 +86,20 @@ func (p *las) Schedule(t *Turn) {
 }
 
 // whole holds a contest over all levels.
-func (p *las) whole(t *Turn) {
+func (p *las) whole(t *simulate.Turn) {
 	p.demote(t.Now())
 	p.open(t)
 	if p.bySubmit {
 		for _, level := range p.levels {
-			slices.SortFunc(level, func(a, b served) int { return cmp.Compare(a.seq, b.seq) })
+			slices.SortFunc(level, func(a, b served) int { return cmp.Compare(a.index, b.index) })
 		}
 	}
 	for _, level := range p.levels {
 		for _, s := range level {
 			switch l := s.job; {
-			case l.state == waiting:
+			case l.Waiting():
 				p.admit(t, l)
-			case p.contends(t, l):
+			case t.Preemptible(l):
 				p.keep(l)
 			}
 		}
@@ -107,10 +109,10 @@ func (p *las) whole(t *Turn) {
 	for i, level := range p.levels {
 		runningFirst(level)
 		for _, s := range level {
-			if s.job.state != running {
+			if !s.job.Running() {
 				break
 			}
-			p.lower = p.lower || (i > 0 && p.contends(t, s.job))
+			p.lower = p.lower || (i > 0 && t.Preemptible(s.job))
 			p.cross = min(p.cross, p.border(s.job, i, t.Now()))
 		}
 	}
@@ -140,17 +142,17 @@ func (p *las) demote(now capcli.Seconds) {
 }
 
 // border is when running job l of level i reaches its border.
-func (p *las) border(l *Live, i int, now capcli.Seconds) capcli.Seconds {
+func (p *las) border(l *simulate.Live, i int, now capcli.Seconds) capcli.Seconds {
 	if i == len(p.limits) || l.Milli() == 0 {
 		return noBorder
 	}
 	lacks := int64(p.limits[i] - l.Attained(now))
-	return max(now, l.Since) + l.restarting(now) + capcli.Seconds((max(0, lacks)+l.Milli()-1)/l.Milli())
+	return max(now, l.Since) + l.Restarting(now) + capcli.Seconds((max(0, lacks)+l.Milli()-1)/l.Milli())
 }
 
 // tidy drops stale entries when they are the larger part.
-func (p *las) tidy(t *Turn) {
-	if p.size > 2*(t.Waiting()+t.e.runningN)+chunkMax {
+func (p *las) tidy(t *simulate.Turn) {
+	if p.size > 2*(t.Waiting()+t.RunningJobs())+tidySlack {
 		p.demote(t.Now())
 	}
 }
@@ -164,7 +166,7 @@ func runningFirst(level []served) {
 }
 
 func runsLast(s served) int8 {
-	if s.job.state == running {
+	if s.job.Running() {
 		return 0
 	}
 	return 1

@@ -1,8 +1,10 @@
-package simulate
+package policy
 
 import (
 	"math"
 	"strings"
+
+	"capcli/simulate"
 
 	"capcli"
 )
@@ -32,21 +34,21 @@ func newSharers(halfLife capcli.Seconds) *sharers {
 	return &sharers{decay: math.Ln2 / float64(halfLife), byName: map[string]*sharer{}}
 }
 
-// of finds or makes the place of a name, and those above it.
-func (s *sharers) of(name string) *sharer {
+// place finds or makes the place of a name, and those above it.
+func (s *sharers) place(name string) *sharer {
 	if h := s.byName[name]; h != nil {
 		return h
 	}
 	h := &sharer{name: name, parent: &s.root, weight: 1}
 	if i := strings.LastIndexByte(name, '/'); i > 0 {
-		h.parent = s.of(name[:i])
+		h.parent = s.place(name[:i])
 	}
 	s.byName[name], s.list, s.stale = h, append(s.list, h), true
 	return h
 }
 
 // weigh gives each its weight, where the run states one.
-func (s *sharers) weigh(stated map[string]*Tenant) {
+func (s *sharers) weigh(stated func(name string) *simulate.Tenant) {
 	if !s.stale {
 		return
 	}
@@ -55,7 +57,7 @@ func (s *sharers) weigh(stated map[string]*Tenant) {
 		h.all = 0
 	}
 	for _, h := range s.list {
-		if t := stated[h.name]; t != nil {
+		if t := stated(h.name); t != nil {
 			h.weight = t.Weight
 		}
 		h.parent.all += h.weight
@@ -64,7 +66,7 @@ func (s *sharers) weigh(stated map[string]*Tenant) {
 
 // hold notes that name holds so many thousandths of GPUs more, or less.
 func (s *sharers) hold(name string, milli int64, now capcli.Seconds) {
-	for h := s.of(name); h != &s.root; h = h.parent {
+	for h := s.place(name); h != &s.root; h = h.parent {
 		h.use(now, s.decay)
 		h.milli += milli
 	}

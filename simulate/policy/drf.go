@@ -1,7 +1,9 @@
-package simulate
+package policy
+
+import "capcli/simulate"
 
 func init() {
-	Policies.Add("drf", "dominant resource fairness over GPUs, CPUs and memory among tenants", func(s Settings) Policy {
+	Catalog.Add("drf", "dominant resource fairness over GPUs, CPUs and memory among tenants", func(s simulate.Settings) simulate.Policy {
 		p := &drf{}
 		p.tenants = tenants{skip: s.Skip, has: p.dominant}
 		return p
@@ -19,18 +21,18 @@ type drf struct {
 	pools int        // of the queue when total was added up
 }
 
-func (p *drf) Schedule(t *Turn) {
-	if p.pools != len(t.q.cell.pools) {
+func (p *drf) Schedule(t *simulate.Turn) {
+	if p.pools != len(t.AllPools()) {
 		p.count(t)
 	}
 	p.serve(t)
 }
 
 // count adds up the queue's capacity.
-func (p *drf) count(t *Turn) {
-	p.total, p.pools = [3]float64{}, len(t.q.cell.pools)
+func (p *drf) count(t *simulate.Turn) {
+	p.total, p.pools = [3]float64{}, len(t.AllPools())
 	for _, only := range []bool{true, false} {
-		for _, i := range t.q.cell.pools {
+		for _, i := range t.AllPools() {
 			pool := t.Cluster().Pool(i)
 			if pool.Terms.Committed() != only {
 				continue
@@ -45,9 +47,10 @@ func (p *drf) count(t *Turn) {
 	}
 }
 
-func (p *drf) dominant(t *Tenant) float64 {
+func (p *drf) dominant(t *simulate.Tenant) float64 {
 	var most float64
-	for i, held := range [3]int64{t.milli, t.host[0], t.host[1]} {
+	gpus, cpus, mem := t.Held()
+	for i, held := range [3]int64{gpus, cpus, mem} {
 		if p.total[i] > 0 {
 			most = max(most, float64(held)/p.total[i])
 		}
@@ -55,4 +58,4 @@ func (p *drf) dominant(t *Tenant) float64 {
 	return most / t.Weight
 }
 
-var _ Keyed = (*drf)(nil)
+var _ simulate.Keyed = (*drf)(nil)

@@ -1,9 +1,12 @@
-package simulate
+package policy
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/simulate"
+)
 
 func init() {
-	Policies.Add("srtf", "shortest remaining time first: takes GPUs away from jobs with more left to do", func(s Settings) Policy {
+	Catalog.Add("srtf", "shortest remaining time first: takes GPUs away from jobs with more left to do", func(s simulate.Settings) simulate.Policy {
 		return &srtf{byGPUs: s.ByGPUs, contest: contest{yield: true}}
 	})
 }
@@ -22,17 +25,8 @@ type srtf struct {
 // Preempts declares that jobs lose their GPUs to others.
 func (*srtf) Preempts() {}
 
-func (p *srtf) Schedule(t *Turn) { p.rank(t, p) }
+func (p *srtf) Schedule(t *simulate.Turn) { p.rank(t, p) }
 
-func (p *srtf) Key(l *Live, now capcli.Seconds) int64 {
-	return service(l, l.LeftBelieved(now)+l.restarting(now), p.byGPUs)
-}
-
-// restarting is what is left of the restart that the present stay began with,
-// or that the next will begin with.
-func (l *Live) restarting(now capcli.Seconds) capcli.Seconds {
-	if l.state != running || now < l.Since {
-		return l.overhead
-	}
-	return max(0, l.overhead-(now-l.Since))
+func (p *srtf) Key(l *simulate.Live, now capcli.Seconds) int64 {
+	return service(l, l.LeftBelieved(now)+l.Restarting(now), p.byGPUs)
 }

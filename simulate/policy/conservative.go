@@ -1,0 +1,338 @@
+package policy
+
+import (
+	"slices"
+
+	"capcli/simulate"
+	"capcli/simulate/internal/sorted"
+
+	"capcli"
+)
+
+func init() {
+	Catalog.Add("conservative", "every job is promised a start when it comes; no later job may delay it", func(simulate.Settings) simulate.Policy { return &conservative{} })
+}
+
+// conservative is conservative backfilling (Mu'alem and Feitelson, TPDS 12:6,
+// 2001). Each job is promised, when it comes, the earliest start that delays no
+// job before it, by what is believed of their lengths. When a job ends early
+// the promises are compressed: in order of arrival each job is moved to the
+// earliest start that the others leave, never to a later one.
+//
+// Where belief turns out wrong (a job runs past its limit, a node goes, nodes
+// have room in number but not in one place) all promises are made anew in
+// order of arrival.
+type conservative struct {
+	plans    []plan                      // by pool
+	pools    []int                       // those of the cell, when the plans were made
+	room     []int64                     // usable and held capacity of each pool then
+	running  []stay                      // what the plans believe runs
+	promises []booking                   // by Mark less 1
+	spare    []int64                     // Marks that are free
+	order    sorted.List[candidate]      // waiting jobs with a promise, by arrival; key is 0
+	due      sorted.List[*simulate.Live] // the same, by promised start
+	again    bool                        // make all promises anew
+	passed   bool                        // then some job had none, for its tenant was at its quota
+}
+
+// stay is a running job as the plans have it.
+type stay struct {
+	job   *simulate.Live
+	run   uint32
+	pool  int
+	end   capcli.Seconds
+	milli int64
+}
+
+// candidate is a waiting job with what a scan for earlier starts looks at.
+type candidate struct {
+	job     *simulate.Live
+	milli   int64
+	est, at capcli.Seconds
+}
+
+// booking is a waiting job's promise.
+type booking struct {
+	index int64 // the job's
+	at    capcli.Seconds
+	est   capcli.Seconds
+	pool  int // -1 is none
+	stay  uint32
+}
+
+// promise returns the promise of l, nil where it has none for its present wait.
+func (p *conservative) promise(l *simulate.Live) *booking {
+	if l.Mark == 0 || l.Mark > int64(len(p.promises)) {
+		return nil
+	}
+	b := &p.promises[l.Mark-1]
+	if b.index != l.Index() || b.stay != l.Stay() {
+		return nil
+	}
+	return b
+}
+
+// drop gives the place of l's promise to others.
+func (p *conservative) drop(l *simulate.Live) {
+	p.spare = append(p.spare, l.Mark)
+	l.Mark = 0
+}
+
+// stands reports whether l still waits with the promise that an entry of order or
+// of due was made for.
+func (p *conservative) stands(l *simulate.Live, seq uint64) bool {
+	return uint64(l.Index()) == seq && l.Waiting() && p.promise(l) != nil
+}
+
+func (p *conservative) Schedule(t *simulate.Turn) {
+	early := p.refresh(t)
+	p.again = p.again || (p.passed && t.Freed())
+	switch {
+	case p.again:
+		p.replan(t)
+	case early:
+		p.compress(t)
+	}
+	p.bookFresh(t)
+	p.startDue(t)
+	if p.again { // a promise could not be kept
+		p.replan(t)
+		p.startDue(t)
+	}
+	if len(p.due.Chunks) > 0 {
+		if next := capcli.Seconds(p.due.Chunks[0][0].Key); next > t.Now() {
+			t.WakeAt(next)
+		}
+	}
+}
+
+// refresh brings the plans to now and takes out of them what no longer runs.
+// It tells whether a job ended before it was believed to.
+func (p *conservative) refresh(t *simulate.Turn) (early bool) {
+	now := t.Now()
+	if p.changed(t) {
+		p.again = true
+		return true
+	}
+	for _, q := range p.pools {
+		p.plans[q].forget(now)
+	}
+	if p.overtaken(t) {
+		p.again = true
+		return true
+	}
+	if !t.Freed() && (len(p.running) == 0 || !p.overrun(now)) {
+		return false
+	}
+	kept := p.running[:0]
+	for _, s := range p.running {
+		switch gone := s.job.Stay() != s.run || !s.job.Running(); {
+		case !gone && s.end <= now:
+			p.again = true // it runs on past its belief
+		case gone && s.end > now:
+			p.plans[s.pool].add(now, s.end, s.milli)
+			early = true
+			continue
+		case gone:
+			continue
+		}
+		kept = append(kept, s)
+	}
+	clear(p.running[len(kept):])
+	p.running = kept
+	return early
+}
+
+// overtaken tells whether a job with a promise was started past this policy,
+// on capacity beyond the first rank: its promise is nobody's now.
+func (p *conservative) overtaken(t *simulate.Turn) bool {
+	unbooked := 0
+	for l := range t.Fresh() {
+		if p.promise(l) == nil {
+			unbooked++
+		}
+	}
+	return p.order.Len()+unbooked > t.Waiting()
+}
+
+// overrun tells whether a job is past its believed end.
+func (p *conservative) overrun(now capcli.Seconds) bool {
+	for i := range p.running {
+		if p.running[i].end <= now {
+			return true
+		}
+	}
+	return false
+}
+
+// changed tells whether capacity or the set of pools is not what was planned
+// with, and notes what it is now.
+func (p *conservative) changed(t *simulate.Turn) bool {
+	c, all := t.Cluster(), t.AllPools()
+	same := slices.Equal(p.pools, all)
+	if !same {
+		p.pools = append(p.pools[:0], all...)
+		p.plans = append(p.plans, make([]plan, max(0, c.Pools()-len(p.plans)))...)
+		p.room = append(p.room, make([]int64, max(0, c.Pools()-len(p.room)))...)
+	}
+	for _, q := range p.pools {
+		if room := c.Usable(q) + c.Held(q); room != p.room[q] {
+			p.room[q], same = room, false
+		}
+	}
+	// What other queues started is not in our list.
+	return !same || t.Shared()
+}
+
+// replan forgets every promise and makes them anew in order of arrival.
+func (p *conservative) replan(t *simulate.Turn) {
+	now := t.Now()
+	p.again = false
+	for _, q := range p.pools {
+		p.plans[q].reset(now, p.room[q])
+	}
+	p.running = p.running[:0]
+	p.order.Reset()
+	p.due.Reset()
+	p.promises, p.spare = p.promises[:0], p.spare[:0]
+	for l := range t.Running() {
+		p.occupy(l, now)
+	}
+	booked := 0
+	for l := range t.Queue() {
+		p.book(t, l)
+		booked++
+	}
+	p.passed = booked < t.Waiting()
+}
+
+// occupy puts a running job into the plan. One that is past its believed end is
+// believed to run for as long again as it has run over, a second at least.
+func (p *conservative) occupy(l *simulate.Live, now capcli.Seconds) {
+	end := l.EndBelieved()
+	if end <= now {
+		end = now + max(1, now-end)
+	}
+	s := stay{l, l.Stay(), l.Pool(), end, l.Milli()}
+	p.plans[s.pool].add(now, end, -s.milli)
+	p.running = append(p.running, s)
+}
+
+// book promises l the earliest start that the plans leave, and enters it.
+func (p *conservative) book(t *simulate.Turn, l *simulate.Live) {
+	b := p.makePromise(l)
+	b.est = l.LeftBelieved(t.Now())
+	if p.choose(t, l, b); b.pool < 0 {
+		return
+	}
+	p.order.Insert(sorted.Entry[candidate]{Seq: uint64(b.index), Value: candidate{l, l.Milli(), b.est, b.at}})
+	p.due.Insert(sorted.Entry[*simulate.Live]{Key: int64(b.at), Seq: uint64(b.index), Value: l})
+}
+
+// makePromise returns a place for l's promise.
+func (p *conservative) makePromise(l *simulate.Live) *booking {
+	switch n := len(p.spare); {
+	case l.Mark > 0 && l.Mark <= int64(len(p.promises)) && p.promises[l.Mark-1].index == l.Index():
+	case n > 0:
+		l.Mark, p.spare = p.spare[n-1], p.spare[:n-1]
+	default:
+		p.promises = append(p.promises, booking{})
+		l.Mark = int64(len(p.promises))
+	}
+	b := &p.promises[l.Mark-1]
+	b.index, b.stay = l.Index(), l.Stay()
+	return b
+}
+
+// choose finds the earliest start that the plans leave for l and takes it.
+func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
+	b.pool = -1
+	for _, q := range t.Pools(l) {
+		if at, ok := p.plans[q].earliest(t.Now(), b.est, l.Milli()); ok && (b.pool < 0 || at < b.at) {
+			b.at, b.pool = at, q
+		}
+	}
+	if b.pool >= 0 {
+		p.plans[b.pool].add(b.at, b.at+b.est, -l.Milli())
+	}
+}
+
+// compress moves each job to the earliest start that the others leave. A job
+// is worth a look only if, somewhere before its promise, enough is free for
+// long enough.
+func (p *conservative) compress(t *simulate.Turn) {
+	for _, chunk := range p.order.Chunks {
+		for i := range chunk {
+			en := &chunk[i].Value
+			if !p.mayMove(en) {
+				continue
+			}
+			l := en.job
+			if !p.stands(l, chunk[i].Seq) {
+				p.again = true // it was started past us
+				continue
+			}
+			p.move(t, l, en)
+		}
+	}
+}
+
+// mayMove tells whether some plan has room for the job before its promise.
+func (p *conservative) mayMove(en *candidate) bool {
+	for _, q := range p.pools {
+		if p.plans[q].gapsOf(en.milli).before(en.est, en.at) {
+			return true
+		}
+	}
+	return false
+}
+
+// move gives l the earliest start that is left when its own promise is taken
+// out of the plan.
+func (p *conservative) move(t *simulate.Turn, l *simulate.Live, en *candidate) {
+	b := p.promise(l)
+	was, pool := b.at, b.pool
+	p.plans[b.pool].add(b.at, b.at+b.est, l.Milli())
+	p.choose(t, l, b)
+	if b.at == was && b.pool == pool {
+		return
+	}
+	en.at = b.at
+	p.due.Remove(int64(was), uint64(b.index))
+	p.due.Insert(sorted.Entry[*simulate.Live]{Key: int64(b.at), Seq: uint64(b.index), Value: l})
+}
+
+// bookFresh gives a promise to each job that has none.
+func (p *conservative) bookFresh(t *simulate.Turn) {
+	for l := range t.Fresh() {
+		if p.promise(l) == nil {
+			p.book(t, l)
+		}
+	}
+}
+
+// startDue starts the jobs whose promise has come, in order of arrival.
+func (p *conservative) startDue(t *simulate.Turn) {
+	now := t.Now()
+	for len(p.due.Chunks) > 0 {
+		en := p.due.Chunks[0][0]
+		if capcli.Seconds(en.Key) > now {
+			return
+		}
+		l := en.Value
+		if !p.stands(l, en.Seq) || l.OverQuota() || !t.Start(l) {
+			p.again = true
+			return
+		}
+		p.due.Remove(en.Key, en.Seq)
+		p.order.Remove(0, en.Seq)
+		b, pool := p.promises[l.Mark-1], l.Pool()
+		p.drop(l)
+		if pool != b.pool || b.at != now || l.EndBelieved() != now+b.est {
+			p.plans[b.pool].add(b.at, b.at+b.est, l.Milli())
+			p.occupy(l, now)
+			continue
+		}
+		p.running = append(p.running, stay{l, l.Stay(), pool, l.EndBelieved(), l.Milli()})
+	}
+}

@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"slices"
+
+	"capcli/simulate"
+)
+
+// contest shares the GPUs of a queue's first pools out anew among the jobs
+// that run there and those that wait, in an order of merit that a preemptive
+// policy gives. It counts GPUs only, as the simulators of Helios (Hu et al.,
+// SC 2021) and Tiresias (Gu et al., NSDI 2019) do: each job in turn is promised
+// GPUs if enough are left. Running jobs that come away empty are preempted,
+// waiting jobs that were promised GPUs are started if the placement finds room;
+// if it does not, the GPUs promised to them stay free.
+//
+// Jobs on overflow pools and jobs of other queues are left alone.
+type contest struct {
+	left    []int64          // by pool: thousandths of GPUs not yet promised
+	most    int64            // the largest of left over the queue's pools
+	promise []int            // by tenant: GPUs promised, for quotas
+	losers  []*simulate.Live // running
+	winners []*simulate.Live // waiting
+	field   []runner
+	yield   bool // running jobs lose ties
+	unmet   bool // the last contest promised GPUs that the placement could not give
+}
+
+// runner is a running job with its rank, smaller first.
+type runner struct {
+	rank int64
+	job  *simulate.Live
+}
+
+// rank holds a contest in the order of k: waiting jobs have the key with which
+// they joined the queue, running jobs that of the present moment. Running jobs
+// win ties unless they yield.
+func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
+	if t.Freed() || c.unmet {
+		c.whole(t, k)
+		return
+	}
+	worst := int64(-1 << 63)
+	for l := range t.Running() {
+		if t.Preemptible(l) {
+			worst = max(worst, k.Key(l, t.Now()))
+		}
+	}
+	for l := range t.Fresh() {
+		if l.Key < worst || (l.Key == worst && c.yield) { // it may take the place of another
+			c.whole(t, k)
+			return
+		}
+	}
+	for l := range t.Fresh() {
+		t.Start(l)
+	}
+}
+
+// whole looks at every job.
+func (c *contest) whole(t *simulate.Turn, k simulate.Keyed) {
+	c.open(t)
+	c.field = c.field[:0]
+	for l := range t.Running() {
+		if t.Preemptible(l) {
+			c.field = append(c.field, runner{k.Key(l, t.Now()), l})
+		}
+	}
+	slices.SortFunc(c.field, func(a, b runner) int {
+		switch {
+		case a.rank < b.rank, a.rank == b.rank && a.job.Index() < b.job.Index():
+			return -1
+		case a.job == b.job:
+			return 0
+		}
+		return 1
+	})
+	c.merge(t)
+	c.settle(t)
+}
+
+// merge lets running and waiting jobs ask in order of rank.
+func (c *contest) merge(t *simulate.Turn) {
+	i := 0
+	for w := t.Scan(); w.More(); w.Next() {
+		for ; i < len(c.field) && (c.field[i].rank < w.Key() || (c.field[i].rank == w.Key() && !c.yield)); i++ {
+			c.keep(c.field[i].job)
+		}
+		if c.most == 0 && i == len(c.field) && !t.CPUJobs() {
+			return
+		}
+		if w.Milli() <= c.most && w.Job().Waiting() {
+			c.admit(t, w.Job())
+		}
+	}
+	for ; i < len(c.field); i++ {
+		c.keep(c.field[i].job)
+	}
+}
+
+// open begins a contest with all GPUs that are free or held by its jobs.
+func (c *contest) open(t *simulate.Turn) {
+	if len(c.left) == 0 {
+		c.left = make([]int64, t.Cluster().Pools())
+	}
+	clear(c.left)
+	c.promise = c.promise[:0]
+	c.losers, c.winners = c.losers[:0], c.winners[:0]
+	for _, p := range t.AllPools() {
+		c.left[p] = t.Cluster().Usable(p)
+	}
+	for _, holder := range t.Tenants() {
+		c.promise = append(c.promise, holder.GPUs())
+	}
+	for l := range t.Running() {
+		if t.Preemptible(l) {
+			c.left[l.Pool()] += l.Milli()
+			c.promise[l.Holder().Index()] -= l.GPUs
+		}
+	}
+	c.count(t)
+}
+
+func (c *contest) count(t *simulate.Turn) {
+	c.most = 0
+	for _, p := range t.AllPools() {
+		c.most = max(c.most, c.left[p])
+	}
+}
+
+// grant promises l GPUs of pool p, if they are left.
+func (c *contest) grant(l *simulate.Live, p int) bool {
+	quota := l.Holder().Quota
+	if c.left[p] < l.Milli() || (quota > 0 && c.promise[l.Holder().Index()]+l.GPUs > quota) {
+		return false
+	}
+	was := c.left[p]
+	c.left[p] -= l.Milli()
+	c.promise[l.Holder().Index()] += l.GPUs
+	if was == c.most {
+		c.most = slices.Max(c.left)
+	}
+	return true
+}
+
+// keep lets a running job ask for the GPUs that it has.
+func (c *contest) keep(l *simulate.Live) {
+	if !c.grant(l, l.Pool()) {
+		c.losers = append(c.losers, l)
+	}
+}
+
+// admit lets a waiting job ask for GPUs of its first pools.
+func (c *contest) admit(t *simulate.Turn, l *simulate.Live) {
+	for _, p := range t.Pools(l) {
+		if c.grant(l, p) {
+			c.winners = append(c.winners, l)
+			return
+		}
+	}
+}
+
+// settle carries out what the contest decided.
+func (c *contest) settle(t *simulate.Turn) {
+	for _, l := range c.losers {
+		t.Preempt(l)
+	}
+	c.unmet = false
+	for _, l := range c.winners {
+		if !t.Start(l) {
+			c.unmet = true
+		}
+	}
+}

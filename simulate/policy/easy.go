@@ -1,0 +1,283 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	"capcli/simulate"
+	"capcli/simulate/internal/sorted"
+
+	"capcli"
+)
+
+func init() {
+	Catalog.Add("easy", "first come, first served; later jobs may go ahead if they do not delay the first that waits", func(simulate.Settings) simulate.Policy { return &easy{} })
+	Catalog.Add("easy-sjbf", "easy, with the shortest of the later jobs tried first", func(simulate.Settings) simulate.Policy { return &easy{shortest: true} })
+}
+
+// easy is EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP
+// 1995; Mu'alem and Feitelson, TPDS 12:6, 2001). Jobs start in order until one,
+// the head, does not fit. The head is promised the earliest instant at which,
+// by what is believed of the running jobs, it will fit: the shadow time. A
+// later job may start now if it is believed to end by then, or if it needs only
+// GPUs that the head will leave over. The promise is made anew at each turn, so
+// jobs that end early move it forward.
+//
+// With shortest, the later jobs are tried in order of their believed length
+// (EASY-SJBF, Tsafrir, Etsion and Feitelson, TPDS 18:6, 2007).
+type easy struct {
+	shortest bool
+	freed    []int64            // by pool, what running jobs have given back so far
+	byLength sorted.List[timed] // shortest: waiting jobs by believed length, and some that no longer wait
+	stale    []sorted.Entry[timed]
+	fresh    []sorted.Entry[timed]
+	one      [][]sorted.Entry[timed]
+	last     promise // as the last scan left it
+}
+
+// timed is a waiting job in the order of its believed length, which is its key.
+type timed struct {
+	job   *simulate.Live
+	milli int64
+}
+
+// promise is what the head of the queue is promised.
+type promise struct {
+	pool   int              // where it will run; -1 is nowhere as far as is known
+	shadow capcli.Seconds   // when
+	extra  int64            // thousandths of GPUs that it leaves over then
+	then   *simulate.WhatIf // the nodes then, with the head in place; nil where only GPUs count
+}
+
+func (p *easy) Schedule(t *simulate.Turn) {
+	var head *simulate.Live
+	for l := range t.Queue() {
+		if !t.Start(l) {
+			head = l
+			break
+		}
+	}
+	if p.shortest {
+		p.enter(t)
+	}
+	if head == nil || t.Waiting() == 1 || t.Room() == 0 {
+		return
+	}
+	pr := p.promise(t, head)
+	if !t.CountsGPUs() && pr.pool >= 0 {
+		pr = p.promiseNodes(t, head)
+	}
+	all := t.Freed() || pr.wider(&p.last, t.Now())
+	if p.shortest {
+		p.backfillShortest(t, head, &pr, all)
+	} else {
+		p.backfill(t, head, &pr, all)
+	}
+	p.last = promise{pool: pr.pool, shadow: pr.shadow, extra: pr.extra}
+}
+
+// wider tells whether a job that the last promise held back may go ahead of
+// this one though nothing came free: the head is promised another pool or a
+// later time, or will leave over more, since a job ran on past its belief or
+// was started past the policy.
+func (pr *promise) wider(last *promise, now capcli.Seconds) bool {
+	return pr.pool != last.pool || pr.extra > last.extra || pr.shadow > max(last.shadow, now+1)
+}
+
+// promise finds the pool that frees enough for head soonest. A job past its
+// believed end is believed to end in the next second.
+func (p *easy) promise(t *simulate.Turn, head *simulate.Live) promise {
+	pools := t.Pools(head)
+	c, need := t.Cluster(), head.Milli()
+	p.freed = slices.Grow(p.freed[:0], c.Pools())[:c.Pools()]
+	clear(p.freed)
+	pr := promise{pool: -1}
+	for l := range t.Running() {
+		end := max(l.EndBelieved(), t.Now()+1)
+		if pr.pool >= 0 && end > pr.shadow {
+			break
+		}
+		pool := l.Pool()
+		p.freed[pool] += l.Milli()
+		if pr.pool < 0 && p.freed[pool]+c.Usable(pool) >= need && slices.Contains(pools, pool) {
+			pr.pool, pr.shadow = pool, end
+		}
+	}
+	if pr.pool >= 0 {
+		pr.extra = p.freed[pr.pool] + c.Usable(pr.pool) - need
+	}
+	return pr
+}
+
+// promiseNodes is promise where it matters on which nodes GPUs come free: the
+// head is promised the first believed end after which its placement finds room.
+func (p *easy) promiseNodes(t *simulate.Turn, head *simulate.Live) promise {
+	w, pools := t.WhatIf(), t.Pools(head)
+	last := t.Now()
+	for l := range t.Running() {
+		if end := max(l.EndBelieved(), t.Now()+1); end > last {
+			if s := w.Find(head, pools); len(s) > 0 {
+				return promised(w, s, last)
+			}
+			last = end
+		}
+		w.Release(l)
+	}
+	if s := w.Find(head, pools); len(s) > 0 {
+		return promised(w, s, last)
+	}
+	return promise{pool: -1}
+}
+
+// promised puts the head in place on the imagined nodes.
+func promised(w *simulate.WhatIf, s []simulate.Slice, at capcli.Seconds) promise {
+	w.Take(s)
+	pool := int(s[0].Pool)
+	return promise{pool: pool, shadow: at, extra: w.Usable(pool), then: w}
+}
+
+// may tells whether a job believed to run for est does not delay the head if
+// it starts now on the slices.
+func (pr *promise) may(now, est capcli.Seconds, milli int64, s []simulate.Slice) bool {
+	if int(s[0].Pool) != pr.pool || now+est <= pr.shadow {
+		return true
+	}
+	return milli <= pr.extra && (pr.then == nil || pr.then.Holds(s))
+}
+
+// try starts l if it fits and does not delay the head. One that
+// would delay it in the pool that the head is promised may go to another.
+func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capcli.Seconds) {
+	s := t.Find(l)
+	if len(s) == 0 {
+		return
+	}
+	if !pr.may(t.Now(), est, milli, s) {
+		if s = t.FindOutside(l, pr.pool); len(s) == 0 {
+			return
+		}
+	}
+	if int(s[0].Pool) == pr.pool && t.Now()+est > pr.shadow {
+		pr.extra -= milli
+		if pr.then != nil {
+			pr.then.Take(s)
+		}
+	}
+	t.StartFound(l)
+}
+
+// backfill tries the later jobs in the queue's order, all of them or only what
+// has just come.
+func (p *easy) backfill(t *simulate.Turn, head *simulate.Live, pr *promise, all bool) {
+	now := t.Now()
+	if !all {
+		for l := range t.Fresh() {
+			milli, est := l.Milli(), l.LeftBelieved(now)
+			if l != head && pr.worth(t, milli, est, t.Room()) && !l.OverQuota() {
+				pr.try(t, l, milli, est)
+			}
+		}
+		return
+	}
+	room := t.Room()
+	for w := t.Scan(); w.More(); w.Next() {
+		if !pr.worth(t, w.Milli(), w.Left(), room) {
+			continue
+		}
+		l := w.Job()
+		if l == head || !l.Waiting() || l.OverQuota() {
+			continue
+		}
+		if pr.try(t, l, w.Milli(), w.Left()); !l.Waiting() {
+			if room = t.Room(); room == 0 {
+				return
+			}
+		}
+	}
+}
+
+// worth reports whether a job might go ahead: by its GPUs it fits now, and by its
+// length or its GPUs it need not delay the head.
+func (pr *promise) worth(t *simulate.Turn, milli int64, est capcli.Seconds, room int64) bool {
+	if milli > room {
+		return false
+	}
+	return pr.pool < 0 || len(t.Open()) > 1 || milli <= pr.extra || t.Now()+est <= pr.shadow
+}
+
+// backfillShortest tries the later jobs in order of length, ties by arrival.
+// They are kept in that order over the turns.
+func (p *easy) backfillShortest(t *simulate.Turn, head *simulate.Live, pr *promise, all bool) {
+	now, room := t.Now(), t.Room()
+	p.stale = p.stale[:0]
+	chunks := p.byLength.Chunks
+	if !all { // nothing but what has just come can start
+		p.one = append(p.one[:0], p.fresh)
+		chunks = p.one
+	}
+	for _, chunk := range chunks {
+		for i := range chunk {
+			en := &chunk[i]
+			l, est := en.Value.job, capcli.Seconds(en.Key)
+			if !pr.worth(t, en.Value.milli, est, room) {
+				continue
+			}
+			if !stands(en, now) {
+				p.stale = append(p.stale, *en)
+				continue
+			}
+			if l == head || l.OverQuota() {
+				continue
+			}
+			if pr.try(t, l, en.Value.milli, est); !l.Waiting() {
+				room = t.Room()
+			}
+		}
+	}
+	if all {
+		p.drop()
+	}
+}
+
+// stands tells whether the entry's job still waits with the same work to do.
+func stands(en *sorted.Entry[timed], now capcli.Seconds) bool {
+	l := en.Value.job
+	return uint64(l.Index()) == en.Seq && l.Waiting() && int64(l.LeftBelieved(now)) == en.Key
+}
+
+// enter puts the jobs that joined the queue, and still wait, into the order of
+// length. Entries of jobs that wait no longer go when a scan meets them, and
+// all at once when they are many.
+func (p *easy) enter(t *simulate.Turn) {
+	p.fresh = p.fresh[:0]
+	now := t.Now()
+	for l := range t.Fresh() {
+		p.fresh = append(p.fresh, sorted.Entry[timed]{Key: int64(l.LeftBelieved(now)), Seq: uint64(l.Index()), Value: timed{l, l.Milli()}})
+	}
+	slices.SortFunc(p.fresh, func(a, b sorted.Entry[timed]) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Seq, b.Seq))
+	})
+	for i := range p.fresh {
+		p.byLength.Insert(p.fresh[i])
+	}
+	if p.byLength.Len() < 2*t.Waiting()+tidySlack {
+		return
+	}
+	p.stale = p.stale[:0]
+	for _, chunk := range p.byLength.Chunks {
+		for i := range chunk {
+			if !stands(&chunk[i], now) {
+				p.stale = append(p.stale, chunk[i])
+			}
+		}
+	}
+	p.drop()
+}
+
+// drop takes the stale entries out of the order of length.
+func (p *easy) drop() {
+	for i := range p.stale {
+		p.byLength.Remove(p.stale[i].Key, p.stale[i].Seq)
+	}
+	clear(p.stale)
+}
