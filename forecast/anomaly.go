@@ -83,7 +83,7 @@ func farOut(v, y []float64, seasons []int) []Anomaly {
 		}
 	}
 	slices.Sort(rest)
-	first, third := quantile(rest, 0.25), quantile(rest, 0.75)
+	first, third := Quantile(rest, 0.25), Quantile(rest, 0.75)
 	lo, hi := first-fences*(third-first), third+fences*(third-first)
 	if !(hi-lo > 1e-14*math.Max(1e-300, largest(v))) {
 		return nil
@@ -150,8 +150,8 @@ func strongSeasons(v []float64, seasons []int, spread func(v, weights []float64)
 	return d.total()
 }
 
-// quantile is R's type 7 of sorted values: linear between order statistics.
-func quantile(sorted []float64, p float64) float64 {
+// Quantile is R's type 7 of sorted values: linear between order statistics.
+func Quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)
 	j := min(i+1, len(sorted)-1)

@@ -131,7 +131,7 @@ func lingering(v []float64) float64 {
 		size[i] = math.Abs(x)
 	}
 	slices.Sort(size)
-	edge := math.Max(5*quantile(size, 0.5), quantile(size, 0.95))
+	edge := math.Max(5*Quantile(size, 0.5), Quantile(size, 0.95))
 	square, cross, n, pairs := 0.0, 0.0, 0.0, 0.0
 	for i, x := range d {
 		if math.Abs(x) > edge {
@@ -167,7 +167,7 @@ func blockMeans(v []float64, block int) []float64 {
 func medianOf(v []float64) float64 {
 	s := slices.Clone(v)
 	slices.Sort(s)
-	return quantile(s, 0.5)
+	return Quantile(s, 0.5)
 }
 
 // robustVariance is the square of the scaled median distance from the median.

@@ -144,7 +144,7 @@ type mixture struct {
 const narrowSizes = 1e-4
 
 // quantile of one step's demand.
-func (m *mixture) quantile(p float64) float64 {
+func (m *mixture) Quantile(p float64) float64 {
 	if m.chance <= 0 || p <= 1-m.chance {
 		return 0
 	}
@@ -175,7 +175,7 @@ func (m *mixture) Forecast(h int, levels ...float64) (Forecast, error) {
 		f.Mean[i] = m.rate
 	}
 	for k, level := range levels {
-		lo, hi := min(m.quantile(0.5-level/200), m.rate), max(m.quantile(0.5+level/200), m.rate)
+		lo, hi := min(m.Quantile(0.5-level/200), m.rate), max(m.Quantile(0.5+level/200), m.rate)
 		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		for i := range h {
 			iv.Lo[i], iv.Hi[i] = lo, hi
@@ -193,7 +193,7 @@ func (m *mixture) Path(h int, rng Noise) []float64 {
 	}
 	out := make([]float64, h)
 	for i := range out {
-		out[i] = m.quantile(probability(rng, i))
+		out[i] = m.Quantile(probability(rng, i))
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func (r *Roadmap) Apply(f Forecast, bounds []capcli.Time) (Forecast, error) {
 		out.Mean[i] += mean
 		for k := range out.Intervals {
 			iv := &out.Intervals[k]
-			low, high := quantile(at, 0.5-iv.Level/200), quantile(at, 0.5+iv.Level/200)
+			low, high := Quantile(at, 0.5-iv.Level/200), Quantile(at, 0.5+iv.Level/200)
 			iv.Lo[i] = out.Mean[i] - math.Hypot(math.Max(0, f.Mean[i]-iv.Lo[i]), math.Max(0, mean-low)) + math.Max(0, iv.Lo[i]-f.Mean[i])
 			iv.Hi[i] = out.Mean[i] + math.Hypot(math.Max(0, iv.Hi[i]-f.Mean[i]), math.Max(0, high-mean)) - math.Max(0, f.Mean[i]-iv.Hi[i])
 		}

@@ -34,8 +34,8 @@ const (
 // width of their 80 % range. It sorts futures; ok is false where they do not differ.
 func PeriodError(came float64, futures []float64) (e float64, ok bool) {
 	slices.Sort(futures)
-	half := (quantile(futures, 0.9) - quantile(futures, 0.1)) / 2
-	e = (came - quantile(futures, 0.5)) / half
+	half := (Quantile(futures, 0.9) - Quantile(futures, 0.1)) / 2
+	e = (came - Quantile(futures, 0.5)) / half
 	return e, known(e)
 }
 

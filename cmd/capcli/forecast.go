@@ -4,49 +4,27 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/outlook"
+	"capcli/profile/demand"
+	"capcli/scenarios"
 )
 
 // forecastOptions are the flags of capcli forecast and of its backtest.
 type forecastOptions struct {
-	history  historyOptions
-	output   outputOptions
-	out      string
-	season   []int
-	horizon  string
-	periods  []period // where --horizon is a list
-	until    string
-	model    string
-	models   []string // of the backtest
-	levels   []string
-	level    []float64
-	negative bool
-	origins  int
-	paths    int
-	seed     uint64
-	events   string     // file
-	plan     *eventPlan // of the series that were read
-	changes  string
-	look     bool // for changes
+	history historyOptions
+	output  outputOptions
+	ask     outlook.Request
+	levels  []string
+	seed    uint64
+	events  string // file
+	out     string
 }
-
-// Bounds on what one call makes.
-const (
-	maxHorizon  = 100_000
-	maxPaths    = 100_000
-	maxCells    = 50_000_000 // figures in the paths of all series
-	maxOrigins  = 1000
-	fewOrigins  = 4 // of the small backtest that each forecast runs
-	autoOrigins = 2 // the same for auto on a long series: it tries its members on the past itself, which takes time
-	longSeries  = 300
-	moreOrigins = 10
-)
 
 func newForecast(e *env) *cobra.Command {
 	var o forecastOptions
@@ -63,10 +41,10 @@ func newForecast(e *env) *cobra.Command {
 	}
 	o.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", defaultModel, "`NAME` of the model (capcli forecast models)")
+	f.StringVar(&o.ask.Model, "model", outlook.DefaultModel, "`NAME` of the model (capcli forecast models)")
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
-	f.StringVar(&o.until, "until", "", "forecast to this `DATE`, instead of --horizon")
-	f.IntVar(&o.paths, "paths", 0, "write `N` possible futures of each series to --out")
+	f.StringVar(&o.ask.Until, "until", "", "forecast to this `DATE`, instead of --horizon")
+	f.IntVar(&o.ask.Paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
 	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "origins", "peak", "measure",
 		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "capacity-col", "pending-col", "allow-negative",
@@ -80,75 +58,50 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	o.history.addFlags(cmd)
 	addFormFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.IntSliceVar(&o.season, "season", nil, "lengths of season in steps, `24,168`; 0 is none (default: of the step)")
-	f.StringVar(&o.horizon, "horizon", "", "forecast `N` steps ahead, or a time, 2w; each week and month of a list, 4w,3mo")
+	f.IntSliceVar(&o.ask.Seasons, "season", nil, "lengths of season in steps, `24,168`; 0 is none (default: of the step)")
+	f.StringVar(&o.ask.Horizon, "horizon", "", "forecast `N` steps ahead, or a time, 2w; each week and month of a list, 4w,3mo")
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
 	f.StringVar(&o.events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
-	f.StringVar(&o.changes, "changes", "", "moves of the level: `WHAT`, show, none or use (learn from what came since)")
-	complete(cmd, "changes", func() []string { return []string{changesShow, changesNone, changesUse} })
-	f.IntVar(&o.origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
-	f.BoolVar(&o.negative, "allow-negative", false, "ranges of a history that was never negative may be")
+	f.StringVar(&o.ask.Changes, "changes", "", "moves of the level: `WHAT`, show, none or use (learn from what came since)")
+	complete(cmd, "changes", func() []string { return changesChoices })
+	f.IntVar(&o.ask.Origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
+	f.BoolVar(&o.ask.Negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
 	explainedBy(cmd, "capcli simulate", "seed")
 }
 
-// check refuses what is wrong with the flags before anything is read.
+// changesChoices are what --changes may be.
+var changesChoices = []string{outlook.ShowChanges, outlook.NoChanges, outlook.UseChanges}
+
+// check refuses what is wrong with the flags before anything is read, and completes the
+// request but for its events.
 func (o *forecastOptions) check() error {
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	names := o.models
-	if len(names) == 0 {
-		names = []string{o.model}
+	r := &o.ask
+	r.Seed, r.Sums, r.Reconcile = capcli.Seed(o.seed), o.history.agg == "sum", o.history.tree.reconcile
+	r.Peak, r.PeakBy = o.history.peak, o.history.peakBy
+	o.history.periods = strings.Contains(r.Horizon, ",")
+	var err error
+	if r.Levels, err = outlook.ParseLevels(o.levels); err != nil {
+		return err
 	}
-	for _, name := range names {
-		if _, err := modelNamed(name); err != nil {
+	if r.Changes != "" {
+		if err := oneOf("--changes", r.Changes, changesChoices...); err != nil {
 			return err
 		}
 	}
-	if err := o.checkLevels(); err != nil {
+	if err := o.history.check(); err != nil {
 		return err
 	}
-	for _, s := range o.season {
-		if s < 0 || s > 1_000_000 {
-			return &usageError{text: fmt.Sprintf("--season wants lengths from 1 to 1000000 steps (0 is none), found %d", s)}
-		}
-	}
-	if err := o.readHorizons(); err != nil {
-		return err
-	}
-	o.history.periods = len(o.periods) > 0
 	switch {
-	case o.horizon != "" && o.until != "":
+	case r.Horizon != "" && r.Until != "":
 		return &usageError{text: "--horizon and --until say the same thing", hint: "give one of them"}
-	case o.paths < 0 || o.paths > maxPaths:
-		return &usageError{text: fmt.Sprintf("--paths wants 1 to %d, found %d", maxPaths, o.paths)}
-	case o.paths > 0 && o.out == "":
+	case r.Paths > 0 && o.out == "":
 		return &usageError{text: "--paths writes a file: --out is missing", hint: "--paths 200 --out futures.parquet"}
-	case o.origins < 0 || o.origins > maxOrigins:
-		return &usageError{text: fmt.Sprintf("--origins wants 1 to %d, found %d", maxOrigins, o.origins)}
 	}
-	if err := o.checkChanges(); err != nil {
-		return err
-	}
-	return o.history.check()
-}
-
-func (o *forecastOptions) checkLevels() error {
-	o.level = nil
-	for _, text := range o.levels {
-		v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
-		if err != nil || !(v > 0 && v < 100) {
-			return &usageError{text: fmt.Sprintf("--level wants percents between 0 and 100, found %q", text), hint: "--level 80,95"}
-		}
-		if !slices.Contains(o.level, v) {
-			o.level = append(o.level, v)
-		}
-	}
-	if len(o.level) == 0 {
-		return &usageError{text: "--level wants at least one percent between 0 and 100", hint: "--level 80,95"}
-	}
-	return nil
+	return r.Check()
 }
 
 func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string) error {
@@ -159,6 +112,9 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
+	if _, err := forecast.Models.Get(o.ask.Model); err != nil { // "" is no name here
+		return err
+	}
 	if err := o.checkOut(e, args); err != nil {
 		return err
 	}
@@ -166,33 +122,35 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err != nil {
 		return err
 	}
-	o.look = o.looks(hs)
 	p := newProgress(e, "series")
-	list, err := capcli.MapParallel(ctx, hs.list, p.counter(len(hs.list)), func(ctx context.Context, h *history) (*forecasted, error) { return o.forecast(ctx, hs, h) })
-	p.end(int64(len(hs.list)))
+	result, err := outlook.Forecast(ctx, hs, o.ask, p.counter(len(hs.List)))
+	p.end(int64(len(hs.List)))
 	if err != nil {
 		return err
 	}
-	made, err := o.together(ctx, hs, list)
-	if err != nil {
-		return err
-	}
-	kept, err := hs.keep(e, list)
-	if err != nil {
-		return err
-	}
-	show(hs, kept, func(f *forecasted) string { return f.h.Name })
-	r := &forecastResult{o: o, hs: hs, list: kept, agreed: made}
+	r := &forecastResult{Result: result, o: o, hs: hs}
+	r.Cap, r.PastCapacity = o.history.censor.bound.json(), o.history.censor.limit.json()
 	if err := r.write(e); err != nil {
 		return err
 	}
-	return hs.missing()
+	return missingSeries(hs, r.Left)
+}
+
+// missingSeries says, after the result was written, what is not in it.
+func missingSeries(hs *demand.Histories, left []string) error {
+	switch {
+	case len(left) > 0:
+		return &partialError{text: fmt.Sprintf("%d series not forecast: %s", len(left), strings.Join(capcli.Abridge(left, 3), "; "))}
+	case hs.Partial != "":
+		return &partialError{text: hs.Partial}
+	}
+	return nil
 }
 
 // write puts the result where it belongs: the futures and the forecast.
 func (r *forecastResult) write(e *env) error {
 	o := r.o
-	if o.paths > 0 {
+	if o.ask.Paths > 0 {
 		if err := r.writePaths(e, o.out); err != nil {
 			return err
 		}
@@ -205,70 +163,71 @@ func (r *forecastResult) write(e *env) error {
 	return emit(e, o.output, r.doc(o.output.shape(e)))
 }
 
-// read reads the history, and what is known of events beside it.
-func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*histories, error) {
-	events, err := o.readEvents(e)
-	if err != nil {
-		return nil, err
-	}
-	list, err := o.history.load(ctx, e, args)
-	if err != nil {
-		return nil, err
-	}
-	hs := newHistories(list)
-	o.ready(hs)
-	o.plan, err = planFor(ctx, events, hs)
-	return hs, err
-}
+// eventsMax is how large a file of events may be read.
+const eventsMax = 2 << 20
 
-// options are what a model for a series of n values is made with, and what had
-// to be left out of them.
-func (o *forecastOptions) options(hs *histories, known int) (forecast.Options, []string) {
-	out := forecast.Options{Seed: capcli.Seed(o.seed), Memory: forecast.NewMemory()}
-	seasons, asked := o.season, len(o.season) > 0
-	if !asked {
-		seasons = usualSeasons(hs.Step)
-	}
-	var notes []string
-	for _, s := range slices.Sorted(slices.Values(seasons)) {
-		switch {
-		case s <= 1 || slices.Contains(out.Seasons, s):
-		case 2*s > known:
-			if asked {
-				notes = append(notes, fmt.Sprintf("season %d left out: it needs two whole seasons, %d values, and there are %d", s, 2*s, known))
-			}
-		default:
-			out.Seasons = append(out.Seasons, s)
+// read reads the histories, and for the request what is known of events and of caps
+// beside them.
+func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*demand.Histories, error) {
+	if o.events != "" {
+		b, err := readFile(e, o.events, eventsMax)
+		if err != nil {
+			return nil, err
+		}
+		if o.ask.Events, err = scenarios.ParseEvents(o.events, b, o.history.zone); err != nil {
+			return nil, err
 		}
 	}
-	return out, notes
+	hs, err := o.history.load(ctx, e, args)
+	if err != nil {
+		return nil, err
+	}
+	o.ask.Cap = func(h *demand.History, n int) []float64 { return o.history.bound(hs, h, n) }
+	return hs, nil
 }
 
-// usualSeasons are those that series of a step have: the day, the week and the
-// year, where they are whole steps.
-func usualSeasons(s capcli.Step) []int {
+// peakFlag is --peak, which may name a period.
+type peakFlag struct{ o *historyOptions }
+
+func isPeriod(name string) bool { return outlook.PeriodUnit(name) != (capcli.Step{}) }
+
+// Set takes the period; "step" is the flag alone.
+func (f peakFlag) Set(text string) error {
 	switch {
-	case s.Months > 0:
-		if 12%s.Months == 0 {
-			return []int{12 / s.Months}
-		}
-		return nil
-	case s.Days == 7:
-		return []int{52}
+	case text == "false":
+		f.o.peak, f.o.peakBy = false, ""
+	case text == "step" || text == "true":
+		f.o.peak, f.o.peakBy = true, ""
+	case isPeriod(text):
+		f.o.peak, f.o.peakBy = true, text
+	default:
+		return fmt.Errorf("wants hour, day, week, month, quarter or year, or nothing, found %q", text)
 	}
-	length := s.Length()
-	var out []int
-	for _, season := range []capcli.Seconds{capcli.Day, 7 * capcli.Day} {
-		if length > 0 && season%length == 0 && season > length {
-			out = append(out, int(season/length))
-		}
-	}
-	return out
+	return nil
 }
 
-// defaultModel is what forecasts where nobody names a model.
-const defaultModel = "auto"
+func (f peakFlag) String() string {
+	if f.o == nil || !f.o.peak {
+		return ""
+	}
+	if f.o.peakBy == "" {
+		return "step"
+	}
+	return f.o.peakBy
+}
 
-func modelNamed(name string) (func(forecast.Options) forecast.Model, error) {
-	return forecast.Models.Get(name)
+// Type is what the help calls the value.
+func (f peakFlag) Type() string { return "PERIOD" }
+
+// takePeak takes the period out of "--peak day", which flags that may stand alone leave
+// among the arguments. A file of that name is given as ./day.
+func (o *historyOptions) takePeak(args []string) []string {
+	if !o.peak || o.peakBy != "" {
+		return args
+	}
+	if i := slices.IndexFunc(args, isPeriod); i >= 0 {
+		o.peakBy = args[i]
+		return slices.Delete(slices.Clone(args), i, i+1)
+	}
+	return args
 }

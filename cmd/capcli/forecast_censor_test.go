@@ -15,9 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"capcli/forecast"
-	"capcli/profile/demand"
 )
 
 // censoredDoc is what a reader outside takes from the JSON.
@@ -252,40 +249,6 @@ func TestDemandOfADayIsToldFromItsHours(t *testing.T) {
 		c := doc.Series[0].Censoring
 		if c.Step != "1h" || c.Guessed < 300 || math.Abs(c.Demand/tt.want-1) > 0.005 {
 			t.Errorf("%s: told on steps of %s, %d of them cut, demand %.2f; want 1h, 360 and %.2f", tt.agg, c.Step, c.Guessed, c.Demand, tt.want)
-		}
-	}
-}
-
-// TestABacktestTellsDemandFromThePastAlone changes what comes after the first
-// origins: what was told before them stays.
-func TestABacktestTellsDemandFromThePastAlone(t *testing.T) {
-	_, usage, capacity := cutCurve(5, 400, 0.3)
-	p := func(values []float64) *past {
-		h := &history{}
-		h.Values = values
-		limit := make([]float64, len(values))
-		for i := range limit {
-			limit[i] = capacity
-		}
-		return &past{Censoring: &demand.Censoring{Fine: h.Regular, Limit: limit}}
-	}
-	other := append([]float64(nil), usage...)
-	for i := 300; i < 400; i++ {
-		other[i] = math.Min(capacity, other[i]/3+capacity/2)
-	}
-	opts := forecast.Options{Seasons: []int{24}, Seed: 1}
-	a, b := p(usage), p(other)
-	whole, changed := a.behind(usage, opts), b.behind(other, opts)
-	if fmt.Sprint(whole.demand[:300]) == fmt.Sprint(changed.demand[:300]) {
-		t.Error("the demand told from all of both is the same, so nothing was tested")
-	}
-	before, after := a.behind(usage[:300], opts), b.behind(other[:300], opts)
-	if fmt.Sprint(before.demand) != fmt.Sprint(after.demand) {
-		t.Error("the demand before an origin hangs on what came after it")
-	}
-	for i, v := range whole.came() {
-		if cut := usage[i] >= forecast.NearLimit*capacity; cut != math.IsNaN(v) || !cut && v != usage[i] {
-			t.Fatalf("step %d: usage %v, held against %v", i, usage[i], v)
 		}
 	}
 }

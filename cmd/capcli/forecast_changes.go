@@ -5,137 +5,23 @@ import (
 	"math"
 
 	"capcli/cmd/report"
-	"capcli/forecast"
 )
 
-// What --changes may be.
-const (
-	changesShow = "show"
-	changesNone = "none"
-	changesUse  = "use" // show them, and learn from what came since the last move alone
-)
-
-// Bounds on looking for changes: the values of a call that does not ask for it, as
-// it takes a fiftieth of the time of the models that search, but several times that
-// of a plain one; and how many are given of one series.
-const (
-	lookedValues = 200_000
-	givenChanges = 100
-	namedChanges = 3 // in a note
-)
-
-// looks says whether this call looks for changes in the histories; where it does
-// not though nobody said so, a note says that.
-func (o *forecastOptions) looks(hs *histories) bool {
-	if o.changes != "" {
-		return o.changes != changesNone
-	}
-	values := 0
-	for _, h := range hs.list {
-		values += len(h.Values)
-	}
-	if o.model == defaultModel || values <= lookedValues {
-		return true
-	}
-	hs.Notes = append(hs.Notes, fmt.Sprintf("%s series were not looked through for moves of their level and odd values: --changes show", grouped(int64(len(hs.list)))))
-	return false
-}
-
-// changed is what a history has that is not its usual way.
-type changed struct {
-	moves []forecast.Changepoint
-	odd   []forecast.Anomaly
-}
-
-// look finds the changes of the history, or of the demand behind it. The holidays
-// that are known are no news.
-func (f *forecasted) look(o *forecastOptions, opts forecast.Options) {
-	y := f.h.Series
-	y.Values = o.withoutHolidays(f.h, f.seen)
-	moves, odd, err := forecast.Changes(y, opts.Seasons)
-	if err != nil {
-		return // too few values to tell, or figures too large: there is nothing to say
-	}
-	f.changed = &changed{moves, odd}
-}
-
-// since says from where the forecast was learnt, where that is not the start.
-func (f *forecasted) since(fit forecast.Fitted) {
-	b, ok := fit.(*forecast.BoundedFit)
-	if !ok {
-		return
-	}
-	if at := forecast.Since(b.Fitted); at > 0 {
-		n := len(f.seen)
-		for _, v := range f.seen {
-			if !math.IsNaN(v) {
-				break
-			}
-			at++ // the model began at the first value that is known
-		}
-		f.warnings = append(f.warnings, fmt.Sprintf("forecast from the values since the level moved, %s: %d of %d", f.h.StampText(at), n-at, n))
-	}
-}
-
-type moveJSON struct {
-	DS   string  `json:"ds"`
-	From float64 `json:"from"`
-	To   float64 `json:"to"`
-	Gain float64 `json:"gain"`
-}
-
-type oddJSON struct {
-	DS       string  `json:"ds"`
-	Value    float64 `json:"value"`
-	Expected float64 `json:"expected"`
-	Lo       float64 `json:"lo"`
-	Hi       float64 `json:"hi"`
-}
-
-// changesJSON gives the last changes, at most givenChanges of each kind; nil
-// where nobody looked.
-func (f *forecasted) changesJSON() (moves []moveJSON, odd []oddJSON, left int) {
-	if f.changed == nil {
-		return nil, nil, 0
-	}
-	moves, odd = []moveJSON{}, []oddJSON{}
-	for _, m := range last(f.changed.moves, givenChanges) {
-		moves = append(moves, moveJSON{f.h.StampText(m.Index), m.Before, m.After, m.Gain})
-	}
-	for _, a := range last(f.changed.odd, givenChanges) {
-		odd = append(odd, oddJSON{f.h.StampText(a.Index), a.Value, a.Expected, a.Lo, a.Hi})
-	}
-	return moves, odd, len(f.changed.moves) + len(f.changed.odd) - len(moves) - len(odd)
-}
-
-func last[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
-
-// moreTables are those that only some calls have.
-func (r *forecastResult) moreTables() []report.Table {
-	var out []report.Table
-	if r.o.plan != nil {
-		out = append(out, r.eventsTable())
-	}
-	if t, some := r.changesTable(); some {
-		out = append(out, t)
-	}
-	return out
-}
+// namedChanges is how many changes a note names.
+const namedChanges = 3
 
 // changesTable has one row for each change; false where there is none.
 func (r *forecastResult) changesTable() (report.Table, bool) {
 	t := report.Table{Name: "changes", Aside: true, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "change"}, {Name: "ds", Align: report.Left}, {Name: "expected"}, {Name: "found"},
 	}}
-	for _, f := range r.list {
-		if f.changed == nil {
-			continue
+	for i := range r.Series {
+		s := &r.Series[i]
+		for _, m := range s.Changepoints {
+			t.Rows = append(t.Rows, []any{s.ID, "level", m.DS, m.From, m.To})
 		}
-		for _, m := range last(f.changed.moves, givenChanges) {
-			t.Rows = append(t.Rows, []any{f.h.Name, "level", f.h.StampText(m.Index), m.Before, m.After})
-		}
-		for _, a := range last(f.changed.odd, givenChanges) {
-			t.Rows = append(t.Rows, []any{f.h.Name, "value", f.h.StampText(a.Index), a.Expected, a.Value})
+		for _, a := range s.Anomalies {
+			t.Rows = append(t.Rows, []any{s.ID, "value", a.DS, a.Expected, a.Value})
 		}
 	}
 	return t, len(t.Rows) > 0
@@ -146,37 +32,35 @@ func (r *forecastResult) changeNotes() []string {
 	var moves, odd []string
 	moved, off := 0, 0 // series
 	count := [2]int{}
-	for _, f := range r.list {
-		if f.changed == nil {
-			continue
-		}
+	for i := range r.Series {
+		s := &r.Series[i]
 		name := ""
-		if len(r.list) > 1 {
-			name = f.h.Name + " "
+		if len(r.Series) > 1 {
+			name = s.ID + " "
 		}
-		if n := len(f.changed.moves); n > 0 {
+		if n := len(s.Moves); n > 0 {
 			moved++
 			count[0] += n
 			shown := 1 // of many series the last move each
-			if len(r.list) == 1 {
+			if len(r.Series) == 1 {
 				shown = namedChanges
 			}
-			for _, m := range last(f.changed.moves, shown) {
-				moves = append(moves, fmt.Sprintf("%son %s from %s to %s", name, f.h.StampText(m.Index), level(m.Before), level(m.After)))
+			for _, m := range s.Moves[max(0, n-shown):] {
+				moves = append(moves, fmt.Sprintf("%son %s from %s to %s", name, m.DS, level(m.From), level(m.To)))
 			}
 		}
-		if n := len(f.changed.odd); n > 0 {
+		if n := len(s.Odd); n > 0 {
 			off++
 			count[1] += n
-			a := f.changed.odd[0]
-			odd = append(odd, fmt.Sprintf("%son %s (%s where %s was to be expected)", name, f.h.StampText(a.Index), level(a.Value), level(a.Expected)))
+			a := s.Odd[0]
+			odd = append(odd, fmt.Sprintf("%son %s (%s where %s was to be expected)", name, a.DS, level(a.Value), level(a.Expected)))
 		}
 	}
 	var out []string
 	if moved > 0 {
 		how := ", "
 		switch {
-		case len(r.list) > 1:
+		case len(r.Series) > 1:
 			how = ": "
 		case count[0] > 1:
 			how = ", lastly "
@@ -186,7 +70,7 @@ func (r *forecastResult) changeNotes() []string {
 	if off > 0 {
 		how := ", the first "
 		switch {
-		case len(r.list) > 1:
+		case len(r.Series) > 1:
 			how = ": "
 		case count[1] == 1:
 			how = ", "
@@ -198,10 +82,10 @@ func (r *forecastResult) changeNotes() []string {
 
 // among says in how many series something is, where there are several.
 func (r *forecastResult) among(n int) string {
-	if len(r.list) == 1 {
+	if len(r.Series) == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" in %d of %d series", n, len(r.list))
+	return fmt.Sprintf(" in %d of %d series", n, len(r.Series))
 }
 
 func times(n int) string {
@@ -249,12 +133,4 @@ func level(v float64) string {
 		digits = int(math.Log10(math.Abs(v))) + 1
 	}
 	return fmt.Sprintf("%.*g", digits, v)
-}
-
-// checkChanges refuses another word.
-func (o *forecastOptions) checkChanges() error {
-	if o.changes == "" {
-		return nil
-	}
-	return oneOf("--changes", o.changes, changesShow, changesNone, changesUse)
 }

@@ -8,7 +8,12 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/forecast/outlook"
+	"capcli/profile/demand"
 )
+
+// figure is a number that may not be known.
+type figure = capcli.Figure
 
 // shownCharts and shownNotes are how many series people see drawn, and how many
 // notes about single series they read.
@@ -18,54 +23,16 @@ const (
 	shownSeries = 40
 )
 
-// forecastResult is what a call of forecast found.
+// forecastResult presents a forecast.
 type forecastResult struct {
-	o    *forecastOptions
-	hs   *histories
-	list []*forecasted
-
-	agreed *agreement // nil where nothing was reconciled
-}
-
-// keep divides the forecasts from the series that have none. That no series has
-// one is an error; that some have none makes the result partial.
-func (hs *histories) keep(e *env, all []*forecasted) ([]*forecasted, error) {
-	var kept []*forecasted
-	for _, f := range all {
-		if f.left == nil {
-			kept = append(kept, f)
-			continue
-		}
-		hs.left = append(hs.left, fmt.Sprintf("%s: %v", f.h.Name, f.left))
-	}
-	if len(kept) == 0 {
-		text := "no series can be forecast: " + hs.left[0]
-		if len(hs.left) == 1 {
-			text = "cannot forecast " + hs.left[0]
-		}
-		return nil, &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: text, Hint: "give a longer history, or another --model (capcli forecast models)"}
-	}
-	_ = e
-	return kept, nil
-}
-
-// missing says, after the result was written, what is not in it.
-func (hs *histories) missing() error {
-	switch {
-	case len(hs.left) > 0:
-		return &partialError{text: fmt.Sprintf("%d series not forecast: %s", len(hs.left), strings.Join(capcli.Abridge(hs.left, 3), "; "))}
-	case hs.Partial != "":
-		return &partialError{text: hs.Partial}
-	}
-	return nil
+	*outlook.Result
+	o  *forecastOptions
+	hs *demand.Histories
 }
 
 // doc is the result; people see the summary first, programs the long table.
 func (r *forecastResult) doc(form string) report.Doc {
-	d := report.Doc{Lead: r.lead()}
-	if form == "json" { // of ten thousand series it is as large as all tables
-		d.Data = r.json()
-	}
+	d := report.Doc{Lead: r.lead(), Data: r.Result}
 	long, summary, lines := r.longTable(form), r.summaryTable(), r.linesTable()
 	censored, any := r.censoredTable()
 	if form == "table" || form == "md" {
@@ -74,11 +41,8 @@ func (r *forecastResult) doc(form string) report.Doc {
 		if any {
 			d.Tables = []report.Table{summary, censored, lines, long}
 		}
-		for i, f := range r.list {
-			if i == shownCharts {
-				break
-			}
-			d.Charts = append(d.Charts, f.chart())
+		for i := range r.Series[:min(len(r.Series), shownCharts)] {
+			d.Charts = append(d.Charts, fanChart(&r.Series[i]))
 		}
 	} else {
 		d.Tables = []report.Table{long, summary, lines}
@@ -86,35 +50,40 @@ func (r *forecastResult) doc(form string) report.Doc {
 			d.Tables = append(d.Tables, censored)
 		}
 	}
-	if periods, asked := r.periodTable(); asked {
-		d.Tables = slices.Insert(d.Tables, 1, periods)
+	if r.o.ask.ByPeriods() {
+		d.Tables = slices.Insert(d.Tables, 1, r.periodTable())
 	}
-	d.Tables = append(d.Tables, r.moreTables()...)
+	if r.Events != nil {
+		d.Tables = append(d.Tables, r.eventsTable())
+	}
+	if t, some := r.changesTable(); some {
+		d.Tables = append(d.Tables, t)
+	}
 	d.Notes = r.notes()
 	return d
 }
 
 // lead says in a sentence what is forecast.
 func (r *forecastResult) lead() string {
-	hs := r.hs
 	n, ahead := 0, 0
-	for _, f := range r.list {
-		n, ahead = max(n, len(f.h.Values)), max(ahead, len(f.mean))
+	for i := range r.Series {
+		n, ahead = max(n, r.Series[i].History.Values), max(ahead, len(r.Series[i].Mean))
 	}
-	return fmt.Sprintf("%s. %s of history, %s ahead. Ranges hold %s%%.", hs.what(), hs.count(n), grouped(int64(ahead)), levelText(r.o.level[0]))
+	return fmt.Sprintf("%s. %s of history, %s ahead. Ranges hold %s%%.", whatIsForecast(r.hs), stepCount(r.hs, n), grouped(int64(ahead)), outlook.LevelText(r.Levels[0]))
 }
 
-// what says what the figures are.
-func (hs *histories) what() string {
-	each := ", mean of each " + hs.word(1)
+// whatIsForecast says what the figures are.
+func whatIsForecast(hs *demand.Histories) string {
+	told := slices.ContainsFunc(hs.List, func(h *demand.History) bool { return h.Censoring != nil })
+	each := ", mean of each " + stepWord(hs, 1)
 	if hs.Peak {
-		each = ", highest in each " + hs.word(1)
+		each = ", highest in each " + stepWord(hs, 1)
 	}
 	switch hs.Measure {
 	case "demand":
 		return "GPUs wanted (had nobody waited)" + each
 	case "usage":
-		if hs.told() {
+		if told {
 			return "GPUs wanted (those held and those waited for)" + each
 		}
 		return "GPUs held" + each
@@ -127,19 +96,19 @@ func (hs *histories) what() string {
 	case "power":
 		return "Power in W" + each
 	case "arrivals":
-		return "Jobs submitted in each " + hs.word(1)
+		return "Jobs submitted in each " + stepWord(hs, 1)
 	case "arrival-hours":
-		return "GPU-hours submitted in each " + hs.word(1)
+		return "GPU-hours submitted in each " + stepWord(hs, 1)
 	}
-	text := fmt.Sprintf("%s series from %s", grouped(int64(len(hs.list))), strings.Join(hs.Inputs, ", "))
-	if hs.told() {
+	text := fmt.Sprintf("%s series from %s", grouped(int64(len(hs.List))), strings.Join(hs.Inputs, ", "))
+	if told {
 		return "Demand behind the usage in " + text
 	}
 	return text
 }
 
-// word is the name of n steps.
-func (hs *histories) word(n int64) string {
+// stepWord is the name of n steps.
+func stepWord(hs *demand.Histories, n int64) string {
 	words := map[string]string{"1h": "hour", "1d": "day", "1w": "week", "1mo": "month", "1q": "quarter", "1y": "year", "1m": "minute"}
 	if w := words[hs.Step.String()]; hs.Clock && w != "" {
 		return plural(n, w)
@@ -150,11 +119,13 @@ func (hs *histories) word(n int64) string {
 	return plural(n, "step")
 }
 
-func (hs *histories) count(n int) string { return grouped(int64(n)) + " " + hs.word(int64(n)) }
+func stepCount(hs *demand.Histories, n int) string {
+	return grouped(int64(n)) + " " + stepWord(hs, int64(n))
+}
 
 // near is the nearer of the two horizons that the summary shows.
 func near(steps int, s capcli.Step) int {
-	usual := usualHorizon(s) / 2
+	usual := outlook.UsualHorizon(s) / 2
 	if usual < steps {
 		return usual
 	}
@@ -164,31 +135,32 @@ func near(steps int, s capcli.Step) int {
 // summaryTable has one row for each series.
 func (r *forecastResult) summaryTable() report.Table {
 	far := 0
-	for _, f := range r.list {
-		far = max(far, len(f.mean))
+	for i := range r.Series {
+		far = max(far, len(r.Series[i].Mean))
 	}
 	t := report.Table{Name: "summary", Most: shownSeries, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "now"},
 	}}
 	first := near(far, r.hs.Step)
 	if first > 0 {
-		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("in_%d", first), Head: "in " + r.hs.count(first)})
+		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("in_%d", first), Head: "in " + stepCount(r.hs, first)})
 	}
 	t.Columns = append(t.Columns,
-		report.Column{Name: fmt.Sprintf("in_%d", far), Head: "in " + r.hs.count(far)},
+		report.Column{Name: fmt.Sprintf("in_%d", far), Head: "in " + stepCount(r.hs, far)},
 		report.Column{Name: "method", Align: report.Left}, report.Column{Name: "error"},
 		report.Column{Name: "range_held", Head: "range held"},
 	)
-	for _, f := range r.list {
-		row := []any{f.h.Name, orNil(f.now())}
+	for i := range r.Series {
+		s := &r.Series[i]
+		row := []any{s.ID, figureCell(s.History.Now)}
 		if first > 0 {
-			row = append(row, f.rangeAt(first))
+			row = append(row, rangeAt(s, first))
 		}
-		row = append(row, f.rangeAt(len(f.mean)), report.Label{Name: f.info.Method, Head: short(f.info.Method)})
-		if f.test == nil {
+		row = append(row, rangeAt(s, len(s.Mean)), report.Label{Name: s.Method, Head: short(s.Method)})
+		if t := s.Backtest; t == nil {
 			row = append(row, nil, nil)
 		} else {
-			row = append(row, knownRatio(f.test.error), knownPercent(f.test.coverage[0]))
+			row = append(row, knownRatio(float64(t.Error)), knownPercent(float64(t.Coverage[0].Held)))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -233,30 +205,32 @@ func knownPercent(v float64) any {
 	return report.Percent(v)
 }
 
-// now is the last value that is known.
-func (f *forecasted) now() float64 { return lastKnown(f.seen) }
-
-// rangeAt is the forecast n steps ahead.
-func (f *forecasted) rangeAt(n int) any {
-	if n > len(f.mean) {
+func figureCell(v figure) any {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return nil
 	}
-	return report.Range{Mid: f.mean[n-1], Lo: f.ranges[0].Lo[n-1], Hi: f.ranges[0].Hi[n-1]}
+	return float64(v)
+}
+
+// rangeAt is the forecast n steps ahead.
+func rangeAt(s *outlook.Series, n int) any {
+	if n > len(s.Mean) {
+		return nil
+	}
+	return report.Range{Mid: s.Mean[n-1], Lo: s.Intervals[0].Lo[n-1], Hi: s.Intervals[0].Hi[n-1]}
 }
 
 // longTable has one row for each series and step, in the names of the field.
 func (r *forecastResult) longTable(form string) report.Table {
 	t := report.Table{Name: "forecast", Columns: []report.Column{{Name: "unique_id"}, {Name: "ds"}, {Name: "model"}, {Name: "mean"}}}
-	for _, level := range r.o.level {
-		t.Columns = append(t.Columns, report.Column{Name: "lo-" + levelText(level)}, report.Column{Name: "hi-" + levelText(level)})
-	}
+	t.Columns = append(t.Columns, levelColumns("", r.Levels)...)
 	t.Each = func(yield func([]any) bool) {
-		for _, f := range r.list {
-			n := len(f.h.Values)
-			for i := range f.mean {
+		for k := range r.Series {
+			s := &r.Series[k]
+			for i := range s.Mean {
 				row := make([]any, 0, len(t.Columns))
-				row = append(row, f.h.Name, f.h.StampText(n+i), f.model, f.mean[i])
-				for _, iv := range f.ranges {
+				row = append(row, s.ID, s.DS[i], s.Model, s.Mean[i])
+				for _, iv := range s.Intervals {
 					row = append(row, iv.Lo[i], iv.Hi[i])
 				}
 				if !yield(row) {
@@ -271,30 +245,34 @@ func (r *forecastResult) longTable(form string) report.Table {
 	return t
 }
 
-// linesTable has, for each series, how much to have for the step of the horizon
-// in which most is wanted.
+// levelColumns are the columns of the ranges, lo-80 and hi-80 behind a prefix.
+func levelColumns(prefix string, levels []float64) []report.Column {
+	var out []report.Column
+	for _, level := range levels {
+		text := outlook.LevelText(level)
+		out = append(out, report.Column{Name: prefix + "lo-" + text}, report.Column{Name: prefix + "hi-" + text})
+	}
+	return out
+}
+
+// linesTable has, for each series, how much to have for the step of the horizon in
+// which most is wanted.
 func (r *forecastResult) linesTable() report.Table {
 	t := report.Table{Name: "lines", Title: "enough in each step with a chance of", Most: shownSeries, Columns: []report.Column{{Name: "unique_id", Head: "series"}}}
-	for k, name := range lineNames {
-		t.Columns = append(t.Columns, report.Column{Name: name, Head: fmt.Sprintf("%s %.0f%%", name, 100*lineQuantiles[k])})
+	names, quantiles := outlook.LineQuantiles()
+	for k, name := range names {
+		t.Columns = append(t.Columns, report.Column{Name: name, Head: fmt.Sprintf("%s %.0f%%", name, 100*quantiles[k])})
 	}
-	for _, f := range r.list {
-		row := []any{f.h.Name}
-		for _, line := range f.lines {
-			most := line[0]
-			for _, v := range line {
-				most = max(most, v)
-			}
-			row = append(row, most)
-		}
-		t.Rows = append(t.Rows, row)
+	for i := range r.Series {
+		l := &r.Series[i].Lines
+		t.Rows = append(t.Rows, []any{r.Series[i].ID, slices.Max(l.Conservative), slices.Max(l.Expected), slices.Max(l.Aggressive)})
 	}
 	return t
 }
 
-// chart draws the end of the history and the fan.
-func (f *forecasted) chart() report.Chart {
-	n, h := len(f.h.Values), len(f.mean)
+// fanChart draws the end of the history and the fan.
+func fanChart(s *outlook.Series) report.Chart {
+	n, h := len(s.Demand), len(s.Mean)
 	back := min(n, max(4*h, 60))
 	gap := func(k int) []float64 {
 		out := make([]float64, k)
@@ -303,22 +281,25 @@ func (f *forecasted) chart() report.Chart {
 		}
 		return out
 	}
-	past := f.seen[n-back:]
-	level := levelText(f.ranges[0].Level)
+	past, name := s.Demand[n-back:], "known"
+	if s.Censoring != nil {
+		name = "demand so far"
+	}
+	nearest := s.Intervals[0]
 	return report.Chart{
-		Title: f.h.Name, From: f.h.StampText(n - back), To: f.h.StampText(n + h - 1),
+		Title: s.ID, From: s.Of.StampText(n - back), To: s.Of.StampText(n + h - 1),
 		Lines: []report.Line{
-			{Name: f.pastName(), Values: append(append([]float64(nil), past...), gap(h)...)},
-			{Name: "forecast", Values: append(gap(back), f.mean...)},
-			{Name: level + "% range, high", Values: append(gap(back), f.ranges[0].Hi...)},
-			{Name: "low", Values: append(gap(back), f.ranges[0].Lo...)},
+			{Name: name, Values: append(append([]float64(nil), past...), gap(h)...)},
+			{Name: "forecast", Values: append(gap(back), s.Mean...)},
+			{Name: outlook.LevelText(nearest.Level) + "% range, high", Values: append(gap(back), nearest.Hi...)},
+			{Name: "low", Values: append(gap(back), nearest.Lo...)},
 		},
 	}
 }
 
 // notes are what the reader must know, the common ones first.
 func (r *forecastResult) notes() []string {
-	out := append([]string(nil), r.hs.Notes...)
+	out := append([]string(nil), r.Warnings...)
 	for _, note := range []string{r.backtestNote(), r.periodNote()} {
 		if note != "" {
 			out = append(out, note)
@@ -327,13 +308,13 @@ func (r *forecastResult) notes() []string {
 	out = append(out, r.censoredNotes()...)
 	out = append(out, r.changeNotes()...)
 	single := 0
-	for _, f := range r.list {
-		for _, w := range f.warnings {
+	for i := range r.Series {
+		for _, w := range r.Series[i].Warnings {
 			if single++; single > shownNotes {
 				continue
 			}
-			if len(r.list) > 1 {
-				w = f.h.Name + ": " + w
+			if len(r.Series) > 1 {
+				w = r.Series[i].ID + ": " + w
 			}
 			out = append(out, w)
 		}
@@ -341,7 +322,7 @@ func (r *forecastResult) notes() []string {
 	if single > shownNotes {
 		out = append(out, fmt.Sprintf("%d more notes about single series: -o json", single-shownNotes))
 	}
-	for _, l := range capcli.Abridge(r.hs.left, 5) {
+	for _, l := range capcli.Abridge(r.Left, 5) {
 		out = append(out, "not forecast: "+l)
 	}
 	return out
@@ -351,16 +332,17 @@ func (r *forecastResult) notes() []string {
 func (r *forecastResult) backtestNote() string {
 	tried, origins, steps, season := 0, 0, 0, 0
 	held, worse := 0.0, 0
-	for _, f := range r.list {
-		if f.test == nil {
+	for i := range r.Series {
+		t := r.Series[i].Backtest
+		if t == nil {
 			continue
 		}
 		tried++
-		origins, steps, season = max(origins, f.test.origins), max(steps, f.test.steps), max(season, f.season)
-		if c := f.test.coverage[0]; !math.IsNaN(c) {
+		origins, steps, season = max(origins, t.Origins), max(steps, t.Steps), max(season, r.Series[i].History.Season)
+		if c := float64(t.Coverage[0].Held); !math.IsNaN(c) {
 			held += c
 		}
-		if f.test.error > 1 {
+		if t.Error > 1 {
 			worse++
 		}
 	}
@@ -368,7 +350,7 @@ func (r *forecastResult) backtestNote() string {
 		return ""
 	}
 	text := fmt.Sprintf("error: 1.00 is what repeating %s gives; from %d past %s, up to %s ahead. The %s%% ranges held %.0f%% of what came",
-		r.hs.seasonText(season), origins, plural(int64(origins), "start"), r.hs.count(steps), levelText(r.o.level[0]), 100*held/float64(tried))
+		lastSeason(r.hs, season), origins, plural(int64(origins), "start"), stepCount(r.hs, steps), outlook.LevelText(r.Levels[0]), 100*held/float64(tried))
 	switch {
 	case worse == 1 && tried == 1:
 		text += "; repeating was better here"
@@ -378,8 +360,8 @@ func (r *forecastResult) backtestNote() string {
 	return text
 }
 
-// seasonText names the last season.
-func (hs *histories) seasonText(season int) string {
+// lastSeason names the last season.
+func lastSeason(hs *demand.Histories, season int) string {
 	if season <= 1 {
 		return "the last value"
 	}
@@ -395,5 +377,69 @@ func (hs *histories) seasonText(season int) string {
 		default:
 		}
 	}
-	return "the last " + hs.count(season)
+	return "the last " + stepCount(hs, season)
+}
+
+// shownPeriods is how many rows of periods people see.
+const shownPeriods = 60
+
+// periodTable has one row for each series and period.
+func (r *forecastResult) periodTable() report.Table {
+	t := report.Table{Name: "periods", Title: "by period, from joint futures", Most: shownPeriods, Columns: []report.Column{
+		{Name: "unique_id", Head: "series"}, {Name: "horizon", Head: "of"}, {Name: "from"}, {Name: "to"}, {Name: r.periodFigure()},
+	}}
+	t.Columns = append(t.Columns, levelColumns("", r.Levels)...)
+	if r.o.ask.Peak {
+		t.Columns = append(append(t.Columns, report.Column{Name: "peak"}), levelColumns("peak-", r.Levels)...)
+	}
+	for i := range r.Series {
+		for _, p := range r.Series[i].Periods {
+			row := append([]any{r.Series[i].ID, p.Horizon, p.From, p.To}, spreadCells(&p.Spread)...)
+			if p.Peak != nil {
+				row = append(row, spreadCells(p.Peak)...)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// periodFigure is what is given of each period: its mean, or its sum.
+func (r *forecastResult) periodFigure() string {
+	if list := r.Series[0].Periods; len(list) > 0 && list[0].Sum {
+		return "sum"
+	}
+	return "mean"
+}
+
+func spreadCells(s *outlook.Spread) []any {
+	out := []any{s.Mean}
+	for k := range s.Lo {
+		out = append(out, s.Lo[k], s.Hi[k])
+	}
+	return out
+}
+
+// periodNote says what the periods are.
+func (r *forecastResult) periodNote() string {
+	if !r.o.ask.ByPeriods() {
+		return ""
+	}
+	text := fmt.Sprintf("periods: ranges of each period's %s from %s futures", r.periodFigure(), grouped(int64(r.Draws)))
+	tried := 0
+	for _, t := range r.Tried {
+		tried += t.Tried
+	}
+	if tried > 0 {
+		text += fmt.Sprintf(", set by how far %s past ones were off", grouped(int64(tried)))
+	} else {
+		text += ", as the models say: the history is too short to try them on"
+	}
+	if r.o.history.periods && r.hs.Clock {
+		text += "; whole weeks (from Monday), months, quarters and years that begin after the history"
+	}
+	if r.o.ask.Peak {
+		text += "; peak is the highest step of each"
+	}
+	return text
 }

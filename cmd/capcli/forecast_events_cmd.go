@@ -8,6 +8,7 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/forecast"
+	"capcli/forecast/outlook"
 	"capcli/scenarios"
 )
 
@@ -82,8 +83,8 @@ func newEventsValidate(e *env) *cobra.Command {
 // eventsDoc lists what a file of events says.
 func eventsDoc(events *forecast.PlannedEvents) report.Doc {
 	data := struct {
-		Schema string      `json:"schema"`
-		Events []eventJSON `json:"events"`
+		Schema string          `json:"schema"`
+		Events []outlook.Event `json:"events"`
 	}{Schema: "capcli/forecast_events/v1"}
 	t := report.Table{Name: "events", Columns: []report.Column{
 		{Name: "event"},
@@ -97,7 +98,7 @@ func eventsDoc(events *forecast.PlannedEvents) report.Doc {
 	}}
 	for i := range events.List {
 		p := &events.List[i]
-		j := plannedJSON(p)
+		j := outlook.DescribeEvent(p)
 		data.Events = append(data.Events, j)
 		var hours any
 		switch e := &p.Event; {
@@ -109,7 +110,7 @@ func eventsDoc(events *forecast.PlannedEvents) report.Doc {
 		gpus, share := plannedSize(p)
 		row := []any{p.Name, p.Kind, nil, nil, gpus, share, hours, report.Percent(j.Probability)}
 		if p.Holiday == nil {
-			row[2], row[3] = dayOrTime(p.Event.Start, events.Zone, false), dayOrTime(endOf(&p.Event), events.Zone, true)
+			row[2], row[3] = outlook.FormatDay(p.Event.Start, events.Zone, false), outlook.FormatDay(endOf(&p.Event), events.Zone, true)
 		} else {
 			row[2] = daysText(p.Holiday)
 		}

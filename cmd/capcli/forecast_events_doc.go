@@ -4,108 +4,8 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/forecast"
+	"capcli/forecast/outlook"
 )
-
-// eventJSON is an event and what it changed.
-type eventJSON struct {
-	Name        string            `json:"name"`
-	Kind        string            `json:"kind"`
-	From        string            `json:"from,omitempty"`
-	To          string            `json:"to,omitempty"` // the first instant after it
-	GPUs        *float64          `json:"gpus,omitempty"`
-	Share       *float64          `json:"share,omitempty"`
-	SD          float64           `json:"sd"`
-	Probability float64           `json:"probability"`
-	Late        capcli.Seconds    `json:"late_s"`
-	Campaign    *campaignJSON     `json:"campaign,omitempty"`
-	Changes     []eventChangeJSON `json:"changes"`
-	Why         string            `json:"why_not,omitempty"`
-}
-
-type campaignJSON struct {
-	FLOPs    float64 `json:"flops"`
-	GPUHours float64 `json:"gpu_hours"`
-	Lo       float64 `json:"gpu_hours_lo"`
-	Hi       float64 `json:"gpu_hours_hi"`
-	Hours    float64 `json:"hours"`
-}
-
-type eventChangeJSON struct {
-	ID       string  `json:"unique_id"`
-	First    string  `json:"first_ds,omitempty"`
-	Last     string  `json:"last_ds,omitempty"`
-	Steps    int     `json:"steps"`
-	Most     float64 `json:"most"`
-	GPUHours float64 `json:"gpu_hours"`
-	Why      string  `json:"why_not,omitempty"`
-	// Learnt is what the history says of a holiday.
-	Learnt *learntJSON `json:"learnt,omitempty"`
-}
-
-type learntJSON struct {
-	Days     int     `json:"days"`
-	Size     float64 `json:"size"`
-	SD       float64 `json:"sd"`
-	Relative bool    `json:"relative"`
-}
-
-// plannedJSON is the event without what it changed.
-func plannedJSON(e *forecast.PlannedEvent) eventJSON {
-	out := eventJSON{
-		Name: e.Name, Kind: e.Kind, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []eventChangeJSON{},
-	}
-	if e.Event.End != 0 {
-		out.To = e.Event.End.String()
-	}
-	if c := e.Event.Chance; c > 0 {
-		out.Probability = c
-	}
-	size := e.Event.Size
-	switch {
-	case e.Holiday != nil && !e.Holiday.Declared:
-	case e.Event.Relative:
-		out.Share = &size
-	default:
-		out.GPUs = &size
-	}
-	if e.Campaign != nil {
-		out.Campaign = &campaignJSON{e.Cost.FLOPs, e.Cost.GPUHours, e.Cost.Lo, e.Cost.Hi, e.Cost.Hours}
-	}
-	return out
-}
-
-// eventsJSON are the events with what they changed; nil where there are none.
-func (r *forecastResult) eventsJSON() []eventJSON {
-	p := r.o.plan
-	if p == nil {
-		return nil
-	}
-	out := make([]eventJSON, len(p.List))
-	for i := range p.List {
-		e := &p.List[i]
-		out[i] = plannedJSON(e)
-		out[i].Why = p.why[e]
-		for _, f := range r.list {
-			for _, a := range f.added {
-				if a.event == e.Name {
-					out[i].Changes = append(out[i].Changes, a.json(f))
-				}
-			}
-		}
-	}
-	return out
-}
-
-func (a *added) json(f *forecasted) eventChangeJSON {
-	out := eventChangeJSON{ID: f.h.Name, Most: a.most, GPUHours: a.hours, Why: a.why, Steps: a.steps}
-	if l := a.learnt; l != nil {
-		out.Learnt = &learntJSON{l.Past, l.Size, l.SD, l.Relative}
-	}
-	if n := len(f.h.Values); a.last >= 0 {
-		out.First, out.Last = f.h.StampText(n+a.first), f.h.StampText(n+a.last)
-	}
-	return out
-}
 
 // eventsTable has one row for each event and series that it changes.
 func (r *forecastResult) eventsTable() report.Table {
@@ -122,39 +22,26 @@ func (r *forecastResult) eventsTable() report.Table {
 		{Name: "first_ds", Head: "changes from", Align: report.Left, Priority: 1},
 		{Name: "last_ds", Head: "to", Align: report.Left, Priority: 1},
 	}}
-	p := r.o.plan
-	for i := range p.List {
-		e := &p.List[i]
-		head := []any{e.Name, e.Kind}
-		var when []any
-		gpus, share := plannedSize(e)
-		if e.Holiday == nil {
-			when = []any{dayOrTime(e.Event.Start, p.Zone, false), dayOrTime(endOf(&e.Event), p.Zone, true), gpus, share}
-		} else {
-			when = []any{nil, nil, gpus, share}
+	planned := r.o.ask.Events
+	for i, e := range r.Events {
+		p := &planned.List[i]
+		gpus, share := plannedSize(p)
+		from, to := any(nil), any(nil)
+		if p.Holiday == nil {
+			from, to = outlook.FormatDay(p.Event.Start, planned.Zone, false), outlook.FormatDay(endOf(&p.Event), planned.Zone, true)
 		}
-		told := false
-		for _, f := range r.list {
-			for _, a := range f.added {
-				if a.event != e.Name {
-					continue
-				}
-				told = true
-				row := append(append(append([]any{}, head...), f.h.Name), when...)
-				if l := a.learnt; l != nil && l.Past > 0 {
-					row[len(row)-2], row[len(row)-1] = learntSize(l)
-				}
-				if a.last < 0 {
-					row = append(row, nil, nil, nil, nil)
-				} else {
-					n := len(f.h.Values)
-					row = append(row, a.most, a.hours, f.h.StampText(n+a.first), f.h.StampText(n+a.last))
-				}
-				t.Rows = append(t.Rows, row)
+		for _, c := range e.Changes {
+			row := []any{e.Name, e.Kind, c.ID, from, to, gpus, share, nil, nil, nil, nil}
+			if l := c.Learnt; l != nil && l.Days > 0 {
+				row[5], row[6] = learntSize(l)
 			}
+			if c.Last != "" {
+				row[7], row[8], row[9], row[10] = c.Most, c.GPUHours, c.First, c.Last
+			}
+			t.Rows = append(t.Rows, row)
 		}
-		if !told {
-			t.Rows = append(t.Rows, append(append(append([]any{}, head...), nil), append(when, nil, nil, nil, nil)...))
+		if len(e.Changes) == 0 {
+			t.Rows = append(t.Rows, []any{e.Name, e.Kind, nil, from, to, gpus, share, nil, nil, nil, nil})
 		}
 	}
 	return t
@@ -183,7 +70,7 @@ func plannedSize(e *forecast.PlannedEvent) (gpus, share any) {
 }
 
 // learntSize is what the history says of a holiday, mean over such a day.
-func learntSize(l *forecast.HolidayEffect) (gpus, share any) {
+func learntSize(l *outlook.Learnt) (gpus, share any) {
 	if l.Relative {
 		return nil, report.Percent(l.Size)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/forecast/outlook"
 	"capcli/profile/parquet"
 )
 
@@ -20,7 +21,7 @@ func (o *forecastOptions) checkOut(e *env, args []string) error {
 		return nil
 	}
 	low := strings.ToLower(o.out)
-	if o.paths > 0 && !strings.HasSuffix(low, ".csv") && !strings.HasSuffix(low, ".parquet") {
+	if o.ask.Paths > 0 && !strings.HasSuffix(low, ".csv") && !strings.HasSuffix(low, ".parquet") {
 		return &usageError{text: fmt.Sprintf("--out %s: cannot tell from its ending what to write", o.out), hint: "end the name in .csv or .parquet"}
 	}
 	c := &o.history.censor
@@ -35,11 +36,11 @@ func (o *forecastOptions) checkOut(e *env, args []string) error {
 // writePaths writes the possible futures in long form: unique_id, path, ds, y.
 func (r *forecastResult) writePaths(e *env, name string) error {
 	low := strings.ToLower(name)
-	for _, f := range r.list {
-		for _, p := range f.paths {
+	for k := range r.Series {
+		for _, p := range r.Series[k].Futures {
 			for i, v := range p {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
-					return fmt.Errorf("%s: step %d of a future is not finite", f.h.Name, i+1)
+					return fmt.Errorf("%s: step %d of a future is not finite", r.Series[k].ID, i+1)
 				}
 			}
 		}
@@ -60,7 +61,7 @@ func (r *forecastResult) writePaths(e *env, name string) error {
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	e.note(fmt.Sprintf("wrote %d futures of %d series: %s", r.o.paths, len(r.list), name))
+	e.note(fmt.Sprintf("wrote %d futures of %d series: %s", r.o.ask.Paths, len(r.Series), name))
 	return nil
 }
 
@@ -69,11 +70,11 @@ func (r *forecastResult) csvPaths(out *output) error {
 	if err := w.Write([]string{"unique_id", "path", "ds", "y"}); err != nil {
 		return err
 	}
-	for _, f := range r.list {
-		n := len(f.h.Values)
-		for k, p := range f.paths {
+	for j := range r.Series {
+		s := &r.Series[j]
+		for k, p := range s.Futures {
 			for i, v := range p {
-				if err := w.Write([]string{report.Guard(f.h.Name), strconv.Itoa(k), f.h.StampText(n + i), strconv.FormatFloat(v, 'f', -1, 64)}); err != nil {
+				if err := w.Write([]string{report.Guard(s.ID), strconv.Itoa(k), s.DS[i], strconv.FormatFloat(v, 'f', -1, 64)}); err != nil {
 					return err
 				}
 			}
@@ -84,15 +85,17 @@ func (r *forecastResult) csvPaths(out *output) error {
 }
 
 // dsColumn is the column of stamps: instants, or whole numbers.
-func (hs *histories) dsColumn() parquet.Column {
-	if hs.Clock {
+func (r *forecastResult) dsColumn() parquet.Column {
+	if r.hs.Clock {
 		return parquet.Column{Name: "ds", Kind: parquet.Instant}
 	}
 	return parquet.Column{Name: "ds", Kind: parquet.Int64}
 }
 
-func (hs *histories) putStamp(t *parquet.Table, col int, stamp int64) {
-	if hs.Clock {
+// putStamp writes the stamp of step i ahead of s.
+func (r *forecastResult) putStamp(t *parquet.Table, col int, s *outlook.Series, i int) {
+	stamp := s.Of.Stamp(s.History.Values + i)
+	if r.hs.Clock {
 		t.Time(col, capcli.Time(stamp))
 		return
 	}
@@ -101,18 +104,18 @@ func (hs *histories) putStamp(t *parquet.Table, col int, stamp int64) {
 
 func (r *forecastResult) parquetPaths(out *output) error {
 	t, err := parquet.NewTable(out, []parquet.Column{
-		{Name: "unique_id", Kind: parquet.Text, Repeats: true}, {Name: "path", Kind: parquet.Int32}, r.hs.dsColumn(), {Name: "y", Kind: parquet.Float64},
+		{Name: "unique_id", Kind: parquet.Text, Repeats: true}, {Name: "path", Kind: parquet.Int32}, r.dsColumn(), {Name: "y", Kind: parquet.Float64},
 	}, map[string]string{"schema": "forecast_paths/v1"})
 	if err != nil {
 		return err
 	}
-	for _, f := range r.list {
-		n := len(f.h.Values)
-		for k, p := range f.paths {
+	for j := range r.Series {
+		s := &r.Series[j]
+		for k, p := range s.Futures {
 			for i, v := range p {
-				t.Text(0, f.h.Name)
+				t.Text(0, s.ID)
 				t.Int(1, int64(k))
-				r.hs.putStamp(t, 2, f.h.Stamp(n+i))
+				r.putStamp(t, 2, s, i)
 				t.Float(3, v)
 				if err := t.Next(); err != nil {
 					return err
@@ -125,9 +128,9 @@ func (r *forecastResult) parquetPaths(out *output) error {
 
 // writeParquet writes the long form of the result.
 func (r *forecastResult) writeParquet(e *env, name string) error {
-	columns := []parquet.Column{{Name: "unique_id", Kind: parquet.Text, Repeats: true}, r.hs.dsColumn(), {Name: "model", Kind: parquet.Text, Repeats: true}, {Name: "mean", Kind: parquet.Float64}}
-	for _, level := range r.o.level {
-		columns = append(columns, parquet.Column{Name: "lo-" + levelText(level), Kind: parquet.Float64}, parquet.Column{Name: "hi-" + levelText(level), Kind: parquet.Float64})
+	columns := []parquet.Column{{Name: "unique_id", Kind: parquet.Text, Repeats: true}, r.dsColumn(), {Name: "model", Kind: parquet.Text, Repeats: true}, {Name: "mean", Kind: parquet.Float64}}
+	for _, level := range r.Levels {
+		columns = append(columns, parquet.Column{Name: "lo-" + outlook.LevelText(level), Kind: parquet.Float64}, parquet.Column{Name: "hi-" + outlook.LevelText(level), Kind: parquet.Float64})
 	}
 	out, err := e.create(name)
 	if err != nil {
@@ -138,14 +141,14 @@ func (r *forecastResult) writeParquet(e *env, name string) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range r.list {
-		n := len(f.h.Values)
-		for i, mean := range f.mean {
-			t.Text(0, f.h.Name)
-			r.hs.putStamp(t, 1, f.h.Stamp(n+i))
-			t.Text(2, f.model)
+	for j := range r.Series {
+		s := &r.Series[j]
+		for i, mean := range s.Mean {
+			t.Text(0, s.ID)
+			r.putStamp(t, 1, s, i)
+			t.Text(2, s.Model)
 			t.Float(3, mean)
-			for k, iv := range f.ranges {
+			for k, iv := range s.Intervals {
 				t.Float(4+2*k, iv.Lo[i])
 				t.Float(5+2*k, iv.Hi[i])
 			}

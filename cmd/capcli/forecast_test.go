@@ -16,8 +16,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"capcli"
 )
 
 var pools = filepath.Join("..", "..", "testdata", "series", "pools.csv")
@@ -213,32 +211,6 @@ func TestForecastPaths(t *testing.T) {
 		capcliRun(t, 0, args...)
 		if b, err := os.ReadFile(filepath.Join(dir, out)); err != nil || !bytes.HasPrefix(b, []byte("PAR1")) {
 			t.Errorf("%s: %v, begins with %q", out, err, b[:min(4, len(b))])
-		}
-	}
-}
-
-func TestUsualSeasonsAndHorizons(t *testing.T) {
-	tests := []struct{ step, seasons, horizon string }{
-		{"1h", "[24 168]", "48"},
-		{"30m", "[48 336]", "96"},
-		{"1d", "[7]", "28"},
-		{"1w", "[52]", "26"},
-		{"1mo", "[12]", "12"},
-		{"1q", "[4]", "4"},
-		{"1y", "[1]", "1"},
-		{"7m", "[1440]", "288"},
-		{"1m", "[1440 10080]", "288"},
-	}
-	for _, tt := range tests {
-		s, err := capcli.ParseStep(tt.step)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(usualSeasons(s)); got != tt.seasons {
-			t.Errorf("%s: seasons %s, want %s", tt.step, got, tt.seasons)
-		}
-		if got := strconv.Itoa(usualHorizon(s)); got != tt.horizon {
-			t.Errorf("%s: horizon %s, want %s", tt.step, got, tt.horizon)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 	"capcli/profile/series"
 )
@@ -26,38 +26,14 @@ func (o *treeOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.reconcile, "reconcile", "", "make parts and sums agree by `WAY`: mint (default), wls, ols, bottom-up, none")
 	f.BoolVar(&o.total, "total", false, "add the sum of all series as a series of its own")
 	f.StringVar(&o.sep, "id-sep", "", "ids have levels between `SEP`, team/h100 is part of team: add the sums")
-	complete(cmd, "reconcile", wayNames)
-}
-
-// ways are the reconciliations by the names that users give.
-var ways = []struct {
-	name string
-	way  forecast.Reconciliation
-}{{"bottom-up", forecast.BottomUp}, {"mint", forecast.MinTShrink}, {"ols", forecast.OLS}, {"wls", forecast.WLSVariance}}
-
-func wayNames() []string {
-	out := []string{"none"}
-	for _, w := range ways {
-		out = append(out, w.name)
-	}
-	return out
+	complete(cmd, "reconcile", outlook.Reconciliations)
 }
 
 func (o *treeOptions) check() error {
 	if o.reconcile == "" {
 		return nil
 	}
-	return oneOf("--reconcile", o.reconcile, wayNames()...)
-}
-
-// way is the reconciliation asked for; ok is false where none is wanted.
-func (o *treeOptions) way() (forecast.Reconciliation, bool) {
-	for _, w := range ways {
-		if w.name == o.reconcile {
-			return w.way, true
-		}
-	}
-	return forecast.MinTShrink, o.reconcile != "none"
+	return oneOf("--reconcile", o.reconcile, outlook.Reconciliations()...)
 }
 
 // arrange finds the sums of a table's series, adds those that are not there and

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"capcli"
+	"capcli/forecast/outlook"
 )
 
 // quantileLine is what is not exceeded with a chance, in each step.
@@ -77,7 +78,8 @@ func (s *forecastSeries) quantiles(lines map[string]float64) []quantileLine {
 		add(0.5-iv.Level/200, iv.Lo)
 		add(0.5+iv.Level/200, iv.Hi)
 	}
-	for _, name := range lineNames {
+	names, _ := outlook.LineQuantiles()
+	for _, name := range names {
 		add(lines[name], s.Lines[name])
 	}
 	slices.SortFunc(out, func(a, b quantileLine) int { return cmp.Compare(a.chance, b.chance) })

@@ -1,0 +1,205 @@
+package outlook
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/demand"
+)
+
+// Backtested is what each model of a request did on the past of every history. Its JSON
+// is the document capcli/forecast_backtest/v1.
+type Backtested struct {
+	Schema   string         `json:"schema"`
+	Input    []string       `json:"input"`
+	Step     string         `json:"step"`
+	Levels   []float64      `json:"levels"`
+	Models   []ModelScore   `json:"models"`
+	Series   []SeriesTrials `json:"series"`
+	Left     []string       `json:"not_tried"`
+	Warnings []string       `json:"warnings"`
+}
+
+// ModelScore has a model's measures as means over the series.
+type ModelScore struct {
+	Model    string        `json:"model"`
+	Series   int           `json:"series"` // on which it could be tried
+	Error    capcli.Figure `json:"error_over_seasonal_naive"`
+	OWA      capcli.Figure `json:"owa"`
+	MASE     capcli.Figure `json:"mase"`
+	SMAPE    capcli.Figure `json:"smape"`
+	CRPS     capcli.Figure `json:"crps"`
+	Coverage []Coverage    `json:"coverage"`
+}
+
+// SeriesTrials is what each model did on one series.
+type SeriesTrials struct {
+	ID        string     `json:"unique_id"`
+	Censoring *Censoring `json:"censoring"`
+	Trials    []*Trial   `json:"trials"` // of the models that could be tried
+
+	Of      *demand.History `json:"-"`
+	Sum     bool            `json:"-"` // it is the sum of other series of the call
+	ByModel []*Trial        `json:"-"` // in the order of the models; nil where one could not be tried
+}
+
+// tried is what each model did on one series.
+type tried struct {
+	*view
+	list      []*trial // nil where a model could not be tried
+	censoring *Censoring
+	left      error
+}
+
+// Backtest tries the models of r on the past of every history of hs: it forecasts from
+// past starts, each from the values before it alone, and measures the models against
+// what came. It calls progress, which may be nil, with the number of series that are
+// done. Errors are those of Forecast.
+func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress func(done int)) (*Backtested, error) {
+	if r.ByPeriods() {
+		return nil, &capcli.RequestError{Text: "a backtest measures single steps, not periods", Hint: "give one --horizon, and --peak without a period"}
+	}
+	q, err := newQuestion(ctx, hs, r)
+	if err != nil {
+		return nil, err
+	}
+	if q.Origins == 0 {
+		q.Origins = moreOrigins
+	}
+	if p := q.plan; p != nil && slices.ContainsFunc(p.List, func(e forecast.PlannedEvent) bool { return e.Holiday == nil }) {
+		q.notes = append(q.notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
+	}
+	all, err := capcli.MapParallel(ctx, q.views, progress, q.tryModels)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.reconcileModels(all); err != nil {
+		return nil, err
+	}
+	out := &Backtested{
+		Schema: "capcli/forecast_backtest/v1", Input: hs.Inputs, Step: q.stepText(), Levels: q.Levels,
+		Series: []SeriesTrials{}, Left: []string{}, Warnings: append([]string{}, q.notes...),
+	}
+	for i, t := range all {
+		if t.left != nil {
+			out.Left = append(out.Left, fmt.Sprintf("%s: %v", t.Name, t.left))
+			continue
+		}
+		out.Series = append(out.Series, t.document(i < q.sums()))
+	}
+	if len(out.Series) == 0 {
+		return nil, &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: "no series can be tried: " + out.Left[0], Hint: "give a longer history, or a shorter --horizon"}
+	}
+	if hs.ByName {
+		slices.SortStableFunc(out.Series, func(a, b SeriesTrials) int { return strings.Compare(a.ID, b.ID) })
+	}
+	for k, name := range q.Models {
+		out.Models = append(out.Models, scoreOf(name, out.Series, k, q.Levels))
+	}
+	return out, nil
+}
+
+// tryModels tries each model on the past of v.
+func (q *question) tryModels(ctx context.Context, v *view) (*tried, error) {
+	out := &tried{view: v}
+	if out.left = tooLittle(v); out.left != nil {
+		return out, nil
+	}
+	opts := v.options
+	opts.Memory = forecast.NewMemory()
+	most := q.testable(v)
+	if q.Horizon != "" && v.steps > most {
+		out.left = fmt.Errorf("the series is too short: %d values, of which at most %d can be kept back, and the horizon is %d", len(v.Values), most, v.steps)
+		return out, nil
+	}
+	if v.past != nil {
+		if t := v.past.behind(v.Values, opts); t.err == nil {
+			out.censoring = q.censoring(v, t)
+		}
+	}
+	any := false
+	for _, name := range q.Models {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		t := q.try(v, opts, name, min(v.steps, most), q.Origins, nil)
+		any = any || t != nil
+		out.list = append(out.list, t)
+	}
+	if !any {
+		out.left = fmt.Errorf("the series is too short for every model: %d values", len(v.Values))
+	}
+	return out, nil
+}
+
+// reconcileModels makes the trials of each model agree.
+func (q *question) reconcileModels(all []*tried) error {
+	if q.hs.Tree == nil {
+		return nil
+	}
+	if way, ok := q.reconciliation(); ok {
+		q.notes = append(q.notes, fmt.Sprintf("reconciled at each start by %s: %d parts add up to %d sums", way, len(q.hs.Tree.Parts), len(q.hs.Tree.Sums)))
+	}
+	for k := range q.Models {
+		tests := make([]*trial, len(all))
+		for i, t := range all {
+			if k < len(t.list) {
+				tests[i] = t.list[k]
+			}
+		}
+		if err := q.reconcileTrials(tests); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// document is what the models did on one series as the result has it.
+func (t *tried) document(sum bool) SeriesTrials {
+	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, Of: t.History, Sum: sum}
+	for _, one := range t.list {
+		out.ByModel = append(out.ByModel, one.document())
+		if one != nil {
+			out.Trials = append(out.Trials, &one.Trial)
+		}
+	}
+	return out
+}
+
+// scoreOf are the means over the series of what model k did.
+func scoreOf(name string, list []SeriesTrials, k int, levels []float64) ModelScore {
+	out := ModelScore{Model: name}
+	over := func(f func(t *Trial) capcli.Figure) capcli.Figure {
+		sum, n := 0.0, 0
+		for _, s := range list {
+			if s.ByModel[k] == nil {
+				continue
+			}
+			if v := float64(f(s.ByModel[k])); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				sum, n = sum+v, n+1
+			}
+		}
+		return capcli.Figure(sum / float64(n))
+	}
+	for _, s := range list {
+		if s.ByModel[k] != nil {
+			out.Series++
+		}
+	}
+	out.Error = over(func(t *Trial) capcli.Figure { return t.Error })
+	out.OWA = over(func(t *Trial) capcli.Figure { return t.OWA })
+	out.MASE = over(func(t *Trial) capcli.Figure { return t.MASE })
+	out.SMAPE = over(func(t *Trial) capcli.Figure { return t.SMAPE })
+	out.CRPS = over(func(t *Trial) capcli.Figure { return t.CRPS })
+	for i, level := range levels {
+		out.Coverage = append(out.Coverage, Coverage{
+			level, over(func(t *Trial) capcli.Figure { return t.Coverage[i].Held }), over(func(t *Trial) capcli.Figure { return t.Coverage[i].MSIS }),
+		})
+	}
+	return out
+}

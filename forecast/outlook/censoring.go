@@ -1,0 +1,157 @@
+package outlook
+
+import (
+	"fmt"
+	"math"
+
+	"capcli"
+	"capcli/forecast"
+)
+
+// Censoring says how much of a history was held down by capacity.
+type Censoring struct {
+	Flag    string         `json:"flag"` // what tells: one of the flags
+	Steps   int            `json:"steps"`
+	At      *int           `json:"at_capacity"` // null where no capacity is known
+	Cut     int            `json:"held_down"`
+	Share   capcli.Figure  `json:"share"`
+	Queue   int            `json:"told_by_queue"`
+	Guessed int            `json:"told_by_regression"`
+	Unknown int            `json:"not_known"`
+	Step    string         `json:"step"`
+	Usage   capcli.Figure  `json:"usage_mean"`
+	Demand  capcli.Figure  `json:"demand_mean"`
+	More    capcli.Figure  `json:"demand_over_usage"`
+	Sigma   *capcli.Figure `json:"sigma"`
+	AR      *capcli.Figure `json:"ar"`
+}
+
+// The flags: what told demand from usage.
+const (
+	FlagQueue    = "queue"
+	FlagCapacity = "capacity"
+	FlagBoth     = "queue+capacity"
+	FlagParts    = "parts" // the demand of a sum is told from that of its parts
+	FlagNone     = "none"
+)
+
+// Thresholds of what is said about demand that was told from usage.
+const (
+	muchGuessed = 0.9  // share of steps at the capacity from which demand cannot be told any more
+	muchWaiting = 0.25 // of demand over usage, where it counts what waits in every step
+	oftenAtCap  = 0.05 // share of steps at a cap
+)
+
+// censoring counts what was told of v; nil where the values are taken for demand.
+func (q *question) censoring(v *view, t *told) *Censoring {
+	switch {
+	case t == nil:
+		return nil
+	case v.past.summed != nil:
+		return q.censoringOfSum(v, t)
+	}
+	p := v.past
+	c := &Censoring{Queue: t.info.Queue, Guessed: t.info.Guessed, Share: capcli.Figure(t.info.Share), Step: q.stepText()}
+	if p.Into != nil {
+		c.Step = p.Fine.Grid.Step.String()
+	}
+	queue, limit, at, rooms := 0, 0, 0, 0
+	for k, usage := range p.Fine.Values[:len(t.info.Cut)] {
+		if math.IsNaN(usage) {
+			continue
+		}
+		c.Steps++
+		switch {
+		case p.QueueKnown(k):
+			queue++
+		case p.LimitKnown(k):
+			limit++
+		default:
+			c.Unknown++
+		}
+		if p.LimitKnown(k) {
+			if rooms++; usage > 0 && usage >= forecast.NearLimit*p.Limit[k] {
+				at++
+			}
+		}
+	}
+	switch {
+	case queue > 0 && limit > 0:
+		c.Flag = FlagBoth
+	case queue > 0:
+		c.Flag = FlagQueue
+	case limit > 0:
+		c.Flag = FlagCapacity
+	default:
+		c.Flag = FlagNone
+	}
+	if rooms > 0 {
+		c.At = &at
+	}
+	c.Cut = c.Queue + c.Guessed
+	if t.info.Tobit.Sigma > 0 {
+		sigma, ar := capcli.Figure(t.info.Tobit.Sigma), capcli.Figure(t.info.AR)
+		c.Sigma, c.AR = &sigma, &ar
+	}
+	return c.withMeans(v, t)
+}
+
+// censoringOfSum counts how much of a sum was held down in its parts.
+func (q *question) censoringOfSum(v *view, t *told) *Censoring {
+	c := &Censoring{Flag: FlagParts, Queue: t.info.Queue, Guessed: t.info.Guessed, Share: capcli.Figure(t.info.Share), Step: q.stepText()}
+	for i, usage := range v.Values {
+		if math.IsNaN(usage) {
+			continue
+		}
+		c.Steps++
+		if t.hidden[i] {
+			c.Cut++
+		}
+	}
+	return c.withMeans(v, t)
+}
+
+func (c *Censoring) withMeans(v *view, t *told) *Censoring {
+	c.Usage, c.Demand = capcli.Figure(meanKnown(v.Values)), capcli.Figure(meanKnown(t.demand))
+	c.More = c.Demand/c.Usage - 1
+	return c
+}
+
+// demandBehind tells the demand behind the usage of v, where it is known what held it
+// down; nil where the values are taken for demand. It returns what to say of that.
+func (q *question) demandBehind(v *view, opts forecast.Options) (*told, *Censoring, []string, error) {
+	if v.past == nil {
+		return nil, nil, v.atCap(), nil
+	}
+	t := v.past.behind(v.Values, opts)
+	if t.err != nil {
+		return nil, nil, nil, t.err
+	}
+	notes := append([]string(nil), t.info.Notes...)
+	c := q.censoring(v, t)
+	if c.Queue > c.Guessed && c.More > muchWaiting {
+		notes = append(notes, fmt.Sprintf("%.0f%% more than usage: what waits is counted in each step that it waits, which is what was asked for at one time, not the work that came", 100*c.More))
+	}
+	if guessed := float64(c.Guessed) / float64(c.Steps); guessed > muchGuessed {
+		notes = append(notes, fmt.Sprintf("usage stands at the capacity in %.0f%% of the steps: what more was wanted cannot be told from so little; give the queue (--pending, --pending-col)", math.Floor(100*guessed)))
+	}
+	return t, c, notes, nil
+}
+
+// atCap says where a cap on the forecast may have been the limit of the past too.
+func (v *view) atCap() []string {
+	steps, at, most := 0, 0, math.Inf(1)
+	for i, x := range v.Values {
+		if i >= len(v.cap) || math.IsNaN(x) {
+			continue
+		}
+		steps++
+		if x > 0 && x >= forecast.NearLimit*v.cap[i] {
+			at, most = at+1, min(most, v.cap[i])
+		}
+	}
+	if at == 0 || float64(at) < oftenAtCap*float64(steps) {
+		return nil
+	}
+	return []string{fmt.Sprintf("usage stands at %.6g, the cap, or over it in %d of %d steps: if there was no more, --past-capacity %.6g forecasts the demand behind it", most, at, steps, most)}
+}

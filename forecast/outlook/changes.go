@@ -1,0 +1,99 @@
+package outlook
+
+import (
+	"fmt"
+	"math"
+
+	"capcli"
+	"capcli/forecast"
+)
+
+// lookedValues are the values of a call that are looked through for changes though
+// nobody asked: it takes a fiftieth of the time of the models that search, but several
+// times that of a plain one.
+const lookedValues = 200_000
+
+// givenChanges is how many changes of each kind the document has of one series.
+const givenChanges = 100
+
+// Move is a move of the level of a history for good.
+type Move struct {
+	DS   string  `json:"ds"`
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+	Gain float64 `json:"gain"`
+}
+
+// OddValue is a value of a history that is far from what was to be expected.
+type OddValue struct {
+	DS       string  `json:"ds"`
+	Value    float64 `json:"value"`
+	Expected float64 `json:"expected"`
+	Lo       float64 `json:"lo"`
+	Hi       float64 `json:"hi"`
+}
+
+// changed is what a history has that is not its usual way.
+type changed struct {
+	moves []Move
+	odd   []OddValue
+}
+
+// looksForChanges reports whether this call looks for changes in the histories; where
+// it does not though nobody said so, a note says that.
+func (q *question) looksForChanges() (looks bool, note string) {
+	if q.Changes != "" {
+		return q.Changes != NoChanges, ""
+	}
+	values := 0
+	for _, v := range q.views {
+		values += len(v.Values)
+	}
+	if q.Model == DefaultModel || values <= lookedValues {
+		return true, ""
+	}
+	return false, fmt.Sprintf("%s series were not looked through for moves of their level and odd values: --changes show", capcli.Grouped(int64(len(q.views))))
+}
+
+// changesOf finds the changes of the history y of v, or of the demand behind it. The
+// holidays that are known are no news. It returns nil where there are too few values
+// to tell, or figures too large.
+func (q *question) changesOf(v *view, y []float64, opts forecast.Options) *changed {
+	of := v.Series
+	of.Values = q.withoutHolidays(v.History, y)
+	moves, odd, err := forecast.Changes(of, opts.Seasons)
+	if err != nil {
+		return nil
+	}
+	out := &changed{moves: []Move{}, odd: []OddValue{}}
+	for _, m := range moves {
+		out.moves = append(out.moves, Move{v.StampText(m.Index), m.Before, m.After, m.Gain})
+	}
+	for _, a := range odd {
+		out.odd = append(out.odd, OddValue{v.StampText(a.Index), a.Value, a.Expected, a.Lo, a.Hi})
+	}
+	return out
+}
+
+// learntSince notes from where the forecast was learnt, where that is not the start of
+// what was seen.
+func learntSince(v *view, seen []float64, fit forecast.Fitted) []string {
+	b, ok := fit.(*forecast.BoundedFit)
+	if !ok {
+		return nil
+	}
+	at := forecast.Since(b.Fitted)
+	if at <= 0 {
+		return nil
+	}
+	n := len(seen)
+	for _, x := range seen {
+		if !math.IsNaN(x) {
+			break
+		}
+		at++ // the model began at the first value that is known
+	}
+	return []string{fmt.Sprintf("forecast from the values since the level moved, %s: %d of %d", v.StampText(at), n-at, n)}
+}
+
+func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

@@ -1,0 +1,219 @@
+package outlook
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/demand"
+)
+
+// eventPlan says which planned event changes which series.
+type eventPlan struct {
+	*forecast.PlannedEvents
+	of   map[string][]forecast.Event         // by series, in the file's order
+	days map[string][]*forecast.PlannedEvent // holidays, by series
+	why  map[*forecast.PlannedEvent]string   // why it changes none
+}
+
+// planEvents finds the series that each event changes.
+func (q *question) planEvents(ctx context.Context) error {
+	if q.Events == nil {
+		return context.Cause(ctx)
+	}
+	if !q.hs.Clock {
+		return &capcli.InputError{File: strings.Join(q.hs.Inputs, ", "), Field: "ds", Text: "--events needs stamps that are times, found whole numbers", Hint: "give times in the column ds (or --time-col)"}
+	}
+	q.plan = &eventPlan{
+		PlannedEvents: q.Events, of: map[string][]forecast.Event{}, days: map[string][]*forecast.PlannedEvent{}, why: map[*forecast.PlannedEvent]string{},
+	}
+	for i := range q.Events.List {
+		if err := q.bind(&q.Events.List[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind finds the series of one event.
+func (q *question) bind(e *forecast.PlannedEvent) error {
+	bad := func(field, text, hint string) error {
+		return &capcli.InputError{File: q.plan.File, Line: e.Line, Field: field, Text: fmt.Sprintf("%s: %s", e.Name, text), Hint: hint}
+	}
+	switch q.hs.Measure {
+	case "", "demand", "usage":
+	default:
+		if e.InGPUs() {
+			return bad("gpus", "an event in GPUs, but --measure "+q.hs.Measure+" counts something else", "give a share, or forecast --measure demand")
+		}
+	}
+	names := make([]string, len(q.views))
+	for i, v := range q.views {
+		names[i] = v.Name
+	}
+	to := e.Series
+	switch {
+	case (e.All || len(e.Series) == 0) && (len(names) == 1 || !e.InGPUs()):
+		to = names
+	case e.All:
+		to = q.partNames(names)
+	case len(e.Series) == 0 && slices.Contains(names, demand.TotalName):
+		to = []string{demand.TotalName}
+	case len(e.Series) == 0:
+		return bad("series", fmt.Sprintf("expected the series that the event changes, as there are %d of them; found none named", len(names)),
+			fmt.Sprintf("write series: %q or another of them, or series: all, which adds it to each", names[0]))
+	}
+	var unknown []string
+	for _, name := range to {
+		if !slices.Contains(names, name) {
+			text := "there is no series " + name
+			if near := capcli.Nearest(name, names); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+			unknown = append(unknown, text)
+			continue
+		}
+		q.plan.add(e, name, 1)
+		for _, sum := range q.sumsOver(e, name) {
+			q.plan.add(e, sum.Name, q.shareOf(name, sum, e))
+		}
+	}
+	if len(unknown) > 0 {
+		q.plan.why[e] = strings.Join(capcli.Abridge(unknown, 3), ", ")
+		q.notes = append(q.notes, fmt.Sprintf("event %s (%s:%d): %s", e.Name, q.plan.File, e.Line, q.plan.why[e]))
+	}
+	return nil
+}
+
+// add has an event change a series, at a scale of itself.
+func (p *eventPlan) add(e *forecast.PlannedEvent, name string, scale float64) {
+	if e.Holiday != nil {
+		p.days[name] = append(p.days[name], e)
+		return
+	}
+	event := e.Event
+	event.Size, event.SizeSD = event.Size*scale, event.SizeSD*scale
+	if k := slices.IndexFunc(p.of[name], func(other forecast.Event) bool { return other.Name == e.Name }); k >= 0 {
+		other := &p.of[name][k] // of two parts: it happens to both or to none
+		other.Size, other.SizeSD = other.Size+event.Size, other.SizeSD+event.SizeSD
+		return
+	}
+	p.of[name] = append(p.of[name], event)
+}
+
+// partNames are the names of series that are no sums of others.
+func (q *question) partNames(names []string) []string {
+	sums := names[:q.sums()]
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(sums, name) })
+}
+
+// sumsOver are the sums that hold a series that an event changes: what a part gets
+// more they have too, unless the event names them or every series.
+func (q *question) sumsOver(e *forecast.PlannedEvent, name string) []*view {
+	t := q.hs.Tree
+	if t == nil || e.Holiday != nil || e.Event.Relative && len(e.Series) == 0 {
+		return nil
+	}
+	named := func(h *demand.History) bool { return h.Name == name }
+	within := []int{slices.IndexFunc(t.Parts, named)}
+	if k := slices.IndexFunc(t.Sums, named); k >= 0 {
+		within = t.PartsOf[k]
+	}
+	var out []*view
+	for k, sum := range q.views[:q.sums()] {
+		outside := func(j int) bool { return !slices.Contains(t.PartsOf[k], j) }
+		if !slices.ContainsFunc(within, outside) && sum.Name != name && !slices.Contains(e.Series, sum.Name) {
+			out = append(out, sum)
+		}
+	}
+	return out
+}
+
+// shareOf is what share of a sum an event is that is a share of a part; 1 of one that
+// is in GPUs.
+func (q *question) shareOf(name string, sum *view, e *forecast.PlannedEvent) float64 {
+	if !e.Event.Relative {
+		return 1
+	}
+	part, whole := 0.0, recentLevel(sum.Values)
+	for _, v := range q.views {
+		if v.Name == name {
+			part = recentLevel(v.Values)
+		}
+	}
+	if !(part >= 0 && whole > 0) {
+		return 0
+	}
+	return min(1, part/whole)
+}
+
+// recentSteps are the last values that a series' level is told from.
+const recentSteps = 168
+
+// recentLevel is the mean of the last values that are known; 0 where none is.
+func recentLevel(values []float64) float64 {
+	level, n := 0.0, 0.0
+	for _, v := range values[max(0, len(values)-recentSteps):] {
+		if !math.IsNaN(v) {
+			level, n = level+v, n+1
+		}
+	}
+	return level / max(1, n)
+}
+
+// holidayZone is the zone of a series' holidays.
+func (q *question) holidayZone(name string) *time.Location {
+	for _, e := range q.plan.days[name] {
+		if e.Holiday.Zone != nil {
+			return e.Holiday.Zone
+		}
+	}
+	return q.hs.Zone
+}
+
+// specialDays are the holidays of a series, with their days from before its history to
+// the end of the forecast.
+func (q *question) specialDays(h *demand.History, steps int) []forecast.SpecialDays {
+	if q.plan == nil || len(q.plan.days[h.Name]) == 0 {
+		return nil
+	}
+	from, to := capcli.Time(h.Stamp(0)).Std().Year()-1, capcli.Time(h.Stamp(len(h.Values)+steps)).Std().Year()+1
+	var out []forecast.SpecialDays
+	for _, e := range q.plan.days[h.Name] {
+		c := e.Calendar(from, to)
+		if len(c.Holidays[0].Dates) == 0 {
+			continue
+		}
+		out = append(out, forecast.SpecialDays{
+			Holiday: c.Holidays[0], Declared: e.Holiday.Declared, Size: e.Event.Size, SD: e.Event.SizeSD, Relative: e.Event.Relative,
+		})
+	}
+	return out
+}
+
+// withoutHolidays are the values y of h with those of its holidays missing.
+func (q *question) withoutHolidays(h *demand.History, y []float64) []float64 {
+	days := q.specialDays(h, 0)
+	if len(days) == 0 {
+		return y
+	}
+	out := slices.Clone(y)
+	c := forecast.Calendar{Zone: q.holidayZone(h.Name)}
+	for _, d := range days {
+		c.Holidays = append(c.Holidays, d.Holiday)
+	}
+	_, columns := c.Regressors(stampsOf(h, 0, len(y)))
+	for _, column := range columns {
+		for i, share := range column {
+			if share >= 0.5 { // a week or a month is more than its holiday
+				out[i] = math.NaN()
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package outlook
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+	"capcli/forecast"
+)
+
+// events are what planned events do to the forecast of one series.
+type events struct {
+	roadmap *forecast.Roadmap // the events to come; nil is none
+	bounds  []capcli.Time     // of the steps ahead, where there are events
+	effects []effect
+	extra   []float64 // what the roadmap adds to the mean; nil is nothing
+}
+
+// effect is what one event adds to one series.
+type effect struct {
+	event       string
+	first, last int // steps ahead that it changes, from 0; first > last is none
+	hours       float64
+	most        float64 // the largest change of a step's mean
+	steps       int
+	why         string                  // why it changes none
+	learnt      *forecast.HolidayEffect // of a holiday that the history was asked about
+}
+
+// effectOf returns what an event does that adds so much to each step.
+func effectOf(event string, add []float64, bounds []capcli.Time) effect {
+	out := effect{event: event, first: len(add), last: -1}
+	out.count(add, bounds)
+	return out
+}
+
+// count takes what an event adds to each step.
+func (e *effect) count(add []float64, bounds []capcli.Time) {
+	for i, v := range add {
+		if math.Abs(v) < 1e-9 {
+			continue
+		}
+		e.first, e.last = min(e.first, i), i
+		e.steps++
+		e.hours += v * capcli.Seconds(bounds[i+1]-bounds[i]).Hours()
+		if math.Abs(v) > math.Abs(e.most) {
+			e.most = v
+		}
+	}
+}
+
+func (e *effect) warning() string {
+	return fmt.Sprintf("event %s changes nothing here: %s", e.event, e.why)
+}
+
+// eventsAhead returns the events to come for a series and the effects of its holidays,
+// which fit, a fit to of, has in its forecast. It notes those that change nothing.
+func (q *question) eventsAhead(v, of *view, fit forecast.Fitted) (events, []string, error) {
+	var out events
+	if q.plan == nil {
+		return out, nil, nil
+	}
+	if list := q.plan.of[v.Name]; len(list) > 0 {
+		end := len(of.Values)
+		for end > 0 && math.IsNaN(of.Values[end-1]) {
+			end--
+		}
+		out.roadmap = &forecast.Roadmap{Events: list, Seed: q.Seed, Known: capcli.Time(of.Stamp(end))}
+		out.bounds = stampsOf(of.History, len(of.Values), v.steps)
+	}
+	var notes []string
+	var err error
+	out.effects, notes, err = q.holidayEffects(v, fit)
+	return out, notes, err
+}
+
+// holidayEffects returns what the holidays of a fit do, and notes those that change
+// nothing.
+func (q *question) holidayEffects(v *view, fit forecast.Fitted) ([]effect, []string, error) {
+	days := q.plan.days[v.Name]
+	if len(days) == 0 {
+		return nil, nil, nil
+	}
+	if b, ok := fit.(*forecast.BoundedFit); ok {
+		fit = b.Fitted
+	}
+	learnt, adds, err := forecast.HolidaysOf(fit, v.steps)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := len(v.Values)
+	bounds := stampsOf(v.History, n, v.steps)
+	var out []effect
+	var notes []string
+	for _, e := range days {
+		a := effect{event: e.Name, first: v.steps, last: -1}
+		for k := range learnt {
+			if learnt[k].Name == e.Name {
+				a.learnt = &learnt[k]
+				a.count(adds[k], bounds)
+			}
+		}
+		if e.Holiday.Declared {
+			a.learnt = nil
+		}
+		if a.last < 0 {
+			switch {
+			case !e.FallsWithin(bounds):
+				a.why = fmt.Sprintf("no such day from %s to %s", v.StampText(n), v.StampText(n+v.steps-1))
+			case a.learnt == nil || a.learnt.Past == 0:
+				a.why = "no such day in the history can be compared with usual ones; say how much it is with share or gpus"
+			default:
+				a.why = "such days were as usual"
+			}
+			notes = append(notes, a.warning())
+		}
+		out = append(out, a)
+	}
+	return out, notes, nil
+}
+
+// applied puts the roadmap into a forecast of v, within what can be. It notes what
+// each event does to the effects, and returns what to say of them.
+func (ev *events) applied(fc forecast.Forecast, v *view, within func(int, float64) float64) (forecast.Forecast, []string, error) {
+	if ev.roadmap == nil {
+		return fc, nil, nil
+	}
+	plain := fc.Mean
+	adds, err := ev.roadmap.Added(plain, ev.bounds)
+	if err != nil {
+		return fc, nil, err
+	}
+	var notes []string
+	for k := range ev.roadmap.Events {
+		e, more := ev.effectOn(v, &ev.roadmap.Events[k], adds[k])
+		ev.effects, notes = append(ev.effects, e), append(notes, more...)
+	}
+	if fc, err = ev.roadmap.Apply(fc, ev.bounds); err != nil {
+		return fc, nil, err
+	}
+	all := [][]float64{fc.Mean}
+	for _, iv := range fc.Intervals {
+		all = append(all, iv.Lo, iv.Hi)
+	}
+	for _, list := range all {
+		for i, x := range list {
+			list[i] = within(i, x)
+		}
+	}
+	ev.extra = difference(fc.Mean, plain)
+	return fc, notes, nil
+}
+
+// effectOn returns what an event that adds these figures does, and notes where it adds
+// nothing or not all.
+func (ev *events) effectOn(v *view, e *forecast.Event, add []float64) (effect, []string) {
+	out := effectOf(e.Name, add, ev.bounds)
+	n := len(v.Values)
+	switch known := ev.roadmap.Known; {
+	case out.last >= 0 && e.Start < known:
+		return out, []string{fmt.Sprintf("event %s began before the end of the history (%s): only what changes from then on is added", e.Name, v.StampText(n-1))}
+	case out.last >= 0:
+		return out, nil
+	case e.Start >= ev.bounds[len(add)]:
+		out.why = fmt.Sprintf("it begins after the last step forecast, %s", v.StampText(n+len(add)-1))
+	case e.Start < known:
+		out.why = fmt.Sprintf("it lies before the end of the history, %s, which has it already", v.StampText(n-1))
+	default:
+		out.why = "what is expected of it is nothing"
+	}
+	return out, []string{out.warning()}
+}
+
+// extraOf returns one way that the events may go: what they add to a drawn future; nil
+// where there are none.
+func (ev *events) extraOf(path []float64, seed capcli.Seed) []float64 {
+	if ev.roadmap == nil {
+		return nil
+	}
+	with := slices.Clone(path)
+	ev.roadmap.ApplyPath(with, ev.bounds, seed)
+	return difference(with, path)
+}
+
+// difference is a without b, step by step.
+func difference(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] - b[i]
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package outlook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/profile/demand"
+)
+
+// Forecast forecasts every history of hs as r asks. It calls progress, which may be nil,
+// with the number of series that are done. The result does not depend on the number of
+// cores. The error is a *capcli.RequestError where r is wrong or does not suit the
+// histories, and a *capcli.InputError where no series can be forecast; series that
+// cannot be are in Left otherwise.
+func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress func(done int)) (*Result, error) {
+	q, err := newQuestion(ctx, hs, r)
+	if err != nil {
+		return nil, err
+	}
+	look, note := q.looksForChanges()
+	if q.look = look; note != "" {
+		q.notes = append(q.notes, note)
+	}
+	list, err := capcli.MapParallel(ctx, q.views, progress, q.forecastSeries)
+	if err != nil {
+		return nil, err
+	}
+	agreed, all, notes, err := q.reconcile(list)
+	if err != nil {
+		return nil, err
+	}
+	q.notes = append(q.notes, notes...)
+	if agreed != nil {
+		tests := make([]*trial, len(list))
+		for i, s := range list {
+			tests[i] = s.test
+		}
+		if err := q.reconcileTrials(tests); err != nil {
+			return nil, err
+		}
+	}
+	drawn, notes, err := q.draw(ctx, list, all, agreed)
+	if err != nil {
+		return nil, err
+	}
+	q.notes = append(q.notes, notes...)
+	out := q.newResult()
+	out.Reconciled = agreed.document()
+	periods := make([][]Period, len(list))
+	if q.ByPeriods() {
+		out.Tried, periods = calibratePeriods(list, drawn)
+	}
+	for i, s := range list {
+		if s.left != nil {
+			out.Left = append(out.Left, fmt.Sprintf("%s: %v", s.Name, s.left))
+			continue
+		}
+		one := q.document(s, &all[i], i < q.sums())
+		one.Periods, one.Futures = periods[i], drawn[i].paths
+		out.Series = append(out.Series, one)
+	}
+	if len(out.Series) == 0 {
+		return nil, noForecast(hs, out.Left)
+	}
+	if hs.ByName {
+		slices.SortStableFunc(out.Series, func(a, b Series) int { return strings.Compare(a.ID, b.ID) })
+	}
+	if q.ByPeriods() {
+		out.Draws = q.futuresOf(len(out.Series[0].Mean))
+	}
+	out.Events = q.eventsOf(list, out.Series)
+	return out, nil
+}
+
+func noForecast(hs *demand.Histories, left []string) error {
+	text := "no series can be forecast: " + left[0]
+	if len(left) == 1 {
+		text = "cannot forecast " + left[0]
+	}
+	return &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: text, Hint: "give a longer history, or another --model (capcli forecast models)"}
+}
+
+// stepText is the step of the histories; "1" where stamps are whole numbers.
+func (q *question) stepText() string {
+	if !q.hs.Clock {
+		return "1"
+	}
+	return q.hs.Step.String()
+}
+
+// newResult is a result without series.
+func (q *question) newResult() *Result {
+	out := &Result{
+		Schema: "capcli/forecast/v1", Input: q.hs.Inputs, Measure: q.hs.Measure, Unit: q.hs.Unit, Peak: q.hs.Peak, Step: q.stepText(),
+		Seed: uint64(q.Seed), Levels: q.Levels, Left: []string{}, Warnings: append([]string{}, q.notes...), Lines: map[string]float64{},
+	}
+	for _, l := range lines {
+		out.Lines[l.name] = l.quantile
+	}
+	return out
+}
+
+// document is the forecast of one series as the result has it.
+func (q *question) document(s *single, f *figures, sum bool) Series {
+	n := len(s.Values)
+	out := Series{
+		ID: s.Name, Model: s.model, Method: s.info.Method, Parameters: []Parameter{},
+		LogLik: capcli.Figure(s.info.LogLik), AIC: capcli.Figure(s.info.AIC), AICc: capcli.Figure(s.info.AICc), BIC: capcli.Figure(s.info.BIC), Sigma2: capcli.Figure(s.info.Sigma2),
+		History:   History{n, s.Missing(), s.Filled, s.StampText(0), s.StampText(n - 1), capcli.Figure(lastKnown(s.seen)), s.options.Period()},
+		Censoring: s.censoring, Backtest: s.test.document(), Mean: f.mean, Warnings: append([]string{}, s.warnings...),
+		Lines: Lines{f.lines[0], f.lines[1], f.lines[2]}, Of: s.History, Demand: s.seen, Sum: sum,
+	}
+	if s.test == nil {
+		out.Backwhy = "the history is too short to be tried on its past"
+	}
+	if c := s.changed; c != nil {
+		out.Moves, out.Odd = c.moves, c.odd
+		out.Changepoints, out.Anomalies = lastOf(c.moves, givenChanges), lastOf(c.odd, givenChanges)
+		out.MoreChanges = len(c.moves) + len(c.odd) - len(out.Changepoints) - len(out.Anomalies)
+	}
+	for _, p := range s.info.Params {
+		out.Parameters = append(out.Parameters, Parameter{p.Name, capcli.Figure(p.Value)})
+	}
+	for i := range f.mean {
+		out.DS = append(out.DS, s.StampText(n+i))
+	}
+	for _, iv := range f.ranges {
+		out.Intervals = append(out.Intervals, Interval(iv))
+	}
+	return out
+}
+
+// eventsOf are the events with what they change, series in the order of the result; nil
+// where there are none.
+func (q *question) eventsOf(list []*single, order []Series) []Event {
+	if q.plan == nil {
+		return nil
+	}
+	byName := map[string]*single{}
+	for _, s := range list {
+		byName[s.Name] = s
+	}
+	out := make([]Event, len(q.plan.List))
+	for i := range q.plan.List {
+		e := &q.plan.List[i]
+		out[i] = DescribeEvent(e)
+		out[i].Why = q.plan.why[e]
+		for _, one := range order {
+			s := byName[one.ID]
+			for _, a := range s.effects {
+				if a.event == e.Name {
+					out[i].Changes = append(out[i].Changes, a.document(s.view))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// document is the effect as the result has it.
+func (e *effect) document(v *view) EventChange {
+	out := EventChange{ID: v.Name, Most: e.most, GPUHours: e.hours, Why: e.why, Steps: e.steps}
+	if l := e.learnt; l != nil {
+		out.Learnt = &Learnt{l.Past, l.Size, l.SD, l.Relative}
+	}
+	if n := len(v.Values); e.last >= 0 {
+		out.First, out.Last = v.StampText(n+e.first), v.StampText(n+e.last)
+	}
+	return out
+}

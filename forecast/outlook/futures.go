@@ -1,0 +1,199 @@
+package outlook
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"capcli"
+	"capcli/forecast"
+)
+
+// Futures that tell the ranges of periods: so many, and where all series must be held
+// at once at least so many.
+const (
+	periodDraws = 1000
+	fewDraws    = 100
+)
+
+// futures are what was drawn of one series.
+type futures struct {
+	paths   [][]float64
+	extras  [][]float64 // what events add to each path; nil is nothing
+	periods []Period    // from the paths, and from others that are not kept
+}
+
+// futuresOf is how many futures of each series are drawn over so many steps.
+func (q *question) futuresOf(steps int) int {
+	if !q.ByPeriods() {
+		return q.Paths
+	}
+	n := max(q.Paths, periodDraws)
+	if q.agrees() {
+		n = max(q.Paths, min(n, max(fewDraws, maxCells/2/max(1, steps*len(q.views)))))
+	}
+	return n
+}
+
+// pathsHeld is how many futures of each series are held until all are put together.
+func (q *question) pathsHeld(steps int) int {
+	if q.agrees() {
+		return q.futuresOf(steps)
+	}
+	return q.Paths
+}
+
+// draw draws the futures of all series as those of one whole: future k of one goes with
+// future k of the others, step by step (forecast.Innovations). They agree by a, where
+// that is not nil. The fits are let go.
+func (q *question) draw(ctx context.Context, list []*single, all []figures, a *agreement) ([]futures, []string, error) {
+	var with []*single
+	var places []int
+	for i, s := range list {
+		if s.left == nil && s.fit != nil {
+			with, places = append(with, s), append(places, i)
+		}
+	}
+	joint, notes := q.jointNoise(with)
+	numbers := make([]int, len(with))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	drawn, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, i int) (futures, error) {
+		s := with[i]
+		return q.drawOne(s, all[places[i]], func(k int) forecast.Noise {
+			seed := q.Seed.Child(k)
+			own := seed.Stream("path/" + s.Name)
+			if joint == nil {
+				return own
+			}
+			return joint.Noise(i, seed.Stream("together"), own)
+		})
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]futures, len(list))
+	for i, f := range drawn {
+		out[places[i]] = f
+	}
+	if a != nil && len(out[0].paths) > 0 {
+		err = a.reconcileFutures(ctx, out)
+	} else {
+		for i := range out {
+			out[i].addEvents(list[i].within)
+		}
+	}
+	if err != nil || !q.ByPeriods() {
+		return out, notes, err
+	}
+	for i, s := range list {
+		if s.left == nil && out[i].periods == nil {
+			if err := q.settlePeriods(&out[i], s, all[i].mean, out[i].paths); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return out, notes, nil
+}
+
+// drawOne draws the futures of a series. Those that are only needed for its periods are
+// not kept, unless series must agree first.
+func (q *question) drawOne(s *single, f figures, noise func(k int) forecast.Noise) (futures, error) {
+	var out futures
+	for k := range q.futuresOf(s.steps) {
+		path := s.fit.Path(s.steps, noise(k))
+		out.paths = append(out.paths, path)
+		if extra := s.extraOf(path, q.Seed.Child(k)); extra != nil {
+			out.extras = append(out.extras, extra)
+		}
+	}
+	s.fit = nil
+	if !q.ByPeriods() || q.agrees() {
+		return out, nil
+	}
+	whole := futures{paths: out.paths, extras: out.extras}
+	if whole.extras != nil {
+		whole.paths = make([][]float64, len(out.paths))
+		for k, path := range out.paths {
+			whole.paths[k] = slices.Clone(path)
+		}
+		whole.addEvents(s.within)
+	}
+	err := q.settlePeriods(&out, s, f.mean, whole.paths)
+	return out, err
+}
+
+// addEvents adds to each future what the events add to it.
+func (f *futures) addEvents(within func(int, float64) float64) {
+	for k, add := range f.extras {
+		for i, v := range add {
+			f.paths[k][i] = within(i, f.paths[k][i]+v)
+		}
+	}
+}
+
+// settlePeriods takes the periods of s, whose means are given, from all of its futures,
+// and keeps of f those that are returned.
+func (q *question) settlePeriods(f *futures, s *single, mean []float64, all [][]float64) error {
+	spans, err := q.spansOf(s.History, s.steps)
+	if err != nil {
+		return err
+	}
+	f.periods = q.inPeriods(spans, mean, all)
+	f.paths = slices.Clip(f.paths[:q.Paths])
+	if f.extras != nil {
+		f.extras = f.extras[:q.Paths]
+	}
+	return nil
+}
+
+// jointNoise is the noise of series that are drawn together; nil where there are no
+// two, or no errors that tell, which is noted.
+func (q *question) jointNoise(with []*single) (*forecast.Innovations, []string) {
+	if len(with) < 2 {
+		return nil, nil
+	}
+	errs, begin := make([][]float64, len(with)), make([]int, len(with))
+	last := lastToEnd(with)
+	for i, s := range with {
+		errs[i], begin[i] = alignedErrors(s.errs, s.view, last), len(last.Values)
+		if at, ok := last.IndexOf(s.Stamp(len(s.Values) - 1)); ok {
+			begin[i] = at + 1
+		}
+	}
+	joint, err := forecast.NewInnovations(errs, begin)
+	if err != nil {
+		return nil, []string{"futures of the series were drawn each alone: " + err.Error()}
+	}
+	return joint, nil
+}
+
+// lastToEnd is the history that ends last.
+func lastToEnd(list []*single) *view {
+	last := list[0].view
+	for _, s := range list {
+		if s.Stamp(len(s.Values)) > last.Stamp(len(last.Values)) {
+			last = s.view
+		}
+	}
+	return last
+}
+
+// alignedErrors moves the errors of v so that they stand at the times of the history
+// that ends last; NaN where they say nothing.
+func alignedErrors(errs []float64, v, last *view) []float64 {
+	at, ok := last.IndexOf(v.Stamp(len(v.Values) - 1))
+	late := len(last.Values) - 1 - at
+	if ok && late == 0 {
+		return errs
+	}
+	out := make([]float64, len(errs))
+	for i := range out {
+		out[i] = math.NaN()
+		if k := i + late; ok && k >= 0 && k < len(errs) {
+			out[i] = errs[k]
+		}
+	}
+	return out
+}

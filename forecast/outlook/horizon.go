@@ -1,0 +1,245 @@
+package outlook
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"capcli"
+	"capcli/profile/demand"
+)
+
+// period is one entry of a list of horizons: so many whole weeks, months or the like,
+// or where unit is zero one stretch of so many steps.
+type period struct {
+	text string
+	n    int
+	unit capcli.Step
+}
+
+// units are those of periods, by the letters that a horizon has.
+var units = map[string]capcli.Step{
+	"h": {Seconds: capcli.Hour}, "d": {Days: 1}, "w": {Days: 7}, "mo": {Months: 1}, "q": {Months: 3}, "y": {Months: 12},
+}
+
+var namedUnits = map[string]capcli.Step{
+	"hour": units["h"], "day": units["d"], "week": units["w"], "month": units["mo"], "quarter": units["q"], "year": units["y"],
+}
+
+// PeriodUnit returns the unit of the calendar called hour, day, week, month, quarter
+// or year; another name gives the zero step.
+func PeriodUnit(name string) capcli.Step { return namedUnits[name] }
+
+// periods reads a list of horizons; one horizon alone is no list.
+func (r *Request) periods() ([]period, error) {
+	if !strings.Contains(r.Horizon, ",") {
+		return nil, nil
+	}
+	var out []period
+	for text := range strings.SplitSeq(r.Horizon, ",") {
+		text = strings.TrimSpace(text)
+		digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
+		n, err := strconv.Atoi(digits)
+		unit, known := units[text[len(digits):]]
+		if err != nil || n < 1 || n > MaxHorizon || !known && digits != text {
+			return nil, &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants a list such as 4w,3mo,2q of hours (h), days, weeks, months (mo), quarters, years or steps, found %q", text)}
+		}
+		out = append(out, period{text, n, unit})
+	}
+	return out, nil
+}
+
+// UsualHorizon returns how many steps are forecast where nobody says: two days of
+// hours, four weeks of days, half a year of weeks, a year of months.
+func UsualHorizon(s capcli.Step) int {
+	switch {
+	case s.Months > 0:
+		return max(1, 12/s.Months)
+	case s.Days >= 7:
+		return 26
+	case s.Days > 0:
+		return 28
+	case s.Seconds > 0 && s.Seconds <= capcli.Hour:
+		return int(min(2*capcli.Day/s.Seconds, 288))
+	}
+	return 12
+}
+
+// UsualSeasons returns the seasons, in steps, of series with the step s: the day, the
+// week and the year, where they are whole steps.
+func UsualSeasons(s capcli.Step) []int {
+	switch {
+	case s.Months > 0:
+		if 12%s.Months == 0 {
+			return []int{12 / s.Months}
+		}
+		return nil
+	case s.Days == 7:
+		return []int{52}
+	}
+	length := s.Length()
+	var out []int
+	for _, season := range []capcli.Seconds{capcli.Day, 7 * capcli.Day} {
+		if length > 0 && season%length == 0 && season > length {
+			out = append(out, int(season/length))
+		}
+	}
+	return out
+}
+
+// stepsAhead is how many steps of h to forecast.
+func (q *question) stepsAhead(h *demand.History) (int, error) {
+	n := 0
+	var err error
+	switch {
+	case q.Until != "":
+		n, err = q.stepsUntil(h)
+	case len(q.periods) > 0:
+		for _, p := range q.periods {
+			steps, err := q.stepsToCover(p, h)
+			if err != nil {
+				return 0, err
+			}
+			n = max(n, steps)
+		}
+	case q.Horizon != "":
+		n, err = q.stepsOfHorizon()
+	default:
+		n = UsualHorizon(q.hs.Step)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if held := q.pathsHeld(n); held*n*len(q.views) > maxCells {
+		return 0, &capcli.RequestError{
+			Text: fmt.Sprintf("%d futures of %d steps and %d series are over %d figures", held, n, len(q.views), maxCells),
+			Hint: "take fewer --paths, a longer --step or fewer series",
+		}
+	}
+	return n, nil
+}
+
+// stepsOfHorizon reads Horizon: a number of steps, or a length of time.
+func (q *question) stepsOfHorizon() (int, error) {
+	bad := &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants 1 to %d steps, or a length of time such as 2w, found %q", MaxHorizon, q.Horizon)}
+	n, whole := 0, true
+	for _, c := range q.Horizon {
+		if whole = whole && c >= '0' && c <= '9'; whole && n <= MaxHorizon {
+			n = n*10 + int(c-'0')
+		}
+	}
+	if !whole {
+		length, err := capcli.ParseStep(q.Horizon)
+		if err != nil {
+			return 0, bad
+		}
+		if !q.hs.Clock {
+			return 0, &capcli.RequestError{Field: "horizon", Text: q.Horizon + " is a length of time, but the stamps are whole numbers", Hint: "give a number of steps"}
+		}
+		n = int((length.Length() + q.hs.Step.Length()/2) / q.hs.Step.Length())
+	}
+	if n < 1 || n > MaxHorizon {
+		return 0, bad
+	}
+	return n, nil
+}
+
+// stepsUntil is how many steps of h reach Until.
+func (q *question) stepsUntil(h *demand.History) (int, error) {
+	bad := func(hint, format string, args ...any) error {
+		return &capcli.RequestError{Field: "until", Text: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	var last int64
+	if !q.hs.Clock {
+		n, err := strconv.ParseInt(q.Until, 10, 64)
+		if err != nil {
+			return 0, bad("", "wants a whole number, as the stamps are, found %q", q.Until)
+		}
+		last = n
+	} else {
+		at, err := capcli.ParseTime(q.Until, q.hs.Zone, true)
+		if err != nil {
+			return 0, bad("", "%v", err)
+		}
+		last = int64(at)
+	}
+	n := len(h.Values)
+	if h.Stamp(n) > last {
+		return 0, bad("", "%s is not after the end of the history of %s, %s", q.Until, h.Name, h.StampText(n-1))
+	}
+	steps := 0
+	for h.Stamp(n+steps) <= last {
+		if steps++; steps > MaxHorizon {
+			return 0, bad("take a longer --step", "%s is more than %d steps ahead", q.Until, MaxHorizon)
+		}
+	}
+	return steps, nil
+}
+
+// stepsToCover is how many steps cover a period that begins after the history.
+func (q *question) stepsToCover(p period, h *demand.History) (int, error) {
+	bad := func(hint, format string, args ...any) error {
+		return &capcli.RequestError{Field: "horizon", Text: p.text + " " + fmt.Sprintf(format, args...), Hint: hint}
+	}
+	switch {
+	case p.unit == (capcli.Step{}):
+		return p.n, nil
+	case !q.hs.Clock:
+		return 0, bad("give numbers of steps: 4,12", "is a length of time, but the stamps are whole numbers")
+	case p.unit.Length() < q.hs.Step.Length():
+		return 0, bad("give longer periods, or a finer --step", "is in parts of the steps, which are of %s", q.hs.Step)
+	}
+	end := q.periodGrid(p, h).At(p.n)
+	for n := 1; n <= MaxHorizon; n++ {
+		edge := q.edge(h, n)
+		if edge >= end {
+			return n, nil
+		}
+		if left := int(int64(end-edge)/int64(q.hs.Step.Length())) - 40; left > 0 { // near the end steps are counted one by one, for they are not all equally long
+			n += left * 9 / 10
+		}
+	}
+	return 0, bad("take a longer --step", "is more than %d steps ahead", MaxHorizon)
+}
+
+// periodGrid begins with the first whole period after the history.
+func (q *question) periodGrid(p period, h *demand.History) capcli.Grid {
+	begin := q.edge(h, 0)
+	g := p.unit.Grid(begin, q.hs.Zone)
+	if g.At(0) < begin {
+		g.Origin = g.At(1)
+	}
+	return g
+}
+
+// edge is the instant that n steps ahead end at. A step that is stamped with the last
+// day of its month ends with that day.
+func (q *question) edge(h *demand.History, n int) capcli.Time {
+	if !h.Grid.MonthEnd {
+		return capcli.Time(h.Stamp(len(h.Values) + n))
+	}
+	zone := q.hs.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return capcli.TimeOf(capcli.Time(h.Stamp(len(h.Values)-1+n)).Std().In(zone).AddDate(0, 0, 1))
+}
+
+// edges are the instants between the steps ahead.
+func (q *question) edges(h *demand.History, steps int) []capcli.Time {
+	out := make([]capcli.Time, steps+1)
+	for i := range out {
+		out[i] = q.edge(h, i)
+	}
+	return out
+}
+
+// stampsOf are the instants between n steps from step from on.
+func stampsOf(h *demand.History, from, n int) []capcli.Time {
+	out := make([]capcli.Time, n+1)
+	for i := range out {
+		out[i] = capcli.Time(h.Stamp(from + i))
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package outlook
+
+import (
+	"math"
+	"sync"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/demand"
+	"capcli/profile/series"
+)
+
+// past tells the demand behind the usage of one history.
+type past struct {
+	*demand.Censoring
+	summed *summedPast // of a sum whose parts tell it; nil else
+
+	mu   sync.Mutex
+	told map[int]*told // by the number of steps known
+}
+
+// told is the demand behind the first steps of a history.
+type told struct {
+	demand []float64
+	draw   []float64        // one demand that may have been; nil where demand is not guessed
+	unsure forecast.Unknown // of the level of the steps ahead
+	hidden []bool           // steps in which usage was held down and nobody knows by how much
+	info   forecast.Unconstrained
+	err    error
+}
+
+// behind tells the demand behind usage, the first steps of the history, from these
+// steps alone: what a backtest forecasts from has seen nothing later.
+func (p *past) behind(usage []float64, opts forecast.Options) *told {
+	n := len(usage)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.told[n]
+	if t == nil {
+		if p.summed != nil {
+			t = p.summed.behind(n)
+		} else {
+			t = p.tell(usage, opts)
+		}
+		if p.told == nil {
+			p.told = map[int]*told{}
+		}
+		p.told[n] = t
+	}
+	return t
+}
+
+// tell unconstrains the usage of one series.
+func (p *past) tell(usage []float64, opts forecast.Options) *told {
+	t := &told{hidden: make([]bool, len(usage))}
+	k := p.FineSteps(len(usage))
+	c := forecast.Censoring{Pending: firstValues(p.Pending, k), Limit: firstValues(p.Limit, k), Seasons: opts.Seasons, Seed: opts.Seed}
+	if p.Into != nil {
+		c.Seasons = UsualSeasons(p.FineStep)
+	}
+	y := p.Fine.Series
+	y.Values = y.Values[:k:k]
+	var latent capcli.Series
+	if latent, t.info, t.err = forecast.Unconstrain(y, c); t.err == nil {
+		t.demand = p.Fold(usage, latent.Values)
+		if t.info.Draw != nil {
+			t.draw = p.Fold(usage, t.info.Draw)
+		}
+		t.unsure = t.info.Unknown
+		if p.Into != nil && len(usage) > 0 {
+			t.unsure = t.unsure.Coarse(max(1, k/len(usage)), p.Combine == series.Sum)
+		}
+	}
+	for k := range t.info.Cut {
+		i := k
+		if p.Into != nil {
+			i = p.Into[k]
+		}
+		if i >= 0 && t.info.Cut[k] && !p.QueueKnown(k) {
+			t.hidden[i] = true
+		}
+	}
+	return t
+}
+
+func firstValues(v []float64, n int) []float64 {
+	if v == nil {
+		return nil
+	}
+	return v[:n:n]
+}
+
+// came is what a forecast of demand is held against: the demand where it is known,
+// missing where usage stood at the capacity and no queue says what more was wanted.
+func (t *told) came() []float64 {
+	out := append([]float64(nil), t.demand...)
+	for i, hidden := range t.hidden {
+		if hidden {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// summedPast is the past of a sum whose parts tell their demand from usage each: the
+// demand behind the sum is the sum of theirs. Parts and sum end together.
+type summedPast struct {
+	sum   *view
+	parts []*view
+}
+
+// sumPasts gives the sums of parts that tell their demand from usage a past.
+func (q *question) sumPasts() {
+	for i := range q.sums() {
+		s := &summedPast{sum: q.views[i], parts: q.partsOf(i)}
+		if s.sum.past != nil {
+			continue
+		}
+		for _, v := range s.parts {
+			if v.past != nil {
+				s.sum.past = &past{Censoring: &demand.Censoring{Fine: s.sum.Regular}, summed: s}
+				break
+			}
+		}
+	}
+}
+
+// behind is the demand behind the first n steps, cut where that of a part is and no
+// queue says by how much.
+func (s *summedPast) behind(n int) *told {
+	t := &told{demand: make([]float64, n), hidden: make([]bool, n)}
+	draw, drawn := make([]float64, n), false
+	for _, v := range s.parts {
+		late := len(s.sum.Values) - len(v.Values) // it began so much later
+		if n <= late {
+			continue
+		}
+		demand, one := v.Values[:n-late], v.Values[:n-late]
+		if v.past != nil {
+			own := v.past.behind(demand, v.options)
+			if own.err != nil {
+				t.err = own.err
+				return t
+			}
+			if demand, one = own.demand, own.demand; own.draw != nil {
+				one, drawn = own.draw, true
+			}
+			t.unsure = t.unsure.Plus(own.unsure)
+			t.info.Queue, t.info.Guessed = t.info.Queue+own.info.Queue, t.info.Guessed+own.info.Guessed
+			for i, hidden := range own.hidden {
+				t.hidden[late+i] = t.hidden[late+i] || hidden
+			}
+		}
+		for i, x := range demand {
+			t.demand[late+i] += x
+			draw[late+i] += one[i]
+		}
+	}
+	if drawn {
+		t.draw = draw
+	}
+	known, cut := 0, 0
+	for i, c := range t.hidden {
+		if !math.IsNaN(s.sum.Values[i]) {
+			known++
+			if c {
+				cut++
+			}
+		}
+	}
+	t.info.Share = float64(cut) / float64(max(1, known))
+	t.info.Usage, t.info.Latent = meanKnown(s.sum.Values[:n]), meanKnown(t.demand)
+	return t
+}

@@ -1,0 +1,370 @@
+package outlook
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/demand"
+)
+
+// Period is what is forecast of one stretch of time: its mean level or, of values that
+// are amounts, its sum, from joint futures.
+type Period struct {
+	Horizon  string // that it is of: "4w", or the unit of Request.PeakBy
+	From, To string // the first and the last day, or instants
+	Sum      bool   // the figures are of its sum, not of its mean
+	Spread
+	Peak *Spread // of its highest step; nil where that is not asked for
+
+	first int // step ahead
+}
+
+// Spread is what is known of one figure: its mean, and quantiles of it.
+type Spread struct {
+	Mean   float64
+	Levels []float64 // of the ranges, in percent
+	Lo, Hi []float64 // by level
+	Lines  [3]float64
+
+	middle float64 // the median
+	half   float64 // half of the width of the 80 % range
+}
+
+// LevelText returns a level as people write it: "97.5".
+func LevelText(level float64) string { return strconv.FormatFloat(level, 'f', -1, 64) }
+
+// fields are the figures under the names of the long table.
+func (s *Spread) fields() map[string]any {
+	out := map[string]any{"mean": capcli.Figure(s.Mean)}
+	for k, level := range s.Levels {
+		out["lo-"+LevelText(level)], out["hi-"+LevelText(level)] = capcli.Figure(s.Lo[k]), capcli.Figure(s.Hi[k])
+	}
+	named := map[string]capcli.Figure{}
+	for k, line := range lines {
+		named[line.name] = capcli.Figure(s.Lines[k])
+	}
+	out["lines"] = named
+	return out
+}
+
+// MarshalJSON gives the figures and their ranges by name: mean, lo-80, hi-80.
+func (p Period) MarshalJSON() ([]byte, error) {
+	out := p.fields()
+	out["horizon"], out["from"], out["to"], out["of"] = p.Horizon, p.From, p.To, "mean"
+	if p.Sum {
+		out["of"] = "sum"
+	}
+	if p.Peak != nil {
+		out["peak"] = p.Peak.fields()
+	}
+	return json.Marshal(out)
+}
+
+// PeriodTrial says how one kind of period was tried on the past, and how the ranges of
+// such periods were set by that.
+type PeriodTrial struct {
+	Horizon   string  `json:"horizon"`
+	Steps     int     `json:"steps"`
+	Tried     int     `json:"tried"`
+	Starts    int     `json:"starts"`
+	MeanScale float64 `json:"mean_range_scaled"`
+	PeakShift float64 `json:"peak_shifted"` // in halves of the width of the 80 % range
+	PeakScale float64 `json:"peak_range_scaled"`
+}
+
+// span is one stretch of time for which a figure is given, and how much each step of
+// the forecast counts in it.
+type span struct {
+	horizon  string
+	from, to string
+	first    int // step ahead
+	weights  []float64
+}
+
+// spansOf are all stretches asked for: those of the list, and each day, week or month
+// of PeakBy that the forecast touches, the first and the last in part.
+func (q *question) spansOf(h *demand.History, steps int) ([]span, error) {
+	var out []span
+	for _, p := range q.periods {
+		out = append(out, q.spansOfPeriod(p, h, steps)...)
+	}
+	if q.PeakBy == "" {
+		return out, nil
+	}
+	unit := PeriodUnit(q.PeakBy)
+	switch {
+	case !q.hs.Clock:
+		return nil, &capcli.RequestError{Field: "peak", Text: q.PeakBy + " needs stamps that are times, found whole numbers", Hint: "--horizon 24,168 --peak gives the peak of so many steps"}
+	case unit.Length() < q.hs.Step.Length():
+		return nil, &capcli.RequestError{Field: "peak", Text: fmt.Sprintf("%s is shorter than the steps, which are of %s", q.PeakBy, q.hs.Step), Hint: "take a finer --step"}
+	}
+	edges := q.edges(h, steps)
+	g := unit.Grid(edges[0], q.hs.Zone)
+	for i := 0; g.At(i) < edges[steps]; i++ {
+		out = append(out, q.spanBetween(q.PeakBy, edges, max(g.At(i), edges[0]), min(g.At(i+1), edges[steps])))
+	}
+	return out, nil
+}
+
+// spansOfPeriod are the stretches of p in a forecast of so many steps.
+func (q *question) spansOfPeriod(p period, h *demand.History, steps int) []span {
+	if p.unit == (capcli.Step{}) {
+		n, ahead := len(h.Values), min(p.n, steps)
+		return []span{{horizon: p.text, from: h.StampText(n), to: h.StampText(n + ahead - 1), weights: ones(ahead)}}
+	}
+	edges, g := q.edges(h, steps), q.periodGrid(p, h)
+	var out []span
+	for i := range p.n {
+		out = append(out, q.spanBetween(p.text, edges, g.At(i), g.At(i+1)))
+	}
+	return out
+}
+
+// spanBetween cuts a stretch out of the steps between edges.
+func (q *question) spanBetween(name string, edges []capcli.Time, from, to capcli.Time) span {
+	s := span{horizon: name, from: FormatDay(from, q.hs.Zone, false), to: FormatDay(to, q.hs.Zone, true)}
+	for i := range len(edges) - 1 {
+		over := min(to, edges[i+1]) - max(from, edges[i])
+		if over <= 0 {
+			continue
+		}
+		if s.weights == nil {
+			s.first = i
+		}
+		s.weights = append(s.weights, float64(over)/float64(edges[i+1]-edges[i]))
+	}
+	return s
+}
+
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
+}
+
+// amounts reports whether figures of steps add up over time, as counts of jobs do and
+// levels do not.
+func (q *question) amounts() bool {
+	m := q.hs.Measure
+	return m == "arrivals" || m == "arrival-hours" || m == "" && q.Sums
+}
+
+// inPeriods takes the figures of periods from joint futures: the range of a quarter is
+// that of its mean in each future, not the mean of the steps' ranges, which would be as
+// if all steps erred to one side at once, or to none.
+func (q *question) inPeriods(spans []span, mean []float64, paths [][]float64) []Period {
+	sum := q.amounts()
+	var out []Period
+	for _, s := range spans {
+		p := Period{Horizon: s.horizon, From: s.from, To: s.to, Sum: sum, first: s.first}
+		means, peaks := make([]float64, len(paths)), make([]float64, len(paths))
+		for k, path := range paths {
+			means[k], peaks[k] = s.level(path, sum), s.highest(path)
+		}
+		p.Spread = spreadOf(means, q.Levels)
+		p.Mean = s.level(mean, sum)
+		p.widenToMean()
+		if q.Peak {
+			peak := spreadOf(peaks, q.Levels)
+			p.Peak = &peak
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// level is the mean level of a path in s, or its sum.
+func (s *span) level(path []float64, sum bool) float64 {
+	total, weight := 0.0, 0.0
+	for i, w := range s.weights {
+		total += w * path[s.first+i]
+		weight += w
+	}
+	if sum {
+		return total
+	}
+	return total / weight
+}
+
+func (s *span) highest(path []float64) float64 {
+	out := math.Inf(-1)
+	for i := range s.weights {
+		out = math.Max(out, path[s.first+i])
+	}
+	return out
+}
+
+// spreadOf sorts v.
+func spreadOf(v, levels []float64) Spread {
+	slices.Sort(v)
+	s := Spread{Mean: meanKnown(v), Levels: levels, middle: forecast.Quantile(v, 0.5), half: (forecast.Quantile(v, 0.9) - forecast.Quantile(v, 0.1)) / 2}
+	for _, level := range levels {
+		s.Lo = append(s.Lo, forecast.Quantile(v, 0.5-level/200))
+		s.Hi = append(s.Hi, forecast.Quantile(v, 0.5+level/200))
+	}
+	for k, line := range lines {
+		s.Lines[k] = forecast.Quantile(v, line.quantile)
+	}
+	return s
+}
+
+// widenToMean keeps the mean within its ranges: it comes from the models, they from
+// draws.
+func (s *Spread) widenToMean() {
+	for k := range s.Lo {
+		s.Lo[k], s.Hi[k] = min(s.Lo[k], s.Mean), max(s.Hi[k], s.Mean)
+	}
+}
+
+// window is a kind of period to be tried on the past: so many steps.
+type window struct {
+	horizon string
+	steps   int
+}
+
+// windowsOf are the kinds of periods asked for, each as short as its shortest.
+func windowsOf(spans []span) []window {
+	var out []window
+	for _, s := range spans {
+		n := len(s.weights)
+		k := slices.IndexFunc(out, func(w window) bool { return w.horizon == s.horizon })
+		switch {
+		case n == 0:
+		case k < 0:
+			out = append(out, window{s.horizon, n})
+		default:
+			out[k].steps = min(out[k].steps, n)
+		}
+	}
+	return out
+}
+
+// triedPeriods are the errors of one kind of period from past starts: what came less
+// the middle of its futures, over half of the width of their 80 % range.
+type triedPeriods struct {
+	window
+	forecast.PeriodErrors
+}
+
+// Futures drawn at each past start, and the most periods of a kind tried from one.
+const (
+	triedDraws   = 200
+	triedPeriodN = 48
+)
+
+// tryPeriods adds to tried the errors of periods from one past start of the series
+// called name.
+func (q *question) tryPeriods(tried []triedPeriods, name string, windows []window, r *forecast.Origin, fit forecast.Fitted) []triedPeriods {
+	paths := make([][]float64, triedDraws)
+	for k := range paths {
+		paths[k] = fit.Path(len(r.Actual), q.Seed.Child(k).Stream("tried/"+name))
+	}
+	sum := q.amounts()
+	for k, w := range windows {
+		if len(tried) <= k {
+			tried = append(tried, triedPeriods{window: w})
+		}
+		p := &tried[k]
+		p.steps = min(w.steps, len(r.Actual))
+		before := len(p.Means)
+		for from := 0; from+p.steps <= len(r.Actual) && from < triedPeriodN*p.steps; from += p.steps {
+			s := span{first: from, weights: ones(p.steps)}
+			p.Means = appendError(p.Means, s.level(r.Actual, sum), paths, func(path []float64) float64 { return s.level(path, sum) })
+			p.Peaks = appendError(p.Peaks, s.highest(r.Actual), paths, s.highest)
+		}
+		if len(p.Means) > before {
+			p.Starts++
+		}
+	}
+	return tried
+}
+
+func appendError(list []float64, came float64, paths [][]float64, figure func([]float64) float64) []float64 {
+	v := make([]float64, len(paths))
+	for k, path := range paths {
+		v[k] = figure(path)
+	}
+	if e, ok := forecast.PeriodError(came, v); ok {
+		list = append(list, e)
+	}
+	return list
+}
+
+// calibratePeriods returns how far the periods of the past were off, of all series of
+// the call together, and the periods of each series with their ranges set by that.
+func calibratePeriods(list []*single, drawn []futures) ([]PeriodTrial, [][]Period) {
+	var tried []triedPeriods
+	for _, s := range list {
+		if s.test == nil {
+			continue
+		}
+		for _, p := range s.test.tried {
+			k := slices.IndexFunc(tried, func(t triedPeriods) bool { return t.horizon == p.horizon })
+			if k < 0 {
+				k = len(tried)
+				tried = append(tried, triedPeriods{window: p.window})
+			}
+			all := &tried[k]
+			all.Starts += p.Starts
+			all.Means, all.Peaks = append(all.Means, p.Means...), append(all.Peaks, p.Peaks...)
+		}
+	}
+	var trials []PeriodTrial
+	for _, t := range tried {
+		c := t.Calibrate()
+		trials = append(trials, PeriodTrial{t.horizon, t.steps, len(t.Means), t.Starts, c.MeanScale, c.PeakShift, c.PeakScale})
+	}
+	out := make([][]Period, len(list))
+	for i, s := range list {
+		for _, p := range drawn[i].periods {
+			if k := slices.IndexFunc(trials, func(t PeriodTrial) bool { return t.Horizon == p.Horizon }); k >= 0 {
+				p = p.calibrated(trials[k], func(v float64) float64 {
+					if s.within == nil || p.first >= s.steps {
+						return v
+					}
+					return s.within(p.first, v)
+				})
+			}
+			out[i] = append(out[i], p)
+		}
+	}
+	return trials, out
+}
+
+// calibrated is the period with its ranges as the trial sets them, within what can be.
+func (p Period) calibrated(t PeriodTrial, within func(float64) float64) Period {
+	p.Spread = p.scaled(p.Mean, 0, t.MeanScale, within)
+	p.widenToMean()
+	if p.Peak == nil {
+		return p
+	}
+	peak := p.Peak.scaled(p.Peak.middle, t.PeakShift, t.PeakScale, within)
+	peak.Mean = max(peak.Mean, p.Mean)
+	peak.widenToMean()
+	p.Peak = &peak
+	return p
+}
+
+// scaled is s with all figures moved by so many half widths and put so much further
+// from the middle.
+func (s *Spread) scaled(middle, shift, by float64, within func(float64) float64) Spread {
+	to := middle + shift*s.half
+	move := func(v float64) float64 { return within(to + by*(v-middle)) }
+	out := *s
+	out.Mean = move(s.Mean)
+	out.Lo, out.Hi = make([]float64, len(s.Lo)), make([]float64, len(s.Hi))
+	for k := range s.Lo {
+		out.Lo[k], out.Hi[k] = move(s.Lo[k]), move(s.Hi[k])
+	}
+	for k := range s.Lines {
+		out.Lines[k] = move(s.Lines[k])
+	}
+	return out
+}

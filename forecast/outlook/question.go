@@ -1,0 +1,195 @@
+package outlook
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/demand"
+)
+
+// question is a request held against its histories: what every stage of the answer
+// knows. It does not change once it is made.
+type question struct {
+	Request // with its defaults
+	hs      *demand.Histories
+	views   []*view
+	periods []period   // where Horizon is a list
+	plan    *eventPlan // nil where there are no events
+	notes   []string
+	errors  int  // one-step errors of each series that are kept
+	longest int  // values of the longest series
+	season  int  // of the longest series, the first one
+	look    bool // for changes
+}
+
+// view is one history with what is asked of it.
+type view struct {
+	*demand.History
+	steps   int              // ahead
+	cap     []float64        // the most in each step of the history and ahead; nil is none
+	options forecast.Options // without memory
+	notes   []string         // what was left out of the options
+	past    *past            // nil where the values are taken for demand
+}
+
+// maxFit is how many values a model is fitted to: more make the fit long and the
+// forecast no better.
+const maxFit = 20_000
+
+// newQuestion checks r and prepares every history of hs.
+func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*question, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	q := &question{Request: r.withDefaults(), hs: hs, notes: slices.Clone(hs.Notes)}
+	var err error
+	if q.periods, err = r.periods(); err != nil {
+		return nil, err
+	}
+	known := 0
+	for _, h := range hs.List {
+		v := &view{History: lastValues(h)}
+		v.options, v.notes = q.optionsFor(v.Known())
+		if v.Censoring != nil {
+			v.past = &past{Censoring: v.Censoring}
+		}
+		q.longest, known = max(q.longest, len(v.Values)), max(known, v.Known())
+		q.views = append(q.views, v)
+	}
+	q.errors = max(fewErrors, min(q.longest, 1000, max(50, 3_000_000/max(1, len(q.views)))))
+	all, _ := q.optionsFor(known)
+	q.season = all.Period()
+	if hs.Tree != nil {
+		q.sumPasts()
+	}
+	if err := q.planEvents(ctx); err != nil {
+		return nil, err
+	}
+	for _, v := range q.views {
+		if v.steps, err = q.stepsAhead(v.History); err != nil {
+			return nil, err
+		}
+		if r.Cap != nil {
+			v.cap = r.Cap(v.History, len(v.Values)+v.steps)
+		}
+	}
+	return q, nil
+}
+
+// lastValues is a copy of h with the last values of a very long history alone.
+func lastValues(h *demand.History) *demand.History {
+	out := *h
+	out.Warnings = slices.Clone(h.Warnings)
+	k := len(h.Values) - maxFit
+	if k <= 0 {
+		return &out
+	}
+	out.Warnings = append(out.Warnings, fmt.Sprintf("%s values: the last %s are used", capcli.Grouped(int64(len(h.Values))), capcli.Grouped(maxFit)))
+	if h.Censoring != nil {
+		c := *h.Censoring
+		out.Censoring = &c
+	}
+	out.Forget(k)
+	return &out
+}
+
+// optionsFor are what a model for a series of n values is made with, and what had to
+// be left out of them.
+func (q *question) optionsFor(known int) (forecast.Options, []string) {
+	out := forecast.Options{Seed: q.Seed}
+	seasons, asked := q.Seasons, len(q.Seasons) > 0
+	if !asked {
+		seasons = UsualSeasons(q.hs.Step)
+	}
+	var notes []string
+	for _, s := range slices.Sorted(slices.Values(seasons)) {
+		switch {
+		case s <= 1 || slices.Contains(out.Seasons, s):
+		case 2*s > known:
+			if asked {
+				notes = append(notes, fmt.Sprintf("season %d left out: it needs two whole seasons, %d values, and there are %d", s, 2*s, known))
+			}
+		default:
+			out.Seasons = append(out.Seasons, s)
+		}
+	}
+	return out, notes
+}
+
+// sums is how many of the views are sums of others; they come first.
+func (q *question) sums() int {
+	if q.hs.Tree == nil {
+		return 0
+	}
+	return len(q.hs.Tree.Sums)
+}
+
+// partsOf returns the views that sum i is made of.
+func (q *question) partsOf(i int) []*view {
+	out := make([]*view, len(q.hs.Tree.PartsOf[i]))
+	for k, j := range q.hs.Tree.PartsOf[i] {
+		out[k] = q.views[q.sums()+j]
+	}
+	return out
+}
+
+// agrees reports whether parts and sums are made to agree.
+func (q *question) agrees() bool {
+	_, ok := q.reconciliation()
+	return ok && q.hs.Tree != nil
+}
+
+// modelFor is what forecasts a series: the model called name as it is shipped, within
+// the cap of the series and on the demand behind it, with the holidays that are known.
+// With UseChanges it learns from what came since the level moved.
+func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) forecast.Model {
+	b := q.bounded(v, name, steps, opts)
+	if q.Changes == UseChanges {
+		b.Model = forecast.SinceChange{Model: b.Model, Seasons: opts.Seasons}
+	}
+	if days := q.specialDays(v.History, steps); len(days) > 0 {
+		b.Model = forecast.Holidays{Model: b.Model, Days: days, Zone: q.holidayZone(v.Name), At: func(i int) capcli.Time { return capcli.Time(v.Stamp(i)) }}
+	}
+	return b
+}
+
+// bounded is a model as it is shipped. What it does on the past it does on the future.
+func (q *question) bounded(v *view, name string, steps int, opts forecast.Options) forecast.Bounded {
+	b, _ := forecast.Shipped(name, v.Series, steps, opts) // the name was checked before
+	if q.Negative {
+		b.Floor = math.Inf(-1)
+	}
+	b.Cap = v.cap
+	if past := v.past; past != nil {
+		b.Behind = func(values []float64) (forecast.Behind, error) {
+			t := past.behind(values, opts)
+			return forecast.Behind{Demand: t.demand, Draw: t.draw, Unknown: t.unsure}, t.err
+		}
+	}
+	return b
+}
+
+// lastKnown is the last value that is known; NaN where none is.
+func lastKnown(v []float64) float64 {
+	for i := len(v) - 1; i >= 0; i-- {
+		if !math.IsNaN(v[i]) {
+			return v[i]
+		}
+	}
+	return math.NaN()
+}
+
+// meanKnown is the mean of the values that are known.
+func meanKnown(v []float64) float64 {
+	sum, n := 0.0, 0
+	for _, x := range v {
+		if !math.IsNaN(x) {
+			sum, n = sum+x, n+1
+		}
+	}
+	return sum / float64(n)
+}

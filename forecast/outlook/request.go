@@ -1,0 +1,168 @@
+package outlook
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/demand"
+)
+
+// Request says what to forecast of every history of a call. The zero value of each
+// field but Seed is the usual choice.
+type Request struct {
+	Model   string    // name in forecast.Models; "" is DefaultModel
+	Models  []string  // of a backtest; none are DefaultModel, snaive and naive
+	Levels  []float64 // of the ranges, in percent; none are 80 and 95
+	Seasons []int     // lengths of season in steps, 0 is none; nil are those usual for the step
+
+	// Horizon is how far ahead to forecast: steps ("48"), a length of time ("2w"), or
+	// a list of periods ("4w,3mo"); "" is usual for the step. Until is a date, a time
+	// or, where stamps are whole numbers, a number, and goes before Horizon.
+	Horizon, Until string
+
+	Origins   int         // past starts to try the model from; 0 is 4 (2 of DefaultModel on a long series), in a backtest 10
+	Paths     int         // possible futures of each series to return
+	Seed      capcli.Seed // of all chance
+	Negative  bool        // figures of a history that was never below zero may be
+	Changes   string      // ShowChanges, NoChanges or UseChanges; "" shows them where that takes little time
+	Reconcile string      // one of Reconciliations; "" is mint
+
+	Peak   bool   // give the highest step of each period too
+	PeakBy string // give each hour, day, week, month, quarter or year ahead as a period; "" is none
+	Sums   bool   // values of a table are amounts, which add up over time; levels do not
+
+	Events *forecast.PlannedEvents // nil is none
+
+	// Cap returns the most that may be forecast of a history in each of its first n
+	// steps, steps ahead included; nil is no bound. A nil Cap bounds nothing.
+	Cap func(h *demand.History, n int) []float64
+}
+
+// DefaultModel is what forecasts where nobody names a model.
+const DefaultModel = "auto"
+
+// What may be done about moves of the level and odd values of the histories.
+const (
+	ShowChanges = "show"
+	NoChanges   = "none"
+	UseChanges  = "use" // show them, and learn from what came since the last move alone
+)
+
+// Limits of a request.
+const (
+	MaxHorizon = 100_000 // steps
+	MaxPaths   = 100_000
+	MaxOrigins = 1000
+	maxSeason  = 1_000_000
+	maxCells   = 50_000_000 // figures in the paths of all series
+)
+
+// reconciliations are the ways to make parts and sums agree, by name.
+var reconciliations = []struct {
+	name string
+	way  forecast.Reconciliation
+}{{"bottom-up", forecast.BottomUp}, {"mint", forecast.MinTShrink}, {"ols", forecast.OLS}, {"wls", forecast.WLSVariance}}
+
+// Reconciliations returns the names that Request.Reconcile takes.
+func Reconciliations() []string {
+	out := []string{"none"}
+	for _, r := range reconciliations {
+		out = append(out, r.name)
+	}
+	return out
+}
+
+// reconciliation returns the way asked for; ok is false where none is wanted.
+func (r *Request) reconciliation() (way forecast.Reconciliation, ok bool) {
+	for _, one := range reconciliations {
+		if one.name == r.Reconcile {
+			return one.way, true
+		}
+	}
+	return forecast.MinTShrink, r.Reconcile != "none"
+}
+
+// ParseLevels reads percents, "80" or "80%", and leaves out those that come twice. It
+// fails with a *capcli.RequestError.
+func ParseLevels(texts []string) ([]float64, error) {
+	var out []float64
+	for _, text := range texts {
+		v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+		if err != nil || !isLevel(v) {
+			return nil, &capcli.RequestError{Field: "level", Text: fmt.Sprintf("wants percents between 0 and 100, found %q", text), Hint: "--level 80,95"}
+		}
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	if len(out) == 0 {
+		return nil, &capcli.RequestError{Field: "level", Text: "wants at least one percent between 0 and 100", Hint: "--level 80,95"}
+	}
+	return out, nil
+}
+
+func isLevel(v float64) bool { return v > 0 && v < 100 }
+
+// Check returns what is wrong with the request, as a *capcli.RequestError or, for a
+// name that is not there, a *capcli.UnknownError.
+func (r *Request) Check() error {
+	bad := func(field, format string, args ...any) error {
+		return &capcli.RequestError{Field: field, Text: fmt.Sprintf(format, args...)}
+	}
+	names := r.Models
+	if r.Model != "" {
+		names = append([]string{r.Model}, names...)
+	}
+	for _, name := range names {
+		if _, err := forecast.Models.Get(name); err != nil {
+			return err
+		}
+	}
+	for _, v := range r.Levels {
+		if !isLevel(v) {
+			return bad("level", "wants percents between 0 and 100, found %g", v)
+		}
+	}
+	for _, s := range r.Seasons {
+		if s < 0 || s > maxSeason {
+			return bad("season", "wants lengths from 1 to %d steps (0 is none), found %d", maxSeason, s)
+		}
+	}
+	if _, err := r.periods(); err != nil {
+		return err
+	}
+	switch {
+	case r.Paths < 0 || r.Paths > MaxPaths:
+		return bad("paths", "wants 1 to %d, found %d", MaxPaths, r.Paths)
+	case r.Origins < 0 || r.Origins > MaxOrigins:
+		return bad("origins", "wants 1 to %d, found %d", MaxOrigins, r.Origins)
+	case !slices.Contains([]string{"", ShowChanges, NoChanges, UseChanges}, r.Changes):
+		return bad("changes", "wants %s, %s or %s, found %q", ShowChanges, NoChanges, UseChanges, r.Changes)
+	case r.Reconcile != "" && !slices.Contains(Reconciliations(), r.Reconcile):
+		return bad("reconcile", "wants one of %s, found %q", strings.Join(Reconciliations(), ", "), r.Reconcile)
+	case r.PeakBy != "" && PeriodUnit(r.PeakBy) == (capcli.Step{}):
+		return bad("peak", "wants hour, day, week, month, quarter or year, found %q", r.PeakBy)
+	}
+	return nil
+}
+
+// withDefaults returns r with the usual choice where it says nothing.
+func (r Request) withDefaults() Request {
+	if r.Model == "" {
+		r.Model = DefaultModel
+	}
+	if len(r.Models) == 0 {
+		r.Models = []string{DefaultModel, "snaive", "naive"}
+	}
+	if len(r.Levels) == 0 {
+		r.Levels = []float64{80, 95}
+	}
+	return r
+}
+
+// ByPeriods reports whether the request asks for figures of periods.
+func (r *Request) ByPeriods() bool { return strings.Contains(r.Horizon, ",") || r.PeakBy != "" }

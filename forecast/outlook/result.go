@@ -1,0 +1,198 @@
+package outlook
+
+import (
+	"time"
+
+	"capcli"
+	"capcli/forecast"
+	"capcli/profile/demand"
+)
+
+// Result is a forecast of every history of a call. Its JSON is the document
+// capcli/forecast/v1; figures that are not known are null there.
+type Result struct {
+	Schema       string             `json:"schema"`
+	Input        []string           `json:"input"`
+	Measure      string             `json:"measure,omitempty"`
+	Unit         string             `json:"unit,omitempty"`
+	Peak         bool               `json:"peak"` // the values are highest levels of their steps
+	Step         string             `json:"step"`
+	Seed         uint64             `json:"seed"`
+	Levels       []float64          `json:"levels"`
+	Cap          any                `json:"cap"` // as it was given: a number, the name of a file, or null
+	PastCapacity any                `json:"past_capacity"`
+	Series       []Series           `json:"series"`
+	Events       []Event            `json:"events,omitempty"`
+	Left         []string           `json:"not_forecast"`
+	Warnings     []string           `json:"warnings"`
+	Tried        []PeriodTrial      `json:"periods_tried,omitempty"`
+	Reconciled   *Reconciled        `json:"reconciled"` // null where nothing was
+	Lines        map[string]float64 `json:"line_quantiles"`
+
+	Draws int `json:"-"` // futures of each series that tell its periods
+}
+
+// Series is the forecast of one series.
+type Series struct {
+	ID         string        `json:"unique_id"`
+	Model      string        `json:"model"`
+	Method     string        `json:"method"`
+	Parameters []Parameter   `json:"parameters"`
+	LogLik     capcli.Figure `json:"loglik"`
+	AIC        capcli.Figure `json:"aic"`
+	AICc       capcli.Figure `json:"aicc"`
+	BIC        capcli.Figure `json:"bic"`
+	Sigma2     capcli.Figure `json:"sigma2"`
+	History    History       `json:"history"`
+	Censoring  *Censoring    `json:"censoring"` // null where the values are taken for demand
+	Backtest   *Trial        `json:"backtest"`  // null where the history is too short
+	Backwhy    string        `json:"backtest_why,omitempty"`
+	Periods    []Period      `json:"periods,omitempty"`
+	DS         []string      `json:"ds"` // stamps of the steps ahead
+	Mean       []float64     `json:"mean"`
+	Intervals  []Interval    `json:"intervals"` // by level
+	Lines      Lines         `json:"lines"`
+	Warnings   []string      `json:"warnings"`
+
+	Changepoints []Move     `json:"changepoints"` // the last ones; null where nobody looked
+	Anomalies    []OddValue `json:"anomalies"`
+	MoreChanges  int        `json:"more_changes,omitempty"` // earlier ones that are not listed
+
+	Of      *demand.History `json:"-"` // the history, its last values where there are very many
+	Demand  []float64       `json:"-"` // its values, as demand where that was told from usage
+	Sum     bool            `json:"-"` // it is the sum of other series of the call
+	Futures [][]float64     `json:"-"` // as many as were asked for
+	Moves   []Move          `json:"-"` // all of them
+	Odd     []OddValue      `json:"-"`
+}
+
+// Parameter is a named parameter of a fitted model.
+type Parameter struct {
+	Name  string        `json:"name"`
+	Value capcli.Figure `json:"value"`
+}
+
+// History says what a forecast was made from.
+type History struct {
+	Values  int           `json:"values"`
+	Missing int           `json:"missing"`
+	Filled  int           `json:"filled"`
+	Start   string        `json:"start"`
+	End     string        `json:"end"`
+	Now     capcli.Figure `json:"now"`    // the last value that is known, as demand
+	Season  int           `json:"season"` // in steps
+}
+
+// Interval holds so many percent of what may come in each step.
+type Interval struct {
+	Level float64   `json:"level"`
+	Lo    []float64 `json:"lo"`
+	Hi    []float64 `json:"hi"`
+}
+
+// Lines are the capacity lines: how much is enough in each step with a chance of 50, 80
+// and 95 percent.
+type Lines struct {
+	Conservative []float64 `json:"conservative"`
+	Expected     []float64 `json:"expected"`
+	Aggressive   []float64 `json:"aggressive"`
+}
+
+// LineQuantiles returns the names of the capacity lines, from the lowest, and the
+// quantiles that they are.
+func LineQuantiles() (names []string, quantiles []float64) {
+	for _, l := range lines {
+		names, quantiles = append(names, l.name), append(quantiles, l.quantile)
+	}
+	return names, quantiles
+}
+
+// Event is a planned event and what it changed.
+type Event struct {
+	Name        string         `json:"name"`
+	Kind        string         `json:"kind"`
+	From        string         `json:"from,omitempty"`
+	To          string         `json:"to,omitempty"` // the first instant after it
+	GPUs        *float64       `json:"gpus,omitempty"`
+	Share       *float64       `json:"share,omitempty"`
+	SD          float64        `json:"sd"`
+	Probability float64        `json:"probability"`
+	Late        capcli.Seconds `json:"late_s"`
+	Campaign    *Campaign      `json:"campaign,omitempty"`
+	Changes     []EventChange  `json:"changes"`
+	Why         string         `json:"why_not,omitempty"` // why it changes nothing
+}
+
+// Campaign is what a training campaign takes.
+type Campaign struct {
+	FLOPs    float64 `json:"flops"`
+	GPUHours float64 `json:"gpu_hours"`
+	Lo       float64 `json:"gpu_hours_lo"`
+	Hi       float64 `json:"gpu_hours_hi"`
+	Hours    float64 `json:"hours"`
+}
+
+// EventChange is what an event adds to one series.
+type EventChange struct {
+	ID       string  `json:"unique_id"`
+	First    string  `json:"first_ds,omitempty"`
+	Last     string  `json:"last_ds,omitempty"`
+	Steps    int     `json:"steps"`
+	Most     float64 `json:"most"` // the largest change of a step's mean
+	GPUHours float64 `json:"gpu_hours"`
+	Why      string  `json:"why_not,omitempty"`
+	// Learnt is what the history says of a holiday.
+	Learnt *Learnt `json:"learnt,omitempty"`
+}
+
+// Learnt is what the history says of a holiday: the mean effect of so many days.
+type Learnt struct {
+	Days     int     `json:"days"`
+	Size     float64 `json:"size"`
+	SD       float64 `json:"sd"`
+	Relative bool    `json:"relative"`
+}
+
+// DescribeEvent returns what an event comes to, without what it changes.
+func DescribeEvent(e *forecast.PlannedEvent) Event {
+	out := Event{
+		Name: e.Name, Kind: e.Kind, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []EventChange{},
+	}
+	if e.Event.End != 0 {
+		out.To = e.Event.End.String()
+	}
+	if c := e.Event.Chance; c > 0 {
+		out.Probability = c
+	}
+	size := e.Event.Size
+	switch {
+	case e.Holiday != nil && !e.Holiday.Declared:
+	case e.Event.Relative:
+		out.Share = &size
+	default:
+		out.GPUs = &size
+	}
+	if e.Campaign != nil {
+		out.Campaign = &Campaign{e.Cost.FLOPs, e.Cost.GPUHours, e.Cost.Lo, e.Cost.Hi, e.Cost.Hours}
+	}
+	return out
+}
+
+// FormatDay writes an instant for people: a day where it is one in the zone (nil is
+// UTC), the day before it where last says that it is an end; "" where t is not known.
+func FormatDay(t capcli.Time, zone *time.Location, last bool) string {
+	if !t.Known() {
+		return ""
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	local := t.Std().In(zone)
+	if local.Hour() == 0 && local.Minute() == 0 && local.Second() == 0 {
+		if last { // not the instant after it
+			local = local.AddDate(0, 0, -1)
+		}
+		return local.Format(time.DateOnly)
+	}
+	return local.Format(time.RFC3339)
+}

@@ -1,0 +1,251 @@
+package outlook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli/forecast"
+)
+
+// Lines are the names of the capacity lines and the quantiles that they are of what
+// will be wanted.
+var lines = [3]struct {
+	name     string
+	quantile float64
+}{{"conservative", 0.5}, {"expected", 0.8}, {"aggressive", 0.95}}
+
+// Past starts that a forecast is tried from where nobody says. The default model
+// tries its members on the past itself, which takes time on a long series.
+const (
+	fewOrigins  = 4
+	autoOrigins = 2
+	longSeries  = 300
+	moreOrigins = 10 // in a backtest
+)
+
+// single is the forecast of one series by itself.
+type single struct {
+	*view
+	left      error // why there is none
+	warnings  []string
+	seen      []float64 // the history, as demand where that was told from usage
+	censoring *Censoring
+	changed   *changed // nil where nobody looked
+	model     string
+	info      forecast.Info
+	figures
+	within func(i int, v float64) float64 // keeps the figure of step i ahead to what can be
+	events
+	test *trial          // nil where the history is too short to be tried on its past
+	fit  forecast.Fitted // until its futures are drawn; nil where none are asked for
+	errs []float64       // one-step errors, the last ones; where series are put together
+}
+
+// figures are what is forecast in each step.
+type figures struct {
+	mean   []float64
+	ranges []forecast.Interval // by level
+	lines  [3][]float64        // conservative, expected, aggressive
+}
+
+// forecastSeries fits a model to v, asks it about the future and tries it on the past.
+func (q *question) forecastSeries(ctx context.Context, v *view) (*single, error) {
+	out := &single{view: v, warnings: slices.Concat(v.Warnings, v.notes)}
+	say := func(notes ...string) { out.warnings = append(out.warnings, notes...) }
+	opts := v.options
+	opts.Memory = forecast.NewMemory()
+	of := v // what the model is fitted to
+	if out.left = tooLittle(v); out.left != nil {
+		if q.hs.Tree == nil {
+			return out, nil
+		}
+		of = v.withZeros()
+		say(out.left.Error() + ": counted as 0 before")
+	}
+	told, censoring, notes, err := q.demandBehind(v, opts)
+	if out.left = err; err != nil {
+		return out, nil
+	}
+	say(notes...)
+	if out.seen, out.censoring = v.Values, censoring; told != nil {
+		out.seen = told.demand
+	}
+	if q.look {
+		out.changed = q.changesOf(v, out.seen, opts)
+	}
+	var fit forecast.Fitted
+	if out.model, fit, notes, err = q.fit(of, opts); err != nil {
+		out.left = err
+		return out, nil
+	}
+	out.info = fit.Info()
+	say(notes...)
+	say(out.info.Notes...)
+	say(learntSince(v, out.seen, fit)...)
+	if notes, err = q.ask(out, of, fit); err != nil {
+		out.left = err
+		return out, nil
+	}
+	say(notes...)
+	if q.futuresOf(v.steps) > 0 {
+		out.fit = fit
+	}
+	if own, ok := fit.(forecast.Erring); ok && len(q.views) > 1 && (q.hs.Tree != nil || out.fit != nil) {
+		out.errs = own.LastErrors(q.errors)
+	}
+	if out.test, err = q.tryOwn(ctx, out, of, opts); err != nil {
+		return nil, err
+	}
+	say(out.doubts()...)
+	out.info.Fitted = nil // as long as the history, and nobody shows it
+	return out, nil
+}
+
+func tooLittle(v *view) error {
+	switch n := v.Known(); {
+	case n == 0:
+		return errors.New("all values are missing")
+	case n < 2:
+		return errors.New("the series is too short: one value is no history")
+	}
+	return nil
+}
+
+// withZeros is a history that is too short for any model, with zeros before its first
+// value: a part that has only begun was zero before.
+func (v *view) withZeros() *view {
+	h := *v.History
+	h.Values = make([]float64, fewestValues)
+	for _, x := range v.Values {
+		if !math.IsNaN(x) {
+			h.Values = append(h.Values, x)
+		}
+	}
+	out := *v
+	out.History, out.past = &h, nil
+	return &out
+}
+
+// fit makes the model and fits it; it returns the name of the model. Where nobody
+// chose the model, a series that it cannot take is forecast by repeating its last
+// value, and a note says so.
+func (q *question) fit(v *view, opts forecast.Options) (string, forecast.Fitted, []string, error) {
+	fit, err := q.modelFor(v, q.Model, v.steps, opts).Fit(v.Series)
+	if err == nil || q.Model != DefaultModel && q.hs.Tree == nil {
+		return q.Model, fit, nil, err
+	}
+	fallback, failed := q.modelFor(v, "naive", v.steps, opts).Fit(v.Series)
+	if failed != nil {
+		return q.Model, nil, nil, err
+	}
+	return "naive", fallback, []string{fmt.Sprintf("%s could not be fitted (%v): the last value is repeated instead", q.Model, err)}, nil
+}
+
+// ask takes the figures of the forecast from fit, a fit to of, with the events that
+// are planned.
+func (q *question) ask(out *single, of *view, fit forecast.Fitted) ([]string, error) {
+	const middle = 0.01 // a range so narrow that its ends are the median
+	steps := out.steps
+	var notes []string
+	var err error
+	out.events, notes, err = q.eventsAhead(out.view, of, fit)
+	if err != nil {
+		return nil, err
+	}
+	out.within = withinOf(fit)
+	fc, err := fit.Forecast(steps, append(slices.Clone(q.Levels), 60, 90, middle)...)
+	if err != nil {
+		return nil, err
+	}
+	fc, more, err := out.events.applied(fc, out.view, out.within)
+	if err != nil {
+		return nil, err
+	}
+	notes = append(notes, more...)
+	if b, ok := fit.(*forecast.BoundedFit); ok && b.Held() != "" {
+		notes = append(notes, b.Held())
+	}
+	out.figures = figuresOf(fc, len(q.Levels))
+	return notes, nil
+}
+
+// figuresOf are those of a forecast that has ranges of so many levels, and then those
+// that hold 60 % and 90 % and the median.
+func figuresOf(fc forecast.Forecast, levels int) figures {
+	steps := len(fc.Mean)
+	out := figures{mean: fc.Mean, ranges: slices.Clone(fc.Intervals[:levels])} // the other levels are let go
+	out.lines[0] = make([]float64, steps)
+	for i := range steps {
+		out.lines[0][i] = (fc.Intervals[levels+2].Lo[i] + fc.Intervals[levels+2].Hi[i]) / 2
+	}
+	out.lines[1], out.lines[2] = fc.Intervals[levels].Hi, fc.Intervals[levels+1].Hi
+	out.orderLines() // simulated quantiles may cross by a hair
+	return out
+}
+
+// orderLines sees that no line lies below the one before it.
+func (f *figures) orderLines() {
+	for k := 1; k < len(f.lines); k++ {
+		for i := range f.lines[k] {
+			f.lines[k][i] = max(f.lines[k][i], f.lines[k-1][i])
+		}
+	}
+}
+
+// tryOwn tries the model of a forecast on the past of the series.
+func (q *question) tryOwn(ctx context.Context, s *single, of *view, opts forecast.Options) (*trial, error) {
+	var windows []window
+	if q.ByPeriods() {
+		spans, err := q.spansOf(s.History, s.steps)
+		if err != nil {
+			return nil, err
+		}
+		windows = windowsOf(spans)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	origins := q.Origins
+	if origins == 0 {
+		origins = fewOrigins
+		if q.Model == DefaultModel && q.length(of) > longSeries {
+			origins = autoOrigins
+		}
+	}
+	return q.try(of, opts, s.model, min(s.steps, q.testable(of)), origins, windows), nil
+}
+
+// doubts are what the reader must know of the forecast.
+func (s *single) doubts() []string {
+	var out []string
+	zeros, known := 0, 0
+	for _, v := range s.seen {
+		if v == 0 {
+			zeros++
+		}
+		if !math.IsNaN(v) {
+			known++
+		}
+	}
+	if 2*zeros > known {
+		out = append(out, fmt.Sprintf("nothing is wanted in %.0f%% of the steps; plan from the range, not the middle", math.Floor(100*float64(zeros)/float64(known))))
+	}
+	switch {
+	case s.test == nil:
+		out = append(out, "too short to be tried on its past: how right the forecast is, and what its ranges hold, is not known")
+	case s.steps > s.test.Steps:
+		out = append(out, fmt.Sprintf("%d steps is further than it was tried (%d steps): treat the far end as a guess", s.steps, s.test.Steps))
+	}
+	return out
+}
+
+// withinOf is what keeps the figures of a fit, by step ahead, to what can be.
+func withinOf(fit forecast.Fitted) func(int, float64) float64 {
+	if b, ok := fit.(*forecast.BoundedFit); ok {
+		return b.Bounds()
+	}
+	return func(_ int, v float64) float64 { return v }
+}

@@ -1,0 +1,210 @@
+package outlook
+
+import (
+	"math"
+
+	"capcli"
+	"capcli/forecast"
+)
+
+// Trial is what a model did when it was tried on the past of a series: forecast from
+// past starts, each from the values before it alone.
+type Trial struct {
+	Model    string        `json:"model"`
+	Origins  int           `json:"origins"` // starts that gave a forecast
+	Failed   int           `json:"failed"`
+	Steps    int           `json:"steps"`           // ahead
+	Scored   int           `json:"scored_steps"`    // steps in which it is known what came
+	Hidden   int           `json:"steps_not_known"` // steps in which usage is known and what was wanted is not
+	Error    capcli.Figure `json:"error_over_seasonal_naive"`
+	OWA      capcli.Figure `json:"owa"`
+	MASE     capcli.Figure `json:"mase"`
+	SMAPE    capcli.Figure `json:"smape"`
+	MAE      capcli.Figure `json:"mae"`
+	RMSE     capcli.Figure `json:"rmse"`
+	Bias     capcli.Figure `json:"bias"`
+	CRPS     capcli.Figure `json:"crps"`
+	Coverage []Coverage    `json:"coverage"` // by level
+}
+
+// Coverage is how much of what came the ranges of one level held.
+type Coverage struct {
+	Level float64       `json:"level"`
+	Held  capcli.Figure `json:"held"` // share, 0 to 1
+	MSIS  capcli.Figure `json:"msis"`
+}
+
+// trial is a Trial with the runs that it is measured on.
+type trial struct {
+	Trial
+	every  int // steps between starts
+	runs   []forecast.Origin
+	base   []forecast.Origin // of repeating the last season, without ranges
+	naive2 [2]float64        // sMAPE and MASE
+	tried  []triedPeriods    // by kind of period
+}
+
+// document is the trial as the result has it; nil of none.
+func (t *trial) document() *Trial {
+	if t == nil {
+		return nil
+	}
+	return &t.Trial
+}
+
+// fewestValues is how many values a part must have had at a start, for its model to be
+// tried from there; where the whole is long, a part may have begun late.
+const fewestValues = 4
+
+// length is how many values decide from where a model is tried: of series that add up
+// those of the longest, for all are tried from the same times.
+func (q *question) length(v *view) int {
+	if q.hs.Tree != nil {
+		return max(len(v.Values), q.longest)
+	}
+	return len(v.Values)
+}
+
+// learns is how many values a model must have seen: two seasons.
+func (q *question) learns(v *view) int {
+	if q.hs.Tree != nil {
+		return 2 * max(1, q.season)
+	}
+	return 2 * max(1, v.options.Period())
+}
+
+// testable is how many steps ahead a model can be tried: the history must keep two
+// seasons, or two thirds of itself, to learn from.
+func (q *question) testable(v *view) int {
+	n := q.length(v)
+	return max(0, min(n/3, n-q.learns(v)))
+}
+
+// try forecasts v from past starts, each from the values before it alone. It returns
+// nil where the history is too short.
+func (q *question) try(v *view, opts forecast.Options, model string, steps, origins int, windows []window) *trial {
+	if steps < 1 {
+		return nil
+	}
+	n := q.length(v)
+	bo := forecast.BacktestOptions{Horizon: steps, Origins: origins, Levels: q.Levels, Workers: 1, Least: max(2, n/3)}
+	bo.Least = max(bo.Least, q.learns(v))
+	if v.past != nil {
+		t := v.past.behind(v.Values, opts)
+		if t.err != nil {
+			return nil
+		}
+		bo.Actual = t.came()
+	}
+	bo.Least = min(bo.Least, n-steps)
+	bo.Every = steps
+	if origins > 1 {
+		bo.Every = min(steps, (n-steps-bo.Least)/(origins-1))
+	}
+	if bo.Every < 1 {
+		bo.Every = 1
+	}
+	if q.hs.Tree != nil {
+		bo.Least, bo.Errors = fewestValues, q.errors
+	}
+	run := func(m forecast.Model) ([]forecast.Origin, error) {
+		return forecast.Backtest(m, v.Series, opts.Period(), bo)
+	}
+	t := &trial{Trial: Trial{Model: model, Steps: steps}, every: bo.Every}
+	if len(windows) > 0 {
+		bo.Watch = func(r *forecast.Origin, fit forecast.Fitted) {
+			t.tried = q.tryPeriods(t.tried, v.Name, windows, r, fit)
+		}
+	}
+	list, err := run(q.modelFor(v, model, steps, opts))
+	if err != nil {
+		return nil
+	}
+	t.runs, bo.Watch = list, nil
+	if base, err := run(q.bounded(v, "snaive", steps, opts)); err == nil {
+		t.base = withoutRanges(base)
+	}
+	if base, err := run(q.bounded(v, "naive2", steps, opts)); err == nil {
+		b := forecast.Summarise(base, q.Levels)
+		t.naive2 = [2]float64{b.SMAPE, b.MASE}
+	}
+	if !t.score(v, q.Levels) {
+		return nil
+	}
+	if q.hs.Tree == nil {
+		t.runs, t.base = nil, nil
+	}
+	return t
+}
+
+func withoutRanges(list []forecast.Origin) []forecast.Origin {
+	for i := range list {
+		list[i].Forecast.Intervals = nil
+	}
+	return list
+}
+
+// score measures the runs; false where there is nothing to be measured.
+func (t *trial) score(v *view, levels []float64) bool {
+	b := forecast.Summarise(t.runs, levels)
+	t.Origins, t.Failed = b.Origins-b.Failed, b.Failed
+	t.Scored, t.Hidden = countScored(t.runs, v.Values)
+	t.MASE, t.SMAPE, t.MAE, t.RMSE = capcli.Figure(b.MASE), capcli.Figure(b.SMAPE), capcli.Figure(b.MAE), capcli.Figure(b.RMSE)
+	t.Bias, t.CRPS = capcli.Figure(b.Bias), capcli.Figure(b.CRPS)
+	t.Coverage = make([]Coverage, len(levels))
+	for k, level := range levels {
+		t.Coverage[k] = Coverage{level, capcli.Figure(b.Coverage[k]), capcli.Figure(b.MSIS[k])}
+	}
+	t.Error, t.OWA = capcli.Figure(math.NaN()), capcli.Figure(math.NaN())
+	if t.Origins == 0 {
+		return false
+	}
+	if t.base != nil {
+		t.Error = capcli.Figure(errorOver(t.runs, t.base))
+	}
+	if t.naive2 != [2]float64{} {
+		t.OWA = capcli.Figure(forecast.OWA(b.SMAPE, b.MASE, t.naive2[0], t.naive2[1]))
+	}
+	return t.Scored > 0
+}
+
+// countScored counts the steps in which a forecast could be held against what came,
+// and those in which a value is known and what was wanted is not.
+func countScored(list []forecast.Origin, values []float64) (scored, hidden int) {
+	for _, r := range list {
+		if r.Err != nil {
+			continue
+		}
+		for i, v := range r.Actual {
+			switch {
+			case !math.IsNaN(v):
+				scored++
+			case !math.IsNaN(values[r.At+i]):
+				hidden++
+			}
+		}
+	}
+	return scored, hidden
+}
+
+// errorOver is the mean absolute error of one backtest over that of another, from the
+// starts where both have a forecast.
+func errorOver(a, b []forecast.Origin) float64 {
+	var above, below float64
+	for i := range a {
+		if a[i].Err != nil || b[i].Err != nil {
+			continue
+		}
+		x, y := forecast.MAE(a[i].Actual, a[i].Forecast.Mean), forecast.MAE(b[i].Actual, b[i].Forecast.Mean)
+		if !math.IsNaN(x) && !math.IsNaN(y) {
+			above, below = above+x, below+y
+		}
+	}
+	switch {
+	case above == 0 && below == 0:
+		return 1
+	case below == 0:
+		return math.NaN() // the last season was right to the last digit
+	}
+	return above / below
+}
