@@ -48,3 +48,20 @@ func (e *RequestError) Error() string {
 	}
 	return e.Field + " " + e.Text
 }
+
+// AccountingError says that sums which must be equal are not: a bug. Nothing may be
+// written after it.
+type AccountingError struct{ Err error }
+
+func (e *AccountingError) Error() string { return "the accounts do not balance: " + e.Err.Error() }
+
+// Unwrap gives the sums.
+func (e *AccountingError) Unwrap() error { return e.Err }
+
+// ShellWord returns s quoted for a shell, where the shell would take it apart.
+func ShellWord(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;~#") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

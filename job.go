@@ -1,6 +1,9 @@
 package capcli
 
-import "iter"
+import (
+	"context"
+	"iter"
+)
 
 // Job is one request for GPUs, as a log told it or a generator made it. It is
 // a gang: it holds all of its GPUs at once or none.
@@ -46,3 +49,23 @@ func (j *Job) Estimate() Seconds {
 
 // Jobs is a stream of jobs in order of Submit. An error ends it.
 type Jobs = iter.Seq2[Job, error]
+
+// WatchJobs returns jobs, ended with the cause of ctx soon after ctx ends. It calls
+// progress now and then with how many there were.
+func WatchJobs(ctx context.Context, jobs Jobs, progress func(n int64)) Jobs {
+	return func(yield func(Job, error) bool) {
+		var n int64
+		for job, err := range jobs {
+			if n++; n%1024 == 0 {
+				if ctx.Err() != nil {
+					yield(Job{}, context.Cause(ctx))
+					return
+				}
+				progress(n)
+			}
+			if !yield(job, err) {
+				return
+			}
+		}
+	}
+}

@@ -35,9 +35,10 @@ var layers = map[string][]string{
 	"forecast":             {"gonum"},
 	"simulate":             {"simulate/internal/sorted"},
 	"simulate/billing":     {"simulate"},
+	"simulate/outcome":     {"simulate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":        {"simulate", "simulate/billing", "forecast", "gonum"},
 	"simulate/plan/market": {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
-	"simulate/plan/mix":    {"simulate", "simulate/billing", "simulate/plan", "scenarios", "gonum"},
+	"simulate/plan/mix":    {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "scenarios", "gonum"},
 	"simulate/plan/shard":  {},
 
 	"simulate/internal/sorted": {},
@@ -53,7 +54,8 @@ var layers = map[string][]string{
 	"profile/store":   {"profile", "profile/parquet"},
 	"profile/web":     {"profile", "profile/series"},
 
-	"scenarios":        {"simulate", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
+	"scenarios":        {"simulate", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
+	"scenarios/play":   {"scenarios", "simulate", "simulate/billing", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},
 

@@ -10,17 +10,18 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 	"capcli/simulate/policy"
 )
 
-// outcome is a run of a scenario of the library, priced.
-type outcome struct {
+// played is a run of a scenario of the library, priced.
+type played struct {
 	s   *Scenario
 	r   *simulate.Result
 	inv *billing.Invoice
 }
 
-func play(t *testing.T, name string, overrides ...string) outcome {
+func play(t *testing.T, name string, overrides ...string) played {
 	t.Helper()
 	b, ok := Library(name)
 	if !ok {
@@ -51,11 +52,11 @@ func play(t *testing.T, name string, overrides ...string) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return outcome{s, r, inv}
+	return played{s, r, inv}
 }
 
 // savings is the effective savings rate.
-func (o *outcome) savings(t *testing.T) float64 {
+func (o *played) savings(t *testing.T) float64 {
 	t.Helper()
 	rate, known := o.inv.Total.SavingsRate()
 	if !known {
@@ -201,7 +202,7 @@ func TestRightsizing(t *testing.T) {
 func TestQueueCollapse(t *testing.T) {
 	fifo, easy := play(t, "queue-collapse"), play(t, "queue-collapse", "policy=easy")
 	near(t, "load", fifo.r.Loads[0].Offered(), 0.85, 0.03)
-	short := func(x outcome) float64 { return x.r.Tenants[0].Wait.Mean }
+	short := func(x played) float64 { return x.r.Tenants[0].Wait.Mean }
 	if fifo.r.Tenants[0].Name != "students" {
 		t.Fatalf("tenants are %+v", fifo.r.Tenants)
 	}
@@ -236,10 +237,8 @@ func TestDefaultShowsTheTrade(t *testing.T) {
 		t.Errorf("the default should use on-demand and let some jobs wait: %+v", base.r.Wait)
 	}
 	for _, c := range base.s.Limits {
-		get := func(m string) (float64, bool) {
-			return map[string]float64{"wait_p95": float64(base.r.Wait.P95), "cost": base.inv.Total.Cost.Float()}[m], true
-		}
-		if holds, _ := c.Holds(get); !holds {
+		o := outcome.Outcome{Waits: outcome.WaitsOf(&base.r.Wait), Cost: outcome.Cost{Total: &base.inv.Total.Cost}}
+		if holds, _ := c.Holds(&o); !holds {
 			t.Errorf("the default does not hold its own limit %s", c)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
 
 // version is the first line of every scenario: capcli: scenario/v1.
@@ -53,7 +54,7 @@ type Scenario struct {
 	Overflow    Overflow
 	Preemption  simulate.Restarts
 	Tenants     []simulate.Tenant
-	Limits      []Check           // what the result should hold, in the file's order
+	Limits      []outcome.Check   // what the result should hold, in the file's order
 	Budget      *billing.Budget   // nil where it states none
 	Approvals   billing.Approvals // none where it states none
 	Energy      *Energy           // nil where it states none

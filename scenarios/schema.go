@@ -6,6 +6,7 @@ import (
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
 
 // Section is a part of a scenario and the fields that it may have.
@@ -60,7 +61,7 @@ func Schema() []Section {
 		out = append(out, section)
 	}
 	limits := Section{Name: "limits"}
-	for _, m := range Metrics {
+	for _, m := range outcome.Metrics {
 		limits.Fields = append(limits.Fields, Field{m.Name, m.Doc})
 	}
 	return append(out, limits)

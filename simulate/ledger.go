@@ -21,7 +21,11 @@ type account struct {
 // Span is what became of a pool's capacity in one month: the record that
 // simulate/billing prices.
 type Span struct {
-	Offered, Used, Idle, Blocked, Down capcli.GPUTime
+	Offered capcli.GPUTime `json:"offered_gpu_hours"`
+	Used    capcli.GPUTime `json:"used_gpu_hours"`
+	Idle    capcli.GPUTime `json:"idle_gpu_hours"`
+	Blocked capcli.GPUTime `json:"blocked_gpu_hours"`
+	Down    capcli.GPUTime `json:"down_gpu_hours"`
 }
 
 // Add sums two spans.

@@ -34,9 +34,12 @@ type meter struct {
 
 // Refused is a job that can never run, and why.
 type Refused struct {
-	ID, Tenant, Partition, GPUModel string
-	GPUs                            int
-	Why                             string
+	ID        string `json:"job_id"`
+	Tenant    string `json:"tenant"`
+	Partition string `json:"partition"`
+	GPUModel  string `json:"gpu_model"`
+	GPUs      int    `json:"gpus"`
+	Why       string `json:"why"`
 }
 
 const refusedShown = 20

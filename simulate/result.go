@@ -64,13 +64,19 @@ func (r *Result) Started() int64 { return r.Wait.Started }
 // running + unplaceable + CPU only. Starting are those whose GPUs are ordered and
 // not there yet: their wait goes on.
 type Counts struct {
-	Read, Finished, Waiting, Starting, Running, Unplaceable, CPUOnly int64
+	Read        int64 `json:"read"`
+	Finished    int64 `json:"finished"`
+	Waiting     int64 `json:"waiting"`
+	Starting    int64 `json:"starting"`
+	Running     int64 `json:"running"`
+	Unplaceable int64 `json:"unplaceable"`
+	CPUOnly     int64 `json:"without_gpu"`
 
-	Preemptions int64 // by policies and by losses
-	Losses      int64 // of those by losses of nodes
-	Killed      int64 // ended at their limit
-	Deadlines   int64 // jobs with a deadline that finished, or that had not when it passed
-	Misses      int64 // of those that had not finished by it
+	Preemptions int64 `json:"preemptions"`     // by policies and by losses
+	Losses      int64 `json:"losses"`          // of those by losses of nodes
+	Killed      int64 `json:"killed_at_limit"` // ended at their limit
+	Deadlines   int64 `json:"with_deadline"`   // jobs with a deadline that finished, or that had not when it passed
+	Misses      int64 `json:"deadline_misses"` // of those that had not finished by it
 }
 
 // TenantResult is one tenant's jobs.

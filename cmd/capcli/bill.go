@@ -15,6 +15,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
 	"capcli/simulate/billing"
 )
@@ -178,7 +179,7 @@ func (o *billOptions) readRequests(e *env, q *billing.Requests) error {
 		q.Count = n
 		return nil
 	}
-	file, err := readFile(e, text, besideMax)
+	file, err := readFile(e, text, play.BesideMax)
 	if err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func placedError(err error, use string, p *scenarios.Portfolio) error {
 	case errors.As(err, &line):
 		return &capcli.InputError{File: use, Field: line.Field, Text: line.Error(), Err: err}
 	case errors.As(err, &unbalanced):
-		return &accountingError{err}
+		return &capcli.AccountingError{Err: err}
 	}
 	return overflown(use, err)
 }

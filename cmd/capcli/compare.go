@@ -13,6 +13,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/simulate/outcome"
 )
 
 func newCompare(e *env) *cobra.Command {
@@ -37,7 +38,7 @@ func newCompare(e *env) *cobra.Command {
 // savedPlan is the runs of one plan, as they were saved.
 type savedPlan struct {
 	name string
-	runs []runJSON
+	runs []outcome.Outcome
 }
 
 func runCompare(e *env, o outputOptions, by string, args []string) error {
@@ -78,7 +79,7 @@ func readRuns(e *env, name string) ([]savedPlan, error) {
 		return nil, err
 	}
 	defer func() { _ = done.Close() }()
-	var data simulateJSON
+	var data outcome.Document
 	dec := json.NewDecoder(io.LimitReader(in.R, runsMax))
 	if err := dec.Decode(&data); err != nil {
 		return nil, &capcli.InputError{
@@ -95,7 +96,7 @@ func readRuns(e *env, name string) ([]savedPlan, error) {
 }
 
 // plansOf puts the runs of one scenario, policy and placement together.
-func plansOf(runs []runJSON) []savedPlan {
+func plansOf(runs []outcome.Outcome) []savedPlan {
 	var out []savedPlan
 	for _, r := range runs {
 		name := strings.Join([]string{r.Scenario, r.Policy, r.Placement}, "/")
@@ -167,20 +168,20 @@ func (f *comparedFigure) row(plans []savedPlan, pairs []int) ([]any, comparedJSO
 	least := make([]*float64, len(plans))
 	for i := range plans {
 		own, diffs := f.paired(plans, i, pairs)
-		mean, known := runSpreadOver(own)
+		mean, known := outcome.SpreadOver(own)
 		switch {
 		case !known:
 			row, j.Mean = append(row, nil), append(j.Mean, nil)
-		case mean.mean.over:
-			row, j.Mean, least[i] = append(row, mean.mean.cell(f.cell)), append(j.Mean, nil), &mean.mean.v
+		case mean.Mean.AtLeast:
+			row, j.Mean, least[i] = append(row, foundCell(mean.Mean, f.cell)), append(j.Mean, nil), &mean.Mean.Value
 			j.AtLeast = least
 		default:
-			row, j.Mean = append(row, mean.mean.cell(f.cell)), append(j.Mean, &mean.mean.v)
+			row, j.Mean = append(row, foundCell(mean.Mean, f.cell)), append(j.Mean, &mean.Mean.Value)
 		}
 		if i == 0 {
 			continue
 		}
-		diff, known := runSpreadOver(diffs)
+		diff, known := outcome.SpreadOver(diffs)
 		change, exact := f.change(diff, known)
 		row, j.Difference = append(row, change), append(j.Difference, exact)
 	}
@@ -189,16 +190,16 @@ func (f *comparedFigure) row(plans []savedPlan, pairs []int) ([]any, comparedJSO
 
 // change is a difference for people, with its range where there are runs, and for
 // programs where it is known exactly.
-func (f *comparedFigure) change(d runSpread, known bool) (any, *rangeJSON) {
+func (f *comparedFigure) change(d outcome.Spread, known bool) (any, *rangeJSON) {
 	if !known {
 		return nil, nil
 	}
 	cell := func(v float64) any { return signed(f.cell, v) }
-	change := report.Change{Of: d.cell(cell)}
-	if d.mean.over {
+	change := report.Change{Of: spreadCell(d, cell)}
+	if d.Mean.AtLeast {
 		return change, nil
 	}
-	return change, &rangeJSON{d.mean.v, d.lo.v, d.hi.v}
+	return change, &rangeJSON{d.Mean.Value, d.Lo.Value, d.Hi.Value}
 }
 
 // signed makes a cell of a figure that may be negative: cells round half up.
@@ -232,7 +233,7 @@ func pairs(plans []savedPlan) []int {
 	for _, r := range plans[0].runs {
 		all := true
 		for _, p := range plans[1:] {
-			all = all && slices.ContainsFunc(p.runs, func(x runJSON) bool { return x.Run == r.Run })
+			all = all && slices.ContainsFunc(p.runs, func(x outcome.Outcome) bool { return x.Run == r.Run })
 		}
 		if all {
 			out = append(out, r.Run)
@@ -241,8 +242,8 @@ func pairs(plans []savedPlan) []int {
 	return out
 }
 
-func (p *savedPlan) findRun(run int) *runJSON {
-	i := slices.IndexFunc(p.runs, func(x runJSON) bool { return x.Run == run })
+func (p *savedPlan) findRun(run int) *outcome.Outcome {
+	i := slices.IndexFunc(p.runs, func(x outcome.Outcome) bool { return x.Run == run })
 	return &p.runs[i]
 }
 
@@ -293,8 +294,8 @@ func leadOfCompare(plans []savedPlan, pairs []int) string {
 		text = fmt.Sprintf("%s costs %s less than %s", b.name, by, a.name)
 	}
 	text += beside(b, a)
-	asText := func(f *found) string {
-		return f.text(func(v float64) string { return capcli.Seconds(v + 0.5).String() })
+	asText := func(f *outcome.Figure) string {
+		return f.Text(func(v float64) string { return capcli.Seconds(v + 0.5).String() })
 	}
 	from, to := asText(a.wait), asText(b.wait)
 	if from == to {
@@ -306,33 +307,33 @@ func leadOfCompare(plans []savedPlan, pairs []int) string {
 // ranked gives what a plan is ranked by, over the pairs.
 func (p *savedPlan) ranked(pairs []int) ranked {
 	out := ranked{name: p.name, length: p.length()}
-	mean := func(name string) *found {
+	mean := func(name string) *outcome.Figure {
 		f := figureNamed(name)
 		own, _ := f.paired([]savedPlan{*p}, 0, pairs)
-		if s, ok := runSpreadOver(own); ok {
-			return &s.mean
+		if s, ok := outcome.SpreadOver(own); ok {
+			return &s.Mean
 		}
 		return nil
 	}
 	if c := mean("cost_usd"); c != nil {
-		out.cost = &c.v
+		out.cost = &c.Value
 	}
 	out.wait = mean("wait_p95_s")
 	if q := mean("queue_time_mean_s"); q != nil {
-		out.queued = &q.v
+		out.queued = &q.Value
 	}
 	if j := mean("jct_mean_s"); j != nil {
-		out.jct = j.v
+		out.jct = j.Value
 	}
 	if n := mean("preemptions"); n != nil {
-		out.preempts = n.v > 0
+		out.preempts = n.Value > 0
 	}
 	if u := mean("unserved_share"); u != nil {
-		out.undone = &undone{share: u.v, hours: mean("unserved_gpu_hours").v}
+		out.undone = &outcome.Unserved{Share: u.Value, GPUHours: mean("unserved_gpu_hours").Value}
 		for _, run := range pairs {
 			jobs := &p.findRun(run).UnservedJobs
-			out.undone.waiting += float64(jobs.Waiting) / float64(len(pairs))
-			out.undone.unplaceable += float64(jobs.Unplaceable) / float64(len(pairs))
+			out.undone.Waiting += float64(jobs.Waiting) / float64(len(pairs))
+			out.undone.Unplaceable += float64(jobs.Unplaceable) / float64(len(pairs))
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/simulate/outcome"
 )
 
 // compareByJSON is what compare --by writes: schema capcli/compare_by/v1.
@@ -38,7 +39,7 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 		most = max(most, len(p.runs))
 		parts, total := map[string][]capcli.USD{}, capcli.USD(0)
 		for k := range p.runs {
-			for name, usd := range p.runs[k].parts(by) {
+			for name, usd := range costParts(&p.runs[k], by) {
 				if parts[name] == nil {
 					parts[name] = make([]capcli.USD, len(p.runs))
 				}
@@ -50,10 +51,10 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 		}
 		for _, name := range slices.Sorted(maps.Keys(parts)) {
 			var sum capcli.USD
-			var all []found
+			var all []outcome.Figure
 			for _, usd := range parts[name] {
 				sum += usd
-				all = append(all, found{v: usd.Float()})
+				all = append(all, outcome.Figure{Value: usd.Float()})
 			}
 			share, n := 0.0, capcli.USD(len(all))
 			if total != 0 {
@@ -61,8 +62,8 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 			}
 			mean := (sum + n/2) / n
 			cell := any(mean)
-			if s, _ := runSpreadOver(all); n > 1 {
-				cell = report.Range{Mid: mean, Lo: moneyCell(s.lo.v), Hi: moneyCell(s.hi.v)}
+			if s, _ := outcome.SpreadOver(all); n > 1 {
+				cell = report.Range{Mid: mean, Lo: moneyCell(s.Lo.Value), Hi: moneyCell(s.Hi.Value)}
 			}
 			data.Rows = append(data.Rows, compareByRow{p.name, name, mean, share})
 			t.Rows = append(t.Rows, []any{p.name, name, cell, report.Percent(share)})
@@ -76,8 +77,8 @@ func compareBy(plans []savedPlan, by string) report.Doc {
 	return d
 }
 
-// parts are the cost of a run by tenant, pool, tier or month.
-func (r *runJSON) parts(by string) map[string]capcli.USD {
+// costParts are the cost of a run by tenant, pool, tier or month.
+func costParts(r *outcome.Outcome, by string) map[string]capcli.USD {
 	out := map[string]capcli.USD{}
 	switch by {
 	case "tenant":

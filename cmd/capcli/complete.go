@@ -10,8 +10,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios"
 	"capcli/scenarios/prices"
+	"capcli/simulate/outcome"
 )
 
 // complete offers values for a flag to the shell. A value may carry a line about
@@ -34,7 +34,7 @@ func completeList(cmd *cobra.Command, flag string, values func() []string) {
 func completeSign(cmd *cobra.Command, flag, sign string) {
 	completeWith(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var out []string
-		for _, m := range scenarios.Metrics {
+		for _, m := range outcome.Metrics {
 			out = append(out, m.Name+sign+"\t"+m.Doc)
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace

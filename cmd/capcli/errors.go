@@ -49,13 +49,6 @@ type noPlanError struct{ text, hint string }
 
 func (e *noPlanError) Error() string { return e.text }
 
-// accountingError says that sums which must be equal are not. Nothing may be
-// written after it.
-type accountingError struct{ err error }
-
-func (e *accountingError) Error() string { return "the accounts do not balance: " + e.err.Error() }
-func (e *accountingError) Unwrap() error { return e.err }
-
 // outputError says that path could not be written, and after how many bytes.
 type outputError struct {
 	path    string
@@ -93,7 +86,7 @@ func exitCode(err error) int {
 	}{
 		{exitInterrupted, func(err error) bool { s, ok := errors.AsType[stopped](err); return ok && s.code() == exitInterrupted }},
 		{exitTerminated, is[stopped]},
-		{exitAccounting, is[*accountingError]},
+		{exitAccounting, is[*capcli.AccountingError]},
 		{exitOutput, is[*outputError]},
 		{exitUsage, is[*usageError]},
 		{exitUsage, is[*capcli.UnknownError]},

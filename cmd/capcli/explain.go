@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/scenarios"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 	"capcli/simulate/policy"
 )
 
@@ -99,7 +99,7 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	x := &explanation{o: o, metric: m, held: &heldJobs{}, subject: args[0]}
+	x := &explanation{o: o, metric: m, held: newHeldJobs(e), subject: args[0]}
 	if err := x.open(e, args[0]); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 		return err
 	}
 	for _, r := range x.results {
-		if p := r.missing(x.plan); p != nil {
+		if p := missingJobs(r); p != nil {
 			return p
 		}
 	}
@@ -121,7 +121,7 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 // metricNames are the figures that can be explained.
 func metricNames() []string {
 	var out []string
-	for _, m := range scenarios.Metrics {
+	for _, m := range outcome.Metrics {
 		out = append(out, m.Name)
 	}
 	return out
@@ -129,15 +129,15 @@ func metricNames() []string {
 
 // metricOf finds a metric by its name, also as results write it (wait_p95_s),
 // or says which was probably meant.
-func metricOf(name string) (scenarios.Metric, error) {
-	var c capcli.Catalog[scenarios.Metric]
+func metricOf(name string) (*outcome.Metric, error) {
+	var c capcli.Catalog[*outcome.Metric]
 	c.Kind = "metric"
-	for _, m := range scenarios.Metrics {
+	for _, m := range outcome.Metrics {
 		c.Add(m.Name, m.Doc, m)
 	}
 	for _, also := range []string{name, name + "_usd", strings.TrimSuffix(name, "_s"), strings.TrimSuffix(name, "_usd")} {
-		if i := slices.IndexFunc(scenarios.Metrics, func(m scenarios.Metric) bool { return m.Name == also }); i >= 0 {
-			return scenarios.Metrics[i], nil
+		if i := slices.IndexFunc(outcome.Metrics, func(m *outcome.Metric) bool { return m.Name == also }); i >= 0 {
+			return outcome.Metrics[i], nil
 		}
 	}
 	return c.Get(name)

@@ -7,12 +7,13 @@ import (
 
 	"capcli/scenarios"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 )
 
 // assumed lists what the figures rest on that nobody measured: they carry a
 // star.
 func (x *explanation) assumed() []string {
-	s := x.plan.scenario
+	s := x.plan.Scenario
 	out := x.assumedPrices(s)
 	for i := range s.Capacity {
 		out = append(out, assumedSupply(&s.Capacity[i])...)
@@ -20,10 +21,10 @@ func (x *explanation) assumed() []string {
 	if text := x.assumedRestarts(s); text != "" {
 		out = append(out, text)
 	}
-	if x.plan.source.name == "generated" {
-		out = append(out, fmt.Sprintf("the jobs are made up by the scenario's generator, seed %d", uint64(x.plan.seed)))
+	if x.plan.Source.Name == "generated" {
+		out = append(out, fmt.Sprintf("the jobs are made up by the scenario's generator, seed %d", uint64(x.plan.Seed)))
 	} else {
-		name := x.plan.source.name
+		name := x.plan.Source.Name
 		if name == "-" {
 			name = "stdin"
 		}
@@ -50,7 +51,7 @@ func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 		c := &s.Capacity[i]
 		switch {
 		case !c.Price.Known || c.Free || c.Price.Quote != nil:
-		case len(x.plan.made) > 0:
+		case len(x.plan.Made) > 0:
 			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: assumed, for there is no scenario", c.Name, c.Price.Rate))
 		default:
 			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: as %s states it", c.Name, c.Price.Rate, s.Name))
@@ -85,7 +86,7 @@ func assumedSupply(c *scenarios.Capacity) []string {
 // assumedRestarts says what a job is taken to lose with its GPUs, where jobs
 // lost any.
 func (x *explanation) assumedRestarts(s *scenarios.Scenario) string {
-	if meanOf(x.results, "preemptions") == 0 {
+	if outcome.Mean(x.results, "preemptions") == 0 {
 		return ""
 	}
 	if len(s.Preemption.Classes) == 0 {

@@ -32,7 +32,7 @@ func (x *explanation) causeSums() []*causeSum {
 			by[c] = &causeSum{
 				cause: c, tenants: map[string]capcli.Seconds{}, models: map[string]capcli.Seconds{},
 				sizes: map[int]capcli.Seconds{}, quarters: map[int]capcli.Seconds{},
-				weeks: x.results[0].result.Ended >= 14*capcli.Day,
+				weeks: x.results[0].Result.Ended >= 14*capcli.Day,
 			}
 		}
 		return by[c]
@@ -46,7 +46,7 @@ func (x *explanation) causeSums() []*causeSum {
 			continue
 		}
 		for _, r := range w.Rows() {
-			sum(r.Cause).add(&r, x.results[run].result.Record.Tenants)
+			sum(r.Cause).add(&r, x.results[run].Result.Record.Tenants)
 		}
 	}
 	return slices.SortedFunc(maps.Values(by), func(a, b *causeSum) int {
@@ -100,7 +100,7 @@ func (x *explanation) causeText(c simulate.Cause) string {
 func (x *explanation) oneCause(c simulate.Cause) string {
 	switch c {
 	case simulate.CauseOrder:
-		return "could have started: the policy (" + x.plan.scenario.PolicyName() + ") kept it behind others"
+		return "could have started: the policy (" + x.plan.Scenario.PolicyName() + ") kept it behind others"
 	case simulate.CauseCapacity:
 		return "no GPU of the right kind free"
 	case simulate.CauseCeiling:

@@ -8,7 +8,9 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 )
 
 // change is one thing done otherwise, with all else as it is.
@@ -18,7 +20,7 @@ type change struct {
 	policy string
 	place  string
 
-	after []*outcome
+	after []*play.Run
 }
 
 // tryChanges plays each change that applies under the seeds of the plan.
@@ -26,7 +28,7 @@ func (x *explanation) tryChanges(ctx context.Context, e *env) error {
 	quiet := e.quiet
 	e.quiet = true // what there is to say of the jobs is said
 	defer func() { e.quiet = quiet }()
-	var plans []*plan
+	var plans []*play.Case
 	var whose []*change
 	for _, c := range x.list() {
 		p, err := x.make(ctx, e, c)
@@ -47,7 +49,7 @@ func (x *explanation) tryChanges(ctx context.Context, e *env) error {
 		c.after = results[i]
 	}
 	x.changes = whose
-	was := undoneOf(x.results)
+	was := outcome.MeanUnserved(x.results)
 	slices.SortStableFunc(x.changes, func(a, b *change) int {
 		lessA, lessB := a.servesLess(&was), b.servesLess(&was)
 		if lessA != lessB {
@@ -59,14 +61,14 @@ func (x *explanation) tryChanges(ctx context.Context, e *env) error {
 }
 
 // servesLess tells whether markedly less of the work is done after the change.
-func (c *change) servesLess(was *undone) bool {
-	is := undoneOf(c.after)
-	return is.servesLess(was)
+func (c *change) servesLess(was *outcome.Unserved) bool {
+	is := outcome.MeanUnserved(c.after)
+	return is.ServesLess(was)
 }
 
 // gain is by how much a change betters the figure.
 func (x *explanation) gain(c *change) float64 {
-	d := meanOf(x.results, x.metric.Name) - meanOf(c.after, x.metric.Name)
+	d := outcome.Mean(x.results, x.metric.Name) - outcome.Mean(c.after, x.metric.Name)
 	if x.metric.AtMin {
 		return -d
 	}
@@ -75,13 +77,13 @@ func (x *explanation) gain(c *change) float64 {
 
 // costChange is what a change costs more.
 func (x *explanation) costChange(c *change) float64 {
-	return meanOf(c.after, "cost") - meanOf(x.results, "cost")
+	return outcome.Mean(c.after, "cost") - outcome.Mean(x.results, "cost")
 }
 
 // list are the changes that apply to the plan.
 func (x *explanation) list() []*change {
 	var out []*change
-	s := x.plan.scenario
+	s := x.plan.Scenario
 	for i := range s.Capacity {
 		out = append(out, x.poolChanges(i, &s.Capacity[i])...)
 	}
@@ -210,7 +212,7 @@ func (x *explanation) ruleChanges(s *scenarios.Scenario) []*change {
 
 // restartChanges are checkpoints more often, where jobs lost their GPUs.
 func (x *explanation) restartChanges(s *scenarios.Scenario) []*change {
-	if meanOf(x.results, "preemptions") == 0 {
+	if outcome.Mean(x.results, "preemptions") == 0 {
 		return nil
 	}
 	var out []*change

@@ -8,8 +8,8 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 )
 
 // describe says the explanation: a sentence, what the figure is made of, what
@@ -124,7 +124,7 @@ func (x *explanation) told() *toldJSON {
 		"wait_p50": "the slower half of the jobs", "wait_p95": "the slowest 5% of the jobs", "wait_p99": "the slowest 1% of the jobs",
 		"wait_max": "the slowest job", "waiting": "the jobs that never started",
 	}[x.metric.Name]
-	switch v, _ := x.results[0].metric(x.metric.Name); {
+	switch v, _ := x.results[0].Exact(x.metric.Name); {
 	case out.Which == "":
 		out.Which = "all jobs"
 	case v == 0 && x.metric.Name != "waiting":
@@ -152,13 +152,13 @@ func (x *explanation) changesTable() report.Table {
 		j := x.changeJSON(c)
 		var before, after, diff, cost any
 		if j.Before != nil {
-			before = found{*j.Before, j.BeforeOver}.cell(x.cell)
+			before = foundCell(outcome.Figure{Value: *j.Before, AtLeast: j.BeforeOver}, x.cell)
 		}
 		if j.After != nil {
-			after = found{*j.After, j.AfterOver}.cell(x.cell)
+			after = foundCell(outcome.Figure{Value: *j.After, AtLeast: j.AfterOver}, x.cell)
 		}
 		if j.Difference != nil && !j.BeforeOver {
-			diff = report.Change{Of: found{*j.Difference, j.AfterOver}.cell(func(v float64) any { return signed(x.cell, v) })}
+			diff = report.Change{Of: foundCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, func(v float64) any { return signed(x.cell, v) })}
 		}
 		if j.Cost != nil {
 			cost = report.Change{Of: *j.Cost}
@@ -175,15 +175,15 @@ func (x *explanation) changesTable() report.Table {
 // cell is a value of the figure for a table.
 func (x *explanation) cell(v float64) any {
 	switch x.metric.Unit {
-	case scenarios.InSeconds:
+	case outcome.InSeconds:
 		return secondsCell(v)
-	case scenarios.InUSD:
+	case outcome.InUSD:
 		return moneyCell(v)
-	case scenarios.InGPUHours:
+	case outcome.InGPUHours:
 		return hoursCell(v)
-	case scenarios.InShare:
+	case outcome.InShare:
 		return percentCell(v)
-	case scenarios.InCount:
+	case outcome.InCount:
 	}
 	return ratioCell(v)
 }
@@ -194,18 +194,18 @@ func (x *explanation) figureText(v *float64) string {
 		return "n/a"
 	}
 	switch x.metric.Unit {
-	case scenarios.InSeconds:
+	case outcome.InSeconds:
 		if *v > 0 && *v < 10 && *v != math.Trunc(*v) {
 			return fmt.Sprintf("%.2f s", *v)
 		}
 		return capcli.Seconds(*v + 0.5).String()
-	case scenarios.InUSD:
+	case outcome.InUSD:
 		return capcli.USD(*v*1e6 + 0.5).String()
-	case scenarios.InGPUHours:
+	case outcome.InGPUHours:
 		return fmt.Sprintf("%.1f GPU-hours", *v)
-	case scenarios.InShare:
+	case outcome.InShare:
 		return fmt.Sprintf("%.1f%%", 100**v)
-	case scenarios.InCount:
+	case outcome.InCount:
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.2f", *v), ".00")
 }
@@ -213,14 +213,14 @@ func (x *explanation) figureText(v *float64) string {
 // lead is the answer in a sentence or two.
 func (x *explanation) lead(data *explainJSON) string {
 	star := ""
-	if x.metric.Unit == scenarios.InUSD && data.Value != nil {
+	if x.metric.Unit == outcome.InUSD && data.Value != nil {
 		star = "*"
 	}
 	over := ""
 	if data.ValueOver {
 		over = "over "
 	}
-	text := fmt.Sprintf("%s of %s is %s%s%s", x.metric.Name, x.plan.label(), over, x.figureText(data.Value), star)
+	text := fmt.Sprintf("%s of %s is %s%s%s", x.metric.Name, x.plan.Label(), over, x.figureText(data.Value), star)
 	if data.Value == nil {
 		return text + ": " + data.ValueWhy + "."
 	}
@@ -238,8 +238,8 @@ func (x *explanation) lead(data *explainJSON) string {
 		t := data.Told
 		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, jobCount(t.Jobs), hoursText(t.Time), data.Causes[0].Text)
 	}
-	if u := undoneOf(x.results); u.share >= 0.0005 || u.unplaceable > 0 {
-		text += fmt.Sprintf("; %s is left undone", u.text())
+	if u := outcome.MeanUnserved(x.results); u.Share >= 0.0005 || u.Unplaceable > 0 {
+		text += fmt.Sprintf("; %s is left undone", unservedText(&u))
 	}
 	text += "."
 	if best := x.best(data); best != "" {
@@ -290,7 +290,7 @@ func (x *explanation) best(data *explainJSON) string {
 		}
 		return fmt.Sprintf("None of %d single changes betters it%s.", len(data.Changes), less)
 	}
-	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Change, found{*c.After, c.AfterOver}.text(func(v float64) string { return x.figureText(&v) }))
+	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Change, outcome.Figure{Value: *c.After, AtLeast: c.AfterOver}.Text(func(v float64) string { return x.figureText(&v) }))
 	if c.Cost != nil {
 		text += fmt.Sprintf(" (cost* %s)", signedUSD(*c.Cost))
 	}
@@ -309,7 +309,7 @@ func signedUSD(u capcli.USD) string {
 
 // whyNoValue says why the figure is not known.
 func (x *explanation) whyNoValue() string {
-	if un := x.plan.scenario.Unpriced(); len(un) > 0 && (x.metric.Unit == scenarios.InUSD || x.metric.Name == "effective_savings_rate") {
+	if un := x.plan.Scenario.Unpriced(); len(un) > 0 && (x.metric.Unit == outcome.InUSD || x.metric.Name == "effective_savings_rate") {
 		return "no price is stated for " + strings.Join(un, ", ")
 	}
 	return "the runs have no such figure"
@@ -343,7 +343,7 @@ func (x *explanation) unknown() []string {
 // notes are what must be known beside the figures.
 func (x *explanation) notes() []string {
 	var out []string
-	out = append(out, x.plan.notes...)
+	out = append(out, x.plan.Notes...)
 	if n := len(x.results); n > 1 && len(x.parts()) > 0 {
 		out = append(out, fmt.Sprintf("the parts are of the first of %d runs, where %s is %s", n, x.metric.Name, x.figureText(x.mean(x.results[:1]))))
 	}
@@ -368,12 +368,12 @@ func (x *explanation) notes() []string {
 
 // lengthNote says that changes are compared over runs of different lengths.
 func (x *explanation) lengthNote() string {
-	if x.plan.scenario.Period.Known() {
+	if x.plan.Scenario.Period.Known() {
 		return ""
 	}
-	lo, hi := x.results[0].result.Ended, x.results[0].result.Ended
+	lo, hi := x.results[0].Result.Ended, x.results[0].Result.Ended
 	for _, c := range x.changes {
-		lo, hi = min(lo, c.after[0].result.Ended), max(hi, c.after[0].result.Ended)
+		lo, hi = min(lo, c.after[0].Result.Ended), max(hi, c.after[0].Result.Ended)
 	}
 	if lo == hi {
 		return ""

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 	"cmp"
 	"maps"
 	"slices"
 
 	"capcli"
-	"capcli/scenarios"
 )
 
 // explainJSON is what explain -o json writes: schema capcli/explain/v1.
@@ -92,15 +93,15 @@ type changedJSON struct {
 	ServesLess bool    `json:"serves_less"` // of the work, so that nothing that it gains is a saving
 }
 
-var unitNames = map[scenarios.Unit]string{
-	scenarios.InSeconds: "s", scenarios.InUSD: "usd", scenarios.InGPUHours: "gpu_hours", scenarios.InCount: "count", scenarios.InShare: "share",
+var unitNames = map[outcome.Unit]string{
+	outcome.InSeconds: "s", outcome.InUSD: "usd", outcome.InGPUHours: "gpu_hours", outcome.InCount: "count", outcome.InShare: "share",
 }
 
 func (x *explanation) json() *explainJSON {
-	s := x.plan.scenario
+	s := x.plan.Scenario
 	out := &explainJSON{
 		Schema: "capcli/explain/v1", Subject: x.subject, Metric: x.metric.Name, Unit: unitNames[x.metric.Unit], Runs: len(x.results),
-		Plan:   planNameJSON{s.Name, s.PolicyName(), s.PlacementName(), uint64(x.plan.seed), x.plan.source.name},
+		Plan:   planNameJSON{s.Name, s.PolicyName(), s.PlacementName(), uint64(x.plan.Seed), x.plan.Source.Name},
 		PerRun: []*float64{}, Causes: []causeJSON{}, Again: []causeJSON{}, Parts: x.parts(), Changes: []changedJSON{},
 		Assumed: list(x.assumed()), Unknown: list(x.unknown()), Notes: list(x.notes()),
 	}
@@ -110,10 +111,10 @@ func (x *explanation) json() *explainJSON {
 	}
 	out.ValueOver = x.isOver(x.results)
 	for _, r := range x.results {
-		out.PerRun = append(out.PerRun, x.mean([]*outcome{r}))
+		out.PerRun = append(out.PerRun, x.mean([]*play.Run{r}))
 	}
-	if x.results[0].priced() {
-		cost := capcli.USD(meanOf(x.results, "cost")*1e6 + 0.5)
+	if x.results[0].Priced() {
+		cost := capcli.USD(outcome.Mean(x.results, "cost")*1e6 + 0.5)
 		out.CostValue = &cost
 	}
 	out.waits(x)
@@ -125,17 +126,17 @@ func (x *explanation) json() *explainJSON {
 
 // mean is the figure over runs, or where of one of them only a lower bound is
 // known that of the mean; nil where it is not known of any.
-func (x *explanation) mean(runs []*outcome) *float64 {
-	if s, ok := runSpreadOf(runs, x.metric.Name); ok {
-		return &s.mean.v
+func (x *explanation) mean(runs []*play.Run) *float64 {
+	if s, ok := outcome.SpreadOf(runs, x.metric.Name); ok {
+		return &s.Mean.Value
 	}
 	return nil
 }
 
 // isOver tells whether mean is a lower bound.
-func (x *explanation) isOver(runs []*outcome) bool {
-	s, ok := runSpreadOf(runs, x.metric.Name)
-	return ok && s.mean.over
+func (x *explanation) isOver(runs []*play.Run) bool {
+	s, ok := outcome.SpreadOf(runs, x.metric.Name)
+	return ok && s.Mean.AtLeast
 }
 
 // waits writes the causes.
@@ -201,16 +202,16 @@ func byAmount(of map[string]capcli.Seconds) []namedSeconds {
 func (x *explanation) changeJSON(c *change) changedJSON {
 	out := changedJSON{Change: c.text, Set: c.sets, Policy: c.policy, Placement: c.place, Before: x.mean(x.results), After: x.mean(c.after)}
 	out.BeforeOver, out.AfterOver = x.isOver(x.results), x.isOver(c.after)
-	was, is := undoneOf(x.results), undoneOf(c.after)
-	out.Undone, out.UndoneWas, out.Unplaced, out.ServesLess = is.share, was.share, is.unplaceable, is.servesLess(&was)
+	was, is := outcome.MeanUnserved(x.results), outcome.MeanUnserved(c.after)
+	out.Undone, out.UndoneWas, out.Unplaced, out.ServesLess = is.Share, was.Share, is.Unplaceable, is.ServesLess(&was)
 	if out.Before != nil && out.After != nil {
 		d, better := *out.After-*out.Before, x.gain(c) > 0 && !out.ServesLess
 		out.Difference, out.Better = &d, &better
 	}
-	if x.results[0].priced() {
+	if x.results[0].Priced() {
 		var cost capcli.USD
 		for i, r := range c.after {
-			cost += r.invoice.Total.Cost - x.results[i].invoice.Total.Cost
+			cost += r.Invoice.Total.Cost - x.results[i].Invoice.Total.Cost
 		}
 		cost /= capcli.USD(len(c.after))
 		out.Cost = &cost

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"capcli/simulate/outcome"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios"
 )
 
 // whyMixes explains a plan that was searched among mixes: which limit binds,
@@ -106,9 +106,9 @@ func missedBy(l *distanceJSON) string {
 	m, err := metricOf(name)
 	switch {
 	case err != nil:
-	case m.Unit == scenarios.InSeconds:
+	case m.Unit == outcome.InSeconds:
 		return fmt.Sprintf(" (%s beyond it in the mean)", capcli.Seconds(*l.Miss+0.5))
-	case m.Unit == scenarios.InUSD:
+	case m.Unit == outcome.InUSD:
 		return fmt.Sprintf(" (%s beyond it in the mean)", capcli.USD(*l.Miss*1e6+0.5))
 	}
 	return ""

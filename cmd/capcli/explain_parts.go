@@ -5,9 +5,10 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
 
 // partJSON is a part of the figure of the first run; the parts of one kind sum
@@ -78,33 +79,33 @@ func slotTime(s *simulate.Span) [4]capcli.GPUTime {
 // own, so that the sums hold.
 func (x *explanation) parts() []partJSON {
 	r := x.results[0]
-	l := &parting{metric: x.metric.Name, use: slotsOf(x.metric.Name), money: x.metric.Unit == scenarios.InUSD, out: []partJSON{}}
-	if l.use == nil || l.money && !r.priced() {
+	l := &parting{metric: x.metric.Name, use: slotsOf(x.metric.Name), money: x.metric.Unit == outcome.InUSD, out: []partJSON{}}
+	if l.use == nil || l.money && !r.Priced() {
 		return l.out
 	}
-	l.total, _ = r.metric(x.metric.Name)
-	pools := r.result.Record.Pools
+	l.total, _ = r.Exact(x.metric.Name)
+	pools := r.Result.Record.Pools
 	var sum billing.Line
 	for p := range pools {
 		if counts(l.metric, pools[p].Terms) {
-			line := &r.invoice.ByPool[p]
+			line := &r.Invoice.ByPool[p]
 			l.slots("pool", pools[p].Name, line)
 			addLine(&sum, line, 1)
 		}
 	}
 	if tier, one := tierOf(l.metric); one {
-		rest := r.invoice.ByTier[tier]
+		rest := r.Invoice.ByTier[tier]
 		addLine(&rest, &sum, -1)
 		l.slots("pool", "commitments", &rest)
 	}
 	l.months(r)
 	if l.metric == "cost" || l.metric == "total" {
-		for i := range r.invoice.ByTenant {
-			b := &r.invoice.ByTenant[i]
+		for i := range r.Invoice.ByTenant {
+			b := &r.Invoice.ByTenant[i]
 			l.add("tenant", cmp.Or(b.Name, "(none)"), "held", b.Direct, 0)
 			l.add("tenant", cmp.Or(b.Name, "(none)"), "share of what nobody held", b.Share, 0)
 		}
-		l.add("tenant", "(nobody)", "no tenant used anything", r.invoice.Unallocated, 0)
+		l.add("tenant", "(nobody)", "no tenant used anything", r.Invoice.Unallocated, 0)
 	}
 	return l.out
 }
@@ -153,17 +154,17 @@ func (l *parting) slots(by, name string, line *billing.Line) {
 }
 
 // months are the same by calendar month.
-func (l *parting) months(r *outcome) {
+func (l *parting) months(r *play.Run) {
 	tier, one := tierOf(l.metric)
 	whole := one && len(l.use) == len(slots)
 	var sumUSD capcli.USD
 	var sumTime capcli.GPUTime
-	for m := range r.invoice.ByMonth {
-		month := &r.invoice.ByMonth[m]
+	for m := range r.Invoice.ByMonth {
+		month := &r.Invoice.ByMonth[m]
 		var usd capcli.USD
 		var t capcli.GPUTime
 		for p := range month.ByPool {
-			if !counts(l.metric, r.result.Record.Pools[p].Terms) {
+			if !counts(l.metric, r.Result.Record.Pools[p].Terms) {
 				continue
 			}
 			lineUSD, lineTime := slotUSD(&month.ByPool[p]), slotTime(&month.ByPool[p].Time)
@@ -180,7 +181,7 @@ func (l *parting) months(r *outcome) {
 		l.add("month", month.Start.Std().Format("2006-01-02"), "", usd, t)
 	}
 	if one && !whole {
-		usd, t := slotUSD(&r.invoice.ByTier[tier]), slotTime(&r.invoice.ByTier[tier].Time)
+		usd, t := slotUSD(&r.Invoice.ByTier[tier]), slotTime(&r.Invoice.ByTier[tier].Time)
 		for _, k := range l.use {
 			sumUSD -= usd[k]
 			sumTime -= t[k]
@@ -196,7 +197,7 @@ func (x *explanation) partsTable(parts []partJSON, by, title string) report.Tabl
 		t.Columns = append(t.Columns, report.Column{Name: "what", Head: "for"})
 	}
 	amount := report.Column{Name: "gpu_hours", Head: "GPU-hours"}
-	if x.metric.Unit == scenarios.InUSD {
+	if x.metric.Unit == outcome.InUSD {
 		amount = report.Column{Name: "cost_usd", Head: "cost*"}
 	}
 	t.Columns = append(t.Columns, amount, report.Column{Name: "share"})

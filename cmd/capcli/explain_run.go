@@ -11,22 +11,23 @@ import (
 	"sync"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 )
 
 // explanation is one figure of one plan on its way to an explanation.
 type explanation struct {
 	o       *explainOptions
 	subject string
-	metric  scenarios.Metric
+	metric  *outcome.Metric
 	name    string // of the scenario, as simulate takes it
 	policy  string
 	place   string
 	held    *heldJobs
 	saved   *savedPlan // the runs of the folder; nil for a scenario
-	plan    *plan
-	results []*outcome
+	plan    *play.Case
+	results []*play.Run
 	waits   []*simulate.Waits
 	changes []*change
 	lock    sync.Mutex
@@ -136,12 +137,12 @@ func (e *lackError) Error() string { return e.text }
 func (e *lackError) Unwrap() error { return fs.ErrNotExist }
 
 // make makes the plan, changed.
-func (x *explanation) make(ctx context.Context, e *env, c *change) (*plan, error) {
+func (x *explanation) make(ctx context.Context, e *env, c *change) (*play.Case, error) {
 	o := x.o.sim
 	o.sets = append(slices.Clone(o.sets), c.sets...)
 	p, err := o.plan(ctx, e, x.name, cmp.Or(c.policy, x.policy), cmp.Or(c.place, x.place), x.held)
 	if err == nil {
-		p.echo = x.plan != nil
+		p.Quiet = x.plan != nil
 	}
 	return p, err
 }
@@ -154,12 +155,12 @@ func (x *explanation) play(ctx context.Context, e *env) error {
 		return err
 	}
 	o := &x.o.sim
-	all, err := o.play(ctx, e, []*plan{p})
+	all, err := o.play(ctx, e, []*play.Case{p})
 	if err != nil {
 		return err
 	}
 	x.plan, x.results = p, all[0]
-	if err := nothingRan([]*plan{p}, all); err != nil {
+	if err := nothingRan([]*play.Case{p}, all); err != nil {
 		return err
 	}
 	x.same()
@@ -178,10 +179,10 @@ func (x *explanation) same() {
 		return
 	}
 	for i, r := range x.results[:min(len(x.results), len(x.saved.runs))] {
-		was, is := x.saved.runs[i], r.json()
+		was, is := x.saved.runs[i], &r.Outcome
 		before, after := waitText(was.WaitP95, was.WaitP95From), waitText(is.WaitP95, is.WaitP95From)
 		if was.Seed == is.Seed && (before != after || was.Jobs != is.Jobs || was.Ended != is.Ended) {
-			x.plan.notes = append(x.plan.notes, fmt.Sprintf(
+			x.plan.Notes = append(x.plan.Notes, fmt.Sprintf(
 				"played again, run %d is not as it was kept (wait p95 %s then, %s now; %s jobs then, %s now): the folder was made by another version or from other jobs; what follows is of the runs as played now",
 				i, before, after, grouped(was.Jobs.Read), grouped(is.Jobs.Read)))
 			return
@@ -216,14 +217,15 @@ func (x *explanation) watch(ctx context.Context, e *env) error {
 		return err
 	}
 	x.waits = make([]*simulate.Waits, len(x.results))
-	p.watch = func(run int, cfg *simulate.Config) {
+	p.Prepare = func(run int, cfg *simulate.Config) error {
 		w := &simulate.Waits{Over: x.least(run)}
 		cfg.Waits = w
 		x.lock.Lock()
 		defer x.lock.Unlock()
 		x.waits[run] = w
+		return nil
 	}
-	_, err = x.o.sim.play(ctx, e, []*plan{p})
+	_, err = x.o.sim.play(ctx, e, []*play.Case{p})
 	return err
 }
 
@@ -239,7 +241,7 @@ func (x *explanation) aboutWaits() bool {
 // figure where it is a quantile, or that waited at all where that is nothing;
 // and all jobs where it is no quantile.
 func (x *explanation) least(run int) capcli.Seconds {
-	w := &x.results[run].result.Wait
+	w := &x.results[run].Result.Wait
 	switch x.metric.Name {
 	case "wait_p50":
 		return max(w.P50, 1)

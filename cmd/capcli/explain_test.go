@@ -1,6 +1,7 @@
 package main
 
 import (
+	"capcli/simulate/outcome"
 	"encoding/json"
 	"math"
 	"os"
@@ -141,7 +142,7 @@ func TestExplainChangesAreRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s simulateJSON
+		var s outcome.Document
 		if err := json.Unmarshal(b, &s); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"capcli/cmd/report"
+	"capcli/simulate/outcome"
 )
 
 // goldenLogs are the schedules of the reference that the program must give from
@@ -91,7 +92,7 @@ func replayed(t *testing.T, log string, procs int, policy string) (starts map[st
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	var result simulateJSON
+	var result outcome.Document
 	if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
 		t.Fatal(err)
 	}

@@ -228,11 +228,11 @@ func (im *importing) balance() error {
 	rep := &im.rep
 	switch {
 	case rep.Kept != im.seen.jobs:
-		return &accountingError{fmt.Errorf("%d jobs were kept and %d written", rep.Kept, im.seen.jobs)}
+		return &capcli.AccountingError{Err: fmt.Errorf("%d jobs were kept and %d written", rep.Kept, im.seen.jobs)}
 	case rep.Rows != rep.Kept+rep.Folded+rep.Rejected:
-		return &accountingError{fmt.Errorf("%d rows are not %d kept + %d folded + %d rejected", rep.Rows, rep.Kept, rep.Folded, rep.Rejected)}
+		return &capcli.AccountingError{Err: fmt.Errorf("%d rows are not %d kept + %d folded + %d rejected", rep.Rows, rep.Kept, rep.Folded, rep.Rejected)}
 	case im.rejects.n != rep.Rejected:
-		return &accountingError{fmt.Errorf("%d rows were rejected and %d told", rep.Rejected, im.rejects.n)}
+		return &capcli.AccountingError{Err: fmt.Errorf("%d rows were rejected and %d told", rep.Rejected, im.rejects.n)}
 	}
 	return nil
 }

@@ -153,25 +153,5 @@ func parseMap(pairs []string) (map[string]string, error) {
 
 // checked ends a stream of jobs when ctx ends, and tells p how far it is.
 func checked(ctx context.Context, jobs capcli.Jobs, p *progress) capcli.Jobs {
-	return toldOf(ctx, jobs, func(n int64) { p.at(n, 0) })
-}
-
-// toldOf ends a stream of jobs when ctx ends, and tells now and then how many
-// there were.
-func toldOf(ctx context.Context, jobs capcli.Jobs, tell func(n int64)) capcli.Jobs {
-	return func(yield func(capcli.Job, error) bool) {
-		var n int64
-		for job, err := range jobs {
-			if n++; n%1024 == 0 {
-				if ctx.Err() != nil {
-					yield(capcli.Job{}, context.Cause(ctx))
-					return
-				}
-				tell(n)
-			}
-			if !yield(job, err) {
-				return
-			}
-		}
-	}
+	return capcli.WatchJobs(ctx, jobs, func(n int64) { p.at(n, 0) })
 }

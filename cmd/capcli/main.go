@@ -118,7 +118,7 @@ func crashed(e *env, v any) int {
 		return conclude(e, &capcli.InputError{Text: err.Error(), Hint: "check the prices, the GPU counts and the length of the run"})
 	}
 	code := exitFailed
-	if _, ok := errors.AsType[*accountingError](err); ok {
+	if _, ok := errors.AsType[*capcli.AccountingError](err); ok {
 		code = exitAccounting
 	}
 	_, _ = fmt.Fprintf(e.stderr, "capcli: internal error: %v\n", v)

@@ -164,7 +164,7 @@ func TestExitCodes(t *testing.T) {
 		{"condition", &conditionError{text: "x"}, 5},
 		{"partial and condition", errors.Join(&partialError{text: "x"}, &conditionError{text: "x"}), 5},
 		{"no plan", &noPlanError{text: "x"}, 6},
-		{"accounts", &accountingError{errors.New("x")}, 7},
+		{"accounts", &capcli.AccountingError{Err: errors.New("x")}, 7},
 		{"output", &outputError{path: "x", err: syscall.ENOSPC}, 8},
 		{"interrupted", stopped{os.Interrupt}, 130},
 		{"terminated", stopped{syscall.SIGTERM}, 143},
@@ -186,7 +186,7 @@ func TestPanicIsOneLine(t *testing.T) {
 		want  string
 	}{
 		{"a bug", "index out of range", false, 1, "capcli: internal error: index out of range\n"},
-		{"the accounts", &accountingError{errors.New("1 is not 2")}, false, 7, "capcli: internal error: the accounts do not balance: 1 is not 2\n"},
+		{"the accounts", &capcli.AccountingError{Err: errors.New("1 is not 2")}, false, 7, "capcli: internal error: the accounts do not balance: 1 is not 2\n"},
 		{"money", capcli.ErrOverflow, false, 3, "error: money overflow"},
 		{"a bug, in detail", "x", true, 1, "goroutine "},
 	}

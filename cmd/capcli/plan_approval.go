@@ -8,7 +8,7 @@ import (
 // approval says who must sign for the best mix, where the scenario says who must
 // for what.
 func (r *mixResult) approval() *billing.Signature {
-	tiers := r.base.scenario.Approvals
+	tiers := r.base.Scenario.Approvals
 	if r.best == nil || len(tiers) == 0 {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (r *mixResult) approval() *billing.Signature {
 // approvalNotes is the same in a sentence.
 func (r *mixResult) approvalNotes() []string {
 	if a := r.approval(); a != nil {
-		return []string{"approval: " + r.base.scenario.Approvals.Say(a.GPUs)}
+		return []string{"approval: " + r.base.Scenario.Approvals.Say(a.GPUs)}
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 func (r *curvePlan) failed(err error) error {
 	switch {
 	case errors.Is(err, planning.ErrNotProven):
-		return &accountingError{err}
+		return &capcli.AccountingError{Err: err}
 	case errors.Is(err, capcli.ErrOverflow), errors.Is(err, capcli.ErrTooMuchTime):
 		return &capcli.InputError{File: r.demand.file, Text: err.Error(), Hint: "check the units of the demand and of the prices", Err: err}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/simulate/outcome"
 	planning "capcli/simulate/plan"
 )
 
@@ -217,7 +217,7 @@ func futureLimits(most, least []string) ([]futureLimit, error) {
 		if name == "coverage" || name == "utilisation" {
 			as = "allocation_rate"
 		}
-		c, err := scenarios.ParseCheck(as + op + value)
+		c, err := outcome.ParseCheck(as + op + value)
 		if err != nil {
 			_, why, _ := strings.Cut(err.Error(), ": ")
 			return nil, &usageError{text: fmt.Sprintf("%s: %s: %s", flag, name, why), hint: "--max cost=1.7M --min coverage=80%"}

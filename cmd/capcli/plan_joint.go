@@ -83,7 +83,7 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 	case errors.Is(err, capcli.ErrOverflow), errors.Is(err, capcli.ErrTooMuchTime):
 		return &capcli.InputError{File: file, Text: err.Error(), Hint: "check the units of the demand and of the prices", Err: err}
 	case errors.Is(err, planning.ErrNotProven):
-		return &accountingError{err}
+		return &capcli.AccountingError{Err: err}
 	case err != nil:
 		return fmt.Errorf("planning %s: %w", file, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/simulate/outcome"
 	"capcli/simulate/plan/mix"
 )
 
@@ -18,7 +18,7 @@ func (m *mixPlan) limitsOf() error {
 	if err != nil {
 		return err
 	}
-	for _, c := range m.base.scenario.Limits {
+	for _, c := range m.base.Scenario.Limits {
 		replaced := false
 		for _, g := range given {
 			replaced = replaced || g.Metric.Name == c.Metric.Name && g.Op[0] == c.Op[0]
@@ -54,7 +54,7 @@ func (m *mixPlan) limitUndone() error {
 	if m.o.mix.priceUnserved {
 		return nil
 	}
-	c, err := scenarios.ParseCheck("unserved_share<=" + undoneMost)
+	c, err := outcome.ParseCheck("unserved_share<=" + undoneMost)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,8 @@ func (m *mixPlan) limitUndone() error {
 
 // givenLimits reads --max and --min: "wait_p95=30m", or with the sign written
 // out, "wait_p95<=30m".
-func givenLimits(o *mixOptions) ([]scenarios.Check, error) {
-	var out []scenarios.Check
+func givenLimits(o *mixOptions) ([]outcome.Check, error) {
+	var out []outcome.Check
 	for _, side := range []struct {
 		flag, op string
 		list     []string
@@ -77,7 +77,7 @@ func givenLimits(o *mixOptions) ([]scenarios.Check, error) {
 			if !ok {
 				return nil, &usageError{text: fmt.Sprintf("%s %q: want METRIC=VALUE", side.flag, text), hint: "--max wait_p95=30m --min availability=0.95"}
 			}
-			c, err := scenarios.ParseCheck(name + side.op + strings.TrimSpace(value))
+			c, err := outcome.ParseCheck(name + side.op + strings.TrimSpace(value))
 			if err != nil {
 				return nil, &usageError{text: side.flag + ": " + err.Error(), hint: "--max wait_p95=30m --min availability=0.95"}
 			}
@@ -89,7 +89,7 @@ func givenLimits(o *mixOptions) ([]scenarios.Check, error) {
 
 // plannable are the limits as the search takes them: those on work that is left
 // undone hold in each run.
-func plannable(checks []scenarios.Check) []mix.Limit {
+func plannable(checks []outcome.Check) []mix.Limit {
 	var out []mix.Limit
 	for _, c := range checks {
 		out = append(out, mix.Limit{Metric: c.Metric.Name, Op: c.Op, Value: c.Value, Text: c.String(), Each: strings.HasPrefix(c.Metric.Name, "unserved_") && strings.HasPrefix(c.Op, "<")})
@@ -107,7 +107,7 @@ func (m *mixPlan) withinOf() (capcli.Seconds, error) {
 		}
 		return s, nil
 	}
-	return scenarios.AvailableWithin(m.limits), nil
+	return outcome.AvailableWithin(m.limits), nil
 }
 
 // shareFlag reads a share such as 95% or 0.95.

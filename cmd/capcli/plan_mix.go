@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/profile/trace"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 	"capcli/simulate/plan/mix"
 	"capcli/simulate/policy"
 )
@@ -75,14 +76,14 @@ type mixPlan struct {
 	e       *env
 	o       *planOptions
 	name    string // of the scenario, as it was asked for
-	base    *plan
+	base    *play.Case
 	text    []byte
 	file    string
 	prices  *prices.List // of --prices
 	problem *mix.Problem
 	search  *mix.Search
 	found   *mix.Found
-	limits  []scenarios.Check
+	limits  []outcome.Check
 	chance  bool // something is left to chance, so that runs differ
 	ahead   *mixFutures
 	outside int64
@@ -121,7 +122,7 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 	}
 	m.name = name
-	held := &heldJobs{}
+	held := newHeldJobs(e)
 	var err error
 	if m.text, m.file, m.notes, err = sim.text(ctx, e, name, held); err != nil {
 		return nil, err
@@ -132,13 +133,13 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	if m.base, err = sim.plan(ctx, e, name, "", "", held); err != nil {
 		return nil, err
 	}
-	if un := m.base.scenario.Unpriced(); len(un) > 0 {
+	if un := m.base.Scenario.Unpriced(); len(un) > 0 {
 		return nil, &capcli.InputError{
 			File: m.file, Field: "price", Text: "expected a price for every pool, found none for " + strings.Join(un, ", "),
 			Hint: "a plan weighs costs: give each pool a price, such as price: 2.20 USD/gpu-h",
 		}
 	}
-	m.chance = m.base.leavesToChance()
+	m.chance = leavesToChance(m.base)
 	if o.futures.wanted() {
 		if runs, err = m.lookAhead(ctx, runs); err != nil {
 			return nil, err
@@ -146,7 +147,7 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	}
 	m.problem = &mix.Problem{
 		PriceUnserved: o.mix.priceUnserved,
-		Name:          m.base.scenario.Name, Seed: m.base.seed, Runs: m.runs(runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
+		Name:          m.base.Scenario.Name, Seed: m.base.Seed, Runs: m.runs(runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
 	}
 	if err := m.space(); err != nil {
 		return nil, err
@@ -168,12 +169,12 @@ func (m *mixPlan) runs(asked int) int {
 }
 
 // leavesToChance tells whether two runs of the scenario can differ.
-func (p *plan) leavesToChance() bool {
-	if p.source.name == "generated" || p.scenario.PlacementName() == "random" {
+func leavesToChance(p *play.Case) bool {
+	if p.Source.Name == "generated" || p.Scenario.PlacementName() == "random" {
 		return true
 	}
-	for i := range p.scenario.Capacity {
-		if c := &p.scenario.Capacity[i]; c.Failures != nil || c.Hazard != nil {
+	for i := range p.Scenario.Capacity {
+		if c := &p.Scenario.Capacity[i]; c.Failures != nil || c.Hazard != nil {
 			return true
 		}
 	}
@@ -181,7 +182,7 @@ func (p *plan) leavesToChance() bool {
 }
 
 func (m *mixPlan) options(run int) scenarios.Options {
-	return scenarios.Options{Seed: m.base.seed, Run: run, Open: m.base.open}
+	return scenarios.Options{Seed: m.base.Seed, Run: run, Open: m.base.Open}
 }
 
 // jobsKept is how many jobs are kept in memory for runs to come.
@@ -190,7 +191,7 @@ const jobsKept = 2_000_000
 // jobsOf reads the jobs of a run once, in order and within the period.
 func (m *mixPlan) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error) {
 	return func(run int) ([]capcli.Job, error) {
-		if m.base.source.name != "generated" && m.ahead == nil {
+		if m.base.Source.Name != "generated" && m.ahead == nil {
 			run = 0
 		}
 		m.lock.Lock()
@@ -212,30 +213,11 @@ func (m *mixPlan) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error
 }
 
 func (m *mixPlan) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
-	reading, err := m.base.source.open(run)
-	if err != nil {
-		return nil, err
+	jobs, outside, err := m.base.Jobs(ctx, run, m.e.note)
+	if err == nil && run == 0 {
+		m.outside = outside
 	}
-	defer func() { _ = reading.done.Close() }()
-	var in scenarios.Intake
-	var jobs []capcli.Job
-	list := reading.jobs
-	if reading.reader != nil {
-		list = trace.Sorted(list)
-	}
-	for j, err := range m.base.admit(checked(ctx, list, nil), &in) {
-		if err != nil {
-			return nil, m.base.runError(err)
-		}
-		jobs = append(jobs, j)
-	}
-	if run == 0 {
-		m.outside = in.Outside
-		if reading.reader != nil {
-			(&outcome{plan: m.base}).told(m.e, reading)
-		}
-	}
-	return jobs, nil
+	return jobs, err
 }
 
 // candidate makes mix i: the scenario, changed as its number says.

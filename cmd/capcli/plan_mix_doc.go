@@ -123,7 +123,7 @@ func (r *mixResult) broken() []string {
 // assumptions are what the figures rest on.
 func (r *mixResult) assumptions() []string {
 	var out []string
-	s := r.base.scenario
+	s := r.base.Scenario
 	for _, a := range s.Assumptions() {
 		out = append(out, a.Text)
 	}
@@ -136,7 +136,7 @@ func (r *mixResult) assumptions() []string {
 			out = append(out, fmt.Sprintf("%s: a node fails every %s on average and is repaired in %s", c.Name, c.Failures.MTBF, c.Failures.Repair))
 		}
 	}
-	if r.base.source.name == "generated" {
+	if r.base.Source.Name == "generated" {
 		out = append(out, "the jobs are made up by the scenario's generator")
 	}
 	return out
@@ -156,7 +156,7 @@ func (r *mixResult) roles(e *mix.Entry) []string {
 		out = append(out, "cheapest on the mean")
 	}
 	if e == r.ownEntry() {
-		out = append(out, r.base.scenario.Name)
+		out = append(out, r.base.Scenario.Name)
 	}
 	if !e.Serves() && e.Fate == mix.Full {
 		out = append(out, "leaves "+undoneText(e)+" of the work undone")
@@ -186,7 +186,7 @@ func (r *mixResult) named(e *mix.Entry) string {
 		parts = append(parts, r.axisName(a)+" "+v)
 	}
 	if len(parts) == 0 {
-		return r.base.scenario.Name
+		return r.base.Scenario.Name
 	}
 	return strings.Join(parts, ", ")
 }
@@ -297,9 +297,9 @@ func (r *mixResult) distanceTable() report.Table {
 	for i, d := range r.found.Distances(near) {
 		found, beyond, binds := any(nil), any(nil), ""
 		if d.Known {
-			found = figureOf(r.limits[i].Metric, d.Mean)
+			found = r.limits[i].Metric.Text(d.Mean)
 			if d.Miss > 0 {
-				beyond = figureOf(r.limits[i].Metric, d.Miss)
+				beyond = r.limits[i].Metric.Text(d.Miss)
 			}
 		}
 		if i == r.found.Binding() {

@@ -39,7 +39,7 @@ func (m *mixPlan) lookAhead(ctx context.Context, runs int) (int, error) {
 	if a.fromFile {
 		x.set, err = o.load(ctx, m.e, &m.o.curve, a)
 	} else {
-		x.set, err = o.aroundPast(m.base.source.name, past, a)
+		x.set, err = o.aroundPast(m.base.Source.Name, past, a)
 	}
 	if err != nil {
 		return 0, err
@@ -48,7 +48,7 @@ func (m *mixPlan) lookAhead(ctx context.Context, runs int) (int, error) {
 		return 0, &capcli.InputError{File: x.set.input, Field: "ds", Text: "expected futures with dates, for jobs are drawn by weekday and time of day, found none"}
 	}
 	if x.resampler, err = planning.NewResampler(past, nil); err != nil {
-		return 0, &capcli.InputError{File: m.base.source.name, Text: err.Error()}
+		return 0, &capcli.InputError{File: m.base.Source.Name, Text: err.Error()}
 	}
 	count := len(x.set.futures.Paths)
 	switch {
@@ -108,7 +108,7 @@ func (m *mixPlan) drawJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 	if m.ahead == nil {
 		return m.readJobs(ctx, run)
 	}
-	jobs, filled, err := m.ahead.resampler.Fill(&m.ahead.set.futures, run, m.base.seed)
+	jobs, filled, err := m.ahead.resampler.Fill(&m.ahead.set.futures, run, m.base.Seed)
 	if err != nil {
 		return nil, &capcli.InputError{File: m.ahead.set.input, Text: fmt.Sprintf("future %d: %v", run, err), Hint: "give a history whose level is nearer to that of the futures"}
 	}

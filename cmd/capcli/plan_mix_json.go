@@ -166,7 +166,7 @@ type swingJSON struct {
 func (r *mixResult) json() *planMixJSON {
 	s := r.search
 	out := &planMixJSON{
-		Schema: "capcli/plan_mix/v1", Currency: "USD", Scenario: r.base.scenario.Name, Trace: r.base.source.name,
+		Schema: "capcli/plan_mix/v1", Currency: "USD", Scenario: r.base.Scenario.Name, Trace: r.base.Source.Name,
 		Seed: uint64(r.problem.Seed), Runs: r.problem.Runs, Hold: s.Hold, Confidence: s.Confidence, Goal: r.o.mix.goal, Priced: r.problem.PriceUnserved,
 		Within: r.problem.Within, Limits: list(s.Limits), Axes: list(r.problem.Space.Axes), Notes: list(r.allNotes()),
 		Counts: r.counts(),

@@ -194,7 +194,7 @@ func yearCell(e *mix.Entry) any {
 // forLength says in a title over what time amounts are.
 func (r *mixResult) forLength() string {
 	for _, e := range r.found.Entries {
-		if e.Fate == mix.Full && r.base.scenario.Period.Known() {
+		if e.Fate == mix.Full && r.base.Scenario.Period.Known() {
 			return fmt.Sprintf("; amounts are for %s", lengthText(e.Length()))
 		}
 	}

@@ -208,7 +208,7 @@ func (m *mixPlan) failed(err error) error {
 	if errors.Is(err, mix.ErrNoMix) {
 		return &capcli.InputError{File: m.file, Text: "expected a mix to try, found none"}
 	}
-	return m.base.runError(err)
+	return m.base.Fault(err)
 }
 
 // finish works out what is asked about the best mix, and writes the plan.
@@ -252,13 +252,13 @@ func (m *mixPlan) finish(ctx context.Context) error {
 func (r *mixResult) next() string {
 	words := []string{"capcli", "simulate"}
 	if r.name != "" {
-		words = append(words, shellWord(r.name))
+		words = append(words, capcli.ShellWord(r.name))
 	}
 	if t := r.o.mix.sim.trace; t != "" {
-		words = append(words, "--trace", shellWord(t))
+		words = append(words, "--trace", capcli.ShellWord(t))
 	}
 	for _, s := range append(slices.Clone(r.o.mix.sim.sets), sets(r.problem.Space.Axes, r.best.Values)...) {
-		words = append(words, "--set", shellWord(s))
+		words = append(words, "--set", capcli.ShellWord(s))
 	}
 	if r.o.mix.sim.perfect {
 		words = append(words, "--perfect-estimates")
@@ -270,14 +270,6 @@ func (r *mixResult) next() string {
 		words = append(words, fmt.Sprintf("--runs %d", r.problem.Runs))
 	}
 	return strings.Join(words, " ")
-}
-
-// shellWord quotes what a shell would take apart.
-func shellWord(s string) string {
-	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;~#") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // none says that no mix holds the limits, which limit binds, and by how much the
@@ -292,7 +284,7 @@ func (r *mixResult) none() error {
 		text := fmt.Sprintf("none of %s mixes can hold the limits: every one costs at least %s", grouped(int64(len(r.found.Entries))), least)
 		if i := r.found.Binding(); i >= 0 {
 			c := r.limits[i]
-			text += fmt.Sprintf(", %s beyond %s, which binds", figureOf(c.Metric, least.Float()-c.Value), c)
+			text += fmt.Sprintf(", %s beyond %s, which binds", c.Metric.Text(least.Float()-c.Value), c)
 		}
 		return &noPlanError{text: text, hint: "raise the limit on cost, or give other sizes (--vary)"}
 	}
@@ -323,7 +315,7 @@ func (r *mixResult) distance(d mix.Distance) string {
 	case d.Limit.Each && d.Miss > 0 && c.Metric.Name == "unserved_share":
 		return fmt.Sprintf("it leaves %s of the work undone, and %s is for each run", undoneText(r.found.Nearest()), c)
 	case d.Miss > 0:
-		return fmt.Sprintf("%s is %s, %s beyond %s", c.Metric.Name, figureOf(c.Metric, d.Mean), figureOf(c.Metric, d.Miss), c)
+		return fmt.Sprintf("%s is %s, %s beyond %s", c.Metric.Name, c.Metric.Text(d.Mean), c.Metric.Text(d.Miss), c)
 	case d.Held < d.Limit.Share(r.search.Hold):
 		return fmt.Sprintf("%s is held in %s of runs", c, shareText(d.Held))
 	}

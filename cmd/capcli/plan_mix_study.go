@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/simulate/plan/mix"
 )
 
@@ -106,7 +107,7 @@ func (r *mixResult) weigh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &plan{scenario: s}
+	p := &play.Case{Scenario: s}
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
 		path := ""

@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/simulate"
 	planning "capcli/simulate/plan"
 )
@@ -63,7 +64,7 @@ type planReviewed struct {
 	review *planning.Review
 	ahead  *curvePlan // whose start is the end of what was used
 	notes  []string
-	played *plan // the run that was played again; nil where USED is no folder of runs
+	played *play.Case // the run that was played again; nil where USED is no folder of runs
 }
 
 func planReview(ctx context.Context, e *env, o *reviewOptions) error {
@@ -198,7 +199,7 @@ func (r *planReviewed) pools(e *env, given int) ([]planning.Contract, error) {
 		}
 		return r.poolsOf(s, scenarios.Options{Seed: s.Seed, Open: func(name string) ([]byte, error) { return readBeside(e, s.Dir, name) }})
 	case r.played != nil && given == 0:
-		return r.poolsOf(r.played.scenario, scenarios.Options{Seed: r.played.seed, Open: r.played.open})
+		return r.poolsOf(r.played.Scenario, scenarios.Options{Seed: r.played.Seed, Open: r.played.Open})
 	}
 	return nil, nil
 }

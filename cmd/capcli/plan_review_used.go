@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	planning "capcli/simulate/plan"
@@ -63,7 +64,7 @@ func (g *gauge) to(at capcli.Seconds) {
 // playAgain plays the first run of a folder of capcli simulate --out again. Its
 // scenario says what was committed, where the flags do not.
 func (r *planReviewed) playAgain(ctx context.Context, e *env, folder string) (*demandCurve, error) {
-	x := &explanation{o: &explainOptions{replayed: true}, subject: folder, held: &heldJobs{}}
+	x := &explanation{o: &explainOptions{replayed: true}, subject: folder, held: newHeldJobs(e)}
 	x.o.sim.runs, x.o.sim.read = 1, r.o.plan.curve.history.read
 	if err := x.open(e, folder); err != nil {
 		return nil, err
@@ -73,12 +74,15 @@ func (r *planReviewed) playAgain(ctx context.Context, e *env, folder string) (*d
 		return nil, err
 	}
 	g := &gauge{}
-	p.watch = func(_ int, cfg *simulate.Config) { cfg.Observers = append(cfg.Observers, g) }
-	all, err := x.o.sim.play(ctx, e, []*plan{p})
+	p.Prepare = func(_ int, cfg *simulate.Config) error {
+		cfg.Observers = append(cfg.Observers, g)
+		return nil
+	}
+	all, err := x.o.sim.play(ctx, e, []*play.Case{p})
 	if err != nil {
 		return nil, err
 	}
-	res := all[0][0].result
+	res := all[0][0].Result
 	g.to(res.Ended)
 	if n := len(g.work); n > 1 && res.Ended%capcli.Hour != 0 {
 		g.work = g.work[:n-1] // an hour that did not pass

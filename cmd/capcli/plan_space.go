@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan/mix"
@@ -58,7 +59,7 @@ func (m *mixPlan) usualAxes() error {
 	if err != nil {
 		return err
 	}
-	s := m.base.scenario
+	s := m.base.Scenario
 	elastic := slices.ContainsFunc(s.Capacity, func(c scenarios.Capacity) bool { return !c.Kind.Committed() })
 	var pools []int
 	for i := range s.Capacity {
@@ -119,8 +120,8 @@ func (m *mixPlan) addCounts(path string, own, most, unit, steps int) {
 }
 
 // sizeField is the path of the field that says how large pool i is.
-func sizeField(p *plan, i int) string {
-	c := &p.scenario.Capacity[i]
+func sizeField(p *play.Case, i int) string {
+	c := &p.Scenario.Capacity[i]
 	counted := c.Nodes == 0
 	for _, pool := range []string{c.Name, fmt.Sprintf("[%d]", i)} {
 		path := "capacity." + pool
@@ -138,8 +139,8 @@ func sizeField(p *plan, i int) string {
 }
 
 // changes tells whether a field may be set so.
-func changes(p *plan, path, value string) bool {
-	s := *p.scenario
+func changes(p *play.Case, path, value string) bool {
+	s := *p.Scenario
 	return s.Set(path, value) == nil
 }
 
@@ -169,13 +170,13 @@ func (m *mixPlan) peak() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	most := mix.HourlyPeak(jobs, m.base.scenario.Jobs.KillAtLimit)
+	most := mix.HourlyPeak(jobs, m.base.Scenario.Jobs.KillAtLimit)
 	return int(min(most, 1_000_000)), nil
 }
 
 // own is the number of the scenario's own mix, -1 where it is none of them.
 func (m *mixPlan) own() int {
-	same, err := mixKey(m.base.scenario, m.base.rates)
+	same, err := mixKey(m.base.Scenario, m.base.Rates)
 	if err != nil {
 		return -1
 	}
@@ -183,7 +184,7 @@ func (m *mixPlan) own() int {
 	for a := range at {
 		axis := &m.problem.Space.Axes[a]
 		at[a] = slices.IndexFunc(axis.Values, func(v string) bool {
-			s := *m.base.scenario
+			s := *m.base.Scenario
 			if s.Set(axis.Path, v) != nil {
 				return false
 			}

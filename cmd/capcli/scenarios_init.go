@@ -1,6 +1,7 @@
 package main
 
 import (
+	"capcli"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -55,7 +56,7 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 	if o.partitions != "own" && o.partitions != "shared" {
 		return &usageError{text: fmt.Sprintf("--partitions wants own or shared, found %q", o.partitions), hint: "--partitions shared where Slurm's partitions overlap"}
 	}
-	text, next := []byte(scenarios.Template()), "capcli simulate "+shellWord(o.out)
+	text, next := []byte(scenarios.Template()), "capcli simulate "+capcli.ShellWord(o.out)
 	said := ""
 	if o.sim.trace != "" {
 		made, err := o.fit(ctx, e)
@@ -63,7 +64,7 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 			return err
 		}
 		text, said = made.Text, fmt.Sprintf(": %s GPUs in %d %s", grouped(made.GPUs), made.Pools, plural(int64(made.Pools), "pool"))
-		next += " --trace " + shellWord(o.sim.trace)
+		next += " --trace " + capcli.ShellWord(o.sim.trace)
 		for _, n := range made.Notes {
 			e.note(n)
 		}
@@ -79,7 +80,7 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 
 // fit makes a scenario for the log.
 func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error) {
-	held := &heldJobs{}
+	held := newHeldJobs(e)
 	if err := o.sim.surveyLog(ctx, e, held); err != nil {
 		return nil, err
 	}

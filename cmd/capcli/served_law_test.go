@@ -1,6 +1,7 @@
 package main
 
 import (
+	"capcli/simulate/outcome"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -58,7 +59,7 @@ type lawWorld struct {
 	t    *testing.T
 	rt   *rapid.T
 	dir  string
-	runs [2]runJSON
+	runs [2]outcome.Outcome
 }
 
 func (w *lawWorld) path(name string) string { return filepath.Join(w.dir, name) }
@@ -98,11 +99,11 @@ func TestWorkNotDoneIsNeverASaving(t *testing.T) {
 		if !ok {
 			return
 		}
-		var data simulateJSON
+		var data outcome.Document
 		if err := json.Unmarshal([]byte(text), &data); err != nil {
 			rt.Fatal(err)
 		}
-		w.runs = [2]runJSON(data.Runs)
+		w.runs = [2]outcome.Outcome(data.Runs)
 		w.headline(&told)
 		w.compared()
 		w.explained(&worse)
@@ -113,7 +114,7 @@ func TestWorkNotDoneIsNeverASaving(t *testing.T) {
 }
 
 // doesLess tells whether one run does less than the other.
-func doesLess(a, b *runJSON) bool { return a.UnservedShare > b.UnservedShare+1e-9 }
+func doesLess(a, b *outcome.Outcome) bool { return a.UnservedShare > b.UnservedShare+1e-9 }
 
 // headline checks what simulate says of the two.
 func (w *lawWorld) headline(told *int) {

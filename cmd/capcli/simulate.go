@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/scenarios/play"
 	"capcli/simulate"
+	"capcli/simulate/outcome"
 	"capcli/simulate/policy"
 )
 
@@ -94,9 +94,7 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if err != nil {
 		return err
 	}
-	for _, p := range plans {
-		p.dir = p.folder(plans)
-	}
+	folders := runFolders(plans)
 	results, err := o.play(ctx, e, plans)
 	plans, results, part, err := o.finishedRuns(ctx, plans, results, err)
 	if err != nil {
@@ -113,10 +111,10 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	}
 	doc := describeRuns(plans, results, o.output.shape(e))
 	if part != nil {
-		doc.Lead = joinSentences(part.lead(), doc.Lead)
-		doc.Data.(*simulateJSON).Partial = part
+		doc.Lead = joinSentences(partialLead(part), doc.Lead)
+		doc.Data.(*outcome.Document).Partial = part
 	}
-	if err := o.save(e, plans, results, part); err != nil {
+	if err := o.save(e, plans, folders, results, part); err != nil {
 		return err
 	}
 	if err := emit(e, o.output, doc); err != nil {
@@ -166,7 +164,7 @@ func (o *simulateOptions) check() error {
 		}
 	}
 	for _, c := range o.failIf {
-		if _, err := scenarios.ParseCheck(c); err != nil {
+		if _, err := outcome.ParseCheck(c); err != nil {
 			return &usageError{text: "--fail-if: " + err.Error(), hint: "for example --fail-if 'wait_p95>30m'"}
 		}
 	}
@@ -181,7 +179,7 @@ func (o *simulateOptions) check() error {
 
 // verdict turns a finished result into the exit code: 4 when jobs are missing
 // from it, 5 when a condition is true.
-func (o *simulateOptions) verdict(plans []*plan, results [][]*outcome) error {
+func (o *simulateOptions) verdict(plans []*play.Case, results [][]*play.Run) error {
 	var partial *partialError
 	for i, p := range plans {
 		for _, r := range results[i] {
@@ -189,7 +187,7 @@ func (o *simulateOptions) verdict(plans []*plan, results [][]*outcome) error {
 				return err
 			}
 			if partial == nil {
-				partial = r.missing(p)
+				partial = missingJobs(r)
 			}
 		}
 	}
@@ -200,97 +198,100 @@ func (o *simulateOptions) verdict(plans []*plan, results [][]*outcome) error {
 }
 
 // conditions checks --fail-if and, when asked, the limits.
-func (o *simulateOptions) conditions(p *plan, r *outcome) error {
+func (o *simulateOptions) conditions(p *play.Case, r *play.Run) error {
 	for _, text := range o.failIf {
-		c, err := scenarios.ParseCheck(text)
+		c, err := outcome.ParseCheck(text)
 		if err != nil {
 			return err
 		}
-		holds, known := r.holds(c)
+		holds, known := c.Holds(&r.Outcome)
 		if !known {
-			return &conditionError{fmt.Sprintf("--fail-if %s: this figure is not known for %s%s", text, p.label(), r.whyUnknown())}
+			return &conditionError{fmt.Sprintf("--fail-if %s: this figure is not known for %s%s", text, p.Label(), whyUnknown(r))}
 		}
 		if holds {
-			return &conditionError{fmt.Sprintf("%s is true of %s: it is %s", c, p.label(), r.figure(c.Metric))}
+			return &conditionError{fmt.Sprintf("%s is true of %s: it is %s", c, p.Label(), metricText(r, c.Metric))}
 		}
 	}
 	if !o.enforce {
 		return nil
 	}
-	for _, c := range p.scenario.Limits {
-		holds, known := r.holds(c)
+	for _, c := range p.Scenario.Limits {
+		holds, known := c.Holds(&r.Outcome)
 		if !known {
-			return &conditionError{fmt.Sprintf("whether the limit %s is held by %s is not known%s", c, p.label(), r.whyUnknown())}
+			return &conditionError{fmt.Sprintf("whether the limit %s is held by %s is not known%s", c, p.Label(), whyUnknown(r))}
 		}
 		if !holds {
-			return &conditionError{fmt.Sprintf("the limit %s is not held by %s: it is %s", c, p.label(), r.figure(c.Metric))}
+			return &conditionError{fmt.Sprintf("the limit %s is not held by %s: it is %s", c, p.Label(), metricText(r, c.Metric))}
 		}
 	}
 	return nil
 }
 
 // whyUnknown says why a figure of the run is not known, where that is known.
-func (r *outcome) whyUnknown() string {
+func whyUnknown(r *play.Run) string {
 	switch {
-	case r.result.Started() == 0:
+	case r.Result.Started() == 0:
 		return ": no job started"
-	case r.result.Jobs.Finished == 0:
+	case r.Result.Jobs.Finished == 0:
 		return ": no job finished"
-	case !r.priced():
-		return ": no price is stated for " + strings.Join(r.plan.scenario.Unpriced(), ", ")
+	case !r.Priced():
+		return ": no price is stated for " + strings.Join(r.Case.Scenario.Unpriced(), ", ")
 	}
 	return ""
 }
 
+// metricText writes a metric of the run for people.
+func metricText(r *play.Run, m *outcome.Metric) string {
+	v, ok := m.Of(&r.Outcome)
+	if !ok {
+		return "n/a"
+	}
+	return v.Text(m.Text)
+}
+
 // nothingRan refuses a result in which no job of a log ever started: it would
 // be a table of zeros.
-func nothingRan(plans []*plan, results [][]*outcome) error {
+func nothingRan(plans []*play.Case, results [][]*play.Run) error {
 	for i, p := range plans {
-		if !p.fromLog() || slices.ContainsFunc(results[i], func(r *outcome) bool { return r.result.Started() > 0 }) {
+		if !p.FromLog() || slices.ContainsFunc(results[i], func(r *play.Run) bool { return r.Result.Started() > 0 }) {
 			continue
 		}
-		r := results[i][0].result
+		r := results[i][0].Result
 		why := "they wait, for capacity is there too late or never free"
 		if len(r.Refused) > 0 {
 			why = fmt.Sprintf("the first, %s, %s", r.Refused[0].ID, r.Refused[0].Why)
 		}
 		return &capcli.InputError{
-			File: p.source.name, Text: fmt.Sprintf("expected jobs that can start on %s, found none of %s: %s", p.label(), grouped(r.Jobs.Read), why),
-			Hint: "--set capacity[0].gpus=N gives more room; capcli scenarios init --trace " + shellWord(p.source.name) + " --out plan.yaml writes a scenario that fits the log",
+			File: p.Source.Name, Text: fmt.Sprintf("expected jobs that can start on %s, found none of %s: %s", p.Label(), grouped(r.Jobs.Read), why),
+			Hint: "--set capacity[0].gpus=N gives more room; capcli scenarios init --trace " + capcli.ShellWord(p.Source.Name) + " --out plan.yaml writes a scenario that fits the log",
 		}
 	}
 	return nil
 }
 
-// missing says which jobs the result lacks, if any: those that can never run,
+// missingJobs says which jobs the result lacks, if any: those that can never run,
 // and those that still waited when nothing more could happen.
-func (r *outcome) missing(p *plan) *partialError {
-	j := &r.result.Jobs
+func missingJobs(r *play.Run) *partialError {
+	j, p := &r.Jobs, r.Case
 	switch {
 	case j.Unplaceable > 0:
-		first := r.result.Refused[0]
+		first := r.Result.Refused[0]
 		return &partialError{
-			text: fmt.Sprintf("%s of %s can never run on %s; the first is job %s: %s", grouped(j.Unplaceable), jobCount(j.Read), p.label(), first.ID, first.Why),
+			text: fmt.Sprintf("%s of %s can never run on %s; the first is job %s: %s", grouped(j.Unplaceable), jobCount(j.Read), p.Label(), first.ID, first.Why),
 			hint: "the result has all other jobs; -o json lists the first of these under unplaceable_jobs",
 		}
-	case r.result.Endless:
+	case r.Result.Endless:
 		return &partialError{
-			text: fmt.Sprintf("fifty years after the last job came %s still waited on %s and %s ran; the run was ended there", grouped(j.Waiting), p.label(), grouped(j.Running)),
+			text: fmt.Sprintf("fifty years after the last job came %s still waited on %s and %s ran; the run was ended there", grouped(j.Waiting), p.Label(), grouped(j.Running)),
 			hint: "their work may be lost as often as it is done: look at failures, hazard and preemption",
 		}
-	case j.Waiting > 0 && !r.result.Stopped:
+	case j.Waiting > 0 && !r.Result.Stopped:
 		return &partialError{
-			text: fmt.Sprintf("%s still waited on %s when nothing more could happen", jobCount(j.Waiting), p.label()),
+			text: fmt.Sprintf("%s still waited on %s when nothing more could happen", jobCount(j.Waiting), p.Label()),
 			hint: "capacity ended before they could start: look at from, until and spot availability",
 		}
-	case r.cut:
+	case r.Cut:
 		return &partialError{text: "the trace was cut short; jobs after its end are missing from the result"}
 	}
 	return nil
-}
-
-// errIsOrder tells whether a run ended because jobs were not in order.
-func errIsOrder(err error) bool {
-	var order *simulate.OrderError
-	return errors.As(err, &order)
 }

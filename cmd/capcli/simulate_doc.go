@@ -8,27 +8,29 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 )
 
 // describeRuns says the results: one sentence, then tables; a single run in
 // depth, several plans side by side. People see the largest tenants only when
 // there are many; programs see all.
-func describeRuns(plans []*plan, results [][]*outcome, form string) report.Doc {
+func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report.Doc {
 	people := form == "table" || form == "md"
-	data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Runs: []runJSON{}}
+	data := outcome.NewDocument()
 	for i := range results {
 		for _, r := range results[i] {
-			data.Runs = append(data.Runs, r.json())
+			data.Runs = append(data.Runs, r.Outcome)
 		}
 	}
 	d := report.Doc{Data: data}
 	for i, p := range plans {
 		if form != "csv" && form != "tsv" { // those have no place for what stderr has said
-			d.Notes = append(d.Notes, p.notes...)
+			d.Notes = append(d.Notes, p.Notes...)
 		}
 		d.Notes = append(d.Notes, warnings(results[i])...)
-		d.Notes = append(d.Notes, starredPrices(p.scenario)...)
-		d.Notes = append(d.Notes, results[i][0].owedNotes()...)
+		d.Notes = append(d.Notes, starredPrices(p.Scenario)...)
+		d.Notes = append(d.Notes, owedNotes(results[i][0])...)
 		d.Notes = append(d.Notes, moneyNotesOf(results[i])...)
 	}
 	d.Notes = slices.Compact(d.Notes)
@@ -44,8 +46,8 @@ func describeRuns(plans []*plan, results [][]*outcome, form string) report.Doc {
 	}
 	r := results[0][0]
 	d.Lead = joinSentences(leadOf(plans[0], results[0]), recorded)
-	if people && len(results[0]) == 1 && len(plans[0].scenario.Limits) > 0 {
-		d.Tables = append(d.Tables, r.limitTable())
+	if people && len(results[0]) == 1 && len(plans[0].Scenario.Limits) > 0 {
+		d.Tables = append(d.Tables, limitTable(r))
 	}
 	runs := results[0]
 	d.Tables = append(d.Tables, poolTable(runs), tenantTable(runs, people), sizeTable(runs), loadTable(runs))
@@ -65,16 +67,16 @@ func joinSentences(list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), "\n")
 }
 
-func rangesNote(results [][]*outcome) string {
+func rangesNote(results [][]*play.Run) string {
 	return fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean", len(results[0]))
 }
 
 // warnings are what the reader must know beside the figures.
-func warnings(runs []*outcome) []string {
+func warnings(runs []*play.Run) []string {
 	var out []string
 	first := runs[0]
-	name, s := first.plan.label(), first.plan.scenario
-	mean := func(of func(*outcome) int64) float64 {
+	name, s := first.Case.Label(), first.Case.Scenario
+	mean := func(of func(*play.Run) int64) float64 {
 		sum := int64(0)
 		for _, r := range runs {
 			sum += of(r)
@@ -86,20 +88,20 @@ func warnings(runs []*outcome) []string {
 	if un := s.Unpriced(); len(un) > 0 {
 		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", s.Name, strings.Join(un, ", ")))
 	}
-	if n := mean(func(r *outcome) int64 { return r.result.Jobs.CPUOnly }); n > 0 {
+	if n := mean(func(r *play.Run) int64 { return r.Result.Jobs.CPUOnly }); n > 0 {
 		out = append(out, fmt.Sprintf("%s: left out, for they want no GPU: %s", name, countText(n)))
 	}
-	if n := mean(func(r *outcome) int64 { return r.intake.Outside }); n > 0 {
+	if n := mean(func(r *play.Run) int64 { return r.OutsideThePeriod }); n > 0 {
 		out = append(out, fmt.Sprintf("%s: left out, for they are outside the period: %s", name, countText(n)))
 	}
-	endless := slices.ContainsFunc(runs, func(r *outcome) bool { return r.result.Endless })
+	endless := slices.ContainsFunc(runs, func(r *play.Run) bool { return r.Result.Endless })
 	if span := meanLength(runs).Hours() / (365.25 * 24); span > 50 && !endless {
 		out = append(out, fmt.Sprintf("%s: the run spans %.0f years: is one of the log's times wrong?", name, span))
 	}
-	waiting := mean(func(r *outcome) int64 { return r.result.Jobs.Waiting })
-	ordered := mean(func(r *outcome) int64 { return r.result.Jobs.Starting })
-	running := mean(func(r *outcome) int64 { return r.result.Jobs.Running })
-	if first.result.Stopped && waiting+ordered+running > 0 {
+	waiting := mean(func(r *play.Run) int64 { return r.Result.Jobs.Waiting })
+	ordered := mean(func(r *play.Run) int64 { return r.Result.Jobs.Starting })
+	running := mean(func(r *play.Run) int64 { return r.Result.Jobs.Running })
+	if first.Result.Stopped && waiting+ordered+running > 0 {
 		when := "at the end of the period"
 		if endless {
 			when = "fifty years after the last job came, where the run was ended,"
@@ -115,14 +117,14 @@ func warnings(runs []*outcome) []string {
 
 // loadWarnings name the capacity for which more work came than it can do, in the
 // mean of the runs.
-func loadWarnings(runs []*outcome) []string {
+func loadWarnings(runs []*play.Run) []string {
 	var out []string
-	for i := range runs[0].result.Loads {
-		l := &runs[0].result.Loads[i]
+	for i := range runs[0].Result.Loads {
+		l := &runs[0].Result.Loads[i]
 		sum, n := 0.0, 0
 		for _, r := range runs {
-			for k := range r.result.Loads {
-				if o := &r.result.Loads[k]; o.Partition == l.Partition && o.GPUModel == l.GPUModel {
+			for k := range r.Result.Loads {
+				if o := &r.Result.Loads[k]; o.Partition == l.Partition && o.GPUModel == l.GPUModel {
 					sum, n = sum+o.Offered(), n+1
 				}
 			}
@@ -139,24 +141,24 @@ func loadWarnings(runs []*outcome) []string {
 			where += " for " + l.GPUModel
 		}
 		out = append(out, fmt.Sprintf("%s: the work that came is %.2f times what %s (%d GPUs) can do in that time: without overflow the queue cannot drain while jobs come",
-			runs[0].plan.label(), load, where, l.GPUs))
+			runs[0].Case.Label(), load, where, l.GPUs))
 	}
 	return out
 }
 
 // chartOf shows GPUs in use against what is committed: of several runs their mean,
 // where they are of one length.
-func chartOf(runs []*outcome) []report.Chart {
+func chartOf(runs []*play.Run) []report.Chart {
 	first := runs[0]
-	ended := first.result.Ended
-	values, peaks := first.curve.values(ended)
+	ended := first.Result.Ended
+	values, peaks := first.Curve.Values(ended)
 	title := "GPUs in use"
 	if n := len(runs); n > 1 {
 		title = fmt.Sprintf("GPUs in use, mean of %d runs", n)
 		sum := slices.Clone(values)
 		for _, r := range runs[1:] {
-			more, tops := r.curve.values(r.result.Ended)
-			if r.result.Ended != ended || len(more) != len(sum) {
+			more, tops := r.Curve.Values(r.Result.Ended)
+			if r.Result.Ended != ended || len(more) != len(sum) {
 				return nil
 			}
 			for i, v := range more {
@@ -171,10 +173,10 @@ func chartOf(runs []*outcome) []report.Chart {
 	c := report.Chart{
 		Title: title, Height: 8,
 		Lines: []report.Line{{Name: "in use", Values: values, Peaks: peaks}},
-		From:  first.result.Record.Start.Std().Format("2006-01-02"),
-		To:    (first.result.Record.Start + capcli.Time(ended)).Std().Format("2006-01-02"),
+		From:  first.Result.Record.Start.Std().Format("2006-01-02"),
+		To:    (first.Result.Record.Start + capcli.Time(ended)).Std().Format("2006-01-02"),
 	}
-	level := first.curve.committed(first.result.Record.Pools, ended, len(values))
+	level := first.Curve.Committed(first.Result.Record.Pools, ended, len(values))
 	if most := slices.Max(append(level, 0)); most > 0 && most < 1<<24 {
 		c.Lines = append(c.Lines, report.Line{Name: "committed", Values: level})
 	}

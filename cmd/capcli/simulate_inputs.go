@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"capcli/scenarios/play"
 	"capcli/simulate/plan/shard"
 
 	"capcli"
@@ -62,13 +63,13 @@ type fileInput struct {
 }
 
 // inputs are what the runs of plan p were made from; files are all that was read.
-func (o *simulateOptions) inputs(p *plan, runs int, folder string, files []shard.Input) *inputsJSON {
-	s := p.scenario
-	sum := sha256.Sum256(p.text)
+func (o *simulateOptions) inputs(p *play.Case, runs int, folder string, files []shard.Input) *inputsJSON {
+	s := p.Scenario
+	sum := sha256.Sum256(p.Text)
 	in := &inputsJSON{
 		Schema: "capcli/inputs/v1", Version: versionText(), Sets: list(o.sets), Files: []fileInput{},
-		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: o.perfect, Seed: uint64(p.seed), Runs: runs,
-		Scenario: scenarioInput{fileInput{s.File, seenFrom(folder, s.File), hex.EncodeToString(sum[:])}, string(p.text), list(p.made)},
+		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: o.perfect, Seed: uint64(p.Seed), Runs: runs,
+		Scenario: scenarioInput{fileInput{s.File, seenFrom(folder, s.File), hex.EncodeToString(sum[:])}, string(p.Text), list(p.Made)},
 	}
 	if o.trace != "" {
 		in.Trace = &traceInput{o.trace, o.read.format, o.read.tz, o.read.dst, o.read.maps, o.read.columns, o.read.allowCut}

@@ -4,29 +4,31 @@ import (
 	"fmt"
 
 	"capcli"
+	"capcli/scenarios/play"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
 
 // leadOf is the answer in a sentence: what was done, for how long a time, what it
 // cost and how long jobs waited. Of several runs it is their mean.
-func leadOf(p *plan, runs []*outcome) string {
+func leadOf(p *play.Case, runs []*play.Run) string {
 	text := ""
 	if n := len(runs); n > 1 {
 		text = fmt.Sprintf("Mean of %d runs: ", n)
 	}
-	text += fmt.Sprintf("%s on %s ", countText(meanOf(runs, "finished")), p.scenario.Name)
-	if cost, ok := runSpreadOf(runs, "cost"); ok {
-		text += "cost " + cost.text(usdText) + inLength(meanLength(runs), cost.mean.v)
+	text += fmt.Sprintf("%s on %s ", countText(outcome.Mean(runs, "finished")), p.Scenario.Name)
+	if cost, ok := outcome.SpreadOf(runs, "cost"); ok {
+		text += "cost " + spreadText(cost, usdText) + inLength(meanLength(runs), cost.Mean.Value)
 	} else {
 		text += "in " + lengthText(meanLength(runs)) + ", at a cost that is not known"
 	}
 	text += "; " + waitedText(runs)
-	if committed := meanOf(runs, "committed"); runs[0].priced() && committed > 0 {
-		stranded := meanOf(runs, "stranded_usd")
+	if committed := outcome.Mean(runs, "committed"); runs[0].Priced() && committed > 0 {
+		stranded := outcome.Mean(runs, "stranded_usd")
 		text += fmt.Sprintf("; %s (%.0f%%) of what was committed was stranded", usdText(stranded), 100*stranded/committed)
 	}
-	if u := undoneOf(runs); u.share >= 0.0005 || u.waiting+u.unplaceable > 0 {
-		text += "; " + u.text() + " was left undone"
+	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Waiting+u.Unplaceable > 0 {
+		text += "; " + unservedText(&u) + " was left undone"
 	}
 	return text + "."
 }
@@ -42,22 +44,13 @@ func inLength(length capcli.Seconds, cost float64) string {
 }
 
 // meanLength is how long the runs are, in the mean.
-func meanLength(runs []*outcome) capcli.Seconds {
+func meanLength(runs []*play.Run) capcli.Seconds {
 	var sum capcli.Seconds
 	for _, r := range runs {
-		sum += r.result.Ended
+		sum += r.Ended
 	}
 	n := capcli.Seconds(len(runs))
 	return (sum + n/2) / n
-}
-
-// text is the mean with its range in a sentence, or the figure of a single run.
-func (s runSpread) text(of func(float64) string) string {
-	mean, lo, hi := s.mean.text(of), s.lo.text(of), s.hi.text(of)
-	if lo == hi {
-		return mean
-	}
-	return fmt.Sprintf("%s (%s to %s)", mean, lo, hi)
 }
 
 func usdText(v float64) string { return capcli.USD(v*1e6 + 0.5).String() }
@@ -87,39 +80,39 @@ func threeFigures(v float64) string {
 
 // waitedText says in words how long jobs waited for their start: those that never
 // started count as waiting longest.
-func waitedText(runs []*outcome) string {
-	half, okHalf := runSpreadOf(runs, "wait_p50")
-	most, okMost := runSpreadOf(runs, "wait_p95")
-	longest, okAll := runSpreadOf(runs, "wait_max")
+func waitedText(runs []*play.Run) string {
+	half, okHalf := outcome.SpreadOf(runs, "wait_p50")
+	most, okMost := outcome.SpreadOf(runs, "wait_p95")
+	longest, okAll := outcome.SpreadOf(runs, "wait_max")
 	if !okHalf || !okMost || !okAll {
 		return "no job came"
 	}
-	none := func(s runSpread) bool { return s.hi.v == 0 && !s.mean.over }
+	none := func(s outcome.Spread) bool { return s.Hi.Value == 0 && !s.Mean.AtLeast }
 	switch {
 	case startedJobs(runs) == 0:
 		return "none started"
 	case none(longest):
 		return "none waited"
 	case none(most):
-		return "95% did not wait, the longest waited " + longest.text(secondsText)
+		return "95% did not wait, the longest waited " + spreadText(longest, secondsText)
 	}
-	first := "half waited at most " + half.text(secondsText)
+	first := "half waited at most " + spreadText(half, secondsText)
 	switch {
 	case none(half):
 		first = "half did not wait"
-	case half.mean.over:
-		first = "half waited " + half.text(secondsText) + " or never started"
+	case half.Mean.AtLeast:
+		first = "half waited " + spreadText(half, secondsText) + " or never started"
 	}
-	if most.mean.over {
-		return first + ", 5% waited " + most.text(secondsText) + " or never started"
+	if most.Mean.AtLeast {
+		return first + ", 5% waited " + spreadText(most, secondsText) + " or never started"
 	}
-	return first + ", 95% waited at most " + most.text(secondsText)
+	return first + ", 95% waited at most " + spreadText(most, secondsText)
 }
 
-func startedJobs(runs []*outcome) int64 {
+func startedJobs(runs []*play.Run) int64 {
 	var n int64
 	for _, r := range runs {
-		n += r.result.Wait.Started
+		n += r.Started
 	}
 	return n
 }
@@ -128,7 +121,7 @@ func startedJobs(runs []*outcome) int64 {
 func jobCount(n int64) string { return grouped(n) + " " + plural(n, "job") }
 
 // leadOfMany names the cheapest plan and the one that waits least.
-func leadOfMany(plans []*plan, results [][]*outcome) string {
+func leadOfMany(plans []*play.Case, results [][]*play.Run) string {
 	all := make([]ranked, len(plans))
 	for i, p := range plans {
 		all[i] = rankOf(p, results[i])
@@ -137,15 +130,15 @@ func leadOfMany(plans []*plan, results [][]*outcome) string {
 }
 
 // rankOf is what a plan is ranked by.
-func rankOf(p *plan, runs []*outcome) ranked {
-	u, queued := undoneOf(runs), meanOf(runs, "queue_time_mean")
-	out := ranked{name: p.label(), length: meanLength(runs), queued: &queued, jct: meanOf(runs, "jct_mean"), preempts: meanOf(runs, "preemptions") > 0, undone: &u}
-	if runs[0].priced() {
-		cost := meanOf(runs, "cost")
+func rankOf(p *play.Case, runs []*play.Run) ranked {
+	u, queued := outcome.MeanUnserved(runs), outcome.Mean(runs, "queue_time_mean")
+	out := ranked{name: p.Label(), length: meanLength(runs), queued: &queued, jct: outcome.Mean(runs, "jct_mean"), preempts: outcome.Mean(runs, "preemptions") > 0, undone: &u}
+	if runs[0].Priced() {
+		cost := outcome.Mean(runs, "cost")
 		out.cost = &cost
 	}
-	if s, ok := runSpreadOf(runs, "wait_p95"); ok {
-		out.wait = &s.mean
+	if s, ok := outcome.SpreadOf(runs, "wait_p95"); ok {
+		out.wait = &s.Mean
 	}
 	return out
 }

@@ -7,51 +7,10 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios/play"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
-
-// overview is what a scenario's budget and energy say of a run, nil where it has
-// neither.
-type overview struct {
-	budget []billing.BudgetLine
-	energy *billing.Footprints
-}
-
-// measure sets a run against what the scenario says of budgets and power.
-func (r *outcome) measure() (err error) {
-	s, until := r.plan.scenario, r.result.Record.Start+capcli.Time(r.result.Ended)
-	if s.Budget != nil && r.priced() {
-		if r.seen.budget, err = s.Budget.Follow(r.invoice.Spending(r.result.Record, until)); err != nil {
-			return err
-		}
-	}
-	if r.plan.energy == nil {
-		return nil
-	}
-	if r.seen.energy, err = r.plan.energy.OfRecord(r.result.Record, until); err != nil {
-		return &capcli.InputError{File: s.File, Field: "energy.intensity", Text: err.Error(), Hint: "give a series that has every hour of some year, or a number"}
-	}
-	return nil
-}
-
-// loadEnergy reads what the scenario's energy names.
-func (p *plan) loadEnergy() (err error) {
-	if p.scenario.Energy != nil {
-		p.energy, err = p.scenario.Energy.Load(p.open)
-	}
-	return err
-}
-
-// bought is how many GPUs the scenario commits to.
-func (r *outcome) bought() int64 {
-	n := int64(0)
-	for i := range r.result.Record.Pools {
-		if p := &r.result.Record.Pools[i]; p.Terms.Committed() {
-			n += int64(p.Capacity())
-		}
-	}
-	return n
-}
 
 // moneyTables are the tables of budgets and energy, none where there are neither.
 func moneyTables(b *billing.Budget, lines []billing.BudgetLine, f *billing.Footprints) []report.Table {
@@ -154,10 +113,10 @@ func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approva
 }
 
 // moneyTablesOf are those of a run, or of several their means.
-func moneyTablesOf(runs []*outcome) []report.Table {
+func moneyTablesOf(runs []*play.Run) []report.Table {
 	var all [][]report.Table
 	for _, r := range runs {
-		all = append(all, moneyTables(r.plan.scenario.Budget, r.seen.budget, r.seen.energy))
+		all = append(all, moneyTables(r.Case.Scenario.Budget, r.Budget, r.Energy))
 	}
 	if len(runs) == 1 {
 		return all[0]
@@ -199,7 +158,7 @@ func meanTable(tables []report.Table, keys int) report.Table {
 	for _, key := range order {
 		row := slices.Clone(rows[key][0])
 		for c := keys; c < len(row); c++ {
-			var all []found
+			var all []outcome.Figure
 			var of func(float64) any
 			came := 0
 			for _, r := range rows[key] {
@@ -209,8 +168,8 @@ func meanTable(tables []report.Table, keys int) report.Table {
 					came++
 				}
 			}
-			if s, known := runSpreadOver(all); known {
-				row[c] = s.cell(of)
+			if s, known := outcome.SpreadOver(all); known {
+				row[c] = spreadCell(s, of)
 			} else if came > 0 {
 				row[c] = fmt.Sprintf("in %d of %d runs", came, len(tables))
 			}
@@ -221,17 +180,17 @@ func meanTable(tables []report.Table, keys int) report.Table {
 }
 
 // moneyNotesOf are those of a run; of several, what does not hang on chance.
-func moneyNotesOf(runs []*outcome) []string {
+func moneyNotesOf(runs []*play.Run) []string {
 	r := runs[0]
-	s := r.plan.scenario
+	s := r.Case.Scenario
 	var out []string
-	if s.Budget != nil && s.Budget.Cash && r.contracts != nil {
+	if s.Budget != nil && s.Budget.Cash && s.HasContracts() {
 		out = append(out, "* the budget counts what time used up here: what is paid at the start of a contract is spread over its term")
 	}
 	if len(runs) > 1 {
-		return append(out, moneyNotes(s.Budget, nil, s.Approvals, r.bought(), nil, true)...)
+		return append(out, moneyNotes(s.Budget, nil, s.Approvals, r.CommittedGPUs(), nil, true)...)
 	}
-	return append(out, moneyNotes(s.Budget, r.seen.budget, s.Approvals, r.bought(), r.seen.energy, true)...)
+	return append(out, moneyNotes(s.Budget, r.Budget, s.Approvals, r.CommittedGPUs(), r.Energy, true)...)
 }
 
 // briefly is a number for a sentence: three figures, or the whole number.

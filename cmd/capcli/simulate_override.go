@@ -77,22 +77,22 @@ func (o *simulateOptions) surveyLog(ctx context.Context, e *env, held *heldJobs)
 	if err != nil {
 		return err
 	}
-	reading, err := openJobs(e, o.trace, opts, held)
+	reading, err := held.logs.Read(o.trace, opts)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = reading.done.Close() }()
+	defer func() { _ = reading.Close() }()
 	survey := &scenarios.LogSurvey{}
 	p := newProgress(e, "jobs")
-	for j, err := range checked(ctx, reading.jobs, p) {
+	for j, err := range checked(ctx, reading.Jobs, p) {
 		if err != nil {
 			return err
 		}
 		survey.Add(&j)
 	}
 	p.end(survey.Jobs())
-	if reading.reader != nil {
-		rep := reading.reader.Report()
+	if reading.Reader != nil {
+		rep := reading.Reader.Report()
 		survey.MachineGPUs = int64(rep.MachineGPUs)
 	}
 	held.survey = survey

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,41 +13,19 @@ import (
 	"capcli"
 	"capcli/profile/trace"
 	"capcli/scenarios"
-	"capcli/simulate"
-	"capcli/simulate/billing"
+	"capcli/scenarios/play"
 )
 
-// plan is one scenario under one policy and placement: a row of the result.
-type plan struct {
-	scenario *scenarios.Scenario
-	seed     capcli.Seed
-	source   jobSource
-	rates    []billing.Rate
-	open     func(name string) ([]byte, error)
-	notes    []string
-	text     []byte   // of the scenario, before the changes of --set
-	made     []string // what was assumed in making it for a trace
-	watch    func(run int, cfg *simulate.Config)
-	dir      string          // of its runs, under --out
-	energy   *billing.Energy // nil where the scenario says nothing of power
-	echo     bool            // the same jobs have been read before: what there is to say of them is said
-}
-
-// label names the plan for people.
-func (p *plan) label() string {
-	return fmt.Sprintf("%s (%s, %s)", p.scenario.Name, p.scenario.PolicyName(), p.scenario.PlacementName())
-}
-
 // plans makes one plan for each scenario, policy and placement.
-func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*plan, error) {
+func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*play.Case, error) {
 	if len(args) == 0 {
 		args = []string{""}
 		if o.trace == "" {
 			e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 		}
 	}
-	held := &heldJobs{}
-	var out []*plan
+	held := newHeldJobs(e)
+	var out []*play.Case
 	for _, name := range args {
 		policies, placements := orOne(o.policies), orOne(o.placements)
 		for _, policy := range policies {
@@ -72,40 +47,6 @@ func orOne(list []string) []string {
 		return []string{""}
 	}
 	return list
-}
-
-// plan reads a scenario, changed by the flags.
-func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placement string, held *heldJobs) (*plan, error) {
-	if err := o.settlePeriod(ctx, e, held); err != nil {
-		return nil, err
-	}
-	text, file, made, err := o.text(ctx, e, name, held)
-	if err != nil {
-		return nil, err
-	}
-	own, err := ownPrices(e, o.prices)
-	if err != nil {
-		return nil, err
-	}
-	s, err := scenarios.ParseWith(own, file, text, o.sets...)
-	if err != nil {
-		return nil, cmp.Or(o.logForScenario(e, name), err)
-	}
-	s.Policy.Name = cmp.Or(policy, s.Policy.Name)
-	s.Placement = cmp.Or(placement, s.Placement)
-	s.Policy.Perfect = s.Policy.Perfect || o.perfect
-	p := &plan{scenario: s, seed: s.Seed, notes: slices.Clone(made), text: text, made: made}
-	if o.seeded {
-		p.seed = capcli.Seed(o.seed)
-	}
-	p.open = func(name string) ([]byte, error) { return readBeside(e, s.Dir, name) }
-	if p.rates, err = s.Rates(scenarios.Options{Seed: p.seed, Open: p.open}); err != nil {
-		return nil, err
-	}
-	if err := p.loadEnergy(); err != nil {
-		return nil, err
-	}
-	return p, o.jobsOf(e, p, held)
 }
 
 // text gives the scenario called name: a file, one of the library, or "" for
@@ -159,7 +100,7 @@ func (o *simulateOptions) logForScenario(e *env, file string) error {
 		}
 		return &capcli.InputError{
 			File: file, Text: fmt.Sprintf("expected a scenario, found a job log (%s)", r.Report().Format),
-			Hint: fmt.Sprintf("give it with --trace %s; capcli scenarios init --trace %s --out plan.yaml writes a scenario that fits it", shellWord(file), shellWord(file)),
+			Hint: fmt.Sprintf("give it with --trace %s; capcli scenarios init --trace %s --out plan.yaml writes a scenario that fits it", capcli.ShellWord(file), capcli.ShellWord(file)),
 		}
 	}
 	return nil
@@ -193,28 +134,9 @@ func readFile(e *env, name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// besideMax bounds a file that a scenario names: node lists, availability.
-const besideMax = 256 << 20
-
 // readBeside opens a file that a scenario in dir names, plain whatever packed it.
 func readBeside(e *env, dir, name string) ([]byte, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
-	in, done, err := openInput(e, name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = done.Close() }()
-	r, err := trace.Unpack(in)
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(r, besideMax+1))
-	if err == nil && len(b) > besideMax {
-		err = &capcli.InputError{File: name, Text: "expected at most 256 MiB, found more"}
-	}
-	return b, err
+	return play.ReadBeside(e.opener(), dir, name)
 }
 
 func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

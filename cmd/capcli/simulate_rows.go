@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
@@ -15,7 +16,7 @@ import (
 // were overtaken.
 type jobRows struct {
 	out   *output
-	plan  *plan
+	plan  *play.Case
 	base  int64 // index of rows[0]
 	rows  []jobRow
 	done  int // rows at the front that are written
@@ -36,7 +37,7 @@ type jobRow struct {
 // submission; an empty start or end has not come.
 const jobColumns = "job_id,tenant,gpus,submit_s,start_s,end_s,wait_s,preemptions,nodes,tier,cost_usd\n"
 
-func newJobRows(e *env, path string, p *plan) (*jobRows, error) {
+func newJobRows(e *env, path string, p *play.Case) (*jobRows, error) {
 	out, err := e.create(path)
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (r *jobRows) format(b []byte, l *simulate.Live) []byte {
 	b = append(b, ',')
 	b = r.appendTiers(b, l)
 	b = append(b, ',')
-	cost, err := billing.JobCost(l.Holds(), r.plan.rates)
+	cost, err := billing.JobCost(l.Holds(), r.plan.Rates)
 	if err != nil && r.err == nil {
 		r.err = err
 	}

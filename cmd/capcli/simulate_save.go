@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,7 +13,7 @@ import (
 // save writes each plan's runs into a folder of --out: result.json, which
 // capcli compare reads, and inputs.json, from which capcli explain makes the
 // runs again.
-func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome, part *partialJSON) error {
+func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Case]string, results [][]*play.Run, part *outcome.Partial) error {
 	if o.dir == "" {
 		return nil
 	}
@@ -21,10 +23,11 @@ func (o *simulateOptions) save(e *env, plans []*plan, results [][]*outcome, part
 		return err
 	}
 	for i, p := range plans {
-		folder := filepath.Join(o.dir, p.dir)
-		data := &simulateJSON{Schema: "capcli/simulate/v1", Currency: "USD", Notes: p.notes, Partial: part}
+		folder := filepath.Join(o.dir, folders[p])
+		data := outcome.NewDocument()
+		data.Notes, data.Partial = p.Notes, part
 		for _, r := range results[i] {
-			data.Runs = append(data.Runs, r.json())
+			data.Runs = append(data.Runs, r.Outcome)
 		}
 		if err := e.disk.mkdir(folder); err != nil {
 			return &outputError{path: folder, err: err}
@@ -64,14 +67,23 @@ func writeJSON(e *env, name string, data any) error {
 // resultFile is the name of the result in a plan's folder.
 const resultFile = "result.json"
 
-// folder is the plan's name as a folder: its scenario, with the policy and the
+// runFolders gives each plan the name of its folder under --out.
+func runFolders(plans []*play.Case) map[*play.Case]string {
+	out := map[*play.Case]string{}
+	for _, p := range plans {
+		out[p] = runFolder(p, plans)
+	}
+	return out
+}
+
+// runFolder is the plan's name as a folder: its scenario, with the policy and the
 // placement where another plan has the same scenario. What is no letter, digit,
 // dot or dash becomes a dash, so a name cannot lead elsewhere.
-func (p *plan) folder(all []*plan) string {
-	name := p.scenario.Name
+func runFolder(p *play.Case, all []*play.Case) string {
+	name := p.Scenario.Name
 	for _, other := range all {
-		if other != p && other.scenario.Name == name {
-			name += "-" + p.scenario.PolicyName() + "-" + p.scenario.PlacementName()
+		if other != p && other.Scenario.Name == name {
+			name += "-" + p.Scenario.PolicyName() + "-" + p.Scenario.PlacementName()
 			break
 		}
 	}

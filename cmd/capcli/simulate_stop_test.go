@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"capcli/simulate/outcome"
 	"context"
 	"encoding/json"
 	"os"
@@ -88,7 +89,7 @@ func partly(t *testing.T, b []byte, runs, done, asked int) {
 	t.Helper()
 	var data struct {
 		Runs    []json.RawMessage `json:"runs"`
-		Partial *partialJSON      `json:"partial"`
+		Partial *outcome.Partial  `json:"partial"`
 	}
 	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&data); err != nil {
 		t.Fatal(err)
@@ -105,19 +106,32 @@ func TestProgressFromTheFirstSecond(t *testing.T) {
 	e.screen.stderr = true
 	at := time.Unix(0, 0)
 	e.now = func() time.Time { return at }
-	p := &pulse{shown: newProgress(e, "runs"), total: 20}
-	p.beat(false)
+	p := newProgress(e, "runs")
+	p.at(0, 20)
 	if stderr.Len() > 0 {
 		t.Errorf("at once: %q", stderr)
 	}
 	at = at.Add(time.Second)
-	p.beat(false)
+	p.at(0, 20)
 	if !strings.Contains(stderr.String(), "0/20 runs, 1.0 s") || strings.Contains(stderr.String(), "left") {
 		t.Errorf("after a second, nothing done: %q", stderr)
 	}
 	at = at.Add(time.Second)
-	p.beat(true)
+	p.at(1, 20)
 	if !strings.Contains(stderr.String(), "1/20 runs, 2.0 s, 0.5 runs/s, 38 s left") {
 		t.Errorf("after the first run: %q", stderr)
+	}
+}
+
+// TestASimulationThatCrashesIsOneLine lets the clock panic, which is asked first for
+// the progress of the only run: the program says so in a line, without a stack.
+func TestASimulationThatCrashesIsOneLine(t *testing.T) {
+	e, _, stderr := testEnv()
+	e.now = func() time.Time { panic("no time") }
+	if code := run(t.Context(), e, []string{"simulate", "default", "-o", "tsv"}); code != 1 {
+		t.Errorf("exit %d, want 1", code)
+	}
+	if got := stderr.String(); !strings.Contains(got, "capcli: internal error: no time\n") || strings.Contains(got, "goroutine ") {
+		t.Errorf("stderr %q, want a line on the crash and no stack", got)
 	}
 }

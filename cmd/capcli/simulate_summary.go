@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 )
 
 // summaryFigure is a column of the summary.
@@ -16,7 +18,7 @@ type summaryFigure struct {
 
 // summaryFigures are the columns of the summary. People are spared those of what
 // no plan had: on-demand or spot cost, preemptions.
-func summaryFigures(plans []*plan, results [][]*outcome, people bool) []summaryFigure {
+func summaryFigures(plans []*play.Case, results [][]*play.Run, people bool) []summaryFigure {
 	figures := []summaryFigure{
 		{report.Column{Name: "cost_usd", Head: "cost"}, "cost", moneyCell},
 		{report.Column{Name: "cost_per_year_usd", Head: "a year", Priority: 2}, "cost_per_year", moneyCell},
@@ -36,7 +38,7 @@ func summaryFigures(plans []*plan, results [][]*outcome, people bool) []summaryF
 		{report.Column{Name: "finished_jobs", Head: "jobs", Priority: 7}, "finished", countCell},
 		{report.Column{Name: "preemptions", Head: "preempted", Priority: 8}, "preemptions", countCell},
 	}
-	if people && slices.ContainsFunc(plans, func(p *plan) bool { return len(p.scenario.Assumptions()) > 0 }) {
+	if people && slices.ContainsFunc(plans, func(p *play.Case) bool { return len(p.Scenario.Assumptions()) > 0 }) {
 		for i := range figures {
 			if strings.HasSuffix(figures[i].column.Name, "_usd") || figures[i].metric == "effective_savings_rate" {
 				figures[i].column.Head += "*"
@@ -55,7 +57,7 @@ func summaryFigures(plans []*plan, results [][]*outcome, people bool) []summaryF
 }
 
 // summaryTable has a row for each plan.
-func summaryTable(plans []*plan, results [][]*outcome, people bool) report.Table {
+func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report.Table {
 	figures := summaryFigures(plans, results, people)
 	t := report.Table{Name: "plans", Columns: []report.Column{
 		{Name: "scenario"}, {Name: "policy"}, {Name: "placement", Priority: 9},
@@ -78,7 +80,7 @@ func summaryTable(plans []*plan, results [][]*outcome, people bool) report.Table
 		t.Columns = append(t.Columns, report.Column{Name: m + "_at_least_s"})
 	}
 	for i, p := range plans {
-		row := []any{p.scenario.Name, p.scenario.PolicyName(), p.scenario.PlacementName()}
+		row := []any{p.Scenario.Name, p.Scenario.PolicyName(), p.Scenario.PlacementName()}
 		for _, f := range figures {
 			row = append(row, overRuns(results[i], f.metric, f.cell))
 		}
@@ -94,9 +96,9 @@ func summaryTable(plans []*plan, results [][]*outcome, people bool) report.Table
 }
 
 // anyHas tells whether a figure is more than nothing in some run.
-func anyHas(results [][]*outcome, metric string) bool {
+func anyHas(results [][]*play.Run, metric string) bool {
 	for _, runs := range results {
-		if meanOf(runs, metric) != 0 {
+		if outcome.Mean(runs, metric) != 0 {
 			return true
 		}
 	}
@@ -104,11 +106,11 @@ func anyHas(results [][]*outcome, metric string) bool {
 }
 
 // commonLimits are the limits of the plans when all state the same ones.
-func commonLimits(plans []*plan) []string {
+func commonLimits(plans []*play.Case) []string {
 	var out []string
 	for i, p := range plans {
 		var mine []string
-		for _, c := range p.scenario.Limits {
+		for _, c := range p.Scenario.Limits {
 			mine = append(mine, c.String())
 		}
 		if i > 0 && !slices.Equal(mine, out) {
@@ -121,10 +123,10 @@ func commonLimits(plans []*plan) []string {
 
 // heldShare is the share of runs in which the plan's k-th limit held. One that is
 // not known to be held is not.
-func heldShare(p *plan, runs []*outcome, k int) any {
+func heldShare(p *play.Case, runs []*play.Run, k int) any {
 	held, unknown := 0, 0
 	for _, r := range runs {
-		holds, known := r.holds(p.scenario.Limits[k])
+		holds, known := p.Scenario.Limits[k].Holds(&r.Outcome)
 		if holds {
 			held++
 		}

@@ -7,20 +7,21 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios/play"
 	"capcli/simulate"
 )
 
 // limitTable says which limits of the scenario the run held.
-func (r *outcome) limitTable() report.Table {
+func limitTable(r *play.Run) report.Table {
 	t := report.Table{Name: "limits", Columns: []report.Column{{Name: "limit"}, {Name: "found"}, {Name: "held"}}}
-	for k, c := range r.plan.scenario.Limits {
-		t.Rows = append(t.Rows, []any{c.String(), r.figure(c.Metric), heldShare(r.plan, []*outcome{r}, k)})
+	for k, c := range r.Case.Scenario.Limits {
+		t.Rows = append(t.Rows, []any{c.String(), metricText(r, c.Metric), heldShare(r.Case, []*play.Run{r}, k)})
 	}
 	return t
 }
 
 // poolTable says what became of each pool's capacity.
-func poolTable(runs []*outcome) report.Table {
+func poolTable(runs []*play.Run) report.Table {
 	t := report.Table{Name: "pools", Title: "Capacity, in GPU-hours: offered = used + idle + blocked + down", Columns: []report.Column{
 		{Name: "pool"},
 		{Name: "terms"},
@@ -34,18 +35,18 @@ func poolTable(runs []*outcome) report.Table {
 		{Name: "stranded_usd", Head: "stranded", Priority: 1},
 	}}
 	first := runs[0]
-	for p := range first.result.Record.Pools {
-		pool := &first.result.Record.Pools[p]
+	for p := range first.Result.Record.Pools {
+		pool := &first.Result.Record.Pools[p]
 		time := func(of func(*simulate.Span) capcli.GPUTime) any {
-			return cellOf(runs, func(r *outcome) any { return of(&r.invoice.ByPool[p].Time) })
+			return cellOf(runs, func(r *play.Run) any { return of(&r.Invoice.ByPool[p].Time) })
 		}
 		t.Rows = append(t.Rows, []any{
-			pool.Name, first.terms(p), pool.GPUModel,
+			pool.Name, first.Pools[p].Terms, pool.GPUModel,
 			time(func(s *simulate.Span) capcli.GPUTime { return s.Offered }), time(func(s *simulate.Span) capcli.GPUTime { return s.Used }),
 			time(func(s *simulate.Span) capcli.GPUTime { return s.Idle }), time(func(s *simulate.Span) capcli.GPUTime { return s.Blocked }),
 			time(func(s *simulate.Span) capcli.GPUTime { return s.Down }),
-			cellOf(runs, func(r *outcome) any { return r.cell(r.invoice.ByPool[p].Cost) }),
-			cellOf(runs, func(r *outcome) any { return r.cell(r.invoice.ByPool[p].Stranded()) }),
+			cellOf(runs, func(r *play.Run) any { return knownCell(r, r.Invoice.ByPool[p].Cost) }),
+			cellOf(runs, func(r *play.Run) any { return knownCell(r, r.Invoice.ByPool[p].Stranded()) }),
 		})
 	}
 	return t
@@ -62,11 +63,11 @@ type tenantRow struct {
 	direct, share, cost capcli.USD
 }
 
-// tenantRow gives the sum of some tenants of the run.
-func (r *outcome) tenantRow(names []string) tenantRow {
+// sumTenants returns the sum of some tenants of the run.
+func sumTenants(r *play.Run, names []string) tenantRow {
 	var out tenantRow
-	for i := range r.result.Tenants {
-		t, b := &r.result.Tenants[i], &r.invoice.ByTenant[i]
+	for i := range r.Result.Tenants {
+		t, b := &r.Result.Tenants[i], &r.Invoice.ByTenant[i]
 		if !slices.Contains(names, t.Name) {
 			continue
 		}
@@ -82,7 +83,7 @@ func (r *outcome) tenantRow(names []string) tenantRow {
 
 // tenantTable says who pays what, largest first. Shares of what nobody held are
 // in it, so it sums to the invoice.
-func tenantTable(runs []*outcome, people bool) report.Table {
+func tenantTable(runs []*play.Run, people bool) report.Table {
 	t := report.Table{Name: "tenants", Title: "Who pays: time held, and a share of what nobody held", Columns: []report.Column{
 		{Name: "tenant"},
 		{Name: "jobs"},
@@ -99,21 +100,21 @@ func tenantTable(runs []*outcome, people bool) report.Table {
 		shown = tenantsShown
 	}
 	add := func(label string, names []string) {
-		of := func(get func(*outcome, *tenantRow) any) any {
-			return cellOf(runs, func(r *outcome) any {
-				row := r.tenantRow(names)
+		of := func(get func(*play.Run, *tenantRow) any) any {
+			return cellOf(runs, func(r *play.Run) any {
+				row := sumTenants(r, names)
 				return get(r, &row)
 			})
 		}
 		t.Rows = append(t.Rows, []any{
 			label,
-			of(func(_ *outcome, x *tenantRow) any { return x.jobs }),
-			of(func(_ *outcome, x *tenantRow) any { return x.used }),
-			of(func(_ *outcome, x *tenantRow) any { return meanWait(x.wait) }),
-			of(func(_ *outcome, x *tenantRow) any { return wait95(x.wait) }),
-			of(func(r *outcome, x *tenantRow) any { return r.cell(x.direct) }),
-			of(func(r *outcome, x *tenantRow) any { return r.cell(x.share) }),
-			of(func(r *outcome, x *tenantRow) any { return r.cell(x.cost) }),
+			of(func(_ *play.Run, x *tenantRow) any { return x.jobs }),
+			of(func(_ *play.Run, x *tenantRow) any { return x.used }),
+			of(func(_ *play.Run, x *tenantRow) any { return meanWait(x.wait) }),
+			of(func(_ *play.Run, x *tenantRow) any { return wait95(x.wait) }),
+			of(func(r *play.Run, x *tenantRow) any { return knownCell(r, x.direct) }),
+			of(func(r *play.Run, x *tenantRow) any { return knownCell(r, x.share) }),
+			of(func(r *play.Run, x *tenantRow) any { return knownCell(r, x.cost) }),
 		})
 	}
 	for _, name := range names[:shown] {
@@ -126,17 +127,17 @@ func tenantTable(runs []*outcome, people bool) report.Table {
 }
 
 // tenantsByCost are the tenants of all runs, those that pay most first.
-func tenantsByCost(runs []*outcome) []string {
+func tenantsByCost(runs []*play.Run) []string {
 	cost, used := map[string]capcli.USD{}, map[string]capcli.GPUTime{}
 	var names []string
 	for _, r := range runs {
-		for i := range r.invoice.ByTenant {
-			name := r.result.Tenants[i].Name
+		for i := range r.Invoice.ByTenant {
+			name := r.Result.Tenants[i].Name
 			if _, known := cost[name]; !known {
 				names = append(names, name)
 			}
-			cost[name] += r.invoice.ByTenant[i].Total
-			used[name] += r.invoice.ByTenant[i].Used
+			cost[name] += r.Invoice.ByTenant[i].Total
+			used[name] += r.Invoice.ByTenant[i].Used
 		}
 	}
 	slices.SortStableFunc(names, func(a, b string) int {
@@ -164,7 +165,7 @@ func wait95(w *simulate.Stats) any {
 }
 
 // sizeTable says how long jobs waited and took, by the GPUs that they want.
-func sizeTable(runs []*outcome) report.Table {
+func sizeTable(runs []*play.Run) report.Table {
 	t := report.Table{Name: "sizes", Title: "Waits and turnaround (submission to end), by the GPUs that a job wants", Columns: []report.Column{
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "jobs"},
@@ -176,8 +177,8 @@ func sizeTable(runs []*outcome) report.Table {
 	type bounds struct{ least, most int }
 	var all []bounds
 	for _, r := range runs {
-		for i := range r.result.Sizes {
-			if b := (bounds{r.result.Sizes[i].Least, r.result.Sizes[i].Most}); !slices.Contains(all, b) {
+		for i := range r.Result.Sizes {
+			if b := (bounds{r.Result.Sizes[i].Least, r.Result.Sizes[i].Most}); !slices.Contains(all, b) {
 				all = append(all, b)
 			}
 		}
@@ -185,12 +186,12 @@ func sizeTable(runs []*outcome) report.Table {
 	slices.SortFunc(all, func(a, b bounds) int { return cmp.Compare(a.least, b.least) })
 	for _, b := range all {
 		of := func(get func(*simulate.SizeResult) any) any {
-			return cellOf(runs, func(r *outcome) any {
-				i := slices.IndexFunc(r.result.Sizes, func(s simulate.SizeResult) bool { return s.Least == b.least })
+			return cellOf(runs, func(r *play.Run) any {
+				i := slices.IndexFunc(r.Result.Sizes, func(s simulate.SizeResult) bool { return s.Least == b.least })
 				if i < 0 {
 					return get(&simulate.SizeResult{})
 				}
-				return get(&r.result.Sizes[i])
+				return get(&r.Result.Sizes[i])
 			})
 		}
 		text := fmt.Sprint(b.least)
@@ -218,16 +219,16 @@ func sizeTable(runs []*outcome) report.Table {
 	return t
 }
 
-// cell is an amount for a table, unknown where prices are missing.
-func (r *outcome) cell(u capcli.USD) any {
-	if !r.priced() {
+// knownCell is an amount for a table, unknown where prices are missing.
+func knownCell(r *play.Run, u capcli.USD) any {
+	if !r.Priced() {
 		return nil
 	}
 	return u
 }
 
 // loadTable sets the work that came against the committed capacity.
-func loadTable(runs []*outcome) report.Table {
+func loadTable(runs []*play.Run) report.Table {
 	t := report.Table{Name: "load", Title: "Work that came against committed capacity, over the time of the arrivals", Columns: []report.Column{
 		{Name: "partition"},
 		{Name: "gpu_model", Head: "model"},
@@ -239,8 +240,8 @@ func loadTable(runs []*outcome) report.Table {
 	type kind struct{ partition, model string }
 	var all []kind
 	for _, r := range runs {
-		for i := range r.result.Loads {
-			if k := (kind{r.result.Loads[i].Partition, r.result.Loads[i].GPUModel}); !slices.Contains(all, k) {
+		for i := range r.Result.Loads {
+			if k := (kind{r.Result.Loads[i].Partition, r.Result.Loads[i].GPUModel}); !slices.Contains(all, k) {
 				all = append(all, k)
 			}
 		}
@@ -250,12 +251,12 @@ func loadTable(runs []*outcome) report.Table {
 	})
 	for _, k := range all {
 		of := func(get func(*simulate.Load) any) any {
-			return cellOf(runs, func(r *outcome) any {
-				i := slices.IndexFunc(r.result.Loads, func(l simulate.Load) bool { return l.Partition == k.partition && l.GPUModel == k.model })
+			return cellOf(runs, func(r *play.Run) any {
+				i := slices.IndexFunc(r.Result.Loads, func(l simulate.Load) bool { return l.Partition == k.partition && l.GPUModel == k.model })
 				if i < 0 {
 					return nil
 				}
-				return get(&r.result.Loads[i])
+				return get(&r.Result.Loads[i])
 			})
 		}
 		t.Rows = append(t.Rows, []any{

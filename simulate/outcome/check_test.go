@@ -1,9 +1,11 @@
-package scenarios
+package outcome
 
 import (
 	"math"
 	"strings"
 	"testing"
+
+	"capcli"
 )
 
 func TestParseCheck(t *testing.T) {
@@ -56,10 +58,8 @@ func TestParseCheck(t *testing.T) {
 }
 
 func TestHolds(t *testing.T) {
-	get := func(m string) (float64, bool) {
-		v, ok := map[string]float64{"wait_p95": 1800, "cost": math.NaN()}[m]
-		return v, ok
-	}
+	wait := capcli.Seconds(1800)
+	o := &Outcome{Waits: Waits{Started: 1, WaitP95: &wait}, BoundedSlowdown: math.NaN()}
 	for _, x := range []struct {
 		text         string
 		holds, known bool
@@ -70,30 +70,17 @@ func TestHolds(t *testing.T) {
 		{"wait_p95>30m", false, true},
 		{"wait_p95==30m", true, true},
 		{"wait_p95!=30m", false, true},
+		{"bounded_slowdown_mean<=1", false, false},
 		{"cost<=$1", false, false},
-		{"makespan<=1s", false, false},
+		{"wait_p99<=1s", false, false},
 	} {
 		c, err := ParseCheck(x.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if holds, known := c.Holds(get); holds != x.holds || known != x.known {
+		if holds, known := c.Holds(o); holds != x.holds || known != x.known {
 			t.Errorf("%s: got %v, %v; want %v, %v", x.text, holds, known, x.holds, x.known)
 		}
-	}
-}
-
-func TestLimitsBoundTheRightSide(t *testing.T) {
-	s, err := Parse("s.yaml", []byte(head+"limits: {cost: 1.70M, allocation_rate: 60%, wait_max: '< 2d', stranded_usd: $0}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, c := range s.Limits {
-		got = append(got, c.String())
-	}
-	if want := "cost <= 1.70M, allocation_rate >= 60%, wait_max < 2d, stranded_usd <= $0"; strings.Join(got, ", ") != want {
-		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
 	}
 }
 
@@ -118,7 +105,7 @@ func FuzzParseCheck(f *testing.F) {
 }
 
 // A figure that is at least so much may settle a condition, and may not.
-func TestCheckHoldsFrom(t *testing.T) {
+func TestCheckHoldsFromBelow(t *testing.T) {
 	for _, c := range []struct {
 		check        string
 		least        float64
@@ -139,7 +126,9 @@ func TestCheckHoldsFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if holds, known := k.HoldsFrom(c.least); holds != c.holds || known != c.known {
+		least := capcli.Seconds(c.least)
+		o := &Outcome{Waits: Waits{NeverStarted: 1, WaitP95From: &least}}
+		if holds, known := k.Holds(o); holds != c.holds || known != c.known {
 			t.Errorf("%s of at least %g: %v, %v; want %v, %v", c.check, c.least, holds, known, c.holds, c.known)
 		}
 	}

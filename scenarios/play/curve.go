@@ -1,14 +1,14 @@
-package main
+package play
 
 import (
 	"capcli"
 	"capcli/simulate"
 )
 
-// curve is GPUs in use over a run, as means and highs of equal stretches of time.
+// Curve is GPUs in use over a run, as means and highs of equal stretches of time.
 // Where the run grows too long for its stretches they are
 // joined two by two, so memory does not grow with the run.
-type curve struct {
+type Curve struct {
 	width   capcli.Seconds // of a stretch
 	used    []float64      // thousandths of GPU-seconds by stretch
 	peaks   []int64        // the most in use, in thousandths of a GPU, by stretch
@@ -21,27 +21,27 @@ const (
 	curveMax   = 512
 )
 
-func newCurve() *curve { return &curve{width: curveWidth} }
+func newCurve() *Curve { return &Curve{width: curveWidth} }
 
 // Observe follows starts and ends.
-func (c *curve) Observe(e simulate.Event, _ *simulate.Cluster) {
+func (c *Curve) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Job == nil {
 		return
 	}
 	milli := e.Job.Milli()
 	switch e.Kind {
 	case simulate.Start:
-		c.to(e.At)
+		c.accrue(e.At)
 		c.nowUsed += milli
 	case simulate.Finish, simulate.Preempt:
-		c.to(e.At)
+		c.accrue(e.At)
 		c.nowUsed -= milli
 	case simulate.Arrive, simulate.Drain, simulate.Lose, simulate.Gain, simulate.Wake:
 	}
 }
 
-// to books the present state up to instant at.
-func (c *curve) to(at capcli.Seconds) {
+// accrue charges the current state to the stretches up to time at.
+func (c *Curve) accrue(at capcli.Seconds) {
 	for c.since < at {
 		i := int(c.since / c.width)
 		for i >= curveMax {
@@ -59,7 +59,7 @@ func (c *curve) to(at capcli.Seconds) {
 }
 
 // join doubles the width of the stretches.
-func (c *curve) join() {
+func (c *Curve) join() {
 	for i := range (len(c.used) + 1) / 2 {
 		sum, peak := c.used[2*i], c.peaks[2*i]
 		if 2*i+1 < len(c.used) {
@@ -71,9 +71,9 @@ func (c *curve) join() {
 	c.width *= 2
 }
 
-// committed gives the mean GPUs of committed pools of each of n stretches up to
-// end, by the pools' dates.
-func (c *curve) committed(pools []simulate.Pool, end capcli.Seconds, n int) []float64 {
+// Committed returns the mean GPUs of committed pools in each of n stretches up to end,
+// by the pools' dates.
+func (c *Curve) Committed(pools []simulate.Pool, end capcli.Seconds, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		from := capcli.Seconds(i) * c.width
@@ -87,9 +87,9 @@ func (c *curve) committed(pools []simulate.Pool, end capcli.Seconds, n int) []fl
 	return out
 }
 
-// values gives the mean and the most GPUs in use of each stretch up to end.
-func (c *curve) values(end capcli.Seconds) (out, peaks []float64) {
-	c.to(end)
+// Values returns the mean and the most GPUs in use in each stretch up to end.
+func (c *Curve) Values(end capcli.Seconds) (out, peaks []float64) {
+	c.accrue(end)
 	out, peaks = make([]float64, len(c.used)), make([]float64, len(c.used))
 	for i, sum := range c.used {
 		length := min(c.width, end-capcli.Seconds(i)*c.width)

@@ -1,4 +1,4 @@
-package main
+package play
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 
 // TestCommittedCurveFollowsDates draws what is committed where it is.
 func TestCommittedCurveFollowsDates(t *testing.T) {
-	c := &curve{width: 60}
-	got := c.committed([]simulate.Pool{
+	c := &Curve{width: 60}
+	got := c.Committed([]simulate.Pool{
 		{Name: "first", Terms: simulate.Reserved, Nodes: 1, GPUsPerNode: 8, Until: 120},
 		{Name: "second", Terms: simulate.Owned, Nodes: 2, GPUsPerNode: 8, From: 90},
 		{Name: "od", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 100},

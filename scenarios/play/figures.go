@@ -1,0 +1,145 @@
+package play
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
+)
+
+// figures returns the outcome of the run.
+func (r *Run) figures(run int) outcome.Outcome {
+	res, s := r.Result, r.Case.Scenario
+	out := outcome.Outcome{
+		Scenario: s.Name, Policy: s.PolicyName(), Placement: s.PlacementName(), Seed: uint64(r.Case.Seed.Child(run)), Run: run,
+		Trace: r.Case.Source.Name, Start: res.Record.Start, Ended: res.Ended, Jobs: res.Jobs,
+		Served: r.served(), Waits: outcome.WaitsOf(&res.Wait), QueueTime: res.MeanQueueTime,
+		JCTMean: res.MeanJCT, JCTFinished: res.JCTFinished,
+		BoundedSlowdown: res.BoundedSlowdown, SlowdownEnded: res.SlowdownEnded, Makespan: res.Makespan,
+		Queue: outcome.Queue{Max: res.QueueMax, Mean: res.QueueMean}, Capacity: r.capacity(), Cost: r.cost(), Contracts: r.commitments(),
+		OutsideThePeriod: r.intake.Outside, LogWait: outcome.LogWaitsOf(r.Recorded), Assumptions: s.Assumptions(),
+		Pools: []outcome.Pool{}, Tenants: []outcome.Tenant{}, Sizes: []outcome.Size{}, Loads: []outcome.Load{}, Limits: []outcome.Limit{},
+		UnplaceableJobs: append([]simulate.Refused{}, res.Refused...),
+		Budget:          r.budget, Approval: s.Approvals.Signature(r.CommittedGPUs()), Energy: r.energy,
+	}
+	out.WaitP99, out.WaitP99From = outcome.Quantile(&res.Wait, 99, res.Wait.P99)
+	out.WaitMax, out.WaitMaxFrom = outcome.Quantile(&res.Wait, 100, res.Wait.Max)
+	if share, known := res.Availability(outcome.AvailableWithin(s.Limits)); known {
+		out.Availability = &share
+	}
+	for i := range res.Sizes {
+		out.Sizes = append(out.Sizes, outcome.SizeOf(&res.Sizes[i]))
+	}
+	for p := range res.Record.Pools {
+		l, pool := &r.Invoice.ByPool[p], &res.Record.Pools[p]
+		out.Pools = append(out.Pools, outcome.Pool{Name: pool.Name, Terms: r.terms(p), Model: pool.GPUModel, Span: l.Time, Cost: r.known(l.Cost), Stranded: r.known(l.Stranded())})
+	}
+	for i, t := range res.Tenants {
+		b := &r.Invoice.ByTenant[i]
+		out.Tenants = append(out.Tenants, outcome.Tenant{
+			Name: t.Name, Jobs: t.Jobs, Finished: t.Finished, Preemptions: t.Preempted, Used: b.Used, Waits: outcome.WaitsOf(&t.Wait), JCTMean: t.MeanJCT,
+			Direct: r.known(b.Direct), Share: r.known(b.Share), Cost: r.known(b.Total),
+		})
+	}
+	slices.SortStableFunc(out.Tenants, func(a, b outcome.Tenant) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range res.Loads {
+		out.Loads = append(out.Loads, outcome.LoadOf(&res.Loads[i]))
+	}
+	for _, c := range s.Limits {
+		l := outcome.Limit{Limit: c.String()}
+		if holds, known := c.Holds(&out); known {
+			l.Held = &holds
+		}
+		out.Limits = append(out.Limits, l)
+	}
+	return out
+}
+
+// known returns an amount, nil where prices are missing.
+func (r *Run) known(u capcli.USD) *capcli.USD {
+	if !r.Priced() {
+		return nil
+	}
+	return &u
+}
+
+func (r *Run) capacity() outcome.Capacity {
+	all, committed := r.Invoice.Total.Time, r.Invoice.ByTier[billing.Committed].Time
+	out := outcome.Capacity{
+		Span: all, Stranded: committed.Idle + committed.Blocked + committed.Down,
+		StrandedIdle: committed.Idle, StrandedBlock: committed.Blocked, StrandedDown: committed.Down,
+		Goodput: r.Result.Goodput, Redone: r.Result.Redone, Fragmentation: r.Result.Fragmentation,
+	}
+	if all.Offered > 0 {
+		rate := float64(all.Used) / float64(all.Offered)
+		out.AllocationRate = &rate
+	}
+	return out
+}
+
+// served returns what was done of the work that could have been.
+func (r *Run) served() outcome.Served {
+	s := &r.Result.Served
+	out := outcome.Served{
+		Possible: s.Possible, Served: s.Done, Unserved: s.Unserved(), UnservedShare: s.UnservedShare(),
+		Backlog: s.LeftOver(), BacklogRefused: s.Refused,
+	}
+	out.UnservedJobs.Waiting, out.UnservedJobs.Unplaceable = s.Waiting, s.Unplaceable
+	if w, ok := r.Invoice.Worth(r.Result.Record, r.Result.ServedBy, r.end()); ok {
+		out.UnservedAmount, out.BacklogAmount = &w.Unserved, &w.LeftOver
+	} else {
+		out.WhyNoAmount = "no on-demand price is known for the jobs that are left"
+	}
+	return out
+}
+
+func (r *Run) cost() outcome.Cost {
+	inv := r.Invoice
+	t, committed := &inv.Total, &inv.ByTier[billing.Committed]
+	out := outcome.Cost{
+		Total: r.known(t.Cost), Stranded: r.known(committed.Stranded()), StrandedIdle: r.known(committed.Idle),
+		StrandedBlock: r.known(committed.Blocked), StrandedDown: r.known(committed.Down), Unallocated: r.known(inv.Unallocated),
+		ByTier: map[string]capcli.USD{}, ByTenant: map[string]capcli.USD{}, ByMonth: map[string]capcli.USD{},
+	}
+	if t.Unlisted == 0 {
+		out.Equivalent = &t.Equivalent
+	}
+	if u, ok := inv.Utilisation(); ok {
+		out.CommittedUsed = &u
+	}
+	if c, ok := inv.Coverage(); ok {
+		out.CommittedCover = &c
+	}
+	if !r.Priced() {
+		out.WhyNoTotal = "no price is stated for " + strings.Join(r.Case.Scenario.Unpriced(), ", ")
+		out.WhyNoSavings = out.WhyNoTotal
+		return out
+	}
+	out.Cash, out.LockIn = r.cashView()
+	out.Owed = r.owedAfter()
+	if year, ok := billing.PerYear(t.Cost, r.Result.Ended); ok {
+		out.PerYear = &year
+	}
+	if rate, ok := t.SavingsRate(); ok {
+		out.Savings = &rate
+	} else {
+		out.WhyNoSavings = inv.WhyNoSavings()
+	}
+	if unit, ok := t.UnitCost(); ok {
+		out.PerGPUHour = &unit
+	}
+	for tier := range inv.ByTier {
+		out.ByTier[billing.Tier(tier).String()] = inv.ByTier[tier].Cost
+	}
+	for i := range inv.ByTenant {
+		out.ByTenant[inv.ByTenant[i].Name] += inv.ByTenant[i].Total
+	}
+	for i := range inv.ByMonth {
+		out.ByMonth[inv.ByMonth[i].Start.Std().Format("2006-01")] += inv.ByMonth[i].Line.Cost
+	}
+	return out
+}

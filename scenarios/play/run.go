@@ -1,0 +1,275 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"capcli"
+	"capcli/scenarios"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
+)
+
+// Run is one finished run of a case: its outcome, and what that was worked out from.
+type Run struct {
+	outcome.Outcome
+	Case     *Case
+	Result   *simulate.Result
+	Invoice  *billing.Invoice
+	Recorded simulate.Stats // waits that the log itself tells of the jobs that were played
+	Curve    *Curve         // GPUs in use
+	Owed     []scenarios.Contract
+	Cut      bool // the log was cut short
+
+	budget    []billing.BudgetLine // nil where the scenario has no budget, or a pool no price
+	energy    *billing.Footprints  // nil where the scenario says nothing of power
+	contracts []scenarios.Contract // nil where the scenario says no more of them than prices
+	kinds     []string             // of the pools, as the scenario states them
+	intake    scenarios.Intake
+}
+
+// Request says how often cases are played, and who is told of it.
+type Request struct {
+	Runs int // of each case; 0 is 1
+	// Note takes what there is to say of the logs; it may be nil. Several runs may
+	// call it at once.
+	Note func(text string)
+	// Progress takes how far the work is: runs of all runs, or of a single run how
+	// many of its jobs have come, with total 0. It may be nil. It is called by one run
+	// at a time.
+	Progress func(done, total int64)
+}
+
+// Play plays the case so many times.
+func (c *Case) Play(ctx context.Context, runs int) ([]*Run, error) {
+	all, err := Play(ctx, []*Case{c}, Request{Runs: runs})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// Play plays every case as often as asked, on all cores, and returns the runs of each
+// case. The order of the runs, and every figure in them, is the same at any number of
+// cores. A log that is not in order of submission is played again, sorted. With an
+// error, it returns the runs that were done, and nil for the others. It fails with
+// *capcli.AccountingError where accounts do not balance, with *capcli.InputError where
+// an input is no good, and with the cause of ctx.
+func Play(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
+	q.Runs = max(1, q.Runs)
+	out, err := playAll(ctx, cases, q)
+	if _, unordered := errors.AsType[*simulate.OrderError](err); unordered {
+		if !cases[0].Quiet {
+			q.note("the trace is not in order of submission; it is sorted in memory (capcli import writes it in order)")
+		}
+		for _, c := range cases {
+			c.Source.Sorted = c.FromLog()
+		}
+		out, err = playAll(ctx, cases, q)
+	}
+	return out, err
+}
+
+func (q *Request) note(text string) {
+	if q.Note != nil {
+		q.Note(text)
+	}
+}
+
+// playAll plays every case as often as asked. The first run that fails ends the others.
+func playAll(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := make([][]*Run, len(cases))
+	for i := range out {
+		out[i] = make([]*Run, q.Runs)
+	}
+	p := &progress{told: q.Progress, total: int64(len(cases) * q.Runs)}
+	numbers := make([]int, p.total)
+	for k := range numbers {
+		numbers[k] = k
+	}
+	// The pool has no end of its own: each run sees that of ctx, and Play returns
+	// after the last of them.
+	errs, err := capcli.MapParallel(context.WithoutCancel(ctx), numbers, nil, func(_ context.Context, k int) (error, error) {
+		done := false
+		defer func() {
+			if !done {
+				cancel()
+			}
+		}()
+		run, err := q.play(ctx, cases[k/q.Runs], k%q.Runs, p)
+		if done = err == nil; done {
+			out[k/q.Runs][k%q.Runs] = run
+		}
+		p.ended(done)
+		return err, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, firstError(errs)
+}
+
+// firstError returns the first error that is not only the echo of another.
+func firstError(errs []error) error {
+	var echo error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case errors.Is(err, context.Canceled):
+			echo = err
+		default:
+			return err
+		}
+	}
+	return echo
+}
+
+// progress tells how far several runs are that go on at once: at each run that ends,
+// and while they go on. A single run counts its jobs.
+type progress struct {
+	lock        sync.Mutex
+	told        func(done, total int64)
+	done, total int64
+}
+
+// ended counts a run that is done, or only shows that one has ended.
+func (p *progress) ended(done bool) {
+	if p.total == 1 {
+		return
+	}
+	p.tell(func() {
+		if done {
+			p.done++
+		}
+	})
+}
+
+// jobs says that so many jobs of a run have come.
+func (p *progress) jobs(n int64) {
+	if p.total == 1 {
+		if p.told != nil {
+			p.told(n, 0)
+		}
+		return
+	}
+	p.tell(func() {})
+}
+
+func (p *progress) tell(count func()) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	count()
+	if p.told != nil {
+		p.told(p.done, p.total)
+	}
+}
+
+// play is one run.
+func (q *Request) play(ctx context.Context, c *Case, run int, p *progress) (*Run, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	so := scenarios.Options{Seed: c.Seed, Run: run, Open: c.Open}
+	reading, err := c.Source.Read(run)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = reading.Close() }()
+	out := &Run{Case: c, Curve: newCurve()}
+	cfg, err := c.Scenario.Config(c.Admit(capcli.WatchJobs(ctx, reading.Jobs, p.jobs), &out.intake), so)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Observers = append(cfg.Observers, out.Curve)
+	cfg.Hourly = cfg.Hourly || c.energy != nil
+	if c.Prepare != nil {
+		if err := c.Prepare(run, &cfg); err != nil {
+			return nil, err
+		}
+	}
+	if out.Result, err = simulate.Run(ctx, cfg); err != nil {
+		return nil, c.Fault(err)
+	}
+	if p.total == 1 {
+		p.jobs(out.Result.Jobs.Read)
+	}
+	if out.Invoice, err = c.Scenario.Invoice(out.Result.Record, out.Result.Ended, so); err != nil {
+		return nil, err
+	}
+	if err := out.contract(so); err != nil {
+		return nil, err
+	}
+	if err := balance(out.Invoice); err != nil {
+		return nil, &capcli.AccountingError{Err: err}
+	}
+	if err := out.measure(); err != nil {
+		return nil, err
+	}
+	out.Recorded = out.intake.RecordedWaits()
+	out.Outcome = out.figures(run)
+	if reading.Reader != nil && run == 0 && !c.Quiet {
+		reading.describe(c.Source.Name, q.note)
+		out.Cut = reading.Reader.Report().Cut
+	}
+	return out, nil
+}
+
+// measure sets a run against what the scenario says of budgets and power.
+func (r *Run) measure() (err error) {
+	s, until := r.Case.Scenario, r.end()
+	if s.Budget != nil && r.Priced() {
+		if r.budget, err = s.Budget.Follow(r.Invoice.Spending(r.Result.Record, until)); err != nil {
+			return err
+		}
+	}
+	if r.Case.energy == nil {
+		return nil
+	}
+	if r.energy, err = r.Case.energy.OfRecord(r.Result.Record, until); err != nil {
+		return &capcli.InputError{File: s.File, Field: "energy.intensity", Text: err.Error(), Hint: "give a series that has every hour of some year, or a number"}
+	}
+	return nil
+}
+
+// end returns the instant at which the run ended.
+func (r *Run) end() capcli.Time { return r.Result.Record.Start + capcli.Time(r.Result.Ended) }
+
+// Priced reports whether every pool has a price: else no cost is known.
+func (r *Run) Priced() bool { return len(r.Case.Scenario.Unpriced()) == 0 }
+
+// CommittedGPUs returns how many GPUs the scenario commits to.
+func (r *Run) CommittedGPUs() int64 {
+	n := int64(0)
+	for i := range r.Result.Record.Pools {
+		if p := &r.Result.Record.Pools[i]; p.Terms.Committed() {
+			n += int64(p.Capacity())
+		}
+	}
+	return n
+}
+
+// balance holds the invoice's tables against each other, to the millionth.
+func balance(inv *billing.Invoice) error {
+	tenants := inv.Unallocated
+	for i := range inv.ByTenant {
+		tenants += inv.ByTenant[i].Total
+	}
+	var months capcli.USD
+	for i := range inv.ByMonth {
+		months += inv.ByMonth[i].Line.Cost
+	}
+	var tiers capcli.USD
+	for i := range inv.ByTier {
+		tiers += inv.ByTier[i].Cost
+	}
+	if tenants != inv.Total.Cost || months != inv.Total.Cost || tiers != inv.Total.Cost {
+		return fmt.Errorf("the invoice is %s, its tenants sum to %s, its months to %s, its tiers to %s",
+			inv.Total.Cost.Decimal(), tenants.Decimal(), months.Decimal(), tiers.Decimal())
+	}
+	return nil
+}

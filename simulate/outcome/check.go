@@ -1,0 +1,239 @@
+package outcome
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"capcli"
+)
+
+// Check is a condition on a result: "wait_p95<=30m".
+type Check struct {
+	Metric *Metric
+	Op     string // "<=", "<", ">=", ">", "==", "!="
+	Value  float64
+	text   string // as it was written
+}
+
+// String gives the check as "wait_p95 <= 30m".
+func (c Check) String() string { return c.Metric.Name + " " + c.Op + " " + c.text }
+
+// Holds reports whether the condition is true of an outcome. known is false where the
+// figure, or a lower bound of it, does not tell; then the condition is neither true
+// nor false.
+func (c Check) Holds(o *Outcome) (holds, known bool) {
+	f, ok := c.Metric.get(o)
+	if !ok || math.IsNaN(f.Value) {
+		return false, false
+	}
+	return c.holds(f)
+}
+
+func (c Check) holds(f Figure) (holds, known bool) {
+	v := f.Value
+	if f.AtLeast {
+		if v < c.Value || v == c.Value && c.Op != "<" && c.Op != ">=" {
+			return false, false
+		}
+		return c.Op == ">" || c.Op == ">=" || c.Op == "!=", true
+	}
+	switch c.Op {
+	case "<=":
+		return v <= c.Value, true
+	case "<":
+		return v < c.Value, true
+	case ">=":
+		return v >= c.Value, true
+	case ">":
+		return v > c.Value, true
+	case "==":
+		return v == c.Value, true
+	}
+	return v != c.Value, true
+}
+
+// ops in an order in which the longer come before their beginnings.
+var ops = []string{"<=", ">=", "==", "!=", "<", ">", "="}
+
+// ParseCheck reads a condition such as "wait_p95<=30m", "cost > 1.70M" or
+// "allocation_rate<93%".
+func ParseCheck(text string) (Check, error) {
+	at := strings.IndexAny(text, "<>=!")
+	if at < 0 {
+		return Check{}, fmt.Errorf("%s is no condition; write a metric, a sign and a value: wait_p95<=30m", show(text))
+	}
+	for _, op := range ops {
+		if value, ok := strings.CutPrefix(text[at:], op); ok {
+			name := strings.TrimSpace(text[:at])
+			m, err := FindMetric(name)
+			if err != nil {
+				return Check{}, err
+			}
+			return newCheck(m, name, op, value)
+		}
+	}
+	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", show(text))
+}
+
+// newCheck reads the value of a check of a metric, which was called name. A name
+// that says its unit, wait_p95_s or stranded_usd, needs none at the value.
+func newCheck(m *Metric, name, op, value string) (Check, error) {
+	if op == "=" {
+		op = "=="
+	}
+	value = strings.TrimSpace(value)
+	if v, ok := bareNumber(value); ok && v != 0 {
+		switch {
+		case m.Unit == InSeconds && name == m.Name:
+			return Check{}, fmt.Errorf("%s: %s has no unit; write %ss for seconds or %s for minutes", m.Name, show(value), value, asMinutes(value, v))
+		case m.Unit == InUSD && !strings.HasSuffix(name, "_usd"):
+			return Check{}, fmt.Errorf("%s: %s has no unit; write $%s, or %sk for thousands of dollars", m.Name, show(value), value, value)
+		case m.Unit == InSeconds:
+			value += "s"
+		case m.Unit == InUSD:
+			value = "$" + value
+		}
+	}
+	v, err := m.parse(value)
+	return Check{Metric: m, Op: op, Value: v, text: value}, err
+}
+
+// asMinutes writes a number of minutes as a length of time.
+func asMinutes(text string, v float64) string {
+	if strings.Contains(text, ".") {
+		return strconv.FormatFloat(60*v, 'f', -1, 64) + "s"
+	}
+	return text + "m"
+}
+
+// bareNumber reads a number with no unit of any kind: nor k, M, % or a comma.
+func bareNumber(s string) (float64, bool) {
+	if s == "" || strings.Trim(s, "0123456789.") != "" {
+		return 0, false
+	}
+	return amount(s)
+}
+
+// FindMetric returns the metric of a name, its own or that of its JSON field; an error
+// that names the nearest where there is none.
+func FindMetric(name string) (*Metric, error) {
+	names := make([]string, len(Metrics))
+	for i, m := range Metrics {
+		if name == m.Name || name == m.Name+"_s" && m.Unit == InSeconds || name == m.Name+"_usd" && m.Unit == InUSD {
+			return m, nil
+		}
+		names[i] = m.Name
+	}
+	if near := capcli.Nearest(name, names); near != "" {
+		return nil, fmt.Errorf("unknown metric %s; did you mean %q?", show(name), near)
+	}
+	return nil, fmt.Errorf("unknown metric %s: have %s", show(name), strings.Join(names, ", "))
+}
+
+// parse reads a bound in the metric's unit: 30m, $1.7M, 93%, 12000.
+func (m *Metric) parse(s string) (float64, error) {
+	switch m.Unit {
+	case InSeconds:
+		if v, err := capcli.ParseSeconds(s); err == nil && v >= 0 {
+			return float64(v), nil
+		}
+		if v, ok := bareNumber(strings.TrimSuffix(s, "s")); ok { // parts of a second, or 0
+			return v, nil
+		}
+		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, show(s))
+	case InUSD:
+		if v, ok := amount(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "$"), "USD"))); ok {
+			return v, nil
+		}
+		return 0, fmt.Errorf("%s: %s is no amount of US dollars; write $1700000, 1.7M or 85k", m.Name, show(s))
+	case InShare:
+		digits, percent := strings.CutSuffix(s, "%")
+		v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if percent {
+			v /= 100
+		}
+		if err != nil || math.IsNaN(v) || math.Abs(v) > 1 {
+			return 0, fmt.Errorf("%s: %s is no share; write 93%% or 0.93", m.Name, show(s))
+		}
+		return v, nil
+	case InGPUHours, InCount:
+	}
+	if v, ok := amount(s); ok {
+		return v, nil
+	}
+	return 0, fmt.Errorf("%s: %s is no number; write 12000 or 12k", m.Name, show(s))
+}
+
+// amount reads a number that is not negative with k, M or B for thousands,
+// millions and billions; commas may part thousands.
+func amount(s string) (float64, bool) {
+	times := 1.0
+	if s != "" {
+		switch s[len(s)-1] {
+		case 'k', 'K':
+			times = 1e3
+		case 'M', 'm':
+			times = 1e6
+		case 'B', 'b', 'G':
+			times = 1e9
+		}
+		if times > 1 {
+			s = strings.TrimSpace(s[:len(s)-1])
+		}
+	}
+	if whole, _, _ := strings.Cut(s, "."); strings.Contains(s, ",") {
+		for i, part := range strings.Split(whole, ",") {
+			if i > 0 && len(part) != 3 {
+				return 0, false
+			}
+		}
+		s = strings.ReplaceAll(s, ",", "")
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	v *= times
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		return 0, false
+	}
+	return v, true
+}
+
+// AvailableWithin is the wait that availability counts under some limits: that of
+// the limit on waits, the one on the most jobs first, else an hour.
+func AvailableWithin(limits []Check) capcli.Seconds {
+	for _, name := range []string{"wait_max", "wait_p99", "wait_p95", "wait_p50", "wait_mean"} {
+		for _, c := range limits {
+			if c.Metric.Name == name && strings.HasPrefix(c.Op, "<") {
+				return capcli.Seconds(c.Value)
+			}
+		}
+	}
+	return capcli.Hour
+}
+
+// ParseLimit reads a bound of the metric, which was called name: "30m", or "< 2d" with
+// its sign. A bound without a sign is an upper one, or a lower one where more is
+// better.
+func (m *Metric) ParseLimit(name, bound string) (Check, error) {
+	op := "<="
+	if m.AtMin {
+		op = ">="
+	}
+	bound = strings.TrimSpace(bound)
+	for _, o := range ops {
+		if rest, ok := strings.CutPrefix(bound, o); ok {
+			op, bound = o, rest
+			break
+		}
+	}
+	return newCheck(m, name, op, bound)
+}
+
+// show quotes a text from outside, not too much of it.
+func show(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:60]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,218 @@
+package outcome
+
+import (
+	"fmt"
+	"strconv"
+
+	"capcli"
+	"capcli/simulate/billing"
+)
+
+// Unit is what a metric is measured in.
+type Unit uint8
+
+// The units. Figures are in seconds, dollars, GPU-hours, plain counts and shares of 1.
+const (
+	InSeconds Unit = iota
+	InUSD
+	InGPUHours
+	InCount
+	InShare
+)
+
+// String returns the unit as documents name it: s, usd, gpu_hours, count, share.
+func (u Unit) String() string { return [...]string{"s", "usd", "gpu_hours", "count", "share"}[u] }
+
+// Metric is a figure of an outcome that has a name.
+type Metric struct {
+	Name  string
+	Unit  Unit
+	AtMin bool   // more is better, so a limit without a sign is a lower bound
+	Doc   string // what it is, in a sentence
+
+	get func(*Outcome) (Figure, bool)
+}
+
+// Figure is the value of a metric in its unit, or a lower bound where only that is
+// known.
+type Figure struct {
+	Value   float64
+	AtLeast bool // the figure is Value or more
+}
+
+// Metrics are the figures that limits, conditions and explanations may name, in the
+// order of a report.
+var Metrics = []*Metric{
+	{"wait_mean", InSeconds, false, "mean time from submission to first start; until the end for a job that never started", overJobs(func(o *Outcome) float64 { return o.WaitMean })},
+	{"wait_p50", InSeconds, false, "median of it, of all jobs; not known where it falls among those that never started", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP50, o.WaitP50From })},
+	{"wait_p95", InSeconds, false, "its 95th percentile", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP95, o.WaitP95From })},
+	{"wait_p99", InSeconds, false, "its 99th percentile", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP99, o.WaitP99From })},
+	{"wait_max", InSeconds, false, "the longest", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitMax, o.WaitMaxFrom })},
+	{"queue_time_mean", InSeconds, false, "mean time spent waiting, after preemptions too, until the end of the run", overJobs(func(o *Outcome) float64 { return o.QueueTime })},
+	{"jct_mean", InSeconds, false, "mean time from submission to end; to that of the run for a job that has not ended", overJobs(func(o *Outcome) float64 { return o.JCTMean })},
+	{"bounded_slowdown_mean", InCount, false, "mean of max(1, JCT / max(run time, 10 s))", overJobs(func(o *Outcome) float64 { return o.BoundedSlowdown })},
+	{"makespan", InSeconds, false, "from the first submission to the last end; to that of the run where a job has not ended", overJobs(func(o *Outcome) float64 { return float64(o.Makespan) })},
+	{"queue_max", InCount, false, "most jobs waiting at once", always(func(o *Outcome) float64 { return float64(o.Queue.Max) })},
+	{"queue_mean", InCount, false, "jobs waiting, mean over time", always(func(o *Outcome) float64 { return o.Queue.Mean })},
+	{"unserved_gpu_hours", InGPUHours, false, "work that could have been done by the end and was not", always(func(o *Outcome) float64 { return o.Unserved.Hours() })},
+	{"unserved_share", InShare, false, "the same, of the work that could have been done", always(func(o *Outcome) float64 { return o.UnservedShare })},
+	{"unserved_jobs", InCount, false, "jobs waiting at the end and jobs that can never run", always(func(o *Outcome) float64 { return float64(o.UnservedJobs.Waiting + o.UnservedJobs.Unplaceable) })},
+	{"unserved_usd", InUSD, false, "unserved work at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.UnservedAmount })},
+	{"backlog_gpu_hours", InGPUHours, false, "work left at the end of the jobs that wait or can never run", always(func(o *Outcome) float64 { return o.Backlog.Hours() })},
+	{"backlog_usd", InUSD, false, "the same at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.BacklogAmount })},
+	{"waiting", InCount, false, "jobs still waiting at the end", always(func(o *Outcome) float64 { return float64(o.Jobs.Waiting) })},
+	{"unplaceable", InCount, false, "jobs that can never run", always(func(o *Outcome) float64 { return float64(o.Jobs.Unplaceable) })},
+	{"finished", InCount, true, "jobs that finished", always(func(o *Outcome) float64 { return float64(o.Jobs.Finished) })},
+	{"preemptions", InCount, false, "times that a job lost its GPUs", always(func(o *Outcome) float64 { return float64(o.Jobs.Preemptions) })},
+	{"deadline_misses", InCount, false, "jobs that had not ended by their deadline", always(func(o *Outcome) float64 { return float64(o.Jobs.Misses) })},
+	{"cost", InUSD, false, "all that was paid", money(func(o *Outcome) *capcli.USD { return o.Cost.Total })},
+	{"total", InUSD, false, "the same as cost", money(func(o *Outcome) *capcli.USD { return o.Cost.Total })},
+	{"committed", InUSD, false, "paid for owned and reserved capacity", tierCost(billing.Committed)},
+	{"on_demand", InUSD, false, "paid for on-demand capacity", tierCost(billing.OnDemand)},
+	{"spot", InUSD, false, "paid for spot capacity", tierCost(billing.Spot)},
+	{"on_demand_equivalent", InUSD, false, "what all use would have cost on demand", money(func(o *Outcome) *capcli.USD { return o.Cost.Equivalent })},
+	{"stranded_usd", InUSD, false, "paid for committed GPUs that nobody held", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded })},
+	{"stranded", InUSD, false, "the same as stranded_usd", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded })},
+	{"availability", InShare, true, "jobs that started within the limit on waits, or an hour, of all that came", share(func(o *Outcome) *float64 { return o.Availability })},
+	{"effective_savings_rate", InShare, true, "1 - cost / on-demand equivalent", share(func(o *Outcome) *float64 { return o.Cost.Savings })},
+	{"allocation_rate", InShare, true, "GPU-hours held of all that were offered", share(func(o *Outcome) *float64 { return o.Capacity.AllocationRate })},
+	{"stranded_gpu_hours", InGPUHours, false, "committed GPU-hours that nobody held", always(func(o *Outcome) float64 { return o.Capacity.Stranded.Hours() })},
+	{"used_gpu_hours", InGPUHours, true, "GPU-hours held", always(func(o *Outcome) float64 { return o.Capacity.Used.Hours() })},
+	{"idle_gpu_hours", InGPUHours, false, "free while nobody waited for them", always(func(o *Outcome) float64 { return o.Capacity.Idle.Hours() })},
+	{"blocked_gpu_hours", InGPUHours, false, "free while jobs waited that could not start", always(func(o *Outcome) float64 { return o.Capacity.Blocked.Hours() })},
+	{"down_gpu_hours", InGPUHours, false, "failed or draining", always(func(o *Outcome) float64 { return o.Capacity.Down.Hours() })},
+	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", always(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
+}
+
+// Derived are figures that tables show and that no limit may name.
+var Derived = []*Metric{
+	{"cost_per_year", InUSD, false, "cost x 365.25 d / length of the run", money(func(o *Outcome) *capcli.USD { return o.Cost.PerYear })},
+	{"per_used_gpu_hour", InUSD, false, "cost of a GPU-hour that was held", money(func(o *Outcome) *capcli.USD { return o.Cost.PerGPUHour })},
+	{"redone_gpu_hours", InGPUHours, false, "GPU-hours held without progress", always(func(o *Outcome) float64 { return o.Capacity.Redone.Hours() })},
+}
+
+// MetricNamed returns the metric, or derived figure, of a name; nil where there is none.
+func MetricNamed(name string) *Metric { return byName[name] }
+
+var byName = func() map[string]*Metric {
+	out := map[string]*Metric{}
+	for _, list := range [][]*Metric{Metrics, Derived} {
+		for _, m := range list {
+			out[m.Name] = m
+		}
+	}
+	return out
+}()
+
+// Column returns the name of the metric in tables and documents, which says its
+// unit: wait_p95_s, cost_usd, finished_jobs.
+func (m *Metric) Column() string {
+	switch {
+	case m.Name == "finished":
+		return "finished_jobs"
+	case m.Unit == InSeconds:
+		return m.Name + "_s"
+	case m.Unit == InUSD && m.Name != "stranded_usd" && m.Name != "unserved_usd" && m.Name != "backlog_usd":
+		return m.Name + "_usd"
+	}
+	return m.Name
+}
+
+// Of returns the metric's figure in an outcome; false where nothing is known of it.
+func (m *Metric) Of(o *Outcome) (Figure, bool) { return m.get(o) }
+
+// Figure returns a metric of the outcome by its name; false where nothing is known
+// of it, or there is none of that name.
+func (o *Outcome) Figure(metric string) (Figure, bool) {
+	if m := MetricNamed(metric); m != nil {
+		return m.get(o)
+	}
+	return Figure{}, false
+}
+
+// Exact returns a metric of the outcome by its name; false where it is not known
+// exactly.
+func (o *Outcome) Exact(metric string) (float64, bool) {
+	f, known := o.Figure(metric)
+	if !known || f.AtLeast {
+		return 0, false
+	}
+	return f.Value, true
+}
+
+// Text returns a value of the metric for people: "1 h 30 min", "$1,700.00", "93.0%".
+func (m *Metric) Text(v float64) string {
+	switch m.Unit {
+	case InSeconds:
+		return capcli.Seconds(v + 0.5).String()
+	case InUSD:
+		return capcli.USD(v*1e6 + 0.5).String()
+	case InGPUHours:
+		return fmt.Sprintf("%.1f GPU-hours", v)
+	case InShare:
+		return fmt.Sprintf("%.1f%%", 100*v)
+	case InCount:
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// Text returns the figure in a sentence: "over " before a lower bound.
+func (f Figure) Text(text func(float64) string) string {
+	if f.AtLeast {
+		return "over " + text(f.Value)
+	}
+	return text(f.Value)
+}
+
+func always(of func(*Outcome) float64) func(*Outcome) (Figure, bool) {
+	return func(o *Outcome) (Figure, bool) { return Figure{Value: of(o)}, true }
+}
+
+// overJobs makes the getter of a figure over jobs. It is not known where no job came:
+// a limit over no job is neither held nor broken.
+func overJobs(of func(*Outcome) float64) func(*Outcome) (Figure, bool) {
+	return func(o *Outcome) (Figure, bool) { return Figure{Value: of(o)}, o.Came() > 0 }
+}
+
+func quantile(of func(*Outcome) (exact, from *capcli.Seconds)) func(*Outcome) (Figure, bool) {
+	return func(o *Outcome) (Figure, bool) {
+		exact, from := of(o)
+		switch {
+		case o.Came() == 0:
+		case exact != nil:
+			return Figure{Value: float64(*exact)}, true
+		case from != nil:
+			return Figure{Value: float64(*from), AtLeast: true}, true
+		}
+		return Figure{}, false
+	}
+}
+
+func money(of func(*Outcome) *capcli.USD) func(*Outcome) (Figure, bool) {
+	return func(o *Outcome) (Figure, bool) {
+		if u := of(o); u != nil {
+			return Figure{Value: u.Float()}, true
+		}
+		return Figure{}, false
+	}
+}
+
+func tierCost(t billing.Tier) func(*Outcome) (Figure, bool) {
+	return func(o *Outcome) (Figure, bool) {
+		u, known := o.Cost.ByTier[t.String()]
+		return Figure{Value: u.Float()}, known
+	}
+}
+
+func share(of func(*Outcome) *float64) func(*Outcome) (Figure, bool) {
+	return func(o *Outcome) (Figure, bool) {
+		if v := of(o); v != nil {
+			return Figure{Value: *v}, true
+		}
+		return Figure{}, false
+	}
+}
+
+// Came returns how many jobs came that want a GPU and have waits: those that started
+// and those that never did.
+func (w *Waits) Came() int64 { return w.Started + w.NeverStarted }

@@ -1,0 +1,296 @@
+// Package outcome is what came of one run of a scenario: one struct of figures,
+// which is both what Go programs read and the document that -o json prints, and one
+// table of metrics, by whose names limits, conditions and comparisons speak of these
+// figures.
+//
+// A figure of several runs is a Spread: their mean, and the range that holds 90% of
+// them. A quantile of waits that falls among jobs which never started is known only
+// from below; a Figure says so, and so does each mean and each comparison made of it.
+package outcome
+
+import (
+	"capcli"
+	"capcli/scenarios/prices"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// Schema is the schema of a Document. Fields are added to it, never renamed.
+const Schema = "capcli/simulate/v1"
+
+// Document is a result: the outcomes of the runs of some plans.
+type Document struct {
+	Schema   string    `json:"schema"`
+	Currency string    `json:"currency"`
+	Runs     []Outcome `json:"runs"`
+
+	Partial *Partial `json:"partial,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// NewDocument returns a document without runs.
+func NewDocument() *Document { return &Document{Schema: Schema, Currency: "USD", Runs: []Outcome{}} }
+
+// Lines returns the runs, one a line, for jsonl.
+func (d *Document) Lines() []any {
+	out := make([]any, len(d.Runs))
+	for i := range d.Runs {
+		out[i] = &d.Runs[i]
+	}
+	return out
+}
+
+// Partial says that a result was stopped before all of its runs were done.
+type Partial struct {
+	Done  int    `json:"runs_done"` // of those that the result has
+	Asked int    `json:"runs_asked"`
+	Why   string `json:"why"`
+}
+
+// Outcome is one run. Names and units are those of the glossary: _s is seconds, _usd
+// an exact decimal string, _gpu_hours GPU-hours. A pointer is nil where the figure is
+// not known, as costs are where a pool has no price.
+type Outcome struct {
+	Scenario  string `json:"scenario"`
+	Policy    string `json:"policy"`
+	Placement string `json:"placement"`
+	Seed      uint64 `json:"seed"`
+	Run       int    `json:"run"`
+	Trace     string `json:"trace"`
+
+	Start capcli.Time    `json:"start"`
+	Ended capcli.Seconds `json:"length_s"`
+
+	Jobs simulate.Counts `json:"jobs"`
+
+	Served
+	Waits
+	WaitP99          *capcli.Seconds     `json:"wait_p99_s"`
+	WaitP99From      *capcli.Seconds     `json:"wait_p99_at_least_s,omitempty"`
+	WaitMax          *capcli.Seconds     `json:"wait_max_s"`
+	WaitMaxFrom      *capcli.Seconds     `json:"wait_max_at_least_s,omitempty"`
+	QueueTime        float64             `json:"queue_time_mean_s"`
+	JCTMean          float64             `json:"jct_mean_s"`
+	JCTFinished      float64             `json:"jct_mean_finished_s"`
+	BoundedSlowdown  float64             `json:"bounded_slowdown_mean"`
+	SlowdownEnded    float64             `json:"bounded_slowdown_mean_finished"`
+	Makespan         capcli.Seconds      `json:"makespan_s"`
+	Queue            Queue               `json:"queue"`
+	Capacity         Capacity            `json:"capacity"`
+	Cost             Cost                `json:"cost"`
+	Contracts        []Contract          `json:"contracts,omitempty"`
+	Pools            []Pool              `json:"pools"`
+	Tenants          []Tenant            `json:"tenants"`
+	Sizes            []Size              `json:"by_size"`
+	Loads            []Load              `json:"offered_load"`
+	UnplaceableJobs  []simulate.Refused  `json:"unplaceable_jobs"`
+	Limits           []Limit             `json:"limits"`
+	OutsideThePeriod int64               `json:"jobs_outside_period"`
+	LogWait          *LogWaits           `json:"log_wait"` // as the log recorded them; null where it has no starts
+	Assumptions      []prices.Assumption `json:"assumptions"`
+
+	Budget   []billing.BudgetLine `json:"budget,omitempty"`
+	Approval *billing.Signature   `json:"approval,omitempty"`
+	Energy   *billing.Footprints  `json:"energy,omitempty"`
+
+	// Availability is the share of jobs that started within the limit on waits, or
+	// within an hour; nil where no job counts. The document does not have it.
+	Availability *float64 `json:"-"`
+}
+
+// Waits are waits for the first start, of all jobs that came. A job that never
+// started counts as one that waits longer than all that did, and for at least as
+// long as until the end: a quantile among such jobs is nil, with a lower bound
+// beside it, and in the mean each has its wait until the end.
+type Waits struct {
+	WaitMean        float64         `json:"wait_mean_s"`
+	WaitMeanStarted float64         `json:"wait_mean_started_s"` // of the jobs that started alone
+	Started         int64           `json:"started_jobs"`
+	NeverStarted    int64           `json:"never_started_jobs"`
+	WaitP50         *capcli.Seconds `json:"wait_p50_s"`
+	WaitP50From     *capcli.Seconds `json:"wait_p50_at_least_s,omitempty"`
+	WaitP95         *capcli.Seconds `json:"wait_p95_s"`
+	WaitP95From     *capcli.Seconds `json:"wait_p95_at_least_s,omitempty"`
+}
+
+// WaitsOf returns the waits that w measured.
+func WaitsOf(w *simulate.Stats) Waits {
+	out := Waits{WaitMean: w.Mean, WaitMeanStarted: w.MeanStarted, Started: w.Started, NeverStarted: w.Never()}
+	out.WaitP50, out.WaitP50From = Quantile(w, 50, w.P50)
+	out.WaitP95, out.WaitP95From = Quantile(w, 95, w.P95)
+	return out
+}
+
+// Quantile returns v, a quantile of w, as the first value where it is known, else as
+// the second, a lower bound.
+func Quantile(w *simulate.Stats, percent int64, v capcli.Seconds) (exact, from *capcli.Seconds) {
+	if w.Known(percent) {
+		return &v, nil
+	}
+	return nil, &v
+}
+
+// Size is the jobs of some numbers of GPUs.
+type Size struct {
+	Least    int   `json:"gpus_least"`
+	Most     *int  `json:"gpus_most"` // null: no end
+	Jobs     int64 `json:"jobs"`
+	Finished int64 `json:"finished"`
+	Waits
+	JCTMean float64 `json:"jct_mean_s"`
+}
+
+// SizeOf returns the figures of s.
+func SizeOf(s *simulate.SizeResult) Size {
+	out := Size{Least: s.Least, Jobs: s.Jobs, Finished: s.Finished, Waits: WaitsOf(&s.Wait), JCTMean: s.MeanJCT}
+	if s.Most > 0 || s.Least == 0 {
+		out.Most = &s.Most
+	}
+	return out
+}
+
+// Served sets the work that was done against what could have been by the end:
+// possible = served + unserved. See simulate.Served.
+type Served struct {
+	Possible      capcli.GPUTime `json:"possible_gpu_hours"`
+	Served        capcli.GPUTime `json:"served_gpu_hours"`
+	Unserved      capcli.GPUTime `json:"unserved_gpu_hours"`
+	UnservedShare float64        `json:"unserved_share"`
+	UnservedJobs  struct {
+		Waiting     int64 `json:"waiting"`
+		Unplaceable int64 `json:"unplaceable"`
+	} `json:"unserved_jobs"`
+	UnservedAmount *capcli.USD    `json:"unserved_usd"`
+	Backlog        capcli.GPUTime `json:"backlog_gpu_hours"`
+	BacklogRefused capcli.GPUTime `json:"backlog_unplaceable_gpu_hours"`
+	BacklogAmount  *capcli.USD    `json:"backlog_usd"`
+	WhyNoAmount    string         `json:"backlog_usd_why,omitempty"`
+}
+
+// Queue is how many jobs waited.
+type Queue struct {
+	Max  int64   `json:"max_jobs"`
+	Mean float64 `json:"mean_jobs"` // over time
+}
+
+// Capacity is what became of all capacity, and of the committed part.
+type Capacity struct {
+	simulate.Span
+	AllocationRate *float64       `json:"allocation_rate"`
+	Stranded       capcli.GPUTime `json:"stranded_gpu_hours"`
+	StrandedIdle   capcli.GPUTime `json:"stranded_idle_gpu_hours"`
+	StrandedBlock  capcli.GPUTime `json:"stranded_blocked_gpu_hours"`
+	StrandedDown   capcli.GPUTime `json:"stranded_down_gpu_hours"`
+	Goodput        capcli.GPUTime `json:"goodput_gpu_hours"`
+	Redone         capcli.GPUTime `json:"redone_gpu_hours"`
+	Fragmentation  float64        `json:"fragmentation_gpus_mean"`
+}
+
+// Cost is what the run cost. Every amount is nil where a pool has no price.
+type Cost struct {
+	Total          *capcli.USD           `json:"total_usd"`
+	PerYear        *capcli.USD           `json:"total_per_year_usd"` // total x 365.25 d / length, for comparison
+	WhyNoTotal     string                `json:"total_usd_why,omitempty"`
+	Equivalent     *capcli.USD           `json:"on_demand_equivalent_usd"`
+	Savings        *float64              `json:"effective_savings_rate"`
+	WhyNoSavings   string                `json:"effective_savings_rate_why,omitempty"`
+	Stranded       *capcli.USD           `json:"stranded_usd"`
+	StrandedIdle   *capcli.USD           `json:"stranded_idle_usd"`
+	StrandedBlock  *capcli.USD           `json:"stranded_blocked_usd"`
+	StrandedDown   *capcli.USD           `json:"stranded_down_usd"`
+	PerGPUHour     *capcli.USD           `json:"per_used_gpu_hour_usd"`
+	CommittedUsed  *float64              `json:"commitment_utilisation"`
+	CommittedCover *float64              `json:"commitment_coverage"`
+	ByTier         map[string]capcli.USD `json:"by_tier"`
+	ByTenant       map[string]capcli.USD `json:"by_tenant"`
+	ByMonth        map[string]capcli.USD `json:"by_month"`
+	Unallocated    *capcli.USD           `json:"unallocated_usd"`
+	Cash           *capcli.USD           `json:"paid_usd,omitempty"`
+	LockIn         *capcli.USD           `json:"lock_in_usd,omitempty"`
+	Owed           *capcli.USD           `json:"owed_after_usd"` // of commitments that outlast the run, for the time after it
+}
+
+// Pool is one pool of the scenario.
+type Pool struct {
+	Name  string `json:"pool"`
+	Terms string `json:"terms"`
+	Model string `json:"gpu_model"`
+	simulate.Span
+	Cost     *capcli.USD `json:"cost_usd"`
+	Stranded *capcli.USD `json:"stranded_usd"`
+}
+
+// Tenant is one tenant: its jobs, and what it pays.
+type Tenant struct {
+	Name        string         `json:"tenant"`
+	Jobs        int64          `json:"jobs"`
+	Finished    int64          `json:"finished"`
+	Preemptions int64          `json:"preemptions"`
+	Used        capcli.GPUTime `json:"used_gpu_hours"`
+	Waits
+	JCTMean float64     `json:"jct_mean_s"`
+	Direct  *capcli.USD `json:"direct_usd"`
+	Share   *capcli.USD `json:"stranded_share_usd"`
+	Cost    *capcli.USD `json:"cost_usd"`
+}
+
+// Load is the work that came against the committed capacity that may do it.
+type Load struct {
+	Partition string         `json:"partition"`
+	Model     string         `json:"gpu_model"`
+	Jobs      int64          `json:"jobs"`
+	Work      capcli.GPUTime `json:"work_gpu_hours"`
+	GPUs      int            `json:"committed_gpus"`
+	Capacity  capcli.GPUTime `json:"capacity_gpu_hours"`
+	Load      *float64       `json:"offered_load"`
+	Drains    *bool          `json:"drains"`
+}
+
+// LoadOf returns the figures of l.
+func LoadOf(l *simulate.Load) Load {
+	out := Load{Partition: l.Partition, Model: l.GPUModel, Jobs: l.Jobs, Work: l.Work, GPUs: l.GPUs, Capacity: l.Capacity}
+	if l.Capacity > 0 {
+		load := l.Offered()
+		drains := load < 1
+		out.Load, out.Drains = &load, &drains
+	}
+	return out
+}
+
+// Limit is a limit of the scenario, and whether it was held; nil is not known.
+type Limit struct {
+	Limit string `json:"limit"`
+	Held  *bool  `json:"held"`
+}
+
+// LogWaits are the waits that a log records of the jobs that were played.
+type LogWaits struct {
+	Jobs int64          `json:"jobs"` // with a recorded start
+	Mean float64        `json:"mean_s"`
+	P50  capcli.Seconds `json:"p50_s"`
+	P95  capcli.Seconds `json:"p95_s"`
+	P99  capcli.Seconds `json:"p99_s"`
+	Max  capcli.Seconds `json:"max_s"`
+}
+
+// LogWaitsOf returns the recorded waits w, nil where the log records none.
+func LogWaitsOf(w simulate.Stats) *LogWaits {
+	if w.Jobs == 0 {
+		return nil
+	}
+	return &LogWaits{w.Jobs, w.Mean, w.P50, w.P95, w.P99, w.Max}
+}
+
+// Contract is one commitment in a run: the cash view beside the amortised one.
+type Contract struct {
+	Name        string      `json:"contract"`
+	Kind        string      `json:"kind"`
+	Start       capcli.Time `json:"start"`
+	End         capcli.Time `json:"end"`
+	Upfront     capcli.USD  `json:"upfront_usd"`
+	Paid        capcli.USD  `json:"paid_usd"`
+	UsedUp      capcli.USD  `json:"used_up_usd"`
+	Utilisation *float64    `json:"utilisation"`
+	LockIn      capcli.USD  `json:"lock_in_usd"`
+	Unpaid      capcli.USD  `json:"unpaid_usd"`
+}

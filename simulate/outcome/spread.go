@@ -1,0 +1,60 @@
+package outcome
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Spread is a figure over replications: the mean, and the range that holds 90% of
+// them (nearest rank). A mean with a lower bound among its terms is one itself, and
+// so is a rank with one at or below it.
+type Spread struct {
+	Runs         int
+	Mean, Lo, Hi Figure
+}
+
+// Run is what figures over replications are made of: an Outcome, or a run that has one.
+type Run interface {
+	// Figure returns a metric by its name; false where nothing is known of it.
+	Figure(metric string) (Figure, bool)
+}
+
+// SpreadOf returns a metric over those runs that have one; false where none has.
+func SpreadOf[R Run](runs []R, metric string) (Spread, bool) {
+	var all []Figure
+	for _, r := range runs {
+		if v, ok := r.Figure(metric); ok {
+			all = append(all, v)
+		}
+	}
+	return SpreadOver(all)
+}
+
+// SpreadOver returns the spread of some figures, one of each run, which it puts in
+// order; false where there are none.
+func SpreadOver(all []Figure) (Spread, bool) {
+	n := len(all)
+	if n == 0 {
+		return Spread{}, false
+	}
+	s := Spread{Runs: n}
+	for _, x := range all {
+		s.Mean.Value += x.Value
+		s.Mean.AtLeast = s.Mean.AtLeast || x.AtLeast
+	}
+	s.Mean.Value /= float64(n)
+	slices.SortStableFunc(all, func(a, b Figure) int { return cmp.Compare(a.Value, b.Value) })
+	rank := func(percent int) Figure {
+		k := (percent*n + 99) / 100
+		return Figure{all[k-1].Value, slices.ContainsFunc(all[:k], func(x Figure) bool { return x.AtLeast })}
+	}
+	s.Lo, s.Hi = rank(5), rank(95)
+	return s, true
+}
+
+// Mean returns the mean of a metric over the runs that have it, or have a lower bound
+// of it; 0 where none has.
+func Mean[R Run](runs []R, metric string) float64 {
+	s, _ := SpreadOf(runs, metric)
+	return s.Mean.Value
+}

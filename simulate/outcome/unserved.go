@@ -1,0 +1,43 @@
+package outcome
+
+// Unserved is the work that a plan leaves undone, in the mean of its runs.
+type Unserved struct {
+	Share, GPUHours      float64
+	Waiting, Unplaceable float64 // jobs
+}
+
+// UnservedWork returns the work that the run leaves undone.
+func (o *Outcome) UnservedWork() Unserved {
+	return Unserved{o.UnservedShare, o.Unserved.Hours(), float64(o.UnservedJobs.Waiting), float64(o.UnservedJobs.Unplaceable)}
+}
+
+// MeanUnserved returns the work that runs leave undone, in their mean.
+func MeanUnserved[R interface{ UnservedWork() Unserved }](runs []R) Unserved {
+	var u Unserved
+	n := float64(len(runs))
+	for _, r := range runs {
+		x := r.UnservedWork()
+		u.Share += x.Share / n
+		u.GPUHours += x.GPUHours / n
+		u.Waiting += x.Waiting / n
+		u.Unplaceable += x.Unplaceable / n
+	}
+	return u
+}
+
+// Exceeds reports whether u is more than o, beyond what floats round away: less work
+// is done, or jobs of no length can never run.
+func (u *Unserved) Exceeds(o *Unserved) bool {
+	const nothing = 1e-12
+	return u.Share > o.Share+nothing || u.Share > o.Share-nothing && u.Unplaceable > o.Unplaceable
+}
+
+// servedMargin is the share of the work by which one plan may do less than another
+// and still pass for doing it.
+const servedMargin = 0.005
+
+// ServesLess reports whether a plan that leaves u undone does markedly less than one
+// that leaves o: it is then no better, whatever else it gains.
+func (u *Unserved) ServesLess(o *Unserved) bool {
+	return u.Share > o.Share+servedMargin || u.Unplaceable > o.Unplaceable
+}
