@@ -75,7 +75,7 @@ func waitFigure(of func(*outcome.Outcome) (exact, from *capcli.Seconds)) func(*o
 		case exact != nil:
 			return outcome.Figure{Value: float64(*exact)}, true
 		case from != nil:
-			return outcome.Figure{float64(*from), true}, true
+			return outcome.Figure{Value: float64(*from), AtLeast: true}, true
 		}
 		return outcome.Figure{}, false
 	}

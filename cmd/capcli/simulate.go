@@ -95,7 +95,9 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 		return err
 	}
 	folders := runFolders(plans)
+	ended := o.recordJobs(e, plans)
 	results, err := o.play(ctx, e, plans)
+	err = ended(err)
 	plans, results, part, err := o.finishedRuns(ctx, plans, results, err)
 	if err != nil {
 		return err

@@ -33,6 +33,34 @@ type jobRow struct {
 	job  *simulate.Live
 }
 
+// recordJobs has the run of a plan write what became of its jobs into --jobs-out. It
+// returns what ends the file: whole where the run ended well, else not at all.
+func (o *simulateOptions) recordJobs(e *env, plans []*play.Case) func(error) error {
+	if o.jobsOut == "" {
+		return func(err error) error { return err }
+	}
+	var rows *jobRows
+	plans[0].Prepare = func(_ int, cfg *simulate.Config) (err error) {
+		if rows != nil { // played again, sorted
+			rows.abort()
+		}
+		if rows, err = newJobRows(e, o.jobsOut, plans[0]); err == nil {
+			cfg.Observers = append(cfg.Observers, rows)
+		}
+		return err
+	}
+	return func(err error) error {
+		switch {
+		case rows == nil:
+			return err
+		case err != nil:
+			rows.abort()
+			return err
+		}
+		return rows.commit()
+	}
+}
+
 // jobColumns are the columns of --jobs-out. Seconds count from the first
 // submission; an empty start or end has not come.
 const jobColumns = "job_id,tenant,gpus,submit_s,start_s,end_s,wait_s,preemptions,nodes,tier,cost_usd\n"
