@@ -1,8 +1,9 @@
 package main
 
 import (
-	"capcli/simulate/outcome"
 	"slices"
+
+	"capcli/simulate/outcome"
 
 	"capcli"
 )

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 	"cmp"
 	"maps"
 	"slices"
+
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 
 	"capcli"
 )

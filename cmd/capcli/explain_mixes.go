@@ -1,12 +1,13 @@
 package main
 
 import (
-	"capcli/simulate/outcome"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"capcli/simulate/outcome"
 
 	"capcli"
 )

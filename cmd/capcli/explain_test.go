@@ -1,12 +1,13 @@
 package main
 
 import (
-	"capcli/simulate/outcome"
 	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"capcli/simulate/outcome"
 
 	"capcli"
 )

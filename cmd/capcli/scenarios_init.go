@@ -1,10 +1,11 @@
 package main
 
 import (
-	"capcli"
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"capcli"
 
 	"github.com/spf13/cobra"
 

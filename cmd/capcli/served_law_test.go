@@ -1,13 +1,14 @@
 package main
 
 import (
-	"capcli/simulate/outcome"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/simulate/outcome"
 
 	"pgregory.net/rapid"
 )

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 	"fmt"
 	"strings"
+
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 
 	"capcli"
 )

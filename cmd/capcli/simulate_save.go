@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
-	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 )
 
 // save writes each plan's runs into a folder of --out: result.json, which

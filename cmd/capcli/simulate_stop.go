@@ -1,12 +1,13 @@
 package main
 
 import (
-	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+
+	"capcli/scenarios/play"
+	"capcli/simulate/outcome"
 )
 
 // keptError says that a signal ended the work, and what was kept of it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"capcli/simulate/outcome"
 	"context"
 	"encoding/json"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"capcli/simulate/outcome"
 )
 
 // TestStoppedRunsAreKept: a signal between two runs keeps those that were done,

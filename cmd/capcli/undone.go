@@ -1,8 +1,9 @@
 package main
 
 import (
-	"capcli/simulate/outcome"
 	"fmt"
+
+	"capcli/simulate/outcome"
 
 	"capcli"
 )

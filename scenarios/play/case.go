@@ -98,6 +98,9 @@ func (c *Case) findJobs(o *Options) error {
 		}
 	}
 	if file != "" {
+		if o.Logs == nil {
+			return &capcli.RequestError{Field: "trace", Text: "names " + file + ", but nothing opens it", Hint: "set Options.Logs"}
+		}
 		c.Source = o.Logs.Source(file, read)
 		return nil
 	}
