@@ -55,7 +55,7 @@ var layers = map[string][]string{
 	"profile/web":     {"profile", "profile/series"},
 
 	"scenarios":        {"simulate", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
-	"scenarios/play":   {"scenarios", "simulate", "simulate/billing", "simulate/outcome", "profile/trace"},
+	"scenarios/play":   {"scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},
 

@@ -4,6 +4,8 @@ import (
 	"embed"
 	"slices"
 	"strings"
+
+	"capcli"
 )
 
 // The library: each file begins with a comment on what it shows.
@@ -32,4 +34,15 @@ func Names() []string {
 func Library(name string) ([]byte, bool) {
 	b, err := library.ReadFile(name + ".yaml")
 	return b, err == nil
+}
+
+// Unknown returns the error of a name that is not in the library: a
+// *capcli.UnknownError that lists the names, or the nearest one.
+func Unknown(name string) error {
+	c := capcli.Catalog[struct{}]{Kind: "scenario"}
+	for _, n := range Names() {
+		c.Add(n, "", struct{}{})
+	}
+	_, err := c.Get(name)
+	return err
 }

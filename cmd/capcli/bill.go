@@ -195,7 +195,7 @@ func (o *billOptions) readPortfolio(e *env, r *billing.Request) (*scenarios.Port
 		r.Portfolio.Currency = r.Use.Currency
 		return &scenarios.Portfolio{}, nil
 	}
-	text, err := readFile(e, o.portfolio, scenarioMax)
+	text, err := readFile(e, o.portfolio, play.ScenarioMax)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	x := &explanation{o: o, metric: m, held: newHeldJobs(e), subject: args[0]}
+	x := &explanation{o: o, metric: m, maker: newMaker(e), subject: args[0]}
 	if err := x.open(e, args[0]); err != nil {
 		return err
 	}

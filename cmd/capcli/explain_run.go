@@ -24,7 +24,7 @@ type explanation struct {
 	name    string // of the scenario, as simulate takes it
 	policy  string
 	place   string
-	held    *heldJobs
+	maker   *play.Maker
 	saved   *savedPlan // the runs of the folder; nil for a scenario
 	plan    *play.Case
 	results []*play.Run
@@ -140,7 +140,7 @@ func (e *lackError) Unwrap() error { return fs.ErrNotExist }
 func (x *explanation) make(ctx context.Context, e *env, c *change) (*play.Case, error) {
 	o := x.o.sim
 	o.sets = append(slices.Clone(o.sets), c.sets...)
-	p, err := o.plan(ctx, e, x.name, cmp.Or(c.policy, x.policy), cmp.Or(c.place, x.place), x.held)
+	p, err := o.plan(ctx, e, x.name, cmp.Or(c.policy, x.policy), cmp.Or(c.place, x.place), x.maker)
 	if err == nil {
 		p.Quiet = x.plan != nil
 	}

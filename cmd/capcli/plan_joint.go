@@ -13,6 +13,7 @@ import (
 	"capcli/cmd/report"
 	"capcli/profile/demand"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 	planning "capcli/simulate/plan"
 )
 
@@ -53,7 +54,7 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 	if o.market == "" {
 		return &usageError{text: "plan joint wants what can be bought: --market is missing", hint: "--market market.yaml; see the README"}
 	}
-	text, err := readFile(e, o.market, scenarioMax)
+	text, err := readFile(e, o.market, play.ScenarioMax)
 	if err != nil {
 		return err
 	}

@@ -122,15 +122,12 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 	}
 	m.name = name
-	held := newHeldJobs(e)
 	var err error
-	if m.text, m.file, m.notes, err = sim.text(ctx, e, name, held); err != nil {
+	if m.base, err = sim.plan(ctx, e, name, "", "", newMaker(e)); err != nil {
 		return nil, err
 	}
+	m.text, m.file, m.notes = m.base.Text, m.base.Scenario.File, m.base.Made
 	if m.prices, err = ownPrices(e, sim.prices); err != nil {
-		return nil, err
-	}
-	if m.base, err = sim.plan(ctx, e, name, "", "", held); err != nil {
 		return nil, err
 	}
 	if un := m.base.Scenario.Unpriced(); len(un) > 0 {

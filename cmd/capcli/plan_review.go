@@ -189,7 +189,7 @@ func heldContracts(sketch *marketSketch, list []string, c *planning.Curve) ([]pl
 func (r *planReviewed) pools(e *env, given int) ([]planning.Contract, error) {
 	switch {
 	case r.o.scenario != "":
-		text, err := readFile(e, r.o.scenario, scenarioMax)
+		text, err := readFile(e, r.o.scenario, play.ScenarioMax)
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func (g *gauge) to(at capcli.Seconds) {
 // playAgain plays the first run of a folder of capcli simulate --out again. Its
 // scenario says what was committed, where the flags do not.
 func (r *planReviewed) playAgain(ctx context.Context, e *env, folder string) (*demandCurve, error) {
-	x := &explanation{o: &explainOptions{replayed: true}, subject: folder, held: newHeldJobs(e)}
+	x := &explanation{o: &explainOptions{replayed: true}, subject: folder, maker: newMaker(e)}
 	x.o.sim.runs, x.o.sim.read = 1, r.o.plan.curve.history.read
 	if err := x.open(e, folder); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 )
 
 func newScenarios(e *env) *cobra.Command {
@@ -79,7 +80,7 @@ func newScenariosShow(e *env) *cobra.Command {
 			}
 			b, ok := scenarios.Library(args[0])
 			if !ok {
-				return unknownScenario(args[0])
+				return scenarios.Unknown(args[0])
 			}
 			return writeWhole(e, "-", b)
 		},
@@ -117,7 +118,7 @@ func validate(e *env, name, prices string, sets []string) error {
 	b, ok := scenarios.Library(name)
 	if !ok {
 		var err error
-		if b, err = readFile(e, name, scenarioMax); err != nil {
+		if b, err = readFile(e, name, play.ScenarioMax); err != nil {
 			return err
 		}
 	}

@@ -81,15 +81,15 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 
 // fit makes a scenario for the log.
 func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error) {
-	held := newHeldJobs(e)
-	if err := o.sim.surveyLog(ctx, e, held); err != nil {
-		return nil, err
-	}
-	own, err := ownPrices(e, o.sim.prices)
+	q, err := o.sim.question(e, "")
 	if err != nil {
 		return nil, err
 	}
-	fit := scenarios.FitOptions{Log: o.sim.trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: own.Override(prices.Catalogue())}
+	survey, err := newMaker(e).Survey(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	fit := scenarios.FitOptions{Log: o.sim.trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: q.Prices.Override(prices.Catalogue())}
 	if o.sim.trace != "-" {
 		folder := "."
 		if o.out != "-" {
@@ -97,5 +97,5 @@ func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error
 		}
 		fit.From, fit.Format, fit.TZ = seenFrom(folder, o.sim.trace), o.sim.read.format, o.sim.read.tz
 	}
-	return held.survey.Fit(fit)
+	return survey.Fit(fit)
 }

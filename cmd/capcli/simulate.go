@@ -176,7 +176,10 @@ func (o *simulateOptions) check() error {
 	if _, err := o.read.options(); err != nil {
 		return err
 	}
-	return o.checkOverrides()
+	q := play.Question{Sets: o.sets, Period: o.period, Models: o.models, Trace: o.trace}
+	err := q.Settle()
+	o.sets, o.period, o.models = q.Sets, q.Period, q.Models
+	return err
 }
 
 // verdict turns a finished result into the exit code: 4 when jobs are missing

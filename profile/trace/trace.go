@@ -22,6 +22,20 @@ type Input struct {
 // Opener opens an input by its name. The caller closes it after the last job.
 type Opener func(name string) (Input, io.Closer, error)
 
+// ReadFile returns at most limit bytes of an input, as they are.
+func (open Opener) ReadFile(name string, limit int64) ([]byte, error) {
+	in, done, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = done.Close() }()
+	b, err := io.ReadAll(io.LimitReader(in.R, limit))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return b, nil
+}
+
 // Options say how to read. The zero value sniffs everything.
 type Options struct {
 	Format   string            // name in Formats; "" is sniffed
