@@ -69,7 +69,7 @@ func (x *explanation) open(e *env, name string) error {
 }
 
 // fromFolder plays what a folder says, but for the flags that were given.
-func (x *explanation) fromFolder(e *env, folder string, in *inputsJSON) error {
+func (x *explanation) fromFolder(e *env, folder string, in *play.Inputs) error {
 	o := &x.o.sim
 	x.asKept = len(o.sets) == 0 && o.trace == "" && !o.seeded && !o.perfect && x.policy == "" && x.place == ""
 	kept := in.Scenario
@@ -94,8 +94,8 @@ func (x *explanation) fromFolder(e *env, folder string, in *inputsJSON) error {
 		if f.File == in.Scenario.File { // its text is kept
 			continue
 		}
-		path, err := in.find(e, folder, f.File)
-		if gone, ok := errors.AsType[*missingInput](err); ok {
+		path, err := in.Find(e.opener(), folder, f.File)
+		if gone, ok := errors.AsType[*play.MissingInputError](err); ok {
 			return &lackError{text: gone.Error(), hint: "bring it back to its place, or say where it is: --trace FILE"}
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios"
+	"capcli/scenarios/play"
 )
 
 // fromRuns takes over what the runs in a folder were made from, but for what the
@@ -36,12 +37,12 @@ func (o *simulateOptions) fromRuns(e *env, folder, scenario string) (string, err
 	if len(o.placements) == 0 {
 		o.sets = append(o.sets, "placement="+x.place)
 	}
-	return o.kept.named(o.trace), nil
+	return namedScenario(o.kept, o.trace), nil
 }
 
-// named is how a call names the scenario: one of the library by its name, and one
+// namedScenario is how a call names the scenario: one of the library by its name, and one
 // that was made for a trace not at all.
-func (s *scenarioInput) named(trace string) string {
+func namedScenario(s *play.ScenarioInput, trace string) string {
 	name := strings.TrimSuffix(filepath.Base(s.File), ".yaml")
 	if text, ok := scenarios.Library(name); ok && string(text) == s.Text {
 		return name

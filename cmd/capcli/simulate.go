@@ -34,8 +34,8 @@ type simulateOptions struct {
 	failIf     []string
 	enforce    bool
 	perfect    bool
-	log        *inputLog      // files that were read, where they are to be kept
-	kept       *scenarioInput // the scenario of a folder of runs, in place of a file
+	log        *inputLog           // files that were read, where they are to be kept
+	kept       *play.ScenarioInput // the scenario of a folder of runs, in place of a file
 }
 
 func newSimulate(e *env) *cobra.Command {

@@ -1,22 +1,22 @@
-package main
+package play
 
 import (
+	"io"
 	"strconv"
 	"strings"
 
 	"capcli"
-	"capcli/cmd/report"
-	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 )
 
-// jobRows writes what became of each job as CSV, in order of submission. A row
-// is held back until those before it are done, so memory follows the jobs that
-// were overtaken.
-type jobRows struct {
-	out   *output
-	plan  *play.Case
+// JobRows is an observer of a run that writes what became of each job as CSV, in order
+// of submission. A row is held back until those before it are done, so memory follows
+// the jobs that were overtaken. Close it after the run.
+type JobRows struct {
+	w     io.Writer
+	rates []billing.Rate
+	guard func(string) string
 	base  int64 // index of rows[0]
 	rows  []jobRow
 	done  int // rows at the front that are written
@@ -33,52 +33,21 @@ type jobRow struct {
 	job  *simulate.Live
 }
 
-// recordJobs has the run of a plan write what became of its jobs into --jobs-out. It
-// returns what ends the file: whole where the run ended well, else not at all.
-func (o *simulateOptions) recordJobs(e *env, plans []*play.Case) func(error) error {
-	if o.jobsOut == "" {
-		return func(err error) error { return err }
-	}
-	var rows *jobRows
-	plans[0].Prepare = func(_ int, cfg *simulate.Config) (err error) {
-		if rows != nil { // played again, sorted
-			rows.abort()
-		}
-		if rows, err = newJobRows(e, o.jobsOut, plans[0]); err == nil {
-			cfg.Observers = append(cfg.Observers, rows)
-		}
-		return err
-	}
-	return func(err error) error {
-		switch {
-		case rows == nil:
-			return err
-		case err != nil:
-			rows.abort()
-			return err
-		}
-		return rows.commit()
-	}
-}
-
-// jobColumns are the columns of --jobs-out. Seconds count from the first
-// submission; an empty start or end has not come.
+// jobColumns are the columns. Seconds count from the first submission; an empty start
+// or end has not come.
 const jobColumns = "job_id,tenant,gpus,submit_s,start_s,end_s,wait_s,preemptions,nodes,tier,cost_usd\n"
 
-func newJobRows(e *env, path string, p *play.Case) (*jobRows, error) {
-	out, err := e.create(path)
-	if err != nil {
-		return nil, err
-	}
-	r := &jobRows{out: out, plan: p}
-	_, r.err = out.Write([]byte(jobColumns))
-	return r, nil
+// NewJobRows returns an observer that writes to w what became of the jobs of a run of
+// c. guard changes the texts that a reader of CSV would take for something else; nil
+// changes none.
+func NewJobRows(w io.Writer, c *Case, guard func(field string) string) *JobRows {
+	r := &JobRows{w: w, rates: c.Rates, guard: guard}
+	_, r.err = io.WriteString(w, jobColumns)
+	return r
 }
 
-func (r *jobRows) abort() { r.out.Abort() }
-
 // Observe follows jobs from their arrival to their end.
-func (r *jobRows) Observe(e simulate.Event, c *simulate.Cluster) {
+func (r *JobRows) Observe(e simulate.Event, c *simulate.Cluster) {
 	switch e.Kind {
 	case simulate.Arrive:
 		if !r.begun {
@@ -102,10 +71,10 @@ func (r *jobRows) Observe(e simulate.Event, c *simulate.Cluster) {
 
 // flush writes the rows at the front that are known. Their places are given up
 // when they are half of all, so that a row is moved no more than once on average.
-func (r *jobRows) flush() {
+func (r *JobRows) flush() {
 	for r.done < len(r.rows) && r.rows[r.done].text != nil {
 		if r.err == nil {
-			_, r.err = r.out.Write(r.rows[r.done].text)
+			_, r.err = r.w.Write(r.rows[r.done].text)
 		}
 		r.rows[r.done] = jobRow{}
 		r.done++
@@ -118,25 +87,23 @@ func (r *jobRows) flush() {
 	}
 }
 
-// commit writes the jobs that have not ended, and the file.
-func (r *jobRows) commit() error {
+// Close writes the jobs that have not ended. It returns the first error of writing, or
+// that of a job whose cost is no amount.
+func (r *JobRows) Close() error {
 	for i := r.done; i < len(r.rows); i++ {
 		if r.rows[i].text == nil {
 			r.rows[i].text = r.format(nil, r.rows[i].job)
 		}
 	}
 	r.flush()
-	if r.err != nil {
-		return r.out.failed(r.err)
-	}
-	return r.out.Commit()
+	return r.err
 }
 
 // format appends one row.
-func (r *jobRows) format(b []byte, l *simulate.Live) []byte {
-	b = appendField(b, l.ID)
+func (r *JobRows) format(b []byte, l *simulate.Live) []byte {
+	b = r.appendField(b, l.ID)
 	b = append(b, ',')
-	b = appendField(b, l.Tenant)
+	b = r.appendField(b, l.Tenant)
 	b = append(b, ',')
 	b = strconv.AppendFloat(b, float64(l.Milli())/1000, 'f', -1, 64)
 	b = append(b, ',')
@@ -160,7 +127,7 @@ func (r *jobRows) format(b []byte, l *simulate.Live) []byte {
 	b = append(b, ',')
 	b = r.appendTiers(b, l)
 	b = append(b, ',')
-	cost, err := billing.JobCost(l.Holds(), r.plan.Rates)
+	cost, err := billing.JobCost(l.Holds(), r.rates)
 	if err != nil && r.err == nil {
 		r.err = err
 	}
@@ -169,7 +136,7 @@ func (r *jobRows) format(b []byte, l *simulate.Live) []byte {
 }
 
 // appendNodes names the nodes of the last stay: pool/number, joined by +.
-func (r *jobRows) appendNodes(b []byte, l *simulate.Live) []byte {
+func (r *JobRows) appendNodes(b []byte, l *simulate.Live) []byte {
 	for i, s := range l.Slices() {
 		if i > 0 {
 			b = append(b, '+')
@@ -183,7 +150,7 @@ func (r *jobRows) appendNodes(b []byte, l *simulate.Live) []byte {
 
 // appendTiers names the tiers that the job ran in, joined by +. One that ran for
 // no time had no GPU time of a tier, and ran in one.
-func (r *jobRows) appendTiers(b []byte, l *simulate.Live) []byte {
+func (r *JobRows) appendTiers(b []byte, l *simulate.Live) []byte {
 	var had [3]bool
 	n := 0
 	add := func(pool int) {
@@ -207,8 +174,10 @@ func (r *jobRows) appendTiers(b []byte, l *simulate.Live) []byte {
 }
 
 // appendField appends a text as a CSV field, quoted where it must be.
-func appendField(b []byte, s string) []byte {
-	s = report.Guard(s)
+func (r *JobRows) appendField(b []byte, s string) []byte {
+	if r.guard != nil {
+		s = r.guard(s)
+	}
 	if !strings.ContainsAny(s, ",\"\r\n") {
 		return append(b, s...)
 	}

@@ -1,0 +1,144 @@
+package play
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"capcli"
+	"capcli/profile/trace"
+)
+
+// InputsSchema is the schema of Inputs.
+const InputsSchema = "capcli/inputs/v1"
+
+// Inputs are what a folder of runs keeps beside their result, so that the same runs can
+// be made again.
+type Inputs struct {
+	Schema    string        `json:"schema"`
+	Version   string        `json:"capcli"`
+	Scenario  ScenarioInput `json:"scenario"`
+	Sets      []string      `json:"set"`
+	Policy    string        `json:"policy"`
+	Placement string        `json:"placement"`
+	Perfect   bool          `json:"perfect_estimates"`
+	Seed      uint64        `json:"seed"`
+	Runs      int           `json:"runs"`
+	Trace     *TraceInput   `json:"trace"` // null: the scenario says where its jobs come from
+	Files     []FileInput   `json:"files"` // all that was read
+}
+
+// ScenarioInput is the scenario as it was, whatever becomes of its file.
+type ScenarioInput struct {
+	FileInput
+	Text string   `json:"text"`
+	Made []string `json:"notes"` // what was assumed when it was made for a trace
+}
+
+// TraceInput is the trace, and how it was read.
+type TraceInput struct {
+	File     string   `json:"file"`
+	Format   string   `json:"format,omitempty"`
+	TZ       string   `json:"tz,omitempty"`
+	DST      string   `json:"dst,omitempty"`
+	Map      []string `json:"map,omitempty"`
+	Columns  string   `json:"columns_in,omitempty"`
+	AllowCut bool     `json:"allow_cut,omitempty"`
+}
+
+// FileInput is a file: as it was named, as it is seen from the folder of the runs, and
+// what was in it.
+type FileInput struct {
+	File   string `json:"file"`
+	Here   string `json:"from_here"`
+	SHA256 string `json:"sha256"`
+}
+
+// Checksum returns the SHA-256 of a text, in hexadecimal.
+func Checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// ParseInputs reads and checks what a folder says that its runs were made from. It fails
+// with *capcli.InputError.
+func ParseInputs(file string, text []byte) (*Inputs, error) {
+	bad := func(field, format string, args ...any) error {
+		return &capcli.InputError{
+			File: file, Field: field, Text: fmt.Sprintf(format, args...),
+			Hint: "the folder is damaged: make it again with capcli simulate --out",
+		}
+	}
+	var in Inputs
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, bad("", "expected the inputs of a run, found %s", err)
+	}
+	switch {
+	case in.Schema != InputsSchema:
+		return nil, bad("schema", "expected %s, found %q", InputsSchema, in.Schema)
+	case in.Scenario.SHA256 != Checksum([]byte(in.Scenario.Text)):
+		return nil, bad("scenario", "the scenario's text is not the one that its checksum is of")
+	case in.Runs < 1 || in.Runs > 1_000_000:
+		return nil, bad("runs", "expected 1 to 1000000 runs, found %d", in.Runs)
+	case in.Scenario.File == "":
+		return nil, bad("scenario", "expected a scenario with a file, found none")
+	}
+	return &in, nil
+}
+
+// Find returns the path under which a file of the inputs is there and unchanged, as
+// seen from the folder first. It fails with *capcli.InputError where the file has
+// changed, and with *MissingInputError where it is gone.
+func (in *Inputs) Find(open trace.Opener, folder, name string) (string, error) {
+	i := slices.IndexFunc(in.Files, func(f FileInput) bool { return f.File == name })
+	if i < 0 {
+		return name, nil
+	}
+	f := &in.Files[i]
+	for _, path := range []string{filepath.Join(folder, filepath.FromSlash(f.Here)), f.File} {
+		sum, err := checksumOf(open, path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return "", err
+		case sum != f.SHA256:
+			return "", &capcli.InputError{
+				File: path, Text: fmt.Sprintf("the file has changed since %s was made: expected sha256 %.12s…, found %.12s…", folder, f.SHA256, sum),
+				Hint: "bring the old file back, or make the folder again with capcli simulate --out",
+			}
+		}
+		return path, nil
+	}
+	return "", &MissingInputError{folder, f.File}
+}
+
+// MissingInputError says that a file which a run was made from is gone. It is
+// fs.ErrNotExist.
+type MissingInputError struct{ Folder, File string }
+
+func (e *MissingInputError) Error() string {
+	return fmt.Sprintf("the runs of %s were made from %s, which is not there any more", e.Folder, e.File)
+}
+
+// Unwrap gives fs.ErrNotExist.
+func (e *MissingInputError) Unwrap() error { return fs.ErrNotExist }
+
+func checksumOf(open trace.Opener, name string) (string, error) {
+	in, done, err := open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = done.Close() }()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, in.R); err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
