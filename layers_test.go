@@ -48,7 +48,7 @@ var layers = map[string][]string{
 	"profile":         {},
 	"profile/trace":   {"compress"},
 	"profile/series":  {},
-	"profile/demand":  {"profile", "profile/trace", "profile/series", "profile/parquet", "profile/store"},
+	"profile/demand":  {"profile", "profile/trace", "profile/series", "profile/parquet", "profile/store", "profile/web"},
 	"profile/nvml":    {"profile", "go-nvml"},
 	"profile/parquet": {"profile", "profile/trace", "parquet-go", "compress"},
 	"profile/store":   {"profile", "profile/parquet"},

@@ -33,7 +33,7 @@ func openText(e *env, name string) (io.Reader, string, io.Closer, error) {
 func textOf(in *trace.Input) (io.Reader, error) {
 	var head []byte
 	if in.At != nil {
-		head = make([]byte, headBytes)
+		head = make([]byte, trace.HeadBytes)
 		n, err := in.At.ReadAt(head, 0)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
@@ -48,11 +48,11 @@ func textOf(in *trace.Input) (io.Reader, error) {
 		head = head[:n]
 		in.R = io.MultiReader(bytes.NewReader(head), in.R)
 	}
-	if !parquet.IsParquet(head) && !parquet.IsParquet(plainHead(in.Name, head)) {
+	if !parquet.IsParquet(head) && !parquet.IsParquet(trace.PlainHead(in.Name, head)) {
 		return trace.Unpack(*in)
 	}
 	if in.At == nil || !parquet.IsParquet(head) {
-		if err := heldWhole(in); err != nil {
+		if err := parquet.Hold(in); err != nil {
 			return nil, err
 		}
 	}

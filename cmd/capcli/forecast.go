@@ -129,7 +129,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 		return err
 	}
 	r := &forecastResult{Result: result, o: o, hs: hs}
-	r.Cap, r.PastCapacity = o.history.censor.bound.json(), o.history.censor.limit.json()
+	r.Cap, r.PastCapacity = hs.Cap, hs.Past
 	if err := r.write(e); err != nil {
 		return err
 	}
@@ -182,7 +182,10 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*dem
 	if err != nil {
 		return nil, err
 	}
-	o.ask.Cap = func(h *demand.History, n int) []float64 { return o.history.bound(hs, h, n) }
+	if way := o.history.tree.reconcile; hs.Tree == nil && way != "" && way != "none" && !hs.Peak {
+		return nil, &usageError{text: "--reconcile makes parts and sums agree, and there are no sums", hint: "for a job log give --by pool,total or several keys, for a table --total or --id-sep /"}
+	}
+	o.ask.Cap = hs.CapOver
 	return hs, nil
 }
 

@@ -19,19 +19,6 @@ func bothFlags(a, b string) string {
 	return outlook.FlagBoth
 }
 
-// json gives a bound as it was given: a number, the name of a file, or null.
-func (l *levelSource) json() any {
-	switch {
-	case !l.given():
-		return nil
-	case l.file != "":
-		return l.file
-	case l.measured:
-		return measured
-	}
-	return l.one
-}
-
 // flagWords name what told demand from usage.
 var flagWords = map[string]string{
 	outlook.FlagQueue: "the queue", outlook.FlagCapacity: "the capacity", outlook.FlagBoth: "the queue, and the capacity where no queue is known", outlook.FlagNone: "nothing",

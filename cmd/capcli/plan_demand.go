@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/profile/demand"
+	"capcli/profile/trace"
 	planning "capcli/simulate/plan"
 )
 
@@ -32,14 +33,14 @@ func (o *planCurveOptions) load(ctx context.Context, e *env) (*demandCurve, erro
 		return nil, err
 	}
 	defer closer.Close() //nolint:errcheck // it was only read
-	head := peek(&in)
-	if isDocument(plainHead(in.Name, head)) {
+	head := trace.Peek(&in)
+	if isDocument(trace.PlainHead(in.Name, head)) {
 		return o.fromDocument(in)
 	}
 	if o.quantile > 0 {
 		return nil, &usageError{text: "--quantile is for what capcli forecast -o json wrote, and " + in.Name + " is not", hint: "name a column of a table: --value-col hi-80"}
 	}
-	hs, err := h.loadInput(ctx, e, in, head)
+	hs, err := h.loadInput(ctx, e, in)
 	if err != nil {
 		return nil, err
 	}

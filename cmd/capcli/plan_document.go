@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/profile/demand"
 	"capcli/profile/series"
 	"capcli/profile/trace"
 	planning "capcli/simulate/plan"
@@ -327,7 +328,7 @@ type rowTable struct {
 
 func newRowTable(name string, o *planCurveOptions) *rowTable {
 	h := &o.history
-	opts := series.Options{Name: name, Zone: h.zone, DSTLater: h.read.dst == "later"}
+	opts := series.Options{Name: name, Zone: h.zone, DSTLater: h.ask.Trace.DSTLater}
 	return &rowTable{series.NewBuilder(opts, []string{"unique_id", "ds", "y"}, series.Columns{IDs: []int{0}, Time: 1, Value: 2})}
 }
 
@@ -349,7 +350,7 @@ func (t *rowTable) curve(o *planCurveOptions, said string) (*demandCurve, error)
 	if err != nil {
 		return nil, err
 	}
-	hs, err := o.history.fromSeries(table)
+	hs, err := demand.FromTable(o.history.ask, table)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,9 @@ func FuzzDemandDocument(f *testing.F) {
 			return
 		}
 		o := planCurveOptions{quantile: quantile, history: historyOptions{measure: "demand", whole: true, gaps: gaps}}
+		if err := o.history.check(); err != nil {
+			t.Fatal(err)
+		}
 		d, err := o.ofDocument("x.json", text)
 		if err != nil {
 			var input *capcli.InputError

@@ -265,7 +265,7 @@ func (o *futuresOptions) load(ctx context.Context, e *env, c *planCurveOptions, 
 	hs, err := h.loadFile(ctx, e, o.file)
 	var bad *capcli.InputError
 	if errors.As(err, &bad) && c.history.id == "" && o.file != "-" {
-		h.id = "path" // of one series, its name left out
+		h.ask.ID = "path" // of one series, its name left out
 		again, second := h.loadFile(ctx, e, o.file)
 		switch {
 		case second == nil:

@@ -63,7 +63,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	opts := profile.SourceOptions{
 		Every: o.every, Processes: o.processes, Where: shown, Seed: capcli.Seed(o.seed), Slow: o.slow, Zone: in, Fetch: e.fetcher(ctx, shown, u), Host: o.host,
 	}
-	if opts.From, opts.To, err = spanned(o.from, o.to, in); err != nil {
+	if opts.From, opts.To, err = profile.ParseSpan(o.from, o.to, in); err != nil {
 		return nil, nil, err
 	}
 	if name == "prometheus" {
@@ -104,7 +104,7 @@ const promStep = time.Minute
 // askPrometheus makes ready what the source prometheus asks.
 func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, server *url.URL) error {
 	if server == nil {
-		return noServer("where")
+		return &usageError{text: "--where wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}
 	}
 	if !o.flags.Changed("every") {
 		o.every, opts.Every = promStep, promStep
@@ -136,24 +136,12 @@ func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, serve
 	return nil
 }
 
-// spanned reads --from and --to; "" is open.
-func spanned(from, to string, in *time.Location) (begin, end profile.Instant, err error) {
-	for _, t := range []struct {
-		name, text string
-		end        bool
-		at         *profile.Instant
-	}{{"from", from, false, &begin}, {"to", to, true, &end}} {
-		if t.text == "" {
-			continue
-		}
-		at, err := capcli.ParseTime(t.text, in, t.end)
-		if err != nil {
-			return 0, 0, &usageError{text: "--" + t.name + " " + err.Error()}
-		}
-		if start, _ := capcli.ParseTime(t.text, in, false); start != at {
-			at++ // of a day that is meant whole, the end is the second after its last
-		}
-		*t.at = profile.InstantOf(at.Std())
+// readToken reads a secret, which appears in no message.
+func readToken(e *env, name string) (string, error) {
+	in, closer, err := openInput(e, name)
+	if err != nil {
+		return "", err
 	}
-	return begin, end, nil
+	defer closer.Close() //nolint:errcheck // it was only read
+	return web.ReadToken(name, in.R)
 }

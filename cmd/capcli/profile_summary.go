@@ -36,7 +36,7 @@ func (o *queryOptions) query() (store.Query, *time.Location, error) {
 	if err != nil {
 		return q, nil, err
 	}
-	if q.From, q.To, err = spanned(o.from, o.to, in); err != nil {
+	if q.From, q.To, err = profile.ParseSpan(o.from, o.to, in); err != nil {
 		return q, nil, err
 	}
 	return q, utcOr(in), nil

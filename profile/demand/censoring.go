@@ -98,8 +98,8 @@ func (c *Censoring) forget(k int) {
 	}
 }
 
-// CheckUsage refuses usage under 0.
-func (h *History) CheckUsage() error {
+// checkUsage refuses usage under 0.
+func (h *History) checkUsage() error {
 	c := h.Censoring
 	for k, v := range c.Fine.Values {
 		if v < 0 {
@@ -110,4 +110,36 @@ func (h *History) CheckUsage() error {
 		}
 	}
 	return nil
+}
+
+// warnUnknown says in how many steps neither queue nor capacity is known, and where
+// usage was over the capacity.
+func (h *History) warnUnknown() {
+	c := h.Censoring
+	steps, unknown, over, worst := 0, 0, 0, -1
+	for k, v := range c.Fine.Values {
+		if math.IsNaN(v) {
+			continue
+		}
+		steps++
+		if !c.QueueKnown(k) && !c.LimitKnown(k) {
+			unknown++
+		}
+		if c.LimitKnown(k) && v > c.Limit[k]*(1+1e-9) {
+			if over++; worst < 0 || v-c.Limit[k] > c.Fine.Values[worst]-c.Limit[worst] {
+				worst = k
+			}
+		}
+	}
+	if unknown > 0 {
+		what := "capacity"
+		if c.Pending != nil {
+			what = "queue nor capacity"
+		}
+		h.Warnings = append(h.Warnings, fmt.Sprintf("no %s known in %s of %s steps: usage is taken for demand there", what, capcli.Grouped(int64(unknown)), capcli.Grouped(int64(steps))))
+	}
+	if over > 0 {
+		h.Warnings = append(h.Warnings, fmt.Sprintf("usage is over the capacity in %s of %s steps, most at %s (%.6g of %.6g): is the capacity right? They count as at it",
+			capcli.Grouped(int64(over)), capcli.Grouped(int64(steps)), h.Set.FormatStamp(c.Fine.Stamp(worst)), c.Fine.Values[worst], c.Limit[worst]))
+	}
 }

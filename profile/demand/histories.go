@@ -9,9 +9,6 @@ import (
 	"capcli/profile/series"
 )
 
-// TotalName is the name of the series that is the sum of all others.
-const TotalName = "total"
-
 // Histories are all series that were read for one request.
 type Histories struct {
 	Inputs  []string // files, folders or the address of a server
@@ -27,8 +24,13 @@ type Histories struct {
 	Tree    *Hierarchy // nil where nothing adds up
 	ByName  bool       // series are shown in order of name
 
+	Past, Cap Level // what there was, and what no forecast may be over
+
 	// FormatStamp writes a stamp as the input or the steps have it.
 	FormatStamp func(stamp int64) string
+
+	caps     *series.Levels // of Cap, where it is a table
+	labelled bool           // names are those of Prometheus
 }
 
 // History is one series, and what is known of how it came about.
@@ -57,6 +59,16 @@ func (h *History) IndexOf(stamp int64) (int, bool) {
 // Known counts the values that are there.
 func (h *History) Known() int { return len(h.Values) - h.Missing() }
 
+// LastKnown returns the last value that is there; NaN where none is.
+func (h *History) LastKnown() float64 {
+	for i := len(h.Values) - 1; i >= 0; i-- {
+		if !math.IsNaN(h.Values[i]) {
+			return h.Values[i]
+		}
+	}
+	return math.NaN()
+}
+
 // NeverNegative reports whether no value is under 0.
 func (h *History) NeverNegative() bool {
 	return !slices.ContainsFunc(h.Values, func(v float64) bool { return v < 0 && !math.IsNaN(v) })
@@ -74,12 +86,3 @@ func (h *History) Forget(k int) {
 		h.Start = h.Grid.Origin
 	}
 }
-
-// Hierarchy says which series are sums of which others.
-type Hierarchy struct {
-	Sums, Parts []*History
-	PartsOf     [][]int // of each sum, the places of its parts in Parts
-}
-
-// All returns the sums, then the parts.
-func (t *Hierarchy) All() []*History { return append(slices.Clone(t.Sums), t.Parts...) }

@@ -15,7 +15,7 @@ func sniffGaia(head []byte) bool { return headHas(head, "arrival_time", "length"
 
 func readGaia(r *Reader) error {
 	scale := int64(1)
-	if inHours(r.text.head(headBytes)) {
+	if inHours(r.text.head(HeadBytes)) {
 		scale = 3600
 		r.Note("arrival_time and length are fractions that are whole seconds when read as hours: they were read as hours")
 	}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -12,8 +13,31 @@ import (
 	"capcli"
 )
 
-// headBytes is how much of a file its format is told from.
-const headBytes = 64 << 10
+// HeadBytes is how much of a file its kind is told from.
+const HeadBytes = 64 << 10
+
+// Peek returns the first HeadBytes of in, packed as they are. The input can still be
+// read from the start.
+func Peek(in *Input) []byte {
+	buf := bufio.NewReaderSize(in.R, HeadBytes)
+	in.R = buf
+	head, _ := buf.Peek(HeadBytes) // what is wrong with it shows when it is read
+	return head
+}
+
+// PlainHead returns head without its packing; nil where it cannot be told.
+func PlainHead(name string, head []byte) []byte {
+	r, err := Unpack(Input{Name: name, R: bytes.NewReader(head)})
+	if err != nil {
+		return nil
+	}
+	out := make([]byte, HeadBytes)
+	n, err := io.ReadFull(r, out)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return out[:n]
+}
 
 // Open makes ready to read in: it undoes gzip or zstd, tells the format when
 // o does not name it, and refuses what cannot be a log (empty, not text).
@@ -25,7 +49,7 @@ func Open(in Input, o Options) (*Reader, error) {
 	if err := r.unpack(); err != nil {
 		return nil, err
 	}
-	head := r.text.head(headBytes)
+	head := r.text.head(HeadBytes)
 	if len(head) == 0 {
 		if err := r.ended(); err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ func sniffPhilly(head []byte) bool {
 }
 
 func readPhilly(r *Reader) error {
-	if json := beginsJSON(r.text.head(headBytes)); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
+	if json := beginsJSON(r.text.head(HeadBytes)); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
 		return readPhillyJSON(r)
 	}
 	return readPhillyTable(r)

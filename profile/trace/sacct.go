@@ -84,7 +84,7 @@ func readSacct(r *Reader) error {
 
 // sacctTable finds the header, or takes the names given in its place.
 func sacctTable(r *Reader) (*table, error) {
-	head := r.text.head(headBytes)
+	head := r.text.head(HeadBytes)
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\ufeff")), []byte{'\n'})
 	sep := separator(line)
 	for _, want := range []byte{'|', 0x1f} {

@@ -22,7 +22,7 @@ const (
 )
 
 func sniffSWF(head []byte) bool {
-	full := len(head) < headBytes // the last line is whole
+	full := len(head) < HeadBytes // the last line is whole
 	for n := 0; len(head) > 0 && n < 2000; n++ {
 		line, rest, whole := bytes.Cut(head, []byte{'\n'})
 		line = bytes.TrimSpace(line)

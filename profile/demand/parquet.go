@@ -1,7 +1,6 @@
-package main
+package demand
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,13 +15,9 @@ import (
 	"capcli/profile/trace"
 )
 
-// maxPacked is how much of a Parquet file that is packed or comes from a pipe is
-// held in memory.
-const maxPacked = 256 << 20
-
 // parquetTable reads a Parquet file that is a long table. ok is false where it is
 // a job log; in can then be read again from the start.
-func (o *historyOptions) parquetTable(in *trace.Input, plain bool, opts series.Options) (table *series.Table, ok bool, err error) {
+func (r *reader) parquetTable(in *trace.Input, plain bool, opts series.Options) (table *series.Table, ok bool, err error) {
 	defer func() {
 		var fault *capcli.InputError
 		if errors.As(err, &fault) && fault.File == "" {
@@ -32,7 +27,7 @@ func (o *historyOptions) parquetTable(in *trace.Input, plain bool, opts series.O
 		}
 	}()
 	if in.At == nil || !plain {
-		if err := heldWhole(in); err != nil {
+		if err := parquet.Hold(in); err != nil {
 			return nil, false, err
 		}
 	}
@@ -44,37 +39,19 @@ func (o *historyOptions) parquetTable(in *trace.Input, plain bool, opts series.O
 	for _, h := range rows.Headers() {
 		names = append(names, h.Name)
 	}
-	if o.isJobLog(names, opts) {
+	if r.isJobLog(names, opts) {
 		return nil, false, nil
 	}
-	r := &parquetReader{rows: rows}
-	table, err = r.read(names, opts)
+	table, err = (&parquetReader{rows: rows}).read(names, opts)
 	return table, true, err
 }
 
-// heldWhole reads a file that cannot be read at any place into memory.
-func heldWhole(in *trace.Input) error {
-	r, err := trace.Unpack(*in)
-	if err != nil {
-		return err
-	}
-	b, err := io.ReadAll(io.LimitReader(r, maxPacked+1))
-	switch {
-	case err != nil:
-		return &capcli.InputError{File: in.Name, Text: "expected a whole file, plain or packed; found " + err.Error(), Hint: "check the copy, or unpack it and give the plain file", Err: err}
-	case len(b) > maxPacked:
-		return &capcli.InputError{File: in.Name, Text: fmt.Sprintf("parquet from a pipe or a packed file is held in memory, at most %d MiB of it", maxPacked>>20), Hint: "give the name of a file that is not packed"}
-	}
-	in.R, in.At, in.Size = bytes.NewReader(b), bytes.NewReader(b), int64(len(b))
-	return nil
-}
-
 // isJobLog tells whether columns are those of a job log rather than of a table.
-func (o *historyOptions) isJobLog(names []string, opts series.Options) bool {
+func (r *reader) isJobLog(names []string, opts series.Options) bool {
 	if opts.ID != "" || opts.Time != "" || opts.Value != "" {
 		return false
 	}
-	if len(o.read.maps) > 0 || slices.Contains(names, "submit") && slices.Contains(names, "gpus") {
+	if len(r.Trace.Map) > 0 || slices.Contains(names, "submit") && slices.Contains(names, "gpus") {
 		return true
 	}
 	_, err := series.Find(names, opts)

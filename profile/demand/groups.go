@@ -1,4 +1,4 @@
-package main
+package demand
 
 import (
 	"cmp"
@@ -7,14 +7,8 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/profile/demand"
+	"capcli/profile"
 )
-
-// groupKeys are what --by can divide a job log by, or a folder of GPU samples: its
-// hosts stand in the place of pools.
-func groupKeys() []string {
-	return []string{"pool", "partition", "gpu_model", "tenant", "class", "host", "total"}
-}
 
 // grouper gives the groups that a job counts in. With several keys those are the
 // values of all keys together, and as their sums each value of each key and the
@@ -39,7 +33,7 @@ func newGrouper(by []string, total bool) *grouper {
 	for _, k := range by {
 		key := func(j *capcli.Job) string { return j.Partition }
 		switch k {
-		case demand.TotalName:
+		case TotalName:
 			g.total = true
 			continue
 		case "gpu_model":
@@ -58,8 +52,8 @@ func newGrouper(by []string, total bool) *grouper {
 	return g
 }
 
-// of gives the groups of a job, by names that are this grouper's own.
-func (g *grouper) of(j *capcli.Job) []string {
+// keysOf returns the groups of a job, by keys that are this grouper's own.
+func (g *grouper) keysOf(j *capcli.Job) []string {
 	const between = '\x1f'
 	g.room = g.room[:0]
 	for _, key := range g.keys {
@@ -92,13 +86,33 @@ func (g *grouper) of(j *capcli.Job) []string {
 	return groups
 }
 
+// partKeys returns the groups of what a tenant holds of a device.
+func (g *grouper) partKeys(host string, d *profile.Device, tenant string) []string {
+	if tenant == "" {
+		tenant = "(nobody)"
+	}
+	return g.keysOf(&capcli.Job{Partition: host, GPUModel: d.Model, Tenant: tenant})
+}
+
+// placeKeys returns those of a device's groups that do not ask for the tenant.
+func (g *grouper) placeKeys(host string, d *profile.Device) []string {
+	var out []string
+	for _, name := range g.keysOf(&capcli.Job{Partition: host, GPUModel: d.Model}) {
+		t := g.tiers[name]
+		if t.key == -2 || t.key >= 0 && g.names[t.key] != "tenant" || t.key == -1 && !slices.Contains(g.names, "tenant") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // arrange names the series of the groups, the sums first, and says which are
 // sums. A value's name is the value; where two would be called the same they are
 // called key=value. Highest levels do not add up.
-func (g *grouper) arrange(hs *demand.Histories, made map[string]*demand.History) {
+func (g *grouper) arrange(hs *Histories, made map[string]*History) {
 	type named struct {
 		tier
-		h *demand.History
+		h *History
 	}
 	var all []named
 	for name, h := range made {
@@ -115,7 +129,7 @@ func (g *grouper) arrange(hs *demand.Histories, made map[string]*demand.History)
 	})
 	count := map[string]int{}
 	if g.total {
-		count[demand.TotalName] = 1
+		count[TotalName] = 1
 	}
 	for _, n := range all {
 		if n.key == -2 {
@@ -124,13 +138,13 @@ func (g *grouper) arrange(hs *demand.Histories, made map[string]*demand.History)
 		count[strings.Join(n.labels, "/")]++
 	}
 	hs.ByName = true
-	t := &demand.Hierarchy{}
+	t := &Hierarchy{}
 	at := map[string]int{} // of each sum, by its name here
 	for _, n := range all {
 		n.h.Name = strings.Join(n.labels, "/")
 		switch {
 		case n.key == -2:
-			n.h.Name = demand.TotalName
+			n.h.Name = TotalName
 		case count[n.h.Name] > 1:
 			n.h.Name = g.qualified(n.tier)
 		}
@@ -157,7 +171,7 @@ func tierName(key int, labels []string) string {
 }
 
 // count puts the next part into its sums.
-func (g *grouper) count(t *demand.Hierarchy, at map[string]int, labels []string) {
+func (g *grouper) count(t *Hierarchy, at map[string]int, labels []string) {
 	put := func(name string) {
 		if i, ok := at[name]; ok {
 			t.PartsOf[i] = append(t.PartsOf[i], len(t.Parts))

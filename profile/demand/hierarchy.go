@@ -1,4 +1,4 @@
-package main
+package demand
 
 import (
 	"fmt"
@@ -6,74 +6,58 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"capcli"
-	"capcli/forecast/outlook"
-	"capcli/profile/demand"
 	"capcli/profile/series"
 )
 
-// treeOptions say what adds up to what, and how forecasts are made to.
-type treeOptions struct {
-	reconcile string
-	total     bool
-	sep       string
+// TotalName is the name of the series that is the sum of all others.
+const TotalName = "total"
+
+// Hierarchy says which series are sums of which others.
+type Hierarchy struct {
+	Sums, Parts []*History
+	PartsOf     [][]int // of each sum, the places of its parts in Parts
 }
 
-func (o *treeOptions) addFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&o.reconcile, "reconcile", "", "make parts and sums agree by `WAY`: mint (default), wls, ols, bottom-up, none")
-	f.BoolVar(&o.total, "total", false, "add the sum of all series as a series of its own")
-	f.StringVar(&o.sep, "id-sep", "", "ids have levels between `SEP`, team/h100 is part of team: add the sums")
-	complete(cmd, "reconcile", outlook.Reconciliations)
-}
-
-func (o *treeOptions) check() error {
-	if o.reconcile == "" {
-		return nil
-	}
-	return oneOf("--reconcile", o.reconcile, outlook.Reconciliations()...)
-}
+// All returns the sums, then the parts.
+func (t *Hierarchy) All() []*History { return append(slices.Clone(t.Sums), t.Parts...) }
 
 // arrange finds the sums of a table's series, adds those that are not there and
 // holds those that are against their parts.
-func (o *historyOptions) arrange(hs *demand.Histories) error {
-	asked := o.tree.total || o.tree.sep != ""
+func (r *reader) arrange(hs *Histories) error {
+	asked := r.Total || r.Separator != ""
 	switch {
-	case hs.Measure != "" && o.tree.sep != "":
-		return &usageError{text: "--id-sep divides the ids of a table; a job log is divided by --by"}
-	case hs.Tree == nil && asked && hs.Measure == "" && o.agg == "max":
-		return &usageError{text: "the highest values of parts do not add up to that of the whole", hint: "leave --agg max out, or --total and --id-sep"}
+	case hs.Measure != "" && r.Separator != "":
+		return &capcli.RequestError{Text: "--id-sep divides the ids of a table; a job log is divided by --by"}
+	case hs.Tree == nil && asked && hs.Measure == "" && r.Combine == "max":
+		return &capcli.RequestError{Text: "the highest values of parts do not add up to that of the whole", Hint: "leave --agg max out, or --total and --id-sep"}
 	case hs.Tree == nil && asked && hs.Measure == "":
-		if err := o.grow(hs); err != nil {
+		if err := r.grow(hs); err != nil {
 			return err
 		}
 	}
-	if hs.Tree == nil {
-		if o.tree.reconcile != "" && o.tree.reconcile != "none" && !hs.Peak {
-			return &usageError{text: "--reconcile makes parts and sums agree, and there are no sums", hint: "for a job log give --by pool,total or several keys, for a table --total or --id-sep /"}
-		}
-		return nil
+	if hs.Tree != nil {
+		hs.List = hs.Tree.All()
 	}
-	hs.List = hs.Tree.All()
 	return nil
 }
 
 // grower builds the tree of a table.
 type grower struct {
-	o     *historyOptions
-	hs    *demand.Histories
-	label map[*demand.History][]string
-	given map[string]*demand.History // series that may be sums, by name
-	tree  *demand.Hierarchy
-	ref   *demand.History // with the first stamp
-	begin []int           // of each part, from the first value of ref
-	end   int             // one after the last value of any part
+	sep   string // between the levels of an id; "" is none
+	gaps  series.Gaps
+	hs    *Histories
+	label map[*History][]string
+	given map[string]*History // series that may be sums, by name
+	tree  *Hierarchy
+	ref   *History // with the first stamp
+	begin []int    // of each part, from the first value of ref
+	end   int      // one after the last value of any part
 }
 
-func (o *historyOptions) grow(hs *demand.Histories) error {
-	g := &grower{o: o, hs: hs, label: map[*demand.History][]string{}, given: map[string]*demand.History{}, tree: &demand.Hierarchy{}}
+// grow makes the tree of a table's series.
+func (r *reader) grow(hs *Histories) error {
+	g := &grower{sep: r.Separator, gaps: r.Gaps, hs: hs, label: map[*History][]string{}, given: map[string]*History{}, tree: &Hierarchy{}}
 	g.divide()
 	if len(g.tree.Parts) == 0 {
 		return nil
@@ -95,16 +79,16 @@ func (g *grower) divide() {
 	inner := map[string]bool{}
 	for _, h := range g.hs.List {
 		labels := []string{h.Name}
-		if sep := g.o.tree.sep; sep != "" {
-			labels = strings.Split(h.Name, sep)
+		if g.sep != "" {
+			labels = strings.Split(h.Name, g.sep)
 		}
 		g.label[h] = labels
 		for n := 1; n < len(labels); n++ {
-			inner[strings.Join(labels[:n], g.o.tree.sep)] = true
+			inner[strings.Join(labels[:n], g.sep)] = true
 		}
 	}
 	for _, h := range g.hs.List {
-		if inner[h.Name] || len(g.hs.List) > 1 && strings.EqualFold(h.Name, demand.TotalName) {
+		if inner[h.Name] || len(g.hs.List) > 1 && strings.EqualFold(h.Name, TotalName) {
 			g.given[h.Name] = h
 			continue
 		}
@@ -121,9 +105,9 @@ type sum struct {
 // wanted are the sums: of all, of each first part of an id, and where the same
 // label comes after several of those (h100 in a/h100 and b/h100) of that label.
 func (g *grower) wanted() []sum {
-	total := demand.TotalName
+	total := TotalName
 	for name := range g.given { // at most one is called so, in one spelling or another
-		if strings.EqualFold(name, demand.TotalName) {
+		if strings.EqualFold(name, TotalName) {
 			total = name
 		}
 	}
@@ -138,7 +122,7 @@ func (g *grower) wanted() []sum {
 			if len(labels) <= n {
 				return ""
 			}
-			return strings.Join(labels[:n], g.o.tree.sep)
+			return strings.Join(labels[:n], g.sep)
 		})...)
 	}
 	for n := 1; n < depth; n++ {
@@ -193,7 +177,7 @@ func (g *grower) crossed(n int) bool {
 		if len(labels) <= n {
 			continue
 		}
-		before := strings.Join(labels[:n], g.o.tree.sep)
+		before := strings.Join(labels[:n], g.sep)
 		if was, seen := under[labels[n]]; seen && was != before {
 			return true
 		}
@@ -212,7 +196,7 @@ func (g *grower) align() error {
 		}
 	}
 	early := 0
-	var first *demand.History
+	var first *History
 	for _, h := range g.tree.Parts {
 		at, ok := g.ref.IndexOf(h.Stamp(0))
 		if !ok {
@@ -229,8 +213,8 @@ func (g *grower) align() error {
 			if h.Censoring != nil {
 				return g.fault(h, fmt.Sprintf("%s ends before other series: what was wanted after its end cannot be told", h.Name), "leave it out, or give its usage to the end")
 			}
-			if g.o.gaps == "zero" || g.o.gaps == "linear" || g.o.gaps == "previous" {
-				extend(h, n, g.o.gaps)
+			if g.gaps == "zero" || g.gaps == "linear" || g.gaps == "previous" {
+				h.extend(n, g.gaps)
 			}
 		}
 	}
@@ -238,38 +222,28 @@ func (g *grower) align() error {
 		return nil
 	}
 	where := fmt.Sprintf("%d of %d series end before %s, the first is %s at %s", early, len(g.tree.Parts), g.hs.FormatStamp(g.ref.Stamp(g.end-1)), first.Name, first.StampText(len(first.Values)-1))
-	if g.o.gaps == "" || g.o.gaps == "missing" || g.o.gaps == "error" {
+	if g.gaps == "" || g.gaps == "missing" || g.gaps == "error" {
 		return g.fault(first, where+": a sum needs all of its parts", "say what came after: --gaps zero, previous or linear")
 	}
-	g.hs.Notes = append(g.hs.Notes, where+": filled (--gaps "+g.o.gaps+")")
+	g.hs.Notes = append(g.hs.Notes, where+": filled (--gaps "+string(g.gaps)+")")
 	return nil
 }
 
-func (g *grower) fault(h *demand.History, text, hint string) error {
+func (g *grower) fault(h *History, text, hint string) error {
 	return &capcli.InputError{File: strings.Join(g.hs.Inputs, ", "), Field: h.Name, Text: text, Hint: hint}
 }
 
 // extend adds n values to the end, nought or the last one.
-func extend(h *demand.History, n int, how string) {
+func (h *History) extend(n int, how series.Gaps) {
 	v := 0.0
-	if how != "zero" {
-		v = lastKnown(h.Values)
+	if how != series.Zero {
+		v = h.LastKnown()
 	}
 	h.Values = slices.Clone(h.Values)
 	for range n {
 		h.Values = append(h.Values, v)
 	}
 	h.Filled += n
-}
-
-// lastKnown is the last value that is known; NaN where none is.
-func lastKnown(v []float64) float64 {
-	for i := len(v) - 1; i >= 0; i-- {
-		if !math.IsNaN(v[i]) {
-			return v[i]
-		}
-	}
-	return math.NaN()
 }
 
 // add makes a sum. A part that has not begun counts as nought; where one has a
@@ -283,7 +257,7 @@ func (g *grower) add(s sum) error {
 			values[g.begin[j]+i] += v
 		}
 	}
-	h := &demand.History{Regular: series.Regular{Series: g.ref.Series, Grid: g.ref.Grid, First: g.ref.First, Stride: g.ref.Stride}, Set: g.hs}
+	h := &History{Regular: series.Regular{Series: g.ref.Series, Grid: g.ref.Grid, First: g.ref.First, Stride: g.ref.Stride}, Set: g.hs}
 	h.Name, h.Values = s.name, values[begin:]
 	h.First += int64(begin) * h.Stride
 	if g.hs.Clock {
@@ -303,7 +277,7 @@ func (g *grower) add(s sum) error {
 }
 
 // same holds a sum that the table has against its parts.
-func (g *grower) same(given, h *demand.History, parts int) error {
+func (g *grower) same(given, h *History, parts int) error {
 	for i, v := range given.Values {
 		at, ok := h.IndexOf(given.Stamp(i))
 		if !ok || at < 0 || at >= len(h.Values) || math.IsNaN(v) || math.IsNaN(h.Values[at]) {

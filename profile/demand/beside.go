@@ -1,0 +1,310 @@
+package demand
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"capcli"
+	"capcli/profile/parquet"
+	"capcli/profile/series"
+	"capcli/profile/trace"
+)
+
+// levels are a level of a request, and its table where that is read.
+type levels struct {
+	Level
+	table *series.Levels
+}
+
+// names of the column of values in tables beside the history.
+var (
+	capacityNames = []string{"capacity", "gpus", "limit", "quota", "cap", "capacity_gpus", "total"}
+	pendingNames  = []string{"pending", "queue", "queued", "waiting", "pending_gpus", "gpus"}
+)
+
+// readBeside reads the tables beside the history.
+func (r *reader) readBeside() error {
+	for _, s := range []*levels{&r.cap, &r.past} {
+		if s.File == "" {
+			continue
+		}
+		opts := r.tableBeside(s.File, capacityNames)
+		if opts.Levels = true; s == &r.past {
+			opts.Value = r.CapacityColumn
+		}
+		t, err := r.readLevels(opts)
+		if err != nil {
+			return err
+		}
+		if s.table, err = t.Levels(r.Trace.TZ); err != nil {
+			return err
+		}
+	}
+	if r.Pending == "" {
+		return nil
+	}
+	opts := r.tableBeside(r.Pending, pendingNames)
+	opts.Value = r.PendingColumn
+	t, err := r.readLevels(opts)
+	if err != nil {
+		return err
+	}
+	r.waiting = t
+	return notNegative(t, r.Trace.TZ)
+}
+
+// tableBeside returns the options for a table that lies beside the history.
+func (r *reader) tableBeside(file string, usual []string) series.Options {
+	return series.Options{Name: file, ID: r.ID, Time: r.Time, Usual: usual, Loose: true, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater}
+}
+
+// readLevels reads a table that lies beside the history.
+func (r *reader) readLevels(opts series.Options) (*series.Table, error) {
+	in, closer, err := r.src.Open(opts.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	opts.Name = in.Name
+	head := trace.Peek(&in)
+	if parquet.IsParquet(trace.PlainHead(in.Name, head)) {
+		table, ok, err := r.parquetTable(&in, parquet.IsParquet(head), opts)
+		if err == nil && !ok {
+			err = &capcli.InputError{File: in.Name, Text: "expected the columns unique_id, ds and capacity, found a job log", Hint: "the job log itself is the history: capcli forecast " + in.Name + " --measure usage"}
+		}
+		return table, err
+	}
+	text, err := trace.Unpack(in)
+	if err != nil {
+		return nil, err
+	}
+	return series.Read(text, opts)
+}
+
+// notNegative refuses figures under 0.
+func notNegative(t *series.Table, zone *time.Location) error {
+	for _, s := range t.Series {
+		for _, row := range s.Rows {
+			if row.Value < 0 {
+				return &capcli.InputError{
+					File: t.File, Line: row.Line, Text: fmt.Sprintf("%s, %s: expected 0 or more GPUs, found %g", s.Name, t.Text(row.At, zone), row.Value),
+					Hint: "leave it empty where it is not known",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// settle puts the tables beside the history to its series, once all are there,
+// and says what does not fit.
+func (r *reader) settle(hs *Histories) error {
+	hs.Past, hs.Cap, hs.caps, hs.labelled = r.past.Level, r.cap.Level, r.cap.table, r.Prometheus != ""
+	if err := r.settleCap(hs); err != nil {
+		return err
+	}
+	if !r.censored() {
+		return nil
+	}
+	for _, h := range hs.List {
+		if h.Censoring == nil {
+			continue
+		}
+		if err := h.checkUsage(); err != nil {
+			return err
+		}
+	}
+	if err := r.settlePast(hs); err != nil {
+		return err
+	}
+	if t := r.waiting; t != nil {
+		if err := hs.checkStamps(t.Stamp, false, t.File); err != nil {
+			return err
+		}
+		found, err := hs.pair(t.File, seriesNames(t))
+		if err != nil {
+			return err
+		}
+		for i, h := range hs.List {
+			if found[i] == "" {
+				h.Warnings = append(h.Warnings, "no queue in "+t.File)
+				continue
+			}
+			h.Censoring.Pending = t.On(&h.Censoring.Fine, found[i])
+		}
+	}
+	for _, h := range hs.List {
+		if h.Censoring != nil {
+			h.warnUnknown()
+		}
+	}
+	return nil
+}
+
+// settleCap sees that the caps are those of series that are there.
+func (r *reader) settleCap(hs *Histories) error {
+	l := &r.cap
+	if l.table == nil {
+		return nil
+	}
+	found, err := r.pairLevels(hs, l)
+	if err != nil {
+		return err
+	}
+	for i, h := range hs.List {
+		if found[i] == "" {
+			h.Warnings = append(h.Warnings, "no cap in "+l.File+": nothing bounds it")
+		}
+	}
+	return nil
+}
+
+// pairLevels finds for each history its levels in l, by name; "" is none.
+func (r *reader) pairLevels(hs *Histories, l *levels) ([]string, error) {
+	if err := hs.checkStamps(l.table.Stamp(), l.table.Constant(), l.File); err != nil {
+		return nil, err
+	}
+	return hs.pair(l.File, l.table.Names())
+}
+
+// settlePast gives each history the capacity that there was.
+func (r *reader) settlePast(hs *Histories) error {
+	l := &r.past
+	if l.File == "" && l.Given() && !l.Measured {
+		for _, h := range hs.List {
+			if h.Censoring == nil {
+				continue
+			}
+			h.Censoring.Limit = make([]float64, len(h.Censoring.Fine.Values))
+			for k := range h.Censoring.Limit {
+				h.Censoring.Limit[k] = l.GPUs
+			}
+		}
+	}
+	if l.table == nil {
+		return nil
+	}
+	found, err := r.pairLevels(hs, l)
+	if err != nil {
+		return err
+	}
+	for i, h := range hs.List {
+		if found[i] == "" {
+			h.Warnings = append(h.Warnings, "no capacity in "+l.File)
+			continue
+		}
+		if h.Censoring == nil {
+			continue
+		}
+		h.Censoring.Limit = l.table.Over(found[i], &h.Censoring.Fine, 0, len(h.Censoring.Fine.Values))
+	}
+	return nil
+}
+
+// checkStamps refuses a table whose stamps are of another kind than the history's.
+func (hs *Histories) checkStamps(stamp series.Stamp, always bool, file string) error {
+	if always || (stamp == series.Instant) == hs.Clock {
+		return nil
+	}
+	kinds := map[bool]string{true: "times", false: "whole numbers"}
+	return &capcli.InputError{
+		File: file, Field: "ds", Text: fmt.Sprintf("its stamps are %s, those of the history %s", kinds[!hs.Clock], kinds[hs.Clock]),
+		Hint: "write them as in the history, or leave them out where the figure never changed",
+	}
+}
+
+// seriesNames returns the names of the series of a table.
+func seriesNames(t *series.Table) []string {
+	var out []string
+	for _, s := range t.Series {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// pair gives the name in a table of each series of the history, "" where it is
+// not there. A table that has none of them is an error; what it has beside them
+// is said.
+func (hs *Histories) pair(file string, have []string) ([]string, error) {
+	out := make([]string, len(hs.List))
+	used, mine := map[string]bool{}, []string{}
+	for i, h := range hs.List {
+		name, ok := matching(h.Name, len(hs.List), have, hs.labelled)
+		if ok {
+			out[i], used[name] = name, true
+		}
+		mine = append(mine, h.Name)
+	}
+	if len(used) == 0 {
+		return nil, &capcli.InputError{
+			File: file, Field: "unique_id", Text: fmt.Sprintf("none of its series is in the history: found %s; the history has %s", strings.Join(capcli.Abridge(have, 3), ", "), strings.Join(capcli.Abridge(mine, 3), ", ")),
+			Hint: "name them in both alike (unique_id)",
+		}
+	}
+	var other []string
+	for _, h := range have {
+		if !used[h] {
+			other = append(other, h)
+		}
+	}
+	if len(other) > 0 {
+		hs.Notes = append(hs.Notes, fmt.Sprintf("%s: %d series that the history does not have: %s", file, len(other), strings.Join(capcli.Abridge(other, 3), ", ")))
+	}
+	return out, nil
+}
+
+// CapOver returns the most that may be forecast of h in each of its first steps; nil
+// where nothing bounds it.
+func (hs *Histories) CapOver(h *History, steps int) []float64 {
+	if !hs.Cap.Given() {
+		return nil
+	}
+	if hs.caps == nil {
+		return slices.Repeat([]float64{hs.Cap.GPUs}, steps)
+	}
+	name, ok := matching(h.Name, len(hs.List), hs.caps.Names(), hs.labelled)
+	if !ok {
+		return nil
+	}
+	out := hs.caps.Over(name, &h.Regular, 0, steps)
+	for i, v := range out {
+		if math.IsNaN(v) {
+			out[i] = math.Inf(1)
+		}
+	}
+	return out
+}
+
+// matching finds the name under which a table beside the history knows the
+// series called name, one of count. A table that names no series goes with the
+// only one; names of Prometheus match by their labels, for the metric is another.
+func matching(name string, count int, have []string, prom bool) (string, bool) {
+	if slices.Contains(have, name) {
+		return name, true
+	}
+	unnamed := func(n string) bool { return n == "series" }
+	if count == 1 && len(have) == 1 && (prom || unnamed(name) || unnamed(have[0])) {
+		return have[0], true
+	}
+	for _, h := range have {
+		if prom && labels(h) == labels(name) {
+			return h, true
+		}
+	}
+	return "", false
+}
+
+// labels are those of a series of Prometheus.
+func labels(name string) string {
+	metric, in, braces := strings.Cut(name, "{")
+	switch {
+	case braces:
+		return strings.TrimSuffix(in, "}")
+	case strings.Contains(metric, "="):
+		return metric
+	}
+	return ""
+}

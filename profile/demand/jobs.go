@@ -1,0 +1,149 @@
+package demand
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"capcli"
+	"capcli/profile/series"
+	"capcli/profile/trace"
+)
+
+// readJobs sums a job log.
+func (r *reader) readJobs(ctx context.Context, in trace.Input) (*Histories, error) {
+	if r.Combine != "" || r.Gaps != "" {
+		return nil, &capcli.RequestError{Text: in.Name + " is a job log, which has no gaps and no values to combine; --gaps and --agg are for tables", Hint: "for peaks give --peak"}
+	}
+	if err := r.checkJobs(in.Name); err != nil {
+		return nil, err
+	}
+	log, err := trace.Open(in, r.Trace)
+	if err != nil {
+		return nil, err
+	}
+	d := &capcli.Demand{Measure: measures[r.Measure], Step: r.Step, Zone: r.Trace.TZ, Peaks: r.Peak}
+	if !r.stepped() {
+		d.Step = capcli.Step{Seconds: capcli.Hour}
+	}
+	queue := r.queueBeside(d)
+	at, end := r.src.progress("jobs")
+	jobs := capcli.WatchJobs(ctx, log.Jobs(), at)
+	if r.Peak {
+		jobs = trace.Sorted(jobs)
+	}
+	groups := newGrouper(r.By, r.Total)
+	for j, err := range jobs {
+		if err != nil {
+			return nil, err
+		}
+		names := groups.keysOf(&j)
+		err := d.Add(&j, names...)
+		if queue != nil && err == nil {
+			err = queue.Add(&j, names...)
+		}
+		if err != nil {
+			return nil, &capcli.InputError{File: in.Name, Text: fmt.Sprintf("job %s, submitted %s: %v", j.ID, j.Submit, err), Hint: "take a longer --step, or fewer groups with --by", Err: err}
+		}
+	}
+	rep := log.Report()
+	end(rep.Kept)
+	hs, err := r.fromDemand(in.Name, d, groups, rep)
+	if err != nil || !r.censored() {
+		return hs, err
+	}
+	hs.attachQueue(queue)
+	return hs, nil
+}
+
+// measures are those of job logs.
+var measures = map[string]capcli.Measure{
+	"demand": capcli.LatentDemand, "usage": capcli.Usage, "queue": capcli.Queue,
+	"arrivals": capcli.Arrivals, "arrival-hours": capcli.ArrivalHours,
+}
+
+// fromDemand makes the histories of what was summed: the whole steps of each group.
+func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep trace.Report) (*Histories, error) {
+	hs := &Histories{Inputs: []string{file}, Zone: r.Trace.TZ, Clock: true, Step: d.Step, Measure: r.Measure, Peak: r.Peak, Notes: rep.Remarks()}
+	if rep.Cut {
+		hs.Partial = file + " is cut short; this forecasts from what was there"
+	}
+	names := d.Names()
+	if len(names) == 0 {
+		return nil, &capcli.InputError{File: file, Text: fmt.Sprintf("expected jobs that want a GPU, found none in %d jobs", rep.Kept), Hint: "look into it: capcli trace describe " + file}
+	}
+	if d.Unknown > 0 {
+		hs.Notes = append(hs.Notes, fmt.Sprintf("%s GPU %s left out: the log does not say when they started and ended", capcli.Grouped(d.Unknown), capcli.Plural(d.Unknown, "job")))
+	}
+	hs.FormatStamp = stampFormat(d.Step, r.Trace.TZ)
+	from, to := d.Whole()
+	if r.Curve {
+		all, _ := d.Work(names[0])
+		from, to = 0, len(all)
+	}
+	grid := d.Grid()
+	if to-from < 2 && !r.Curve {
+		return nil, &capcli.InputError{
+			File: file, Text: fmt.Sprintf("expected at least two whole steps of %s, found %d", d.Step, to-from), Hint: "take a shorter --step",
+		}
+	}
+	grid.Origin = grid.At(from)
+	made := map[string]*History{}
+	for _, name := range names {
+		s := d.Series(name)
+		s.Values = append([]float64(nil), s.Values[from:min(to, len(s.Values))]...)
+		for len(s.Values) < to-from {
+			s.Values = append(s.Values, 0) // nothing is wanted after the last job's end
+		}
+		s.Start, hs.Unit = grid.Origin, s.Unit
+		made[name] = &History{Regular: series.Regular{Series: s, Grid: grid}, Set: hs, Group: name}
+	}
+	groups.arrange(hs, made)
+	return hs, nil
+}
+
+// checkJobs refuses what a job log needs nobody to tell.
+func (r *reader) checkJobs(file string) error {
+	switch {
+	case slices.Contains([]string{"held", "busy", "sm", "power"}, r.Measure):
+		return &capcli.RequestError{Text: fmt.Sprintf("%s is a job log, which does not know --measure %s; it is for folders that capcli profile wrote", file, r.Measure), Hint: "--measure usage"}
+	case slices.Contains(r.By, "host"):
+		return &capcli.RequestError{Text: file + " is a job log, which does not know --by host; it is for folders that capcli profile wrote", Hint: "--by pool"}
+	case !r.censored():
+		return nil
+	case r.Pending != "" || len(r.columnsBeside()) > 0:
+		return &capcli.RequestError{Text: file + " is a job log, which says itself what waited; --pending, --pending-col and --capacity-col are for tables", Hint: "--measure usage --past-capacity 64"}
+	case r.Measure != "usage" && r.Measure != "demand":
+		return &capcli.RequestError{Text: "a past capacity says what held usage down, and --measure is " + r.Measure, Hint: "--measure usage, or leave the capacity out"}
+	case r.Measure == "usage" && r.Peak:
+		return &capcli.RequestError{Text: "demand is not told from peaks of usage", Hint: "leave --measure usage out: what was wanted has peaks too"}
+	}
+	return nil
+}
+
+// queueBeside sums what waited beside the usage that d sums; nil where that is not asked for.
+func (r *reader) queueBeside(d *capcli.Demand) *capcli.Demand {
+	if !r.censored() || r.Measure != "usage" {
+		return nil
+	}
+	return &capcli.Demand{Measure: capcli.Queue, Step: d.Step, Zone: d.Zone}
+}
+
+// attachQueue gives the histories of a job log the queue that it recorded.
+func (hs *Histories) attachQueue(queue *capcli.Demand) {
+	if queue == nil {
+		hs.Notes = append(hs.Notes, fmt.Sprintf("the past capacity was not needed: %s says what was wanted had nobody waited (--measure usage tells it from usage)", hs.Inputs[0]))
+		return
+	}
+	hs.Notes = append(hs.Notes, "usage and queue together count work that waits anew in each step; --measure demand, the default, counts it once")
+	for _, h := range hs.List {
+		s := queue.Series(h.Group)
+		skip := 0
+		for capcli.Time(h.Stamp(0)) > queue.Grid().At(skip) {
+			skip++ // both begin at the first submit; the history leaves out a first part of a step
+		}
+		c := &Censoring{Fine: h.Regular, Pending: make([]float64, len(h.Values))}
+		copy(c.Pending, s.Values[min(skip, len(s.Values)):])
+		h.Censoring = c
+	}
+}

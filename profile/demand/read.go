@@ -1,0 +1,212 @@
+package demand
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"capcli"
+	"capcli/profile/parquet"
+	"capcli/profile/series"
+	"capcli/profile/trace"
+)
+
+// reader reads what one request names.
+type reader struct {
+	Request
+	src     Sources
+	past    levels
+	cap     levels
+	waiting *series.Table
+}
+
+// newReader checks the request.
+func newReader(r Request, s Sources) (*reader, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if r.Measure == "" {
+		r.Measure = "demand"
+	}
+	return &reader{Request: r, src: s, past: levels{Level: r.Past}, cap: levels{Level: r.Cap}}, nil
+}
+
+// Read reads all histories of a request, what lies beside them, and what adds up to
+// what. The error is a *capcli.RequestError where the request does not fit what it
+// names, and a *capcli.InputError where what was read is wrong.
+func Read(ctx context.Context, req Request, s Sources) (*Histories, error) {
+	r, err := newReader(req, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.readBeside(); err != nil {
+		return nil, err
+	}
+	hs, err := r.readHistories(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.settle(hs); err != nil {
+		return nil, err
+	}
+	return hs, r.arrange(hs)
+}
+
+// ReadInput reads one input that is open, as Read reads a file, without what lies
+// beside it.
+func ReadInput(ctx context.Context, req Request, s Sources, in trace.Input) (*Histories, error) {
+	r, err := newReader(req, s)
+	if err != nil {
+		return nil, err
+	}
+	return r.readInput(ctx, in)
+}
+
+// FromTable returns the histories of a table that was read.
+func FromTable(req Request, table *series.Table) (*Histories, error) {
+	r, err := newReader(req, Sources{})
+	if err != nil {
+		return nil, err
+	}
+	return r.fromTable(table, r.Step)
+}
+
+// readHistories reads the series themselves.
+func (r *reader) readHistories(ctx context.Context) (*Histories, error) {
+	if r.Prometheus != "" {
+		if len(r.Inputs) > 0 {
+			return nil, &capcli.RequestError{Text: fmt.Sprintf("--prom takes the history from Prometheus, found also %q", r.Inputs[0])}
+		}
+		return r.askPrometheus(ctx)
+	}
+	if len(r.Inputs) == 0 {
+		return nil, &capcli.RequestError{Text: "no history is named", Hint: "name a file, a folder of GPU samples or a Prometheus server"}
+	}
+	dirs := r.folders()
+	if err := r.checkServerless(len(dirs) > 0); err != nil {
+		return nil, err
+	}
+	if len(dirs) == len(r.Inputs) {
+		return r.readSamples(ctx, dirs)
+	} else if len(dirs) > 0 {
+		return nil, &capcli.RequestError{Text: dirs[0] + " is a folder of GPU samples, and there are files beside it", Hint: "forecast them in two calls"}
+	}
+	if r.Past.Measured {
+		return nil, &capcli.RequestError{Text: "--past-capacity measured is for a folder that capcli profile wrote", Hint: "give a number or a file: --past-capacity 64"}
+	}
+	var all *Histories
+	for _, name := range r.Inputs {
+		hs, err := r.readFile(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = hs
+			continue
+		}
+		if err := all.join(hs); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// folders returns the inputs that are folders of GPU samples.
+func (r *reader) folders() []string {
+	var out []string
+	for _, name := range r.Inputs {
+		if r.src.IsFolder != nil && !r.Curve && r.src.IsFolder(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// checkServerless refuses what means nothing without a server, or without samples.
+func (r *reader) checkServerless(samples bool) error {
+	for _, f := range []struct{ name, value string }{{"query", r.Query}, {"from", r.From}, {"to", r.To}, {"prom-token-file", r.TokenFile}} {
+		if span := f.name == "from" || f.name == "to"; f.value != "" && (!samples || !span) {
+			return &capcli.RequestError{Field: f.name, Text: "goes with --prom", Hint: "name the server: --prom http://localhost:9090"}
+		}
+	}
+	if r.CapacityQuery != "" || r.PendingQuery != "" {
+		return &capcli.RequestError{Text: "--capacity-query and --pending-query go with --prom", Hint: "name the server: --prom http://localhost:9090"}
+	}
+	return nil
+}
+
+// join adds the series of more, which is one file, to hs.
+func (hs *Histories) join(more *Histories) error {
+	file := more.Inputs[0]
+	if hs.Step != more.Step || hs.Clock != more.Clock || hs.Measure != more.Measure {
+		return &capcli.InputError{File: file, Text: fmt.Sprintf("expected steps of %s as in %s, found %s", stepName(hs), hs.Inputs[0], stepName(more)), Hint: "give both the same --step"}
+	}
+	have := map[string]bool{}
+	for _, h := range hs.List {
+		have[h.Name] = true
+	}
+	for _, h := range more.List {
+		if have[h.Name] {
+			return &capcli.InputError{File: file, Text: fmt.Sprintf("the series %q is in %s too", h.Name, strings.Join(hs.Inputs, ", ")), Hint: "put the files into one, or give the series names of their own"}
+		}
+		h.Set = hs
+		hs.List = append(hs.List, h)
+	}
+	hs.Inputs = append(hs.Inputs, file)
+	hs.Notes = append(hs.Notes, more.Notes...)
+	if hs.Tree != nil || more.Tree != nil {
+		hs.Tree = nil
+		hs.Notes = append(hs.Notes, "series of several job logs: sums of each log alone, not reconciled")
+	}
+	if hs.Partial == "" {
+		hs.Partial = more.Partial
+	}
+	return nil
+}
+
+// stepName says in words how far apart the stamps are.
+func stepName(hs *Histories) string {
+	if !hs.Clock {
+		return "whole numbers"
+	}
+	return hs.Step.String()
+}
+
+// readFile opens a file and reads it.
+func (r *reader) readFile(ctx context.Context, name string) (*Histories, error) {
+	in, closer, err := r.src.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	return r.readInput(ctx, in)
+}
+
+// readInput reads one file, of whatever kind it is.
+func (r *reader) readInput(ctx context.Context, in trace.Input) (*Histories, error) {
+	head := trace.Peek(&in)
+	opts := series.Options{Name: in.Name, ID: r.ID, Time: r.Time, Value: r.Value, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater, More: r.columnsBeside()}
+	if r.Curve {
+		opts.Usual = []string{"y", "mean"} // of what capcli forecast wrote
+	}
+	if r.Trace.Format == "" {
+		named := r.Time != "" || r.Value != "" || r.ID != ""
+		if parquet.IsParquet(trace.PlainHead(in.Name, head)) {
+			table, ok, err := r.parquetTable(&in, parquet.IsParquet(head), opts)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				return r.readJobs(ctx, in)
+			}
+			if err := r.checkTable(table.File); err != nil {
+				return nil, err
+			}
+			return r.fromTable(table, r.Step)
+		}
+		if named || series.Sniff(trace.PlainHead(in.Name, head), opts) {
+			return r.readTable(in, opts)
+		}
+	}
+	return r.readJobs(ctx, in)
+}

@@ -1,0 +1,227 @@
+package demand
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"capcli"
+	"capcli/profile"
+	"capcli/profile/series"
+	"capcli/profile/store"
+)
+
+// sampleMeasures are what --measure takes of a folder that capcli profile wrote.
+// What is held is usage; demand, the default, is not seen there and means usage.
+var sampleMeasures = map[string]profile.LevelMeasure{
+	"demand": profile.LevelHeld, "usage": profile.LevelHeld, "held": profile.LevelHeld,
+	"busy": profile.LevelBusy, "sm": profile.LevelSM, "power": profile.LevelPower,
+}
+
+// checkSamples refuses flags that a profile cannot follow.
+func (r *reader) checkSamples(dir string) error {
+	m, known := sampleMeasures[r.Measure]
+	switch {
+	case !known:
+		return &capcli.RequestError{Text: fmt.Sprintf("%s is a folder of GPU samples, which does not know --measure %s", dir, r.Measure), Hint: "--measure usage, busy, sm or power"}
+	case r.Combine != "":
+		return &capcli.RequestError{Text: dir + " is a folder of GPU samples, whose steps are means; --agg is for tables", Hint: "for peaks give --peak"}
+	case r.PendingColumn != "" || r.CapacityColumn != "" && r.Past.File == "":
+		return &capcli.RequestError{Text: "--pending-col and --capacity-col are for tables, not for a folder of GPU samples", Hint: "--past-capacity " + MeasuredText}
+	case r.censored() && m != profile.LevelHeld:
+		return &capcli.RequestError{Text: "a past capacity says what held usage down, and --measure is " + r.Measure, Hint: "--measure usage, or leave the capacity out"}
+	case r.censored() && r.Peak:
+		return &capcli.RequestError{Text: "demand is not told from peaks of usage", Hint: "leave --peak out, or --past-capacity"}
+	}
+	for _, k := range r.By {
+		if !slices.Contains([]string{"host", "gpu_model", "tenant", TotalName}, k) {
+			return &capcli.RequestError{Text: fmt.Sprintf("%s is a folder of GPU samples, which does not know --by %s", dir, k), Hint: "--by host, gpu_model, tenant or total"}
+		}
+	}
+	return nil
+}
+
+// readSamples sums what capcli profile recorded.
+func (r *reader) readSamples(ctx context.Context, dirs []string) (*Histories, error) {
+	if err := r.checkSamples(dirs[0]); err != nil {
+		return nil, err
+	}
+	groups := newGrouper(r.By, r.Total)
+	l := &profile.Levels{Measure: sampleMeasures[r.Measure], Step: r.Step, Zone: r.Trace.TZ, Peaks: r.Peak, Groups: groups.partKeys, Places: groups.placeKeys}
+	if !r.stepped() {
+		l.Step = capcli.Step{Seconds: capcli.Hour}
+	}
+	if err := r.addSamples(ctx, l, dirs); err != nil {
+		return nil, err
+	}
+	grid, n := l.Range()
+	switch {
+	case l.Hosts() == 0:
+		return nil, &capcli.InputError{File: dirs[0], Text: "expected samples of GPUs, found none", Hint: "is it a folder that capcli profile wrote, and do --from and --to leave any?"}
+	case n < 2:
+		return nil, &capcli.InputError{File: dirs[0], Text: fmt.Sprintf("expected samples of at least two whole steps of %s, found %d", l.Step, n), Hint: "take a shorter --step"}
+	}
+	return r.fromLevels(l, grid, groups, dirs)
+}
+
+// addSamples puts the samples of all folders into l.
+func (r *reader) addSamples(ctx context.Context, l *profile.Levels, dirs []string) error {
+	var q store.Query
+	var err error
+	if q.From, q.To, err = profile.ParseSpan(r.From, r.To, r.Trace.TZ); err != nil {
+		return err
+	}
+	q.SamplesOnly = l.Measure != profile.LevelHeld && !slices.Contains(r.By, "tenant")
+	at, end := r.src.progress("ticks")
+	n := int64(0)
+	for _, dir := range dirs {
+		for t, err := range store.OpenDir(r.src.Disk, dir).Ticks(q) {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if errors.Is(err, store.ErrChanged) {
+				return fmt.Errorf("%s: %w", dir, err)
+			}
+			if err == nil {
+				err = l.Add(t.Host, t.Tick)
+			}
+			if errors.Is(err, profile.ErrTooManySteps) {
+				return &capcli.InputError{File: dir, Text: err.Error(), Hint: "take a longer --step, or fewer groups with --by", Err: err}
+			}
+			if err != nil {
+				return err
+			}
+			n++
+			at(n)
+		}
+		if err := l.Check(); err != nil {
+			return &capcli.InputError{File: dir, Text: err.Error(), Hint: "give each box's samples once", Err: err}
+		}
+	}
+	end(n)
+	return nil
+}
+
+// fromLevels makes the histories of what was summed: a table, whose gaps are
+// treated as those of other tables.
+func (r *reader) fromLevels(l *profile.Levels, grid capcli.Grid, groups *grouper, dirs []string) (*Histories, error) {
+	names := l.Names()
+	levels, made := map[string]profile.Level{}, map[string]*History{}
+	for _, name := range names {
+		levels[name], made[name] = l.Of(name), &History{Group: name}
+	}
+	named := &Histories{Peak: r.Peak}
+	groups.arrange(named, made)
+	b := series.NewBuilder(series.Options{Name: dirs[0]}, []string{"unique_id", "ds", "y"}, series.Columns{IDs: []int{0}, Time: 1, Value: 2})
+	row := 0
+	for _, h := range named.List {
+		for i, v := range levels[h.Group].Values {
+			row++
+			if err := b.Instant(row, []byte(h.Name), int64(grid.At(i)), v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	table, err := b.Table()
+	if err != nil {
+		return nil, err
+	}
+	regular, err := table.Regular(series.Rules{Gaps: r.Gaps, Zone: r.Trace.TZ})
+	if err != nil {
+		return nil, err
+	}
+	hs := named
+	hs.Inputs, hs.Zone, hs.Clock, hs.Step, hs.Unit, hs.FormatStamp = dirs, r.Trace.TZ, true, l.Step, "GPUs", stampFormat(l.Step, r.Trace.TZ)
+	hs.Measure = r.Measure
+	switch l.Measure {
+	case profile.LevelHeld:
+		hs.Measure = "usage"
+	case profile.LevelPower:
+		hs.Unit = "W"
+	case profile.LevelBusy, profile.LevelSM:
+	}
+	for i, h := range hs.List {
+		h.Set, h.Regular, h.Warnings = hs, regular[i], regular[i].Notes
+		h.Grid = grid // of days and months that were asked for
+		if r.censored() {
+			h.Censoring = &Censoring{Fine: h.Regular, Limit: r.measuredLimit(levels[h.Group], len(h.Values))}
+		}
+	}
+	hs.Notes = append(hs.Notes, r.sampleNotes(l, hs, levels)...)
+	return hs, nil
+}
+
+// measuredLimit returns the capacity that was measured, where it is asked for and known.
+func (r *reader) measuredLimit(v profile.Level, n int) []float64 {
+	if !r.Past.Measured || v.There == nil {
+		return nil
+	}
+	return v.There[:n:n]
+}
+
+// stampFormat writes stamps as the steps are: dates of days and longer, else times.
+func stampFormat(s capcli.Step, in *time.Location) func(int64) string {
+	if in == nil {
+		in = time.UTC
+	}
+	return func(stamp int64) string {
+		if s.Days == 0 && s.Months == 0 {
+			return capcli.Time(stamp).String()
+		}
+		return time.Unix(stamp, 0).In(in).Format("2006-01-02")
+	}
+}
+
+// sampleNotes returns what the reader must know of how the history came about.
+func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string]profile.Level) []string {
+	var out []string
+	byTenant := slices.Contains(r.By, "tenant")
+	if l.Guessed && (l.Measure == profile.LevelHeld || byTenant) {
+		out = append(out, "some samples came without processes: there a GPU with over 2% of its memory in use counts as held")
+	}
+	scaled, steps := 0, 0
+	var full []string
+	for _, h := range hs.List {
+		v := levels[h.Group]
+		if v.Scaled > scaled {
+			scaled, steps = v.Scaled, len(v.Values)
+		}
+		if at := atCapacity(v); at > 0 && l.Measure == profile.LevelHeld && !r.Peak {
+			full = append(full, fmt.Sprintf("%s in %s of %s", h.Name, capcli.Grouped(int64(at)), capcli.Grouped(int64(len(v.Values)))))
+		}
+	}
+	if scaled > 0 {
+		out = append(out, fmt.Sprintf("%s of %s steps were sampled in part, over half of them: what was not sampled counts as what was", capcli.Grouped(int64(scaled)), capcli.Grouped(int64(steps))))
+	}
+	if late := l.Late(); len(late) > 0 {
+		out = append(out, fmt.Sprintf("%d of %d boxes were not there all the time, such as %s: before its first sample and after its last a box counts as not there", len(late), l.Hosts(), strings.Join(capcli.Abridge(late, 3), ", ")))
+	}
+	if len(full) > 0 && !r.censored() {
+		out = append(out, fmt.Sprintf("all GPUs were held: %s steps. What more was wanted then is not in these figures; --past-capacity %s tells it from the other steps", strings.Join(capcli.Abridge(full, 3), ", "), MeasuredText))
+	}
+	if r.Peak {
+		out = append(out, "the highest level of a step is the highest mean of five minutes in it")
+	}
+	if l.Measure == profile.LevelBusy {
+		out = append(out, `"busy" is NVML's GPU utilisation: a kernel was running. It does not say how much of the GPU worked; --measure sm does`)
+	}
+	return out
+}
+
+// nearLimit is the share of the capacity from which on all of it counts as held, as in
+// forecast.NearLimit.
+const nearLimit = 0.995
+
+// atCapacity counts the steps in which all that was there was held.
+func atCapacity(v profile.Level) int {
+	n := 0
+	for i, t := range v.There {
+		if t > 0 && v.Values[i] >= nearLimit*t {
+			n++
+		}
+	}
+	return n
+}
