@@ -17,13 +17,13 @@ func (r *reader) attach(table *series.Table, hs *Histories) error {
 	if !r.censored() {
 		return nil
 	}
-	fine, err := r.fine(table, hs)
+	fine, err := r.attachFine(table, hs)
 	if err != nil {
 		return err
 	}
 	more := table.More
 	if len(more) > 0 && r.CapacityColumn != "" && r.Past.File == "" {
-		if err := notNegative(more[0], r.Trace.TZ); err != nil {
+		if err := checkNotNegative(more[0], r.Trace.TZ); err != nil {
 			return err
 		}
 		for _, h := range fine {
@@ -32,7 +32,7 @@ func (r *reader) attach(table *series.Table, hs *Histories) error {
 		more = more[1:]
 	}
 	if len(more) > 0 {
-		if err := notNegative(more[0], r.Trace.TZ); err != nil {
+		if err := checkNotNegative(more[0], r.Trace.TZ); err != nil {
 			return err
 		}
 		for _, h := range fine {
@@ -42,8 +42,9 @@ func (r *reader) attach(table *series.Table, hs *Histories) error {
 	return nil
 }
 
-// fine finds the finest steps on which usage and queue are both known.
-func (r *reader) fine(table *series.Table, hs *Histories) ([]*History, error) {
+// attachFine gives each history its usage on the finest steps on which usage and queue
+// are both known.
+func (r *reader) attachFine(table *series.Table, hs *Histories) ([]*History, error) {
 	for _, h := range hs.List {
 		h.Censoring = &Censoring{Fine: h.Regular, Combine: r.Combine}
 	}
@@ -72,7 +73,7 @@ func (r *reader) fine(table *series.Table, hs *Histories) ([]*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hour := (capcli.Step{Seconds: capcli.Hour}); rules.Combine == series.Mean && longest(fine) > maxFine && native.Length() < hour.Length() && hour.Length() < hs.Step.Length() {
+	if hour := (capcli.Step{Seconds: capcli.Hour}); rules.Combine == series.Mean && longestLength(fine) > maxFine && native.Length() < hour.Length() && hour.Length() < hs.Step.Length() {
 		native, rules.Step = hour, hour
 		if fine, err = table.Regular(rules); err != nil {
 			return nil, err
@@ -88,7 +89,8 @@ func (r *reader) fine(table *series.Table, hs *Histories) ([]*History, error) {
 	return hs.List, nil
 }
 
-func longest(list []series.Regular) int {
+// longestLength returns the number of values of the longest series.
+func longestLength(list []series.Regular) int {
 	n := 0
 	for i := range list {
 		n = max(n, len(list[i].Values))

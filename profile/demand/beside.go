@@ -53,7 +53,7 @@ func (r *reader) readBeside() error {
 		return err
 	}
 	r.waiting = t
-	return notNegative(t, r.Trace.TZ)
+	return checkNotNegative(t, r.Trace.TZ)
 }
 
 // tableBeside returns the options for a table that lies beside the history.
@@ -84,8 +84,8 @@ func (r *reader) readLevels(opts series.Options) (*series.Table, error) {
 	return series.Read(text, opts)
 }
 
-// notNegative refuses figures under 0.
-func notNegative(t *series.Table, zone *time.Location) error {
+// checkNotNegative refuses figures under 0.
+func checkNotNegative(t *series.Table, zone *time.Location) error {
 	for _, s := range t.Series {
 		for _, row := range s.Rows {
 			if row.Value < 0 {
@@ -99,8 +99,8 @@ func notNegative(t *series.Table, zone *time.Location) error {
 	return nil
 }
 
-// settle puts the tables beside the history to its series, once all are there,
-// and says what does not fit.
+// settle pairs the tables beside the history with its series, once all are there,
+// and notes what does not fit.
 func (r *reader) settle(hs *Histories) error {
 	hs.Past, hs.Cap, hs.caps, hs.labelled = r.past.Level, r.cap.Level, r.cap.table, r.Prometheus != ""
 	if err := r.settleCap(hs); err != nil {
@@ -144,7 +144,7 @@ func (r *reader) settle(hs *Histories) error {
 	return nil
 }
 
-// settleCap sees that the caps are those of series that are there.
+// settleCap checks that the caps are those of series that are there.
 func (r *reader) settleCap(hs *Histories) error {
 	l := &r.cap
 	if l.table == nil {
@@ -232,7 +232,7 @@ func (hs *Histories) pair(file string, have []string) ([]string, error) {
 	out := make([]string, len(hs.List))
 	used, mine := map[string]bool{}, []string{}
 	for i, h := range hs.List {
-		name, ok := matching(h.Name, len(hs.List), have, hs.labelled)
+		name, ok := matchName(h.Name, len(hs.List), have, hs.labelled)
 		if ok {
 			out[i], used[name] = name, true
 		}
@@ -265,7 +265,7 @@ func (hs *Histories) CapOver(h *History, steps int) []float64 {
 	if hs.caps == nil {
 		return slices.Repeat([]float64{hs.Cap.GPUs}, steps)
 	}
-	name, ok := matching(h.Name, len(hs.List), hs.caps.Names(), hs.labelled)
+	name, ok := matchName(h.Name, len(hs.List), hs.caps.Names(), hs.labelled)
 	if !ok {
 		return nil
 	}
@@ -278,10 +278,10 @@ func (hs *Histories) CapOver(h *History, steps int) []float64 {
 	return out
 }
 
-// matching finds the name under which a table beside the history knows the
+// matchName finds the name under which a table beside the history knows the
 // series called name, one of count. A table that names no series goes with the
 // only one; names of Prometheus match by their labels, for the metric is another.
-func matching(name string, count int, have []string, prom bool) (string, bool) {
+func matchName(name string, count int, have []string, prom bool) (string, bool) {
 	if slices.Contains(have, name) {
 		return name, true
 	}
@@ -290,15 +290,15 @@ func matching(name string, count int, have []string, prom bool) (string, bool) {
 		return have[0], true
 	}
 	for _, h := range have {
-		if prom && labels(h) == labels(name) {
+		if prom && labelsIn(h) == labelsIn(name) {
 			return h, true
 		}
 	}
 	return "", false
 }
 
-// labels are those of a series of Prometheus.
-func labels(name string) string {
+// labelsIn returns the labels in the name of a series of Prometheus.
+func labelsIn(name string) string {
 	metric, in, braces := strings.Cut(name, "{")
 	switch {
 	case braces:

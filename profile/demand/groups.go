@@ -146,7 +146,7 @@ func (g *grouper) arrange(hs *Histories, made map[string]*History) {
 		case n.key == -2:
 			n.h.Name = TotalName
 		case count[n.h.Name] > 1:
-			n.h.Name = g.qualified(n.tier)
+			n.h.Name = g.qualifiedName(n.tier)
 		}
 		hs.List = append(hs.List, n.h)
 		if n.key == -1 {
@@ -166,6 +166,7 @@ func (g *grouper) arrange(hs *Histories, made map[string]*History) {
 	}
 }
 
+// tierName returns the key of a group that is a sum.
 func tierName(key int, labels []string) string {
 	return strconv.Itoa(key) + "/" + strings.Join(labels, "/")
 }
@@ -185,8 +186,8 @@ func (g *grouper) count(t *Hierarchy, at map[string]int, labels []string) {
 	}
 }
 
-// qualified is a name that says the keys.
-func (g *grouper) qualified(t tier) string {
+// qualifiedName returns a name that says the keys.
+func (g *grouper) qualifiedName(t tier) string {
 	if t.key >= 0 {
 		return g.names[t.key] + "=" + t.labels[0]
 	}

@@ -22,8 +22,8 @@ type Hierarchy struct {
 // All returns the sums, then the parts.
 func (t *Hierarchy) All() []*History { return append(slices.Clone(t.Sums), t.Parts...) }
 
-// arrange finds the sums of a table's series, adds those that are not there and
-// holds those that are against their parts.
+// arrange finds which series of a table are sums of others, adds the sums that are
+// missing and checks the others against their parts.
 func (r *reader) arrange(hs *Histories) error {
 	asked := r.Total || r.Separator != ""
 	switch {
@@ -65,8 +65,8 @@ func (r *reader) grow(hs *Histories) error {
 	if err := g.align(); err != nil {
 		return err
 	}
-	for _, s := range g.wanted() {
-		if err := g.add(s); err != nil {
+	for _, s := range g.listSums() {
+		if err := g.addSum(s); err != nil {
 			return err
 		}
 	}
@@ -96,15 +96,15 @@ func (g *grower) divide() {
 	}
 }
 
-// sum is one to be made.
+// sum is a sum to be made, and the places of its parts.
 type sum struct {
 	name string
 	of   []int
 }
 
-// wanted are the sums: of all, of each first part of an id, and where the same
+// listSums returns the sums: of all, of each first part of an id, and where the same
 // label comes after several of those (h100 in a/h100 and b/h100) of that label.
-func (g *grower) wanted() []sum {
+func (g *grower) listSums() []sum {
 	total := TotalName
 	for name := range g.given { // at most one is called so, in one spelling or another
 		if strings.EqualFold(name, TotalName) {
@@ -126,7 +126,7 @@ func (g *grower) wanted() []sum {
 		})...)
 	}
 	for n := 1; n < depth; n++ {
-		if g.crossed(n) {
+		if g.crosses(n) {
 			out = append(out, g.gather(func(labels []string) string {
 				if len(labels) <= n {
 					return ""
@@ -169,8 +169,8 @@ func (g *grower) gather(of func(labels []string) string) []sum {
 	return out
 }
 
-// crossed tells whether a label at place n comes under several others.
-func (g *grower) crossed(n int) bool {
+// crosses reports whether a label at place n comes under several others.
+func (g *grower) crosses(n int) bool {
 	under := map[string]string{}
 	for _, h := range g.tree.Parts {
 		labels := g.label[h]
@@ -186,8 +186,8 @@ func (g *grower) crossed(n int) bool {
 	return false
 }
 
-// align places all parts on the stamps of the one that begins first. Parts that
-// end before the others are ended as --gaps says.
+// align places all parts on the stamps of the one that begins first. It extends parts
+// that end before the others by the rule for gaps.
 func (g *grower) align() error {
 	g.ref = g.tree.Parts[0]
 	for _, h := range g.tree.Parts {
@@ -229,11 +229,12 @@ func (g *grower) align() error {
 	return nil
 }
 
+// fault says what is wrong with h.
 func (g *grower) fault(h *History, text, hint string) error {
 	return &capcli.InputError{File: strings.Join(g.hs.Inputs, ", "), Field: h.Name, Text: text, Hint: hint}
 }
 
-// extend adds n values to the end, nought or the last one.
+// extend adds n values to the end: zeros, or the last one again.
 func (h *History) extend(n int, how series.Gaps) {
 	v := 0.0
 	if how != series.Zero {
@@ -246,9 +247,9 @@ func (h *History) extend(n int, how series.Gaps) {
 	h.Filled += n
 }
 
-// add makes a sum. A part that has not begun counts as nought; where one has a
-// gap the sum has one.
-func (g *grower) add(s sum) error {
+// addSum makes a sum. A part counts as 0 before its first value. The sum has a gap
+// where one of its parts has one.
+func (g *grower) addSum(s sum) error {
 	values := make([]float64, g.end)
 	begin := g.end
 	for _, j := range s.of {
@@ -268,7 +269,7 @@ func (g *grower) add(s sum) error {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("%d of %d values are missing, for one of its parts is (--gaps zero to count them as 0)", h.Gaps, len(h.Values)))
 	}
 	if given := g.given[s.name]; given != nil {
-		if err := g.same(given, h, len(s.of)); err != nil {
+		if err := g.checkSum(given, h, len(s.of)); err != nil {
 			return err
 		}
 	}
@@ -276,8 +277,8 @@ func (g *grower) add(s sum) error {
 	return nil
 }
 
-// same holds a sum that the table has against its parts.
-func (g *grower) same(given, h *History, parts int) error {
+// checkSum compares a sum that the table has with that of its parts.
+func (g *grower) checkSum(given, h *History, parts int) error {
 	for i, v := range given.Values {
 		at, ok := h.IndexOf(given.Stamp(i))
 		if !ok || at < 0 || at >= len(h.Values) || math.IsNaN(v) || math.IsNaN(h.Values[at]) {

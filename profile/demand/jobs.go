@@ -102,7 +102,7 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 	return hs, nil
 }
 
-// checkJobs refuses what a job log needs nobody to tell.
+// checkJobs refuses what does not apply to a job log.
 func (r *reader) checkJobs(file string) error {
 	switch {
 	case slices.Contains([]string{"held", "busy", "sm", "power"}, r.Measure):

@@ -37,7 +37,7 @@ func (r *reader) askPrometheus(ctx context.Context) (*Histories, error) {
 		if r.waiting, err = askFor(ctx, server, q, r.PendingQuery); err != nil {
 			return nil, err
 		}
-		if err := notNegative(r.waiting, r.Trace.TZ); err != nil {
+		if err := checkNotNegative(r.waiting, r.Trace.TZ); err != nil {
 			return nil, err
 		}
 	}

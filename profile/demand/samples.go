@@ -21,7 +21,7 @@ var sampleMeasures = map[string]profile.LevelMeasure{
 	"busy": profile.LevelBusy, "sm": profile.LevelSM, "power": profile.LevelPower,
 }
 
-// checkSamples refuses flags that a profile cannot follow.
+// checkSamples refuses what does not apply to a folder of GPU samples.
 func (r *reader) checkSamples(dir string) error {
 	m, known := sampleMeasures[r.Measure]
 	switch {

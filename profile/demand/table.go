@@ -6,7 +6,7 @@ import (
 	"capcli/profile/trace"
 )
 
-// checkTable refuses what a table cannot follow.
+// checkTable refuses what does not apply to a table.
 func (r *reader) checkTable(name string) error {
 	switch {
 	case len(r.By) > 0:
@@ -44,7 +44,7 @@ func (r *reader) fromTable(table *series.Table, steps capcli.Step) (*Histories, 
 	most := 0
 	if r.Curve {
 		most = maxCurve
-		if err := notNegative(table, r.Trace.TZ); err != nil {
+		if err := checkNotNegative(table, r.Trace.TZ); err != nil {
 			return nil, err
 		}
 		if table.Stamp != series.Instant {
