@@ -72,6 +72,17 @@ type UnknownError struct{ Text string }
 
 func (e *UnknownError) Error() string { return e.Text }
 
+// CheckChoice refuses a value that is not one of choices. The error is an
+// *UnknownError, which calls the value kind.
+func CheckChoice(kind, value string, choices []string) error {
+	names := Catalog[struct{}]{Kind: kind}
+	for _, name := range choices {
+		names.Add(name, "", struct{}{})
+	}
+	_, err := names.Get(value)
+	return err
+}
+
 // Nearest is the one of names that is at most two edits (and under half its
 // length) from word, or "" (Levenshtein 1966).
 func Nearest(word string, names []string) string {

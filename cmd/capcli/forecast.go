@@ -88,7 +88,7 @@ func (o *forecastOptions) check() error {
 		return err
 	}
 	if r.Changes != "" {
-		if err := oneOf("--changes", r.Changes, changesChoices...); err != nil {
+		if err := capcli.CheckChoice("--changes", r.Changes, changesChoices); err != nil {
 			return err
 		}
 	}

@@ -98,15 +98,6 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	complete(cmd, "reconcile", outlook.Reconciliations)
 }
 
-func oneOf(flag, value string, have ...string) error {
-	names := capcli.Catalog[struct{}]{Kind: flag}
-	for _, h := range have {
-		names.Add(h, "", struct{}{})
-	}
-	_, err := names.Get(value)
-	return err
-}
-
 // check makes the request of the flags, and refuses what is wrong with them.
 func (o *historyOptions) check() error {
 	c := &o.censor
@@ -118,7 +109,7 @@ func (o *historyOptions) check() error {
 		Total: o.tree.total, Separator: o.tree.sep, Curve: o.whole,
 	}
 	if o.tree.reconcile != "" {
-		if err := oneOf("--reconcile", o.tree.reconcile, outlook.Reconciliations()...); err != nil {
+		if err := capcli.CheckChoice("--reconcile", o.tree.reconcile, outlook.Reconciliations()); err != nil {
 			return err
 		}
 	}

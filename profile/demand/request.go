@@ -126,17 +126,20 @@ func (l Level) MarshalJSON() ([]byte, error) {
 // Check refuses what is wrong with the request before anything is read. The error is a
 // *capcli.RequestError or a *capcli.UnknownError.
 func (r *Request) Check() error {
-	if err := choose("gaps", string(r.Gaps), GapRules); err != nil {
-		return err
-	}
-	if err := choose("agg", string(r.Combine), CombineRules); err != nil {
-		return err
-	}
-	if err := choose("measure", r.Measure, Measures); err != nil {
-		return err
+	choices := []struct {
+		kind, value string
+		choices     []string
+	}{{"--gaps", string(r.Gaps), GapRules}, {"--agg", string(r.Combine), CombineRules}, {"--measure", r.Measure, Measures}}
+	for _, c := range choices {
+		if c.value == "" {
+			continue // the default
+		}
+		if err := capcli.CheckChoice(c.kind, c.value, c.choices); err != nil {
+			return err
+		}
 	}
 	for _, k := range r.By {
-		if err := choose("by", k, Keys); err != nil {
+		if err := capcli.CheckChoice("--by", k, Keys); err != nil {
 			return err
 		}
 	}
@@ -144,19 +147,6 @@ func (r *Request) Check() error {
 		return &capcli.RequestError{Text: "a query and a file say the same thing: --capacity-query and --past-capacity, or --pending-query and --pending", Hint: "give one of them"}
 	}
 	return nil
-}
-
-// choose refuses a value that is not one of choices; "" is the default.
-func choose(field, value string, choices []string) error {
-	if value == "" {
-		return nil
-	}
-	names := capcli.Catalog[struct{}]{Kind: "--" + field}
-	for _, c := range choices {
-		names.Add(c, "", struct{}{})
-	}
-	_, err := names.Get(value)
-	return err
 }
 
 // censored reports whether demand is to be told from usage.

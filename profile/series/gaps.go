@@ -72,7 +72,7 @@ func (g *gridder) say(out *Regular) string {
 	if gaps > shownGaps {
 		places = append(places, "…")
 	}
-	return fmt.Sprintf("no data in %s of %s steps, in %s %s (%s)", capcli.Grouped(int64(out.Gaps)), capcli.Grouped(int64(len(out.Values))), capcli.Grouped(int64(gaps)), plural(gaps, "gap"), strings.Join(places, ", "))
+	return fmt.Sprintf("no data in %s of %s steps, in %s %s (%s)", capcli.Grouped(int64(out.Gaps)), capcli.Grouped(int64(len(out.Values))), capcli.Grouped(int64(gaps)), capcli.Plural(int64(gaps), "gap"), strings.Join(places, ", "))
 }
 
 // Interpolate fills what is missing on a straight line between its neighbours,

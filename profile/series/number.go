@@ -23,11 +23,3 @@ func quote(text string) string {
 	}
 	return strconv.Quote(text)
 }
-
-// plural gives word with an s where n is not one.
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}

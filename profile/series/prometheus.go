@@ -63,10 +63,10 @@ func ReadPrometheus(r io.Reader, o Options) (*Table, error) {
 		return nil, e
 	}
 	if blank > 0 {
-		t.Notes = append(t.Notes, capcli.Grouped(int64(blank))+" "+plural(blank, "value")+" that DCGM marks as blank: taken as missing")
+		t.Notes = append(t.Notes, capcli.Grouped(int64(blank))+" "+capcli.Plural(int64(blank), "value")+" that DCGM marks as blank: taken as missing")
 	}
 	if infinite > 0 {
-		t.Notes = append(t.Notes, capcli.Grouped(int64(infinite))+" infinite "+plural(infinite, "value")+": taken as missing")
+		t.Notes = append(t.Notes, capcli.Grouped(int64(infinite))+" infinite "+capcli.Plural(int64(infinite), "value")+": taken as missing")
 	}
 	for _, w := range a.warnings {
 		t.Notes = append(t.Notes, "Prometheus says: "+w)

@@ -181,7 +181,7 @@ func (p *putter) end() (*Table, error) {
 		more.Stamp, more.Dates = t.Stamp, t.Dates
 	}
 	if t.Assumed > 0 && p.clock.zone == nil {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s %s without a zone: taken as UTC (--tz to say otherwise)", capcli.Grouped(int64(t.Assumed)), plural(t.Assumed, "stamp")))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s without a zone: taken as UTC (--tz to say otherwise)", capcli.Grouped(int64(t.Assumed)), capcli.Plural(int64(t.Assumed), "stamp")))
 	}
 	return t, t.checkAny()
 }

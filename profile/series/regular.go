@@ -103,7 +103,7 @@ func (t *Table) Regular(r Rules) ([]Regular, error) {
 			return nil, err
 		}
 		if out[i].Combined = combined[i]; combined[i] > 0 && r.Step == (capcli.Step{}) {
-			out[i].Notes = append(out[i].Notes, fmt.Sprintf("%s %s with a stamp that was there already: combined by %s", capcli.Grouped(int64(combined[i])), plural(combined[i], "row"), r.Combine))
+			out[i].Notes = append(out[i].Notes, fmt.Sprintf("%s %s with a stamp that was there already: combined by %s", capcli.Grouped(int64(combined[i])), capcli.Plural(int64(combined[i]), "row"), r.Combine))
 		}
 	}
 	return out, nil
@@ -122,7 +122,7 @@ func duplicates(rows []Row) int {
 func (t *Table) duplicate(s *Raw, n int, zone *time.Location) error {
 	for i := 1; ; i++ {
 		if a, b := s.Rows[i-1], s.Rows[i]; a.At == b.At {
-			return t.fault(b.Line, "ds", fmt.Sprintf("%s: %d duplicate %s, the first %s, also at line %d", s.Name, n, plural(n, "stamp"), t.Text(b.At, zone), a.Line),
+			return t.fault(b.Line, "ds", fmt.Sprintf("%s: %d duplicate %s, the first %s, also at line %d", s.Name, n, capcli.Plural(int64(n), "stamp"), t.Text(b.At, zone), a.Line),
 				"say how to combine them: --agg mean, sum or max")
 		}
 	}
