@@ -1,60 +1,48 @@
 package simulate
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/simulate/internal/sorted"
+)
 
 // Cursor goes through the jobs of a queue in the policy's order, as the queue was
 // when the turn began: also those that were started since, and those whose tenant
 // is at its quota. It tells what a scan looks at first without a look at the job.
 type Cursor struct {
-	chunk []entry   // from the present job on
-	rest  [][]entry // the chunks after it
+	list     *sorted.List[figures]
+	chunk, i int32 // of the present job
 }
 
 // Scan returns a cursor at the first job of the queue.
-func (t *Turn) Scan() Cursor { return cursorOf(t.q.list.Chunks) }
+func (t *Turn) Scan() Cursor { return Cursor{list: &t.q.list} }
 
 // From returns a cursor at the first job whose Key is not below key.
 func (t *Turn) From(key int64) Cursor {
 	chunk, i := t.q.list.Find(key, 0)
-	c := cursorOf(t.q.list.Chunks[chunk:])
-	if len(c.chunk) > 0 {
-		c.chunk = c.chunk[i:]
-	}
-	return c
-}
-
-func cursorOf(chunks [][]entry) Cursor {
-	if len(chunks) == 0 {
-		return Cursor{}
-	}
-	return Cursor{chunks[0], chunks[1:]}
+	return Cursor{&t.q.list, int32(chunk), int32(i)}
 }
 
 // More reports whether the cursor is at a job; false at the end.
-func (c *Cursor) More() bool { return len(c.chunk) > 0 }
+func (c *Cursor) More() bool { return int(c.chunk) < len(c.list.Chunks) }
 
 // Next goes on to the next job.
 func (c *Cursor) Next() {
-	if c.chunk = c.chunk[1:]; len(c.chunk) == 0 {
-		c.nextChunk()
-	}
-}
-
-func (c *Cursor) nextChunk() {
-	if len(c.rest) > 0 {
-		c.chunk, c.rest = c.rest[0], c.rest[1:]
+	if c.i++; int(c.i) == len(c.list.Chunks[c.chunk]) {
+		c.chunk, c.i = c.chunk+1, 0
 	}
 }
 
 // Job returns the job that the cursor is at.
-func (c *Cursor) Job() *Live { return c.chunk[0].Value.job }
+func (c *Cursor) Job() *Live { return c.entry().Value.job }
+
+func (c *Cursor) entry() *entry { return &c.list.Chunks[c.chunk][c.i] }
 
 // Key returns the job's Key.
-func (c *Cursor) Key() int64 { return c.chunk[0].Key }
+func (c *Cursor) Key() int64 { return c.entry().Key }
 
 // Milli returns what the job wants, in thousandths of GPUs.
-func (c *Cursor) Milli() int64 { return c.chunk[0].Value.milli }
+func (c *Cursor) Milli() int64 { return c.entry().Value.milli }
 
 // Left returns the job's LeftBelieved when it joined the queue, which no wait
 // changes.
-func (c *Cursor) Left() capcli.Seconds { return c.chunk[0].Value.est }
+func (c *Cursor) Left() capcli.Seconds { return c.entry().Value.est }
