@@ -42,6 +42,8 @@ var layers = map[string][]string{
 	"simulate/plan/shard":  {},
 
 	"simulate/internal/sorted": {},
+	"simulate/cause":           {"simulate", "simulate/placement"},
+	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
 	"simulate/supply":          {"simulate"},
 
@@ -54,7 +56,7 @@ var layers = map[string][]string{
 	"profile/store":   {"profile", "profile/parquet"},
 	"profile/web":     {"profile", "profile/series"},
 
-	"scenarios":        {"simulate", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
+	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
 	"scenarios/play":   {"scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},

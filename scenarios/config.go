@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 	"capcli/simulate/supply"
 )
@@ -57,7 +58,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	if err != nil {
 		return simulate.Config{}, err
 	}
-	newPlacement, err := simulate.Placements.Get(s.PlacementName())
+	newPlacement, err := placement.Catalog.Get(s.PlacementName())
 	if err != nil {
 		return simulate.Config{}, err
 	}

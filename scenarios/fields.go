@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -29,7 +30,7 @@ func topFields(d *strict.Decoder, s *Scenario) []strict.Field {
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},
 		{"policy", "who starts first: " + strings.Join(policy.Catalog.Names(), ", "), readPolicy(&s.Policy)},
-		{"placement", "where jobs go: " + strings.Join(simulate.Placements.Names(), ", "), catalogued(&s.Placement, "placement", simulate.Placements.Names())},
+		{"placement", "where jobs go: " + strings.Join(placement.Catalog.Names(), ", "), catalogued(&s.Placement, "placement", placement.Catalog.Names())},
 		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflow(&s.Overflow)},
 		{"preemption", "what a job loses when it loses its GPUs", preemption(&s.Preemption)},
 		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},

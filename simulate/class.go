@@ -7,9 +7,9 @@ import (
 	"capcli"
 )
 
-// class is jobs that may run in the same pools: one partition and one wish for
-// a GPU model.
-type class struct {
+// Reach is where jobs may run that share a partition and a wish for a GPU model,
+// with what is known of those jobs.
+type Reach struct {
 	partition, model string
 	queue            *queue
 	ranks            [][]int   // eligible pools by order of preference; ranks[0] is tried first
@@ -20,13 +20,24 @@ type class struct {
 	arrived          capcli.GPUTime
 	jobs             int64
 	served           Served
-	strange          *[2][]int // see Waits.strange; nil until asked
 }
+
+// Partition returns the partition that the jobs were sent to.
+func (c *Reach) Partition() string { return c.partition }
+
+// GPUModel returns the model that the jobs want: see Pool.Serves.
+func (c *Reach) GPUModel() string { return c.model }
+
+// Ranks returns the pools that the jobs may use, by order of preference.
+func (c *Reach) Ranks() [][]int { return c.ranks }
+
+// Committed returns the committed pools among them.
+func (c *Reach) Committed() []int { return c.committed }
 
 type classKey struct{ partition, model string }
 
 // classOf finds or makes the class of a job.
-func (e *engine) classOf(j *capcli.Job) *class {
+func (e *engine) classOf(j *capcli.Job) *Reach {
 	key := classKey{j.Partition, j.GPUModel}
 	if c := e.lastClass; c != nil && c.partition == key.partition && c.model == key.model {
 		return c
@@ -43,8 +54,8 @@ func (e *engine) classOf(j *capcli.Job) *class {
 
 // newClass works out where jobs of a class may go. Committed pools come first
 // and together; then each rank of overflow.
-func (e *engine) newClass(key classKey) *class {
-	c := &class{partition: key.partition, model: key.model}
+func (e *engine) newClass(key classKey) *Reach {
+	c := &Reach{partition: key.partition, model: key.model}
 	byRank := map[int][]int{}
 	var ranks []int
 	for i := range e.c.pools {

@@ -44,6 +44,9 @@ type Cluster struct {
 	shares []int16 // free thousandths by node and device; nil until a GPU is shared
 	base   []int32 // first device of a node in shares
 	now    capcli.Seconds
+
+	can   []int   // see Find
+	found []Slice // the last answer of Find
 }
 
 // poolState is what changes about a pool.
@@ -105,6 +108,58 @@ func (c *Cluster) NodeFree(n int) int { return int(c.nodes[n].free) }
 // NodePool is the pool of node n.
 func (c *Cluster) NodePool(n int) int { return int(c.nodes[n].pool) }
 
+// NodeCPU returns the free CPUs of node n, in thousandths.
+func (c *Cluster) NodeCPU(n int) int64 { return c.nodes[n].cpu }
+
+// NodeCount returns the number of nodes of all pools.
+func (c *Cluster) NodeCount() int { return len(c.nodes) }
+
+// Levelled reports whether FirstAtLevel knows pool p: it has more than one node,
+// of at most 64 GPUs.
+func (c *Cluster) Levelled(p int) bool { return c.state[p].levels != nil }
+
+// SharesGPUs reports whether a job that shares a GPU has come so far.
+func (c *Cluster) SharesGPUs() bool { return c.shares != nil }
+
+// Find asks a placement about those of pools that have as many GPUs free as l
+// wants. The answer holds until the next question.
+func (c *Cluster) Find(by Placement, l *Live, pools []int) []Slice {
+	can := c.can[:0]
+	for _, p := range pools {
+		s := &c.state[p]
+		if s.free >= l.GPUs || (l.GPUMilli > 0 && s.avail.next(-1) >= 0) {
+			can = append(can, p)
+		}
+	}
+	c.can = can
+	if len(can) == 0 {
+		c.found = c.found[:0]
+		return nil
+	}
+	c.found = by.Place(c, l, can, c.found[:0])
+	return c.found
+}
+
+// NodesOf returns the nodes of pool p: from, and those after it up to before to.
+func (c *Cluster) NodesOf(p int) (from, to int) {
+	s := &c.state[p]
+	return s.first, s.first + s.n
+}
+
+// Status says whether a node takes work, and what keeps it from that.
+type Status struct {
+	Up        bool // delivered and not lost
+	Draining  bool // has notice: takes no new work
+	Delivered bool // of a pool that is there by its dates
+	Lost      bool // its supply took it away
+}
+
+// Status returns that of node n.
+func (c *Cluster) Status(n int) Status {
+	nd := &c.nodes[n]
+	return Status{nd.up, nd.draining, nd.delivered, nd.lost}
+}
+
 // Nodes are the nodes of pool p that take work and have something free, in
 // order of their number.
 func (c *Cluster) Nodes(p int) iter.Seq[int] {
@@ -118,9 +173,9 @@ func (c *Cluster) Nodes(p int) iter.Seq[int] {
 	}
 }
 
-// nextFree is the first node of pool p after n that has a wholly free GPU; n
-// is -1 at first. It gives -1 when there is none.
-func (c *Cluster) nextFree(p, n int) int {
+// NextFree returns the first node of pool p after n (-1 at first) that has a
+// wholly free GPU, or -1.
+func (c *Cluster) NextFree(p, n int) int {
 	s := &c.state[p]
 	i := n - s.first
 	if n < 0 {
@@ -134,9 +189,9 @@ func (c *Cluster) nextFree(p, n int) int {
 	return -1
 }
 
-// firstLevel is the node of pool p with exactly free free GPUs and the least
-// number above after (-1 at first), or -1. The pool must have levels.
-func (c *Cluster) firstLevel(p, free, after int) int {
+// FirstAtLevel returns the node of pool p with exactly free free GPUs and the least
+// number above after (-1 at first), or -1. The pool must be Levelled.
+func (c *Cluster) FirstAtLevel(p, free, after int) int {
 	s := &c.state[p]
 	i := after - s.first
 	if after < 0 {
@@ -178,15 +233,16 @@ func (c *Cluster) Device(l *Live, n int) int {
 	}
 	want, best, at := int16(l.GPUMilli), int16(1001), -1
 	for d := range c.pools[c.nodes[n].pool].GPUsPerNode {
-		if f := c.share(n, d); f >= want && f < best {
+		if f := c.DeviceFree(n, d); f >= want && f < best {
 			best, at = f, d
 		}
 	}
 	return at
 }
 
-// share is the free part of a GPU in thousandths.
-func (c *Cluster) share(n, d int) int16 {
+// DeviceFree returns the free part of GPU d of node n, in thousandths. The pool
+// must not be Fluid.
+func (c *Cluster) DeviceFree(n, d int) int16 {
 	if c.shares == nil {
 		if d < int(c.nodes[n].free) {
 			return 1000
@@ -196,8 +252,8 @@ func (c *Cluster) share(n, d int) int16 {
 	return c.shares[int(c.base[n])+d]
 }
 
-// whole is the slice that puts all of l on node n.
-func (c *Cluster) whole(l *Live, n int) Slice {
+// Whole returns the slice that puts all of l on node n.
+func (c *Cluster) Whole(l *Live, n int) Slice {
 	s := Slice{Pool: c.nodes[n].pool, Node: int32(n), CPUMilli: l.CPUMilli, MemMiB: l.MemMiB}
 	if l.GPUMilli > 0 {
 		s.Milli, s.Device = int32(l.GPUMilli), int32(c.Device(l, n))
@@ -207,9 +263,9 @@ func (c *Cluster) whole(l *Live, n int) Slice {
 	return s
 }
 
-// part is the slice that puts gpus of l's GPUs on node n, with CPUs and memory
+// Part returns the slice that puts gpus of l's GPUs on node n, with CPUs and memory
 // in proportion, rounded up.
-func (c *Cluster) part(l *Live, n, gpus int) Slice {
+func (c *Cluster) Part(l *Live, n, gpus int) Slice {
 	g, all := int64(gpus), int64(l.GPUs)
 	return Slice{
 		Pool: c.nodes[n].pool, Node: int32(n), GPUs: int32(gpus),
@@ -307,10 +363,10 @@ func (c *Cluster) setUp(n int, up, draining bool) bool {
 	switch {
 	case was && !is:
 		c.index(n, nd.free, -1)
-		a.usable -= c.freeMilli(n)
+		a.usable -= c.FreeMilli(n)
 	case is && !was:
 		c.index(n, -1, nd.free)
-		a.usable += c.freeMilli(n)
+		a.usable += c.FreeMilli(n)
 	}
 	return changed
 }

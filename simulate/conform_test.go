@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 
 	"pgregory.net/rapid"
@@ -259,7 +260,7 @@ func (w *world) play(t testing.TB, policy, placement string, jobs []capcli.Job) 
 // drawn worlds: a new file is tested by being there.
 func TestConform(t *testing.T) {
 	for _, pol := range policy.Catalog.All() {
-		for _, pl := range simulate.Placements.All() {
+		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {
 				w := drawWorld(rt)
 				r, a := w.play(t, pol.Name, pl.Name, w.jobs)

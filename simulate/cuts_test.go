@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli/simulate"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 
 	"capcli"
@@ -17,7 +18,7 @@ func TestCutsPartTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newPlacement, err := simulate.Placements.Get("count")
+	newPlacement, err := placement.Catalog.Get("count")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 
 	"capcli"
 )
@@ -30,8 +29,7 @@ type Config struct {
 	// so that a price that changes then is exact: see Record.Cuts.
 	Cuts      []capcli.Time
 	Observers []Observer
-	Waits     *Waits // to be told why jobs waited; nil: nobody asks
-	Hourly    bool   // keep the use by clock hour too
+	Hourly    bool // keep the use by clock hour too
 }
 
 // Tenant is who pays for jobs.
@@ -56,11 +54,6 @@ func (t *Tenant) GPUs() int { return t.used }
 // and MiB of memory.
 func (t *Tenant) Held() (gpuMilli, cpuMilli, memMiB int64) { return t.milli, t.host[0], t.host[1] }
 
-// Observer is told each event as it happens. It must not keep the Live.
-type Observer interface {
-	Observe(e Event, c *Cluster)
-}
-
 // horizon bounds a run without a period: fifty years from the last arrival.
 const horizon = capcli.Seconds(50 * 366 * 86400)
 
@@ -75,17 +68,17 @@ type engine struct {
 	slab       slab
 	queues     []*queue
 	partitions map[string]bool // those with pools of their own
-	classes    map[classKey]*class
-	classList  []*class
-	lastClass  *class
+	classes    map[classKey]*Reach
+	classList  []*Reach
+	lastClass  *Reach
 	tenants    map[string]*Tenant
 	tenantList []*Tenant
 	lastTenant *Tenant
 	ledger     ledger
 	meter      meter
 	turn       Turn
-	scratch    []Slice
-	can        []int
+	view       View
+	watchers   watchers
 	others     []int
 	due        []*Live // see goOn
 	runningN   int
@@ -148,7 +141,7 @@ func newEngine(cfg Config) (*engine, error) {
 	if len(cfg.Pools) == 0 {
 		return nil, errors.New("simulate: a run needs at least one pool")
 	}
-	e := &engine{cfg: cfg, c: newCluster(cfg.Pools), partitions: map[string]bool{}, classes: map[classKey]*class{}, tenants: map[string]*Tenant{}}
+	e := &engine{cfg: cfg, c: newCluster(cfg.Pools), partitions: map[string]bool{}, classes: map[classKey]*Reach{}, tenants: map[string]*Tenant{}}
 	e.ledger.rec.Pools = cfg.Pools
 	for i := range cfg.Tenants {
 		t := cfg.Tenants[i]
@@ -165,14 +158,9 @@ func newEngine(cfg Config) (*engine, error) {
 		}
 	}
 	e.countable = capcli.Seconds(math.MaxInt64 / milli)
-	if o, learns := cfg.Placement.(Observer); learns {
-		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
-	}
 	_, e.counts = cfg.Placement.(Counting)
 	e.turn.e = e
-	if e.cfg.Waits != nil {
-		e.cfg.Waits.begin(e)
-	}
+	e.watch()
 	return e, nil
 }
 
@@ -224,8 +212,8 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		e.turns()
 		e.meter.settle()
-		if e.cfg.Waits != nil {
-			e.cfg.Waits.settle()
+		for _, o := range e.watchers.settle {
+			o.Settle()
 		}
 	}
 }
@@ -350,8 +338,8 @@ func (e *engine) woken(p planned) {
 	case l.state == waiting:
 		l.queue.ripen(l, true)
 		l.queue.dirty = true
-		if e.cfg.Waits != nil {
-			e.cfg.Waits.ripened(l)
+		for _, o := range e.watchers.ripen {
+			o.Ripen(l)
 		}
 	}
 }
@@ -401,10 +389,4 @@ func (e *engine) betweenRounds(q *queue) bool {
 	}
 	e.wake(q, e.c.now+r-past)
 	return true
-}
-
-func (e *engine) tell(k Kind, l *Live, pool, node int) {
-	for _, o := range e.cfg.Observers {
-		o.Observe(Event{At: e.c.now, Kind: k, Job: l, Pool: pool, Node: node}, e.c)
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/placement"
 )
 
 // openbPools reads the nodes of Alibaba's cluster, equal ones as one pool.
@@ -74,7 +75,7 @@ func tuned(pods []capcli.Job, gpus int, ratio float64, seed capcli.Seed) []capcl
 // fill follows allocation and fragmentation against what has arrived.
 type fill struct {
 	total         float64
-	mix           *simulate.Mix
+	mix           *placement.Mix
 	arrived, held int64
 	n             int
 	alloc, frag   [132]float64
@@ -169,7 +170,7 @@ func TestFGD(t *testing.T) {
 				pods := openbPods(t, list)
 				place := func() simulate.Placement { return mustPlacement(t, c.ours) }
 				if c.known {
-					place = func() simulate.Placement { return simulate.FGD(simulate.NewMix(typical(pods)...)) }
+					place = func() simulate.Placement { return placement.FGD(placement.NewMix(typical(pods)...)) }
 				}
 				gotA, gotF := packed(t, pools, gpus, pods, place, map[bool]int{true: 2, false: 1}[c.allocated == 0.5])
 				offBy(t, "allocated", gotA, alloc, list, c.theirs, c.allocated)
@@ -183,7 +184,7 @@ func TestFGD(t *testing.T) {
 // over seeds.
 func packed(t *testing.T, pools []simulate.Pool, gpus int, pods []capcli.Job, place func() simulate.Placement, seeds int) (alloc, frag [132]float64) {
 	for seed := range seeds {
-		f := &fill{total: float64(gpus), mix: simulate.NewMix(typical(pods)...)}
+		f := &fill{total: float64(gpus), mix: placement.NewMix(typical(pods)...)}
 		jobs := tuned(pods, gpus, 1.3, capcli.Seed(42+seed))
 		_, err := simulate.Run(context.Background(), simulate.Config{
 			Pools: pools, Jobs: stream(jobs), Policy: mustPolicy(t, "fifo"), Settings: simulate.Settings{Skip: true}, Placement: place(),

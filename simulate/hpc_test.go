@@ -14,6 +14,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -86,7 +87,7 @@ func mustPolicy(t testing.TB, name string) simulate.NewPolicy {
 }
 
 func mustPlacement(t testing.TB, name string) simulate.Placement {
-	p, err := simulate.Placements.Get(name)
+	p, err := placement.Catalog.Get(name)
 	if err != nil {
 		t.Fatal(err)
 	}

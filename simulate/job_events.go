@@ -56,9 +56,6 @@ func (e *engine) enqueue(l *Live) {
 	q.dirty = true
 	e.wanted(l, 1)
 	e.meter.queued(e.c.now, 1)
-	if e.cfg.Waits != nil {
-		e.cfg.Waits.joined(l)
-	}
 }
 
 // wanted notes on the accounts of committed pools that l waits (+1), or no
@@ -97,24 +94,7 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 
 // findIn asks the run's placement about those of pools that have the GPUs.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
-	return e.findBy(e.cfg.Placement, c, l, pools)
-}
-
-// findBy asks any placement about those of pools that have the GPUs.
-func (e *engine) findBy(by Placement, c *Cluster, l *Live, pools []int) []Slice {
-	can := e.can[:0]
-	for _, p := range pools {
-		s := &c.state[p]
-		if s.free >= l.GPUs || (l.GPUMilli > 0 && s.avail.next(-1) >= 0) {
-			can = append(can, p)
-		}
-	}
-	e.can = can
-	if len(can) == 0 {
-		return nil
-	}
-	e.scratch = by.Place(c, l, can, e.scratch[:0])
-	return e.scratch
+	return c.Find(e.cfg.Placement, l, pools)
 }
 
 // start gives l the slices.
@@ -138,9 +118,6 @@ func (e *engine) start(l *Live, s []Slice) {
 	begins := now
 	if !pool.Terms.Committed() {
 		begins += pool.Lead // ordered now, there then
-	}
-	if e.cfg.Waits != nil {
-		e.cfg.Waits.started(l, begins-now)
 	}
 	l.Queued += begins - l.Since
 	l.Since = begins
@@ -194,7 +171,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	if now > l.Since {
 		l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, now, lost))
 	}
-	e.stayed(l, now)
+	e.meter.stayed(l, now)
 	l.saved = saved
 	l.Lost += lost
 	concerned := e.c.state[p].queues
@@ -203,17 +180,6 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	}
 	for _, q := range concerned {
 		q.dirty, q.freed = true, true
-	}
-}
-
-// stayed counts a stay that is over, or cut off by the end of the run.
-func (e *engine) stayed(l *Live, now capcli.Seconds) {
-	w := e.cfg.Waits
-	if w != nil {
-		w.cut(l, now)
-	}
-	if e.meter.stayed(l, now) && w != nil {
-		w.over(l)
 	}
 }
 
@@ -244,9 +210,6 @@ func (e *engine) finish(l *Live) {
 	l.Ended = e.c.now
 	e.meter.finished(e, l)
 	e.serve(l, l.Run)
-	if e.cfg.Waits != nil {
-		e.cfg.Waits.done(l)
-	}
 	e.tell(Finish, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 	e.slab.put(l)
 }

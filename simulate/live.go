@@ -30,7 +30,7 @@ type Live struct {
 
 	state    state
 	queue    *queue
-	class    *class
+	class    *Reach
 	tenant   *Tenant
 	slices   []Slice
 	holds    []Hold
@@ -44,7 +44,7 @@ type Live struct {
 	starting bool           // holds GPUs that were ordered and are not there yet
 	waited   bool           // the wait for the first start is counted
 	believes capcli.Seconds // believed end of the present stay
-	note     *wait          // why it waits, where that is asked
+	slot     int32          // see Slot
 	ripe     bool           // waits, and its patience has ended
 	due      bool           // since the queue's last turn
 	bucket   *bucket        // where the queue has it by what it asks for; nil: nowhere
@@ -115,6 +115,22 @@ func (l *Live) Restarting(now capcli.Seconds) capcli.Seconds {
 	return max(0, l.overhead-(now-l.Since))
 }
 
+// Slot returns a number that no other live job has, less than the most that were
+// alive at once and some: a place to note something of the job until it has
+// finished.
+func (l *Live) Slot() int { return int(l.slot) }
+
+// Reach returns where the job may run.
+func (l *Live) Reach() *Reach { return l.class }
+
+// Alike returns a job that may run where l may and asks for the same there.
+func (l *Live) Alike() *Live {
+	return &Live{
+		Job:   capcli.Job{GPUs: l.GPUs, GPUMilli: l.GPUMilli, CPUMilli: l.CPUMilli, MemMiB: l.MemMiB},
+		class: l.class, tenant: l.tenant,
+	}
+}
+
 // Stay returns a number that is another one after each start and each stop.
 func (l *Live) Stay() uint32 { return l.run }
 
@@ -144,6 +160,7 @@ func (l *Live) Holds() []Hold { return l.holds }
 // jobs that are alive at once and not for all.
 type slab struct {
 	free []*Live
+	made int32
 	live int
 }
 
@@ -153,13 +170,15 @@ func (s *slab) get() *Live {
 	if len(s.free) == 0 {
 		page := make([]Live, slabPage)
 		for i := range page {
+			page[len(page)-1-i].slot = s.made
+			s.made++
 			s.free = append(s.free, &page[len(page)-1-i])
 		}
 	}
 	l := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	s.live++
-	*l = Live{slices: l.slices[:0], holds: l.holds[:0], run: l.run + 1, FirstStart: -1, Ended: -1}
+	*l = Live{slot: l.slot, slices: l.slices[:0], holds: l.holds[:0], run: l.run + 1, FirstStart: -1, Ended: -1}
 	return l
 }
 

@@ -86,21 +86,20 @@ func (m *meter) queued(now capcli.Seconds, n int64) {
 func (m *meter) settle() { m.queueMax = max(m.queueMax, m.queueNow) }
 
 // stayed counts the wait of a job whose first stay is over, or is cut off by the
-// end of the run, and tells whether it did. A stay that ends within the lead
+// end of the run. A stay that ends within the lead
 // time of its capacity never began, and the job has yet to start.
-func (m *meter) stayed(l *Live, now capcli.Seconds) bool {
+func (m *meter) stayed(l *Live, now capcli.Seconds) {
 	switch {
 	case l.waited:
-		return false
+		return
 	case l.Since > now:
 		l.FirstStart = -1
-		return false
+		return
 	}
 	l.waited = true
 	for _, g := range m.groups(l) {
 		g.wait.over.add(l.Wait())
 	}
-	return true
 }
 
 func (m *meter) preempted(l *Live, lost bool) {

@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -16,7 +17,7 @@ func BenchmarkPolicies(b *testing.B) {
 	for _, pol := range policy.Catalog.All() {
 		b.Run(pol.Name, func(b *testing.B) { benchRun(b, pol.Name, "count", 64, 0.95) })
 	}
-	for _, pl := range simulate.Placements.All() {
+	for _, pl := range placement.Catalog.All() {
 		b.Run("fifo-"+pl.Name, func(b *testing.B) { benchRun(b, "fifo", pl.Name, 1213, 0.8) })
 	}
 }

@@ -44,9 +44,13 @@ type Pool struct {
 // Capacity is all the pool's GPUs.
 func (p *Pool) Capacity() int { return p.Nodes * p.GPUsPerNode }
 
-// counted tells whether the pool is a number of GPUs that have no nodes: one
+// Fluid reports whether the pool's GPUs have no identity, since a node has over
+// 64: shares of them are poured from one measure.
+func (p *Pool) Fluid() bool { return p.GPUsPerNode > maxLevel }
+
+// Counted tells whether the pool is a number of GPUs that have no nodes: one
 // node, of which nothing but its GPUs is known.
-func (p *Pool) counted() bool { return p.Nodes == 1 && p.CPUMilli == 0 && p.MemMiB == 0 }
+func (p *Pool) Counted() bool { return p.Nodes == 1 && p.CPUMilli == 0 && p.MemMiB == 0 }
 
 // Offered is how long the pool is there between two instants, by its dates:
 // nodes that fail or are reclaimed in that time count as there.

@@ -9,7 +9,7 @@ import (
 // request is what waiting jobs have in common that fit, or do not fit, at the
 // same time: where they may go and what they ask for there.
 type request struct {
-	class      *class
+	class      *Reach
 	gpus, part int
 	cpu, mem   int64
 	tenant     *Tenant // nil: without a quota

@@ -146,11 +146,8 @@ func (e *engine) result() (*Result, error) {
 		}
 		r.Tenants = append(r.Tenants, tr)
 	}
-	if w := e.cfg.Waits; w != nil {
-		w.close()
-		if w.fault != nil {
-			return r, w.fault
-		}
+	if err := e.closeWatch(); err != nil {
+		return r, err
 	}
 	for i := range r.ServedBy {
 		if err := r.ServedBy[i].check(); err != nil {
@@ -171,7 +168,7 @@ func (e *engine) flush() (running, starting int64) {
 		if p := int(l.slices[0].Pool); e.c.now > l.Since {
 			l.charge(e.ledger.stay(p, l.tenant.index, l.Milli(), l.Since, e.c.now, 0))
 		}
-		e.stayed(l, e.c.now)
+		e.meter.stayed(l, e.c.now)
 	}
 	for p := range e.c.state {
 		e.touchPool(p)
@@ -185,7 +182,7 @@ func (e *engine) loads() []Load {
 	from, to := e.meter.firstAt, e.meter.lastAt
 	rows := map[classKey]*Load{}
 	pools := map[classKey][]int{}
-	add := func(k classKey, c *class) {
+	add := func(k classKey, c *Reach) {
 		l := rows[k]
 		if l == nil {
 			l = &Load{Partition: k.partition, GPUModel: k.model}
@@ -239,7 +236,7 @@ func (e *engine) there(pools []int, at, last capcli.Seconds) (gpus int) {
 }
 
 // loadKeys are the rows of loads that a class belongs to.
-func (e *engine) loadKeys(c *class) []classKey {
+func (e *engine) loadKeys(c *Reach) []classKey {
 	keys := []classKey{{}}
 	if e.partitions[c.partition] {
 		keys = append(keys, classKey{partition: c.partition})

@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+
 	"pgregory.net/rapid"
 )
 

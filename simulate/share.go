@@ -4,7 +4,7 @@ import "iter"
 
 // fluid tells whether pool p is counted: its GPUs have no identity, and shares
 // of them are poured from one measure. A mask has room for maxLevel GPUs.
-func (c *Cluster) fluid(p int32) bool { return c.pools[p].GPUsPerNode > maxLevel }
+func (c *Cluster) fluid(p int32) bool { return c.pools[p].Fluid() }
 
 // shareDevices starts to track single GPUs: it is called when the first job
 // that shares a GPU arrives; the GPUs of running jobs are full.
@@ -132,8 +132,8 @@ func (c *Cluster) hasShare(n int) bool {
 	return false
 }
 
-// freeMilli is what is free on node n in thousandths of GPUs.
-func (c *Cluster) freeMilli(n int) int64 {
+// FreeMilli returns what is free on node n in thousandths of GPUs.
+func (c *Cluster) FreeMilli(n int) int64 {
 	nd := &c.nodes[n]
 	if c.shares == nil || c.fluid(nd.pool) {
 		return int64(nd.free)*1000 + int64(nd.part)

@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 	"capcli/simulate/supply"
 )
@@ -70,7 +71,7 @@ func TestLossesKeepTheBooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		placement, err := simulate.Placements.Get(rapid.SampledFrom(simulate.Placements.Names()).Draw(t, "placement"))
+		placement, err := placement.Catalog.Get(rapid.SampledFrom(placement.Catalog.Names()).Draw(t, "placement"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -191,11 +191,11 @@ func (t *Turn) FindOutside(l *Live, pool int) []Slice {
 // StartFound starts l where the last Find or FindOutside, which was for l, found
 // room.
 func (t *Turn) StartFound(l *Live) {
-	if t.found != l || l.state != waiting || len(t.e.scratch) == 0 {
+	if t.found != l || l.state != waiting || len(t.e.c.found) == 0 {
 		panic("simulate: a policy started a job where nothing was found for it")
 	}
 	t.found = nil
-	t.e.start(l, t.e.scratch)
+	t.e.start(l, t.e.c.found)
 }
 
 // Preemptible reports whether running job l belongs to this queue, holds GPUs of

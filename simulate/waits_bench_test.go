@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/cause"
 )
 
 // BenchmarkWaits is the cost of being told why jobs wait, beside the same run
@@ -24,7 +25,7 @@ func BenchmarkWaits(b *testing.B) {
 					Overflow: simulate.Overflow{Patience: []simulate.Patience{{Wait: 1800}}},
 				}
 				if told {
-					cfg.Waits = &simulate.Waits{}
+					cfg.Observers = append(cfg.Observers, &cause.Waits{})
 				}
 				if _, err := simulate.Run(context.Background(), cfg); err != nil {
 					b.Fatal(err)

@@ -13,6 +13,8 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/cause"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -26,8 +28,8 @@ type clerk struct {
 	jobs      map[string]*clerkJob
 	order     []*clerkJob
 	now       capcli.Seconds
-	all       map[simulate.Cause]capcli.Seconds // first waits, all jobs that started
-	again     map[simulate.Cause]capcli.Seconds
+	all       map[cause.Cause]capcli.Seconds // first waits, all jobs that started
+	again     map[cause.Cause]capcli.Seconds
 }
 
 type clerkNode struct {
@@ -45,14 +47,14 @@ type clerkJob struct {
 	holds     []simulate.Slice
 	begins    capcli.Seconds
 	begun     bool // its first stay was a stay
-	first     map[simulate.Cause]capcli.Seconds
-	later     map[simulate.Cause]capcli.Seconds
+	first     map[cause.Cause]capcli.Seconds
+	later     map[cause.Cause]capcli.Seconds
 }
 
 func newClerk(w *world, placement string) *clerk {
 	k := &clerk{
 		world: w, placement: placement, used: map[string]int{}, jobs: map[string]*clerkJob{},
-		all: map[simulate.Cause]capcli.Seconds{}, again: map[simulate.Cause]capcli.Seconds{},
+		all: map[cause.Cause]capcli.Seconds{}, again: map[cause.Cause]capcli.Seconds{},
 	}
 	for p := range w.pools {
 		pool := &w.pools[p]
@@ -78,7 +80,7 @@ func (k *clerk) Observe(e simulate.Event, _ *simulate.Cluster) {
 		}
 		j = &clerkJob{
 			Job: e.Job.Job, believed: e.Job.Believed, submitted: e.At, waits: true,
-			first: map[simulate.Cause]capcli.Seconds{}, later: map[simulate.Cause]capcli.Seconds{},
+			first: map[cause.Cause]capcli.Seconds{}, later: map[cause.Cause]capcli.Seconds{},
 		}
 		k.jobs[j.ID] = j
 		k.order = append(k.order, j)
@@ -139,7 +141,7 @@ func (k *clerk) until(at capcli.Seconds) {
 			case j.waits:
 				to[k.why(j)]++
 			case j.holds != nil && k.now < j.begins:
-				to[simulate.CauseLead]++
+				to[cause.Lead]++
 			case j.holds != nil:
 				j.begun = true
 			}
@@ -148,8 +150,8 @@ func (k *clerk) until(at capcli.Seconds) {
 }
 
 // sums are the waits of jobs that began, and of those that never did.
-func (k *clerk) sums(over capcli.Seconds) (told, again, still map[simulate.Cause]capcli.Seconds) {
-	told, again, still = map[simulate.Cause]capcli.Seconds{}, map[simulate.Cause]capcli.Seconds{}, map[simulate.Cause]capcli.Seconds{}
+func (k *clerk) sums(over capcli.Seconds) (told, again, still map[cause.Cause]capcli.Seconds) {
+	told, again, still = map[cause.Cause]capcli.Seconds{}, map[cause.Cause]capcli.Seconds{}, map[cause.Cause]capcli.Seconds{}
 	for _, j := range k.order {
 		var sum capcli.Seconds
 		for _, s := range j.first {
@@ -182,11 +184,11 @@ func (k *clerk) patience(j *clerkJob) capcli.Seconds {
 }
 
 // why is the definition: each single change that alone would let j start.
-func (k *clerk) why(j *clerkJob) simulate.Cause {
-	tenant := simulate.Cause(0)
+func (k *clerk) why(j *clerkJob) cause.Cause {
+	tenant := cause.Cause(0)
 	for _, t := range k.world.tenants {
 		if t.Name == j.Tenant && t.Quota > 0 && k.used[j.Tenant]+j.GPUs > t.Quota {
-			tenant = simulate.CauseQuota
+			tenant = cause.Quota
 		}
 	}
 	reach, later := k.reach(j)
@@ -195,9 +197,9 @@ func (k *clerk) why(j *clerkJob) simulate.Cause {
 		if tenant != 0 {
 			return tenant
 		}
-		return simulate.CauseOrder
+		return cause.Order
 	}
-	var why simulate.Cause
+	var why cause.Cause
 	free := 0
 	for i := range k.nodes {
 		if n := &k.nodes[i]; here(n) && slices.Contains(reach, n.pool) {
@@ -207,19 +209,19 @@ func (k *clerk) why(j *clerkJob) simulate.Cause {
 	switch {
 	case free < j.GPUs:
 	case (j.CPUMilli > 0 || j.MemMiB > 0) && k.fits(j, reach, here, false):
-		why |= simulate.CauseHost
+		why |= cause.Host
 	default:
-		why |= simulate.CauseTogether
+		why |= cause.Together
 	}
 	if w := k.patience(j); w >= 0 && k.fits(j, later, here, true) {
-		why |= simulate.CausePatience
+		why |= cause.Patience
 	}
 	why |= k.missing(j, reach)
 	for p := range k.world.pools {
 		pool := &k.world.pools[p]
 		model, part := j.GPUModel == "" || pool.GPUModel == "" || j.GPUModel == "A|B" || j.GPUModel == pool.GPUModel, pool.Partition == "" || pool.Partition == j.Partition
 		if pool.Terms.Committed() && model != part && k.fits(j, []int{p}, here, true) {
-			why |= map[bool]simulate.Cause{true: simulate.CauseOtherShare, false: simulate.CauseOtherModel}[model]
+			why |= map[bool]cause.Cause{true: cause.OtherShare, false: cause.OtherModel}[model]
 		}
 	}
 	if why != 0 {
@@ -229,36 +231,36 @@ func (k *clerk) why(j *clerkJob) simulate.Cause {
 }
 
 // held names what has no GPU left.
-func (k *clerk) held(reach []int) simulate.Cause {
+func (k *clerk) held(reach []int) cause.Cause {
 	terms := map[simulate.Terms]bool{}
 	for _, p := range reach {
 		terms[k.world.pools[p].Terms] = true
 	}
 	switch {
 	case terms[simulate.OnDemand]:
-		return simulate.CauseCeiling
+		return cause.Ceiling
 	case terms[simulate.Spot]:
-		return simulate.CauseSpotShort
+		return cause.SpotShort
 	}
-	return simulate.CauseCapacity
+	return cause.Capacity
 }
 
-func (k *clerk) missing(j *clerkJob, reach []int) simulate.Cause {
-	var why simulate.Cause
+func (k *clerk) missing(j *clerkJob, reach []int) cause.Cause {
+	var why cause.Cause
 	for _, p := range reach {
 		back := func(n *clerkNode) bool {
 			return n.delivered
 		}
-		down := simulate.CauseDown
+		down := cause.Down
 		if k.world.pools[p].Terms == simulate.Spot {
-			down = simulate.CauseSpotGone
+			down = cause.SpotGone
 		}
 		if k.fits(j, []int{p}, back, true) {
 			why |= down
 		}
 		come := func(n *clerkNode) bool { return !n.lost && !n.draining }
 		if k.fits(j, []int{p}, come, true) {
-			why |= simulate.CauseOutside
+			why |= cause.Outside
 		}
 	}
 	return why
@@ -333,8 +335,8 @@ func (k *clerk) fits(j *clerkJob, pools []int, ok func(*clerkNode) bool, host bo
 	return false
 }
 
-func timesOf(rows []simulate.CauseTime) map[simulate.Cause]capcli.Seconds {
-	out := map[simulate.Cause]capcli.Seconds{}
+func timesOf(rows []cause.Time) map[cause.Cause]capcli.Seconds {
+	out := map[cause.Cause]capcli.Seconds{}
 	for _, r := range rows {
 		out[r.Cause] = r.Time
 	}
@@ -345,7 +347,7 @@ func timesOf(rows []simulate.CauseTime) map[simulate.Cause]capcli.Seconds {
 // against itself without a recorder.
 func TestWaitsByDefinition(t *testing.T) {
 	policies := policy.Catalog.Names()
-	met := map[simulate.Cause]int{}
+	met := map[cause.Cause]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		w.cpuJobs = false
@@ -356,23 +358,23 @@ func TestWaitsByDefinition(t *testing.T) {
 		placement := rapid.SampledFrom([]string{"count", "consolidate", "random", "best"}).Draw(rt, "placement")
 		until := capcli.Seconds(rapid.SampledFrom([]int{0, 0, 90}).Draw(rt, "until"))
 		over := capcli.Seconds(rapid.SampledFrom([]int{0, 0, 15}).Draw(rt, "over"))
-		play := func(waits *simulate.Waits, o ...simulate.Observer) (*simulate.Result, error) {
+		play := func(o ...simulate.Observer) (*simulate.Result, error) {
 			pools := slices.Clone(w.pools)
 			for i, changes := range w.supply {
 				pools[i].Supply = &comings{slices.Clone(changes)}
 			}
 			return simulate.Run(context.Background(), simulate.Config{
 				Start: 0, Until: until, Pools: pools, Jobs: stream(w.jobs), Policy: mustPolicy(t, policy), Settings: w.set, Placement: mustPlacement(t, placement),
-				Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, Observers: o, Waits: waits,
+				Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, Observers: o,
 			})
 		}
 		k := newClerk(&w, placement)
-		waits := &simulate.Waits{Over: over}
+		waits := &cause.Waits{Over: over}
 		r, err := play(waits, k)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		plain, err := play(nil)
+		plain, err := play()
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -382,7 +384,7 @@ func TestWaitsByDefinition(t *testing.T) {
 		k.until(r.Ended)
 		told, again, still := k.sums(over)
 		var sum, rows capcli.Seconds
-		got := map[simulate.Cause]capcli.Seconds{}
+		got := map[cause.Cause]capcli.Seconds{}
 		for _, row := range waits.Rows() {
 			got[row.Cause] = row.Time
 			rows += row.Time
@@ -409,7 +411,7 @@ func TestWaitsByDefinition(t *testing.T) {
 	if n := flag.Lookup("rapid.checks").Value.(flag.Getter).Get(); n.(int) < 2000 {
 		return // too few draws to meet every cause
 	}
-	for _, c := range (simulate.Cause(1)<<14 - 1).Each() {
+	for _, c := range (cause.Cause(1)<<14 - 1).Each() {
 		n := 0
 		for set, times := range met {
 			if set&c != 0 {
@@ -423,7 +425,7 @@ func TestWaitsByDefinition(t *testing.T) {
 }
 
 // checkParts holds the parts of a row against its time.
-func checkParts(t *rapid.T, r *simulate.WaitRow) {
+func checkParts(t *rapid.T, r *cause.Row) {
 	var tenants, models, sizes, days, months capcli.Seconds
 	for _, s := range r.Tenants {
 		tenants += s
@@ -448,12 +450,12 @@ func checkParts(t *rapid.T, r *simulate.WaitRow) {
 // TestWaitsOfAnyJob holds, for shares of GPUs and jobs without any too, that
 // the recorder's sums are the run's and that it changes nothing.
 func TestWaitsOfAnyJob(t *testing.T) {
-	policies, placements := policy.Catalog.Names(), simulate.Placements.Names()
+	policies, placements := policy.Catalog.Names(), placement.Catalog.Names()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		policy := rapid.SampledFrom(policies).Draw(rt, "policy")
 		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
-		play := func(waits *simulate.Waits) (*simulate.Result, string) {
+		play := func(o ...simulate.Observer) (*simulate.Result, string) {
 			pools := slices.Clone(w.pools)
 			for i, changes := range w.supply {
 				pools[i].Supply = &comings{slices.Clone(changes)}
@@ -461,16 +463,16 @@ func TestWaitsOfAnyJob(t *testing.T) {
 			var log eventLog
 			r, err := simulate.Run(context.Background(), simulate.Config{
 				Start: 0, Pools: pools, Jobs: stream(w.jobs), Policy: mustPolicy(t, policy), Settings: w.set, Placement: mustPlacement(t, placement),
-				Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, Observers: []simulate.Observer{&log}, Waits: waits,
+				Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, Observers: append(o, &log),
 			})
 			if err != nil {
 				rt.Fatal(err)
 			}
 			return r, log.text.String()
 		}
-		waits := &simulate.Waits{}
+		waits := &cause.Waits{}
 		r, log := play(waits)
-		if _, plain := play(nil); plain != log {
+		if _, plain := play(); plain != log {
 			rt.Fatal("the recorder changed the run")
 		}
 		started, told, sum := waits.Jobs()

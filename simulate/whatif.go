@@ -30,6 +30,18 @@ func (w *WhatIf) Holds(s []Slice) bool { return w.c.holds(s) }
 // Usable is that of the copy.
 func (w *WhatIf) Usable(p int) int64 { return w.c.Usable(p) }
 
+// CopyWith returns a copy of c on which the nodes of pool p that up names take work
+// too. It writes over w, a former copy, unless that is nil.
+func (c *Cluster) CopyWith(w *Cluster, p int, up func(n int) bool) *Cluster {
+	w = c.copyTo(w)
+	for n, to := c.NodesOf(p); n < to; n++ {
+		if up(n) {
+			w.setUp(n, true, false)
+		}
+	}
+	return w
+}
+
 // copyTo makes w, a former copy or nil, a copy of c with nothing in its
 // accounts but what can be used.
 func (c *Cluster) copyTo(w *Cluster) *Cluster {
@@ -62,7 +74,7 @@ func (c *Cluster) holds(slices []Slice) bool {
 		if !nd.up || nd.draining || !c.fitsHost(nd, s.CPUMilli, s.MemMiB) {
 			return false
 		}
-		if s.Milli > 0 && int32(c.share(int(s.Node), int(s.Device))) < s.Milli {
+		if s.Milli > 0 && int32(c.DeviceFree(int(s.Node), int(s.Device))) < s.Milli {
 			return false
 		}
 		if nd.free < s.GPUs {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/simulate"
 	"capcli/simulate/outcome"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -59,7 +59,7 @@ func newExplain(e *env) *cobra.Command {
 	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	f.BoolVar(&o.causes, "causes-only", false, "leave out what single changes would do")
 	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
-	complete(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	complete(cmd, "placement", func() []string { return entries(&placement.Catalog) })
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveDefault

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"capcli/simulate/cause"
+
 	"capcli"
-	"capcli/simulate"
 )
 
 // causeSum is what one set of causes made jobs wait, over all runs.
 type causeSum struct {
-	cause    simulate.Cause
+	cause    cause.Cause
 	jobs     int64
 	time     capcli.Seconds
 	tenants  map[string]capcli.Seconds
@@ -26,8 +27,8 @@ type causeSum struct {
 
 // causeSums adds up the rows of all runs, most first.
 func (x *explanation) causeSums() []*causeSum {
-	by := map[simulate.Cause]*causeSum{}
-	sum := func(c simulate.Cause) *causeSum {
+	by := map[cause.Cause]*causeSum{}
+	sum := func(c cause.Cause) *causeSum {
 		if by[c] == nil {
 			by[c] = &causeSum{
 				cause: c, tenants: map[string]capcli.Seconds{}, models: map[string]capcli.Seconds{},
@@ -54,7 +55,7 @@ func (x *explanation) causeSums() []*causeSum {
 	})
 }
 
-func (s *causeSum) add(r *simulate.WaitRow, tenants []string) {
+func (s *causeSum) add(r *cause.Row, tenants []string) {
 	s.jobs += r.Jobs
 	s.time += r.Time
 	for i, t := range r.Tenants {
@@ -77,9 +78,9 @@ func (s *causeSum) add(r *simulate.WaitRow, tenants []string) {
 }
 
 // causeText says a set of causes to people.
-func (x *explanation) causeText(c simulate.Cause) string {
-	quota := c&simulate.CauseQuota != 0
-	c &^= simulate.CauseQuota
+func (x *explanation) causeText(c cause.Cause) string {
+	quota := c&cause.Quota != 0
+	c &^= cause.Quota
 	var texts []string
 	for _, one := range c.Each() {
 		texts = append(texts, x.oneCause(one))
@@ -88,7 +89,7 @@ func (x *explanation) causeText(c simulate.Cause) string {
 	if len(texts) > 1 {
 		text = "either of: " + text
 	}
-	switch held := x.oneCause(simulate.CauseQuota); {
+	switch held := x.oneCause(cause.Quota); {
 	case quota && text == "":
 		return held
 	case quota:
@@ -97,35 +98,35 @@ func (x *explanation) causeText(c simulate.Cause) string {
 	return text
 }
 
-func (x *explanation) oneCause(c simulate.Cause) string {
+func (x *explanation) oneCause(c cause.Cause) string {
 	switch c {
-	case simulate.CauseOrder:
+	case cause.Order:
 		return "could have started: the policy (" + x.plan.Scenario.PolicyName() + ") kept it behind others"
-	case simulate.CauseCapacity:
+	case cause.Capacity:
 		return "no GPU of the right kind free"
-	case simulate.CauseCeiling:
+	case cause.Ceiling:
 		return "no GPU free, and on-demand at its limit"
-	case simulate.CauseSpotShort:
+	case cause.SpotShort:
 		return "no GPU free, and no spot GPU to be had"
-	case simulate.CauseTogether:
+	case cause.Together:
 		return "free GPUs, but not together"
-	case simulate.CauseHost:
+	case cause.Host:
 		return "free GPUs, but not the CPUs or memory beside them"
-	case simulate.CausePatience:
+	case cause.Patience:
 		return "room on demand or spot, but it may not go there yet"
-	case simulate.CauseDown:
+	case cause.Down:
 		return "node down"
-	case simulate.CauseSpotGone:
+	case cause.SpotGone:
 		return "spot GPUs taken away"
-	case simulate.CauseOutside:
+	case cause.Outside:
 		return "capacity not delivered yet, or ended"
-	case simulate.CauseOtherModel:
+	case cause.OtherModel:
 		return "only GPUs of another model free"
-	case simulate.CauseOtherShare:
+	case cause.OtherShare:
 		return "only GPUs of another partition free"
-	case simulate.CauseQuota:
+	case cause.Quota:
 		return "tenant at its quota"
-	case simulate.CauseLead:
+	case cause.Lead:
 		return "ordered, not there yet (lead time)"
 	}
 	return c.String()

@@ -9,7 +9,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/scenarios/play"
-	"capcli/simulate"
+	"capcli/simulate/cause"
 	"capcli/simulate/outcome"
 )
 
@@ -91,7 +91,7 @@ func (x *explanation) list() []*change {
 	out = append(out, x.ruleChanges(s)...)
 	out = append(out, x.restartChanges(s)...)
 	for i, t := range s.Tenants {
-		if t.Quota > 0 && x.waitedFor(simulate.CauseQuota) {
+		if t.Quota > 0 && x.waitedFor(cause.Quota) {
 			more := t.Quota + step(t.Quota)
 			out = append(out, &change{
 				text: fmt.Sprintf("quota of %s %d -> %d", t.Name, t.Quota, more),
@@ -200,7 +200,7 @@ func (x *explanation) ruleChanges(s *scenarios.Scenario) []*change {
 			out = append(out, &change{text: fmt.Sprintf("policy %s instead of %s", p, now), policy: p})
 		}
 	}
-	if x.waitedFor(simulate.CauseTogether) {
+	if x.waitedFor(cause.Together) {
 		for _, p := range []string{"consolidate", "pack"} {
 			if now := s.PlacementName(); p != now && now != "count" {
 				out = append(out, &change{text: fmt.Sprintf("placement %s instead of %s", p, now), place: p})
@@ -233,7 +233,7 @@ func (x *explanation) restartChanges(s *scenarios.Scenario) []*change {
 }
 
 // waitedFor tells whether jobs waited for a cause, as far as that was asked.
-func (x *explanation) waitedFor(c simulate.Cause) bool {
+func (x *explanation) waitedFor(c cause.Cause) bool {
 	for _, w := range x.waits {
 		for _, r := range w.Rows() {
 			if r.Cause&c != 0 {

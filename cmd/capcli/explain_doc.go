@@ -8,7 +8,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate"
+	"capcli/simulate/cause"
 	"capcli/simulate/outcome"
 )
 
@@ -320,7 +320,7 @@ func (x *explanation) unknown() []string {
 	var out []string
 	several := false
 	for _, s := range x.causeSums() {
-		several = several || (s.cause &^ simulate.CauseQuota).Several()
+		several = several || (s.cause &^ cause.Quota).Several()
 	}
 	if several {
 		out = append(out, "where a row says either of, each of its causes alone would have let the jobs start; which one was to blame cannot be told")

@@ -13,6 +13,7 @@ import (
 	"capcli"
 	"capcli/scenarios/play"
 	"capcli/simulate"
+	"capcli/simulate/cause"
 	"capcli/simulate/outcome"
 )
 
@@ -28,7 +29,7 @@ type explanation struct {
 	saved   *savedPlan // the runs of the folder; nil for a scenario
 	plan    *play.Case
 	results []*play.Run
-	waits   []*simulate.Waits
+	waits   []*cause.Waits
 	changes []*change
 	lock    sync.Mutex
 	asKept  bool // the runs of the folder, with no flag that changes them
@@ -216,10 +217,10 @@ func (x *explanation) watch(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	x.waits = make([]*simulate.Waits, len(x.results))
+	x.waits = make([]*cause.Waits, len(x.results))
 	p.Prepare = func(run int, cfg *simulate.Config) error {
-		w := &simulate.Waits{Over: x.least(run)}
-		cfg.Waits = w
+		w := &cause.Waits{Over: x.least(run)}
+		cfg.Observers = append(cfg.Observers, w)
 		x.lock.Lock()
 		defer x.lock.Unlock()
 		x.waits[run] = w

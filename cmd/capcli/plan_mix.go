@@ -16,6 +16,7 @@ import (
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
+	"capcli/simulate/placement"
 	"capcli/simulate/plan/mix"
 	"capcli/simulate/policy"
 )
@@ -65,7 +66,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	}
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed", "perfect-estimates")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
-	completeList(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
 	completeSign(cmd, "max", "=")
 	completeSign(cmd, "min", "=")
 	complete(cmd, "goal", func() []string { return []string{"frontier", "cheapest"} })

@@ -10,8 +10,8 @@ import (
 
 	"capcli"
 	"capcli/scenarios/play"
-	"capcli/simulate"
 	"capcli/simulate/outcome"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -62,7 +62,7 @@ func newSimulate(e *env) *cobra.Command {
 	addFormatFlag(cmd, &o.read)
 	addTraceFlags(cmd, &o.read)
 	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(policy.Catalog.Names(), ", "))
-	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(simulate.Placements.Names(), ", "))
+	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(placement.Catalog.Names(), ", "))
 	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
 	o.addOverrideFlags(cmd)
 	addPricesFlag(cmd, &o.prices)
@@ -74,7 +74,7 @@ func newSimulate(e *env) *cobra.Command {
 	f.BoolVar(&o.enforce, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	f.BoolVar(&o.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
-	completeList(cmd, "placement", func() []string { return entries(&simulate.Placements) })
+	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
 	completeSign(cmd, "fail-if", ">")
 	cmd.ValidArgsFunction = completeScenarios
 	return cmd
@@ -161,7 +161,7 @@ func (o *simulateOptions) check() error {
 		}
 	}
 	for _, p := range o.placements {
-		if _, err := simulate.Placements.Get(p); err != nil {
+		if _, err := placement.Catalog.Get(p); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -140,7 +141,7 @@ func TestJobsCostWhatTenantsPay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place, err := simulate.Placements.Get("count")
+	place, err := placement.Catalog.Get("count")
 	if err != nil {
 		t.Fatal(err)
 	}

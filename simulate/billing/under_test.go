@@ -8,6 +8,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -19,7 +20,7 @@ func twoTenants(t *testing.T) (*simulate.Record, capcli.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	placement, err := simulate.Placements.Get("count")
+	placement, err := placement.Catalog.Get("count")
 	if err != nil {
 		t.Fatal(err)
 	}

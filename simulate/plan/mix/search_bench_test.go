@@ -14,6 +14,7 @@ import (
 	"capcli/profile/trace"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/placement"
 	"capcli/simulate/plan/mix"
 	"capcli/simulate/policy"
 )
@@ -61,7 +62,7 @@ func mixes(jobs []capcli.Job, gpus, patience, policies []string) *mix.Problem {
 		k, err1 := strconv.Atoi(v[0])
 		wait, err2 := capcli.ParseSeconds(v[1])
 		policy, err3 := policy.Catalog.Get(v[2])
-		placement, err4 := simulate.Placements.Get("count")
+		placement, err4 := placement.Catalog.Get("count")
 		c := &mix.Candidate{
 			Index: i, Values: v, Key: fmt.Sprint(v),
 			Rates: []billing.Rate{{Price: 2_200_000, OnDemand: 3_900_000}, {Price: 3_900_000}},

@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 )
 
@@ -67,7 +68,7 @@ func (z *sizing) problem() *Problem {
 		if err != nil {
 			return nil, err
 		}
-		placement, err := simulate.Placements.Get("count")
+		placement, err := placement.Catalog.Get("count")
 		if err != nil {
 			return nil, err
 		}

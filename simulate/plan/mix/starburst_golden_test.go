@@ -14,6 +14,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/placement"
 	"capcli/simulate/plan/mix"
 	"capcli/simulate/policy"
 )
@@ -81,7 +82,7 @@ func starburstProblem(jobs []capcli.Job, policies, perGPUHour, queues []string) 
 		if err != nil {
 			return nil, err
 		}
-		first, err := simulate.Placements.Get("first")
+		first, err := placement.Catalog.Get("first")
 		if err != nil {
 			return nil, err
 		}

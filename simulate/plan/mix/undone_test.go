@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/placement"
 	"capcli/simulate/policy"
 	"capcli/simulate/supply"
 )
@@ -71,7 +72,7 @@ func drawnConfig(t *rapid.T) (func() simulate.Config, []billing.Rate, []capcli.J
 		if err != nil {
 			t.Fatal(err)
 		}
-		place, err := simulate.Placements.Get("consolidate")
+		place, err := placement.Catalog.Get("consolidate")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,9 @@
-package simulate
+package placement
+
+import "capcli/simulate"
 
 func init() {
-	Placements.Add("clustering", "jobs of one size together on the same nodes", func() Placement { return &clustering{} })
+	Catalog.Add("clustering", "jobs of one size together on the same nodes", func() simulate.Placement { return &clustering{} })
 }
 
 // clustering keeps jobs of one size together: it prefers nodes that hold jobs
@@ -11,20 +13,20 @@ func init() {
 // its own.
 type clustering struct {
 	on    []map[int]int // by node: jobs by size
-	real  *Cluster
+	real  *simulate.Cluster
 	drawn drawn
 }
 
 // Observe follows which sizes each node holds.
-func (k *clustering) Observe(e Event, c *Cluster) {
+func (k *clustering) Observe(e simulate.Event, c *simulate.Cluster) {
 	if k.real == nil {
-		k.real, k.on = c, make([]map[int]int, len(c.nodes))
+		k.real, k.on = c, make([]map[int]int, c.NodeCount())
 	}
 	by := -1
 	switch e.Kind {
-	case Start:
+	case simulate.Start:
 		by = 1
-	case Finish, Preempt:
+	case simulate.Finish, simulate.Preempt:
 	default:
 		return
 	}
@@ -32,8 +34,8 @@ func (k *clustering) Observe(e Event, c *Cluster) {
 	if size < 0 {
 		return
 	}
-	for i := range e.Job.slices {
-		n := e.Job.slices[i].Node
+	for i := range e.Job.Slices() {
+		n := e.Job.Slices()[i].Node
 		if k.on[n] == nil {
 			k.on[n] = map[int]int{}
 		}
@@ -43,8 +45,12 @@ func (k *clustering) Observe(e Event, c *Cluster) {
 	}
 }
 
+// mostGPUs is above what a node of any pool that is not counted has free, in
+// thousandths.
+const mostGPUs = 64_000
+
 // sizeOf is the number of GPUs, 0 for a share of one and -1 for none.
-func sizeOf(l *Live) int {
+func sizeOf(l *simulate.Live) int {
 	switch {
 	case l.GPUs == 0:
 		return -1
@@ -54,7 +60,7 @@ func sizeOf(l *Live) int {
 	return l.GPUs
 }
 
-func (k *clustering) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+func (k *clustering) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	switch {
 	case c != k.real:
 		return gang(c, l, pools, tightest, tightest, dst)
@@ -72,6 +78,6 @@ func (k *clustering) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slic
 		case len(on) == 0:
 			band = 2
 		}
-		return band + share(c.freeMilli(n), 1000*maxLevel)
+		return band + share(c.FreeMilli(n), mostGPUs)
 	}, dst)
 }

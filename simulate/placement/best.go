@@ -1,7 +1,9 @@
-package simulate
+package placement
+
+import "capcli/simulate"
 
 func init() {
-	Placements.Add("best", "the node with the least left over that suffices; a gang that fits on a node is never split", func() Placement { return &best{} })
+	Catalog.Add("best", "the node with the least left over that suffices; a gang that fits on a node is never split", func() simulate.Placement { return &best{} })
 }
 
 // best is best fit (Johnson 1973): the node that has the fewest free GPUs, the
@@ -10,12 +12,12 @@ func init() {
 // largest node's (the multi-resource best fit of Weng et al., USENIX ATC 2023).
 type best struct{ largest largest }
 
-func (b *best) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+func (b *best) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	if l.CPUMilli == 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
 	most := b.largest.in(c)
 	return leastNode(c, l, pools, func(n int) float64 {
-		return share(c.freeMilli(n), most.gpus) + share(c.nodes[n].cpu, most.cpu)
+		return share(c.FreeMilli(n), most.gpus) + share(c.NodeCPU(n), most.cpu)
 	}, dst)
 }

@@ -1,22 +1,25 @@
-package simulate
+package placement
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/simulate"
+)
 
 // leastNode puts all of l on the node of pools with room for it and the least
 // score, the lowest number among equals; a gang that no node has room for is
 // split as best fit would.
-func leastNode(c *Cluster, l *Live, pools []int, score func(n int) float64, dst []Slice) []Slice {
+func leastNode(c *simulate.Cluster, l *simulate.Live, pools []int, score func(n int) float64, dst []simulate.Slice) []simulate.Slice {
 	return leastInOrder(c, l, pools, nil, score, dst)
 }
 
 // leastInOrder is leastNode with the first of an order of nodes among equals.
-func leastInOrder(c *Cluster, l *Live, pools []int, order []int, score func(n int) float64, dst []Slice) []Slice {
+func leastInOrder(c *simulate.Cluster, l *simulate.Live, pools []int, order []int, score func(n int) float64, dst []simulate.Slice) []simulate.Slice {
 	at, least := -1, 0.0
 	for _, p := range pools {
-		if l.GPUs > c.pools[p].GPUsPerNode {
+		if l.GPUs > c.Pool(p).GPUsPerNode {
 			continue
 		}
-		for n := c.candidate(l, p, -1); n >= 0; n = c.candidate(l, p, n) {
+		for n := c.Candidate(l, p, -1); n >= 0; n = c.Candidate(l, p, n) {
 			if !c.Fits(l, n) {
 				continue
 			}
@@ -29,7 +32,7 @@ func leastInOrder(c *Cluster, l *Live, pools []int, order []int, score func(n in
 	if at < 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
-	return append(dst, c.whole(l, at))
+	return append(dst, c.Whole(l, at))
 }
 
 // drawn is an order of a cluster's nodes by chance, the same in every run. The
@@ -38,12 +41,12 @@ func leastInOrder(c *Cluster, l *Live, pools []int, order []int, score func(n in
 // one kind, until all of these are full.
 type drawn struct {
 	order []int
-	of    *Cluster
+	of    *simulate.Cluster
 }
 
-func (d *drawn) nodes(c *Cluster) []int {
+func (d *drawn) nodes(c *simulate.Cluster) []int {
 	if d.of != c {
-		d.of, d.order = c, capcli.Seed(0).Stream("placement/equals").Perm(len(c.nodes))
+		d.of, d.order = c, capcli.Seed(0).Stream("placement/equals").Perm(c.NodeCount())
 	}
 	return d.order
 }
@@ -55,18 +58,18 @@ func noScore(int) float64 { return 0 }
 // weighs GPUs and CPUs.
 type largest struct {
 	gpus, cpu int64 // thousandths
-	of        *Cluster
+	of        *simulate.Cluster
 }
 
 // in measures c. Counted capacity is no node, unless there is nothing else.
-func (m *largest) in(c *Cluster) *largest {
+func (m *largest) in(c *simulate.Cluster) *largest {
 	if m.of == c {
 		return m
 	}
 	*m = largest{of: c}
 	for _, counted := range []bool{false, true} {
-		for i := range c.pools {
-			if p := &c.pools[i]; p.counted() == counted {
+		for i := range c.Pools() {
+			if p := c.Pool(i); p.Counted() == counted {
 				m.gpus = max(m.gpus, 1000*int64(p.GPUsPerNode))
 				m.cpu = max(m.cpu, p.CPUMilli)
 			}

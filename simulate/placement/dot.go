@@ -1,9 +1,13 @@
-package simulate
+package placement
 
-import "math"
+import (
+	"math"
+
+	"capcli/simulate"
+)
 
 func init() {
-	Placements.Add("dot-product", "the node whose free GPUs and CPUs are least like what the job wants of each", func() Placement { return &dotProduct{} })
+	Catalog.Add("dot-product", "the node whose free GPUs and CPUs are least like what the job wants of each", func() simulate.Placement { return &dotProduct{} })
 }
 
 // dotProduct takes the node where the dot product of what the job wants and
@@ -17,10 +21,10 @@ type dotProduct struct {
 	drawn   drawn
 }
 
-func (d *dotProduct) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+func (d *dotProduct) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	most := d.largest.in(c)
 	return leastInOrder(c, l, pools, d.drawn.nodes(c), func(n int) float64 {
-		dot := share(l.Milli(), most.gpus)*share(c.freeMilli(n), most.gpus) + share(l.CPUMilli, most.cpu)*share(c.nodes[n].cpu, most.cpu)
+		dot := share(l.Milli(), most.gpus)*share(c.FreeMilli(n), most.gpus) + share(l.CPUMilli, most.cpu)*share(c.NodeCPU(n), most.cpu)
 		return math.Floor(100 * dot)
 	}, dst)
 }

@@ -1,13 +1,15 @@
-package simulate
+package placement
 
 import (
 	"math/rand/v2"
+
+	"capcli/simulate"
 
 	"capcli"
 )
 
 func init() {
-	Placements.Add("random", "any node with room, by chance; a gang that fits on a node is never split", func() Placement {
+	Catalog.Add("random", "any node with room, by chance; a gang that fits on a node is never split", func() simulate.Placement {
 		return random{capcli.Seed(0).Stream("placement/random")}
 	})
 }
@@ -16,6 +18,6 @@ func init() {
 // a placement has to beat. The chance is the same in every run.
 type random struct{ rng *rand.Rand }
 
-func (r random) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+func (r random) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	return leastNode(c, l, pools, func(int) float64 { return r.rng.Float64() }, dst)
 }

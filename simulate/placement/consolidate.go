@@ -1,7 +1,9 @@
-package simulate
+package placement
+
+import "capcli/simulate"
 
 func init() {
-	Placements.Add("consolidate", "the fewest nodes that can hold the gang, and waits for them", func() Placement { return consolidate{} })
+	Catalog.Add("consolidate", "the fewest nodes that can hold the gang, and waits for them", func() simulate.Placement { return consolidate{} })
 }
 
 // consolidate is the placement of Helios (Hu et al., "Characterization and
@@ -10,6 +12,6 @@ func init() {
 // its remainder goes to the emptiest node that is left.
 type consolidate struct{}
 
-func (consolidate) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+func (consolidate) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	return gang(c, l, pools, tightest, roomiest, dst)
 }

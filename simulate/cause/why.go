@@ -1,8 +1,10 @@
-package simulate
+package cause
 
 import (
 	"math"
 	"slices"
+
+	"capcli/simulate"
 )
 
 // why is the set of causes for which a kind of job waits, now that the instant
@@ -13,28 +15,28 @@ func (w *Waits) why(k *alike) Cause {
 	switch {
 	case !k.job.OverQuota():
 		return room
-	case room == CauseOrder:
-		return CauseQuota
+	case room == Order:
+		return Quota
 	}
-	return CauseQuota | room
+	return Quota | room
 }
 
 // room is why without a look at the quota.
 func (w *Waits) room(k *alike) Cause {
-	c, ranks := w.e.c, k.job.class.ranks
+	c, ranks := w.run.Cluster(), k.key.class.Ranks()
 	reach := ranks
 	if !k.key.opened {
 		reach = ranks[:1]
 	}
-	if w.anyFits(c, &k.job, reach) {
-		return CauseOrder
+	if w.anyFits(c, k.job, reach) {
+		return Order
 	}
 	var why Cause
-	if w.free(&k.job, reach) {
+	if w.free(k.job, reach) {
 		why |= w.scattered(k, reach)
 	}
-	if !k.key.opened && !k.key.never && w.anyFits(c, &k.job, ranks[1:]) {
-		why |= CausePatience
+	if !k.key.opened && !k.key.never && w.anyFits(c, k.job, ranks[1:]) {
+		why |= Patience
 	}
 	why |= w.missing(k, reach) | w.elsewhere(k)
 	if why != 0 {
@@ -45,15 +47,15 @@ func (w *Waits) room(k *alike) Cause {
 
 // held names the capacity that is all held.
 func (w *Waits) held(reach [][]int) Cause {
-	why := CauseCapacity
+	why := Capacity
 	for _, pools := range reach {
 		for _, p := range pools {
-			switch w.e.c.pools[p].Terms {
-			case OnDemand:
-				return CauseCeiling
-			case Spot:
-				why = CauseSpotShort
-			case Owned, Reserved:
+			switch w.run.Cluster().Pool(p).Terms {
+			case simulate.OnDemand:
+				return Ceiling
+			case simulate.Spot:
+				why = SpotShort
+			case simulate.Owned, simulate.Reserved:
 			}
 		}
 	}
@@ -61,7 +63,7 @@ func (w *Waits) held(reach [][]int) Cause {
 }
 
 // anyFits tells whether l fits on some pool of the ranks.
-func (w *Waits) anyFits(c *Cluster, l *Live, ranks [][]int) bool {
+func (w *Waits) anyFits(c *simulate.Cluster, l *simulate.Live, ranks [][]int) bool {
 	for _, pools := range ranks {
 		if w.fits(c, l, pools) {
 			return true
@@ -70,28 +72,18 @@ func (w *Waits) anyFits(c *Cluster, l *Live, ranks [][]int) bool {
 	return false
 }
 
-// fits tells whether l fits on one of pools. It asks no placement that might
-// remember having been asked: what fits does not depend on their taste.
-func (w *Waits) fits(c *Cluster, l *Live, pools []int) bool {
-	return len(w.e.findBy(w.asker(), c, l, pools)) > 0
-}
-
-// asker is a placement that finds room where the run's does.
-func (w *Waits) asker() Placement {
-	switch p := w.e.cfg.Placement.(type) {
-	case count, pack:
-		return p
-	}
-	return consolidate{}
+// fits tells whether l fits on one of pools.
+func (w *Waits) fits(c *simulate.Cluster, l *simulate.Live, pools []int) bool {
+	return len(c.Find(w.probe, l, pools)) > 0
 }
 
 // free tells whether the pools together have the GPUs free that l wants, each
 // wherever they are.
-func (w *Waits) free(l *Live, reach [][]int) bool {
+func (w *Waits) free(l *simulate.Live, reach [][]int) bool {
 	var sum int64
 	for _, pools := range reach {
 		for _, p := range pools {
-			sum += w.e.c.state[p].account.usable
+			sum += w.run.Cluster().Usable(p)
 		}
 	}
 	return sum >= l.Milli()
@@ -101,13 +93,13 @@ func (w *Waits) free(l *Live, reach [][]int) bool {
 // CPUs or memory are taken.
 func (w *Waits) scattered(k *alike, reach [][]int) Cause {
 	if k.key.cpu > 0 || k.key.mem > 0 {
-		bare := k.job
+		bare := *k.job
 		bare.CPUMilli, bare.MemMiB = 0, 0
-		if w.anyFits(w.e.c, &bare, reach) {
-			return CauseHost
+		if w.anyFits(w.run.Cluster(), &bare, reach) {
+			return Host
 		}
 	}
-	return CauseTogether
+	return Together
 }
 
 // missing are the causes that lie in nodes which are not there.
@@ -115,9 +107,9 @@ func (w *Waits) missing(k *alike, reach [][]int) Cause {
 	var why Cause
 	for _, pools := range reach {
 		for _, p := range pools {
-			for _, c := range [...]Cause{CauseDown, CauseSpotGone, CauseOutside} {
-				if why&c == 0 && w.world.gone(w.e.c, p, c)+w.e.c.state[p].account.usable >= k.job.Milli() &&
-					w.fits(w.world.with(w.e.c, p, c), &k.job, []int{p}) {
+			for _, c := range [...]Cause{Down, SpotGone, Outside} {
+				if why&c == 0 && w.world.gone(w.run.Cluster(), p, c)+w.run.Cluster().Usable(p) >= k.job.Milli() &&
+					w.fits(w.world.with(w.run.Cluster(), p, c), k.job, []int{p}) {
 					why |= c
 				}
 			}
@@ -129,13 +121,14 @@ func (w *Waits) missing(k *alike, reach [][]int) Cause {
 // elsewhere are the causes that lie in what the job asked for: committed GPUs
 // are free, and would be delivered, that it may not use.
 func (w *Waits) elsewhere(k *alike) Cause {
-	cl := k.job.class
-	if cl.strange == nil {
-		cl.strange = w.strange(cl)
+	strange := w.strangers[k.key.class]
+	if strange == nil {
+		strange = w.strange(k.key.class)
+		w.strangers[k.key.class] = strange
 	}
 	var why Cause
-	for i, c := range [...]Cause{CauseOtherModel, CauseOtherShare} {
-		if pools := cl.strange[i]; len(pools) > 0 && w.fits(w.e.c, &k.job, pools) {
+	for i, c := range [...]Cause{OtherModel, OtherShare} {
+		if pools := strange[i]; len(pools) > 0 && w.fits(w.run.Cluster(), k.job, pools) {
 			why |= c
 		}
 	}
@@ -144,14 +137,14 @@ func (w *Waits) elsewhere(k *alike) Cause {
 
 // strange are the committed pools that only the model, or only the partition,
 // keeps a class from.
-func (w *Waits) strange(cl *class) *[2][]int {
+func (w *Waits) strange(cl *simulate.Reach) *[2][]int {
 	var out [2][]int
-	for i := range w.e.c.pools {
-		p := &w.e.c.pools[i]
-		if !p.Terms.Committed() || slices.Contains(cl.committed, i) {
+	for i := range w.run.Cluster().Pools() {
+		p := w.run.Cluster().Pool(i)
+		if !p.Terms.Committed() || slices.Contains(cl.Committed(), i) {
 			continue
 		}
-		model, part := modelFits(cl.model, p.GPUModel), p.Partition == "" || p.Partition == cl.partition
+		model, part := p.Serves(p.Partition, cl.GPUModel()), p.Partition == "" || p.Partition == cl.Partition()
 		switch {
 		case part:
 			out[0] = append(out[0], i)
@@ -178,7 +171,7 @@ type imagined struct {
 	known bool  // what follows is of this instant
 	milli int64 // thousandths of GPUs free on them
 	built bool
-	c     *Cluster
+	c     *simulate.Cluster
 }
 
 func (w *whatIfs) forget() {
@@ -189,8 +182,8 @@ func (w *whatIfs) forget() {
 
 // gone is how much would be free on the nodes that are not there, in
 // thousandths of GPUs; far below nothing where all nodes are.
-func (w *whatIfs) gone(c *Cluster, pool int, why Cause) int64 {
-	p := &c.pools[pool]
+func (w *whatIfs) gone(c *simulate.Cluster, pool int, why Cause) int64 {
+	p := c.Pool(pool)
 	if p.Supply == nil && p.From == 0 && p.Until == 0 {
 		return none
 	}
@@ -206,10 +199,10 @@ func (w *whatIfs) gone(c *Cluster, pool int, why Cause) int64 {
 		return m.milli
 	}
 	m.known, m.milli = true, none
-	s := &c.state[pool]
-	for n := s.first; n < s.first+s.n; n++ {
+	from, to := c.NodesOf(pool)
+	for n := from; n < to; n++ {
 		if absent(c, n) == why {
-			m.milli = max(m.milli, 0) + c.freeMilli(n)
+			m.milli = max(m.milli, 0) + c.FreeMilli(n)
 		}
 	}
 	return m.milli
@@ -219,33 +212,27 @@ func (w *whatIfs) gone(c *Cluster, pool int, why Cause) int64 {
 const none = math.MinInt64 / 2
 
 // absent is why a node takes no work; 0 when it does.
-func absent(c *Cluster, n int) Cause {
-	nd := &c.nodes[n]
+func absent(c *simulate.Cluster, n int) Cause {
+	is := c.Status(n)
 	switch {
-	case nd.up && !nd.draining:
+	case is.Up && !is.Draining:
 		return 0
-	case !nd.delivered && !nd.lost && !nd.draining:
-		return CauseOutside
-	case !nd.delivered:
+	case !is.Delivered && !is.Lost && !is.Draining:
+		return Outside
+	case !is.Delivered:
 		return 0 // two things would have to change
-	case c.pools[nd.pool].Terms == Spot:
-		return CauseSpotGone
+	case c.Pool(c.NodePool(n)).Terms == simulate.Spot:
+		return SpotGone
 	}
-	return CauseDown
+	return Down
 }
 
 // with is the cluster with those nodes there, for questions about that pool.
-func (w *whatIfs) with(c *Cluster, pool int, why Cause) *Cluster {
+func (w *whatIfs) with(c *simulate.Cluster, pool int, why Cause) *simulate.Cluster {
 	m := w.made[wanting{pool, why}]
 	if m.built {
 		return m.c
 	}
-	m.c, m.built = c.copyTo(m.c), true
-	s := &m.c.state[pool]
-	for n := s.first; n < s.first+s.n; n++ {
-		if absent(c, n) == why {
-			m.c.setUp(n, true, false)
-		}
-	}
+	m.c, m.built = c.CopyWith(m.c, pool, func(n int) bool { return absent(c, n) == why }), true
 	return m.c
 }

@@ -1,9 +1,13 @@
-package simulate
+package placement
 
-import "math"
+import (
+	"math"
+
+	"capcli/simulate"
+)
 
 func init() {
-	Placements.Add("fgd", "fragmentation gradient descent: where idle GPUs stay most usable to the jobs seen so far", func() Placement {
+	Catalog.Add("fgd", "fragmentation gradient descent: where idle GPUs stay most usable to the jobs seen so far", func() simulate.Placement {
 		mix := NewMix()
 		mix.popular = popularKinds
 		return &fgd{mix: mix, learns: true}
@@ -20,7 +24,7 @@ func init() {
 type fgd struct {
 	mix    *Mix
 	learns bool
-	real   *Cluster // of the run; others are asked only whether a job fits at all
+	real   *simulate.Cluster // of the run; others are asked only whether a job fits at all
 	groups [][]*demand
 	table  [][]float64 // by pool and wholly free GPUs of a node: what is usable, for plain mixes
 	before []usability // by node
@@ -40,22 +44,22 @@ type usability struct {
 }
 
 // FGD is fragmentation gradient descent for a mix that is known beforehand.
-func FGD(mix *Mix) Placement { return &fgd{mix: mix} }
+func FGD(mix *Mix) simulate.Placement { return &fgd{mix: mix} }
 
 // Observe learns the mix from arrivals, and which nodes changed.
-func (f *fgd) Observe(e Event, c *Cluster) {
+func (f *fgd) Observe(e simulate.Event, c *simulate.Cluster) {
 	f.real = c
 	switch {
-	case e.Kind == Arrive && f.learns && !e.Job.Refused():
+	case e.Kind == simulate.Arrive && f.learns && !e.Job.Refused():
 		f.mix.Add(&e.Job.Job)
 	case e.Job != nil && len(f.before) > 0:
-		for i := range e.Job.slices {
-			f.before[e.Job.slices[i].Node].epoch = 0
+		for i := range e.Job.Slices() {
+			f.before[e.Job.Slices()[i].Node].epoch = 0
 		}
 	}
 }
 
-func (f *fgd) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
+func (f *fgd) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	if c != f.real || f.mix.jobs == 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
@@ -65,12 +69,12 @@ func (f *fgd) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
 	spot := spot{node: -1}
 	for _, p := range pools {
 		switch {
-		case l.GPUs > c.pools[p].GPUsPerNode:
-		case c.fluid(int32(p)):
-			if n := c.pick(l, p, l.GPUs, tightest, nil); n >= 0 && spot.node < 0 {
+		case l.GPUs > c.Pool(p).GPUsPerNode:
+		case c.Pool(p).Fluid():
+			if n := pick(c, l, p, l.GPUs, tightest, nil); n >= 0 && spot.node < 0 {
 				spot.node = n
 			}
-		case l.GPUs > 0 && f.mix.plain && c.shares == nil && c.state[p].levels != nil && l.CPUMilli == 0 && l.MemMiB == 0:
+		case l.GPUs > 0 && f.mix.plain && !c.SharesGPUs() && c.Levelled(p) && l.CPUMilli == 0 && l.MemMiB == 0:
 			f.byLevel(c, l, p, &spot)
 		default:
 			f.byNode(c, l, p, &spot)
@@ -79,7 +83,7 @@ func (f *fgd) Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice {
 	if spot.node < 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
-	s := c.whole(l, spot.node)
+	s := c.Whole(l, spot.node)
 	if l.GPUMilli > 0 && spot.known {
 		s.Device = int32(spot.device)
 	}
@@ -112,18 +116,18 @@ func (s *spot) offer(node, device int, loss float64, free, cpu int64) {
 }
 
 // prepare works out for each pool what the mix makes of it.
-func (f *fgd) prepare(c *Cluster) {
+func (f *fgd) prepare(c *simulate.Cluster) {
 	f.epoch++
-	f.groups, f.table = make([][]*demand, len(c.pools)), make([][]float64, len(c.pools))
+	f.groups, f.table = make([][]*demand, c.Pools()), make([][]float64, c.Pools())
 	if f.before == nil {
-		f.before = make([]usability, len(c.nodes))
+		f.before = make([]usability, c.NodeCount())
 	}
-	for p := range c.pools {
-		f.groups[p] = f.mix.serving(&c.pools[p])
-		if c.state[p].levels == nil {
+	for p := range c.Pools() {
+		f.groups[p] = f.mix.serving(c.Pool(p))
+		if !c.Levelled(p) {
 			continue
 		}
-		for whole := range c.pools[p].GPUsPerNode + 1 {
+		for whole := range c.Pool(p).GPUsPerNode + 1 {
 			h := holes{whole: whole, cpu: 1 << 62}
 			f.table[p] = append(f.table[p], h.usable(f.groups[p]))
 		}
@@ -132,23 +136,22 @@ func (f *fgd) prepare(c *Cluster) {
 
 // byLevel looks at one node for each number of free GPUs: enough where jobs
 // want whole GPUs and nothing else.
-func (f *fgd) byLevel(c *Cluster, l *Live, p int, s *spot) {
-	for free := l.GPUs; free <= c.pools[p].GPUsPerNode; free++ {
-		if n := c.firstLevel(p, free, -1); n >= 0 {
+func (f *fgd) byLevel(c *simulate.Cluster, l *simulate.Live, p int, s *spot) {
+	for free := l.GPUs; free <= c.Pool(p).GPUsPerNode; free++ {
+		if n := c.FirstAtLevel(p, free, -1); n >= 0 {
 			s.offer(n, 0, f.table[p][free]-f.table[p][free-l.GPUs], int64(free)*1000, 0)
 		}
 	}
 }
 
 // byNode looks at every node with room, of the untouched ones at the first.
-func (f *fgd) byNode(c *Cluster, l *Live, p int, s *spot) {
+func (f *fgd) byNode(c *simulate.Cluster, l *simulate.Live, p int, s *spot) {
 	untouched := false
-	for n := c.candidate(l, p, -1); n >= 0; n = c.candidate(l, p, n) {
-		nd := &c.nodes[n]
+	for n := c.Candidate(l, p, -1); n >= 0; n = c.Candidate(l, p, n) {
 		if !c.Fits(l, n) {
 			continue
 		}
-		if whole := int(nd.free) == c.pools[p].GPUsPerNode && nd.cpu == c.pools[p].CPUMilli; whole {
+		if whole := c.NodeFree(n) == c.Pool(p).GPUsPerNode && c.NodeCPU(n) == c.Pool(p).CPUMilli; whole {
 			if untouched {
 				continue
 			}
@@ -159,18 +162,18 @@ func (f *fgd) byNode(c *Cluster, l *Live, p int, s *spot) {
 }
 
 // onNode weighs node n, for a share each of its different GPUs with room.
-func (f *fgd) onNode(c *Cluster, l *Live, n int, s *spot) {
-	p := int(c.nodes[n].pool)
-	c.holesOf(n, &f.now)
+func (f *fgd) onNode(c *simulate.Cluster, l *simulate.Live, n int, s *spot) {
+	p := c.NodePool(n)
+	holesOf(c, n, &f.now)
 	was := &f.before[n]
 	if was.epoch != f.epoch {
 		*was = usability{f.epoch, f.now.usable(f.groups[p])}
 	}
 	f.after.cpu = f.now.cpu
-	if c.pools[p].CPUMilli > 0 {
+	if c.Pool(p).CPUMilli > 0 {
 		f.after.cpu -= l.CPUMilli
 	}
-	free := c.freeMilli(n)
+	free := c.FreeMilli(n)
 	if l.GPUMilli == 0 {
 		f.after.whole, f.after.parts = f.now.whole-l.GPUs, append(f.after.parts[:0], f.now.parts...)
 		s.offer(n, 0, was.value-f.after.usable(f.groups[p]), free, f.now.cpu)
@@ -178,8 +181,8 @@ func (f *fgd) onNode(c *Cluster, l *Live, n int, s *spot) {
 	}
 	want, seen := int16(l.GPUMilli), [8]int16{}
 	tried := 0
-	for d := range c.pools[p].GPUsPerNode {
-		has := c.share(n, d)
+	for d := range c.Pool(p).GPUsPerNode {
+		has := c.DeviceFree(n, d)
 		if has < want || isIn(seen[:tried], has) {
 			continue
 		}

@@ -1,8 +1,10 @@
-package simulate
+package placement
 
 import (
 	"cmp"
 	"slices"
+
+	"capcli/simulate"
 
 	"capcli"
 )
@@ -122,12 +124,10 @@ func (g *demand) within(cpu int64) float64 {
 }
 
 // serves tells whether pool p may run jobs of this demand at all.
-func (g *demand) serves(p *Pool) bool {
-	return (p.Partition == "" || p.Partition == g.partition) && modelFits(g.model, p.GPUModel)
-}
+func (g *demand) serves(p *simulate.Pool) bool { return p.Serves(g.partition, g.model) }
 
 // serving are the groups whose jobs pool p may run.
-func (m *Mix) serving(p *Pool) []*demand {
+func (m *Mix) serving(p *simulate.Pool) []*demand {
 	var out []*demand
 	for i := range m.groups {
 		if m.groups[i].serves(p) {
@@ -146,17 +146,16 @@ type holes struct {
 }
 
 // holesOf reads node n into h, whose slice is used again.
-func (c *Cluster) holesOf(n int, h *holes) {
-	nd := &c.nodes[n]
-	h.whole, h.parts, h.cpu = int(nd.free), h.parts[:0], nd.cpu
-	if c.pools[nd.pool].CPUMilli == 0 {
+func holesOf(c *simulate.Cluster, n int, h *holes) {
+	h.whole, h.parts, h.cpu = c.NodeFree(n), h.parts[:0], c.NodeCPU(n)
+	if c.Pool(c.NodePool(n)).CPUMilli == 0 {
 		h.cpu = 1 << 62
 	}
-	if c.shares == nil || c.fluid(nd.pool) {
+	if !c.SharesGPUs() || c.Pool(c.NodePool(n)).Fluid() {
 		return
 	}
-	for d := range c.pools[nd.pool].GPUsPerNode {
-		if f := c.share(n, d); f > 0 && f < 1000 {
+	for d := range c.Pool(c.NodePool(n)).GPUsPerNode {
+		if f := c.DeviceFree(n, d); f > 0 && f < 1000 {
 			h.parts = append(h.parts, f)
 		}
 	}
@@ -195,16 +194,16 @@ func (h *holes) usable(groups []*demand) float64 {
 
 // Fragmented is how many of the idle GPUs on nodes that take work a job drawn
 // from the mix could not use, on average.
-func (m *Mix) Fragmented(c *Cluster) float64 {
+func (m *Mix) Fragmented(c *simulate.Cluster) float64 {
 	m.built = 0
 	m.refresh()
 	var sum float64
 	var h holes
-	for p := range c.pools {
-		groups := m.serving(&c.pools[p])
+	for p := range c.Pools() {
+		groups := m.serving(c.Pool(p))
 		for n := range c.Nodes(p) {
-			c.holesOf(n, &h)
-			sum += float64(c.freeMilli(n)) - h.usable(groups)
+			holesOf(c, n, &h)
+			sum += float64(c.FreeMilli(n)) - h.usable(groups)
 		}
 	}
 	return sum / 1000

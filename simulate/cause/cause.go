@@ -1,0 +1,65 @@
+// Package cause finds out why jobs wait: Waits is an observer of a run that gives
+// each second of each wait to a set of causes.
+package cause
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// Cause is why a job waits: a set of single changes, each of which alone would
+// let it start. Most sets have one member. Where one has several, the wait
+// cannot be told apart; with Quota, what else is in the set stands in the way
+// as well.
+type Cause uint16
+
+// The causes. Capacity, Ceiling and SpotShort are what is left when no single
+// change but more GPUs would do.
+const (
+	Order      Cause = 1 << iota // there is room: the policy lets others go first
+	Capacity                     // committed GPUs of the right kind are all held
+	Ceiling                      // so are the on-demand GPUs that may be had
+	SpotShort                    // so are the spot GPUs that may be had
+	Together                     // GPUs enough are free, but not on one node or in one pool
+	Host                         // the GPUs are free, but not the CPUs or the memory beside them
+	Patience                     // there is room on demand or on spot, but the job may not go there yet
+	Down                         // room would be on nodes that have failed or are about to go
+	SpotGone                     // room would be on spot nodes that were taken away
+	Outside                      // room would be in capacity not yet delivered, or ended
+	OtherModel                   // committed GPUs are free, but of a model that the job did not ask for
+	OtherShare                   // committed GPUs are free, but of another partition
+	Quota                        // its tenant may hold no more
+	Lead                         // capacity is ordered and not there yet
+
+	causes = iota
+)
+
+var causeNames = [causes]string{
+	"order", "capacity", "on_demand_ceiling", "spot_short", "not_together", "host", "patience",
+	"down", "spot_gone", "not_delivered", "other_model", "other_partition", "quota", "lead_time",
+}
+
+// String names the causes in their order, with | between them.
+func (c Cause) String() string {
+	var out []string
+	for i, name := range causeNames {
+		if c&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, "|")
+}
+
+// Several tells whether c is more than one cause.
+func (c Cause) Several() bool { return bits.OnesCount16(uint16(c)) > 1 }
+
+// Each gives the causes in c one by one.
+func (c Cause) Each() []Cause {
+	var out []Cause
+	for i := range causes {
+		if one := Cause(1) << i; c&one != 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
