@@ -40,10 +40,14 @@
 // share one. Queues that share pools form a cell; what happens in one cell
 // cannot matter in another.
 //
-// # Files
+// # Packages
 //
-// To add a policy write policy_NAME.go with Policies.Add in its init; TestConform
-// then holds it to the laws. A policy that takes GPUs away from jobs that run
-// declares it (Preemptor). The same goes for placement_NAME.go. Prices are not
-// known here: simulate/billing prices the Record of a run.
+// simulate/policy has the policies, simulate/placement the placements,
+// simulate/supply the comings and goings of nodes, each in a Catalog or by name,
+// and simulate/cause an Observer that finds out why jobs wait. A run takes values
+// of them; this package knows none of their names. A policy sees nothing but the
+// Turn, a placement nothing but the Cluster. What they do beyond their one method
+// is a small interface, found before the run begins: Keyed, Preemptor, Counting,
+// Observer and those beside it. TestConform holds each to the laws. Prices are
+// not known here: simulate/billing prices the Record of a run.
 package simulate
