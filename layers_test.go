@@ -30,16 +30,21 @@ var modules = map[string][]string{
 // Who may import whom, beside the standard library and the root. Data flows one
 // way: a folder that is not in this table fails the test.
 var layers = map[string][]string{
-	".":                    {},
-	"forecast/outlook":     {"forecast", "profile/demand", "profile/series"},
-	"forecast":             {"gonum"},
-	"simulate":             {"simulate/internal/sorted"},
-	"simulate/billing":     {"simulate"},
-	"simulate/outcome":     {"simulate", "simulate/billing", "scenarios/prices"},
-	"simulate/plan":        {"simulate", "simulate/billing", "forecast", "gonum"},
-	"simulate/plan/market": {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
-	"simulate/plan/mix":    {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "scenarios", "gonum"},
-	"simulate/plan/shard":  {},
+	".":                   {},
+	"forecast/outlook":    {"forecast", "profile/demand", "profile/series"},
+	"forecast":            {"gonum"},
+	"simulate":            {"simulate/internal/sorted"},
+	"simulate/billing":    {"simulate"},
+	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
+	"simulate/plan":       {"simulate", "simulate/billing", "forecast", "gonum"},
+	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "scenarios", "gonum"},
+	"simulate/plan/shard": {},
+
+	"simulate/plan/market":  {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
+	"simulate/plan/curve":   {"profile/demand", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
+	"simulate/plan/futures": {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
+	"simulate/plan/review":  {"simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
+	"simulate/plan/savings": {"profile/demand", "simulate/plan/market"},
 
 	"simulate/internal/sorted": {},
 	"simulate/cause":           {"simulate", "simulate/placement"},

@@ -18,6 +18,7 @@ import (
 	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
 	"capcli/simulate/billing"
+	"capcli/simulate/plan/market"
 )
 
 // billOptions are what the flags of bill say.
@@ -117,7 +118,7 @@ func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []
 	}
 	r = &billing.Request{Grain: grain, UseName: name, PortfolioName: o.portfolio}
 	if o.discount != "" {
-		rate, err := parseShare("--discount", o.discount)
+		rate, err := market.ParseShare("discount", o.discount)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -134,11 +135,11 @@ func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []
 	}
 	uo := billing.UseOptions{Tag: o.tag, Spreadsheet: o.spreadsheet}
 	if o.onDemand != "" {
-		keys := keyedRates{prices: prices.Catalogue()}
-		if uo.Price, err = keys.parseRate("--on-demand", o.onDemand); err != nil {
+		keys := market.Keys{Prices: prices.Catalogue()}
+		if uo.Price, err = keys.Rate("on-demand", o.onDemand); err != nil {
 			return nil, nil, err
 		}
-		notes = keys.notes()
+		notes = keys.Notes()
 	}
 	text, file, done, err := openText(e, name)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"capcli/simulate/outcome"
 
 	"capcli"
+	"capcli/simulate/outcome"
+	"capcli/simulate/plan/futures"
 )
 
 // whyMixes explains a plan that was searched among mixes: which limit binds,
@@ -243,7 +245,7 @@ func costMore(u capcli.USD) string {
 
 // whyFutures explains a plan for a demand that is not known.
 func whyFutures(file string, text []byte) (*whyPlanJSON, error) {
-	var p futuresPlanJSON
+	var p futures.Result
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, notAPlan(file, "found "+err.Error())
 	}
@@ -260,10 +262,10 @@ func whyFutures(file string, text []byte) (*whyPlanJSON, error) {
 		d.Why = append(d.Why, fmt.Sprintf("no purchases have a %s of the cost over %d futures under %s*", p.Risk, p.Futures.Count, o.Bound))
 	}
 	chosen := &p.Plans[0]
-	own, _ := chosen.risk(p.Risk)
+	own, _ := riskOf(chosen, p.Risk)
 	for i := range p.Plans[1:] {
 		x := &p.Plans[1+i]
-		cost, what := x.risk(p.Risk)
+		cost, what := riskOf(x, p.Risk)
 		loses := cost - own
 		d.Others = append(d.Others, whyOtherJSON{
 			Name: x.Name, Cost: &cost, Loses: &loses,
@@ -283,7 +285,7 @@ func whyFutures(file string, text []byte) (*whyPlanJSON, error) {
 }
 
 // limitsInFutures says in which share of the futures a plan holds its limits.
-func limitsInFutures(p *futurePlanJSON) string {
+func limitsInFutures(p *futures.Plan) string {
 	var out string
 	for _, l := range p.Held {
 		out += fmt.Sprintf("; holds %s in %.0f%% of the futures", l.Limit, 100*l.Share)
@@ -291,23 +293,19 @@ func limitsInFutures(p *futurePlanJSON) string {
 	return out
 }
 
-// risk is a plan's cost as the plan was chosen by: the mean where that measure
-// is not among those written.
-func (p *futurePlanJSON) risk(name string) (capcli.USD, string) {
+// riskOf is a plan's cost as the plan was chosen by: the mean where that measure is
+// not among those written.
+func riskOf(p *futures.Plan, name string) (capcli.USD, string) {
 	for _, x := range []struct {
 		name string
-		v    any
+		v    *capcli.USD
 	}{{"p50", p.P50}, {"p80", p.P80}, {"p95", p.P95}, {"cvar95", p.CVaR95}} {
-		if s, ok := x.v.(string); ok && x.name == strings.ToLower(name) {
-			if u, err := capcli.ParseUSD(s); err == nil {
-				return u, name + " of its cost"
-			}
+		if x.v != nil && x.name == strings.ToLower(name) {
+			return *x.v, name + " of its cost"
 		}
 	}
-	if s, ok := p.Mean.(string); ok {
-		if u, err := capcli.ParseUSD(s); err == nil {
-			return u, "mean cost"
-		}
+	if p.Mean != nil {
+		return *p.Mean, "mean cost"
 	}
 	return 0, "cost not known"
 }

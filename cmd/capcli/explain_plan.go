@@ -7,6 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"capcli/simulate/plan/curve"
+	"capcli/simulate/plan/market"
+
 	"capcli"
 )
 
@@ -101,7 +104,7 @@ type candidateJSON struct {
 
 // whyCurve explains the optimum of a demand curve.
 func whyCurve(file string, text []byte) (*whyPlanJSON, error) {
-	var p planJSON
+	var p curve.Result
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, notAPlan(file, "found "+err.Error())
 	}
@@ -125,7 +128,7 @@ func whyCurve(file string, text []byte) (*whyPlanJSON, error) {
 	return data, nil
 }
 
-func rateOf(prices []priceJSON) capcli.Rate {
+func rateOf(prices []market.Price) capcli.Rate {
 	if len(prices) == 0 {
 		return 0
 	}
@@ -133,7 +136,7 @@ func rateOf(prices []priceJSON) capcli.Rate {
 }
 
 // proof says that nothing costs less, and what commitments save.
-func (d *whyPlanJSON) proof(p *planJSON) {
+func (d *whyPlanJSON) proof(p *curve.Result) {
 	o := &p.Optimum
 	if o.Cost == o.Bound {
 		d.Why = append(d.Why, fmt.Sprintf("no purchases at these prices cost less: prices of the single periods prove a lower bound of %s*, and the plan costs that", o.Bound))
@@ -149,7 +152,7 @@ func (d *whyPlanJSON) proof(p *planJSON) {
 }
 
 // terms says from which use each term pays and how much of it was bought.
-func (d *whyPlanJSON) terms(p *planJSON) {
+func (d *whyPlanJSON) terms(p *curve.Result) {
 	for _, t := range p.Market.Terms {
 		w := whyTermJSON{Term: t.Name, Rate: rateOf(t.Prices)}
 		if od := rateOf(p.Market.OnDemand); od > 0 {
@@ -169,7 +172,7 @@ func (d *whyPlanJSON) terms(p *planJSON) {
 	}
 }
 
-func (d *whyPlanJSON) others(p *planJSON) {
+func (d *whyPlanJSON) others(p *curve.Result) {
 	add := func(name string, cost capcli.USD) {
 		loses := cost - p.Optimum.Cost
 		d.Others = append(d.Others, whyOtherJSON{Name: name, Cost: &cost, Loses: &loses})
@@ -197,15 +200,15 @@ func (d *whyPlanJSON) nearest(what string) {
 // candidates tries one more GPU on each term at each start against what it
 // would save in each period it covers. It holds where periods are dated and
 // amounts are not discounted, for then a price is all that a purchase costs.
-func (d *whyPlanJSON) candidates(p *planJSON) {
+func (d *whyPlanJSON) candidates(p *curve.Result) {
 	starts := make([]capcli.Time, 0, len(p.Periods))
 	for _, q := range p.Periods {
-		if at, ok := timeOf(q.Start); ok {
-			starts = append(starts, at)
+		if q.Start.Dated() {
+			starts = append(starts, q.Start.Time)
 		}
 	}
-	end, dated := timeOf(p.Demand.End)
-	if !dated || len(starts) != len(p.Periods) || p.Market.Discount != 0 || p.Market.Lot != 1 {
+	end := p.Demand.End.Time
+	if !p.Demand.End.Dated() || len(starts) != len(p.Periods) || p.Market.Discount != 0 || p.Market.Lot != 1 {
 		d.Unknown = append(d.Unknown, "what one more GPU on each term would lose: that is told for dated curves, whole GPUs and amounts that are not discounted")
 		return
 	}
@@ -236,10 +239,10 @@ func (d *whyPlanJSON) candidates(p *planJSON) {
 }
 
 // rateAt is the price that holds at an instant.
-func rateAt(prices []priceJSON, at capcli.Time) capcli.Rate {
+func rateAt(prices []market.Price, at capcli.Time) capcli.Rate {
 	rate := rateOf(prices)
 	for _, p := range prices {
-		if from, ok := timeOf(p.From); ok && from <= at {
+		if p.From.Dated() && p.From.Time <= at {
 			rate = p.Rate
 		}
 	}

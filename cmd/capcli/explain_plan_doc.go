@@ -3,21 +3,10 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"capcli"
 	"capcli/cmd/report"
 )
-
-// timeOf reads an instant of a plan's JSON; false for a number of a period.
-func timeOf(v any) (capcli.Time, bool) {
-	s, ok := v.(string)
-	if !ok {
-		return 0, false
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	return capcli.TimeOf(t), err == nil
-}
 
 // doc says the explanation of a plan.
 func (d *whyPlanJSON) doc() report.Doc {

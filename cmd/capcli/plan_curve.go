@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"capcli"
-	"capcli/scenarios/prices"
-	planning "capcli/simulate/plan"
+	"capcli/cmd/report"
+	"capcli/simulate/plan/curve"
+	"capcli/simulate/plan/market"
 )
 
 // planCurveOptions are the flags of the plan of a demand curve.
@@ -106,153 +103,51 @@ func addDemandFlags(cmd *cobra.Command, h *historyOptions) {
 	explainedBy(cmd, "capcli trace describe", "format")
 }
 
-// planCurve plans a demand curve.
-func planCurve(ctx context.Context, e *env, o *planOptions) error {
-	c := &o.curve
-	sketch, err := c.sketch(e)
-	if err != nil {
-		return err
-	}
-	demand, err := c.load(ctx, e)
-	if err != nil {
-		return err
-	}
-	r := &curvePlan{o: o, demand: demand, assumed: sketch.assumed}
-	if r.market, err = sketch.market(demand.curve); err != nil {
-		return err
-	}
-	if err := r.hold(sketch.held); err != nil {
-		return err
-	}
-	if err := r.solve(ctx); err != nil {
-		return r.failed(err)
-	}
-	if err := r.vary(ctx, sketch.vary); err != nil {
-		return r.failed(err)
-	}
-	if err := emit(e, o.output, r.doc(o.output.shape(e))); err != nil || demand.partial == "" {
-		return err
-	}
-	return &partialError{text: demand.partial}
-}
-
-// failed says of what the error is.
-func (r *curvePlan) failed(err error) error {
-	switch {
-	case errors.Is(err, planning.ErrNotProven):
-		return &capcli.AccountingError{Err: err}
-	case errors.Is(err, capcli.ErrOverflow), errors.Is(err, capcli.ErrTooMuchTime):
-		return &capcli.InputError{File: r.demand.file, Text: err.Error(), Hint: "check the units of the demand and of the prices", Err: err}
-	}
-	return fmt.Errorf("planning %s: %w", r.demand.file, err)
-}
-
-// solve finds the optimum, and what it is held against.
-func (r *curvePlan) solve(ctx context.Context) error {
-	var err error
-	if r.best, err = r.market.Solve(ctx, r.demand.curve); err != nil {
-		return err
-	}
-	if r.baselines, err = r.market.Baselines(ctx, r.demand.curve, r.best); err != nil {
-		return err
-	}
-	if r.o.futures.baselines {
-		r.rules, err = r.market.Rules(ctx, r.demand.curve)
-	}
-	return err
-}
-
-// sketch reads the flags of the market, as far as that goes without the curve.
-func (o *planCurveOptions) sketch(e *env) (*marketSketch, error) {
+// request says what the flags ask about a demand curve, with the prices that keys are
+// looked up in.
+func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 	prices, err := readPrices(e, o.prices)
 	if err != nil {
 		return nil, err
 	}
-	return o.sketchOf(prices)
+	if o.quantile < 0 || o.quantile >= 1 {
+		return nil, &usageError{text: fmt.Sprintf("--quantile wants a chance between 0 and 1, found %g", o.quantile), hint: "--quantile 0.8"}
+	}
+	return &curve.Request{
+		Market: market.Request{
+			OnDemand: o.onDemand, Falls: o.falls, Changes: o.whatIf, Terms: o.terms, Every: o.every, Overrun: o.overrun,
+			Lot: o.lot, Discount: o.discount, Prices: prices,
+		},
+		Held: o.held, Sensitivity: o.vary,
+	}, nil
 }
 
-// sketchOf is sketch with the prices that keys are looked up in.
-func (o *planCurveOptions) sketchOf(prices *prices.List) (*marketSketch, error) {
-	s := &marketSketch{overrun: o.overrun, keyedRates: keyedRates{prices: prices}}
-	if o.onDemand == "" {
-		return nil, &usageError{text: "plan wants the price of a GPU-hour on demand: --on-demand is missing", hint: "--on-demand 2.10"}
-	}
-	var err error
-	if s.onDemand, err = s.parsePrices("--on-demand", strings.Split(o.onDemand, ",")); err != nil {
-		return nil, err
-	}
-	for _, text := range o.falls {
-		fall, err := parseFall(text)
-		if err != nil {
-			return nil, err
-		}
-		s.falls = append(s.falls, fall)
-	}
-	if err := s.parseTerms(o.terms); err != nil {
-		return nil, err
-	}
-	if err := s.whatIf(o.whatIf); err != nil {
-		return nil, err
-	}
-	for _, text := range o.held {
-		h, err := parseHeld(text)
-		if err != nil {
-			return nil, err
-		}
-		s.held = append(s.held, h)
-	}
-	return s, s.numbers(o)
-}
-
-// numbers reads the flags that are periods, numbers and shares.
-func (s *marketSketch) numbers(o *planCurveOptions) error {
-	var err error
-	if s.every, err = capcli.ParseStep(o.every); err != nil {
-		return &usageError{text: "--every: " + err.Error()}
-	}
-	if s.lot, err = parseMilli("--lot", o.lot); err != nil {
+// planCurve plans a demand curve.
+func planCurve(ctx context.Context, e *env, o *planOptions) error {
+	ask, err := o.curve.request(e)
+	if err != nil {
 		return err
 	}
-	if s.lot == 0 {
-		return &usageError{text: "--lot wants a number of GPUs over 0, found " + o.lot}
+	ask.Rules = o.futures.baselines
+	question, err := ask.Parse()
+	if err != nil {
+		return err
 	}
-	if o.vary != "" {
-		if s.vary, err = parseShare("--sensitivity", o.vary); err != nil {
-			return err
-		}
-		if s.vary <= 0 || s.vary >= 1 {
-			return &usageError{text: "--sensitivity wants a share between 0% and 100%, found " + o.vary}
-		}
+	demand, err := o.curve.load(ctx, e)
+	if err != nil {
+		return err
 	}
-	if o.discount != "" {
-		if s.discount, err = parseShare("--discount", o.discount); err != nil {
-			return err
-		}
+	r, err := question.Plan(ctx, demand)
+	if err != nil {
+		return err
 	}
-	if o.quantile < 0 || o.quantile >= 1 {
-		return &usageError{text: fmt.Sprintf("--quantile wants a chance between 0 and 1, found %g", o.quantile), hint: "--quantile 0.8"}
-	}
-	return nil
+	return emitPart(e, o.output, curveDoc(r, o.output.shape(e)), r.Partial)
 }
 
-// parseMilli reads a number of GPUs in thousandths.
-func parseMilli(flag, text string) (int64, error) {
-	u, err := capcli.ParseUSD(text) // six places, and no dollar sign is one of a number
-	if err != nil || u%1000 != 0 || strings.HasPrefix(text, "$") {
-		return 0, &usageError{text: fmt.Sprintf("%s wants a number of GPUs, at most three places, found %q", flag, text)}
+// emitPart writes a document, and then says what is missing of its input.
+func emitPart(e *env, o outputOptions, d report.Doc, missing string) error {
+	if err := emit(e, o, d); err != nil || missing == "" {
+		return err
 	}
-	return int64(u / 1000), nil
-}
-
-// parseShare reads 10% or 0.1.
-func parseShare(flag, text string) (float64, error) {
-	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(v >= 0 && v <= 1000) {
-		return 0, &usageError{text: fmt.Sprintf("%s wants a share, 10%% or 0.1, found %q", flag, text)}
-	}
-	if percent {
-		v /= 100
-	}
-	return v, nil
+	return &partialError{text: missing}
 }

@@ -15,6 +15,7 @@ import (
 	"capcli/profile/series"
 	"capcli/profile/trace"
 	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/curve"
 )
 
 // maxDocument bounds a demand curve in JSON.
@@ -110,7 +111,7 @@ func hasKey(d *json.Decoder, wanted []string) bool {
 }
 
 // fromDocument reads a curve in JSON.
-func (o *planCurveOptions) fromDocument(in trace.Input) (*demandCurve, error) {
+func (o *planCurveOptions) fromDocument(in trace.Input) (*curve.Demand, error) {
 	r, err := trace.Unpack(in)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (o *planCurveOptions) fromDocument(in trace.Input) (*demandCurve, error) {
 	return o.ofDocument(in.Name, bytes.TrimPrefix(text, []byte("\ufeff")))
 }
 
-func (o *planCurveOptions) ofDocument(name string, text []byte) (*demandCurve, error) {
+func (o *planCurveOptions) ofDocument(name string, text []byte) (*curve.Demand, error) {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
 		return o.ofList(name, text)
 	}
@@ -202,7 +203,7 @@ func orMissing(v *float64) float64 {
 }
 
 // ofValues makes a curve of a start, a step and values.
-func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*demandCurve, error) {
+func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*curve.Demand, error) {
 	if len(doc.Values) == 0 {
 		return nil, &capcli.InputError{File: name, Field: "values", Text: "expected a list of values, found none", Hint: `write {"start": "2027-01-01", "step_s": 3600, "values": [4, 5]}`}
 	}
@@ -237,9 +238,9 @@ func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*demandCu
 		values[i] = orMissing(v)
 	}
 	fill(values, series.Gaps(o.history.gaps))
-	out := &demandCurve{file: name}
+	out := &curve.Demand{Input: name}
 	var err error
-	out.curve, err = planning.NewCurve(start, step, values)
+	out.Curve, err = planning.NewCurve(start, step, values)
 	var at *planning.StepError
 	if errors.As(err, &at) {
 		err = &capcli.InputError{File: name, Field: fmt.Sprintf("values[%d]", at.Step), Text: at.Text, Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous", Err: err}
@@ -268,7 +269,7 @@ func fill(values []float64, how series.Gaps) {
 }
 
 // ofList makes a curve of a list of values or of rows.
-func (o *planCurveOptions) ofList(name string, text []byte) (*demandCurve, error) {
+func (o *planCurveOptions) ofList(name string, text []byte) (*curve.Demand, error) {
 	if first := bytes.TrimLeft(text, " \t\r\n["); len(first) > 0 && first[0] != '{' {
 		var doc demandDocument
 		if err := decodeWhole(name, text, &doc.Values); err != nil {
@@ -294,7 +295,7 @@ func (o *planCurveOptions) ofList(name string, text []byte) (*demandCurve, error
 }
 
 // ofForecast makes a curve of a forecast: its mean, or a quantile.
-func (o *planCurveOptions) ofForecast(name string, doc *demandDocument) (*demandCurve, error) {
+func (o *planCurveOptions) ofForecast(name string, doc *demandDocument) (*curve.Demand, error) {
 	t := newRowTable(name, o)
 	n := 0
 	var notes []string
@@ -316,7 +317,7 @@ func (o *planCurveOptions) ofForecast(name string, doc *demandDocument) (*demand
 	}
 	out, err := t.curve(o, doc.Step)
 	if err == nil {
-		out.notes = append(out.notes, notes...)
+		out.Notes = append(out.Notes, notes...)
 	}
 	return out, err
 }
@@ -345,7 +346,7 @@ func (t *rowTable) add(row int, id string, ds any, v float64) error {
 }
 
 // curve puts the rows on equal steps; one row alone has those that are said.
-func (t *rowTable) curve(o *planCurveOptions, said string) (*demandCurve, error) {
+func (t *rowTable) curve(o *planCurveOptions, said string) (*curve.Demand, error) {
 	table, err := t.build.Table()
 	if err != nil {
 		return nil, err
@@ -357,5 +358,5 @@ func (t *rowTable) curve(o *planCurveOptions, said string) (*demandCurve, error)
 	if step, err := capcli.ParseStep(said); err == nil && hs.Clock && len(hs.List[0].Values) == 1 {
 		hs.Step = step
 	}
-	return o.ofHistories(hs)
+	return curve.FromHistories(hs, o.series, o.history.steps)
 }

@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/simulate/outcome"
-	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/futures"
 )
 
 // futuresOptions are the flags of a plan for demand that is not known.
@@ -103,184 +98,43 @@ func (o *futuresOptions) shared(cmd *cobra.Command) {
 	}
 }
 
-// futuresAsk is what the flags ask for, checked.
-type futuresAsk struct {
-	risk     planning.Risk
-	wobble   planning.Wobble
-	wait     capcli.Step
-	sketch   *marketSketch
-	limits   []futureLimit
-	fromFile bool
+// source says which futures may come.
+func (o *futuresOptions) source() futures.Source {
+	return futures.Source{File: o.file, DemandError: o.wrong, HalfLife: o.halfLife, Paths: o.paths, Seed: capcli.Seed(o.seed)}
 }
 
-// maxFutures bounds what one plan is made for.
-const maxFutures = planning.MaxFutures
-
-func (o *futuresOptions) ask(e *env, c *planCurveOptions) (*futuresAsk, error) {
-	a := &futuresAsk{fromFile: o.file != ""}
-	var err error
-	if a.risk, err = planning.ParseRisk(o.risk); err != nil {
-		return nil, &usageError{text: "--risk: " + err.Error(), hint: "--risk cvar95"}
-	}
-	if a.sketch, err = c.sketch(e); err != nil {
-		return nil, err
-	}
-	switch {
-	case o.file != "" && o.wrong != "":
-		return nil, &usageError{text: "--futures and --demand-error both say what may come", hint: "give one of them"}
-	case o.file == "" && c.demand == "":
-		return nil, &usageError{text: "--demand-error is about a demand: --demand is missing", hint: "--demand demand.csv --demand-error 10%"}
-	case o.paths < 0 || o.paths > maxFutures:
-		return nil, &usageError{text: fmt.Sprintf("--paths wants 1 to %d, found %d", maxFutures, o.paths)}
-	case len(o.sized) != 3:
-		return nil, &usageError{text: fmt.Sprintf("--sized-for wants three quantiles, found %d", len(o.sized)), hint: "--sized-for 0.5,0.8,0.95"}
-	}
-	for _, v := range o.sized {
-		if !(v > 0 && v < 1) {
-			return nil, &usageError{text: fmt.Sprintf("--sized-for wants quantiles between 0 and 1, found %g", v), hint: "--sized-for 0.5,0.8,0.95"}
-		}
-	}
-	if err := o.readWobble(a); err != nil {
-		return nil, err
-	}
-	if o.wait != "" {
-		if a.wait, err = capcli.ParseStep(o.wait); err != nil {
-			return nil, &usageError{text: "--wait: " + err.Error(), hint: "--wait 3mo"}
-		}
-	}
-	a.limits, err = futureLimits(o.most, o.least)
-	return a, err
-}
-
-// readWobble reads how wrong the demand may be.
-func (o *futuresOptions) readWobble(a *futuresAsk) (err error) {
-	if o.wrong == "" {
-		return nil
-	}
-	if a.wobble.Error, err = parseShare("--demand-error", o.wrong); err != nil {
-		return err
-	}
-	if a.wobble.HalfLife, err = capcli.ParseSeconds(o.halfLife); err != nil || a.wobble.HalfLife < 1 {
-		return &usageError{text: fmt.Sprintf("--half-life wants a length of time, found %q", o.halfLife), hint: "--half-life 90d"}
-	}
-	return nil
-}
-
-// futureLimit is a condition on what a plan comes to in a future.
-type futureLimit struct {
-	name, text string
-	value      float64
-	least      bool
-}
-
-// futureMetrics are the figures of a plan in a future that can be bounded.
-var futureMetrics = []struct {
-	name string
-	of   func(o *planning.InFuture) (float64, bool)
-}{
-	{"cost", func(o *planning.InFuture) (float64, bool) { return o.Cost.Float(), true }},
-	{"total", func(o *planning.InFuture) (float64, bool) { return o.Cost.Float(), true }},
-	{"committed", func(o *planning.InFuture) (float64, bool) { return o.Committed.Float(), true }},
-	{"on_demand", func(o *planning.InFuture) (float64, bool) { return o.OnDemand.Float(), true }},
-	{"stranded", func(o *planning.InFuture) (float64, bool) { return o.Unused.Float(), true }},
-	{"stranded_usd", func(o *planning.InFuture) (float64, bool) { return o.Unused.Float(), true }},
-	{"regret", func(o *planning.InFuture) (float64, bool) { return o.Regret.Float(), true }},
-	{"coverage", func(o *planning.InFuture) (float64, bool) {
-		return float64(o.Covered) / float64(o.Wanted), o.Wanted > 0
-	}},
-	{"utilisation", func(o *planning.InFuture) (float64, bool) {
-		return float64(o.Covered) / float64(o.Paid), o.Paid > 0
-	}},
-}
-
-// futureLimits reads --max and --min.
-func futureLimits(most, least []string) ([]futureLimit, error) {
-	names := capcli.Catalog[struct{}]{Kind: "metric of a plan for futures"}
-	for _, m := range futureMetrics {
-		names.Add(m.name, "", struct{}{})
-	}
-	var out []futureLimit
-	for i, text := range append(append([]string(nil), most...), least...) {
-		flag, op, low := "--max", "<=", i >= len(most)
-		if low {
-			flag, op = "--min", ">="
-		}
-		name, value, ok := strings.Cut(text, "=")
-		name, value = strings.TrimRight(strings.TrimSpace(name), "<> "), strings.TrimSpace(value)
-		if !ok {
-			return nil, &usageError{text: fmt.Sprintf("%s wants METRIC=VALUE, found %q", flag, text), hint: "--max cost=1.7M --min coverage=80%"}
-		}
-		if _, err := names.Get(name); err != nil {
-			return nil, &usageError{text: flag + ": " + err.Error()}
-		}
-		as := "cost" // money with k and M, or a share
-		if name == "coverage" || name == "utilisation" {
-			as = "allocation_rate"
-		}
-		c, err := outcome.ParseCheck(as + op + value)
-		if err != nil {
-			_, why, _ := strings.Cut(err.Error(), ": ")
-			return nil, &usageError{text: fmt.Sprintf("%s: %s: %s", flag, name, why), hint: "--max cost=1.7M --min coverage=80%"}
-		}
-		out = append(out, futureLimit{name: name, text: name + " " + op + " " + value, value: c.Value, least: low})
-	}
-	return out, nil
-}
-
-// held tells whether a future holds the limit; a figure that there is not does.
-func (l *futureLimit) held(o *planning.InFuture) bool {
-	for _, m := range futureMetrics {
-		if m.name != l.name {
-			continue
-		}
-		v, known := m.of(o)
-		return !known || (l.least && v >= l.value) || (!l.least && v <= l.value)
-	}
-	return false
-}
-
-// pathNames divides "h100/17" into the series and the number of the future.
-func pathNames(name string) (of string, path int, err error) {
-	i := strings.LastIndexByte(name, '/')
-	path, err = strconv.Atoi(name[i+1:])
-	if err != nil || path < 0 {
-		return "", 0, fmt.Errorf("expected the number of a future, found %q", name[i+1:])
-	}
-	return name[:max(i, 0)], path, nil
-}
-
-// load reads the futures, or draws them.
-func (o *futuresOptions) load(ctx context.Context, e *env, c *planCurveOptions, a *futuresAsk) (*futureSet, error) {
-	if !a.fromFile {
-		return o.draw(ctx, e, c, a)
-	}
-	h := c.history
-	h.measure, h.whole = "demand", true
-	if h.id == "" {
-		h.id = "unique_id,path"
-	}
-	if err := h.check(); err != nil {
-		return nil, err
-	}
-	hs, err := h.loadFile(ctx, e, o.file)
-	var bad *capcli.InputError
-	if errors.As(err, &bad) && c.history.id == "" && o.file != "-" {
-		h.ask.ID = "path" // of one series, its name left out
-		again, second := h.loadFile(ctx, e, o.file)
-		switch {
-		case second == nil:
-			hs, err = again, nil
-		case bad.Field == "unique_id,path": // there is no name: what is wrong is something else
-			err = second
-		}
-	}
-	if errors.As(err, &bad) && strings.Contains(bad.Error(), "path") {
-		named := *bad
-		named.Hint = "futures are what capcli forecast --paths 200 --out futures.parquet writes: unique_id, path, ds, y"
-		return nil, &named
-	}
+// request says what the flags ask about futures.
+func (o *futuresOptions) request(e *env, c *planCurveOptions) (*futures.Request, error) {
+	of, err := c.request(e)
 	if err != nil {
 		return nil, err
 	}
-	return o.ofHistories(c, hs)
+	if o.file == "" && c.demand == "" {
+		return nil, &usageError{text: "--demand-error is about a demand: --demand is missing", hint: "--demand demand.csv --demand-error 10%"}
+	}
+	return &futures.Request{
+		Source: o.source(), Market: of.Market, Held: of.Held, Risk: o.risk, SizedFor: o.sized, Baselines: o.baselines, Wait: o.wait,
+		Most: o.most, Least: o.least,
+	}, nil
+}
+
+// planFutures plans for futures.
+func planFutures(ctx context.Context, e *env, o *planOptions) error {
+	ask, err := o.futures.request(e, &o.curve)
+	if err != nil {
+		return err
+	}
+	question, err := ask.Parse()
+	if err != nil {
+		return err
+	}
+	set, err := o.futures.load(ctx, e, &o.curve, &ask.Source)
+	if err != nil {
+		return err
+	}
+	r, err := question.Plan(ctx, set)
+	if err != nil {
+		return err
+	}
+	return emitPart(e, o.output, futuresDoc(r), r.Partial)
 }

@@ -3,63 +3,52 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
 	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/futures"
 )
 
-func (r *futuresPlan) doc(form string) report.Doc {
-	d := report.Doc{
-		Lead: r.lead() + r.againText(), Notes: r.allNotes(),
-		Tables: []report.Table{r.planTable(), r.calendarTable(), r.cliffTable(), r.stageTable(), r.waitTable(), r.regretTable()},
+// futuresDoc says a plan for futures.
+func futuresDoc(r *futures.Result) report.Doc {
+	return report.Doc{
+		Lead: futuresLead(r) + againText(r.Waiting), Notes: r.Notes, Data: r,
+		Tables: []report.Table{futurePlanTable(r), calendarTable(r.Calendar), cliffTable(r.Cliffs), stageTable(r), waitTable(r), regretTable(r)},
 	}
-	if form == "json" {
-		d.Data = r.json()
-	}
-	return d
 }
 
-func (r *futuresPlan) lead() string {
+func futuresLead(r *futures.Result) string {
+	o := &r.Optimum
 	how := "proven: no purchases at these prices have less"
-	if !r.choice.Exact() {
-		how = fmt.Sprintf("at most %s above the least that there is, %s", gapText(r.choice.Gap()), r.bound)
+	if !o.Exact {
+		how = fmt.Sprintf("at most %s above the least that there is, %s", gapText(o.Gap), o.Bound)
 	}
-	text := "Buy nothing"
-	if len(r.plans) > 0 {
-		text = "Buy " + r.frame().buysFirst(r.plans[0].Purchases, 0)
-	}
-	text += fmt.Sprintf(" first: over %d futures the %s of the cost is %s %s", r.field.Count(), riskWords(r.ask.risk), r.value, r.frame().overTime(r.value))
-	for i := range r.ask.limits {
-		if len(r.plans) > 0 {
-			text += fmt.Sprintf(", %s holds in %.1f%% of them", r.ask.limits[i].text, 100*holdingShare(r.plans[0], r.ask.limits[i:i+1]))
-		}
+	text := fmt.Sprintf("Buy %s first: over %d futures the %s of the cost is %s %s", firstPurchases(o.Purchases, r.Futures.Start), r.Futures.Count, r.RiskWords, o.Cost, overTime(o.Cost, r.Length))
+	for _, l := range r.Plans[0].Held {
+		text += fmt.Sprintf(", %s holds in %.1f%% of them", l.Limit, 100*l.Share)
 	}
 	return text + ", " + how + "."
 }
 
 // gapText is a gap for people; below a millionth of a percent it is no news.
-func gapText(gap float64) string {
+func gapText(gap *float64) string {
 	switch {
-	case math.IsInf(gap, 1):
+	case gap == nil:
 		return "an unknown share"
-	case gap < 1e-8:
+	case *gap < 1e-8:
 		return "0.000001%"
-	case gap < 1e-4:
-		return figureText(math.Ceil(gap*1e8)/1e6) + "%"
+	case *gap < 1e-4:
+		return figureText(math.Ceil(*gap*1e8)/1e6) + "%"
 	}
-	return fmt.Sprintf("%.2f%%", math.Ceil(gap*1e4)/100)
+	return fmt.Sprintf("%.2f%%", math.Ceil(*gap*1e4)/100)
 }
 
-// when is an instant as the output has it.
-func (r *futuresPlan) when(at capcli.Seconds) any { return r.frame().when(at) }
+// riskWords says a risk in words.
+func riskWords(r planning.Risk) string { return r.Words() }
 
-// frame knows how instants and the market are written.
-func (r *futuresPlan) frame() *curvePlan {
-	return &curvePlan{o: r.o, demand: &demandCurve{file: r.set.input, curve: r.set.mean}, market: r.market}
-}
-
-func (r *futuresPlan) planTable() report.Table {
+func futurePlanTable(r *futures.Result) report.Table {
 	t := report.Table{Name: "plans", Title: "Plans over the futures", Columns: []report.Column{
 		{Name: "plan", Align: report.Left},
 		{Name: "buys_at_start", Head: "buys first", Align: report.Left},
@@ -71,90 +60,26 @@ func (r *futuresPlan) planTable() report.Table {
 		{Name: "unused_mean_usd", Head: "unused", Priority: 4},
 		{Name: "above_bound", Head: "above the best", Priority: 1},
 	}}
-	for i := range r.ask.limits {
-		t.Columns = append(t.Columns, report.Column{Name: "held_" + r.ask.limits[i].name, Head: r.ask.limits[i].text})
+	for _, l := range r.Plans[0].Held {
+		name, _, _ := strings.Cut(l.Limit, " ")
+		t.Columns = append(t.Columns, report.Column{Name: "held_" + name, Head: l.Limit})
 	}
-	for _, a := range r.plans {
-		row := []any{a.Name, r.firstBuys(a), r.risk(a, "mean"), r.risk(a, "q80"), r.risk(a, "cvar95"), a.MeanRegret(), a.Outcomes[a.Worst()].Regret, r.meanUnused(a), r.above(a)}
-		for i := range r.ask.limits {
-			row = append(row, report.Percent(holdingShare(a, r.ask.limits[i:i+1])))
+	for i := range r.Plans {
+		p := &r.Plans[i]
+		first := "as it goes"
+		if p.First != nil {
+			first = firstPurchases(p.First, r.Futures.Start)
+		}
+		row := []any{p.Name, first, valueCell(p.Mean), valueCell(p.P80), valueCell(p.CVaR95), p.MeanRegret, p.MaxRegret, p.Unused, shareCell(p.Above)}
+		for _, l := range p.Held {
+			row = append(row, report.Percent(l.Share))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-// firstBuys says what a plan buys at its first purchase.
-func (r *futuresPlan) firstBuys(a *planning.Assessed) string {
-	if a.Purchases == nil && a.First == nil {
-		return "as it goes"
-	}
-	return r.frame().buysFirst(append(a.Purchases, a.First...), 0)
-}
-
-// dayText is an instant for people: its day.
-func dayText(v any) any {
-	if t, ok := v.(capcli.Time); ok {
-		return t.Std().Format("2006-01-02")
-	}
-	return v
-}
-
-// risk is the risk of a plan's cost; the amounts were priced before.
-func (r *futuresPlan) risk(a *planning.Assessed, risk string) any {
-	k, err := planning.ParseRisk(risk)
-	if err != nil {
-		return nil
-	}
-	v, err := r.field.Risk(a, k)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
-// above is by how much a plan is over the least that there can be of what the plan
-// is chosen by.
-func (r *futuresPlan) above(a *planning.Assessed) any {
-	v, err := r.field.Risk(a, r.ask.risk)
-	if err != nil || r.bound <= 0 {
-		return nil
-	}
-	return report.Percent(v.Float()/r.bound.Float() - 1)
-}
-
-func (r *futuresPlan) meanUnused(a *planning.Assessed) capcli.USD {
-	return meanInFutures(a, func(o *planning.InFuture) capcli.USD { return o.Unused })
-}
-
-// meanInFutures is the mean of an amount over the futures.
-func meanInFutures(a *planning.Assessed, of func(o *planning.InFuture) capcli.USD) capcli.USD {
-	var sum, rest capcli.USD // the mean without a sum that could overflow
-	n := capcli.USD(len(a.Outcomes))
-	for i := range a.Outcomes {
-		v := of(&a.Outcomes[i])
-		sum += v / n
-		rest += v % n
-	}
-	return sum + (rest+n/2)/n
-}
-
-// holdingShare is the share of futures in which all of some limits hold.
-func holdingShare(a *planning.Assessed, limits []futureLimit) float64 {
-	n := 0
-	for i := range a.Outcomes {
-		all := true
-		for k := range limits {
-			all = all && limits[k].held(&a.Outcomes[i])
-		}
-		if all {
-			n++
-		}
-	}
-	return float64(n) / float64(len(a.Outcomes))
-}
-
-func (r *futuresPlan) calendarTable() report.Table {
+func calendarTable(months []futures.Month) report.Table {
 	t := report.Table{Name: "calendar", Title: "What to buy when", Columns: []report.Column{
 		{Name: "start"},
 		{Name: "term", Align: report.Left},
@@ -165,17 +90,17 @@ func (r *futuresPlan) calendarTable() report.Table {
 		{Name: "so_far_usd", Head: "so far", Priority: 2},
 		{Name: "committed_gpus", Head: "committed then", Priority: 1},
 	}}
-	for _, m := range planning.Calendar(r.plans[0]) {
+	for _, m := range months {
 		soFar := m.SoFar - m.Cost
 		for _, p := range m.Purchases {
 			soFar += p.Cost
-			t.Rows = append(t.Rows, []any{r.when(p.From), r.market.Terms[p.Term].Name, gpus(p.Milli), r.when(p.To), p.Rate, p.Cost, soFar, gpus(m.Milli)})
+			t.Rows = append(t.Rows, []any{instantCell(p.Start), p.Term, p.GPUs, instantCell(p.End), p.Rate, p.Cost, soFar, m.GPUs})
 		}
 	}
 	return t
 }
 
-func (r *futuresPlan) cliffTable() report.Table {
+func cliffTable(cliffs []futures.Cliff) report.Table {
 	t := report.Table{Name: "cliffs", Title: "When commitments end", Columns: []report.Column{
 		{Name: "date"},
 		{Name: "ends_gpus", Head: "fall away"},
@@ -184,58 +109,87 @@ func (r *futuresPlan) cliffTable() report.Table {
 		{Name: "wanted_mean_gpus", Head: "wanted then"},
 		{Name: "wanted_p80_gpus", Head: "in 80% under", Priority: 1},
 	}}
-	for _, c := range r.field.Cliffs(r.plans[0]) {
-		var mean, high any
-		if c.Known {
-			mean, high = report.Ratio(c.Wanted), report.Ratio(c.High)
-		}
-		t.Rows = append(t.Rows, []any{r.when(c.At), gpus(c.Milli), gpus(c.Before), gpus(c.After), mean, high})
+	for _, c := range cliffs {
+		t.Rows = append(t.Rows, []any{instantCell(c.Date), c.Ends, c.Before, c.After, ratioOf(c.Wanted), ratioOf(c.High)})
 	}
 	return t
 }
 
-func (r *futuresPlan) regretTable() report.Table {
+func regretTable(r *futures.Result) report.Table {
 	t := report.Table{Name: "regret", Title: "Regret: cost over that of the best plan of each future", Aside: true, Columns: []report.Column{
 		{Name: "future"}, {Name: "best_cost_usd", Head: "best"},
 	}}
-	for _, a := range r.plans {
-		t.Columns = append(t.Columns, report.Column{Name: a.Name + "_usd", Head: a.Name})
+	for i := range r.Plans {
+		t.Columns = append(t.Columns, report.Column{Name: r.Plans[i].Name + "_usd", Head: r.Plans[i].Name})
 	}
-	for s := range r.alone {
-		row := []any{s, r.plans[0].Outcomes[s].Cost - r.plans[0].Outcomes[s].Regret}
-		for _, a := range r.plans {
-			row = append(row, a.Outcomes[s].Regret)
+	for future, best := range r.Best {
+		row := []any{future, best}
+		for i := range r.Plans {
+			row = append(row, r.Plans[i].Regrets[future])
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-// assumptions are what starred figures rest on.
-func (r *futuresPlan) assumptions() []string {
-	out := []string{"every future is as likely as any other, and demand does not react to what is bought; each level is taken to the thousandth of a GPU"}
-	if r.set.drawn {
-		out = append(out, fmt.Sprintf("futures are the demand times a factor of mean 1 and standard deviation %s, log-normal, of which half of an error is gone after %s", r.o.futures.wrong, r.o.futures.halfLife))
+// againText says what to buy now where the plan is decided again, and what that
+// saves; "" where it saves nothing.
+func againText(w *futures.Waiting) string {
+	if w == nil || w.Again >= w.Now {
+		return ""
 	}
-	out = append(out, "on-demand GPUs can always be had at the stated price")
-	for _, a := range r.ask.sketch.assumed {
-		out = append(out, a.Text)
-	}
-	out = append(out, r.stageAssumptions()...)
-	return out
+	first := &w.Decisions[0]
+	return fmt.Sprintf(" If the plan is decided again every %s, buy %s now; the mean is then %s, %s (%.1f%%) less than with all settled now.",
+		w.For, firstPurchases(first.Purchases, first.Date), w.Again, w.Deciding, 100*float64(w.Deciding)/float64(w.Now))
 }
 
-func (r *futuresPlan) allNotes() []string {
-	notes := append([]string{yearNote}, r.set.notes...)
-	if c := r.set.mean; !c.Dated() {
-		notes = append(notes, fmt.Sprintf("the futures have no dates: each value lasts %s (--step), a month has 730 hours, and starts count periods from 0", c.Step))
+// stageTable says what to buy at the first decisions; every later one is in the
+// JSON.
+func stageTable(r *futures.Result) report.Table {
+	t := report.Table{Name: "again", Title: "What to buy if the plan is decided again every " + r.Wait, Columns: []report.Column{
+		{Name: "decide"},
+		{Name: "share_of_futures", Head: "futures"},
+		{Name: "wanted_before_gpus", Head: "wanted before", Priority: 1},
+		{Name: "least_gpus", Head: "least", Priority: 2},
+		{Name: "most_gpus", Head: "most", Priority: 2},
+		{Name: "buy", Align: report.Left},
+	}}
+	if r.Waiting == nil {
+		return t
 	}
-	if r.waiting == nil {
-		notes = append(notes, "the value of waiting: "+r.noWait)
+	for _, d := range r.Waiting.Decisions {
+		if d.After != nil && *d.After > 0 {
+			continue
+		}
+		t.Rows = append(t.Rows, []any{
+			instantCell(d.Date), report.Percent(float64(len(d.Futures)) / float64(r.Futures.Count)),
+			ratioOf(d.Wanted), ratioOf(d.Least), ratioOf(d.Most), firstPurchases(d.Purchases, d.Date),
+		})
 	}
-	notes = append(notes, r.ask.sketch.notes()...)
-	for _, a := range r.assumptions() {
-		notes = append(notes, "assumed: "+a)
+	return t
+}
+
+func waitTable(r *futures.Result) report.Table {
+	t := report.Table{Name: "waiting", Title: "What it is worth to wait " + r.Wait + "*", Columns: []report.Column{
+		{Name: "decide", Align: report.Left},
+		{Name: "mean_cost_usd", Head: "mean cost"},
+		{Name: "saves_usd", Head: "saves"},
+	}}
+	w := r.Waiting
+	if w == nil {
+		return t
 	}
-	return notes
+	for _, x := range []struct {
+		name, head string
+		cost       capcli.USD
+	}{
+		{"all_now", "all of it now", w.Now},
+		{"again", "some now, again every " + w.For, w.Again},
+		{"first_now_rest_later", "what the plan buys first now, then again", w.Rest},
+		{"all_later", "nothing for " + w.For + ", then again", w.Later},
+		{"known", "if the future were known", w.Known},
+	} {
+		t.Rows = append(t.Rows, []any{report.Label{Name: x.name, Head: x.head}, x.cost, report.Change{Of: w.Now - x.cost}})
+	}
+	return t
 }

@@ -233,7 +233,7 @@ func (m *mixPlan) candidate(i int) (*mix.Candidate, error) {
 func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*mix.Candidate, error) {
 	s.Policy.Perfect = s.Policy.Perfect || m.o.mix.sim.perfect
 	if m.ahead != nil {
-		s.Period = scenarios.Period{Start: m.ahead.set.futures.Start(), End: m.ahead.set.futures.End()}
+		s.Period = scenarios.Period{Start: m.ahead.set.Futures.Start(), End: m.ahead.set.Futures.End()}
 	}
 	c := &mix.Candidate{Index: i, Values: values, Unpriced: len(s.Unpriced()) > 0}
 	var err error

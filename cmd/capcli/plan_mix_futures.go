@@ -8,13 +8,14 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	planning "capcli/simulate/plan"
+	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/mix"
 )
 
 // mixFutures are the futures that the runs of a plan of a scenario play, one each,
 // with jobs that are drawn from those of the past.
 type mixFutures struct {
-	set       *futureSet
+	set       *futures.Set
 	risk      planning.Risk
 	resampler *planning.Resampler
 	filled    map[int]planning.Filled
@@ -27,30 +28,34 @@ const runsAhead = 20
 // lookAhead reads the futures and the past. It gives the number of runs.
 func (m *mixPlan) lookAhead(ctx context.Context, runs int) (int, error) {
 	o := &m.o.futures
-	a, err := o.light()
+	risk, err := futures.ParseRisk(o.risk)
 	if err != nil {
+		return 0, err
+	}
+	source := o.source()
+	if err := source.Parse(); err != nil {
 		return 0, err
 	}
 	past, err := m.readJobs(ctx, 0)
 	if err != nil {
 		return 0, err
 	}
-	x := &mixFutures{risk: a.risk, filled: map[int]planning.Filled{}, past: len(past)}
-	if a.fromFile {
-		x.set, err = o.load(ctx, m.e, &m.o.curve, a)
+	x := &mixFutures{risk: risk, filled: map[int]planning.Filled{}, past: len(past)}
+	if o.file != "" {
+		x.set, err = o.load(ctx, m.e, &m.o.curve, &source)
 	} else {
-		x.set, err = o.aroundPast(m.base.Source.Name, past, a)
+		x.set, err = aroundPast(m.base.Source.Name, past, &source)
 	}
 	if err != nil {
 		return 0, err
 	}
-	if !x.set.mean.Dated() {
-		return 0, &capcli.InputError{File: x.set.input, Field: "ds", Text: "expected futures with dates, for jobs are drawn by weekday and time of day, found none"}
+	if !x.set.Mean.Dated() {
+		return 0, &capcli.InputError{File: x.set.Input, Field: "ds", Text: "expected futures with dates, for jobs are drawn by weekday and time of day, found none"}
 	}
 	if x.resampler, err = planning.NewResampler(past, nil); err != nil {
 		return 0, &capcli.InputError{File: m.base.Source.Name, Text: err.Error()}
 	}
-	count := len(x.set.futures.Paths)
+	count := len(x.set.Futures.Paths)
 	switch {
 	case runs > count:
 		return 0, &usageError{text: fmt.Sprintf("--runs %d: there are %d futures, and each run plays one", runs, count), hint: fmt.Sprintf("--runs %d", count)}
@@ -61,22 +66,9 @@ func (m *mixPlan) lookAhead(ctx context.Context, runs int) (int, error) {
 	return runs, nil
 }
 
-// light checks the flags that a plan of a scenario shares with one of a curve.
-func (o *futuresOptions) light() (*futuresAsk, error) {
-	a := &futuresAsk{fromFile: o.file != ""}
-	var err error
-	if a.risk, err = planning.ParseRisk(o.risk); err != nil {
-		return nil, &usageError{text: "--risk: " + err.Error(), hint: "--risk cvar95"}
-	}
-	if o.file != "" && o.wrong != "" {
-		return nil, &usageError{text: "--futures and --demand-error both say what may come", hint: "give one of them"}
-	}
-	return a, o.readWobble(a)
-}
-
 // aroundPast draws futures around the past: its demand by day, as it was, on the
 // weeks that follow it.
-func (o *futuresOptions) aroundPast(file string, past []capcli.Job, a *futuresAsk) (*futureSet, error) {
+func aroundPast(file string, past []capcli.Job, source *futures.Source) (*futures.Set, error) {
 	d := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Days: 1}}
 	for i := range past {
 		if err := d.Add(&past[i], ""); err != nil {
@@ -91,16 +83,7 @@ func (o *futuresOptions) aroundPast(file string, past []capcli.Job, a *futuresAs
 	for first < s.Start+capcli.Time(len(s.Values))*capcli.Time(capcli.Day) {
 		first += 7 * capcli.Time(capcli.Day)
 	}
-	n := o.paths
-	if n == 0 {
-		n = 200
-	}
-	out := &futureSet{input: file, drawn: true}
-	var err error
-	if out.futures, err = a.wobble.Futures(capcli.Grid{Origin: first, Step: capcli.Step{Days: 1}}, s.Values, n, capcli.Seed(o.seed)); err != nil {
-		return nil, &usageError{text: err.Error()}
-	}
-	return out, out.finish()
+	return source.Draw(file, capcli.Grid{Origin: first, Step: capcli.Step{Days: 1}}, s.Values)
 }
 
 // drawJobs are the jobs of a run: read, or drawn to fill its future.
@@ -108,9 +91,9 @@ func (m *mixPlan) drawJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 	if m.ahead == nil {
 		return m.readJobs(ctx, run)
 	}
-	jobs, filled, err := m.ahead.resampler.Fill(&m.ahead.set.futures, run, m.base.Seed)
+	jobs, filled, err := m.ahead.resampler.Fill(&m.ahead.set.Futures, run, m.base.Seed)
 	if err != nil {
-		return nil, &capcli.InputError{File: m.ahead.set.input, Text: fmt.Sprintf("future %d: %v", run, err), Hint: "give a history whose level is nearer to that of the futures"}
+		return nil, &capcli.InputError{File: m.ahead.set.Input, Text: fmt.Sprintf("future %d: %v", run, err), Hint: "give a history whose level is nearer to that of the futures"}
 	}
 	m.ahead.filled[run] = filled
 	return jobs, nil
@@ -122,13 +105,13 @@ func (r *mixResult) futureNotes() []string {
 	if x == nil {
 		return nil
 	}
-	out := slices.Clone(x.set.notes)
+	out := slices.Clone(x.set.Notes)
 	worst := 0.0
 	for _, f := range r.played() {
 		worst = max(worst, f.Error, -f.Error)
 	}
 	out = append(out, fmt.Sprintf("each run plays one of %d futures from %s to %s: jobs* are whole days of the history (%d days, %s), matched by weekday, repeated or thinned to the future's GPU-hours, which they miss by at most %.2f%%",
-		len(x.set.futures.Paths), x.set.futures.Start(), x.set.futures.End(), x.resampler.Days(), jobCount(int64(x.past)), 100*worst))
+		len(x.set.Futures.Paths), x.set.Futures.Start(), x.set.Futures.End(), x.resampler.Days(), jobCount(int64(x.past)), 100*worst))
 	if b := x.resampler.Borrowed(); len(b) > 0 {
 		out = append(out, fmt.Sprintf("the history has no whole %v: jobs of other days stand for it", b))
 	}
@@ -197,8 +180,8 @@ func (r *mixResult) futuresJSON() *mixFuturesJSON {
 	if r.ahead == nil {
 		return nil
 	}
-	f := &r.ahead.set.futures
-	return &mixFuturesJSON{r.ahead.set.input, len(f.Paths), r.ahead.risk.String(), f.Start(), f.End(), r.played()}
+	f := &r.ahead.set.Futures
+	return &mixFuturesJSON{r.ahead.set.Input, len(f.Paths), r.ahead.risk.String(), f.Start(), f.End(), r.played()}
 }
 
 func (r *mixResult) futureTable() report.Table {

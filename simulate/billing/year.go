@@ -6,6 +6,9 @@ import "capcli"
 // lengths of time are compared.
 const Year capcli.Seconds = 31_557_600
 
+// YearNote says what "~ a year" is beside an amount of PerYear.
+const YearNote = "~ a year: the amount times 365.25 days over the time that it is for; for comparison, not a forecast"
+
 // PerYear is what an amount over so long comes to in a Year, rounded half up: for
 // comparison alone, since what a period cost says nothing of other times. It is
 // false where there is no length, or the amount does not fit.

@@ -70,6 +70,19 @@ func (r Risk) String() string {
 	return "mean"
 }
 
+// Words says r in words: "mean", "80% quantile" or "mean of the worst 5%".
+func (r Risk) Words() string {
+	percent := func(level int64) string { return strconv.FormatFloat(float64(level)/10_000, 'f', -1, 64) }
+	switch r.Kind {
+	case Quantile:
+		return percent(r.Level) + "% quantile"
+	case CVaR:
+		return "mean of the worst " + percent(one-r.Level) + "%"
+	case Mean:
+	}
+	return "mean"
+}
+
 // rank is how many of n futures a quantile covers.
 func (r Risk) rank(n int) int {
 	k := new(big.Int).Mul(big.NewInt(r.Level), big.NewInt(int64(n)))

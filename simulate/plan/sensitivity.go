@@ -10,14 +10,12 @@ import (
 
 // Change is one thing that turns out otherwise than planned, all else as it was.
 type Change struct {
-	What  string  // "demand", "on_demand" or the name of a term
-	Share float64 // by how much: -0.2 is a fifth less
-	Kept  capcli.USD
-	Best  capcli.USD // what the best purchases cost then
+	What   string     `json:"what"`             // "demand", "on_demand" or the name of a term
+	Share  float64    `json:"share"`            // by how much: -0.2 is a fifth less
+	Kept   capcli.USD `json:"cost_usd"`         // what the purchases cost then
+	Best   capcli.USD `json:"optimum_cost_usd"` // what the best purchases cost then
+	Regret capcli.USD `json:"regret_usd"`       // what is paid for having planned for something else
 }
-
-// Regret is what is paid for having planned for something else.
-func (c *Change) Regret() capcli.USD { return c.Kept - c.Best }
 
 // Sensitivity is what becomes of a plan when the demand, the price on demand or
 // that of one term is lower or higher by a share, each by itself: what the
@@ -52,6 +50,7 @@ func (m *Market) Sensitivity(ctx context.Context, c *Curve, purchases []Purchase
 				return nil, fmt.Errorf("%w: it costs %s, and other purchases %s", ErrNotProven, x.Best.Decimal(), x.Kept.Decimal())
 			}
 			x.Kept = max(x.Kept, x.Best)
+			x.Regret = x.Kept - x.Best
 			out = append(out, x)
 		}
 	}

@@ -30,7 +30,7 @@ func TestPrice(t *testing.T) {
 			t.Fatalf("%d changes of %d terms (%v)", len(list), len(m.Terms), err)
 		}
 		for _, x := range list {
-			if x.Regret() < 0 {
+			if x.Regret < 0 {
 				t.Fatalf("%+v: regret under 0", x)
 			}
 		}
@@ -50,9 +50,9 @@ func TestSensitivity(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []plan.Change{
-		{What: "demand", Share: -.6, Kept: usd(t, "120"), Best: usd(t, "48")},
-		{What: "demand", Share: .6, Kept: usd(t, "264"), Best: usd(t, "192")},
-		{What: "on_demand", Share: -.6, Kept: usd(t, "120"), Best: usd(t, "96")},
+		{What: "demand", Share: -.6, Kept: usd(t, "120"), Best: usd(t, "48"), Regret: usd(t, "72")},
+		{What: "demand", Share: .6, Kept: usd(t, "264"), Best: usd(t, "192"), Regret: usd(t, "72")},
+		{What: "on_demand", Share: -.6, Kept: usd(t, "120"), Best: usd(t, "96"), Regret: usd(t, "24")},
 		{What: "on_demand", Share: .6, Kept: usd(t, "120"), Best: usd(t, "120")},
 		{What: "24h", Share: -.6, Kept: usd(t, "48"), Best: usd(t, "48")},
 		{What: "24h", Share: .6, Kept: usd(t, "192"), Best: usd(t, "192")},

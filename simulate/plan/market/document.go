@@ -144,7 +144,7 @@ func (f *Frame) term(t *plan.Term) Term {
 	if err != nil {
 		return out
 	}
-	out.Payment, out.Total, out.Present = &pay, pay.Total(), USD(pay.PresentValue(f.Market.Discount))
+	out.Payment, out.Total, out.Present = &pay, pay.Total(), capcli.USDOf(pay.PresentValue(f.Market.Discount))
 	if p := f.Market.OnDemand.At(0); p > 0 {
 		share, months := pay.BreakEven(p), pay.Recover(p)
 		out.BreakEven, out.Recover = &share, &months
@@ -188,12 +188,4 @@ func (f *Frame) Purchases(list []plan.Purchase) []Purchase {
 		out = append(out, x)
 	}
 	return out
-}
-
-// USD rounds dollars to the millionth.
-func USD(dollars float64) capcli.USD {
-	if dollars < 0 {
-		return -USD(-dollars)
-	}
-	return capcli.USD(dollars*1e6 + 0.5)
 }

@@ -78,7 +78,7 @@ func (s *Sketch) Held(list []Holding, c *plan.Curve) ([]plan.Held, error) {
 }
 
 // Contracts reads what is held with its price, 64@2026-01-01..2027-01-01=2.20, on a
-// curve. One without an end lasts a century.
+// curve. One without an end lasts a Century.
 func (s *Sketch) Contracts(texts []string, c *plan.Curve) ([]plan.Contract, error) {
 	var out []plan.Contract
 	for _, text := range texts {
@@ -96,7 +96,7 @@ func (s *Sketch) Contracts(texts []string, c *plan.Curve) ([]plan.Contract, erro
 			return nil, err
 		}
 		x.Milli = h.milli
-		if x.From, x.To, err = h.span(s.Every, c, c.Len()+century); err != nil {
+		if x.From, x.To, err = h.span(s.Every, c, c.Len()+Century); err != nil {
 			return nil, err
 		}
 		if x.To <= x.From || x.Milli <= 0 {

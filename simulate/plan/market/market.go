@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"capcli"
 	"capcli/scenarios"
@@ -305,7 +304,7 @@ func secondsAt(where, text string, every capcli.Step, c *plan.Curve) (capcli.Sec
 			return 0, refuse(where, fmt.Sprintf(": expected a date, or a length of time with its unit after the start of the curve, found %q", text), "write 2026-06-01, 2026-06, or 6mo after the start")
 		}
 		at := every.Length() * capcli.Seconds(n)
-		if at > c.Len()+century {
+		if at > c.Len()+Century {
 			return 0, refuse(where, fmt.Sprintf(": period %s of %s is over a hundred years after the curve", text, every), "")
 		}
 		return at, nil
@@ -320,13 +319,13 @@ func secondsAt(where, text string, every capcli.Step, c *plan.Curve) (capcli.Sec
 	if len(text) == len("2026-06") {
 		full += "-01"
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.Parse(layout, full); err == nil {
-			return capcli.Seconds(capcli.TimeOf(t) - c.Start), nil
-		}
+	at, err := capcli.ParseTime(full, nil, false)
+	if err != nil {
+		return 0, refuse(where, " "+err.Error(), "write 2026-06-01, 2026-06, or 6mo after the start")
 	}
-	return 0, refuse(where, fmt.Sprintf(" wants a date or a time, found %q", full), "write 2026-06-01, 2026-06, or 6mo after the start")
+	return capcli.Seconds(at - c.Start), nil
 }
 
-// century is how far beyond a curve an instant may lie.
-const century = 100 * 366 * capcli.Day
+// Century is how far beyond a curve an instant may lie, and how long a commitment lasts
+// that has no end.
+const Century = 100 * 366 * capcli.Day

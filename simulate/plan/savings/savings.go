@@ -1,4 +1,6 @@
-package plan
+// Package savings finds the best savings plan: so many dollars an hour, used or lost
+// each hour, that cover the use of several kinds of GPU, the highest discount first.
+package savings
 
 import (
 	"cmp"
@@ -17,9 +19,8 @@ type SKU struct {
 	OnDemand, Plan capcli.Rate
 }
 
-// Savings is the best savings plan: so many dollars an hour, used or lost each
-// hour.
-type Savings struct {
+// Plan is a savings plan and what it comes to.
+type Plan struct {
 	Commit      capcli.USD // an hour
 	Cost        capcli.USD // over all hours: the commitment, and what it does not cover
 	AllOnDemand capcli.USD
@@ -34,7 +35,7 @@ type kink struct {
 	drop *big.Int // in what one more dollar saves
 }
 
-// NewSavings finds the commitment of a savings plan that costs least, exactly to
+// Best finds the commitment of a savings plan that costs least, exactly to
 // the millionth of a dollar an hour. used is the use of each hour, of each SKU in
 // thousandths.
 //
@@ -44,7 +45,7 @@ type kink struct {
 // to cover, which falls as the commitment grows: the cost is convex, and least
 // where the sum of these ratios over the hours falls to the number of hours. Of
 // one SKU that is the newsvendor's level times its rate.
-func NewSavings(skus []SKU, used [][]int64) (*Savings, error) {
+func Best(skus []SKU, used [][]int64) (*Plan, error) {
 	order, scale, err := discountOrder(skus)
 	if err != nil {
 		return nil, err
@@ -130,15 +131,15 @@ func discountOrder(skus []SKU) (order []int, scale *big.Int, err error) {
 
 // cheaper prices the whole millionths of a dollar beside the best commitment, of
 // which the lower wins where they cost the same.
-func cheaper(skus []SKU, used [][]int64, best *big.Int) (*Savings, error) {
+func cheaper(skus []SKU, used [][]int64, best *big.Int) (*Plan, error) {
 	down := new(big.Int).Div(best, big.NewInt(1000))
-	var out *Savings
+	var out *Plan
 	for up := range int64(2) {
 		at := new(big.Int).Add(down, big.NewInt(up))
 		if !at.IsInt64() {
 			return nil, capcli.ErrOverflow
 		}
-		s, err := SavingsAt(skus, used, capcli.USD(at.Int64()))
+		s, err := Price(skus, used, capcli.USD(at.Int64()))
 		if err != nil {
 			return nil, err
 		}
@@ -149,8 +150,8 @@ func cheaper(skus []SKU, used [][]int64, best *big.Int) (*Savings, error) {
 	return out, nil
 }
 
-// SavingsAt prices one commitment an hour.
-func SavingsAt(skus []SKU, used [][]int64, commit capcli.USD) (*Savings, error) {
+// Price prices one commitment an hour.
+func Price(skus []SKU, used [][]int64, commit capcli.USD) (*Plan, error) {
 	order, _, err := discountOrder(skus)
 	if err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func SavingsAt(skus []SKU, used [][]int64, commit capcli.USD) (*Savings, error) 
 			}
 		}
 	}
-	out := &Savings{Commit: commit, Hours: len(used)}
+	out := &Plan{Commit: commit, Hours: len(used)}
 	cost := new(big.Rat).Add(rest, new(big.Rat).SetInt(product(int64(commit)*1000, int64(len(used)))))
 	if out.Cost, err = millionths(cost); err != nil {
 		return nil, err
@@ -200,3 +201,5 @@ func millionths(v *big.Rat) (capcli.USD, error) {
 	}
 	return capcli.USD(whole.Int64()), nil
 }
+
+func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }

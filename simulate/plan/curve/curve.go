@@ -1,0 +1,317 @@
+// Package curve plans a demand curve: what to buy, what it is held against, what one
+// more GPU is worth and what becomes of the plan when something turns out otherwise.
+//
+// A Request says what can be bought and what is held already. Parse reads its text, so
+// that what is wrong with it is known before a demand is read; Plan finds the optimum
+// for a Demand. The Result is the document of the plan.
+package curve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"capcli"
+	"capcli/scenarios/prices"
+	"capcli/simulate/billing"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/market"
+)
+
+// Request is a question about a demand curve.
+type Request struct {
+	Market      market.Request
+	Held        []string // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
+	Sensitivity string   // also the same purchases when demand or a price is a share lower or higher; "" is not asked
+	Rules       bool     // beside it, what rules of thumb would buy
+}
+
+// Question is a request that was read.
+type Question struct {
+	Sketch *market.Sketch
+
+	held  []market.Holding
+	share float64 // of the sensitivity
+	rules bool
+}
+
+// Parse reads the request. The error is a *capcli.RequestError.
+func (r *Request) Parse() (*Question, error) {
+	q := &Question{rules: r.Rules}
+	var err error
+	if q.Sketch, err = r.Market.Parse(); err != nil {
+		return nil, err
+	}
+	if q.held, err = market.ParseHoldings(r.Held); err != nil {
+		return nil, err
+	}
+	if r.Sensitivity == "" {
+		return q, nil
+	}
+	if q.share, err = market.ParseShare("sensitivity", r.Sensitivity); err == nil && (q.share <= 0 || q.share >= 1) {
+		err = &capcli.RequestError{Field: "sensitivity", Text: "wants a share between 0% and 100%, found " + r.Sensitivity}
+	}
+	return q, err
+}
+
+// Demand is the curve that is planned, and where it came from.
+type Demand struct {
+	Input   string
+	Curve   *plan.Curve
+	Notes   []string
+	Partial string // what is missing of the input; "" is nothing
+}
+
+// Result is the plan of a demand curve. Figures that are not known are null, with the
+// reason beside them.
+type Result struct {
+	Schema    string          `json:"schema"`
+	Currency  string          `json:"currency"`
+	Demand    Wanted          `json:"demand"`
+	Market    market.Document `json:"market"`
+	Optimum   Optimum         `json:"optimum"`
+	Baselines []Baseline      `json:"baselines"`
+	Periods   []Period        `json:"periods"`
+	Changes   []plan.Change   `json:"sensitivity"`
+	Notes     []string        `json:"notes"`
+
+	Assumptions []prices.Assumption `json:"assumptions"`
+
+	Curve   *plan.Curve `json:"-"` // the demand less what is held
+	Partial string      `json:"-"` // what is missing of the input
+}
+
+// Wanted is the demand with what of it is served already.
+type Wanted struct {
+	Input    string         `json:"input"`
+	Start    market.Instant `json:"start"`
+	End      market.Instant `json:"end"`
+	Step     string         `json:"step"`
+	Steps    int            `json:"steps"`
+	GPUHours capcli.GPUTime `json:"gpu_hours"`
+	Mean     float64        `json:"mean_gpus"`
+	Peak     float64        `json:"peak_gpus"`
+	Held     []market.Held  `json:"held"`
+	Served   capcli.GPUTime `json:"held_gpu_hours"` // of GPUHours
+}
+
+// Optimum is the cheapest way to serve the demand.
+type Optimum struct {
+	Cost        capcli.USD        `json:"cost_usd"`
+	Bound       capcli.USD        `json:"lower_bound_usd"`
+	Gap         float64           `json:"optimality_gap"`
+	Commitments capcli.USD        `json:"committed_cost_usd"`
+	OnDemand    capcli.USD        `json:"on_demand_cost_usd"`
+	AllOnDemand capcli.USD        `json:"all_on_demand_cost_usd"`
+	Purchases   []market.Purchase `json:"purchases"`
+	Coverage    *float64          `json:"coverage"`
+	CoverageWhy string            `json:"coverage_why,omitempty"`
+	Utilisation *float64          `json:"utilisation"`
+	UtilWhy     string            `json:"utilisation_why,omitempty"`
+	Savings     *float64          `json:"effective_savings_rate"`
+	SavingsWhy  string            `json:"effective_savings_rate_why,omitempty"`
+	Committed   capcli.GPUTime    `json:"committed_gpu_hours"`
+	Used        capcli.GPUTime    `json:"used_gpu_hours"`
+	Unused      capcli.GPUTime    `json:"unused_gpu_hours"`
+	// BreakEven is the price on demand under which the purchases cost more than they
+	// save, all else as it is; null where nothing is bought or used, where the price
+	// changes, and of discounted amounts.
+	BreakEven *capcli.USD `json:"break_even_on_demand_usd"`
+
+	Wanted capcli.GPUTime `json:"-"` // the demand less what is held
+}
+
+// Baseline is a plan that needs no search, to hold the optimum against.
+type Baseline struct {
+	Name string     `json:"plan"`
+	Kind string     `json:"kind"` // on_demand, one_term, one_level, rule
+	Term *string    `json:"term"`
+	GPUs *float64   `json:"gpus"` // of one_level
+	Cost capcli.USD `json:"cost_usd"`
+	Over *float64   `json:"over_optimum"`
+}
+
+// Period is the time between two instants at which something may be bought or ends.
+type Period struct {
+	Start market.Instant `json:"start"`
+	GPUs  float64        `json:"committed_gpus"`
+	Worth capcli.USD     `json:"worth_of_one_more_usd"`
+	Price capcli.USD     `json:"shadow_price_usd"`
+
+	To capcli.Seconds `json:"-"` // its end, from the start of the demand
+}
+
+// Plan finds the cheapest purchases for a demand. It fails with a
+// *capcli.AccountingError where the proof does not hold, and with a *capcli.InputError where an amount does
+// not fit.
+func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
+	m, err := q.Sketch.Market(d.Curve)
+	if err != nil {
+		return nil, err
+	}
+	held, err := q.Sketch.Held(q.held, d.Curve)
+	if err != nil {
+		return nil, err
+	}
+	s := &solver{q: q, demand: d, Frame: market.Frame{Curve: d.Curve, Market: m}, held: held}
+	if len(held) > 0 {
+		if s.Curve, s.served, err = d.Curve.Less(held); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.solve(ctx); err != nil {
+		return nil, Failed(d.Input, err)
+	}
+	return s.result(), nil
+}
+
+// Failed says of which input an error of planning is.
+func Failed(input string, err error) error {
+	switch {
+	case errors.Is(err, plan.ErrNotProven):
+		return &capcli.AccountingError{Err: err}
+	case errors.Is(err, capcli.ErrOverflow), errors.Is(err, capcli.ErrTooMuchTime):
+		return &capcli.InputError{File: input, Text: err.Error(), Hint: "check the units of the demand and of the prices", Err: err}
+	}
+	return fmt.Errorf("planning %s: %w", input, err)
+}
+
+// solver is a plan in the making, in the frame of the demand less what is held.
+type solver struct {
+	q      *Question
+	demand *Demand
+	market.Frame
+	held      []plan.Held
+	served    capcli.GPUTime // by what is held
+	best      *plan.Optimum
+	baselines []plan.Baseline
+	rules     []*plan.Assessed // of which each has one future
+	changes   []plan.Change
+}
+
+// solve finds the optimum, and what it is held against.
+func (s *solver) solve(ctx context.Context) error {
+	var err error
+	if s.best, err = s.Market.Solve(ctx, s.Curve); err != nil {
+		return err
+	}
+	if s.baselines, err = s.Market.Baselines(ctx, s.Curve, s.best); err != nil {
+		return err
+	}
+	if s.q.rules {
+		if s.rules, err = s.Market.Rules(ctx, s.Curve); err != nil {
+			return err
+		}
+	}
+	if s.q.share > 0 {
+		s.changes, err = s.Market.Sensitivity(ctx, s.Curve, s.best.Purchases, s.q.share)
+	}
+	return err
+}
+
+func (s *solver) result() *Result {
+	b, whole := s.best, s.demand.Curve
+	out := &Result{
+		Schema: "capcli/plan/v1", Currency: "USD", Notes: s.notes(), Baselines: []Baseline{}, Periods: []Period{}, Changes: append([]plan.Change{}, s.changes...),
+		Demand: Wanted{
+			Input: s.demand.Input, Start: s.Instant(0), End: s.Instant(whole.Len()), Step: whole.Step.String(), Steps: len(whole.Work),
+			GPUHours: whole.Sum(), Mean: whole.Sum().Hours() / whole.Len().Hours(), Held: s.Held(s.held), Served: s.served,
+		},
+		Market: s.Document(), Optimum: s.optimum(),
+		Assumptions: append([]prices.Assumption{}, s.q.Sketch.Assumed...), Curve: s.Curve, Partial: s.demand.Partial,
+	}
+	for i := range whole.Work {
+		out.Demand.Peak = max(out.Demand.Peak, whole.GPUs(i))
+	}
+	for _, x := range s.baselines {
+		out.Baselines = append(out.Baselines, s.baseline(x))
+	}
+	for _, a := range s.rules {
+		out.Baselines = append(out.Baselines, Baseline{Name: a.Name, Kind: "rule", Cost: a.Outcomes[0].Cost, Over: s.over(a.Outcomes[0].Cost)})
+	}
+	for _, p := range b.Periods {
+		out.Periods = append(out.Periods, Period{s.Instant(p.From), market.GPUs(p.Milli), p.Worth, p.Price, p.To})
+	}
+	return out
+}
+
+func (s *solver) optimum() Optimum {
+	b := s.best
+	out := Optimum{
+		Cost: b.Cost, Bound: b.Cost, Commitments: b.Commitments, OnDemand: b.OnDemand, AllOnDemand: b.AllOnDemand,
+		Purchases: s.Purchases(b.Purchases), Committed: b.Committed, Used: b.Used, Unused: b.Committed - b.Used, Wanted: b.Wanted,
+	}
+	out.Coverage, out.CoverageWhy = known(b.Coverage, "nothing is wanted")
+	out.Utilisation, out.UtilWhy = known(b.Utilisation, "nothing is bought")
+	out.Savings, out.SavingsWhy = known(b.SavingsRate, "the demand costs nothing on demand")
+	if b.Used > 0 && len(s.Market.OnDemand) == 1 && s.Market.Discount == 0 {
+		v := capcli.USDOf(b.Commitments.Float() / b.Used.Hours())
+		out.BreakEven = &v
+	}
+	return out
+}
+
+// known returns a figure, or why it is not known.
+func known(figure func() (float64, bool), why string) (*float64, string) {
+	if v, ok := figure(); ok {
+		return &v, ""
+	}
+	return nil, why
+}
+
+func (s *solver) baseline(b plan.Baseline) Baseline {
+	out := Baseline{Name: "all on demand", Kind: "on_demand", Cost: b.Cost, Over: s.over(b.Cost)}
+	if b.Term < 0 {
+		return out
+	}
+	out.Kind, out.Term = "one_term", &s.Market.Terms[b.Term].Name
+	out.Name = *out.Term + " only"
+	if b.Flat {
+		level := market.GPUs(b.Milli)
+		out.Name, out.Kind, out.GPUs = *out.Term+", one level", "one_level", &level
+	}
+	return out
+}
+
+// over is by how much an amount is over the optimum.
+func (s *solver) over(cost capcli.USD) *float64 {
+	if s.best.Cost == 0 {
+		return nil
+	}
+	v := cost.Float()/s.best.Cost.Float() - 1
+	return &v
+}
+
+func (s *solver) notes() []string {
+	notes := append([]string{}, s.demand.Notes...)
+	notes = append(notes, billing.YearNote)
+	c := s.Curve
+	if !c.Dated() {
+		notes = append(notes, fmt.Sprintf("the curve has no dates: each value lasts %s (--step), a month has 730 hours, and starts count periods of %s from 0", c.Step, s.Market.Every))
+	}
+	notes = append(notes, s.q.Sketch.Notes()...)
+	if d := s.Market.Discount; d != 0 {
+		notes = append(notes, fmt.Sprintf("amounts are worth of today: money costs %s%% a year (--discount), and use on demand is paid at the start of its month", strconv.FormatFloat(100*d, 'f', -1, 64)))
+	}
+	if len(s.held) > 0 {
+		notes = append(notes, fmt.Sprintf("what is held serves %s of %s GPU-hours; its cost is spent and not in this", wholeHours(s.served), wholeHours(s.demand.Curve.Sum())))
+	}
+	if !s.Market.Overrun {
+		for _, t := range s.Market.Terms {
+			if c.After(0, t.Length) > c.Len() {
+				notes = append(notes, fmt.Sprintf("the term %s is longer than the demand and is never bought (--overrun lets it last beyond)", t.Name))
+			}
+		}
+		return notes
+	}
+	for _, p := range s.best.Purchases {
+		if p.To > c.Len() {
+			return append(notes, "purchases last beyond the end of the demand, and all of each is paid (--overrun)")
+		}
+	}
+	return notes
+}
+
+// wholeHours is a GPU time in whole hours with commas.
+func wholeHours(t capcli.GPUTime) string { return capcli.Grouped(int64(t.Hours() + 0.5)) }

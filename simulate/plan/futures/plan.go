@@ -1,0 +1,147 @@
+package futures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"capcli"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/curve"
+	"capcli/simulate/plan/market"
+)
+
+// Decisions after the first, and groups that each tells apart from one before.
+const (
+	againCount    = 3
+	againBranches = 3
+)
+
+// solver is a plan in the making, in the frame of the mean of the futures.
+type solver struct {
+	q *Question
+	market.Frame
+	set   *Set
+	held  []plan.Held
+	field *plan.Field
+
+	choice  *plan.Choice
+	value   capcli.USD // the risk of the plan
+	bound   capcli.USD
+	alone   []*plan.Choice
+	plans   []*plan.Assessed // the first is the plan
+	waiting *plan.Waiting
+	noWait  string // why waiting has no value
+}
+
+// Plan finds the purchases of the least risk over futures. Errors are those of
+// curve.Question.Plan.
+func (q *Question) Plan(ctx context.Context, set *Set) (*Result, error) {
+	m, err := q.Sketch.Market(set.Mean)
+	if err != nil {
+		return nil, err
+	}
+	s := &solver{q: q, Frame: market.Frame{Curve: set.Mean, Market: m}, set: set}
+	if s.held, err = q.Sketch.Held(q.held, set.Mean); err != nil {
+		return nil, err
+	}
+	if s.field, err = plan.NewField(&set.Futures, m, s.held...); err != nil {
+		return nil, curve.Failed(set.Input, err)
+	}
+	if err := s.choose(ctx); err != nil {
+		return nil, curve.Failed(set.Input, err)
+	}
+	return s.result(), nil
+}
+
+// choose finds the plan, and others to hold it against.
+func (s *solver) choose(ctx context.Context) error {
+	var err error
+	if s.alone, err = s.field.Alone(ctx); err != nil {
+		return err
+	}
+	risks := []plan.Risk{s.q.risk}
+	for _, other := range []plan.Risk{{}, {Kind: plan.CVaR, Level: 950_000}} {
+		if other != s.q.risk {
+			risks = append(risks, other)
+		}
+	}
+	for i, risk := range risks {
+		c, err := s.field.Choose(ctx, risk)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			s.choice = c
+		}
+		if err := s.assess(risk.String(), "the least "+risk.Words()+" of the cost", c); err != nil {
+			return err
+		}
+	}
+	if s.value, err = s.field.Risk(s.plans[0], s.q.risk); err != nil {
+		return err
+	}
+	if s.bound, err = s.field.Bound(s.choice); err != nil {
+		return err
+	}
+	if err := s.decideAgain(ctx); err != nil {
+		return err
+	}
+	if err := s.size(ctx); err != nil {
+		return err
+	}
+	list, err := s.field.Baselines(ctx)
+	if err != nil {
+		return err
+	}
+	if !s.q.request.Baselines {
+		list = list[:1] // nothing is bought
+	}
+	s.plans = append(s.plans, list...)
+	return s.field.Regret(s.alone, s.plans...)
+}
+
+func (s *solver) assess(name, doc string, c *plan.Choice) error {
+	a, err := s.field.Assess(name, doc, c)
+	s.plans = append(s.plans, a)
+	return err
+}
+
+// size adds the plans that are made for one quantile of the demand.
+func (s *solver) size(ctx context.Context) error {
+	for i, name := range []string{"conservative", "expected", "aggressive"} {
+		q := s.q.request.SizedFor[i]
+		c, err := s.field.SizedFor(ctx, s.set.Futures.Quantiles(q))
+		if err != nil {
+			return err
+		}
+		if err := s.assess(name, fmt.Sprintf("the optimum of the demand that is not exceeded in %s%% of the futures", strconv.FormatFloat(100*q, 'f', -1, 64)), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decideAgain finds the plan that decides again, and what it is worth to wait.
+func (s *solver) decideAgain(ctx context.Context) error {
+	if s.q.wait.Length() <= 0 {
+		s.noWait = "not asked for (--wait)"
+		return nil
+	}
+	mean, err := s.field.Choose(ctx, plan.Risk{})
+	if err != nil {
+		return err
+	}
+	s.waiting, err = s.field.Wait(ctx, plan.Stages{Every: s.q.wait, Count: againCount, Branches: againBranches}, mean, s.alone)
+	if errors.Is(err, plan.ErrNothingAhead) {
+		s.noWait = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := s.field.AssessStaged("again", "the least mean of the cost of a plan that is decided again every "+s.q.request.Wait, s.waiting.Plan)
+	s.plans = append(s.plans, a)
+	return err
+}

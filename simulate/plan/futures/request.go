@@ -1,0 +1,159 @@
+// Package futures plans purchases for a demand that is not known: the least mean,
+// quantile or CVaR of the cost over possible futures, what it is worth to decide
+// again, and what other plans and rules come to in each future.
+//
+// A Request says what can be bought and by what a plan is chosen; Parse reads its
+// text before any future is read. A Set is the futures, from a file or drawn around
+// one demand. The Result is the document of the plan.
+package futures
+
+import (
+	"fmt"
+
+	"capcli"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/market"
+)
+
+// Source says which futures may come.
+type Source struct {
+	File        string // of futures; "" draws them around a demand
+	DemandError string // how wrong that demand may be: 10%
+	HalfLife    string // after which half of an error is gone: 90d
+	Paths       int    // how many futures; 0 is all of a file, and 200 that are drawn
+	Seed        capcli.Seed
+
+	wobble plan.Wobble
+}
+
+// Parse reads the text of the source. The error is a *capcli.RequestError.
+func (s *Source) Parse() error {
+	if s.File != "" && s.DemandError != "" {
+		return &capcli.RequestError{Text: "--futures and --demand-error both say what may come", Hint: "give one of them"}
+	}
+	if s.DemandError == "" {
+		return nil
+	}
+	var err error
+	if s.wobble.Error, err = market.ParseShare("demand-error", s.DemandError); err != nil {
+		return err
+	}
+	if s.wobble.HalfLife, err = capcli.ParseSeconds(s.HalfLife); err != nil || s.wobble.HalfLife < 1 {
+		return &capcli.RequestError{Field: "half-life", Text: fmt.Sprintf("wants a length of time, found %q", s.HalfLife), Hint: "--half-life 90d"}
+	}
+	return nil
+}
+
+// drawnPaths is how many futures are drawn where nobody says.
+const drawnPaths = 200
+
+// Draw makes futures around a demand: GPUs in each step of a grid.
+func (s *Source) Draw(input string, grid capcli.Grid, gpus []float64) (*Set, error) {
+	n := s.Paths
+	if n == 0 {
+		n = drawnPaths
+	}
+	out := &Set{Input: input, Drawn: true}
+	var err error
+	if out.Futures, err = s.wobble.Futures(grid, gpus, n, s.Seed); err != nil {
+		return nil, &capcli.RequestError{Text: err.Error()}
+	}
+	return out, out.check()
+}
+
+// ParseRisk reads what of the cost a plan makes least.
+func ParseRisk(text string) (plan.Risk, error) {
+	r, err := plan.ParseRisk(text)
+	if err != nil {
+		return r, &capcli.RequestError{Field: "risk", Text: ": " + err.Error(), Hint: "--risk cvar95"}
+	}
+	return r, nil
+}
+
+// Request is a question about futures.
+type Request struct {
+	Source
+	Market    market.Request
+	Held      []string  // GPUs committed already, 64@2026-01-01..2027-01-01
+	Risk      string    // what of the cost to make least: mean, q80 or cvar95
+	SizedFor  []float64 // three quantiles of demand to size further plans for
+	Baselines bool      // also what rules of thumb come to
+	Wait      string    // decide again after each such time, 3mo; "" is not asked
+	Most      []string  // limits from above, cost=1.7M
+	Least     []string  // limits from below, coverage=80%
+}
+
+// Question is a request that was read.
+type Question struct {
+	Sketch *market.Sketch
+
+	request *Request
+	held    []market.Holding
+	risk    plan.Risk
+	wait    capcli.Step
+	limits  []limit
+}
+
+// Parse reads the request. The error is a *capcli.RequestError.
+func (r *Request) Parse() (*Question, error) {
+	q := &Question{request: r}
+	var err error
+	if q.risk, err = ParseRisk(r.Risk); err != nil {
+		return nil, err
+	}
+	if q.Sketch, err = r.Market.Parse(); err != nil {
+		return nil, err
+	}
+	if q.held, err = market.ParseHoldings(r.Held); err != nil {
+		return nil, err
+	}
+	if err := r.Source.Parse(); err != nil {
+		return nil, err
+	}
+	if err := r.checkNumbers(); err != nil {
+		return nil, err
+	}
+	if r.Wait != "" {
+		if q.wait, err = capcli.ParseStep(r.Wait); err != nil {
+			return nil, &capcli.RequestError{Field: "wait", Text: ": " + err.Error(), Hint: "--wait 3mo"}
+		}
+	}
+	q.limits, err = parseLimits(r.Most, r.Least)
+	return q, err
+}
+
+func (r *Request) checkNumbers() error {
+	switch {
+	case r.Paths < 0 || r.Paths > plan.MaxFutures:
+		return &capcli.RequestError{Field: "paths", Text: fmt.Sprintf("wants 1 to %d, found %d", plan.MaxFutures, r.Paths)}
+	case len(r.SizedFor) != 3:
+		return &capcli.RequestError{Field: "sized-for", Text: fmt.Sprintf("wants three quantiles, found %d", len(r.SizedFor)), Hint: "--sized-for 0.5,0.8,0.95"}
+	}
+	for _, v := range r.SizedFor {
+		if !(v > 0 && v < 1) {
+			return &capcli.RequestError{Field: "sized-for", Text: fmt.Sprintf("wants quantiles between 0 and 1, found %g", v), Hint: "--sized-for 0.5,0.8,0.95"}
+		}
+	}
+	return nil
+}
+
+// Set is the futures that are planned for, and where they came from.
+type Set struct {
+	Input   string
+	Series  []string // whose sum they are
+	Futures plan.Futures
+	Mean    *plan.Curve
+	Drawn   bool // around a demand
+	Notes   []string
+	Partial string // what is missing of the input
+}
+
+// check refuses what is no set of futures, and works out its mean.
+func (s *Set) check() error {
+	if err := s.Futures.Check(); err != nil {
+		return &capcli.InputError{File: s.Input, Text: err.Error(), Hint: "a demand is GPUs, 0 or more, in every step of every future"}
+	}
+	var err error
+	s.Mean, err = plan.NewCurve(s.Futures.Grid.Origin, s.Futures.Grid.Step, s.Futures.Means())
+	return err
+}

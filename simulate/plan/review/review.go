@@ -1,0 +1,236 @@
+// Package review holds what was committed against what was used, and says what to
+// change: what to buy, renew or let expire.
+//
+// What was used is a demand: of a job log, a table, a bill (BillUse) or a run that was
+// played again (Gauge). What is committed is said in text or by the pools of a
+// scenario (Pools). The Result is the document of the review.
+package review
+
+import (
+	"context"
+	"fmt"
+
+	"capcli"
+	"capcli/scenarios"
+	"capcli/simulate"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/curve"
+	"capcli/simulate/plan/market"
+)
+
+// Request is a question about what was used.
+type Request struct {
+	Market market.Request
+	Held   []string // GPUs committed, with their price: 64@2026-01-01..2027-01-01=2.20
+	Last   string   // look at so long of what was used, 90d
+}
+
+// Question is a request that was read.
+type Question struct {
+	sketch *market.Sketch
+	held   []string
+	last   capcli.Seconds
+}
+
+// Parse reads the request, but for what is held, whose instants count from what was
+// used. The error is a *capcli.RequestError.
+func (r *Request) Parse() (*Question, error) {
+	q := &Question{held: r.Held}
+	var err error
+	if q.last, err = capcli.ParseSeconds(r.Last); err != nil || q.last < 1 {
+		return nil, &capcli.RequestError{Field: "last", Text: fmt.Sprintf("wants a length of time, found %q", r.Last), Hint: "--last 90d"}
+	}
+	q.sketch, err = r.Market.Parse()
+	return q, err
+}
+
+// Contracts reads what is held, on what was used.
+func (q *Question) Contracts(used *curve.Demand) ([]plan.Contract, error) {
+	return q.sketch.Contracts(q.held, used.Curve)
+}
+
+// Pools returns the owned and reserved pools of a scenario as contracts, counted from
+// the start of a curve.
+func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]plan.Contract, error) {
+	cfg, err := s.Config(func(func(capcli.Job, error) bool) {}, opts)
+	if err != nil {
+		return nil, err
+	}
+	rates, err := s.Rates(opts)
+	if err != nil {
+		return nil, err
+	}
+	start := capcli.Seconds(0) // of the scenario, from that of the curve
+	if cfg.Start.Known() && c.Dated() {
+		start = capcli.Seconds(cfg.Start - c.Start)
+	}
+	var out []plan.Contract
+	for i := range cfg.Pools {
+		p := &cfg.Pools[i]
+		if p.Terms != simulate.Owned && p.Terms != simulate.Reserved {
+			continue
+		}
+		x := plan.Contract{Name: p.Name, From: start + p.From, To: start + p.Until, Milli: int64(p.Capacity()) * 1000, Rate: rates[i].Price, Priced: s.Capacity[i].Price.Known || s.Capacity[i].Free}
+		if p.Until == 0 {
+			x.To = c.Len() + market.Century
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// Result is a review. Figures of what lies ahead rest on use being as it was.
+type Result struct {
+	Schema      string          `json:"schema"`
+	Currency    string          `json:"currency"`
+	Input       string          `json:"used"`
+	From        market.Instant  `json:"from"`
+	To          market.Instant  `json:"to"`
+	Used        capcli.GPUTime  `json:"used_gpu_hours"`
+	Covered     capcli.GPUTime  `json:"covered_gpu_hours"`
+	Committed   capcli.GPUTime  `json:"committed_gpu_hours"`
+	Coverage    *float64        `json:"coverage"`
+	CoverageWhy string          `json:"coverage_why,omitempty"`
+	Utilisation *float64        `json:"utilisation"`
+	UtilWhy     string          `json:"utilisation_why,omitempty"`
+	Unused      capcli.USD      `json:"unused_usd"` // as far as prices are known
+	OnDemand    capcli.USD      `json:"on_demand_usd"`
+	Commitments []Commitment    `json:"commitments"`
+	AheadUntil  market.Instant  `json:"ahead_until"`
+	DoNothing   capcli.USD      `json:"do_nothing_usd"`
+	Best        capcli.USD      `json:"best_usd"`
+	Costs       capcli.USD      `json:"doing_nothing_costs_usd"`
+	Advice      []Advice        `json:"advice"`
+	Market      market.Document `json:"market"`
+	Notes       []string        `json:"notes"`
+
+	Length  capcli.Seconds `json:"-"` // of what was looked at
+	Ahead   capcli.Seconds `json:"-"` // for which the advice is
+	Partial string         `json:"-"` // what is missing of the input
+}
+
+// Commitment is one contract in the time looked at.
+type Commitment struct {
+	Name        string          `json:"commitment"`
+	GPUs        float64         `json:"gpus"`
+	From        market.Instant  `json:"from"`
+	Until       *market.Instant `json:"until"`
+	DaysLeft    *float64        `json:"days_left"`
+	LeftWhy     string          `json:"days_left_why,omitempty"`
+	Rate        *capcli.Rate    `json:"usd_per_gpu_hour"`
+	RateWhy     string          `json:"usd_per_gpu_hour_why,omitempty"`
+	Utilisation *float64        `json:"utilisation"`
+	Committed   capcli.GPUTime  `json:"committed_gpu_hours"`
+	Used        capcli.GPUTime  `json:"used_gpu_hours"`
+	Unused      capcli.GPUTime  `json:"unused_gpu_hours"`
+	UnusedUSD   *capcli.USD     `json:"unused_usd"`
+	Idle        *float64        `json:"idle_gpus"` // GPUs that are not worth their price
+}
+
+// Advice is one thing to do.
+type Advice struct {
+	Date market.Instant `json:"date"`
+	Do   string         `json:"do"`
+	GPUs float64        `json:"gpus"`
+	Term *string        `json:"term"` // null where something is let expire
+	Cost *capcli.USD    `json:"cost_usd"`
+}
+
+// Review looks at what was used, with what was committed. Errors are those of
+// curve.Question.Plan.
+func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []plan.Contract) (*Result, error) {
+	m, err := q.sketch.Market(used.Curve)
+	if err != nil {
+		return nil, err
+	}
+	v, err := plan.NewReview(ctx, used.Curve, m, contracts, q.last)
+	if err != nil {
+		return nil, curve.Failed(used.Input, err)
+	}
+	f := market.Frame{Curve: used.Curve, Market: m}
+	later := *used.Curve // from the end of what was used
+	if later.Dated() {
+		later.Start += capcli.Time(v.To)
+	}
+	ahead := market.Frame{Curve: &later, Market: m}
+	out := &Result{
+		Schema: "capcli/plan_review/v1", Currency: "USD", Input: used.Input, From: f.Instant(v.From), To: f.Instant(v.To),
+		Used: v.Used, Covered: v.Covered, Committed: v.Committed, Coverage: share(v.Covered, v.Used), Utilisation: share(v.Covered, v.Committed),
+		OnDemand: v.OnDemand, Commitments: []Commitment{}, AheadUntil: ahead.Instant(v.Ahead),
+		DoNothing: v.DoNothing, Best: v.Best, Costs: v.DoNothing - v.Best, Advice: []Advice{}, Market: f.Document(), Notes: q.notes(v, used, m),
+		Length: v.To - v.From, Ahead: v.Ahead, Partial: used.Partial,
+	}
+	if out.Coverage == nil {
+		out.CoverageWhy = "nothing was used"
+	}
+	if out.Utilisation == nil {
+		out.UtilWhy = "nothing was committed"
+	}
+	for i := range v.Contracts {
+		out.Unused += v.Contracts[i].Unused
+		out.Commitments = append(out.Commitments, commitment(&f, &v.Contracts[i], v.To))
+	}
+	for _, a := range v.Advice {
+		x := Advice{Date: ahead.Instant(a.At), Do: a.Do.String(), GPUs: market.GPUs(a.Milli)}
+		if a.Do != plan.Expire {
+			x.Term, x.Cost = &m.Terms[a.Term].Name, &a.Cost
+		}
+		out.Advice = append(out.Advice, x)
+	}
+	return out, nil
+}
+
+// share is a part of a whole; nil where that is nothing.
+func share(part, whole capcli.GPUTime) *float64 {
+	if whole == 0 {
+		return nil
+	}
+	v := float64(part) / float64(whole)
+	return &v
+}
+
+// forEver is how long a commitment lasts that has no end.
+const forEver = 90 * 366 * capcli.Day
+
+// commitment says one contract, of which the time looked at ends at end.
+func commitment(f *market.Frame, c *plan.Reviewed, end capcli.Seconds) Commitment {
+	out := Commitment{
+		Name: c.Name, GPUs: market.GPUs(c.Milli), From: f.Instant(c.From), Utilisation: share(c.Used, c.Paid),
+		Committed: c.Paid, Used: c.Used, Unused: c.Paid - c.Used, RateWhy: "no price is given",
+	}
+	if c.To-end < forEver {
+		until, days := f.Instant(c.To), max(0, float64(c.To-end)/float64(capcli.Day))
+		out.Until, out.DaysLeft = &until, &days
+	} else {
+		out.LeftWhy = "it has no end"
+	}
+	if c.Priced {
+		idle := market.GPUs(c.Idle)
+		out.Rate, out.RateWhy, out.UnusedUSD, out.Idle = &c.Rate, "", &c.Unused, &idle
+	}
+	return out
+}
+
+func (q *Question) notes(v *plan.Review, used *curve.Demand, m *plan.Market) []string {
+	out := append(append([]string{}, used.Notes...), q.sketch.Notes()...)
+	if got := v.To - v.From; got < q.last {
+		out = append(out, fmt.Sprintf("only %s are known of the last %s", got, q.last))
+	}
+	if len(v.Contracts) == 0 {
+		out = append(out, "nothing is said to be committed: --held 64@2026-01-01..2027-01-01=2.20, or --commitments plan.yaml")
+	}
+	if len(m.Terms) == 0 {
+		out = append(out, "no term is given to buy on (--term 12mo=2.20): the advice is only what to let expire")
+	}
+	return append(out,
+		fmt.Sprintf("assumed*: for %s from here on, use is as it was in the time looked at, again and again; of what is bought the part beyond that is not counted", Span(v.Ahead)),
+		"commitments serve use in order of their rate, the lowest first; what is committed is paid whether used or not, and not part of what is to pay")
+}
+
+// Span says a length of time in days, where it is whole days.
+func Span(s capcli.Seconds) string {
+	if s%capcli.Day == 0 {
+		return fmt.Sprintf("%d days", s/capcli.Day)
+	}
+	return s.String()
+}
