@@ -41,9 +41,10 @@ var layers = map[string][]string{
 	"simulate/plan/shard": {},
 
 	"simulate/plan/market":  {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
-	"simulate/plan/curve":   {"profile/demand", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
+	"simulate/plan/curve":   {"profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
 	"simulate/plan/futures": {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
 	"simulate/plan/review":  {"simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
+	"simulate/plan/joint":   {"profile/demand", "simulate/plan", "simulate/plan/curve", "scenarios"},
 	"simulate/plan/savings": {"profile/demand", "simulate/plan/market"},
 
 	"simulate/internal/sorted": {},

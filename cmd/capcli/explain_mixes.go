@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"capcli/simulate/outcome"
-
 	"capcli"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan/futures"

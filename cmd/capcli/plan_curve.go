@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
+	"capcli/profile/demand"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
 )
@@ -29,7 +29,6 @@ type planCurveOptions struct {
 	discount string
 	held     []string
 	vary     string
-	measure  string // what of a job log; "" is demand
 }
 
 // curveFlags are those that the help of capcli plan only names where it is long.
@@ -110,9 +109,6 @@ func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.quantile < 0 || o.quantile >= 1 {
-		return nil, &usageError{text: fmt.Sprintf("--quantile wants a chance between 0 and 1, found %g", o.quantile), hint: "--quantile 0.8"}
-	}
 	return &curve.Request{
 		Market: market.Request{
 			OnDemand: o.onDemand, Falls: o.falls, Changes: o.whatIf, Terms: o.terms, Every: o.every, Overrun: o.overrun,
@@ -120,6 +116,30 @@ func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 		},
 		Held: o.held, Sensitivity: o.vary,
 	}, nil
+}
+
+// source says how the demand is read, and what of it is measured.
+func (o *planCurveOptions) source(measure string) (curve.Source, error) {
+	h := &o.history
+	h.measure, h.whole = measure, true
+	err := h.check()
+	s := curve.Source{Request: h.ask, Series: o.series, Quantile: o.quantile}
+	if o.demand != "" {
+		s.Inputs = []string{o.demand}
+	}
+	if err == nil {
+		err = s.Check()
+	}
+	return s, err
+}
+
+// readDemand reads the series of a file for a plan.
+func (o *historyOptions) readDemand(ctx context.Context, e *env, file string) (*demand.Histories, error) {
+	o.measure, o.whole = "demand", true
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return o.loadFile(ctx, e, file)
 }
 
 // planCurve plans a demand curve.
@@ -133,11 +153,15 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	demand, err := o.curve.load(ctx, e)
+	source, err := o.curve.source("demand")
 	if err != nil {
 		return err
 	}
-	r, err := question.Plan(ctx, demand)
+	d, err := source.Read(ctx, e.sources())
+	if err != nil {
+		return err
+	}
+	r, err := question.Plan(ctx, d)
 	if err != nil {
 		return err
 	}

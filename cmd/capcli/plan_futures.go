@@ -99,36 +99,31 @@ func (o *futuresOptions) shared(cmd *cobra.Command) {
 }
 
 // source says which futures may come.
-func (o *futuresOptions) source() futures.Source {
-	return futures.Source{File: o.file, DemandError: o.wrong, HalfLife: o.halfLife, Paths: o.paths, Seed: capcli.Seed(o.seed)}
-}
-
-// request says what the flags ask about futures.
-func (o *futuresOptions) request(e *env, c *planCurveOptions) (*futures.Request, error) {
-	of, err := c.request(e)
-	if err != nil {
-		return nil, err
-	}
-	if o.file == "" && c.demand == "" {
-		return nil, &usageError{text: "--demand-error is about a demand: --demand is missing", hint: "--demand demand.csv --demand-error 10%"}
-	}
-	return &futures.Request{
-		Source: o.source(), Market: of.Market, Held: of.Held, Risk: o.risk, SizedFor: o.sized, Baselines: o.baselines, Wait: o.wait,
-		Most: o.most, Least: o.least,
-	}, nil
+func (o *futuresOptions) source(c *planCurveOptions) (futures.Source, error) {
+	demand, err := c.source("demand")
+	return futures.Source{File: o.file, Demand: demand, DemandError: o.wrong, HalfLife: o.halfLife, Paths: o.paths, Seed: capcli.Seed(o.seed)}, err
 }
 
 // planFutures plans for futures.
 func planFutures(ctx context.Context, e *env, o *planOptions) error {
-	ask, err := o.futures.request(e, &o.curve)
+	of, err := o.curve.request(e)
 	if err != nil {
 		return err
+	}
+	source, err := o.futures.source(&o.curve)
+	if err != nil {
+		return err
+	}
+	f := &o.futures
+	ask := futures.Request{
+		Source: source, Market: of.Market, Held: of.Held, Risk: f.risk, SizedFor: f.sized, Baselines: f.baselines, Wait: f.wait,
+		Most: f.most, Least: f.least,
 	}
 	question, err := ask.Parse()
 	if err != nil {
 		return err
 	}
-	set, err := o.futures.load(ctx, e, &o.curve, &ask.Source)
+	set, err := ask.Read(ctx, e.sources())
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,10 @@ func (m *mixPlan) lookAhead(ctx context.Context, runs int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	source := o.source()
+	source, err := o.source(&m.o.curve)
+	if err != nil {
+		return 0, err
+	}
 	if err := source.Parse(); err != nil {
 		return 0, err
 	}
@@ -42,7 +45,7 @@ func (m *mixPlan) lookAhead(ctx context.Context, runs int) (int, error) {
 	}
 	x := &mixFutures{risk: risk, filled: map[int]planning.Filled{}, past: len(past)}
 	if o.file != "" {
-		x.set, err = o.load(ctx, m.e, &m.o.curve, &source)
+		x.set, err = source.Read(ctx, m.e.sources())
 	} else {
 		x.set, err = aroundPast(m.base.Source.Name, past, &source)
 	}

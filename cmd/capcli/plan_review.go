@@ -130,8 +130,11 @@ func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *p
 		used, err := use.Demand(rep.Notes())
 		return used, nil, err
 	}
-	c.measure = "usage"
-	used, err := c.load(ctx, e)
+	source, err := c.source("usage")
+	if err != nil {
+		return nil, nil, err
+	}
+	used, err := source.Read(ctx, e.sources())
 	return used, nil, err
 }
 

@@ -47,12 +47,7 @@ func runPlanSavings(ctx context.Context, e *env, o *savingsOptions, file string)
 	if err != nil {
 		return err
 	}
-	h := &o.curve.history
-	h.measure, h.whole = "demand", true
-	if err := h.check(); err != nil {
-		return err
-	}
-	hs, err := h.loadFile(ctx, e, file)
+	hs, err := o.curve.history.readDemand(ctx, e, file)
 	if err != nil {
 		return err
 	}

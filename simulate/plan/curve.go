@@ -128,6 +128,15 @@ func (c *Curve) GPUs(i int) float64 {
 	return float64(c.Work[i]) / float64(capcli.GPUSecond) / float64(c.at(i+1)-c.at(i))
 }
 
+// Levels returns the mean demand of each step.
+func (c *Curve) Levels() []float64 {
+	out := make([]float64, len(c.Work))
+	for i := range out {
+		out[i] = c.GPUs(i)
+	}
+	return out
+}
+
 // starts are the instants, counted from the start of c, at which something may
 // be bought: the start itself and where each period of every begins.
 func (c *Curve) starts(every capcli.Step) []capcli.Seconds {

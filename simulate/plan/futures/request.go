@@ -12,15 +12,17 @@ import (
 
 	"capcli"
 	"capcli/simulate/plan"
+	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
 )
 
 // Source says which futures may come.
 type Source struct {
-	File        string // of futures; "" draws them around a demand
-	DemandError string // how wrong that demand may be: 10%
-	HalfLife    string // after which half of an error is gone: 90d
-	Paths       int    // how many futures; 0 is all of a file, and 200 that are drawn
+	File        string       // of futures; "" draws them around a demand
+	Demand      curve.Source // the demand; its columns and its series are also those of File
+	DemandError string       // how wrong that demand may be: 10%
+	HalfLife    string       // after which half of an error is gone: 90d
+	Paths       int          // how many futures; 0 is all of a file, and 200 that are drawn
 	Seed        capcli.Seed
 
 	wobble plan.Wobble
@@ -109,6 +111,9 @@ func (r *Request) Parse() (*Question, error) {
 	}
 	if err := r.Source.Parse(); err != nil {
 		return nil, err
+	}
+	if r.File == "" && len(r.Demand.Inputs) == 0 {
+		return nil, &capcli.RequestError{Text: "--demand-error is about a demand: --demand is missing", Hint: "--demand demand.csv --demand-error 10%"}
 	}
 	if err := r.checkNumbers(); err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package futures
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,11 +17,57 @@ import (
 // writeHint is what to do about a file that holds no futures.
 const writeHint = "futures are what capcli forecast --paths 200 --out futures.parquet writes: unique_id, path, ds, y"
 
-// FromHistories makes a set of the series of a file, which are called by a name and
+// Read reads the futures of a file, or draws them around the demand.
+func (s *Source) Read(ctx context.Context, from demand.Sources) (*Set, error) {
+	if s.File == "" {
+		d, err := s.Demand.Read(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		out, err := s.Draw(d.Input, capcli.Grid{Origin: d.Curve.Start, Step: d.Curve.Step}, d.Curve.Levels())
+		if err == nil {
+			out.Notes, out.Partial = d.Notes, d.Partial
+		}
+		return out, err
+	}
+	ask := s.Demand.Request
+	ask.Inputs, ask.Curve = []string{s.File}, true
+	if ask.ID == "" {
+		ask.ID = idColumns
+	}
+	hs, err := demand.Read(ctx, ask, from)
+	var bad *capcli.InputError
+	if errors.As(err, &bad) && s.Demand.ID == "" && s.File != "-" {
+		ask.ID = "path" // of one series, its name left out
+		again, second := demand.Read(ctx, ask, from)
+		switch {
+		case second == nil:
+			hs, err = again, nil
+		case bad.Field == idColumns: // there is no name: what is wrong is something else
+			err = second
+		}
+	}
+	if errors.As(err, &bad) && strings.Contains(bad.Error(), "path") {
+		named := *bad
+		named.Hint = writeHint
+		return nil, &named
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Demand.Inputs) > 0 {
+		hs.Notes = append(hs.Notes, "the plan is for the futures of "+hs.Inputs[0]+"; --demand is not read")
+	}
+	return s.fromHistories(hs)
+}
+
+// idColumns tell the series of a file of futures apart.
+const idColumns = "unique_id,path"
+
+// fromHistories makes a set of the series of a file, which are called by a name and
 // the number of a future: "h100/17". It takes the series asked for, else the one that
-// is the sum of the others, else all. step is how long a value lasts that has no date;
-// zero is an hour.
-func (s *Source) FromHistories(hs *demand.Histories, series string, step capcli.Step) (*Set, error) {
+// is the sum of the others, else all.
+func (s *Source) fromHistories(hs *demand.Histories) (*Set, error) {
 	out := &Set{Input: hs.Inputs[0], Notes: hs.Notes, Partial: hs.Partial}
 	paths := map[string][]*demand.History{} // by series, then future
 	var names []string
@@ -41,7 +89,7 @@ func (s *Source) FromHistories(hs *demand.Histories, series string, step capcli.
 		list[path] = h
 		paths[name] = list
 	}
-	if err := out.pick(series, names); err != nil {
+	if err := out.pick(s.Demand.Series, names); err != nil {
 		return nil, err
 	}
 	n := len(paths[out.Series[0]])
@@ -56,7 +104,7 @@ func (s *Source) FromHistories(hs *demand.Histories, series string, step capcli.
 			return nil, err
 		}
 	}
-	out.Futures.Grid = curve.Grid(paths[out.Series[0]][0], step)
+	out.Futures.Grid = curve.Grid(paths[out.Series[0]][0], s.Demand.Step)
 	return out, out.check()
 }
 

@@ -1,4 +1,4 @@
-package main
+package curve
 
 import (
 	"bytes"
@@ -14,8 +14,7 @@ import (
 	"capcli/profile/demand"
 	"capcli/profile/series"
 	"capcli/profile/trace"
-	planning "capcli/simulate/plan"
-	"capcli/simulate/plan/curve"
+	"capcli/simulate/plan"
 )
 
 // maxDocument bounds a demand curve in JSON.
@@ -110,8 +109,8 @@ func hasKey(d *json.Decoder, wanted []string) bool {
 	return false
 }
 
-// fromDocument reads a curve in JSON.
-func (o *planCurveOptions) fromDocument(in trace.Input) (*curve.Demand, error) {
+// readDocument reads a curve in JSON.
+func (s *Source) readDocument(in trace.Input) (*Demand, error) {
 	r, err := trace.Unpack(in)
 	if err != nil {
 		return nil, err
@@ -123,12 +122,12 @@ func (o *planCurveOptions) fromDocument(in trace.Input) (*curve.Demand, error) {
 	if len(text) > maxDocument {
 		return nil, &capcli.InputError{File: in.Name, Text: "expected at most 256 MiB of JSON, found more", Hint: "give a table: ds,y"}
 	}
-	return o.ofDocument(in.Name, bytes.TrimPrefix(text, []byte("\ufeff")))
+	return s.parseDocument(in.Name, bytes.TrimPrefix(text, []byte("\ufeff")))
 }
 
-func (o *planCurveOptions) ofDocument(name string, text []byte) (*curve.Demand, error) {
+func (s *Source) parseDocument(name string, text []byte) (*Demand, error) {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
-		return o.ofList(name, text)
+		return s.fromList(name, text)
 	}
 	var doc demandDocument
 	if err := decodeWhole(name, text, &doc); err != nil {
@@ -143,12 +142,12 @@ func (o *planCurveOptions) ofDocument(name string, text []byte) (*curve.Demand, 
 		doc.Values = doc.Y
 	}
 	if doc.Series != nil {
-		return o.ofForecast(name, &doc)
+		return s.fromForecast(name, &doc)
 	}
-	if o.quantile > 0 {
-		return nil, &usageError{text: "--quantile is for what capcli forecast -o json wrote, and " + name + " has only one value a step"}
+	if s.Quantile > 0 {
+		return nil, &capcli.RequestError{Field: "quantile", Text: "is for what capcli forecast -o json wrote, and " + name + " has only one value a step"}
 	}
-	return o.ofValues(name, &doc)
+	return s.fromValues(name, &doc)
 }
 
 // decodeWhole reads one JSON document and nothing after it.
@@ -202,8 +201,8 @@ func orMissing(v *float64) float64 {
 	return *v
 }
 
-// ofValues makes a curve of a start, a step and values.
-func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*curve.Demand, error) {
+// fromValues makes a curve of a start, a step and values.
+func (s *Source) fromValues(name string, doc *demandDocument) (*Demand, error) {
 	if len(doc.Values) == 0 {
 		return nil, &capcli.InputError{File: name, Field: "values", Text: "expected a list of values, found none", Hint: `write {"start": "2027-01-01", "step_s": 3600, "values": [4, 5]}`}
 	}
@@ -211,7 +210,7 @@ func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*curve.De
 	switch at := doc.Start.(type) {
 	case nil:
 	case string:
-		t, err := capcli.ParseTime(at, o.history.zone, false)
+		t, err := capcli.ParseTime(at, s.Trace.TZ, false)
 		if err != nil {
 			return nil, &capcli.InputError{File: name, Field: "start", Text: "expected a date or a time: " + err.Error(), Hint: "write 2027-01-01 or 2027-01-01T00:00:00Z; leave it out where there is none"}
 		}
@@ -221,8 +220,8 @@ func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*curve.De
 	}
 	switch {
 	case doc.StepS != nil:
-		if s := *doc.StepS; s != math.Trunc(s) || s < 1 || s > 1e9 {
-			return nil, &capcli.InputError{File: name, Field: "step_s", Text: fmt.Sprintf("expected whole seconds from 1, found %g", s), Hint: "an hour is 3600"}
+		if n := *doc.StepS; n != math.Trunc(n) || n < 1 || n > 1e9 {
+			return nil, &capcli.InputError{File: name, Field: "step_s", Text: fmt.Sprintf("expected whole seconds from 1, found %g", n), Hint: "an hour is 3600"}
 		}
 		step.Seconds = capcli.Seconds(*doc.StepS)
 	case doc.Step != "":
@@ -230,18 +229,18 @@ func (o *planCurveOptions) ofValues(name string, doc *demandDocument) (*curve.De
 		if step, err = capcli.ParseStep(doc.Step); err != nil {
 			return nil, &capcli.InputError{File: name, Field: "step", Text: err.Error()}
 		}
-	case o.history.steps.Length() > 0:
-		step = o.history.steps
+	case s.Step.Length() > 0:
+		step = s.Step
 	}
 	values := make([]float64, len(doc.Values))
 	for i, v := range doc.Values {
 		values[i] = orMissing(v)
 	}
-	fill(values, series.Gaps(o.history.gaps))
-	out := &curve.Demand{Input: name}
+	fill(values, s.Gaps)
+	out := &Demand{Input: name}
 	var err error
-	out.Curve, err = planning.NewCurve(start, step, values)
-	var at *planning.StepError
+	out.Curve, err = plan.NewCurve(start, step, values)
+	var at *plan.StepError
 	if errors.As(err, &at) {
 		err = &capcli.InputError{File: name, Field: fmt.Sprintf("values[%d]", at.Step), Text: at.Text, Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous", Err: err}
 	}
@@ -268,20 +267,20 @@ func fill(values []float64, how series.Gaps) {
 	}
 }
 
-// ofList makes a curve of a list of values or of rows.
-func (o *planCurveOptions) ofList(name string, text []byte) (*curve.Demand, error) {
+// fromList makes a curve of a list of values or of rows.
+func (s *Source) fromList(name string, text []byte) (*Demand, error) {
 	if first := bytes.TrimLeft(text, " \t\r\n["); len(first) > 0 && first[0] != '{' {
 		var doc demandDocument
 		if err := decodeWhole(name, text, &doc.Values); err != nil {
 			return nil, err
 		}
-		return o.ofValues(name, &doc)
+		return s.fromValues(name, &doc)
 	}
 	var rows []demandRow
 	if err := decodeWhole(name, text, &rows); err != nil {
 		return nil, err
 	}
-	t := newRowTable(name, o)
+	t := s.newRowTable(name)
 	for i, row := range rows {
 		id := "series"
 		if row.ID != nil {
@@ -291,31 +290,31 @@ func (o *planCurveOptions) ofList(name string, text []byte) (*curve.Demand, erro
 			return nil, err
 		}
 	}
-	return t.curve(o, "")
+	return t.demand("")
 }
 
-// ofForecast makes a curve of a forecast: its mean, or a quantile.
-func (o *planCurveOptions) ofForecast(name string, doc *demandDocument) (*curve.Demand, error) {
-	t := newRowTable(name, o)
+// fromForecast makes a curve of a forecast: its mean, or a quantile.
+func (s *Source) fromForecast(name string, doc *demandDocument) (*Demand, error) {
+	t := s.newRowTable(name)
 	n := 0
 	var notes []string
 	for i := range doc.Series {
-		s := &doc.Series[i]
-		values, note, err := s.at(name, o.quantile, doc.Lines)
+		x := &doc.Series[i]
+		values, note, err := x.valuesAt(name, s.Quantile, doc.Lines)
 		if err != nil {
 			return nil, err
 		}
 		if note != "" && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
-		for k, ds := range s.DS {
+		for k, ds := range x.DS {
 			n++
-			if err := t.add(n, s.ID, ds, orMissing(values[k])); err != nil {
+			if err := t.add(n, x.ID, ds, orMissing(values[k])); err != nil {
 				return nil, err
 			}
 		}
 	}
-	out, err := t.curve(o, doc.Step)
+	out, err := t.demand(doc.Step)
 	if err == nil {
 		out.Notes = append(out.Notes, notes...)
 	}
@@ -324,13 +323,13 @@ func (o *planCurveOptions) ofForecast(name string, doc *demandDocument) (*curve.
 
 // rowTable puts rows of JSON in a table of series.
 type rowTable struct {
-	build *series.Builder
+	source *Source
+	build  *series.Builder
 }
 
-func newRowTable(name string, o *planCurveOptions) *rowTable {
-	h := &o.history
-	opts := series.Options{Name: name, Zone: h.zone, DSTLater: h.ask.Trace.DSTLater}
-	return &rowTable{series.NewBuilder(opts, []string{"unique_id", "ds", "y"}, series.Columns{IDs: []int{0}, Time: 1, Value: 2})}
+func (s *Source) newRowTable(name string) *rowTable {
+	opts := series.Options{Name: name, Zone: s.Trace.TZ, DSTLater: s.Trace.DSTLater}
+	return &rowTable{s, series.NewBuilder(opts, []string{"unique_id", "ds", "y"}, series.Columns{IDs: []int{0}, Time: 1, Value: 2})}
 }
 
 func (t *rowTable) add(row int, id string, ds any, v float64) error {
@@ -345,18 +344,18 @@ func (t *rowTable) add(row int, id string, ds any, v float64) error {
 	return t.build.Fault(row, "ds", fmt.Sprintf("expected a time or a whole number, found %v", ds), "write 2027-01-01T00:00:00Z, or number the rows evenly")
 }
 
-// curve puts the rows on equal steps; one row alone has those that are said.
-func (t *rowTable) curve(o *planCurveOptions, said string) (*curve.Demand, error) {
+// demand puts the rows on equal steps; one row alone has those that are said.
+func (t *rowTable) demand(said string) (*Demand, error) {
 	table, err := t.build.Table()
 	if err != nil {
 		return nil, err
 	}
-	hs, err := demand.FromTable(o.history.ask, table)
+	hs, err := demand.FromTable(t.source.Request, table)
 	if err != nil {
 		return nil, err
 	}
 	if step, err := capcli.ParseStep(said); err == nil && hs.Clock && len(hs.List[0].Values) == 1 {
 		hs.Step = step
 	}
-	return curve.FromHistories(hs, o.series, o.history.steps)
+	return FromHistories(hs, t.source.Series, t.source.Step)
 }

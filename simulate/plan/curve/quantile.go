@@ -1,15 +1,15 @@
-package main
+package curve
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"capcli"
-	"capcli/forecast/outlook"
 )
 
 // quantileLine is what is not exceeded with a chance, in each step.
@@ -18,9 +18,9 @@ type quantileLine struct {
 	values []*float64
 }
 
-// at gives the mean of a series, or the quantile asked for. One between two that
+// valuesAt returns the mean of a series, or the quantile asked for. One between two that
 // the forecast holds lies between them as it would under a normal law.
-func (s *forecastSeries) at(file string, q float64, lines map[string]float64) (values []*float64, note string, err error) {
+func (s *forecastSeries) valuesAt(file string, q float64, lines map[string]float64) (values []*float64, note string, err error) {
 	values = s.Mean
 	if q > 0 {
 		if values, note, err = s.quantile(file, q, lines); err != nil {
@@ -78,8 +78,7 @@ func (s *forecastSeries) quantiles(lines map[string]float64) []quantileLine {
 		add(0.5-iv.Level/200, iv.Lo)
 		add(0.5+iv.Level/200, iv.Hi)
 	}
-	names, _ := outlook.LineQuantiles()
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		add(lines[name], s.Lines[name])
 	}
 	slices.SortFunc(out, func(a, b quantileLine) int { return cmp.Compare(a.chance, b.chance) })

@@ -1,9 +1,12 @@
-package main
+package curve
 
 import (
 	"errors"
 	"math"
 	"testing"
+
+	"capcli/profile/demand"
+	"capcli/profile/series"
 
 	"capcli"
 )
@@ -25,17 +28,14 @@ func FuzzDemandDocument(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, quantile float64, gaps string) {
-		if oneOf("--gaps", gaps, "", "error", "zero", "linear", "previous") != nil || quantile < 0 || !(quantile < 1) {
+		source := Source{Request: demand.Request{Gaps: series.Gaps(gaps), Curve: true}, Quantile: quantile}
+		if source.Check() != nil || !(quantile < 1) || gaps == "missing" {
 			return
 		}
-		o := planCurveOptions{quantile: quantile, history: historyOptions{measure: "demand", whole: true, gaps: gaps}}
-		if err := o.history.check(); err != nil {
-			t.Fatal(err)
-		}
-		d, err := o.ofDocument("x.json", text)
+		d, err := source.parseDocument("x.json", text)
 		if err != nil {
 			var input *capcli.InputError
-			var usage *usageError
+			var usage *capcli.RequestError
 			if !errors.As(err, &usage) && (!errors.As(err, &input) || input.File != "x.json") {
 				t.Fatalf("an error without a place: %v", err)
 			}

@@ -1,0 +1,52 @@
+package curve
+
+import (
+	"context"
+	"fmt"
+
+	"capcli"
+	"capcli/profile/demand"
+	"capcli/profile/trace"
+)
+
+// Source says where a demand curve is and how it is read. Its one input is a table or
+// a job log, or one JSON document: a start, a step and values, a list of rows, or a
+// forecast.
+type Source struct {
+	demand.Request
+	Series   string  // only the series of that name; "" is the sum of all
+	Quantile float64 // of a forecast, the demand that is not exceeded with this chance; 0 is the mean
+}
+
+// Read reads the curve.
+func (s *Source) Read(ctx context.Context, from demand.Sources) (*Demand, error) {
+	ask := *s
+	ask.Curve = true
+	if err := ask.Check(); err != nil {
+		return nil, err
+	}
+	in, closer, err := from.Open(s.Inputs[0])
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close() //nolint:errcheck // it was only read
+	if isDocument(trace.PlainHead(in.Name, trace.Peek(&in))) {
+		return ask.readDocument(in)
+	}
+	if s.Quantile > 0 {
+		return nil, &capcli.RequestError{Field: "quantile", Text: "is for what capcli forecast -o json wrote, and " + in.Name + " is not", Hint: "name a column of a table: --value-col hi-80"}
+	}
+	hs, err := demand.ReadInput(ctx, ask.Request, from, in)
+	if err != nil {
+		return nil, err
+	}
+	return FromHistories(hs, s.Series, s.Step)
+}
+
+// Check refuses what is wrong with the source before anything is read.
+func (s *Source) Check() error {
+	if s.Quantile < 0 || s.Quantile >= 1 {
+		return &capcli.RequestError{Field: "quantile", Text: fmt.Sprintf("wants a chance between 0 and 1, found %g", s.Quantile), Hint: "--quantile 0.8"}
+	}
+	return s.Request.Check()
+}

@@ -1,0 +1,168 @@
+// Package joint plans several GPU models and kinds of product at once: which demand is
+// for which model of a market, the cheapest purchases that were found, and a bound
+// that no plan can go under. The Result is the document of the plan.
+package joint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"capcli"
+	"capcli/profile/demand"
+	"capcli/scenarios"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/curve"
+)
+
+// Result is a joint plan.
+type Result struct {
+	Schema      string     `json:"schema"`
+	Currency    string     `json:"currency"`
+	Cost        capcli.USD `json:"cost_usd"`
+	CostYear    capcli.USD `json:"cost_usd_per_year"`
+	Commitments capcli.USD `json:"commitments_usd"`
+	OnDemand    capcli.USD `json:"on_demand_usd"`
+	AllOnDemand capcli.USD `json:"all_on_demand_cost_usd"`
+	Bound       capcli.USD `json:"bound_usd"` // no plan costs less
+	Gap         float64    `json:"gap"`       // at most above the cheapest
+	Purchases   []Purchase `json:"purchases"`
+	Models      []Model    `json:"gpu_models"`
+	Notes       []string   `json:"notes"`
+
+	Length  capcli.Seconds `json:"-"` // of the demand
+	Partial string         `json:"-"` // what is missing of the input
+}
+
+// Purchase is so much bought of one offer at one time: GPUs of a model, or money an
+// hour for all models. Its start and end are days, instants in RFC 3339, or seconds
+// where the demand has no dates.
+type Purchase struct {
+	Offer    string     `json:"offer"`
+	Product  string     `json:"product"`
+	Model    *string    `json:"gpu_model"`
+	Start    any        `json:"start"`
+	End      any        `json:"end"`
+	GPUs     *float64   `json:"gpus"`
+	PerHour  *float64   `json:"commitment_usd_per_hour"`
+	Cost     capcli.USD `json:"cost_usd"`
+	Ended    bool       `json:"ended_early"`
+	Extended bool       `json:"extended"`
+}
+
+// Model is what serves one GPU model.
+type Model struct {
+	Name     string  `json:"gpu_model"`
+	Wanted   float64 `json:"wanted_gpu_hours"`
+	Reserved float64 `json:"reserved_gpu_hours"` // by purchases of its own
+	Planned  float64 `json:"plan_gpu_hours"`     // under plans
+	OnDemand float64 `json:"on_demand_gpu_hours"`
+}
+
+// Plan finds the cheapest purchases in a market for the demand of its GPU models, each
+// a series of that name. Errors are those of curve.Question.Plan.
+func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Result, error) {
+	curves, err := curvesOf(m, hs)
+	if err != nil {
+		return nil, err
+	}
+	j, err := m.Joint(curves)
+	if err != nil {
+		return nil, err
+	}
+	best, err := j.Solve(ctx)
+	if err != nil {
+		return nil, curve.Failed(hs.Inputs[0], err)
+	}
+	out := &Result{
+		Schema: "capcli/plan_joint/v1", Currency: "USD", Cost: best.Cost, Commitments: best.Commitments, OnDemand: best.OnDemand, AllOnDemand: best.AllOnDemand,
+		Bound: best.Bound, Gap: best.Gap(), Purchases: []Purchase{}, Notes: notes(m, hs), Length: curves[0].Len(), Partial: hs.Partial,
+	}
+	out.CostYear = yearly(out.Cost, out.Length)
+	for _, x := range best.Purchases {
+		out.Purchases = append(out.Purchases, purchase(j, x, curves[0].Start))
+	}
+	for i := range j.Models {
+		out.Models = append(out.Models, Model{
+			Name: j.Models[i].Name, Wanted: best.Wanted[i].Hours(), Reserved: best.Reserved[i].Hours(), Planned: best.Planned[i].Hours(),
+			OnDemand: (best.Wanted[i] - best.Reserved[i] - best.Planned[i]).Hours(),
+		})
+	}
+	return out, nil
+}
+
+// curvesOf returns the demand for each model of a market.
+func curvesOf(m *scenarios.Market, hs *demand.Histories) ([]*plan.Curve, error) {
+	names := capcli.Catalog[*demand.History]{Kind: "series"}
+	for _, h := range hs.List {
+		names.Add(h.Name, "", h)
+	}
+	var curves []*plan.Curve
+	for _, g := range m.GPUs {
+		h, err := names.Get(g.Model)
+		if err != nil && len(hs.List) == 1 && len(m.GPUs) == 1 {
+			h, err = hs.List[0], nil
+		}
+		if err != nil {
+			return nil, &capcli.InputError{File: m.File, Field: "gpus", Text: fmt.Sprintf("the demand has no series for it: %v", err), Hint: "gpu_model names a series of the demand (its unique_id)"}
+		}
+		grid := curve.Grid(h, capcli.Step{})
+		c, err := plan.NewCurve(grid.Origin, grid.Step, h.Values)
+		var at *plan.StepError
+		if errors.As(err, &at) {
+			return nil, &capcli.InputError{File: hs.Inputs[0], Field: "y", Text: fmt.Sprintf("%s, %s: %s", h.Name, h.StampText(at.Step), at.Text), Hint: "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"}
+		}
+		if err != nil {
+			return nil, err
+		}
+		curves = append(curves, c)
+	}
+	return curves, nil
+}
+
+// notes are those of the demand, and which series no model has.
+func notes(m *scenarios.Market, hs *demand.Histories) []string {
+	out := append([]string{}, hs.Notes...)
+	for _, h := range hs.List {
+		if len(hs.List) > 1 && !slices.ContainsFunc(m.GPUs, func(g scenarios.MarketGPU) bool { return g.Model == h.Name }) {
+			out = append(out, fmt.Sprintf("the series %s is left out: the market has no such model", h.Name))
+		}
+	}
+	return out
+}
+
+// yearly is an amount of some time for a year of 365 days; 0 where it does not fit.
+func yearly(u capcli.USD, length capcli.Seconds) capcli.USD {
+	v := new(big.Int).Mul(big.NewInt(int64(u)), big.NewInt(int64(365*capcli.Day)))
+	if v.Quo(v, big.NewInt(int64(max(1, length)))); v.IsInt64() {
+		return capcli.USD(v.Int64())
+	}
+	return 0
+}
+
+// purchase says what was bought, of a demand that begins at start.
+func purchase(j *plan.Joint, x plan.JointPurchase, start capcli.Time) Purchase {
+	o := &j.Offers[x.Offer]
+	out := Purchase{Offer: o.Name, Product: o.Product, Start: instant(start, x.From), End: instant(start, x.To), Cost: x.Cost, Ended: x.Left, Extended: x.Extended}
+	size := float64(x.Milli) / 1000
+	if o.Model < 0 {
+		out.PerHour = &size
+		return out
+	}
+	out.Model, out.GPUs = &j.Models[o.Model].Name, &size
+	return out
+}
+
+// instant is a time so long after the start of the demand.
+func instant(start capcli.Time, at capcli.Seconds) any {
+	if !start.Known() {
+		return int64(at)
+	}
+	t := start + capcli.Time(at)
+	if t%capcli.Time(capcli.Day) == 0 {
+		return t.Date()
+	}
+	return t.String()
+}
