@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"capcli/cmd/report"
 	"capcli/scenarios/play"
@@ -11,49 +10,54 @@ import (
 
 // summaryFigure is a column of the summary.
 type summaryFigure struct {
+	*outcome.Metric
 	column report.Column
-	metric string
-	cell   func(float64) any
 }
 
 // summaryFigures are the columns of the summary. People are spared those of what
 // no plan had: on-demand or spot cost, preemptions.
 func summaryFigures(plans []*play.Case, results [][]*play.Run, people bool) []summaryFigure {
-	figures := []summaryFigure{
-		{report.Column{Name: "cost_usd", Head: "cost"}, "cost", moneyCell},
-		{report.Column{Name: "cost_per_year_usd", Head: "a year", Priority: 2}, "cost_per_year", moneyCell},
-		{report.Column{Name: "unserved_share", Head: "not done"}, "unserved_share", percentCell},
-		{report.Column{Name: "wait_mean_s", Head: "mean wait", Priority: 1}, "wait_mean", secondsCell},
-		{report.Column{Name: "wait_p50_s", Head: "wait p50", Priority: 5}, "wait_p50", secondsCell},
-		{report.Column{Name: "wait_p95_s", Head: "wait p95"}, "wait_p95", secondsCell},
-		{report.Column{Name: "queue_time_mean_s", Head: "queued", Priority: 1}, "queue_time_mean", secondsCell},
-		{report.Column{Name: "jct_mean_s", Head: "turnaround", Priority: 1}, "jct_mean", secondsCell},
-		{report.Column{Name: "bounded_slowdown_mean", Head: "slowdown", Priority: 4}, "bounded_slowdown_mean", ratioCell},
-		{report.Column{Name: "allocation_rate", Head: "used"}, "allocation_rate", percentCell},
-		{report.Column{Name: "stranded_gpu_hours", Head: "stranded GPUh", Priority: 4}, "stranded_gpu_hours", hoursCell},
-		{report.Column{Name: "stranded_usd", Head: "stranded"}, "stranded_usd", moneyCell},
-		{report.Column{Name: "on_demand_usd", Head: "on-demand", Priority: 3}, "on_demand", moneyCell},
-		{report.Column{Name: "spot_usd", Head: "spot", Priority: 6}, "spot", moneyCell},
-		{report.Column{Name: "effective_savings_rate", Head: "saved", Priority: 3}, "effective_savings_rate", percentCell},
-		{report.Column{Name: "finished_jobs", Head: "jobs", Priority: 7}, "finished", countCell},
-		{report.Column{Name: "preemptions", Head: "preempted", Priority: 8}, "preemptions", countCell},
-	}
-	if people && slices.ContainsFunc(plans, func(p *play.Case) bool { return len(p.Scenario.Assumptions()) > 0 }) {
-		for i := range figures {
-			if strings.HasSuffix(figures[i].column.Name, "_usd") || figures[i].metric == "effective_savings_rate" {
-				figures[i].column.Head += "*"
+	starred := people && slices.ContainsFunc(plans, func(p *play.Case) bool { return len(p.Scenario.Assumptions()) > 0 })
+	var out []summaryFigure
+	for _, c := range []struct {
+		metric, head string
+		priority     int
+	}{
+		{"cost", "cost", 0},
+		{"cost_per_year", "a year", 2},
+		{"unserved_share", "not done", 0},
+		{"wait_mean", "mean wait", 1},
+		{"wait_p50", "wait p50", 5},
+		{"wait_p95", "wait p95", 0},
+		{"queue_time_mean", "queued", 1},
+		{"jct_mean", "turnaround", 1},
+		{"bounded_slowdown_mean", "slowdown", 4},
+		{"allocation_rate", "used", 0},
+		{"stranded_gpu_hours", "stranded GPUh", 4},
+		{"stranded_usd", "stranded", 0},
+		{"on_demand", "on-demand", 3},
+		{"spot", "spot", 6},
+		{"effective_savings_rate", "saved", 3},
+		{"finished", "jobs", 7},
+		{"preemptions", "preempted", 8},
+	} {
+		switch c.metric {
+		case "queue_time_mean": // without preemptions it is the wait for the first start
+			if people && !anyHas(results, "preemptions") {
+				continue
+			}
+		case "on_demand", "spot", "preemptions":
+			if people && !anyHas(results, c.metric) {
+				continue
 			}
 		}
+		m := outcome.MetricNamed(c.metric)
+		if starred && (m.Unit == outcome.InUSD || c.metric == "effective_savings_rate") {
+			c.head += "*"
+		}
+		out = append(out, summaryFigure{m, report.Column{Name: m.Column(), Head: c.head, Priority: c.priority}})
 	}
-	if people {
-		figures = slices.DeleteFunc(figures, func(f summaryFigure) bool {
-			if f.metric == "queue_time_mean" { // without preemptions it is the wait for the first start
-				return !anyHas(results, "preemptions")
-			}
-			return slices.Contains([]string{"on_demand", "spot", "preemptions"}, f.metric) && !anyHas(results, f.metric)
-		})
-	}
-	return figures
+	return out
 }
 
 // summaryTable has a row for each plan.
@@ -82,7 +86,7 @@ func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report
 	for i, p := range plans {
 		row := []any{p.Scenario.Name, p.Scenario.PolicyName(), p.Scenario.PlacementName()}
 		for _, f := range figures {
-			row = append(row, overRuns(results[i], f.metric, f.cell))
+			row = append(row, overRuns(results[i], f.Name, metricCell(f.Metric)))
 		}
 		for k := range limits {
 			row = append(row, heldShare(p, results[i], k))

@@ -3,12 +3,13 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/play"
-	"capcli/simulate"
+	"capcli/simulate/outcome"
 )
 
 // limitTable says which limits of the scenario the run held.
@@ -34,19 +35,17 @@ func poolTable(runs []*play.Run) report.Table {
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "stranded_usd", Head: "stranded", Priority: 1},
 	}}
-	first := runs[0]
-	for p := range first.Result.Record.Pools {
-		pool := &first.Result.Record.Pools[p]
-		time := func(of func(*simulate.Span) capcli.GPUTime) any {
-			return cellOf(runs, func(r *play.Run) any { return of(&r.Invoice.ByPool[p].Time) })
+	for p := range runs[0].Pools {
+		of := func(get func(*outcome.Pool) any) any {
+			return cellOf(runs, func(r *play.Run) any { return get(&r.Pools[p]) })
 		}
+		pool := &runs[0].Pools[p]
 		t.Rows = append(t.Rows, []any{
-			pool.Name, first.Pools[p].Terms, pool.GPUModel,
-			time(func(s *simulate.Span) capcli.GPUTime { return s.Offered }), time(func(s *simulate.Span) capcli.GPUTime { return s.Used }),
-			time(func(s *simulate.Span) capcli.GPUTime { return s.Idle }), time(func(s *simulate.Span) capcli.GPUTime { return s.Blocked }),
-			time(func(s *simulate.Span) capcli.GPUTime { return s.Down }),
-			cellOf(runs, func(r *play.Run) any { return knownCell(r, r.Invoice.ByPool[p].Cost) }),
-			cellOf(runs, func(r *play.Run) any { return knownCell(r, r.Invoice.ByPool[p].Stranded()) }),
+			pool.Name, pool.Terms, pool.Model,
+			of(func(x *outcome.Pool) any { return x.Offered }), of(func(x *outcome.Pool) any { return x.Used }),
+			of(func(x *outcome.Pool) any { return x.Idle }), of(func(x *outcome.Pool) any { return x.Blocked }),
+			of(func(x *outcome.Pool) any { return x.Down }),
+			of(func(x *outcome.Pool) any { return knownCell(x.Cost) }), of(func(x *outcome.Pool) any { return knownCell(x.Stranded) }),
 		})
 	}
 	return t
@@ -55,27 +54,26 @@ func poolTable(runs []*play.Run) report.Table {
 // tenantsShown is how many tenants people see; the rest are summed.
 const tenantsShown = 10
 
-// tenantRow is one tenant of one run, or several summed.
-type tenantRow struct {
-	jobs                int64
-	used                capcli.GPUTime
-	wait                *simulate.Stats // nil of several, and where none of its jobs came
-	direct, share, cost capcli.USD
-}
-
-// sumTenants returns the sum of some tenants of the run.
-func sumTenants(r *play.Run, names []string) tenantRow {
-	var out tenantRow
-	for i := range r.Result.Tenants {
-		t, b := &r.Result.Tenants[i], &r.Invoice.ByTenant[i]
+// sumTenants returns the sum of some tenants of the run. Of several it has no waits.
+func sumTenants(r *play.Run, names []string) outcome.Tenant {
+	var out outcome.Tenant
+	if r.Priced() { // one that did nothing in this run costs nothing
+		out.Direct, out.Share, out.Cost = new(capcli.USD), new(capcli.USD), new(capcli.USD)
+	}
+	for i := range r.Tenants {
+		t := &r.Tenants[i]
 		if !slices.Contains(names, t.Name) {
 			continue
 		}
-		out.jobs += t.Jobs
-		out.used += b.Used
-		out.direct, out.share, out.cost = out.direct+b.Direct, out.share+b.Share, out.cost+b.Total
-		if len(names) == 1 && t.Jobs > 0 {
-			out.wait = &t.Wait
+		if len(names) == 1 {
+			return *t
+		}
+		out.Jobs += t.Jobs
+		out.Used += t.Used
+		if r.Priced() {
+			*out.Direct += *t.Direct
+			*out.Share += *t.Share
+			*out.Cost += *t.Cost
 		}
 	}
 	return out
@@ -100,21 +98,21 @@ func tenantTable(runs []*play.Run, people bool) report.Table {
 		shown = tenantsShown
 	}
 	add := func(label string, names []string) {
-		of := func(get func(*play.Run, *tenantRow) any) any {
+		of := func(get func(*outcome.Tenant) any) any {
 			return cellOf(runs, func(r *play.Run) any {
-				row := sumTenants(r, names)
-				return get(r, &row)
+				sum := sumTenants(r, names)
+				return get(&sum)
 			})
 		}
 		t.Rows = append(t.Rows, []any{
 			label,
-			of(func(_ *play.Run, x *tenantRow) any { return x.jobs }),
-			of(func(_ *play.Run, x *tenantRow) any { return x.used }),
-			of(func(_ *play.Run, x *tenantRow) any { return meanWait(x.wait) }),
-			of(func(_ *play.Run, x *tenantRow) any { return wait95(x.wait) }),
-			of(func(r *play.Run, x *tenantRow) any { return knownCell(r, x.direct) }),
-			of(func(r *play.Run, x *tenantRow) any { return knownCell(r, x.share) }),
-			of(func(r *play.Run, x *tenantRow) any { return knownCell(r, x.cost) }),
+			of(func(x *outcome.Tenant) any { return x.Jobs }),
+			of(func(x *outcome.Tenant) any { return x.Used }),
+			of(func(x *outcome.Tenant) any { return meanWait(&x.Waits) }),
+			of(func(x *outcome.Tenant) any { return wait95(&x.Waits) }),
+			of(func(x *outcome.Tenant) any { return knownCell(x.Direct) }),
+			of(func(x *outcome.Tenant) any { return knownCell(x.Share) }),
+			of(func(x *outcome.Tenant) any { return knownCell(x.Cost) }),
 		})
 	}
 	for _, name := range names[:shown] {
@@ -147,21 +145,21 @@ func tenantsByCost(runs []*play.Run) []string {
 }
 
 // meanWait and wait95 are cells of waits, nil where no job came.
-func meanWait(w *simulate.Stats) any {
-	if w == nil || w.Jobs == 0 {
+func meanWait(w *outcome.Waits) any {
+	if w.Came() == 0 {
 		return nil
 	}
-	return report.MeanTime(w.Mean)
+	return report.MeanTime(w.WaitMean)
 }
 
-func wait95(w *simulate.Stats) any {
+func wait95(w *outcome.Waits) any {
 	switch {
-	case w == nil || w.Jobs == 0:
+	case w.Came() == 0:
 		return nil
-	case w.Known(95):
-		return w.P95
+	case w.WaitP95 != nil:
+		return *w.WaitP95
 	}
-	return report.AtLeast{Of: w.P95}
+	return report.AtLeast{Of: *w.WaitP95From}
 }
 
 // sizeTable says how long jobs waited and took, by the GPUs that they want.
@@ -174,57 +172,52 @@ func sizeTable(runs []*play.Run) report.Table {
 		{Name: "wait_p95_s", Head: "wait p95"},
 		{Name: "jct_mean_s", Head: "turnaround"},
 	}}
-	type bounds struct{ least, most int }
-	var all []bounds
+	all := map[int]outcome.Size{}
 	for _, r := range runs {
-		for i := range r.Result.Sizes {
-			if b := (bounds{r.Result.Sizes[i].Least, r.Result.Sizes[i].Most}); !slices.Contains(all, b) {
-				all = append(all, b)
-			}
+		for _, size := range r.Sizes {
+			all[size.Least] = size
 		}
 	}
-	slices.SortFunc(all, func(a, b bounds) int { return cmp.Compare(a.least, b.least) })
-	for _, b := range all {
-		of := func(get func(*simulate.SizeResult) any) any {
+	for _, least := range slices.Sorted(maps.Keys(all)) {
+		of := func(get func(*outcome.Size) any) any {
 			return cellOf(runs, func(r *play.Run) any {
-				i := slices.IndexFunc(r.Result.Sizes, func(s simulate.SizeResult) bool { return s.Least == b.least })
+				i := slices.IndexFunc(r.Sizes, func(s outcome.Size) bool { return s.Least == least })
 				if i < 0 {
-					return get(&simulate.SizeResult{})
+					return get(&outcome.Size{})
 				}
-				return get(&r.Result.Sizes[i])
+				return get(&r.Sizes[i])
 			})
 		}
-		text := fmt.Sprint(b.least)
-		switch {
-		case b.least == 0:
-		case b.most == 0:
+		text := fmt.Sprint(least)
+		switch most := all[least].Most; {
+		case most == nil:
 			text += " or more"
-		case b.most > b.least:
-			text += fmt.Sprintf(" to %d", b.most)
+		case *most > least:
+			text += fmt.Sprintf(" to %d", *most)
 		}
 		t.Rows = append(t.Rows, []any{
 			text,
-			of(func(s *simulate.SizeResult) any { return s.Jobs }),
-			of(func(s *simulate.SizeResult) any { return s.Wait.Never() }),
-			of(func(s *simulate.SizeResult) any { return meanWait(&s.Wait) }),
-			of(func(s *simulate.SizeResult) any { return wait95(&s.Wait) }),
-			of(func(s *simulate.SizeResult) any {
+			of(func(s *outcome.Size) any { return s.Jobs }),
+			of(func(s *outcome.Size) any { return s.NeverStarted }),
+			of(func(s *outcome.Size) any { return meanWait(&s.Waits) }),
+			of(func(s *outcome.Size) any { return wait95(&s.Waits) }),
+			of(func(s *outcome.Size) any {
 				if s.Jobs == 0 {
 					return nil
 				}
-				return report.MeanTime(s.MeanJCT)
+				return report.MeanTime(s.JCTMean)
 			}),
 		})
 	}
 	return t
 }
 
-// knownCell is an amount for a table, unknown where prices are missing.
-func knownCell(r *play.Run, u capcli.USD) any {
-	if !r.Priced() {
+// knownCell is an amount for a table, nil where it is not known.
+func knownCell(u *capcli.USD) any {
+	if u == nil {
 		return nil
 	}
-	return u
+	return *u
 }
 
 // loadTable sets the work that came against the committed capacity.
@@ -240,8 +233,8 @@ func loadTable(runs []*play.Run) report.Table {
 	type kind struct{ partition, model string }
 	var all []kind
 	for _, r := range runs {
-		for i := range r.Result.Loads {
-			if k := (kind{r.Result.Loads[i].Partition, r.Result.Loads[i].GPUModel}); !slices.Contains(all, k) {
+		for i := range r.Loads {
+			if k := (kind{r.Loads[i].Partition, r.Loads[i].Model}); !slices.Contains(all, k) {
 				all = append(all, k)
 			}
 		}
@@ -250,25 +243,25 @@ func loadTable(runs []*play.Run) report.Table {
 		return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
 	})
 	for _, k := range all {
-		of := func(get func(*simulate.Load) any) any {
+		of := func(get func(*outcome.Load) any) any {
 			return cellOf(runs, func(r *play.Run) any {
-				i := slices.IndexFunc(r.Result.Loads, func(l simulate.Load) bool { return l.Partition == k.partition && l.GPUModel == k.model })
+				i := slices.IndexFunc(r.Loads, func(l outcome.Load) bool { return l.Partition == k.partition && l.Model == k.model })
 				if i < 0 {
 					return nil
 				}
-				return get(&r.Result.Loads[i])
+				return get(&r.Loads[i])
 			})
 		}
 		t.Rows = append(t.Rows, []any{
 			cmp.Or(k.partition, "(all)"), cmp.Or(k.model, "(all)"),
-			of(func(l *simulate.Load) any { return l.Jobs }),
-			of(func(l *simulate.Load) any { return l.Work }),
-			of(func(l *simulate.Load) any { return int64(l.GPUs) }),
-			of(func(l *simulate.Load) any {
-				if l.Capacity == 0 {
+			of(func(l *outcome.Load) any { return l.Jobs }),
+			of(func(l *outcome.Load) any { return l.Work }),
+			of(func(l *outcome.Load) any { return int64(l.GPUs) }),
+			of(func(l *outcome.Load) any {
+				if l.Load == nil {
 					return nil
 				}
-				return report.Ratio(l.Offered())
+				return report.Ratio(*l.Load)
 			}),
 		})
 	}

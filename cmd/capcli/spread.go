@@ -100,6 +100,25 @@ func boundOver(runs []*play.Run, metric string) any {
 	return nil
 }
 
+// metricCell returns what writes values of a metric for a table.
+func metricCell(m *outcome.Metric) func(float64) any {
+	switch m.Unit {
+	case outcome.InSeconds:
+		return secondsCell
+	case outcome.InUSD:
+		return moneyCell
+	case outcome.InGPUHours:
+		return hoursCell
+	case outcome.InShare:
+		return percentCell
+	case outcome.InCount:
+	}
+	if m.Name == "bounded_slowdown_mean" {
+		return ratioCell
+	}
+	return countCell
+}
+
 // cells of figures that come as floats.
 func secondsCell(v float64) any { return report.MeanTime(v) }
 func moneyCell(v float64) any   { return capcli.USD(v*1e6 + 0.5) }
