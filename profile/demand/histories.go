@@ -39,7 +39,8 @@ type History struct {
 	Set       *Histories // that the history is one of
 	Warnings  []string
 	Censoring *Censoring // nil where the values are taken for demand
-	Group     string     // of a job log or of samples, the key of its group
+
+	group string // of a job log or of samples, the key of its group
 }
 
 // StampText returns the stamp of value i as the output has it; i may lie beyond the
@@ -59,8 +60,8 @@ func (h *History) IndexOf(stamp int64) (int, bool) {
 // Known counts the values that are there.
 func (h *History) Known() int { return len(h.Values) - h.Missing() }
 
-// LastKnown returns the last value that is there; NaN where none is.
-func (h *History) LastKnown() float64 {
+// lastKnown returns the last value that is there; NaN where none is.
+func (h *History) lastKnown() float64 {
 	for i := len(h.Values) - 1; i >= 0; i-- {
 		if !math.IsNaN(h.Values[i]) {
 			return h.Values[i]

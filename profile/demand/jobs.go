@@ -96,7 +96,7 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 			s.Values = append(s.Values, 0) // nothing is wanted after the last job's end
 		}
 		s.Start, hs.Unit = grid.Origin, s.Unit
-		made[name] = &History{Regular: series.Regular{Series: s, Grid: grid}, Set: hs, Group: name}
+		made[name] = &History{Regular: series.Regular{Series: s, Grid: grid}, Set: hs, group: name}
 	}
 	groups.arrange(hs, made)
 	return hs, nil
@@ -137,7 +137,7 @@ func (hs *Histories) attachQueue(queue *capcli.Demand) {
 	}
 	hs.Notes = append(hs.Notes, "usage and queue together count work that waits anew in each step; --measure demand, the default, counts it once")
 	for _, h := range hs.List {
-		s := queue.Series(h.Group)
+		s := queue.Series(h.group)
 		skip := 0
 		for capcli.Time(h.Stamp(0)) > queue.Grid().At(skip) {
 			skip++ // both begin at the first submit; the history leaves out a first part of a step

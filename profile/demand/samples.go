@@ -111,14 +111,14 @@ func (r *reader) fromLevels(l *profile.Levels, grid capcli.Grid, groups *grouper
 	names := l.Names()
 	levels, made := map[string]profile.Level{}, map[string]*History{}
 	for _, name := range names {
-		levels[name], made[name] = l.Of(name), &History{Group: name}
+		levels[name], made[name] = l.Of(name), &History{group: name}
 	}
 	named := &Histories{Peak: r.Peak}
 	groups.arrange(named, made)
 	b := series.NewBuilder(series.Options{Name: dirs[0]}, []string{"unique_id", "ds", "y"}, series.Columns{IDs: []int{0}, Time: 1, Value: 2})
 	row := 0
 	for _, h := range named.List {
-		for i, v := range levels[h.Group].Values {
+		for i, v := range levels[h.group].Values {
 			row++
 			if err := b.Instant(row, []byte(h.Name), int64(grid.At(i)), v); err != nil {
 				return nil, err
@@ -147,7 +147,7 @@ func (r *reader) fromLevels(l *profile.Levels, grid capcli.Grid, groups *grouper
 		h.Set, h.Regular, h.Warnings = hs, regular[i], regular[i].Notes
 		h.Grid = grid // of days and months that were asked for
 		if r.censored() {
-			h.Censoring = &Censoring{Fine: h.Regular, Limit: r.measuredLimit(levels[h.Group], len(h.Values))}
+			h.Censoring = &Censoring{Fine: h.Regular, Limit: r.measuredLimit(levels[h.group], len(h.Values))}
 		}
 	}
 	hs.Notes = append(hs.Notes, r.sampleNotes(l, hs, levels)...)
@@ -185,7 +185,7 @@ func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string
 	scaled, steps := 0, 0
 	var full []string
 	for _, h := range hs.List {
-		v := levels[h.Group]
+		v := levels[h.group]
 		if v.Scaled > scaled {
 			scaled, steps = v.Scaled, len(v.Values)
 		}
