@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/forecast"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 )
@@ -63,68 +64,8 @@ func (r *forecastResult) doc(form string) report.Doc {
 	return d
 }
 
-// lead says in a sentence what is forecast.
-func (r *forecastResult) lead() string {
-	n, ahead := 0, 0
-	for i := range r.Series {
-		n, ahead = max(n, r.Series[i].History.Values), max(ahead, len(r.Series[i].Mean))
-	}
-	return fmt.Sprintf("%s. %s of history, %s ahead. Ranges hold %s%%.", whatIsForecast(r.hs), stepCount(r.hs, n), grouped(int64(ahead)), outlook.LevelText(r.Levels[0]))
-}
-
-// whatIsForecast says what the figures are.
-func whatIsForecast(hs *demand.Histories) string {
-	told := slices.ContainsFunc(hs.List, func(h *demand.History) bool { return h.Censoring != nil })
-	each := ", mean of each " + stepWord(hs, 1)
-	if hs.Peak {
-		each = ", highest in each " + stepWord(hs, 1)
-	}
-	switch hs.Measure {
-	case "demand":
-		return "GPUs wanted (had nobody waited)" + each
-	case "usage":
-		if told {
-			return "GPUs wanted (those held and those waited for)" + each
-		}
-		return "GPUs held" + each
-	case "queue":
-		return "GPUs that wait" + each
-	case "busy":
-		return "GPUs busy, by the share of time in which a kernel ran" + each
-	case "sm":
-		return "GPUs by the share of their SMs that were active" + each
-	case "power":
-		return "Power in W" + each
-	case "arrivals":
-		return "Jobs submitted in each " + stepWord(hs, 1)
-	case "arrival-hours":
-		return "GPU-hours submitted in each " + stepWord(hs, 1)
-	}
-	text := fmt.Sprintf("%s series from %s", grouped(int64(len(hs.List))), strings.Join(hs.Inputs, ", "))
-	if told {
-		return "Demand behind the usage in " + text
-	}
-	return text
-}
-
-// stepWord is the name of n steps.
-func stepWord(hs *demand.Histories, n int64) string {
-	words := map[string]string{"1h": "hour", "1d": "day", "1w": "week", "1mo": "month", "1q": "quarter", "1y": "year", "1m": "minute"}
-	if w := words[hs.Step.String()]; hs.Clock && w != "" {
-		return plural(n, w)
-	}
-	if hs.Clock {
-		return plural(n, "step") + " of " + hs.Step.String()
-	}
-	return plural(n, "step")
-}
-
-func stepCount(hs *demand.Histories, n int) string {
-	return grouped(int64(n)) + " " + stepWord(hs, int64(n))
-}
-
-// near is the nearer of the two horizons that the summary shows.
-func near(steps int, s capcli.Step) int {
+// nearHorizon is the nearer of the two horizons that the summary shows.
+func nearHorizon(steps int, s capcli.Step) int {
 	usual := outlook.UsualHorizon(s) / 2
 	if usual < steps {
 		return usual
@@ -141,7 +82,7 @@ func (r *forecastResult) summaryTable() report.Table {
 	t := report.Table{Name: "summary", Most: shownSeries, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "now"},
 	}}
-	first := near(far, r.hs.Step)
+	first := nearHorizon(far, r.hs.Step)
 	if first > 0 {
 		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("in_%d", first), Head: "in " + stepCount(r.hs, first)})
 	}
@@ -156,7 +97,7 @@ func (r *forecastResult) summaryTable() report.Table {
 		if first > 0 {
 			row = append(row, rangeAt(s, first))
 		}
-		row = append(row, rangeAt(s, len(s.Mean)), report.Label{Name: s.Method, Head: short(s.Method)})
+		row = append(row, rangeAt(s, len(s.Mean)), report.Label{Name: s.Method, Head: shortMethod(s.Method)})
 		if t := s.Backtest; t == nil {
 			row = append(row, nil, nil)
 		} else {
@@ -167,8 +108,16 @@ func (r *forecastResult) summaryTable() report.Table {
 	return t
 }
 
-// short is a method's name in a table: a combination names its first members.
-func short(method string) string {
+// rangeAt is the forecast n steps ahead.
+func rangeAt(s *outlook.Series, n int) any {
+	if n > len(s.Mean) {
+		return nil
+	}
+	return report.Range{Mid: s.Mean[n-1], Lo: s.Intervals[0].Lo[n-1], Hi: s.Intervals[0].Hi[n-1]}
+}
+
+// shortMethod is a method's name in a table: a combination names its first members.
+func shortMethod(method string) string {
 	const most = 32
 	if len(method) <= most {
 		return method
@@ -182,42 +131,6 @@ func short(method string) string {
 		out += ", " + p
 	}
 	return out + ", …"
-}
-
-func orNil(v float64) any {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return v
-}
-
-func knownRatio(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return report.Ratio(v)
-}
-
-func knownPercent(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return report.Percent(v)
-}
-
-func figureCell(v figure) any {
-	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-		return nil
-	}
-	return float64(v)
-}
-
-// rangeAt is the forecast n steps ahead.
-func rangeAt(s *outlook.Series, n int) any {
-	if n > len(s.Mean) {
-		return nil
-	}
-	return report.Range{Mid: s.Mean[n-1], Lo: s.Intervals[0].Lo[n-1], Hi: s.Intervals[0].Hi[n-1]}
 }
 
 // longTable has one row for each series and step, in the names of the field.
@@ -270,116 +183,6 @@ func (r *forecastResult) linesTable() report.Table {
 	return t
 }
 
-// fanChart draws the end of the history and the fan.
-func fanChart(s *outlook.Series) report.Chart {
-	n, h := len(s.Demand), len(s.Mean)
-	back := min(n, max(4*h, 60))
-	gap := func(k int) []float64 {
-		out := make([]float64, k)
-		for i := range out {
-			out[i] = math.NaN()
-		}
-		return out
-	}
-	past, name := s.Demand[n-back:], "known"
-	if s.Censoring != nil {
-		name = "demand so far"
-	}
-	nearest := s.Intervals[0]
-	return report.Chart{
-		Title: s.ID, From: s.Of.StampText(n - back), To: s.Of.StampText(n + h - 1),
-		Lines: []report.Line{
-			{Name: name, Values: append(append([]float64(nil), past...), gap(h)...)},
-			{Name: "forecast", Values: append(gap(back), s.Mean...)},
-			{Name: outlook.LevelText(nearest.Level) + "% range, high", Values: append(gap(back), nearest.Hi...)},
-			{Name: "low", Values: append(gap(back), nearest.Lo...)},
-		},
-	}
-}
-
-// notes are what the reader must know, the common ones first.
-func (r *forecastResult) notes() []string {
-	out := append([]string(nil), r.Warnings...)
-	for _, note := range []string{r.backtestNote(), r.periodNote()} {
-		if note != "" {
-			out = append(out, note)
-		}
-	}
-	out = append(out, r.censoredNotes()...)
-	out = append(out, r.changeNotes()...)
-	single := 0
-	for i := range r.Series {
-		for _, w := range r.Series[i].Warnings {
-			if single++; single > shownNotes {
-				continue
-			}
-			if len(r.Series) > 1 {
-				w = r.Series[i].ID + ": " + w
-			}
-			out = append(out, w)
-		}
-	}
-	if single > shownNotes {
-		out = append(out, fmt.Sprintf("%d more notes about single series: -o json", single-shownNotes))
-	}
-	for _, l := range capcli.Abridge(r.Left, 5) {
-		out = append(out, "not forecast: "+l)
-	}
-	return out
-}
-
-// backtestNote says in words what the trial on the past found.
-func (r *forecastResult) backtestNote() string {
-	tried, origins, steps, season := 0, 0, 0, 0
-	held, worse := 0.0, 0
-	for i := range r.Series {
-		t := r.Series[i].Backtest
-		if t == nil {
-			continue
-		}
-		tried++
-		origins, steps, season = max(origins, t.Origins), max(steps, t.Steps), max(season, r.Series[i].History.Season)
-		if c := float64(t.Coverage[0].Held); !math.IsNaN(c) {
-			held += c
-		}
-		if t.Error > 1 {
-			worse++
-		}
-	}
-	if tried == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("error: 1.00 is what repeating %s gives; from %d past %s, up to %s ahead. The %s%% ranges held %.0f%% of what came",
-		lastSeason(r.hs, season), origins, plural(int64(origins), "start"), stepCount(r.hs, steps), outlook.LevelText(r.Levels[0]), 100*held/float64(tried))
-	switch {
-	case worse == 1 && tried == 1:
-		text += "; repeating was better here"
-	case worse > 0:
-		text += fmt.Sprintf("; in %d of %d series repeating was better", worse, tried)
-	}
-	return text
-}
-
-// lastSeason names the last season.
-func lastSeason(hs *demand.Histories, season int) string {
-	if season <= 1 {
-		return "the last value"
-	}
-	if hs.Clock {
-		if hs.Step.Months > 0 && season*hs.Step.Months == 12 || hs.Step.Days == 7 && season == 52 {
-			return "the last year"
-		}
-		switch capcli.Seconds(season) * hs.Step.Length() {
-		case capcli.Day:
-			return "the last day"
-		case 7 * capcli.Day:
-			return "the last week"
-		default:
-		}
-	}
-	return "the last " + stepCount(hs, season)
-}
-
 // shownPeriods is how many rows of periods people see.
 const shownPeriods = 60
 
@@ -420,26 +223,172 @@ func spreadCells(s *outlook.Spread) []any {
 	return out
 }
 
-// periodNote says what the periods are.
-func (r *forecastResult) periodNote() string {
-	if !r.o.ask.ByPeriods() {
-		return ""
+// censoredTable has one row for each series whose demand was told from usage.
+func (r *forecastResult) censoredTable() (report.Table, bool) {
+	t := report.Table{Name: "censoring", Title: "demand told from usage", Most: shownSeries, Columns: []report.Column{
+		{Name: "unique_id", Head: "series"},
+		{Name: "flag", Head: "told by", Align: report.Left},
+		{Name: "held_down", Head: "held down"},
+		{Name: "at_capacity", Head: "at capacity", Priority: 1},
+		{Name: "usage_mean", Head: "usage, mean"},
+		{Name: "demand_mean", Head: "demand, mean"},
+		{Name: "demand_over_usage", Head: "more"},
+	}}
+	for i := range r.Series {
+		c := r.Series[i].Censoring
+		if c == nil {
+			continue
+		}
+		at := any(nil)
+		if c.At != nil {
+			at = knownPercent(float64(*c.At) / float64(c.Steps))
+		}
+		t.Rows = append(t.Rows, []any{
+			r.Series[i].ID, c.Flag, knownPercent(float64(c.Share)), at,
+			figureCell(c.Usage), figureCell(c.Demand), knownPercent(float64(c.More)),
+		})
 	}
-	text := fmt.Sprintf("periods: ranges of each period's %s from %s futures", r.periodFigure(), grouped(int64(r.Draws)))
-	tried := 0
-	for _, t := range r.Tried {
-		tried += t.Tried
+	return t, len(t.Rows) > 0
+}
+
+// changesTable has one row for each change; false where there is none.
+func (r *forecastResult) changesTable() (report.Table, bool) {
+	t := report.Table{Name: "changes", Aside: true, Columns: []report.Column{
+		{Name: "unique_id", Head: "series"}, {Name: "change"}, {Name: "ds", Align: report.Left}, {Name: "expected"}, {Name: "found"},
+	}}
+	for i := range r.Series {
+		s := &r.Series[i]
+		for _, m := range s.Changepoints {
+			t.Rows = append(t.Rows, []any{s.ID, "level", m.DS, m.From, m.To})
+		}
+		for _, a := range s.Anomalies {
+			t.Rows = append(t.Rows, []any{s.ID, "value", a.DS, a.Expected, a.Value})
+		}
 	}
-	if tried > 0 {
-		text += fmt.Sprintf(", set by how far %s past ones were off", grouped(int64(tried)))
-	} else {
-		text += ", as the models say: the history is too short to try them on"
+	return t, len(t.Rows) > 0
+}
+
+// eventsTable has one row for each event and series that it changes.
+func (r *forecastResult) eventsTable() report.Table {
+	t := report.Table{Name: "events", Title: "events", Most: shownSeries, Columns: []report.Column{
+		{Name: "event"},
+		{Name: "kind", Priority: 2},
+		{Name: "unique_id", Head: "series"},
+		{Name: "from", Align: report.Left},
+		{Name: "to", Align: report.Left, Priority: 1},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "share", Priority: 1},
+		{Name: "most", Head: "most added"},
+		{Name: "gpu_hours", Head: "GPU-hours ahead"},
+		{Name: "first_ds", Head: "changes from", Align: report.Left, Priority: 1},
+		{Name: "last_ds", Head: "to", Align: report.Left, Priority: 1},
+	}}
+	planned := r.o.ask.Events
+	for i, e := range r.Events {
+		p := &planned.List[i]
+		gpus, share := plannedSize(p)
+		from, to := any(nil), any(nil)
+		if p.Holiday == nil {
+			from, to = outlook.FormatDay(p.Event.Start, planned.Zone, false), outlook.FormatDay(endOf(&p.Event), planned.Zone, true)
+		}
+		for _, c := range e.Changes {
+			row := []any{e.Name, e.Kind, c.ID, from, to, gpus, share, nil, nil, nil, nil}
+			if l := c.Learnt; l != nil && l.Days > 0 {
+				row[5], row[6] = learntSize(l)
+			}
+			if c.Last != "" {
+				row[7], row[8], row[9], row[10] = c.Most, c.GPUHours, c.First, c.Last
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		if len(e.Changes) == 0 {
+			t.Rows = append(t.Rows, []any{e.Name, e.Kind, nil, from, to, gpus, share, nil, nil, nil, nil})
+		}
 	}
-	if r.o.history.periods && r.hs.Clock {
-		text += "; whole weeks (from Monday), months, quarters and years that begin after the history"
+	return t
+}
+
+func endOf(e *forecast.Event) capcli.Time {
+	if e.End == 0 {
+		return capcli.NoTime
 	}
-	if r.o.ask.Peak {
-		text += "; peak is the highest step of each"
+	return e.End
+}
+
+// plannedSize is how much an event adds, in GPUs with the range that holds 80 %,
+// or as a share of the forecast.
+func plannedSize(e *forecast.PlannedEvent) (gpus, share any) {
+	switch {
+	case e.Holiday != nil && !e.Holiday.Declared:
+		return nil, nil
+	case e.Event.Relative:
+		return nil, report.Percent(e.Event.Size)
+	case e.Event.SizeSD == 0:
+		return e.Event.Size, nil
 	}
-	return text
+	const eighty = 1.2815515655446004 // half of the range, in standard deviations
+	return report.Range{Mid: e.Event.Size, Lo: e.Event.Size - eighty*e.Event.SizeSD, Hi: e.Event.Size + eighty*e.Event.SizeSD}, nil
+}
+
+// learntSize is what the history says of a holiday, mean over such a day.
+func learntSize(l *outlook.Learnt) (gpus, share any) {
+	if l.Relative {
+		return nil, report.Percent(l.Size)
+	}
+	return l.Size, nil
+}
+
+// fanChart draws the end of the history and the fan.
+func fanChart(s *outlook.Series) report.Chart {
+	n, h := len(s.Demand), len(s.Mean)
+	back := min(n, max(4*h, 60))
+	gap := func(k int) []float64 {
+		out := make([]float64, k)
+		for i := range out {
+			out[i] = math.NaN()
+		}
+		return out
+	}
+	past, name := s.Demand[n-back:], "known"
+	if s.Censoring != nil {
+		name = "demand so far"
+	}
+	nearest := s.Intervals[0]
+	return report.Chart{
+		Title: s.ID, From: s.Of.StampText(n - back), To: s.Of.StampText(n + h - 1),
+		Lines: []report.Line{
+			{Name: name, Values: append(append([]float64(nil), past...), gap(h)...)},
+			{Name: "forecast", Values: append(gap(back), s.Mean...)},
+			{Name: outlook.LevelText(nearest.Level) + "% range, high", Values: append(gap(back), nearest.Hi...)},
+			{Name: "low", Values: append(gap(back), nearest.Lo...)},
+		},
+	}
+}
+
+func orNil(v float64) any {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return v
+}
+
+func knownRatio(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return report.Ratio(v)
+}
+
+func knownPercent(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return report.Percent(v)
+}
+
+func figureCell(v figure) any {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		return nil
+	}
+	return float64(v)
 }

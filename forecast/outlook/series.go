@@ -160,7 +160,7 @@ func (q *question) ask(out *single, of *view, fit forecast.Fitted) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	fc, more, err := out.events.applied(fc, out.view, out.within)
+	fc, more, err := out.applied(fc, out.view, out.within)
 	if err != nil {
 		return nil, err
 	}
