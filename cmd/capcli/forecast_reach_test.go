@@ -7,49 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"capcli"
-	"capcli/forecast"
 )
-
-// TestForecastIsTheLibrarys: the library's shipped model gives the figures that the
-// command prints, to the last digit, and no bound is the command's own.
-func TestForecastIsTheLibrarys(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("unique_id,ds,y\n")
-	y := capcli.Series{Name: "falling", Step: 1, Values: make([]float64, 60)}
-	for i := range y.Values {
-		y.Values[i] = max(0, math.Round(120-2*float64(i)+float64(i*i%7)))
-		_, _ = fmt.Fprintf(&b, "falling,%d,%g\n", i, y.Values[i])
-	}
-	file := filepath.Join(t.TempDir(), "falling.csv")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	const h = 24
-	for _, model := range []string{"holt", "auto", "arima", "drift", "theta"} {
-		shipped, err := forecast.Shipped(model, y, h, forecast.Options{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fit, err := shipped.Fit(y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := fit.Forecast(h, 80, 95)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, _ := capcliRun(t, 0, "forecast", file, "--model", model, "--season", "0", "--horizon", "24", "--origins", "1", "-o", "csv")
-		for i, row := range forecastRows(t, out) {
-			for column, figure := range map[string]float64{"mean": want.Mean[i], "lo-80": want.Intervals[0].Lo[i], "hi-95": want.Intervals[1].Hi[i]} {
-				if got := number(t, row[column]); got != figure || got < 0 {
-					t.Errorf("%s, step %d: %s is %g, the library says %g", model, i+1, column, got, figure)
-				}
-			}
-		}
-	}
-}
 
 // TestForecastKeepsWithinReach: no model's ranges leave the past behind, go below
 // zero or above the capacity, and where they would, that is said.

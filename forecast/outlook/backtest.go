@@ -48,12 +48,12 @@ type SeriesTrials struct {
 	ByModel []*Trial        `json:"-"` // in the order of the models; nil where one could not be tried
 }
 
-// tried is what each model did on one series.
-type tried struct {
+// seriesTrials is what each model did on one series.
+type seriesTrials struct {
 	*view
 	list      []*trial // nil where a model could not be tried
 	censoring *Censoring
-	left      error
+	failure   error // why there are none
 }
 
 // Backtest tries the models of r on the past of every history of hs: it forecasts from
@@ -71,23 +71,29 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	if q.Origins == 0 {
 		q.Origins = moreOrigins
 	}
+	notes := q.notes
 	if p := q.plan; p != nil && slices.ContainsFunc(p.List, func(e forecast.PlannedEvent) bool { return e.Holiday == nil }) {
-		q.notes = append(q.notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
+		notes = append(notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
 	}
 	all, err := capcli.MapParallel(ctx, q.views, progress, q.tryModels)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.reconcileModels(all); err != nil {
-		return nil, err
+	if hs.Tree != nil {
+		if way, ok := q.reconciliation(); ok {
+			notes = append(notes, fmt.Sprintf("reconciled at each start by %s: %d parts add up to %d sums", way, len(hs.Tree.Parts), len(hs.Tree.Sums)))
+		}
+		if err := q.reconcileModels(all); err != nil {
+			return nil, err
+		}
 	}
 	out := &Backtested{
 		Schema: "capcli/forecast_backtest/v1", Input: hs.Inputs, Step: q.stepText(), Levels: q.Levels,
-		Series: []SeriesTrials{}, Left: []string{}, Warnings: append([]string{}, q.notes...),
+		Series: []SeriesTrials{}, Left: []string{}, Warnings: append([]string{}, notes...),
 	}
 	for i, t := range all {
-		if t.left != nil {
-			out.Left = append(out.Left, fmt.Sprintf("%s: %v", t.Name, t.left))
+		if t.failure != nil {
+			out.Left = append(out.Left, fmt.Sprintf("%s: %v", t.Name, t.failure))
 			continue
 		}
 		out.Series = append(out.Series, t.document(i < q.sums()))
@@ -105,20 +111,20 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 }
 
 // tryModels tries each model on the past of v.
-func (q *question) tryModels(ctx context.Context, v *view) (*tried, error) {
-	out := &tried{view: v}
-	if out.left = tooLittle(v); out.left != nil {
+func (q *question) tryModels(ctx context.Context, v *view) (*seriesTrials, error) {
+	out := &seriesTrials{view: v}
+	if out.failure = tooLittle(v); out.failure != nil {
 		return out, nil
 	}
 	opts := v.options
 	opts.Memory = forecast.NewMemory()
-	most := q.testable(v)
+	most := q.testableSteps(v)
 	if q.Horizon != "" && v.steps > most {
-		out.left = fmt.Errorf("the series is too short: %d values, of which at most %d can be kept back, and the horizon is %d", len(v.Values), most, v.steps)
+		out.failure = fmt.Errorf("the series is too short: %d values, of which at most %d can be kept back, and the horizon is %d", len(v.Values), most, v.steps)
 		return out, nil
 	}
-	if v.past != nil {
-		if t := v.past.behind(v.Values, opts); t.err == nil {
+	if v.usage != nil {
+		if t := v.usage.latent(v.Values, opts); t.err == nil {
 			out.censoring = q.censoring(v, t)
 		}
 	}
@@ -132,19 +138,13 @@ func (q *question) tryModels(ctx context.Context, v *view) (*tried, error) {
 		out.list = append(out.list, t)
 	}
 	if !any {
-		out.left = fmt.Errorf("the series is too short for every model: %d values", len(v.Values))
+		out.failure = fmt.Errorf("the series is too short for every model: %d values", len(v.Values))
 	}
 	return out, nil
 }
 
 // reconcileModels makes the trials of each model agree.
-func (q *question) reconcileModels(all []*tried) error {
-	if q.hs.Tree == nil {
-		return nil
-	}
-	if way, ok := q.reconciliation(); ok {
-		q.notes = append(q.notes, fmt.Sprintf("reconciled at each start by %s: %d parts add up to %d sums", way, len(q.hs.Tree.Parts), len(q.hs.Tree.Sums)))
-	}
+func (q *question) reconcileModels(all []*seriesTrials) error {
 	for k := range q.Models {
 		tests := make([]*trial, len(all))
 		for i, t := range all {
@@ -160,7 +160,7 @@ func (q *question) reconcileModels(all []*tried) error {
 }
 
 // document is what the models did on one series as the result has it.
-func (t *tried) document(sum bool) SeriesTrials {
+func (t *seriesTrials) document(sum bool) SeriesTrials {
 	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, Of: t.History, Sum: sum}
 	for _, one := range t.list {
 		out.ByModel = append(out.ByModel, one.document())

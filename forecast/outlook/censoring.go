@@ -10,7 +10,7 @@ import (
 
 // Censoring says how much of a history was held down by capacity.
 type Censoring struct {
-	Flag    string         `json:"flag"` // what tells: one of the flags
+	Flag    string         `json:"flag"` // what demand was estimated from: one of the flags
 	Steps   int            `json:"steps"`
 	At      *int           `json:"at_capacity"` // null where no capacity is known
 	Cut     int            `json:"held_down"`
@@ -26,31 +26,32 @@ type Censoring struct {
 	AR      *capcli.Figure `json:"ar"`
 }
 
-// The flags: what told demand from usage.
+// The flags: what demand was estimated from.
 const (
 	FlagQueue    = "queue"
 	FlagCapacity = "capacity"
 	FlagBoth     = "queue+capacity"
-	FlagParts    = "parts" // the demand of a sum is told from that of its parts
+	FlagParts    = "parts" // the demand of a sum is the sum of that of its parts
 	FlagNone     = "none"
 )
 
-// Thresholds of what is said about demand that was told from usage.
+// Thresholds of the notes about demand that was estimated from usage.
 const (
-	muchGuessed = 0.9  // share of steps at the capacity from which demand cannot be told any more
+	muchGuessed = 0.9  // share of steps at the capacity above which demand cannot be estimated
 	muchWaiting = 0.25 // of demand over usage, where it counts what waits in every step
 	oftenAtCap  = 0.05 // share of steps at a cap
 )
 
-// censoring counts what was told of v; nil where the values are taken for demand.
-func (q *question) censoring(v *view, t *told) *Censoring {
+// censoring counts the steps of v whose demand was estimated; nil where the values are
+// taken for demand.
+func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 	switch {
 	case t == nil:
 		return nil
-	case v.past.summed != nil:
+	case v.usage.summed != nil:
 		return q.censoringOfSum(v, t)
 	}
-	p := v.past
+	p := v.usage
 	c := &Censoring{Queue: t.info.Queue, Guessed: t.info.Guessed, Share: capcli.Figure(t.info.Share), Step: q.stepText()}
 	if p.Into != nil {
 		c.Step = p.Fine.Grid.Step.String()
@@ -97,7 +98,7 @@ func (q *question) censoring(v *view, t *told) *Censoring {
 }
 
 // censoringOfSum counts how much of a sum was held down in its parts.
-func (q *question) censoringOfSum(v *view, t *told) *Censoring {
+func (q *question) censoringOfSum(v *view, t *latentDemand) *Censoring {
 	c := &Censoring{Flag: FlagParts, Queue: t.info.Queue, Guessed: t.info.Guessed, Share: capcli.Figure(t.info.Share), Step: q.stepText()}
 	for i, usage := range v.Values {
 		if math.IsNaN(usage) {
@@ -111,19 +112,19 @@ func (q *question) censoringOfSum(v *view, t *told) *Censoring {
 	return c.withMeans(v, t)
 }
 
-func (c *Censoring) withMeans(v *view, t *told) *Censoring {
+func (c *Censoring) withMeans(v *view, t *latentDemand) *Censoring {
 	c.Usage, c.Demand = capcli.Figure(meanKnown(v.Values)), capcli.Figure(meanKnown(t.demand))
 	c.More = c.Demand/c.Usage - 1
 	return c
 }
 
-// demandBehind tells the demand behind the usage of v, where it is known what held it
-// down; nil where the values are taken for demand. It returns what to say of that.
-func (q *question) demandBehind(v *view, opts forecast.Options) (*told, *Censoring, []string, error) {
-	if v.past == nil {
+// demandBehind estimates the demand behind the usage of v, where it is known what held
+// usage down; nil where the values are taken for demand. It also returns notes on that.
+func (q *question) demandBehind(v *view, opts forecast.Options) (*latentDemand, *Censoring, []string, error) {
+	if v.usage == nil {
 		return nil, nil, v.atCap(), nil
 	}
-	t := v.past.behind(v.Values, opts)
+	t := v.usage.latent(v.Values, opts)
 	if t.err != nil {
 		return nil, nil, nil, t.err
 	}

@@ -33,8 +33,8 @@ type OddValue struct {
 	Hi       float64 `json:"hi"`
 }
 
-// changed is what a history has that is not its usual way.
-type changed struct {
+// changes are what a history has that is not its usual way.
+type changes struct {
 	moves []Move
 	odd   []OddValue
 }
@@ -58,14 +58,14 @@ func (q *question) looksForChanges() (looks bool, note string) {
 // changesOf finds the changes of the history y of v, or of the demand behind it. The
 // holidays that are known are no news. It returns nil where there are too few values
 // to tell, or figures too large.
-func (q *question) changesOf(v *view, y []float64, opts forecast.Options) *changed {
-	of := v.Series
-	of.Values = q.withoutHolidays(v.History, y)
-	moves, odd, err := forecast.Changes(of, opts.Seasons)
+func (q *question) changesOf(v *view, y []float64, opts forecast.Options) *changes {
+	series := v.Series
+	series.Values = q.withoutHolidays(v.History, y)
+	moves, odd, err := forecast.Changes(series, opts.Seasons)
 	if err != nil {
 		return nil
 	}
-	out := &changed{moves: []Move{}, odd: []OddValue{}}
+	out := &changes{moves: []Move{}, odd: []OddValue{}}
 	for _, m := range moves {
 		out.moves = append(out.moves, Move{v.StampText(m.Index), m.Before, m.After, m.Gain})
 	}
@@ -96,4 +96,4 @@ func learntSince(v *view, seen []float64, fit forecast.Fitted) []string {
 	return []string{fmt.Sprintf("forecast from the values since the level moved, %s: %d of %d", v.StampText(at), n-at, n)}
 }
 
-func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+func lastItems[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

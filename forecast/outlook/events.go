@@ -16,9 +16,9 @@ import (
 // eventPlan says which planned event changes which series.
 type eventPlan struct {
 	*forecast.PlannedEvents
-	of   map[string][]forecast.Event         // by series, in the file's order
-	days map[string][]*forecast.PlannedEvent // holidays, by series
-	why  map[*forecast.PlannedEvent]string   // why it changes none
+	events map[string][]forecast.Event         // by series, in the file's order
+	days   map[string][]*forecast.PlannedEvent // holidays, by series
+	why    map[*forecast.PlannedEvent]string   // why it changes none
 }
 
 // planEvents finds the series that each event changes.
@@ -30,7 +30,7 @@ func (q *question) planEvents(ctx context.Context) error {
 		return &capcli.InputError{File: strings.Join(q.hs.Inputs, ", "), Field: "ds", Text: "--events needs stamps that are times, found whole numbers", Hint: "give times in the column ds (or --time-col)"}
 	}
 	q.plan = &eventPlan{
-		PlannedEvents: q.Events, of: map[string][]forecast.Event{}, days: map[string][]*forecast.PlannedEvent{}, why: map[*forecast.PlannedEvent]string{},
+		PlannedEvents: q.Events, events: map[string][]forecast.Event{}, days: map[string][]*forecast.PlannedEvent{}, why: map[*forecast.PlannedEvent]string{},
 	}
 	for i := range q.Events.List {
 		if err := q.bind(&q.Events.List[i]); err != nil {
@@ -98,12 +98,12 @@ func (p *eventPlan) add(e *forecast.PlannedEvent, name string, scale float64) {
 	}
 	event := e.Event
 	event.Size, event.SizeSD = event.Size*scale, event.SizeSD*scale
-	if k := slices.IndexFunc(p.of[name], func(other forecast.Event) bool { return other.Name == e.Name }); k >= 0 {
-		other := &p.of[name][k] // of two parts: it happens to both or to none
+	if k := slices.IndexFunc(p.events[name], func(other forecast.Event) bool { return other.Name == e.Name }); k >= 0 {
+		other := &p.events[name][k] // of two parts: it happens to both or to none
 		other.Size, other.SizeSD = other.Size+event.Size, other.SizeSD+event.SizeSD
 		return
 	}
-	p.of[name] = append(p.of[name], event)
+	p.events[name] = append(p.events[name], event)
 }
 
 // partNames are the names of series that are no sums of others.
@@ -152,7 +152,7 @@ func (q *question) shareOf(name string, sum *view, e *forecast.PlannedEvent) flo
 	return min(1, part/whole)
 }
 
-// recentSteps are the last values that a series' level is told from.
+// recentSteps is how many of the last values say how high a series is.
 const recentSteps = 168
 
 // recentLevel is the mean of the last values that are known; 0 where none is.

@@ -9,8 +9,8 @@ import (
 	"capcli/forecast"
 )
 
-// events are what planned events do to the forecast of one series.
-type events struct {
+// seriesEvents are what planned events do to the forecast of one series.
+type seriesEvents struct {
 	roadmap *forecast.Roadmap // the events to come; nil is none
 	bounds  []capcli.Time     // of the steps ahead, where there are events
 	effects []effect
@@ -55,19 +55,19 @@ func (e *effect) warning() string {
 }
 
 // eventsAhead returns the events to come for a series and the effects of its holidays,
-// which fit, a fit to of, has in its forecast. It notes those that change nothing.
-func (q *question) eventsAhead(v, of *view, fit forecast.Fitted) (events, []string, error) {
-	var out events
+// which fit, a fit to fitted, has in its forecast. It notes those that change nothing.
+func (q *question) eventsAhead(v, fitted *view, fit forecast.Fitted) (seriesEvents, []string, error) {
+	var out seriesEvents
 	if q.plan == nil {
 		return out, nil, nil
 	}
-	if list := q.plan.of[v.Name]; len(list) > 0 {
-		end := len(of.Values)
-		for end > 0 && math.IsNaN(of.Values[end-1]) {
+	if list := q.plan.events[v.Name]; len(list) > 0 {
+		end := len(fitted.Values)
+		for end > 0 && math.IsNaN(fitted.Values[end-1]) {
 			end--
 		}
-		out.roadmap = &forecast.Roadmap{Events: list, Seed: q.Seed, Known: capcli.Time(of.Stamp(end))}
-		out.bounds = stampsOf(of.History, len(of.Values), v.steps)
+		out.roadmap = &forecast.Roadmap{Events: list, Seed: q.Seed, Known: capcli.Time(fitted.Stamp(end))}
+		out.bounds = stampsOf(fitted.History, len(fitted.Values), v.steps)
 	}
 	var notes []string
 	var err error
@@ -120,9 +120,9 @@ func (q *question) holidayEffects(v *view, fit forecast.Fitted) ([]effect, []str
 	return out, notes, nil
 }
 
-// applied puts the roadmap into a forecast of v, within what can be. It notes what
+// applyRoadmap puts the roadmap into a forecast of v, within what can be. It notes what
 // each event does to the effects, and returns what to say of them.
-func (ev *events) applied(fc forecast.Forecast, v *view, within func(int, float64) float64) (forecast.Forecast, []string, error) {
+func (ev *seriesEvents) applyRoadmap(fc forecast.Forecast, v *view, within func(int, float64) float64) (forecast.Forecast, []string, error) {
 	if ev.roadmap == nil {
 		return fc, nil, nil
 	}
@@ -154,7 +154,7 @@ func (ev *events) applied(fc forecast.Forecast, v *view, within func(int, float6
 
 // effectOn returns what an event that adds these figures does, and notes where it adds
 // nothing or not all.
-func (ev *events) effectOn(v *view, e *forecast.Event, add []float64) (effect, []string) {
+func (ev *seriesEvents) effectOn(v *view, e *forecast.Event, add []float64) (effect, []string) {
 	out := effectOf(e.Name, add, ev.bounds)
 	n := len(v.Values)
 	switch known := ev.roadmap.Known; {
@@ -174,7 +174,7 @@ func (ev *events) effectOn(v *view, e *forecast.Event, add []float64) (effect, [
 
 // extraOf returns one way that the events may go: what they add to a drawn future; nil
 // where there are none.
-func (ev *events) extraOf(path []float64, seed capcli.Seed) []float64 {
+func (ev *seriesEvents) extraOf(path []float64, seed capcli.Seed) []float64 {
 	if ev.roadmap == nil {
 		return nil
 	}

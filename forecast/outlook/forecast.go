@@ -20,42 +20,33 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	if err != nil {
 		return nil, err
 	}
-	look, note := q.looksForChanges()
-	if q.look = look; note != "" {
-		q.notes = append(q.notes, note)
+	notes := q.notes
+	looks, note := q.looksForChanges()
+	if q.look = looks; note != "" {
+		notes = append(notes, note)
 	}
 	list, err := capcli.MapParallel(ctx, q.views, progress, q.forecastSeries)
 	if err != nil {
 		return nil, err
 	}
-	agreed, all, notes, err := q.reconcile(list)
+	agreed, all, more, err := q.reconcile(list)
 	if err != nil {
 		return nil, err
 	}
-	q.notes = append(q.notes, notes...)
-	if agreed != nil {
-		tests := make([]*trial, len(list))
-		for i, s := range list {
-			tests[i] = s.test
-		}
-		if err := q.reconcileTrials(tests); err != nil {
-			return nil, err
-		}
-	}
-	drawn, notes, err := q.draw(ctx, list, all, agreed)
+	notes = append(notes, more...)
+	drawn, more, err := q.draw(ctx, list, all, agreed)
 	if err != nil {
 		return nil, err
 	}
-	q.notes = append(q.notes, notes...)
-	out := q.newResult()
+	out := q.newResult(append(notes, more...))
 	out.Reconciled = agreed.document()
 	periods := make([][]Period, len(list))
 	if q.ByPeriods() {
 		out.Tried, periods = calibratePeriods(list, drawn)
 	}
 	for i, s := range list {
-		if s.left != nil {
-			out.Left = append(out.Left, fmt.Sprintf("%s: %v", s.Name, s.left))
+		if s.failure != nil {
+			out.Left = append(out.Left, fmt.Sprintf("%s: %v", s.Name, s.failure))
 			continue
 		}
 		one := q.document(s, &all[i], i < q.sums())
@@ -92,10 +83,10 @@ func (q *question) stepText() string {
 }
 
 // newResult is a result without series.
-func (q *question) newResult() *Result {
+func (q *question) newResult(notes []string) *Result {
 	out := &Result{
 		Schema: "capcli/forecast/v1", Input: q.hs.Inputs, Measure: q.hs.Measure, Unit: q.hs.Unit, Peak: q.hs.Peak, Step: q.stepText(),
-		Seed: uint64(q.Seed), Levels: q.Levels, Left: []string{}, Warnings: append([]string{}, q.notes...), Lines: map[string]float64{},
+		Seed: uint64(q.Seed), Levels: q.Levels, Left: []string{}, Warnings: append([]string{}, notes...), Lines: map[string]float64{},
 	}
 	for _, l := range lines {
 		out.Lines[l.name] = l.quantile
@@ -104,7 +95,7 @@ func (q *question) newResult() *Result {
 }
 
 // document is the forecast of one series as the result has it.
-func (q *question) document(s *single, f *figures, sum bool) Series {
+func (q *question) document(s *seriesForecast, f *figures, sum bool) Series {
 	n := len(s.Values)
 	out := Series{
 		ID: s.Name, Model: s.model, Method: s.info.Method, Parameters: []Parameter{},
@@ -116,9 +107,9 @@ func (q *question) document(s *single, f *figures, sum bool) Series {
 	if s.test == nil {
 		out.Backwhy = "the history is too short to be tried on its past"
 	}
-	if c := s.changed; c != nil {
+	if c := s.changes; c != nil {
 		out.Moves, out.Odd = c.moves, c.odd
-		out.Changepoints, out.Anomalies = lastOf(c.moves, givenChanges), lastOf(c.odd, givenChanges)
+		out.Changepoints, out.Anomalies = lastItems(c.moves, givenChanges), lastItems(c.odd, givenChanges)
 		out.MoreChanges = len(c.moves) + len(c.odd) - len(out.Changepoints) - len(out.Anomalies)
 	}
 	for _, p := range s.info.Params {
@@ -135,11 +126,11 @@ func (q *question) document(s *single, f *figures, sum bool) Series {
 
 // eventsOf are the events with what they change, series in the order of the result; nil
 // where there are none.
-func (q *question) eventsOf(list []*single, order []Series) []Event {
+func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 	if q.plan == nil {
 		return nil
 	}
-	byName := map[string]*single{}
+	byName := map[string]*seriesForecast{}
 	for _, s := range list {
 		byName[s.Name] = s
 	}

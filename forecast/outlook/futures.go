@@ -46,11 +46,11 @@ func (q *question) pathsHeld(steps int) int {
 // draw draws the futures of all series as those of one whole: future k of one goes with
 // future k of the others, step by step (forecast.Innovations). They agree by a, where
 // that is not nil. The fits are let go.
-func (q *question) draw(ctx context.Context, list []*single, all []figures, a *agreement) ([]futures, []string, error) {
-	var with []*single
+func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figures, a *agreement) ([]futures, []string, error) {
+	var with []*seriesForecast
 	var places []int
 	for i, s := range list {
-		if s.left == nil && s.fit != nil {
+		if s.failure == nil && s.fit != nil {
 			with, places = append(with, s), append(places, i)
 		}
 	}
@@ -88,7 +88,7 @@ func (q *question) draw(ctx context.Context, list []*single, all []figures, a *a
 		return out, notes, err
 	}
 	for i, s := range list {
-		if s.left == nil && out[i].periods == nil {
+		if s.failure == nil && out[i].periods == nil {
 			if err := q.settlePeriods(&out[i], s, all[i].mean, out[i].paths); err != nil {
 				return nil, nil, err
 			}
@@ -99,7 +99,7 @@ func (q *question) draw(ctx context.Context, list []*single, all []figures, a *a
 
 // drawOne draws the futures of a series. Those that are only needed for its periods are
 // not kept, unless series must agree first.
-func (q *question) drawOne(s *single, f figures, noise func(k int) forecast.Noise) (futures, error) {
+func (q *question) drawOne(s *seriesForecast, f figures, noise func(k int) forecast.Noise) (futures, error) {
 	var out futures
 	for k := range q.futuresOf(s.steps) {
 		path := s.fit.Path(s.steps, noise(k))
@@ -135,7 +135,7 @@ func (f *futures) addEvents(within func(int, float64) float64) {
 
 // settlePeriods takes the periods of s, whose means are given, from all of its futures,
 // and keeps of f those that are returned.
-func (q *question) settlePeriods(f *futures, s *single, mean []float64, all [][]float64) error {
+func (q *question) settlePeriods(f *futures, s *seriesForecast, mean []float64, all [][]float64) error {
 	spans, err := q.spansOf(s.History, s.steps)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (q *question) settlePeriods(f *futures, s *single, mean []float64, all [][]
 
 // jointNoise is the noise of series that are drawn together; nil where there are no
 // two, or no errors that tell, which is noted.
-func (q *question) jointNoise(with []*single) (*forecast.Innovations, []string) {
+func (q *question) jointNoise(with []*seriesForecast) (*forecast.Innovations, []string) {
 	if len(with) < 2 {
 		return nil, nil
 	}
@@ -170,7 +170,7 @@ func (q *question) jointNoise(with []*single) (*forecast.Innovations, []string) 
 }
 
 // lastToEnd is the history that ends last.
-func lastToEnd(list []*single) *view {
+func lastToEnd(list []*seriesForecast) *view {
 	last := list[0].view
 	for _, s := range list {
 		if s.Stamp(len(s.Values)) > last.Stamp(len(last.Values)) {

@@ -160,8 +160,8 @@ func (a *agreement) bounds(origins []int, i, places int) forecast.Bounds {
 	return b
 }
 
-// ends are the ends of the histories.
-func (q *question) ends() []int {
+// historyEnds are the ends of the histories.
+func (q *question) historyEnds() []int {
 	var out []int
 	for _, v := range q.views {
 		out = append(out, len(v.Values))
@@ -169,8 +169,8 @@ func (q *question) ends() []int {
 	return out
 }
 
-// largest is the largest figure of a list, without its sign.
-func largest(list []float64) float64 {
+// largestFigure is the largest figure of a list, without its sign.
+func largestFigure(list []float64) float64 {
 	out := 0.0
 	for _, v := range list {
 		out = math.Max(out, math.Abs(v))
@@ -178,13 +178,13 @@ func largest(list []float64) float64 {
 	return out
 }
 
-// apply makes forecasts agree, in place: one for each series, which has so many values
+// reconcileForecasts makes forecasts agree, in place: one for each series, which has so many values
 // before it as origins says. extra is what events add to each in its mean; nil is
 // nothing.
-func (a *agreement) apply(set []*forecast.Forecast, origins []int, extra [][]float64) error {
+func (a *agreement) reconcileForecasts(set []*forecast.Forecast, origins []int, extra [][]float64) error {
 	steps, high := len(set[0].Mean), 0.0
 	for _, f := range set {
-		high += largest(f.Mean)
+		high += largestFigure(f.Mean)
 	}
 	y := make([]float64, len(set))
 	for i := range steps {
@@ -192,7 +192,7 @@ func (a *agreement) apply(set []*forecast.Forecast, origins []int, extra [][]flo
 			y[k] = f.Mean[i] - extraAt(extra, k, i)
 		}
 		b := a.bounds(origins, i, forecast.PlacesFor(high))
-		if err := a.step(y, b, extra, i); err != nil {
+		if err := a.reconcileStep(y, b, extra, i); err != nil {
 			return err
 		}
 		for k, f := range set {
@@ -213,10 +213,10 @@ func extraAt(extra [][]float64, k, i int) float64 {
 	return extra[k][i]
 }
 
-// step makes the figures of step i agree. What events add is no error of the models and
+// reconcileStep makes the figures of step i agree. What events add is no error of the models and
 // so is not shared out by their errors: what is added to a part is added to its sums,
 // and what is added to a sum beyond its parts goes to them in proportion.
-func (a *agreement) step(y []float64, b forecast.Bounds, extra [][]float64, i int) error {
+func (a *agreement) reconcileStep(y []float64, b forecast.Bounds, extra [][]float64, i int) error {
 	if extra == nil {
 		return a.by.Apply(y, b)
 	}
@@ -275,9 +275,9 @@ func (a *agreement) move(f *forecast.Forecast, i int, to, grow, cap float64) {
 	f.Mean[i] = to
 }
 
-// reconcile makes the forecasts of all series agree and returns their figures then. The
-// agreement is nil where none is made; notes say why, or what was done.
-func (q *question) reconcile(list []*single) (*agreement, []figures, []string, error) {
+// reconcile makes the forecasts of all series agree, and their trials, and returns the
+// figures. The agreement is nil where none is made; notes say why, or what was done.
+func (q *question) reconcile(list []*seriesForecast) (*agreement, []figures, []string, error) {
 	out := make([]figures, len(list))
 	for i, s := range list {
 		out[i] = s.figures
@@ -287,8 +287,8 @@ func (q *question) reconcile(list []*single) (*agreement, []figures, []string, e
 	}
 	errs, known, extra := make([][]float64, len(list)), make([][]float64, len(list)), extrasOf(list)
 	for i, s := range list {
-		if s.left != nil {
-			return nil, out, []string{fmt.Sprintf("not reconciled, for %s has no forecast: %v", s.Name, s.left)}, nil
+		if s.failure != nil {
+			return nil, out, []string{fmt.Sprintf("not reconciled, for %s has no forecast: %v", s.Name, s.failure)}, nil
 		}
 		errs[i], known[i] = s.errs, s.Values
 	}
@@ -300,17 +300,21 @@ func (q *question) reconcile(list []*single) (*agreement, []figures, []string, e
 	for i := range list {
 		set[i] = out[i].withLines()
 	}
-	if err := a.apply(set, q.ends(), extra); err != nil {
+	if err := a.reconcileForecasts(set, q.historyEnds(), extra); err != nil {
 		return nil, nil, nil, err
 	}
 	for i, fc := range set {
 		out[i] = reconciledFigures(fc, len(q.Levels))
 	}
-	return a, out, append([]string{a.words()}, a.notes...), nil
+	tests := make([]*trial, len(list))
+	for i, s := range list {
+		tests[i] = s.test
+	}
+	return a, out, append([]string{a.words()}, a.notes...), q.reconcileTrials(tests)
 }
 
 // extrasOf are what events add to the means; nil where there is no event.
-func extrasOf(list []*single) [][]float64 {
+func extrasOf(list []*seriesForecast) [][]float64 {
 	var out [][]float64
 	for i, s := range list {
 		if s.extra != nil {
@@ -449,7 +453,7 @@ func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 	if err != nil || a == nil {
 		return err
 	}
-	return a.apply(set, origins, nil)
+	return a.reconcileForecasts(set, origins, nil)
 }
 
 // reconcileFutures makes each future of all series agree, in place.
@@ -459,7 +463,7 @@ func (a *agreement) reconcileFutures(ctx context.Context, list []futures) error 
 	for _, f := range list {
 		highest := 0.0
 		for _, p := range f.paths {
-			highest = math.Max(highest, largest(p))
+			highest = math.Max(highest, largestFigure(p))
 		}
 		high += highest
 		withEvents = withEvents || f.extras != nil
@@ -467,7 +471,7 @@ func (a *agreement) reconcileFutures(ctx context.Context, list []futures) error 
 	for k := range numbers {
 		numbers[k] = k
 	}
-	places, ends := forecast.PlacesFor(high), a.q.ends()
+	places, ends := forecast.PlacesFor(high), a.q.historyEnds()
 	_, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, k int) (struct{}, error) {
 		var extra [][]float64
 		if withEvents {
@@ -483,7 +487,7 @@ func (a *agreement) reconcileFutures(ctx context.Context, list []futures) error 
 			for s, f := range list {
 				y[s] = f.paths[k][i]
 			}
-			if err := a.step(y, a.bounds(ends, i, places), extra, i); err != nil {
+			if err := a.reconcileStep(y, a.bounds(ends, i, places), extra, i); err != nil {
 				return struct{}{}, err
 			}
 			for s, f := range list {

@@ -149,9 +149,9 @@ func ones(n int) []float64 {
 	return out
 }
 
-// amounts reports whether figures of steps add up over time, as counts of jobs do and
+// addsUp reports whether figures of steps add up over time, as counts of jobs do and
 // levels do not.
-func (q *question) amounts() bool {
+func (q *question) addsUp() bool {
 	m := q.hs.Measure
 	return m == "arrivals" || m == "arrival-hours" || m == "" && q.Sums
 }
@@ -160,7 +160,7 @@ func (q *question) amounts() bool {
 // that of its mean in each future, not the mean of the steps' ranges, which would be as
 // if all steps erred to one side at once, or to none.
 func (q *question) inPeriods(spans []span, mean []float64, paths [][]float64) []Period {
-	sum := q.amounts()
+	sum := q.addsUp()
 	var out []Period
 	for _, s := range spans {
 		p := Period{Horizon: s.horizon, From: s.from, To: s.to, Sum: sum, first: s.first}
@@ -266,7 +266,7 @@ func (q *question) tryPeriods(tried []triedPeriods, name string, windows []windo
 	for k := range paths {
 		paths[k] = fit.Path(len(r.Actual), q.Seed.Child(k).Stream("tried/"+name))
 	}
-	sum := q.amounts()
+	sum := q.addsUp()
 	for k, w := range windows {
 		if len(tried) <= k {
 			tried = append(tried, triedPeriods{window: w})
@@ -299,7 +299,7 @@ func appendError(list []float64, came float64, paths [][]float64, figure func([]
 
 // calibratePeriods returns how far the periods of the past were off, of all series of
 // the call together, and the periods of each series with their ranges set by that.
-func calibratePeriods(list []*single, drawn []futures) ([]PeriodTrial, [][]Period) {
+func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [][]Period) {
 	var tried []triedPeriods
 	for _, s := range list {
 		if s.test == nil {
@@ -325,7 +325,7 @@ func calibratePeriods(list []*single, drawn []futures) ([]PeriodTrial, [][]Perio
 	for i, s := range list {
 		for _, p := range drawn[i].periods {
 			if k := slices.IndexFunc(trials, func(t PeriodTrial) bool { return t.Horizon == p.Horizon }); k >= 0 {
-				p = p.calibrated(trials[k], func(v float64) float64 {
+				p = p.calibrate(trials[k], func(v float64) float64 {
 					if s.within == nil || p.first >= s.steps {
 						return v
 					}
@@ -338,23 +338,23 @@ func calibratePeriods(list []*single, drawn []futures) ([]PeriodTrial, [][]Perio
 	return trials, out
 }
 
-// calibrated is the period with its ranges as the trial sets them, within what can be.
-func (p Period) calibrated(t PeriodTrial, within func(float64) float64) Period {
-	p.Spread = p.scaled(p.Mean, 0, t.MeanScale, within)
+// calibrate returns the period with its ranges as the trial sets them, within what can be.
+func (p Period) calibrate(t PeriodTrial, within func(float64) float64) Period {
+	p.Spread = p.scale(p.Mean, 0, t.MeanScale, within)
 	p.widenToMean()
 	if p.Peak == nil {
 		return p
 	}
-	peak := p.Peak.scaled(p.Peak.middle, t.PeakShift, t.PeakScale, within)
+	peak := p.Peak.scale(p.Peak.middle, t.PeakShift, t.PeakScale, within)
 	peak.Mean = max(peak.Mean, p.Mean)
 	peak.widenToMean()
 	p.Peak = &peak
 	return p
 }
 
-// scaled is s with all figures moved by so many half widths and put so much further
+// scale returns s with all figures moved by so many half widths and put so much further
 // from the middle.
-func (s *Spread) scaled(middle, shift, by float64, within func(float64) float64) Spread {
+func (s *Spread) scale(middle, shift, by float64, within func(float64) float64) Spread {
 	to := middle + shift*s.half
 	move := func(v float64) float64 { return within(to + by*(v-middle)) }
 	out := *s

@@ -33,7 +33,7 @@ type view struct {
 	cap     []float64        // the most in each step of the history and ahead; nil is none
 	options forecast.Options // without memory
 	notes   []string         // what was left out of the options
-	past    *past            // nil where the values are taken for demand
+	usage   *unconstrainer   // nil where the values are taken for demand
 }
 
 // maxFit is how many values a model is fitted to: more make the fit long and the
@@ -55,7 +55,7 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 		v := &view{History: lastValues(h)}
 		v.options, v.notes = q.optionsFor(v.Known())
 		if v.Censoring != nil {
-			v.past = &past{Censoring: v.Censoring}
+			v.usage = &unconstrainer{Censoring: v.Censoring}
 		}
 		q.longest, known = max(q.longest, len(v.Values)), max(known, v.Known())
 		q.views = append(q.views, v)
@@ -64,7 +64,7 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 	all, _ := q.optionsFor(known)
 	q.season = all.Period()
 	if hs.Tree != nil {
-		q.sumPasts()
+		q.addSummedDemand()
 	}
 	if err := q.planEvents(ctx); err != nil {
 		return nil, err
@@ -164,9 +164,9 @@ func (q *question) bounded(v *view, name string, steps int, opts forecast.Option
 		b.Floor = math.Inf(-1)
 	}
 	b.Cap = v.cap
-	if past := v.past; past != nil {
+	if usage := v.usage; usage != nil {
 		b.Behind = func(values []float64) (forecast.Behind, error) {
-			t := past.behind(values, opts)
+			t := usage.latent(values, opts)
 			return forecast.Behind{Demand: t.demand, Draw: t.draw, Unknown: t.unsure}, t.err
 		}
 	}

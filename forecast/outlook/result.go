@@ -59,7 +59,7 @@ type Series struct {
 	MoreChanges  int        `json:"more_changes,omitempty"` // earlier ones that are not listed
 
 	Of      *demand.History `json:"-"` // the history, its last values where there are very many
-	Demand  []float64       `json:"-"` // its values, as demand where that was told from usage
+	Demand  []float64       `json:"-"` // its values, as demand where that was estimated from usage
 	Sum     bool            `json:"-"` // it is the sum of other series of the call
 	Futures [][]float64     `json:"-"` // as many as were asked for
 	Moves   []Move          `json:"-"` // all of them

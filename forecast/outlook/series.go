@@ -26,19 +26,19 @@ const (
 	moreOrigins = 10 // in a backtest
 )
 
-// single is the forecast of one series by itself.
-type single struct {
+// seriesForecast is the forecast of one series by itself.
+type seriesForecast struct {
 	*view
-	left      error // why there is none
+	failure   error // why there is none
 	warnings  []string
-	seen      []float64 // the history, as demand where that was told from usage
+	seen      []float64 // the history, as demand where that was estimated from usage
 	censoring *Censoring
-	changed   *changed // nil where nobody looked
+	changes   *changes // nil where nobody looked
 	model     string
 	info      forecast.Info
 	figures
 	within func(i int, v float64) float64 // keeps the figure of step i ahead to what can be
-	events
+	seriesEvents
 	test *trial          // nil where the history is too short to be tried on its past
 	fit  forecast.Fitted // until its futures are drawn; nil where none are asked for
 	errs []float64       // one-step errors, the last ones; where series are put together
@@ -52,41 +52,41 @@ type figures struct {
 }
 
 // forecastSeries fits a model to v, asks it about the future and tries it on the past.
-func (q *question) forecastSeries(ctx context.Context, v *view) (*single, error) {
-	out := &single{view: v, warnings: slices.Concat(v.Warnings, v.notes)}
+func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast, error) {
+	out := &seriesForecast{view: v, warnings: slices.Concat(v.Warnings, v.notes)}
 	say := func(notes ...string) { out.warnings = append(out.warnings, notes...) }
 	opts := v.options
 	opts.Memory = forecast.NewMemory()
-	of := v // what the model is fitted to
-	if out.left = tooLittle(v); out.left != nil {
+	fitted := v // what the model is fitted to
+	if out.failure = tooLittle(v); out.failure != nil {
 		if q.hs.Tree == nil {
 			return out, nil
 		}
-		of = v.withZeros()
-		say(out.left.Error() + ": counted as 0 before")
+		fitted = v.withZeros()
+		say(out.failure.Error() + ": counted as 0 before")
 	}
-	told, censoring, notes, err := q.demandBehind(v, opts)
-	if out.left = err; err != nil {
+	latent, censoring, notes, err := q.demandBehind(v, opts)
+	if out.failure = err; err != nil {
 		return out, nil
 	}
 	say(notes...)
-	if out.seen, out.censoring = v.Values, censoring; told != nil {
-		out.seen = told.demand
+	if out.seen, out.censoring = v.Values, censoring; latent != nil {
+		out.seen = latent.demand
 	}
 	if q.look {
-		out.changed = q.changesOf(v, out.seen, opts)
+		out.changes = q.changesOf(v, out.seen, opts)
 	}
 	var fit forecast.Fitted
-	if out.model, fit, notes, err = q.fit(of, opts); err != nil {
-		out.left = err
+	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
+		out.failure = err
 		return out, nil
 	}
 	out.info = fit.Info()
 	say(notes...)
 	say(out.info.Notes...)
 	say(learntSince(v, out.seen, fit)...)
-	if notes, err = q.ask(out, of, fit); err != nil {
-		out.left = err
+	if notes, err = q.ask(out, fitted, fit); err != nil {
+		out.failure = err
 		return out, nil
 	}
 	say(notes...)
@@ -96,7 +96,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*single, error)
 	if own, ok := fit.(forecast.Erring); ok && len(q.views) > 1 && (q.hs.Tree != nil || out.fit != nil) {
 		out.errs = own.LastErrors(q.errors)
 	}
-	if out.test, err = q.tryOwn(ctx, out, of, opts); err != nil {
+	if out.test, err = q.tryOwn(ctx, out, fitted, opts); err != nil {
 		return nil, err
 	}
 	say(out.doubts()...)
@@ -125,7 +125,7 @@ func (v *view) withZeros() *view {
 		}
 	}
 	out := *v
-	out.History, out.past = &h, nil
+	out.History, out.usage = &h, nil
 	return &out
 }
 
@@ -144,14 +144,14 @@ func (q *question) fit(v *view, opts forecast.Options) (string, forecast.Fitted,
 	return "naive", fallback, []string{fmt.Sprintf("%s could not be fitted (%v): the last value is repeated instead", q.Model, err)}, nil
 }
 
-// ask takes the figures of the forecast from fit, a fit to of, with the events that
+// ask takes the figures of the forecast from fit, a fit to fitted, with the events that
 // are planned.
-func (q *question) ask(out *single, of *view, fit forecast.Fitted) ([]string, error) {
+func (q *question) ask(out *seriesForecast, fitted *view, fit forecast.Fitted) ([]string, error) {
 	const middle = 0.01 // a range so narrow that its ends are the median
 	steps := out.steps
 	var notes []string
 	var err error
-	out.events, notes, err = q.eventsAhead(out.view, of, fit)
+	out.seriesEvents, notes, err = q.eventsAhead(out.view, fitted, fit)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (q *question) ask(out *single, of *view, fit forecast.Fitted) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	fc, more, err := out.applied(fc, out.view, out.within)
+	fc, more, err := out.applyRoadmap(fc, out.view, out.within)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (f *figures) orderLines() {
 }
 
 // tryOwn tries the model of a forecast on the past of the series.
-func (q *question) tryOwn(ctx context.Context, s *single, of *view, opts forecast.Options) (*trial, error) {
+func (q *question) tryOwn(ctx context.Context, s *seriesForecast, fitted *view, opts forecast.Options) (*trial, error) {
 	var windows []window
 	if q.ByPeriods() {
 		spans, err := q.spansOf(s.History, s.steps)
@@ -211,15 +211,15 @@ func (q *question) tryOwn(ctx context.Context, s *single, of *view, opts forecas
 	origins := q.Origins
 	if origins == 0 {
 		origins = fewOrigins
-		if q.Model == DefaultModel && q.length(of) > longSeries {
+		if q.Model == DefaultModel && q.length(fitted) > longSeries {
 			origins = autoOrigins
 		}
 	}
-	return q.try(of, opts, s.model, min(s.steps, q.testable(of)), origins, windows), nil
+	return q.try(fitted, opts, s.model, min(s.steps, q.testableSteps(fitted)), origins, windows), nil
 }
 
 // doubts are what the reader must know of the forecast.
-func (s *single) doubts() []string {
+func (s *seriesForecast) doubts() []string {
 	var out []string
 	zeros, known := 0, 0
 	for _, v := range s.seen {

@@ -65,19 +65,19 @@ func (q *question) length(v *view) int {
 	return len(v.Values)
 }
 
-// learns is how many values a model must have seen: two seasons.
-func (q *question) learns(v *view) int {
+// leastHistory is how many values a model must have seen: two seasons.
+func (q *question) leastHistory(v *view) int {
 	if q.hs.Tree != nil {
 		return 2 * max(1, q.season)
 	}
 	return 2 * max(1, v.options.Period())
 }
 
-// testable is how many steps ahead a model can be tried: the history must keep two
+// testableSteps is how many steps ahead a model can be tried: the history must keep two
 // seasons, or two thirds of itself, to learn from.
-func (q *question) testable(v *view) int {
+func (q *question) testableSteps(v *view) int {
 	n := q.length(v)
-	return max(0, min(n/3, n-q.learns(v)))
+	return max(0, min(n/3, n-q.leastHistory(v)))
 }
 
 // try forecasts v from past starts, each from the values before it alone. It returns
@@ -88,13 +88,13 @@ func (q *question) try(v *view, opts forecast.Options, model string, steps, orig
 	}
 	n := q.length(v)
 	bo := forecast.BacktestOptions{Horizon: steps, Origins: origins, Levels: q.Levels, Workers: 1, Least: max(2, n/3)}
-	bo.Least = max(bo.Least, q.learns(v))
-	if v.past != nil {
-		t := v.past.behind(v.Values, opts)
+	bo.Least = max(bo.Least, q.leastHistory(v))
+	if v.usage != nil {
+		t := v.usage.latent(v.Values, opts)
 		if t.err != nil {
 			return nil
 		}
-		bo.Actual = t.came()
+		bo.Actual = t.actual()
 	}
 	bo.Least = min(bo.Least, n-steps)
 	bo.Every = steps

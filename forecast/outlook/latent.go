@@ -10,17 +10,17 @@ import (
 	"capcli/profile/series"
 )
 
-// past tells the demand behind the usage of one history.
-type past struct {
+// unconstrainer estimates the demand behind the usage of one history.
+type unconstrainer struct {
 	*demand.Censoring
-	summed *summedPast // of a sum whose parts tell it; nil else
+	summed *summedDemand // of a sum, from its parts; nil for other series
 
-	mu   sync.Mutex
-	told map[int]*told // by the number of steps known
+	mu    sync.Mutex
+	known map[int]*latentDemand // by the number of steps known
 }
 
-// told is the demand behind the first steps of a history.
-type told struct {
+// latentDemand is the demand behind the first steps of a history.
+type latentDemand struct {
 	demand []float64
 	draw   []float64        // one demand that may have been; nil where demand is not guessed
 	unsure forecast.Unknown // of the level of the steps ahead
@@ -29,30 +29,30 @@ type told struct {
 	err    error
 }
 
-// behind tells the demand behind usage, the first steps of the history, from these
+// latent estimates the demand behind usage, the first steps of the history, from these
 // steps alone: what a backtest forecasts from has seen nothing later.
-func (p *past) behind(usage []float64, opts forecast.Options) *told {
+func (p *unconstrainer) latent(usage []float64, opts forecast.Options) *latentDemand {
 	n := len(usage)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.told[n]
+	t := p.known[n]
 	if t == nil {
 		if p.summed != nil {
-			t = p.summed.behind(n)
+			t = p.summed.latent(n)
 		} else {
-			t = p.tell(usage, opts)
+			t = p.unconstrain(usage, opts)
 		}
-		if p.told == nil {
-			p.told = map[int]*told{}
+		if p.known == nil {
+			p.known = map[int]*latentDemand{}
 		}
-		p.told[n] = t
+		p.known[n] = t
 	}
 	return t
 }
 
-// tell unconstrains the usage of one series.
-func (p *past) tell(usage []float64, opts forecast.Options) *told {
-	t := &told{hidden: make([]bool, len(usage))}
+// unconstrain estimates the demand behind the usage of one series.
+func (p *unconstrainer) unconstrain(usage []float64, opts forecast.Options) *latentDemand {
+	t := &latentDemand{hidden: make([]bool, len(usage))}
 	k := p.FineSteps(len(usage))
 	c := forecast.Censoring{Pending: firstValues(p.Pending, k), Limit: firstValues(p.Limit, k), Seasons: opts.Seasons, Seed: opts.Seed}
 	if p.Into != nil {
@@ -90,9 +90,9 @@ func firstValues(v []float64, n int) []float64 {
 	return v[:n:n]
 }
 
-// came is what a forecast of demand is held against: the demand where it is known,
+// actual is what a forecast of demand is held against: the demand where it is known,
 // missing where usage stood at the capacity and no queue says what more was wanted.
-func (t *told) came() []float64 {
+func (t *latentDemand) actual() []float64 {
 	out := append([]float64(nil), t.demand...)
 	for i, hidden := range t.hidden {
 		if hidden {
@@ -102,33 +102,33 @@ func (t *told) came() []float64 {
 	return out
 }
 
-// summedPast is the past of a sum whose parts tell their demand from usage each: the
-// demand behind the sum is the sum of theirs. Parts and sum end together.
-type summedPast struct {
+// summedDemand is the demand behind a sum, which is the sum of that behind its parts.
+// Parts and sum end together.
+type summedDemand struct {
 	sum   *view
 	parts []*view
 }
 
-// sumPasts gives the sums of parts that tell their demand from usage a past.
-func (q *question) sumPasts() {
+// addSummedDemand has sums estimate their demand where one of their parts does.
+func (q *question) addSummedDemand() {
 	for i := range q.sums() {
-		s := &summedPast{sum: q.views[i], parts: q.partsOf(i)}
-		if s.sum.past != nil {
+		s := &summedDemand{sum: q.views[i], parts: q.partsOf(i)}
+		if s.sum.usage != nil {
 			continue
 		}
 		for _, v := range s.parts {
-			if v.past != nil {
-				s.sum.past = &past{Censoring: &demand.Censoring{Fine: s.sum.Regular}, summed: s}
+			if v.usage != nil {
+				s.sum.usage = &unconstrainer{Censoring: &demand.Censoring{Fine: s.sum.Regular}, summed: s}
 				break
 			}
 		}
 	}
 }
 
-// behind is the demand behind the first n steps, cut where that of a part is and no
+// latent is the demand behind the first n steps, cut where that of a part is and no
 // queue says by how much.
-func (s *summedPast) behind(n int) *told {
-	t := &told{demand: make([]float64, n), hidden: make([]bool, n)}
+func (s *summedDemand) latent(n int) *latentDemand {
+	t := &latentDemand{demand: make([]float64, n), hidden: make([]bool, n)}
 	draw, drawn := make([]float64, n), false
 	for _, v := range s.parts {
 		late := len(s.sum.Values) - len(v.Values) // it began so much later
@@ -136,8 +136,8 @@ func (s *summedPast) behind(n int) *told {
 			continue
 		}
 		demand, one := v.Values[:n-late], v.Values[:n-late]
-		if v.past != nil {
-			own := v.past.behind(demand, v.options)
+		if v.usage != nil {
+			own := v.usage.latent(demand, v.options)
 			if own.err != nil {
 				t.err = own.err
 				return t
