@@ -63,15 +63,14 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
 	f.StringVar(&o.events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
 	f.StringVar(&o.ask.Changes, "changes", "", "moves of the level: `WHAT`, show, none or use (learn from what came since)")
-	complete(cmd, "changes", func() []string { return changesChoices })
+	complete(cmd, "changes", func() []string { return outlook.ChangesChoices })
+	f.StringVar(&o.ask.Reconcile, "reconcile", "", "make parts and sums agree by `WAY`: mint (default), wls, ols, bottom-up, none")
+	complete(cmd, "reconcile", outlook.Reconciliations)
 	f.IntVar(&o.ask.Origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
 	f.BoolVar(&o.ask.Negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
 	explainedBy(cmd, "capcli simulate", "seed")
 }
-
-// changesChoices are what --changes may be.
-var changesChoices = []string{outlook.ShowChanges, outlook.NoChanges, outlook.UseChanges}
 
 // check refuses what is wrong with the flags before anything is read, and completes the
 // request but for its events.
@@ -80,17 +79,11 @@ func (o *forecastOptions) check() error {
 		return err
 	}
 	r := &o.ask
-	r.Seed, r.Sums, r.Reconcile = capcli.Seed(o.seed), o.history.agg == "sum", o.history.tree.reconcile
-	r.Peak, r.PeakBy = o.history.peak, o.history.peakBy
+	r.Seed, r.Peak, r.PeakBy = capcli.Seed(o.seed), o.history.peak, o.history.peakBy
 	o.history.periods = strings.Contains(r.Horizon, ",")
 	var err error
 	if r.Levels, err = outlook.ParseLevels(o.levels); err != nil {
 		return err
-	}
-	if r.Changes != "" {
-		if err := capcli.CheckChoice("--changes", r.Changes, changesChoices); err != nil {
-			return err
-		}
 	}
 	if err := o.history.check(); err != nil {
 		return err
@@ -129,7 +122,6 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 		return err
 	}
 	r := &forecastResult{Result: result, o: o, hs: hs}
-	r.Cap, r.PastCapacity = hs.Cap, hs.Past
 	if err := r.write(e); err != nil {
 		return err
 	}
@@ -166,8 +158,7 @@ func (r *forecastResult) write(e *env) error {
 // eventsMax is how large a file of events may be read.
 const eventsMax = 2 << 20
 
-// read reads the histories, and for the request what is known of events and of caps
-// beside them.
+// read reads the events of the request, and the histories.
 func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*demand.Histories, error) {
 	if o.events != "" {
 		b, err := readFile(e, o.events, eventsMax)
@@ -178,15 +169,7 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*dem
 			return nil, err
 		}
 	}
-	hs, err := o.history.load(ctx, e, args)
-	if err != nil {
-		return nil, err
-	}
-	if way := o.history.tree.reconcile; hs.Tree == nil && way != "" && way != "none" && !hs.Peak {
-		return nil, &usageError{text: "--reconcile makes parts and sums agree, and there are no sums", hint: "for a job log give --by pool,total or several keys, for a table --total or --id-sep /"}
-	}
-	o.ask.Cap = hs.CapOver
-	return hs, nil
+	return o.history.load(ctx, e, args)
 }
 
 // peakFlag is --peak, which may name a period.

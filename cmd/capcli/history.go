@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 	"capcli/profile/series"
 	"capcli/profile/trace"
@@ -28,8 +27,9 @@ type historyOptions struct {
 	id, time, value string
 	prom            promOptions
 	censor          censorOptions
-	tree            treeOptions
-	whole           bool // a demand curve
+	total           bool   // add the sum of all series
+	separator       string // between the levels of ids
+	whole           bool   // a demand curve
 
 	ask   demand.Request // after check
 	steps capcli.Step
@@ -50,13 +50,6 @@ type censorOptions struct {
 	pending                     string // FILE
 	capacityCol, pendingCol     string
 	capacityQuery, pendingQuery string
-}
-
-// treeOptions say what adds up to what, and how forecasts are made to.
-type treeOptions struct {
-	reconcile string
-	total     bool
-	sep       string
 }
 
 func (o *historyOptions) addFlags(cmd *cobra.Command) {
@@ -85,9 +78,8 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.pendingCol, "pending-col", "", "`NAME` of the column of waiting GPUs, in the history or in its file")
 	f.StringVar(&c.capacityQuery, "capacity-query", "", "`PROMQL` of the past capacity")
 	f.StringVar(&c.pendingQuery, "pending-query", "", "`PROMQL` of the waiting GPUs")
-	f.StringVar(&o.tree.reconcile, "reconcile", "", "make parts and sums agree by `WAY`: mint (default), wls, ols, bottom-up, none")
-	f.BoolVar(&o.tree.total, "total", false, "add the sum of all series as a series of its own")
-	f.StringVar(&o.tree.sep, "id-sep", "", "ids have levels between `SEP`, team/h100 is part of team: add the sums")
+	f.BoolVar(&o.total, "total", false, "add the sum of all series as a series of its own")
+	f.StringVar(&o.separator, "id-sep", "", "ids have levels between `SEP`, team/h100 is part of team: add the sums")
 	addFormatFlag(cmd, &o.read)
 	addTraceFlags(cmd, &o.read)
 	explainedBy(cmd, "capcli trace describe", "format")
@@ -95,7 +87,6 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	complete(cmd, "gaps", func() []string { return demand.GapRules })
 	complete(cmd, "agg", func() []string { return demand.CombineRules })
 	complete(cmd, "measure", func() []string { return demand.Measures })
-	complete(cmd, "reconcile", outlook.Reconciliations)
 }
 
 // check makes the request of the flags, and refuses what is wrong with them.
@@ -106,12 +97,7 @@ func (o *historyOptions) check() error {
 		Combine: series.Combine(o.agg), Gaps: series.Gaps(o.gaps), ID: o.id, Time: o.time, Value: o.value,
 		Prometheus: o.prom.address, Query: o.prom.query, TokenFile: o.prom.tokenFile, From: o.prom.from, To: o.prom.to,
 		Pending: c.pending, CapacityColumn: c.capacityCol, PendingColumn: c.pendingCol, CapacityQuery: c.capacityQuery, PendingQuery: c.pendingQuery,
-		Total: o.tree.total, Separator: o.tree.sep, Curve: o.whole,
-	}
-	if o.tree.reconcile != "" {
-		if err := capcli.CheckChoice("--reconcile", o.tree.reconcile, outlook.Reconciliations()); err != nil {
-			return err
-		}
+		Total: o.total, Separator: o.separator, Curve: o.whole,
 	}
 	if err := c.levels(&o.ask); err != nil {
 		return err

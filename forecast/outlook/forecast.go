@@ -87,6 +87,7 @@ func (q *question) newResult(notes []string) *Result {
 	out := &Result{
 		Schema: "capcli/forecast/v1", Input: q.hs.Inputs, Measure: q.hs.Measure, Unit: q.hs.Unit, Peak: q.hs.Peak, Step: q.stepText(),
 		Seed: uint64(q.Seed), Levels: q.Levels, Left: []string{}, Warnings: append([]string{}, notes...), Lines: map[string]float64{},
+		Cap: q.hs.Cap, PastCapacity: q.hs.Past,
 	}
 	for _, l := range lines {
 		out.Lines[l.name] = l.quantile

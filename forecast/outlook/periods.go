@@ -153,7 +153,7 @@ func ones(n int) []float64 {
 // levels do not.
 func (q *question) addsUp() bool {
 	m := q.hs.Measure
-	return m == "arrivals" || m == "arrival-hours" || m == "" && q.Sums
+	return m == "arrivals" || m == "arrival-hours" || m == "" && q.hs.Summed
 }
 
 // inPeriods takes the figures of periods from joint futures: the range of a quarter is

@@ -45,6 +45,9 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
+	if _, wanted := r.reconciliation(); wanted && r.Reconcile != "" && hs.Tree == nil && !hs.Peak {
+		return nil, &capcli.RequestError{Field: "reconcile", Text: "makes parts and sums agree, and there are no sums", Hint: "for a job log give --by pool,total or several keys, for a table --total or --id-sep /"}
+	}
 	q := &question{Request: r.withDefaults(), hs: hs, notes: slices.Clone(hs.Notes)}
 	var err error
 	if q.periods, err = r.periods(); err != nil {
@@ -73,9 +76,7 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 		if v.steps, err = q.stepsAhead(v.History); err != nil {
 			return nil, err
 		}
-		if r.Cap != nil {
-			v.cap = r.Cap(v.History, len(v.Values)+v.steps)
-		}
+		v.cap = hs.CapOver(v.History, len(v.Values)+v.steps)
 	}
 	return q, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"capcli"
 	"capcli/forecast"
-	"capcli/profile/demand"
 )
 
 // Request says what to forecast of every history of a call. The zero value of each
@@ -33,13 +32,8 @@ type Request struct {
 
 	Peak   bool   // give the highest step of each period too
 	PeakBy string // give each hour, day, week, month, quarter or year ahead as a period; "" is none
-	Sums   bool   // values of a table are amounts, which add up over time; levels do not
 
 	Events *forecast.PlannedEvents // nil is none
-
-	// Cap returns the most that may be forecast of a history in each of its first n
-	// steps, steps ahead included; nil is no bound. A nil Cap bounds nothing.
-	Cap func(h *demand.History, n int) []float64
 }
 
 // DefaultModel is what forecasts where nobody names a model.
@@ -51,6 +45,9 @@ const (
 	NoChanges   = "none"
 	UseChanges  = "use" // show them, and learn from what came since the last move alone
 )
+
+// ChangesChoices are what Request.Changes may be.
+var ChangesChoices = []string{ShowChanges, NoChanges, UseChanges}
 
 // Limits of a request.
 const (
@@ -140,12 +137,16 @@ func (r *Request) Check() error {
 		return bad("paths", "wants 1 to %d, found %d", MaxPaths, r.Paths)
 	case r.Origins < 0 || r.Origins > MaxOrigins:
 		return bad("origins", "wants 1 to %d, found %d", MaxOrigins, r.Origins)
-	case !slices.Contains([]string{"", ShowChanges, NoChanges, UseChanges}, r.Changes):
-		return bad("changes", "wants %s, %s or %s, found %q", ShowChanges, NoChanges, UseChanges, r.Changes)
-	case r.Reconcile != "" && !slices.Contains(Reconciliations(), r.Reconcile):
-		return bad("reconcile", "wants one of %s, found %q", strings.Join(Reconciliations(), ", "), r.Reconcile)
 	case r.PeakBy != "" && PeriodUnit(r.PeakBy) == (capcli.Step{}):
 		return bad("peak", "wants hour, day, week, month, quarter or year, found %q", r.PeakBy)
+	}
+	if r.Changes != "" {
+		if err := capcli.CheckChoice("--changes", r.Changes, ChangesChoices); err != nil {
+			return err
+		}
+	}
+	if r.Reconcile != "" {
+		return capcli.CheckChoice("--reconcile", r.Reconcile, Reconciliations())
 	}
 	return nil
 }

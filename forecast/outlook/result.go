@@ -19,8 +19,8 @@ type Result struct {
 	Step         string             `json:"step"`
 	Seed         uint64             `json:"seed"`
 	Levels       []float64          `json:"levels"`
-	Cap          any                `json:"cap"` // as it was given: a number, the name of a file, or null
-	PastCapacity any                `json:"past_capacity"`
+	Cap          demand.Level       `json:"cap"`
+	PastCapacity demand.Level       `json:"past_capacity"`
 	Series       []Series           `json:"series"`
 	Events       []Event            `json:"events,omitempty"`
 	Left         []string           `json:"not_forecast"`

@@ -16,6 +16,7 @@ type Histories struct {
 	Measure string // what of a job log or of samples; "" where the input is a table
 	Peak    bool   // values are highest levels, not means
 	Unit    string
+	Summed  bool        // values of a table in one step were added up
 	Step    capcli.Step // zero where stamps are numbers
 	Clock   bool        // stamps are times
 	Zone    *time.Location

@@ -55,7 +55,7 @@ func (r *reader) fromTable(table *series.Table, steps capcli.Step) (*Histories, 
 	if err != nil {
 		return nil, err
 	}
-	hs := &Histories{Inputs: []string{table.File}, Zone: r.Trace.TZ, Clock: table.Stamp == series.Instant, Notes: table.Notes}
+	hs := &Histories{Inputs: []string{table.File}, Zone: r.Trace.TZ, Clock: table.Stamp == series.Instant, Notes: table.Notes, Summed: r.Combine == series.Sum}
 	if hs.Clock {
 		hs.Step = regular[0].Grid.Step
 		table.Dates = table.Dates && hs.Step.Seconds%capcli.Day == 0 || hs.Step.Days > 0 && r.stepped() || hs.Step.Months > 0 && r.stepped()
