@@ -228,14 +228,11 @@ func (o *billOptions) readPortfolio(e *env, r *billing.Request) (*scenarios.Port
 func placedError(err error, use string, p *scenarios.Portfolio) error {
 	var bad *billing.PortfolioError
 	var line *billing.RecordError
-	var unbalanced *billing.BalanceError
 	switch {
 	case errors.As(err, &bad):
 		return &capcli.InputError{File: p.File, Line: p.Line(bad.Index), Field: bad.Field, Text: bad.Text, Err: err}
 	case errors.As(err, &line):
 		return &capcli.InputError{File: use, Field: line.Field, Text: line.Error(), Err: err}
-	case errors.As(err, &unbalanced):
-		return &capcli.AccountingError{Err: err}
 	}
 	return overflown(use, err)
 }

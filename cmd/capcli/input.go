@@ -42,6 +42,9 @@ func openInput(e *env, name string) (trace.Input, io.Closer, error) {
 	return in, f, nil
 }
 
+// open is a trace.Opener.
+func (e *env) open(name string) (trace.Input, io.Closer, error) { return openInput(e, name) }
+
 func cannotOpen(name string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

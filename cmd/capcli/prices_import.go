@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -96,8 +97,9 @@ func runPricesImport(e *env, o *pricesImportOptions, name string) error {
 		return err
 	}
 	refused := &rejects{e: e, path: o.rejects}
+	var failed error
 	im.Reject = func(line int, reason, text string) {
-		refused.add(trace.Reject{Line: line, Reason: reason, Text: text})
+		failed = cmp.Or(failed, refused.add(trace.Reject{Line: line, Reason: reason, Text: text}))
 	}
 	defer func() {
 		if refused.out != nil {
@@ -108,8 +110,8 @@ func runPricesImport(e *env, o *pricesImportOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	if refused.err != nil {
-		return refused.err
+	if failed != nil {
+		return failed
 	}
 	if err := o.write(e, prices, kind, refused); err != nil {
 		return err

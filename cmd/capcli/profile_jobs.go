@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/profile"
+	"capcli/profile/jobfile"
 )
 
 // profileJobsOptions are the flags of profile jobs.
@@ -25,7 +26,7 @@ func newProfileJobs(e *env) *cobra.Command {
 		Use:   "jobs DIR… --out JOBS",
 		Short: "Write the jobs that were seen as a jobs file, for simulate and forecast",
 		Long: "jobs writes one row for each job that held a GPU: when it was seen, on how many GPUs, whose it was, and as its class\n" +
-			"what it did (the verdict). The ending of JOBS says as what:\n" + jobKinds + ".\n" +
+			"what it did (the verdict). The ending of JOBS says as what:\n" + jobfile.Endings + ".\n" +
 			"Times are those between its first and last sample; when it was submitted, a profile cannot know.\n" +
 			"With --share a job of one GPU that used half of it or less wants that part alone: the most of its memory in use and\n" +
 			"a tenth more, and of SM and DRAM activity at p95, up to the next 5%. Memory is what its allocator held: as much as\n" +
@@ -46,7 +47,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	if o.out == "" {
 		return &usageError{text: "profile jobs wants --out JOBS", hint: "--out jobs.parquet"}
 	}
-	_, kind, packed, err := splitJobs(o.out)
+	file, err := jobfile.FileOf(o.out)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 			}
 		}
 	}
-	if err := writeJobs(out, kind, packed, stream, map[string]string{"source": "capcli profile"}); err != nil {
+	if err := file.Write(out, stream, map[string]string{"source": "capcli profile"}); err != nil {
 		return out.failed(err)
 	}
 	if err := out.Commit(); err != nil {

@@ -16,31 +16,28 @@ import (
 const maxRejects = 64 << 20
 
 // rejects writes the rows that an import did not take: line, reason, row. The
-// file comes to be with the first of them. Without a path they are only counted.
+// file comes to be with the first of them. Without a path they are passed over.
 // The first row that would make the file larger than most ends it: a last line
 // says from where on rows are missing, and how many.
 type rejects struct {
 	e    *env
 	path string
 	most int64 // 0 is maxRejects
-	n    int64
 	size int64 // of the rows in the file, without quotes
 	left int64 // rows that are not in the file
 	from int   // line of the first of them
 	out  *output
 	csv  *csv.Writer
-	err  error
 }
 
-// add is a trace.Options.Rejects. What goes wrong stays in err.
-func (r *rejects) add(row trace.Reject) {
-	r.n++
-	if r.path == "" || r.err != nil {
-		return
+// add writes a row.
+func (r *rejects) add(row trace.Reject) error {
+	if r.path == "" {
+		return nil
 	}
 	if r.out == nil {
-		if r.err = r.begin(); r.err != nil {
-			return
+		if err := r.begin(); err != nil {
+			return err
 		}
 	}
 	r.size += int64(len(row.Text) + len(row.Reason) + len(",,\n") + 10)
@@ -49,10 +46,10 @@ func (r *rejects) add(row trace.Reject) {
 			r.from = row.Line
 		}
 		r.left++
-		return
+		return nil
 	}
 	line := []string{strconv.Itoa(row.Line), row.Reason, report.Guard(row.Text)}
-	r.err = r.out.failed(r.csv.Write(line))
+	return r.out.failed(r.csv.Write(line))
 }
 
 func (r *rejects) begin() error {

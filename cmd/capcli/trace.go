@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,57 +65,25 @@ func runDescribe(ctx context.Context, e *env, o describeOptions, name string) er
 	if err != nil {
 		return err
 	}
-	zone := opts.TZ
-	if zone == nil {
-		zone = time.UTC
-	}
 	p := newProgress(e, "jobs")
-	sum, err := trace.DescribeIn(checked(ctx, r.Jobs(), p), zone)
+	sum, err := trace.Describe(checked(ctx, r.Jobs(), p), opts.TZ)
 	p.end(sum.Jobs)
 	if err != nil {
 		return err
 	}
 	rep := r.Report()
-	d := description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: newReading(rep), Summary: sum, remarks: rep.Remarks()}
+	d := description{&trace.Description{Schema: "capcli/trace_describe/v1", Input: in.Name, Read: rep, Summary: sum}}
 	if err := emit(e, o.output, d.doc()); err != nil {
 		return err
 	}
-	if d.Read.Partial {
+	if d.Read.Cut {
 		return &partialError{text: in.Name + " is cut short; this describes only what was there"}
 	}
 	return nil
 }
 
-// description is the JSON of trace describe.
-type description struct {
-	Schema string  `json:"schema"`
-	Input  string  `json:"input"`
-	Read   reading `json:"read"`
-	trace.Summary
-	remarks []string
-}
-
-// reading is what became of the rows of a job log, for JSON.
-type reading struct {
-	Format   string        `json:"format"`
-	Rows     int64         `json:"rows"`
-	Kept     int64         `json:"kept"`
-	Folded   int64         `json:"folded"`
-	Rejected int64         `json:"rejected"`
-	Reasons  []trace.Count `json:"rejected_because"`
-	Assumed  []trace.Count `json:"assumed"`
-	Machine  *int64        `json:"machine_gpus"`
-	Partial  bool          `json:"partial"`
-	Notes    []string      `json:"notes"`
-}
-
-func newReading(r trace.Report) reading {
-	return reading{
-		Format: r.Format, Rows: r.Rows, Kept: r.Kept, Folded: r.Folded, Rejected: r.Rejected,
-		Reasons: list(r.Reasons), Assumed: list(r.Assumed), Machine: known(int64(r.MachineGPUs)),
-		Partial: r.Cut, Notes: list(r.Notes),
-	}
-}
+// description is what is in a job log, on its way out.
+type description struct{ *trace.Description }
 
 // lead says the whole log in one sentence.
 func (d *description) lead() string {
@@ -144,7 +111,7 @@ func wholeHours(v float64) string {
 // doc is the description as tables.
 func (d *description) doc() report.Doc {
 	return report.Doc{
-		Lead: d.lead(), Notes: d.remarks, Data: d, Charts: d.arrivals(),
+		Lead: d.lead(), Notes: d.Read.Remarks(), Data: d.Description, Charts: d.arrivals(),
 		Tables: []report.Table{
 			d.figures(), d.sizes(), d.lengths(),
 			shares("tenants", "tenant", d.Tenants),

@@ -46,8 +46,8 @@ func (d *description) figures() report.Table {
 	}
 	level("demand", &d.Demand)
 	level("use", d.Use)
-	if d.Read.Machine != nil {
-		t.add("machine_gpus", "GPUs of the machine", *d.Read.Machine)
+	if d.Read.MachineGPUs != nil {
+		t.add("machine_gpus", "GPUs of the machine", *d.Read.MachineGPUs)
 	}
 	return t.Table
 }

@@ -62,7 +62,7 @@ func TestDescribeAddsUp(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var d struct {
-		Read reading
+		Read trace.Report
 		trace.Summary
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &d); err != nil {

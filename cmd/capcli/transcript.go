@@ -8,51 +8,9 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
+	"capcli/profile/jobfile"
 	"capcli/profile/trace"
 )
-
-// importResult is the JSON of an import.
-type importResult struct {
-	Schema     string         `json:"schema"`
-	Input      string         `json:"input"`
-	Format     string         `json:"format"`
-	Rows       int64          `json:"rows"`
-	Kept       int64          `json:"kept"`
-	Folded     int64          `json:"folded"`
-	Rejected   int64          `json:"rejected"`
-	Reasons    []trace.Count  `json:"rejected_because"`
-	Assumed    []trace.Count  `json:"assumed"`
-	First      capcli.Time    `json:"first_submit"`
-	Last       capcli.Time    `json:"last_submit"`
-	Partitions int64          `json:"partitions"`
-	Tenants    int64          `json:"tenants"`
-	GPUHours   capcli.GPUTime `json:"gpu_hours"`
-	Machine    *int64         `json:"machine_gpus"`
-	Resorted   bool           `json:"resorted"`
-	Partial    bool           `json:"partial"`
-	Notes      []string       `json:"notes"`
-	Out        string         `json:"out"`
-	Bytes      int64          `json:"out_bytes"`
-	Rejects    *string        `json:"rejects_file"`
-	Unlisted   int64          `json:"rejects_not_listed"`
-}
-
-func (im *importing) result() importResult {
-	rep := &im.rep
-	out := importResult{
-		Schema: "capcli/import/v1", Input: im.name, Format: rep.Format,
-		Rows: rep.Rows, Kept: rep.Kept, Folded: rep.Folded, Rejected: rep.Rejected,
-		Reasons: list(rep.Reasons), Assumed: list(rep.Assumed), First: rep.First, Last: rep.Last,
-		Partitions: named(im.seen.partitions), Tenants: named(im.seen.tenants), GPUHours: im.seen.work,
-		Machine: known(int64(rep.MachineGPUs)), Resorted: rep.Unsorted, Partial: rep.Cut, Notes: list(rep.Notes),
-		Out: im.o.out, Bytes: im.jobs.written,
-	}
-	if rep.Rejected > 0 && im.rejects.out != nil {
-		out.Rejects = &im.o.rejects
-		out.Unlisted = im.rejects.left
-	}
-	return out
-}
 
 // list makes no list an empty one, for JSON.
 func list[T any](l []T) []T {
@@ -64,8 +22,11 @@ func list[T any](l []T) []T {
 
 // say reports the import: as a transcript, or in the form that -o asks for. When
 // the jobs themselves go to stdout, it goes to stderr.
-func (im *importing) say() error {
-	res := im.result()
+func (im *importing) say(res *jobfile.Result) error {
+	res.Out, res.Bytes = im.o.out, im.jobs.written
+	if res.Rejected > 0 && im.rejects.out != nil {
+		res.Rejects, res.Unlisted = &im.o.rejects, im.rejects.left
+	}
 	e := im.e
 	if im.o.out == "-" {
 		aside := *e
@@ -73,19 +34,19 @@ func (im *importing) say() error {
 		e = &aside
 	}
 	if im.o.output.form != "" && im.o.output.form != "table" {
-		return emit(e, im.o.output, res.doc())
+		return emit(e, im.o.output, importDoc(res))
 	}
 	if im.o.out == "-" && e.quiet {
 		return nil
 	}
 	var b bytes.Buffer
-	im.transcript(&b, &res)
+	im.transcript(&b, res)
 	_, err := io.WriteString(e.stdout, printable(b.String())+"\n")
 	return err
 }
 
 // transcript writes one line for each thing to know, its name in front.
-func (im *importing) transcript(w io.Writer, r *importResult) {
+func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	line := func(name, format string, args ...any) {
 		_, _ = fmt.Fprintf(w, "%-9s %s\n", name, fmt.Sprintf(format, args...)) // a buffer
 	}
@@ -107,7 +68,7 @@ func (im *importing) transcript(w io.Writer, r *importResult) {
 		line(name, "%*s %s: %s", widest, grouped(a.N), plural(a.N, "job"), a.Reason)
 	}
 	if r.Kept > 0 {
-		line("covers", "%s", r.covers())
+		line("covers", "%s", covered(r))
 	}
 	if r.Resorted {
 		line("sorted", "the submits were not in order; the jobs were put in order")
@@ -147,7 +108,7 @@ func (im *importing) rejectsPlace() string {
 	return text
 }
 
-func (r *importResult) covers() string {
+func covered(r *jobfile.Result) string {
 	day := func(t capcli.Time) string { return t.Std().Format("2006-01-02") }
 	text := day(r.First)
 	if day(r.Last) != text {
@@ -172,8 +133,8 @@ func gpuHours(t capcli.GPUTime) string {
 	return grouped(int64(t.Hours() + 0.5))
 }
 
-// doc is the transcript as a table.
-func (r *importResult) doc() report.Doc {
+// importDoc is the transcript as a table.
+func importDoc(r *jobfile.Result) report.Doc {
 	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "rows"}, {Name: "reason"}}}
 	t.Rows = append(t.Rows, []any{"kept", r.Kept, nil}, []any{"folded", r.Folded, nil}, []any{"rejected", r.Rejected, nil})
 	for _, c := range r.Reasons {

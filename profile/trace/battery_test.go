@@ -49,10 +49,31 @@ func TestFormats(t *testing.T) {
 		if len(files) == 0 {
 			t.Errorf("format %s has no sample testdata/traces/%s.*", f.Name, f.Name)
 		}
+		if !bytes.Contains(tests(t), []byte(`fuzz(f, "`+f.Name+`")`)) {
+			t.Errorf("format %s is not fuzzed: write func Fuzz…(f *testing.F) { fuzz(f, %q) } in a test file of this folder", f.Name, f.Name)
+		}
 		for name, data := range files {
 			t.Run(name, func(t *testing.T) { conform(t, f.Name, name, data) })
 		}
 	}
+}
+
+// tests are the test files of the folder, one after another.
+func tests(t *testing.T) []byte {
+	t.Helper()
+	paths, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	return all
 }
 
 func conform(t *testing.T, format, name string, data []byte) {
@@ -84,7 +105,7 @@ func conform(t *testing.T, format, name string, data []byte) {
 	if err := WriteCSV(&out, each(jobs)); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&out, "# rows %d, kept %d, folded %d, rejected %d, machine %d, unsorted %t\n", rep.Rows, rep.Kept, rep.Folded, rep.Rejected, rep.MachineGPUs, rep.Unsorted)
+	fmt.Fprintf(&out, "# rows %d, kept %d, folded %d, rejected %d, machine %d, unsorted %t\n", rep.Rows, rep.Kept, rep.Folded, rep.Rejected, machine(&rep), rep.Unsorted)
 	for _, r := range rejects {
 		fmt.Fprintf(&out, "# line %d: %s\n", r.Line, r.Reason)
 	}
@@ -95,6 +116,14 @@ func conform(t *testing.T, format, name string, data []byte) {
 		fmt.Fprintf(&out, "# note: %s\n", n)
 	}
 	golden(t, filepath.Join("..", "..", "testdata", "traces", "want", name+".txt"), out.Bytes())
+}
+
+// machine is the size of the machine that a log names, 0 where it names none.
+func machine(rep *Report) int64 {
+	if rep.MachineGPUs == nil {
+		return 0
+	}
+	return *rep.MachineGPUs
 }
 
 func golden(t *testing.T, path string, got []byte) {

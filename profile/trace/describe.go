@@ -85,13 +85,21 @@ type Level struct {
 // runBounds are where the classes of run time begin.
 var runBounds = []capcli.Seconds{0, capcli.Minute, 10 * capcli.Minute, capcli.Hour, 6 * capcli.Hour, capcli.Day, 7 * capcli.Day}
 
-// Describe sums up jobs, in any order, in one pass; hours and weekdays are in
-// UTC. Memory follows the number of hours, tenants and different sizes and
-// lengths, not of jobs.
-func Describe(jobs capcli.Jobs) (Summary, error) { return DescribeIn(jobs, time.UTC) }
+// Description is what is in a job log.
+type Description struct {
+	Schema string `json:"schema"`
+	Input  string `json:"input"`
+	Read   Report `json:"read"`
+	Summary
+}
 
-// DescribeIn is Describe with hours and weekdays in a zone.
-func DescribeIn(jobs capcli.Jobs, zone *time.Location) (Summary, error) {
+// Describe sums up jobs, in any order, in one pass; hours and weekdays are in a
+// zone, nil is UTC. Memory follows the number of hours, tenants and different sizes
+// and lengths, not of jobs.
+func Describe(jobs capcli.Jobs, zone *time.Location) (Summary, error) {
+	if zone == nil {
+		zone = time.UTC
+	}
 	d := describer{
 		zone: zone, sizes: map[int64]*tallied{},
 		tenants: map[string]*tallied{}, partitions: map[string]*tallied{}, models: map[string]*tallied{}, states: map[string]*tallied{},

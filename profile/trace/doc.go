@@ -14,5 +14,7 @@
 // header, cut short, not text, a line over 1 MiB) ends the stream with a
 // *capcli.InputError.
 //
-// A new format is one new file: a Format added to Formats in its init.
+// A new format is one new file, a Format added to Formats in its init, and a fuzz
+// target in its test file; a sample of it goes to testdata/traces. TestFormats finds
+// the format, and fails where the sample or the fuzz target is missing.
 package trace

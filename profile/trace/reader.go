@@ -44,7 +44,7 @@ type Reader struct {
 func newReader(in Input, o Options) *Reader {
 	return &Reader{
 		in: in, o: o,
-		rep:     Report{First: capcli.NoTime, Last: capcli.NoTime},
+		rep:     Report{First: capcli.NoTime, Last: capcli.NoTime, Notes: []string{}},
 		reasons: map[string]int64{}, assumed: map[string]int64{},
 		seen: NewIDs(),
 	}
@@ -256,7 +256,11 @@ func (r *Reader) Note(what string) {
 }
 
 // SetMachine records the size of the machine that the log names, in GPUs.
-func (r *Reader) SetMachine(gpus int) { r.rep.MachineGPUs = gpus }
+func (r *Reader) SetMachine(gpus int) {
+	if n := int64(gpus); n != 0 {
+		r.rep.MachineGPUs = &n
+	}
+}
 
 // Fault makes the error with which a format ends a log that is broken as a
 // whole. Line 0 and field "" are not known.

@@ -37,7 +37,7 @@ func TestRealLogs(t *testing.T) {
 		t.Run(c.file, func(t *testing.T) {
 			data := shared(t, "data", c.dir, c.file)
 			jobs, rep := readAll(t, data, Options{})
-			if rep.Format != c.format || rep.Rows != c.rows || rep.Kept != c.kept || rep.Rejected != c.rejected || rep.MachineGPUs != c.machine {
+			if rep.Format != c.format || rep.Rows != c.rows || rep.Kept != c.kept || rep.Rejected != c.rejected || machine(&rep) != int64(c.machine) {
 				t.Errorf("got %+v", rep)
 			}
 			if c.file == "philly_sia.csv.gz" {

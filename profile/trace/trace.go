@@ -60,20 +60,25 @@ type Count struct {
 	N      int64  `json:"rows"`
 }
 
-// Report says what became of every row. Rows = Kept + Folded + Rejected.
+// Tally says what became of every row of a log. Rows = Kept + Folded + Rejected.
+type Tally struct {
+	Format   string  `json:"format"`           // name in Formats
+	Rows     int64   `json:"rows"`             // rows of data, without headers, comments and blank lines
+	Kept     int64   `json:"kept"`             // jobs given out
+	Folded   int64   `json:"folded"`           // rows that are part of another job: steps, earlier attempts
+	Rejected int64   `json:"rejected"`         // rows not taken, for the Reasons
+	Reasons  []Count `json:"rejected_because"` // why rows were rejected: most first, then by reason
+	Assumed  []Count `json:"assumed"`          // what was taken for granted, in the same order
+}
+
+// Report says what was read of a log.
 type Report struct {
-	Format      string      // name in Formats
-	Rows        int64       // rows of data, without headers, comments and blank lines
-	Kept        int64       // jobs given out
-	Folded      int64       // rows that are part of another job: steps, earlier attempts
-	Rejected    int64       // rows not taken, for the Reasons
-	Reasons     []Count     // why rows were rejected: most first, then by reason
-	Assumed     []Count     // what was taken for granted, in the same order
-	First, Last capcli.Time // earliest and latest submit of the kept jobs; NoTime when none was kept
-	MachineGPUs int         // size of the machine that the log names (SWF MaxProcs); 0 is unknown
-	Cut         bool        // the input was cut short
-	Unsorted    bool        // submits go back in time somewhere
-	Notes       []string    // what else the user should know
+	Tally
+	MachineGPUs *int64      `json:"machine_gpus"` // size of the machine that the log names (SWF MaxProcs); nil is unknown
+	Cut         bool        `json:"partial"`      // the input was cut short
+	Notes       []string    `json:"notes"`        // what else the user should know
+	First, Last capcli.Time `json:"-"`            // earliest and latest submit of the kept jobs; NoTime when none was kept
+	Unsorted    bool        `json:"-"`            // submits go back in time somewhere
 }
 
 // Remarks says in words what a reader of a result must know about the log.

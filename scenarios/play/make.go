@@ -149,7 +149,9 @@ func (m *Maker) Survey(ctx context.Context, q *Question) (*scenarios.LogSurvey, 
 	}
 	end(survey.Jobs())
 	if reading.Reader != nil {
-		survey.MachineGPUs = int64(reading.Reader.Report().MachineGPUs)
+		if gpus := reading.Reader.Report().MachineGPUs; gpus != nil {
+			survey.MachineGPUs = *gpus
+		}
 	}
 	m.survey = survey
 	return survey, nil

@@ -65,15 +65,11 @@ type Totals struct {
 	Contracted capcli.USD `json:"contracted_usd"`
 }
 
-// BalanceError says that who pays does not sum to the invoice: a bug.
-type BalanceError struct{ Text string }
-
-func (e *BalanceError) Error() string { return e.Text }
-
 // State prices the use of a request. It fails with a *capcli.RequestError where
 // the window leaves use out, with a *PortfolioError, a *RecordError or a
 // *capcli.InputError where the input is wrong, with capcli.ErrOverflow where an
-// amount does not fit, and with a *BalanceError.
+// amount does not fit, and with a *capcli.AccountingError where who pays does not sum to
+// the invoice.
 func State(r *Request) (*Statement, error) {
 	if err := r.window(); err != nil {
 		return nil, err
@@ -179,7 +175,7 @@ func (c *Chargeback) balance(b *Bill) error {
 		cash += c.Payers[i].Cash
 	}
 	if t := &b.Total; sum != t.Effective || cash != t.Billed {
-		return &BalanceError{fmt.Sprintf("the invoice is %s amortised and %s in cash, its tenants sum to %s and %s", t.Effective.Decimal(), t.Billed.Decimal(), sum.Decimal(), cash.Decimal())}
+		return &capcli.AccountingError{Err: fmt.Errorf("the invoice is %s amortised and %s in cash, its tenants sum to %s and %s", t.Effective.Decimal(), t.Billed.Decimal(), sum.Decimal(), cash.Decimal())}
 	}
 	return nil
 }
