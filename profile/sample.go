@@ -17,6 +17,9 @@ func InstantOf(t time.Time) Instant { return Instant(t.UnixMicro()) }
 // Std gives the instant as the standard library's time, in UTC.
 func (i Instant) Std() time.Time { return time.UnixMicro(int64(i)).UTC() }
 
+// Stamp gives the instant in RFC 3339, to the millisecond.
+func (i Instant) Stamp() string { return i.Std().Format("2006-01-02T15:04:05.000Z07:00") }
+
 // Second is the whole second that holds the instant.
 func (i Instant) Second() capcli.Time {
 	s := int64(i) / 1e6

@@ -72,7 +72,7 @@ func (z *Summarizer) Add(host string, t *Tick) {
 			z.out.Gaps += e.Value
 		}
 		if len(z.out.Events) < maxEvents {
-			z.out.Events = append(z.out.Events, HostEvent{host, e})
+			z.out.Events = append(z.out.Events, HostEvent{e.At.Stamp(), host, e.Kind, e.Device, e.Value, e.Text})
 		} else {
 			z.out.Dropped++
 		}

@@ -56,8 +56,12 @@ type Summary struct {
 
 // HostEvent is an event with its box.
 type HostEvent struct {
-	Host string
-	Event
+	At     string    `json:"at"` // RFC 3339, to the millisecond
+	Host   string    `json:"host"`
+	Kind   EventKind `json:"kind"`
+	Device string    `json:"gpu_uuid,omitempty"` // "" is all
+	Value  int64     `json:"value"`
+	Text   string    `json:"text"`
 }
 
 // Total is the use of all devices together.

@@ -8,59 +8,8 @@ import (
 	"capcli/profile"
 )
 
-// fitsJSON is what a job could run on. What is not known is null.
-type fitsJSON struct {
-	Bytes    figure  `json:"mem_used_bytes_max"`
-	SM       figure  `json:"sm_active_pct_p95"`
-	ByUtil   bool    `json:"sm_from_util"`
-	DRAM     figure  `json:"dram_active_pct_p95"`
-	Reserved bool    `json:"mem_looks_reserved"`
-	Slice    *string `json:"mig_profile"`
-	Model    *string `json:"gpu_model"`
-	Binds    *string `json:"binding"`
-	Milli    *int    `json:"shareable_gpu_milli"`
-	Freed    figure  `json:"freed_gpu_hours"`
-	Why      *string `json:"unknown_why"`
-}
-
-func fitsOf(j *profile.JobUse) fitsJSON {
-	f := j.Fits()
-	out := fitsJSON{
-		Bytes: figure(f.Need.Bytes), SM: figure(100 * f.Need.SM), ByUtil: f.Need.ByUtil, DRAM: figure(100 * f.Need.DRAM), Reserved: f.Need.Reserved,
-		Freed: figure(f.FreedHours(j.Use.HeldHours())),
-	}
-	if f.Why != "" {
-		out.Why = &f.Why
-		return out
-	}
-	if f.Slice != nil {
-		out.Slice = &f.Slice.Slice
-	}
-	if f.Model != nil {
-		out.Model = &f.Model.Model
-	}
-	if binds := string(bindsOf(&f)); binds != "" {
-		out.Binds = &binds
-	}
-	if f.Milli > 0 {
-		out.Milli = &f.Milli
-	}
-	return out
-}
-
-// bindsOf is what rules out the next smaller than that on which a job fits.
-func bindsOf(f *profile.Fitting) profile.Resource {
-	switch {
-	case f.Slice != nil:
-		return f.Slice.Binds
-	case f.Model != nil:
-		return f.Model.Binds
-	}
-	return f.Binds
-}
-
-// fits says on what smaller GPU, or part of one, each job could run.
-func (p *profiled) fits() report.Table {
+// fitTable says on what smaller GPU, or part of one, each job could run.
+func (p *profiled) fitTable() report.Table {
 	t := report.Table{Name: "fits", Aside: true, Columns: []report.Column{
 		{Name: "job_id", Head: "job", Align: report.Left},
 		{Name: "gpu_model", Align: report.Left, Priority: 2},
@@ -74,33 +23,37 @@ func (p *profiled) fits() report.Table {
 		{Name: "shareable_gpu_milli", Head: "milli", Priority: 1},
 		{Name: "note", Align: report.Left, Priority: 1},
 	}}
-	for _, j := range p.sum.Jobs {
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
 		if j.Kind == "unknown" {
 			continue
 		}
-		f := j.Fits()
+		f, binds := &j.Fits, ""
+		if f.Binds != nil {
+			binds = string(*f.Binds)
+		}
 		var milli any
-		if f.Milli > 0 {
-			milli = f.Milli
+		if f.Milli != nil {
+			milli = *f.Milli
 		}
 		t.Rows = append(t.Rows, []any{
-			j.ID, j.Model, j.Use.HeldHours(), orNil(gib(j.Use)), knownPercent(f.Need.SM), knownPercent(f.Need.DRAM),
-			fitsText(&f), string(bindsOf(&f)), f.FreedHours(j.Use.HeldHours()), milli, fitsNote(&f),
+			j.ID, j.Model, float64(j.Held), gib(&j.UseResult), knownPercent(f.Need.SM), knownPercent(f.Need.DRAM),
+			fitsText(f), binds, float64(f.Freed), milli, fitsNote(f),
 		})
 	}
 	return t
 }
 
-func fitsText(f *profile.Fitting) any {
-	if f.Why != "" {
+func fitsText(f *profile.FitResult) any {
+	if f.Why != nil {
 		return nil
 	}
 	var on []string
 	if f.Slice != nil {
-		on = append(on, "MIG "+f.Slice.Slice)
+		on = append(on, "MIG "+*f.Slice)
 	}
 	if f.Model != nil {
-		on = append(on, f.Model.Model)
+		on = append(on, *f.Model)
 	}
 	if len(on) == 0 {
 		return "nothing smaller"
@@ -108,13 +61,13 @@ func fitsText(f *profile.Fitting) any {
 	return strings.Join(on, " or ")
 }
 
-func fitsNote(f *profile.Fitting) any {
+func fitsNote(f *profile.FitResult) any {
 	switch {
-	case f.Why != "":
-		return f.Why
-	case f.Need.Reserved:
+	case f.Why != nil:
+		return *f.Why
+	case f.Reserved:
 		return "memory looks reserved by its allocator: it may need less"
-	case f.Need.ByUtil:
+	case f.ByUtil:
 		return "SM was not told: the time a kernel ran stands in, which is more"
 	}
 	return nil
@@ -123,15 +76,15 @@ func fitsNote(f *profile.Fitting) any {
 // fitsWords says in a sentence what the table of fits adds up to; "" is nothing.
 func (p *profiled) fitsWords() string {
 	jobs, freed, reserved := int64(0), 0.0, int64(0)
-	for _, j := range p.sum.Jobs {
-		if j.Kind == "unknown" {
+	for i := range p.Jobs {
+		f := &p.Jobs[i].Fits
+		if p.Jobs[i].Kind == "unknown" {
 			continue
 		}
-		f := j.Fits()
-		if f.Why == "" && f.Need.Reserved && f.Slice == nil && f.Model == nil {
+		if f.Why == nil && f.Reserved && f.Slice == nil && f.Model == nil {
 			reserved++
 		}
-		if h := f.FreedHours(j.Use.HeldHours()); h > 0 {
+		if h := float64(f.Freed); h > 0 {
 			jobs, freed = jobs+1, freed+h
 		}
 	}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/profile"
 	"capcli/profile/jobfile"
 )
 
@@ -59,7 +56,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	if err != nil {
 		return err
 	}
-	jobs, parts := jobsOf(sum, o.share)
+	jobs, parts := sum.Record(o.share)
 	if len(jobs) == 0 {
 		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "processes are told to who may see them: run profile as root, with --processes 5s"}
 	}
@@ -82,38 +79,8 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 		return err
 	}
 	if o.share {
-		e.note(fmt.Sprintf("%s of them could share a GPU: they want %.1f GPUs together where they held %s", grouped(parts.jobs), float64(parts.milli)/1000, grouped(parts.jobs)))
+		e.note(fmt.Sprintf("%s of them could share a GPU: they want %.1f GPUs together where they held %s", grouped(parts.Jobs), float64(parts.Milli)/1000, grouped(parts.Jobs)))
 	}
 	e.note(fmt.Sprintf("wrote %s %s: %s", grouped(int64(len(jobs))), plural(int64(len(jobs)), "job"), o.out))
 	return nil
 }
-
-// jobsOf gives the jobs of a summary in the order in which they were seen. Times
-// are whole seconds: a job begins in the second of its first sample.
-// Where share is set, those that could share a GPU want a part of one.
-func jobsOf(sum *profile.Summary, share bool) (out []capcli.Job, parts shared) {
-	for _, j := range sum.Jobs {
-		if j.Kind == "unknown" {
-			continue
-		}
-		start := j.From.Second()
-		end := max(j.To.Second(), start+1)
-		state := "COMPLETED"
-		if j.To.Sub(sum.To) == 0 {
-			state = "RUNNING"
-		}
-		out = append(out, capcli.Job{
-			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Use.Judge().Kind), State: state, GPUs: max(1, j.Devices),
-			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Deadline: capcli.NoTime,
-		})
-		if milli := j.Fits().Milli; share && milli > 0 {
-			out[len(out)-1].GPUMilli = milli
-			parts.jobs, parts.milli = parts.jobs+1, parts.milli+int64(milli)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b capcli.Job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
-	return out, parts
-}
-
-// shared counts jobs that want part of a GPU.
-type shared struct{ jobs, milli int64 }

@@ -79,7 +79,7 @@ func (r *recording) run(ctx context.Context) error {
 		r.e.note("next: capcli profile summary " + r.o.out)
 		return nil
 	}
-	p := &profiled{input: []string{r.o.out}, sum: r.sum.Summary(), price: r.price, zone: utcOr(in)}
+	p := &profiled{r.sum.Summary().Result([]string{r.o.out}, r.price, utcOr(in)), utcOr(in)}
 	if err := emit(r.e, r.o.summary, p.doc()); err != nil {
 		return err
 	}

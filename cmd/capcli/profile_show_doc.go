@@ -59,7 +59,7 @@ func (s *gpuShow) table() report.Table {
 		t.Columns = append(t.Columns, report.Column{Name: m.name + "_mean"}, report.Column{Name: m.name + "_max"})
 	}
 	for i := range s.cells {
-		row := []any{stampText(s.at(i)), s.cells[i].samples}
+		row := []any{s.at(i).Stamp(), s.cells[i].samples}
 		for k := range shownMetrics {
 			f := s.cells[i].of[k]
 			if f.n == 0 {
@@ -87,7 +87,7 @@ type showJSON struct {
 }
 
 func (s *gpuShow) json(t report.Table) showJSON {
-	out := showJSON{"capcli/profile_show/v1", s.host, s.device.Index, s.device.UUID, s.device.Model, stampText(s.from), stampText(s.to), s.every.Seconds(), []map[string]any{}}
+	out := showJSON{"capcli/profile_show/v1", s.host, s.device.Index, s.device.UUID, s.device.Model, s.from.Stamp(), s.to.Stamp(), s.every.Seconds(), []map[string]any{}}
 	for _, row := range t.Rows {
 		one := map[string]any{}
 		for i, c := range t.Columns {

@@ -84,8 +84,7 @@ func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []st
 	if err != nil {
 		return err
 	}
-	p := &profiled{input: args, sum: sum, price: price, zone: in}
-	return emit(e, o.output, p.doc())
+	return emit(e, o.output, (&profiled{sum.Result(args, price, in), in}).doc())
 }
 
 // summarise reads folders.

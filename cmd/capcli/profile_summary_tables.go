@@ -21,43 +21,43 @@ func (p *profiled) useColumns(first ...report.Column) []report.Column {
 		report.Column{Name: "power_w", Head: "W", Priority: 2}, report.Column{Name: "energy_kwh", Head: "kWh", Priority: 3},
 		report.Column{Name: "idle_held_s", Head: "idle", Priority: 1},
 	)
-	if p.price != nil {
+	if p.Price != nil {
 		out = append(out, report.Column{Name: "idle_cost_usd", Head: "idle $", Priority: 1})
 	}
 	return append(out, report.Column{Name: "verdict", Align: report.Left})
 }
 
-func (p *profiled) useCells(first []any, u *profile.Use) []any {
-	share := func(v float64) any { return knownPercent(v / 100) }
+func (p *profiled) useCells(first []any, u *profile.UseResult) []any {
+	share := func(v figure) any { return knownPercent(float64(v) / 100) }
 	out := append(
-		first, float64(u.Held)/3.6e9, orNil(u.UsedHours()), share(u.Util.Mean()), share(u.SM.Mean()), share(u.Tensor.Mean()), share(u.DRAM.Mean()),
-		share(u.Memory.Quantile(0.95)), orNil(gib(u)), orNil(math.Round(10*u.Watts.Mean())/10), u.Joules/3.6e6, report.MeanTime(float64(u.Idle)/1e6),
+		first, float64(u.Held), figureCell(u.Used), share(u.Util), share(u.SM), share(u.Tensor), share(u.DRAM),
+		share(u.Mem95), gib(u), orNil(math.Round(10*float64(u.Watts))/10), float64(u.Energy), report.MeanTime(float64(u.Use.Idle)/1e6),
 	)
-	if cost, ok := p.idleCost(u); ok {
-		out = append(out, cost)
+	if u.IdleCost != nil {
+		out = append(out, *u.IdleCost)
 	}
-	v := u.Judge()
-	return append(out, report.Label{Name: string(v.Kind), Head: v.Words})
+	return append(out, report.Label{Name: string(u.Verdict), Head: u.Words})
 }
 
-// gib is the most memory in use; NaN where it was never told.
-func gib(u *profile.Use) float64 {
-	if u.MemoryBytes == 0 && u.Memory.Time() == 0 {
-		return math.NaN()
+// gib is the most memory in use; nil where it was never told.
+func gib(u *profile.UseResult) any {
+	if u.MemMax == 0 && u.Use.Memory.Time() == 0 {
+		return nil
 	}
-	return u.MemoryBytes / (1 << 30)
+	return float64(u.MemMax) / (1 << 30)
 }
 
-func (p *profiled) gpus() report.Table {
+func (p *profiled) gpuTable() report.Table {
 	t := report.Table{Name: "gpus", Most: shownGPUs, Columns: p.useColumns(
 		report.Column{Name: "host", Priority: 2}, report.Column{Name: "gpu", Align: report.Left}, report.Column{Name: "job", Align: report.Left},
 	)}
-	for _, d := range p.sum.Devices {
-		gpu := strconv.Itoa(d.Device.Index)
-		if d.Device.MIG() {
-			gpu += fmt.Sprintf(" %s #%d", d.Device.Profile, d.Device.GI)
+	for i := range p.GPUs {
+		g := &p.GPUs[i]
+		gpu := strconv.Itoa(g.GPU)
+		if g.Device.MIG() {
+			gpu += fmt.Sprintf(" %s #%d", g.MIG, g.Device.GI)
 		}
-		t.Rows = append(t.Rows, p.useCells([]any{d.Host, gpu, jobsText(d.Jobs)}, d.Use))
+		t.Rows = append(t.Rows, p.useCells([]any{g.Host, gpu, jobsText(g.Jobs)}, &g.UseResult))
 	}
 	return t
 }
@@ -73,44 +73,42 @@ func jobsText(jobs []string) any {
 	return fmt.Sprintf("%s and %d before", jobs[len(jobs)-1], len(jobs)-1)
 }
 
-func (p *profiled) jobs() report.Table {
+func (p *profiled) jobTable() report.Table {
 	t := report.Table{Name: "jobs", Title: "jobs, those that held most first", Most: shownJobs, Columns: p.useColumns(
 		report.Column{Name: "job_id", Head: "job", Align: report.Left}, report.Column{Name: "tenant", Align: report.Left}, report.Column{Name: "gpus", Head: "GPUs"},
 	)}
-	for _, j := range p.sum.Jobs {
-		t.Rows = append(t.Rows, p.useCells([]any{j.ID, j.Tenant, j.Devices}, j.Use))
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		t.Rows = append(t.Rows, p.useCells([]any{j.ID, j.Tenant, j.GPUs}, &j.UseResult))
 	}
 	return t
 }
 
-func (p *profiled) tenants() report.Table {
+func (p *profiled) tenantTable() report.Table {
 	t := report.Table{Name: "tenants", Title: "tenants", Most: shownJobs, Columns: p.useColumns(report.Column{Name: "tenant", Align: report.Left}, report.Column{Name: "jobs"})}
-	for _, x := range p.sum.Tenants() {
-		t.Rows = append(t.Rows, p.useCells([]any{x.Tenant, x.Jobs}, x.Use))
+	for i := range p.Tenants {
+		x := &p.Tenants[i]
+		t.Rows = append(t.Rows, p.useCells([]any{x.Tenant, x.Jobs}, &x.UseResult))
 	}
 	return t
 }
 
-func (p *profiled) hours() report.Table {
+func (p *profiled) hourTable() report.Table {
 	t := report.Table{Name: "hours", Aside: true, Columns: []report.Column{
 		{Name: "weekday", Align: report.Left}, {Name: "hour"}, {Name: "held_share", Head: "held"}, {Name: "busy_share", Head: "busy"},
 	}}
-	for day := range p.sum.Heat {
-		for hour, c := range p.sum.Heat[day] {
-			if c.Seen > 0 {
-				t.Rows = append(t.Rows, []any{time.Weekday(day).String(), hour, knownPercent(float64(c.Held) / float64(c.Seen)), knownPercent(c.Busy / float64(c.BusyFor))})
-			}
-		}
+	for _, h := range p.Hours {
+		t.Rows = append(t.Rows, []any{h.Weekday, h.Hour, knownPercent(float64(h.Held)), knownPercent(float64(h.Busy))})
 	}
 	return t
 }
 
-func (p *profiled) events() report.Table {
+func (p *profiled) eventTable() report.Table {
 	t := report.Table{Name: "events", Aside: true, Columns: []report.Column{
 		{Name: "at"}, {Name: "host", Align: report.Left}, {Name: "kind", Align: report.Left}, {Name: "gpu_uuid", Align: report.Left}, {Name: "value"}, {Name: "text", Align: report.Left},
 	}}
-	for _, e := range p.sum.Events {
-		t.Rows = append(t.Rows, []any{stampText(e.At), e.Host, string(e.Kind), e.Device, e.Value, e.Text})
+	for _, e := range p.Events {
+		t.Rows = append(t.Rows, []any{e.At, e.Host, string(e.Kind), e.Device, e.Value, e.Text})
 	}
 	return t
 }
@@ -124,7 +122,7 @@ func (p *profiled) heat() []report.Chart {
 	for i := range 7 {
 		day := time.Weekday((i + 1) % 7) // from Monday
 		values, seen := make([]float64, 24), false
-		for hour, c := range p.sum.Heat[day] {
+		for hour, c := range p.Summary.Heat[day] {
 			values[hour] = math.NaN()
 			if c.BusyFor > 0 {
 				values[hour], seen = c.Busy/float64(c.BusyFor), true
@@ -143,14 +141,14 @@ func (p *profiled) heat() []report.Chart {
 // notes are what the reader must know.
 func (p *profiled) notes() []string {
 	var out []string
-	total := p.sum.Total()
+	total := p.Total.Use
 	if total.Util.Time() > 0 {
 		out = append(out, `"busy" is NVML's GPU utilisation: a kernel was running. It does not say how much of the GPU worked; SM and tensor do.`)
 	}
 	if total.SM.Time() == 0 && total.Seen > 0 {
 		out = append(out, "SM and tensor activity were not told: they need a Hopper GPU or later, or a source such as dcgm with profiling fields (capcli doctor)")
 	}
-	if p.sum.Guessed {
+	if p.Guessed {
 		out = append(out, "the source tells of no processes: a GPU with over 2% of its memory in use counts as held")
 	}
 	if text := p.fitsWords(); text != "" {
@@ -159,18 +157,18 @@ func (p *profiled) notes() []string {
 	if total.Shared > 0 {
 		out = append(out, fmt.Sprintf("%.1f GPU-hours were held by more than one job: they are divided evenly, and activity, power and memory of a GPU cannot be told apart by job", float64(total.Shared)/3.6e9))
 	}
-	if p.sum.Gaps > 0 {
-		out = append(out, fmt.Sprintf("%s were not sampled; they count as nothing seen", capcli.Seconds(p.sum.Gaps/1e6)))
+	if p.Summary.Gaps > 0 {
+		out = append(out, fmt.Sprintf("%s were not sampled; they count as nothing seen", capcli.Seconds(p.Summary.Gaps/1e6)))
 	}
 	if total.ByPower {
 		out = append(out, "some energy is summed from power, for want of a counter; sensors see a part of the time, so it may be off by some percent")
 	}
 	shown := 0
-	for _, e := range p.sum.Events {
+	for _, e := range p.Events {
 		switch e.Kind {
 		case profile.Xid, profile.ECCError, profile.GPULost, profile.Stalled, profile.DriverGone, profile.ClockJump, profile.MIGChanged, profile.Recovered:
 			if shown++; shown <= shownEvents {
-				out = append(out, fmt.Sprintf("%s %s: %s %s", stampText(e.At), e.Host, eventWords(e), e.Text))
+				out = append(out, fmt.Sprintf("%s %s: %s %s", e.At, e.Host, eventWords(e), e.Text))
 			}
 		default:
 		}

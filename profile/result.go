@@ -1,0 +1,260 @@
+package profile
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"capcli"
+)
+
+// hoursOfMonth is the length of the month that costs are told for: a year's 8760
+// hours over twelve.
+const hoursOfMonth = 730
+
+// Result is what recorded GPUs, jobs and tenants did. Figures that are not known
+// are null.
+type Result struct {
+	Schema  string         `json:"schema"`
+	Input   []string       `json:"input"`
+	From    string         `json:"from"` // RFC 3339, to the millisecond
+	To      string         `json:"to"`
+	Zone    string         `json:"zone"` // in which Hours are
+	Ticks   int64          `json:"ticks"`
+	Gaps    capcli.Figure  `json:"gaps_s"`
+	Guessed bool           `json:"held_by_memory"`
+	Price   *capcli.USD    `json:"price_usd_per_gpu_hour"`
+	GPUs    []GPUResult    `json:"gpus"`
+	Jobs    []JobResult    `json:"jobs"`
+	Tenants []TenantResult `json:"tenants"`
+	Total   UseResult      `json:"total"`
+	Hours   []HourResult   `json:"hours"`
+	Events  []HostEvent    `json:"events"`
+	Dropped int            `json:"events_left_out"`
+
+	Summary *Summary `json:"-"`
+}
+
+// UseResult is what a GPU, a job or a tenant did.
+type UseResult struct {
+	Verdict     VerdictKind   `json:"verdict"`
+	Words       string        `json:"verdict_words"`
+	Seen        capcli.Figure `json:"seen_gpu_hours"`
+	Held        capcli.Figure `json:"held_gpu_hours"`
+	Used        capcli.Figure `json:"used_gpu_hours"`
+	Idle        capcli.Figure `json:"idle_held_gpu_hours"`
+	Shared      capcli.Figure `json:"shared_gpu_hours"`
+	Util        capcli.Figure `json:"util_gpu_pct_mean"`
+	SM          capcli.Figure `json:"sm_active_pct_mean"`
+	SM95        capcli.Figure `json:"sm_active_pct_p95"`
+	Occupancy   capcli.Figure `json:"sm_occupancy_pct_mean"`
+	Tensor      capcli.Figure `json:"tensor_active_pct_mean"`
+	Tensor95    capcli.Figure `json:"tensor_active_pct_p95"`
+	DRAM        capcli.Figure `json:"dram_active_pct_mean"`
+	DRAM95      capcli.Figure `json:"dram_active_pct_p95"`
+	Mem50       capcli.Figure `json:"mem_used_pct_p50"`
+	Mem95       capcli.Figure `json:"mem_used_pct_p95"`
+	MemMax      capcli.Figure `json:"mem_used_bytes_max"`
+	MemTotal    capcli.Figure `json:"mem_total_bytes"`
+	Watts       capcli.Figure `json:"power_w_mean"`
+	Watts95     capcli.Figure `json:"power_w_p95"`
+	Link        capcli.Figure `json:"link_mib_s_mean"`
+	Energy      capcli.Figure `json:"energy_kwh"`
+	ByPower     bool          `json:"energy_from_power"`
+	Longest     capcli.Figure `json:"longest_idle_s"`
+	Starved     capcli.Figure `json:"starved_s"`
+	Pauses      int64         `json:"starved_pauses"`
+	Burst       capcli.Figure `json:"burst_s_median"`
+	IdleCost    *capcli.USD   `json:"idle_cost_usd,omitempty"`       // of the hours in which a GPU was held and did nothing
+	IdleCostPer *capcli.USD   `json:"idle_cost_usd_month,omitempty"` // of a month like what was seen
+
+	Use *Use `json:"-"`
+}
+
+// GPUResult is what one GPU, or MIG instance, did.
+type GPUResult struct {
+	Host   string   `json:"host"`
+	GPU    int      `json:"gpu"`
+	UUID   string   `json:"gpu_uuid"`
+	MIG    string   `json:"mig_profile,omitempty"`
+	Parent string   `json:"parent_uuid,omitempty"`
+	Model  string   `json:"gpu_model"`
+	Jobs   []string `json:"jobs"`
+	UseResult
+
+	Device *Device `json:"-"`
+}
+
+// JobResult is what one job did, and on what it could run.
+type JobResult struct {
+	ID      string   `json:"job_id"`
+	Kind    string   `json:"kind"`
+	Tenant  string   `json:"tenant"`
+	Command string   `json:"command"`
+	Model   string   `json:"gpu_model"`
+	GPUs    int      `json:"gpus"`
+	Hosts   []string `json:"hosts"`
+	From    string   `json:"from"`
+	To      string   `json:"to"`
+	UseResult
+	Fits FitResult `json:"fits"`
+}
+
+// TenantResult is what the jobs of one tenant did.
+type TenantResult struct {
+	Tenant string `json:"tenant"`
+	Jobs   int    `json:"jobs"`
+	UseResult
+}
+
+// HourResult is how busy all GPUs were in one hour of the week.
+type HourResult struct {
+	Weekday string        `json:"weekday"`
+	Hour    int           `json:"hour"`
+	Held    capcli.Figure `json:"held_share"`
+	Busy    capcli.Figure `json:"busy_share"`
+}
+
+// FitResult is what a job could run on. What is not known is null.
+type FitResult struct {
+	Bytes    capcli.Figure `json:"mem_used_bytes_max"`
+	SM       capcli.Figure `json:"sm_active_pct_p95"`
+	ByUtil   bool          `json:"sm_from_util"`
+	DRAM     capcli.Figure `json:"dram_active_pct_p95"`
+	Reserved bool          `json:"mem_looks_reserved"`
+	Slice    *string       `json:"mig_profile"`
+	Model    *string       `json:"gpu_model"`
+	Binds    *Resource     `json:"binding"` // what rules out the next smaller than that on which it fits
+	Milli    *int          `json:"shareable_gpu_milli"`
+	Freed    capcli.Figure `json:"freed_gpu_hours"`
+	Why      *string       `json:"unknown_why"`
+
+	Need Need `json:"-"`
+}
+
+// Result gives what the samples of some folders say; price is that of a GPU-hour,
+// nil is not known, and zone that of the summary's hours.
+func (s *Summary) Result(input []string, price *capcli.USD, zone *time.Location) *Result {
+	r := &Result{
+		Schema: "capcli/profile_summary/v1", Input: input, From: s.From.Stamp(), To: s.To.Stamp(), Zone: zone.String(), Price: price,
+		Ticks: s.Ticks, Gaps: capcli.Figure(float64(s.Gaps) / 1e6), Guessed: s.Guessed, Dropped: s.Dropped,
+		GPUs: []GPUResult{}, Jobs: []JobResult{}, Tenants: []TenantResult{}, Hours: []HourResult{}, Events: append([]HostEvent{}, s.Events...),
+		Summary: s,
+	}
+	r.Total = r.use(s.Total())
+	for _, d := range s.Devices {
+		r.GPUs = append(r.GPUs, GPUResult{
+			d.Host, d.Device.Index, d.Device.UUID, d.Device.Profile, d.Device.Parent, d.Device.Model, append([]string{}, d.Jobs...), r.use(d.Use), d.Device,
+		})
+	}
+	for _, j := range s.Jobs {
+		r.Jobs = append(r.Jobs, JobResult{j.ID, j.Kind, j.Tenant, j.Command, j.Model, j.Devices, append([]string{}, j.Hosts()...), j.From.Stamp(), j.To.Stamp(), r.use(j.Use), j.fitResult()})
+	}
+	for _, t := range s.Tenants() {
+		r.Tenants = append(r.Tenants, TenantResult{t.Tenant, t.Jobs, r.use(t.Use)})
+	}
+	for day := range s.Heat {
+		for hour := range s.Heat[day] {
+			if c := s.Heat[day][hour]; c.Seen > 0 {
+				r.Hours = append(r.Hours, HourResult{time.Weekday(day).String(), hour, capcli.Figure(float64(c.Held) / float64(c.Seen)), capcli.Figure(c.Busy / float64(c.BusyFor))})
+			}
+		}
+	}
+	return r
+}
+
+func (r *Result) use(u *Use) UseResult {
+	v := u.Judge()
+	hours := func(micros int64) capcli.Figure { return capcli.Figure(float64(micros) / 3.6e9) }
+	seconds := func(micros int64) capcli.Figure { return capcli.Figure(float64(micros) / 1e6) }
+	out := UseResult{
+		Verdict: v.Kind, Words: v.Words, Seen: hours(u.Seen), Held: hours(u.Held), Used: capcli.Figure(u.UsedHours()), Idle: hours(u.Idle), Shared: hours(u.Shared),
+		Util: capcli.Figure(u.Util.Mean()), SM: capcli.Figure(u.SM.Mean()), SM95: capcli.Figure(u.SM.Quantile(0.95)), Occupancy: capcli.Figure(u.Occupancy.Mean()),
+		Tensor: capcli.Figure(u.Tensor.Mean()), Tensor95: capcli.Figure(u.Tensor.Quantile(0.95)), DRAM: capcli.Figure(u.DRAM.Mean()), DRAM95: capcli.Figure(u.DRAM.Quantile(0.95)),
+		Mem50: capcli.Figure(u.Memory.Quantile(0.5)), Mem95: capcli.Figure(u.Memory.Quantile(0.95)), MemMax: capcli.Figure(u.MemoryBytes), MemTotal: capcli.Figure(u.MemoryTotal),
+		Watts: capcli.Figure(u.Watts.Mean()), Watts95: capcli.Figure(u.Watts.Quantile(0.95)), Link: capcli.Figure(u.Link.Mean()),
+		Energy: capcli.Figure(u.Joules / 3.6e6), ByPower: u.ByPower, Longest: seconds(u.Longest), Starved: seconds(u.Starved), Pauses: u.Pauses, Burst: capcli.Figure(u.Burst()),
+		Use: u,
+	}
+	if r.Price != nil {
+		cost := capcli.USD(math.Round(float64(*r.Price) * float64(u.Idle) / 3.6e9))
+		month := capcli.USD(0)
+		if span := r.Span().Hours(); span > 0 {
+			month = capcli.USD(math.Round(float64(cost) * hoursOfMonth / span))
+		}
+		out.IdleCost, out.IdleCostPer = &cost, &month
+	}
+	return out
+}
+
+// Span is the time from the first sample to the last, which stands for one more
+// interval.
+func (r *Result) Span() time.Duration {
+	if len(r.Summary.Devices) == 0 {
+		return 0
+	}
+	most := int64(0)
+	for _, d := range r.Summary.Devices {
+		most = max(most, d.Use.Seen)
+	}
+	return max(r.Summary.To.Sub(r.Summary.From), time.Duration(most)*time.Microsecond)
+}
+
+func (j *JobUse) fitResult() FitResult {
+	f := j.Fits()
+	out := FitResult{
+		Bytes: capcli.Figure(f.Need.Bytes), SM: capcli.Figure(100 * f.Need.SM), ByUtil: f.Need.ByUtil, DRAM: capcli.Figure(100 * f.Need.DRAM), Reserved: f.Need.Reserved,
+		Freed: capcli.Figure(f.FreedHours(j.Use.HeldHours())), Need: f.Need,
+	}
+	if f.Why != "" {
+		out.Why = &f.Why
+		return out
+	}
+	binds := f.Binds
+	if f.Model != nil {
+		out.Model, binds = &f.Model.Model, f.Model.Binds
+	}
+	if f.Slice != nil {
+		out.Slice, binds = &f.Slice.Slice, f.Slice.Binds
+	}
+	if binds != "" {
+		out.Binds = &binds
+	}
+	if f.Milli > 0 {
+		out.Milli = &f.Milli
+	}
+	return out
+}
+
+// Shared counts jobs that want part of a GPU, and the thousandths that they want
+// together.
+type Shared struct{ Jobs, Milli int64 }
+
+// Record gives the jobs of the summary in the order in which they were seen. Times
+// are whole seconds: a job begins in the second of its first sample. Where share is
+// set, those that could share a GPU want a part of one.
+func (s *Summary) Record(share bool) (out []capcli.Job, parts Shared) {
+	for _, j := range s.Jobs {
+		if j.Kind == "unknown" {
+			continue
+		}
+		start := j.From.Second()
+		end := max(j.To.Second(), start+1)
+		state := "COMPLETED"
+		if j.To.Sub(s.To) == 0 {
+			state = "RUNNING"
+		}
+		job := capcli.Job{
+			ID: j.ID, Tenant: j.Tenant, GPUModel: j.Model, Class: string(j.Use.Judge().Kind), State: state, GPUs: max(1, j.Devices),
+			Submit: start, Start: start, End: end, Run: capcli.Seconds(end - start), Deadline: capcli.NoTime,
+		}
+		if milli := j.Fits().Milli; share && milli > 0 {
+			job.GPUMilli = milli
+			parts.Jobs, parts.Milli = parts.Jobs+1, parts.Milli+int64(milli)
+		}
+		out = append(out, job)
+	}
+	slices.SortStableFunc(out, func(a, b capcli.Job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
+	return out, parts
+}
