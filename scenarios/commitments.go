@@ -35,8 +35,7 @@ func discounts(s *Scenario) strict.Reader {
 // checkDiscount refuses what a scenario has pools for, and scopes that its
 // pools do not tell apart.
 func checkDiscount(d *strict.Decoder, c *billing.Commitment, n *yaml.Node) {
-	switch c.Product.(type) {
-	case billing.CapacityBlock, billing.CapacityReservation, billing.ReservedCapacity, billing.Owned:
+	if billing.BringsCapacity(c.Product) {
 		d.Fault(at(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
 		return
 	}
@@ -74,36 +73,10 @@ func kindOfProduct(product string) string {
 
 // ratesOf are the rates of a plan; none for other products.
 func ratesOf(p billing.Product) []billing.PlanRate {
-	switch p := p.(type) {
-	case billing.SavingsPlan:
-		return p.Rates
-	case billing.FlexibleUse:
-		return p.Rates
-	case billing.AzurePlan:
-		return p.Rates
-	case billing.MinimumSpend:
-		return p.Rates
+	if rated, is := p.(billing.Rated); is {
+		return rated.PlanRates()
 	}
 	return nil
-}
-
-// withRates is a plan with other rates.
-func withRates(p billing.Product, rates []billing.PlanRate) billing.Product {
-	switch p := p.(type) {
-	case billing.SavingsPlan:
-		p.Rates = rates
-		return p
-	case billing.FlexibleUse:
-		p.Rates = rates
-		return p
-	case billing.AzurePlan:
-		p.Rates = rates
-		return p
-	case billing.MinimumSpend:
-		p.Rates = rates
-		return p
-	}
-	return p
 }
 
 // checkDiscounts checks the commitments against the pools and the period.
@@ -212,11 +185,13 @@ func foldModels(in []billing.Commitment) []billing.Commitment {
 	for i := range out {
 		c := &out[i]
 		c.Scope.GPUModel = strings.ToLower(c.Scope.GPUModel)
-		rates := slices.Clone(ratesOf(c.Product))
-		for k := range rates {
-			rates[k].Scope.GPUModel = strings.ToLower(rates[k].Scope.GPUModel)
+		if rated, is := c.Product.(billing.Rated); is {
+			rates := slices.Clone(rated.PlanRates())
+			for k := range rates {
+				rates[k].Scope.GPUModel = strings.ToLower(rates[k].Scope.GPUModel)
+			}
+			c.Product = rated.WithRates(rates)
 		}
-		c.Product = withRates(c.Product, rates)
 	}
 	return out
 }

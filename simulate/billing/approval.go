@@ -86,25 +86,3 @@ func (a Approvals) Say(gpus int64) string {
 	}
 	return fmt.Sprintf("%s: %s must sign (below %d)", what, x.By, x.Below)
 }
-
-// UnitsOf is how many thousandths of a unit a product commits to; 0 for those
-// that commit to money.
-func UnitsOf(p Product) int64 {
-	switch p := p.(type) {
-	case ReservedInstance:
-		return p.Units
-	case AzureReservation:
-		return p.Units
-	case CommittedUse:
-		return p.Units
-	case CapacityBlock:
-		return p.Units
-	case CapacityReservation:
-		return p.Units
-	case ReservedCapacity:
-		return p.Units
-	case Owned:
-		return p.Units
-	}
-	return 0
-}

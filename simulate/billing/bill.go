@@ -200,7 +200,7 @@ func (w *writer) spare(k int) {
 // unitsOf is unit time of a commitment's own scope, 0 where it counts money.
 func (x *pricing) unitsOf(k int, own int64) capcli.GPUTime {
 	c := x.commits[k]
-	units := UnitsOf(c.Product)
+	units := c.Product.units()
 	if units == 0 {
 		return 0
 	}

@@ -148,7 +148,7 @@ func (w *writer) finished(d *draft) Row {
 		c := w.x.commits[d.commit]
 		w.contract(&r, c)
 		r.Discount = d.weight.per(c.ownUnit())
-		switch _, drawn := c.Product.(MinimumSpend); {
+		switch _, drawn := c.Product.(promise); {
 		case drawn && r.Status == Unused:
 			r.Discount = AmountOf(d.effective)
 		case r.Status == Unused && r.Discount.Sign() == 0: // only what leaving it early gave up
@@ -180,18 +180,8 @@ func (w *writer) contract(r *Row, c *Commitment) {
 		GPUModel: s.GPUModel, Service: s.Service, OS: s.OS,
 	}
 	r.Account = c.Owner
-	switch p := c.Product.(type) {
-	case CommittedUse:
-		if p.Reservation != "" && r.Status != NoStatus {
-			r.Reservation, r.ReservationStatus = p.Reservation, r.Status
-		}
-	case CapacityBlock:
-		r.Kind = UseReserved
-		if r.Status != NoStatus {
-			r.Reservation, r.ReservationStatus = c.ID, r.Status
-		}
-	case CapacityReservation:
-		r.Commitment, r.Reservation = "", c.ID
+	if p, is := c.Product.(marker); is {
+		p.mark(c, r)
 	}
 }
 

@@ -54,8 +54,8 @@ func (p *Portfolio) Rebalance(id string, at capcli.Time, with *Commitment, past 
 	if err := c.withinLimit(refund, past); err != nil {
 		return nil, Refund{}, err
 	}
-	if _, azure := c.Product.(AzureReservation); azure && with != nil {
-		if err := azureExchange(&c, with, unexpired); err != nil {
+	if p, is := c.Product.(exchanger); is && with != nil {
+		if err := p.exchange(&c, with, unexpired); err != nil {
 			return nil, Refund{}, err
 		}
 	}
@@ -109,38 +109,6 @@ func (c *Commitment) withinLimit(r Refund, past []Refund) error {
 	}
 	if sum > c.Escape.Limit {
 		return &EscapeError{fmt.Sprintf("leaving commitment %s on %s would bring what was cancelled in 12 months to %s; the limit is %s", c.ID, r.At, sum, c.Escape.Limit)}
-	}
-	return nil
-}
-
-// azureLastExchange is the day from which on Azure's reservations of virtual
-// machines are sold without the right to exchange them.
-const azureLastExchange = capcli.Time(1801440000) // 2027-02-01
-
-// azureExchange checks an exchange by Azure's rules: a reservation that was bought
-// before the window closed, for another reservation (or, at any time, a savings
-// plan: a trade-in) that costs over its term no less than what was left.
-//
-// Source: Microsoft Learn, "Self-service exchanges and refunds for Azure
-// Reservations" (22 July 2026): no exchange of reservations bought from 1 February
-// 2027 on where savings plans support the service, no limit on exchanges, refunds
-// of up to 50,000 dollars of cancelled commitment in a rolling window of 12 months.
-func azureExchange(c, with *Commitment, left capcli.USD) error {
-	switch with.Product.(type) {
-	case AzurePlan:
-	case AzureReservation:
-		if c.Start >= azureLastExchange {
-			return &EscapeError{fmt.Sprintf("commitment %s was bought on %s; Azure exchanges no reservation of virtual machines bought from %s on: trade it in for an azure_savings_plan, or give it up", c.ID, c.Start, azureLastExchange)}
-		}
-	default:
-		return &EscapeError{fmt.Sprintf("Azure exchanges reservation %s for another reservation or an azure_savings_plan, not for %s", c.ID, with.Product.Name())}
-	}
-	total, err := with.Total()
-	if err != nil {
-		return err
-	}
-	if total < left {
-		return &EscapeError{fmt.Sprintf("commitment %s costs %s over its term, and %s has %s left; Azure wants no less than that for an exchange", with.ID, total, c.ID, left)}
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (c *Commitment) Resell(at capcli.Time, haircut int64, flat capcli.USD) (Com
 // left is what of a commitment is for the time from an instant on, and what is yet
 // to be paid from then on.
 func (c *Commitment) left(at capcli.Time) (value, unpaid capcli.USD, err error) {
-	_, drawn := c.Product.(MinimumSpend)
+	_, drawn := c.Product.(promise)
 	_, reservation := c.Product.(CapacityReservation)
 	switch {
 	case at <= c.Start || at >= c.End:

@@ -38,7 +38,7 @@ func (c *Commitment) hourly(t capcli.Time) (capcli.USD, error) {
 // Total is what the whole term costs, less what comes back at its end; of a
 // promise to spend the least that it may.
 func (c *Commitment) Total() (capcli.USD, error) {
-	if p, drawn := c.Product.(MinimumSpend); drawn {
+	if p, drawn := c.Product.(promise); drawn {
 		return p.total(c)
 	}
 	sum, err := c.hourly(c.End)
@@ -139,7 +139,7 @@ func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, er
 	if at < c.Start || at >= c.End {
 		return 0, 0, nil
 	}
-	if _, drawn := c.Product.(MinimumSpend); drawn { // the least that is yet to be spent, by time
+	if _, drawn := c.Product.(promise); drawn { // the least that is yet to be spent, by time
 		open := total - c.amortised(total, at)
 		return open, open, nil
 	}

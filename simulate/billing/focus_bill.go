@@ -110,7 +110,7 @@ func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 		f.CommitmentDiscountStatus = r.Status.String()
 		f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = FocusUsage, "Hours"
 		f.CommitmentDiscountQuantity = NumberOf(r.Discount)
-		if c != nil && UnitsOf(c.Product) == 0 {
+		if c != nil && c.Product.units() == 0 {
 			f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = "Spend", w.b.Currency
 		}
 	}
@@ -137,7 +137,7 @@ func (w *focusBill) recur(f *FOCUS, r *Row, c *Commitment) {
 		return
 	}
 	f.CommitmentDiscountQuantity = NumberOf(c.quantity(r.Start, min(r.End, c.End)))
-	if _, drawn := c.Product.(MinimumSpend); drawn {
+	if _, drawn := c.Product.(promise); drawn {
 		f.CommitmentDiscountQuantity = f.BilledCost
 	}
 	f.SkuPriceID = purchaseSKU(f.SkuID, r, c, "recurring")
@@ -187,7 +187,7 @@ func (w *focusBill) use(f *FOCUS, r *Row, c *Commitment) {
 // ownUnit is how much of a commitment's own unit, times seconds, is one hour of a
 // unit of its scope, or one dollar where it commits to money.
 func (c *Commitment) ownUnit() int64 {
-	units := UnitsOf(c.Product)
+	units := c.Product.units()
 	if power := c.Product.power(c); units > 0 && power > 0 {
 		return power / units * 1000 * int64(capcli.Hour)
 	}
@@ -208,7 +208,7 @@ func (c *Commitment) ahead() Amount { return c.quantity(c.End, c.Exit.Term) }
 // unitPrice is what the commitment costs for a unit-hour, all payments spread
 // over its term, rounded half up; 0 where it commits to money.
 func (c *Commitment) unitPrice() capcli.Rate {
-	units := UnitsOf(c.Product)
+	units := c.Product.units()
 	total, err := c.Total()
 	if units == 0 || err != nil {
 		return 0

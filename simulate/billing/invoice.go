@@ -124,7 +124,7 @@ func cell(r Rate, t simulate.Terms, s *simulate.Span, use []simulate.Use) (Line,
 	for _, u := range use {
 		l.Billed += u.Billed
 	}
-	c, err := productOf(t).charge(r, s, l.Billed)
+	c, err := chargeOf(t, r, s, l.Billed)
 	if err != nil {
 		return l, err
 	}

@@ -65,19 +65,3 @@ type Escape struct {
 	// commitments of the provider (Azure: 50,000 dollars); 0 is without limit.
 	Limit capcli.USD
 }
-
-// Product is a kind of contract. Each is one file, product_NAME.go, which
-// states the provider's rule and where it is written.
-type Product interface {
-	// Name is the product as bills and files write it: savings_plan.
-	Name() string
-	// check finds what is wrong with the product's own parameters; "" is nothing.
-	check(c *Commitment) string
-	// power is what the commitment covers each second, in thousandths of its own
-	// unit: of an instance or GPU, times its size factor where sizes are flexible, or
-	// of a millionth of a dollar an hour.
-	power(c *Commitment) int64
-	// cover says whether the commitment applies to such use, at what weight in its
-	// own unit, and in which order.
-	cover(c *Commitment, b *bucket) (claim, bool)
-}

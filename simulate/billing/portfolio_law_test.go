@@ -79,7 +79,11 @@ func drawCommitment(t *rapid.T, id string) billing.Commitment {
 		{Discount: rapid.Int64Range(1, 999_999).Draw(t, "discount")},
 	}
 	in := billing.Scope{Provider: "aws", Region: "r", Family: sku.Family, Size: sku.Size}
-	switch rapid.IntRange(0, 7).Draw(t, "product") {
+	switch rapid.IntRange(0, 8).Draw(t, "product") {
+	case 8:
+		c = exampleAt(rapid.SampledFrom(billing.Products.All()).Draw(t, "of the catalogue"), start)
+		c.ID = id
+		return c
 	case 0:
 		c.Scope, c.Product = in, billing.ReservedInstance{Units: units}
 	case 1:
@@ -112,6 +116,13 @@ func drawCommitment(t *rapid.T, id string) billing.Commitment {
 	if left, err := leave(at, share, flat); err == nil {
 		return left
 	}
+	return c
+}
+
+// exampleAt is the example of a product, from an instant on.
+func exampleAt(of capcli.Entry[billing.Commitment], start capcli.Time) billing.Commitment {
+	c := of.Value
+	c.Start, c.End = start, start+(c.End-c.Start)
 	return c
 }
 

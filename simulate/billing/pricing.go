@@ -49,8 +49,8 @@ func (x *pricing) lay(h *Hours, p *Portfolio) error {
 	for k, c := range x.commits {
 		x.powers = append(x.powers, c.Product.power(c))
 		var early capcli.Seconds
-		if block, is := c.Product.(CapacityBlock); is {
-			early = block.EndsEarly
+		if p, is := c.Product.(earlyEnder); is {
+			early = p.endsEarly()
 		}
 		x.early = append(x.early, early)
 		if c.End <= h.from || c.Start >= h.to {

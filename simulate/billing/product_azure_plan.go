@@ -2,6 +2,11 @@ package billing
 
 import "capcli"
 
+func init() {
+	Products.Add("azure_savings_plan", "Azure savings plan: dollars an hour at plan prices, after reservations",
+		example(AzurePlan{Commit: 10 * capcli.Dollar, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{Hourly: 10 * capcli.Dollar}))
+}
+
 // AzurePlan is Azure's savings plan for compute: so many dollars an hour at
 // plan prices, use it or lose it, after reservations. Of several, three-year
 // plans come before one-year plans and the narrower scope before the wider;
@@ -18,7 +23,18 @@ func (AzurePlan) Name() string { return "azure_savings_plan" }
 
 func (p AzurePlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
+func (AzurePlan) units() int64 { return 0 }
+
 func (p AzurePlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
+
+// PlanRates implements Rated.
+func (p AzurePlan) PlanRates() []PlanRate { return p.Rates }
+
+// WithRates implements Rated.
+func (p AzurePlan) WithRates(rates []PlanRate) Product {
+	p.Rates = rates
+	return p
+}
 
 func (p AzurePlan) cover(c *Commitment, b *bucket) (claim, bool) {
 	k, ok := coverPlan(c, b, p.Rates, stagePlan)

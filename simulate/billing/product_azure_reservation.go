@@ -4,7 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"capcli"
 )
+
+func init() {
+	Products.Add("azure_reservation", "Azure reserved VM instance: machines, use it or lose it hour by hour",
+		example(AzureReservation{Units: 4000}, Scope{Family: "p5", Size: "large"}, Fees{Hourly: 4 * capcli.Dollar}))
+}
 
 // AzureReservation is Azure's reserved VM instance: use it or lose it hour by
 // hour, filled across all matching machines of the hour, the narrower scope
@@ -100,6 +107,8 @@ func (p AzureReservation) group(c *Commitment) []SizeRatio {
 	return nil
 }
 
+func (p AzureReservation) units() int64 { return p.Units }
+
 func (p AzureReservation) power(c *Commitment) int64 {
 	return max(1, ratioIn(p.group(c), skuName(c.Scope.sku()))) * p.Units
 }
@@ -120,4 +129,36 @@ func (p AzureReservation) cover(c *Commitment, b *bucket) (claim, bool) {
 	o := standing(c, b, stageReserved)
 	o.narrow, o.alone, o.size = c.Scope.narrowness(), true, ratio
 	return claim{weight: ratio, order: o}, true
+}
+
+// azureLastExchange is the day from which on Azure's reservations of virtual
+// machines are sold without the right to exchange them.
+const azureLastExchange = capcli.Time(1801440000) // 2027-02-01
+
+// exchange checks an exchange by Azure's rules: a reservation that was bought
+// before the window closed, for another reservation (or, at any time, a savings
+// plan: a trade-in) that costs over its term no less than what was left.
+//
+// Source: Microsoft Learn, "Self-service exchanges and refunds for Azure
+// Reservations" (22 July 2026): no exchange of reservations bought from 1 February
+// 2027 on where savings plans support the service, no limit on exchanges, refunds
+// of up to 50,000 dollars of cancelled commitment in a rolling window of 12 months.
+func (AzureReservation) exchange(c, with *Commitment, left capcli.USD) error {
+	switch with.Product.(type) {
+	case AzurePlan:
+	case AzureReservation:
+		if c.Start >= azureLastExchange {
+			return &EscapeError{fmt.Sprintf("commitment %s was bought on %s; Azure exchanges no reservation of virtual machines bought from %s on: trade it in for an azure_savings_plan, or give it up", c.ID, c.Start, azureLastExchange)}
+		}
+	default:
+		return &EscapeError{fmt.Sprintf("Azure exchanges reservation %s for another reservation or an azure_savings_plan, not for %s", c.ID, with.Product.Name())}
+	}
+	total, err := with.Total()
+	if err != nil {
+		return err
+	}
+	if total < left {
+		return &EscapeError{fmt.Sprintf("commitment %s costs %s over its term, and %s has %s left; Azure wants no less than that for an exchange", with.ID, total, c.ID, left)}
+	}
+	return nil
 }

@@ -6,6 +6,11 @@ import (
 	"capcli"
 )
 
+func init() {
+	Products.Add("capacity_block", "capacity with fixed dates, paid up front: AWS Capacity Blocks, Google calendar mode",
+		example(CapacityBlock{Units: 8000, Rule: BlockAny, EndsEarly: BlockEndsEarly}, Scope{}, Fees{Upfront: 90_000 * capcli.Dollar}))
+}
+
 // CapacityBlock is reserved capacity with fixed dates: AWS's Capacity Blocks for
 // ML and Google Cloud's future reservations in calendar mode. All of it is paid
 // up front when it is bought, it cannot be cancelled or changed, and the price
@@ -58,7 +63,21 @@ func (p CapacityBlock) check(c *Commitment) string {
 	return wantUnits(p.Units)
 }
 
+func (p CapacityBlock) units() int64 { return p.Units }
+
+func (CapacityBlock) bringsCapacity() {}
+
 func (p CapacityBlock) power(*Commitment) int64 { return p.Units }
+
+func (p CapacityBlock) endsEarly() capcli.Seconds { return p.EndsEarly }
+
+// mark names the block as the reservation that its use ran in.
+func (p CapacityBlock) mark(c *Commitment, r *Row) {
+	r.Kind = UseReserved
+	if r.Status != NoStatus {
+		r.Reservation, r.ReservationStatus = c.ID, r.Status
+	}
+}
 
 func (p CapacityBlock) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
 

@@ -6,6 +6,11 @@ import (
 	"capcli"
 )
 
+func init() {
+	Products.Add("capacity_reservation", "AWS on-demand capacity reservation: the on-demand price, used or not",
+		example(CapacityReservation{Units: 2000, Price: 2 * capcli.Dollar}, Scope{Family: "p5", Size: "large"}, Fees{}))
+}
+
 // CapacityReservation is AWS's on-demand capacity reservation: the on-demand
 // price from creation to cancellation, used or not, by the second. Use that
 // runs in it is charged as on-demand use; the part that nobody uses is charged
@@ -41,7 +46,14 @@ func (p CapacityReservation) check(c *Commitment) string {
 	return wantUnits(p.Units)
 }
 
+func (p CapacityReservation) units() int64 { return p.Units }
+
+func (CapacityReservation) bringsCapacity() {}
+
 func (p CapacityReservation) power(*Commitment) int64 { return 0 }
+
+// mark names the reservation, which is no commitment discount.
+func (p CapacityReservation) mark(c *Commitment, r *Row) { r.Commitment, r.Reservation = "", c.ID }
 
 // cover is never: a reservation is no discount. Its unused part is a bucket.
 func (p CapacityReservation) cover(*Commitment, *bucket) (claim, bool) { return claim{}, false }

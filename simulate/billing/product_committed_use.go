@@ -1,5 +1,12 @@
 package billing
 
+import "capcli"
+
+func init() {
+	Products.Add("committed_use", "Google resource-based committed use: units in a region",
+		example(CommittedUse{Units: 3000}, Scope{Family: "p5"}, Fees{Hourly: 3 * capcli.Dollar}))
+}
+
 // CommittedUse is Google Cloud's resource-based committed use discount: one or
 // three years, nothing up front, one region, no way out. It is paid for each
 // hour whether used or not and covers so many units of the scope at once.
@@ -30,7 +37,16 @@ func (p CommittedUse) check(c *Commitment) string {
 	return wantUnits(p.Units)
 }
 
+func (p CommittedUse) units() int64 { return p.Units }
+
 func (p CommittedUse) power(*Commitment) int64 { return p.Units }
+
+// mark gives rows the status of the attached reservation.
+func (p CommittedUse) mark(_ *Commitment, r *Row) {
+	if p.Reservation != "" && r.Status != NoStatus {
+		r.Reservation, r.ReservationStatus = p.Reservation, r.Status
+	}
+}
 
 func (p CommittedUse) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverUnits(c, b, stageReserved)

@@ -2,6 +2,11 @@ package billing
 
 import "capcli"
 
+func init() {
+	Products.Add("flexible_use", "Google spend-based committed use: dollars an hour in any region",
+		example(FlexibleUse{Commit: 10 * capcli.Dollar, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{Hourly: 10 * capcli.Dollar}))
+}
+
 // FlexibleUse is Google Cloud's spend-based committed use discount: so many
 // dollars an hour of eligible use at the discounted price, in any region, paid
 // whether used or not, after resource-based commitments. Google lists CPU
@@ -19,7 +24,18 @@ func (FlexibleUse) Name() string { return "flexible_use" }
 
 func (p FlexibleUse) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
+func (FlexibleUse) units() int64 { return 0 }
+
 func (p FlexibleUse) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
+
+// PlanRates implements Rated.
+func (p FlexibleUse) PlanRates() []PlanRate { return p.Rates }
+
+// WithRates implements Rated.
+func (p FlexibleUse) WithRates(rates []PlanRate) Product {
+	p.Rates = rates
+	return p
+}
 
 func (p FlexibleUse) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverPlan(c, b, p.Rates, stagePlan)

@@ -8,6 +8,11 @@ import (
 	"capcli"
 )
 
+func init() {
+	Products.Add("minimum_spend", "a promise to spend: take or pay",
+		example(MinimumSpend{Minimum: 1000 * capcli.Dollar, Every: 1, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{}))
+}
+
 // MinimumSpend is a promise to spend: use that Rates match costs its rate while
 // the term lasts, however much of it there is, and where that comes to less than
 // Minimum in a period, the rest is paid when the period ends (take or pay). It is
@@ -38,7 +43,18 @@ func (p MinimumSpend) check(c *Commitment) string {
 	return checkPlan(1, p.Rates)
 }
 
+func (MinimumSpend) units() int64 { return 0 }
+
 func (p MinimumSpend) power(*Commitment) int64 { return 0 }
+
+// PlanRates implements Rated.
+func (p MinimumSpend) PlanRates() []PlanRate { return p.Rates }
+
+// WithRates implements Rated.
+func (p MinimumSpend) WithRates(rates []PlanRate) Product {
+	p.Rates = rates
+	return p
+}
 
 func (p MinimumSpend) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverPlan(c, b, p.Rates, stageSpend)
@@ -89,7 +105,7 @@ type drawdown struct {
 	edges   []capcli.Time
 }
 
-func newDrawdown(c *Commitment, p MinimumSpend) *drawdown {
+func (p MinimumSpend) drawdown(c *Commitment) *drawdown {
 	return &drawdown{c: c, p: p, from: c.Start, edges: p.edges(c)}
 }
 
@@ -127,8 +143,8 @@ const unlimited = math.MaxInt64
 func drawsDown(commits []*Commitment) []*drawdown {
 	out := make([]*drawdown, len(commits))
 	for k, c := range commits {
-		if p, is := c.Product.(MinimumSpend); is {
-			out[k] = newDrawdown(c, p)
+		if p, is := c.Product.(promise); is {
+			out[k] = p.drawdown(c)
 		}
 	}
 	if !slices.ContainsFunc(out, func(d *drawdown) bool { return d != nil }) {

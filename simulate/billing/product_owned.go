@@ -6,6 +6,11 @@ import (
 	"capcli"
 )
 
+func init() {
+	Products.Add("owned", "capacity that was bought, with what it is worth at the end",
+		example(Owned{Units: 8000}, Scope{}, Fees{Upfront: 250_000 * capcli.Dollar, Residual: 40_000 * capcli.Dollar, Hourly: capcli.Dollar}))
+}
+
 // Owned is capacity that was bought: its capital is paid at the start, what it
 // is still worth comes back at the end, and power and space are paid as it
 // goes. The difference is written off by the second over its life, straight
@@ -21,6 +26,10 @@ type Owned struct {
 func (Owned) Name() string { return "owned" }
 
 func (p Owned) check(*Commitment) string { return wantUnits(p.Units) }
+
+func (p Owned) units() int64 { return p.Units }
+
+func (Owned) bringsCapacity() {}
 
 func (p Owned) power(*Commitment) int64 { return p.Units }
 

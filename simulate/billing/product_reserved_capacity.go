@@ -1,5 +1,12 @@
 package billing
 
+import "capcli"
+
+func init() {
+	Products.Add("reserved_capacity", "capacity rented for a term from a provider of GPUs",
+		example(ReservedCapacity{Units: 8000}, Scope{}, Fees{Monthly: 11_000 * capcli.Dollar}))
+}
+
 // ReservedCapacity is capacity rented for a term from a provider that sells
 // GPUs rather than discounts: all of it is paid for from start to end, used or
 // not, up front or as it goes. It covers what runs in it and nothing else.
@@ -13,6 +20,10 @@ type ReservedCapacity struct {
 func (ReservedCapacity) Name() string { return "reserved_capacity" }
 
 func (p ReservedCapacity) check(*Commitment) string { return wantUnits(p.Units) }
+
+func (p ReservedCapacity) units() int64 { return p.Units }
+
+func (ReservedCapacity) bringsCapacity() {}
 
 func (p ReservedCapacity) power(*Commitment) int64 { return p.Units }
 

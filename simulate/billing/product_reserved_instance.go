@@ -1,6 +1,15 @@
 package billing
 
-import "slices"
+import (
+	"slices"
+
+	"capcli"
+)
+
+func init() {
+	Products.Add("reserved_instance", "AWS reserved instance: instances by the clock hour",
+		example(ReservedInstance{Units: 3000}, Scope{Family: "p5", Size: "large"}, Fees{Upfront: 9000 * capcli.Dollar, Hourly: capcli.Dollar}))
+}
 
 // ReservedInstance is AWS's reserved instance. It is billed every clock-hour of
 // its term, running or not, and covers at most 3600 instance-seconds in a
@@ -24,6 +33,8 @@ type ReservedInstance struct {
 func (ReservedInstance) Name() string { return "reserved_instance" }
 
 func (p ReservedInstance) check(*Commitment) string { return wantUnits(p.Units) }
+
+func (p ReservedInstance) units() int64 { return p.Units }
 
 func (p ReservedInstance) power(c *Commitment) int64 {
 	own, _ := sizeFactor(c.Scope.Size)

@@ -7,6 +7,11 @@ import (
 	"capcli"
 )
 
+func init() {
+	Products.Add("savings_plan", "AWS savings plan: dollars of use an hour at plan rates",
+		example(SavingsPlan{Commit: 10 * capcli.Dollar, Rates: []PlanRate{{Discount: 280_000}}}, Scope{}, Fees{Hourly: 10 * capcli.Dollar}))
+}
+
 // SavingsPlan is AWS's savings plan: so many dollars of use at plan rates each
 // hour, paid whether used or not. Within each hour, after reserved instances,
 // it is applied to the use with the highest saving first, ties to the lowest
@@ -34,7 +39,18 @@ func (SavingsPlan) Name() string { return "savings_plan" }
 
 func (p SavingsPlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
+func (SavingsPlan) units() int64 { return 0 }
+
 func (p SavingsPlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
+
+// PlanRates implements Rated.
+func (p SavingsPlan) PlanRates() []PlanRate { return p.Rates }
+
+// WithRates implements Rated.
+func (p SavingsPlan) WithRates(rates []PlanRate) Product {
+	p.Rates = rates
+	return p
+}
 
 func (p SavingsPlan) cover(c *Commitment, b *bucket) (claim, bool) {
 	stage := stagePlan

@@ -254,7 +254,7 @@ func (s *Statement) look(r *Request, hours *Hours) error {
 func (p *Portfolio) Units() int64 {
 	milli := int64(0)
 	for i := range p.Commitments {
-		milli += UnitsOf(p.Commitments[i].Product)
+		milli += p.Commitments[i].Product.units()
 	}
 	return (milli + 999) / 1000
 }
