@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -54,15 +55,33 @@ func jobsFields(j *Jobs) []strict.Field {
 }
 
 func policyFields(p *Policy) []strict.Field {
-	return []strict.Field{
+	fields := []strict.Field{
 		{"name", "the policy", catalogued(&p.Name, "policy", policy.Catalog.Names())},
 		{"queue_limits", "las: borders between its queues, in GPU-seconds or as 1h of one GPU", queueLimits(&p.QueueLimits)},
-		{"half_life", "fair: decay of past use", strict.Duration(&p.HalfLife, 1)},
+	}
+	for _, s := range policy.OwnSettings.All() {
+		fields = append(fields, strict.Field{Name: s.Name, Doc: s.Doc, Read: ownSetting(&p.Own, s.Name, s.Value)})
+	}
+	return append(fields, []strict.Field{
 		{"round", "preemptive policies decide only at multiples of this", strict.Duration(&p.Round, 0)},
 		{"skip", "pass over a job that does not fit", strict.Bool(&p.Skip)},
 		{"by_gpus", "weigh times by GPUs (shortest service first)", strict.Bool(&p.ByGPUs)},
 		{"perfect_estimates", "believe true run times in place of limits", strict.Bool(&p.Perfect)},
 		{"predictions", "qssf: file of job_id,predicted_s in place of its own predictor", file(&p.Predictions)},
+	}...)
+}
+
+// ownSetting reads a setting that a policy declares for itself.
+func ownSetting(dst *map[string]capcli.Seconds, name string, least capcli.Seconds) strict.Reader {
+	return func(d *strict.Decoder, n *yaml.Node) {
+		var v capcli.Seconds
+		strict.Duration(&v, least)(d, n)
+		own := maps.Clone(*dst)
+		if own == nil {
+			own = map[string]capcli.Seconds{}
+		}
+		own[name] = v
+		*dst = own
 	}
 }
 

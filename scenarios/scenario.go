@@ -103,7 +103,7 @@ type Jobs struct {
 type Policy struct {
 	Name        string // fifo where the file states none
 	QueueLimits []capcli.GPUTime
-	HalfLife    capcli.Seconds
+	Own         map[string]capcli.Seconds // see policy.OwnSettings
 	Round       capcli.Seconds
 	Skip        bool
 	ByGPUs      bool

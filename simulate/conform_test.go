@@ -228,7 +228,7 @@ func drawChanges(t *rapid.T, nodes int) (out []simulate.Change) {
 	return out
 }
 
-func (w *world) play(t testing.TB, policy, placement string, jobs []capcli.Job) (*simulate.Result, *auditor) {
+func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.Placement, jobs []capcli.Job) (*simulate.Result, *auditor) {
 	a := &auditor{
 		t: t, pools: w.pools, gpus: map[[2]int32]int64{}, whole: map[[2]int32]map[int32]int64{}, cpu: map[[2]int32]int64{}, mem: map[[2]int32]int64{},
 		used: map[string]int{}, quota: map[string]int{}, ends: map[string]int{}, kill: w.kill,
@@ -240,14 +240,14 @@ func (w *world) play(t testing.TB, policy, placement string, jobs []capcli.Job) 
 	for i, changes := range w.supply {
 		pools[i].Supply = &comings{slices.Clone(changes)}
 	}
-	if placement == "count" { // it is said not to look at CPUs and memory
+	if _, counts := place.(simulate.Counting); counts { // it declares that it does not look at CPUs and memory
 		a.pools = slices.Clone(w.pools)
 		for i := range a.pools {
 			a.pools[i].CPUMilli, a.pools[i].MemMiB = 0, 0
 		}
 	}
 	r, err := simulate.Run(context.Background(), simulate.Config{
-		Start: 0, Pools: pools, Jobs: stream(jobs), Policy: mustPolicy(t, policy), Settings: w.set, Placement: mustPlacement(t, placement),
+		Start: 0, Pools: pools, Jobs: stream(jobs), Policy: newPolicy, Settings: w.set, Placement: place,
 		Overflow: w.over, Restarts: w.restart, Tenants: w.tenants, CPUJobs: w.cpuJobs, KillAtLimit: w.kill, Observers: []simulate.Observer{a}, Hourly: true,
 	})
 	if err != nil {
@@ -263,7 +263,7 @@ func TestConform(t *testing.T) {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {
 				w := drawWorld(rt)
-				r, a := w.play(t, pol.Name, pl.Name, w.jobs)
+				r, a := w.play(t, pol.Value, pl.Value(), w.jobs)
 				if a.fault != "" {
 					rt.Fatal(a.fault)
 				}
@@ -281,13 +281,36 @@ func TestConform(t *testing.T) {
 						rt.Fatalf("%s ended %d times", id, n)
 					}
 				}
-				r2, b := w.play(t, pol.Name, pl.Name, w.jobs)
+				r2, b := w.play(t, pol.Value, pl.Value(), w.jobs)
 				if a.log.String() != b.log.String() || fmt.Sprintf("%+v", r.Record.Months) != fmt.Sprintf("%+v", r2.Record.Months) {
 					rt.Fatal("the same config gave two different runs")
 				}
-				alike(rt, t, &w, pol.Name, pl.Name, a)
+				alike(rt, t, &w, pol.Value, pl.Value(), a)
 			}))
 		}
+	}
+}
+
+// TestOnlyBelieversBelieve plays worlds with and without the limits of their jobs:
+// a policy that does not declare that it believes them does the same in both.
+func TestOnlyBelieversBelieve(t *testing.T) {
+	for _, pol := range policy.Catalog.All() {
+		if pol.Value.Believes(simulate.Settings{}) {
+			continue
+		}
+		t.Run(pol.Name, rapid.MakeCheck(func(rt *rapid.T) {
+			w := drawWorld(rt)
+			w.kill, w.over.Patience = false, w.over.Patience[1:] // these are no policy's, and look at limits
+			bare := slices.Clone(w.jobs)
+			for i := range bare {
+				bare[i].Limit = 0
+			}
+			_, a := w.play(t, pol.Value, mustPlacement(t, "consolidate"), w.jobs)
+			_, b := w.play(t, pol.Value, mustPlacement(t, "consolidate"), bare)
+			if a.log.String() != b.log.String() {
+				rt.Fatalf("%s looks at the limits of jobs and does not declare it: see Believer", pol.Name)
+			}
+		}))
 	}
 }
 
@@ -302,7 +325,7 @@ func usedIn(r *simulate.Record) (sum capcli.GPUTime) {
 }
 
 // alike renames jobs that are equal but for their ids: nothing else changes.
-func alike(rt *rapid.T, t testing.TB, w *world, policy, placement string, a *auditor) {
+func alike(rt *rapid.T, t testing.TB, w *world, newPolicy simulate.NewPolicy, place simulate.Placement, a *auditor) {
 	jobs := slices.Clone(w.jobs)
 	name := map[string]string{}
 	for i := 0; i+1 < len(jobs); i++ {
@@ -317,7 +340,7 @@ func alike(rt *rapid.T, t testing.TB, w *world, policy, placement string, a *aud
 	if len(name) == 0 {
 		return
 	}
-	_, b := w.play(t, policy, placement, jobs)
+	_, b := w.play(t, newPolicy, place, jobs)
 	if unnamed(a.log.String()) != unnamed(b.log.String()) {
 		rt.Fatalf("the order of equal lines changed the run (%v)", name)
 	}

@@ -23,10 +23,15 @@ type Preemptor interface {
 	Preempts()
 }
 
+// Believer is a Policy that decides by how long jobs are believed to run: by their
+// limits, or by predictions. To any other the limits of jobs are nothing.
+type Believer interface {
+	Believes()
+}
+
 // Settings are what a user may choose about a policy.
 type Settings struct {
 	Perfect   bool                      // believe true run times in place of limits
-	HalfLife  capcli.Seconds            // fair: decay of past use; 0 is the default, a week
 	Limits    []capcli.GPUTime          // las: borders between its queues in attained GPU time
 	Round     capcli.Seconds            // preemptive policies decide only at multiples of this; 0 at every event
 	Quantum   capcli.Seconds            // gang: time until a job's turn is over; 0 is a minute
@@ -34,10 +39,17 @@ type Settings struct {
 	BySubmit  bool                      // las: within a queue strictly by submission, whether running or not
 	ByGPUs    bool                      // srtf, sjf: weigh the time by the GPUs (shortest service first)
 	Predicted map[string]capcli.Seconds // qssf: predictions by job id, in place of its own
+	Own       map[string]capcli.Seconds // what a policy declares for itself, by name; missing: its default
 }
 
 // NewPolicy makes a policy for one queue.
 type NewPolicy func(s Settings) Policy
+
+// Believes reports whether the policy decides by how long jobs are believed to run.
+func (n NewPolicy) Believes(s Settings) bool {
+	_, believes := n(s).(Believer)
+	return believes
+}
 
 // Preempts tells whether the policy takes GPUs away from jobs that run.
 func (n NewPolicy) Preempts(s Settings) bool {

@@ -84,6 +84,9 @@ func (p *conservative) stands(l *simulate.Live, seq uint64) bool {
 	return uint64(l.Index()) == seq && l.Waiting() && p.promise(l) != nil
 }
 
+// Believes declares that it decides by how long jobs are believed to run.
+func (*conservative) Believes() {}
+
 func (p *conservative) Schedule(t *simulate.Turn) {
 	early := p.refresh(t)
 	p.again = p.again || (p.passed && t.Freed())

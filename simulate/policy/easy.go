@@ -49,6 +49,9 @@ type promise struct {
 	then   *simulate.WhatIf // the nodes then, with the head in place; nil where only GPUs count
 }
 
+// Believes declares that it decides by how long jobs are believed to run.
+func (*easy) Believes() {}
+
 func (p *easy) Schedule(t *simulate.Turn) {
 	var head *simulate.Live
 	for l := range t.Queue() {

@@ -54,6 +54,9 @@ type rolling struct {
 	jobs int
 }
 
+// Believes declares that it decides by how long jobs are believed to run.
+func (*qssf) Believes() {}
+
 // Schedule starts jobs in the queue's order. Where all of them came together
 // and nobody waited they have no priority yet, and the fewest GPUs go first, as
 // in the authors' scheduler.

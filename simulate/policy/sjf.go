@@ -16,6 +16,9 @@ func init() {
 // By GPUs it weighs the time by them: smallest service first.
 type sjf struct{ skip, byGPUs bool }
 
+// Believes declares that it decides by how long jobs are believed to run.
+func (sjf) Believes() {}
+
 func (p sjf) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 
 func (p sjf) Key(l *simulate.Live, now capcli.Seconds) int64 {

@@ -25,6 +25,9 @@ type srtf struct {
 // Preempts declares that jobs lose their GPUs to others.
 func (*srtf) Preempts() {}
 
+// Believes declares that it decides by how long jobs are believed to run.
+func (*srtf) Believes() {}
+
 func (p *srtf) Schedule(t *simulate.Turn) { p.rank(t, p) }
 
 func (p *srtf) Key(l *simulate.Live, now capcli.Seconds) int64 {
