@@ -7,19 +7,8 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
-
-// Contract is a commitment of a scenario with what it comes to in one run: the
-// cash view beside the amortised one.
-type Contract struct {
-	Name, Kind string
-	Start, End capcli.Time
-	Upfront    capcli.USD // paid at its start, wherever that is
-	Paid       capcli.USD // in the run
-	UsedUp     capcli.USD // of its cost, in the run
-	Unexpired  capcli.USD // of its cost, for the time after the run: the lock-in
-	Unpaid     capcli.USD // of its cost, yet to be paid at the run's end
-}
 
 // HasContracts tells whether the scenario says more of its commitments than a
 // price for each hour: payments at the start, terms of a provider, or discounts.
@@ -36,7 +25,7 @@ func (s *Scenario) Committing() bool {
 // Contracts are the commitments of a scenario over a run that began at start and
 // ended so long after: its committed pools, then its discounts. A pool without
 // a term and an end lasts until the run ends. It fails with capcli.ErrOverflow.
-func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Options) ([]Contract, error) {
+func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Options) ([]outcome.Contract, error) {
 	rates, err := s.Rates(o)
 	if err != nil {
 		return nil, err
@@ -46,7 +35,7 @@ func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Optio
 		return nil, err
 	}
 	end := rec.Start + capcli.Time(max(1, ended))
-	var out []Contract
+	var out []outcome.Contract
 	put := func(c *billing.Commitment, kind string) error {
 		k, err := contractOf(c, kind, rec.Start, end)
 		if err != nil {
@@ -113,8 +102,8 @@ func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcl
 }
 
 // contractOf is a commitment in a run.
-func contractOf(c *billing.Commitment, kind string, start, end capcli.Time) (Contract, error) {
-	k := Contract{Name: c.ID, Kind: kind, Start: c.Start, End: c.End, Upfront: c.Fees.Upfront}
+func contractOf(c *billing.Commitment, kind string, start, end capcli.Time) (outcome.Contract, error) {
+	k := outcome.Contract{Name: c.ID, Kind: kind, Start: c.Start, End: c.End, Upfront: c.Fees.Upfront}
 	var err error
 	if k.Paid, err = c.Paid(start, end); err != nil {
 		return k, err

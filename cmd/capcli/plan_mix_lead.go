@@ -10,6 +10,7 @@ import (
 	"capcli/scenarios"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 	planning "capcli/simulate/plan"
 	"capcli/simulate/plan/mix"
 )
@@ -218,7 +219,7 @@ func (r *mixResult) moneyNotes() []string {
 
 // owedContract is a commitment of the best mix that lasts beyond the runs.
 type owedContract struct {
-	scenarios.Contract
+	outcome.Contract
 	at capcli.Time // the end of the runs
 }
 

@@ -42,7 +42,7 @@ func contractTables(runs []*play.Run) []report.Table {
 				}
 				return report.Percent(*c.Utilisation)
 			}),
-			of(func(c *outcome.Contract) any { return c.LockIn }), of(func(c *outcome.Contract) any { return c.Unpaid }),
+			of(func(c *outcome.Contract) any { return c.Unexpired }), of(func(c *outcome.Contract) any { return c.Unpaid }),
 		})
 	}
 	return []report.Table{t}

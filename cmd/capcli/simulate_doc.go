@@ -149,34 +149,22 @@ func loadWarnings(runs []*play.Run) []string {
 // chartOf shows GPUs in use against what is committed: of several runs their mean,
 // where they are of one length.
 func chartOf(runs []*play.Run) []report.Chart {
-	first := runs[0]
-	ended := first.Result.Ended
-	values, peaks := first.Curve.Values(ended)
+	values, peaks := play.GPUsInUse(runs)
+	if values == nil {
+		return nil
+	}
 	title := "GPUs in use"
 	if n := len(runs); n > 1 {
 		title = fmt.Sprintf("GPUs in use, mean of %d runs", n)
-		sum := slices.Clone(values)
-		for _, r := range runs[1:] {
-			more, tops := r.Curve.Values(r.Result.Ended)
-			if r.Result.Ended != ended || len(more) != len(sum) {
-				return nil
-			}
-			for i, v := range more {
-				sum[i] += v
-				peaks[i] = max(peaks[i], tops[i])
-			}
-		}
-		for i := range sum {
-			values[i] = sum[i] / float64(n)
-		}
 	}
+	first := runs[0]
 	c := report.Chart{
 		Title: title, Height: 8,
 		Lines: []report.Line{{Name: "in use", Values: values, Peaks: peaks}},
-		From:  first.Result.Record.Start.Std().Format("2006-01-02"),
-		To:    (first.Result.Record.Start + capcli.Time(ended)).Std().Format("2006-01-02"),
+		From:  first.Start.Date(),
+		To:    (first.Start + capcli.Time(first.Ended)).Date(),
 	}
-	level := first.Curve.Committed(first.Result.Record.Pools, ended, len(values))
+	level := first.Curve.Committed(first.Result.Record.Pools, first.Ended, len(values))
 	if most := slices.Max(append(level, 0)); most > 0 && most < 1<<24 {
 		c.Lines = append(c.Lines, report.Line{Name: "committed", Values: level})
 	}

@@ -33,6 +33,7 @@ func (r *Run) contract(o scenarios.Options) error {
 		if d := r.discount(c); d != nil && c.Kind == (billing.MinimumSpend{}).Name() {
 			c.Paid, c.UsedUp = d.Billed, d.Used+d.Unused
 		}
+		c.Utilisation = r.utilisation(c)
 	}
 	r.kinds, err = s.KindNames(o)
 	return err
@@ -48,7 +49,7 @@ func (r *Run) terms(p int) string {
 
 // discount is what became of a commitment beside the pools, of one step of a ramp; nil
 // for a pool.
-func (r *Run) discount(c *scenarios.Contract) *billing.CommitmentBill {
+func (r *Run) discount(c *outcome.Contract) *billing.CommitmentBill {
 	for i := range r.Invoice.Commitments {
 		if d := &r.Invoice.Commitments[i]; d.ID == c.Name && d.Start == c.Start {
 			return d
@@ -96,7 +97,7 @@ func (r *Run) owedAfter() *capcli.USD {
 
 // utilisation returns how much of a contract was used in the run; nil where none of it
 // is in the run.
-func (r *Run) utilisation(c *scenarios.Contract) *float64 {
+func (r *Run) utilisation(c *outcome.Contract) *float64 {
 	if d := r.discount(c); d != nil {
 		return d.Share
 	}
@@ -107,20 +108,4 @@ func (r *Run) utilisation(c *scenarios.Contract) *float64 {
 		}
 	}
 	return nil
-}
-
-// commitments returns the contracts as the outcome has them.
-func (r *Run) commitments() []outcome.Contract {
-	if !r.Priced() {
-		return nil
-	}
-	var out []outcome.Contract
-	for i := range r.contracts {
-		c := &r.contracts[i]
-		out = append(out, outcome.Contract{
-			Name: c.Name, Kind: c.Kind, Start: c.Start, End: c.End, Upfront: c.Upfront, Paid: c.Paid, UsedUp: c.UsedUp,
-			Utilisation: r.utilisation(c), LockIn: c.Unexpired, Unpaid: c.Unpaid,
-		})
-	}
-	return out
 }

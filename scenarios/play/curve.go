@@ -100,3 +100,26 @@ func (c *Curve) Values(end capcli.Seconds) (out, peaks []float64) {
 	}
 	return out, peaks
 }
+
+// GPUsInUse returns the mean and the most GPUs in use in each stretch of time over all
+// runs; nil where the runs are not of one length.
+func GPUsInUse(runs []*Run) (mean, peaks []float64) {
+	mean, peaks = runs[0].Curve.Values(runs[0].Ended)
+	if len(runs) == 1 {
+		return mean, peaks
+	}
+	for _, r := range runs[1:] {
+		more, tops := r.Curve.Values(r.Ended)
+		if r.Ended != runs[0].Ended || len(more) != len(mean) {
+			return nil, nil
+		}
+		for i, v := range more {
+			mean[i] += v
+			peaks[i] = max(peaks[i], tops[i])
+		}
+	}
+	for i := range mean {
+		mean[i] /= float64(len(runs))
+	}
+	return mean, peaks
+}

@@ -20,11 +20,14 @@ func (r *Run) figures(run int) outcome.Outcome {
 		Served: r.served(), Waits: outcome.WaitsOf(&res.Wait), QueueTime: res.MeanQueueTime,
 		JCTMean: res.MeanJCT, JCTFinished: res.JCTFinished,
 		BoundedSlowdown: res.BoundedSlowdown, SlowdownEnded: res.SlowdownEnded, Makespan: res.Makespan,
-		Queue: outcome.Queue{Max: res.QueueMax, Mean: res.QueueMean}, Capacity: r.capacity(), Cost: r.cost(), Contracts: r.commitments(),
+		Queue: outcome.Queue{Max: res.QueueMax, Mean: res.QueueMean}, Capacity: r.capacity(), Cost: r.cost(),
 		OutsideThePeriod: r.intake.Outside, LogWait: outcome.LogWaitsOf(r.Recorded), Assumptions: s.Assumptions(),
 		Pools: []outcome.Pool{}, Tenants: []outcome.Tenant{}, Sizes: []outcome.Size{}, Loads: []outcome.Load{}, Limits: []outcome.Limit{},
 		UnplaceableJobs: append([]simulate.Refused{}, res.Refused...),
 		Budget:          r.budget, Approval: s.Approvals.Signature(r.CommittedGPUs()), Energy: r.energy,
+	}
+	if r.Priced() {
+		out.Contracts = r.contracts
 	}
 	out.WaitP99, out.WaitP99From = outcome.Quantile(&res.Wait, 99, res.Wait.P99)
 	out.WaitMax, out.WaitMaxFrom = outcome.Quantile(&res.Wait, 100, res.Wait.Max)

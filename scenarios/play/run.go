@@ -21,12 +21,12 @@ type Run struct {
 	Invoice  *billing.Invoice
 	Recorded simulate.Stats // waits that the log itself tells of the jobs that were played
 	Curve    *Curve         // GPUs in use
-	Owed     []scenarios.Contract
+	Owed     []outcome.Contract
 	Cut      bool // the log was cut short
 
 	budget    []billing.BudgetLine // nil where the scenario has no budget, or a pool no price
 	energy    *billing.Footprints  // nil where the scenario says nothing of power
-	contracts []scenarios.Contract // nil where the scenario says no more of them than prices
+	contracts []outcome.Contract   // nil where the scenario says no more of them than prices
 	kinds     []string             // of the pools, as the scenario states them
 	intake    scenarios.Intake
 }

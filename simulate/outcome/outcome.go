@@ -287,10 +287,10 @@ type Contract struct {
 	Kind        string      `json:"kind"`
 	Start       capcli.Time `json:"start"`
 	End         capcli.Time `json:"end"`
-	Upfront     capcli.USD  `json:"upfront_usd"`
-	Paid        capcli.USD  `json:"paid_usd"`
-	UsedUp      capcli.USD  `json:"used_up_usd"`
-	Utilisation *float64    `json:"utilisation"`
-	LockIn      capcli.USD  `json:"lock_in_usd"`
-	Unpaid      capcli.USD  `json:"unpaid_usd"`
+	Upfront     capcli.USD  `json:"upfront_usd"` // paid at its start, wherever that is
+	Paid        capcli.USD  `json:"paid_usd"`    // in the run
+	UsedUp      capcli.USD  `json:"used_up_usd"` // of its cost, in the run
+	Utilisation *float64    `json:"utilisation"` // nil where none of it is in the run
+	Unexpired   capcli.USD  `json:"lock_in_usd"` // of its cost, for the time after the run
+	Unpaid      capcli.USD  `json:"unpaid_usd"`  // of its cost, yet to be paid at the run's end
 }
