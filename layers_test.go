@@ -63,10 +63,12 @@ var layers = map[string][]string{
 	"profile/store":   {"profile", "profile/parquet"},
 	"profile/web":     {"profile", "profile/series"},
 
-	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "yaml"},
+	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "yaml"},
 	"scenarios/play":   {"scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},
+
+	"scenarios/generate": {},
 
 	"cmd/report": {"tablewriter"},
 	"cmd/capcli": {"*"},

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/generate"
 	"capcli/scenarios/prices"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
@@ -93,7 +94,7 @@ type Jobs struct {
 	From        string // file of a trace, relative to Scenario.Dir
 	Format      string // its format; "" is by its looks
 	TZ          string // zone of times that state none
-	Generate    *Workload
+	Generate    *generate.Workload
 	AnyModel    bool // run jobs on GPUs of any model, whatever they want
 	CPUJobs     bool // run jobs that want no GPU too
 	KillAtLimit bool // end a job at its limit

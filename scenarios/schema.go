@@ -3,6 +3,7 @@ package scenarios
 import (
 	_ "embed" // the template is a file
 
+	"capcli/scenarios/generate"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
 	"capcli/simulate/billing"
@@ -22,7 +23,7 @@ type Field struct{ Name, Doc string }
 func Schema() []Section {
 	var (
 		s    Scenario
-		w    WorkClass
+		w    generate.Class
 		mode string
 	)
 	d := &strict.Decoder{}
@@ -33,10 +34,10 @@ func Schema() []Section {
 	}{
 		{"", topFields(d, &s)},
 		{"jobs", jobsFields(&s.Jobs)},
-		{"jobs.generate", workloadFields(&Workload{})},
-		{"jobs.generate.classes", w.fields()},
-		{"jobs.generate.classes.tenants", workTenantFields(&WorkTenant{})},
-		{"jobs.generate.classes.sizes", workSizeFields(&WorkSize{})},
+		{"jobs.generate", workloadFields(&generate.Workload{})},
+		{"jobs.generate.classes", classFields(&w)},
+		{"jobs.generate.classes.tenants", workTenantFields(&generate.Tenant{})},
+		{"jobs.generate.classes.sizes", workSizeFields(&generate.Size{})},
 		{"capacity", capacityFields(&Capacity{})},
 		{"capacity.price", priceFields(new(string), &When{}, new(bool))},
 		{"capacity.price_path", changeFields(&PriceChange{})},

@@ -6,13 +6,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
+	"capcli/scenarios/generate"
 	"capcli/scenarios/strict"
 )
 
 // workload reads the recipe for jobs that the generator follows.
-func workload(dst **Workload) strict.Reader {
+func workload(dst **generate.Workload) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
-		w := &Workload{Start: capcli.NoTime}
+		w := &generate.Workload{Start: capcli.NoTime}
 		*dst = w
 		o := d.ReadObject(n, "jobs.generate", workloadFields(w))
 		if o != nil && len(w.Classes) == 0 && w.Mix == "" && o.IsClean("classes", "mix") {
@@ -32,26 +33,26 @@ func date(dst *capcli.Time) strict.Reader {
 	}
 }
 
-func workClasses(dst *[]WorkClass) strict.Reader {
+func workClasses(dst *[]generate.Class) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		taken := map[string]bool{}
 		d.ReadList(n, maxList, "classes", func(_ int, n *yaml.Node) {
-			c := WorkClass{Kind: RandomWork}
-			o := d.ReadObject(n, "jobs.generate.classes", c.fields())
+			c := generate.Class{Kind: generate.Random}
+			o := d.ReadObject(n, "jobs.generate.classes", classFields(&c))
 			if o != nil {
 				o.Require("name")
 				if c.Name != "" && taken[c.Name] {
 					o.Fault("name", "class %s is there twice", strict.Show(c.Name))
 				}
 				taken[c.Name] = true
-				c.check(o)
+				checkClass(&c, o)
 			}
 			*dst = append(*dst, c)
 		})
 	}
 }
 
-func (c *WorkClass) fields() []strict.Field {
+func classFields(c *generate.Class) []strict.Field {
 	return append([]strict.Field{
 		{"name", "the jobs' class and the stem of their ids", strict.Name(&c.Name)},
 		{"kind", "random, steady or service", workKind(&c.Kind)},
@@ -66,10 +67,10 @@ func (c *WorkClass) fields() []strict.Field {
 		{"weekend", "Saturday and Sunday against a weekday", strict.Number(&c.Weekend, 0, 1000)},
 		{"cpus_per_gpu", "CPUs that each GPU comes with", strict.Number(&c.CPUsPerGPU, 0, 1e4)},
 		{"mem_gb_per_gpu", "memory in GiB that each GPU comes with", strict.Number(&c.MemPerGPU, 0, 1e5)},
-	}, append(c.randomFields(), c.steadyFields()...)...)
+	}, append(randomFields(c), steadyFields(c)...)...)
 }
 
-func (c *WorkClass) randomFields() []strict.Field {
+func randomFields(c *generate.Class) []strict.Field {
 	return []strict.Field{
 		{"jobs_per_day", "random: jobs a day, on average over whole weeks", strict.Number(&c.JobsPerDay, 1e-6, 1e8)},
 		{"mean_gpus", "random: or as many as keep so many GPUs busy", strict.Number(&c.MeanGPUs, 1e-6, 1e6)},
@@ -86,7 +87,7 @@ func (c *WorkClass) randomFields() []strict.Field {
 	}
 }
 
-func (c *WorkClass) steadyFields() []strict.Field {
+func steadyFields(c *generate.Class) []strict.Field {
 	return []strict.Field{
 		{"gpus", "steady: GPUs held at once", strict.Integer(&c.GPUs, 1, maxGPUs)},
 		{"busy_share", "steady: share of each cycle that they are held", strict.Number(&c.BusyShare, 1e-9, 1)},
@@ -96,20 +97,20 @@ func (c *WorkClass) steadyFields() []strict.Field {
 	}
 }
 
-func workKind(dst *WorkKind) strict.Reader {
+func workKind(dst *generate.Kind) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
-		strict.Choice(&s, "kind of work", string(RandomWork), string(SteadyWork), string(ServiceWork))(d, n)
+		strict.Choice(&s, "kind of work", string(generate.Random), string(generate.Steady), string(generate.Service))(d, n)
 		if s != "" {
-			*dst = WorkKind(s)
+			*dst = generate.Kind(s)
 		}
 	}
 }
 
-func workTenants(dst *[]WorkTenant) strict.Reader {
+func workTenants(dst *[]generate.Tenant) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, maxTenants, "tenants", func(_ int, n *yaml.Node) {
-			t := WorkTenant{Weight: 1}
+			t := generate.Tenant{Weight: 1}
 			o := d.ReadObject(n, "jobs.generate.classes.tenants", workTenantFields(&t))
 			o.Require("name")
 			*dst = append(*dst, t)
@@ -117,10 +118,10 @@ func workTenants(dst *[]WorkTenant) strict.Reader {
 	}
 }
 
-func workSizes(dst *[]WorkSize) strict.Reader {
+func workSizes(dst *[]generate.Size) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, maxList, "sizes", func(_ int, n *yaml.Node) {
-			s := WorkSize{Weight: 1}
+			s := generate.Size{Weight: 1}
 			o := d.ReadObject(n, "jobs.generate.classes.sizes", workSizeFields(&s))
 			o.Require("gpus")
 			*dst = append(*dst, s)
@@ -130,17 +131,17 @@ func workSizes(dst *[]WorkSize) strict.Reader {
 
 // ofKind are the fields that only one kind of work has.
 var ofKind = []struct {
-	kind WorkKind
+	kind generate.Kind
 	own  []string
 	must []string
 }{
-	{RandomWork, []string{"jobs_per_day", "mean_gpus", "burst", "sizes", "run_median", "run_p95", "run_mean", "run_min", "run_max", "limit_over", "limit_modal", "slack"}, []string{"sizes", "run_median"}},
-	{SteadyWork, []string{"gpus", "busy_share"}, []string{"gpus"}},
-	{ServiceWork, []string{"replicas"}, []string{"replicas"}},
+	{generate.Random, []string{"jobs_per_day", "mean_gpus", "burst", "sizes", "run_median", "run_p95", "run_mean", "run_min", "run_max", "limit_over", "limit_modal", "slack"}, []string{"sizes", "run_median"}},
+	{generate.Steady, []string{"gpus", "busy_share"}, []string{"gpus"}},
+	{generate.Service, []string{"replicas"}, []string{"replicas"}},
 }
 
-// check checks a class's fields against each other.
-func (c *WorkClass) check(o *strict.Object) {
+// checkClass checks a class's fields against each other.
+func checkClass(c *generate.Class, o *strict.Object) {
 	for _, k := range ofKind {
 		if k.kind == c.Kind {
 			o.Require(k.must...)
@@ -152,7 +153,7 @@ func (c *WorkClass) check(o *strict.Object) {
 			}
 		}
 	}
-	if c.Kind == RandomWork {
+	if c.Kind == generate.Random {
 		for _, name := range []string{"job_gpus", "every"} {
 			if o.Has(name) {
 				o.FaultName(name, "%s is of steady and service work; this class is random", name)
@@ -212,24 +213,24 @@ func (s *Scenario) checkWorkload(o *strict.Object) {
 	}
 }
 
-func workloadFields(w *Workload) []strict.Field {
+func workloadFields(w *generate.Workload) []strict.Field {
 	return []strict.Field{
 		{"start", "first day; that of the period where left out", date(&w.Start)},
 		{"span", "for so long; the period's length where left out", strict.Duration(&w.Span, 1)},
 		{"scale", "all random classes come so many times as often", strict.Number(&w.Scale, 1e-6, 1e6)},
-		{"mix", "a mix of classes fitted to a real cluster: " + strings.Join(Mixes.Names(), ", "), catalogued(&w.Mix, "mix", Mixes.Names())},
+		{"mix", "a mix of classes fitted to a real cluster: " + strings.Join(generate.Mixes.Names(), ", "), catalogued(&w.Mix, "mix", generate.Mixes.Names())},
 		{"classes", "kinds of work that come side by side", workClasses(&w.Classes)},
 	}
 }
 
-func workTenantFields(t *WorkTenant) []strict.Field {
+func workTenantFields(t *generate.Tenant) []strict.Field {
 	return []strict.Field{
 		{"name", "who pays", strict.Name(&t.Name)},
 		{"weight", "against the others'", strict.Number(&t.Weight, 1e-9, 1e9)},
 	}
 }
 
-func workSizeFields(s *WorkSize) []strict.Field {
+func workSizeFields(s *generate.Size) []strict.Field {
 	return []strict.Field{
 		{"gpus", "GPUs of a job", strict.Integer(&s.GPUs, 1, maxGPUs)},
 		{"weight", "how often, against the others'", strict.Number(&s.Weight, 1e-9, 1e9)},

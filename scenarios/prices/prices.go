@@ -1,3 +1,6 @@
+// Package prices has dated prices of GPUs: the catalogue that comes with the program,
+// price files of its form, and price lists of other forms, imported. A price is found
+// by its key, provider/region/machine/term. Every price has a source and a date.
 package prices
 
 import (

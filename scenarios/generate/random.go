@@ -1,4 +1,4 @@
-package scenarios
+package generate
 
 import (
 	"math"
@@ -45,7 +45,7 @@ func newRandom(t recipe, scale float64, seed capcli.Seed) *random {
 }
 
 // perDay is the mean number of jobs a day, over whole weeks.
-func (c *WorkClass) perDay() float64 {
+func (c *Class) perDay() float64 {
 	if c.JobsPerDay > 0 {
 		return c.JobsPerDay
 	}
@@ -53,7 +53,7 @@ func (c *WorkClass) perDay() float64 {
 	return c.MeanGPUs * float64(capcli.Day) / (c.meanSize() * runs.mean())
 }
 
-func (c *WorkClass) meanSize() float64 {
+func (c *Class) meanSize() float64 {
 	var gpus, all float64
 	for _, s := range c.Sizes {
 		gpus, all = gpus+weight(s.Weight)*float64(s.GPUs), all+weight(s.Weight)

@@ -1,4 +1,4 @@
-package scenarios
+package generate
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 )
 
 // every is the length of a steady cycle or a service step.
-func (c *WorkClass) every() capcli.Seconds {
+func (c *Class) every() capcli.Seconds {
 	if c.Every > 0 {
 		return c.Every
 	}
@@ -15,11 +15,11 @@ func (c *WorkClass) every() capcli.Seconds {
 }
 
 // gang is the GPUs of a job of steady work, or of a replica.
-func (c *WorkClass) gang() int {
+func (c *Class) gang() int {
 	switch {
 	case c.JobGPUs > 0:
 		return c.JobGPUs
-	case c.Kind == SteadyWork:
+	case c.Kind == Steady:
 		return max(1, c.GPUs)
 	}
 	return 1

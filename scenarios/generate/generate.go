@@ -1,4 +1,7 @@
-package scenarios
+// Package generate makes jobs up: a Workload is a recipe of classes of work that
+// come side by side, at random with a day and a week, in steady waves or as the
+// replicas of a service. The same seed gives the same jobs.
+package generate
 
 import (
 	"strconv"
@@ -14,36 +17,36 @@ type Workload struct {
 	Span    capcli.Seconds // for so long
 	Scale   float64        // all random classes come so many times as often; 0 is 1
 	Mix     string         // name of a fitted mix of Mixes, whose classes come before Classes; "" is none
-	Classes []WorkClass
+	Classes []Class
 }
 
-// WorkKind is how the jobs of a class come about.
-type WorkKind string
+// Kind is how the jobs of a class come about.
+type Kind string
 
 // The kinds of work.
 const (
-	// RandomWork comes by chance: arrivals with a day and a week, sizes and run
+	// Random comes by chance: arrivals with a day and a week, sizes and run
 	// times drawn. It is what an empty Kind means.
-	RandomWork WorkKind = "random"
-	// SteadyWork holds a number of GPUs for a share of the time, to the second:
+	Random Kind = "random"
+	// Steady holds a number of GPUs for a share of the time, to the second:
 	// jobs of equal length, one after another.
-	SteadyWork WorkKind = "steady"
-	// ServiceWork is replicas of a service that follow the day: for each step of
+	Steady Kind = "steady"
+	// Service is replicas of a service that follow the day: for each step of
 	// time as many equal jobs as the hour asks for.
-	ServiceWork WorkKind = "service"
+	Service Kind = "service"
 )
 
-// WorkClass is jobs of one kind. All times of day and week are UTC. Tenants of
+// Class is jobs of one kind. All times of day and week are UTC. Tenants of
 // random work are drawn for each job, with one for all of a burst; among the
 // jobs of steady work and of a service, which are no matter of chance, they
 // are in proportion to their weights.
-type WorkClass struct {
+type Class struct {
 	Name      string // becomes the jobs' class and the stem of their ids; no two alike
-	Kind      WorkKind
-	Tenants   []WorkTenant // who pays; none: Name does
-	GPUModel  string       // model wanted; "" is any
-	Partition string       // where they are sent; "" is the common queue
-	Priority  int          // larger is more urgent
+	Kind      Kind
+	Tenants   []Tenant // who pays; none: Name does
+	GPUModel  string   // model wanted; "" is any
+	Partition string   // where they are sent; "" is the common queue
+	Priority  int      // larger is more urgent
 	From      capcli.Seconds
 	Until     capcli.Seconds // the class lasts over [From, Until) after Workload.Start; 0 is to the end
 
@@ -58,7 +61,7 @@ type WorkClass struct {
 	Burst      float64 // mean of the jobs that come together, alike but for their length (geometric); 0 is 1
 
 	// What comes, for random.
-	Sizes     []WorkSize     // GPUs of a job
+	Sizes     []Size         // GPUs of a job
 	RunMedian capcli.Seconds // run times are log-normal with this median
 	RunP95    capcli.Seconds // and this 95th percentile,
 	RunMean   capcli.Seconds // or this mean; neither: all run RunMedian
@@ -82,14 +85,14 @@ type WorkClass struct {
 	Replicas  int            // service: replicas at the peak hour; DaySwing sets the quietest
 }
 
-// WorkTenant is a tenant of a class and how much of the class is its.
-type WorkTenant struct {
+// Tenant is a tenant of a class and how much of the class is its.
+type Tenant struct {
 	Name   string
 	Weight float64 // against the others'; 0 is 1
 }
 
-// WorkSize is a number of GPUs and how often jobs have it.
-type WorkSize struct {
+// Size is a number of GPUs and how often jobs have it.
+type Size struct {
 	GPUs   int
 	Weight float64 // against the others'; 0 is 1
 }
@@ -122,7 +125,7 @@ func (w Workload) Jobs(seed capcli.Seed) capcli.Jobs {
 }
 
 // classes are those of the mix and the workload's own.
-func (w *Workload) classes() ([]WorkClass, error) {
+func (w *Workload) classes() ([]Class, error) {
 	if w.Mix == "" {
 		return w.Classes, nil
 	}
@@ -138,18 +141,18 @@ type source interface {
 	next() (j capcli.Job, ok bool)
 }
 
-func (w *Workload) source(c *WorkClass, seed capcli.Seed) source {
+func (w *Workload) source(c *Class, seed capcli.Seed) source {
 	end := w.Span
 	if c.Until > 0 {
 		end = min(end, c.Until)
 	}
 	t := recipe{c: c, start: w.Start, from: c.From, end: end, stem: append(make([]byte, 0, len(c.Name)+24), c.Name+"-"...)}
 	switch c.Kind {
-	case SteadyWork:
+	case Steady:
 		return newSteady(t)
-	case ServiceWork:
+	case Service:
 		return newService(t)
-	case RandomWork:
+	case Random:
 	}
 	return newRandom(t, w.scale(), seed)
 }
@@ -178,9 +181,9 @@ func (w Workload) Expected() float64 {
 		days := float64(max(0, end-c.From)) / float64(capcli.Day)
 		steps := days * float64(capcli.Day) / float64(c.every())
 		switch c.Kind {
-		case SteadyWork:
+		case Steady:
 			sum += steps * float64(c.GPUs/c.gang())
-		case ServiceWork:
+		case Service:
 			sum += steps * float64(c.Replicas) * (1 + 1/c.rhythm().swing) / 2
 		default:
 			sum += days * c.perDay() * w.scale()
@@ -225,7 +228,7 @@ func (m *merge) next() (capcli.Job, bool) {
 
 // recipe is what all jobs of a class have in common.
 type recipe struct {
-	c         *WorkClass
+	c         *Class
 	start     capcli.Time
 	from, end capcli.Seconds // since start
 	stem      []byte         // of ids

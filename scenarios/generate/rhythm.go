@@ -1,4 +1,4 @@
-package scenarios
+package generate
 
 import (
 	"math"
@@ -14,7 +14,7 @@ type rhythm struct {
 	weekend float64
 }
 
-func (c *WorkClass) rhythm() rhythm {
+func (c *Class) rhythm() rhythm {
 	r := rhythm{max(1, c.DaySwing), c.PeakHour, c.Weekend}
 	if r.weekend == 0 {
 		r.weekend = 1

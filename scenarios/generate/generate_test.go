@@ -1,4 +1,4 @@
-package scenarios_test
+package generate_test
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/scenarios/generate"
 )
 
 // monday is the start of a week, at midnight UTC.
 var monday = capcli.TimeOf(time.Date(2027, 1, 4, 0, 0, 0, 0, time.UTC))
 
-func all(t testing.TB, w scenarios.Workload, seed capcli.Seed) []capcli.Job {
+func all(t testing.TB, w generate.Workload, seed capcli.Seed) []capcli.Job {
 	t.Helper()
 	var out []capcli.Job
 	for j, err := range w.Jobs(seed) {
@@ -29,10 +29,10 @@ func all(t testing.TB, w scenarios.Workload, seed capcli.Seed) []capcli.Job {
 	return out
 }
 
-func training() scenarios.WorkClass {
-	return scenarios.WorkClass{
-		Name: "training", Kind: scenarios.RandomWork, JobsPerDay: 2000, RunMedian: 600, RunP95: 20_000,
-		Sizes: []scenarios.WorkSize{{GPUs: 1, Weight: 7}, {GPUs: 8, Weight: 2}, {GPUs: 64}},
+func training() generate.Class {
+	return generate.Class{
+		Name: "training", Kind: generate.Random, JobsPerDay: 2000, RunMedian: 600, RunP95: 20_000,
+		Sizes: []generate.Size{{GPUs: 1, Weight: 7}, {GPUs: 8, Weight: 2}, {GPUs: 64}},
 	}
 }
 
@@ -47,7 +47,7 @@ func chiSquare(k float64) float64 {
 func TestArrivalsFollowTheDayAndTheWeek(t *testing.T) {
 	c := training()
 	c.DaySwing, c.PeakHour, c.Weekend = 10, 15, 0.5
-	w := scenarios.Workload{Start: monday, Span: 8 * 7 * capcli.Day, Classes: []scenarios.WorkClass{c}}
+	w := generate.Workload{Start: monday, Span: 8 * 7 * capcli.Day, Classes: []generate.Class{c}}
 	var got [2][24]float64
 	jobs := all(t, w, 1)
 	for _, j := range jobs {
@@ -85,7 +85,7 @@ func TestArrivalsFollowTheDayAndTheWeek(t *testing.T) {
 // logarithm, within what 1 in 1000 samples is outside of.
 func TestRunTimesAreLogNormal(t *testing.T) {
 	c := training()
-	w := scenarios.Workload{Start: monday, Span: 60 * capcli.Day, Classes: []scenarios.WorkClass{c}}
+	w := generate.Workload{Start: monday, Span: 60 * capcli.Day, Classes: []generate.Class{c}}
 	cut := c
 	cut.Name, cut.RunMin, cut.RunMax = "cut", 60, 40_000
 	w.Classes = append(w.Classes, cut)
@@ -120,7 +120,7 @@ func TestMeanGPUs(t *testing.T) {
 	c := training()
 	c.JobsPerDay, c.MeanGPUs, c.RunP95, c.RunMean, c.RunMax = 0, 300, 0, 3000, 3000
 	c.DaySwing, c.Weekend = 4, 0.4
-	w := scenarios.Workload{Start: monday, Span: 140 * capcli.Day, Classes: []scenarios.WorkClass{c}}
+	w := generate.Workload{Start: monday, Span: 140 * capcli.Day, Classes: []generate.Class{c}}
 	var work capcli.GPUTime
 	for _, j := range all(t, w, 5) {
 		work += j.Work()
@@ -131,7 +131,7 @@ func TestMeanGPUs(t *testing.T) {
 }
 
 func TestOneSeedOneStream(t *testing.T) {
-	w := scenarios.Workload{Start: monday, Span: 10 * capcli.Day, Classes: []scenarios.WorkClass{training()}}
+	w := generate.Workload{Start: monday, Span: 10 * capcli.Day, Classes: []generate.Class{training()}}
 	first := all(t, w, 9)
 	if again := all(t, w, 9); !slices.Equal(first, again) {
 		t.Error("one seed gives two streams")
@@ -141,7 +141,7 @@ func TestOneSeedOneStream(t *testing.T) {
 	}
 	more := training()
 	more.Name, more.Kind = "more", ""
-	w.Classes = []scenarios.WorkClass{more, {Name: "serve", Kind: scenarios.ServiceWork, Replicas: 3}, training()}
+	w.Classes = []generate.Class{more, {Name: "serve", Kind: generate.Service, Replicas: 3}, training()}
 	var same []capcli.Job
 	jobs := all(t, w, 9)
 	for _, j := range jobs {
@@ -154,7 +154,7 @@ func TestOneSeedOneStream(t *testing.T) {
 	}
 	longer := training()
 	longer.RunP95 = 50_000
-	w.Classes = []scenarios.WorkClass{longer}
+	w.Classes = []generate.Class{longer}
 	for i, j := range all(t, w, 9) {
 		if j.Submit != first[i].Submit || j.GPUs != first[i].GPUs {
 			t.Fatalf("longer runs move job %d", i)
@@ -166,20 +166,20 @@ func TestOneSeedOneStream(t *testing.T) {
 func TestSteadyWorkIsExact(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		c    scenarios.WorkClass
+		c    generate.Class
 		span capcli.Seconds
 		jobs int
 		want capcli.GPUTime // GPU-seconds
 		at   []int          // GPUs held at some seconds of a day
 	}{
-		{"always", scenarios.WorkClass{GPUs: 80, JobGPUs: 8, Every: 6 * capcli.Hour}, 10 * capcli.Day, 400, 80 * 864_000, []int{80, 80, 80}},
-		{"two fifths", scenarios.WorkClass{GPUs: 200, BusyShare: 0.4, Every: capcli.Day}, 10 * capcli.Day, 10, 200 * 345_600, []int{200, 0, 0}},
-		{"cut at the end", scenarios.WorkClass{GPUs: 2, Every: capcli.Day}, capcli.Day + 100, 2, 2 * 86_500, []int{2, 2, 2}},
-		{"from and until", scenarios.WorkClass{GPUs: 4, JobGPUs: 2, From: 7200, Until: 18_000}, capcli.Day, 6, 4 * 10_800, []int{0, 0, 0}},
+		{"always", generate.Class{GPUs: 80, JobGPUs: 8, Every: 6 * capcli.Hour}, 10 * capcli.Day, 400, 80 * 864_000, []int{80, 80, 80}},
+		{"two fifths", generate.Class{GPUs: 200, BusyShare: 0.4, Every: capcli.Day}, 10 * capcli.Day, 10, 200 * 345_600, []int{200, 0, 0}},
+		{"cut at the end", generate.Class{GPUs: 2, Every: capcli.Day}, capcli.Day + 100, 2, 2 * 86_500, []int{2, 2, 2}},
+		{"from and until", generate.Class{GPUs: 4, JobGPUs: 2, From: 7200, Until: 18_000}, capcli.Day, 6, 4 * 10_800, []int{0, 0, 0}},
 	} {
-		tt.c.Name, tt.c.Kind = "steady", scenarios.SteadyWork
-		tt.c.Tenants = []scenarios.WorkTenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}
-		jobs := all(t, scenarios.Workload{Start: monday, Span: tt.span, Classes: []scenarios.WorkClass{tt.c}}, 1)
+		tt.c.Name, tt.c.Kind = "steady", generate.Steady
+		tt.c.Tenants = []generate.Tenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}
+		jobs := all(t, generate.Workload{Start: monday, Span: tt.span, Classes: []generate.Class{tt.c}}, 1)
 		var work capcli.GPUTime
 		held := make([]int, 3)
 		for _, j := range jobs {
@@ -199,12 +199,12 @@ func TestSteadyWorkIsExact(t *testing.T) {
 // A service with a factor of four between day and night: 40 replicas at 14:00,
 // 10 at 2:00, a fifth of that at weekends.
 func TestServiceFollowsTheDay(t *testing.T) {
-	c := scenarios.WorkClass{
-		Name: "chat", Kind: scenarios.ServiceWork, Replicas: 40, JobGPUs: 2, DaySwing: 4, PeakHour: 14, Weekend: 0.2,
-		Tenants: []scenarios.WorkTenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}},
+	c := generate.Class{
+		Name: "chat", Kind: generate.Service, Replicas: 40, JobGPUs: 2, DaySwing: 4, PeakHour: 14, Weekend: 0.2,
+		Tenants: []generate.Tenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}},
 	}
 	count, tenants := map[capcli.Time]int{}, map[string]int{}
-	for _, j := range all(t, scenarios.Workload{Start: monday, Span: 7 * capcli.Day, Classes: []scenarios.WorkClass{c}}, 1) {
+	for _, j := range all(t, generate.Workload{Start: monday, Span: 7 * capcli.Day, Classes: []generate.Class{c}}, 1) {
 		if j.GPUs != 2 || j.Run != capcli.Hour || (j.Submit-monday)%3600 != 0 {
 			t.Fatalf("a replica on %d GPUs for %s at %s", j.GPUs, j.Run, j.Submit)
 		}
@@ -224,8 +224,8 @@ func TestServiceFollowsTheDay(t *testing.T) {
 func TestBurstsLimitsDeadlinesAndShares(t *testing.T) {
 	c := training()
 	c.Burst, c.LimitOver, c.LimitModal, c.Slack, c.Priority, c.CPUsPerGPU, c.MemPerGPU = 5, 4, true, 2.5, 3, 12, 120.5
-	c.Tenants = []scenarios.WorkTenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}
-	w := scenarios.Workload{Start: monday, Span: 90 * capcli.Day, Classes: []scenarios.WorkClass{c}}
+	c.Tenants = []generate.Tenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}
+	w := generate.Workload{Start: monday, Span: 90 * capcli.Day, Classes: []generate.Class{c}}
 	bursts, big, byA := 0.0, 0.0, 0.0
 	jobs := all(t, w, 2)
 	for i, j := range jobs {
@@ -265,11 +265,11 @@ func TestBurstsLimitsDeadlinesAndShares(t *testing.T) {
 func TestWorkloadLaws(t *testing.T) {
 	total := 0
 	rapid.Check(t, func(t *rapid.T) {
-		w := scenarios.Workload{Start: monday + capcli.Time(rapid.IntRange(0, 700_000).Draw(t, "start")), Span: rapid.SampledFrom([]capcli.Seconds{1, 5000, 86_400, 300_000}).Draw(t, "span")}
+		w := generate.Workload{Start: monday + capcli.Time(rapid.IntRange(0, 700_000).Draw(t, "start")), Span: rapid.SampledFrom([]capcli.Seconds{1, 5000, 86_400, 300_000}).Draw(t, "span")}
 		for i := range rapid.IntRange(1, 4).Draw(t, "classes") {
 			c := training()
 			c.Name, c.JobsPerDay = fmt.Sprint("c", i), rapid.SampledFrom([]float64{10, 300, 3000}).Draw(t, "a day")
-			c.Kind = rapid.SampledFrom([]scenarios.WorkKind{"", scenarios.RandomWork, scenarios.SteadyWork, scenarios.ServiceWork}).Draw(t, "kind")
+			c.Kind = rapid.SampledFrom([]generate.Kind{"", generate.Random, generate.Steady, generate.Service}).Draw(t, "kind")
 			c.DaySwing, c.PeakHour = rapid.Float64Range(1, 9).Draw(t, "swing"), rapid.Float64Range(0, 24).Draw(t, "peak")
 			c.Weekend, c.Burst = rapid.Float64Range(0, 3).Draw(t, "weekend"), rapid.Float64Range(0, 5).Draw(t, "burst")
 			c.From = rapid.SampledFrom([]capcli.Seconds{0, 777, 90_000}).Draw(t, "from")
@@ -283,7 +283,7 @@ func TestWorkloadLaws(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var c scenarios.WorkClass
+			var c generate.Class
 			for _, have := range w.Classes {
 				if have.Name == j.Class {
 					c = have
@@ -305,26 +305,26 @@ func TestWorkloadLaws(t *testing.T) {
 func TestWorkloadFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		with func(w *scenarios.Workload, c *scenarios.WorkClass)
+		with func(w *generate.Workload, c *generate.Class)
 		want string
 	}{
-		{"none", func(*scenarios.Workload, *scenarios.WorkClass) {}, ""},
-		{"no span", func(w *scenarios.Workload, _ *scenarios.WorkClass) { w.Span = 0 }, "needs a start and a span"},
-		{"no start", func(w *scenarios.Workload, _ *scenarios.WorkClass) { w.Start = capcli.NoTime }, "needs a start and a span"},
-		{"unknown mix", func(w *scenarios.Workload, _ *scenarios.WorkClass) { w.Mix = "phily" }, `did you mean "philly"?`},
-		{"two rates", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.MeanGPUs = 5 }, "class training: give jobs_per_day or mean_gpus"},
-		{"no rate", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.JobsPerDay = 0 }, "give jobs_per_day or mean_gpus"},
-		{"too many", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.JobsPerDay = 1e9 }, "jobs are to come"},
-		{"not a number", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.Weekend = math.NaN() }, "weekend is NaN"},
-		{"a kind", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.Kind = "constant" }, `kind is "constant"`},
-		{"p95 under median", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.RunP95 = 10 }, "may not be under run_median"},
-		{"cut off", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.RunMax = 100 }, "must hold run_median"},
-		{"no size", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.Sizes = nil }, "sizes is missing"},
-		{"half a job", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.Kind, c.GPUs, c.JobGPUs = "steady", 10, 4 }, "10 GPUs are no whole number of jobs of 4"},
-		{"no replicas", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.Kind = "service" }, "needs replicas"},
-		{"no name", func(_ *scenarios.Workload, c *scenarios.WorkClass) { c.Name = "" }, "needs a name"},
+		{"none", func(*generate.Workload, *generate.Class) {}, ""},
+		{"no span", func(w *generate.Workload, _ *generate.Class) { w.Span = 0 }, "needs a start and a span"},
+		{"no start", func(w *generate.Workload, _ *generate.Class) { w.Start = capcli.NoTime }, "needs a start and a span"},
+		{"unknown mix", func(w *generate.Workload, _ *generate.Class) { w.Mix = "phily" }, `did you mean "philly"?`},
+		{"two rates", func(_ *generate.Workload, c *generate.Class) { c.MeanGPUs = 5 }, "class training: give jobs_per_day or mean_gpus"},
+		{"no rate", func(_ *generate.Workload, c *generate.Class) { c.JobsPerDay = 0 }, "give jobs_per_day or mean_gpus"},
+		{"too many", func(_ *generate.Workload, c *generate.Class) { c.JobsPerDay = 1e9 }, "jobs are to come"},
+		{"not a number", func(_ *generate.Workload, c *generate.Class) { c.Weekend = math.NaN() }, "weekend is NaN"},
+		{"a kind", func(_ *generate.Workload, c *generate.Class) { c.Kind = "constant" }, `kind is "constant"`},
+		{"p95 under median", func(_ *generate.Workload, c *generate.Class) { c.RunP95 = 10 }, "may not be under run_median"},
+		{"cut off", func(_ *generate.Workload, c *generate.Class) { c.RunMax = 100 }, "must hold run_median"},
+		{"no size", func(_ *generate.Workload, c *generate.Class) { c.Sizes = nil }, "sizes is missing"},
+		{"half a job", func(_ *generate.Workload, c *generate.Class) { c.Kind, c.GPUs, c.JobGPUs = "steady", 10, 4 }, "10 GPUs are no whole number of jobs of 4"},
+		{"no replicas", func(_ *generate.Workload, c *generate.Class) { c.Kind = "service" }, "needs replicas"},
+		{"no name", func(_ *generate.Workload, c *generate.Class) { c.Name = "" }, "needs a name"},
 	} {
-		w := scenarios.Workload{Start: monday, Span: 10 * capcli.Day, Classes: []scenarios.WorkClass{training()}}
+		w := generate.Workload{Start: monday, Span: 10 * capcli.Day, Classes: []generate.Class{training()}}
 		tt.with(&w, &w.Classes[0])
 		err := w.Validate()
 		if (tt.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), tt.want)) {
@@ -340,7 +340,7 @@ func TestWorkloadFaults(t *testing.T) {
 }
 
 func BenchmarkWorkload(b *testing.B) {
-	w := scenarios.Workload{Start: monday, Span: 2000 * capcli.Day, Mix: "helios"}
+	w := generate.Workload{Start: monday, Span: 2000 * capcli.Day, Mix: "helios"}
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {

@@ -1,4 +1,4 @@
-package scenarios_test
+package generate_test
 
 import (
 	"encoding/csv"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"capcli"
-	"capcli/scenarios"
+	"capcli/scenarios/generate"
 )
 
 // summary reads a row of a published summary of clusters, or skips.
@@ -46,13 +46,13 @@ func TestMixesAreLikeTheClusters(t *testing.T) {
 		over8, swing, night  float64
 		peak, weekend, small float64
 	}{
-		// GPU time of jobs over 8 GPUs, first daily harmonic and weekends: see generate_mix.go.
+		// GPU time of jobs over 8 GPUs, first daily harmonic and weekends: see mix.go.
 		{"philly", "cluster_summary.csv", "Philly", 110, 0.136, 1.8, 0, 5, 0.52, 0.80},
 		{"helios", "helios_cluster_summary.csv", "total", 17, -1, 5.2, 0, 17, 0.66, 0.50},
 	} {
 		t.Run(tt.mix, func(t *testing.T) {
 			published := summary(t, tt.file, tt.id)
-			w := scenarios.Workload{Start: monday, Span: tt.weeks * 7 * capcli.Day, Mix: tt.mix}
+			w := generate.Workload{Start: monday, Span: tt.weeks * 7 * capcli.Day, Mix: tt.mix}
 			var n, runs, gpus, work, single, large, longest, weekend float64
 			var times []float64
 			var wave complex128

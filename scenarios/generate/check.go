@@ -1,4 +1,4 @@
-package scenarios
+package generate
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func (w Workload) Validate() error {
 		names[c.Name] = true
 		found := len(faults)
 		c.validate(func(format string, args ...any) { note("class %s: "+format, append([]any{c.Name}, args...)...) })
-		if len(faults) == found && (c.Kind == RandomWork || c.Kind == "") {
+		if len(faults) == found && (c.Kind == Random || c.Kind == "") {
 			jobs += c.perDay() * w.scale() * float64(w.Span) / float64(capcli.Day)
 		}
 	}
@@ -56,7 +56,7 @@ func (w Workload) Validate() error {
 // between tells whether x is a number from lo to hi.
 func between(x, lo, hi float64) bool { return x >= lo && x <= hi }
 
-func (c *WorkClass) validate(note func(format string, args ...any)) {
+func (c *Class) validate(note func(format string, args ...any)) {
 	for _, f := range []struct {
 		name   string
 		value  float64
@@ -88,22 +88,22 @@ func (c *WorkClass) validate(note func(format string, args ...any)) {
 		}
 	}
 	switch c.Kind {
-	case SteadyWork:
+	case Steady:
 		if c.GPUs < 1 || c.GPUs%c.gang() != 0 {
 			note("%d GPUs are no whole number of jobs of %d", c.GPUs, c.gang())
 		}
-	case ServiceWork:
+	case Service:
 		if c.Replicas < 1 {
 			note("a service needs replicas")
 		}
-	case RandomWork, "":
+	case Random, "":
 		c.validateRandom(note)
 	default:
 		note("kind is %q; want random, steady or service", c.Kind)
 	}
 }
 
-func (c *WorkClass) validateRandom(note func(format string, args ...any)) {
+func (c *Class) validateRandom(note func(format string, args ...any)) {
 	if (c.JobsPerDay > 0) == (c.MeanGPUs > 0) || !between(c.JobsPerDay, 0, 1e9) || !between(c.MeanGPUs, 0, 1e9) {
 		note("give jobs_per_day or mean_gpus, one of the two, over 0")
 	}

@@ -1,4 +1,4 @@
-package scenarios
+package generate
 
 import "capcli"
 
@@ -11,7 +11,7 @@ import "capcli"
 // Run times are log-normal between a second and the longest job of the log; the
 // means written here are those before that cut, which takes off a tenth and
 // more of them.
-var Mixes = capcli.Catalog[func() []WorkClass]{Kind: "mix of jobs"}
+var Mixes = capcli.Catalog[func() []Class]{Kind: "mix of jobs"}
 
 func init() {
 	Mixes.Add("philly", "Microsoft Philly 2017: most jobs on one GPU, very long tails (Jeon et al., ATC 2019)", philly)
@@ -32,20 +32,20 @@ func init() {
 //     of the jobs (msr-fiddle/philly-traces, CC-BY-4.0).
 //
 // Hours are those of the log.
-func philly() []WorkClass {
+func philly() []Class {
 	const perDay, longest = 96_260.0 / 75, 4_240_676
-	class := func(name string, share float64, median, mean capcli.Seconds, sizes ...WorkSize) WorkClass {
-		return WorkClass{
-			Name: name, Kind: RandomWork, JobsPerDay: perDay * share, Sizes: sizes,
+	class := func(name string, share float64, median, mean capcli.Seconds, sizes ...Size) Class {
+		return Class{
+			Name: name, Kind: Random, JobsPerDay: perDay * share, Sizes: sizes,
 			RunMedian: median, RunMean: mean, RunMax: longest, DaySwing: 1.8, PeakHour: 5, Weekend: 0.52,
-			Tenants: []WorkTenant{{"vc1", 50}, {"vc2", 19.6}, {"vc3", 12.1}, {"vc4", 9}, {"vc5", 2.4}, {"vc6", 1.8}, {"vc7", 1.7}, {"vc8", 1.4}, {"vc9", 2}},
+			Tenants: []Tenant{{"vc1", 50}, {"vc2", 19.6}, {"vc3", 12.1}, {"vc4", 9}, {"vc5", 2.4}, {"vc6", 1.8}, {"vc7", 1.7}, {"vc8", 1.4}, {"vc9", 2}},
 		}
 	}
-	return []WorkClass{
-		class("philly-1", 0.8456, 729, 13_740, WorkSize{1, 1}),
-		class("philly-2-4", 0.070, 1715, 167_000, WorkSize{2, 46}, WorkSize{4, 54}),
-		class("philly-8", 0.075, 3430, 76_500, WorkSize{8, 1}),
-		class("philly-over-8", 0.0094, 3430, 45_800, WorkSize{16, 65}, WorkSize{32, 22}, WorkSize{64, 6}, WorkSize{128, 1}),
+	return []Class{
+		class("philly-1", 0.8456, 729, 13_740, Size{1, 1}),
+		class("philly-2-4", 0.070, 1715, 167_000, Size{2, 46}, Size{4, 54}),
+		class("philly-8", 0.075, 3430, 76_500, Size{8, 1}),
+		class("philly-over-8", 0.0094, 3430, 45_800, Size{16, 65}, Size{32, 22}, Size{64, 6}, Size{128, 1}),
 	}
 }
 
@@ -62,19 +62,19 @@ func philly() []WorkClass {
 //
 // Hours are those of the log. How GPU time falls on sizes over 1 follows from
 // the means alone and is a choice; so are the tenants.
-func helios() []WorkClass {
+func helios() []Class {
 	const perDay, longest = 1_580_464.0 / 183, 4_320_009
-	class := func(name string, share float64, median, mean capcli.Seconds, sizes ...WorkSize) WorkClass {
-		return WorkClass{
-			Name: name, Kind: RandomWork, JobsPerDay: perDay * share, Sizes: sizes,
+	class := func(name string, share float64, median, mean capcli.Seconds, sizes ...Size) Class {
+		return Class{
+			Name: name, Kind: Random, JobsPerDay: perDay * share, Sizes: sizes,
 			RunMedian: median, RunMean: mean, RunMax: longest, DaySwing: 5.2, PeakHour: 17, Weekend: 0.66,
-			Tenants: []WorkTenant{{"vc1", 1}, {"vc2", 1. / 2}, {"vc3", 1. / 3}, {"vc4", 1. / 4}, {"vc5", 1. / 5}, {"vc6", 1. / 6}, {"vc7", 1. / 7}, {"vc8", 1. / 8}},
+			Tenants: []Tenant{{"vc1", 1}, {"vc2", 1. / 2}, {"vc3", 1. / 3}, {"vc4", 1. / 4}, {"vc5", 1. / 5}, {"vc6", 1. / 6}, {"vc7", 1. / 7}, {"vc8", 1. / 8}},
 		}
 	}
-	return []WorkClass{
-		class("helios-1", 0.626, 165, 4530, WorkSize{1, 1}),
-		class("helios-2-4", 0.220, 229, 10_560, WorkSize{2, 10}, WorkSize{4, 12}),
-		class("helios-8", 0.110, 275, 14_800, WorkSize{8, 1}),
-		class("helios-over-8", 0.044, 275, 46_800, WorkSize{16, 250}, WorkSize{32, 110}, WorkSize{64, 50}, WorkSize{128, 22}, WorkSize{256, 6}),
+	return []Class{
+		class("helios-1", 0.626, 165, 4530, Size{1, 1}),
+		class("helios-2-4", 0.220, 229, 10_560, Size{2, 10}, Size{4, 12}),
+		class("helios-8", 0.110, 275, 14_800, Size{8, 1}),
+		class("helios-over-8", 0.044, 275, 46_800, Size{16, 250}, Size{32, 110}, Size{64, 50}, Size{128, 22}, Size{256, 6}),
 	}
 }

@@ -1,4 +1,4 @@
-package scenarios
+package generate
 
 import (
 	"math"
@@ -21,7 +21,7 @@ const z95 = 1.6448536269514722
 // lognormal is the distribution of the class's run times. Its median is that of
 // the uncut one, and so are the percentile and the mean: ln p95 = mu + z95
 // sigma, ln mean = mu + sigma²/2.
-func (c *WorkClass) lognormal() lognormal {
+func (c *Class) lognormal() lognormal {
 	d := lognormal{mu: math.Log(float64(max(1, c.RunMedian))), low: float64(max(1, c.RunMin)), high: math.Inf(1), to: 1}
 	switch {
 	case c.RunP95 > c.RunMedian:
