@@ -70,6 +70,8 @@ var layers = map[string][]string{
 
 	"scenarios/generate": {},
 
+	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/billing", "simulate/outcome"},
+
 	"cmd/report": {"tablewriter"},
 	"cmd/capcli": {"*"},
 }

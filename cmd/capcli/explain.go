@@ -99,18 +99,18 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	x := &explanation{o: o, metric: m, maker: newMaker(e), subject: args[0]}
+	x := &explaining{o: o, metric: m, maker: newMaker(e)}
 	if err := x.open(e, args[0]); err != nil {
 		return err
 	}
-	if err := x.play(ctx, e); err != nil {
+	runs, answer, err := x.explain(ctx, e, args[0])
+	if err != nil {
 		return err
 	}
-	d := x.describe()
-	if err := emit(e, o.output, d); err != nil {
+	if err := emit(e, o.output, explainDoc(runs, answer)); err != nil {
 		return err
 	}
-	for _, r := range x.results {
+	for _, r := range runs {
 		if p := missingJobs(r); p != nil {
 			return p
 		}

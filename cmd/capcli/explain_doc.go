@@ -2,34 +2,33 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/simulate/cause"
+	"capcli/scenarios/explain"
+	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
 )
 
-// describe says the explanation: a sentence, what the figure is made of, what
+// explainDoc says the explanation: a sentence, what the figure is made of, what
 // single changes do, and what rests on an assumption.
-func (x *explanation) describe() report.Doc {
-	data := x.json()
-	d := report.Doc{Lead: x.lead(data), Data: data}
+func explainDoc(runs []*play.Run, data *explain.Result) report.Doc {
+	m := outcome.MetricNamed(data.Metric)
+	d := report.Doc{Lead: explainLead(m, runs, data), Data: data}
 	for _, by := range []struct{ by, title string }{
 		{"pool", "What it is made of, by pool"}, {"month", "The same by month"}, {"tenant", "The same by who pays"},
 	} {
-		if t := x.partsTable(data.Parts, by.by, by.title); len(t.Rows) > 0 {
+		if t := partsTable(m, data.Parts, by.by, by.title); len(t.Rows) > 0 {
 			d.Tables = append(d.Tables, t)
 		}
 	}
 	if len(data.Causes) > 0 {
-		d.Tables = append(d.Tables, x.causesTable(data))
+		d.Tables = append(d.Tables, causesTable(data))
 	}
 	if len(data.Again) > 0 {
 		t := report.Table{Name: "again", Title: "Beside that, jobs waited after they had lost their GPUs", Columns: causeColumns()[:3]}
-		var rest causeJSON
+		var rest explain.Cause
 		for i, c := range data.Again {
 			if i >= causesShown && c.Share < 0.02 {
 				rest.Share, rest.Time = rest.Share+c.Share, rest.Time+c.Time
@@ -42,11 +41,11 @@ func (x *explanation) describe() report.Doc {
 		}
 		d.Tables = append(d.Tables, t)
 	}
-	if len(x.changes) > 0 {
-		d.Tables = append(d.Tables, x.changesTable())
+	if len(data.Changes) > 0 {
+		d.Tables = append(d.Tables, changesTable(m, data))
 	}
 	if len(d.Tables) == 0 {
-		d.Tables = append(d.Tables, report.Table{Name: "figure", Columns: []report.Column{{Name: "metric"}, {Name: "value"}}, Rows: [][]any{{x.metric.Name, x.figureText(data.Value)}}})
+		d.Tables = append(d.Tables, report.Table{Name: "figure", Columns: []report.Column{{Name: "metric"}, {Name: "value"}}, Rows: [][]any{{m.Name, explain.Text(m, data.Value)}}})
 	}
 	for _, u := range data.Unknown {
 		d.Notes = append(d.Notes, "not known: "+u)
@@ -75,9 +74,9 @@ func causeColumns() []report.Column {
 // are summed.
 const causesShown = 7
 
-func (x *explanation) causesTable(data *explainJSON) report.Table {
+func causesTable(data *explain.Result) report.Table {
 	t := report.Table{Name: "causes", Title: "What " + data.Told.Which + " waited for", Columns: causeColumns()}
-	var rest causeJSON
+	var rest explain.Cause
 	small := 0
 	for i, c := range data.Causes {
 		if i >= causesShown && c.Share < 0.02 && len(data.Causes) > causesShown+1 {
@@ -103,67 +102,40 @@ func (x *explanation) causesTable(data *explainJSON) report.Table {
 	return t
 }
 
-// told are the jobs whose waits are told apart.
-func (x *explanation) told() *toldJSON {
-	out := &toldJSON{}
-	for run, w := range x.waits {
-		started, jobs, waited := w.Jobs()
-		if x.metric.Name == "waiting" {
-			still, rows := w.Still()
-			jobs, waited = still, 0
-			for _, r := range rows {
-				waited += r.Time
-			}
-		}
-		out.Of += started
-		out.Jobs += jobs
-		out.Time += waited
-		out.AtLeast = append(out.AtLeast, x.least(run))
-	}
-	out.Which = map[string]string{
-		"wait_p50": "the slower half of the jobs", "wait_p95": "the slowest 5% of the jobs", "wait_p99": "the slowest 1% of the jobs",
-		"wait_max": "the slowest job", "waiting": "the jobs that never started",
-	}[x.metric.Name]
-	switch v, _ := x.results[0].Exact(x.metric.Name); {
-	case out.Which == "":
-		out.Which = "all jobs"
-	case v == 0 && x.metric.Name != "waiting":
-		out.Which = "the jobs that waited at all"
-	}
-	return out
-}
-
 // changesTable has the changes that better the figure first, and those after which
 // less of the work is done last.
-func (x *explanation) changesTable() report.Table {
-	n := len(x.results)
+func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
+	n := data.Runs
 	t := report.Table{
 		Name: "changes", Title: fmt.Sprintf("One change at a time (%d %s each, same seed)", n, plural(int64(n), "run")),
 		Columns: []report.Column{
 			{Name: "change"},
-			{Name: "before", Head: x.metric.Name, Priority: 2, Align: report.Right},
+			{Name: "before", Head: m.Name, Priority: 2, Align: report.Right},
 			{Name: "after", Head: "then", Align: report.Right},
 			{Name: "difference", Align: report.Right, Priority: 1},
 			{Name: "cost_difference_usd", Head: "cost*", Align: report.Right},
 			{Name: "unserved_share", Head: "not done", Align: report.Right},
 		},
 	}
-	for _, c := range x.changes {
-		j := x.changeJSON(c)
+	cell := metricCell(m)
+	if m.Unit == outcome.InCount { // means of counts
+		cell = ratioCell
+	}
+	for _, j := range data.Changes {
 		var before, after, diff, cost any
 		if j.Before != nil {
-			before = foundCell(outcome.Figure{Value: *j.Before, AtLeast: j.BeforeOver}, x.cell)
+			before = foundCell(outcome.Figure{Value: *j.Before, AtLeast: j.BeforeOver}, cell)
 		}
 		if j.After != nil {
-			after = foundCell(outcome.Figure{Value: *j.After, AtLeast: j.AfterOver}, x.cell)
+			after = foundCell(outcome.Figure{Value: *j.After, AtLeast: j.AfterOver}, cell)
 		}
 		if j.Difference != nil && !j.BeforeOver {
-			diff = report.Change{Of: foundCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, func(v float64) any { return signed(x.cell, v) })}
+			diff = report.Change{Of: foundCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, func(v float64) any { return signed(cell, v) })}
 		}
 		if j.Cost != nil {
 			cost = report.Change{Of: *j.Cost}
 		}
-		text := c.text
+		text := j.Text
 		if j.ServesLess {
 			text = "does less of the work: " + text
 		}
@@ -172,85 +144,47 @@ func (x *explanation) changesTable() report.Table {
 	return t
 }
 
-// cell is a value of the figure for a table.
-func (x *explanation) cell(v float64) any {
-	switch x.metric.Unit {
-	case outcome.InSeconds:
-		return secondsCell(v)
-	case outcome.InUSD:
-		return moneyCell(v)
-	case outcome.InGPUHours:
-		return hoursCell(v)
-	case outcome.InShare:
-		return percentCell(v)
-	case outcome.InCount:
-	}
-	return ratioCell(v)
-}
-
-// figureText is a value of the figure in a sentence.
-func (x *explanation) figureText(v *float64) string {
-	if v == nil {
-		return "n/a"
-	}
-	switch x.metric.Unit {
-	case outcome.InSeconds:
-		if *v > 0 && *v < 10 && *v != math.Trunc(*v) {
-			return fmt.Sprintf("%.2f s", *v)
-		}
-		return capcli.Seconds(*v + 0.5).String()
-	case outcome.InUSD:
-		return capcli.USD(*v*1e6 + 0.5).String()
-	case outcome.InGPUHours:
-		return fmt.Sprintf("%.1f GPU-hours", *v)
-	case outcome.InShare:
-		return fmt.Sprintf("%.1f%%", 100**v)
-	case outcome.InCount:
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.2f", *v), ".00")
-}
-
-// lead is the answer in a sentence or two.
-func (x *explanation) lead(data *explainJSON) string {
+// explainLead is the answer in a sentence or two.
+func explainLead(m *outcome.Metric, runs []*play.Run, data *explain.Result) string {
 	star := ""
-	if x.metric.Unit == outcome.InUSD && data.Value != nil {
+	if m.Unit == outcome.InUSD && data.Value != nil {
 		star = "*"
 	}
 	over := ""
 	if data.ValueOver {
 		over = "over "
 	}
-	text := fmt.Sprintf("%s of %s is %s%s%s", x.metric.Name, x.plan.Label(), over, x.figureText(data.Value), star)
+	text := fmt.Sprintf("%s of %s is %s%s%s", m.Name, runs[0].Case.Label(), over, explain.Text(m, data.Value), star)
 	if data.Value == nil {
 		return text + ": " + data.ValueWhy + "."
 	}
-	if n := len(x.results); n > 1 {
+	if n := len(runs); n > 1 {
 		lo, hi := slices.MinFunc(data.PerRun, byValue), slices.MaxFunc(data.PerRun, byValue)
-		text += fmt.Sprintf(" (mean of %d runs, %s to %s)", n, x.figureText(lo), x.figureText(hi))
+		text += fmt.Sprintf(" (mean of %d runs, %s to %s)", n, explain.Text(m, lo), explain.Text(m, hi))
 	}
 	switch part := largest(data.Parts); {
 	case part != nil:
 		text += fmt.Sprintf("; most of it: %s, %s (%.0f%%)", part.Name, part.What, 100*part.Share)
-	case data.Told == nil || slotsOf(x.metric.Name) != nil:
+	case data.Told == nil || explain.IsSum(m):
 	case data.Told.Time == 0:
 		text += "; none of the jobs in question waited"
 	default:
 		t := data.Told
 		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, jobCount(t.Jobs), hoursText(t.Time), data.Causes[0].Text)
 	}
-	if u := outcome.MeanUnserved(x.results); u.Share >= 0.0005 || u.Unplaceable > 0 {
+	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Unplaceable > 0 {
 		text += fmt.Sprintf("; %s is left undone", unservedText(&u))
 	}
 	text += "."
-	if best := x.best(data); best != "" {
+	if best := bestChange(m, data); best != "" {
 		text += " " + best
 	}
 	return text
 }
 
 // largest is the largest part by pool, if there is any.
-func largest(parts []partJSON) *partJSON {
-	var out *partJSON
+func largest(parts []explain.Part) *explain.Part {
+	var out *explain.Part
 	for i := range parts {
 		if p := &parts[i]; p.By == "pool" && (out == nil || p.Share > out.Share) {
 			out = p
@@ -277,20 +211,20 @@ func byValue(a, b *float64) int {
 	return 1
 }
 
-// best names the change that does most without doing less of the work.
-func (x *explanation) best(data *explainJSON) string {
+// bestChange names the change that does most without doing less of the work.
+func bestChange(m *outcome.Metric, data *explain.Result) string {
 	if len(data.Changes) == 0 || data.Changes[0].Better == nil {
 		return ""
 	}
 	c := &data.Changes[0]
 	if !*c.Better {
 		less := ""
-		if slices.ContainsFunc(data.Changes, func(c changedJSON) bool { return c.ServesLess }) {
+		if slices.ContainsFunc(data.Changes, func(c explain.Change) bool { return c.ServesLess }) {
 			less = " without doing less of the work"
 		}
 		return fmt.Sprintf("None of %d single changes betters it%s.", len(data.Changes), less)
 	}
-	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Change, outcome.Figure{Value: *c.After, AtLeast: c.AfterOver}.Text(func(v float64) string { return x.figureText(&v) }))
+	text := fmt.Sprintf("Of %d single changes most is done by: %s, to %s", len(data.Changes), c.Text, outcome.Figure{Value: *c.After, AtLeast: c.AfterOver}.Text(func(v float64) string { return explain.Text(m, &v) }))
 	if c.Cost != nil {
 		text += fmt.Sprintf(" (cost* %s)", signedUSD(*c.Cost))
 	}
@@ -307,85 +241,31 @@ func signedUSD(u capcli.USD) string {
 	return u.String()
 }
 
-// whyNoValue says why the figure is not known.
-func (x *explanation) whyNoValue() string {
-	if un := x.plan.Scenario.Unpriced(); len(un) > 0 && (x.metric.Unit == outcome.InUSD || x.metric.Name == "effective_savings_rate") {
-		return "no price is stated for " + strings.Join(un, ", ")
+// partsTable shows the parts of one kind.
+func partsTable(m *outcome.Metric, parts []explain.Part, by, title string) report.Table {
+	t := report.Table{Name: "by_" + by, Title: title, Columns: []report.Column{{Name: by}}}
+	if by != "month" {
+		t.Columns = append(t.Columns, report.Column{Name: "what", Head: "for"})
 	}
-	return "the runs have no such figure"
-}
-
-// unknown are the questions that the explanation leaves open.
-func (x *explanation) unknown() []string {
-	var out []string
-	several := false
-	for _, s := range x.causeSums() {
-		several = several || (s.cause &^ cause.Quota).Several()
+	amount := report.Column{Name: "gpu_hours", Head: "GPU-hours"}
+	if m.Unit == outcome.InUSD {
+		amount = report.Column{Name: "cost_usd", Head: "cost*"}
 	}
-	if several {
-		out = append(out, "where a row says either of, each of its causes alone would have let the jobs start; which one was to blame cannot be told")
-	}
-	if !x.aboutWaits() && slotsOf(x.metric.Name) == nil {
-		out = append(out, fmt.Sprintf("%s is no sum of causes; only what single changes make of it is known", x.metric.Name))
-	}
-	switch x.metric.Name {
-	case "jct_mean", "bounded_slowdown_mean", "makespan", "deadline_misses", "queue_max", "queue_mean":
-		out = append(out, fmt.Sprintf("the causes are those of all waits for a first start; how much of %s each of them makes is not told apart", x.metric.Name))
-	case "stranded_usd", "stranded_gpu_hours", "blocked_gpu_hours":
-		if len(x.causeSums()) == 0 {
-			break
+	t.Columns = append(t.Columns, amount, report.Column{Name: "share"})
+	for _, p := range parts {
+		if p.By != by {
+			continue
 		}
-		out = append(out, "the causes are why jobs waited over the same time; which of them left a GPU-hour blocked is not told apart")
-	}
-	return out
-}
-
-// notes are what must be known beside the figures.
-func (x *explanation) notes() []string {
-	var out []string
-	out = append(out, x.plan.Notes...)
-	if n := len(x.results); n > 1 && len(x.parts()) > 0 {
-		out = append(out, fmt.Sprintf("the parts are of the first of %d runs, where %s is %s", n, x.metric.Name, x.figureText(x.mean(x.results[:1]))))
-	}
-	if len(x.waits) > 0 && len(x.causeSums()) > 0 {
-		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself: many may have waited for the same few GPUs, so what a change would do is in the table of changes; days and quarters (UTC) are those of submission")
-		if x.metric.Name != "waiting" {
-			if n := x.stillWaiting(); n > 0 {
-				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits, though they count in wait_p95 and its like: capcli explain %s waiting", jobCount(n), x.subject))
-			}
+		row := []any{p.Name}
+		if by != "month" {
+			row = append(row, p.What)
 		}
-	}
-	if text := x.lengthNote(); text != "" {
-		out = append(out, text)
-	}
-	for _, w := range warnings(x.results) {
-		if !slices.Contains(out, w) {
-			out = append(out, w)
+		if p.Cost != nil {
+			row = append(row, *p.Cost)
+		} else {
+			row = append(row, *p.Time)
 		}
+		t.Rows = append(t.Rows, append(row, report.Percent(p.Share)))
 	}
-	return out
-}
-
-// lengthNote says that changes are compared over runs of different lengths.
-func (x *explanation) lengthNote() string {
-	if x.plan.Scenario.Period.Known() {
-		return ""
-	}
-	lo, hi := x.results[0].Result.Ended, x.results[0].Result.Ended
-	for _, c := range x.changes {
-		lo, hi = min(lo, c.after[0].Result.Ended), max(hi, c.after[0].Result.Ended)
-	}
-	if lo == hi {
-		return ""
-	}
-	return fmt.Sprintf("there is no period, so capacity is paid until the last job has ended, and the changes make that %s to %s: give the scenario a period to compare costs over one length of time", lo, hi)
-}
-
-func (x *explanation) stillWaiting() int64 {
-	var n int64
-	for _, w := range x.waits {
-		still, _ := w.Still()
-		n += still
-	}
-	return n
+	return t
 }

@@ -8,31 +8,23 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"capcli"
+	"capcli/scenarios/explain"
 	"capcli/scenarios/play"
-	"capcli/simulate"
-	"capcli/simulate/cause"
 	"capcli/simulate/outcome"
 )
 
-// explanation is one figure of one plan on its way to an explanation.
-type explanation struct {
-	o       *explainOptions
-	subject string
-	metric  *outcome.Metric
-	name    string // of the scenario, as simulate takes it
-	policy  string
-	place   string
-	maker   *play.Maker
-	saved   *savedPlan // the runs of the folder; nil for a scenario
-	plan    *play.Case
-	results []*play.Run
-	waits   []*cause.Waits
-	changes []*change
-	lock    sync.Mutex
-	asKept  bool // the runs of the folder, with no flag that changes them
+// explaining is a figure of one plan that explain plays again.
+type explaining struct {
+	o      *explainOptions
+	metric *outcome.Metric
+	name   string // of the scenario, as simulate takes it
+	policy string
+	place  string
+	maker  *play.Maker
+	saved  []outcome.Outcome // the runs of the folder, where no flag changes them
+	played bool
 }
 
 // runsPlayed is how many runs of a folder are played again where --runs does
@@ -40,7 +32,7 @@ type explanation struct {
 const runsPlayed = 20
 
 // open finds what is to be played: a folder of runs, or a scenario.
-func (x *explanation) open(e *env, name string) error {
+func (x *explaining) open(e *env, name string) error {
 	o := &x.o.sim
 	x.policy, x.place = orOne(o.policies)[0], orOne(o.placements)[0]
 	info, err := e.disk.stat(name)
@@ -55,7 +47,7 @@ func (x *explanation) open(e *env, name string) error {
 	if len(plans) != 1 {
 		return &capcli.InputError{File: filepath.Join(name, resultFile), Text: fmt.Sprintf("expected the runs of one plan, found those of %d", len(plans))}
 	}
-	x.saved = &plans[0]
+	x.saved = plans[0].runs
 	in, err := readInputs(e, name)
 	if err != nil {
 		return err
@@ -70,9 +62,11 @@ func (x *explanation) open(e *env, name string) error {
 }
 
 // fromFolder plays what a folder says, but for the flags that were given.
-func (x *explanation) fromFolder(e *env, folder string, in *play.Inputs) error {
+func (x *explaining) fromFolder(e *env, folder string, in *play.Inputs) error {
 	o := &x.o.sim
-	x.asKept = len(o.sets) == 0 && o.trace == "" && !o.seeded && !o.perfect && x.policy == "" && x.place == ""
+	if len(o.sets) > 0 || o.trace != "" || o.seeded || o.perfect || x.policy != "" || x.place != "" {
+		x.saved = nil // other runs than those of the folder
+	}
 	kept := in.Scenario
 	here := filepath.Join(folder, filepath.FromSlash(kept.Here))
 	if _, err := e.disk.stat(kept.File); err != nil || e.there(here) {
@@ -126,7 +120,7 @@ func (x *explanation) fromFolder(e *env, folder string, in *play.Inputs) error {
 }
 
 // readGiven tells whether the call says how to read the trace.
-func (x *explanation) readGiven() bool {
+func (x *explaining) readGiven() bool {
 	r := &x.o.sim.read
 	return r.format != "" || r.tz != "" || r.dst != "" || r.columns != "" || r.allowCut || len(r.maps) > 0
 }
@@ -137,121 +131,46 @@ type lackError struct{ text, hint string }
 func (e *lackError) Error() string { return e.text }
 func (e *lackError) Unwrap() error { return fs.ErrNotExist }
 
-// make makes the plan, changed.
-func (x *explanation) make(ctx context.Context, e *env, c *change) (*play.Case, error) {
+// make makes the plan, changed. What there is to say of the jobs is said once.
+func (x *explaining) make(ctx context.Context, e *env, v explain.Variation) (*play.Case, error) {
+	if v.Text != "" {
+		quiet := e.quiet
+		e.quiet = true
+		defer func() { e.quiet = quiet }()
+	}
 	o := x.o.sim
-	o.sets = append(slices.Clone(o.sets), c.sets...)
-	p, err := o.plan(ctx, e, x.name, cmp.Or(c.policy, x.policy), cmp.Or(c.place, x.place), x.maker)
+	o.sets = append(slices.Clone(o.sets), v.Sets...)
+	c, err := o.plan(ctx, e, x.name, cmp.Or(v.Policy, x.policy), cmp.Or(v.Placement, x.place), x.maker)
 	if err == nil {
-		p.Quiet = x.plan != nil
+		c.Quiet = x.played
 	}
-	return p, err
+	return c, err
 }
 
-// play plays the plan, then once more to be told why jobs waited, then each
-// change.
-func (x *explanation) play(ctx context.Context, e *env) error {
-	p, err := x.make(ctx, e, &change{})
+// explain plays the plan and asks why the figure is what it is.
+func (x *explaining) explain(ctx context.Context, e *env, subject string) ([]*play.Run, *explain.Result, error) {
+	c, err := x.make(ctx, e, explain.Variation{})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	o := &x.o.sim
-	all, err := o.play(ctx, e, []*play.Case{p})
+	all, err := x.o.sim.play(ctx, e, []*play.Case{c})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	x.plan, x.results = p, all[0]
-	if err := nothingRan([]*play.Case{p}, all); err != nil {
-		return err
+	x.played = true
+	if err := nothingRan([]*play.Case{c}, all); err != nil {
+		return nil, nil, err
 	}
-	x.same()
-	if err := x.watch(ctx, e); err != nil {
-		return err
-	}
-	if x.o.causes || x.mean(x.results) == nil {
-		return nil
-	}
-	return x.tryChanges(ctx, e)
-}
-
-// same holds the runs that were played against those of the folder.
-func (x *explanation) same() {
-	if !x.asKept {
-		return
-	}
-	for i, r := range x.results[:min(len(x.results), len(x.saved.runs))] {
-		was, is := x.saved.runs[i], &r.Outcome
-		before, after := waitText(was.WaitP95, was.WaitP95From), waitText(is.WaitP95, is.WaitP95From)
-		if was.Seed == is.Seed && (before != after || was.Jobs != is.Jobs || was.Ended != is.Ended) {
-			x.plan.Notes = append(x.plan.Notes, fmt.Sprintf(
-				"played again, run %d is not as it was kept (wait p95 %s then, %s now; %s jobs then, %s now): the folder was made by another version or from other jobs; what follows is of the runs as played now",
-				i, before, after, grouped(was.Jobs.Read), grouped(is.Jobs.Read)))
-			return
-		}
-	}
-}
-
-// waitText is a wait, or a lower bound of it, in words.
-func waitText(exact, from *capcli.Seconds) string {
-	switch {
-	case exact != nil:
-		return exact.String()
-	case from != nil:
-		return "over " + from.String()
-	}
-	return "n/a"
+	answer, err := explain.Explain(explain.Request{
+		Subject: subject, Metric: x.metric, Runs: all[0], Saved: x.saved, CausesOnly: x.o.causes,
+		Make: func(v explain.Variation) (*play.Case, error) { return x.make(ctx, e, v) },
+		Play: func(cases []*play.Case) ([][]*play.Run, error) { return x.o.sim.play(ctx, e, cases) },
+	})
+	return all[0], answer, err
 }
 
 // there tells whether something is at a path.
 func (e *env) there(path string) bool {
 	_, err := e.disk.stat(path)
 	return err == nil
-}
-
-// watch plays the runs with a recorder each.
-func (x *explanation) watch(ctx context.Context, e *env) error {
-	if !x.aboutWaits() {
-		return nil
-	}
-	p, err := x.make(ctx, e, &change{})
-	if err != nil {
-		return err
-	}
-	x.waits = make([]*cause.Waits, len(x.results))
-	p.Prepare = func(run int, cfg *simulate.Config) error {
-		w := &cause.Waits{Over: x.least(run)}
-		cfg.Observers = append(cfg.Observers, w)
-		x.lock.Lock()
-		defer x.lock.Unlock()
-		x.waits[run] = w
-		return nil
-	}
-	_, err = x.o.sim.play(ctx, e, []*play.Case{p})
-	return err
-}
-
-// aboutWaits tells whether the figure is one of waits.
-func (x *explanation) aboutWaits() bool {
-	return slices.Contains([]string{
-		"wait_mean", "wait_p50", "wait_p95", "wait_p99", "wait_max", "jct_mean", "bounded_slowdown_mean", "makespan",
-		"queue_max", "queue_mean", "waiting", "deadline_misses", "blocked_gpu_hours", "stranded_usd", "stranded_gpu_hours",
-	}, x.metric.Name)
-}
-
-// least is the wait of the jobs that are looked at: those at or above the
-// figure where it is a quantile, or that waited at all where that is nothing;
-// and all jobs where it is no quantile.
-func (x *explanation) least(run int) capcli.Seconds {
-	w := &x.results[run].Result.Wait
-	switch x.metric.Name {
-	case "wait_p50":
-		return max(w.P50, 1)
-	case "wait_p95":
-		return max(w.P95, 1)
-	case "wait_p99":
-		return max(w.P99, 1)
-	case "wait_max":
-		return max(w.Max, 1)
-	}
-	return 0
 }

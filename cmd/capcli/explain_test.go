@@ -10,6 +10,7 @@ import (
 	"capcli/simulate/outcome"
 
 	"capcli"
+	"capcli/scenarios/explain"
 )
 
 // ran runs the program and gives its exit code.
@@ -20,7 +21,7 @@ func ran(t *testing.T, args ...string) int {
 }
 
 // explainOf runs explain and gives its JSON.
-func explainOf(t *testing.T, args ...string) *explainJSON {
+func explainOf(t *testing.T, args ...string) *explain.Result {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "why.json")
 	if code := ran(t, append(append([]string{"explain"}, args...), "-q", "-o", "json", "--out", out)...); code != 0 && code != exitPartial {
@@ -30,7 +31,7 @@ func explainOf(t *testing.T, args ...string) *explainJSON {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var x explainJSON
+	var x explain.Result
 	if err := json.Unmarshal(b, &x); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestExplainAddsUp(t *testing.T) {
 		for _, c := range x.Causes {
 			sum += c.Time
 			share += c.Share
-			for _, parts := range [][]namedSeconds{c.Tenants, c.Models, c.Weekdays} {
+			for _, parts := range [][]explain.NamedTime{c.Tenants, c.Models, c.Weekdays} {
 				var all capcli.Seconds
 				for _, p := range parts {
 					all += p.Time
@@ -129,7 +130,7 @@ func TestExplainChangesAreRuns(t *testing.T) {
 	tried := 0
 	for _, c := range x.Changes {
 		args := []string{"simulate", "queue-collapse", "--seed", "7", "-q", "-o", "json"}
-		for _, s := range c.Set {
+		for _, s := range c.Sets {
 			args = append(args, "--set", s)
 		}
 		if c.Policy != "" {
@@ -137,7 +138,7 @@ func TestExplainChangesAreRuns(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), "run.json")
 		if code := ran(t, append(args, "--out", out)...); code != 0 {
-			t.Fatalf("%s: exit %d", c.Change, code)
+			t.Fatalf("%s: exit %d", c.Text, code)
 		}
 		b, err := os.ReadFile(out)
 		if err != nil {
@@ -148,7 +149,7 @@ func TestExplainChangesAreRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p95 := s.Runs[0].WaitP95; p95 == nil && !c.AfterOver || p95 != nil && float64(*p95) != *c.After {
-			t.Errorf("%s: %g, simulate says %v", c.Change, *c.After, p95)
+			t.Errorf("%s: %g, simulate says %v", c.Text, *c.After, p95)
 		}
 		tried++
 	}
@@ -157,7 +158,7 @@ func TestExplainChangesAreRuns(t *testing.T) {
 	}
 	for i := 1; i < len(x.Changes); i++ {
 		if *x.Changes[i].After < *x.Changes[i-1].After {
-			t.Errorf("%s does more than %s but comes after it", x.Changes[i].Change, x.Changes[i-1].Change)
+			t.Errorf("%s does more than %s but comes after it", x.Changes[i].Text, x.Changes[i-1].Text)
 		}
 	}
 }

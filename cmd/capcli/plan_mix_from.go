@@ -26,7 +26,7 @@ func (o *simulateOptions) fromRuns(e *env, folder, scenario string) (string, err
 			Hint: "make the folder with capcli simulate … --out " + folder,
 		}
 	}
-	x := &explanation{o: &explainOptions{sim: *o, replayed: o.runs > 0}}
+	x := &explaining{o: &explainOptions{sim: *o, replayed: o.runs > 0}}
 	if err := x.fromFolder(e, folder, in); err != nil {
 		return "", err
 	}

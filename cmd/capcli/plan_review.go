@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/scenarios"
+	"capcli/scenarios/explain"
 	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
@@ -141,12 +142,12 @@ func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *p
 // playAgain plays the first run of a folder of capcli simulate --out again. Its
 // scenario says what was committed, where the flags do not.
 func (o *reviewOptions) playAgain(ctx context.Context, e *env, folder string) (*curve.Demand, *play.Case, error) {
-	x := &explanation{o: &explainOptions{replayed: true}, subject: folder, maker: newMaker(e)}
+	x := &explaining{o: &explainOptions{replayed: true}, maker: newMaker(e)}
 	x.o.sim.runs, x.o.sim.read = 1, o.plan.curve.history.read
 	if err := x.open(e, folder); err != nil {
 		return nil, nil, err
 	}
-	p, err := x.make(ctx, e, &change{})
+	p, err := x.make(ctx, e, explain.Variation{})
 	if err != nil {
 		return nil, nil, err
 	}

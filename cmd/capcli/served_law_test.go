@@ -11,6 +11,8 @@ import (
 	"capcli/simulate/outcome"
 
 	"pgregory.net/rapid"
+
+	"capcli/scenarios/explain"
 )
 
 // drawnMix is a scenario of two days with pools of drawn kinds, sizes, models and
@@ -159,7 +161,7 @@ func (w *lawWorld) explained(worse *int) {
 	if !ok {
 		return
 	}
-	var x explainJSON
+	var x explain.Result
 	if err := json.Unmarshal([]byte(text), &x); err != nil {
 		w.rt.Fatal(err)
 	}
@@ -171,13 +173,13 @@ func (w *lawWorld) explained(worse *int) {
 			*worse++
 		}
 		if c.ServesLess && c.Better != nil && *c.Better {
-			w.rt.Fatalf("%s is called better, with %g of the work undone for %g", c.Change, c.Undone, c.UndoneWas)
+			w.rt.Fatalf("%s is called better, with %g of the work undone for %g", c.Text, c.Undone, c.UndoneWas)
 		}
 		if i > 0 && x.Changes[i-1].ServesLess && !c.ServesLess {
-			w.rt.Fatalf("%s does less of the work and comes before %s", x.Changes[i-1].Change, c.Change)
+			w.rt.Fatalf("%s does less of the work and comes before %s", x.Changes[i-1].Text, c.Text)
 		}
 		if i == 0 && c.Undone > c.UndoneWas+1e-9 && strings.Contains(lead, "most is done by: ") && !strings.Contains(lead, "left undone, ") {
-			w.rt.Fatalf("%s leaves %g of the work undone, %g before, but it says: %s", c.Change, c.Undone, c.UndoneWas, lead)
+			w.rt.Fatalf("%s leaves %g of the work undone, %g before, but it says: %s", c.Text, c.Undone, c.UndoneWas, lead)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 		if form != "csv" && form != "tsv" { // those have no place for what stderr has said
 			d.Notes = append(d.Notes, p.Notes...)
 		}
-		d.Notes = append(d.Notes, warnings(results[i])...)
+		d.Notes = append(d.Notes, play.Warnings(results[i])...)
 		d.Notes = append(d.Notes, starredPrices(p.Scenario)...)
 		d.Notes = append(d.Notes, owedNotes(results[i][0])...)
 		d.Notes = append(d.Notes, moneyNotesOf(results[i])...)
@@ -69,81 +69,6 @@ func joinSentences(list ...string) string {
 
 func rangesNote(results [][]*play.Run) string {
 	return fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean", len(results[0]))
-}
-
-// warnings are what the reader must know beside the figures.
-func warnings(runs []*play.Run) []string {
-	var out []string
-	first := runs[0]
-	name, s := first.Case.Label(), first.Case.Scenario
-	mean := func(of func(*play.Run) int64) float64 {
-		sum := int64(0)
-		for _, r := range runs {
-			sum += of(r)
-		}
-		return float64(sum) / float64(len(runs))
-	}
-	out = append(out, loadWarnings(runs)...)
-	out = append(out, s.PriceDoubts()...)
-	if un := s.Unpriced(); len(un) > 0 {
-		out = append(out, fmt.Sprintf("%s: no price is stated for %s, so what it costs is not known", s.Name, strings.Join(un, ", ")))
-	}
-	if n := mean(func(r *play.Run) int64 { return r.Result.Jobs.CPUOnly }); n > 0 {
-		out = append(out, fmt.Sprintf("%s: left out, for they want no GPU: %s", name, countText(n)))
-	}
-	if n := mean(func(r *play.Run) int64 { return r.OutsideThePeriod }); n > 0 {
-		out = append(out, fmt.Sprintf("%s: left out, for they are outside the period: %s", name, countText(n)))
-	}
-	endless := slices.ContainsFunc(runs, func(r *play.Run) bool { return r.Result.Endless })
-	if span := meanLength(runs).Hours() / (365.25 * 24); span > 50 && !endless {
-		out = append(out, fmt.Sprintf("%s: the run spans %.0f years: is one of the log's times wrong?", name, span))
-	}
-	waiting := mean(func(r *play.Run) int64 { return r.Result.Jobs.Waiting })
-	ordered := mean(func(r *play.Run) int64 { return r.Result.Jobs.Starting })
-	running := mean(func(r *play.Run) int64 { return r.Result.Jobs.Running })
-	if first.Result.Stopped && waiting+ordered+running > 0 {
-		when := "at the end of the period"
-		if endless {
-			when = "fifty years after the last job came, where the run was ended,"
-		}
-		starting := ""
-		if ordered > 0 {
-			starting = fmt.Sprintf(", %s waited for GPUs that were ordered", strings.TrimSuffix(strings.TrimSuffix(countText(ordered), "s"), " job"))
-		}
-		out = append(out, fmt.Sprintf("%s: %s %s waited%s and %s ran", name, when, countText(waiting), starting, strings.TrimSuffix(strings.TrimSuffix(countText(running), "s"), " job")))
-	}
-	return out
-}
-
-// loadWarnings name the capacity for which more work came than it can do, in the
-// mean of the runs.
-func loadWarnings(runs []*play.Run) []string {
-	var out []string
-	for i := range runs[0].Result.Loads {
-		l := &runs[0].Result.Loads[i]
-		sum, n := 0.0, 0
-		for _, r := range runs {
-			for k := range r.Result.Loads {
-				if o := &r.Result.Loads[k]; o.Partition == l.Partition && o.GPUModel == l.GPUModel {
-					sum, n = sum+o.Offered(), n+1
-				}
-			}
-		}
-		load := sum / float64(max(n, 1))
-		if l.Span < capcli.Hour || load < 1.005 { // an hour shows no rhythm; what reads as 1.00 is no news
-			continue
-		}
-		where := "its committed capacity"
-		if l.Partition != "" {
-			where = "the committed capacity of partition " + l.Partition
-		}
-		if l.GPUModel != "" {
-			where += " for " + l.GPUModel
-		}
-		out = append(out, fmt.Sprintf("%s: the work that came is %.2f times what %s (%d GPUs) can do in that time: without overflow the queue cannot drain while jobs come",
-			runs[0].Case.Label(), load, where, l.GPUs))
-	}
-	return out
 }
 
 // chartOf shows GPUs in use against what is committed: of several runs their mean,

@@ -8,7 +8,7 @@ import (
 
 // emitFocus writes the invoice of one run in FOCUS.
 func (o *simulateOptions) emitFocus(e *env, r *play.Run) error {
-	for _, n := range warnings([]*play.Run{r}) {
+	for _, n := range play.Warnings([]*play.Run{r}) {
 		e.note(n)
 	}
 	if !r.Priced() {

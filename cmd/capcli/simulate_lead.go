@@ -16,11 +16,11 @@ func leadOf(p *play.Case, runs []*play.Run) string {
 	if n := len(runs); n > 1 {
 		text = fmt.Sprintf("Mean of %d runs: ", n)
 	}
-	text += fmt.Sprintf("%s on %s ", countText(outcome.Mean(runs, "finished")), p.Scenario.Name)
+	text += fmt.Sprintf("%s on %s ", outcome.JobsText(outcome.Mean(runs, "finished")), p.Scenario.Name)
 	if cost, ok := outcome.SpreadOf(runs, "cost"); ok {
-		text += "cost " + spreadText(cost, usdText) + inLength(meanLength(runs), cost.Mean.Value)
+		text += "cost " + spreadText(cost, usdText) + inLength(play.MeanLength(runs), cost.Mean.Value)
 	} else {
-		text += "in " + lengthText(meanLength(runs)) + ", at a cost that is not known"
+		text += "in " + lengthText(play.MeanLength(runs)) + ", at a cost that is not known"
 	}
 	text += "; " + waitedText(runs)
 	if committed := outcome.Mean(runs, "committed"); runs[0].Priced() && committed > 0 {
@@ -41,16 +41,6 @@ func inLength(length capcli.Seconds, cost float64) string {
 		return ""
 	}
 	return fmt.Sprintf(" in %s (%s a year at that rate)", lengthText(length), briefUSD(year))
-}
-
-// meanLength is how long the runs are, in the mean.
-func meanLength(runs []*play.Run) capcli.Seconds {
-	var sum capcli.Seconds
-	for _, r := range runs {
-		sum += r.Ended
-	}
-	n := capcli.Seconds(len(runs))
-	return (sum + n/2) / n
 }
 
 func usdText(v float64) string { return capcli.USD(v*1e6 + 0.5).String() }
@@ -132,7 +122,7 @@ func leadOfMany(plans []*play.Case, results [][]*play.Run) string {
 // rankOf is what a plan is ranked by.
 func rankOf(p *play.Case, runs []*play.Run) ranked {
 	u, queued := outcome.MeanUnserved(runs), outcome.Mean(runs, "queue_time_mean")
-	out := ranked{name: p.Label(), length: meanLength(runs), queued: &queued, jct: outcome.Mean(runs, "jct_mean"), preempts: outcome.Mean(runs, "preemptions") > 0, undone: &u}
+	out := ranked{name: p.Label(), length: play.MeanLength(runs), queued: &queued, jct: outcome.Mean(runs, "jct_mean"), preempts: outcome.Mean(runs, "preemptions") > 0, undone: &u}
 	if runs[0].Priced() {
 		cost := outcome.Mean(runs, "cost")
 		out.cost = &cost

@@ -19,20 +19,12 @@ func unservedText(u *outcome.Unserved) string {
 	case u.Waiting == 1:
 		text += "; 1 job waits at the end"
 	case u.Waiting > 0:
-		text += fmt.Sprintf("; %s wait at the end", countText(u.Waiting))
+		text += fmt.Sprintf("; %s wait at the end", outcome.JobsText(u.Waiting))
 	}
 	if u.Unplaceable > 0 {
-		text += fmt.Sprintf("; %s can never run", countText(u.Unplaceable))
+		text += fmt.Sprintf("; %s can never run", outcome.JobsText(u.Unplaceable))
 	}
 	return text + ")"
-}
-
-// countText is a mean number of jobs.
-func countText(v float64) string {
-	if v == float64(int64(v)) || v >= 100 {
-		return jobCount(int64(v + 0.5))
-	}
-	return fmt.Sprintf("%.1f jobs", v)
 }
 
 // against says that a plan does less of the work than another; "" where it does

@@ -216,3 +216,12 @@ func share(of func(*Outcome) *float64) func(*Outcome) (Figure, bool) {
 // Came returns how many jobs came that want a GPU and have waits: those that started
 // and those that never did.
 func (w *Waits) Came() int64 { return w.Started + w.NeverStarted }
+
+// JobsText returns a mean number of jobs for people: 1,204 jobs, 2.5 jobs.
+func JobsText(v float64) string {
+	if v == float64(int64(v)) || v >= 100 {
+		n := int64(v + 0.5)
+		return capcli.Grouped(n) + " " + capcli.Plural(n, "job")
+	}
+	return fmt.Sprintf("%.1f jobs", v)
+}

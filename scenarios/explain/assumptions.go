@@ -1,10 +1,11 @@
-package main
+package explain
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate"
 	"capcli/simulate/outcome"
@@ -13,7 +14,7 @@ import (
 // assumed lists what the figures rest on that nobody measured: they carry a
 // star.
 func (x *explanation) assumed() []string {
-	s := x.plan.Scenario
+	s := x.base.Scenario
 	out := x.assumedPrices(s)
 	for i := range s.Capacity {
 		out = append(out, assumedSupply(&s.Capacity[i])...)
@@ -21,10 +22,10 @@ func (x *explanation) assumed() []string {
 	if text := x.assumedRestarts(s); text != "" {
 		out = append(out, text)
 	}
-	if x.plan.Source.Name == "generated" {
-		out = append(out, fmt.Sprintf("the jobs are made up by the scenario's generator, seed %d", uint64(x.plan.Seed)))
+	if x.base.Source.Name == "generated" {
+		out = append(out, fmt.Sprintf("the jobs are made up by the scenario's generator, seed %d", uint64(x.base.Seed)))
 	} else {
-		name := x.plan.Source.Name
+		name := x.base.Source.Name
 		if name == "-" {
 			name = "stdin"
 		}
@@ -51,14 +52,14 @@ func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 		c := &s.Capacity[i]
 		switch {
 		case !c.Price.Known || c.Free || c.Price.Quote != nil:
-		case len(x.plan.Made) > 0:
+		case len(x.base.Made) > 0:
 			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: assumed, for there is no scenario", c.Name, c.Price.Rate))
 		default:
 			out = append(out, fmt.Sprintf("price of %s, %s a GPU-hour: as %s states it", c.Name, c.Price.Rate, s.Name))
 		}
 	}
 	if n := len(s.Commitments); n > 0 {
-		out = append(out, fmt.Sprintf("%d %s beside the pools' own terms: as %s states them", n, plural(int64(n), "commitment"), s.Name))
+		out = append(out, fmt.Sprintf("%d %s beside the pools' own terms: as %s states them", n, capcli.Plural(int64(n), "commitment"), s.Name))
 	}
 	for _, a := range s.Assumptions() { // prices by key, with their date and source
 		out = append(out, a.Text)
@@ -86,7 +87,7 @@ func assumedSupply(c *scenarios.Capacity) []string {
 // assumedRestarts says what a job is taken to lose with its GPUs, where jobs
 // lost any.
 func (x *explanation) assumedRestarts(s *scenarios.Scenario) string {
-	if outcome.Mean(x.results, "preemptions") == 0 {
+	if outcome.Mean(x.Runs, "preemptions") == 0 {
 		return ""
 	}
 	if len(s.Preemption.Classes) == 0 {

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"cmp"
@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"capcli/simulate/cause"
-
 	"capcli"
+	"capcli/simulate/cause"
 )
 
-// causeSum is what one set of causes made jobs wait, over all runs.
-type causeSum struct {
+// total is what one set of causes made jobs wait, over all runs.
+type total struct {
 	cause    cause.Cause
 	jobs     int64
 	time     capcli.Seconds
@@ -25,21 +24,21 @@ type causeSum struct {
 	weeks    bool                   // the runs are long enough to say something of weekdays
 }
 
-// causeSums adds up the rows of all runs, most first.
-func (x *explanation) causeSums() []*causeSum {
-	by := map[cause.Cause]*causeSum{}
-	sum := func(c cause.Cause) *causeSum {
+// totals adds up the rows of all runs, most first.
+func (x *explanation) totals() []*total {
+	by := map[cause.Cause]*total{}
+	sum := func(c cause.Cause) *total {
 		if by[c] == nil {
-			by[c] = &causeSum{
+			by[c] = &total{
 				cause: c, tenants: map[string]capcli.Seconds{}, models: map[string]capcli.Seconds{},
 				sizes: map[int]capcli.Seconds{}, quarters: map[int]capcli.Seconds{},
-				weeks: x.results[0].Result.Ended >= 14*capcli.Day,
+				weeks: x.Runs[0].Result.Ended >= 14*capcli.Day,
 			}
 		}
 		return by[c]
 	}
 	for run, w := range x.waits {
-		if x.metric.Name == "waiting" {
+		if x.Metric.Name == "waiting" {
 			_, still := w.Still()
 			for _, r := range still {
 				sum(r.Cause).time += r.Time
@@ -47,15 +46,15 @@ func (x *explanation) causeSums() []*causeSum {
 			continue
 		}
 		for _, r := range w.Rows() {
-			sum(r.Cause).add(&r, x.results[run].Result.Record.Tenants)
+			sum(r.Cause).add(&r, x.Runs[run].Result.Record.Tenants)
 		}
 	}
-	return slices.SortedFunc(maps.Values(by), func(a, b *causeSum) int {
+	return slices.SortedFunc(maps.Values(by), func(a, b *total) int {
 		return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.cause, b.cause))
 	})
 }
 
-func (s *causeSum) add(r *cause.Row, tenants []string) {
+func (s *total) add(r *cause.Row, tenants []string) {
 	s.jobs += r.Jobs
 	s.time += r.Time
 	for i, t := range r.Tenants {
@@ -101,7 +100,7 @@ func (x *explanation) causeText(c cause.Cause) string {
 func (x *explanation) oneCause(c cause.Cause) string {
 	switch c {
 	case cause.Order:
-		return "could have started: the policy (" + x.plan.Scenario.PolicyName() + ") kept it behind others"
+		return "could have started: the policy (" + x.base.Scenario.PolicyName() + ") kept it behind others"
 	case cause.Capacity:
 		return "no GPU of the right kind free"
 	case cause.Ceiling:
@@ -133,7 +132,7 @@ func (x *explanation) oneCause(c cause.Cause) string {
 }
 
 // mostly says where a cause's time lies, where it lies anywhere.
-func (s *causeSum) mostly() string {
+func (s *total) mostly() string {
 	if s.time == 0 || s.jobs == 0 {
 		return ""
 	}
@@ -150,7 +149,7 @@ func (s *causeSum) mostly() string {
 		}
 	}
 	if gpus, ok := leading(s.sizes, s.time); ok {
-		out = append(out, fmt.Sprintf("jobs of %d %s", gpus, plural(int64(gpus), "GPU")))
+		out = append(out, fmt.Sprintf("jobs of %d %s", gpus, capcli.Plural(int64(gpus), "GPU")))
 	}
 	if len(out) == 0 {
 		return ""
@@ -176,7 +175,7 @@ var dayNames = [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
 
 // days are the fewest days of the week in a row, three at most, on which jobs
 // were submitted that have three fifths of the time.
-func (s *causeSum) days() string {
+func (s *total) days() string {
 	for n := 1; n <= 3; n++ {
 		best, at := capcli.Seconds(-1), 0
 		for first := range 7 {
@@ -201,7 +200,7 @@ func (s *causeSum) days() string {
 
 // quarterText are the fewest quarters that have three fifths of the time, where
 // they are at most half of those there are.
-func (s *causeSum) quarterText() string {
+func (s *total) quarterText() string {
 	keys := slices.Sorted(maps.Keys(s.quarters))
 	if len(keys) < 2 {
 		return ""
@@ -225,4 +224,64 @@ func (s *causeSum) quarterText() string {
 		return strings.Join(names, " and ")
 	}
 	return ""
+}
+
+// waits writes the causes.
+func (out *Result) waits(x *explanation) {
+	if len(x.waits) == 0 {
+		return
+	}
+	out.Told = x.told()
+	sums := x.totals()
+	var all capcli.Seconds
+	for _, s := range sums {
+		all += s.time
+	}
+	for _, s := range sums {
+		out.Causes = append(out.Causes, s.json(x, all))
+	}
+	again := map[string]*total{}
+	all = 0
+	for _, w := range x.waits {
+		for _, r := range w.Again() {
+			key := r.Cause.String()
+			if again[key] == nil {
+				again[key] = &total{cause: r.Cause}
+			}
+			again[key].time += r.Time
+			all += r.Time
+		}
+	}
+	for _, s := range slices.SortedFunc(maps.Values(again), func(a, b *total) int {
+		return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.cause, b.cause))
+	}) {
+		out.Again = append(out.Again, s.json(x, all))
+	}
+}
+
+func (s *total) json(x *explanation, all capcli.Seconds) Cause {
+	out := Cause{Text: x.causeText(s.cause), Share: float64(s.time) / float64(max(all, 1)), Time: s.time, Jobs: s.jobs, Mostly: s.mostly()}
+	for _, c := range s.cause.Each() {
+		out.Causes = append(out.Causes, c.String())
+	}
+	out.Tenants, out.Models = byAmount(s.tenants), byAmount(s.models)
+	for _, gpus := range slices.Sorted(maps.Keys(s.sizes)) {
+		out.Sizes = append(out.Sizes, SizedTime{gpus, s.sizes[gpus]})
+	}
+	for d := range 7 {
+		if day := (d + 1) % 7; s.weekdays[day] > 0 {
+			out.Weekdays = append(out.Weekdays, NamedTime{dayNames[day], s.weekdays[day]})
+		}
+	}
+	return out
+}
+
+// byAmount are amounts by name, largest first.
+func byAmount(of map[string]capcli.Seconds) []NamedTime {
+	var out []NamedTime
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, NamedTime{name, of[name]})
+	}
+	slices.SortStableFunc(out, func(a, b NamedTime) int { return cmp.Compare(b.Time, a.Time) })
+	return out
 }

@@ -1,19 +1,18 @@
-package main
+package explain
 
 import (
 	"cmp"
 
 	"capcli"
-	"capcli/cmd/report"
 	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
 )
 
-// partJSON is a part of the figure of the first run; the parts of one kind sum
+// Part is a part of the figure of the first run; the parts of one kind sum
 // to it.
-type partJSON struct {
+type Part struct {
 	By    string          `json:"by"`
 	Name  string          `json:"name"`
 	What  string          `json:"what,omitempty"` // held, idle, blocked, down
@@ -43,6 +42,10 @@ func slotsOf(metric string) []int {
 	}
 	return nil
 }
+
+// IsSum reports whether a metric is a sum of GPU time or of what it costs, so that an
+// answer has its parts.
+func IsSum(m *outcome.Metric) bool { return slotsOf(m.Name) != nil }
 
 // tierOf is the tier that the figure is of; false where it is of all.
 func tierOf(metric string) (billing.Tier, bool) {
@@ -77,13 +80,13 @@ func slotTime(s *simulate.Span) [4]capcli.GPUTime {
 // tenant, where it is a sum of such. What commitments beside the pools' own
 // terms pay for a pool is of another tier than the pool: that has rows of its
 // own, so that the sums hold.
-func (x *explanation) parts() []partJSON {
-	r := x.results[0]
-	l := &parting{metric: x.metric.Name, use: slotsOf(x.metric.Name), money: x.metric.Unit == outcome.InUSD, out: []partJSON{}}
+func (x *explanation) parts() []Part {
+	r := x.Runs[0]
+	l := &parting{metric: x.Metric.Name, use: slotsOf(x.Metric.Name), money: x.Metric.Unit == outcome.InUSD, out: []Part{}}
 	if l.use == nil || l.money && !r.Priced() {
 		return l.out
 	}
-	l.total, _ = r.Exact(x.metric.Name)
+	l.total, _ = r.Exact(x.Metric.Name)
 	pools := r.Result.Record.Pools
 	var sum billing.Line
 	for p := range pools {
@@ -116,7 +119,7 @@ type parting struct {
 	use    []int // slots
 	money  bool
 	total  float64
-	out    []partJSON
+	out    []Part
 }
 
 // addLine adds the amounts by slot of o to l, sign times.
@@ -133,7 +136,7 @@ func addLine(l, o *billing.Line, sign int64) {
 
 // add notes a part, if it is any.
 func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
-	p := partJSON{By: by, Name: name, What: what}
+	p := Part{By: by, Name: name, What: what}
 	switch {
 	case l.money && usd != 0:
 		p.Cost, p.Share = &usd, usd.Float()/cmp.Or(l.total, 1)
@@ -188,33 +191,4 @@ func (l *parting) months(r *play.Run) {
 		}
 		l.add("month", "commitments, all months", "", -sumUSD, -sumTime)
 	}
-}
-
-// partsTable shows the parts of one kind.
-func (x *explanation) partsTable(parts []partJSON, by, title string) report.Table {
-	t := report.Table{Name: "by_" + by, Title: title, Columns: []report.Column{{Name: by}}}
-	if by != "month" {
-		t.Columns = append(t.Columns, report.Column{Name: "what", Head: "for"})
-	}
-	amount := report.Column{Name: "gpu_hours", Head: "GPU-hours"}
-	if x.metric.Unit == outcome.InUSD {
-		amount = report.Column{Name: "cost_usd", Head: "cost*"}
-	}
-	t.Columns = append(t.Columns, amount, report.Column{Name: "share"})
-	for _, p := range parts {
-		if p.By != by {
-			continue
-		}
-		row := []any{p.Name}
-		if by != "month" {
-			row = append(row, p.What)
-		}
-		if p.Cost != nil {
-			row = append(row, *p.Cost)
-		} else {
-			row = append(row, *p.Time)
-		}
-		t.Rows = append(t.Rows, append(row, report.Percent(p.Share)))
-	}
-	return t
 }

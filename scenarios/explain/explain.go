@@ -1,0 +1,294 @@
+// Package explain says why a figure of runs is what it is: it gives each second that
+// jobs waited, and each dollar, to its cause, and changes one thing at a time under
+// the same seeds.
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/scenarios/play"
+	"capcli/simulate/cause"
+	"capcli/simulate/outcome"
+)
+
+// Request asks why a metric of some runs is what it is.
+type Request struct {
+	Subject string // what is explained, as the answer names it
+	Metric  *outcome.Metric
+	Runs    []*play.Run       // of one case, at least one
+	Saved   []outcome.Outcome // the same runs as they were kept before; nil where they were not
+	// Make makes the case of the runs anew, changed.
+	Make func(Variation) (*play.Case, error)
+	// Play plays each case as often as there are runs.
+	Play func([]*play.Case) ([][]*play.Run, error)
+	// CausesOnly leaves out what single changes would do.
+	CausesOnly bool
+}
+
+// Result is why a figure is what it is: the document capcli/explain/v1.
+type Result struct {
+	Schema    string      `json:"schema"`
+	Subject   string      `json:"subject"`
+	Plan      Plan        `json:"plan"`
+	Metric    string      `json:"metric"`
+	Unit      string      `json:"unit"`
+	Value     *float64    `json:"value"`
+	ValueOver bool        `json:"value_is_at_least,omitempty"` // value is a lower bound: it falls among jobs that never started
+	ValueWhy  string      `json:"value_why,omitempty"`
+	Runs      int         `json:"runs"`
+	PerRun    []*float64  `json:"value_by_run"`
+	Told      *Waiting    `json:"jobs_looked_at,omitempty"`
+	Causes    []Cause     `json:"causes"`
+	Again     []Cause     `json:"waits_after_losing_gpus"`
+	Parts     []Part      `json:"parts"`
+	Changes   []Change    `json:"changes"`
+	Assumed   []string    `json:"assumptions"`
+	Unknown   []string    `json:"not_known"`
+	Notes     []string    `json:"notes"`
+	CostValue *capcli.USD `json:"cost_usd"`
+}
+
+// Plan names the case that was explained.
+type Plan struct {
+	Scenario  string `json:"scenario"`
+	Policy    string `json:"policy"`
+	Placement string `json:"placement"`
+	Seed      uint64 `json:"seed"`
+	Trace     string `json:"trace"`
+}
+
+// Waiting are the jobs whose waits the causes are of.
+type Waiting struct {
+	Which   string           `json:"which"`
+	Jobs    int64            `json:"jobs"`
+	Of      int64            `json:"of_jobs_started"`
+	AtLeast []capcli.Seconds `json:"waited_at_least_s"` // by run
+	Time    capcli.Seconds   `json:"job_seconds"`
+}
+
+// Cause is a set of causes and how long jobs waited for it.
+type Cause struct {
+	Causes   []string       `json:"causes"` // more than one: it cannot be told which, but for quota, which holds beside the others
+	Text     string         `json:"text"`
+	Share    float64        `json:"share"`
+	Time     capcli.Seconds `json:"job_seconds"`
+	Jobs     int64          `json:"jobs,omitempty"`
+	Mostly   string         `json:"mostly,omitempty"`
+	Tenants  []NamedTime    `json:"by_tenant,omitempty"`
+	Models   []NamedTime    `json:"by_partition_and_model,omitempty"`
+	Sizes    []SizedTime    `json:"by_gpus,omitempty"`
+	Weekdays []NamedTime    `json:"by_weekday,omitempty"`
+}
+
+// NamedTime is a part of a wait by a name.
+type NamedTime struct {
+	Name string         `json:"name"`
+	Time capcli.Seconds `json:"job_seconds"`
+}
+
+// SizedTime is a part of a wait by the GPUs of the jobs.
+type SizedTime struct {
+	GPUs int            `json:"gpus"`
+	Time capcli.Seconds `json:"job_seconds"`
+}
+
+// explanation is a request on its way to its answer.
+type explanation struct {
+	Request
+	base   *play.Case
+	waits  []*cause.Waits // by run; nil where the metric is not one of waits
+	trials []*trial
+	notes  []string
+}
+
+// Explain answers a request. It plays the case once more to be told why jobs waited,
+// and then each change that applies.
+func Explain(q Request) (*Result, error) {
+	x := &explanation{Request: q, base: q.Runs[0].Case}
+	x.notes = append(x.notes, x.base.Notes...)
+	x.checkSaved()
+	if err := x.watch(); err != nil {
+		return nil, err
+	}
+	if !x.CausesOnly && x.mean(x.Runs) != nil {
+		if err := x.tryChanges(); err != nil {
+			return nil, err
+		}
+	}
+	return x.result(), nil
+}
+
+func (x *explanation) result() *Result {
+	s := x.base.Scenario
+	out := &Result{
+		Schema: "capcli/explain/v1", Subject: x.Subject, Metric: x.Metric.Name, Unit: x.Metric.Unit.String(), Runs: len(x.Runs),
+		Plan:   Plan{s.Name, s.PolicyName(), s.PlacementName(), uint64(x.base.Seed), x.base.Source.Name},
+		PerRun: []*float64{}, Causes: []Cause{}, Again: []Cause{}, Parts: x.parts(), Changes: []Change{},
+		Assumed: x.assumed(), Unknown: x.unknown(), Notes: x.remarks(),
+	}
+	out.Value = x.mean(x.Runs)
+	if out.Value == nil {
+		out.ValueWhy = x.whyNoValue()
+	}
+	out.ValueOver = x.isOver(x.Runs)
+	for _, r := range x.Runs {
+		out.PerRun = append(out.PerRun, x.mean([]*play.Run{r}))
+	}
+	if x.Runs[0].Priced() {
+		cost := capcli.USD(outcome.Mean(x.Runs, "cost")*1e6 + 0.5)
+		out.CostValue = &cost
+	}
+	out.waits(x)
+	for _, t := range x.trials {
+		out.Changes = append(out.Changes, x.compare(t))
+	}
+	return out
+}
+
+// mean is the figure over runs, or where of one of them only a lower bound is
+// known that of the mean; nil where it is not known of any.
+func (x *explanation) mean(runs []*play.Run) *float64 {
+	if s, ok := outcome.SpreadOf(runs, x.Metric.Name); ok {
+		return &s.Mean.Value
+	}
+	return nil
+}
+
+// isOver tells whether mean is a lower bound.
+func (x *explanation) isOver(runs []*play.Run) bool {
+	s, ok := outcome.SpreadOf(runs, x.Metric.Name)
+	return ok && s.Mean.AtLeast
+}
+
+// checkSaved notes where the runs are not as they were kept.
+func (x *explanation) checkSaved() {
+	for i, r := range x.Runs[:min(len(x.Runs), len(x.Saved))] {
+		was, is := x.Saved[i], &r.Outcome
+		before, after := waitText(was.WaitP95, was.WaitP95From), waitText(is.WaitP95, is.WaitP95From)
+		if was.Seed == is.Seed && (before != after || was.Jobs != is.Jobs || was.Ended != is.Ended) {
+			x.notes = append(x.notes, fmt.Sprintf(
+				"played again, run %d is not as it was kept (wait p95 %s then, %s now; %s jobs then, %s now): the folder was made by another version or from other jobs; what follows is of the runs as played now",
+				i, before, after, capcli.Grouped(was.Jobs.Read), capcli.Grouped(is.Jobs.Read)))
+			return
+		}
+	}
+}
+
+// waitText is a wait, or a lower bound of it, in words.
+func waitText(exact, from *capcli.Seconds) string {
+	switch {
+	case exact != nil:
+		return exact.String()
+	case from != nil:
+		return "over " + from.String()
+	}
+	return "n/a"
+}
+
+// whyNoValue says why the figure is not known.
+func (x *explanation) whyNoValue() string {
+	if un := x.base.Scenario.Unpriced(); len(un) > 0 && (x.Metric.Unit == outcome.InUSD || x.Metric.Name == "effective_savings_rate") {
+		return "no price is stated for " + strings.Join(un, ", ")
+	}
+	return "the runs have no such figure"
+}
+
+// unknown are the questions that the explanation leaves open.
+func (x *explanation) unknown() []string {
+	out := []string{}
+	several := false
+	for _, s := range x.totals() {
+		several = several || (s.cause &^ cause.Quota).Several()
+	}
+	if several {
+		out = append(out, "where a row says either of, each of its causes alone would have let the jobs start; which one was to blame cannot be told")
+	}
+	if !x.aboutWaits() && !IsSum(x.Metric) {
+		out = append(out, fmt.Sprintf("%s is no sum of causes; only what single changes make of it is known", x.Metric.Name))
+	}
+	switch x.Metric.Name {
+	case "jct_mean", "bounded_slowdown_mean", "makespan", "deadline_misses", "queue_max", "queue_mean":
+		out = append(out, fmt.Sprintf("the causes are those of all waits for a first start; how much of %s each of them makes is not told apart", x.Metric.Name))
+	case "stranded_usd", "stranded_gpu_hours", "blocked_gpu_hours":
+		if len(x.totals()) == 0 {
+			break
+		}
+		out = append(out, "the causes are why jobs waited over the same time; which of them left a GPU-hour blocked is not told apart")
+	}
+	return out
+}
+
+// remarks are what must be known beside the figures.
+func (x *explanation) remarks() []string {
+	out := append([]string{}, x.notes...)
+	if n := len(x.Runs); n > 1 && len(x.parts()) > 0 {
+		out = append(out, fmt.Sprintf("the parts are of the first of %d runs, where %s is %s", n, x.Metric.Name, Text(x.Metric, x.mean(x.Runs[:1]))))
+	}
+	if len(x.waits) > 0 && len(x.totals()) > 0 {
+		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself: many may have waited for the same few GPUs, so what a change would do is in the table of changes; days and quarters (UTC) are those of submission")
+		if x.Metric.Name != "waiting" {
+			if n := x.stillWaiting(); n > 0 {
+				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits, though they count in wait_p95 and its like: capcli explain %s waiting", outcome.JobsText(float64(n)), x.Subject))
+			}
+		}
+	}
+	if text := x.lengthNote(); text != "" {
+		out = append(out, text)
+	}
+	for _, w := range play.Warnings(x.Runs) {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// lengthNote says that changes are compared over runs of different lengths.
+func (x *explanation) lengthNote() string {
+	if x.base.Scenario.Period.Known() {
+		return ""
+	}
+	lo, hi := x.Runs[0].Result.Ended, x.Runs[0].Result.Ended
+	for _, c := range x.trials {
+		lo, hi = min(lo, c.after[0].Result.Ended), max(hi, c.after[0].Result.Ended)
+	}
+	if lo == hi {
+		return ""
+	}
+	return fmt.Sprintf("there is no period, so capacity is paid until the last job has ended, and the changes make that %s to %s: give the scenario a period to compare costs over one length of time", lo, hi)
+}
+
+func (x *explanation) stillWaiting() int64 {
+	var n int64
+	for _, w := range x.waits {
+		still, _ := w.Still()
+		n += still
+	}
+	return n
+}
+
+// Text returns a value of a metric for people; "n/a" where it is nil.
+func Text(m *outcome.Metric, v *float64) string {
+	if v == nil {
+		return "n/a"
+	}
+	switch m.Unit {
+	case outcome.InSeconds:
+		if *v > 0 && *v < 10 && *v != math.Trunc(*v) {
+			return fmt.Sprintf("%.2f s", *v)
+		}
+		return capcli.Seconds(*v + 0.5).String()
+	case outcome.InUSD:
+		return capcli.USD(*v*1e6 + 0.5).String()
+	case outcome.InGPUHours:
+		return fmt.Sprintf("%.1f GPU-hours", *v)
+	case outcome.InShare:
+		return fmt.Sprintf("%.1f%%", 100**v)
+	case outcome.InCount:
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.2f", *v), ".00")
+}
