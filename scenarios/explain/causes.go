@@ -38,7 +38,7 @@ func (x *explanation) totals() []*total {
 		return by[c]
 	}
 	for run, w := range x.waits {
-		if x.Metric.Name == "waiting" {
+		if x.Metric.Name == stillWaiting {
 			_, still := w.Still()
 			for _, r := range still {
 				sum(r.Cause).time += r.Time

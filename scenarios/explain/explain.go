@@ -207,16 +207,14 @@ func (x *explanation) unknown() []string {
 	if several {
 		out = append(out, "where a row says either of, each of its causes alone would have let the jobs start; which one was to blame cannot be told")
 	}
-	if !x.aboutWaits() && !IsSum(x.Metric) {
+	if x.Metric.Waiting() == outcome.NoWaits && !IsSum(x.Metric) {
 		out = append(out, fmt.Sprintf("%s is no sum of causes; only what single changes make of it is known", x.Metric.Name))
 	}
-	switch x.Metric.Name {
-	case "jct_mean", "bounded_slowdown_mean", "makespan", "deadline_misses", "queue_max", "queue_mean":
+	switch {
+	case x.Metric.Waiting() != outcome.PartlyWaits:
+	case !IsSum(x.Metric):
 		out = append(out, fmt.Sprintf("the causes are those of all waits for a first start; how much of %s each of them makes is not told apart", x.Metric.Name))
-	case "stranded_usd", "stranded_gpu_hours", "blocked_gpu_hours":
-		if len(x.totals()) == 0 {
-			break
-		}
+	case len(x.totals()) > 0:
 		out = append(out, "the causes are why jobs waited over the same time; which of them left a GPU-hour blocked is not told apart")
 	}
 	return out
@@ -230,7 +228,7 @@ func (x *explanation) remarks() []string {
 	}
 	if len(x.waits) > 0 && len(x.totals()) > 0 {
 		out = append(out, "each second of a wait is given to the causes that held then, each job looked at by itself: many may have waited for the same few GPUs, so what a change would do is in the table of changes; days and quarters (UTC) are those of submission")
-		if x.Metric.Name != "waiting" {
+		if x.Metric.Name != stillWaiting {
 			if n := x.stillWaiting(); n > 0 {
 				out = append(out, fmt.Sprintf("%s had not started when the runs ended and are not in these waits, though they count in wait_p95 and its like: capcli explain %s waiting", outcome.JobsText(float64(n)), x.Subject))
 			}

@@ -21,59 +21,14 @@ type Part struct {
 	Share float64         `json:"share"`
 }
 
-// slots are what GPU time and its cost are of, in the order of the glossary.
-var slots = [...]string{"held", "idle", "blocked", "down"}
-
-// slotsOf are the slots that a figure is the sum of; nil where it is none.
-func slotsOf(metric string) []int {
-	switch metric {
-	case "cost", "total", "committed", "on_demand", "spot":
-		return []int{0, 1, 2, 3}
-	case "stranded_usd", "stranded_gpu_hours":
-		return []int{1, 2, 3}
-	case "used_gpu_hours":
-		return []int{0}
-	case "idle_gpu_hours":
-		return []int{1}
-	case "blocked_gpu_hours":
-		return []int{2}
-	case "down_gpu_hours":
-		return []int{3}
-	}
-	return nil
-}
-
 // IsSum reports whether a metric is a sum of GPU time or of what it costs, so that an
 // answer has its parts.
-func IsSum(m *outcome.Metric) bool { return slotsOf(m.Name) != nil }
+func IsSum(m *outcome.Metric) bool { return m.Slots() != nil }
 
-// tierOf is the tier that the figure is of; false where it is of all.
-func tierOf(metric string) (billing.Tier, bool) {
-	switch metric {
-	case "committed", "stranded_usd", "stranded_gpu_hours":
-		return billing.Committed, true
-	case "on_demand":
-		return billing.OnDemand, true
-	case "spot":
-		return billing.Spot, true
-	}
-	return 0, false
-}
-
-// counts tells whether a pool counts towards the figure.
-func counts(metric string, t simulate.Terms) bool {
-	tier, one := tierOf(metric)
+// counts reports whether a pool counts towards the metric.
+func counts(m *outcome.Metric, t simulate.Terms) bool {
+	tier, one := m.Tier()
 	return !one || billing.TierOf(t) == tier
-}
-
-// slotUSD and slotTime are a line's amounts by slot. What minimum billing times
-// add to on-demand and spot time is idle time, but is paid as held.
-func slotUSD(l *billing.Line) [4]capcli.USD {
-	return [4]capcli.USD{l.Direct, l.Idle, l.Blocked, l.Down}
-}
-
-func slotTime(s *simulate.Span) [4]capcli.GPUTime {
-	return [4]capcli.GPUTime{s.Used, s.Idle, s.Blocked, s.Down}
 }
 
 // parts are the figure of the first run by pool and slot, by month and by
@@ -82,8 +37,8 @@ func slotTime(s *simulate.Span) [4]capcli.GPUTime {
 // own, so that the sums hold.
 func (x *explanation) parts() []Part {
 	r := x.Runs[0]
-	l := &parting{metric: x.Metric.Name, use: slotsOf(x.Metric.Name), money: x.Metric.Unit == outcome.InUSD, out: []Part{}}
-	if l.use == nil || l.money && !r.Priced() {
+	l := &parting{metric: x.Metric, money: x.Metric.Unit == outcome.InUSD, out: []Part{}}
+	if !IsSum(x.Metric) || l.money && !r.Priced() {
 		return l.out
 	}
 	l.total, _ = r.Exact(x.Metric.Name)
@@ -96,13 +51,13 @@ func (x *explanation) parts() []Part {
 			addLine(&sum, line, 1)
 		}
 	}
-	if tier, one := tierOf(l.metric); one {
+	if tier, one := l.metric.Tier(); one {
 		rest := r.Invoice.ByTier[tier]
 		addLine(&rest, &sum, -1)
 		l.slots("pool", "commitments", &rest)
 	}
 	l.months(r)
-	if l.metric == "cost" || l.metric == "total" {
+	if _, one := l.metric.Tier(); l.money && !one && len(l.metric.Slots()) == 4 {
 		for i := range r.Invoice.ByTenant {
 			b := &r.Invoice.ByTenant[i]
 			l.add("tenant", cmp.Or(b.Name, "(none)"), "held", b.Direct, 0)
@@ -115,8 +70,7 @@ func (x *explanation) parts() []Part {
 
 // parting takes a figure apart.
 type parting struct {
-	metric string
-	use    []int // slots
+	metric *outcome.Metric
 	money  bool
 	total  float64
 	out    []Part
@@ -150,16 +104,25 @@ func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
 
 // slots notes the slots of a line.
 func (l *parting) slots(by, name string, line *billing.Line) {
-	usd, t := slotUSD(line), slotTime(&line.Time)
-	for _, k := range l.use {
-		l.add(by, name, slots[k], usd[k], t[k])
+	for _, slot := range l.metric.Slots() {
+		usd, t := line.InSlot(slot)
+		l.add(by, name, slot.String(), usd, t)
 	}
+}
+
+// sum adds up the slots of a line that the metric is the sum of.
+func (l *parting) sum(line *billing.Line) (usd capcli.USD, t capcli.GPUTime) {
+	for _, slot := range l.metric.Slots() {
+		u, d := line.InSlot(slot)
+		usd, t = usd+u, t+d
+	}
+	return usd, t
 }
 
 // months are the same by calendar month.
 func (l *parting) months(r *play.Run) {
-	tier, one := tierOf(l.metric)
-	whole := one && len(l.use) == len(slots)
+	tier, one := l.metric.Tier()
+	all := one && len(l.metric.Slots()) == 4
 	var sumUSD capcli.USD
 	var sumTime capcli.GPUTime
 	for m := range r.Invoice.ByMonth {
@@ -170,25 +133,19 @@ func (l *parting) months(r *play.Run) {
 			if !counts(l.metric, r.Result.Record.Pools[p].Terms) {
 				continue
 			}
-			lineUSD, lineTime := slotUSD(&month.ByPool[p]), slotTime(&month.ByPool[p].Time)
-			for _, k := range l.use {
-				usd += lineUSD[k]
-				t += lineTime[k]
-			}
+			poolUSD, poolTime := l.sum(&month.ByPool[p])
+			usd += poolUSD
+			t += poolTime
 		}
-		if whole {
+		if all {
 			usd = month.ByTier[tier]
 		}
 		sumUSD += usd
 		sumTime += t
 		l.add("month", month.Start.Std().Format("2006-01-02"), "", usd, t)
 	}
-	if one && !whole {
-		usd, t := slotUSD(&r.Invoice.ByTier[tier]), slotTime(&r.Invoice.ByTier[tier].Time)
-		for _, k := range l.use {
-			sumUSD -= usd[k]
-			sumTime -= t[k]
-		}
-		l.add("month", "commitments, all months", "", -sumUSD, -sumTime)
+	if one && !all {
+		usd, t := l.sum(&r.Invoice.ByTier[tier])
+		l.add("month", "commitments, all months", "", usd-sumUSD, t-sumTime)
 	}
 }

@@ -1,18 +1,19 @@
 package explain
 
 import (
-	"slices"
+	"fmt"
 	"sync"
 
 	"capcli"
 	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/cause"
+	"capcli/simulate/outcome"
 )
 
 // watch plays the runs with a recorder each.
 func (x *explanation) watch() error {
-	if !x.aboutWaits() {
+	if x.Metric.Waiting() == outcome.NoWaits {
 		return nil
 	}
 	p, err := x.Make(Variation{})
@@ -33,27 +34,19 @@ func (x *explanation) watch() error {
 	return err
 }
 
-// aboutWaits tells whether the figure is one of waits.
-func (x *explanation) aboutWaits() bool {
-	return slices.Contains([]string{
-		"wait_mean", "wait_p50", "wait_p95", "wait_p99", "wait_max", "jct_mean", "bounded_slowdown_mean", "makespan",
-		"queue_max", "queue_mean", "waiting", "deadline_misses", "blocked_gpu_hours", "stranded_usd", "stranded_gpu_hours",
-	}, x.Metric.Name)
-}
-
 // least is the wait of the jobs that are looked at: those at or above the
 // figure where it is a quantile, or that waited at all where that is nothing;
 // and all jobs where it is no quantile.
 func (x *explanation) least(run int) capcli.Seconds {
 	w := &x.Runs[run].Result.Wait
-	switch x.Metric.Name {
-	case "wait_p50":
+	switch x.Metric.Quantile() {
+	case 50:
 		return max(w.P50, 1)
-	case "wait_p95":
+	case 95:
 		return max(w.P95, 1)
-	case "wait_p99":
+	case 99:
 		return max(w.P99, 1)
-	case "wait_max":
+	case 100:
 		return max(w.Max, 1)
 	}
 	return 0
@@ -64,7 +57,7 @@ func (x *explanation) told() *Waiting {
 	out := &Waiting{}
 	for run, w := range x.waits {
 		started, jobs, waited := w.Jobs()
-		if x.Metric.Name == "waiting" {
+		if x.Metric.Name == stillWaiting {
 			still, rows := w.Still()
 			jobs, waited = still, 0
 			for _, r := range rows {
@@ -76,15 +69,28 @@ func (x *explanation) told() *Waiting {
 		out.Time += waited
 		out.AtLeast = append(out.AtLeast, x.least(run))
 	}
-	out.Which = map[string]string{
-		"wait_p50": "the slower half of the jobs", "wait_p95": "the slowest 5% of the jobs", "wait_p99": "the slowest 1% of the jobs",
-		"wait_max": "the slowest job", "waiting": "the jobs that never started",
-	}[x.Metric.Name]
-	switch v, _ := x.Runs[0].Exact(x.Metric.Name); {
-	case out.Which == "":
-		out.Which = "all jobs"
-	case v == 0 && x.Metric.Name != "waiting":
-		out.Which = "the jobs that waited at all"
-	}
+	out.Which = x.which()
 	return out
 }
+
+// which names the jobs that are looked at.
+func (x *explanation) which() string {
+	q := x.Metric.Quantile()
+	v, _ := x.Runs[0].Exact(x.Metric.Name)
+	switch {
+	case x.Metric.Name == stillWaiting:
+		return "the jobs that never started"
+	case v == 0 && q > 0:
+		return "the jobs that waited at all"
+	case q == 50:
+		return "the slower half of the jobs"
+	case q == 100:
+		return "the slowest job"
+	case q > 0:
+		return fmt.Sprintf("the slowest %d%% of the jobs", 100-q)
+	}
+	return "all jobs"
+}
+
+// stillWaiting is the metric whose jobs never started.
+const stillWaiting = "waiting"

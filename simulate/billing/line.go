@@ -24,6 +24,34 @@ type Line struct {
 	Billed capcli.GPUTime // Time.Used, and what minimum billing times add
 }
 
+// Slot is what becomes of GPU time that is paid.
+type Slot int
+
+// The slots, in the order of the glossary.
+const (
+	SlotHeld Slot = iota
+	SlotIdle
+	SlotBlocked
+	SlotDown
+)
+
+// String returns the name of the slot: held, idle, blocked, down.
+func (s Slot) String() string { return [...]string{"held", "idle", "blocked", "down"}[s] }
+
+// InSlot returns the cost and the GPU time of the line in a slot. What minimum billing
+// times add to on-demand and spot time is idle time, but is paid as held.
+func (l *Line) InSlot(s Slot) (capcli.USD, capcli.GPUTime) {
+	switch s {
+	case SlotHeld:
+		return l.Direct, l.Time.Used
+	case SlotIdle:
+		return l.Idle, l.Time.Idle
+	case SlotBlocked:
+		return l.Blocked, l.Time.Blocked
+	}
+	return l.Down, l.Time.Down
+}
+
 // Stranded is the cost of committed capacity that nobody held.
 func (l *Line) Stranded() capcli.USD { return l.Idle + l.Blocked + l.Down }
 

@@ -30,7 +30,7 @@ type Metric struct {
 	AtMin bool   // more is better, so a limit without a sign is a lower bound
 	Doc   string // what it is, in a sentence
 
-	get func(*Outcome) (Figure, bool)
+	reading
 }
 
 // Figure is the value of a metric in its unit, or a lower bound where only that is
@@ -43,44 +43,44 @@ type Figure struct {
 // Metrics are the figures that limits, conditions and explanations may name, in the
 // order of a report.
 var Metrics = []*Metric{
-	{"wait_mean", InSeconds, false, "mean time from submission to first start; until the end for a job that never started", overJobs(func(o *Outcome) float64 { return o.WaitMean })},
-	{"wait_p50", InSeconds, false, "median of it, of all jobs; not known where it falls among those that never started", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP50, o.WaitP50From })},
-	{"wait_p95", InSeconds, false, "its 95th percentile", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP95, o.WaitP95From })},
-	{"wait_p99", InSeconds, false, "its 99th percentile", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP99, o.WaitP99From })},
-	{"wait_max", InSeconds, false, "the longest", quantile(func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitMax, o.WaitMaxFrom })},
+	{"wait_mean", InSeconds, false, "mean time from submission to first start; until the end for a job that never started", overJobs(func(o *Outcome) float64 { return o.WaitMean }).madeBy(OnlyWaits)},
+	{"wait_p50", InSeconds, false, "median of it, of all jobs; not known where it falls among those that never started", quantile(50, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP50, o.WaitP50From })},
+	{"wait_p95", InSeconds, false, "its 95th percentile", quantile(95, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP95, o.WaitP95From })},
+	{"wait_p99", InSeconds, false, "its 99th percentile", quantile(99, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP99, o.WaitP99From })},
+	{"wait_max", InSeconds, false, "the longest", quantile(100, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitMax, o.WaitMaxFrom })},
 	{"queue_time_mean", InSeconds, false, "mean time spent waiting, after preemptions too, until the end of the run", overJobs(func(o *Outcome) float64 { return o.QueueTime })},
-	{"jct_mean", InSeconds, false, "mean time from submission to end; to that of the run for a job that has not ended", overJobs(func(o *Outcome) float64 { return o.JCTMean })},
-	{"bounded_slowdown_mean", InCount, false, "mean of max(1, JCT / max(run time, 10 s))", overJobs(func(o *Outcome) float64 { return o.BoundedSlowdown })},
-	{"makespan", InSeconds, false, "from the first submission to the last end; to that of the run where a job has not ended", overJobs(func(o *Outcome) float64 { return float64(o.Makespan) })},
-	{"queue_max", InCount, false, "most jobs waiting at once", always(func(o *Outcome) float64 { return float64(o.Queue.Max) })},
-	{"queue_mean", InCount, false, "jobs waiting, mean over time", always(func(o *Outcome) float64 { return o.Queue.Mean })},
+	{"jct_mean", InSeconds, false, "mean time from submission to end; to that of the run for a job that has not ended", overJobs(func(o *Outcome) float64 { return o.JCTMean }).madeBy(PartlyWaits)},
+	{"bounded_slowdown_mean", InCount, false, "mean of max(1, JCT / max(run time, 10 s))", overJobs(func(o *Outcome) float64 { return o.BoundedSlowdown }).madeBy(PartlyWaits)},
+	{"makespan", InSeconds, false, "from the first submission to the last end; to that of the run where a job has not ended", overJobs(func(o *Outcome) float64 { return float64(o.Makespan) }).madeBy(PartlyWaits)},
+	{"queue_max", InCount, false, "most jobs waiting at once", always(func(o *Outcome) float64 { return float64(o.Queue.Max) }).madeBy(PartlyWaits)},
+	{"queue_mean", InCount, false, "jobs waiting, mean over time", always(func(o *Outcome) float64 { return o.Queue.Mean }).madeBy(PartlyWaits)},
 	{"unserved_gpu_hours", InGPUHours, false, "work that could have been done by the end and was not", always(func(o *Outcome) float64 { return o.Unserved.Hours() })},
 	{"unserved_share", InShare, false, "the same, of the work that could have been done", always(func(o *Outcome) float64 { return o.UnservedShare })},
 	{"unserved_jobs", InCount, false, "jobs waiting at the end and jobs that can never run", always(func(o *Outcome) float64 { return float64(o.UnservedJobs.Waiting + o.UnservedJobs.Unplaceable) })},
 	{"unserved_usd", InUSD, false, "unserved work at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.UnservedAmount })},
 	{"backlog_gpu_hours", InGPUHours, false, "work left at the end of the jobs that wait or can never run", always(func(o *Outcome) float64 { return o.Backlog.Hours() })},
 	{"backlog_usd", InUSD, false, "the same at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.BacklogAmount })},
-	{"waiting", InCount, false, "jobs still waiting at the end", always(func(o *Outcome) float64 { return float64(o.Jobs.Waiting) })},
+	{"waiting", InCount, false, "jobs still waiting at the end", always(func(o *Outcome) float64 { return float64(o.Jobs.Waiting) }).madeBy(OnlyWaits)},
 	{"unplaceable", InCount, false, "jobs that can never run", always(func(o *Outcome) float64 { return float64(o.Jobs.Unplaceable) })},
 	{"finished", InCount, true, "jobs that finished", always(func(o *Outcome) float64 { return float64(o.Jobs.Finished) })},
 	{"preemptions", InCount, false, "times that a job lost its GPUs", always(func(o *Outcome) float64 { return float64(o.Jobs.Preemptions) })},
-	{"deadline_misses", InCount, false, "jobs that had not ended by their deadline", always(func(o *Outcome) float64 { return float64(o.Jobs.Misses) })},
-	{"cost", InUSD, false, "all that was paid", money(func(o *Outcome) *capcli.USD { return o.Cost.Total })},
-	{"total", InUSD, false, "the same as cost", money(func(o *Outcome) *capcli.USD { return o.Cost.Total })},
+	{"deadline_misses", InCount, false, "jobs that had not ended by their deadline", always(func(o *Outcome) float64 { return float64(o.Jobs.Misses) }).madeBy(PartlyWaits)},
+	{"cost", InUSD, false, "all that was paid", money(func(o *Outcome) *capcli.USD { return o.Cost.Total }).sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown)},
+	{"total", InUSD, false, "the same as cost", money(func(o *Outcome) *capcli.USD { return o.Cost.Total }).sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown)},
 	{"committed", InUSD, false, "paid for owned and reserved capacity", tierCost(billing.Committed)},
 	{"on_demand", InUSD, false, "paid for on-demand capacity", tierCost(billing.OnDemand)},
 	{"spot", InUSD, false, "paid for spot capacity", tierCost(billing.Spot)},
 	{"on_demand_equivalent", InUSD, false, "what all use would have cost on demand", money(func(o *Outcome) *capcli.USD { return o.Cost.Equivalent })},
-	{"stranded_usd", InUSD, false, "paid for committed GPUs that nobody held", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded })},
+	{"stranded_usd", InUSD, false, "paid for committed GPUs that nobody held", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded }).madeBy(PartlyWaits).sum(billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).in(billing.Committed)},
 	{"stranded", InUSD, false, "the same as stranded_usd", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded })},
 	{"availability", InShare, true, "jobs that started within the limit on waits, or an hour, of all that came", share(func(o *Outcome) *float64 { return o.Availability })},
 	{"effective_savings_rate", InShare, true, "1 - cost / on-demand equivalent", share(func(o *Outcome) *float64 { return o.Cost.Savings })},
 	{"allocation_rate", InShare, true, "GPU-hours held of all that were offered", share(func(o *Outcome) *float64 { return o.Capacity.AllocationRate })},
-	{"stranded_gpu_hours", InGPUHours, false, "committed GPU-hours that nobody held", always(func(o *Outcome) float64 { return o.Capacity.Stranded.Hours() })},
-	{"used_gpu_hours", InGPUHours, true, "GPU-hours held", always(func(o *Outcome) float64 { return o.Capacity.Used.Hours() })},
-	{"idle_gpu_hours", InGPUHours, false, "free while nobody waited for them", always(func(o *Outcome) float64 { return o.Capacity.Idle.Hours() })},
-	{"blocked_gpu_hours", InGPUHours, false, "free while jobs waited that could not start", always(func(o *Outcome) float64 { return o.Capacity.Blocked.Hours() })},
-	{"down_gpu_hours", InGPUHours, false, "failed or draining", always(func(o *Outcome) float64 { return o.Capacity.Down.Hours() })},
+	{"stranded_gpu_hours", InGPUHours, false, "committed GPU-hours that nobody held", always(func(o *Outcome) float64 { return o.Capacity.Stranded.Hours() }).madeBy(PartlyWaits).sum(billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).in(billing.Committed)},
+	{"used_gpu_hours", InGPUHours, true, "GPU-hours held", always(func(o *Outcome) float64 { return o.Capacity.Used.Hours() }).sum(billing.SlotHeld)},
+	{"idle_gpu_hours", InGPUHours, false, "free while nobody waited for them", always(func(o *Outcome) float64 { return o.Capacity.Idle.Hours() }).sum(billing.SlotIdle)},
+	{"blocked_gpu_hours", InGPUHours, false, "free while jobs waited that could not start", always(func(o *Outcome) float64 { return o.Capacity.Blocked.Hours() }).madeBy(PartlyWaits).sum(billing.SlotBlocked)},
+	{"down_gpu_hours", InGPUHours, false, "failed or draining", always(func(o *Outcome) float64 { return o.Capacity.Down.Hours() }).sum(billing.SlotDown)},
 	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", always(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
 }
 
@@ -119,13 +119,18 @@ func (m *Metric) Column() string {
 }
 
 // Of returns the metric's figure in an outcome; false where nothing is known of it.
-func (m *Metric) Of(o *Outcome) (Figure, bool) { return m.get(o) }
+func (m *Metric) Of(o *Outcome) (Figure, bool) {
+	if m.overJobs && o.Came() == 0 {
+		return Figure{}, false
+	}
+	return m.get(o)
+}
 
 // Figure returns a metric of the outcome by its name; false where nothing is known
 // of it, or there is none of that name.
 func (o *Outcome) Figure(metric string) (Figure, bool) {
 	if m := MetricNamed(metric); m != nil {
-		return m.get(o)
+		return m.Of(o)
 	}
 	return Figure{}, false
 }
@@ -164,53 +169,111 @@ func (f Figure) Text(text func(float64) string) string {
 	return text(f.Value)
 }
 
-func always(of func(*Outcome) float64) func(*Outcome) (Figure, bool) {
-	return func(o *Outcome) (Figure, bool) { return Figure{Value: of(o)}, true }
+// reading is how a metric is read out of an outcome, and what makes it.
+type reading struct {
+	get      func(*Outcome) (Figure, bool)
+	overJobs bool // it is over jobs, so that nothing is known of it where none came
+
+	waits    Waiting
+	quantile int64
+	slots    []billing.Slot
+	tier     billing.Tier
+	oneTier  bool
 }
 
-// overJobs makes the getter of a figure over jobs. It is not known where no job came:
-// a limit over no job is neither held nor broken.
-func overJobs(of func(*Outcome) float64) func(*Outcome) (Figure, bool) {
-	return func(o *Outcome) (Figure, bool) { return Figure{Value: of(o)}, o.Came() > 0 }
+// Waiting says how far the waits of jobs make a metric.
+type Waiting uint8
+
+// Waits make nothing of a metric, a part that cannot be told apart, or all of it.
+const (
+	NoWaits Waiting = iota
+	PartlyWaits
+	OnlyWaits
+)
+
+// Waiting returns how far the waits of jobs make the metric.
+func (m *Metric) Waiting() Waiting { return m.waits }
+
+// Quantile returns which percentile of waits the metric is, 100 for the longest; 0
+// where it is none.
+func (m *Metric) Quantile() int64 { return m.quantile }
+
+// Slots returns the slots of GPU time, or of its cost, that the metric is the sum of;
+// none where it is no such sum.
+func (m *Metric) Slots() []billing.Slot { return m.slots }
+
+// Tier returns the tier that the metric is of; false where it is of all.
+func (m *Metric) Tier() (billing.Tier, bool) { return m.tier, m.oneTier }
+
+// madeBy says how far waits make the metric.
+func (r reading) madeBy(w Waiting) reading {
+	r.waits = w
+	return r
 }
 
-func quantile(of func(*Outcome) (exact, from *capcli.Seconds)) func(*Outcome) (Figure, bool) {
-	return func(o *Outcome) (Figure, bool) {
-		exact, from := of(o)
+// sum says that the metric is the sum of some slots.
+func (r reading) sum(slots ...billing.Slot) reading {
+	r.slots = slots
+	return r
+}
+
+// in says that the metric is of one tier.
+func (r reading) in(t billing.Tier) reading {
+	r.tier, r.oneTier = t, true
+	return r
+}
+
+func always(value func(*Outcome) float64) reading {
+	return reading{get: func(o *Outcome) (Figure, bool) { return Figure{Value: value(o)}, true }}
+}
+
+// overJobs reads a figure over jobs. It is not known where no job came: a limit over
+// no job is neither held nor broken.
+func overJobs(value func(*Outcome) float64) reading {
+	r := always(value)
+	r.overJobs = true
+	return r
+}
+
+// quantile reads a percentile of waits.
+func quantile(percent int64, value func(*Outcome) (exact, from *capcli.Seconds)) reading {
+	return reading{overJobs: true, waits: OnlyWaits, quantile: percent, get: func(o *Outcome) (Figure, bool) {
+		exact, from := value(o)
 		switch {
-		case o.Came() == 0:
 		case exact != nil:
 			return Figure{Value: float64(*exact)}, true
 		case from != nil:
 			return Figure{Value: float64(*from), AtLeast: true}, true
 		}
 		return Figure{}, false
-	}
+	}}
 }
 
-func money(of func(*Outcome) *capcli.USD) func(*Outcome) (Figure, bool) {
-	return func(o *Outcome) (Figure, bool) {
-		if u := of(o); u != nil {
+func money(value func(*Outcome) *capcli.USD) reading {
+	return reading{get: func(o *Outcome) (Figure, bool) {
+		if u := value(o); u != nil {
 			return Figure{Value: u.Float()}, true
 		}
 		return Figure{}, false
-	}
+	}}
 }
 
-func tierCost(t billing.Tier) func(*Outcome) (Figure, bool) {
-	return func(o *Outcome) (Figure, bool) {
+// tierCost reads what a tier costs.
+func tierCost(t billing.Tier) reading {
+	r := reading{get: func(o *Outcome) (Figure, bool) {
 		u, known := o.Cost.ByTier[t.String()]
 		return Figure{Value: u.Float()}, known
-	}
+	}}
+	return r.sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).in(t)
 }
 
-func share(of func(*Outcome) *float64) func(*Outcome) (Figure, bool) {
-	return func(o *Outcome) (Figure, bool) {
-		if v := of(o); v != nil {
+func share(value func(*Outcome) *float64) reading {
+	return reading{get: func(o *Outcome) (Figure, bool) {
+		if v := value(o); v != nil {
 			return Figure{Value: *v}, true
 		}
 		return Figure{}, false
-	}
+	}}
 }
 
 // Came returns how many jobs came that want a GPU and have waits: those that started
