@@ -47,7 +47,7 @@ func (x *explaining) open(e *env, name string) error {
 	if len(plans) != 1 {
 		return &capcli.InputError{File: filepath.Join(name, resultFile), Text: fmt.Sprintf("expected the runs of one plan, found those of %d", len(plans))}
 	}
-	x.saved = plans[0].runs
+	x.saved = plans[0].Runs
 	in, err := readInputs(e, name)
 	if err != nil {
 		return err

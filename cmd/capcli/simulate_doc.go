@@ -38,7 +38,7 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 	d.Tables = append(d.Tables, summaryTable(plans, results, people))
 	recorded := recordedWaits(plans, results)
 	if len(plans) > 1 {
-		d.Lead = joinSentences(leadOfMany(plans, results), recorded)
+		d.Lead = joinSentences(leadOfMany(results), recorded)
 		if len(results[0]) > 1 {
 			d.Notes = append(d.Notes, rangesNote(results))
 		}

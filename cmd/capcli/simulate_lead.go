@@ -111,24 +111,10 @@ func startedJobs(runs []*play.Run) int64 {
 func jobCount(n int64) string { return grouped(n) + " " + plural(n, "job") }
 
 // leadOfMany names the cheapest plan and the one that waits least.
-func leadOfMany(plans []*play.Case, results [][]*play.Run) string {
-	all := make([]ranked, len(plans))
-	for i, p := range plans {
-		all[i] = rankOf(p, results[i])
+func leadOfMany(results [][]*play.Run) string {
+	all := make([]outcome.Ranking, len(results))
+	for i, runs := range results {
+		all[i] = play.Rank(runs)
 	}
 	return leadOfRanks(all)
-}
-
-// rankOf is what a plan is ranked by.
-func rankOf(p *play.Case, runs []*play.Run) ranked {
-	u, queued := outcome.MeanUnserved(runs), outcome.Mean(runs, "queue_time_mean")
-	out := ranked{name: p.Label(), length: play.MeanLength(runs), queued: &queued, jct: outcome.Mean(runs, "jct_mean"), preempts: outcome.Mean(runs, "preemptions") > 0, undone: &u}
-	if runs[0].Priced() {
-		cost := outcome.Mean(runs, "cost")
-		out.cost = &cost
-	}
-	if s, ok := outcome.SpreadOf(runs, "wait_p95"); ok {
-		out.wait = &s.Mean
-	}
-	return out
 }

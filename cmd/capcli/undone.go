@@ -29,64 +29,52 @@ func unservedText(u *outcome.Unserved) string {
 
 // against says that a plan does less of the work than another; "" where it does
 // not, or that is not known.
-func against(a, than *ranked) string {
-	if a.undone == nil || than.undone == nil || !a.undone.Exceeds(than.undone) {
+func against(a, than *outcome.Ranking) string {
+	if a.Unserved == nil || than.Unserved == nil || !a.Unserved.Exceeds(than.Unserved) {
 		return ""
 	}
-	return fmt.Sprintf(", but leaves %s undone where %s leaves %s", unservedText(a.undone), than.name, unservedText(than.undone))
+	return fmt.Sprintf(", but leaves %s undone where %s leaves %s", unservedText(a.Unserved), than.Name, unservedText(than.Unserved))
 }
 
 // beside says how much of the work each of two plans leaves undone, where that is
 // not the same.
-func beside(a, b *ranked) string {
-	if a.undone != nil && b.undone != nil && b.undone.Exceeds(a.undone) {
-		return fmt.Sprintf(", and leaves %s undone where %s leaves %s", unservedText(a.undone), b.name, unservedText(b.undone))
+func beside(a, b *outcome.Ranking) string {
+	if a.Unserved != nil && b.Unserved != nil && b.Unserved.Exceeds(a.Unserved) {
+		return fmt.Sprintf(", and leaves %s undone where %s leaves %s", unservedText(a.Unserved), b.Name, unservedText(b.Unserved))
 	}
 	return against(a, b)
 }
 
-// ranked is what a plan is ranked by, in the mean of its runs; nil is not known.
-type ranked struct {
-	name     string
-	length   capcli.Seconds  // of a run; 0 is not known
-	cost     *float64        // dollars
-	wait     *outcome.Figure // 95th percentile, seconds
-	queued   *float64        // mean time in queues, seconds
-	jct      float64         // seconds
-	preempts bool
-	undone   *outcome.Unserved
-}
-
 // leadOfRanks names the cheapest plan and the one whose jobs wait least, and
 // whether these leave more of the work undone than another.
-func leadOfRanks(all []ranked) string {
+func leadOfRanks(all []outcome.Ranking) string {
 	cheap, quick, best := 0, 0, 0
 	low, high, priced := 0.0, 0.0, true
 	for i := range all {
 		r := &all[i]
-		if r.undone != nil && all[best].undone != nil && all[best].undone.Exceeds(r.undone) {
+		if r.Unserved != nil && all[best].Unserved != nil && all[best].Unserved.Exceeds(r.Unserved) {
 			best = i
 		}
-		if r.queued != nil && (all[quick].queued == nil || *r.queued < *all[quick].queued) {
+		if r.Queued != nil && (all[quick].Queued == nil || *r.Queued < *all[quick].Queued) {
 			quick = i
 		}
-		if r.cost == nil {
+		if r.Cost == nil {
 			priced = false
 			continue
 		}
 		if i == 0 {
-			low, high = *r.cost, *r.cost
+			low, high = *r.Cost, *r.Cost
 		}
-		low, high = min(low, *r.cost), max(high, *r.cost)
-		if all[cheap].cost != nil && *r.cost < *all[cheap].cost {
+		low, high = min(low, *r.Cost), max(high, *r.Cost)
+		if all[cheap].Cost != nil && *r.Cost < *all[cheap].Cost {
 			cheap = i
 		}
 	}
 	least := ""
-	if r := &all[quick]; r.queued != nil {
-		least = fmt.Sprintf("least waiting: %s, mean %s", r.name, capcli.Seconds(*r.queued+0.5))
-		if r.preempts {
-			least += fmt.Sprintf(" with the waits after preemptions, and jobs end %s after they come", capcli.Seconds(r.jct+0.5))
+	if r := &all[quick]; r.Queued != nil {
+		least = fmt.Sprintf("least waiting: %s, mean %s", r.Name, capcli.Seconds(*r.Queued+0.5))
+		if r.Preempts {
+			least += fmt.Sprintf(" with the waits after preemptions, and jobs end %s after they come", capcli.Seconds(r.JCT+0.5))
 		}
 		least += against(r, &all[best])
 	}
@@ -96,9 +84,9 @@ func leadOfRanks(all []ranked) string {
 	case !priced:
 		text = fmt.Sprintf("%d plans, not all with prices", len(all))
 	case low == high:
-		text = fmt.Sprintf("All %d plans cost %s", len(all), amount(low, all[0].length))
+		text = fmt.Sprintf("All %d plans cost %s", len(all), amount(low, all[0].Length))
 	default:
-		text = fmt.Sprintf("Cheapest of %d plans: %s, %s%s", len(all), c.name, amount(*c.cost, c.length), against(c, &all[best]))
+		text = fmt.Sprintf("Cheapest of %d plans: %s, %s%s", len(all), c.Name, amount(*c.Cost, c.Length), against(c, &all[best]))
 	}
 	if least != "" {
 		text += "; " + least

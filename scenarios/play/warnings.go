@@ -93,3 +93,20 @@ func MeanLength(runs []*Run) capcli.Seconds {
 	n := capcli.Seconds(len(runs))
 	return (sum + n/2) / n
 }
+
+// Rank returns what the case of some runs is ranked by, in the mean of its runs.
+func Rank(runs []*Run) outcome.Ranking {
+	u, queued := outcome.MeanUnserved(runs), outcome.Mean(runs, "queue_time_mean")
+	out := outcome.Ranking{
+		Name: runs[0].Case.Label(), Length: MeanLength(runs), Queued: &queued, JCT: outcome.Mean(runs, "jct_mean"),
+		Preempts: outcome.Mean(runs, "preemptions") > 0, Unserved: &u,
+	}
+	if runs[0].Priced() {
+		cost := outcome.Mean(runs, "cost")
+		out.Cost = &cost
+	}
+	if s, ok := outcome.SpreadOf(runs, "wait_p95"); ok {
+		out.Wait = &s.Mean
+	}
+	return out
+}

@@ -48,15 +48,15 @@ var Metrics = []*Metric{
 	{"wait_p95", InSeconds, false, "its 95th percentile", quantile(95, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP95, o.WaitP95From })},
 	{"wait_p99", InSeconds, false, "its 99th percentile", quantile(99, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitP99, o.WaitP99From })},
 	{"wait_max", InSeconds, false, "the longest", quantile(100, func(o *Outcome) (exact, from *capcli.Seconds) { return o.WaitMax, o.WaitMaxFrom })},
-	{"queue_time_mean", InSeconds, false, "mean time spent waiting, after preemptions too, until the end of the run", overJobs(func(o *Outcome) float64 { return o.QueueTime })},
+	{"queue_time_mean", InSeconds, false, "mean time spent waiting, after preemptions too, until the end of the run", overJobs(func(o *Outcome) float64 { return o.QueueTime }).ofWork()},
 	{"jct_mean", InSeconds, false, "mean time from submission to end; to that of the run for a job that has not ended", overJobs(func(o *Outcome) float64 { return o.JCTMean }).madeBy(PartlyWaits)},
 	{"bounded_slowdown_mean", InCount, false, "mean of max(1, JCT / max(run time, 10 s))", overJobs(func(o *Outcome) float64 { return o.BoundedSlowdown }).madeBy(PartlyWaits)},
 	{"makespan", InSeconds, false, "from the first submission to the last end; to that of the run where a job has not ended", overJobs(func(o *Outcome) float64 { return float64(o.Makespan) }).madeBy(PartlyWaits)},
 	{"queue_max", InCount, false, "most jobs waiting at once", always(func(o *Outcome) float64 { return float64(o.Queue.Max) }).madeBy(PartlyWaits)},
 	{"queue_mean", InCount, false, "jobs waiting, mean over time", always(func(o *Outcome) float64 { return o.Queue.Mean }).madeBy(PartlyWaits)},
-	{"unserved_gpu_hours", InGPUHours, false, "work that could have been done by the end and was not", always(func(o *Outcome) float64 { return o.Unserved.Hours() })},
-	{"unserved_share", InShare, false, "the same, of the work that could have been done", always(func(o *Outcome) float64 { return o.UnservedShare })},
-	{"unserved_jobs", InCount, false, "jobs waiting at the end and jobs that can never run", always(func(o *Outcome) float64 { return float64(o.UnservedJobs.Waiting + o.UnservedJobs.Unplaceable) })},
+	{"unserved_gpu_hours", InGPUHours, false, "work that could have been done by the end and was not", always(func(o *Outcome) float64 { return o.Unserved.Hours() }).ofWork()},
+	{"unserved_share", InShare, false, "the same, of the work that could have been done", always(func(o *Outcome) float64 { return o.UnservedShare }).ofWork()},
+	{"unserved_jobs", InCount, false, "jobs waiting at the end and jobs that can never run", always(func(o *Outcome) float64 { return float64(o.UnservedJobs.Waiting + o.UnservedJobs.Unplaceable) }).ofWork()},
 	{"unserved_usd", InUSD, false, "unserved work at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.UnservedAmount })},
 	{"backlog_gpu_hours", InGPUHours, false, "work left at the end of the jobs that wait or can never run", always(func(o *Outcome) float64 { return o.Backlog.Hours() })},
 	{"backlog_usd", InUSD, false, "the same at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.BacklogAmount })},
@@ -173,6 +173,9 @@ func (f Figure) Text(text func(float64) string) string {
 type reading struct {
 	get      func(*Outcome) (Figure, bool)
 	overJobs bool // it is over jobs, so that nothing is known of it where none came
+	// sinceServed marks a figure of work that was not done: a document that was written
+	// before there was any does not know it.
+	sinceServed bool
 
 	waits    Waiting
 	quantile int64
@@ -204,6 +207,12 @@ func (m *Metric) Slots() []billing.Slot { return m.slots }
 
 // Tier returns the tier that the metric is of; false where it is of all.
 func (m *Metric) Tier() (billing.Tier, bool) { return m.tier, m.oneTier }
+
+// ofWork says that the metric is one of work that was not done.
+func (r reading) ofWork() reading {
+	r.sinceServed = true
+	return r
+}
 
 // madeBy says how far waits make the metric.
 func (r reading) madeBy(w Waiting) reading {

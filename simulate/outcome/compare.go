@@ -1,0 +1,310 @@
+package outcome
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"capcli"
+)
+
+// Plan is the runs of one plan: of one scenario, policy and placement.
+type Plan struct {
+	Name string // scenario/policy/placement
+	Runs []Outcome
+}
+
+// Plans puts the runs of each plan together, in the order of their first runs.
+func Plans(runs []Outcome) []Plan {
+	var out []Plan
+	for _, r := range runs {
+		name := strings.Join([]string{r.Scenario, r.Policy, r.Placement}, "/")
+		i := slices.IndexFunc(out, func(p Plan) bool { return p.Name == name })
+		if i < 0 {
+			out = append(out, Plan{Name: name})
+			i = len(out) - 1
+		}
+		out[i].Runs = append(out[i].Runs, r)
+	}
+	return out
+}
+
+// Length returns how long the runs are; 0 where they differ.
+func (p *Plan) Length() capcli.Seconds {
+	for i := range p.Runs {
+		if p.Runs[i].Ended != p.Runs[0].Ended {
+			return 0
+		}
+	}
+	return p.Runs[0].Ended
+}
+
+// compared are the metrics that a comparison sets side by side, in its order.
+var compared = []string{
+	"cost", "cost_per_year", "per_used_gpu_hour", "on_demand_equivalent", "effective_savings_rate",
+	"unserved_share", "unserved_gpu_hours", "unserved_jobs", "stranded_usd", "stranded_gpu_hours", "allocation_rate",
+	"wait_mean", "wait_p50", "wait_p95", "queue_time_mean", "jct_mean", "bounded_slowdown_mean",
+	"preemptions", "redone_gpu_hours", "finished",
+}
+
+// Comparison sets plans side by side, run against run: the document of compare.
+type Comparison struct {
+	Schema  string           `json:"schema"`
+	Plans   []string         `json:"plans"`
+	Runs    int              `json:"paired_runs"`
+	Lengths []capcli.Seconds `json:"length_s"` // by plan; 0 where its runs differ
+	Figures []ComparedFigure `json:"figures"`
+
+	plans []Plan
+	pairs []int // the runs that every plan has, by their number
+}
+
+// ComparedFigure is a metric of each plan, and its difference to the first plan over
+// the pairs.
+type ComparedFigure struct {
+	Name       string     `json:"name"`
+	Mean       []*float64 `json:"mean"`
+	AtLeast    []*float64 `json:"mean_at_least,omitempty"` // by plan, where only so much is known
+	Difference []*Range   `json:"difference_to_first"`
+
+	Metric  *Metric   `json:"-"`
+	Means   []*Figure `json:"-"` // by plan; nil where it is not known
+	Changes []*Spread `json:"-"` // by plan, of the first nil; nil where it is not known
+}
+
+// Range is a mean and the range that holds 90% of what it is of.
+type Range struct {
+	Mean float64 `json:"mean"`
+	Lo   float64 `json:"lo"`
+	Hi   float64 `json:"hi"`
+}
+
+// Compare sets two plans or more side by side. Runs of one number met the same chance,
+// so they are compared in pairs.
+func Compare(plans []Plan) *Comparison {
+	out := &Comparison{Schema: "capcli/compare/v1", plans: plans, pairs: pairs(plans)}
+	out.Runs = len(out.pairs)
+	for i := range plans {
+		out.Plans = append(out.Plans, plans[i].Name)
+		out.Lengths = append(out.Lengths, plans[i].Length())
+	}
+	for _, name := range compared {
+		out.Figures = append(out.Figures, out.figure(MetricNamed(name)))
+	}
+	return out
+}
+
+// pairs are the runs that every plan has, by their number.
+func pairs(plans []Plan) []int {
+	var out []int
+	for _, r := range plans[0].Runs {
+		all := true
+		for _, p := range plans[1:] {
+			all = all && slices.ContainsFunc(p.Runs, func(x Outcome) bool { return x.Run == r.Run })
+		}
+		if all {
+			out = append(out, r.Run)
+		}
+	}
+	return out
+}
+
+// figure compares a metric.
+func (c *Comparison) figure(m *Metric) ComparedFigure {
+	out := ComparedFigure{Name: m.Column(), Metric: m}
+	least := make([]*float64, len(c.plans))
+	for i := range c.plans {
+		own, diffs := c.paired(m, i)
+		mean, known := SpreadOver(own)
+		switch {
+		case !known:
+			out.Mean, out.Means = append(out.Mean, nil), append(out.Means, nil)
+		case mean.Mean.AtLeast:
+			out.Mean, out.Means, least[i] = append(out.Mean, nil), append(out.Means, &mean.Mean), &mean.Mean.Value
+			out.AtLeast = least
+		default:
+			out.Mean, out.Means = append(out.Mean, &mean.Mean.Value), append(out.Means, &mean.Mean)
+		}
+		var change *Spread
+		var exact *Range
+		if diff, known := SpreadOver(diffs); known {
+			if change = &diff; !diff.Mean.AtLeast {
+				exact = &Range{diff.Mean.Value, diff.Lo.Value, diff.Hi.Value}
+			}
+		}
+		if i == 0 {
+			out.Changes = append(out.Changes, nil)
+			continue
+		}
+		out.Difference, out.Changes = append(out.Difference, exact), append(out.Changes, change)
+	}
+	return out
+}
+
+// paired are the readings of plan i over the pairs, and their differences to those
+// of the first plan. Both are empty where some run has none; the differences are
+// where the first plan's is only known to be over something.
+func (c *Comparison) paired(m *Metric, i int) (own, diffs []Figure) {
+	for _, run := range c.pairs {
+		a, okA := m.kept(c.plans[0].find(run))
+		b, okB := m.kept(c.plans[i].find(run))
+		if !okB {
+			return nil, nil
+		}
+		own = append(own, b)
+		if okA && !a.AtLeast {
+			diffs = append(diffs, Figure{Value: b.Value - a.Value, AtLeast: b.AtLeast})
+		}
+	}
+	if len(diffs) != len(own) {
+		diffs = nil
+	}
+	return own, diffs
+}
+
+func (p *Plan) find(run int) *Outcome {
+	i := slices.IndexFunc(p.Runs, func(x Outcome) bool { return x.Run == run })
+	return &p.Runs[i]
+}
+
+// kept reads the metric from a document that may have been written before there were
+// figures of work that was not done, and of jobs that never started.
+func (m *Metric) kept(o *Outcome) (Figure, bool) {
+	f, known := m.get(o)
+	return f, known && (!m.sinceServed || o.Possible > 0)
+}
+
+// Ranking is what a plan is ranked by, in the mean of its runs; nil is not known.
+type Ranking struct {
+	Name     string
+	Length   capcli.Seconds // of a run; 0 is not known
+	Cost     *float64       // dollars
+	Wait     *Figure        // 95th percentile, seconds
+	Queued   *float64       // mean time in queues, seconds
+	JCT      float64        // seconds
+	Preempts bool
+	Unserved *Unserved
+}
+
+// Rankings returns what each plan is ranked by, over the pairs.
+func (c *Comparison) Rankings() []Ranking {
+	out := make([]Ranking, len(c.plans))
+	for i := range c.plans {
+		out[i] = c.ranking(i)
+	}
+	return out
+}
+
+func (c *Comparison) ranking(i int) Ranking {
+	p := &c.plans[i]
+	out := Ranking{Name: p.Name, Length: p.Length()}
+	mean := func(name string) *Figure {
+		own, _ := c.paired(MetricNamed(name), i)
+		if s, ok := SpreadOver(own); ok {
+			return &s.Mean
+		}
+		return nil
+	}
+	if f := mean("cost"); f != nil {
+		out.Cost = &f.Value
+	}
+	out.Wait = mean("wait_p95")
+	if f := mean("queue_time_mean"); f != nil {
+		out.Queued = &f.Value
+	}
+	if f := mean("jct_mean"); f != nil {
+		out.JCT = f.Value
+	}
+	if f := mean("preemptions"); f != nil {
+		out.Preempts = f.Value > 0
+	}
+	if f := mean("unserved_share"); f != nil {
+		out.Unserved = &Unserved{Share: f.Value, GPUHours: mean("unserved_gpu_hours").Value}
+		for _, run := range c.pairs {
+			jobs := &p.find(run).UnservedJobs
+			out.Unserved.Waiting += float64(jobs.Waiting) / float64(len(c.pairs))
+			out.Unserved.Unplaceable += float64(jobs.Unplaceable) / float64(len(c.pairs))
+		}
+	}
+	return out
+}
+
+// Split is what plans cost by tenant, pool, tier or month: the document of
+// compare --by.
+type Split struct {
+	Schema string      `json:"schema"`
+	By     string      `json:"by"`
+	Rows   []SplitCost `json:"rows"`
+}
+
+// SplitCost is a part of the cost of a plan, in the mean of its runs.
+type SplitCost struct {
+	Plan  string     `json:"plan"`
+	Part  string     `json:"part"`
+	Cost  capcli.USD `json:"cost_usd"`
+	Share float64    `json:"share"`
+
+	Range Spread `json:"-"` // over the runs, in dollars
+}
+
+// SplitNames are what costs are split by.
+var SplitNames = []string{"tenant", "pool", "tier", "month"}
+
+// SplitCosts splits the cost of each plan, in the mean of its runs. The parts of one
+// run sum to its cost, to the millionth.
+func SplitCosts(plans []Plan, by string) *Split {
+	out := &Split{Schema: "capcli/compare_by/v1", By: by, Rows: []SplitCost{}}
+	for i := range plans {
+		p := &plans[i]
+		parts, total := map[string][]capcli.USD{}, capcli.USD(0)
+		for k := range p.Runs {
+			for name, usd := range p.Runs[k].parts(by) {
+				if parts[name] == nil {
+					parts[name] = make([]capcli.USD, len(p.Runs))
+				}
+				parts[name][k] = usd
+			}
+			if u := p.Runs[k].Cost.Total; u != nil {
+				total += *u
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(parts)) {
+			var sum capcli.USD
+			var all []Figure
+			for _, usd := range parts[name] {
+				sum += usd
+				all = append(all, Figure{Value: usd.Float()})
+			}
+			share, n := 0.0, capcli.USD(len(all))
+			if total != 0 {
+				share = sum.Float() / total.Float()
+			}
+			spread, _ := SpreadOver(all)
+			out.Rows = append(out.Rows, SplitCost{p.Name, name, (sum + n/2) / n, share, spread})
+		}
+	}
+	return out
+}
+
+// parts are the cost of a run by tenant, pool, tier or month.
+func (o *Outcome) parts(by string) map[string]capcli.USD {
+	out := map[string]capcli.USD{}
+	switch by {
+	case "tenant":
+		maps.Copy(out, o.Cost.ByTenant)
+		if u := o.Cost.Unallocated; u != nil && *u != 0 {
+			out["(nobody)"] += *u
+		}
+	case "tier":
+		maps.Copy(out, o.Cost.ByTier)
+	case "month":
+		maps.Copy(out, o.Cost.ByMonth)
+	default:
+		for _, p := range o.Pools {
+			if p.Cost != nil {
+				out[p.Name] += *p.Cost
+			}
+		}
+	}
+	return out
+}
