@@ -37,7 +37,7 @@ var layers = map[string][]string{
 	"simulate/billing":    {"simulate"},
 	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":       {"simulate", "simulate/billing", "forecast", "gonum"},
-	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "scenarios", "gonum"},
+	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "scenarios", "scenarios/play", "gonum"},
 	"simulate/plan/shard": {},
 
 	"simulate/plan/market":  {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},

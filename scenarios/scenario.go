@@ -155,13 +155,18 @@ func parse(list, own *prices.List, file string, b []byte, overrides []string) (*
 // checks the scenario again. The value is YAML: 72, easy, [spot, on_demand];
 // null takes the field away, and a pool of which the size is set to 0 is none. On an error (*strict.Faults) the scenario stays as it was.
 func (s *Scenario) Set(path, value string) error {
-	sets := append(s.sets[:len(s.sets):len(s.sets)], path+"="+value)
-	changed, err := ParseWith(s.prices, s.File, s.source, sets...)
+	changed, err := s.With(path + "=" + value)
 	if err != nil {
 		return err
 	}
 	*s = *changed
 	return nil
+}
+
+// With returns the scenario as it was read, with further overrides (see Set). s stays
+// as it is. The error is *strict.Faults.
+func (s *Scenario) With(overrides ...string) (*Scenario, error) {
+	return ParseWith(s.prices, s.File, s.source, append(s.sets[:len(s.sets):len(s.sets)], overrides...)...)
 }
 
 // readScenario reads the whole file.

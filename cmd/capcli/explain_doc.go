@@ -229,7 +229,7 @@ func bestChange(m *outcome.Metric, data *explain.Result) string {
 		text += fmt.Sprintf(" (cost* %s)", signedUSD(*c.Cost))
 	}
 	if c.Undone > c.UndoneWas {
-		text += fmt.Sprintf(", with %s of the work left undone, %s before", smallShare(c.Undone), smallShare(c.UndoneWas))
+		text += fmt.Sprintf(", with %s of the work left undone, %s before", outcome.ShareText(c.Undone), outcome.ShareText(c.UndoneWas))
 	}
 	return text + "."
 }

@@ -10,12 +10,13 @@ import (
 	"capcli"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan/futures"
+	"capcli/simulate/plan/mix"
 )
 
 // whyMixes explains a plan that was searched among mixes: which limit binds,
 // what other mixes lose, and how good the best can be.
 func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
-	var p planMixJSON
+	var p mix.Result
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, notAPlan(file, "found "+err.Error())
 	}
@@ -28,14 +29,14 @@ func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
 	d.Cost = best.Cost
 	d.Why = append(d.Why, fmt.Sprintf("%s is the cheapest of %d mixes tried that holds the limits in %.0f%% of %d runs or more", mixName(best), p.Counts.Tried, 100*p.Hold, p.Runs))
 	if u := best.Unserved; u != nil {
-		d.Why = append(d.Why, fmt.Sprintf("it leaves %s of the work undone that could have been done by the end", smallShare(*u)))
+		d.Why = append(d.Why, fmt.Sprintf("it leaves %s of the work undone that could have been done by the end", outcome.ShareText(*u)))
 	}
 	if b := p.Bound; b != nil {
 		d.Bound, d.Gap = &b.Cost, &b.Gap
 		d.Why = append(d.Why, fmt.Sprintf("it is %.1f%% above a cost that is proven: %s", 100*b.Gap, b.Says))
 	}
 	d.mixes(&p)
-	d.next = p.second()
+	d.next = secondOf(&p)
 	d.margins(&p)
 	for _, t := range p.BreakEven {
 		if t.At != nil && p.Against != nil {
@@ -43,7 +44,7 @@ func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
 		}
 	}
 	d.Swings = slices.Clone(p.Tornado)
-	slices.SortStableFunc(d.Swings, func(a, b swingJSON) int {
+	slices.SortStableFunc(d.Swings, func(a, b mix.Swing) int {
 		return cmp.Compare(max(b.Difference, -b.Difference), max(a.Difference, -a.Difference))
 	})
 	d.Assumed = append(d.Assumed, "prices are those of the scenario "+p.Scenario+", for the whole time")
@@ -58,7 +59,7 @@ func newWhyPlan(file string) *whyPlanJSON {
 }
 
 // noMix says why no mix was found.
-func (d *whyPlanJSON) noMix(file string, p *planMixJSON) error {
+func (d *whyPlanJSON) noMix(file string, p *mix.Result) error {
 	d.Binding = p.Binding
 	if p.Closest == nil && p.Binding == nil {
 		return notAPlan(file, "found one without a best mix and without a reason")
@@ -75,7 +76,7 @@ func (d *whyPlanJSON) noMix(file string, p *planMixJSON) error {
 }
 
 // mixName says a mix by what was chosen in it.
-func mixName(m *mixJSON) string {
+func mixName(m *mix.Mix) string {
 	var out []string
 	for _, c := range m.Choices {
 		out = append(out, strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(strings.TrimPrefix(c.Path, "capacity."), "overflow."), ".", " ")+" "+c.Value, " "))
@@ -87,7 +88,7 @@ func mixName(m *mixJSON) string {
 }
 
 // mixFails says which limits a mix holds too seldom; "" when it holds all.
-func mixFails(m *mixJSON, hold float64) string {
+func mixFails(m *mix.Mix, hold float64) string {
 	var out []string
 	for _, l := range m.Distances {
 		if l.Held >= hold {
@@ -99,7 +100,7 @@ func mixFails(m *mixJSON, hold float64) string {
 }
 
 // missedBy says by how much the mean is beyond a limit, where it is.
-func missedBy(l *distanceJSON) string {
+func missedBy(l *mix.Distance) string {
 	if l.Miss == nil || *l.Miss <= 0 {
 		return ""
 	}
@@ -117,18 +118,18 @@ func missedBy(l *distanceJSON) string {
 
 // mixes are the other mixes that were run, by cost: those that cost less must
 // break a limit, and the cheapest of them says which limit binds.
-func (d *whyPlanJSON) mixes(p *planMixJSON) {
+func (d *whyPlanJSON) mixes(p *mix.Result) {
 	cheaper := 0
-	for _, m := range p.others() {
+	for _, m := range othersOf(p) {
 		loses := *m.Cost - *p.Best.Cost
 		if loses < 0 {
 			cheaper++
 			d.bind(m, p.Hold)
 		}
-		d.Others = append(d.Others, whyOtherJSON{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: p.verdict(m)})
+		d.Others = append(d.Others, whyOtherJSON{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: verdictOf(p, m)})
 	}
-	if n := p.Counts.Starved; n > 0 {
-		d.Why = append(d.Why, starvedText(n))
+	if p.Counts.Starved > 0 {
+		d.Why = append(d.Why, p.Counts.StarvedText())
 	}
 	switch {
 	case d.Binding != nil:
@@ -139,23 +140,23 @@ func (d *whyPlanJSON) mixes(p *planMixJSON) {
 }
 
 // others are the mixes with a cost beside the best, each once, by cost.
-func (p *planMixJSON) others() []*mixJSON {
+func othersOf(p *mix.Result) []*mix.Mix {
 	seen := map[int]bool{p.Best.Mix: true}
-	var all []*mixJSON
-	for _, m := range slices.Concat(p.Plans, p.Frontier, p.All, []*mixJSON{p.Own, p.Next}) {
+	var all []*mix.Mix
+	for _, m := range slices.Concat(p.Plans, p.Frontier, p.All, []*mix.Mix{p.Own, p.Next}) {
 		if m != nil && m.Cost != nil && !seen[m.Mix] {
 			seen[m.Mix] = true
 			all = append(all, m)
 		}
 	}
-	slices.SortFunc(all, func(a, b *mixJSON) int { return cmp.Or(cmp.Compare(*a.Cost, *b.Cost), cmp.Compare(a.Mix, b.Mix)) })
+	slices.SortFunc(all, func(a, b *mix.Mix) int { return cmp.Or(cmp.Compare(*a.Cost, *b.Cost), cmp.Compare(a.Mix, b.Mix)) })
 	return all
 }
 
 // second says which mix is the second cheapest of those that hold the limits, and
 // what it loses. Of mixes that were dropped before their last run the cost is not
 // known, so that one of them may come before it.
-func (p *planMixJSON) second() string {
+func secondOf(p *mix.Result) string {
 	if p.Next == nil || p.Next.Cost == nil {
 		return ""
 	}
@@ -164,14 +165,14 @@ func (p *planMixJSON) second() string {
 		of = fmt.Sprintf(", of the %d run in full,", p.Counts.Full)
 	}
 	text := fmt.Sprintf("the second cheapest%s is %s, which loses %s*", of, mixName(p.Next), *p.Next.Cost-*p.Best.Cost)
-	if a, b := p.Best.Unserved, p.Next.Unserved; a != nil && b != nil && smallShare(*a) != smallShare(*b) {
-		text += fmt.Sprintf(" and leaves %s of the work undone in place of %s", smallShare(*b), smallShare(*a))
+	if a, b := p.Best.Unserved, p.Next.Unserved; a != nil && b != nil && outcome.ShareText(*a) != outcome.ShareText(*b) {
+		text += fmt.Sprintf(" and leaves %s of the work undone in place of %s", outcome.ShareText(*b), outcome.ShareText(*a))
 	}
 	return text
 }
 
 // bind notes the first limit that a cheaper mix breaks.
-func (d *whyPlanJSON) bind(m *mixJSON, hold float64) {
+func (d *whyPlanJSON) bind(m *mix.Mix, hold float64) {
 	for i := range m.Distances {
 		if d.Binding == nil && m.Distances[i].Held < hold {
 			d.Binding = &m.Distances[i].Limit
@@ -180,10 +181,10 @@ func (d *whyPlanJSON) bind(m *mixJSON, hold float64) {
 }
 
 // verdict says how a mix stands to the limits.
-func (p *planMixJSON) verdict(m *mixJSON) string {
+func verdictOf(p *mix.Result, m *mix.Mix) string {
 	why := mixFails(m, p.Hold)
-	if u := m.Unserved; u != nil && p.Best.Unserved != nil && smallShare(*u) != smallShare(*p.Best.Unserved) {
-		why = strings.TrimPrefix(why+"; ", "; ") + "leaves " + smallShare(*u) + " of the work undone"
+	if u := m.Unserved; u != nil && p.Best.Unserved != nil && outcome.ShareText(*u) != outcome.ShareText(*p.Best.Unserved) {
+		why = strings.TrimPrefix(why+"; ", "; ") + "leaves " + outcome.ShareText(*u) + " of the work undone"
 	}
 	switch {
 	case m.Runs < p.Runs:
@@ -209,7 +210,7 @@ func breaks(n int) string {
 }
 
 // margins says what the last GPU of each pool is worth and the next would be.
-func (d *whyPlanJSON) margins(p *planMixJSON) {
+func (d *whyPlanJSON) margins(p *mix.Result) {
 	for i, m := range p.Marginal {
 		if !m.Best {
 			continue
@@ -227,10 +228,10 @@ func (d *whyPlanJSON) margins(p *planMixJSON) {
 // servesOtherwise says that a change leaves another share of the work undone; "" where
 // it does not.
 func servesOtherwise(now, then float64) string {
-	if smallShare(now) == smallShare(then) {
+	if outcome.ShareText(now) == outcome.ShareText(then) {
 		return ""
 	}
-	return fmt.Sprintf(", and leave %s of the work undone in place of %s", smallShare(then), smallShare(now))
+	return fmt.Sprintf(", and leave %s of the work undone in place of %s", outcome.ShareText(then), outcome.ShareText(now))
 }
 
 // costMore says a difference in cost as a verb.

@@ -9,6 +9,7 @@ import (
 
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
+	"capcli/simulate/plan/mix"
 
 	"capcli"
 )
@@ -68,7 +69,7 @@ type whyPlanJSON struct {
 	Others     []whyOtherJSON  `json:"other_plans"`
 	Binding    *string         `json:"binding_limit"`
 	Candidates []candidateJSON `json:"one_more,omitempty"`
-	Swings     []swingJSON     `json:"what_moves_the_cost,omitempty"`
+	Swings     []mix.Swing     `json:"what_moves_the_cost,omitempty"`
 	Assumed    []string        `json:"assumptions"`
 	Unknown    []string        `json:"not_known"`
 

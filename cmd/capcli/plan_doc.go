@@ -69,7 +69,8 @@ func firstPurchases(list []market.Purchase, decided market.Instant) string {
 
 // overTime says for what time an amount is, and what it would be for a year.
 func overTime(u capcli.USD, length capcli.Seconds) string {
-	return fmt.Sprintf("for %s (~%s a year)", lengthText(length), perYear(u, length))
+	year, _ := billing.PerYear(u, length)
+	return fmt.Sprintf("for %s (~%s a year)", lengthText(length), year)
 }
 
 // instantCell is an instant of a plan in a table.

@@ -3,20 +3,19 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/scenarios"
 	"capcli/scenarios/play"
-	"capcli/scenarios/prices"
-	"capcli/simulate"
-	"capcli/simulate/billing"
-	"capcli/simulate/outcome"
 	"capcli/simulate/placement"
+	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/mix"
 	"capcli/simulate/policy"
 )
@@ -45,7 +44,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.most, "max", nil, "limit from above, `METRIC=VALUE`: wait_p95=30m, stranded=50k (repeat)")
 	f.StringArrayVar(&o.least, "min", nil, "limit from below, `METRIC=VALUE`: availability=0.95 (repeat)")
 	f.StringVar(&o.hold, "hold", "95%", "`SHARE` of the runs in which all limits must hold")
-	f.BoolVar(&o.priceUnserved, "price-unserved", false, "work left undone costs the on-demand price, in place of the limit of "+undoneMost+" on its share")
+	f.BoolVar(&o.priceUnserved, "price-unserved", false, "work left undone costs the on-demand price, in place of the limit of "+mix.UndoneMost+" on its share")
 	f.StringVar(&o.within, "within", "", "availability: share of jobs that start within `WAIT` (default: the wait limit, or 1h)")
 	f.IntVar(&o.sim.runs, "runs", 0, "runs of each mix that is not dropped: `N` (default 20; 1 where nothing is left to chance)")
 	f.StringVar(&o.confidence, "confidence", "99%", "`SHARE`, of all early dropping together; 0 drops by proof alone")
@@ -72,45 +71,102 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	complete(cmd, "goal", func() []string { return []string{"frontier", "cheapest"} })
 }
 
-// mixPlan is the plan of a scenario in the making.
-type mixPlan struct {
+// mixFlags are those that the help of capcli plan only names where it is long.
+var mixFlags = []string{"all", "confidence", "exhaustive", "from", "goal", "hold", "price-unserved", "runs", "save", "within", "shards", "shard", "force"}
+
+// newPlanMix is plan with the flags of a scenario alone, and their help.
+func newPlanMix(e *env) *cobra.Command {
+	var o planOptions
+	cmd := &cobra.Command{
+		Use:   "mix [SCENARIO]",
+		Short: "The best mix for a scenario: capcli plan SCENARIO with its own help",
+		Long: "Tries mixes of a scenario on its jobs: the sizes of its committed pools and the patience, or what --vary says. A mix\n" +
+			"is dropped once it is proven, or with --confidence shown, that another costs less and waits no longer.",
+		Example: "  capcli plan mix plan.yaml --trace jobs.parquet --max wait_p95=30m --hold 95%\n" +
+			"  capcli plan mix plan.yaml --vary capacity.base.gpus=0..128:8 --vary overflow.patience=0,15m,1h --policy easy,sjf",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.mix.sim.seeded = cmd.Flags().Changed("seed")
+			o.shard.begin(e, cmd, args)
+			if err := o.output.check(); err != nil {
+				return err
+			}
+			return planMix(cmd.Context(), e, &o, args)
+		},
+	}
+	addOutputFlags(cmd, &o.output)
+	addFormatFlag(cmd, &o.curve.history.read)
+	addTraceFlags(cmd, &o.curve.history.read)
+	explainedBy(cmd, "capcli trace describe", "format")
+	o.mix.addFlags(cmd)
+	addShardFlags(cmd, &o.shard)
+	cmd.ValidArgsFunction = completeScenarios
+	return cmd
+}
+
+// request says what the flags ask of a case. runs is how often each mix is run.
+func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, error) {
+	q := &mix.Request{
+		Case: c, Vary: o.vary, Policies: o.sim.policies, Placements: o.sim.placements, Exhaustive: o.exhaustive, Max: o.most, Min: o.least,
+		PriceUnserved: o.priceUnserved, Runs: runs, Perfect: o.sim.perfect, All: o.all, Note: e.note,
+	}
+	if o.within != "" {
+		s, err := capcli.ParseSeconds(o.within)
+		if err != nil || s < 0 {
+			return nil, &usageError{text: fmt.Sprintf("--within %q is no length of time", o.within), hint: "--within 30m"}
+		}
+		q.Within = &s
+	}
+	var err error
+	if q.Hold, err = shareFlag("--hold", o.hold); err != nil {
+		return nil, err
+	}
+	if q.Confidence, err = shareFlag("--confidence", o.confidence); err != nil {
+		return nil, err
+	}
+	goals := map[string]mix.Goal{"frontier": mix.Frontier, "cheapest": mix.Cheapest}
+	var ok bool
+	if q.Goal, ok = goals[o.goal]; !ok {
+		return nil, &usageError{text: fmt.Sprintf("unknown --goal %q: have cheapest, frontier", o.goal)}
+	}
+	return q, nil
+}
+
+// shareFlag reads a share such as 95% or 0.95.
+func shareFlag(flag, text string) (float64, error) {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v <= 1) {
+		return 0, &usageError{text: fmt.Sprintf("%s %q is no share", flag, text), hint: flag + " 95%"}
+	}
+	return v, nil
+}
+
+// mixCall is one call of capcli plan of a scenario.
+type mixCall struct {
 	e       *env
 	o       *planOptions
 	name    string // of the scenario, as it was asked for
-	base    *play.Case
-	text    []byte
-	file    string
-	prices  *prices.List // of --prices
-	problem *mix.Problem
-	search  *mix.Search
-	found   *mix.Found
-	limits  []outcome.Check
-	chance  bool // something is left to chance, so that runs differ
-	ahead   *mixFutures
-	outside int64
-	stopped string // what was stopped, so that the plan is partial; "" where it is whole
-	notes   []string
-
-	lock sync.Mutex
-	jobs map[int][]capcli.Job
-	kept int
+	planner *mix.Planner
 }
 
-// newMixPlan reads the scenario and the jobs, and works out what is to be tried.
-func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mixPlan, error) {
+// newMixCall reads the scenario and the jobs, and works out what is to be tried.
+func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mixCall, error) {
 	if len(args) > 1 {
 		return nil, &usageError{text: fmt.Sprintf("plan takes one scenario, found %d", len(args)), hint: "capcli plan plan.yaml --max wait_p95=30m"}
 	}
-	m := &mixPlan{e: e, o: o, jobs: map[int][]capcli.Job{}}
+	m := &mixCall{e: e, o: o}
 	sim := &o.mix.sim
-	name := ""
 	if len(args) == 1 {
-		name = args[0]
+		m.name = args[0]
 	}
 	sim.read, sim.prices = o.curve.history.read, cmp.Or(sim.prices, o.curve.prices)
+	var err error
 	if o.mix.from != "" {
-		var err error
-		if name, err = sim.fromRuns(e, o.mix.from, name); err != nil {
+		if m.name, err = sim.fromRuns(e, o.mix.from, m.name); err != nil {
 			return nil, err
 		}
 	}
@@ -119,136 +175,201 @@ func newMixPlan(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	if err := sim.check(); err != nil {
 		return nil, err
 	}
-	if name == "" && sim.trace == "" {
+	if m.name == "" && sim.trace == "" {
 		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 	}
-	m.name = name
-	var err error
-	if m.base, err = sim.plan(ctx, e, name, "", "", newMaker(e)); err != nil {
-		return nil, err
-	}
-	m.text, m.file, m.notes = m.base.Text, m.base.Scenario.File, m.base.Made
-	if m.prices, err = ownPrices(e, sim.prices); err != nil {
-		return nil, err
-	}
-	if un := m.base.Scenario.Unpriced(); len(un) > 0 {
-		return nil, &capcli.InputError{
-			File: m.file, Field: "price", Text: "expected a price for every pool, found none for " + strings.Join(un, ", "),
-			Hint: "a plan weighs costs: give each pool a price, such as price: 2.20 USD/gpu-h",
-		}
-	}
-	m.chance = leavesToChance(m.base)
-	if o.futures.wanted() {
-		if runs, err = m.lookAhead(ctx, runs); err != nil {
-			return nil, err
-		}
-	}
-	m.problem = &mix.Problem{
-		PriceUnserved: o.mix.priceUnserved,
-		Name:          m.base.Scenario.Name, Seed: m.base.Seed, Runs: m.runs(runs), Candidate: m.candidate, Jobs: m.jobsOf(ctx),
-	}
-	if err := m.space(); err != nil {
-		return nil, err
-	}
-	return m, m.plan(ctx)
-}
-
-// runs is how often each mix is run: as asked, and once where nothing is left to
-// chance.
-func (m *mixPlan) runs(asked int) int {
-	switch {
-	case asked == 0 && m.chance:
-		return 20
-	case asked > 1 && !m.chance:
-		m.e.note(fmt.Sprintf("nothing is left to chance, so every run is the same: one run of each mix in place of %d", asked))
-		return 1
-	}
-	return max(1, asked)
-}
-
-// leavesToChance tells whether two runs of the scenario can differ.
-func leavesToChance(p *play.Case) bool {
-	if p.Source.Name == "generated" || p.Scenario.PlacementName() == "random" {
-		return true
-	}
-	for i := range p.Scenario.Capacity {
-		if c := &p.Scenario.Capacity[i]; c.Failures != nil || c.Hazard != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *mixPlan) options(run int) scenarios.Options {
-	return scenarios.Options{Seed: m.base.Seed, Run: run, Open: m.base.Open}
-}
-
-// jobsKept is how many jobs are kept in memory for runs to come.
-const jobsKept = 2_000_000
-
-// jobsOf reads the jobs of a run once, in order and within the period.
-func (m *mixPlan) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error) {
-	return func(run int) ([]capcli.Job, error) {
-		if m.base.Source.Name != "generated" && m.ahead == nil {
-			run = 0
-		}
-		m.lock.Lock()
-		defer m.lock.Unlock()
-		if jobs, ok := m.jobs[run]; ok {
-			return jobs, nil
-		}
-		jobs, err := m.drawJobs(ctx, run)
-		if err != nil {
-			return nil, err
-		}
-		if m.kept+len(jobs) > jobsKept {
-			m.jobs, m.kept = map[int][]capcli.Job{}, 0
-		}
-		m.jobs[run] = jobs
-		m.kept += len(jobs)
-		return jobs, nil
-	}
-}
-
-func (m *mixPlan) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
-	jobs, outside, err := m.base.Jobs(ctx, run, m.e.note)
-	if err == nil && run == 0 {
-		m.outside = outside
-	}
-	return jobs, err
-}
-
-// candidate makes mix i: the scenario, changed as its number says.
-func (m *mixPlan) candidate(i int) (*mix.Candidate, error) {
-	sim, space := &m.o.mix.sim, &m.problem.Space
-	values := space.Values(i)
-	s, err := scenarios.ParseWith(m.prices, m.file, m.text, append(append([]string(nil), sim.sets...), sets(space.Axes, values)...)...)
+	c, err := sim.plan(ctx, e, m.name, "", "", newMaker(e))
 	if err != nil {
-		return nil, &mix.InvalidError{Err: err}
-	}
-	return m.candidateOf(s, i, values)
-}
-
-// candidateOf makes a candidate of a scenario.
-func (m *mixPlan) candidateOf(s *scenarios.Scenario, i int, values []string) (*mix.Candidate, error) {
-	s.Policy.Perfect = s.Policy.Perfect || m.o.mix.sim.perfect
-	if m.ahead != nil {
-		s.Period = scenarios.Period{Start: m.ahead.set.Futures.Start(), End: m.ahead.set.Futures.End()}
-	}
-	c := &mix.Candidate{Index: i, Values: values, Unpriced: len(s.Unpriced()) > 0}
-	var err error
-	if c.Key, err = s.ScheduleKey(); err != nil {
 		return nil, err
 	}
-	if c.Rates, err = s.Rates(m.options(0)); err != nil {
+	q, err := o.mix.request(e, c, runs)
+	if err != nil {
 		return nil, err
 	}
-	if len(s.Commitments) > 0 {
-		c.Discounted = true
-		c.Invoice = func(rec *simulate.Record, ended capcli.Seconds) (*billing.Invoice, error) {
-			return s.Invoice(rec, ended, m.options(0))
+	if o.futures.wanted() {
+		if err := o.lookAhead(ctx, e, q); err != nil {
+			return nil, err
 		}
 	}
-	c.Config = func(run int) (simulate.Config, error) { return s.Config(nil, m.options(run)) }
-	return c, nil
+	m.planner, err = mix.NewPlanner(ctx, q)
+	return m, err
+}
+
+// lookAhead makes the runs of a request play the futures that the flags ask for.
+func (o *planOptions) lookAhead(ctx context.Context, e *env, q *mix.Request) (err error) {
+	if q.Risk, err = futures.ParseRisk(o.futures.risk); err != nil {
+		return err
+	}
+	source, err := o.futures.source(&o.curve)
+	if err != nil {
+		return err
+	}
+	if err := source.Parse(); err != nil {
+		return err
+	}
+	q.Ahead = func(past []capcli.Job) (*futures.Set, error) {
+		if o.futures.file != "" {
+			return source.Read(ctx, e.sources())
+		}
+		return mix.AroundPast(q.Case.Source.Name, past, &source)
+	}
+	return nil
+}
+
+// planMix plans a scenario.
+func planMix(ctx context.Context, e *env, o *planOptions, args []string) error {
+	if err := o.shard.settle(e, o.output.out); err != nil {
+		return err
+	}
+	m, err := newMixCall(ctx, e, o, args)
+	if err != nil {
+		return err
+	}
+	if o.shard.cut {
+		return m.shards(ctx)
+	}
+	return m.whole(ctx)
+}
+
+// whole searches in this process.
+func (m *mixCall) whole(ctx context.Context) error {
+	plain, err := m.timeOne(ctx)
+	if err != nil {
+		return err
+	}
+	search := m.planner.Search
+	p := newProgress(m.e, "mixes")
+	search.Progress = func(done, of int) {
+		if search.Stride > 1 {
+			p.showAtMost(int64(done), int64(of))
+			return
+		}
+		p.at(int64(done), int64(of))
+	}
+	began := m.e.now()
+	found, stopped := m.planner.Find(ctx)
+	took := m.e.now().Sub(began)
+	if found == nil {
+		return stopped
+	}
+	p.end(int64(len(found.Entries)))
+	if stopped == nil {
+		m.tellSpeed(found, took, plain)
+	}
+	return m.finish(ctx, found, stopped)
+}
+
+// shards does one shard of the search, or merges all: the same search, that looks up
+// what it would simulate.
+func (m *mixCall) shards(ctx context.Context) error {
+	work, err := m.planner.Pieces(ctx)
+	if err != nil {
+		return err
+	}
+	o := &m.o.shard
+	if o.merge == nil {
+		return m.planner.Fault(o.compute(ctx, m.e, m.o.output.out, work))
+	}
+	outcomes, err := o.outcomes(m.e, work)
+	if err != nil {
+		return err
+	}
+	if m.planner.Search.Evaluate, err = work.Evaluate(outcomes); err != nil {
+		return err
+	}
+	found, err := m.planner.Find(ctx)
+	if err != nil {
+		return err
+	}
+	return m.finish(ctx, found, nil)
+}
+
+// timeOne times one simulation of one mix: the scenario's own, or the first.
+func (m *mixCall) timeOne(ctx context.Context) (time.Duration, error) {
+	if err := m.planner.ReadJobs(); err != nil {
+		return 0, err
+	}
+	began := m.e.now()
+	ran, err := m.planner.TryOne(ctx)
+	if !ran {
+		return 0, err
+	}
+	return m.e.now().Sub(began), err
+}
+
+// tellSpeed says on stderr how much was tried and how fast.
+func (m *mixCall) tellSpeed(found *mix.Found, took, plain time.Duration) {
+	c, sims := found.Counts(), found.Simulations
+	times := "once"
+	if found.Runs > 1 {
+		times = fmt.Sprintf("%d times", found.Runs)
+	}
+	count := func(n int) string { return grouped(int64(n)) }
+	dropped := fmt.Sprintf("%s dropped early (%s by proof, %s by test)", count(c.ByBound+c.ByRace), count(c.ByBound), count(c.ByRace))
+	rate := float64(c.Tried) / max(took.Seconds(), 1e-9)
+	text := fmt.Sprintf("%s of %s mixes tried, %s, %s run %s, %s simulations, %.1f s: %.0f mixes/s",
+		count(c.Tried), count(found.Size), dropped, count(c.Full), times, count(sims), took.Seconds(), rate)
+	if plain > 0 && sims > 0 {
+		each := took.Seconds() / float64(sims)
+		text += fmt.Sprintf("; one plain run takes %.1f ms, one of these %.1f ms (%.2f of it)", 1e3*plain.Seconds(), 1e3*each, each/plain.Seconds())
+	}
+	m.e.say(text)
+}
+
+// finish works out what is asked about the best mix, and writes the plan: of a search
+// that was stopped too.
+func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) error {
+	r, err := m.planner.Study(ctx, found)
+	if r == nil {
+		return errors.Join(err, stopped)
+	}
+	if stopped == nil {
+		stopped = err
+	}
+	if err := emit(m.e, m.o.output, mixDoc(r, m.o.output.shape(m.e))); err != nil {
+		return errors.Join(err, stopped)
+	}
+	if name := m.o.mix.save; name != "" {
+		if err := writeJSON(m.e, name, r); err != nil {
+			return errors.Join(err, stopped)
+		}
+		m.e.say("wrote " + name)
+	}
+	switch {
+	case r.Partial != "":
+		return stopped
+	case r.Best == nil:
+		return noMix(r)
+	}
+	m.e.say("next: " + m.next(r))
+	return nil
+}
+
+// next is the command that runs the best mix in full detail.
+func (m *mixCall) next(r *mix.Result) string {
+	words := []string{"capcli", "simulate"}
+	sim := &m.o.mix.sim
+	if m.name != "" {
+		words = append(words, capcli.ShellWord(m.name))
+	}
+	if sim.trace != "" {
+		words = append(words, "--trace", capcli.ShellWord(sim.trace))
+	}
+	sets := slices.Clone(sim.sets)
+	for _, c := range r.Best.Choices {
+		sets = append(sets, c.Path+"="+c.Value)
+	}
+	for _, s := range sets {
+		words = append(words, "--set", capcli.ShellWord(s))
+	}
+	if sim.perfect {
+		words = append(words, "--perfect-estimates")
+	}
+	if sim.seeded {
+		words = append(words, fmt.Sprintf("--seed %d", sim.seed))
+	}
+	if r.Runs > 1 {
+		words = append(words, fmt.Sprintf("--runs %d", r.Runs))
+	}
+	return strings.Join(words, " ")
 }

@@ -6,194 +6,176 @@ import (
 	"slices"
 	"strings"
 
+	"capcli"
 	"capcli/cmd/report"
+	"capcli/scenarios"
+	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
+	"capcli/simulate/plan"
 	"capcli/simulate/plan/mix"
 )
 
-// doc says the plan: the best mix in a sentence, then tables.
-func (r *mixResult) doc(form string) report.Doc {
-	d := report.Doc{Lead: r.lead(), Notes: r.allNotes(), Data: r.json()}
-	d.Tables = append(d.Tables, r.plansTable())
-	if r.best == nil {
-		d.Tables = append(d.Tables, r.distanceTable())
+// mixDoc says a plan: the best mix in a sentence, then tables.
+func mixDoc(r *mix.Result, form string) report.Doc {
+	d := report.Doc{Lead: mixLead(r), Notes: r.Notes, Data: r, Tables: []report.Table{mixesTable(r)}}
+	if r.Best == nil {
+		d.Tables = append(d.Tables, closestTable(r))
 	}
-	d.Tables = append(d.Tables, r.frontierTable())
-	if r.best != nil && r.stopped == "" {
-		d.Tables = append(d.Tables, r.marginalTable(), r.tieTable(), r.tornadoTable())
+	d.Tables = append(d.Tables, frontierTable(r))
+	if r.Best != nil && r.Partial == "" {
+		d.Tables = append(d.Tables, marginalTable(r), tieTable(r), tornadoTable(r))
 	}
-	if r.ahead != nil {
-		d.Tables = append(d.Tables, r.futureTable())
+	if r.Futures != nil {
+		d.Tables = append(d.Tables, playedTable(r))
 	}
-	if c, ok := r.chart(); ok && (form == "table" || form == "md") {
+	if c, ok := frontierChart(r); ok && (form == "table" || form == "md") {
 		d.Charts = append(d.Charts, c)
 	}
 	return d
 }
 
-// boundSays says what the bound is over.
-func (r *mixResult) boundSays() string {
-	if r.bound.Cost == 0 {
-		return "no lower bound on the cost is known here"
+// mixLead is the answer in a sentence: what to buy, for how much in the period and a
+// year, whether the limits hold, and what is left undone.
+func mixLead(r *mix.Result) string {
+	if r.Partial != "" {
+		return "PARTIAL (" + r.Partial + "). Best so far: " + mixAnswer(r)
 	}
-	if r.bound.Service {
-		return fmt.Sprintf("no mix of these pools, in any sizes and under any policy, that has no job's work done later than this plan does can cost less than %s", r.bound.Cost)
-	}
-	return fmt.Sprintf("no mix of these pools, in any sizes and under any policy, in which every job starts within its patience (%s at most) can cost less than %s",
-		r.bound.MaxWait, r.bound.Cost)
+	return mixAnswer(r)
 }
 
-// allNotes are what must be known beside the figures.
-func (r *mixResult) allNotes() []string {
-	notes := slices.Clone(r.notes)
-	notes = append(notes, r.futureNotes()...)
-	notes = append(notes, r.moneyNotes()...)
-	if r.best != nil && r.stopped == "" {
-		notes = append(notes, r.boundSays())
-		if r.bound.Why != "" && r.bound.Service {
-			notes = append(notes, "the bound is over mixes that serve as well as the plan, for "+r.bound.Why)
+// mixAnswer is the lead but for what was stopped.
+func mixAnswer(r *mix.Result) string {
+	if r.Best == nil {
+		each := ""
+		if r.Runs > 1 && slices.ContainsFunc(r.Limits, func(l mix.Limit) bool { return l.Each }) {
+			each = " and does the work in each"
 		}
+		return fmt.Sprintf("No mix holds the limits in %s of runs%s.", mix.PercentText(r.Hold), each)
 	}
-	if n := r.problem.Runs; n > 1 {
-		notes = append(notes, fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean; all mixes meet the same runs", n))
+	e, risk := r.Best.Entry, ""
+	if r.Risk.Kind != plan.Mean {
+		risk = r.Risk.Words() + " of the cost "
 	}
-	c := r.found.Counts()
-	if c.Tried < r.found.Size-r.found.Invalid {
-		notes = append(notes, fmt.Sprintf("%s of %s mixes were tried: a coarse grid, then finer around the best; %s", grouped(int64(c.Tried)), grouped(int64(r.found.Size)), r.passedOver()))
+	year, _ := billing.PerYear(e.Cost(), e.Length())
+	text := fmt.Sprintf("%s: %s%s for %s, ~%s a year; %s; %s", mixPurchase(r), risk, e.Cost(), lengthText(e.Length()), year, limitsHeld(r), undoneInPlan(e))
+	switch b := r.Bound; {
+	case b.Cost <= 0:
+	case b.Service():
+		text += fmt.Sprintf("; at most %.1f%% above any mix that does the work as soon (%s)", 100*b.Gap, b.Cost)
+	default:
+		text += fmt.Sprintf("; at most %.1f%% above the least that is possible (%s)", 100*b.Gap, b.Cost)
 	}
-	if r.found.Invalid > 0 {
-		notes = append(notes, fmt.Sprintf("left out: %s %s of values that %s no valid scenario", grouped(int64(r.found.Invalid)), plural(int64(r.found.Invalid), "combination"), isAre(r.found.Invalid)))
-	}
-	if c.ByFault > 0 {
-		notes = append(notes, fmt.Sprintf("%s %s could not be priced and %s no part in the choice; the table says why", grouped(int64(c.ByFault)), plural(int64(c.ByFault), "mix"), map[bool]string{true: "has", false: "have"}[c.ByFault == 1]))
-	}
-	if c.Starved > 0 {
-		notes = append(notes, starvedText(c.Starved))
-	}
-	if c.ByRace > 0 {
-		notes = append(notes, fmt.Sprintf("%s mixes were dropped before their last run, with %s confidence over all of them together", grouped(int64(c.ByRace)), shareText(r.search.Confidence)))
-	}
-	if r.outside > 0 {
-		notes = append(notes, "left out, for they are outside the period: "+jobCount(r.outside))
-	}
-	notes = append(notes, r.approvalNotes()...)
-	return append(notes, r.broken()...)
+	return text + "."
 }
 
-// starvedText says that mixes are too small for the work.
-func starvedText(n int) string {
-	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on work left undone keeps %s out", grouped(int64(n)), map[bool]string{true: "mix has", false: "mixes have"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1])
-}
-
-// passedOver says what may be lost by the mixes that were not tried.
-func (r *mixResult) passedOver() string {
-	f := r.found
-	switch {
-	case f.Partial:
-		return "--exhaustive tries all"
-	case f.Unweighed:
-		return "the others are too many to be weighed, so what they may save is not known; --exhaustive tries all"
-	case f.Open > 0 && r.best == nil:
-		return fmt.Sprintf("of the others %s may hold the limits; --exhaustive tries all", grouped(int64(f.Open)))
-	case f.Open > 0:
-		return fmt.Sprintf("of the others %s may cost less, by their lower bounds up to %s (%.1f%%): the possible loss; --exhaustive tries all", grouped(int64(f.Open)), f.Loss, 100*f.Loss.Float()/max(1e-9, r.best.Cost().Float()))
-	}
-	return "lower bounds prove that no other that holds the limits is cheaper"
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
-// broken says of the cheapest listed mix how often it breaks the limits, and what
-// the one that holds them costs more.
-func (r *mixResult) broken() []string {
-	mean := r.found.Mean()
-	if r.best == nil || mean == nil || mean == r.best || r.problem.Runs == 1 {
-		return nil
-	}
-	runs := r.problem.Runs
-	count := func(e *mix.Entry) int { return runs - int(math.Round(e.Held()*float64(runs))) }
-	return []string{fmt.Sprintf("mix %d breaks a limit in %d of %d runs; mix %d costs %s more and breaks one in %d",
-		mean.Index, count(mean), runs, r.best.Index, r.best.Cost()-mean.Cost(), count(r.best))}
-}
-
-// assumptions are what the figures rest on.
-func (r *mixResult) assumptions() []string {
-	var out []string
-	s := r.base.Scenario
-	for _, a := range s.Assumptions() {
-		out = append(out, a.Text)
-	}
+// mixPurchase says what the best mix commits to, and by which rules it runs.
+func mixPurchase(r *mix.Result) string {
+	s := r.Chosen
+	var pools []string
 	for i := range s.Capacity {
 		c := &s.Capacity[i]
-		if c.Hazard != nil {
-			out = append(out, fmt.Sprintf("%s: nodes stay for %s on average, and are gone for %s", c.Name, c.Hazard.MeanUp, c.Hazard.MeanDown))
+		if !c.Kind.Committed() {
+			continue
 		}
-		if c.Failures != nil {
-			out = append(out, fmt.Sprintf("%s: a node fails every %s on average and is repaired in %s", c.Name, c.Failures.MTBF, c.Failures.Repair))
+		what := fmt.Sprintf("%s GPUs of %s", grouped(int64(max(c.GPUs, c.Nodes*c.GPUsPerNode))), c.Name)
+		if c.NodesFile != "" {
+			what = c.Name + " as in " + c.NodesFile
+		}
+		terms := c.KindName()
+		if c.Term != "" {
+			terms += " for " + c.Term
+		}
+		pools = append(pools, fmt.Sprintf("%s (%s)", what, terms))
+	}
+	text := "Buy nothing ahead"
+	if len(pools) > 0 {
+		text = "Buy " + strings.Join(pools, " and ")
+	}
+	var rules []string
+	for _, c := range r.Best.Choices {
+		if !sizesPool(c.Path) || !committedAxis(s, c.Path) {
+			rules = append(rules, axisName(c.Path)+" "+c.Value)
 		}
 	}
-	if r.base.Source.Name == "generated" {
-		out = append(out, "the jobs are made up by the scenario's generator")
+	if len(rules) > 0 {
+		text += ", with " + strings.Join(rules, ", ")
 	}
-	return out
+	return text
 }
 
-// roles are what a mix is called.
-func (r *mixResult) roles(e *mix.Entry) []string {
-	var out []string
-	if e == r.best {
-		switch {
-		case r.problem.Runs == 1 || !r.asked():
-			out = append(out, "cheapest")
-		default:
-			out = append(out, "cheapest at "+shareText(r.search.Hold))
+// sizesPool tells whether a path is the size of a pool.
+func sizesPool(path string) bool {
+	return strings.HasPrefix(path, "capacity") && (strings.HasSuffix(path, ".gpus") || strings.HasSuffix(path, ".nodes"))
+}
+
+// committedAxis tells whether a path is of a committed pool that the sentence names:
+// one of those of s, or one that is gone, for 0 GPUs of it are bought.
+func committedAxis(s *scenarios.Scenario, path string) bool {
+	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(path, ".gpus"), ".nodes"), "capacity.")
+	i := slices.IndexFunc(s.Capacity, func(c scenarios.Capacity) bool { return c.Name == name })
+	return i < 0 && !strings.Contains(name, "[") || i >= 0 && s.Capacity[i].Kind.Committed()
+}
+
+// limitsHeld says whether the best mix holds the limits, and in what share of the runs.
+func limitsHeld(r *mix.Result) string {
+	what := "the limits hold"
+	switch len(r.Limits) {
+	case 0:
+		return "no limit is set"
+	case 1:
+		what = r.Limits[0].Text + " holds"
+	}
+	if r.Runs > 1 {
+		return fmt.Sprintf("%s in %s of %d runs", what, mix.PercentText(r.Best.Entry.Held()), r.Runs)
+	}
+	return what
+}
+
+// undoneInPlan says how much of the work that could be done by the end a mix leaves
+// undone, and what that adds to its cost.
+func undoneInPlan(e *mix.Entry) string {
+	if share, _ := e.Mean("unserved_share"); share == 0 {
+		return "all work that could be done by the end is done"
+	}
+	text := e.UndoneText() + " of the work is left undone"
+	if p := e.Penalty(); p > 0 {
+		text += fmt.Sprintf(", of the cost %s", p)
+	}
+	return text
+}
+
+// lengthText is a length of time in words: whole days as such.
+func lengthText(s capcli.Seconds) string {
+	if s > 0 && s%capcli.Day == 0 {
+		return fmt.Sprintf("%d %s", s/capcli.Day, plural(int64(s/capcli.Day), "day"))
+	}
+	return s.String()
+}
+
+// forLength says in a title over what time amounts are.
+func forLength(r *mix.Result) string {
+	for _, e := range r.Found.Entries {
+		if e.Fate == mix.Full && r.Base.Period.Known() {
+			return fmt.Sprintf("; amounts are for %s", lengthText(e.Length()))
 		}
-	} else if e == r.found.Mean() {
-		out = append(out, "cheapest on the mean")
 	}
-	if e == r.ownEntry() {
-		out = append(out, r.base.Scenario.Name)
-	}
-	if !e.Serves() && e.Fate == mix.Full {
-		out = append(out, "leaves "+undoneText(e)+" of the work undone")
-	}
-	if why := e.Fault(); why != "" {
-		out = append(out, "cannot be priced: "+why)
-	}
-	return out
+	return "; amounts are for the time that each takes for its jobs"
 }
 
-// ownEntry is the scenario's own mix, if it was tried.
-func (r *mixResult) ownEntry() *mix.Entry {
-	if len(r.search.Include) == 0 {
-		return nil
-	}
-	i := slices.IndexFunc(r.found.Entries, func(e *mix.Entry) bool { return e.Index == r.search.Include[0] })
-	if i < 0 {
-		return nil
-	}
-	return r.found.Entries[i]
-}
-
-// named is a mix in words: what it has on each axis.
-func (r *mixResult) named(e *mix.Entry) string {
+// mixText is a mix in words: what it has on each axis.
+func mixText(r *mix.Result, m *mix.Mix) string {
 	var parts []string
-	for a, v := range e.Values {
-		parts = append(parts, r.axisName(a)+" "+v)
+	for _, c := range m.Choices {
+		parts = append(parts, axisName(c.Path)+" "+c.Value)
 	}
 	if len(parts) == 0 {
-		return r.base.Scenario.Name
+		return r.Scenario
 	}
 	return strings.Join(parts, ", ")
 }
 
 // axisName is an axis for people: "base gpus", "patience", "policy".
-func (r *mixResult) axisName(a int) string {
-	path := r.problem.Space.Axes[a].Path
+func axisName(path string) string {
 	switch path {
 	case "policy.name":
 		return "policy"
@@ -209,46 +191,22 @@ func (r *mixResult) axisName(a int) string {
 	return strings.ReplaceAll(path, ".", " ")
 }
 
-// shareText is 95% or 99.5%.
-func shareText(v float64) string { return figureText(math.Round(v*1e6)/1e4) + "%" }
-
-// listed are the mixes of the plans table.
-func (r *mixResult) listed() []*mix.Entry {
-	ranked, _ := r.found.Ranked()
-	out := slices.Clone(ranked)
-	add := func(e *mix.Entry) {
-		if e != nil && e.Fate == mix.Full && !slices.Contains(out, e) {
-			out = append(out, e)
+// listedMixes are the mixes of the table: those of the plans, the scenario's own and the
+// closest to the limits, all that were asked for, and those without a price.
+func listedMixes(r *mix.Result) []*mix.Mix {
+	out := slices.Clone(r.Plans)
+	for _, m := range append([]*mix.Mix{r.Own, r.Closest}, r.All...) {
+		if m != nil && m.Entry.Fate == mix.Full && !slices.ContainsFunc(out, func(o *mix.Mix) bool { return o.Mix == m.Mix }) {
+			out = append(out, m)
 		}
 	}
-	add(r.ownEntry())
-	if r.best == nil {
-		add(r.found.Nearest())
-	}
-	if r.o.mix.all {
-		for _, e := range r.found.Entries {
-			add(e)
+	slices.SortStableFunc(out, func(a, b *mix.Mix) int {
+		if a.Entry.Serves() != b.Entry.Serves() { // what leaves too much undone is not the cheaper one
+			return map[bool]int{true: -1, false: 1}[a.Entry.Serves()]
 		}
-	}
-	slices.SortStableFunc(out, func(a, b *mix.Entry) int {
-		if a.Serves() != b.Serves() { // what leaves too much undone is not the cheaper one
-			return map[bool]int{true: -1, false: 1}[a.Serves()]
-		}
-		return int(max(-1, min(1, a.Cost()-b.Cost())))
+		return int(max(-1, min(1, a.Entry.Cost()-b.Entry.Cost())))
 	})
-	return append(out, r.unpriced()...)
-}
-
-// unpriced are the mixes that have no price, in order of their numbers: none of
-// them can be weighed against others.
-func (r *mixResult) unpriced() []*mix.Entry {
-	var out []*mix.Entry
-	for _, e := range r.found.Entries {
-		if e.Fate == mix.ByFault {
-			out = append(out, e)
-		}
-	}
-	return out
+	return append(out, r.Unpriced...)
 }
 
 // overRun is a figure of a mix as a cell: with its range where there are runs.
@@ -264,48 +222,242 @@ func overRun(e *mix.Entry, metric string, cell func(float64) any) any {
 	return report.Range{Mid: cell(v), Lo: cell(lo), Hi: cell(hi)}
 }
 
-func (r *mixResult) plansTable() report.Table {
-	t := report.Table{Name: "plans", Title: "Mixes, cheapest first" + r.forLength(), Most: 12, Columns: []report.Column{{Name: "mix", Align: report.Right}}}
-	for a, axis := range r.problem.Space.Axes {
-		t.Columns = append(t.Columns, report.Column{Name: axis.Path, Head: r.axisName(a), Align: report.Right})
+// mixColumns are those that name a mix: its number, and what it has on each axis.
+func mixColumns(r *mix.Result) []report.Column {
+	out := []report.Column{{Name: "mix", Align: report.Right}}
+	for _, axis := range r.Axes {
+		out = append(out, report.Column{Name: axis.Path, Head: axisName(axis.Path), Align: report.Right})
 	}
+	return out
+}
+
+func mixCells(m *mix.Mix) []any {
+	row := []any{int64(m.Mix)}
+	for _, c := range m.Choices {
+		row = append(row, c.Value)
+	}
+	return row
+}
+
+func mixesTable(r *mix.Result) report.Table {
+	t := report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12, Columns: mixColumns(r)}
 	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
 		report.Column{Name: "unserved_share", Head: "not done"}, report.Column{Name: "wait_p95_s", Head: "wait p95"},
 		report.Column{Name: "stranded_usd", Head: "stranded", Priority: 2}, report.Column{Name: "availability", Head: "available", Priority: 3},
 		report.Column{Name: "held_share", Head: "limits held"}, report.Column{Name: "is", Head: " ", Align: report.Left, Priority: 1})
-	for _, e := range r.listed() {
-		row := []any{int64(e.Index)}
-		for _, v := range e.Values {
-			row = append(row, v)
+	for _, m := range listedMixes(r) {
+		e, year := m.Entry, any(nil)
+		if m.PerYear != nil {
+			year = *m.PerYear
 		}
-		row = append(row, overRun(e, "cost", moneyCell), yearCell(e), overRun(e, "unserved_share", percentCell), overRun(e, "wait_p95", secondsCell), overRun(e, "stranded", moneyCell),
-			overRun(e, "availability", percentCell), report.Percent(e.Held()), strings.Join(r.roles(e), ", "))
+		t.Rows = append(t.Rows, append(mixCells(m), overRun(e, "cost", moneyCell), year, overRun(e, "unserved_share", percentCell), overRun(e, "wait_p95", secondsCell), overRun(e, "stranded", moneyCell),
+			overRun(e, "availability", percentCell), report.Percent(e.Held()), strings.Join(m.Is, ", ")))
+	}
+	return t
+}
+
+// closestTable says of the mix that comes nearest how far it is from each limit.
+func closestTable(r *mix.Result) report.Table {
+	t := report.Table{Name: "limits", Title: "The mix that comes nearest", Columns: []report.Column{
+		{Name: "limit"}, {Name: "found", Align: report.Right}, {Name: "beyond_by", Head: "beyond by", Align: report.Right}, {Name: "held_share", Head: "held"}, {Name: "binds"},
+	}}
+	if r.Closest == nil {
+		return t
+	}
+	for i, d := range r.Found.Distances(r.Closest.Entry) {
+		found, beyond, binds := any(nil), any(nil), ""
+		if m := outcome.MetricNamed(r.Limits[i].Metric); d.Mean != nil {
+			found = m.Text(*d.Mean)
+			if *d.Miss > 0 {
+				beyond = m.Text(*d.Miss)
+			}
+		}
+		if i == r.Found.Binding() {
+			binds = "yes"
+		}
+		t.Rows = append(t.Rows, []any{d.Limit, found, beyond, report.Percent(d.Held), binds})
+	}
+	return t
+}
+
+// frontierTable has the mixes of which no other costs less and waits no longer.
+func frontierTable(r *mix.Result) report.Table {
+	t := report.Table{Name: "frontier", Aside: true, Columns: mixColumns(r)}
+	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "unserved_share", Head: "not done"},
+		report.Column{Name: "wait_p95_s", Head: "wait p95"}, report.Column{Name: "held_share", Head: "limits held"})
+	for _, m := range r.Frontier {
+		t.Rows = append(t.Rows, append(mixCells(m), m.Entry.Cost(), shareCell(m.Unserved), report.MeanTime(m.Entry.Wait()), report.Percent(m.Entry.Held())))
+	}
+	return t
+}
+
+// chartSteps is how many costs the chart of the frontier is drawn at.
+const chartSteps = 72
+
+// frontierChart draws the least p95 wait that money buys, from the cheapest mix to the
+// one that waits least.
+func frontierChart(r *mix.Result) (report.Chart, bool) {
+	f := r.Frontier
+	if len(f) < 2 {
+		return report.Chart{}, false
+	}
+	lo, hi := f[0].Entry.Cost(), f[len(f)-1].Entry.Cost()
+	values := make([]float64, chartSteps)
+	at := 0
+	for i := range values {
+		cost := lo + capcli.USD(float64(hi-lo)*float64(i)/(chartSteps-1))
+		for at+1 < len(f) && f[at+1].Entry.Cost() <= cost {
+			at++
+		}
+		values[i] = f[at].Entry.Wait() / 60
+	}
+	return report.Chart{
+		Title: "Least p95 wait, in minutes, by cost", Height: 8,
+		Lines: []report.Line{{Name: "wait p95", Values: values}}, From: lo.String(), To: hi.String(),
+	}, true
+}
+
+// marginalTable says what the last GPUs of each committed pool are worth; the
+// cut is where one more does not pay for itself.
+func marginalTable(r *mix.Result) report.Table {
+	t := report.Table{Name: "marginal", Title: "What the last GPUs are worth, over the same runs" + forLength(r), Columns: []report.Column{
+		{Name: "pool"},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "needed_share_of_time", Head: "needed"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "saved_usd", Head: "saved"},
+		{Name: "unserved_share", Head: "not done"},
+		{Name: "wait_p95_s", Head: "wait p95"},
+		{Name: "cut", Head: " "},
+	}}
+	for i, m := range r.Marginal {
+		saved, cut := any(nil), ""
+		if m.Saved != nil {
+			saved = *m.Saved
+		}
+		switch {
+		case m.Best:
+			cut = "<- this plan"
+		case !m.Serves:
+			cut = "leaves too much undone"
+		case i > 0 && m.Saved != nil && *m.Saved <= 0 && r.Marginal[i-1].Best:
+			cut = "does not pay"
+		}
+		t.Rows = append(t.Rows, []any{m.Pool, int64(m.GPUs), report.Percent(m.Needed), m.Cost, saved, report.Percent(m.Undone), report.MeanTime(m.Wait), cut})
+	}
+	return t
+}
+
+// tieTable has one break-even for each price, the others as they are.
+func tieTable(r *mix.Result) report.Table {
+	title := "Break-even prices"
+	if r.Rival != nil {
+		title = fmt.Sprintf("Price at which mix %d (%s) costs the same, each with the others as they are", r.Rival.Index, r.Rival.Cost())
+	}
+	t := report.Table{Name: "break_even", Title: title, Columns: []report.Column{
+		{Name: "pool"}, {Name: "usd_per_gpu_hour", Head: "$/GPU-hour"}, {Name: "break_even_usd_per_gpu_hour", Head: "break-even"}, {Name: "best_is_cheaper", Head: "this plan is cheaper"},
+	}}
+	for _, x := range r.BreakEven {
+		at, side := any(nil), "at any price"
+		if x.At != nil {
+			at, side = *x.At, x.Best+" it"
+		}
+		t.Rows = append(t.Rows, []any{x.Pool, x.Now, at, side})
+	}
+	return t
+}
+
+// tornadoTable has what changes do to the best mix.
+func tornadoTable(r *mix.Result) report.Table {
+	t := report.Table{Name: "sensitivity", Title: "The same mix when something is otherwise" + forLength(r), Columns: []report.Column{
+		{Name: "change"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "difference_usd", Head: "difference"},
+		{Name: "bar", Head: " ", Picture: true},
+		{Name: "unserved_share", Head: "not done"},
+		{Name: "wait_p95_s", Head: "wait p95"},
+		{Name: "held_share", Head: "limits held"},
+	}}
+	most := 0.0
+	for _, w := range r.Tornado {
+		most = max(most, math.Abs(w.Difference.Float()))
+	}
+	for _, w := range r.Tornado {
+		bar := report.Bar(math.Abs(w.Difference.Float()), most, 20)
+		t.Rows = append(t.Rows, []any{w.What, w.Cost, report.Change{Of: w.Difference}, bar, report.Percent(w.Undone), report.MeanTime(w.Wait), shareCell(w.Held)})
+	}
+	return t
+}
+
+func playedTable(r *mix.Result) report.Table {
+	t := report.Table{Name: "futures", Title: "The best mix in each future, against the cheapest that was tried", Aside: true, Columns: []report.Column{
+		{Name: "future"},
+		{Name: "asked_gpu_hours", Head: "asked GPUh"},
+		{Name: "drawn_gpu_hours", Head: "drawn GPUh"},
+		{Name: "jobs"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "regret_usd", Head: "regret"},
+		{Name: "all_limits_held", Head: "limits held"},
+		{Name: "least_cost_mix", Head: "cheapest mix"},
+	}}
+	for _, p := range r.Futures.Runs {
+		row := []any{p.Future, p.Asked, p.Drawn, p.Jobs, nil, nil, nil, p.Mix}
+		if p.Cost != nil {
+			row[4], row[5], row[6] = *p.Cost, *p.Regret, *p.Held
+		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-// distanceTable says of the mix that comes nearest how far it is from each limit.
-func (r *mixResult) distanceTable() report.Table {
-	t := report.Table{Name: "limits", Title: "The mix that comes nearest", Columns: []report.Column{
-		{Name: "limit"}, {Name: "found", Align: report.Right}, {Name: "beyond_by", Head: "beyond by", Align: report.Right}, {Name: "held_share", Head: "held"}, {Name: "binds"},
-	}}
-	near := r.found.Nearest()
+// noMix says that no mix holds the limits, which limit binds, and by how much the
+// nearest mix misses it.
+func noMix(r *mix.Result) error {
+	near, tried := r.Closest, grouped(int64(len(r.Found.Entries)))
+	binding := r.Found.Binding()
+	if near == nil && len(r.Unpriced) > 0 {
+		return &capcli.InputError{File: r.Base.File, Text: fmt.Sprintf("none of the mixes that were run can be priced: %s: %s", mixText(r, r.Unpriced[0]), r.Unpriced[0].Fault)}
+	}
 	if near == nil {
-		return t
-	}
-	for i, d := range r.found.Distances(near) {
-		found, beyond, binds := any(nil), any(nil), ""
-		if d.Known {
-			found = r.limits[i].Metric.Text(d.Mean)
-			if d.Miss > 0 {
-				beyond = r.limits[i].Metric.Text(d.Miss)
-			}
+		least := r.Found.LeastFloor()
+		text := fmt.Sprintf("none of %s mixes can hold the limits: every one costs at least %s", tried, least)
+		if binding >= 0 {
+			l := &r.Limits[binding]
+			text += fmt.Sprintf(", %s beyond %s, which binds", outcome.MetricNamed(l.Metric).Text(least.Float()-l.Value), l.Text)
 		}
-		if i == r.found.Binding() {
-			binds = "yes"
-		}
-		t.Rows = append(t.Rows, []any{r.limits[i].String(), found, beyond, report.Percent(d.Held), binds})
+		return &noPlanError{text: text, hint: "raise the limit on cost, or give other sizes (--vary)"}
 	}
-	return t
+	var parts []string
+	for i, d := range r.Found.Distances(near.Entry) {
+		switch text := missText(r, i, &d); {
+		case text == "":
+		case i == binding:
+			parts = append([]string{text}, parts...)
+		default:
+			parts = append(parts, text)
+		}
+	}
+	return &noPlanError{
+		text: fmt.Sprintf("none of %s mixes holds the limits in %s of runs; %s binds. Nearest: %s: %s", tried,
+			mix.PercentText(r.Hold), r.Limits[binding].Text, mixText(r, near), strings.Join(parts, "; ")),
+		hint: "loosen the limit that binds, or give other sizes (--vary)",
+	}
+}
+
+// missText says how far the nearest mix is from limit i; "" where it holds it well
+// enough.
+func missText(r *mix.Result, i int, d *mix.Distance) string {
+	l := &r.Limits[i]
+	m := outcome.MetricNamed(l.Metric)
+	switch {
+	case d.Mean == nil:
+		return fmt.Sprintf("%s is not known", l.Metric)
+	case l.Each && *d.Miss > 0 && l.Metric == "unserved_share":
+		return fmt.Sprintf("it leaves %s of the work undone, and %s is for each run", r.Closest.Entry.UndoneText(), l.Text)
+	case *d.Miss > 0:
+		return fmt.Sprintf("%s is %s, %s beyond %s", l.Metric, m.Text(*d.Mean), m.Text(*d.Miss), l.Text)
+	case d.Held < l.Share(r.Hold):
+		return fmt.Sprintf("%s is held in %s of runs", l.Text, mix.PercentText(d.Held))
+	}
+	return ""
 }

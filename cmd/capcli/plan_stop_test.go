@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"capcli/simulate/plan/mix"
 )
 
 // TestStoppedPlanGivesTheBestSoFar stops a search between two of its batches: what it
@@ -62,7 +64,7 @@ func TestStoppedPlanGivesTheBestSoFar(t *testing.T) {
 			continue
 		}
 		partial++
-		var p planMixJSON
+		var p mix.Result
 		if err != nil || json.Unmarshal(b, &p) != nil {
 			t.Fatal(err)
 		}

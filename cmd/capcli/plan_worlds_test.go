@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/simulate/plan/mix"
+
 	"capcli"
 )
 
@@ -100,7 +102,7 @@ func drawJobs(rng *rand.Rand, days int, parts, models []string) string {
 
 // planOf runs capcli plan on the world in dir and gives the plan, its first line and
 // the exit code.
-func (w *drawnWorld) planOf(t *testing.T, more ...string) (*planMixJSON, string, int) {
+func (w *drawnWorld) planOf(t *testing.T, more ...string) (*mix.Result, string, int) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"w.yaml": w.scenario, "jobs.csv": w.jobs} {
@@ -120,7 +122,7 @@ func (w *drawnWorld) planOf(t *testing.T, more ...string) (*planMixJSON, string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p planMixJSON
+	var p mix.Result
 	if err := json.Unmarshal(b, &p); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +152,7 @@ func TestPlansDoTheWork(t *testing.T) {
 			none++
 		} else {
 			found++
-			for _, m := range append(append([]*mixJSON{p.Best}, p.Plans...), p.Frontier...) {
+			for _, m := range append(append([]*mix.Mix{p.Best}, p.Plans...), p.Frontier...) {
 				if top := m.UnservedIn[1]; top > 0.005 {
 					t.Errorf("world %d: mix %d is ranked and leaves %v undone in a run\n%s", seed, m.Mix, top, w.scenario)
 				}
@@ -200,7 +202,7 @@ func TestPlansDoTheWork(t *testing.T) {
 
 // saysWhatIsUndone demands that the sentence of a best mix says that work is undone,
 // where some is.
-func (w *drawnWorld) saysWhatIsUndone(t *testing.T, p *planMixJSON, line string) {
+func (w *drawnWorld) saysWhatIsUndone(t *testing.T, p *mix.Result, line string) {
 	t.Helper()
 	said := strings.Contains(line, "of the work is left undone")
 	if *p.Best.Unserved > 0 != said || !said && !strings.Contains(line, "all work that could be done by the end is done") {

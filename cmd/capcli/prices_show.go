@@ -87,7 +87,7 @@ func termsTables(d *prices.Comparison) []report.Table {
 	}}
 	for _, t := range d.Terms {
 		terms.Rows = append(terms.Rows, []any{
-			t.Key, t.Machine, strings.TrimSuffix(t.Term+"-"+t.Payment, "-"), t.PerGPU, t.Hourly, percentOr(t.Discount), percentOr(t.BreakEven), numberOr(t.Recover), t.Date, t.Source,
+			t.Key, t.Machine, strings.TrimSuffix(t.Term+"-"+t.Payment, "-"), t.PerGPU, t.Hourly, shareCell(t.Discount), shareCell(t.BreakEven), numberOr(t.Recover), t.Date, t.Source,
 		})
 	}
 	if len(d.History) == 0 {
@@ -102,16 +102,9 @@ func termsTables(d *prices.Comparison) []report.Table {
 		{Name: "source", Priority: 3},
 	}}
 	for _, h := range d.History {
-		history.Rows = append(history.Rows, []any{h.Key, h.Date, h.PerGPU, h.Hourly, percentOr(h.Change), h.Source})
+		history.Rows = append(history.Rows, []any{h.Key, h.Date, h.PerGPU, h.Hourly, shareCell(h.Change), h.Source})
 	}
 	return []report.Table{terms, history}
-}
-
-func percentOr(f *float64) any {
-	if f == nil {
-		return nil
-	}
-	return report.Percent(*f)
 }
 
 func numberOr(f *float64) any {

@@ -1,5 +1,7 @@
 package outcome
 
+import "fmt"
+
 // Unserved is the work that a plan leaves undone, in the mean of its runs.
 type Unserved struct {
 	Share, GPUHours      float64
@@ -40,4 +42,16 @@ const servedMargin = 0.005
 // that leaves o: it is then no better, whatever else it gains.
 func (u *Unserved) ServesLess(o *Unserved) bool {
 	return u.Share > o.Share+servedMargin || u.Unplaceable > o.Unplaceable
+}
+
+// ShareText writes a share of the work for people: with two digits after the point
+// below one percent.
+func ShareText(v float64) string {
+	switch {
+	case v > 0 && v < 0.0001:
+		return "under 0.01%"
+	case v < 0.01:
+		return fmt.Sprintf("%.2f%%", 100*v)
+	}
+	return fmt.Sprintf("%.1f%%", 100*v)
 }

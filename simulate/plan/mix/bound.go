@@ -2,6 +2,7 @@ package mix
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"capcli"
@@ -9,20 +10,45 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Bound is what no mix of a kind can cost less than, in the mean over the runs,
-// and how far the plan is above it.
+// Bound is what no mix of a kind can cost less than, in the mean over the runs, and how
+// far the plan is above it.
 type Bound struct {
-	// Service tells which mixes are meant. False: every mix of these pools, in
-	// any sizes and under any policy, in which no job waits longer than MaxWait
-	// allows: its patience, and the lead time. True: every mix that has no job's
-	// work done later than the plan does.
-	Service bool
-	Why     string // why the bound is not over every mix
-	MaxWait capcli.Seconds
-	Cost    capcli.USD
-	// GPUs is the committed GPUs at which it is reached, in the first run.
-	GPUs int64
-	Gap  float64 // (plan - bound) / bound; 0 where the bound is 0, which is none
+	Cost capcli.USD `json:"cost_usd"`
+	Gap  float64    `json:"optimality_gap"` // (plan - bound) / bound; 0 where the bound is 0, which is none
+	// Over tells which mixes are meant. "every_mix" is every mix of these pools, in any
+	// sizes and under any policy, in which no job waits longer than MaxWait allows: its
+	// patience, and the lead time. "same_service" is every mix that has no job's work
+	// done later than the plan does.
+	Over    string         `json:"over"`
+	Why     string         `json:"why_not_every_mix,omitempty"`
+	Says    string         `json:"says"`
+	MaxWait capcli.Seconds `json:"longest_wait_s"`
+	GPUs    int64          `json:"committed_gpus"` // at which it is reached, in the first run
+}
+
+// What a bound is over.
+const (
+	everyMix    = "every_mix"
+	sameService = "same_service"
+)
+
+// Service reports whether the bound is over mixes that serve as well as the plan alone.
+func (b *Bound) Service() bool { return b.Over == sameService }
+
+// noBound is a bound that says nothing.
+func noBound(why string) *Bound { return (&Bound{Over: everyMix, Why: why}).said() }
+
+// said is b with a sentence on what it is over.
+func (b *Bound) said() *Bound {
+	switch {
+	case b.Cost == 0:
+		b.Says = "no lower bound on the cost is known here"
+	case b.Service():
+		b.Says = fmt.Sprintf("no mix of these pools, in any sizes and under any policy, that has no job's work done later than this plan does can cost less than %s", b.Cost)
+	default:
+		b.Says = fmt.Sprintf("no mix of these pools, in any sizes and under any policy, in which every job starts within its patience (%s at most) can cost less than %s", b.MaxWait, b.Cost)
+	}
+	return b
 }
 
 // menu is what may be bought: committed GPUs for the whole time at the lowest
@@ -102,17 +128,17 @@ func (m *menu) least(s *Smooth, time capcli.Seconds) (capcli.USD, int64) {
 func (s *Search) Bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) {
 	for _, e := range f.Entries {
 		if e.Discounted {
-			return &Bound{Why: discounted}, nil
+			return noBound(discounted), nil
 		}
 	}
 	m, err := menuOf(f.Entries)
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.everyMix(f, m)
+	b, err := s.boundEveryMix(f, m)
 	if err == nil && b.Why != "" {
 		why := b.Why
-		if b, err = s.sameService(ctx, m, e); b != nil {
+		if b, err = s.boundSameService(ctx, m, e); b != nil {
 			b.Why = why
 		}
 	}
@@ -125,13 +151,13 @@ func (s *Search) Bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) 
 	if b.Cost > 0 {
 		b.Gap = (e.Cost() - b.Cost).Float() / b.Cost.Float()
 	}
-	return b, nil
+	return b.said(), nil
 }
 
-// everyMix is the bound over every mix in which no job waits longer than in the
+// boundEveryMix is the bound over every mix in which no job waits longer than in the
 // most patient one that was tried. Why says why there is none.
-func (s *Search) everyMix(f *Found, m *menu) (*Bound, error) {
-	b := &Bound{}
+func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
+	b := &Bound{Over: everyMix}
 	bs := newBounds(s.Problem)
 	var sum []capcli.USD
 	for run := range s.Problem.Runs {
@@ -201,11 +227,11 @@ func (m *menu) lowest() capcli.Rate {
 	return m.tiers[0].price
 }
 
-// sameService is the bound over every mix that has no job's work done later than
+// boundSameService is the bound over every mix that has no job's work done later than
 // e does: what a job has done by an instant is at least what it would have, had
 // it run without a pause up to its end there.
-func (s *Search) sameService(ctx context.Context, m *menu, e *Entry) (*Bound, error) {
-	b := &Bound{Service: true}
+func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Bound, error) {
+	b := &Bound{Over: sameService}
 	sum := make([]capcli.USD, s.Problem.Runs)
 	gpus := make([]int64, s.Problem.Runs)
 	waits := make([]capcli.Seconds, s.Problem.Runs)

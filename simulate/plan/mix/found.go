@@ -2,6 +2,7 @@ package mix
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"capcli"
@@ -96,31 +97,40 @@ func (f *Found) LeastFloor() capcli.USD {
 
 // Distance is how far a mix is from a limit.
 type Distance struct {
-	Limit Limit
-	Mean  float64 // the figure, mean over the runs
-	Miss  float64 // beyond the limit by so much, in its unit; below 0 is within. Of a limit of each run, that of the worst run
-	Held  float64 // share of runs in which it held
-	Known bool
+	Limit string   `json:"limit"`
+	Mean  *float64 `json:"mean"`      // the figure, mean over the runs; null is not known
+	Miss  *float64 `json:"beyond_by"` // beyond the limit by so much, in its unit; below 0 is within. Of a limit of each run, that of the worst run
+	Held  float64  `json:"held_share"`
 }
 
 // Distances are how far a mix is from each limit.
 func (f *Found) Distances(e *Entry) []Distance {
 	out := make([]Distance, len(f.limits))
-	for i, l := range f.limits {
-		d := Distance{Limit: l}
-		d.Mean, d.Known = e.Mean(l.Metric)
-		d.Miss = l.Miss(d.Mean)
-		for k := range e.Outcomes {
-			if v, ok := e.Outcomes[k].Figure(l.Metric); ok && l.Each {
-				d.Miss = max(d.Miss, l.Miss(v))
-			}
-			if holds, known := l.Holds(&e.Outcomes[k]); holds && known {
-				d.Held += 1 / float64(len(e.Outcomes))
-			}
+	for i := range f.limits {
+		out[i].Limit = f.limits[i].Text
+		mean, miss, held, known := f.distance(e, i)
+		if out[i].Held = held; known {
+			out[i].Mean, out[i].Miss = &mean, &miss
 		}
-		out[i] = d
 	}
 	return out
+}
+
+// distance is how far a mix is from limit i: the mean of the figure, by how much it is
+// beyond the limit, in which share of the runs it held, and whether it is known.
+func (f *Found) distance(e *Entry, i int) (mean, miss, held float64, known bool) {
+	l := &f.limits[i]
+	mean, known = e.Mean(l.Metric)
+	miss = l.Miss(mean)
+	for k := range e.Outcomes {
+		if v, ok := e.Outcomes[k].Figure(l.Metric); ok && l.Each {
+			miss = max(miss, l.Miss(v))
+		}
+		if holds, known := l.Holds(&e.Outcomes[k]); holds && known {
+			held += 1 / float64(len(e.Outcomes))
+		}
+	}
+	return mean, miss, held, known
 }
 
 // Nearest is the mix that comes nearest to holding all limits: its worst miss,
@@ -130,12 +140,13 @@ func (f *Found) Nearest() *Entry {
 	var least float64
 	for _, e := range f.full() {
 		worst := 0.0
-		for _, d := range f.Distances(e) {
-			if !d.Known {
+		for i := range f.limits {
+			_, miss, held, known := f.distance(e, i)
+			if !known {
 				worst = 1e300
 				break
 			}
-			worst = max(worst, d.Miss/max(abs(d.Limit.Value), 1e-9)) + (1-min(1, d.Held))*1e-6
+			worst = max(worst, miss/max(math.Abs(f.limits[i].Value), 1e-9)) + (1-min(1, held))*1e-6
 		}
 		if best == nil || worst < least {
 			best, least = e, worst
@@ -222,11 +233,4 @@ func (f *Found) Ranked() (list []*Entry, beaten int) {
 		}
 	}
 	return list, beaten
-}
-
-func abs(v float64) float64 {
-	if v < 0 {
-		return -v
-	}
-	return v
 }

@@ -1,5 +1,14 @@
 package mix
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/simulate/outcome"
+)
+
 // Limit bounds a figure of an outcome: "wait_p95 <= 1800".
 type Limit struct {
 	Metric string  `json:"metric"`
@@ -81,4 +90,87 @@ func holdAll(limits []Limit, o *Outcome) bool {
 		}
 	}
 	return true
+}
+
+// UndoneMost is the share of the work that a run may leave undone where nobody says
+// otherwise. Without a limit the cheapest mix would be one that does nothing.
+const UndoneMost = "0.5%"
+
+// makeLimits finds the limits of a plan: those of the scenario, and in the place of
+// one of the same metric and side those of the request.
+func (p *Planner) makeLimits() error {
+	given, err := p.req.limits()
+	if err != nil {
+		return err
+	}
+	for _, c := range p.req.Case.Scenario.Limits {
+		if !slices.ContainsFunc(given, func(g outcome.Check) bool { return g.Metric.Name == c.Metric.Name && g.Op[0] == c.Op[0] }) {
+			p.limits = append(p.limits, c)
+		}
+	}
+	p.limits = append(p.limits, given...)
+	if err := p.limitUndone(); err != nil {
+		return err
+	}
+	for _, c := range p.limits {
+		if !isUpper(c) && !strings.HasPrefix(c.Op, ">") {
+			return &capcli.RequestError{Text: fmt.Sprintf("the limit %s cannot be planned for: want a bound from above or below", c), Hint: "--max wait_p95=30m"}
+		}
+	}
+	return nil
+}
+
+func isUpper(c outcome.Check) bool { return strings.HasPrefix(c.Op, "<") }
+
+// limitUndone bounds the work that a run leaves undone, unless it is bounded already
+// or has a price.
+func (p *Planner) limitUndone() error {
+	if p.req.PriceUnserved || slices.ContainsFunc(p.limits, func(c outcome.Check) bool { return c.Metric.Name == "unserved_share" && isUpper(c) }) {
+		return nil
+	}
+	c, err := outcome.ParseCheck("unserved_share<=" + UndoneMost)
+	if err != nil {
+		return err
+	}
+	p.limits = append(p.limits, c)
+	p.notes = append(p.notes, "a mix must do the work: each run may leave "+UndoneMost+" of what could have been done by its end undone (--max unserved_share=… changes this, --price-unserved gives it a price)")
+	return nil
+}
+
+// limits reads Max and Min: "wait_p95=30m" or, with the sign written out,
+// "wait_p95<=30m".
+func (r *Request) limits() ([]outcome.Check, error) {
+	var out []outcome.Check
+	for _, side := range []struct {
+		field, op string
+		list      []string
+	}{{"max", "<=", r.Max}, {"min", ">=", r.Min}} {
+		for _, text := range side.list {
+			const hint = "--max wait_p95=30m --min availability=0.95"
+			name, value, ok := strings.Cut(text, "=")
+			name = strings.TrimRight(strings.TrimSpace(name), "<>")
+			if !ok {
+				return nil, &capcli.RequestError{Field: side.field, Text: fmt.Sprintf("%q: want METRIC=VALUE", text), Hint: hint}
+			}
+			c, err := outcome.ParseCheck(name + side.op + strings.TrimSpace(value))
+			if err != nil {
+				return nil, &capcli.RequestError{Field: side.field, Text: ": " + err.Error(), Hint: hint}
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// limitsOf are checks as the search takes them: those on work that is left undone
+// hold in each run.
+func limitsOf(checks []outcome.Check) []Limit {
+	var out []Limit
+	for _, c := range checks {
+		out = append(out, Limit{
+			Metric: c.Metric.Name, Op: c.Op, Value: c.Value, Text: c.String(),
+			Each: strings.HasPrefix(c.Metric.Name, "unserved_") && isUpper(c),
+		})
+	}
+	return out
 }

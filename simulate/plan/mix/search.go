@@ -22,6 +22,9 @@ const (
 	Cheapest
 )
 
+// String returns the goal in a word.
+func (g Goal) String() string { return [...]string{"frontier", "cheapest"}[g] }
+
 // Search looks for the best mix of a problem under limits.
 type Search struct {
 	Problem *Problem

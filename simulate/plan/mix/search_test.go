@@ -185,11 +185,11 @@ func holdsBound(t *testing.T, s *Search, f, all *Found) {
 	if b.Cost <= 0 || b.Gap < 0 || b.Cost > best.Cost() {
 		t.Errorf("the best costs %s, its bound is %s, the gap %v", best.Cost(), b.Cost, b.Gap)
 	}
-	if b.Service != (b.Why != "") {
+	if b.Service() != (b.Why != "") {
 		t.Errorf("a bound over every mix needs no excuse, another does: %+v", b)
 	}
 	for _, e := range all.Entries {
-		if !b.Service && e.Cost() < b.Cost {
+		if !b.Service() && e.Cost() < b.Cost {
 			t.Errorf("mix %v costs %s, under the bound over every mix %s", e.Values, e.Cost(), b.Cost)
 		}
 	}

@@ -72,7 +72,7 @@ func TestPlannerFindsTheKnownOptimum(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.Service || b.Cost <= 0 || b.Gap < 0 {
+			if b.Service() || b.Cost <= 0 || b.Gap < 0 {
 				t.Errorf("bound %+v: want one over every mix, below the plan", b)
 			}
 		})

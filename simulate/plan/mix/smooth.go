@@ -224,3 +224,16 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 	}
 	own.knots = append(own.knots, p)
 }
+
+// AtLeast is for how long the curve is at so many GPUs or above.
+func (s *Smooth) AtLeast(gpus int64) capcli.Seconds {
+	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
+	var sum capcli.Seconds
+	for i := range s.steps {
+		if compareSlope(s.steps[i], level) < 0 {
+			break
+		}
+		sum = s.time[i]
+	}
+	return sum
+}

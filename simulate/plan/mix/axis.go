@@ -1,66 +1,62 @@
-package main
+package mix
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-
-	"capcli/simulate/plan/mix"
 
 	"capcli"
 )
 
-// axisMax bounds the values of one --vary, spaceMax the mixes of a plan.
+// axisMost bounds the values of one axis, mixesMost the mixes of a plan.
 const (
-	axisMax  = 10_000
-	spaceMax = 200_000
+	axisMost  = 10_000
+	mixesMost = 200_000
 )
 
-// variable are the sections of a scenario that --vary may change. Jobs, the
-// period and the seed are what all mixes have in common.
+// variable are the sections of a scenario that an axis may change. Jobs, the period
+// and the seed are what all mixes have in common.
 var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants", "commitments"}
 
-// parseVary reads an axis: "capacity.base.gpus=0..128:8" or
-// "overflow.patience=0,15m,1h".
-func parseVary(text string) (mix.Axis, error) {
+// ParseAxis reads an axis: "capacity.base.gpus=0..128:8" or
+// "overflow.patience=0,15m,1h". It fails with *capcli.RequestError.
+func ParseAxis(text string) (Axis, error) {
 	path, list, ok := strings.Cut(text, "=")
 	path = strings.TrimSpace(path)
 	if !ok || path == "" || strings.TrimSpace(list) == "" {
-		return mix.Axis{}, varyError(text, "want PATH=VALUES")
+		return Axis{}, axisError(text, "want PATH=VALUES")
 	}
-	first := path
+	section := path
 	if i := strings.IndexAny(path, ".["); i >= 0 {
-		first = path[:i]
+		section = path[:i]
 	}
-	known := false
-	for _, v := range variable {
-		known = known || v == first
+	if !slices.Contains(variable, section) {
+		return Axis{}, axisError(text, fmt.Sprintf("%s is the same for every mix of a plan; what may be varied: %s", section, strings.Join(variable, ", ")))
 	}
-	if !known {
-		return mix.Axis{}, varyError(text, fmt.Sprintf("%s is the same for every mix of a plan; what may be varied: %s", first, strings.Join(variable, ", ")))
-	}
-	a := mix.Axis{Path: path}
+	a := Axis{Path: path}
 	for _, part := range splitTop(list) {
 		values, err := parseValues(strings.TrimSpace(part))
 		if err != nil {
-			return mix.Axis{}, varyError(text, err.Error())
+			return Axis{}, axisError(text, err.Error())
 		}
-		if a.Values = append(a.Values, values...); len(a.Values) > axisMax {
-			return mix.Axis{}, varyError(text, fmt.Sprintf("over %d values; give wider steps", axisMax))
+		if a.Values = append(a.Values, values...); len(a.Values) > axisMost {
+			return Axis{}, axisError(text, fmt.Sprintf("over %d values; give wider steps", axisMost))
 		}
 	}
 	seen := map[string]bool{}
 	for _, v := range a.Values {
 		if seen[v] {
-			return mix.Axis{}, varyError(text, fmt.Sprintf("%s is there twice", v))
+			return Axis{}, axisError(text, fmt.Sprintf("%s is there twice", v))
 		}
 		seen[v] = true
 	}
+	a.Ordered = areRising(a.Values)
 	return a, nil
 }
 
-func varyError(text, why string) error {
-	return &usageError{text: fmt.Sprintf("--vary %q: %s", text, why), hint: "--vary capacity.base.gpus=0..128:8 or --vary overflow.patience=0,15m,1h"}
+func axisError(text, why string) error {
+	return &capcli.RequestError{Field: "vary", Text: fmt.Sprintf("%q: %s", text, why), Hint: "--vary capacity.base.gpus=0..128:8 or --vary overflow.patience=0,15m,1h"}
 }
 
 // splitTop cuts a list at its commas, but not at those within [ ] or { }.
@@ -96,9 +92,9 @@ func parseValues(s string) ([]string, error) {
 	if !has {
 		step = "1"
 	}
-	a, errA := parseStep(from)
-	b, errB := parseStep(to)
-	d, errD := parseStep(step)
+	a, errA := parseQuantity(from)
+	b, errB := parseQuantity(to)
+	d, errD := parseQuantity(step)
 	if errA != nil || errB != nil || errD != nil {
 		return nil, fmt.Errorf("%q is no range; write 0..128:8 or 0..2h:15m", s)
 	}
@@ -108,18 +104,17 @@ func parseValues(s string) ([]string, error) {
 		return nil, fmt.Errorf("%q is no range: its ends and its step must be of one kind, such as 0..2h:15m", s)
 	case d.v <= 0 || b.v < a.v:
 		return nil, fmt.Errorf("%q goes nowhere: want a step over 0 and an end that is not before the beginning", s)
-	case (b.v-a.v)/d.v >= axisMax:
-		return nil, fmt.Errorf("%q has over %d values; give a wider step", s, axisMax)
+	case (b.v-a.v)/d.v >= axisMost:
+		return nil, fmt.Errorf("%q has over %d values; give a wider step", s, axisMost)
 	}
 	var out []string
 	for v := a.v; v <= b.v; v += d.v {
-		out = append(out, stepText(v, isTime))
+		out = append(out, quantity{v: v, time: isTime}.text())
 	}
 	return out, nil
 }
 
-// quantity is a number in millionths, or a length of time in seconds of a
-// million.
+// quantity is a number in millionths, or a length of time in millionths of a second.
 type quantity struct {
 	v          int64
 	time, frac bool
@@ -127,7 +122,7 @@ type quantity struct {
 
 const micro = 1_000_000
 
-func parseStep(s string) (quantity, error) {
+func parseQuantity(s string) (quantity, error) {
 	s = strings.TrimSpace(s)
 	if v, err := strconv.ParseInt(s, 10, 40); err == nil {
 		return quantity{v: v * micro}, nil
@@ -142,28 +137,27 @@ func parseStep(s string) (quantity, error) {
 	return quantity{v: int64(v) * micro, time: true}, nil
 }
 
-// stepText writes a value of a range as a scenario has it.
-func stepText(v int64, isTime bool) string {
-	if isTime {
-		return durationText(capcli.Seconds(v / micro))
+// text writes a quantity as a scenario has it.
+func (q quantity) text() string {
+	if q.time {
+		return timeText(capcli.Seconds(q.v / micro))
 	}
-	if v%micro == 0 {
-		return strconv.FormatInt(v/micro, 10)
+	if q.v%micro == 0 {
+		return strconv.FormatInt(q.v/micro, 10)
 	}
-	return strings.TrimRight(strconv.FormatFloat(float64(v)/micro, 'f', 6, 64), "0")
+	return strings.TrimRight(strconv.FormatFloat(float64(q.v)/micro, 'f', 6, 64), "0")
 }
 
-// durationText writes a length of time as scenarios and flags read it: 90s, 15m,
-// 2h, 1h30m.
-func durationText(s capcli.Seconds) string {
+// timeText writes a length of time as scenarios read it: 90s, 15m, 2h, 1h30m.
+func timeText(s capcli.Seconds) string {
 	text := ""
 	for _, u := range []struct {
-		of   capcli.Seconds
-		unit string
+		length capcli.Seconds
+		unit   string
 	}{{capcli.Day, "d"}, {capcli.Hour, "h"}, {capcli.Minute, "m"}, {1, "s"}} {
-		if n := s / u.of; n > 0 {
+		if n := s / u.length; n > 0 {
 			text += strconv.FormatInt(int64(n), 10) + u.unit
-			s %= u.of
+			s %= u.length
 		}
 	}
 	if text == "" {
@@ -172,11 +166,12 @@ func durationText(s capcli.Seconds) string {
 	return text
 }
 
-// ordered tells whether values are numbers or lengths of time that rise.
-func ordered(values []string) bool {
+// areRising reports whether values are numbers or lengths of time, each above the one
+// before.
+func areRising(values []string) bool {
 	last, first := int64(0), true
 	for _, v := range values {
-		q, err := parseStep(v)
+		q, err := parseQuantity(v)
 		if err != nil || !first && q.v <= last {
 			return false
 		}

@@ -1,0 +1,90 @@
+package mix
+
+import (
+	"math/big"
+	"slices"
+
+	"capcli"
+)
+
+// Tie is the price of one pool at which two mixes cost the same, with all other
+// prices as they are.
+type Tie struct {
+	Pool string       `json:"pool"`
+	Now  capcli.Rate  `json:"usd_per_gpu_hour"`
+	At   *capcli.Rate `json:"break_even_usd_per_gpu_hour"` // rounded half up to the millionth; null is no price of 0 or more
+	Why  string       `json:"break_even_why,omitempty"`    // there is no such price
+	Best string       `json:"best_is_cheaper,omitempty"`   // the first mix is: "below" the price or "above" it
+}
+
+// Ties gives for each pool of a and b the price at which they tie. With the
+// schedules fixed the cost of a mix is linear in each price, so this is exact but
+// for the rounding of invoices: with A and B the GPU-hours charged at the price p
+// and D what a costs more than b, they tie at p - D / (A - B).
+func Ties(a, b *Entry) []Tie {
+	var out []Tie
+	names, rates := prices(a)
+	for i, name := range names {
+		out = append(out, tie(a, b, name, rates[i]))
+	}
+	more, rates := prices(b)
+	for i, name := range more {
+		if !slices.Contains(names, name) {
+			out = append(out, tie(a, b, name, rates[i]))
+		}
+	}
+	return out
+}
+
+// prices are the pools of a mix and what they cost.
+func prices(e *Entry) (names []string, rates []capcli.Rate) {
+	for i := range e.Outcomes[0].Pools {
+		names = append(names, e.Outcomes[0].Pools[i].Name)
+		rates = append(rates, e.Rates[i].Price)
+	}
+	return names, rates
+}
+
+// charged is the GPU time that a pool's price was charged on, over all runs.
+func charged(e *Entry, pool string) (sum int64) {
+	for k := range e.Outcomes {
+		for i := range e.Outcomes[k].Pools {
+			if p := &e.Outcomes[k].Pools[i]; p.Name == pool {
+				sum += int64(p.Charged)
+			}
+		}
+	}
+	return sum
+}
+
+func tie(a, b *Entry, pool string, now capcli.Rate) Tie {
+	t := Tie{Pool: pool, Now: now, Why: "no price of 0 or more makes the two cost the same"}
+	inA, inB := charged(a, pool), charged(b, pool)
+	if inA == inB {
+		return t
+	}
+	var difference capcli.USD
+	for k := range a.Outcomes {
+		difference += a.Outcomes[k].Cost - b.Outcomes[k].Cost
+	}
+	// p - D * 3,600,000 / (A - B): a price is for 3,600,000 thousandths of a
+	// GPU-second.
+	at := big.NewRat(1, inA-inB)
+	at.Mul(at, new(big.Rat).SetInt64(int64(difference)))
+	at.Mul(at, big.NewRat(3_600_000, 1))
+	at.Sub(new(big.Rat).SetInt64(int64(now)), at)
+	if at.Sign() < 0 {
+		return t
+	}
+	at.Add(at, big.NewRat(1, 2))
+	whole := new(big.Int).Quo(at.Num(), at.Denom())
+	if !whole.IsInt64() {
+		return t
+	}
+	price := capcli.Rate(whole.Int64())
+	t.At, t.Why, t.Best = &price, "", "above"
+	if inA > inB {
+		t.Best = "below"
+	}
+	return t
+}

@@ -1,0 +1,174 @@
+package mix
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"capcli"
+	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
+)
+
+// allNotes are what must be known beside the figures.
+func (s *study) allNotes() []string {
+	notes := append(slices.Clone(s.notes), s.aheadNotes(s.out.Futures)...)
+	notes = append(notes, billing.YearNote)
+	if s.req.PriceUnserved {
+		notes = append(notes, "the cost has the work that could have been done by the end and was not, at the on-demand price; break-even prices and the sensitivity to prices leave that part as it is")
+	}
+	notes = append(notes, s.owed...)
+	if s.best != nil && s.out.Partial == "" {
+		notes = append(notes, s.bound.Says)
+		if s.bound.Why != "" && s.bound.Service() {
+			notes = append(notes, "the bound is over mixes that serve as well as the plan, for "+s.bound.Why)
+		}
+	}
+	if n := s.problem.Runs; n > 1 {
+		notes = append(notes, fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean; all mixes meet the same runs", n))
+	}
+	notes = append(notes, s.countNotes()...)
+	if s.outside > 0 {
+		notes = append(notes, "left out, for they are outside the period: "+capcli.Grouped(s.outside)+" "+capcli.Plural(s.outside, "job"))
+	}
+	if a := s.out.Approval; a != nil {
+		notes = append(notes, "approval: "+s.req.Case.Scenario.Approvals.Say(a.GPUs))
+	}
+	return append(notes, s.brokenNote()...)
+}
+
+// countNotes say what became of the mixes that are not listed.
+func (s *study) countNotes() []string {
+	var notes []string
+	f, c := s.found, s.found.Counts()
+	if c.Tried < f.Size-f.Invalid {
+		notes = append(notes, fmt.Sprintf("%s of %s mixes were tried: a coarse grid, then finer around the best; %s", grouped(c.Tried), grouped(f.Size), s.passedOverText()))
+	}
+	if f.Invalid > 0 {
+		are := "are"
+		if f.Invalid == 1 {
+			are = "is"
+		}
+		notes = append(notes, fmt.Sprintf("left out: %s %s of values that %s no valid scenario", grouped(f.Invalid), capcli.Plural(int64(f.Invalid), "combination"), are))
+	}
+	if n := c.ByFault; n > 0 {
+		have := "have"
+		if n == 1 {
+			have = "has"
+		}
+		notes = append(notes, fmt.Sprintf("%s %s could not be priced and %s no part in the choice; the table says why", grouped(n), capcli.Plural(int64(n), "mix"), have))
+	}
+	if c.Starved > 0 {
+		notes = append(notes, c.StarvedText())
+	}
+	if c.ByRace > 0 {
+		notes = append(notes, fmt.Sprintf("%s mixes were dropped before their last run, with %s confidence over all of them together", grouped(c.ByRace), PercentText(s.Search.Confidence)))
+	}
+	return notes
+}
+
+func grouped(n int) string { return capcli.Grouped(int64(n)) }
+
+// StarvedText says how many mixes are too small for the work.
+func (c *Counts) StarvedText() string {
+	what, it := "mixes have", "them"
+	if c.Starved == 1 {
+		what, it = "mix has", "it"
+	}
+	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on work left undone keeps %s out", grouped(c.Starved), what, it)
+}
+
+// passedOverText says what may be lost by the mixes that were not tried.
+func (s *study) passedOverText() string {
+	f := s.found
+	switch {
+	case f.Partial:
+		return "--exhaustive tries all"
+	case f.Unweighed:
+		return "the others are too many to be weighed, so what they may save is not known; --exhaustive tries all"
+	case f.Open > 0 && s.best == nil:
+		return fmt.Sprintf("of the others %s may hold the limits; --exhaustive tries all", grouped(f.Open))
+	case f.Open > 0:
+		return fmt.Sprintf("of the others %s may cost less, by their lower bounds up to %s (%.1f%%): the possible loss; --exhaustive tries all", grouped(f.Open), f.Loss, 100*f.Loss.Float()/max(1e-9, s.best.Cost().Float()))
+	}
+	return "lower bounds prove that no other that holds the limits is cheaper"
+}
+
+// brokenNote says of the mix that is cheapest on the mean how often it breaks the
+// limits, and what the one that holds them costs more.
+func (s *study) brokenNote() []string {
+	mean := s.found.Mean()
+	if s.best == nil || mean == nil || mean == s.best || s.problem.Runs == 1 {
+		return nil
+	}
+	runs := s.problem.Runs
+	count := func(e *Entry) int { return runs - int(math.Round(e.Held()*float64(runs))) }
+	return []string{fmt.Sprintf("mix %d breaks a limit in %d of %d runs; mix %d costs %s more and breaks one in %d",
+		mean.Index, count(mean), runs, s.best.Index, s.best.Cost()-mean.Cost(), count(s.best))}
+}
+
+// assumptions are what the figures rest on.
+func (s *study) assumptions() []string {
+	var out []string
+	x := s.req.Case.Scenario
+	for _, a := range x.Assumptions() {
+		out = append(out, a.Text)
+	}
+	for i := range x.Capacity {
+		c := &x.Capacity[i]
+		if c.Hazard != nil {
+			out = append(out, fmt.Sprintf("%s: nodes stay for %s on average, and are gone for %s", c.Name, c.Hazard.MeanUp, c.Hazard.MeanDown))
+		}
+		if c.Failures != nil {
+			out = append(out, fmt.Sprintf("%s: a node fails every %s on average and is repaired in %s", c.Name, c.Failures.MTBF, c.Failures.Repair))
+		}
+	}
+	if !s.req.Case.FromLog() {
+		out = append(out, "the jobs are made up by the scenario's generator")
+	}
+	return out
+}
+
+// roles are what a mix is called.
+func (s *study) roles(e *Entry) []string {
+	var out []string
+	if e == s.best {
+		asked := slices.ContainsFunc(s.Search.Limits, func(l Limit) bool { return !l.Each })
+		if s.problem.Runs == 1 || !asked {
+			out = append(out, "cheapest")
+		} else {
+			out = append(out, "cheapest at "+PercentText(s.Search.Hold))
+		}
+	} else if e == s.found.Mean() {
+		out = append(out, "cheapest on the mean")
+	}
+	if e == s.own() {
+		out = append(out, s.req.Case.Scenario.Name)
+	}
+	if !e.Serves() && e.Fate == Full {
+		out = append(out, "leaves "+e.UndoneText()+" of the work undone")
+	}
+	if why := e.Fault(); why != "" {
+		out = append(out, "cannot be priced: "+why)
+	}
+	return out
+}
+
+// UndoneText says the share of the work that a mix leaves undone: the mean, and the
+// most of any run.
+func (e *Entry) UndoneText() string {
+	mean, most := e.undoneShare(), 0.0
+	for i := range e.Outcomes {
+		most = math.Max(most, e.Outcomes[i].UnservedShare())
+	}
+	if len(e.Outcomes) > 1 && most > mean {
+		return fmt.Sprintf("%s (%s in the worst run)", outcome.ShareText(mean), outcome.ShareText(most))
+	}
+	return outcome.ShareText(mean)
+}
+
+// PercentText writes a share as 95% or 99.5%.
+func PercentText(v float64) string {
+	return strconv.FormatFloat(math.Round(v*1e6)/1e4, 'f', -1, 64) + "%"
+}

@@ -1,0 +1,261 @@
+package mix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+	"sync"
+
+	"capcli"
+	"capcli/scenarios"
+	"capcli/scenarios/play"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
+)
+
+// Plan finds the best mix of a scenario, proves how good it is and says what it rests
+// on. The errors are those of NewPlanner, Find and Study.
+func Plan(ctx context.Context, r *Request) (*Result, error) {
+	p, err := NewPlanner(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.Study(ctx, found)
+}
+
+// Planner plans one scenario: Find searches, Study works out the result.
+type Planner struct {
+	// Search is what Find runs. Its Progress, and what it evaluates mixes with, may be
+	// set before.
+	Search *Search
+
+	req     *Request
+	problem *Problem
+	limits  []outcome.Check
+	chance  bool // runs differ
+	ahead   *ahead
+	outside int64 // jobs outside the period
+	notes   []string
+
+	lock sync.Mutex
+	jobs map[int][]capcli.Job // by run
+	held int                  // jobs in memory
+}
+
+// NewPlanner checks a request, reads the jobs where the request does not name the axes
+// or plays futures, and makes the space of mixes. It fails with *capcli.RequestError
+// where the request is wrong, and with *capcli.InputError where the scenario or the
+// jobs are.
+func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
+	c := r.Case
+	if un := c.Scenario.Unpriced(); len(un) > 0 {
+		return nil, &capcli.InputError{
+			File: c.Scenario.File, Field: "price", Text: "expected a price for every pool, found none for " + strings.Join(un, ", "),
+			Hint: "a plan weighs costs: give each pool a price, such as price: 2.20 USD/gpu-h",
+		}
+	}
+	p := &Planner{req: r, chance: leavesToChance(c), notes: append([]string(nil), c.Made...), jobs: map[int][]capcli.Job{}}
+	runs := r.Runs
+	if r.Ahead != nil {
+		var err error
+		if runs, err = p.lookAhead(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p.problem = &Problem{
+		Name: c.Scenario.Name, Seed: c.Seed, Runs: p.runsOf(runs), PriceUnserved: r.PriceUnserved, Candidate: p.candidate, Jobs: p.jobsOf(ctx),
+	}
+	for _, step := range []func() error{p.makeSpace, p.makeLimits, r.Check} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if p.problem.Within = outcome.AvailableWithin(p.limits); r.Within != nil {
+		p.problem.Within = *r.Within
+	}
+	p.Search = &Search{
+		Problem: p.problem, Limits: limitsOf(p.limits), Hold: r.Hold, Confidence: r.Confidence, Goal: r.Goal, Risk: r.Risk, Stride: p.stride(),
+	}
+	if own := p.ownMix(); own >= 0 {
+		p.Search.Include = []int{own}
+	}
+	return p, p.Fault(p.checkValues())
+}
+
+// runsOf is how often each mix is run: as asked, and once where nothing is left to
+// chance.
+func (p *Planner) runsOf(asked int) int {
+	switch {
+	case asked == 0 && p.chance:
+		return 20
+	case asked > 1 && !p.chance:
+		p.req.note(fmt.Sprintf("nothing is left to chance, so every run is the same: one run of each mix in place of %d", asked))
+		return 1
+	}
+	return max(1, asked)
+}
+
+// leavesToChance reports whether two runs of a case can differ.
+func leavesToChance(c *play.Case) bool {
+	if !c.FromLog() || c.Scenario.PlacementName() == "random" {
+		return true
+	}
+	for i := range c.Scenario.Capacity {
+		if pool := &c.Scenario.Capacity[i]; pool.Failures != nil || pool.Hazard != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// stride is how coarse the first grid is: about eight values of the longest axis.
+func (p *Planner) stride() int {
+	if p.req.Exhaustive || len(p.req.Vary) > 0 {
+		return 1
+	}
+	longest := 1
+	for _, a := range p.problem.Space.Axes {
+		if a.Ordered {
+			longest = max(longest, len(a.Values))
+		}
+	}
+	if longest < 8 {
+		return 1
+	}
+	return 1 << (bits.Len(uint(longest/8)) - 1)
+}
+
+func (p *Planner) options(run int) scenarios.Options {
+	return scenarios.Options{Seed: p.req.Case.Seed, Run: run, Open: p.req.Case.Open}
+}
+
+// jobsMost is how many jobs are kept in memory for runs to come.
+const jobsMost = 2_000_000
+
+// jobsOf reads the jobs of a run once, in order and within the period.
+func (p *Planner) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error) {
+	return func(run int) ([]capcli.Job, error) {
+		if p.req.Case.FromLog() && p.ahead == nil {
+			run = 0
+		}
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		if jobs, ok := p.jobs[run]; ok {
+			return jobs, nil
+		}
+		jobs, err := p.drawJobs(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		if p.held+len(jobs) > jobsMost {
+			p.jobs, p.held = map[int][]capcli.Job{}, 0
+		}
+		p.jobs[run] = jobs
+		p.held += len(jobs)
+		return jobs, nil
+	}
+}
+
+// readJobs reads the jobs of a run as the case has them.
+func (p *Planner) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
+	jobs, outside, err := p.req.Case.Jobs(ctx, run, p.req.note)
+	if err == nil && run == 0 {
+		p.outside = outside
+	}
+	return jobs, err
+}
+
+// candidate makes mix i: the scenario, changed as its number says.
+func (p *Planner) candidate(i int) (*Candidate, error) {
+	values := p.problem.Space.Values(i)
+	s, err := p.req.Case.Scenario.With(p.problem.Space.Overrides(values)...)
+	if err != nil {
+		return nil, &InvalidError{Err: err}
+	}
+	return p.candidateOf(s, i, values)
+}
+
+// candidateOf makes a candidate of a scenario.
+func (p *Planner) candidateOf(s *scenarios.Scenario, i int, values []string) (*Candidate, error) {
+	s.Policy.Perfect = s.Policy.Perfect || p.req.Perfect
+	if p.ahead != nil {
+		s.Period = scenarios.Period{Start: p.ahead.set.Futures.Start(), End: p.ahead.set.Futures.End()}
+	}
+	c := &Candidate{Index: i, Values: values, Unpriced: len(s.Unpriced()) > 0}
+	var err error
+	if c.Key, err = s.ScheduleKey(); err != nil {
+		return nil, err
+	}
+	if c.Rates, err = s.Rates(p.options(0)); err != nil {
+		return nil, err
+	}
+	if len(s.Commitments) > 0 {
+		c.Discounted = true
+		c.Invoice = func(rec *simulate.Record, ended capcli.Seconds) (*billing.Invoice, error) {
+			return s.Invoice(rec, ended, p.options(0))
+		}
+	}
+	c.Config = func(run int) (simulate.Config, error) { return s.Config(nil, p.options(run)) }
+	return c, nil
+}
+
+// TryOne simulates one run of one mix: the scenario's own, or the first. It reports
+// whether there was one to simulate.
+func (p *Planner) TryOne(ctx context.Context) (bool, error) {
+	i := 0
+	if len(p.Search.Include) > 0 {
+		i = p.Search.Include[0]
+	}
+	_, err := p.problem.Outcome(ctx, i, 0)
+	if isInvalid(err) {
+		return false, nil
+	}
+	return true, p.Fault(err)
+}
+
+// Pieces returns the search as a list of work for shards. All files that the search
+// depends on have been opened when it returns.
+func (p *Planner) Pieces(ctx context.Context) (*Pieces, error) {
+	list, err := p.Search.Pieces(ctx)
+	if err == nil { // the files that a mix names were opened when its candidate was made
+		_, err = p.problem.Jobs(0)
+	}
+	return list, p.Fault(err)
+}
+
+// ReadJobs reads the jobs of the first run, so that what follows need not.
+func (p *Planner) ReadJobs() error {
+	_, err := p.problem.Jobs(0)
+	return p.Fault(err)
+}
+
+// Find searches for the best mix. Where ctx ends it returns the error and what it has
+// found so far: nil where not one run has come to its end. It fails with
+// *capcli.InputError where no mix is valid.
+func (p *Planner) Find(ctx context.Context) (*Found, error) {
+	f, err := p.Search.Run(ctx)
+	return f, p.Fault(err)
+}
+
+// Fault returns an error of a search as one of the input where it is that.
+func (p *Planner) Fault(err error) error {
+	if bad, ok := errors.AsType[*InvalidError](err); ok {
+		return bad.Err
+	}
+	if errors.Is(err, ErrNoMix) {
+		return &capcli.InputError{File: p.req.Case.Scenario.File, Text: "expected a mix to try, found none"}
+	}
+	return p.req.Case.Fault(err)
+}
+
+func isInvalid(err error) bool {
+	_, is := errors.AsType[*InvalidError](err)
+	return is
+}

@@ -1,0 +1,68 @@
+package mix
+
+import (
+	"capcli"
+	"capcli/scenarios/play"
+	"capcli/simulate/plan"
+	"capcli/simulate/plan/futures"
+)
+
+// Request asks for the best mix of a scenario. NewRequest makes one with the defaults.
+type Request struct {
+	Case *play.Case // the scenario as it is, with its jobs and its seed
+
+	// Vary are the axes of the mixes: "capacity.base.gpus=0..128:8",
+	// "overflow.patience=0,15m,1h". None stands for the sizes of the committed pools
+	// and the patience.
+	Vary                 []string
+	Policies, Placements []string // are two more axes
+	Exhaustive           bool     // try every mix, also without Vary, not only those around the best of a coarse grid
+
+	// Max and Min are limits, "wait_p95=30m", in place of those of the scenario on the
+	// same metric and side.
+	Max, Min []string
+	Hold     float64 // share of the runs in which all limits must hold, over 0 to 1
+	// PriceUnserved makes work that is left undone cost the on-demand price, in place
+	// of the limit on its share.
+	PriceUnserved bool
+	Within        *capcli.Seconds // the wait that availability counts; nil is that of the limits
+
+	Runs       int     // of each mix that is not dropped; 0 is 20, or 1 where nothing is left to chance
+	Confidence float64 // of all early dropping together, from 0 to under 1; 0 drops by proof alone
+	Goal       Goal    // what dropping may not lose
+	Perfect    bool    // policies believe true run times, whatever the scenario says
+	All        bool    // list every mix in Result.All
+
+	// Ahead gives the futures that the runs play, one each, with jobs drawn from the
+	// jobs of the past. Nil plays the jobs as they are.
+	Ahead func(past []capcli.Job) (*futures.Set, error)
+	Risk  plan.Risk // what of the cost over the runs is made least
+
+	// Note takes what there is to say of the jobs and the runs; it may be nil.
+	Note func(text string)
+}
+
+// NewRequest returns a request for the best mix of a case that holds the scenario's
+// limits in 95 % of the runs.
+func NewRequest(c *play.Case) *Request {
+	return &Request{Case: c, Hold: 0.95, Confidence: 0.99}
+}
+
+// Check returns a *capcli.RequestError where the request asks for what cannot be.
+func (r *Request) Check() error {
+	switch {
+	case !(r.Hold > 0 && r.Hold <= 1):
+		return &capcli.RequestError{Field: "hold", Text: "wants a share over 0", Hint: "--hold 95%"}
+	case !(r.Confidence >= 0 && r.Confidence < 1):
+		return &capcli.RequestError{Field: "confidence", Text: "100% would drop nothing; 0 says so", Hint: "--confidence 99%"}
+	case r.Goal > Cheapest:
+		return &capcli.RequestError{Field: "goal", Text: "wants frontier or cheapest"}
+	}
+	return nil
+}
+
+func (r *Request) note(text string) {
+	if r.Note != nil {
+		r.Note(text)
+	}
+}

@@ -1,0 +1,305 @@
+package mix
+
+import (
+	"capcli"
+	"capcli/scenarios"
+	"capcli/simulate/billing"
+	"capcli/simulate/plan"
+)
+
+// Schema names the form of a Result as JSON. Fields are added, never renamed.
+const Schema = "capcli/plan_mix/v1"
+
+// Result is the plan of a scenario: the best mix, how good it is, what else was tried
+// and what the figures rest on. Its JSON is the document that commands write.
+type Result struct {
+	Schema     string         `json:"schema"`
+	Currency   string         `json:"currency"`
+	Scenario   string         `json:"scenario"`
+	Trace      string         `json:"trace"`
+	Seed       uint64         `json:"seed"`
+	Runs       int            `json:"runs"`
+	Hold       float64        `json:"hold_share"`
+	Confidence float64        `json:"confidence"`
+	Goal       string         `json:"goal"`
+	Priced     bool           `json:"unserved_priced"` // the cost has the work left undone, at the on-demand price
+	Within     capcli.Seconds `json:"availability_within_s"`
+	Limits     []Limit        `json:"limits"`
+	Axes       []Axis         `json:"axes"`
+	Counts     Tally          `json:"counts"`
+
+	Partial string  `json:"partial,omitempty"` // what was stopped: the plan is the best so far
+	Futures *Played `json:"futures,omitempty"`
+
+	Best       *Mix               `json:"best"`
+	Bound      *Bound             `json:"bound"`
+	Owed       []Owed             `json:"owed_after_the_runs,omitempty"`
+	Plans      []*Mix             `json:"plans"`
+	Own        *Mix               `json:"own"` // the scenario's own mix
+	Unpriced   []*Mix             `json:"without_a_price,omitempty"`
+	Next       *Mix               `json:"second_cheapest"`
+	Closest    *Mix               `json:"closest"` // to the limits, where no mix holds them
+	Binding    *string            `json:"binding_limit"`
+	Frontier   []*Mix             `json:"frontier"`
+	Marginal   []MarginalGPU      `json:"marginal"`
+	BreakEven  []Tie              `json:"break_even"`
+	Against    *int               `json:"break_even_against"` // the mix that the break-even prices are against
+	Tornado    []Swing            `json:"sensitivity"`
+	All        []*Mix             `json:"all,omitempty"`
+	BestRuns   []Outcome          `json:"best_runs"`
+	Assumption []string           `json:"assumptions"`
+	Notes      []string           `json:"notes"`
+	Approval   *billing.Signature `json:"approval,omitempty"`
+
+	// What the result was worked out from.
+	Found  *Found              `json:"-"`
+	Rival  *Entry              `json:"-"` // what Against is the number of
+	Chosen *scenarios.Scenario `json:"-"` // the scenario of the best mix
+	Base   *scenarios.Scenario `json:"-"` // the scenario as it was
+	Risk   plan.Risk           `json:"-"` // what of the cost over the runs is made least
+}
+
+// Tally counts mixes by what became of them.
+type Tally struct {
+	Mixes int `json:"mixes"`
+	Counts
+	Closed      int         `json:"not_tried_no_better"` // by a lower bound
+	Open        int         `json:"not_tried_may_be_better"`
+	Loss        *capcli.USD `json:"possible_loss_usd"` // null: the mixes that were not tried were not weighed
+	Invalid     int         `json:"invalid"`
+	Simulations int         `json:"simulations"`
+}
+
+// Mix is one mix and its figures: means over its runs, and ranges that hold 90 % of
+// them. A figure that is not known is null.
+type Mix struct {
+	Mix        int            `json:"mix"`
+	Choices    []Choice       `json:"choices"`
+	Is         []string       `json:"is"`
+	Fate       string         `json:"fate"`
+	Runs       int            `json:"runs"`
+	Cost       *capcli.USD    `json:"cost_usd"`
+	CostRange  []capcli.USD   `json:"cost_range_usd"`
+	Length     capcli.Seconds `json:"length_s"` // that amounts are over: the mean of the runs
+	PerYear    *capcli.USD    `json:"cost_per_year_usd"`
+	Unserved   *float64       `json:"unserved_share"`
+	UnservedIn []float64      `json:"unserved_share_range"`
+	Undone     *float64       `json:"unserved_gpu_hours"`
+	UndoneJobs *float64       `json:"unserved_jobs"`
+	Penalty    *capcli.USD    `json:"unserved_in_cost_usd,omitempty"`
+	WaitMean   *float64       `json:"wait_mean_s"`
+	WaitP95    *float64       `json:"wait_p95_s"`
+	WaitRange  []float64      `json:"wait_p95_range_s"`
+	Stranded   *capcli.USD    `json:"stranded_usd"`
+	Available  *float64       `json:"availability"`
+	Allocation *float64       `json:"allocation_rate"`
+	OnDemand   *capcli.USD    `json:"on_demand_usd"`
+	Spot       *capcli.USD    `json:"spot_usd"`
+	Saved      *float64       `json:"effective_savings_rate"`
+	Held       *float64       `json:"held_share"`
+	HeldIn     []bool         `json:"held"`
+	Distances  []Distance     `json:"limits"`
+	Gap        *float64       `json:"optimality_gap"`
+	Fault      string         `json:"cannot_be_priced,omitempty"`
+
+	Entry *Entry `json:"-"` // what the figures are of
+}
+
+// Choice is what a mix has on one axis.
+type Choice struct {
+	Path  string `json:"path"`
+	Value string `json:"value"`
+}
+
+// Owed is a commitment of the best mix that lasts beyond the runs: what of it is
+// charged, and what is for the time after.
+type Owed struct {
+	Name   string      `json:"commitment"`
+	End    capcli.Time `json:"end"`
+	UsedUp capcli.USD  `json:"used_up_usd"`
+	LockIn capcli.USD  `json:"lock_in_usd"`
+	Unpaid capcli.USD  `json:"unpaid_usd"`
+}
+
+// MarginalGPU says what the last GPUs of a pool are worth.
+type MarginalGPU struct {
+	Pool   string      `json:"pool"`
+	GPUs   int         `json:"gpus"`
+	Needed float64     `json:"needed_share_of_time"` // in which that many would be held if nobody waited
+	Cost   capcli.USD  `json:"cost_usd"`
+	Saved  *capcli.USD `json:"saved_usd"` // by the GPUs since the row before; null where there is none
+	Wait   float64     `json:"wait_p95_s"`
+	Held   float64     `json:"held_share"`
+	Undone float64     `json:"unserved_share"`
+	Serves bool        `json:"unserved_within_limit"`
+	Best   bool        `json:"best"`
+}
+
+// Swing is what one change does to the best mix.
+type Swing struct {
+	What       string     `json:"change"`
+	Cost       capcli.USD `json:"cost_usd"`
+	Difference capcli.USD `json:"difference_usd"`
+	Wait       float64    `json:"wait_p95_s"`
+	Held       *float64   `json:"held_share"`
+	Undone     float64    `json:"unserved_share"`
+	Exact      bool       `json:"priced_only"` // by pricing alone, without a run
+}
+
+// result puts together what was found and what was asked about it.
+func (s *study) result() *Result {
+	r := s.out
+	c, search := s.req.Case, s.Search
+	r.Schema, r.Currency, r.Scenario, r.Trace, r.Seed = Schema, "USD", c.Scenario.Name, c.Source.Name, uint64(s.problem.Seed)
+	r.Runs, r.Hold, r.Confidence, r.Goal, r.Priced = s.problem.Runs, search.Hold, search.Confidence, search.Goal.String(), s.problem.PriceUnserved
+	r.Within, r.Limits, r.Axes, r.Counts = s.problem.Within, orEmpty(search.Limits), orEmpty(s.problem.Space.Axes), s.tally()
+	r.Found, r.Base, r.Risk = s.found, c.Scenario, search.Risk
+	r.Futures = s.played()
+	ranked, _ := s.found.Ranked()
+	r.Best, r.Own, r.Next = s.mix(s.best), s.mix(s.own()), s.mix(s.found.Second())
+	r.Plans, r.Frontier, r.Unpriced = s.mixes(ranked), s.mixes(s.found.Frontier()), s.mixes(s.found.unpriced())
+	if s.best == nil {
+		r.Closest = s.mix(s.found.Nearest())
+		if i := s.found.Binding(); i >= 0 {
+			r.Binding = &s.Search.Limits[i].Text
+		}
+	} else {
+		r.BestRuns = s.best.Outcomes
+		r.Bound, r.Approval = s.bound, s.approval()
+	}
+	if s.req.All {
+		r.All = s.mixes(s.found.Entries)
+	}
+	r.Marginal, r.BreakEven, r.Tornado, r.BestRuns = orEmpty(r.Marginal), orEmpty(r.BreakEven), orEmpty(r.Tornado), orEmpty(r.BestRuns)
+	r.Assumption, r.Notes = orEmpty(s.assumptions()), orEmpty(s.allNotes())
+	return r
+}
+
+// orEmpty returns list, and an empty one for nil, which JSON would write as null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// tally counts the mixes by what became of them.
+func (s *study) tally() Tally {
+	f := s.found
+	out := Tally{Mixes: f.Size, Counts: f.Counts(), Closed: f.Closed, Open: f.Open, Invalid: f.Invalid, Simulations: f.Simulations}
+	if !f.Unweighed && !f.Partial && (s.best != nil || f.Open == 0) {
+		out.Loss = &f.Loss
+	}
+	return out
+}
+
+// unpriced are the mixes that have no price, in order of their numbers: none of
+// them can be weighed against others.
+func (f *Found) unpriced() []*Entry {
+	var out []*Entry
+	for _, e := range f.Entries {
+		if e.Fate == ByFault {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// own is the scenario's own mix; nil where it was not tried.
+func (s *study) own() *Entry {
+	if len(s.Search.Include) == 0 {
+		return nil
+	}
+	for _, e := range s.found.Entries {
+		if e.Index == s.Search.Include[0] {
+			return e
+		}
+	}
+	return nil
+}
+
+func (s *study) mixes(entries []*Entry) []*Mix {
+	out := make([]*Mix, len(entries))
+	for i, e := range entries {
+		out[i] = s.mix(e)
+	}
+	return out
+}
+
+// mix says one mix; nil for none.
+func (s *study) mix(e *Entry) *Mix {
+	if e == nil {
+		return nil
+	}
+	out := &Mix{
+		Mix: e.Index, Choices: []Choice{}, Is: orEmpty(s.roles(e)), Fate: e.Fate.String(), Runs: len(e.Outcomes),
+		HeldIn: orEmpty(e.HeldIn()), Distances: []Distance{}, Entry: e,
+	}
+	for a, v := range e.Values {
+		out.Choices = append(out.Choices, Choice{s.problem.Space.Axes[a].Path, v})
+	}
+	if out.Fault = e.Fault(); len(e.Outcomes) == 0 || out.Fault != "" {
+		out.CostRange, out.WaitRange, out.UnservedIn = []capcli.USD{}, []float64{}, []float64{}
+		return out
+	}
+	cost, held := e.Cost(), e.Held()
+	out.Cost, out.Held = &cost, &held
+	lo, hi, _ := e.Range("cost")
+	out.CostRange = []capcli.USD{dollars(lo), dollars(hi)}
+	lo, hi, _ = e.Range("wait_p95")
+	out.WaitRange = []float64{lo, hi}
+	lo, hi, _ = e.Range("unserved_share")
+	out.UnservedIn = []float64{lo, hi}
+	if out.Length = e.Length(); out.Length > 0 {
+		year, _ := billing.PerYear(cost, out.Length)
+		out.PerYear = &year
+	}
+	if p := e.Penalty(); p > 0 {
+		out.Penalty = &p
+	}
+	out.means(e)
+	out.Distances = append(out.Distances, s.found.Distances(e)...)
+	if b := s.bound; b.Cost > 0 && (!b.Service() || e == s.best) {
+		gap := (cost - b.Cost).Float() / b.Cost.Float()
+		out.Gap = &gap
+	}
+	return out
+}
+
+// means fills in the figures that are means over the runs, where they are known.
+func (m *Mix) means(e *Entry) {
+	for _, f := range []struct {
+		metric string
+		to     **float64
+	}{
+		{"unserved_share", &m.Unserved},
+		{"unserved_gpu_hours", &m.Undone},
+		{"unserved_jobs", &m.UndoneJobs},
+		{"wait_mean", &m.WaitMean},
+		{"wait_p95", &m.WaitP95},
+		{"availability", &m.Available},
+		{"allocation_rate", &m.Allocation},
+		{"effective_savings_rate", &m.Saved},
+	} {
+		if v, ok := e.Mean(f.metric); ok {
+			*f.to = &v
+		}
+	}
+	for _, f := range []struct {
+		metric string
+		to     **capcli.USD
+	}{{"stranded", &m.Stranded}, {"on_demand", &m.OnDemand}, {"spot", &m.Spot}} {
+		if v, ok := e.Mean(f.metric); ok {
+			u := dollars(v)
+			*f.to = &u
+		}
+	}
+}
+
+// dollars rounds dollars to the millionth.
+func dollars(v float64) capcli.USD {
+	if v < 0 {
+		return -dollars(-v)
+	}
+	return capcli.USD(v*1e6 + 0.5)
+}

@@ -1,0 +1,403 @@
+package mix
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"capcli"
+	"capcli/scenarios"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+// study is what is asked about the best mix once it is found.
+type study struct {
+	*Planner
+	found *Found
+	best  *Entry // nil where no mix holds the limits
+	bound *Bound
+	owed  []string // notes on commitments that last beyond the runs
+	out   *Result
+}
+
+// Study works out what is asked about the best mix that was found: how far above the
+// least possible cost it is, what its last GPUs are worth, at which prices it ties with
+// the runner-up and what changes would do to it. Of a search that was stopped it says
+// only what was found. Where ctx ends during the study it returns the result so far
+// with the error; else an error comes without a result.
+func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
+	s := &study{Planner: p, found: found, best: found.Best(), bound: noBound(""), out: &Result{}}
+	if found.Partial {
+		s.out.Partial = p.stoppedText(found)
+		p.problem.Runs = found.Runs
+	}
+	var err error
+	if s.best != nil {
+		if s.out.Chosen, err = s.scenario(); err != nil {
+			return nil, p.Fault(err)
+		}
+		if !found.Partial {
+			err = p.Fault(s.ask(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+		if err != nil {
+			s.out.Partial = "the search is whole; what was to be asked about the mix that it found was stopped"
+		}
+	}
+	return s.result(), err
+}
+
+// stoppedText says how far a search came before it was stopped.
+func (p *Planner) stoppedText(f *Found) string {
+	atMost, each := "", ""
+	if p.Search.Stride > 1 { // then the space is more than a search tries
+		atMost = "at most "
+	}
+	if f.Runs < p.problem.Runs {
+		each = fmt.Sprintf(", each run %d of %d times", f.Runs, p.problem.Runs)
+	}
+	return fmt.Sprintf("the search was stopped after %s of %s%s mixes%s", capcli.Grouped(int64(len(f.Entries))), atMost, capcli.Grouped(int64(f.Size)), each)
+}
+
+// ask answers what is asked about the best mix.
+func (s *study) ask(ctx context.Context) error {
+	bound, err := s.Search.Bound(ctx, s.found, s.best)
+	if err != nil {
+		return err
+	}
+	s.bound = bound
+	if err := s.owe(); err != nil {
+		return err
+	}
+	if err := s.weigh(ctx); err != nil {
+		return err
+	}
+	if rival := s.runnerUp(); rival != nil {
+		s.out.Rival, s.out.Against = rival, &rival.Index
+		if !s.best.Discounted && !rival.Discounted {
+			s.out.BreakEven = Ties(s.best, rival)
+		}
+	}
+	return s.swings(ctx)
+}
+
+// runnerUp is the cheapest mix other than the best that holds the limits too and
+// is not just as large: of another schedule, under the same prices.
+func (s *study) runnerUp() *Entry {
+	var next *Entry
+	for _, e := range s.found.Entries {
+		if e == s.best || e.Fate != Full || e.Key == s.best.Key || !e.Holds(s.Search.Hold) {
+			continue
+		}
+		if next == nil || e.Cost() < next.Cost() {
+			next = e
+		}
+	}
+	return next
+}
+
+// scenario is the scenario of the best mix with more changes.
+func (s *study) scenario(more ...string) (*scenarios.Scenario, error) {
+	return s.req.Case.Scenario.With(append(s.problem.Space.Overrides(s.best.Values), more...)...)
+}
+
+// changed is the best mix with changes; nil where it cannot be.
+func (s *study) changed(more ...string) (*Candidate, error) {
+	x, err := s.scenario(more...)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // a mix that cannot be is no row
+	}
+	return s.candidateOf(x, s.best.Index, s.best.Values)
+}
+
+// owe finds what of the commitments of the best mix lies after the runs.
+func (s *study) owe() error {
+	cfg, err := s.best.Config(0)
+	if err != nil {
+		return err
+	}
+	rec := &simulate.Record{Start: cfg.Start, Pools: cfg.Pools}
+	if !rec.Start.Known() {
+		jobs, err := s.problem.Jobs(0)
+		if err != nil || len(jobs) == 0 {
+			return err
+		}
+		rec.Start = jobs[0].Submit
+	}
+	ended := s.best.Outcomes[0].Length
+	list, err := s.out.Chosen.Contracts(rec, ended, s.options(0))
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		if c.Unexpired <= 0 {
+			continue
+		}
+		s.out.Owed = append(s.out.Owed, Owed{c.Name, c.End, c.UsedUp, c.Unexpired, c.Unpaid})
+		s.owed = append(s.owed, fmt.Sprintf("%s (%s) runs to %s and is charged here for its time up to %s: %s; %s of it is for the time after that, of which %s is yet to be paid",
+			c.Name, c.Kind, c.End.Date(), (rec.Start+capcli.Time(ended)).Date(), c.UsedUp, c.Unexpired, c.Unpaid))
+	}
+	return nil
+}
+
+// weigh finds the worth of the k-th GPU of each committed pool around the best
+// mix, over the same runs.
+func (s *study) weigh(ctx context.Context) error {
+	needed, length, err := s.problem.Needed(s.best.Candidate, 0)
+	if err != nil {
+		return err
+	}
+	x := s.out.Chosen
+	for i := range x.Capacity {
+		c := &x.Capacity[i]
+		if !c.Kind.Committed() || c.NodesFile != "" {
+			continue
+		}
+		path := sizePath(x, i)
+		if path == "" {
+			continue
+		}
+		sizes, candidates, err := s.around(c, path)
+		if err != nil {
+			return err
+		}
+		entries, err := s.Search.Try(ctx, s.problem, candidates)
+		if err != nil {
+			return err
+		}
+		var last *Entry
+		for k, e := range entries {
+			if e.Fault() != "" {
+				last = nil
+				continue
+			}
+			row := MarginalGPU{
+				Pool: c.Name, GPUs: sizes[k], Needed: float64(needed(int64(sizes[k]))) / math.Max(1, float64(length)),
+				Cost: e.Cost(), Wait: e.Wait(), Held: e.Held(), Undone: e.undoneShare(), Serves: e.Serves(), Best: e.Key == s.best.Key,
+			}
+			if last != nil {
+				saved := last.Cost() - e.Cost()
+				row.Saved = &saved
+			}
+			s.out.Marginal, last = append(s.out.Marginal, row), e
+		}
+	}
+	return nil
+}
+
+// around are the sizes of a pool next to the best, in GPUs, and the mixes that have
+// them: three either way, by one GPU or node, or by a twentieth of a large pool.
+func (s *study) around(c *scenarios.Capacity, path string) (sizes []int, candidates []*Candidate, err error) {
+	size, unit := c.GPUs, 1
+	if c.Nodes > 0 {
+		size, unit = c.Nodes, c.GPUsPerNode
+	}
+	step := max(1, size/20)
+	for k := size - 3*step; k <= size+3*step; k += step {
+		value := k
+		if strings.HasSuffix(path, ".gpus") {
+			value *= unit
+		}
+		if k < 0 {
+			continue
+		}
+		candidate, err := s.changed(path + "=" + strconv.Itoa(value))
+		if err != nil {
+			return nil, nil, err
+		}
+		if candidate != nil {
+			sizes, candidates = append(sizes, k*unit), append(candidates, candidate)
+		}
+	}
+	return sizes, candidates, nil
+}
+
+// swings finds what the best mix does when one thing is otherwise: demand, each price,
+// spot losses, delays.
+func (s *study) swings(ctx context.Context) error {
+	for _, share := range []float64{0.9, 1.1} {
+		p := *s.problem
+		p.Jobs = func(run int) ([]capcli.Job, error) {
+			jobs, err := s.problem.Jobs(run)
+			if err != nil {
+				return nil, err
+			}
+			return Scaled(jobs, share, s.problem.Seed.Child(run)), nil
+		}
+		if err := s.swing(ctx, &p, fmt.Sprintf("demand %+.0f%%", 100*(share-1)), s.best.Candidate); err != nil {
+			return err
+		}
+	}
+	s.priceSwings()
+	for _, change := range supplySwings(s.out.Chosen) {
+		candidate, err := s.changed(change.sets...)
+		if err != nil {
+			return err
+		}
+		if candidate == nil {
+			continue
+		}
+		if err := s.swing(ctx, s.problem, change.what, candidate); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *study) swing(ctx context.Context, p *Problem, what string, c *Candidate) error {
+	entries, err := s.Search.Try(ctx, p, []*Candidate{c})
+	if err != nil {
+		return err
+	}
+	e := entries[0]
+	if e.Fault() != "" {
+		s.notes = append(s.notes, fmt.Sprintf("%s: the mix cannot be priced then: %s", what, e.Fault()))
+		return nil
+	}
+	held := e.Held()
+	s.add(Swing{What: what, Cost: e.Cost(), Wait: e.Wait(), Held: &held, Undone: e.undoneShare()})
+	return nil
+}
+
+func (s *study) add(w Swing) {
+	w.Difference = w.Cost - s.best.Cost()
+	s.out.Tornado = append(s.out.Tornado, w)
+}
+
+// undoneShare is the mean share of the work that a mix leaves undone.
+func (e *Entry) undoneShare() float64 {
+	v, _ := e.Mean("unserved_share")
+	return v
+}
+
+// priceSwings needs no run: with the schedule fixed the cost is linear in a price.
+func (s *study) priceSwings() {
+	if s.best.Discounted {
+		return // which use is covered would change too
+	}
+	for i, pool := range s.best.Outcomes[0].Pools {
+		var part capcli.USD
+		for k := range s.best.Outcomes {
+			part += s.best.Outcomes[k].Pools[i].Cost
+		}
+		part /= capcli.USD(len(s.best.Outcomes))
+		if part == 0 {
+			continue
+		}
+		for _, sign := range []capcli.USD{-1, 1} {
+			s.add(Swing{
+				What: fmt.Sprintf("price of %s %+d%%", pool.Name, 10*sign), Cost: s.best.Cost() + sign*part/10,
+				Wait: s.best.Wait(), Undone: s.best.undoneShare(), Exact: true,
+			})
+		}
+	}
+}
+
+// supplySwing is a change of what capacity does.
+type supplySwing struct {
+	what string
+	sets []string
+}
+
+// supplySwings are half and twice as many losses of spot nodes, and half and
+// twice the lead times.
+func supplySwings(s *scenarios.Scenario) []supplySwing {
+	var out []supplySwing
+	for _, x := range []struct {
+		times float64
+		word  string
+	}{{0.5, "half"}, {2, "twice"}} {
+		var kills, delays []string
+		for i := range s.Capacity {
+			c := &s.Capacity[i]
+			if c.Hazard != nil {
+				up := capcli.Seconds(float64(c.Hazard.MeanUp) / x.times)
+				kills = append(kills, fmt.Sprintf("capacity[%d].hazard.mean_up=%s", i, timeText(max(60, up))))
+			}
+			if c.Lead > 0 {
+				delays = append(delays, fmt.Sprintf("capacity[%d].lead_time=%s", i, timeText(capcli.Seconds(float64(c.Lead)*x.times))))
+			}
+		}
+		if len(kills) > 0 {
+			out = append(out, supplySwing{x.word + " the spot losses", kills})
+		}
+		if len(delays) > 0 {
+			out = append(out, supplySwing{x.word + " the lead times", delays})
+		}
+	}
+	return out
+}
+
+// approval says who must sign for the best mix, where the scenario says who must for
+// what.
+func (s *study) approval() *billing.Signature {
+	n := int64(0) // but for pools whose nodes are in a file
+	for i := range s.out.Chosen.Capacity {
+		switch c := &s.out.Chosen.Capacity[i]; {
+		case !c.Kind.Committed():
+		case c.GPUs > 0:
+			n += int64(c.GPUs)
+		default:
+			n += int64(c.Nodes) * int64(c.GPUsPerNode)
+		}
+	}
+	return s.req.Case.Scenario.Approvals.Signature(n)
+}
+
+// Try runs candidates as often as asked, all of them, over the same runs as the
+// search: for what is asked about a plan once it is found.
+func (s *Search) Try(ctx context.Context, p *Problem, candidates []*Candidate) ([]*Entry, error) {
+	entries := make([]*Entry, len(candidates))
+	for i, c := range candidates {
+		entries[i] = &Entry{Candidate: c, Rival: -1, risk: s.Risk}
+	}
+	for run := range p.Runs {
+		out, err := p.Evaluate(ctx, run, candidates)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			entries[i].note(out[i], s.Limits)
+		}
+	}
+	return entries, nil
+}
+
+// Scaled gives the jobs of a run with so much of the demand: by chance, that of
+// each job alone, some are left out, or come a second time at the same instant.
+// A job that is left out at 90 % is left out at 80 % too.
+func Scaled(jobs []capcli.Job, share float64, seed capcli.Seed) []capcli.Job {
+	rng := seed.Stream("demand")
+	out := make([]capcli.Job, 0, int(float64(len(jobs))*share)+1)
+	for i := range jobs {
+		u := rng.Float64()
+		for n := share; n > u; n-- {
+			out = append(out, jobs[i])
+		}
+	}
+	return out
+}
+
+// Needed is the time for which the jobs of a run would hold at least so many
+// GPUs if none ever waited, and the time that there is.
+func (p *Problem) Needed(c *Candidate, run int) (func(gpus int64) capcli.Seconds, capcli.Seconds, error) {
+	cfg, err := c.Config(run)
+	if err != nil {
+		return nil, 0, err
+	}
+	jobs, err := p.Jobs(run)
+	if err != nil {
+		return nil, 0, err
+	}
+	cfg.Overflow = simulate.Overflow{}
+	cfg.Settings.Round = 0
+	cfg.Pools = nil
+	w := promises(&cfg, jobs)
+	s := NewSmooth(w.windows, w.end())
+	return s.AtLeast, w.end(), nil
+}
