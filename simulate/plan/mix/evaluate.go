@@ -3,8 +3,9 @@ package mix
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
+
+	"capcli"
 )
 
 // Evaluate gives the outcomes of candidates in one run, in the order asked.
@@ -67,55 +68,37 @@ func groupByKey(candidates []*Candidate) [][]int {
 	return groups
 }
 
-// inParallel does n pieces of work on all cores. The error is that of the first
-// piece that failed, in order; a panic is passed on to the caller.
+// inParallel does n pieces of work on all cores, and returns after the last that it
+// began. The error is that of the first piece that failed, in order; no piece after it
+// is begun.
 func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	errs := make([]error, n)
-	var (
-		next, failed int
-		lock         sync.Mutex
-		wait         sync.WaitGroup
-		crash        any
-	)
-	failed = n
-	take := func() int {
+	var lock sync.Mutex
+	failed := n
+	begins := func(i int) bool {
 		lock.Lock()
 		defer lock.Unlock()
-		if next >= failed || crash != nil || ctx.Err() != nil {
-			return -1
-		}
-		next++
-		return next - 1
+		return i < failed && ctx.Err() == nil
 	}
-	one := func(i int) {
-		defer func() {
-			v := recover()
+	// The pool has no end of its own, for it would not wait for what it began.
+	errs, err := capcli.MapParallel(context.WithoutCancel(ctx), everyOne(n), nil, func(_ context.Context, i int) (error, error) {
+		if !begins(i) {
+			return nil, nil
+		}
+		err := do(ctx, i)
+		if err != nil {
 			lock.Lock()
 			defer lock.Unlock()
-			if v != nil && crash == nil {
-				crash = v
-			}
-			if errs[i] != nil {
-				failed = min(failed, i)
-			}
-		}()
-		errs[i] = do(ctx, i)
+			failed = min(failed, i)
+		}
+		return err, nil
+	})
+	if err != nil {
+		return err
 	}
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := take(); i >= 0; i = take() {
-				one(i)
-			}
-		})
-	}
-	wait.Wait()
-	if crash != nil {
-		panic(crash)
-	}
-	if failed < n {
-		return errs[failed]
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }
