@@ -13,9 +13,6 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// yearNote says what ~ a year is.
-const yearNote = billing.YearNote
-
 // curveDoc says the plan of a demand curve.
 func curveDoc(r *curve.Result, form string) report.Doc {
 	d := report.Doc{Lead: curveLead(r), Notes: r.Notes, Data: r, Tables: []report.Table{

@@ -7,7 +7,6 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	planning "capcli/simulate/plan"
 	"capcli/simulate/plan/futures"
 )
 
@@ -44,9 +43,6 @@ func gapText(gap *float64) string {
 	}
 	return fmt.Sprintf("%.2f%%", math.Ceil(*gap*1e4)/100)
 }
-
-// riskWords says a risk in words.
-func riskWords(r planning.Risk) string { return r.Words() }
 
 func futurePlanTable(r *futures.Result) report.Table {
 	t := report.Table{Name: "plans", Title: "Plans over the futures", Columns: []report.Column{
