@@ -31,22 +31,11 @@ func (o *simulateOptions) finishedRuns(ctx context.Context, plans []*play.Case, 
 	if !errors.As(context.Cause(ctx), &by) {
 		return nil, nil, nil, err
 	}
-	part := &outcome.Partial{Asked: o.runs * len(plans), Why: by.Error()}
-	var kept []*play.Case
-	var out [][]*play.Run
-	for i, p := range plans {
-		n := 0
-		for n < len(results[i]) && results[i][n] != nil {
-			n++
-		}
-		if n > 0 {
-			kept, out = append(kept, p), append(out, results[i][:n])
-			part.Done += n
-		}
-	}
-	if part.Done == 0 {
+	kept, out, done := play.Finished(plans, results)
+	if done == 0 {
 		return nil, nil, nil, by
 	}
+	part := &outcome.Partial{Done: done, Asked: o.runs * len(plans), Why: by.Error()}
 	return kept, out, part, nil
 }
 

@@ -73,6 +73,23 @@ func Play(ctx context.Context, cases []*Case, q Request) ([][]*Run, error) {
 	return out, err
 }
 
+// Finished returns the runs of each case that were done when Play failed, from the first
+// on without a gap, so that the same call makes them again; the cases that have such
+// runs; and how many runs these are.
+func Finished(cases []*Case, all [][]*Run) (kept []*Case, runs [][]*Run, done int) {
+	for i, c := range cases {
+		n := 0
+		for n < len(all[i]) && all[i][n] != nil {
+			n++
+		}
+		if n > 0 {
+			kept, runs = append(kept, c), append(runs, all[i][:n])
+			done += n
+		}
+	}
+	return kept, runs, done
+}
+
 func (q *Request) note(text string) {
 	if q.Note != nil {
 		q.Note(text)
