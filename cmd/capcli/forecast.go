@@ -79,7 +79,7 @@ func (o *forecastOptions) check() error {
 		return err
 	}
 	r := &o.ask
-	r.Seed, r.Peak, r.PeakBy = capcli.Seed(o.seed), o.history.peak, o.history.peakBy
+	r.Seed, r.Peak, r.PeakBy = capcli.Seed(o.seed), o.history.ask.Peak, o.history.peakBy
 	o.history.periods = strings.Contains(r.Horizon, ",")
 	var err error
 	if r.Levels, err = outlook.ParseLevels(o.levels); err != nil {
@@ -99,7 +99,7 @@ func (o *forecastOptions) check() error {
 
 func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string) error {
 	args = o.history.takePeak(args)
-	if len(args) == 0 && o.history.prom.address == "" {
+	if len(args) == 0 && o.history.ask.Prometheus == "" {
 		return &usageError{text: "forecast wants HISTORY: HISTORY is missing", hint: "capcli forecast --help"}
 	}
 	if err := o.check(); err != nil {
@@ -165,11 +165,12 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*dem
 		if err != nil {
 			return nil, err
 		}
-		if o.ask.Events, err = scenarios.ParseEvents(o.events, b, o.history.zone); err != nil {
+		if o.ask.Events, err = scenarios.ParseEvents(o.events, b, o.history.ask.Trace.TZ); err != nil {
 			return nil, err
 		}
 	}
-	return o.history.load(ctx, e, args)
+	o.history.ask.Inputs = args
+	return demand.Read(ctx, o.history.ask, e.sources())
 }
 
 // peakFlag is --peak, which may name a period.
@@ -181,11 +182,11 @@ func isPeriod(name string) bool { return outlook.PeriodUnit(name) != (capcli.Ste
 func (f peakFlag) Set(text string) error {
 	switch {
 	case text == "false":
-		f.o.peak, f.o.peakBy = false, ""
+		f.o.ask.Peak, f.o.peakBy = false, ""
 	case text == "step" || text == "true":
-		f.o.peak, f.o.peakBy = true, ""
+		f.o.ask.Peak, f.o.peakBy = true, ""
 	case isPeriod(text):
-		f.o.peak, f.o.peakBy = true, text
+		f.o.ask.Peak, f.o.peakBy = true, text
 	default:
 		return fmt.Errorf("wants hour, day, week, month, quarter or year, or nothing, found %q", text)
 	}
@@ -193,7 +194,7 @@ func (f peakFlag) Set(text string) error {
 }
 
 func (f peakFlag) String() string {
-	if f.o == nil || !f.o.peak {
+	if f.o == nil || !f.o.ask.Peak {
 		return ""
 	}
 	if f.o.peakBy == "" {
@@ -208,7 +209,7 @@ func (f peakFlag) Type() string { return "PERIOD" }
 // takePeak takes the period out of "--peak day", which flags that may stand alone leave
 // among the arguments. A file of that name is given as ./day.
 func (o *historyOptions) takePeak(args []string) []string {
-	if !o.peak || o.peakBy != "" {
+	if !o.ask.Peak || o.peakBy != "" {
 		return args
 	}
 	if i := slices.IndexFunc(args, isPeriod); i >= 0 {

@@ -40,7 +40,7 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if o.history.peakBy != "" || strings.Contains(o.ask.Horizon, ",") {
 		return &usageError{text: "a backtest measures single steps, not periods", hint: "give one --horizon, and --peak without a period"}
 	}
-	if len(args) == 0 && o.history.prom.address == "" {
+	if len(args) == 0 && o.history.ask.Prometheus == "" {
 		return &usageError{text: "forecast backtest wants HISTORY: HISTORY is missing", hint: "capcli forecast backtest --help"}
 	}
 	if err := o.check(); err != nil {

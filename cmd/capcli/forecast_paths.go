@@ -24,8 +24,8 @@ func (o *forecastOptions) checkOut(e *env, args []string) error {
 	if o.ask.Paths > 0 && !strings.HasSuffix(low, ".csv") && !strings.HasSuffix(low, ".parquet") {
 		return &usageError{text: fmt.Sprintf("--out %s: cannot tell from its ending what to write", o.out), hint: "end the name in .csv or .parquet"}
 	}
-	c := &o.history.censor
-	for _, name := range append(slices.Clone(args), o.events, c.capacity, c.past, c.cap, c.pending) {
+	r := &o.history.ask
+	for _, name := range append(slices.Clone(args), o.events, r.Past.File, r.Cap.File, r.Pending) {
 		if name != "" && name != "-" && sameFile(e, name, o.out) {
 			return &usageError{text: fmt.Sprintf("--out %s is a file that is read: it would be overwritten", o.out), hint: "name another file"}
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
-	"capcli/profile/demand"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
 )
@@ -83,7 +82,7 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
 	f.StringVar(&o.vary, "sensitivity", "", "the same purchases when demand or a price is `SHARE` lower or higher, 20%")
 	h := &o.history
-	f.StringSliceVar(&h.by, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
+	f.StringSliceVar(&h.ask.By, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
 	addDemandFlags(cmd, h)
 }
@@ -91,11 +90,11 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 // addDemandFlags adds the flags that say how demand is read from a table or a job log.
 func addDemandFlags(cmd *cobra.Command, h *historyOptions) {
 	f := cmd.Flags()
-	f.StringVar(&h.agg, "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
-	f.StringVar(&h.gaps, "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
-	f.StringVar(&h.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
-	f.StringVar(&h.time, "time-col", "", "`NAME` of the column of times (ds)")
-	f.StringVar(&h.value, "value-col", "", "`NAME` of the column of values (y)")
+	f.StringVar((*string)(&h.ask.Combine), "agg", "", "`HOW` values in one step combine: mean (default with --step), sum or max")
+	f.StringVar((*string)(&h.ask.Gaps), "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
+	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
+	f.StringVar(&h.ask.Time, "time-col", "", "`NAME` of the column of times (ds)")
+	f.StringVar(&h.ask.Value, "value-col", "", "`NAME` of the column of values (y)")
 	addFormatFlag(cmd, &h.read)
 	addTraceFlags(cmd, &h.read)
 	explainedBy(cmd, "capcli forecast backtest", "agg", "gaps", "id-col", "time-col", "value-col", "by", "step")
@@ -121,7 +120,7 @@ func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 // source says how the demand is read, and what of it is measured.
 func (o *planCurveOptions) source(measure string) (curve.Source, error) {
 	h := &o.history
-	h.measure, h.whole = measure, true
+	h.ask.Measure, h.ask.Curve = measure, true
 	err := h.check()
 	s := curve.Source{Request: h.ask, Series: o.series, Quantile: o.quantile}
 	if o.demand != "" {
@@ -131,15 +130,6 @@ func (o *planCurveOptions) source(measure string) (curve.Source, error) {
 		err = s.Check()
 	}
 	return s, err
-}
-
-// readDemand reads the series of a file for a plan.
-func (o *historyOptions) readDemand(ctx context.Context, e *env, file string) (*demand.Histories, error) {
-	o.measure, o.whole = "demand", true
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	return o.loadFile(ctx, e, file)
 }
 
 // planCurve plans a demand curve.

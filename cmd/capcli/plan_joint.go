@@ -36,7 +36,7 @@ func newPlanJoint(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.market, "market", "", "what can be bought: YAML `FILE`; see the README")
 	h := &o.curve.history
-	f.StringSliceVar(&h.by, "by", nil, "a series of a job log for each `KEY`: gpu_model")
+	f.StringSliceVar(&h.ask.By, "by", nil, "a series of a job log for each `KEY`: gpu_model")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d (default: as in a table; else 1h)")
 	addDemandFlags(cmd, h)
 	return cmd

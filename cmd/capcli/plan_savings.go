@@ -32,10 +32,10 @@ func newPlanSavings(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.skus, "sku", nil, "a series and its prices a GPU-hour, `NAME=ON_DEMAND:PLAN` (repeat)")
 	h := &o.curve.history
-	f.StringVar(&h.gaps, "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
-	f.StringVar(&h.id, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
-	f.StringVar(&h.time, "time-col", "", "`NAME` of the column of times (ds)")
-	f.StringVar(&h.value, "value-col", "", "`NAME` of the column of values (y)")
+	f.StringVar((*string)(&h.ask.Gaps), "gaps", "", "steps without a value: `WHAT`, error (default), zero, linear or previous")
+	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
+	f.StringVar(&h.ask.Time, "time-col", "", "`NAME` of the column of times (ds)")
+	f.StringVar(&h.ask.Value, "value-col", "", "`NAME` of the column of values (y)")
 	return cmd
 }
 
