@@ -46,7 +46,7 @@ func (r *reader) parquetTable(in *trace.Input, plain bool, opts series.Options) 
 	return table, true, err
 }
 
-// isJobLog tells whether columns are those of a job log rather than of a table.
+// isJobLog reports whether columns are those of a job log rather than of a table.
 func (r *reader) isJobLog(names []string, opts series.Options) bool {
 	if opts.ID != "" || opts.Time != "" || opts.Value != "" {
 		return false

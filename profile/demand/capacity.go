@@ -1,9 +1,11 @@
 package demand
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +14,44 @@ import (
 	"capcli/profile/series"
 	"capcli/profile/trace"
 )
+
+// Level is one figure for every series, or a table of levels. The zero value is none.
+type Level struct {
+	GPUs     float64
+	File     string // name of a table with unique_id, ds and capacity
+	Measured bool   // what the GPU samples saw
+}
+
+// MeasuredText is how a request writes the past capacity that GPU samples saw.
+const MeasuredText = "measured"
+
+// ParseLevel tells a number from the name of a file. The field names it in errors.
+func ParseLevel(field, text string) (Level, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return Level{File: text}, nil
+	}
+	if !(v > 0) || math.IsInf(v, 0) {
+		return Level{}, &capcli.RequestError{Field: field, Text: fmt.Sprintf("wants a number over 0, found %v", v), Hint: "or the name of a table with unique_id, ds and capacity"}
+	}
+	return Level{GPUs: v}, nil
+}
+
+// Given reports whether there is a level.
+func (l Level) Given() bool { return l != Level{} }
+
+// MarshalJSON implements json.Marshaler: a number, the name of a file, or null.
+func (l Level) MarshalJSON() ([]byte, error) {
+	switch {
+	case l.File != "":
+		return json.Marshal(l.File)
+	case l.Measured:
+		return json.Marshal(MeasuredText)
+	case l.Given():
+		return json.Marshal(l.GPUs)
+	}
+	return []byte("null"), nil
+}
 
 // levels are a level of a request, and its table where that is read.
 type levels struct {
