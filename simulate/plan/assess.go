@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+
 	"capcli"
 )
 
@@ -67,7 +69,7 @@ func (f *Field) purchases(bought []int64) ([]Purchase, error) {
 			continue
 		}
 		x := f.deal.chances[i]
-		cost, err := f.usd(new(big.Rat).SetInt(product(n, f.cost[i])))
+		cost, err := f.usd(new(big.Rat).SetInt(exact.Product(n, f.cost[i])))
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +111,7 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		if n == 0 {
 			continue
 		}
-		fixed.Add(fixed, product(n, f.cost[i]))
+		fixed.Add(fixed, exact.Product(n, f.cost[i]))
 		x := f.deal.chances[i]
 		from, to := f.span(i)
 		for m := from; m < to; m++ {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -132,22 +134,22 @@ func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
 	if most == 0 || len(f.cost) == 0 {
 		return bought, nil
 	}
-	p := &Program{Periods: make([]Levels, len(f.held))}
+	p := &flow.Program{Periods: make([]flow.Levels, len(f.held))}
 	var dear int64 = 1
 	for _, c := range f.cost {
 		dear = max(dear, c)
 	}
-	dear = max(1, min(4*dear, limitCost/int64(len(f.held)+1)))
+	dear = max(1, min(4*dear, flow.LimitCost/int64(len(f.held)+1)))
 	for m := range p.Periods {
 		if n := most - f.held[m]; n > 0 {
-			p.Periods[m] = Levels{{n, dear}}
+			p.Periods[m] = flow.Levels{{Units: n, Cost: dear}}
 		}
 	}
 	for i := range f.deal.chances {
 		from, to := f.span(i)
-		p.Offers = append(p.Offers, Offer{From: from, To: to, Cost: f.cost[i], Max: f.deal.m.Terms[f.deal.chances[i].term].Max / f.deal.m.lot()})
+		p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: f.cost[i], Max: f.deal.m.Terms[f.deal.chances[i].term].Max / f.deal.m.lot()})
 	}
-	s, err := Solve(ctx, p)
+	s, err := flow.Solve(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/big"
 	"sort"
+
+	"capcli/simulate/internal/exact"
 )
 
 func sortBy(order []int, less func(a, b int) bool) {
@@ -67,7 +69,7 @@ func (f *Field) Choose(ctx context.Context, risk Risk) (*Choice, error) {
 		return f.quantile(ctx, risk)
 	}
 	limit, whole := risk.limits(f.Count())
-	g := gcd(limit, whole)
+	g := exact.GCD(limit, whole)
 	limit, whole = limit/g, whole/g
 	h := &hunt{f: f, risk: risk, in: allOf(f.Count())}
 	if limit*int64(f.Count()) == whole { // all futures count alike

@@ -7,6 +7,9 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
 )
 
 // cover is a program in which an offer may cover any set of rows, not only an
@@ -18,7 +21,7 @@ import (
 // The matrix is not totally unimodular, so the optimum of the linear program
 // need not be whole.
 type cover struct {
-	rows   []Levels
+	rows   []flow.Levels
 	offers []coverOffer
 }
 
@@ -288,7 +291,7 @@ type coverRow struct {
 	tail  []int64 // what all segments from this on cost uncovered
 }
 
-func coverRowsOf(rows []Levels) []coverRow {
+func coverRowsOf(rows []flow.Levels) []coverRow {
 	out := make([]coverRow, len(rows))
 	for i, levels := range rows {
 		r := coverRow{tail: make([]int64, len(levels)+1)}
@@ -321,7 +324,7 @@ func (r *coverRow) uncovered(level int64) int64 {
 //
 // Prices are taken in parts of a unit of cost, as many as leave room, and lowered
 // where an offer without a limit would earn.
-func proveCover(rows []Levels, offers []coverOffer, prices []float64) *big.Int {
+func proveCover(rows []flow.Levels, offers []coverOffer, prices []float64) *big.Int {
 	var whole float64
 	for _, levels := range rows {
 		for _, s := range levels {
@@ -350,7 +353,7 @@ func proveCover(rows []Levels, offers []coverOffer, prices []float64) *big.Int {
 	sum := limitedOffers(offers, y, parts)
 	for r, levels := range rows {
 		for _, s := range levels {
-			sum.Add(sum, product(s.Units, min(s.Cost*parts, y[r])))
+			sum.Add(sum, exact.Product(s.Units, min(s.Cost*parts, y[r])))
 		}
 	}
 	// the cost is whole: round up
@@ -372,9 +375,9 @@ func limitedOffers(offers []coverOffer, y []int64, parts int64) *big.Int {
 		}
 		switch {
 		case left >= 0:
-			sum.Add(sum, product(o.lo, left))
+			sum.Add(sum, exact.Product(o.lo, left))
 		case o.hi >= 0:
-			sum.Add(sum, product(o.hi, left))
+			sum.Add(sum, exact.Product(o.hi, left))
 		}
 	}
 	return sum

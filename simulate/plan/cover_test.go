@@ -5,17 +5,19 @@ import (
 	"math/big"
 	"testing"
 
+	"capcli/simulate/plan/flow"
+
 	"pgregory.net/rapid"
 )
 
 // drawCover draws a cover of a few rows and offers over any sets of them.
 func drawCover(t *rapid.T, rows, offers, most int) *cover {
-	c := &cover{rows: make([]Levels, rapid.IntRange(1, rows).Draw(t, "rows"))}
+	c := &cover{rows: make([]flow.Levels, rapid.IntRange(1, rows).Draw(t, "rows"))}
 	for r := range c.rows {
 		last := int64(40)
 		for range rapid.IntRange(0, 3).Draw(t, "segments") {
 			cost := rapid.Int64Range(0, last).Draw(t, "cost")
-			c.rows[r] = c.rows[r].add(rapid.Int64Range(1, int64(most)).Draw(t, "units"), cost)
+			c.rows[r] = c.rows[r].Add(rapid.Int64Range(1, int64(most)).Draw(t, "units"), cost)
 			last = cost
 		}
 	}
@@ -90,7 +92,7 @@ func TestCoverEqualsEveryChoice(t *testing.T) {
 func TestCoverEqualsFlow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCover(t, 10, 0+1, 9)
-		p := &Program{Periods: c.rows}
+		p := &flow.Program{Periods: c.rows}
 		c.offers = nil
 		for range rapid.IntRange(1, 12).Draw(t, "purchases") {
 			from := rapid.IntRange(0, len(c.rows)-1).Draw(t, "from")
@@ -100,9 +102,9 @@ func TestCoverEqualsFlow(t *testing.T) {
 				o.rows = append(o.rows, r)
 			}
 			c.offers = append(c.offers, o)
-			p.Offers = append(p.Offers, Offer{From: from, To: to, Cost: o.cost})
+			p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: o.cost})
 		}
-		want, err := Solve(context.Background(), p)
+		want, err := flow.Solve(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}

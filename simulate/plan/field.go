@@ -7,6 +7,9 @@ import (
 	"slices"
 	"sort"
 
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -157,7 +160,7 @@ func (f *Field) fill(deals []*deal) error {
 			if len(cells) > 0 {
 				top += cells[0].wholes + cells[0].rest
 			}
-			if top > limitCost || top < 0 {
+			if top > flow.LimitCost || top < 0 {
 				return capcli.ErrOverflow
 			}
 			future[m] = cells
@@ -196,27 +199,27 @@ func (f *Field) measure(deals []*deal) error {
 		for _, ps := range d.pieces {
 			for _, p := range ps {
 				size := lot * int64(p.dur)
-				unit = gcd(gcd(unit, size), int64(p.work)%size)
-				rates = gcd(rates, p.rate)
+				unit = exact.GCD(exact.GCD(unit, size), int64(p.work)%size)
+				rates = exact.GCD(rates, p.rate)
 			}
 		}
 	}
 	for _, x := range f.deal.chances {
-		unit, rates = gcd(unit, lot*int64(x.to-x.from)), gcd(rates, x.rate)
+		unit, rates = exact.GCD(unit, lot*int64(x.to-x.from)), exact.GCD(rates, x.rate)
 	}
 	unit, rates = max(unit, 1), max(rates, 1)
-	whole, err := times(unit, rates)
+	whole, err := exact.Times(unit, rates)
 	if err != nil {
 		return err
 	}
 	f.deal.unit = whole // what usd multiplies with
 	f.deal.parts = [2]int64{unit, rates}
 	for _, x := range f.deal.chances {
-		cost, err := times(x.rate/rates, lot*int64(x.to-x.from)/unit)
+		cost, err := exact.Times(x.rate/rates, lot*int64(x.to-x.from)/unit)
 		if err != nil {
 			return err
 		}
-		if cost > limitCost {
+		if cost > flow.LimitCost {
 			return capcli.ErrOverflow
 		}
 		f.cost = append(f.cost, cost)
@@ -233,7 +236,7 @@ func (f *Field) cellsOf(m int, ps []piece) ([]cell, error) {
 			continue
 		}
 		size := lot * int64(p.dur)
-		whole, err := times(p.rate/rates, size/unit)
+		whole, err := exact.Times(p.rate/rates, size/unit)
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +258,7 @@ func (f *Field) cellsOf(m int, ps []piece) ([]cell, error) {
 	var wholes, lots int64
 	for i := n - 1; i >= 0; i-- {
 		c := &cells[i]
-		over, err := times(c.whole, f.breaks[m][c.at])
+		over, err := exact.Times(c.whole, f.breaks[m][c.at])
 		if err != nil || over > math.MaxInt64/2-c.rest || lots > math.MaxInt64/2-over-c.rest {
 			return nil, capcli.ErrOverflow
 		}
@@ -301,7 +304,7 @@ func (f *Field) costs(bought []int64, in ...int) ([]int64, error) {
 	levels := f.levels(bought)
 	var fixed int64
 	for i, n := range bought {
-		cost, err := times(n, f.cost[i])
+		cost, err := exact.Times(n, f.cost[i])
 		if err != nil || fixed > math.MaxInt64/2-cost {
 			return nil, capcli.ErrOverflow
 		}

@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/big"
 
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -12,7 +15,7 @@ import (
 // amounts are too large for that, they are divided by div and rounded down, so that
 // the optimum is no more than a div-th of the true one: then it is a bound and no
 // answer.
-func (f *Field) program(weights []int64) (p *Program, div int64) {
+func (f *Field) program(weights []int64) (p *flow.Program, div int64) {
 	var whole int64
 	for _, w := range weights {
 		whole += w
@@ -21,20 +24,20 @@ func (f *Field) program(weights []int64) (p *Program, div int64) {
 	if need := float64(f.top) * float64(whole) / (1 << 59); need > 1 {
 		div = int64(math.Ceil(need))
 	}
-	p = &Program{Periods: make([]Levels, len(f.held))}
+	p = &flow.Program{Periods: make([]flow.Levels, len(f.held))}
 	for m := range p.Periods {
 		p.Periods[m] = f.pool(m, weights, div)
 	}
 	for i := range f.deal.chances {
 		from, to := f.span(i)
 		x := f.deal.chances[i]
-		p.Offers = append(p.Offers, Offer{From: from, To: to, Cost: mulDivDown(f.cost[i], whole, div), Max: f.deal.m.Terms[x.term].Max / f.deal.m.lot()})
+		p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: mulDivDown(f.cost[i], whole, div), Max: f.deal.m.Terms[x.term].Max / f.deal.m.lot()})
 	}
 	return p, div
 }
 
 // pool is the levels of one period, summed over the futures by their weights.
-func (f *Field) pool(m int, weights []int64, div int64) Levels {
+func (f *Field) pool(m int, weights []int64, div int64) flow.Levels {
 	breaks := f.breaks[m]
 	whole, rest := make([]int64, len(breaks)), make([]int64, len(breaks))
 	var each int64
@@ -49,17 +52,17 @@ func (f *Field) pool(m int, weights []int64, div int64) Levels {
 			each += v
 		}
 	}
-	var out Levels
+	var out flow.Levels
 	done := f.held[m]
 	for i, lots := range breaks {
 		if whole[i] == 0 && rest[i] == 0 {
 			continue
 		}
-		out = out.add(lots-done, each)
+		out = out.Add(lots-done, each)
 		done = max(done, lots)
 		each -= whole[i]
 		if done == lots { // the part of a lot on top is not covered yet
-			out = out.add(1, each+rest[i])
+			out = out.Add(1, each+rest[i])
 			done++
 		}
 	}
@@ -71,14 +74,14 @@ func mulDivDown(a, b, c int64) int64 {
 	if c == 1 {
 		return a * b
 	}
-	return mulDiv(a, b, c)
+	return exact.Portion(a, b, c)
 }
 
 // solve finds the best choice for weighted futures, and what no choice costs less
 // than: the same, but where amounts had to be rounded down.
 func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, least *big.Int, err error) {
 	p, div := f.program(weights)
-	s, err := Solve(ctx, p)
+	s, err := flow.Solve(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}

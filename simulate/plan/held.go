@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+
 	"capcli"
 )
 
@@ -36,7 +38,7 @@ func (c *Curve) Less(held []Held) (*Curve, capcli.GPUTime, error) {
 			}
 			part := work
 			if upTo < to {
-				part = capcli.GPUTime(mulDiv(int64(work), int64(upTo-from), int64(to-from)))
+				part = capcli.GPUTime(exact.Portion(int64(work), int64(upTo-from), int64(to-from)))
 			}
 			left -= min(part, capcli.GPUTime(level*int64(upTo-from)))
 			work -= part

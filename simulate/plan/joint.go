@@ -9,6 +9,9 @@ import (
 	"math/big"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -275,7 +278,7 @@ func (p *joint) chances() []span {
 func (p *joint) ways(i int, from capcli.Seconds) []span {
 	o, c := &p.j.Offers[i], p.j.Models[0].Curve
 	end := c.after(from, o.Length, 1)
-	whole := product(int64(o.Rate), int64(end-from))
+	whole := exact.Product(int64(o.Rate), int64(end-from))
 	var out []span
 	put := func(to capcli.Seconds, cost *big.Int, left, extended bool) {
 		if to > from && (to <= c.Len() || p.j.Overrun) {
@@ -285,16 +288,16 @@ func (p *joint) ways(i int, from capcli.Seconds) []span {
 	put(end, whole, false, false)
 	if o.Extend.Length() > 0 {
 		to := c.after(end, o.Extend, 1)
-		put(to, new(big.Int).Add(whole, product(int64(o.ExtendRate), int64(to-end))), false, true)
+		put(to, new(big.Int).Add(whole, exact.Product(int64(o.ExtendRate), int64(to-end))), false, true)
 	}
 	for _, x := range o.Exits {
 		at := c.after(from, x.After, 1)
 		if at >= end {
 			continue
 		}
-		fee := product(int64(o.Rate), int64(end-at))
+		fee := exact.Product(int64(o.Rate), int64(end-at))
 		fee.Mul(fee, big.NewInt(x.Share)).Quo(fee, big.NewInt(Whole))
-		put(at, fee.Add(fee, product(int64(o.Rate), int64(at-from))), true, false)
+		put(at, fee.Add(fee, exact.Product(int64(o.Rate), int64(at-from))), true, false)
 	}
 	return out
 }
@@ -312,7 +315,7 @@ func (p *joint) lay(chances []span) error {
 		}
 		cost := new(big.Int).Mul(x.cost, big.NewInt(size))
 		cost.Add(cost, big.NewInt(1_800_000)).Quo(cost, big.NewInt(3_600_000))
-		if !cost.IsInt64() || cost.Int64() > limitCost {
+		if !cost.IsInt64() || cost.Int64() > flow.LimitCost {
 			return capcli.ErrOverflow
 		}
 		k.cost = cost.Int64()
@@ -369,7 +372,7 @@ func (p *joint) segments() {
 
 // part is a x of / whole, rounded down.
 func part(a, of, whole int64) int64 {
-	v := product(a, of)
+	v := exact.Product(a, of)
 	return v.Quo(v, big.NewInt(whole)).Int64()
 }
 

@@ -7,6 +7,9 @@ import (
 	"math/big"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -164,7 +167,7 @@ func (p *joint) result(units []int64) (*JointPlan, error) {
 		}
 		k := &p.columns[i]
 		x[i] = float64(n)
-		cost := product(n, k.cost)
+		cost := exact.Product(n, k.cost)
 		spent.Add(spent, cost)
 		if !cost.IsInt64() {
 			return nil, capcli.ErrOverflow
@@ -189,8 +192,8 @@ func (p *joint) result(units []int64) (*JointPlan, error) {
 			for m, w := range s.work {
 				left := capcli.GPUTime(math.Round(o.left[m]))
 				planned := capcli.GPUTime(math.Round(o.planned[m]))
-				all.Add(all, product(w, s.list[m]))
-				rest.Add(rest, product(int64(left), s.list[m]))
+				all.Add(all, exact.Product(w, s.list[m]))
+				rest.Add(rest, exact.Product(int64(left), s.list[m]))
 				out.Wanted[m] += capcli.GPUTime(w)
 				out.Planned[m] += planned
 				out.Reserved[m] += capcli.GPUTime(w) - left - planned
@@ -203,7 +206,7 @@ func (p *joint) result(units []int64) (*JointPlan, error) {
 		per int64
 	}{{&out.Commitments, spent, 1}, {&out.OnDemand, rest, perHour}, {&out.AllOnDemand, all, perHour}} {
 		q := new(big.Int).Add(v.big, big.NewInt(v.per/2))
-		if q.Quo(q, big.NewInt(v.per)); !q.IsInt64() || q.Int64() > limitCost {
+		if q.Quo(q, big.NewInt(v.per)); !q.IsInt64() || q.Int64() > flow.LimitCost {
 			return nil, capcli.ErrOverflow
 		}
 		*v.to = capcli.USD(q.Int64())
@@ -235,10 +238,10 @@ func (p *joint) model(ctx context.Context, m int, units []int64) error {
 	for _, segs := range p.periods {
 		for i := range segs {
 			size := p.lots[m] * segs[i].dur
-			unit = gcd(gcd(unit, size), segs[i].work[m]%size)
+			unit = exact.GCD(exact.GCD(unit, size), segs[i].work[m]%size)
 		}
 	}
-	prog := &Program{}
+	prog := &flow.Program{}
 	for _, segs := range p.periods {
 		levels, err := p.levels(segs, m, unit)
 		if err != nil {
@@ -252,14 +255,14 @@ func (p *joint) model(ctx context.Context, m int, units []int64) error {
 		if k.dim != m {
 			continue
 		}
-		cost, err := times(k.cost, perHour/unit)
+		cost, err := exact.Times(k.cost, perHour/unit)
 		if err != nil {
 			return err
 		}
 		which = append(which, i)
-		prog.Offers = append(prog.Offers, Offer{From: k.from, To: k.to, Cost: cost, Max: k.most})
+		prog.Offers = append(prog.Offers, flow.Offer{From: k.from, To: k.to, Cost: cost, Max: k.most})
 	}
-	s, err := Solve(ctx, prog)
+	s, err := flow.Solve(ctx, prog)
 	if err != nil {
 		return err
 	}
@@ -270,8 +273,8 @@ func (p *joint) model(ctx context.Context, m int, units []int64) error {
 }
 
 // levels says what each lot of a model costs on demand in a period.
-func (p *joint) levels(segs []segment, m int, unit int64) (Levels, error) {
-	var shares []share
+func (p *joint) levels(segs []segment, m int, unit int64) (flow.Levels, error) {
+	var shares []flow.Share
 	var each int64
 	for i := range segs {
 		s := &segs[i]
@@ -279,12 +282,12 @@ func (p *joint) levels(segs []segment, m int, unit int64) (Levels, error) {
 			continue
 		}
 		size := p.lots[m] * s.dur
-		whole, err := times(s.list[m], size/unit)
-		if err != nil || each > limitCost-whole {
+		whole, err := exact.Times(s.list[m], size/unit)
+		if err != nil || each > flow.LimitCost-whole {
 			return nil, capcli.ErrOverflow
 		}
 		each += whole
-		shares = append(shares, share{s.work[m] / size, whole, s.list[m] * (s.work[m] % size / unit)})
+		shares = append(shares, flow.Share{Lots: s.work[m] / size, Whole: whole, Rest: s.list[m] * (s.work[m] % size / unit)})
 	}
-	return stackLevels(shares, each, 0), nil
+	return flow.Stack(shares, each, 0), nil
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -34,7 +37,7 @@ func (m *Market) oneLevel(c *Curve, term int) (milli int64, cost capcli.USD, err
 // other.
 func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 	var held []piece
-	sum, next := product(0, 0), 0
+	sum, next := exact.Product(0, 0), 0
 	for i, ps := range d.pieces {
 		for next < len(d.chances) && d.chances[next].to <= d.edges[i] {
 			next++
@@ -43,7 +46,7 @@ func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 			held = append(held, ps...)
 			continue
 		}
-		sum.Add(sum, d.program.Periods[i].uncovered(0))
+		sum.Add(sum, d.program.Periods[i].Uncovered(0))
 	}
 	levels, err := d.levels(held)
 	if err != nil {
@@ -51,7 +54,7 @@ func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 	}
 	price, most := int64(0), int64(math.MaxInt64)
 	for _, o := range d.program.Offers {
-		if price > limitCost-o.Cost {
+		if price > flow.LimitCost-o.Cost {
 			return 0, 0, capcli.ErrOverflow
 		}
 		price += o.Cost
@@ -66,8 +69,8 @@ func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 		}
 		k += min(s.Units, most-k)
 	}
-	sum.Add(sum, product(k, price))
-	sum.Add(sum, levels.uncovered(k))
+	sum.Add(sum, exact.Product(k, price))
+	sum.Add(sum, levels.Uncovered(k))
 	cost, err = d.usd(sum)
 	return k * d.m.lot(), cost, err
 }
@@ -100,7 +103,7 @@ func (m *Market) Baselines(ctx context.Context, c *Curve, best *Optimum) ([]Base
 	}
 	for _, b := range out {
 		if b.Cost < best.Cost-1 { // each is rounded
-			return nil, fmt.Errorf("%w: it costs %s, and a baseline %s", ErrNotProven, best.Cost.Decimal(), b.Cost.Decimal())
+			return nil, fmt.Errorf("%w: it costs %s, and a baseline %s", flow.ErrNotProven, best.Cost.Decimal(), b.Cost.Decimal())
 		}
 	}
 	return out, nil

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 
+	"capcli/simulate/internal/exact"
+
 	"capcli"
 )
 
@@ -17,7 +19,7 @@ func Newsvendor(demand []float64, rate, onDemand capcli.Rate) float64 {
 	// The j-th highest demand is wanted in at least j steps: the first j of
 	// which j·p > r·steps is the answer.
 	for j, d := range sorted {
-		if product(int64(j+1), int64(onDemand)).Cmp(product(int64(len(sorted)), int64(rate))) > 0 {
+		if exact.Product(int64(j+1), int64(onDemand)).Cmp(exact.Product(int64(len(sorted)), int64(rate))) > 0 {
 			return max(0, d)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"capcli/simulate/internal/exact"
+
 	"capcli"
 )
 
@@ -143,6 +145,6 @@ func (r *OnlineRun) price(l *Lease, burst, used int64) error {
 }
 
 func priced(u capcli.USD, n int64) (capcli.USD, error) {
-	v, err := times(int64(u), n)
+	v, err := exact.Times(int64(u), n)
 	return capcli.USD(v), err
 }

@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/simulate/plan"
+	"capcli/simulate/plan/flow"
 )
 
 // The adversary stops all demand once a lease is bought. The lease is 1, the
@@ -174,18 +175,18 @@ func TestOnlineAgainstTheOptimum(t *testing.T) {
 		l.Used = capcli.USD(rapid.IntRange(0, 900).Draw(t, "used"))
 		l.Fee = capcli.USD(rapid.IntRange(1, 1000*l.Periods).Draw(t, "fee"))
 		demand := rapid.SliceOfN(rapid.Int64Range(0, 12), 1, 90).Draw(t, "demand")
-		var p plan.Program
+		var p flow.Program
 		base := capcli.USD(0)
 		for i, d := range demand {
-			var levels plan.Levels
+			var levels flow.Levels
 			if d > 0 {
-				levels = plan.Levels{{Units: d, Cost: int64(l.OnDemand - l.Used)}}
+				levels = flow.Levels{{Units: d, Cost: int64(l.OnDemand - l.Used)}}
 			}
 			p.Periods = append(p.Periods, levels)
-			p.Offers = append(p.Offers, plan.Offer{From: i, To: min(i+l.Periods, len(demand)), Cost: int64(l.Fee)})
+			p.Offers = append(p.Offers, flow.Offer{From: i, To: min(i+l.Periods, len(demand)), Cost: int64(l.Fee)})
 			base += l.Used * capcli.USD(d)
 		}
-		best, err := plan.Solve(context.Background(), &p)
+		best, err := flow.Solve(context.Background(), &p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"math/big"
 
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -55,7 +58,7 @@ func (m *Market) Solve(ctx context.Context, c *Curve) (*Optimum, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Solve(ctx, d.program)
+	s, err := flow.Solve(ctx, d.program)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +66,7 @@ func (m *Market) Solve(ctx context.Context, c *Curve) (*Optimum, error) {
 }
 
 // optimum says a solution in GPUs and dollars.
-func (d *deal) optimum(s *Solution) (*Optimum, error) {
+func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 	lot := d.m.lot()
 	out := &Optimum{Wanted: d.c.Sum(), Paths: s.Paths}
 	committed := new(big.Int)
@@ -72,14 +75,14 @@ func (d *deal) optimum(s *Solution) (*Optimum, error) {
 		if n == 0 {
 			continue
 		}
-		cost := product(n, d.program.Offers[i].Cost)
+		cost := exact.Product(n, d.program.Offers[i].Cost)
 		committed.Add(committed, cost)
 		p := Purchase{Term: x.term, From: x.from, To: x.to, Milli: n * lot, Rate: d.m.Terms[x.term].Rate.At(x.from)}
 		var err error
 		if p.Cost, err = d.usd(cost); err != nil {
 			return nil, err
 		}
-		time, err := times(n*lot, int64(x.to-x.from))
+		time, err := exact.Times(n*lot, int64(x.to-x.from))
 		if err != nil {
 			return nil, capcli.ErrTooMuchTime
 		}
@@ -88,7 +91,7 @@ func (d *deal) optimum(s *Solution) (*Optimum, error) {
 	}
 	all := new(big.Int)
 	for m, levels := range d.program.Periods {
-		all.Add(all, levels.uncovered(0))
+		all.Add(all, levels.Uncovered(0))
 		if err := d.period(out, s, m); err != nil {
 			return nil, err
 		}
@@ -108,7 +111,7 @@ func (d *deal) optimum(s *Solution) (*Optimum, error) {
 // worthOf bounds for how many periods the worth of one more unit is searched.
 const worthOf = 2000
 
-func (d *deal) period(out *Optimum, s *Solution, m int) error {
+func (d *deal) period(out *Optimum, s *flow.Solution, m int) error {
 	p := Period{From: d.edges[m], To: d.edges[m+1], Milli: s.Level[m] * d.m.lot()}
 	for _, x := range d.pieces[m] {
 		out.Used += min(x.work, capcli.GPUTime(p.Milli*int64(x.dur)))

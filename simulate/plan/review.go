@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+
 	"capcli"
 )
 
@@ -119,7 +121,7 @@ func (r *Review) stretches(use *Curve) []stretch {
 			}
 			part := work
 			if upTo < to {
-				part = capcli.GPUTime(mulDiv(int64(work), int64(upTo-from), int64(to-from)))
+				part = capcli.GPUTime(exact.Portion(int64(work), int64(upTo-from), int64(to-from)))
 			}
 			if from >= r.From {
 				out = append(out, stretch{from, upTo, part})

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"capcli/simulate/internal/exact"
+
 	"capcli"
 )
 
@@ -102,7 +104,7 @@ func (r Risk) Of(costs []int64) *big.Rat {
 	weights, whole := r.worst(costs)
 	sum := new(big.Int)
 	for i, w := range weights {
-		sum.Add(sum, product(w, costs[i]))
+		sum.Add(sum, exact.Product(w, costs[i]))
 	}
 	return new(big.Rat).SetFrac(sum, big.NewInt(whole))
 }

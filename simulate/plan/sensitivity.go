@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -47,7 +49,7 @@ func (m *Market) Sensitivity(ctx context.Context, c *Curve, purchases []Purchase
 				return nil, err
 			}
 			if x.Best = best.Cost; x.Kept < x.Best-1 {
-				return nil, fmt.Errorf("%w: it costs %s, and other purchases %s", ErrNotProven, x.Best.Decimal(), x.Kept.Decimal())
+				return nil, fmt.Errorf("%w: it costs %s, and other purchases %s", flow.ErrNotProven, x.Best.Decimal(), x.Kept.Decimal())
 			}
 			x.Kept = max(x.Kept, x.Best)
 			x.Regret = x.Kept - x.Best

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
@@ -154,7 +156,7 @@ func (f *Field) wantedIn(s int, from, to capcli.Seconds) float64 {
 	for i, work := range c.Work {
 		a, b := max(from, c.at(i)), min(to, c.at(i+1))
 		if a < b {
-			sum += capcli.GPUTime(mulDiv(int64(work), int64(b-a), int64(c.at(i+1)-c.at(i))))
+			sum += capcli.GPUTime(exact.Portion(int64(work), int64(b-a), int64(c.at(i+1)-c.at(i))))
 		}
 	}
 	return float64(sum) / 1000 / float64(to-from)

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
 	"capcli"
 )
 
@@ -31,7 +34,7 @@ type deal struct {
 	edges   []capcli.Seconds
 	pieces  [][]piece // of each period
 	chances []chance
-	program *Program
+	program *flow.Program
 	parts   [2]int64 // of unit, in a Field: of the GPU time, and of the rate
 }
 
@@ -109,7 +112,7 @@ func (d *deal) cut() error {
 			upTo := min(to, cuts[k])
 			part := work
 			if upTo < to { // the rest keeps what division leaves over
-				part = capcli.GPUTime(mulDiv(int64(work), int64(upTo-from), int64(to-from)))
+				part = capcli.GPUTime(exact.Portion(int64(work), int64(upTo-from), int64(to-from)))
 			}
 			rate, err := d.discounted(int64(d.m.OnDemand.At(from)), d.c.factor(d.m.Discount, d.c.months(from, true)))
 			if err != nil {

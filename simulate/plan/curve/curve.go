@@ -16,6 +16,7 @@ import (
 	"capcli/scenarios/prices"
 	"capcli/simulate/billing"
 	"capcli/simulate/plan"
+	"capcli/simulate/plan/flow"
 	"capcli/simulate/plan/market"
 )
 
@@ -169,7 +170,7 @@ func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
 // Failed says of which input an error of planning is.
 func Failed(input string, err error) error {
 	switch {
-	case errors.Is(err, plan.ErrNotProven):
+	case errors.Is(err, flow.ErrNotProven):
 		return &capcli.AccountingError{Err: err}
 	case errors.Is(err, capcli.ErrOverflow), errors.Is(err, capcli.ErrTooMuchTime):
 		return &capcli.InputError{File: input, Text: err.Error(), Hint: "check the units of the demand and of the prices", Err: err}

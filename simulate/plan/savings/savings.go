@@ -9,6 +9,8 @@ import (
 	"math/big"
 	"slices"
 
+	"capcli/simulate/internal/exact"
+
 	"capcli"
 )
 
@@ -68,7 +70,7 @@ func Best(skus []SKU, used [][]int64) (*Plan, error) {
 			} else {
 				kinks = append(kinks, kink{new(big.Int).Set(at), new(big.Int).Sub(last, ratio)})
 			}
-			at.Add(at, product(hour[i], int64(skus[i].Plan)))
+			at.Add(at, exact.Product(hour[i], int64(skus[i].Plan)))
 			last = ratio
 		}
 		kinks = append(kinks, kink{at, last})
@@ -123,7 +125,7 @@ func discountOrder(skus []SKU) (order []int, scale *big.Int, err error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &skus[a], &skus[b]
-		byDiscount := product(int64(y.OnDemand), int64(x.Plan)).Cmp(product(int64(x.OnDemand), int64(y.Plan)))
+		byDiscount := exact.Product(int64(y.OnDemand), int64(x.Plan)).Cmp(exact.Product(int64(x.OnDemand), int64(y.Plan)))
 		return cmp.Or(byDiscount, cmp.Compare(x.Plan, y.Plan), cmp.Compare(a, b))
 	})
 	return order, scale, nil
@@ -163,9 +165,9 @@ func Price(skus []SKU, used [][]int64, commit capcli.USD) (*Plan, error) {
 	// in part stays a fraction.
 	spent, rest, all := new(big.Int), new(big.Rat), new(big.Int)
 	for _, hour := range used {
-		left := product(int64(commit), 1000)
+		left := exact.Product(int64(commit), 1000)
 		for _, i := range order {
-			list, under := product(hour[i], int64(skus[i].OnDemand)), product(hour[i], int64(skus[i].Plan))
+			list, under := exact.Product(hour[i], int64(skus[i].OnDemand)), exact.Product(hour[i], int64(skus[i].Plan))
 			all.Add(all, list)
 			switch {
 			case under.Cmp(left) <= 0:
@@ -180,7 +182,7 @@ func Price(skus []SKU, used [][]int64, commit capcli.USD) (*Plan, error) {
 		}
 	}
 	out := &Plan{Commit: commit, Hours: len(used)}
-	cost := new(big.Rat).Add(rest, new(big.Rat).SetInt(product(int64(commit)*1000, int64(len(used)))))
+	cost := new(big.Rat).Add(rest, new(big.Rat).SetInt(exact.Product(int64(commit)*1000, int64(len(used)))))
 	if out.Cost, err = millionths(cost); err != nil {
 		return nil, err
 	}
@@ -201,5 +203,3 @@ func millionths(v *big.Rat) (capcli.USD, error) {
 	}
 	return capcli.USD(whole.Int64()), nil
 }
-
-func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }

@@ -1,10 +1,12 @@
-package plan
+package flow
 
 import (
 	"errors"
 	"fmt"
 	"math/big"
 	"slices"
+
+	"capcli/simulate/internal/exact"
 )
 
 // ErrNotProven says that an optimum did not pass its own proof: a bug, after
@@ -66,14 +68,14 @@ func (p *Program) sum(bought []int64) (*big.Int, []int64, error) {
 		}
 		change[o.From] += n
 		change[o.To] -= n
-		sum.Add(sum, product(n, o.Cost))
+		sum.Add(sum, exact.Product(n, o.Cost))
 	}
 	var level int64
 	covered := make([]int64, len(p.Periods))
 	for m, levels := range p.Periods {
 		level += change[m]
 		covered[m] = level
-		sum.Add(sum, levels.uncovered(level))
+		sum.Add(sum, levels.Uncovered(level))
 	}
 	return sum, covered, nil
 }
@@ -87,12 +89,12 @@ func (p *Program) Bound(prices []int64) (*big.Int, error) {
 	}
 	sum, upTo := new(big.Int), make([]int64, len(prices)+1)
 	for m, levels := range p.Periods {
-		if prices[m] < 0 || prices[m] > limitCost || upTo[m] > limitCost-prices[m] {
+		if prices[m] < 0 || prices[m] > LimitCost || upTo[m] > LimitCost-prices[m] {
 			return nil, fmt.Errorf("%w: the price of period %d is %d", ErrNotProven, m, prices[m])
 		}
 		upTo[m+1] = upTo[m] + prices[m]
 		for _, seg := range levels {
-			sum.Add(sum, product(seg.Units, min(seg.Cost, prices[m])))
+			sum.Add(sum, exact.Product(seg.Units, min(seg.Cost, prices[m])))
 		}
 	}
 	for i, o := range p.Offers {
@@ -102,7 +104,7 @@ func (p *Program) Bound(prices []int64) (*big.Int, error) {
 		case o.Max == 0:
 			return nil, fmt.Errorf("%w: offer %d costs %d less than its periods are worth", ErrNotProven, i, over)
 		default:
-			sum.Sub(sum, product(o.Max, over))
+			sum.Sub(sum, exact.Product(o.Max, over))
 		}
 	}
 	return sum, nil

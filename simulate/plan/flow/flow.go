@@ -1,9 +1,11 @@
-package plan
+package flow
 
 import (
 	"context"
 	"math"
 	"math/big"
+
+	"capcli/simulate/internal/exact"
 )
 
 // flow is the state of the search. Each level of demand is a unit that goes
@@ -265,13 +267,13 @@ func (f *flow) solution() *Solution {
 	for i, o := range f.p.Offers {
 		change[o.From] += f.bought[i]
 		change[o.To] -= f.bought[i]
-		s.Cost.Add(s.Cost, product(f.bought[i], o.Cost))
+		s.Cost.Add(s.Cost, exact.Product(f.bought[i], o.Cost))
 	}
 	var level int64
 	for m := range f.arcs {
 		level += change[m]
 		s.Level[m] = level
-		s.Cost.Add(s.Cost, f.p.Periods[m].uncovered(level))
+		s.Cost.Add(s.Cost, f.p.Periods[m].Uncovered(level))
 	}
 	s.Bound, _ = f.p.Bound(s.Price) // Prove says what is wrong with it
 	if s.Bound == nil {

@@ -1,10 +1,22 @@
-package plan
+// Package flow covers levels of demand along a time line at the least cost, and proves
+// it.
+//
+// An offer covers an unbroken run of periods, so the matrix of the program has the
+// consecutive-ones property, is totally unimodular (Fulkerson and Gross 1965), and the
+// program is a flow on the time line whose whole-numbered optimum is the optimum: Solve
+// finds it by successive shortest paths, and proves it with prices that come to the
+// same amount from below (Program.Prove).
+package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
+
+	"capcli/simulate/internal/exact"
 
 	"capcli"
 )
@@ -36,8 +48,8 @@ type Offer struct {
 	Max      int64 // most units; 0 is no limit
 }
 
-// limitCost keeps every sum of costs along the time line within an int64.
-const limitCost = math.MaxInt64 / 8
+// LimitCost keeps every sum of costs along the time line within an int64.
+const LimitCost = math.MaxInt64 / 8
 
 // Check tells what is wrong with p.
 func (p *Program) Check() error {
@@ -51,7 +63,7 @@ func (p *Program) Check() error {
 			last = s.Cost
 		}
 		if len(levels) > 0 {
-			if most > limitCost-levels[0].Cost {
+			if most > LimitCost-levels[0].Cost {
 				return capcli.ErrOverflow
 			}
 			most += levels[0].Cost
@@ -61,7 +73,7 @@ func (p *Program) Check() error {
 		if o.From < 0 || o.From >= o.To || o.To > len(p.Periods) || o.Cost < 0 || o.Max < 0 {
 			return fmt.Errorf("offer %d: covers periods %d to %d of %d at a cost of %d", i, o.From, o.To, len(p.Periods), o.Cost)
 		}
-		if o.Cost > limitCost {
+		if o.Cost > LimitCost {
 			return capcli.ErrOverflow
 		}
 	}
@@ -100,18 +112,51 @@ type Solution struct {
 	residual *flow
 }
 
-// uncovered is what the levels over level cost.
-func (l Levels) uncovered(level int64) *big.Int {
+// Uncovered returns what the levels over level cost.
+func (l Levels) Uncovered(level int64) *big.Int {
 	sum := new(big.Int)
 	for _, s := range l {
 		if level >= s.Units {
 			level -= s.Units
 			continue
 		}
-		sum.Add(sum, product(s.Units-level, s.Cost))
+		sum.Add(sum, exact.Product(s.Units-level, s.Cost))
 		level = 0
 	}
 	return sum
 }
 
-func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
+// Share is what the steps of one height want: so many whole lots, what such a lot
+// costs on demand in them, and what the part of a lot on top costs.
+type Share struct{ Lots, Whole, Rest int64 }
+
+// Stack returns the levels of shares, over so many lots that are covered already.
+// each is what a lot costs that all shares want.
+func Stack(shares []Share, each, done int64) Levels {
+	slices.SortFunc(shares, func(a, b Share) int { return cmp.Compare(a.Lots, b.Lots) })
+	var out Levels
+	for i := 0; i < len(shares); {
+		lots := shares[i].Lots
+		out = out.Add(lots-done, each)
+		part := int64(0)
+		for ; i < len(shares) && shares[i].Lots == lots; i++ {
+			each -= shares[i].Whole
+			part += shares[i].Rest
+		}
+		out = out.Add(1, each+part)
+		done = lots + 1
+	}
+	return out
+}
+
+// Add returns l with so many levels on top, of one cost each.
+func (l Levels) Add(units, cost int64) Levels {
+	switch {
+	case units <= 0 || cost == 0:
+		return l
+	case len(l) > 0 && l[len(l)-1].Cost == cost:
+		l[len(l)-1].Units += units
+		return l
+	}
+	return append(l, Segment{units, cost})
+}
