@@ -18,7 +18,7 @@ import (
 // The sections of a scenario: each field's name, a line about it and how it is
 // read. Messages, the template and the reader all come from these tables.
 
-func topFields(d *strict.Decoder, s *Scenario) []strict.Field {
+func topFields(s *Scenario) []strict.Field {
 	return []strict.Field{
 		{"capcli", "the form of this file: " + version, strict.Version},
 		{"name", "what the plan is called; the file's name where left out", strict.Name(&s.Name)},

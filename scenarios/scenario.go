@@ -177,7 +177,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 		d.Fault(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
 		return
 	}
-	o := d.ReadObject(root, "the top level", topFields(d, s))
+	o := d.ReadObject(root, "the top level", topFields(s))
 	if !o.Has("capcli") {
 		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of scenario this is", version)
 	}

@@ -26,13 +26,12 @@ func Schema() []Section {
 		w    generate.Class
 		mode string
 	)
-	d := &strict.Decoder{}
 	var out []Section
 	for _, x := range []struct {
 		name   string
 		fields []strict.Field
 	}{
-		{"", topFields(d, &s)},
+		{"", topFields(&s)},
 		{"jobs", jobsFields(&s.Jobs)},
 		{"jobs.generate", workloadFields(&generate.Workload{})},
 		{"jobs.generate.classes", classFields(&w)},

@@ -118,9 +118,6 @@ var Catalogue = sync.OnceValue(func() *List {
 	return p
 })
 
-// Rows are all prices, in order of key and, of one key, of date.
-func (p *List) Rows() []Row { return slices.Clone(p.rows) }
-
 // Override puts p's prices before those of base: a key of p takes all dates of the
 // same key of base away. Either may be nil.
 func (p *List) Override(base *List) *List {

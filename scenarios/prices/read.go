@@ -33,11 +33,11 @@ const (
 	maxSourceText = 500
 )
 
-// Column is a column of a price file, with a line about it.
-type Column struct{ Name, Doc string }
+// column is a column of a price file, with a line about it.
+type column struct{ Name, Doc string }
 
 // columnTable are those of a price file, CSV and YAML, with a line about each.
-var columnTable = []Column{
+var columnTable = []column{
 	{"provider", "who rents the machine out: gcp"},
 	{"region", "where: us-central1"},
 	{"machine", "its type: a3-highgpu-8g"},
@@ -53,12 +53,9 @@ var columnTable = []Column{
 	{"source", "where the price comes from: a page, a contract"},
 }
 
-// Columns lists the columns of a price file.
-func Columns() []Column { return slices.Clone(columnTable) }
-
 // Parse reads a price file and checks all of it: CSV with a header, or
-// YAML that begins with capcli: prices/v1. Both have the columns of
-// Columns; lines that begin with # are comments. The error is *strict.Faults:
+// YAML that begins with capcli: prices/v1. Both have the same
+// columns; lines that begin with # are comments. The error is *strict.Faults:
 // everything that is wrong, each with its place.
 func Parse(file string, b []byte) (*List, error) {
 	d := &strict.Decoder{Form: &form}

@@ -22,7 +22,7 @@ func readYAML(d *strict.Decoder, p *List, b []byte) {
 	o := d.ReadObject(root, "the top level", []strict.Field{
 		{"capcli", "the form of this file: " + version, strict.Version},
 		{"currency", "USD", strict.Choice(&currency, "currency", "USD")},
-		{"prices", "the prices", readList(d, p)},
+		{"prices", "the prices", readList(p)},
 	})
 	if !o.Has("capcli") {
 		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
@@ -32,7 +32,7 @@ func readYAML(d *strict.Decoder, p *List, b []byte) {
 	}
 }
 
-func readList(d *strict.Decoder, p *List) strict.Reader {
+func readList(p *List) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 			d.Fault(n, "prices is empty; give at least one")
