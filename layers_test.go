@@ -74,6 +74,8 @@ var layers = map[string][]string{
 
 	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/billing", "simulate/outcome"},
 
+	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
+
 	"cmd/report": {"tablewriter"},
 	"cmd/capcli": {"*"},
 }

@@ -25,6 +25,6 @@ func FuzzExplainPlan(f *testing.F) {
 		if _, err := json.Marshal(d); err != nil {
 			t.Fatal(err)
 		}
-		_ = d.doc()
+		_ = rationaleDoc(d)
 	})
 }

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
-	"math"
-	"slices"
-
-	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/market"
-	"capcli/simulate/plan/mix"
+	"strings"
 
 	"capcli"
+	"capcli/cmd/report"
+	"capcli/simulate/plan/rationale"
 )
 
 // explainPlan says of a plan that capcli plan wrote why it is the one.
@@ -20,232 +15,107 @@ func explainPlan(e *env, o *explainOptions, args []string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	return emit(e, o.output, d.doc())
+	return emit(e, o.output, rationaleDoc(d))
 }
 
 // whyPlan explains the plan in text; more are arguments after the file.
-func whyPlan(file string, text []byte, more []string) (*whyPlanJSON, error) {
-	var head struct {
-		Schema string `json:"schema"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, notAPlan(file, "found "+err.Error())
-	}
+func whyPlan(file string, text []byte, more []string) (*rationale.Answer, error) {
+	schema, err := rationale.ReadSchema(file, text)
 	switch {
-	case head.Schema == "capcli/simulate/v1":
+	case err != nil:
+		return nil, err
+	case schema == "capcli/simulate/v1":
 		return nil, &lackError{
 			text: file + " is a result without what it was made from, so it cannot be played again",
 			hint: "capcli simulate … --out DIR leaves a folder that can: capcli explain DIR/plan " + orOne(more)[0],
 		}
-	case !slices.Contains([]string{"capcli/plan/v1", "capcli/plan_mix/v1", "capcli/plan_futures/v1"}, head.Schema):
-		return nil, notAPlan(file, fmt.Sprintf("found schema %q", head.Schema))
-	case len(more) > 0:
+	case len(more) > 0 && rationale.IsPlan(schema):
 		return nil, &usageError{text: fmt.Sprintf("a plan is explained as a whole, found also %q", more[0]), hint: "capcli explain " + file}
-	case head.Schema == "capcli/plan_mix/v1":
-		return whyMixes(file, text)
-	case head.Schema == "capcli/plan_futures/v1":
-		return whyFutures(file, text)
 	}
-	return whyCurve(file, text)
+	return rationale.Explain(file, text)
 }
 
-func notAPlan(file, found string) error {
-	return &capcli.InputError{
-		File: file, Text: "expected a plan of capcli plan -o json, " + found,
-		Hint: "write one with capcli plan … -o json --out plan.json",
+// rationaleDoc says the explanation of a plan.
+func rationaleDoc(d *rationale.Answer) report.Doc {
+	out := report.Doc{Data: d, Lead: rationaleLead(d)}
+	why := report.Table{Name: "why", Title: "Why this plan", Columns: []report.Column{{Name: "reason"}}}
+	for _, w := range d.Why {
+		why.Rows = append(why.Rows, []any{w})
 	}
-}
-
-// whyPlanJSON is what explain -o json writes of a plan: schema
-// capcli/explain_plan/v1.
-type whyPlanJSON struct {
-	Schema     string          `json:"schema"`
-	Subject    string          `json:"subject"`
-	Cost       *capcli.USD     `json:"cost_usd"`
-	Bound      *capcli.USD     `json:"lower_bound_usd"`
-	Gap        *float64        `json:"optimality_gap"`
-	Why        []string        `json:"why"`
-	Terms      []whyTermJSON   `json:"terms,omitempty"`
-	Others     []whyOtherJSON  `json:"other_plans"`
-	Binding    *string         `json:"binding_limit"`
-	Candidates []candidateJSON `json:"one_more,omitempty"`
-	Swings     []mix.Swing     `json:"what_moves_the_cost,omitempty"`
-	Assumed    []string        `json:"assumptions"`
-	Unknown    []string        `json:"not_known"`
-
-	next string // what comes second, in words
-}
-
-// whyTermJSON is a term on offer: from which use it pays, and what was bought.
-type whyTermJSON struct {
-	Term      string      `json:"term"`
-	Rate      capcli.Rate `json:"usd_per_gpu_hour"`
-	BreakEven float64     `json:"break_even_utilisation"`
-	GPUs      float64     `json:"gpus_bought"`
-	Cost      capcli.USD  `json:"cost_usd"`
-	AtLimit   bool        `json:"at_its_limit"`
-}
-
-// whyOtherJSON is another plan and what it loses against the one chosen.
-type whyOtherJSON struct {
-	Name  string      `json:"plan"`
-	Cost  *capcli.USD `json:"cost_usd"`
-	Loses *capcli.USD `json:"loses_usd"`
-	Why   string      `json:"why,omitempty"`
-}
-
-// candidateJSON is one more GPU bought on a term at the best of its starts.
-type candidateJSON struct {
-	Term  string     `json:"term"`
-	Start any        `json:"start"`
-	Cost  capcli.USD `json:"cost_usd"`
-	Saves capcli.USD `json:"saves_usd"`
-	Loses capcli.USD `json:"loses_usd"`
-}
-
-// whyCurve explains the optimum of a demand curve.
-func whyCurve(file string, text []byte) (*whyPlanJSON, error) {
-	var p curve.Result
-	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, notAPlan(file, "found "+err.Error())
-	}
-	if len(p.Market.OnDemand) == 0 || len(p.Periods) == 0 {
-		return nil, notAPlan(file, "found one without market or periods")
-	}
-	best := &p.Optimum
-	data := &whyPlanJSON{
-		Schema: "capcli/explain_plan/v1", Subject: file, Cost: &best.Cost, Bound: &best.Bound, Gap: &best.Gap,
-		Why: []string{}, Others: []whyOtherJSON{}, Assumed: []string{}, Unknown: []string{},
-	}
-	data.proof(&p)
-	data.terms(&p)
-	data.others(&p)
-	data.candidates(&p)
-	data.nearest("the rule")
-	for _, t := range p.Market.Terms {
-		data.Assumed = append(data.Assumed, fmt.Sprintf("%s at %s a GPU-hour, on demand at %s: as they were given to capcli plan, and as they change there", t.Name, rateOf(t.Prices), rateOf(p.Market.OnDemand)))
-	}
-	data.Assumed = append(data.Assumed, "the demand is that of "+cmp.Or(p.Demand.Input, "the curve")+", known and served at once: no job waits")
-	return data, nil
-}
-
-func rateOf(prices []market.Price) capcli.Rate {
-	if len(prices) == 0 {
-		return 0
-	}
-	return prices[0].Rate
-}
-
-// proof says that nothing costs less, and what commitments save.
-func (d *whyPlanJSON) proof(p *curve.Result) {
-	o := &p.Optimum
-	if o.Cost == o.Bound {
-		d.Why = append(d.Why, fmt.Sprintf("no purchases at these prices cost less: prices of the single periods prove a lower bound of %s*, and the plan costs that", o.Bound))
-	} else {
-		d.Why = append(d.Why, fmt.Sprintf("the plan costs %s*, at most %.2f%% over the lower bound of %s*", o.Cost, 100*o.Gap, o.Bound))
-	}
-	if saved := o.AllOnDemand - o.Cost; saved > 0 {
-		d.Why = append(d.Why, fmt.Sprintf("all on demand would cost %s* more", saved))
-	}
-	if o.Unused > 0 {
-		d.Why = append(d.Why, fmt.Sprintf("%s GPU-hours that are committed stay unused: covering the peaks around them on demand would cost more", grouped(int64(math.Round(o.Unused.Hours())))))
-	}
-}
-
-// terms says from which use each term pays and how much of it was bought.
-func (d *whyPlanJSON) terms(p *curve.Result) {
-	for _, t := range p.Market.Terms {
-		w := whyTermJSON{Term: t.Name, Rate: rateOf(t.Prices)}
-		if od := rateOf(p.Market.OnDemand); od > 0 {
-			w.BreakEven = w.Rate.Float() / od.Float()
+	out.Tables = append(out.Tables, why)
+	if len(d.Others) > 0 {
+		t := report.Table{Name: "others", Title: "What other plans lose", Columns: []report.Column{
+			{Name: "plan"}, {Name: "cost_usd", Head: "cost*"}, {Name: "loses_usd", Head: "loses*"}, {Name: "why", Head: " "},
+		}, Most: 12}
+		for _, o := range d.Others {
+			t.Rows = append(t.Rows, []any{o.Name, usdCell(o.Cost), usdCell(o.Loses), o.Why})
 		}
-		for _, b := range p.Optimum.Purchases {
-			if b.Term == t.Name {
-				w.GPUs += b.GPUs
-				w.Cost += b.Cost
-				w.AtLimit = w.AtLimit || t.Max != nil && b.GPUs >= *t.Max
+		out.Tables = append(out.Tables, t)
+	}
+	if len(d.Terms) > 0 {
+		t := report.Table{Name: "terms", Title: "The terms on offer", Columns: []report.Column{
+			{Name: "term"},
+			{Name: "usd_per_gpu_hour", Head: "$/GPU-hour*"},
+			{Name: "break_even_utilisation", Head: "pays from a use of"},
+			{Name: "gpus_bought", Head: "GPUs bought"},
+			{Name: "cost_usd", Head: "cost*"},
+		}}
+		for _, w := range d.Terms {
+			t.Rows = append(t.Rows, []any{w.Term, w.Rate, report.Percent(w.BreakEven), w.GPUs, w.Cost})
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	if len(d.Candidates) > 0 {
+		t := report.Table{Name: "one_more", Title: "One more GPU, on each term at its best start", Columns: []report.Column{
+			{Name: "term"}, {Name: "start"}, {Name: "cost_usd", Head: "cost*"}, {Name: "saves_usd", Head: "saves*"}, {Name: "loses_usd", Head: "loses*"},
+		}}
+		for _, c := range d.Candidates {
+			t.Rows = append(t.Rows, []any{c.Term, c.Start, c.Cost, c.Saves, c.Loses})
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	if len(d.Swings) > 0 {
+		t := report.Table{Name: "moves", Title: "What moves the cost of this plan", Columns: []report.Column{
+			{Name: "change"}, {Name: "difference_usd", Head: "cost*"}, {Name: "held_share", Head: "limits held"},
+		}}
+		for _, w := range d.Swings {
+			var held any
+			if w.Held != nil {
+				held = report.Percent(*w.Held)
 			}
+			t.Rows = append(t.Rows, []any{w.What, report.Change{Of: w.Difference}, held})
 		}
-		if w.AtLimit {
-			d.Why = append(d.Why, fmt.Sprintf("%s is bought up to its limit of %g GPUs: that limit binds", t.Name, *t.Max))
-		}
-		d.Terms = append(d.Terms, w)
+		out.Tables = append(out.Tables, t)
 	}
+	for _, u := range d.Unknown {
+		out.Notes = append(out.Notes, "not known: "+u)
+	}
+	for _, a := range d.Assumed {
+		out.Notes = append(out.Notes, "* "+a)
+	}
+	return out
 }
 
-func (d *whyPlanJSON) others(p *curve.Result) {
-	add := func(name string, cost capcli.USD) {
-		loses := cost - p.Optimum.Cost
-		d.Others = append(d.Others, whyOtherJSON{Name: name, Cost: &cost, Loses: &loses})
+func usdCell(u *capcli.USD) any {
+	if u == nil {
+		return nil
 	}
-	add("all on demand", p.Optimum.AllOnDemand)
-	for _, b := range p.Baselines {
-		if b.Name != "all on demand" {
-			add(b.Name, b.Cost)
-		}
-	}
-	slices.SortStableFunc(d.Others, func(a, b whyOtherJSON) int { return cmp.Compare(*a.Loses, *b.Loses) })
+	return *u
 }
 
-// nearest says which of the other plans that were compared loses least; what is a
-// plan of their kind in a word.
-func (d *whyPlanJSON) nearest(what string) {
-	for _, o := range d.Others {
-		if o.Loses != nil && *o.Loses >= 0 {
-			d.next = fmt.Sprintf("of what it was compared with, %s %s loses least, %s*", what, o.Name, o.Loses)
-			return
-		}
+func rationaleLead(d *rationale.Answer) string {
+	var parts []string
+	if d.Cost != nil {
+		parts = append(parts, fmt.Sprintf("%s costs %s*", d.Subject, d.Cost))
 	}
-}
-
-// candidates tries one more GPU on each term at each start against what it
-// would save in each period it covers. It holds where periods are dated and
-// amounts are not discounted, for then a price is all that a purchase costs.
-func (d *whyPlanJSON) candidates(p *curve.Result) {
-	starts := make([]capcli.Time, 0, len(p.Periods))
-	for _, q := range p.Periods {
-		if q.Start.Dated() {
-			starts = append(starts, q.Start.Time)
-		}
+	if d.Next != "" {
+		parts = append(parts, d.Next)
 	}
-	end := p.Demand.End.Time
-	if !p.Demand.End.Dated() || len(starts) != len(p.Periods) || p.Market.Discount != 0 || p.Market.Lot != 1 {
-		d.Unknown = append(d.Unknown, "what one more GPU on each term would lose: that is told for dated curves, whole GPUs and amounts that are not discounted")
-		return
+	if d.Binding != nil {
+		parts = append(parts, "the limit that binds is "+*d.Binding)
 	}
-	for _, t := range p.Market.Terms {
-		step, err := capcli.ParseStep(t.Length)
-		if err != nil {
-			continue
-		}
-		var best *candidateJSON
-		for i, at := range starts {
-			to := capcli.Grid{Origin: at, Step: step}.At(1)
-			if to > end && !p.Market.Overrun {
-				break
-			}
-			c := candidateJSON{Term: t.Name, Start: at, Cost: capcli.Cost(rateAt(t.Prices, at), capcli.GPUTime(to-at)*capcli.GPUSecond)}
-			for k := i; k < len(starts) && starts[k] < to; k++ {
-				c.Saves += p.Periods[k].Worth
-			}
-			if c.Loses = c.Cost - c.Saves; best == nil || c.Loses < best.Loses {
-				best = &c
-			}
-		}
-		if best != nil {
-			d.Candidates = append(d.Candidates, *best)
-		}
+	if len(parts) == 0 {
+		return d.Subject + "."
 	}
-	slices.SortStableFunc(d.Candidates, func(a, b candidateJSON) int { return cmp.Compare(a.Loses, b.Loses) })
-}
-
-// rateAt is the price that holds at an instant.
-func rateAt(prices []market.Price, at capcli.Time) capcli.Rate {
-	rate := rateOf(prices)
-	for _, p := range prices {
-		if p.From.Dated() && p.From.Time <= at {
-			rate = p.Rate
-		}
-	}
-	return rate
+	return strings.Join(parts, "; ") + "."
 }

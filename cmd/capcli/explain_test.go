@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"capcli/simulate/outcome"
-
 	"capcli"
 	"capcli/scenarios/explain"
+	"capcli/simulate/outcome"
 )
 
 // ran runs the program and gives its exit code.

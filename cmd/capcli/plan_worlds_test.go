@@ -239,8 +239,8 @@ func TestDefaultSearchAgainstExhaustive(t *testing.T) {
 			t.Errorf("world %d: exit %d, exhaustive %d\n%s%v", w.seed, code, fullCode, w.scenario, w.limits)
 		}
 		if code == exitDone && fullCode == exitDone && (!open || p.Counts.Loss != nil && *p.Best.Cost-*full.Best.Cost > *p.Counts.Loss) {
-			t.Errorf("world %d: the default finds %s at %s of %d, exhaustive %s at %s of %d, and says of it %+v\n%s\n%s%v",
-				w.seed, mixName(p.Best), p.Best.Cost, p.Counts.Tried, mixName(full.Best), full.Best.Cost, full.Counts.Mixes, p.Counts, line, w.scenario, w.limits)
+			t.Errorf("world %d: the default finds %v at %s of %d, exhaustive %v at %s of %d, and says of it %+v\n%s\n%s%v",
+				w.seed, p.Best.Choices, p.Best.Cost, p.Counts.Tried, full.Best.Choices, full.Best.Cost, full.Counts.Mixes, p.Counts, line, w.scenario, w.limits)
 		}
 	}
 	t.Logf("%d of %d worlds missed; %d of %d mixes tried", missed, worlds, tried, all)

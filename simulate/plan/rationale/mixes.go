@@ -1,4 +1,4 @@
-package main
+package rationale
 
 import (
 	"cmp"
@@ -9,19 +9,18 @@ import (
 
 	"capcli"
 	"capcli/simulate/outcome"
-	"capcli/simulate/plan/futures"
 	"capcli/simulate/plan/mix"
 )
 
-// whyMixes explains a plan that was searched among mixes: which limit binds,
+// explainMixes explains a plan that was searched among mixes: which limit binds,
 // what other mixes lose, and how good the best can be.
-func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
+func explainMixes(file string, text []byte) (*Answer, error) {
 	var p mix.Result
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, notAPlan(file, "found "+err.Error())
 	}
-	d := newWhyPlan(file)
-	d.Assumed = list(p.Assumption)
+	d := newAnswer(file)
+	d.Assumed = append([]string{}, p.Assumption...)
 	if p.Best == nil || p.Best.Cost == nil {
 		return d, d.noMix(file, &p)
 	}
@@ -36,7 +35,7 @@ func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
 		d.Why = append(d.Why, fmt.Sprintf("it is %.1f%% above a cost that is proven: %s", 100*b.Gap, b.Says))
 	}
 	d.mixes(&p)
-	d.next = secondOf(&p)
+	d.Next = secondOf(&p)
 	d.margins(&p)
 	for _, t := range p.BreakEven {
 		if t.At != nil && p.Against != nil {
@@ -54,12 +53,12 @@ func whyMixes(file string, text []byte) (*whyPlanJSON, error) {
 	return d, nil
 }
 
-func newWhyPlan(file string) *whyPlanJSON {
-	return &whyPlanJSON{Schema: "capcli/explain_plan/v1", Subject: file, Why: []string{}, Others: []whyOtherJSON{}, Assumed: []string{}, Unknown: []string{}}
+func newAnswer(file string) *Answer {
+	return &Answer{Schema: "capcli/explain_plan/v1", Subject: file, Why: []string{}, Others: []Other{}, Assumed: []string{}, Unknown: []string{}}
 }
 
 // noMix says why no mix was found.
-func (d *whyPlanJSON) noMix(file string, p *mix.Result) error {
+func (d *Answer) noMix(file string, p *mix.Result) error {
 	d.Binding = p.Binding
 	if p.Closest == nil && p.Binding == nil {
 		return notAPlan(file, "found one without a best mix and without a reason")
@@ -105,7 +104,7 @@ func missedBy(l *mix.Distance) string {
 		return ""
 	}
 	name, _, _ := strings.Cut(l.Limit, " ")
-	m, err := metricOf(name)
+	m, err := outcome.FindMetric(name)
 	switch {
 	case err != nil:
 	case m.Unit == outcome.InSeconds:
@@ -118,7 +117,7 @@ func missedBy(l *mix.Distance) string {
 
 // mixes are the other mixes that were run, by cost: those that cost less must
 // break a limit, and the cheapest of them says which limit binds.
-func (d *whyPlanJSON) mixes(p *mix.Result) {
+func (d *Answer) mixes(p *mix.Result) {
 	cheaper := 0
 	for _, m := range othersOf(p) {
 		loses := *m.Cost - *p.Best.Cost
@@ -126,14 +125,14 @@ func (d *whyPlanJSON) mixes(p *mix.Result) {
 			cheaper++
 			d.bind(m, p.Hold)
 		}
-		d.Others = append(d.Others, whyOtherJSON{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: verdictOf(p, m)})
+		d.Others = append(d.Others, Other{Name: mixName(m), Cost: m.Cost, Loses: &loses, Why: verdictOf(p, m)})
 	}
 	if p.Counts.Starved > 0 {
 		d.Why = append(d.Why, p.Counts.StarvedText())
 	}
 	switch {
 	case d.Binding != nil:
-		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, plural(int64(cheaper), "mix"), costs(cheaper), breaks(cheaper)))
+		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, capcli.Plural(int64(cheaper), "mix"), costs(cheaper), breaks(cheaper)))
 	case len(p.Limits) > 0 && p.Counts.Starved == 0:
 		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
 	}
@@ -172,7 +171,7 @@ func secondOf(p *mix.Result) string {
 }
 
 // bind notes the first limit that a cheaper mix breaks.
-func (d *whyPlanJSON) bind(m *mix.Mix, hold float64) {
+func (d *Answer) bind(m *mix.Mix, hold float64) {
 	for i := range m.Distances {
 		if d.Binding == nil && m.Distances[i].Held < hold {
 			d.Binding = &m.Distances[i].Limit
@@ -210,7 +209,7 @@ func breaks(n int) string {
 }
 
 // margins says what the last GPU of each pool is worth and the next would be.
-func (d *whyPlanJSON) margins(p *mix.Result) {
+func (d *Answer) margins(p *mix.Result) {
 	for i, m := range p.Marginal {
 		if !m.Best {
 			continue
@@ -240,71 +239,4 @@ func costMore(u capcli.USD) string {
 		return "cost " + (-u).String() + " less"
 	}
 	return "cost " + u.String() + " more"
-}
-
-// whyFutures explains a plan for a demand that is not known.
-func whyFutures(file string, text []byte) (*whyPlanJSON, error) {
-	var p futures.Result
-	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, notAPlan(file, "found "+err.Error())
-	}
-	if len(p.Plans) == 0 {
-		return nil, notAPlan(file, "found one without plans")
-	}
-	d := newWhyPlan(file)
-	d.Assumed = list(p.Assumptions)
-	o := &p.Optimum
-	d.Cost, d.Bound, d.Gap = &o.Cost, &o.Bound, o.Gap
-	if o.Cost == o.Bound {
-		d.Why = append(d.Why, fmt.Sprintf("no purchases have a smaller %s of the cost over %d futures: the lower bound is the same", p.Risk, p.Futures.Count))
-	} else {
-		d.Why = append(d.Why, fmt.Sprintf("no purchases have a %s of the cost over %d futures under %s*", p.Risk, p.Futures.Count, o.Bound))
-	}
-	chosen := &p.Plans[0]
-	own, _ := riskOf(chosen, p.Risk)
-	for i := range p.Plans[1:] {
-		x := &p.Plans[1+i]
-		cost, what := riskOf(x, p.Risk)
-		loses := cost - own
-		d.Others = append(d.Others, whyOtherJSON{
-			Name: x.Name, Cost: &cost, Loses: &loses,
-			Why: fmt.Sprintf("%s; regrets %s* in the mean, %s* at most%s", what, x.MeanRegret, x.MaxRegret, limitsInFutures(x)),
-		})
-	}
-	slices.SortStableFunc(d.Others, func(a, b whyOtherJSON) int { return cmp.Compare(*a.Loses, *b.Loses) })
-	d.nearest("the plan")
-	d.Why = append(d.Why, fmt.Sprintf("against knowing the future it loses %s* in the mean, and %s* in future %d at most", chosen.MeanRegret, chosen.MaxRegret, chosen.MaxFuture))
-	if w := p.Waiting; w != nil {
-		d.Why = append(d.Why, fmt.Sprintf("waiting %s to commit is worth %s*", w.For, w.Value))
-	}
-	if text := limitsInFutures(chosen); text != "" {
-		d.Why = append(d.Why, strings.TrimPrefix(text, "; "))
-	}
-	return d, nil
-}
-
-// limitsInFutures says in which share of the futures a plan holds its limits.
-func limitsInFutures(p *futures.Plan) string {
-	var out string
-	for _, l := range p.Held {
-		out += fmt.Sprintf("; holds %s in %.0f%% of the futures", l.Limit, 100*l.Share)
-	}
-	return out
-}
-
-// riskOf is a plan's cost as the plan was chosen by: the mean where that measure is
-// not among those written.
-func riskOf(p *futures.Plan, name string) (capcli.USD, string) {
-	for _, x := range []struct {
-		name string
-		v    *capcli.USD
-	}{{"p50", p.P50}, {"p80", p.P80}, {"p95", p.P95}, {"cvar95", p.CVaR95}} {
-		if x.v != nil && x.name == strings.ToLower(name) {
-			return *x.v, name + " of its cost"
-		}
-	}
-	if p.Mean != nil {
-		return *p.Mean, "mean cost"
-	}
-	return 0, "cost not known"
 }
