@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"errors"
-	"math"
 	"reflect"
 	"sync"
 	"testing"
@@ -64,52 +63,5 @@ func TestBacktestIsTheSameAtAnyNumberOfWorkers(t *testing.T) {
 func TestBacktestTooShort(t *testing.T) {
 	if _, err := Backtest(theta{}, counting(5), 1, BacktestOptions{Horizon: 8}); !errors.Is(err, ErrTooShort) {
 		t.Errorf("%v, want %v", err, ErrTooShort)
-	}
-}
-
-// A line has no error under a drift, and some under the rest.
-func TestRank(t *testing.T) {
-	y := capcli.Series{Values: make([]float64, 60)}
-	for i := range y.Values {
-		y.Values[i] = 3 * float64(i)
-	}
-	got, err := Rank([]string{"naive", "mean", "drift"}, y, Options{}, BacktestOptions{Horizon: 6, Origins: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []string{"drift", "naive", "mean"} {
-		if got[i].Name != want {
-			t.Errorf("place %d: %s, want %s", i+1, got[i].Name, want)
-		}
-	}
-	if _, err := Rank([]string{"nave"}, y, Options{}, BacktestOptions{}); err == nil {
-		t.Error("an unknown name is no error")
-	}
-}
-
-// The naive forecast of white noise is too wide by its own formula ahead; conformal
-// intervals hold about what they say.
-func TestConformalCovers(t *testing.T) {
-	rng := capcli.Seed(11).Stream("noise")
-	in, n := 0.0, 0.0
-	for range 60 {
-		y := capcli.Series{Values: make([]float64, 208)}
-		for i := range y.Values {
-			y.Values[i] = rng.NormFloat64()
-		}
-		past := capcli.Series{Values: y.Values[:200]}
-		fit, err := Conformal{Model: walk{name: "naive", lag: 1}}.Fit(past)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := fit.Forecast(8, 80)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in += Coverage(y.Values[200:], f.Intervals[0])
-		n++
-	}
-	if got := in / n; math.Abs(got-0.80) > 0.1 {
-		t.Errorf("80 %% intervals hold %.3f", got)
 	}
 }

@@ -108,27 +108,16 @@ func (e *Event) share(start, until capcli.Time, delay, longer float64) float64 {
 	return math.Max(0, math.Min(to, end)-math.Max(from, 0)) / width
 }
 
-// Regressor is the event's course over steps, of which the i-th reaches from
-// bounds[i] to bounds[i+1], for a model with regressors: 0 before it, 1 at its
-// full size. A step that it covers in part has that part.
-func (e *Event) Regressor(bounds []capcli.Time) []float64 {
-	out := make([]float64, max(0, len(bounds)-1))
-	for i := range out {
-		out[i] = e.share(bounds[i], bounds[i+1], 0, 0)
-	}
-	return out
-}
-
-// begun says whether the event began before known, the end of a history; zero
-// is none.
-func (e *Event) begun(known capcli.Time) bool {
+// startedBefore reports whether the event started before known, the end of a history.
+// A zero known means no history.
+func (e *Event) startedBefore(known capcli.Time) bool {
 	return known.Known() && known != 0 && e.Start < known
 }
 
 // seen is how much of the event's course a history that ends at known has at
 // its end.
 func (e *Event) seen(known capcli.Time) float64 {
-	if !e.begun(known) {
+	if !e.startedBefore(known) {
 		return 0
 	}
 	return e.share(known-1, known, 0, 0)

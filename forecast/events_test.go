@@ -57,7 +57,7 @@ func TestEventShapes(t *testing.T) {
 		{"pulse", Event{Shape: PulseEvent, Start: 1000 + hour, End: 1000 + 5*hour/2}, []float64{0, 1, 0.5, 0, 0, 0}},
 		{"ramp", Event{Shape: RampEvent, Start: 1000 + hour, End: 1000 + 5*hour}, []float64{0, 0.125, 0.375, 0.625, 0.875, 1}},
 	} {
-		if got := row.e.Regressor(every(1000, hour, 6)); !slices.Equal(got, row.want) {
+		if got := row.e.regressor(every(1000, hour, 6)); !slices.Equal(got, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 		if err := row.e.Check(); err != nil {
@@ -265,4 +265,15 @@ func TestCampaignHoldsItsGPUs(t *testing.T) {
 			t.Errorf("at its end the range is from %v to %v and from %v to %v, want it unsure", lo[99], hi[99], lo[100], hi[100])
 		}
 	}
+}
+
+// regressor is the event's course over steps, of which the i-th reaches from
+// bounds[i] to bounds[i+1], for a model with regressors: 0 before it, 1 at its
+// full size. A step that it covers in part has that part.
+func (e *Event) regressor(bounds []capcli.Time) []float64 {
+	out := make([]float64, max(0, len(bounds)-1))
+	for i := range out {
+		out[i] = e.share(bounds[i], bounds[i+1], 0, 0)
+	}
+	return out
 }

@@ -167,7 +167,7 @@ func deviations(paths [][]float64, at int) []float64 {
 // walk and a mean does not take the series apart.
 func TestJointFuturesOfCombinations(t *testing.T) {
 	series := pairOf("ar", 300, 0.9)
-	model := Combination{Members: []Model{walk{name: "naive", lag: 1}, ARIMA{Order: ARIMAOrder{AR: 1}, Mean: true}, ARIMA{Mean: true}}, Mean: true}
+	model := combination{Members: []Model{walk{name: "naive", lag: 1}, ARIMA{Order: ARIMAOrder{AR: 1}, Mean: true}, ARIMA{Mean: true}}, Mean: true}
 	_, joint, _ := jointPaths(t, model, series, nil, 1500, 10)
 	for _, at := range []int{0, 9} {
 		if got := correlation(deviations(joint[0], at), deviations(joint[1], at)); math.Abs(got-0.9) > 0.08 {

@@ -22,7 +22,7 @@ type PeriodCalibration struct {
 }
 
 // Starts count for so much against what the models say of themselves, no range
-// becomes more than so many times wider or narrower (as Conformal has it), and a calm
+// becomes more than so many times wider or narrower, and a calm
 // stretch is poorer evidence than a surprise.
 const (
 	startsTrusted = 4
@@ -40,7 +40,7 @@ func PeriodError(came float64, futures []float64) (e float64, ok bool) {
 }
 
 // Calibrate sets ranges by how far those of the past were off (split conformal
-// prediction, as Conformal has it for steps). The means stay, for they are those of
+// prediction, as calibration has it for steps). The means stay, for they are those of
 // the steps, and their ranges only grow; those of peaks move and shrink as well, for
 // the highest of many steps takes all of the futures' noise to one side, real or not.
 func (p PeriodErrors) Calibrate() PeriodCalibration {

@@ -42,56 +42,6 @@ func NewHierarchy(names []string, sum [][]float64) (*Hierarchy, error) {
 	return &Hierarchy{Names: names, sum: s}, nil
 }
 
-// Grouped is the hierarchy of parts with labels: labels[j][k] is the k-th label
-// of part j, such as its pool, GPU model and tenant. There is a sum for all, one
-// for each value of each label, in the order in which values first come, and
-// the parts, named by all their labels. A label with one value, or with one
-// for each part, gives no sum of its own.
-func Grouped(labels [][]string) (*Hierarchy, error) {
-	if len(labels) == 0 {
-		return nil, fmt.Errorf("hierarchy: no parts: %w", ErrUnfit)
-	}
-	m := len(labels)
-	all := make([]float64, m)
-	for j := range all {
-		all[j] = 1
-	}
-	names, sum := []string{"total"}, [][]float64{all}
-	for k := range labels[0] {
-		place := map[string]int{}
-		var values []string
-		var rows [][]float64
-		for j, l := range labels {
-			if len(l) != len(labels[0]) {
-				return nil, fmt.Errorf("hierarchy: part %d has %d labels, want %d as the first: %w", j+1, len(l), len(labels[0]), ErrUnfit)
-			}
-			at, seen := place[l[k]]
-			if !seen {
-				at = len(rows)
-				place[l[k]] = at
-				values, rows = append(values, l[k]), append(rows, make([]float64, m))
-			}
-			rows[at][j] = 1
-		}
-		if len(rows) > 1 && len(rows) < m {
-			names, sum = append(names, values...), append(sum, rows...)
-		}
-	}
-	for j, l := range labels {
-		row := make([]float64, m)
-		row[j] = 1
-		name := ""
-		for k, v := range l {
-			if k > 0 {
-				name += "/"
-			}
-			name += v
-		}
-		names, sum = append(names, name), append(sum, row)
-	}
-	return NewHierarchy(names, sum)
-}
-
 // Temporal is the hierarchy of one cycle of m steps, such as the 168 hours of a
 // week, under sums of blocks of steps (Athanasopoulos et al. 2017, "Forecasting
 // with temporal hierarchies"). blocks are lengths that divide m, longest first,

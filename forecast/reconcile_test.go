@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -90,7 +91,7 @@ func TestShrinkageFindsTheTruth(t *testing.T) {
 }
 
 func TestReconcileNeverUnderNought(t *testing.T) {
-	h, err := Grouped([][]string{{"a", "x"}, {"a", "y"}, {"b", "x"}, {"b", "y"}})
+	h, err := grouped([][]string{{"a", "x"}, {"a", "y"}, {"b", "x"}, {"b", "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestTemporalHierarchy(t *testing.T) {
 }
 
 func TestPathsAgreeAndGoTogether(t *testing.T) {
-	h, err := Grouped([][]string{{"a"}, {"b"}})
+	h, err := grouped([][]string{{"a"}, {"b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,4 +254,54 @@ func TestReconcileRefuses(t *testing.T) {
 	if _, err := NewHierarchy(nil, [][]float64{{1, 0}, {1, 1}, {0, 1}}); !errors.Is(err, ErrUnfit) {
 		t.Errorf("parts that do not come last: %v, want ErrUnfit", err)
 	}
+}
+
+// grouped is the hierarchy of parts with labels: labels[j][k] is the k-th label
+// of part j, such as its pool, GPU model and tenant. There is a sum for all, one
+// for each value of each label, in the order in which values first come, and
+// the parts, named by all their labels. A label with one value, or with one
+// for each part, gives no sum of its own.
+func grouped(labels [][]string) (*Hierarchy, error) {
+	if len(labels) == 0 {
+		return nil, fmt.Errorf("hierarchy: no parts: %w", ErrUnfit)
+	}
+	m := len(labels)
+	all := make([]float64, m)
+	for j := range all {
+		all[j] = 1
+	}
+	names, sum := []string{"total"}, [][]float64{all}
+	for k := range labels[0] {
+		place := map[string]int{}
+		var values []string
+		var rows [][]float64
+		for j, l := range labels {
+			if len(l) != len(labels[0]) {
+				return nil, fmt.Errorf("hierarchy: part %d has %d labels, want %d as the first: %w", j+1, len(l), len(labels[0]), ErrUnfit)
+			}
+			at, seen := place[l[k]]
+			if !seen {
+				at = len(rows)
+				place[l[k]] = at
+				values, rows = append(values, l[k]), append(rows, make([]float64, m))
+			}
+			rows[at][j] = 1
+		}
+		if len(rows) > 1 && len(rows) < m {
+			names, sum = append(names, values...), append(sum, rows...)
+		}
+	}
+	for j, l := range labels {
+		row := make([]float64, m)
+		row[j] = 1
+		name := ""
+		for k, v := range l {
+			if k > 0 {
+				name += "/"
+			}
+			name += v
+		}
+		names, sum = append(names, name), append(sum, row)
+	}
+	return NewHierarchy(names, sum)
 }
