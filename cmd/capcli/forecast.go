@@ -125,7 +125,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := r.write(e); err != nil {
 		return err
 	}
-	return missingSeries(hs, r.Left)
+	return missingSeries(hs, r.NotForecast)
 }
 
 // missingSeries says, after the result was written, what is not in it.

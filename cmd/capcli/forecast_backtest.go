@@ -60,12 +60,12 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := emit(e, o.output, (&backtestResult{result, hs}).doc()); err != nil {
 		return err
 	}
-	return missingSeries(hs, result.Left)
+	return missingSeries(hs, result.NotTried)
 }
 
 // backtestResult presents a backtest.
 type backtestResult struct {
-	*outlook.Backtested
+	*outlook.BacktestResult
 	hs *demand.Histories
 }
 
@@ -95,13 +95,13 @@ func (r *backtestResult) doc() report.Doc {
 			each.Rows = append(each.Rows, scoreCells([]any{s.ID, t.Model}, t.Error, t.OWA, t.MASE, t.SMAPE, t.CRPS, t.Coverage))
 		}
 	}
-	d := report.Doc{Data: r.Backtested, Tables: []report.Table{models, each}, Notes: append(slices.Clone(r.Warnings), r.censoredNotes()...)}
+	d := report.Doc{Data: r.BacktestResult, Tables: []report.Table{models, each}, Notes: append(slices.Clone(r.Warnings), r.censoredNotes()...)}
 	d.Lead = fmt.Sprintf("%d series, from up to %d past %s, %s ahead", len(r.Series), origins, plural(int64(origins), "start"), stepCount(r.hs, steps))
 	if best != "" {
 		d.Lead += fmt.Sprintf(": %s has the lowest MASE, %.2f", best, least)
 	}
 	d.Lead += "."
-	for _, l := range capcli.Abridge(r.Left, 5) {
+	for _, l := range capcli.Abridge(r.NotTried, 5) {
 		d.Notes = append(d.Notes, "not tried: "+l)
 	}
 	return d
@@ -130,7 +130,7 @@ func (r *backtestResult) censoredNotes() []string {
 		if s.Censoring == nil {
 			continue
 		}
-		for _, w := range s.Of.Warnings {
+		for _, w := range s.Source.Warnings {
 			out = append(out, s.ID+": "+w)
 		}
 	}

@@ -240,12 +240,12 @@ func (r *forecastResult) censoredTable() (report.Table, bool) {
 			continue
 		}
 		at := any(nil)
-		if c.At != nil {
-			at = knownPercent(float64(*c.At) / float64(c.Steps))
+		if c.AtCapacity != nil {
+			at = knownPercent(float64(*c.AtCapacity) / float64(c.Steps))
 		}
 		t.Rows = append(t.Rows, []any{
 			r.Series[i].ID, c.Flag, knownPercent(float64(c.Share)), at,
-			figureCell(c.Usage), figureCell(c.Demand), knownPercent(float64(c.More)),
+			figureCell(c.Usage), figureCell(c.Demand), knownPercent(float64(c.Excess)),
 		})
 	}
 	return t, len(t.Rows) > 0
@@ -331,7 +331,7 @@ func plannedSize(e *forecast.PlannedEvent) (gpus, share any) {
 }
 
 // learntSize is what the history says of a holiday, mean over such a day.
-func learntSize(l *outlook.Learnt) (gpus, share any) {
+func learntSize(l *outlook.HolidayEffect) (gpus, share any) {
 	if l.Relative {
 		return nil, report.Percent(l.Size)
 	}
@@ -355,7 +355,7 @@ func fanChart(s *outlook.Series) report.Chart {
 	}
 	nearest := s.Intervals[0]
 	return report.Chart{
-		Title: s.ID, From: s.Of.StampText(n - back), To: s.Of.StampText(n + h - 1),
+		Title: s.ID, From: s.Source.StampText(n - back), To: s.Source.StampText(n + h - 1),
 		Lines: []report.Line{
 			{Name: name, Values: append(append([]float64(nil), past...), gap(h)...)},
 			{Name: "forecast", Values: append(gap(back), s.Mean...)},

@@ -116,7 +116,7 @@ func (r *forecastResult) notes() []string {
 	if single > shownNotes {
 		out = append(out, fmt.Sprintf("%d more notes about single series: -o json", single-shownNotes))
 	}
-	for _, l := range capcli.Abridge(r.Left, 5) {
+	for _, l := range capcli.Abridge(r.NotForecast, 5) {
 		out = append(out, "not forecast: "+l)
 	}
 	return out
@@ -161,7 +161,7 @@ func (r *forecastResult) periodNote() string {
 	}
 	text := fmt.Sprintf("periods: ranges of each period's %s from %s futures", r.periodFigure(), grouped(int64(r.Draws)))
 	tried := 0
-	for _, t := range r.Tried {
+	for _, t := range r.PeriodTrials {
 		tried += t.Tried
 	}
 	if tried > 0 {

@@ -94,7 +94,7 @@ func (r *forecastResult) dsColumn() parquet.Column {
 
 // putStamp writes the stamp of step i ahead of s.
 func (r *forecastResult) putStamp(t *parquet.Table, col int, s *outlook.Series, i int) {
-	stamp := s.Of.Stamp(s.History.Values + i)
+	stamp := s.Source.Stamp(s.History.Values + i)
 	if r.hs.Clock {
 		t.Time(col, capcli.Time(stamp))
 		return

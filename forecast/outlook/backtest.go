@@ -12,16 +12,16 @@ import (
 	"capcli/profile/demand"
 )
 
-// Backtested is what each model of a request did on the past of every history. Its JSON
+// BacktestResult is what each model of a request did on the past of every history. Its JSON
 // is the document capcli/forecast_backtest/v1.
-type Backtested struct {
+type BacktestResult struct {
 	Schema   string         `json:"schema"`
 	Input    []string       `json:"input"`
 	Step     string         `json:"step"`
 	Levels   []float64      `json:"levels"`
 	Models   []ModelScore   `json:"models"`
 	Series   []SeriesTrials `json:"series"`
-	Left     []string       `json:"not_tried"`
+	NotTried []string       `json:"not_tried"`
 	Warnings []string       `json:"warnings"`
 }
 
@@ -43,7 +43,7 @@ type SeriesTrials struct {
 	Censoring *Censoring `json:"censoring"`
 	Trials    []*Trial   `json:"trials"` // of the models that could be tried
 
-	Of      *demand.History `json:"-"`
+	Source  *demand.History `json:"-"`
 	Sum     bool            `json:"-"` // it is the sum of other series of the call
 	ByModel []*Trial        `json:"-"` // in the order of the models; nil where one could not be tried
 }
@@ -60,7 +60,7 @@ type seriesTrials struct {
 // past starts, each from the values before it alone, and measures the models against
 // what came. It calls progress, which may be nil, with the number of series that are
 // done. Errors are those of Forecast.
-func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress func(done int)) (*Backtested, error) {
+func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress func(done int)) (*BacktestResult, error) {
 	if r.ByPeriods() {
 		return nil, &capcli.RequestError{Text: "a backtest measures single steps, not periods", Hint: "give one --horizon, and --peak without a period"}
 	}
@@ -87,19 +87,19 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 			return nil, err
 		}
 	}
-	out := &Backtested{
+	out := &BacktestResult{
 		Schema: "capcli/forecast_backtest/v1", Input: hs.Inputs, Step: q.stepText(), Levels: q.Levels,
-		Series: []SeriesTrials{}, Left: []string{}, Warnings: append([]string{}, notes...),
+		Series: []SeriesTrials{}, NotTried: []string{}, Warnings: append([]string{}, notes...),
 	}
 	for i, t := range all {
 		if t.failure != nil {
-			out.Left = append(out.Left, fmt.Sprintf("%s: %v", t.Name, t.failure))
+			out.NotTried = append(out.NotTried, fmt.Sprintf("%s: %v", t.Name, t.failure))
 			continue
 		}
 		out.Series = append(out.Series, t.document(i < q.sums()))
 	}
 	if len(out.Series) == 0 {
-		return nil, &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: "no series can be tried: " + out.Left[0], Hint: "give a longer history, or a shorter --horizon"}
+		return nil, &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: "no series can be tried: " + out.NotTried[0], Hint: "give a longer history, or a shorter --horizon"}
 	}
 	if hs.ByName {
 		slices.SortStableFunc(out.Series, func(a, b SeriesTrials) int { return strings.Compare(a.ID, b.ID) })
@@ -161,7 +161,7 @@ func (q *question) reconcileModels(all []*seriesTrials) error {
 
 // document is what the models did on one series as the result has it.
 func (t *seriesTrials) document(sum bool) SeriesTrials {
-	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, Of: t.History, Sum: sum}
+	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, Source: t.History, Sum: sum}
 	for _, one := range t.list {
 		out.ByModel = append(out.ByModel, one.document())
 		if one != nil {

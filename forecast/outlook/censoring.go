@@ -10,20 +10,20 @@ import (
 
 // Censoring says how much of a history was held down by capacity.
 type Censoring struct {
-	Flag    string         `json:"flag"` // what demand was estimated from: one of the flags
-	Steps   int            `json:"steps"`
-	At      *int           `json:"at_capacity"` // null where no capacity is known
-	Cut     int            `json:"held_down"`
-	Share   capcli.Figure  `json:"share"`
-	Queue   int            `json:"told_by_queue"`
-	Guessed int            `json:"told_by_regression"`
-	Unknown int            `json:"not_known"`
-	Step    string         `json:"step"`
-	Usage   capcli.Figure  `json:"usage_mean"`
-	Demand  capcli.Figure  `json:"demand_mean"`
-	More    capcli.Figure  `json:"demand_over_usage"`
-	Sigma   *capcli.Figure `json:"sigma"`
-	AR      *capcli.Figure `json:"ar"`
+	Flag       string         `json:"flag"` // what demand was estimated from: one of the flags
+	Steps      int            `json:"steps"`
+	AtCapacity *int           `json:"at_capacity"` // null where no capacity is known
+	Cut        int            `json:"held_down"`
+	Share      capcli.Figure  `json:"share"`
+	Queue      int            `json:"told_by_queue"`
+	Guessed    int            `json:"told_by_regression"`
+	Unknown    int            `json:"not_known"`
+	Step       string         `json:"step"`
+	Usage      capcli.Figure  `json:"usage_mean"`
+	Demand     capcli.Figure  `json:"demand_mean"`
+	Excess     capcli.Figure  `json:"demand_over_usage"`
+	Sigma      *capcli.Figure `json:"sigma"`
+	AR         *capcli.Figure `json:"ar"`
 }
 
 // The flags: what demand was estimated from.
@@ -87,7 +87,7 @@ func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 		c.Flag = FlagNone
 	}
 	if rooms > 0 {
-		c.At = &at
+		c.AtCapacity = &at
 	}
 	c.Cut = c.Queue + c.Guessed
 	if t.info.Tobit.Sigma > 0 {
@@ -114,7 +114,7 @@ func (q *question) censoringOfSum(v *view, t *latentDemand) *Censoring {
 
 func (c *Censoring) withMeans(v *view, t *latentDemand) *Censoring {
 	c.Usage, c.Demand = capcli.Figure(meanKnown(v.Values)), capcli.Figure(meanKnown(t.demand))
-	c.More = c.Demand/c.Usage - 1
+	c.Excess = c.Demand/c.Usage - 1
 	return c
 }
 
@@ -130,8 +130,8 @@ func (q *question) demandBehind(v *view, opts forecast.Options) (*latentDemand, 
 	}
 	notes := append([]string(nil), t.info.Notes...)
 	c := q.censoring(v, t)
-	if c.Queue > c.Guessed && c.More > muchWaiting {
-		notes = append(notes, fmt.Sprintf("%.0f%% more than usage: what waits is counted in each step that it waits, which is what was asked for at one time, not the work that came", 100*c.More))
+	if c.Queue > c.Guessed && c.Excess > muchWaiting {
+		notes = append(notes, fmt.Sprintf("%.0f%% more than usage: what waits is counted in each step that it waits, which is what was asked for at one time, not the work that came", 100*c.Excess))
 	}
 	if guessed := float64(c.Guessed) / float64(c.Steps); guessed > muchGuessed {
 		notes = append(notes, fmt.Sprintf("usage stands at the capacity in %.0f%% of the steps: what more was wanted cannot be told from so little; give the queue (--pending, --pending-col)", math.Floor(100*guessed)))

@@ -42,11 +42,11 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	out.Reconciled = agreed.document()
 	periods := make([][]Period, len(list))
 	if q.ByPeriods() {
-		out.Tried, periods = calibratePeriods(list, drawn)
+		out.PeriodTrials, periods = calibratePeriods(list, drawn)
 	}
 	for i, s := range list {
 		if s.failure != nil {
-			out.Left = append(out.Left, fmt.Sprintf("%s: %v", s.Name, s.failure))
+			out.NotForecast = append(out.NotForecast, fmt.Sprintf("%s: %v", s.Name, s.failure))
 			continue
 		}
 		one := q.document(s, &all[i], i < q.sums())
@@ -54,7 +54,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 		out.Series = append(out.Series, one)
 	}
 	if len(out.Series) == 0 {
-		return nil, noForecast(hs, out.Left)
+		return nil, noForecast(hs, out.NotForecast)
 	}
 	if hs.ByName {
 		slices.SortStableFunc(out.Series, func(a, b Series) int { return strings.Compare(a.ID, b.ID) })
@@ -86,7 +86,7 @@ func (q *question) stepText() string {
 func (q *question) newResult(notes []string) *Result {
 	out := &Result{
 		Schema: "capcli/forecast/v1", Input: q.hs.Inputs, Measure: q.hs.Measure, Unit: q.hs.Unit, Peak: q.hs.Peak, Step: q.stepText(),
-		Seed: uint64(q.Seed), Levels: q.Levels, Left: []string{}, Warnings: append([]string{}, notes...), Lines: map[string]float64{},
+		Seed: uint64(q.Seed), Levels: q.Levels, NotForecast: []string{}, Warnings: append([]string{}, notes...), Lines: map[string]float64{},
 		Cap: q.hs.Cap, PastCapacity: q.hs.Past,
 	}
 	for _, l := range lines {
@@ -103,7 +103,7 @@ func (q *question) document(s *seriesForecast, f *figures, sum bool) Series {
 		LogLik: capcli.Figure(s.info.LogLik), AIC: capcli.Figure(s.info.AIC), AICc: capcli.Figure(s.info.AICc), BIC: capcli.Figure(s.info.BIC), Sigma2: capcli.Figure(s.info.Sigma2),
 		History:   History{n, s.Missing(), s.Filled, s.StampText(0), s.StampText(n - 1), capcli.Figure(lastKnown(s.seen)), s.options.Period()},
 		Censoring: s.censoring, Backtest: s.test.document(), Mean: f.mean, Warnings: append([]string{}, s.warnings...),
-		Lines: Lines{f.lines[0], f.lines[1], f.lines[2]}, Of: s.History, Demand: s.seen, Sum: sum,
+		Lines: Lines{f.lines[0], f.lines[1], f.lines[2]}, Source: s.History, Demand: s.seen, Sum: sum,
 	}
 	if s.test == nil {
 		out.Backwhy = "the history is too short to be tried on its past"
@@ -156,7 +156,7 @@ func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 func (e *effect) document(v *view) EventChange {
 	out := EventChange{ID: v.Name, Most: e.most, GPUHours: e.hours, Why: e.why, Steps: e.steps}
 	if l := e.learnt; l != nil {
-		out.Learnt = &Learnt{l.Past, l.Size, l.SD, l.Relative}
+		out.Learnt = &HolidayEffect{l.Past, l.Size, l.SD, l.Relative}
 	}
 	if n := len(v.Values); e.last >= 0 {
 		out.First, out.Last = v.StampText(n+e.first), v.StampText(n+e.last)

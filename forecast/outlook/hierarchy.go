@@ -33,8 +33,8 @@ type agreement struct {
 	notes  []string
 }
 
-// Reconciled says what adds up, and how it was made to.
-type Reconciled struct {
+// Reconciliation says what adds up, and how it was made to.
+type Reconciliation struct {
 	Method    string         `json:"method"`
 	Shrink    *capcli.Figure `json:"shrinkage"` // null where the method has none
 	Parts     int            `json:"parts"`
@@ -50,8 +50,8 @@ type SumOfParts struct {
 
 // Widened is a series whose ranges grew by a factor.
 type Widened struct {
-	ID string  `json:"unique_id"`
-	By float64 `json:"by"`
+	ID     string  `json:"unique_id"`
+	Factor float64 `json:"by"`
 }
 
 // mostGrowth bounds how much wider a range becomes.
@@ -371,12 +371,12 @@ func (a *agreement) words() string {
 }
 
 // document is the agreement as the result has it; nil of none.
-func (a *agreement) document() *Reconciled {
+func (a *agreement) document() *Reconciliation {
 	if a == nil {
 		return nil
 	}
 	t := a.q.hs.Tree
-	out := &Reconciled{Method: a.by.Way.String(), Parts: len(t.Parts), Hierarchy: []SumOfParts{}, Widened: []Widened{}}
+	out := &Reconciliation{Method: a.by.Way.String(), Parts: len(t.Parts), Hierarchy: []SumOfParts{}, Widened: []Widened{}}
 	if !math.IsNaN(a.by.Shrink) {
 		s := capcli.Figure(a.by.Shrink)
 		out.Shrink = &s

@@ -23,10 +23,10 @@ type Result struct {
 	PastCapacity demand.Level       `json:"past_capacity"`
 	Series       []Series           `json:"series"`
 	Events       []Event            `json:"events,omitempty"`
-	Left         []string           `json:"not_forecast"`
+	NotForecast  []string           `json:"not_forecast"`
 	Warnings     []string           `json:"warnings"`
-	Tried        []PeriodTrial      `json:"periods_tried,omitempty"`
-	Reconciled   *Reconciled        `json:"reconciled"` // null where nothing was
+	PeriodTrials []PeriodTrial      `json:"periods_tried,omitempty"`
+	Reconciled   *Reconciliation    `json:"reconciled"` // null where nothing was
 	Lines        map[string]float64 `json:"line_quantiles"`
 
 	Draws int `json:"-"` // futures of each series that tell its periods
@@ -58,7 +58,7 @@ type Series struct {
 	Anomalies    []OddValue `json:"anomalies"`
 	MoreChanges  int        `json:"more_changes,omitempty"` // earlier ones that are not listed
 
-	Of      *demand.History `json:"-"` // the history, its last values where there are very many
+	Source  *demand.History `json:"-"` // the history, its last values where there are very many
 	Demand  []float64       `json:"-"` // its values, as demand where that was estimated from usage
 	Sum     bool            `json:"-"` // it is the sum of other series of the call
 	Futures [][]float64     `json:"-"` // as many as were asked for
@@ -142,11 +142,11 @@ type EventChange struct {
 	GPUHours float64 `json:"gpu_hours"`
 	Why      string  `json:"why_not,omitempty"`
 	// Learnt is what the history says of a holiday.
-	Learnt *Learnt `json:"learnt,omitempty"`
+	Learnt *HolidayEffect `json:"learnt,omitempty"`
 }
 
-// Learnt is what the history says of a holiday: the mean effect of so many days.
-type Learnt struct {
+// HolidayEffect is what the history says of a holiday: the mean effect of so many days.
+type HolidayEffect struct {
 	Days     int     `json:"days"`
 	Size     float64 `json:"size"`
 	SD       float64 `json:"sd"`
