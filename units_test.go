@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -294,5 +295,28 @@ func TestParseTime(t *testing.T) {
 	}
 	if _, err := ParseTime("tomorrow", nil, false); err == nil {
 		t.Error("tomorrow is no date")
+	}
+}
+
+func TestWordsOfNumbersAndLists(t *testing.T) {
+	if got := Plural(1, "job") + " " + Plural(0, "job") + " " + Plural(2, "job"); got != "job jobs jobs" {
+		t.Errorf("got %s", got)
+	}
+	list := []string{"a", "b", "c"}
+	if got := strings.Join(Abridge(list, 2), ", "); got != "a, b, and 1 more" || list[2] != "c" {
+		t.Errorf("got %s of %v", got, list)
+	}
+	if got := Abridge(list, 3); len(got) != 3 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestCheckChoice(t *testing.T) {
+	if err := CheckChoice("--gaps", "zero", []string{"error", "zero"}); err != nil {
+		t.Error(err)
+	}
+	var unknown *UnknownError
+	if err := CheckChoice("--gaps", "zro", []string{"error", "zero"}); !errors.As(err, &unknown) || !strings.Contains(err.Error(), `unknown --gaps "zro"`) {
+		t.Errorf("got %v", err)
 	}
 }
