@@ -127,7 +127,7 @@ func compareRow(f *outcome.ComparedFigure) []any {
 	for i, mean := range f.Means {
 		var own, change any
 		if mean != nil {
-			own = foundCell(*mean, cell)
+			own = outcomeCell(*mean, cell)
 		}
 		if row = append(row, own); i == 0 {
 			continue
@@ -198,7 +198,7 @@ func leadOfCompare(data *outcome.Comparison) string {
 	case *b.Cost < *a.Cost:
 		text = fmt.Sprintf("%s costs %s less than %s", b.Name, by, a.Name)
 	}
-	text += beside(b, a)
+	text += undoneOfBoth(b, a)
 	asText := func(f *outcome.Figure) string {
 		return f.Text(func(v float64) string { return capcli.Seconds(v + 0.5).String() })
 	}

@@ -124,13 +124,13 @@ func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
 	for _, j := range data.Changes {
 		var before, after, diff, cost any
 		if j.Before != nil {
-			before = foundCell(outcome.Figure{Value: *j.Before, AtLeast: j.BeforeOver}, cell)
+			before = outcomeCell(outcome.Figure{Value: *j.Before, AtLeast: j.BeforeOver}, cell)
 		}
 		if j.After != nil {
-			after = foundCell(outcome.Figure{Value: *j.After, AtLeast: j.AfterOver}, cell)
+			after = outcomeCell(outcome.Figure{Value: *j.After, AtLeast: j.AfterOver}, cell)
 		}
 		if j.Difference != nil && !j.BeforeOver {
-			diff = report.Change{Of: foundCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, func(v float64) any { return signed(cell, v) })}
+			diff = report.Change{Of: outcomeCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, func(v float64) any { return signed(cell, v) })}
 		}
 		if j.Cost != nil {
 			cost = report.Change{Of: *j.Cost}

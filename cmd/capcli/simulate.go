@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/scenarios/play"
+	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
@@ -299,4 +300,33 @@ func missingJobs(r *play.Run) *partialError {
 		return &partialError{text: "the trace was cut short; jobs after its end are missing from the result"}
 	}
 	return nil
+}
+
+// addOverrideFlags gives cmd the flags that make a scenario look at a log that
+// it was not written for.
+func (o *simulateOptions) addOverrideFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.period, "period", "", "time looked at, in place of the scenario's: `'A to B'`, or trace for the days of the log")
+	f.StringVar(&o.models, "models", "", "`any`: run jobs on GPUs of any model, whatever the log says that they want")
+	complete(cmd, "period", func() []string { return []string{"trace\tthe days on which the jobs of --trace were submitted"} })
+	complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
+}
+
+// emitFocus writes the invoice of one run in FOCUS.
+func (o *simulateOptions) emitFocus(e *env, r *play.Run) error {
+	for _, n := range play.Warnings([]*play.Run{r}) {
+		e.note(n)
+	}
+	if !r.Priced() {
+		return &capcli.InputError{File: r.Case.Scenario.File, Field: "price", Text: "a bill wants a price for every pool", Hint: r.Cost.WhyNoTotal}
+	}
+	until := r.Start + capcli.Time(r.Ended)
+	var contracts []billing.PoolContract
+	for i := range r.Contracts {
+		c := &r.Contracts[i]
+		contracts = append(contracts, billing.PoolContract{Pool: c.Name, Term: billing.Period{From: c.Start, Until: c.End}, Upfront: c.Upfront, Paid: c.Paid})
+	}
+	return writeFocus(e, o.output.out, func(add func(*billing.FOCUS)) {
+		r.Invoice.FocusRows(r.Result.Record, until, focusAccount, contracts, add)
+	})
 }

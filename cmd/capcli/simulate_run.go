@@ -2,11 +2,110 @@ package main
 
 import (
 	"context"
+	"io"
 
+	"github.com/spf13/cobra"
+
+	"capcli"
 	"capcli/cmd/report"
+	"capcli/profile/trace"
+	"capcli/scenarios"
 	"capcli/scenarios/play"
 	"capcli/simulate"
 )
+
+// plans makes one plan for each scenario, policy and placement.
+func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*play.Case, error) {
+	if len(args) == 0 {
+		args = []string{""}
+		if o.trace == "" {
+			e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
+		}
+	}
+	maker := newMaker(e)
+	var out []*play.Case
+	for _, name := range args {
+		policies, placements := orOne(o.policies), orOne(o.placements)
+		for _, policy := range policies {
+			for _, placement := range placements {
+				p, err := o.plan(ctx, e, name, policy, placement, maker)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	return out, nil
+}
+
+// orOne makes a list to go over where none was given.
+func orOne(list []string) []string {
+	if len(list) == 0 {
+		return []string{""}
+	}
+	return list
+}
+
+// readFile reads a small file whole, at most limit bytes of it.
+func readFile(e *env, name string, limit int64) ([]byte, error) {
+	return e.opener().ReadFile(name, limit)
+}
+
+// readBeside opens a file that a scenario in dir names, plain whatever packed it.
+func readBeside(e *env, dir, name string) ([]byte, error) {
+	return play.ReadBeside(e.opener(), dir, name)
+}
+
+// opener opens inputs by their names.
+func (e *env) opener() trace.Opener {
+	return func(name string) (trace.Input, io.Closer, error) { return openInput(e, name) }
+}
+
+// newMaker returns what makes the cases of a call.
+func newMaker(e *env) *play.Maker {
+	return &play.Maker{Logs: &play.Logs{Open: e.opener()}, Note: e.note, Counting: func() (now, end func(int64)) {
+		p := newProgress(e, "jobs")
+		return func(n int64) { p.at(n, 0) }, p.end
+	}}
+}
+
+// question is what the flags ask to be played.
+func (o *simulateOptions) question(e *env, name string) (*play.Question, error) {
+	q := &play.Question{
+		Scenario: name, Sets: o.sets, Perfect: o.perfect, Period: o.period, Models: o.models, Trace: o.trace,
+	}
+	if o.kept != nil {
+		q.Kept = &play.Text{Text: []byte(o.kept.Text), File: o.kept.File, Made: o.kept.Made}
+	}
+	if o.seeded {
+		seed := capcli.Seed(o.seed)
+		q.Seed = &seed
+	}
+	var err error
+	if q.Read, err = o.read.options(); err != nil {
+		return nil, err
+	}
+	q.Prices, err = ownPrices(e, o.prices)
+	return q, err
+}
+
+// plan makes the case of a scenario, changed by the flags. Changes that it takes from
+// the log are kept among those of --set.
+func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placement string, maker *play.Maker) (*play.Case, error) {
+	q, err := o.question(e, name)
+	if err != nil {
+		return nil, err
+	}
+	q.Policy, q.Place = policy, placement
+	c, err := maker.Case(ctx, q)
+	o.sets, o.period, o.models = q.Sets, q.Period, q.Models
+	return c, err
+}
+
+func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return scenarios.Names(), cobra.ShellCompDirectiveDefault
+}
 
 // play runs every plan as often as asked.
 func (o *simulateOptions) play(ctx context.Context, e *env, plans []*play.Case) ([][]*play.Run, error) {

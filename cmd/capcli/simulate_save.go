@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
+	"capcli/simulate/plan/shard"
 )
 
 // save writes each plan's runs into a folder of --out: result.json, which
@@ -99,4 +103,103 @@ func runFolder(p *play.Case, all []*play.Case) string {
 		return "plan"
 	}
 	return safe
+}
+
+// inputsFile is the name, in a plan's folder, of what its runs were made from.
+const inputsFile = "inputs.json"
+
+// inputs are what the runs of plan p were made from; files are all that was read.
+func (o *simulateOptions) inputs(p *play.Case, runs int, folder string, files []shard.Input) *play.Inputs {
+	s := p.Scenario
+	in := &play.Inputs{
+		Schema: play.InputsSchema, Version: versionText(), Sets: list(o.sets), Files: []play.FileInput{},
+		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: o.perfect, Seed: uint64(p.Seed), Runs: runs,
+		Scenario: play.ScenarioInput{
+			FileInput: play.FileInput{File: s.File, Here: seenFrom(folder, s.File), SHA256: play.Checksum(p.Text)}, Text: string(p.Text), Made: list(p.Made),
+		},
+	}
+	if o.trace != "" {
+		in.Trace = &play.TraceInput{
+			File: o.trace, Format: o.read.format, TZ: o.read.tz, DST: o.read.dst, Map: o.read.maps, Columns: o.read.columns, AllowCut: o.read.allowCut,
+		}
+	}
+	for _, f := range files {
+		in.Files = append(in.Files, play.FileInput{File: f.Name, Here: seenFrom(folder, f.Name), SHA256: f.SHA256})
+	}
+	return in
+}
+
+// seenFrom is a file's path from a folder, so that both can move together; the
+// path itself where there is no way.
+func seenFrom(folder, file string) string {
+	a, errA := filepath.Abs(folder)
+	b, errB := filepath.Abs(file)
+	rel, err := filepath.Rel(a, b)
+	if errA != nil || errB != nil || err != nil {
+		return filepath.ToSlash(file)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// inputsMax bounds a folder's inputs file.
+const inputsMax = 16 << 20
+
+// readInputs reads what the runs of a folder were made from; nil where the
+// folder does not say, as those of older versions.
+func readInputs(e *env, folder string) (*play.Inputs, error) {
+	file := filepath.Join(folder, inputsFile)
+	text, err := readFile(e, file, inputsMax)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // nothing kept is no error here
+	}
+	if err != nil {
+		return nil, err
+	}
+	return play.ParseInputs(file, text)
+}
+
+// keptError says that a signal ended the work, and what was kept of it.
+type keptError struct {
+	by   stopped
+	text string
+}
+
+func (e *keptError) Error() string { return e.by.Error() + "; " + e.text }
+func (e *keptError) Unwrap() error { return e.by }
+
+// finishedRuns are the runs of each plan that were done when a signal came, from
+// the first on without a gap, so that what is kept can be played again. Plans
+// without any are left out. It gives the plans and nil where no signal came, and
+// the error where nothing can be kept.
+func (o *simulateOptions) finishedRuns(ctx context.Context, plans []*play.Case, results [][]*play.Run, err error) ([]*play.Case, [][]*play.Run, *outcome.Partial, error) {
+	if err == nil {
+		return plans, results, nil, nil
+	}
+	var by stopped
+	if !errors.As(context.Cause(ctx), &by) {
+		return nil, nil, nil, err
+	}
+	kept, out, done := play.Finished(plans, results)
+	if done == 0 {
+		return nil, nil, nil, by
+	}
+	part := &outcome.Partial{Done: done, Asked: o.runs * len(plans), Why: by.Error()}
+	return kept, out, part, nil
+}
+
+// partialLead says what a result that was stopped is of.
+func partialLead(p *outcome.Partial) string {
+	why := strings.ToUpper(p.Why[:1]) + p.Why[1:]
+	return fmt.Sprintf("%s after %d of %d runs: what follows is of those.", why, p.Done, p.Asked)
+}
+
+// stoppedError is the error that such a result ends with.
+func (o *simulateOptions) stoppedError(ctx context.Context, p *outcome.Partial) error {
+	var by stopped
+	errors.As(context.Cause(ctx), &by)
+	where := "the result is of those"
+	if o.dir != "" {
+		where = "they are in " + o.dir
+	}
+	return &keptError{by: by, text: fmt.Sprintf("%d of %d runs were done: %s", p.Done, p.Asked, where)}
 }

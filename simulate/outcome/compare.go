@@ -229,6 +229,38 @@ func (c *Comparison) ranking(i int) Ranking {
 	return out
 }
 
+// Leaders are the plans of a ranking that come first: that cost least, that keep jobs
+// in queues the shortest time in the mean, and that leave least of the work undone.
+type Leaders struct {
+	Cheapest, Quickest, Fullest *Ranking
+	Priced                      bool // the cost of every plan is known
+	SameCost                    bool
+}
+
+// LeadersOf returns the leaders of a ranking of one plan or more. Of equal plans the
+// first leads.
+func LeadersOf(all []Ranking) Leaders {
+	out := Leaders{Cheapest: &all[0], Quickest: &all[0], Fullest: &all[0], Priced: true, SameCost: true}
+	for i := range all {
+		r := &all[i]
+		if r.Unserved != nil && out.Fullest.Unserved != nil && out.Fullest.Unserved.Exceeds(r.Unserved) {
+			out.Fullest = r
+		}
+		if r.Queued != nil && (out.Quickest.Queued == nil || *r.Queued < *out.Quickest.Queued) {
+			out.Quickest = r
+		}
+		if r.Cost == nil {
+			out.Priced = false
+			continue
+		}
+		out.SameCost = out.SameCost && all[0].Cost != nil && *r.Cost == *all[0].Cost
+		if out.Cheapest.Cost != nil && *r.Cost < *out.Cheapest.Cost {
+			out.Cheapest = r
+		}
+	}
+	return out
+}
+
 // Split is what plans cost by tenant, pool, tier or month: the document of
 // compare --by.
 type Split struct {

@@ -9,8 +9,21 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// foundCell is a figure for a table.
-func foundCell(f outcome.Figure, of func(float64) any) any {
+// figureTable is a table of single figures, one in a row: what it is, and how
+// much.
+type figureTable struct{ report.Table }
+
+func newFigures(name string) *figureTable {
+	return &figureTable{report.Table{Name: name, Columns: []report.Column{{Name: "figure"}, {Name: "value", Align: report.Right}}}}
+}
+
+// add appends a figure, by its name for programs and its words for people.
+func (t *figureTable) add(name, head string, value any) {
+	t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, value})
+}
+
+// outcomeCell is a figure for a table.
+func outcomeCell(f outcome.Figure, of func(float64) any) any {
 	if f.AtLeast {
 		return report.AtLeast{Of: of(f.Value)}
 	}
@@ -20,9 +33,9 @@ func foundCell(f outcome.Figure, of func(float64) any) any {
 // spreadCell is the mean with its range, or the figure of a single run.
 func spreadCell(s outcome.Spread, of func(float64) any) any {
 	if s.Runs == 1 {
-		return foundCell(s.Mean, of)
+		return outcomeCell(s.Mean, of)
 	}
-	return report.Range{Mid: foundCell(s.Mean, of), Lo: foundCell(s.Lo, of), Hi: foundCell(s.Hi, of)}
+	return report.Range{Mid: outcomeCell(s.Mean, of), Lo: outcomeCell(s.Lo, of), Hi: outcomeCell(s.Hi, of)}
 }
 
 // spreadText is the mean with its range in a sentence, or the figure of a single run.

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 
-	"capcli/simulate/outcome"
-
 	"capcli"
+	"capcli/simulate/outcome"
 )
 
 // unservedText says how much of the work is left undone: "38.2% of the work (1,204
@@ -27,66 +26,42 @@ func unservedText(u *outcome.Unserved) string {
 	return text + ")"
 }
 
-// against says that a plan does less of the work than another; "" where it does
-// not, or that is not known.
-func against(a, than *outcome.Ranking) string {
+// moreUndone says that a plan does less of the work than another; "" where it does not,
+// or that is not known.
+func moreUndone(a, than *outcome.Ranking) string {
 	if a.Unserved == nil || than.Unserved == nil || !a.Unserved.Exceeds(than.Unserved) {
 		return ""
 	}
 	return fmt.Sprintf(", but leaves %s undone where %s leaves %s", unservedText(a.Unserved), than.Name, unservedText(than.Unserved))
 }
 
-// beside says how much of the work each of two plans leaves undone, where that is
+// undoneOfBoth says how much of the work each of two plans leaves undone, where that is
 // not the same.
-func beside(a, b *outcome.Ranking) string {
+func undoneOfBoth(a, b *outcome.Ranking) string {
 	if a.Unserved != nil && b.Unserved != nil && b.Unserved.Exceeds(a.Unserved) {
 		return fmt.Sprintf(", and leaves %s undone where %s leaves %s", unservedText(a.Unserved), b.Name, unservedText(b.Unserved))
 	}
-	return against(a, b)
+	return moreUndone(a, b)
 }
 
 // leadOfRanks names the cheapest plan and the one whose jobs wait least, and
 // whether these leave more of the work undone than another.
 func leadOfRanks(all []outcome.Ranking) string {
-	cheap, quick, best := 0, 0, 0
-	low, high, priced := 0.0, 0.0, true
-	for i := range all {
-		r := &all[i]
-		if r.Unserved != nil && all[best].Unserved != nil && all[best].Unserved.Exceeds(r.Unserved) {
-			best = i
-		}
-		if r.Queued != nil && (all[quick].Queued == nil || *r.Queued < *all[quick].Queued) {
-			quick = i
-		}
-		if r.Cost == nil {
-			priced = false
-			continue
-		}
-		if i == 0 {
-			low, high = *r.Cost, *r.Cost
-		}
-		low, high = min(low, *r.Cost), max(high, *r.Cost)
-		if all[cheap].Cost != nil && *r.Cost < *all[cheap].Cost {
-			cheap = i
-		}
-	}
-	least := ""
-	if r := &all[quick]; r.Queued != nil {
+	first, least, text := outcome.LeadersOf(all), "", ""
+	if r := first.Quickest; r.Queued != nil {
 		least = fmt.Sprintf("least waiting: %s, mean %s", r.Name, capcli.Seconds(*r.Queued+0.5))
 		if r.Preempts {
 			least += fmt.Sprintf(" with the waits after preemptions, and jobs end %s after they come", capcli.Seconds(r.JCT+0.5))
 		}
-		least += against(r, &all[best])
+		least += moreUndone(r, first.Fullest)
 	}
-	amount := func(v float64, length capcli.Seconds) string { return usdText(v) + inLength(length, v) }
-	var text string
-	switch c := &all[cheap]; {
-	case !priced:
+	switch c := first.Cheapest; {
+	case !first.Priced:
 		text = fmt.Sprintf("%d plans, not all with prices", len(all))
-	case low == high:
-		text = fmt.Sprintf("All %d plans cost %s", len(all), amount(low, all[0].Length))
+	case first.SameCost:
+		text = fmt.Sprintf("All %d plans cost %s%s", len(all), usdText(*all[0].Cost), inLength(all[0].Length, *all[0].Cost))
 	default:
-		text = fmt.Sprintf("Cheapest of %d plans: %s, %s%s", len(all), c.Name, amount(*c.Cost, c.Length), against(c, &all[best]))
+		text = fmt.Sprintf("Cheapest of %d plans: %s, %s%s%s", len(all), c.Name, usdText(*c.Cost), inLength(c.Length, *c.Cost), moreUndone(c, first.Fullest))
 	}
 	if least != "" {
 		text += "; " + least
