@@ -90,7 +90,7 @@ func (q *question) bind(e *forecast.PlannedEvent) error {
 	return nil
 }
 
-// add has an event change a series, at a scale of itself.
+// add enters an event, scaled, for the series called name.
 func (p *eventPlan) add(e *forecast.PlannedEvent, name string, scale float64) {
 	if e.Holiday != nil {
 		p.days[name] = append(p.days[name], e)
@@ -112,8 +112,8 @@ func (q *question) partNames(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(sums, name) })
 }
 
-// sumsOver are the sums that hold a series that an event changes: what a part gets
-// more they have too, unless the event names them or every series.
+// sumsOver returns the sums that contain the series called name, which an event changes:
+// the event changes them too, unless it names them or every series.
 func (q *question) sumsOver(e *forecast.PlannedEvent, name string) []*view {
 	t := q.hs.Tree
 	if t == nil || e.Holiday != nil || e.Event.Relative && len(e.Series) == 0 {
@@ -134,8 +134,8 @@ func (q *question) sumsOver(e *forecast.PlannedEvent, name string) []*view {
 	return out
 }
 
-// shareOf is what share of a sum an event is that is a share of a part; 1 of one that
-// is in GPUs.
+// shareOf returns by how much to scale a share of a part to make it a share of a sum. It
+// is 1 of an event in GPUs.
 func (q *question) shareOf(name string, sum *view, e *forecast.PlannedEvent) float64 {
 	if !e.Event.Relative {
 		return 1

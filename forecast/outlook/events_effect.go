@@ -28,14 +28,14 @@ type effect struct {
 	learnt      *forecast.HolidayEffect // of a holiday that the history was asked about
 }
 
-// effectOf returns what an event does that adds so much to each step.
+// effectOf returns the effect of an event that adds these amounts to the steps.
 func effectOf(event string, add []float64, bounds []capcli.Time) effect {
 	out := effect{event: event, first: len(add), last: -1}
 	out.count(add, bounds)
 	return out
 }
 
-// count takes what an event adds to each step.
+// count enters what an event adds to each step.
 func (e *effect) count(add []float64, bounds []capcli.Time) {
 	for i, v := range add {
 		if math.Abs(v) < 1e-9 {
@@ -120,8 +120,8 @@ func (q *question) holidayEffects(v *view, fit forecast.Fitted) ([]effect, []str
 	return out, notes, nil
 }
 
-// applyRoadmap puts the roadmap into a forecast of v, within what can be. It notes what
-// each event does to the effects, and returns what to say of them.
+// applyRoadmap adds the roadmap to a forecast of v, within bounds, and its effects to ev.
+// It returns notes on them.
 func (ev *seriesEvents) applyRoadmap(fc forecast.Forecast, v *view, within func(int, float64) float64) (forecast.Forecast, []string, error) {
 	if ev.roadmap == nil {
 		return fc, nil, nil
@@ -172,8 +172,7 @@ func (ev *seriesEvents) effectOn(v *view, e *forecast.Event, add []float64) (eff
 	return out, []string{out.warning()}
 }
 
-// extraOf returns one way that the events may go: what they add to a drawn future; nil
-// where there are none.
+// extraOf returns what the events add to one drawn future; nil where there are none.
 func (ev *seriesEvents) extraOf(path []float64, seed capcli.Seed) []float64 {
 	if ev.roadmap == nil {
 		return nil

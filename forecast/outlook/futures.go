@@ -9,21 +9,21 @@ import (
 	"capcli/forecast"
 )
 
-// Futures that tell the ranges of periods: so many, and where all series must be held
-// at once at least so many.
+// Numbers of futures that the ranges of periods come from: the usual one, and the least
+// where the futures of all series are held at once.
 const (
 	periodDraws = 1000
 	fewDraws    = 100
 )
 
-// futures are what was drawn of one series.
+// futures are the drawn futures of one series.
 type futures struct {
 	paths   [][]float64
 	extras  [][]float64 // what events add to each path; nil is nothing
 	periods []Period    // from the paths, and from others that are not kept
 }
 
-// futuresOf is how many futures of each series are drawn over so many steps.
+// futuresOf returns how many futures of each series are drawn over a number of steps.
 func (q *question) futuresOf(steps int) int {
 	if !q.ByPeriods() {
 		return q.Paths
@@ -35,7 +35,7 @@ func (q *question) futuresOf(steps int) int {
 	return n
 }
 
-// pathsHeld is how many futures of each series are held until all are put together.
+// pathsHeld returns how many futures of each series are in memory at once.
 func (q *question) pathsHeld(steps int) int {
 	if q.agrees() {
 		return q.futuresOf(steps)
@@ -43,9 +43,9 @@ func (q *question) pathsHeld(steps int) int {
 	return q.Paths
 }
 
-// draw draws the futures of all series as those of one whole: future k of one goes with
-// future k of the others, step by step (forecast.Innovations). They agree by a, where
-// that is not nil. The fits are let go.
+// draw draws the futures of all series jointly: future k of one series goes with future
+// k of the others, step by step (forecast.Innovations). It reconciles them with a, which
+// may be nil, and releases the fits.
 func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figures, a *agreement) ([]futures, []string, error) {
 	var with []*seriesForecast
 	var places []int
@@ -97,8 +97,8 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figur
 	return out, notes, nil
 }
 
-// drawOne draws the futures of a series. Those that are only needed for its periods are
-// not kept, unless series must agree first.
+// drawOne draws the futures of one series. Where series need not agree first, it takes
+// the periods from them and keeps only the futures of the result.
 func (q *question) drawOne(s *seriesForecast, f figures, noise func(k int) forecast.Noise) (futures, error) {
 	var out futures
 	for k := range q.futuresOf(s.steps) {
@@ -140,7 +140,7 @@ func (q *question) settlePeriods(f *futures, s *seriesForecast, mean []float64, 
 	if err != nil {
 		return err
 	}
-	f.periods = q.inPeriods(spans, mean, all)
+	f.periods = q.periodsFrom(spans, mean, all)
 	f.paths = slices.Clip(f.paths[:q.Paths])
 	if f.extras != nil {
 		f.extras = f.extras[:q.Paths]

@@ -11,15 +11,14 @@ import (
 	"capcli/forecast"
 )
 
-// agreement makes what is forecast of all series of a hierarchy at one time agree.
+// agreement makes the forecasts of the series of a hierarchy add up.
 //
-// The middle is reconciled. A range keeps the ends that the series' own model gave it,
-// which are calibrated on its past, around the new middle, and grows where reconciled
-// one-step errors are larger than the model's own, by their ratio; it never shrinks,
-// for that they were smaller on the past that they were fitted to is no evidence. A
-// backtest reconciles at each start with what was known there, and so measures what
-// such ranges held. Futures are drawn of all series together by the law of their
-// one-step errors (forecast.Innovations), and each future is reconciled (Panagiotelis
+// The means are reconciled. A range keeps its width, which the series' own model
+// calibrated on its past, around the new mean. It grows where reconciled one-step errors
+// are larger than the model's own, by their ratio. It never shrinks: smaller errors on
+// the values that a model was fitted to are no evidence. A backtest reconciles at each
+// start with what was known there, and so measures the coverage of such ranges. Futures
+// of all series are drawn jointly (forecast.Innovations), and each is reconciled (Panagiotelis
 // et al. 2023, "Probabilistic forecast reconciliation": a coherent sample is a
 // reconciled one).
 type agreement struct {
@@ -33,7 +32,7 @@ type agreement struct {
 	notes  []string
 }
 
-// Reconciliation says what adds up, and how it was made to.
+// Reconciliation says which series are sums of which, and how they were made to add up.
 type Reconciliation struct {
 	Method    string         `json:"method"`
 	Shrink    *capcli.Figure `json:"shrinkage"` // null where the method has none
@@ -54,14 +53,15 @@ type Widened struct {
 	Factor float64 `json:"by"`
 }
 
-// mostGrowth bounds how much wider a range becomes.
+// mostGrowth is the largest factor by which a range grows.
 const mostGrowth = 4
 
-// fewErrors is how many one-step errors say how large they are.
+// fewErrors is the least number of one-step errors that tell their size.
 const fewErrors = 8
 
-// agreementOn prepares the reconciliation of all series by their one-step errors; nil
-// where none is wanted. known are the values before it.
+// agreementOn prepares the reconciliation of all series from their one-step errors. It
+// returns nil where none is wanted. known are the values before the forecast. It fills in
+// errors of series that have hardly any.
 func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 	way, ok := q.reconciliation()
 	if !ok {
@@ -71,7 +71,7 @@ func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 	a := &agreement{q: q, floor: !q.Negative}
 	for i, v := range q.views {
 		a.floor, a.caps = a.floor && v.NeverNegative(), a.caps || v.cap != nil
-		standIn(errs[i], known[i])
+		fillErrors(errs[i], known[i])
 	}
 	if len(t.Sums) > forecast.MaxSums && way != forecast.BottomUp {
 		a.notes = append(a.notes, fmt.Sprintf("%s sums are over the %s that can be reconciled so: added up from the bottom", capcli.Grouped(int64(len(t.Sums))), capcli.Grouped(forecast.MaxSums)))
@@ -98,9 +98,9 @@ func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 	return a, err
 }
 
-// standIn gives a series whose model has hardly any one-step errors those of repeating
-// the last value: no errors would pass for certainty.
-func standIn(errs, known []float64) {
+// fillErrors fills in the errors of repeating the last value where a model has hardly any
+// of its own: no errors would pass for certainty.
+func fillErrors(errs, known []float64) {
 	n := 0
 	for _, e := range errs {
 		if !math.IsNaN(e) {
@@ -115,7 +115,7 @@ func standIn(errs, known []float64) {
 	}
 }
 
-// growth returns by how much reconciled one-step errors are larger than the models' own.
+// growth returns the factor by which the ranges of each series grow.
 func (a *agreement) growth(errs [][]float64) ([]float64, error) {
 	own, now := make([]float64, len(errs)), make([]float64, len(errs))
 	y := make([]float64, len(errs))
@@ -144,7 +144,7 @@ func (a *agreement) growth(errs [][]float64) ([]float64, error) {
 	return out, nil
 }
 
-// bounds are those of step i after the origin, which lies at origins[k] of series k.
+// bounds returns the bounds of step i after the origin, which is at origins[k] of series k.
 func (a *agreement) bounds(origins []int, i, places int) forecast.Bounds {
 	b := forecast.Bounds{Floor: a.floor, Round: true, Places: places}
 	if !a.caps {
@@ -178,9 +178,8 @@ func largestFigure(list []float64) float64 {
 	return out
 }
 
-// reconcileForecasts makes forecasts agree, in place: one for each series, which has so many values
-// before it as origins says. extra is what events add to each in its mean; nil is
-// nothing.
+// reconcileForecasts reconciles one forecast for each series, in place. origins are the
+// numbers of values before them. extra is what events add to each mean; nil is nothing.
 func (a *agreement) reconcileForecasts(set []*forecast.Forecast, origins []int, extra [][]float64) error {
 	steps, high := len(set[0].Mean), 0.0
 	for _, f := range set {
@@ -213,9 +212,9 @@ func extraAt(extra [][]float64, k, i int) float64 {
 	return extra[k][i]
 }
 
-// reconcileStep makes the figures of step i agree. What events add is no error of the models and
-// so is not shared out by their errors: what is added to a part is added to its sums,
-// and what is added to a sum beyond its parts goes to them in proportion.
+// reconcileStep reconciles the figures of step i. What events add is not shared out by
+// the models' errors: what a part gains its sums gain too, and what a sum gains beyond
+// its parts goes to them in proportion to their level.
 func (a *agreement) reconcileStep(y []float64, b forecast.Bounds, extra [][]float64, i int) error {
 	if extra == nil {
 		return a.by.Apply(y, b)
@@ -253,7 +252,7 @@ func (a *agreement) reconcileStep(y []float64, b forecast.Bounds, extra [][]floa
 	return a.adding.Apply(y, b)
 }
 
-// move puts the middle of step i at to, and the ranges around it.
+// move shifts the mean of step i, and its ranges with it, to a new value.
 func (a *agreement) move(f *forecast.Forecast, i int, to, grow, cap float64) {
 	from := f.Mean[i]
 	within := func(v float64) float64 {
@@ -351,7 +350,7 @@ func reconciledFigures(fc *forecast.Forecast, levels int) figures {
 	return out
 }
 
-// words say what was done.
+// words says in a sentence what was done.
 func (a *agreement) words() string {
 	t := a.q.hs.Tree
 	text := fmt.Sprintf("reconciled by %s: in each step %d parts add up to %d %s", a.by.Way, len(t.Parts), len(t.Sums), capcli.Plural(int64(len(t.Sums)), "sum"))
@@ -370,7 +369,7 @@ func (a *agreement) words() string {
 	return text
 }
 
-// document is the agreement as the result has it; nil of none.
+// document returns the agreement as it stands in the result; nil of none.
 func (a *agreement) document() *Reconciliation {
 	if a == nil {
 		return nil
@@ -396,9 +395,9 @@ func (a *agreement) document() *Reconciliation {
 	return out
 }
 
-// reconcileTrials makes what was forecast from each past start agree, by what was known
-// there, and measures it again. A part that has no forecast from a start, for it had
-// only begun, repeats its last value there, or is zero.
+// reconcileTrials reconciles the forecasts from each past start, with what was known
+// there, and measures them again. A part that was too short to be forecast from a start
+// repeats its last value there, or is zero.
 func (q *question) reconcileTrials(tests []*trial) error {
 	if !q.agrees() {
 		return nil
@@ -423,7 +422,7 @@ func (q *question) reconcileTrials(tests []*trial) error {
 	return nil
 }
 
-// reconcileStart does the k-th start from the end.
+// reconcileStart reconciles the forecasts from the k-th start from the end.
 func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 	n := len(q.views)
 	set, origins := make([]*forecast.Forecast, n), make([]int, n)
@@ -456,7 +455,7 @@ func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 	return a.reconcileForecasts(set, origins, nil)
 }
 
-// reconcileFutures makes each future of all series agree, in place.
+// reconcileFutures reconciles each future of all series, in place.
 func (a *agreement) reconcileFutures(ctx context.Context, list []futures) error {
 	high, numbers := 0.0, make([]int, len(list[0].paths))
 	withEvents := false

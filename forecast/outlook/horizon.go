@@ -88,7 +88,7 @@ func UsualSeasons(s capcli.Step) []int {
 	return out
 }
 
-// stepsAhead is how many steps of h to forecast.
+// stepsAhead returns how many steps of h to forecast.
 func (q *question) stepsAhead(h *demand.History) (int, error) {
 	n := 0
 	var err error
@@ -145,7 +145,7 @@ func (q *question) stepsOfHorizon() (int, error) {
 	return n, nil
 }
 
-// stepsUntil is how many steps of h reach Until.
+// stepsUntil returns how many steps of h reach Until.
 func (q *question) stepsUntil(h *demand.History) (int, error) {
 	bad := func(hint, format string, args ...any) error {
 		return &capcli.RequestError{Field: "until", Text: fmt.Sprintf(format, args...), Hint: hint}
@@ -177,7 +177,7 @@ func (q *question) stepsUntil(h *demand.History) (int, error) {
 	return steps, nil
 }
 
-// stepsToCover is how many steps cover a period that begins after the history.
+// stepsToCover returns how many steps cover a period that begins after the history.
 func (q *question) stepsToCover(p period, h *demand.History) (int, error) {
 	bad := func(hint, format string, args ...any) error {
 		return &capcli.RequestError{Field: "horizon", Text: p.text + " " + fmt.Sprintf(format, args...), Hint: hint}
@@ -213,7 +213,7 @@ func (q *question) periodGrid(p period, h *demand.History) capcli.Grid {
 	return g
 }
 
-// edge is the instant that n steps ahead end at. A step that is stamped with the last
+// edge returns the instant at which n steps ahead end. A step that is stamped with the last
 // day of its month ends with that day.
 func (q *question) edge(h *demand.History, n int) capcli.Time {
 	if !h.Grid.MonthEnd {

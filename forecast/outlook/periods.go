@@ -38,7 +38,7 @@ type Spread struct {
 // LevelText returns a level as people write it: "97.5".
 func LevelText(level float64) string { return strconv.FormatFloat(level, 'f', -1, 64) }
 
-// fields are the figures under the names of the long table.
+// fields returns the figures by name: mean, lo-80, hi-80, lines.
 func (s *Spread) fields() map[string]any {
 	out := map[string]any{"mean": capcli.Figure(s.Mean)}
 	for k, level := range s.Levels {
@@ -86,8 +86,8 @@ type span struct {
 	weights  []float64
 }
 
-// spansOf are all stretches asked for: those of the list, and each day, week or month
-// of PeakBy that the forecast touches, the first and the last in part.
+// spansOf returns all stretches that the request asks for: those of the list, and each
+// unit of PeakBy that the forecast touches. The first and the last of these may be cut.
 func (q *question) spansOf(h *demand.History, steps int) ([]span, error) {
 	var out []span
 	for _, p := range q.periods {
@@ -111,7 +111,7 @@ func (q *question) spansOf(h *demand.History, steps int) ([]span, error) {
 	return out, nil
 }
 
-// spansOfPeriod are the stretches of p in a forecast of so many steps.
+// spansOfPeriod returns the stretches of p in a forecast of so many steps.
 func (q *question) spansOfPeriod(p period, h *demand.History, steps int) []span {
 	if p.unit == (capcli.Step{}) {
 		n, ahead := len(h.Values), min(p.n, steps)
@@ -125,7 +125,7 @@ func (q *question) spansOfPeriod(p period, h *demand.History, steps int) []span 
 	return out
 }
 
-// spanBetween cuts a stretch out of the steps between edges.
+// spanBetween returns the stretch between two instants, in steps between edges.
 func (q *question) spanBetween(name string, edges []capcli.Time, from, to capcli.Time) span {
 	s := span{horizon: name, from: FormatDay(from, q.hs.Zone, false), to: FormatDay(to, q.hs.Zone, true)}
 	for i := range len(edges) - 1 {
@@ -156,10 +156,10 @@ func (q *question) addsUp() bool {
 	return m == "arrivals" || m == "arrival-hours" || m == "" && q.hs.Summed
 }
 
-// inPeriods takes the figures of periods from joint futures: the range of a quarter is
-// that of its mean in each future, not the mean of the steps' ranges, which would be as
-// if all steps erred to one side at once, or to none.
-func (q *question) inPeriods(spans []span, mean []float64, paths [][]float64) []Period {
+// periodsFrom returns the figures of periods from joint futures. The range of a quarter is
+// that of its mean over the futures; a mean of the steps' ranges would assume that all
+// steps err to the same side.
+func (q *question) periodsFrom(spans []span, mean []float64, paths [][]float64) []Period {
 	sum := q.addsUp()
 	var out []Period
 	for _, s := range spans {
@@ -180,7 +180,7 @@ func (q *question) inPeriods(spans []span, mean []float64, paths [][]float64) []
 	return out
 }
 
-// level is the mean level of a path in s, or its sum.
+// level returns the mean of a path in s, or its sum.
 func (s *span) level(path []float64, sum bool) float64 {
 	total, weight := 0.0, 0.0
 	for i, w := range s.weights {
@@ -201,7 +201,7 @@ func (s *span) highest(path []float64) float64 {
 	return out
 }
 
-// spreadOf sorts v.
+// spreadOf returns the mean and the quantiles of v, which it sorts.
 func spreadOf(v, levels []float64) Spread {
 	slices.Sort(v)
 	s := Spread{Mean: meanKnown(v), Levels: levels, middle: forecast.Quantile(v, 0.5), half: (forecast.Quantile(v, 0.9) - forecast.Quantile(v, 0.1)) / 2}
@@ -215,8 +215,8 @@ func spreadOf(v, levels []float64) Spread {
 	return s
 }
 
-// widenToMean keeps the mean within its ranges: it comes from the models, they from
-// draws.
+// widenToMean widens the ranges where the mean lies outside: the mean comes from the
+// models, the ranges from draws.
 func (s *Spread) widenToMean() {
 	for k := range s.Lo {
 		s.Lo[k], s.Hi[k] = min(s.Lo[k], s.Mean), max(s.Hi[k], s.Mean)
@@ -229,7 +229,7 @@ type window struct {
 	steps   int
 }
 
-// windowsOf are the kinds of periods asked for, each as short as its shortest.
+// windowsOf returns the kinds of periods, each with the length of its shortest.
 func windowsOf(spans []span) []window {
 	var out []window
 	for _, s := range spans {
@@ -297,8 +297,8 @@ func appendError(list []float64, came float64, paths [][]float64, figure func([]
 	return list
 }
 
-// calibratePeriods returns how far the periods of the past were off, of all series of
-// the call together, and the periods of each series with their ranges set by that.
+// calibratePeriods returns how far past periods were off, over all series of the call,
+// and the periods of each series with ranges scaled accordingly.
 func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [][]Period) {
 	var tried []triedPeriods
 	for _, s := range list {
@@ -338,7 +338,7 @@ func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [
 	return trials, out
 }
 
-// calibrate returns the period with its ranges as the trial sets them, within what can be.
+// calibrate returns the period with its ranges scaled as the trial says, within bounds.
 func (p Period) calibrate(t PeriodTrial, within func(float64) float64) Period {
 	p.Spread = p.scale(p.Mean, 0, t.MeanScale, within)
 	p.widenToMean()
@@ -352,8 +352,8 @@ func (p Period) calibrate(t PeriodTrial, within func(float64) float64) Period {
 	return p
 }
 
-// scale returns s with all figures moved by so many half widths and put so much further
-// from the middle.
+// scale returns s with all figures shifted by a number of half widths, and their
+// distance from the middle multiplied.
 func (s *Spread) scale(middle, shift, by float64, within func(float64) float64) Spread {
 	to := middle + shift*s.half
 	move := func(v float64) float64 { return within(to + by*(v-middle)) }

@@ -12,7 +12,7 @@ import (
 )
 
 // question is a request held against its histories: what every stage of the answer
-// knows. It does not change once it is made.
+// knows. Stages do not change it.
 type question struct {
 	Request // with its defaults
 	hs      *demand.Histories
@@ -98,8 +98,8 @@ func lastValues(h *demand.History) *demand.History {
 	return &out
 }
 
-// optionsFor are what a model for a series of n values is made with, and what had to
-// be left out of them.
+// optionsFor returns the options of a model for a series with so many known values, and
+// notes on what had to be left out of them.
 func (q *question) optionsFor(known int) (forecast.Options, []string) {
 	out := forecast.Options{Seed: q.Seed}
 	seasons, asked := q.Seasons, len(q.Seasons) > 0
@@ -144,9 +144,9 @@ func (q *question) agrees() bool {
 	return ok && q.hs.Tree != nil
 }
 
-// modelFor is what forecasts a series: the model called name as it is shipped, within
-// the cap of the series and on the demand behind it, with the holidays that are known.
-// With UseChanges it learns from what came since the level moved.
+// modelFor returns the model that forecasts a series: the one called name as it is
+// shipped, within the cap of the series, on the demand behind its usage, and with the
+// holidays that are known. With UseChanges it learns from what came since the level moved.
 func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) forecast.Model {
 	b := q.bounded(v, name, steps, opts)
 	if q.Changes == UseChanges {
@@ -158,7 +158,7 @@ func (q *question) modelFor(v *view, name string, steps int, opts forecast.Optio
 	return b
 }
 
-// bounded is a model as it is shipped. What it does on the past it does on the future.
+// bounded returns the model as it is shipped. A trial on the past uses the same.
 func (q *question) bounded(v *view, name string, steps int, opts forecast.Options) forecast.Bounded {
 	b, _ := forecast.Shipped(name, v.Series, steps, opts) // the name was checked before
 	if q.Negative {
@@ -174,7 +174,7 @@ func (q *question) bounded(v *view, name string, steps int, opts forecast.Option
 	return b
 }
 
-// lastKnown is the last value that is known; NaN where none is.
+// lastKnown returns the last value that is known; NaN where none is.
 func lastKnown(v []float64) float64 {
 	for i := len(v) - 1; i >= 0; i-- {
 		if !math.IsNaN(v[i]) {
@@ -184,7 +184,7 @@ func lastKnown(v []float64) float64 {
 	return math.NaN()
 }
 
-// meanKnown is the mean of the values that are known.
+// meanKnown returns the mean of the values that are known.
 func meanKnown(v []float64) float64 {
 	sum, n := 0.0, 0
 	for _, x := range v {

@@ -10,8 +10,7 @@ import (
 	"capcli/forecast"
 )
 
-// Lines are the names of the capacity lines and the quantiles that they are of what
-// will be wanted.
+// lines are the capacity lines: quantiles of the demand to come, by name.
 var lines = [3]struct {
 	name     string
 	quantile float64
@@ -114,8 +113,8 @@ func tooLittle(v *view) error {
 	return nil
 }
 
-// withZeros is a history that is too short for any model, with zeros before its first
-// value: a part that has only begun was zero before.
+// withZeros returns a history that is too short for any model with zeros before its
+// first value: a part that has only begun was zero before.
 func (v *view) withZeros() *view {
 	h := *v.History
 	h.Values = make([]float64, fewestValues)
@@ -144,8 +143,7 @@ func (q *question) fit(v *view, opts forecast.Options) (string, forecast.Fitted,
 	return "naive", fallback, []string{fmt.Sprintf("%s could not be fitted (%v): the last value is repeated instead", q.Model, err)}, nil
 }
 
-// ask takes the figures of the forecast from fit, a fit to fitted, with the events that
-// are planned.
+// ask forecasts with fit, which was fitted to fitted, and adds the planned events.
 func (q *question) ask(out *seriesForecast, fitted *view, fit forecast.Fitted) ([]string, error) {
 	const middle = 0.01 // a range so narrow that its ends are the median
 	steps := out.steps
@@ -155,7 +153,7 @@ func (q *question) ask(out *seriesForecast, fitted *view, fit forecast.Fitted) (
 	if err != nil {
 		return nil, err
 	}
-	out.within = withinOf(fit)
+	out.within = limiterOf(fit)
 	fc, err := fit.Forecast(steps, append(slices.Clone(q.Levels), 60, 90, middle)...)
 	if err != nil {
 		return nil, err
@@ -172,8 +170,8 @@ func (q *question) ask(out *seriesForecast, fitted *view, fit forecast.Fitted) (
 	return notes, nil
 }
 
-// figuresOf are those of a forecast that has ranges of so many levels, and then those
-// that hold 60 % and 90 % and the median.
+// figuresOf returns the figures of a forecast. Its intervals are those of the levels,
+// then the ones of 60 % and 90 %, then the median.
 func figuresOf(fc forecast.Forecast, levels int) figures {
 	steps := len(fc.Mean)
 	out := figures{mean: fc.Mean, ranges: slices.Clone(fc.Intervals[:levels])} // the other levels are let go
@@ -186,7 +184,7 @@ func figuresOf(fc forecast.Forecast, levels int) figures {
 	return out
 }
 
-// orderLines sees that no line lies below the one before it.
+// orderLines raises each line that lies below the one before it.
 func (f *figures) orderLines() {
 	for k := 1; k < len(f.lines); k++ {
 		for i := range f.lines[k] {
@@ -218,7 +216,7 @@ func (q *question) tryOwn(ctx context.Context, s *seriesForecast, fitted *view, 
 	return q.try(fitted, opts, s.model, min(s.steps, q.testableSteps(fitted)), origins, windows), nil
 }
 
-// doubts are what the reader must know of the forecast.
+// doubts returns warnings about how far the forecast can be trusted.
 func (s *seriesForecast) doubts() []string {
 	var out []string
 	zeros, known := 0, 0
@@ -242,8 +240,8 @@ func (s *seriesForecast) doubts() []string {
 	return out
 }
 
-// withinOf is what keeps the figures of a fit, by step ahead, to what can be.
-func withinOf(fit forecast.Fitted) func(int, float64) float64 {
+// limiterOf returns the function that keeps figures of a fit, by step ahead, in bounds.
+func limiterOf(fit forecast.Fitted) func(int, float64) float64 {
 	if b, ok := fit.(*forecast.BoundedFit); ok {
 		return b.Bounds()
 	}

@@ -44,7 +44,7 @@ type trial struct {
 	tried  []triedPeriods    // by kind of period
 }
 
-// document is the trial as the result has it; nil of none.
+// document returns the trial as it stands in the result; nil of none.
 func (t *trial) document() *Trial {
 	if t == nil {
 		return nil
@@ -56,8 +56,8 @@ func (t *trial) document() *Trial {
 // tried from there; where the whole is long, a part may have begun late.
 const fewestValues = 4
 
-// length is how many values decide from where a model is tried: of series that add up
-// those of the longest, for all are tried from the same times.
+// length returns the number of values that decides from where a model is tried. In a
+// hierarchy it is that of the longest series: all are tried from the same times.
 func (q *question) length(v *view) int {
 	if q.hs.Tree != nil {
 		return max(len(v.Values), q.longest)
@@ -65,7 +65,7 @@ func (q *question) length(v *view) int {
 	return len(v.Values)
 }
 
-// leastHistory is how many values a model must have seen: two seasons.
+// leastHistory returns how many values a model must have seen: two seasons.
 func (q *question) leastHistory(v *view) int {
 	if q.hs.Tree != nil {
 		return 2 * max(1, q.season)
@@ -73,8 +73,8 @@ func (q *question) leastHistory(v *view) int {
 	return 2 * max(1, v.options.Period())
 }
 
-// testableSteps is how many steps ahead a model can be tried: the history must keep two
-// seasons, or two thirds of itself, to learn from.
+// testableSteps returns how many steps ahead a model can be tried: two seasons of the
+// history, or two thirds of it, are left to learn from.
 func (q *question) testableSteps(v *view) int {
 	n := q.length(v)
 	return max(0, min(n/3, n-q.leastHistory(v)))
@@ -144,7 +144,7 @@ func withoutRanges(list []forecast.Origin) []forecast.Origin {
 	return list
 }
 
-// score measures the runs; false where there is nothing to be measured.
+// score measures the runs. It reports false where there is nothing to measure.
 func (t *trial) score(v *view, levels []float64) bool {
 	b := forecast.Summarise(t.runs, levels)
 	t.Origins, t.Failed = b.Origins-b.Failed, b.Failed
