@@ -75,7 +75,7 @@ func causeColumns() []report.Column {
 const causesShown = 7
 
 func causesTable(data *explain.Result) report.Table {
-	t := report.Table{Name: "causes", Title: "What " + data.Told.Which + " waited for", Columns: causeColumns()}
+	t := report.Table{Name: "causes", Title: "What " + data.LookedAt.Which + " waited for", Columns: causeColumns()}
 	var rest explain.Cause
 	small := 0
 	for i, c := range data.Causes {
@@ -94,10 +94,10 @@ func causesTable(data *explain.Result) report.Table {
 	}
 	if len(data.Causes) > 1 {
 		var jobs any
-		if data.Told.Jobs > 0 {
-			jobs = data.Told.Jobs
+		if data.LookedAt.Jobs > 0 {
+			jobs = data.LookedAt.Jobs
 		}
-		t.Rows = append(t.Rows, []any{"all", report.Percent(1), jobHours(data.Told.Time), jobs, ""})
+		t.Rows = append(t.Rows, []any{"all", report.Percent(1), jobHours(data.LookedAt.Time), jobs, ""})
 	}
 	return t
 }
@@ -165,11 +165,11 @@ func explainLead(m *outcome.Metric, runs []*play.Run, data *explain.Result) stri
 	switch part := largest(data.Parts); {
 	case part != nil:
 		text += fmt.Sprintf("; most of it: %s, %s (%.0f%%)", part.Name, part.What, 100*part.Share)
-	case data.Told == nil || explain.IsSum(m):
-	case data.Told.Time == 0:
+	case data.LookedAt == nil || explain.IsSum(m):
+	case data.LookedAt.Time == 0:
 		text += "; none of the jobs in question waited"
 	default:
-		t := data.Told
+		t := data.LookedAt
 		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, jobCount(t.Jobs), hoursText(t.Time), data.Causes[0].Text)
 	}
 	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Unplaceable > 0 {

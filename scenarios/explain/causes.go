@@ -231,7 +231,7 @@ func (out *Result) waits(x *explanation) {
 	if len(x.waits) == 0 {
 		return
 	}
-	out.Told = x.told()
+	out.LookedAt = x.lookedAt()
 	sums := x.totals()
 	var all capcli.Seconds
 	for _, s := range sums {

@@ -41,7 +41,7 @@ type Result struct {
 	ValueWhy  string      `json:"value_why,omitempty"`
 	Runs      int         `json:"runs"`
 	PerRun    []*float64  `json:"value_by_run"`
-	Told      *Waiting    `json:"jobs_looked_at,omitempty"`
+	LookedAt  *Waiting    `json:"jobs_looked_at,omitempty"`
 	Causes    []Cause     `json:"causes"`
 	Again     []Cause     `json:"waits_after_losing_gpus"`
 	Parts     []Part      `json:"parts"`

@@ -76,14 +76,14 @@ func TestWaitsAddUp(t *testing.T) {
 				}
 			}
 		}
-		if sum != x.Told.Time || sum == 0 || math.Abs(share-1) > 1e-9 {
-			t.Errorf("%s: causes sum to %d (share %g), want %d", metric, sum, share, x.Told.Time)
+		if sum != x.LookedAt.Time || sum == 0 || math.Abs(share-1) > 1e-9 {
+			t.Errorf("%s: causes sum to %d (share %g), want %d", metric, sum, share, x.LookedAt.Time)
 		}
 		if x.Runs != 2 || len(x.PerRun) != 2 {
 			t.Errorf("%s: %d runs, want 2", metric, x.Runs)
 		}
-		if metric == "wait_mean" && math.Abs(float64(sum)/float64(x.Told.Of)-*x.Value) > 0.02**x.Value {
-			t.Errorf("mean wait %g, the causes say %g", *x.Value, float64(sum)/float64(x.Told.Of))
+		if metric == "wait_mean" && math.Abs(float64(sum)/float64(x.LookedAt.Of)-*x.Value) > 0.02**x.Value {
+			t.Errorf("mean wait %g, the causes say %g", *x.Value, float64(sum)/float64(x.LookedAt.Of))
 		}
 	}
 }
@@ -176,6 +176,6 @@ func ExampleExplain() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(answer.Told.Which, "waited most for:", answer.Causes[0].Text)
+	fmt.Println(answer.LookedAt.Which, "waited most for:", answer.Causes[0].Text)
 	// Output: the slowest 5% of the jobs waited most for: could have started: the policy (fifo) kept it behind others
 }

@@ -52,8 +52,8 @@ func (x *explanation) least(run int) capcli.Seconds {
 	return 0
 }
 
-// told are the jobs whose waits are told apart.
-func (x *explanation) told() *Waiting {
+// lookedAt are the jobs whose waits the causes are of.
+func (x *explanation) lookedAt() *Waiting {
 	out := &Waiting{}
 	for run, w := range x.waits {
 		started, jobs, waited := w.Jobs()
