@@ -37,7 +37,7 @@ func (s *search) lossOf(e *Entry) loss {
 	}
 	floor := e.floor()
 	for _, r := range s.finished {
-		if own := r.Outcomes[0].WaitP95; r.Cost() < floor && r.Holds(s.Hold) && (!out.known || own < out.wait) {
+		if own := r.Outcomes[0].WaitP95; r.Cost() < floor && r.holds(s.Hold) && (!out.known || own < out.wait) {
 			out = loss{known: true, wait: own, rival: r.Index}
 		}
 	}
@@ -62,7 +62,7 @@ func (e *Entry) take(o Outcome, limits []Limit) bool {
 // lost for certain.
 func (p *Problem) runUnless(ctx context.Context, c *Candidate, run int, lost loss) (*simulate.Result, error) {
 	if !lost.known {
-		return p.Run(ctx, c, run)
+		return p.run(ctx, c, run)
 	}
 	jobs, err := p.Jobs(run)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestAbandonedRunsHadLost(t *testing.T) {
 				again.lost = loss{}
 				whole[i] = &again
 			}
-			return p.Evaluate(ctx, run, whole)
+			return p.evaluate(ctx, run, whole)
 		}
 		slow, err := s.Run(ctx)
 		if err != nil {
@@ -66,7 +66,7 @@ func TestAbandonedRunsHadLost(t *testing.T) {
 		if got, want := fast.Best(), all.Best(); got.Index != want.Index {
 			t.Errorf("seed %d: the best is mix %d, want %d", seed, got.Index, want.Index)
 		}
-		if got, want := numbersOf(fast.Frontier()), numbersOf(all.Frontier()); !slices.Equal(got, want) {
+		if got, want := numbersOf(fast.frontier()), numbersOf(all.frontier()); !slices.Equal(got, want) {
 			t.Errorf("seed %d: the frontier is %v, want %v", seed, got, want)
 		}
 	}

@@ -123,7 +123,7 @@ func (s *study) played() *Played {
 		}
 		row := PlayedFuture{Future: run, Asked: filled.Asked, Drawn: filled.Drawn, Error: filled.Error(), Jobs: filled.Jobs, Mix: -1}
 		for _, e := range s.found.Entries {
-			if e.Fate != Full || run >= len(e.Outcomes) || !e.ServesIn(run) {
+			if e.Fate != Full || run >= len(e.Outcomes) || !e.servesIn(run) {
 				continue
 			}
 			if c := e.Outcomes[run].Cost; row.Mix < 0 || c < row.Least {
@@ -131,7 +131,7 @@ func (s *study) played() *Played {
 			}
 		}
 		if b := s.best; b != nil && run < len(b.Outcomes) {
-			cost, held := b.Outcomes[run].Cost, b.HeldIn()[run]
+			cost, held := b.Outcomes[run].Cost, b.heldIn()[run]
 			regret := cost - row.Least
 			row.Cost, row.Regret, row.Held = &cost, &regret, &held
 		}

@@ -36,10 +36,10 @@ const (
 func (b *Bound) Service() bool { return b.Over == sameService }
 
 // noBound is a bound that says nothing.
-func noBound(why string) *Bound { return (&Bound{Over: everyMix, Why: why}).said() }
+func noBound(why string) *Bound { return (&Bound{Over: everyMix, Why: why}).describe() }
 
-// said is b with a sentence on what it is over.
-func (b *Bound) said() *Bound {
+// describe returns b with a sentence on what it is over.
+func (b *Bound) describe() *Bound {
 	switch {
 	case b.Cost == 0:
 		b.Says = "no lower bound on the cost is known here"
@@ -102,14 +102,14 @@ func menuOf(entries []*Entry) (*menu, error) {
 // least is the least that demand can cost on the menu over a time, and with how
 // many committed GPUs. The cost is convex in their number, so the first GPU that
 // does not pay for itself is the last that needs to be looked at.
-func (m *menu) least(s *Smooth, time capcli.Seconds) (capcli.USD, int64) {
+func (m *menu) least(s *smooth, time capcli.Seconds) (capcli.USD, int64) {
 	cost := func(k int64) capcli.USD {
 		return capcli.Cost(m.committed, capcli.GPUTime(k*int64(time))*capcli.GPUSecond) + elastic(s, m.tiers, k)
 	}
 	if m.none {
 		return elastic(s, m.tiers, 0), 0
 	}
-	lo, hi := int64(0), s.Peak()
+	lo, hi := int64(0), s.peak()
 	if len(m.tiers) == 0 {
 		return cost(hi), hi // nothing but committed capacity
 	}
@@ -124,8 +124,8 @@ func (m *menu) least(s *Smooth, time capcli.Seconds) (capcli.USD, int64) {
 	return cost(lo), lo
 }
 
-// Bound is the tightest lower bound that can be proven for the plan e.
-func (s *Search) Bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) {
+// bound is the tightest lower bound that can be proven for the plan e.
+func (s *Search) bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) {
 	for _, e := range f.Entries {
 		if e.Discounted {
 			return noBound(discounted), nil
@@ -151,7 +151,7 @@ func (s *Search) Bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) 
 	if b.Cost > 0 {
 		b.Gap = (e.Cost() - b.Cost).Float() / b.Cost.Float()
 	}
-	return b.said(), nil
+	return b.describe(), nil
 }
 
 // boundEveryMix is the bound over every mix in which no job waits longer than in the
@@ -211,11 +211,11 @@ func (m *menu) leastOf(p *promised) (capcli.USD, int64) {
 	if time == 0 {
 		time = p.ended
 	}
-	smooth := NewSmooth(p.windows, p.end())
+	smooth := newSmooth(p.windows, p.end())
 	cost, gpus := m.least(smooth, time)
 	// Without a period, committed GPUs that work on after the last hour counted
 	// here are paid for then: no work is had for less than the lowest price.
-	cost = max(cost, capcli.Cost(m.lowest(), smooth.Work()))
+	cost = max(cost, capcli.Cost(m.lowest(), smooth.total()))
 	return cost, gpus
 }
 
@@ -299,7 +299,7 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 		}
 		at := seen // jobs without a GPU are not numbered
 		seen++
-		job := Window{Earliest: capcli.Seconds(j.Submit - res.Record.Start), Run: j.Run, Milli: j.Milli()}
+		job := window{Earliest: capcli.Seconds(j.Submit - res.Record.Start), Run: j.Run, Milli: j.Milli()}
 		if cfg.KillAtLimit && j.Limit > 0 {
 			job.Run = min(job.Run, j.Limit)
 		}

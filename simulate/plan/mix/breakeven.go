@@ -17,11 +17,11 @@ type Tie struct {
 	Best string       `json:"best_is_cheaper,omitempty"`   // the first mix is: "below" the price or "above" it
 }
 
-// Ties gives for each pool of a and b the price at which they tie. With the
+// ties gives for each pool of a and b the price at which they tie. With the
 // schedules fixed the cost of a mix is linear in each price, so this is exact but
 // for the rounding of invoices: with A and B the GPU-hours charged at the price p
 // and D what a costs more than b, they tie at p - D / (A - B).
-func Ties(a, b *Entry) []Tie {
+func ties(a, b *Entry) []Tie {
 	var out []Tie
 	names, rates := prices(a)
 	for i, name := range names {

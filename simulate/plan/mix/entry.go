@@ -32,7 +32,7 @@ type Entry struct {
 	Outcomes []Outcome // by run
 	Fate     Fate
 	Rival    int     // the candidate that ruled it out; -1 where a limit did
-	Floors   []Floor // by run
+	Floors   []floor // by run
 
 	held   []bool    // whether all limits held, by run
 	broken []bool    // whether a limit was broken that must hold in each run, by run
@@ -46,19 +46,19 @@ func (e *Entry) note(o Outcome, limits []Limit) {
 	e.broken = append(e.broken, breaksEach(limits, &o))
 }
 
-// Holds tells whether all limits hold in the share of the runs that is asked, and
+// holds tells whether all limits hold in the share of the runs that is asked, and
 // those of each run in each.
-func (e *Entry) Holds(share float64) bool { return e.Held() >= share && e.Serves() }
+func (e *Entry) holds(share float64) bool { return e.Held() >= share && e.Serves() }
 
 // Serves tells whether e holds the limits of each run, those on work that is left
 // undone, in every run that was made.
 func (e *Entry) Serves() bool { return !slices.Contains(e.broken, true) }
 
-// ServesIn tells the same of one run.
-func (e *Entry) ServesIn(run int) bool { return run < len(e.broken) && !e.broken[run] }
+// servesIn tells the same of one run.
+func (e *Entry) servesIn(run int) bool { return run < len(e.broken) && !e.broken[run] }
 
-// Fault is why a run of e has no price; "" where all that were made have one.
-func (e *Entry) Fault() string {
+// fault is why a run of e has no price; "" where all that were made have one.
+func (e *Entry) fault() string {
 	for i := range e.Outcomes {
 		if e.Outcomes[i].Fault != "" {
 			return e.Outcomes[i].Fault
@@ -80,14 +80,14 @@ func (e *Entry) heldRuns() int {
 	return n
 }
 
-// HeldIn tells for each run whether every limit held.
-func (e *Entry) HeldIn() []bool { return e.held }
+// heldIn tells for each run whether every limit held.
+func (e *Entry) heldIn() []bool { return e.held }
 
 // Mean is the mean of a figure over the runs; false where some run has none.
 func (e *Entry) Mean(metric string) (float64, bool) {
 	sum := 0.0
 	for i := range e.Outcomes {
-		v, ok := e.Outcomes[i].Figure(metric)
+		v, ok := e.Outcomes[i].figure(metric)
 		if !ok {
 			return 0, false
 		}
@@ -100,7 +100,7 @@ func (e *Entry) Mean(metric string) (float64, bool) {
 func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 	all := make([]float64, 0, len(e.Outcomes))
 	for i := range e.Outcomes {
-		v, known := e.Outcomes[i].Figure(metric)
+		v, known := e.Outcomes[i].figure(metric)
 		if !known {
 			return 0, 0, false
 		}

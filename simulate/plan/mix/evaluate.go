@@ -11,11 +11,11 @@ import (
 // Evaluate gives the outcomes of candidates in one run, in the order asked.
 type Evaluate func(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error)
 
-// Evaluate simulates each key once, on all cores, and prices every candidate
+// evaluate simulates each key once, on all cores, and prices every candidate
 // that has it. What comes out does not depend on the number of cores. Of a mix that
 // lost on the way only the wait is known that it reached. Where ctx ends it gives
 // what came to its end with the error; the Run of all others is notRun.
-func (p *Problem) Evaluate(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error) {
+func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error) {
 	out := make([]Outcome, len(candidates))
 	for i := range out {
 		out[i].Run = notRun
@@ -37,7 +37,7 @@ func (p *Problem) Evaluate(ctx context.Context, run int, candidates []*Candidate
 			return err
 		}
 		for _, i := range groups[g] {
-			priced, err := p.Price(candidates[i], run, res)
+			priced, err := p.price(candidates[i], run, res)
 			if err != nil {
 				return err
 			}

@@ -46,13 +46,13 @@ func compareTiers(a, b tier) int {
 // elastic is the least that the work over so many committed GPUs can cost: each
 // tier takes what is over those before it. The smooth curve is least for all
 // levels at once, so the sum of the least is the least of the sum.
-func elastic(s *Smooth, tiers []tier, committed int64) capcli.USD {
+func elastic(s *smooth, tiers []tier, committed int64) capcli.USD {
 	var sum capcli.USD
 	var last capcli.Rate
 	level := committed
 	for _, t := range tiers {
 		if t.price > last {
-			sum += capcli.Cost(t.price-last, s.Over(level))
+			sum += capcli.Cost(t.price-last, s.workOver(level))
 		}
 		last, level = max(last, t.price), level+t.gpus
 	}
@@ -107,7 +107,7 @@ type bounds struct {
 // ruled is what one run's jobs may do under one set of rules.
 type ruled struct {
 	*promised
-	smooth *Smooth
+	smooth *smooth
 }
 
 func newBounds(p *Problem) *bounds {
@@ -125,7 +125,7 @@ func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
 		}
 		r = &ruled{promised: promises(cfg, jobs)}
 		if r.why == "" {
-			r.smooth = NewSmooth(r.windows, r.end())
+			r.smooth = newSmooth(r.windows, r.end())
 		}
 		b.known[key] = r
 	}
@@ -140,9 +140,9 @@ func ruleKey(cfg *simulate.Config, run int) string {
 // discounted is why there is no bound on what use on demand costs.
 const discounted = "commitments make use on demand cheaper"
 
-// Floor is a lower bound on what a candidate costs in a run that leaves no more work
+// floor is a lower bound on what a candidate costs in a run that leaves no more work
 // undone than each run may, whatever its policy does.
-type Floor struct {
+type floor struct {
 	Cost capcli.USD
 	// Elastic tells that it holds the least on-demand cost too: every job must
 	// begin in its window. Else it is what is committed, and Why says why.
@@ -155,14 +155,14 @@ type Floor struct {
 // of is the floor of a candidate in a run: what is committed is paid whatever
 // happens, and what cannot be done by committed capacity within the promised
 // waits costs at least the price of the rest.
-func (b *bounds) of(c *Candidate, run int) (Floor, error) {
+func (b *bounds) of(c *Candidate, run int) (floor, error) {
 	cfg, err := c.Config(run)
 	if err != nil {
-		return Floor{}, err
+		return floor{}, err
 	}
 	r, err := b.rules(&cfg, run)
 	if err != nil {
-		return Floor{}, err
+		return floor{}, err
 	}
 	why := r.fits(&cfg)
 	if why == "" && c.Discounted {
@@ -175,14 +175,14 @@ func (b *bounds) of(c *Candidate, run int) (Floor, error) {
 		end = r.arrived
 	}
 	cost, gpus := commitments(cfg.Pools, c.Rates, end)
-	f := Floor{Cost: cost, Elastic: why == "", Why: why}
+	f := floor{Cost: cost, Elastic: why == "", Why: why}
 	if why == "" {
 		f.Cost += elastic(r.smooth, tiersOf(cfg.Pools, c.Rates), gpus)
 	}
 	f.Cost -= rounding(len(cfg.Pools), end)
 	left, err := b.leastUndone(&cfg, run)
 	if err != nil {
-		return Floor{}, err
+		return floor{}, err
 	}
 	f.Undone = left.share()
 	switch {

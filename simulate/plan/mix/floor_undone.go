@@ -249,7 +249,7 @@ func drain(list []request, changes []rise, end capcli.Seconds) capcli.GPUTime {
 func undoneMost(limits []Limit) float64 {
 	most := 2.0
 	for i := range limits {
-		if l := &limits[i]; l.Each && l.Metric == "unserved_share" && l.Upper() {
+		if l := &limits[i]; l.Each && l.Metric == "unserved_share" && l.isUpper() {
 			most = min(most, l.Value)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"capcli"
 )
 
-// full are the mixes that had all their runs, by cost.
-func (f *Found) full() []*Entry {
+// runInFull are the mixes that had all their runs, by cost.
+func (f *Found) runInFull() []*Entry {
 	var out []*Entry
 	for _, e := range f.Entries {
 		if e.Fate == Full {
@@ -23,30 +23,30 @@ func (f *Found) full() []*Entry {
 // Best is the cheapest mix that holds every limit in the share of runs that was
 // asked, and those of each run in each; nil where there is none.
 func (f *Found) Best() *Entry {
-	for _, e := range f.full() {
-		if e.Holds(f.hold) {
+	for _, e := range f.runInFull() {
+		if e.holds(f.hold) {
 			return e
 		}
 	}
 	return nil
 }
 
-// Second is the cheapest mix but the best that holds every limit in the share of
+// secondBest is the cheapest mix but the best that holds every limit in the share of
 // runs that was asked, of those run in full; nil where there is none.
-func (f *Found) Second() *Entry {
+func (f *Found) secondBest() *Entry {
 	best := f.Best()
-	for _, e := range f.full() {
-		if e != best && e.Holds(f.hold) {
+	for _, e := range f.runInFull() {
+		if e != best && e.holds(f.hold) {
 			return e
 		}
 	}
 	return nil
 }
 
-// Mean is the cheapest mix whose mean figures hold every limit, however many of
+// bestOnMean is the cheapest mix whose mean figures hold every limit, however many of
 // its runs do, and that holds those of each run in each; nil where there is none.
-func (f *Found) Mean() *Entry {
-	for _, e := range f.full() {
+func (f *Found) bestOnMean() *Entry {
+	for _, e := range f.runInFull() {
 		if f.meanHolds(e) {
 			return e
 		}
@@ -60,20 +60,20 @@ func (f *Found) meanHolds(e *Entry) bool {
 	}
 	for i := range f.limits {
 		v, ok := e.Mean(f.limits[i].Metric)
-		if !ok || f.limits[i].Miss(v) > 0 {
+		if !ok || f.limits[i].miss(v) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// Frontier are the mixes of which no other costs less and waits no longer, or
+// frontier are the mixes of which no other costs less and waits no longer, or
 // waits less and costs no more, by cost: mean cost against the mean of the runs'
 // 95th percentile of waits. Mixes that break a limit of each run, and so leave work
 // undone, are not among them and beat none.
-func (f *Found) Frontier() []*Entry {
+func (f *Found) frontier() []*Entry {
 	var out []*Entry
-	for _, e := range f.full() { // by cost, then wait
+	for _, e := range f.runInFull() { // by cost, then wait
 		if !e.Serves() {
 			continue
 		}
@@ -121,24 +121,24 @@ func (f *Found) Distances(e *Entry) []Distance {
 func (f *Found) distance(e *Entry, i int) (mean, miss, held float64, known bool) {
 	l := &f.limits[i]
 	mean, known = e.Mean(l.Metric)
-	miss = l.Miss(mean)
+	miss = l.miss(mean)
 	for k := range e.Outcomes {
-		if v, ok := e.Outcomes[k].Figure(l.Metric); ok && l.Each {
-			miss = max(miss, l.Miss(v))
+		if v, ok := e.Outcomes[k].figure(l.Metric); ok && l.Each {
+			miss = max(miss, l.miss(v))
 		}
-		if holds, known := l.Holds(&e.Outcomes[k]); holds && known {
+		if holds, known := l.holds(&e.Outcomes[k]); holds && known {
 			held += 1 / float64(len(e.Outcomes))
 		}
 	}
 	return mean, miss, held, known
 }
 
-// Nearest is the mix that comes nearest to holding all limits: its worst miss,
+// nearestMix is the mix that comes nearest to holding all limits: its worst miss,
 // as a share of the limit, is least; then the cheaper one.
-func (f *Found) Nearest() *Entry {
+func (f *Found) nearestMix() *Entry {
 	var best *Entry
 	var least float64
-	for _, e := range f.full() {
+	for _, e := range f.runInFull() {
 		worst := 0.0
 		for i := range f.limits {
 			_, miss, held, known := f.distance(e, i)
@@ -160,13 +160,13 @@ func (f *Found) Nearest() *Entry {
 // hold all. Where bounds ruled out every mix it is the limit on cost that the
 // least floor is furthest beyond. -1 where there is no limit.
 func (f *Found) Binding() int {
-	if len(f.full()) == 0 {
+	if len(f.runInFull()) == 0 {
 		return f.bindingOnCost()
 	}
 	binding, fewest, most := -1, 0, 0
 	for i := range f.limits {
 		own, rest := 0, 0
-		for _, e := range f.full() {
+		for _, e := range f.runInFull() {
 			if f.heldOnly(e, func(k int) bool { return k == i }) {
 				own++
 			}
@@ -203,7 +203,7 @@ func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) bool {
 			if !counts(i) {
 				continue
 			}
-			holds, known := f.limits[i].Holds(&e.Outcomes[k])
+			holds, known := f.limits[i].holds(&e.Outcomes[k])
 			all = all && holds && known
 			each = each && (holds && known || !f.limits[i].Each)
 		}
@@ -214,12 +214,12 @@ func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) bool {
 	return each && float64(n)/float64(max(1, len(e.Outcomes))) >= f.hold
 }
 
-// Ranked are the mixes of the frontier that hold the limits in the share of runs
+// rankedMixes are the mixes of the frontier that hold the limits in the share of runs
 // asked, or on the mean, by cost; and how many mixes that had all their runs cost
 // more and wait no less than one of them.
-func (f *Found) Ranked() (list []*Entry, beaten int) {
-	for _, e := range f.Frontier() {
-		if e.Holds(f.hold) || f.meanHolds(e) {
+func (f *Found) rankedMixes() (list []*Entry, beaten int) {
+	for _, e := range f.frontier() {
+		if e.holds(f.hold) || f.meanHolds(e) {
 			list = append(list, e)
 		}
 	}
@@ -227,7 +227,7 @@ func (f *Found) Ranked() (list []*Entry, beaten int) {
 		list = append(list, best)
 		slices.SortFunc(list, byCost)
 	}
-	for _, e := range f.full() {
+	for _, e := range f.runInFull() {
 		if slices.ContainsFunc(list, func(r *Entry) bool { return r != e && cmp.Compare(r.Cost(), e.Cost()) <= 0 && r.Wait() <= e.Wait() }) {
 			beaten++
 		}

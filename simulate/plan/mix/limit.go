@@ -30,13 +30,13 @@ func (l *Limit) Share(hold float64) float64 {
 	return hold
 }
 
-// Holds tells whether the limit is held; known is false where the outcome has
+// holds tells whether the limit is held; known is false where the outcome has
 // no such figure.
-func (l *Limit) Holds(o *Outcome) (holds, known bool) {
-	v, ok := o.Figure(l.Metric)
+func (l *Limit) holds(o *Outcome) (holds, known bool) {
+	v, ok := o.figure(l.Metric)
 	if !ok { // a figure that is at least so much may be past the limit for all that
-		v, ok = o.AtLeast(l.Metric)
-		return false, ok && l.Upper() && l.Miss(v) > 0
+		v, ok = o.lowerBound(l.Metric)
+		return false, ok && l.isUpper() && l.miss(v) > 0
 	}
 	switch l.Op {
 	case "<=":
@@ -51,18 +51,18 @@ func (l *Limit) Holds(o *Outcome) (holds, known bool) {
 	return false, false
 }
 
-// Upper tells whether the limit is one from above.
-func (l *Limit) Upper() bool { return l.Op == "<=" || l.Op == "<" }
+// isUpper tells whether the limit is one from above.
+func (l *Limit) isUpper() bool { return l.Op == "<=" || l.Op == "<" }
 
 // onCost tells whether the limit is one that a bound on cost can break.
 func (l *Limit) onCost() bool {
-	return l.Upper() && (l.Metric == "cost" || l.Metric == "total")
+	return l.isUpper() && (l.Metric == "cost" || l.Metric == "total")
 }
 
-// Miss is by how much a figure is beyond the limit, in the figure's unit; below
+// miss is by how much a figure is beyond the limit, in the figure's unit; below
 // 0 it is within.
-func (l *Limit) Miss(v float64) float64 {
-	if l.Upper() {
+func (l *Limit) miss(v float64) float64 {
+	if l.isUpper() {
 		return v - l.Value
 	}
 	return l.Value - v
@@ -74,7 +74,7 @@ func breaksEach(limits []Limit, o *Outcome) bool {
 		if !limits[i].Each {
 			continue
 		}
-		if holds, known := limits[i].Holds(o); !holds || !known {
+		if holds, known := limits[i].holds(o); !holds || !known {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func breaksEach(limits []Limit, o *Outcome) bool {
 // does not.
 func holdAll(limits []Limit, o *Outcome) bool {
 	for i := range limits {
-		if holds, known := limits[i].Holds(o); !holds || !known {
+		if holds, known := limits[i].holds(o); !holds || !known {
 			return false
 		}
 	}

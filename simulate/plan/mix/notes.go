@@ -98,7 +98,7 @@ func (s *study) passedOverText() string {
 // brokenNote says of the mix that is cheapest on the mean how often it breaks the
 // limits, and what the one that holds them costs more.
 func (s *study) brokenNote() []string {
-	mean := s.found.Mean()
+	mean := s.found.bestOnMean()
 	if s.best == nil || mean == nil || mean == s.best || s.problem.Runs == 1 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (s *study) roles(e *Entry) []string {
 		} else {
 			out = append(out, "cheapest at "+PercentText(s.Search.Hold))
 		}
-	} else if e == s.found.Mean() {
+	} else if e == s.found.bestOnMean() {
 		out = append(out, "cheapest on the mean")
 	}
 	if e == s.own() {
@@ -149,7 +149,7 @@ func (s *study) roles(e *Entry) []string {
 	if !e.Serves() && e.Fate == Full {
 		out = append(out, "leaves "+e.UndoneText()+" of the work undone")
 	}
-	if why := e.Fault(); why != "" {
+	if why := e.fault(); why != "" {
 		out = append(out, "cannot be priced: "+why)
 	}
 	return out

@@ -90,12 +90,14 @@ type Pool struct {
 	Cost    capcli.USD `json:"cost_usd"`
 }
 
-// Stranded is the cost of committed capacity that nobody held.
-func (o *Outcome) Stranded() capcli.USD { return o.StrandedIdle + o.StrandedBlocked + o.StrandedDown }
+// strandedCost is the cost of committed capacity that nobody held.
+func (o *Outcome) strandedCost() capcli.USD {
+	return o.StrandedIdle + o.StrandedBlocked + o.StrandedDown
+}
 
-// NewOutcome puts together what a run and its invoice say. within is the wait
+// newOutcome puts together what a run and its invoice say. within is the wait
 // that availability counts; priced tells whether all pools have a price.
-func NewOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv *billing.Invoice, within capcli.Seconds, priced bool) Outcome {
+func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv *billing.Invoice, within capcli.Seconds, priced bool) Outcome {
 	j, committed := &res.Jobs, &inv.ByTier[billing.Committed]
 	o := Outcome{
 		Candidate: candidate, Run: run, Seed: uint64(seed),
@@ -136,8 +138,8 @@ func NewOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 	return o
 }
 
-// Unserved is the work that could have been done by the end and was not.
-func (o *Outcome) Unserved() GPUMillis { return o.Possible - o.Served }
+// unservedWork is the work that could have been done by the end and was not.
+func (o *Outcome) unservedWork() GPUMillis { return o.Possible - o.Served }
 
 // UnservedShare is Unserved over what could have been done, 0 to 1.
 func (o *Outcome) UnservedShare() float64 {
@@ -148,10 +150,10 @@ func capacityOf(s *simulate.Span) Capacity {
 	return Capacity{GPUMillis(s.Offered), GPUMillis(s.Used), GPUMillis(s.Idle), GPUMillis(s.Blocked), GPUMillis(s.Down)}
 }
 
-// Figure gives a figure by the name that limits use, in seconds, dollars,
+// figure gives a figure by the name that limits use, in seconds, dollars,
 // GPU-hours, plain counts and shares of 1. It is false where the figure is not
 // known, or there is none of that name.
-func (o *Outcome) Figure(name string) (float64, bool) {
+func (o *Outcome) figure(name string) (float64, bool) {
 	if v, ok := o.waits(name); ok {
 		return v, o.waitKnown(name)
 	}
@@ -190,9 +192,9 @@ func (o *Outcome) Figure(name string) (float64, bool) {
 	return 0, false
 }
 
-// AtLeast gives a lower bound of a figure that is not known: of a quantile of
+// lowerBound gives a lower bound of a figure that is not known: of a quantile of
 // waits that falls among jobs that never started. It is false where there is none.
-func (o *Outcome) AtLeast(name string) (float64, bool) {
+func (o *Outcome) lowerBound(name string) (float64, bool) {
 	if o.waitKnown(name) {
 		return 0, false
 	}
@@ -256,7 +258,7 @@ func (o *Outcome) waits(name string) (float64, bool) {
 func (o *Outcome) undone(name string) (float64, bool) {
 	switch name {
 	case "unserved_gpu_hours":
-		return o.Unserved().Hours(), true
+		return o.unservedWork().Hours(), true
 	case "unserved_share":
 		return o.UnservedShare(), true
 	case "unserved_jobs":
@@ -290,7 +292,7 @@ func (o *Outcome) money(name string) (float64, bool) {
 	case "spot":
 		return o.Spot.Float(), true
 	case "stranded", "stranded_usd":
-		return o.Stranded().Float(), true
+		return o.strandedCost().Float(), true
 	}
 	return 0, false
 }

@@ -67,7 +67,7 @@ func (s *search) passedOver() []*Entry {
 			return nil
 		}
 		c, err := s.Problem.Candidate(i)
-		var bad *InvalidError
+		var bad *invalidError
 		if errors.As(err, &bad) {
 			s.tried[i] = nil
 			s.invalid++
@@ -112,7 +112,7 @@ func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 func (s *search) best() *Entry {
 	var best *Entry
 	for _, e := range s.finished {
-		if e.Holds(s.Hold) && (best == nil || byCost(e, best) < 0) {
+		if e.holds(s.Hold) && (best == nil || byCost(e, best) < 0) {
 			best = e
 		}
 	}
@@ -140,7 +140,7 @@ func (s *search) nearestOfNone() {
 		if e == nil || e.Fate != ByBound || s.overLimit(e) || !s.starved(e) {
 			continue
 		}
-		if least == nil || cmp.Or(cmp.Compare(e.undone(), least.undone()), byFloor(e, least)) < 0 {
+		if least == nil || cmp.Or(cmp.Compare(e.leastUndone(), least.leastUndone()), byFloor(e, least)) < 0 {
 			least = e
 		}
 	}
@@ -150,8 +150,8 @@ func (s *search) nearestOfNone() {
 	}
 }
 
-// undone is the largest lower bound on the share of the work that a run leaves undone.
-func (e *Entry) undone() float64 {
+// leastUndone is the largest lower bound on the share of the work that a run leaves undone.
+func (e *Entry) leastUndone() float64 {
 	most := 0.0
 	for _, f := range e.Floors {
 		most = max(most, f.Undone)

@@ -5,9 +5,9 @@ import "capcli"
 // hoursMost bounds the hours that HourlyPeak looks at: fifty years.
 const hoursMost = 50 * 366 * 24
 
-// HourlyPeak is the most GPUs, rounded up, that the jobs would hold on average
+// hourlyPeak is the most GPUs, rounded up, that the jobs would hold on average
 // over an hour if none ever waited, up to the hour in which the last one comes.
-func HourlyPeak(jobs []capcli.Job, killAtLimit bool) int64 {
+func hourlyPeak(jobs []capcli.Job, killAtLimit bool) int64 {
 	if len(jobs) == 0 {
 		return 0
 	}

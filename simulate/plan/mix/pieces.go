@@ -20,9 +20,9 @@ type Pieces struct {
 	groups  [][]*Candidate
 }
 
-// Pieces makes the list for s.
-func (s *Search) Pieces(ctx context.Context) (*Pieces, error) {
-	size, err := s.Problem.Space.Size()
+// pieces makes the list for s.
+func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
+	size, err := s.Problem.Space.size()
 	if err != nil {
 		return nil, err
 	}
@@ -34,14 +34,14 @@ func (s *Search) Pieces(ctx context.Context) (*Pieces, error) {
 		slices.Sort(numbers)
 		numbers = slices.Compact(numbers)
 	}
-	limited := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.Upper() && (l.Metric == "cost" || l.Metric == "total") })
+	limited := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.isUpper() && (l.Metric == "cost" || l.Metric == "total") })
 	var candidates []*Candidate
 	for _, i := range numbers {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		c, err := s.Problem.Candidate(i)
-		var bad *InvalidError
+		var bad *invalidError
 		if errors.As(err, &bad) {
 			continue
 		}
@@ -84,7 +84,7 @@ func (p *Pieces) Do(ctx context.Context, which []int, done func(piece int, outco
 	var lock sync.Mutex
 	return inParallel(ctx, len(which), func(ctx context.Context, k int) error {
 		group, run := p.at(which[k])
-		outcomes, err := p.problem.Evaluate(ctx, run, group)
+		outcomes, err := p.problem.evaluate(ctx, run, group)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (p *Pieces) Evaluate(pieces []json.RawMessage) (Evaluate, error) {
 		if len(unknown) == 0 {
 			return out, ctx.Err()
 		}
-		fresh, err := p.problem.Evaluate(ctx, run, unknown)
+		fresh, err := p.problem.evaluate(ctx, run, unknown)
 		if err != nil {
 			return nil, err
 		}

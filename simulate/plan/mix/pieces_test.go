@@ -48,7 +48,7 @@ func TestPiecesGiveTheSameSearch(t *testing.T) {
 				return f
 			}
 			want := search(nil)
-			p, err := (&Search{Problem: piecesProblem(runs), Limits: c.limits, Hold: 0.9, Stride: c.stride, Include: []int{37}}).Pieces(context.Background())
+			p, err := (&Search{Problem: piecesProblem(runs), Limits: c.limits, Hold: 0.9, Stride: c.stride, Include: []int{37}}).pieces(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestPiecesAreHeldAgainstTheirNumbers(t *testing.T) {
 		}
 		return c, err
 	}
-	p, err := (&Search{Problem: problem, Hold: 1}).Pieces(context.Background())
+	p, err := (&Search{Problem: problem, Hold: 1}).pieces(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

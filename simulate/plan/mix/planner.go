@@ -175,9 +175,9 @@ func (p *Planner) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 // candidate makes mix i: the scenario, changed as its number says.
 func (p *Planner) candidate(i int) (*Candidate, error) {
 	values := p.problem.Space.Values(i)
-	s, err := p.req.Case.Scenario.With(p.problem.Space.Overrides(values)...)
+	s, err := p.req.Case.Scenario.With(p.problem.Space.overrides(values)...)
 	if err != nil {
-		return nil, &InvalidError{Err: err}
+		return nil, &invalidError{Err: err}
 	}
 	return p.candidateOf(s, i, values)
 }
@@ -223,7 +223,7 @@ func (p *Planner) TryOne(ctx context.Context) (bool, error) {
 // Pieces returns the search as a list of work for shards. All files that the search
 // depends on have been opened when it returns.
 func (p *Planner) Pieces(ctx context.Context) (*Pieces, error) {
-	list, err := p.Search.Pieces(ctx)
+	list, err := p.Search.pieces(ctx)
 	if err == nil { // the files that a mix names were opened when its candidate was made
 		_, err = p.problem.Jobs(0)
 	}
@@ -246,16 +246,16 @@ func (p *Planner) Find(ctx context.Context) (*Found, error) {
 
 // Fault returns an error of a search as one of the input where it is that.
 func (p *Planner) Fault(err error) error {
-	if bad, ok := errors.AsType[*InvalidError](err); ok {
+	if bad, ok := errors.AsType[*invalidError](err); ok {
 		return bad.Err
 	}
-	if errors.Is(err, ErrNoMix) {
+	if errors.Is(err, errNoMix) {
 		return &capcli.InputError{File: p.req.Case.Scenario.File, Text: "expected a mix to try, found none"}
 	}
 	return p.req.Case.Fault(err)
 }
 
 func isInvalid(err error) bool {
-	_, is := errors.AsType[*InvalidError](err)
+	_, is := errors.AsType[*invalidError](err)
 	return is
 }

@@ -12,7 +12,7 @@ import (
 // promised are the windows in which the rules of a run make each job begin, and
 // what they rest on.
 type promised struct {
-	windows []Window
+	windows []window
 	until   capcli.Seconds // end of the period; 0 where there is none
 	arrived capcli.Seconds // when the last job came
 	ended   capcli.Seconds // no run with these rules can end before
@@ -58,7 +58,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 			p.why = "some jobs wait for ever for committed capacity"
 			return p
 		}
-		w := Window{Earliest: capcli.Seconds(j.Submit - start), Run: run, Milli: j.Milli()}
+		w := window{Earliest: capcli.Seconds(j.Submit - start), Run: run, Milli: j.Milli()}
 		wait += late
 		w.Latest = w.Earliest + wait
 		p.arrived = max(p.arrived, w.Earliest)
@@ -122,7 +122,7 @@ func (p *promised) end() capcli.Seconds {
 
 // peakOf is the most GPUs that jobs can hold at once, wherever in their windows
 // they begin: each counts from its earliest start to its latest end.
-func peakOf(windows []Window) int64 {
+func peakOf(windows []window) int64 {
 	edges := make([]edge, 0, 2*len(windows))
 	for i := range windows {
 		w := &windows[i]

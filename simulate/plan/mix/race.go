@@ -102,7 +102,7 @@ func (s *search) race(batch []*Entry) {
 // drop takes out of active what is ruled out after n runs.
 func (s *search) drop(active []*Entry, n int, alpha float64) []*Entry {
 	rivals := append(append([]*Entry(nil), active...), s.finished...)
-	found := slices.ContainsFunc(s.finished, func(e *Entry) bool { return e.Holds(s.Hold) })
+	found := slices.ContainsFunc(s.finished, func(e *Entry) bool { return e.holds(s.Hold) })
 	var kept []*Entry
 	for _, e := range active {
 		// A limit of each run that is broken once is broken; while no mix holds all

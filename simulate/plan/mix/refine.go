@@ -31,7 +31,7 @@ func (s *search) coarse(stride int) []int {
 	var fill func(a int)
 	fill = func(a int) {
 		if a == len(places) {
-			out = append(out, s.Problem.Space.Index(at))
+			out = append(out, s.Problem.Space.index(at))
 			return
 		}
 		for _, k := range places[a] {
@@ -60,16 +60,16 @@ func (s *search) around(stride int) []int {
 		s.err = err
 		return nil
 	}
-	centres := f.Frontier()
-	for _, e := range []*Entry{f.Best(), f.Mean(), f.Nearest()} {
+	centres := f.frontier()
+	for _, e := range []*Entry{f.Best(), f.bestOnMean(), f.nearestMix()} {
 		if e != nil {
 			centres = append(centres, e)
 		}
 	}
 	var out []int
 	for _, e := range centres {
-		at := s.Problem.Space.At(e.Index)
-		s.steps(at, stride, func() { out = append(out, s.Problem.Space.Index(at)) })
+		at := s.Problem.Space.places(e.Index)
+		s.steps(at, stride, func() { out = append(out, s.Problem.Space.index(at)) })
 	}
 	return out
 }

@@ -7,8 +7,8 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Schema names the form of a Result as JSON. Fields are added, never renamed.
-const Schema = "capcli/plan_mix/v1"
+// schema names the form of a Result as JSON. Fields are added, never renamed.
+const schema = "capcli/plan_mix/v1"
 
 // Result is the plan of a scenario: the best mix, how good it is, what else was tried
 // and what the figures rest on. Its JSON is the document that commands write.
@@ -150,16 +150,16 @@ type Swing struct {
 func (s *study) result() *Result {
 	r := s.out
 	c, search := s.req.Case, s.Search
-	r.Schema, r.Currency, r.Scenario, r.Trace, r.Seed = Schema, "USD", c.Scenario.Name, c.Source.Name, uint64(s.problem.Seed)
+	r.Schema, r.Currency, r.Scenario, r.Trace, r.Seed = schema, "USD", c.Scenario.Name, c.Source.Name, uint64(s.problem.Seed)
 	r.Runs, r.Hold, r.Confidence, r.Goal, r.Priced = s.problem.Runs, search.Hold, search.Confidence, search.Goal.String(), s.problem.PriceUnserved
 	r.Within, r.Limits, r.Axes, r.Counts = s.problem.Within, orEmpty(search.Limits), orEmpty(s.problem.Space.Axes), s.tally()
 	r.Found, r.Base, r.Risk = s.found, c.Scenario, search.Risk
 	r.Futures = s.played()
-	ranked, _ := s.found.Ranked()
-	r.Best, r.Own, r.Next = s.mix(s.best), s.mix(s.own()), s.mix(s.found.Second())
-	r.Plans, r.Frontier, r.Unpriced = s.mixes(ranked), s.mixes(s.found.Frontier()), s.mixes(s.found.unpriced())
+	ranked, _ := s.found.rankedMixes()
+	r.Best, r.Own, r.Next = s.mix(s.best), s.mix(s.own()), s.mix(s.found.secondBest())
+	r.Plans, r.Frontier, r.Unpriced = s.mixes(ranked), s.mixes(s.found.frontier()), s.mixes(s.found.unpriced())
 	if s.best == nil {
-		r.Closest = s.mix(s.found.Nearest())
+		r.Closest = s.mix(s.found.nearestMix())
 		if i := s.found.Binding(); i >= 0 {
 			r.Binding = &s.Search.Limits[i].Text
 		}
@@ -233,12 +233,12 @@ func (s *study) mix(e *Entry) *Mix {
 	}
 	out := &Mix{
 		Mix: e.Index, Choices: []Choice{}, Is: orEmpty(s.roles(e)), Fate: e.Fate.String(), Runs: len(e.Outcomes),
-		HeldIn: orEmpty(e.HeldIn()), Distances: []Distance{}, Entry: e,
+		HeldIn: orEmpty(e.heldIn()), Distances: []Distance{}, Entry: e,
 	}
 	for a, v := range e.Values {
 		out.Choices = append(out.Choices, Choice{s.problem.Space.Axes[a].Path, v})
 	}
-	if out.Fault = e.Fault(); len(e.Outcomes) == 0 || out.Fault != "" {
+	if out.Fault = e.fault(); len(e.Outcomes) == 0 || out.Fault != "" {
 		out.CostRange, out.WaitRange, out.UnservedIn = []capcli.USD{}, []float64{}, []float64{}
 		return out
 	}

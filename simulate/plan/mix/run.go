@@ -11,8 +11,8 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Run simulates candidate c in the given run.
-func (p *Problem) Run(ctx context.Context, c *Candidate, run int) (*simulate.Result, error) {
+// run simulates candidate c in the given run.
+func (p *Problem) run(ctx context.Context, c *Candidate, run int) (*simulate.Result, error) {
 	jobs, err := p.Jobs(run)
 	if err != nil {
 		return nil, err
@@ -25,10 +25,10 @@ func (p *Problem) Run(ctx context.Context, c *Candidate, run int) (*simulate.Res
 	return simulate.Run(ctx, cfg)
 }
 
-// Price is what a result of the candidate's key costs under its rates. Where it
+// price is what a result of the candidate's key costs under its rates. Where it
 // cannot be priced, the outcome's Fault says why; the error is one of the accounts
 // alone.
-func (p *Problem) Price(c *Candidate, run int, res *simulate.Result) (Outcome, error) {
+func (p *Problem) price(c *Candidate, run int, res *simulate.Result) (Outcome, error) {
 	inv, err := c.invoice(res)
 	var books *simulate.AccountError
 	switch {
@@ -36,11 +36,11 @@ func (p *Problem) Price(c *Candidate, run int, res *simulate.Result) (Outcome, e
 		return Outcome{}, err
 	case err != nil:
 		none := &billing.Invoice{ByPool: make([]billing.Line, len(res.Record.Pools))}
-		out := NewOutcome(c.Index, run, p.Seed.Child(run), res, none, p.Within, false)
+		out := newOutcome(c.Index, run, p.Seed.Child(run), res, none, p.Within, false)
 		out.Fault = err.Error()
 		return out, nil
 	}
-	out := NewOutcome(c.Index, run, p.Seed.Child(run), res, inv, p.Within, !c.Unpriced)
+	out := newOutcome(c.Index, run, p.Seed.Child(run), res, inv, p.Within, !c.Unpriced)
 	if p.PriceUnserved {
 		out.charge()
 	}
@@ -50,9 +50,9 @@ func (p *Problem) Price(c *Candidate, run int, res *simulate.Result) (Outcome, e
 // charge adds the work that was not done to the cost, at the on-demand price.
 func (o *Outcome) charge() {
 	switch {
-	case o.Unserved() == 0:
+	case o.unservedWork() == 0:
 	case o.UnservedAmount == nil:
-		o.Priced, o.Fault = false, fmt.Sprintf("%.1f GPU-hours are left undone, and no on-demand price is known for them", o.Unserved().Hours())
+		o.Priced, o.Fault = false, fmt.Sprintf("%.1f GPU-hours are left undone, and no on-demand price is known for them", o.unservedWork().Hours())
 	case o.Cost > math.MaxInt64-*o.UnservedAmount:
 		o.Priced, o.Fault = false, capcli.ErrOverflow.Error()
 	default:
@@ -75,9 +75,9 @@ func (p *Problem) Outcome(ctx context.Context, i, run int) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := p.Run(ctx, c, run)
+	res, err := p.run(ctx, c, run)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return p.Price(c, run, res)
+	return p.price(c, run, res)
 }

@@ -37,7 +37,7 @@ func (p *Planner) makeSpace() error {
 			space.Axes = append(space.Axes, a)
 		}
 	}
-	if n, err := space.Size(); err != nil || n > mixesMost {
+	if n, err := space.size(); err != nil || n > mixesMost {
 		return &capcli.RequestError{Text: fmt.Sprintf("over %s mixes", capcli.Grouped(mixesMost)), Hint: "give fewer values, or wider steps"}
 	}
 	return nil
@@ -56,7 +56,7 @@ func (p *Planner) usualAxes() error {
 	if err != nil {
 		return err
 	}
-	peak := int(min(HourlyPeak(jobs, s.Jobs.KillAtLimit), 1_000_000))
+	peak := int(min(hourlyPeak(jobs, s.Jobs.KillAtLimit), 1_000_000))
 	elastic := slices.ContainsFunc(s.Capacity, func(c scenarios.Capacity) bool { return !c.Kind.Committed() })
 	var pools []int
 	for i := range s.Capacity {
@@ -181,7 +181,7 @@ func (p *Planner) ownMix() int {
 			return -1
 		}
 	}
-	return p.problem.Space.Index(at)
+	return p.problem.Space.index(at)
 }
 
 // mixKey is what makes two mixes the same: schedule and prices.
@@ -190,8 +190,8 @@ func mixKey(s *scenarios.Scenario, rates []billing.Rate) (string, error) {
 	return fmt.Sprint(key, rates), err
 }
 
-// Overrides returns the changes that make mix values of the scenario.
-func (s *Space) Overrides(values []string) []string {
+// overrides returns the changes that make mix values of the scenario.
+func (s *Space) overrides(values []string) []string {
 	var out []string
 	for a, v := range values {
 		out = append(out, s.Axes[a].Path+"="+v)
@@ -232,7 +232,7 @@ func (p *Planner) checkValue(a, v int) error {
 	at[a] = v
 	var first error
 	for range triesOfValue {
-		_, err := p.candidate(space.Index(at))
+		_, err := p.candidate(space.index(at))
 		if !isInvalid(err) {
 			return nil // valid, or told where it is run
 		}

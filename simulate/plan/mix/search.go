@@ -75,8 +75,8 @@ type Found struct {
 	hold   float64
 }
 
-// ErrNoMix says that a space has no mix that can be run.
-var ErrNoMix = errors.New("no mix to try")
+// errNoMix says that a space has no mix that can be run.
+var errNoMix = errors.New("no mix to try")
 
 // search is a Search in progress.
 type search struct {
@@ -104,7 +104,7 @@ const batchKeys = 64
 // cores. Where ctx ends it gives its error, and what it has found so far: nil where
 // not one run has come to its end.
 func (s *Search) Run(ctx context.Context) (*Found, error) {
-	size, err := s.Problem.Space.Size()
+	size, err := s.Problem.Space.size()
 	if err != nil {
 		return nil, err
 	}
@@ -186,19 +186,19 @@ func (s *search) found() (*Found, error) {
 		if s.firstBad != nil {
 			return nil, s.firstBad
 		}
-		return nil, ErrNoMix
+		return nil, errNoMix
 	}
 	return f, nil
 }
 
-// InvalidError says that a combination of values is no valid mix: it is left
+// invalidError says that a combination of values is no valid mix: it is left
 // out and counted, unless all are.
-type InvalidError struct{ Err error }
+type invalidError struct{ Err error }
 
-func (e *InvalidError) Error() string { return e.Err.Error() }
+func (e *invalidError) Error() string { return e.Err.Error() }
 
 // Unwrap gives what is wrong with it.
-func (e *InvalidError) Unwrap() error { return e.Err }
+func (e *invalidError) Unwrap() error { return e.Err }
 
 // visit tries the candidates that were not tried before.
 func (s *search) visit(numbers []int) {
@@ -208,7 +208,7 @@ func (s *search) visit(numbers []int) {
 			continue
 		}
 		c, err := s.Problem.Candidate(i)
-		var bad *InvalidError
+		var bad *invalidError
 		switch {
 		case errors.As(err, &bad):
 			s.tried[i] = nil
@@ -280,7 +280,7 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	}
 	floor := e.floor()
 	for _, r := range s.finished {
-		if r.Cost() < floor && r.Holds(s.Hold) && (s.Goal == Cheapest || r.Wait() == 0) {
+		if r.Cost() < floor && r.holds(s.Hold) && (s.Goal == Cheapest || r.Wait() == 0) {
 			return r.Index, true
 		}
 	}
@@ -291,7 +291,7 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 // run must do.
 func (s *search) starved(e *Entry) bool {
 	most := undoneMost(s.Limits)
-	return slices.ContainsFunc(e.Floors, func(f Floor) bool { return f.Undone > most })
+	return slices.ContainsFunc(e.Floors, func(f floor) bool { return f.Undone > most })
 }
 
 // overLimit tells whether the floor of e breaks a limit on cost in too many runs
@@ -320,7 +320,7 @@ func (s *search) overLimit(e *Entry) bool {
 func (s *search) runTo(entries []*Entry, n int) []*Entry {
 	evaluate := s.Evaluate
 	if evaluate == nil {
-		evaluate = s.Problem.Evaluate
+		evaluate = s.Problem.evaluate
 	}
 	for len(entries) > 0 && len(entries[0].Outcomes) < n {
 		run := len(entries[0].Outcomes)
@@ -376,7 +376,7 @@ func (f *Found) Counts() Counts {
 		case Full:
 			c.Full++
 		case ByBound:
-			if c.ByBound++; e.undone() > undoneMost(f.limits) {
+			if c.ByBound++; e.leastUndone() > undoneMost(f.limits) {
 				c.Starved++
 			}
 		case ByRace:

@@ -119,7 +119,7 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 		z.lead = capcli.Seconds(seed % 3 * 60)
 		p := z.problem()
 		limits := []Limit{{Metric: "wait_p95", Op: "<=", Value: float64(seed * 60)}}
-		size, err := p.Space.Size()
+		size, err := p.Space.size()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 				t.Errorf("seed %d, goal %d: best %+v, want %+v", seed, goal, got, want)
 			}
 			if goal == Frontier {
-				if got, want := indices(f.Frontier()), indices(all.Frontier()); got != want {
+				if got, want := indices(f.frontier()), indices(all.frontier()); got != want {
 					t.Errorf("seed %d: frontier %s, want %s", seed, got, want)
 				}
 			}
@@ -178,7 +178,7 @@ func holdsBound(t *testing.T, s *Search, f, all *Found) {
 	if best == nil {
 		return
 	}
-	b, err := s.Bound(context.Background(), f, best)
+	b, err := s.bound(context.Background(), f, best)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestPlannerFindsTheKnownOptimum(t *testing.T) {
 			if off := math.Abs(mean - c.cost); off > max(4*math.Sqrt(sd/runs), 0.01*c.cost) {
 				t.Errorf("cost an hour: got %.4f ± %.4f, want %.6f", mean, math.Sqrt(sd/runs), c.cost)
 			}
-			b, err := s.Bound(context.Background(), f, best)
+			b, err := s.bound(context.Background(), f, best)
 			if err != nil {
 				t.Fatal(err)
 			}

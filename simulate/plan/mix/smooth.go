@@ -8,19 +8,19 @@ import (
 	"capcli"
 )
 
-// Window is work that may be moved in time: so many thousandths of GPUs for Run
+// window is work that may be moved in time: so many thousandths of GPUs for Run
 // seconds, begun between Earliest and Latest. Times are seconds since the run's
 // start.
-type Window struct {
+type window struct {
 	Earliest, Latest, Run capcli.Seconds
 	Milli                 int64
 }
 
-// Smooth is demand that waits as cleverly as it may: of all curves of GPUs in
+// smooth is demand that waits as cleverly as it may: of all curves of GPUs in
 // use that are never ahead of the work as it comes, nor behind what must have
 // been done by then, the one that is nowhere higher than it needs to be. It is
 // what no schedule can beat: see NewSmooth.
-type Smooth struct {
+type smooth struct {
 	steps []step // by falling level
 	time  []capcli.Seconds
 	work  []capcli.GPUTime
@@ -47,7 +47,7 @@ func compareSlope(a, b step) int {
 	return cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
 }
 
-// NewSmooth relaxes a schedule of the windows within [0, until): jobs are cut
+// newSmooth relaxes a schedule of the windows within [0, until): jobs are cut
 // loose, so that any part of any job may be done by any GPU at any instant,
 // as long as the sum of work done by each instant is at most what there would
 // be had every job begun at its earliest, A(t), and at least what there would
@@ -67,9 +67,9 @@ func compareSlope(a, b step) int {
 // Where no job may wait, A = L and the curve is the demand itself: the bound is
 // then the exact optimum of section 3.1 (the quantile). All sums are of whole
 // numbers.
-func NewSmooth(windows []Window, until capcli.Seconds) *Smooth {
+func newSmooth(windows []window, until capcli.Seconds) *smooth {
 	at, upper, lower := envelopes(windows, until)
-	s := &Smooth{steps: tautString(at, upper, lower)}
+	s := &smooth{steps: tautString(at, upper, lower)}
 	slices.SortStableFunc(s.steps, func(a, b step) int { return compareSlope(b, a) })
 	var t capcli.Seconds
 	var w capcli.GPUTime
@@ -80,9 +80,9 @@ func NewSmooth(windows []Window, until capcli.Seconds) *Smooth {
 	return s
 }
 
-// Over is the least work that cannot be done by so many GPUs, whoever arranges
+// workOver is the least work that cannot be done by so many GPUs, whoever arranges
 // it: ∫ (c - gpus)+ dt. It is convex in gpus.
-func (s *Smooth) Over(gpus int64) capcli.GPUTime {
+func (s *smooth) workOver(gpus int64) capcli.GPUTime {
 	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
 	n, _ := slices.BinarySearchFunc(s.steps, level, func(x, level step) int {
 		if compareSlope(x, level) > 0 {
@@ -96,11 +96,11 @@ func (s *Smooth) Over(gpus int64) capcli.GPUTime {
 	return s.work[n-1] - capcli.GPUTime(int64(level.work)*int64(s.time[n-1]))
 }
 
-// Work is all the work that must be done.
-func (s *Smooth) Work() capcli.GPUTime { return s.Over(0) }
+// total is all the work that must be done.
+func (s *smooth) total() capcli.GPUTime { return s.workOver(0) }
 
-// Peak is the number of GPUs above which nothing is left over.
-func (s *Smooth) Peak() int64 {
+// peak is the number of GPUs above which nothing is left over.
+func (s *smooth) peak() int64 {
 	if len(s.steps) == 0 {
 		return 0
 	}
@@ -117,7 +117,7 @@ type edge struct {
 
 // envelopes are A and L at all the instants where either bends, from 0 to until.
 // At the end both are L: what can be put off for good is.
-func envelopes(windows []Window, until capcli.Seconds) (at []capcli.Seconds, upper, lower []capcli.GPUTime) {
+func envelopes(windows []window, until capcli.Seconds) (at []capcli.Seconds, upper, lower []capcli.GPUTime) {
 	edges := make([]edge, 0, 4*len(windows))
 	add := func(from, to capcli.Seconds, milli int64, late bool) {
 		from, to = max(0, from), min(to, until)
@@ -226,7 +226,7 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 }
 
 // AtLeast is for how long the curve is at so many GPUs or above.
-func (s *Smooth) AtLeast(gpus int64) capcli.Seconds {
+func (s *smooth) timeAt(gpus int64) capcli.Seconds {
 	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
 	var sum capcli.Seconds
 	for i := range s.steps {

@@ -8,7 +8,7 @@ import (
 )
 
 // demandCurve is GPUs in use second by second when job i begins at start[i].
-func demandCurve(ws []Window, start []capcli.Seconds, until capcli.Seconds) []int64 {
+func demandCurve(ws []window, start []capcli.Seconds, until capcli.Seconds) []int64 {
 	d := make([]int64, until)
 	for i := range ws {
 		for t := start[i]; t < min(until, start[i]+ws[i].Run); t++ {
@@ -25,11 +25,11 @@ func over(d []int64, gpus int64) (sum capcli.GPUTime) {
 	return sum
 }
 
-func someWindows(rng *rand.Rand, n int, span, wait capcli.Seconds) []Window {
-	ws := make([]Window, n)
+func someWindows(rng *rand.Rand, n int, span, wait capcli.Seconds) []window {
+	ws := make([]window, n)
 	for i := range ws {
 		at := capcli.Seconds(rng.Int64N(int64(span)))
-		ws[i] = Window{
+		ws[i] = window{
 			Earliest: at, Latest: at + capcli.Seconds(rng.Int64N(int64(wait)+1)), Run: 1 + capcli.Seconds(rng.Int64N(4)),
 			Milli: 1000 * (1 + rng.Int64N(3)),
 		}
@@ -48,9 +48,9 @@ func TestSmoothIsTheDemandWhereNobodyWaits(t *testing.T) {
 		for i := range ws {
 			start[i] = ws[i].Earliest
 		}
-		s, d := NewSmooth(ws, until), demandCurve(ws, start, until)
+		s, d := newSmooth(ws, until), demandCurve(ws, start, until)
 		for k := int64(0); k < 12; k++ {
-			if got, want := s.Over(k), over(d, k); got != want {
+			if got, want := s.workOver(k), over(d, k); got != want {
 				t.Fatalf("%v: over %d GPUs: got %d, want %d", ws, k, got, want)
 			}
 		}
@@ -65,7 +65,7 @@ func TestSmoothIsBelowEverySchedule(t *testing.T) {
 	for range 200 {
 		until := capcli.Seconds(9 + rng.IntN(6))
 		ws := someWindows(rng, 1+rng.IntN(5), 8, 3)
-		s := NewSmooth(ws, until)
+		s := newSmooth(ws, until)
 		start := make([]capcli.Seconds, len(ws))
 		least := make([]capcli.GPUTime, 12)
 		for k := range least {
@@ -86,7 +86,7 @@ func TestSmoothIsBelowEverySchedule(t *testing.T) {
 		}
 		try(0)
 		for k, want := range least {
-			switch got := s.Over(int64(k)); {
+			switch got := s.workOver(int64(k)); {
 			case got > want:
 				t.Fatalf("%v until %d: over %d GPUs the bound is %d, a schedule has %d", ws, until, k, got, want)
 			case got == want && got > 0:
@@ -102,7 +102,7 @@ func TestSmoothIsBelowEverySchedule(t *testing.T) {
 // lazy is the same relaxation solved in another way, for one level at a time:
 // do what k GPUs can as soon as it is there, and send on only what must be done
 // at once (the two-sided reflection of a queue).
-func lazy(ws []Window, until capcli.Seconds, k int64) float64 {
+func lazy(ws []window, until capcli.Seconds, k int64) float64 {
 	a, l := make([]float64, until+1), make([]float64, until+1)
 	for i := range ws {
 		for t := capcli.Seconds(0); t < until; t++ {
@@ -135,26 +135,26 @@ func TestSmoothIsTheRelaxation(t *testing.T) {
 	for range 500 {
 		until := capcli.Seconds(10 + rng.IntN(40))
 		ws := someWindows(rng, 1+rng.IntN(30), 30, 12)
-		s := NewSmooth(ws, until)
+		s := newSmooth(ws, until)
 		for k := int64(0); k < 30; k++ {
-			if got, want := float64(s.Over(k)), lazy(ws, until, k); got > want+1e-6 || got < want-1e-6 {
+			if got, want := float64(s.workOver(k)), lazy(ws, until, k); got > want+1e-6 || got < want-1e-6 {
 				t.Fatalf("%v until %d: over %d GPUs: got %v, want %v", ws, until, k, got, want)
 			}
 		}
-		if p := s.Peak(); s.Over(p) != 0 || p > 0 && s.Over(p-1) == 0 {
-			t.Fatalf("peak %d, but over it is %d and over one less %d", p, s.Over(p), s.Over(p-1))
+		if p := s.peak(); s.workOver(p) != 0 || p > 0 && s.workOver(p-1) == 0 {
+			t.Fatalf("peak %d, but over it is %d and over one less %d", p, s.workOver(p), s.workOver(p-1))
 		}
 	}
 }
 
 func BenchmarkSmooth(b *testing.B) {
 	rng := capcli.Seed(4).Stream("windows")
-	ws := make([]Window, 50_000)
+	ws := make([]window, 50_000)
 	for i := range ws {
 		at := capcli.Seconds(rng.Int64N(30 * 86400))
-		ws[i] = Window{at, at + 1800, 1 + capcli.Seconds(rng.Int64N(20000)), 1000 * (1 + rng.Int64N(8))}
+		ws[i] = window{at, at + 1800, 1 + capcli.Seconds(rng.Int64N(20000)), 1000 * (1 + rng.Int64N(8))}
 	}
 	for b.Loop() {
-		NewSmooth(ws, 30*86400)
+		newSmooth(ws, 30*86400)
 	}
 }

@@ -26,9 +26,9 @@ type Space struct {
 	Axes []Axis `json:"axes"`
 }
 
-// Size is the number of candidates; it fails where they are more than can be
+// size is the number of candidates; it fails where they are more than can be
 // numbered, or an axis has no value.
-func (s *Space) Size() (int, error) {
+func (s *Space) size() (int, error) {
 	n := 1
 	for _, a := range s.Axes {
 		if len(a.Values) == 0 {
@@ -42,8 +42,8 @@ func (s *Space) Size() (int, error) {
 	return n, nil
 }
 
-// At is the place of candidate i on each axis.
-func (s *Space) At(i int) []int {
+// places are the place of candidate i on each axis.
+func (s *Space) places(i int) []int {
 	at := make([]int, len(s.Axes))
 	for a := len(s.Axes) - 1; a >= 0; a-- {
 		n := len(s.Axes[a].Values)
@@ -53,8 +53,8 @@ func (s *Space) At(i int) []int {
 	return at
 }
 
-// Index is the number of the candidate at these places.
-func (s *Space) Index(at []int) int {
+// index is the number of the candidate at these places.
+func (s *Space) index(at []int) int {
 	i := 0
 	for a := range s.Axes {
 		i = i*len(s.Axes[a].Values) + at[a]
@@ -65,7 +65,7 @@ func (s *Space) Index(at []int) int {
 // Values are the values of candidate i, one for each axis.
 func (s *Space) Values(i int) []string {
 	out := make([]string, len(s.Axes))
-	for a, k := range s.At(i) {
+	for a, k := range s.places(i) {
 		out[a] = s.Axes[a].Values[k]
 	}
 	return out

@@ -66,7 +66,7 @@ func (p *Planner) stoppedText(f *Found) string {
 
 // ask answers what is asked about the best mix.
 func (s *study) ask(ctx context.Context) error {
-	bound, err := s.Search.Bound(ctx, s.found, s.best)
+	bound, err := s.Search.bound(ctx, s.found, s.best)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *study) ask(ctx context.Context) error {
 	if rival := s.runnerUp(); rival != nil {
 		s.out.Rival, s.out.Against = rival, &rival.Index
 		if !s.best.Discounted && !rival.Discounted {
-			s.out.BreakEven = Ties(s.best, rival)
+			s.out.BreakEven = ties(s.best, rival)
 		}
 	}
 	return s.swings(ctx)
@@ -91,7 +91,7 @@ func (s *study) ask(ctx context.Context) error {
 func (s *study) runnerUp() *Entry {
 	var next *Entry
 	for _, e := range s.found.Entries {
-		if e == s.best || e.Fate != Full || e.Key == s.best.Key || !e.Holds(s.Search.Hold) {
+		if e == s.best || e.Fate != Full || e.Key == s.best.Key || !e.holds(s.Search.Hold) {
 			continue
 		}
 		if next == nil || e.Cost() < next.Cost() {
@@ -103,7 +103,7 @@ func (s *study) runnerUp() *Entry {
 
 // scenario is the scenario of the best mix with more changes.
 func (s *study) scenario(more ...string) (*scenarios.Scenario, error) {
-	return s.req.Case.Scenario.With(append(s.problem.Space.Overrides(s.best.Values), more...)...)
+	return s.req.Case.Scenario.With(append(s.problem.Space.overrides(s.best.Values), more...)...)
 }
 
 // changed is the best mix with changes; nil where it cannot be.
@@ -148,7 +148,7 @@ func (s *study) owe() error {
 // weigh finds the worth of the k-th GPU of each committed pool around the best
 // mix, over the same runs.
 func (s *study) weigh(ctx context.Context) error {
-	needed, length, err := s.problem.Needed(s.best.Candidate, 0)
+	needed, length, err := s.problem.timeNeeded(s.best.Candidate, 0)
 	if err != nil {
 		return err
 	}
@@ -166,13 +166,13 @@ func (s *study) weigh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		entries, err := s.Search.Try(ctx, s.problem, candidates)
+		entries, err := s.Search.runAll(ctx, s.problem, candidates)
 		if err != nil {
 			return err
 		}
 		var last *Entry
 		for k, e := range entries {
-			if e.Fault() != "" {
+			if e.fault() != "" {
 				last = nil
 				continue
 			}
@@ -227,7 +227,7 @@ func (s *study) swings(ctx context.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			return Scaled(jobs, share, s.problem.Seed.Child(run)), nil
+			return scaleDemand(jobs, share, s.problem.Seed.Child(run)), nil
 		}
 		if err := s.swing(ctx, &p, fmt.Sprintf("demand %+.0f%%", 100*(share-1)), s.best.Candidate); err != nil {
 			return err
@@ -250,13 +250,13 @@ func (s *study) swings(ctx context.Context) error {
 }
 
 func (s *study) swing(ctx context.Context, p *Problem, what string, c *Candidate) error {
-	entries, err := s.Search.Try(ctx, p, []*Candidate{c})
+	entries, err := s.Search.runAll(ctx, p, []*Candidate{c})
 	if err != nil {
 		return err
 	}
 	e := entries[0]
-	if e.Fault() != "" {
-		s.notes = append(s.notes, fmt.Sprintf("%s: the mix cannot be priced then: %s", what, e.Fault()))
+	if e.fault() != "" {
+		s.notes = append(s.notes, fmt.Sprintf("%s: the mix cannot be priced then: %s", what, e.fault()))
 		return nil
 	}
 	held := e.Held()
@@ -349,15 +349,15 @@ func (s *study) approval() *billing.Signature {
 	return s.req.Case.Scenario.Approvals.Signature(n)
 }
 
-// Try runs candidates as often as asked, all of them, over the same runs as the
+// runAll runs candidates as often as asked, all of them, over the same runs as the
 // search: for what is asked about a plan once it is found.
-func (s *Search) Try(ctx context.Context, p *Problem, candidates []*Candidate) ([]*Entry, error) {
+func (s *Search) runAll(ctx context.Context, p *Problem, candidates []*Candidate) ([]*Entry, error) {
 	entries := make([]*Entry, len(candidates))
 	for i, c := range candidates {
 		entries[i] = &Entry{Candidate: c, Rival: -1, risk: s.Risk}
 	}
 	for run := range p.Runs {
-		out, err := p.Evaluate(ctx, run, candidates)
+		out, err := p.evaluate(ctx, run, candidates)
 		if err != nil {
 			return nil, err
 		}
@@ -368,10 +368,10 @@ func (s *Search) Try(ctx context.Context, p *Problem, candidates []*Candidate) (
 	return entries, nil
 }
 
-// Scaled gives the jobs of a run with so much of the demand: by chance, that of
+// scaleDemand gives the jobs of a run with so much of the demand: by chance, that of
 // each job alone, some are left out, or come a second time at the same instant.
 // A job that is left out at 90 % is left out at 80 % too.
-func Scaled(jobs []capcli.Job, share float64, seed capcli.Seed) []capcli.Job {
+func scaleDemand(jobs []capcli.Job, share float64, seed capcli.Seed) []capcli.Job {
 	rng := seed.Stream("demand")
 	out := make([]capcli.Job, 0, int(float64(len(jobs))*share)+1)
 	for i := range jobs {
@@ -383,9 +383,9 @@ func Scaled(jobs []capcli.Job, share float64, seed capcli.Seed) []capcli.Job {
 	return out
 }
 
-// Needed is the time for which the jobs of a run would hold at least so many
+// timeNeeded is the time for which the jobs of a run would hold at least so many
 // GPUs if none ever waited, and the time that there is.
-func (p *Problem) Needed(c *Candidate, run int) (func(gpus int64) capcli.Seconds, capcli.Seconds, error) {
+func (p *Problem) timeNeeded(c *Candidate, run int) (func(gpus int64) capcli.Seconds, capcli.Seconds, error) {
 	cfg, err := c.Config(run)
 	if err != nil {
 		return nil, 0, err
@@ -398,6 +398,6 @@ func (p *Problem) Needed(c *Candidate, run int) (func(gpus int64) capcli.Seconds
 	cfg.Settings.Round = 0
 	cfg.Pools = nil
 	w := promises(&cfg, jobs)
-	s := NewSmooth(w.windows, w.end())
-	return s.AtLeast, w.end(), nil
+	s := newSmooth(w.windows, w.end())
+	return s.timeAt, w.end(), nil
 }

@@ -96,11 +96,11 @@ func TestNoRunLeavesLessUndoneThanItsBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := p.Run(context.Background(), c, 0)
+		res, err := p.run(context.Background(), c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := p.Price(c, 0, res)
+		o, err := p.price(c, 0, res)
 		if err != nil {
 			t.Fatal(err)
 		}

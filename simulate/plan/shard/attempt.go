@@ -68,7 +68,7 @@ func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
 	}
 	of := a.Head.Of()
 	var which []int
-	for c := range of.Numbers(a.Head.Pieces) {
+	for c := range of.numbers(a.Head.Pieces) {
 		if _, have := x.pieces[c]; !have {
 			which = append(which, c)
 		}
@@ -87,7 +87,7 @@ func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
 	if failed != nil {
 		if n := len(x.pieces); n > 0 {
 			a.Note(fmt.Sprintf("shard %d of %d: %d of its %s are finished and kept in %s", of.Index, of.Count, n,
-				countText(of.Len(a.Head.Pieces)), a.Dir))
+				countText(of.size(a.Head.Pieces)), a.Dir))
 		}
 		return 0, failed
 	}
@@ -119,7 +119,7 @@ func (x *attempt) isWhole() (bool, error) {
 		x.Note(fmt.Sprintf("%v; it is computed again", err))
 		return false, nil
 	}
-	if d := f.Head.Differences(&x.Head); len(d) > 0 {
+	if d := f.Head.differences(&x.Head); len(d) > 0 {
 		return false, foreign(x.path(name), d, "this call")
 	}
 	x.Note(x.path(name) + " is whole: nothing was computed (--force computes it again)")
@@ -178,7 +178,7 @@ func (x *attempt) begin() error {
 		return err
 	}
 	for n := 0; ; n++ {
-		x.name = x.Head.Of().JournalName(n)
+		x.name = x.Head.Of().journalName(n)
 		if x.journal, err = x.Folder.Create(x.name); err == nil {
 			break
 		}

@@ -73,11 +73,11 @@ func (f *shardFile) check() error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if want := s.Len(f.Head.Pieces); len(f.Pieces) != want {
+	if want := s.size(f.Head.Pieces); len(f.Pieces) != want {
 		return fmt.Errorf("expected the outcomes of %d pieces, found %d", want, len(f.Pieces))
 	}
 	i := 0
-	for c := range s.Numbers(f.Head.Pieces) {
+	for c := range s.numbers(f.Head.Pieces) {
 		if got := f.Pieces[i].Piece; got != c {
 			return fmt.Errorf("expected the outcome of piece %d, found that of %d", c, got)
 		}
@@ -181,7 +181,7 @@ func merge(files []*shardFile) ([]json.RawMessage, error) {
 	out := make([]json.RawMessage, first.Pieces)
 	seen := map[int]bool{}
 	for _, f := range files {
-		if d := first.Differences(&f.Head); len(d) > 0 {
+		if d := first.differences(&f.Head); len(d) > 0 {
 			return nil, fmt.Errorf("shards %d and %d differ in their %s", first.Shard, f.Head.Shard, d[0])
 		}
 		if err := f.check(); err != nil {

@@ -184,7 +184,7 @@ func (x *Set) CheckSame() error {
 	var lines []string
 	for _, other := range x.whole[min(1, len(x.whole)):] {
 		first := x.Head()
-		if d := first.Differences(&other.Head); len(d) > 0 {
+		if d := first.differences(&other.Head); len(d) > 0 {
 			lines = append(lines, fmt.Sprintf("%s and %s differ in: %s",
 				filepath.Join(x.dir, first.Of().Name()), filepath.Join(x.dir, other.Head.Of().Name()), strings.Join(d, "; ")))
 		}
@@ -201,7 +201,7 @@ func (x *Set) CheckSame() error {
 // Outcomes returns the outcomes of all pieces in order. The shards must be of the sweep
 // that head describes.
 func (x *Set) Outcomes(head *Head) ([]json.RawMessage, error) {
-	if d := x.Head().Differences(head); len(d) > 0 {
+	if d := x.Head().differences(head); len(d) > 0 {
 		return nil, foreign(x.dir, d, "this merge")
 	}
 	return merge(x.whole)

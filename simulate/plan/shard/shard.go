@@ -41,16 +41,16 @@ func (s Shard) Check() error {
 	return nil
 }
 
-// Len is how many of total pieces are in s.
-func (s Shard) Len(total int) int {
+// size is how many of total pieces are in s.
+func (s Shard) size(total int) int {
 	if total <= s.Index {
 		return 0
 	}
 	return (total-1-s.Index)/s.Count + 1
 }
 
-// Numbers gives those of total pieces that are in s, in order.
-func (s Shard) Numbers(total int) iter.Seq[int] {
+// numbers gives those of total pieces that are in s, in order.
+func (s Shard) numbers(total int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := s.Index; i < total && i >= 0; i += s.Count {
 			if !yield(i) {
@@ -63,9 +63,9 @@ func (s Shard) Numbers(total int) iter.Seq[int] {
 // Name is what the file of s is called: shard-003-of-064.json.
 func (s Shard) Name() string { return s.stem() + ".json" }
 
-// JournalName is what the n-th journal of s is called: one for each attempt at s
+// journalName is what the n-th journal of s is called: one for each attempt at s
 // that did not come to its end.
-func (s Shard) JournalName(n int) string { return s.stem() + ".journal-" + strconv.Itoa(n) }
+func (s Shard) journalName(n int) string { return s.stem() + ".journal-" + strconv.Itoa(n) }
 
 func (s Shard) stem() string { return fmt.Sprintf("shard-%03d-of-%03d", s.Index, s.Count) }
 
@@ -89,7 +89,7 @@ func parseName(name string) (s Shard, journal, known bool) {
 		return s, false, true
 	}
 	n, failed := strconv.Atoi(strings.TrimPrefix(ending, "journal-"))
-	return s, true, failed == nil && n >= 0 && name == s.JournalName(n)
+	return s, true, failed == nil && n >= 0 && name == s.journalName(n)
 }
 
 // A Head says what the outcomes in a shard are outcomes of.
@@ -135,8 +135,8 @@ func (h *Head) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Differences says in what two heads are not of one sweep; it is empty when they are.
-func (h *Head) Differences(other *Head) []string {
+// differences says in what two heads are not of one sweep; it is empty when they are.
+func (h *Head) differences(other *Head) []string {
 	var out []string
 	if h.Version != other.Version {
 		out = append(out, fmt.Sprintf("version of capcli (%s and %s)", h.Version, other.Version))

@@ -20,7 +20,7 @@ func shardHead(s Shard, pieces int) Head {
 // whole makes the file of shard s, whose outcomes tell their piece.
 func whole(s Shard, pieces int) *shardFile {
 	f := &shardFile{Head: shardHead(s, pieces)}
-	for c := range s.Numbers(pieces) {
+	for c := range s.numbers(pieces) {
 		f.Pieces = append(f.Pieces, shardPiece{Piece: c, Outcome: json.RawMessage(fmt.Sprintf(`{"cost":%d}`, c*c))})
 	}
 	return f
@@ -42,9 +42,9 @@ func TestShardsAreAPartition(t *testing.T) {
 		least, most := total, 0
 		for k := range n {
 			s := Shard{Index: k, Count: n}
-			mine := slices.Collect(s.Numbers(total))
-			if len(mine) != s.Len(total) || !slices.IsSorted(mine) {
-				t.Fatalf("shard %d of %d has %v, and says that it has %d", k, n, mine, s.Len(total))
+			mine := slices.Collect(s.numbers(total))
+			if len(mine) != s.size(total) || !slices.IsSorted(mine) {
+				t.Fatalf("shard %d of %d has %v, and says that it has %d", k, n, mine, s.size(total))
 			}
 			least, most = min(least, len(mine)), max(most, len(mine))
 			all = append(all, mine...)
@@ -69,8 +69,8 @@ func TestShardNames(t *testing.T) {
 		if got, journal, known := parseName(s.Name()); got != s || journal || !known {
 			t.Errorf("%s is told to be %v, %t, %t", s.Name(), got, journal, known)
 		}
-		if got, journal, known := parseName(s.JournalName(12)); got != s || !journal || !known {
-			t.Errorf("%s is told to be %v, %t, %t", s.JournalName(12), got, journal, known)
+		if got, journal, known := parseName(s.journalName(12)); got != s || !journal || !known {
+			t.Errorf("%s is told to be %v, %t, %t", s.journalName(12), got, journal, known)
 		}
 	}
 	for _, name := range []string{
@@ -149,14 +149,14 @@ func TestWriteShardWantsEachOutcome(t *testing.T) {
 func TestHeadsSayInWhatTheyDiffer(t *testing.T) {
 	one := shardHead(Shard{Index: 0, Count: 4}, 9)
 	other := shardHead(Shard{Index: 1, Count: 4}, 9)
-	if d := one.Differences(&other); len(d) > 0 {
+	if d := one.differences(&other); len(d) > 0 {
 		t.Errorf("two shards of one sweep differ in %v", d)
 	}
 	other = NewHead(Shard{Index: 1, Count: 5}, "v2", 8, []string{"--seed=8", "--", "a.yaml"},
 		[]Input{{Name: "a.yaml", SHA256: "aa"}, {Name: "jobs.csv", SHA256: "cc"}, {Name: "prices.csv", SHA256: "dd"}})
 	want := "version of capcli (v1 and v2); number of shards (4 and 5); number of pieces (9 and 8); " +
 		"command line (--seed=7 and --seed=8); content of jobs.csv; file prices.csv (read by one only)"
-	if got := strings.Join(one.Differences(&other), "; "); got != want {
+	if got := strings.Join(one.differences(&other), "; "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -224,7 +224,7 @@ func FuzzParseShard(f *testing.F) {
 			}
 		}
 		again, err := parseShard("x", written(t, s))
-		if err != nil || len(again.Pieces) != len(s.Pieces) || len(s.Head.Differences(&again.Head)) > 0 {
+		if err != nil || len(again.Pieces) != len(s.Pieces) || len(s.Head.differences(&again.Head)) > 0 {
 			t.Errorf("%q is read, but not what is written of it: %v", b, err)
 		}
 	})
