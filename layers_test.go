@@ -24,6 +24,7 @@ var modules = map[string][]string{
 	"parquet-go":  {"github.com/parquet-go/parquet-go"},
 	"compress":    {"github.com/klauspost/compress"},
 	"yaml":        {"github.com/goccy/go-yaml", "gopkg.in/yaml.v3", "go.yaml.in/yaml/v3"},
+	"unix":        {"golang.org/x/sys/unix"},
 	"tablewriter": {"github.com/olekukonko/tablewriter"},
 }
 
@@ -76,6 +77,7 @@ var layers = map[string][]string{
 
 	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
+	"cmd/files":  {"cmd/report", "unix"},
 	"cmd/report": {"tablewriter"},
 	"cmd/capcli": {"*"},
 }

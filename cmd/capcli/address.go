@@ -37,7 +37,7 @@ func (e *env) whereFlag(where string) (shown string, u *url.URL, err error) {
 	if where == "" || !secretive(where) {
 		return where, nil, nil
 	}
-	if _, err := e.disk.stat(where); err == nil {
+	if _, err := e.disk.Stat(where); err == nil {
 		return where, nil, nil
 	}
 	return "", nil, &usageError{

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"capcli/cmd/files"
 )
 
 // failing makes the n-th step on the disk fail with err: each write, sync, close
@@ -27,62 +29,62 @@ func (f *failing) step() error {
 	return nil
 }
 
-func (f *failing) over(d disk) disk {
+func (f *failing) over(d files.Disk) files.Disk {
 	out := d
-	out.create = func(name string, mode fs.FileMode) (file, error) {
+	out.Create = func(name string, mode fs.FileMode) (files.File, error) {
 		if err := f.step(); err != nil {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
-		inner, err := d.create(name, mode)
+		inner, err := d.Create(name, mode)
 		return &failingFile{inner, f}, err
 	}
-	out.unnamed = func(folder string, mode fs.FileMode) (file, error) {
+	out.Unnamed = func(folder string, mode fs.FileMode) (files.File, error) {
 		if f.named {
 			return nil, errors.ErrUnsupported
 		}
-		inner, err := d.unnamed(folder, mode)
+		inner, err := d.Unnamed(folder, mode)
 		if err != nil {
 			return nil, err
 		}
 		return &failingFile{inner, f}, nil
 	}
-	out.link = func(open file, name string) error {
+	out.Link = func(open files.File, name string) error {
 		if err := f.step(); err != nil {
 			return &fs.PathError{Op: "link", Path: name, Err: err}
 		}
-		return d.link(open.(*failingFile).file, name)
+		return d.Link(open.(*failingFile).File, name)
 	}
-	out.rename = func(from, to string) error {
+	out.Rename = func(from, to string) error {
 		if err := f.step(); err != nil {
 			return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 		}
-		return d.rename(from, to)
+		return d.Rename(from, to)
 	}
 	return out
 }
 
 type failingFile struct {
-	file
+	files.File
 	f *failing
 }
 
 func (f *failingFile) Write(p []byte) (int, error) {
 	if err := f.f.step(); err != nil {
-		n, _ := f.file.Write(p[:len(p)/2])
+		n, _ := f.File.Write(p[:len(p)/2])
 		return n, err
 	}
-	return f.file.Write(p)
+	return f.File.Write(p)
 }
 
 func (f *failingFile) Sync() error {
 	if err := f.f.step(); err != nil {
 		return err
 	}
-	return f.file.Sync()
+	return f.File.Sync()
 }
 
 func (f *failingFile) Close() error {
-	return errors.Join(f.f.step(), f.file.Close())
+	return errors.Join(f.f.step(), f.File.Close())
 }
 
 // TestNothingHalfWritten makes each step fail in turn, until one import passes:
@@ -214,7 +216,7 @@ func TestAbandonedFilesAreRemoved(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".out.csv.0.tmp"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !e.disk.stale(filepath.Join(dir, ".out.csv.0.tmp")) {
+	if !e.disk.Stale(filepath.Join(dir, ".out.csv.0.tmp")) {
 		t.Skip("files cannot be locked here")
 	}
 	first, err := e.create(name)
@@ -228,7 +230,7 @@ func TestAbandonedFilesAreRemoved(t *testing.T) {
 	if names := ls(t, dir); names != ".out.csv.0.tmp .out.csv.1.tmp" {
 		t.Errorf("two runs write %q", names)
 	}
-	for i, o := range []*output{second, first} {
+	for i, o := range []*files.Output{second, first} {
 		if _, err := fmt.Fprint(o, i); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func writeFocus(e *env, path string, rows func(add func(*billing.FOCUS))) error 
 	w := billing.WriteFOCUS(out, report.Guard)
 	rows(w.Write)
 	if err := w.Flush(); err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	return out.Commit()
 }

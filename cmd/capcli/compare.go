@@ -64,7 +64,7 @@ const runsMax = 1 << 30
 // readRuns reads a saved result: a folder that simulate wrote, or its JSON.
 func readRuns(e *env, name string) ([]outcome.Plan, error) {
 	file := name
-	if info, err := e.disk.stat(name); err == nil && info.IsDir() {
+	if info, err := e.disk.Stat(name); err == nil && info.IsDir() {
 		file = filepath.Join(name, resultFile)
 	}
 	in, done, err := openInput(e, file)

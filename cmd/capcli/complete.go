@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/scenarios/prices"
 	"capcli/simulate/outcome"
@@ -177,7 +178,7 @@ func sampleTables(e *env, command string) []report.Table {
 	var tables []report.Table
 	aside := &env{
 		stdin: strings.NewReader(s.stdin), stdout: io.Discard, stderr: io.Discard,
-		disk: e.disk, temps: &temps{}, getenv: func(string) string { return "" }, now: e.now, quiet: true, progress: "none",
+		disk: e.disk, temps: &files.Temps{}, getenv: func(string) string { return "" }, now: e.now, quiet: true, progress: "none",
 		emitted: func(d report.Doc) { tables = d.Tables },
 	}
 	root := newRoot(aside)

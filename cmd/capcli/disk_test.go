@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"capcli/cmd/files"
 )
 
 // silentPipe is the end of a pipe through which nothing comes.
@@ -57,23 +59,23 @@ func TestOneSignalEndsAWaitForAPipe(t *testing.T) {
 			waits := func() { once.Do(func() { stop(stopped{syscall.SIGTERM}) }) }
 			e, _, stderr := testEnv()
 			real := e.disk
-			e.disk.open = func(name string) (fs.File, error) {
+			e.disk.Open = func(name string) (fs.File, error) {
 				switch {
 				case name != pipe:
-					return real.open(name)
+					return real.Open(name)
 				case opens:
 					return silentPipe{waits: waits}, nil
 				}
 				waits()
 				select {}
 			}
-			e.disk.lstat = func(name string) (fs.FileInfo, error) {
+			e.disk.Lstat = func(name string) (fs.FileInfo, error) {
 				if name == pipe && writes {
 					return silentPipe{}, nil
 				}
-				return real.lstat(name)
+				return real.Lstat(name)
 			}
-			e.disk.device = func(string) (file, error) {
+			e.disk.Device = func(string) (files.File, error) {
 				waits()
 				select {}
 			}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"syscall"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 )
 
@@ -49,35 +49,6 @@ type noPlanError struct{ text, hint string }
 
 func (e *noPlanError) Error() string { return e.text }
 
-// outputError says that path could not be written, and after how many bytes.
-type outputError struct {
-	path    string
-	written int64
-	err     error
-	hint    string
-	clean   bool // there is no trace of the attempt
-}
-
-func (e *outputError) Error() string {
-	why := e.err.Error()
-	var at *fs.PathError
-	if errors.As(e.err, &at) {
-		why = at.Err.Error() // the path is said already, and not the temporary one
-	}
-	if errors.Is(e.err, syscall.ENOSPC) || errors.Is(e.err, syscall.EDQUOT) {
-		why = "disk full (" + why + ")"
-	}
-	if e.written > 0 {
-		why += fmt.Sprintf(" after %d bytes", e.written)
-	}
-	if e.clean {
-		why += "; nothing was left behind"
-	}
-	return fmt.Sprintf("cannot write %s: %s", e.path, why)
-}
-
-func (e *outputError) Unwrap() error { return e.err }
-
 // exitCode gives the code that err ends the program with.
 func exitCode(err error) int {
 	for _, k := range []struct {
@@ -87,7 +58,7 @@ func exitCode(err error) int {
 		{exitInterrupted, func(err error) bool { s, ok := errors.AsType[stopped](err); return ok && s.code() == exitInterrupted }},
 		{exitTerminated, is[stopped]},
 		{exitAccounting, is[*capcli.AccountingError]},
-		{exitOutput, is[*outputError]},
+		{exitOutput, is[*files.WriteError]},
 		{exitUsage, is[*usageError]},
 		{exitUsage, is[*capcli.UnknownError]},
 		{exitUsage, is[*capcli.RequestError]},
@@ -115,7 +86,7 @@ func hintOf(err error) string {
 		input   *capcli.InputError
 		partial *partialError
 		plan    *noPlanError
-		output  *outputError
+		output  *files.WriteError
 		lack    *lackError
 		request *capcli.RequestError
 	)
@@ -129,7 +100,7 @@ func hintOf(err error) string {
 	case errors.As(err, &plan):
 		return plan.hint
 	case errors.As(err, &output):
-		return output.hint
+		return output.Hint
 	case errors.As(err, &lack):
 		return lack.hint
 	case errors.As(err, &request):

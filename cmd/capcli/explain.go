@@ -149,7 +149,7 @@ func planText(e *env, name string) ([]byte, error) {
 	if !strings.HasSuffix(strings.ToLower(name), ".json") {
 		return nil, nil //nolint:nilnil // not a file of JSON is no error
 	}
-	if info, err := e.disk.stat(name); err == nil && info.IsDir() {
+	if info, err := e.disk.Stat(name); err == nil && info.IsDir() {
 		return nil, nil //nolint:nilnil // a folder may be called so
 	}
 	b, err := readFile(e, name, planMax+1)

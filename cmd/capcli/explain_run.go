@@ -35,7 +35,7 @@ const runsPlayed = 20
 func (x *explaining) open(e *env, name string) error {
 	o := &x.o.sim
 	x.policy, x.place = orOne(o.policies)[0], orOne(o.placements)[0]
-	info, err := e.disk.stat(name)
+	info, err := e.disk.Stat(name)
 	if err != nil || !info.IsDir() {
 		x.name = name
 		return nil
@@ -69,7 +69,7 @@ func (x *explaining) fromFolder(e *env, folder string, in *play.Inputs) error {
 	}
 	kept := in.Scenario
 	here := filepath.Join(folder, filepath.FromSlash(kept.Here))
-	if _, err := e.disk.stat(kept.File); err != nil || e.there(here) {
+	if _, err := e.disk.Stat(kept.File); err != nil || e.there(here) {
 		kept.File = here
 	}
 	o.kept = &kept
@@ -171,6 +171,6 @@ func (x *explaining) explain(ctx context.Context, e *env, subject string) ([]*pl
 
 // there tells whether something is at a path.
 func (e *env) there(path string) bool {
-	_, err := e.disk.stat(path)
+	_, err := e.disk.Stat(path)
 	return err == nil
 }

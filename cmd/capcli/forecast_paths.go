@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/forecast/outlook"
 	"capcli/profile/parquet"
@@ -56,7 +57,7 @@ func (r *forecastResult) writePaths(e *env, name string) error {
 		err = r.csvPaths(out)
 	}
 	if err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	if err := out.Commit(); err != nil {
 		return err
@@ -65,7 +66,7 @@ func (r *forecastResult) writePaths(e *env, name string) error {
 	return nil
 }
 
-func (r *forecastResult) csvPaths(out *output) error {
+func (r *forecastResult) csvPaths(out *files.Output) error {
 	w := csv.NewWriter(out)
 	if err := w.Write([]string{"unique_id", "path", "ds", "y"}); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (r *forecastResult) putStamp(t *parquet.Table, col int, s *outlook.Series, 
 	t.Int(col, stamp)
 }
 
-func (r *forecastResult) parquetPaths(out *output) error {
+func (r *forecastResult) parquetPaths(out *files.Output) error {
 	t, err := parquet.NewTable(out, []parquet.Column{
 		{Name: "unique_id", Kind: parquet.Text, Repeats: true}, {Name: "path", Kind: parquet.Int32}, r.dsColumn(), {Name: "y", Kind: parquet.Float64},
 	}, map[string]string{"schema": "forecast_paths/v1"})
@@ -153,12 +154,12 @@ func (r *forecastResult) writeParquet(e *env, name string) error {
 				t.Float(5+2*k, iv.Hi[i])
 			}
 			if err := t.Next(); err != nil {
-				return out.failed(err)
+				return out.Failed(err)
 			}
 		}
 	}
 	if err := t.Close(); err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	if err := out.Commit(); err != nil {
 		return err

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"capcli/cmd/files"
 )
 
 var pools = filepath.Join("..", "..", "testdata", "series", "pools.csv")
@@ -24,7 +26,7 @@ var pools = filepath.Join("..", "..", "testdata", "series", "pools.csv")
 func capcliRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	e, out, errs := testEnv()
-	e.disk = osDisk()
+	e.disk = files.OS()
 	if got := run(context.Background(), e, args); got != want {
 		t.Fatalf("capcli %s: exit %d, want %d\n%s", strings.Join(args, " "), got, want, errs)
 	}

@@ -121,7 +121,7 @@ func (e *env) sources() demand.Sources {
 	return demand.Sources{
 		Open: func(name string) (trace.Input, io.Closer, error) { return openInput(e, name) },
 		IsFolder: func(name string) bool {
-			info, err := e.disk.stat(name)
+			info, err := e.disk.Stat(name)
 			return err == nil && info.IsDir()
 		},
 		Web: e.web, Now: capcli.TimeOf(e.now()),

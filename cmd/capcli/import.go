@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli/cmd/files"
 	"capcli/profile/jobfile"
 	"capcli/profile/trace"
 )
@@ -77,7 +78,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	}
 	if res.Partial {
 		return &partialError{
-			text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], im.jobs.path),
+			text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], im.jobs.Path),
 			hint: "waits and demand after " + res.Last.String() + " are too low",
 		}
 	}
@@ -107,7 +108,7 @@ func (o *importOptions) request(e *env, name string) (*jobfile.Request, error) {
 type importing struct {
 	e       *env
 	o       importOptions
-	jobs    *output
+	jobs    *files.Output
 	rejects *rejects
 }
 
@@ -127,7 +128,7 @@ func (im *importing) failed(err error) error {
 	if im.jobs == nil {
 		return err
 	}
-	return im.jobs.failed(err)
+	return im.jobs.Failed(err)
 }
 
 // publish gives both files their names, once both are safe on the disk.
@@ -135,15 +136,15 @@ func (im *importing) publish() error {
 	if err := im.rejects.settle(); err != nil {
 		return err
 	}
-	if err := im.jobs.settle(); err != nil {
+	if err := im.jobs.Settle(); err != nil {
 		return err
 	}
 	if im.rejects.out != nil {
-		if err := im.rejects.out.publish(); err != nil {
+		if err := im.rejects.out.Publish(); err != nil {
 			return err
 		}
 	}
-	return im.jobs.publish()
+	return im.jobs.Publish()
 }
 
 func (im *importing) abort() {

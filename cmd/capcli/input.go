@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/profile/trace"
 )
 
@@ -21,7 +22,7 @@ func openInput(e *env, name string) (trace.Input, io.Closer, error) {
 	if name == "-" {
 		return trace.Input{Name: "stdin", R: e.stdin}, io.NopCloser(nil), nil
 	}
-	f, err := e.disk.open(name)
+	f, err := e.disk.Open(name)
 	if err != nil {
 		return trace.Input{}, nil, cannotOpen(name, err)
 	}
@@ -40,6 +41,11 @@ func openInput(e *env, name string) (trace.Input, io.Closer, error) {
 		in.At, in.Size = at, info.Size()
 	}
 	return in, f, nil
+}
+
+// create begins the file called path: see files.Target.
+func (e *env) create(path string) (*files.Output, error) {
+	return (&files.Target{Disk: e.disk, Temps: e.temps, Stdout: e.stdout, Terminal: e.screen.stdout}).Create(path)
 }
 
 // open is a trace.Opener.

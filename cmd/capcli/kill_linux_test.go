@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/cmd/files"
 )
 
 // A kill in the middle of writing leaves nothing, whether or not the file was there.
 func TestKillLeavesNoTemporaryFile(t *testing.T) {
 	dir := t.TempDir()
-	if f, err := createUnnamed(dir, 0o600); err != nil {
+	if f, err := files.OS().Unnamed(dir, 0o600); err != nil {
 		t.Skip("this file system has no files without a name: ", err)
 	} else if err := f.Close(); err != nil {
 		t.Fatal(err)

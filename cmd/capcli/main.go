@@ -22,6 +22,7 @@ import (
 	_ "time/tzdata" // --tz must work where the system has no zone files
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 )
 
@@ -30,8 +31,8 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	screen         screen
-	disk           disk
-	temps          *temps // files that have no final name yet
+	disk           files.Disk
+	temps          *files.Temps // files that have no final name yet
 	getenv         func(string) string
 	web            http.RoundTripper // asks servers; nil is the usual one
 	now            func() time.Time
@@ -57,7 +58,7 @@ func main() {
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		screen: screen{stdout: isOut, stderr: isErr, width: out},
-		disk:   osDisk(), temps: &temps{}, getenv: os.Getenv, now: time.Now,
+		disk:   files.OS(), temps: &files.Temps{}, getenv: os.Getenv, now: time.Now,
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -66,7 +67,7 @@ func main() {
 		first := stopped{<-signals}
 		stop(first) // the command finishes what it is in, or leaves nothing
 		<-signals
-		e.temps.removeAll(e.disk)
+		e.temps.RemoveAll(e.disk)
 		os.Exit(first.code())
 	}()
 	os.Exit(run(ctx, e, os.Args[1:]))
@@ -89,8 +90,8 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	out := &watched{w: e.stdout}
 	e.stdout = out
 	e.secrets = argumentSecrets(args)
-	e.stdin = &patientReader{ctx: ctx, r: e.stdin}
-	e.disk = e.disk.patient(ctx)
+	e.stdin = files.PatientReader(ctx, e.stdin)
+	e.disk = e.disk.Patient(ctx)
 	defer func() {
 		if v := recover(); v != nil {
 			code = crashed(e, v)
@@ -102,8 +103,8 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
-	if out.err != nil && (err == nil || errors.Is(err, out.err)) && !is[*outputError](err) {
-		err = &outputError{path: "stdout", written: out.n, err: out.err}
+	if out.err != nil && (err == nil || errors.Is(err, out.err)) && !is[*files.WriteError](err) {
+		err = &files.WriteError{Path: "stdout", Written: out.n, Err: out.err}
 	}
 	if s, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil && !is[*keptError](err) {
 		err = s

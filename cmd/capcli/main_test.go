@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"capcli"
+	"capcli/cmd/files"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files and the expected parts of scripts")
@@ -140,8 +141,8 @@ func testEnv() (e *env, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	return &env{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		disk:   osDisk(),
-		temps:  &temps{},
+		disk:   files.OS(),
+		temps:  &files.Temps{},
 		getenv: func(string) string { return "" },
 		now:    func() time.Time { return time.Unix(0, 0) },
 	}, stdout, stderr
@@ -165,7 +166,7 @@ func TestExitCodes(t *testing.T) {
 		{"partial and condition", errors.Join(&partialError{text: "x"}, &conditionError{text: "x"}), 5},
 		{"no plan", &noPlanError{text: "x"}, 6},
 		{"accounts", &capcli.AccountingError{Err: errors.New("x")}, 7},
-		{"output", &outputError{path: "x", err: syscall.ENOSPC}, 8},
+		{"output", &files.WriteError{Path: "x", Err: syscall.ENOSPC}, 8},
 		{"interrupted", stopped{os.Interrupt}, 130},
 		{"terminated", stopped{syscall.SIGTERM}, 143},
 	}
@@ -295,7 +296,7 @@ func TestStoppingAtOnceTakesTheTemporaryFiles(t *testing.T) {
 	if _, err := e.create(filepath.Join(dir, "half")); err != nil {
 		t.Fatal(err)
 	}
-	e.temps.removeAll(e.disk)
+	e.temps.RemoveAll(e.disk)
 	if names := ls(t, dir); names != "done" {
 		t.Errorf("there is %q, want only done", names)
 	}

@@ -129,14 +129,14 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 	how := report.Options{Excel: o.excel, Table: o.table, Columns: o.columns}
 	if path == "-" {
 		if how.Color = name == "table" && e.color(); how.Color {
-			out.to = e.stdout // the colors are ours, and cells have no control characters
+			out.Raw() // the colors are ours, and cells have no control characters
 		}
 		if e.screen.stdout && !o.wide {
 			how.Width = e.width()
 		}
 	}
 	if err := form(out, d, how); err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	if err := out.Commit(); err != nil {
 		return err

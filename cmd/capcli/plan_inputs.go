@@ -25,8 +25,8 @@ type inputLog struct {
 
 // logInputs makes every further file that e opens known to the log.
 func logInputs(e *env) *inputLog {
-	l, open := &inputLog{}, e.disk.open
-	e.disk.open = func(name string) (fs.File, error) {
+	l, open := &inputLog{}, e.disk.Open
+	e.disk.Open = func(name string) (fs.File, error) {
 		f, err := open(name)
 		if err == nil {
 			l.lock.Lock()
@@ -46,7 +46,7 @@ func (l *inputLog) inputs(e *env) ([]shard.Input, error) {
 	slices.Sort(names)
 	var out []shard.Input
 	for _, name := range slices.Compact(names) {
-		f, err := e.disk.open(name)
+		f, err := e.disk.Open(name)
 		if err != nil {
 			return nil, cannotOpen(name, err)
 		}

@@ -119,7 +119,7 @@ func (o *reviewOptions) pools(e *env, used *curve.Demand, played *play.Case, giv
 // first is played again, or a bill.
 func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *play.Case, error) {
 	c := &o.plan.curve
-	if info, err := e.disk.stat(c.demand); err == nil && info.IsDir() {
+	if info, err := e.disk.Stat(c.demand); err == nil && info.IsDir() {
 		return o.playAgain(ctx, e, c.demand)
 	}
 	if o.focus {

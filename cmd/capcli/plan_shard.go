@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/simulate/plan/shard"
 )
@@ -233,8 +234,8 @@ func (o *shardOptions) compute(ctx context.Context, e *env, out string, work sha
 	if err != nil {
 		return err
 	}
-	if err := e.disk.mkdir(out); err != nil {
-		return &outputError{path: out, err: err}
+	if err := e.disk.Mkdir(out); err != nil {
+		return &files.WriteError{Path: out, Err: err}
 	}
 	to := shardFolder{e, out}
 	a := &shard.Attempt{Head: head, Dir: out, Folder: to, Force: o.force, Note: e.note}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/cmd/files"
 )
 
 // shardFolder is a folder for the files of a sweep, on disk.
@@ -20,7 +21,7 @@ func (f shardFolder) path(name string) string { return filepath.Join(f.dir, name
 
 // Names lists what is in the folder, by name.
 func (f shardFolder) Names() ([]string, error) {
-	opened, err := f.e.disk.open(f.dir)
+	opened, err := f.e.disk.Open(f.dir)
 	if err != nil {
 		return nil, cannotOpen(f.dir, err)
 	}
@@ -48,9 +49,9 @@ func (f shardFolder) Read(name string, most int64) ([]byte, error) {
 
 // Create makes a new file.
 func (f shardFolder) Create(name string) (io.WriteCloser, error) {
-	to, err := f.e.disk.create(f.path(name), 0o666)
+	to, err := f.e.disk.Create(f.path(name), 0o666)
 	if err != nil {
-		return nil, &outputError{path: f.path(name), err: err}
+		return nil, &files.WriteError{Path: f.path(name), Err: err}
 	}
 	return &shardJournal{to, f.path(name)}, nil
 }
@@ -63,13 +64,13 @@ func (f shardFolder) Replace(name string, write func(w io.Writer) error) error {
 	}
 	defer out.Abort()
 	if err := write(out); err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	return out.Commit()
 }
 
 // Remove takes a file away.
-func (f shardFolder) Remove(name string) error { return f.e.disk.remove(f.path(name)) }
+func (f shardFolder) Remove(name string) error { return f.e.disk.Remove(f.path(name)) }
 
 // shardJournal is a journal whose errors say that what was finished is kept.
 type shardJournal struct {
@@ -88,5 +89,5 @@ func (j *shardJournal) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &outputError{path: j.path, err: err, hint: "what was finished is kept: run the shard again"}
+	return &files.WriteError{Path: j.path, Err: err, Hint: "what was finished is kept: run the shard again"}
 }

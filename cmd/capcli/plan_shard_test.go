@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"capcli/cmd/files"
 	"capcli/simulate/plan/shard"
 
 	"github.com/spf13/cobra"
@@ -379,8 +380,8 @@ func TestShardOnAFailingDisk(t *testing.T) {
 		dir := t.TempDir()
 		e, _, _ := testEnv()
 		left := n
-		create := e.disk.create
-		e.disk.create = func(name string, mode os.FileMode) (file, error) {
+		create := e.disk.Create
+		e.disk.Create = func(name string, mode os.FileMode) (files.File, error) {
 			f, err := create(name, mode)
 			return &lastWrites{f, &left}, err
 		}
@@ -400,7 +401,7 @@ func TestShardOnAFailingDisk(t *testing.T) {
 
 // lastWrites fails when no writes are left.
 type lastWrites struct {
-	file
+	files.File
 	left *int
 }
 
@@ -408,5 +409,5 @@ func (f *lastWrites) Write(p []byte) (int, error) {
 	if *f.left--; *f.left < 0 {
 		return 0, errors.New("no space left")
 	}
-	return f.file.Write(p)
+	return f.File.Write(p)
 }

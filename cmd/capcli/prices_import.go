@@ -145,7 +145,7 @@ func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, re
 		err = prices.WriteCSV(out, report.Guard)
 	}
 	if err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	if err := refused.settle(); err != nil {
 		return err

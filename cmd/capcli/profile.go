@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/profile"
 	"capcli/profile/store"
 )
@@ -118,11 +119,11 @@ func runProfile(ctx context.Context, e *env, o *profileOptions) error {
 
 // sameFile tells whether two names are of one file.
 func sameFile(e *env, a, b string) bool {
-	one, err := e.disk.stat(a)
+	one, err := e.disk.Stat(a)
 	if err != nil {
 		return false
 	}
-	other, err := e.disk.stat(b)
+	other, err := e.disk.Stat(b)
 	return err == nil && os.SameFile(one, other)
 }
 
@@ -156,7 +157,7 @@ func (r *recording) hostName() string {
 // storeError gives an error of a store its place among the exit codes.
 func storeError(err error, path string) error {
 	if bad, ok := errors.AsType[*store.DiskError](err); ok {
-		return &outputError{path: path, err: bad, hint: "what was recorded before is untouched: capcli verify " + path}
+		return &files.WriteError{Path: path, Err: bad, Hint: "what was recorded before is untouched: capcli verify " + path}
 	}
 	return err
 }

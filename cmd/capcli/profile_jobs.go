@@ -73,7 +73,7 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 		}
 	}
 	if err := file.Write(out, stream, map[string]string{"source": "capcli profile"}); err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	if err := out.Commit(); err != nil {
 		return err

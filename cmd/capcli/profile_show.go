@@ -59,7 +59,7 @@ func runProfileShow(ctx context.Context, e *env, o *showOptions, args []string) 
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	if _, err := e.disk.stat(args[0]); err != nil {
+	if _, err := e.disk.Stat(args[0]); err != nil {
 		return cannotOpen(args[0], err)
 	}
 	q, in, err := o.query.query()

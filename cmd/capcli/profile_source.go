@@ -72,7 +72,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 		}
 	}
 	if name == "replay" {
-		if _, err := e.disk.stat(o.where); err != nil && o.where != "" {
+		if _, err := e.disk.Stat(o.where); err != nil && o.where != "" {
 			return nil, nil, cannotOpen(o.where, err)
 		}
 	}

@@ -96,7 +96,7 @@ func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *ti
 	p := newProgress(e, "ticks")
 	n := int64(0)
 	for _, dir := range dirs {
-		if _, err := e.disk.stat(dir); err != nil {
+		if _, err := e.disk.Stat(dir); err != nil {
 			return nil, cannotOpen(dir, err)
 		}
 		for t, err := range store.OpenDir(nil, dir).Ticks(q) {
@@ -145,7 +145,7 @@ func newProfileCompact(e *env) *cobra.Command {
 }
 
 func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) error {
-	if _, err := e.disk.stat(dir); err != nil {
+	if _, err := e.disk.Stat(dir); err != nil {
 		return cannotOpen(dir, err)
 	}
 	opts := store.CompactOptions{Hosts: o.hosts, Program: versionText(), Holder: "capcli profile compact"}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strconv"
 
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile/trace"
 )
@@ -26,7 +27,7 @@ type rejects struct {
 	size int64 // of the rows in the file, without quotes
 	left int64 // rows that are not in the file
 	from int   // line of the first of them
-	out  *output
+	out  *files.Output
 	csv  *csv.Writer
 }
 
@@ -49,7 +50,7 @@ func (r *rejects) add(row trace.Reject) error {
 		return nil
 	}
 	line := []string{strconv.Itoa(row.Line), row.Reason, report.Guard(row.Text)}
-	return r.out.failed(r.csv.Write(line))
+	return r.out.Failed(r.csv.Write(line))
 }
 
 func (r *rejects) begin() error {
@@ -58,14 +59,14 @@ func (r *rejects) begin() error {
 		return err
 	}
 	r.out, r.csv = out, csv.NewWriter(out)
-	return r.out.failed(r.csv.Write([]string{"line", "reason", "row"}))
+	return r.out.Failed(r.csv.Write([]string{"line", "reason", "row"}))
 }
 
 // settle makes the file ready. Rows of an earlier import must not stand beside a
 // new jobs file, so a file that is there is emptied when nothing was rejected.
 func (r *rejects) settle() error {
 	if r.out == nil && r.path != "" {
-		_, err := r.e.disk.stat(r.path)
+		_, err := r.e.disk.Stat(r.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -78,14 +79,14 @@ func (r *rejects) settle() error {
 	}
 	if r.left > 0 {
 		if err := r.csv.Write([]string{strconv.Itoa(r.from), r.full(), ""}); err != nil {
-			return r.out.failed(err)
+			return r.out.Failed(err)
 		}
 	}
 	r.csv.Flush()
 	if err := r.csv.Error(); err != nil {
-		return r.out.failed(err)
+		return r.out.Failed(err)
 	}
-	return r.out.settle()
+	return r.out.Settle()
 }
 
 func (r *rejects) limit() int64 {

@@ -150,7 +150,7 @@ func writeWhole(e *env, path string, b []byte) error {
 	}
 	defer out.Abort()
 	if _, err := out.Write(b); err != nil {
-		return out.failed(err)
+		return out.Failed(err)
 	}
 	return out.Commit()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile/trace"
 	"capcli/scenarios"
@@ -130,7 +131,7 @@ func (o *simulateOptions) recordJobs(e *env, plans []*play.Case) func(error) err
 	if o.jobsOut == "" {
 		return func(err error) error { return err }
 	}
-	var out *output
+	var out *files.Output
 	var rows *play.JobRows
 	plans[0].Prepare = func(_ int, cfg *simulate.Config) (err error) {
 		if out != nil { // played again, sorted
@@ -151,7 +152,7 @@ func (o *simulateOptions) recordJobs(e *env, plans []*play.Case) func(error) err
 			return err
 		}
 		if err := rows.Close(); err != nil {
-			return out.failed(err)
+			return out.Failed(err)
 		}
 		return out.Commit()
 	}

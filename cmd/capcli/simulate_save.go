@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"capcli/cmd/files"
 	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan/shard"
@@ -23,7 +24,7 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 		return nil
 	}
 	var wrote []string
-	files, err := o.log.inputs(e)
+	used, err := o.log.inputs(e)
 	if err != nil {
 		return err
 	}
@@ -34,13 +35,13 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 		for _, r := range results[i] {
 			data.Runs = append(data.Runs, r.Outcome)
 		}
-		if err := e.disk.mkdir(folder); err != nil {
-			return &outputError{path: folder, err: err}
+		if err := e.disk.Mkdir(folder); err != nil {
+			return &files.WriteError{Path: folder, Err: err}
 		}
 		for _, f := range []struct {
 			name string
 			data any
-		}{{inputsFile, o.inputs(p, len(results[i]), folder, files)}, {resultFile, data}} {
+		}{{inputsFile, o.inputs(p, len(results[i]), folder, used)}, {resultFile, data}} {
 			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func list[T any](l []T) []T {
 // say reports the import: as a transcript, or in the form that -o asks for. When
 // the jobs themselves go to stdout, it goes to stderr.
 func (im *importing) say(res *jobfile.Result) error {
-	res.Out, res.Bytes = im.o.out, im.jobs.written
+	res.Out, res.Bytes = im.o.out, im.jobs.Written
 	if res.Rejected > 0 && im.rejects.out != nil {
 		res.Rejects, res.Unlisted = &im.o.rejects, im.rejects.left
 	}

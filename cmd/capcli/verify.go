@@ -36,7 +36,7 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		info, err := e.disk.stat(path)
+		info, err := e.disk.Stat(path)
 		if err != nil {
 			return cannotOpen(path, err)
 		}

@@ -1,13 +1,13 @@
 //go:build !unix
 
-package main
+package files
 
 import (
 	"io/fs"
 	"os"
 )
 
-func createNamed(name string, mode fs.FileMode) (file, error) {
+func createNamed(name string, mode fs.FileMode) (File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package files
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 // createNamed makes a file that is not there and locks it, so that others know
 // that its writer lives.
-func createNamed(name string, mode fs.FileMode) (file, error) {
+func createNamed(name string, mode fs.FileMode) (File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // createUnnamed makes a file in folder that has no name: the system takes it away
 // when the program ends, however it ends (open(2), O_TMPFILE). Not every file
 // system has such files.
-func createUnnamed(folder string, mode fs.FileMode) (file, error) {
+func createUnnamed(folder string, mode fs.FileMode) (File, error) {
 	if folder == "" {
 		folder = "."
 	}
@@ -31,7 +31,7 @@ func createUnnamed(folder string, mode fs.FileMode) (file, error) {
 }
 
 // linkUnnamed gives an unnamed file a name; fs.ErrExist where it is taken.
-func linkUnnamed(f file, name string) error {
+func linkUnnamed(f File, name string) error {
 	open, ok := f.(*os.File)
 	if !ok {
 		return errors.ErrUnsupported

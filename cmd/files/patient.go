@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"context"
@@ -24,6 +24,9 @@ type chunk struct {
 }
 
 const chunkBytes = 128 << 10
+
+// PatientReader is r, that ends with the cause of ctx even while a read of it waits.
+func PatientReader(ctx context.Context, r io.Reader) io.Reader { return &patientReader{ctx: ctx, r: r} }
 
 // Read implements io.Reader; after ctx has ended it gives the cause.
 func (p *patientReader) Read(b []byte) (int, error) {

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"bufio"
@@ -13,49 +13,57 @@ import (
 	"capcli/cmd/report"
 )
 
-// output is a file on its way out. What is written goes to a temporary file in
+// Output is a file on its way out. What is written goes to a temporary file in
 // the same folder, which takes the final name in Commit; until then what stood
 // under that name is untouched, and after Abort nothing is left behind. Where the
 // system has files without a name the temporary file is one, so that a program
 // that is killed leaves nothing either; elsewhere the next run that writes the same
 // name removes what was left.
 //
-//	out, err := e.create(path)
+//	out, err := target.Create(path)
 //	if err != nil { return err }
 //	defer out.Abort()
 //	… write …
 //	return out.Commit()
-type output struct {
-	e       *env
-	path    string        // as the user named it, for messages
+type Output struct {
+	in      *Target
+	Path    string        // as the user named it, for messages
 	final   string        // what the temporary file becomes; "" where there is none
 	temp    string        // its name; "" where it has none
-	file    file          // nil for stdout and when closed
+	file    File          // nil for stdout and when closed
 	to      io.Writer     // what the buffer empties into
 	plain   *report.Plain // between the buffer and a terminal; nil is none
 	buf     *bufio.Writer
-	written int64
+	Written int64 // bytes
 	err     error // the first write that failed
 	closed  bool
 }
 
-// create begins the file called path; "-" is stdout, which gets no control
+// Target is where files go.
+type Target struct {
+	Disk     Disk
+	Temps    *Temps
+	Stdout   io.Writer
+	Terminal bool // stdout is one
+}
+
+// Create begins the file called path; "-" is stdout, which gets no control
 // characters where it is a terminal. Devices and pipes are written in place; a
-// symbolic link is refused. Every error is an *outputError.
-func (e *env) create(path string) (*output, error) {
-	o := &output{e: e, path: path}
+// symbolic link is refused. Every error is an *OutputError.
+func (in *Target) Create(path string) (*Output, error) {
+	o := &Output{in: in, Path: path}
 	o.buf = bufio.NewWriterSize(counted{o}, 256<<10)
 	if path == "-" {
-		o.path, o.to = "stdout", e.stdout
-		if e.screen.stdout {
-			o.plain = report.NewPlain(e.stdout)
+		o.Path, o.to = "stdout", in.Stdout
+		if in.Terminal {
+			o.plain = report.NewPlain(in.Stdout)
 			o.to = o.plain
 		}
 		return o, nil
 	}
-	info, err := e.disk.lstat(path)
+	info, err := in.Disk.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		info, err = e.throughLink(path)
+		info, err = in.throughLink(path)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,7 +77,7 @@ func (e *env) create(path string) (*output, error) {
 	case info.IsDir():
 		return nil, o.fail(errors.New("it is a folder; expected the name of a file"), "name a file in it: "+filepath.Join(path, "NAME"))
 	case !info.Mode().IsRegular():
-		if o.file, err = e.disk.device(path); err != nil {
+		if o.file, err = in.Disk.Device(path); err != nil {
 			return nil, o.fail(err, "")
 		}
 		o.to = o.file
@@ -90,16 +98,16 @@ func (e *linkError) Error() string { return e.text }
 // throughLink gives what the symbolic link path leads to, if that may be written:
 // only the streams that the system itself keeps as links, such as /dev/stdout. A
 // link that somebody else laid could lead to any file of the user.
-func (e *env) throughLink(path string) (fs.FileInfo, error) {
+func (in *Target) throughLink(path string) (fs.FileInfo, error) {
 	full := filepath.ToSlash(filepath.Clean(path))
 	if strings.HasPrefix(full, "/dev/") || strings.HasPrefix(full, "/proc/") {
-		info, err := e.disk.stat(path)
+		info, err := in.Disk.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			return info, err
 		}
 		return nil, &linkError{"it leads to a file that is open already", "for stdout: -"}
 	}
-	target, err := e.disk.resolve(path)
+	target, err := in.Disk.Resolve(path)
 	if err != nil {
 		return nil, &linkError{"it is a symbolic link that leads nowhere", "remove it: rm " + path}
 	}
@@ -107,19 +115,19 @@ func (e *env) throughLink(path string) (fs.FileInfo, error) {
 }
 
 // begin makes the temporary file, with the permissions of the one it replaces.
-func (o *output) begin(old fs.FileInfo) error {
+func (o *Output) begin(old fs.FileInfo) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
 		mode = old.Mode().Perm()
 	}
 	folder := filepath.Dir(o.final)
 	o.tidy()
-	if f, err := o.e.disk.unnamed(folder, mode); err == nil {
+	if f, err := o.in.Disk.Unnamed(folder, mode); err == nil {
 		o.file, o.to = f, f
 		return nil
 	}
 	err := o.name(func(temp string) error {
-		f, err := o.e.disk.create(temp, mode)
+		f, err := o.in.Disk.Create(temp, mode)
 		if err == nil {
 			o.file, o.to = f, f
 		}
@@ -136,13 +144,13 @@ func (o *output) begin(old fs.FileInfo) error {
 }
 
 // tempName is the n-th name of a temporary file for o.
-func (o *output) tempName(n int) string {
+func (o *Output) tempName(n int) string {
 	folder, name := filepath.Split(o.final)
 	return filepath.Join(folder, fmt.Sprintf(".%s.%d.tmp", name, n))
 }
 
 // name has a temporary file made under the first name that is free.
-func (o *output) name(make func(temp string) error) error {
+func (o *Output) name(make func(temp string) error) error {
 	for n := 0; ; n++ {
 		temp := o.tempName(n)
 		err := make(temp)
@@ -151,34 +159,37 @@ func (o *output) name(make func(temp string) error) error {
 		}
 		if err == nil {
 			o.temp = temp
-			o.e.temps.add(temp)
+			o.in.Temps.add(temp)
 		}
 		return err
 	}
 }
 
 // tidy removes what runs that were killed left under the names of o.
-func (o *output) tidy() {
+func (o *Output) tidy() {
 	for n := range 1000 {
 		temp := o.tempName(n)
-		if _, err := o.e.disk.lstat(temp); err != nil {
+		if _, err := o.in.Disk.Lstat(temp); err != nil {
 			return
 		}
-		if o.e.disk.stale(temp) {
-			_ = o.e.disk.remove(temp)
+		if o.in.Disk.Stale(temp) {
+			_ = o.in.Disk.Remove(temp)
 		}
 	}
 }
 
 // Write adds p. A failed write is told again by Commit.
-func (o *output) Write(p []byte) (int, error) { return o.buf.Write(p) }
+func (o *Output) Write(p []byte) (int, error) { return o.buf.Write(p) }
+
+// Raw lets control characters through to a terminal.
+func (o *Output) Raw() { o.to = o.in.Stdout }
 
 // counted is where an output's buffer empties into.
-type counted struct{ o *output }
+type counted struct{ o *Output }
 
 func (c counted) Write(p []byte) (int, error) {
 	n, err := c.o.to.Write(p)
-	c.o.written += int64(n)
+	c.o.Written += int64(n)
 	if c.o.err == nil {
 		c.o.err = err
 	}
@@ -186,16 +197,16 @@ func (c counted) Write(p []byte) (int, error) {
 }
 
 // Commit writes out what is buffered, makes it last and gives it its name.
-func (o *output) Commit() error {
-	if err := o.settle(); err != nil {
+func (o *Output) Commit() error {
+	if err := o.Settle(); err != nil {
 		return err
 	}
-	return o.publish()
+	return o.Publish()
 }
 
-// settle writes out what is buffered and makes it last, under no final name yet.
+// Settle writes out what is buffered and makes it last, under no final name yet.
 // An output that fails to settle is gone.
-func (o *output) settle() error {
+func (o *Output) Settle() error {
 	err := o.buf.Flush()
 	if err == nil && o.plain != nil {
 		err = o.plain.Flush()
@@ -216,7 +227,7 @@ func (o *output) settle() error {
 }
 
 // shut closes the file, once.
-func (o *output) shut() error {
+func (o *Output) shut() error {
 	if o.file == nil {
 		return nil
 	}
@@ -225,8 +236,8 @@ func (o *output) shut() error {
 	return f.Close()
 }
 
-// publish gives a settled output its name.
-func (o *output) publish() error {
+// Publish gives a settled output its name.
+func (o *Output) Publish() error {
 	o.closed = true
 	if o.final == "" {
 		return nil
@@ -234,11 +245,11 @@ func (o *output) publish() error {
 	if err := o.rename(); err != nil {
 		_ = o.shut()
 		if o.temp != "" {
-			_ = o.e.disk.remove(o.temp)
+			_ = o.in.Disk.Remove(o.temp)
 		}
 		return o.fail(err, "")
 	}
-	if err := o.e.disk.sync(filepath.Dir(o.final)); err != nil {
+	if err := o.in.Disk.Sync(filepath.Dir(o.final)); err != nil {
 		return o.fail(fmt.Errorf("the folder did not take the new name for good: %w", err), "")
 	}
 	return nil
@@ -246,65 +257,65 @@ func (o *output) publish() error {
 
 // rename gives the temporary file the final name. One without a name takes it where
 // it is free; to replace a file it must first have another.
-func (o *output) rename() error {
+func (o *Output) rename() error {
 	if o.temp == "" {
-		err := o.e.disk.link(o.file, o.final)
+		err := o.in.Disk.Link(o.file, o.final)
 		if err == nil {
 			return o.shut()
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := o.name(func(temp string) error { return o.e.disk.link(o.file, temp) }); err != nil {
+		if err := o.name(func(temp string) error { return o.in.Disk.Link(o.file, temp) }); err != nil {
 			return err
 		}
 	}
-	defer o.e.temps.drop(o.temp)
+	defer o.in.Temps.drop(o.temp)
 	if err := o.shut(); err != nil {
 		return err
 	}
-	return o.e.disk.rename(o.temp, o.final)
+	return o.in.Disk.Rename(o.temp, o.final)
 }
 
 // Abort leaves what stood under the name as it was. After Commit it does nothing.
-func (o *output) Abort() {
+func (o *Output) Abort() {
 	if o.closed {
 		return
 	}
 	o.closed = true
 	_ = o.shut()
 	if o.temp != "" {
-		_ = o.e.disk.remove(o.temp)
-		o.e.temps.drop(o.temp)
+		_ = o.in.Disk.Remove(o.temp)
+		o.in.Temps.drop(o.temp)
 	}
 }
 
-// failed gives err, or the write error that caused it: a command that wrote into
+// Failed gives err, or the write error that caused it: a command that wrote into
 // o and got an error of any kind returns this.
-func (o *output) failed(err error) error {
+func (o *Output) Failed(err error) error {
 	if err != nil && o.err != nil {
 		return o.fail(o.err, "")
 	}
 	return err
 }
 
-func (o *output) fail(err error, hint string) error {
-	return &outputError{path: o.path, written: o.written, err: err, hint: hint, clean: o.final != ""}
+func (o *Output) fail(err error, hint string) error {
+	return &WriteError{Path: o.Path, Written: o.Written, Err: err, Hint: hint, Clean: o.final != ""}
 }
 
-// temps are the files that a program that must stop at once takes with it.
-type temps struct {
+// Temps are the files that a program that must stop at once takes with it.
+type Temps struct {
 	mu    sync.Mutex
 	names []string
 }
 
-func (t *temps) add(name string) {
+func (t *Temps) add(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.names = append(t.names, name)
 }
 
-func (t *temps) drop(name string) {
+func (t *Temps) drop(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, n := range t.names {
@@ -315,11 +326,11 @@ func (t *temps) drop(name string) {
 	}
 }
 
-// removeAll removes the files. The lock stays taken: no file may take its final
+// RemoveAll removes the files. The lock stays taken: no file may take its final
 // name any more.
-func (t *temps) removeAll(d disk) {
+func (t *Temps) RemoveAll(d Disk) {
 	t.mu.Lock()
 	for _, n := range t.names {
-		_ = d.remove(n)
+		_ = d.Remove(n)
 	}
 }
