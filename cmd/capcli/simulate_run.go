@@ -77,7 +77,7 @@ func (o *simulateOptions) question(e *env, name string) (*play.Question, error) 
 		Scenario: name, Sets: o.sets, Perfect: o.perfect, Period: o.period, Models: o.models, Trace: o.trace,
 	}
 	if o.kept != nil {
-		q.Kept = &play.Text{Text: []byte(o.kept.Text), File: o.kept.File, Made: o.kept.Made}
+		q.Kept = &play.ScenarioText{YAML: []byte(o.kept.Text), File: o.kept.File, Made: o.kept.Made}
 	}
 	if o.seeded {
 		seed := capcli.Seed(o.seed)

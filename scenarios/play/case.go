@@ -143,8 +143,8 @@ func (c *Case) Label() string {
 // FromLog reports whether the jobs come from a log, not from a generator.
 func (c *Case) FromLog() bool { return c.Source.Name != generated }
 
-// Admit returns the jobs of a reading that the case plays; in remembers what it saw.
-func (c *Case) Admit(jobs capcli.Jobs, in *scenarios.Intake) capcli.Jobs {
+// admit returns the jobs of a reading that the case plays; in remembers what it saw.
+func (c *Case) admit(jobs capcli.Jobs, in *scenarios.Intake) capcli.Jobs {
 	if c.FromLog() {
 		return c.Scenario.Admit(jobs, in)
 	}

@@ -87,8 +87,8 @@ func (c *Curve) Committed(pools []simulate.Pool, end capcli.Seconds, n int) []fl
 	return out
 }
 
-// Values returns the mean and the most GPUs in use in each stretch up to end.
-func (c *Curve) Values(end capcli.Seconds) (out, peaks []float64) {
+// values returns the mean and the most GPUs in use in each stretch up to end.
+func (c *Curve) values(end capcli.Seconds) (out, peaks []float64) {
 	c.accrue(end)
 	out, peaks = make([]float64, len(c.used)), make([]float64, len(c.used))
 	for i, sum := range c.used {
@@ -104,12 +104,12 @@ func (c *Curve) Values(end capcli.Seconds) (out, peaks []float64) {
 // GPUsInUse returns the mean and the most GPUs in use in each stretch of time over all
 // runs; nil where the runs are not of one length.
 func GPUsInUse(runs []*Run) (mean, peaks []float64) {
-	mean, peaks = runs[0].Curve.Values(runs[0].Ended)
+	mean, peaks = runs[0].Curve.values(runs[0].Ended)
 	if len(runs) == 1 {
 		return mean, peaks
 	}
 	for _, r := range runs[1:] {
-		more, tops := r.Curve.Values(r.Ended)
+		more, tops := r.Curve.values(r.Ended)
 		if r.Ended != runs[0].Ended || len(more) != len(mean) {
 			return nil, nil
 		}

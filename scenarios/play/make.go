@@ -16,8 +16,8 @@ import (
 
 // Question says what a case is made of: a scenario, what is changed in it, and jobs.
 type Question struct {
-	Scenario string // a file, or the name of one of the library; "" is one that fits Trace, else the default
-	Kept     *Text  // in place of Scenario: a text that was read before
+	Scenario string        // a file, or the name of one of the library; "" is one that fits Trace, else the default
+	Kept     *ScenarioText // in place of Scenario: a text that was read before
 	Sets     []string
 	Policy   string // in place of the scenario's; "" keeps it
 	Place    string // placement, the same
@@ -30,15 +30,15 @@ type Question struct {
 	Prices   *prices.List // looked up before the catalogue; nil is none
 }
 
-// Text is a scenario as it was read.
-type Text struct {
-	Text []byte
+// ScenarioText is a scenario as it was read.
+type ScenarioText struct {
+	YAML []byte
 	File string
 	Made []string // what was assumed in making it for a log
 }
 
-// TracePeriod is the Period that stands for the days of the log.
-const TracePeriod = "trace"
+// tracePeriod is the Period that stands for the days of the log.
+const tracePeriod = "trace"
 
 // Settle turns Models and a Period that needs no log into changes of the scenario,
 // which a folder of runs keeps as it keeps others. It fails with *capcli.RequestError.
@@ -50,7 +50,7 @@ func (q *Question) Settle() error {
 	default:
 		return &capcli.RequestError{Field: "models", Text: "wants any, found " + q.Models, Hint: "--models any runs jobs on GPUs of any model"}
 	}
-	if q.Period != "" && q.Period != TracePeriod {
+	if q.Period != "" && q.Period != tracePeriod {
 		if _, err := scenarios.ParsePeriod(q.Period); err != nil {
 			return &capcli.RequestError{Field: "period", Text: ": " + err.Error(), Hint: "--period '2027-01-01 to 2027-01-28', or --period trace for the days of the log"}
 		}
@@ -79,7 +79,7 @@ type Maker struct {
 	Counting func() (now, end func(jobs int64))
 
 	survey *scenarios.LogSurvey
-	fitted *Text
+	fitted *ScenarioText
 }
 
 // Case makes the case of a question, which it settles.
@@ -91,7 +91,7 @@ func (m *Maker) Case(ctx context.Context, q *Question) (*Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := scenarios.ParseWith(q.Prices, text.File, text.Text, q.Sets...)
+	s, err := scenarios.ParseWith(q.Prices, text.File, text.YAML, q.Sets...)
 	if err != nil {
 		return nil, cmp.Or(m.logForScenario(q), err)
 	}
@@ -102,7 +102,7 @@ func (m *Maker) Case(ctx context.Context, q *Question) (*Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Text, c.Made = text.Text, text.Made
+	c.Text, c.Made = text.YAML, text.Made
 	c.Notes = append(append([]string(nil), text.Made...), c.Notes...)
 	return c, nil
 }
@@ -160,7 +160,7 @@ func (m *Maker) Survey(ctx context.Context, q *Question) (*scenarios.LogSurvey, 
 // Text returns the scenario of a question: a file, one of the library, or the default;
 // with a trace and no scenario, one that fits the trace. It fails with
 // *capcli.UnknownError for a name that is neither.
-func (m *Maker) Text(ctx context.Context, q *Question) (*Text, error) {
+func (m *Maker) Text(ctx context.Context, q *Question) (*ScenarioText, error) {
 	if q.Kept != nil {
 		return q.Kept, nil
 	}
@@ -169,13 +169,13 @@ func (m *Maker) Text(ctx context.Context, q *Question) (*Text, error) {
 	}
 	name := cmp.Or(q.Scenario, "default")
 	if b, ok := scenarios.Library(name); ok {
-		return &Text{Text: b, File: name + ".yaml"}, nil
+		return &ScenarioText{YAML: b, File: name + ".yaml"}, nil
 	}
 	b, err := m.Logs.Open.ReadFile(name, ScenarioMax)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./\\") {
 		return nil, scenarios.Unknown(name)
 	}
-	return &Text{Text: b, File: name}, err
+	return &ScenarioText{YAML: b, File: name}, err
 }
 
 // ScenarioMax is the most bytes that are read of a scenario: one more than the parser
@@ -185,7 +185,7 @@ const ScenarioMax = 1<<20 + 1
 // fit makes a scenario for a trace that came without one: owned capacity of the size
 // that was in use in the log; else that its header names; else that its jobs would keep
 // four fifths busy.
-func (m *Maker) fit(ctx context.Context, q *Question) (*Text, error) {
+func (m *Maker) fit(ctx context.Context, q *Question) (*ScenarioText, error) {
 	if m.fitted != nil {
 		return m.fitted, nil
 	}
@@ -196,8 +196,8 @@ func (m *Maker) fit(ctx context.Context, q *Question) (*Text, error) {
 	gpus, why := survey.Size()
 	what := fmt.Sprintf("%s owned GPUs, %s, at $%s a GPU-hour", capcli.Grouped(gpus), why, assumedPrice)
 	m.note("no scenario: assumed " + what + " (capcli scenarios init --trace writes a scenario that fits the log)")
-	m.fitted = &Text{
-		Text: fmt.Appendf(nil, "capcli: scenario/v1\nname: trace\ncapacity:\n  - {name: assumed, kind: owned, gpus: %d, price: %s}\n", gpus, assumedPrice),
+	m.fitted = &ScenarioText{
+		YAML: fmt.Appendf(nil, "capcli: scenario/v1\nname: trace\ncapacity:\n  - {name: assumed, kind: owned, gpus: %d, price: %s}\n", gpus, assumedPrice),
 		File: "trace.yaml",
 		Made: []string{"capacity and price are assumed: " + what},
 	}

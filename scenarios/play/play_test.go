@@ -165,7 +165,7 @@ func TestMaker(t *testing.T) {
 		{"the default", play.Question{}, "default (easy, count)"},
 		{"a change", play.Question{Scenario: "small.yaml", Sets: []string{"name=other"}}, "other (fifo, count)"},
 		{"a log alone", play.Question{Trace: "jobs.csv"}, "trace (fifo, count)"},
-		{"a kept text", play.Question{Scenario: "gone.yaml", Kept: &play.Text{Text: []byte(small), File: "gone.yaml"}}, "small (fifo, count)"},
+		{"a kept text", play.Question{Scenario: "gone.yaml", Kept: &play.ScenarioText{YAML: []byte(small), File: "gone.yaml"}}, "small (fifo, count)"},
 		{"no such scenario", play.Question{Scenario: "smal"}, `unknown scenario "smal"`},
 		{"no such file", play.Question{Scenario: "smal.yaml"}, "file does not exist"},
 		{"a log for a scenario", play.Question{Scenario: "jobs.csv"}, "expected a scenario, found a job log (csv)"},
