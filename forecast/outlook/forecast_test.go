@@ -94,7 +94,7 @@ func TestRequestsAreChecked(t *testing.T) {
 		"season":  {Seasons: []int{-1}},
 		"horizon": {Horizon: "4w,3x"},
 		"paths":   {Paths: -1},
-		"origins": {Origins: outlook.MaxOrigins + 1},
+		"origins": {Origins: 1000 + 1},
 		"peak":    {PeakBy: "century"},
 	} {
 		if wrong := (*capcli.RequestError)(nil); !errors.As(r.Check(), &wrong) || wrong.Field != field {

@@ -42,7 +42,7 @@ func (r *Request) periods() ([]period, error) {
 		digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
 		n, err := strconv.Atoi(digits)
 		unit, known := units[text[len(digits):]]
-		if err != nil || n < 1 || n > MaxHorizon || !known && digits != text {
+		if err != nil || n < 1 || n > maxHorizon || !known && digits != text {
 			return nil, &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants a list such as 4w,3mo,2q of hours (h), days, weeks, months (mo), quarters, years or steps, found %q", text)}
 		}
 		out = append(out, period{text, n, unit})
@@ -66,9 +66,9 @@ func UsualHorizon(s capcli.Step) int {
 	return 12
 }
 
-// UsualSeasons returns the seasons, in steps, of series with the step s: the day, the
+// usualSeasons returns the seasons, in steps, of series with the step s: the day, the
 // week and the year, where they are whole steps.
-func UsualSeasons(s capcli.Step) []int {
+func usualSeasons(s capcli.Step) []int {
 	switch {
 	case s.Months > 0:
 		if 12%s.Months == 0 {
@@ -122,10 +122,10 @@ func (q *question) stepsAhead(h *demand.History) (int, error) {
 
 // stepsOfHorizon reads Horizon: a number of steps, or a length of time.
 func (q *question) stepsOfHorizon() (int, error) {
-	bad := &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants 1 to %d steps, or a length of time such as 2w, found %q", MaxHorizon, q.Horizon)}
+	bad := &capcli.RequestError{Field: "horizon", Text: fmt.Sprintf("wants 1 to %d steps, or a length of time such as 2w, found %q", maxHorizon, q.Horizon)}
 	n, whole := 0, true
 	for _, c := range q.Horizon {
-		if whole = whole && c >= '0' && c <= '9'; whole && n <= MaxHorizon {
+		if whole = whole && c >= '0' && c <= '9'; whole && n <= maxHorizon {
 			n = n*10 + int(c-'0')
 		}
 	}
@@ -139,7 +139,7 @@ func (q *question) stepsOfHorizon() (int, error) {
 		}
 		n = int((length.Length() + q.hs.Step.Length()/2) / q.hs.Step.Length())
 	}
-	if n < 1 || n > MaxHorizon {
+	if n < 1 || n > maxHorizon {
 		return 0, bad
 	}
 	return n, nil
@@ -170,8 +170,8 @@ func (q *question) stepsUntil(h *demand.History) (int, error) {
 	}
 	steps := 0
 	for h.Stamp(n+steps) <= last {
-		if steps++; steps > MaxHorizon {
-			return 0, bad("take a longer --step", "%s is more than %d steps ahead", q.Until, MaxHorizon)
+		if steps++; steps > maxHorizon {
+			return 0, bad("take a longer --step", "%s is more than %d steps ahead", q.Until, maxHorizon)
 		}
 	}
 	return steps, nil
@@ -191,7 +191,7 @@ func (q *question) stepsToCover(p period, h *demand.History) (int, error) {
 		return 0, bad("give longer periods, or a finer --step", "is in parts of the steps, which are of %s", q.hs.Step)
 	}
 	end := q.periodGrid(p, h).At(p.n)
-	for n := 1; n <= MaxHorizon; n++ {
+	for n := 1; n <= maxHorizon; n++ {
 		edge := q.edge(h, n)
 		if edge >= end {
 			return n, nil
@@ -200,7 +200,7 @@ func (q *question) stepsToCover(p period, h *demand.History) (int, error) {
 			n += left * 9 / 10
 		}
 	}
-	return 0, bad("take a longer --step", "is more than %d steps ahead", MaxHorizon)
+	return 0, bad("take a longer --step", "is more than %d steps ahead", maxHorizon)
 }
 
 // periodGrid begins with the first whole period after the history.

@@ -25,7 +25,7 @@ func TestUsualSeasonsAndHorizons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(UsualSeasons(s)); got != tt.seasons {
+		if got := fmt.Sprint(usualSeasons(s)); got != tt.seasons {
 			t.Errorf("%s: seasons %s, want %s", tt.step, got, tt.seasons)
 		}
 		if got := strconv.Itoa(UsualHorizon(s)); got != tt.horizon {

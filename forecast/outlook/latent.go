@@ -56,7 +56,7 @@ func (p *unconstrainer) unconstrain(usage []float64, opts forecast.Options) *lat
 	k := p.FineSteps(len(usage))
 	c := forecast.Censoring{Pending: firstValues(p.Pending, k), Limit: firstValues(p.Limit, k), Seasons: opts.Seasons, Seed: opts.Seed}
 	if p.Into != nil {
-		c.Seasons = UsualSeasons(p.FineStep)
+		c.Seasons = usualSeasons(p.FineStep)
 	}
 	y := p.Fine.Series
 	y.Values = y.Values[:k:k]

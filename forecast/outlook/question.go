@@ -104,7 +104,7 @@ func (q *question) optionsFor(known int) (forecast.Options, []string) {
 	out := forecast.Options{Seed: q.Seed}
 	seasons, asked := q.Seasons, len(q.Seasons) > 0
 	if !asked {
-		seasons = UsualSeasons(q.hs.Step)
+		seasons = usualSeasons(q.hs.Step)
 	}
 	var notes []string
 	for _, s := range slices.Sorted(slices.Values(seasons)) {

@@ -51,9 +51,9 @@ var ChangesChoices = []string{ShowChanges, NoChanges, UseChanges}
 
 // Limits of a request.
 const (
-	MaxHorizon = 100_000 // steps
-	MaxPaths   = 100_000
-	MaxOrigins = 1000
+	maxHorizon = 100_000 // steps
+	maxPaths   = 100_000
+	maxOrigins = 1000
 	maxSeason  = 1_000_000
 	maxCells   = 50_000_000 // figures in the paths of all series
 )
@@ -133,10 +133,10 @@ func (r *Request) Check() error {
 		return err
 	}
 	switch {
-	case r.Paths < 0 || r.Paths > MaxPaths:
-		return bad("paths", "wants 1 to %d, found %d", MaxPaths, r.Paths)
-	case r.Origins < 0 || r.Origins > MaxOrigins:
-		return bad("origins", "wants 1 to %d, found %d", MaxOrigins, r.Origins)
+	case r.Paths < 0 || r.Paths > maxPaths:
+		return bad("paths", "wants 1 to %d, found %d", maxPaths, r.Paths)
+	case r.Origins < 0 || r.Origins > maxOrigins:
+		return bad("origins", "wants 1 to %d, found %d", maxOrigins, r.Origins)
 	case r.PeakBy != "" && PeriodUnit(r.PeakBy) == (capcli.Step{}):
 		return bad("peak", "wants hour, day, week, month, quarter or year, found %q", r.PeakBy)
 	}
