@@ -6,61 +6,105 @@ import (
 	"sync"
 )
 
-// MapParallel calls do for each item on all cores and returns the results in the
-// order of the items. The first item that fails decides the error, so that neither
-// results nor errors depend on the number of cores. It calls done, which may be nil,
-// with the number of items that are finished. It returns the cause of ctx as soon as
-// ctx ends, and raises again a panic of do.
-func MapParallel[T, R any](ctx context.Context, items []T, done func(n int), do func(context.Context, T) (R, error)) ([]R, error) {
-	out, errs := make([]R, len(items)), make([]error, len(items))
-	todo, ended := make(chan int), make(chan any, len(items))
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(items)) {
-		workers.Go(func() {
-			for i := range todo {
-				ended <- recovered(func() {
-					if errs[i] = context.Cause(ctx); errs[i] == nil {
-						out[i], errs[i] = do(ctx, items[i])
-					}
-				})
-			}
-		})
-	}
-	go func() {
-		for i := range items {
-			todo <- i
+// EachParallel calls do for 0 to n-1 on all cores and returns when all calls have.
+// The error is that of the first in order that failed; after a failure or the end of
+// ctx, whose error it then returns, it begins no more. It raises again a panic of do.
+func EachParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, n)
+	var (
+		next    int
+		failed  = n // the first that failed
+		crash   any
+		lock    sync.Mutex
+		workers sync.WaitGroup
+	)
+	take := func() int {
+		lock.Lock()
+		defer lock.Unlock()
+		if next >= failed || crash != nil || ctx.Err() != nil {
+			return -1
 		}
-		close(todo)
-	}()
-	var crash any
-	for n := range items {
-		select {
-		case v := <-ended:
+		next++
+		return next - 1
+	}
+	one := func(i int) {
+		defer func() {
+			v := recover()
+			lock.Lock()
+			defer lock.Unlock()
 			if v != nil && crash == nil {
 				crash = v
 			}
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		if done != nil {
-			done(n + 1)
-		}
+			if errs[i] != nil {
+				failed = min(failed, i)
+			}
+		}()
+		errs[i] = do(ctx, i)
+	}
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := take(); i >= 0; i = take() {
+				one(i)
+			}
+		})
 	}
 	workers.Wait()
 	if crash != nil {
 		panic(crash)
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if failed < n {
+		return errs[failed]
 	}
-	return out, nil
+	return ctx.Err()
 }
 
-// recovered calls f and returns what it panicked with, nil if it did not.
-func recovered(f func()) (crash any) {
-	defer func() { crash = recover() }()
-	f()
-	return nil
+// MapParallel calls do for each item on all cores and returns the results in the
+// order of the items. The first item that fails decides the error, so that neither
+// results nor errors depend on the number of cores. It calls done, which may be nil,
+// with the number of items that are finished. It returns the cause of ctx as soon as
+// ctx ends, without a wait for what is under way, and raises again a panic of do.
+func MapParallel[T, R any](ctx context.Context, items []T, done func(n int), do func(context.Context, T) (R, error)) ([]R, error) {
+	out := make([]R, len(items))
+	finished, ended := make(chan struct{}, len(items)), make(chan error, 1)
+	var crash any
+	go func() {
+		var err error
+		defer func() {
+			crash = recover()
+			ended <- err
+		}()
+		err = EachParallel(ctx, len(items), func(ctx context.Context, i int) (err error) {
+			defer func() { finished <- struct{}{} }()
+			out[i], err = do(ctx, items[i])
+			return err
+		})
+	}()
+	for n := 0; ; {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-finished:
+			if n++; done != nil {
+				done(n)
+			}
+		case err := <-ended:
+			for ; len(finished) > 0; <-finished {
+				if n++; done != nil {
+					done(n)
+				}
+			}
+			if crash != nil {
+				panic(crash)
+			}
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return nil, context.Cause(ctx)
+			case err != nil:
+				return nil, err
+			}
+			return out, nil
+		}
+	}
 }

@@ -27,15 +27,9 @@ type LogSurvey struct {
 
 // logGroup is the jobs of one partition that want one GPU model.
 type logGroup struct {
-	work    capcli.GPUTime
-	most    int64 // thousandths of a GPU that the largest job holds
-	changes []held
-}
-
-// held is a change of what jobs hold, in thousandths of a GPU.
-type held struct {
-	at    capcli.Time
-	milli int64
+	work capcli.GPUTime
+	most int64                     // thousandths of a GPU that the largest job holds
+	held capcli.Steps[capcli.Time] // thousandths of a GPU
 }
 
 // Jobs is how many jobs there were.
@@ -112,7 +106,7 @@ func (s *LogSurvey) Add(j *capcli.Job) {
 	}
 	if j.Start.Known() && j.End.Known() && j.End > j.Start {
 		s.recorded += work
-		g.changes = append(g.changes, held{j.Start, j.Milli()}, held{j.End, -j.Milli()})
+		g.held.Add(j.Start, j.End, j.Milli())
 	}
 }
 
@@ -197,7 +191,7 @@ func (s *LogSurvey) home(w wish) wish {
 func (g *logGroup) join(o *logGroup) {
 	g.work += o.work
 	g.most = max(g.most, o.most)
-	g.changes = append(g.changes, o.changes...)
+	g.held.Join(&o.held)
 }
 
 func compareWishes(a, b wish) int {
@@ -228,13 +222,8 @@ func (s *LogSurvey) busy(g *logGroup) int64 {
 // peak is the most that jobs held at once, in thousandths of a GPU, and when
 // first. What ends at an instant is free for what begins there.
 func (g *logGroup) peak() (milli int64, at capcli.Time) {
-	slices.SortFunc(g.changes, func(a, b held) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.milli, b.milli)) })
-	at = capcli.NoTime
-	now := int64(0)
-	for _, c := range g.changes {
-		if now += c.milli; now > milli {
-			milli, at = now, c.at
-		}
+	if milli, at = g.held.Peak(); milli == 0 {
+		at = capcli.NoTime
 	}
 	return milli, at
 }
@@ -261,7 +250,7 @@ func (s *LogSurvey) Size() (gpus int64, why string) {
 func (s *LogSurvey) inUse() int64 {
 	all := &logGroup{}
 	for _, g := range s.groups {
-		all.changes = append(all.changes, g.changes...)
+		all.held.Join(&g.held)
 	}
 	milli, _ := all.peak()
 	return (milli + 999) / 1000

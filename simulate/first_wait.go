@@ -17,13 +17,10 @@ type Stats struct {
 
 // Known tells whether the quantile of a percentage is known; where it is not,
 // its field is a lower bound: the quantile of the waits until the end.
-func (s *Stats) Known(percent int64) bool { return rankOf(percent, s.Jobs) <= s.Started }
+func (s *Stats) Known(percent int64) bool { return capcli.NearestRank(percent, s.Jobs) <= s.Started }
 
 // Never is how many jobs did not start.
 func (s *Stats) Never() int64 { return s.Jobs - s.Started }
-
-// rankOf is the nearest rank of a percentage among n values, from 1.
-func rankOf(percent, n int64) int64 { return (percent*n + 99) / 100 }
 
 // firstWaits are the waits for the first start: those that are over, and those
 // that the end of the run cut off.
@@ -45,7 +42,7 @@ func (f *firstWaits) stats() Stats {
 		percent int64
 		to      *capcli.Seconds
 	}{{50, &s.P50}, {95, &s.P95}, {99, &s.P99}, {100, &s.Max}} {
-		rank := rankOf(q.percent, s.Jobs)
+		rank := capcli.NearestRank(q.percent, s.Jobs)
 		if s.Known(q.percent) {
 			*q.to = f.over.at(rank)
 		} else {

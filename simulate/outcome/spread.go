@@ -3,6 +3,8 @@ package outcome
 import (
 	"cmp"
 	"slices"
+
+	"capcli"
 )
 
 // Spread is a figure over replications: the mean, and the range that holds 90% of
@@ -45,7 +47,7 @@ func SpreadOver(all []Figure) (Spread, bool) {
 	s.Mean.Value /= float64(n)
 	slices.SortStableFunc(all, func(a, b Figure) int { return cmp.Compare(a.Value, b.Value) })
 	rank := func(percent int) Figure {
-		k := (percent*n + 99) / 100
+		k := capcli.NearestRank(percent, n)
 		return Figure{all[k-1].Value, slices.ContainsFunc(all[:k], func(x Figure) bool { return x.AtLeast })}
 	}
 	s.Lo, s.Hi = rank(5), rank(95)

@@ -235,7 +235,7 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 	sum := make([]capcli.USD, s.Problem.Runs)
 	gpus := make([]int64, s.Problem.Runs)
 	waits := make([]capcli.Seconds, s.Problem.Runs)
-	err := inParallel(ctx, s.Problem.Runs, func(ctx context.Context, run int) error {
+	err := capcli.EachParallel(ctx, s.Problem.Runs, func(ctx context.Context, run int) error {
 		p, err := s.served(ctx, e, run)
 		if err != nil {
 			return err

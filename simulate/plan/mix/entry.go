@@ -110,7 +110,7 @@ func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 		return 0, 0, false
 	}
 	slices.Sort(all)
-	return all[(5*len(all)+99)/100-1], all[(95*len(all)+99)/100-1], true
+	return all[capcli.NearestRank(5, len(all))-1], all[capcli.NearestRank(95, len(all))-1], true
 }
 
 // Length is the mean length of the runs; 0 before the first.

@@ -3,7 +3,6 @@ package mix
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"capcli"
 )
@@ -21,7 +20,7 @@ func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate
 		out[i].Run = notRun
 	}
 	groups := groupByKey(candidates)
-	err := inParallel(ctx, len(groups), func(ctx context.Context, g int) error {
+	err := capcli.EachParallel(ctx, len(groups), func(ctx context.Context, g int) error {
 		lost := candidates[groups[g][0]].lost
 		for _, i := range groups[g][1:] {
 			lost = lost.later(candidates[i].lost)
@@ -66,39 +65,4 @@ func groupByKey(candidates []*Candidate) [][]int {
 		groups[g] = append(groups[g], i)
 	}
 	return groups
-}
-
-// inParallel does n pieces of work on all cores, and returns after the last that it
-// began. The error is that of the first piece that failed, in order; no piece after it
-// is begun.
-func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	var lock sync.Mutex
-	failed := n
-	begins := func(i int) bool {
-		lock.Lock()
-		defer lock.Unlock()
-		return i < failed && ctx.Err() == nil
-	}
-	// The pool has no end of its own, for it would not wait for what it began.
-	errs, err := capcli.MapParallel(context.WithoutCancel(ctx), everyOne(n), nil, func(_ context.Context, i int) (error, error) {
-		if !begins(i) {
-			return nil, nil
-		}
-		err := do(ctx, i)
-		if err != nil {
-			lock.Lock()
-			defer lock.Unlock()
-			failed = min(failed, i)
-		}
-		return err, nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 
 	"capcli"
 	"capcli/simulate"
@@ -62,11 +61,7 @@ func elastic(s *smooth, tiers []tier, committed int64) capcli.USD {
 // commitments is what the committed pools of a mix cost until the run ends, and
 // the most GPUs that there are of them at once.
 func commitments(pools []simulate.Pool, rates []billing.Rate, end capcli.Seconds) (cost capcli.USD, most int64) {
-	type change struct {
-		at   capcli.Seconds
-		gpus int64
-	}
-	var changes []change
+	var gpus capcli.Steps[capcli.Seconds]
 	for i := range pools {
 		p := &pools[i]
 		if !p.Terms.Committed() {
@@ -80,16 +75,9 @@ func commitments(pools []simulate.Pool, rates []billing.Rate, end capcli.Seconds
 			continue
 		}
 		cost += capcli.Cost(lowest(&rates[i]), capcli.GPUTime(int64(p.Capacity())*int64(until-from))*capcli.GPUSecond)
-		changes = append(changes, change{from, int64(p.Capacity())}, change{until, -int64(p.Capacity())})
+		gpus.Add(from, until, int64(p.Capacity()))
 	}
-	sort.Slice(changes, func(a, b int) bool {
-		return changes[a].at < changes[b].at || changes[a].at == changes[b].at && changes[a].gpus < changes[b].gpus
-	})
-	var now int64
-	for _, c := range changes {
-		now += c.gpus
-		most = max(most, now)
-	}
+	most, _ = gpus.Peak()
 	return cost, most
 }
 

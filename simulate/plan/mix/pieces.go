@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"capcli"
 )
 
 // Pieces are the work of a search as a numbered list, so that it can be cut into
@@ -82,7 +84,7 @@ func (p *Pieces) at(piece int) (group []*Candidate, run int) {
 // as JSON to done, one at a time, as they come to an end.
 func (p *Pieces) Do(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error {
 	var lock sync.Mutex
-	return inParallel(ctx, len(which), func(ctx context.Context, k int) error {
+	return capcli.EachParallel(ctx, len(which), func(ctx context.Context, k int) error {
 		group, run := p.at(which[k])
 		outcomes, err := p.problem.evaluate(ctx, run, group)
 		if err != nil {

@@ -123,22 +123,12 @@ func (p *promised) end() capcli.Seconds {
 // peakOf is the most GPUs that jobs can hold at once, wherever in their windows
 // they begin: each counts from its earliest start to its latest end.
 func peakOf(windows []window) int64 {
-	edges := make([]edge, 0, 2*len(windows))
+	var held capcli.Steps[capcli.Seconds]
 	for i := range windows {
 		w := &windows[i]
-		edges = append(edges, edge{at: w.Earliest, milli: w.Milli}, edge{at: w.Latest + w.Run, milli: -w.Milli})
+		held.Add(w.Earliest, w.Latest+w.Run, w.Milli)
 	}
-	slices.SortFunc(edges, func(a, b edge) int {
-		if a.at != b.at {
-			return int(max(-1, min(1, a.at-b.at)))
-		}
-		return int(max(-1, min(1, a.milli-b.milli))) // who ends makes room first
-	})
-	var now, most int64
-	for _, e := range edges {
-		now += e.milli
-		most = max(most, now)
-	}
+	most, _ := held.Peak()
 	return (most + 999) / 1000
 }
 
