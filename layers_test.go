@@ -73,7 +73,7 @@ var layers = map[string][]string{
 
 	"scenarios/generate": {},
 
-	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/billing", "simulate/outcome"},
+	"scenarios/explain": {"scenarios", "scenarios/play", "simulate", "simulate/cause", "simulate/policy", "simulate/billing", "simulate/outcome"},
 
 	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 

@@ -2,13 +2,13 @@ package explain
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate"
 	"capcli/simulate/outcome"
+	"capcli/simulate/policy"
 )
 
 // assumed lists what the figures rest on that nobody measured: they carry a
@@ -42,7 +42,8 @@ func believes(s *scenarios.Scenario) bool {
 	if s.Policy.Perfect {
 		return false
 	}
-	return slices.Contains([]string{"easy", "easy-sjbf", "conservative", "sjf", "srtf", "qssf"}, s.PolicyName())
+	newPolicy, err := policy.Catalog.Get(s.PolicyName())
+	return err == nil && newPolicy.Believes(simulate.Settings{})
 }
 
 // assumedPrices says where each price is from.

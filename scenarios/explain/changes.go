@@ -10,6 +10,7 @@ import (
 	"capcli/scenarios/play"
 	"capcli/simulate/cause"
 	"capcli/simulate/outcome"
+	"capcli/simulate/policy"
 )
 
 // Variation is one thing done otherwise, with all else as it is. The zero value
@@ -233,7 +234,7 @@ func seconds(s capcli.Seconds) string { return fmt.Sprintf("%ds", int64(s)) }
 // but not together.
 func (x *explanation) ruleChanges(s *scenarios.Scenario) []Variation {
 	var out []Variation
-	for _, p := range []string{"fifo", "easy", "sjf", "fair"} {
+	for _, p := range policy.Common() {
 		if now := s.PolicyName(); p != now {
 			out = append(out, Variation{Text: fmt.Sprintf("policy %s instead of %s", p, now), Policy: p})
 		}
