@@ -146,7 +146,7 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 }
 
 // Risk is the risk of a's cost.
-func (f *Field) Risk(a *Assessed, r Risk) (capcli.USD, error) { return f.usd(r.Of(a.costs)) }
+func (f *Field) Risk(a *Assessed, r Risk) (capcli.USD, error) { return f.usd(r.Measure(a.costs)) }
 
 // Bound is what no plan has a lower risk than.
 func (f *Field) Bound(c *Choice) (capcli.USD, error) { return f.usd(c.Bound) }
@@ -217,7 +217,7 @@ func (f *Futures) Means() []float64 {
 // SizedFor finds the best purchases for one demand as if it were sure to come, and
 // says what they come to in the futures.
 func (f *Field) SizedFor(ctx context.Context, demand []float64) (*Choice, error) {
-	one, err := f.of(demand)
+	one, err := f.fieldFor(demand)
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +228,8 @@ func (f *Field) SizedFor(ctx context.Context, demand []float64) (*Choice, error)
 	return f.choice(c.bought)
 }
 
-// of is the field of one demand in the same market on the same time line.
-func (f *Field) of(demand []float64) (*Field, error) {
+// fieldFor returns the field of one demand in the same market on the same time line.
+func (f *Field) fieldFor(demand []float64) (*Field, error) {
 	c := f.deal.c
 	single := &Futures{Grid: capcli.Grid{Origin: c.Start, Step: c.Step}, Paths: [][]float64{demand}}
 	return NewField(single, f.deal.m, f.sunk...)
@@ -241,6 +241,6 @@ func (f *Field) choice(bought []int64) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := Risk{}.Of(costs)
+	v := Risk{}.Measure(costs)
 	return &Choice{Costs: costs, Value: v, Bound: new(big.Rat), bought: bought}, nil
 }

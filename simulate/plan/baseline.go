@@ -36,7 +36,7 @@ const rightsizeWindow = 90 * capcli.Day
 //     the level that the shortest term would have paid for (its quantile);
 //   - online-TERM is the deterministic rule of Online for one term.
 func (f *Field) Baselines(ctx context.Context) ([]*Assessed, error) {
-	mean, err := f.of(f.meanDemand())
+	mean, err := f.fieldFor(f.meanDemand())
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +156,9 @@ func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
 	return s.Bought, nil
 }
 
-// at gives the longest or the shortest purchase that can be made at the first
+// chanceAt returns the longest or the shortest purchase that can be made at the first
 // instant from t on at which there is one; -1 is none.
-func (f *Field) at(t capcli.Seconds, longest bool) int {
+func (f *Field) chanceAt(t capcli.Seconds, longest bool) int {
 	best := -1
 	for i, x := range f.deal.chances {
 		if x.from < t {
@@ -180,19 +180,19 @@ func (f *Field) threeTier() []int64 {
 	by, most := f.peaks()
 	bought := make([]int64, len(f.cost))
 	reserved, flex := int64(math.Round(tierReserved*float64(most))), int64(math.Round(tierFlex*float64(most)))
-	for i := f.at(0, true); i >= 0; i = f.at(f.deal.chances[i].to, true) {
-		bought[i] += f.allowed(i, reserved)
+	for i := f.chanceAt(0, true); i >= 0; i = f.chanceAt(f.deal.chances[i].to, true) {
+		bought[i] += f.capUnits(i, reserved)
 	}
-	for i := f.at(0, false); i >= 0; i = f.at(f.deal.chances[i].to, false) {
+	for i := f.chanceAt(0, false); i >= 0; i = f.chanceAt(f.deal.chances[i].to, false) {
 		from, to := f.span(i)
 		want := slices.Max(by[from:to]) - reserved
-		bought[i] += f.allowed(i, max(0, min(flex, want)))
+		bought[i] += f.capUnits(i, max(0, min(flex, want)))
 	}
 	return bought
 }
 
-// allowed is n, or as many as a term lets one buy.
-func (f *Field) allowed(i int, n int64) int64 {
+// capUnits returns n, or as many lots as the term of a chance lets one buy.
+func (f *Field) capUnits(i int, n int64) int64 {
 	if most := f.deal.m.Terms[f.deal.chances[i].term].Max / f.deal.m.lot(); most > 0 {
 		return min(n, most)
 	}
@@ -202,7 +202,7 @@ func (f *Field) allowed(i int, n int64) int64 {
 // rightsize plays rolling rightsizing in future s.
 func (f *Field) rightsize(s int) []int64 {
 	bought := make([]int64, len(f.cost))
-	for i := f.at(0, false); i >= 0; i = f.at(f.deal.chances[i].from+1, false) {
+	for i := f.chanceAt(0, false); i >= 0; i = f.chanceAt(f.deal.chances[i].from+1, false) {
 		x := f.deal.chances[i]
 		if x.from < rightsizeWindow {
 			continue
@@ -211,7 +211,7 @@ func (f *Field) rightsize(s int) []int64 {
 		want := f.quantileBefore(s, x.from, term.Rate.At(x.from).Float()/f.deal.m.OnDemand.At(x.from).Float())
 		from, _ := f.span(i)
 		if more := want - f.levels(bought)[from]; more > 0 {
-			bought[i] = f.allowed(i, more)
+			bought[i] = f.capUnits(i, more)
 		}
 	}
 	return bought

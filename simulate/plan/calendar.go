@@ -73,14 +73,14 @@ func (f *Field) Cliffs(a *Assessed) []Cliff {
 	for i := range out {
 		c := &out[i]
 		c.Before, c.After = a.level(c.At-1), a.level(c.At)
-		c.Wanted, c.High, c.Known = f.around(c.At)
+		c.Wanted, c.High, c.Known = f.demandFrom(c.At)
 	}
 	return out
 }
 
-// around is the demand of the month from an instant on: the mean over the futures,
+// demandFrom returns the demand of the month from an instant on: the mean over the futures,
 // and the level that four of five do not exceed.
-func (f *Field) around(at capcli.Seconds) (mean, high float64, known bool) {
+func (f *Field) demandFrom(at capcli.Seconds) (mean, high float64, known bool) {
 	d := f.deal.c
 	until := min(d.Len(), d.after(at, capcli.Step{Months: 1}, 1))
 	if at >= until {

@@ -73,9 +73,9 @@ func (f *Field) Choose(ctx context.Context, risk Risk) (*Choice, error) {
 	limit, whole = limit/g, whole/g
 	h := &hunt{f: f, risk: risk, in: allOf(f.Count())}
 	if limit*int64(f.Count()) == whole { // all futures count alike
-		return h.once(ctx)
+		return h.solveEvenly(ctx)
 	}
-	h.finer(limit, whole)
+	h.refineWeights(limit, whole)
 	if err := h.run(ctx); err != nil {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ type hunt struct {
 	rounds       int
 }
 
-// finer multiplies the weights, so that they can be set finely, as far as amounts
+// refineWeights multiplies the weights, so that they can be set finely, as far as amounts
 // allow.
-func (h *hunt) finer(limit, whole int64) {
+func (h *hunt) refineWeights(limit, whole int64) {
 	by := int64(1)
 	for by < 1024 && float64(h.f.top)*float64(whole)*float64(2*by) < 1<<59 {
 		by *= 2
@@ -114,8 +114,8 @@ func (h *hunt) finer(limit, whole int64) {
 	h.limit, h.whole = limit*by, whole*by
 }
 
-// once solves the flow in which all futures weigh the same.
-func (h *hunt) once(ctx context.Context) (*Choice, error) {
+// solveEvenly solves the flow in which all futures weigh the same.
+func (h *hunt) solveEvenly(ctx context.Context) (*Choice, error) {
 	weights := make([]int64, h.f.Count())
 	for i := range weights {
 		weights[i] = 1
@@ -236,7 +236,7 @@ func (h *hunt) keep(bought []int64) ([]int64, error) {
 // of its futures costs.
 func (h *hunt) value(costs []int64) *big.Rat {
 	if h.risk.Kind != Quantile {
-		return h.risk.Of(costs)
+		return h.risk.Measure(costs)
 	}
 	most := int64(math.MinInt64)
 	for _, s := range h.in {
@@ -265,10 +265,7 @@ func (h *hunt) mix(shares []float64) error {
 // capped keeps a choice within what a term allows.
 func (h *hunt) capped(bought []int64) []int64 {
 	for i := range bought {
-		bought[i] = max(0, bought[i])
-		if most := h.f.deal.m.Terms[h.f.deal.chances[i].term].Max / h.f.deal.m.lot(); most > 0 {
-			bought[i] = min(bought[i], most)
-		}
+		bought[i] = h.f.capUnits(i, max(0, bought[i]))
 	}
 	return bought
 }
@@ -279,7 +276,7 @@ const maxTries = 3000
 // polish looks around the best plan: a lot more or less of any purchase that some
 // cut made, or moved from one to another, as long as that helps.
 func (h *hunt) polish() error {
-	used := h.used()
+	used := h.usedChances()
 	for tries := 0; tries < maxTries && !h.best.Exact(); {
 		was := h.best
 		for _, a := range used {
@@ -302,8 +299,8 @@ func (h *hunt) polish() error {
 	return nil
 }
 
-// used are the chances that some cut took, at most forty.
-func (h *hunt) used() []int {
+// usedChances returns the chances that some cut took, at most forty.
+func (h *hunt) usedChances() []int {
 	var out []int
 	for i := range h.best.bought {
 		for _, p := range h.plans {

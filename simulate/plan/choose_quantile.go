@@ -10,10 +10,10 @@ import (
 
 // Alone finds the optimum of each future by itself, as if it were known.
 func (f *Field) Alone(ctx context.Context) ([]*Choice, error) {
-	return capcli.MapParallel(ctx, allOf(f.Count()), nil, f.alone)
+	return capcli.MapParallel(ctx, allOf(f.Count()), nil, f.chooseAlone)
 }
 
-func (f *Field) alone(ctx context.Context, s int) (*Choice, error) {
+func (f *Field) chooseAlone(ctx context.Context, s int) (*Choice, error) {
 	weights := make([]int64, f.Count())
 	weights[s] = 1
 	bought, least, err := f.solve(ctx, weights)
@@ -45,7 +45,7 @@ func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*
 	bound := new(big.Rat).SetInt64(slices.Sorted(slices.Values(own))[k-1])
 	var best *Choice
 	keep := func(c *Choice) bool {
-		value := risk.Of(c.Costs)
+		value := risk.Measure(c.Costs)
 		if best != nil && value.Cmp(best.Value) >= 0 {
 			return false
 		}
@@ -65,7 +65,7 @@ func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*
 		for range 6 {
 			keep(c)
 			h := &hunt{f: f, risk: risk, in: cheapest(c.Costs, k)}
-			h.finer(1, 1)
+			h.refineWeights(1, 1)
 			if err := h.run(ctx); err != nil {
 				return nil, err
 			}

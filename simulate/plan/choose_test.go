@@ -40,7 +40,7 @@ func (f *Field) brute(risk Risk, most int64) *big.Rat {
 		if err != nil {
 			panic(err)
 		}
-		if v := risk.Of(costs); best == nil || v.Cmp(best) < 0 {
+		if v := risk.Measure(costs); best == nil || v.Cmp(best) < 0 {
 			best = v
 		}
 		i := 0
@@ -76,7 +76,7 @@ func TestChooseAgainstAllChoices(t *testing.T) {
 			if got.Value.Cmp(want) < 0 || got.Bound.Cmp(want) > 0 {
 				t.Fatalf("%s: value %v, bound %v, the best of all choices %v", risk, got.Value, got.Bound, want)
 			}
-			if costs, err := f.costs(got.bought); err != nil || !slices.Equal(costs, got.Costs) || risk.Of(costs).Cmp(got.Value) != 0 {
+			if costs, err := f.costs(got.bought); err != nil || !slices.Equal(costs, got.Costs) || risk.Measure(costs).Cmp(got.Value) != 0 {
 				t.Fatalf("%s: says costs of %v, has %v (%v)", risk, got.Costs, costs, err)
 			}
 			if risk.Kind == Mean && !got.Exact() {
@@ -172,10 +172,10 @@ func TestRiskLaws(t *testing.T) {
 		}
 		plans = append(plans, &Choice{Costs: costs})
 		for _, p := range plans {
-			if (Risk{}).Of(p.Costs).Cmp(mean.Value) < 0 {
+			if (Risk{}).Measure(p.Costs).Cmp(mean.Value) < 0 {
 				t.Fatal("a plan has a lower mean than the plan by the mean")
 			}
-			if cvar.Of(p.Costs).Cmp(tail.Bound) < 0 {
+			if cvar.Measure(p.Costs).Cmp(tail.Bound) < 0 {
 				t.Fatal("a plan has a lower CVaR than the bound")
 			}
 			for s, c := range p.Costs {
@@ -184,7 +184,7 @@ func TestRiskLaws(t *testing.T) {
 				}
 			}
 		}
-		if tail.Value.Cmp(cvar.Of(mean.Costs)) > 0 {
+		if tail.Value.Cmp(cvar.Measure(mean.Costs)) > 0 {
 			t.Fatal("the plan by the mean has a lower CVaR than the plan by CVaR")
 		}
 	})
@@ -207,7 +207,7 @@ func TestRiskOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Of(costs).RatString(); got != tt.want {
+		if got := r.Measure(costs).RatString(); got != tt.want {
 			t.Errorf("%s of %v is %s, want %s", tt.risk, costs, got, tt.want)
 		}
 	}

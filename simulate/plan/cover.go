@@ -40,9 +40,6 @@ type covered struct {
 	nodes  int      // linear programs that were solved
 }
 
-// proven reports whether no choice costs less.
-func (c *covered) proven() bool { return c.bound.Cmp(big.NewInt(c.cost)) >= 0 }
-
 // Bounds on one branch and bound: linear programs, and multiplications in them.
 const (
 	maxCoverNodes = 60
@@ -69,18 +66,18 @@ func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, err
 		}
 		node := open[len(open)-1]
 		open = open[:len(open)-1]
-		if node.bound != nil && s.beaten(node.bound) {
+		if node.bound != nil && s.isBeaten(node.bound) {
 			continue
 		}
 		if s.nodes >= maxCoverNodes || s.work > maxCoverWork {
-			least = lesser(least, node.bound)
+			least = minInt(least, node.bound)
 			continue
 		}
 		s.nodes++
 		children, closed := s.branch(node)
 		open = append(open, children...)
 		if closed != nil {
-			least = lesser(least, closed)
+			least = minInt(least, closed)
 		}
 	}
 	out := &covered{bought: s.best, cost: s.cost, nodes: s.nodes, bound: big.NewInt(s.cost)}
@@ -106,8 +103,8 @@ type coverSearch struct {
 	work  int
 }
 
-// beaten reports whether nothing within a bound is cheaper than the best.
-func (s *coverSearch) beaten(bound *big.Int) bool { return bound.Cmp(big.NewInt(s.cost)) >= 0 }
+// isBeaten reports whether nothing within a bound is cheaper than the best.
+func (s *coverSearch) isBeaten(bound *big.Int) bool { return bound.Cmp(big.NewInt(s.cost)) >= 0 }
 
 // branch solves the linear program of a node. It returns the two parts to look at
 // next, or the bound of a node that cannot be divided and is not beaten.
@@ -127,7 +124,7 @@ func (s *coverSearch) branch(node coverNode) (children []coverNode, closed *big.
 		}
 		s.keep(s.polish(s.c.clamp(whole)))
 	}
-	if s.beaten(bound) {
+	if s.isBeaten(bound) {
 		return nil, nil
 	}
 	pick, far := -1, 1e-6
@@ -213,7 +210,7 @@ func (s *coverSearch) polish(x []int64) []int64 {
 			for _, by := range []int64{step, -step} {
 				better = s.move(x, levels, j, -1, by) || better
 			}
-			for _, k := range s.near(byFirst, j) {
+			for _, k := range s.sameStart(byFirst, j) {
 				better = s.move(x, levels, j, k, step) || better
 			}
 		}
@@ -227,8 +224,8 @@ func (s *coverSearch) polish(x []int64) []int64 {
 	return x
 }
 
-// near are the offers that begin at the row where j begins.
-func (s *coverSearch) near(byFirst map[int][]int, j int) []int {
+// sameStart returns the offers that begin at the row where j begins.
+func (s *coverSearch) sameStart(byFirst map[int][]int, j int) []int {
 	if rows := s.c.offers[j].rows; len(rows) > 0 {
 		return byFirst[rows[0]]
 	}
@@ -238,7 +235,7 @@ func (s *coverSearch) near(byFirst map[int][]int, j int) []int {
 // move changes x by so many more of j, and as many fewer of k unless that is -1,
 // where that is allowed and cheaper.
 func (s *coverSearch) move(x, levels []int64, j, k int, by int64) bool {
-	if j == k || !s.allowed(x, j, by) || k >= 0 && !s.allowed(x, k, -by) {
+	if j == k || !s.mayChange(x, j, by) || k >= 0 && !s.mayChange(x, k, -by) {
 		return false
 	}
 	change := s.shift(levels, j, by)
@@ -259,7 +256,7 @@ func (s *coverSearch) move(x, levels []int64, j, k int, by int64) bool {
 	return false
 }
 
-func (s *coverSearch) allowed(x []int64, j int, by int64) bool {
+func (s *coverSearch) mayChange(x []int64, j int, by int64) bool {
 	o := &s.c.offers[j]
 	return x[j]+by >= o.lo && (o.hi < 0 || x[j]+by <= o.hi)
 }
@@ -277,7 +274,7 @@ func (s *coverSearch) shift(levels []int64, j int, by int64) int64 {
 	return change
 }
 
-func lesser(a, b *big.Int) *big.Int {
+func minInt(a, b *big.Int) *big.Int {
 	if a == nil || b != nil && b.Cmp(a) < 0 {
 		return b
 	}

@@ -10,9 +10,9 @@ import (
 	"capcli"
 )
 
-// Less is what of a curve's demand is left when held GPUs serve what they can,
-// and how much they serve.
-func (c *Curve) Less(held []Held) (*Curve, capcli.GPUTime, error) {
+// Serve returns what of the demand is left when held GPUs serve what they can, and how
+// much they serve.
+func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	if err := c.check(); err != nil {
 		return nil, 0, err
 	}

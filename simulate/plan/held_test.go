@@ -11,7 +11,7 @@ import (
 // TestLess takes held GPUs off a curve, within steps and beyond its ends.
 func TestLess(t *testing.T) {
 	c := curve(t, capcli.Step{Seconds: hour}, 4, 2, 0, 5)
-	left, served, err := c.Less([]plan.Held{
+	left, served, err := c.Serve([]plan.Held{
 		{From: -10 * hour, To: 3 * hour / 2, Milli: 3000}, // to the middle of the second hour
 		{From: 3 * hour, To: 99 * hour, Milli: 1500},
 		{From: 200 * hour, To: 300 * hour, Milli: 9000},
@@ -28,7 +28,7 @@ func TestLess(t *testing.T) {
 		t.Errorf("left %v, %v GPU-hours served; want %v and 5.5", got, served.Hours(), want)
 	}
 	for _, h := range []plan.Held{{From: 5, To: 5, Milli: 1}, {From: 0, To: 1, Milli: -1}, {From: 0, To: 1, Milli: 1 << 60}} {
-		if _, _, err := c.Less([]plan.Held{h}); err == nil {
+		if _, _, err := c.Serve([]plan.Held{h}); err == nil {
 			t.Errorf("%+v is taken", h)
 		}
 	}

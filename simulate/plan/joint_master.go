@@ -309,7 +309,7 @@ func (p *joint) relax(ctx context.Context) (x []float64, bound float64, rounds i
 			now := p.uncovered(t, levels, o)
 			cost += now
 			c := p.cutAt(t, levels, o)
-			if now > m.under(t, levels)*scale+1e-10*scale {
+			if now > m.highestCut(t, levels)*scale+1e-10*scale {
 				m.add(c)
 				added++
 			}
@@ -323,8 +323,8 @@ func (p *joint) relax(ctx context.Context) (x []float64, bound float64, rounds i
 	}
 }
 
-// under is the highest of a period's cuts at levels, in the master's money.
-func (m *master) under(period int, levels []float64) float64 {
+// highestCut is the highest of a period's cuts at levels, in the master's money.
+func (m *master) highestCut(period int, levels []float64) float64 {
 	most := 0.0
 	for i := range m.cuts {
 		c := &m.cuts[i]

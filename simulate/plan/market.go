@@ -144,8 +144,8 @@ func (m *Market) every() capcli.Step {
 	return m.Every
 }
 
-// alsoAt adds to starts, in order, the further instants of m before an end.
-func (m *Market) alsoAt(starts []capcli.Seconds, end capcli.Seconds) []capcli.Seconds {
+// addStarts adds to starts, in order, the further instants of m before an end.
+func (m *Market) addStarts(starts []capcli.Seconds, end capcli.Seconds) []capcli.Seconds {
 	if len(m.also) == 0 {
 		return starts
 	}

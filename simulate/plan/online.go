@@ -135,16 +135,16 @@ const maxDemand = 10_000_000
 // price sums up, and refuses what no account can hold.
 func (r *OnlineRun) price(l *Lease, burst, used int64) error {
 	var errs [4]error
-	r.Fees, errs[0] = priced(l.Fee, r.Bought)
-	r.Bursts, errs[1] = priced(l.OnDemand, burst)
-	r.Use, errs[2] = priced(l.Used, used)
+	r.Fees, errs[0] = costOf(l.Fee, r.Bought)
+	r.Bursts, errs[1] = costOf(l.OnDemand, burst)
+	r.Use, errs[2] = costOf(l.Used, used)
 	if r.Cost = r.Fees + r.Bursts + r.Use; r.Cost < r.Fees || r.Cost < r.Use || r.Fees > math.MaxInt64-r.Bursts {
 		errs[3] = capcli.ErrOverflow
 	}
 	return errors.Join(errs[:]...)
 }
 
-func priced(u capcli.USD, n int64) (capcli.USD, error) {
+func costOf(u capcli.USD, n int64) (capcli.USD, error) {
 	v, err := exact.Times(int64(u), n)
 	return capcli.USD(v), err
 }

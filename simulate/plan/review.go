@@ -213,10 +213,10 @@ func (r *Review) advise(ctx context.Context, use *Curve, m *Market) error {
 	}
 	shifted := *m
 	shifted.Overrun = true
-	shifted.OnDemand = m.OnDemand.after(r.To)
+	shifted.OnDemand = m.OnDemand.shift(r.To)
 	shifted.Terms = slices.Clone(m.Terms)
 	for i := range shifted.Terms {
-		shifted.Terms[i].Rate = m.Terms[i].Rate.after(r.To)
+		shifted.Terms[i].Rate = m.Terms[i].Rate.shift(r.To)
 	}
 	var held []Held
 	for _, c := range r.Contracts {
@@ -235,8 +235,8 @@ func (r *Review) advise(ctx context.Context, use *Curve, m *Market) error {
 // maxSteps bounds the time ahead.
 const maxSteps = 2_000_000
 
-// after are the prices as seen from an instant.
-func (p Prices) after(at capcli.Seconds) Prices {
+// shift returns the prices as seen from an instant.
+func (p Prices) shift(at capcli.Seconds) Prices {
 	out := slices.Clone(p)
 	for i := range out {
 		if out[i].From > -1<<60 {

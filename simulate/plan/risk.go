@@ -92,11 +92,11 @@ func (r Risk) rank(n int) int {
 	return max(1, int(k.Int64()))
 }
 
-// Of gives the risk of some costs, one for each future, exactly: a mean and a CVaR
+// Measure returns the risk of some costs, one for each future, exactly: a mean and a CVaR
 // are seldom whole. Where the worst 1-Level of the futures are no whole number of
 // them, the last counts with the part that is left (Rockafellar and Uryasev,
 // "Conditional value-at-risk for general loss distributions", 2002).
-func (r Risk) Of(costs []int64) *big.Rat {
+func (r Risk) Measure(costs []int64) *big.Rat {
 	if r.Kind == Quantile {
 		sorted := slices.Sorted(slices.Values(costs))
 		return new(big.Rat).SetInt64(sorted[r.rank(len(costs))-1])
@@ -148,7 +148,7 @@ func (r Risk) USD(costs []capcli.USD, half bool) capcli.USD {
 	for i, u := range costs {
 		list[i] = int64(u)
 	}
-	v := r.Of(list)
+	v := r.Measure(list)
 	n, d := new(big.Int).Mul(v.Num(), big.NewInt(2)), v.Denom()
 	if half {
 		n.Add(n, d)

@@ -63,11 +63,6 @@ type Staged struct {
 // Exact reports whether no plan on this tree can be better.
 func (s *Staged) Exact() bool { return s.Cost.Cmp(s.Bound) <= 0 }
 
-// Gap is how much better a plan on this tree could be at most: (cost - bound) / bound.
-func (s *Staged) Gap() float64 {
-	return (&Choice{Value: s.Cost, Bound: s.Bound}).Gap()
-}
-
 // tree is the futures of a field as a tree of decisions.
 type tree struct {
 	f     *Field
@@ -223,7 +218,7 @@ func (f *Field) divide(group []int, at capcli.Seconds, branches int, foretold []
 func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
 	var out [][]int
 	for _, s := range group {
-		i := slices.IndexFunc(out, func(known []int) bool { return f.alike(known[0], s, at) })
+		i := slices.IndexFunc(out, func(known []int) bool { return f.sameUntil(known[0], s, at) })
 		if i < 0 {
 			out = append(out, nil)
 			i = len(out) - 1
@@ -233,8 +228,8 @@ func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
 	return out
 }
 
-// alike reports whether two futures want the same until an instant.
-func (f *Field) alike(a, b int, at capcli.Seconds) bool {
+// sameUntil reports whether two futures want the same until an instant.
+func (f *Field) sameUntil(a, b int, at capcli.Seconds) bool {
 	c := f.curves[a]
 	for i := range c.Work {
 		if c.at(i+1) > at {

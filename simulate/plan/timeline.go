@@ -58,7 +58,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 		d.scale = 1000
 	}
 	end := c.Len()
-	starts := m.alsoAt(c.starts(m.every()), end)
+	starts := m.addStarts(c.starts(m.every()), end)
 	if len(starts)*max(1, len(m.Terms)) > maxOffers {
 		return nil, errors.New("over 20 million purchases to choose from: take longer periods")
 	}
@@ -114,7 +114,7 @@ func (d *deal) cut() error {
 			if upTo < to { // the rest keeps what division leaves over
 				part = capcli.GPUTime(exact.Portion(int64(work), int64(upTo-from), int64(to-from)))
 			}
-			rate, err := d.discounted(int64(d.m.OnDemand.At(from)), d.c.factor(d.m.Discount, d.c.months(from, true)))
+			rate, err := d.discount(int64(d.m.OnDemand.At(from)), d.c.factor(d.m.Discount, d.c.months(from, true)))
 			if err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func (d *deal) termRate(term int, from, to capcli.Seconds) (int64, error) {
 	for i := range length {
 		sum += (1 - upfront) / float64(length) * d.c.factor(d.m.Discount, begin+float64(i))
 	}
-	return d.discounted(rate, sum)
+	return d.discount(rate, sum)
 }
 
 // MonthsOf is how many monthly payments the time between two instants has: one at
@@ -155,8 +155,8 @@ func (c *Curve) MonthsOf(from, to capcli.Seconds) int {
 	return max(1, int(math.Ceil(c.months(to, false)-c.months(from, false)-1e-9)))
 }
 
-// discounted is a rate times a factor, in parts of a millionth of a dollar.
-func (d *deal) discounted(rate int64, factor float64) (int64, error) {
+// discount returns a rate times a factor, in parts of a millionth of a dollar.
+func (d *deal) discount(rate int64, factor float64) (int64, error) {
 	if d.m.Discount == 0 {
 		return rate, nil
 	}

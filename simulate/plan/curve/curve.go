@@ -157,7 +157,7 @@ func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
 	}
 	s := &solver{q: q, demand: d, Frame: market.Frame{Curve: d.Curve, Market: m}, held: held}
 	if len(held) > 0 {
-		if s.Curve, s.served, err = d.Curve.Less(held); err != nil {
+		if s.Curve, s.served, err = d.Curve.Serve(held); err != nil {
 			return nil, err
 		}
 	}
@@ -229,7 +229,7 @@ func (s *solver) result() *Result {
 		out.Baselines = append(out.Baselines, s.baseline(x))
 	}
 	for _, a := range s.rules {
-		out.Baselines = append(out.Baselines, Baseline{Name: a.Name, Kind: "rule", Cost: a.Outcomes[0].Cost, Over: s.over(a.Outcomes[0].Cost)})
+		out.Baselines = append(out.Baselines, Baseline{Name: a.Name, Kind: "rule", Cost: a.Outcomes[0].Cost, Over: s.excess(a.Outcomes[0].Cost)})
 	}
 	for _, p := range b.Periods {
 		out.Periods = append(out.Periods, Period{s.Instant(p.From), market.GPUs(p.Milli), p.Worth, p.Price, p.To})
@@ -243,9 +243,9 @@ func (s *solver) optimum() Optimum {
 		Cost: b.Cost, Bound: b.Cost, Commitments: b.Commitments, OnDemand: b.OnDemand, AllOnDemand: b.AllOnDemand,
 		Purchases: s.Purchases(b.Purchases), Committed: b.Committed, Used: b.Used, Unused: b.Committed - b.Used, Wanted: b.Wanted,
 	}
-	out.Coverage, out.CoverageWhy = known(b.Coverage, "nothing is wanted")
-	out.Utilisation, out.UtilWhy = known(b.Utilisation, "nothing is bought")
-	out.Savings, out.SavingsWhy = known(b.SavingsRate, "the demand costs nothing on demand")
+	out.Coverage, out.CoverageWhy = figureOr(b.Coverage, "nothing is wanted")
+	out.Utilisation, out.UtilWhy = figureOr(b.Utilisation, "nothing is bought")
+	out.Savings, out.SavingsWhy = figureOr(b.SavingsRate, "the demand costs nothing on demand")
 	if b.Used > 0 && len(s.Market.OnDemand) == 1 && s.Market.Discount == 0 {
 		v := capcli.USDOf(b.Commitments.Float() / b.Used.Hours())
 		out.BreakEven = &v
@@ -253,8 +253,8 @@ func (s *solver) optimum() Optimum {
 	return out
 }
 
-// known returns a figure, or why it is not known.
-func known(figure func() (float64, bool), why string) (*float64, string) {
+// figureOr returns a figure, or why it is not known.
+func figureOr(figure func() (float64, bool), why string) (*float64, string) {
 	if v, ok := figure(); ok {
 		return &v, ""
 	}
@@ -262,7 +262,7 @@ func known(figure func() (float64, bool), why string) (*float64, string) {
 }
 
 func (s *solver) baseline(b plan.Baseline) Baseline {
-	out := Baseline{Name: "all on demand", Kind: "on_demand", Cost: b.Cost, Over: s.over(b.Cost)}
+	out := Baseline{Name: "all on demand", Kind: "on_demand", Cost: b.Cost, Over: s.excess(b.Cost)}
 	if b.Term < 0 {
 		return out
 	}
@@ -275,8 +275,8 @@ func (s *solver) baseline(b plan.Baseline) Baseline {
 	return out
 }
 
-// over is by how much an amount is over the optimum.
-func (s *solver) over(cost capcli.USD) *float64 {
+// excess returns by how much an amount is over the optimum, as a share of it.
+func (s *solver) excess(cost capcli.USD) *float64 {
 	if s.best.Cost == 0 {
 		return nil
 	}

@@ -251,14 +251,14 @@ func (s *Sketch) Market(c *plan.Curve) (*plan.Market, error) {
 	if m.OnDemand, err = s.prices("on-demand", s.onDemand, c); err != nil {
 		return nil, err
 	}
-	if m.OnDemand, err = s.changed("", m.OnDemand, c); err != nil {
+	if m.OnDemand, err = s.applyChanges("", m.OnDemand, c); err != nil {
 		return nil, err
 	}
 	for _, t := range s.terms {
 		if t.Rate, err = s.prices("term "+t.Name, t.rates, c); err != nil {
 			return nil, err
 		}
-		if t.Rate, err = s.changed(t.Name, t.Rate, c); err != nil {
+		if t.Rate, err = s.applyChanges(t.Name, t.Rate, c); err != nil {
 			return nil, err
 		}
 		m.Terms = append(m.Terms, t.Term)
@@ -280,8 +280,8 @@ func (s *Sketch) prices(where string, rates []datedRate, c *plan.Curve) (plan.Pr
 	return out, nil
 }
 
-// changed returns prices with the changes of the term of that name.
-func (s *Sketch) changed(name string, p plan.Prices, c *plan.Curve) (plan.Prices, error) {
+// applyChanges returns prices with the changes of the term of that name.
+func (s *Sketch) applyChanges(name string, p plan.Prices, c *plan.Curve) (plan.Prices, error) {
 	for _, x := range s.changes {
 		if x.term != name {
 			continue

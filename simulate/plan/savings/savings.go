@@ -77,7 +77,7 @@ func Best(skus []SKU, used [][]int64) (*Plan, error) {
 	}
 	slices.SortFunc(kinks, func(a, b kink) int { return cmp.Or(a.at.Cmp(b.at), a.drop.Cmp(b.drop)) })
 	best := bestCommit(kinks, slope, new(big.Int).Mul(scale, big.NewInt(int64(len(used)))))
-	return cheaper(skus, used, best)
+	return bestBeside(skus, used, best)
 }
 
 // checkUse refuses use that is under 0, or of other SKUs.
@@ -131,9 +131,9 @@ func discountOrder(skus []SKU) (order []int, scale *big.Int, err error) {
 	return order, scale, nil
 }
 
-// cheaper prices the whole millionths of a dollar beside the best commitment, of
+// bestBeside prices the whole millionths of a dollar beside the best commitment, of
 // which the lower wins where they cost the same.
-func cheaper(skus []SKU, used [][]int64, best *big.Int) (*Plan, error) {
+func bestBeside(skus []SKU, used [][]int64, best *big.Int) (*Plan, error) {
 	down := new(big.Int).Div(best, big.NewInt(1000))
 	var out *Plan
 	for up := range int64(2) {
