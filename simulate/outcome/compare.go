@@ -234,7 +234,7 @@ func (c *Comparison) ranking(i int) Ranking {
 type Leaders struct {
 	Cheapest, Quickest, Fullest *Ranking
 	Priced                      bool // the cost of every plan is known
-	SameCost                    bool
+	SameCost                    bool // all that are known are equal
 }
 
 // LeadersOf returns the leaders of a ranking of one plan or more. Of equal plans the
