@@ -43,6 +43,15 @@ type Waits struct {
 	stillN int64
 }
 
+var _ interface {
+	simulate.Observer
+	simulate.Watcher
+	simulate.Ripener
+	simulate.Settler
+	simulate.Closer
+	simulate.Checker
+} = (*Waits)(nil)
+
 // Row is what one set of causes made jobs wait.
 type Row struct {
 	Cause    Cause

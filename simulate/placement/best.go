@@ -16,7 +16,7 @@ func (b *best) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []s
 	if l.CPUMilli == 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
-	most := b.largest.in(c)
+	most := b.largest.measure(c)
 	return leastNode(c, l, pools, func(n int) float64 {
 		return share(c.FreeMilli(n), most.gpus) + share(c.NodeCPU(n), most.cpu)
 	}, dst)

@@ -22,7 +22,7 @@ type dotProduct struct {
 }
 
 func (d *dotProduct) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
-	most := d.largest.in(c)
+	most := d.largest.measure(c)
 	return leastInOrder(c, l, pools, d.drawn.nodes(c), func(n int) float64 {
 		dot := share(l.Milli(), most.gpus)*share(c.FreeMilli(n), most.gpus) + share(l.CPUMilli, most.cpu)*share(c.NodeCPU(n), most.cpu)
 		return math.Floor(100 * dot)

@@ -61,8 +61,8 @@ type largest struct {
 	of        *simulate.Cluster
 }
 
-// in measures c. Counted capacity is no node, unless there is nothing else.
-func (m *largest) in(c *simulate.Cluster) *largest {
+// measure brings m up to c. Counted capacity is no node, unless there is nothing else.
+func (m *largest) measure(c *simulate.Cluster) *largest {
 	if m.of == c {
 		return m
 	}
