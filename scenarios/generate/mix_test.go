@@ -17,7 +17,7 @@ import (
 // summary reads a row of a published summary of clusters, or skips.
 func summary(t *testing.T, file, id string) func(column string) float64 {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "shared", "data", "helios", file))
+	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "helios", file))
 	if err != nil {
 		t.Skipf("the published summaries are not here: %v", err)
 	}

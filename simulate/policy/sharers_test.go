@@ -40,7 +40,7 @@ func (n slurmNode) tenants(path string, stated map[string]*simulate.Tenant, path
 }
 
 func TestSlurmFairShare(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "shared", "golden", "hpc", "textbook.json"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "golden", "hpc", "textbook.json"))
 	if err != nil {
 		t.Skipf("golden answers are not here: %v", err)
 	}

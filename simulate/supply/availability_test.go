@@ -17,7 +17,7 @@ import (
 	"capcli/simulate/supply"
 )
 
-var spotDir = filepath.Join("..", "..", "shared", "data", "spot")
+var spotDir = filepath.Join("..", "..", "..", "shared", "data", "spot")
 
 // spotTable reads a CSV of the spot data without its header, or skips the test.
 func spotTable(t *testing.T, name string) [][]string {

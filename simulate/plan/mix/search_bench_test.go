@@ -22,7 +22,7 @@ import (
 // phillyOctober are the jobs of October 2017 of a real log, in order.
 func phillyOctober(tb testing.TB) []capcli.Job {
 	tb.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "philly", "philly_sia.csv.gz"))
+	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "philly", "philly_sia.csv.gz"))
 	if errors.Is(err, fs.ErrNotExist) {
 		tb.Skip("the log is not here")
 	}

@@ -27,7 +27,7 @@ type starburstPoint struct{ cloud, jct float64 }
 // under one of its waiting policies: the jobs, and where that puts the policy.
 func starburstRows(t *testing.T, name string) ([]capcli.Job, starburstPoint) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "golden", "dl", name+".csv.gz"))
+	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "golden", "dl", name+".csv.gz"))
 	if err != nil {
 		t.Skipf("golden answers are not here: %v", err)
 	}
