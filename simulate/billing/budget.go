@@ -189,7 +189,7 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		alert := l.Alerts.all()[i]
+		alert := l.all()[i]
 		if alert.Known() || l.Spent < capcli.USD(limit) {
 			continue
 		}

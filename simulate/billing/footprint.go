@@ -153,8 +153,8 @@ func (s *footprintSum) cell(k powerKey, t capcli.GPUTime, grid Carbon) error {
 	}
 	month := &s.out.Months[len(s.out.Months)-1].Footprint
 	month.add(&f)
-	s.out.Footprint.add(&f)
-	if s.out.Footprint.Energy > 1<<62 || s.out.Footprint.Carbon > 1<<62 {
+	s.out.add(&f)
+	if s.out.Energy > 1<<62 || s.out.Carbon > 1<<62 {
 		return capcli.ErrOverflow
 	}
 	for i, at := range []**capcli.Time{&s.out.At80, &s.out.At100, &s.out.At120} {
@@ -182,8 +182,8 @@ func (s *footprintSum) close() error {
 		return err
 	}
 	month.PowerCost, month.CarbonCost = capcli.USD(power), capcli.USD(price)
-	s.out.Footprint.PowerCost += month.PowerCost
-	s.out.Footprint.CarbonCost += month.CarbonCost
+	s.out.PowerCost += month.PowerCost
+	s.out.CarbonCost += month.CarbonCost
 
 	lines := append(slices.Clone(s.month), s.idle)
 	energy, carbon, held := make([]int64, len(lines)), make([]int64, len(lines)), make([]int64, len(s.month))

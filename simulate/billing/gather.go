@@ -59,7 +59,7 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 			return nil, &RecordError{i, "units", err.Error()}
 		}
 	}
-	g.h.lines, g.h.told = r.Lines, true
+	g.h.lines, g.h.bySecond = r.Lines, true
 	return g.Hours()
 }
 

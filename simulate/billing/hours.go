@@ -35,7 +35,7 @@ type Hours struct {
 	who      []user           // in order
 	lines    []UseLine        // what it was gathered from
 	byJob    bool
-	told     bool // by stretches of use, which lines are; else by the hour
+	bySecond bool // by stretches of use, which lines are; else by the hour
 }
 
 // user is who used what.

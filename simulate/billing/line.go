@@ -48,6 +48,7 @@ func (l *Line) InSlot(s Slot) (capcli.USD, capcli.GPUTime) {
 		return l.Idle, l.Time.Idle
 	case SlotBlocked:
 		return l.Blocked, l.Time.Blocked
+	case SlotDown:
 	}
 	return l.Down, l.Time.Down
 }

@@ -91,15 +91,15 @@ func coverPlan(c *Commitment, b *bucket, rates []PlanRate, stage int) (claim, bo
 	for i := range rates {
 		if r := &rates[i]; r.Scope.Matches(&b.sku, b.account) {
 			o := standing(c, b, stage)
-			o.rate, o.per = r.of(b.list), b.list
+			o.rate, o.per = r.rateFor(b.list), b.list
 			return claim{weight: int64(o.rate), order: o}, true
 		}
 	}
 	return claim{}, false
 }
 
-// of is the plan rate of use whose on-demand price is list, rounded half up.
-func (r *PlanRate) of(list capcli.Rate) capcli.Rate {
+// rateFor is the plan rate of use whose on-demand price is list, rounded half up.
+func (r *PlanRate) rateFor(list capcli.Rate) capcli.Rate {
 	if r.Rate > 0 {
 		return r.Rate
 	}

@@ -14,7 +14,7 @@ import (
 // ID: at each moment the owner's use before others', then in order of SKU,
 // account, tenant and job.
 func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
-	if !h.told {
+	if !h.bySecond {
 		return nil, errors.New("a capacity reservation is billed by the second, but of this use only hours are known; price it from lines of use")
 	}
 	g, err := Gather(h.from, h.to, h.currency)
@@ -53,7 +53,7 @@ func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
 	}
 	out, err := g.Hours()
 	if err == nil {
-		out.lines, out.told = h.lines, true
+		out.lines, out.bySecond = h.lines, true
 	}
 	return out, err
 }
@@ -145,14 +145,14 @@ func (g *Gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine
 				continue
 			}
 			active = slices.Delete(active, where, where+1)
-			rest = in[k].told(c, at, rest)
+			rest = in[k].flush(c, at, rest)
 		}
 		free = units
 		for _, k := range active {
 			took := min(free, in[k].line.Units)
 			free -= took
 			if took != in[k].inside {
-				rest = in[k].told(c, at, rest)
+				rest = in[k].flush(c, at, rest)
 				in[k].inside = took
 			}
 		}
@@ -160,9 +160,9 @@ func (g *Gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine
 	return rest, nil
 }
 
-// told appends what a holder ran since last told: inside the reservation and
+// flush appends what a holder ran since the last flush: inside the reservation and
 // beside it.
-func (k *holder) told(c *Commitment, at capcli.Time, rest []UseLine) []UseLine {
+func (k *holder) flush(c *Commitment, at capcli.Time, rest []UseLine) []UseLine {
 	part := piece(k.line, k.since, at)
 	k.since = at
 	if part.Seconds <= 0 {
