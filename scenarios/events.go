@@ -66,24 +66,6 @@ var eventsText string
 // says every field that there is.
 func EventsTemplate() string { return eventsText }
 
-// EventsSchema lists every kind of event and its fields.
-func EventsSchema() []Section {
-	out := []Section{sectionOf("", eventsFields(&forecast.PlannedEvents{}))}
-	for _, kind := range eventKinds {
-		p := newPlanning(kind)
-		out = append(out, sectionOf(kind, p.fields()))
-	}
-	return append(out, sectionOf("past", pastFields(&forecast.PastRun{})))
-}
-
-func sectionOf(name string, fields []strict.Field) Section {
-	s := Section{Name: name}
-	for _, f := range fields {
-		s.Fields = append(s.Fields, Field{f.Name, f.Doc})
-	}
-	return s
-}
-
 // noTime is an event that has no dates yet.
 func noTime() forecast.Event {
 	return forecast.Event{Start: capcli.NoTime, End: capcli.NoTime}

@@ -21,6 +21,7 @@ const (
 	mostUnits    = 1e9  // GPUs, or whatever the series counts
 	mostScale    = 1e24 // parameters, tokens
 	mostPeople   = 10_000_000
+	mostGPUs     = 1_000_000 // of a campaign
 	firstYear    = 1970
 	lastYear     = 2199
 	mostCoverage = 31 // days before and after a holiday
@@ -98,7 +99,7 @@ func (p *planning) fields() []strict.Field {
 func (p *planning) campaignFields() []strict.Field {
 	c := p.Campaign
 	return []strict.Field{
-		{"gpus", "GPUs that it holds", strict.Integer(&c.GPUs, 1, maxGPUs)},
+		{"gpus", "GPUs that it holds", strict.Integer(&c.GPUs, 1, mostGPUs)},
 		{"parameters", "of the model: 70e9 or 70B", large(&c.Parameters)},
 		{"tokens", "that it is trained on: 15e12 or 15T", large(&c.Tokens)},
 		{"peak_flops", "of one GPU in the format trained in: 989e12 or 989T; not needed with past", large(&c.PeakFLOPS)},
@@ -115,7 +116,7 @@ func pastFields(r *forecast.PastRun) []strict.Field {
 		{"parameters", "of the model", large(&r.Parameters)},
 		{"tokens", "that it was trained on", large(&r.Tokens)},
 		{"gpu_hours", "that it took", large(&r.GPUHours)},
-		{"gpus", "that it held", strict.Integer(&r.GPUs, 1, maxGPUs)},
+		{"gpus", "that it held", strict.Integer(&r.GPUs, 1, mostGPUs)},
 	}
 }
 
@@ -228,7 +229,7 @@ func timezone(d *strict.Decoder, n *yaml.Node) {
 // readSeries reads a name, a list of names or all.
 func (p *planning) readSeries(d *strict.Decoder, n *yaml.Node) {
 	if n.Kind == yaml.SequenceNode {
-		words(&p.Series, "names of series")(d, n)
+		strict.Names(&p.Series, "names of series")(d, n)
 		if len(n.Content) == 0 {
 			d.Fault(n, "series is empty; name one, or leave the field out")
 		}

@@ -50,18 +50,6 @@ func perHour(dst *float64) strict.Reader {
 	}
 }
 
-// words reads a list of names.
-func words(dst *[]string, what string) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxCapacity, what, func(_ int, n *yaml.Node) {
-			var s string
-			if strict.Name(&s)(d, n); s != "" {
-				*dst = append(*dst, s)
-			}
-		})
-	}
-}
-
 // patiences reads one wait for all jobs, or one for each range of run times.
 func patiences(dst *[]simulate.Patience) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
@@ -165,7 +153,7 @@ func (s *Scenario) checkOverflow(o *strict.Object) {
 
 func overflowFields(dst *Overflow) []strict.Field {
 	return []strict.Field{
-		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", words(&dst.Order, "kinds or names of pools")},
+		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", strict.Names(&dst.Order, "kinds or names of pools")},
 		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; 0 where left out", patiences(&dst.Patience)},
 		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&dst.PerGPUHour)},
 		{"queue_max", "with more jobs waiting than this, the last go on at once", strict.Integer(&dst.QueueMax, 1, 1_000_000_000)},

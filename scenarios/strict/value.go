@@ -158,3 +158,15 @@ func Choice(dst *string, kind string, words ...string) Reader {
 		d.Fault(n, "unknown %s %s: have %s%s", kind, Show(s), strings.Join(words, ", "), hint)
 	}
 }
+
+// Names reads a list of names, at most 4096 of them.
+func Names(dst *[]string, what string) Reader {
+	return func(d *Decoder, n *yaml.Node) {
+		d.ReadList(n, 4096, what, func(_ int, n *yaml.Node) {
+			var s string
+			if Name(&s)(d, n); s != "" {
+				*dst = append(*dst, s)
+			}
+		})
+	}
+}

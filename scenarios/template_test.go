@@ -1,0 +1,94 @@
+package scenarios
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"capcli/scenarios/generate"
+	"capcli/scenarios/strict"
+	"capcli/simulate"
+	"capcli/simulate/billing"
+)
+
+func TestTemplateIsValidAndSaysEveryField(t *testing.T) {
+	if _, err := Parse("template.yaml", []byte(Template())); err != nil {
+		t.Error(err)
+	}
+	for _, s := range sections() {
+		for _, f := range s.fields {
+			if !regexp.MustCompile(`\b` + f.Name + `\b`).MatchString(Template()) {
+				t.Errorf("the template does not say %s of %s", f.Name, s.name)
+			}
+			if f.Doc == "" {
+				t.Errorf("%s.%s has no line about it", s.name, f.Name)
+			}
+		}
+	}
+}
+
+// With every # of an optional field taken away, each by itself, the file must
+// stay a scenario, or say only that two fields exclude each other.
+func TestTemplateFieldsAreRight(t *testing.T) {
+	lines := strings.Split(Template(), "\n")
+	field := regexp.MustCompile(`^( *)#([a-z_]+:|- \{)`)
+	tried := 0
+	for i, l := range lines {
+		if !field.MatchString(l) || strings.HasPrefix(l, "#jobs:") || strings.HasPrefix(l, "#policy:") || strings.HasPrefix(l, "#preemption:") {
+			continue
+		}
+		changed := append([]string(nil), lines...)
+		changed[i] = strings.Replace(l, "#", "", 1)
+		if strings.HasSuffix(l, ",") { // goes on in the next line
+			changed[i+1] = strings.Replace(lines[i+1], "#", "", 1)
+		}
+		tried++
+		_, err := Parse("template.yaml", []byte(strings.Join(changed, "\n")))
+		if err != nil && !strings.Contains(err.Error(), "leave one out") {
+			t.Errorf("line %d: %v", i+1, err)
+		}
+	}
+	if tried < 20 {
+		t.Errorf("tried %d fields, want all", tried)
+	}
+}
+
+// section is a part of a scenario and the fields that it may have.
+type section struct {
+	name   string
+	fields []strict.Field
+}
+
+// sections lists every section and field that a scenario may have, but for limits,
+// whose metrics are listed by the command.
+func sections() []section {
+	var (
+		s    Scenario
+		w    generate.Class
+		mode string
+	)
+	return []section{
+		{"", topFields(&s)},
+		{"jobs", jobsFields(&s.Jobs)},
+		{"jobs.generate", workloadFields(&generate.Workload{})},
+		{"jobs.generate.classes", classFields(&w)},
+		{"jobs.generate.classes.tenants", workTenantFields(&generate.Tenant{})},
+		{"jobs.generate.classes.sizes", workSizeFields(&generate.Size{})},
+		{"capacity", capacityFields(&Capacity{})},
+		{"capacity.price", priceFields(new(string), &When{}, new(bool))},
+		{"capacity.price_path", changeFields(&PriceChange{})},
+		{"capacity.failures", failuresFields(&Failures{})},
+		{"capacity.hazard", hazardFields(&Hazard{})},
+		{"capacity.availability", availabilityFields(&Availability{})},
+		{"policy", policyFields(&s.Policy)},
+		{"overflow", overflowFields(&s.Overflow)},
+		{"overflow.patience", patienceFields(&simulate.Patience{})},
+		{"preemption", preemptionFields(&mode, &s.Preemption.Classes)},
+		{"preemption.classes", restartFields(&simulate.RestartClass{})},
+		{"tenants", tenantFields(&simulate.Tenant{})},
+		{"budget", budgetFields(&billing.Budget{}, &mode, &mode)},
+		{"approvals", approvalFields(&billing.Approval{})},
+		{"energy", energyFields(&Energy{}, &powerText{})},
+		{"energy.models", powerModelFields(&billing.ModelPower{}, &powerText{})},
+	}
+}
