@@ -77,6 +77,8 @@ var layers = map[string][]string{
 
 	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
+	"scenarios/events": {"scenarios/strict", "forecast", "yaml"},
+
 	"cmd/files":  {"cmd/report", "unix"},
 	"cmd/report": {"tablewriter"},
 	"cmd/capcli": {"*"},

@@ -12,7 +12,7 @@ import (
 	"capcli/forecast"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
-	"capcli/scenarios"
+	"capcli/scenarios/events"
 )
 
 // forecastOptions are the flags of capcli forecast and of its backtest.
@@ -165,7 +165,7 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*dem
 		if err != nil {
 			return nil, err
 		}
-		if o.ask.Events, err = scenarios.ParseEvents(o.events, b, o.history.ask.Trace.TZ); err != nil {
+		if o.ask.Events, err = events.Parse(o.events, b, o.history.ask.Trace.TZ); err != nil {
 			return nil, err
 		}
 	}

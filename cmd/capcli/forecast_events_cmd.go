@@ -9,7 +9,7 @@ import (
 	"capcli/cmd/report"
 	"capcli/forecast"
 	"capcli/forecast/outlook"
-	"capcli/scenarios"
+	"capcli/scenarios/events"
 )
 
 func newForecastEvents(e *env) *cobra.Command {
@@ -33,7 +33,7 @@ func newEventsInit(e *env) *cobra.Command {
 		Example: "  capcli forecast events init --out events.yaml",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := writeWhole(e, out, []byte(scenarios.EventsTemplate())); err != nil {
+			if err := writeWhole(e, out, []byte(events.Template())); err != nil {
 				return err
 			}
 			if out != "-" {
@@ -68,7 +68,7 @@ func newEventsValidate(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			events, err := scenarios.ParseEvents(args[0], b, in)
+			events, err := events.Parse(args[0], b, in)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package scenarios
+package events
 
 import (
 	"errors"
@@ -17,12 +17,12 @@ import (
 const oneStep = "capcli: events/v1\nevents:\n  - {name: a, kind: step, from: 2027-01-15, gpus: 64}\n"
 
 func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
-	if _, err := ParseEvents("template.yaml", []byte(EventsTemplate()), nil); err != nil {
+	if _, err := Parse("template.yaml", []byte(Template()), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range everyKind() {
 		for _, f := range s.fields {
-			if !regexp.MustCompile(`\b` + f.Name + `\b`).MatchString(EventsTemplate()) {
+			if !regexp.MustCompile(`\b` + f.Name + `\b`).MatchString(Template()) {
 				t.Errorf("the template does not say %s of %s", f.Name, s.name)
 			}
 			if f.Doc == "" {
@@ -31,7 +31,7 @@ func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
 		}
 	}
 	// Each optional field by itself: still right, or in another's place.
-	lines := strings.Split(EventsTemplate(), "\n")
+	lines := strings.Split(Template(), "\n")
 	tried := 0
 	for i, l := range lines {
 		if !regexp.MustCompile(`^ +#[a-z_]+:`).MatchString(l) {
@@ -40,7 +40,7 @@ func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
 		changed := slices.Clone(lines)
 		changed[i] = strings.Replace(l, "#", "", 1)
 		tried++
-		if _, err := ParseEvents("template.yaml", []byte(strings.Join(changed, "\n")), nil); err != nil && !strings.Contains(err.Error(), "leave one out") {
+		if _, err := Parse("template.yaml", []byte(strings.Join(changed, "\n")), nil); err != nil && !strings.Contains(err.Error(), "leave one out") {
 			t.Errorf("line %d: %v", i+1, err)
 		}
 	}
@@ -69,7 +69,7 @@ events:
   - {name: days, kind: holiday, dates: [12-25, 2027-02-06, easter-2, 02-29], before: 1, share: -40%}
 timezone: Europe/Berlin
 `
-	got, err := ParseEvents("e.yaml", []byte(text), time.UTC)
+	got, err := Parse("e.yaml", []byte(text), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ timezone: Europe/Berlin
 // 1.56e23 / 3.956e14 / 3600 = 109,538.25 GPU-hours, and with a fifth more
 // 131,445.91: 256.73 hours of 512 GPUs.
 func TestCampaignByHand(t *testing.T) {
-	got, err := ParseEvents("e.yaml", []byte("capcli: events/v1\nevents:\n  - {name: a, kind: campaign, from: 2027-03-01, gpus: 512, parameters: 13B, tokens: 2e12, peak_flops: 989T, mfu: 40%}\n"+
+	got, err := Parse("e.yaml", []byte("capcli: events/v1\nevents:\n  - {name: a, kind: campaign, from: 2027-03-01, gpus: 512, parameters: 13B, tokens: 2e12, peak_flops: 989T, mfu: 40%}\n"+
 		"  - {name: none, kind: campaign, from: 2027-03-01, gpus: 512, parameters: 13B, tokens: 2T, peak_flops: 989T, mfu: 0.4, buffer: 0}\n"+
 		"  - {name: past, kind: campaign, from: 2027-03-01, gpus: 100, parameters: 14B, tokens: 3T, past: {parameters: 7B, tokens: 1T, gpu_hours: 1000, gpus: 50}, buffer: 25%, runs: 2}\n"), nil)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestEventsSayWhatIsWrong(t *testing.T) {
 		{"sd of nothing", event("name: a, kind: holiday, dates: 12-25, sd: 1"), "sd is of a declared gpus or share"},
 		{"comma", event("name: a, kind: step, from: 2027-01-15, gpus: 3,5"), "YAML ends the value at the comma; write 3.5"},
 	} {
-		_, err := ParseEvents("e.yaml", []byte(row.text), nil)
+		_, err := Parse("e.yaml", []byte(row.text), nil)
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v\nwant %s", row.name, err, row.want)
 			continue
@@ -181,12 +181,12 @@ func TestEventsSayWhatIsWrong(t *testing.T) {
 // FuzzEvents: whatever the bytes, either faults that point into the file, or
 // events that a forecast can take.
 func FuzzEvents(f *testing.F) {
-	f.Add([]byte(EventsTemplate()))
+	f.Add([]byte(Template()))
 	f.Add([]byte(oneStep))
 	f.Add([]byte("capcli: events/v1\nevents: [{name: x, kind: holiday, dates: [easter-999, 02-29], share: -1}]\ntimezone: local"))
 	f.Add([]byte("events: [{kind: campaign, gpus: 1, parameters: 1e24, tokens: 1P, mfu: 1e-6%}, {kind: [a]}, 3, null]"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := ParseEvents("fuzz.yaml", b, nil)
+		got, err := Parse("fuzz.yaml", b, nil)
 		if err != nil {
 			faults, ok := errors.AsType[*strict.Faults](err)
 			if !ok || len(faults.List) == 0 || faults.Error() == "" {
@@ -219,8 +219,8 @@ type kindFields struct {
 
 // everyKind lists every kind of event and its fields.
 func everyKind() []kindFields {
-	out := []kindFields{{"", eventsFields(&forecast.PlannedEvents{})}}
-	for _, kind := range eventKinds {
+	out := []kindFields{{"", topFields(&forecast.PlannedEvents{})}}
+	for _, kind := range kinds {
 		out = append(out, kindFields{kind, newPlanning(kind).fields()})
 	}
 	return append(out, kindFields{"past", pastFields(&forecast.PastRun{})})

@@ -1,4 +1,4 @@
-package scenarios
+package events
 
 import (
 	"regexp"
@@ -27,11 +27,11 @@ const (
 	mostCoverage = 31 // days before and after a holiday
 )
 
-var eventKinds = []string{"step", "pulse", "ramp", "campaign", "team", "holiday"}
+var kinds = []string{"step", "pulse", "ramp", "campaign", "team", "holiday"}
 
-func eventsFields(out *forecast.PlannedEvents) []strict.Field {
+func topFields(out *forecast.PlannedEvents) []strict.Field {
 	return []strict.Field{
-		{"capcli", "the form of this file: " + eventsVersion, strict.Version},
+		{"capcli", "the form of this file: " + version, strict.Version},
 		{"timezone", "zone of days and times that state none: Europe/Berlin; --tz of the call where left out, else UTC", timezone},
 		{"events", "what is known of the demand to come", planneds(&out.List)},
 	}
@@ -63,7 +63,7 @@ func newPlanning(kind string) *planning {
 func (p *planning) fields() []strict.Field {
 	out := []strict.Field{
 		{"name", "what it is called", strict.Name(&p.Name)},
-		{"kind", strings.Join(eventKinds, ", "), strict.Choice(&p.Kind, "kind of event", eventKinds...)},
+		{"kind", strings.Join(kinds, ", "), strict.Choice(&p.Kind, "kind of event", kinds...)},
 		{"series", "unique_id of the series that it changes, or a list, or all; may be left out where there is one", p.readSeries},
 	}
 	if p.Kind == "holiday" {
@@ -165,12 +165,12 @@ func readPlanned(d *strict.Decoder, n *yaml.Node) *planning {
 		if key := nearKey(n, "kind"); key != "" {
 			hint = "; " + strict.Show(key) + " is none"
 		}
-		d.Fault(n, "kind is missing%s: %s", hint, strings.Join(eventKinds, ", "))
+		d.Fault(n, "kind is missing%s: %s", hint, strings.Join(kinds, ", "))
 		return nil
-	case !slices.Contains(eventKinds, kind.Value):
+	case !slices.Contains(kinds, kind.Value):
 		d.Enter("kind")
 		var any string
-		strict.Choice(&any, "kind of event", eventKinds...)(d, kind)
+		strict.Choice(&any, "kind of event", kinds...)(d, kind)
 		d.Leave()
 		return nil
 	}
@@ -202,7 +202,7 @@ func nearKey(n *yaml.Node, name string) string {
 // elsewhere gives, for each field that events of another kind have, which.
 func elsewhere(kind string) map[string]string {
 	out := map[string]string{}
-	for _, k := range eventKinds {
+	for _, k := range kinds {
 		if k == kind {
 			continue
 		}

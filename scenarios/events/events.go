@@ -1,4 +1,6 @@
-package scenarios
+// Package events reads files of events: what a person knows of demand to come, as
+// steps, pulses, ramps, campaigns, teams and holidays.
+package events
 
 import (
 	"cmp"
@@ -12,16 +14,16 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// eventsVersion is the first line of every file of events: capcli: events/v1.
-const eventsVersion = "events/v1"
+// version is the first line of every file of events: capcli: events/v1.
+const version = "events/v1"
 
-var eventsForm = strict.Form{Version: eventsVersion, What: "a file of events", Template: "capcli forecast events init"}
+var form = strict.Form{Version: version, What: "a file of events", Template: "capcli forecast events init"}
 
-// ParseEvents reads a file of events and checks all of it. Days and times that
+// Parse reads a file of events and checks all of it. Days and times that
 // state no zone are of the file's timezone, else of zone; nil is UTC. The error
 // is *strict.Faults: everything that is wrong, each with its place.
-func ParseEvents(file string, b []byte, zone *time.Location) (*forecast.PlannedEvents, error) {
-	d := &strict.Decoder{Form: &eventsForm, Context: zone}
+func Parse(file string, b []byte, zone *time.Location) (*forecast.PlannedEvents, error) {
+	d := &strict.Decoder{Form: &form, Context: zone}
 	out := &forecast.PlannedEvents{File: file}
 	if root := d.ReadTree(b); root != nil {
 		readEvents(d, root, out)
@@ -41,7 +43,7 @@ func zoneOf(d *strict.Decoder) *time.Location {
 // readEvents reads the whole file.
 func readEvents(d *strict.Decoder, root *yaml.Node, out *forecast.PlannedEvents) {
 	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "events") == nil {
-		d.Fault(root, "this is no file of events: it begins with capcli: %s and has a list called events", eventsVersion)
+		d.Fault(root, "this is no file of events: it begins with capcli: %s and has a list called events", version)
 		return
 	}
 	if n := strict.Child(root, "timezone"); n != nil && n.Kind == yaml.ScalarNode {
@@ -50,9 +52,9 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *forecast.PlannedEvents)
 		}
 	}
 	out.Zone = zoneOf(d)
-	o := d.ReadObject(root, "the top level", eventsFields(out))
+	o := d.ReadObject(root, "the top level", topFields(out))
 	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", eventsVersion)
+		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
 	}
 	if !o.Has("events") {
 		o.FaultMissing("events", "events is missing; give at least one, such as - {name: launch, kind: step, from: 2027-01-15, gpus: 64}")
@@ -60,11 +62,11 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *forecast.PlannedEvents)
 }
 
 //go:embed events.yaml.txt
-var eventsText string
+var template string
 
-// EventsTemplate is a file of events to begin with: it can be used as it is, and
+// Template is a file of events to begin with: it can be used as it is, and
 // says every field that there is.
-func EventsTemplate() string { return eventsText }
+func Template() string { return template }
 
 // noTime is an event that has no dates yet.
 func noTime() forecast.Event {
