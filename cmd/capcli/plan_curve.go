@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"capcli"
+
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
@@ -107,6 +109,14 @@ func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 	prices, err := readPrices(e, o.prices)
 	if err != nil {
 		return nil, err
+	}
+	// A request leaves these out for their defaults; a flag with nothing in it is a slip.
+	if o.every == "" {
+		_, err := capcli.ParseStep(o.every)
+		return nil, &usageError{text: "--every: " + err.Error()}
+	}
+	if o.lot == "" {
+		return nil, &usageError{text: `--lot wants a number of GPUs, at most three places, found ""`}
 	}
 	return &curve.Request{
 		Market: market.Request{
