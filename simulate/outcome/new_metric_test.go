@@ -18,7 +18,7 @@ var doubled = &Metric{"doubled_cost", InUSD, false, "twice the cost", money(func
 // TestNewMetric adds a metric to the table and takes it away again: limits,
 // conditions, figures over runs and columns know it meanwhile.
 func TestNewMetric(t *testing.T) {
-	if _, err := ParseCheck("doubled_cost<=100"); err == nil {
+	if _, err := ParseCheck("doubled_cost<=$100"); err == nil {
 		t.Fatal("a metric that is not in the table is known")
 	}
 	Metrics = append(Metrics, doubled)
@@ -32,7 +32,7 @@ func TestNewMetric(t *testing.T) {
 	if s, known := SpreadOf(runs, "doubled_cost"); !known || s.Mean.Value != 100 {
 		t.Errorf("the mean over runs is %v (%v), want 100", s.Mean.Value, known)
 	}
-	c, err := ParseCheck("doubled_cost<=100")
+	c, err := ParseCheck("doubled_cost<=$100")
 	if err != nil {
 		t.Fatal(err)
 	}
