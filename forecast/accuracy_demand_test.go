@@ -155,7 +155,7 @@ func (s demandSet) run(t *testing.T, name string, h int) ([]Forecast, []float64)
 	for k := range errors {
 		var step []float64
 		for i, one := range s.list {
-			if e := MASE(one.came[k:k+1], out[i].Mean[k:k+1], Scale(one.past, s.period)); known(e) {
+			if e := MASE(one.came[k:k+1], out[i].Mean[k:k+1], Scale(one.past, s.period)); isFinite(e) {
 				step = append(step, e)
 			}
 		}

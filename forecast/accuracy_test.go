@@ -134,7 +134,7 @@ func field(c contest, name string, train, test [][]float64) ([]tally, float64) {
 func summary(all []tally) (m tally, failed int) {
 	var smape, mase, msis, inside80, inside95 []float64
 	add := func(to *[]float64, v float64) {
-		if known(v) {
+		if isFinite(v) {
 			*to = append(*to, v)
 		}
 	}

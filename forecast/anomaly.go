@@ -39,7 +39,7 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	for range 2 {
 		out := farOut(restored(left, seasons), left, seasons)
 		for _, a := range out {
-			if _, ok := found[a.Index]; !ok && known(y.Values[a.Index]) {
+			if _, ok := found[a.Index]; !ok && isFinite(y.Values[a.Index]) {
 				a.Value = y.Values[a.Index]
 				found[a.Index] = a
 			}
@@ -78,7 +78,7 @@ func farOut(v, y []float64, seasons []int) []Anomaly {
 	smooth := superSmooth(v)
 	var rest []float64
 	for i, x := range y {
-		if known(x) {
+		if isFinite(x) {
 			rest = append(rest, v[i]-smooth[i])
 		}
 	}
@@ -91,7 +91,7 @@ func farOut(v, y []float64, seasons []int) []Anomaly {
 	var out []Anomaly
 	for i, x := range y {
 		e := v[i] - smooth[i]
-		if known(x) && (e < lo || e > hi) {
+		if isFinite(x) && (e < lo || e > hi) {
 			at := smooth[i] + season[i]
 			out = append(out, Anomaly{Index: i, Lo: at + lo, Hi: at + hi})
 		}

@@ -30,7 +30,7 @@ func restored(y []float64, seasons []int) []float64 {
 	out := slices.Clone(y)
 	guess := waveGuess(y, periods)
 	for i, v := range y {
-		if !known(v) {
+		if !isFinite(v) {
 			if guess == nil {
 				return plain
 			}
@@ -43,14 +43,14 @@ func restored(y []float64, seasons []int) []float64 {
 	}
 	adjusted, season := d.Adjusted(), d.total()
 	for i, v := range y {
-		if !known(v) {
+		if !isFinite(v) {
 			adjusted[i] = math.NaN()
 		}
 	}
 	adjusted = spanned(adjusted)
 	low, high := slices.Min(seen), slices.Max(seen)
 	for i, v := range y {
-		if !known(v) {
+		if !isFinite(v) {
 			out[i] = adjusted[i] + season[i]
 			if !(out[i] >= low-(high-low)/2 && out[i] <= high+(high-low)/2) {
 				return plain
@@ -72,7 +72,7 @@ func waveGuess(y []float64, periods []int) []float64 {
 	unit := math.Max(largest(observed(y)), math.SmallestNonzeroFloat64/1e-16)
 	gram, right := mat.NewSymDense(width, nil), mat.NewVecDense(width, nil)
 	for t, v := range y {
-		if !known(v) {
+		if !isFinite(v) {
 			continue
 		}
 		row := rows[t]

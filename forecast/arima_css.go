@@ -38,7 +38,7 @@ func (l *arimaLikelihood) residuals() {
 		}
 		steady := min(len(w), from+len(l.theta))
 		for t := from; t < steady; t++ {
-			v := less(w[t], w, phi, t)
+			v := subtractTerms(w[t], w, phi, t)
 			for _, c := range theta {
 				if t-c.lag < from {
 					break
@@ -48,7 +48,7 @@ func (l *arimaLikelihood) residuals() {
 			e[t] = v
 		}
 		for t := steady; t < len(w); t++ {
-			e[t] = less(less(w[t], w, phi, t), e, theta, t)
+			e[t] = subtractTerms(subtractTerms(w[t], w, phi, t), e, theta, t)
 		}
 	}
 }
@@ -63,8 +63,8 @@ func appendTerms(terms []armaTerm, coef []float64) []armaTerm {
 	return terms
 }
 
-// less is v less the terms of x before t.
-func less(v float64, x []float64, terms []armaTerm, t int) float64 {
+// subtractTerms is v less the terms of x before t.
+func subtractTerms(v float64, x []float64, terms []armaTerm, t int) float64 {
 	for _, c := range terms {
 		v -= c.coef * x[t-c.lag]
 	}
@@ -81,9 +81,9 @@ func (l *arimaLikelihood) broken(w, e []float64, phi, theta []armaTerm, main boo
 			e[t] = 0
 			continue
 		}
-		v := less(w[t], w, phi, t)
+		v := subtractTerms(w[t], w, phi, t)
 		if t >= steady {
-			v = less(v, e, theta, t)
+			v = subtractTerms(v, e, theta, t)
 		} else {
 			for _, c := range theta {
 				if t-c.lag < from {

@@ -172,7 +172,7 @@ func (fit *ARIMAFit) runFull(rest []float64) []float64 {
 	expected := make([]float64, len(rest))
 	l.gappy.start(fit.form, l.phi, l.theta, start, 1)
 	l.gappy.run([][]float64{rest}, [][]float64{make([]float64, len(rest))}, expected)
-	l.gappy.into(s)
+	l.gappy.copyInto(s)
 	for t := range expected {
 		expected[t] += fit.shift
 	}
@@ -188,7 +188,7 @@ func (fit *ARIMAFit) describe(fitted []float64) {
 		full[i] = math.NaN()
 	}
 	for t, v := range fitted {
-		full[s.lead+t] = fit.back(v + fit.regression(t))
+		full[s.lead+t] = fit.untransform(v + fit.regression(t))
 	}
 	aic, aicc, bic := fit.criteria()
 	if fit.method == CSS {
@@ -219,9 +219,9 @@ func (fit *ARIMAFit) title() string {
 	return name
 }
 
-// back brings a value of the model to the series' own scale; it is at most a
+// untransform brings a value of the model to the series' own scale; it is at most a
 // hundred times the largest one seen where a transformation has no inverse.
-func (fit *ARIMAFit) back(v float64) float64 {
+func (fit *ARIMAFit) untransform(v float64) float64 {
 	v *= fit.src.unit
 	if fit.src.lambda == nil {
 		return v

@@ -54,13 +54,13 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 	}
 	fit.settle()
 	if polish {
-		fit.ready()
+		fit.finishFit()
 	}
 	return fit, nil
 }
 
-// ready goes on with a search that stopped early, and makes the fit fit for forecasts.
-func (fit *ARIMAFit) ready() {
+// finishFit goes on with a search that stopped early, and makes the fit fit for forecasts.
+func (fit *ARIMAFit) finishFit() {
 	if fit.method != CSS && len(fit.best) > 0 {
 		fit.polish(fit.like.exact(fit.best))
 		fit.settle()
@@ -93,7 +93,7 @@ func (fit *ARIMAFit) exactly() {
 	fit.loglik = math.NaN()
 	fit.finish()
 	for t, v := range fit.info.Fitted[fit.src.lead:] {
-		if known(v) && v != fit.src.raw[t] && !math.IsNaN(fit.src.raw[t]) {
+		if isFinite(v) && v != fit.src.raw[t] && !math.IsNaN(fit.src.raw[t]) {
 			fit.grain = 4 * 0x1p-52
 		}
 	}
@@ -130,7 +130,7 @@ func (fit *ARIMAFit) search(polish bool) bool {
 	fit.best = par
 	quick := descent{step: 1e-3, tol: 1e-8, most: 100}
 	if fit.method != ML {
-		v := quick.of(l.conditional).run(par)
+		v := quick.withObjective(l.conditional).run(par)
 		if fit.method == CSS {
 			return !math.IsInf(v, 0)
 		}
@@ -146,10 +146,10 @@ func (fit *ARIMAFit) search(polish bool) bool {
 		// A search passes over what ends near the unit circle: no need to go all the way.
 		quick.hopeless, quick.slack = fit.nearUnit, 0.01/float64(l.used)
 	}
-	v := quick.of(l.exact).run(par)
+	v := quick.withObjective(l.exact).run(par)
 	if math.IsInf(v, 0) {
 		clear(par)
-		v = quick.of(l.exact).run(par)
+		v = quick.withObjective(l.exact).run(par)
 	}
 	if math.IsInf(v, 0) && len(par) > 0 {
 		v = simplex(l.exact, par, 400*len(par))

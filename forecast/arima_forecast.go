@@ -58,7 +58,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 	f := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
 	for _, iv := range f.Intervals {
 		for t := range h {
-			iv.Lo[t], iv.Hi[t] = fit.back(iv.Lo[t]), fit.back(iv.Hi[t])
+			iv.Lo[t], iv.Hi[t] = fit.untransform(iv.Lo[t]), fit.untransform(iv.Hi[t])
 			if fit.grain > 0 {
 				// What rounding leaves of a width of nothing.
 				width := fit.grain * max(math.Abs(iv.Lo[t]), fit.src.top)
@@ -67,7 +67,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 		}
 	}
 	for t, m := range mean {
-		mean[t] = fit.back(m)
+		mean[t] = fit.untransform(m)
 		if lambda := fit.src.lambda; lambda != nil && fit.src.biasAdjust {
 			unit := fit.src.unit
 			if v := unBoxCoxMean(m*unit, sd[t]*sd[t]*unit*unit, *lambda); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -107,7 +107,7 @@ func (fit *ARIMAFit) Path(h int, rng Noise) []float64 {
 	n := len(fit.src.y)
 	out := make([]float64, h)
 	for t := range out {
-		out[t] = fit.back(m.look(state) + fit.shift + fit.regression(n+t))
+		out[t] = fit.untransform(m.look(state) + fit.shift + fit.regression(n+t))
 		m.move(state)
 		e := innovation(rng, t+1) * sd
 		for i, v := range m.shock {

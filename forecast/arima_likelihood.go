@@ -68,7 +68,7 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 		l.whole = append(l.whole, scaled(column[:len(y)], 1/l.length[j]))
 	}
 	for _, s := range l.whole {
-		if form.lost() > 0 && l.gaps && l.high() {
+		if form.lost() > 0 && l.gaps && l.isFarFromZero() {
 			// Differences do not feel a constant; the filter's start does.
 			at := firstKnown(s)
 			for i := range s {
@@ -83,7 +83,7 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 	if !l.leastSquares() {
 		return nil, fmt.Errorf("arima: the regressors depend on each other: %w", ErrUnfit)
 	}
-	if form.lost() > 0 && !l.gaps && !l.high() {
+	if form.lost() > 0 && !l.gaps && !l.isFarFromZero() {
 		l.lean()
 	}
 	ar, ma := form.lags()

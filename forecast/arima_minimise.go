@@ -21,8 +21,8 @@ type descent struct {
 	slack    float64
 }
 
-// of is the descent for function f.
-func (d descent) of(f func(x []float64) float64) descent {
+// withObjective is the descent for function f.
+func (d descent) withObjective(f func(x []float64) float64) descent {
 	d.f = f
 	return d
 }

@@ -60,14 +60,14 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (Forecast, error) {
 	}
 	out := Forecast{Mean: make([]float64, h), Intervals: make([]Interval, len(levels))}
 	for i, m := range mean {
-		out.Mean[i] = math.Max(f.low, f.reach.At(i+1, m))
+		out.Mean[i] = math.Max(f.low, f.reach.Clamp(i+1, m))
 	}
 	for k, level := range levels {
 		q := f.cal.factor(level, f.prior)
 		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		for i, m := range out.Mean {
-			iv.Lo[i] = math.Max(f.low, f.reach.At(i+1, m-q*spread[i]))
-			iv.Hi[i] = f.reach.At(i+1, m+q*spread[i])
+			iv.Lo[i] = math.Max(f.low, f.reach.Clamp(i+1, m-q*spread[i]))
+			iv.Hi[i] = f.reach.Clamp(i+1, m+q*spread[i])
 		}
 		out.Intervals[k] = iv
 	}

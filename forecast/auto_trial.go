@@ -79,7 +79,7 @@ func (t *trial) weigh(members []member, tests [][]Origin) {
 			}
 			score[k] += MAE(o.Actual, o.Forecast.Mean)
 		}
-		if !known(score[k]) {
+		if !isFinite(score[k]) {
 			score[k] = math.Inf(1)
 		}
 	}
@@ -299,13 +299,13 @@ func (w stepWeights) blend(parts []Forecast) (mean, spread []float64) {
 		if len(w) > 1 {
 			mean[i] += fading(i) * (median - mean[i])
 		}
-		spread[i] = math.Hypot(byMean.pool(spreads), byMean.away(means, middle))
+		spread[i] = math.Hypot(byMean.pool(spreads), byMean.rmsDistance(means, middle))
 	}
 	return mean, spread
 }
 
-// away is the weighted root mean square distance of one figure of each member from middle.
-func (c *combined) away(row []float64, middle float64) float64 {
+// rmsDistance is the weighted root mean square distance of one figure of each member from middle.
+func (c *combined) rmsDistance(row []float64, middle float64) float64 {
 	all := 0.0
 	for _, w := range c.weights {
 		all += w

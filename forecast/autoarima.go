@@ -63,7 +63,7 @@ func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 	var note string
 	lambda := a.Lambda
 	if a.Guerrero && lambda == nil {
-		if lo := least(y.Values); lo > 0 {
+		if lo := smallestValue(y.Values); lo > 0 {
 			v := guerrero(y.Values, max(1, a.Period), -0.9, 2)
 			lambda = &v
 		} else {
@@ -85,8 +85,8 @@ func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 	return newAutoSearch(a, s).run()
 }
 
-// least is the smallest value that is there.
-func least(y []float64) float64 {
+// smallestValue is the smallest value that is there.
+func smallestValue(y []float64) float64 {
 	lo := math.Inf(1)
 	for _, v := range y {
 		if v < lo {
@@ -127,7 +127,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 	if n <= m {
 		m = 1
 	}
-	q := &autoSearch{s: s, look: s.last(max(autoValues, 20*m)), m: m, method: CSSML, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
+	q := &autoSearch{s: s, look: s.lastValues(max(autoValues, 20*m)), m: m, method: CSSML, exhaustive: a.Exhaustive, tried: map[autoTry]bool{}, bestIC: math.Inf(1)}
 	x := q.look.remainder()
 	q.bigD = nsdiffs(x, m)
 	if q.bigD > 0 {
@@ -154,8 +154,8 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 // gaps says whether values are missing.
 func (s *arimaSeries) gaps() bool { return len(observed(s.y)) < len(s.y) }
 
-// last is the series' last n values.
-func (s *arimaSeries) last(n int) *arimaSeries {
+// lastValues is the series' last n values.
+func (s *arimaSeries) lastValues(n int) *arimaSeries {
 	cut := len(s.y) - n
 	if cut <= 0 {
 		return s
@@ -202,7 +202,7 @@ func (a *autoSearch) run() (*ARIMAFit, error) {
 		return a.fit(autoTry{constant: a.constant})
 	}
 	if a.exhaustive {
-		a.all()
+		a.tryAllOrders()
 	} else {
 		a.stepwise()
 	}
@@ -229,7 +229,7 @@ func (a *autoSearch) finish() (*ARIMAFit, error) {
 		}
 		fit, err := a.fitTo(a.s, a.order[i].try, CSSML, false)
 		if err == nil && fit.form.clearOfUnit(fit.par) && fit.variances() != nil {
-			fit.ready()
+			fit.finishFit()
 			return fit, nil
 		}
 		a.order[i].ic = math.Inf(1)

@@ -61,8 +61,8 @@ func (a *autoSearch) improve() bool {
 	return a.constant && a.try(at)
 }
 
-// all tries every order whose sum is at most autoMost.
-func (a *autoSearch) all() {
+// tryAllOrders tries every order whose sum is at most autoMost.
+func (a *autoSearch) tryAllOrders() {
 	for p := range a.most.p + 1 {
 		for q := range a.most.q + 1 {
 			for bigP := range a.most.bigP + 1 {

@@ -113,7 +113,7 @@ func ridge(x []float64, lags []int, home int, lambda float64) (a []float64, sigm
 		sum += e * e
 	}
 	sigma = math.Sqrt(sum / math.Max(1, float64(len(x)-from-p)))
-	return a, sigma, known(sigma)
+	return a, sigma, isFinite(sigma)
 }
 
 func oneAhead(x []float64, lags []int, a []float64) float64 {

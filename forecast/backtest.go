@@ -146,7 +146,7 @@ func Summarise(all []Origin, levels []float64) Backtested {
 			if r.Err != nil {
 				continue
 			}
-			if x := f(r); known(x) {
+			if x := f(r); isFinite(x) {
 				v = append(v, x)
 			}
 		}

@@ -171,10 +171,10 @@ func (f *BoundedFit) Forecast(h int, levels ...float64) (Forecast, error) {
 	}
 	for _, list := range fc.lists() {
 		for i, v := range list {
-			if !known(v) {
+			if !isFinite(v) {
 				return fc, fmt.Errorf("%s: the forecast of step %d is not finite", f.Fitted.Info().Method, i+1)
 			}
-			list[i] = f.Within(i, v)
+			list[i] = f.Clamp(i, v)
 		}
 	}
 	return fc, nil
@@ -204,7 +204,7 @@ func (f *BoundedFit) Path(h int, rng Noise) []float64 {
 	f.unsure.Move(out, rng)
 	f.reach.Path(out)
 	for i, v := range out {
-		out[i] = f.Within(i, v)
+		out[i] = f.Clamp(i, v)
 	}
 	return out
 }
@@ -229,8 +229,8 @@ func (f *BoundedFit) shift(h int) []float64 {
 	return f.shifts
 }
 
-// Within keeps v, i steps after the first one ahead, within the bounds.
-func (f *BoundedFit) Within(i int, v float64) float64 {
+// Clamp keeps v, i steps after the first one ahead, within the bounds.
+func (f *BoundedFit) Clamp(i int, v float64) float64 {
 	if v = max(v, f.floor); f.most != nil {
 		v = min(v, f.most[min(f.n+i, len(f.most)-1)])
 	}
@@ -240,12 +240,12 @@ func (f *BoundedFit) Within(i int, v float64) float64 {
 // Bounds is Within apart from the fit, whose memory it does not keep.
 func (f *BoundedFit) Bounds() func(i int, v float64) float64 {
 	bounds := &BoundedFit{floor: f.floor, most: f.most, n: f.n}
-	return bounds.Within
+	return bounds.Clamp
 }
 
-// Held is what to say where a forecast that was asked for ran away from the series
+// ReachNote is what to say where a forecast that was asked for ran away from the series
 // and was kept within Reach; "" where none did.
-func (f *BoundedFit) Held() string {
+func (f *BoundedFit) ReachNote() string {
 	if f.held.Load() {
 		return heldNote
 	}

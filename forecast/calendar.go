@@ -63,7 +63,7 @@ func (c *Calendar) Regressors(bounds []capcli.Time) (names []string, columns [][
 			}
 			column := make([]float64, max(0, len(bounds)-1))
 			for _, d := range h.Dates {
-				from, to := d.in(c.Zone, offset)
+				from, to := d.dayRange(c.Zone, offset)
 				spread(column, bounds, from, to)
 			}
 			names, columns = append(names, name), append(columns, column)
@@ -72,8 +72,8 @@ func (c *Calendar) Regressors(bounds []capcli.Time) (names []string, columns [][
 	return names, columns
 }
 
-// in is the day so many days after d, from its first second to the next day's.
-func (d Date) in(zone *time.Location, offset int) (from, to capcli.Time) {
+// dayRange is the day so many days after d, from its first second to the next day's.
+func (d Date) dayRange(zone *time.Location, offset int) (from, to capcli.Time) {
 	if zone == nil {
 		zone = time.UTC
 	}

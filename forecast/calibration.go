@@ -30,7 +30,7 @@ type calibration struct {
 func (c *calibration) add(actual, mean, spread []float64) {
 	before := len(c.ratios)
 	for i, y := range actual {
-		if r := math.Abs(y-mean[i]) / spread[i]; known(r) {
+		if r := math.Abs(y-mean[i]) / spread[i]; isFinite(r) {
 			c.ratios = append(c.ratios, r)
 		} else if y == mean[i] {
 			c.ratios = append(c.ratios, 0)

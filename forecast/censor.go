@@ -46,7 +46,7 @@ func (c *Censoring) limit(i int) float64 {
 	case len(c.Limit) == 1:
 		i = 0
 	}
-	if v := c.Limit[i]; known(v) {
+	if v := c.Limit[i]; isFinite(v) {
 		return v
 	}
 	return math.Inf(1)
@@ -95,13 +95,13 @@ func (c *Censoring) cuts(usage []float64) []bool {
 	}
 	cut := make([]bool, len(usage))
 	for i, v := range usage {
-		if !known(v) {
+		if !isFinite(v) {
 			continue
 		}
 		switch queue := c.queue(i); {
 		case c.Cut != nil:
 			cut[i] = c.Cut[i]
-		case known(queue):
+		case isFinite(queue):
 			cut[i] = queue > 0
 		default:
 			cut[i] = v >= near*c.limit(i) && v > 0

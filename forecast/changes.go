@@ -72,7 +72,7 @@ func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 func betweenSeasons(y []float64, period int) float64 {
 	var d []float64
 	for i := period; i < len(y); i++ {
-		if v := math.Abs(y[i] - y[i-period]); known(v) {
+		if v := math.Abs(y[i] - y[i-period]); isFinite(v) {
 			d = append(d, v)
 		}
 	}

@@ -132,13 +132,13 @@ func TestSinceChange(t *testing.T) {
 		}
 		x, _ := a.Forecast(3)
 		z, _ := b.Forecast(3)
-		if !slices.Equal(x.Mean, z.Mean) || Since(b) != 0 {
+		if !slices.Equal(x.Mean, z.Mean) || FirstLearnt(b) != 0 {
 			t.Errorf("%s: %v without a move, want %v", name, z.Mean, x.Mean)
 		}
 	}
 	// A move at the very end is too fresh to learn from.
 	fresh := moved(700, 5, map[int]float64{670: 250})
-	if fit, err := (SinceChange{walk{name: "naive", lag: 1}, []int{24}}).Fit(fresh); err != nil || Since(fit) != 0 {
-		t.Errorf("learnt from %d on, %v", Since(fit), err)
+	if fit, err := (SinceChange{walk{name: "naive", lag: 1}, []int{24}}).Fit(fresh); err != nil || FirstLearnt(fit) != 0 {
+		t.Errorf("learnt from %d on, %v", FirstLearnt(fit), err)
 	}
 }

@@ -126,7 +126,7 @@ func noughtForMissing(residuals [][]float64) ([][]float64, error) {
 		}
 		out[i] = make([]float64, len(own))
 		for t, v := range own {
-			if known(v) {
+			if isFinite(v) {
 				out[i][t] = v
 			}
 		}
@@ -137,7 +137,7 @@ func noughtForMissing(residuals [][]float64) ([][]float64, error) {
 func countKnown(v []float64) int {
 	n := 0
 	for _, x := range v {
-		if known(x) {
+		if isFinite(x) {
 			n++
 		}
 	}
@@ -234,7 +234,7 @@ func (c *Coherent) Apply(y []float64, b Bounds) error {
 		return fmt.Errorf("reconcile: forecasts of %d series, want %d: %w", len(y), k+c.parts, ErrUnfit)
 	}
 	for i, v := range y {
-		if !known(v) {
+		if !isFinite(v) {
 			return fmt.Errorf("reconcile: series %d: %w", i+1, ErrMissing)
 		}
 	}

@@ -168,7 +168,7 @@ func promise(t *testing.T, m Model, y []float64) string {
 	if !slices.Equal(one, two) {
 		return "one seed, two paths"
 	}
-	if len(one) != h || !slices.ContainsFunc(one, known) || slices.ContainsFunc(one, func(v float64) bool { return !known(v) }) {
+	if len(one) != h || !slices.ContainsFunc(one, isFinite) || slices.ContainsFunc(one, func(v float64) bool { return !isFinite(v) }) {
 		return "a path that is not h finite values"
 	}
 	return ""
@@ -180,12 +180,12 @@ func ordered(f Forecast, h int) string {
 		return "wrong number of means"
 	}
 	for i, m := range f.Mean {
-		if !known(m) {
+		if !isFinite(m) {
 			return "a mean that is not finite"
 		}
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, iv := range f.Intervals {
-			if !known(iv.Lo[i]) || !known(iv.Hi[i]) || iv.Lo[i] > iv.Hi[i] {
+			if !isFinite(iv.Lo[i]) || !isFinite(iv.Hi[i]) || iv.Lo[i] > iv.Hi[i] {
 				return "an interval that is not finite or not ordered"
 			}
 			slack := 1e-9 * (math.Abs(iv.Lo[i]) + math.Abs(iv.Hi[i]))

@@ -73,7 +73,7 @@ func (m intermittent) Fit(y capcli.Series) (Fitted, error) {
 	f.size = f.rate / f.chance
 	sum := make([]float64, 0, len(y.Values))
 	for i, v := range y.Values {
-		if w := f.info.Fitted[i]; known(w) {
+		if w := f.info.Fitted[i]; isFinite(w) {
 			sum = append(sum, v-w)
 		}
 	}
@@ -157,7 +157,7 @@ func (m *mixture) Quantile(p float64) float64 {
 		return m.size * root * root * root
 	}
 	v := distuv.Gamma{Alpha: shape, Beta: shape}.Quantile(math.Min(q, 1-1e-12)) * m.size
-	if !known(v) {
+	if !isFinite(v) {
 		return m.size
 	}
 	return v

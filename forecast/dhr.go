@@ -68,8 +68,8 @@ func (h harmonic) columns() int {
 	return 2
 }
 
-// at is the wave at step t, the first of its columns being the sine.
-func (h harmonic) at(column int, t float64) float64 {
+// valueAt is the wave at step t, the first of its columns being the sine.
+func (h harmonic) valueAt(column int, t float64) float64 {
 	sin, cos := math.Sincos(2 * math.Pi * math.Mod(h.turns*t, 1))
 	if h.single || column == 1 {
 		return cos
@@ -157,9 +157,9 @@ func (s *arimaSeries) regress(waves []harmonic, k []int, seasons []float64) (*AR
 	search := newHarmonicSearch(waves, s)
 	trial := dhrTrial{s: s, search: search, tried: map[string]bool{}}
 	if k != nil {
-		trial.try(search.all())
+		trial.try(search.waveCounts())
 	} else {
-		trial.around(search.choose())
+		trial.searchAround(search.choose())
 	}
 	if trial.best == nil {
 		return nil, trial.failure
@@ -185,7 +185,7 @@ func (t *dhrTrial) try(k []int) bool {
 		return false
 	}
 	t.tried[key] = true
-	fit, err := t.s.along(t.search.take(k)).withErrors(t.search.d)
+	fit, err := t.s.addWaves(t.search.take(k)).withErrors(t.search.d)
 	if err != nil {
 		t.failure = err
 		return false
@@ -197,9 +197,9 @@ func (t *dhrTrial) try(k []int) bool {
 	return true
 }
 
-// around tries k, then k without its longer seasons, then goes to better
+// searchAround tries k, then k without its longer seasons, then goes to better
 // neighbours of the best where the series is not too long for that.
-func (t *dhrTrial) around(k []int) {
+func (t *dhrTrial) searchAround(k []int) {
 	t.try(k)
 	for i := len(k) - 1; i > 0; i-- {
 		k = slices.Clone(k)
@@ -209,7 +209,7 @@ func (t *dhrTrial) around(k []int) {
 	if t.best == nil || len(t.s.y) > dhrExact {
 		return
 	}
-	most := t.search.all()
+	most := t.search.waveCounts()
 	for i := range k {
 		for _, move := range []int{1, -1} {
 			for len(t.tried) < dhrTries {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// along is the series with waves for regressors.
-func (s *arimaSeries) along(waves []harmonic) *arimaSeries {
+// addWaves is the series with waves for regressors.
+func (s *arimaSeries) addWaves(waves []harmonic) *arimaSeries {
 	out := *s
 	out.given = nil
 	type column struct {
@@ -17,11 +17,11 @@ func (s *arimaSeries) along(waves []harmonic) *arimaSeries {
 	for _, h := range waves {
 		for c := range h.columns() {
 			columns = append(columns, column{h, c})
-			out.given = append(out.given, filled(s.lead+len(s.y), func(t int) float64 { return h.at(c, float64(t+1)) }))
+			out.given = append(out.given, filled(s.lead+len(s.y), func(t int) float64 { return h.valueAt(c, float64(t+1)) }))
 		}
 	}
 	out.further = func(j, t int) float64 {
-		return columns[j].at(columns[j].number, float64(s.lead+t+1))
+		return columns[j].valueAt(columns[j].number, float64(s.lead+t+1))
 	}
 	return &out
 }
@@ -37,8 +37,8 @@ func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
 	if like.nothing() {
 		return s.fit(plain, d == 0, d == 1, CSSML, true)
 	}
-	rest := s.without(like.first, like.length, x)
-	look := rest.last(dhrLook)
+	rest := s.subtractRegressors(like.first, like.length, x)
+	look := rest.lastValues(dhrLook)
 	inner, err := look.errorsOf(d, false)
 	if err != nil {
 		return nil, err
@@ -72,9 +72,9 @@ func (s *arimaSeries) errorsOf(d int, exact bool) (*ARIMAFit, error) {
 	return search.run()
 }
 
-// without is the series less the regressors that are given, of coefficients b
+// subtractRegressors is the series less the regressors that are given, of coefficients b
 // over length; mean and drift, which come first, stay.
-func (s *arimaSeries) without(b, length []float64, x [][]float64) *arimaSeries {
+func (s *arimaSeries) subtractRegressors(b, length []float64, x [][]float64) *arimaSeries {
 	out := *s
 	out.y = slices.Clone(s.y)
 	for j := len(x) - len(s.given); j < len(x); j++ {
@@ -115,7 +115,7 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 		for j := range b {
 			b[j] = fit.like.first[j] + fit.like.beta[j]
 		}
-		rest := s.without(b, fit.like.length, fit.x)
+		rest := s.subtractRegressors(b, fit.like.length, fit.x)
 		inner = &ARIMAFit{form: fit.form, src: rest, method: CSSML, best: slices.Clone(fit.best)}
 		inner.x, inner.names = rest.regressors(fit.form, mean, drift)
 		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.nothing() {

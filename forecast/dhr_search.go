@@ -40,12 +40,12 @@ func newHarmonicSearch(waves []harmonic, s *arimaSeries) *harmonicSearch {
 		w := waves[i]
 		h.first[i] = len(h.basis)
 		for c := range w.columns() {
-			h.add(filled(n, func(t int) float64 { return w.at(c, float64(s.lead+t+1)) }))
+			h.add(filled(n, func(t int) float64 { return w.valueAt(c, float64(s.lead+t+1)) }))
 		}
 	}
 	rest := h.y
 	for _, q := range h.basis {
-		rest = without(rest, q)
+		rest = projectOut(rest, q)
 	}
 	h.d = ndiffs(rest, false)
 	if h.order = dhrOrder; finiteTop(rest) <= flatness*h.size {
@@ -83,8 +83,8 @@ func (h *harmonicSearch) add(x []float64) {
 	h.basis = append(h.basis, x)
 }
 
-// without is x less what the unit vector q says of it.
-func without(x, q []float64) []float64 {
+// projectOut is x less what the unit vector q says of it.
+func projectOut(x, q []float64) []float64 {
 	out := append([]float64(nil), x...)
 	if q != nil {
 		by := dot(q, x)
@@ -98,25 +98,25 @@ func without(x, q []float64) []float64 {
 // choose gives the best number of harmonics for each season, by AICc: from all,
 // each season in turn has the best number beside the others.
 func (h *harmonicSearch) choose() []int {
-	best := h.all()
+	best := h.waveCounts()
 	for range 2 {
 		for i := range best {
-			best[i] = h.along(best, i)
+			best[i] = h.bestCount(best, i)
 		}
 	}
 	return best
 }
 
-// along is the best number of harmonics of season i when the others have k.
-func (h *harmonicSearch) along(k []int, i int) int {
+// bestCount is the best number of harmonics of season i when the others have k.
+func (h *harmonicSearch) bestCount(k []int, i int) int {
 	others := append([]int(nil), k...)
 	others[i] = 0
-	rest := without(h.y, h.basis[0])
+	rest := projectOut(h.y, h.basis[0])
 	columns := 0
 	take := func(w int) {
 		columns += h.waves[w].columns()
 		for c := range h.waves[w].columns() {
-			rest = without(rest, h.basis[h.first[w]+c])
+			rest = projectOut(rest, h.basis[h.first[w]+c])
 		}
 	}
 	var mine []int
@@ -151,8 +151,8 @@ func (h *harmonicSearch) criterion(rest []float64, columns int) float64 {
 	return n*math.Log(math.Max(variance, flatness*h.size*flatness*h.size)) + 2*p*n/(n-p-1)
 }
 
-// all is the number of waves of each season.
-func (h *harmonicSearch) all() []int {
+// waveCounts is the number of waves of each season.
+func (h *harmonicSearch) waveCounts() []int {
 	var k []int
 	for _, w := range h.waves {
 		for w.season >= len(k) {

@@ -78,7 +78,7 @@ func (e ETS) Fit(y capcli.Series) (Fitted, error) {
 // noFit says why no form could be fitted to n values.
 func (e ETS) noFit(n int, forms []ETSForm, m int) error {
 	for _, f := range forms {
-		if n >= f.free(m)+2 {
+		if n >= f.parameterCount(m)+2 {
 			return ErrUnfit
 		}
 	}

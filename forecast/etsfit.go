@@ -80,7 +80,7 @@ func newETSSearch(values []float64, m int) *etsSearch {
 // best that stand apart are followed to the end.
 func (s *etsSearch) fit(form ETSForm) *etsFit {
 	task := newETSTask(form, s.m, s.y)
-	if task.pass.n < form.free(s.m)+2 {
+	if task.pass.n < form.parameterCount(s.m)+2 {
 		return nil
 	}
 	work := newETSBFGS(task.size())
@@ -287,7 +287,7 @@ func (f *etsFit) apply(y []float64, scale float64) {
 	par.rescale(1/scale, f.form.Season)
 	pass := newETSPass(f.form, f.m, y)
 	lik := pass.run(&par)
-	n, k := float64(pass.n), float64(f.form.free(f.m)+1)
+	n, k := float64(pass.n), float64(f.form.parameterCount(f.m)+1)
 	f.n = pass.n
 	lik += 2 * n * math.Log(scale)
 	f.loglik = -0.5 * lik

@@ -61,9 +61,9 @@ func (f ETSForm) smoothing() int {
 	return n
 }
 
-// free counts the parameters that are estimated, the variance not among them:
+// parameterCount counts the parameters that are estimated, the variance not among them:
 // of m seasonal states one follows from the others.
-func (f ETSForm) free(m int) int {
+func (f ETSForm) parameterCount(m int) int {
 	n := f.smoothing() + 1
 	if f.Trend != etsNone {
 		n++

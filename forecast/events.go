@@ -61,11 +61,11 @@ func (e *Event) Check() error {
 		return bad("end", "expected a date, as a %s ends, found none", e.Shape)
 	case e.ends() && e.End <= e.Start:
 		return bad("end", "expected a time after the start, found %d seconds before it", int64(e.Start-e.End))
-	case !known(e.Size):
+	case !isFinite(e.Size):
 		return bad("size", "expected a finite figure, found %g", e.Size)
 	case e.Relative && e.Size < -1:
 		return bad("size", "expected a share of -1 or more, found %g", e.Size)
-	case !known(e.SizeSD) || e.SizeSD < 0:
+	case !isFinite(e.SizeSD) || e.SizeSD < 0:
 		return bad("size_sd", "expected 0 or more, found %g", e.SizeSD)
 	case e.LengthSD < 0 || e.LengthSD > 0 && !e.ends():
 		return bad("length_sd", "expected 0 or more of an event that ends, found %d s", int64(e.LengthSD))
@@ -114,9 +114,9 @@ func (e *Event) startedBefore(known capcli.Time) bool {
 	return known.Known() && known != 0 && e.Start < known
 }
 
-// seen is how much of the event's course a history that ends at known has at
+// shareSeen is how much of the event's course a history that ends at known has at
 // its end.
-func (e *Event) seen(known capcli.Time) float64 {
+func (e *Event) shareSeen(known capcli.Time) float64 {
 	if !e.startedBefore(known) {
 		return 0
 	}

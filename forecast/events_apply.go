@@ -156,7 +156,7 @@ func (r *Roadmap) effects(out []float64, k int, w eventWays, from, to capcli.Tim
 	if to <= e.Start {
 		return // nothing is ever early
 	}
-	scale, seen, begun := 1.0, e.seen(r.Known), e.startedBefore(r.Known)
+	scale, seen, begun := 1.0, e.shareSeen(r.Known), e.startedBefore(r.Known)
 	if e.Relative {
 		scale = base
 	}
@@ -221,7 +221,7 @@ func (r *Roadmap) ApplyPath(path []float64, bounds []capcli.Time, seed capcli.Se
 		if lot >= e.chance() {
 			continue
 		}
-		seen := e.seen(r.Known)
+		seen := e.shareSeen(r.Known)
 		if e.startedBefore(r.Known) {
 			delay, longer = 0, e.atLeast(longer, r.Known)
 		}

@@ -83,7 +83,7 @@ func (c *Campaign) Cost() (Cost, error) {
 	held := hours * float64(c.GPUs)
 	out.Hours, out.GPUHours = hours*(1+share), held*(1+share)
 	out.Lo, out.Hi = held*(1+math.Min(bufferLow, share)), held*(1+math.Max(bufferTop, share))
-	if !known(out.Hi) || !known(out.FLOPs) {
+	if !isFinite(out.Hi) || !isFinite(out.FLOPs) {
 		return Cost{}, fmt.Errorf("campaign %q: its cost is beyond any figure: %w", c.Name, ErrUnfit)
 	}
 	return out, nil
@@ -98,7 +98,7 @@ func (c *Campaign) check() error {
 	bad := func(field, text string, args ...any) error {
 		return &capcli.InputError{Field: field, Text: fmt.Sprintf("campaign %q: ", c.Name) + fmt.Sprintf(text, args...), Err: ErrUnfit}
 	}
-	positive := func(v float64) bool { return v > 0 && known(v) }
+	positive := func(v float64) bool { return v > 0 && isFinite(v) }
 	switch {
 	case !positive(c.Parameters):
 		return bad("parameters", "expected more than 0, found %g", c.Parameters)
@@ -108,7 +108,7 @@ func (c *Campaign) check() error {
 		return bad("gpus", "expected 1 or more, found %d", c.GPUs)
 	case !(c.Parallel >= 0 && c.Parallel <= 1):
 		return bad("parallel", "expected a share from 0 to 1, found %g", c.Parallel)
-	case !known(c.Failures):
+	case !isFinite(c.Failures):
 		return bad("failures", "expected a share, found %g", c.Failures)
 	case c.Runs < 0:
 		return bad("runs", "expected 1 or more, found %d", c.Runs)

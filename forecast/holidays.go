@@ -168,16 +168,16 @@ func (l *learnt) ahead(h int) []dayAhead {
 	var out []dayAhead
 	for k := range l.m.Days {
 		special := &l.m.Days[k]
-		l.each(k, bounds, func(g group, from, to capcli.Time, i int, share float64) {
+		l.forEachStep(k, bounds, func(g group, from, to capcli.Time, i int, share float64) {
 			d := dayAhead{step: i, holiday: k, share: share}
 			if special.Declared {
 				d.size, d.sd, d.absolute = special.Size, special.SD, !special.Relative
 			} else {
-				e, ok := l.of(g)
+				e, ok := l.groupEffect(g)
 				if !ok {
 					return
 				}
-				d.size, d.sd = e.at(l.slot(bounds[i]))
+				d.size, d.sd = e.sizeAt(l.slot(bounds[i]))
 				d.absolute = !l.relative
 			}
 			out = append(out, d)
@@ -203,7 +203,7 @@ func (l *learnt) levels(mean []float64) []float64 {
 		from = max(0, min(from, len(all)-day))
 		sum, count := 0.0, 0.0
 		for _, v := range all[from:min(len(all), from+day)] {
-			if known(v) {
+			if isFinite(v) {
 				sum, count = sum+v, count+1
 			}
 		}

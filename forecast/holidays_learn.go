@@ -44,8 +44,8 @@ func basis(j int, at float64) float64 {
 	return math.Sin(a)
 }
 
-// at is the effect and its standard deviation at a share of the day.
-func (e *effect) at(slot float64) (size, sd float64) {
+// sizeAt is the effect and its standard deviation at a share of the day.
+func (e *effect) sizeAt(slot float64) (size, sd float64) {
 	for j, w := range e.waves {
 		b := basis(j, slot)
 		size += w * b
@@ -88,7 +88,7 @@ func learn(m Holidays, y []float64) *learnt {
 	}
 	some := false
 	for k := range m.Days {
-		l.each(k, l.times, func(_ group, _, _ capcli.Time, i int, share float64) {
+		l.forEachStep(k, l.times, func(_ group, _, _ capcli.Time, i int, share float64) {
 			l.mask[i] += share
 			some = true
 		})
@@ -118,13 +118,13 @@ func (l *learnt) zone() *time.Location {
 	return l.m.Zone
 }
 
-// each calls do for every step between bounds that a day of the k-th holiday
+// forEachStep calls do for every step between bounds that a day of the k-th holiday
 // colours, with the share of the step.
-func (l *learnt) each(k int, bounds []capcli.Time, do func(g group, from, to capcli.Time, i int, share float64)) {
+func (l *learnt) forEachStep(k int, bounds []capcli.Time, do func(g group, from, to capcli.Time, i int, share float64)) {
 	h := &l.m.Days[k].Holiday
 	for _, d := range h.Dates {
 		for offset := -h.Before; offset <= h.After; offset++ {
-			from, to := d.in(l.m.Zone, offset)
+			from, to := d.dayRange(l.m.Zone, offset)
 			day := time.Unix(int64(from), 0).In(l.zone()).Weekday()
 			g := group{k, offset, day == time.Saturday || day == time.Sunday}
 			at, _ := slices.BinarySearch(bounds, from+1)
@@ -143,11 +143,11 @@ func (l *learnt) slot(t capcli.Time) float64 {
 	return float64(local.Hour()*3600+local.Minute()*60+local.Second()) / 86400
 }
 
-// like gives the steps that step i is compared with.
-func (l *learnt) like(i int) []int {
+// comparableSteps gives the steps that step i is compared with.
+func (l *learnt) comparableSteps(i int) []int {
 	out := make([]int, 0, 4)
 	add := func(j int) {
-		if j >= 0 && j < len(l.y) && l.mask[j] == 0 && known(l.y[j]) {
+		if j >= 0 && j < len(l.y) && l.mask[j] == 0 && isFinite(l.y[j]) {
 			out = append(out, j)
 		}
 	}
@@ -182,8 +182,8 @@ func (l *learnt) compare() (off, level []float64) {
 	off, level = nans(n), nans(n)
 	usual := nans(n)
 	for i, v := range l.y {
-		like := l.like(i)
-		if len(like) == 0 || !known(v) {
+		like := l.comparableSteps(i)
+		if len(like) == 0 || !isFinite(v) {
 			continue
 		}
 		sum := 0.0
@@ -200,7 +200,7 @@ func (l *learnt) compare() (off, level []float64) {
 		}
 		sum, count := 0.0, 0.0
 		for _, v := range usual[from:to] {
-			if known(v) {
+			if isFinite(v) {
 				sum, count = sum+v, count+1
 			}
 		}
@@ -243,7 +243,7 @@ func (l *learnt) project(steps []int, off []float64) ([]float64, bool) {
 	out := make([]float64, l.waves())
 	count := 0
 	for _, i := range steps {
-		if !known(off[i]) {
+		if !isFinite(off[i]) {
 			continue
 		}
 		count++

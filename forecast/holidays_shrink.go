@@ -27,7 +27,7 @@ type holidayDay struct {
 // days are those of the k-th holiday that the history has.
 func (l *learnt) days(k int) []holidayDay {
 	var out []holidayDay
-	l.each(k, l.times, func(g group, from, _ capcli.Time, i int, share float64) {
+	l.forEachStep(k, l.times, func(g group, from, _ capcli.Time, i int, share float64) {
 		short := l.times[i+1]-l.times[i] <= 25*3600
 		if short && share < 0.5 {
 			return // the edge of a day
@@ -146,12 +146,12 @@ func towardNought(mean, variance float64) float64 {
 // clean takes the effects out of the history.
 func (l *learnt) clean(level []float64) {
 	for k := range l.m.Days {
-		l.each(k, l.times, func(g group, _, _ capcli.Time, i int, share float64) {
+		l.forEachStep(k, l.times, func(g group, _, _ capcli.Time, i int, share float64) {
 			e := l.groups[g]
-			if e == nil || !known(level[i]) || !known(l.cleaned[i]) {
+			if e == nil || !isFinite(level[i]) || !isFinite(l.cleaned[i]) {
 				return
 			}
-			size, _ := e.at(l.slot(l.times[i]))
+			size, _ := e.sizeAt(l.slot(l.times[i]))
 			l.cleaned[i] -= share * size * level[i]
 			if l.relative {
 				l.cleaned[i] = math.Max(0, l.cleaned[i])
@@ -164,7 +164,7 @@ func (l *learnt) clean(level []float64) {
 func (l *learnt) weekends() {
 	var sum, count [2]float64
 	for i, v := range l.y {
-		if l.mask[i] > 0 || !known(v) || l.times[i+1]-l.times[i] > 25*3600 {
+		if l.mask[i] > 0 || !isFinite(v) || l.times[i+1]-l.times[i] > 25*3600 {
 			continue
 		}
 		k := 0
@@ -178,10 +178,10 @@ func (l *learnt) weekends() {
 	}
 }
 
-// of is the effect of days of a group; of a weekend that the history does not
+// groupEffect is the effect of days of a group; of a weekend that the history does not
 // have, from the working days: a holiday makes a weekend no quieter than it makes
 // a working day, and it is quiet already.
-func (l *learnt) of(g group) (*effect, bool) {
+func (l *learnt) groupEffect(g group) (*effect, bool) {
 	if e, ok := l.groups[g]; ok {
 		return e, true
 	}

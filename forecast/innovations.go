@@ -76,7 +76,7 @@ func standardised(residuals [][]float64) [][]float64 {
 		scale := rms(observed(e))
 		out[i] = nans(len(e))
 		for t, v := range e {
-			if known(v) && scale > 0 {
+			if isFinite(v) && scale > 0 {
 				out[i][t] = v / scale
 			}
 		}
@@ -121,7 +121,7 @@ func (in *Innovations) fromPairs(x [][]float64) error {
 func pairCorrelation(a, b []float64) float64 {
 	var u, v []float64
 	for t := range a {
-		if known(a[t]) && known(b[t]) {
+		if isFinite(a[t]) && isFinite(b[t]) {
 			u, v = append(u, a[t]), append(v, b[t])
 		}
 	}
@@ -139,7 +139,7 @@ func (in *Innovations) fromSteps(x [][]float64) error {
 	all := mat.NewDense(length, len(x), nil)
 	for i, e := range x {
 		for t, v := range e {
-			if known(v) {
+			if isFinite(v) {
 				all.Set(t, i, v/math.Sqrt(float64(length)))
 			}
 		}

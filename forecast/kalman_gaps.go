@@ -106,8 +106,8 @@ func (g *gapFilter) pastPlace(j int) int {
 	return g.r + j
 }
 
-// at is the index of a covariance.
-func (g *gapFilter) at(i, j int) int {
+// covarianceIndex is the index of a covariance.
+func (g *gapFilter) covarianceIndex(i, j int) int {
 	if j > i {
 		i, j = j, i
 	}
@@ -231,10 +231,10 @@ func (g *gapFilter) spread() {
 		g.widen(level)
 	}
 	for _, i := range g.open {
-		g.cov[g.at(base, i)] = last * g.first[i]
+		g.cov[g.covarianceIndex(base, i)] = last * g.first[i]
 	}
 	for _, i := range g.inner {
-		g.cov[g.at(base, g.place(i+1))] += last * g.phi[i] * level
+		g.cov[g.covarianceIndex(base, g.place(i+1))] += last * g.phi[i] * level
 	}
 	g.cov[base*(g.n+1)] = last * last * level
 	for _, i := range g.nzShock {
@@ -254,7 +254,7 @@ func (g *gapFilter) widen(level float64) {
 		s, by := g.place(i+1), g.phi[i]
 		for _, j := range g.active {
 			if j != g.base {
-				g.cov[g.at(s, j)] += by * g.first[j]
+				g.cov[g.covarianceIndex(s, j)] += by * g.first[j]
 			}
 		}
 		g.cov[s*(g.n+1)] += by * g.first[s]
@@ -293,7 +293,7 @@ func (g *gapFilter) remember(seen bool, f float64) {
 		return
 	}
 	for _, i := range g.open {
-		g.cov[g.at(s, i)] = g.z[i]
+		g.cov[g.covarianceIndex(s, i)] = g.z[i]
 	}
 	g.cov[s*(g.n+1)] = f
 }
@@ -340,8 +340,8 @@ func (g *gapFilter) run(series, out [][]float64, expected []float64) (logs float
 	return logs + math.Log(product), used
 }
 
-// into copies what the filter has come to in the order of space.
-func (g *gapFilter) into(s *space) {
+// copyInto copies what the filter has come to in the order of space.
+func (g *gapFilter) copyInto(s *space) {
 	where := make([]int, g.n)
 	for i := range where {
 		if i < g.r {
@@ -353,7 +353,7 @@ func (g *gapFilter) into(s *space) {
 	for i, a := range where {
 		s.mean[0][i] = g.mean[0][a]
 		for j, b := range where {
-			s.cov[i*s.n+j] = g.cov[g.at(a, b)]
+			s.cov[i*s.n+j] = g.cov[g.covarianceIndex(a, b)]
 		}
 	}
 }

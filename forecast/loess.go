@@ -59,7 +59,7 @@ func (l *loess) place(y, rw, out []float64, i, left, right int) {
 			return
 		}
 	}
-	v, ok := l.at(y, rw, float64(i), left, right)
+	v, ok := l.fitAt(y, rw, float64(i), left, right)
 	if !ok {
 		v = y[i]
 	}
@@ -74,8 +74,8 @@ func line(v []float64, a, b int) {
 	}
 }
 
-// at is the local fit at x, which may lie outside the data, from left to right.
-func (l *loess) at(y, rw []float64, x float64, left, right int) (float64, bool) {
+// fitAt is the local fit at x, which may lie outside the data, from left to right.
+func (l *loess) fitAt(y, rw []float64, x float64, left, right int) (float64, bool) {
 	if !l.weights(len(y), rw, x, left, right) {
 		return 0, false
 	}

@@ -22,7 +22,7 @@ type constant struct{}
 func (constant) Fit(y capcli.Series) (Fitted, error) {
 	var v []float64
 	for _, x := range y.Values {
-		if known(x) {
+		if isFinite(x) {
 			v = append(v, x)
 		}
 	}

@@ -94,7 +94,7 @@ func tail(v []float64, lag int) ([]float64, bool) {
 	out := nans(lag)
 	last := math.NaN()
 	for i := len(v) - 1; i >= 0; i-- {
-		if !known(v[i]) {
+		if !isFinite(v[i]) {
 			continue
 		}
 		if math.IsNaN(last) {
@@ -110,7 +110,7 @@ func tail(v []float64, lag int) ([]float64, bool) {
 			out[i] = last
 		}
 	}
-	return out, known(last)
+	return out, isFinite(last)
 }
 
 // differences are from each known value to the last known one of its phase.
@@ -118,10 +118,10 @@ func differences(v []float64, lag int) []float64 {
 	last := nans(lag)
 	var out []float64
 	for i, x := range v {
-		if !known(x) {
+		if !isFinite(x) {
 			continue
 		}
-		if before := last[i%lag]; known(before) {
+		if before := last[i%lag]; isFinite(before) {
 			out = append(out, x-before)
 		}
 		last[i%lag] = x
@@ -129,7 +129,7 @@ func differences(v []float64, lag int) []float64 {
 	return out
 }
 
-func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func nans(n int) []float64 {
 	out := make([]float64, n)

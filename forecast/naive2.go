@@ -68,7 +68,7 @@ func seasonalIndex(y []float64, m int) []float64 {
 	}
 	index := classical(y, m)
 	for _, v := range index {
-		if !known(v) || v <= 0.01 {
+		if !isFinite(v) || v <= 0.01 {
 			return nil
 		}
 	}
@@ -127,7 +127,7 @@ func classical(y []float64, m int) []float64 {
 		if m%2 == 0 {
 			t = (t + trend[i-shift+1]) / 2
 		}
-		if r := y[i] / t; known(r) {
+		if r := y[i] / t; isFinite(r) {
 			sum[i%m] += r
 			count[i%m]++
 		}

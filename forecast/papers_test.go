@@ -74,7 +74,7 @@ func TestDynamicThetaAsItsPaper(t *testing.T) {
 		for range 2000 {
 			a, w := 0.1+0.89*rng.Float64(), 0.98*rng.Float64()
 			// Half of the trials are anywhere, half near what was found.
-			l := y[0] + (rng.Float64()-0.5)*(largest(y)-least(y))
+			l := y[0] + (rng.Float64()-0.5)*(largest(y)-smallestValue(y))
 			if rng.IntN(2) == 0 {
 				a = min(max(alpha+0.02*rng.NormFloat64(), 0.1), 0.99)
 				w = min(max(1-1/th+0.02*rng.NormFloat64(), 0), 0.98)

@@ -36,7 +36,7 @@ func PeriodError(came float64, futures []float64) (e float64, ok bool) {
 	slices.Sort(futures)
 	half := (Quantile(futures, 0.9) - Quantile(futures, 0.1)) / 2
 	e = (came - Quantile(futures, 0.5)) / half
-	return e, known(e)
+	return e, isFinite(e)
 }
 
 // Calibrate sets ranges by how far those of the past were off (split conformal

@@ -52,7 +52,7 @@ func (p Piecewise) Fit(y capcli.Series) (Fitted, error) {
 		if math.IsInf(v, 0) {
 			return nil, fmt.Errorf("prophet: value %d is infinite: %w", i+1, ErrUnfit)
 		}
-		if known(v) {
+		if isFinite(v) {
 			count++
 		}
 	}
@@ -60,7 +60,7 @@ func (p Piecewise) Fit(y capcli.Series) (Fitted, error) {
 		return nil, fmt.Errorf("prophet: %d known values, want 3 or more: %w", count, ErrTooShort)
 	}
 	for k, r := range p.Regressors {
-		if len(r) < len(y.Values) || slices.ContainsFunc(r, func(v float64) bool { return !known(v) }) {
+		if len(r) < len(y.Values) || slices.ContainsFunc(r, func(v float64) bool { return !isFinite(v) }) {
 			return nil, fmt.Errorf("prophet: regressor %d has %d values, want %d or more, all finite: %w", k+1, len(r), len(y.Values), ErrUnfit)
 		}
 	}
@@ -96,7 +96,7 @@ func newPieces(p Piecewise, y []float64) *pieces {
 	f := &pieces{p: p, y: y, unit: 1}
 	top := 0.0
 	for _, v := range y {
-		if known(v) {
+		if isFinite(v) {
 			top = math.Max(top, math.Abs(v))
 		}
 	}
@@ -209,7 +209,7 @@ func (f *pieces) products() (gram *mat.SymDense, right []float64, square, n floa
 	row := make([]float64, f.width)
 	v := mat.NewVecDense(f.width, row)
 	for i, y := range f.y {
-		if !known(y) {
+		if !isFinite(y) {
 			continue
 		}
 		f.row(i, row)

@@ -16,7 +16,7 @@ func (f *pieces) fitted() *gaussian {
 	for i, y := range f.y {
 		f.row(i, row)
 		fit[i] = dot(row, f.coef)
-		if known(y) {
+		if isFinite(y) {
 			left[i] = y/f.unit - fit[i]
 		}
 	}
@@ -78,7 +78,7 @@ func (f *pieces) info(fit, left []float64, scale, ar, own float64) Info {
 	}
 	for i := range fit {
 		info.Fitted[i] = fit[i] * f.unit
-		if i > 0 && known(left[i-1]) {
+		if i > 0 && isFinite(left[i-1]) {
 			info.Fitted[i] += ar * left[i-1] * f.unit
 		}
 	}
@@ -90,12 +90,12 @@ func (f *pieces) info(fit, left []float64, scale, ar, own float64) Info {
 func (f *pieces) errors(left []float64) (ar, last, own float64) {
 	cross, square, sum, pairs, count := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, e := range left {
-		if !known(e) {
+		if !isFinite(e) {
 			continue
 		}
 		sum += e * e
 		count++
-		if i > 0 && known(left[i-1]) {
+		if i > 0 && isFinite(left[i-1]) {
 			cross += e * left[i-1]
 			square += left[i-1] * left[i-1]
 			pairs++
@@ -105,7 +105,7 @@ func (f *pieces) errors(left []float64) (ar, last, own float64) {
 		ar = math.Max(0, math.Min(0.99, cross/square))
 	}
 	for i := len(left) - 1; i >= 0; i-- {
-		if known(left[i]) {
+		if isFinite(left[i]) {
 			last = left[i] * math.Pow(ar, float64(len(left)-1-i))
 			break
 		}

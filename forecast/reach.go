@@ -23,7 +23,7 @@ const beyond = 9
 // ReachOf measures the known values of a series; a series of equal values, or of
 // none, has no reach to keep to.
 func ReachOf(y []float64) Reach {
-	v := slices.DeleteFunc(slices.Clone(y), func(x float64) bool { return !known(x) })
+	v := slices.DeleteFunc(slices.Clone(y), func(x float64) bool { return !isFinite(x) })
 	if len(v) == 0 {
 		return Reach{}
 	}
@@ -33,14 +33,14 @@ func ReachOf(y []float64) Reach {
 		from, to := medianOf(v[:third]), medianOf(v[len(v)-third:])
 		r.growth = math.Max(1, math.Pow(to/from, 1/float64(len(v)-third)))
 	}
-	if span := r.hi - r.lo; known(span) {
+	if span := r.hi - r.lo; isFinite(span) {
 		r.span = span
 	}
 	return r
 }
 
-// At keeps a value forecast for step k, which counts from 1, within reach.
-func (r Reach) At(k int, v float64) float64 {
+// Clamp keeps a value forecast for step k, which counts from 1, within reach.
+func (r Reach) Clamp(k int, v float64) float64 {
 	if r.span == 0 {
 		return v
 	}
@@ -66,7 +66,7 @@ func (r Reach) Keep(f Forecast) bool {
 func (r Reach) Path(path []float64) bool {
 	held := false
 	for i, v := range path {
-		path[i] = r.At(i+1, v)
+		path[i] = r.Clamp(i+1, v)
 		held = held || path[i] != v
 	}
 	return held

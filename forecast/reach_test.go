@@ -39,7 +39,7 @@ func TestReach(t *testing.T) {
 		{"none", nil, 1, 17, 17},
 		{"missing", []float64{math.NaN(), 1, 2, math.NaN()}, 1, 100, 2 + 9},
 	} {
-		if got := ReachOf(c.y).At(c.step, c.value); math.Abs(got-c.want) > 1e-9*math.Abs(c.want) {
+		if got := ReachOf(c.y).Clamp(c.step, c.value); math.Abs(got-c.want) > 1e-9*math.Abs(c.want) {
 			t.Errorf("%s: %g, want %g", c.name, got, c.want)
 		}
 	}

@@ -170,7 +170,7 @@ func wholeColumns(residuals [][]float64) ([][]float64, error) {
 	for t := range length {
 		whole := true
 		for _, e := range residuals {
-			whole = whole && known(e[t])
+			whole = whole && isFinite(e[t])
 		}
 		for i, e := range residuals {
 			if whole {
@@ -233,7 +233,7 @@ func (r *Reconciler) Reconcile(base [][]float64, floor bool) ([][]float64, error
 			return nil, fmt.Errorf("reconcile: series %d has %d steps, want %d as the first: %w", i+1, len(b), steps, ErrUnfit)
 		}
 		for t, v := range b {
-			if !known(v) {
+			if !isFinite(v) {
 				return nil, fmt.Errorf("reconcile: series %d, step %d: %w", i+1, t+1, ErrMissing)
 			}
 		}

@@ -33,7 +33,7 @@ func NewHierarchy(names []string, sum [][]float64) (*Hierarchy, error) {
 			if i-(n-m) == j {
 				part = 1
 			}
-			if !known(v) || i >= n-m && v != part {
+			if !isFinite(v) || i >= n-m && v != part {
 				return nil, fmt.Errorf("hierarchy: row %d, part %d is %g, want the parts themselves in the last %d rows: %w", i+1, j+1, v, m, ErrUnfit)
 			}
 			s.Set(i, j, v)

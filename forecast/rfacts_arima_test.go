@@ -82,7 +82,7 @@ func (r rARIMA) asked(t *testing.T, y []float64, m int) (ARIMA, []float64) {
 			for k := 1; k <= 2; k++ {
 				w := harmonic{turns: float64(k) / float64(m), single: 2*k == m}
 				for c := range w.columns() {
-					a.Xreg = append(a.Xreg, filled(n, func(i int) float64 { return w.at(c, float64(i+1)) }))
+					a.Xreg = append(a.Xreg, filled(n, func(i int) float64 { return w.valueAt(c, float64(i+1)) }))
 				}
 			}
 		case "gaps":

@@ -68,7 +68,7 @@ func MSIS(actual []float64, iv Interval, scale float64) float64 {
 	penalty := 2 / (1 - iv.Level/100)
 	sum, n := 0.0, 0
 	for i, y := range actual {
-		if !known(y) || i >= len(iv.Lo) {
+		if !isFinite(y) || i >= len(iv.Lo) {
 			continue
 		}
 		n++
@@ -81,7 +81,7 @@ func MSIS(actual []float64, iv Interval, scale float64) float64 {
 func Coverage(actual []float64, iv Interval) float64 {
 	in, n := 0, 0
 	for i, y := range actual {
-		if !known(y) || i >= len(iv.Lo) {
+		if !isFinite(y) || i >= len(iv.Lo) {
 			continue
 		}
 		n++
@@ -117,7 +117,7 @@ func CRPS(actual []float64, f Forecast) float64 {
 func averageOf(actual, f []float64, loss func(y, f float64) float64) float64 {
 	sum, n := 0.0, 0
 	for i, y := range actual {
-		if i >= len(f) || !known(y) || math.IsNaN(f[i]) {
+		if i >= len(f) || !isFinite(y) || math.IsNaN(f[i]) {
 			continue
 		}
 		sum += loss(y, f[i])

@@ -27,7 +27,7 @@ const (
 // Fit fits the model. Its Info has fitted values from the start of the series that
 // was given.
 func (m SinceChange) Fit(y capcli.Series) (Fitted, error) {
-	from := m.from(y)
+	from := m.firstValue(y)
 	if from == 0 {
 		return m.Model.Fit(y)
 	}
@@ -40,8 +40,8 @@ func (m SinceChange) Fit(y capcli.Series) (Fitted, error) {
 	return &sinceChange{fit, from}, nil
 }
 
-// from is the first value to learn from.
-func (m SinceChange) from(y capcli.Series) int {
+// firstValue is the first value to learn from.
+func (m SinceChange) firstValue(y capcli.Series) int {
 	one, err := telling(y.Values, m.Seasons)
 	if err != nil {
 		return 0
@@ -78,8 +78,8 @@ func (s *sinceChange) Info() Info {
 	return info
 }
 
-// Since is the first value that a fit of SinceChange learnt from; 0 of any other.
-func Since(fit Fitted) int {
+// FirstLearnt is the first value that a fit of SinceChange learnt from; 0 of any other.
+func FirstLearnt(fit Fitted) int {
 	if f, ok := fit.(*festive); ok {
 		fit = f.Fitted
 	}

@@ -144,11 +144,11 @@ func (s *stl) cycles(y []float64) {
 		for i, v := range fit {
 			s.long[(i+1)*p+j] = v
 		}
-		before, ok := s.byCycle.at(sub, rw, -1, 0, min(s.byCycle.window, k)-1)
+		before, ok := s.byCycle.fitAt(sub, rw, -1, 0, min(s.byCycle.window, k)-1)
 		if !ok {
 			before = fit[0]
 		}
-		after, ok := s.byCycle.at(sub, rw, float64(k), max(0, k-s.byCycle.window), k-1)
+		after, ok := s.byCycle.fitAt(sub, rw, float64(k), max(0, k-s.byCycle.window), k-1)
 		if !ok {
 			after = fit[k-1]
 		}

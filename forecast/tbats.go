@@ -53,8 +53,8 @@ func (f tbatsForm) places() int {
 	return n
 }
 
-// free is the number of parameters.
-func (f tbatsForm) free() int {
+// parameterCount is the number of parameters.
+func (f tbatsForm) parameterCount() int {
 	n := 1 + f.ar + f.ma + 2*len(f.seasons)
 	for _, more := range []bool{f.trend, f.damp, f.boxCox} {
 		if more {
@@ -64,8 +64,8 @@ func (f tbatsForm) free() int {
 	return n
 }
 
-// with is a copy that shares nothing.
-func (f tbatsForm) with(change func(*tbatsForm)) tbatsForm {
+// cloneWith is a copy that shares nothing.
+func (f tbatsForm) cloneWith(change func(*tbatsForm)) tbatsForm {
 	f.harmonics = slices.Clone(f.harmonics)
 	change(&f)
 	return f
@@ -110,18 +110,18 @@ func (f tbatsForm) encode(p tbatsParams, x []float64) {
 		put(g2 / gammaScale)
 	}
 	for i := range f.ar {
-		put(at(p.ar, i))
+		put(valueOrZero(p.ar, i))
 	}
 	for i := range f.ma {
-		put(at(p.ma, i))
+		put(valueOrZero(p.ma, i))
 	}
 	if f.boxCox {
 		put(etsAngle(p.lambda, 0, 1))
 	}
 }
 
-// at is v[i], or 0 past its end.
-func at(v []float64, i int) float64 {
+// valueOrZero is v[i], or 0 past its end.
+func valueOrZero(v []float64, i int) float64 {
 	if i < len(v) {
 		return v[i]
 	}

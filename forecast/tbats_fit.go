@@ -362,7 +362,7 @@ const (
 // search finds the best parameters of the form from a start, and gives them with
 // their score.
 func (f *tbats) search(start tbatsParams, gain float64) (tbatsParams, float64) {
-	n := f.form.free()
+	n := f.form.parameterCount()
 	x, scale := make([]float64, n), make([]float64, n)
 	for i := range scale {
 		scale[i] = 0.2

@@ -96,7 +96,7 @@ type tbatsChoice struct {
 // states count, as in R; R goes by AIC, which in a short series is glad to spend
 // a state on every few values.
 func (c *tbatsChoice) try(form tbatsForm) bool {
-	if form.free()+form.places()+tbatsLeast > len(c.y) || form.boxCox && slices.Min(c.y) <= 0 {
+	if form.parameterCount()+form.places()+tbatsLeast > len(c.y) || form.boxCox && slices.Min(c.y) <= 0 {
 		return false
 	}
 	f := newTBATS(form, c.y)
@@ -107,7 +107,7 @@ func (c *tbatsChoice) try(form tbatsForm) bool {
 			params, score = p, v
 		}
 	}
-	k, n := float64(form.free()+form.places()), float64(len(c.y))
+	k, n := float64(form.parameterCount()+form.places()), float64(len(c.y))
 	aicc := score + 2*k + 2*k*(k+1)/(n-k-1)
 	if !(aicc < c.aicc-1e-6) {
 		return false
@@ -118,14 +118,14 @@ func (c *tbatsChoice) try(form tbatsForm) bool {
 
 // starts are where the search for a form's parameters sets out.
 func (c *tbatsChoice) starts() []tbatsParams {
-	if !known(c.aicc) {
+	if !isFinite(c.aicc) {
 		return []tbatsParams{tbatsFirst(0.09), tbatsFirst(0.5)}
 	}
 	return []tbatsParams{c.params, tbatsFirst(0.09)}
 }
 
 // change tries the best form with one thing changed.
-func (c *tbatsChoice) change(how func(*tbatsForm)) bool { return c.try(c.form.with(how)) }
+func (c *tbatsChoice) change(how func(*tbatsForm)) bool { return c.try(c.form.cloneWith(how)) }
 
 // chooseTBATS climbs from the plainest form by one change at a time while AICc
 // falls, and then looks at every change once more.
@@ -159,7 +159,7 @@ func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 		}
 	}
 	f.tbatsParams = c.params
-	if !known(f.evaluate()) {
+	if !isFinite(f.evaluate()) {
 		return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), ErrUnfit)
 	}
 	return &tbatsFit{tbats: f, choice: *c}, nil
@@ -177,7 +177,7 @@ func harmonicsOf(y []float64, seasons []int) []int {
 	etsMoving(y, slices.Max(seasons), trend)
 	var rest []float64
 	for i, v := range trend {
-		if known(v) {
+		if isFinite(v) {
 			rest = append(rest, y[i]-v)
 		}
 	}
@@ -281,7 +281,7 @@ var _ Fitted = (*tbatsFit)(nil)
 // fitted runs the states to the end of the data.
 func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 	n := len(f.y)
-	k := float64(f.form.free() + f.size)
+	k := float64(f.form.parameterCount() + f.size)
 	f.unit, f.sigma = unit, math.Sqrt(f.sse/math.Max(1, float64(n)-k))
 	x, next := slices.Clone(f.start), make([]float64, f.size)
 	values := make([]float64, n)

@@ -87,7 +87,7 @@ func TestTBATSTakesAnything(t *testing.T) {
 			continue
 		}
 		for i, v := range got.Mean {
-			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !known(v) || !known(lo) || !known(hi) || lo > hi {
+			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !isFinite(v) || !isFinite(lo) || !isFinite(hi) || lo > hi {
 				t.Errorf("%s: step %d is %v (%v to %v)", name, i, v, lo, hi)
 				break
 			}
@@ -118,7 +118,7 @@ func TestTBATSGradient(t *testing.T) {
 		{seasons: []int{5, 12}, harmonics: []int{1, 3}, trend: true, damp: true, boxCox: true, ar: 1, ma: 1},
 	} {
 		f := newTBATS(form, y)
-		x, got := make([]float64, form.free()), make([]float64, form.free())
+		x, got := make([]float64, form.parameterCount()), make([]float64, form.parameterCount())
 		p := tbatsFirst(0.2)
 		p.ar, p.ma = []float64{0.3, 0.1}, []float64{0.2, -0.1}
 		form.encode(p, x)
@@ -161,7 +161,7 @@ func TestTBATSOfALongSeries(t *testing.T) {
 		t.Errorf("got %v, want %v", a.Mean, b.Mean)
 	}
 	info := all.Info()
-	if len(info.Fitted) != len(y) || !math.IsNaN(info.Fitted[499]) || !known(info.Fitted[600]) {
+	if len(info.Fitted) != len(y) || !math.IsNaN(info.Fitted[499]) || !isFinite(info.Fitted[600]) {
 		t.Errorf("%d fitted values, want %d, the first 500 missing", len(info.Fitted), len(y))
 	}
 	if note := info.Notes[len(info.Notes)-1]; note != "TBATS: the last 4000 of 4500 values are used" {

@@ -116,7 +116,7 @@ func thetaSeason(y []float64, m int) []float64 {
 	}
 	index := classical(y, m)
 	for _, v := range index {
-		if !known(v) || math.Abs(v) < 1e-4 {
+		if !isFinite(v) || math.Abs(v) < 1e-4 {
 			return nil
 		}
 	}

@@ -145,7 +145,7 @@ func (f *thiefFitted) move(h int) ([]float64, error) {
 	out := make([]float64, cycles*f.cycle)
 	bottom := agreed[len(agreed)-f.cycle:]
 	for t := range out {
-		if out[t] = bottom[t%f.cycle][t/f.cycle] - steps.Mean[t]; !known(out[t]) {
+		if out[t] = bottom[t%f.cycle][t/f.cycle] - steps.Mean[t]; !isFinite(out[t]) {
 			out = make([]float64, cycles*f.cycle)
 			break
 		}

@@ -172,7 +172,7 @@ func (t *Tobit) Impute(y []float64, x *mat.Dense, cut []bool) []float64 {
 	for i, v := range y {
 		out[i] = v
 		if cut[i] {
-			out[i], _ = above(dot(x.RawRowView(i), t.Coef), t.Sigma, v)
+			out[i], _ = truncatedMoments(dot(x.RawRowView(i), t.Coef), t.Sigma, v)
 		}
 	}
 	return out
@@ -188,7 +188,7 @@ func wholeRows(y []float64, x *mat.Dense, cut []bool, least int) (Tobit, error) 
 	}
 	whole, low, high := 0, math.Inf(1), math.Inf(-1)
 	for i, v := range y {
-		if !known(v) {
+		if !isFinite(v) {
 			return Tobit{}, fmt.Errorf("tobit: value %d: %w", i+1, ErrMissing)
 		}
 		if !cut[i] {

@@ -33,8 +33,8 @@ func mills(z float64) float64 {
 	return f
 }
 
-// above is the mean and variance of a normal given that it lies above bound.
-func above(mean, sd, bound float64) (expected, variance float64) {
+// truncatedMoments is the mean and variance of a normal given that it lies above bound.
+func truncatedMoments(mean, sd, bound float64) (expected, variance float64) {
 	if !(sd > 0) {
 		return math.Max(mean, bound), 0
 	}

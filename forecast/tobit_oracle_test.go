@@ -39,7 +39,7 @@ func FitTobitEM(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 			full[i] = v
 			if cut[i] {
 				m := dot(x.RawRowView(i), t.Coef)
-				mean, variance := above(m, t.Sigma, v)
+				mean, variance := truncatedMoments(m, t.Sigma, v)
 				full[i], left = mean, left+variance
 			}
 		}

@@ -88,7 +88,7 @@ func TestMillsFarOut(t *testing.T) {
 			t.Errorf("logUpper(%g) = %v, want %v", z, got, want)
 		}
 	}
-	if m, v := above(0, 1, 50); math.IsNaN(m) || m < 50 || m > 50.03 || v < 0 {
+	if m, v := truncatedMoments(0, 1, 50); math.IsNaN(m) || m < 50 || m > 50.03 || v < 0 {
 		t.Errorf("above(0, 1, 50) = %v, %v", m, v)
 	}
 }

@@ -51,17 +51,17 @@ func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained
 	guess := make([]bool, n)
 	total := 0
 	for i, v := range usage.Values {
-		if !known(v) {
+		if !isFinite(v) {
 			continue
 		}
 		total++
 		queue := c.queue(i)
-		if known(queue) {
+		if isFinite(queue) {
 			latent.Values[i] = v + queue
 		}
 		switch {
 		case !info.Cut[i]:
-		case known(queue):
+		case isFinite(queue):
 			info.Queue++
 		default:
 			guess[i] = true
@@ -89,7 +89,7 @@ func (c *Censoring) settle(latent []float64) {
 		return
 	}
 	for i := c.Hold; i < len(latent); i++ {
-		if late := c.Pending[i-c.Hold]; known(late) && known(latent[i]) {
+		if late := c.Pending[i-c.Hold]; isFinite(late) && isFinite(latent[i]) {
 			latent[i] = math.Max(0, latent[i]-late)
 		}
 	}
@@ -99,7 +99,7 @@ func (c *Censoring) settle(latent []float64) {
 func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 	var at []int
 	for i, x := range v {
-		if known(x) {
+		if isFinite(x) {
 			at = append(at, i)
 		}
 	}
@@ -199,7 +199,7 @@ const leastOdds = 0.05
 func knownMean(v []float64) float64 {
 	mean, n := math.NaN(), 0.0
 	for _, x := range v {
-		if !known(x) {
+		if !isFinite(x) {
 			continue
 		}
 		if n++; n == 1 {

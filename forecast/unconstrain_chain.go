@@ -103,7 +103,7 @@ func (c *cutChain) run(season int, top float64) cutTold {
 			out.coef[j] += (v - out.coef[j]) / used
 		}
 		for i, v := range c.e {
-			out.full[i] += (math.Min(top, c.scale.back(c.mean[i]+v)) - out.full[i]) / used
+			out.full[i] += (math.Min(top, c.scale.untransform(c.mean[i]+v)) - out.full[i]) / used
 		}
 		level := make([]float64, min(season, n))
 		for k := range level {
@@ -115,11 +115,11 @@ func (c *cutChain) run(season int, top float64) cutTold {
 	out.noise = c.noise(out.level, z(95)*out.sigma, top)
 	for _, level := range out.level {
 		for k, v := range level {
-			level[k] = math.Min(top, c.scale.back(v))
+			level[k] = math.Min(top, c.scale.untransform(v))
 		}
 	}
 	for i, v := range c.e {
-		out.draw[i] = math.Min(top, c.scale.back(c.mean[i]+v))
+		out.draw[i] = math.Min(top, c.scale.untransform(c.mean[i]+v))
 	}
 	return out
 }
@@ -228,7 +228,7 @@ func (c *cutChain) hidden(level [][]float64, a, sd float64) {
 		}
 		mean, spread := moments(row)
 		keep := math.Sqrt(math.Max(0, 1-mat.Dot(x, &solved)/(spread*spread)))
-		if !known(keep) {
+		if !isFinite(keep) {
 			keep = 0
 		}
 		for i := range level {
@@ -246,7 +246,7 @@ func (c *cutChain) noise(level [][]float64, far, top float64) Unknown {
 		for _, l := range level {
 			middle += l[k] / float64(len(level))
 		}
-		to := func(v float64) float64 { return math.Min(top, c.scale.back(v)) }
+		to := func(v float64) float64 { return math.Min(top, c.scale.untransform(v)) }
 		out.Below = append(out.Below, (to(middle)-to(middle-far))/z(95))
 		out.Above = append(out.Above, (to(middle+far)-to(middle))/z(95))
 	}

@@ -50,7 +50,7 @@ func (s cutScale) transform(v float64) float64 {
 	return math.Pow(v+s.shift, s.power)
 }
 
-func (s cutScale) back(v float64) float64 {
+func (s cutScale) untransform(v float64) float64 {
 	switch s.power {
 	case 1:
 		return v
@@ -93,7 +93,7 @@ func fitCut(y []float64, cut []bool, at, seasons []int) []*cutFit {
 	for _, scale := range cutScales(slices.Min(y), slices.Max(y)) {
 		s := newCutSearch(scale, y, cut, at, seasons)
 		if chosen == nil {
-			if chosen = s.best(fullPhases(cut, at, seasons)); chosen == nil {
+			if chosen = s.bestColumns(fullPhases(cut, at, seasons)); chosen == nil {
 				return nil
 			}
 		}
@@ -151,12 +151,12 @@ func newCutSearch(scale cutScale, values []float64, cut []bool, at, seasons []in
 	return s
 }
 
-// best are the columns, with or without those of full phases, by BIC; nil where not
+// bestColumns are the columns, with or without those of full phases, by BIC; nil where not
 // even a mean can be told. Errors that hang together tell less than as many that do
 // not, so the likelihood counts for (1-a)/(1+a) of itself, a being their correlation
 // from step to step: else noise that lingers is taken for seasons. a is that of the
 // fit that leaves less of it.
-func (s *cutSearch) best(full []fullColumn) *cutColumns {
+func (s *cutSearch) bestColumns(full []fullColumn) *cutColumns {
 	ways := [][]fullColumn{nil}
 	if len(full) > 0 {
 		ways = append(ways, full)

@@ -184,7 +184,7 @@ func (s *dcgmSource) tell(t *Tick) {
 		if r.round != s.round {
 			continue
 		}
-		*t.Next(r.device) = r.sample
+		*t.NextSample(r.device) = r.sample
 		if last := s.xid[r.device.UUID]; r.xid != last && r.xid != 0 {
 			t.Events = append(t.Events, Event{At: t.At, Kind: Xid, Device: r.device.UUID, Value: r.xid, Text: "told by DCGM"})
 		}

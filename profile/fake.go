@@ -87,7 +87,7 @@ func (f *Fake) Read(_ context.Context, t *Tick) error {
 	seconds := min(max(span.Seconds(), 1e-3), 60)
 	f.schedule(t.At)
 	for i := range f.gpus {
-		f.sample(t.Next(f.devices[i]), &f.gpus[i], t.At, seconds)
+		f.sample(t.NextSample(f.devices[i]), &f.gpus[i], t.At, seconds)
 	}
 	if f.o.Processes > 0 && (f.looked == 0 || t.At.Sub(f.looked) >= f.o.Processes) {
 		f.looked, t.LookedAtProcesses = t.At, true

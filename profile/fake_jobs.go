@@ -139,8 +139,8 @@ func (g *fakeGPU) load(at Instant, rng *rand.Rand) fakeLoad {
 	return l
 }
 
-// within tells how far into its period something is, from 0 to 1.
-func within(age, period float64) float64 { return math.Mod(age, period) / period }
+// phase tells how far into its period something is, from 0 to 1.
+func phase(age, period float64) float64 { return math.Mod(age, period) / period }
 
 // train works, but for a checkpoint each half hour.
 func (j *fakeJob) train(age, _ float64, rng *rand.Rand) fakeLoad {
@@ -162,7 +162,7 @@ func (j *fakeJob) starved(age, _ float64, rng *rand.Rand) fakeLoad {
 	if age < 45 {
 		return fakeLoad{util: 2, sm: 1, pcie: 600}
 	}
-	if within(age+j.phase, j.period) >= j.duty {
+	if phase(age+j.phase, j.period) >= j.duty {
 		return fakeLoad{pcie: 35 + 3*rng.NormFloat64()}
 	}
 	return fakeLoad{util: 88 + float64(rng.IntN(10)), sm: 78, tensor: 38, dram: 44, pcie: 410, nvlink: 21_000}

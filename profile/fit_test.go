@@ -15,7 +15,7 @@ func worked(change func(t *profile.Tick), model string, total, gib, sm, dram flo
 	d := &profile.Device{UUID: "G", Model: model, GI: -1}
 	for i := range 120 {
 		t := profile.Tick{At: start.Add(time.Duration(i) * time.Second), Every: time.Second, LookedAtProcesses: true}
-		s := t.Next(d)
+		s := t.NextSample(d)
 		s.Set(profile.MemUsed, gib*(1<<30))
 		s.Set(profile.MemTotal, total*(1<<30))
 		s.Set(profile.SMActive, 0)
@@ -87,7 +87,7 @@ func TestFitsNotTold(t *testing.T) {
 	}{
 		{"alone", func(*profile.Tick) {}, true},
 		{"several GPUs", func(t *profile.Tick) {
-			t.Next(other).Set(profile.SMActive, 5)
+			t.NextSample(other).Set(profile.SMActive, 5)
 			p := t.Processes[0]
 			p.Device = other
 			t.Processes = append(t.Processes, p)

@@ -47,9 +47,9 @@ func (l *Levels) lifetime() (from, to Instant) {
 	return from, to
 }
 
-// Late gives the boxes whose samples begin over a step after those of the first,
+// LateBoxes gives the boxes whose samples begin over a step after those of the first,
 // or end over a step before those of the last.
-func (l *Levels) Late() []string {
+func (l *Levels) LateBoxes() []string {
 	if len(l.order) == 0 {
 		return nil
 	}
@@ -64,8 +64,8 @@ func (l *Levels) Late() []string {
 	return out
 }
 
-// Of gives the level of a group over the steps of Range.
-func (l *Levels) Of(name string) Level {
+// GroupLevel gives the level of a group over the steps of Range.
+func (l *Levels) GroupLevel(name string) Level {
 	grid, n := l.Range()
 	skip := l.grid.Index(grid.Origin)
 	fine := l.finely(name, skip, l.grid.Index(grid.At(n))-skip)

@@ -36,7 +36,7 @@ func (f *fleet) run(host string, at profile.Instant, long time.Duration, gpus, h
 		t := profile.Tick{At: at.Add(time.Duration(i+1) * 10 * time.Second), Every: 10 * time.Second, LookedAtProcesses: true}
 		for k := range gpus {
 			d := &profile.Device{UUID: host + string(rune('a'+k)), GI: -1}
-			s := t.Next(d)
+			s := t.NextSample(d)
 			s.Set(profile.UtilGPU, util)
 			s.Set(profile.Power, 100)
 			if k < held {
@@ -51,7 +51,7 @@ func (f *fleet) run(host string, at profile.Instant, long time.Duration, gpus, h
 
 func (f *fleet) want(name string, want ...float64) {
 	f.t.Helper()
-	got := f.l.Of(name).Values
+	got := f.l.GroupLevel(name).Values
 	if !slices.EqualFunc(got, want, func(a, b float64) bool {
 		return math.Abs(a-b) < 1e-9 || math.IsNaN(a) && math.IsNaN(b)
 	}) {
@@ -72,11 +72,11 @@ func TestLevels(t *testing.T) {
 	f.run("a", start.Add(4*time.Hour+50*time.Minute), 70*time.Minute, 4, 3, 50)
 	f.want("all", 2, 3, gap, 1, gap, 3)
 	f.want("of u", 2, 3, gap, 1, gap, 3)
-	got := f.l.Of("all")
+	got := f.l.GroupLevel("all")
 	if got.Scaled != 1 || got.There[0] != 4 || math.Abs(got.There[3]-4) > 1e-9 {
 		t.Errorf("got %d steps scaled and %v GPUs there, want 1 and 4", got.Scaled, got.There)
 	}
-	if f.l.Of("of u").There != nil {
+	if f.l.GroupLevel("of u").There != nil {
 		t.Error("GPUs there of a tenant, who has none of his own")
 	}
 }
@@ -93,7 +93,7 @@ func TestLevelsOfBoxes(t *testing.T) {
 	f.want("b", 4, 4, gap, 4)
 	f.want("c", gap, gap, gap, 1)
 	f.want("of u", 4, 4, gap, 5)
-	if got := f.l.Late(); !slices.Equal(got, []string{"c"}) {
+	if got := f.l.LateBoxes(); !slices.Equal(got, []string{"c"}) {
 		t.Errorf("came late: %v, want c", got)
 	}
 	if err := f.l.Check(); err != nil {
@@ -151,7 +151,7 @@ func TestLevelsOfPowerAndSlices(t *testing.T) {
 	for i := range 60 {
 		tick := profile.Tick{At: start.Add(time.Duration(i+1) * time.Minute), Every: time.Minute, LookedAtProcesses: true}
 		for _, d := range []*profile.Device{gpu, three, one} {
-			tick.Next(d)
+			tick.NextSample(d)
 		}
 		tick.Processes = []profile.Process{{Device: three, User: "u"}, {Device: three, User: "v"}}
 		if err := f.l.Add("a", &tick); err != nil {
@@ -160,7 +160,7 @@ func TestLevelsOfPowerAndSlices(t *testing.T) {
 	}
 	f.want("all", 3./7)
 	f.want("of u", 3./14)
-	if got := f.l.Of("all").There[0]; math.Abs(got-4./7) > 1e-9 {
+	if got := f.l.GroupLevel("all").There[0]; math.Abs(got-4./7) > 1e-9 {
 		t.Errorf("%v of a GPU there, want 4/7", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestLevelsNotTold(t *testing.T) {
 	f.want("all", gap, gap)
 	f.l.MaxCells = 10
 	tick := profile.Tick{At: start.Add(1000 * time.Hour), Every: time.Second}
-	tick.Next(&profile.Device{UUID: "aa", GI: -1})
+	tick.NextSample(&profile.Device{UUID: "aa", GI: -1})
 	if err := f.l.Add("a", &tick); err == nil {
 		t.Error("a thousand steps fit into 10 cells")
 	}

@@ -155,8 +155,8 @@ func (t *Tick) Reset() {
 	*t = Tick{Samples: t.Samples[:0], Processes: t.Processes[:0], Events: t.Events[:0]}
 }
 
-// Next gives the memory of the tick's next sample of d, all of it NotAsked.
-func (t *Tick) Next(d *Device) *Sample {
+// NextSample gives the memory of the tick's next sample of d, all of it NotAsked.
+func (t *Tick) NextSample(d *Device) *Sample {
 	if n := len(t.Samples); n < cap(t.Samples) {
 		t.Samples = t.Samples[:n+1]
 	} else {

@@ -66,7 +66,7 @@ func (s *Sampler) Run(ctx context.Context) (Sampled, error) {
 	}
 	if err == nil {
 		_, now := s.Clock.Now()
-		r.up(now, "the source did not answer again")
+		r.noteUp(now, "the source did not answer again")
 		err = r.event(Ended, 0, "")
 	}
 	return r.stats, err
@@ -111,7 +111,7 @@ func (r *run) loop(ctx context.Context) error {
 	next := now
 	for {
 		if err := r.Clock.Wait(ctx, next); err != nil {
-			return r.last()
+			return r.awaitLastRead()
 		}
 		wall, now = r.Clock.Now()
 		r.watchClock(wall, now)
@@ -186,8 +186,8 @@ func (r *run) failed(now time.Duration, err error) error {
 	return r.event(Stalled, 0, fmt.Sprintf("the source fails, it is tried again: %.200v", err))
 }
 
-// up notes that the source is not down any more.
-func (r *run) up(now time.Duration, text string) {
+// noteUp notes that the source is not down any more.
+func (r *run) noteUp(now time.Duration, text string) {
 	if !r.down {
 		return
 	}
@@ -220,7 +220,7 @@ func (r *run) write() error {
 	wall, now := r.Clock.Now()
 	t := &r.tick
 	t.Took = now - r.asked
-	r.up(r.asked, "the source answers again")
+	r.noteUp(r.asked, "the source answers again")
 	if r.told {
 		r.told = false
 		r.pending = append(r.pending, Event{At: wall, Kind: Gap, Value: t.Took.Microseconds(), Text: "the source answers again"})
@@ -256,8 +256,8 @@ func (r *run) stretch(at Instant, took time.Duration) {
 	r.pending = append(r.pending, Event{At: at, Kind: Slow, Value: took.Microseconds(), Text: fmt.Sprintf("reads take over a quarter of the interval, which is %v now", r.every)})
 }
 
-// last takes what a read that is still under way has to say, if it comes soon.
-func (r *run) last() error {
+// awaitLastRead takes what a read that is still under way has to say, if it comes soon.
+func (r *run) awaitLastRead() error {
 	if !r.busy {
 		return nil
 	}

@@ -169,7 +169,7 @@ func (s *smiSource) readFile(t *Tick) error {
 		s.have = false
 		at := s.ahead.At
 		t.At = at
-		*t.Next(s.ahead.Samples[0].Device) = s.ahead.Samples[0]
+		*t.NextSample(s.ahead.Samples[0].Device) = s.ahead.Samples[0]
 	}
 	for {
 		switch err := s.file.next(); {
@@ -190,15 +190,15 @@ func (s *smiSource) readFile(t *Tick) error {
 		}
 		if len(t.Samples) == 0 {
 			t.At = at
-		} else if at.Sub(t.At) > 500*time.Millisecond || seen(t.Samples, s.ahead.Samples[0].Device) {
+		} else if at.Sub(t.At) > 500*time.Millisecond || hasSample(t.Samples, s.ahead.Samples[0].Device) {
 			s.have = true
 			return nil
 		}
-		*t.Next(s.ahead.Samples[0].Device) = s.ahead.Samples[0]
+		*t.NextSample(s.ahead.Samples[0].Device) = s.ahead.Samples[0]
 	}
 }
 
-func seen(samples []Sample, d *Device) bool {
+func hasSample(samples []Sample, d *Device) bool {
 	for i := range samples {
 		if samples[i].Device == d {
 			return true
@@ -222,7 +222,7 @@ func (s *smiSource) sample(table *smiTable, t *Tick) error {
 		d.Index, _ = strconv.Atoi(table.text("index"))
 		s.devices[uuid] = d
 	}
-	one := t.Next(d)
+	one := t.NextSample(d)
 	one.Clear(Unsupported)
 	for i, name := range table.names {
 		f, ok := smiFields[name]

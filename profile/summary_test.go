@@ -26,7 +26,7 @@ func (s *script) run(seconds int, sm float64) {
 	for range seconds {
 		var t profile.Tick
 		t.At, t.Every, t.LookedAtProcesses = s.at, time.Second, true
-		one := t.Next(s.dev)
+		one := t.NextSample(s.dev)
 		one.Set(profile.UtilGPU, min(100, 2*sm))
 		one.Set(profile.SMActive, sm)
 		one.Set(profile.Power, 100+sm)

@@ -26,7 +26,7 @@ func TestSharedJobsFeedSimulate(t *testing.T) {
 		tick.At, tick.Every, tick.LookedAtProcesses = begin.Add(time.Duration(i)*time.Minute), time.Minute, true
 		for k, gib := range []float64{8, 30, 60} {
 			d := &profile.Device{Index: k, UUID: "GPU-" + string(rune('a'+k)), Model: "NVIDIA H100 80GB HBM3", GI: -1, CI: -1}
-			s := tick.Next(d)
+			s := tick.NextSample(d)
 			s.Set(profile.UtilGPU, 100)
 			s.Set(profile.SMActive, 10)
 			s.Set(profile.MemUsed, gib*(1<<30))

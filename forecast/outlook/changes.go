@@ -82,7 +82,7 @@ func learntSince(v *view, seen []float64, fit forecast.Fitted) []string {
 	if !ok {
 		return nil
 	}
-	at := forecast.Since(b.Fitted)
+	at := forecast.FirstLearnt(b.Fitted)
 	if at <= 0 {
 		return nil
 	}

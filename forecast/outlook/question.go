@@ -56,11 +56,11 @@ func newQuestion(ctx context.Context, hs *demand.Histories, r Request) (*questio
 	known := 0
 	for _, h := range hs.List {
 		v := &view{History: lastValues(h)}
-		v.options, v.notes = q.optionsFor(v.Known())
+		v.options, v.notes = q.optionsFor(v.CountKnown())
 		if v.Censoring != nil {
 			v.usage = &unconstrainer{Censoring: v.Censoring}
 		}
-		q.longest, known = max(q.longest, len(v.Values)), max(known, v.Known())
+		q.longest, known = max(q.longest, len(v.Values)), max(known, v.CountKnown())
 		q.views = append(q.views, v)
 	}
 	q.errors = max(fewErrors, min(q.longest, 1000, max(50, 3_000_000/max(1, len(q.views)))))

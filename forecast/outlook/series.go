@@ -104,7 +104,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 }
 
 func tooLittle(v *view) error {
-	switch n := v.Known(); {
+	switch n := v.CountKnown(); {
 	case n == 0:
 		return errors.New("all values are missing")
 	case n < 2:
@@ -163,8 +163,8 @@ func (q *question) ask(out *seriesForecast, fitted *view, fit forecast.Fitted) (
 		return nil, err
 	}
 	notes = append(notes, more...)
-	if b, ok := fit.(*forecast.BoundedFit); ok && b.Held() != "" {
-		notes = append(notes, b.Held())
+	if b, ok := fit.(*forecast.BoundedFit); ok && b.ReachNote() != "" {
+		notes = append(notes, b.ReachNote())
 	}
 	out.figures = figuresOf(fc, len(q.Levels))
 	return notes, nil

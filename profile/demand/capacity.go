@@ -173,7 +173,7 @@ func (r *reader) settle(hs *Histories) error {
 				h.Warnings = append(h.Warnings, "no queue in "+t.File)
 				continue
 			}
-			h.Censoring.Pending = t.On(&h.Censoring.Fine, found[i])
+			h.Censoring.Pending = t.MeansOn(&h.Censoring.Fine, found[i])
 		}
 	}
 	for _, h := range hs.List {
@@ -239,7 +239,7 @@ func (r *reader) settlePast(hs *Histories) error {
 		if h.Censoring == nil {
 			continue
 		}
-		h.Censoring.Limit = l.table.Over(found[i], &h.Censoring.Fine, 0, len(h.Censoring.Fine.Values))
+		h.Censoring.Limit = l.table.MeanOver(found[i], &h.Censoring.Fine, 0, len(h.Censoring.Fine.Values))
 	}
 	return nil
 }
@@ -309,7 +309,7 @@ func (hs *Histories) CapOver(h *History, steps int) []float64 {
 	if !ok {
 		return nil
 	}
-	out := hs.caps.Over(name, &h.Regular, 0, steps)
+	out := hs.caps.MeanOver(name, &h.Regular, 0, steps)
 	for i, v := range out {
 		if math.IsNaN(v) {
 			out[i] = math.Inf(1)

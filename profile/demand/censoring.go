@@ -164,7 +164,7 @@ func (r *reader) attach(table *series.Table, hs *Histories) error {
 			return err
 		}
 		for _, h := range fine {
-			h.Censoring.Limit = more[0].On(&h.Censoring.Fine, h.Name)
+			h.Censoring.Limit = more[0].MeansOn(&h.Censoring.Fine, h.Name)
 		}
 		more = more[1:]
 	}
@@ -173,7 +173,7 @@ func (r *reader) attach(table *series.Table, hs *Histories) error {
 			return err
 		}
 		for _, h := range fine {
-			h.Censoring.Pending = more[0].On(&h.Censoring.Fine, h.Name)
+			h.Censoring.Pending = more[0].MeansOn(&h.Censoring.Fine, h.Name)
 		}
 	}
 	return nil

@@ -19,8 +19,8 @@ type Hierarchy struct {
 	PartsOf     [][]int // of each sum, the places of its parts in Parts
 }
 
-// All returns the sums, then the parts.
-func (t *Hierarchy) All() []*History { return append(slices.Clone(t.Sums), t.Parts...) }
+// AllHistories returns the sums, then the parts.
+func (t *Hierarchy) AllHistories() []*History { return append(slices.Clone(t.Sums), t.Parts...) }
 
 // arrange finds which series of a table are sums of others, adds the sums that are
 // missing and checks the others against their parts.
@@ -37,7 +37,7 @@ func (r *reader) arrange(hs *Histories) error {
 		}
 	}
 	if hs.Tree != nil {
-		hs.List = hs.Tree.All()
+		hs.List = hs.Tree.AllHistories()
 	}
 	return nil
 }

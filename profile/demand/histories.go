@@ -58,8 +58,8 @@ func (h *History) IndexOf(stamp int64) (int, bool) {
 	return i, h.Grid.At(i) == capcli.Time(stamp)
 }
 
-// Known counts the values that are there.
-func (h *History) Known() int { return len(h.Values) - h.Missing() }
+// CountKnown counts the values that are there.
+func (h *History) CountKnown() int { return len(h.Values) - h.Missing() }
 
 // lastKnown returns the last value that is there; NaN where none is.
 func (h *History) lastKnown() float64 {

@@ -111,7 +111,7 @@ func (r *reader) fromLevels(l *profile.Levels, grid capcli.Grid, groups *grouper
 	names := l.Names()
 	levels, made := map[string]profile.Level{}, map[string]*History{}
 	for _, name := range names {
-		levels[name], made[name] = l.Of(name), &History{group: name}
+		levels[name], made[name] = l.GroupLevel(name), &History{group: name}
 	}
 	named := &Histories{Peak: r.Peak}
 	groups.arrange(named, made)
@@ -196,7 +196,7 @@ func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string
 	if scaled > 0 {
 		out = append(out, fmt.Sprintf("%s of %s steps were sampled in part, over half of them: what was not sampled counts as what was", capcli.Grouped(int64(scaled)), capcli.Grouped(int64(steps))))
 	}
-	if late := l.Late(); len(late) > 0 {
+	if late := l.LateBoxes(); len(late) > 0 {
 		out = append(out, fmt.Sprintf("%d of %d boxes were not there all the time, such as %s: before its first sample and after its last a box counts as not there", len(late), l.Hosts(), strings.Join(capcli.Abridge(late, 3), ", ")))
 	}
 	if len(full) > 0 && !r.censored() {

@@ -97,5 +97,5 @@ func (c code) reason() profile.Reason {
 // lost tells that the GPU cannot be used until it was reset or came back.
 func (c code) lost() bool { return c == gpuLost || c == resetRequired }
 
-// gone tells that no GPU can be used: the driver was unloaded or replaced.
-func (c code) gone() bool { return c == uninitialized || c == notLoaded || c == mismatch }
+// isDriverGone tells that no GPU can be used: the driver was unloaded or replaced.
+func (c code) isDriverGone() bool { return c == uninitialized || c == notLoaded || c == mismatch }

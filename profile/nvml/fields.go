@@ -171,7 +171,7 @@ func (g *gpu) field(s *profile.Sample, i int, v *driver.FieldValue, c code) {
 		return
 	}
 	t := &g.sums[f.metric]
-	count, wide := whole(v)
+	count, wide := counterValue(v)
 	t.asked, t.per = true, f.per
 	t.total += count
 	t.broken = t.broken || !wide || count == math.MaxUint64
@@ -217,9 +217,9 @@ func number(v *driver.FieldValue) float64 {
 	}
 }
 
-// whole is a counter's value. Only 64 bits are wide enough: 32 bits of bytes
+// counterValue is a counter's value. Only 64 bits are wide enough: 32 bits of bytes
 // wrap in a tenth of a second on a fast link, how often cannot be told.
-func whole(v *driver.FieldValue) (count uint64, wide bool) {
+func counterValue(v *driver.FieldValue) (count uint64, wide bool) {
 	switch driver.ValueType(v.ValueType) {
 	case driver.VALUE_TYPE_UNSIGNED_LONG, driver.VALUE_TYPE_UNSIGNED_LONG_LONG, driver.VALUE_TYPE_SIGNED_LONG_LONG:
 		return binary.NativeEndian.Uint64(v.Value[:]), true

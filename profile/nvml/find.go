@@ -35,7 +35,7 @@ func (l *library) find() ([]found, code) {
 		if f.handle, ret = l.lib.DeviceGetHandleByIndex(i); ret == driver.SUCCESS {
 			f.device.UUID, ret = f.handle.GetUUID()
 		}
-		if f.code = code(ret); f.code.gone() {
+		if f.code = code(ret); f.code.isDriverGone() {
 			return nil, f.code
 		}
 		if f.code == success {

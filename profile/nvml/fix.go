@@ -69,12 +69,12 @@ func (t task) run() (u setUp) {
 		for _, g := range t.gpus {
 			g.freeGPM()
 		}
-		t.lib.down() // fails where the driver has gone; then there is nothing to let go
+		t.lib.stop() // fails where the driver has gone; then there is nothing to let go
 	}
 	if !t.up {
 		return u
 	}
-	if u.code = t.lib.up(); u.code != success {
+	if u.code = t.lib.start(); u.code != success {
 		return u
 	}
 	if u.list, u.code = t.lib.find(); u.code == success {
@@ -84,9 +84,9 @@ func (t task) run() (u setUp) {
 }
 
 func (g *gpu) freeGPM() {
-	g.gpm.free()
+	g.gpm.release()
 	for _, p := range g.parts {
-		p.gpm.free()
+		p.gpm.release()
 	}
 }
 

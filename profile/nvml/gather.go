@@ -91,7 +91,7 @@ func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.
 	for i := range g.samples {
 		from := &g.samples[i]
 		g.shown = append(g.shown, from.Device)
-		to := t.Next(from.Device)
+		to := t.NextSample(from.Device)
 		to.Values, to.Why = from.Values, from.Why
 	}
 	if used, ok := g.samples[0].Get(profile.MemUsed); ok {
@@ -108,7 +108,7 @@ func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.
 
 // lose takes note that a GPU, or the driver, went.
 func (s *source) lose(g *gpu, t *profile.Tick, wall profile.Instant, now time.Duration) {
-	if g.code.gone() {
+	if g.code.isDriverGone() {
 		if !s.gone {
 			s.gone = true
 			s.retryWait = firstProbe
@@ -133,7 +133,7 @@ func (s *source) blank(g *gpu, t *profile.Tick, why profile.Reason) {
 		g.shown = append(g.shown, g.first)
 	}
 	for _, d := range g.shown {
-		t.Next(d).Clear(why)
+		t.NextSample(d).Clear(why)
 	}
 }
 

@@ -64,8 +64,8 @@ func (l *library) gpmSupport(h driver.Device) profile.Reason {
 	return profile.Known
 }
 
-// free gives the samples' memory back.
-func (p *pair) free() {
+// release gives the samples' memory back.
+func (p *pair) release() {
 	if p.allocated {
 		_, _ = p.last.Free(), p.next.Free()
 	}

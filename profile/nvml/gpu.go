@@ -162,11 +162,11 @@ func (g *gpu) look(o order) {
 	}
 }
 
-func (g *gpu) failed() bool { return g.code.lost() || g.code.gone() }
+func (g *gpu) failed() bool { return g.code.lost() || g.code.isDriverGone() }
 
 // note keeps a code that says that the whole GPU, or the driver, cannot be used.
 func (g *gpu) note(c code) code {
-	if c.lost() || c.gone() {
+	if c.lost() || c.isDriverGone() {
 		g.code = c
 	}
 	return c

@@ -186,8 +186,8 @@ func loads(name string) bool {
 	return so.Close() == nil && ok
 }
 
-// up sets the library up and finds out what it offers.
-func (l *library) up() code {
+// start sets the library up and finds out what it offers.
+func (l *library) start() code {
 	if c := code(l.lib.Init()); c != success {
 		return c
 	}
@@ -216,8 +216,8 @@ func (l *library) up() code {
 	return success
 }
 
-// down lets the library go.
-func (l *library) down() code { return code(l.lib.Shutdown()) }
+// stop lets the library go.
+func (l *library) stop() code { return code(l.lib.Shutdown()) }
 
 func (l *library) hasGPM() bool {
 	return l.has[symGpmSupport] && l.has[symGpmAlloc] && l.has[symGpmFree] && l.has[symGpmGet] && l.has[symGpmMetrics]

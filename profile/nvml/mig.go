@@ -142,7 +142,7 @@ func (g *gpu) rebuild(handles []driver.Device) {
 		g.parts = append(g.parts, p)
 	}
 	for _, q := range old {
-		q.gpm.free()
+		q.gpm.release()
 	}
 	g.gpm.have = false
 	g.afresh()

@@ -121,11 +121,11 @@ func (d *field) texts(v vector) {
 		case v.s != nil:
 			d.text[k] = trim(v.s[k])
 		case v.i != nil:
-			d.text[k] = d.cur.names.of(strconv.AppendInt(d.room[:0], v.i[k], 10))
+			d.text[k] = d.cur.names.intern(strconv.AppendInt(d.room[:0], v.i[k], 10))
 		case v.f[k] != v.f[k]:
 			d.marks[k], d.text[k] = empty, ""
 		default:
-			d.text[k] = d.cur.names.of(strconv.AppendFloat(d.room[:0], v.f[k], 'f', -1, 64))
+			d.text[k] = d.cur.names.intern(strconv.AppendFloat(d.room[:0], v.f[k], 'f', -1, 64))
 		}
 	}
 }

@@ -45,8 +45,8 @@ func (c *cursor) read(v vector) error {
 			continue
 		}
 		n := min(v.len(), c.rows)
-		if err := c.some(v.part(0, n)); err != nil {
-			return c.ch.at(damaged("%v", err))
+		if err := c.readWithinPage(v.part(0, n)); err != nil {
+			return c.ch.locateError(damaged("%v", err))
 		}
 		c.rows -= n
 		v = v.part(n, v.len())
@@ -54,8 +54,8 @@ func (c *cursor) read(v vector) error {
 	return nil
 }
 
-// some reads rows that all stand in one page.
-func (c *cursor) some(v vector) error {
+// readWithinPage reads rows that all stand in one page.
+func (c *cursor) readWithinPage(v vector) error {
 	if c.levels == nil {
 		clear(v.null)
 		return c.values.read(v)
@@ -94,7 +94,7 @@ func (c *cursor) next() error {
 			return err
 		}
 		if !ok {
-			return c.ch.at(damaged("no page where one is due"))
+			return c.ch.locateError(damaged("no page where one is due"))
 		}
 		levels, values, err := c.ch.plainBytes(&h, payload)
 		if err != nil {
@@ -106,7 +106,7 @@ func (c *cursor) next() error {
 			err = c.page(&h, levels, values)
 		}
 		if err != nil {
-			return c.ch.at(asDamage(err))
+			return c.ch.locateError(asDamage(err))
 		}
 		if c.rows > 0 {
 			return nil

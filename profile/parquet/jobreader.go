@@ -77,7 +77,7 @@ func readJobs(r *trace.Reader) (err error) {
 			err = &named
 		}
 	}()
-	at, size, err := whole(r)
+	at, size, err := inputFile(r)
 	if err != nil {
 		return err
 	}
@@ -95,9 +95,9 @@ func readJobs(r *trace.Reader) (err error) {
 	return j.run()
 }
 
-// whole gives the input as a file: itself, or a copy of what comes out of a
+// inputFile gives the input as a file: itself, or a copy of what comes out of a
 // pipe or a compressed file.
-func whole(r *trace.Reader) (io.ReaderAt, int64, error) {
+func inputFile(r *trace.Reader) (io.ReaderAt, int64, error) {
 	in := r.Input()
 	if in.At != nil {
 		var head [4]byte

@@ -40,8 +40,8 @@ func refused(hint, format string, args ...any) error {
 	return &capcli.InputError{Text: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// at says where in the file err was met.
-func (c *chunk) at(err error) error {
+// locateError says where in the file err was met.
+func (c *chunk) locateError(err error) error {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
 		e := *in

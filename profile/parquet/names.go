@@ -15,7 +15,7 @@ const (
 	maxName  = 256
 )
 
-func (n *names) of(b []byte) string {
+func (n *names) intern(b []byte) string {
 	if n.once || len(b) > maxName {
 		return string(b)
 	}
@@ -36,7 +36,7 @@ func (n *names) cut(dst []string, b []byte) {
 	if !n.once {
 		for k := range dst {
 			end := 4 + binary.LittleEndian.Uint32(b)
-			dst[k] = n.of(b[4:end])
+			dst[k] = n.intern(b[4:end])
 			b = b[end:]
 		}
 		return

@@ -75,7 +75,7 @@ func (c *chunk) head() (h pageHead, ok bool, err error) {
 		c.pos += n
 		room := int64(len(c.win)-c.pos) + c.end - c.off
 		if err := h.check(room, c.left); err != nil {
-			return h, false, c.at(err)
+			return h, false, c.locateError(err)
 		}
 		return h, true, nil
 	}
@@ -129,11 +129,11 @@ func (c *chunk) plainBytes(h *pageHead, payload []byte) (levels, values []byte, 
 	}
 	if grow := raw - int64(cap(c.out)); grow > 0 {
 		if err := c.f.take(grow); err != nil {
-			return nil, nil, c.at(err)
+			return nil, nil, c.locateError(err)
 		}
 	}
 	if c.out, err = unpack(c.codec, c.out[:0], payload, int(raw)); err != nil {
-		return nil, nil, c.at(err)
+		return nil, nil, c.locateError(err)
 	}
 	return levels, c.out, nil
 }

@@ -161,7 +161,7 @@ func (p *plain) fixed(v vector, b []byte, width int) {
 	for k := range v.len() {
 		cell := b[k*width : (k+1)*width]
 		if v.s != nil {
-			v.s[k] = p.names.of(fmt.Appendf(nil, "%x-%x-%x-%x-%x", cell[:4], cell[4:6], cell[6:8], cell[8:10], cell[10:]))
+			v.s[k] = p.names.intern(fmt.Appendf(nil, "%x-%x-%x-%x-%x", cell[:4], cell[4:6], cell[6:8], cell[8:10], cell[10:]))
 			continue
 		}
 		f := float64(int8(cell[0]))
@@ -363,7 +363,7 @@ func (t *deltaTexts) read(v vector) error {
 		room -= keep[0] + n[0]
 		t.last = append(t.last[:keep[0]], t.b[:n[0]]...)
 		t.b = t.b[n[0]:]
-		v.s[k] = t.names.of(t.last)
+		v.s[k] = t.names.intern(t.last)
 	}
 	return nil
 }

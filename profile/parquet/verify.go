@@ -43,7 +43,7 @@ func (f *file) verify(group int, l *leaf) error {
 			return err
 		}
 		if f.sealed && !h.hasCRC && h.packed > 0 {
-			return c.at(damaged("page without a checksum"))
+			return c.locateError(damaged("page without a checksum"))
 		}
 	}
 }

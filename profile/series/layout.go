@@ -45,7 +45,7 @@ func (t *Table) find(names []string, line int, o Options) (layout, error) {
 	if l.time < 0 && !o.Levels {
 		return l, t.fault(line, "", fmt.Sprintf("there is no column of times: expected ds, found %s", strings.Join(names, ", ")), "name it with --time-col")
 	}
-	if err := t.alone(l, names, line); err != nil {
+	if err := t.checkUnambiguous(l, names, line); err != nil {
 		return l, err
 	}
 	if l.value >= 0 {
@@ -74,9 +74,9 @@ func (t *Table) noColumn(line int, name string, names []string, hint string) err
 	return t.fault(line, name, "there is no such column; have "+strings.Join(names, ", "), hint)
 }
 
-// alone sees that what a column is read as is beyond doubt: no other has its name,
+// checkUnambiguous sees that what a column is read as is beyond doubt: no other has its name,
 // and it is not both the stamp and the value.
-func (t *Table) alone(l layout, names []string, line int) error {
+func (t *Table) checkUnambiguous(l layout, names []string, line int) error {
 	if l.value >= 0 && l.value == l.time {
 		return t.fault(line, names[l.value], "the column is named for the times and for the values", "give --time-col and --value-col a column each")
 	}

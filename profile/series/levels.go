@@ -61,13 +61,13 @@ func (l *Levels) Names() []string {
 // Stamp says what the stamps are.
 func (l *Levels) Stamp() Stamp { return l.table.Stamp }
 
-// First is the first stamp of a series.
-func (l *Levels) First(name string) int64 { return l.byName[name][0].At }
+// FirstTime is the first stamp of a series.
+func (l *Levels) FirstTime(name string) int64 { return l.byName[name][0].At }
 
-// Over gives the level of the series called name in steps from to to of r, which
+// MeanOver gives the level of the series called name in steps from to to of r, which
 // may lie beyond its end: the mean over the step, NaN where it is not known for
 // all of it.
-func (l *Levels) Over(name string, r *Regular, from, to int) []float64 {
+func (l *Levels) MeanOver(name string, r *Regular, from, to int) []float64 {
 	rows := l.byName[name]
 	out := make([]float64, max(0, to-from))
 	if l.Constant() {
@@ -98,9 +98,9 @@ func (l *Levels) Over(name string, r *Regular, from, to int) []float64 {
 	return out
 }
 
-// On gives the figures of the series called name on the steps of r: the mean of
+// MeansOn gives the figures of the series called name on the steps of r: the mean of
 // those that lie in a step, NaN where none does.
-func (t *Table) On(r *Regular, name string) []float64 {
+func (t *Table) MeansOn(r *Regular, name string) []float64 {
 	out, counts := make([]float64, len(r.Values)), make([]int, len(r.Values))
 	i, known := t.byID[name]
 	if known {

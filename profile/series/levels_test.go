@@ -50,7 +50,7 @@ func TestLevels(t *testing.T) {
 		if len(l.Names()) == 1 {
 			name = l.Names()[0]
 		}
-		if got := fmt.Sprint(l.Over(name, &history[0], 0, 5)); got != tt.want {
+		if got := fmt.Sprint(l.MeanOver(name, &history[0], 0, 5)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -93,7 +93,7 @@ func TestMoreColumnsHaveTheSameRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fmt.Sprint(table.More[0].On(&list[0], "a"), table.More[1].On(&list[0], "a"), table.More[1].On(&list[0], "b"))
+		got := fmt.Sprint(table.More[0].MeansOn(&list[0], "a"), table.More[1].MeansOn(&list[0], "a"), table.More[1].MeansOn(&list[0], "b"))
 		if want := "[8 8 NaN 16] [0 NaN NaN 3] [NaN NaN NaN NaN]"; got != want {
 			t.Errorf("%s: %s, want %s", text[:9], got, want)
 		}
@@ -131,7 +131,7 @@ func FuzzLevels(f *testing.F) {
 		}
 		for _, name := range l.Names() {
 			for _, r := range []*Regular{&grid, &index} {
-				got := l.Over(name, r, -5, 25)
+				got := l.MeanOver(name, r, -5, 25)
 				if len(got) != 30 {
 					t.Fatalf("%q: %d levels, want 30", name, len(got))
 				}

@@ -51,13 +51,13 @@ func (r *Reader) device(d profile.Device) *profile.Device {
 	if !ok {
 		known = &d
 		r.devices[d] = known
-		r.owners[short(d)] = known
+		r.owners[deviceOfProcess(d)] = known
 	}
 	return known
 }
 
-// short is what a process tells of its device.
-func short(d profile.Device) profile.Device {
+// deviceOfProcess is what a process tells of its device.
+func deviceOfProcess(d profile.Device) profile.Device {
 	return profile.Device{Index: d.Index, UUID: d.UUID, GI: d.GI, CI: d.CI}
 }
 
@@ -127,8 +127,8 @@ func (r *Reader) sampleRow(h *head, row int, t *profile.Tick, q Query) {
 	if !q.wants(d) {
 		return
 	}
-	s := t.Next(d)
-	why := r.why(b.textAt(sampleMissing, row))
+	s := t.NextSample(d)
+	why := r.parseReasons(b.textAt(sampleMissing, row))
 	for m := range profile.NumMetrics {
 		col := sampleMetrics + int(m)
 		switch {
@@ -143,9 +143,9 @@ func (r *Reader) sampleRow(h *head, row int, t *profile.Tick, q Query) {
 	}
 }
 
-// why reads the column of reasons. A metric that is null without one is of a
+// parseReasons reads the column of reasons. A metric that is null without one is of a
 // later version.
-func (r *Reader) why(words string) *[profile.NumMetrics]profile.Reason {
+func (r *Reader) parseReasons(words string) *[profile.NumMetrics]profile.Reason {
 	if w, ok := r.reasons[words]; ok {
 		return w
 	}

@@ -127,7 +127,7 @@ func writeBlocks(w io.Writer, blocks []*block) error {
 		return err
 	}
 	for _, rows := range blocks {
-		pick := rows.every()
+		pick := rows.allRows()
 		rows.sorted(pick)
 		if err := t.Group(rows.cols, pick); err != nil {
 			return err

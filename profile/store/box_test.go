@@ -72,7 +72,7 @@ func (b *box) next(t *profile.Tick) {
 	t.At, t.Elapsed, t.Every = b.at, b.elapsed, b.every
 	t.Took = time.Duration(3000+b.rng.ExpFloat64()*600) * time.Microsecond
 	for i, d := range b.devices {
-		b.sample(&b.state[i], t.Next(d))
+		b.sample(&b.state[i], t.NextSample(d))
 	}
 	if b.tick%5 == 0 {
 		t.LookedAtProcesses = true

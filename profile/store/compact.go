@@ -146,7 +146,7 @@ func (l *listing) merge(ctx context.Context, pieces []*piece, program string, do
 		if err != nil {
 			return err
 		}
-		sound, in, rows = append(sound, p), in.and(o.in), rows+o.Rows()
+		sound, in, rows = append(sound, p), in.union(o.in), rows+o.Rows()
 		o.close()
 	}
 	if len(sound) < 2 {

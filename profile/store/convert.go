@@ -107,7 +107,7 @@ func (l *listing) part(t table, dir string, seq int64, b *block, program string)
 	if err != nil {
 		return err
 	}
-	if err := p.group(b, b.every()); err != nil {
+	if err := p.group(b, b.allRows()); err != nil {
 		p.drop()
 		return err
 	}

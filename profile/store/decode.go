@@ -226,7 +226,7 @@ func (r *replay) sample(in *input, t *profile.Tick) {
 			w.why[m] = r.reason(in)
 		}
 	}
-	s := t.Next(d)
+	s := t.NextSample(d)
 	for k, m := range r.metrics {
 		switch {
 		case m == int(profile.NumMetrics):

@@ -157,8 +157,8 @@ func (n numbers) has(seq int64) bool {
 	return ok
 }
 
-// within tells whether all of n are in m.
-func (n numbers) within(m numbers) bool {
+// isSubsetOf tells whether all of n are in m.
+func (n numbers) isSubsetOf(m numbers) bool {
 	for _, seq := range n {
 		if !m.has(seq) {
 			return false
@@ -167,8 +167,8 @@ func (n numbers) within(m numbers) bool {
 	return true
 }
 
-// and joins two sets.
-func (n numbers) and(m numbers) numbers {
+// union joins two sets.
+func (n numbers) union(m numbers) numbers {
 	all := append(slices.Clone(n), m...)
 	slices.Sort(all)
 	return slices.Compact(all)

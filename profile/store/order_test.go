@@ -25,7 +25,7 @@ func TestSortedIsAsCompared(t *testing.T) {
 			}
 			b.n++
 		}
-		got, want := b.every(), b.every()
+		got, want := b.allRows(), b.allRows()
 		b.sorted(got)
 		b.byComparing(want)
 		if !slices.Equal(got, want) {

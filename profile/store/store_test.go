@@ -216,7 +216,7 @@ func TestReasonsAndOddValuesComeBack(t *testing.T) {
 	for i := range 30 {
 		tick := &profile.Tick{At: noon + profile.Instant(i)*1e6, Elapsed: time.Duration(i) * time.Second, Every: time.Second, LookedAtProcesses: i%2 == 0}
 		for r := range numReasons {
-			s := tick.Next(gpu)
+			s := tick.NextSample(gpu)
 			if r%2 == 1 {
 				s.Device = mig
 			}
@@ -252,8 +252,8 @@ func TestDeviceTwiceIsRefused(t *testing.T) {
 	defer w.Close()
 	d := &profile.Device{UUID: "GPU-a", GI: -1, CI: -1}
 	tick := &profile.Tick{At: noon}
-	tick.Next(d)
-	tick.Next(d)
+	tick.NextSample(d)
+	tick.NextSample(d)
 	if err := w.Write(tick); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("got %v", err)
 	}

@@ -207,20 +207,20 @@ func (l *listing) settle() {
 					break // reading it tells
 				}
 			}
-			if l.inside(p, in) && !slices.Contains(l.gone, big) {
+			if l.isCoveredBy(p, in) && !slices.Contains(l.gone, big) {
 				l.gone = append(l.gone, p)
 			}
 		}
 	}
 }
 
-// inside tells whether all of p is among in.
-func (l *listing) inside(p *piece, in numbers) bool {
+// isCoveredBy tells whether all of p is among in.
+func (l *listing) isCoveredBy(p *piece, in numbers) bool {
 	if !p.merged() {
 		return in.has(p.from)
 	}
 	own, err := l.numbers(p)
-	return err == nil && own.within(in)
+	return err == nil && own.isSubsetOf(in)
 }
 
 // instants turns a query's bounds into a span; 0 is open.

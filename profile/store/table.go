@@ -118,25 +118,25 @@ func word(name string, nullable bool) parquet.Column {
 	return parquet.Column{Name: name, Kind: parquet.Text, Nullable: nullable, Repeats: true}
 }
 
-func whole(name string, nullable bool) parquet.Column {
+func intColumn(name string, nullable bool) parquet.Column {
 	return parquet.Column{Name: name, Kind: parquet.Int32, Nullable: nullable, Repeats: true}
 }
 
 func sampleSpec() spec {
 	s := spec{name: "samples", key: sampleTS, order: []int{sampleIndex, sampleGI, sampleCI, sampleUUID}}
 	s.add(sampleTS, "instant of the tick, UTC", parquet.Column{Name: "ts", Kind: parquet.Instant, Packing: parquet.Deltas})
-	s.add(sampleIndex, "the driver's number of the GPU", whole("gpu_index", false))
+	s.add(sampleIndex, "the driver's number of the GPU", intColumn("gpu_index", false))
 	s.add(sampleUUID, "of the GPU, or of the MIG instance", word("gpu_uuid", false))
 	s.add(sampleModel, "name of the GPU's model", word("gpu_model", true))
 	s.add(sampleBus, "PCI address", word("pci_bus", true))
 	s.add(sampleDriver, "version of the driver", word("driver", true))
 	s.add(sampleParent, "of a MIG instance: uuid of the GPU that holds it", word("mig_parent_uuid", true))
 	s.add(sampleProfile, "of a MIG instance: its profile", word("mig_profile", true))
-	s.add(sampleGI, "of a MIG instance: its GPU instance", whole("mig_gi", true))
-	s.add(sampleCI, "of a MIG instance: its compute instance", whole("mig_ci", true))
+	s.add(sampleGI, "of a MIG instance: its GPU instance", intColumn("mig_gi", true))
+	s.add(sampleCI, "of a MIG instance: its compute instance", intColumn("mig_ci", true))
 	s.add(samplePeakMem, "peak bandwidth of device memory", parquet.Column{Name: "peak_mem_bytes_per_s", Kind: parquet.Float64, Nullable: true, Repeats: true})
 	s.add(sampleMaxClock, "highest clock of the SMs", parquet.Column{Name: "max_clock_sm_mhz", Kind: parquet.Float64, Nullable: true, Repeats: true})
-	s.add(sampleSMs, "streaming multiprocessors", whole("sms", true))
+	s.add(sampleSMs, "streaming multiprocessors", intColumn("sms", true))
 	for m := range profile.NumMetrics {
 		s.add(sampleMetrics+int(m), profile.Metrics[m].Doc, metricColumn(m))
 	}
@@ -165,10 +165,10 @@ func metricColumn(m profile.Metric) parquet.Column {
 func processSpec() spec {
 	s := spec{name: "processes", key: procTS, order: []int{procIndex, procUUID, procPID, procKind, procStart}}
 	s.add(procTS, "instant of the tick, UTC", parquet.Column{Name: "ts", Kind: parquet.Instant, Packing: parquet.Deltas})
-	s.add(procIndex, "the driver's number of the GPU", whole("gpu_index", false))
+	s.add(procIndex, "the driver's number of the GPU", intColumn("gpu_index", false))
 	s.add(procUUID, "of the GPU, or of the MIG instance", word("gpu_uuid", false))
-	s.add(procGI, "of a MIG instance: its GPU instance", whole("mig_gi", true))
-	s.add(procCI, "of a MIG instance: its compute instance", whole("mig_ci", true))
+	s.add(procGI, "of a MIG instance: its GPU instance", intColumn("mig_gi", true))
+	s.add(procCI, "of a MIG instance: its compute instance", intColumn("mig_ci", true))
 	s.add(procPID, "in the namespace of the host", parquet.Column{Name: "pid", Kind: parquet.Int64, Repeats: true})
 	s.add(procUser, "name of the user", word("user", true))
 	s.add(procCommand, "program and its first arguments", word("command", true))
@@ -327,8 +327,8 @@ func (b *block) compareKind(i, j int32) int {
 	return 0
 }
 
-// every lists all rows.
-func (b *block) every() []int32 {
+// allRows lists all rows.
+func (b *block) allRows() []int32 {
 	rows := make([]int32, b.n)
 	for k := range rows {
 		rows[k] = int32(k)

@@ -107,7 +107,7 @@ func (v *Verified) host(l *listing) error {
 		name := path.Join(l.root, p.path())
 		err := v.file(l.disk, name, p, l.host)
 		if err == nil && !gone[p.path()] {
-			err = v.once(l, p, holders)
+			err = v.checkHeldOnce(l, p, holders)
 		}
 		var damage *capcli.InputError
 		switch {
@@ -136,8 +136,8 @@ func (v *Verified) host(l *listing) error {
 	return nil
 }
 
-// once holds that no segment is in two files of a table.
-func (v *Verified) once(l *listing, p *piece, holders map[[2]int64]string) error {
+// checkHeldOnce holds that no segment is in two files of a table.
+func (v *Verified) checkHeldOnce(l *listing, p *piece, holders map[[2]int64]string) error {
 	in, err := l.numbers(p)
 	if err != nil {
 		return err

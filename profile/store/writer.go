@@ -204,7 +204,7 @@ func (w *Writer) tell(rec *Recovery) {
 // Write implements profile.Sink. A DiskError means that this tick is lost and
 // nothing else; a later Write may succeed, and then tells of the loss in an event.
 func (w *Writer) Write(t *profile.Tick) error {
-	if w.seg != nil && w.full(t) {
+	if w.seg != nil && w.needsNewSegment(t) {
 		w.retire()
 	}
 	w.events(t)
@@ -220,8 +220,8 @@ func (w *Writer) Write(t *profile.Tick) error {
 	return nil
 }
 
-// full tells whether t must begin another segment.
-func (w *Writer) full(t *profile.Tick) bool {
+// needsNewSegment tells whether t must begin another segment.
+func (w *Writer) needsNewSegment(t *profile.Tick) bool {
 	s := w.seg
 	return t.At < w.last || t.At.Sub(s.first) >= w.o.SegmentTime || dayOf(t.At) != s.day ||
 		s.size >= w.o.SegmentBytes || s.samples+len(t.Samples) > w.o.SegmentRows || !s.enc.knows(t)

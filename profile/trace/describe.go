@@ -151,11 +151,11 @@ func (d *describer) add(job *capcli.Job) {
 		d.first = job.Submit
 	}
 	d.last = max(d.last, job.Submit)
-	into(d.sizes, job.Milli(), work)
-	into(d.tenants, job.Tenant, work)
-	into(d.partitions, job.Partition, work)
-	into(d.models, job.GPUModel, work)
-	into(d.states, job.State, work)
+	addTally(d.sizes, job.Milli(), work)
+	addTally(d.tenants, job.Tenant, work)
+	addTally(d.partitions, job.Partition, work)
+	addTally(d.models, job.GPUModel, work)
+	addTally(d.states, job.State, work)
 	d.classes[runClass(job.Run)].add(work)
 	d.run.add(job.Run)
 	d.demand.add(job.Submit, job.Submit+capcli.Time(job.Run), job.Milli())
@@ -171,7 +171,7 @@ func (d *describer) add(job *capcli.Job) {
 	d.weekdays[(int(at.Weekday())+6)%7]++
 }
 
-func into[K comparable](m map[K]*tallied, key K, work capcli.GPUTime) {
+func addTally[K comparable](m map[K]*tallied, key K, work capcli.GPUTime) {
 	t := m[key]
 	if t == nil {
 		t = &tallied{}

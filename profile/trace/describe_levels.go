@@ -45,7 +45,7 @@ func (l *lengths) quantiles() Quantiles {
 		to      *capcli.Seconds
 	}{{50, &q.P50}, {90, &q.P90}, {95, &q.P95}, {99, &q.P99}}
 	var below int64
-	l.each(func(s capcli.Seconds, n int64) bool {
+	l.forEachLength(func(s capcli.Seconds, n int64) bool {
 		below += n
 		for len(want) > 0 && below*100 >= want[0].percent*l.n {
 			*want[0].to = s
@@ -56,8 +56,8 @@ func (l *lengths) quantiles() Quantiles {
 	return q
 }
 
-// each gives the lengths that occur, ascending, until do returns false.
-func (l *lengths) each(do func(s capcli.Seconds, n int64) bool) {
+// forEachLength gives the lengths that occur, ascending, until do returns false.
+func (l *lengths) forEachLength(do func(s capcli.Seconds, n int64) bool) {
 	for s, n := range l.short {
 		if n > 0 && !do(capcli.Seconds(s), n) {
 			return

@@ -69,12 +69,12 @@ func (f *fleetsim) job() (job capcli.Job, field string, bad flaw) {
 		return job, "num_chips", bad
 	}
 	job.Run, job.Limit = f.r.lift(capcli.Seconds(run)), capcli.Seconds(limit)
-	job.ID = f.ids.of(f.t.cell(f.id))
-	job.Tenant = f.users.of(f.t.cell(f.user))
-	job.Partition = f.tenants.of(f.t.cell(f.tenant))
-	job.Class = f.classes.of(f.t.cell(f.class))
-	job.GPUModel = f.models.of(f.t.cell(f.model))
-	if job.State = f.states.of(f.t.cell(f.state)); job.State == "CANCELED" {
+	job.ID = f.ids.copyString(f.t.cell(f.id))
+	job.Tenant = f.users.intern(f.t.cell(f.user))
+	job.Partition = f.tenants.intern(f.t.cell(f.tenant))
+	job.Class = f.classes.intern(f.t.cell(f.class))
+	job.GPUModel = f.models.intern(f.t.cell(f.model))
+	if job.State = f.states.intern(f.t.cell(f.state)); job.State == "CANCELED" {
 		job.State = "CANCELLED"
 	}
 	return job, "", flawless

@@ -30,7 +30,7 @@ func readGaia(r *Reader) error {
 	var ids arena
 	for t.next() {
 		job := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
-		if job.ID = ids.of(t.cell(id)); job.ID == "" {
+		if job.ID = ids.copyString(t.cell(id)); job.ID == "" {
 			job.ID = ids.number(t.rows)
 		}
 		field, bad := gaiaJob(&job, scale, t.cell(submit), t.cell(length), t.cell(cpus))

@@ -55,10 +55,10 @@ func (h *helios) job() (job capcli.Job, field string, bad flaw) {
 	if job.Submit, bad = h.zone.read(h.t.cell(h.submit)); bad != flawless {
 		return job, "submit_time", bad
 	}
-	if job.Start, bad = h.zone.read(known(h.t.cell(h.start))); bad != flawless {
+	if job.Start, bad = h.zone.read(blankIfUnknown(h.t.cell(h.start))); bad != flawless {
 		return job, "start_time", bad
 	}
-	if job.End, bad = h.zone.read(known(h.t.cell(h.end))); bad != flawless {
+	if job.End, bad = h.zone.read(blankIfUnknown(h.t.cell(h.end))); bad != flawless {
 		return job, "end_time", bad
 	}
 	run, _, bad := fixed(h.t.cell(h.run), 1)
@@ -72,17 +72,17 @@ func (h *helios) job() (job capcli.Job, field string, bad flaw) {
 		return job, "cpu_num", bad
 	}
 	job.Run = h.r.lift(capcli.Seconds(run))
-	job.Tenant = h.users.of(h.t.cell(h.user))
-	job.Partition = h.vcs.of(h.t.cell(h.vc))
-	job.State = h.states.of(h.t.cell(h.state))
-	if job.ID = h.ids.of(h.t.cell(h.id)); job.ID == "" {
+	job.Tenant = h.users.intern(h.t.cell(h.user))
+	job.Partition = h.vcs.intern(h.t.cell(h.vc))
+	job.State = h.states.intern(h.t.cell(h.state))
+	if job.ID = h.ids.copyString(h.t.cell(h.id)); job.ID == "" {
 		job.ID = h.ids.number(h.t.rows)
 	}
 	return job, "", flawless
 }
 
-// known turns the words for an unknown value into an empty one.
-func known(b []byte) []byte {
+// blankIfUnknown turns the words for an unknown value into an empty one.
+func blankIfUnknown(b []byte) []byte {
 	switch string(trim(b)) {
 	case "None", "NaN", "nan", "NaT", "null", "NULL", "Unknown", "N/A", "-":
 		return nil

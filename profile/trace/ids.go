@@ -27,9 +27,9 @@ const maxRuns = 8
 // NewIDs makes an empty set.
 func NewIDs() *IDs { return &IDs{} }
 
-// Seen tells whether id was given before, and remembers it. The empty id is
+// CheckAndAdd tells whether id was given before, and remembers it. The empty id is
 // never seen.
-func (s *IDs) Seen(id string) bool {
+func (s *IDs) CheckAndAdd(id string) bool {
 	if id == "" {
 		return false
 	}

@@ -114,7 +114,7 @@ func TestIDs(t *testing.T) {
 			if has := s.Has(id); has != known[id] {
 				t.Fatalf("Has(%q) at %d is %t", id, i, has)
 			}
-			if seen := s.Seen(id); seen != known[id] {
+			if seen := s.CheckAndAdd(id); seen != known[id] {
 				t.Fatalf("Seen(%q) at %d is %t", id, i, seen)
 			}
 			known[id] = true

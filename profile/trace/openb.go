@@ -73,10 +73,10 @@ func (o *openb) job() (job capcli.Job, reason string) {
 	if job.MemMiB, bad = optional(o.t.cell(o.mem), 1); bad != flawless {
 		return job, "memory_mib: " + string(bad)
 	}
-	job.ID = o.ids.of(o.t.cell(o.name))
-	job.GPUModel = o.specs.of(o.t.cell(o.spec))
-	job.Class = o.classes.of(o.t.cell(o.qos))
-	job.State = o.states.of([]byte(podState(o.t.cell(o.phase))))
+	job.ID = o.ids.copyString(o.t.cell(o.name))
+	job.GPUModel = o.specs.intern(o.t.cell(o.spec))
+	job.Class = o.classes.intern(o.t.cell(o.qos))
+	job.State = o.states.intern([]byte(podState(o.t.cell(o.phase))))
 	return job, ""
 }
 
@@ -84,13 +84,13 @@ func (o *openb) job() (job capcli.Job, reason string) {
 // not yet deleted when the list was made, has no run time.
 func (o *openb) times(job *capcli.Job) (reason string) {
 	var bad flaw
-	if job.Submit, bad = o.zone.read(known(o.t.cell(o.created))); bad != flawless {
+	if job.Submit, bad = o.zone.read(blankIfUnknown(o.t.cell(o.created))); bad != flawless {
 		return "creation_time: " + string(bad)
 	}
-	if job.Start, bad = o.zone.read(known(o.t.cell(o.scheduled))); bad != flawless {
+	if job.Start, bad = o.zone.read(blankIfUnknown(o.t.cell(o.scheduled))); bad != flawless {
 		return "scheduled_time: " + string(bad)
 	}
-	if job.End, bad = o.zone.read(known(o.t.cell(o.deleted))); bad != flawless {
+	if job.End, bad = o.zone.read(blankIfUnknown(o.t.cell(o.deleted))); bad != flawless {
 		return "deletion_time: " + string(bad)
 	}
 	switch {
@@ -105,7 +105,7 @@ func (o *openb) times(job *capcli.Job) (reason string) {
 	if job.Submit.Known() && job.End < job.Start {
 		return "end before start"
 	}
-	if !outside(job.Start) && !outside(job.End) {
+	if !isOutOfRange(job.Start) && !isOutOfRange(job.End) {
 		job.Run = capcli.Seconds(job.End - job.Start)
 	}
 	return ""

@@ -81,14 +81,14 @@ func (p *pai) job() (job capcli.Job, field string, bad flaw) {
 	p.gang(&job, inst, milli)
 	job.CPUMilli = cpus * inst
 	job.Run = p.r.lift(capcli.Seconds(run))
-	job.ID = p.ids.of(p.t.cell(p.id))
-	job.Tenant = p.users.of(p.t.cell(p.user))
-	switch model := known(p.t.cell(p.model)); string(model) {
+	job.ID = p.ids.copyString(p.t.cell(p.id))
+	job.Tenant = p.users.intern(p.t.cell(p.user))
+	switch model := blankIfUnknown(p.t.cell(p.model)); string(model) {
 	case "MISC": // one of several that were not named
 		p.r.Assume("gpu_type MISC: taken as any model")
 	case "CPU":
 	default:
-		job.GPUModel = p.models.of(model)
+		job.GPUModel = p.models.intern(model)
 	}
 	return job, "", flawless
 }

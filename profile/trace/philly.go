@@ -71,11 +71,11 @@ func (p *philly) object(list *objects) bool {
 		return p.r.Reject(list.line, list.raw, "not a Philly job in JSON")
 	}
 	job := capcli.Job{
-		ID: in.ID, Tenant: p.users.of([]byte(in.User)), Partition: p.vcs.of([]byte(in.VC)),
+		ID: in.ID, Tenant: p.users.intern([]byte(in.User)), Partition: p.vcs.intern([]byte(in.VC)),
 		State: phillyState(in.Status), Deadline: capcli.NoTime,
 	}
 	var bad flaw
-	if job.Submit, bad = p.when(in.Submitted); bad != flawless {
+	if job.Submit, bad = p.parseTime(in.Submitted); bad != flawless {
 		return p.r.Reject(list.line, list.raw, "submitted_time: "+string(bad))
 	}
 	if reason := p.fold(&job, in.Attempts); reason != "" {
@@ -91,11 +91,11 @@ func (p *philly) fold(job *capcli.Job, attempts []phillyAttempt) (reason string)
 	job.Start, job.End = capcli.NoTime, capcli.NoTime
 	ran, open := 0, 0
 	for _, a := range attempts {
-		start, bad := p.when(a.Start)
+		start, bad := p.parseTime(a.Start)
 		if bad != flawless {
 			return "start_time: " + string(bad)
 		}
-		end, bad := p.when(a.End)
+		end, bad := p.parseTime(a.End)
 		if bad != flawless {
 			return "end_time: " + string(bad)
 		}
@@ -136,11 +136,11 @@ func (p *philly) fold(job *capcli.Job, attempts []phillyAttempt) (reason string)
 	return ""
 }
 
-func (p *philly) when(text *string) (capcli.Time, flaw) {
+func (p *philly) parseTime(text *string) (capcli.Time, flaw) {
 	if text == nil {
 		return capcli.NoTime, flawless
 	}
-	return p.zone.read(known([]byte(*text)))
+	return p.zone.read(blankIfUnknown([]byte(*text)))
 }
 
 func phillyState(status string) string {
@@ -169,7 +169,7 @@ func readPhillyTable(r *Reader) error {
 	submit, run, gpus, vc := t.col("timestamp"), t.col("duration"), t.col("num_gpus"), t.col("cluster")
 	for t.next() {
 		job := capcli.Job{
-			ID: p.ids.of(append([]byte{'j'}, p.ids.number(t.rows-1)...)), Partition: p.vcs.of(t.cell(vc)),
+			ID: p.ids.copyString(append([]byte{'j'}, p.ids.number(t.rows-1)...)), Partition: p.vcs.intern(t.cell(vc)),
 			Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
 		}
 		field, bad := p.row(&job, t.cell(submit), t.cell(run), t.cell(gpus))
@@ -181,7 +181,7 @@ func readPhillyTable(r *Reader) error {
 }
 
 func (p *philly) row(job *capcli.Job, submit, run, gpus []byte) (field string, bad flaw) {
-	if job.Submit, bad = p.zone.read(known(submit)); bad != flawless {
+	if job.Submit, bad = p.zone.read(blankIfUnknown(submit)); bad != flawless {
 		return "timestamp", bad
 	}
 	length, _, bad := fixed(run, 1)

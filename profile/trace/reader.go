@@ -142,13 +142,13 @@ func (r *Reader) check(job *capcli.Job) string {
 		return "job_id: missing"
 	case !job.Submit.Known():
 		return "submit: missing"
-	case outside(job.Submit):
+	case isOutOfRange(job.Submit):
 		return "submit: outside 1970 to 2200"
-	case job.Start.Known() && outside(job.Start):
+	case job.Start.Known() && isOutOfRange(job.Start):
 		return "start: outside 1970 to 2200"
-	case job.End.Known() && outside(job.End):
+	case job.End.Known() && isOutOfRange(job.End):
 		return "end: outside 1970 to 2200"
-	case job.Deadline.Known() && outside(job.Deadline):
+	case job.Deadline.Known() && isOutOfRange(job.Deadline):
 		return "deadline: outside 1970 to 2200"
 	case job.Start.Known() && job.End.Known() && job.End < job.Start:
 		return "end before start"
@@ -208,13 +208,13 @@ func (r *Reader) checkSum(job *capcli.Job) string {
 	if r.work > maxWork-job.Work() {
 		return "work: the log goes over a trillion GPU-hours"
 	}
-	if r.seen.Seen(job.ID) {
+	if r.seen.CheckAndAdd(job.ID) {
 		return "duplicate job_id"
 	}
 	return ""
 }
 
-func outside(t capcli.Time) bool { return t < firstTime || t > lastTime }
+func isOutOfRange(t capcli.Time) bool { return t < firstTime || t > lastTime }
 
 // Reject counts a row that is not taken and why. When it returns false the
 // format must return nil at once.

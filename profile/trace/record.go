@@ -56,15 +56,15 @@ func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte
 		return d.r.Reject(line, raw, bad), nil
 	}
 	if id := trim(cells[colID]); len(id) > 0 {
-		job.ID = d.ids.of(id)
+		job.ID = d.ids.copyString(id)
 	} else {
 		job.ID = d.ids.number(row)
 	}
-	job.Tenant = d.names[colTenant].of(trim(cells[colTenant]))
-	job.Partition = d.names[colPartition].of(trim(cells[colPartition]))
-	job.GPUModel = d.names[colModel].of(trim(cells[colModel]))
-	job.Class = d.names[colClass].of(trim(cells[colClass]))
-	job.State = d.names[colState].of(trim(cells[colState]))
+	job.Tenant = d.names[colTenant].intern(trim(cells[colTenant]))
+	job.Partition = d.names[colPartition].intern(trim(cells[colPartition]))
+	job.GPUModel = d.names[colModel].intern(trim(cells[colModel]))
+	job.Class = d.names[colClass].intern(trim(cells[colClass]))
+	job.State = d.names[colState].intern(trim(cells[colState]))
 	return d.r.Keep(line, raw, &job), nil
 }
 

@@ -115,7 +115,7 @@ func (s *sacct) row() (more bool, err error) {
 	if dot := bytes.IndexByte(id, '.'); dot >= 0 {
 		return s.step(id[:dot]), nil
 	}
-	s.last = s.ids.of(id)
+	s.last = s.ids.copyString(id)
 	row, err := s.parse()
 	if err != nil {
 		return false, err

@@ -91,7 +91,7 @@ func (s *sacct) parse() (row slurmRow, err error) {
 	job := &row.job
 	job.Deadline = capcli.NoTime
 	job.ID = s.last
-	job.State = s.names.state.of(stateWord(t.cell(c.state)))
+	job.State = s.names.state.intern(stateWord(t.cell(c.state)))
 	if row.bad, err = s.times(job); row.bad != "" || err != nil {
 		return row, err
 	}
@@ -120,11 +120,11 @@ func (s *sacct) parse() (row slurmRow, err error) {
 		return row, nil
 	}
 	job.Limit = s.limit()
-	if job.Tenant = s.names.tenant.of(t.cell(c.tenant)); job.Tenant == "" {
-		job.Tenant = s.names.tenant.of(t.cell(c.user))
+	if job.Tenant = s.names.tenant.intern(t.cell(c.tenant)); job.Tenant == "" {
+		job.Tenant = s.names.tenant.intern(t.cell(c.user))
 	}
-	job.Partition = s.names.partition.of(t.cell(c.partition))
-	job.Class = s.names.class.of(t.cell(c.class))
+	job.Partition = s.names.partition.intern(t.cell(c.partition))
+	job.Class = s.names.class.intern(t.cell(c.class))
 	if n, whole, bad := fixed(t.cell(c.priority), 1); bad == flawless && whole {
 		job.Priority = int(n)
 	}
@@ -157,14 +157,14 @@ func (s *sacct) started(job *capcli.Job, elapsed capcli.Seconds) bool {
 
 // elapsed is the time a job ran, without the time it was suspended.
 func (s *sacct) elapsed() (length capcli.Seconds, ok bool, reason string) {
-	if cell := trim(known(s.t.cell(s.c.elapsedRaw))); len(cell) > 0 {
+	if cell := trim(blankIfUnknown(s.t.cell(s.c.elapsedRaw))); len(cell) > 0 {
 		n, _, bad := fixed(cell, 1)
 		if bad != flawless {
 			return 0, false, "ElapsedRaw: " + string(bad)
 		}
 		return capcli.Seconds(n), true, ""
 	}
-	if cell := trim(known(s.t.cell(s.c.elapsed))); len(cell) > 0 {
+	if cell := trim(blankIfUnknown(s.t.cell(s.c.elapsed))); len(cell) > 0 {
 		n, bad := slurmLength(cell)
 		if bad != flawless {
 			return 0, false, "Elapsed: " + string(bad)
@@ -208,7 +208,7 @@ func (s *sacct) resources(job *capcli.Job) (reason string) {
 	}
 	job.GPUs = int(gpu.gpus)
 	if gpu.gpus > 0 {
-		job.GPUModel = s.names.model.of([]byte(gpu.model))
+		job.GPUModel = s.names.model.intern([]byte(gpu.model))
 	}
 	if gpu.models > 1 {
 		s.r.Assume("GPUs of several models in one job: named by the most frequent")

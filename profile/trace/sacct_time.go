@@ -14,7 +14,7 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 		col  int
 		name string
 	}{{s.c.submit, "Submit"}, {s.c.start, "Start"}, {s.c.end, "End"}} {
-		cell := trim(known(s.t.cell(f.col)))
+		cell := trim(blankIfUnknown(s.t.cell(f.col)))
 		m, bad := s.clock.read(cell)
 		switch {
 		case bad == noZone:

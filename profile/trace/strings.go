@@ -14,7 +14,7 @@ type names struct {
 
 const maxNames = 1 << 16
 
-func (s *names) of(b []byte) string {
+func (s *names) intern(b []byte) string {
 	if string(b) == s.last {
 		return s.last
 	}
@@ -42,7 +42,7 @@ type arena struct{ block *strings.Builder }
 
 const arenaBlock = 4096
 
-func (a *arena) of(b []byte) string {
+func (a *arena) copyString(b []byte) string {
 	if len(b) > arenaBlock/8 {
 		return string(b)
 	}
@@ -58,5 +58,5 @@ func (a *arena) of(b []byte) string {
 // number is the id of the n-th row.
 func (a *arena) number(n int64) string {
 	var room [20]byte
-	return a.of(strconv.AppendInt(room[:0], n, 10))
+	return a.copyString(strconv.AppendInt(room[:0], n, 10))
 }

@@ -78,7 +78,7 @@ func readSWF(r *Reader) error {
 
 func (s *swf) header(line []byte) {
 	if v := swfHeader(line, "UnixStartTime:"); v != "" {
-		n, bad := count([]byte(first(v)))
+		n, bad := count([]byte(firstWord(v)))
 		switch {
 		case bad != flawless:
 			s.r.Note(fmt.Sprintf("header UnixStartTime: %q is %s; times count from 0", v, bad))
@@ -89,14 +89,14 @@ func (s *swf) header(line []byte) {
 		}
 	}
 	if v := swfHeader(line, "MaxProcs:"); v != "" {
-		if n, bad := count([]byte(first(v))); bad == flawless && n <= maxGPUs {
+		if n, bad := count([]byte(firstWord(v))); bad == flawless && n <= maxGPUs {
 			s.r.SetMachine(int(n))
 		}
 	}
 }
 
-// first is the first word of text, without a comma at its end.
-func first(text string) string {
+// firstWord is the first word of text, without a comma at its end.
+func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return strings.TrimRight(word, ",;")
 }
@@ -135,7 +135,7 @@ func (s *swf) row(n int, line []byte) bool {
 
 func (s *swf) keep(n int, line []byte, v *[nth]int64, procs int64) bool {
 	job := capcli.Job{
-		ID:     s.ids.of(s.fields[swfID]),
+		ID:     s.ids.copyString(s.fields[swfID]),
 		Tenant: s.named(&s.users, swfUser, v, -1),
 		GPUs:   int(procs),
 		Submit: s.start + capcli.Time(v[swfSubmit]),
@@ -173,7 +173,7 @@ func (s *swf) named(of *names, field int, v *[nth]int64, none int64) string {
 	if v[field] <= none {
 		return ""
 	}
-	return of.of(s.fields[field])
+	return of.intern(s.fields[field])
 }
 
 // splitBlank cuts line at blanks and tabs.

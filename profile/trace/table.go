@@ -110,7 +110,7 @@ func (t *table) next() bool {
 		t.rows++
 		whole := t.split(line)
 		if !whole {
-			if whole = t.long(line); len(t.held) > maxLine {
+			if whole = t.joinLines(line); len(t.held) > maxLine {
 				return false
 			}
 		}
@@ -179,8 +179,8 @@ func (t *table) split(line []byte) bool {
 	return true
 }
 
-// long joins further lines to line until its quotes are closed.
-func (t *table) long(line []byte) bool {
+// joinLines joins further lines to line until its quotes are closed.
+func (t *table) joinLines(line []byte) bool {
 	t.held = append(t.held[:0], line...)
 	for {
 		more, _, ok := t.r.Line()

@@ -139,7 +139,7 @@ func Sorted(jobs capcli.Jobs) capcli.Jobs {
 			held.add(&job)
 		}
 		for _, i := range held.bySubmit() {
-			if !yield(*held.at(i), nil) {
+			if !yield(*held.job(i), nil) {
 				return
 			}
 		}
@@ -158,7 +158,7 @@ const storeBlock = 4096
 func (s *store) add(job *capcli.Job) {
 	if s.n == 0 {
 		s.sorted = true
-	} else if job.Submit < s.at(s.n-1).Submit {
+	} else if job.Submit < s.job(s.n-1).Submit {
 		s.sorted = false
 	}
 	if s.n%storeBlock == 0 {
@@ -169,7 +169,7 @@ func (s *store) add(job *capcli.Job) {
 	s.n++
 }
 
-func (s *store) at(i int) *capcli.Job { return &s.blocks[i/storeBlock][i%storeBlock] }
+func (s *store) job(i int) *capcli.Job { return &s.blocks[i/storeBlock][i%storeBlock] }
 
 func (s *store) bySubmit() []int {
 	order := make([]int, s.n)
@@ -178,7 +178,7 @@ func (s *store) bySubmit() []int {
 	}
 	if !s.sorted {
 		slices.SortStableFunc(order, func(a, b int) int {
-			return int(sign(int64(s.at(a).Submit) - int64(s.at(b).Submit)))
+			return int(sign(int64(s.job(a).Submit) - int64(s.job(b).Submit)))
 		})
 	}
 	return order
