@@ -65,8 +65,8 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	return out, nil
 }
 
-// farOut are the values of v beyond the fences; where y misses one it is none,
-// and does not count for the fences.
+// farOut returns the values of v beyond the fences as anomalies. Values that y lacks
+// are skipped and do not count for the fences.
 func farOut(v, y []float64, seasons []int) []Anomaly {
 	if flat(v) {
 		return nil
@@ -99,7 +99,7 @@ func farOut(v, y []float64, seasons []int) []Anomaly {
 	return out
 }
 
-// joined is a copy with missing values on lines between known ones.
+// joined returns a copy in which straight lines fill the missing values.
 func joined(y []float64) ([]float64, error) {
 	out, last, count := slices.Clone(y), -1, 0
 	for i, x := range y {
@@ -127,8 +127,8 @@ func joined(y []float64) ([]float64, error) {
 	return out, nil
 }
 
-// strongSeasons is the sum of the seasons by robust STL, nought where there are
-// none or where they are weak, as measured by spread.
+// strongSeasons returns the sum of the seasons by robust STL. It returns zeros where
+// the seasons are absent or weak, as spread measures them.
 func strongSeasons(v []float64, seasons []int, spread func(v, weights []float64) float64) []float64 {
 	sum := make([]float64, len(v))
 	periods := usable(len(v), seasons)

@@ -60,8 +60,8 @@ func restored(y []float64, seasons []int) []float64 {
 	return out
 }
 
-// waveGuess is the least squares fit to the known values of sines and cosines of
-// the seasons and powers of time; nil where they do not determine it.
+// waveGuess returns the least squares fit of sines, cosines and powers of time to the
+// known values. It returns nil where these do not determine the fit.
 func waveGuess(y []float64, periods []int) []float64 {
 	n, width := len(y), 0
 	rows := make([][]float64, n)

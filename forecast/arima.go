@@ -39,7 +39,7 @@ type ARIMA struct {
 	Method   ARIMAMethod
 }
 
-// form is the shape of the model; the season is dropped where it has no length.
+// form returns the shape of the model. It drops a season without length.
 func (a ARIMA) form() arimaForm {
 	f := arimaForm{p: a.Order.AR, d: a.Order.Diff, q: a.Order.MA, m: 1}
 	if a.Period > 1 {
@@ -101,7 +101,7 @@ func (a ARIMA) check(y []float64) error {
 	return nil
 }
 
-// arimaSeries is a series made ready to be fitted by several forms.
+// arimaSeries is a series prepared for fitting by several forms.
 type arimaSeries struct {
 	raw        []float64 // as it came, from the first value that is there
 	lead       int       // missing values before it
@@ -116,8 +116,8 @@ type arimaSeries struct {
 	notes      []string
 }
 
-// newArimaSeries leaves out missing values at the start and brings the figures
-// near one, so that no square overflows.
+// newArimaSeries drops missing values at the start. It scales the values near one, so
+// that no square overflows.
 func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
 	s := &arimaSeries{raw: y, lambda: lambda, unit: 1}
 	for len(s.raw) > 0 && math.IsNaN(s.raw[0]) {
@@ -142,7 +142,7 @@ func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
 	return s, nil
 }
 
-// finiteTop is the largest absolute value that is there.
+// finiteTop returns the largest absolute value among the finite ones.
 func finiteTop(y []float64) float64 {
 	top := 0.0
 	for _, v := range y {

@@ -6,7 +6,7 @@ type armaTerm struct {
 	coef float64
 }
 
-// conditional is half the log of the mean of squared residuals, given the first
+// conditional returns half the log of the mean squared residual, given the first
 // values and residuals of zero before them.
 func (l *arimaLikelihood) conditional(par []float64) float64 {
 	l.form.expand(par, l.phi, l.theta)
@@ -53,7 +53,7 @@ func (l *arimaLikelihood) residuals() {
 	}
 }
 
-// appendTerms appends the coefficients, by lag, that are not zero.
+// appendTerms appends the nonzero coefficients with their lags.
 func appendTerms(terms []armaTerm, coef []float64) []armaTerm {
 	for j, v := range coef {
 		if v != 0 {
@@ -63,7 +63,7 @@ func appendTerms(terms []armaTerm, coef []float64) []armaTerm {
 	return terms
 }
 
-// subtractTerms is v less the terms of x before t.
+// subtractTerms returns v minus the terms of x before step t.
 func subtractTerms(v float64, x []float64, terms []armaTerm, t int) float64 {
 	for _, c := range terms {
 		v -= c.coef * x[t-c.lag]
@@ -71,8 +71,8 @@ func subtractTerms(v float64, x []float64, terms []armaTerm, t int) float64 {
 	return v
 }
 
-// broken is for series with missing values. A residual that needs a value that
-// is missing is not counted, and is zero.
+// broken computes the conditional residuals e of a series w with missing values. A
+// residual that needs a missing value is zero and is not counted.
 func (l *arimaLikelihood) broken(w, e []float64, phi, theta []armaTerm, main bool) {
 	from := min(len(l.phi), len(w))
 	steady := from + len(l.theta)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// finish makes a fit ready for forecasts: coefficients by name, errors, fitted
-// values and the state at the end.
+// finish prepares a fit for forecasts: it sets the named coefficients, their errors,
+// the fitted values and the state at the end.
 func (fit *ARIMAFit) finish() {
 	f, unit := fit.form, fit.src.unit
 	fit.Coef, fit.StdErr = nil, make([]float64, 0, len(fit.par)+len(fit.beta))
@@ -66,8 +66,8 @@ func (fit *ARIMAFit) regression(t int) float64 {
 	return sum
 }
 
-// regressor gives column j at step t: mean and drift go on for ever, others
-// keep their last value.
+// regressor returns column j at step t. Mean and drift continue without end; other
+// columns keep their last value.
 func (fit *ARIMAFit) regressor(j, t int) float64 {
 	switch fit.names[j] {
 	case "intercept":
@@ -81,7 +81,7 @@ func (fit *ARIMAFit) regressor(j, t int) float64 {
 	return fit.x[j][min(t, len(fit.x[j])-1)]
 }
 
-// unregressed is the series less its regression.
+// unregressed returns the series minus its regression.
 func (fit *ARIMAFit) unregressed() []float64 {
 	out := slices.Clone(fit.src.y)
 	for t := range out {
@@ -219,8 +219,9 @@ func (fit *ARIMAFit) title() string {
 	return name
 }
 
-// untransform brings a value of the model to the series' own scale; it is at most a
-// hundred times the largest one seen where a transformation has no inverse.
+// untransform returns a value of the model on the series' own scale. Where the
+// transformation has no inverse, the result is at most a hundred times the largest
+// observed value.
 func (fit *ARIMAFit) untransform(v float64) float64 {
 	v *= fit.src.unit
 	if fit.src.lambda == nil {

@@ -59,7 +59,7 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 	return fit, nil
 }
 
-// finishFit goes on with a search that stopped early, and makes the fit fit for forecasts.
+// finishFit resumes a search that stopped early and prepares the fit for forecasts.
 func (fit *ARIMAFit) finishFit() {
 	if fit.method != CSS && len(fit.best) > 0 {
 		fit.polish(fit.like.exact(fit.best))
@@ -68,17 +68,18 @@ func (fit *ARIMAFit) finishFit() {
 	fit.finish()
 }
 
-// flatness is the size of residuals, in units of the series, taken for rounding.
+// flatness is the size of residuals, in units of the series, below which they count as
+// rounding error.
 const flatness = 1e-13
 
-// nothing says whether the regression leaves nothing of the differenced series.
+// nothing reports whether the regression leaves no residual of the differenced series.
 func (l *arimaLikelihood) nothing() bool {
 	return finiteTop(l.series[0]) <= flatness*l.size
 }
 
-// exactly is the fit of a series that its regression, or its differences alone,
-// give without error. Where the mean or the drift is all the regression that
-// there is, it is read off the values, so that a constant stays what it is.
+// exactly fits a series that its regression, or its differences alone, reproduce
+// without error. Where mean or drift is the only regressor, its value comes from the
+// data directly, so that a constant stays exact.
 func (fit *ARIMAFit) exactly() {
 	l := fit.like
 	fit.best, fit.par = make([]float64, fit.form.arma()), make([]float64, fit.form.arma())
@@ -100,7 +101,8 @@ func (fit *ARIMAFit) exactly() {
 	fit.info.Notes = append(fit.info.Notes, "the model leaves no error: the intervals have no width")
 }
 
-// plain is the mean of a constant series, or the step of one that rises evenly.
+// plain returns the mean of a constant series, or the step of a series that rises
+// evenly.
 func (fit *ARIMAFit) plain() float64 {
 	y, f := fit.src.y, fit.form
 	first, last := 0, len(y)-1
@@ -122,8 +124,8 @@ func (fit *ARIMAFit) plain() float64 {
 	return (y[last] - y[first]) / float64(last-first)
 }
 
-// search finds the coefficients, with the steps and the tolerance of R's
-// arima, so that the figures agree where the top is flat.
+// search finds the coefficients with the steps and the tolerance of R's arima, so that
+// the estimates agree where the likelihood is flat.
 func (fit *ARIMAFit) search(polish bool) bool {
 	l, f := fit.like, fit.form
 	par := make([]float64, f.arma())
@@ -158,8 +160,8 @@ func (fit *ARIMAFit) search(polish bool) bool {
 	return !math.IsInf(v, 0)
 }
 
-// nearUnit says whether coefficients, as they are searched for, have a root that a
-// search for an order does not allow.
+// nearUnit reports whether the searched coefficients have a root too near the unit
+// circle for an order search.
 func (fit *ARIMAFit) nearUnit(par []float64) bool {
 	at := append([]float64(nil), par...)
 	fit.form.stationarity(at)
@@ -167,7 +169,7 @@ func (fit *ARIMAFit) nearUnit(par []float64) bool {
 	return !fit.form.clearOfUnit(at)
 }
 
-// polish goes on from value v with finer steps and keeps what it finds when the
+// polish resumes at value v with finer steps. It keeps the result when the
 // log-likelihood gains more than a thousandth.
 func (fit *ARIMAFit) polish(v float64) {
 	l := fit.like
@@ -185,7 +187,7 @@ func (f arimaForm) invert(par []float64) {
 	invertible(par[f.p+f.q+f.bigP : f.arma()])
 }
 
-// objective is what the search made small.
+// objective returns the function that the search minimised.
 func (fit *ARIMAFit) objective() func([]float64) float64 {
 	if fit.method == CSS {
 		return fit.like.conditional
@@ -193,7 +195,7 @@ func (fit *ARIMAFit) objective() func([]float64) float64 {
 	return fit.like.exact
 }
 
-// settle takes the figures from the likelihood at the best coefficients.
+// settle sets the estimates from the likelihood at the best coefficients.
 func (fit *ARIMAFit) settle() {
 	l := fit.like
 	value := fit.objective()(fit.best)
@@ -227,8 +229,8 @@ func (fit *ARIMAFit) criteria() (aic, aicc, bic float64) {
 	return aic, aicc, aic + k*(math.Log(n)-2)
 }
 
-// variances are the estimated variances of the coefficients, the inverse of the
-// curvature; nil where that is not positive.
+// variances returns the estimated variances of the coefficients: the inverse of the
+// curvature. It returns nil where the curvature is not positive.
 func (fit *ARIMAFit) variances() []float64 {
 	l, f := fit.like, fit.form
 	a, k := len(fit.best), len(fit.beta)
@@ -278,7 +280,8 @@ func (fit *ARIMAFit) variances() []float64 {
 	return out
 }
 
-// betaUnits are steps for the regression coefficients near their errors.
+// betaUnits returns step sizes for the regression coefficients, near their standard
+// errors.
 func (fit *ARIMAFit) betaUnits() []float64 {
 	l := fit.like
 	k := len(l.beta)
@@ -291,8 +294,8 @@ func (fit *ARIMAFit) betaUnits() []float64 {
 	return sd
 }
 
-// withBeta is the last objective with the regression coefficients at + sd*by
-// instead of the best ones.
+// withBeta returns the last objective with the regression coefficients at + sd*by in
+// place of the best ones.
 func (l *arimaLikelihood) withBeta(at, sd, by []float64) float64 {
 	k := len(at)
 	ssq := l.syy

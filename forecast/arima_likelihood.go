@@ -101,7 +101,8 @@ func firstKnown(y []float64) float64 {
 	return 0
 }
 
-// leastSquares takes the regression of the differenced series off it.
+// leastSquares subtracts its regression from the differenced series. It returns false
+// where the regression cannot be solved.
 func (l *arimaLikelihood) leastSquares() bool {
 	if len(l.first) == 0 {
 		return true
@@ -201,8 +202,8 @@ func (l *arimaLikelihood) solve() bool {
 	return l.ssq > 0
 }
 
-// pivots says whether the regressors are independent, which solve also refuses
-// when the sum of squares is nothing but rounding.
+// pivots reports whether the regressors are independent. solve also refuses a sum of
+// squares that is only rounding error.
 func (l *arimaLikelihood) pivots() bool {
 	for _, b := range l.beta {
 		if math.IsNaN(b) || math.IsInf(b, 0) {

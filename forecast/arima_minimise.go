@@ -21,15 +21,15 @@ type descent struct {
 	slack    float64
 }
 
-// withObjective is the descent for function f.
+// withObjective returns a descent that minimises f.
 func (d descent) withObjective(f func(x []float64) float64) descent {
 	d.f = f
 	return d
 }
 
-// run moves x downhill and gives the value there. It starts afresh, from the
-// steepest descent, after every 2n steps and when a step gains too little; two
-// such starts in a row end it.
+// run moves x downhill and returns the value there. It restarts from the steepest
+// descent after every 2n steps and when a step gains too little. Two such restarts in
+// a row end it.
 func (d descent) run(x []float64) float64 {
 	n := len(x)
 	best := d.f(x)
@@ -84,10 +84,10 @@ func (d descent) run(x []float64) float64 {
 	return best
 }
 
-// patience is how many hopeless steps are taken.
+// patience is the number of hopeless steps that a descent takes before it ends.
 const patience = 5
 
-// despair counts the steps at hopeless points that gain little.
+// despair counts the hopeless steps that gain little.
 func (d descent) despair(x []float64, lost int, gain float64) int {
 	if d.hopeless == nil || gain > d.slack || !d.hopeless(x) {
 		return 0
@@ -116,8 +116,8 @@ func downhill(b, g, t []float64) float64 {
 	return slope
 }
 
-// search goes along t from last, by fifths, until the value falls enough; step
-// is 0 when it never does.
+// search steps along t from last, by fifths, until the value falls enough. It returns
+// step 0 when the value never does.
 func (d descent) search(x, last, t []float64, best, slope float64) (value, step float64) {
 	for step = 1.0; ; step *= 0.2 {
 		same := true
@@ -163,7 +163,7 @@ func improve(b, t, c []float64) bool {
 	return true
 }
 
-// gradient is false when the function has no value nearby.
+// gradient returns false when the function has no value nearby.
 func (d descent) gradient(x, g []float64) bool {
 	for i := range x {
 		at := x[i]

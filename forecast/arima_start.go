@@ -12,7 +12,7 @@ import "math"
 // Gamma are its autocovariances. Where the level is so far above the innovations
 // that this would hurt, the start is wholly unknown instead.
 
-// isFarFromZero says whether the level is more than 2,000 typical changes from zero.
+// isFarFromZero reports whether the level exceeds 2,000 typical changes.
 func (l *arimaLikelihood) isFarFromZero() bool {
 	y := l.whole[0]
 	first, moves, n := finiteTop(y[:min(len(y), l.form.lost())]), 0.0, 0.0

@@ -7,7 +7,7 @@ import (
 	"capcli"
 )
 
-// trial is what the past of a series says of the members of a combination.
+// trial holds what backtests of one series say about the members of a combination.
 type trial struct {
 	weights [][]float64 // by step ahead, then by member; the last row holds beyond
 	cal     calibration
@@ -25,8 +25,9 @@ func (a Auto) horizon(n int) int {
 	return max(1, min(h, n/4))
 }
 
-// origins are the places to forecast from: the last ones, a horizon apart at
-// most, that leave the first half of the series, and enough of it, to learn from.
+// origins returns the places to forecast from. They are the last ones, at most one
+// horizon apart, that leave the first half of the series, and enough values, for the
+// fit.
 func (a Auto) origins(n int) (count, every int) {
 	h := a.horizon(n)
 	room := n - h - max(6, n/2)
@@ -92,7 +93,8 @@ func (t *trial) weigh(members []member, tests [][]Origin) {
 	}
 }
 
-// weighed are weights for scores, of which lower is better, from so many origins.
+// weighed returns weights for scores from the given number of origins. Lower scores
+// are better.
 func weighed(prior, score []float64, origins int) []float64 {
 	out, best, total := slices.Clone(prior), slices.Min(score), 0.0
 	// Evidence: with one origin weights go with the error, with many with its cube.
@@ -160,10 +162,10 @@ func (t *trial) byStep(members []member, tests [][]Origin, score []float64) {
 	}
 }
 
-// fading is 1 at the first step and falls to nothing over a few.
+// fading returns 1 at the first step and decays to zero within a few steps.
 func fading(i int) float64 { return math.Exp(-float64(i) / stepFirst) }
 
-// absolute are the sums of the absolute errors by step.
+// absolute returns the sums of the absolute errors by step.
 func absolute(origins []Origin) []float64 {
 	out := make([]float64, len(origins[0].Actual))
 	for _, o := range origins {
@@ -174,7 +176,8 @@ func absolute(origins []Origin) []float64 {
 	return out
 }
 
-// middles are the median errors of the members by step, and their sum.
+// middles returns the median over the members of their summed error at each step, and
+// the sum of the medians.
 func middles(errs [][]float64) (out []float64, sum float64) {
 	have := slices.DeleteFunc(slices.Clone(errs), func(e []float64) bool { return e == nil })
 	out, row := make([]float64, len(have[0])), make([]float64, len(have))
@@ -187,7 +190,8 @@ func middles(errs [][]float64) (out []float64, sum float64) {
 	return out, sumOf(out)
 }
 
-// nearby is how much an error at each step counts at step i, in units.
+// nearby returns the weights of the errors at all steps in the score of step i. Each
+// is divided by the unit of its step.
 func nearby(unit []float64, i int) []float64 {
 	out, all := make([]float64, len(unit)), 0.0
 	for j, u := range unit {
@@ -211,7 +215,7 @@ const weightPower = 4.0
 // mostOrigins is the number of places in the past to forecast from, at most.
 const mostOrigins = 8
 
-// counting are the members with a weight at any step.
+// counting returns the members with a weight at any step.
 func (t *trial) counting() []int {
 	var out []int
 	for k := range t.weights[0] {
@@ -222,8 +226,8 @@ func (t *trial) counting() []int {
 	return out
 }
 
-// weightsOf gives the weights of some of the members; where none of them has any they count
-// alike.
+// weightsOf returns the weights of some of the members. Where none of them has a
+// weight, all are equal.
 func (t *trial) weightsOf(members []int) stepWeights {
 	out := make(stepWeights, len(t.weights))
 	for i, row := range t.weights {
@@ -304,7 +308,8 @@ func (w stepWeights) blend(parts []Forecast) (mean, spread []float64) {
 	return mean, spread
 }
 
-// rmsDistance is the weighted root mean square distance of one figure of each member from middle.
+// rmsDistance returns the weighted root mean square distance of the members' values
+// from middle.
 func (c *combined) rmsDistance(row []float64, middle float64) float64 {
 	all := 0.0
 	for _, w := range c.weights {

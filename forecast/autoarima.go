@@ -85,7 +85,7 @@ func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 	return newAutoSearch(a, s).run()
 }
 
-// smallestValue is the smallest value that is there.
+// smallestValue returns the smallest known value.
 func smallestValue(y []float64) float64 {
 	lo := math.Inf(1)
 	for _, v := range y {
@@ -154,7 +154,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 // gaps says whether values are missing.
 func (s *arimaSeries) gaps() bool { return len(observed(s.y)) < len(s.y) }
 
-// lastValues is the series' last n values.
+// lastValues returns the last n values of the series.
 func (s *arimaSeries) lastValues(n int) *arimaSeries {
 	cut := len(s.y) - n
 	if cut <= 0 {

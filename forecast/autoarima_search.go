@@ -61,7 +61,7 @@ func (a *autoSearch) improve() bool {
 	return a.constant && a.try(at)
 }
 
-// tryAllOrders tries every order whose sum is at most autoMost.
+// tryAllOrders fits every order whose sum is at most autoMost.
 func (a *autoSearch) tryAllOrders() {
 	for p := range a.most.p + 1 {
 		for q := range a.most.q + 1 {
@@ -99,8 +99,8 @@ func (a *autoSearch) try(t autoTry) bool {
 	return true
 }
 
-// score is the AICc of a try, or infinite. Models that cannot become the best
-// are spared the look at their curvature.
+// score returns the AICc of a try, or infinity. It skips the check of the curvature
+// for models that cannot become the best.
 func (a *autoSearch) score(t autoTry) float64 {
 	fit, err := a.fitTo(a.look, t, a.method, false)
 	if err != nil || !fit.form.clearOfUnit(fit.par) {

@@ -124,7 +124,8 @@ func oneAhead(x []float64, lags []int, a []float64) float64 {
 	return v
 }
 
-// tame says whether the forecasts stay within a range of what was seen over two of the longest lag.
+// tame reports whether the forecasts stay within a range of the observed values over
+// two of the longest lags.
 func tame(x []float64, lags []int, a []float64) bool {
 	lo, hi := slices.Min(x), slices.Max(x)
 	span := hi - lo

@@ -11,10 +11,10 @@ import (
 	"capcli"
 )
 
-// Bounded wraps a model and keeps its forecasts to what can be: finite, not under a
-// floor nor over a cap, within Reach of the past. A model that takes no missing
-// values gets them filled by straight lines, and Info says so. It is what capcli
-// forecast gives: see Shipped.
+// Bounded wraps a model and keeps its forecasts possible: finite, between floor and
+// cap, and within Reach of the past. A model that accepts no missing values gets them
+// filled by straight lines, and Info says so. It is the model that capcli forecast
+// uses: see Shipped.
 type Bounded struct {
 	Model Model
 	Floor float64   // no figure is below; -Inf is none
@@ -25,9 +25,9 @@ type Bounded struct {
 	Behind func(values []float64) (Behind, error)
 }
 
-// Behind is the demand behind usage: what is expected of it, and one demand that may
-// have been, from which ranges and futures take their width, nil where demand is not
-// guessed. They take what is not known of the level as well.
+// Behind is the latent demand behind usage: its expected value and one plausible draw
+// of it. Ranges and futures take their width from the draw, which is nil where demand
+// is not estimated. They include the uncertainty of the level.
 type Behind struct {
 	Demand, Draw []float64
 	Unknown      Unknown
@@ -35,9 +35,9 @@ type Behind struct {
 
 var _ Model = Bounded{}
 
-// Shipped is the model called name as a user gets it, to forecast h steps of y: auto
-// looks as far ahead, and where no value of y is below zero no figure of the
-// forecast is. It fails where there is no such model.
+// Shipped returns the model called name as a user gets it, to forecast h steps of y.
+// The model auto looks as far ahead. Where no value of y is negative, no value of the
+// forecast is. It fails where no model has the name.
 func Shipped(name string, y capcli.Series, h int, o Options) (Bounded, error) {
 	made, err := Models.Get(name)
 	if err != nil {
@@ -57,10 +57,10 @@ func Shipped(name string, y capcli.Series, h int, o Options) (Bounded, error) {
 // heldNote says that a model ran away from the series.
 const heldNote = "the model's forecast or its ranges go ten times the range of the history away from it: they are held there; another model suits better"
 
-// filledNote says what was done with gaps for a model that takes none.
+// filledNote says how gaps were filled for a model that accepts none.
 const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
 
-// Fit fits the model, to the demand behind y where that is told.
+// Fit fits the model, to the demand behind y where that is given.
 func (b Bounded) Fit(y capcli.Series) (Fitted, error) {
 	n := len(y.Values)
 	if b.Behind == nil {
@@ -123,7 +123,7 @@ func afterSkip(m Model, skipped int) Model {
 	return days
 }
 
-// BoundedFit is a fit of Bounded: that of its model, kept to the bounds.
+// BoundedFit is a fit of Bounded: the fit of its model, kept within the bounds.
 type BoundedFit struct {
 	Fitted         // of the model
 	wide   Fitted  // gives ranges and futures their width; nil is Fitted
@@ -209,8 +209,8 @@ func (f *BoundedFit) Path(h int, rng Noise) []float64 {
 	return out
 }
 
-// shift is what the forecast of what is expected is over that of what may have
-// been; nil where it cannot be told.
+// shift returns, by step, the forecast of the expected demand minus the forecast of
+// the drawn demand. It returns nil where one of them fails.
 func (f *BoundedFit) shift(h int) []float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -229,7 +229,7 @@ func (f *BoundedFit) shift(h int) []float64 {
 	return f.shifts
 }
 
-// Clamp keeps v, i steps after the first one ahead, within the bounds.
+// Clamp returns v, a value i steps after the first one ahead, kept within the bounds.
 func (f *BoundedFit) Clamp(i int, v float64) float64 {
 	if v = max(v, f.floor); f.most != nil {
 		v = min(v, f.most[min(f.n+i, len(f.most)-1)])
@@ -237,14 +237,14 @@ func (f *BoundedFit) Clamp(i int, v float64) float64 {
 	return v
 }
 
-// Bounds is Within apart from the fit, whose memory it does not keep.
+// Bounds is Clamp without the fit, whose memory it does not keep.
 func (f *BoundedFit) Bounds() func(i int, v float64) float64 {
 	bounds := &BoundedFit{floor: f.floor, most: f.most, n: f.n}
 	return bounds.Clamp
 }
 
-// ReachNote is what to say where a forecast that was asked for ran away from the series
-// and was kept within Reach; "" where none did.
+// ReachNote returns a note for the user where a requested forecast ran away from the
+// series and Reach bounded it. It returns "" where none did.
 func (f *BoundedFit) ReachNote() string {
 	if f.held.Load() {
 		return heldNote

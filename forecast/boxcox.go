@@ -88,8 +88,8 @@ func guerrero(y []float64, period int, lower, upper float64) float64 {
 	return lowest(variation, lower, upper, 0x1p-13)
 }
 
-// stretch gives mean and standard deviation of the values that are there; ok is
-// false for fewer than two.
+// stretch returns the mean and standard deviation of the known values. ok is false for
+// fewer than two.
 func stretch(y []float64) (mean, sd float64, ok bool) {
 	n := 0.0
 	for _, v := range y {

@@ -72,7 +72,8 @@ func (c *Calendar) Regressors(bounds []capcli.Time) (names []string, columns [][
 	return names, columns
 }
 
-// dayRange is the day so many days after d, from its first second to the next day's.
+// dayRange returns the start of the day offset days after d, and the start of the day
+// after that.
 func (d Date) dayRange(zone *time.Location, offset int) (from, to capcli.Time) {
 	if zone == nil {
 		zone = time.UTC

@@ -7,9 +7,9 @@ import (
 	"capcli"
 )
 
-// Censoring is what is known of the limit that held usage down. The more of it
-// there is, the less is guessed: a queue tells when demand went unmet and by how
-// much; a limit alone tells only when usage stood at it.
+// Censoring describes the limit that held usage down. More information means less
+// estimation: a queue shows when demand was unmet and by how much; a limit alone shows
+// only when usage reached it.
 type Censoring struct {
 	// Pending is the GPUs that waited in each step, NaN where it is not known;
 	// nil where no queue was recorded.
@@ -38,7 +38,7 @@ type Censoring struct {
 // it 99.5 %.
 const NearLimit = 0.995
 
-// limit is the capacity in step i, +Inf where it is not known.
+// limit returns the capacity in step i, +Inf where it is not known.
 func (c *Censoring) limit(i int) float64 {
 	switch {
 	case len(c.Limit) == 0:
@@ -52,7 +52,7 @@ func (c *Censoring) limit(i int) float64 {
 	return math.Inf(1)
 }
 
-// queue is the GPUs that waited in step i, NaN where it is not known.
+// queue returns the GPUs that waited in step i, NaN where the number is not known.
 func (c *Censoring) queue(i int) float64 {
 	if c.Pending == nil {
 		return math.NaN()
@@ -85,9 +85,9 @@ func (c *Censoring) check(n int) error {
 	return nil
 }
 
-// cuts tells the steps in which demand may have been more than usage. A queue
-// that is known and empty says that it was not, whatever the limit: a pool that
-// is always just full has no unmet demand.
+// cuts reports the steps in which demand may have exceeded usage. A known, empty queue
+// rules that out, whatever the limit: a pool that is always just full has no unmet
+// demand.
 func (c *Censoring) cuts(usage []float64) []bool {
 	near := c.Near
 	if near == 0 {

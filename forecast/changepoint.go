@@ -97,7 +97,7 @@ func describe(cuts []int, v []float64, sums *stretches, penalty float64) []Chang
 	return out
 }
 
-// calm clips values that stand off the median of the 7 around them (Hampel's
+// calm clips values that stand off the median of the 7 values around them (Hampel's
 // filter), by the usual distance from it.
 func calm(v []float64) []float64 {
 	const half = 3
@@ -170,7 +170,7 @@ func medianOf(v []float64) float64 {
 	return Quantile(s, 0.5)
 }
 
-// robustVariance is the square of the scaled median distance from the median.
+// robustVariance returns the square of the scaled median distance from the median.
 func robustVariance(v, _ []float64) float64 {
 	middle, off := medianOf(v), make([]float64, len(v))
 	for i, x := range v {

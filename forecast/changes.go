@@ -16,10 +16,9 @@ const oddSpread = 4.0
 // more but the way of the series.
 const oddShare = 0.05
 
-// Changes is what a series has that is not its usual way: moves of its level for
-// good, and single values far off. A value beside a move is held against the
-// level on its own side of it; where more than one value in twenty is far off,
-// none is named.
+// Changes returns what is unusual in a series: lasting moves of its level, and single
+// outliers. A value beside a move is compared with the level on its own side of the
+// move. Where more than one value in twenty is an outlier, none is returned.
 func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	one, err := telling(y.Values, seasons)
 	if err != nil {
@@ -67,8 +66,8 @@ func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	return moves, odd, nil
 }
 
-// betweenSeasons is a robust standard deviation of what values differ by from the
-// ones a season before, over the root of two: that of the values about their season.
+// betweenSeasons returns a robust standard deviation of the values about their season:
+// that of the difference from a season before, divided by the root of two.
 func betweenSeasons(y []float64, period int) float64 {
 	var d []float64
 	for i := period; i < len(y); i++ {
@@ -82,8 +81,9 @@ func betweenSeasons(y []float64, period int) float64 {
 	return 1.4826 * medianOf(d) / math.Sqrt2
 }
 
-// telling is the season to take off: the longest that the history has twice and
-// that is strong, as it has the shorter ones in it; none where there is none.
+// telling returns the season to remove: the longest strong season with two cycles in
+// the history, since it contains the shorter ones. It returns nil where there is none,
+// and an error where y cannot be interpolated.
 func telling(y []float64, seasons []int) ([]int, error) {
 	v, err := joined(y)
 	if err != nil {

@@ -72,8 +72,8 @@ func NewCoherent(parts int, sums [][]int, way Reconciliation, residuals [][]floa
 	return c, c.prepare(diagonal, e)
 }
 
-// errors gives the diagonal of W for the sums and then the parts, and where W is
-// more than a diagonal the residuals, and sets Shrink.
+// errors returns the diagonal of W for the sums and then the parts. Where W is more
+// than a diagonal it also returns the residuals and sets Shrink.
 func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal []float64, e [][]float64, err error) {
 	n := len(c.sums) + c.parts
 	diagonal = make([]float64, n)
@@ -117,7 +117,8 @@ func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal [
 	return diagonal, e, nil
 }
 
-// noughtForMissing gives residuals of one length in which a missing one is nought.
+// noughtForMissing returns residuals of one length in which zero stands for a missing
+// one.
 func noughtForMissing(residuals [][]float64) ([][]float64, error) {
 	out := make([][]float64, len(residuals))
 	for i, own := range residuals {
@@ -187,8 +188,7 @@ func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
 	return nil
 }
 
-// product lays out the residuals of the parts, and what in them breaks the
-// constraints.
+// product computes the residuals of the parts and how far they break the constraints.
 func (c *Coherent) product(e [][]float64) {
 	k, length := len(c.sums), len(e[0])
 	by := math.Sqrt((1 - c.Shrink) / float64(length))
@@ -212,7 +212,7 @@ func (c *Coherent) product(e [][]float64) {
 	}
 }
 
-// Bounds are what reconciled figures keep to.
+// Bounds are limits on reconciled values.
 type Bounds struct {
 	Floor  bool      // no part is under nought
 	Caps   []float64 // what each series is not over, the sums first; nil is none
@@ -254,7 +254,7 @@ func (c *Coherent) Apply(y []float64, b Bounds) error {
 	return nil
 }
 
-// adjust takes from the parts their share of what breaks the constraints.
+// adjust subtracts from each part its share of the discrepancy between sums and parts.
 func (c *Coherent) adjust(y []float64) error {
 	k := len(c.sums)
 	parts := y[k:]

@@ -68,7 +68,7 @@ func (h harmonic) columns() int {
 	return 2
 }
 
-// valueAt is the wave at step t, the first of its columns being the sine.
+// valueAt returns the wave at step t. The first of its columns is the sine.
 func (h harmonic) valueAt(column int, t float64) float64 {
 	sin, cos := math.Sincos(2 * math.Pi * math.Mod(h.turns*t, 1))
 	if h.single || column == 1 {
@@ -197,8 +197,8 @@ func (t *dhrTrial) try(k []int) bool {
 	return true
 }
 
-// searchAround tries k, then k without its longer seasons, then goes to better
-// neighbours of the best where the series is not too long for that.
+// searchAround tries k, then k without its longer seasons. For shorter series it then
+// moves to better neighbours of the best.
 func (t *dhrTrial) searchAround(k []int) {
 	t.try(k)
 	for i := len(k) - 1; i > 0; i-- {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// addWaves is the series with waves for regressors.
+// addWaves returns the series with the waves as regressors.
 func (s *arimaSeries) addWaves(waves []harmonic) *arimaSeries {
 	out := *s
 	out.given = nil
@@ -26,7 +26,7 @@ func (s *arimaSeries) addWaves(waves []harmonic) *arimaSeries {
 	return &out
 }
 
-// withErrors fits the regression on what is given with ARIMA errors of d differences.
+// withErrors fits the regression on the regressors with ARIMA errors of d differences.
 func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
 	plain := arimaForm{d: d, m: 1}
 	x, _ := s.regressors(plain, d == 0, d == 1)
@@ -72,8 +72,8 @@ func (s *arimaSeries) errorsOf(d int, exact bool) (*ARIMAFit, error) {
 	return search.run()
 }
 
-// subtractRegressors is the series less the regressors that are given, of coefficients b
-// over length; mean and drift, which come first, stay.
+// subtractRegressors returns the series minus the given regressors, with coefficients
+// b over length. Mean and drift, which come first, stay.
 func (s *arimaSeries) subtractRegressors(b, length []float64, x [][]float64) *arimaSeries {
 	out := *s
 	out.y = slices.Clone(s.y)
@@ -135,8 +135,8 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 	return fit, nil
 }
 
-// blocks are the variances of the coefficients, those of the errors from inner
-// and those of the regression given them; nil where there are none.
+// blocks returns the variances of the coefficients: those of the errors from inner,
+// and those of the regression given the errors. It returns nil where there are none.
 func (fit *ARIMAFit) blocks(inner *ARIMAFit) []float64 {
 	if inner.like == nil || inner.like.nothing() {
 		return nil

@@ -83,7 +83,7 @@ func (h *harmonicSearch) add(x []float64) {
 	h.basis = append(h.basis, x)
 }
 
-// projectOut is x less what the unit vector q says of it.
+// projectOut returns x minus its projection on the unit vector q.
 func projectOut(x, q []float64) []float64 {
 	out := append([]float64(nil), x...)
 	if q != nil {
@@ -107,7 +107,8 @@ func (h *harmonicSearch) choose() []int {
 	return best
 }
 
-// bestCount is the best number of harmonics of season i when the others have k.
+// bestCount returns the best number of harmonics of season i when the other seasons
+// have k.
 func (h *harmonicSearch) bestCount(k []int, i int) int {
 	others := append([]int(nil), k...)
 	others[i] = 0
@@ -139,7 +140,8 @@ func (h *harmonicSearch) bestCount(k []int, i int) int {
 	return best
 }
 
-// criterion is the AICc of what a regression of so many columns leaves, but for a constant.
+// criterion returns the AICc, less a constant, of the residuals of a regression with
+// the given number of columns.
 func (h *harmonicSearch) criterion(rest []float64, columns int) float64 {
 	rest = rest[h.d:]
 	n := float64(len(rest))
@@ -151,7 +153,7 @@ func (h *harmonicSearch) criterion(rest []float64, columns int) float64 {
 	return n*math.Log(math.Max(variance, flatness*h.size*flatness*h.size)) + 2*p*n/(n-p-1)
 }
 
-// waveCounts is the number of waves of each season.
+// waveCounts returns the number of waves of each season.
 func (h *harmonicSearch) waveCounts() []int {
 	var k []int
 	for _, w := range h.waves {

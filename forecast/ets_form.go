@@ -61,8 +61,8 @@ func (f ETSForm) smoothing() int {
 	return n
 }
 
-// parameterCount counts the parameters that are estimated, the variance not among them:
-// of m seasonal states one follows from the others.
+// parameterCount returns the number of estimated parameters without the variance. Of m
+// seasonal states one follows from the others.
 func (f ETSForm) parameterCount(m int) int {
 	n := f.smoothing() + 1
 	if f.Trend != etsNone {

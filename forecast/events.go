@@ -43,8 +43,8 @@ type Event struct {
 	Chance float64
 }
 
-// Check says what is wrong with an event, as an *capcli.InputError with the
-// field's name.
+// Check returns an *capcli.InputError with the field's name where the event is
+// invalid.
 func (e *Event) Check() error {
 	bad := func(field, format string, args ...any) error {
 		return &capcli.InputError{Field: field, Text: fmt.Sprintf("event %q: ", e.Name) + fmt.Sprintf(format, args...), Err: ErrUnfit}
@@ -86,8 +86,8 @@ func (e *Event) chance() float64 {
 	return e.Chance
 }
 
-// share is the mean of the event's course, from 0 to 1, from one time to a later
-// one, were it late by delay seconds, and longer than planned by longer.
+// share returns the mean course of the event, from 0 to 1, between two times, with the
+// event late by delay seconds and longer than planned by longer seconds.
 func (e *Event) share(start, until capcli.Time, delay, longer float64) float64 {
 	from, width := float64(start-e.Start)-delay, math.Max(1, float64(until-start))
 	to, end := from+width, math.Inf(1)
@@ -114,8 +114,8 @@ func (e *Event) startedBefore(known capcli.Time) bool {
 	return known.Known() && known != 0 && e.Start < known
 }
 
-// shareSeen is how much of the event's course a history that ends at known has at
-// its end.
+// shareSeen returns the share of the event's course that a history ending at known
+// contains at its end.
 func (e *Event) shareSeen(known capcli.Time) float64 {
 	if !e.startedBefore(known) {
 		return 0
@@ -123,8 +123,8 @@ func (e *Event) shareSeen(known capcli.Time) float64 {
 	return e.share(known-1, known, 0, 0)
 }
 
-// atLeast is longer, but no less than keeps an event that runs at known, the end of
-// the history, from having ended before.
+// atLeast returns longer, raised where necessary so that an event under way at known,
+// the end of the history, has not ended before.
 func (e *Event) atLeast(longer float64, known capcli.Time) float64 {
 	if e.ends() && e.End > known {
 		return math.Max(longer, float64(known-e.End))
@@ -132,9 +132,9 @@ func (e *Event) atLeast(longer float64, known capcli.Time) float64 {
 	return longer
 }
 
-// lot is one way that the event may go, if it happens, which it does where lot is
-// under its chance: its size, its delay and how much longer it takes, in seconds. A
-// relative one never takes more than there is.
+// lot is one draw of the event: its size, its delay and its extra duration in seconds.
+// The event happens where lot is below its chance. A relative event never removes more
+// than there is.
 func (e *Event) lot(rng *rand.Rand) (lot, size, delay, longer float64) {
 	lot, size, delay = rng.Float64(), e.Size+e.SizeSD*rng.NormFloat64(), rng.ExpFloat64()*float64(e.Delay)
 	if e.LengthSD > 0 {

@@ -23,7 +23,8 @@ type Roadmap struct {
 	Known  capcli.Time // end of the history; NoTime or 0 is none
 }
 
-// roadmapDraws are the futures that the roadmap's own uncertainty is told from.
+// roadmapDraws is the number of futures from which the uncertainty of the roadmap is
+// estimated.
 const roadmapDraws = 2000
 
 // Check checks each event.
@@ -36,7 +37,7 @@ func (r *Roadmap) Check() error {
 	return nil
 }
 
-// uncertain says whether any event may go more than one way.
+// uncertain reports whether any event has more than one outcome.
 func (r *Roadmap) uncertain() bool {
 	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.SizeSD > 0 || e.LengthSD > 0 || e.Delay > 0 || e.chance() < 1 })
 }
@@ -88,8 +89,8 @@ func (r *Roadmap) Apply(f Forecast, bounds []capcli.Time) (Forecast, error) {
 	return out, nil
 }
 
-// eventWays are the ways that an event goes, by draw: how much it adds, how late it
-// is and how much longer it takes, in seconds.
+// eventWays are the outcomes of an event by draw: its size, its delay and its extra
+// duration in seconds.
 type eventWays struct{ sizes, delays, longer []float64 }
 
 // ways draws how each event goes. One that may not happen does in as near to its
@@ -123,8 +124,8 @@ func (r *Roadmap) ways(draws int, rng *rand.Rand) []eventWays {
 	return out
 }
 
-// center moves the draws in which an event happens so that their mean is what is
-// known (moment matching, Barraquand 1995).
+// center shifts the draws in which an event happens so that their mean is the known
+// one (moment matching, Barraquand 1995).
 func center(sizes []float64, happens []int, mean float64) {
 	off := 0.0
 	for _, k := range happens {
@@ -135,8 +136,8 @@ func center(sizes []float64, happens []int, mean float64) {
 	}
 }
 
-// expected is what the k-th event is expected to add over one step: its size times
-// its chance, and its course over the ways that it may be late.
+// expected returns what the k-th event is expected to add in one step: its size times
+// its chance, times its mean course over the drawn delays.
 func (r *Roadmap) expected(k int, w eventWays, from, to capcli.Time, base float64) float64 {
 	at := make([]float64, len(w.sizes))
 	if e := &r.Events[k]; !e.Relative {

@@ -53,7 +53,7 @@ func (g *gaussian) Path(h int, rng Noise) []float64 {
 // Info says what was fitted.
 func (g *gaussian) Info() Info { return g.info }
 
-// asked says whether a forecast can be asked for in this way.
+// asked returns an error where the horizon or the levels of a forecast are invalid.
 func asked(h int, levels []float64) error {
 	if h < 1 {
 		return fmt.Errorf("forecast of %d steps: want 1 or more", h)

@@ -15,8 +15,8 @@ type group struct {
 	weekend         bool
 }
 
-// pool are groups that are taken to be of one kind: the days themselves, and
-// those around them.
+// pool identifies groups treated as one kind: the holidays themselves, or the days
+// around them.
 type pool struct{ around, weekend bool }
 
 func (g group) pool() pool { return pool{g.offset != 0, g.weekend} }
@@ -44,7 +44,7 @@ func basis(j int, at float64) float64 {
 	return math.Sin(a)
 }
 
-// sizeAt is the effect and its standard deviation at a share of the day.
+// sizeAt returns the effect and its standard deviation at a share of the day.
 func (e *effect) sizeAt(slot float64) (size, sd float64) {
 	for j, w := range e.waves {
 		b := basis(j, slot)
@@ -119,7 +119,7 @@ func (l *learnt) zone() *time.Location {
 }
 
 // forEachStep calls do for every step between bounds that a day of the k-th holiday
-// colours, with the share of the step.
+// touches, with the share of the step.
 func (l *learnt) forEachStep(k int, bounds []capcli.Time, do func(g group, from, to capcli.Time, i int, share float64)) {
 	h := &l.m.Days[k].Holiday
 	for _, d := range h.Dates {
@@ -143,7 +143,7 @@ func (l *learnt) slot(t capcli.Time) float64 {
 	return float64(local.Hour()*3600+local.Minute()*60+local.Second()) / 86400
 }
 
-// comparableSteps gives the steps that step i is compared with.
+// comparableSteps returns the steps to compare step i with.
 func (l *learnt) comparableSteps(i int) []int {
 	out := make([]int, 0, 4)
 	add := func(j int) {
@@ -175,8 +175,8 @@ func (l *learnt) index(t capcli.Time) int {
 	return i - 1
 }
 
-// compare gives for each step how far it is off the steps like it, and their
-// level (over the day, for shorter steps); NaN where there are none.
+// compare returns for each step its difference from the comparable steps, and their
+// level (over the day, for shorter steps). Both are NaN where there are none.
 func (l *learnt) compare() (off, level []float64) {
 	n := len(l.y)
 	off, level = nans(n), nans(n)
@@ -232,7 +232,8 @@ func (l *learnt) dayOf(i int) int {
 	return t.Year()*366 + t.YearDay()
 }
 
-// waves is how many figures a day has: one of steps of half a day or more.
+// waves returns the number of coefficients of a day: one where steps are half a day or
+// longer.
 func (l *learnt) waves() int {
 	perDay := 86400 / max(1, int(l.times[1]-l.times[0]))
 	return max(1, min(mostWaves, perDay/2*2-1))

@@ -82,7 +82,7 @@ func (l *learnt) estimate(off, noise []float64) {
 	l.weekends()
 }
 
-// shrink takes the differences of groups of one kind to what is to be expected.
+// shrink pulls the effects of groups of one kind towards their expected value.
 func (l *learnt) shrink(groups []group, all map[group]*sums, noise []float64) {
 	for _, g := range groups {
 		l.groups[g] = &effect{waves: make([]float64, len(noise)), variance: make([]float64, len(noise)), past: all[g].past}
@@ -135,7 +135,7 @@ func common(own, variance []float64) (mean, spread, between float64) {
 	return sum / w, 1 / w, between
 }
 
-// towardNought is how much of a mean is kept, given its variance.
+// towardNought returns the share of a mean to keep, given its variance.
 func towardNought(mean, variance float64) float64 {
 	if variance == 0 {
 		return 1
@@ -143,7 +143,7 @@ func towardNought(mean, variance float64) float64 {
 	return math.Max(0, 1-variance/(mean*mean))
 }
 
-// clean takes the effects out of the history.
+// clean subtracts the effects from the history.
 func (l *learnt) clean(level []float64) {
 	for k := range l.m.Days {
 		l.forEachStep(k, l.times, func(g group, _, _ capcli.Time, i int, share float64) {
@@ -160,7 +160,7 @@ func (l *learnt) clean(level []float64) {
 	}
 }
 
-// weekends tells how much lower weekends are.
+// weekends estimates how much lower weekends are.
 func (l *learnt) weekends() {
 	var sum, count [2]float64
 	for i, v := range l.y {
@@ -178,9 +178,9 @@ func (l *learnt) weekends() {
 	}
 }
 
-// groupEffect is the effect of days of a group; of a weekend that the history does not
-// have, from the working days: a holiday makes a weekend no quieter than it makes
-// a working day, and it is quiet already.
+// groupEffect returns the effect of the days of a group. For a weekend that the
+// history lacks, it derives the effect from the working days: a weekend is quiet
+// already, so a holiday reduces it no more than a working day.
 func (l *learnt) groupEffect(g group) (*effect, bool) {
 	if e, ok := l.groups[g]; ok {
 		return e, true

@@ -131,7 +131,7 @@ func (k *kalman) rest(state, y, out []float64, t int) {
 	}
 }
 
-// resting says whether the gains will no longer change.
+// resting reports whether the gains have converged.
 func (k *kalman) resting(t int) bool {
 	limit := 1e-13 * k.variance / math.Abs(k.rank)
 	for _, v := range k.slim[t : t+len(k.gain)] {

@@ -106,7 +106,7 @@ func (g *gapFilter) pastPlace(j int) int {
 	return g.r + j
 }
 
-// covarianceIndex is the index of a covariance.
+// covarianceIndex returns the index of the covariance of places i and j.
 func (g *gapFilter) covarianceIndex(i, j int) int {
 	if j > i {
 		i, j = j, i
@@ -340,7 +340,7 @@ func (g *gapFilter) run(series, out [][]float64, expected []float64) (logs float
 	return logs + math.Log(product), used
 }
 
-// copyInto copies what the filter has come to in the order of space.
+// copyInto copies the filter's final state to s, in the order of its states.
 func (g *gapFilter) copyInto(s *space) {
 	where := make([]int, g.n)
 	for i := range where {

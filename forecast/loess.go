@@ -74,7 +74,8 @@ func line(v []float64, a, b int) {
 	}
 }
 
-// fitAt is the local fit at x, which may lie outside the data, from left to right.
+// fitAt returns the local fit at x to the values from left to right. x may lie outside
+// the data.
 func (l *loess) fitAt(y, rw []float64, x float64, left, right int) (float64, bool) {
 	if !l.weights(len(y), rw, x, left, right) {
 		return 0, false

@@ -39,7 +39,7 @@ func ReachOf(y []float64) Reach {
 	return r
 }
 
-// Clamp keeps a value forecast for step k, which counts from 1, within reach.
+// Clamp returns a value forecast for step k, which counts from 1, kept within reach.
 func (r Reach) Clamp(k int, v float64) float64 {
 	if r.span == 0 {
 		return v
@@ -52,7 +52,7 @@ func (r Reach) Clamp(k int, v float64) float64 {
 	return math.Max(r.lo-far, math.Min(top, v))
 }
 
-// Keep keeps a whole forecast within reach, and says whether any of it was not.
+// Keep clamps a whole forecast and reports whether any value was out of reach.
 func (r Reach) Keep(f Forecast) bool {
 	held := r.Path(f.Mean)
 	for _, iv := range f.Intervals {
@@ -62,7 +62,7 @@ func (r Reach) Keep(f Forecast) bool {
 	return held
 }
 
-// Path keeps values from the first step on within reach, and says whether any was not.
+// Path clamps values from the first step on and reports whether any was out of reach.
 func (r Reach) Path(path []float64) bool {
 	held := false
 	for i, v := range path {

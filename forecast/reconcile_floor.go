@@ -36,7 +36,7 @@ func nonNegative(x []float64, a *mat.SymDense, b []float64) {
 	}
 }
 
-// steepest is the part held at nought that gains most by growing, -1 where none
+// steepest returns the part held at zero that gains most by growing, or -1 where none
 // gains more than least.
 func steepest(x []float64, a *mat.SymDense, b []float64, free []bool, least float64) int {
 	best := -1
@@ -55,8 +55,8 @@ func steepest(x []float64, a *mat.SymDense, b []float64, free []bool, least floa
 	return best
 }
 
-// towards moves x to full, or as far as no free part falls under nought, where
-// the parts that reach it are held. It says whether it went all the way.
+// towards moves x to full, or until a free part would become negative. It fixes the
+// parts that reach zero and reports whether x reached full.
 func towards(x, full []float64, free []bool, scale float64) bool {
 	step := 1.0
 	for j := range x {

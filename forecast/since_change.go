@@ -6,10 +6,9 @@ import (
 	"capcli"
 )
 
-// SinceChange wraps a model and fits it to the values since the level last moved,
-// where those are enough to learn from; else to all of them. What is enough are
-// two of the season that the series has, or of the shortest one asked for, and 24
-// values.
+// SinceChange wraps a model and fits it to the values since the last move of the
+// level. It needs two of the series' season, or of the shortest requested season, and
+// 24 values; with fewer it fits all values.
 type SinceChange struct {
 	Model   Model
 	Seasons []int
@@ -40,7 +39,7 @@ func (m SinceChange) Fit(y capcli.Series) (Fitted, error) {
 	return &sinceChange{fit, from}, nil
 }
 
-// firstValue is the first value to learn from.
+// firstValue returns the index of the first value to fit.
 func (m SinceChange) firstValue(y capcli.Series) int {
 	one, err := telling(y.Values, m.Seasons)
 	if err != nil {
@@ -78,7 +77,8 @@ func (s *sinceChange) Info() Info {
 	return info
 }
 
-// FirstLearnt is the first value that a fit of SinceChange learnt from; 0 of any other.
+// FirstLearnt returns the index of the first value that a fit of SinceChange used, 0
+// for any other fit.
 func FirstLearnt(fit Fitted) int {
 	if f, ok := fit.(*festive); ok {
 		fit = f.Fitted

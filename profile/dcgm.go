@@ -175,7 +175,7 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 	return nil
 }
 
-// tell gives what was taken in this round.
+// tell adds the samples and events of this round to t.
 func (s *dcgmSource) tell(t *Tick) {
 	s.sort()
 	s.settle()
@@ -279,7 +279,7 @@ func (s *dcgmSource) set(r *dcgmRow, p *point, v float64) {
 	r.sample.Set(f.metric, v)
 }
 
-// forget drops the devices that this scrape and the last one did not name.
+// forget drops the devices that neither this scrape nor the last one named.
 func (s *dcgmSource) forget() {
 	s.order = slices.DeleteFunc(s.order, func(r *dcgmRow) bool {
 		gone := r.round < s.round-1
@@ -291,7 +291,7 @@ func (s *dcgmSource) forget() {
 	})
 }
 
-// row finds what is told of the device that a point names.
+// row returns the row of the device that a point names.
 func (s *dcgmSource) row(p *point, uuid string) (*dcgmRow, error) {
 	key := uuid
 	instance := p.get("GPU_I_ID")

@@ -40,7 +40,7 @@ func (p *point) get(names ...string) string {
 	return ""
 }
 
-// has tells whether there is a label of one of the names, if an empty one.
+// has reports whether the point has a label of one of the names, even an empty one.
 func (p *point) has(names ...string) bool {
 	return slices.ContainsFunc(p.labels, func(l label) bool { return slices.Contains(names, l.name) })
 }

@@ -139,7 +139,7 @@ func (g *fakeGPU) load(at Instant, rng *rand.Rand) fakeLoad {
 	return l
 }
 
-// phase tells how far into its period something is, from 0 to 1.
+// phase returns the position of age in its period, from 0 to 1.
 func phase(age, period float64) float64 { return math.Mod(age, period) / period }
 
 // train works, but for a checkpoint each half hour.

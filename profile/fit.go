@@ -25,8 +25,8 @@ const (
 	flatMemory   = 0.95 // p50 over the most in use
 )
 
-// Need is what a job was seen to use of a GPU at a time. Memory is what its
-// allocator held, which is what it needed or more.
+// Need is what a job used of a GPU at one time. Memory is what its allocator held,
+// which is at least what the job needed.
 type Need struct {
 	Bytes    float64 // the most
 	Whole    float64 // bytes of the GPU
@@ -165,8 +165,8 @@ func (s *fitSearch) try(bytes, compute, bandwidth float64) bool {
 	return ratio <= 1
 }
 
-// lacks says of which resource the most is needed over what there is, both as
-// shares of the GPU that the job ran on.
+// lacks returns the resource with the largest need relative to supply, both as shares
+// of the GPU that the job ran on.
 func (n *Need) lacks(memory, compute, bandwidth float64) (Resource, float64) {
 	most, binds := n.Bytes*memoryMargin/n.Whole/memory, Memory
 	if r := n.SM / compute; r > most {

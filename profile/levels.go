@@ -188,7 +188,7 @@ func (h *levelHost) device(d *Device) *levelDevice {
 	return x
 }
 
-// holders notes who holds what from now on.
+// holders records which jobs hold which devices from now on.
 func (h *levelHost) holders(t *Tick) {
 	for i := range t.Samples {
 		d := h.device(t.Samples[i].Device)
@@ -251,7 +251,7 @@ func (l *Levels) sample(h *levelHost, t *Tick, micros int64, s *Sample) error {
 	return nil
 }
 
-// guess takes memory in use for a sign that a device is held.
+// guess treats a device as held where much of its memory is in use.
 func (l *Levels) guess(d *levelDevice, s *Sample) {
 	l.Guessed = true
 	used, ok := s.Get(MemUsed)

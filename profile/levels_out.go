@@ -47,8 +47,8 @@ func (l *Levels) lifetime() (from, to Instant) {
 	return from, to
 }
 
-// LateBoxes gives the boxes whose samples begin over a step after those of the first,
-// or end over a step before those of the last.
+// LateBoxes returns the boxes whose samples begin more than one step after those of
+// the first box, or end more than one step before those of the last.
 func (l *Levels) LateBoxes() []string {
 	if len(l.order) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (l *Levels) LateBoxes() []string {
 	return out
 }
 
-// GroupLevel gives the level of a group over the steps of Range.
+// GroupLevel returns the level of a group over the steps of Range.
 func (l *Levels) GroupLevel(name string) Level {
 	grid, n := l.Range()
 	skip := l.grid.Index(grid.Origin)
@@ -158,8 +158,8 @@ func (h *levelHost) size() float64 {
 	return there / ticks
 }
 
-// covered is the share of step i that was sampled, of the time in which the box
-// was there and of its GPUs, and what makes the whole of the part.
+// covered returns the sampled share of step i, of the box's time and of its GPUs, and
+// the factor that scales the sampled part to the whole.
 func (h *levelHost) covered(i int, span float64) (share, factor float64) {
 	c := &h.cover
 	if i < 0 || i >= len(c.ticks) || c.known[i] == 0 || c.ticks[i] == 0 {

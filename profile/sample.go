@@ -76,7 +76,7 @@ func (s *Sample) Set(m Metric, v float64) {
 	s.Values[m], s.Why[m] = m.Round(v), Known
 }
 
-// Miss says why a metric has no value.
+// Miss records why a metric has no value.
 func (s *Sample) Miss(m Metric, r Reason) { s.Values[m], s.Why[m] = 0, r }
 
 // Get gives a metric's value; ok is false where there is none.
@@ -106,7 +106,7 @@ type Process struct {
 	Start                          capcli.Time // of the process; NoTime where not known
 }
 
-// EventKind says what befell.
+// EventKind is the kind of an event.
 type EventKind string
 
 // The events.
@@ -155,7 +155,8 @@ func (t *Tick) Reset() {
 	*t = Tick{Samples: t.Samples[:0], Processes: t.Processes[:0], Events: t.Events[:0]}
 }
 
-// NextSample gives the memory of the tick's next sample of d, all of it NotAsked.
+// NextSample returns memory for the tick's next sample of d. All its metrics are
+// NotAsked.
 func (t *Tick) NextSample(d *Device) *Sample {
 	if n := len(t.Samples); n < cap(t.Samples) {
 		t.Samples = t.Samples[:n+1]

@@ -140,7 +140,7 @@ func (r *run) missed(at Instant, n int64) {
 	r.pending = append(r.pending, Event{At: at, Kind: Gap, Value: n * r.every.Microseconds(), Text: fmt.Sprintf("%d ticks missed", n)})
 }
 
-// look reads once, or finds that the last read is not back yet.
+// look reads once, or finds that the last read has not returned.
 func (r *run) look(wall Instant, now time.Duration) error {
 	if !r.busy && r.down && now < r.retry {
 		r.stats.Missed++
@@ -186,7 +186,7 @@ func (r *run) failed(now time.Duration, err error) error {
 	return r.event(Stalled, 0, fmt.Sprintf("the source fails, it is tried again: %.200v", err))
 }
 
-// noteUp notes that the source is not down any more.
+// noteUp records that the source answers again after a failure.
 func (r *run) noteUp(now time.Duration, text string) {
 	if !r.down {
 		return
@@ -256,7 +256,7 @@ func (r *run) stretch(at Instant, took time.Duration) {
 	r.pending = append(r.pending, Event{At: at, Kind: Slow, Value: took.Microseconds(), Text: fmt.Sprintf("reads take over a quarter of the interval, which is %v now", r.every)})
 }
 
-// awaitLastRead takes what a read that is still under way has to say, if it comes soon.
+// awaitLastRead waits briefly for a read that is under way and writes its result.
 func (r *run) awaitLastRead() error {
 	if !r.busy {
 		return nil

@@ -58,7 +58,7 @@ func (h *History) IndexOf(stamp int64) (int, bool) {
 	return i, h.Grid.At(i) == capcli.Time(stamp)
 }
 
-// CountKnown counts the values that are there.
+// CountKnown returns the number of known values.
 func (h *History) CountKnown() int { return len(h.Values) - h.Missing() }
 
 // lastKnown returns the last value that is there; NaN where none is.

@@ -94,8 +94,8 @@ func (c code) reason() profile.Reason {
 	}
 }
 
-// lost tells that the GPU cannot be used until it was reset or came back.
+// lost reports that the GPU cannot be used until it is reset or returns.
 func (c code) lost() bool { return c == gpuLost || c == resetRequired }
 
-// isDriverGone tells that no GPU can be used: the driver was unloaded or replaced.
+// isDriverGone reports that no GPU can be used: the driver was unloaded or replaced.
 func (c code) isDriverGone() bool { return c == uninitialized || c == notLoaded || c == mismatch }

@@ -17,8 +17,8 @@ const (
 	longestProbe = time.Minute
 )
 
-// settle takes the answers that came too late for their tick. What they saw is
-// of the past, and is dropped.
+// settle receives answers that came after their tick. It drops them, since they
+// describe the past.
 func (s *source) settle(t *profile.Tick, wall profile.Instant, now time.Duration) {
 	for _, g := range s.gpus {
 		g.asked = false
@@ -106,7 +106,7 @@ func (s *source) gather(g *gpu, t *profile.Tick, wall profile.Instant, now time.
 	}
 }
 
-// lose takes note that a GPU, or the driver, went.
+// lose records that a GPU, or the driver, is lost.
 func (s *source) lose(g *gpu, t *profile.Tick, wall profile.Instant, now time.Duration) {
 	if g.code.isDriverGone() {
 		if !s.gone {
@@ -137,8 +137,8 @@ func (s *source) blank(g *gpu, t *profile.Tick, why profile.Reason) {
 	}
 }
 
-// blankAll is for ticks in which no GPU can be asked: the driver is gone, or the
-// library is being set up.
+// blankAll adds empty samples for all GPUs in ticks in which none can be asked: the
+// driver is gone, or the library is being set up.
 func (s *source) blankAll(t *profile.Tick) {
 	for _, g := range s.gpus {
 		if s.gone || g.lost {

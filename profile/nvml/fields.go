@@ -217,8 +217,9 @@ func number(v *driver.FieldValue) float64 {
 	}
 }
 
-// counterValue is a counter's value. Only 64 bits are wide enough: 32 bits of bytes
-// wrap in a tenth of a second on a fast link, how often cannot be told.
+// counterValue returns a counter's value. It accepts only 64-bit counters: 32 bits of
+// bytes wrap within a tenth of a second on a fast link, and the number of wraps is
+// unknown.
 func counterValue(v *driver.FieldValue) (count uint64, wide bool) {
 	switch driver.ValueType(v.ValueType) {
 	case driver.VALUE_TYPE_UNSIGNED_LONG, driver.VALUE_TYPE_UNSIGNED_LONG_LONG, driver.VALUE_TYPE_SIGNED_LONG_LONG:

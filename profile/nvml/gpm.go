@@ -64,7 +64,7 @@ func (l *library) gpmSupport(h driver.Device) profile.Reason {
 	return profile.Known
 }
 
-// release gives the samples' memory back.
+// release frees the memory of the samples.
 func (p *pair) release() {
 	if p.allocated {
 		_, _ = p.last.Free(), p.next.Free()

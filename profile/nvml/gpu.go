@@ -121,8 +121,8 @@ func (g *gpu) bind(f *found) {
 	g.kept.Clear(profile.NotAsked)
 }
 
-// afresh forgets what the device was found not to support, and what rates and
-// histories were compared with.
+// afresh clears what the device was found not to support, and the base of its rates
+// and histories.
 func (g *gpu) afresh() {
 	g.never, g.neverField, g.neverSince = [numGetters]bool{}, [numFields]bool{}, -1
 	g.gpmGives = [profile.NumMetrics]bool{}
@@ -164,7 +164,7 @@ func (g *gpu) look(o order) {
 
 func (g *gpu) failed() bool { return g.code.lost() || g.code.isDriverGone() }
 
-// note keeps a code that says that the whole GPU, or the driver, cannot be used.
+// note records a code that means that the whole GPU, or the driver, cannot be used.
 func (g *gpu) note(c code) code {
 	if c.lost() || c.isDriverGone() {
 		g.code = c

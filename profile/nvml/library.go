@@ -186,7 +186,7 @@ func loads(name string) bool {
 	return so.Close() == nil && ok
 }
 
-// start sets the library up and finds out what it offers.
+// start initialises the library and finds out what it offers.
 func (l *library) start() code {
 	if c := code(l.lib.Init()); c != success {
 		return c
@@ -216,7 +216,7 @@ func (l *library) start() code {
 	return success
 }
 
-// stop lets the library go.
+// stop shuts the library down.
 func (l *library) stop() code { return code(l.lib.Shutdown()) }
 
 func (l *library) hasGPM() bool {

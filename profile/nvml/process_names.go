@@ -64,7 +64,7 @@ func (p *people) start(list []profile.Process) bool {
 	return true
 }
 
-// fill puts into the processes what is known of them.
+// fill adds to the processes what the registry knows of them.
 func (p *people) fill(list []profile.Process) {
 	for i := range list {
 		x := &list[i]
@@ -78,7 +78,7 @@ func (p *people) fill(list []profile.Process) {
 	}
 }
 
-// unnamed marks the processes as known by number alone.
+// unnamed marks the processes as known by number only.
 func unnamed(list []profile.Process) {
 	for i := range list {
 		list[i].Start = capcli.NoTime

@@ -223,9 +223,8 @@ func (s *source) withUUID(uuid string) *gpu {
 	return nil
 }
 
-// hopeless is the error of a Read that can see nothing any more, ever: the
-// driver was replaced by another version, whose library this process cannot load
-// beside the one it has.
+// hopeless returns the error of a Read that can never succeed again: another driver
+// version is loaded, and this process cannot load its library beside the old one.
 func (s *source) hopeless(ctx context.Context) error {
 	if s.misfits >= 3 {
 		return errors.New("sample GPUs: the driver was replaced by another version while sampling: start the program again, so that it loads the new library")

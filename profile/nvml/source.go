@@ -186,7 +186,7 @@ func (s *source) orders(now time.Duration) order {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// await waits for done until this Read's time is up.
+// await waits for done, at most until the time limit of this Read.
 func (s *source) await(done <-chan struct{}) bool {
 	if s.late {
 		select {

@@ -71,8 +71,8 @@ func (d *field) open(f *file, l leaf) error {
 	return nil
 }
 
-// worded tells whether a number or an instant is stored as text, or as an
-// instant whose zone is to be told.
+// worded reports whether a number or an instant is stored as text, or as an instant
+// whose zone must be supplied.
 func (d *field) worded() bool {
 	if d.cur == nil || d.what == texts {
 		return false
@@ -80,7 +80,7 @@ func (d *field) worded() bool {
 	return d.cur.sort == texts
 }
 
-// local tells whether d is an instant without a zone.
+// local reports whether d is an instant without a zone.
 func (d *field) local() bool {
 	if d.cur == nil || !d.time {
 		return false

@@ -54,7 +54,7 @@ func (c *cursor) read(v vector) error {
 	return nil
 }
 
-// readWithinPage reads rows that all stand in one page.
+// readWithinPage reads rows that all lie in one page.
 func (c *cursor) readWithinPage(v vector) error {
 	if c.levels == nil {
 		clear(v.null)

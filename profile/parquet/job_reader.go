@@ -95,8 +95,8 @@ func readJobs(r *trace.Reader) (err error) {
 	return j.run()
 }
 
-// inputFile gives the input as a file: itself, or a copy of what comes out of a
-// pipe or a compressed file.
+// inputFile returns the input as a file: itself, or a copy of the content of a pipe or
+// a compressed file.
 func inputFile(r *trace.Reader) (io.ReaderAt, int64, error) {
 	in := r.Input()
 	if in.At != nil {
@@ -195,7 +195,7 @@ func (j *jobs) shown() string {
 	return strings.Join(names, ", ")
 }
 
-// complete refuses a file that lacks a column without which there is no job.
+// complete returns an error where the file lacks a column that every job needs.
 func (j *jobs) complete() error {
 	has := func(col int) bool { return j.fields[col].cur != nil }
 	var gone []string

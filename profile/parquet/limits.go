@@ -27,7 +27,7 @@ const (
 	maxPiped   = 256 << 20     // bytes of a file that cannot be read at any place
 )
 
-// damaged says that a file's bytes are not what they should be.
+// damaged returns an error for a file whose bytes are invalid.
 func damaged(format string, args ...any) error {
 	return &capcli.InputError{
 		Text: "damaged: " + fmt.Sprintf(format, args...),
@@ -35,12 +35,12 @@ func damaged(format string, args ...any) error {
 	}
 }
 
-// refused says that a file may be sound and is still not read.
+// refused returns an error for a file that may be valid but is not supported.
 func refused(hint, format string, args ...any) error {
 	return &capcli.InputError{Text: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// locateError says where in the file err was met.
+// locateError adds to err its place in the file.
 func (c *chunk) locateError(err error) error {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
