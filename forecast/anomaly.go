@@ -32,12 +32,12 @@ const seasonCounts = 0.6
 // hide smaller ones. Expected is what the values around it and their season put
 // in its place. Missing values are none. It needs 3 known values.
 func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
-	if _, err := joined(y.Values); err != nil {
+	if _, err := interpolateGaps(y.Values); err != nil {
 		return nil, fmt.Errorf("anomalies: %w", err)
 	}
 	found, left := map[int]Anomaly{}, y.Values
 	for range 2 {
-		out := farOut(restored(left, seasons), left, seasons)
+		out := findOutliers(restoreMissing(left, seasons), left, seasons)
 		for _, a := range out {
 			if _, ok := found[a.Index]; !ok && isFinite(y.Values[a.Index]) {
 				a.Value = y.Values[a.Index]
@@ -49,7 +49,7 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 			holed[i] = math.NaN()
 		}
 		if len(out) > 0 || len(observed(left)) < len(left) {
-			left = restored(holed, seasons)
+			left = restoreMissing(holed, seasons)
 		}
 	}
 	if len(found) >= len(observed(y.Values)) {
@@ -65,9 +65,9 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	return out, nil
 }
 
-// farOut returns the values of v beyond the fences as anomalies. Values that y lacks
+// findOutliers returns the values of v beyond the fences as anomalies. Values that y lacks
 // are skipped and do not count for the fences.
-func farOut(v, y []float64, seasons []int) []Anomaly {
+func findOutliers(v, y []float64, seasons []int) []Anomaly {
 	if flat(v) {
 		return nil
 	}
@@ -99,8 +99,8 @@ func farOut(v, y []float64, seasons []int) []Anomaly {
 	return out
 }
 
-// joined returns a copy in which straight lines fill the missing values.
-func joined(y []float64) ([]float64, error) {
+// interpolateGaps returns a copy in which straight lines fill the missing values.
+func interpolateGaps(y []float64) ([]float64, error) {
 	out, last, count := slices.Clone(y), -1, 0
 	for i, x := range y {
 		if math.IsInf(x, 0) || math.Abs(x) > math.MaxFloat64/1e10 {
@@ -131,7 +131,7 @@ func joined(y []float64) ([]float64, error) {
 // the seasons are absent or weak, as spread measures them.
 func strongSeasons(v []float64, seasons []int, spread func(v, weights []float64) float64) []float64 {
 	sum := make([]float64, len(v))
-	periods := usable(len(v), seasons)
+	periods := usableSeasons(len(v), seasons)
 	if len(periods) == 0 {
 		return sum
 	}

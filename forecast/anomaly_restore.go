@@ -15,15 +15,15 @@ const (
 	restorePower     = 6
 )
 
-// restored is y with missing values put back, as R's na.interp does: a guess by
+// restoreMissing is y with missing values put back, as R's na.interp does: a guess by
 // waves of the season and powers of time is good enough for a robust STL, whose
 // season is then added to straight lines through the seasonally adjusted values.
 // Without two seasons of known values, or where that leaves the range of y by
 // more than half, they are straight lines through y itself.
-func restored(y []float64, seasons []int) []float64 {
+func restoreMissing(y []float64, seasons []int) []float64 {
 	plain := spanned(y)
 	seen := observed(y)
-	periods := usable(len(seen), seasons)
+	periods := usableSeasons(len(seen), seasons)
 	if len(seen) == len(y) || len(periods) == 0 {
 		return plain
 	}

@@ -80,8 +80,8 @@ func (a ARIMA) check(y []float64) error {
 			return fmt.Errorf("arima: order (%d,%d,%d), want autoregression and moving average of 0 to 30 and differences of 0 to 3: %w", o.AR, o.Diff, o.MA, ErrUnfit)
 		}
 	}
-	if ar, ma := a.form().lags(); max(ar, ma)+a.form().lost() > 2000 {
-		return fmt.Errorf("arima: the model reaches %d steps back, want 2,000 or less: a shorter season: %w", max(ar, ma)+a.form().lost(), ErrUnfit)
+	if ar, ma := a.form().lags(); max(ar, ma)+a.form().lostValues() > 2000 {
+		return fmt.Errorf("arima: the model reaches %d steps back, want 2,000 or less: a shorter season: %w", max(ar, ma)+a.form().lostValues(), ErrUnfit)
 	}
 	for i, v := range y {
 		if math.IsInf(v, 0) {
@@ -137,7 +137,7 @@ func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
 	if top := finiteTop(s.y); top > 0 && (top > 1e100 || top < 1e-100) {
 		_, e := math.Frexp(top)
 		s.unit = math.Ldexp(1, e)
-		s.y = scaled(s.y, 1/s.unit)
+		s.y = scaleBy(s.y, 1/s.unit)
 	}
 	return s, nil
 }
@@ -157,7 +157,7 @@ func finiteTop(y []float64) float64 {
 // as it is known.
 func (s *arimaSeries) regressors(f arimaForm, mean, drift bool) (x [][]float64, names []string) {
 	n := len(s.y)
-	if mean && f.lost() == 0 {
+	if mean && f.lostValues() == 0 {
 		x, names = append(x, filled(n, func(int) float64 { return 1 })), append(names, "intercept")
 	}
 	if drift && f.d+f.bigD <= 1 {

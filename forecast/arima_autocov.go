@@ -16,12 +16,12 @@ type autocov struct {
 // autoregression's own autocovariances come from Levinson's recursion, run down
 // to order 0 and up again, so the cost is quadratic in the order.
 func (a *autocov) find(phi, theta []float64, r int) bool {
-	p, q := trimmed(phi), trimmed(theta)
-	a.rows = grown(a.rows, p*(p+1)/2)
-	a.pure = grown(a.pure, r+q+1)
-	a.cross = grown(a.cross, q+1)
-	a.gamma = grown(a.gamma, r+1)
-	a.psi = grown(a.psi, r)
+	p, q := trimmedLength(phi), trimmedLength(theta)
+	a.rows = resize(a.rows, p*(p+1)/2)
+	a.pure = resize(a.pure, r+q+1)
+	a.cross = resize(a.cross, q+1)
+	a.gamma = resize(a.gamma, r+1)
+	a.psi = resize(a.psi, r)
 	if !a.autoregression(phi[:p], r+q) {
 		return false
 	}
@@ -127,8 +127,8 @@ func (a *autocov) firstColumn(phi, theta, col []float64) {
 	}
 }
 
-// trimmed is the length of x without zeros at its end.
-func trimmed(x []float64) int {
+// trimmedLength is the length of x without zeros at its end.
+func trimmedLength(x []float64) int {
 	n := len(x)
 	for n > 0 && x[n-1] == 0 {
 		n--
@@ -136,8 +136,8 @@ func trimmed(x []float64) int {
 	return n
 }
 
-// grown is x with n elements, of any content.
-func grown(x []float64, n int) []float64 {
+// resize is x with n elements, of any content.
+func resize(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
 	}

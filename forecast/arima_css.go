@@ -33,7 +33,7 @@ func (l *arimaLikelihood) residuals() {
 		e := l.out[s][:len(w)]
 		clear(e[:from])
 		if l.gaps {
-			l.broken(w, e, phi, theta, s == 0)
+			l.residualsWithGaps(w, e, phi, theta, s == 0)
 			continue
 		}
 		steady := min(len(w), from+len(l.theta))
@@ -71,9 +71,9 @@ func subtractTerms(v float64, x []float64, terms []armaTerm, t int) float64 {
 	return v
 }
 
-// broken computes the conditional residuals e of a series w with missing values. A
+// residualsWithGaps computes the conditional residuals e of a series w with missing values. A
 // residual that needs a missing value is zero and is not counted.
-func (l *arimaLikelihood) broken(w, e []float64, phi, theta []armaTerm, main bool) {
+func (l *arimaLikelihood) residualsWithGaps(w, e []float64, phi, theta []armaTerm, main bool) {
 	from := min(len(l.phi), len(w))
 	steady := from + len(l.theta)
 	for t := from; t < len(w); t++ {

@@ -39,7 +39,7 @@ func (fit *ARIMAFit) finish() {
 	if !exact {
 		fit.settle() // the curvature's steps moved the filter
 	}
-	rest := fit.unregressed()
+	rest := fit.subtractRegression()
 	var fitted []float64
 	if fit.like.gaps {
 		fitted = fit.runFull(rest)
@@ -81,8 +81,8 @@ func (fit *ARIMAFit) regressor(j, t int) float64 {
 	return fit.x[j][min(t, len(fit.x[j])-1)]
 }
 
-// unregressed returns the series minus its regression.
-func (fit *ARIMAFit) unregressed() []float64 {
+// subtractRegression returns the series minus its regression.
+func (fit *ARIMAFit) subtractRegression() []float64 {
 	out := slices.Clone(fit.src.y)
 	for t := range out {
 		out[t] -= fit.regression(t)
@@ -107,14 +107,14 @@ func (fit *ARIMAFit) runDifferenced(rest []float64) []float64 {
 		states = fit.runConditional(w)
 	}
 	copy(fit.model.mean[0], states[n:n+r])
-	for j := range f.lost() {
+	for j := range f.lostValues() {
 		fit.model.mean[0][r+j] = rest[len(rest)-1-j]
 	}
 	fitted := make([]float64, len(rest))
 	for t := range fitted {
 		fitted[t] = math.NaN()
-		if t >= f.lost() {
-			fitted[t] = rest[t] - (w[t-f.lost()] - states[t-f.lost()])
+		if t >= f.lostValues() {
+			fitted[t] = rest[t] - (w[t-f.lostValues()] - states[t-f.lostValues()])
 		}
 	}
 	return fitted
@@ -138,7 +138,7 @@ func (fit *ARIMAFit) runConditional(w []float64) []float64 {
 			states[t+1+i] += k.phi[i] * w[t]
 		}
 	}
-	k.rest(states, w, make([]float64, len(w)), from)
+	k.runSteady(states, w, make([]float64, len(w)), from)
 	cov := make([]float64, r*r)
 	for i, a := range fit.model.shock {
 		for j, b := range fit.model.shock {
@@ -153,7 +153,7 @@ func (fit *ARIMAFit) runConditional(w []float64) []float64 {
 func (fit *ARIMAFit) runFull(rest []float64) []float64 {
 	l := fit.like
 	fit.form.expand(fit.par, l.phi, l.theta)
-	if fit.form.lost() > 0 {
+	if fit.form.lostValues() > 0 {
 		fit.shift = firstKnown(rest)
 	}
 	for t := range rest {
@@ -213,7 +213,7 @@ func (fit *ARIMAFit) title() string {
 		return name + " with drift"
 	case slices.Contains(fit.names, "intercept"):
 		return name + " with non-zero mean"
-	case fit.form.lost() == 0:
+	case fit.form.lostValues() == 0:
 		return name + " with zero mean"
 	}
 	return name

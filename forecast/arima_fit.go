@@ -45,8 +45,8 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 	if fit.like, err = newArimaLikelihood(f, s.y, fit.x); err != nil {
 		return nil, err
 	}
-	if fit.like.nothing() {
-		fit.exactly()
+	if fit.like.isResidualZero() {
+		fit.fitWithoutError()
 		return fit, nil
 	}
 	if !fit.search(polish) {
@@ -72,15 +72,15 @@ func (fit *ARIMAFit) finishFit() {
 // rounding error.
 const flatness = 1e-13
 
-// nothing reports whether the regression leaves no residual of the differenced series.
-func (l *arimaLikelihood) nothing() bool {
+// isResidualZero reports whether the regression leaves no residual of the differenced series.
+func (l *arimaLikelihood) isResidualZero() bool {
 	return finiteTop(l.series[0]) <= flatness*l.size
 }
 
-// exactly fits a series that its regression, or its differences alone, reproduce
+// fitWithoutError fits a series that its regression, or its differences alone, reproduce
 // without error. Where mean or drift is the only regressor, its value comes from the
 // data directly, so that a constant stays exact.
-func (fit *ARIMAFit) exactly() {
+func (fit *ARIMAFit) fitWithoutError() {
 	l := fit.like
 	fit.best, fit.par = make([]float64, fit.form.arma()), make([]float64, fit.form.arma())
 	clear(l.beta)
@@ -89,7 +89,7 @@ func (fit *ARIMAFit) exactly() {
 		fit.beta[j] = l.first[j] / l.length[j]
 	}
 	if len(fit.names) == 1 && len(fit.src.given) == 0 {
-		fit.beta[0] = fit.plain()
+		fit.beta[0] = fit.constantStep()
 	}
 	fit.loglik = math.NaN()
 	fit.finish()
@@ -101,9 +101,9 @@ func (fit *ARIMAFit) exactly() {
 	fit.info.Notes = append(fit.info.Notes, "the model leaves no error: the intervals have no width")
 }
 
-// plain returns the mean of a constant series, or the step of a series that rises
+// constantStep returns the mean of a constant series, or the step of a series that rises
 // evenly.
-func (fit *ARIMAFit) plain() float64 {
+func (fit *ARIMAFit) constantStep() float64 {
 	y, f := fit.src.y, fit.form
 	first, last := 0, len(y)-1
 	for math.IsNaN(y[first]) {
@@ -112,7 +112,7 @@ func (fit *ARIMAFit) plain() float64 {
 	for math.IsNaN(y[last]) {
 		last--
 	}
-	if f.lost() == 0 && fit.names[0] == "intercept" {
+	if f.lostValues() == 0 && fit.names[0] == "intercept" {
 		return y[first]
 	}
 	if f.bigD == 1 {
@@ -215,7 +215,7 @@ func (fit *ARIMAFit) settle() {
 		fit.sigma2 = l.ssq / (float64(l.counted+len(l.phi)) - k)
 		return
 	}
-	fit.sigma2 = (l.ssq + l.opening()) / (n - k)
+	fit.sigma2 = (l.ssq + l.openingShare()) / (n - k)
 }
 
 // criteria are AIC, AICc and BIC; the variance counts as a parameter.

@@ -41,7 +41,7 @@ type arimaLikelihood struct {
 }
 
 func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikelihood, error) {
-	l := &arimaLikelihood{form: form, used: -form.lost(), whole: [][]float64{append([]float64(nil), y...)}}
+	l := &arimaLikelihood{form: form, used: -form.lostValues(), whole: [][]float64{append([]float64(nil), y...)}}
 	for _, v := range y {
 		if math.IsNaN(v) {
 			l.gaps = true
@@ -65,10 +65,10 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 		if !(l.length[j] > 0) || math.IsInf(sum, 0) {
 			return nil, fmt.Errorf("arima: regressor %d is nothing after differencing: %w", j+1, ErrUnfit)
 		}
-		l.whole = append(l.whole, scaled(column[:len(y)], 1/l.length[j]))
+		l.whole = append(l.whole, scaleBy(column[:len(y)], 1/l.length[j]))
 	}
 	for _, s := range l.whole {
-		if form.lost() > 0 && l.gaps && l.isFarFromZero() {
+		if form.lostValues() > 0 && l.gaps && l.isFarFromZero() {
 			// Differences do not feel a constant; the filter's start does.
 			at := firstKnown(s)
 			for i := range s {
@@ -83,8 +83,8 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 	if !l.leastSquares() {
 		return nil, fmt.Errorf("arima: the regressors depend on each other: %w", ErrUnfit)
 	}
-	if form.lost() > 0 && !l.gaps && !l.isFarFromZero() {
-		l.lean()
+	if form.lostValues() > 0 && !l.gaps && !l.isFarFromZero() {
+		l.findMeans()
 	}
 	ar, ma := form.lags()
 	l.missed = make([]bool, len(y))
@@ -248,7 +248,7 @@ func (l *arimaLikelihood) exactAt(par []float64) float64 {
 		l.gappy.start(l.form, l.phi, l.theta, l.filter.covariance(), len(rows))
 		l.logs, l.counted = l.gappy.run(rows, l.out, nil)
 	} else {
-		l.filter.run(l.leaning(), l.out, nil)
+		l.filter.run(l.withoutMeans(), l.out, nil)
 		l.logs, l.counted = l.filter.logs, n
 	}
 	if len(l.beta) == 0 && !l.gaps {

@@ -11,8 +11,8 @@ type arimaForm struct{ p, d, q, bigP, bigD, bigQ, m int }
 // arma is the number of coefficients without those of regressors.
 func (f arimaForm) arma() int { return f.p + f.q + f.bigP + f.bigQ }
 
-// lost is the number of values that differencing takes.
-func (f arimaForm) lost() int { return f.d + f.bigD*f.m }
+// lostValues is the number of values that differencing takes.
+func (f arimaForm) lostValues() int { return f.d + f.bigD*f.m }
 
 // lags are the highest lags of the multiplied polynomials.
 func (f arimaForm) lags() (ar, ma int) { return f.p + f.bigP*f.m, f.q + f.bigQ*f.m }

@@ -15,7 +15,7 @@ import "math"
 // isFarFromZero reports whether the level exceeds 2,000 typical changes.
 func (l *arimaLikelihood) isFarFromZero() bool {
 	y := l.whole[0]
-	first, moves, n := finiteTop(y[:min(len(y), l.form.lost())]), 0.0, 0.0
+	first, moves, n := finiteTop(y[:min(len(y), l.form.lostValues())]), 0.0, 0.0
 	for _, v := range l.form.difference(y) {
 		if v == v {
 			moves += v * v
@@ -25,8 +25,8 @@ func (l *arimaLikelihood) isFarFromZero() bool {
 	return n == 0 || first > 2000*math.Sqrt(moves/n)
 }
 
-// lean finds the pull of each series.
-func (l *arimaLikelihood) lean() {
+// findMeans finds the pull of each series.
+func (l *arimaLikelihood) findMeans() {
 	delta := l.form.differences()
 	n := len(delta)
 	l.pull, l.pulled = nil, nil
@@ -56,9 +56,9 @@ func (l *arimaLikelihood) lean() {
 	}
 }
 
-// opening is the share of the sum of squares that the first values have under
+// openingShare is the share of the sum of squares that the first values have under
 // that start, given the last regression coefficients.
-func (l *arimaLikelihood) opening() float64 {
+func (l *arimaLikelihood) openingShare() float64 {
 	if l.pull == nil {
 		return 0
 	}
@@ -81,8 +81,8 @@ func (l *arimaLikelihood) opening() float64 {
 	return sum
 }
 
-// leaning are the differenced series less the means that their start gives them.
-func (l *arimaLikelihood) leaning() [][]float64 {
+// withoutMeans are the differenced series less the means that their start gives them.
+func (l *arimaLikelihood) withoutMeans() [][]float64 {
 	if l.pull == nil {
 		return l.series
 	}
@@ -119,7 +119,7 @@ func (l *arimaLikelihood) leaning() [][]float64 {
 
 // reachGamma sets the first n autocovariances.
 func (l *arimaLikelihood) reachGamma(n int) {
-	l.gamma = grown(l.gamma, n)
+	l.gamma = resize(l.gamma, n)
 	for k := copy(l.gamma, l.filter.covs.gamma); k < n; k++ {
 		v := 0.0
 		for j, c := range l.phi {

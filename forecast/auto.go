@@ -34,7 +34,7 @@ var _ Model = Auto{}
 // candidates are the members to try on a series, by their names in Models, cheap
 // ones first; names that are not in the catalogue are passed over.
 func (a Auto) candidates(y []float64) []string {
-	seasons := usable(len(y), a.Seasons)
+	seasons := usableSeasons(len(y), a.Seasons)
 	zeros := 0
 	for _, v := range y {
 		if v == 0 {
@@ -84,7 +84,7 @@ const long = 60
 func (a Auto) members(y []float64) []member {
 	var out []member
 	names := a.candidates(y)
-	seasons := usable(len(y), a.Seasons)
+	seasons := usableSeasons(len(y), a.Seasons)
 	for _, name := range names {
 		made, err := Models.Get(name)
 		if err != nil {
@@ -124,7 +124,7 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 		f.low = 0
 	}
 	var notes []string
-	for _, k := range trial.counting() {
+	for _, k := range trial.weightedMembers() {
 		fit, err := members[k].model.Fit(y)
 		if err != nil {
 			continue

@@ -51,7 +51,7 @@ func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
 
 // Forecast gives the pooled means with calibrated intervals.
 func (f *autoFitted) Forecast(h int, levels ...float64) (Forecast, error) {
-	if err := asked(h, levels); err != nil {
+	if err := checkAsked(h, levels); err != nil {
 		return Forecast{}, err
 	}
 	mean, spread, err := f.blend(h)

@@ -18,7 +18,7 @@ func (a Auto) horizon(n int) int {
 	h := a.Horizon
 	if h < 1 {
 		h = 8
-		if s := usable(n, a.Seasons); len(s) > 0 {
+		if s := usableSeasons(n, a.Seasons); len(s) > 0 {
 			h = min(2*s[0], 96)
 		}
 	}
@@ -31,7 +31,7 @@ func (a Auto) horizon(n int) int {
 func (a Auto) origins(n int) (count, every int) {
 	h := a.horizon(n)
 	room := n - h - max(6, n/2)
-	if s := usable(n, a.Seasons); len(s) > 0 {
+	if s := usableSeasons(n, a.Seasons); len(s) > 0 {
 		room = min(n-h-max(6, n/2), n-h-2*s[0]-2)
 	}
 	if room < 0 {
@@ -87,15 +87,15 @@ func (t *trial) weigh(members []member, tests [][]Origin) {
 	switch {
 	case math.IsInf(slices.Min(score), 1):
 	case len(tests[0][0].Actual) < day:
-		t.weights = [][]float64{weighed(t.weights[0], score, len(tests[0]))}
+		t.weights = [][]float64{scoreWeights(t.weights[0], score, len(tests[0]))}
 	default:
 		t.byStep(members, tests, score)
 	}
 }
 
-// weighed returns weights for scores from the given number of origins. Lower scores
+// scoreWeights returns weights for scores from the given number of origins. Lower scores
 // are better.
-func weighed(prior, score []float64, origins int) []float64 {
+func scoreWeights(prior, score []float64, origins int) []float64 {
 	out, best, total := slices.Clone(prior), slices.Min(score), 0.0
 	// Evidence: with one origin weights go with the error, with many with its cube.
 	power := weightPower * float64(origins) / (float64(origins) + 2)
@@ -136,10 +136,10 @@ func (t *trial) byStep(members []member, tests [][]Origin, score []float64) {
 	errs := make([][]float64, len(tests)) // by member and step; nil failed
 	for k, origins := range tests {
 		if !math.IsInf(score[k], 1) {
-			errs[k] = absolute(origins)
+			errs[k] = absoluteErrors(origins)
 		}
 	}
-	unit, sum := middles(errs)
+	unit, sum := medianErrors(errs)
 	prior, near := t.weights[0], slices.Clone(score)
 	t.weights = make([][]float64, len(unit))
 	for i := range unit {
@@ -147,7 +147,7 @@ func (t *trial) byStep(members []member, tests [][]Origin, score []float64) {
 			t.weights[i] = t.weights[i-1]
 			continue
 		}
-		counts, own := nearby(unit, i), slices.Clone(prior)
+		counts, own := stepWeightsNear(unit, i), slices.Clone(prior)
 		for k, e := range errs {
 			if e != nil && sum > 0 {
 				near[k] = stepShare*dot(counts, e) + (1-stepShare)*sumOf(e)/sum
@@ -155,18 +155,18 @@ func (t *trial) byStep(members []member, tests [][]Origin, score []float64) {
 		}
 		for k, m := range members {
 			if m.name == "naive" && m.prior == 1 {
-				own[k] *= 1 + fading(i)
+				own[k] *= 1 + decayFirst(i)
 			}
 		}
-		t.weights[i] = weighed(own, near, len(tests[0]))
+		t.weights[i] = scoreWeights(own, near, len(tests[0]))
 	}
 }
 
-// fading returns 1 at the first step and decays to zero within a few steps.
-func fading(i int) float64 { return math.Exp(-float64(i) / stepFirst) }
+// decayFirst returns 1 at the first step and decays to zero within a few steps.
+func decayFirst(i int) float64 { return math.Exp(-float64(i) / stepFirst) }
 
-// absolute returns the sums of the absolute errors by step.
-func absolute(origins []Origin) []float64 {
+// absoluteErrors returns the sums of the absolute errors by step.
+func absoluteErrors(origins []Origin) []float64 {
 	out := make([]float64, len(origins[0].Actual))
 	for _, o := range origins {
 		for i, v := range o.Actual {
@@ -176,9 +176,9 @@ func absolute(origins []Origin) []float64 {
 	return out
 }
 
-// middles returns the median over the members of their summed error at each step, and
+// medianErrors returns the median over the members of their summed error at each step, and
 // the sum of the medians.
-func middles(errs [][]float64) (out []float64, sum float64) {
+func medianErrors(errs [][]float64) (out []float64, sum float64) {
 	have := slices.DeleteFunc(slices.Clone(errs), func(e []float64) bool { return e == nil })
 	out, row := make([]float64, len(have[0])), make([]float64, len(have))
 	for i := range out {
@@ -190,9 +190,9 @@ func middles(errs [][]float64) (out []float64, sum float64) {
 	return out, sumOf(out)
 }
 
-// nearby returns the weights of the errors at all steps in the score of step i. Each
+// stepWeightsNear returns the weights of the errors at all steps in the score of step i. Each
 // is divided by the unit of its step.
-func nearby(unit []float64, i int) []float64 {
+func stepWeightsNear(unit []float64, i int) []float64 {
 	out, all := make([]float64, len(unit)), 0.0
 	for j, u := range unit {
 		if u > 0 {
@@ -215,8 +215,8 @@ const weightPower = 4.0
 // mostOrigins is the number of places in the past to forecast from, at most.
 const mostOrigins = 8
 
-// counting returns the members with a weight at any step.
-func (t *trial) counting() []int {
+// weightedMembers returns the members with a weight at any step.
+func (t *trial) weightedMembers() []int {
 	var out []int
 	for k := range t.weights[0] {
 		if slices.ContainsFunc(t.weights, func(row []float64) bool { return row[k] > 0 }) {
@@ -252,7 +252,7 @@ func (t *trial) calibrate(tests [][]Origin) {
 	for i := range tests[0] {
 		var parts []Forecast
 		var members []int
-		for _, k := range t.counting() {
+		for _, k := range t.weightedMembers() {
 			if tests[k][i].Err == nil {
 				parts = append(parts, tests[k][i].Forecast)
 				members = append(members, k)
@@ -301,7 +301,7 @@ func (w stepWeights) blend(parts []Forecast) (mean, spread []float64) {
 		middle, median := byMean.pool(means), byMedian.pool(means)
 		mean[i] = middle/2 + median/2
 		if len(w) > 1 {
-			mean[i] += fading(i) * (median - mean[i])
+			mean[i] += decayFirst(i) * (median - mean[i])
 		}
 		spread[i] = math.Hypot(byMean.pool(spreads), byMean.rmsDistance(means, middle))
 	}

@@ -29,7 +29,7 @@ type seasonalAR struct{ seasons []int }
 // lags of a series of n values.
 func (m seasonalAR) lags(n int) []int {
 	out := []int{1, 2, 3}
-	for _, p := range usable(n*2/3, m.seasons) {
+	for _, p := range usableSeasons(n*2/3, m.seasons) {
 		out = append(out, p-1, p, p+1, 2*p)
 	}
 	slices.Sort(out)
@@ -39,7 +39,7 @@ func (m seasonalAR) lags(n int) []int {
 // Fit regresses; it needs a good deal more values than lags.
 func (m seasonalAR) Fit(y capcli.Series) (Fitted, error) {
 	v := y.Values
-	if err := present(v); err != nil {
+	if err := checkPresent(v); err != nil {
 		return nil, fmt.Errorf("seasonal-ar: %w", err)
 	}
 	n := len(v)
@@ -60,12 +60,12 @@ func (m seasonalAR) Fit(y capcli.Series) (Fitted, error) {
 		x[i] /= unit
 	}
 	home := 0 // the lag of the naive forecast
-	if s := usable(n*2/3, m.seasons); len(s) > 0 {
+	if s := usableSeasons(n*2/3, m.seasons); len(s) > 0 {
 		home = max(0, slices.Index(lags, s[len(s)-1]))
 	}
 	for lambda := 1.0; lambda < 1e9; lambda *= 10 {
 		a, sigma, ok := ridge(x, lags, home, lambda)
-		if ok && tame(x, lags, a) {
+		if ok && isStable(x, lags, a) {
 			return m.fitted(x, lags, a, sigma, mu, unit), nil
 		}
 	}
@@ -124,9 +124,9 @@ func oneAhead(x []float64, lags []int, a []float64) float64 {
 	return v
 }
 
-// tame reports whether the forecasts stay within a range of the observed values over
+// isStable reports whether the forecasts stay within a range of the observed values over
 // two of the longest lags.
-func tame(x []float64, lags []int, a []float64) bool {
+func isStable(x []float64, lags []int, a []float64) bool {
 	lo, hi := slices.Min(x), slices.Max(x)
 	span := hi - lo
 	for _, v := range follow(x, lags, a, 2*lags[len(lags)-1]+50, nil)[len(x):] {

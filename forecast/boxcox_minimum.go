@@ -11,9 +11,9 @@ type valley struct {
 	fx, fw, fv, step, last float64
 }
 
-// lowest finds a minimum of f in [a, b] by golden section and parabolas (Brent
+// minimiseOnInterval finds a minimum of f in [a, b] by golden section and parabolas (Brent
 // 1973, "Algorithms for Minimization without Derivatives", chapter 5).
-func lowest(f func(float64) float64, a, b, tol float64) float64 {
+func minimiseOnInterval(f func(float64) float64, a, b, tol float64) float64 {
 	s := valley{f: f, a: a, b: b}
 	s.x = a + (3-math.Sqrt(5))/2*(b-a)
 	s.v, s.w = s.x, s.x

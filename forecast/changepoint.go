@@ -34,7 +34,7 @@ const (
 // are none. Series beyond 4,000 values are searched in means of whole
 // blocks, and each change then placed to the step.
 func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
-	v, err := joined(y.Values)
+	v, err := interpolateGaps(y.Values)
 	if err != nil {
 		return nil, fmt.Errorf("changepoints: %w", err)
 	}
@@ -46,14 +46,14 @@ func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	if unit == 0 {
 		return nil, nil
 	}
-	clean := calm(scaled(v, 1/unit))
+	clean := clipOutliers(scaleBy(v, 1/unit))
 	block := (len(clean)-1)/changeMost + 1
 	coarse := blockMeans(clean, block)
 	least := changeLeast
 	if len(seasons) > 0 {
 		least = max(least, slices.Min(seasons)/block)
 	}
-	noise := lingering(coarse)
+	noise := longRunVariance(coarse)
 	noise = math.Max(noise, changeFloor)
 	penalty := changePenalty * math.Log(float64(len(coarse))) * noise
 	sums := newStretches(coarse)
@@ -97,9 +97,9 @@ func describe(cuts []int, v []float64, sums *stretches, penalty float64) []Chang
 	return out
 }
 
-// calm clips values that stand off the median of the 7 values around them (Hampel's
+// clipOutliers clips values that stand off the median of the 7 values around them (Hampel's
 // filter), by the usual distance from it.
-func calm(v []float64) []float64 {
+func clipOutliers(v []float64) []float64 {
 	const half = 3
 	middles, off := make([]float64, len(v)), make([]float64, len(v))
 	for i := range v {
@@ -114,11 +114,11 @@ func calm(v []float64) []float64 {
 	return out
 }
 
-// lingering is the variance of the noise times what its correlation adds to the
+// longRunVariance is the variance of the noise times what its correlation adds to the
 // variance of a mean, (1+a)/(1-a) for an autoregression with coefficient a. It
 // is told from the differences, of which few know of a change: their variance is
 // 2 s^2 (1-a) and their first correlation -(1-a)/2. The few largest are left out.
-func lingering(v []float64) float64 {
+func longRunVariance(v []float64) float64 {
 	d := make([]float64, 0, len(v))
 	for i := 1; i < len(v); i++ {
 		d = append(d, v[i]-v[i-1])

@@ -20,7 +20,7 @@ const oddShare = 0.05
 // outliers. A value beside a move is compared with the level on its own side of the
 // move. Where more than one value in twenty is an outlier, none is returned.
 func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
-	one, err := telling(y.Values, seasons)
+	one, err := strongSeason(y.Values, seasons)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,11 +81,11 @@ func betweenSeasons(y []float64, period int) float64 {
 	return 1.4826 * medianOf(d) / math.Sqrt2
 }
 
-// telling returns the season to remove: the longest strong season with two cycles in
+// strongSeason returns the season to remove: the longest strong season with two cycles in
 // the history, since it contains the shorter ones. It returns nil where there is none,
 // and an error where y cannot be interpolated.
-func telling(y []float64, seasons []int) ([]int, error) {
-	v, err := joined(y)
+func strongSeason(y []float64, seasons []int) ([]int, error) {
+	v, err := interpolateGaps(y)
 	if err != nil {
 		return nil, err
 	}

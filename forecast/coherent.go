@@ -89,7 +89,7 @@ func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal [
 	if len(residuals) != n {
 		return nil, nil, fmt.Errorf("reconcile: %s: residuals of %d series, want %d: %w", way, len(residuals), n, ErrUnfit)
 	}
-	if e, err = noughtForMissing(residuals); err != nil {
+	if e, err = zeroForMissing(residuals); err != nil {
 		return nil, nil, fmt.Errorf("reconcile: %s: %w", way, err)
 	}
 	most := 0.0
@@ -117,9 +117,9 @@ func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal [
 	return diagonal, e, nil
 }
 
-// noughtForMissing returns residuals of one length in which zero stands for a missing
+// zeroForMissing returns residuals of one length in which zero stands for a missing
 // one.
-func noughtForMissing(residuals [][]float64) ([][]float64, error) {
+func zeroForMissing(residuals [][]float64) ([][]float64, error) {
 	out := make([][]float64, len(residuals))
 	for i, own := range residuals {
 		if len(own) != len(residuals[0]) || len(own) < 2 {

@@ -33,7 +33,7 @@ type intermittent struct {
 
 // Fit smooths; it needs one known value, none below zero.
 func (m intermittent) Fit(y capcli.Series) (Fitted, error) {
-	if err := present(y.Values); err != nil {
+	if err := checkPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.name, err)
 	}
 	if len(y.Values) == 0 {
@@ -167,7 +167,7 @@ func (m *mixture) Quantile(p float64) float64 {
 // none, and the quantiles of a step may all lie below its mean: a range then reaches
 // to the mean, and holds more than its level.
 func (m *mixture) Forecast(h int, levels ...float64) (Forecast, error) {
-	if err := asked(h, levels); err != nil {
+	if err := checkAsked(h, levels); err != nil {
 		return Forecast{}, err
 	}
 	f := Forecast{Mean: make([]float64, h), Intervals: make([]Interval, len(levels))}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// present says whether every value is a finite number.
-func present(y []float64) error {
+// checkPresent says whether every value is a finite number.
+func checkPresent(y []float64) error {
 	for i, v := range y {
 		if math.IsNaN(v) {
 			return fmt.Errorf("value %d: %w", i+1, ErrMissing)
@@ -30,8 +30,8 @@ func largest(y []float64) float64 {
 	return top
 }
 
-// scaled is a copy of y times by.
-func scaled(y []float64, by float64) []float64 {
+// scaleBy is a copy of y times by.
+func scaleBy(y []float64, by float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
 		out[i] = v * by
@@ -73,13 +73,13 @@ func (d *Decomposition) Season(i int) float64 {
 // the data are left out; without any left the trend is by Friedman's super smoother,
 // as in R.
 func MSTL(y []float64, periods []int) (Decomposition, error) {
-	if err := present(y); err != nil {
+	if err := checkPresent(y); err != nil {
 		return Decomposition{}, fmt.Errorf("mstl: %w", err)
 	}
 	if len(y) < 3 {
 		return Decomposition{}, fmt.Errorf("mstl: %d values, want 3 or more: %w", len(y), ErrTooShort)
 	}
-	return splitSeasons(y, usable(len(y), periods), false)
+	return splitSeasons(y, usableSeasons(len(y), periods), false)
 }
 
 // splitSeasons is MSTL of seasons that are usable.
@@ -129,8 +129,8 @@ func (d *Decomposition) total() []float64 {
 	return sum
 }
 
-// usable are the seasons that a series of n values has more than two of, in order, each once.
-func usable(n int, periods []int) []int {
+// usableSeasons are the seasons that a series of n values has more than two of, in order, each once.
+func usableSeasons(n int, periods []int) []int {
 	var out []int
 	for _, p := range periods {
 		if p > 1 && 2*p < n {

@@ -80,7 +80,7 @@ func (h harmonic) valueAt(column int, t float64) float64 {
 // Fit implements Model. Seasons with fewer than two cycles are left out; without
 // any it is AutoARIMA without season.
 func (m DHR) Fit(y capcli.Series) (Fitted, error) {
-	m, err := m.ascending()
+	m, err := m.sortSeasons()
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func (m DHR) Fit(y capcli.Series) (Fitted, error) {
 	return s.regress(waves, m.K, m.Seasons)
 }
 
-// ascending is m with its seasons in order.
-func (m DHR) ascending() (DHR, error) {
+// sortSeasons is m with its seasons in order.
+func (m DHR) sortSeasons() (DHR, error) {
 	if m.K != nil && len(m.K) != len(m.Seasons) {
 		return m, fmt.Errorf("dhr: %d numbers of harmonics for %d seasons: %w", len(m.K), len(m.Seasons), ErrUnfit)
 	}

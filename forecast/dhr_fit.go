@@ -34,7 +34,7 @@ func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if like.nothing() {
+	if like.isResidualZero() {
 		return s.fit(plain, d == 0, d == 1, CSSML, true)
 	}
 	rest := s.subtractRegressors(like.first, like.length, x)
@@ -118,7 +118,7 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 		rest := s.subtractRegressors(b, fit.like.length, fit.x)
 		inner = &ARIMAFit{form: fit.form, src: rest, method: CSSML, best: slices.Clone(fit.best)}
 		inner.x, inner.names = rest.regressors(fit.form, mean, drift)
-		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.nothing() {
+		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.isResidualZero() {
 			break
 		}
 		descent{f: inner.like.exact, step: 1e-3, tol: 1e-9, most: 50}.run(inner.best)
@@ -138,7 +138,7 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 // blocks returns the variances of the coefficients: those of the errors from inner,
 // and those of the regression given the errors. It returns nil where there are none.
 func (fit *ARIMAFit) blocks(inner *ARIMAFit) []float64 {
-	if inner.like == nil || inner.like.nothing() {
+	if inner.like == nil || inner.like.isResidualZero() {
 		return nil
 	}
 	inner.best = slices.Clone(fit.best)

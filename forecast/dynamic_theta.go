@@ -31,7 +31,7 @@ type dynamicTheta struct{ period int }
 func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 	v := y.Values
 	n := len(v)
-	if err := present(v); err != nil {
+	if err := checkPresent(v); err != nil {
 		return nil, fmt.Errorf("dot: %w", err)
 	}
 	if n < 4 {
@@ -74,7 +74,7 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 			return mean, sd
 		},
 		path: func(h int, rng Noise) []float64 {
-			out := s.ahead(h, func(i int) float64 { return sigma * innovation(rng, i) })
+			out := s.forecastValues(h, func(i int) float64 { return sigma * innovation(rng, i) })
 			for i := range out {
 				out[i] *= unit * season(n+i)
 			}
@@ -110,8 +110,8 @@ func (s *dotState) step(y float64) {
 	s.power *= 1 - s.alpha
 }
 
-// ahead gives the next h values with the errors given; without, their means.
-func (s dotState) ahead(h int, e func(i int) float64) []float64 {
+// forecastValues gives the next h values with the errors given; without, their means.
+func (s dotState) forecastValues(h int, e func(i int) float64) []float64 {
 	out := make([]float64, h)
 	for i := range out {
 		out[i] = s.mean()
@@ -126,8 +126,8 @@ func (s dotState) ahead(h int, e func(i int) float64) []float64 {
 // spread gives the means and standard deviations of the next h values: an error of
 // 1 at the first step moves the means after it by psi.
 func (s dotState) spread(h int, sigma float64) (mean, sd []float64) {
-	mean, sd = s.ahead(h, nil), make([]float64, h)
-	hit := s.ahead(h, func(i int) float64 {
+	mean, sd = s.forecastValues(h, nil), make([]float64, h)
+	hit := s.forecastValues(h, func(i int) float64 {
 		if i == 0 {
 			return 1
 		}

@@ -152,27 +152,27 @@ func (f *etsFit) Forecast(h int, levels ...float64) (Forecast, error) {
 	mean, sd, ok := f.moments(h)
 	if !ok {
 		mean = f.mean(h)
-		f.guard.bound(mean, f.relative())
-		out := Forecast{Mean: mean, Intervals: f.simulated(mean, levels)}
+		f.guard.bound(mean, f.hasRelativeError())
+		out := Forecast{Mean: mean, Intervals: f.simulateIntervals(mean, levels)}
 		out.contain()
 		return out, nil
 	}
-	f.guard.bound(mean, f.relative())
+	f.guard.bound(mean, f.hasRelativeError())
 	out := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
 	for _, iv := range out.Intervals {
 		for i, mu := range mean {
-			if f.relative() && f.guard.positive && sd[i] > mu/2 {
+			if f.hasRelativeError() && f.guard.positive && sd[i] > mu/2 {
 				iv.Lo[i], iv.Hi[i] = etsLognormal(mu, sd[i], z(iv.Level))
 			}
-			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, iv.Lo[i], iv.Hi[i], f.relative())
+			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, iv.Lo[i], iv.Hi[i], f.hasRelativeError())
 		}
 	}
 	out.contain()
 	return out, nil
 }
 
-// relative says whether the form takes positive values only.
-func (f *etsFit) relative() bool { return f.form.Error == etsMul }
+// hasRelativeError says whether the form takes positive values only.
+func (f *etsFit) hasRelativeError() bool { return f.form.Error == etsMul }
 
 // etsLognormal is the interval of the lognormal distribution with this mean and
 // standard deviation, for forecasts so unsure that a normal one would be
@@ -192,8 +192,8 @@ func etsLognormal(mean, sd, q float64) (lo, hi float64) {
 	return mean * math.Exp(-s*s/2-q*s), mean * math.Exp(-top*top/2+q*top)
 }
 
-// simulated gives the ends that the shares asked for of the futures lie between.
-func (f *etsFit) simulated(mean, levels []float64) []Interval {
+// simulateIntervals gives the ends that the shares asked for of the futures lie between.
+func (f *etsFit) simulateIntervals(mean, levels []float64) []Interval {
 	h, rng := len(mean), f.seed.Stream(etsStream)
 	paths := min(max(etsDraws/h, 200), etsPaths)
 	draws := make([]float64, h*paths)
@@ -213,7 +213,7 @@ func (f *etsFit) simulated(mean, levels []float64) []Interval {
 		tail := (1 - level/100) / 2
 		for i, mu := range mean {
 			d := draws[i*paths : (i+1)*paths]
-			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, etsQuantile(d, tail), etsQuantile(d, 1-tail), f.relative())
+			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, etsQuantile(d, tail), etsQuantile(d, 1-tail), f.hasRelativeError())
 		}
 		out[k] = iv
 	}

@@ -125,7 +125,7 @@ func etsApart(guesses []etsGuess, most int) []etsGuess {
 	etsSort(guesses)
 	var out []etsGuess
 	for _, g := range guesses {
-		near := slices.ContainsFunc(out, func(o etsGuess) bool { return g.par.likes(&o.par, etsNearBy) })
+		near := slices.ContainsFunc(out, func(o etsGuess) bool { return g.par.isNear(&o.par, etsNearBy) })
 		if !near && len(out) < most {
 			out = append(out, g)
 		}
@@ -133,8 +133,8 @@ func etsApart(guesses []etsGuess, most int) []etsGuess {
 	return out
 }
 
-// likes says whether the smoothing parameters are about the same.
-func (p *etsParams) likes(o *etsParams, within float64) bool {
+// isNear says whether the smoothing parameters are about the same.
+func (p *etsParams) isNear(o *etsParams, within float64) bool {
 	return max(math.Abs(p.alpha-o.alpha), math.Abs(p.beta-o.beta),
 		math.Abs(p.gamma-o.gamma), 3*math.Abs(p.phi-o.phi)) < within
 }
@@ -175,7 +175,7 @@ func (s *etsSearch) guesses(task *etsTask) []etsGuess {
 			if form.Season == etsNone {
 				g.gamma = 0
 			}
-			if slices.ContainsFunc(tried, func(o etsParams) bool { return g.likes(&o, etsSame) }) {
+			if slices.ContainsFunc(tried, func(o etsParams) bool { return g.isNear(&o, etsSame) }) {
 				continue
 			}
 			tried = append(tried, g)

@@ -83,11 +83,11 @@ func (f *etsFit) simulate(out, work []float64, rng Noise) {
 			mu = q * s
 		}
 		e := sd * innovation(rng, t)
-		if f.relative() {
+		if f.hasRelativeError() {
 			mu = max(mu, tiny)
 			e = mu * max(e, -1+1e-9)
 		}
-		y, _ := f.guard.ends(f.guard.low, mu+e, mu+e, f.relative())
+		y, _ := f.guard.ends(f.guard.low, mu+e, mu+e, f.hasRelativeError())
 		out[t] = y
 		d := y - mu
 		ds := d

@@ -107,7 +107,7 @@ func etsHolds(t *testing.T, what string, fit Fitted, y []float64) {
 				t.Errorf("%s: %g %% interval %d is %g to %g, mean %g, seen %g to %g", what, iv.Level, i, lo, hi, mean, low, high)
 				return
 			}
-			if f, ok := fit.(*etsFit); ok && f.relative() && !(lo >= 0 && path[i] >= 0) {
+			if f, ok := fit.(*etsFit); ok && f.hasRelativeError() && !(lo >= 0 && path[i] >= 0) {
 				t.Errorf("%s: %g %% interval %d begins at %g, path at %g, want 0 or more", what, iv.Level, i, lo, path[i])
 			}
 			before = [2]float64{lo, hi}

@@ -53,7 +53,7 @@ func (r *Roadmap) Apply(f Forecast, bounds []capcli.Time) (Forecast, error) {
 		return Forecast{}, err
 	}
 	h := len(f.Mean)
-	if err := dated(bounds, h); err != nil {
+	if err := checkBounds(bounds, h); err != nil {
 		return Forecast{}, err
 	}
 	out := Forecast{Mean: slices.Clone(f.Mean), Intervals: make([]Interval, len(f.Intervals))}
@@ -180,7 +180,7 @@ func (r *Roadmap) Added(mean []float64, bounds []capcli.Time) ([][]float64, erro
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	if err := dated(bounds, len(mean)); err != nil {
+	if err := checkBounds(bounds, len(mean)); err != nil {
 		return nil, err
 	}
 	draws := 1
@@ -198,8 +198,8 @@ func (r *Roadmap) Added(mean []float64, bounds []capcli.Time) ([][]float64, erro
 	return out, nil
 }
 
-// dated checks the bounds of h steps.
-func dated(bounds []capcli.Time, h int) error {
+// checkBounds checks the bounds of h steps.
+func checkBounds(bounds []capcli.Time, h int) error {
 	if len(bounds) < h+1 {
 		return fmt.Errorf("roadmap: %d bounds of %d steps, want one more than there are steps: %w", len(bounds), h, ErrUnfit)
 	}

@@ -18,7 +18,7 @@ var _ Fitted = (*gaussian)(nil)
 
 // Forecast gives the means, and intervals that are symmetric around them.
 func (g *gaussian) Forecast(h int, levels ...float64) (Forecast, error) {
-	if err := asked(h, levels); err != nil {
+	if err := checkAsked(h, levels); err != nil {
 		return Forecast{}, err
 	}
 	mean, sd := g.at(h)
@@ -53,8 +53,8 @@ func (g *gaussian) Path(h int, rng Noise) []float64 {
 // Info says what was fitted.
 func (g *gaussian) Info() Info { return g.info }
 
-// asked returns an error where the horizon or the levels of a forecast are invalid.
-func asked(h int, levels []float64) error {
+// checkAsked returns an error where the horizon or the levels of a forecast are invalid.
+func checkAsked(h int, levels []float64) error {
 	if h < 1 {
 		return fmt.Errorf("forecast of %d steps: want 1 or more", h)
 	}

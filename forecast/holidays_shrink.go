@@ -95,8 +95,8 @@ func (l *learnt) shrink(groups []group, all map[group]*sums, noise []float64) {
 		for i, g := range groups {
 			own[i], variance[i] = all[g].waves[j]/all[g].weight, v/all[g].weight
 		}
-		mean, spread, between := common(own, variance)
-		keep := towardNought(mean, spread)
+		mean, spread, between := pooledEffect(own, variance)
+		keep := shrinkFactor(mean, spread)
 		for i, g := range groups {
 			trust := 0.0
 			if between > 0 {
@@ -109,9 +109,9 @@ func (l *learnt) shrink(groups []group, all map[group]*sums, noise []float64) {
 	}
 }
 
-// common is the mean of effects with these variances, its variance, and the
+// pooledEffect is the mean of effects with these variances, its variance, and the
 // variance of the effects themselves (DerSimonian & Laird 1986, equations 6 to 9).
-func common(own, variance []float64) (mean, spread, between float64) {
+func pooledEffect(own, variance []float64) (mean, spread, between float64) {
 	var w, w2, sum float64
 	for i, x := range own {
 		if variance[i] <= 0 { // no noise at all: each is what it is
@@ -135,8 +135,8 @@ func common(own, variance []float64) (mean, spread, between float64) {
 	return sum / w, 1 / w, between
 }
 
-// towardNought returns the share of a mean to keep, given its variance.
-func towardNought(mean, variance float64) float64 {
+// shrinkFactor returns the share of a mean to keep, given its variance.
+func shrinkFactor(mean, variance float64) float64 {
 	if variance == 0 {
 		return 1
 	}

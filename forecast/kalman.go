@@ -25,7 +25,7 @@ type kalman struct {
 
 // start readies the filter; false when phi is not stationary.
 func (k *kalman) start(phi, theta []float64, r, n, series int) bool {
-	k.phi, k.theta = grown(k.phi, r), grown(k.theta, r)
+	k.phi, k.theta = resize(k.phi, r), resize(k.theta, r)
 	clear(k.phi)
 	clear(k.theta)
 	copy(k.phi, phi)
@@ -33,10 +33,10 @@ func (k *kalman) start(phi, theta []float64, r, n, series int) bool {
 	if !k.covs.find(phi, theta, r) {
 		return false
 	}
-	k.column = grown(k.column, r)
+	k.column = resize(k.column, r)
 	k.covs.firstColumn(phi, theta, k.column)
-	k.gain = grown(k.gain, r)
-	k.slim = grown(k.slim, n+r+1)
+	k.gain = resize(k.gain, r)
+	k.slim = resize(k.slim, n+r+1)
 	clear(k.slim)
 	k.sparse = k.sparse[:0]
 	for i := range r {
@@ -59,7 +59,7 @@ func (k *kalman) start(phi, theta []float64, r, n, series int) bool {
 		k.states = append(k.states, nil)
 	}
 	for s := range series {
-		k.states[s] = grown(k.states[s], n+r+1)
+		k.states[s] = resize(k.states[s], n+r+1)
 		clear(k.states[s])
 	}
 	k.logs = 0
@@ -73,7 +73,7 @@ func (k *kalman) run(series, out [][]float64, keep []float64) {
 	n := len(series[0])
 	t, product := 0, 1.0
 	for ; t < n; t++ {
-		if t&7 == 7 && k.resting(t) {
+		if t&7 == 7 && k.isSteady(t) {
 			break
 		}
 		root := 1 / math.Sqrt(k.variance)
@@ -83,7 +83,7 @@ func (k *kalman) run(series, out [][]float64, keep []float64) {
 			product = 1
 		}
 		for s, y := range series {
-			out[s][t] = k.dense(k.states[s], y[t], t) * root
+			out[s][t] = k.observeDense(k.states[s], y[t], t) * root
 		}
 		if keep != nil {
 			k.spread(keep, t)
@@ -95,18 +95,18 @@ func (k *kalman) run(series, out [][]float64, keep []float64) {
 		root := 1 / math.Sqrt(k.variance)
 		for ; t < n; t++ {
 			for s, y := range series {
-				out[s][t] = k.dense(k.states[s], y[t], t) * root
+				out[s][t] = k.observeDense(k.states[s], y[t], t) * root
 			}
 		}
 		return
 	}
 	for s, y := range series {
-		k.rest(k.states[s], y, out[s], t)
+		k.runSteady(k.states[s], y, out[s], t)
 	}
 }
 
-// dense takes value y at time t into a state and gives its innovation.
-func (k *kalman) dense(state []float64, y float64, t int) float64 {
+// observeDense takes value y at time t into a state and gives its innovation.
+func (k *kalman) observeDense(state []float64, y float64, t int) float64 {
 	level := state[t]
 	v := y - level
 	g := v / k.variance
@@ -119,8 +119,8 @@ func (k *kalman) dense(state []float64, y float64, t int) float64 {
 	return v
 }
 
-// rest filters y from time t on with resting gains, which are phi + theta.
-func (k *kalman) rest(state, y, out []float64, t int) {
+// runSteady filters y from time t on with resting gains, which are phi + theta.
+func (k *kalman) runSteady(state, y, out []float64, t int) {
 	for ; t < len(y); t++ {
 		v := y[t] - state[t]
 		out[t] = v
@@ -131,8 +131,8 @@ func (k *kalman) rest(state, y, out []float64, t int) {
 	}
 }
 
-// resting reports whether the gains have converged.
-func (k *kalman) resting(t int) bool {
+// isSteady reports whether the gains have converged.
+func (k *kalman) isSteady(t int) bool {
 	limit := 1e-13 * k.variance / math.Abs(k.rank)
 	for _, v := range k.slim[t : t+len(k.gain)] {
 		if v*v >= limit {

@@ -32,7 +32,7 @@ func (g *gapFilter) start(f arimaForm, phi, theta, p []float64, series int) {
 	g.r, g.delta = f.states(), f.differences()
 	g.lost = len(g.delta)
 	g.n = g.r + g.lost
-	g.phi, g.shock = grown(g.phi, g.r), grown(g.shock, g.r)
+	g.phi, g.shock = resize(g.phi, g.r), resize(g.shock, g.r)
 	clear(g.phi)
 	clear(g.shock)
 	copy(g.phi, phi)
@@ -44,13 +44,13 @@ func (g *gapFilter) start(f arimaForm, phi, theta, p []float64, series int) {
 	}
 	g.mean = g.mean[:series]
 	for i := range g.mean {
-		g.mean[i] = grown(g.mean[i], g.n)
+		g.mean[i] = resize(g.mean[i], g.n)
 		clear(g.mean[i])
 	}
-	g.v, g.z, g.first = grown(g.v, series), grown(g.z, g.n), grown(g.first, g.n)
+	g.v, g.z, g.first = resize(g.v, series), resize(g.z, g.n), resize(g.first, g.n)
 	clear(g.z)
 	clear(g.first)
-	g.cov = grown(g.cov, g.n*g.n)
+	g.cov = resize(g.cov, g.n*g.n)
 	clear(g.cov)
 	for i := range g.r {
 		copy(g.cov[i*g.n:i*g.n+i+1], p[i*g.r:])

@@ -40,7 +40,7 @@ func TestGapFilterIsTheGaussianLikelihood(t *testing.T) {
 		phi, theta := make([]float64, ar), make([]float64, ma)
 		c.form.expand(c.par, phi, theta)
 		const n = 40
-		lost := c.form.lost()
+		lost := c.form.lostValues()
 		y := levelsOf(c.form, simulatedARMA(lost, nil, nil, 3), simulatedARMA(n-lost, phi, theta, 5))
 		for _, i := range c.gaps {
 			y[i] = math.NaN()
@@ -70,7 +70,7 @@ func TestGapFilterIsTheGaussianLikelihood(t *testing.T) {
 // first of which have the variance unknown.
 func writtenOut(t *testing.T, f arimaForm, y, gamma, phi []float64) (logs, ssq float64, used int) {
 	t.Helper()
-	n, lost := len(y), f.lost()
+	n, lost := len(y), f.lostValues()
 	for k := len(gamma); k < n; k++ {
 		v := 0.0
 		for j, p := range phi {

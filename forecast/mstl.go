@@ -37,7 +37,7 @@ func (d decomposed) Fit(y capcli.Series) (Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(usable(len(y.Values), d.seasons)) == 0 {
+	if len(usableSeasons(len(y.Values), d.seasons)) == 0 {
 		return model.Fit(y)
 	}
 	parts, err := MSTL(y.Values, d.seasons)

@@ -63,7 +63,7 @@ func reseason(g *gaussian, index []float64, n int, method string) *gaussian {
 // seasonalIndex gives the multiplicative season by phase where the series has a
 // significant one and is long enough; nil otherwise.
 func seasonalIndex(y []float64, m int) []float64 {
-	if m < 2 || len(y) < 3*m || present(y) != nil || !seasonalACF(y, m) {
+	if m < 2 || len(y) < 3*m || checkPresent(y) != nil || !seasonalACF(y, m) {
 		return nil
 	}
 	index := classical(y, m)

@@ -29,7 +29,7 @@ func nonNegative(x []float64, a *mat.SymDense, b []float64) {
 				free[best] = false
 				return
 			}
-			if towards(x, full, free, scale) {
+			if moveTowards(x, full, free, scale) {
 				break
 			}
 		}
@@ -55,9 +55,9 @@ func steepest(x []float64, a *mat.SymDense, b []float64, free []bool, least floa
 	return best
 }
 
-// towards moves x to full, or until a free part would become negative. It fixes the
+// moveTowards moves x to full, or until a free part would become negative. It fixes the
 // parts that reach zero and reports whether x reached full.
-func towards(x, full []float64, free []bool, scale float64) bool {
+func moveTowards(x, full []float64, free []bool, scale float64) bool {
 	step := 1.0
 	for j := range x {
 		if free[j] && full[j] <= 0 {

@@ -174,7 +174,7 @@ func (r rARIMA) ahead(t *testing.T, label string, fit *ARIMAFit, m int) {
 	at := []int{0, 1, h/2 - 1, h - 1}
 	// With gaps R's variance has the values before the differences in it, over
 	// their variance of a million shocks, which a level far from zero makes large.
-	ends := !fit.src.gaps() || fit.form.lost() == 0
+	ends := !fit.src.gaps() || fit.form.lostValues() == 0
 	for i, k := range at {
 		width := math.Abs(r.Hi95[i] - r.Mean[i])
 		if f.Intervals[0].Hi[k] >= 99*finiteTop(fit.src.raw) && r.Hi95[i] > f.Intervals[0].Hi[k] {

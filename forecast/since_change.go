@@ -41,7 +41,7 @@ func (m SinceChange) Fit(y capcli.Series) (Fitted, error) {
 
 // firstValue returns the index of the first value to fit.
 func (m SinceChange) firstValue(y capcli.Series) int {
-	one, err := telling(y.Values, m.Seasons)
+	one, err := strongSeason(y.Values, m.Seasons)
 	if err != nil {
 		return 0
 	}

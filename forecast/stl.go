@@ -24,7 +24,7 @@ func STL(y []float64, period int, o STLOptions) (trend, seasonal, remainder []fl
 	if period < 2 || n <= 2*period {
 		return nil, nil, nil, fmt.Errorf("stl: %d values and a season of %d; want more than two seasons: %w", n, period, ErrTooShort)
 	}
-	if err := present(y); err != nil {
+	if err := checkPresent(y); err != nil {
 		return nil, nil, nil, fmt.Errorf("stl: %w", err)
 	}
 	s := newSTL(n, period, o)
@@ -32,7 +32,7 @@ func STL(y []float64, period int, o STLOptions) (trend, seasonal, remainder []fl
 	unit := 1.0
 	if top := largest(y); top > 1e150 {
 		unit = top
-		y = scaled(y, 1/unit)
+		y = scaleBy(y, 1/unit)
 	}
 	s.run(y, o.Robust)
 	if o.Window <= 0 {
@@ -57,7 +57,7 @@ type stl struct {
 }
 
 func newSTL(n, period int, o STLOptions) *stl {
-	window := odd(max(3, o.Window))
+	window := makeOdd(max(3, o.Window))
 	if o.Window <= 0 {
 		window = 10*n + 1
 	}
@@ -65,8 +65,8 @@ func newSTL(n, period int, o STLOptions) *stl {
 	if trend <= 0 {
 		trend = int(math.Ceil(1.5 * float64(period) / (1 - 1.5/float64(window))))
 	}
-	trend = odd(max(3, trend))
-	low := odd(max(3, period))
+	trend = makeOdd(max(3, trend))
+	low := makeOdd(max(3, period))
 	cycle := (n-1)/period + 1
 	return &stl{
 		period:    period,
@@ -84,8 +84,8 @@ func newSTL(n, period int, o STLOptions) *stl {
 	}
 }
 
-func odd(v int) int   { return v | 1 }
-func tenth(v int) int { return (v + 9) / 10 }
+func makeOdd(v int) int { return v | 1 }
+func tenth(v int) int   { return (v + 9) / 10 }
 
 // run is the outer loop: robustness weights from the remainder of the last fit.
 func (s *stl) run(y []float64, robust bool) {

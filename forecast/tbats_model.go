@@ -34,7 +34,7 @@ func (m TBATS) Fit(y capcli.Series) (Fitted, error) {
 	if from <= 0 {
 		return m.fit(y)
 	}
-	if err := present(y.Values); err != nil {
+	if err := checkPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("tbats: %w", err)
 	}
 	y.Values, y.Start = y.Values[from:], y.At(from)
@@ -60,7 +60,7 @@ func (l *lately) Info() Info {
 }
 
 func (m TBATS) fit(y capcli.Series) (Fitted, error) {
-	if err := present(y.Values); err != nil {
+	if err := checkPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("tbats: %w", err)
 	}
 	n := len(y.Values)
@@ -71,11 +71,11 @@ func (m TBATS) fit(y capcli.Series) (Fitted, error) {
 	if unit == 0 {
 		unit = 1
 	}
-	v := scaled(y.Values, 1/unit)
+	v := scaleBy(y.Values, 1/unit)
 	if slices.Max(v)-slices.Min(v) < 1e-12 {
 		return nil, fmt.Errorf("tbats: all values are %g: %w", y.Values[0], ErrUnfit)
 	}
-	best, err := chooseTBATS(v, usable(n, m.Seasons))
+	best, err := chooseTBATS(v, usableSeasons(n, m.Seasons))
 	if err != nil {
 		return nil, err
 	}
@@ -142,11 +142,11 @@ func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 	}
 	for range 3 {
 		before := c.aicc
-		c.plain()
+		c.tryTrends()
 		for k := range seasons {
 			c.waves(k)
 		}
-		c.plain()
+		c.tryTrends()
 		c.errors()
 		if !(c.aicc < before-1e-6) {
 			break
@@ -213,8 +213,8 @@ func harmonicsIn(v []float64, m int) (count int, rest []float64) {
 	return count, rest
 }
 
-// plain tries the other trends, with and without a transform.
-func (c *tbatsChoice) plain() {
+// tryTrends tries the other trends, with and without a transform.
+func (c *tbatsChoice) tryTrends() {
 	for _, boxCox := range []bool{!c.form.boxCox, c.form.boxCox} {
 		for _, trend := range []tbatsForm{{}, {trend: true}, {trend: true, damp: true}} {
 			if boxCox == c.form.boxCox && trend.trend == c.form.trend && trend.damp == c.form.damp {
@@ -322,7 +322,7 @@ func (f *tbatsFit) Info() Info { return f.info }
 
 // Forecast gives medians and intervals, from normal errors on the transformed scale.
 func (f *tbatsFit) Forecast(h int, levels ...float64) (Forecast, error) {
-	if err := asked(h, levels); err != nil {
+	if err := checkAsked(h, levels); err != nil {
 		return Forecast{}, err
 	}
 	out := Forecast{Mean: make([]float64, h)}

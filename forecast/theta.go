@@ -22,7 +22,7 @@ type theta struct{ period int }
 func (m theta) Fit(y capcli.Series) (Fitted, error) {
 	v := y.Values
 	n := len(v)
-	if err := present(v); err != nil {
+	if err := checkPresent(v); err != nil {
 		return nil, fmt.Errorf("theta: %w", err)
 	}
 	if n < 3 {

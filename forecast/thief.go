@@ -32,7 +32,7 @@ const fewestCycles = 4
 // cycle is the longest season that comes often enough, and the blocks that divide
 // it, longest first: all divisors of a short one, of a long one the shorter seasons.
 func (m thief) cycle(n int) (length int, blocks []int) {
-	seasons := usable(n, m.Seasons)
+	seasons := usableSeasons(n, m.Seasons)
 	for len(seasons) > 0 && n/seasons[len(seasons)-1] < fewestCycles {
 		seasons = seasons[:len(seasons)-1]
 	}
@@ -52,7 +52,7 @@ func (m thief) cycle(n int) (length int, blocks []int) {
 func (m thief) Fit(y capcli.Series) (Fitted, error) {
 	n := len(y.Values)
 	name := "theta"
-	if len(usable(n, m.Seasons)) > 1 {
+	if len(usableSeasons(n, m.Seasons)) > 1 {
 		name = "mstl-dot"
 	}
 	steps, err := m.fit(name, y, m.Seasons)

@@ -68,7 +68,7 @@ func (l *Levels) LateBoxes() []string {
 func (l *Levels) GroupLevel(name string) Level {
 	grid, n := l.Range()
 	skip := l.grid.Index(grid.Origin)
-	fine := l.finely(name, skip, l.grid.Index(grid.At(n))-skip)
+	fine := l.sumFine(name, skip, l.grid.Index(grid.At(n))-skip)
 	out := Level{Values: make([]float64, n), There: make([]float64, n)}
 	for k := range n {
 		a, b := l.grid.Index(grid.At(k))-skip, l.grid.Index(grid.At(k+1))-skip
@@ -105,9 +105,9 @@ type fineLevel struct {
 	place         bool
 }
 
-// finely sums a group over the boxes that it is on. A box that was not sampled
+// sumFine sums a group over the boxes that it is on. A box that was not sampled
 // enough in a step counts as the others did, by its size.
-func (l *Levels) finely(name string, skip, n int) fineLevel {
+func (l *Levels) sumFine(name string, skip, n int) fineLevel {
 	out := fineLevel{values: make([]float64, n), there: make([]float64, n), partly: make([]bool, n)}
 	weights, all := make([]float64, n), make([]float64, n)
 	for _, h := range l.order {
@@ -124,7 +124,7 @@ func (l *Levels) finely(name string, skip, n int) fineLevel {
 			}
 			all[k] += size * span
 			i := skip + k - h.base
-			cover, factor := h.covered(i, span)
+			cover, factor := h.coverage(i, span)
 			out.partly[k] = out.partly[k] || cover < wholeCover
 			if cover < enoughCover {
 				continue
@@ -158,9 +158,9 @@ func (h *levelHost) size() float64 {
 	return there / ticks
 }
 
-// covered returns the sampled share of step i, of the box's time and of its GPUs, and
+// coverage returns the sampled share of step i, of the box's time and of its GPUs, and
 // the factor that scales the sampled part to the whole.
-func (h *levelHost) covered(i int, span float64) (share, factor float64) {
+func (h *levelHost) coverage(i int, span float64) (share, factor float64) {
 	c := &h.cover
 	if i < 0 || i >= len(c.ticks) || c.known[i] == 0 || c.ticks[i] == 0 {
 		return 0, 0

@@ -176,7 +176,7 @@ func (s *promSource) part(ctx context.Context) error {
 // query asks for one field, of one box or of all.
 func (s *promSource) query(name string) string {
 	over := "avg_over_time"
-	if !averaged(name) {
+	if !isAveraged(name) {
 		over = "last_over_time"
 	}
 	if s.o.Host == "" {
@@ -189,9 +189,9 @@ func (s *promSource) query(name string) string {
 	return strings.Join(any, " or ")
 }
 
-// averaged tells whether the mean of a field says something: not of a counter, a
+// isAveraged tells whether the mean of a field says something: not of a counter, a
 // state or bits, and not where whole numbers tell percents from shares.
-func averaged(name string) bool {
+func isAveraged(name string) bool {
 	f, known := dcgmFields[name]
 	if !known {
 		return name == dcgmFree
@@ -223,7 +223,7 @@ func (s *promSource) take(name string, r *Range) bool {
 	if s.o.Host != "" && host != s.o.Host {
 		return false
 	}
-	if averaged(name) && !strings.HasSuffix(name, "_BYTES") {
+	if isAveraged(name) && !strings.HasSuffix(name, "_BYTES") {
 		for i, v := range r.Values {
 			if v >= promBlank {
 				p.of.Values[i] = -1 // which no field can be

@@ -94,8 +94,8 @@ func (c code) reason() profile.Reason {
 	}
 }
 
-// lost reports that the GPU cannot be used until it is reset or returns.
-func (c code) lost() bool { return c == gpuLost || c == resetRequired }
+// isGPULost reports that the GPU cannot be used until it is reset or returns.
+func (c code) isGPULost() bool { return c == gpuLost || c == resetRequired }
 
 // isDriverGone reports that no GPU can be used: the driver was unloaded or replaced.
 func (c code) isDriverGone() bool { return c == uninitialized || c == notLoaded || c == mismatch }

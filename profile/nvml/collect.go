@@ -155,7 +155,7 @@ func (s *source) tell(t *profile.Tick, wall profile.Instant, k profile.EventKind
 
 // identify adds what the box knows of the processes, if it answers in time.
 func (s *source) identify(ctx context.Context, t *profile.Tick) {
-	unnamed(t.Processes)
+	markUnnamed(t.Processes)
 	if len(t.Processes) == 0 || !s.people.start(t.Processes) {
 		return
 	}

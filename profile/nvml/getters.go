@@ -97,8 +97,8 @@ var getters = [numGetters]getter{
 	}},
 }
 
-// plain asks the getters for what is not known yet.
-func (g *gpu) plain(s *profile.Sample, o *order) {
+// callGetters asks the getters for what is not known yet.
+func (g *gpu) callGetters(s *profile.Sample, o *order) {
 	for i := range getters {
 		x := &getters[i]
 		switch {

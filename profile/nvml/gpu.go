@@ -114,16 +114,16 @@ func (g *gpu) bind(f *found) {
 		g.dev = &dev
 		g.first, g.shown = g.dev, g.shown[:0]
 	}
-	g.afresh()
+	g.forgetSupport()
 	g.mig, g.noMIG, g.migAt, g.parts = false, !g.lib.hasMIG(), 0, nil
 	g.gpm = pair{}
 	g.gpmWhy, g.folded, g.total, g.eccEvents, g.repair = f.gpmWhy, f.folded, f.total, f.eccEvents, f.repair
 	g.kept.Clear(profile.NotAsked)
 }
 
-// afresh clears what the device was found not to support, and the base of its rates
+// forgetSupport clears what the device was found not to support, and the base of its rates
 // and histories.
-func (g *gpu) afresh() {
+func (g *gpu) forgetSupport() {
 	g.never, g.neverField, g.neverSince = [numGetters]bool{}, [numFields]bool{}, -1
 	g.gpmGives = [profile.NumMetrics]bool{}
 	g.rates = [profile.NumMetrics]rate{}
@@ -148,7 +148,7 @@ func (g *gpu) look(o order) {
 	}
 	stages := [...]func(*gpu, *profile.Sample, *order){
 		(*gpu).divide, (*gpu).utilisation, (*gpu).wholeMemory, (*gpu).wholeGPM,
-		(*gpu).fields, (*gpu).plain, (*gpu).keep, (*gpu).instances, (*gpu).processes,
+		(*gpu).fields, (*gpu).callGetters, (*gpu).keep, (*gpu).instances, (*gpu).processes,
 	}
 	for _, stage := range stages {
 		if g.failed() {
@@ -162,11 +162,11 @@ func (g *gpu) look(o order) {
 	}
 }
 
-func (g *gpu) failed() bool { return g.code.lost() || g.code.isDriverGone() }
+func (g *gpu) failed() bool { return g.code.isGPULost() || g.code.isDriverGone() }
 
 // note records a code that means that the whole GPU, or the driver, cannot be used.
 func (g *gpu) note(c code) code {
-	if c.lost() || c.isDriverGone() {
+	if c.isGPULost() || c.isDriverGone() {
 		g.code = c
 	}
 	return c
@@ -185,7 +185,7 @@ func (g *gpu) rebind() {
 		return
 	}
 	g.handle = h
-	g.afresh()
+	g.forgetSupport()
 	g.gpm.have = false
 }
 

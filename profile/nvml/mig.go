@@ -145,7 +145,7 @@ func (g *gpu) rebuild(handles []driver.Device) {
 		q.gpm.release()
 	}
 	g.gpm.have = false
-	g.afresh()
+	g.forgetSupport()
 }
 
 // partOf says what an instance is. Of the GPU's memory bandwidth it has as many

@@ -78,8 +78,8 @@ func (p *people) fill(list []profile.Process) {
 	}
 }
 
-// unnamed marks the processes as known by number only.
-func unnamed(list []profile.Process) {
+// markUnnamed marks the processes as known by number only.
+func markUnnamed(list []profile.Process) {
 	for i := range list {
 		list[i].Start = capcli.NoTime
 	}

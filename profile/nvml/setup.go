@@ -186,7 +186,7 @@ func (s *source) adopt(u setUp) {
 		f := &u.list[i]
 		if f.code != success {
 			s.refused = append(s.refused, fmt.Sprintf("GPU %d cannot be used: %s", f.device.Index, f.code))
-			if s.first && f.code.lost() { // what this user may not use is no event
+			if s.first && f.code.isGPULost() { // what this user may not use is no event
 				s.pending = append(s.pending, profile.Event{At: wall, Kind: profile.GPULost, Value: int64(f.code), Text: s.refused[len(s.refused)-1]})
 			}
 			continue
@@ -223,9 +223,9 @@ func (s *source) withUUID(uuid string) *gpu {
 	return nil
 }
 
-// hopeless returns the error of a Read that can never succeed again: another driver
+// replacedError returns the error of a Read that can never succeed again: another driver
 // version is loaded, and this process cannot load its library beside the old one.
-func (s *source) hopeless(ctx context.Context) error {
+func (s *source) replacedError(ctx context.Context) error {
 	if s.misfits >= 3 {
 		return errors.New("sample GPUs: the driver was replaced by another version while sampling: start the program again, so that it loads the new library")
 	}

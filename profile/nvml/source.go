@@ -126,7 +126,7 @@ func (s *source) Read(ctx context.Context, t *profile.Tick) error {
 	s.settle(t, wall, now)
 	if !s.mend(ctx, t, wall, now) {
 		s.blankAll(t)
-		return s.hopeless(ctx)
+		return s.replacedError(ctx)
 	}
 	o := s.orders(now)
 	for _, g := range s.gpus {

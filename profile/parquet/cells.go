@@ -71,17 +71,17 @@ func (d *field) open(f *file, l leaf) error {
 	return nil
 }
 
-// worded reports whether a number or an instant is stored as text, or as an instant
+// isWorded reports whether a number or an instant is stored as text, or as an instant
 // whose zone must be supplied.
-func (d *field) worded() bool {
+func (d *field) isWorded() bool {
 	if d.cur == nil || d.what == texts {
 		return false
 	}
 	return d.cur.sort == texts
 }
 
-// local reports whether d is an instant without a zone.
-func (d *field) local() bool {
+// isLocal reports whether d is an instant without a zone.
+func (d *field) isLocal() bool {
 	if d.cur == nil || !d.time {
 		return false
 	}
@@ -226,7 +226,7 @@ func (d *field) write(b []byte, k int) []byte {
 			b = strconv.AppendFloat(b, f/float64(d.pow10), 'f', -1, 64)
 		}
 		return b
-	case d.local():
+	case d.isLocal():
 		at := d.raw.i[k]
 		sec := floorDiv(at, d.perSec)
 		nano := (at - sec*d.perSec) * (1_000_000_000 / d.perSec)

@@ -30,16 +30,16 @@ func unpack(codec format.CompressionCodec, dst, src []byte, raw int) ([]byte, er
 		if n, err := snappy.DecodedLen(src); err != nil || n != raw {
 			return dst, damaged("snappy page that is not of %d bytes", raw)
 		}
-		dst, err = snappy.Decode(grown(dst, raw)[:raw], src)
+		dst, err = snappy.Decode(makeRoom(dst, raw)[:raw], src)
 	case format.Zstd:
 		var z *zstd.Decoder
 		if z, err = zstdReader(); err == nil {
-			dst, err = z.DecodeAll(src, grown(dst, raw)[:0:raw])
+			dst, err = z.DecodeAll(src, makeRoom(dst, raw)[:0:raw])
 		}
 	case format.Gzip:
-		dst, err = gunzip(grown(dst, raw)[:raw], src)
+		dst, err = gunzip(makeRoom(dst, raw)[:raw], src)
 	case format.Lz4Raw:
-		dst, err = unlz4(grown(dst, raw), src, raw)
+		dst, err = unlz4(makeRoom(dst, raw), src, raw)
 	default:
 		return dst, refused("write it with zstd or snappy", "compression %v is not read", codec)
 	}
@@ -52,8 +52,8 @@ func unpack(codec format.CompressionCodec, dst, src []byte, raw int) ([]byte, er
 	return dst, nil
 }
 
-// grown gives an empty slice with room for n bytes.
-func grown(b []byte, n int) []byte {
+// makeRoom gives an empty slice with room for n bytes.
+func makeRoom(b []byte, n int) []byte {
 	if cap(b) >= n {
 		return b[:0]
 	}

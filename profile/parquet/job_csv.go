@@ -109,7 +109,7 @@ func (c *csvRows) row(k int) {
 		}
 		first = false
 		milli := &c.j.fields[colMilli]
-		if i == colGPUs && milli.cur != nil && !milli.worded() && milli.num[k] > 0 {
+		if i == colGPUs && milli.cur != nil && !milli.isWorded() && milli.num[k] > 0 {
 			c.b = strconv.AppendFloat(c.b, float64(milli.num[k])/1000, 'f', 3, 64)
 			return
 		}

@@ -89,7 +89,7 @@ func readJobs(r *trace.Reader) (err error) {
 	if err := j.open(); err != nil {
 		return err
 	}
-	if j.indirect() {
+	if j.readsAsText() {
 		return j.asCSV()
 	}
 	return j.run()
@@ -167,7 +167,7 @@ func (j *jobs) open() error {
 	if unknown != nil {
 		j.r.Note("columns not read: " + strings.Join(unknown, ", "))
 	}
-	return j.complete()
+	return j.checkColumns()
 }
 
 func checkMap(names map[string]string) error {
@@ -195,8 +195,8 @@ func (j *jobs) shown() string {
 	return strings.Join(names, ", ")
 }
 
-// complete returns an error where the file lacks a column that every job needs.
-func (j *jobs) complete() error {
+// checkColumns returns an error where the file lacks a column that every job needs.
+func (j *jobs) checkColumns() error {
 	has := func(col int) bool { return j.fields[col].cur != nil }
 	var gone []string
 	for _, col := range []int{colSubmit, colGPUs} {
@@ -214,17 +214,17 @@ func (j *jobs) complete() error {
 	return nil
 }
 
-// indirect tells whether a cell must be read as the text formats read theirs:
+// readsAsText tells whether a cell must be read as the text formats read theirs:
 // a number or an instant is stored as text, or an instant has no zone and the
 // user named one.
-func (j *jobs) indirect() bool {
+func (j *jobs) readsAsText() bool {
 	tz := j.r.Options().TZ
 	for i := range j.fields {
 		d := &j.fields[i]
-		if d.worded() {
+		if d.isWorded() {
 			return true
 		}
-		if d.local() {
+		if d.isLocal() {
 			if tz != nil && tz != time.UTC {
 				return true
 			}

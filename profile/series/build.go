@@ -72,7 +72,7 @@ func (b *Builder) time(row int, id []byte, r reading, v float64) error {
 		return b.put.t.fault(row, b.put.time, "expected a time from 1600 to 2599", "check the unit in which times are stored")
 	}
 	if r.local {
-		at, ok := b.put.clock.local(t)
+		at, ok := b.put.clock.localSeconds(t)
 		if !ok {
 			return b.put.t.fault(row, b.put.time, quote(t.Format("2006-01-02T15:04:05"))+" lies in an hour that did not exist in "+b.put.clock.name()+": the clocks went over it", "check --tz")
 		}

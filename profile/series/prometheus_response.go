@@ -150,7 +150,7 @@ func (a *answer) series(first json.Token) error {
 // point reads [unix seconds, "value"].
 func (a *answer) point(first json.Token, labels map[string]string) error {
 	if first != json.Delim('[') {
-		return a.broken(fmt.Errorf("expected a time and a value, found %v", first))
+		return a.brokenError(fmt.Errorf("expected a time and a value, found %v", first))
 	}
 	var pair [2]json.Token
 	for i := range pair {
@@ -166,7 +166,7 @@ func (a *answer) point(first json.Token, labels map[string]string) error {
 	at, isTime := pair[0].(float64)
 	text, isText := pair[1].(string)
 	if !isTime || !isText || end != json.Delim(']') {
-		return a.broken(fmt.Errorf("expected a time and a value as text, found %v and %v", pair[0], pair[1]))
+		return a.brokenError(fmt.Errorf("expected a time and a value as text, found %v and %v", pair[0], pair[1]))
 	}
 	v, err := parseFloat(text)
 	switch {
@@ -197,7 +197,7 @@ func (a *answer) object(each func(key string) error) error {
 	case err != nil || first == nil:
 		return err
 	case first != json.Delim('{'):
-		return a.broken(fmt.Errorf("expected an object, found %.60v", first))
+		return a.brokenError(fmt.Errorf("expected an object, found %.60v", first))
 	}
 	return a.members(each)
 }
@@ -248,7 +248,7 @@ func (a *answer) text(to *string) error {
 	}
 	text, ok := t.(string)
 	if !ok {
-		return a.broken(fmt.Errorf("expected a text, found %.60v", t))
+		return a.brokenError(fmt.Errorf("expected a text, found %.60v", t))
 	}
 	*to = text
 	return nil
@@ -286,13 +286,13 @@ func (a *answer) token() (json.Token, error) {
 	a.one.left = maxToken
 	t, err := a.d.Token()
 	if err != nil {
-		return nil, a.broken(err)
+		return nil, a.brokenError(err)
 	}
 	return t, nil
 }
 
-// broken is the error of something that is no answer, or not a whole one.
-func (a *answer) broken(err error) error {
+// brokenError is the error of something that is no answer, or not a whole one.
+func (a *answer) brokenError(err error) error {
 	if a.all.N <= 0 {
 		return a.t.fault(0, "", "the answer is over 1 GiB", "ask for fewer series or a longer step")
 	}

@@ -54,7 +54,7 @@ func (c clock) read(text string) (r reading, wrong string) {
 	}
 	for _, layout := range [...]string{"2006-01-02", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01", "2006/01/02", "2006/01/02 15:04:05"} {
 		if t, err := time.Parse(layout, text); err == nil && inRange(t) {
-			at, ok := c.local(t)
+			at, ok := c.localSeconds(t)
 			if !ok {
 				return r, quote(text) + " lies in an hour that did not exist in " + c.name() + ": the clocks went over it"
 			}
@@ -83,9 +83,9 @@ func (c clock) name() string {
 	return c.zone.String()
 }
 
-// local gives the instant at which the clocks of the zone show t. In an hour
+// localSeconds gives the instant at which the clocks of the zone show t. In an hour
 // that comes twice it is the first pass, or the second where that was asked for.
-func (c clock) local(t time.Time) (int64, bool) {
+func (c clock) localSeconds(t time.Time) (int64, bool) {
 	if c.zone == nil || c.zone == time.UTC {
 		return t.Unix(), true
 	}

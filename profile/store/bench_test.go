@@ -128,7 +128,7 @@ func writeBlocks(w io.Writer, blocks []*block) error {
 	}
 	for _, rows := range blocks {
 		pick := rows.allRows()
-		rows.sorted(pick)
+		rows.sortByKind(pick)
 		if err := t.Group(rows.cols, pick); err != nil {
 			return err
 		}

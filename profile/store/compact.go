@@ -194,7 +194,7 @@ func (l *listing) pour(ctx context.Context, out *part, pieces []*piece) error {
 		if len(s.rows) == 0 {
 			return nil
 		}
-		s.acc.timely(s.rows)
+		s.acc.sortByTime(s.rows)
 		if err := out.group(s.acc, s.rows); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func load(disk Disk, name string) ([]byte, error) {
 func play(b []byte, rows *rower) (s saved, head header) {
 	r, ok := newReplay(b)
 	if !ok {
-		return saved{dropped: len(b), damaged: soundBehind(b, 0)}, head
+		return saved{dropped: len(b), damaged: hasSoundFrame(b, 0)}, head
 	}
 	var t profile.Tick
 	for r.next(&t) {

@@ -289,7 +289,7 @@ func FuzzSegment(f *testing.F) {
 						t.Fatalf("column %d has %d rows of %d", i, n, rows.blocks[table].n)
 					}
 				}
-				rows.blocks[table].sorted(rows.blocks[table].allRows())
+				rows.blocks[table].sortByKind(rows.blocks[table].allRows())
 			}
 		}
 	})

@@ -112,7 +112,7 @@ func (r *replay) next(t *profile.Tick) bool {
 // more than the torn end of a write.
 func (r *replay) rest() (bytes int, damaged bool) {
 	bytes = len(r.b) - r.at
-	return bytes, bytes > 0 && soundBehind(r.b, r.at)
+	return bytes, bytes > 0 && hasSoundFrame(r.b, r.at)
 }
 
 // input takes values from a payload; the first fault sticks.

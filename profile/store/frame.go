@@ -46,10 +46,10 @@ func frameAt(b []byte, from int) (payload []byte, end int, ok bool) {
 	return frame[frameHead:], end, true
 }
 
-// soundBehind tells whether a sound frame of a tick begins anywhere behind
+// hasSoundFrame tells whether a sound frame of a tick begins anywhere behind
 // from: then the frame at from is not the torn end of the file. It gives up
 // after so many checksummed bytes, and then says yes.
-func soundBehind(b []byte, from int) bool {
+func hasSoundFrame(b []byte, from int) bool {
 	room := 64 * len(b)
 	for at := from + 1; at+frameHead < len(b); at++ {
 		n := int(binary.LittleEndian.Uint32(b[at:]))

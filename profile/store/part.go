@@ -79,7 +79,7 @@ func (p *part) group(b *block, pick []int32) error {
 	if p.t == ticks {
 		p.mind(b, pick)
 	}
-	b.sorted(pick)
+	b.sortByKind(pick)
 	p.first, p.last = min(p.first, first), max(p.last, last)
 	p.count += int64(len(pick))
 	p.groups = append(p.groups, fmt.Sprintf("%d %d", first, last))

@@ -203,7 +203,7 @@ func (h *head) peek() (key int64, ok bool, err error) {
 		}
 		h.at = 0
 		h.done = len(h.s.rows) == 0
-		h.s.acc.timely(h.s.rows)
+		h.s.acc.sortByTime(h.s.rows)
 		h.r.know(h)
 	}
 	if h.done {

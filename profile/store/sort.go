@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// timely gives rows in the order of time, then by what they are of.
-func (b *block) timely(rows []int32) {
+// sortByTime gives rows in the order of time, then by what they are of.
+func (b *block) sortByTime(rows []int32) {
 	keys := b.keys()
 	slices.SortStableFunc(rows, func(i, j int32) int {
 		if c := cmp.Compare(keys[i], keys[j]); c != 0 {
@@ -16,9 +16,9 @@ func (b *block) timely(rows []int32) {
 	})
 }
 
-// sorted gives rows in the order of a file: by what they are of, then by time.
+// sortByKind gives rows in the order of a file: by what they are of, then by time.
 // Rows mostly come in order of time and of few kinds, which costs no sorting.
-func (b *block) sorted(rows []int32) {
+func (b *block) sortByKind(rows []int32) {
 	kinds, of := b.kinds(rows)
 	if kinds == nil {
 		b.byComparing(rows)

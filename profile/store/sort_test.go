@@ -26,7 +26,7 @@ func TestSortedIsAsCompared(t *testing.T) {
 			b.n++
 		}
 		got, want := b.allRows(), b.allRows()
-		b.sorted(got)
+		b.sortByKind(got)
 		b.byComparing(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("%d GPUs: sorted otherwise", gpus)

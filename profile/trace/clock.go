@@ -76,7 +76,7 @@ func (c *clock) iso(b []byte) (moment, flaw) {
 	}
 	rest = trim(rest)
 	if len(rest) == 0 {
-		return c.local(wall, m)
+		return c.resolveLocal(wall, m)
 	}
 	offset, ok := zoneOffset(rest)
 	if !ok {
@@ -147,9 +147,9 @@ func zoneOffset(b []byte) (int64, bool) {
 	return offset, true
 }
 
-// local places a wall clock in the clock's zone. An hour that the clocks went
+// resolveLocal places a wall clock in the clock's zone. An hour that the clocks went
 // over twice has two instants, one that they skipped has none.
-func (c *clock) local(wall int64, m moment) (moment, flaw) {
+func (c *clock) resolveLocal(wall int64, m moment) (moment, flaw) {
 	if c.zone == nil {
 		return noMoment, noZone
 	}

@@ -33,7 +33,7 @@ func (s *IDs) CheckAndAdd(id string) bool {
 	if id == "" {
 		return false
 	}
-	prefix, width, n, counts := counting(id)
+	prefix, width, n, counts := splitNumber(id)
 	if !counts {
 		return s.put(hash(id))
 	}
@@ -59,7 +59,7 @@ func (s *IDs) Has(id string) bool {
 	if id == "" {
 		return false
 	}
-	if prefix, width, n, counts := counting(id); counts {
+	if prefix, width, n, counts := splitNumber(id); counts {
 		if at := s.run(prefix, width, n); at >= 0 && n < s.runs[at].to {
 			return true
 		}
@@ -94,10 +94,10 @@ func (r *idRun) holds(prefix string, width int, n uint64) bool {
 	return r.width == width && n >= r.from && n < r.to && r.prefix == prefix
 }
 
-// counting cuts an id into what stands before its last digits and their
+// splitNumber cuts an id into what stands before its last digits and their
 // number. width is how many they are when a zero stands in front, else 0, so
 // that no two ids are cut alike.
-func counting(id string) (prefix string, width int, n uint64, ok bool) {
+func splitNumber(id string) (prefix string, width int, n uint64, ok bool) {
 	i := len(id)
 	for i > 0 && id[i-1]-'0' <= 9 {
 		i--

@@ -60,12 +60,12 @@ func (s *sacct) glue(pieces [][]byte, a, n, b, m int) bool {
 		row = append(row, pieces[b+n+m+1:]...)
 	}
 	s.t.row = row
-	return s.sensible()
+	return s.isSensible()
 }
 
-// sensible tells whether the fields that are not text look like what their
+// isSensible tells whether the fields that are not text look like what their
 // names say.
-func (s *sacct) sensible() bool {
+func (s *sacct) isSensible() bool {
 	c, cell := &s.c, s.t.cell
 	for _, col := range []int{c.submit, c.start, c.end} {
 		if _, bad := s.clock.read(trim(blankIfUnknown(cell(col)))); bad != flawless && bad != noZone && bad != gapHour {
