@@ -87,7 +87,15 @@ var layers = map[string][]string{
 const (
 	maxFileLines = 600
 	maxFuncLines = 60
+	// The command package holds flags and words: what it answers is library.
+	maxCommandLines = 14_000
 )
+
+// Packages that compute: the command package must not import them.
+var computing = []string{
+	"gonum.org", "capcli/forecast/", "capcli/profile/series", "capcli/simulate/cause", "capcli/simulate/supply",
+	"capcli/simulate/internal", "capcli/simulate/plan/flow", "capcli/scenarios/generate", "capcli/scenarios/strict",
+}
 
 // sources gives each Go file that is part of the module and not a test.
 func sources(t *testing.T) []string {
@@ -135,6 +143,40 @@ func mayImport(file, what string) string {
 		}
 	}
 	return fmt.Sprintf("%s must not import %s", file, what)
+}
+
+// TestCommandsAskTheLibrary holds that cmd/capcli imports nothing that computes, but
+// for the answers of package outlook, and that it does not grow.
+func TestCommandsAskTheLibrary(t *testing.T) {
+	lines := 0
+	for _, file := range sources(t) {
+		if path.Dir(file) != "cmd/capcli" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(text), "\n")
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			what, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range computing {
+				if strings.HasPrefix(what, c) && what != "capcli/forecast/outlook" {
+					t.Errorf("%s imports %s: let a library compute, and show its result", file, what)
+				}
+			}
+		}
+	}
+	if lines > maxCommandLines {
+		t.Errorf("cmd/capcli has %d lines without tests, want %d or fewer: move what is no flag and no word to a library", lines, maxCommandLines)
+	}
 }
 
 func TestLayers(t *testing.T) {

@@ -36,14 +36,14 @@ func TestFootprintByHand(t *testing.T) {
 		Footprint{Idle: 1.5 * 3_600_000, Energy: 168_750, Carbon: 67_500, PowerCost: 16_875, CarbonCost: 6750},
 	}
 	a.Footprint = a.Direct
-	a.Footprint.add(&a.Share)
+	a.add(&a.Share)
 	if f.Tenants[0] != a {
 		t.Errorf("got %+v\nwant %+v", f.Tenants[0], a)
 	}
 	if f.At80 == nil || *f.At80 != jan || f.At100 != nil || f.At120 != nil {
 		t.Errorf("2.89 of 3 kg: got alerts %v", f.Alerts())
 	}
-	b, err := json.Marshal([]any{f.Footprint.Energy, f.Footprint.Carbon})
+	b, err := json.Marshal([]any{f.Energy, f.Carbon})
 	if err != nil || string(b) != "[7.225,2.89]" {
 		t.Errorf("got %s, %v", b, err)
 	}

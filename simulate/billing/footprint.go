@@ -242,7 +242,7 @@ func (s *footprintSum) end() error {
 	for i := range s.out.Tenants {
 		t := &s.out.Tenants[i]
 		t.Footprint = t.Direct
-		t.Footprint.add(&t.Share)
+		t.add(&t.Share)
 	}
 	slices.SortFunc(s.out.Tenants, func(a, b FootprintTenant) int { return strings.Compare(a.Name, b.Name) })
 	return nil
