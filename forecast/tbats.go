@@ -53,7 +53,7 @@ func (f tbatsForm) places() int {
 	return n
 }
 
-// parameterCount is the number of parameters.
+// parameterCount returns the number of parameters.
 func (f tbatsForm) parameterCount() int {
 	n := 1 + f.ar + f.ma + 2*len(f.seasons)
 	for _, more := range []bool{f.trend, f.damp, f.boxCox} {
@@ -64,7 +64,7 @@ func (f tbatsForm) parameterCount() int {
 	return n
 }
 
-// cloneWith is a copy that shares nothing.
+// cloneWith returns a deep copy with the change applied.
 func (f tbatsForm) cloneWith(change func(*tbatsForm)) tbatsForm {
 	f.harmonics = slices.Clone(f.harmonics)
 	change(&f)
@@ -120,7 +120,7 @@ func (f tbatsForm) encode(p tbatsParams, x []float64) {
 	}
 }
 
-// valueOrZero is v[i], or 0 past its end.
+// valueOrZero returns v[i], or 0 past the end of v.
 func valueOrZero(v []float64, i int) float64 {
 	if i < len(v) {
 		return v[i]
@@ -176,7 +176,7 @@ func boxcoxSlope(v, z, lambda float64) float64 {
 	return ((lambda*z+1)*log - z) / lambda
 }
 
-// unboxcox takes boxcox back; what no value has gives 0.
+// unboxcox inverts boxcox. It returns 0 where no value has the transform.
 func unboxcox(v, lambda float64) float64 {
 	switch {
 	case lambda >= 1:

@@ -85,7 +85,7 @@ func (f *tbats) vectors() {
 	}
 }
 
-// carried is what the errors of before bring: d_t less e_t.
+// carried returns what past errors contribute: d_t less e_t.
 func (f *tbats) carried(x []float64) float64 {
 	return dot(f.ar, x[f.first.ar:]) + dot(f.ma, x[f.first.ma:])
 }
@@ -116,7 +116,7 @@ func shift(x, out []float64, newest float64) {
 	}
 }
 
-// news is how much r changes with d_t.
+// news returns how much r changes with d_t.
 func (f *tbats) news(r []float64) float64 {
 	d := r[0] * f.alpha
 	if f.form.trend {
@@ -205,7 +205,7 @@ func (f *tbats) evaluate() float64 {
 	return f.score + f.excess*f.excess
 }
 
-// step moves the states by an innovation.
+// step updates the states by an innovation.
 func (f *tbats) step(e float64) {
 	f.forward(f.x, f.next)
 	for i, g := range f.g {

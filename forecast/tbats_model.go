@@ -116,7 +116,7 @@ func (c *tbatsChoice) try(form tbatsForm) bool {
 	return true
 }
 
-// starts are where the search for a form's parameters sets out.
+// starts returns the parameters from which the search for a form starts.
 func (c *tbatsChoice) starts() []tbatsParams {
 	if !isFinite(c.aicc) {
 		return []tbatsParams{tbatsFirst(0.09), tbatsFirst(0.5)}
@@ -124,7 +124,7 @@ func (c *tbatsChoice) starts() []tbatsParams {
 	return []tbatsParams{c.params, tbatsFirst(0.09)}
 }
 
-// change tries the best form with one thing changed.
+// change tries the best form with one change.
 func (c *tbatsChoice) change(how func(*tbatsForm)) bool { return c.try(c.form.cloneWith(how)) }
 
 // chooseTBATS climbs from the plainest form by one change at a time while AICc

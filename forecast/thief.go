@@ -110,8 +110,8 @@ type thiefFitted struct {
 	moves map[int][]float64
 }
 
-// move is by how much reconciling changes each of h steps; none where the figures
-// leave what can be computed.
+// move returns how much the reconciliation changes each of h steps. It returns nil
+// where the figures overflow.
 func (f *thiefFitted) move(h int) ([]float64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -33,7 +33,8 @@ func mills(z float64) float64 {
 	return f
 }
 
-// truncatedMoments is the mean and variance of a normal given that it lies above bound.
+// truncatedMoments returns the mean and variance of a normal, given that it lies above
+// bound.
 func truncatedMoments(mean, sd, bound float64) (expected, variance float64) {
 	if !(sd > 0) {
 		return math.Max(mean, bound), 0
@@ -43,7 +44,8 @@ func truncatedMoments(mean, sd, bound float64) (expected, variance float64) {
 	return math.Max(bound, mean+sd*m), sd * sd * math.Max(0, 1-m*(m-z))
 }
 
-// isCondition tells a poorly conditioned answer, which is still one, from none.
+// isCondition reports whether err only says that the matrix is poorly conditioned, so
+// that there still is an answer.
 func isCondition(err error) bool {
 	var c mat.Condition
 	return errors.As(err, &c) && !math.IsInf(float64(c), 1)

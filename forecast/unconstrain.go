@@ -8,7 +8,7 @@ import (
 	"capcli"
 )
 
-// Unconstrained says how demand was told from usage.
+// Unconstrained says how demand was estimated from usage.
 type Unconstrained struct {
 	Cut     []bool  // steps in which demand was more than usage, or may have been
 	Share   float64 // of the known steps that are cut
@@ -83,7 +83,7 @@ func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained
 	return latent, info, nil
 }
 
-// settle takes off the work that a queue of Hold steps ago made late.
+// settle subtracts the work that a queue delayed by Hold steps.
 func (c *Censoring) settle(latent []float64) {
 	if c.Hold == 0 || c.Pending == nil {
 		return
@@ -95,7 +95,7 @@ func (c *Censoring) settle(latent []float64) {
 	}
 }
 
-// impute replaces the values to be guessed by what is expected of them.
+// impute replaces the values to estimate by their expected values.
 func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 	var at []int
 	for i, x := range v {
@@ -115,8 +115,8 @@ func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 	u.tell(v, y, cut, at, fits, c)
 }
 
-// tell averages over the scales by their evidence. Ranges take the square root of
-// the odds: of the shape of values that nobody saw, evidence is weak.
+// tell averages over the scales by their evidence. Ranges use the square root of the
+// odds, since evidence about the shape of unobserved values is weak.
 func (u *Unconstrained) tell(v, y []float64, cut []bool, at []int, fits []*cutFit, c *Censoring) {
 	season := 1
 	for _, m := range c.Seasons {
@@ -158,8 +158,8 @@ func (u *Unconstrained) tell(v, y []float64, cut []bool, at []int, fits []*cutFi
 	u.warn(v, at, fits[0].full)
 }
 
-// warn says in which phases of a season the data tell nothing but that more was
-// wanted, and how far what was wanted there may lie from what is told.
+// warn notes the phases of a season in which the data show only that demand exceeded
+// usage, and how far demand may lie from the estimate there.
 func (u *Unconstrained) warn(v []float64, at []int, full []fullColumn) {
 	for _, f := range full {
 		told, below, above, n := 0.0, 0.0, 0.0, 0.0
@@ -178,8 +178,8 @@ func (u *Unconstrained) warn(v []float64, at []int, full []fullColumn) {
 	}
 }
 
-// scaleWeights are the odds of the scales by their evidence, small ones zero, with
-// their sum and that of their roots. The best has 1.
+// scaleWeights returns the odds of the scales by their evidence, their sum and the sum
+// of their roots. The best scale has 1; small odds are zero.
 func scaleWeights(fits []*cutFit) (weights []float64, all, roots float64) {
 	weights = make([]float64, len(fits))
 	for k, f := range fits {
@@ -192,10 +192,10 @@ func scaleWeights(fits []*cutFit) (weights []float64, all, roots float64) {
 	return weights, all, roots
 }
 
-// leastOdds are those under which a scale is left out.
+// leastOdds are the odds below which a scale is ignored.
 const leastOdds = 0.05
 
-// knownMean is the mean of the values that are not missing, NaN of none.
+// knownMean returns the mean of the known values, NaN where there are none.
 func knownMean(v []float64) float64 {
 	mean, n := math.NaN(), 0.0
 	for _, x := range v {

@@ -39,7 +39,7 @@ type cutChain struct {
 	mean  []float64
 }
 
-// cutTold is what a chain says of the values that were cut.
+// cutTold holds the estimates of a chain for the values that were cut.
 type cutTold struct {
 	full  []float64 // expected
 	draw  []float64 // one that may have been
@@ -131,7 +131,8 @@ func (c *cutChain) regress() {
 	}
 }
 
-// vague is how many spreads of what was seen the level may lie from its middle.
+// vague is the prior standard deviation of the level about its middle, in spreads of
+// the observed values.
 const vague = 3
 
 // drawCoef draws the coefficients given the full series: normal with precision
@@ -237,8 +238,8 @@ func (c *cutChain) hidden(level [][]float64, a, sd float64) {
 	}
 }
 
-// noise is how far values lie from the level, given draws of it on the scale and how
-// far 95 in 100 errors go there.
+// noise returns how far values lie from the level, given draws of the level on the
+// scale and the distance within which 95 of 100 errors lie there.
 func (c *cutChain) noise(level [][]float64, far, top float64) Unknown {
 	var out Unknown
 	for k := range min(len(c.y), len(level[0])) {

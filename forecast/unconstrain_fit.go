@@ -78,11 +78,10 @@ const (
 	failedTerms  = 3
 )
 
-// plainOdds is how much likelier errors of one size are than those of another
-// scale before anything is seen.
+// plainOdds is the prior odds of errors of one size against those of another scale.
 const plainOdds = 7
 
-// leastWhole is how many values must not be cut.
+// leastWhole is the least number of values that are not cut.
 const leastWhole = 3
 
 // fitCut fits the regression on each scale that the values allow, best first. Its
@@ -118,7 +117,7 @@ func fitCut(y []float64, cut []bool, at, seasons []int) []*cutFit {
 	return out
 }
 
-// cutColumns are those of a regression.
+// cutColumns are the columns of a regression.
 type cutColumns struct {
 	trend bool
 	terms []int        // Fourier terms of each season
@@ -214,10 +213,10 @@ func (s *cutSearch) run() {
 	}
 }
 
-// seasonal says whether season k has a shape, and two whole lengths.
+// seasonal reports whether season k has a shape and two whole cycles.
 func (s *cutSearch) seasonal(k int) bool { return s.seasons[k] > 1 && len(s.y) >= 2*s.seasons[k] }
 
-// fit fits the columns as they stand; nil where that cannot be done.
+// fit fits the current columns. It returns nil where that fails.
 func (s *cutSearch) fit() *cutFit {
 	x, prior := waves(s.at, s.trend, s.seasons, s.terms), wavePrior(s.trend, s.seasons, s.terms, s.seen)
 	n, p := x.Dims()
@@ -238,7 +237,7 @@ func (s *cutSearch) fit() *cutFit {
 	return &cutFit{t, s.scale, s.y, x, s.cut, prior, s.seen, 2*s.worth*fair - float64(p+1)*math.Log(float64(n)), fair, s.full}
 }
 
-// take keeps the fit with the terms as they stand where it is better.
+// take keeps the fit of the current terms where it is better.
 func (s *cutSearch) take() bool {
 	f := s.fit()
 	if f == nil || f.score <= s.found.score {
@@ -298,7 +297,7 @@ func fullPhases(cut []bool, at, seasons []int) []fullColumn {
 	return out
 }
 
-// fullColumn is one in the full phases of a season, of which there are so many.
+// fullColumn is one in the full phases of a season; it also holds their number.
 type fullColumn struct {
 	season, phases int
 	column         []float64
@@ -327,8 +326,8 @@ func fullOf(cut []bool, at []int, m int) []bool {
 	return out
 }
 
-// seenSpread is the distance between the low and the high values seen; never zero
-// where they differ.
+// seenSpread returns the distance between the low and the high observed values. It is
+// never zero where they differ.
 func seenSpread(y []float64) float64 {
 	v := slices.Clone(y)
 	slices.Sort(v)

@@ -59,7 +59,7 @@ func residualsOfLine(y []float64, trend bool) []float64 {
 // kpssLags is the number of lags that R's ndiffs takes.
 func kpssLags(n int) int { return int(3 * math.Sqrt(float64(n)) / 13) }
 
-// ndiffs is the number of differences that the KPSS test wants.
+// ndiffs returns the number of differences that the KPSS test asks for.
 func ndiffs(y []float64, trend bool) int { return KPSS.ndiffs(y, trend) }
 
 // nsdiffs is 1 when the seasonal strength of the series (Wang, Smith and Hyndman
@@ -76,7 +76,7 @@ func nsdiffs(y []float64, period int) int {
 	return 1
 }
 
-// observed are the values that are not missing.
+// observed returns the values that are not missing.
 func observed(y []float64) []float64 {
 	out := make([]float64, 0, len(y))
 	for _, v := range y {
@@ -87,7 +87,7 @@ func observed(y []float64) []float64 {
 	return out
 }
 
-// spanned is y with missing values on the line between their neighbours.
+// spanned returns y with straight lines through missing values.
 func spanned(y []float64) []float64 {
 	out := append([]float64(nil), y...)
 	last := -1
@@ -109,7 +109,7 @@ func spanned(y []float64) []float64 {
 	return out
 }
 
-// flat says whether the values differ by no more than rounding.
+// flat reports whether the values differ by no more than rounding.
 func flat(y []float64) bool {
 	if len(y) == 0 {
 		return true

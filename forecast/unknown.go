@@ -47,11 +47,12 @@ func (u Unknown) times(by float64) Unknown {
 	return out
 }
 
-// Steps is how many steps are told apart; step i ahead is that of i modulo Steps.
+// Steps returns the length of the cycle of steps. Step i ahead uses entry i modulo
+// Steps.
 func (u Unknown) Steps() int { return len(u.Below) }
 
-// Coarse is the same of steps that hold so many of these each: the mean of a step's
-// levels, or their sum.
+// Coarse returns the uncertainty of steps that hold the given number of these: of the
+// mean of their levels, or of their sum.
 func (u Unknown) Coarse(each int, sum bool) Unknown {
 	n := u.Steps()
 	if each <= 1 || n == 0 {
@@ -71,7 +72,7 @@ func (u Unknown) Coarse(each int, sum bool) Unknown {
 	return out
 }
 
-// Plus is that of a sum of two levels that err apart from each other.
+// Plus returns the uncertainty of the sum of two levels whose errors are independent.
 func (u Unknown) Plus(o Unknown) Unknown {
 	if o.Steps() > u.Steps() {
 		u, o = o, u
@@ -87,8 +88,8 @@ func (u Unknown) Plus(o Unknown) Unknown {
 	return out
 }
 
-// Widen puts the ends of a forecast's intervals as far out as the model's spread and
-// what is not known of the level say together, in squares.
+// Widen moves the ends of a forecast's intervals to the combined spread of the model
+// and the level, added in squares.
 func (u Unknown) Widen(f Forecast) {
 	n := u.Steps()
 	if n == 0 {
@@ -103,8 +104,7 @@ func (u Unknown) Widen(f Forecast) {
 	}
 }
 
-// Move moves a drawn future to one level that may be, in place: the whole of it to
-// one side.
+// Move shifts a drawn future, in place, to one possible level: all of it to one side.
 func (u Unknown) Move(path []float64, rng Noise) {
 	n := u.Steps()
 	if n == 0 {

@@ -159,7 +159,7 @@ func (q *question) reconcileModels(all []*seriesTrials) error {
 	return nil
 }
 
-// document is what the models did on one series as the result has it.
+// document converts the trials of one series for the result.
 func (t *seriesTrials) document(sum bool) SeriesTrials {
 	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, Source: t.History, Sum: sum}
 	for _, one := range t.list {
@@ -171,7 +171,7 @@ func (t *seriesTrials) document(sum bool) SeriesTrials {
 	return out
 }
 
-// scoreOf are the means over the series of what model k did.
+// scoreOf returns the mean measures of model k over the series.
 func scoreOf(name string, list []SeriesTrials, k int, levels []float64) ModelScore {
 	out := ModelScore{Model: name}
 	over := func(f func(t *Trial) capcli.Figure) capcli.Figure {

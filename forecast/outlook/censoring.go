@@ -139,7 +139,7 @@ func (q *question) demandBehind(v *view, opts forecast.Options) (*latentDemand, 
 	return t, c, notes, nil
 }
 
-// atCap says where a cap on the forecast may have been the limit of the past too.
+// atCap notes where a cap on the forecast may also have limited the past.
 func (v *view) atCap() []string {
 	steps, at, most := 0, 0, math.Inf(1)
 	for i, x := range v.Values {

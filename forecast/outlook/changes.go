@@ -33,7 +33,7 @@ type OddValue struct {
 	Hi       float64 `json:"hi"`
 }
 
-// changes are what a history has that is not its usual way.
+// changes are the unusual parts of a history.
 type changes struct {
 	moves []Move
 	odd   []OddValue

@@ -106,7 +106,7 @@ func (p *eventPlan) add(e *forecast.PlannedEvent, name string, scale float64) {
 	p.events[name] = append(p.events[name], event)
 }
 
-// partNames are the names of series that are no sums of others.
+// partNames returns the names of the series that are not sums of others.
 func (q *question) partNames(names []string) []string {
 	sums := names[:q.sums()]
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(sums, name) })
@@ -155,7 +155,7 @@ func (q *question) shareOf(name string, sum *view, e *forecast.PlannedEvent) flo
 // recentSteps is how many of the last values say how high a series is.
 const recentSteps = 168
 
-// recentLevel is the mean of the last values that are known; 0 where none is.
+// recentLevel returns the mean of the last known values, 0 where there are none.
 func recentLevel(values []float64) float64 {
 	level, n := 0.0, 0.0
 	for _, v := range values[max(0, len(values)-recentSteps):] {
@@ -196,7 +196,7 @@ func (q *question) specialDays(h *demand.History, steps int) []forecast.SpecialD
 	return out
 }
 
-// withoutHolidays are the values y of h with those of its holidays missing.
+// withoutHolidays returns the values y of h with those of its holidays missing.
 func (q *question) withoutHolidays(h *demand.History, y []float64) []float64 {
 	days := q.specialDays(h, 0)
 	if len(days) == 0 {

@@ -35,7 +35,7 @@ func effectOf(event string, add []float64, bounds []capcli.Time) effect {
 	return out
 }
 
-// count enters what an event adds to each step.
+// count records what an event adds to each step.
 func (e *effect) count(add []float64, bounds []capcli.Time) {
 	for i, v := range add {
 		if math.Abs(v) < 1e-9 {
@@ -182,7 +182,7 @@ func (ev *seriesEvents) extraOf(path []float64, seed capcli.Seed) []float64 {
 	return difference(with, path)
 }
 
-// difference is a without b, step by step.
+// difference returns a minus b, step by step.
 func difference(a, b []float64) []float64 {
 	out := make([]float64, len(a))
 	for i := range a {

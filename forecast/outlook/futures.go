@@ -23,7 +23,8 @@ type futures struct {
 	periods []Period    // from the paths, and from others that are not kept
 }
 
-// futuresOf returns how many futures of each series are drawn over a number of steps.
+// futuresOf returns the number of futures to draw for each series over a number of
+// steps.
 func (q *question) futuresOf(steps int) int {
 	if !q.ByPeriods() {
 		return q.Paths
@@ -148,8 +149,8 @@ func (q *question) settlePeriods(f *futures, s *seriesForecast, mean []float64, 
 	return nil
 }
 
-// jointNoise is the noise of series that are drawn together; nil where there are no
-// two, or no errors that tell, which is noted.
+// jointNoise returns the noise of series that are drawn together. It returns nil where
+// there are fewer than two, or where no errors are known, which is noted.
 func (q *question) jointNoise(with []*seriesForecast) (*forecast.Innovations, []string) {
 	if len(with) < 2 {
 		return nil, nil

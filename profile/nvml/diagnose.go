@@ -80,9 +80,9 @@ func diagnose(c code, root fs.FS, library string) *Trouble {
 	}
 }
 
-// profilingForAdmins tells whether the kernel's driver keeps profiling counters
-// for administrators (its parameter RmProfilingAdminOnly); known is false where
-// it does not say.
+// profilingForAdmins reports whether the kernel's driver reserves profiling counters
+// for administrators (its parameter RmProfilingAdminOnly). known is false where the
+// driver does not say.
 func profilingForAdmins(root fs.FS) (only, known bool) {
 	for line := range strings.Lines(firstLines(root, "proc/driver/nvidia/params")) {
 		if v, ok := strings.CutPrefix(line, "RmProfilingAdminOnly:"); ok {
@@ -92,8 +92,8 @@ func profilingForAdmins(root fs.FS) (only, known bool) {
 	return false, false
 }
 
-// noGPUs says that the driver works and has no GPU to sample. first is what the
-// first GPU in its list failed with.
+// noGPUs returns the trouble of a working driver without a GPU to sample. first is the
+// error of the first GPU in its list.
 func noGPUs(listed int, first code) *Trouble {
 	if listed == 0 {
 		return &Trouble{"list GPUs: the driver shows none", "in a container, see NVIDIA_VISIBLE_DEVICES; on the host, lspci | grep -i nvidia and dmesg"}

@@ -24,7 +24,7 @@ type putter struct {
 	unix        int64  // of whole numbers for seconds since 1970, how many make a second; 0 is not known yet, -1 they are none
 }
 
-// begin takes the names of the columns.
+// begin starts a table with the given columns.
 func (p *putter) begin(names []string, l layout, o Options) {
 	if p.t.Always = l.time < 0; !p.t.Always {
 		p.time = names[l.time]
@@ -80,7 +80,7 @@ func (p *putter) row(line int, id []byte, stamp, value string) error {
 	return p.take(line, id, r, v)
 }
 
-// wideRow puts the figures of a row whose columns are a series each.
+// wideRow adds the values of a row in which each column is a series.
 func (p *putter) wideRow(line int, stamp string, columns []int, text func(column int) string) error {
 	for k, column := range columns {
 		p.value = p.wide[k]
@@ -107,8 +107,7 @@ func (p *putter) stamp(line int, text string) (reading, error) {
 	return r, nil
 }
 
-// take puts a row that was read, and sees that its stamp is of the kind of the
-// others.
+// take adds a row. It refuses a stamp of another kind than the others.
 func (p *putter) take(line int, id []byte, r reading, v float64) error {
 	kind := Instant
 	r, wrong := p.since1970(r)

@@ -74,8 +74,8 @@ func (t *Table) noColumn(line int, name string, names []string, hint string) err
 	return t.fault(line, name, "there is no such column; have "+strings.Join(names, ", "), hint)
 }
 
-// checkUnambiguous sees that what a column is read as is beyond doubt: no other has its name,
-// and it is not both the stamp and the value.
+// checkUnambiguous returns an error where a column's role is in doubt: another column
+// has its name, or it is both the stamp and the value.
 func (t *Table) checkUnambiguous(l layout, names []string, line int) error {
 	if l.value >= 0 && l.value == l.time {
 		return t.fault(line, names[l.value], "the column is named for the times and for the values", "give --time-col and --value-col a column each")
@@ -88,7 +88,7 @@ func (t *Table) checkUnambiguous(l layout, names []string, line int) error {
 	return nil
 }
 
-// checkWide sees that each of columns can be the name of a series.
+// checkWide returns an error where one of columns cannot be the name of a series.
 func (t *Table) checkWide(names []string, line int, columns []int) error {
 	seen := map[string]bool{}
 	for _, i := range columns {

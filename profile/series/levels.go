@@ -18,8 +18,8 @@ type Levels struct {
 	byName map[string][]Row
 }
 
-// Levels takes t, which Options.Levels read or Prometheus gave, for levels. They
-// are 0 or more, and at one stamp there is one.
+// Levels converts t, which Options.Levels read or Prometheus gave, to levels. It fails
+// where a level is negative, or where a stamp has two.
 func (t *Table) Levels(zone *time.Location) (*Levels, error) {
 	l := &Levels{table: t, byName: map[string][]Row{}}
 	for _, s := range t.Series {
@@ -43,13 +43,13 @@ func (t *Table) Levels(zone *time.Location) (*Levels, error) {
 	return l, nil
 }
 
-// Constant gives the one figure of a table that names no series and no stamp.
+// Constant returns the one figure of a table without names and stamps.
 func (l *Levels) Constant() bool {
 	t := l.table
 	return t.Always || t.Stamp == None && len(t.Series) == 1 && len(t.Series[0].Rows) == 1
 }
 
-// Names are the series, in the order of the table.
+// Names returns the names of the series, in the order of the table.
 func (l *Levels) Names() []string {
 	var out []string
 	for _, s := range l.table.Series {
@@ -58,15 +58,15 @@ func (l *Levels) Names() []string {
 	return out
 }
 
-// Stamp says what the stamps are.
+// Stamp returns the kind of the stamps.
 func (l *Levels) Stamp() Stamp { return l.table.Stamp }
 
-// FirstTime is the first stamp of a series.
+// FirstTime returns the first stamp of a series.
 func (l *Levels) FirstTime(name string) int64 { return l.byName[name][0].At }
 
-// MeanOver gives the level of the series called name in steps from to to of r, which
-// may lie beyond its end: the mean over the step, NaN where it is not known for
-// all of it.
+// MeanOver returns the mean level of the series called name in steps from to to of r,
+// which may lie beyond its end. It is NaN where the level is not known for the whole
+// step.
 func (l *Levels) MeanOver(name string, r *Regular, from, to int) []float64 {
 	rows := l.byName[name]
 	out := make([]float64, max(0, to-from))
@@ -98,8 +98,8 @@ func (l *Levels) MeanOver(name string, r *Regular, from, to int) []float64 {
 	return out
 }
 
-// MeansOn gives the figures of the series called name on the steps of r: the mean of
-// those that lie in a step, NaN where none does.
+// MeansOn returns the mean of the values of the series called name in each step of r,
+// NaN where a step has none.
 func (t *Table) MeansOn(r *Regular, name string) []float64 {
 	out, counts := make([]float64, len(r.Values)), make([]int, len(r.Values))
 	i, known := t.byID[name]

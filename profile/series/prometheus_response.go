@@ -179,7 +179,7 @@ func (a *answer) point(first json.Token, labels map[string]string) error {
 	return a.hold(1)
 }
 
-// hold counts what is to be kept.
+// hold counts what is about to be kept.
 func (a *answer) hold(rows int) error {
 	if a.held += rows; a.held <= a.t.limit {
 		return nil
@@ -240,7 +240,7 @@ func (a *answer) list(each func(first json.Token) error) error {
 	}
 }
 
-// text reads a text; null is none.
+// text reads a text. A null is empty.
 func (a *answer) text(to *string) error {
 	t, err := a.token()
 	if err != nil || t == nil {
@@ -254,7 +254,7 @@ func (a *answer) text(to *string) error {
 	return nil
 }
 
-// pass reads on behind the next value.
+// pass skips the next value.
 func (a *answer) pass() error {
 	t, err := a.token()
 	if err != nil {
@@ -263,7 +263,7 @@ func (a *answer) pass() error {
 	return a.skip(t)
 }
 
-// skip reads on behind the value that begins with first.
+// skip skips the value that begins with first.
 func (a *answer) skip(first json.Token) error {
 	depth := 0
 	for t := first; ; {
@@ -291,7 +291,7 @@ func (a *answer) token() (json.Token, error) {
 	return t, nil
 }
 
-// brokenError is the error of something that is no answer, or not a whole one.
+// brokenError returns the error for an answer that is malformed or incomplete.
 func (a *answer) brokenError(err error) error {
 	if a.all.N <= 0 {
 		return a.t.fault(0, "", "the answer is over 1 GiB", "ask for fewer series or a longer step")

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// background syncs the segment and makes files of those that ended.
+// background syncs the segment and converts ended segments to files.
 type background struct {
 	rows   *rower        // of the segment that becomes files
 	dirty  chan struct{} // something is to be synced
@@ -23,8 +23,7 @@ type background struct {
 	live    *segment
 }
 
-// ended is a segment that is to become files; seg is nil where an earlier run
-// left it.
+// ended is a segment to convert to files. seg is nil where an earlier run left it.
 type ended struct {
 	seq int64
 	seg *segment
@@ -41,7 +40,7 @@ func (w *Writer) start() {
 	go w.converts()
 }
 
-// wake tells that a tick was written.
+// wake signals that a tick was written.
 func (w *Writer) wake() {
 	w.mu.Lock()
 	w.live = w.seg
@@ -52,7 +51,7 @@ func (w *Writer) wake() {
 	}
 }
 
-// syncs makes what was written last, at most once in o.Sync.
+// syncs makes the last writes durable, at most once in o.Sync.
 func (w *Writer) syncs(ctx context.Context) {
 	defer w.wg.Done()
 	for {
@@ -74,8 +73,8 @@ func (w *Writer) syncs(ctx context.Context) {
 	}
 }
 
-// sync makes a segment last, and at first its name. One that is closed is about
-// to be synced in another form.
+// sync makes a segment durable, and on first use its name. It skips a closed segment,
+// which is about to be synced in another form.
 func (w *Writer) sync(s *segment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +93,7 @@ func (w *Writer) sync(s *segment) error {
 	return nil
 }
 
-// hand gives a segment to be made files of.
+// hand queues a segment for conversion to files.
 func (w *Writer) hand(e ended) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,8 +101,8 @@ func (w *Writer) hand(e ended) {
 	w.news.Signal()
 }
 
-// converts makes files of segments as they end. What fails is tried again when
-// the next one ends, and at the end.
+// converts turns segments into files as they end. It retries what failed when the next segment
+// ends, and at the end.
 func (w *Writer) converts() {
 	defer w.wg.Done()
 	w.mu.Lock()

@@ -128,7 +128,7 @@ func (l *listing) remove(names []string) error {
 	return nil
 }
 
-// merge makes one file of those pieces that can be read, if they are several.
+// merge combines the readable pieces into one file, if there are several.
 func (l *listing) merge(ctx context.Context, pieces []*piece, program string, done *Compacted) error {
 	if len(pieces) < 2 {
 		return nil

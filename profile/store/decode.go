@@ -33,7 +33,7 @@ type replay struct {
 	ticks   int
 }
 
-// was is last, by the file's own numbers of metrics.
+// was maps last to the file's own numbers of metrics.
 type was struct {
 	steps []int64
 	why   []profile.Reason
@@ -108,8 +108,8 @@ func (r *replay) next(t *profile.Tick) bool {
 	return true
 }
 
-// rest tells how many bytes are left that are not sound, and whether they are
-// more than the torn end of a write.
+// rest returns the number of bytes left that are not sound, and whether they are more
+// than the torn end of a write.
 func (r *replay) rest() (bytes int, damaged bool) {
 	bytes = len(r.b) - r.at
 	return bytes, bytes > 0 && hasSoundFrame(r.b, r.at)

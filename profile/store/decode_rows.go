@@ -45,7 +45,7 @@ func sameDevice(b *block, i, j int, t table) bool {
 	return true
 }
 
-// device gives one device for all equal ones.
+// device returns one pointer for all equal devices.
 func (r *Reader) device(d profile.Device) *profile.Device {
 	known, ok := r.devices[d]
 	if !ok {
@@ -56,12 +56,12 @@ func (r *Reader) device(d profile.Device) *profile.Device {
 	return known
 }
 
-// deviceOfProcess is what a process tells of its device.
+// deviceOfProcess returns the fields of a device that its processes name.
 func deviceOfProcess(d profile.Device) profile.Device {
 	return profile.Device{Index: d.Index, UUID: d.UUID, GI: d.GI, CI: d.CI}
 }
 
-// owner finds the device of a process: the one that the samples told of last.
+// owner returns the device of a process: the one that the samples named last.
 func (r *Reader) owner(d profile.Device) *profile.Device {
 	known, ok := r.owners[d]
 	if !ok {
@@ -109,15 +109,15 @@ func sampleDevice(b *block, row int) profile.Device {
 	}
 }
 
-// tickRow sets the times of t; ticks of the same instant, as one with events
-// alone before the first with samples, are one.
+// tickRow sets the times of t. Ticks at the same instant count as one, such as one of
+// events alone before the first with samples.
 func tickRow(b *block, row int, t *profile.Tick) {
 	t.Elapsed, t.Every = ofMicros(b.intAt(tickElapsed, row)), ofMicros(b.intAt(tickEvery, row))
 	t.Took = max(t.Took, ofMicros(b.intAt(tickTook, row)))
 	t.LookedAtProcesses = t.LookedAtProcesses || b.intAt(tickLooked, row) != 0
 }
 
-// wants tells whether a query is after a device.
+// wants reports whether the query covers a device.
 func (q *Query) wants(d *profile.Device) bool {
 	return len(q.Devices) == 0 || slices.Contains(q.Devices, d.UUID) || d.Parent != "" && slices.Contains(q.Devices, d.Parent)
 }
@@ -143,8 +143,8 @@ func (r *Reader) sampleRow(h *head, row int, t *profile.Tick, q Query) {
 	}
 }
 
-// parseReasons reads the column of reasons. A metric that is null without one is of a
-// later version.
+// parseReasons parses the column of reasons. A null metric without a reason was added
+// by a later version.
 func (r *Reader) parseReasons(words string) *[profile.NumMetrics]profile.Reason {
 	if w, ok := r.reasons[words]; ok {
 		return w

@@ -24,7 +24,7 @@ type last struct {
 	tick  int // the tick that had it last
 }
 
-// ident is what of a process does not change.
+// ident holds the fields of a process that do not change.
 type ident struct {
 	device                                              int
 	pid                                                 int64
@@ -53,7 +53,7 @@ func newEncoder(devices []profile.Device, first profile.Instant) *encoder {
 	return e
 }
 
-// meet makes the devices of the segment known.
+// meet registers the devices of the segment.
 func (e *encoder) meet(devices []profile.Device) {
 	e.devices = devices
 	e.last = make([]last, len(devices))

@@ -157,7 +157,7 @@ func (n numbers) has(seq int64) bool {
 	return ok
 }
 
-// isSubsetOf tells whether all of n are in m.
+// isSubsetOf reports whether m contains all of n.
 func (n numbers) isSubsetOf(m numbers) bool {
 	for _, seq := range n {
 		if !m.has(seq) {
@@ -167,7 +167,7 @@ func (n numbers) isSubsetOf(m numbers) bool {
 	return true
 }
 
-// union joins two sets.
+// union returns the union of two sets.
 func (n numbers) union(m numbers) numbers {
 	all := append(slices.Clone(n), m...)
 	slices.Sort(all)

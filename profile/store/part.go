@@ -104,7 +104,7 @@ func (p *part) mind(b *block, pick []int32) {
 	}
 }
 
-// finish makes the file last under its name. A file of that name is replaced.
+// finish makes the file durable under its name and replaces a file of that name.
 func (p *part) finish(in numbers) (string, error) {
 	w := p.w
 	w.Note(metaSegments, in.String())

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sortByTime gives rows in the order of time, then by what they are of.
+// sortByTime sorts rows by time, then by what they describe.
 func (b *block) sortByTime(rows []int32) {
 	keys := b.keys()
 	slices.SortStableFunc(rows, func(i, j int32) int {
@@ -16,8 +16,8 @@ func (b *block) sortByTime(rows []int32) {
 	})
 }
 
-// sortByKind gives rows in the order of a file: by what they are of, then by time.
-// Rows mostly come in order of time and of few kinds, which costs no sorting.
+// sortByKind sorts rows in the order of a file: by what they describe, then by time.
+// Rows mostly come in order of time and of few kinds, which avoids sorting.
 func (b *block) sortByKind(rows []int32) {
 	kinds, of := b.kinds(rows)
 	if kinds == nil {

@@ -59,7 +59,7 @@ func (s *stream) sort() {
 	})
 }
 
-// add has the stream give rows of a segment too.
+// add adds the rows of a segment to the stream.
 func (s *stream) add(seq int64, rows *block) {
 	if rows.n == 0 {
 		return
@@ -175,7 +175,7 @@ func (s *stream) close() {
 	clear(s.live)
 }
 
-// current gives the files of a table that are not in others.
+// current returns the files of a table whose rows are not in other files.
 func (l *listing) current(t table) []*piece {
 	var all []*piece
 	for i := range l.pieces {
@@ -214,7 +214,7 @@ func (l *listing) settle() {
 	}
 }
 
-// isCoveredBy tells whether all of p is among in.
+// isCoveredBy reports whether in contains all of p.
 func (l *listing) isCoveredBy(p *piece, in numbers) bool {
 	if !p.merged() {
 		return in.has(p.from)

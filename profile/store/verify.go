@@ -136,7 +136,7 @@ func (v *Verified) host(l *listing) error {
 	return nil
 }
 
-// checkHeldOnce holds that no segment is in two files of a table.
+// checkHeldOnce reports a problem where two files of a table hold the same segment.
 func (v *Verified) checkHeldOnce(l *listing, p *piece, holders map[[2]int64]string) error {
 	in, err := l.numbers(p)
 	if err != nil {

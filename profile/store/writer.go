@@ -188,7 +188,7 @@ func (l *listing) lastTick() profile.Instant {
 	return profile.Instant(o.groups[len(o.groups)-1][1])
 }
 
-// tell makes events of what was recovered, for the first tick.
+// tell turns what was recovered into events for the first tick.
 func (w *Writer) tell(rec *Recovery) {
 	w.last = rec.Last
 	if rec.Segments == 0 {
@@ -220,7 +220,7 @@ func (w *Writer) Write(t *profile.Tick) error {
 	return nil
 }
 
-// needsNewSegment tells whether t must begin another segment.
+// needsNewSegment reports whether t must start another segment.
 func (w *Writer) needsNewSegment(t *profile.Tick) bool {
 	s := w.seg
 	return t.At < w.last || t.At.Sub(s.first) >= w.o.SegmentTime || dayOf(t.At) != s.day ||
@@ -317,8 +317,8 @@ func devicesOf(t *profile.Tick) []profile.Device {
 	return all
 }
 
-// retire ends the segment, which then becomes files. One of which not a tick
-// was acknowledged goes at once, so that a full disk does not fill with them.
+// retire ends the segment, which is then converted to files. It removes a segment
+// without an acknowledged tick at once, so that a full disk does not fill with them.
 func (w *Writer) retire() {
 	s := w.seg
 	if s == nil {

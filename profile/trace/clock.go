@@ -147,8 +147,8 @@ func zoneOffset(b []byte) (int64, bool) {
 	return offset, true
 }
 
-// resolveLocal places a wall clock in the clock's zone. An hour that the clocks went
-// over twice has two instants, one that they skipped has none.
+// resolveLocal converts a wall clock to an instant in the clock's zone. A repeated
+// hour has two instants, a skipped hour has none.
 func (c *clock) resolveLocal(wall int64, m moment) (moment, flaw) {
 	if c.zone == nil {
 		return noMoment, noZone
@@ -187,7 +187,7 @@ func (c *clock) resolveLocal(wall int64, m moment) (moment, flaw) {
 	return m, flawless
 }
 
-// steady tells whether offset holds from well before the day to well after it.
+// steady reports whether offset holds from well before the day to well after it.
 func (c *clock) steady(day, offset int64) bool {
 	for h := int64(-12); h <= 36; h += 12 {
 		if c.offset(day*86400+h*3600-offset) != offset {

@@ -79,7 +79,7 @@ func (t *table) places() (place [numColumns]int, err error) {
 	return place, nil
 }
 
-// checkMap refuses a Map of names that are not ours.
+// checkMap refuses a Map with names that are not Columns.
 func (r *Reader) checkMap() error {
 	var wrong []string
 	for ours := range r.o.Map {

@@ -56,7 +56,8 @@ func (l *lengths) quantiles() Quantiles {
 	return q
 }
 
-// forEachLength gives the lengths that occur, ascending, until do returns false.
+// forEachLength calls do with each occurring length, ascending, until do returns
+// false.
 func (l *lengths) forEachLength(do func(s capcli.Seconds, n int64) bool) {
 	for s, n := range l.short {
 		if n > 0 && !do(capcli.Seconds(s), n) {

@@ -81,7 +81,7 @@ func (h *helios) job() (job capcli.Job, field string, bad flaw) {
 	return job, "", flawless
 }
 
-// blankIfUnknown turns the words for an unknown value into an empty one.
+// blankIfUnknown returns an empty value for a word that means unknown, else b.
 func blankIfUnknown(b []byte) []byte {
 	switch string(trim(b)) {
 	case "None", "NaN", "nan", "NaT", "null", "NULL", "Unknown", "N/A", "-":

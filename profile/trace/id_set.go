@@ -27,8 +27,8 @@ const maxRuns = 8
 // NewIDs makes an empty set.
 func NewIDs() *IDs { return &IDs{} }
 
-// CheckAndAdd tells whether id was given before, and remembers it. The empty id is
-// never seen.
+// CheckAndAdd adds id and reports whether it was in the set before. The empty id is
+// never in the set.
 func (s *IDs) CheckAndAdd(id string) bool {
 	if id == "" {
 		return false
@@ -54,7 +54,7 @@ func (s *IDs) CheckAndAdd(id string) bool {
 	return false
 }
 
-// Has tells whether id was given before, without remembering it.
+// Has reports whether id is in the set.
 func (s *IDs) Has(id string) bool {
 	if id == "" {
 		return false
@@ -94,9 +94,9 @@ func (r *idRun) holds(prefix string, width int, n uint64) bool {
 	return r.width == width && n >= r.from && n < r.to && r.prefix == prefix
 }
 
-// splitNumber cuts an id into what stands before its last digits and their
-// number. width is how many they are when a zero stands in front, else 0, so
-// that no two ids are cut alike.
+// splitNumber splits an id into the text before its last digits and their number.
+// width is the number of digits where they start with a zero, else 0, so that no two
+// ids split alike.
 func splitNumber(id string) (prefix string, width int, n uint64, ok bool) {
 	i := len(id)
 	for i > 0 && id[i-1]-'0' <= 9 {

@@ -228,13 +228,13 @@ func (s *sacct) join(was, now *capcli.Job) {
 	now.Start, now.Run = early.Start, early.Run+late.Run
 }
 
-// lose counts the GPU time of an attempt that gives way.
+// lose counts the GPU time of an attempt that a later one replaces.
 func (s *sacct) lose(job *capcli.Job) {
 	s.lostN++
 	s.lost += job.Work()
 }
 
-// release gives out a job, or says why it is none.
+// release yields a job, or rejects it with the reason.
 func (s *sacct) release(h *slurmJob) bool {
 	h.job.State = h.state
 	switch {
@@ -252,7 +252,7 @@ func (s *sacct) release(h *slurmJob) bool {
 	return s.r.Keep(h.line, h.raw, &h.job)
 }
 
-// drain gives out all that is held, oldest first.
+// drain yields all held jobs, oldest first.
 func (s *sacct) drain() error {
 	for i := range s.ring {
 		if !s.release(&s.ring[(s.oldest+i)%len(s.ring)]) {

@@ -95,7 +95,7 @@ func (s *swf) header(line []byte) {
 	}
 }
 
-// firstWord is the first word of text, without a comma at its end.
+// firstWord returns the first word of text, without a comma at its end.
 func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return strings.TrimRight(word, ",;")

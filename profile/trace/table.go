@@ -179,7 +179,7 @@ func (t *table) split(line []byte) bool {
 	return true
 }
 
-// joinLines joins further lines to line until its quotes are closed.
+// joinLines appends further lines to line until its quotes are closed.
 func (t *table) joinLines(line []byte) bool {
 	t.held = append(t.held[:0], line...)
 	for {
