@@ -48,11 +48,11 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 		for i := range found {
 			holed[i] = math.NaN()
 		}
-		if len(out) > 0 || len(observed(left)) < len(left) {
+		if len(out) > 0 || len(observedValues(left)) < len(left) {
 			left = restoreMissing(holed, seasons)
 		}
 	}
-	if len(found) >= len(observed(y.Values)) {
+	if len(found) >= len(observedValues(y.Values)) {
 		return nil, nil
 	}
 	var out []Anomaly
@@ -68,7 +68,7 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 // findOutliers returns the values of v beyond the fences as anomalies. Values that y lacks
 // are skipped and do not count for the fences.
 func findOutliers(v, y []float64, seasons []int) []Anomaly {
-	if flat(v) {
+	if isFlat(v) {
 		return nil
 	}
 	season := strongSeasons(v, seasons, stat.Variance)

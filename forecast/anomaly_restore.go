@@ -21,8 +21,8 @@ const (
 // Without two seasons of known values, or where that leaves the range of y by
 // more than half, they are straight lines through y itself.
 func restoreMissing(y []float64, seasons []int) []float64 {
-	plain := spanned(y)
-	seen := observed(y)
+	plain := spanGaps(y)
+	seen := observedValues(y)
 	periods := usableSeasons(len(seen), seasons)
 	if len(seen) == len(y) || len(periods) == 0 {
 		return plain
@@ -47,7 +47,7 @@ func restoreMissing(y []float64, seasons []int) []float64 {
 			adjusted[i] = math.NaN()
 		}
 	}
-	adjusted = spanned(adjusted)
+	adjusted = spanGaps(adjusted)
 	low, high := slices.Min(seen), slices.Max(seen)
 	for i, v := range y {
 		if !isFinite(v) {
@@ -69,7 +69,7 @@ func waveGuess(y []float64, periods []int) []float64 {
 		rows[t] = waveRow(t, n, periods)
 		width = len(rows[t])
 	}
-	unit := math.Max(largest(observed(y)), math.SmallestNonzeroFloat64/1e-16)
+	unit := math.Max(largest(observedValues(y)), math.SmallestNonzeroFloat64/1e-16)
 	gram, right := mat.NewSymDense(width, nil), mat.NewVecDense(width, nil)
 	for t, v := range y {
 		if !isFinite(v) {

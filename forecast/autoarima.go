@@ -57,8 +57,8 @@ func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 	if err := (ARIMA{Xreg: a.Xreg}).check(y.Values); err != nil {
 		return nil, err
 	}
-	if len(observed(y.Values)) < 3 {
-		return nil, fmt.Errorf("arima: %d values, want 3 or more: %w", len(observed(y.Values)), ErrTooShort)
+	if len(observedValues(y.Values)) < 3 {
+		return nil, fmt.Errorf("arima: %d values, want 3 or more: %w", len(observedValues(y.Values)), ErrTooShort)
 	}
 	var note string
 	lambda := a.Lambda
@@ -152,7 +152,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 }
 
 // gaps says whether values are missing.
-func (s *arimaSeries) gaps() bool { return len(observed(s.y)) < len(s.y) }
+func (s *arimaSeries) gaps() bool { return len(observedValues(s.y)) < len(s.y) }
 
 // lastValues returns the last n values of the series.
 func (s *arimaSeries) lastValues(n int) *arimaSeries {
@@ -211,8 +211,8 @@ func (a *autoSearch) run() (*ARIMAFit, error) {
 
 // degenerate says whether nothing is left after differencing.
 func (a *autoSearch) degenerate() bool {
-	w := observed(a.form(autoTry{}).difference(a.s.y))
-	return len(w) == 0 || flat(w) || finiteTop(residualsOfLine(w, false)) <= flatness*finiteTop(a.s.y)
+	w := observedValues(a.form(autoTry{}).difference(a.s.y))
+	return len(w) == 0 || isFlat(w) || finiteTop(residualsOfLine(w, false)) <= flatness*finiteTop(a.s.y)
 }
 
 // finish fits the best by exact likelihood; where that fails, the next best.

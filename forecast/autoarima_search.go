@@ -106,16 +106,16 @@ func (a *autoSearch) score(t autoTry) float64 {
 	if err != nil || !fit.form.clearOfUnit(fit.par) {
 		return math.Inf(1)
 	}
-	ic := fit.searched()
+	ic := fit.searchScore()
 	if math.IsNaN(ic) || (ic < a.bestIC && fit.variances() == nil) {
 		return math.Inf(1)
 	}
 	return ic
 }
 
-// searched is the AICc of a fit in a search. That of conditional sums of
+// searchScore is the AICc of a fit in a search. That of conditional sums of
 // squares takes their mean for the likelihood: it can be compared only to others like it.
-func (fit *ARIMAFit) searched() float64 {
+func (fit *ARIMAFit) searchScore() float64 {
 	if fit.method != CSS {
 		_, aicc, _ := fit.criteria()
 		return aicc

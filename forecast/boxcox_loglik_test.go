@@ -10,7 +10,7 @@ import (
 // seasonal dummies (Box and Cox 1964). The values, without missing ones, must be
 // over 0.
 func LikelihoodLambda(y []float64, period int) (float64, error) {
-	y = observed(y)
+	y = observedValues(y)
 	logs := 0.0
 	for i, v := range y {
 		if !(v > 0) {

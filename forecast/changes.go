@@ -55,7 +55,7 @@ func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 		usual := oddSpread * betweenSeasons(still.Values, one[0])
 		odd = slices.DeleteFunc(odd, func(a Anomaly) bool { return math.Abs(still.Values[a.Index]-a.Expected) <= usual })
 	}
-	if float64(len(odd)) > oddShare*float64(len(observed(y.Values))) {
+	if float64(len(odd)) > oddShare*float64(len(observedValues(y.Values))) {
 		return moves, nil, nil
 	}
 	for k := range odd {

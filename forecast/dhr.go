@@ -87,7 +87,7 @@ func (m DHR) Fit(y capcli.Series) (Fitted, error) {
 	if err := (ARIMA{}).check(y.Values); err != nil {
 		return nil, err
 	}
-	if n := len(observed(y.Values)); n < 3 {
+	if n := len(observedValues(y.Values)); n < 3 {
 		return nil, fmt.Errorf("dhr: %d values, want 3 or more: %w", n, ErrTooShort)
 	}
 	s, err := newArimaSeries(y.Values, m.Lambda)
@@ -128,7 +128,7 @@ func (m DHR) sortSeasons() (DHR, error) {
 
 // waves are the harmonics to be used or, where K is to be chosen, to choose from.
 func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
-	n, columns := len(observed(s.y)), 0
+	n, columns := len(observedValues(s.y)), 0
 	for i, length := range m.Seasons {
 		most := min(int(length/2), dhrMost)
 		if m.K != nil {

@@ -39,7 +39,7 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 	}
 	index := thetaSeason(v, m.period)
 	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
-	x := adjusted(v, index, unit)
+	x := adjustSeason(v, index, unit)
 	search := newDotSearch(x)
 	alpha, th := search.run()
 	sse, first := search.loss(alpha, th)

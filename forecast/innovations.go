@@ -73,7 +73,7 @@ func NewInnovations(residuals [][]float64, begin []int) (*Innovations, error) {
 func standardised(residuals [][]float64) [][]float64 {
 	out := make([][]float64, len(residuals))
 	for i, e := range residuals {
-		scale := rms(observed(e))
+		scale := rms(observedValues(e))
 		out[i] = nans(len(e))
 		for t, v := range e {
 			if isFinite(v) && scale > 0 {

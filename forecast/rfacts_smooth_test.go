@@ -33,7 +33,7 @@ func TestWalksOnTextbookSeriesAsR(t *testing.T) {
 				continue
 			}
 			ends := 10 * c.share
-			if len(observed(s.Y)) < len(s.Y) && c.what == "mean" {
+			if len(observedValues(s.Y)) < len(s.Y) && c.what == "mean" {
 				ends = math.Inf(1)
 			}
 			s.ahead(t, name+" "+c.what, s.fit(t, name+" "+c.what, c.model), *c.r, c.share, ends)

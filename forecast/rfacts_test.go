@@ -134,7 +134,7 @@ func sampled(x []float64) []float64 {
 
 // floor is the size below which figures of the series are compared as if they
 // had it.
-func (s rSeries) floor() float64 { return largest(observed(s.Y)) / 20 }
+func (s rSeries) floor() float64 { return largest(observedValues(s.Y)) / 20 }
 
 // near fails unless got is want to within a share of it.
 func (s rSeries) near(t *testing.T, what string, got, want []float64, share float64) {

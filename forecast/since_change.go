@@ -57,7 +57,7 @@ func (m SinceChange) firstValue(y capcli.Series) int {
 		least = max(least, 2*slices.Min(m.Seasons))
 	}
 	last := moves[len(moves)-1]
-	if last.Gain < sinceGain || len(observed(y.Values[last.Index:])) < least {
+	if last.Gain < sinceGain || len(observedValues(y.Values[last.Index:])) < least {
 		return 0
 	}
 	return last.Index

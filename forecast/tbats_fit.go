@@ -85,14 +85,14 @@ func (f *tbats) vectors() {
 	}
 }
 
-// carried returns what past errors contribute: d_t less e_t.
-func (f *tbats) carried(x []float64) float64 {
+// errorCarryover returns what past errors contribute: d_t less e_t.
+func (f *tbats) errorCarryover(x []float64) float64 {
 	return dot(f.ar, x[f.first.ar:]) + dot(f.ma, x[f.first.ma:])
 }
 
-// forward puts F x, the states one step on without news.
-func (f *tbats) forward(x, out []float64) {
-	d := f.carried(x)
+// stepForward puts F x, the states one step on without news.
+func (f *tbats) stepForward(x, out []float64) {
+	d := f.errorCarryover(x)
 	out[0] = x[0] + f.alpha*d
 	if f.form.trend {
 		out[0] += f.phi * x[1]
@@ -132,8 +132,8 @@ func (f *tbats) news(r []float64) float64 {
 	return d
 }
 
-// backward puts r F.
-func (f *tbats) backward(r, out []float64) {
+// stepBackward puts r F.
+func (f *tbats) stepBackward(r, out []float64) {
 	out[0] = r[0]
 	if f.form.trend {
 		out[1] = f.phi * (r[0] + r[1])
@@ -189,7 +189,7 @@ func (f *tbats) evaluate() float64 {
 		f.step(e)
 		copy(f.row(t), f.r)
 		gain := dot(f.r, f.g)
-		f.backward(f.r, f.rNext)
+		f.stepBackward(f.r, f.rNext)
 		for i, w := range f.w {
 			f.rNext[i] -= gain * w
 		}
@@ -207,7 +207,7 @@ func (f *tbats) evaluate() float64 {
 
 // step updates the states by an innovation.
 func (f *tbats) step(e float64) {
-	f.forward(f.x, f.next)
+	f.stepForward(f.x, f.next)
 	for i, g := range f.g {
 		f.next[i] += g * e
 	}
@@ -263,7 +263,7 @@ func (f *tbats) gradient(x, out []float64) {
 		if f.form.boxCox && f.lambda < 1 {
 			d.lambda += byE * boxcoxSlope(f.y[t], f.z[t], f.lambda)
 		}
-		f.backward(byX, before)
+		f.stepBackward(byX, before)
 		for i, w := range f.w {
 			before[i] -= w * byE
 		}
@@ -298,7 +298,7 @@ func (f *tbats) restrain(size float64) {
 // collect adds the derivatives by the parameters at one step: of the states
 // after it, byX, and of its innovation e.
 func (f *tbats) collect(x, byX []float64, byE, e float64) {
-	d, news := &f.grad, f.carried(x)+e
+	d, news := &f.grad, f.errorCarryover(x)+e
 	d.alpha += byX[0] * news
 	if f.form.trend {
 		d.beta += byX[1] * news

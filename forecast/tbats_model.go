@@ -289,7 +289,7 @@ func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 		level := dot(f.w, x)
 		values[t] = unboxcox(level, f.lambda) * unit
 		e := f.z[t] - level
-		f.forward(x, next)
+		f.stepForward(x, next)
 		for i := range next {
 			next[i] += f.g[i] * e
 		}
@@ -341,9 +341,9 @@ func (f *tbatsFit) Forecast(h int, levels ...float64) (Forecast, error) {
 		}
 		psi := dot(f.w, c)
 		variance += psi * psi
-		f.forward(x, next)
+		f.stepForward(x, next)
 		x, next = next, x
-		f.forward(c, cNext)
+		f.stepForward(c, cNext)
 		c, cNext = cNext, c
 	}
 	out.bound()
@@ -357,7 +357,7 @@ func (f *tbatsFit) Path(h int, rng Noise) []float64 {
 	for i := range out {
 		e := f.sigma * innovation(rng, i)
 		out[i] = math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, unboxcox(dot(f.w, x)+e, f.lambda)*f.unit))
-		f.forward(x, next)
+		f.stepForward(x, next)
 		for k := range next {
 			next[k] += f.g[k] * e
 		}

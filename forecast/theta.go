@@ -30,7 +30,7 @@ func (m theta) Fit(y capcli.Series) (Fitted, error) {
 	}
 	index := thetaSeason(v, m.period)
 	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
-	x := adjusted(v, index, unit)
+	x := adjustSeason(v, index, unit)
 	s := smoothSimply(x)
 	slope := lineSlope(x) / 2
 	decay := (1 - math.Pow(1-s.alpha, float64(n))) / s.alpha
@@ -86,8 +86,8 @@ func seasonNote(index []float64) []string {
 	return []string{"seasonally adjusted"}
 }
 
-// adjusted is a series in units of unit, without the season where there is one.
-func adjusted(v, index []float64, unit float64) []float64 {
+// adjustSeason is a series in units of unit, without the season where there is one.
+func adjustSeason(v, index []float64, unit float64) []float64 {
 	x := make([]float64, len(v))
 	for i := range v {
 		x[i] = v[i] / unit

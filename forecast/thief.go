@@ -110,8 +110,8 @@ type thiefFitted struct {
 	moves map[int][]float64
 }
 
-// move returns how much the reconciliation changes each of h steps. It returns nil
-// where the figures overflow.
+// move returns how much the reconciliation changes each of h steps. It returns zeros
+// where the figures overflow, and fails where a level cannot be forecast.
 func (f *thiefFitted) move(h int) ([]float64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -111,7 +111,7 @@ func (c *cutChain) run(season int, top float64) cutTold {
 		}
 		out.level = append(out.level, level)
 	}
-	c.hidden(out.level, out.ar, out.sigma*math.Sqrt(1-out.ar*out.ar))
+	c.subtractFullVariance(out.level, out.ar, out.sigma*math.Sqrt(1-out.ar*out.ar))
 	out.noise = c.noise(out.level, z(95)*out.sigma, top)
 	for _, level := range out.level {
 		for k, v := range level {
@@ -208,10 +208,10 @@ func (c *cutChain) precision(a, sd float64) *mat.SymDense {
 	return q
 }
 
-// hidden takes off draws of the level what would not be known of it had nothing been
+// subtractFullVariance takes off draws of the level what would not be known of it had nothing been
 // cut, which a model's own spread has already: the variance of the level is that
 // given the full series, and that of its mean over the full series that may be.
-func (c *cutChain) hidden(level [][]float64, a, sd float64) {
+func (c *cutChain) subtractFullVariance(level [][]float64, a, sd float64) {
 	var chol mat.Cholesky
 	if len(level) == 0 || !chol.Factorize(c.precision(a, sd)) {
 		return

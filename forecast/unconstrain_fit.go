@@ -162,7 +162,7 @@ func (s *cutSearch) bestColumns(full []fullColumn) *cutColumns {
 	}
 	s.trend, s.terms = true, make([]int, len(s.seasons))
 	for k, m := range s.seasons {
-		if s.seasonal(k) {
+		if s.hasSeason(k) {
 			s.terms[k] = min(2, m/2)
 		}
 	}
@@ -203,7 +203,7 @@ func (s *cutSearch) run() {
 			s.trend = s.take()
 		}
 		for k := range s.seasons {
-			if s.seasonal(k) {
+			if s.hasSeason(k) {
 				s.harmonics(k, mostTerms(s.seasons, k))
 			}
 		}
@@ -213,8 +213,8 @@ func (s *cutSearch) run() {
 	}
 }
 
-// seasonal reports whether season k has a shape and two whole cycles.
-func (s *cutSearch) seasonal(k int) bool { return s.seasons[k] > 1 && len(s.y) >= 2*s.seasons[k] }
+// hasSeason reports whether season k has a shape and two whole cycles.
+func (s *cutSearch) hasSeason(k int) bool { return s.seasons[k] > 1 && len(s.y) >= 2*s.seasons[k] }
 
 // fit fits the current columns. It returns nil where that fails.
 func (s *cutSearch) fit() *cutFit {

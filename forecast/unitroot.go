@@ -66,18 +66,18 @@ func ndiffs(y []float64, trend bool) int { return KPSS.ndiffs(y, trend) }
 // 2006) is over 0.64, else 0. It is 0 for a series without two full seasons.
 // Missing values are taken from the line between their neighbours.
 func nsdiffs(y []float64, period int) int {
-	if period < 2 || len(y) <= 2*period || flat(observed(y)) {
+	if period < 2 || len(y) <= 2*period || isFlat(observedValues(y)) {
 		return 0
 	}
-	d, err := MSTL(spanned(y), []int{period})
+	d, err := MSTL(spanGaps(y), []int{period})
 	if err != nil || len(d.Seasons) == 0 || !(d.SeasonalStrength(0) > 0.64) {
 		return 0
 	}
 	return 1
 }
 
-// observed returns the values that are not missing.
-func observed(y []float64) []float64 {
+// observedValues returns the values that are not missing.
+func observedValues(y []float64) []float64 {
 	out := make([]float64, 0, len(y))
 	for _, v := range y {
 		if v == v {
@@ -87,8 +87,8 @@ func observed(y []float64) []float64 {
 	return out
 }
 
-// spanned returns y with straight lines through missing values.
-func spanned(y []float64) []float64 {
+// spanGaps returns y with straight lines through missing values.
+func spanGaps(y []float64) []float64 {
 	out := append([]float64(nil), y...)
 	last := -1
 	for t, v := range y {
@@ -109,8 +109,8 @@ func spanned(y []float64) []float64 {
 	return out
 }
 
-// flat reports whether the values differ by no more than rounding.
-func flat(y []float64) bool {
+// isFlat reports whether the values differ by no more than rounding.
+func isFlat(y []float64) bool {
 	if len(y) == 0 {
 		return true
 	}

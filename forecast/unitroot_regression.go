@@ -42,9 +42,9 @@ func (u UnitRoot) differ(x []float64, trend bool) bool {
 // ndiffs is the number of differences, at most two, after which the test no
 // longer wants another. Missing values are left out.
 func (u UnitRoot) ndiffs(y []float64, trend bool) int {
-	x := observed(y)
+	x := observedValues(y)
 	for d := range 2 {
-		if len(x) < 2 || flat(x) || !u.differ(x, trend) {
+		if len(x) < 2 || isFlat(x) || !u.differ(x, trend) {
 			return d
 		}
 		x = lagged(x, 1)
@@ -82,7 +82,7 @@ func dickeyFuller(y []float64, trend bool, lags int) float64 {
 			columns = append(columns, change[lags-j:len(change)-j])
 		}
 	}
-	a, sd, _ := ordinary(columns, change[max(0, min(lags, len(change))):])
+	a, sd, _ := regressOrdinary(columns, change[max(0, min(lags, len(change))):])
 	return a / sd
 }
 
@@ -95,9 +95,9 @@ func levelColumns(before []float64, trend bool) [][]float64 {
 	return columns
 }
 
-// ordinary regresses y on the columns by least squares and gives the first
+// regressOrdinary regresses y on the columns by least squares and gives the first
 // coefficient, its standard error and the residuals; NaN when there are too few values.
-func ordinary(columns [][]float64, y []float64) (first, sd float64, rest []float64) {
+func regressOrdinary(columns [][]float64, y []float64) (first, sd float64, rest []float64) {
 	n, k := len(y), len(columns)
 	if k == 0 || n <= k {
 		return math.NaN(), math.NaN(), nil
@@ -146,7 +146,7 @@ func phillipsPerron(y []float64, trend bool, lags int) float64 {
 	}
 	now := y[1:]
 	n := float64(len(now))
-	a, sd, e := ordinary(levelColumns(y[:len(y)-1], trend), now)
+	a, sd, e := regressOrdinary(levelColumns(y[:len(y)-1], trend), now)
 	if e == nil {
 		return math.NaN()
 	}

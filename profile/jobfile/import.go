@@ -81,7 +81,7 @@ func Import(ctx context.Context, r *Request) (*Result, error) {
 	rep := &im.rep
 	return &Result{
 		Schema: "capcli/import/v1", Input: r.Input, Tally: rep.Tally, First: rep.First, Last: rep.Last,
-		Partitions: named(im.seen.partitions), Tenants: named(im.seen.tenants), GPUHours: im.seen.work,
+		Partitions: countNamed(im.seen.partitions), Tenants: countNamed(im.seen.tenants), GPUHours: im.seen.work,
 		Machine: rep.MachineGPUs, Resorted: rep.Unsorted, Partial: rep.Cut, Notes: rep.Notes,
 	}, nil
 }
@@ -202,8 +202,8 @@ func (c *census) add(job *capcli.Job) {
 	}
 }
 
-// named counts the names in set, without the empty one.
-func named(set map[string]bool) int64 {
+// countNamed counts the names in set, without the empty one.
+func countNamed(set map[string]bool) int64 {
 	n := int64(len(set))
 	if set[""] {
 		n--

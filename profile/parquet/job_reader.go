@@ -146,7 +146,7 @@ func (j *jobs) open() error {
 		l, ok := j.f.column(theirs)
 		if !ok {
 			if mapped {
-				return refused("correct --map", "there is no column %q, to which %s is mapped; there are %s", theirs, wants[i].name, j.shown())
+				return refused("correct --map", "there is no column %q, to which %s is mapped; there are %s", theirs, wants[i].name, j.columnNames())
 			}
 			continue
 		}
@@ -187,7 +187,7 @@ func checkMap(names map[string]string) error {
 	return refused("our columns are "+strings.Join(ours, ", "), "--map names no column of ours: %s", strings.Join(wrong, ", "))
 }
 
-func (j *jobs) shown() string {
+func (j *jobs) columnNames() string {
 	var names []string
 	for _, l := range j.f.columns[:min(len(j.f.columns), 40)] {
 		names = append(names, l.name)
@@ -209,7 +209,7 @@ func (j *jobs) checkColumns() error {
 	}
 	if gone != nil {
 		return refused("name the columns with --map, such as --map submit=created_at,gpus=num_gpus",
-			"the file lacks %s; it has %s", strings.Join(gone, ", "), j.shown())
+			"the file lacks %s; it has %s", strings.Join(gone, ", "), j.columnNames())
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ func (r *replay) tick(in *input, t *profile.Tick) {
 	r.elapsed += in.varint()
 	r.every += in.varint()
 	t.At, t.Elapsed, t.Every, t.Took = r.when, ofMicros(r.elapsed), ofMicros(r.every), ofMicros(in.varint())
-	if !sane(r.when) {
+	if !isSaneInstant(r.when) {
 		in.fail()
 	}
 	for n := in.count(maxDevices); n > 0 && in.err == nil; n-- {

@@ -101,7 +101,7 @@ func (e *encoder) knows(t *profile.Tick) bool {
 
 // tick appends a frame with t and more events to b.
 func (e *encoder) tick(b []byte, t *profile.Tick, more []profile.Event) ([]byte, error) {
-	if !sane(t.At) || len(t.Samples) > maxDevices {
+	if !isSaneInstant(t.At) || len(t.Samples) > maxDevices {
 		return b, fmt.Errorf("a tick of %v with %d samples, expected years 1970 to 9999 and at most %d", t.At.Std(), len(t.Samples), maxDevices)
 	}
 	from := len(b)
@@ -143,8 +143,8 @@ func (e *encoder) tick(b []byte, t *profile.Tick, more []profile.Event) ([]byte,
 	return b, nil
 }
 
-// sane tells whether an instant has a date of ten letters.
-func sane(at profile.Instant) bool { return at >= 0 && at < 253_402_300_800_000_000 }
+// isSaneInstant tells whether an instant has a date of ten letters.
+func isSaneInstant(at profile.Instant) bool { return at >= 0 && at < 253_402_300_800_000_000 }
 
 // sample appends a device's number, which of its metrics changed, and how.
 func (e *encoder) sample(b []byte, s *profile.Sample) ([]byte, error) {

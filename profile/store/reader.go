@@ -76,9 +76,9 @@ func (r *Reader) Ticks(q Query) iter.Seq2[HostTick, error] {
 	}
 }
 
-// listed lists a host's files with the rows of its segments, which are read
+// listFiles lists a host's files with the rows of its segments, which are read
 // first: what becomes a file meanwhile is then known as one.
-func (r *Reader) listed(host string) (*listing, []segmentRows, error) {
+func (r *Reader) listFiles(host string) (*listing, []segmentRows, error) {
 	before := &listing{disk: r.disk, root: r.root, host: host, next: 1}
 	if err := before.segments(); err != nil {
 		return nil, nil, err
@@ -110,7 +110,7 @@ type segmentRows struct {
 }
 
 func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (going bool, err error) {
-	l, logs, err := r.listed(host)
+	l, logs, err := r.listFiles(host)
 	if err != nil {
 		return false, err
 	}
@@ -129,7 +129,7 @@ func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (g
 	}
 	var t profile.Tick
 	for {
-		at, ok, err := soonest(heads)
+		at, ok, err := soonestInstant(heads)
 		if !ok || err != nil {
 			return true, err
 		}
@@ -149,8 +149,8 @@ func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (g
 	}
 }
 
-// soonest is the instant of the first row that any head has.
-func soonest(heads []*head) (at int64, ok bool, err error) {
+// soonestInstant is the instant of the first row that any head has.
+func soonestInstant(heads []*head) (at int64, ok bool, err error) {
 	at = math.MaxInt64
 	for _, h := range heads {
 		key, more, err := h.peek()
@@ -171,7 +171,7 @@ func (r *Reader) heads(l *listing, logs []segmentRows, q Query, want span) ([]*h
 		if q.SamplesOnly && (t == processes || t == events) {
 			continue
 		}
-		h := &head{r: r, s: newStream(l, t, l.current(t), want)}
+		h := &head{r: r, s: newStream(l, t, l.currentFiles(t), want)}
 		heads = append(heads, h)
 		for _, log := range logs {
 			done, err := l.has(t, log.seq)

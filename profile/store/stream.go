@@ -175,8 +175,8 @@ func (s *stream) close() {
 	clear(s.live)
 }
 
-// current returns the files of a table whose rows are not in other files.
-func (l *listing) current(t table) []*piece {
+// currentFiles returns the files of a table whose rows are not in other files.
+func (l *listing) currentFiles(t table) []*piece {
 	var all []*piece
 	for i := range l.pieces {
 		if p := &l.pieces[i]; p.table == t && !slices.Contains(l.gone, p) {

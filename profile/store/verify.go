@@ -76,12 +76,12 @@ func VerifyFile(disk Disk, name string) (*Verified, error) {
 	}
 	_ = at.Close() // it was only read
 	if err != nil {
-		return v, named(name, err)
+		return v, nameError(name, err)
 	}
 	return v, v.file(disk, name, &p, host)
 }
 
-func named(name string, err error) error {
+func nameError(name string, err error) error {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
 		n := *in
@@ -167,7 +167,7 @@ func (v *Verified) file(disk Disk, name string, p *piece, host string) error {
 		return diskFault("reading", name, err)
 	}
 	if err := parquet.Verify(o.at, size); err != nil {
-		return named(name, err)
+		return nameError(name, err)
 	}
 	b := newBlock(p.table)
 	for g := range o.groups {

@@ -161,7 +161,7 @@ func (c *clock) resolveLocal(wall int64, m moment) (moment, flaw) {
 	}
 	before, after := c.offset(wall-86400), c.offset(wall+86400)
 	if before == after {
-		if c.steady(day, before) {
+		if c.isSteady(day, before) {
 			*slot = dayOffset{day, before, true}
 		}
 		m.at = capcli.Time(wall - before)
@@ -187,8 +187,8 @@ func (c *clock) resolveLocal(wall int64, m moment) (moment, flaw) {
 	return m, flawless
 }
 
-// steady reports whether offset holds from well before the day to well after it.
-func (c *clock) steady(day, offset int64) bool {
+// isSteady reports whether offset holds from well before the day to well after it.
+func (c *clock) isSteady(day, offset int64) bool {
 	for h := int64(-12); h <= 36; h += 12 {
 		if c.offset(day*86400+h*3600-offset) != offset {
 			return false

@@ -53,7 +53,7 @@ func (t *table) places() (place [numColumns]int, err error) {
 		}
 		place[i] = t.col(theirs)
 		if place[i] < 0 && mapped {
-			return place, t.r.fault(t.line, "", fmt.Sprintf("the header has no column %q, to which %s is mapped; it has %s", theirs, ours, t.shown()), "correct --map")
+			return place, t.r.fault(t.line, "", fmt.Sprintf("the header has no column %q, to which %s is mapped; it has %s", theirs, ours, t.headerText()), "correct --map")
 		}
 		if place[i] >= 0 {
 			used[place[i]] = true
@@ -72,7 +72,7 @@ func (t *table) places() (place [numColumns]int, err error) {
 		gone = append(gone, "run_s (or start and end)")
 	}
 	if gone != nil {
-		return place, t.r.fault(t.line, "", fmt.Sprintf("the header lacks %s; it has %s", strings.Join(gone, ", "), t.shown()),
+		return place, t.r.fault(t.line, "", fmt.Sprintf("the header lacks %s; it has %s", strings.Join(gone, ", "), t.headerText()),
 			"name the columns with --map, such as --map submit=created_at,gpus=num_gpus")
 	}
 	t.noteUnknown(used)

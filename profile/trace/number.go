@@ -36,18 +36,18 @@ func fixed(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		v = v*10 + int64(b[i]-'0')
 		if i-first >= maxDigits {
-			return general(b, scale)
+			return parseGeneral(b, scale)
 		}
 	}
 	v *= scale
 	whole = true
 	if i < len(b) {
 		if b[i] != '.' || (i == first && i+1 == len(b)) {
-			return general(b, scale)
+			return parseGeneral(b, scale)
 		}
 		var rest int64
 		if rest, whole, bad = fraction(b[i+1:], scale); bad != flawless {
-			return general(b, scale)
+			return parseGeneral(b, scale)
 		}
 		v += rest
 	} else if i == first {
@@ -74,9 +74,9 @@ func fraction(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	return (n + unit/2) / unit, n%unit == 0, flawless
 }
 
-// general reads what fixed does not: exponents, many digits, and what is no
+// parseGeneral reads what fixed does not: exponents, many digits, and what is no
 // number at all.
-func general(b []byte, scale int64) (v int64, whole bool, bad flaw) {
+func parseGeneral(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	for _, c := range b {
 		if c == '_' || c == 'x' || c == 'X' || c == 'p' || c == 'P' {
 			return 0, false, notNumber

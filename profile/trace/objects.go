@@ -26,7 +26,7 @@ func (o *objects) next() bool {
 		c, ok := o.byte()
 		switch {
 		case !ok:
-			if o.err = o.r.ended(); o.err == nil && o.list && !o.done && !o.r.rep.Cut {
+			if o.err = o.r.endError(); o.err == nil && o.list && !o.done && !o.r.rep.Cut {
 				o.err = o.r.cut(fmt.Sprintf("is cut short: the JSON list ends at line %d without its ]", o.n+1))
 			}
 			return false
@@ -53,7 +53,7 @@ func (o *objects) object() bool {
 	for depth > 0 {
 		c, ok := o.byte()
 		if !ok {
-			if o.err = o.r.ended(); o.err == nil && !o.r.rep.Cut {
+			if o.err = o.r.endError(); o.err == nil && !o.r.rep.Cut {
 				o.err = o.r.cut(fmt.Sprintf("is cut short: the JSON object that begins at line %d does not end", o.line))
 			}
 			return false

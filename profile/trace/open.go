@@ -51,7 +51,7 @@ func Open(in Input, o Options) (*Reader, error) {
 	}
 	head := r.text.head(HeadBytes)
 	if len(head) == 0 {
-		if err := r.ended(); err != nil {
+		if err := r.endError(); err != nil {
 			return nil, err
 		}
 		return nil, r.fault(0, "", "the file is empty: expected a job log", "check how it was exported")
@@ -101,7 +101,7 @@ func (r *Reader) unpack() error {
 	}
 	if err != nil {
 		r.text = &text{err: err} // what was read so far is no data
-		return r.ended()
+		return r.endError()
 	}
 	r.text = newText(&guard{plain: plain, raw: raw})
 	return nil
@@ -154,7 +154,7 @@ func (r *Reader) sniff(head []byte) (string, error) {
 	if bytes.Count(first, []byte{'|'}) >= 3 || bytes.IndexByte(first, 0x1f) >= 0 {
 		hint = "if it is a sacct dump without a header, name its columns with --columns-in, the list given to sacct --format"
 	}
-	return "", r.fault(1, "", fmt.Sprintf("the format is not recognised: the file begins with %q", brief(first)), hint)
+	return "", r.fault(1, "", fmt.Sprintf("the format is not recognised: the file begins with %q", shorten(first)), hint)
 }
 
 // mappable tells whether the one format that was recognised takes a Map.
@@ -192,9 +192,9 @@ func (r *Reader) checkText(head []byte) error {
 	return r.fault(0, "", "expected text, plain or packed with gzip or zstd; found "+kind, "unpack or convert it first")
 }
 
-// ended turns the end of the text into an error: nil for the plain end, and
+// endError turns the end of the text into an error: nil for the plain end, and
 // for a cut that was allowed.
-func (r *Reader) ended() error {
+func (r *Reader) endError() error {
 	t := r.text
 	switch {
 	case t.err == nil || errors.Is(t.err, io.EOF):
@@ -222,7 +222,7 @@ func (r *Reader) cut(what string) error {
 	}
 	var hint strings.Builder
 	if r.lastID != "" {
-		fmt.Fprintf(&hint, "last whole job: %s, submitted %s\n", brief([]byte(r.lastID)), r.lastSubmit)
+		fmt.Fprintf(&hint, "last whole job: %s, submitted %s\n", shorten([]byte(r.lastID)), r.lastSubmit)
 	}
 	if r.packed != "" {
 		fmt.Fprintf(&hint, "check the copy: %s -t %s\n", r.packed, r.in.Name)
@@ -236,8 +236,8 @@ func (r *Reader) fault(line int, field, text, hint string) *capcli.InputError {
 	return &capcli.InputError{File: r.in.Name, Line: line, Field: field, Text: text, Hint: hint}
 }
 
-// brief shortens b for a message.
-func brief(b []byte) string {
+// shorten shortens b for a message.
+func shorten(b []byte) string {
 	const most = 60
 	b = bytes.TrimRight(b, "\r\n")
 	if len(b) <= most {

@@ -30,7 +30,7 @@ func readOpenb(r *Reader) error {
 		return err
 	}
 	if t.col("creation_time") < 0 && t.col("deletion_time") < 0 {
-		return r.fault(t.line, "", "this pod list has no times (creation_time, deletion_time, scheduled_time), so it cannot be replayed; it has "+t.shown(),
+		return r.fault(t.line, "", "this pod list has no times (creation_time, deletion_time, scheduled_time), so it cannot be replayed; it has "+t.headerText(),
 			"use the variant of the list with eleven columns")
 	}
 	if err := t.need("name", "num_gpu", "gpu_milli", "creation_time", "deletion_time", "scheduled_time"); err != nil {

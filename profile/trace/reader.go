@@ -63,7 +63,7 @@ func (r *Reader) Jobs() capcli.Jobs {
 			return
 		}
 		if err == nil && !r.format.Binary {
-			err = r.ended()
+			err = r.endError()
 		}
 		if err == nil {
 			err = r.checkAny()

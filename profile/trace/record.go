@@ -117,7 +117,7 @@ func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad
 		}
 		cell := cells[c.col]
 		if c.col != colSubmit {
-			cell = absent(cell)
+			cell = blankIfAbsent(cell)
 		}
 		m, bad := d.clock.read(cell)
 		if bad != flawless {
@@ -127,16 +127,16 @@ func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad
 			d.r.Assume("fractions of a second: rounded to the nearest")
 		}
 		if m.other.Known() {
-			d.r.Assume(d.r.repeated(m.at))
+			d.r.Assume(d.r.repeatedNote(m.at))
 		}
 		*c.to = m.at
 	}
 	return 0, flawless
 }
 
-// absent turns the words with which programs write no time into an empty cell.
+// blankIfAbsent turns the words with which programs write no time into an empty cell.
 // NaN is not one of them: it is a fault of whoever wrote it.
-func absent(b []byte) []byte {
+func blankIfAbsent(b []byte) []byte {
 	switch string(b) {
 	case "None", "null", "NULL", "Unknown", "N/A":
 		return nil
@@ -167,8 +167,8 @@ func (d *record) run(job *capcli.Job, cells *[numColumns][]byte) (reason string)
 	return ""
 }
 
-// repeated says what was assumed about a time in a repeated hour.
-func (r *Reader) repeated(at capcli.Time) string {
+// repeatedNote says what was assumed about a time in a repeated hour.
+func (r *Reader) repeatedNote(at capcli.Time) string {
 	pass := "first pass"
 	if r.o.DSTLater {
 		pass = "second pass"
@@ -178,6 +178,6 @@ func (r *Reader) repeated(at capcli.Time) string {
 
 // noZone refuses a log whose times name no zone.
 func (r *Reader) noZone(line int, field string, value []byte) error {
-	return r.fault(line, field, "the times have no zone (found "+brief(value)+")",
+	return r.fault(line, field, "the times have no zone (found "+shorten(value)+")",
 		"say where the clock was, with --tz Europe/Berlin or --tz UTC, or export seconds since 1970")
 }

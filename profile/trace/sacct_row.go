@@ -50,7 +50,7 @@ func findSacctCols(t *table) (c sacctCols, err error) {
 		}
 	}
 	if gone != nil {
-		return c, t.r.fault(t.line, "", fmt.Sprintf("the sacct header lacks %s; it has %s", strings.Join(gone, ", "), t.shown()),
+		return c, t.r.fault(t.line, "", fmt.Sprintf("the sacct header lacks %s; it has %s", strings.Join(gone, ", "), t.headerText()),
 			"export again: SLURM_TIME_FORMAT=%s sacct -a -D -X -P --format="+sacctFields)
 	}
 	if c.allocTRES < 0 && c.reqTRES < 0 && c.allocGRES < 0 && c.reqGRES < 0 {
@@ -73,7 +73,7 @@ func (t *table) sacctMap(c *sacctCols) error {
 			continue
 		}
 		if *choice.to = t.col(theirs); *choice.to < 0 {
-			return t.r.fault(t.line, "", fmt.Sprintf("the header has no column %q, to which %s is mapped; it has %s", theirs, choice.ours, t.shown()), "correct --map")
+			return t.r.fault(t.line, "", fmt.Sprintf("the header has no column %q, to which %s is mapped; it has %s", theirs, choice.ours, t.headerText()), "correct --map")
 		}
 	}
 	return t.r.checkMap()
@@ -103,7 +103,7 @@ func (s *sacct) parse() (row slurmRow, err error) {
 	if row.bad = s.resources(job); row.bad != "" {
 		return row, nil
 	}
-	row.started = s.started(job, elapsed)
+	row.started = s.hasStarted(job, elapsed)
 	switch {
 	case !row.started:
 		job.Start, job.End = capcli.NoTime, capcli.NoTime
@@ -140,9 +140,9 @@ func stateWord(b []byte) []byte {
 	return bytes.TrimSuffix(b, []byte{'+'})
 }
 
-// started follows Slurm's records: a job cancelled while pending may have a
+// hasStarted follows Slurm's records: a job cancelled while pending may have a
 // Start (and an End equal to it) but was never given anything.
-func (s *sacct) started(job *capcli.Job, elapsed capcli.Seconds) bool {
+func (s *sacct) hasStarted(job *capcli.Job, elapsed capcli.Seconds) bool {
 	if !job.Start.Known() || job.State == "PENDING" {
 		return false
 	}

@@ -56,7 +56,7 @@ func (s *sacct) settle(at *[3]moment) {
 			at[i].at, at[i].other = at[i].other, at[i].at
 			continue
 		}
-		s.r.Assume(s.r.repeated(at[i].at))
+		s.r.Assume(s.r.repeatedNote(at[i].at))
 	}
 }
 
@@ -72,7 +72,7 @@ func (s *sacct) noZone(field string, value []byte) error {
 	if len(value) >= 10 {
 		date = string(value[:10])
 	}
-	return s.r.fault(s.t.line, field, fmt.Sprintf("the times have no zone, and sacct prints local time (found %s)", brief(value)),
+	return s.r.fault(s.t.line, field, fmt.Sprintf("the times have no zone, and sacct prints local time (found %s)", shorten(value)),
 		fmt.Sprintf("say where the cluster's clock was:\n"+
 			"  capcli import sacct %s --tz Europe/Berlin --out jobs.parquet\n"+
 			"or export again with zones:\n"+

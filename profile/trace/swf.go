@@ -136,15 +136,15 @@ func (s *swf) row(n int, line []byte) bool {
 func (s *swf) keep(n int, line []byte, v *[nth]int64, procs int64) bool {
 	job := capcli.Job{
 		ID:     s.ids.copyString(s.fields[swfID]),
-		Tenant: s.named(&s.users, swfUser, v, -1),
+		Tenant: s.fieldName(&s.users, swfUser, v, -1),
 		GPUs:   int(procs),
 		Submit: s.start + capcli.Time(v[swfSubmit]),
 		Start:  capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
 		Run:   capcli.Seconds(v[swfRun]),
 		Limit: capcli.Seconds(max(v[swfWantTime], 0)),
 	}
-	if job.Partition = s.named(&s.queues, swfPartition, v, 0); job.Partition == "" {
-		job.Partition = s.named(&s.queues, swfQueue, v, -1)
+	if job.Partition = s.fieldName(&s.queues, swfPartition, v, 0); job.Partition == "" {
+		job.Partition = s.fieldName(&s.queues, swfQueue, v, -1)
 	}
 	switch v[swfStatus] {
 	case 0:
@@ -168,8 +168,8 @@ func (s *swf) keep(n int, line []byte, v *[nth]int64, procs int64) bool {
 	return s.r.Keep(n, line, &job)
 }
 
-// named is a field that is a number used as a name; up to none it is unknown.
-func (s *swf) named(of *names, field int, v *[nth]int64, none int64) string {
+// fieldName is a field that is a number used as a name; up to none it is unknown.
+func (s *swf) fieldName(of *names, field int, v *[nth]int64, none int64) string {
 	if v[field] <= none {
 		return ""
 	}

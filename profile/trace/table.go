@@ -31,7 +31,7 @@ func newTable(r *Reader, sep byte, quotes bool) (*table, error) {
 	for {
 		line, n, ok := r.Line()
 		if !ok {
-			if err := r.ended(); err != nil {
+			if err := r.endError(); err != nil {
 				return nil, err
 			}
 			return nil, r.fault(n, "", "expected a header line, found none", "check how it was exported")
@@ -119,7 +119,7 @@ func (t *table) next() bool {
 			if !t.r.Reject(t.line, t.raw, "quote not closed") {
 				return false
 			}
-		case len(t.row) != len(t.names) && !t.mended():
+		case len(t.row) != len(t.names) && !t.mendRow():
 			if !t.r.Reject(t.line, t.raw, fmt.Sprintf("%d columns, the header has %d", len(t.row), len(t.names))) {
 				return false
 			}
@@ -156,8 +156,8 @@ func (t *table) take(job *capcli.Job, field string, bad flaw) bool {
 	return t.r.Reject(t.line, t.raw, field+": "+string(bad))
 }
 
-// mended tells whether a row with too many columns could be put right.
-func (t *table) mended() bool {
+// mendRow tells whether a row with too many columns could be put right.
+func (t *table) mendRow() bool {
 	return len(t.row) > len(t.names) && t.mend != nil && t.mend()
 }
 
@@ -292,12 +292,12 @@ func (t *table) need(names ...string) error {
 	if gone == nil {
 		return nil
 	}
-	return t.r.fault(t.line, "", fmt.Sprintf("the header has no column %s; it has %s", strings.Join(gone, ", "), t.shown()),
+	return t.r.fault(t.line, "", fmt.Sprintf("the header has no column %s; it has %s", strings.Join(gone, ", "), t.headerText()),
 		"expected a header of format "+t.r.rep.Format+"; with --map our_name=their_name other headers can be read as csv")
 }
 
-// shown is the header for a message.
-func (t *table) shown() string {
+// headerText is the header for a message.
+func (t *table) headerText() string {
 	const most = 20
 	names := t.names[:min(len(t.names), most)]
 	text := strings.Join(names, ", ")

@@ -35,7 +35,7 @@ func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 		z.r.Assume("fractions of a second: rounded to the nearest")
 	}
 	if m.other.Known() {
-		z.r.Assume(z.r.repeated(m.at))
+		z.r.Assume(z.r.repeatedNote(m.at))
 	}
 	return m.at, flawless
 }

@@ -37,7 +37,7 @@ func parseTRES(list []byte) (t tres, bad flaw) {
 			var n int64
 			if n, bad = count(value); bad == flawless {
 				typed += n
-				most = t.typed(string(name[len("gres/gpu:"):]), n, most)
+				most = t.countTyped(string(name[len("gres/gpu:"):]), n, most)
 			}
 		}
 		if bad != flawless {
@@ -51,8 +51,8 @@ func parseTRES(list []byte) (t tres, bad flaw) {
 	return t, flawless
 }
 
-// typed notes n GPUs of a model and gives the most that any model has.
-func (t *tres) typed(model string, n, most int64) int64 {
+// countTyped notes n GPUs of a model and gives the most that any model has.
+func (t *tres) countTyped(model string, n, most int64) int64 {
 	t.models++
 	if n > most || (n == most && (t.model == "" || model < t.model)) {
 		t.model = model
@@ -88,7 +88,7 @@ func parseGRES(list []byte) (t tres, bad flaw) {
 				return t, bad
 			}
 			if model != "" {
-				most = t.typed(model, n, most)
+				most = t.countTyped(model, n, most)
 			}
 		}
 		t.gpus += n

@@ -23,10 +23,10 @@ func WriteCSV(w io.Writer, jobs capcli.Jobs) error {
 	}
 	for job, err := range jobs {
 		if err != nil {
-			return flushed(out, err)
+			return flushAfter(out, err)
 		}
-		if err := writable(&job); err != nil {
-			return flushed(out, err)
+		if err := checkWritable(&job); err != nil {
+			return flushAfter(out, err)
 		}
 		if _, err := out.Write(appendCSV(buf[:0], &job)); err != nil {
 			return err
@@ -35,16 +35,16 @@ func WriteCSV(w io.Writer, jobs capcli.Jobs) error {
 	return out.Flush()
 }
 
-// flushed passes on what was written before err.
-func flushed(out *bufio.Writer, err error) error {
+// flushAfter passes on what was written before err.
+func flushAfter(out *bufio.Writer, err error) error {
 	if failed := out.Flush(); failed != nil {
 		return failed
 	}
 	return err
 }
 
-// writable refuses the one kind of job that our columns cannot say.
-func writable(job *capcli.Job) error {
+// checkWritable refuses the one kind of job that our columns cannot say.
+func checkWritable(job *capcli.Job) error {
 	if job.GPUMilli > 0 && job.GPUMilli != 1000 && job.GPUs != 1 {
 		return fmt.Errorf("writing job %q: it has shares of %d GPUs, and gpus can only say a share of one", job.ID, job.GPUs)
 	}
@@ -129,10 +129,10 @@ func WriteJSONL(w io.Writer, jobs capcli.Jobs) error {
 	var buf []byte
 	for job, err := range jobs {
 		if err != nil {
-			return flushed(out, err)
+			return flushAfter(out, err)
 		}
-		if err := writable(&job); err != nil {
-			return flushed(out, err)
+		if err := checkWritable(&job); err != nil {
+			return flushAfter(out, err)
 		}
 		buf = appendJSON(buf[:0], &job)
 		if _, err := out.Write(buf); err != nil {
