@@ -198,7 +198,7 @@ func completeResults(e *env, cmd *cobra.Command) {
 	if cmd.Flags().Lookup("columns") != nil {
 		completeTables(e, cmd)
 	}
-	if cmd.Flags().Lookup("tz") != nil {
+	if f := cmd.Flags().Lookup("tz"); f != nil && !f.Hidden {
 		complete(cmd, "tz", func() []string { return zones })
 	}
 }

@@ -118,7 +118,7 @@ func conclude(e *env, err error) int {
 		return exitDone
 	}
 	code := exitCode(err)
-	text, hint := e.redact(messageOf(err)), e.redact(hintOf(err))
+	text, hint := e.redact(newSpelling(e.cmd, messageOf(err))), e.redact(newSpelling(e.cmd, hintOf(err)))
 	if errors.Is(err, context.Canceled) {
 		text = "stopped"
 	}

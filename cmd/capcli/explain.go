@@ -49,7 +49,7 @@ func newExplain(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.sim.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of that of the run or scenario")
 	addFormatFlag(cmd, &o.sim.read)
-	addTraceFlags(cmd, &o.sim.read)
+	addReadFlag(cmd, &o.sim.read)
 	f.StringSliceVar(&o.sim.policies, "policy", nil, "scheduling `POLICY` of a scenario, in place of its own")
 	f.StringSliceVar(&o.sim.placements, "placement", nil, "`PLACEMENT` of a scenario, in place of its own")
 	f.StringArrayVar(&o.sim.sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")

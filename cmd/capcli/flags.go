@@ -14,6 +14,12 @@ import (
 // flagError says what is wrong with a flag in words, with the flag that was
 // probably meant.
 func flagError(cmd *cobra.Command, err error) error {
+	wrong := wrongFlag(cmd, err)
+	wrong.text = newSpelling(cmd, wrong.text)
+	return wrong
+}
+
+func wrongFlag(cmd *cobra.Command, err error) *usageError {
 	hint := cmd.CommandPath() + " --help"
 	var (
 		none    *pflag.NotExistError
@@ -27,6 +33,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		f := missing.GetFlag()
 		return &usageError{text: fmt.Sprintf("--%s wants %s after it", f.Name, article(f)), hint: hint}
 	case errors.As(err, &invalid):
+		for inner := invalid; errors.As(inner.Unwrap(), &inner); { // of a key of a bundle
+			invalid = inner
+		}
 		f := invalid.GetFlag()
 		if known, ok := errors.AsType[*capcli.UnknownError](err); ok {
 			return &usageError{text: fmt.Sprintf("--%s: %s", f.Name, known.Text), hint: hint}
@@ -42,7 +51,11 @@ func unknownFlag(cmd *cobra.Command, none *pflag.NotExistError) string {
 		return fmt.Sprintf("unknown flag -%s in -%s", name, short)
 	}
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
 	if near := nearestFlag(name, names); near != "" {
 		return fmt.Sprintf("unknown flag --%s; did you mean --%s?", name, near)
 	}

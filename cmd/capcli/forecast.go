@@ -33,7 +33,7 @@ func newForecast(e *env) *cobra.Command {
 		Short: "Say how many GPUs will be wanted, how sure that is, and how right it was before",
 		Long: "HISTORY is a job log (demand is then what was wanted had nobody waited), a long table (unique_id, ds, y), one value\n" +
 			"a line, or folders of capcli profile. Usage shows demand only where there was room: give that, and what waited.",
-		Example: "  capcli forecast jobs.parquet --by pool --step 1w --until 2027-12-31\n" +
+		Example: "  capcli forecast jobs.parquet --by pool --step 1w --horizon 2027-12-31\n" +
 			"  capcli forecast usage.csv --capacity capacity.csv --pending queue.csv --horizon 48 --level 80,95 -o csv\n" +
 			"  capcli forecast gpu-profile --by tenant,total --horizon 2w",
 		Args: cobra.ArbitraryArgs,
@@ -46,9 +46,8 @@ func newForecast(e *env) *cobra.Command {
 	f.StringVar(&o.ask.Until, "until", "", "forecast to this `DATE`, instead of --horizon")
 	f.IntVar(&o.ask.Paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
-	explainedBy(cmd, "capcli forecast backtest", "season", "agg", "gaps", "id-col", "time-col", "value-col", "origins", "peak", "measure",
-		"query", "from", "to", "prom-token-file", "capacity-query", "pending-query", "capacity-col", "pending-col", "allow-negative",
-		"total", "id-sep", "reconcile", "changes")
+	renamed(cmd, "until", "--horizon DATE")
+	explainedBy(cmd, "capcli forecast backtest", "origins", "peak", "measure")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
 }
@@ -59,7 +58,7 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	addFormFlags(cmd, &o.output)
 	f := cmd.Flags()
 	f.IntSliceVar(&o.ask.Seasons, "season", nil, "lengths of season in steps, `24,168`; 0 is none (default: of the step)")
-	f.StringVar(&o.ask.Horizon, "horizon", "", "forecast `N` steps ahead, or a time, 2w; each week and month of a list, 4w,3mo")
+	f.StringVar(&o.ask.Horizon, "horizon", "", "forecast `N` steps ahead, a time, 2w, or to a date; each week and month of a list, 4w,3mo")
 	f.StringSliceVar(&o.levels, "level", []string{"80", "95"}, "ranges that hold so many percent: `80,95`")
 	f.StringVar(&o.events, "events", "", "launches, campaigns, holidays: `FILE` (capcli forecast events init)")
 	f.StringVar(&o.ask.Changes, "changes", "", "moves of the level: `WHAT`, show, none or use (learn from what came since)")
@@ -69,6 +68,9 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.ask.Origins, "origins", 0, "past starts to try the model from: `N` (default 4, in a backtest 10)")
 	f.BoolVar(&o.ask.Negative, "allow-negative", false, "ranges of a history that was never negative may be")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
+	addBundle(cmd, "fit", "how the model is fitted, `KEY=VALUE`,…: season=24,168, changes=use, allow-negative", true, sameKeys("season", "changes", "allow-negative")...)
+	addBundle(cmd, "sums", "series of sums, `KEY=VALUE`,…: total (of all), sep=/ (levels in ids), reconcile=mint", true,
+		key{"total", "total"}, key{"sep", "id-sep"}, key{"reconcile", "reconcile"})
 	explainedBy(cmd, "capcli simulate", "seed")
 }
 
@@ -87,6 +89,9 @@ func (o *forecastOptions) check() error {
 	}
 	if err := o.history.check(); err != nil {
 		return err
+	}
+	if _, err := capcli.ParseTime(r.Horizon, nil, true); err == nil && r.Until == "" {
+		r.Horizon, r.Until = "", r.Horizon
 	}
 	switch {
 	case r.Horizon != "" && r.Until != "":

@@ -30,12 +30,15 @@ func newForecastBacktest(e *env) *cobra.Command {
 	o.addFlags(cmd)
 	cmd.Flags().StringSliceVar(&o.ask.Models, "model", nil, "`NAMES` of the models, a,b,c (default: "+outlook.DefaultModel+", snaive and naive)")
 	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
-	explainedBy(cmd, "capcli forecast", "prom", "capacity", "past-capacity", "cap", "pending", "by", "step", "level", "horizon", "out", "events")
+	explainedBy(cmd, "capcli forecast", "past-capacity", "cap", "by", "step", "level", "horizon", "out", "events")
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
 	return cmd
 }
 
 func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string) error {
+	if _, err := capcli.ParseTime(o.ask.Horizon, nil, true); err == nil {
+		return &usageError{text: "a backtest wants --horizon as steps or a length of time, found " + o.ask.Horizon, hint: "--horizon 2w"}
+	}
 	args = o.history.takePeak(args)
 	if o.history.peakBy != "" || strings.Contains(o.ask.Horizon, ",") {
 		return &usageError{text: "a backtest measures single steps, not periods", hint: "give one --horizon, and --peak without a period"}

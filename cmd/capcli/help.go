@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,24 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 	if bytes.Count(text, []byte{'\n'}) > screenLines {
 		text = helpText(cmd, true)
 	}
+	if at := bytes.LastIndex(text, []byte("also: -q")); at > 0 {
+		room := screenLines - bytes.Count(text, []byte{'\n'})
+		text = slices.Insert(text, at, []byte(keysHelp(cmd, room))...)
+	}
 	_, _ = w.Write(text) // the writer remembers a failure
+}
+
+// keysHelp explains the keys of flags of cmd, of as many as go into so many lines.
+func keysHelp(cmd *cobra.Command, lines int) string {
+	text := ""
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if b, ok := f.Value.(*bundle); ok {
+			if more := b.help(f.Name); strings.Count(text+more, "\n") <= lines {
+				text += more
+			}
+		}
+	})
+	return text
 }
 
 func helpText(cmd *cobra.Command, brief bool) []byte {
@@ -76,7 +94,7 @@ func flagHelp(cmd *cobra.Command, brief bool) string {
 	named := map[string]string{}
 	var order []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if brief && f.Name == "help" {
+		if f.Hidden || brief && f.Name == "help" {
 			return // whoever reads this knows it
 		}
 		by := f.Annotations[explained]
@@ -89,7 +107,10 @@ func flagHelp(cmd *cobra.Command, brief bool) string {
 		}
 		named[by[0]] += " --" + f.Name
 	})
-	text := "\nflags:\n" + full.FlagUsagesWrapped(helpWidth) + "\n"
+	text := ""
+	if full.HasAvailableFlags() {
+		text = "\nflags:\n" + full.FlagUsagesWrapped(helpWidth) + "\n"
+	}
 	for _, by := range order {
 		text += alsoLines(fmt.Sprintf("also:%s (%s --help)", named[by], strings.TrimPrefix(by, "capcli ")))
 	}

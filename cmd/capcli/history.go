@@ -51,13 +51,19 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&r.Total, "total", false, "add the sum of all series as a series of its own")
 	f.StringVar(&r.Separator, "id-sep", "", "ids have levels between `SEP`, team/h100 is part of team: add the sums")
 	addFormatFlag(cmd, &o.read)
-	addTraceFlags(cmd, &o.read)
-	explainedBy(cmd, "capcli trace describe", "format")
+	addReadFlag(cmd, &o.read, tableKeys...)
+	addBundle(cmd, "prom", "take the history from the Prometheus server at this `URL`; then query=PROMQL, capacity=, pending=, from=, to=, token=FILE, each a --prom", false,
+		key{"query", "query"}, key{"capacity", "capacity-query"}, key{"pending", "pending-query"}, key{"from", "from"}, key{"to", "to"}, key{"token", "prom-token-file"})
+	addBundle(cmd, "capacity", "a number is --cap, a FILE is --past-capacity: `N|FILE`; column=NAME has past capacity", true, key{"column", "capacity-col"})
+	addBundle(cmd, "pending", "GPUs that waited, `FILE`, or column=NAME; demand is then usage and queue together", true, key{"column", "pending-col"})
 	completeList(cmd, "by", func() []string { return demand.Keys })
 	complete(cmd, "gaps", func() []string { return demand.GapRules })
 	complete(cmd, "agg", func() []string { return demand.CombineRules })
 	complete(cmd, "measure", func() []string { return demand.Measures })
 }
+
+// tableKeys are keys of --read about a table, or how it becomes a series.
+var tableKeys = []key{{"id", "id-col"}, {"time", "time-col"}, {"value", "value-col"}, {"agg", "agg"}, {"gaps", "gaps"}}
 
 // check completes the request, and refuses what is wrong with the flags.
 func (o *historyOptions) check() error {

@@ -27,9 +27,9 @@ func newImport(e *env) *cobra.Command {
 		Long: "import reads a job log, says what was kept, folded and rejected and why, and writes the jobs in\n" +
 			"order of submit. The ending of JOBS says as what: " + jobfile.Endings + ".\n" +
 			"FORMAT is auto (told from the file), slurm, or one of\n" + wrapNames(trace.Formats.Names(), 96) + ". FILE may be - for stdin.",
-		Example: "  capcli import slurm sacct.psv.gz --tz Europe/Berlin --out jobs.parquet\n" +
+		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
 			"  capcli import swf KTH-SP2.swf.gz --out jobs.csv.gz\n" +
-			"  capcli import csv usage.csv --map submit=created_at,gpus=num_gpus --tz UTC --out jobs.parquet",
+			"  capcli import csv usage.csv --read submit=created_at,gpus=num_gpus,tz=UTC --out jobs.parquet",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return nil
@@ -46,7 +46,7 @@ func newImport(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "the jobs file to write, or - for CSV on stdout: `JOBS` (required)")
 	cmd.Flags().StringVar(&o.rejects, "rejects", "", "where rejected rows go: `FILE` (default: JOBS with the ending .rejects.csv)")
-	addTraceFlags(cmd, &o.trace)
+	addReadFlag(cmd, &o.trace)
 	addFormFlag(cmd, &o.output)
 	return cmd
 }

@@ -68,7 +68,23 @@ type traceOptions struct {
 	allowCut bool
 }
 
-// addTraceFlags gives cmd the flags about reading a job log, without --format.
+// addReadFlag gives cmd --read, of a job log. --format is a key of it where cmd has that
+// flag; more are keys for other flags of cmd.
+func addReadFlag(cmd *cobra.Command, o *traceOptions, more ...key) {
+	addTraceFlags(cmd, o)
+	keys := append([]key{{"tz", "tz"}, {"dst", "dst"}, {"columns", "columns-in"}, {"allow-cut", "allow-cut"}}, more...)
+	if cmd.Flags().Lookup("format") != nil {
+		keys = append([]key{{"format", "format"}}, keys...)
+	}
+	for _, c := range trace.Columns {
+		keys = append(keys, key{c, "map"})
+	}
+	addBundle(cmd, "read", "how the input is read, `KEY=VALUE`,…: tz, dst, format, columns; submit=created_at (our column=theirs)", true, keys...)
+	renamed(cmd, "map", "--read OURS=THEIRS")
+	explainedBy(cmd, "capcli trace describe", "read")
+}
+
+// addTraceFlags gives cmd the flags that --read sets, without --format.
 func addTraceFlags(cmd *cobra.Command, o *traceOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.tz, "tz", "", "`ZONE` of times that have none: Europe/Berlin, UTC")
@@ -76,7 +92,7 @@ func addTraceFlags(cmd *cobra.Command, o *traceOptions) {
 	f.StringArrayVar(&o.maps, "map", nil, "our column is called so in the file: `submit=created_at` (may be repeated)")
 	f.StringVar(&o.columns, "columns-in", "", "columns of a sacct dump without a head: the `LIST` given to sacct --format")
 	f.BoolVar(&o.allowCut, "allow-cut", false, "go on with what is there of a file that is cut short (exit 4)")
-	explainedBy(cmd, "capcli import", "tz", "dst", "map", "columns-in", "allow-cut")
+	complete(cmd, "tz", func() []string { return zones })
 	complete(cmd, "dst", func() []string { return []string{"earlier", "later"} })
 }
 

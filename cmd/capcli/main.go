@@ -21,6 +21,8 @@ import (
 	"time"
 	_ "time/tzdata" // --tz must work where the system has no zone files
 
+	"github.com/spf13/cobra"
+
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
@@ -42,6 +44,7 @@ type env struct {
 	secrets        *strings.Replacer // takes them out of messages; nil takes none
 	progress       string            // none, plain, json; "" is by what stderr is
 	form           string            // the value of -o of the command that runs
+	cmd            *cobra.Command    // the command that runs, whose flags messages name
 
 	emitted func(report.Doc) // takes results in place of stdout, for completion; nil elsewhere
 }
@@ -98,7 +101,7 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 		}
 	}()
 	root := newRoot(e)
-	root.SetArgs(args)
+	root.SetArgs(choosePlan(e, root, args))
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)

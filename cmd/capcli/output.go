@@ -20,7 +20,7 @@ type outputOptions struct {
 	table   string
 	columns []string
 	wide    bool
-	excel   bool
+	excel   bool // csv is for Excel: the old spelling
 	focus   bool // -o focus is a form too
 }
 
@@ -45,10 +45,12 @@ func addFormFlags(cmd *cobra.Command, o *outputOptions) {
 	addFormFlag(cmd, o)
 	f := cmd.Flags()
 	f.StringVar(&o.table, "table", "", "only this table of the result, by `NAME`")
-	f.StringSliceVar(&o.columns, "columns", nil, "only these columns of the table, in this order: `a,b,c`")
+	f.StringSliceVar(&o.columns, "columns", nil, "only these columns of the table, in this order: `a,b,c`; all, however narrow the terminal")
 	f.BoolVar(&o.wide, "wide", false, "all columns, however narrow the terminal")
 	f.BoolVar(&o.excel, "excel", false, "csv that Excel opens as UTF-8")
-	explainedBy(cmd, "capcli trace describe", "table", "columns", "wide", "excel")
+	renamed(cmd, "wide", "--columns all")
+	renamed(cmd, "excel", "--output excel")
+	explainedBy(cmd, "capcli trace describe", "table", "columns")
 }
 
 // addFormFlag is only -o.
@@ -65,8 +67,22 @@ func (o *outputOptions) unknownForm(err error) error {
 	return &usageError{text: err.Error() + ", " + focusForm}
 }
 
+// allColumns is the value of --columns for all that there are, on a narrow terminal too.
+const allColumns = "all"
+
+// settle says what --columns all and --excel mean.
+func (o *outputOptions) settle() {
+	if len(o.columns) == 1 && o.columns[0] == allColumns {
+		o.columns, o.wide = nil, true
+	}
+	if o.excel && o.form == "csv" {
+		o.form = "excel"
+	}
+}
+
 // check refuses what is wrong with o before any work is done.
 func (o *outputOptions) check() error {
+	o.settle()
 	if o.form != "" && (o.form != focusForm || !o.focus) {
 		if _, err := report.Forms.Get(o.form); err != nil {
 			return o.unknownForm(err)
@@ -93,6 +109,9 @@ func (o *outputOptions) shape(e *env) string {
 	if o.out != "" && o.out != "-" {
 		ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.out)), ".")
 		if _, err := report.Forms.Get(ending); err == nil {
+			if ending == "csv" && o.excel {
+				return "excel"
+			}
 			return ending
 		}
 		return "table"
@@ -126,7 +145,7 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 		return err
 	}
 	defer out.Abort()
-	how := report.Options{Excel: o.excel, Table: o.table, Columns: o.columns}
+	how := report.Options{Table: o.table, Columns: o.columns}
 	if path == "-" {
 		if how.Color = name == "table" && e.color(); how.Color {
 			out.Raw() // the colors are ours, and cells have no control characters
@@ -149,7 +168,7 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 func (o *outputOptions) leftOut(e *env, name string, d *report.Doc) {
 	_, lines := d.Data.(report.Liner)
 	switch {
-	case name != "csv" && name != "tsv" && (name != "jsonl" || lines):
+	case name != "csv" && name != "excel" && name != "tsv" && (name != "jsonl" || lines):
 		return
 	case o.table == "" && len(d.Tables) > 1:
 		var rest []string
@@ -166,7 +185,7 @@ func (o *outputOptions) leftOut(e *env, name string, d *report.Doc) {
 // note says something on stderr that is no error.
 func (e *env) note(text string) {
 	if !e.quiet {
-		_, _ = fmt.Fprintf(e.stderr, "note: %s\n", printable(text))
+		_, _ = fmt.Fprintf(e.stderr, "note: %s\n", printable(newSpelling(e.cmd, text)))
 	}
 }
 

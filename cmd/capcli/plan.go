@@ -1,14 +1,14 @@
 package main
 
 import (
-	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// planOptions are the flags of capcli plan. What is planned decides which of
-// them count: a demand curve (--demand) has an exact optimum; a scenario is
-// searched.
+// planOptions are the flags of the commands of capcli plan; each has some of them.
 type planOptions struct {
 	output  outputOptions
 	curve   planCurveOptions
@@ -17,66 +17,60 @@ type planOptions struct {
 	futures futuresOptions
 }
 
+// newPlan has no flags of its own: choosePlan gives its command line to one of its commands.
 func newPlan(e *env) *cobra.Command {
-	cmd := newPlanOf(e, &planOptions{})
+	cmd := &cobra.Command{
+		Use:   "plan [SCENARIO]",
+		Short: "Say what to commit to, on which terms and when, and prove how good that is",
+		Long: "Does what it is given: with a SCENARIO or a --trace, plan mix finds the mix that is best for its jobs under limits;\n" +
+			"with --futures alone, plan futures plans for a demand that is not known; with --demand, plan curve finds the\n" +
+			"cheapest purchases for a demand curve, exactly. The flags are those of that command (capcli plan mix --help).",
+		Example: "  capcli plan plan.yaml --trace jobs.parquet --max wait_p95=30m --max cost=1.7M --min availability=0.95\n" +
+			"  capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
+			"  capcli plan --futures futures.parquet --on-demand 3.90 --term 12mo=2.20 --risk cvar95",
+		Args:              cobra.ArbitraryArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		ValidArgsFunction: completeScenarios,
+	}
 	cmd.AddCommand(newPlanMix(e), newPlanCurve(e), newPlanSavings(e), newPlanJoint(e), newPlanFutures(e), newPlanReview(e), newPlanMerge(e))
 	return cmd
 }
 
-// newPlanOf is the command by itself, whose flags go to o.
-func newPlanOf(e *env, o *planOptions) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "plan [SCENARIO]",
-		Short: "Say what to commit to, on which terms and when, and prove how good that is",
-		Long: "Of a scenario, the mix that is best for its jobs under limits: sizes, patience, policy (plan mix --help). With\n" +
-			"--demand, the cheapest purchases for a demand curve, exactly, at the start of each month (plan curve --help).",
-		Example: "  capcli plan plan.yaml --trace jobs.parquet --max wait_p95=30m --max cost=1.7M --min availability=0.95\n" +
-			"  capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42",
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(e, cmd, args) },
-	}
-	addOutputFlags(cmd, &o.output)
-	o.curve.addFlags(cmd)
-	explainedBy(cmd, "capcli plan curve", curveFlags...)
-	o.mix.addFlags(cmd)
-	addShardFlags(cmd, &o.shard)
-	explainedBy(cmd, "capcli plan mix", mixFlags...)
-	o.futures.addFlags(cmd)
-	explainedBy(cmd, "capcli simulate", "seed")
-	explainedBy(cmd, "capcli plan", "max", "min") // of every plan
-	cmd.ValidArgsFunction = completeScenarios
-	return cmd
-}
-
-// run does what the command line asks for.
-func (o *planOptions) run(e *env, cmd *cobra.Command, args []string) error {
-	o.mix.sim.seeded = cmd.Flags().Changed("seed")
-	o.shard.begin(e, cmd, args)
-	o.futures.shared(cmd)
-	return runPlan(cmd.Context(), e, o, args)
-}
-
-func runPlan(ctx context.Context, e *env, o *planOptions, args []string) error {
-	if err := o.output.check(); err != nil {
-		return err
-	}
-	switch {
-	case o.futures.wanted() && (len(args) > 0 || o.mix.sim.trace != ""):
-		return planMix(ctx, e, o, args)
-	case o.futures.wanted():
-		if err := o.shard.none("futures are planned at once"); err != nil {
-			return err
+// choosePlan puts the command that is meant into a command line of capcli plan that names
+// none. A command line to be completed keeps its first and last word.
+func choosePlan(e *env, root *cobra.Command, args []string) []string {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		last := len(args) - 1
+		if last < 2 || !strings.HasPrefix(args[last], "-") && !strings.HasPrefix(args[last-1], "-") {
+			return args
 		}
-		return planFutures(ctx, e, o)
-	case o.curve.demand == "" && (o.curve.onDemand != "" || len(o.curve.terms) > 0):
-		return &usageError{text: "plan wants a demand curve with --on-demand and --term: --demand is missing", hint: "capcli plan --demand series.csv --on-demand 1 --term 12mo=0.61"}
-	case o.curve.demand == "":
-		return planMix(ctx, e, o, args)
-	case len(args) > 0:
-		return noArgs(newPlan(e), args)
+		return slices.Concat(args[:1], choosePlan(e, root, args[1:last]), args[last:])
 	}
-	if err := o.shard.none("a demand curve is planned at once"); err != nil {
-		return err
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.Name() != "plan" || slices.Contains(rest, "--help") || slices.Contains(rest, "-h") {
+		return args
 	}
-	return planCurve(ctx, e, o)
+	// The flags of all three commands tell values from arguments.
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	for _, c := range []*cobra.Command{newPlanMix(e), newPlanCurve(e), newPlanFutures(e)} {
+		flags.AddFlagSet(c.Flags())
+	}
+	flags.AddFlagSet(root.PersistentFlags())
+	flags.Usage = func() {}
+	_ = flags.Parse(rest) // the command that is chosen says what is wrong
+	given := func(names ...string) bool { return slices.ContainsFunc(names, flags.Changed) }
+	if at := flags.Arg(0); slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == at }) {
+		i := slices.Index(rest, at)
+		return slices.Concat([]string{"plan", at}, rest[:i], rest[i+1:])
+	}
+	name := "mix"
+	switch ahead := given("futures", "demand-error"); {
+	case ahead && flags.NArg() == 0 && !given("trace"):
+		name = "futures"
+	case ahead:
+	case given("demand", "on-demand", "term"):
+		name = "curve"
+	}
+	return append([]string{"plan", name}, rest...)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"capcli"
 
@@ -32,27 +34,28 @@ type planCurveOptions struct {
 	vary     string
 }
 
-// curveFlags are those that the help of capcli plan only names where it is long.
-var curveFlags = []string{"series", "quantile", "on-demand-fall", "what-if", "every", "overrun", "lot", "discount", "held", "sensitivity"}
-
 // newPlanCurve is capcli plan --demand by itself, with all that goes with it.
 func newPlanCurve(e *env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use:   "curve DEMAND",
-		Short: "The cheapest purchases for a demand curve, exactly: capcli plan --demand with its own help",
+		Short: "The cheapest purchases for a demand curve, exactly",
 		Long: "DEMAND is a table (ds, y), one value a line, JSON ({start, step_s, values}, [{ds, y}] or a forecast), Parquet or a\n" +
 			"job log. A term is LENGTH=PRICE (36h, 2w, 12mo, 3y) or NAME=LENGTH@PRICE, then upfront=none|partial|all|40%, max=64\n" +
 			"(GPUs bought at one time), and prices from a date on, 2026-06-01=0.40. Prices are dollars for a GPU-hour of the term.",
 		Example: "  capcli plan curve series.csv --on-demand 1 --term 12mo=0.61 --term 36mo=0.42\n" +
 			"  capcli plan curve jobs.parquet --on-demand 3.9 --term all=1y@2.2,upfront=all --term 3y=1.6 --discount 10%\n" +
-			"  capcli plan curve series.csv --on-demand 2 --on-demand-fall 2026-06=44% --term 1y=1.2 --held 64@..2026-09-01",
-		Args: wantArgs("DEMAND"),
+			"  capcli plan curve series.csv --on-demand 2 --what-if fall=2026-06=44% --term 1y=1.2 --held 64@..2026-09-01",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && o.curve.demand != "" {
+				return nil
+			}
+			return wantArgs("DEMAND")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.curve.demand != "" && o.curve.demand != args[0] {
+			if o.curve.demand = cmp.Or(o.curve.demand, strings.Join(args, "")); len(args) > 0 && o.curve.demand != args[0] {
 				return &usageError{text: "plan curve takes the demand as its argument, found also --demand " + o.curve.demand}
 			}
-			o.curve.demand = args[0]
 			if err := o.output.check(); err != nil {
 				return err
 			}
@@ -62,6 +65,7 @@ func newPlanCurve(e *env) *cobra.Command {
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.futures.baselines, "baselines", false, "beside it: peak, three-tier, rightsize-90d and online rules")
+	addBundle(cmd, "compare", "with `RULES`: baselines (peak, three-tier, rightsize-90d and online rules)", true, sameKeys("baselines")...)
 	return cmd
 }
 
@@ -87,6 +91,10 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&h.ask.By, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
 	addDemandFlags(cmd, h)
+	addBundle(cmd, "what-if", "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06'; fall=2026-06=44% of on demand; all=20%", false,
+		key{"fall", "on-demand-fall"}, key{"all", "sensitivity"})
+	addBundle(cmd, "buy", "how things are bought, `KEY=VALUE`,…: every=1mo (1h, 1d), lot=8 (so many GPUs), overrun (beyond the end)", true,
+		sameKeys("every", "lot", "overrun")...)
 }
 
 // addDemandFlags adds the flags that say how demand is read from a table or a job log.
@@ -98,9 +106,7 @@ func addDemandFlags(cmd *cobra.Command, h *historyOptions) {
 	f.StringVar(&h.ask.Time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&h.ask.Value, "value-col", "", "`NAME` of the column of values (y)")
 	addFormatFlag(cmd, &h.read)
-	addTraceFlags(cmd, &h.read)
-	explainedBy(cmd, "capcli forecast backtest", "agg", "gaps", "id-col", "time-col", "value-col", "by", "step")
-	explainedBy(cmd, "capcli trace describe", "format")
+	addReadFlag(cmd, &h.read, tableKeys...)
 }
 
 // request says what the flags ask about a demand curve, with the prices that keys are

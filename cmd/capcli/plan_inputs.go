@@ -80,7 +80,10 @@ func canonicalArgs(cmd *cobra.Command, args []string, leaveOut ...string) []stri
 // flagValues are the values that give f its present one.
 func flagValues(f *pflag.Flag) []string {
 	list, ok := f.Value.(pflag.SliceValue)
+	keys, bundled := f.Value.(*bundle)
 	switch {
+	case bundled && keys.String() == "":
+		return nil // its keys are flags
 	case !ok:
 		return []string{f.Value.String()}
 	case f.Value.Type() == "stringArray":

@@ -55,13 +55,12 @@ func runPlanMerge(ctx context.Context, e *env, o *mergeOptions, dir string) erro
 		return err
 	}
 	p := &planOptions{}
-	cmd := newPlanOf(e, p)
+	cmd := newPlanMixOf(e, p)
 	if err := cmd.ParseFlags(set.Head().Args); err != nil {
 		return &capcli.InputError{File: dir, Text: "its shards were made with flags that this capcli does not have: " + err.Error()}
 	}
 	p.output, p.shard.merge = o.output, set
-	cmd.SetContext(ctx)
-	return p.run(e, cmd, cmd.Flags().Args())
+	return p.runMix(ctx, e, cmd, cmd.Flags().Args())
 }
 
 // printMissing lists what is to be run again, one line or none.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +59,9 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	o.sim.addOverrideFlags(cmd)
 	f.Uint64Var(&o.sim.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
-	if f.Lookup("prices") == nil { // a plan of a curve has it as well
-		addPricesFlag(cmd, &o.sim.prices)
-	}
+	addPricesFlag(cmd, &o.sim.prices)
+	addBundle(cmd, "search", "how is searched, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved", true,
+		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved")...)
 	explainedBy(cmd, "capcli simulate", "prices", "trace", "policy", "placement", "set", "period", "models", "seed", "perfect-estimates")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
@@ -71,37 +70,43 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	complete(cmd, "goal", func() []string { return []string{"frontier", "cheapest"} })
 }
 
-// mixFlags are those that the help of capcli plan only names where it is long.
-var mixFlags = []string{"all", "confidence", "exhaustive", "from", "goal", "hold", "price-unserved", "runs", "save", "within", "shards", "shard", "force"}
+func newPlanMix(e *env) *cobra.Command { return newPlanMixOf(e, &planOptions{}) }
 
-// newPlanMix is plan with the flags of a scenario alone, and their help.
-func newPlanMix(e *env) *cobra.Command {
-	var o planOptions
+// newPlanMixOf is the command, whose flags go to o.
+func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mix [SCENARIO]",
-		Short: "The best mix for a scenario: capcli plan SCENARIO with its own help",
+		Short: "The best mix of capacity for the jobs of a scenario, under limits",
 		Long: "Tries mixes of a scenario on its jobs: the sizes of its committed pools and the patience, or what --vary says. A mix\n" +
-			"is dropped once it is proven, or with --confidence shown, that another costs less and waits no longer.",
-		Example: "  capcli plan mix plan.yaml --trace jobs.parquet --max wait_p95=30m --hold 95%\n" +
+			"is dropped once it is proven, or with some confidence shown, that another costs less and waits no longer.",
+		Example: "  capcli plan mix plan.yaml --trace jobs.parquet --max wait_p95=30m --search hold=95%\n" +
 			"  capcli plan mix plan.yaml --vary capacity.base.gpus=0..128:8 --vary overflow.patience=0,15m,1h --policy easy,sjf",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.mix.sim.seeded = cmd.Flags().Changed("seed")
-			o.shard.begin(e, cmd, args)
-			if err := o.output.check(); err != nil {
-				return err
-			}
-			return planMix(cmd.Context(), e, &o, args)
+			return o.runMix(cmd.Context(), e, cmd, args)
 		},
 	}
 	addOutputFlags(cmd, &o.output)
 	addFormatFlag(cmd, &o.curve.history.read)
-	addTraceFlags(cmd, &o.curve.history.read)
-	explainedBy(cmd, "capcli trace describe", "format")
+	addReadFlag(cmd, &o.curve.history.read)
 	o.mix.addFlags(cmd)
 	addShardFlags(cmd, &o.shard)
+	o.futures.addAheadFlags(cmd)
 	cmd.ValidArgsFunction = completeScenarios
 	return cmd
+}
+
+// runMix does what the command line of cmd asks for.
+func (o *planOptions) runMix(ctx context.Context, e *env, cmd *cobra.Command, args []string) error {
+	o.mix.sim.seeded = cmd.Flags().Changed("seed")
+	if o.futures.seed = 1; o.mix.sim.seeded {
+		o.futures.seed = o.mix.sim.seed
+	}
+	o.shard.begin(e, cmd, args)
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	return planMix(ctx, e, o, args)
 }
 
 // request says what the flags ask of a case. runs is how often each mix is run.
@@ -163,7 +168,7 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	if len(args) == 1 {
 		m.name = args[0]
 	}
-	sim.read, sim.prices = o.curve.history.read, cmp.Or(sim.prices, o.curve.prices)
+	sim.read = o.curve.history.read
 	var err error
 	if o.mix.from != "" {
 		if m.name, err = sim.fromRuns(e, o.mix.from, m.name); err != nil {

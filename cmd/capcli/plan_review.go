@@ -54,7 +54,7 @@ func newPlanReview(e *env) *cobra.Command {
 	f.StringVar(&o.scenario, "commitments", "", "the owned and reserved pools of a scenario, `FILE`")
 	f.BoolVar(&o.focus, "focus", false, "USED is a bill in FOCUS: an hour of use is a GPU-hour")
 	f.StringVar(&o.last, "last", "90d", "look at the last `TIME` of what was used")
-	explainedBy(cmd, "capcli plan curve", "demand", "series", "quantile", "on-demand-fall", "overrun", "discount", "every", "lot")
+	explainedBy(cmd, "capcli plan curve", "demand", "series", "quantile", "what-if", "buy", "discount")
 	return cmd
 }
 

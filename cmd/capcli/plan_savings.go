@@ -36,6 +36,8 @@ func newPlanSavings(e *env) *cobra.Command {
 	f.StringVar(&h.ask.ID, "id-col", "", "`NAME` of the column that tells series apart (unique_id)")
 	f.StringVar(&h.ask.Time, "time-col", "", "`NAME` of the column of times (ds)")
 	f.StringVar(&h.ask.Value, "value-col", "", "`NAME` of the column of values (y)")
+	addBundle(cmd, "read", "how the table is read, `KEY=VALUE`,…: id=NAME, time=NAME, value=NAME of columns, gaps=zero", true,
+		key{"id", "id-col"}, key{"time", "time-col"}, key{"value", "value-col"}, key{"gaps", "gaps"})
 	return cmd
 }
 

@@ -66,6 +66,7 @@ func addShardFlags(cmd *cobra.Command, o *shardOptions) {
 	f.IntVar(&o.shards, "shards", 0, "cut the work into `N` shards and do one, into the folder --out; capcli plan merge joins them")
 	f.IntVar(&o.shard, "shard", -1, "which shard, from 0: `K` (in a Slurm array or an indexed Job: the task's own)")
 	f.BoolVar(&o.force, "force", false, "compute the shard again though it is there and whole")
+	addBundle(cmd, "shards", "cut the work into `N` shards and do one into the folder --out: 100,shard=3; force does it again", true, sameKeys("shard", "force")...)
 }
 
 // Where the number of a task and of all tasks come from when no flag says so.

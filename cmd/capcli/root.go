@@ -17,7 +17,7 @@ func newRoot(e *env) *cobra.Command {
 		Short: "Say how many GPUs to reserve",
 		Long: "capcli reads the job log of a GPU cluster, replays it against a mix of owned, reserved,\n" +
 			"on-demand and spot GPUs, and says what that costs, how long jobs wait and what is stranded.",
-		Example: "  capcli import slurm sacct.psv.gz --tz Europe/Berlin --out jobs.parquet\n" +
+		Example: "  capcli import slurm sacct.psv.gz --read tz=Europe/Berlin --out jobs.parquet\n" +
 			"  capcli trace describe jobs.parquet",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -25,6 +25,8 @@ func newRoot(e *env) *cobra.Command {
 			if f := cmd.Flags().Lookup("output"); f != nil {
 				e.form = f.Value.String()
 			}
+			noteRenamed(e, cmd)
+			e.cmd = cmd
 			return checkProgress(e.progress)
 		},
 	}

@@ -44,7 +44,7 @@ func newScenariosInit(e *env) *cobra.Command {
 	f.StringVar(&o.partitions, "partitions", "own", "partitions have GPUs of their `own`, or have them shared")
 	f.StringVar(&o.model, "gpu-model", "", "the log's GPUs where it does not say: `MODEL`, for prices")
 	addFormatFlag(cmd, &o.sim.read)
-	addTraceFlags(cmd, &o.sim.read)
+	addReadFlag(cmd, &o.sim.read)
 	addPricesFlag(cmd, &o.sim.prices)
 	complete(cmd, "partitions", func() []string {
 		return []string{"own\ta pool for each partition", "shared\ta pool for all partitions"}

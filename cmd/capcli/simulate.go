@@ -61,7 +61,7 @@ func newSimulate(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of the scenario's")
 	addFormatFlag(cmd, &o.read)
-	addTraceFlags(cmd, &o.read)
+	addReadFlag(cmd, &o.read)
 	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(policy.Catalog.Names(), ", "))
 	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(placement.Catalog.Names(), ", "))
 	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")

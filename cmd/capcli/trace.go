@@ -43,7 +43,7 @@ func newDescribe(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runDescribe(cmd.Context(), e, o, args[0]) },
 	}
 	addFormatFlag(cmd, &o.trace)
-	addTraceFlags(cmd, &o.trace)
+	addReadFlag(cmd, &o.trace)
 	addOutputFlags(cmd, &o.output)
 	return cmd
 }

@@ -13,15 +13,24 @@ import (
 
 func init() {
 	Forms.Add("csv", "one table for a spreadsheet or a program, unrounded", writeCSV)
+	Forms.Add("excel", "csv that Excel opens as UTF-8", writeExcel)
 	Forms.Add("tsv", "one table with tabs between, unrounded, for cut and awk", writeTSV)
 }
 
 func writeCSV(w io.Writer, d Doc, o Options) error {
 	var buf bytes.Buffer
-	if o.Excel {
-		buf.WriteString("\ufeff")
-	}
-	out := csv.NewWriter(&buf)
+	return writeRows(&buf, w, d, o)
+}
+
+// writeExcel is writeCSV with a byte order mark, by which Excel knows UTF-8.
+func writeExcel(w io.Writer, d Doc, o Options) error {
+	var buf bytes.Buffer
+	buf.WriteString("\ufeff")
+	return writeRows(&buf, w, d, o)
+}
+
+func writeRows(buf *bytes.Buffer, w io.Writer, d Doc, o Options) error {
+	out := csv.NewWriter(buf)
 	err := eachExact(d, o, func(fields []string) error {
 		for i, f := range fields {
 			fields[i] = Guard(f)
@@ -29,7 +38,7 @@ func writeCSV(w io.Writer, d Doc, o Options) error {
 		if err := out.Write(fields); err != nil {
 			return err
 		}
-		return d.flush(o, &buf, w)
+		return d.flush(o, buf, w)
 	})
 	if err != nil {
 		return err

@@ -63,7 +63,6 @@ const (
 type Options struct {
 	Width   int      // columns of the terminal; 0 is no limit
 	Color   bool     // verdicts and changes may be colored
-	Excel   bool     // csv: start with a byte order mark, for Excel
 	Table   string   // the table that one-table forms write; "" is the first
 	Columns []string // names of the columns wanted, in order; nil is all
 }

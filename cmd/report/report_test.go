@@ -121,7 +121,7 @@ func TestGolden(t *testing.T) {
 		{"table-color", "table", Options{Width: 140, Color: true}},
 		{"md", "md", Options{}},
 		{"csv", "csv", Options{}},
-		{"excel", "csv", Options{Excel: true}},
+		{"excel", "excel", Options{}},
 		{"tsv", "tsv", Options{}},
 		{"json", "json", Options{}},
 		{"jsonl", "jsonl", Options{}},

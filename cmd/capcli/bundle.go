@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"capcli"
+)
+
+// renamedTo is the annotation of a hidden flag that has a new spelling; its values are
+// that spelling, and the name of the flag in it.
+const renamedTo = "renamed to"
+
+// renamed hides the flag called old of cmd: it works as before, and a note names the new
+// spelling, which begins with a flag of cmd.
+func renamed(cmd *cobra.Command, old, spelling string) {
+	f := cmd.Flags().Lookup(old)
+	f.Hidden = true
+	f.Annotations = map[string][]string{renamedTo: {spelling}}
+}
+
+// noteRenamed names the new spelling of each flag of cmd that was given by its old one.
+func noteRenamed(e *env, cmd *cobra.Command) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if to := f.Annotations[renamedTo]; len(to) == 1 {
+			e.note(fmt.Sprintf("--%s is now %s; the old spelling goes in the next release", f.Name, to[0]))
+		}
+	})
+}
+
+// newSpelling writes the flags of cmd that text names by their new spelling.
+func newSpelling(cmd *cobra.Command, text string) string {
+	if cmd == nil || !strings.Contains(text, "--") {
+		return text
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		to := f.Annotations[renamedTo]
+		if len(to) == 0 {
+			return
+		}
+		spelling := strings.TrimSuffix(strings.TrimSuffix(to[0], "…"), "=")
+		for _, end := range []string{" ", ",", ":", ";", ")", "\n"} {
+			text = strings.ReplaceAll(text, "--"+f.Name+end, spelling+end)
+		}
+		if rest, ok := strings.CutSuffix(text, "--"+f.Name); ok {
+			text = rest + spelling
+		}
+	})
+	return text
+}
+
+// A key is one KEY=VALUE of a bundle, and the name of the hidden flag that holds its value.
+type key struct{ name, flag string }
+
+// sameKeys are keys that are called as their flags.
+func sameKeys(flags ...string) []key {
+	var out []key
+	for _, f := range flags {
+		out = append(out, key{f, f})
+	}
+	return out
+}
+
+// A bundle is a flag that takes KEY=VALUE pairs; a switch is its KEY alone. Each pair sets
+// a flag of its own, which is hidden: its old spelling.
+type bundle struct {
+	flags *pflag.FlagSet
+	keys  []key
+	other pflag.Value // takes a value without a key; nil where there must be one
+	list  bool        // commas stand between pairs
+}
+
+// addBundle gives cmd the flag called name, whose keys set flags that cmd has already.
+// When cmd has a flag of that name, it takes the values that begin with no key. Commas
+// stand between pairs if list is true.
+func addBundle(cmd *cobra.Command, name, usage string, list bool, keys ...key) {
+	b := &bundle{flags: cmd.Flags(), keys: keys, list: list}
+	for _, k := range keys {
+		f := b.flags.Lookup(k.flag)
+		spelling := "--" + name + " " + k.name
+		if f.NoOptDefVal == "" {
+			spelling += "=…"
+		}
+		renamed(cmd, k.flag, spelling)
+	}
+	if f := b.flags.Lookup(name); f != nil {
+		b.other, f.Value, f.Usage = f.Value, b, usage
+		if f.DefValue == "[]" {
+			f.DefValue = ""
+		}
+	} else {
+		b.flags.Var(b, name, usage)
+	}
+	completeWith(cmd, name, b.complete)
+}
+
+func (b *bundle) Type() string { return "KEY=VALUE" }
+
+// String is the value without a key.
+func (b *bundle) String() string {
+	if b.other == nil {
+		return ""
+	}
+	return b.other.String()
+}
+
+// find returns the key at the begin of a part, with its value.
+func (b *bundle) find(part string) (k key, value string, ok bool) {
+	name, value, has := strings.Cut(part, "=")
+	name = strings.TrimSpace(name)
+	i := slices.IndexFunc(b.keys, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return key{}, "", false
+	}
+	k = b.keys[i]
+	if !has {
+		value = b.flags.Lookup(k.flag).NoOptDefVal
+		return k, value, value != ""
+	}
+	return k, value, true
+}
+
+// Set takes pairs. What stands after a comma and is no pair is more of the value before.
+func (b *bundle) Set(text string) error {
+	parts := []string{text}
+	if b.list {
+		parts = nil
+		for _, p := range strings.Split(text, ",") {
+			_, _, ok := b.find(p)
+			if named := strings.Contains(p, "=") && b.other == nil; ok || named || len(parts) == 0 {
+				parts = append(parts, p)
+				continue
+			}
+			parts[len(parts)-1] += "," + p
+		}
+	}
+	for _, p := range parts {
+		if err := b.setPart(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bundle) setPart(part string) error {
+	k, value, ok := b.find(part)
+	switch {
+	case !ok && b.other != nil:
+		return b.other.Set(part)
+	case !ok:
+		name, _, _ := strings.Cut(part, "=")
+		names := capcli.Catalog[struct{}]{Kind: "key"}
+		for _, k := range b.keys {
+			if k.name == name {
+				return fmt.Errorf("%s=VALUE", name)
+			}
+			names.Add(k.name, "", struct{}{})
+		}
+		_, err := names.Get(name)
+		return err
+	}
+	f := b.flags.Lookup(k.flag)
+	if k.flag == "map" && k.name != "map" {
+		value = k.name + "=" + value
+	}
+	given := f.Changed
+	if err := b.flags.Set(k.flag, value); err != nil {
+		return err
+	}
+	if to := f.Annotations[renamedTo]; !given {
+		f.Annotations[renamedTo] = append(to[:1:1], "given so") // no note of it
+	}
+	return nil
+}
+
+// complete offers keys, and the values of a key.
+func (b *bundle) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	at := 0
+	if b.list {
+		at = strings.LastIndexByte(typed, ',') + 1
+	}
+	name, begun, has := strings.Cut(typed[at:], "=")
+	var out []string
+	for _, k := range b.keys {
+		f := b.flags.Lookup(k.flag)
+		if !has {
+			sign := "="
+			if f.NoOptDefVal != "" {
+				sign = ""
+			}
+			_, about := pflag.UnquoteUsage(f)
+			out = append(out, typed[:at]+k.name+sign+"\t"+about)
+			continue
+		}
+		values, ok := cmd.GetFlagCompletionFunc(k.flag)
+		if k.name != name || !ok {
+			continue
+		}
+		list, _ := values(cmd, args, begun)
+		for _, v := range list {
+			out = append(out, typed[:at]+name+"="+v)
+		}
+	}
+	if b.other != nil && !has {
+		return out, cobra.ShellCompDirectiveNoSpace
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// help explains the keys of the bundle called name.
+func (b *bundle) help(name string) string {
+	full := pflag.NewFlagSet("", pflag.ContinueOnError)
+	full.SortFlags = false
+	for _, k := range b.keys {
+		f := *b.flags.Lookup(k.flag)
+		if k.flag == "map" && k.name != "map" {
+			continue // the usage of the bundle says it
+		}
+		f.Name, f.Hidden = k.name, false
+		full.AddFlag(&f)
+	}
+	text := fmt.Sprintf("of --%s:\n", name)
+	for line := range strings.Lines(full.FlagUsagesWrapped(helpWidth)) {
+		line = line[min(6, len(line)):]
+		if k, ok := strings.CutPrefix(line, "--"); ok {
+			name, rest, _ := strings.Cut(k, " ")
+			if line = "  " + name + " " + rest; !strings.HasPrefix(rest, " ") {
+				line = "  " + name + "=" + rest
+			}
+		}
+		text += line
+	}
+	return text + "\n"
+}
