@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,26 +33,46 @@ func noteRenamed(e *env, cmd *cobra.Command) {
 	})
 }
 
-// newSpelling writes the flags of cmd that text names by their new spelling.
+// inSentence are words that follow a flag in a message; any other is its value.
+var inSentence = strings.Fields("alone and as both changes counts cuts for give gives go goes in is names needs on or say says takes tells to too wants with writes")
+
+// newSpelling writes the flags of cmd that text names by their new spelling, and in a
+// call of another command the flags of that.
 func newSpelling(cmd *cobra.Command, text string) string {
 	if cmd == nil || !strings.Contains(text, "--") {
 		return text
 	}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		to := f.Annotations[renamedTo]
-		if len(to) == 0 {
-			return
+	calls := strings.Split(text, "capcli ")
+	for i, call := range calls {
+		of := cmd
+		if c, _, err := cmd.Root().Find(strings.Fields(call)); i > 0 && err == nil && c.Name() != "plan" && c.HasParent() {
+			of = c
 		}
-		spelling := strings.TrimSuffix(strings.TrimSuffix(to[0], "…"), "=")
-		for _, end := range []string{" ", ",", ":", ";", ")", "\n"} {
-			text = strings.ReplaceAll(text, "--"+f.Name+end, spelling+end)
-		}
-		if rest, ok := strings.CutSuffix(text, "--"+f.Name); ok {
-			text = rest + spelling
-		}
-	})
-	return text
+		calls[i] = flagInText.ReplaceAllStringFunc(call, func(found string) string {
+			part := flagInText.FindStringSubmatch(found)
+			if f := of.Flags().Lookup(part[1]); f != nil && len(f.Annotations[renamedTo]) > 0 {
+				return inNewSpelling(f.Annotations[renamedTo][0], part[2])
+			}
+			return found
+		})
+	}
+	return strings.Join(calls, "capcli ")
 }
+
+// inNewSpelling writes a spelling in place of a flag, before the word that follows it.
+func inNewSpelling(spelling, word string) string {
+	name, _, valued := strings.Cut(spelling, "=…")
+	switch {
+	case valued && word != "" && !slices.Contains(inSentence, strings.Trim(word, " ,:;)")):
+		return name + "=" + word[1:]
+	case valued:
+		return name + word
+	}
+	return strings.TrimRight(spelling, "ADEHIORSTU= ") + word // without what stands for a value
+}
+
+// flagInText finds a flag in a message, with the word after it.
+var flagInText = regexp.MustCompile(`--([a-z][a-z-]*[a-z])( [^-\s]\S*)?`)
 
 // A key is one KEY=VALUE of a bundle, and the name of the hidden flag that holds its value.
 type key struct{ name, flag string }

@@ -45,7 +45,7 @@ func TestOneSignalEndsAWaitForAPipe(t *testing.T) {
 		{"simulate", pipe},
 		{"simulate", "--trace", pipe},
 		{"profile", "--source", "smi", "--where", pipe, "--out", pipe + ".out"},
-		{"trace", "describe", filepath.Join("..", "..", "testdata", "traces", "csv.csv"), "--tz", "UTC", "-o", "csv", "--out", pipe},
+		{"trace", "describe", filepath.Join("..", "..", "testdata", "traces", "csv.csv"), "--read", "tz=UTC", "-o", "csv", "--out", pipe},
 	}
 	for _, args := range commands {
 		for _, opens := range []bool{false, true} {

@@ -47,7 +47,7 @@ func newForecast(e *env) *cobra.Command {
 	f.IntVar(&o.ask.Paths, "paths", 0, "write `N` possible futures of each series to --out")
 	f.StringVar(&o.out, "out", "", "write the futures of --paths, else the result, to this `FILE`")
 	renamed(cmd, "until", "--horizon DATE")
-	explainedBy(cmd, "capcli forecast backtest", "origins", "peak", "measure")
+	explainedBy(cmd, "capcli forecast backtest", "origins", "peak", "measure", "fit", "sums", "capacity", "pending")
 	cmd.AddCommand(newForecastBacktest(e), newForecastModels(e), newForecastEvents(e))
 	return cmd
 }
@@ -95,7 +95,7 @@ func (o *forecastOptions) check() error {
 	}
 	switch {
 	case r.Horizon != "" && r.Until != "":
-		return &usageError{text: "--horizon and --until say the same thing", hint: "give one of them"}
+		return &usageError{text: "the horizon is given twice", hint: "give one --horizon"}
 	case r.Paths > 0 && o.out == "":
 		return &usageError{text: "--paths writes a file: --out is missing", hint: "--paths 200 --out futures.parquet"}
 	}

@@ -30,7 +30,7 @@ func newForecastBacktest(e *env) *cobra.Command {
 	o.addFlags(cmd)
 	cmd.Flags().StringSliceVar(&o.ask.Models, "model", nil, "`NAMES` of the models, a,b,c (default: "+outlook.DefaultModel+", snaive and naive)")
 	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
-	explainedBy(cmd, "capcli forecast", "past-capacity", "cap", "by", "step", "level", "horizon", "out", "events")
+	explainedBy(cmd, "capcli forecast", "prom", "past-capacity", "cap", "by", "step", "level", "horizon", "out", "events")
 	complete(cmd, "model", func() []string { return entries(&forecast.Models) })
 	return cmd
 }

@@ -180,7 +180,7 @@ func TestForecastTotalOfATable(t *testing.T) {
 		addsUp(t, rows, "mean", "total", "a", "b")
 	}
 	ends := table(false, 0, 4)
-	if _, errs := capcliRun(t, 3, append([]string{"forecast", ends}, args...)...); !strings.Contains(errs, "--gaps zero") {
+	if _, errs := capcliRun(t, 3, append([]string{"forecast", ends}, args...)...); !strings.Contains(errs, "--read gaps=zero") {
 		t.Errorf("a part that ends early: %s", errs)
 	}
 	text, _ := capcliRun(t, 0, append([]string{"forecast", ends, "--gaps", "zero"}, args...)...)

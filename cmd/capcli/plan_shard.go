@@ -47,14 +47,6 @@ func (o *shardOptions) settle(e *env, out string) (err error) {
 	return err
 }
 
-// none refuses to cut what cannot be cut, and why says why.
-func (o *shardOptions) none(why string) error {
-	if o.shards == 0 && o.shard < 0 {
-		return nil
-	}
-	return &usageError{text: "--shards cuts a search over the mixes of a scenario; " + why, hint: "leave out --shards and --shard"}
-}
-
 // shardFlags do not change what a sweep comes to, nor do those that say in which
 // form and where a result is written.
 var shardFlags = []string{

@@ -79,9 +79,9 @@ func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 	said := ""
 	switch {
 	case len(hidden) == 1:
-		said = fmt.Sprintf("1 column hidden (%s), --wide", hidden[0])
+		said = fmt.Sprintf("1 column hidden (%s), --columns all", hidden[0])
 	case len(hidden) > 1:
-		said = fmt.Sprintf("%d columns hidden (%s), --wide", len(hidden), strings.Join(hidden, ", "))
+		said = fmt.Sprintf("%d columns hidden (%s), --columns all", len(hidden), strings.Join(hidden, ", "))
 	}
 	if said != "" {
 		b.WriteString(Wrap(said, o.Width, "") + "\n")

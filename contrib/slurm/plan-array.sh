@@ -68,7 +68,7 @@ merge() {
   if [ -z "$missing" ]; then
     "$capcli" plan merge "$dir" -o json >"$dir/plan.json.part"
     mv "$dir/plan.json.part" "$dir/plan.json"
-    "$capcli" plan merge "$dir" -o table --wide
+    "$capcli" plan merge "$dir" -o table --columns all
   elif [ "$round" -lt "${CAPCLI_ROUNDS:-3}" ]; then
     echo "shards $missing are missing after round $round"
     submit "$((round + 1))" "${@:2}"
