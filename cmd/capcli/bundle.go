@@ -34,7 +34,7 @@ func noteRenamed(e *env, cmd *cobra.Command) {
 }
 
 // inSentence are words that follow a flag in a message; any other is its value.
-var inSentence = strings.Fields("alone and as both changes counts cuts for give gives go goes in is names needs on or say says takes tells to too wants with writes")
+var inSentence = strings.Fields("a alone and as both changes counts cuts each for give gives go goes in is names needs on or say says takes tells to too wants with writes")
 
 // newSpelling writes the flags of cmd that text names by their new spelling, and in a
 // call of another command the flags of that.
@@ -63,7 +63,7 @@ func newSpelling(cmd *cobra.Command, text string) string {
 func inNewSpelling(spelling, word string) string {
 	name, _, valued := strings.Cut(spelling, "=…")
 	switch {
-	case valued && word != "" && !slices.Contains(inSentence, strings.Trim(word, " ,:;)")):
+	case valued && word != "" && word[1] != '"' && !slices.Contains(inSentence, strings.Trim(word, " ,:;)")):
 		return name + "=" + word[1:]
 	case valued:
 		return name + word

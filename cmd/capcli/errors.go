@@ -118,7 +118,7 @@ func conclude(e *env, err error) int {
 		return exitDone
 	}
 	code := exitCode(err)
-	text, hint := e.redact(newSpelling(e.cmd, messageOf(err))), e.redact(newSpelling(e.cmd, hintOf(err)))
+	text, hint := e.redact(messageOf(e, err)), e.redact(newSpelling(e.cmd, hintOf(err)))
 	if errors.Is(err, context.Canceled) {
 		text = "stopped"
 	}
@@ -140,12 +140,12 @@ func conclude(e *env, err error) int {
 }
 
 // messageOf returns the message of err; it names a field of a request by its flag.
-func messageOf(err error) string {
+func messageOf(e *env, err error) string {
 	text := err.Error()
 	if wrong, ok := errors.AsType[*capcli.RequestError](err); ok && wrong.Field != "" {
 		text = strings.Replace(text, wrong.Error(), "--"+wrong.Error(), 1)
 	}
-	return text
+	return newSpelling(e.cmd, text)
 }
 
 // redact takes out of a message what is secret in the program's arguments.
@@ -174,7 +174,7 @@ func writeErrorJSON(e *env, err error, code int) {
 		Field string `json:"field,omitempty"`
 		Exit  int    `json:"exit"`
 	}
-	b := body{Text: e.redact(messageOf(err)), Hint: e.redact(hintOf(err)), Exit: code}
+	b := body{Text: e.redact(messageOf(e, err)), Hint: e.redact(newSpelling(e.cmd, hintOf(err))), Exit: code}
 	if in, ok := errors.AsType[*capcli.InputError](err); ok {
 		b.File, b.Line, b.Field = e.redact(in.File), in.Line, in.Field
 	}

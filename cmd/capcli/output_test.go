@@ -95,7 +95,7 @@ func TestEmitHidesColumnsOnATerminalOnly(t *testing.T) {
 		{"80 columns", true, false, 80, true},
 		{"width not known", true, false, 0, true},
 		{"200 columns", true, false, 200, false},
-		{"--wide", true, true, 80, false},
+		{"--columns all", true, true, 80, false},
 		{"a pipe", false, false, 80, false},
 	}
 	for _, tt := range tests {
@@ -104,7 +104,7 @@ func TestEmitHidesColumnsOnATerminalOnly(t *testing.T) {
 		if err := emit(e, outputOptions{form: "table", wide: tt.wide}, verdictDoc()); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(stdout.String(), "1 column hidden (note), --wide"); got != tt.hidden {
+		if got := strings.Contains(stdout.String(), "1 column hidden (note), --columns all"); got != tt.hidden {
 			t.Errorf("%s: hidden %v, want %v:\n%s", tt.name, got, tt.hidden, stdout)
 		}
 	}

@@ -56,7 +56,7 @@ func TestKubernetesJob(t *testing.T) {
 	e, _, _ := testEnv()
 	parsed := func(j *kubernetesJob) (*cobra.Command, string) {
 		root := newRoot(e)
-		cmd, rest, err := root.Find(j.Spec.Template.Spec.Containers[0].Args)
+		cmd, rest, err := root.Find(choosePlan(e, root, j.Spec.Template.Spec.Containers[0].Args))
 		if err == nil {
 			err = cmd.ParseFlags(rest)
 		}
