@@ -285,10 +285,10 @@ func (d *Demand) Work(name string) (steps []GPUTime, sum GPUTime) {
 	return steps, sum
 }
 
-// Whole gives the values, counted from the first, that the log covers in full:
+// WholeSteps gives the values, counted from the first, that the log covers in full:
 // a step that begins before the first submit or ends after the last knows only
 // part of its jobs, unless no more than a twentieth of it is missing.
-func (d *Demand) Whole() (from, to int) {
+func (d *Demand) WholeSteps() (from, to int) {
 	if len(d.edges) == 0 {
 		return 0, 0
 	}

@@ -236,7 +236,7 @@ func TestDemandMeanByHand(t *testing.T) {
 	if got, want := fmt.Sprint(s.Values), "[10 4 0.0002777777777777778]"; got != want {
 		t.Errorf("hourly means %s, want %s", got, want)
 	}
-	if from, to := d.Whole(); from != 0 || to != 3 {
+	if from, to := d.WholeSteps(); from != 0 || to != 3 {
 		t.Errorf("whole steps %d to %d, want 0 to 3", from, to)
 	}
 	if s.Start != day || s.Unit != "GPUs" {

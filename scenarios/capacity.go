@@ -100,8 +100,8 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"free", "true where price 0 is meant", strict.Bool(&c.Free)},
 		{"on_demand_price", "what its GPU-hour costs on demand, to compare with; that of the on_demand pool of the model where left out", price(&c.OnDemand)},
 		{"list_price", "the same as on_demand_price", price(&c.OnDemand)},
-		{"from", "delivered then: a date or a time since the start", when(&c.From)},
-		{"until", "gone after then: a date (inclusive) or a time since the start", when(&c.Until)},
+		{"from", "delivered then: a date or a time since the start", readWhen(&c.From)},
+		{"until", "gone after then: a date (inclusive) or a time since the start", readWhen(&c.Until)},
 		{"lead_time", "on_demand, spot: from asking to having", strict.Duration(&c.Lead, 0)},
 		{"min_billing", "on_demand, spot: least time billed for a stay", strict.Duration(&c.MinBilling, 0)},
 		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failures(&c.Failures)},
@@ -198,8 +198,8 @@ func term(dst *string) strict.Reader {
 	}
 }
 
-// when reads a date or a time since the start.
-func when(dst *When) strict.Reader {
+// readWhen reads a date or a time since the start.
+func readWhen(dst *When) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		s, ok := d.ReadScalar(n, "a date or a time since the start such as 30d")
 		if !ok {

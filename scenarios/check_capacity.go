@@ -48,7 +48,7 @@ func (c *Capacity) checkPrice(o *strict.Object) {
 		o.Fault("free", "free: true, but price is %s; leave one out", c.Price.Rate.Decimal())
 	case c.Free:
 		c.Price = Price{Known: true}
-	case o.Has("price") && c.Price.Known && c.Price.Rate == 0 && !c.Price.free():
+	case o.Has("price") && c.Price.Known && c.Price.Rate == 0 && !c.Price.isFree():
 		o.Fault("price", "price is 0; if this capacity is free to you, write free: true")
 	}
 	c.checkPath(o)

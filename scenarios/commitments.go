@@ -36,7 +36,7 @@ func discounts(s *Scenario) strict.Reader {
 // pools do not tell apart.
 func checkDiscount(d *strict.Decoder, c *billing.Commitment, n *yaml.Node) {
 	if billing.BringsCapacity(c.Product) {
-		d.Fault(at(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
+		d.Fault(valueOf(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
 		return
 	}
 	scopes := []*billing.Scope{&c.Scope}
@@ -55,8 +55,8 @@ func checkDiscount(d *strict.Decoder, c *billing.Commitment, n *yaml.Node) {
 	}
 }
 
-// at is the value of a field, or the section where it has none.
-func at(n *yaml.Node, field string) *yaml.Node {
+// valueOf is the value of a field, or the section where it has none.
+func valueOf(n *yaml.Node, field string) *yaml.Node {
 	if v := strict.Child(n, field); v != nil {
 		return v
 	}
@@ -94,7 +94,7 @@ func (s *Scenario) checkDiscounts(o *strict.Object) {
 			}
 		}
 		if slices.ContainsFunc(s.Capacity, func(p Capacity) bool { return p.Name == c.ID }) {
-			o.Decoder.Fault(at(n, "id"), "%s is the name of a pool too; give the commitment another id", strict.Show(c.ID))
+			o.Decoder.Fault(valueOf(n, "id"), "%s is the name of a pool too; give the commitment another id", strict.Show(c.ID))
 		}
 		if !s.discounted(c) {
 			model := c.Scope.GPUModel
@@ -110,13 +110,13 @@ func (s *Scenario) checkDiscounts(o *strict.Object) {
 func (s *Scenario) discounted(c *billing.Commitment) bool {
 	return slices.ContainsFunc(s.Capacity, func(p Capacity) bool {
 		rates := ratesOf(c.Product)
-		return p.metered() && p.of(c.Scope.GPUModel) &&
-			(rates == nil || slices.ContainsFunc(rates, func(r billing.PlanRate) bool { return p.of(r.Scope.GPUModel) }))
+		return p.metered() && p.mayHold(c.Scope.GPUModel) &&
+			(rates == nil || slices.ContainsFunc(rates, func(r billing.PlanRate) bool { return p.mayHold(r.Scope.GPUModel) }))
 	})
 }
 
-// of tells whether the pool may have GPUs of a model; "" is any.
-func (c *Capacity) of(model string) bool {
+// mayHold tells whether the pool may have GPUs of a model; "" is any.
+func (c *Capacity) mayHold(model string) bool {
 	return model == "" || c.NodesFile != "" || strings.EqualFold(model, c.GPUModel)
 }
 

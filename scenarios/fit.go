@@ -203,15 +203,15 @@ func (s *LogSurvey) size(g *logGroup) (gpus int64, at capcli.Time) {
 	least := max((g.most+999)/1000, 1)
 	if s.basis() != byUse {
 		const node = 8
-		return (max(least, s.busy(g)) + node - 1) / node * node, capcli.NoTime
+		return (max(least, s.mostBusy(g)) + node - 1) / node * node, capcli.NoTime
 	}
 	peak, at := g.peak()
 	return max(least, (peak+999)/1000), at
 }
 
-// busy is how many GPUs the work of a group keeps four fifths busy from the first
+// mostBusy is how many GPUs the work of a group keeps four fifths busy from the first
 // submission to the end of the last job.
-func (s *LogSurvey) busy(g *logGroup) int64 {
+func (s *LogSurvey) mostBusy(g *logGroup) int64 {
 	span := int64(s.ends - s.first)
 	if span <= 0 {
 		return 0
@@ -240,7 +240,7 @@ func (s *LogSurvey) Size() (gpus int64, why string) {
 		return s.MachineGPUs, "as the log's header says"
 	case s.basis() == byUse:
 		return gpus, "the most in use at once in the log"
-	case s.busy(all)*1000 <= all.most:
+	case s.mostBusy(all)*1000 <= all.most:
 		return gpus, "room for its largest job"
 	}
 	return gpus, "so that its jobs keep at most four fifths of it busy"

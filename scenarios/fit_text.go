@@ -134,7 +134,7 @@ func (w *fitWriter) capacity() {
 	}
 	w.onDemand(pools)
 	if len(unpriced) > 0 {
-		w.note("fill in the price of %s: without one, cost is not known and plan cannot weigh it", strings.Join(unpriced[:min(4, len(unpriced))], ", ")+more(len(unpriced)-4))
+		w.note("fill in the price of %s: without one, cost is not known and plan cannot weigh it", strings.Join(unpriced[:min(4, len(unpriced))], ", ")+andMore(len(unpriced)-4))
 	}
 	if most := s.inUse(); len(pools) > 1 && !shared && s.basis() == byUse && w.out.GPUs > most+most/10 {
 		w.note("the pools have %s GPUs together, but at most %s were in use at once: if the partitions share their GPUs, make it again with --partitions shared",
@@ -272,7 +272,7 @@ func jobsText(n int64) string {
 	return capcli.Grouped(n) + " jobs"
 }
 
-func more(n int) string {
+func andMore(n int) string {
 	if n <= 0 {
 		return ""
 	}

@@ -36,7 +36,7 @@ type wish struct{ partition, model string }
 // mends it.
 func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
-		for j, err := range s.Within(jobs, in) {
+		for j, err := range s.AdmitPeriod(jobs, in) {
 			if err == nil {
 				in.note(s, &j)
 			}
@@ -50,9 +50,9 @@ func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	}
 }
 
-// Within gives the jobs of the period and counts the others. Where the scenario
+// AdmitPeriod gives the jobs of the period and counts the others. Where the scenario
 // serves jobs on any GPU model, jobs lose their wish for one.
-func (s *Scenario) Within(jobs capcli.Jobs, in *Intake) capcli.Jobs {
+func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	p, anyModel := s.Period, s.Jobs.AnyModel
 	if !p.Known() && !anyModel {
 		return jobs

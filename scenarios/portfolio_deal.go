@@ -109,9 +109,9 @@ func (c *bought) deals(o *strict.Object) ([]billing.Commitment, bool) {
 		o.FaultName("resale", "terminate and resale both end it; leave one out")
 		return nil, false
 	case x.terminate != nil:
-		return c.left(o, parts, "terminate", x.terminate)
+		return c.exitLeft(o, parts, "terminate", x.terminate)
 	case x.resale != nil:
-		return c.left(o, parts, "resale", x.resale)
+		return c.exitLeft(o, parts, "resale", x.resale)
 	}
 	return parts, true
 }
@@ -172,9 +172,9 @@ func (c *bought) step(s *rampStep) {
 	}
 }
 
-// left ends a contract on a day: the part that runs then with its fee, those after
+// exitLeft ends a contract on a day: the part that runs then with its fee, those after
 // it with theirs, for nothing of them was used.
-func (c *bought) left(o *strict.Object, parts []billing.Commitment, field string, x *exitTerms) ([]billing.Commitment, bool) {
+func (c *bought) exitLeft(o *strict.Object, parts []billing.Commitment, field string, x *exitTerms) ([]billing.Commitment, bool) {
 	i := slices.IndexFunc(parts, func(k billing.Commitment) bool { return k.Start < x.on && x.on <= k.End })
 	if i < 0 || i == len(parts)-1 && x.on == parts[i].End {
 		o.FaultName(field, "it runs from %s to %s; it can be left between, not on %s", parts[0].Start, parts[len(parts)-1].End, x.on)

@@ -27,8 +27,8 @@ type Price struct {
 	pending bool // the key may be in the price file, which was not read yet
 }
 
-// free tells a price of 0 that its list says is meant, or that is not read yet.
-func (p *Price) free() bool { return p.pending || p.Quote != nil && p.Quote.Free }
+// isFree tells a price of 0 that its list says is meant, or that is not read yet.
+func (p *Price) isFree() bool { return p.pending || p.Quote != nil && p.Quote.Free }
 
 // PriceChange is a stated change of a pool's price.
 type PriceChange struct {
@@ -111,7 +111,7 @@ func keyedPrice(d *strict.Decoder, n *yaml.Node, dst *Price) {
 func priceFields(key *string, at *When, history *bool) []strict.Field {
 	return []strict.Field{
 		{"key", "of a price: gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", strict.Name(key)},
-		{"at", "the price of this day; the latest where left out", when(at)},
+		{"at", "the price of this day; the latest where left out", readWhen(at)},
 		{"history", "on_demand, spot: true where usage is billed at the price of its day, as far as dates are known", strict.Bool(history)},
 	}
 }
@@ -184,7 +184,7 @@ func monthOr(dst *When) strict.Reader {
 			*dst = When{true, capcli.TimeOf(t), 0}
 			return
 		}
-		when(dst)(d, n)
+		readWhen(dst)(d, n)
 	}
 }
 

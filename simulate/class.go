@@ -169,7 +169,7 @@ func (e *engine) canEver(l *Live) bool {
 		return false
 	}
 	reach := c.ranks
-	if e.cfg.Overflow.of(l) < 0 {
+	if e.cfg.Overflow.patienceOf(l) < 0 {
 		reach = c.ranks[:1]
 	}
 	if l.CPUMilli > 0 || l.MemMiB > 0 || l.GPUMilli > 0 || l.GPUs >= 4096 {

@@ -92,15 +92,15 @@ func (c *Cluster) Pool(p int) *Pool { return &c.pools[p] }
 // Pools is the number of pools.
 func (c *Cluster) Pools() int { return len(c.pools) }
 
-// Free is the number of wholly free GPUs of pool p on nodes that take work.
-func (c *Cluster) Free(p int) int { return c.state[p].free }
+// FreeGPUs is the number of wholly free GPUs of pool p on nodes that take work.
+func (c *Cluster) FreeGPUs(p int) int { return c.state[p].free }
 
 // Usable returns what pool p has free on nodes that take work, in thousandths of
 // GPUs.
 func (c *Cluster) Usable(p int) int64 { return c.state[p].account.usable }
 
-// Held returns what jobs hold of pool p, in thousandths of GPUs.
-func (c *Cluster) Held(p int) int64 { return c.state[p].account.used }
+// HeldMilli returns what jobs hold of pool p, in thousandths of GPUs.
+func (c *Cluster) HeldMilli(p int) int64 { return c.state[p].account.used }
 
 // NodeFree is the number of wholly free GPUs of node n.
 func (c *Cluster) NodeFree(n int) int { return int(c.nodes[n].free) }
@@ -252,8 +252,8 @@ func (c *Cluster) DeviceFree(n, d int) int16 {
 	return c.shares[int(c.base[n])+d]
 }
 
-// Whole returns the slice that puts all of l on node n.
-func (c *Cluster) Whole(l *Live, n int) Slice {
+// WholeSlice returns the slice that puts all of l on node n.
+func (c *Cluster) WholeSlice(l *Live, n int) Slice {
 	s := Slice{Pool: c.nodes[n].pool, Node: int32(n), CPUMilli: l.CPUMilli, MemMiB: l.MemMiB}
 	if l.GPUMilli > 0 {
 		s.Milli, s.Device = int32(l.GPUMilli), int32(c.Device(l, n))

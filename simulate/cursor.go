@@ -16,8 +16,8 @@ type Cursor struct {
 // Scan returns a cursor at the first job of the queue.
 func (t *Turn) Scan() Cursor { return Cursor{list: &t.q.list} }
 
-// From returns a cursor at the first job whose Key is not below key.
-func (t *Turn) From(key int64) Cursor {
+// CursorFrom returns a cursor at the first job whose Key is not below key.
+func (t *Turn) CursorFrom(key int64) Cursor {
 	chunk, i := t.q.list.Find(key, 0)
 	return Cursor{&t.q.list, int32(chunk), int32(i)}
 }
@@ -43,6 +43,6 @@ func (c *Cursor) Key() int64 { return c.entry().Key }
 // Milli returns what the job wants, in thousandths of GPUs.
 func (c *Cursor) Milli() int64 { return c.entry().Value.milli }
 
-// Left returns the job's LeftBelieved when it joined the queue, which no wait
+// TimeLeft returns the job's LeftBelieved when it joined the queue, which no wait
 // changes.
-func (c *Cursor) Left() capcli.Seconds { return c.entry().Value.est }
+func (c *Cursor) TimeLeft() capcli.Seconds { return c.entry().Value.est }

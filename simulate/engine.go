@@ -50,9 +50,9 @@ func (t *Tenant) Index() int { return t.index }
 // GPUs returns how many GPUs count against the tenant's quota now.
 func (t *Tenant) GPUs() int { return t.used }
 
-// Held returns what the tenant's jobs hold now: thousandths of GPUs and of CPUs,
+// Holdings returns what the tenant's jobs hold now: thousandths of GPUs and of CPUs,
 // and MiB of memory.
-func (t *Tenant) Held() (gpuMilli, cpuMilli, memMiB int64) { return t.milli, t.host[0], t.host[1] }
+func (t *Tenant) Holdings() (gpuMilli, cpuMilli, memMiB int64) { return t.milli, t.host[0], t.host[1] }
 
 // horizon bounds a run without a period: fifty years from the last arrival.
 const horizon = capcli.Seconds(50 * 366 * 86400)
@@ -106,13 +106,13 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	if cfg.Jobs == nil {
-		e.pull = each(cfg.List)
+		e.pull = pullSlice(cfg.List)
 	} else {
 		pull, stop := iter.Pull2(cfg.Jobs)
 		defer stop()
 		e.pull = pull
 	}
-	if err := e.first(); err != nil {
+	if err := e.pullFirst(); err != nil {
 		return nil, err
 	}
 	if err := e.loop(ctx); err != nil {
@@ -121,9 +121,9 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return e.result()
 }
 
-// each pulls the jobs of a list one by one. It spares a run that is done a
+// pullSlice pulls the jobs of a list one by one. It spares a run that is done a
 // thousand times over the same jobs the cost of a coroutine.
-func each(list []capcli.Job) func() (capcli.Job, error, bool) {
+func pullSlice(list []capcli.Job) func() (capcli.Job, error, bool) {
 	i := 0
 	return func() (capcli.Job, error, bool) {
 		if i >= len(list) {
@@ -164,8 +164,8 @@ func newEngine(cfg Config) (*engine, error) {
 	return e, nil
 }
 
-// first pulls the first job, fixes instant 0 and brings the capacity up.
-func (e *engine) first() error {
+// pullFirst pulls the first job, fixes instant 0 and brings the capacity up.
+func (e *engine) pullFirst() error {
 	start := e.cfg.Start
 	j, err, ok := e.pull()
 	if err != nil {
@@ -203,7 +203,7 @@ func (e *engine) loop(ctx context.Context) error {
 		}
 		at, ok := e.upcoming()
 		if !ok || at > e.horizon() || (e.cfg.Until > 0 && at >= e.cfg.Until) {
-			e.last(at)
+			e.endRun(at)
 			return nil
 		}
 		e.c.now = at
@@ -222,8 +222,8 @@ func (e *engine) loop(ctx context.Context) error {
 // they never may.
 func (e *engine) horizon() capcli.Seconds { return min(e.nextAt+horizon, e.countable) }
 
-// last ends the run: jobs that end just when the period does have finished.
-func (e *engine) last(at capcli.Seconds) {
+// endRun ends the run: jobs that end just when the period does have finished.
+func (e *engine) endRun(at capcli.Seconds) {
 	if e.cfg.Until > 0 && at == e.cfg.Until {
 		e.c.now = at
 		for p := e.agenda.next(); p != nil && p.at == at && p.kind() == Finish; p = e.agenda.next() {

@@ -44,7 +44,7 @@ type planned struct {
 
 func (a *planned) kind() Kind { return Kind(a.ord >> 56) }
 
-func (a *planned) before(b *planned) bool {
+func (a *planned) precedes(b *planned) bool {
 	return a.at < b.at || (a.at == b.at && a.ord < b.ord)
 }
 
@@ -63,7 +63,7 @@ func (q *agenda) add(at capcli.Seconds, k Kind, job *Live, run uint32, node int3
 	i := len(q.heap) - 1
 	for i > 0 {
 		up := (i - 1) / 4
-		if !p.before(&q.heap[up]) {
+		if !p.precedes(&q.heap[up]) {
 			break
 		}
 		q.heap[i] = q.heap[up]
@@ -103,11 +103,11 @@ func (q *agenda) sink(p planned) {
 		}
 		least := child
 		for c := child + 1; c < min(child+4, n); c++ {
-			if q.heap[c].before(&q.heap[least]) {
+			if q.heap[c].precedes(&q.heap[least]) {
 				least = c
 			}
 		}
-		if !q.heap[least].before(&p) {
+		if !q.heap[least].precedes(&p) {
 			break
 		}
 		q.heap[i] = q.heap[least]

@@ -19,8 +19,8 @@ type Stats struct {
 // its field is a lower bound: the quantile of the waits until the end.
 func (s *Stats) Known(percent int64) bool { return capcli.NearestRank(percent, s.Jobs) <= s.Started }
 
-// Never is how many jobs did not start.
-func (s *Stats) Never() int64 { return s.Jobs - s.Started }
+// NeverStarted is how many jobs did not start.
+func (s *Stats) NeverStarted() int64 { return s.Jobs - s.Started }
 
 // firstWaits are the waits for the first start: those that are over, and those
 // that the end of the run cut off.
@@ -44,7 +44,7 @@ func (f *firstWaits) stats() Stats {
 	}{{50, &s.P50}, {95, &s.P95}, {99, &s.P99}, {100, &s.Max}} {
 		rank := capcli.NearestRank(q.percent, s.Jobs)
 		if s.Known(q.percent) {
-			*q.to = f.over.at(rank)
+			*q.to = f.over.valueAt(rank)
 		} else {
 			*q.to = f.atOfBoth(rank)
 		}
@@ -59,7 +59,7 @@ func (f *firstWaits) atOfBoth(rank int64) capcli.Seconds {
 	lo, hi := max(0, rank-b), min(rank, a) // of the first tally among the rank smallest
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if rank-mid > 0 && f.over.at(mid+1) < f.cut.at(rank-mid) {
+		if rank-mid > 0 && f.over.valueAt(mid+1) < f.cut.valueAt(rank-mid) {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -67,11 +67,11 @@ func (f *firstWaits) atOfBoth(rank int64) capcli.Seconds {
 	}
 	switch lo {
 	case 0:
-		return f.cut.at(rank)
+		return f.cut.valueAt(rank)
 	case rank:
-		return f.over.at(rank)
+		return f.over.valueAt(rank)
 	}
-	return max(f.over.at(lo), f.cut.at(rank-lo))
+	return max(f.over.valueAt(lo), f.cut.valueAt(rank-lo))
 }
 
 // group counts the jobs of one tenant or of one range of sizes.

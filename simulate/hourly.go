@@ -34,8 +34,8 @@ func newHourly(start capcli.Time) *Hourly {
 	return &Hourly{First: start - capcli.Time(past), shift: capcli.Seconds(past)}
 }
 
-// of is the use of a pool by a tenant.
-func (h *Hourly) of(p, t int) *HourlyUse {
+// useOf is the use of a pool by a tenant.
+func (h *Hourly) useOf(p, t int) *HourlyUse {
 	for len(h.Use) <= p {
 		h.Use = append(h.Use, nil)
 	}
@@ -47,7 +47,7 @@ func (h *Hourly) of(p, t int) *HourlyUse {
 
 // stay books milli thousandths of GPUs over [from, to), cut at clock hours.
 func (h *Hourly) stay(p, t int, milli int64, from, to capcli.Seconds) {
-	u := h.of(p, t)
+	u := h.useOf(p, t)
 	for a, end := int64(from+h.shift), int64(to+h.shift); a < end; {
 		i := a / anHour
 		b := min(end, (i+1)*anHour)
@@ -59,7 +59,7 @@ func (h *Hourly) stay(p, t int, milli int64, from, to capcli.Seconds) {
 // rest books what a minimum billing time adds to a stay that ended at an
 // instant.
 func (h *Hourly) rest(p, t int, at capcli.Seconds, time capcli.GPUTime) {
-	h.put(&h.of(p, t).Rest, int(int64(at+h.shift)/anHour), time)
+	h.put(&h.useOf(p, t).Rest, int(int64(at+h.shift)/anHour), time)
 }
 
 func (h *Hourly) put(to *[]capcli.GPUTime, i int, time capcli.GPUTime) {

@@ -199,7 +199,7 @@ func (l *Live) charge(stay []Hold) {
 func (e *engine) finish(l *Live) {
 	stay := e.c.now - l.Since
 	if l.cut { // its limit came first, and what it has done is all that it will do
-		kept, loose := e.cfg.Restarts.ClassOf(&l.Job).done(stay - l.overhead)
+		kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(stay - l.overhead)
 		l.Run = min(l.Run, l.saved+kept+loose)
 	}
 	if l.cut || l.over {

@@ -142,8 +142,8 @@ func (g *ledger) cut(at []capcli.Time) {
 	g.rec.Cuts = slices.Compact(g.rec.Cuts)
 }
 
-// each cuts [from, to) at month borders.
-func (g *ledger) each(from, to capcli.Seconds, f func(m int, dt int64)) {
+// eachMonth cuts [from, to) at month borders.
+func (g *ledger) eachMonth(from, to capcli.Seconds, f func(m int, dt int64)) {
 	for from < to {
 		m := g.monthAt(from)
 		end := min(to, g.ends[m])
@@ -162,7 +162,7 @@ func (g *ledger) touch(p int, a *account, now capcli.Seconds) {
 		if m := g.monthAt(a.since); now <= g.ends[m] { // nearly always: one month, no closure
 			a.charge(&g.rec.Months[m].Pools[p], int64(now-a.since))
 		} else {
-			g.each(a.since, now, func(m int, dt int64) { a.charge(&g.rec.Months[m].Pools[p], dt) })
+			g.eachMonth(a.since, now, func(m int, dt int64) { a.charge(&g.rec.Months[m].Pools[p], dt) })
 		}
 	}
 	a.since = now
@@ -195,7 +195,7 @@ func (g *ledger) use(m, p, t int) *Use {
 func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Hold {
 	pool := &g.rec.Pools[p]
 	g.held = g.held[:0]
-	g.each(from, to, func(m int, dt int64) {
+	g.eachMonth(from, to, func(m int, dt int64) {
 		u := g.use(m, p, t)
 		d := capcli.GPUTime(milli * dt)
 		u.Used += d

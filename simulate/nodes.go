@@ -112,7 +112,7 @@ func (e *engine) evictFrom(n int) {
 	var gone []*Live
 	for _, chunk := range e.running(queues[0].cell).Chunks {
 		for i := range chunk {
-			if l := chunk[i].Value.job; l.on(n) {
+			if l := chunk[i].Value.job; l.runsOn(n) {
 				gone = append(gone, l)
 			}
 		}
@@ -124,8 +124,8 @@ func (e *engine) evictFrom(n int) {
 	}
 }
 
-// on tells whether a part of l is on node n.
-func (l *Live) on(n int) bool {
+// runsOn tells whether a part of l is on node n.
+func (l *Live) runsOn(n int) bool {
 	for i := range l.slices {
 		if int(l.slices[i].Node) == n {
 			return true

@@ -57,7 +57,7 @@ func (v *View) Placement() Placement { return v.e.cfg.Placement }
 // Overflows reports whether l may use pools beyond its first now, and whether it
 // never may.
 func (v *View) Overflows(l *Live) (now, never bool) {
-	return v.e.opened(l), v.e.cfg.Overflow.of(l) < 0
+	return v.e.opened(l), v.e.cfg.Overflow.patienceOf(l) < 0
 }
 
 // watchers are the observers that are told more than events.

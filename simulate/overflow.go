@@ -20,12 +20,12 @@ type Patience struct {
 	PerHour float64        // wait in addition so many hours for each GPU-hour of the job (Starburst's linear cost, Luo et al., EuroSys 2024)
 }
 
-// of is how long l waits, negative for ever.
-func (o *Overflow) of(l *Live) capcli.Seconds { return o.Of(&l.Job, l.Believed) }
+// patienceOf is how long l waits, negative for ever.
+func (o *Overflow) patienceOf(l *Live) capcli.Seconds { return o.PatienceOf(&l.Job, l.Believed) }
 
-// Of is how long a job that is believed to run so long waits for committed
+// PatienceOf is how long a job that is believed to run so long waits for committed
 // capacity, negative for ever.
-func (o *Overflow) Of(j *capcli.Job, believed capcli.Seconds) capcli.Seconds {
+func (o *Overflow) PatienceOf(j *capcli.Job, believed capcli.Seconds) capcli.Seconds {
 	for i := range o.Patience {
 		p := &o.Patience[i]
 		if p.MaxRun > 0 && believed > p.MaxRun {
@@ -41,7 +41,7 @@ func (o *Overflow) Of(j *capcli.Job, believed capcli.Seconds) capcli.Seconds {
 
 // opened tells whether l may use pools of a rank beyond the first.
 func (e *engine) opened(l *Live) bool {
-	w := e.cfg.Overflow.of(l)
+	w := e.cfg.Overflow.patienceOf(l)
 	return w == 0 || (w > 0 && e.c.now-l.Submitted >= w)
 }
 
@@ -50,7 +50,7 @@ func (e *engine) planPatience(l *Live) {
 	if len(l.class.ranks) < 2 {
 		return
 	}
-	switch w := e.cfg.Overflow.of(l); {
+	switch w := e.cfg.Overflow.patienceOf(l); {
 	case w < 0:
 	case e.c.now-l.Submitted >= w:
 		l.queue.ripen(l, false)

@@ -54,9 +54,9 @@ func (c *RestartClass) wall(work capcli.Seconds) capcli.Seconds {
 	return work + (work-1)/c.Interval*c.Cost
 }
 
-// done splits a stretch of wall time into work that a checkpoint holds and work
+// progress splits a stretch of wall time into work that a checkpoint holds and work
 // that only memory holds. The stretch begins just after a checkpoint.
-func (c *RestartClass) done(wall capcli.Seconds) (kept, loose capcli.Seconds) {
+func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds) {
 	if wall <= 0 {
 		return 0, 0
 	}
@@ -73,7 +73,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	now := e.c.now
 	rc := e.cfg.Restarts.ClassOf(&l.Job)
 	stay := max(0, now-l.Since)
-	kept, loose := rc.done(stay - l.overhead)
+	kept, loose := rc.progress(stay - l.overhead)
 	saved := l.saved
 	switch {
 	case !lost && e.cfg.Restarts.Mode == Suspend:

@@ -44,7 +44,7 @@ type Result struct {
 // has waited for less than that when the run ends counts neither way, for
 // nobody knows. It is false where no job counts.
 func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
-	in := r.waits.within(within)
+	in := r.waits.countWithin(within)
 	late := r.waits.count() - in + r.Jobs.Unplaceable
 	for _, w := range r.open {
 		if w > within {
@@ -214,7 +214,7 @@ func (e *engine) loads() []Load {
 		for _, p := range pools[k] {
 			pool := &e.c.pools[p]
 			l.Capacity += capcli.GPUTime(int64(pool.Capacity())*int64(pool.Offered(from, to))) * capcli.GPUSecond
-			l.GPUs = max(l.GPUs, e.there(pools[k], max(from, pool.From), to))
+			l.GPUs = max(l.GPUs, e.gpusUntil(pools[k], max(from, pool.From), to))
 		}
 		out = append(out, *l)
 	}
@@ -224,9 +224,9 @@ func (e *engine) loads() []Load {
 	return out
 }
 
-// there is how many GPUs of the pools their dates offer at an instant up to the
+// gpusUntil is how many GPUs of the pools their dates offer at an instant up to the
 // last.
-func (e *engine) there(pools []int, at, last capcli.Seconds) (gpus int) {
+func (e *engine) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
 	for _, p := range pools {
 		if pool := &e.c.pools[p]; at <= last && pool.Offered(at, at+1) > 0 {
 			gpus += pool.Capacity()

@@ -76,7 +76,7 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	whole, possible := l.Run, l.Run
 	if l.state != finished {
 		fits := func(wall capcli.Seconds) capcli.Seconds {
-			kept, loose := e.cfg.Restarts.ClassOf(&l.Job).done(wall)
+			kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(wall)
 			return kept + loose
 		}
 		if e.cfg.KillAtLimit && l.Limit > 0 {
@@ -105,7 +105,7 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 // progress is the work that l has done by now: what a checkpoint holds and what
 // only memory holds.
 func (e *engine) progress(l *Live) capcli.Seconds {
-	kept, loose := e.cfg.Restarts.ClassOf(&l.Job).done(l.stretch(e.c.now))
+	kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(l.stretch(e.c.now))
 	return min(l.Run, l.saved+kept+loose)
 }
 

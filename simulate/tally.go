@@ -46,16 +46,16 @@ func (t *tally) sort() {
 	}
 }
 
-// at is the value at a rank from 1; the tally is sorted.
-func (t *tally) at(rank int64) capcli.Seconds {
+// valueAt is the value at a rank from 1; the tally is sorted.
+func (t *tally) valueAt(rank int64) capcli.Seconds {
 	if rank <= t.zeros {
 		return 0
 	}
 	return capcli.Seconds(t.values[rank-t.zeros-1])
 }
 
-// within is how many are at most s.
-func (t *tally) within(s capcli.Seconds) int64 {
+// countWithin is how many are at most s.
+func (t *tally) countWithin(s capcli.Seconds) int64 {
 	if s < 0 {
 		return 0
 	}

@@ -96,9 +96,9 @@ func (t *Turn) Fitting() iter.Seq[*Live] {
 	}
 }
 
-// Open returns the pools in which a job of the queue may start now: those that
+// OpenPools returns the pools in which a job of the queue may start now: those that
 // are tried first, and all of AllPools once the patience of some job has ended.
-func (t *Turn) Open() []int {
+func (t *Turn) OpenPools() []int {
 	if t.q.ripeN == 0 {
 		return t.q.firsts
 	}
@@ -109,7 +109,7 @@ func (t *Turn) Open() []int {
 // GPUs. No larger job can start.
 func (t *Turn) Room() int64 {
 	var most int64
-	for _, p := range t.Open() {
+	for _, p := range t.OpenPools() {
 		most = max(most, t.e.c.state[p].account.usable)
 	}
 	return most

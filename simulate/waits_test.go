@@ -401,17 +401,17 @@ func TestWaitsByDefinition(t *testing.T) {
 		if !maps.Equal(got, told) {
 			rt.Fatalf("first waits (policy %s, placement %s): %v, by definition %v", policy, placement, got, told)
 		}
-		if got := timesOf(waits.Again()); !maps.Equal(got, again) {
+		if got := timesOf(waits.LaterWaits()); !maps.Equal(got, again) {
 			rt.Fatalf("later waits (policy %s, placement %s): %v, by definition %v", policy, placement, got, again)
 		}
-		if _, rows := waits.Still(); !maps.Equal(timesOf(rows), still) {
+		if _, rows := waits.Unfinished(); !maps.Equal(timesOf(rows), still) {
 			rt.Fatalf("waits without end (policy %s, placement %s): %v, by definition %v", policy, placement, timesOf(rows), still)
 		}
 	})
 	if n := flag.Lookup("rapid.checks").Value.(flag.Getter).Get(); n.(int) < 2000 {
 		return // too few draws to meet every cause
 	}
-	for _, c := range (cause.Cause(1)<<14 - 1).Each() {
+	for _, c := range (cause.Cause(1)<<14 - 1).Split() {
 		n := 0
 		for set, times := range met {
 			if set&c != 0 {

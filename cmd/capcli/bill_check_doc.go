@@ -42,8 +42,8 @@ func rowCount(n int64) string { return grouped(n) + " " + plural(n, "row") }
 // cell is an amount of the bill.
 func (d *focusDoc) cell(a billing.Amount) any { return amountCell(a, d.Currency) }
 
-// known is an amount that may not be known.
-func (d *focusDoc) known(a *billing.Amount) any {
+// amountOrNil is an amount that may not be known.
+func (d *focusDoc) amountOrNil(a *billing.Amount) any {
 	if a == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (d *focusDoc) figures() report.Table {
 	t := newFigures("figures")
 	t.add("billed_cost", "billed cost", d.cell(d.Total.Billed))
 	t.add("effective_cost", "effective cost", d.cell(d.Total.Effective))
-	t.add("list_cost", "on-demand equivalent", d.known(d.Total.List))
+	t.add("list_cost", "on-demand equivalent", d.amountOrNil(d.Total.List))
 	t.add("unused_cost", "unused commitments", d.cell(d.Unused))
 	t.add("commitment_coverage", "coverage", shareCell(d.Coverage))
 	t.add("effective_savings_rate", "effective savings rate", shareCell(d.Savings))
@@ -91,7 +91,7 @@ func (d *focusDoc) groups(name, head string, groups []*billing.FocusGroup) repor
 		if name == "tags" {
 			row = append(row, g.Key)
 		}
-		t.Rows = append(t.Rows, append(row, g.Name, g.Rows, d.cell(g.Billed), d.cell(g.Effective), d.known(g.List)))
+		t.Rows = append(t.Rows, append(row, g.Name, g.Rows, d.cell(g.Billed), d.cell(g.Effective), d.amountOrNil(g.List)))
 	}
 	return t
 }
@@ -112,7 +112,7 @@ func (d *focusDoc) commitments(name, title string, list []*billing.FocusCommitme
 	for _, k := range list {
 		row := []any{k.ID, k.Type, k.Unit, d.cell(k.Used), d.cell(k.Unused), shareCell(k.Utilisation)}
 		if bought {
-			row = append(row, d.known(k.Purchased), d.known(k.Difference), report.Verdict{Text: k.Conserves, Good: k.Verdict != billing.Broken})
+			row = append(row, d.amountOrNil(k.Purchased), d.amountOrNil(k.Difference), report.Verdict{Text: k.Conserves, Good: k.Verdict != billing.Broken})
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -94,11 +94,11 @@ func runDoctor(ctx context.Context, e *env, o *doctorOptions) error {
 		d.Checks = append(d.Checks, checkJSON{c.Name, string(c.State), c.Text, c.Fix})
 	}
 	for _, g := range found.GPUs {
-		one := seen(&g.Device, g.Why)
+		one := describeDevice(&g.Device, g.Why)
 		one.MIG, one.Processes = g.MIG, reasonText(g.Processes)
 		d.GPUs = append(d.GPUs, one)
 		for _, i := range g.Instances {
-			one := seen(&i.Device, i.Why)
+			one := describeDevice(&i.Device, i.Why)
 			one.MIG = true
 			d.GPUs = append(d.GPUs, one)
 		}
@@ -119,7 +119,7 @@ func reasonText(r profile.Reason) string {
 	return r.String()
 }
 
-func seen(d *profile.Device, why [profile.NumMetrics]profile.Reason) seenJSON {
+func describeDevice(d *profile.Device, why [profile.NumMetrics]profile.Reason) seenJSON {
 	out := seenJSON{GPU: d.Index, UUID: d.UUID, Model: d.Model, Parent: d.Parent, Profile: d.Profile, Measured: []string{}, Missing: map[string]string{}}
 	for m, r := range why {
 		if name := profile.Metrics[m].Name; r == profile.Known {

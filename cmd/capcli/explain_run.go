@@ -69,7 +69,7 @@ func (x *explaining) fromFolder(e *env, folder string, in *play.Inputs) error {
 	}
 	kept := in.Scenario
 	here := filepath.Join(folder, filepath.FromSlash(kept.Here))
-	if _, err := e.disk.Stat(kept.File); err != nil || e.there(here) {
+	if _, err := e.disk.Stat(kept.File); err != nil || e.exists(here) {
 		kept.File = here
 	}
 	o.kept = &kept
@@ -169,8 +169,8 @@ func (x *explaining) explain(ctx context.Context, e *env, subject string) ([]*pl
 	return all[0], answer, err
 }
 
-// there tells whether something is at a path.
-func (e *env) there(path string) bool {
+// exists tells whether something is at a path.
+func (e *env) exists(path string) bool {
 	_, err := e.disk.Stat(path)
 	return err == nil
 }

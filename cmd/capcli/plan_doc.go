@@ -217,7 +217,7 @@ func curveChart(r *curve.Result) report.Chart {
 	wanted, committed := make([]float64, len(c.Work)), make([]float64, len(c.Work))
 	k := 0
 	for i := range c.Work {
-		for k < len(r.Periods)-1 && r.Periods[k].To <= c.At(i) {
+		for k < len(r.Periods)-1 && r.Periods[k].To <= c.StepStart(i) {
 			k++
 		}
 		wanted[i], committed[i] = c.GPUs(i), r.Periods[k].GPUs

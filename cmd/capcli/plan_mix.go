@@ -233,11 +233,11 @@ func planMix(ctx context.Context, e *env, o *planOptions, args []string) error {
 	if o.shard.cut {
 		return m.shards(ctx)
 	}
-	return m.whole(ctx)
+	return m.searchHere(ctx)
 }
 
-// whole searches in this process.
-func (m *mixCall) whole(ctx context.Context) error {
+// searchHere searches in this process.
+func (m *mixCall) searchHere(ctx context.Context) error {
 	plain, err := m.timeOne(ctx)
 	if err != nil {
 		return err
@@ -346,12 +346,12 @@ func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) e
 	case r.Best == nil:
 		return noMix(r)
 	}
-	m.e.say("next: " + m.next(r))
+	m.e.say("next: " + m.nextCommand(r))
 	return nil
 }
 
-// next is the command that runs the best mix in full detail.
-func (m *mixCall) next(r *mix.Result) string {
+// nextCommand is the command that runs the best mix in full detail.
+func (m *mixCall) nextCommand(r *mix.Result) string {
 	words := []string{"capcli", "simulate"}
 	sim := &m.o.mix.sim
 	if m.name != "" {

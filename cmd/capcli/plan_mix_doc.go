@@ -126,7 +126,7 @@ func limitsHeld(r *mix.Result) string {
 		what = r.Limits[0].Text + " holds"
 	}
 	if r.Runs > 1 {
-		return fmt.Sprintf("%s in %s of %d runs", what, mix.PercentText(r.Best.Entry.Held()), r.Runs)
+		return fmt.Sprintf("%s in %s of %d runs", what, mix.PercentText(r.Best.Entry.HeldShare()), r.Runs)
 	}
 	return what
 }
@@ -251,7 +251,7 @@ func mixesTable(r *mix.Result) report.Table {
 			year = *m.PerYear
 		}
 		t.Rows = append(t.Rows, append(mixCells(m), overRun(e, "cost", moneyCell), year, overRun(e, "unserved_share", percentCell), overRun(e, "wait_p95", secondsCell), overRun(e, "stranded", moneyCell),
-			overRun(e, "availability", percentCell), report.Percent(e.Held()), strings.Join(m.Is, ", ")))
+			overRun(e, "availability", percentCell), report.Percent(e.HeldShare()), strings.Join(m.Is, ", ")))
 	}
 	return t
 }
@@ -286,7 +286,7 @@ func frontierTable(r *mix.Result) report.Table {
 	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "unserved_share", Head: "not done"},
 		report.Column{Name: "wait_p95_s", Head: "wait p95"}, report.Column{Name: "held_share", Head: "limits held"})
 	for _, m := range r.Frontier {
-		t.Rows = append(t.Rows, append(mixCells(m), m.Entry.Cost(), shareCell(m.Unserved), report.MeanTime(m.Entry.Wait()), report.Percent(m.Entry.Held())))
+		t.Rows = append(t.Rows, append(mixCells(m), m.Entry.Cost(), shareCell(m.Unserved), report.MeanTime(m.Entry.Wait()), report.Percent(m.Entry.HeldShare())))
 	}
 	return t
 }

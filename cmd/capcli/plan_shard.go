@@ -40,7 +40,7 @@ func (o *shardOptions) begin(e *env, cmd *cobra.Command, args []string) {
 // out is the value of --out.
 func (o *shardOptions) settle(e *env, out string) (err error) {
 	if o.merge != nil {
-		o.at, o.cut = o.merge.Head().Of(), true
+		o.at, o.cut = o.merge.Head().ShardOf(), true
 		return nil
 	}
 	o.at, o.cut, err = o.place(e, out)

@@ -101,7 +101,7 @@ var errKilled = errors.New("killed")
 // Len and Do make the squares work for shards.
 func (q *squares) Len() int { return q.pieces }
 
-func (q *squares) Do(_ context.Context, which []int, done func(int, json.RawMessage) error) error {
+func (q *squares) Compute(_ context.Context, which []int, done func(int, json.RawMessage) error) error {
 	if q.computed == nil {
 		q.computed = map[int]int{}
 	}

@@ -191,7 +191,7 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 	}
 	if rep.Rejected > 0 && refused.path != "" {
 		d.Notes = append(d.Notes, "the rejected are in "+refused.path)
-		if full := refused.full(); full != "" {
+		if full := refused.missingText(); full != "" {
 			d.Notes = append(d.Notes, full)
 		}
 	}

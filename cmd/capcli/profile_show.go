@@ -121,8 +121,8 @@ type showCell struct {
 	}
 }
 
-// each calls with every sample of the GPU.
-func (s *gpuShow) each(q store.Query, use func(host string, t *profile.Tick, one *profile.Sample)) error {
+// eachSample calls with every sample of the GPU.
+func (s *gpuShow) eachSample(q store.Query, use func(host string, t *profile.Tick, one *profile.Sample)) error {
 	index, err := strconv.Atoi(s.gpu)
 	byIndex := err == nil
 	q.Devices, q.SamplesOnly = nil, true
@@ -146,7 +146,7 @@ func (s *gpuShow) each(q store.Query, use func(host string, t *profile.Tick, one
 // find looks which GPU is meant, and when it was seen.
 func (s *gpuShow) find() error {
 	var found []string
-	err := s.each(s.q, func(host string, t *profile.Tick, one *profile.Sample) {
+	err := s.eachSample(s.q, func(host string, t *profile.Tick, one *profile.Sample) {
 		name := one.Device.UUID + " of " + host
 		if !slices.Contains(found, name) && len(found) < 100 {
 			found = append(found, name)
@@ -181,13 +181,13 @@ func shortList(all []string) string {
 
 // read fills the columns, each of which has as many times at which a sample is due.
 func (s *gpuShow) read() error {
-	s.slots = s.before(s.from) + 1
+	s.slots = s.intervalsBefore(s.from) + 1
 	s.share = (s.slots + int64(s.columns) - 1) / int64(s.columns)
 	s.cells = make([]showCell, (s.slots+s.share-1)/s.share)
 	q := s.q
 	q.From, q.To, q.Hosts = s.from.Add(-s.every/2), s.to+1, []string{s.host}
-	return s.each(q, func(_ string, t *profile.Tick, one *profile.Sample) {
-		slot := s.slots - 1 - s.before(t.At)
+	return s.eachSample(q, func(_ string, t *profile.Tick, one *profile.Sample) {
+		slot := s.slots - 1 - s.intervalsBefore(t.At)
 		if slot < 0 {
 			return
 		}
@@ -202,12 +202,12 @@ func (s *gpuShow) read() error {
 	})
 }
 
-// before counts the intervals from at to the last sample.
-func (s *gpuShow) before(at profile.Instant) int64 {
+// intervalsBefore counts the intervals from at to the last sample.
+func (s *gpuShow) intervalsBefore(at profile.Instant) int64 {
 	return int64(math.Round(float64(s.to-at) / float64(s.every.Microseconds())))
 }
 
-// at gives when column i begins.
-func (s *gpuShow) at(i int) profile.Instant {
+// columnStart gives when column i begins.
+func (s *gpuShow) columnStart(i int) profile.Instant {
 	return s.to.Add(-time.Duration(s.slots-1-int64(i)*s.share) * s.every)
 }

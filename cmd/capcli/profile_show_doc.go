@@ -59,7 +59,7 @@ func (s *gpuShow) table() report.Table {
 		t.Columns = append(t.Columns, report.Column{Name: m.name + "_mean"}, report.Column{Name: m.name + "_max"})
 	}
 	for i := range s.cells {
-		row := []any{s.at(i).Stamp(), s.cells[i].samples}
+		row := []any{s.columnStart(i).Stamp(), s.cells[i].samples}
 		for k := range shownMetrics {
 			f := s.cells[i].of[k]
 			if f.n == 0 {

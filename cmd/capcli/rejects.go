@@ -78,7 +78,7 @@ func (r *rejects) settle() error {
 		return nil
 	}
 	if r.left > 0 {
-		if err := r.csv.Write([]string{strconv.Itoa(r.from), r.full(), ""}); err != nil {
+		if err := r.csv.Write([]string{strconv.Itoa(r.from), r.missingText(), ""}); err != nil {
 			return r.out.Failed(err)
 		}
 	}
@@ -96,8 +96,8 @@ func (r *rejects) limit() int64 {
 	return maxRejects
 }
 
-// full says which rows are not in the file; "" where all are.
-func (r *rejects) full() string {
+// missingText says which rows are not in the file; "" where all are.
+func (r *rejects) missingText() string {
 	if r.left == 0 {
 		return ""
 	}

@@ -248,7 +248,7 @@ func whyUnknown(r *play.Run) string {
 
 // metricText writes a metric of the run for people.
 func metricText(r *play.Run, m *outcome.Metric) string {
-	v, ok := m.Of(&r.Outcome)
+	v, ok := m.Read(&r.Outcome)
 	if !ok {
 		return "n/a"
 	}

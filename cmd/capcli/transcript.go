@@ -102,7 +102,7 @@ func (im *importing) rejectsPlace() string {
 		return "; name a file for them with --rejects"
 	}
 	text := ", in " + im.o.rejects
-	if full := im.rejects.full(); full != "" {
+	if full := im.rejects.missingText(); full != "" {
 		text += "; " + full
 	}
 	return text

@@ -215,7 +215,7 @@ func (o *Output) Settle() error {
 		err = o.file.Sync()
 	}
 	if o.final == "" || err != nil { // else it stays open: closed, one without a name is gone, and others take a named one for abandoned
-		if shut := o.shut(); err == nil {
+		if shut := o.closeOnce(); err == nil {
 			err = shut
 		}
 	}
@@ -226,8 +226,8 @@ func (o *Output) Settle() error {
 	return nil
 }
 
-// shut closes the file, once.
-func (o *Output) shut() error {
+// closeOnce closes the file, once.
+func (o *Output) closeOnce() error {
 	if o.file == nil {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (o *Output) Publish() error {
 		return nil
 	}
 	if err := o.rename(); err != nil {
-		_ = o.shut()
+		_ = o.closeOnce()
 		if o.temp != "" {
 			_ = o.in.Disk.Remove(o.temp)
 		}
@@ -261,7 +261,7 @@ func (o *Output) rename() error {
 	if o.temp == "" {
 		err := o.in.Disk.Link(o.file, o.final)
 		if err == nil {
-			return o.shut()
+			return o.closeOnce()
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return err
@@ -271,7 +271,7 @@ func (o *Output) rename() error {
 		}
 	}
 	defer o.in.Temps.drop(o.temp)
-	if err := o.shut(); err != nil {
+	if err := o.closeOnce(); err != nil {
 		return err
 	}
 	return o.in.Disk.Rename(o.temp, o.final)
@@ -283,7 +283,7 @@ func (o *Output) Abort() {
 		return
 	}
 	o.closed = true
-	_ = o.shut()
+	_ = o.closeOnce()
 	if o.temp != "" {
 		_ = o.in.Disk.Remove(o.temp)
 		o.in.Temps.drop(o.temp)

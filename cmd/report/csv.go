@@ -79,8 +79,8 @@ func (d *Doc) flush(o Options, buf *bytes.Buffer, w io.Writer) error {
 	return err
 }
 
-// all gives the rows.
-func (t *Table) all() iter.Seq[[]any] {
+// rows gives the rows.
+func (t *Table) rows() iter.Seq[[]any] {
 	if t.Each != nil {
 		return t.Each
 	}
@@ -109,7 +109,7 @@ func eachExact(d Doc, o Options, line func(fields []string) error) error {
 		return err
 	}
 	n := 0
-	for row := range t.all() {
+	for row := range t.rows() {
 		n++
 		fields := make([]string, 0, len(head))
 		for i, cell := range row {

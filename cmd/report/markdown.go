@@ -40,7 +40,7 @@ func writeMarkdown(w io.Writer, d Doc, o Options) error {
 }
 
 func markdownTable(b *bytes.Buffer, t Table, o Options) error {
-	t, left := t.short(o)
+	t, left := t.truncate(o)
 	g, err := t.grid()
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func markdownTable(b *bytes.Buffer, t Table, o Options) error {
 		row(cells)
 	}
 	if left > 0 {
-		b.WriteString("\n" + t.more(left) + "\n")
+		b.WriteString("\n" + t.leftOutText(left) + "\n")
 	}
 	b.WriteString("\n")
 	return nil

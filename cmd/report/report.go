@@ -121,8 +121,8 @@ func (d *Doc) chosen(o Options) ([]Table, error) {
 	return out, nil
 }
 
-// short gives t with no more rows than its Most, and how many are left out.
-func (t *Table) short(o Options) (Table, int) {
+// truncate gives t with no more rows than its Most, and how many are left out.
+func (t *Table) truncate(o Options) (Table, int) {
 	if t.Most == 0 || len(t.Rows) <= t.Most || o.Table != "" {
 		return *t, 0
 	}
@@ -131,8 +131,8 @@ func (t *Table) short(o Options) (Table, int) {
 	return out, len(t.Rows) - t.Most
 }
 
-// more says that n rows of t are left out.
-func (t *Table) more(n int) string {
+// leftOutText says that n rows of t are left out.
+func (t *Table) leftOutText(n int) string {
 	if n == 1 {
 		return "1 more row: --table " + t.Name
 	}

@@ -59,7 +59,7 @@ func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 	if t.Title != "" {
 		b.WriteString(Wrap(Strip(t.Title), o.Width, "") + "\n")
 	}
-	t, left := t.short(o)
+	t, left := t.truncate(o)
 	g, err := t.grid()
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 		}
 	}
 	if left > 0 {
-		b.WriteString(t.more(left) + "\n")
+		b.WriteString(t.leftOutText(left) + "\n")
 	}
 	said := ""
 	switch {

@@ -76,7 +76,7 @@ func (r *reader) fromDemand(file string, d *capcli.Demand, groups *grouper, rep 
 		hs.Notes = append(hs.Notes, fmt.Sprintf("%s GPU %s left out: the log does not say when they started and ended", capcli.Grouped(d.Unknown), capcli.Plural(d.Unknown, "job")))
 	}
 	hs.FormatStamp = stampFormat(d.Step, r.Trace.TZ)
-	from, to := d.Whole()
+	from, to := d.WholeSteps()
 	if r.Curve {
 		all, _ := d.Work(names[0])
 		from, to = 0, len(all)

@@ -49,12 +49,12 @@ func (p *planning) check(o *strict.Object) {
 		p.size(o)
 		p.checkEnd(o)
 	}
-	p.last(o)
+	p.checkLast(o)
 }
 
-// last is the check of the event as the forecast sees it, for what the fields by
+// checkLast is the check of the event as the forecast sees it, for what the fields by
 // themselves do not show.
-func (p *planning) last(o *strict.Object) {
+func (p *planning) checkLast(o *strict.Object) {
 	if o.Decoder.FaultCount() > 0 {
 		return
 	}
@@ -220,8 +220,8 @@ func ratio(dst *float64, lo, hi float64) strict.Reader {
 	}
 }
 
-// large reads a large number over 0: 70e9, 70B, 15T.
-func large(dst *float64) strict.Reader {
+// readLarge reads a large number over 0: 70e9, 70B, 15T.
+func readLarge(dst *float64) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		const what = "a number over 0 such as 70e9, 70B or 15T"
 		s, ok := d.ReadScalar(n, what)

@@ -100,11 +100,11 @@ func (p *planning) campaignFields() []strict.Field {
 	c := p.Campaign
 	return []strict.Field{
 		{"gpus", "GPUs that it holds", strict.Integer(&c.GPUs, 1, mostGPUs)},
-		{"parameters", "of the model: 70e9 or 70B", large(&c.Parameters)},
-		{"tokens", "that it is trained on: 15e12 or 15T", large(&c.Tokens)},
-		{"peak_flops", "of one GPU in the format trained in: 989e12 or 989T; not needed with past", large(&c.PeakFLOPS)},
+		{"parameters", "of the model: 70e9 or 70B", readLarge(&c.Parameters)},
+		{"tokens", "that it is trained on: 15e12 or 15T", readLarge(&c.Tokens)},
+		{"peak_flops", "of one GPU in the format trained in: 989e12 or 989T; not needed with past", readLarge(&c.PeakFLOPS)},
 		{"mfu", "share of that which the model's own operations reach: 0.4 or 40%", ratio(&c.MFU, 1e-6, 1)},
-		{"past", "instead of peak_flops and mfu, a run that was measured: {parameters: 7B, tokens: 2T, gpu_hours: 184320, gpus: 512}", past(&c.Past)},
+		{"past", "instead of peak_flops and mfu, a run that was measured: {parameters: 7B, tokens: 2T, gpu_hours: 184320, gpus: 512}", readPast(&c.Past)},
 		{"parallel", "share of the work that more GPUs speed up (Amdahl); all where left out", ratio(&c.Parallel, 1e-6, 1)},
 		{"buffer", "share added for runs that fail: 15% to 25%; 20% where left out", p.buffer},
 		{"runs", "such runs one after another; 1 where left out", strict.Integer(&c.Runs, 1, 10_000)},
@@ -113,9 +113,9 @@ func (p *planning) campaignFields() []strict.Field {
 
 func pastFields(r *forecast.PastRun) []strict.Field {
 	return []strict.Field{
-		{"parameters", "of the model", large(&r.Parameters)},
-		{"tokens", "that it was trained on", large(&r.Tokens)},
-		{"gpu_hours", "that it took", large(&r.GPUHours)},
+		{"parameters", "of the model", readLarge(&r.Parameters)},
+		{"tokens", "that it was trained on", readLarge(&r.Tokens)},
+		{"gpu_hours", "that it took", readLarge(&r.GPUHours)},
 		{"gpus", "that it held", strict.Integer(&r.GPUs, 1, mostGPUs)},
 	}
 }
@@ -288,7 +288,7 @@ func (p *planning) buffer(d *strict.Decoder, n *yaml.Node) {
 	p.Campaign.Failures, p.zeroRoom = v, v == 0
 }
 
-func past(dst **forecast.PastRun) strict.Reader {
+func readPast(dst **forecast.PastRun) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		r := &forecast.PastRun{}
 		o := d.ReadObject(n, "past", pastFields(r))

@@ -39,7 +39,7 @@ func (x *explanation) totals() []*total {
 	}
 	for run, w := range x.waits {
 		if x.Metric.Name == stillWaiting {
-			_, still := w.Still()
+			_, still := w.Unfinished()
 			for _, r := range still {
 				sum(r.Cause).time += r.Time
 			}
@@ -81,7 +81,7 @@ func (x *explanation) causeText(c cause.Cause) string {
 	quota := c&cause.Quota != 0
 	c &^= cause.Quota
 	var texts []string
-	for _, one := range c.Each() {
+	for _, one := range c.Split() {
 		texts = append(texts, x.oneCause(one))
 	}
 	text := strings.Join(texts, "; or ")
@@ -243,7 +243,7 @@ func (out *Result) waits(x *explanation) {
 	again := map[string]*total{}
 	all = 0
 	for _, w := range x.waits {
-		for _, r := range w.Again() {
+		for _, r := range w.LaterWaits() {
 			key := r.Cause.String()
 			if again[key] == nil {
 				again[key] = &total{cause: r.Cause}
@@ -261,7 +261,7 @@ func (out *Result) waits(x *explanation) {
 
 func (s *total) json(x *explanation, all capcli.Seconds) Cause {
 	out := Cause{Text: x.causeText(s.cause), Share: float64(s.time) / float64(max(all, 1)), Time: s.time, Jobs: s.jobs, Mostly: s.mostly()}
-	for _, c := range s.cause.Each() {
+	for _, c := range s.cause.Split() {
 		out.Causes = append(out.Causes, c.String())
 	}
 	out.Tenants, out.Models = byAmount(s.tenants), byAmount(s.models)

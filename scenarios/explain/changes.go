@@ -279,7 +279,7 @@ func (x *explanation) waitedFor(c cause.Cause) bool {
 				return true
 			}
 		}
-		_, still := w.Still()
+		_, still := w.Unfinished()
 		for _, r := range still {
 			if r.Cause&c != 0 {
 				return true

@@ -263,7 +263,7 @@ func (x *explanation) lengthNote() string {
 func (x *explanation) stillWaiting() int64 {
 	var n int64
 	for _, w := range x.waits {
-		still, _ := w.Still()
+		still, _ := w.Unfinished()
 		n += still
 	}
 	return n

@@ -23,7 +23,7 @@ func (x *explanation) watch() error {
 	x.waits = make([]*cause.Waits, len(x.Runs))
 	var lock sync.Mutex
 	p.Prepare = func(run int, cfg *simulate.Config) error {
-		w := &cause.Waits{Over: x.least(run)}
+		w := &cause.Waits{Over: x.leastWait(run)}
 		cfg.Observers = append(cfg.Observers, w)
 		lock.Lock()
 		defer lock.Unlock()
@@ -34,10 +34,10 @@ func (x *explanation) watch() error {
 	return err
 }
 
-// least is the wait of the jobs that are looked at: those at or above the
+// leastWait is the wait of the jobs that are looked at: those at or above the
 // figure where it is a quantile, or that waited at all where that is nothing;
 // and all jobs where it is no quantile.
-func (x *explanation) least(run int) capcli.Seconds {
+func (x *explanation) leastWait(run int) capcli.Seconds {
 	w := &x.Runs[run].Result.Wait
 	switch x.Metric.Quantile() {
 	case 50:
@@ -58,7 +58,7 @@ func (x *explanation) lookedAt() *Waiting {
 	for run, w := range x.waits {
 		started, jobs, waited := w.Jobs()
 		if x.Metric.Name == stillWaiting {
-			still, rows := w.Still()
+			still, rows := w.Unfinished()
 			jobs, waited = still, 0
 			for _, r := range rows {
 				waited += r.Time
@@ -67,14 +67,14 @@ func (x *explanation) lookedAt() *Waiting {
 		out.Of += started
 		out.Jobs += jobs
 		out.Time += waited
-		out.AtLeast = append(out.AtLeast, x.least(run))
+		out.AtLeast = append(out.AtLeast, x.leastWait(run))
 	}
-	out.Which = x.which()
+	out.Which = x.jobsText()
 	return out
 }
 
-// which names the jobs that are looked at.
-func (x *explanation) which() string {
+// jobsText names the jobs that are looked at.
+func (x *explanation) jobsText() string {
 	q := x.Metric.Quantile()
 	v, _ := x.Runs[0].Exact(x.Metric.Name)
 	switch {

@@ -53,8 +53,8 @@ func (w Workload) Validate() error {
 	return errors.Join(faults...)
 }
 
-// between tells whether x is a number from lo to hi.
-func between(x, lo, hi float64) bool { return x >= lo && x <= hi }
+// inRange tells whether x is a number from lo to hi.
+func inRange(x, lo, hi float64) bool { return x >= lo && x <= hi }
 
 func (c *Class) validate(note func(format string, args ...any)) {
 	for _, f := range []struct {
@@ -75,7 +75,7 @@ func (c *Class) validate(note func(format string, args ...any)) {
 		{"until", float64(c.Until), 0, float64(maxSpan)},
 		{"every", float64(c.Every), 0, float64(maxSpan)},
 	} {
-		if !between(f.value, f.lo, f.hi) {
+		if !inRange(f.value, f.lo, f.hi) {
 			note("%s is %v; want %v to %v", f.name, f.value, f.lo, f.hi)
 		}
 	}
@@ -83,7 +83,7 @@ func (c *Class) validate(note func(format string, args ...any)) {
 		note("day_swing is %v; the busiest instant over the quietest is 1 or more", c.DaySwing)
 	}
 	for _, t := range c.Tenants {
-		if t.Name == "" || !between(t.Weight, 0, 1e12) {
+		if t.Name == "" || !inRange(t.Weight, 0, 1e12) {
 			note("tenant %q of weight %v: want a name and a weight of 0 to 1e12", t.Name, t.Weight)
 		}
 	}
@@ -104,14 +104,14 @@ func (c *Class) validate(note func(format string, args ...any)) {
 }
 
 func (c *Class) validateRandom(note func(format string, args ...any)) {
-	if (c.JobsPerDay > 0) == (c.MeanGPUs > 0) || !between(c.JobsPerDay, 0, 1e9) || !between(c.MeanGPUs, 0, 1e9) {
+	if (c.JobsPerDay > 0) == (c.MeanGPUs > 0) || !inRange(c.JobsPerDay, 0, 1e9) || !inRange(c.MeanGPUs, 0, 1e9) {
 		note("give jobs_per_day or mean_gpus, one of the two, over 0")
 	}
 	if len(c.Sizes) == 0 {
 		note("sizes is missing: the GPUs of a job")
 	}
 	for _, s := range c.Sizes {
-		if s.GPUs < 1 || !between(s.Weight, 0, 1e12) {
+		if s.GPUs < 1 || !inRange(s.Weight, 0, 1e12) {
 			note("a size of %d GPUs of weight %v: want 1 or more, and a weight of 0 to 1e12", s.GPUs, s.Weight)
 		}
 	}

@@ -179,7 +179,7 @@ func (w Workload) Expected() float64 {
 			end = min(end, c.Until)
 		}
 		days := float64(max(0, end-c.From)) / float64(capcli.Day)
-		steps := days * float64(capcli.Day) / float64(c.every())
+		steps := days * float64(capcli.Day) / float64(c.cycle())
 		switch c.Kind {
 		case Steady:
 			sum += steps * float64(c.GPUs/c.gang())

@@ -33,7 +33,7 @@ func (c *Class) lognormal() lognormal {
 		d.high = float64(c.RunMax)
 	}
 	if d.sigma > 0 {
-		d.from, d.to = below(d.score(d.low)), below(d.score(d.high))
+		d.from, d.to = normalCDF(d.score(d.low)), normalCDF(d.score(d.high))
 	}
 	return d
 }
@@ -41,8 +41,8 @@ func (c *Class) lognormal() lognormal {
 // score is how many standard deviations x is over the median.
 func (d *lognormal) score(x float64) float64 { return (math.Log(x) - d.mu) / d.sigma }
 
-// below is the normal distribution function.
-func below(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+// normalCDF is the normal distribution function.
+func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
 // quantile is the run time with a share u of the others below it.
 func (d *lognormal) quantile(u float64) float64 {
@@ -59,7 +59,7 @@ func (d *lognormal) mean() float64 {
 	if d.sigma == 0 || d.to <= d.from {
 		return d.quantile(0.5)
 	}
-	part := below(d.score(d.high)-d.sigma) - below(d.score(d.low)-d.sigma)
+	part := normalCDF(d.score(d.high)-d.sigma) - normalCDF(d.score(d.low)-d.sigma)
 	return math.Exp(d.mu+d.sigma*d.sigma/2) * part / (d.to - d.from)
 }
 

@@ -90,7 +90,7 @@ func (r *random) burst() bool {
 		if !(r.at < float64(r.end)) {
 			return false
 		}
-		if r.arrivals.Float64()*r.rhythm.top() < r.rhythm.at(float64(r.start)+r.at) {
+		if r.arrivals.Float64()*r.rhythm.top() < r.rhythm.rateAt(float64(r.start)+r.at) {
 			break
 		}
 	}
@@ -140,8 +140,8 @@ func (s *shares) total() float64 {
 	return (*s)[len(*s)-1]
 }
 
-// at is the place that holds a share of the whole, 0 to 1.
-func (s *shares) at(u float64) int {
+// find is the place that holds a share of the whole, 0 to 1.
+func (s *shares) find(u float64) int {
 	for i, sum := range *s {
 		if u*s.total() < sum {
 			return i
@@ -150,4 +150,4 @@ func (s *shares) at(u float64) int {
 	return len(*s) - 1
 }
 
-func (s *shares) draw(rng *rand.Rand) int { return s.at(rng.Float64()) }
+func (s *shares) draw(rng *rand.Rand) int { return s.find(rng.Float64()) }

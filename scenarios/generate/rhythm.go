@@ -42,9 +42,9 @@ func (r *rhythm) week(t float64) float64 {
 	return 1
 }
 
-// at is the intensity at an instant (seconds since 1970) against that of the
+// rateAt is the intensity at an instant (seconds since 1970) against that of the
 // busiest instant of a weekday.
-func (r *rhythm) at(t float64) float64 { return r.day(t) * r.week(t) }
+func (r *rhythm) rateAt(t float64) float64 { return r.day(t) * r.week(t) }
 
 // top is the largest value of at.
 func (r *rhythm) top() float64 { return max(1, r.weekend) }

@@ -6,8 +6,8 @@ import (
 	"capcli"
 )
 
-// every is the length of a steady cycle or a service step.
-func (c *Class) every() capcli.Seconds {
+// cycle is the length of a steady cycle or a service step.
+func (c *Class) cycle() capcli.Seconds {
 	if c.Every > 0 {
 		return c.Every
 	}
@@ -44,7 +44,7 @@ func newSteady(t recipe) *waves {
 	if share == 0 {
 		share = 1
 	}
-	w := &waves{run: capcli.Seconds(math.Round(share * float64(t.c.every())))}
+	w := &waves{run: capcli.Seconds(math.Round(share * float64(t.c.cycle())))}
 	w.wave = func(capcli.Seconds) int { return t.c.GPUs / t.c.gang() }
 	return w.begin(t)
 }
@@ -54,9 +54,9 @@ func newSteady(t recipe) *waves {
 // Replicas / DaySwing half a day off.
 func newService(t recipe) *waves {
 	r := t.c.rhythm()
-	w := &waves{run: t.c.every()}
+	w := &waves{run: t.c.cycle()}
 	w.wave = func(at capcli.Seconds) int {
-		return int(math.Round(float64(t.c.Replicas) * r.at(float64(t.start)+float64(at))))
+		return int(math.Round(float64(t.c.Replicas) * r.rateAt(float64(t.start)+float64(at))))
 	}
 	return w.begin(t)
 }
@@ -74,7 +74,7 @@ func (w *waves) begin(t recipe) *waves {
 
 func (w *waves) next() (capcli.Job, bool) {
 	for w.told == w.size || w.run == 0 {
-		if w.at += w.c.every(); w.at >= w.end {
+		if w.at += w.c.cycle(); w.at >= w.end {
 			return capcli.Job{}, false
 		}
 		w.told, w.size = 0, w.wave(w.at)
@@ -83,7 +83,7 @@ func (w *waves) next() (capcli.Job, bool) {
 	if len(w.c.Tenants) > 0 {
 		// The middle of the job's place in the wave, so that shares are as near
 		// to the weights as whole jobs allow.
-		j.Tenant = w.c.Tenants[w.tenants.at((float64(w.told)+0.5)/float64(w.size))].Name
+		j.Tenant = w.c.Tenants[w.tenants.find((float64(w.told)+0.5)/float64(w.size))].Name
 	}
 	w.told++
 	return j, true

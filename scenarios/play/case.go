@@ -148,7 +148,7 @@ func (c *Case) admit(jobs capcli.Jobs, in *scenarios.Intake) capcli.Jobs {
 	if c.FromLog() {
 		return c.Scenario.Admit(jobs, in)
 	}
-	return c.Scenario.Within(jobs, in)
+	return c.Scenario.AdmitPeriod(jobs, in)
 }
 
 // Fault types an error of the engine: accounts that do not balance are a

@@ -92,7 +92,7 @@ func (r *Run) owedAfter() *capcli.USD {
 	for i := range r.Owed {
 		sum += r.Owed[i].Unpaid
 	}
-	return r.known(sum)
+	return r.pricedOrNil(sum)
 }
 
 // utilisation returns how much of a contract was used in the run; nil where none of it

@@ -39,13 +39,13 @@ func (r *Run) figures(run int) outcome.Outcome {
 	}
 	for p := range res.Record.Pools {
 		l, pool := &r.Invoice.ByPool[p], &res.Record.Pools[p]
-		out.Pools = append(out.Pools, outcome.Pool{Name: pool.Name, Terms: r.terms(p), Model: pool.GPUModel, Span: l.Time, Cost: r.known(l.Cost), Stranded: r.known(l.Stranded())})
+		out.Pools = append(out.Pools, outcome.Pool{Name: pool.Name, Terms: r.terms(p), Model: pool.GPUModel, Span: l.Time, Cost: r.pricedOrNil(l.Cost), Stranded: r.pricedOrNil(l.Stranded())})
 	}
 	for i, t := range res.Tenants {
 		b := &r.Invoice.ByTenant[i]
 		out.Tenants = append(out.Tenants, outcome.Tenant{
 			Name: t.Name, Jobs: t.Jobs, Finished: t.Finished, Preemptions: t.Preempted, Used: b.Used, Waits: outcome.WaitsOf(&t.Wait), JCTMean: t.MeanJCT,
-			Direct: r.known(b.Direct), Share: r.known(b.Share), Cost: r.known(b.Total),
+			Direct: r.pricedOrNil(b.Direct), Share: r.pricedOrNil(b.Share), Cost: r.pricedOrNil(b.Total),
 		})
 	}
 	slices.SortStableFunc(out.Tenants, func(a, b outcome.Tenant) int { return cmp.Compare(a.Name, b.Name) })
@@ -62,8 +62,8 @@ func (r *Run) figures(run int) outcome.Outcome {
 	return out
 }
 
-// known returns an amount, nil where prices are missing.
-func (r *Run) known(u capcli.USD) *capcli.USD {
+// pricedOrNil returns an amount, nil where prices are missing.
+func (r *Run) pricedOrNil(u capcli.USD) *capcli.USD {
 	if !r.Priced() {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (r *Run) cost() outcome.Cost {
 	inv := r.Invoice
 	t, committed := &inv.Total, &inv.ByTier[billing.Committed]
 	out := outcome.Cost{
-		Total: r.known(t.Cost), Stranded: r.known(committed.Stranded()), StrandedIdle: r.known(committed.Idle),
-		StrandedBlock: r.known(committed.Blocked), StrandedDown: r.known(committed.Down), Unallocated: r.known(inv.Unallocated),
+		Total: r.pricedOrNil(t.Cost), Stranded: r.pricedOrNil(committed.Stranded()), StrandedIdle: r.pricedOrNil(committed.Idle),
+		StrandedBlock: r.pricedOrNil(committed.Blocked), StrandedDown: r.pricedOrNil(committed.Down), Unallocated: r.pricedOrNil(inv.Unallocated),
 		ByTier: map[string]capcli.USD{}, ByTenant: map[string]capcli.USD{}, ByMonth: map[string]capcli.USD{},
 	}
 	if t.Unlisted == 0 {

@@ -23,7 +23,7 @@ func (p *List) Machine(key string) ([]Quote, error) {
 		return nil, err
 	}
 	if parts[3] != "" {
-		q, err := narrow(key, parts, of)
+		q, err := pickTerm(key, parts, of)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (p *List) Find(key string) (Quote, error) {
 	if err != nil {
 		return Quote{}, err
 	}
-	return narrow(key, parts, of)
+	return pickTerm(key, parts, of)
 }
 
 // matches finds the prices that the first three parts of a key name.
@@ -106,8 +106,8 @@ func partsOf(all []Quote, i int) []string {
 	return slices.Compact(out)
 }
 
-// narrow picks the price of the key's term.
-func narrow(key string, parts []string, of []Quote) (Quote, error) {
+// pickTerm picks the price of the key's term.
+func pickTerm(key string, parts []string, of []Quote) (Quote, error) {
 	want, ok := NormalTerm(parts[3])
 	var found []Quote
 	for _, q := range of {

@@ -128,7 +128,7 @@ func (t *rowText) row() (Row, bool) {
 	}
 	t.gpus(&r)
 	t.term(&r)
-	t.free(&r)
+	t.readFree(&r)
 	t.price(&r)
 	t.date(&r)
 	if c := t.cells["currency"]; c != "" && !strings.EqualFold(c, "USD") {
@@ -189,7 +189,7 @@ func (t *rowText) term(r *Row) {
 	}
 }
 
-func (t *rowText) free(r *Row) {
+func (t *rowText) readFree(r *Row) {
 	switch s := strings.ToLower(t.cells["free"]); s {
 	case "", "false":
 	case "true":

@@ -155,7 +155,7 @@ func (d *Decoder) length(n *yaml.Node) int {
 	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.Lines) || len(d.faults) >= maxFaults {
 		return 1
 	}
-	rest := after(d.Lines[n.Line-1], n.Column-1)
+	rest := skipChars(d.Lines[n.Line-1], n.Column-1)
 	if rest == "" {
 		return 1
 	}
@@ -183,8 +183,8 @@ func linesOf(b []byte) []string {
 	return strings.Split(breaks.Replace(strings.TrimPrefix(string(b), "\ufeff")), "\n")
 }
 
-// after is the rest of s past n characters.
-func after(s string, n int) string {
+// skipChars is the rest of s past n characters.
+func skipChars(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[i:]

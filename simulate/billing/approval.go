@@ -29,9 +29,9 @@ func (a Approvals) Check() string {
 	return ""
 }
 
-// For is who must sign for buying so many GPUs; false where nobody may, or
+// Find is who must sign for buying so many GPUs; false where nobody may, or
 // nothing is bought.
-func (a Approvals) For(gpus int64) (Approval, bool) {
+func (a Approvals) Find(gpus int64) (Approval, bool) {
 	if gpus <= 0 {
 		return Approval{}, false
 	}
@@ -57,7 +57,7 @@ func (a Approvals) Signature(gpus int64) *Signature {
 		return nil
 	}
 	out := &Signature{GPUs: gpus}
-	if x, ok := a.For(gpus); ok {
+	if x, ok := a.Find(gpus); ok {
 		out.By = &x.By
 		if x.Below > 0 {
 			out.Below = &x.Below
@@ -71,7 +71,7 @@ func (a Approvals) Say(gpus int64) string {
 	if len(a) == 0 {
 		return ""
 	}
-	x, ok := a.For(gpus)
+	x, ok := a.Find(gpus)
 	what := fmt.Sprintf("%d GPUs", gpus)
 	if gpus == 1 {
 		what = "1 GPU"

@@ -32,9 +32,9 @@ func (w *writer) finish(currency string) (*Bill, error) {
 		s := &w.shares[k]
 		switch {
 		case w.bought[k] > 0:
-			s.Share = known(w.used[k]/w.bought[k], true)
+			s.Share = orNil(w.used[k]/w.bought[k], true)
 		case w.x.draws != nil && w.x.draws[k] != nil && s.Used+s.Unused > 0:
-			s.Share = known(s.Used.Float()/(s.Used+s.Unused).Float(), true)
+			s.Share = orNil(s.Used.Float()/(s.Used+s.Unused).Float(), true)
 		}
 	}
 	return out, nil
@@ -147,7 +147,7 @@ func (w *writer) finished(d *draft) Row {
 	if d.commit >= 0 {
 		c := w.x.commits[d.commit]
 		w.contract(&r, c)
-		r.Discount = d.weight.per(c.ownUnit())
+		r.Discount = d.weight.divide(c.ownUnit())
 		switch _, drawn := c.Product.(promise); {
 		case drawn && r.Status == Unused:
 			r.Discount = AmountOf(d.effective)

@@ -76,8 +76,8 @@ type Alerts struct {
 // noAlerts are those of a budget of which nothing was spent.
 var noAlerts = Alerts{capcli.NoTime, capcli.NoTime, capcli.NoTime}
 
-// all are the alerts in the order of AlertPercents.
-func (a *Alerts) all() [3]*capcli.Time { return [3]*capcli.Time{&a.At80, &a.At100, &a.At120} }
+// list are the alerts in the order of AlertPercents.
+func (a *Alerts) list() [3]*capcli.Time { return [3]*capcli.Time{&a.At80, &a.At100, &a.At120} }
 
 // Follow sets costs against the budget: a line for the whole and each tenant that
 // has one, in each period in which anything was spent; by period, the whole first,
@@ -189,7 +189,7 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		alert := l.all()[i]
+		alert := l.list()[i]
 		if alert.Known() || l.Spent < capcli.USD(limit) {
 			continue
 		}

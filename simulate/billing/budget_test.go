@@ -78,7 +78,7 @@ func TestBudgetKeepsEveryCent(t *testing.T) {
 		}
 		for _, l := range lines {
 			sum -= l.Spent
-			alerts := l.all()
+			alerts := l.list()
 			for i, percent := range AlertPercents {
 				limit, _ := mulDiv(int64(l.Budget), int64(percent), 100)
 				if alerts[i].Known() != (l.Spent >= capcli.USD(limit)) {

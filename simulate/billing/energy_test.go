@@ -18,9 +18,9 @@ const gpuHour = capcli.GPUTime(3_600_000)
 func TestFootprintByHand(t *testing.T) {
 	e := &Energy{Held: 700_000, Idle: 90_000, PUE: 1250, Price: 100_000, CarbonPrice: 100e6, Intensity: Intensity{Flat: 400_000}, Budget: 3 * 1000 * Gram}
 	m := e.Meter()
-	m.Held(jan, "", "a", 6*gpuHour)
-	m.Held(jan+1800, "", "b", 2*gpuHour)
-	m.Idle(jan, "", 2*gpuHour)
+	m.AddHeld(jan, "", "a", 6*gpuHour)
+	m.AddHeld(jan+1800, "", "b", 2*gpuHour)
+	m.AddIdle(jan, "", 2*gpuHour)
 	f, err := m.Footprints()
 	if err != nil {
 		t.Fatal(err)
@@ -106,9 +106,9 @@ func TestFootprintsConserve(t *testing.T) {
 			hour := jan + capcli.Time(rapid.Int64Range(0, 2000).Draw(t, "hour")*3600)
 			time, model := capcli.GPUTime(rapid.Int64Range(1, 1e9).Draw(t, "time")), rapid.SampledFrom([]string{"", "H100"}).Draw(t, "model")
 			if tenant := rapid.SampledFrom([]string{"idle", "a", "b", ""}).Draw(t, "tenant"); tenant == "idle" {
-				m.Idle(hour, model, time)
+				m.AddIdle(hour, model, time)
 			} else {
-				m.Held(hour, model, tenant, time)
+				m.AddHeld(hour, model, tenant, time)
 			}
 		}
 		f, err := m.Footprints()

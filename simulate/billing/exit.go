@@ -21,7 +21,7 @@ type Exit struct {
 // Source: the termination-for-convenience clause of such contracts, by which the
 // customer owes a stated share of the remaining fees.
 func (c *Commitment) Terminate(at capcli.Time, share int64, flat capcli.USD) (Commitment, error) {
-	_, unpaid, err := c.left(at)
+	_, unpaid, err := c.remainder(at)
 	if err != nil {
 		return Commitment{}, err
 	}
@@ -44,7 +44,7 @@ func (c *Commitment) Terminate(at capcli.Time, share int64, flat capcli.USD) (Co
 // Reserved Instance Marketplace": the seller sets a price for the remaining term,
 // the buyer pays the hourly price on.
 func (c *Commitment) Resell(at capcli.Time, haircut int64, flat capcli.USD) (Commitment, error) {
-	value, unpaid, err := c.left(at)
+	value, unpaid, err := c.remainder(at)
 	if err != nil {
 		return Commitment{}, err
 	}
@@ -54,9 +54,9 @@ func (c *Commitment) Resell(at capcli.Time, haircut int64, flat capcli.USD) (Com
 	return c.leftAt(at, unpaid-(value-scale(value, haircut, 1_000_000))+flat)
 }
 
-// left is what of a commitment is for the time from an instant on, and what is yet
+// remainder is what of a commitment is for the time from an instant on, and what is yet
 // to be paid from then on.
-func (c *Commitment) left(at capcli.Time) (value, unpaid capcli.USD, err error) {
+func (c *Commitment) remainder(at capcli.Time) (value, unpaid capcli.USD, err error) {
 	_, drawn := c.Product.(promise)
 	_, reservation := c.Product.(CapacityReservation)
 	switch {

@@ -81,8 +81,8 @@ func (f *FOCUS) charged(billed, effective capcli.USD) {
 	f.PricingCurrencyEffectiveCost = f.EffectiveCost
 }
 
-// from sets who bills for a charge, in which account and currency.
-func (f *FOCUS) from(provider, account, currency string) {
+// setBiller sets who bills for a charge, in which account and currency.
+func (f *FOCUS) setBiller(provider, account, currency string) {
 	who := cmp.Or(providerName(provider), focusSelf)
 	f.ProviderName, f.PublisherName, f.InvoiceIssuerName = who, who, who
 	f.BillingAccountID, f.BillingAccountName, f.BillingAccountType = account, account, "Billing Account"
@@ -98,7 +98,7 @@ func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 	f := NewFOCUS()
 	f.ChargePeriodStart, f.ChargePeriodEnd = r.Start, r.End
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(r.Start), addMonths(monthOf(r.End-1), 1)
-	f.from(r.SKU.Provider, cmp.Or(r.Account, w.account), w.b.Currency)
+	f.setBiller(r.SKU.Provider, cmp.Or(r.Account, w.account), w.b.Currency)
 	f.charged(r.BilledCost, r.EffectiveCost)
 	f.RegionID, f.RegionName, f.AvailabilityZone = r.SKU.Region, r.SKU.Region, r.SKU.Zone
 	f.ServiceCategory, f.ServiceName, f.ServiceSubcategory = "Compute", cmp.Or(r.SKU.Service, "Compute"), "Virtual Machines"
@@ -199,7 +199,7 @@ func (c *Commitment) ownUnit() int64 {
 func (c *Commitment) quantity(from, to capcli.Time) Amount {
 	var w wide
 	w.add(c.Product.power(c), max(0, int64(min(max(c.End, c.Exit.Term), to)-max(c.Start, from))))
-	return w.per(c.ownUnit())
+	return w.divide(c.ownUnit())
 }
 
 // ahead is what a commitment that was left early could have covered afterwards.

@@ -62,7 +62,7 @@ func (k *FocusCommitment) conclude() error {
 		return fmt.Errorf("commitment %s: %w", k.ID, err)
 	}
 	k.Verdict = k.verdict()
-	k.Purchased, k.Conserves, k.Why = &k.purchased, k.Verdict.String(), k.why()
+	k.Purchased, k.Conserves, k.Why = &k.purchased, k.Verdict.String(), k.reason()
 	if k.Verdict != PurchaseOnly && k.Verdict != UsageOnly {
 		k.Difference = &k.difference
 	}
@@ -153,7 +153,7 @@ func (k *FocusCommitment) verdict() Conserves {
 	if err != nil {
 		return Broken
 	}
-	if off, err := charged.Sub(k.due()); err == nil && off.Abs().Cmp(k.tolerance()) <= 0 {
+	if off, err := charged.Sub(k.amountDue()); err == nil && off.Abs().Cmp(k.tolerance()) <= 0 {
 		return InPart
 	}
 	return Broken
@@ -174,8 +174,8 @@ type focusPurchase struct {
 // should have been charged.
 const mostPurchases = 100_000
 
-// due is what of the purchases falls into the time of the usage, straight line.
-func (k *FocusCommitment) due() Amount {
+// amountDue is what of the purchases falls into the time of the usage, straight line.
+func (k *FocusCommitment) amountDue() Amount {
 	var sum Amount
 	for _, p := range k.bought {
 		part := min(p.Until, k.Usage.Until) - max(p.From, k.Usage.From)
@@ -193,8 +193,8 @@ func (k *FocusCommitment) due() Amount {
 	return sum
 }
 
-// why says what is behind a verdict, "" where the sums are equal.
-func (k *FocusCommitment) why() string {
+// reason says what is behind a verdict, "" where the sums are equal.
+func (k *FocusCommitment) reason() string {
 	switch k.Verdict {
 	case Conserved, ByRounding:
 		return ""

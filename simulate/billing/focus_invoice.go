@@ -48,7 +48,7 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 		}
 	}
 	for i := range contracts {
-		if f, begun := contracts[i].once(rec, until, account); begun {
+		if f, begun := contracts[i].upfrontRow(rec, until, account); begun {
 			to(&f)
 		}
 	}
@@ -97,8 +97,8 @@ func (c *PoolContract) begins(rec *simulate.Record, until capcli.Time) bool {
 	return c.Upfront != 0 && c.Term.From >= rec.Start && c.Term.From < until
 }
 
-// once is the row of what is paid at the start.
-func (c *PoolContract) once(rec *simulate.Record, until capcli.Time, account string) (FOCUS, bool) {
+// upfrontRow is the row of what is paid at the start.
+func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, account string) (FOCUS, bool) {
 	for p := range rec.Pools {
 		pool := &rec.Pools[p]
 		if pool.Name != c.Pool || !c.begins(rec, until) {
@@ -216,7 +216,7 @@ func (w *runMonth) row(pool *simulate.Pool) FOCUS {
 	f := NewFOCUS()
 	f.ChargePeriodStart, f.ChargePeriodEnd = w.start, w.end
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(w.start), addMonths(monthOf(w.end-1), 1)
-	f.from("", w.account, "USD")
+	f.setBiller("", w.account, "USD")
 	f.ServiceCategory, f.ServiceName, f.ServiceSubcategory = "Compute", "GPU", "Virtual Machines"
 	f.SkuID = cmp.Or(pool.GPUModel, pool.Name)
 	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String()

@@ -49,7 +49,7 @@ func (c *FocusCheck) Result(file string, read *FocusReport) (*FocusResult, error
 		}
 	}
 	for _, k := range slices.Concat(c.Commitments, c.Reservations) {
-		k.Utilisation = known(k.utilisation())
+		k.Utilisation = orNil(k.utilisation())
 	}
 	lists := [][]*FocusGroup{c.Services, c.Statuses, c.Accounts, c.Tags}
 	for _, list := range lists {
@@ -64,9 +64,9 @@ func (c *FocusCheck) Result(file string, read *FocusReport) (*FocusResult, error
 	c.Total.listed()
 	out := &FocusResult{
 		Schema: "capcli/bill_check/v1", File: file, Version: read.Version, Currency: read.Currency, Total: c.Total, Unused: c.Unused.Effective,
-		Commitments: full(c.Commitments), Reservations: full(c.Reservations),
-		Services: full(c.Services), Statuses: full(c.Statuses), Months: full(c.Months), Accounts: full(c.Accounts), Tags: full(c.Tags),
-		Conforms: c.Conforms(), Missing: full(c.Missing), OddRows: c.Odd, Odd: full(c.Oddities), Notes: full(slices.Concat(read.Notes(), c.notes())),
+		Commitments: notNil(c.Commitments), Reservations: notNil(c.Reservations),
+		Services: notNil(c.Services), Statuses: notNil(c.Statuses), Months: notNil(c.Months), Accounts: notNil(c.Accounts), Tags: notNil(c.Tags),
+		Conforms: c.Conforms(), Missing: notNil(c.Missing), OddRows: c.Odd, Odd: notNil(c.Oddities), Notes: notNil(slices.Concat(read.Notes(), c.notes())),
 	}
 	out.Conserves = len(out.Broken()) == 0
 	var ok bool
@@ -81,8 +81,8 @@ func (c *FocusCheck) Result(file string, read *FocusReport) (*FocusResult, error
 	return out, nil
 }
 
-// full is a list that is empty rather than nil, for JSON.
-func full[T any](l []T) []T {
+// notNil is a list that is empty rather than nil, for JSON.
+func notNil[T any](l []T) []T {
 	if l == nil {
 		return []T{}
 	}

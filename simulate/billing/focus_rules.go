@@ -56,11 +56,11 @@ func (c *FocusCheck) Columns(names []string) {
 			c.Missing = append(c.Missing, n)
 		}
 	}
-	c.always, c.priced, c.committed = c.among(focusAlways), c.among(focusPriced), c.among(focusOfCommitment)
+	c.always, c.priced, c.committed = c.columnsPresent(focusAlways), c.columnsPresent(focusPriced), c.columnsPresent(focusOfCommitment)
 }
 
-// among gives the columns of a list that the bill has.
-func (c *FocusCheck) among(names []string) []*focusColumn {
+// columnsPresent gives the columns of a list that the bill has.
+func (c *FocusCheck) columnsPresent(names []string) []*focusColumn {
 	var out []*focusColumn
 	for _, n := range names {
 		if c.have[n] {
@@ -104,8 +104,8 @@ func (c *FocusCheck) lacks(r *FOCUS, k *focusColumn, why string) {
 	}
 }
 
-// has notes that a column has a value in a row that wants none.
-func (c *FocusCheck) has(r *FOCUS, k *focusColumn, why string) {
+// noteUnwanted notes that a column has a value in a row that wants none.
+func (c *FocusCheck) noteUnwanted(r *FOCUS, k *focusColumn, why string) {
 	if !k.null(r) {
 		c.fault(r, fmt.Sprintf("%s has a value; expected null%s", k.name, why))
 	}
@@ -128,7 +128,7 @@ func (c *FocusCheck) present(r *FOCUS) {
 	case r.BillingAccountID != "":
 		c.lacks(r, accountTypeColumn, ", for there is a BillingAccountId")
 	case c.have["BillingAccountId"]:
-		c.has(r, accountTypeColumn, ", for there is no BillingAccountId")
+		c.noteUnwanted(r, accountTypeColumn, ", for there is no BillingAccountId")
 	}
 	if r.ChargeCategory == FocusPurchase && r.ChargeFrequency == "Usage-Based" {
 		c.fault(r, "a purchase has ChargeFrequency Usage-Based; expected One-Time or Recurring")
@@ -147,12 +147,12 @@ func (c *FocusCheck) prices(r *FOCUS) {
 		case FocusPurchase:
 			c.lacks(r, k, " in a row of a purchase")
 		case FocusTax:
-			c.has(r, k, " in a row of tax")
+			c.noteUnwanted(r, k, " in a row of tax")
 		}
 	}
 	unused := r.ChargeCategory == FocusUsage && r.CommitmentDiscountStatus == FocusUnused
 	if unused || r.ChargeCategory != FocusUsage {
-		c.has(r, consumedColumn, ", for nothing was consumed")
+		c.noteUnwanted(r, consumedColumn, ", for nothing was consumed")
 	}
 	if r.ListUnitPrice.Sign() < 0 || r.ContractedUnitPrice.Sign() < 0 {
 		c.fault(r, "a unit price is negative; expected 0 or more")
@@ -197,13 +197,13 @@ func (c *FocusCheck) ofCommitment(r *FOCUS) {
 		if id {
 			c.lacks(r, k, ", for there is a CommitmentDiscountId")
 		} else {
-			c.has(r, k, ", for there is no CommitmentDiscountId")
+			c.noteUnwanted(r, k, ", for there is no CommitmentDiscountId")
 		}
 	}
 	q := r.CommitmentDiscountQuantity
 	switch {
 	case !id || r.ChargeCategory != FocusUsage && r.ChargeCategory != FocusPurchase:
-		c.has(r, discountColumn, ", for it is no usage or purchase of a commitment")
+		c.noteUnwanted(r, discountColumn, ", for it is no usage or purchase of a commitment")
 	case !q.Known:
 		c.lacks(r, discountColumn, ", for there is a CommitmentDiscountId")
 	case q.Sign() <= 0:

@@ -63,13 +63,13 @@ func (e *Energy) Meter() *PowerMeter {
 	return &PowerMeter{e: e, cells: map[powerKey]capcli.GPUTime{}}
 }
 
-// Held adds GPU time of a model that a tenant held in the clock hour of at.
-func (m *PowerMeter) Held(at capcli.Time, model, tenant string, t capcli.GPUTime) {
+// AddHeld adds GPU time of a model that a tenant held in the clock hour of at.
+func (m *PowerMeter) AddHeld(at capcli.Time, model, tenant string, t capcli.GPUTime) {
 	m.cells[powerKey{hourOf(at), model, tenant, false}] += t
 }
 
-// Idle adds GPU time of a model that was up and that nobody held.
-func (m *PowerMeter) Idle(at capcli.Time, model string, t capcli.GPUTime) {
+// AddIdle adds GPU time of a model that was up and that nobody held.
+func (m *PowerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
 	m.cells[powerKey{hourOf(at), model, "", true}] += t
 }
 
@@ -261,7 +261,7 @@ func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints,
 		for t := range tenants {
 			for i, held := range tenants[t].Used {
 				if held > 0 {
-					m.Held(rec.Hourly.First+capcli.Time(i)*hour, rec.Pools[p].GPUModel, rec.Tenants[t], held)
+					m.AddHeld(rec.Hourly.First+capcli.Time(i)*hour, rec.Pools[p].GPUModel, rec.Tenants[t], held)
 				}
 			}
 		}
@@ -298,7 +298,7 @@ func (m *PowerMeter) idlePool(rec *simulate.Record, p int, until capcli.Time) {
 		}
 		for i, part := range capcli.Split(capcli.USD(idle), free) {
 			if part > 0 {
-				m.Idle(hours[i], rec.Pools[p].GPUModel, capcli.GPUTime(part))
+				m.AddIdle(hours[i], rec.Pools[p].GPUModel, capcli.GPUTime(part))
 			}
 		}
 	}
@@ -327,7 +327,7 @@ func (e *Energy) OfUse(rec *UseRecord) (*Footprints, error) {
 		end := l.Start + capcli.Time(l.Seconds)
 		for at := l.Start; at < end; {
 			next := min(hourOf(at)+hour, end)
-			m.Held(at, l.SKU.GPUModel, l.Tenant, capcli.GPUTime(l.Units*int64(next-at)))
+			m.AddHeld(at, l.SKU.GPUModel, l.Tenant, capcli.GPUTime(l.Units*int64(next-at)))
 			at = next
 		}
 	}

@@ -53,7 +53,7 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 		case l.Kind == UseSpot:
 			err = g.spot(l, prices)
 		default:
-			err = g.stretch(l.bucket(), g.by(l), l.Units, l.Start, max(l.Seconds, l.Minimum))
+			err = g.stretch(l.bucket(), g.lineUser(l), l.Units, l.Start, max(l.Seconds, l.Minimum))
 		}
 		if err != nil {
 			return nil, &RecordError{i, "units", err.Error()}
@@ -63,8 +63,8 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 	return g.Hours()
 }
 
-// by is who used a line.
-func (g *Gatherer) by(l *UseLine) user {
+// lineUser is who used a line.
+func (g *Gatherer) lineUser(l *UseLine) user {
 	if g.h.byJob {
 		return user{l.Tenant, l.Job}
 	}

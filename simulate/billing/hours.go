@@ -47,14 +47,14 @@ type entry struct {
 	time      capcli.GPUTime
 }
 
-// From and To are the window that the use is of.
-func (h *Hours) From() capcli.Time { return h.from }
+// Start and To are the window that the use is of.
+func (h *Hours) Start() capcli.Time { return h.from }
 
-// To is the end of the window.
-func (h *Hours) To() capcli.Time { return h.to }
+// End is the end of the window.
+func (h *Hours) End() capcli.Time { return h.to }
 
-// within is how much of [from, to) falls into clock hour i and the window.
-func (h *Hours) within(i int, from, to capcli.Time) int64 {
+// overlap is how much of [from, to) falls into clock hour i and the window.
+func (h *Hours) overlap(i int, from, to capcli.Time) int64 {
 	start := h.first + capcli.Time(i)*hour
 	return max(0, int64(min(start+hour, to, h.to)-max(start, from, h.from)))
 }

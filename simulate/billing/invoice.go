@@ -96,7 +96,7 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 			return fmt.Errorf("price pool %s in the month from %s: %w", rec.Pools[p].Name, month.Start, err)
 		}
 		month.ByPool[p] = l
-		rest := l.less(&part)
+		rest := l.subtract(&part)
 		month.ByTier[TierOf(terms)] += rest.Cost
 		month.ByTier[Committed] += part.Cost
 		inv.ByTier[TierOf(terms)].add(&rest)

@@ -105,13 +105,13 @@ func (x *pricing) settle(i int) error {
 	h := x.h
 	copy(x.left, h.use[i*h.open:(i+1)*h.open])
 	for k, c := range x.commits {
-		x.bought[k] = x.powers[k] * h.within(i, c.Start, c.End)
+		x.bought[k] = x.powers[k] * h.overlap(i, c.Start, c.End)
 		have := x.bought[k]
 		if x.early[k] > 0 {
-			have = x.powers[k] * h.within(i, c.Start, c.End-capcli.Time(x.early[k]))
+			have = x.powers[k] * h.overlap(i, c.Start, c.End-capcli.Time(x.early[k]))
 		}
 		x.have[k], x.rest[k] = have, have
-		if x.draws != nil && x.draws[k] != nil && h.within(i, c.Start, c.End) > 0 {
+		if x.draws != nil && x.draws[k] != nil && h.overlap(i, c.Start, c.End) > 0 {
 			x.rest[k] = unlimited
 		}
 	}

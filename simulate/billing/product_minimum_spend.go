@@ -112,7 +112,7 @@ func (p MinimumSpend) drawdown(c *Commitment) *drawdown {
 // micros is what was spent, rounded half up to the millionth of a dollar: rates are
 // for an hour and time in thousandths of a second.
 func (d *drawdown) micros() (capcli.USD, error) {
-	a := d.spent.per(1000 * int64(capcli.Hour) * int64(capcli.Dollar)) // in dollars
+	a := d.spent.divide(1000 * int64(capcli.Hour) * int64(capcli.Dollar)) // in dollars
 	return a.USD()
 }
 

@@ -31,14 +31,14 @@ func (g *Gatherer) spot(l *UseLine, prices series) error {
 	length := max(l.Seconds, l.Minimum)
 	if l.FreeInterruption() {
 		b.paid = 0
-		return g.stretch(b, g.by(l), l.Units, l.Start, l.Seconds)
+		return g.stretch(b, g.lineUser(l), l.Units, l.Start, l.Seconds)
 	}
 	steps := prices[l.SKU]
 	if len(steps) == 0 {
 		if l.Spot == 0 && l.Price > 0 {
 			return errNoSpotPrice
 		}
-		return g.stretch(b, g.by(l), l.Units, l.Start, length)
+		return g.stretch(b, g.lineUser(l), l.Units, l.Start, length)
 	}
 	at, end := l.Start, l.Start+capcli.Time(length)
 	i := 0
@@ -54,7 +54,7 @@ func (g *Gatherer) spot(l *UseLine, prices series) error {
 			until = min(end, max(at, steps[i+1].At))
 		}
 		b.paid = min(steps[i].Price, l.Price)
-		if err := g.stretch(b, g.by(l), l.Units, at, capcli.Seconds(until-at)); err != nil {
+		if err := g.stretch(b, g.lineUser(l), l.Units, at, capcli.Seconds(until-at)); err != nil {
 			return err
 		}
 		at = until

@@ -42,7 +42,7 @@ func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
 	}
 	for i := range lines {
 		if l := &lines[i]; l.Kind == UseOnDemand {
-			if err := g.stretch(l.bucket(), g.by(l), l.Units, l.Start, l.Seconds); err != nil {
+			if err := g.stretch(l.bucket(), g.lineUser(l), l.Units, l.Start, l.Seconds); err != nil {
 				return nil, err
 			}
 		}

@@ -50,7 +50,7 @@ func OfRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 		if k.Skip {
 			continue
 		}
-		if err := g.idle(k, tenants, rec.Hourly.First); err != nil {
+		if err := g.bookIdle(k, tenants, rec.Hourly.First); err != nil {
 			return nil, fmt.Errorf("price pool %s: %w", rec.Pools[p].Name, err)
 		}
 		for t := range tenants {
@@ -85,14 +85,14 @@ func (k *RunPool) bucketAt(at capcli.Time) bucket {
 	return line.bucket()
 }
 
-// idle books what nobody held of a pool that is a capacity reservation.
-func (g *Gatherer) idle(k *RunPool, tenants []simulate.HourlyUse, first capcli.Time) error {
+// bookIdle books what nobody held of a pool that is a capacity reservation.
+func (g *Gatherer) bookIdle(k *RunPool, tenants []simulate.HourlyUse, first capcli.Time) error {
 	if k.Reserved == 0 {
 		return nil
 	}
 	for i := range g.h.n {
 		at := g.h.first + capcli.Time(i)*hour
-		free := capcli.GPUTime(k.Reserved * g.h.within(i, k.From, k.Until))
+		free := capcli.GPUTime(k.Reserved * g.h.overlap(i, k.From, k.Until))
 		for t := range tenants {
 			if n := int((at - first) / hour); n >= 0 && n < len(tenants[t].Used) {
 				free -= tenants[t].Used[n]

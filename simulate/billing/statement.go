@@ -92,7 +92,7 @@ func State(r *Request) (*Statement, error) {
 		Schema: "capcli/bill/v1", Use: r.UseName, Portfolio: r.PortfolioName, Currency: bill.Currency, From: bill.From, To: bill.To,
 		Total:  Totals{t.Billed, t.Effective, bill.Equivalent, t.Contracted},
 		Unused: bill.UnusedCost(), Unallocated: payers.Unallocated, UnpaidCash: payers.UnpaidCash,
-		Utilisation: known(bill.Utilisation()), Coverage: known(bill.Coverage()), Savings: known(bill.SavingsRate()),
+		Utilisation: orNil(bill.Utilisation()), Coverage: orNil(bill.Coverage()), Savings: orNil(bill.SavingsRate()),
 		Commitments: slices.Clip(append([]CommitmentBill{}, bill.Commitments...)), Tenants: payers.Payers, Notes: bill.idleNotes(),
 		Approval: r.Approvals.Signature(r.Portfolio.Units()), Bill: bill,
 	}
@@ -111,8 +111,8 @@ func State(r *Request) (*Statement, error) {
 	return s, s.unitCosts(r)
 }
 
-// known is a figure that is known, else nil.
-func known(v float64, ok bool) *float64 {
+// orNil is a figure that is known, else nil.
+func orNil(v float64, ok bool) *float64 {
 	if !ok {
 		return nil
 	}

@@ -164,8 +164,8 @@ func (s *settled) lay(l *Line) (part Line) {
 	return part
 }
 
-// less is a line without a part of it.
-func (l *Line) less(o *Line) Line {
+// subtract is a line without a part of it.
+func (l *Line) subtract(o *Line) Line {
 	return Line{
 		Cost: l.Cost - o.Cost, Direct: l.Direct - o.Direct, Idle: l.Idle - o.Idle, Blocked: l.Blocked - o.Blocked, Down: l.Down - o.Down,
 		Equivalent: l.Equivalent - o.Equivalent, Unlisted: l.Unlisted - o.Unlisted, Billed: l.Billed - o.Billed,

@@ -113,7 +113,7 @@ func (f *focusUse) add(s *sheet, r *FOCUS) (err error) {
 	}
 	if r.PricingCategory == FocusDynamic {
 		l.Kind = UseSpot
-		if l.Spot, err = f.per(s, r.EffectiveCost.Amount, r); err != nil {
+		if l.Spot, err = f.unitRate(s, r.EffectiveCost.Amount, r); err != nil {
 			return err
 		}
 		l.Spot = min(l.Spot, l.Price)
@@ -184,18 +184,18 @@ func (f *focusUse) price(s *sheet, r *FOCUS) (capcli.Rate, error) {
 	case r.ListUnitPrice.Known && r.ListUnitPrice.Sign() > 0 && f.second(cmp.Or(r.PricingUnit, r.ConsumedUnit)) == 3600:
 		return f.rate(s, "ListUnitPrice", r.ListUnitPrice.Amount)
 	case r.ListCost.Known && r.ListCost.Sign() > 0:
-		return f.per(s, r.ListCost.Amount, r)
+		return f.unitRate(s, r.ListCost.Amount, r)
 	case f.o.Price > 0:
 		return f.o.Price, nil
 	case r.PricingCategory != FocusCommitted && r.EffectiveCost.Sign() > 0:
 		f.unlisted++
-		return f.per(s, r.EffectiveCost.Amount, r)
+		return f.unitRate(s, r.EffectiveCost.Amount, r)
 	}
 	return 0, s.fault("ListCost", "expected the list price of this use, found nothing", "give one for all lines with --on-demand")
 }
 
-// per is a cost for a unit-hour of the row's quantity.
-func (f *focusUse) per(s *sheet, cost Amount, r *FOCUS) (capcli.Rate, error) {
+// unitRate is a cost for a unit-hour of the row's quantity.
+func (f *focusUse) unitRate(s *sheet, cost Amount, r *FOCUS) (capcli.Rate, error) {
 	hours := r.ConsumedQuantity.Float() * float64(secondsIn(r.ConsumedUnit)) / 3600
 	a, _, err := ParseAmount(fmt.Sprintf("%.9f", cost.Float()/hours))
 	if err != nil {

@@ -21,14 +21,14 @@ func (w *wide) add(a, b int64) {
 	w.hi += hi + carry
 }
 
-func (w *wide) big() *big.Int {
+func (w *wide) bigInt() *big.Int {
 	v := new(big.Int).SetUint64(w.hi)
 	return v.Add(v.Lsh(v, 64), new(big.Int).SetUint64(w.lo))
 }
 
-// per is w / n as an Amount, cut at its eighteenth place; n is above 0.
-func (w wide) per(n int64) Amount {
-	v := w.big()
+// divide is w / n as an Amount, cut at its eighteenth place; n is above 0.
+func (w wide) divide(n int64) Amount {
+	v := w.bigInt()
 	v.Mul(v, new(big.Int).SetUint64(amountUnit)).Quo(v, big.NewInt(n))
 	lo := new(big.Int).And(v, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 	return Amount{int64(v.Rsh(v, 64).Uint64()), lo}
@@ -40,7 +40,7 @@ func splitWide(total capcli.USD, weights []wide) []capcli.USD {
 	out := make([]capcli.USD, len(weights))
 	sum := new(big.Int)
 	for i := range weights {
-		sum.Add(sum, weights[i].big())
+		sum.Add(sum, weights[i].bigInt())
 	}
 	if len(out) == 0 {
 		return out
@@ -53,7 +53,7 @@ func splitWide(total capcli.USD, weights []wide) []capcli.USD {
 	rests := make([]*big.Int, len(weights))
 	order := make([]int, len(weights))
 	for i := range weights {
-		share, rest := weights[i].big(), new(big.Int)
+		share, rest := weights[i].bigInt(), new(big.Int)
 		share.Mul(share, big.NewInt(int64(total))).QuoRem(share, sum, rest)
 		out[i], rests[i], order[i] = capcli.USD(share.Int64()), rest, i
 		left -= out[i]

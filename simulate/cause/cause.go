@@ -53,8 +53,8 @@ func (c Cause) String() string {
 // Several tells whether c is more than one cause.
 func (c Cause) Several() bool { return bits.OnesCount16(uint16(c)) > 1 }
 
-// Each gives the causes in c one by one.
-func (c Cause) Each() []Cause {
+// Split gives the causes in c one by one.
+func (c Cause) Split() []Cause {
 	var out []Cause
 	for i := range causes {
 		if one := Cause(1) << i; c&one != 0 {

@@ -133,7 +133,7 @@ func (w *Waits) Observe(e simulate.Event, _ *simulate.Cluster) {
 		w.enter(l)
 	case simulate.Finish:
 		w.stopped(l)
-		w.done(l)
+		w.bookLaterWaits(l)
 	default:
 	}
 }
@@ -269,7 +269,7 @@ func (w *Waits) Settle() {
 			continue
 		}
 		kept = append(kept, k)
-		if row := w.row(w.why(k)); row != k.row {
+		if row := w.row(w.findCause(k)); row != k.row {
 			k.touch(w.run.Now())
 			k.row = row
 		}
@@ -325,8 +325,8 @@ func (r *Row) add(s capcli.Seconds, l *simulate.Live, at time.Time) {
 	r.Sizes[i].Time += s
 }
 
-// done books the waits after the first of a job that is gone.
-func (w *Waits) done(l *simulate.Live) {
+// bookLaterWaits books the waits after the first of a job that is gone.
+func (w *Waits) bookLaterWaits(l *simulate.Live) {
 	for i, s := range w.notes[l.Slot()].later {
 		addAt(&w.again, i, s)
 	}
@@ -336,7 +336,7 @@ func (w *Waits) done(l *simulate.Live) {
 func (w *Waits) Close(l *simulate.Live) {
 	if l.Running() {
 		w.stopped(l)
-		w.done(l)
+		w.bookLaterWaits(l)
 		return
 	}
 	w.leave(l)
@@ -346,7 +346,7 @@ func (w *Waits) Close(l *simulate.Live) {
 			addAt(&w.still, r, s)
 		}
 	}
-	w.done(l)
+	w.bookLaterWaits(l)
 }
 
 // Check returns an error where a job's wait is not the sum of its causes.
@@ -381,13 +381,13 @@ type Time struct {
 	Time  capcli.Seconds
 }
 
-// Again are the waits of all jobs after they lost their GPUs, most first: no
+// LaterWaits are the waits of all jobs after they lost their GPUs, most first: no
 // part of the wait for the first start.
-func (w *Waits) Again() []Time { return w.times(w.again) }
+func (w *Waits) LaterWaits() []Time { return w.times(w.again) }
 
-// Still are the jobs that had not started when the run ended, and their waits
+// Unfinished are the jobs that had not started when the run ended, and their waits
 // up to then, most first.
-func (w *Waits) Still() (jobs int64, waits []Time) { return w.stillN, w.times(w.still) }
+func (w *Waits) Unfinished() (jobs int64, waits []Time) { return w.stillN, w.times(w.still) }
 
 func (w *Waits) times(rows []capcli.Seconds) []Time {
 	var out []Time

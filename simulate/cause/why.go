@@ -7,10 +7,10 @@ import (
 	"capcli/simulate"
 )
 
-// why is the set of causes for which a kind of job waits, now that the instant
+// findCause is the set of causes for which a kind of job waits, now that the instant
 // has settled. Each job is looked at by itself: could it start, and if not,
 // which single change would let it.
-func (w *Waits) why(k *alike) Cause {
+func (w *Waits) findCause(k *alike) Cause {
 	room := w.room(k)
 	switch {
 	case !k.job.OverQuota():
@@ -32,7 +32,7 @@ func (w *Waits) room(k *alike) Cause {
 		return Order
 	}
 	var why Cause
-	if w.free(k.job, reach) {
+	if w.enoughFree(k.job, reach) {
 		why |= w.scattered(k, reach)
 	}
 	if !k.key.opened && !k.key.never && w.anyFits(c, k.job, ranks[1:]) {
@@ -42,11 +42,11 @@ func (w *Waits) room(k *alike) Cause {
 	if why != 0 {
 		return why
 	}
-	return w.held(reach)
+	return w.heldCapacity(reach)
 }
 
-// held names the capacity that is all held.
-func (w *Waits) held(reach [][]int) Cause {
+// heldCapacity names the capacity that is all held.
+func (w *Waits) heldCapacity(reach [][]int) Cause {
 	why := Capacity
 	for _, pools := range reach {
 		for _, p := range pools {
@@ -77,9 +77,9 @@ func (w *Waits) fits(c *simulate.Cluster, l *simulate.Live, pools []int) bool {
 	return len(c.Find(w.probe, l, pools)) > 0
 }
 
-// free tells whether the pools together have the GPUs free that l wants, each
+// enoughFree tells whether the pools together have the GPUs free that l wants, each
 // wherever they are.
-func (w *Waits) free(l *simulate.Live, reach [][]int) bool {
+func (w *Waits) enoughFree(l *simulate.Live, reach [][]int) bool {
 	var sum int64
 	for _, pools := range reach {
 		for _, p := range pools {
@@ -108,8 +108,8 @@ func (w *Waits) missing(k *alike, reach [][]int) Cause {
 	for _, pools := range reach {
 		for _, p := range pools {
 			for _, c := range [...]Cause{Down, SpotGone, Outside} {
-				if why&c == 0 && w.world.gone(w.run.Cluster(), p, c)+w.run.Cluster().Usable(p) >= k.job.Milli() &&
-					w.fits(w.world.with(w.run.Cluster(), p, c), k.job, []int{p}) {
+				if why&c == 0 && w.world.missing(w.run.Cluster(), p, c)+w.run.Cluster().Usable(p) >= k.job.Milli() &&
+					w.fits(w.world.clusterWith(w.run.Cluster(), p, c), k.job, []int{p}) {
 					why |= c
 				}
 			}
@@ -180,9 +180,9 @@ func (w *whatIfs) forget() {
 	}
 }
 
-// gone is how much would be free on the nodes that are not there, in
+// missing is how much would be free on the nodes that are not there, in
 // thousandths of GPUs; far below nothing where all nodes are.
-func (w *whatIfs) gone(c *simulate.Cluster, pool int, why Cause) int64 {
+func (w *whatIfs) missing(c *simulate.Cluster, pool int, why Cause) int64 {
 	p := c.Pool(pool)
 	if p.Supply == nil && p.From == 0 && p.Until == 0 {
 		return none
@@ -227,8 +227,8 @@ func absent(c *simulate.Cluster, n int) Cause {
 	return Down
 }
 
-// with is the cluster with those nodes there, for questions about that pool.
-func (w *whatIfs) with(c *simulate.Cluster, pool int, why Cause) *simulate.Cluster {
+// clusterWith is the cluster with those nodes there, for questions about that pool.
+func (w *whatIfs) clusterWith(c *simulate.Cluster, pool int, why Cause) *simulate.Cluster {
 	m := w.made[wanting{pool, why}]
 	if m.built {
 		return m.c

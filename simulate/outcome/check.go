@@ -24,7 +24,7 @@ func (c Check) String() string { return c.Metric.Name + " " + c.Op + " " + c.tex
 // figure, or a lower bound of it, does not tell; then the condition is neither true
 // nor false.
 func (c Check) Holds(o *Outcome) (holds, known bool) {
-	f, ok := c.Metric.Of(o)
+	f, ok := c.Metric.Read(o)
 	if !ok || math.IsNaN(f.Value) {
 		return false, false
 	}

@@ -146,8 +146,8 @@ func (c *Comparison) figure(m *Metric) ComparedFigure {
 // where the first plan's is only known to be over something.
 func (c *Comparison) paired(m *Metric, i int) (own, diffs []Figure) {
 	for _, run := range c.pairs {
-		a, okA := m.kept(c.plans[0].find(run))
-		b, okB := m.kept(c.plans[i].find(run))
+		a, okA := m.readSaved(c.plans[0].find(run))
+		b, okB := m.readSaved(c.plans[i].find(run))
 		if !okB {
 			return nil, nil
 		}
@@ -167,9 +167,9 @@ func (p *Plan) find(run int) *Outcome {
 	return &p.Runs[i]
 }
 
-// kept reads the metric from a document that may have been written before there were
+// readSaved reads the metric from a document that may have been written before there were
 // figures of work that was not done, and of jobs that never started.
-func (m *Metric) kept(o *Outcome) (Figure, bool) {
+func (m *Metric) readSaved(o *Outcome) (Figure, bool) {
 	f, known := m.get(o)
 	return f, known && (!m.sinceServed || o.Possible > 0)
 }

@@ -52,43 +52,43 @@ var Metrics = []*Metric{
 	{"jct_mean", InSeconds, false, "mean time from submission to end; to that of the run for a job that has not ended", overJobs(func(o *Outcome) float64 { return o.JCTMean }).madeBy(PartlyWaits)},
 	{"bounded_slowdown_mean", InCount, false, "mean of max(1, JCT / max(run time, 10 s))", overJobs(func(o *Outcome) float64 { return o.BoundedSlowdown }).madeBy(PartlyWaits)},
 	{"makespan", InSeconds, false, "from the first submission to the last end; to that of the run where a job has not ended", overJobs(func(o *Outcome) float64 { return float64(o.Makespan) }).madeBy(PartlyWaits)},
-	{"queue_max", InCount, false, "most jobs waiting at once", always(func(o *Outcome) float64 { return float64(o.Queue.Max) }).madeBy(PartlyWaits)},
-	{"queue_mean", InCount, false, "jobs waiting, mean over time", always(func(o *Outcome) float64 { return o.Queue.Mean }).madeBy(PartlyWaits)},
-	{"unserved_gpu_hours", InGPUHours, false, "work that could have been done by the end and was not", always(func(o *Outcome) float64 { return o.Unserved.Hours() }).ofWork()},
-	{"unserved_share", InShare, false, "the same, of the work that could have been done", always(func(o *Outcome) float64 { return o.UnservedShare }).ofWork()},
-	{"unserved_jobs", InCount, false, "jobs waiting at the end and jobs that can never run", always(func(o *Outcome) float64 { return float64(o.UnservedJobs.Waiting + o.UnservedJobs.Unplaceable) }).ofWork()},
+	{"queue_max", InCount, false, "most jobs waiting at once", figure(func(o *Outcome) float64 { return float64(o.Queue.Max) }).madeBy(PartlyWaits)},
+	{"queue_mean", InCount, false, "jobs waiting, mean over time", figure(func(o *Outcome) float64 { return o.Queue.Mean }).madeBy(PartlyWaits)},
+	{"unserved_gpu_hours", InGPUHours, false, "work that could have been done by the end and was not", figure(func(o *Outcome) float64 { return o.Unserved.Hours() }).ofWork()},
+	{"unserved_share", InShare, false, "the same, of the work that could have been done", figure(func(o *Outcome) float64 { return o.UnservedShare }).ofWork()},
+	{"unserved_jobs", InCount, false, "jobs waiting at the end and jobs that can never run", figure(func(o *Outcome) float64 { return float64(o.UnservedJobs.Waiting + o.UnservedJobs.Unplaceable) }).ofWork()},
 	{"unserved_usd", InUSD, false, "unserved work at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.UnservedAmount })},
-	{"backlog_gpu_hours", InGPUHours, false, "work left at the end of the jobs that wait or can never run", always(func(o *Outcome) float64 { return o.Backlog.Hours() })},
+	{"backlog_gpu_hours", InGPUHours, false, "work left at the end of the jobs that wait or can never run", figure(func(o *Outcome) float64 { return o.Backlog.Hours() })},
 	{"backlog_usd", InUSD, false, "the same at the on-demand price", money(func(o *Outcome) *capcli.USD { return o.BacklogAmount })},
-	{"waiting", InCount, false, "jobs still waiting at the end", always(func(o *Outcome) float64 { return float64(o.Jobs.Waiting) }).madeBy(OnlyWaits)},
-	{"unplaceable", InCount, false, "jobs that can never run", always(func(o *Outcome) float64 { return float64(o.Jobs.Unplaceable) })},
-	{"finished", InCount, true, "jobs that finished", always(func(o *Outcome) float64 { return float64(o.Jobs.Finished) })},
-	{"preemptions", InCount, false, "times that a job lost its GPUs", always(func(o *Outcome) float64 { return float64(o.Jobs.Preemptions) })},
-	{"deadline_misses", InCount, false, "jobs that had not ended by their deadline", always(func(o *Outcome) float64 { return float64(o.Jobs.Misses) }).madeBy(PartlyWaits)},
+	{"waiting", InCount, false, "jobs still waiting at the end", figure(func(o *Outcome) float64 { return float64(o.Jobs.Waiting) }).madeBy(OnlyWaits)},
+	{"unplaceable", InCount, false, "jobs that can never run", figure(func(o *Outcome) float64 { return float64(o.Jobs.Unplaceable) })},
+	{"finished", InCount, true, "jobs that finished", figure(func(o *Outcome) float64 { return float64(o.Jobs.Finished) })},
+	{"preemptions", InCount, false, "times that a job lost its GPUs", figure(func(o *Outcome) float64 { return float64(o.Jobs.Preemptions) })},
+	{"deadline_misses", InCount, false, "jobs that had not ended by their deadline", figure(func(o *Outcome) float64 { return float64(o.Jobs.Misses) }).madeBy(PartlyWaits)},
 	{"cost", InUSD, false, "all that was paid", money(func(o *Outcome) *capcli.USD { return o.Cost.Total }).sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown)},
 	{"total", InUSD, false, "the same as cost", money(func(o *Outcome) *capcli.USD { return o.Cost.Total }).sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown)},
 	{"committed", InUSD, false, "paid for owned and reserved capacity", tierCost(billing.Committed)},
 	{"on_demand", InUSD, false, "paid for on-demand capacity", tierCost(billing.OnDemand)},
 	{"spot", InUSD, false, "paid for spot capacity", tierCost(billing.Spot)},
 	{"on_demand_equivalent", InUSD, false, "what all use would have cost on demand", money(func(o *Outcome) *capcli.USD { return o.Cost.Equivalent })},
-	{"stranded_usd", InUSD, false, "paid for committed GPUs that nobody held", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded }).madeBy(PartlyWaits).sum(billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).in(billing.Committed)},
+	{"stranded_usd", InUSD, false, "paid for committed GPUs that nobody held", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded }).madeBy(PartlyWaits).sum(billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).ofTier(billing.Committed)},
 	{"stranded", InUSD, false, "the same as stranded_usd", money(func(o *Outcome) *capcli.USD { return o.Cost.Stranded })},
 	{"availability", InShare, true, "jobs that started within the limit on waits, or an hour, of all that came", share(func(o *Outcome) *float64 { return o.Availability })},
 	{"effective_savings_rate", InShare, true, "1 - cost / on-demand equivalent", share(func(o *Outcome) *float64 { return o.Cost.Savings })},
 	{"allocation_rate", InShare, true, "GPU-hours held of all that were offered", share(func(o *Outcome) *float64 { return o.Capacity.AllocationRate })},
-	{"stranded_gpu_hours", InGPUHours, false, "committed GPU-hours that nobody held", always(func(o *Outcome) float64 { return o.Capacity.Stranded.Hours() }).madeBy(PartlyWaits).sum(billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).in(billing.Committed)},
-	{"used_gpu_hours", InGPUHours, true, "GPU-hours held", always(func(o *Outcome) float64 { return o.Capacity.Used.Hours() }).sum(billing.SlotHeld)},
-	{"idle_gpu_hours", InGPUHours, false, "free while nobody waited for them", always(func(o *Outcome) float64 { return o.Capacity.Idle.Hours() }).sum(billing.SlotIdle)},
-	{"blocked_gpu_hours", InGPUHours, false, "free while jobs waited that could not start", always(func(o *Outcome) float64 { return o.Capacity.Blocked.Hours() }).madeBy(PartlyWaits).sum(billing.SlotBlocked)},
-	{"down_gpu_hours", InGPUHours, false, "failed or draining", always(func(o *Outcome) float64 { return o.Capacity.Down.Hours() }).sum(billing.SlotDown)},
-	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", always(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
+	{"stranded_gpu_hours", InGPUHours, false, "committed GPU-hours that nobody held", figure(func(o *Outcome) float64 { return o.Capacity.Stranded.Hours() }).madeBy(PartlyWaits).sum(billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).ofTier(billing.Committed)},
+	{"used_gpu_hours", InGPUHours, true, "GPU-hours held", figure(func(o *Outcome) float64 { return o.Capacity.Used.Hours() }).sum(billing.SlotHeld)},
+	{"idle_gpu_hours", InGPUHours, false, "free while nobody waited for them", figure(func(o *Outcome) float64 { return o.Capacity.Idle.Hours() }).sum(billing.SlotIdle)},
+	{"blocked_gpu_hours", InGPUHours, false, "free while jobs waited that could not start", figure(func(o *Outcome) float64 { return o.Capacity.Blocked.Hours() }).madeBy(PartlyWaits).sum(billing.SlotBlocked)},
+	{"down_gpu_hours", InGPUHours, false, "failed or draining", figure(func(o *Outcome) float64 { return o.Capacity.Down.Hours() }).sum(billing.SlotDown)},
+	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", figure(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
 }
 
 // Derived are figures that tables show and that no limit may name.
 var Derived = []*Metric{
 	{"cost_per_year", InUSD, false, "cost x 365.25 d / length of the run", money(func(o *Outcome) *capcli.USD { return o.Cost.PerYear })},
 	{"per_used_gpu_hour", InUSD, false, "cost of a GPU-hour that was held", money(func(o *Outcome) *capcli.USD { return o.Cost.PerGPUHour })},
-	{"redone_gpu_hours", InGPUHours, false, "GPU-hours held without progress", always(func(o *Outcome) float64 { return o.Capacity.Redone.Hours() })},
+	{"redone_gpu_hours", InGPUHours, false, "GPU-hours held without progress", figure(func(o *Outcome) float64 { return o.Capacity.Redone.Hours() })},
 }
 
 // MetricNamed returns the metric, or derived figure, of a name; nil where there is none.
@@ -118,8 +118,8 @@ func (m *Metric) Column() string {
 	return m.Name
 }
 
-// Of returns the metric's figure in an outcome; false where nothing is known of it.
-func (m *Metric) Of(o *Outcome) (Figure, bool) {
+// Read returns the metric's figure in an outcome; false where nothing is known of it.
+func (m *Metric) Read(o *Outcome) (Figure, bool) {
 	if m.overJobs && o.Came() == 0 {
 		return Figure{}, false
 	}
@@ -130,7 +130,7 @@ func (m *Metric) Of(o *Outcome) (Figure, bool) {
 // of it, or there is none of that name.
 func (o *Outcome) Figure(metric string) (Figure, bool) {
 	if m := MetricNamed(metric); m != nil {
-		return m.Of(o)
+		return m.Read(o)
 	}
 	return Figure{}, false
 }
@@ -226,20 +226,20 @@ func (r reading) sum(slots ...billing.Slot) reading {
 	return r
 }
 
-// in says that the metric is of one tier.
-func (r reading) in(t billing.Tier) reading {
+// ofTier says that the metric is of one tier.
+func (r reading) ofTier(t billing.Tier) reading {
 	r.tier, r.oneTier = t, true
 	return r
 }
 
-func always(value func(*Outcome) float64) reading {
+func figure(value func(*Outcome) float64) reading {
 	return reading{get: func(o *Outcome) (Figure, bool) { return Figure{Value: value(o)}, true }}
 }
 
 // overJobs reads a figure over jobs. It is not known where no job came: a limit over
 // no job is neither held nor broken.
 func overJobs(value func(*Outcome) float64) reading {
-	r := always(value)
+	r := figure(value)
 	r.overJobs = true
 	return r
 }
@@ -273,7 +273,7 @@ func tierCost(t billing.Tier) reading {
 		u, known := o.Cost.ByTier[t.String()]
 		return Figure{Value: u.Float()}, known
 	}}
-	return r.sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).in(t)
+	return r.sum(billing.SlotHeld, billing.SlotIdle, billing.SlotBlocked, billing.SlotDown).ofTier(t)
 }
 
 func share(value func(*Outcome) *float64) reading {

@@ -115,7 +115,7 @@ type Waits struct {
 
 // WaitsOf returns the waits that w measured.
 func WaitsOf(w *simulate.Stats) Waits {
-	out := Waits{WaitMean: w.Mean, WaitMeanStarted: w.MeanStarted, Started: w.Started, NeverStarted: w.Never()}
+	out := Waits{WaitMean: w.Mean, WaitMeanStarted: w.MeanStarted, Started: w.Started, NeverStarted: w.NeverStarted()}
 	out.WaitP50, out.WaitP50From = Quantile(w, 50, w.P50)
 	out.WaitP95, out.WaitP95From = Quantile(w, 95, w.P95)
 	return out

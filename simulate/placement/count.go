@@ -37,7 +37,7 @@ func firstNode(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulat
 	for _, p := range pools {
 		for n := c.Candidate(l, p, -1); n >= 0; n = c.Candidate(l, p, n) {
 			if c.Fits(l, n) {
-				return append(dst, c.Whole(l, n))
+				return append(dst, c.WholeSlice(l, n))
 			}
 		}
 	}

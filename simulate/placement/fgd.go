@@ -83,7 +83,7 @@ func (f *fgd) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []si
 	if spot.node < 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
-	s := c.Whole(l, spot.node)
+	s := c.WholeSlice(l, spot.node)
 	if l.GPUMilli > 0 && spot.known {
 		s.Device = int32(spot.device)
 	}

@@ -34,7 +34,7 @@ func onOneNode(c *simulate.Cluster, l *simulate.Live, pools []int, t taste, dst 
 	if best < 0 {
 		return dst
 	}
-	return append(dst, c.Whole(l, best))
+	return append(dst, c.WholeSlice(l, best))
 }
 
 // onWholeNodes splits l, larger than a node of pool p, over wholly free nodes,
@@ -70,7 +70,7 @@ func gang(c *simulate.Cluster, l *simulate.Live, pools []int, small, rest taste,
 		return dst
 	}
 	for _, p := range pools {
-		if l.GPUs > c.Pool(p).GPUsPerNode && c.Free(p) >= l.GPUs {
+		if l.GPUs > c.Pool(p).GPUsPerNode && c.FreeGPUs(p) >= l.GPUs {
 			if dst = onWholeNodes(c, l, p, rest, dst); len(dst) > base {
 				return dst
 			}

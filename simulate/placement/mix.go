@@ -111,8 +111,8 @@ func compareKinds(a, b kind) int {
 		cmp.Compare(a.partition, b.partition), cmp.Compare(a.cpu, b.cpu))
 }
 
-// within is the share of all jobs that are of this demand and want at most cpu.
-func (g *demand) within(cpu int64) float64 {
+// shareWithin is the share of all jobs that are of this demand and want at most cpu.
+func (g *demand) shareWithin(cpu int64) float64 {
 	i, found := slices.BinarySearch(g.cpus, cpu)
 	if found {
 		i++
@@ -173,7 +173,7 @@ func (h *holes) usable(groups []*demand) float64 {
 	for _, g := range groups {
 		if g.milli == 0 {
 			if h.whole >= g.gpus {
-				sum += g.within(h.cpu) * (idle - partly)
+				sum += g.shareWithin(h.cpu) * (idle - partly)
 			}
 			continue
 		}
@@ -186,7 +186,7 @@ func (h *holes) usable(groups []*demand) float64 {
 			}
 		}
 		if fits {
-			sum += g.within(h.cpu) * (idle - small)
+			sum += g.shareWithin(h.cpu) * (idle - small)
 		}
 	}
 	return sum

@@ -22,7 +22,7 @@ func (pack) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simu
 		return dst
 	}
 	for _, p := range pools {
-		if c.Free(p) >= l.GPUs {
+		if c.FreeGPUs(p) >= l.GPUs {
 			if dst = spread(c, l, p, dst); len(dst) > base {
 				return dst
 			}
@@ -46,7 +46,7 @@ func spread(c *simulate.Cluster, l *simulate.Live, p int, dst []simulate.Slice) 
 		if n < 0 {
 			return dst[:base]
 		}
-		g := most(c, l, n, want)
+		g := mostFitting(c, l, n, want)
 		dst = append(dst, c.Part(l, n, g))
 		want -= g
 	}
@@ -59,9 +59,9 @@ func fullest(c *simulate.Cluster, l *simulate.Live, p int, taken []simulate.Slic
 	return pick(c, l, p, 1, tightest, taken)
 }
 
-// most is the largest number of l's GPUs, up to want, for which node n has the
+// mostFitting is the largest number of l's GPUs, up to want, for which node n has the
 // GPUs, the CPUs and the memory.
-func most(c *simulate.Cluster, l *simulate.Live, n, want int) int {
+func mostFitting(c *simulate.Cluster, l *simulate.Live, n, want int) int {
 	g := min(want, c.NodeFree(n))
 	for g > 1 && !c.FitsPart(l, n, g) {
 		g--

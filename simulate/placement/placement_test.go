@@ -22,7 +22,7 @@ type scripted struct {
 
 func (s *scripted) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	if n, err := strconv.Atoi(l.ID); err == nil {
-		return append(dst, c.Whole(l, n))
+		return append(dst, c.WholeSlice(l, n))
 	}
 	return s.Placement.Place(c, l, pools, dst)
 }

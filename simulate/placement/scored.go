@@ -32,7 +32,7 @@ func leastInOrder(c *simulate.Cluster, l *simulate.Live, pools []int, order []in
 	if at < 0 {
 		return gang(c, l, pools, tightest, tightest, dst)
 	}
-	return append(dst, c.Whole(l, at))
+	return append(dst, c.WholeSlice(l, at))
 }
 
 // drawn is an order of a cluster's nodes by chance, the same in every run. The

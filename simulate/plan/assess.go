@@ -176,8 +176,8 @@ func (a *Assessed) MeanRegret() capcli.USD {
 	return capcli.USD(sum.Div(sum, big.NewInt(int64(len(a.Outcomes)))).Int64())
 }
 
-// Worst is the future in which a has its largest regret.
-func (a *Assessed) Worst() int {
+// WorstFuture is the future in which a has its largest regret.
+func (a *Assessed) WorstFuture() int {
 	worst := 0
 	for i := range a.Outcomes {
 		if a.Outcomes[i].Regret > a.Outcomes[worst].Regret {

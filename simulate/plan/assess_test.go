@@ -25,7 +25,7 @@ func TestAssessLaws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone, err := f.Alone(ctx)
+		alone, err := f.OptimumOfEach(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

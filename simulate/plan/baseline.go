@@ -87,7 +87,7 @@ const maxRuled = 5000
 // Rules are the Baselines of a demand that is known, but for that nothing is
 // bought; none where there are too many times of purchase to play them.
 func (m *Market) Rules(ctx context.Context, c *Curve) ([]*Assessed, error) {
-	if len(c.starts(m.every()))*len(m.Terms) > maxRuled {
+	if len(c.starts(m.period()))*len(m.Terms) > maxRuled {
 		return nil, nil
 	}
 	f, err := fieldOf([]*Curve{c}, m, false, nil)
@@ -227,7 +227,7 @@ func (f *Field) quantileBefore(s int, at capcli.Seconds, share float64) int64 {
 	var stays []stay
 	c := f.curves[s]
 	for i, w := range c.Work {
-		from, to := c.at(i), c.at(i+1)
+		from, to := c.stepStart(i), c.stepStart(i+1)
 		if from >= at {
 			break
 		}
@@ -260,7 +260,7 @@ func (f *Field) online(term int) (*Assessed, error) {
 	if len(m.OnDemand) != 1 || len(t.Rate) != 1 || m.Discount != 0 || t.Max != 0 || len(f.sunk) > 0 || c.Step.Months > 0 {
 		return nil, nil
 	}
-	step, length := c.at(1), c.after(0, t.Length, 1)
+	step, length := c.stepStart(1), c.addSteps(0, t.Length, 1)
 	lease := Lease{
 		Periods: int(length / step), Fee: capcli.Cost(t.Rate[0].Rate, capcli.GPUTime(m.lot()*int64(length))),
 		OnDemand: capcli.Cost(m.OnDemand[0].Rate, capcli.GPUTime(m.lot()*int64(step))),
@@ -289,7 +289,7 @@ func (f *Field) online(term int) (*Assessed, error) {
 		bought[s] = make([]int64, len(f.cost))
 		next := 0
 		for i, n := range run.Leases {
-			for next < len(when) && f.deal.chances[when[next]].from < c.at(i) {
+			for next < len(when) && f.deal.chances[when[next]].from < c.stepStart(i) {
 				next++
 			}
 			if n > 0 && next < len(when) {

@@ -63,7 +63,7 @@ func BenchmarkChooseYear(b *testing.B) {
 		}
 		b.Run(size.name+"/alone", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := field.Alone(context.Background()); err != nil {
+				if _, err := field.OptimumOfEach(context.Background()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 	"capcli"
 )
 
-// Alone finds the optimum of each future by itself, as if it were known.
-func (f *Field) Alone(ctx context.Context) ([]*Choice, error) {
+// OptimumOfEach finds the optimum of each future by itself, as if it were known.
+func (f *Field) OptimumOfEach(ctx context.Context) ([]*Choice, error) {
 	return capcli.MapParallel(ctx, allOf(f.Count()), nil, f.chooseAlone)
 }
 
@@ -29,7 +29,7 @@ func (f *Field) chooseAlone(ctx context.Context, s int) (*Choice, error) {
 
 // quantile looks for the plan with the least quantile of its costs.
 func (f *Field) quantile(ctx context.Context, risk Risk) (*Choice, error) {
-	alone, err := f.Alone(ctx)
+	alone, err := f.OptimumOfEach(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func TestRiskLaws(t *testing.T) {
 		if err != nil || none.Value.Cmp(mean.Value) != 0 {
 			t.Fatalf("CVaR at 0 is %v, the mean %v (%v)", none.Value, mean.Value, err)
 		}
-		alone, err := f.Alone(ctx)
+		alone, err := f.OptimumOfEach(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, erro
 		case v > maxGPUs:
 			return nil, &StepError{Step: i, Text: fmt.Sprintf("expected a demand of at most %.0f GPUs, found %g", float64(maxGPUs), v)}
 		}
-		work := v * float64(capcli.GPUSecond) * float64(c.at(i+1)-c.at(i))
+		work := v * float64(capcli.GPUSecond) * float64(c.stepStart(i+1)-c.stepStart(i))
 		if sum += work; sum > 1<<62 {
 			return nil, &StepError{Step: i, Text: capcli.ErrTooMuchTime.Error(), Err: capcli.ErrTooMuchTime}
 		}
@@ -89,21 +89,21 @@ func (c *Curve) checkStep() error {
 // Dated tells whether the steps lie in a calendar.
 func (c *Curve) Dated() bool { return c.Start.Known() }
 
-// at is when step i begins, counted from the first.
-func (c *Curve) at(i int) capcli.Seconds { return c.after(0, c.Step, i) }
+// stepStart is when step i begins, counted from the first.
+func (c *Curve) stepStart(i int) capcli.Seconds { return c.addSteps(0, c.Step, i) }
 
-// After is the instant one length after another, both counted from the start of
+// AddSteps is the instant one length after another, both counted from the start of
 // c.
-func (c *Curve) After(from capcli.Seconds, length capcli.Step) capcli.Seconds {
-	return c.after(from, length, 1)
+func (c *Curve) AddSteps(from capcli.Seconds, length capcli.Step) capcli.Seconds {
+	return c.addSteps(from, length, 1)
 }
 
-// At is when step i begins, counted from the start of c.
-func (c *Curve) At(i int) capcli.Seconds { return c.at(i) }
+// StepStart is when step i begins, counted from the start of c.
+func (c *Curve) StepStart(i int) capcli.Seconds { return c.stepStart(i) }
 
-// after is n steps of a length after from, both counted from the start of c:
+// addSteps is n steps of a length after from, both counted from the start of c:
 // months of the calendar where there is one, else of 730 hours.
-func (c *Curve) after(from capcli.Seconds, s capcli.Step, n int) capcli.Seconds {
+func (c *Curve) addSteps(from capcli.Seconds, s capcli.Step, n int) capcli.Seconds {
 	if !c.Dated() || s.Days == 0 && s.Months == 0 {
 		return from + s.Length()*capcli.Seconds(n)
 	}
@@ -112,7 +112,7 @@ func (c *Curve) after(from capcli.Seconds, s capcli.Step, n int) capcli.Seconds 
 }
 
 // Len is how long c is.
-func (c *Curve) Len() capcli.Seconds { return c.at(len(c.Work)) }
+func (c *Curve) Len() capcli.Seconds { return c.stepStart(len(c.Work)) }
 
 // Sum is the GPU time wanted in all.
 func (c *Curve) Sum() capcli.GPUTime {
@@ -125,7 +125,7 @@ func (c *Curve) Sum() capcli.GPUTime {
 
 // GPUs is the mean demand in step i.
 func (c *Curve) GPUs(i int) float64 {
-	return float64(c.Work[i]) / float64(capcli.GPUSecond) / float64(c.at(i+1)-c.at(i))
+	return float64(c.Work[i]) / float64(capcli.GPUSecond) / float64(c.stepStart(i+1)-c.stepStart(i))
 }
 
 // Levels returns the mean demand of each step.

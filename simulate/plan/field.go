@@ -116,7 +116,7 @@ func fieldOf(curves []*Curve, m *Market, prorated bool, held []Held) (*Field, er
 // where a fraction in binary missed it.
 func (c *Curve) exact(gpus []float64) {
 	for i, v := range gpus {
-		c.Work[i] = capcli.GPUTime(int64(math.Round(v*1000)) * int64(c.at(i+1)-c.at(i)))
+		c.Work[i] = capcli.GPUTime(int64(math.Round(v*1000)) * int64(c.stepStart(i+1)-c.stepStart(i)))
 	}
 }
 

@@ -75,7 +75,7 @@ func (g *game) solve() (weights, shares []float64, value float64) {
 // start sets up the tableau at the weights that are worst for the last plan.
 func (t *tableau) start(g *game, low, span float64) {
 	n, k := t.futures, len(g.plans)
-	w := g.worst(g.plans[k-1])
+	w := g.worstWeights(g.plans[k-1])
 	pick := 0
 	for s, v := range w {
 		switch {
@@ -121,8 +121,8 @@ func (t *tableau) start(g *game, low, span float64) {
 	t.clear(at+1, n)
 }
 
-// worst are the weights for which a plan costs the most.
-func (g *game) worst(plan []float64) []float64 {
+// worstWeights are the weights for which a plan costs the most.
+func (g *game) worstWeights(plan []float64) []float64 {
 	order := make([]int, len(plan))
 	for i := range order {
 		order[i] = i

@@ -25,7 +25,7 @@ func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	var level int64
 	k := 0
 	for i, work := range c.Work {
-		from, to := c.at(i), c.at(i+1)
+		from, to := c.stepStart(i), c.stepStart(i+1)
 		left := work
 		for from < to {
 			for k < len(changes) && changes[k].at <= from {

@@ -277,7 +277,7 @@ func (p *joint) chances() []span {
 // term, extended, and left early.
 func (p *joint) ways(i int, from capcli.Seconds) []span {
 	o, c := &p.j.Offers[i], p.j.Models[0].Curve
-	end := c.after(from, o.Length, 1)
+	end := c.addSteps(from, o.Length, 1)
 	whole := exact.Product(int64(o.Rate), int64(end-from))
 	var out []span
 	put := func(to capcli.Seconds, cost *big.Int, left, extended bool) {
@@ -287,11 +287,11 @@ func (p *joint) ways(i int, from capcli.Seconds) []span {
 	}
 	put(end, whole, false, false)
 	if o.Extend.Length() > 0 {
-		to := c.after(end, o.Extend, 1)
+		to := c.addSteps(end, o.Extend, 1)
 		put(to, new(big.Int).Add(whole, exact.Product(int64(o.ExtendRate), int64(to-end))), false, true)
 	}
 	for _, x := range o.Exits {
-		at := c.after(from, x.After, 1)
+		at := c.addSteps(from, x.After, 1)
 		if at >= end {
 			continue
 		}
@@ -337,7 +337,7 @@ func (p *joint) segments() {
 	c := p.j.Models[0].Curve
 	cuts := slices.Clone(p.edges)
 	for i := range c.Work {
-		cuts = append(cuts, c.at(i))
+		cuts = append(cuts, c.stepStart(i))
 	}
 	for i := range p.j.Models {
 		for _, x := range p.j.Models[i].OnDemand {
@@ -351,15 +351,15 @@ func (p *joint) segments() {
 	p.periods = make([][]segment, len(p.edges)-1)
 	step, period := 0, 0
 	for i := 0; i+1 < len(cuts); i++ {
-		for c.at(step+1) <= cuts[i] {
+		for c.stepStart(step+1) <= cuts[i] {
 			step++
 		}
 		for p.edges[period+1] <= cuts[i] {
 			period++
 		}
-		from, to := cuts[i]-c.at(step), cuts[i+1]-c.at(step)
+		from, to := cuts[i]-c.stepStart(step), cuts[i+1]-c.stepStart(step)
 		s := segment{dur: int64(to - from)}
-		length := int64(c.at(step+1) - c.at(step))
+		length := int64(c.stepStart(step+1) - c.stepStart(step))
 		for m := range p.j.Models {
 			work := int64(p.j.Models[m].Curve.Work[step])
 			s.work = append(s.work, part(work, int64(to), length)-part(work, int64(from), length))

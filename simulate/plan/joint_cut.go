@@ -79,7 +79,7 @@ func (p *joint) cutAt(period int, levels []float64, o *open) cut {
 			if float64(w) <= levels[m]*float64(p.lots[m]*s.dur) {
 				continue
 			}
-			price := p.least(s, m, o)
+			price := p.leastCost(s, m, o)
 			c.at += price * float64(w)
 			c.slope[m] -= price * float64(p.lots[m]*s.dur)
 		}
@@ -94,9 +94,9 @@ func (p *joint) cutAt(period int, levels []float64, o *open) cut {
 	return c
 }
 
-// least is what a GPU of a model costs for an hour at least, where money under
+// leastCost is what a GPU of a model costs for an hour at least, where money under
 // plans has its worth.
-func (p *joint) least(s *segment, m int, o *open) float64 {
+func (p *joint) leastCost(s *segment, m int, o *open) float64 {
 	price := float64(s.list[m])
 	for k, offer := range p.plans {
 		if r := float64(p.j.Offers[offer].Rates[m]); r > 0 && r <= float64(s.list[m]) {
@@ -119,7 +119,7 @@ func (p *joint) sharpen(s *segment, levels []float64, o *open) {
 		sum := 0.0
 		for m, w := range s.work {
 			if left := float64(w) - levels[m]*float64(p.lots[m]*s.dur); left > 0 {
-				sum += left * p.least(s, m, o)
+				sum += left * p.leastCost(s, m, o)
 			}
 		}
 		for k, v := range o.worth {

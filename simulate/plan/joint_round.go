@@ -71,8 +71,8 @@ func (t *tally) shift(times float64, moves []move) {
 	}
 }
 
-// do makes moves.
-func (t *tally) do(moves ...move) {
+// apply makes moves.
+func (t *tally) apply(moves ...move) {
 	t.shift(1, moves)
 	for _, m := range moves {
 		t.units[m.column] += m.by
@@ -117,7 +117,7 @@ func (t *tally) single() bool {
 		for step := max(t.units[j]/2, 1); step > 0; step /= 2 {
 			for _, by := range []int64{step, -step} {
 				for t.gain(move{j, by}) > 1 {
-					t.do(move{j, by})
+					t.apply(move{j, by})
 					any = true
 				}
 			}
@@ -145,7 +145,7 @@ func (t *tally) swaps() bool {
 			}
 			for _, n := range by {
 				for t.gain(move{i, -min(n, t.units[i])}, move{j, n}) > 1 {
-					t.do(move{i, -min(n, t.units[i])}, move{j, n})
+					t.apply(move{i, -min(n, t.units[i])}, move{j, n})
 					any = true
 				}
 			}

@@ -224,7 +224,7 @@ func TestJointPlanIsWhatItsBillSays(t *testing.T) {
 		for _, m := range j.Models {
 			for h := range m.Curve.Work {
 				rec.Lines = append(rec.Lines, billing.UseLine{
-					Start: day0 + capcli.Time(m.Curve.At(h)), Seconds: capcli.Hour, Units: int64(m.Curve.Work[h]) / 3600,
+					Start: day0 + capcli.Time(m.Curve.StepStart(h)), Seconds: capcli.Hour, Units: int64(m.Curve.Work[h]) / 3600,
 					Price: m.OnDemand[0].Rate, SKU: billing.SKU{GPUModel: m.Name}, Tenant: m.Name,
 				})
 			}

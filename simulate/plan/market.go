@@ -137,7 +137,7 @@ func (m *Market) lot() int64 {
 	return m.Lot
 }
 
-func (m *Market) every() capcli.Step {
+func (m *Market) period() capcli.Step {
 	if m.Every.Length() <= 0 {
 		return capcli.Step{Months: 1}
 	}

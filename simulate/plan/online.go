@@ -55,12 +55,12 @@ func Online(demand []int64, l Lease) (*OnlineRun, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	return l.run(demand, l.most())
+	return l.run(demand, l.mostPeriods())
 }
 
-// most is how many periods on demand within one lease do not pass the
+// mostPeriods is how many periods on demand within one lease do not pass the
 // break-even, fee / (on-demand - used).
-func (l *Lease) most() int64 { return int64(l.Fee / (l.OnDemand - l.Used)) }
+func (l *Lease) mostPeriods() int64 { return int64(l.Fee / (l.OnDemand - l.Used)) }
 
 // run leases at each level once more than most of the last Periods wanted it
 // unleased.

@@ -32,7 +32,7 @@ func OnlineChance(demand []int64, l Lease, u float64) (*OnlineRun, error) {
 
 // mostOf is how many periods on demand do not pass z times the fee.
 func (l *Lease) mostOf(z float64) int64 {
-	return min(l.most(), int64(z*l.Fee.Float()/l.OnDemand.Float()))
+	return min(l.mostPeriods(), int64(z*l.Fee.Float()/l.OnDemand.Float()))
 }
 
 // drawBreakEven turns an even draw into a break-even: the inverse of the
@@ -52,7 +52,7 @@ func OnlineMean(demand []int64, l Lease) (float64, error) {
 	var mean, below float64
 	for n := int64(0); below < 1; n++ {
 		upTo := 1.0
-		if n < l.most() {
+		if n < l.mostPeriods() {
 			z := float64(n+1) * l.OnDemand.Float() / max(l.Fee.Float(), 1e-6)
 			upTo = min(1, math.Expm1((1-alpha)*z)/(math.E-1+alpha))
 		}

@@ -112,7 +112,7 @@ func (r *Review) stretches(use *Curve) []stretch {
 	slices.Sort(cuts)
 	var out []stretch
 	for i, work := range use.Work {
-		from, to := use.at(i), use.at(i+1)
+		from, to := use.stepStart(i), use.stepStart(i+1)
 		for from < to {
 			k, _ := slices.BinarySearch(cuts, from+1)
 			upTo := to
@@ -160,13 +160,13 @@ func (r *Review) serve(use *Curve, m *Market) {
 		r.Committed += c.Paid
 		if c.Priced {
 			c.Unused = capcli.Cost(c.Rate, c.Paid-c.Used)
-			c.Idle = c.idle(levels[i], c.Rate.Float()/max(1e-9, m.OnDemand.At(r.To).Float()))
+			c.Idle = c.idleGPUs(levels[i], c.Rate.Float()/max(1e-9, m.OnDemand.At(r.To).Float()))
 		}
 	}
 }
 
-// idle is the GPUs of c that were used for at most a share of the time.
-func (c *Reviewed) idle(levels []stretch, share float64) int64 {
+// idleGPUs is the GPUs of c that were used for at most a share of the time.
+func (c *Reviewed) idleGPUs(levels []stretch, share float64) int64 {
 	slices.SortStableFunc(levels, func(a, b stretch) int {
 		return cmp.Compare(int64(b.work)/int64(b.to-b.from), int64(a.work)/int64(a.to-a.from))
 	})
@@ -199,13 +199,13 @@ func (r *Review) advise(ctx context.Context, use *Curve, m *Market) error {
 		start = use.Start + capcli.Time(r.To)
 	}
 	first := 0
-	for use.at(first) < r.From {
+	for use.stepStart(first) < r.From {
 		first++
 	}
 	again := &Curve{Start: start, Step: use.Step}
-	r.Ahead = again.after(0, ahead, 1)
+	r.Ahead = again.addSteps(0, ahead, 1)
 	var gpus []float64
-	for i := 0; again.at(i) < r.Ahead; i++ {
+	for i := 0; again.stepStart(i) < r.Ahead; i++ {
 		if len(gpus) >= maxSteps {
 			return fmt.Errorf("over %d steps ahead: take a longer step", maxSteps)
 		}
@@ -277,7 +277,7 @@ func (r *Review) choose(ctx context.Context, f *Field) error {
 		ends[p.From] -= again
 		for _, x := range []Advice{{p.From, Renew, p.Term, again, 0}, {p.From, Buy, p.Term, p.Milli - again, 0}} {
 			if x.Milli > 0 {
-				end := f.deal.c.after(p.From, f.deal.m.Terms[p.Term].Length, 1)
+				end := f.deal.c.addSteps(p.From, f.deal.m.Terms[p.Term].Length, 1)
 				x.Cost = capcli.Cost(p.Rate, capcli.GPUTime(x.Milli*int64(end-p.From)))
 				r.Advice = append(r.Advice, x)
 			}

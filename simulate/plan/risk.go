@@ -101,7 +101,7 @@ func (r Risk) Measure(costs []int64) *big.Rat {
 		sorted := slices.Sorted(slices.Values(costs))
 		return new(big.Rat).SetInt64(sorted[r.rank(len(costs))-1])
 	}
-	weights, whole := r.worst(costs)
+	weights, whole := r.worstWeights(costs)
 	sum := new(big.Int)
 	for i, w := range weights {
 		sum.Add(sum, exact.Product(w, costs[i]))
@@ -109,9 +109,9 @@ func (r Risk) Measure(costs []int64) *big.Rat {
 	return new(big.Rat).SetFrac(sum, big.NewInt(whole))
 }
 
-// worst gives the weights that a mean or a CVaR has each of some costs count with,
+// worstWeights gives the weights that a mean or a CVaR has each of some costs count with,
 // and their sum: the most costly first, each up to its limit, ties to the first.
-func (r Risk) worst(costs []int64) (weights []int64, whole int64) {
+func (r Risk) worstWeights(costs []int64) (weights []int64, whole int64) {
 	limit, whole := r.limits(len(costs))
 	order := make([]int, len(costs))
 	for i := range order {

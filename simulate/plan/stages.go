@@ -84,7 +84,7 @@ type tree struct {
 func (f *Field) grow(s Stages) (*tree, error) {
 	at := []capcli.Seconds{0}
 	for n := 1; n <= min(s.Count, maxStages); n++ {
-		next := f.edge(f.deal.c.after(0, s.Every, n))
+		next := f.edge(f.deal.c.addSteps(0, s.Every, n))
 		if next >= f.deal.c.Len() {
 			break
 		}
@@ -149,9 +149,9 @@ func (f *Field) wantedIn(s int, from, to capcli.Seconds) float64 {
 	c := f.curves[s]
 	var sum capcli.GPUTime
 	for i, work := range c.Work {
-		a, b := max(from, c.at(i)), min(to, c.at(i+1))
+		a, b := max(from, c.stepStart(i)), min(to, c.stepStart(i+1))
 		if a < b {
-			sum += capcli.GPUTime(exact.Portion(int64(work), int64(b-a), int64(c.at(i+1)-c.at(i))))
+			sum += capcli.GPUTime(exact.Portion(int64(work), int64(b-a), int64(c.stepStart(i+1)-c.stepStart(i))))
 		}
 	}
 	return float64(sum) / 1000 / float64(to-from)
@@ -232,7 +232,7 @@ func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
 func (f *Field) sameUntil(a, b int, at capcli.Seconds) bool {
 	c := f.curves[a]
 	for i := range c.Work {
-		if c.at(i+1) > at {
+		if c.stepStart(i+1) > at {
 			break
 		}
 		if c.Work[i] != f.curves[b].Work[i] {

@@ -83,7 +83,7 @@ func TestDecideAgainEqualsEveryPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		every := capcli.Seconds(rapid.Int64Range(1, 3).Draw(t, "decides every")) * capcli.Hour
-		alone, err := field.Alone(ctx)
+		alone, err := field.OptimumOfEach(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestDecideAgainByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := f.Alone(ctx)
+	alone, err := f.OptimumOfEach(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func BenchmarkDecideAgain(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	alone, err := f.Alone(ctx)
+	alone, err := f.OptimumOfEach(ctx)
 	if err != nil {
 		b.Fatal(err)
 	}

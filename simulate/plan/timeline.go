@@ -58,7 +58,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 		d.scale = 1000
 	}
 	end := c.Len()
-	starts := m.addStarts(c.starts(m.every()), end)
+	starts := m.addStarts(c.starts(m.period()), end)
 	if len(starts)*max(1, len(m.Terms)) > maxOffers {
 		return nil, errors.New("over 20 million purchases to choose from: take longer periods")
 	}
@@ -66,7 +66,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 	for _, s := range starts {
 		d.edges = append(d.edges, s)
 		for i := range m.Terms {
-			to := c.after(s, m.Terms[i].Length, 1)
+			to := c.addSteps(s, m.Terms[i].Length, 1)
 			if to > end && !m.Overrun || m.Terms[i].Max > 0 && m.Terms[i].Max < m.lot() {
 				continue
 			}
@@ -107,7 +107,7 @@ func (d *deal) cut() error {
 	cuts = slices.Compact(cuts)
 	period, k := 0, 0
 	for i, work := range d.c.Work {
-		from, to := d.c.at(i), d.c.at(i+1)
+		from, to := d.c.stepStart(i), d.c.stepStart(i+1)
 		for from < to {
 			upTo := min(to, cuts[k])
 			part := work
@@ -172,16 +172,16 @@ func (d *deal) discount(rate int64, factor float64) (int64, error) {
 func (c *Curve) months(at capcli.Seconds, whole bool) float64 {
 	month := capcli.Step{Months: 1}
 	n := int(at / month.Length())
-	for c.after(0, month, n) > at {
+	for c.addSteps(0, month, n) > at {
 		n--
 	}
-	for c.after(0, month, n+1) <= at {
+	for c.addSteps(0, month, n+1) <= at {
 		n++
 	}
 	if whole {
 		return float64(n)
 	}
-	begin, end := c.after(0, month, n), c.after(0, month, n+1)
+	begin, end := c.addSteps(0, month, n), c.addSteps(0, month, n+1)
 	return float64(n) + float64(at-begin)/float64(end-begin)
 }
 

@@ -179,7 +179,7 @@ func (p *conservative) changed(t *simulate.Turn) bool {
 		p.room = append(p.room, make([]int64, max(0, c.Pools()-len(p.room)))...)
 	}
 	for _, q := range p.pools {
-		if room := c.Usable(q) + c.Held(q); room != p.room[q] {
+		if room := c.Usable(q) + c.HeldMilli(q); room != p.room[q] {
 			p.room[q], same = room, false
 		}
 	}
@@ -283,7 +283,7 @@ func (p *conservative) compress(t *simulate.Turn) {
 // mayMove tells whether some plan has room for the job before its promise.
 func (p *conservative) mayMove(en *candidate) bool {
 	for _, q := range p.pools {
-		if p.plans[q].gapsOf(en.milli).before(en.est, en.at) {
+		if p.plans[q].gapsOf(en.milli).fitsBefore(en.est, en.at) {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ type runner struct {
 // win ties unless they yield.
 func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 	if t.Freed() || c.unmet {
-		c.whole(t, k)
+		c.enterAll(t, k)
 		return
 	}
 	worst := int64(-1 << 63)
@@ -48,7 +48,7 @@ func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 	}
 	for l := range t.Fresh() {
 		if l.Key < worst || (l.Key == worst && c.yield) { // it may take the place of another
-			c.whole(t, k)
+			c.enterAll(t, k)
 			return
 		}
 	}
@@ -57,8 +57,8 @@ func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 	}
 }
 
-// whole looks at every job.
-func (c *contest) whole(t *simulate.Turn, k simulate.Keyed) {
+// enterAll looks at every job.
+func (c *contest) enterAll(t *simulate.Turn, k simulate.Keyed) {
 	c.open(t)
 	c.field = c.field[:0]
 	for l := range t.Running() {

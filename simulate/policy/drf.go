@@ -49,7 +49,7 @@ func (p *drf) count(t *simulate.Turn) {
 
 func (p *drf) dominant(t *simulate.Tenant) float64 {
 	var most float64
-	gpus, cpus, mem := t.Held()
+	gpus, cpus, mem := t.Holdings()
 	for i, held := range [3]int64{gpus, cpus, mem} {
 		if p.total[i] > 0 {
 			most = max(most, float64(held)/p.total[i])

@@ -139,9 +139,9 @@ func promised(w *simulate.WhatIf, s []simulate.Slice, at capcli.Seconds) promise
 	return promise{pool: pool, shadow: at, extra: w.Usable(pool), then: w}
 }
 
-// may tells whether a job believed to run for est does not delay the head if
+// allows tells whether a job believed to run for est does not delay the head if
 // it starts now on the slices.
-func (pr *promise) may(now, est capcli.Seconds, milli int64, s []simulate.Slice) bool {
+func (pr *promise) allows(now, est capcli.Seconds, milli int64, s []simulate.Slice) bool {
 	if int(s[0].Pool) != pr.pool || now+est <= pr.shadow {
 		return true
 	}
@@ -155,7 +155,7 @@ func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capc
 	if len(s) == 0 {
 		return
 	}
-	if !pr.may(t.Now(), est, milli, s) {
+	if !pr.allows(t.Now(), est, milli, s) {
 		if s = t.FindOutside(l, pr.pool); len(s) == 0 {
 			return
 		}
@@ -184,14 +184,14 @@ func (p *easy) backfill(t *simulate.Turn, head *simulate.Live, pr *promise, all 
 	}
 	room := t.Room()
 	for w := t.Scan(); w.More(); w.Next() {
-		if !pr.worth(t, w.Milli(), w.Left(), room) {
+		if !pr.worth(t, w.Milli(), w.TimeLeft(), room) {
 			continue
 		}
 		l := w.Job()
 		if l == head || !l.Waiting() || l.OverQuota() {
 			continue
 		}
-		if pr.try(t, l, w.Milli(), w.Left()); !l.Waiting() {
+		if pr.try(t, l, w.Milli(), w.TimeLeft()); !l.Waiting() {
 			if room = t.Room(); room == 0 {
 				return
 			}
@@ -205,7 +205,7 @@ func (pr *promise) worth(t *simulate.Turn, milli int64, est capcli.Seconds, room
 	if milli > room {
 		return false
 	}
-	return pr.pool < 0 || len(t.Open()) > 1 || milli <= pr.extra || t.Now()+est <= pr.shadow
+	return pr.pool < 0 || len(t.OpenPools()) > 1 || milli <= pr.extra || t.Now()+est <= pr.shadow
 }
 
 // backfillShortest tries the later jobs in order of length, ties by arrival.

@@ -37,7 +37,7 @@ func (*timeSlices) Preempts() {}
 func (p *timeSlices) Schedule(t *simulate.Turn) {
 	p.restarts = t.Restarts()
 	if t.Now() >= p.next {
-		p.whole(t, p)
+		p.enterAll(t, p)
 	} else {
 		p.rank(t, p)
 	}

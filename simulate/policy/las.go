@@ -71,7 +71,7 @@ func (p *las) Schedule(t *simulate.Turn) {
 	}
 	switch {
 	case t.Freed(), p.unmet, t.Now() >= p.cross, fresh && p.lower:
-		p.whole(t)
+		p.contestAll(t)
 	case fresh: // nobody can be preempted for them
 		for l := range t.Fresh() {
 			if t.Start(l) {
@@ -85,8 +85,8 @@ func (p *las) Schedule(t *simulate.Turn) {
 	}
 }
 
-// whole holds a contest over all levels.
-func (p *las) whole(t *simulate.Turn) {
+// contestAll holds a contest over all levels.
+func (p *las) contestAll(t *simulate.Turn) {
 	p.demote(t.Now())
 	p.open(t)
 	if p.bySubmit {

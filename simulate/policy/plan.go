@@ -267,10 +267,10 @@ func (g *gaps) close(at capcli.Seconds) {
 	g.longest = append(g.longest, long)
 }
 
-// before tells whether a job of that size and length that is promised instant
+// fitsBefore tells whether a job of that size and length that is promised instant
 // at could begin earlier: there is a gap long enough that begins before, or one
 // that reaches to its own place.
-func (g *gaps) before(length, at capcli.Seconds) bool {
+func (g *gaps) fitsBefore(length, at capcli.Seconds) bool {
 	if i := sort.Search(len(g.longest), func(i int) bool { return g.longest[i] >= length }); i < len(g.start) && g.start[i] < at {
 		return true
 	}

@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 		by := rapid.IntRange(now, length-1).Draw(rt, "promised")
 		g := p.gapsOf(milli)
 		reach := by > now && flat[by-1] >= milli
-		if got := g.before(capcli.Seconds(want), capcli.Seconds(by)); (first >= 0 && first < by || reach) && !got {
+		if got := g.fitsBefore(capcli.Seconds(want), capcli.Seconds(by)); (first >= 0 && first < by || reach) && !got {
 			rt.Fatalf("%d for %d s could begin before %d, at %d", milli, want, by, first)
 		}
 	})

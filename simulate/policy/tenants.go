@@ -57,7 +57,7 @@ func (p *tenants) gather(t *simulate.Turn) {
 	if !t.Freed() {
 		for l := range t.Fresh() {
 			if n := len(p.lines); n == 0 || p.lines[n-1].tenant != l.Holder() {
-				p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), t.From(l.Key)})
+				p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), t.CursorFrom(l.Key)})
 			}
 		}
 		return
@@ -65,7 +65,7 @@ func (p *tenants) gather(t *simulate.Turn) {
 	for at := t.Scan(); at.More(); {
 		l := at.Job()
 		p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), at})
-		at = t.From(l.Key + 1)
+		at = t.CursorFrom(l.Key + 1)
 	}
 }
 

@@ -221,9 +221,9 @@ func (in *historyReader) metadata() (gap capcli.Seconds, err error) {
 			}
 			continue
 		}
-		n, err := in.whole(1, int64(maxGap))
+		n, err := in.readWhole(1, int64(maxGap))
 		if err != nil {
-			return 0, within("metadata.gap_seconds", err)
+			return 0, inField("metadata.gap_seconds", err)
 		}
 		gap = capcli.Seconds(n)
 	}
@@ -240,9 +240,9 @@ func (in *historyReader) counts() ([]int, error) {
 		if len(out) == maxTicks {
 			return nil, &fault{"data", fmt.Sprintf("has over %d ticks", maxTicks)}
 		}
-		n, err := in.whole(0, maxInstances)
+		n, err := in.readWhole(0, maxInstances)
 		if err != nil {
-			return nil, within(fmt.Sprintf("data[%d]", len(out)), err)
+			return nil, inField(fmt.Sprintf("data[%d]", len(out)), err)
 		}
 		out = append(out, int(n))
 	}
@@ -250,8 +250,8 @@ func (in *historyReader) counts() ([]int, error) {
 	return out, err
 }
 
-// whole takes a whole number of lo to hi; 3.0 is one.
-func (in *historyReader) whole(lo, hi int64) (int64, error) {
+// readWhole takes a whole number of lo to hi; 3.0 is one.
+func (in *historyReader) readWhole(lo, hi int64) (int64, error) {
 	t, err := in.json.Token()
 	if err != nil {
 		return 0, err
@@ -270,8 +270,8 @@ func (in *historyReader) whole(lo, hi int64) (int64, error) {
 	return 0, &fault{"", fmt.Sprintf("expected a whole number from %d to %d, found %.40s", lo, hi, fmt.Sprint(t))}
 }
 
-// within says in which field a fault is.
-func within(field string, err error) error {
+// inField says in which field a fault is.
+func inField(field string, err error) error {
 	var f *fault
 	if errors.As(err, &f) {
 		f.field = field

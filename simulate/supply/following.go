@@ -146,14 +146,14 @@ func (s *following) warn(at capcli.Seconds, want int) {
 	}
 }
 
-func (a *crowd) before(b *crowd) bool { return a.at < b.at || (a.at == b.at && a.seq < b.seq) }
+func (a *crowd) precedes(b *crowd) bool { return a.at < b.at || (a.at == b.at && a.seq < b.seq) }
 
 // push adds a crowd to the binary heap.
 func (s *following) push(g crowd) {
 	s.seq++
 	g.seq = s.seq
 	s.heap = append(s.heap, g)
-	for i := len(s.heap) - 1; i > 0 && s.heap[i].before(&s.heap[(i-1)/2]); i = (i - 1) / 2 {
+	for i := len(s.heap) - 1; i > 0 && s.heap[i].precedes(&s.heap[(i-1)/2]); i = (i - 1) / 2 {
 		s.heap[i], s.heap[(i-1)/2] = s.heap[(i-1)/2], s.heap[i]
 	}
 }
@@ -164,10 +164,10 @@ func (s *following) pop() crowd {
 	s.heap = s.heap[:last]
 	for i := 0; 2*i+1 < last; {
 		least := 2*i + 1
-		if least+1 < last && s.heap[least+1].before(&s.heap[least]) {
+		if least+1 < last && s.heap[least+1].precedes(&s.heap[least]) {
 			least++
 		}
-		if !s.heap[least].before(&s.heap[i]) {
+		if !s.heap[least].precedes(&s.heap[i]) {
 			break
 		}
 		s.heap[i], s.heap[least] = s.heap[least], s.heap[i]

@@ -113,7 +113,7 @@ func (h *hazard) Next() (simulate.Change, bool) {
 	return c, true
 }
 
-func (h *hazard) before(a, b int32) bool {
+func (h *hazard) precedes(a, b int32) bool {
 	x, y := &h.nodes[a], &h.nodes[b]
 	return x.next < y.next || (x.next == y.next && a < b)
 }
@@ -131,11 +131,11 @@ func (h *hazard) sink(i int) {
 		}
 		least := child
 		for c := child + 1; c < min(child+4, len(h.heap)); c++ {
-			if h.before(h.heap[c], h.heap[least]) {
+			if h.precedes(h.heap[c], h.heap[least]) {
 				least = c
 			}
 		}
-		if !h.before(h.heap[least], n) {
+		if !h.precedes(h.heap[least], n) {
 			break
 		}
 		h.heap[i] = h.heap[least]

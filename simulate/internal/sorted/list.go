@@ -10,7 +10,7 @@ type Entry[T any] struct {
 	Value T
 }
 
-func (a *Entry[T]) before(key int64, seq uint64) bool {
+func (a *Entry[T]) precedes(key int64, seq uint64) bool {
 	return a.Key < key || (a.Key == key && a.Seq < seq)
 }
 
@@ -32,7 +32,7 @@ func (q *List[T]) Find(key int64, seq uint64) (int, int) {
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		c := q.Chunks[mid]
-		if c[len(c)-1].before(key, seq) {
+		if c[len(c)-1].precedes(key, seq) {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -45,7 +45,7 @@ func (q *List[T]) Find(key int64, seq uint64) (int, int) {
 	i, j := 0, len(c)
 	for i < j {
 		mid := int(uint(i+j) >> 1)
-		if c[mid].before(key, seq) {
+		if c[mid].precedes(key, seq) {
 			i = mid + 1
 		} else {
 			j = mid

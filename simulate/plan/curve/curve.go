@@ -151,7 +151,7 @@ func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := q.Sketch.Held(q.held, d.Curve)
+	held, err := q.Sketch.ResolveHeld(q.held, d.Curve)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (s *solver) result() *Result {
 		Schema: "capcli/plan/v1", Currency: "USD", Notes: s.notes(), Baselines: []Baseline{}, Periods: []Period{}, Changes: append([]plan.Change{}, s.changes...),
 		Demand: Wanted{
 			Input: s.demand.Input, Start: s.Instant(0), End: s.Instant(whole.Len()), Step: whole.Step.String(), Steps: len(whole.Work),
-			GPUHours: whole.Sum(), Mean: whole.Sum().Hours() / whole.Len().Hours(), Held: s.Held(s.held), Served: s.served,
+			GPUHours: whole.Sum(), Mean: whole.Sum().Hours() / whole.Len().Hours(), Held: s.HeldDocument(s.held), Served: s.served,
 		},
 		Market: s.Document(), Optimum: s.optimum(),
 		Assumptions: append([]prices.Assumption{}, s.q.Sketch.Assumed...), Curve: s.Curve, Partial: s.demand.Partial,
@@ -300,7 +300,7 @@ func (s *solver) notes() []string {
 	}
 	if !s.Market.Overrun {
 		for _, t := range s.Market.Terms {
-			if c.After(0, t.Length) > c.Len() {
+			if c.AddSteps(0, t.Length) > c.Len() {
 				notes = append(notes, fmt.Sprintf("the term %s is longer than the demand and is never bought (--overrun lets it last beyond)", t.Name))
 			}
 		}

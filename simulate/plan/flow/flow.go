@@ -82,13 +82,13 @@ func (a *arc) settle() {
 	}
 }
 
-// next is what the next unit costs, and how many more cost the same.
-func (a *arc) next() (cost, room int64) {
+// nextUnit is what the next unit costs, and how many more cost the same.
+func (a *arc) nextUnit() (cost, room int64) {
 	return a.segs[a.at].Cost, a.segs[a.at].Units - a.used
 }
 
-// last is what the last unit costs, and how many more cost the same.
-func (a *arc) last() (cost, room int64) {
+// lastUnit is what the last unit costs, and how many more cost the same.
+func (a *arc) lastUnit() (cost, room int64) {
 	at, used := a.at, a.used
 	if used == 0 && at > 0 {
 		at--
@@ -168,12 +168,12 @@ func (f *flow) relax(e entry) {
 	v := e.node
 	base := e.dist + f.price[v]
 	if v < len(f.arcs) {
-		if cost, room := f.arcs[v].next(); room > 0 {
+		if cost, room := f.arcs[v].nextUnit(); room > 0 {
 			f.reach(v+1, base+cost, hop{-1, false})
 		}
 	}
 	if v > 0 {
-		cost, _ := f.arcs[v-1].last()
+		cost, _ := f.arcs[v-1].lastUnit()
 		f.reach(v-1, base-cost, hop{-1, true})
 	}
 	for _, i := range f.out[v] {
@@ -209,10 +209,10 @@ func (f *flow) augment(left int64) int64 {
 	f.walk(len(f.arcs), func(by hop, period int) {
 		switch {
 		case by.offer < 0 && by.back:
-			_, room := f.arcs[period].last()
+			_, room := f.arcs[period].lastUnit()
 			left = min(left, room)
 		case by.offer < 0:
-			_, room := f.arcs[period].next()
+			_, room := f.arcs[period].nextUnit()
 			left = min(left, room)
 		case by.back:
 			left = min(left, f.bought[by.offer])
@@ -296,7 +296,7 @@ func (f *flow) put(e entry) {
 	i := len(f.heap) - 1
 	for i > 0 {
 		up := (i - 1) / 2
-		if !f.heap[i].before(f.heap[up]) {
+		if !f.heap[i].precedes(f.heap[up]) {
 			break
 		}
 		f.heap[i], f.heap[up] = f.heap[up], f.heap[i]
@@ -313,10 +313,10 @@ func (f *flow) pop() entry {
 		if down >= last {
 			break
 		}
-		if down+1 < last && f.heap[down+1].before(f.heap[down]) {
+		if down+1 < last && f.heap[down+1].precedes(f.heap[down]) {
 			down++
 		}
-		if !f.heap[down].before(f.heap[i]) {
+		if !f.heap[down].precedes(f.heap[i]) {
 			break
 		}
 		f.heap[i], f.heap[down] = f.heap[down], f.heap[i]
@@ -325,4 +325,4 @@ func (f *flow) pop() entry {
 	return top
 }
 
-func (e entry) before(o entry) bool { return e.dist < o.dist || e.dist == o.dist && e.node < o.node }
+func (e entry) precedes(o entry) bool { return e.dist < o.dist || e.dist == o.dist && e.node < o.node }

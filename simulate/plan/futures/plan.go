@@ -43,7 +43,7 @@ func (q *Question) Plan(ctx context.Context, set *Set) (*Result, error) {
 		return nil, err
 	}
 	s := &solver{q: q, Frame: market.Frame{Curve: set.Mean, Market: m}, set: set}
-	if s.held, err = q.Sketch.Held(q.held, set.Mean); err != nil {
+	if s.held, err = q.Sketch.ResolveHeld(q.held, set.Mean); err != nil {
 		return nil, err
 	}
 	if s.field, err = plan.NewField(&set.Futures, m, s.held...); err != nil {
@@ -58,7 +58,7 @@ func (q *Question) Plan(ctx context.Context, set *Set) (*Result, error) {
 // choose finds the plan, and others to hold it against.
 func (s *solver) choose(ctx context.Context) error {
 	var err error
-	if s.alone, err = s.field.Alone(ctx); err != nil {
+	if s.alone, err = s.field.OptimumOfEach(ctx); err != nil {
 		return err
 	}
 	risks := []plan.Risk{s.q.risk}

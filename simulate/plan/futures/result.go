@@ -146,7 +146,7 @@ type Decision struct {
 func (s *solver) result() *Result {
 	first, mean := s.plans[0], s.set.Mean
 	out := &Result{
-		Schema: "capcli/plan_futures/v1", Currency: "USD", Risk: s.q.risk.String(), Market: s.Document(), Limits: []string{}, Held: s.Held(s.held),
+		Schema: "capcli/plan_futures/v1", Currency: "USD", Risk: s.q.risk.String(), Market: s.Document(), Limits: []string{}, Held: s.HeldDocument(s.held),
 		Calendar: []Month{}, Cliffs: []Cliff{}, Waiting: s.waitingDocument(), WaitingWhy: s.noWait, Assumptions: s.assumptions(),
 		Futures: Wanted{
 			Input: s.set.Input, Series: append([]string{}, s.set.Series...), Count: s.field.Count(), Start: s.Instant(0), End: s.Instant(mean.Len()),
@@ -186,7 +186,7 @@ func (s *solver) result() *Result {
 
 // plan says what a plan comes to.
 func (s *solver) plan(a *plan.Assessed) Plan {
-	worst := a.Worst()
+	worst := a.WorstFuture()
 	out := Plan{
 		Name: a.Name, Doc: a.Doc, Adapts: a.Purchases == nil, Purchases: s.Purchases(a.Purchases),
 		Committed:  meanOver(a, func(o *plan.InFuture) capcli.USD { return o.Committed }),

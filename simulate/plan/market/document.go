@@ -139,7 +139,7 @@ func (f *Frame) term(t *plan.Term) Term {
 		most := GPUs(t.Max)
 		out.Max = &most
 	}
-	to := f.Curve.After(0, t.Length)
+	to := f.Curve.AddSteps(0, t.Length)
 	pay, err := billing.NewPayment(out.Rate, to, f.Curve.MonthsOf(0, to), t.Upfront)
 	if err != nil {
 		return out
@@ -160,8 +160,8 @@ func (f *Frame) prices(p plan.Prices) []Price {
 	return out
 }
 
-// Held returns what is held already.
-func (f *Frame) Held(list []plan.Held) []Held {
+// HeldDocument returns what is held already.
+func (f *Frame) HeldDocument(list []plan.Held) []Held {
 	out := []Held{}
 	for _, h := range list {
 		out = append(out, Held{f.Instant(h.From), f.Instant(h.To), GPUs(h.Milli)})

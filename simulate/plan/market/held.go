@@ -57,9 +57,9 @@ func (h *Holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (fr
 	return from, to, err
 }
 
-// Held lays what is held on a curve. What ended before the curve begins is a slip,
+// ResolveHeld lays what is held on a curve. What ended before the curve begins is a slip,
 // not a commitment.
-func (s *Sketch) Held(list []Holding, c *plan.Curve) ([]plan.Held, error) {
+func (s *Sketch) ResolveHeld(list []Holding, c *plan.Curve) ([]plan.Held, error) {
 	var out []plan.Held
 	for i := range list {
 		h := &list[i]

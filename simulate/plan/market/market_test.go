@@ -107,22 +107,22 @@ func TestInstants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, err := s.Held(holdings, tt.curve)
+		held, err := s.ResolveHeld(holdings, tt.curve)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m, _ := s.Market(tt.curve)
 		f := Frame{Curve: tt.curve, Market: m}
-		text, err := json.Marshal(f.Held(held)[0].End)
+		text, err := json.Marshal(f.HeldDocument(held)[0].End)
 		var again Instant
-		if err != nil || string(text) != tt.want || json.Unmarshal(text, &again) != nil || again != f.Held(held)[0].End {
+		if err != nil || string(text) != tt.want || json.Unmarshal(text, &again) != nil || again != f.HeldDocument(held)[0].End {
 			t.Errorf("%s ends %s (%v), want %s", tt.held, text, err, tt.want)
 		}
 	}
 	for _, bad := range []string{"8@2..1", "8@-1d..0", "x@..1", "8@1"} {
 		holdings, err := ParseHoldings([]string{bad})
 		if err == nil {
-			_, err = s.Held(holdings, undated)
+			_, err = s.ResolveHeld(holdings, undated)
 		}
 		if err == nil {
 			t.Errorf("%s is taken", bad)

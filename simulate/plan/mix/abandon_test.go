@@ -63,7 +63,7 @@ func TestAbandonedRunsHadLost(t *testing.T) {
 				}
 			}
 		}
-		if got, want := fast.Best(), all.Best(); got.Index != want.Index {
+		if got, want := fast.BestEntry(), all.BestEntry(); got.Index != want.Index {
 			t.Errorf("seed %d: the best is mix %d, want %d", seed, got.Index, want.Index)
 		}
 		if got, want := numbersOf(fast.frontier()), numbersOf(all.frontier()); !slices.Equal(got, want) {

@@ -99,10 +99,10 @@ func menuOf(entries []*Entry) (*menu, error) {
 	return m, nil
 }
 
-// least is the least that demand can cost on the menu over a time, and with how
+// leastCost is the least that demand can cost on the menu over a time, and with how
 // many committed GPUs. The cost is convex in their number, so the first GPU that
 // does not pay for itself is the last that needs to be looked at.
-func (m *menu) least(s *smooth, time capcli.Seconds) (capcli.USD, int64) {
+func (m *menu) leastCost(s *smooth, time capcli.Seconds) (capcli.USD, int64) {
 	cost := func(k int64) capcli.USD {
 		return capcli.Cost(m.committed, capcli.GPUTime(k*int64(time))*capcli.GPUSecond) + elastic(s, m.tiers, k)
 	}
@@ -212,7 +212,7 @@ func (m *menu) leastOf(p *promised) (capcli.USD, int64) {
 		time = p.ended
 	}
 	smooth := newSmooth(p.windows, p.end())
-	cost, gpus := m.least(smooth, time)
+	cost, gpus := m.leastCost(smooth, time)
 	// Without a period, committed GPUs that work on after the last hour counted
 	// here are paid for then: no work is had for less than the lowest price.
 	cost = max(cost, capcli.Cost(m.lowest(), smooth.total()))

@@ -48,7 +48,7 @@ func (e *Entry) note(o Outcome, limits []Limit) {
 
 // holds tells whether all limits hold in the share of the runs that is asked, and
 // those of each run in each.
-func (e *Entry) holds(share float64) bool { return e.Held() >= share && e.Serves() }
+func (e *Entry) holds(share float64) bool { return e.HeldShare() >= share && e.Serves() }
 
 // Serves tells whether e holds the limits of each run, those on work that is left
 // undone, in every run that was made.
@@ -67,8 +67,8 @@ func (e *Entry) fault() string {
 	return ""
 }
 
-// Held is the share of runs in which every limit held.
-func (e *Entry) Held() float64 { return float64(e.heldRuns()) / float64(max(1, len(e.held))) }
+// HeldShare is the share of runs in which every limit held.
+func (e *Entry) HeldShare() float64 { return float64(e.heldRuns()) / float64(max(1, len(e.held))) }
 
 func (e *Entry) heldRuns() int {
 	n := 0

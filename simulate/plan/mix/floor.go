@@ -140,10 +140,10 @@ type floor struct {
 	Undone float64
 }
 
-// of is the floor of a candidate in a run: what is committed is paid whatever
+// floorOf is the floor of a candidate in a run: what is committed is paid whatever
 // happens, and what cannot be done by committed capacity within the promised
 // waits costs at least the price of the rest.
-func (b *bounds) of(c *Candidate, run int) (floor, error) {
+func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 	cfg, err := c.Config(run)
 	if err != nil {
 		return floor{}, err

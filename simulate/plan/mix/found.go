@@ -20,9 +20,9 @@ func (f *Found) runInFull() []*Entry {
 	return out
 }
 
-// Best is the cheapest mix that holds every limit in the share of runs that was
+// BestEntry is the cheapest mix that holds every limit in the share of runs that was
 // asked, and those of each run in each; nil where there is none.
-func (f *Found) Best() *Entry {
+func (f *Found) BestEntry() *Entry {
 	for _, e := range f.runInFull() {
 		if e.holds(f.hold) {
 			return e
@@ -34,7 +34,7 @@ func (f *Found) Best() *Entry {
 // secondBest is the cheapest mix but the best that holds every limit in the share of
 // runs that was asked, of those run in full; nil where there is none.
 func (f *Found) secondBest() *Entry {
-	best := f.Best()
+	best := f.BestEntry()
 	for _, e := range f.runInFull() {
 		if e != best && e.holds(f.hold) {
 			return e
@@ -223,7 +223,7 @@ func (f *Found) rankedMixes() (list []*Entry, beaten int) {
 			list = append(list, e)
 		}
 	}
-	if best := f.Best(); best != nil && !slices.Contains(list, best) {
+	if best := f.BestEntry(); best != nil && !slices.Contains(list, best) {
 		list = append(list, best)
 		slices.SortFunc(list, byCost)
 	}

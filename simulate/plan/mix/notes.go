@@ -103,7 +103,7 @@ func (s *study) brokenNote() []string {
 		return nil
 	}
 	runs := s.problem.Runs
-	count := func(e *Entry) int { return runs - int(math.Round(e.Held()*float64(runs))) }
+	count := func(e *Entry) int { return runs - int(math.Round(e.HeldShare()*float64(runs))) }
 	return []string{fmt.Sprintf("mix %d breaks a limit in %d of %d runs; mix %d costs %s more and breaks one in %d",
 		mean.Index, count(mean), runs, s.best.Index, s.best.Cost()-mean.Cost(), count(s.best))}
 }
@@ -143,7 +143,7 @@ func (s *study) roles(e *Entry) []string {
 	} else if e == s.found.bestOnMean() {
 		out = append(out, "cheapest on the mean")
 	}
-	if e == s.own() {
+	if e == s.ownEntry() {
 		out = append(out, s.req.Case.Scenario.Name)
 	}
 	if !e.Serves() && e.Fate == Full {

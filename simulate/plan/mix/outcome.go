@@ -185,9 +185,9 @@ func (o *Outcome) figure(name string) (float64, bool) {
 			return o.Equivalent.Float(), true
 		}
 	case "effective_savings_rate":
-		return known(o.Savings)
+		return valueOf(o.Savings)
 	case "availability":
-		return known(o.Availability)
+		return valueOf(o.Availability)
 	}
 	return 0, false
 }
@@ -208,7 +208,7 @@ func (o *Outcome) waitKnown(name string) bool {
 	return percent == 0 || w.Known(percent)
 }
 
-func known(v *float64) (float64, bool) {
+func valueOf(v *float64) (float64, bool) {
 	if v == nil {
 		return 0, false
 	}

@@ -41,7 +41,7 @@ func (s *search) close() {
 		budget -= max(1, s.sims-before)
 	}
 	s.open = len(open)
-	if best := s.best(); best != nil && len(open) > 0 {
+	if best := s.bestSoFar(); best != nil && len(open) > 0 {
 		s.loss = best.Cost() - open[0].floor()
 	}
 }
@@ -96,7 +96,7 @@ func byFloor(a, b *Entry) int {
 // better than the best, or break a limit.
 func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 	best := capcli.USD(-1)
-	if e := s.best(); e != nil {
+	if e := s.bestSoFar(); e != nil {
 		best = e.Cost()
 	}
 	return slices.DeleteFunc(entries, func(e *Entry) bool {
@@ -108,8 +108,8 @@ func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 	})
 }
 
-// best is the best of the mixes that were run in full so far.
-func (s *search) best() *Entry {
+// bestSoFar is the best of the mixes that were run in full so far.
+func (s *search) bestSoFar() *Entry {
 	var best *Entry
 	for _, e := range s.finished {
 		if e.holds(s.Hold) && (best == nil || byCost(e, best) < 0) {

@@ -75,17 +75,17 @@ func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
 // Len is how many pieces there are. Runs of one key stand together.
 func (p *Pieces) Len() int { return len(p.groups) * p.problem.Runs }
 
-// at is the group and the run of a piece.
-func (p *Pieces) at(piece int) (group []*Candidate, run int) {
+// find is the group and the run of a piece.
+func (p *Pieces) find(piece int) (group []*Candidate, run int) {
 	return p.groups[piece/p.problem.Runs], piece % p.problem.Runs
 }
 
-// Do computes the pieces called which, on all cores, and gives the outcome of each
+// Compute computes the pieces called which, on all cores, and gives the outcome of each
 // as JSON to done, one at a time, as they come to an end.
-func (p *Pieces) Do(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error {
+func (p *Pieces) Compute(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error {
 	var lock sync.Mutex
 	return capcli.EachParallel(ctx, len(which), func(ctx context.Context, k int) error {
-		group, run := p.at(which[k])
+		group, run := p.find(which[k])
 		outcomes, err := p.problem.evaluate(ctx, run, group)
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func (p *Pieces) Evaluate(pieces []json.RawMessage) (Evaluate, error) {
 	type key struct{ candidate, run int }
 	known := map[key]Outcome{}
 	for i, text := range pieces {
-		group, run := p.at(i)
+		group, run := p.find(i)
 		var list []Outcome
 		if err := json.Unmarshal(text, &list); err != nil {
 			return nil, fmt.Errorf("piece %d: %w", i, err)

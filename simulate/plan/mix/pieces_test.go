@@ -59,7 +59,7 @@ func TestPiecesGiveTheSameSearch(t *testing.T) {
 				for i := k; i < p.Len(); i += count {
 					which = append(which, i)
 				}
-				err := p.Do(context.Background(), which, func(i int, outcome json.RawMessage) error {
+				err := p.Compute(context.Background(), which, func(i int, outcome json.RawMessage) error {
 					outcomes[i] = outcome
 					return nil
 				})
@@ -111,7 +111,7 @@ func TestPiecesAreHeldAgainstTheirNumbers(t *testing.T) {
 		t.Fatalf("two keys in two runs are %d pieces", p.Len())
 	}
 	outcomes := make([]json.RawMessage, p.Len())
-	if err := p.Do(context.Background(), []int{0, 1, 2, 3}, func(i int, o json.RawMessage) error { outcomes[i] = o; return nil }); err != nil {
+	if err := p.Compute(context.Background(), []int{0, 1, 2, 3}, func(i int, o json.RawMessage) error { outcomes[i] = o; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Evaluate(outcomes); err != nil {

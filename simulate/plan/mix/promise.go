@@ -53,7 +53,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 		if j.GPUs == 0 || run <= 0 {
 			continue
 		}
-		wait := cfg.Overflow.Of(j, believed)
+		wait := cfg.Overflow.PatienceOf(j, believed)
 		if wait < 0 {
 			p.why = "some jobs wait for ever for committed capacity"
 			return p

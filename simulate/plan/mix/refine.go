@@ -7,7 +7,7 @@ func (s *search) refine() {
 	s.visit(s.coarse(s.Stride))
 	for stride := s.Stride; stride >= 1 && s.err == nil; {
 		before := len(s.tried)
-		s.visit(s.around(stride))
+		s.visit(s.neighbours(stride))
 		if len(s.tried) == before {
 			stride /= 2
 		}
@@ -52,16 +52,16 @@ func (a *Axis) stride(asked int) int {
 	return max(1, asked)
 }
 
-// around are the neighbours of the mixes worth a closer look, at a stride: one
+// neighbours are the neighbours of the mixes worth a closer look, at a stride: one
 // step either way on each ordered axis by itself, and on each two at once.
-func (s *search) around(stride int) []int {
+func (s *search) neighbours(stride int) []int {
 	f, err := s.found()
 	if err != nil {
 		s.err = err
 		return nil
 	}
 	centres := f.frontier()
-	for _, e := range []*Entry{f.Best(), f.bestOnMean(), f.nearestMix()} {
+	for _, e := range []*Entry{f.BestEntry(), f.bestOnMean(), f.nearestMix()} {
 		if e != nil {
 			centres = append(centres, e)
 		}

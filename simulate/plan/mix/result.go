@@ -156,7 +156,7 @@ func (s *study) result() *Result {
 	r.Found, r.Base, r.Risk = s.found, c.Scenario, search.Risk
 	r.Futures = s.played()
 	ranked, _ := s.found.rankedMixes()
-	r.Best, r.Own, r.Next = s.mix(s.best), s.mix(s.own()), s.mix(s.found.secondBest())
+	r.Best, r.Own, r.Next = s.mix(s.best), s.mix(s.ownEntry()), s.mix(s.found.secondBest())
 	r.Plans, r.Frontier, r.Unpriced = s.mixes(ranked), s.mixes(s.found.frontier()), s.mixes(s.found.unpriced())
 	if s.best == nil {
 		r.Closest = s.mix(s.found.nearestMix())
@@ -205,8 +205,8 @@ func (f *Found) unpriced() []*Entry {
 	return out
 }
 
-// own is the scenario's own mix; nil where it was not tried.
-func (s *study) own() *Entry {
+// ownEntry is the scenario's own mix; nil where it was not tried.
+func (s *study) ownEntry() *Entry {
 	if len(s.Search.Include) == 0 {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (s *study) mix(e *Entry) *Mix {
 		out.CostRange, out.WaitRange, out.UnservedIn = []capcli.USD{}, []float64{}, []float64{}
 		return out
 	}
-	cost, held := e.Cost(), e.Held()
+	cost, held := e.Cost(), e.HeldShare()
 	out.Cost, out.Held = &cost, &held
 	lo, hi, _ := e.Range("cost")
 	out.CostRange = []capcli.USD{dollars(lo), dollars(hi)}

@@ -244,7 +244,7 @@ func (s *search) visit(numbers []int) {
 func (s *search) entry(c *Candidate) (*Entry, error) {
 	e := &Entry{Candidate: c, Rival: -1, risk: s.Risk}
 	for run := range s.Problem.Runs {
-		f, err := s.bounds.of(c, run)
+		f, err := s.bounds.floorOf(c, run)
 		if err != nil {
 			return nil, err
 		}

@@ -154,7 +154,7 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 					}
 				}
 			}
-			got, want := f.Best(), all.Best()
+			got, want := f.BestEntry(), all.BestEntry()
 			if (got == nil) != (want == nil) || got != nil && got.Index != want.Index {
 				t.Errorf("seed %d, goal %d: best %+v, want %+v", seed, goal, got, want)
 			}
@@ -174,7 +174,7 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 // holdsBound holds the bound of the best mix against what mixes really cost.
 func holdsBound(t *testing.T, s *Search, f, all *Found) {
 	t.Helper()
-	best := f.Best()
+	best := f.BestEntry()
 	if best == nil {
 		return
 	}

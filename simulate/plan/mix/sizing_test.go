@@ -47,7 +47,7 @@ func TestPlannerFindsTheKnownOptimum(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			best := f.Best()
+			best := f.BestEntry()
 			if best.Values[0] != strconv.Itoa(c.want) {
 				t.Errorf("best number of GPUs: got %s, want %d", best.Values[0], c.want)
 			}
@@ -97,7 +97,7 @@ func TestRaceKeepsTheWinner(t *testing.T) {
 				t.Fatal(err)
 			}
 			raced += f.Counts().ByRace
-			if got, want := f.Best(), all.Best(); got == nil || got.Index != want.Index {
+			if got, want := f.BestEntry(), all.BestEntry(); got == nil || got.Index != want.Index {
 				t.Errorf("seed %d, goal %d: best %v, want %v", seed, goal, got, want)
 			}
 			c := f.Counts()

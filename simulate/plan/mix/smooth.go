@@ -165,7 +165,7 @@ type knot struct {
 	work capcli.GPUTime
 }
 
-func (a knot) to(b knot) step { return step{b.at - a.at, b.work - a.work} }
+func (a knot) stepTo(b knot) step { return step{b.at - a.at, b.work - a.work} }
 
 // tautString is the shortest path from the first point to the last that keeps
 // between lower and upper, as its straight pieces (the funnel algorithm: each
@@ -178,7 +178,7 @@ func tautString(at []capcli.Seconds, upper, lower []capcli.GPUTime) []step {
 		f.narrow(&f.below, &f.above, knot{at[i], lower[i]}, -1)
 	}
 	if last := (knot{at[len(at)-1], lower[len(at)-1]}); f.from != last {
-		f.out = append(f.out, f.from.to(last))
+		f.out = append(f.out, f.from.stepTo(last))
 	}
 	return f.out
 }
@@ -206,7 +206,7 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 		if own.n() > 1 {
 			before = own.knots[len(own.knots)-2]
 		}
-		if sign*compareSlope(before.to(last), last.to(p)) < 0 {
+		if sign*compareSlope(before.stepTo(last), last.stepTo(p)) < 0 {
 			break
 		}
 		own.knots = own.knots[:len(own.knots)-1]
@@ -215,9 +215,9 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 		own.knots, own.head = own.knots[:0], 0
 		// The straight way to p may cross the other chain: then the string is
 		// fixed at that chain's first knot.
-		for other.n() > 0 && sign*compareSlope(f.from.to(other.knots[other.head]), f.from.to(p)) > 0 {
+		for other.n() > 0 && sign*compareSlope(f.from.stepTo(other.knots[other.head]), f.from.stepTo(p)) > 0 {
 			k := other.knots[other.head]
-			f.out = append(f.out, f.from.to(k))
+			f.out = append(f.out, f.from.stepTo(k))
 			f.from = k
 			other.head++
 		}

@@ -163,7 +163,7 @@ func TestStarburstFrontierGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best := found.Best()
+	best := found.BestEntry()
 	if best == nil {
 		t.Fatal("no mix is as fast as theirs")
 	}

@@ -29,7 +29,7 @@ type study struct {
 // only what was found. Where ctx ends during the study it returns the result so far
 // with the error; else an error comes without a result.
 func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
-	s := &study{Planner: p, found: found, best: found.Best(), bound: noBound(""), out: &Result{}}
+	s := &study{Planner: p, found: found, best: found.BestEntry(), bound: noBound(""), out: &Result{}}
 	if found.Partial {
 		s.out.Partial = p.stoppedText(found)
 		p.problem.Runs = found.Runs
@@ -162,7 +162,7 @@ func (s *study) weigh(ctx context.Context) error {
 		if path == "" {
 			continue
 		}
-		sizes, candidates, err := s.around(c, path)
+		sizes, candidates, err := s.sizesAround(c, path)
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (s *study) weigh(ctx context.Context) error {
 			}
 			row := MarginalGPU{
 				Pool: c.Name, GPUs: sizes[k], Needed: float64(needed(int64(sizes[k]))) / math.Max(1, float64(length)),
-				Cost: e.Cost(), Wait: e.Wait(), Held: e.Held(), Undone: e.undoneShare(), Serves: e.Serves(), Best: e.Key == s.best.Key,
+				Cost: e.Cost(), Wait: e.Wait(), Held: e.HeldShare(), Undone: e.undoneShare(), Serves: e.Serves(), Best: e.Key == s.best.Key,
 			}
 			if last != nil {
 				saved := last.Cost() - e.Cost()
@@ -190,9 +190,9 @@ func (s *study) weigh(ctx context.Context) error {
 	return nil
 }
 
-// around are the sizes of a pool next to the best, in GPUs, and the mixes that have
+// sizesAround are the sizes of a pool next to the best, in GPUs, and the mixes that have
 // them: three either way, by one GPU or node, or by a twentieth of a large pool.
-func (s *study) around(c *scenarios.Capacity, path string) (sizes []int, candidates []*Candidate, err error) {
+func (s *study) sizesAround(c *scenarios.Capacity, path string) (sizes []int, candidates []*Candidate, err error) {
 	size, unit := c.GPUs, 1
 	if c.Nodes > 0 {
 		size, unit = c.Nodes, c.GPUsPerNode
@@ -259,7 +259,7 @@ func (s *study) swing(ctx context.Context, p *Problem, what string, c *Candidate
 		s.notes = append(s.notes, fmt.Sprintf("%s: the mix cannot be priced then: %s", what, e.fault()))
 		return nil
 	}
-	held := e.Held()
+	held := e.HeldShare()
 	s.add(Swing{What: what, Cost: e.Cost(), Wait: e.Wait(), Held: &held, Undone: e.undoneShare()})
 	return nil
 }

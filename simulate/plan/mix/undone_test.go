@@ -92,7 +92,7 @@ func TestNoRunLeavesLessUndoneThanItsBound(t *testing.T) {
 		c := &Candidate{Key: "x", Rates: rates, Config: func(int) (simulate.Config, error) { return config(), nil }}
 		b := newBounds(p)
 		b.allowed = rapid.SampledFrom([]float64{0, 0.005, 0.1, 0.5, 2}).Draw(t, "allowed")
-		floor, err := b.of(c, 0)
+		floor, err := b.floorOf(c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

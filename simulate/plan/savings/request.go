@@ -77,7 +77,7 @@ func (q *Question) Plan(hs *demand.Histories) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, err := Best(q.skus, used)
+	best, err := BestCommitment(q.skus, used)
 	if errors.Is(err, capcli.ErrOverflow) {
 		return nil, &capcli.InputError{File: hs.Inputs[0], Text: err.Error(), Hint: "check the units of the use and of the prices", Err: err}
 	}

@@ -37,7 +37,7 @@ type kink struct {
 	drop *big.Int // in what one more dollar saves
 }
 
-// Best finds the commitment of a savings plan that costs least, exactly to
+// BestCommitment finds the commitment of a savings plan that costs least, exactly to
 // the millionth of a dollar an hour. used is the use of each hour, of each SKU in
 // thousandths.
 //
@@ -47,7 +47,7 @@ type kink struct {
 // to cover, which falls as the commitment grows: the cost is convex, and least
 // where the sum of these ratios over the hours falls to the number of hours. Of
 // one SKU that is the newsvendor's level times its rate.
-func Best(skus []SKU, used [][]int64) (*Plan, error) {
+func BestCommitment(skus []SKU, used [][]int64) (*Plan, error) {
 	order, scale, err := discountOrder(skus)
 	if err != nil {
 		return nil, err

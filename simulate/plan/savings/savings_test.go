@@ -29,7 +29,7 @@ func TestPriceVectors(t *testing.T) {
 			t.Errorf("%s an hour: %+v (%v), want %s", tt.commit, s, err, tt.cost)
 		}
 	}
-	if s, err := savings.Best(skus, hour); err != nil || s.Commit != usd(t, "25") {
+	if s, err := savings.BestCommitment(skus, hour); err != nil || s.Commit != usd(t, "25") {
 		t.Errorf("the best is %+v (%v), want 25 an hour", s, err)
 	}
 }
@@ -51,7 +51,7 @@ func TestBest(t *testing.T) {
 			}
 			used = append(used, hour)
 		}
-		best, err := savings.Best(skus, used)
+		best, err := savings.BestCommitment(skus, used)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,10 +78,10 @@ func TestBest(t *testing.T) {
 			t.Fatalf("%d an hour, want %v GPUs at %d", best.Commit, k, skus[0].Plan)
 		}
 	})
-	if _, err := savings.Best([]savings.SKU{{Plan: 0}}, [][]int64{{1}}); err == nil {
+	if _, err := savings.BestCommitment([]savings.SKU{{Plan: 0}}, [][]int64{{1}}); err == nil {
 		t.Error("a plan for nothing is taken")
 	}
-	if _, err := savings.Best([]savings.SKU{{OnDemand: 1, Plan: 1}}, nil); err == nil {
+	if _, err := savings.BestCommitment([]savings.SKU{{OnDemand: 1, Plan: 1}}, nil); err == nil {
 		t.Error("no hours are taken")
 	}
 }

@@ -19,9 +19,9 @@ import (
 type Work interface {
 	// Len returns the number of pieces.
 	Len() int
-	// Do computes the pieces called which and passes the outcome of each to done as a
+	// Compute computes the pieces called which and passes the outcome of each to done as a
 	// JSON value, in any order and from any goroutine.
-	Do(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error
+	Compute(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error
 }
 
 // A WritableFolder is a Folder into which a shard is computed.
@@ -66,7 +66,7 @@ func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
 	if err := x.resume(); err != nil {
 		return 0, err
 	}
-	of := a.Head.Of()
+	of := a.Head.ShardOf()
 	var which []int
 	for c := range of.numbers(a.Head.Pieces) {
 		if _, have := x.pieces[c]; !have {
@@ -80,7 +80,7 @@ func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
 	if err := x.begin(); err != nil {
 		return 0, err
 	}
-	failed := work.Do(ctx, which, x.keep)
+	failed := work.Compute(ctx, which, x.keep)
 	if err := x.journal.Close(); failed == nil {
 		failed = err
 	}
@@ -107,7 +107,7 @@ func (x *attempt) path(name string) string { return filepath.Join(x.Dir, name) }
 // isWhole reports whether the shard's file is there already, and is what would be
 // computed. It refuses a file of another sweep; a damaged one is to be replaced.
 func (x *attempt) isWhole() (bool, error) {
-	name := x.Head.Of().Name()
+	name := x.Head.ShardOf().Name()
 	f, err := readFile(x.Dir, x.Folder, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -166,7 +166,7 @@ func (x *attempt) journals() ([]string, error) {
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
 		s, journal, known := parseName(name)
-		return !known || !journal || s != x.Head.Of()
+		return !known || !journal || s != x.Head.ShardOf()
 	}), nil
 }
 
@@ -178,7 +178,7 @@ func (x *attempt) begin() error {
 		return err
 	}
 	for n := 0; ; n++ {
-		x.name = x.Head.Of().journalName(n)
+		x.name = x.Head.ShardOf().journalName(n)
 		if x.journal, err = x.Folder.Create(x.name); err == nil {
 			break
 		}
@@ -215,7 +215,7 @@ func (x *attempt) write() error {
 	for _, c := range slices.Sorted(maps.Keys(x.pieces)) {
 		f.Pieces = append(f.Pieces, x.pieces[c])
 	}
-	err := x.Folder.Replace(x.Head.Of().Name(), func(w io.Writer) error { return writeShard(w, f) })
+	err := x.Folder.Replace(x.Head.ShardOf().Name(), func(w io.Writer) error { return writeShard(w, f) })
 	if err != nil {
 		return err
 	}

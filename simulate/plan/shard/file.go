@@ -69,7 +69,7 @@ func writeShard(w io.Writer, f *shardFile) error {
 
 // check says whether f has exactly the pieces that its shard has.
 func (f *shardFile) check() error {
-	s := f.Head.Of()
+	s := f.Head.ShardOf()
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func parseHead(b []byte, h *Head) error {
 	if h.Pieces < 0 {
 		return fmt.Errorf("expected a number of pieces, found %d", h.Pieces)
 	}
-	return h.Of().Check()
+	return h.ShardOf().Check()
 }
 
 func parsePiece(b []byte) (shardPiece, error) {

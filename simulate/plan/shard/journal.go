@@ -51,7 +51,7 @@ func parseJournal(h *Head, b []byte) (pieces map[int]shardPiece, dropped int, ok
 		if whole {
 			p, err = parsePiece(text)
 		}
-		if !whole || err != nil || !h.Of().has(p.Piece, h.Pieces) {
+		if !whole || err != nil || !h.ShardOf().holds(p.Piece, h.Pieces) {
 			dropped++
 			continue
 		}
@@ -72,5 +72,5 @@ func journalText(line []byte) (text []byte, whole bool) {
 	return text, found && bytes.Equal(sum, lineSum(text))
 }
 
-// has tells whether piece c of total is in s.
-func (s Shard) has(c, total int) bool { return c >= 0 && c < total && c%s.Count == s.Index }
+// holds tells whether piece c of total is in s.
+func (s Shard) holds(c, total int) bool { return c >= 0 && c < total && c%s.Count == s.Index }

@@ -114,7 +114,7 @@ func (x *Set) add(folder Folder, names []string, s Shard) error {
 	switch {
 	case err != nil && !bad:
 		return err
-	case err == nil && file != nil && file.Head.Of() != s:
+	case err == nil && file != nil && file.Head.ShardOf() != s:
 		err = &capcli.InputError{File: filepath.Join(x.dir, s.Name()), Text: fmt.Sprintf("expected shard %d of %d, found shard %d of %d under its name",
 			s.Index, s.Count, file.Head.Shard, file.Head.Shards)}
 	}
@@ -186,7 +186,7 @@ func (x *Set) CheckSame() error {
 		first := x.Head()
 		if d := first.differences(&other.Head); len(d) > 0 {
 			lines = append(lines, fmt.Sprintf("%s and %s differ in: %s",
-				filepath.Join(x.dir, first.Of().Name()), filepath.Join(x.dir, other.Head.Of().Name()), strings.Join(d, "; ")))
+				filepath.Join(x.dir, first.ShardOf().Name()), filepath.Join(x.dir, other.Head.ShardOf().Name()), strings.Join(d, "; ")))
 		}
 	}
 	if len(lines) == 0 {

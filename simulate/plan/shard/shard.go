@@ -120,8 +120,8 @@ func NewHead(s Shard, version string, pieces int, args []string, inputs []Input)
 	return h
 }
 
-// Of is the shard that h is the head of.
-func (h *Head) Of() Shard { return Shard{Index: h.Shard, Count: h.Shards} }
+// ShardOf is the shard that h is the head of.
+func (h *Head) ShardOf() Shard { return Shard{Index: h.Shard, Count: h.Shards} }
 
 // digest is the SHA-256 of what all shards of a sweep have in common.
 func (h *Head) digest() string {
@@ -148,7 +148,7 @@ func (h *Head) differences(other *Head) []string {
 		out = append(out, fmt.Sprintf("number of pieces (%d and %d)", h.Pieces, other.Pieces))
 	}
 	if !slices.Equal(h.Args, other.Args) {
-		one, two := without(h.Args, other.Args), without(other.Args, h.Args)
+		one, two := subtract(h.Args, other.Args), subtract(other.Args, h.Args)
 		out = append(out, fmt.Sprintf("command line (%s and %s)", words(one), words(two)))
 	}
 	out = append(out, differentInputs(h.Inputs, other.Inputs)...)
@@ -184,8 +184,8 @@ func differentInputs(a, b []Input) []string {
 	return out
 }
 
-// without gives what of a is not in b.
-func without(a, b []string) []string {
+// subtract gives what of a is not in b.
+func subtract(a, b []string) []string {
 	var out []string
 	for _, x := range a {
 		if !slices.Contains(b, x) {
