@@ -24,8 +24,9 @@ type futuresOptions struct {
 	most, least []string
 }
 
-// addAheadFlags gives cmd the flags that say which futures may come.
-func (o *futuresOptions) addAheadFlags(cmd *cobra.Command) {
+// addAheadFlags gives cmd the flags that say which futures may come, and --futures more
+// keys.
+func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 	f := cmd.Flags()
 	f.StringVar(&o.file, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths")
 	f.StringVar(&o.wrong, "demand-error", "", "plan for a demand that may be so wrong, `10%`, in place of a FILE")
@@ -33,7 +34,7 @@ func (o *futuresOptions) addAheadFlags(cmd *cobra.Command) {
 	f.IntVar(&o.paths, "paths", 0, "futures to plan for: `N` (default all; 200 of error=)")
 	f.StringVar(&o.risk, "risk", "mean", "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
 	addBundle(cmd, "futures", "possible futures: `FILE` of capcli forecast --paths, or error=10% around the demand; paths=N, half-life=90d", true,
-		key{"error", "demand-error"}, key{"paths", "paths"}, key{"half-life", "half-life"})
+		append([]key{{"error", "demand-error"}, {"paths", "paths"}, {"half-life", "half-life"}}, more...)...)
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
 }
 

@@ -87,11 +87,11 @@ func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 		},
 	}
 	addOutputFlags(cmd, &o.output)
-	addFormatFlag(cmd, &o.curve.history.read)
-	addReadFlag(cmd, &o.curve.history.read)
+	addDemandFlags(cmd, &o.curve.history)
 	o.mix.addFlags(cmd)
 	addShardFlags(cmd, &o.shard)
-	o.futures.addAheadFlags(cmd)
+	cmd.Flags().StringVar(&o.curve.series, "series", "", "only the futures of the series called `NAME`")
+	o.futures.addAheadFlags(cmd, key{"series", "series"})
 	cmd.ValidArgsFunction = completeScenarios
 	return cmd
 }
