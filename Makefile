@@ -2,6 +2,8 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.12.0
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
+# Tests of the commands that run goroutines of their own; the others ask the library once.
+CONCURRENT := Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-mix|plan-shards|plan-futures|profile-feed|forecast$$|simulate$$|first-hour)
 # The tag nvml builds in the calls of NVIDIA's library, which need cgo. Its header
 # marks old calls as deprecated; drivers that have no others are still about, and
 # the C compiler warns once for each.
@@ -23,10 +25,11 @@ fmt: ; go run $(GOFUMPT) -w .
 lint: ; go vet ./... && go vet -tags nvml ./profile/nvml ./cmd/capcli && go run $(GOLANGCI) run ./...
 ## test: fast tests
 test: ; go test ./...
-## race: tests under the race detector (needs a C compiler); of forecast those that run goroutines, for the rest is arithmetic
+## race: tests under the race detector (needs a C compiler); of forecast and of the commands those that run goroutines of their own
 race:
-	CGO_ENABLED=1 go test -tags nvml -race -short $$(go list ./... | grep -v '/forecast$$')
-	CGO_ENABLED=1 go test -race -short -run 'Backtest|Thief|Conformal|Rank|Wrappers' ./forecast
+	CGO_ENABLED=1 go test -tags nvml -race -short $$(go list ./... | grep -vE '/forecast$$|/cmd/capcli$$')
+	CGO_ENABLED=1 go test -race -short -run 'Backtest|Thief|Wrappers' ./forecast
+	CGO_ENABLED=1 go test -tags nvml -race -short -run '$(CONCURRENT)' ./cmd/capcli
 ## fuzz: FUZZTIME on each parser, ten seconds by default
 fuzz: ; FUZZTIME=$(FUZZTIME) .ci/fuzz
 ## bench: speed of the engine and the readers, for benchstat
