@@ -373,21 +373,21 @@ func orNil(v float64) any {
 }
 
 func knownRatio(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !report.Finite(v) {
 		return nil
 	}
 	return report.Ratio(v)
 }
 
 func knownPercent(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !report.Finite(v) {
 		return nil
 	}
 	return report.Percent(v)
 }
 
 func figureCell(v figure) any {
-	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+	if !report.Finite(float64(v)) {
 		return nil
 	}
 	return float64(v)

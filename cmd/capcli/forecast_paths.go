@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,7 @@ func (r *forecastResult) writePaths(e *env, name string) error {
 	for k := range r.Series {
 		for _, p := range r.Series[k].Futures {
 			for i, v := range p {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
+				if !report.Finite(v) {
 					return fmt.Errorf("%s: step %d of a future is not finite", r.Series[k].ID, i+1)
 				}
 			}

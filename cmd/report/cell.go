@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"capcli"
@@ -111,7 +110,7 @@ func exact(v any) (string, error) {
 }
 
 func exactFloat(v float64) (string, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !Finite(v) {
 		return "", notANumber(v)
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64), nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 
 	"capcli"
 )
@@ -134,7 +133,7 @@ func jsonCell(v any) ([]byte, error) {
 	case Money:
 		return json.Marshal(x.Exact)
 	case float64:
-		if math.IsNaN(x) || math.IsInf(x, 0) {
+		if !Finite(x) {
 			return nil, notANumber(x)
 		}
 	case nil, string, int64, bool, Percent, Ratio, MeanTime, capcli.USD, capcli.Seconds, capcli.GPUTime, capcli.Time:
