@@ -25,7 +25,7 @@ const (
 
 // Why a Demand refuses a job.
 var (
-	ErrTooManyCells = errors.New("too many steps times groups")
+	errTooManyCells = errors.New("too many steps times groups")
 	ErrUnsorted     = errors.New("jobs are not in order of submit, which peaks need")
 	ErrTooMuchTime  = errors.New("GPU time past 2^63 thousandths of a GPU-second")
 )
@@ -166,7 +166,7 @@ func (d *Demand) reach(from, to Time, more int) error {
 	if from < d.edges[0] {
 		n := d.base - d.grid.Index(from)
 		if (n+len(d.edges))*groups > most {
-			return ErrTooManyCells
+			return errTooManyCells
 		}
 		n = min(max(n, len(d.edges)/2), most/groups-len(d.edges)+1) // going back in time stays cheap
 		d.prepend(max(n, d.base-d.grid.Index(from)))
@@ -176,7 +176,7 @@ func (d *Demand) reach(from, to Time, more int) error {
 	}
 	upto := d.grid.Index(to) + 1
 	if (upto-d.base)*groups > most {
-		return ErrTooManyCells
+		return errTooManyCells
 	}
 	for i := d.base + len(d.edges); i <= upto; i++ {
 		d.edges = append(d.edges, d.grid.At(i))

@@ -247,8 +247,8 @@ func TestDemandMeanByHand(t *testing.T) {
 func TestDemandLimits(t *testing.T) {
 	d := &Demand{Step: Step{Seconds: 60}, MaxCells: 1000}
 	far := Job{Submit: 1_700_000_000, GPUs: 1, Run: 100 * 86400}
-	if err := d.Add(&far, "a"); !errors.Is(err, ErrTooManyCells) {
-		t.Errorf("a hundred days in minutes: %v, want ErrTooManyCells", err)
+	if err := d.Add(&far, "a"); !errors.Is(err, errTooManyCells) {
+		t.Errorf("a hundred days in minutes: %v, want errTooManyCells", err)
 	}
 	d = &Demand{Step: Step{Days: 1}}
 	huge := Job{Submit: 1_700_000_000, GPUs: 1 << 40, Run: math.MaxInt32}

@@ -13,8 +13,8 @@ import (
 //go:embed *.yaml
 var library embed.FS
 
-// Default is the scenario of a run that names none.
-const Default = "default"
+// defaultScenario is the scenario of a run that names none.
+const defaultScenario = "default"
 
 // Names are the scenarios of the library, in order of name.
 func Names() []string {

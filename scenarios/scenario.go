@@ -46,7 +46,7 @@ type Scenario struct {
 	Name        string // of the file where it states none
 	Description string
 	Period      Period
-	Seed        capcli.Seed // DefaultSeed where the file states none
+	Seed        capcli.Seed // defaultSeed where the file states none
 	Jobs        Jobs
 	Capacity    []Capacity
 	Commitments []billing.Commitment // that make on-demand use cheaper: see Invoice
@@ -69,8 +69,8 @@ type Scenario struct {
 	discountNodes []*yaml.Node // of Commitments, while reading
 }
 
-// DefaultSeed is the seed of a scenario that states none.
-const DefaultSeed capcli.Seed = 42
+// defaultSeed is the seed of a scenario that states none.
+const defaultSeed capcli.Seed = 42
 
 // Period is the time that a scenario looks at; both NoTime where it states none.
 type Period struct {
@@ -172,7 +172,7 @@ func (s *Scenario) With(overrides ...string) (*Scenario, error) {
 // readScenario reads the whole file.
 func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 	s.Period = Period{capcli.NoTime, capcli.NoTime}
-	s.Seed = DefaultSeed
+	s.Seed = defaultSeed
 	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "capacity") == nil {
 		d.Fault(root, "this is no scenario: it begins with capcli: %s and has fields such as capacity", version)
 		return

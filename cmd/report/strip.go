@@ -89,10 +89,10 @@ func escape(s string, r rune, size int) int {
 	return at
 }
 
-// Wrap breaks a line between words so that no line is wider than width, if its
+// wrap breaks a line between words so that no line is wider than width, if its
 // words allow it; lines after the first begin with indent. A width of 0 breaks
 // nothing.
-func Wrap(line string, width int, indent string) string {
+func wrap(line string, width int, indent string) string {
 	if width <= 0 || twwidth.Width(line) <= width {
 		return line
 	}

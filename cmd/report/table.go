@@ -31,7 +31,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 		block()
 		for _, s := range []string{d.Title, d.Lead} {
 			for line := range strings.Lines(s) {
-				b.WriteString(Wrap(Strip(strings.TrimSpace(line)), o.Width, "") + "\n")
+				b.WriteString(wrap(Strip(strings.TrimSpace(line)), o.Width, "") + "\n")
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 	if len(d.Notes) > 0 {
 		block()
 		for _, n := range d.Notes {
-			b.WriteString(Wrap("note: "+Strip(n), o.Width, "      ") + "\n")
+			b.WriteString(wrap("note: "+Strip(n), o.Width, "      ") + "\n")
 		}
 	}
 	_, err = b.WriteTo(w)
@@ -57,7 +57,7 @@ func writeTable(w io.Writer, d Doc, o Options) error {
 
 func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 	if t.Title != "" {
-		b.WriteString(Wrap(Strip(t.Title), o.Width, "") + "\n")
+		b.WriteString(wrap(Strip(t.Title), o.Width, "") + "\n")
 	}
 	t, left := t.truncate(o)
 	g, err := t.grid()
@@ -84,7 +84,7 @@ func tableBlock(b *bytes.Buffer, t Table, o Options) error {
 		said = fmt.Sprintf("%d columns hidden (%s), --columns all", len(hidden), strings.Join(hidden, ", "))
 	}
 	if said != "" {
-		b.WriteString(Wrap(said, o.Width, "") + "\n")
+		b.WriteString(wrap(said, o.Width, "") + "\n")
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (g *grid) foldHeads() {
 		for _, row := range g.rows {
 			under = max(under, lineWidth(row[i]))
 		}
-		g.head[i] = Wrap(h, under, "")
+		g.head[i] = wrap(h, under, "")
 	}
 }
 
@@ -235,9 +235,9 @@ func (g *grid) foldTexts(width int) {
 			return
 		}
 		to := max(leastText, widest-over)
-		g.head[at] = Wrap(g.head[at], to, "")
+		g.head[at] = wrap(g.head[at], to, "")
 		for _, row := range g.rows {
-			row[at] = Wrap(row[at], to, "")
+			row[at] = wrap(row[at], to, "")
 		}
 		if g.columnWidth(at) >= widest {
 			return // a word is longer than that

@@ -31,7 +31,7 @@ const (
 	FlagQueue    = "queue"
 	FlagCapacity = "capacity"
 	FlagBoth     = "queue+capacity"
-	FlagParts    = "parts" // the demand of a sum is the sum of that of its parts
+	flagParts    = "parts" // the demand of a sum is the sum of that of its parts
 	FlagNone     = "none"
 )
 
@@ -99,7 +99,7 @@ func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 
 // censoringOfSum counts how much of a sum was held down in its parts.
 func (q *question) censoringOfSum(v *view, t *latentDemand) *Censoring {
-	c := &Censoring{Flag: FlagParts, Queue: t.info.Queue, Guessed: t.info.Guessed, Share: capcli.Figure(t.info.Share), Step: q.stepText()}
+	c := &Censoring{Flag: flagParts, Queue: t.info.Queue, Guessed: t.info.Guessed, Share: capcli.Figure(t.info.Share), Step: q.stepText()}
 	for i, usage := range v.Values {
 		if math.IsNaN(usage) {
 			continue

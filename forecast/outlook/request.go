@@ -27,7 +27,7 @@ type Request struct {
 	Paths     int         // possible futures of each series to return
 	Seed      capcli.Seed // of all chance
 	Negative  bool        // figures of a history that was never below zero may be
-	Changes   string      // ShowChanges, NoChanges or UseChanges; "" shows them where that takes little time
+	Changes   string      // one of ChangesChoices; "" shows them where that takes little time
 	Reconcile string      // one of Reconciliations; "" is mint
 
 	Peak   bool   // give the highest step of each period too
@@ -41,13 +41,13 @@ const DefaultModel = "auto"
 
 // What may be done about moves of the level and odd values of the histories.
 const (
-	ShowChanges = "show"
+	showChanges = "show"
 	NoChanges   = "none"
 	UseChanges  = "use" // show them, and learn from what came since the last move alone
 )
 
 // ChangesChoices are what Request.Changes may be.
-var ChangesChoices = []string{ShowChanges, NoChanges, UseChanges}
+var ChangesChoices = []string{showChanges, NoChanges, UseChanges}
 
 // Limits of a request.
 const (

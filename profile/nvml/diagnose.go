@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Trouble is why the GPUs cannot be sampled, and what to do about it.
-type Trouble struct {
+// trouble is why the GPUs cannot be sampled, and what to do about it.
+type trouble struct {
 	What string // what was attempted, expected and found
 	Fix  string // what to do
 }
 
-func (t *Trouble) Error() string { return t.What + ": " + t.Fix }
+func (t *trouble) Error() string { return t.What + ": " + t.Fix }
 
 // Hint is what to do.
-func (t *Trouble) Hint() string { return t.Fix }
+func (t *trouble) Hint() string { return t.Fix }
 
 const otherSources = "or read another source: --source smi (nvidia-smi) or --source dcgm (a dcgm-exporter)"
 
@@ -47,7 +47,7 @@ func firstLines(root fs.FS, name string) string {
 }
 
 // diagnose says what the return code of setting up means on this box.
-func diagnose(c code, root fs.FS, library string) *Trouble {
+func diagnose(c code, root fs.FS, library string) *trouble {
 	if library == "" {
 		library = "libnvidia-ml.so.1"
 	}
@@ -55,9 +55,9 @@ func diagnose(c code, root fs.FS, library string) *Trouble {
 	switch c {
 	case libraryNotFound:
 		if module == "" {
-			return &Trouble{"open " + library + ": not found, and no NVIDIA driver is loaded", "install the driver, or run on a box with a GPU; --source fake shows a made-up one"}
+			return &trouble{"open " + library + ": not found, and no NVIDIA driver is loaded", "install the driver, or run on a box with a GPU; --source fake shows a made-up one"}
 		}
-		return &Trouble{
+		return &trouble{
 			"open " + library + ": not found, though driver " + module + " is loaded",
 			"in a container, start it with --gpus all (or NVIDIA_VISIBLE_DEVICES=all and NVIDIA_DRIVER_CAPABILITIES=utility); on the host, install the driver's libraries (libnvidia-compute, nvidia-utils), or name the file with --where; " + otherSources,
 		}
@@ -66,17 +66,17 @@ func diagnose(c code, root fs.FS, library string) *Trouble {
 		if module != "" {
 			found = ", whose kernel module is " + module
 		}
-		return &Trouble{"set up " + library + ": its version is not that of the loaded driver" + found, "the driver was updated: reboot, or unload and load the nvidia kernel modules"}
+		return &trouble{"set up " + library + ": its version is not that of the loaded driver" + found, "the driver was updated: reboot, or unload and load the nvidia kernel modules"}
 	case notLoaded:
-		return &Trouble{"set up " + library + ": the driver is not loaded", "run modprobe nvidia, and see dmesg for why it fails (Secure Boot, nouveau, a GPU that the driver does not support)"}
+		return &trouble{"set up " + library + ": the driver is not loaded", "run modprobe nvidia, and see dmesg for why it fails (Secure Boot, nouveau, a GPU that the driver does not support)"}
 	case noPermission:
-		return &Trouble{"set up " + library + ": no permission", "this user may not open /dev/nvidiactl: see its owner and mode, and the device rules of the container's cgroup"}
+		return &trouble{"set up " + library + ": no permission", "this user may not open /dev/nvidiactl: see its owner and mode, and the device rules of the container's cgroup"}
 	case functionMissing:
-		return &Trouble{"set up " + library + ": it lacks what every version has", "it is not NVIDIA's library, or is older than 2012: name the right file with --where; " + otherSources}
+		return &trouble{"set up " + library + ": it lacks what every version has", "it is not NVIDIA's library, or is older than 2012: name the right file with --where; " + otherSources}
 	case gpuLost:
-		return &Trouble{"set up " + library + ": a GPU fell off the bus", "see dmesg for its Xid; reset it (nvidia-smi --gpu-reset) or reboot"}
+		return &trouble{"set up " + library + ": a GPU fell off the bus", "see dmesg for its Xid; reset it (nvidia-smi --gpu-reset) or reboot"}
 	default:
-		return &Trouble{"set up " + library + ": " + c.String(), "see dmesg for lines with NVRM; " + otherSources}
+		return &trouble{"set up " + library + ": " + c.String(), "see dmesg for lines with NVRM; " + otherSources}
 	}
 }
 
@@ -94,13 +94,13 @@ func profilingForAdmins(root fs.FS) (only, known bool) {
 
 // noGPUs returns the trouble of a working driver without a GPU to sample. first is the
 // error of the first GPU in its list.
-func noGPUs(listed int, first code) *Trouble {
+func noGPUs(listed int, first code) *trouble {
 	if listed == 0 {
-		return &Trouble{"list GPUs: the driver shows none", "in a container, see NVIDIA_VISIBLE_DEVICES; on the host, lspci | grep -i nvidia and dmesg"}
+		return &trouble{"list GPUs: the driver shows none", "in a container, see NVIDIA_VISIBLE_DEVICES; on the host, lspci | grep -i nvidia and dmesg"}
 	}
 	fix := "see dmesg for Xid or NVRM lines"
 	if first == noPermission {
 		fix = "this user may not open /dev/nvidia0 and its like: see their owner and mode, and the device rules of the container's cgroup"
 	}
-	return &Trouble{fmt.Sprintf("list GPUs: none of %d can be used: %s", listed, first), fix}
+	return &trouble{fmt.Sprintf("list GPUs: none of %d can be used: %s", listed, first), fix}
 }

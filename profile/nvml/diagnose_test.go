@@ -37,7 +37,7 @@ func TestFakeOpenFails(t *testing.T) {
 				t.Fatal(c)
 			}
 			_, err := open(l, profile.SourceOptions{}, f.box(root))
-			var trouble *Trouble
+			var trouble *trouble
 			if !errors.As(err, &trouble) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: error %q, want %q in a Trouble", tt.name, err, tt.want)
 			}

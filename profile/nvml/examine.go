@@ -29,7 +29,7 @@ func examine(l *library, o profile.SourceOptions, out outside) Report {
 	s, err := open(l, o, out)
 	if err != nil {
 		r.add("driver", Bad, err.Error(), "")
-		if t, ok := err.(*Trouble); ok { //nolint:errorlint // open makes it itself and never wraps it
+		if t, ok := err.(*trouble); ok { //nolint:errorlint // open makes it itself and never wraps it
 			r.Checks[0].Text, r.Checks[0].Fix = t.What, t.Fix
 		}
 		return r

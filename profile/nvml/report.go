@@ -73,7 +73,7 @@ func (r *Report) add(name string, s State, text, fix string) {
 	r.Checks = append(r.Checks, Check{name, s, text, fix})
 }
 
-func (r *Report) fail(t *Trouble) { r.add("driver", Bad, t.What, t.Fix) }
+func (r *Report) fail(t *trouble) { r.add("driver", Bad, t.What, t.Fix) }
 
 // judge adds the checks that follow from what was found.
 func (r *Report) judge(root fs.FS) {

@@ -16,14 +16,14 @@ func init() {
 const Built = false
 
 // lacking says what this build lacks.
-func lacking() *Trouble {
+func lacking() *trouble {
 	if runtime.GOOS != "linux" {
-		return &Trouble{
+		return &trouble{
 			"open source nvml: it needs Linux, and this is " + runtime.GOOS,
 			"sample on the GPU box, and read the files here; " + otherSources,
 		}
 	}
-	return &Trouble{
+	return &trouble{
 		"open source nvml: this build leaves out the calls of NVIDIA's library",
 		"build with `make build-gpu`, which is CGO_ENABLED=1 go build -tags nvml and needs a C compiler; " + otherSources,
 	}

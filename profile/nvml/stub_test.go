@@ -16,7 +16,7 @@ func TestOpenSaysWhatTheBuildLacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = open(profile.SourceOptions{})
-	var trouble *Trouble
+	var trouble *trouble
 	if !errors.As(err, &trouble) || !strings.Contains(trouble.Hint(), "--source smi") || !strings.Contains(trouble.Hint(), "--source dcgm") {
 		t.Errorf("error %v, want one that names the other sources", err)
 	}

@@ -37,7 +37,7 @@ func Compact(ctx context.Context, disk Disk, root string, o CompactOptions) (Com
 		disk = System{}
 	}
 	var done Compacted
-	hosts, err := Hosts(disk, root)
+	hosts, err := hosts(disk, root)
 	if err != nil {
 		return done, err
 	}

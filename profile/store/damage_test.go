@@ -44,7 +44,7 @@ func refusal(d *memDisk, name string) (reading, verifying error) {
 	for _, err := range OpenDir(d, "dir").Ticks(Query{}) {
 		reading = err
 	}
-	_, verifying = VerifyFile(d, name)
+	_, verifying = verifyFile(d, name)
 	return reading, verifying
 }
 
@@ -204,7 +204,7 @@ func TestDamagedSegmentIsKept(t *testing.T) {
 	_, frames := segmentOf(t)
 	name := path.Join("dir", logFolder, "host=box", logName(1))
 	d.files[name].data[frames[6]+10] ^= 4
-	if _, err := VerifyFile(d, name); err == nil {
+	if _, err := verifyFile(d, name); err == nil {
 		t.Error("a damaged segment was verified")
 	}
 	w, rec, err := Create("dir", Options{Disk: d, Host: "box"})

@@ -36,7 +36,7 @@ func (System) Lock(name, holder string) (io.Closer, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		held := &LockedError{Path: name}
+		held := &lockedError{Path: name}
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			var room [200]byte
 			n, _ := f.ReadAt(room[:], 0)

@@ -14,7 +14,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, table := string(page), ""
-	for _, c := range Columns() {
+	for _, c := range columns() {
 		if c.Table != table {
 			table = c.Table
 			_, rest, ok := strings.Cut(text, "\n## "+table+"\n")

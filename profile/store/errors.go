@@ -28,20 +28,20 @@ func (e *DiskError) Unwrap() error { return e.Err }
 // diskFault makes err a DiskError.
 func diskFault(doing, path string, err error) error {
 	var known *DiskError
-	var locked *LockedError
+	var locked *lockedError
 	if err == nil || errors.As(err, &known) || errors.As(err, &locked) {
 		return err
 	}
 	return &DiskError{Doing: doing, Path: path, Full: isFull(err), Err: err}
 }
 
-// LockedError says that another program keeps the store of this host.
-type LockedError struct {
+// lockedError says that another program keeps the store of this host.
+type lockedError struct {
 	Path   string
 	Holder string // what that program said of itself; "" where not known
 }
 
-func (e *LockedError) Error() string {
+func (e *lockedError) Error() string {
 	who := e.Holder
 	if who == "" {
 		who = "another program"

@@ -26,8 +26,8 @@ type listing struct {
 	next   int64    // the first number that was never given
 }
 
-// Hosts lists the hosts that a directory has something of.
-func Hosts(disk Disk, root string) ([]string, error) {
+// hosts lists the hosts that a directory has something of.
+func hosts(disk Disk, root string) ([]string, error) {
 	folders := []string{logFolder}
 	entries, err := disk.List(root)
 	if err != nil {

@@ -215,7 +215,7 @@ func (d *memDisk) Lock(name, holder string) (io.Closer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if who, held := d.locks[name]; held {
-		return nil, &LockedError{name, who}
+		return nil, &lockedError{name, who}
 	}
 	d.locks[name] = holder
 	return memLock{d, name}, nil

@@ -45,7 +45,7 @@ type HostTick struct {
 }
 
 // Hosts lists the hosts that there is something of.
-func (r *Reader) Hosts() ([]string, error) { return Hosts(r.disk, r.root) }
+func (r *Reader) Hosts() ([]string, error) { return hosts(r.disk, r.root) }
 
 // Ticks reads back, host by host and in order of time, what is in files and
 // what is still in segments, also while it is written. A tick is valid until

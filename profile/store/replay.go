@@ -14,7 +14,7 @@ import (
 
 func init() {
 	profile.Sources.Add("replay", "a folder that profile wrote, played again", func(o profile.SourceOptions) (profile.Source, error) {
-		return Replay(nil, o)
+		return replayJournal(nil, o)
 	})
 }
 
@@ -25,10 +25,10 @@ type recorded struct {
 	stop func()
 }
 
-// Replay plays what was recorded of one box in the folder o.Where: o.Host where
+// replayJournal plays what was recorded of one box in the folder o.Where: o.Host where
 // there are several. Its ticks have the times, the events and the lengths that
 // were recorded. A nil disk is the System's.
-func Replay(disk Disk, o profile.SourceOptions) (profile.Source, error) {
+func replayJournal(disk Disk, o profile.SourceOptions) (profile.Source, error) {
 	if o.Where == "" {
 		return nil, &capcli.InputError{Field: "where", Text: "the source replay wants the folder that capcli profile wrote", Hint: "--where gpu-profile"}
 	}

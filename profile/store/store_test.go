@@ -263,7 +263,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, Options{Holder: "pid 4711"})
 	_, _, err := Create(dir, Options{Host: "box"})
-	var held *LockedError
+	var held *lockedError
 	if !errors.As(err, &held) || held.Holder != "pid 4711" {
 		t.Errorf("got %v", err)
 	}

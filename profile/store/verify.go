@@ -31,7 +31,7 @@ func Verify(disk Disk, root string) (*Verified, error) {
 		disk = System{}
 	}
 	v := &Verified{Rows: map[string]int64{}}
-	hosts, err := Hosts(disk, root)
+	hosts, err := hosts(disk, root)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func Verify(disk Disk, root string) (*Verified, error) {
 	return v, nil
 }
 
-// VerifyFile holds one file against its seal or checksums: a table or a segment.
+// verifyFile holds one file against its seal or checksums: a table or a segment.
 // An error says what is wrong with it.
-func VerifyFile(disk Disk, name string) (*Verified, error) {
+func verifyFile(disk Disk, name string) (*Verified, error) {
 	if disk == nil {
 		disk = System{}
 	}

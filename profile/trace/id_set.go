@@ -2,12 +2,12 @@ package trace
 
 import "strings"
 
-// IDs is a set of job ids that notices a repetition. Ids that count up one by
+// idTable is a set of job ids that notices a repetition. Ids that count up one by
 // one, such as 17, job-17 or job-0017, cost nothing; each other id costs eight
 // bytes and the slack of a hash table (eleven to twenty-one in all). It holds
 // 64-bit hashes, so some two of ten million different ids are taken for one
 // with a chance of 3 in a million.
-type IDs struct {
+type idTable struct {
 	runs   []idRun // ids that were counted up through
 	last   int     // the run that was met last
 	shards [64]shard
@@ -24,12 +24,12 @@ type idRun struct {
 // maxRuns bounds the runs, all of which are looked at for each id.
 const maxRuns = 8
 
-// NewIDs makes an empty set.
-func NewIDs() *IDs { return &IDs{} }
+// newIDTable makes an empty set.
+func newIDTable() *idTable { return &idTable{} }
 
 // CheckAndAdd adds id and reports whether it was in the set before. The empty id is
 // never in the set.
-func (s *IDs) CheckAndAdd(id string) bool {
+func (s *idTable) CheckAndAdd(id string) bool {
 	if id == "" {
 		return false
 	}
@@ -55,7 +55,7 @@ func (s *IDs) CheckAndAdd(id string) bool {
 }
 
 // Has reports whether id is in the set.
-func (s *IDs) Has(id string) bool {
+func (s *idTable) Has(id string) bool {
 	if id == "" {
 		return false
 	}
@@ -69,7 +69,7 @@ func (s *IDs) Has(id string) bool {
 
 // run finds the run that holds an id or that it comes next in; -1 is none. A
 // run that holds it goes before one that it would lengthen.
-func (s *IDs) run(prefix string, width int, n uint64) int {
+func (s *idTable) run(prefix string, width int, n uint64) int {
 	if s.last < len(s.runs) && s.runs[s.last].holds(prefix, width, n) {
 		return s.last
 	}
@@ -126,7 +126,7 @@ func hash(id string) uint64 {
 	return max(h^(h>>31), 1)
 }
 
-func (s *IDs) has(h uint64) bool {
+func (s *idTable) has(h uint64) bool {
 	if s.used == 0 {
 		return false
 	}
@@ -134,7 +134,7 @@ func (s *IDs) has(h uint64) bool {
 }
 
 // put adds h and tells whether it was there.
-func (s *IDs) put(h uint64) bool {
+func (s *idTable) put(h uint64) bool {
 	if s.shards[h>>58].put(h) {
 		return true
 	}

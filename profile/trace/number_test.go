@@ -109,7 +109,7 @@ func TestIDs(t *testing.T) {
 		if rapid.Bool().Draw(t, "sorted") {
 			slices.Sort(ids)
 		}
-		s, known := NewIDs(), map[string]bool{}
+		s, known := newIDTable(), map[string]bool{}
 		for i, id := range ids {
 			if has := s.Has(id); has != known[id] {
 				t.Fatalf("Has(%q) at %d is %t", id, i, has)

@@ -31,7 +31,7 @@ type Reader struct {
 
 	rep              Report
 	reasons, assumed map[string]int64
-	seen             *IDs
+	seen             *idTable
 	work             capcli.GPUTime
 	lastID           string
 	lastSubmit       capcli.Time
@@ -46,7 +46,7 @@ func newReader(in Input, o Options) *Reader {
 		in: in, o: o,
 		rep:     Report{First: capcli.NoTime, Last: capcli.NoTime, Notes: []string{}},
 		reasons: map[string]int64{}, assumed: map[string]int64{},
-		seen: NewIDs(),
+		seen: newIDTable(),
 	}
 }
 

@@ -246,10 +246,10 @@ var (
 	errLargeText = errors.New("is too large; at most 18 digits may stand before the point")
 )
 
-// ParseAmount reads a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7",
+// parseAmount reads a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7",
 // without commas or a sign of currency. Digits past the eighteenth behind the
 // point are rounded half away from zero, and rounded says so.
-func ParseAmount(text string) (a Amount, rounded bool, err error) {
+func parseAmount(text string) (a Amount, rounded bool, err error) {
 	if a, ok := plainAmount(text); ok {
 		return a, false, nil
 	}

@@ -37,13 +37,13 @@ func TestParseAmount(t *testing.T) {
 		{"0.9999999999999999999", "1", true},
 	}
 	for _, tt := range tests {
-		a, rounded, err := ParseAmount(tt.text)
+		a, rounded, err := parseAmount(tt.text)
 		if err != nil || a.String() != tt.want || rounded != tt.rounded {
 			t.Errorf("%s: got %s, rounded %v, %v, want %s, %v", tt.text, a, rounded, err, tt.want, tt.rounded)
 		}
 	}
 	for _, bad := range []string{"", "-", "1,000", "$1", "1e", "e5", "1.2.3", "0x10", "1_000", "NaN", "Inf", "1000000000000000000", "1e18", "1e2000"} {
-		if a, _, err := ParseAmount(bad); err == nil {
+		if a, _, err := parseAmount(bad); err == nil {
 			t.Errorf("%q: got %s, want an error", bad, a)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAmountIsBigIntegers(t *testing.T) {
 		if toBig(a.Neg()).Cmp(new(big.Int).Neg(toBig(a))) != 0 || a.Sign() != toBig(a).Sign() {
 			t.Fatalf("-%s is %s", a, a.Neg())
 		}
-		again, rounded, err := ParseAmount(a.String())
+		again, rounded, err := parseAmount(a.String())
 		if err == nil && (again != a || rounded) {
 			t.Fatalf("%s is read as %s", a, again)
 		}
@@ -94,7 +94,7 @@ func TestAmountIsBigIntegers(t *testing.T) {
 			t.Fatalf("%s in dollars: got %d, %v, want %s", a, u, err, half)
 		}
 	})
-	big, _, _ := ParseAmount("999999999999999999")
+	big, _, _ := parseAmount("999999999999999999")
 	var err error
 	for range 20 {
 		if big, err = big.Add(big); err != nil {

@@ -147,17 +147,17 @@ func (w *writer) hour(i int) error {
 	}
 	for k := range x.draws {
 		if x.due[k] > 0 { // what of a promise was not spent
-			w.row(rowKey{w.period, Purchase, CommittedRate, int32(k), NoStatus, -1, -1}).billed += x.due[k]
-			w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Unused, -1, -1}).effective += x.due[k]
+			w.row(rowKey{w.period, Purchase, committedRate, int32(k), NoStatus, -1, -1}).billed += x.due[k]
+			w.row(rowKey{w.period, Usage, committedRate, int32(k), Unused, -1, -1}).effective += x.due[k]
 			w.shares[k].Billed += x.due[k]
 			w.shares[k].Unused += x.due[k]
 		}
 	}
 	for b := range h.buckets {
 		w.cut.rest(b, func(who int32, t capcli.GPUTime) {
-			key := rowKey{w.period, Usage, Standard, -1, NoStatus, int32(b), who}
+			key := rowKey{w.period, Usage, standard, -1, NoStatus, int32(b), who}
 			if h.buckets[b].kind == UseSpot {
-				key.pricing = Dynamic
+				key.pricing = dynamic
 			}
 			w.row(key).quantity += t
 		})
@@ -176,7 +176,7 @@ func (w *writer) covered(p int) {
 	}
 	k, lost := &w.x.pairs[p], w.x.lost[p]
 	w.cut.take(k.bucket, t, func(who int32, t capcli.GPUTime) {
-		r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k.commit), Used, int32(k.bucket), who})
+		r := w.row(rowKey{w.period, Usage, committedRate, int32(k.commit), Used, int32(k.bucket), who})
 		r.quantity += t
 		r.weight.add(k.weight, int64(t))
 		r.weight.add(1, lost)
@@ -191,7 +191,7 @@ func (w *writer) spare(k int) {
 	w.used[k] += float64(used)
 	w.bought[k] += float64(x.bought[k])
 	if unused := x.bought[k] - used; unused > 0 {
-		r := w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Unused, -1, -1})
+		r := w.row(rowKey{w.period, Usage, committedRate, int32(k), Unused, -1, -1})
 		r.weight.add(1, unused)
 		r.quantity += x.unitsOf(k, unused)
 	}
@@ -216,18 +216,18 @@ func (w *writer) purchases() error {
 			return err
 		}
 		if billed != 0 {
-			w.row(rowKey{w.period, Purchase, CommittedRate, int32(k), NoStatus, -1, -1}).billed += billed
+			w.row(rowKey{w.period, Purchase, committedRate, int32(k), NoStatus, -1, -1}).billed += billed
 			w.shares[k].Billed += billed
 		}
 		if loss := c.lost(start, w.until); loss > 0 {
-			w.row(rowKey{w.period, Usage, CommittedRate, int32(k), Unused, -1, -1}).effective += loss
+			w.row(rowKey{w.period, Usage, committedRate, int32(k), Unused, -1, -1}).effective += loss
 			w.shares[k].Unused += loss
 		}
 		if err := w.spends(k); err != nil {
 			return err
 		}
 		if extra := c.windDown(start, w.until); extra > 0 {
-			r := w.row(rowKey{w.period, Usage, Standard, int32(k), NoStatus, -1, -1})
+			r := w.row(rowKey{w.period, Usage, standard, int32(k), NoStatus, -1, -1})
 			r.billed += extra
 			r.effective += extra
 		}
@@ -245,7 +245,7 @@ func (w *writer) spends(k int) error {
 		return err
 	}
 	if part := spent - w.drawn[k]; part > 0 {
-		key := rowKey{w.period, Purchase, CommittedRate, int32(k), NoStatus, -1, -1}
+		key := rowKey{w.period, Purchase, committedRate, int32(k), NoStatus, -1, -1}
 		w.row(key).billed += part
 		w.spent[key] = part
 		w.shares[k].Billed += part

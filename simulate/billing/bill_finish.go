@@ -49,7 +49,7 @@ func (w *writer) amortise() {
 		for j < len(w.rows) && w.rows[j].period == d.period && w.rows[j].commit == d.commit && w.rows[j].category == d.category && w.rows[j].pricing == d.pricing {
 			j++
 		}
-		if d.category == Usage && d.pricing == CommittedRate {
+		if d.category == Usage && d.pricing == committedRate {
 			w.amortiseRows(w.rows[i:j])
 		}
 		i = j
@@ -66,7 +66,7 @@ func (w *writer) amortiseRows(rows []draft) {
 	}
 	amount := c.straight(w.totals[k], w.endOf(period)) - c.straight(w.totals[k], w.starts[period])
 	if w.x.draws != nil && w.x.draws[k] != nil {
-		amount = w.spent[rowKey{period, Purchase, CommittedRate, k, NoStatus, -1, -1}]
+		amount = w.spent[rowKey{period, Purchase, committedRate, k, NoStatus, -1, -1}]
 	}
 	for i, part := range splitWide(amount, weights) {
 		rows[i].effective += part

@@ -11,7 +11,7 @@
 // # Portfolios
 //
 // Discounts are settled by the clock hour. A UseRecord is metered use, by the
-// second; Hours gathers it (or, from a simulated run that kept them, OfRun
+// second; Hours gathers it (or, from a simulated run that kept them, ofRun
 // does). A Portfolio of Commitments is laid over those hours: a Bill has every
 // row and conserves what was paid, a Quoter gives the total alone, thousands of
 // portfolios a second. PriceUnder prices a run whose on-demand pools have such

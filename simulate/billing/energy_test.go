@@ -51,7 +51,7 @@ func TestFootprintByHand(t *testing.T) {
 
 func TestIntensityAt(t *testing.T) {
 	num := func(text string) Amount {
-		a, _, err := ParseAmount(text)
+		a, _, err := parseAmount(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,19 +39,19 @@ type Number struct {
 	Known bool
 }
 
-// NumberOf is a number that is known.
-func NumberOf(a Amount) Number { return Number{a, true} }
+// numberOf is a number that is known.
+func numberOf(a Amount) Number { return Number{a, true} }
 
 // The values of FOCUS columns that decide what a row is.
 const (
-	FocusUsage     = "Usage"
-	FocusPurchase  = "Purchase"
-	FocusTax       = "Tax"
-	FocusUsed      = "Used"
-	FocusUnused    = "Unused"
-	FocusCommitted = "Committed"
-	FocusStandard  = "Standard"
-	FocusDynamic   = "Dynamic"
+	focusUsage     = "Usage"
+	focusPurchaseCharge  = "Purchase"
+	focusTax       = "Tax"
+	focusUsed      = "Used"
+	focusUnused    = "Unused"
+	focusCommitted = "Committed"
+	focusStandard  = "Standard"
+	focusDynamic   = "Dynamic"
 )
 
 // focusColumn is one column: its name, and where a row keeps its value.
@@ -94,18 +94,18 @@ var focusColumns = []focusColumn{
 	timeColumn("BillingPeriodEnd", func(r *FOCUS) *capcli.Time { return &r.BillingPeriodEnd }),
 	timeColumn("BillingPeriodStart", func(r *FOCUS) *capcli.Time { return &r.BillingPeriodStart }),
 	textColumn("CapacityReservationId", func(r *FOCUS) *string { return &r.CapacityReservationID }),
-	textColumn("CapacityReservationStatus", func(r *FOCUS) *string { return &r.CapacityReservationStatus }, FocusUsed, FocusUnused),
-	needed(textColumn("ChargeCategory", func(r *FOCUS) *string { return &r.ChargeCategory }, FocusUsage, FocusPurchase, FocusTax, "Credit", "Adjustment")),
+	textColumn("CapacityReservationStatus", func(r *FOCUS) *string { return &r.CapacityReservationStatus }, focusUsed, focusUnused),
+	needed(textColumn("ChargeCategory", func(r *FOCUS) *string { return &r.ChargeCategory }, focusUsage, focusPurchaseCharge, focusTax, "Credit", "Adjustment")),
 	textColumn("ChargeClass", func(r *FOCUS) *string { return &r.ChargeClass }, "Correction"),
 	textColumn("ChargeDescription", func(r *FOCUS) *string { return &r.ChargeDescription }),
 	textColumn("ChargeFrequency", func(r *FOCUS) *string { return &r.ChargeFrequency }, "One-Time", "Recurring", "Usage-Based"),
 	needed(timeColumn("ChargePeriodEnd", func(r *FOCUS) *capcli.Time { return &r.ChargePeriodEnd })),
 	needed(timeColumn("ChargePeriodStart", func(r *FOCUS) *capcli.Time { return &r.ChargePeriodStart })),
-	textColumn("CommitmentDiscountCategory", func(r *FOCUS) *string { return &r.CommitmentDiscountCategory }, "Spend", FocusUsage),
+	textColumn("CommitmentDiscountCategory", func(r *FOCUS) *string { return &r.CommitmentDiscountCategory }, "Spend", focusUsage),
 	textColumn("CommitmentDiscountId", func(r *FOCUS) *string { return &r.CommitmentDiscountID }),
 	textColumn("CommitmentDiscountName", func(r *FOCUS) *string { return &r.CommitmentDiscountName }),
 	numberColumn("CommitmentDiscountQuantity", func(r *FOCUS) *Number { return &r.CommitmentDiscountQuantity }),
-	textColumn("CommitmentDiscountStatus", func(r *FOCUS) *string { return &r.CommitmentDiscountStatus }, FocusUsed, FocusUnused),
+	textColumn("CommitmentDiscountStatus", func(r *FOCUS) *string { return &r.CommitmentDiscountStatus }, focusUsed, focusUnused),
 	textColumn("CommitmentDiscountType", func(r *FOCUS) *string { return &r.CommitmentDiscountType }),
 	textColumn("CommitmentDiscountUnit", func(r *FOCUS) *string { return &r.CommitmentDiscountUnit }),
 	numberColumn("ConsumedQuantity", func(r *FOCUS) *Number { return &r.ConsumedQuantity }),
@@ -117,7 +117,7 @@ var focusColumns = []focusColumn{
 	textColumn("InvoiceIssuerName", func(r *FOCUS) *string { return &r.InvoiceIssuerName }),
 	numberColumn("ListCost", func(r *FOCUS) *Number { return &r.ListCost }),
 	numberColumn("ListUnitPrice", func(r *FOCUS) *Number { return &r.ListUnitPrice }),
-	textColumn("PricingCategory", func(r *FOCUS) *string { return &r.PricingCategory }, FocusStandard, FocusDynamic, FocusCommitted, "Other"),
+	textColumn("PricingCategory", func(r *FOCUS) *string { return &r.PricingCategory }, focusStandard, focusDynamic, focusCommitted, "Other"),
 	textColumn("PricingCurrency", func(r *FOCUS) *string { return &r.PricingCurrency }),
 	numberColumn("PricingCurrencyContractedUnitPrice", func(r *FOCUS) *Number { return &r.PricingCurrencyContractedUnitPrice }),
 	numberColumn("PricingCurrencyEffectiveCost", func(r *FOCUS) *Number { return &r.PricingCurrencyEffectiveCost }),
@@ -144,9 +144,9 @@ var focusColumns = []focusColumn{
 	textColumn("Tags", func(r *FOCUS) *string { return &r.Tags }),
 }
 
-// FocusColumns are the names of the columns of FOCUS 1.2, in the order in which
+// allFocusColumns are the names of the columns of FOCUS 1.2, in the order in which
 // they are written.
-func FocusColumns() []string {
+func allFocusColumns() []string {
 	names := make([]string, len(focusColumns))
 	for i := range focusColumns {
 		names[i] = focusColumns[i].name
@@ -154,8 +154,8 @@ func FocusColumns() []string {
 	return names
 }
 
-// NewFOCUS is a row of which nothing is known.
-func NewFOCUS() FOCUS {
+// newFOCUS is a row of which nothing is known.
+func newFOCUS() FOCUS {
 	return FOCUS{
 		BillingPeriodStart: capcli.NoTime, BillingPeriodEnd: capcli.NoTime,
 		ChargePeriodStart: capcli.NoTime, ChargePeriodEnd: capcli.NoTime,

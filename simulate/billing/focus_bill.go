@@ -28,7 +28,7 @@ func (b *Bill) FocusRows(account string, to func(*FOCUS)) {
 			once := row
 			once.ChargeFrequency, once.ChargePeriodStart, once.ChargePeriodEnd = "One-Time", c.Start, c.End
 			once.ChargePeriodEnd = max(c.End, c.Exit.Term)
-			once.CommitmentDiscountQuantity = NumberOf(c.quantity(c.Start, once.ChargePeriodEnd))
+			once.CommitmentDiscountQuantity = numberOf(c.quantity(c.Start, once.ChargePeriodEnd))
 			once.SkuPriceID = purchaseSKU(once.SkuID, &r, c, "upfront")
 			once.setPaid(c.Fees.Upfront)
 			to(&once)
@@ -50,7 +50,7 @@ type focusBill struct {
 // price sets one unit price, list and contracted, and the costs that follow from
 // it and the quantity.
 func (f *FOCUS) price(quantity Amount, unit string, list, contracted capcli.Rate) {
-	f.PricingQuantity, f.PricingUnit = NumberOf(quantity), unit
+	f.PricingQuantity, f.PricingUnit = numberOf(quantity), unit
 	f.ListUnitPrice, f.ContractedUnitPrice = focusMoney(list), focusMoney(contracted)
 	f.ListCost, f.ContractedCost = focusProduct(quantity, list), focusProduct(quantity, contracted)
 	f.PricingCurrencyListUnitPrice, f.PricingCurrencyContractedUnitPrice = f.ListUnitPrice, f.ContractedUnitPrice
@@ -62,7 +62,7 @@ func focusProduct(quantity Amount, price capcli.Rate) Number {
 	if err != nil {
 		return Number{}
 	}
-	return NumberOf(a)
+	return numberOf(a)
 }
 
 // setPaid sets what a purchase costs that is priced as a whole.
@@ -95,7 +95,7 @@ const focusSelf = "capcli"
 
 // row is one row, of a commitment or of none.
 func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
-	f := NewFOCUS()
+	f := newFOCUS()
 	f.ChargePeriodStart, f.ChargePeriodEnd = r.Start, r.End
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(r.Start), addMonths(monthOf(r.End-1), 1)
 	f.setBiller(r.SKU.Provider, cmp.Or(r.Account, w.account), w.b.Currency)
@@ -108,8 +108,8 @@ func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 	if r.Commitment != "" {
 		f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = r.Commitment, r.Commitment, r.Product
 		f.CommitmentDiscountStatus = r.Status.String()
-		f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = FocusUsage, "Hours"
-		f.CommitmentDiscountQuantity = NumberOf(r.Discount)
+		f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = focusUsage, "Hours"
+		f.CommitmentDiscountQuantity = numberOf(r.Discount)
 		if c != nil && c.Product.units() == 0 {
 			f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = "Spend", w.b.Currency
 		}
@@ -118,7 +118,7 @@ func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 	f.Tags = tagsOf(r)
 	switch {
 	case r.Category == Purchase:
-		f.PricingCategory, f.ChargeFrequency, f.ChargeDescription = FocusStandard, "Recurring", "Purchase of "+r.Commitment
+		f.PricingCategory, f.ChargeFrequency, f.ChargeDescription = focusStandard, "Recurring", "Purchase of "+r.Commitment
 		f.ResourceID, f.ResourceType = r.Commitment, r.Product
 		w.recur(&f, r, c)
 	case r.Quantity == 0 && r.Commitment == "" || r.Status == Unused:
@@ -136,7 +136,7 @@ func (w *focusBill) recur(f *FOCUS, r *Row, c *Commitment) {
 	if c == nil {
 		return
 	}
-	f.CommitmentDiscountQuantity = NumberOf(c.quantity(r.Start, min(r.End, c.End)))
+	f.CommitmentDiscountQuantity = numberOf(c.quantity(r.Start, min(r.End, c.End)))
 	if _, drawn := c.Product.(promise); drawn {
 		f.CommitmentDiscountQuantity = f.BilledCost
 	}
@@ -174,7 +174,7 @@ func (w *focusBill) use(f *FOCUS, r *Row, c *Commitment) {
 	} else {
 		f.ChargeDescription = "Use of " + f.SkuID
 		f.ResourceID, f.ResourceType = cmp.Or(r.Job, r.Tenant, r.Capacity, f.SkuID), "Virtual machine"
-		f.ConsumedQuantity, f.ConsumedUnit = NumberOf(hours), "Hours"
+		f.ConsumedQuantity, f.ConsumedUnit = numberOf(hours), "Hours"
 	}
 	list, contracted := r.ListUnit, r.Contracted
 	if list == 0 && c != nil { // capacity without an on-demand price lists at what it was sold for
@@ -241,7 +241,7 @@ func purchaseSKU(sku string, r *Row, c *Commitment, payment string) string {
 }
 
 // focusMoney is an amount of dollars as a number of a bill.
-func focusMoney(u capcli.USD) Number { return NumberOf(AmountOf(u)) }
+func focusMoney(u capcli.USD) Number { return numberOf(AmountOf(u)) }
 
 // wholeAmount is a whole number.
 func wholeAmount(n uint64) Amount { return product64(n, amountUnit) }

@@ -84,7 +84,7 @@ func NewFocusCheck() *FocusCheck {
 
 // Add takes a row in. It fails with capcli.ErrOverflow when a sum does not fit.
 func (c *FocusCheck) Add(r *FOCUS) error {
-	listed := r.ChargeCategory == FocusUsage && r.CommitmentDiscountStatus != FocusUnused && r.CapacityReservationStatus != FocusUnused
+	listed := r.ChargeCategory == focusUsage && r.CommitmentDiscountStatus != focusUnused && r.CapacityReservationStatus != focusUnused
 	class := c.class(r)
 	sums := []*FocusTotals{&c.Total, class}
 	service := cmp.Or(r.ServiceName, "(no service)")
@@ -128,13 +128,13 @@ func (t *FocusTotals) add(r *FOCUS, listed bool) (err error) {
 // class is the part of the bill that a row belongs to.
 func (c *FocusCheck) class(r *FOCUS) *FocusTotals {
 	switch {
-	case r.ChargeCategory != FocusUsage:
+	case r.ChargeCategory != focusUsage:
 		return &c.Other
-	case r.CommitmentDiscountStatus == FocusUsed:
+	case r.CommitmentDiscountStatus == focusUsed:
 		return &c.Used
-	case r.CommitmentDiscountStatus == FocusUnused, r.CapacityReservationStatus == FocusUnused:
+	case r.CommitmentDiscountStatus == focusUnused, r.CapacityReservationStatus == focusUnused:
 		return &c.Unused
-	case r.PricingCategory == FocusDynamic:
+	case r.PricingCategory == focusDynamic:
 		return &c.Dynamic
 	}
 	return &c.Standard
@@ -146,7 +146,7 @@ func (c *FocusCheck) status(r *FOCUS) string {
 	case &c.Used:
 		return "commitment used"
 	case &c.Unused:
-		if r.CommitmentDiscountStatus == FocusUnused {
+		if r.CommitmentDiscountStatus == focusUnused {
 			return "commitment unused"
 		}
 		return "reservation unused"
@@ -224,9 +224,9 @@ func (c *FocusCheck) hours(r *FOCUS, class *FocusTotals) {
 // odd notes what a row says against FOCUS.
 func (c *FocusCheck) odd(r *FOCUS) {
 	before := c.faults
-	usage, id := r.ChargeCategory == FocusUsage, r.CommitmentDiscountID != ""
+	usage, id := r.ChargeCategory == focusUsage, r.CommitmentDiscountID != ""
 	switch {
-	case r.ChargeCategory == FocusPurchase && id && r.EffectiveCost.Sign() != 0:
+	case r.ChargeCategory == focusPurchaseCharge && id && r.EffectiveCost.Sign() != 0:
 		c.fault(r, fmt.Sprintf("a purchase of commitment %s has EffectiveCost %s; it belongs to the usage, so expected 0", quoted(r.CommitmentDiscountID), r.EffectiveCost))
 	case usage && id && r.CommitmentDiscountStatus == "":
 		c.fault(r, fmt.Sprintf("usage of commitment %s has no CommitmentDiscountStatus; expected Used or Unused", quoted(r.CommitmentDiscountID)))

@@ -114,20 +114,20 @@ func commitmentOf(by map[string]*FocusCommitment, list *[]*FocusCommitment, id s
 // add takes a row with a status and a quantity into the commitment.
 func (k *FocusCommitment) add(r *FOCUS, status string, quantity Number) (err error) {
 	switch {
-	case r.ChargeCategory == FocusPurchase:
+	case r.ChargeCategory == focusPurchaseCharge:
 		k.Term.cover(r, k.Purchases == 0)
 		k.Purchases++
 		if k.purchased, err = k.purchased.Add(r.BilledCost.Amount); len(k.bought) < mostPurchases {
 			k.bought = append(k.bought, focusPurchase{Period{r.ChargePeriodStart, r.ChargePeriodEnd}, r.BilledCost.Amount})
 		}
-	case status == FocusUsed:
+	case status == focusUsed:
 		k.Usage.cover(r, k.UsageRows == 0)
 		k.UsageRows++
 		k.unmeasured = k.unmeasured || !quantity.Known
 		if k.Used, err = k.Used.Add(r.EffectiveCost.Amount); err == nil {
 			k.usedQuantity, err = k.usedQuantity.Add(quantity.Amount)
 		}
-	case status == FocusUnused:
+	case status == focusUnused:
 		k.Usage.cover(r, k.UsageRows == 0)
 		k.UsageRows++
 		k.unmeasured = k.unmeasured || !quantity.Known

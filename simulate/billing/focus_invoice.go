@@ -108,7 +108,7 @@ func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, accou
 		f := w.purchase(pool, c.Upfront, "upfront")
 		f.ChargeFrequency = "One-Time"
 		f.BillingPeriodEnd = addMonths(f.BillingPeriodStart, 1)
-		f.CommitmentDiscountQuantity = NumberOf(hoursAmount(capcli.GPUTime(1000*int64(pool.Capacity())) * capcli.GPUTime(c.Term.Until-c.Term.From)))
+		f.CommitmentDiscountQuantity = numberOf(hoursAmount(capcli.GPUTime(1000*int64(pool.Capacity())) * capcli.GPUTime(c.Term.Until-c.Term.From)))
 		return f, true
 	}
 	return FOCUS{}, false
@@ -117,7 +117,7 @@ func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, accou
 // purchase is a row of what is paid for a pool.
 func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string) FOCUS {
 	f := w.row(pool)
-	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusPurchase, "Recurring", FocusStandard
+	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focusPurchaseCharge, "Recurring", focusStandard
 	f.ChargeDescription, f.ResourceID = "Purchase of "+pool.Name, pool.Name
 	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String() + "/" + payment
 	f.charged(cost, 0)
@@ -150,7 +150,7 @@ func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
 	if committed && (w.billed != 0 || l.Time.Offered > 0) {
 		f := w.purchase(pool, w.billed, "recurring")
 		hours := hoursAmount(l.Time.Offered)
-		f.CommitmentDiscountQuantity = NumberOf(hours)
+		f.CommitmentDiscountQuantity = numberOf(hours)
 		if all, err := Cost(price, l.Time.Offered); err == nil && all == w.billed {
 			f.price(hours, "Hours", price, price)
 		}
@@ -171,12 +171,12 @@ func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
 		return
 	}
 	f := w.row(pool)
-	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = FocusUsage, "Usage-Based", FocusCommitted
+	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focusUsage, "Usage-Based", focusCommitted
 	f.ChargeDescription, f.ResourceID = "Unused part of "+pool.Name, pool.Name
 	f.charged(0, c.unused)
 	f.price(Amount{}, "Hours", price, price)
 	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String() + "/recurring"
-	f.discount(pool, FocusUnused, hoursAmount(l.Time.Idle+l.Time.Blocked+l.Time.Down))
+	f.discount(pool, focusUnused, hoursAmount(l.Time.Idle+l.Time.Blocked+l.Time.Down))
 	to(&f)
 }
 
@@ -184,11 +184,11 @@ func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
 func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) FOCUS {
 	pool := &w.rec.Pools[p]
 	f := w.row(pool)
-	f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = FocusUsage, "Usage-Based", "GPU time on "+pool.Name
+	f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = focusUsage, "Usage-Based", "GPU time on "+pool.Name
 	f.Tags = tagsOf(&Row{Tenant: w.rec.Tenants[t]})
 	f.ResourceID, f.ResourceType = pool.Name+"/"+w.rec.Tenants[t], "GPU"
 	hours := hoursAmount(billed)
-	f.ConsumedQuantity, f.ConsumedUnit = NumberOf(hours), "Hours"
+	f.ConsumedQuantity, f.ConsumedUnit = numberOf(hours), "Hours"
 	f.charged(cost, cost)
 	list := w.rate(p).list(pool.Terms)
 	if list == 0 { // capacity without an on-demand price lists at its own
@@ -198,12 +198,12 @@ func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) FOCUS 
 	switch {
 	case pool.Terms.Committed():
 		f.charged(0, cost)
-		f.PricingCategory = FocusCommitted
-		f.discount(pool, FocusUsed, hours)
+		f.PricingCategory = focusCommitted
+		f.discount(pool, focusUsed, hours)
 	case pool.Terms == simulate.Spot:
-		f.PricingCategory = FocusDynamic
+		f.PricingCategory = focusDynamic
 	default:
-		f.PricingCategory = FocusStandard
+		f.PricingCategory = focusStandard
 	}
 	return f
 }
@@ -213,7 +213,7 @@ func (w *runMonth) rate(p int) Rate { return w.inv.rates[p].At(w.rec.Months[w.m]
 
 // row is what all rows of a pool have.
 func (w *runMonth) row(pool *simulate.Pool) FOCUS {
-	f := NewFOCUS()
+	f := newFOCUS()
 	f.ChargePeriodStart, f.ChargePeriodEnd = w.start, w.end
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(w.start), addMonths(monthOf(w.end-1), 1)
 	f.setBiller("", w.account, "USD")
@@ -227,6 +227,6 @@ func (w *runMonth) row(pool *simulate.Pool) FOCUS {
 // discount marks a row as one of a committed pool.
 func (f *FOCUS) discount(pool *simulate.Pool, status string, quantity Amount) {
 	f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = pool.Name, pool.Name, pool.Terms.String()
-	f.CommitmentDiscountCategory, f.CommitmentDiscountUnit, f.CommitmentDiscountStatus = FocusUsage, "Hours", status
-	f.CommitmentDiscountQuantity = NumberOf(quantity)
+	f.CommitmentDiscountCategory, f.CommitmentDiscountUnit, f.CommitmentDiscountStatus = focusUsage, "Hours", status
+	f.CommitmentDiscountQuantity = numberOf(quantity)
 }

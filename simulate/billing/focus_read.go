@@ -128,7 +128,7 @@ func (f *FocusReader) Rows() iter.Seq2[*FOCUS, error] {
 			if !ok {
 				return
 			}
-			f.now = NewFOCUS()
+			f.now = newFOCUS()
 			if err := f.row(&f.now); err != nil {
 				yield(nil, err)
 				return
@@ -223,17 +223,17 @@ func (f *FocusReader) text(c *focusColumn, cell []byte) (string, error) {
 // number reads a number.
 func (f *FocusReader) number(cell []byte) (Number, bool, error) {
 	if a, ok := plainAmount(cell); ok {
-		return NumberOf(a), false, nil
+		return numberOf(a), false, nil
 	}
 	text := string(cell)
 	if f.o.Spreadsheet {
 		text = plainNumber(text)
 	}
-	a, rounded, err := ParseAmount(text)
+	a, rounded, err := parseAmount(text)
 	if err != nil {
 		return Number{}, false, fmt.Errorf("%s %w", quoted(string(cell)), err)
 	}
-	return NumberOf(a), rounded, nil
+	return numberOf(a), rounded, nil
 }
 
 // plainNumber takes the sign of currency and the commas between thousands out

@@ -130,7 +130,7 @@ func (c *FocusCheck) present(r *FOCUS) {
 	case c.have["BillingAccountId"]:
 		c.noteUnwanted(r, accountTypeColumn, ", for there is no BillingAccountId")
 	}
-	if r.ChargeCategory == FocusPurchase && r.ChargeFrequency == "Usage-Based" {
+	if r.ChargeCategory == focusPurchaseCharge && r.ChargeFrequency == "Usage-Based" {
 		c.fault(r, "a purchase has ChargeFrequency Usage-Based; expected One-Time or Recurring")
 	}
 	if r.PricingQuantity.Known {
@@ -142,16 +142,16 @@ func (c *FocusCheck) present(r *FOCUS) {
 func (c *FocusCheck) prices(r *FOCUS) {
 	for _, k := range c.priced {
 		switch r.ChargeCategory {
-		case FocusUsage:
+		case focusUsage:
 			c.lacks(r, k, " in a row of usage")
-		case FocusPurchase:
+		case focusPurchaseCharge:
 			c.lacks(r, k, " in a row of a purchase")
-		case FocusTax:
+		case focusTax:
 			c.noteUnwanted(r, k, " in a row of tax")
 		}
 	}
-	unused := r.ChargeCategory == FocusUsage && r.CommitmentDiscountStatus == FocusUnused
-	if unused || r.ChargeCategory != FocusUsage {
+	unused := r.ChargeCategory == focusUsage && r.CommitmentDiscountStatus == focusUnused
+	if unused || r.ChargeCategory != focusUsage {
 		c.noteUnwanted(r, consumedColumn, ", for nothing was consumed")
 	}
 	if r.ListUnitPrice.Sign() < 0 || r.ContractedUnitPrice.Sign() < 0 {
@@ -202,7 +202,7 @@ func (c *FocusCheck) ofCommitment(r *FOCUS) {
 	}
 	q := r.CommitmentDiscountQuantity
 	switch {
-	case !id || r.ChargeCategory != FocusUsage && r.ChargeCategory != FocusPurchase:
+	case !id || r.ChargeCategory != focusUsage && r.ChargeCategory != focusPurchaseCharge:
 		c.noteUnwanted(r, discountColumn, ", for it is no usage or purchase of a commitment")
 	case !q.Known:
 		c.lacks(r, discountColumn, ", for there is a CommitmentDiscountId")
@@ -213,7 +213,7 @@ func (c *FocusCheck) ofCommitment(r *FOCUS) {
 
 // currencies checks prices in the currency of prices.
 func (c *FocusCheck) currencies(r *FOCUS) {
-	if r.ChargeCategory == FocusPurchase && r.EffectiveCost.Sign() == 0 && r.PricingCurrencyEffectiveCost.Sign() != 0 {
+	if r.ChargeCategory == focusPurchaseCharge && r.EffectiveCost.Sign() == 0 && r.PricingCurrencyEffectiveCost.Sign() != 0 {
 		c.fault(r, fmt.Sprintf("PricingCurrencyEffectiveCost of a purchase is %s; it belongs to the usage, so expected 0", r.PricingCurrencyEffectiveCost))
 		return
 	}

@@ -92,7 +92,7 @@ func TestEveryRowKeepsTheRulesOfFOCUS(t *testing.T) {
 		}
 		if id := row.CommitmentDiscountID; id != "" {
 			sum := covered
-			if row.ChargeCategory == FocusPurchase {
+			if row.ChargeCategory == focusPurchaseCharge {
 				sum = bought
 			}
 			if id == "plan" && row.ChargeFrequency == "Recurring" { // the one-time row has the whole term's already
@@ -135,10 +135,10 @@ func TestFOCUSRulesFindEachBreach(t *testing.T) {
 		t.Fatalf("the bill has no row with %v", want)
 		return 0
 	}
-	usage := map[string]string{"ChargeCategory": FocusUsage, "PricingCategory": FocusStandard, "ConsumedUnit": "Hours"}
-	used := map[string]string{"ChargeCategory": FocusUsage, "CommitmentDiscountStatus": FocusUsed}
-	unused := map[string]string{"ChargeCategory": FocusUsage, "CommitmentDiscountStatus": FocusUnused}
-	purchase := map[string]string{"ChargeCategory": FocusPurchase}
+	usage := map[string]string{"ChargeCategory": focusUsage, "PricingCategory": focusStandard, "ConsumedUnit": "Hours"}
+	used := map[string]string{"ChargeCategory": focusUsage, "CommitmentDiscountStatus": focusUsed}
+	unused := map[string]string{"ChargeCategory": focusUsage, "CommitmentDiscountStatus": focusUnused}
+	purchase := map[string]string{"ChargeCategory": focusPurchaseCharge}
 	type breach struct {
 		row         map[string]string
 		column, now string
@@ -221,18 +221,18 @@ func TestAmountTimes(t *testing.T) {
 		{"0", "7", "0"},
 		{"0.000000000000000001", "0.5", "0"},
 	} {
-		a, _, _ := ParseAmount(tt[0])
-		b, _, _ := ParseAmount(tt[1])
+		a, _, _ := parseAmount(tt[0])
+		b, _, _ := parseAmount(tt[1])
 		got, err := a.Times(b)
 		other, err2 := b.Times(a)
 		if err != nil || err2 != nil || got != other {
 			t.Errorf("%s x %s: %s, %s, %v, %v", tt[0], tt[1], got, other, err, err2)
 		}
-		if want, _, _ := ParseAmount(tt[2]); got != want {
+		if want, _, _ := parseAmount(tt[2]); got != want {
 			t.Errorf("%s x %s: got %s, want %s", tt[0], tt[1], got, want)
 		}
 	}
-	big, _, _ := ParseAmount("4000000000")
+	big, _, _ := parseAmount("4000000000")
 	if _, err := big.Times(big); !errors.Is(err, capcli.ErrOverflow) {
 		t.Errorf("got %v, want an overflow", err)
 	}

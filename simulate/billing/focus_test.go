@@ -258,14 +258,14 @@ func TestFOCUSRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "negative") {
 			a = a.Neg()
 		}
-		return NumberOf(a)
+		return numberOf(a)
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var want []FOCUS
 		var b strings.Builder
 		w := WriteFOCUS(&b, nil)
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
-			row := NewFOCUS()
+			row := newFOCUS()
 			for i := range focusColumns {
 				switch c := &focusColumns[i]; {
 				case c.values != nil:
@@ -276,7 +276,7 @@ func TestFOCUSRoundTrip(t *testing.T) {
 					*c.number(&row) = amount.Draw(t, c.name)
 				}
 			}
-			row.ChargeCategory, row.Tags, row.BillingCurrency = FocusUsage, `{"a":"1,2"}`, "USD"
+			row.ChargeCategory, row.Tags, row.BillingCurrency = focusUsage, `{"a":"1,2"}`, "USD"
 			row.BilledCost.Known, row.EffectiveCost.Known = true, true
 			row.ChargePeriodStart = capcli.Time(rapid.Int64Range(0, 4e9).Draw(t, "start"))
 			row.ChargePeriodEnd = row.ChargePeriodStart + capcli.Time(rapid.Int64Range(1, 4e7).Draw(t, "length"))
@@ -312,8 +312,8 @@ func TestFOCUSWriterGuardsTextsAndLeavesNumbers(t *testing.T) {
 		}
 		return s
 	})
-	row := NewFOCUS()
-	row.ServiceName, row.BilledCost = `=HYPERLINK("x")`, NumberOf(AmountOf(-1_500_000))
+	row := newFOCUS()
+	row.ServiceName, row.BilledCost = `=HYPERLINK("x")`, numberOf(AmountOf(-1_500_000))
 	w.Write(&row)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func (f *FocusWriter) Flush() error {
 
 func (f *FocusWriter) head() {
 	if !f.begun {
-		_, _ = f.w.WriteString(strings.Join(FocusColumns(), ",") + "\n")
+		_, _ = f.w.WriteString(strings.Join(allFocusColumns(), ",") + "\n")
 		f.begun = true
 	}
 }

@@ -43,8 +43,8 @@ type FootprintTenant struct {
 // order; nil where it was not.
 func (f *Footprints) Alerts() [3]*capcli.Time { return [3]*capcli.Time{f.At80, f.At100, f.At120} }
 
-// PowerMeter sums the power of GPU time, hour by hour.
-type PowerMeter struct {
+// powerMeter sums the power of GPU time, hour by hour.
+type powerMeter struct {
 	e     *Energy
 	cells map[powerKey]capcli.GPUTime
 }
@@ -59,23 +59,23 @@ type powerKey struct {
 }
 
 // Meter begins to sum.
-func (e *Energy) Meter() *PowerMeter {
-	return &PowerMeter{e: e, cells: map[powerKey]capcli.GPUTime{}}
+func (e *Energy) Meter() *powerMeter {
+	return &powerMeter{e: e, cells: map[powerKey]capcli.GPUTime{}}
 }
 
 // AddHeld adds GPU time of a model that a tenant held in the clock hour of at.
-func (m *PowerMeter) AddHeld(at capcli.Time, model, tenant string, t capcli.GPUTime) {
+func (m *powerMeter) AddHeld(at capcli.Time, model, tenant string, t capcli.GPUTime) {
 	m.cells[powerKey{hourOf(at), model, tenant, false}] += t
 }
 
 // AddIdle adds GPU time of a model that was up and that nobody held.
-func (m *PowerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
+func (m *powerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
 	m.cells[powerKey{hourOf(at), model, "", true}] += t
 }
 
 // Footprints sums what was added. It fails where the intensity of an hour is not
 // known, and with capcli.ErrOverflow.
-func (m *PowerMeter) Footprints() (*Footprints, error) {
+func (m *powerMeter) Footprints() (*Footprints, error) {
 	keys := make([]powerKey, 0, len(m.cells))
 	for k := range m.cells {
 		keys = append(keys, k)
@@ -275,7 +275,7 @@ func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints,
 }
 
 // idlePool lays the idle time of each month on its hours.
-func (m *PowerMeter) idlePool(rec *simulate.Record, p int, until capcli.Time) {
+func (m *powerMeter) idlePool(rec *simulate.Record, p int, until capcli.Time) {
 	capacity := int64(rec.Pools[p].Capacity()) * int64(capcli.GPUSecond)
 	for n := range rec.Months {
 		idle := rec.Months[n].Pools[p].Idle + rec.Months[n].Pools[p].Blocked

@@ -36,7 +36,7 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := Gather(from, to, r.Currency)
+	g, err := gather(from, to, r.Currency)
 	if err != nil {
 		return nil, &RecordError{Line: -1, Field: "window", Text: err.Error()}
 	}
@@ -64,7 +64,7 @@ func (r *UseRecord) Hours(byJob bool) (*Hours, error) {
 }
 
 // lineUser is who used a line.
-func (g *Gatherer) lineUser(l *UseLine) user {
+func (g *gatherer) lineUser(l *UseLine) user {
 	if g.h.byJob {
 		return user{l.Tenant, l.Job}
 	}
@@ -72,7 +72,7 @@ func (g *Gatherer) lineUser(l *UseLine) user {
 }
 
 // stretch books units held for some time, cut at clock hours.
-func (g *Gatherer) stretch(b bucket, u user, units int64, at capcli.Time, length capcli.Seconds) error {
+func (g *gatherer) stretch(b bucket, u user, units int64, at capcli.Time, length capcli.Seconds) error {
 	if length <= 0 || units == 0 {
 		return nil
 	}

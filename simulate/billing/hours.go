@@ -65,9 +65,9 @@ const (
 	maxHours = 50 * 366 * 24
 )
 
-// Gatherer makes Hours from use that is told hour by hour or stretch by
+// gatherer makes Hours from use that is told hour by hour or stretch by
 // stretch, in any order.
-type Gatherer struct {
+type gatherer struct {
 	h     Hours
 	ids   map[bucket]int
 	users map[user]int32
@@ -75,12 +75,12 @@ type Gatherer struct {
 	whole []int     // by bucket: how many of them were left when it was last merged
 }
 
-// Gather begins to gather use over a window.
-func Gather(from, to capcli.Time, currency string) (*Gatherer, error) {
+// gather begins to gather use over a window.
+func gather(from, to capcli.Time, currency string) (*gatherer, error) {
 	if !from.Known() || !to.Known() || to <= from || to < 0 || from < -1<<40 || to > 1<<40 {
 		return nil, fmt.Errorf("gather use: the window from %s to %s is none", from, to)
 	}
-	g := &Gatherer{ids: map[bucket]int{}, users: map[user]int32{}}
+	g := &gatherer{ids: map[bucket]int{}, users: map[user]int32{}}
 	g.h = Hours{from: from, to: to, first: hourOf(from), currency: currency}
 	span := (to - g.h.first + hour - 1) / hour
 	if span > maxHours {
@@ -91,7 +91,7 @@ func Gather(from, to capcli.Time, currency string) (*Gatherer, error) {
 }
 
 // bucketOf is the number of a bucket, which is made where it is new.
-func (g *Gatherer) bucketOf(b bucket) int {
+func (g *gatherer) bucketOf(b bucket) int {
 	id, ok := g.ids[b]
 	if !ok {
 		id = len(g.cells)
@@ -105,7 +105,7 @@ func (g *Gatherer) bucketOf(b bucket) int {
 }
 
 // userOf is the number of a user, who is made where he is new.
-func (g *Gatherer) userOf(u user) int32 {
+func (g *gatherer) userOf(u user) int32 {
 	id, ok := g.users[u]
 	if !ok {
 		id = int32(len(g.h.who))
@@ -117,7 +117,7 @@ func (g *Gatherer) userOf(u user) int32 {
 
 // Add adds unit time of one hour, the one that at is in. The line says of what
 // use it is: its start, length and units do not count.
-func (g *Gatherer) Add(l *UseLine, at capcli.Time, time capcli.GPUTime) error {
+func (g *gatherer) Add(l *UseLine, at capcli.Time, time capcli.GPUTime) error {
 	if at < g.h.from || at >= g.h.to {
 		return fmt.Errorf("use at %s is outside the window from %s to %s", at, g.h.from, g.h.to)
 	}
@@ -129,7 +129,7 @@ func (g *Gatherer) Add(l *UseLine, at capcli.Time, time capcli.GPUTime) error {
 
 // put books time of a bucket in the hour of at; after the window's end counts
 // as its last hour.
-func (g *Gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) error {
+func (g *gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) error {
 	if time == 0 {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (g *Gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) er
 }
 
 // book is put for a bucket and a user that are known.
-func (g *Gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) error {
+func (g *gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) error {
 	i := min(int64((at-g.h.first)/hour), int64(g.h.n-1))
 	sum, err := add(capcli.USD(g.h.total[id]), capcli.USD(time))
 	if err != nil {
@@ -153,7 +153,7 @@ func (g *Gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) 
 }
 
 // Hours gives what was gathered. The gatherer is spent.
-func (g *Gatherer) Hours() (*Hours, error) {
+func (g *gatherer) Hours() (*Hours, error) {
 	h := &g.h
 	rank := g.orderUsers()
 	order := make([]int, len(h.buckets))
@@ -188,7 +188,7 @@ func (g *Gatherer) Hours() (*Hours, error) {
 }
 
 // orderUsers sorts the users and gives the new number of each.
-func (g *Gatherer) orderUsers() []int32 {
+func (g *gatherer) orderUsers() []int32 {
 	old := slices.Clone(g.h.who)
 	slices.SortFunc(g.h.who, func(a, b user) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.job, b.job))

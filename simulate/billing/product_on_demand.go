@@ -20,9 +20,9 @@ const (
 	MinimumGCP   = capcli.Minute
 )
 
-// MinimumOf is the least time that a provider bills for a stretch of use of a SKU;
+// minimumOf is the least time that a provider bills for a stretch of use of a SKU;
 // 0 where no document of it says one, and for reserved use, which is paid already.
-func MinimumOf(s *SKU, kind UseKind) capcli.Seconds {
+func minimumOf(s *SKU, kind UseKind) capcli.Seconds {
 	if kind == UseReserved {
 		return 0
 	}

@@ -26,7 +26,7 @@ func (l *UseLine) FreeInterruption() bool {
 
 // spot books a spot line, cut where the price changes. A minimum billing time
 // is at the last price.
-func (g *Gatherer) spot(l *UseLine, prices series) error {
+func (g *gatherer) spot(l *UseLine, prices series) error {
 	b := l.bucket()
 	length := max(l.Seconds, l.Minimum)
 	if l.FreeInterruption() {

@@ -17,7 +17,7 @@ func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
 	if !h.bySecond {
 		return nil, errors.New("a capacity reservation is billed by the second, but of this use only hours are known; price it from lines of use")
 	}
-	g, err := Gather(h.from, h.to, h.currency)
+	g, err := gather(h.from, h.to, h.currency)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
 }
 
 // copyRest books what reservations do not touch as it was.
-func (g *Gatherer) copyRest(h *Hours) error {
+func (g *gatherer) copyRest(h *Hours) error {
 	for b := range h.buckets {
 		if h.buckets[b].kind == UseOnDemand {
 			continue
@@ -84,7 +84,7 @@ type holder struct {
 
 // fill runs use in one reservation: it books its unused part and gives the
 // lines anew, those pieces naming it that ran in it.
-func (g *Gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
+func (g *gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
 	p, _ := c.Product.(CapacityReservation)
 	from, to := max(c.Start, g.h.from), min(c.End, g.h.to)
 	if from >= to {
@@ -110,7 +110,7 @@ func (g *Gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
 
 // sweep goes through the instants at which use begins or ends: the reservation's
 // units go to the holders in their order, and what is left over is unused.
-func (g *Gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine, from, to capcli.Time) ([]UseLine, error) {
+func (g *gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine, from, to capcli.Time) ([]UseLine, error) {
 	type change struct {
 		at  capcli.Time
 		who int

@@ -19,9 +19,9 @@ type Pricing uint8
 
 // The kinds of price: on demand, under a commitment, spot.
 const (
-	Standard Pricing = iota
-	CommittedRate
-	Dynamic
+	standard Pricing = iota
+	committedRate
+	dynamic
 )
 
 // String gives the kind of price as FOCUS writes it.

@@ -26,18 +26,18 @@ type RunPool struct {
 	From, Until capcli.Time
 }
 
-// OfRun gathers the use of a run that kept its hours, with minimum billing
+// ofRun gathers the use of a run that kept its hours, with minimum billing
 // times, over [from, to) in whole seconds of which the run must be a part; pools
 // are in the order of the record's. What it sums to is what the record says was
 // billed, to the thousandth of a GPU-second.
-func OfRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours, error) {
+func ofRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours, error) {
 	switch {
 	case rec.Hourly == nil:
 		return nil, errors.New("the run did not keep its use by hour; commitments are settled hour by hour")
 	case len(pools) != len(rec.Pools):
 		return nil, fmt.Errorf("price a run: got %d pools, the run has %d", len(pools), len(rec.Pools))
 	}
-	g, err := Gather(from, to, "")
+	g, err := gather(from, to, "")
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func OfRun(rec *simulate.Record, pools []RunPool, from, to capcli.Time) (*Hours,
 }
 
 // hours books what one tenant had of a pool.
-func (g *Gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capcli.Time) error {
+func (g *gatherer) hours(k *RunPool, u user, use *simulate.HourlyUse, first capcli.Time) error {
 	for _, times := range [][]capcli.GPUTime{use.Used, use.Rest} {
 		for i, time := range times {
 			if time == 0 {
@@ -86,7 +86,7 @@ func (k *RunPool) bucketAt(at capcli.Time) bucket {
 }
 
 // bookIdle books what nobody held of a pool that is a capacity reservation.
-func (g *Gatherer) bookIdle(k *RunPool, tenants []simulate.HourlyUse, first capcli.Time) error {
+func (g *gatherer) bookIdle(k *RunPool, tenants []simulate.HourlyUse, first capcli.Time) error {
 	if k.Reserved == 0 {
 		return nil
 	}

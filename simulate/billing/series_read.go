@@ -103,7 +103,7 @@ func (s *sheet) sample(at, value int) (x Sample, err error) {
 		return x, s.fault(s.names[at], err.Error(), "")
 	}
 	text := string(bytes.TrimSpace(s.row[value]))
-	if x.Value, _, err = ParseAmount(text); err != nil {
+	if x.Value, _, err = parseAmount(text); err != nil {
 		return x, s.fault(s.names[value], quoted(text)+" "+err.Error(), "")
 	}
 	return x, nil

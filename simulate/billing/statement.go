@@ -306,7 +306,7 @@ func (s *Statement) unitCosts(r *Request) error {
 // addUnit adds cost x times / n for each of count.
 func (s *Statement) addUnit(name string, count float64, cost capcli.USD, times, n uint64) {
 	u := UnitCost{Name: name, Count: count, Cost: cost}
-	if per, ok := PerUnit(cost, times, n); ok {
+	if per, ok := perUnit(cost, times, n); ok {
 		u.Per = &per
 	}
 	s.Units = append(s.Units, u)

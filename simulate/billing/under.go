@@ -24,7 +24,7 @@ func PriceUnder(rec *simulate.Record, rates []Rate, d *Deal) (*Invoice, error) {
 	if len(rec.Months) == 0 { // nothing ever happened
 		return Price(rec, rates)
 	}
-	h, err := OfRun(rec, d.Pools, rec.Start, max(d.To, rec.Start+1))
+	h, err := ofRun(rec, d.Pools, rec.Start, max(d.To, rec.Start+1))
 	if err != nil {
 		return nil, err
 	}

@@ -58,8 +58,8 @@ const (
 	numUseColumns
 )
 
-// UseColumns gives each column of a file of metered use and a line about it.
-func UseColumns() [][2]string {
+// allUseColumns gives each column of a file of metered use and a line about it.
+func allUseColumns() [][2]string {
 	out := make([][2]string, len(useColumns))
 	for i, c := range useColumns {
 		out[i] = [2]string{c.names[0], c.doc}

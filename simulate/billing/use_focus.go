@@ -81,11 +81,11 @@ func (f *focusUse) notes() []string {
 
 // add takes one row.
 func (f *focusUse) add(s *sheet, r *FOCUS) (err error) {
-	if r.ChargeCategory != FocusUsage || r.ChargeClass == "Correction" {
+	if r.ChargeCategory != focusUsage || r.ChargeClass == "Correction" {
 		f.notUse++
 		return nil
 	}
-	unused := r.CommitmentDiscountStatus == FocusUnused || r.CapacityReservationStatus == FocusUnused
+	unused := r.CommitmentDiscountStatus == focusUnused || r.CapacityReservationStatus == focusUnused
 	second := f.second(r.ConsumedUnit)
 	if !unused && (second == 0 || !r.ConsumedQuantity.Known || r.ConsumedQuantity.Sign() <= 0) {
 		if f.noHours++; f.firstUnit == "" {
@@ -111,7 +111,7 @@ func (f *focusUse) add(s *sheet, r *FOCUS) (err error) {
 	if l.Seconds > capcli.Hour {
 		f.coarse++
 	}
-	if r.PricingCategory == FocusDynamic {
+	if r.PricingCategory == focusDynamic {
 		l.Kind = UseSpot
 		if l.Spot, err = f.unitRate(s, r.EffectiveCost.Amount, r); err != nil {
 			return err
@@ -187,7 +187,7 @@ func (f *focusUse) price(s *sheet, r *FOCUS) (capcli.Rate, error) {
 		return f.unitRate(s, r.ListCost.Amount, r)
 	case f.o.Price > 0:
 		return f.o.Price, nil
-	case r.PricingCategory != FocusCommitted && r.EffectiveCost.Sign() > 0:
+	case r.PricingCategory != focusCommitted && r.EffectiveCost.Sign() > 0:
 		f.unlisted++
 		return f.unitRate(s, r.EffectiveCost.Amount, r)
 	}
@@ -197,7 +197,7 @@ func (f *focusUse) price(s *sheet, r *FOCUS) (capcli.Rate, error) {
 // unitRate is a cost for a unit-hour of the row's quantity.
 func (f *focusUse) unitRate(s *sheet, cost Amount, r *FOCUS) (capcli.Rate, error) {
 	hours := r.ConsumedQuantity.Float() * float64(secondsIn(r.ConsumedUnit)) / 3600
-	a, _, err := ParseAmount(fmt.Sprintf("%.9f", cost.Float()/hours))
+	a, _, err := parseAmount(fmt.Sprintf("%.9f", cost.Float()/hours))
 	if err != nil {
 		return 0, s.fault("ConsumedQuantity", fmt.Sprintf("a cost of %s for %s %s gives no price", cost, r.ConsumedQuantity, r.ConsumedUnit), "")
 	}

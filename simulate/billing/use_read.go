@@ -198,7 +198,7 @@ func (u *useReader) line() (UseLine, error) {
 		return l, err
 	}
 	if u.cell(useMinimum) == "" {
-		if l.Minimum = MinimumOf(&l.SKU, l.Kind); l.Seconds < l.Minimum {
+		if l.Minimum = minimumOf(&l.SKU, l.Kind); l.Seconds < l.Minimum {
 			u.short++
 		}
 	}
@@ -254,7 +254,7 @@ const maxUseUnits = 1_000_000_000
 
 // thousandths reads a number above 0 with at most three decimals.
 func thousandths(text string) (int64, error) {
-	a, _, err := ParseAmount(text)
+	a, _, err := parseAmount(text)
 	if err != nil {
 		return 0, fmt.Errorf("%s %w", quoted(text), err)
 	}

@@ -82,9 +82,9 @@ func (b *Bill) UsedTime() capcli.GPUTime {
 	return sum
 }
 
-// PerUnit is a cost for each of n, rounded half up to the millionth; false for
+// perUnit is a cost for each of n, rounded half up to the millionth; false for
 // none, or for a quotient that does not fit.
-func PerUnit(cost capcli.USD, times, n uint64) (capcli.USD, bool) {
+func perUnit(cost capcli.USD, times, n uint64) (capcli.USD, bool) {
 	if n == 0 || cost < 0 {
 		return 0, false
 	}

@@ -15,8 +15,8 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Schema is the schema of a Document. Fields are added to it, never renamed.
-const Schema = "capcli/simulate/v1"
+// schema is the schema of a Document. Fields are added to it, never renamed.
+const schema = "capcli/simulate/v1"
 
 // Document is a result: the outcomes of the runs of some plans.
 type Document struct {
@@ -29,7 +29,7 @@ type Document struct {
 }
 
 // NewDocument returns a document without runs.
-func NewDocument() *Document { return &Document{Schema: Schema, Currency: "USD", Runs: []Outcome{}} }
+func NewDocument() *Document { return &Document{Schema: schema, Currency: "USD", Runs: []Outcome{}} }
 
 // Lines returns the runs, one a line, for jsonl.
 func (d *Document) Lines() []any {

@@ -15,14 +15,14 @@ type Spread struct {
 	Mean, Lo, Hi Figure
 }
 
-// Run is what figures over replications are made of: an Outcome, or a run that has one.
-type Run interface {
+// run is what figures over replications are made of: an Outcome, or a run that has one.
+type run interface {
 	// Figure returns a metric by its name; false where nothing is known of it.
 	Figure(metric string) (Figure, bool)
 }
 
 // SpreadOf returns a metric over those runs that have one; false where none has.
-func SpreadOf[R Run](runs []R, metric string) (Spread, bool) {
+func SpreadOf[R run](runs []R, metric string) (Spread, bool) {
 	var all []Figure
 	for _, r := range runs {
 		if v, ok := r.Figure(metric); ok {
@@ -56,7 +56,7 @@ func SpreadOver(all []Figure) (Spread, bool) {
 
 // Mean returns the mean of a metric over the runs that have it, or have a lower bound
 // of it; 0 where none has.
-func Mean[R Run](runs []R, metric string) float64 {
+func Mean[R run](runs []R, metric string) float64 {
 	s, _ := SpreadOf(runs, metric)
 	return s.Mean.Value
 }

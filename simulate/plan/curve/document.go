@@ -357,5 +357,5 @@ func (t *rowTable) demand(said string) (*Demand, error) {
 	if step, err := capcli.ParseStep(said); err == nil && hs.Clock && len(hs.List[0].Values) == 1 {
 		hs.Step = step
 	}
-	return FromHistories(hs, t.source.Series, t.source.Step)
+	return fromHistories(hs, t.source.Series, t.source.Step)
 }

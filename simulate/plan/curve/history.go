@@ -16,9 +16,9 @@ const total = "total"
 // gapsHint is what to do about a demand that is no demand.
 const gapsHint = "a demand is GPUs, 0 or more; for gaps say --gaps zero, linear or previous"
 
-// FromHistories makes a demand of the one series asked for, or of the sum of all.
+// fromHistories makes a demand of the one series asked for, or of the sum of all.
 // step is how long a value lasts that has no date; zero is an hour.
-func FromHistories(hs *demand.Histories, series string, step capcli.Step) (*Demand, error) {
+func fromHistories(hs *demand.Histories, series string, step capcli.Step) (*Demand, error) {
 	out := &Demand{Input: hs.Inputs[0], Notes: hs.Notes, Partial: hs.Partial}
 	picked := hs.List
 	if series != "" {

@@ -40,7 +40,7 @@ func (s *Source) Read(ctx context.Context, from demand.Sources) (*Demand, error)
 	if err != nil {
 		return nil, err
 	}
-	return FromHistories(hs, s.Series, s.Step)
+	return fromHistories(hs, s.Series, s.Step)
 }
 
 // Check refuses what is wrong with the source before anything is read.
