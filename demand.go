@@ -118,10 +118,10 @@ func (d *Demand) Add(j *Job, groups ...string) error {
 func (d *Demand) span(j *Job) (from, to Time, ok bool) {
 	switch d.Measure {
 	case Usage:
-		return j.Start, j.End, j.Start.Known() && j.End.Known()
+		return j.Start, j.End, j.Start.IsKnown() && j.End.IsKnown()
 	case Queue:
-		if !j.Start.Known() {
-			return j.Submit, j.End, j.End.Known() // it waited until it was given up
+		if !j.Start.IsKnown() {
+			return j.Submit, j.End, j.End.IsKnown() // it waited until it was given up
 		}
 		return j.Submit, j.Start, true
 	case LatentDemand:

@@ -44,7 +44,7 @@ func (u *USD) UnmarshalJSON(b []byte) error {
 
 // MarshalJSON gives t in RFC 3339, or null for NoTime.
 func (t Time) MarshalJSON() ([]byte, error) {
-	if !t.Known() {
+	if !t.IsKnown() {
 		return []byte("null"), nil
 	}
 	return []byte(`"` + t.String() + `"`), nil

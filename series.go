@@ -24,7 +24,7 @@ func (s *Series) Missing() int {
 
 // At is the instant of value i; it may lie beyond the end.
 func (s *Series) At(i int) Time {
-	if !s.Start.Known() {
+	if !s.Start.IsKnown() {
 		return NoTime
 	}
 	return s.Start + Time(int64(s.Step)*int64(i))

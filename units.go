@@ -18,8 +18,8 @@ type Time int64
 // NoTime marks an instant that is not known or has not come.
 const NoTime Time = math.MinInt64
 
-// Known tells whether t is an instant at all.
-func (t Time) Known() bool { return t != NoTime }
+// IsKnown tells whether t is an instant at all.
+func (t Time) IsKnown() bool { return t != NoTime }
 
 // Std gives t as the standard library's time, in UTC.
 func (t Time) Std() time.Time { return time.Unix(int64(t), 0).UTC() }
@@ -29,7 +29,7 @@ func (t Time) Date() string { return t.Std().Format(time.DateOnly) }
 
 // String gives t in RFC 3339, or "" for NoTime.
 func (t Time) String() string {
-	if !t.Known() {
+	if !t.IsKnown() {
 		return ""
 	}
 	return t.Std().Format(time.RFC3339)

@@ -18,7 +18,7 @@ func draws(r *rand.Rand, n int) []uint64 {
 	return out
 }
 
-func same(a, b []uint64) int {
+func countSame(a, b []uint64) int {
 	n := 0
 	for i := range a {
 		if a[i] == b[i] {
@@ -33,7 +33,7 @@ func TestStreamsDoNotDisturbEachOther(t *testing.T) {
 
 	other := Seed(42).Stream("failures/base")
 	draws(other, 1000)
-	if again := draws(Seed(42).Stream("arrivals"), 100); same(arrivals, again) != 100 {
+	if again := draws(Seed(42).Stream("arrivals"), 100); countSame(arrivals, again) != 100 {
 		t.Error("drawing from failures/base moved arrivals")
 	}
 	for _, tt := range []struct {
@@ -44,7 +44,7 @@ func TestStreamsDoNotDisturbEachOther(t *testing.T) {
 		{"another seed", Seed(43).Stream("arrivals")},
 		{"another replication", Seed(42).Child(1).Stream("arrivals")},
 	} {
-		if n := same(arrivals, draws(tt.r, 100)); n > 0 {
+		if n := countSame(arrivals, draws(tt.r, 100)); n > 0 {
 			t.Errorf("%s: %d of 100 draws are the same", tt.name, n)
 		}
 	}

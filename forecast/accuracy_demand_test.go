@@ -114,7 +114,7 @@ func TestDemandAccuracy(t *testing.T) {
 			all, errors[name] = s.run(t, name, h)
 			if name == "auto" {
 				for k := range inside {
-					inside[k] = s.inside(all, k)
+					inside[k] = s.shareInside(all, k)
 				}
 			}
 		}
@@ -164,8 +164,8 @@ func (s demandSet) run(t *testing.T, name string, h int) ([]Forecast, []float64)
 	return out, errors
 }
 
-// inside is the share of what came within interval k, by step.
-func (s demandSet) inside(all []Forecast, k int) []float64 {
+// shareInside is the share of what came within interval k, by step.
+func (s demandSet) shareInside(all []Forecast, k int) []float64 {
 	out := make([]float64, len(all[0].Mean))
 	for step := range out {
 		for i, one := range s.list {

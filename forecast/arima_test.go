@@ -89,14 +89,16 @@ func goldModel(g arimaGold, period, n int) ARIMA {
 	return a
 }
 
-// apart is how far got is from want, relative to want.
-func apart(got, want float64) float64 { return math.Abs(got-want) / math.Max(math.Abs(want), 1e-12) }
+// relativeError is how far got is from want, relative to want.
+func relativeError(got, want float64) float64 {
+	return math.Abs(got-want) / math.Max(math.Abs(want), 1e-12)
+}
 
 // worstApart is the largest apart of two rows.
 func worstApart(got, want []float64) float64 {
 	worst := 0.0
 	for i := range want {
-		worst = math.Max(worst, apart(got[i], want[i]))
+		worst = math.Max(worst, relativeError(got[i], want[i]))
 	}
 	return worst
 }
@@ -148,14 +150,14 @@ func checkGoldFit(t *testing.T, label string, fit *ARIMAFit, g arimaGold) bool {
 		say("aicc %.5f, R %.5f", info.AICc, *g.Aicc)
 	}
 	for i, p := range fit.Coef {
-		if want, ok := g.Coef[p.Name]; ok && apart(p.Value, want) > 1e-3 {
+		if want, ok := g.Coef[p.Name]; ok && relativeError(p.Value, want) > 1e-3 {
 			say("%s %.6f, R %.6f", p.Name, p.Value, want)
 		}
-		if want, ok := g.Se[p.Name]; ok && apart(fit.StdErr[i], want) > 1e-2 {
+		if want, ok := g.Se[p.Name]; ok && relativeError(fit.StdErr[i], want) > 1e-2 {
 			say("se of %s %.6f, R %.6f", p.Name, fit.StdErr[i], want)
 		}
 	}
-	if apart(info.Sigma2, g.Sigma2) > 2e-3 {
+	if relativeError(info.Sigma2, g.Sigma2) > 2e-3 {
 		say("sigma2 %.8g, R %.8g", info.Sigma2, g.Sigma2)
 	}
 	w := g.ForecastGold

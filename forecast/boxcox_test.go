@@ -31,7 +31,7 @@ func TestBoxCoxGoesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range x {
-			if got := unBoxCox(v, lambda); apart(got, y[i]) > 1e-9 {
+			if got := unBoxCox(v, lambda); relativeError(got, y[i]) > 1e-9 {
 				t.Errorf("lambda %g: %g came back as %g", lambda, y[i], got)
 			}
 		}

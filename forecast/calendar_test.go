@@ -10,8 +10,8 @@ import (
 	"capcli"
 )
 
-// every are the bounds of n equal steps.
-func every(start capcli.Time, step capcli.Seconds, n int) []capcli.Time {
+// timesEvery are the bounds of n equal steps.
+func timesEvery(start capcli.Time, step capcli.Seconds, n int) []capcli.Time {
 	out := make([]capcli.Time, n+1)
 	for i := range out {
 		out[i] = start + capcli.Time(int64(step)*int64(i))
@@ -26,7 +26,7 @@ func TestHolidaysInTheirZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := capcli.Time(time.Date(2025, 12, 31, 12, 0, 0, 0, time.UTC).Unix())
-	names, columns := c.Regressors(every(start, 6*3600, 8))
+	names, columns := c.Regressors(timesEvery(start, 6*3600, 8))
 	if want := []string{"new year-1", "new year"}; !slices.Equal(names, want) {
 		t.Fatalf("names %v, want %v", names, want)
 	}
@@ -45,7 +45,7 @@ func TestHolidaysInTheirZone(t *testing.T) {
 	// A day of 23 hours where clocks go forward is one day of a daily series.
 	if berlin, err := time.LoadLocation("Europe/Berlin"); err == nil {
 		c := Calendar{Zone: berlin, Holidays: []Holiday{{Name: "x", Dates: []Date{{2026, 3, 29}}}}}
-		_, columns := c.Regressors(every(capcli.Time(time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC).Unix()), 3600, 26))
+		_, columns := c.Regressors(timesEvery(capcli.Time(time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC).Unix()), 3600, 26))
 		sum := 0.0
 		for _, v := range columns[0] {
 			sum += v

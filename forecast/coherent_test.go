@@ -43,7 +43,7 @@ func TestCoherentAsR(t *testing.T) {
 		if err := c.Apply(got, Bounds{}); err != nil {
 			t.Fatal(row.way, err)
 		}
-		near(t, row.way.String(), got, row.want, 1e-9)
+		checkNear(t, row.way.String(), got, row.want, 1e-9)
 		if row.way == MinTShrink && math.Abs(c.Shrink-g.Lambda) > 1e-12 {
 			t.Errorf("shrinkage %v, want %v", c.Shrink, g.Lambda)
 		}
@@ -165,11 +165,11 @@ func TestCoherentKeepsTheWholeOverTheFloor(t *testing.T) {
 	if err := c.Apply(y, Bounds{Floor: true}); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
+	checkNear(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
 	if err := c.Apply(y, Bounds{Caps: []float64{3, 9, 9, 9}}); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
+	checkNear(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
 }
 
 // TestCoherentOfManyParts: a system of ten thousand parts costs what its sums cost.
@@ -263,5 +263,5 @@ func TestCoherentOfUnequalLengths(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 10.0 * 49 / (49 + 25)
-	near(t, "reconciled", y, []float64{want, want}, 1e-9)
+	checkNear(t, "reconciled", y, []float64{want, want}, 1e-9)
 }

@@ -25,7 +25,7 @@ func TestCrostonAsR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, name+" mean", f.Mean, want.Mean, 1e-12)
+		checkNear(t, name+" mean", f.Mean, want.Mean, 1e-12)
 		for i, w := range want.Fitted {
 			if got := fit.Info().Fitted[i]; w != nil && !(math.Abs(got-*w) < 1e-12) {
 				t.Errorf("%s fitted[%d] = %g, want %g", name, i, got, *w)

@@ -58,7 +58,7 @@ func textbook(t *testing.T, name string) []float64 {
 }
 
 // near fails where got and want differ by more than tolerance of the largest of want.
-func near(t *testing.T, what string, got, want []float64, tolerance float64) {
+func checkNear(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
@@ -100,9 +100,9 @@ func TestDecomposeAsR(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				near(t, kind+" trend", trend, want.Trend, 1e-9)
-				near(t, kind+" season", season, want.Seasonal, 1e-9)
-				near(t, kind+" remainder", rest, want.Rest, 1e-8)
+				checkNear(t, kind+" trend", trend, want.Trend, 1e-9)
+				checkNear(t, kind+" season", season, want.Seasonal, 1e-9)
+				checkNear(t, kind+" remainder", rest, want.Rest, 1e-8)
 			}
 			parts := map[string][]float64{}
 			if err := json.Unmarshal(all["mstl_default"], &parts); err != nil {
@@ -112,9 +112,9 @@ func TestDecomposeAsR(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, "mstl trend", d.Trend, parts["Trend"], 1e-9)
-			near(t, "mstl season", d.Seasons[0], parts["Seasonal"+strconv.Itoa(frequency[name])], 1e-9)
-			near(t, "mstl remainder", d.Remainder, parts["Remainder"], 1e-8)
+			checkNear(t, "mstl trend", d.Trend, parts["Trend"], 1e-9)
+			checkNear(t, "mstl season", d.Seasons[0], parts["Seasonal"+strconv.Itoa(frequency[name])], 1e-9)
+			checkNear(t, "mstl remainder", d.Remainder, parts["Remainder"], 1e-8)
 		})
 	}
 }
@@ -149,7 +149,7 @@ func TestSTLSumsToTheSeries(t *testing.T) {
 		for i := range y {
 			sum[i] = trend[i] + season[i] + rest[i]
 		}
-		near(t, "sum", sum, y, 1e-12)
+		checkNear(t, "sum", sum, y, 1e-12)
 	}
 }
 

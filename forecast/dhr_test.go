@@ -45,7 +45,7 @@ func TestDHRIsTheJointFit(t *testing.T) {
 			t.Errorf("%s: loglik %.6f, jointly %.6f", name, fit.loglik, joint.loglik)
 		}
 		for i, c := range joint.Coef {
-			if math.Abs(fit.Coef[i].Value-c.Value) > 0.02*joint.StdErr[i] || apart(fit.StdErr[i], joint.StdErr[i]) > 0.02 {
+			if math.Abs(fit.Coef[i].Value-c.Value) > 0.02*joint.StdErr[i] || relativeError(fit.StdErr[i], joint.StdErr[i]) > 0.02 {
 				t.Errorf("%s: %s %.5f (%.5f), jointly %.5f (%.5f)", name, c.Name, fit.Coef[i].Value, fit.StdErr[i], c.Value, joint.StdErr[i])
 			}
 		}

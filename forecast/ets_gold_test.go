@@ -80,7 +80,7 @@ func TestETSRecursionVsR(t *testing.T) {
 			}
 			ahead := g.Forecast
 			if form := f.form.String(); form == "ETS(A,N,A)" {
-				mean, sd, ahead = mean[:m-1], sd[:m-1], ahead.first(m-1)
+				mean, sd, ahead = mean[:m-1], sd[:m-1], ahead.firstSteps(m-1)
 			} else if form == "ETS(M,Ad,M)" { // as R would have it: l + b, then as ours
 				f.end.b, f.par.beta = f.end.b/f.par.phi, f.par.beta/f.par.phi
 				mean, sd, _ = f.moments(len(mean))
@@ -95,7 +95,7 @@ func TestETSRecursionVsR(t *testing.T) {
 	}
 }
 
-func (a etsGoldAhead) first(h int) etsGoldAhead {
+func (a etsGoldAhead) firstSteps(h int) etsGoldAhead {
 	return etsGoldAhead{a.Mean[:h], a.Lower80[:h], a.Upper80[:h], a.Lower95[:h], a.Upper95[:h]}
 }
 

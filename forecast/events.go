@@ -55,7 +55,7 @@ func (e *Event) Check() error {
 		return bad("shape", "expected step, pulse or ramp, found %q", e.Shape)
 	}
 	switch {
-	case !e.Start.Known():
+	case !e.Start.IsKnown():
 		return bad("start", "expected a date, found none")
 	case !e.ends() && e.Shape != StepEvent:
 		return bad("end", "expected a date, as a %s ends, found none", e.Shape)
@@ -77,7 +77,7 @@ func (e *Event) Check() error {
 	return nil
 }
 
-func (e *Event) ends() bool { return e.End.Known() && e.End != 0 }
+func (e *Event) ends() bool { return e.End.IsKnown() && e.End != 0 }
 
 func (e *Event) chance() float64 {
 	if e.Chance == 0 {
@@ -111,7 +111,7 @@ func (e *Event) share(start, until capcli.Time, delay, longer float64) float64 {
 // startedBefore reports whether the event started before known, the end of a history.
 // A zero known means no history.
 func (e *Event) startedBefore(known capcli.Time) bool {
-	return known.Known() && known != 0 && e.Start < known
+	return known.IsKnown() && known != 0 && e.Start < known
 }
 
 // shareSeen returns the share of the event's course that a history ending at known

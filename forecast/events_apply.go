@@ -204,7 +204,7 @@ func checkBounds(bounds []capcli.Time, h int) error {
 		return fmt.Errorf("roadmap: %d bounds of %d steps, want one more than there are steps: %w", len(bounds), h, ErrUnfit)
 	}
 	for i, t := range bounds {
-		if !t.Known() || i > 0 && t <= bounds[i-1] {
+		if !t.IsKnown() || i > 0 && t <= bounds[i-1] {
 			return fmt.Errorf("roadmap: the forecast has no dates, want bounds that rise: %w", ErrUnfit)
 		}
 	}

@@ -27,13 +27,13 @@ func TestBegunEventsAddTheRest(t *testing.T) {
 		{"at the end itself", Event{Shape: StepEvent, Start: now, Size: 10}, []float64{10, 10, 10, 10}},
 	} {
 		r := Roadmap{Events: []Event{row.e}, Known: now}
-		got, err := r.Apply(Forecast{Mean: make([]float64, 4)}, every(now, hour, 4))
+		got, err := r.Apply(Forecast{Mean: make([]float64, 4)}, timesEvery(now, hour, 4))
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := make([]float64, 4)
-		r.ApplyPath(path, every(now, hour, 4), 1)
-		added, err := r.Added(make([]float64, 4), every(now, hour, 4))
+		r.ApplyPath(path, timesEvery(now, hour, 4), 1)
+		added, err := r.Added(make([]float64, 4), timesEvery(now, hour, 4))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestEventShapes(t *testing.T) {
 		{"pulse", Event{Shape: PulseEvent, Start: 1000 + hour, End: 1000 + 5*hour/2}, []float64{0, 1, 0.5, 0, 0, 0}},
 		{"ramp", Event{Shape: RampEvent, Start: 1000 + hour, End: 1000 + 5*hour}, []float64{0, 0.125, 0.375, 0.625, 0.875, 1}},
 	} {
-		if got := row.e.regressor(every(1000, hour, 6)); !slices.Equal(got, row.want) {
+		if got := row.e.regressor(timesEvery(1000, hour, 6)); !slices.Equal(got, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 		if err := row.e.Check(); err != nil {
@@ -70,7 +70,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	f := Forecast{Mean: slices.Repeat([]float64{100}, 4)}
 	f.Intervals = normalIntervals(f.Mean, slices.Repeat([]float64{10}, 4), []float64{80, 95})
 	sure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40}}}
-	got, err := sure.Apply(f, every(1000, hour, 4))
+	got, err := sure.Apply(f, timesEvery(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	}
 	// 10 and 30 independent: the sum has a spread of sqrt(1000)
 	unsure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40, SizeSD: 30}}, Seed: 1}
-	got, err = unsure.Apply(f, every(1000, hour, 4))
+	got, err = unsure.Apply(f, timesEvery(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	// half likely, a fifth of all, half a day late on average
 	late := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000, Size: 0.2, Relative: true, Chance: 0.5, Delay: 12 * hour}}, Seed: 2}
 	long := Forecast{Mean: slices.Repeat([]float64{100}, 97)}
-	got, err = late.Apply(long, every(1000, hour, 97))
+	got, err = late.Apply(long, timesEvery(1000, hour, 97))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	sum := 0.0
 	for k := range 4000 {
 		path := slices.Clone(long.Mean)
-		late.ApplyPath(path, every(1000, hour, 97), capcli.Seed(3).Child(k))
+		late.ApplyPath(path, timesEvery(1000, hour, 97), capcli.Seed(3).Child(k))
 		sum += path[96] / 4000
 	}
 	if math.Abs(sum-110) > 0.5 {
@@ -212,7 +212,7 @@ func TestSureSizeWithAChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "mean and high end at 95 %", []float64{got.Mean[0], got.Intervals[0].Hi[0]}, []float64{100 + 0.03*64, 164}, 1e-9)
+		checkNear(t, "mean and high end at 95 %", []float64{got.Mean[0], got.Intervals[0].Hi[0]}, []float64{100 + 0.03*64, 164}, 1e-9)
 		happened := 0
 		for k := range 1000 {
 			path := flat()
@@ -259,8 +259,8 @@ func TestCampaignHoldsItsGPUs(t *testing.T) {
 			running, over = 100, -412
 		}
 		lo, hi := got.Intervals[0].Lo, got.Intervals[0].Hi
-		near(t, "while it runs", []float64{got.Mean[60], lo[60], hi[60]}, []float64{running, running, running}, 1e-9)
-		near(t, "long after", []float64{got.Mean[119], lo[119], hi[119]}, []float64{over, over, over}, 1e-9)
+		checkNear(t, "while it runs", []float64{got.Mean[60], lo[60], hi[60]}, []float64{running, running, running}, 1e-9)
+		checkNear(t, "long after", []float64{got.Mean[119], lo[119], hi[119]}, []float64{over, over, over}, 1e-9)
 		if !(lo[99] < hi[99] && lo[100] < hi[100]) {
 			t.Errorf("at its end the range is from %v to %v and from %v to %v, want it unsure", lo[99], hi[99], lo[100], hi[100])
 		}

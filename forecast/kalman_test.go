@@ -109,7 +109,7 @@ func TestKalmanIsTheGaussianLikelihood(t *testing.T) {
 			}
 			l.exactAt(c.par)
 			logs, ssq := densely(t, y, phi, theta)
-			if apart(l.ssq, ssq) > 1e-8 || math.Abs(l.logs-logs) > 1e-8*math.Max(1, math.Abs(logs)) {
+			if relativeError(l.ssq, ssq) > 1e-8 || math.Abs(l.logs-logs) > 1e-8*math.Max(1, math.Abs(logs)) {
 				t.Errorf("%s, gaps %v: squares %.10g, logs %.10g; want %.10g, %.10g", name, gaps, l.ssq, l.logs, ssq, logs)
 			}
 		}

@@ -27,11 +27,11 @@ func sameForecast(t *testing.T, what string, m Model, y []float64, want ends, to
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	near(t, what+" mean", got.Mean, want.Mean, tolerance)
-	near(t, what+" lower80", got.Intervals[0].Lo, want.Lower80, 5*tolerance)
-	near(t, what+" upper80", got.Intervals[0].Hi, want.Upper80, 5*tolerance)
-	near(t, what+" lower95", got.Intervals[1].Lo, want.Lower95, 5*tolerance)
-	near(t, what+" upper95", got.Intervals[1].Hi, want.Upper95, 5*tolerance)
+	checkNear(t, what+" mean", got.Mean, want.Mean, tolerance)
+	checkNear(t, what+" lower80", got.Intervals[0].Lo, want.Lower80, 5*tolerance)
+	checkNear(t, what+" upper80", got.Intervals[0].Hi, want.Upper80, 5*tolerance)
+	checkNear(t, what+" lower95", got.Intervals[1].Lo, want.Lower95, 5*tolerance)
+	checkNear(t, what+" upper95", got.Intervals[1].Hi, want.Upper95, 5*tolerance)
 }
 
 func TestSimpleModelsAsR(t *testing.T) {

@@ -67,8 +67,8 @@ func TestDynamicThetaAsItsPaper(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := slowTheta(y, alpha, th, level, 6)
-		s.near(t, name+" fitted", in.Fitted, want[:len(y)], 1e-9)
-		s.near(t, name+" forecast", f.Mean, want[len(y):], 1e-9)
+		s.checkNear(t, name+" fitted", in.Fitted, want[:len(y)], 1e-9)
+		s.checkNear(t, name+" forecast", f.Mean, want[len(y):], 1e-9)
 		rng := rand.New(rand.NewPCG(7, 7))
 		got := slowThetaLoss(y, alpha, th, level)
 		for range 2000 {

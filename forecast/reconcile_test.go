@@ -56,7 +56,7 @@ func TestReconcileAsR(t *testing.T) {
 		if err != nil {
 			t.Fatal(row.way, err)
 		}
-		near(t, row.way.String(), columns(got)[0], row.want, 1e-9)
+		checkNear(t, row.way.String(), columns(got)[0], row.want, 1e-9)
 		if row.way == MinTShrink && r.Shrink != g.Lambda {
 			t.Errorf("shrinkage %v, want %v", r.Shrink, g.Lambda)
 		}
@@ -66,7 +66,7 @@ func TestReconcileAsR(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range g.WSample {
-		near(t, "covariance", w.RawSymmetric().Data[i*8+i:i*8+8], g.WSample[i][i:], 1e-9)
+		checkNear(t, "covariance", w.RawSymmetric().Data[i*8+i:i*8+8], g.WSample[i][i:], 1e-9)
 	}
 }
 

@@ -17,9 +17,9 @@ func TestDecompositionsOfTextbookSeriesAsR(t *testing.T) {
 				t.Fatal(err)
 			}
 			what := fmt.Sprintf("%s, window %d, robust %v: ", name, r.Window, r.Robust)
-			s.near(t, what+"trend", sampled(trend), r.Trend, 1e-8)
-			s.near(t, what+"season", sampled(season), r.Season, 1e-8)
-			s.near(t, what+"rest", sampled(rest), r.Rest, 1e-8)
+			s.checkNear(t, what+"trend", sampled(trend), r.Trend, 1e-8)
+			s.checkNear(t, what+"season", sampled(season), r.Season, 1e-8)
+			s.checkNear(t, what+"rest", sampled(rest), r.Rest, 1e-8)
 		}
 		if s.MSTL != nil {
 			d := s.splits(t, name+" mstl", s.Y, *s.MSTL, s.floor())
@@ -69,7 +69,7 @@ func TestAnomaliesOfTextbookSeriesAsR(t *testing.T) {
 			t.Errorf("%s: anomalies at %v, R's at %v", name, at, s.Outliers.Index)
 			continue
 		}
-		s.near(t, name+" replacements", instead, s.Outliers.Replacements, 1e-6)
+		s.checkNear(t, name+" replacements", instead, s.Outliers.Replacements, 1e-6)
 	}
 }
 

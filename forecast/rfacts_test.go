@@ -137,7 +137,7 @@ func sampled(x []float64) []float64 {
 func (s rSeries) floor() float64 { return largest(observedValues(s.Y)) / 20 }
 
 // near fails unless got is want to within a share of it.
-func (s rSeries) near(t *testing.T, what string, got, want []float64, share float64) {
+func (s rSeries) checkNear(t *testing.T, what string, got, want []float64, share float64) {
 	t.Helper()
 	etsNear(t, what, got, want, share, s.floor())
 }
@@ -153,11 +153,11 @@ func (s rSeries) ahead(t *testing.T, what string, fit Fitted, want rAhead, share
 	at := func(v []float64) []float64 {
 		return []float64{v[0], v[1], v[want.H/2-1], v[want.H-1]}[:len(want.Mean)]
 	}
-	s.near(t, what+" mean", at(got.Mean), want.Mean, share)
-	s.near(t, what+" lower 80", at(got.Intervals[0].Lo), want.Lo80, ends)
-	s.near(t, what+" upper 80", at(got.Intervals[0].Hi), want.Hi80, ends)
-	s.near(t, what+" lower 95", at(got.Intervals[1].Lo), want.Lo95, ends)
-	s.near(t, what+" upper 95", at(got.Intervals[1].Hi), want.Hi95, ends)
+	s.checkNear(t, what+" mean", at(got.Mean), want.Mean, share)
+	s.checkNear(t, what+" lower 80", at(got.Intervals[0].Lo), want.Lo80, ends)
+	s.checkNear(t, what+" upper 80", at(got.Intervals[0].Hi), want.Hi80, ends)
+	s.checkNear(t, what+" lower 95", at(got.Intervals[1].Lo), want.Lo95, ends)
+	s.checkNear(t, what+" upper 95", at(got.Intervals[1].Hi), want.Hi95, ends)
 }
 
 // fit is the model's fit of the series.

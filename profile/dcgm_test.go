@@ -14,8 +14,8 @@ import (
 	"capcli/profile"
 )
 
-// told is a Fetch that gives each text once, then the last again.
-func told(texts ...string) func(context.Context, string) (io.ReadCloser, error) {
+// fetchTexts is a Fetch that gives each text once, then the last again.
+func fetchTexts(texts ...string) func(context.Context, string) (io.ReadCloser, error) {
 	i := -1
 	return func(context.Context, string) (io.ReadCloser, error) {
 		i = min(i+1, len(texts)-1)
@@ -83,7 +83,7 @@ DCGM_FI_DEV_XID_ERRORS{gpu="1",UUID="GPU-b"} 31
 
 func TestDCGM(t *testing.T) {
 	later := strings.Replace(dcgm3, `GPU-b"} 31`, `GPU-b"} 79`, 1)
-	s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: told(dcgm3, dcgm3, later, later), Processes: time.Second})
+	s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(dcgm3, dcgm3, later, later), Processes: time.Second})
 	if got := s.Host(); got != "node-7" {
 		t.Errorf("host is %q, want node-7", got)
 	}
@@ -145,7 +145,7 @@ func TestDCGMNames(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: told(c.text)})
+			s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(c.text)})
 			checkSample(t, &read(t, s).Samples[0], c.wants...)
 		})
 	}
@@ -156,7 +156,7 @@ func TestDCGMInstances(t *testing.T) {
 	text := `DCGM_FI_PROF_SM_ACTIVE{gpu="0",UUID="GPU-a",GPU_I_PROFILE="1g.10gb",GPU_I_ID="7"} 0.5
 DCGM_FI_PROF_SM_ACTIVE{gpu="0",UUID="GPU-a",GPU_I_PROFILE="2g.20gb",GPU_I_ID="3"} 0.25
 `
-	tick := read(t, open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: told(text)}))
+	tick := read(t, open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(text)}))
 	if len(tick.Samples) != 2 {
 		t.Fatalf("got %d samples, want 2", len(tick.Samples))
 	}
@@ -180,7 +180,7 @@ func TestDCGMBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			open, _ := profile.Sources.Get("dcgm")
-			_, err := open(profile.SourceOptions{Where: "metrics", Fetch: told(c.text)})
+			_, err := open(profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(c.text)})
 			var bad *capcli.InputError
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) || bad.File != "metrics" {
 				t.Errorf("got %v, want an error about the input with %q", err, c.want)
@@ -202,7 +202,7 @@ func TestDCGMOfManyGPUs(t *testing.T) {
 		}
 		return b.String()
 	}
-	s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: told(page(9_000, 23))}) // 207,000 series
+	s := open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(page(9_000, 23))}) // 207,000 series
 	tick := read(t, s)
 	if len(tick.Samples) != 9_000 {
 		t.Fatalf("%d samples, want 9,000", len(tick.Samples))
@@ -218,7 +218,7 @@ func TestDCGMOfManyGPUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var input *capcli.InputError
-	if _, err := sources(profile.SourceOptions{Where: "metrics", Fetch: told(page(10_001, 1))}); !errors.As(err, &input) || input.Line != 10_001 || input.Hint == "" {
+	if _, err := sources(profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(page(10_001, 1))}); !errors.As(err, &input) || input.Line != 10_001 || input.Hint == "" {
 		t.Errorf("10,001 GPUs: %v", err)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -233,7 +233,7 @@ func TestDCGMOfManyGPUs(t *testing.T) {
 	for i := range 5 {
 		pages = append(pages, strings.ReplaceAll(page(9_000, 1), "GPU-", fmt.Sprintf("GPU-%d-", i)))
 	}
-	s = open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: told(append(pages[:1:1], pages...)...)})
+	s = open(t, "dcgm", profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(append(pages[:1:1], pages...)...)})
 	for i := range pages {
 		tick := &profile.Tick{At: noon}
 		if err := s.Read(t.Context(), tick); i < 1 && err != nil {
@@ -250,7 +250,7 @@ func FuzzDCGM(f *testing.F) {
 	f.Add("a{b=\"\\\"\\n\\\\\\x\"} 1 2\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		open, _ := profile.Sources.Get("dcgm")
-		s, err := open(profile.SourceOptions{Where: "metrics", Fetch: told(text)})
+		s, err := open(profile.SourceOptions{Where: "metrics", Fetch: fetchTexts(text)})
 		if err != nil {
 			return
 		}

@@ -26,7 +26,7 @@ func TestSMIRecording(t *testing.T) {
 	if err != nil {
 		t.Skip("no time zones here")
 	}
-	s := open(t, "smi", profile.SourceOptions{Where: "log.csv", Fetch: told(smiLog), Zone: berlin})
+	s := open(t, "smi", profile.SourceOptions{Where: "log.csv", Fetch: fetchTexts(smiLog), Zone: berlin})
 	one := read(t, s)
 	if len(one.Samples) != 2 {
 		t.Fatalf("got %d samples in the first tick, want 2", len(one.Samples))
@@ -98,7 +98,7 @@ func TestSMIBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			open, _ := profile.Sources.Get("smi")
-			s, err := open(profile.SourceOptions{Where: "log.csv", Fetch: told(c.text), Zone: c.zone})
+			s, err := open(profile.SourceOptions{Where: "log.csv", Fetch: fetchTexts(c.text), Zone: c.zone})
 			if err == nil {
 				err = s.Read(context.Background(), &profile.Tick{})
 			}
@@ -116,7 +116,7 @@ func FuzzSMI(f *testing.F) {
 	f.Add("timestamp, uuid, pstate\n2026/01/01 00:00:00.000, \"GPU\n\", P\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		open, _ := profile.Sources.Get("smi")
-		s, err := open(profile.SourceOptions{Where: "log.csv", Fetch: told(text), Zone: time.UTC})
+		s, err := open(profile.SourceOptions{Where: "log.csv", Fetch: fetchTexts(text), Zone: time.UTC})
 		if err != nil {
 			return
 		}

@@ -31,12 +31,12 @@ func (c *Capacity) check(o *strict.Object) {
 	} else if o.Has("term") {
 		o.FaultName("term", "term is for owned and reserved capacity; %s is paid while held", c.Kind)
 	}
-	if c.From.Given && c.Until.Given && c.From.Date.Known() == c.Until.Date.Known() {
-		if (c.From.Date.Known() && c.Until.Date <= c.From.Date) || (!c.From.Date.Known() && c.Until.After <= c.From.After) {
+	if c.From.Given && c.Until.Given && c.From.Date.IsKnown() == c.Until.Date.IsKnown() {
+		if (c.From.Date.IsKnown() && c.Until.Date <= c.From.Date) || (!c.From.Date.IsKnown() && c.Until.After <= c.From.After) {
 			o.Fault("until", "until is not after from")
 		}
 	}
-	if c.Until.Given && !c.Until.Date.Known() && c.Until.After == 0 {
+	if c.Until.Given && !c.Until.Date.IsKnown() && c.Until.After == 0 {
 		o.Fault("until", "until is at the start, so the pool is never there")
 	}
 }
@@ -170,8 +170,8 @@ func (s *Scenario) checkDates(d *strict.Decoder, c *Capacity, n *yaml.Node) {
 			w = c.Until
 		}
 		switch {
-		case at == nil || !w.Given || !w.Date.Known():
-		case !s.Period.Known():
+		case at == nil || !w.Given || !w.Date.IsKnown():
+		case !s.Period.IsKnown():
 			d.Fault(at, "%s is a date, but there is no period that says when the run starts; give period, or write a time since the start such as 30d", name)
 		case name == "from" && w.Date >= s.Period.End, name == "until" && w.Date <= s.Period.Start:
 			d.Fault(at, "the pool is not there in the period, %s to %s", s.Period.Start, s.Period.End)
@@ -181,7 +181,7 @@ func (s *Scenario) checkDates(d *strict.Decoder, c *Capacity, n *yaml.Node) {
 
 // offset gives an instant in seconds since the start; dates before it are 0.
 func (w When) offset(start capcli.Time) capcli.Seconds {
-	if w.Date.Known() && w.Given {
+	if w.Date.IsKnown() && w.Given {
 		return max(0, capcli.Seconds(w.Date-start))
 	}
 	return w.After

@@ -86,7 +86,7 @@ func (s *Scenario) checkDiscounts(o *strict.Object) {
 	}
 	for i := range s.Commitments {
 		c, n := &s.Commitments[i], s.discountNodes[i]
-		if s.Period.Known() {
+		if s.Period.IsKnown() {
 			p := billing.Portfolio{Commitments: slices.DeleteFunc(slices.Clone(s.Commitments), func(k billing.Commitment) bool { return k.ID != c.ID })}
 			if err := p.CheckWindow(s.Period.Start, s.Period.End); err != nil {
 				o.Decoder.Fault(n, "%s", err)

@@ -74,11 +74,11 @@ func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Optio
 // contract is a committed pool as a commitment.
 func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcli.Time) (k *billing.Commitment, err error) {
 	k = &billing.Commitment{ID: p.Name, Start: start + capcli.Time(p.From), End: end}
-	if c.From.Given && c.From.Date.Known() {
+	if c.From.Given && c.From.Date.IsKnown() {
 		k.Start = c.From.Date
 	}
 	switch {
-	case c.Until.Given && c.Until.Date.Known():
+	case c.Until.Given && c.Until.Date.IsKnown():
 		k.End = c.Until.Date
 	case c.Until.Given:
 		k.End = start + capcli.Time(c.Until.After)
@@ -105,7 +105,7 @@ func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcl
 func contractOf(c *billing.Commitment, kind string, start, end capcli.Time) (outcome.Contract, error) {
 	k := outcome.Contract{Name: c.ID, Kind: kind, Start: c.Start, End: c.End, Upfront: c.Fees.Upfront}
 	var err error
-	if k.Paid, err = c.Paid(start, end); err != nil {
+	if k.Paid, err = c.AmountPaid(start, end); err != nil {
 		return k, err
 	}
 	if k.UsedUp, err = c.UsedUp(start, end); err != nil {

@@ -104,7 +104,7 @@ func (s *LogSurvey) Add(j *capcli.Job) {
 	if j.Run > 0 {
 		g.most = max(g.most, j.Milli())
 	}
-	if j.Start.Known() && j.End.Known() && j.End > j.Start {
+	if j.Start.IsKnown() && j.End.IsKnown() && j.End > j.Start {
 		s.recorded += work
 		g.held.Add(j.Start, j.End, j.Milli())
 	}

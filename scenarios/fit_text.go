@@ -153,7 +153,7 @@ func (w *fitWriter) pool(p *fittedPool, name string) bool {
 		w.line("    gpu_model: %s", yamlText(p.model))
 	}
 	at := ""
-	if p.peakAt.Known() {
+	if p.peakAt.IsKnown() {
 		at = "   # first in use at once on " + p.peakAt.Date()
 	}
 	w.line("    gpus: %d%s", p.gpus, at)

@@ -54,12 +54,12 @@ func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 // serves jobs on any GPU model, jobs lose their wish for one.
 func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	p, anyModel := s.Period, s.Jobs.AnyModel
-	if !p.Known() && !anyModel {
+	if !p.IsKnown() && !anyModel {
 		return jobs
 	}
 	return func(yield func(capcli.Job, error) bool) {
 		for j, err := range jobs {
-			if err == nil && p.Known() && (j.Submit < p.Start || j.Submit >= p.End) {
+			if err == nil && p.IsKnown() && (j.Submit < p.Start || j.Submit >= p.End) {
 				in.spread(j.Submit, in.Outside == 0)
 				in.Outside++
 				continue
@@ -100,7 +100,7 @@ func (in *Intake) note(s *Scenario, j *capcli.Job) {
 		in.models[j.GPUModel]++
 		in.partitions[j.Partition]++
 	}
-	if j.Start.Known() && j.Milli() > 0 {
+	if j.Start.IsKnown() && j.Milli() > 0 {
 		in.waits.Add(max(0, capcli.Seconds(j.Start-j.Submit)))
 	}
 }
@@ -201,7 +201,7 @@ func named(n map[string]int64) string {
 // String gives the period as a scenario states it: days where it is of whole
 // days, else instants.
 func (p Period) String() string {
-	if !p.Known() {
+	if !p.IsKnown() {
 		return "all of the jobs' time"
 	}
 	if p.Start%capcli.Time(capcli.Day) == 0 && p.End%capcli.Time(capcli.Day) == 0 {

@@ -36,9 +36,9 @@ func Library(name string) ([]byte, bool) {
 	return b, err == nil
 }
 
-// Unknown returns the error of a name that is not in the library: a
+// UnknownError returns the error of a name that is not in the library: a
 // *capcli.UnknownError that lists the names, or the nearest one.
-func Unknown(name string) error {
+func UnknownError(name string) error {
 	c := capcli.Catalog[struct{}]{Kind: "scenario"}
 	for _, n := range Names() {
 		c.Add(n, "", struct{}{})

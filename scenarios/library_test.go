@@ -66,7 +66,7 @@ func (o *played) savings(t *testing.T) float64 {
 }
 
 // near fails when got is not within a band of want.
-func near(t *testing.T, what string, got, want, band float64) {
+func checkNear(t *testing.T, what string, got, want, band float64) {
 	t.Helper()
 	if math.Abs(got-want) > band {
 		t.Errorf("%s: got %v, want %v within %v", what, got, want, band)
@@ -121,29 +121,29 @@ func TestStrandedReservation(t *testing.T) {
 		}
 	}
 	use, _ := x.inv.Utilisation()
-	near(t, "utilisation", use, 0.4, 0)
-	near(t, "savings rate", x.savings(t), -0.5, 1e-6)
+	checkNear(t, "utilisation", use, 0.4, 0)
+	checkNear(t, "savings rate", x.savings(t), -0.5, 1e-6)
 	rates, _ := x.s.Rates(Options{})
-	near(t, "discount", 1-rates[0].Price.Float()/rates[0].OnDemand.Float(), 0.4, 1e-6)
+	checkNear(t, "discount", 1-rates[0].Price.Float()/rates[0].OnDemand.Float(), 0.4, 1e-6)
 }
 
 // What the mix saves against all on demand is computed; each tier by itself
 // must save its own discount.
 func TestThreeTier(t *testing.T) {
 	x := play(t, "three-tier")
-	near(t, "savings rate", x.savings(t), 0.38, 0.02)
+	checkNear(t, "savings rate", x.savings(t), 0.38, 0.02)
 	for i, want := range []float64{1 - 1.285709/3.673385, 0, 1 - 1.928020/3.673385} {
 		rate, _ := x.inv.ByPool[i].SavingsRate()
-		near(t, x.r.Record.Pools[i].Name, rate, want, 1e-6)
+		checkNear(t, x.r.Record.Pools[i].Name, rate, want, 1e-6)
 	}
 	gpus := 0
 	for _, p := range x.r.Record.Pools {
 		gpus += p.Capacity()
 	}
-	near(t, "GPUs at the peak", float64(gpus), 400, 0)
+	checkNear(t, "GPUs at the peak", float64(gpus), 400, 0)
 	// Inference swings fourfold around 100 GPUs, so its mean over the day is
 	// (160 + 40) / 2.
-	near(t, "inference GPU-hours", x.inv.ByPool[1].Time.Used.Hours(), 100*28*24, 0.02*100*28*24)
+	checkNear(t, "inference GPU-hours", x.inv.ByPool[1].Time.Used.Hours(), 100*28*24, 0.02*100*28*24)
 	if x.r.Jobs.Losses == 0 || x.r.Redone == 0 {
 		t.Errorf("no spot node was lost: %+v", x.r.Jobs)
 	}
@@ -163,16 +163,16 @@ func TestBoardDecision(t *testing.T) {
 		{"board-decision-ondemand", 200*1096 + 1800*92, "27705600.00", "27705600.00", 0},
 	} {
 		x := play(t, c.name)
-		near(t, c.name+" GPU-days used", x.inv.Total.Time.Used.Hours()/24, c.used, 0)
+		checkNear(t, c.name+" GPU-days used", x.inv.Total.Time.Used.Hours()/24, c.used, 0)
 		if got := x.inv.Total.Cost.Decimal(); got != c.cost {
 			t.Errorf("%s costs %s, want %s", c.name, got, c.cost)
 		}
 		if got := x.inv.Total.Equivalent.Decimal(); got != c.list {
 			t.Errorf("%s on demand: %s, want %s", c.name, got, c.list)
 		}
-		near(t, c.name+" savings", x.savings(t), c.savings, 1e-9)
+		checkNear(t, c.name+" savings", x.savings(t), c.savings, 1e-9)
 		if use, committed := x.inv.Utilisation(); committed {
-			near(t, c.name+" utilisation", use, c.used/gpuDays, 1e-12)
+			checkNear(t, c.name+" utilisation", use, c.used/gpuDays, 1e-12)
 		}
 	}
 	x := play(t, "board-decision-delay")
@@ -180,13 +180,13 @@ func TestBoardDecision(t *testing.T) {
 	for _, m := range x.inv.ByMonth[:6] {
 		first += m.Line.Cost
 	}
-	near(t, "the first half-year of the delay, in millions", first.Float()/1e6, 21.2, 0.05)
+	checkNear(t, "the first half-year of the delay, in millions", first.Float()/1e6, 21.2, 0.05)
 }
 
 func TestRightsizing(t *testing.T) {
 	right, peak := play(t, "rightsizing"), play(t, "rightsizing-peak")
-	near(t, "bill of the peak", peak.inv.Total.Cost.Float(), 400*8760*2.314207, 1)
-	near(t, "saved", 1-right.inv.Total.Cost.Float()/peak.inv.Total.Cost.Float(), 0.20, 0.02)
+	checkNear(t, "bill of the peak", peak.inv.Total.Cost.Float(), 400*8760*2.314207, 1)
+	checkNear(t, "saved", 1-right.inv.Total.Cost.Float()/peak.inv.Total.Cost.Float(), 0.20, 0.02)
 	if right.r.Wait.P95 > 0 || peak.r.Wait.P95 > 0 {
 		t.Errorf("95 %% should not wait: %s and %s", right.r.Wait.P95, peak.r.Wait.P95)
 	}
@@ -201,7 +201,7 @@ func TestRightsizing(t *testing.T) {
 // Nobody's capacity changes, only the rule by which jobs start.
 func TestQueueCollapse(t *testing.T) {
 	fifo, easy := play(t, "queue-collapse"), play(t, "queue-collapse", "policy=easy")
-	near(t, "load", fifo.r.Loads[0].Offered(), 0.85, 0.03)
+	checkNear(t, "load", fifo.r.Loads[0].Offered(), 0.85, 0.03)
 	short := func(x played) float64 { return x.r.Tenants[0].Wait.Mean }
 	if fifo.r.Tenants[0].Name != "students" {
 		t.Fatalf("tenants are %+v", fifo.r.Tenants)

@@ -198,7 +198,7 @@ func (x *offerText) check(o *strict.Object) bool {
 		if o.Has("term") {
 			o.FaultName("term", "a capacity block has dates; leave term out")
 		}
-		if x.From.Known() && x.Until.Known() && x.Until <= x.From {
+		if x.From.IsKnown() && x.Until.IsKnown() && x.Until <= x.From {
 			o.Fault("until", "it ends %s, and begins %s", x.Until, x.From)
 		}
 		x.Fixed, x.Length = true, capcli.Step{Seconds: capcli.Seconds(max(1, x.Until-x.From))}

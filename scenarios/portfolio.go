@@ -111,7 +111,7 @@ func checkPortfolio(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 func playEscapes(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	var order []int
 	for i, at := range p.leaves {
-		if at.Known() {
+		if at.IsKnown() {
 			order = append(order, i)
 		}
 	}

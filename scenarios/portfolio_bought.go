@@ -323,7 +323,7 @@ func (c *bought) build(o *strict.Object) bool {
 	if o.Has("term") {
 		k.End = addTerm(k.Start, c.term)
 	}
-	if !k.End.Known() || k.End <= k.Start || capcli.Seconds(k.End-k.Start) > strict.Longest {
+	if !k.End.IsKnown() || k.End <= k.Start || capcli.Seconds(k.End-k.Start) > strict.Longest {
 		o.Fault("until", "the term ends %s, and began %s: want an end after the start and at most fifty years", k.End, k.Start)
 		return false
 	}
@@ -347,7 +347,7 @@ func (c *bought) priced(o *strict.Object) bool {
 		return false
 	}
 	c.commitment.Fees = fees
-	c.commitment.Product = c.made()
+	c.commitment.Product = c.madeProduct()
 	return true
 }
 
@@ -402,8 +402,8 @@ func (c *bought) ahead(f billing.Fees, hourly capcli.USD, seconds int64) (billin
 	return f, nil
 }
 
-// made is the product.
-func (c *bought) made() billing.Product {
+// madeProduct is the product.
+func (c *bought) madeProduct() billing.Product {
 	switch c.product {
 	case "reserved_instance":
 		return billing.ReservedInstance{Units: c.units}

@@ -96,7 +96,7 @@ func (c *bought) deals(o *strict.Object) ([]billing.Commitment, bool) {
 	if len(x.ramp) == 0 && x.extended == "" && x.terminate == nil && x.resale == nil {
 		return []billing.Commitment{c.commitment}, true
 	}
-	if c.leave.Known() {
+	if c.leave.IsKnown() {
 		o.FaultName("escape", "escape goes with a commitment of one term; say with terminate or resale how this one ends")
 		return nil, false
 	}

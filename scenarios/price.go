@@ -97,7 +97,7 @@ func keyedPrice(d *strict.Decoder, n *yaml.Node, dst *Price) {
 	case history && at.Given:
 		o.FaultName("history", "at is one day and history is all; leave one out")
 		return
-	case at.Given && !at.Date.Known():
+	case at.Given && !at.Date.IsKnown():
 		o.Fault("at", "at is the day of a price: 2026-07-30")
 		return
 	}
@@ -135,10 +135,10 @@ func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capc
 	switch {
 	case history:
 		row = q.History[0]
-	case at.Known() && at < q.History[0].Date:
+	case at.IsKnown() && at < q.History[0].Date:
 		d.Fault(n, "the first price of %s is of %s, after %s", q.Key(), q.History[0].Date.Date(), at.Date())
 		return
-	case at.Known():
+	case at.IsKnown():
 		row = q.PriceAt(at)
 	}
 	*dst = Price{Rate: row.PerGPU(), Known: true, Quote: &q.Row}
@@ -259,7 +259,7 @@ func (c *Capacity) checkPath(o *strict.Object) {
 	default:
 		for i := 1; i < len(c.PricePath); i++ {
 			a, b := c.PricePath[i-1].From, c.PricePath[i].From
-			if a.Date.Known() == b.Date.Known() && (b.Date < a.Date || b.Date == a.Date && b.After <= a.After) {
+			if a.Date.IsKnown() == b.Date.IsKnown() && (b.Date < a.Date || b.Date == a.Date && b.After <= a.After) {
 				o.Fault("price_path", "price_path must go on in time, but its entry %d is not after the one before", i+1)
 			}
 		}
@@ -333,7 +333,7 @@ func (s *Scenario) path(c *Capacity) []billing.Step {
 
 // instantOf is the date of w, or its time since the start of the period.
 func (s *Scenario) instantOf(w When) capcli.Time {
-	if w.Date.Known() {
+	if w.Date.IsKnown() {
 		return w.Date
 	}
 	return s.Period.Start + capcli.Time(w.After)
@@ -347,13 +347,13 @@ func (s *Scenario) cuts(files *files) []capcli.Time {
 // checkPrices sees that changes counted from the start have a start.
 func (s *Scenario) checkPrices(o *strict.Object) {
 	pools := o.Value("capacity")
-	if pools == nil || pools.Kind != yaml.SequenceNode || s.Period.Known() {
+	if pools == nil || pools.Kind != yaml.SequenceNode || s.Period.IsKnown() {
 		return
 	}
 	for i := range s.Capacity {
 		path := strict.Child(pools.Content[i], "price_path")
 		for k, c := range s.Capacity[i].PricePath {
-			if at := strict.Child(path.Content[k], "from"); at != nil && c.From.Given && !c.From.Date.Known() {
+			if at := strict.Child(path.Content[k], "from"); at != nil && c.From.Given && !c.From.Date.IsKnown() {
 				o.Decoder.Fault(at, "from is counted from the start, but there is no period; write a date such as 2027-06-01")
 			}
 		}

@@ -125,12 +125,12 @@ func (c *Capacity) checkBlock(o *strict.Object) {
 	if !o.Has("from") || !o.Has("until") || !o.IsClean("from", "until") {
 		return
 	}
-	if c.From.Date.Known() != c.Until.Date.Known() {
+	if c.From.Date.IsKnown() != c.Until.Date.IsKnown() {
 		o.Fault("until", "from and until of a capacity block are both dates, or both times since the start")
 		return
 	}
 	length := c.Until.After - c.From.After
-	if c.From.Date.Known() {
+	if c.From.Date.IsKnown() {
 		length = capcli.Seconds(c.Until.Date - c.From.Date)
 	}
 	switch {

@@ -77,12 +77,12 @@ type Period struct {
 	Start, End capcli.Time // End is the first instant after it
 }
 
-// Known tells whether the scenario states a period.
-func (p Period) Known() bool { return p.Start.Known() }
+// IsKnown tells whether the scenario states a period.
+func (p Period) IsKnown() bool { return p.Start.IsKnown() }
 
 // Length is the period's length, 0 where it is not known.
 func (p Period) Length() capcli.Seconds {
-	if !p.Known() {
+	if !p.IsKnown() {
 		return 0
 	}
 	return capcli.Seconds(p.End - p.Start)

@@ -191,10 +191,10 @@ func (s *Scenario) checkWorkload(o *strict.Object) {
 	if w == nil {
 		return
 	}
-	if !w.Start.Known() {
+	if !w.Start.IsKnown() {
 		w.Start = s.Period.Start
 	}
-	if w.Span == 0 && s.Period.Known() {
+	if w.Span == 0 && s.Period.IsKnown() {
 		w.Span = capcli.Seconds(s.Period.End - w.Start)
 	}
 	at := strict.Child(strict.Child(o.Node, "jobs"), "generate")
@@ -202,9 +202,9 @@ func (s *Scenario) checkWorkload(o *strict.Object) {
 		return
 	}
 	switch {
-	case !w.Start.Known() || w.Span == 0:
+	case !w.Start.IsKnown() || w.Span == 0:
 		o.Decoder.Fault(at, "generate needs start and span, or a period to take them from")
-	case w.Span < 0 || s.Period.Known() && (w.Start < s.Period.Start || w.Start >= s.Period.End):
+	case w.Span < 0 || s.Period.IsKnown() && (w.Start < s.Period.Start || w.Start >= s.Period.End):
 		o.Decoder.Fault(at, "generate starts outside the period")
 	default:
 		if err := w.Validate(); err != nil {

@@ -22,8 +22,8 @@ func (t *Turn) CursorFrom(key int64) Cursor {
 	return Cursor{&t.q.list, int32(chunk), int32(i)}
 }
 
-// More reports whether the cursor is at a job; false at the end.
-func (c *Cursor) More() bool { return int(c.chunk) < len(c.list.Chunks) }
+// HasMore reports whether the cursor is at a job; false at the end.
+func (c *Cursor) HasMore() bool { return int(c.chunk) < len(c.list.Chunks) }
 
 // Next goes on to the next job.
 func (c *Cursor) Next() {

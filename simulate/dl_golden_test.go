@@ -152,7 +152,7 @@ func sameStarts(t *testing.T, got map[string]capcli.Seconds, want peer) {
 }
 
 // near checks a mean and reports the difference.
-func near(t *testing.T, what string, got, want, tolerance float64) {
+func checkNear(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	off := got/want - 1
 	tolerance += 1e-9
@@ -189,8 +189,8 @@ func TestHelios(t *testing.T) {
 				Pools: nodes(c.nodes, 8), Policy: mustPolicy(t, c.policy), Settings: set, Placement: mustPlacement(t, "consolidate"),
 			}, want.jobs)
 			sameStarts(t, got.starts, want)
-			near(t, "mean queue", got.queued, want.queue, 0)
-			near(t, "mean JCT", got.jct, want.jct, 0)
+			checkNear(t, "mean queue", got.queued, want.queue, 0)
+			checkNear(t, "mean JCT", got.jct, want.jct, 0)
 		})
 	}
 }
@@ -216,8 +216,8 @@ func TestHeliosSRTF(t *testing.T) {
 				Restarts: simulate.Restarts{Classes: []simulate.RestartClass{{MaxGPUs: 1, Restart: 7}, {MaxGPUs: 8, Restart: 30}, {Restart: 60}}},
 			}, jobs)
 			t.Logf("%d preemptions", got.preempts)
-			near(t, "mean queue", got.queued, want.queue, 0.02)
-			near(t, "mean JCT", got.jct, want.jct, 0.02)
+			checkNear(t, "mean queue", got.queued, want.queue, 0.02)
+			checkNear(t, "mean JCT", got.jct, want.jct, 0.02)
 		})
 	}
 }
@@ -247,8 +247,8 @@ func TestTiresias(t *testing.T) {
 				sameStarts(t, got.starts, want)
 			}
 			t.Logf("%d preemptions", got.preempts)
-			near(t, "mean queue", got.queued, want.queue, c.tolerance)
-			near(t, "mean JCT", got.jct, want.jct, c.tolerance)
+			checkNear(t, "mean queue", got.queued, want.queue, c.tolerance)
+			checkNear(t, "mean JCT", got.jct, want.jct, c.tolerance)
 		})
 	}
 }
@@ -265,8 +265,8 @@ func TestLucidTiresias(t *testing.T) {
 		Restarts: simulate.Restarts{Classes: []simulate.RestartClass{{MaxGPUs: 8, Restart: 40}, {Restart: 60}}},
 	}, jobs)
 	t.Logf("%d preemptions", got.preempts)
-	near(t, "mean queue", got.queued, want.queue, 0.02)
-	near(t, "mean JCT", got.jct, want.jct, 0.02)
+	checkNear(t, "mean queue", got.queued, want.queue, 0.02)
+	checkNear(t, "mean JCT", got.jct, want.jct, 0.02)
 }
 
 // Their "FIFO" passes over what does not fit (rule 2), in order of submission
@@ -294,5 +294,5 @@ func TestAlibaba2020(t *testing.T) {
 		Pools: nodes(1, 128), Policy: mustPolicy(t, "fifo"), Settings: simulate.Settings{Skip: true}, Placement: mustPlacement(t, "count"),
 	}, want.jobs)
 	sameStarts(t, got.starts, want)
-	near(t, "mean JCT", got.jct, want.jct, 0)
+	checkNear(t, "mean JCT", got.jct, want.jct, 0)
 }

@@ -171,7 +171,7 @@ func (e *engine) pullFirst() error {
 	if err != nil {
 		return err
 	}
-	if !start.Known() {
+	if !start.IsKnown() {
 		start = 0
 		if ok {
 			start = j.Submit

@@ -7,7 +7,7 @@ import "capcli"
 // below it, exact. A job that never started has waited at least until the end of
 // the run, and counts as one that waits longer than all that did start; a
 // quantile that falls among such jobs is not known, only a lower bound of it: see
-// Known.
+// KnowsRank.
 type Stats struct {
 	Jobs, Started      int64
 	Mean               float64 // of all jobs: of those that never started, until the end of the run
@@ -15,9 +15,11 @@ type Stats struct {
 	P50, P95, P99, Max capcli.Seconds
 }
 
-// Known tells whether the quantile of a percentage is known; where it is not,
+// KnowsRank tells whether the quantile of a percentage is known; where it is not,
 // its field is a lower bound: the quantile of the waits until the end.
-func (s *Stats) Known(percent int64) bool { return capcli.NearestRank(percent, s.Jobs) <= s.Started }
+func (s *Stats) KnowsRank(percent int64) bool {
+	return capcli.NearestRank(percent, s.Jobs) <= s.Started
+}
 
 // NeverStarted is how many jobs did not start.
 func (s *Stats) NeverStarted() int64 { return s.Jobs - s.Started }
@@ -43,7 +45,7 @@ func (f *firstWaits) stats() Stats {
 		to      *capcli.Seconds
 	}{{50, &s.P50}, {95, &s.P95}, {99, &s.P99}, {100, &s.Max}} {
 		rank := capcli.NearestRank(q.percent, s.Jobs)
-		if s.Known(q.percent) {
+		if s.KnowsRank(q.percent) {
 			*q.to = f.over.valueAt(rank)
 		} else {
 			*q.to = f.atOfBoth(rank)
@@ -165,7 +167,7 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 
 // overdue tells whether l's deadline has passed at an instant.
 func (e *engine) overdue(l *Live, at capcli.Seconds) bool {
-	return l.Deadline.Known() && l.Deadline != 0 && e.ledger.rec.Start+capcli.Time(at) > l.Deadline
+	return l.Deadline.IsKnown() && l.Deadline != 0 && e.ledger.rec.Start+capcli.Time(at) > l.Deadline
 }
 
 // cutOff counts a job that has not ended when the run does; started tells whether

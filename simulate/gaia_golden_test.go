@@ -68,9 +68,9 @@ func TestGAIA(t *testing.T) {
 			base := reserved * 0.4 * price * last * tick / 3600
 			sameStarts(t, got.starts, want)
 			t.Logf("on demand $%.4f, want $%.4f; reserved $%.4f, want $%.4f", burst, c.onDemand, base, c.committed)
-			near(t, "dollars", burst+base, c.onDemand+c.committed, max(c.tolerance, 1e-5))
+			checkNear(t, "dollars", burst+base, c.onDemand+c.committed, max(c.tolerance, 1e-5))
 			if want.queue > 0 {
-				near(t, "mean wait", got.queued, want.queue/float64(len(jobs)), c.tolerance)
+				checkNear(t, "mean wait", got.queued, want.queue/float64(len(jobs)), c.tolerance)
 			}
 		})
 	}

@@ -63,9 +63,9 @@ func (h *Hold) add(used, billed capcli.GPUTime) {
 	h.Billed += billed
 }
 
-// Left is the true work still to do were it stopped now without loss: for
+// TimeLeft is the true work still to do were it stopped now without loss: for
 // policies that are said to know true run times.
-func (l *Live) Left(now capcli.Seconds) capcli.Seconds {
+func (l *Live) TimeLeft(now capcli.Seconds) capcli.Seconds {
 	return max(0, l.Run-l.saved-l.ran(now))
 }
 

@@ -83,7 +83,7 @@ func TestAStartThatNeverCame(t *testing.T) {
 	if got, want := strings.Join(ends, "; "), "a 500 to 1500, waited 500, queued 500"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if w := res.Wait; w.Started != 1 || w.Jobs != 2 || w.Known(100) || w.P50 != 500 || res.Tenants[0].Wait.MeanStarted != 500 || res.Jobs.Running != 0 || res.Jobs.Starting != 1 {
+	if w := res.Wait; w.Started != 1 || w.Jobs != 2 || w.KnowsRank(100) || w.P50 != 500 || res.Tenants[0].Wait.MeanStarted != 500 || res.Jobs.Running != 0 || res.Jobs.Starting != 1 {
 		t.Errorf("%+v, waits %+v, of the tenant %+v; want 1 starting and one wait of 500", res.Jobs, res.Wait, res.Tenants[0].Wait)
 	}
 }

@@ -68,7 +68,7 @@ func (m *meter) groups(l *Live) [3]*group {
 
 func (m *meter) cannot(e *engine, l *Live) {
 	m.unplaceable++
-	due := l.Deadline.Known() && l.Deadline != 0
+	due := l.Deadline.IsKnown() && l.Deadline != 0
 	m.refusals = append(m.refusals, refusal{l.Submitted, l.Run, int32(l.tenant.index), int32(sizeRange(l.GPUs)), due})
 	if len(m.refused) < refusedShown {
 		m.refused = append(m.refused, Refused{l.ID, l.Tenant, l.Partition, l.GPUModel, l.GPUs, e.whyNot(l)})
@@ -126,7 +126,7 @@ func (m *meter) finished(e *engine, l *Live) {
 	m.slowdownFinished += slowdown(jct, l.Run)
 	m.goodput += l.Work()
 	m.redone += capcli.GPUTime(int64(l.Lost) * l.Milli())
-	if l.Deadline.Known() && l.Deadline != 0 {
+	if l.Deadline.IsKnown() && l.Deadline != 0 {
 		m.deadlines++
 		if e.overdue(l, e.c.now) {
 			m.misses++

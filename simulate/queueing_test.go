@@ -104,14 +104,14 @@ func TestPatienceMeetsItsLimits(t *testing.T) {
 		k := rapid.IntRange(1, 300).Draw(t, "k")
 		load := rapid.Float64Range(0.01, 400).Draw(t, "load")
 		q := Patient{K: k, Load: load}
-		nearly(t, "no patience", q.Wait().Burst, ErlangB(k, load))
+		checkWithinShare(t, "no patience", q.Wait().Burst, ErlangB(k, load))
 		if load < float64(k)-1 {
 			q.Patience = 1e6
 			w := q.Wait()
-			nearly(t, "endless patience: burst", w.Burst, 0)
-			nearly(t, "endless patience: wait", w.MeanServed, MeanWait(k, load))
+			checkWithinShare(t, "endless patience: burst", w.Burst, 0)
+			checkWithinShare(t, "endless patience: wait", w.MeanServed, MeanWait(k, load))
 			q.Patience = math.Inf(1)
-			nearly(t, "infinite patience: wait", q.Wait().MeanServed, MeanWait(k, load))
+			checkWithinShare(t, "infinite patience: wait", q.Wait().MeanServed, MeanWait(k, load))
 		}
 		t1 := rapid.Float64Range(0, 20).Draw(t, "t1")
 		t2 := t1 + rapid.Float64Range(0, 20).Draw(t, "more")
@@ -205,7 +205,7 @@ func TestBusyAtLeastIsASum(t *testing.T) {
 		if math.Abs(got-tail) > 1e-12*tail+1e-300 {
 			t.Fatalf("P(N >= %d) at %g: %g, want %g", k, load, got, tail)
 		}
-		nearly(t, "sum", got+below, 1)
+		checkWithinShare(t, "sum", got+below, 1)
 	})
 }
 
@@ -215,7 +215,7 @@ func BenchmarkBestPatient(b *testing.B) {
 	}
 }
 
-func nearly(t interface{ Fatalf(string, ...any) }, what string, got, want float64) {
+func checkWithinShare(t interface{ Fatalf(string, ...any) }, what string, got, want float64) {
 	if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
 		t.Fatalf("%s: %g, want %g", what, got, want)
 	}

@@ -25,7 +25,7 @@ func servedBy(r *simulate.Result) map[string]float64 {
 	}
 	for percent, v := range map[int64]capcli.Seconds{50: r.Wait.P50, 95: r.Wait.P95, 99: r.Wait.P99, 100: r.Wait.Max} {
 		out[fmt.Sprint("wait_p", percent)] = math.Inf(1)
-		if r.Wait.Known(percent) {
+		if r.Wait.KnowsRank(percent) {
 			out[fmt.Sprint("wait_p", percent)] = float64(v)
 		}
 	}
@@ -100,7 +100,7 @@ func TestWaitsOfAllJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := simulate.Stats{Jobs: 9, Started: 4, Mean: (0 + 100 + 200 + 300 + 4*350 + 300) / 9., MeanStarted: 150, P50: 300, P95: 350, P99: 350, Max: 350}
-	if w := res.Wait; w != want || w.Known(50) || w.Known(100) || !w.Known(40) {
+	if w := res.Wait; w != want || w.KnowsRank(50) || w.KnowsRank(100) || !w.KnowsRank(40) {
 		t.Errorf("got %+v, want %+v", w, want)
 	}
 	if got, want := res.MeanJCT, (100+200+300+5*350+300)/9.; got != want {
@@ -146,8 +146,8 @@ func TestQuantilesOfBothKinds(t *testing.T) {
 			if rank <= len(over) {
 				want = over[rank-1]
 			}
-			if known := rank <= len(over); got != want || res.Wait.Known(percent) != known {
-				rt.Fatalf("p%d is %d (known %v), want %d (%v)", percent, got, res.Wait.Known(percent), want, known)
+			if known := rank <= len(over); got != want || res.Wait.KnowsRank(percent) != known {
+				rt.Fatalf("p%d is %d (known %v), want %d (%v)", percent, got, res.Wait.KnowsRank(percent), want, known)
 			}
 		}
 	})

@@ -235,7 +235,7 @@ func TestStarburst(t *testing.T) {
 				t.Errorf("of %d jobs %d differ from their schedule in hours, %d from ours in seconds", len(rows), theirs, ours)
 			}
 			if want > 0 {
-				near(t, "cloud GPU-hours", got, want, c.tolerance)
+				checkNear(t, "cloud GPU-hours", got, want, c.tolerance)
 			}
 		})
 	}

@@ -67,7 +67,7 @@ func newClerk(w *world, placement string) *clerk {
 
 // Observe lets the seconds pass up to the event and then notes it.
 func (k *clerk) Observe(e simulate.Event, _ *simulate.Cluster) {
-	k.until(e.At)
+	k.advanceTo(e.At)
 	if e.Job == nil {
 		k.node(e)
 		return
@@ -129,8 +129,8 @@ func (k *clerk) node(e simulate.Event) {
 	}
 }
 
-// until gives each second up to at to its causes.
-func (k *clerk) until(at capcli.Seconds) {
+// advanceTo gives each second up to at to its causes.
+func (k *clerk) advanceTo(at capcli.Seconds) {
 	for ; k.now < at; k.now++ {
 		for _, j := range k.order {
 			to := j.first
@@ -139,7 +139,7 @@ func (k *clerk) until(at capcli.Seconds) {
 			}
 			switch {
 			case j.waits:
-				to[k.why(j)]++
+				to[k.causeOf(j)]++
 			case j.holds != nil && k.now < j.begins:
 				to[cause.Lead]++
 			case j.holds != nil:
@@ -183,8 +183,8 @@ func (k *clerk) patience(j *clerkJob) capcli.Seconds {
 	return 0
 }
 
-// why is the definition: each single change that alone would let j start.
-func (k *clerk) why(j *clerkJob) cause.Cause {
+// causeOf is the definition: each single change that alone would let j start.
+func (k *clerk) causeOf(j *clerkJob) cause.Cause {
 	tenant := cause.Cause(0)
 	for _, t := range k.world.tenants {
 		if t.Name == j.Tenant && t.Quota > 0 && k.used[j.Tenant]+j.GPUs > t.Quota {
@@ -227,11 +227,11 @@ func (k *clerk) why(j *clerkJob) cause.Cause {
 	if why != 0 {
 		return why | tenant
 	}
-	return k.held(reach) | tenant
+	return k.causeOfHold(reach) | tenant
 }
 
 // held names what has no GPU left.
-func (k *clerk) held(reach []int) cause.Cause {
+func (k *clerk) causeOfHold(reach []int) cause.Cause {
 	terms := map[simulate.Terms]bool{}
 	for _, p := range reach {
 		terms[k.world.pools[p].Terms] = true
@@ -381,7 +381,7 @@ func TestWaitsByDefinition(t *testing.T) {
 		if a, b := fmt.Sprintf("%+v %+v", r.Record.Months, r.Jobs), fmt.Sprintf("%+v %+v", plain.Record.Months, plain.Jobs); a != b {
 			rt.Fatalf("the recorder changed the run:\n%s\n%s", a, b)
 		}
-		k.until(r.Ended)
+		k.advanceTo(r.Ended)
 		told, again, still := k.sums(over)
 		var sum, rows capcli.Seconds
 		got := map[cause.Cause]capcli.Seconds{}

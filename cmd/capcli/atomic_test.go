@@ -29,7 +29,7 @@ func (f *failing) step() error {
 	return nil
 }
 
-func (f *failing) over(d files.Disk) files.Disk {
+func (f *failing) breakDisk(d files.Disk) files.Disk {
 	out := d
 	out.Create = func(name string, mode fs.FileMode) (files.File, error) {
 		if err := f.step(); err != nil {
@@ -125,7 +125,7 @@ func failAt(t *testing.T, n int, name string, named bool) (passed bool) {
 	}
 	e, stdout, stderr := testEnv()
 	f := &failing{left: n, err: syscall.ENOSPC, named: named}
-	e.disk = f.over(e.disk)
+	e.disk = f.breakDisk(e.disk)
 	code := run(t.Context(), e, []string{"import", "csv", in, "--out", out})
 	if f.left > 0 {
 		if code != 0 {
@@ -158,7 +158,7 @@ func TestAtomicKeepsMode(t *testing.T) {
 			t.Fatal(err)
 		}
 		e, _, _ := testEnv()
-		e.disk = (&failing{named: named}).over(e.disk)
+		e.disk = (&failing{named: named}).breakDisk(e.disk)
 		o, err := e.create(name)
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +212,7 @@ func TestAbandonedFilesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "out.csv")
 	e, _, _ := testEnv()
-	e.disk = (&failing{named: true}).over(e.disk)
+	e.disk = (&failing{named: true}).breakDisk(e.disk)
 	if err := os.WriteFile(filepath.Join(dir, ".out.csv.0.tmp"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions,
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			p.at(n, 0)
+			p.report(n, 0)
 		}
 	}
 	p.end(n)

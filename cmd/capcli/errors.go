@@ -56,16 +56,16 @@ func exitCode(err error) int {
 		is   func(error) bool
 	}{
 		{exitInterrupted, func(err error) bool { s, ok := errors.AsType[stopped](err); return ok && s.code() == exitInterrupted }},
-		{exitTerminated, is[stopped]},
-		{exitAccounting, is[*capcli.AccountingError]},
-		{exitOutput, is[*files.WriteError]},
-		{exitUsage, is[*usageError]},
-		{exitUsage, is[*capcli.UnknownError]},
-		{exitUsage, is[*capcli.RequestError]},
-		{exitInput, is[*capcli.InputError]},
-		{exitNoPlan, is[*noPlanError]},
-		{exitCondition, is[*conditionError]},
-		{exitPartial, is[*partialError]},
+		{exitTerminated, hasType[stopped]},
+		{exitAccounting, hasType[*capcli.AccountingError]},
+		{exitOutput, hasType[*files.WriteError]},
+		{exitUsage, hasType[*usageError]},
+		{exitUsage, hasType[*capcli.UnknownError]},
+		{exitUsage, hasType[*capcli.RequestError]},
+		{exitInput, hasType[*capcli.InputError]},
+		{exitNoPlan, hasType[*noPlanError]},
+		{exitCondition, hasType[*conditionError]},
+		{exitPartial, hasType[*partialError]},
 	} {
 		if k.is(err) {
 			return k.code
@@ -74,7 +74,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-func is[E error](err error) bool {
+func hasType[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }

@@ -110,11 +110,11 @@ func (o *historyOptions) levels() error {
 	switch {
 	case err != nil:
 		return err
-	case l.File == "" && r.Cap.Given():
+	case l.File == "" && r.Cap.IsGiven():
 		return &usageError{text: fmt.Sprintf("--capacity %s and --cap %s say the same thing", o.capacity, o.cap), hint: "give one of them; the GPUs that there were are --past-capacity"}
 	case l.File == "":
 		r.Cap = l
-	case r.Past.Given() || r.CapacityQuery != "":
+	case r.Past.IsGiven() || r.CapacityQuery != "":
 		return &usageError{text: fmt.Sprintf("--capacity %s and --past-capacity %s say the same thing", o.capacity, o.past), hint: "give one of them; a bound on the forecast is --cap"}
 	default:
 		r.Past = l
@@ -133,7 +133,7 @@ func (e *env) sources() demand.Sources {
 		Web: e.web, Now: capcli.TimeOf(e.now()),
 		Progress: func(unit string) (at, end func(n int64)) {
 			p := newProgress(e, unit)
-			return func(n int64) { p.at(n, 0) }, p.end
+			return func(n int64) { p.report(n, 0) }, p.end
 		},
 	}
 }

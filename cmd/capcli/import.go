@@ -120,7 +120,7 @@ func (im *importing) begin() (_ *jobfile.Pass, err error) {
 	}
 	im.rejects = &rejects{e: im.e, path: im.o.rejects}
 	p := newProgress(im.e, "jobs")
-	return &jobfile.Pass{Jobs: im.jobs, Reject: im.rejects.add, Done: func(n int64) { p.at(n, 0) }, End: p.end}, nil
+	return &jobfile.Pass{Jobs: im.jobs, Reject: im.rejects.add, Done: func(n int64) { p.report(n, 0) }, End: p.end}, nil
 }
 
 // failed gives err, or the write error that caused it.

@@ -178,5 +178,5 @@ func parseMap(pairs []string) (map[string]string, error) {
 
 // checked ends a stream of jobs when ctx ends, and tells p how far it is.
 func checked(ctx context.Context, jobs capcli.Jobs, p *progress) capcli.Jobs {
-	return capcli.WatchJobs(ctx, jobs, func(n int64) { p.at(n, 0) })
+	return capcli.WatchJobs(ctx, jobs, func(n int64) { p.report(n, 0) })
 }

@@ -106,10 +106,10 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	err := root.ExecuteContext(ctx)
-	if out.err != nil && (err == nil || errors.Is(err, out.err)) && !is[*files.WriteError](err) {
+	if out.err != nil && (err == nil || errors.Is(err, out.err)) && !hasType[*files.WriteError](err) {
 		err = &files.WriteError{Path: "stdout", Written: out.n, Err: out.err}
 	}
-	if s, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil && !is[*keptError](err) {
+	if s, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil && !hasType[*keptError](err) {
 		err = s
 	}
 	return conclude(e, err)

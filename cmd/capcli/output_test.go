@@ -177,11 +177,11 @@ func TestProgress(t *testing.T) {
 		e.getenv = func(name string) string { return tt.env[name] }
 		p := newProgress(e, "runs")
 		at = at.Add(900 * time.Millisecond)
-		p.at(100, 1000) // too early to say anything
+		p.report(100, 1000) // too early to say anything
 		at = at.Add(1100 * time.Millisecond)
-		p.at(200, 1000)
+		p.report(200, 1000)
 		at = at.Add(50 * time.Millisecond)
-		p.at(205, 1000) // too soon after the last
+		p.report(205, 1000) // too soon after the last
 		at = at.Add(1950 * time.Millisecond)
 		p.end(1000)
 		if stderr.String() != tt.want {
@@ -194,7 +194,7 @@ func TestShortWaitsAreSilent(t *testing.T) {
 	e, _, stderr := testEnv()
 	e.screen.stderr = true
 	p := newProgress(e, "runs")
-	p.at(1, 2)
+	p.report(1, 2)
 	p.end(2)
 	if stderr.Len() > 0 {
 		t.Errorf("stderr %q", stderr)

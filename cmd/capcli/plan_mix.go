@@ -249,7 +249,7 @@ func (m *mixCall) searchHere(ctx context.Context) error {
 			p.showAtMost(int64(done), int64(of))
 			return
 		}
-		p.at(int64(done), int64(of))
+		p.report(int64(done), int64(of))
 	}
 	began := m.e.now()
 	found, stopped := m.planner.Find(ctx)

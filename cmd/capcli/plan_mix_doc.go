@@ -155,7 +155,7 @@ func lengthText(s capcli.Seconds) string {
 // forLength says in a title over what time amounts are.
 func forLength(r *mix.Result) string {
 	for _, e := range r.Found.Entries {
-		if e.Fate == mix.Full && r.Base.Period.Known() {
+		if e.Fate == mix.Full && r.Base.Period.IsKnown() {
 			return fmt.Sprintf("; amounts are for %s", lengthText(e.Length()))
 		}
 	}

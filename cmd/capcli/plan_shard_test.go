@@ -125,7 +125,7 @@ func (q *squares) finish(outcomes []json.RawMessage) {
 }
 
 // whole computes all squares in one process.
-func (q *squares) whole() error {
+func (q *squares) checkWhole() error {
 	var outcomes []json.RawMessage
 	for i := range q.pieces {
 		outcomes = append(outcomes, json.RawMessage(fmt.Sprintf(`{"square":%d}`, i*i)))
@@ -151,7 +151,7 @@ func shardCall(t *testing.T, e *env, q *squares, input string, args ...string) e
 				return err
 			}
 			if !o.cut {
-				return q.whole()
+				return q.checkWhole()
 			}
 			return o.compute(cmd.Context(), e, out, q)
 		},
@@ -220,7 +220,7 @@ func TestShardsMergeToWhatOneProcessGives(t *testing.T) {
 }
 
 // A shard that is killed again and again computes nothing twice, and what is
-// whole is not computed at all.
+// checkWhole is not computed at all.
 func TestKilledShardsGoOn(t *testing.T) {
 	input, dir := squaresInput(t, "a"), t.TempDir()
 	q := &squares{pieces: 100}

@@ -143,11 +143,11 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	}
 	s := profile.Sampler{Source: r.src, Sink: w, Clock: clock, Every: r.o.sample.every, Observe: func(t *profile.Tick) {
 		r.observe(r.host, t)
-		r.p.at(int64((t.Elapsed-r.begun)/r.o.sample.every)+1, int64(r.o.length/r.o.sample.every))
+		r.p.report(int64((t.Elapsed-r.begun)/r.o.sample.every)+1, int64(r.o.length/r.o.sample.every))
 	}}
 	got, err := s.Run(ctx)
 	_, now := r.clock.Now()
-	return got.Missed, r.said(got, now-r.begun), err
+	return got.Missed, r.summaryLine(got, now-r.begun), err
 }
 
 // beSmall keeps memory and cores for what the box is there for, unless the
@@ -175,7 +175,7 @@ func (r *recording) play(ctx context.Context) (missed int64, text string, err er
 			return err
 		}
 		r.observe(host, t)
-		r.p.at(r.ticks, 0)
+		r.p.report(r.ticks, 0)
 		return nil
 	}}
 	got, err := p.Play(ctx)
@@ -223,8 +223,8 @@ func (r *recording) recovered(found *store.Recovery) {
 	}
 }
 
-// said says how the run went.
-func (r *recording) said(got profile.Sampled, took time.Duration) string {
+// summaryLine says how the run went.
+func (r *recording) summaryLine(got profile.Sampled, took time.Duration) string {
 	text := fmt.Sprintf("%v, %s, %d missed, %s", took.Round(time.Second), numbered(got.Ticks, "tick"), got.Missed, numbered(int64(len(r.devices)), "GPU"))
 	if cpu, ok := cpuTime(); ok && took > time.Second && r.o.sample.speed == 1 {
 		text += fmt.Sprintf(", %.1f%% of a core", 100*cpu.Seconds()/took.Seconds())

@@ -111,7 +111,7 @@ func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *ti
 			}
 			z.Add(t.Host, t.Tick)
 			n++
-			p.at(n, 0)
+			p.report(n, 0)
 		}
 	}
 	p.end(n)

@@ -53,9 +53,9 @@ func newProgress(e *env, unit string) *progress {
 	return p
 }
 
-// at says that done of total are done; total 0 is unknown. It reads the clock,
+// report says that done of total are done; total 0 is unknown. It reads the clock,
 // so call it each few thousand steps, not each step.
-func (p *progress) at(done, total int64) {
+func (p *progress) report(done, total int64) {
 	if p == nil {
 		return
 	}
@@ -69,7 +69,7 @@ func (p *progress) at(done, total int64) {
 
 // counter returns a function that tells p how many of total are done.
 func (p *progress) counter(total int) func(done int) {
-	return func(done int) { p.at(int64(done), int64(total)) }
+	return func(done int) { p.report(int64(done), int64(total)) }
 }
 
 // showAtMost is at where total is only the most that there can be: no time that is left
@@ -77,7 +77,7 @@ func (p *progress) counter(total int) func(done int) {
 func (p *progress) showAtMost(done, total int64) {
 	if p != nil {
 		p.bounded = true
-		p.at(done, total)
+		p.report(done, total)
 	}
 }
 
@@ -106,7 +106,7 @@ func (p *progress) show(done, total int64, took time.Duration) {
 			Total   *int64  `json:"total"`
 			AtMost  bool    `json:"total_is_at_most,omitempty"`
 			Elapsed float64 `json:"elapsed_s"`
-		}{"capcli/progress/v1", p.unit, done, known(total), p.bounded && total > 0, took.Round(time.Millisecond).Seconds()})
+		}{"capcli/progress/v1", p.unit, done, pointerTo(total), p.bounded && total > 0, took.Round(time.Millisecond).Seconds()})
 		if err == nil {
 			_, _ = fmt.Fprintf(p.e.stderr, "%s\n", line)
 		}
@@ -123,7 +123,7 @@ func (p *progress) show(done, total int64, took time.Duration) {
 	_, _ = fmt.Fprintln(p.e.stderr, text)
 }
 
-func known(n int64) *int64 {
+func pointerTo(n int64) *int64 {
 	if n == 0 {
 		return nil
 	}

@@ -80,7 +80,7 @@ func newScenariosShow(e *env) *cobra.Command {
 			}
 			b, ok := scenarios.Library(args[0])
 			if !ok {
-				return scenarios.Unknown(args[0])
+				return scenarios.UnknownError(args[0])
 			}
 			return writeWhole(e, "-", b)
 		},

@@ -68,7 +68,7 @@ type lawWorld struct {
 func (w *lawWorld) path(name string) string { return filepath.Join(w.dir, name) }
 
 // do runs the program; false where the log has no job for some mix.
-func (w *lawWorld) do(args ...string) (string, bool) {
+func (w *lawWorld) runCommand(args ...string) (string, bool) {
 	e, stdout, stderr := testEnv()
 	switch code := run(w.t.Context(), e, args); code {
 	case 0, exitPartial:
@@ -98,7 +98,7 @@ func TestWorkNotDoneIsNeverASaving(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		text, ok := w.do("simulate", w.path("a.yaml"), w.path("b.yaml"), "--trace", w.path("jobs.csv"), "-q", "-o", "json")
+		text, ok := w.runCommand("simulate", w.path("a.yaml"), w.path("b.yaml"), "--trace", w.path("jobs.csv"), "-q", "-o", "json")
 		if !ok {
 			return
 		}
@@ -121,7 +121,7 @@ func doesLess(a, b *outcome.Outcome) bool { return a.UnservedShare > b.UnservedS
 
 // headline checks what simulate says of the two.
 func (w *lawWorld) headline(told *int) {
-	text, _ := w.do("simulate", w.path("a.yaml"), w.path("b.yaml"), "--trace", w.path("jobs.csv"), "-q", "-o", "md")
+	text, _ := w.runCommand("simulate", w.path("a.yaml"), w.path("b.yaml"), "--trace", w.path("jobs.csv"), "-q", "-o", "md")
 	lead := sentence(text)
 	cheap, quick, both := strings.Cut(lead, "; least waiting: ")
 	if !both {
@@ -143,11 +143,11 @@ func (w *lawWorld) headline(told *int) {
 // compared checks what compare says of them.
 func (w *lawWorld) compared() {
 	for _, name := range []string{"a", "b"} {
-		if _, ok := w.do("simulate", w.path(name+".yaml"), "--trace", w.path("jobs.csv"), "-q", "-o", "json", "--out", w.path(name+".json")); !ok {
+		if _, ok := w.runCommand("simulate", w.path(name+".yaml"), "--trace", w.path("jobs.csv"), "-q", "-o", "json", "--out", w.path(name+".json")); !ok {
 			return
 		}
 	}
-	text, _ := w.do("compare", w.path("a.json"), w.path("b.json"), "-q", "-o", "md")
+	text, _ := w.runCommand("compare", w.path("a.json"), w.path("b.json"), "-q", "-o", "md")
 	lead := sentence(text)
 	if (doesLess(&w.runs[0], &w.runs[1]) || doesLess(&w.runs[1], &w.runs[0])) && !strings.Contains(lead, "undone") {
 		w.rt.Fatalf("undone: %g and %g of the work, but it says: %s", w.runs[0].UnservedShare, w.runs[1].UnservedShare, lead)
@@ -157,7 +157,7 @@ func (w *lawWorld) compared() {
 // explained checks that no single change is better that does less of the work.
 func (w *lawWorld) explained(worse *int) {
 	metric := rapid.SampledFrom([]string{"cost", "wait_p95", "wait_mean", "queue_mean", "stranded_usd"}).Draw(w.rt, "metric")
-	text, ok := w.do("explain", w.path("a.yaml"), metric, "--trace", w.path("jobs.csv"), "-q", "-o", "json")
+	text, ok := w.runCommand("explain", w.path("a.yaml"), metric, "--trace", w.path("jobs.csv"), "-q", "-o", "json")
 	if !ok {
 		return
 	}
@@ -165,7 +165,7 @@ func (w *lawWorld) explained(worse *int) {
 	if err := json.Unmarshal([]byte(text), &x); err != nil {
 		w.rt.Fatal(err)
 	}
-	md, _ := w.do("explain", w.path("a.yaml"), metric, "--trace", w.path("jobs.csv"), "-q", "-o", "md")
+	md, _ := w.runCommand("explain", w.path("a.yaml"), metric, "--trace", w.path("jobs.csv"), "-q", "-o", "md")
 	lead := sentence(md)
 	for i := range x.Changes {
 		c := &x.Changes[i]

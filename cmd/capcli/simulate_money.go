@@ -45,7 +45,7 @@ func budgetTable(b *billing.Budget, lines []billing.BudgetLine) report.Table {
 		{Name: "reached_120_pct", Head: "120% on", Priority: 1},
 	}}
 	date := func(t capcli.Time) any {
-		if !t.Known() {
+		if !t.IsKnown() {
 			return "-"
 		}
 		return day(t)
@@ -84,7 +84,7 @@ func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approva
 	}
 	over := 0
 	for _, l := range lines {
-		if l.At100.Known() {
+		if l.At100.IsKnown() {
 			over++
 		}
 	}

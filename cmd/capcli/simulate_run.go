@@ -67,7 +67,7 @@ func (e *env) opener() trace.Opener {
 func newMaker(e *env) *play.Maker {
 	return &play.Maker{Logs: &play.Logs{Open: e.opener()}, Note: e.note, Counting: func() (now, end func(int64)) {
 		p := newProgress(e, "jobs")
-		return func(n int64) { p.at(n, 0) }, p.end
+		return func(n int64) { p.report(n, 0) }, p.end
 	}}
 }
 
@@ -117,7 +117,7 @@ func (o *simulateOptions) play(ctx context.Context, e *env, plans []*play.Case) 
 	p, done := newProgress(e, unit), int64(0)
 	out, err := play.Play(ctx, plans, play.Request{Runs: o.runs, Note: e.note, Progress: func(n, total int64) {
 		done = n
-		p.at(n, total)
+		p.report(n, total)
 	}})
 	if err == nil || unit == "runs" {
 		p.end(done)

@@ -108,17 +108,17 @@ func TestProgressFromTheFirstSecond(t *testing.T) {
 	at := time.Unix(0, 0)
 	e.now = func() time.Time { return at }
 	p := newProgress(e, "runs")
-	p.at(0, 20)
+	p.report(0, 20)
 	if stderr.Len() > 0 {
 		t.Errorf("at once: %q", stderr)
 	}
 	at = at.Add(time.Second)
-	p.at(0, 20)
+	p.report(0, 20)
 	if !strings.Contains(stderr.String(), "0/20 runs, 1.0 s") || strings.Contains(stderr.String(), "left") {
 		t.Errorf("after a second, nothing done: %q", stderr)
 	}
 	at = at.Add(time.Second)
-	p.at(1, 20)
+	p.report(1, 20)
 	if !strings.Contains(stderr.String(), "1/20 runs, 2.0 s, 0.5 runs/s, 38 s left") {
 		t.Errorf("after the first run: %q", stderr)
 	}

@@ -53,7 +53,7 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	widest := len(grouped(max(r.Kept, r.Rejected, 1)))
 	kept := fmt.Sprintf("%*s %s", widest, grouped(r.Kept), plural(r.Kept, "job"))
 	if r.Folded > 0 {
-		kept += fmt.Sprintf(" (%s %s part of another, folded into it)", grouped(r.Folded), are(r.Folded))
+		kept += fmt.Sprintf(" (%s %s part of another, folded into it)", grouped(r.Folded), rowsAre(r.Folded))
 	}
 	line("kept", "%s", kept)
 	if r.Rejected > 0 {
@@ -151,7 +151,7 @@ func importDoc(r *jobfile.Result) report.Doc {
 
 func plural(n int64, word string) string { return capcli.Plural(n, word) }
 
-func are(n int64) string {
+func rowsAre(n int64) string {
 	if n == 1 {
 		return "row is"
 	}

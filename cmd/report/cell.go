@@ -53,10 +53,10 @@ func notANumber(v float64) error {
 }
 
 // plain undoes the named kinds of number. It gives nil for what is not known.
-func plain(v any) any {
+func plainValue(v any) any {
 	switch v := v.(type) {
 	case capcli.Time:
-		if !v.Known() {
+		if !v.IsKnown() {
 			return nil
 		}
 	case int:
@@ -68,14 +68,14 @@ func plain(v any) any {
 	case AtLeast:
 		return nil
 	case Change:
-		return plain(v.Of)
+		return plainValue(v.Of)
 	}
 	return v
 }
 
 // exact gives a cell for programs: no rounding, no unit, "" for unknown.
 func exact(v any) (string, error) {
-	switch v := plain(v).(type) {
+	switch v := plainValue(v).(type) {
 	case nil:
 		return "", nil
 	case string:
@@ -118,7 +118,7 @@ func exactFloat(v float64) (string, error) {
 
 // isText tells whether a cell is words rather than a figure.
 func isText(v any) bool {
-	switch plain(v).(type) {
+	switch plainValue(v).(type) {
 	case string, bool:
 		return true
 	}

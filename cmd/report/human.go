@@ -26,7 +26,7 @@ func human(v any) (string, error) {
 		}
 		return s, err
 	}
-	switch v := plain(v).(type) {
+	switch v := plainValue(v).(type) {
 	case nil:
 		return "n/a", nil
 	case string:
@@ -157,7 +157,7 @@ func humanRange(r Range) (string, error) {
 }
 
 func positive(v any) bool {
-	switch v := plain(v).(type) {
+	switch v := plainValue(v).(type) {
 	case int64:
 		return v > 0
 	case float64:

@@ -126,7 +126,7 @@ func (t *Table) objects() ([]json.RawMessage, error) {
 
 // jsonCell gives a cell in JSON: null for unknown, money as an exact string.
 func jsonCell(v any) ([]byte, error) {
-	v = plain(v)
+	v = plainValue(v)
 	switch x := v.(type) {
 	case Range:
 		return jsonCell(x.Mid)

@@ -100,7 +100,7 @@ func (d *Doc) named(name string) (Table, error) {
 		}
 		names[i] = t.Name
 	}
-	return Table{}, unknown("table", name, names)
+	return Table{}, unknownName("table", name, names)
 }
 
 // chosen gives the tables that a form of many tables writes.
@@ -186,7 +186,7 @@ func (t *Table) column(name string, have []string) (int, error) {
 		found = i
 	}
 	if found < 0 {
-		return 0, unknown("column", name, have)
+		return 0, unknownName("column", name, have)
 	}
 	return found, nil
 }
@@ -228,7 +228,7 @@ func (t *Table) check() error {
 	return nil
 }
 
-func unknown(kind, name string, have []string) error {
+func unknownName(kind, name string, have []string) error {
 	c := capcli.Catalog[struct{}]{Kind: kind}
 	for _, h := range have {
 		if !slices.Contains(c.Names(), h) {

@@ -148,7 +148,7 @@ func (t *Table) grid() (*grid, error) {
 // textual tells whether column i of t holds words.
 func (t *Table) textual(i int) bool {
 	for _, row := range t.Rows {
-		if plain(row[i]) != nil {
+		if plainValue(row[i]) != nil {
 			return isText(row[i])
 		}
 	}

@@ -181,7 +181,7 @@ func DescribeEvent(e *forecast.PlannedEvent) Event {
 // FormatDay writes an instant for people: a day where it is one in the zone (nil is
 // UTC), the day before it where last says that it is an end; "" where t is not known.
 func FormatDay(t capcli.Time, zone *time.Location, last bool) string {
-	if !t.Known() {
+	if !t.IsKnown() {
 		return ""
 	}
 	if zone == nil {

@@ -37,8 +37,8 @@ func ParseLevel(field, text string) (Level, error) {
 	return Level{GPUs: v}, nil
 }
 
-// Given reports whether there is a level.
-func (l Level) Given() bool { return l != Level{} }
+// IsGiven reports whether there is a level.
+func (l Level) IsGiven() bool { return l != Level{} }
 
 // MarshalJSON implements json.Marshaler: a number, the name of a file, or null.
 func (l Level) MarshalJSON() ([]byte, error) {
@@ -47,7 +47,7 @@ func (l Level) MarshalJSON() ([]byte, error) {
 		return json.Marshal(l.File)
 	case l.Measured:
 		return json.Marshal(MeasuredText)
-	case l.Given():
+	case l.IsGiven():
 		return json.Marshal(l.GPUs)
 	}
 	return []byte("null"), nil
@@ -213,7 +213,7 @@ func (r *reader) pairLevels(hs *Histories, l *levels) ([]string, error) {
 // settlePast gives each history the capacity that there was.
 func (r *reader) settlePast(hs *Histories) error {
 	l := &r.past
-	if l.File == "" && l.Given() && !l.Measured {
+	if l.File == "" && l.IsGiven() && !l.Measured {
 		for _, h := range hs.List {
 			if h.Censoring == nil {
 				continue
@@ -299,7 +299,7 @@ func (hs *Histories) pair(file string, have []string) ([]string, error) {
 // CapOver returns the most that may be forecast of h in each of its first steps; nil
 // where nothing bounds it.
 func (hs *Histories) CapOver(h *History, steps int) []float64 {
-	if !hs.Cap.Given() {
+	if !hs.Cap.IsGiven() {
 		return nil
 	}
 	if hs.caps == nil {

@@ -101,7 +101,7 @@ func (r *Request) Check() error {
 			return err
 		}
 	}
-	if r.CapacityQuery != "" && r.Past.Given() || r.PendingQuery != "" && r.Pending != "" {
+	if r.CapacityQuery != "" && r.Past.IsGiven() || r.PendingQuery != "" && r.Pending != "" {
 		return &capcli.RequestError{Text: "a query and a file say the same thing: --capacity-query and --past-capacity, or --pending-query and --pending", Hint: "give one of them"}
 	}
 	return nil
@@ -109,7 +109,7 @@ func (r *Request) Check() error {
 
 // censored reports whether demand is to be told from usage.
 func (r *Request) censored() bool {
-	return r.Past.Given() || r.Pending != "" || r.CapacityColumn != "" || r.PendingColumn != "" || r.CapacityQuery != "" || r.PendingQuery != ""
+	return r.Past.IsGiven() || r.Pending != "" || r.CapacityColumn != "" || r.PendingColumn != "" || r.CapacityQuery != "" || r.PendingQuery != ""
 }
 
 // columnsBeside returns the columns of the history that are read beside its values.

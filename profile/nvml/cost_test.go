@@ -50,7 +50,7 @@ func BenchmarkReadEightGPUs(b *testing.B) {
 	// GPM compares what is 100 ms apart.
 	for range 3 {
 		read()
-		apart()
+		waitApart()
 	}
 	b.ReportAllocs()
 	before := cpuTime(b)

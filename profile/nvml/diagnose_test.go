@@ -84,11 +84,11 @@ func TestFakeGPULostAndBack(t *testing.T) {
 		if e == nil || e.Device != gpu0 || e.Value != 15 || e.At == 0 {
 			t.Fatalf("events %+v, want that GPU 0 is lost", tick.Events)
 		}
-		lost := of(t, tick, gpu0)
+		lost := sampleOf(t, tick, gpu0)
 		for m := range profile.NumMetrics {
 			wantReasons(t, lost, reasons{m: profile.Lost})
 		}
-		wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: 50})
+		wantValues(t, sampleOf(t, tick, gpu1), values{profile.UtilGPU: 50})
 		tick = see(t, s)
 		if len(tick.Events) != 0 {
 			t.Errorf("lost again: %+v", tick.Events)
@@ -97,14 +97,14 @@ func TestFakeGPULostAndBack(t *testing.T) {
 			t.Errorf("the lost GPU was tried %d times at once, want after a second", n)
 		}
 		f.set("0.lost", nil)
-		tick, events := until(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
-			wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: 50})
-			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
+		tick, events := sampleUntil(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
+			wantValues(t, sampleOf(t, tick, gpu1), values{profile.UtilGPU: 50})
+			return sampleOf(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
 		})
 		if kinds(events) != "gpu_back" || events[0].Device != gpu0 {
 			t.Errorf("events %+v, want GPU 0 back once", events)
 		}
-		wantReasons(t, of(t, tick, gpu0), reasons{profile.SMActive: profile.First})
+		wantReasons(t, sampleOf(t, tick, gpu0), reasons{profile.SMActive: profile.First})
 	})
 }
 
@@ -113,15 +113,15 @@ func TestFakeGPULostAndBack(t *testing.T) {
 func TestFakeGPUBackAfterSetUp(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
 		s := f.open(profile.SourceOptions{Every: 200 * time.Millisecond}, nil)
-		was := of(t, see(t, s), gpu0).Device
+		was := sampleOf(t, see(t, s), gpu0).Device
 		f.set("0.sticky", 1, "0.lost", 1)
 		see(t, s)
 		f.set("0.lost", nil)
 		for range 3 {
 			s.gpus[0].probeAt = 0
 			tick := see(t, s)
-			wantReasons(t, of(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
-			wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: 50})
+			wantReasons(t, sampleOf(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
+			wantValues(t, sampleOf(t, tick, gpu1), values{profile.UtilGPU: 50})
 		}
 		if n := f.calls("nvmlInit_v2"); n != 1 {
 			t.Errorf("set up %d times within half a minute, want once", n)
@@ -130,13 +130,13 @@ func TestFakeGPUBackAfterSetUp(t *testing.T) {
 			t.Errorf("the library is set up again after %v, which the other GPU pays for", wait)
 		}
 		s.retryAt = 1
-		tick, events := until(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
-			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
+		tick, events := sampleUntil(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
+			return sampleOf(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
 		})
 		if kinds(events) != "gpu_back" {
 			t.Errorf("events %+v, want GPU 0 back", events)
 		}
-		if of(t, tick, gpu0).Device != was {
+		if sampleOf(t, tick, gpu0).Device != was {
 			t.Error("the GPU that came back as it was is another device")
 		}
 		if n := f.calls("nvmlInit_v2"); n != 2 {
@@ -144,7 +144,7 @@ func TestFakeGPUBackAfterSetUp(t *testing.T) {
 		}
 		// Xid events come by the new set.
 		f.set("event", fmt.Sprintf("1 0 8 31 %d", uint32(0xFFFFFFFF)))
-		until(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool { return event(tick, profile.Xid) != nil })
+		sampleUntil(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool { return event(tick, profile.Xid) != nil })
 	})
 }
 
@@ -160,12 +160,12 @@ func TestFakeHangingSetUp(t *testing.T) {
 		s.retryAt = 1
 		for range 4 {
 			tick := see(t, s)
-			wantReasons(t, of(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
-			wantReasons(t, of(t, tick, gpu1), reasons{profile.UtilGPU: profile.Lost})
+			wantReasons(t, sampleOf(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
+			wantReasons(t, sampleOf(t, tick, gpu1), reasons{profile.UtilGPU: profile.Lost})
 		}
 		f.set("hang nvmlInit_v2 -1", nil)
-		_, events := until(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
-			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
+		_, events := sampleUntil(t, s, 50*time.Millisecond, func(tick *profile.Tick) bool {
+			return sampleOf(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
 		})
 		if kinds(events) != "driver_back" {
 			t.Errorf("events %+v, want the driver back", events)
@@ -178,7 +178,7 @@ func TestFakeHangingSetUp(t *testing.T) {
 func TestFakeDriverReload(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
 		s := f.open(profile.SourceOptions{Every: 100 * time.Millisecond}, nil)
-		was := of(t, see(t, s), gpu0).Device
+		was := sampleOf(t, see(t, s), gpu0).Device
 		f.set("gone", 1, "init", 9)
 		tick := see(t, s)
 		if kinds(tick.Events) != "driver_gone" || tick.Events[0].Device != "" {
@@ -186,22 +186,22 @@ func TestFakeDriverReload(t *testing.T) {
 		}
 		for range 3 {
 			tick = see(t, s)
-			wantReasons(t, of(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
-			wantReasons(t, of(t, tick, gpu1), reasons{profile.UtilGPU: profile.Lost})
+			wantReasons(t, sampleOf(t, tick, gpu0), reasons{profile.UtilGPU: profile.Lost})
+			wantReasons(t, sampleOf(t, tick, gpu1), reasons{profile.UtilGPU: profile.Lost})
 			if len(tick.Events) != 0 {
 				t.Errorf("events %+v, want none more", tick.Events)
 			}
 		}
 		f.set("gone", nil, "init", nil, "order", "10", "driver", "560.35.03", "0.util", 71, "1.util", 17)
-		tick, events := until(t, s, 100*time.Millisecond, func(tick *profile.Tick) bool {
-			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
+		tick, events := sampleUntil(t, s, 100*time.Millisecond, func(tick *profile.Tick) bool {
+			return sampleOf(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
 		})
 		if kinds(events) != "driver_back" {
 			t.Errorf("events %s, want the driver back", kinds(events))
 		}
-		wantValues(t, of(t, tick, gpu0), values{profile.UtilGPU: 71})
-		wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: 17})
-		if d := of(t, tick, gpu0).Device; d == was || d.Index != 1 || d.Driver != "560.35.03" {
+		wantValues(t, sampleOf(t, tick, gpu0), values{profile.UtilGPU: 71})
+		wantValues(t, sampleOf(t, tick, gpu1), values{profile.UtilGPU: 17})
+		if d := sampleOf(t, tick, gpu0).Device; d == was || d.Index != 1 || d.Driver != "560.35.03" {
 			t.Errorf("device %+v, want another with number 1 and the new driver", d)
 		}
 		if was.Index != 0 || was.Driver != "550.54.15" {
@@ -223,15 +223,15 @@ func TestFakeDriverGoneWhileHanging(t *testing.T) {
 		f.set("fail nvmlDeviceGetUtilizationRates 1", nil)
 		for range 4 {
 			s.retryAt = 1
-			wantReasons(t, of(t, see(t, s), gpu1), reasons{profile.UtilGPU: profile.Lost})
+			wantReasons(t, sampleOf(t, see(t, s), gpu1), reasons{profile.UtilGPU: profile.Lost})
 		}
 		if n := f.calls("nvmlShutdown"); n != 0 {
 			t.Errorf("torn down %d times", n)
 		}
 		f.set("hang nvmlDeviceGetUtilizationRates 0", nil)
-		_, events := until(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool {
+		_, events := sampleUntil(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool {
 			s.retryAt = min(s.retryAt, 1)
-			return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known && of(t, tick, gpu1).Why[profile.UtilGPU] == profile.Known
+			return sampleOf(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known && sampleOf(t, tick, gpu1).Why[profile.UtilGPU] == profile.Known
 		})
 		if kinds(events) != "gpu_back driver_back" {
 			t.Errorf("events %+v", events)
@@ -263,7 +263,7 @@ func TestFakeHangingCall(t *testing.T) {
 		for round, symbol := range []string{"nvmlDeviceGetUtilizationRates", "nvmlGpmSampleGet"} {
 			hang := "hang " + symbol + " 0"
 			f.set(hang, "", "1.util", 60+round)
-			apart()
+			waitApart()
 			tick := see(t, s)
 			if e := event(tick, profile.Stalled); e == nil || e.Device != gpu0 {
 				t.Fatalf("events %+v, want GPU 0 stalled", tick.Events)
@@ -272,15 +272,15 @@ func TestFakeHangingCall(t *testing.T) {
 			for m := range profile.NumMetrics {
 				all[m] = profile.Timeout
 			}
-			wantReasons(t, of(t, tick, gpu0), all)
-			wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: float64(60 + round)})
+			wantReasons(t, sampleOf(t, tick, gpu0), all)
+			wantValues(t, sampleOf(t, tick, gpu1), values{profile.UtilGPU: float64(60 + round)})
 			began := f.calls(symbol)
 			for i := range 5 {
 				f.set("1.util", 80+i)
-				apart()
+				waitApart()
 				tick = see(t, s)
-				wantValues(t, of(t, tick, gpu1), values{profile.UtilGPU: float64(80 + i), profile.SMActive: 12.5})
-				wantReasons(t, of(t, tick, gpu0), all)
+				wantValues(t, sampleOf(t, tick, gpu1), values{profile.UtilGPU: float64(80 + i), profile.SMActive: 12.5})
+				wantReasons(t, sampleOf(t, tick, gpu0), all)
 				if len(tick.Events) != 0 {
 					t.Errorf("events %+v while stalled, want none more", tick.Events)
 				}
@@ -289,8 +289,8 @@ func TestFakeHangingCall(t *testing.T) {
 				t.Errorf("%s was called %d times in 5 ticks, want of GPU 1 alone", symbol, got)
 			}
 			f.set(hang, nil)
-			_, events := until(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool {
-				return of(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
+			_, events := sampleUntil(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool {
+				return sampleOf(t, tick, gpu0).Why[profile.UtilGPU] == profile.Known
 			})
 			if kinds(events) != "gpu_back" || events[0].Device != gpu0 {
 				t.Errorf("events %+v, want GPU 0 back", events)
@@ -349,7 +349,7 @@ func TestFakeEvents(t *testing.T) {
 		see(t, s)
 		reading := func(kind profile.EventKind) profile.Event {
 			t.Helper()
-			_, events := until(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool { return event(tick, kind) != nil })
+			_, events := sampleUntil(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool { return event(tick, kind) != nil })
 			if len(events) != 1 {
 				t.Errorf("events %+v, want one", events)
 			}
@@ -368,7 +368,7 @@ func TestFakeEvents(t *testing.T) {
 		if e := reading(profile.ECCError); e.Device != gpu0 {
 			t.Errorf("event %+v, want an ECC error of GPU 0", e)
 		}
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.ECCUncorrected: 1})
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.ECCUncorrected: 1})
 		// A wait that fails is not the last.
 		f.set("fail nvmlEventSetWait_v2 -1", 999)
 		for n := f.calls("nvmlEventSetWait_v2"); f.calls("nvmlEventSetWait_v2") < n+2; {
@@ -385,6 +385,6 @@ func TestFakeEvents(t *testing.T) {
 		if e := event(tick, profile.ECCError); e == nil || e.Device != gpu1 || e.Value != 2 {
 			t.Errorf("events %+v, want 2 errors of GPU 1", tick.Events)
 		}
-		wantValues(t, of(t, tick, gpu1), values{profile.ECCUncorrected: 7})
+		wantValues(t, sampleOf(t, tick, gpu1), values{profile.ECCUncorrected: 7})
 	})
 }

@@ -204,11 +204,11 @@ func see(t testing.TB, s *source) *profile.Tick {
 	return &tick
 }
 
-// apart waits until GPM may be asked again.
-func apart() { time.Sleep(gpmApart + 10*time.Millisecond) }
+// waitApart waits until GPM may be asked again.
+func waitApart() { time.Sleep(gpmApart + 10*time.Millisecond) }
 
-// of finds the sample of a device by UUID.
-func of(t testing.TB, tick *profile.Tick, uuid string) *profile.Sample {
+// sampleOf finds the sample of a device by UUID.
+func sampleOf(t testing.TB, tick *profile.Tick, uuid string) *profile.Sample {
 	t.Helper()
 	var found *profile.Sample
 	for i := range tick.Samples {
@@ -270,7 +270,7 @@ func event(tick *profile.Tick, k profile.EventKind) *profile.Event {
 
 // until reads until ok, and gives all events on the way. What does not come about
 // ends with the time of the test as a whole.
-func until(t testing.TB, s *source, pause time.Duration, ok func(*profile.Tick) bool) (*profile.Tick, []profile.Event) {
+func sampleUntil(t testing.TB, s *source, pause time.Duration, ok func(*profile.Tick) bool) (*profile.Tick, []profile.Event) {
 	t.Helper()
 	var events []profile.Event
 	for ; ; time.Sleep(pause) {

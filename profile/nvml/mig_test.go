@@ -45,11 +45,11 @@ func TestFakeMIGComesAndGoes(t *testing.T) {
 		if len(tick.Samples) != 5 || tick.Samples[0].Device.UUID != gpu0 || tick.Samples[1].Device.UUID != mig00 || tick.Samples[4].Device.UUID != gpu1 {
 			t.Fatalf("samples %+v", tick.Samples)
 		}
-		apart()
+		waitApart()
 		tick = see(t, s)
-		wantReasons(t, of(t, tick, gpu0), reasons{profile.UtilGPU: profile.UnderMIG, profile.SMActive: profile.UnderMIG})
-		wantValues(t, of(t, tick, gpu0), values{profile.Power: 200, profile.MemTotal: 80 * gib})
-		one, two, three := of(t, tick, mig00), of(t, tick, mig01), of(t, tick, mig02)
+		wantReasons(t, sampleOf(t, tick, gpu0), reasons{profile.UtilGPU: profile.UnderMIG, profile.SMActive: profile.UnderMIG})
+		wantValues(t, sampleOf(t, tick, gpu0), values{profile.Power: 200, profile.MemTotal: 80 * gib})
+		one, two, three := sampleOf(t, tick, mig00), sampleOf(t, tick, mig01), sampleOf(t, tick, mig02)
 		wantValues(t, one, values{profile.SMActive: 70, profile.DRAMActive: 70, profile.MemUsed: 3 * gib, profile.MemTotal: 10 * gib})
 		wantReasons(t, one, reasons{profile.Power: profile.UnderMIG, profile.Temp: profile.UnderMIG, profile.UtilGPU: profile.UnderMIG, profile.NVLinkTx: profile.UnderMIG})
 		wantValues(t, two, values{profile.SMActive: 30, profile.MemUsed: 5 * gib})
@@ -101,15 +101,15 @@ func TestFakeMIGComesAndGoes(t *testing.T) {
 		if e := event(tick, profile.MIGChanged); e == nil || e.Value != 0 || len(tick.Samples) != 2 {
 			t.Errorf("events %+v, %d samples, want GPU 0 whole", tick.Events, len(tick.Samples))
 		}
-		wantValues(t, of(t, tick, gpu0), values{profile.UtilGPU: 50})
-		apart()
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.SMActive: 12.5})
+		wantValues(t, sampleOf(t, tick, gpu0), values{profile.UtilGPU: 50})
+		waitApart()
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.SMActive: 12.5})
 	})
 }
 
-// only makes the symbols that are named there, and no other: a call to anything
+// libraryWith makes the symbols that are named there, and no other: a call to anything
 // else panics in the mock.
-func only(server *dgxa100.Server, names ...string) *library {
+func libraryWith(server *dgxa100.Server, names ...string) *library {
 	server.LookupSymbolFunc = func(symbol string) error {
 		for _, n := range names {
 			if n == symbol {
@@ -128,7 +128,7 @@ var identitySymbols = []string{
 
 func TestIdentityOfADGX(t *testing.T) {
 	server := dgxa100.New()
-	s, err := open(only(server, identitySymbols...), profile.SourceOptions{}, theBox())
+	s, err := open(libraryWith(server, identitySymbols...), profile.SourceOptions{}, theBox())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestMIGOfADGX(t *testing.T) {
 		"nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex",
 		"nvmlDeviceGetGpuInstanceId", "nvmlDeviceGetComputeInstanceId", "nvmlDeviceGetAttributes_v2",
 	}, identitySymbols...)
-	s, err := open(only(server, names...), profile.SourceOptions{}, theBox())
+	s, err := open(libraryWith(server, names...), profile.SourceOptions{}, theBox())
 	if err != nil {
 		t.Fatal(err)
 	}

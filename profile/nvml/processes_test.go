@@ -161,10 +161,10 @@ func TestFakeStuckProcess(t *testing.T) {
 			if len(tick.Processes) != 1 || tick.Processes[0].PID != 100 || tick.Processes[0].User != "" {
 				t.Fatalf("processes %+v, want 100 by number", tick.Processes)
 			}
-			wantValues(t, of(t, tick, gpu0), values{profile.UtilGPU: 50})
+			wantValues(t, sampleOf(t, tick, gpu0), values{profile.UtilGPU: 50})
 		}
 		close(held.release)
-		until(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool {
+		sampleUntil(t, s, 20*time.Millisecond, func(tick *profile.Tick) bool {
 			s.processAt = -2 * time.Hour
 			return len(tick.Processes) == 1 && tick.Processes[0].User == "ada"
 		})

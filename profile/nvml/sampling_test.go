@@ -27,8 +27,8 @@ func TestFakeEveryMetric(t *testing.T) {
 		if len(first.Samples) != 2 || first.Samples[0].Device.UUID != gpu0 || first.Samples[1].Device.UUID != gpu1 {
 			t.Fatalf("samples %+v, want GPU 0 and 1", first.Samples)
 		}
-		wantReasons(t, of(t, first, gpu0), reasons{profile.SMActive: profile.First, profile.DRAMActive: profile.First})
-		d := of(t, first, gpu0).Device
+		wantReasons(t, sampleOf(t, first, gpu0), reasons{profile.SMActive: profile.First, profile.DRAMActive: profile.First})
+		d := sampleOf(t, first, gpu0).Device
 		want := profile.Device{
 			Index: 0, UUID: gpu0, Model: "NVIDIA H100 80GB HBM3", Bus: "00000000:19:00.0", Driver: "550.54.15", GI: -1, CI: -1,
 			PeakMemBytesPerS: 2619e6 * 5120 / 4, MaxSMClockMHz: 1980, SMs: 132,
@@ -36,12 +36,12 @@ func TestFakeEveryMetric(t *testing.T) {
 		if *d != want {
 			t.Errorf("device\n got %+v\nwant %+v", *d, want)
 		}
-		apart()
+		waitApart()
 		second := see(t, s)
-		if of(t, second, gpu0).Device != d {
+		if sampleOf(t, second, gpu0).Device != d {
 			t.Error("a GPU that did not change is another device in the next tick")
 		}
-		wantValues(t, of(t, second, gpu0), values{
+		wantValues(t, sampleOf(t, second, gpu0), values{
 			profile.UtilGPU: 37, profile.UtilMem: 11, profile.MemUsed: 20 * gib, profile.MemReserved: 600 << 20, profile.MemTotal: 80 * gib,
 			profile.Power: 412.345, profile.PowerLimit: 650, profile.Energy: 123456.789, profile.Temp: 61, profile.MemTemp: 83,
 			profile.ClockSM: 1695, profile.ClockMem: 2619, profile.PState: 2, profile.Throttle: 0x24, profile.Fan: 33,
@@ -51,11 +51,11 @@ func TestFakeEveryMetric(t *testing.T) {
 			profile.PCIeTx: 1234, profile.PCIeRx: 4321, profile.NVLinkRx: 50000, profile.NVLinkTx: 60000,
 		})
 		// GPU 1 was told nothing of its own: what the library says of all.
-		wantValues(t, of(t, second, gpu1), values{profile.UtilGPU: 50, profile.Power: 300, profile.SMActive: 12.5})
-		wantReasons(t, of(t, second, gpu1), reasons{profile.MemTemp: profile.Unsupported})
+		wantValues(t, sampleOf(t, second, gpu1), values{profile.UtilGPU: 50, profile.Power: 300, profile.SMActive: 12.5})
+		wantReasons(t, sampleOf(t, second, gpu1), reasons{profile.MemTemp: profile.Unsupported})
 		// Two GPM samples too close together are not compared (nvml.h: 100 ms).
 		s.gpus[0].gpm.at, s.gpus[1].gpm.at = s.gpus[0].clock(), s.gpus[1].clock()
-		wantReasons(t, of(t, see(t, s), gpu0), reasons{profile.SMActive: profile.NotAsked, profile.PCIeTx: profile.NotAsked})
+		wantReasons(t, sampleOf(t, see(t, s), gpu0), reasons{profile.SMActive: profile.NotAsked, profile.PCIeTx: profile.NotAsked})
 		if n := f.calls("nvmlDeviceGetPcieThroughput"); n != 0 {
 			t.Errorf("PCIe throughput was asked %d times without being asked for", n)
 		}
@@ -69,18 +69,18 @@ func TestFakeNotSupportedIsNotZero(t *testing.T) {
 			"fail nvmlDeviceGetMemoryInfo_v2 1", 3, "fail nvmlDeviceGetTemperatureV 1", 25, "fail nvmlDeviceGetPerformanceState 0", 13)
 		s := f.open(profile.SourceOptions{}, nil)
 		see(t, s)
-		apart()
+		waitApart()
 		tick := see(t, s)
-		wantReasons(t, of(t, tick, gpu0), reasons{
+		wantReasons(t, sampleOf(t, tick, gpu0), reasons{
 			profile.Fan: profile.Unsupported, profile.UtilEnc: profile.NoPermission, profile.Energy: profile.Failed,
 			profile.ClockSM: profile.Timeout, profile.Power: profile.Unsupported, profile.PState: profile.NoSymbol,
 			profile.SMActive: profile.Unsupported, profile.TensorActive: profile.Unsupported,
 			profile.PCIeTx: profile.Unsupported, profile.NVLinkRx: profile.Unsupported, profile.MemTemp: profile.Unsupported,
 		})
-		wantValues(t, of(t, tick, gpu0), values{profile.UtilGPU: 50, profile.Temp: 55})
+		wantValues(t, sampleOf(t, tick, gpu0), values{profile.UtilGPU: 50, profile.Temp: 55})
 		// Version 1 of the memory call counts what is reserved as used.
-		wantValues(t, of(t, tick, gpu1), values{profile.MemUsed: 30*gib + gib/2, profile.MemTotal: 80 * gib, profile.Temp: 55})
-		wantReasons(t, of(t, tick, gpu1), reasons{profile.MemReserved: profile.NoSymbol})
+		wantValues(t, sampleOf(t, tick, gpu1), values{profile.MemUsed: 30*gib + gib/2, profile.MemTotal: 80 * gib, profile.Temp: 55})
+		wantReasons(t, sampleOf(t, tick, gpu1), reasons{profile.MemReserved: profile.NoSymbol})
 		// What is not supported is not asked at every tick.
 		asked := f.callsOf("nvmlDeviceGetPowerUsage", 0)
 		for range 3 {
@@ -97,11 +97,11 @@ func TestFakeOldDriver(t *testing.T) {
 		f.set("0.temp", 44, "0.throttle", 8, "0.power", 71500, "0.sbe", 3, "0.dbe", 2, "0.compute", "77:1048576", "0.fan", 12)
 		s := f.open(profile.SourceOptions{Processes: time.Hour}, nil)
 		tick := see(t, s)
-		wantValues(t, of(t, tick, gpu0), values{
+		wantValues(t, sampleOf(t, tick, gpu0), values{
 			profile.Temp: 44, profile.Throttle: 8, profile.Power: 71.5, profile.ECCCorrected: 3, profile.ECCUncorrected: 2,
 			profile.MemUsed: 30*gib + gib/2, profile.MemTotal: 80 * gib, profile.Fan: 12,
 		})
-		wantReasons(t, of(t, tick, gpu0), reasons{
+		wantReasons(t, sampleOf(t, tick, gpu0), reasons{
 			profile.SMActive: profile.NoSymbol, profile.MemReserved: profile.NoSymbol, profile.MemTemp: profile.NoSymbol,
 			profile.NVLinkTx: profile.NoSymbol, profile.PCIeRx: profile.NoSymbol,
 		})
@@ -115,7 +115,7 @@ func TestFakeSlowAsksForPCIe(t *testing.T) {
 	withFake(t, "NEW", func(t *testing.T, f *fake) {
 		f.set("gpm", 0, "0.pcietx", 204800, "0.pcierx", 512)
 		s := f.open(profile.SourceOptions{Slow: true}, nil)
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.PCIeTx: 200, profile.PCIeRx: 1})
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.PCIeTx: 200, profile.PCIeRx: 1})
 	})
 }
 
@@ -129,7 +129,7 @@ func TestFakeGarbage(t *testing.T) {
 			"1.total", "max", "1.reserved", 0, "1.used", 0)
 		s := f.open(profile.SourceOptions{}, nil)
 		see(t, s)
-		apart()
+		waitApart()
 		tick := see(t, s)
 		bad := reasons{profile.FP32Active: profile.Failed, profile.PCIeTx: profile.OutOfRange}
 		for _, m := range []profile.Metric{
@@ -139,9 +139,9 @@ func TestFakeGarbage(t *testing.T) {
 		} {
 			bad[m] = profile.OutOfRange
 		}
-		wantReasons(t, of(t, tick, gpu0), bad)
-		wantValues(t, of(t, tick, gpu0), values{profile.SMActive: 100, profile.MemTotal: 80 * gib})
-		wantReasons(t, of(t, tick, gpu1), reasons{profile.MemUsed: profile.OutOfRange, profile.MemTotal: profile.OutOfRange})
+		wantReasons(t, sampleOf(t, tick, gpu0), bad)
+		wantValues(t, sampleOf(t, tick, gpu0), values{profile.SMActive: 100, profile.MemTotal: 80 * gib})
+		wantReasons(t, sampleOf(t, tick, gpu1), reasons{profile.MemUsed: profile.OutOfRange, profile.MemTotal: profile.OutOfRange})
 	})
 }
 
@@ -151,10 +151,10 @@ func TestFakeStrictFields(t *testing.T) {
 		f.set("0.strict", 1, "0.field185.0", 123000, "0.field3.0", 4, "0.field4.0", 5, "0.dbe", 99)
 		s := f.open(profile.SourceOptions{}, nil)
 		for range 2 {
-			wantValues(t, of(t, see(t, s), gpu0), values{profile.Power: 123, profile.ECCCorrected: 4, profile.ECCUncorrected: 5})
+			wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.Power: 123, profile.ECCCorrected: 4, profile.ECCUncorrected: 5})
 		}
 		n := f.callsOf("nvmlDeviceGetFieldValues", 0)
-		wantReasons(t, of(t, see(t, s), gpu0), reasons{profile.MemTemp: profile.Unsupported})
+		wantReasons(t, sampleOf(t, see(t, s), gpu0), reasons{profile.MemTemp: profile.Unsupported})
 		if n = f.callsOf("nvmlDeviceGetFieldValues", 0) - n; n != 1 {
 			t.Errorf("fields asked %d times in a tick, want once when it is known which there are", n)
 		}
@@ -167,8 +167,8 @@ func TestFakeMemoryForms(t *testing.T) {
 		// GPU 0 counts reserved memory as used, against the manual.
 		f.set("0.total", 80*gib, "0.reserved", 2*gib, "0.used", 30*gib, "0.free", 50*gib, "1.total", 0, "1.used", 0, "1.reserved", 0)
 		tick := see(t, f.open(profile.SourceOptions{}, nil))
-		wantValues(t, of(t, tick, gpu0), values{profile.MemUsed: 28 * gib, profile.MemReserved: 2 * gib, profile.MemTotal: 80 * gib})
-		wantReasons(t, of(t, tick, gpu1), reasons{profile.MemUsed: profile.Unsupported, profile.MemTotal: profile.Unsupported})
+		wantValues(t, sampleOf(t, tick, gpu0), values{profile.MemUsed: 28 * gib, profile.MemReserved: 2 * gib, profile.MemTotal: 80 * gib})
+		wantReasons(t, sampleOf(t, tick, gpu1), reasons{profile.MemUsed: profile.Unsupported, profile.MemTotal: profile.Unsupported})
 	})
 }
 
@@ -178,17 +178,17 @@ func TestFakeUtilisationHistory(t *testing.T) {
 		f.set("0.util", 99, "0.samples", 6, "0.sampletime", 5_000_000, "0.sampled", 10, "0.sampledmem", 60)
 		s := f.open(profile.SourceOptions{}, nil)
 		// The first look has all that went before in it, and does not count.
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.UtilGPU: 99, profile.UtilMem: 20})
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.UtilGPU: 99, profile.UtilMem: 20})
 		// Nothing new: the latest figure.
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.UtilGPU: 99})
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.UtilGPU: 99})
 		// Three of six are new: 5000006 to 5000008, of values 23, 24 and 25.
 		f.set("0.sampletime", 5_000_003, "0.sampled", 20, "0.sampledmem", 70)
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.UtilGPU: 24, profile.UtilMem: 74})
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.UtilGPU: 24, profile.UtilMem: 74})
 		// What cannot be is left out of the mean: 99, 100, and not 101 to 104.
 		f.set("0.sampletime", 6_000_000, "0.sampled", 99)
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.UtilGPU: 100})
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.UtilGPU: 100})
 		f.set("0.samples", 0, "0.util", 0)
-		wantValues(t, of(t, see(t, s), gpu0), values{profile.UtilGPU: 0})
+		wantValues(t, sampleOf(t, see(t, s), gpu0), values{profile.UtilGPU: 0})
 	})
 }
 
@@ -204,8 +204,8 @@ func TestFakeCountersThatFall(t *testing.T) {
 		}
 		s := f.open(profile.SourceOptions{}, nil)
 		a := see(t, s)
-		wantReasons(t, of(t, a, gpu0), reasons{profile.PCIeTx: profile.First, profile.NVLinkRx: profile.First})
-		wantValues(t, of(t, a, gpu0), values{profile.Energy: 9000})
+		wantReasons(t, sampleOf(t, a, gpu0), reasons{profile.PCIeTx: profile.First, profile.NVLinkRx: profile.First})
+		wantValues(t, sampleOf(t, a, gpu0), values{profile.Energy: 9000})
 		time.Sleep(200 * time.Millisecond)
 		at := time.Now()
 		see(t, s) // GPU 1's single links are found
@@ -223,23 +223,23 @@ func TestFakeCountersThatFall(t *testing.T) {
 			m    profile.Metric
 			grew float64
 		}{{gpu0, profile.PCIeTx, 100}, {gpu0, profile.PCIeRx, 300}, {gpu0, profile.NVLinkTx, 100}, {gpu1, profile.NVLinkTx, 200}} {
-			got, ok := of(t, b, x.uuid).Get(x.m)
+			got, ok := sampleOf(t, b, x.uuid).Get(x.m)
 			if !ok || got > x.grew || got < x.grew/took-profile.Metrics[x.m].Step {
-				t.Errorf("%s of %s is %v (%s), want %v MiB over some %.1f s", x.m, x.uuid, got, of(t, b, x.uuid).Why[x.m], x.grew, took)
+				t.Errorf("%s of %s is %v (%s), want %v MiB over some %.1f s", x.m, x.uuid, got, sampleOf(t, b, x.uuid).Why[x.m], x.grew, took)
 			}
 		}
 		// One fell: how far it went round is not known. The energy is passed on.
-		wantReasons(t, of(t, b, gpu0), reasons{profile.NVLinkRx: profile.First})
-		wantValues(t, of(t, b, gpu0), values{profile.Energy: 2})
+		wantReasons(t, sampleOf(t, b, gpu0), reasons{profile.NVLinkRx: profile.First})
+		wantValues(t, sampleOf(t, b, gpu0), values{profile.Energy: 2})
 		// One that falls again and again is too narrow.
 		for _, v := range []int{4, 3, 2} {
 			f.set("0.field139.-1", v)
 			see(t, s)
 		}
 		f.set("0.field139.-1", 1<<30)
-		wantReasons(t, of(t, see(t, s), gpu0), reasons{profile.NVLinkRx: profile.OutOfRange})
+		wantReasons(t, sampleOf(t, see(t, s), gpu0), reasons{profile.NVLinkRx: profile.OutOfRange})
 		// 32 bits of bytes are no counter at 60 GB/s.
 		f.set("type197", 1)
-		wantReasons(t, of(t, see(t, s), gpu0), reasons{profile.PCIeTx: profile.OutOfRange})
+		wantReasons(t, sampleOf(t, see(t, s), gpu0), reasons{profile.PCIeTx: profile.OutOfRange})
 	})
 }

@@ -122,7 +122,7 @@ func TestForeign(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, got, want)
+			checkSameJobs(t, got, want)
 			if rep.Kept != int64(len(want)) {
 				t.Errorf("report %+v", rep)
 			}
@@ -343,7 +343,7 @@ func TestPiped(t *testing.T) {
 				}
 				got = append(got, job)
 			}
-			same(t, got, want)
+			checkSameJobs(t, got, want)
 		})
 	}
 }

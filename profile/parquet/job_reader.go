@@ -312,7 +312,7 @@ func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 	}
 	if f[colRun].marks[k] == empty {
 		switch {
-		case !job.Start.Known() || !job.End.Known():
+		case !job.Start.IsKnown() || !job.End.IsKnown():
 			return "run_s: missing, and start and end do not give it"
 		case job.End < job.Start:
 			return "end before start"

@@ -83,7 +83,7 @@ func decode(b []byte, o trace.Options) ([]capcli.Job, trace.Report, error) {
 	return jobs, r.Report(), nil
 }
 
-func same(t *testing.T, got, want []capcli.Job) {
+func checkSameJobs(t *testing.T, got, want []capcli.Job) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("got %d jobs, want %d", len(got), len(want))
@@ -104,7 +104,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, got, want)
+			checkSameJobs(t, got, want)
 			if rep.Format != "parquet" || rep.Rows != int64(n) || rep.Kept != int64(n) || len(rep.Notes) > 0 {
 				t.Errorf("report %+v", rep)
 			}
@@ -151,7 +151,7 @@ func TestRoundTripOfEdges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, got, []capcli.Job{want})
+			checkSameJobs(t, got, []capcli.Job{want})
 		})
 	}
 }
@@ -166,7 +166,7 @@ func TestNamesAreUTF8(t *testing.T) {
 	if err != nil || rep.Rejected != 1 || rep.Reasons[0].Reason != "tenant: not valid UTF-8" {
 		t.Fatalf("%+v, %v", rep, err)
 	}
-	same(t, got, []capcli.Job{good})
+	checkSameJobs(t, got, []capcli.Job{good})
 }
 
 func TestWriterRefuses(t *testing.T) {

@@ -40,7 +40,7 @@ func TestRealLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, got, want)
+			checkSameJobs(t, got, want)
 			t.Logf("%d jobs in %d bytes, %d rejected", len(want), len(b), rep.Rejected)
 		})
 	}

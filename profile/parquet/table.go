@@ -138,7 +138,7 @@ func (t *Table) Float(col int, v float64) {
 // Time sets the cell of an Instant column; NoTime is null.
 func (t *Table) Time(col int, at capcli.Time) {
 	const limit = math.MaxInt64 / 1_000_000
-	if !at.Known() {
+	if !at.IsKnown() {
 		t.Null(col)
 		return
 	}

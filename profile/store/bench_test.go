@@ -72,7 +72,7 @@ func BenchmarkConvert(b *testing.B) {
 	rows := newRower()
 	used := cpu()
 	for b.Loop() {
-		c := d.after(false)
+		c := d.diskAfterLoss(false)
 		l, err := list(c, "dir", "box")
 		if err != nil {
 			b.Fatal(err)
@@ -298,7 +298,7 @@ func BenchmarkStoreMillion(b *testing.B) {
 	b.Run("compact", func(b *testing.B) {
 		used := cpu()
 		for b.Loop() {
-			d = files.after(false)
+			d = files.diskAfterLoss(false)
 			if _, err := Compact(context.Background(), d, "dir", CompactOptions{}); err != nil {
 				b.Fatal(err)
 			}

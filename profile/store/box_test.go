@@ -56,7 +56,7 @@ func newBox(seed uint64, gpus int, from profile.Instant, every time.Duration) *b
 }
 
 // near moves v a part of the way to its mean, with noise.
-func (b *box) near(v, mean, sd float64) float64 {
+func (b *box) drawNear(v, mean, sd float64) float64 {
 	const keep = 0.6
 	return mean + keep*(v-mean) + math.Sqrt(1-keep*keep)*sd*b.rng.NormFloat64()
 }
@@ -108,10 +108,10 @@ func (b *box) sample(s *gpuState, out *profile.Sample) {
 	if busy == 0 {
 		s.busy, s.tensor, s.dram, s.link = 0, 0, 0, 0
 	} else {
-		s.busy, s.tensor, s.dram = clampPct(b.near(s.busy, busy, sd)), clampPct(b.near(s.tensor, tensor, sd*0.8)), clampPct(b.near(s.dram, dram, sd*0.7))
-		s.link = max(0, b.near(s.link, link, link/12))
+		s.busy, s.tensor, s.dram = clampPct(b.drawNear(s.busy, busy, sd)), clampPct(b.drawNear(s.tensor, tensor, sd*0.8)), clampPct(b.drawNear(s.dram, dram, sd*0.7))
+		s.link = max(0, b.drawNear(s.link, link, link/12))
 	}
-	s.power = max(60, b.near(s.power, power, 1+sd*4))
+	s.power = max(60, b.drawNear(s.power, power, 1+sd*4))
 	s.temp += (32+s.power/16-s.temp)/40 + b.rng.NormFloat64()*0.1
 	s.energy += s.power * b.every.Seconds()
 	s.clock = 345

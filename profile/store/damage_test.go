@@ -12,8 +12,8 @@ import (
 	"capcli/profile"
 )
 
-// small is a store of a few ticks in files, in memory.
-func small(t testing.TB, closed bool) *memDisk {
+// smallDisk is a store of a few ticks in files, in memory.
+func smallDisk(t testing.TB, closed bool) *memDisk {
 	t.Helper()
 	d := newMemDisk()
 	w, _, err := Create("dir", Options{Disk: d, Host: "box"})
@@ -52,7 +52,7 @@ func refusal(d *memDisk, name string) (reading, verifying error) {
 // verifies, in each table's file.
 func TestEveryByteOfFiles(t *testing.T) {
 	t.Parallel()
-	d := small(t, true)
+	d := smallDisk(t, true)
 	tables := 0
 	for name, f := range d.files {
 		if !strings.HasSuffix(name, fileSuffix) {
@@ -98,7 +98,7 @@ func TestEveryByteOfFiles(t *testing.T) {
 // segmentOf gives the bytes of the one segment and where its frames begin.
 func segmentOf(t testing.TB) (b []byte, frames []int) {
 	t.Helper()
-	d := small(t, false)
+	d := smallDisk(t, false)
 	for name, f := range d.files {
 		if strings.HasSuffix(name, logSuffix) {
 			b = f.data
@@ -200,7 +200,7 @@ func TestEveryLengthOfSegments(t *testing.T) {
 
 // A damaged segment is saved up to the damage and kept aside.
 func TestDamagedSegmentIsKept(t *testing.T) {
-	d := small(t, false).after(false)
+	d := smallDisk(t, false).diskAfterLoss(false)
 	_, frames := segmentOf(t)
 	name := path.Join("dir", logFolder, "host=box", logName(1))
 	d.files[name].data[frames[6]+10] ^= 4
@@ -240,7 +240,7 @@ func TestDamagedSegmentIsKept(t *testing.T) {
 
 // A file that is in another's place is refused.
 func TestFilesInOtherPlaces(t *testing.T) {
-	d := small(t, true)
+	d := smallDisk(t, true)
 	for name, f := range d.files {
 		if !strings.Contains(name, "/samples-") {
 			continue

@@ -132,13 +132,13 @@ func TestEveryCallThatFails(t *testing.T) {
 			if forever && len(errs) == 0 && at < all/2 {
 				t.Fatalf("call %d and all after failed: nobody was told", at)
 			}
-			within(t, fmt.Sprintf("call %d, forever %v", at, forever), d.after(false), acked)
+			checkWithin(t, fmt.Sprintf("call %d, forever %v", at, forever), d.diskAfterLoss(false), acked)
 		}
 	}
 }
 
 // within holds that a disk has all of acked, and each once.
-func within(t *testing.T, what string, d *memDisk, acked []profile.Instant) {
+func checkWithin(t *testing.T, what string, d *memDisk, acked []profile.Instant) {
 	t.Helper()
 	got := recovered(t, d)
 	for _, at := range acked {
@@ -159,7 +159,7 @@ func TestKilledAtEveryCall(t *testing.T) {
 		d := newMemDisk()
 		d.failAt, d.forever, d.fault, d.half = at, true, errCrashed, at%2 == 0
 		acked, _ := tale(d, n, func() {})
-		within(t, fmt.Sprintf("killed at call %d", at), d.after(false), acked)
+		checkWithin(t, fmt.Sprintf("killed at call %d", at), d.diskAfterLoss(false), acked)
 	}
 }
 
@@ -176,13 +176,13 @@ func TestPowerLostAtEveryCall(t *testing.T) {
 				runtime.Gosched()
 			}
 		})
-		d = d.after(true)
+		d = d.diskAfterLoss(true)
 		got := readMem(t, d)
 		for i, tick := range acked {
 			if got[tick] != 1 && i < len(acked)-1 {
 				t.Fatalf("power lost at call %d: tick %d of %d is gone", at, i, len(acked))
 			}
 		}
-		within(t, fmt.Sprintf("power lost at call %d", at), d, nil)
+		checkWithin(t, fmt.Sprintf("power lost at call %d", at), d, nil)
 	}
 }

@@ -86,7 +86,7 @@ func holds(t *testing.T, dir string, old []*profile.Tick, acked []profile.Instan
 	if len(got) < len(old)+len(acked) {
 		t.Fatalf("%d ticks, want %d and %d", len(got), len(old), len(acked))
 	}
-	same(t, got[:len(old)], old)
+	checkSameTicks(t, got[:len(old)], old)
 	seen := map[profile.Instant]int{}
 	for _, tick := range got {
 		seen[tick.At] += len(tick.Samples)
@@ -121,6 +121,6 @@ func TestReadOnlyDisk(t *testing.T) {
 	if !errors.As(err, &fault) || !errors.Is(err, syscall.EROFS) || fault.Full {
 		t.Errorf("got %v", err)
 	}
-	same(t, readAll(t, dir, Query{}), want)
+	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	check(t, dir)
 }

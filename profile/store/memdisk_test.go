@@ -221,9 +221,9 @@ func (d *memDisk) Lock(name, holder string) (io.Closer, error) {
 	return memLock{d, name}, nil
 }
 
-// after gives the disk as it is after the program was killed or, with power, as
+// diskAfterLoss gives the disk as it is after the program was killed or, with power, as
 // it is after a loss of power.
-func (d *memDisk) after(power bool) *memDisk {
+func (d *memDisk) diskAfterLoss(power bool) *memDisk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := newMemDisk()

@@ -168,7 +168,7 @@ func (r *rower) process(at profile.Instant, p *profile.Process) {
 	b.text(procNamespace, p.Namespace)
 	b.text(procJob, p.Job)
 	b.text(procKind, p.Kind)
-	if p.Start.Known() {
+	if p.Start.IsKnown() {
 		b.int(procStart, int64(p.Start)*1_000_000)
 	} else {
 		b.null(procStart)

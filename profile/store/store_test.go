@@ -17,8 +17,8 @@ import (
 
 const noon = profile.Instant(1_795_521_600_000_000) // 2026-11-24T12:00:00Z
 
-// kept gives t as it must come back: in the order and resolution of the store.
-func kept(t *profile.Tick) *profile.Tick {
+// keptPart gives t as it must come back: in the order and resolution of the store.
+func keptPart(t *profile.Tick) *profile.Tick {
 	c := *t
 	c.Elapsed, c.Every, c.Took = c.Elapsed.Truncate(time.Microsecond), c.Every.Truncate(time.Microsecond), c.Took.Truncate(time.Microsecond)
 	c.Samples, c.Processes, c.Events = slices.Clone(t.Samples), slices.Clone(t.Processes), slices.Clone(t.Events)
@@ -49,7 +49,7 @@ func write(t *testing.T, w *Writer, b *box, n int) []*profile.Tick {
 		if err := w.Write(&tick); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, kept(&tick))
+		all = append(all, keptPart(&tick))
 	}
 	return all
 }
@@ -83,13 +83,13 @@ func readAll(t *testing.T, dir string, q Query) []*profile.Tick {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, kept(tick.Tick))
+		all = append(all, keptPart(tick.Tick))
 	}
 	return all
 }
 
 // same compares ticks, but for the events that the store itself adds to the first.
-func same(t *testing.T, got, want []*profile.Tick) {
+func checkSameTicks(t *testing.T, got, want []*profile.Tick) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%d ticks, want %d", len(got), len(want))
@@ -137,12 +137,12 @@ func TestRoundTrip(t *testing.T) {
 	w := create(t, dir, Options{SegmentTime: time.Minute})
 	b := newBox(1, 3, noon, time.Second)
 	want := write(t, w, b, 150)
-	same(t, readAll(t, dir, Query{}), want) // files and segments
+	checkSameTicks(t, readAll(t, dir, Query{}), want) // files and segments
 	shut(t, w)
 	if left := files(t, dir, ".wal/*/*.wal"); len(left) > 0 {
 		t.Errorf("segments are left: %v", left)
 	}
-	same(t, readAll(t, dir, Query{}), want)
+	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	if n := len(files(t, dir, "date=2026-11-24/host=box/samples-*.parquet")); n != 3 {
 		t.Errorf("%d files of samples, want 3", n)
 	}
@@ -153,7 +153,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || done.Into != 3 {
 		t.Fatalf("compacted %+v, %v", done, err)
 	}
-	same(t, readAll(t, dir, Query{}), want)
+	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	check(t, dir)
 	if n := len(files(t, dir, "date=*/host=box/*.parquet")); n != 3 {
 		t.Errorf("%d files, want 3", n)
@@ -193,7 +193,7 @@ func TestMidnightAndClockBack(t *testing.T) {
 	want = append(want, write(t, w, b, 40)...)
 	shut(t, w)
 	slices.SortStableFunc(want, func(a, b *profile.Tick) int { return int(a.At - b.At) })
-	same(t, readAll(t, dir, Query{}), want)
+	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	check(t, dir)
 	for _, day := range []string{"date=2026-11-24", "date=2026-11-25"} {
 		if n := len(files(t, dir, day+"/host=box/samples-*.parquet")); n != 2 {
@@ -203,7 +203,7 @@ func TestMidnightAndClockBack(t *testing.T) {
 	if _, err := Compact(context.Background(), nil, dir, CompactOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, readAll(t, dir, Query{}), want)
+	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	check(t, dir)
 }
 
@@ -239,11 +239,11 @@ func TestReasonsAndOddValuesComeBack(t *testing.T) {
 		if err := w.Write(tick); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, kept(tick))
+		want = append(want, keptPart(tick))
 	}
-	same(t, readAll(t, dir, Query{}), want)
+	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	shut(t, w)
-	same(t, readAll(t, dir, Query{}), want)
+	checkSameTicks(t, readAll(t, dir, Query{}), want)
 	check(t, dir)
 }
 

@@ -102,7 +102,7 @@ func conform(t *testing.T, format, name string, data []byte) {
 	}
 	stopEarly(t, data)
 	var out bytes.Buffer
-	if err := WriteCSV(&out, each(jobs)); err != nil {
+	if err := WriteCSV(&out, jobsOneByOne(jobs)); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&out, "# rows %d, kept %d, folded %d, rejected %d, machine %d, unsorted %t\n", rep.Rows, rep.Kept, rep.Folded, rep.Rejected, machine(&rep), rep.Unsorted)
@@ -149,9 +149,9 @@ func golden(t *testing.T, path string, got []byte) {
 func sound(t testing.TB, j *capcli.Job) {
 	t.Helper()
 	switch {
-	case !j.Submit.Known(), j.Submit < 0, j.GPUs < 0, j.GPUs > maxGPUs, j.Run < 0, j.Run > maxRun, j.Limit < 0, j.CPUMilli < 0, j.MemMiB < 0, j.ID == "":
+	case !j.Submit.IsKnown(), j.Submit < 0, j.GPUs < 0, j.GPUs > maxGPUs, j.Run < 0, j.Run > maxRun, j.Limit < 0, j.CPUMilli < 0, j.MemMiB < 0, j.ID == "":
 		t.Errorf("job out of bounds: %+v", *j)
-	case j.Start.Known() && j.End.Known() && j.End < j.Start:
+	case j.Start.IsKnown() && j.End.IsKnown() && j.End < j.Start:
 		t.Errorf("job ends before it starts: %+v", *j)
 	case j.GPUMilli < 0 || j.GPUMilli > 0 && (j.GPUs != 1 || j.GPUMilli >= 1000):
 		t.Errorf("job shares more than one GPU: %+v", *j)
@@ -243,7 +243,7 @@ func drain(data []byte, o Options) (Report, error) {
 	return r.Report(), nil
 }
 
-func each(jobs []capcli.Job) capcli.Jobs {
+func jobsOneByOne(jobs []capcli.Job) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for _, j := range jobs {
 			if !yield(j, nil) {

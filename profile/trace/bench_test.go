@@ -24,8 +24,8 @@ func lean(n int) []byte {
 	return b
 }
 
-// full is a file of n jobs with every column.
-func full(n int) []byte {
+// fullTrace is a file of n jobs with every column.
+func fullTrace(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString("job_id,tenant,partition,gpu_model,gpus,cpus,mem_gb,class,submit,start,end,run_s,limit_s,priority,deadline,state\n")
 	for i := range n {
@@ -55,7 +55,7 @@ func BenchmarkRead(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		data []byte
-	}{{"csv-lean", lean(n)}, {"csv-full", full(n)}, {"sacct-with-steps", slurm(n / 4)}, {"jsonl", asJSONL(b, full(n/2))}} {
+	}{{"csv-lean", lean(n)}, {"csv-full", fullTrace(n)}, {"sacct-with-steps", slurm(n / 4)}, {"jsonl", asJSONL(b, fullTrace(n/2))}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.data)))
 			b.ReportAllocs()

@@ -46,7 +46,7 @@ func compareClock(t *testing.T, zone, text string, first, later *clock, want []i
 		}
 	case badA != flawless || badB != flawless:
 		t.Errorf("%s %s: %q, %q, want %v", zone, text, badA, badB, want)
-	case int64(a.at) != want[0] || int64(b.at) != want[len(want)-1] || a.other.Known() != (len(want) > 1):
+	case int64(a.at) != want[0] || int64(b.at) != want[len(want)-1] || a.other.IsKnown() != (len(want) > 1):
 		t.Errorf("%s %s: first pass %d, later %d, want %v", zone, text, a.at, b.at, want)
 	}
 }

@@ -147,7 +147,7 @@ func (d *describer) add(job *capcli.Job) {
 	}
 	work := job.Work()
 	d.work += work
-	if !d.first.Known() || job.Submit < d.first {
+	if !d.first.IsKnown() || job.Submit < d.first {
 		d.first = job.Submit
 	}
 	d.last = max(d.last, job.Submit)
@@ -159,9 +159,9 @@ func (d *describer) add(job *capcli.Job) {
 	d.classes[runClass(job.Run)].add(work)
 	d.run.add(job.Run)
 	d.demand.add(job.Submit, job.Submit+capcli.Time(job.Run), job.Milli())
-	if job.Start.Known() {
+	if job.Start.IsKnown() {
 		d.wait.add(max(0, capcli.Seconds(job.Start-job.Submit)))
-		if job.End.Known() {
+		if job.End.IsKnown() {
 			d.used++
 			d.use.add(job.Start, job.End, job.Milli())
 		}
@@ -197,7 +197,7 @@ func (d *describer) summary() Summary {
 		GPUModels: d.shares(d.models), States: d.shares(d.states),
 		Sizes: []Size{},
 	}
-	if d.first.Known() {
+	if d.first.IsKnown() {
 		s.SpanS = int64(d.last - d.first)
 		s.Demand = d.demand.level(d.first, d.last)
 	} else {

@@ -21,7 +21,7 @@ func TestDescribeStory(t *testing.T) {
 		{ID: "c", Tenant: "red", GPUModel: "T4", State: "COMPLETED", GPUs: 4, Submit: t0 + 86400, Start: capcli.NoTime, End: capcli.NoTime, Run: 30, Deadline: capcli.NoTime},
 		{ID: "d", Tenant: "green", Submit: t0 + 99999, Run: 5, Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime},
 	}
-	s, err := Describe(each(jobs), nil)
+	s, err := Describe(jobsOneByOne(jobs), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestDescribeLaws(t *testing.T) {
 				Start: capcli.NoTime, End: capcli.NoTime,
 			}
 		}), 1, 40).Draw(t, "jobs")
-		s, err := Describe(each(jobs), nil)
+		s, err := Describe(jobsOneByOne(jobs), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestDescribeLaws(t *testing.T) {
 			t.Fatalf("peak %f, want %f", s.Demand.PeakGPUs, float64(most)/3600)
 		}
 		slices.Reverse(jobs)
-		again, err := Describe(each(jobs), nil)
+		again, err := Describe(jobsOneByOne(jobs), nil)
 		if err != nil || !reflect.DeepEqual(again, s) {
 			t.Fatalf("another order of jobs gave %+v, want %+v", again, s)
 		}

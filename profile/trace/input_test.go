@@ -247,7 +247,7 @@ func TestSortedIsStable(t *testing.T) {
 		in = append(in, capcli.Job{ID: fmt.Sprint(i), Submit: s})
 	}
 	got := ""
-	for j, err := range Sorted(each(in)) {
+	for j, err := range Sorted(jobsOneByOne(in)) {
 		if err != nil {
 			t.Fatal(err)
 		}

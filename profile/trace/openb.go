@@ -94,15 +94,15 @@ func (o *openb) times(job *capcli.Job) (reason string) {
 		return "deletion_time: " + string(bad)
 	}
 	switch {
-	case !job.Start.Known() && string(o.t.cell(o.phase)) == "Pending":
+	case !job.Start.IsKnown() && string(o.t.cell(o.phase)) == "Pending":
 		return "never scheduled"
-	case !job.End.Known():
+	case !job.End.IsKnown():
 		return "not deleted yet: run time unknown"
-	case !job.Start.Known():
+	case !job.Start.IsKnown():
 		job.Start = job.Submit
 		o.r.Assume("no scheduled_time: ran from its creation")
 	}
-	if job.Submit.Known() && job.End < job.Start {
+	if job.Submit.IsKnown() && job.End < job.Start {
 		return "end before start"
 	}
 	if !isOutOfRange(job.Start) && !isOutOfRange(job.End) {

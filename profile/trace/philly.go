@@ -106,7 +106,7 @@ func (p *philly) fold(job *capcli.Job, attempts []phillyAttempt) (reason string)
 		if gpus > 0 {
 			job.GPUs = gpus
 		}
-		if !start.Known() || !end.Known() {
+		if !start.IsKnown() || !end.IsKnown() {
 			open++
 			continue
 		}
@@ -115,7 +115,7 @@ func (p *philly) fold(job *capcli.Job, attempts []phillyAttempt) (reason string)
 		}
 		ran++
 		job.Run += capcli.Seconds(end - start)
-		if !job.Start.Known() || start < job.Start {
+		if !job.Start.IsKnown() || start < job.Start {
 			job.Start = start
 		}
 		job.End = max(job.End, end)

@@ -121,14 +121,14 @@ func (r *Reader) Keep(line int, row []byte, job *capcli.Job) bool {
 }
 
 func (r *Reader) note(job *capcli.Job) {
-	if job.Start.Known() && job.Start < job.Submit {
+	if job.Start.IsKnown() && job.Start < job.Submit {
 		r.Assume("started before its submit: kept as it stands")
 	}
 	if r.lastID != "" && job.Submit < r.lastSubmit {
 		r.rep.Unsorted = true
 	}
 	r.lastID, r.lastSubmit = job.ID, job.Submit
-	if !r.rep.First.Known() || job.Submit < r.rep.First {
+	if !r.rep.First.IsKnown() || job.Submit < r.rep.First {
 		r.rep.First = job.Submit
 	}
 	r.rep.Last = max(r.rep.Last, job.Submit)
@@ -140,17 +140,17 @@ func (r *Reader) check(job *capcli.Job) string {
 	switch {
 	case job.ID == "":
 		return "job_id: missing"
-	case !job.Submit.Known():
+	case !job.Submit.IsKnown():
 		return "submit: missing"
 	case isOutOfRange(job.Submit):
 		return "submit: outside 1970 to 2200"
-	case job.Start.Known() && isOutOfRange(job.Start):
+	case job.Start.IsKnown() && isOutOfRange(job.Start):
 		return "start: outside 1970 to 2200"
-	case job.End.Known() && isOutOfRange(job.End):
+	case job.End.IsKnown() && isOutOfRange(job.End):
 		return "end: outside 1970 to 2200"
-	case job.Deadline.Known() && isOutOfRange(job.Deadline):
+	case job.Deadline.IsKnown() && isOutOfRange(job.Deadline):
 		return "deadline: outside 1970 to 2200"
-	case job.Start.Known() && job.End.Known() && job.End < job.Start:
+	case job.Start.IsKnown() && job.End.IsKnown() && job.End < job.Start:
 		return "end before start"
 	case job.Run < 0:
 		return "run time: negative"

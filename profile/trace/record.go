@@ -126,7 +126,7 @@ func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad
 		if m.rounded {
 			d.r.Assume("fractions of a second: rounded to the nearest")
 		}
-		if m.other.Known() {
+		if m.other.IsKnown() {
 			d.r.Assume(d.r.repeatedNote(m.at))
 		}
 		*c.to = m.at
@@ -157,7 +157,7 @@ func (d *record) run(job *capcli.Job, cells *[numColumns][]byte) (reason string)
 		job.Run = capcli.Seconds(n)
 		return ""
 	}
-	if !job.Start.Known() || !job.End.Known() {
+	if !job.Start.IsKnown() || !job.End.IsKnown() {
 		return "run_s: missing, and start and end do not give it"
 	}
 	if job.End < job.Start {

@@ -35,7 +35,7 @@ func anyJob(t *rapid.T, id string) capcli.Job {
 	if rapid.Bool().Draw(t, "shares") {
 		j.GPUs, j.GPUMilli = 1, rapid.IntRange(1, 999).Draw(t, "milli")
 	}
-	if j.Start.Known() && j.End.Known() && j.End < j.Start {
+	if j.Start.IsKnown() && j.End.IsKnown() && j.End < j.Start {
 		j.Start, j.End = j.End, j.Start
 	}
 	return j
@@ -52,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 					want = append(want, anyJob(t, id))
 				}
 				var b bytes.Buffer
-				if err := write(&b, each(want)); err != nil {
+				if err := write(&b, jobsOneByOne(want)); err != nil {
 					t.Fatal(err)
 				}
 				r, err := Open(Input{Name: "test", R: &b}, Options{Format: name})
@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
-	err := WriteCSV(io.Discard, each([]capcli.Job{{ID: "a", GPUs: 3, GPUMilli: 500}}))
+	err := WriteCSV(io.Discard, jobsOneByOne([]capcli.Job{{ID: "a", GPUs: 3, GPUMilli: 500}}))
 	if err == nil {
 		t.Error("shares of three GPUs were written as something else")
 	}
@@ -83,7 +83,7 @@ func TestWriteRefuses(t *testing.T) {
 	if err := WriteJSONL(io.Discard, bad); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v, want the error of the stream", err)
 	}
-	if err := WriteCSV(brokenWriter{}, each([]capcli.Job{{ID: "a"}})); !errors.Is(err, io.ErrShortWrite) {
+	if err := WriteCSV(brokenWriter{}, jobsOneByOne([]capcli.Job{{ID: "a"}})); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("got %v, want the error of the writer", err)
 	}
 }

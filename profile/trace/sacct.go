@@ -198,7 +198,7 @@ func (s *sacct) merge(h *slurmJob, row *slurmRow) {
 		take = row.started
 	case !row.started:
 	case now.Start == was.Start:
-		take = now.End.Known() && !was.End.Known() || now.Run > was.Run
+		take = now.End.IsKnown() && !was.End.IsKnown() || now.Run > was.Run
 	case now.Submit == h.submit && (now.Start == was.End || now.End == was.Start):
 		s.join(was, &now)
 		take = true
@@ -246,7 +246,7 @@ func (s *sacct) release(h *slurmJob) bool {
 	if strings.IndexByte(h.job.ID, '+') > 0 {
 		s.r.Assume("component of a heterogeneous job: read as a job of its own")
 	}
-	if !h.job.End.Known() {
+	if !h.job.End.IsKnown() {
 		s.r.Assume("still running: run time up to the dump")
 	}
 	return s.r.Keep(h.line, h.raw, &h.job)

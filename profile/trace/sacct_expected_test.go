@@ -170,7 +170,7 @@ func compareSacct(t *testing.T, job capcli.Job, e *expectedJob, early bool) {
 		return
 	}
 	end := int64(-1)
-	if job.End.Known() {
+	if job.End.IsKnown() {
 		end = int64(job.End)
 	}
 	type row struct {

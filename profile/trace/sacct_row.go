@@ -109,13 +109,13 @@ func (s *sacct) parse() (row slurmRow, err error) {
 		job.Start, job.End = capcli.NoTime, capcli.NoTime
 	case hasElapsed:
 		job.Run = elapsed
-	case job.End.Known():
+	case job.End.IsKnown():
 		job.Run = capcli.Seconds(job.End - job.Start)
 	default:
 		row.bad = "no end yet, and no ElapsedRaw: run time unknown"
 		return row, nil
 	}
-	if job.Start.Known() && job.End.Known() && job.End < job.Start {
+	if job.Start.IsKnown() && job.End.IsKnown() && job.End < job.Start {
 		row.bad = "end before start"
 		return row, nil
 	}
@@ -143,7 +143,7 @@ func stateWord(b []byte) []byte {
 // hasStarted follows Slurm's records: a job cancelled while pending may have a
 // Start (and an End equal to it) but was never given anything.
 func (s *sacct) hasStarted(job *capcli.Job, elapsed capcli.Seconds) bool {
-	if !job.Start.Known() || job.State == "PENDING" {
+	if !job.Start.IsKnown() || job.State == "PENDING" {
 		return false
 	}
 	if s.c.allocTRES >= 0 {
@@ -152,7 +152,7 @@ func (s *sacct) hasStarted(job *capcli.Job, elapsed capcli.Seconds) bool {
 	if string(trim(s.t.cell(s.c.nodeList))) == "None assigned" {
 		return false
 	}
-	return elapsed > 0 || !job.End.Known() || job.End > job.Start || job.State != "CANCELLED"
+	return elapsed > 0 || !job.End.IsKnown() || job.End > job.Start || job.State != "CANCELLED"
 }
 
 // elapsed is the time a job ran, without the time it was suspended.

@@ -31,7 +31,7 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 	}
 	s.settle(&at)
 	job.Submit, job.Start, job.End = at[0].at, at[1].at, at[2].at
-	if !job.Submit.Known() {
+	if !job.Submit.IsKnown() {
 		return "Submit: missing", nil
 	}
 	return "", nil
@@ -42,14 +42,14 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 // that was logged, it is the other; else it is assumed, and counted.
 func (s *sacct) settle(at *[3]moment) {
 	for i := range at {
-		if !at[i].other.Known() {
+		if !at[i].other.IsKnown() {
 			continue
 		}
-		swap := i > 0 && at[i-1].at.Known() && at[i].at < at[i-1].at && at[i].other >= at[i-1].at
-		if !swap && i == 2 && at[1].at.Known() {
+		swap := i > 0 && at[i-1].at.IsKnown() && at[i].at < at[i-1].at && at[i].other >= at[i-1].at
+		if !swap && i == 2 && at[1].at.IsKnown() {
 			swap = s.ranFor(at[1].at, at[2].other) && !s.ranFor(at[1].at, at[2].at)
 		}
-		if !swap && i == 1 && at[2].at.Known() && !at[2].other.Known() {
+		if !swap && i == 1 && at[2].at.IsKnown() && !at[2].other.IsKnown() {
 			swap = at[1].at > at[2].at || s.ranFor(at[1].other, at[2].at) && !s.ranFor(at[1].at, at[2].at)
 		}
 		if swap {

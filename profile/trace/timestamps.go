@@ -34,7 +34,7 @@ func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 	if m.rounded {
 		z.r.Assume("fractions of a second: rounded to the nearest")
 	}
-	if m.other.Known() {
+	if m.other.IsKnown() {
 		z.r.Assume(z.r.repeatedNote(m.at))
 	}
 	return m.at, flawless

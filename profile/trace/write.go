@@ -115,7 +115,7 @@ func appendFraction(b []byte, n, unit int64) []byte {
 }
 
 func appendTime(b []byte, t capcli.Time) []byte {
-	if !t.Known() {
+	if !t.IsKnown() {
 		return b
 	}
 	return strconv.AppendInt(b, int64(t), 10)
@@ -160,7 +160,7 @@ func appendJSON(b []byte, j *capcli.Job) []byte {
 		col  int
 		time capcli.Time
 	}{{colSubmit, j.Submit}, {colStart, j.Start}, {colEnd, j.End}} {
-		if at.time.Known() {
+		if at.time.IsKnown() {
 			b = appendTime(appendKey(b, at.col), at.time)
 		}
 	}
@@ -169,7 +169,7 @@ func appendJSON(b []byte, j *capcli.Job) []byte {
 		b = strconv.AppendInt(appendKey(b, colLimit), int64(j.Limit), 10)
 	}
 	b = strconv.AppendInt(appendKey(b, colPriority), int64(j.Priority), 10)
-	if j.Deadline.Known() {
+	if j.Deadline.IsKnown() {
 		b = appendTime(appendKey(b, colDeadline), j.Deadline)
 	}
 	b = appendText(b, colState, j.State)

@@ -141,12 +141,12 @@ func (p *planning) checkCampaign(o *strict.Object) {
 	}
 	cost, err := c.Cost()
 	if err != nil {
-		o.Fault("parameters", "%s", plain(err))
+		o.Fault("parameters", "%s", plainText(err))
 		return
 	}
 	event, err := c.Event(p.Event.Start)
 	if err != nil {
-		o.Fault("parameters", "%s; give it more gpus", plain(err))
+		o.Fault("parameters", "%s; give it more gpus", plainText(err))
 		return
 	}
 	if event.End > capcli.Time(math.MaxInt32)*8 {
@@ -157,8 +157,8 @@ func (p *planning) checkCampaign(o *strict.Object) {
 	p.Event, p.Cost = event, cost
 }
 
-// plain is an error's text without what it wraps.
-func plain(err error) string {
+// plainText is an error's text without what it wraps.
+func plainText(err error) string {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
 		return in.Text

@@ -49,7 +49,7 @@ func TestEventsTemplateIsValidAndSaysEveryField(t *testing.T) {
 	}
 }
 
-func on(t *testing.T, zone string, y int, m time.Month, d, h int) capcli.Time {
+func timeOn(t *testing.T, zone string, y int, m time.Month, d, h int) capcli.Time {
 	t.Helper()
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
@@ -75,10 +75,10 @@ timezone: Europe/Berlin
 	}
 	const berlin = "Europe/Berlin"
 	want := []forecast.Event{
-		{Name: "launch", Shape: forecast.StepEvent, Start: on(t, berlin, 2027, 3, 28, 0), End: capcli.NoTime, Size: 60, SizeSD: 25 / 1.2815515655446004, Chance: 0.8, Delay: 10 * capcli.Day},
-		{Name: "test", Shape: forecast.PulseEvent, Start: on(t, berlin, 2027, 2, 1, 0), End: on(t, berlin, 2027, 2, 2, 0), Size: 0.25, SizeSD: 0.05, Relative: true},
-		{Name: "noon", Shape: forecast.RampEvent, Start: on(t, "UTC", 2027, 2, 1, 12), End: on(t, berlin, 2027, 2, 3, 12), Size: -20, SizeSD: 10 / 1.2815515655446004},
-		{Name: "team", Shape: forecast.RampEvent, Start: on(t, berlin, 2027, 1, 1, 0), End: on(t, berlin, 2027, 7, 1, 0), Size: 22.5, SizeSD: 6},
+		{Name: "launch", Shape: forecast.StepEvent, Start: timeOn(t, berlin, 2027, 3, 28, 0), End: capcli.NoTime, Size: 60, SizeSD: 25 / 1.2815515655446004, Chance: 0.8, Delay: 10 * capcli.Day},
+		{Name: "test", Shape: forecast.PulseEvent, Start: timeOn(t, berlin, 2027, 2, 1, 0), End: timeOn(t, berlin, 2027, 2, 2, 0), Size: 0.25, SizeSD: 0.05, Relative: true},
+		{Name: "noon", Shape: forecast.RampEvent, Start: timeOn(t, "UTC", 2027, 2, 1, 12), End: timeOn(t, berlin, 2027, 2, 3, 12), Size: -20, SizeSD: 10 / 1.2815515655446004},
+		{Name: "team", Shape: forecast.RampEvent, Start: timeOn(t, berlin, 2027, 1, 1, 0), End: timeOn(t, berlin, 2027, 7, 1, 0), Size: 22.5, SizeSD: 6},
 	}
 	for i, w := range want {
 		if got.List[i].Event != w {

@@ -128,7 +128,7 @@ func (x *explanation) result() *Result {
 		Schema: "capcli/explain/v1", Subject: x.Subject, Metric: x.Metric.Name, Unit: x.Metric.Unit.String(), Runs: len(x.Runs),
 		Plan:   Plan{s.Name, s.PolicyName(), s.PlacementName(), uint64(x.base.Seed), x.base.Source.Name},
 		PerRun: []*float64{}, Causes: []Cause{}, Again: []Cause{}, Parts: x.parts(), Changes: []Change{},
-		Assumed: x.assumed(), Unknown: x.unknown(), Notes: x.remarks(),
+		Assumed: x.assumed(), Unknown: x.openQuestions(), Notes: x.remarks(),
 	}
 	out.Value = x.mean(x.Runs)
 	if out.Value == nil {
@@ -197,8 +197,8 @@ func (x *explanation) whyNoValue() string {
 	return "the runs have no such figure"
 }
 
-// unknown are the questions that the explanation leaves open.
-func (x *explanation) unknown() []string {
+// openQuestions are the questions that the explanation leaves open.
+func (x *explanation) openQuestions() []string {
 	out := []string{}
 	several := false
 	for _, s := range x.totals() {
@@ -247,7 +247,7 @@ func (x *explanation) remarks() []string {
 
 // lengthNote says that changes are compared over runs of different lengths.
 func (x *explanation) lengthNote() string {
-	if x.base.Scenario.Period.Known() {
+	if x.base.Scenario.Period.IsKnown() {
 		return ""
 	}
 	lo, hi := x.Runs[0].Result.Ended, x.Runs[0].Result.Ended

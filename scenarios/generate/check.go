@@ -24,7 +24,7 @@ func (w Workload) Validate() error {
 	}
 	var faults []error
 	note := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if !w.Start.Known() || w.Span <= 0 || w.Span > maxSpan {
+	if !w.Start.IsKnown() || w.Span <= 0 || w.Span > maxSpan {
 		note("a workload needs a start and a span of at most 50 years, found a span of %s", w.Span)
 	}
 	if !(w.Scale >= 0 && w.Scale <= 1e9) {

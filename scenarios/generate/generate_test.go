@@ -17,7 +17,7 @@ import (
 // monday is the start of a week, at midnight UTC.
 var monday = capcli.TimeOf(time.Date(2027, 1, 4, 0, 0, 0, 0, time.UTC))
 
-func all(t testing.TB, w generate.Workload, seed capcli.Seed) []capcli.Job {
+func allJobs(t testing.TB, w generate.Workload, seed capcli.Seed) []capcli.Job {
 	t.Helper()
 	var out []capcli.Job
 	for j, err := range w.Jobs(seed) {
@@ -49,7 +49,7 @@ func TestArrivalsFollowTheDayAndTheWeek(t *testing.T) {
 	c.DaySwing, c.PeakHour, c.Weekend = 10, 15, 0.5
 	w := generate.Workload{Start: monday, Span: 8 * 7 * capcli.Day, Classes: []generate.Class{c}}
 	var got [2][24]float64
-	jobs := all(t, w, 1)
+	jobs := allJobs(t, w, 1)
 	for _, j := range jobs {
 		std := j.Submit.Std()
 		end := 0
@@ -90,7 +90,7 @@ func TestRunTimesAreLogNormal(t *testing.T) {
 	cut.Name, cut.RunMin, cut.RunMax = "cut", 60, 40_000
 	w.Classes = append(w.Classes, cut)
 	runs := map[string][]float64{}
-	for _, j := range all(t, w, 3) {
+	for _, j := range allJobs(t, w, 3) {
 		runs[j.Class] = append(runs[j.Class], float64(j.Run))
 	}
 	sigma := math.Log(20_000./600) / 1.6448536
@@ -122,7 +122,7 @@ func TestMeanGPUs(t *testing.T) {
 	c.DaySwing, c.Weekend = 4, 0.4
 	w := generate.Workload{Start: monday, Span: 140 * capcli.Day, Classes: []generate.Class{c}}
 	var work capcli.GPUTime
-	for _, j := range all(t, w, 5) {
+	for _, j := range allJobs(t, w, 5) {
 		work += j.Work()
 	}
 	if got := work.Hours() / (140 * 24); math.Abs(got-300) > 6 {
@@ -132,18 +132,18 @@ func TestMeanGPUs(t *testing.T) {
 
 func TestOneSeedOneStream(t *testing.T) {
 	w := generate.Workload{Start: monday, Span: 10 * capcli.Day, Classes: []generate.Class{training()}}
-	first := all(t, w, 9)
-	if again := all(t, w, 9); !slices.Equal(first, again) {
+	first := allJobs(t, w, 9)
+	if again := allJobs(t, w, 9); !slices.Equal(first, again) {
 		t.Error("one seed gives two streams")
 	}
-	if other := all(t, w, 10); slices.Equal(first, other) {
+	if other := allJobs(t, w, 10); slices.Equal(first, other) {
 		t.Error("two seeds give one stream")
 	}
 	more := training()
 	more.Name, more.Kind = "more", ""
 	w.Classes = []generate.Class{more, {Name: "serve", Kind: generate.Service, Replicas: 3}, training()}
 	var same []capcli.Job
-	jobs := all(t, w, 9)
+	jobs := allJobs(t, w, 9)
 	for _, j := range jobs {
 		if j.Class == "training" {
 			same = append(same, j)
@@ -155,7 +155,7 @@ func TestOneSeedOneStream(t *testing.T) {
 	longer := training()
 	longer.RunP95 = 50_000
 	w.Classes = []generate.Class{longer}
-	for i, j := range all(t, w, 9) {
+	for i, j := range allJobs(t, w, 9) {
 		if j.Submit != first[i].Submit || j.GPUs != first[i].GPUs {
 			t.Fatalf("longer runs move job %d", i)
 		}
@@ -179,7 +179,7 @@ func TestSteadyWorkIsExact(t *testing.T) {
 	} {
 		tt.c.Name, tt.c.Kind = "steady", generate.Steady
 		tt.c.Tenants = []generate.Tenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}
-		jobs := all(t, generate.Workload{Start: monday, Span: tt.span, Classes: []generate.Class{tt.c}}, 1)
+		jobs := allJobs(t, generate.Workload{Start: monday, Span: tt.span, Classes: []generate.Class{tt.c}}, 1)
 		var work capcli.GPUTime
 		held := make([]int, 3)
 		for _, j := range jobs {
@@ -204,7 +204,7 @@ func TestServiceFollowsTheDay(t *testing.T) {
 		Tenants: []generate.Tenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}},
 	}
 	count, tenants := map[capcli.Time]int{}, map[string]int{}
-	for _, j := range all(t, generate.Workload{Start: monday, Span: 7 * capcli.Day, Classes: []generate.Class{c}}, 1) {
+	for _, j := range allJobs(t, generate.Workload{Start: monday, Span: 7 * capcli.Day, Classes: []generate.Class{c}}, 1) {
 		if j.GPUs != 2 || j.Run != capcli.Hour || (j.Submit-monday)%3600 != 0 {
 			t.Fatalf("a replica on %d GPUs for %s at %s", j.GPUs, j.Run, j.Submit)
 		}
@@ -227,7 +227,7 @@ func TestBurstsLimitsDeadlinesAndShares(t *testing.T) {
 	c.Tenants = []generate.Tenant{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}}
 	w := generate.Workload{Start: monday, Span: 90 * capcli.Day, Classes: []generate.Class{c}}
 	bursts, big, byA := 0.0, 0.0, 0.0
-	jobs := all(t, w, 2)
+	jobs := allJobs(t, w, 2)
 	for i, j := range jobs {
 		if i == 0 || j.Submit != jobs[i-1].Submit {
 			bursts++
@@ -246,7 +246,7 @@ func TestBurstsLimitsDeadlinesAndShares(t *testing.T) {
 		if got := capcli.Seconds(j.Deadline - j.Submit); got < j.Run*5/2 || got > j.Run*5/2+1 {
 			t.Fatalf("run %s is due after %s", j.Run, got)
 		}
-		if j.Priority != 3 || j.CPUMilli != 12_000*int64(j.GPUs) || j.MemMiB != 123_392*int64(j.GPUs) || j.Start.Known() || j.End.Known() {
+		if j.Priority != 3 || j.CPUMilli != 12_000*int64(j.GPUs) || j.MemMiB != 123_392*int64(j.GPUs) || j.Start.IsKnown() || j.End.IsKnown() {
 			t.Fatalf("job %+v", j)
 		}
 	}

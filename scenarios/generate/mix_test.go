@@ -56,7 +56,7 @@ func TestMixesAreLikeTheClusters(t *testing.T) {
 			var n, runs, gpus, work, single, large, longest, weekend float64
 			var times []float64
 			var wave complex128
-			for _, j := range all(t, w, 4) {
+			for _, j := range allJobs(t, w, 4) {
 				run := float64(j.Run)
 				n, runs, gpus, work = n+1, runs+run, gpus+float64(j.GPUs), work+run*float64(j.GPUs)
 				times, longest = append(times, run), max(longest, run)

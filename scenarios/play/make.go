@@ -119,7 +119,7 @@ func (m *Maker) settlePeriod(ctx context.Context, q *Question) error {
 	if err != nil {
 		return err
 	}
-	if !survey.Period().Known() {
+	if !survey.Period().IsKnown() {
 		return &capcli.InputError{File: q.Trace, Text: "expected jobs that want GPUs, found none", Hint: "capcli trace describe " + q.Trace}
 	}
 	q.setPeriod(survey.Period().String())
@@ -173,7 +173,7 @@ func (m *Maker) Text(ctx context.Context, q *Question) (*ScenarioText, error) {
 	}
 	b, err := m.Logs.Open.ReadFile(name, ScenarioMax)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "./\\") {
-		return nil, scenarios.Unknown(name)
+		return nil, scenarios.UnknownError(name)
 	}
 	return &ScenarioText{YAML: b, File: name}, err
 }

@@ -41,7 +41,7 @@ func FuzzPrices(f *testing.F) {
 func checkPrices(t *testing.T, p *List) {
 	t.Helper()
 	for i, r := range p.rows {
-		if r.Hourly < 0 || (r.Hourly == 0) != r.Free || r.PerGPU() > Dearest || r.GPUs < 1 || r.Source == "" || !r.Date.Known() {
+		if r.Hourly < 0 || (r.Hourly == 0) != r.Free || r.PerGPU() > Dearest || r.GPUs < 1 || r.Source == "" || !r.Date.IsKnown() {
 			t.Errorf("price %+v is out of its limits", r)
 		}
 		if off := int64(r.PerGPU())*int64(r.GPUs) - int64(r.Hourly); off > int64(r.GPUs) || off < -int64(r.GPUs) {

@@ -88,7 +88,7 @@ func (d *Decoder) ReadObject(n *yaml.Node, name string, fields []Field) *Object 
 		}
 		at := slices.IndexFunc(fields, func(f Field) bool { return f.Name == key.Value })
 		if at < 0 {
-			d.unknown(o, key, name, fields)
+			d.rejectUnknown(o, key, name, fields)
 			continue
 		}
 		o.entries[key.Value] = entry{key, value}
@@ -142,7 +142,7 @@ func (d *Decoder) DecimalComma(n *yaml.Node, i int) bool {
 	return true
 }
 
-func (d *Decoder) unknown(o *Object, key *yaml.Node, name string, fields []Field) {
+func (d *Decoder) rejectUnknown(o *Object, key *yaml.Node, name string, fields []Field) {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.Name

@@ -219,7 +219,7 @@ func (w *writer) purchases() error {
 			w.row(rowKey{w.period, Purchase, committedRate, int32(k), NoStatus, -1, -1}).billed += billed
 			w.shares[k].Billed += billed
 		}
-		if loss := c.lost(start, w.until); loss > 0 {
+		if loss := c.lossIn(start, w.until); loss > 0 {
 			w.row(rowKey{w.period, Usage, committedRate, int32(k), Unused, -1, -1}).effective += loss
 			w.shares[k].Unused += loss
 		}

@@ -31,10 +31,10 @@ func price(t *testing.T, rec *simulate.Record, rates ...billing.Rate) *billing.I
 	return inv
 }
 
-func near(got, want, by float64) bool { return math.Abs(got-want) <= by }
+func isNear(got, want, by float64) bool { return math.Abs(got-want) <= by }
 
-// held is tenants' use of a pool with no minimum billing time, in GPU-hours.
-func held(hours ...capcli.GPUTime) []simulate.Use {
+// usesHeld is tenants' use of a pool with no minimum billing time, in GPU-hours.
+func usesHeld(hours ...capcli.GPUTime) []simulate.Use {
 	var out []simulate.Use
 	for _, h := range hours {
 		out = append(out, simulate.Use{Used: h * gpuHour, Billed: h * gpuHour})
@@ -62,7 +62,7 @@ func TestAYearOf64Reserved(t *testing.T) {
 		Tenants: []string{"research", "product"},
 		Months: []simulate.Month{{
 			Pools: []simulate.Span{span(521_956, 23_570, 12_310, 2_804), span(118_400, 0, 0, 0)},
-			Use:   [][]simulate.Use{held(391_467, 130_489), held(18_400, 100_000)},
+			Use:   [][]simulate.Use{usesHeld(391_467, 130_489), usesHeld(18_400, 100_000)},
 		}},
 	}
 	inv := price(t, rec, billing.Rate{Price: usd(t, "2.20"), OnDemand: usd(t, "3.90")}, billing.Rate{Price: usd(t, "3.90")})
@@ -100,18 +100,18 @@ func TestAYearOf64Reserved(t *testing.T) {
 	if unit, ok := third.UnitCost(); !ok || unit != 666_667 { // rounded half up
 		t.Errorf("unit cost %s, %v; want 0.666667", unit.Decimal(), ok)
 	}
-	if esr, ok := inv.Total.SavingsRate(); !ok || !near(esr, 0.3212237, 1e-7) || inv.WhyNoSavings() != "" {
+	if esr, ok := inv.Total.SavingsRate(); !ok || !isNear(esr, 0.3212237, 1e-7) || inv.WhyNoSavings() != "" {
 		t.Errorf("effective savings rate %v, %v, %q; want 0.3212", esr, ok, inv.WhyNoSavings())
 	}
-	if u, ok := inv.Utilisation(); !ok || !near(u, 521_956.0/560_640, 1e-12) {
+	if u, ok := inv.Utilisation(); !ok || !isNear(u, 521_956.0/560_640, 1e-12) {
 		t.Errorf("utilisation %v, %v; want 0.931", u, ok)
 	}
-	if c, ok := inv.Coverage(); !ok || !near(c, 521_956.0/640_356, 1e-12) {
+	if c, ok := inv.Coverage(); !ok || !isNear(c, 521_956.0/640_356, 1e-12) {
 		t.Errorf("coverage %v, %v; want 0.8151", c, ok)
 	}
 	// With two rates the glossary's identity holds in each tier: ESR = coverage
 	// x (1 - rho / utilisation) of what is covered.
-	if esr, _ := inv.ByTier[billing.Committed].SavingsRate(); !near(esr, 1-(2.20/3.90)/(521_956.0/560_640), 1e-12) {
+	if esr, _ := inv.ByTier[billing.Committed].SavingsRate(); !isNear(esr, 1-(2.20/3.90)/(521_956.0/560_640), 1e-12) {
 		t.Errorf("savings rate of the committed tier %v", esr)
 	}
 }
@@ -122,7 +122,7 @@ func TestStrandedReservationUnderTwoPrices(t *testing.T) {
 	rec := &simulate.Record{
 		Pools:   []simulate.Pool{{Name: "a100", Terms: simulate.Reserved, Nodes: 25, GPUsPerNode: 8}},
 		Tenants: []string{"research"},
-		Months:  []simulate.Month{{Pools: []simulate.Span{span(320_000, 480_000, 0, 0)}, Use: [][]simulate.Use{held(320_000)}}},
+		Months:  []simulate.Month{{Pools: []simulate.Span{span(320_000, 480_000, 0, 0)}, Use: [][]simulate.Use{usesHeld(320_000)}}},
 	}
 	inv := price(t, rec, billing.Rate{Price: usd(t, "3.00"), OnDemand: usd(t, "5.00")})
 	if got, want := inv.Total.Cost, usd(t, "2,400,000"); got != want {
@@ -131,7 +131,7 @@ func TestStrandedReservationUnderTwoPrices(t *testing.T) {
 	if got, want := inv.Total.Stranded(), usd(t, "1,440,000"); got != want {
 		t.Errorf("stranded %s, want %s", got, want)
 	}
-	if esr, ok := inv.Total.SavingsRate(); !ok || !near(esr, -0.5, 1e-12) {
+	if esr, ok := inv.Total.SavingsRate(); !ok || !isNear(esr, -0.5, 1e-12) {
 		t.Errorf("effective savings rate %v, %v; want -0.5: all on demand would be $1.6 M", esr, ok)
 	}
 	if got := price(t, rec, billing.Rate{Price: usd(t, "1.50")}).Total.Cost; got != usd(t, "1,200,000") {
@@ -170,7 +170,7 @@ func TestNothingCommittedSavesNothing(t *testing.T) {
 
 func TestSavingsThatAreNotKnown(t *testing.T) {
 	pools := []simulate.Pool{{Name: "own", Terms: simulate.Owned}, {Name: "spot", Terms: simulate.Spot}}
-	used := []simulate.Month{{Pools: []simulate.Span{span(1, 1, 0, 0), span(1, 0, 0, 0)}, Use: [][]simulate.Use{held(1), held(1)}}}
+	used := []simulate.Month{{Pools: []simulate.Span{span(1, 1, 0, 0), span(1, 0, 0, 0)}, Use: [][]simulate.Use{usesHeld(1), usesHeld(1)}}}
 	unused := []simulate.Month{{Pools: []simulate.Span{span(0, 2, 0, 0), span(0, 0, 0, 0)}, Use: [][]simulate.Use{nil, nil}}}
 	for _, tt := range []struct {
 		name   string
@@ -194,8 +194,8 @@ func TestWhoBearsWhatNobodyHeld(t *testing.T) {
 	month := func(base, other simulate.Span, use ...[]simulate.Use) simulate.Month {
 		return simulate.Month{Pools: []simulate.Span{base, other}, Use: use}
 	}
-	full := month(span(1, 9, 0, 0), span(4, 0, 0, 0), held(1, 0), held(1, 3))
-	empty := month(span(0, 10, 0, 0), span(4, 0, 0, 0), nil, held(1, 3))
+	full := month(span(1, 9, 0, 0), span(4, 0, 0, 0), usesHeld(1, 0), usesHeld(1, 3))
+	empty := month(span(0, 10, 0, 0), span(4, 0, 0, 0), nil, usesHeld(1, 3))
 	nothing := month(span(0, 10, 0, 0), simulate.Span{}, nil, nil)
 	for _, tt := range []struct {
 		name        string

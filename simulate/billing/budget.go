@@ -190,7 +190,7 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 			return false, err
 		}
 		alert := l.list()[i]
-		if alert.Known() || l.Spent < capcli.USD(limit) {
+		if alert.IsKnown() || l.Spent < capcli.USD(limit) {
 			continue
 		}
 		// The first second at which the sum has reached the limit.

@@ -9,7 +9,7 @@ import (
 	"capcli"
 )
 
-func at(text string, t *testing.T) capcli.Time {
+func parseTime(text string, t *testing.T) capcli.Time {
 	t.Helper()
 	v, err := parseFocusTime(text)
 	if err != nil {
@@ -35,8 +35,8 @@ func TestBudgetByHand(t *testing.T) {
 	no := capcli.NoTime
 	tenant := "b"
 	want := []BudgetLine{
-		{"monthly", nil, jan, jan + 31*86400, 100e6, 310e6, 3.1, Alerts{at("2027-01-09T00:00:00Z", t), at("2027-01-11T00:00:00Z", t), at("2027-01-13T00:00:00Z", t)}},
-		{"monthly", &tenant, jan, jan + 31*86400, 180e6, 155e6, 155. / 180, Alerts{at("2027-01-29T19:12:00Z", t), no, no}},
+		{"monthly", nil, jan, jan + 31*86400, 100e6, 310e6, 3.1, Alerts{parseTime("2027-01-09T00:00:00Z", t), parseTime("2027-01-11T00:00:00Z", t), parseTime("2027-01-13T00:00:00Z", t)}},
+		{"monthly", &tenant, jan, jan + 31*86400, 180e6, 155e6, 155. / 180, Alerts{parseTime("2027-01-29T19:12:00Z", t), no, no}},
 		{"monthly", nil, jan + 31*86400, jan + 59*86400, 100e6, 28e6, 0.28, Alerts{no, no, no}},
 		{"monthly", &tenant, jan + 31*86400, jan + 59*86400, 180e6, 28e6, 28. / 180, Alerts{no, no, no}},
 	}
@@ -50,7 +50,7 @@ func TestBudgetByHand(t *testing.T) {
 	}
 	// The whole year in quarters: January and February are the first.
 	b = &Budget{Every: Quarterly, Amount: 169e6}
-	if got, err = b.Follow(spend); err != nil || len(got) != 1 || got[0].Spent != 338e6 || got[0].At120 != at("2027-01-21T06:43:12Z", t) {
+	if got, err = b.Follow(spend); err != nil || len(got) != 1 || got[0].Spent != 338e6 || got[0].At120 != parseTime("2027-01-21T06:43:12Z", t) {
 		t.Errorf("got %+v, %v", got, err) // 202.8 dollars at 10 a day
 	}
 	// What is paid at one instant crosses everything there.
@@ -81,10 +81,10 @@ func TestBudgetKeepsEveryCent(t *testing.T) {
 			alerts := l.list()
 			for i, percent := range AlertPercents {
 				limit, _ := mulDiv(int64(l.Budget), int64(percent), 100)
-				if alerts[i].Known() != (l.Spent >= capcli.USD(limit)) {
+				if alerts[i].IsKnown() != (l.Spent >= capcli.USD(limit)) {
 					t.Fatalf("%d%%: %+v", percent, l)
 				}
-				if alerts[i].Known() && (*alerts[i] < l.Start || *alerts[i] >= l.End || i > 0 && *alerts[i] < *alerts[i-1]) {
+				if alerts[i].IsKnown() && (*alerts[i] < l.Start || *alerts[i] >= l.End || i > 0 && *alerts[i] < *alerts[i-1]) {
 					t.Fatalf("%+v", l)
 				}
 			}

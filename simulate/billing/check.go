@@ -74,7 +74,7 @@ func (p *Portfolio) checkOne(i int) error {
 		return bad("id", "it has no ID")
 	case c.Product == nil:
 		return bad("kind", "it has no product")
-	case !c.Start.Known() || !c.End.Known() || c.Start < -1<<40 || c.End > 1<<40:
+	case !c.Start.IsKnown() || !c.End.IsKnown() || c.Start < -1<<40 || c.End > 1<<40:
 		return bad("start", "it has no start or no end")
 	case c.End <= c.Start:
 		return bad("end", fmt.Sprintf("it ends on %s, which is not after its start on %s", c.End, c.Start))

@@ -58,7 +58,7 @@ func TestIntensityAt(t *testing.T) {
 		return a
 	}
 	x, err := IntensityOf([]Sample{
-		{at("2024-01-01T00:00:00Z", t), num("594.78")}, {at("2024-01-01T01:00:00Z", t), num("601.4844")}, {at("2024-02-29T00:00:00Z", t), num("100")}, {at("2024-12-31T23:00:00Z", t), num("50")},
+		{parseTime("2024-01-01T00:00:00Z", t), num("594.78")}, {parseTime("2024-01-01T01:00:00Z", t), num("601.4844")}, {parseTime("2024-02-29T00:00:00Z", t), num("100")}, {parseTime("2024-12-31T23:00:00Z", t), num("50")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestIntensityAt(t *testing.T) {
 		{"2028-02-29T00:00:00Z", 100_000, true},
 	}
 	for _, tt := range tests {
-		if got, moved, ok := x.At(at(tt.at, t)); got != tt.want || moved != tt.moved || !ok {
+		if got, moved, ok := x.At(parseTime(tt.at, t)); got != tt.want || moved != tt.moved || !ok {
 			t.Errorf("%s: got %d %v %v, want %d %v", tt.at, got, moved, ok, tt.want, tt.moved)
 		}
 	}

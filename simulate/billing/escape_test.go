@@ -100,7 +100,7 @@ func TestWhatIsWrongWithAPortfolio(t *testing.T) {
 }
 
 func TestWhatIsWrongWithUse(t *testing.T) {
-	good := on(billing.SKU{Size: "x"}, 1, 0, 60, 1_000_000)
+	good := useOn(billing.SKU{Size: "x"}, 1, 0, 60, 1_000_000)
 	with := func(f func(l *billing.UseLine)) *billing.UseRecord {
 		l := good
 		f(&l)
@@ -144,7 +144,7 @@ func TestWhatIsWrongWithUse(t *testing.T) {
 // second above the on-demand price.
 func TestSpotPriceSeries(t *testing.T) {
 	sku := billing.SKU{Provider: "aws", GPUModel: "H100"}
-	l := on(sku, 2, 1800, 3*3600, 4_000_000)
+	l := useOn(sku, 2, 1800, 3*3600, 4_000_000)
 	l.Kind = billing.UseSpot
 	rec := &billing.UseRecord{From: day0, To: day0 + 4*hours, Lines: []billing.UseLine{l}, SpotPrices: []billing.SpotPrice{
 		{SKU: sku, At: day0 + 2*hours, Price: 9_000_000}, {SKU: sku, At: day0 - hours, Price: 1_500_000},

@@ -71,7 +71,7 @@ func TestLeavingEarly(t *testing.T) {
 				t.Errorf("%s: tenants pay %s", tt.name, sum.Decimal())
 			}
 		}
-		if paid, err := left.Paid(at-1, day0+9600*hours); err != nil || paid < signed(t, tt.billedAfterEnd) || paid > signed(t, tt.billedAfterEnd)+1e6 {
+		if paid, err := left.AmountPaid(at-1, day0+9600*hours); err != nil || paid < signed(t, tt.billedAfterEnd) || paid > signed(t, tt.billedAfterEnd)+1e6 {
 			t.Errorf("%s: %s is paid from the end on, %v", tt.name, paid.Decimal(), err)
 		}
 		if _, err := left.Terminate(at-1, 0, 0); err == nil || !strings.Contains(err.Error(), "left already") {

@@ -76,9 +76,9 @@ func (c *Commitment) straight(total capcli.USD, t capcli.Time) capcli.USD {
 	return scale(total-c.Exit.Loss, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
 }
 
-// lost is what leaving the commitment early loses in [from, to), the end being
+// lossIn is what leaving the commitment early loses in [from, to), the end being
 // part of the window that it ends.
-func (c *Commitment) lost(from, to capcli.Time) capcli.USD {
+func (c *Commitment) lossIn(from, to capcli.Time) capcli.USD {
 	if c.End > from && c.End <= to {
 		return c.Exit.Loss
 	}
@@ -117,8 +117,8 @@ func (c *Commitment) billed(from, to capcli.Time) (capcli.USD, error) {
 	return sum, nil
 }
 
-// Paid is what is paid for the commitment in [from, to): the cash view.
-func (c *Commitment) Paid(from, to capcli.Time) (capcli.USD, error) { return c.billed(from, to) }
+// AmountPaid is what is paid for the commitment in [from, to): the cash view.
+func (c *Commitment) AmountPaid(from, to capcli.Time) (capcli.USD, error) { return c.billed(from, to) }
 
 // UsedUp is what of the commitment's cost is for [from, to): the amortised view.
 func (c *Commitment) UsedUp(from, to capcli.Time) (capcli.USD, error) {

@@ -14,7 +14,7 @@ import (
 // record that was priced, until the end of the run; contracts are those of its
 // pools that are not paid as they go.
 func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, contracts []PoolContract, to func(*FOCUS)) {
-	paid := inv.paid(rec, until, contracts)
+	paid := inv.amountsPaid(rec, until, contracts)
 	cells := make([][]runCell, len(rec.Months))
 	inv.Parts(rec, func(x Part) {
 		if cells[x.Month] == nil {
@@ -65,9 +65,9 @@ type PoolContract struct {
 	Upfront, Paid capcli.USD
 }
 
-// paid is what is paid as it goes for each pool in each month: its cost, or what a
+// amountsPaid is what is paid as it goes for each pool in each month: its cost, or what a
 // contract leaves to be paid, laid on the months by their cost.
-func (inv *Invoice) paid(rec *simulate.Record, until capcli.Time, contracts []PoolContract) [][]capcli.USD {
+func (inv *Invoice) amountsPaid(rec *simulate.Record, until capcli.Time, contracts []PoolContract) [][]capcli.USD {
 	out := make([][]capcli.USD, len(rec.Pools))
 	for p := range out {
 		weights := make([]int64, len(rec.Months))

@@ -291,9 +291,9 @@ func (f *FocusReader) sound(row *FOCUS) error {
 		return f.s.fault("BilledCost", "expected an amount, found nothing", "FOCUS wants it in every row; write 0 where nothing is billed")
 	case !row.EffectiveCost.Known:
 		return f.s.fault("EffectiveCost", "expected an amount, found nothing", "FOCUS wants it in every row; write 0 where nothing is charged")
-	case !row.ChargePeriodStart.Known():
+	case !row.ChargePeriodStart.IsKnown():
 		return f.s.fault("ChargePeriodStart", "expected an instant, found nothing", "FOCUS wants it in every row")
-	case !row.ChargePeriodEnd.Known():
+	case !row.ChargePeriodEnd.IsKnown():
 		return f.s.fault("ChargePeriodEnd", "expected an instant, found nothing", "FOCUS wants it in every row")
 	case row.ChargePeriodEnd <= row.ChargePeriodStart:
 		return f.s.fault("ChargePeriodEnd", fmt.Sprintf("the charge period ends %s, not after its start %s", row.ChargePeriodEnd, row.ChargePeriodStart),

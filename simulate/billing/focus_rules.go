@@ -78,7 +78,7 @@ func (k *focusColumn) null(r *FOCUS) bool {
 	case k.number != nil:
 		return !k.number(r).Known
 	}
-	return !k.time(r).Known()
+	return !k.time(r).IsKnown()
 }
 
 // rules holds a row against the requirements.

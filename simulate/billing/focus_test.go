@@ -102,17 +102,17 @@ func TestFOCUSExampleBills(t *testing.T) {
 			if verdict != tt.commitments || utilisation != tt.utilisation {
 				t.Errorf("commitment: got %q, used %v, want %q, used %v", verdict, utilisation, tt.commitments, tt.utilisation)
 			}
-			if got, ok, _ := c.Coverage(); near(got, tt.coverage) != ok && ok != (tt.coverage >= 0) {
+			if got, ok, _ := c.Coverage(); isNear(got, tt.coverage) != ok && ok != (tt.coverage >= 0) {
 				t.Errorf("coverage: got %v %v, want %v", got, ok, tt.coverage)
 			}
-			if got, ok, _ := c.SavingsRate(); tt.s != -1 && (!ok || !near(got, tt.s)) {
+			if got, ok, _ := c.SavingsRate(); tt.s != -1 && (!ok || !isNear(got, tt.s)) {
 				t.Errorf("savings: got %v %v, want %v", got, ok, tt.s)
 			}
 		})
 	}
 }
 
-func near(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }
+func isNear(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }
 
 // Every example bill can be read; where a spreadsheet or a slip wrote it, the
 // place is named.
@@ -152,7 +152,7 @@ func TestFOCUSSaysWhereABillDoesNotConserve(t *testing.T) {
 	if k := c.Commitments[0]; k.Verdict != Conserved || k.Difference.Sign() != 0 || rep.Version != "1.0" {
 		t.Errorf("got %v, off by %s, version %s", k.Verdict, k.Difference, rep.Version)
 	}
-	if rate, ok, why := c.SavingsRate(); !ok || !near(rate, 1-1/1.5) {
+	if rate, ok, why := c.SavingsRate(); !ok || !isNear(rate, 1-1/1.5) {
 		t.Errorf("savings rate: got %v %v %s", rate, ok, why)
 	}
 	if len(c.Tags) != 1 || c.Tags[0].Key != "team" || c.Tags[0].Name != "research" || c.Tags[0].Effective.String() != "0.75" {

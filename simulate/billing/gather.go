@@ -115,7 +115,7 @@ func (l *UseLine) check(i int) error {
 		return &RecordError{i, "price", "a price is negative"}
 	case l.Kind == UseReserved && l.Capacity == "":
 		return &RecordError{i, "capacity", "reserved use must name the commitment that it ran in"}
-	case !l.Start.Known() || l.Start > 1<<40 || l.Start < -1<<40:
+	case !l.Start.IsKnown() || l.Start > 1<<40 || l.Start < -1<<40:
 		return &RecordError{i, "start", "it has no start"}
 	}
 	return nil

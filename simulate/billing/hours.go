@@ -77,7 +77,7 @@ type gatherer struct {
 
 // gather begins to gather use over a window.
 func gather(from, to capcli.Time, currency string) (*gatherer, error) {
-	if !from.Known() || !to.Known() || to <= from || to < 0 || from < -1<<40 || to > 1<<40 {
+	if !from.IsKnown() || !to.IsKnown() || to <= from || to < 0 || from < -1<<40 || to > 1<<40 {
 		return nil, fmt.Errorf("gather use: the window from %s to %s is none", from, to)
 	}
 	g := &gatherer{ids: map[bucket]int{}, users: map[user]int32{}}

@@ -67,7 +67,7 @@ func sum(parts ...capcli.USD) *big.Int {
 	return s
 }
 
-func same(t *rapid.T, what string, got, want *big.Int) {
+func checkSame(t *rapid.T, what string, got, want *big.Int) {
 	t.Helper()
 	if got.Cmp(want) != 0 {
 		t.Errorf("%s: got %s, want %s millionths", what, got, want)
@@ -91,11 +91,11 @@ func TestEveryTableSumsToTheInvoice(t *testing.T) {
 			for p, pool := range rec.Pools {
 				paid := rec.Months[m].Pools[p].Offered // of elastic pools offered is billed
 				total.Add(total, exact(rates[p].Price, paid))
-				same(t, fmt.Sprintf("month %d, %s", m, pool.Name), sum(inv.ByMonth[m].ByPool[p].Cost), exact(rates[p].Price, paid))
+				checkSame(t, fmt.Sprintf("month %d, %s", m, pool.Name), sum(inv.ByMonth[m].ByPool[p].Cost), exact(rates[p].Price, paid))
 			}
 		}
-		same(t, "total", sum(inv.Total.Cost), total)
-		same(t, "parts", sum(inv.Total.Direct, inv.Total.Idle, inv.Total.Blocked, inv.Total.Down), total)
+		checkSame(t, "total", sum(inv.Total.Cost), total)
+		checkSame(t, "parts", sum(inv.Total.Direct, inv.Total.Idle, inv.Total.Blocked, inv.Total.Down), total)
 		var tiers, terms, pools, months, monthTiers, tenants, tenantTiers []capcli.USD
 		for _, l := range inv.ByTier {
 			tiers = append(tiers, l.Cost)
@@ -112,20 +112,20 @@ func TestEveryTableSumsToTheInvoice(t *testing.T) {
 		direct := new(big.Int)
 		for _, b := range inv.ByTenant {
 			tenants, tenantTiers = append(tenants, b.Direct, b.Share), append(tenantTiers, b.ByTier[:]...)
-			same(t, b.Name, sum(b.Direct, b.Share), sum(b.Total))
+			checkSame(t, b.Name, sum(b.Direct, b.Share), sum(b.Total))
 			direct.Add(direct, sum(b.Direct))
 			if b.Direct < 0 || b.Share < 0 {
 				t.Errorf("%s pays %s and %s", b.Name, b.Direct, b.Share)
 			}
 		}
-		same(t, "tiers", sum(tiers...), total)
-		same(t, "terms", sum(terms...), total)
-		same(t, "pools", sum(pools...), total)
-		same(t, "months", sum(months...), total)
-		same(t, "tiers of months", sum(monthTiers...), total)
-		same(t, "tenants", sum(append(tenants, inv.Unallocated)...), total)
-		same(t, "tiers of tenants", sum(append(tenantTiers, inv.Unallocated)...), total)
-		same(t, "direct", direct, sum(inv.Total.Direct))
+		checkSame(t, "tiers", sum(tiers...), total)
+		checkSame(t, "terms", sum(terms...), total)
+		checkSame(t, "pools", sum(pools...), total)
+		checkSame(t, "months", sum(months...), total)
+		checkSame(t, "tiers of months", sum(monthTiers...), total)
+		checkSame(t, "tenants", sum(append(tenants, inv.Unallocated)...), total)
+		checkSame(t, "tiers of tenants", sum(append(tenantTiers, inv.Unallocated)...), total)
+		checkSame(t, "direct", direct, sum(inv.Total.Direct))
 		if inv.Unallocated > 0 && inv.Total.Time.Used > 0 {
 			t.Errorf("%s is borne by nobody, though somebody used something", inv.Unallocated)
 		}

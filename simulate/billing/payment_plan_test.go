@@ -21,7 +21,7 @@ func digits(t *testing.T, what string, got, want, digit float64) {
 	}
 }
 
-func paid(t *testing.T, rate string, term capcli.Seconds, months int, upfront int64) billing.Payment {
+func planPaid(t *testing.T, rate string, term capcli.Seconds, months int, upfront int64) billing.Payment {
 	t.Helper()
 	p, err := billing.NewPayment(usd(t, rate), term, months, upfront)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestBreakEven(t *testing.T) {
 		{"88.49", "61.3837", oneYear, 12, 0, .6936795, 8.324},
 		{"88.49", "38.8644", threeYears, 36, 0, .4391954, 15.811},
 	} {
-		p := paid(t, tt.rate, tt.term, tt.months, tt.upfront)
+		p := planPaid(t, tt.rate, tt.term, tt.months, tt.upfront)
 		digits(t, tt.rate+" break-even", p.BreakEven(usd(t, tt.onDemand)), tt.share, 1e-6)
 		digits(t, tt.rate+" recovers", p.Recover(usd(t, tt.onDemand)), tt.recovers, 1e-3)
 	}
@@ -68,7 +68,7 @@ func TestPresentValue(t *testing.T) {
 		{".58", 1_000_000, [3]float64{5080.80, 5080.80, 5080.80}},
 	}
 	for _, w := range ways {
-		p := paid(t, w.rate, oneYear, 12, w.upfront)
+		p := planPaid(t, w.rate, oneYear, 12, w.upfront)
 		for i, d := range []float64{0, .10, .20} {
 			digits(t, w.rate, p.PresentValue(d), w.want[i], .01)
 		}
@@ -89,7 +89,7 @@ func TestBreakEvenAfterFall(t *testing.T) {
 // TestPaymentsSum holds that the parts are the whole.
 func TestPaymentsSum(t *testing.T) {
 	for _, upfront := range []int64{0, 1, 333_333, 500_000, 999_999, 1_000_000} {
-		p := paid(t, "0.777777", oneYear+1, 7, upfront)
+		p := planPaid(t, "0.777777", oneYear+1, 7, upfront)
 		if want := capcli.Cost(usd(t, "0.777777"), capcli.GPUTime(oneYear+1)*capcli.GPUSecond); p.Total() != want {
 			t.Errorf("%d upfront: the payments sum to %s, want %s", upfront, p.Total().Decimal(), want.Decimal())
 		}

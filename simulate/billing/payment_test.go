@@ -29,7 +29,7 @@ func TestPaymentsOfAYear(t *testing.T) {
 				ID: "p", Start: day0, End: day0 + year, Fees: tt.fees,
 				Product: billing.SavingsPlan{Commit: usd(t, "1"), Rates: []billing.PlanRate{size("x", usd(t, ".75"))}},
 			}
-			line := on(x, 1, 0, capcli.Seconds(year), usd(t, "1.5"))
+			line := useOn(x, 1, 0, capcli.Seconds(year), usd(t, "1.5"))
 			rec := &billing.UseRecord{From: day0, To: day0 + year, Lines: []billing.UseLine{line}}
 			b := billOf(t, rec, &billing.Portfolio{Commitments: []billing.Commitment{c}}, billing.ByMonth)
 			got := map[string]capcli.USD{}

@@ -138,11 +138,11 @@ func (x *pricing) settle(i int) error {
 		}
 		x.rest[p.commit] = rest
 	}
-	return x.drawn(i)
+	return x.priceDrawn(i)
 }
 
-// drawn sets what falls due in hour i of promises to spend.
-func (x *pricing) drawn(i int) (err error) {
+// priceDrawn sets what falls due in hour i of promises to spend.
+func (x *pricing) priceDrawn(i int) (err error) {
 	h := x.h
 	for k, d := range x.draws {
 		if d == nil {

@@ -69,9 +69,9 @@ func (p MinimumSpend) edges(c *Commitment) []capcli.Time {
 	return append(out, c.End)
 }
 
-// owed is the minimum for the part of [from, to) that is within a window, by time.
+// amountOwed is the minimum for the part of [from, to) that is within a window, by time.
 // The last period may be shorter than the others and counts for its share.
-func (p MinimumSpend) owed(from, to, start, end capcli.Time) capcli.USD {
+func (p MinimumSpend) amountOwed(from, to, start, end capcli.Time) capcli.USD {
 	whole := to
 	if p.Every > 0 {
 		whole = max(to, addMonths(from, int(p.Every)))
@@ -87,7 +87,7 @@ func (p MinimumSpend) owed(from, to, start, end capcli.Time) capcli.USD {
 func (p MinimumSpend) total(c *Commitment) (sum capcli.USD, err error) {
 	from := c.Start
 	for _, to := range p.edges(c) {
-		if sum, err = add(sum, p.owed(from, to, from, to)); err != nil {
+		if sum, err = add(sum, p.amountOwed(from, to, from, to)); err != nil {
 			return 0, fmt.Errorf("commitment %s: %w", c.ID, err)
 		}
 		from = to
@@ -125,7 +125,7 @@ func (d *drawdown) settle(until, start, end capcli.Time) (capcli.USD, error) {
 		if err != nil {
 			return 0, err
 		}
-		short := d.p.owed(d.from, d.edges[0], start, end) - (spent - d.settled)
+		short := d.p.amountOwed(d.from, d.edges[0], start, end) - (spent - d.settled)
 		if due, err = add(due, max(0, short)); err != nil {
 			return 0, err
 		}

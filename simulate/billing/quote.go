@@ -198,7 +198,7 @@ func (q *Quoter) fees(out *Quote, covered, eligible float64) error {
 		if out.Billed > 1<<62 {
 			return capcli.ErrOverflow
 		}
-		loss := c.lost(q.h.from, q.h.to)
+		loss := c.lossIn(q.h.from, q.h.to)
 		bought += float64(loss)
 		if q.bought[k] > 0 {
 			bought += float64(part - loss)

@@ -30,9 +30,9 @@ func TestCapacityReservations(t *testing.T) {
 	early.Product = billing.CapacityReservation{Units: 1000, Price: dime, Committed: 7200, WindDown: usd(t, "5")}
 	zoned := odcr("o", 4, 0, hours, dime)
 	zoned.Scope.Zone = "r-a"
-	named := on(p5, 1, 0, 3*3600, dime)
+	named := useOn(p5, 1, 0, 3*3600, dime)
 	named.Capacity = "o"
-	other := on(p5, 2, 0, 3600, dime)
+	other := useOn(p5, 2, 0, 3600, dime)
 	other.Account = "y"
 	owned, mine := odcr("o", 4, 0, hours, dime), regional
 	owned.Owner, mine.Owner = "x", "x"
@@ -44,16 +44,16 @@ func TestCapacityReservations(t *testing.T) {
 		idle, runs string // billed for the unused part, and for use
 		total      string // effective
 	}{
-		{"20 reserved, 15 run", []billing.UseLine{on(p5, 15, 0, 3600, dime)}, []billing.Commitment{odcr("o", 20, 0, hours, dime)}, 1, ".5", "1.5", "2"},
+		{"20 reserved, 15 run", []billing.UseLine{useOn(p5, 15, 0, 3600, dime)}, []billing.Commitment{odcr("o", 20, 0, hours, dime)}, 1, ".5", "1.5", "2"},
 		{"24 h 15 min are 24.25 h", nil, []billing.Commitment{odcr("o", 1, 0, 24*hours+900, dime)}, 25, "2.425", "0", "2.425"},
-		{"one hour unused, four used, one more after it was cancelled", []billing.UseLine{on(p5, 1, 3600, 5*3600, dime)}, []billing.Commitment{odcr("o", 1, 0, 5*hours, dime)}, 6, ".1", ".5", ".6"},
-		{"by the second: two run for half an hour beside one reserved", []billing.UseLine{on(p5, 2, 0, 1800, dime)}, []billing.Commitment{odcr("o", 1, 0, hours, dime)}, 1, ".05", ".1", ".15"},
-		{"two reservations are not filled by the same use", []billing.UseLine{on(p5, 3, 0, 3600, dime)}, []billing.Commitment{odcr("a", 2, 0, hours, dime), odcr("b", 2, 0, hours, dime)}, 1, ".1", ".3", ".4"},
-		{"use that does not name a targeted one runs beside it", []billing.UseLine{on(p5, 1, 0, 3600, dime)}, []billing.Commitment{targeted}, 1, ".4", ".1", ".5"},
-		{"regional discounts go to use first, then to the unused part", []billing.UseLine{on(p5, 2, 0, 3600, dime)}, []billing.Commitment{odcr("o", 4, 0, hours, dime), regional}, 1, ".1", "0", ".28"},
+		{"one hour unused, four used, one more after it was cancelled", []billing.UseLine{useOn(p5, 1, 3600, 5*3600, dime)}, []billing.Commitment{odcr("o", 1, 0, 5*hours, dime)}, 6, ".1", ".5", ".6"},
+		{"by the second: two run for half an hour beside one reserved", []billing.UseLine{useOn(p5, 2, 0, 1800, dime)}, []billing.Commitment{odcr("o", 1, 0, hours, dime)}, 1, ".05", ".1", ".15"},
+		{"two reservations are not filled by the same use", []billing.UseLine{useOn(p5, 3, 0, 3600, dime)}, []billing.Commitment{odcr("a", 2, 0, hours, dime), odcr("b", 2, 0, hours, dime)}, 1, ".1", ".3", ".4"},
+		{"use that does not name a targeted one runs beside it", []billing.UseLine{useOn(p5, 1, 0, 3600, dime)}, []billing.Commitment{targeted}, 1, ".4", ".1", ".5"},
+		{"regional discounts go to use first, then to the unused part", []billing.UseLine{useOn(p5, 2, 0, 3600, dime)}, []billing.Commitment{odcr("o", 4, 0, hours, dime), regional}, 1, ".1", "0", ".28"},
 		{"use of another account goes before the owner's unused part", []billing.UseLine{other}, []billing.Commitment{owned, mine}, 1, ".1", "0", ".28"},
-		{"zonal ones do not apply, to what runs in it or to the rest", []billing.UseLine{on(inZone, 2, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, ".2", ".2", ".58"},
-		{"zonal ones apply beside it", []billing.UseLine{on(inZone, 6, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, "0", ".4", ".58"},
+		{"zonal ones do not apply, to what runs in it or to the rest", []billing.UseLine{useOn(inZone, 2, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, ".2", ".2", ".58"},
+		{"zonal ones apply beside it", []billing.UseLine{useOn(inZone, 6, 0, 3600, dime)}, []billing.Commitment{zoned, zonal}, 1, "0", ".4", ".58"},
 		{"named, before it begins and after it ends", []billing.UseLine{named}, []billing.Commitment{odcr("o", 1, hours, 2*hours, dime)}, 3, "0", ".3", ".3"},
 		{"cancelled before the time it was committed for", nil, []billing.Commitment{early}, 1, "5.1", "0", "5.1"},
 	}
@@ -90,7 +90,7 @@ func TestCapacityReservations(t *testing.T) {
 func TestReservationRowsSayWhatRanInThem(t *testing.T) {
 	p5 := billing.SKU{Provider: "aws", Region: "r", Family: "p5", Size: "48xlarge"}
 	dime := usd(t, ".10")
-	rec := &billing.UseRecord{From: day0, To: day0 + hours, Lines: []billing.UseLine{on(p5, 3, 0, 3600, dime)}}
+	rec := &billing.UseRecord{From: day0, To: day0 + hours, Lines: []billing.UseLine{useOn(p5, 3, 0, 3600, dime)}}
 	b := billOf(t, rec, &billing.Portfolio{Commitments: []billing.Commitment{odcr("o", 2, 0, hours, dime)}}, billing.InAll)
 	got := map[string]capcli.USD{}
 	for _, r := range b.Rows {
@@ -108,9 +108,9 @@ func TestCapacityBlocks(t *testing.T) {
 		ID: "cb", Start: day0, End: day0 + day, Fees: billing.Fees{Upfront: usd(t, "960")},
 		Product: billing.CapacityBlock{Units: 4000, EndsEarly: billing.BlockEndsEarly},
 	}
-	line := on(p5, 4, 0, 24*3600-1800, usd(t, "98.32"))
+	line := useOn(p5, 4, 0, 24*3600-1800, usd(t, "98.32"))
 	line.Kind, line.Capacity = billing.UseReserved, "cb"
-	od := on(p5, 1, 0, 3600, usd(t, "98.32"))
+	od := useOn(p5, 1, 0, 3600, usd(t, "98.32"))
 	sp := plan("sp", usd(t, "50"), size("48xlarge", usd(t, "50")))
 	rec := &billing.UseRecord{From: day0, To: day0 + day, Lines: []billing.UseLine{line, od}}
 	b := billOf(t, rec, &billing.Portfolio{Commitments: []billing.Commitment{block, sp}}, billing.InAll)
@@ -166,7 +166,7 @@ func TestOwnedIsWrittenOffStraightLine(t *testing.T) {
 		t.Fatalf("fees are %+v, want %+v", fees, want)
 	}
 	c := billing.Commitment{ID: "own", Start: day0, End: day0 + 4*year, Fees: fees, Product: billing.Owned{Units: 8000}}
-	line := on(billing.SKU{GPUModel: "H100"}, 4, 0, capcli.Seconds(4*year), usd(t, "4"))
+	line := useOn(billing.SKU{GPUModel: "H100"}, 4, 0, capcli.Seconds(4*year), usd(t, "4"))
 	line.Kind, line.Capacity = billing.UseReserved, "own"
 	rec := &billing.UseRecord{From: day0, To: day0 + 4*year, Lines: []billing.UseLine{line}}
 	b := billOf(t, rec, &billing.Portfolio{Commitments: []billing.Commitment{c}}, billing.InAll)

@@ -18,7 +18,7 @@ func (r *UseRecord) MatchSpotPrices() {
 		}
 		series[p.SKU] = append(series[p.SKU], p)
 	}
-	slices.SortFunc(of, func(a, b SKU) int { return cmp.Or(said(&b)-said(&a), compareSKU(&a, &b)) })
+	slices.SortFunc(of, func(a, b SKU) int { return cmp.Or(namedFields(&b)-namedFields(&a), compareSKU(&a, &b)) })
 	var out []SpotPrice
 	done := map[SKU]bool{}
 	for i := range r.Lines {
@@ -42,8 +42,8 @@ func (r *UseRecord) MatchSpotPrices() {
 	r.SpotPrices = out
 }
 
-// said is how many fields of a SKU are named.
-func said(s *SKU) int {
+// namedFields is how many fields of a SKU are named.
+func namedFields(s *SKU) int {
 	n := 0
 	for _, f := range s.fields() {
 		n += btoi(f != "")

@@ -126,15 +126,15 @@ func (r *Request) window() error {
 	u := r.Use
 	first, last := u.From, u.To
 	switch {
-	case r.From.Known() && r.From > first:
+	case r.From.IsKnown() && r.From > first:
 		return &capcli.RequestError{Field: "from", Text: fmt.Sprintf("%s leaves use out: it is from %s to %s", day(r.From), first, last), Hint: hint}
-	case r.From.Known():
+	case r.From.IsKnown():
 		u.From = r.From
 	}
 	switch {
-	case r.Until.Known() && r.Until < last:
+	case r.Until.IsKnown() && r.Until < last:
 		return &capcli.RequestError{Field: "until", Text: fmt.Sprintf("%s leaves use out: it is from %s to %s", day(r.Until-1), u.From, last), Hint: hint}
-	case r.Until.Known():
+	case r.Until.IsKnown():
 		u.To = r.Until
 	}
 	if have, want := currencyOf(r.Portfolio.Currency), currencyOf(u.Currency); have != want {
@@ -146,10 +146,10 @@ func (r *Request) window() error {
 	first, last = u.From, u.To
 	for i := range r.Portfolio.Commitments {
 		c := &r.Portfolio.Commitments[i]
-		if !r.From.Known() && c.Start < u.From && c.Start >= floorTo(first, capcli.Day) {
+		if !r.From.IsKnown() && c.Start < u.From && c.Start >= floorTo(first, capcli.Day) {
 			u.From = floorTo(c.Start, capcli.Hour)
 		}
-		if !r.Until.Known() && c.End > u.To && c.End <= floorTo(last-1, capcli.Day)+capcli.Time(capcli.Day) {
+		if !r.Until.IsKnown() && c.End > u.To && c.End <= floorTo(last-1, capcli.Day)+capcli.Time(capcli.Day) {
 			u.To = floorTo(c.End+capcli.Time(capcli.Hour)-1, capcli.Hour)
 		}
 	}

@@ -12,8 +12,8 @@ const day0 = capcli.Time(1798761600)
 
 const hours = capcli.Time(3600)
 
-// on is on-demand use of whole units from some second after day0.
-func on(sku billing.SKU, units int64, from, seconds capcli.Seconds, price capcli.Rate) billing.UseLine {
+// useOn is on-demand use of whole units from some second after day0.
+func useOn(sku billing.SKU, units int64, from, seconds capcli.Seconds, price capcli.Rate) billing.UseLine {
 	return billing.UseLine{Start: day0 + capcli.Time(from), Seconds: seconds, Units: 1000 * units, SKU: sku, Price: price}
 }
 
@@ -43,8 +43,8 @@ func oldPlan(t *testing.T, commit string) ([]billing.UseLine, []billing.Commitme
 	sku := func(s string) billing.SKU { return billing.SKU{Provider: "aws", Size: s} }
 	d := func(s string) capcli.USD { return usd(t, s) }
 	use := []billing.UseLine{
-		on(sku("c5.9xlarge"), 1, 0, 3600, d("4")), on(sku("c5.24xlarge"), 1, 0, 3600, d("10")),
-		on(sku("vcpu"), 10, 0, 3600, d("1.5")), on(sku("gb"), 5, 0, 3600, d("2")),
+		useOn(sku("c5.9xlarge"), 1, 0, 3600, d("4")), useOn(sku("c5.24xlarge"), 1, 0, 3600, d("10")),
+		useOn(sku("vcpu"), 10, 0, 3600, d("1.5")), useOn(sku("gb"), 5, 0, 3600, d("2")),
 	}
 	sp := plan("sp", d(commit), size("c5.9xlarge", d("2")), size("c5.24xlarge", d("8")), size("vcpu", d("1")), size("gb", d("1")))
 	return use, []billing.Commitment{sp}
@@ -55,9 +55,9 @@ func newPlan(t *testing.T, commit string) ([]billing.UseLine, []billing.Commitme
 	sku := func(s string) billing.SKU { return billing.SKU{Provider: "aws", Size: s} }
 	d := func(s string) capcli.USD { return usd(t, s) }
 	use := []billing.UseLine{
-		on(sku("r5"), 4, 0, 3600, d("1")), on(sku("vcpu"), 400, 0, 3600, d(".04")), on(sku("gb"), 1600, 0, 3600, d(".004")),
-		on(sku("m5"), 1, 0, 3600, d("10")), on(sku("gb-s"), 1_500_000, 0, 1, 3600*d(".000015")),
-		on(sku("requests"), 1, 0, 3600, d(".20")),
+		useOn(sku("r5"), 4, 0, 3600, d("1")), useOn(sku("vcpu"), 400, 0, 3600, d(".04")), useOn(sku("gb"), 1600, 0, 3600, d(".004")),
+		useOn(sku("m5"), 1, 0, 3600, d("10")), useOn(sku("gb-s"), 1_500_000, 0, 1, 3600*d(".000015")),
+		useOn(sku("requests"), 1, 0, 3600, d(".20")),
 	}
 	sp := plan("sp", d(commit), size("r5", d(".7")), size("vcpu", d(".03")), size("gb", d(".003")), size("m5", d("8.2")),
 		billing.PlanRate{Scope: billing.Scope{Size: "gb-s"}, Rate: 45_900})
@@ -89,23 +89,23 @@ func reservedVectors(t *testing.T) []vector {
 	in := billing.Scope{Provider: "aws", Region: "us-east-1", Family: "m5", Size: "large"}
 	big := billing.Scope{Provider: "aws", Region: "us-east-1", Family: "m3", Size: "2xlarge"}
 	zonal := billing.Scope{Provider: "aws", Region: "us-east-1", Zone: "us-east-1b", Family: "m3", Size: "2xlarge"}
-	spot := on(m5, 1, 0, 3600, d("1"))
+	spot := useOn(m5, 1, 0, 3600, d("1"))
 	spot.Kind, spot.Spot = billing.UseSpot, d(".3")
 	owner := func(account string, c billing.Commitment) billing.Commitment { c.Owner = account; return c }
 	at := func(account string, l billing.UseLine) billing.UseLine { l.Account = account; return l }
 	return []vector{
-		{"aws ri: one, four instances for an hour", []billing.UseLine{on(m5, 4, 0, 3600, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "3", ".6", "0", "3.6"},
-		{"aws ri: one, four instances for a quarter of the same hour", []billing.UseLine{on(m5, 4, 600, 900, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", ".6", "0", ".6"},
-		{"aws ri: one after the other in the hour", []billing.UseLine{on(m5, 1, 0, 900, d("1")), on(m5, 1, 900, 900, d("1")), on(m5, 1, 1800, 900, d("1")), on(m5, 1, 2700, 900, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", ".6", "0", ".6"},
+		{"aws ri: one, four instances for an hour", []billing.UseLine{useOn(m5, 4, 0, 3600, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "3", ".6", "0", "3.6"},
+		{"aws ri: one, four instances for a quarter of the same hour", []billing.UseLine{useOn(m5, 4, 600, 900, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", ".6", "0", ".6"},
+		{"aws ri: one after the other in the hour", []billing.UseLine{useOn(m5, 1, 0, 900, d("1")), useOn(m5, 1, 900, 900, d("1")), useOn(m5, 1, 1800, 900, d("1")), useOn(m5, 1, 2700, 900, d("1"))}, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", ".6", "0", ".6"},
 		{"aws ri: paid in an hour without use", nil, []billing.Commitment{ri("a", in, 1, d(".6"))}, "0", "0", ".6", ".6"},
-		{"aws ri: 2xlarge covers two large and one of two xlarge", []billing.UseLine{on(m3("large"), 2, 0, 3600, d(".11")), on(m3("xlarge"), 2, 0, 3600, d(".2"))}, []billing.Commitment{ri("a", big, 1, d(".24"))}, ".2", ".24", "0", ".44"},
-		{"aws ri: half of a 2xlarge by an 1xlarge-sized one", []billing.UseLine{on(m3("2xlarge"), 1, 0, 3600, d(".4"))}, []billing.Commitment{ri("a", billing.Scope{Provider: "aws", Region: "us-east-1", Family: "m3", Size: "xlarge"}, 1, d(".12"))}, ".2", ".12", "0", ".32"},
-		{"aws ri: g5 has no flexible sizes", []billing.UseLine{on(g5("xlarge"), 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", billing.Scope{Region: "us-east-1", Family: "g5", Size: "2xlarge"}, 1, d(".6"))}, "1", "0", ".6", "1.6"},
-		{"aws ri: windows has no flexible sizes", []billing.UseLine{on(windows, 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", big, 1, d(".6"))}, "1", "0", ".6", "1.6"},
-		{"aws ri: a zonal one has no flexible sizes", []billing.UseLine{on(m3("large"), 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", zonal, 1, d(".6"))}, "1", "0", ".6", "1.6"},
-		{"aws ri: zonal before regional", []billing.UseLine{on(m3("2xlarge"), 1, 0, 3600, d("1"))}, []billing.Commitment{ri("regional", big, 1, d(".6")), ri("zonal", zonal, 1, d(".5"))}, "0", ".5", ".6", "1.1"},
+		{"aws ri: 2xlarge covers two large and one of two xlarge", []billing.UseLine{useOn(m3("large"), 2, 0, 3600, d(".11")), useOn(m3("xlarge"), 2, 0, 3600, d(".2"))}, []billing.Commitment{ri("a", big, 1, d(".24"))}, ".2", ".24", "0", ".44"},
+		{"aws ri: half of a 2xlarge by an 1xlarge-sized one", []billing.UseLine{useOn(m3("2xlarge"), 1, 0, 3600, d(".4"))}, []billing.Commitment{ri("a", billing.Scope{Provider: "aws", Region: "us-east-1", Family: "m3", Size: "xlarge"}, 1, d(".12"))}, ".2", ".12", "0", ".32"},
+		{"aws ri: g5 has no flexible sizes", []billing.UseLine{useOn(g5("xlarge"), 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", billing.Scope{Region: "us-east-1", Family: "g5", Size: "2xlarge"}, 1, d(".6"))}, "1", "0", ".6", "1.6"},
+		{"aws ri: windows has no flexible sizes", []billing.UseLine{useOn(windows, 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", big, 1, d(".6"))}, "1", "0", ".6", "1.6"},
+		{"aws ri: a zonal one has no flexible sizes", []billing.UseLine{useOn(m3("large"), 1, 0, 3600, d("1"))}, []billing.Commitment{ri("a", zonal, 1, d(".6"))}, "1", "0", ".6", "1.6"},
+		{"aws ri: zonal before regional", []billing.UseLine{useOn(m3("2xlarge"), 1, 0, 3600, d("1"))}, []billing.Commitment{ri("regional", big, 1, d(".6")), ri("zonal", zonal, 1, d(".5"))}, "0", ".5", ".6", "1.1"},
 		{"aws ri: never spot", []billing.UseLine{spot}, []billing.Commitment{ri("a", in, 1, d(".6"))}, ".3", "0", ".6", ".9"},
-		{"aws ri: the owner's instance first", []billing.UseLine{at("a", on(m5, 1, 0, 3600, d("1"))), at("b", on(m5, 1, 0, 3600, d("2")))}, []billing.Commitment{owner("b", ri("r", in, 1, d(".6")))}, "1", ".6", "0", "1.6"},
+		{"aws ri: the owner's instance first", []billing.UseLine{at("a", useOn(m5, 1, 0, 3600, d("1"))), at("b", useOn(m5, 1, 0, 3600, d("2")))}, []billing.Commitment{owner("b", ri("r", in, 1, d(".6")))}, "1", ".6", "0", "1.6"},
 	}
 }
 
@@ -117,10 +117,10 @@ func planVectors(t *testing.T) []vector {
 	all, spAll := newPlan(t, "46.925")
 	two, sp2 := newPlan(t, "2")
 	x := billing.SKU{Provider: "aws", Region: "r", Family: "p5", Size: "x"}
-	one := []billing.UseLine{on(x, 3, 0, 3600, d("1"))}
+	one := []billing.UseLine{useOn(x, 3, 0, 3600, d("1"))}
 	family := plan("family", d(".8"), size("x", d(".8")))
 	family.Product = billing.SavingsPlan{Commit: d(".8"), Instance: true, Rates: []billing.PlanRate{size("x", d(".8"))}}
-	spot := on(x, 1, 0, 3600, d("1"))
+	spot := useOn(x, 1, 0, 3600, d("1"))
 	spot.Kind, spot.Spot = billing.UseSpot, d(".3")
 	return []vector{
 		{"aws plan: 25 dollars cover all", old25, sp25, "0", "25", "0", "25"},
@@ -132,8 +132,8 @@ func planVectors(t *testing.T) []vector {
 		{"aws plan: one family before all, though it saves less", one[:1:1], []billing.Commitment{plan("all", d("1.8"), size("x", d(".6"))), family}, "0", "2", ".6", "2.6"},
 		{"aws plan: after reserved instances", one, []billing.Commitment{plan("a", d("1.4"), size("x", d(".7"))), ri("ri", billing.Scope{Family: "p5", Size: "x"}, 2, d(".6"))}, "0", "1.9", ".7", "2.6"},
 		{"aws plan: never spot", []billing.UseLine{spot}, []billing.Commitment{plan("a", d("1"), size("x", d(".5")))}, ".3", "0", "1", "1.3"},
-		{"focus: three quarters of one dollar an hour", []billing.UseLine{on(x, 1, 0, 3600, d("1.5"))}, []billing.Commitment{plan("a", d("1"), size("x", d(".75")))}, "0", ".75", ".25", "1"},
-		{"focus: half a dollar over the plan", []billing.UseLine{on(x, 3, 0, 1800, d("1"))}, []billing.Commitment{plan("a", d("1"), size("x", d("1")))}, ".5", "1", "0", "1.5"},
+		{"focus: three quarters of one dollar an hour", []billing.UseLine{useOn(x, 1, 0, 3600, d("1.5"))}, []billing.Commitment{plan("a", d("1"), size("x", d(".75")))}, "0", ".75", ".25", "1"},
+		{"focus: half a dollar over the plan", []billing.UseLine{useOn(x, 3, 0, 1800, d("1"))}, []billing.Commitment{plan("a", d("1"), size("x", d("1")))}, ".5", "1", "0", "1.5"},
 	}
 }
 
@@ -161,7 +161,7 @@ func otherVectors(t *testing.T) []vector {
 		ID: "flex", Start: day0, End: day0 + hours, Fees: billing.Fees{Hourly: d("7.2")},
 		Product: billing.FlexibleUse{Commit: d("7.2"), Rates: []billing.PlanRate{{Scope: billing.Scope{Family: "n2"}, Discount: 280_000}}},
 	}
-	free := on(billing.SKU{Provider: "aws"}, 1, 0, 3599, d("10"))
+	free := useOn(billing.SKU{Provider: "aws"}, 1, 0, 3599, d("10"))
 	free.Kind, free.Spot, free.Ended = billing.UseSpot, d("3"), billing.EndedByProvider
 	late, mine, azure := free, free, free
 	late.Seconds, mine.Ended = 3600, billing.EndedByUser
@@ -171,19 +171,19 @@ func otherVectors(t *testing.T) []vector {
 		ID: "block", Start: day0 - 23*hours, End: day0 + hours, Fees: billing.Fees{Upfront: d("240")},
 		Product: billing.CapacityBlock{Units: 2000, EndsEarly: billing.BlockEndsEarly},
 	}
-	inBlock := on(gpu, 3, 0, 3600, d("11"))
+	inBlock := useOn(gpu, 3, 0, 3600, d("11"))
 	inBlock.Capacity = "block"
-	short := on(gpu, 1, 0, 1, d("3600"))
+	short := useOn(gpu, 1, 0, 1, d("3600"))
 	short.Minimum = billing.MinimumAWS
 	return []vector{
-		{"azure: 0.75 and 0.5 machine-hours, one reserved", []billing.UseLine{on(vm, 1, 0, 2700, d("1")), on(vm, 1, 0, 1800, d("1"))}, []billing.Commitment{az("r", billing.Scope{}, 1, d(".6"))}, ".25", ".6", "0", ".85"},
-		{"azure: 0.5 and 1 machine-hours, one reserved", []billing.UseLine{on(vm, 1, 0, 1800, d("1")), on(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{az("r", billing.Scope{}, 1, d(".6"))}, ".5", ".6", "0", "1.1"},
-		{"azure: reservation before plan", []billing.UseLine{on(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{azPlan("p", day0, day0+hours, d(".5"), d(".5")), az("r", billing.Scope{}, 1, d(".6"))}, "0", ".6", ".5", "1.1"},
-		{"azure: three years before one year", []billing.UseLine{on(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{azPlan("1y", day0-year+hours, day0+hours, d(".5"), d(".5")), azPlan("3y", day0-3*year+hours, day0+hours, d(".6"), d(".6"))}, "0", ".6", ".5", "1.1"},
-		{"azure: the narrower scope first", []billing.UseLine{on(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{az("a-wide", billing.Scope{Provider: "azure"}, 1, d(".6")), az("b-narrow", billing.Scope{Provider: "azure", Region: "eastus"}, 1, d(".5"))}, "0", ".5", ".6", "1.1"},
-		{"gcp: committed use is paid used or not", []billing.UseLine{on(gpu, 6, 0, 3600, d("11.06"))}, []billing.Commitment{cud}, "0", "29.148", "9.716", "38.864"},
-		{"gcp: beyond the commitment on demand", []billing.UseLine{on(gpu, 10, 0, 3600, d("11.06"))}, []billing.Commitment{cud}, "22.12", "38.864", "0", "60.984"},
-		{"gcp: flexible, 28 % off eligible families", []billing.UseLine{on(billing.SKU{Family: "n2"}, 12, 0, 3600, d("1")), on(gpu, 1, 0, 3600, d("11.06"))}, []billing.Commitment{flexible}, "13.06", "7.2", "0", "20.26"},
+		{"azure: 0.75 and 0.5 machine-hours, one reserved", []billing.UseLine{useOn(vm, 1, 0, 2700, d("1")), useOn(vm, 1, 0, 1800, d("1"))}, []billing.Commitment{az("r", billing.Scope{}, 1, d(".6"))}, ".25", ".6", "0", ".85"},
+		{"azure: 0.5 and 1 machine-hours, one reserved", []billing.UseLine{useOn(vm, 1, 0, 1800, d("1")), useOn(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{az("r", billing.Scope{}, 1, d(".6"))}, ".5", ".6", "0", "1.1"},
+		{"azure: reservation before plan", []billing.UseLine{useOn(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{azPlan("p", day0, day0+hours, d(".5"), d(".5")), az("r", billing.Scope{}, 1, d(".6"))}, "0", ".6", ".5", "1.1"},
+		{"azure: three years before one year", []billing.UseLine{useOn(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{azPlan("1y", day0-year+hours, day0+hours, d(".5"), d(".5")), azPlan("3y", day0-3*year+hours, day0+hours, d(".6"), d(".6"))}, "0", ".6", ".5", "1.1"},
+		{"azure: the narrower scope first", []billing.UseLine{useOn(vm, 1, 0, 3600, d("1"))}, []billing.Commitment{az("a-wide", billing.Scope{Provider: "azure"}, 1, d(".6")), az("b-narrow", billing.Scope{Provider: "azure", Region: "eastus"}, 1, d(".5"))}, "0", ".5", ".6", "1.1"},
+		{"gcp: committed use is paid used or not", []billing.UseLine{useOn(gpu, 6, 0, 3600, d("11.06"))}, []billing.Commitment{cud}, "0", "29.148", "9.716", "38.864"},
+		{"gcp: beyond the commitment on demand", []billing.UseLine{useOn(gpu, 10, 0, 3600, d("11.06"))}, []billing.Commitment{cud}, "22.12", "38.864", "0", "60.984"},
+		{"gcp: flexible, 28 % off eligible families", []billing.UseLine{useOn(billing.SKU{Family: "n2"}, 12, 0, 3600, d("1")), useOn(gpu, 1, 0, 3600, d("11.06"))}, []billing.Commitment{flexible}, "13.06", "7.2", "0", "20.26"},
 		{"capacity block: use that names it, beyond it and after its end on demand", []billing.UseLine{inBlock}, []billing.Commitment{block}, "22", "5", "5", "32"},
 		{"spot: ended by AWS in its first hour", []billing.UseLine{free}, nil, "0", "0", "0", "0"},
 		{"spot: ended by AWS after an hour", []billing.UseLine{late}, nil, "3", "0", "0", "3"},

@@ -6,9 +6,9 @@ import (
 	"capcli"
 )
 
-// kept is a saved run that costs so many dollars and whose 95th percentile of waits is
+// keptOutcome is a saved run that costs so many dollars and whose 95th percentile of waits is
 // so many seconds; below 0 only a lower bound of that is known.
-func kept(policy string, run int, dollars float64, wait capcli.Seconds) Outcome {
+func keptOutcome(policy string, run int, dollars float64, wait capcli.Seconds) Outcome {
 	usd := capcli.USDOf(dollars)
 	o := Outcome{Scenario: "s", Policy: policy, Placement: "first", Run: run, Ended: capcli.Day}
 	o.Cost.Total = &usd
@@ -33,7 +33,7 @@ func figureOf(t *testing.T, c *Comparison, name string) *ComparedFigure {
 
 // Runs are compared by their numbers, and only those that every plan has.
 func TestCompareInPairs(t *testing.T) {
-	plans := Plans([]Outcome{kept("a", 0, 10, 5), kept("b", 1, 30, 9), kept("a", 1, 20, 5), kept("b", 2, 99, 1), kept("b", 0, 14, 7)})
+	plans := Plans([]Outcome{keptOutcome("a", 0, 10, 5), keptOutcome("b", 1, 30, 9), keptOutcome("a", 1, 20, 5), keptOutcome("b", 2, 99, 1), keptOutcome("b", 0, 14, 7)})
 	if len(plans) != 2 || plans[0].Name != "s/a/first" || len(plans[1].Runs) != 3 {
 		t.Fatalf("got plans %+v", plans)
 	}
@@ -56,7 +56,7 @@ func TestCompareInPairs(t *testing.T) {
 // A mean with a lower bound among its terms is one itself; against a first plan that is
 // only known to be over something nothing is.
 func TestCompareLowerBounds(t *testing.T) {
-	low, sure := kept("a", 0, 1, -50), kept("b", 0, 1, 80)
+	low, sure := keptOutcome("a", 0, 1, -50), keptOutcome("b", 0, 1, 80)
 	wait := figureOf(t, Compare(Plans([]Outcome{sure, low})), "wait_p95")
 	if wait.Mean[1] != nil || *wait.AtLeast[1] != 50 || !wait.Changes[1].Mean.AtLeast || wait.Difference[0] != nil {
 		t.Errorf("over 50 against 80 is %+v", wait)
@@ -70,9 +70,9 @@ func TestCompareLowerBounds(t *testing.T) {
 // Results of before there were figures of undone work do not know them, but know the
 // waits of their jobs, which they did not count.
 func TestCompareOldResults(t *testing.T) {
-	old := kept("a", 0, 1, 5)
+	old := keptOutcome("a", 0, 1, 5)
 	old.Started, old.WaitMean = 0, 3
-	new := kept("b", 0, 1, 5)
+	new := keptOutcome("b", 0, 1, 5)
 	new.Possible, new.UnservedShare = capcli.GPUTime(1), 0.5
 	c := Compare(Plans([]Outcome{old, new}))
 	if f := figureOf(t, c, "unserved_share"); f.Mean[0] != nil || *f.Mean[1] != 0.5 || f.Difference[0] != nil {
@@ -85,7 +85,7 @@ func TestCompareOldResults(t *testing.T) {
 
 // The parts of a plan's cost are means over all of its runs.
 func TestSplitCosts(t *testing.T) {
-	a, b := kept("a", 0, 3, 1), kept("a", 1, 5, 1)
+	a, b := keptOutcome("a", 0, 3, 1), keptOutcome("a", 1, 5, 1)
 	a.Cost.ByTenant = map[string]capcli.USD{"x": 3 * capcli.Dollar}
 	b.Cost.ByTenant = map[string]capcli.USD{"x": capcli.Dollar, "y": 4 * capcli.Dollar}
 	s := SplitCosts(Plans([]Outcome{a, b}), "tenant")

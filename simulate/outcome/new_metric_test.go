@@ -27,7 +27,7 @@ func TestNewMetric(t *testing.T) {
 		Metrics = Metrics[:len(Metrics)-1]
 		delete(byName, doubled.Name)
 	}()
-	cheap, dear := kept("easy", 0, 40, 0), kept("easy", 1, 60, 0)
+	cheap, dear := keptOutcome("easy", 0, 40, 0), keptOutcome("easy", 1, 60, 0)
 	runs := []*Outcome{&cheap, &dear}
 	if s, known := SpreadOf(runs, "doubled_cost"); !known || s.Mean.Value != 100 {
 		t.Errorf("the mean over runs is %v (%v), want 100", s.Mean.Value, known)

@@ -124,7 +124,7 @@ func WaitsOf(w *simulate.Stats) Waits {
 // Quantile returns v, a quantile of w, as the first value where it is known, else as
 // the second, a lower bound.
 func Quantile(w *simulate.Stats, percent int64, v capcli.Seconds) (exact, from *capcli.Seconds) {
-	if w.Known(percent) {
+	if w.KnowsRank(percent) {
 		return &v, nil
 	}
 	return nil, &v

@@ -16,7 +16,7 @@ import (
 func TestAssessLaws(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
-		futures, m := some(t, 5, 24, 6)
+		futures, m := someFutures(t, 5, 24, 6)
 		f, err := NewField(futures, m)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestRulesByHand(t *testing.T) {
 func TestRulesAreNoBetterThanTheOptimum(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
-		_, m := some(t, 1, 8, 3)
+		_, m := someFutures(t, 1, 8, 3)
 		var gpus []float64
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			gpus = append(gpus, rapid.Float64Range(0, 9).Draw(t, "demand"))

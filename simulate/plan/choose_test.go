@@ -12,9 +12,9 @@ import (
 	"capcli"
 )
 
-// some draws futures on weeks that are bought by the week, in whole and broken
+// someFutures draws futures on weeks that are bought by the week, in whole and broken
 // GPUs, and a market of a term or two.
-func some(t *rapid.T, futures, steps, most int) (*Futures, *Market) {
+func someFutures(t *rapid.T, futures, steps, most int) (*Futures, *Market) {
 	f := &Futures{Grid: capcli.Grid{Origin: 1_798_761_600, Step: capcli.Step{Seconds: capcli.Hour}}}
 	for range rapid.IntRange(1, futures).Draw(t, "futures") {
 		path := make([]float64, steps)
@@ -59,7 +59,7 @@ func (f *Field) brute(risk Risk, most int64) *big.Rat {
 func TestChooseAgainstAllChoices(t *testing.T) {
 	var exact, all int
 	rapid.Check(t, func(t *rapid.T) {
-		futures, m := some(t, 4, 4, 2)
+		futures, m := someFutures(t, 4, 4, 2)
 		f, err := NewField(futures, m)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestChooseAgainstAllChoices(t *testing.T) {
 // a demand that is known.
 func TestChooseOneFuture(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		futures, m := some(t, 1, 8, 6)
+		futures, m := someFutures(t, 1, 8, 6)
 		m.Lot = rapid.SampledFrom([]int64{0, 1, 500, 2000}).Draw(t, "lot")
 		if rapid.Bool().Draw(t, "fall") {
 			m.OnDemand = append(m.OnDemand, Price{3 * capcli.Hour, 1_120_000})
@@ -139,7 +139,7 @@ func TestChooseOneFuture(t *testing.T) {
 func TestRiskLaws(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
-		futures, m := some(t, 12, 10, 9)
+		futures, m := someFutures(t, 12, 10, 9)
 		f, err := NewField(futures, m)
 		if err != nil {
 			t.Fatal(err)

@@ -87,7 +87,7 @@ func (c *Curve) checkStep() error {
 }
 
 // Dated tells whether the steps lie in a calendar.
-func (c *Curve) Dated() bool { return c.Start.Known() }
+func (c *Curve) Dated() bool { return c.Start.IsKnown() }
 
 // stepStart is when step i begins, counted from the first.
 func (c *Curve) stepStart(i int) capcli.Seconds { return c.addSteps(0, c.Step, i) }

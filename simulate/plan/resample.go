@@ -308,7 +308,7 @@ func (d *drawing) draw(days capcli.Grid, from, to, round int) (work capcli.GPUTi
 			if at < d.from || at >= d.to {
 				continue
 			}
-			if j.Deadline.Known() {
+			if j.Deadline.IsKnown() {
 				j.Deadline += at - j.Submit
 			}
 			j.ID, j.Submit, j.Start, j.End = j.ID+mark, at, capcli.NoTime, capcli.NoTime

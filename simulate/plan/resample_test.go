@@ -14,9 +14,9 @@ import (
 	"capcli/simulate/plan"
 )
 
-// past makes weeks of jobs with a rhythm: days are busier than nights, workdays
+// pastJobs makes weeks of jobs with a rhythm: days are busier than nights, workdays
 // than weekends, one tenant runs long, one has large gangs.
-func past(weeks int, seed capcli.Seed) []capcli.Job {
+func pastJobs(weeks int, seed capcli.Seed) []capcli.Job {
 	rng := seed.Stream("past")
 	start := capcli.Time(1_767_571_200) // Monday 2026-01-05
 	var jobs []capcli.Job
@@ -78,7 +78,7 @@ func figures(jobs []capcli.Job, of func(j *capcli.Job) float64) []float64 {
 }
 
 func TestResampleKeepsWhatJobsAre(t *testing.T) {
-	history := past(8, 3)
+	history := pastJobs(8, 3)
 	level := meanLevel(history, 56)
 	r, err := plan.NewResampler(history, nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func TestResampleKeepsWhatJobsAre(t *testing.T) {
 // Every job drawn is one of the past but for its day, at its own time of day and
 // on its own weekday, and no id comes twice.
 func TestResampledJobsAreThoseOfThePast(t *testing.T) {
-	history := past(3, 5)
+	history := pastJobs(3, 5)
 	byID := map[string]*capcli.Job{}
 	for i := range history {
 		byID[history[i].ID] = &history[i]

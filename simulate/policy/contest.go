@@ -82,7 +82,7 @@ func (c *contest) enterAll(t *simulate.Turn, k simulate.Keyed) {
 // merge lets running and waiting jobs ask in order of rank.
 func (c *contest) merge(t *simulate.Turn) {
 	i := 0
-	for w := t.Scan(); w.More(); w.Next() {
+	for w := t.Scan(); w.HasMore(); w.Next() {
 		for ; i < len(c.field) && (c.field[i].rank < w.Key() || (c.field[i].rank == w.Key() && !c.yield)); i++ {
 			c.keep(c.field[i].job)
 		}

@@ -183,7 +183,7 @@ func (p *easy) backfill(t *simulate.Turn, head *simulate.Live, pr *promise, all 
 		return
 	}
 	room := t.Room()
-	for w := t.Scan(); w.More(); w.Next() {
+	for w := t.Scan(); w.HasMore(); w.Next() {
 		if !pr.worth(t, w.Milli(), w.TimeLeft(), room) {
 			continue
 		}

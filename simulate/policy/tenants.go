@@ -62,7 +62,7 @@ func (p *tenants) gather(t *simulate.Turn) {
 		}
 		return
 	}
-	for at := t.Scan(); at.More(); {
+	for at := t.Scan(); at.HasMore(); {
 		l := at.Job()
 		p.lines = append(p.lines, line{l.Holder(), p.has(l.Holder()), at})
 		at = t.CursorFrom(l.Key + 1)
@@ -72,7 +72,7 @@ func (p *tenants) gather(t *simulate.Turn) {
 // next is the tenant's first job from the line's place on that still waits, or
 // nil.
 func (ln *line) next() *simulate.Live {
-	for ; ln.at.More(); ln.at.Next() {
+	for ; ln.at.HasMore(); ln.at.Next() {
 		l := ln.at.Job()
 		if l.Holder() != ln.tenant {
 			return nil

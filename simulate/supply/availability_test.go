@@ -61,7 +61,7 @@ func TestRecordedHistories(t *testing.T) {
 			t.Errorf("%s: gap %d, ticks %d, nodes %d; want %d, %d, %d", row[0], a.Gap, len(a.Counts), a.Size(), gap, ticks, nodes)
 		}
 		var up, at, sum capcli.Seconds = capcli.Seconds(nodes), 0, 0
-		for _, c := range until(supply.NewAvailability(a, nodes, supply.Following{}), a.Span()) {
+		for _, c := range changesUntil(supply.NewAvailability(a, nodes, supply.Following{}), a.Span()) {
 			sum, at = sum+up*(c.At-at), c.At
 			if c.Kind == simulate.Gain {
 				up++
@@ -167,7 +167,7 @@ func FuzzParseAvailability(f *testing.F) {
 		for i := range up {
 			up[i] = true
 		}
-		for _, c := range until(supply.NewAvailability(a, 8, supply.Following{Notice: 60, Repeat: true}), 1000) {
+		for _, c := range changesUntil(supply.NewAvailability(a, 8, supply.Following{Notice: 60, Repeat: true}), 1000) {
 			if c.Kind != simulate.Drain && up[c.Node] == (c.Kind == simulate.Gain) {
 				t.Fatalf("node %d: %s twice", c.Node, c.Kind)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // until takes the changes of a supply before an instant.
-func until(s simulate.Supply, end capcli.Seconds) []simulate.Change {
+func changesUntil(s simulate.Supply, end capcli.Seconds) []simulate.Change {
 	var out []simulate.Change
 	for c, ok := s.Next(); ok && c.At < end; c, ok = s.Next() {
 		out = append(out, c)
@@ -32,7 +32,7 @@ func TestHazardTellsALegalStory(t *testing.T) {
 	}
 	follows := map[simulate.Kind]simulate.Kind{simulate.Gain: simulate.Drain, simulate.Drain: simulate.Lose, simulate.Lose: simulate.Gain}
 	var now capcli.Seconds
-	changes := until(s, end)
+	changes := changesUntil(s, end)
 	for _, c := range changes {
 		before := last[c.Node]
 		if c.At < now || c.Kind != follows[before.Kind] {
@@ -65,7 +65,7 @@ func TestHazardIsUpAsOftenAsItShould(t *testing.T) {
 			lost[n] = -1
 		}
 		s := supply.NewHazard(nodes, tt.up, tt.down, tt.notice, capcli.Seed(11).Stream("failures"))
-		for _, c := range until(s, span) {
+		for _, c := range changesUntil(s, span) {
 			switch c.Kind {
 			case simulate.Lose:
 				lost[c.Node] = c.At
@@ -93,7 +93,7 @@ func TestHazardIsUpAsOftenAsItShould(t *testing.T) {
 // A larger pool sees the same failures of the nodes that the smaller has.
 func TestHazardOfANodeIsItsOwn(t *testing.T) {
 	story := func(nodes int) (out []simulate.Change) {
-		for _, c := range until(supply.NewHazard(nodes, capcli.Day, capcli.Hour, 0, capcli.Seed(5).Stream("x")), 100*capcli.Day) {
+		for _, c := range changesUntil(supply.NewHazard(nodes, capcli.Day, capcli.Hour, 0, capcli.Seed(5).Stream("x")), 100*capcli.Day) {
 			if c.Node < 5 {
 				out = append(out, c)
 			}
@@ -104,7 +104,7 @@ func TestHazardOfANodeIsItsOwn(t *testing.T) {
 	if !slices.Equal(small, large) || len(small) < 500 {
 		t.Errorf("five nodes have %d changes alone and %d among 77, or others", len(small), len(large))
 	}
-	if slices.Equal(small, until(supply.NewHazard(5, capcli.Day, capcli.Hour, 0, capcli.Seed(6).Stream("x")), 100*capcli.Day)) {
+	if slices.Equal(small, changesUntil(supply.NewHazard(5, capcli.Day, capcli.Hour, 0, capcli.Seed(6).Stream("x")), 100*capcli.Day)) {
 		t.Error("another seed tells the same story")
 	}
 	if _, ok := supply.NewHazard(0, capcli.Day, capcli.Hour, 0, capcli.Seed(6).Stream("x")).Next(); ok {
@@ -162,7 +162,7 @@ func TestAvailabilityStories(t *testing.T) {
 		{"no history", nil, 2, supply.Following{Repeat: true}, ""},
 	} {
 		s := supply.NewAvailability(supply.Availability{Gap: 100, Counts: tt.counts}, tt.nodes, tt.f)
-		if got := tell(until(s, 650)); got != tt.want {
+		if got := tell(changesUntil(s, 650)); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
@@ -201,7 +201,7 @@ func TestAvailabilityFollowsTheHistory(t *testing.T) {
 				up = is
 			}
 		}
-		got := until(supply.NewAvailability(a, nodes, f), end)
+		got := changesUntil(supply.NewAvailability(a, nodes, f), end)
 		for i, c := range got {
 			if !want[c] {
 				t.Fatalf("%s of node %d at %d should not be; counts %v", c.Kind, c.Node, c.At, a.Counts)

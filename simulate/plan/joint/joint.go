@@ -157,7 +157,7 @@ func purchase(j *plan.Joint, x plan.JointPurchase, start capcli.Time) Purchase {
 
 // instant is a time so long after the start of the demand.
 func instant(start capcli.Time, at capcli.Seconds) any {
-	if !start.Known() {
+	if !start.IsKnown() {
 		return int64(at)
 	}
 	t := start + capcli.Time(at)

@@ -20,7 +20,7 @@ type Instant struct {
 }
 
 // Dated tells whether i lies in a calendar.
-func (i Instant) Dated() bool { return i.Time.Known() }
+func (i Instant) Dated() bool { return i.Time.IsKnown() }
 
 // After tells whether i is later than another instant of the same demand.
 func (i Instant) After(other Instant) bool {

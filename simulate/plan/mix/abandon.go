@@ -19,8 +19,8 @@ type loss struct {
 	rival int
 }
 
-// later is the later of two losses, of which never is the last.
-func (l loss) later(other loss) loss {
+// laterOf is the later of two losses, of which never is the last.
+func (l loss) laterOf(other loss) loss {
 	if !other.known || l.known && other.wait > l.wait {
 		return other
 	}

@@ -23,7 +23,7 @@ func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate
 	err := capcli.EachParallel(ctx, len(groups), func(ctx context.Context, g int) error {
 		lost := candidates[groups[g][0]].lost
 		for _, i := range groups[g][1:] {
-			lost = lost.later(candidates[i].lost)
+			lost = lost.laterOf(candidates[i].lost)
 		}
 		res, err := p.runUnless(ctx, candidates[groups[g][0]], run, lost)
 		if errors.Is(err, errAbandoned) {

@@ -67,7 +67,7 @@ func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 	var all []request
 	var most undone
 	start := cfg.Start
-	if !start.Known() && len(jobs) > 0 {
+	if !start.IsKnown() && len(jobs) > 0 {
 		start = jobs[0].Submit
 	}
 	pace := leastPace(cfg.Restarts.Classes)

@@ -205,7 +205,7 @@ func (o *Outcome) lowerBound(name string) (float64, bool) {
 func (o *Outcome) waitKnown(name string) bool {
 	percent := map[string]int64{"wait_p50": 50, "wait_p95": 95, "wait_p99": 99, "wait_max": 100}[name]
 	w := simulate.Stats{Jobs: o.WaitJobs, Started: o.WaitStarted}
-	return percent == 0 || w.Known(percent)
+	return percent == 0 || w.KnowsRank(percent)
 }
 
 func valueOf(v *float64) (float64, bool) {

@@ -36,7 +36,7 @@ type promised struct {
 func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 	p := &promised{until: cfg.Until}
 	start := cfg.Start
-	if !start.Known() && len(jobs) > 0 {
+	if !start.IsKnown() && len(jobs) > 0 {
 		start = jobs[0].Submit
 	}
 	var work float64

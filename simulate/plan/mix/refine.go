@@ -55,7 +55,7 @@ func (a *Axis) stride(asked int) int {
 // neighbours are the neighbours of the mixes worth a closer look, at a stride: one
 // step either way on each ordered axis by itself, and on each two at once.
 func (s *search) neighbours(stride int) []int {
-	f, err := s.found()
+	f, err := s.foundMixes()
 	if err != nil {
 		s.err = err
 		return nil

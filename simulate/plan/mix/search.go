@@ -134,7 +134,7 @@ func (s *Search) Run(ctx context.Context) (*Found, error) {
 	case x.err != nil:
 		return nil, x.err
 	}
-	return x.found()
+	return x.foundMixes()
 }
 
 // partial is what is found of a search that was stopped: the mixes that have had all
@@ -155,7 +155,7 @@ func (s *search) partial() *Found {
 			delete(s.tried, i)
 		}
 	}
-	f, err := s.found()
+	f, err := s.foundMixes()
 	if err != nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func everyOne(n int) []int {
 	return all
 }
 
-func (s *search) found() (*Found, error) {
+func (s *search) foundMixes() (*Found, error) {
 	f := &Found{
 		Size: s.size, Invalid: s.invalid, Simulations: s.sims, Runs: s.Problem.Runs, limits: s.Limits, hold: s.Hold,
 		Closed: s.closed, Open: s.open, Loss: s.loss, Unweighed: s.unweighed,

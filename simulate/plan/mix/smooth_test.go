@@ -18,7 +18,7 @@ func demandCurve(ws []window, start []capcli.Seconds, until capcli.Seconds) []in
 	return d
 }
 
-func over(d []int64, gpus int64) (sum capcli.GPUTime) {
+func gpuTimeOver(d []int64, gpus int64) (sum capcli.GPUTime) {
 	for _, x := range d {
 		sum += capcli.GPUTime(max(0, x-1000*gpus))
 	}
@@ -50,7 +50,7 @@ func TestSmoothIsTheDemandWhereNobodyWaits(t *testing.T) {
 		}
 		s, d := newSmooth(ws, until), demandCurve(ws, start, until)
 		for k := int64(0); k < 12; k++ {
-			if got, want := s.workOver(k), over(d, k); got != want {
+			if got, want := s.workOver(k), gpuTimeOver(d, k); got != want {
 				t.Fatalf("%v: over %d GPUs: got %d, want %d", ws, k, got, want)
 			}
 		}
@@ -81,7 +81,7 @@ func TestSmoothIsBelowEverySchedule(t *testing.T) {
 			}
 			d := demandCurve(ws, start, until)
 			for k := range least {
-				least[k] = min(least[k], over(d, int64(k)))
+				least[k] = min(least[k], gpuTimeOver(d, int64(k)))
 			}
 		}
 		try(0)

@@ -122,7 +122,7 @@ func (s *study) owe() error {
 		return err
 	}
 	rec := &simulate.Record{Start: cfg.Start, Pools: cfg.Pools}
-	if !rec.Start.Known() {
+	if !rec.Start.IsKnown() {
 		jobs, err := s.problem.Jobs(0)
 		if err != nil || len(jobs) == 0 {
 			return err

@@ -61,7 +61,7 @@ func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]plan
 		return nil, err
 	}
 	start := capcli.Seconds(0) // of the scenario, from that of the curve
-	if cfg.Start.Known() && c.Dated() {
+	if cfg.Start.IsKnown() && c.Dated() {
 		start = capcli.Seconds(cfg.Start - c.Start)
 	}
 	var out []plan.Contract

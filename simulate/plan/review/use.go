@@ -81,7 +81,7 @@ func (u *BillUse) Add(row *billing.FOCUS) error {
 	}
 	from, to := row.ChargePeriodStart, row.ChargePeriodEnd
 	unused := strings.EqualFold(row.CommitmentDiscountStatus, "Unused") || strings.EqualFold(row.CapacityReservationStatus, "Unused")
-	if !strings.EqualFold(row.ChargeCategory, "Usage") || unused || !n.Known || !strings.Contains(unit, "hour") || !from.Known() || to <= from {
+	if !strings.EqualFold(row.ChargeCategory, "Usage") || unused || !n.Known || !strings.Contains(unit, "hour") || !from.IsKnown() || to <= from {
 		u.passed++
 		return nil
 	}

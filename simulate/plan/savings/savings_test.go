@@ -96,7 +96,7 @@ func hourByHour(skus []savings.SKU, used [][]int64, commit capcli.USD) capcli.US
 		for range skus {
 			best := -1
 			for i := range skus {
-				if !done[i] && (best < 0 || more(skus[i], skus[best])) {
+				if !done[i] && (best < 0 || comesFirst(skus[i], skus[best])) {
 					best = i
 				}
 			}
@@ -117,8 +117,8 @@ func hourByHour(skus []savings.SKU, used [][]int64, commit capcli.USD) capcli.US
 	return capcli.USD(new(big.Int).Div(sum.Num(), sum.Denom()).Int64())
 }
 
-// more tells whether the plan covers a before b.
-func more(a, b savings.SKU) bool {
+// comesFirst tells whether the plan covers a before b.
+func comesFirst(a, b savings.SKU) bool {
 	x, y := int64(a.OnDemand)*int64(b.Plan), int64(b.OnDemand)*int64(a.Plan)
 	return x > y || x == y && a.Plan < b.Plan
 }

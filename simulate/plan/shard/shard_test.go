@@ -17,8 +17,8 @@ func shardHead(s Shard, pieces int) Head {
 		[]Input{{Name: "a.yaml", SHA256: "aa"}, {Name: "jobs.csv", SHA256: "bb"}})
 }
 
-// whole makes the file of shard s, whose outcomes tell their piece.
-func whole(s Shard, pieces int) *shardFile {
+// wholeFile makes the file of shard s, whose outcomes tell their piece.
+func wholeFile(s Shard, pieces int) *shardFile {
 	f := &shardFile{Head: shardHead(s, pieces)}
 	for c := range s.numbers(pieces) {
 		f.Pieces = append(f.Pieces, shardPiece{Piece: c, Outcome: json.RawMessage(fmt.Sprintf(`{"cost":%d}`, c*c))})
@@ -89,7 +89,7 @@ func TestShardFilesMergeInAnyOrder(t *testing.T) {
 		var files []*shardFile
 		for k := range c.shards {
 			s := Shard{Index: k, Count: c.shards}
-			b := written(t, whole(s, c.pieces))
+			b := written(t, wholeFile(s, c.pieces))
 			if !json.Valid(b) {
 				t.Fatalf("not JSON: %s", b)
 			}
@@ -120,7 +120,7 @@ func TestShardFilesMergeInAnyOrder(t *testing.T) {
 // Any one byte that changes, and any end that is cut off, is seen.
 func TestShardFileSeesEveryByte(t *testing.T) {
 	s := Shard{Index: 1, Count: 3}
-	b := written(t, whole(s, 9))
+	b := written(t, wholeFile(s, 9))
 	for i := range b {
 		for _, flip := range []byte{1, 0x20, 0x80} {
 			bad := bytes.Clone(b)
@@ -139,7 +139,7 @@ func TestShardFileSeesEveryByte(t *testing.T) {
 }
 
 func TestWriteShardWantsEachOutcome(t *testing.T) {
-	f := whole(Shard{Index: 0, Count: 2}, 6)
+	f := wholeFile(Shard{Index: 0, Count: 2}, 6)
 	f.Pieces = f.Pieces[1:]
 	if err := writeShard(&bytes.Buffer{}, f); err == nil || !strings.Contains(err.Error(), "expected the outcomes of 3 pieces, found 2") {
 		t.Errorf("a shard without an outcome: %v", err)
@@ -179,7 +179,7 @@ func journal(t interface{ Fatal(...any) }, f *shardFile) []byte {
 // However a journal is cut, what is read of it was written so, and only the cut
 // line is lost.
 func TestJournalLosesOnlyTheTornLine(t *testing.T) {
-	f := whole(Shard{Index: 2, Count: 4}, 20)
+	f := wholeFile(Shard{Index: 2, Count: 4}, 20)
 	b := journal(t, f)
 	for n := range len(b) + 1 {
 		got, dropped, ok := parseJournal(&f.Head, b[:n])
@@ -211,7 +211,7 @@ func TestJournalLosesOnlyTheTornLine(t *testing.T) {
 // FuzzParseShard: what is taken for a shard is written back as the same bytes.
 func FuzzParseShard(f *testing.F) {
 	for _, n := range []int{0, 1, 5} {
-		f.Add(written(f, whole(Shard{Index: 0, Count: 2}, n)))
+		f.Add(written(f, wholeFile(Shard{Index: 0, Count: 2}, n)))
 	}
 	f.Add([]byte(`{"schema":"capcli/plan-shard/v1"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -232,9 +232,9 @@ func FuzzParseShard(f *testing.F) {
 
 // FuzzParseJournal: whatever is in a journal, its pieces are of the shard.
 func FuzzParseJournal(f *testing.F) {
-	file := whole(Shard{Index: 1, Count: 3}, 7)
+	file := wholeFile(Shard{Index: 1, Count: 3}, 7)
 	f.Add(journal(f, file))
-	f.Add(journal(f, whole(Shard{Index: 1, Count: 3}, 8)))
+	f.Add(journal(f, wholeFile(Shard{Index: 1, Count: 3}, 8)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		pieces, _, ok := parseJournal(&file.Head, b)
 		for c, p := range pieces {
