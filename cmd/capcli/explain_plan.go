@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"capcli"
 	"capcli/cmd/report"
+	"capcli/simulate/plan/mix"
 	"capcli/simulate/plan/rationale"
 )
 
@@ -37,56 +38,37 @@ func whyPlan(file string, text []byte, more []string) (*rationale.Answer, error)
 
 // rationaleDoc says the explanation of a plan.
 func rationaleDoc(d *rationale.Answer) report.Doc {
-	out := report.Doc{Data: d, Lead: rationaleLead(d)}
-	why := report.Table{Name: "why", Title: "Why this plan", Columns: []report.Column{{Name: "reason"}}}
-	for _, w := range d.Why {
-		why.Rows = append(why.Rows, []any{w})
-	}
-	out.Tables = append(out.Tables, why)
-	if len(d.Others) > 0 {
-		t := report.Table{Name: "others", Title: "What other plans lose", Columns: []report.Column{
-			{Name: "plan"}, {Name: "cost_usd", Head: "cost*"}, {Name: "loses_usd", Head: "loses*"}, {Name: "why", Head: " "},
-		}, Most: 12}
-		for _, o := range d.Others {
-			t.Rows = append(t.Rows, []any{o.Name, usdCell(o.Cost), usdCell(o.Loses), o.Why})
-		}
-		out.Tables = append(out.Tables, t)
-	}
-	if len(d.Terms) > 0 {
-		t := report.Table{Name: "terms", Title: "The terms on offer", Columns: []report.Column{
+	out := report.Doc{Data: d, Lead: rationaleLead(d), Tables: []report.Table{
+		report.Fill(report.Table{Name: "why", Title: "Why this plan"}, d.Why, []report.Field[string]{
+			{Name: "reason", Cell: func(why string) any { return why }},
+		}),
+		report.Fill(report.Table{Name: "others", Title: "What other plans lose", Most: 12}, d.Others, []report.Field[rationale.Other]{
+			{Name: "plan"},
+			{Name: "cost_usd", Head: "cost*"},
+			{Name: "loses_usd", Head: "loses*"},
+			{Name: "why", Head: " "},
+		}),
+		report.Fill(report.Table{Name: "terms", Title: "The terms on offer"}, d.Terms, []report.Field[rationale.Term]{
 			{Name: "term"},
 			{Name: "usd_per_gpu_hour", Head: "$/GPU-hour*"},
-			{Name: "break_even_utilisation", Head: "pays from a use of"},
+			{Name: "break_even_utilisation", Head: "pays from a use of", As: percentCell},
 			{Name: "gpus_bought", Head: "GPUs bought"},
 			{Name: "cost_usd", Head: "cost*"},
-		}}
-		for _, w := range d.Terms {
-			t.Rows = append(t.Rows, []any{w.Term, w.Rate, report.Percent(w.BreakEven), w.GPUs, w.Cost})
-		}
-		out.Tables = append(out.Tables, t)
-	}
-	if len(d.Candidates) > 0 {
-		t := report.Table{Name: "one_more", Title: "One more GPU, on each term at its best start", Columns: []report.Column{
-			{Name: "term"}, {Name: "start"}, {Name: "cost_usd", Head: "cost*"}, {Name: "saves_usd", Head: "saves*"}, {Name: "loses_usd", Head: "loses*"},
-		}}
-		for _, c := range d.Candidates {
-			t.Rows = append(t.Rows, []any{c.Term, c.Start, c.Cost, c.Saves, c.Loses})
-		}
-		out.Tables = append(out.Tables, t)
-	}
-	if len(d.Swings) > 0 {
-		t := report.Table{Name: "moves", Title: "What moves the cost of this plan", Columns: []report.Column{
-			{Name: "change"}, {Name: "difference_usd", Head: "cost*"}, {Name: "held_share", Head: "limits held"},
-		}}
-		for _, w := range d.Swings {
-			var held any
-			if w.Held != nil {
-				held = report.Percent(*w.Held)
-			}
-			t.Rows = append(t.Rows, []any{w.What, report.Change{Of: w.Difference}, held})
-		}
-		out.Tables = append(out.Tables, t)
-	}
+		}),
+		report.Fill(report.Table{Name: "one_more", Title: "One more GPU, on each term at its best start"}, d.Candidates, []report.Field[rationale.Candidate]{
+			{Name: "term"},
+			{Name: "start"},
+			{Name: "cost_usd", Head: "cost*"},
+			{Name: "saves_usd", Head: "saves*"},
+			{Name: "loses_usd", Head: "loses*"},
+		}),
+		report.Fill(report.Table{Name: "moves", Title: "What moves the cost of this plan"}, d.Swings, []report.Field[mix.Swing]{
+			{Name: "change"},
+			{Name: "difference_usd", Head: "cost*", Cell: func(w mix.Swing) any { return report.Change{Of: w.Difference} }},
+			{Name: "held_share", Head: "limits held", As: percentCell},
+		}),
+	}}
+	out.Tables = append(out.Tables[:1], slices.DeleteFunc(out.Tables[1:], func(t report.Table) bool { return len(t.Rows) == 0 })...)
 	for _, u := range d.Unknown {
 		out.Notes = append(out.Notes, "not known: "+u)
 	}
@@ -94,13 +76,6 @@ func rationaleDoc(d *rationale.Answer) report.Doc {
 		out.Notes = append(out.Notes, "* "+a)
 	}
 	return out
-}
-
-func usdCell(u *capcli.USD) any {
-	if u == nil {
-		return nil
-	}
-	return *u
 }
 
 func rationaleLead(d *rationale.Answer) string {

@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/billing"
+	"capcli/simulate/plan"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
 )
@@ -70,24 +71,13 @@ func overTime(u capcli.USD, length capcli.Seconds) string {
 	return fmt.Sprintf("for %s (~%s a year)", lengthText(length), year)
 }
 
-// instantCell is an instant of a plan in a table.
-func instantCell(i market.Instant) any {
-	switch {
-	case i.Dated():
-		return i.Time
-	case i.Period == float64(int64(i.Period)):
-		return int64(i.Period)
-	}
-	return i.Period
-}
-
 // dayCell is an instant of a plan in a table, which people read as a day where it is
 // one.
 func dayCell(i market.Instant) any {
 	if i.Dated() && i.Time%capcli.Time(capcli.Day) == 0 {
 		return report.Label{Name: i.Time.String(), Head: i.Time.Std().Format("2006-01-02")}
 	}
-	return instantCell(i)
+	return i.Cell()
 }
 
 // dayText is an instant of a plan for people: its day.
@@ -98,117 +88,84 @@ func dayText(i market.Instant) string {
 	return figureText(i.Period)
 }
 
-// valueCell is a figure in a table, nil where it is not known.
-func valueCell[T any](v *T) any {
-	if v == nil {
-		return nil
-	}
-	return *v
-}
-
-// ratioOf is a ratio in a table, nil where it is not known.
-func ratioOf(v *float64) any {
-	if v == nil {
-		return nil
-	}
-	return report.Ratio(*v)
-}
-
 func purchaseTable(list []market.Purchase) report.Table {
-	t := report.Table{Name: "purchases", Title: "What to buy", Most: 40, Columns: []report.Column{
-		{Name: "start"},
-		{Name: "end", Priority: 2},
+	return report.Fill(report.Table{Name: "purchases", Title: "What to buy", Most: 40}, list, []report.Field[market.Purchase]{
+		{Name: "start", Cell: func(p market.Purchase) any { return dayCell(p.Start) }},
+		{Name: "end", Priority: 2, Cell: func(p market.Purchase) any { return dayCell(p.End) }},
 		{Name: "term", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour", Priority: 1},
 		{Name: "upfront_usd", Head: "upfront", Priority: 3},
 		{Name: "monthly_usd", Head: "a month", Priority: 3},
 		{Name: "cost_usd", Head: "cost"},
-	}}
-	for _, p := range list {
-		t.Rows = append(t.Rows, []any{dayCell(p.Start), dayCell(p.End), p.Term, p.GPUs, p.Rate, valueCell(p.Upfront), valueCell(p.Monthly), p.Cost})
-	}
-	return t
+	})
 }
 
 func curveTotals(o *curve.Optimum) report.Table {
-	t := newFigures("totals")
-	t.add("cost_usd", "cost", o.Cost)
-	t.add("committed_cost_usd", "of it committed", o.Commitments)
-	t.add("on_demand_cost_usd", "of it on demand", o.OnDemand)
-	t.add("all_on_demand_cost_usd", "all on demand", o.AllOnDemand)
-	t.add("gpu_hours", "GPU-hours wanted", o.Wanted)
-	t.add("committed_gpu_hours", "GPU-hours committed", o.Committed)
-	t.add("unused_gpu_hours", "of them unused", o.Unused)
-	t.add("coverage", "coverage", shareCell(o.Coverage))
-	t.add("utilisation", "utilisation", shareCell(o.Utilisation))
-	t.add("effective_savings_rate", "effective savings rate", shareCell(o.Savings))
-	if o.BreakEven != nil {
-		t.add("break_even_on_demand_usd", "pays off above, on demand", *o.BreakEven)
+	figures := []report.Field[*curve.Optimum]{
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "committed_cost_usd", Head: "of it committed"},
+		{Name: "on_demand_cost_usd", Head: "of it on demand"},
+		{Name: "all_on_demand_cost_usd", Head: "all on demand"},
+		{Name: "gpu_hours", Head: "GPU-hours wanted", Cell: func(o *curve.Optimum) any { return o.Wanted }},
+		{Name: "committed_gpu_hours", Head: "GPU-hours committed"},
+		{Name: "unused_gpu_hours", Head: "of them unused"},
+		{Name: "coverage", Head: "coverage", As: percentCell},
+		{Name: "utilisation", Head: "utilisation", As: percentCell},
+		{Name: "effective_savings_rate", Head: "effective savings rate", As: percentCell},
 	}
-	return t.Table
+	if o.BreakEven != nil {
+		figures = append(figures, report.Field[*curve.Optimum]{Name: "break_even_on_demand_usd", Head: "pays off above, on demand"})
+	}
+	return report.Figures("totals", o, figures)
 }
 
 // baselineTable holds the optimum against what people buy without one.
 func baselineTable(r *curve.Result) report.Table {
-	t := report.Table{Name: "baselines", Title: "Beside it", Columns: []report.Column{
-		{Name: "plan", Align: report.Left}, {Name: "gpus", Head: "GPUs"}, {Name: "cost_usd", Head: "cost"}, {Name: "over_optimum", Head: "over the optimum"},
-	}}
-	t.Rows = append(t.Rows, []any{"optimum", nil, r.Optimum.Cost, report.Percent(0)})
-	for _, b := range r.Baselines {
-		t.Rows = append(t.Rows, []any{b.Name, valueCell(b.GPUs), b.Cost, shareCell(b.Over)})
-	}
-	return t
+	rows := append([]curve.Baseline{{Name: "optimum", Cost: r.Optimum.Cost, Over: new(float64)}}, r.Baselines...)
+	return report.Fill(report.Table{Name: "baselines", Title: "Beside it"}, rows, []report.Field[curve.Baseline]{
+		{Name: "plan", Align: report.Left},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "over_optimum", Head: "over the optimum", As: percentCell},
+	})
 }
 
 // termTable says what each term costs and how much it must be used.
 func termTable(terms []market.Term) report.Table {
-	t := report.Table{Name: "terms", Title: "The terms, for a GPU bought at the start", Columns: []report.Column{
+	terms = slices.DeleteFunc(slices.Clone(terms), func(t market.Term) bool { return t.Payment == nil }) // no purchase fits an amount
+	return report.Fill(report.Table{Name: "terms", Title: "The terms, for a GPU bought at the start"}, terms, []report.Field[market.Term]{
 		{Name: "term", Align: report.Left},
 		{Name: "length", Priority: 2},
-		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour"},
-		{Name: "break_even_utilisation", Head: "break-even use"},
-		{Name: "months_to_recover", Head: "months to recover", Priority: 1},
-		{Name: "upfront_usd", Head: "upfront", Priority: 3},
+		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour", Cell: func(t market.Term) any { return t.Rate }},
+		{Name: "break_even_utilisation", Head: "break-even use", As: percentCell},
+		{Name: "months_to_recover", Head: "months to recover", Priority: 1, As: ratioCell},
+		{Name: "upfront_usd", Head: "upfront", Priority: 3, Cell: func(t market.Term) any { return t.Payment.Upfront }},
 		{Name: "total_usd", Head: "total", Priority: 1},
 		{Name: "present_value_usd", Head: "worth today", Priority: 3},
-	}}
-	for _, x := range terms {
-		if x.Payment != nil { // else no purchase fits an amount
-			t.Rows = append(t.Rows, []any{x.Name, x.Length, x.Rate, shareCell(x.BreakEven), ratioOf(x.Recover), x.Payment.Upfront, x.Total, x.Present})
-		}
-	}
-	return t
+	})
 }
 
 // periodTable says for each period what is committed, and what one more would be
 // worth.
 func periodTable(periods []curve.Period) report.Table {
-	t := report.Table{Name: "periods", Title: "What one more committed GPU is worth", Aside: true, Columns: []report.Column{
-		{Name: "start"},
+	return report.Fill(report.Table{Name: "periods", Title: "What one more committed GPU is worth", Aside: true}, periods, []report.Field[curve.Period]{
+		{Name: "start", Cell: func(p curve.Period) any { return dayCell(p.Start) }},
 		{Name: "committed_gpus", Head: "committed"},
 		{Name: "worth_of_one_more_usd", Head: "one more saves"},
 		{Name: "shadow_price_usd", Head: "shadow price"},
-	}}
-	for _, p := range periods {
-		t.Rows = append(t.Rows, []any{dayCell(p.Start), p.GPUs, p.Worth, p.Price})
-	}
-	return t
+	})
 }
 
 func sensitivityTable(r *curve.Result) report.Table {
-	t := report.Table{Name: "sensitivity", Title: "The same purchases when something is otherwise", Columns: []report.Column{
+	return report.Fill(report.Table{Name: "sensitivity", Title: "The same purchases when something is otherwise"}, r.Changes, []report.Field[plan.Change]{
 		{Name: "what", Align: report.Left},
-		{Name: "share", Head: "by"},
+		{Name: "share", Head: "by", Cell: func(c plan.Change) any { return report.Change{Of: report.Percent(c.Share)} }},
 		{Name: "cost_usd", Head: "cost"},
-		{Name: "difference_usd", Head: "difference"},
+		{Name: "difference_usd", Head: "difference", Cell: func(c plan.Change) any { return report.Change{Of: c.Kept - r.Optimum.Cost} }},
 		{Name: "optimum_cost_usd", Head: "best then"},
 		{Name: "regret_usd", Head: "regret"},
-	}}
-	for _, c := range r.Changes {
-		t.Rows = append(t.Rows, []any{c.What, report.Change{Of: report.Percent(c.Share)}, c.Kept, report.Change{Of: c.Kept - r.Optimum.Cost}, c.Best, c.Regret})
-	}
-	return t
+	})
 }
 
 // curveChart draws the demand and what is committed.

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/plan/futures"
+	"capcli/simulate/plan/market"
 )
 
 // futuresDoc says a plan for futures.
@@ -45,38 +47,47 @@ func gapText(gap *float64) string {
 }
 
 func futurePlanTable(r *futures.Result) report.Table {
-	t := report.Table{Name: "plans", Title: "Plans over the futures", Columns: []report.Column{
+	fields := []report.Field[futures.Plan]{
 		{Name: "plan", Align: report.Left},
-		{Name: "buys_at_start", Head: "buys first", Align: report.Left},
+		{Name: "buys_at_start", Head: "buys first", Align: report.Left, Cell: func(p futures.Plan) any {
+			if p.First == nil {
+				return "as it goes"
+			}
+			return firstPurchases(p.First, r.Futures.Start)
+		}},
 		{Name: "mean_cost_usd", Head: "mean cost"},
 		{Name: "cost_p80_usd", Head: "in 80% under", Priority: 2},
 		{Name: "cvar95_cost_usd", Head: "worst 5%", Priority: 1},
 		{Name: "regret_mean_usd", Head: "mean regret", Priority: 2},
 		{Name: "regret_max_usd", Head: "max regret"},
 		{Name: "unused_mean_usd", Head: "unused", Priority: 4},
-		{Name: "above_bound", Head: "above the best", Priority: 1},
-	}}
-	for _, l := range r.Plans[0].Held {
+		{Name: "above_bound", Head: "above the best", Priority: 1, As: percentCell},
+	}
+	for i, l := range r.Plans[0].Held {
 		name, _, _ := strings.Cut(l.Limit, " ")
-		t.Columns = append(t.Columns, report.Column{Name: "held_" + name, Head: l.Limit})
+		fields = append(fields, report.Field[futures.Plan]{Name: "held_" + name, Head: l.Limit, As: percentCell, Cell: func(p futures.Plan) any { return p.Held[i].Share }})
 	}
-	for i := range r.Plans {
-		p := &r.Plans[i]
-		first := "as it goes"
-		if p.First != nil {
-			first = firstPurchases(p.First, r.Futures.Start)
-		}
-		row := []any{p.Name, first, valueCell(p.Mean), valueCell(p.P80), valueCell(p.CVaR95), p.MeanRegret, p.MaxRegret, p.Unused, shareCell(p.Above)}
-		for _, l := range p.Held {
-			row = append(row, report.Percent(l.Share))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
+	return report.Fill(report.Table{Name: "plans", Title: "Plans over the futures"}, r.Plans, fields)
+}
+
+// datedPurchase is a purchase of the calendar, with what is paid up to it and what is
+// committed in its month.
+type datedPurchase struct {
+	market.Purchase
+	SoFar     capcli.USD `json:"so_far_usd"`
+	Committed float64    `json:"committed_gpus"`
 }
 
 func calendarTable(months []futures.Month) report.Table {
-	t := report.Table{Name: "calendar", Title: "What to buy when", Columns: []report.Column{
+	var rows []datedPurchase
+	for _, m := range months {
+		soFar := m.SoFar - m.Cost
+		for _, p := range m.Purchases {
+			soFar += p.Cost
+			rows = append(rows, datedPurchase{p, soFar, m.GPUs})
+		}
+	}
+	return report.Fill(report.Table{Name: "calendar", Title: "What to buy when"}, rows, []report.Field[datedPurchase]{
 		{Name: "start"},
 		{Name: "term", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
@@ -85,47 +96,34 @@ func calendarTable(months []futures.Month) report.Table {
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "so_far_usd", Head: "so far", Priority: 2},
 		{Name: "committed_gpus", Head: "committed then", Priority: 1},
-	}}
-	for _, m := range months {
-		soFar := m.SoFar - m.Cost
-		for _, p := range m.Purchases {
-			soFar += p.Cost
-			t.Rows = append(t.Rows, []any{instantCell(p.Start), p.Term, p.GPUs, instantCell(p.End), p.Rate, p.Cost, soFar, m.GPUs})
-		}
-	}
-	return t
+	})
 }
 
 func cliffTable(cliffs []futures.Cliff) report.Table {
-	t := report.Table{Name: "cliffs", Title: "When commitments end", Columns: []report.Column{
+	return report.Fill(report.Table{Name: "cliffs", Title: "When commitments end"}, cliffs, []report.Field[futures.Cliff]{
 		{Name: "date"},
 		{Name: "ends_gpus", Head: "fall away"},
 		{Name: "before_gpus", Head: "before", Priority: 1},
 		{Name: "after_gpus", Head: "after"},
-		{Name: "wanted_mean_gpus", Head: "wanted then"},
-		{Name: "wanted_p80_gpus", Head: "in 80% under", Priority: 1},
-	}}
-	for _, c := range cliffs {
-		t.Rows = append(t.Rows, []any{instantCell(c.Date), c.Ends, c.Before, c.After, ratioOf(c.Wanted), ratioOf(c.High)})
-	}
-	return t
+		{Name: "wanted_mean_gpus", Head: "wanted then", As: ratioCell},
+		{Name: "wanted_p80_gpus", Head: "in 80% under", Priority: 1, As: ratioCell},
+	})
 }
 
 func regretTable(r *futures.Result) report.Table {
-	t := report.Table{Name: "regret", Title: "Regret: cost over that of the best plan of each future", Aside: true, Columns: []report.Column{
-		{Name: "future"}, {Name: "best_cost_usd", Head: "best"},
-	}}
+	fields := []report.Field[int]{
+		{Name: "future", Cell: func(future int) any { return future }},
+		{Name: "best_cost_usd", Head: "best", Cell: func(future int) any { return r.Best[future] }},
+	}
 	for i := range r.Plans {
-		t.Columns = append(t.Columns, report.Column{Name: r.Plans[i].Name + "_usd", Head: r.Plans[i].Name})
+		p := &r.Plans[i]
+		fields = append(fields, report.Field[int]{Name: p.Name + "_usd", Head: p.Name, Cell: func(future int) any { return p.Regrets[future] }})
 	}
-	for future, best := range r.Best {
-		row := []any{future, best}
-		for i := range r.Plans {
-			row = append(row, r.Plans[i].Regrets[future])
-		}
-		t.Rows = append(t.Rows, row)
+	all := make([]int, len(r.Best))
+	for future := range all {
+		all[future] = future
 	}
-	return t
+	return report.Fill(report.Table{Name: "regret", Title: "Regret: cost over that of the best plan of each future", Aside: true}, all, fields)
 }
 
 // againText says what to buy now where the plan is decided again, and what that
@@ -142,27 +140,18 @@ func againText(w *futures.Waiting) string {
 // stageTable says what to buy at the first decisions; every later one is in the
 // JSON.
 func stageTable(r *futures.Result) report.Table {
-	t := report.Table{Name: "again", Title: "What to buy if the plan is decided again every " + r.Wait, Columns: []report.Column{
-		{Name: "decide"},
-		{Name: "share_of_futures", Head: "futures"},
-		{Name: "wanted_before_gpus", Head: "wanted before", Priority: 1},
-		{Name: "least_gpus", Head: "least", Priority: 2},
-		{Name: "most_gpus", Head: "most", Priority: 2},
-		{Name: "buy", Align: report.Left},
-	}}
-	if r.Waiting == nil {
-		return t
+	var first []futures.Decision
+	if r.Waiting != nil {
+		first = slices.DeleteFunc(slices.Clone(r.Waiting.Decisions), func(d futures.Decision) bool { return d.After != nil && *d.After > 0 })
 	}
-	for _, d := range r.Waiting.Decisions {
-		if d.After != nil && *d.After > 0 {
-			continue
-		}
-		t.Rows = append(t.Rows, []any{
-			instantCell(d.Date), report.Percent(float64(len(d.Futures)) / float64(r.Futures.Count)),
-			ratioOf(d.Wanted), ratioOf(d.Least), ratioOf(d.Most), firstPurchases(d.Purchases, d.Date),
-		})
-	}
-	return t
+	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is decided again every " + r.Wait}, first, []report.Field[futures.Decision]{
+		{Name: "decide", Cell: func(d futures.Decision) any { return d.Date }},
+		{Name: "share_of_futures", Head: "futures", As: percentCell, Cell: func(d futures.Decision) any { return float64(len(d.Futures)) / float64(r.Futures.Count) }},
+		{Name: "wanted_before_gpus", Head: "wanted before", Priority: 1, As: ratioCell},
+		{Name: "least_gpus", Head: "least", Priority: 2, As: ratioCell, Cell: func(d futures.Decision) any { return d.Least }},
+		{Name: "most_gpus", Head: "most", Priority: 2, As: ratioCell, Cell: func(d futures.Decision) any { return d.Most }},
+		{Name: "buy", Align: report.Left, Cell: func(d futures.Decision) any { return firstPurchases(d.Purchases, d.Date) }},
+	})
 }
 
 func waitTable(r *futures.Result) report.Table {
@@ -175,17 +164,13 @@ func waitTable(r *futures.Result) report.Table {
 	if w == nil {
 		return t
 	}
-	for _, x := range []struct {
-		name, head string
-		cost       capcli.USD
-	}{
-		{"all_now", "all of it now", w.Now},
-		{"again", "some now, again every " + w.For, w.Again},
-		{"first_now_rest_later", "what the plan buys first now, then again", w.Rest},
-		{"all_later", "nothing for " + w.For + ", then again", w.Later},
-		{"known", "if the future were known", w.Known},
-	} {
-		t.Rows = append(t.Rows, []any{report.Label{Name: x.name, Head: x.head}, x.cost, report.Change{Of: w.Now - x.cost}})
+	add := func(name, head string, cost capcli.USD) {
+		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, cost, report.Change{Of: w.Now - cost}})
 	}
+	add("all_now", "all of it now", w.Now)
+	add("again", "some now, again every "+w.For, w.Again)
+	add("first_now_rest_later", "what the plan buys first now, then again", w.Rest)
+	add("all_later", "nothing for "+w.For+", then again", w.Later)
+	add("known", "if the future were known", w.Known)
 	return t
 }

@@ -70,15 +70,18 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 
 // jointDoc says a joint plan.
 func jointDoc(r *joint.Result) report.Doc {
-	t := newFigures("totals")
-	t.add("cost_usd", "cost", r.Cost)
-	t.add("cost_usd_per_year", "a year", r.CostYear)
-	t.add("commitments_usd", "of it commitments", r.Commitments)
-	t.add("on_demand_usd", "of it on demand", r.OnDemand)
-	t.add("all_on_demand_cost_usd", "all on demand", r.AllOnDemand)
-	t.add("bound_usd", "no plan costs less than", r.Bound)
-	t.add("gap", "at most above the cheapest", report.Percent(r.Gap))
-	return report.Doc{Lead: jointLead(r), Tables: []report.Table{jointPurchases(r.Purchases), jointModels(r.Models), t.Table}, Data: r, Notes: r.Notes}
+	return report.Doc{Lead: jointLead(r), Data: r, Notes: r.Notes, Tables: []report.Table{
+		jointPurchases(r.Purchases), jointModels(r.Models),
+		report.Figures("totals", r, []report.Field[*joint.Result]{
+			{Name: "cost_usd", Head: "cost"},
+			{Name: "cost_usd_per_year", Head: "a year"},
+			{Name: "commitments_usd", Head: "of it commitments"},
+			{Name: "on_demand_usd", Head: "of it on demand"},
+			{Name: "all_on_demand_cost_usd", Head: "all on demand"},
+			{Name: "bound_usd", Head: "no plan costs less than"},
+			{Name: "gap", Head: "at most above the cheapest", As: percentCell},
+		}),
+	}}
 }
 
 func jointLead(r *joint.Result) string {
@@ -97,7 +100,7 @@ func jointLead(r *joint.Result) string {
 }
 
 func jointPurchases(list []joint.Purchase) report.Table {
-	t := report.Table{Name: "purchases", Title: "What to buy", Columns: []report.Column{
+	return report.Fill(report.Table{Name: "purchases", Title: "What to buy"}, list, []report.Field[joint.Purchase]{
 		{Name: "start"},
 		{Name: "end"},
 		{Name: "offer"},
@@ -108,23 +111,15 @@ func jointPurchases(list []joint.Purchase) report.Table {
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "ended_early", Head: "ended early", Priority: 3},
 		{Name: "extended", Priority: 3},
-	}}
-	for _, p := range list {
-		t.Rows = append(t.Rows, []any{p.Start, p.End, p.Offer, p.Product, valueCell(p.Model), valueCell(p.GPUs), valueCell(p.PerHour), p.Cost, p.Ended, p.Extended})
-	}
-	return t
+	})
 }
 
 func jointModels(list []joint.Model) report.Table {
-	t := report.Table{Name: "gpu_models", Title: "What serves each model, GPU-hours", Columns: []report.Column{
+	return report.Fill(report.Table{Name: "gpu_models", Title: "What serves each model, GPU-hours"}, list, []report.Field[joint.Model]{
 		{Name: "gpu_model", Head: "model"},
 		{Name: "wanted_gpu_hours", Head: "wanted"},
 		{Name: "reserved_gpu_hours", Head: "purchases of its own"},
 		{Name: "plan_gpu_hours", Head: "under plans"},
 		{Name: "on_demand_gpu_hours", Head: "on demand"},
-	}}
-	for _, m := range list {
-		t.Rows = append(t.Rows, []any{m.Name, m.Wanted, m.Reserved, m.Planned, m.OnDemand})
-	}
-	return t
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -209,51 +208,45 @@ func listedMixes(r *mix.Result) []*mix.Mix {
 	return append(out, r.Unpriced...)
 }
 
-// overRun is a figure of a mix as a cell: with its range where there are runs.
-func overRun(e *mix.Entry, metric string, cell func(float64) any) any {
-	v, ok := e.Mean(metric)
-	if !ok {
-		return nil
-	}
-	if len(e.Outcomes) == 1 {
-		return cell(v)
-	}
-	lo, hi, _ := e.Range(metric)
-	return report.Range{Mid: cell(v), Lo: cell(lo), Hi: cell(hi)}
-}
-
-// mixColumns are those that name a mix: its number, and what it has on each axis.
-func mixColumns(r *mix.Result) []report.Column {
-	out := []report.Column{{Name: "mix", Align: report.Right}}
-	for _, axis := range r.Axes {
-		out = append(out, report.Column{Name: axis.Path, Head: axisName(axis.Path), Align: report.Right})
+// mixFields are the columns that name a mix: its number, and what it has on each axis.
+func mixFields(r *mix.Result) []report.Field[*mix.Mix] {
+	out := []report.Field[*mix.Mix]{{Name: "mix", Align: report.Right}}
+	for i, axis := range r.Axes {
+		out = append(out, report.Field[*mix.Mix]{Name: axis.Path, Head: axisName(axis.Path), Align: report.Right, Cell: func(m *mix.Mix) any { return m.Choices[i].Value }})
 	}
 	return out
 }
 
-func mixCells(m *mix.Mix) []any {
-	row := []any{int64(m.Mix)}
-	for _, c := range m.Choices {
-		row = append(row, c.Value)
-	}
-	return row
+// meanField is a column of a metric: the mean of the runs of a mix, with its range where
+// there are several.
+func meanField(name, head string, priority int, metric string, cell func(float64) any) report.Field[*mix.Mix] {
+	return report.Field[*mix.Mix]{Name: name, Head: head, Priority: priority, Cell: func(m *mix.Mix) any {
+		v, ok := m.Entry.Mean(metric)
+		switch {
+		case !ok:
+			return nil
+		case len(m.Entry.Outcomes) == 1:
+			return cell(v)
+		}
+		lo, hi, _ := m.Entry.Range(metric)
+		return report.Range{Mid: cell(v), Lo: cell(lo), Hi: cell(hi)}
+	}}
 }
 
+// heldField is the share of the runs of a mix in which it holds the limits.
+var heldField = report.Field[*mix.Mix]{Name: "held_share", Head: "limits held", As: percentCell, Cell: func(m *mix.Mix) any { return m.Entry.HeldShare() }}
+
 func mixesTable(r *mix.Result) report.Table {
-	t := report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12, Columns: mixColumns(r)}
-	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
-		report.Column{Name: "unserved_share", Head: "not done"}, report.Column{Name: "wait_p95_s", Head: "wait p95"},
-		report.Column{Name: "stranded_usd", Head: "stranded", Priority: 2}, report.Column{Name: "availability", Head: "available", Priority: 3},
-		report.Column{Name: "held_share", Head: "limits held"}, report.Column{Name: "is", Head: " ", Align: report.Left, Priority: 1})
-	for _, m := range listedMixes(r) {
-		e, year := m.Entry, any(nil)
-		if m.PerYear != nil {
-			year = *m.PerYear
-		}
-		t.Rows = append(t.Rows, append(mixCells(m), overRun(e, "cost", moneyCell), year, overRun(e, "unserved_share", percentCell), overRun(e, "wait_p95", secondsCell), overRun(e, "stranded", moneyCell),
-			overRun(e, "availability", percentCell), report.Percent(e.HeldShare()), strings.Join(m.Is, ", ")))
-	}
-	return t
+	return report.Fill(report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12}, listedMixes(r), append(mixFields(r),
+		meanField("cost_usd", "cost", 0, "cost", moneyCell),
+		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
+		meanField("unserved_share", "not done", 0, "unserved_share", percentCell),
+		meanField("wait_p95_s", "wait p95", 0, "wait_p95", secondsCell),
+		meanField("stranded_usd", "stranded", 2, "stranded", moneyCell),
+		meanField("availability", "available", 3, "availability", percentCell),
+		heldField,
+		report.Field[*mix.Mix]{Name: "is", Head: " ", Align: report.Left, Priority: 1, Cell: func(m *mix.Mix) any { return strings.Join(m.Is, ", ") }},
+	))
 }
 
 // closestTable says of the mix that comes nearest how far it is from each limit.
@@ -265,30 +258,29 @@ func closestTable(r *mix.Result) report.Table {
 		return t
 	}
 	for i, d := range r.Found.Distances(r.Closest.Entry) {
-		found, beyond, binds := any(nil), any(nil), ""
+		row := []any{d.Limit, nil, nil, report.Percent(d.Held), ""}
 		if m := outcome.MetricNamed(r.Limits[i].Metric); d.Mean != nil {
-			found = m.Text(*d.Mean)
+			row[1] = m.Text(*d.Mean)
 			if *d.Miss > 0 {
-				beyond = m.Text(*d.Miss)
+				row[2] = m.Text(*d.Miss)
 			}
 		}
 		if i == r.Found.Binding() {
-			binds = "yes"
+			row[4] = "yes"
 		}
-		t.Rows = append(t.Rows, []any{d.Limit, found, beyond, report.Percent(d.Held), binds})
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
 // frontierTable has the mixes of which no other costs less and waits no longer.
 func frontierTable(r *mix.Result) report.Table {
-	t := report.Table{Name: "frontier", Aside: true, Columns: mixColumns(r)}
-	t.Columns = append(t.Columns, report.Column{Name: "cost_usd", Head: "cost"}, report.Column{Name: "unserved_share", Head: "not done"},
-		report.Column{Name: "wait_p95_s", Head: "wait p95"}, report.Column{Name: "held_share", Head: "limits held"})
-	for _, m := range r.Frontier {
-		t.Rows = append(t.Rows, append(mixCells(m), m.Entry.Cost(), shareCell(m.Unserved), report.MeanTime(m.Entry.Wait()), report.Percent(m.Entry.HeldShare())))
-	}
-	return t
+	return report.Fill(report.Table{Name: "frontier", Aside: true}, r.Frontier, append(mixFields(r),
+		report.Field[*mix.Mix]{Name: "cost_usd", Head: "cost", Cell: func(m *mix.Mix) any { return m.Entry.Cost() }},
+		report.Field[*mix.Mix]{Name: "unserved_share", Head: "not done", As: percentCell},
+		report.Field[*mix.Mix]{Name: "wait_p95_s", Head: "wait p95", As: secondsCell, Cell: func(m *mix.Mix) any { return m.Entry.Wait() }},
+		heldField,
+	))
 }
 
 // chartSteps is how many costs the chart of the frontier is drawn at.
@@ -320,21 +312,13 @@ func frontierChart(r *mix.Result) (report.Chart, bool) {
 // marginalTable says what the last GPUs of each committed pool are worth; the
 // cut is where one more does not pay for itself.
 func marginalTable(r *mix.Result) report.Table {
-	t := report.Table{Name: "marginal", Title: "What the last GPUs are worth, over the same runs" + forLength(r), Columns: []report.Column{
-		{Name: "pool"},
-		{Name: "gpus", Head: "GPUs"},
-		{Name: "needed_share_of_time", Head: "needed"},
-		{Name: "cost_usd", Head: "cost"},
-		{Name: "saved_usd", Head: "saved"},
-		{Name: "unserved_share", Head: "not done"},
-		{Name: "wait_p95_s", Head: "wait p95"},
-		{Name: "cut", Head: " "},
-	}}
+	type cutGPU struct {
+		mix.MarginalGPU
+		Cut string `json:"cut"`
+	}
+	var rows []cutGPU
 	for i, m := range r.Marginal {
-		saved, cut := any(nil), ""
-		if m.Saved != nil {
-			saved = *m.Saved
-		}
+		cut := ""
 		switch {
 		case m.Best:
 			cut = "<- this plan"
@@ -343,9 +327,18 @@ func marginalTable(r *mix.Result) report.Table {
 		case i > 0 && m.Saved != nil && *m.Saved <= 0 && r.Marginal[i-1].Best:
 			cut = "does not pay"
 		}
-		t.Rows = append(t.Rows, []any{m.Pool, int64(m.GPUs), report.Percent(m.Needed), m.Cost, saved, report.Percent(m.Undone), report.MeanTime(m.Wait), cut})
+		rows = append(rows, cutGPU{m, cut})
 	}
-	return t
+	return report.Fill(report.Table{Name: "marginal", Title: "What the last GPUs are worth, over the same runs" + forLength(r)}, rows, []report.Field[cutGPU]{
+		{Name: "pool"},
+		{Name: "gpus", Head: "GPUs"},
+		{Name: "needed_share_of_time", Head: "needed", As: percentCell},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "saved_usd", Head: "saved"},
+		{Name: "unserved_share", Head: "not done", As: percentCell},
+		{Name: "wait_p95_s", Head: "wait p95", As: secondsCell},
+		{Name: "cut", Head: " "},
+	})
 }
 
 // tieTable has one break-even for each price, the others as they are.
@@ -354,43 +347,40 @@ func tieTable(r *mix.Result) report.Table {
 	if r.Rival != nil {
 		title = fmt.Sprintf("Price at which mix %d (%s) costs the same, each with the others as they are", r.Rival.Index, r.Rival.Cost())
 	}
-	t := report.Table{Name: "break_even", Title: title, Columns: []report.Column{
-		{Name: "pool"}, {Name: "usd_per_gpu_hour", Head: "$/GPU-hour"}, {Name: "break_even_usd_per_gpu_hour", Head: "break-even"}, {Name: "best_is_cheaper", Head: "this plan is cheaper"},
-	}}
-	for _, x := range r.BreakEven {
-		at, side := any(nil), "at any price"
-		if x.At != nil {
-			at, side = *x.At, x.Best+" it"
-		}
-		t.Rows = append(t.Rows, []any{x.Pool, x.Now, at, side})
-	}
-	return t
+	return report.Fill(report.Table{Name: "break_even", Title: title}, r.BreakEven, []report.Field[mix.Tie]{
+		{Name: "pool"},
+		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour"},
+		{Name: "break_even_usd_per_gpu_hour", Head: "break-even"},
+		{Name: "best_is_cheaper", Head: "this plan is cheaper", Cell: func(t mix.Tie) any {
+			if t.At == nil {
+				return "at any price"
+			}
+			return t.Best + " it"
+		}},
+	})
 }
 
 // tornadoTable has what changes do to the best mix.
 func tornadoTable(r *mix.Result) report.Table {
-	t := report.Table{Name: "sensitivity", Title: "The same mix when something is otherwise" + forLength(r), Columns: []report.Column{
+	most := capcli.USD(0)
+	for _, w := range r.Tornado {
+		most = max(most, w.Difference, -w.Difference)
+	}
+	return report.Fill(report.Table{Name: "sensitivity", Title: "The same mix when something is otherwise" + forLength(r)}, r.Tornado, []report.Field[mix.Swing]{
 		{Name: "change"},
 		{Name: "cost_usd", Head: "cost"},
-		{Name: "difference_usd", Head: "difference"},
-		{Name: "bar", Head: " ", Picture: true},
-		{Name: "unserved_share", Head: "not done"},
-		{Name: "wait_p95_s", Head: "wait p95"},
-		{Name: "held_share", Head: "limits held"},
-	}}
-	most := 0.0
-	for _, w := range r.Tornado {
-		most = max(most, math.Abs(w.Difference.Float()))
-	}
-	for _, w := range r.Tornado {
-		bar := report.Bar(math.Abs(w.Difference.Float()), most, 20)
-		t.Rows = append(t.Rows, []any{w.What, w.Cost, report.Change{Of: w.Difference}, bar, report.Percent(w.Undone), report.MeanTime(w.Wait), shareCell(w.Held)})
-	}
-	return t
+		{Name: "difference_usd", Head: "difference", Cell: func(w mix.Swing) any { return report.Change{Of: w.Difference} }},
+		{Name: "bar", Head: " ", Picture: true, Cell: func(w mix.Swing) any {
+			return report.Bar(max(w.Difference, -w.Difference).Float(), most.Float(), 20)
+		}},
+		{Name: "unserved_share", Head: "not done", As: percentCell},
+		{Name: "wait_p95_s", Head: "wait p95", As: secondsCell},
+		{Name: "held_share", Head: "limits held", As: percentCell},
+	})
 }
 
 func playedTable(r *mix.Result) report.Table {
-	t := report.Table{Name: "futures", Title: "The best mix in each future, against the cheapest that was tried", Aside: true, Columns: []report.Column{
+	return report.Fill(report.Table{Name: "futures", Title: "The best mix in each future, against the cheapest that was tried", Aside: true}, r.Futures.Runs, []report.Field[mix.PlayedFuture]{
 		{Name: "future"},
 		{Name: "asked_gpu_hours", Head: "asked GPUh"},
 		{Name: "drawn_gpu_hours", Head: "drawn GPUh"},
@@ -399,15 +389,7 @@ func playedTable(r *mix.Result) report.Table {
 		{Name: "regret_usd", Head: "regret"},
 		{Name: "all_limits_held", Head: "limits held"},
 		{Name: "least_cost_mix", Head: "cheapest mix"},
-	}}
-	for _, p := range r.Futures.Runs {
-		row := []any{p.Future, p.Asked, p.Drawn, p.Jobs, nil, nil, nil, p.Mix}
-		if p.Cost != nil {
-			row[4], row[5], row[6] = *p.Cost, *p.Regret, *p.Held
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
+	})
 }
 
 // noMix says that no mix holds the limits, which limit binds, and by how much the

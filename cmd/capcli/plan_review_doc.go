@@ -27,51 +27,39 @@ func reviewLead(r *review.Result) string {
 }
 
 func commitmentTable(list []review.Commitment) report.Table {
-	t := report.Table{Name: "commitments", Title: "What is committed", Columns: []report.Column{
+	return report.Fill(report.Table{Name: "commitments", Title: "What is committed"}, list, []report.Field[review.Commitment]{
 		{Name: "commitment", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "from", Priority: 3},
 		{Name: "until", Priority: 1},
-		{Name: "days_left", Head: "days left"},
-		{Name: "utilisation", Head: "used"},
+		{Name: "days_left", Head: "days left", As: ratioCell},
+		{Name: "utilisation", Head: "used", As: percentCell},
 		{Name: "unused_gpu_hours", Head: "unused GPUh", Priority: 2},
 		{Name: "unused_usd", Head: "unused"},
 		{Name: "idle_gpus", Head: "not worth their price"},
-	}}
-	for _, c := range list {
-		var until any
-		if c.Until != nil {
-			until = instantCell(*c.Until)
-		}
-		t.Rows = append(t.Rows, []any{c.Name, c.GPUs, instantCell(c.From), until, ratioOf(c.DaysLeft), shareCell(c.Utilisation), c.Unused, valueCell(c.UnusedUSD), valueCell(c.Idle)})
-	}
-	return t
+	})
 }
 
 func adviceTable(list []review.Advice) report.Table {
-	t := report.Table{Name: "advice", Title: "What to change*", Columns: []report.Column{
+	return report.Fill(report.Table{Name: "advice", Title: "What to change*"}, list, []report.Field[review.Advice]{
 		{Name: "date"},
 		{Name: "do", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "term", Align: report.Left},
 		{Name: "cost_usd", Head: "cost"},
-	}}
-	for _, a := range list {
-		t.Rows = append(t.Rows, []any{instantCell(a.Date), a.Do, a.GPUs, valueCell(a.Term), valueCell(a.Cost)})
-	}
-	return t
+	})
 }
 
 func reviewTotals(r *review.Result) report.Table {
-	t := newFigures("totals")
-	t.add("used_gpu_hours", "GPU-hours used", r.Used)
-	t.add("committed_gpu_hours", "GPU-hours committed", r.Committed)
-	t.add("coverage", "coverage", shareCell(r.Coverage))
-	t.add("utilisation", "utilisation", shareCell(r.Utilisation))
-	t.add("unused_usd", "unused", r.Unused)
-	t.add("on_demand_usd", "on demand", r.OnDemand)
-	t.add("do_nothing_usd", "to do nothing*", r.DoNothing)
-	t.add("best_usd", "the best*", r.Best)
-	t.add("doing_nothing_costs_usd", "doing nothing costs*", r.Costs)
-	return t.Table
+	return report.Figures("totals", r, []report.Field[*review.Result]{
+		{Name: "used_gpu_hours", Head: "GPU-hours used"},
+		{Name: "committed_gpu_hours", Head: "GPU-hours committed"},
+		{Name: "coverage", Head: "coverage", As: percentCell},
+		{Name: "utilisation", Head: "utilisation", As: percentCell},
+		{Name: "unused_usd", Head: "unused"},
+		{Name: "on_demand_usd", Head: "on demand"},
+		{Name: "do_nothing_usd", Head: "to do nothing*"},
+		{Name: "best_usd", Head: "the best*"},
+		{Name: "doing_nothing_costs_usd", Head: "doing nothing costs*"},
+	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/plan/savings"
 )
@@ -61,16 +62,17 @@ func runPlanSavings(ctx context.Context, e *env, o *savingsOptions, file string)
 }
 
 func savingsDoc(r *savings.Result) report.Doc {
-	t := newFigures("savings")
-	t.add("commitment_usd_per_hour", "commit, an hour", r.Commit)
-	t.add("cost_usd", "cost", r.Cost)
-	t.add("all_on_demand_cost_usd", "all on demand", r.AllOnDemand)
-	t.add("unused_usd", "of the commitment unused", r.Unused)
+	figures := []report.Field[*savings.Result]{
+		{Name: "commitment_usd_per_hour", Head: "commit, an hour"},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "all_on_demand_cost_usd", Head: "all on demand"},
+		{Name: "unused_usd", Head: "of the commitment unused"},
+	}
 	if r.Utilisation != nil {
-		t.add("utilisation", "utilisation", report.Percent(*r.Utilisation))
+		figures = append(figures, report.Field[*savings.Result]{Name: "utilisation", Head: "utilisation", As: percentCell})
 	}
 	return report.Doc{
-		Lead:   fmt.Sprintf("Commit %s an hour: %s over %s hours, %s all on demand; no other commitment costs less.", r.Commit, r.Cost, grouped(int64(r.Hours)), r.AllOnDemand),
-		Tables: []report.Table{t.Table}, Data: r, Notes: r.Notes,
+		Lead:   fmt.Sprintf("Commit %s an hour: %s over %s hours, %s all on demand; no other commitment costs less.", r.Commit, r.Cost, capcli.Grouped(int64(r.Hours)), r.AllOnDemand),
+		Tables: []report.Table{report.Figures("savings", r, figures)}, Data: r, Notes: r.Notes,
 	}
 }

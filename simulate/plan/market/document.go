@@ -27,6 +27,17 @@ func (i Instant) After(other Instant) bool {
 	return i.Time > other.Time || i.Time == other.Time && i.Period > other.Period
 }
 
+// Cell returns i as tables have it: a capcli.Time, or the number of the period.
+func (i Instant) Cell() any {
+	switch {
+	case i.Dated():
+		return i.Time
+	case i.Period == float64(int64(i.Period)):
+		return int64(i.Period)
+	}
+	return i.Period
+}
+
 // MarshalJSON writes i in RFC 3339, or as a number.
 func (i Instant) MarshalJSON() ([]byte, error) {
 	if i.Dated() {
