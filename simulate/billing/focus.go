@@ -44,14 +44,14 @@ func numberOf(a Amount) Number { return Number{a, true} }
 
 // The values of FOCUS columns that decide what a row is.
 const (
-	focusUsage     = "Usage"
-	focusPurchaseCharge  = "Purchase"
-	focusTax       = "Tax"
-	focusUsed      = "Used"
-	focusUnused    = "Unused"
-	focusCommitted = "Committed"
-	focusStandard  = "Standard"
-	focusDynamic   = "Dynamic"
+	focusUsage          = "Usage"
+	focusPurchaseCharge = "Purchase"
+	focusTax            = "Tax"
+	focusUsed           = "Used"
+	focusUnused         = "Unused"
+	focusCommitted      = "Committed"
+	focusStandard       = "Standard"
+	focusDynamic        = "Dynamic"
 )
 
 // focusColumn is one column: its name, and where a row keeps its value.
