@@ -180,15 +180,6 @@ func (f *BoundedFit) Forecast(h int, levels ...float64) (Forecast, error) {
 	return fc, nil
 }
 
-// lists are all figures of a forecast.
-func (f *Forecast) lists() [][]float64 {
-	out := [][]float64{f.Mean}
-	for _, iv := range f.Intervals {
-		out = append(out, iv.Lo, iv.Hi)
-	}
-	return out
-}
-
 // Path draws from the model, within the bounds.
 func (f *BoundedFit) Path(h int, rng Noise) []float64 {
 	path, shift := f.Fitted.Path, []float64(nil)

@@ -8,37 +8,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// checkPresent says whether every value is a finite number.
-func checkPresent(y []float64) error {
-	for i, v := range y {
-		if math.IsNaN(v) {
-			return fmt.Errorf("value %d: %w", i+1, ErrMissing)
-		}
-		if math.IsInf(v, 0) {
-			return fmt.Errorf("value %d is infinite: %w", i+1, ErrUnfit)
-		}
-	}
-	return nil
-}
-
-// largest is the largest absolute value, 0 of none.
-func largest(y []float64) float64 {
-	top := 0.0
-	for _, v := range y {
-		top = math.Max(top, math.Abs(v))
-	}
-	return top
-}
-
-// scaleBy is a copy of y times by.
-func scaleBy(y []float64, by float64) []float64 {
-	out := make([]float64, len(y))
-	for i, v := range y {
-		out[i] = v * by
-	}
-	return out
-}
-
 // Decomposition is a series split into parts that sum to it.
 type Decomposition struct {
 	Trend     []float64

@@ -2,7 +2,8 @@ package forecast
 
 import (
 	"fmt"
-	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // gaussian is a fitted model whose future has a mean and a standard deviation at
@@ -66,34 +67,20 @@ func checkAsked(h int, levels []float64) error {
 	return nil
 }
 
-// bound keeps figures that ran out of the range of a float inside it.
-func (f *Forecast) bound() {
-	clip := func(v []float64) {
-		for i, x := range v {
-			v[i] = math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, x))
-		}
-	}
-	clip(f.Mean)
-	for _, iv := range f.Intervals {
-		clip(iv.Lo)
-		clip(iv.Hi)
-	}
-}
+// z is the number of standard deviations on each side of the mean that hold
+// level percent of a normal distribution.
+func z(level float64) float64 { return distuv.UnitNormal.Quantile(0.5 + level/200) }
 
-// medianLevel is the level in percent below which a range stands for the median,
-// which is asked for so.
-const medianLevel = 1.0
-
-// contain lets each range reach to the mean. Where the future is skewed the mean may
-// lie beyond the quantiles of a level: the range then holds more than its level.
-// Ranges below medianLevel stay what they are.
-func (f *Forecast) contain() {
-	for _, iv := range f.Intervals {
-		if iv.Level < medianLevel {
-			continue
+// normalIntervals are symmetric intervals around mean with standard deviations sd.
+func normalIntervals(mean, sd []float64, levels []float64) []Interval {
+	out := make([]Interval, len(levels))
+	for k, level := range levels {
+		q := z(level)
+		iv := Interval{Level: level, Lo: make([]float64, len(mean)), Hi: make([]float64, len(mean))}
+		for i := range mean {
+			iv.Lo[i], iv.Hi[i] = mean[i]-q*sd[i], mean[i]+q*sd[i]
 		}
-		for i, m := range f.Mean {
-			iv.Lo[i], iv.Hi[i] = min(iv.Lo[i], m), max(iv.Hi[i], m)
-		}
+		out[k] = iv
 	}
+	return out
 }

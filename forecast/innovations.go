@@ -8,15 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Noise is where a drawn path takes its chance from. A *rand.Rand is one, for the
-// path of a series alone; Innovations give those of several series.
-type Noise interface {
-	NormFloat64() float64
-	Float64() float64
-	ExpFloat64() float64
-	Uint64() uint64
-}
-
 // Innovations draw the one-step errors of several series together, so that their
 // paths go together at each step and, through each model's own dynamics, over
 // time. The errors at one step are jointly normal with the correlation of the
@@ -205,9 +196,9 @@ type jointNoise struct {
 // their own.
 const mostMembers = 16
 
-// innovation gives that of a step ahead. The factors are drawn for all steps in
+// Innovation returns the standardised one-step error of a step ahead. The factors are drawn for all steps in
 // their order, so that each stands at one place of the common stream.
-func (n *jointNoise) innovation(step int) float64 {
+func (n *jointNoise) Innovation(step int) float64 {
 	for ; n.skip > 0; n.skip-- {
 		for range n.load {
 			n.common.NormFloat64()
@@ -226,18 +217,10 @@ func (n *jointNoise) innovation(step int) float64 {
 	return n.drawn[step]
 }
 
-// innovation draws the standardised one-step error of a step ahead, from 0.
-func innovation(rng Noise, step int) float64 {
-	if n, ok := rng.(*jointNoise); ok {
-		return n.innovation(step)
-	}
-	return rng.NormFloat64()
-}
-
 // probability draws where in its distribution the value of a step ahead lies.
 func probability(rng Noise, step int) float64 {
 	if n, ok := rng.(*jointNoise); ok {
-		return 1 - upper(n.innovation(step))
+		return 1 - upper(n.Innovation(step))
 	}
 	return rng.Float64()
 }

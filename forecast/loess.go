@@ -140,12 +140,3 @@ func tricube(r, h float64) float64 {
 	u = 1 - u*u*u
 	return u * u * u
 }
-
-func dot(a, b []float64) float64 {
-	b = b[:len(a)]
-	s := 0.0
-	for i, v := range a {
-		s += v * b[i]
-	}
-	return s
-}

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"errors"
+	"math"
 
 	"capcli"
 )
@@ -67,21 +68,43 @@ var (
 	ErrUnfit    = errors.New("the series does not suit this model")
 )
 
-// Options are what a model is made with.
-type Options struct {
-	Seasons []int       // lengths of season in steps, shortest first; none is without season
-	Seed    capcli.Seed // for models whose intervals are simulated
-	Memory  *Memory     // of the fits of members to one series; nil keeps none
-	Quick   bool        // fewer starts of searches for parameters, as the members of Auto have it
-}
-
-// Period is the first season, or 1.
-func (o Options) Period() int {
-	if len(o.Seasons) == 0 {
-		return 1
+// lists are all figures of a forecast.
+func (f *Forecast) lists() [][]float64 {
+	out := [][]float64{f.Mean}
+	for _, iv := range f.Intervals {
+		out = append(out, iv.Lo, iv.Hi)
 	}
-	return o.Seasons[0]
+	return out
 }
 
-// Models are the forecasting models by name.
-var Models = capcli.Catalog[func(o Options) Model]{Kind: "model"}
+// bound keeps figures that ran out of the range of a float inside it.
+func (f *Forecast) bound() {
+	clip := func(v []float64) {
+		for i, x := range v {
+			v[i] = math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, x))
+		}
+	}
+	clip(f.Mean)
+	for _, iv := range f.Intervals {
+		clip(iv.Lo)
+		clip(iv.Hi)
+	}
+}
+
+// contain lets each range reach to the mean. Where the future is skewed the mean may
+// lie beyond the quantiles of a level: the range then holds more than its level.
+// Ranges below medianLevel stay what they are.
+func (f *Forecast) contain() {
+	for _, iv := range f.Intervals {
+		if iv.Level < medianLevel {
+			continue
+		}
+		for i, m := range f.Mean {
+			iv.Lo[i], iv.Hi[i] = min(iv.Lo[i], m), max(iv.Hi[i], m)
+		}
+	}
+}
+
+// medianLevel is the level in percent below which a range stands for the median,
+// which is asked for so.
+const medianLevel = 1.0

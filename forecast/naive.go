@@ -128,35 +128,3 @@ func differences(v []float64, lag int) []float64 {
 	}
 	return out
 }
-
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-func nans(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = math.NaN()
-	}
-	return out
-}
-
-// meanOf is the mean, without overflow of the sum; 0 of none.
-func meanOf(v []float64) float64 {
-	m := 0.0
-	for i, x := range v {
-		m += (x - m) / float64(i+1)
-	}
-	return m
-}
-
-// rms is the root of the mean square, without overflow of the squares; 0 of none.
-func rms(v []float64) float64 {
-	top := largest(v)
-	if top == 0 || len(v) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, x := range v {
-		sum += (x / top) * (x / top)
-	}
-	return top * math.Sqrt(sum/float64(len(v)))
-}

@@ -76,17 +76,6 @@ func nsdiffs(y []float64, period int) int {
 	return 1
 }
 
-// observedValues returns the values that are not missing.
-func observedValues(y []float64) []float64 {
-	out := make([]float64, 0, len(y))
-	for _, v := range y {
-		if v == v {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // spanGaps returns y with straight lines through missing values.
 func spanGaps(y []float64) []float64 {
 	out := append([]float64(nil), y...)

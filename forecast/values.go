@@ -1,0 +1,89 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+)
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func nans(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return out
+}
+
+// meanOf is the mean, without overflow of the sum; 0 of none.
+func meanOf(v []float64) float64 {
+	m := 0.0
+	for i, x := range v {
+		m += (x - m) / float64(i+1)
+	}
+	return m
+}
+
+// rms is the root of the mean square, without overflow of the squares; 0 of none.
+func rms(v []float64) float64 {
+	top := largest(v)
+	if top == 0 || len(v) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += (x / top) * (x / top)
+	}
+	return top * math.Sqrt(sum/float64(len(v)))
+}
+
+// checkPresent says whether every value is a finite number.
+func checkPresent(y []float64) error {
+	for i, v := range y {
+		if math.IsNaN(v) {
+			return fmt.Errorf("value %d: %w", i+1, ErrMissing)
+		}
+		if math.IsInf(v, 0) {
+			return fmt.Errorf("value %d is infinite: %w", i+1, ErrUnfit)
+		}
+	}
+	return nil
+}
+
+// largest is the largest absolute value, 0 of none.
+func largest(y []float64) float64 {
+	top := 0.0
+	for _, v := range y {
+		top = math.Max(top, math.Abs(v))
+	}
+	return top
+}
+
+// scaleBy is a copy of y times by.
+func scaleBy(y []float64, by float64) []float64 {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = v * by
+	}
+	return out
+}
+
+func dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	s := 0.0
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}
+
+// observedValues returns the values that are not missing.
+func observedValues(y []float64) []float64 {
+	out := make([]float64, 0, len(y))
+	for _, v := range y {
+		if v == v {
+			out = append(out, v)
+		}
+	}
+	return out
+}
