@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // demandStart is a past and what came after it.
@@ -110,7 +111,7 @@ func TestDemandAccuracy(t *testing.T) {
 		errors := map[string][]float64{}
 		var inside [2][]float64
 		for _, name := range models {
-			var all []Forecast
+			var all []model.Forecast
 			all, errors[name] = s.run(t, name, h)
 			if name == "auto" {
 				for k := range inside {
@@ -121,17 +122,17 @@ func TestDemandAccuracy(t *testing.T) {
 		for k, until := range s.until {
 			fmt.Printf("| %s | %d | %s |", s.name, len(s.list), s.ahead[k])
 			for _, name := range models[1:] {
-				fmt.Printf(" %.3f |", meanOf(errors[name][:until])/meanOf(errors["naive"][:until]))
+				fmt.Printf(" %.3f |", model.Mean(errors[name][:until])/model.Mean(errors["naive"][:until]))
 			}
-			fmt.Printf(" %.3f | %.3f |\n", meanOf(inside[0][:until]), meanOf(inside[1][:until]))
+			fmt.Printf(" %.3f | %.3f |\n", model.Mean(inside[0][:until]), model.Mean(inside[1][:until]))
 		}
 	}
 }
 
 // run gives the forecasts from each start, and the mean scaled error of each step.
-func (s demandSet) run(t *testing.T, name string, h int) ([]Forecast, []float64) {
+func (s demandSet) run(t *testing.T, name string, h int) ([]model.Forecast, []float64) {
 	t.Helper()
-	out := make([]Forecast, len(s.list))
+	out := make([]model.Forecast, len(s.list))
 	var wg sync.WaitGroup
 	for i, one := range s.list {
 		wg.Go(func() {
@@ -155,17 +156,17 @@ func (s demandSet) run(t *testing.T, name string, h int) ([]Forecast, []float64)
 	for k := range errors {
 		var step []float64
 		for i, one := range s.list {
-			if e := MASE(one.came[k:k+1], out[i].Mean[k:k+1], Scale(one.past, s.period)); isFinite(e) {
+			if e := MASE(one.came[k:k+1], out[i].Mean[k:k+1], Scale(one.past, s.period)); model.IsFinite(e) {
 				step = append(step, e)
 			}
 		}
-		errors[k] = meanOf(step)
+		errors[k] = model.Mean(step)
 	}
 	return out, errors
 }
 
 // shareInside is the share of what came within interval k, by step.
-func (s demandSet) shareInside(all []Forecast, k int) []float64 {
+func (s demandSet) shareInside(all []model.Forecast, k int) []float64 {
 	out := make([]float64, len(all[0].Mean))
 	for step := range out {
 		for i, one := range s.list {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // contest is a set of series with the part that is to be forecast.
@@ -134,7 +135,7 @@ func field(c contest, name string, train, test [][]float64) ([]tally, float64) {
 func summary(all []tally) (m tally, failed int) {
 	var smape, mase, msis, inside80, inside95 []float64
 	add := func(to *[]float64, v float64) {
-		if isFinite(v) {
+		if model.IsFinite(v) {
 			*to = append(*to, v)
 		}
 	}
@@ -148,7 +149,7 @@ func summary(all []tally) (m tally, failed int) {
 			failed++
 		}
 	}
-	return tally{smape: meanOf(smape), mase: meanOf(mase), msis: meanOf(msis), inside80: meanOf(inside80), inside95: meanOf(inside95)}, failed
+	return tally{smape: model.Mean(smape), mase: model.Mean(mase), msis: model.Mean(msis), inside80: model.Mean(inside80), inside95: model.Mean(inside95)}, failed
 }
 
 // The organisers' own figures of naive 2: the measures and the benchmark are theirs.

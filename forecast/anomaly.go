@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Anomaly is a value far from what its surroundings and its season say.
@@ -39,7 +40,7 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	for range 2 {
 		out := findOutliers(restoreMissing(left, seasons), left, seasons)
 		for _, a := range out {
-			if _, ok := found[a.Index]; !ok && isFinite(y.Values[a.Index]) {
+			if _, ok := found[a.Index]; !ok && model.IsFinite(y.Values[a.Index]) {
 				a.Value = y.Values[a.Index]
 				found[a.Index] = a
 			}
@@ -48,11 +49,11 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 		for i := range found {
 			holed[i] = math.NaN()
 		}
-		if len(out) > 0 || len(observedValues(left)) < len(left) {
+		if len(out) > 0 || len(model.Observed(left)) < len(left) {
 			left = restoreMissing(holed, seasons)
 		}
 	}
-	if len(found) >= len(observedValues(y.Values)) {
+	if len(found) >= len(model.Observed(y.Values)) {
 		return nil, nil
 	}
 	var out []Anomaly
@@ -78,20 +79,20 @@ func findOutliers(v, y []float64, seasons []int) []Anomaly {
 	smooth := superSmooth(v)
 	var rest []float64
 	for i, x := range y {
-		if isFinite(x) {
+		if model.IsFinite(x) {
 			rest = append(rest, v[i]-smooth[i])
 		}
 	}
 	slices.Sort(rest)
 	first, third := Quantile(rest, 0.25), Quantile(rest, 0.75)
 	lo, hi := first-fences*(third-first), third+fences*(third-first)
-	if !(hi-lo > 1e-14*math.Max(1e-300, largest(v))) {
+	if !(hi-lo > 1e-14*math.Max(1e-300, model.Largest(v))) {
 		return nil
 	}
 	var out []Anomaly
 	for i, x := range y {
 		e := v[i] - smooth[i]
-		if isFinite(x) && (e < lo || e > hi) {
+		if model.IsFinite(x) && (e < lo || e > hi) {
 			at := smooth[i] + season[i]
 			out = append(out, Anomaly{Index: i, Lo: at + lo, Hi: at + hi})
 		}
@@ -104,7 +105,7 @@ func interpolateGaps(y []float64) ([]float64, error) {
 	out, last, count := slices.Clone(y), -1, 0
 	for i, x := range y {
 		if math.IsInf(x, 0) || math.Abs(x) > math.MaxFloat64/1e10 {
-			return nil, fmt.Errorf("value %d is %g, want a smaller one: %w", i+1, x, ErrUnfit)
+			return nil, fmt.Errorf("value %d is %g, want a smaller one: %w", i+1, x, model.ErrUnfit)
 		}
 		if math.IsNaN(x) {
 			continue
@@ -119,7 +120,7 @@ func interpolateGaps(y []float64) ([]float64, error) {
 		count++
 	}
 	if count < 3 {
-		return nil, fmt.Errorf("%d known values, want 3 or more: %w", count, ErrTooShort)
+		return nil, fmt.Errorf("%d known values, want 3 or more: %w", count, model.ErrTooShort)
 	}
 	for k := last + 1; k < len(out); k++ {
 		out[k] = y[last]

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // Most harmonics of the first guess at a missing value, of one season and of
@@ -22,7 +24,7 @@ const (
 // more than half, they are straight lines through y itself.
 func restoreMissing(y []float64, seasons []int) []float64 {
 	plain := spanGaps(y)
-	seen := observedValues(y)
+	seen := model.Observed(y)
 	periods := usableSeasons(len(seen), seasons)
 	if len(seen) == len(y) || len(periods) == 0 {
 		return plain
@@ -30,7 +32,7 @@ func restoreMissing(y []float64, seasons []int) []float64 {
 	out := slices.Clone(y)
 	guess := waveGuess(y, periods)
 	for i, v := range y {
-		if !isFinite(v) {
+		if !model.IsFinite(v) {
 			if guess == nil {
 				return plain
 			}
@@ -43,14 +45,14 @@ func restoreMissing(y []float64, seasons []int) []float64 {
 	}
 	adjusted, season := d.Adjusted(), d.total()
 	for i, v := range y {
-		if !isFinite(v) {
+		if !model.IsFinite(v) {
 			adjusted[i] = math.NaN()
 		}
 	}
 	adjusted = spanGaps(adjusted)
 	low, high := slices.Min(seen), slices.Max(seen)
 	for i, v := range y {
-		if !isFinite(v) {
+		if !model.IsFinite(v) {
 			out[i] = adjusted[i] + season[i]
 			if !(out[i] >= low-(high-low)/2 && out[i] <= high+(high-low)/2) {
 				return plain
@@ -69,10 +71,10 @@ func waveGuess(y []float64, periods []int) []float64 {
 		rows[t] = waveRow(t, n, periods)
 		width = len(rows[t])
 	}
-	unit := math.Max(largest(observedValues(y)), math.SmallestNonzeroFloat64/1e-16)
+	unit := math.Max(model.Largest(model.Observed(y)), math.SmallestNonzeroFloat64/1e-16)
 	gram, right := mat.NewSymDense(width, nil), mat.NewVecDense(width, nil)
 	for t, v := range y {
-		if !isFinite(v) {
+		if !model.IsFinite(v) {
 			continue
 		}
 		row := rows[t]
@@ -96,7 +98,7 @@ func waveGuess(y []float64, periods []int) []float64 {
 	}
 	out := make([]float64, n)
 	for t, row := range rows {
-		out[t] = unit * dot(row, coef.RawVector().Data)
+		out[t] = unit * model.Dot(row, coef.RawVector().Data)
 	}
 	return out
 }

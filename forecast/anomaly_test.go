@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // indices is one number or a list, as R writes them, from 1.
@@ -61,7 +62,7 @@ func TestAnomaliesTakeAnything(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, found, err)
 		}
 	}
-	if _, err := Anomalies(capcli.Series{Values: []float64{1, nan}}, nil); !errors.Is(err, ErrTooShort) {
+	if _, err := Anomalies(capcli.Series{Values: []float64{1, nan}}, nil); !errors.Is(err, model.ErrTooShort) {
 		t.Errorf("one value: %v, want ErrTooShort", err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // ARIMAMethod is how an ARIMA model is fitted.
@@ -51,7 +52,7 @@ func (a ARIMA) form() arimaForm {
 // Fit implements Model. It fails with ErrTooShort when fewer values are left
 // after differencing than coefficients plus two, and with ErrUnfit when
 // regressors depend on each other.
-func (a ARIMA) Fit(y capcli.Series) (Fitted, error) {
+func (a ARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 	fit, err := a.FitARIMA(y)
 	if err != nil {
 		return nil, err
@@ -77,24 +78,24 @@ func (a ARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 func (a ARIMA) check(y []float64) error {
 	for _, o := range []ARIMAOrder{a.Order, a.Seasonal} {
 		if min(o.AR, o.Diff, o.MA) < 0 || max(o.AR, o.MA) > 30 || o.Diff > 3 {
-			return fmt.Errorf("arima: order (%d,%d,%d), want autoregression and moving average of 0 to 30 and differences of 0 to 3: %w", o.AR, o.Diff, o.MA, ErrUnfit)
+			return fmt.Errorf("arima: order (%d,%d,%d), want autoregression and moving average of 0 to 30 and differences of 0 to 3: %w", o.AR, o.Diff, o.MA, model.ErrUnfit)
 		}
 	}
 	if ar, ma := a.form().lags(); max(ar, ma)+a.form().lostValues() > 2000 {
-		return fmt.Errorf("arima: the model reaches %d steps back, want 2,000 or less: a shorter season: %w", max(ar, ma)+a.form().lostValues(), ErrUnfit)
+		return fmt.Errorf("arima: the model reaches %d steps back, want 2,000 or less: a shorter season: %w", max(ar, ma)+a.form().lostValues(), model.ErrUnfit)
 	}
 	for i, v := range y {
 		if math.IsInf(v, 0) {
-			return fmt.Errorf("arima: value %d is infinite: %w", i+1, ErrUnfit)
+			return fmt.Errorf("arima: value %d is infinite: %w", i+1, model.ErrUnfit)
 		}
 	}
 	for j, x := range a.Xreg {
 		if len(x) < len(y) {
-			return fmt.Errorf("arima: regressor %d has %d values for a series of %d: %w", j+1, len(x), len(y), ErrUnfit)
+			return fmt.Errorf("arima: regressor %d has %d values for a series of %d: %w", j+1, len(x), len(y), model.ErrUnfit)
 		}
 		for i, v := range x {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("arima: regressor %d: value %d is not a finite number: %w", j+1, i+1, ErrUnfit)
+				return fmt.Errorf("arima: regressor %d: value %d is not a finite number: %w", j+1, i+1, model.ErrUnfit)
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
 		s.lead++
 	}
 	if len(s.raw) == 0 {
-		return nil, fmt.Errorf("arima: no values: %w", ErrTooShort)
+		return nil, fmt.Errorf("arima: no values: %w", model.ErrTooShort)
 	}
 	s.y, s.top = s.raw, finiteTop(s.raw)
 	if lambda != nil {
@@ -137,7 +138,7 @@ func newArimaSeries(y []float64, lambda *float64) (*arimaSeries, error) {
 	if top := finiteTop(s.y); top > 0 && (top > 1e100 || top < 1e-100) {
 		_, e := math.Frexp(top)
 		s.unit = math.Ldexp(1, e)
-		s.y = scaleBy(s.y, 1/s.unit)
+		s.y = model.Scaled(s.y, 1/s.unit)
 	}
 	return s, nil
 }

@@ -3,6 +3,8 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // finish prepares a fit for forecasts: it sets the named coefficients, their errors,
@@ -20,7 +22,7 @@ func (fit *ARIMAFit) finish() {
 		if i := len(fit.Coef); variances != nil {
 			sd = math.Sqrt(variances[i]) * scale
 		}
-		fit.Coef = append(fit.Coef, Param{name, v * scale})
+		fit.Coef = append(fit.Coef, model.Param{Name: name, Value: v * scale})
 		fit.StdErr = append(fit.StdErr, sd)
 	}
 	at := 0
@@ -194,12 +196,12 @@ func (fit *ARIMAFit) describe(fitted []float64) {
 	if fit.method == CSS {
 		aic, aicc, bic = math.NaN(), math.NaN(), math.NaN()
 	}
-	fit.info = Info{
+	fit.info = model.Info{
 		Method: fit.title(), Params: slices.Clone(fit.Coef), LogLik: fit.loglik, AIC: aic, AICc: aicc, BIC: bic,
 		Sigma2: fit.sigma2 * s.unit * s.unit, Fitted: full, Notes: slices.Clone(s.notes),
 	}
 	if s.lambda != nil {
-		fit.info.Params = append(fit.info.Params, Param{"lambda", *s.lambda})
+		fit.info.Params = append(fit.info.Params, model.Param{Name: "lambda", Value: *s.lambda})
 	}
 }
 

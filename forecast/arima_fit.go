@@ -6,13 +6,15 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // ARIMAFit is a fitted ARIMA model.
 type ARIMAFit struct {
-	Coef   []Param   // ar, ma, sar, sma, then intercept, drift and regressors
-	StdErr []float64 // of Coef, from the curvature of the likelihood; NaN where it is not a maximum
-	info   Info
+	Coef   []model.Param // ar, ma, sar, sma, then intercept, drift and regressors
+	StdErr []float64     // of Coef, from the curvature of the likelihood; NaN where it is not a maximum
+	info   model.Info
 
 	form   arimaForm
 	par    []float64 // of the ARMA part
@@ -50,7 +52,7 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 		return fit, nil
 	}
 	if !fit.search(polish) {
-		return nil, fmt.Errorf("arima: no likelihood of %s near the start: %w", f.title(), ErrUnfit)
+		return nil, fmt.Errorf("arima: no likelihood of %s near the start: %w", f.title(), model.ErrUnfit)
 	}
 	fit.settle()
 	if polish {
@@ -94,7 +96,7 @@ func (fit *ARIMAFit) fitWithoutError() {
 	fit.loglik = math.NaN()
 	fit.finish()
 	for t, v := range fit.info.Fitted[fit.src.lead:] {
-		if isFinite(v) && v != fit.src.raw[t] && !math.IsNaN(fit.src.raw[t]) {
+		if model.IsFinite(v) && v != fit.src.raw[t] && !math.IsNaN(fit.src.raw[t]) {
 			fit.grain = 4 * 0x1p-52
 		}
 	}

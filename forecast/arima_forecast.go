@@ -3,10 +3,12 @@ package forecast
 import (
 	"fmt"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // Info implements Fitted.
-func (fit *ARIMAFit) Info() Info { return fit.info }
+func (fit *ARIMAFit) Info() model.Info { return fit.info }
 
 // Order is the order that was fitted, with the season's.
 func (fit *ARIMAFit) Order() (order, seasonal ARIMAOrder, period int) {
@@ -34,7 +36,7 @@ func (fit *ARIMAFit) reach(h int) error {
 			continue
 		}
 		if known := len(fit.x[j]) - n; known < h {
-			return fmt.Errorf("arima: %s is known for %d steps after the series; %d are asked for: %w", name, known, h, ErrUnfit)
+			return fmt.Errorf("arima: %s is known for %d steps after the series; %d are asked for: %w", name, known, h, model.ErrUnfit)
 		}
 	}
 	return nil
@@ -43,9 +45,9 @@ func (fit *ARIMAFit) reach(h int) error {
 // Forecast implements Fitted. The variances are those of the state, so they
 // hold what missing values and a short series leave unknown; they do not hold
 // the errors of the coefficients.
-func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
+func (fit *ARIMAFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := fit.reach(h); err != nil {
-		return Forecast{}, err
+		return model.Forecast{}, err
 	}
 	n := len(fit.src.y)
 	s := fit.ahead()
@@ -55,7 +57,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 		mean[t] = s.look(s.mean[0]) + fit.shift + fit.regression(n+t)
 		s.step()
 	}
-	f := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
+	f := model.Forecast{Mean: mean, Intervals: model.NormalIntervals(mean, sd, levels)}
 	for _, iv := range f.Intervals {
 		for t := range h {
 			iv.Lo[t], iv.Hi[t] = fit.untransform(iv.Lo[t]), fit.untransform(iv.Hi[t])
@@ -77,7 +79,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 	}
 	for _, v := range mean {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return Forecast{}, fmt.Errorf("arima: the forecast leaves the range of numbers: %w", ErrUnfit)
+			return model.Forecast{}, fmt.Errorf("arima: the forecast leaves the range of numbers: %w", model.ErrUnfit)
 		}
 	}
 	return f, nil
@@ -85,7 +87,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (Forecast, error) {
 
 // Path implements Fitted. It draws the state at the end, then the shocks. Steps
 // for which a regressor is not known take its last value.
-func (fit *ARIMAFit) Path(h int, rng Noise) []float64 {
+func (fit *ARIMAFit) Path(h int, rng model.Noise) []float64 {
 	m := fit.model
 	fit.rootOnce.Do(func() { fit.root = semiroot(fit.model.cov, fit.model.n) })
 	sd := math.Sqrt(fit.sigma2)
@@ -96,7 +98,7 @@ func (fit *ARIMAFit) Path(h int, rng Noise) []float64 {
 		}
 		e := sd
 		if j == 0 { // what is not known of the state is the error of the first step
-			e *= innovation(rng, 0)
+			e *= model.Innovation(rng, 0)
 		} else {
 			e *= rng.NormFloat64()
 		}
@@ -109,7 +111,7 @@ func (fit *ARIMAFit) Path(h int, rng Noise) []float64 {
 	for t := range out {
 		out[t] = fit.untransform(m.look(state) + fit.shift + fit.regression(n+t))
 		m.move(state)
-		e := innovation(rng, t+1) * sd
+		e := model.Innovation(rng, t+1) * sd
 		for i, v := range m.shock {
 			state[i] += v * e
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // arimaLikelihood is the likelihood of one form of model for one series. The
@@ -52,7 +54,7 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 	l.size = finiteTop(y)
 	k := len(x)
 	if l.used < form.arma()+k+2 {
-		return nil, fmt.Errorf("arima: %d values after differencing for %d coefficients: %w", l.used, form.arma()+k, ErrTooShort)
+		return nil, fmt.Errorf("arima: %d values after differencing for %d coefficients: %w", l.used, form.arma()+k, model.ErrTooShort)
 	}
 	l.beta, l.sxy, l.first, l.length = make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
 	l.sxx, l.choleskyOf = make([]float64, k*k), make([]float64, k*k)
@@ -63,9 +65,9 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 		}
 		l.length[j] = math.Sqrt(sum)
 		if !(l.length[j] > 0) || math.IsInf(sum, 0) {
-			return nil, fmt.Errorf("arima: regressor %d is nothing after differencing: %w", j+1, ErrUnfit)
+			return nil, fmt.Errorf("arima: regressor %d is nothing after differencing: %w", j+1, model.ErrUnfit)
 		}
-		l.whole = append(l.whole, scaleBy(column[:len(y)], 1/l.length[j]))
+		l.whole = append(l.whole, model.Scaled(column[:len(y)], 1/l.length[j]))
 	}
 	for _, s := range l.whole {
 		if form.lostValues() > 0 && l.gaps && l.isFarFromZero() {
@@ -81,7 +83,7 @@ func newArimaLikelihood(form arimaForm, y []float64, x [][]float64) (*arimaLikel
 		l.out = append(l.out, make([]float64, len(y)))
 	}
 	if !l.leastSquares() {
-		return nil, fmt.Errorf("arima: the regressors depend on each other: %w", ErrUnfit)
+		return nil, fmt.Errorf("arima: the regressors depend on each other: %w", model.ErrUnfit)
 	}
 	if form.lostValues() > 0 && !l.gaps && !l.isFarFromZero() {
 		l.findMeans()

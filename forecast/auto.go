@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
 	Models.Add("auto", "the best of the others by their errors on the series' own past, combined",
-		func(o Options) Model { return Auto{Options: o} })
+		func(o Options) model.Model { return Auto{Options: o} })
 }
 
 // Auto forecasts with a combination of models, each weighted by what it made of
@@ -29,7 +30,7 @@ type Auto struct {
 	Horizon int // steps ahead that matter most; 0: two seasons, or 8
 }
 
-var _ Model = Auto{}
+var _ model.Model = Auto{}
 
 // candidates are the members to try on a series, by their names in Models, cheap
 // ones first; names that are not in the catalogue are passed over.
@@ -67,7 +68,7 @@ const day = 24
 // member is one model of the combination.
 type member struct {
 	name  string
-	model Model
+	model model.Model
 	prior float64 // weight before any evidence
 }
 
@@ -107,7 +108,7 @@ func (a Auto) members(y []float64) []member {
 }
 
 // Fit backtests the candidates, weighs and fits them; it needs one known value.
-func (a Auto) Fit(y capcli.Series) (Fitted, error) {
+func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 	filled, gaps, err := fill(y.Values)
 	if err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
@@ -137,7 +138,7 @@ func (a Auto) Fit(y capcli.Series) (Fitted, error) {
 		if err != nil {
 			return nil, fmt.Errorf("auto: %w", err)
 		}
-		f.pool.members, f.weights, notes = []Fitted{fit}, stepWeights{{1}}, []string{"naive 1.00"}
+		f.pool.members, f.weights, notes = []model.Fitted{fit}, stepWeights{{1}}, []string{"naive 1.00"}
 	}
 	f.pool.weights = f.weights.mean()
 	for i, k := range f.pool.slots {
@@ -160,7 +161,7 @@ func fill(y []float64) (out []float64, gaps int, err error) {
 	last := -1
 	for i, v := range y {
 		if math.IsInf(v, 0) {
-			return nil, 0, fmt.Errorf("value %d is infinite: %w", i+1, ErrUnfit)
+			return nil, 0, fmt.Errorf("value %d is infinite: %w", i+1, model.ErrUnfit)
 		}
 		if math.IsNaN(v) {
 			gaps++
@@ -177,7 +178,7 @@ func fill(y []float64) (out []float64, gaps int, err error) {
 		last = i
 	}
 	if last < 0 {
-		return nil, gaps, fmt.Errorf("%d values, none known: %w", len(y), ErrTooShort)
+		return nil, gaps, fmt.Errorf("%d values, none known: %w", len(y), model.ErrTooShort)
 	}
 	for j := last + 1; j < len(y); j++ {
 		out[j] = y[last]

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"capcli/forecast/model"
 )
 
 // autoFitted is the weighted combination with calibrated intervals inside bounds.
@@ -15,12 +17,12 @@ type autoFitted struct {
 	n       int // values that the fit has seen
 	reach   Reach
 	low     float64 // no forecast is below
-	info    Info
+	info    model.Info
 }
 
 // describe writes the info.
 func (f *autoFitted) describe(y []float64, members []string, gaps int) {
-	f.info = Info{
+	f.info = model.Info{
 		Method: "Auto: " + strings.Join(members, ", "), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Sigma2: math.NaN(),
 	}
 	f.pool.mean = true
@@ -39,7 +41,7 @@ func (f *autoFitted) describe(y []float64, members []string, gaps int) {
 
 // blend pools the members' forecasts.
 func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
-	parts := make([]Forecast, len(f.pool.members))
+	parts := make([]model.Forecast, len(f.pool.members))
 	for i, m := range f.pool.members {
 		if parts[i], err = m.Forecast(h, spreadLevel); err != nil {
 			return nil, nil, err
@@ -50,34 +52,34 @@ func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
 }
 
 // Forecast gives the pooled means with calibrated intervals.
-func (f *autoFitted) Forecast(h int, levels ...float64) (Forecast, error) {
-	if err := checkAsked(h, levels); err != nil {
-		return Forecast{}, err
+func (f *autoFitted) Forecast(h int, levels ...float64) (model.Forecast, error) {
+	if err := model.CheckRequest(h, levels); err != nil {
+		return model.Forecast{}, err
 	}
 	mean, spread, err := f.blend(h)
 	if err != nil {
-		return Forecast{}, err
+		return model.Forecast{}, err
 	}
-	out := Forecast{Mean: make([]float64, h), Intervals: make([]Interval, len(levels))}
+	out := model.Forecast{Mean: make([]float64, h), Intervals: make([]model.Interval, len(levels))}
 	for i, m := range mean {
 		out.Mean[i] = math.Max(f.low, f.reach.Clamp(i+1, m))
 	}
 	for k, level := range levels {
 		q := f.cal.factor(level, f.prior)
-		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
+		iv := model.Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		for i, m := range out.Mean {
 			iv.Lo[i] = math.Max(f.low, f.reach.Clamp(i+1, m-q*spread[i]))
 			iv.Hi[i] = f.reach.Clamp(i+1, m+q*spread[i])
 		}
 		out.Intervals[k] = iv
 	}
-	out.bound()
+	out.Bound()
 	return out, nil
 }
 
 // Path takes the path of a member drawn by weight, moved to the pooled means and
 // stretched as the intervals are.
-func (f *autoFitted) Path(h int, rng Noise) []float64 {
+func (f *autoFitted) Path(h int, rng model.Noise) []float64 {
 	if h < 1 {
 		return nil
 	}
@@ -92,7 +94,7 @@ func (f *autoFitted) Path(h int, rng Noise) []float64 {
 	}
 	out := f.pool.members[at].Path(h, rng)
 	half := halfWidth(own.Intervals[0])
-	stretch := f.cal.factor(80, f.prior) / z(80)
+	stretch := f.cal.factor(80, f.prior) / model.ZScore(80)
 	for i := range out {
 		by := stretch
 		if half[i] > 0 {
@@ -108,4 +110,4 @@ func (f *autoFitted) Path(h int, rng Noise) []float64 {
 }
 
 // Info says what was combined.
-func (f *autoFitted) Info() Info { return f.info }
+func (f *autoFitted) Info() model.Info { return f.info }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Memory keeps what the members of Auto made of one series and of its beginnings.
@@ -28,19 +29,19 @@ type fitKey struct {
 
 type keptFit struct {
 	y   []float64 // the values seen
-	fit Fitted
+	fit model.Fitted
 	err error
 }
 
 // remembered is a model that looks into a memory first.
 type remembered struct {
-	Model
+	model.Model
 	name   string
 	memory *Memory
 }
 
 // member is a model of the combination, with the memory where there is one.
-func (m *Memory) member(name string, seasons []int, model Model) Model {
+func (m *Memory) member(name string, seasons []int, model model.Model) model.Model {
 	if m == nil {
 		return model
 	}
@@ -48,7 +49,7 @@ func (m *Memory) member(name string, seasons []int, model Model) Model {
 }
 
 // Fit gives the fit that is kept, where the values are the same.
-func (r remembered) Fit(y capcli.Series) (Fitted, error) {
+func (r remembered) Fit(y capcli.Series) (model.Fitted, error) {
 	key, m := fitKey{r.name, len(y.Values)}, r.memory
 	m.mu.Lock()
 	kept, ok := m.fits[key]

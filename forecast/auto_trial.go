@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // trial holds what backtests of one series say about the members of a combination.
@@ -80,7 +81,7 @@ func (t *trial) weigh(members []member, tests [][]Origin) {
 			}
 			score[k] += MAE(o.Actual, o.Forecast.Mean)
 		}
-		if !isFinite(score[k]) {
+		if !model.IsFinite(score[k]) {
 			score[k] = math.Inf(1)
 		}
 	}
@@ -150,7 +151,7 @@ func (t *trial) byStep(members []member, tests [][]Origin, score []float64) {
 		counts, own := stepWeightsNear(unit, i), slices.Clone(prior)
 		for k, e := range errs {
 			if e != nil && sum > 0 {
-				near[k] = stepShare*dot(counts, e) + (1-stepShare)*sumOf(e)/sum
+				near[k] = stepShare*model.Dot(counts, e) + (1-stepShare)*sumOf(e)/sum
 			}
 		}
 		for k, m := range members {
@@ -250,7 +251,7 @@ func (t *trial) weightsOf(members []int) stepWeights {
 // calibrate measures the combination's own errors at the origins.
 func (t *trial) calibrate(tests [][]Origin) {
 	for i := range tests[0] {
-		var parts []Forecast
+		var parts []model.Forecast
 		var members []int
 		for _, k := range t.weightedMembers() {
 			if tests[k][i].Err == nil {
@@ -285,7 +286,7 @@ func (w stepWeights) mean() []float64 {
 // are taken for a mixture: its variance is the mean of their variances, and the
 // variance of their means (law of total variance; Draper 1995, "Assessment and
 // propagation of model uncertainty"), so that members that disagree widen it.
-func (w stepWeights) blend(parts []Forecast) (mean, spread []float64) {
+func (w stepWeights) blend(parts []model.Forecast) (mean, spread []float64) {
 	h := len(parts[0].Mean)
 	mean, spread = make([]float64, h), make([]float64, h)
 	var means, spreads, weights []float64

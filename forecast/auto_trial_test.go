@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // TestCandidatesBySeason: the season decides which members are tried, not how many
@@ -30,11 +31,11 @@ func TestCandidatesBySeason(t *testing.T) {
 
 // counted counts its fits.
 type counted struct {
-	Model
+	model.Model
 	fits *atomic.Int64
 }
 
-func (c counted) Fit(y capcli.Series) (Fitted, error) {
+func (c counted) Fit(y capcli.Series) (model.Fitted, error) {
 	c.fits.Add(1)
 	return c.Model.Fit(y)
 }
@@ -133,7 +134,7 @@ func TestShortStepsOfDemand(t *testing.T) {
 		steps int
 		most  float64
 	}{{1, 1}, {3, 1}, {6, 1}, {24, 0.95}, {48, 0.92}} {
-		got := meanOf(auto[:tt.steps]) / meanOf(naive[:tt.steps])
+		got := model.Mean(auto[:tt.steps]) / model.Mean(naive[:tt.steps])
 		t.Logf("%d hours ahead: %.3f of the error of the last value", tt.steps, got)
 		if got > tt.most {
 			t.Errorf("%d hours ahead: %.3f of the error of the last value, want at most %.2f", tt.steps, got, tt.most)

@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("arima", "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", func(o Options) Model {
+	Models.Add("arima", "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", func(o Options) model.Model {
 		return AutoARIMA{Period: o.Period()}
 	})
 }
@@ -44,7 +45,7 @@ const (
 // Fit implements Model. A constant series, or one that is constant after
 // differencing, gets a fit without error. It fails with ErrTooShort below three
 // values.
-func (a AutoARIMA) Fit(y capcli.Series) (Fitted, error) {
+func (a AutoARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 	fit, err := a.FitARIMA(y)
 	if err != nil {
 		return nil, err
@@ -57,8 +58,8 @@ func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 	if err := (ARIMA{Xreg: a.Xreg}).check(y.Values); err != nil {
 		return nil, err
 	}
-	if len(observedValues(y.Values)) < 3 {
-		return nil, fmt.Errorf("arima: %d values, want 3 or more: %w", len(observedValues(y.Values)), ErrTooShort)
+	if len(model.Observed(y.Values)) < 3 {
+		return nil, fmt.Errorf("arima: %d values, want 3 or more: %w", len(model.Observed(y.Values)), model.ErrTooShort)
 	}
 	var note string
 	lambda := a.Lambda
@@ -152,7 +153,7 @@ func newAutoSearch(a AutoARIMA, s *arimaSeries) *autoSearch {
 }
 
 // gaps says whether values are missing.
-func (s *arimaSeries) gaps() bool { return len(observedValues(s.y)) < len(s.y) }
+func (s *arimaSeries) gaps() bool { return len(model.Observed(s.y)) < len(s.y) }
 
 // lastValues returns the last n values of the series.
 func (s *arimaSeries) lastValues(n int) *arimaSeries {
@@ -211,7 +212,7 @@ func (a *autoSearch) run() (*ARIMAFit, error) {
 
 // degenerate says whether nothing is left after differencing.
 func (a *autoSearch) degenerate() bool {
-	w := observedValues(a.form(autoTry{}).difference(a.s.y))
+	w := model.Observed(a.form(autoTry{}).difference(a.s.y))
 	return len(w) == 0 || isFlat(w) || finiteTop(residualsOfLine(w, false)) <= flatness*finiteTop(a.s.y)
 }
 

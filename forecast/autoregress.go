@@ -8,11 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
 	Models.Add("seasonal-ar", "autoregression on the last values and on those of a season ago, by ridge",
-		func(o Options) Model { return seasonalAR{seasons: o.Seasons} })
+		func(o Options) model.Model { return seasonalAR{seasons: o.Seasons} })
 }
 
 // seasonalAR is a regression of each value on the last three, and on those at one
@@ -37,22 +38,22 @@ func (m seasonalAR) lags(n int) []int {
 }
 
 // Fit regresses; it needs a good deal more values than lags.
-func (m seasonalAR) Fit(y capcli.Series) (Fitted, error) {
+func (m seasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
-	if err := checkPresent(v); err != nil {
+	if err := model.CheckPresent(v); err != nil {
 		return nil, fmt.Errorf("seasonal-ar: %w", err)
 	}
 	n := len(v)
 	lags := m.lags(n)
 	if len(lags) == 0 || n < 3*len(lags)+10 {
-		return nil, fmt.Errorf("seasonal-ar: %d values for %d lags: %w", n, len(lags), ErrTooShort)
+		return nil, fmt.Errorf("seasonal-ar: %d values for %d lags: %w", n, len(lags), model.ErrTooShort)
 	}
-	mu := meanOf(v)
+	mu := model.Mean(v)
 	x := make([]float64, n)
 	for i := range v {
 		x[i] = v[i] - mu
 	}
-	unit := rms(x)
+	unit := model.RMS(x)
 	if unit == 0 {
 		return walk{name: "seasonal-ar", lag: 1}.Fit(y)
 	}
@@ -69,7 +70,7 @@ func (m seasonalAR) Fit(y capcli.Series) (Fitted, error) {
 			return m.fitted(x, lags, a, sigma, mu, unit), nil
 		}
 	}
-	return nil, fmt.Errorf("seasonal-ar: no stable weights: %w", ErrUnfit)
+	return nil, fmt.Errorf("seasonal-ar: no stable weights: %w", model.ErrUnfit)
 }
 
 // ridge gives a constant and the weights of the lags.
@@ -113,7 +114,7 @@ func ridge(x []float64, lags []int, home int, lambda float64) (a []float64, sigm
 		sum += e * e
 	}
 	sigma = math.Sqrt(sum / math.Max(1, float64(len(x)-from-p)))
-	return a, sigma, isFinite(sigma)
+	return a, sigma, model.IsFinite(sigma)
 }
 
 func oneAhead(x []float64, lags []int, a []float64) float64 {
@@ -150,14 +151,14 @@ func follow(x []float64, lags []int, a []float64, h int, e func(i int) float64) 
 	return out
 }
 
-func (seasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit float64) Fitted {
+func (seasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit float64) model.Fitted {
 	n := len(x)
-	info := Info{
+	info := model.Info{
 		Method: fmt.Sprintf("Seasonal AR%v", lags), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
-		Sigma2: sigma * sigma * unit * unit, Fitted: nans(n), Params: []Param{{"constant", a[0]*unit + mu}},
+		Sigma2: sigma * sigma * unit * unit, Fitted: model.NaNs(n), Params: []model.Param{{Name: "constant", Value: a[0]*unit + mu}},
 	}
 	for j, l := range lags {
-		info.Params = append(info.Params, Param{fmt.Sprintf("ar%d", l), a[j+1]})
+		info.Params = append(info.Params, model.Param{Name: fmt.Sprintf("ar%d", l), Value: a[j+1]})
 	}
 	for t := lags[len(lags)-1]; t < n; t++ {
 		info.Fitted[t] = oneAhead(x[:t], lags, a)*unit + mu
@@ -173,9 +174,9 @@ func (seasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit f
 	pulse := slices.Clone(a)
 	pulse[0] = 0
 	still := make([]float64, n)
-	return &gaussian{
-		info: info,
-		at: func(h int) ([]float64, []float64) {
+	return &model.Gaussian{
+		Fit: info,
+		Moments: func(h int) ([]float64, []float64) {
 			psi := follow(still, lags, pulse, h, func(i int) float64 {
 				if i == 0 {
 					return 1
@@ -189,8 +190,8 @@ func (seasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit f
 			}
 			return back(follow(x, lags, a, h, nil)), sd
 		},
-		path: func(h int, rng Noise) []float64 {
-			return back(follow(x, lags, a, h, func(i int) float64 { return sigma * innovation(rng, i) }))
+		Draw: func(h int, rng model.Noise) []float64 {
+			return back(follow(x, lags, a, h, func(i int) float64 { return sigma * model.Innovation(rng, i) }))
 		},
 	}
 }

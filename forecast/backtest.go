@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // BacktestOptions say from where a backtest forecasts. Zero values are defaults.
@@ -20,7 +21,7 @@ type BacktestOptions struct {
 
 	// Watch is told of each forecast with the fit that made it, in any order and by
 	// several goroutines at once unless Workers is 1; nil is nobody.
-	Watch func(r *Origin, fit Fitted)
+	Watch func(r *Origin, fit model.Fitted)
 
 	// Actual is what came, as long as the series, missing where nobody knows; nil
 	// is the series itself. It is another where the model is given usage and
@@ -32,7 +33,7 @@ type BacktestOptions struct {
 // what came. Err says why the model could not forecast.
 type Origin struct {
 	At       int // index of the first value forecast
-	Forecast Forecast
+	Forecast model.Forecast
 	Actual   []float64
 	Scale    float64   // of MASE, from the values before At; see Scale
 	Errors   []float64 // the last one-step errors of the fit, as LastErrors gives them; nil where none were asked for
@@ -42,7 +43,7 @@ type Origin struct {
 // Backtest fits m anew at each origin, on the values before it, and forecasts the
 // values after it (rolling origin: Tashman 2000). The origins come in order of
 // time. It fails with ErrTooShort when no origin is left.
-func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin, error) {
+func Backtest(m model.Model, y capcli.Series, period int, o BacktestOptions) ([]Origin, error) {
 	h := max(1, o.Horizon)
 	every := o.Every
 	if every < 1 {
@@ -50,7 +51,7 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 	}
 	n := len(y.Values)
 	if o.Actual != nil && len(o.Actual) != n {
-		return nil, fmt.Errorf("backtest: %d actual values for %d values, want as many: %w", len(o.Actual), n, ErrUnfit)
+		return nil, fmt.Errorf("backtest: %d actual values for %d values, want as many: %w", len(o.Actual), n, model.ErrUnfit)
 	}
 	var out []Origin
 	for k := max(1, o.Origins) - 1; k >= 0; k-- {
@@ -59,7 +60,7 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("backtest: %d values, want %d to learn from and %d to forecast: %w", n, max(2, o.Least), h, ErrTooShort)
+		return nil, fmt.Errorf("backtest: %d values, want %d to learn from and %d to forecast: %w", n, max(2, o.Least), h, model.ErrTooShort)
 	}
 	workers := o.Workers
 	if workers < 1 {
@@ -84,7 +85,7 @@ func Backtest(m Model, y capcli.Series, period int, o BacktestOptions) ([]Origin
 
 // run makes one forecast. The model gets a slice that ends at the origin: there is
 // nothing after it to be seen.
-func (r *Origin) run(m Model, y capcli.Series, h, period int, o *BacktestOptions) {
+func (r *Origin) run(m model.Model, y capcli.Series, h, period int, o *BacktestOptions) {
 	past, actual := y, y.Values
 	past.Values = y.Values[:r.At:r.At]
 	if o.Actual != nil {
@@ -119,7 +120,7 @@ type Erring interface {
 // LastErrors gives the last n of what came less what a model had expected a step
 // before; NaN where one of the two is not known. Both series end together.
 func LastErrors(y, fitted []float64, n int) []float64 {
-	out := nans(n)
+	out := model.NaNs(n)
 	for k := 1; k <= min(n, len(y), len(fitted)); k++ {
 		out[n-k] = y[len(y)-k] - fitted[len(fitted)-k]
 	}
@@ -146,14 +147,14 @@ func Summarise(all []Origin, levels []float64) Backtested {
 			if r.Err != nil {
 				continue
 			}
-			if x := f(r); isFinite(x) {
+			if x := f(r); model.IsFinite(x) {
 				v = append(v, x)
 			}
 		}
 		if len(v) == 0 {
-			return nans(1)[0]
+			return model.NaNs(1)[0]
 		}
-		return meanOf(v)
+		return model.Mean(v)
 	}
 	steps := 0
 	for _, r := range all {

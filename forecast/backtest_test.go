@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // spy is a model that remembers what it was shown.
@@ -15,7 +16,7 @@ type spy struct {
 	seen map[int]int // length of what was shown, and its capacity
 }
 
-func (s spy) Fit(y capcli.Series) (Fitted, error) {
+func (s spy) Fit(y capcli.Series) (model.Fitted, error) {
 	s.mu.Lock()
 	s.seen[len(y.Values)] = cap(y.Values)
 	s.mu.Unlock()
@@ -61,7 +62,7 @@ func TestBacktestIsTheSameAtAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestBacktestTooShort(t *testing.T) {
-	if _, err := Backtest(theta{}, counting(5), 1, BacktestOptions{Horizon: 8}); !errors.Is(err, ErrTooShort) {
-		t.Errorf("%v, want %v", err, ErrTooShort)
+	if _, err := Backtest(theta{}, counting(5), 1, BacktestOptions{Horizon: 8}); !errors.Is(err, model.ErrTooShort) {
+		t.Errorf("%v, want %v", err, model.ErrTooShort)
 	}
 }

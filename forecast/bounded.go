@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Bounded wraps a model and keeps its forecasts possible: finite, between floor and
@@ -16,7 +17,7 @@ import (
 // filled by straight lines, and Info says so. It is the model that capcli forecast
 // uses: see Shipped.
 type Bounded struct {
-	Model Model
+	Model model.Model
 	Floor float64   // no figure is below; -Inf is none
 	Cap   []float64 // the most by step of the history and on, the last one holds beyond; nil is none
 
@@ -33,7 +34,7 @@ type Behind struct {
 	Unknown      Unknown
 }
 
-var _ Model = Bounded{}
+var _ model.Model = Bounded{}
 
 // Shipped returns the model called name as a user gets it, to forecast h steps of y.
 // The model auto looks as far ahead. Where no value of y is negative, no value of the
@@ -61,7 +62,7 @@ const heldNote = "the model's forecast or its ranges go ten times the range of t
 const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
 
 // Fit fits the model, to the demand behind y where that is given.
-func (b Bounded) Fit(y capcli.Series) (Fitted, error) {
+func (b Bounded) Fit(y capcli.Series) (model.Fitted, error) {
 	n := len(y.Values)
 	if b.Behind == nil {
 		fit, err := b.fit(y, n)
@@ -97,7 +98,7 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 	var notes []string
 	inner := afterSkip(b.Model, n-len(y.Values))
 	fit, err := inner.Fit(y)
-	if errors.Is(err, ErrMissing) && y.Missing() < len(y.Values) {
+	if errors.Is(err, model.ErrMissing) && y.Missing() < len(y.Values) {
 		filled, _, failed := fill(y.Values)
 		if failed != nil {
 			return nil, failed
@@ -113,7 +114,7 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 }
 
 // afterSkip is a model for a history without its first values.
-func afterSkip(m Model, skipped int) Model {
+func afterSkip(m model.Model, skipped int) model.Model {
 	days, ok := m.(Holidays)
 	if !ok || skipped == 0 {
 		return m
@@ -125,16 +126,16 @@ func afterSkip(m Model, skipped int) Model {
 
 // BoundedFit is a fit of Bounded: the fit of its model, kept within the bounds.
 type BoundedFit struct {
-	Fitted         // of the model
-	wide   Fitted  // gives ranges and futures their width; nil is Fitted
-	unsure Unknown // of the level
-	floor  float64 // as in Bounded
-	most   []float64
-	n      int       // steps before the first forecast
-	seen   []float64 // what the model was fitted to
-	notes  []string
-	reach  Reach
-	held   atomic.Bool // some of a forecast went further
+	model.Fitted              // of the model
+	wide         model.Fitted // gives ranges and futures their width; nil is Fitted
+	unsure       Unknown      // of the level
+	floor        float64      // as in Bounded
+	most         []float64
+	n            int       // steps before the first forecast
+	seen         []float64 // what the model was fitted to
+	notes        []string
+	reach        Reach
+	held         atomic.Bool // some of a forecast went further
 
 	mu     sync.Mutex
 	shifts []float64
@@ -148,7 +149,7 @@ func (f *BoundedFit) LastErrors(n int) []float64 {
 }
 
 // Forecast gives the model's forecast within the bounds.
-func (f *BoundedFit) Forecast(h int, levels ...float64) (Forecast, error) {
+func (f *BoundedFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
 		return fc, err
@@ -169,9 +170,9 @@ func (f *BoundedFit) Forecast(h int, levels ...float64) (Forecast, error) {
 	if f.reach.Keep(fc) {
 		f.held.Store(true)
 	}
-	for _, list := range fc.lists() {
+	for _, list := range fc.Figures() {
 		for i, v := range list {
-			if !isFinite(v) {
+			if !model.IsFinite(v) {
 				return fc, fmt.Errorf("%s: the forecast of step %d is not finite", f.Fitted.Info().Method, i+1)
 			}
 			list[i] = f.Clamp(i, v)
@@ -181,7 +182,7 @@ func (f *BoundedFit) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path draws from the model, within the bounds.
-func (f *BoundedFit) Path(h int, rng Noise) []float64 {
+func (f *BoundedFit) Path(h int, rng model.Noise) []float64 {
 	path, shift := f.Fitted.Path, []float64(nil)
 	if f.wide != nil {
 		path, shift = f.wide.Path, f.shift(h)
@@ -244,7 +245,7 @@ func (f *BoundedFit) ReachNote() string {
 }
 
 // Info adds what was done to the series.
-func (f *BoundedFit) Info() Info {
+func (f *BoundedFit) Info() model.Info {
 	info := f.Fitted.Info()
 	info.Notes = append(slices.Clone(info.Notes), f.notes...)
 	return info

@@ -36,7 +36,7 @@ func TestShippedKeepsToBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	figures := append(f.lists(), fit.Path(h, capcli.Seed(1).Stream("bounds")))
+	figures := append(f.Figures(), fit.Path(h, capcli.Seed(1).Stream("bounds")))
 	for _, list := range figures {
 		for i, v := range list {
 			if v < 0 || v > 6 {

@@ -3,6 +3,8 @@ package forecast
 import (
 	"fmt"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // boxCox is the transformation (sign(y)|y|^lambda - 1)/lambda, or log y for
@@ -12,7 +14,7 @@ func boxCox(y []float64, lambda float64) ([]float64, error) {
 	out := make([]float64, len(y))
 	for i, v := range y {
 		if v <= 0 && lambda <= 0 {
-			return nil, fmt.Errorf("box-cox: value %d is %g, want values over 0 for lambda %g: %w", i+1, v, lambda, ErrUnfit)
+			return nil, fmt.Errorf("box-cox: value %d is %g, want values over 0 for lambda %g: %w", i+1, v, lambda, model.ErrUnfit)
 		}
 		if lambda == 0 {
 			out[i] = math.Log(v)
@@ -20,7 +22,7 @@ func boxCox(y []float64, lambda float64) ([]float64, error) {
 			out[i] = (math.Copysign(math.Pow(math.Abs(v), lambda), v) - 1) / lambda
 		}
 		if math.IsInf(out[i], 0) {
-			return nil, fmt.Errorf("box-cox: value %d is %g, too large for lambda %g: %w", i+1, v, lambda, ErrUnfit)
+			return nil, fmt.Errorf("box-cox: value %d is %g, too large for lambda %g: %w", i+1, v, lambda, model.ErrUnfit)
 		}
 	}
 	return out, nil

@@ -3,6 +3,8 @@ package forecast
 import (
 	"fmt"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // LikelihoodLambda is the lambda, in steps of 0.05 within [-1, 2], with the
@@ -10,17 +12,17 @@ import (
 // seasonal dummies (Box and Cox 1964). The values, without missing ones, must be
 // over 0.
 func LikelihoodLambda(y []float64, period int) (float64, error) {
-	y = observedValues(y)
+	y = model.Observed(y)
 	logs := 0.0
 	for i, v := range y {
 		if !(v > 0) {
-			return 0, fmt.Errorf("box-cox: value %d is %g, want values over 0: %w", i+1, v, ErrUnfit)
+			return 0, fmt.Errorf("box-cox: value %d is %g, want values over 0: %w", i+1, v, model.ErrUnfit)
 		}
 		logs += math.Log(v)
 	}
 	n := float64(len(y))
 	if len(y) < period+3 {
-		return 0, fmt.Errorf("box-cox: %d values for %d coefficients: %w", len(y), period+1, ErrTooShort)
+		return 0, fmt.Errorf("box-cox: %d values for %d coefficients: %w", len(y), period+1, model.ErrTooShort)
 	}
 	mean := math.Exp(logs / n)
 	best, at := math.Inf(1), 1.0

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"capcli/forecast/model"
 )
 
 func TestBoxCoxLambdaAsR(t *testing.T) {
@@ -36,7 +38,7 @@ func TestBoxCoxGoesBack(t *testing.T) {
 			}
 		}
 	}
-	if _, err := boxCox([]float64{0}, 0); !errors.Is(err, ErrUnfit) {
+	if _, err := boxCox([]float64{0}, 0); !errors.Is(err, model.ErrUnfit) {
 		t.Errorf("log of zero: %v", err)
 	}
 	if got := unBoxCox(10, -0.5); !math.IsInf(got, 1) {

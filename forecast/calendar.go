@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Holiday is a day, or days in a row, on which demand is not as usual.
@@ -36,15 +37,15 @@ func (c *Calendar) Check() error {
 	for i := range c.Holidays {
 		h := &c.Holidays[i]
 		if h.Before < 0 || h.After < 0 || h.Before > 366 || h.After > 366 {
-			return &capcli.InputError{Field: "before, after", Text: fmt.Sprintf("holiday %q: expected 0 to 366 days, found %d and %d", h.Name, h.Before, h.After), Err: ErrUnfit}
+			return &capcli.InputError{Field: "before, after", Text: fmt.Sprintf("holiday %q: expected 0 to 366 days, found %d and %d", h.Name, h.Before, h.After), Err: model.ErrUnfit}
 		}
 		if len(h.Dates) == 0 {
-			return &capcli.InputError{Field: "dates", Text: fmt.Sprintf("holiday %q: expected one or more, found none", h.Name), Err: ErrUnfit}
+			return &capcli.InputError{Field: "dates", Text: fmt.Sprintf("holiday %q: expected one or more, found none", h.Name), Err: model.ErrUnfit}
 		}
 		for _, d := range h.Dates {
 			t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC)
 			if t.Year() != d.Year || t.Month() != d.Month || t.Day() != d.Day {
-				return &capcli.InputError{Field: "dates", Text: fmt.Sprintf("holiday %q: expected a day that exists, found %04d-%02d-%02d", h.Name, d.Year, int(d.Month), d.Day), Err: ErrUnfit}
+				return &capcli.InputError{Field: "dates", Text: fmt.Sprintf("holiday %q: expected a day that exists, found %04d-%02d-%02d", h.Name, d.Year, int(d.Month), d.Day), Err: model.ErrUnfit}
 			}
 		}
 	}

@@ -3,13 +3,15 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // spreadLevel is the level whose half width is one standard deviation of a normal.
 const spreadLevel = 68.26894921370859
 
 // halfWidth is half of the width of an interval at each step.
-func halfWidth(iv Interval) []float64 {
+func halfWidth(iv model.Interval) []float64 {
 	out := make([]float64, len(iv.Lo))
 	for i := range out {
 		out[i] = iv.Hi[i]/2 - iv.Lo[i]/2
@@ -30,7 +32,7 @@ type calibration struct {
 func (c *calibration) add(actual, mean, spread []float64) {
 	before := len(c.ratios)
 	for i, y := range actual {
-		if r := math.Abs(y-mean[i]) / spread[i]; isFinite(r) {
+		if r := math.Abs(y-mean[i]) / spread[i]; model.IsFinite(r) {
 			c.ratios = append(c.ratios, r)
 		} else if y == mean[i] {
 			c.ratios = append(c.ratios, 0)
@@ -45,7 +47,7 @@ func (c *calibration) add(actual, mean, spread []float64) {
 // conformal quantile is pulled towards a normal one, widened by prior, as much as
 // the backtest is short: the errors of one origin are nearly one observation.
 func (c *calibration) factor(level, prior float64) float64 {
-	normal := z(level) * prior
+	normal := model.ZScore(level) * prior
 	if len(c.ratios) == 0 {
 		return normal
 	}

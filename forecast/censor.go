@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Censoring describes the limit that held usage down. More information means less
@@ -46,7 +47,7 @@ func (c *Censoring) limit(i int) float64 {
 	case len(c.Limit) == 1:
 		i = 0
 	}
-	if v := c.Limit[i]; isFinite(v) {
+	if v := c.Limit[i]; model.IsFinite(v) {
 		return v
 	}
 	return math.Inf(1)
@@ -63,23 +64,23 @@ func (c *Censoring) queue(i int) float64 {
 // check holds the lengths and the signs against n values of usage.
 func (c *Censoring) check(n int) error {
 	if len(c.Limit) > 1 && len(c.Limit) != n {
-		return fmt.Errorf("unconstrain: %d limits for %d values, want one or as many: %w", len(c.Limit), n, ErrUnfit)
+		return fmt.Errorf("unconstrain: %d limits for %d values, want one or as many: %w", len(c.Limit), n, model.ErrUnfit)
 	}
 	if c.Pending != nil && len(c.Pending) != n {
-		return fmt.Errorf("unconstrain: %d figures of pending for %d values, want as many: %w", len(c.Pending), n, ErrUnfit)
+		return fmt.Errorf("unconstrain: %d figures of pending for %d values, want as many: %w", len(c.Pending), n, model.ErrUnfit)
 	}
 	if c.Cut != nil && len(c.Cut) != n {
-		return fmt.Errorf("unconstrain: %d flags for %d values, want as many: %w", len(c.Cut), n, ErrUnfit)
+		return fmt.Errorf("unconstrain: %d flags for %d values, want as many: %w", len(c.Cut), n, model.ErrUnfit)
 	}
 	if c.Near < 0 || c.Near > 1 || math.IsNaN(c.Near) {
-		return fmt.Errorf("unconstrain: near is %g, want a share of the limit from 0 to 1: %w", c.Near, ErrUnfit)
+		return fmt.Errorf("unconstrain: near is %g, want a share of the limit from 0 to 1: %w", c.Near, model.ErrUnfit)
 	}
 	if c.Hold < 0 {
-		return fmt.Errorf("unconstrain: hold is %d, want 0 or more steps: %w", c.Hold, ErrUnfit)
+		return fmt.Errorf("unconstrain: hold is %d, want 0 or more steps: %w", c.Hold, model.ErrUnfit)
 	}
 	for i, v := range c.Pending {
 		if v < 0 || math.IsInf(v, 0) {
-			return fmt.Errorf("unconstrain: pending %d is %g, want 0 or more: %w", i+1, v, ErrUnfit)
+			return fmt.Errorf("unconstrain: pending %d is %g, want 0 or more: %w", i+1, v, model.ErrUnfit)
 		}
 	}
 	return nil
@@ -95,13 +96,13 @@ func (c *Censoring) cuts(usage []float64) []bool {
 	}
 	cut := make([]bool, len(usage))
 	for i, v := range usage {
-		if !isFinite(v) {
+		if !model.IsFinite(v) {
 			continue
 		}
 		switch queue := c.queue(i); {
 		case c.Cut != nil:
 			cut[i] = c.Cut[i]
-		case isFinite(queue):
+		case model.IsFinite(queue):
 			cut[i] = queue > 0
 		default:
 			cut[i] = v >= near*c.limit(i) && v > 0

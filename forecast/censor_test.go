@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // TestUnconstrainTakesAnything holds latent demand finite and never under usage.
@@ -74,16 +75,16 @@ func TestUnconstrainRefuses(t *testing.T) {
 		c    Censoring
 		want error
 	}{
-		"limits":    {y.Values, Censoring{Limit: []float64{1, 2}}, ErrUnfit},
-		"pending":   {y.Values, Censoring{Pending: []float64{1}}, ErrUnfit},
-		"negative":  {y.Values, Censoring{Pending: []float64{1, -1, 0}}, ErrUnfit},
-		"flags":     {y.Values, Censoring{Cut: []bool{true}}, ErrUnfit},
-		"near":      {y.Values, Censoring{Near: 2}, ErrUnfit},
-		"hold":      {y.Values, Censoring{Hold: -1}, ErrUnfit},
-		"usage":     {[]float64{-1, 2}, Censoring{}, ErrUnfit},
-		"infinite":  {[]float64{math.Inf(1), 2}, Censoring{}, ErrUnfit},
-		"all away":  {[]float64{math.NaN()}, Censoring{}, ErrTooShort},
-		"no values": {nil, Censoring{}, ErrTooShort},
+		"limits":    {y.Values, Censoring{Limit: []float64{1, 2}}, model.ErrUnfit},
+		"pending":   {y.Values, Censoring{Pending: []float64{1}}, model.ErrUnfit},
+		"negative":  {y.Values, Censoring{Pending: []float64{1, -1, 0}}, model.ErrUnfit},
+		"flags":     {y.Values, Censoring{Cut: []bool{true}}, model.ErrUnfit},
+		"near":      {y.Values, Censoring{Near: 2}, model.ErrUnfit},
+		"hold":      {y.Values, Censoring{Hold: -1}, model.ErrUnfit},
+		"usage":     {[]float64{-1, 2}, Censoring{}, model.ErrUnfit},
+		"infinite":  {[]float64{math.Inf(1), 2}, Censoring{}, model.ErrUnfit},
+		"all away":  {[]float64{math.NaN()}, Censoring{}, model.ErrTooShort},
+		"no values": {nil, Censoring{}, model.ErrTooShort},
 	} {
 		if _, _, err := Unconstrain(capcli.Series{Values: row.y}, row.c); !errors.Is(err, row.want) {
 			t.Errorf("%s: error %v, want %v", name, err, row.want)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // CES is complex exponential smoothing (Svetunkov, Kourentzes and Ord,
@@ -27,19 +28,19 @@ type CES struct {
 }
 
 func init() {
-	Models.Add("ces", "complex exponential smoothing, season by AICc", func(o Options) Model { return CES{Period: o.Period()} })
+	Models.Add("ces", "complex exponential smoothing, season by AICc", func(o Options) model.Model { return CES{Period: o.Period()} })
 }
 
 // Fit needs 8 values at least, and two seasons for the seasonal kinds; missing
 // values are passed over.
-func (c CES) Fit(y capcli.Series) (Fitted, error) {
+func (c CES) Fit(y capcli.Series) (model.Fitted, error) {
 	n := len(y.Values) - y.Missing()
 	if n < 8 {
-		return nil, fmt.Errorf("fit complex smoothing to %q: expected at least 8 values, found %d: %w", y.Name, n, ErrTooShort)
+		return nil, fmt.Errorf("fit complex smoothing to %q: expected at least 8 values, found %d: %w", y.Name, n, model.ErrTooShort)
 	}
 	low, high := etsExtremes(y.Values)
 	if math.Abs(low) > 1e150 || math.Abs(high) > 1e150 {
-		return nil, fmt.Errorf("fit complex smoothing to %q: found values from %g to %g: %w", y.Name, low, high, ErrUnfit)
+		return nil, fmt.Errorf("fit complex smoothing to %q: found values from %g to %g: %w", y.Name, low, high, model.ErrUnfit)
 	}
 	if low == high {
 		return etsConstant(y.Values, low, 0), nil
@@ -55,7 +56,7 @@ func (c CES) Fit(y capcli.Series) (Fitted, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("fit complex smoothing to %q: expected season %q of %d steps to suit %d values: %w", y.Name, c.Season, c.Period, n, ErrUnfit)
+		return nil, fmt.Errorf("fit complex smoothing to %q: expected season %q of %d steps to suit %d values: %w", y.Name, c.Season, c.Period, n, model.ErrUnfit)
 	}
 	best.guard = newETSGuard(y.Values)
 	return best, nil
@@ -71,16 +72,16 @@ type cesFit struct {
 	sd    float64 // of the one-step errors
 	widen float64 // how much larger errors some steps ahead were than the model says
 	guard etsGuard
-	info  Info
+	info  model.Info
 }
 
 // Forecast gives normal intervals: the model is linear in its errors, whose
 // weights j steps later are found by sending one error through it. They are
 // widened by what the errors several steps ahead, inside the series, were
 // beyond the model's.
-func (f *cesFit) Forecast(h int, levels ...float64) (Forecast, error) {
+func (f *cesFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := etsAhead(h, levels); err != nil {
-		return Forecast{}, err
+		return model.Forecast{}, err
 	}
 	mean, sd := make([]float64, h), f.deviations(h)
 	state := f.end.clone()
@@ -90,7 +91,7 @@ func (f *cesFit) Forecast(h int, levels ...float64) (Forecast, error) {
 		sd[i] *= f.sd * f.widen
 	}
 	f.guard.bound(mean, false)
-	out := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
+	out := model.Forecast{Mean: mean, Intervals: model.NormalIntervals(mean, sd, levels)}
 	for _, iv := range out.Intervals {
 		for i, mu := range mean {
 			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, iv.Lo[i], iv.Hi[i], false)
@@ -115,11 +116,11 @@ func (f *cesFit) deviations(h int) []float64 {
 }
 
 // Path draws normal errors.
-func (f *cesFit) Path(h int, rng Noise) []float64 {
+func (f *cesFit) Path(h int, rng model.Noise) []float64 {
 	out, state := make([]float64, max(h, 0)), f.end.clone()
 	for i := range out {
 		mu := state.expect(f.kind, i%f.m)
-		y := mu + f.sd*f.widen*innovation(rng, i)
+		y := mu + f.sd*f.widen*model.Innovation(rng, i)
 		out[i], _ = f.guard.ends(f.guard.low, y, y, false)
 		state.follow(f.kind, f.w, i%f.m, out[i]-mu)
 	}
@@ -127,7 +128,7 @@ func (f *cesFit) Path(h int, rng Noise) []float64 {
 }
 
 // Info names the weights as the paper does.
-func (f *cesFit) Info() Info {
+func (f *cesFit) Info() model.Info {
 	in := f.info
 	in.Fitted = append([]float64(nil), f.info.Fitted...)
 	return in

@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"capcli/forecast/model"
+)
 
 // finish runs the best weights once more and goes back to the scale of the
 // series; params counts what was estimated, the variance not among it.
@@ -18,10 +22,10 @@ func (t *cesTask) finish(search *etsSearch, x []float64, params int) *cesFit {
 
 	n, k, scale := float64(t.n), float64(params+1), search.scale
 	lik := n*(math.Log(2*math.Pi*math.Max(sse/n, smallest))+1) + 2*n*math.Log(scale)
-	f.info = Info{
+	f.info = model.Info{
 		Method: "CES(" + t.kind.String() + ")", LogLik: -lik / 2, AIC: lik + 2*k, BIC: lik + k*math.Log(n),
 		AICc: lik + 2*k + 2*k*(k+1)/(n-k-1), Sigma2: sse / (n - k + 1) * scale * scale, Fitted: fitted,
-		Params: []Param{{"a0", t.w.a0}, {"a1", t.w.a1}, {"b0", t.w.b0}, {"b1", t.w.b1}}[:t.kind.weights()],
+		Params: []model.Param{{Name: "a0", Value: t.w.a0}, {Name: "a1", Value: t.w.a1}, {Name: "b0", Value: t.w.b0}, {Name: "b1", Value: t.w.b1}}[:t.kind.weights()],
 	}
 	for i := range fitted {
 		fitted[i] *= scale

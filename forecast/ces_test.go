@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // TestCESIsComplexSmoothing runs the recursion of the paper in complex numbers:
@@ -71,7 +72,7 @@ func TestCESDeviations(t *testing.T) {
 			}
 		}
 		for i, s := range squares {
-			want := (f.Intervals[0].Hi[i] - f.Mean[i]) / z(95)
+			want := (f.Intervals[0].Hi[i] - f.Mean[i]) / model.ZScore(95)
 			if got := math.Sqrt(s); math.Abs(got/want-1) > 0.03 {
 				t.Errorf("%s, %d ahead: deviation %.4f in %d paths, %.4f by formula", kind, i+1, got, paths, want)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Changepoint is where the level of a series moved for good.
@@ -42,11 +43,11 @@ func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	for i := range v {
 		v[i] -= season[i]
 	}
-	unit := largest(v)
+	unit := model.Largest(v)
 	if unit == 0 {
 		return nil, nil
 	}
-	clean := clipOutliers(scaleBy(v, 1/unit))
+	clean := clipOutliers(model.Scaled(v, 1/unit))
 	block := (len(clean)-1)/changeMost + 1
 	coarse := blockMeans(clean, block)
 	least := changeLeast
@@ -158,7 +159,7 @@ func blockMeans(v []float64, block int) []float64 {
 	}
 	out := make([]float64, 0, len(v)/block+1)
 	for i := 0; i < len(v); i += block {
-		out = append(out, meanOf(v[i:min(len(v), i+block)]))
+		out = append(out, model.Mean(v[i:min(len(v), i+block)]))
 	}
 	return out
 }

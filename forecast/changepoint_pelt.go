@@ -1,13 +1,17 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"capcli/forecast/model"
+)
 
 // stretches gives the squared error about the mean of any stretch at once.
 type stretches struct{ sum, square []float64 }
 
 func newStretches(v []float64) *stretches {
 	s := &stretches{make([]float64, len(v)+1), make([]float64, len(v)+1)}
-	centre := meanOf(v)
+	centre := model.Mean(v)
 	for i, x := range v {
 		x -= centre
 		s.sum[i+1] = s.sum[i] + x

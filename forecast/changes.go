@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // oddSpread is how many standard deviations of the usual difference from one
@@ -55,7 +56,7 @@ func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 		usual := oddSpread * betweenSeasons(still.Values, one[0])
 		odd = slices.DeleteFunc(odd, func(a Anomaly) bool { return math.Abs(still.Values[a.Index]-a.Expected) <= usual })
 	}
-	if float64(len(odd)) > oddShare*float64(len(observedValues(y.Values))) {
+	if float64(len(odd)) > oddShare*float64(len(model.Observed(y.Values))) {
 		return moves, nil, nil
 	}
 	for k := range odd {
@@ -71,7 +72,7 @@ func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 func betweenSeasons(y []float64, period int) float64 {
 	var d []float64
 	for i := period; i < len(y); i++ {
-		if v := math.Abs(y[i] - y[i-period]); isFinite(v) {
+		if v := math.Abs(y[i] - y[i-period]); model.IsFinite(v) {
 			d = append(d, v)
 		}
 	}
@@ -95,7 +96,7 @@ func strongSeason(y []float64, seasons []int) ([]int, error) {
 		if p < 2 || len(v) < 2*p {
 			continue
 		}
-		if season := strongSeasons(v, []int{p}, robustVariance); largest(season) > 0 {
+		if season := strongSeasons(v, []int{p}, robustVariance); model.Largest(season) > 0 {
 			return []int{p}, nil
 		}
 	}

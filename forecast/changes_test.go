@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // moved is a daily and weekly course with lingering noise, moves of its level and spikes.
@@ -101,7 +102,7 @@ func TestSinceChange(t *testing.T) {
 			y.Values = y.Values[:len(y.Values)-h]
 			inner := made(Options{Seasons: []int{24, 168}, Seed: 1})
 			for _, row := range []struct {
-				m   Model
+				m   model.Model
 				sum *float64
 			}{{inner, &without}, {SinceChange{inner, []int{24, 168}}, &with}} {
 				fit, err := row.m.Fit(y)

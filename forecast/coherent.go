@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // MaxSums is the most sums that a Coherent takes, but bottom up: it solves a
@@ -48,15 +50,15 @@ type Coherent struct {
 func NewCoherent(parts int, sums [][]int, way Reconciliation, residuals [][]float64) (*Coherent, error) {
 	c := &Coherent{Way: way, Shrink: math.NaN(), sums: sums, parts: parts, share: make([][]int, parts)}
 	if parts < 1 || len(sums) > MaxSums && way != BottomUp {
-		return nil, fmt.Errorf("reconcile: %d parts and %d sums, want at least one and at most %d: %w", parts, len(sums), MaxSums, ErrUnfit)
+		return nil, fmt.Errorf("reconcile: %d parts and %d sums, want at least one and at most %d: %w", parts, len(sums), MaxSums, model.ErrUnfit)
 	}
 	for a, of := range sums {
 		for _, j := range of {
 			if j < 0 || j >= parts {
-				return nil, fmt.Errorf("reconcile: sum %d has part %d of %d: %w", a+1, j+1, parts, ErrUnfit)
+				return nil, fmt.Errorf("reconcile: sum %d has part %d of %d: %w", a+1, j+1, parts, model.ErrUnfit)
 			}
 			if k := len(c.share[j]); k > 0 && c.share[j][k-1] == a {
-				return nil, fmt.Errorf("reconcile: sum %d has part %d twice: %w", a+1, j+1, ErrUnfit)
+				return nil, fmt.Errorf("reconcile: sum %d has part %d twice: %w", a+1, j+1, model.ErrUnfit)
 			}
 			c.share[j] = append(c.share[j], a)
 		}
@@ -87,7 +89,7 @@ func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal [
 		return diagonal, nil, nil
 	}
 	if len(residuals) != n {
-		return nil, nil, fmt.Errorf("reconcile: %s: residuals of %d series, want %d: %w", way, len(residuals), n, ErrUnfit)
+		return nil, nil, fmt.Errorf("reconcile: %s: residuals of %d series, want %d: %w", way, len(residuals), n, model.ErrUnfit)
 	}
 	if e, err = zeroForMissing(residuals); err != nil {
 		return nil, nil, fmt.Errorf("reconcile: %s: %w", way, err)
@@ -100,7 +102,7 @@ func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal [
 		for t := range e[i] {
 			e[i][t] *= by
 		}
-		diagonal[i] = dot(e[i], e[i]) / float64(len(e[i]))
+		diagonal[i] = model.Dot(e[i], e[i]) / float64(len(e[i]))
 		most = math.Max(most, diagonal[i])
 	}
 	for i := range diagonal {
@@ -123,11 +125,11 @@ func zeroForMissing(residuals [][]float64) ([][]float64, error) {
 	out := make([][]float64, len(residuals))
 	for i, own := range residuals {
 		if len(own) != len(residuals[0]) || len(own) < 2 {
-			return nil, fmt.Errorf("series %d has %d residuals, want 2 or more and %d as the first: %w", i+1, len(own), len(residuals[0]), ErrTooShort)
+			return nil, fmt.Errorf("series %d has %d residuals, want 2 or more and %d as the first: %w", i+1, len(own), len(residuals[0]), model.ErrTooShort)
 		}
 		out[i] = make([]float64, len(own))
 		for t, v := range own {
-			if isFinite(v) {
+			if model.IsFinite(v) {
 				out[i][t] = v
 			}
 		}
@@ -138,7 +140,7 @@ func zeroForMissing(residuals [][]float64) ([][]float64, error) {
 func countKnown(v []float64) int {
 	n := 0
 	for _, x := range v {
-		if isFinite(x) {
+		if model.IsFinite(x) {
 			n++
 		}
 	}
@@ -173,7 +175,7 @@ func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
 	}
 	c.inner = new(mat.Cholesky)
 	if !c.inner.Factorize(m) || c.inner.Cond() > 1e14 {
-		return fmt.Errorf("reconcile: %s: the residuals' covariance has no inverse, use %s: %w", c.Way, WLSVariance, ErrUnfit)
+		return fmt.Errorf("reconcile: %s: the residuals' covariance has no inverse, use %s: %w", c.Way, WLSVariance, model.ErrUnfit)
 	}
 	if c.gaps == nil || k > len(e[0]) {
 		return nil
@@ -181,7 +183,7 @@ func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
 	var cross, solved mat.Dense
 	cross.Mul(c.gaps, c.errs.T())
 	if err := c.inner.SolveTo(&solved, &cross); err != nil && !isCondition(err) {
-		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, ErrUnfit))
+		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, model.ErrUnfit))
 	}
 	c.gain = mat.DenseCopyOf(solved.T())
 	c.errs, c.gaps = nil, nil
@@ -231,11 +233,11 @@ type Bounds struct {
 func (c *Coherent) Apply(y []float64, b Bounds) error {
 	k := len(c.sums)
 	if len(y) != k+c.parts {
-		return fmt.Errorf("reconcile: forecasts of %d series, want %d: %w", len(y), k+c.parts, ErrUnfit)
+		return fmt.Errorf("reconcile: forecasts of %d series, want %d: %w", len(y), k+c.parts, model.ErrUnfit)
 	}
 	for i, v := range y {
-		if !isFinite(v) {
-			return fmt.Errorf("reconcile: series %d: %w", i+1, ErrMissing)
+		if !model.IsFinite(v) {
+			return fmt.Errorf("reconcile: series %d: %w", i+1, model.ErrMissing)
 		}
 	}
 	parts := y[k:]
@@ -267,7 +269,7 @@ func (c *Coherent) adjust(y []float64) error {
 	}
 	u := mat.NewVecDense(k, nil)
 	if err := c.inner.SolveVecTo(u, mat.NewVecDense(k, broken)); err != nil && !isCondition(err) {
-		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, ErrUnfit))
+		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, model.ErrUnfit))
 	}
 	var along []float64
 	if c.gaps != nil {
@@ -283,9 +285,9 @@ func (c *Coherent) adjust(y []float64) error {
 		parts[j] += c.weight[j] * by
 		switch {
 		case c.gain != nil:
-			parts[j] -= dot(c.gain.RawRowView(j), broken)
+			parts[j] -= model.Dot(c.gain.RawRowView(j), broken)
 		case along != nil:
-			parts[j] -= dot(c.errs.RawRowView(j), along)
+			parts[j] -= model.Dot(c.errs.RawRowView(j), along)
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"capcli/forecast/model"
 )
 
 // sumsOf reads the sums off a summing matrix.
@@ -68,7 +70,7 @@ func TestWideShrinkage(t *testing.T) {
 			if i == 4 || j == 4 {
 				continue
 			}
-			x, y := math.Sqrt(dot(e[i], e[i])/25), math.Sqrt(dot(e[j], e[j])/25)
+			x, y := math.Sqrt(model.Dot(e[i], e[i])/25), math.Sqrt(model.Dot(e[j], e[j])/25)
 			cross, square := 0.0, 0.0
 			for t := range e[i] {
 				p := e[i][t] / x * e[j][t] / y
@@ -220,7 +222,7 @@ func TestCoherentRefuses(t *testing.T) {
 		"not a part":   {2, [][]int{{0, 2}}, OLS, nil},
 		"no residuals": {2, [][]int{{0, 1}}, MinTShrink, nil},
 	} {
-		if _, err := NewCoherent(c.parts, c.sums, c.way, c.e); !errors.Is(err, ErrUnfit) {
+		if _, err := NewCoherent(c.parts, c.sums, c.way, c.e); !errors.Is(err, model.ErrUnfit) {
 			t.Errorf("%s: %v, want ErrUnfit", name, err)
 		}
 	}
@@ -228,10 +230,10 @@ func TestCoherentRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Apply([]float64{1, math.NaN(), 2}, Bounds{}); !errors.Is(err, ErrMissing) {
+	if err := c.Apply([]float64{1, math.NaN(), 2}, Bounds{}); !errors.Is(err, model.ErrMissing) {
 		t.Errorf("a missing forecast: %v", err)
 	}
-	if err := c.Apply([]float64{1, 2}, Bounds{}); !errors.Is(err, ErrUnfit) {
+	if err := c.Apply([]float64{1, 2}, Bounds{}); !errors.Is(err, model.ErrUnfit) {
 		t.Errorf("two of three: %v", err)
 	}
 	for _, v := range []float64{1e-300, 1e300, 0, math.Inf(1)} {

@@ -3,22 +3,24 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // combined is a fitted combination of models: their mean or median, weighted. The ends
 // of the intervals are combined in the same way (quantile averaging: Lichtendahl,
 // Grushka-Cockayne & Winkler 2013).
 type combined struct {
-	members []Fitted
+	members []model.Fitted
 	weights []float64
 	slots   []int // the member's place among those that were tried; nil is its own
 	mean    bool
-	info    Info
+	info    model.Info
 }
 
 // fitted combines the one-step fitted values where every member has one.
 func (c *combined) fitted(n int) []float64 {
-	out := nans(n)
+	out := model.NaNs(n)
 	row := make([]float64, len(c.members))
 	for i := range out {
 		for k, m := range c.members {
@@ -80,17 +82,17 @@ func weightedMedian(v, weights []float64) float64 {
 }
 
 // Forecast pools the means and the ends of the intervals.
-func (c *combined) Forecast(h int, levels ...float64) (Forecast, error) {
-	all := make([]Forecast, len(c.members))
+func (c *combined) Forecast(h int, levels ...float64) (model.Forecast, error) {
+	all := make([]model.Forecast, len(c.members))
 	for i, m := range c.members {
 		f, err := m.Forecast(h, levels...)
 		if err != nil {
-			return Forecast{}, err
+			return model.Forecast{}, err
 		}
 		all[i] = f
 	}
 	row := make([]float64, len(all))
-	pooled := func(pick func(Forecast) []float64) []float64 {
+	pooled := func(pick func(model.Forecast) []float64) []float64 {
 		out := make([]float64, h)
 		for i := range out {
 			for k := range all {
@@ -100,19 +102,19 @@ func (c *combined) Forecast(h int, levels ...float64) (Forecast, error) {
 		}
 		return out
 	}
-	f := Forecast{Mean: pooled(func(f Forecast) []float64 { return f.Mean }), Intervals: make([]Interval, len(levels))}
+	f := model.Forecast{Mean: pooled(func(f model.Forecast) []float64 { return f.Mean }), Intervals: make([]model.Interval, len(levels))}
 	for k, level := range levels {
-		f.Intervals[k] = Interval{
+		f.Intervals[k] = model.Interval{
 			Level: level,
-			Lo:    pooled(func(f Forecast) []float64 { return f.Intervals[k].Lo }),
-			Hi:    pooled(func(f Forecast) []float64 { return f.Intervals[k].Hi }),
+			Lo:    pooled(func(f model.Forecast) []float64 { return f.Intervals[k].Lo }),
+			Hi:    pooled(func(f model.Forecast) []float64 { return f.Intervals[k].Hi }),
 		}
 	}
 	return f, nil
 }
 
 // Path takes the path of a member drawn by weight, moved to the pooled means.
-func (c *combined) Path(h int, rng Noise) []float64 {
+func (c *combined) Path(h int, rng model.Noise) []float64 {
 	at := c.draw(rng)
 	out := c.members[at].Path(h, rng)
 	own, err := c.members[at].Forecast(h)
@@ -130,4 +132,4 @@ func (c *combined) Path(h int, rng Noise) []float64 {
 }
 
 // Info says what was combined.
-func (c *combined) Info() Info { return c.info }
+func (c *combined) Info() model.Info { return c.info }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // combination forecasts with several models and takes their median, or mean. The
@@ -14,16 +15,16 @@ import (
 // Lichtendahl, Grushka-Cockayne & Winkler 2013). Members that cannot be fitted to
 // a series are left out; it fails only when none can.
 type combination struct {
-	Members []Model
+	Members []model.Model
 	Names   []string  // of the members, for people; may be nil
 	Mean    bool      // the mean, not the median
 	Weights []float64 // of the members; nil is all alike
 }
 
-var _ Model = combination{}
+var _ model.Model = combination{}
 
 // Fit fits each member.
-func (c combination) Fit(y capcli.Series) (Fitted, error) {
+func (c combination) Fit(y capcli.Series) (model.Fitted, error) {
 	var out combined
 	var failures []error
 	var parts []string
@@ -46,7 +47,7 @@ func (c combination) Fit(y capcli.Series) (Fitted, error) {
 	if c.Mean {
 		how = "Mean"
 	}
-	out.info = Info{
+	out.info = model.Info{
 		Method: how + " of " + strings.Join(parts, ", "), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Sigma2: math.NaN(),
 		Fitted: out.fitted(len(y.Values)),
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // drawnSeries is a series of a drawn kind, with what must hold of its forecasts.
@@ -83,7 +84,7 @@ func TestConformDrawn(t *testing.T) {
 
 // contained says which step of a forecast has its mean outside of a range, or a
 // 95 % range that is narrower than least.
-func contained(f Forecast, least float64) string {
+func contained(f model.Forecast, least float64) string {
 	for i, m := range f.Mean {
 		for _, iv := range f.Intervals {
 			if !(iv.Lo[i] <= m && m <= iv.Hi[i]) {

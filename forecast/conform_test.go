@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // awkward are series that break forecasting programs.
@@ -137,7 +138,7 @@ func TestConform(t *testing.T) {
 }
 
 // promise gives what a model does not keep on a series, "" when it keeps all.
-func promise(t *testing.T, m Model, y []float64) string {
+func promise(t *testing.T, m model.Model, y []float64) string {
 	t.Helper()
 	before := slices.Clone(y)
 	given := capcli.Series{Name: "awkward", Step: 3600, Values: y}
@@ -147,7 +148,7 @@ func promise(t *testing.T, m Model, y []float64) string {
 		return "Fit changed the series"
 	}
 	if err != nil {
-		if errors.Is(err, ErrTooShort) || errors.Is(err, ErrMissing) || errors.Is(err, ErrUnfit) {
+		if errors.Is(err, model.ErrTooShort) || errors.Is(err, model.ErrMissing) || errors.Is(err, model.ErrUnfit) {
 			return ""
 		}
 		return "an error of no known kind: " + err.Error()
@@ -168,24 +169,24 @@ func promise(t *testing.T, m Model, y []float64) string {
 	if !slices.Equal(one, two) {
 		return "one seed, two paths"
 	}
-	if len(one) != h || !slices.ContainsFunc(one, isFinite) || slices.ContainsFunc(one, func(v float64) bool { return !isFinite(v) }) {
+	if len(one) != h || !slices.ContainsFunc(one, model.IsFinite) || slices.ContainsFunc(one, func(v float64) bool { return !model.IsFinite(v) }) {
 		return "a path that is not h finite values"
 	}
 	return ""
 }
 
 // ordered says what is wrong with the figures of a forecast with levels that rise.
-func ordered(f Forecast, h int) string {
+func ordered(f model.Forecast, h int) string {
 	if len(f.Mean) != h {
 		return "wrong number of means"
 	}
 	for i, m := range f.Mean {
-		if !isFinite(m) {
+		if !model.IsFinite(m) {
 			return "a mean that is not finite"
 		}
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, iv := range f.Intervals {
-			if !isFinite(iv.Lo[i]) || !isFinite(iv.Hi[i]) || iv.Lo[i] > iv.Hi[i] {
+			if !model.IsFinite(iv.Lo[i]) || !model.IsFinite(iv.Hi[i]) || iv.Lo[i] > iv.Hi[i] {
 				return "an interval that is not finite or not ordered"
 			}
 			slack := 1e-9 * (math.Abs(iv.Lo[i]) + math.Abs(iv.Hi[i]))

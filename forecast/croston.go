@@ -7,15 +7,16 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
 	Models.Add("croston", "intermittent demand: size and interval smoothed apart (Croston 1972)",
-		func(Options) Model { return intermittent{name: "Croston", alpha: 0.1, beta: 0.1} })
+		func(Options) model.Model { return intermittent{name: "Croston", alpha: 0.1, beta: 0.1} })
 	Models.Add("sba", "Croston with the bias taken out (Syntetos & Boylan 2005)",
-		func(Options) Model { return intermittent{name: "SBA", alpha: 0.1, beta: 0.1, unbiased: true} })
+		func(Options) model.Model { return intermittent{name: "SBA", alpha: 0.1, beta: 0.1, unbiased: true} })
 	Models.Add("tsb", "intermittent demand whose chance fades (Teunter, Syntetos & Babai 2011)",
-		func(Options) Model { return intermittent{name: "TSB", alpha: 0.1, beta: 0.1, fading: true} })
+		func(Options) model.Model { return intermittent{name: "TSB", alpha: 0.1, beta: 0.1, fading: true} })
 }
 
 // intermittent is demand with many zeros: a size z and either an interval p
@@ -32,25 +33,25 @@ type intermittent struct {
 }
 
 // Fit smooths; it needs one known value, none below zero.
-func (m intermittent) Fit(y capcli.Series) (Fitted, error) {
-	if err := checkPresent(y.Values); err != nil {
+func (m intermittent) Fit(y capcli.Series) (model.Fitted, error) {
+	if err := model.CheckPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.name, err)
 	}
 	if len(y.Values) == 0 {
-		return nil, fmt.Errorf("%s: no values: %w", m.name, ErrTooShort)
+		return nil, fmt.Errorf("%s: no values: %w", m.name, model.ErrTooShort)
 	}
 	var sizes []float64
 	for i, v := range y.Values {
 		if v < 0 {
-			return nil, fmt.Errorf("%s: value %d is below zero: %w", m.name, i+1, ErrUnfit)
+			return nil, fmt.Errorf("%s: value %d is below zero: %w", m.name, i+1, model.ErrUnfit)
 		}
 		if v > 0 {
 			sizes = append(sizes, v)
 		}
 	}
-	f := &mixture{info: Info{Method: m.name, LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}}
-	f.info.Params = []Param{{"alpha", m.alpha}, {"beta", m.beta}}
-	f.info.Fitted = nans(len(y.Values))
+	f := &mixture{info: model.Info{Method: m.name, LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}}
+	f.info.Params = []model.Param{{Name: "alpha", Value: m.alpha}, {Name: "beta", Value: m.beta}}
+	f.info.Fitted = model.NaNs(len(y.Values))
 	if len(sizes) == 0 {
 		for i := range f.info.Fitted[1:] {
 			f.info.Fitted[i+1] = 0
@@ -63,21 +64,21 @@ func (m intermittent) Fit(y capcli.Series) (Fitted, error) {
 	} else {
 		m.space(y.Values, f)
 	}
-	f.size, f.spread = meanOf(sizes), 0
+	f.size, f.spread = model.Mean(sizes), 0
 	for i := range sizes {
 		sizes[i] -= f.size
 	}
 	if len(sizes) > 1 {
-		f.spread = rms(sizes) / f.size * math.Sqrt(float64(len(sizes))/float64(len(sizes)-1))
+		f.spread = model.RMS(sizes) / f.size * math.Sqrt(float64(len(sizes))/float64(len(sizes)-1))
 	}
 	f.size = f.rate / f.chance
 	sum := make([]float64, 0, len(y.Values))
 	for i, v := range y.Values {
-		if w := f.info.Fitted[i]; isFinite(w) {
+		if w := f.info.Fitted[i]; model.IsFinite(w) {
 			sum = append(sum, v-w)
 		}
 	}
-	f.info.Sigma2 = rms(sum) * rms(sum)
+	f.info.Sigma2 = model.RMS(sum) * model.RMS(sum)
 	return f, nil
 }
 
@@ -134,7 +135,7 @@ func (m intermittent) fade(y []float64, size float64, f *mixture) {
 
 // mixture is a demand that comes with a chance, and is gamma distributed when it comes.
 type mixture struct {
-	info               Info
+	info               model.Info
 	rate, chance, size float64
 	spread             float64 // coefficient of variation of the sizes
 }
@@ -157,7 +158,7 @@ func (m *mixture) Quantile(p float64) float64 {
 		return m.size * root * root * root
 	}
 	v := distuv.Gamma{Alpha: shape, Beta: shape}.Quantile(math.Min(q, 1-1e-12)) * m.size
-	if !isFinite(v) {
+	if !model.IsFinite(v) {
 		return m.size
 	}
 	return v
@@ -166,28 +167,28 @@ func (m *mixture) Quantile(p float64) float64 {
 // Forecast gives the rate at every step. Of demand that seldom comes most steps have
 // none, and the quantiles of a step may all lie below its mean: a range then reaches
 // to the mean, and holds more than its level.
-func (m *mixture) Forecast(h int, levels ...float64) (Forecast, error) {
-	if err := checkAsked(h, levels); err != nil {
-		return Forecast{}, err
+func (m *mixture) Forecast(h int, levels ...float64) (model.Forecast, error) {
+	if err := model.CheckRequest(h, levels); err != nil {
+		return model.Forecast{}, err
 	}
-	f := Forecast{Mean: make([]float64, h), Intervals: make([]Interval, len(levels))}
+	f := model.Forecast{Mean: make([]float64, h), Intervals: make([]model.Interval, len(levels))}
 	for i := range f.Mean {
 		f.Mean[i] = m.rate
 	}
 	for k, level := range levels {
 		lo, hi := min(m.Quantile(0.5-level/200), m.rate), max(m.Quantile(0.5+level/200), m.rate)
-		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
+		iv := model.Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		for i := range h {
 			iv.Lo[i], iv.Hi[i] = lo, hi
 		}
 		f.Intervals[k] = iv
 	}
-	f.bound()
+	f.Bound()
 	return f, nil
 }
 
 // Path draws demand and size at each step.
-func (m *mixture) Path(h int, rng Noise) []float64 {
+func (m *mixture) Path(h int, rng model.Noise) []float64 {
 	if h < 1 {
 		return nil
 	}
@@ -199,4 +200,4 @@ func (m *mixture) Path(h int, rng Noise) []float64 {
 }
 
 // Info says what was fitted.
-func (m *mixture) Info() Info { return m.info }
+func (m *mixture) Info() model.Info { return m.info }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"capcli/forecast/model"
 )
 
 // Decomposition is a series split into parts that sum to it.
@@ -42,11 +44,11 @@ func (d *Decomposition) Season(i int) float64 {
 // the data are left out; without any left the trend is by Friedman's super smoother,
 // as in R.
 func MSTL(y []float64, periods []int) (Decomposition, error) {
-	if err := checkPresent(y); err != nil {
+	if err := model.CheckPresent(y); err != nil {
 		return Decomposition{}, fmt.Errorf("mstl: %w", err)
 	}
 	if len(y) < 3 {
-		return Decomposition{}, fmt.Errorf("mstl: %d values, want 3 or more: %w", len(y), ErrTooShort)
+		return Decomposition{}, fmt.Errorf("mstl: %d values, want 3 or more: %w", len(y), model.ErrTooShort)
 	}
 	return splitSeasons(y, usableSeasons(len(y), periods), false)
 }

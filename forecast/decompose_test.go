@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"capcli/forecast/model"
 )
 
 // frequency of the classic series, from their meta.json.
@@ -63,7 +65,7 @@ func checkNear(t *testing.T, what string, got, want []float64, tolerance float64
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
 	}
-	limit := tolerance * math.Max(largest(want), 1e-12)
+	limit := tolerance * math.Max(model.Largest(want), 1e-12)
 	for i := range got {
 		if !(math.Abs(got[i]-want[i]) <= limit) {
 			t.Errorf("%s[%d] = %.12g, want %.12g", what, i, got[i], want[i])

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("dhr", "dynamic harmonic regression: Fourier terms for every season, ARIMA errors", func(o Options) Model {
+	Models.Add("dhr", "dynamic harmonic regression: Fourier terms for every season, ARIMA errors", func(o Options) model.Model {
 		m := DHR{}
 		for _, p := range o.Seasons {
 			m.Seasons = append(m.Seasons, float64(p))
@@ -41,7 +42,7 @@ type DHR struct {
 	Lambda  *float64  // Box-Cox transformation; nil is none
 }
 
-var _ Model = DHR{}
+var _ model.Model = DHR{}
 
 // Most harmonics that are looked at.
 const (
@@ -79,7 +80,7 @@ func (h harmonic) valueAt(column int, t float64) float64 {
 
 // Fit implements Model. Seasons with fewer than two cycles are left out; without
 // any it is AutoARIMA without season.
-func (m DHR) Fit(y capcli.Series) (Fitted, error) {
+func (m DHR) Fit(y capcli.Series) (model.Fitted, error) {
 	m, err := m.sortSeasons()
 	if err != nil {
 		return nil, err
@@ -87,8 +88,8 @@ func (m DHR) Fit(y capcli.Series) (Fitted, error) {
 	if err := (ARIMA{}).check(y.Values); err != nil {
 		return nil, err
 	}
-	if n := len(observedValues(y.Values)); n < 3 {
-		return nil, fmt.Errorf("dhr: %d values, want 3 or more: %w", n, ErrTooShort)
+	if n := len(model.Observed(y.Values)); n < 3 {
+		return nil, fmt.Errorf("dhr: %d values, want 3 or more: %w", n, model.ErrTooShort)
 	}
 	s, err := newArimaSeries(y.Values, m.Lambda)
 	if err != nil {
@@ -109,7 +110,7 @@ func (m DHR) Fit(y capcli.Series) (Fitted, error) {
 // sortSeasons is m with its seasons in order.
 func (m DHR) sortSeasons() (DHR, error) {
 	if m.K != nil && len(m.K) != len(m.Seasons) {
-		return m, fmt.Errorf("dhr: %d numbers of harmonics for %d seasons: %w", len(m.K), len(m.Seasons), ErrUnfit)
+		return m, fmt.Errorf("dhr: %d numbers of harmonics for %d seasons: %w", len(m.K), len(m.Seasons), model.ErrUnfit)
 	}
 	order := make([]int, len(m.Seasons))
 	for i := range order {
@@ -128,7 +129,7 @@ func (m DHR) sortSeasons() (DHR, error) {
 
 // waves are the harmonics to be used or, where K is to be chosen, to choose from.
 func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
-	n, columns := len(observedValues(s.y)), 0
+	n, columns := len(model.Observed(s.y)), 0
 	for i, length := range m.Seasons {
 		most := min(int(length/2), dhrMost)
 		if m.K != nil {

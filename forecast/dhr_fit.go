@@ -3,6 +3,8 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // addWaves returns the series with the waves as regressors.
@@ -129,7 +131,7 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 	}
 	fit.settle()
 	if fit.variance = fit.blocks(inner); fit.variance == nil {
-		fit.variance = nans(len(fit.par) + len(fit.beta))
+		fit.variance = model.NaNs(len(fit.par) + len(fit.beta))
 	}
 	fit.finish()
 	return fit, nil
@@ -159,7 +161,7 @@ func (fit *ARIMAFit) blocks(inner *ARIMAFit) []float64 {
 			if i == j {
 				u[i] = 1
 			}
-			u[i] = (u[i] - dot(l.choleskyOf[i*k+j:i*k+i], u[j:i])) / l.choleskyOf[i*k+i]
+			u[i] = (u[i] - model.Dot(l.choleskyOf[i*k+j:i*k+i], u[j:i])) / l.choleskyOf[i*k+i]
 			sum += u[i] * u[i]
 		}
 		out = append(out, sum*l.ssq/float64(l.counted)/(l.length[j]*l.length[j]))

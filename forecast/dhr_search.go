@@ -3,6 +3,8 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // harmonicSearch chooses how many harmonics each season has. One orthogonal
@@ -67,7 +69,7 @@ func (h *harmonicSearch) add(x []float64) {
 		if q == nil {
 			continue
 		}
-		by := dot(q, x)
+		by := model.Dot(q, x)
 		for t, v := range q {
 			x[t] -= by * v
 		}
@@ -87,7 +89,7 @@ func (h *harmonicSearch) add(x []float64) {
 func projectOut(x, q []float64) []float64 {
 	out := append([]float64(nil), x...)
 	if q != nil {
-		by := dot(q, x)
+		by := model.Dot(q, x)
 		for t, v := range q {
 			out[t] -= by * v
 		}

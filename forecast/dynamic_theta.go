@@ -5,11 +5,12 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
 	Models.Add("dot", "dynamic optimised Theta: the second line's weight and the trend are learnt on the way",
-		func(o Options) Model { return dynamicTheta{period: o.Period()} })
+		func(o Options) model.Model { return dynamicTheta{period: o.Period()} })
 }
 
 // dynamicTheta is the dynamic optimised Theta model (Fiorucci, Pellegrini, Louzada,
@@ -28,17 +29,17 @@ func init() {
 type dynamicTheta struct{ period int }
 
 // Fit searches for the parameters; it needs four values.
-func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
+func (m dynamicTheta) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	n := len(v)
-	if err := checkPresent(v); err != nil {
+	if err := model.CheckPresent(v); err != nil {
 		return nil, fmt.Errorf("dot: %w", err)
 	}
 	if n < 4 {
-		return nil, fmt.Errorf("dot: %d values, want 4 or more: %w", n, ErrTooShort)
+		return nil, fmt.Errorf("dot: %d values, want 4 or more: %w", n, model.ErrTooShort)
 	}
 	index := thetaSeason(v, m.period)
-	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
+	unit := math.Max(model.Largest(v), math.SmallestNonzeroFloat64/1e-16)
 	x := adjustSeason(v, index, unit)
 	search := newDotSearch(x)
 	alpha, th := search.run()
@@ -50,8 +51,8 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 		s.step(w)
 	}
 	season := func(i int) float64 { return 1 }
-	info := Info{
-		Method: "Dynamic optimised Theta", Params: []Param{{"alpha", alpha}, {"theta", th}, {"l0", first * unit}},
+	info := model.Info{
+		Method: "Dynamic optimised Theta", Params: []model.Param{{Name: "alpha", Value: alpha}, {Name: "theta", Value: th}, {Name: "l0", Value: first * unit}},
 		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Fitted: fitted,
 	}
 	if index != nil {
@@ -63,9 +64,9 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 	}
 	sigma := math.Sqrt(sse / math.Max(1, float64(n-5)))
 	info.Sigma2 = sigma * sigma * unit * unit
-	return &gaussian{
-		info: info,
-		at: func(h int) ([]float64, []float64) {
+	return &model.Gaussian{
+		Fit: info,
+		Moments: func(h int) ([]float64, []float64) {
 			mean, sd := s.spread(h, sigma)
 			for i := range mean {
 				sd[i] *= unit * math.Abs(season(n+i))
@@ -73,8 +74,8 @@ func (m dynamicTheta) Fit(y capcli.Series) (Fitted, error) {
 			}
 			return mean, sd
 		},
-		path: func(h int, rng Noise) []float64 {
-			out := s.forecastValues(h, func(i int) float64 { return sigma * innovation(rng, i) })
+		Draw: func(h int, rng model.Noise) []float64 {
+			out := s.forecastValues(h, func(i int) float64 { return sigma * model.Innovation(rng, i) })
 			for i := range out {
 				out[i] *= unit * season(n+i)
 			}

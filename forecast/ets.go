@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // ETS is exponential smoothing in state space (Hyndman, Koehler, Ord and
@@ -39,17 +40,17 @@ const (
 )
 
 func init() {
-	Models.Add("ets", "exponential smoothing, form by AICc", func(o Options) Model {
+	Models.Add("ets", "exponential smoothing, form by AICc", func(o Options) model.Model {
 		return ETS{Period: o.Period(), Seed: o.Seed, Quick: o.Quick}
 	})
-	Models.Add("ets-damped", "exponential smoothing, form by AICc, no undamped trend", func(o Options) Model {
+	Models.Add("ets-damped", "exponential smoothing, form by AICc, no undamped trend", func(o Options) model.Model {
 		return ETS{Period: o.Period(), Seed: o.Seed, DampedOnly: true, Quick: o.Quick}
 	})
 }
 
 // Fit gives the form asked for, or the best. A constant series gets the form
 // ETS(A,N,N) with variance zero.
-func (e ETS) Fit(y capcli.Series) (Fitted, error) {
+func (e ETS) Fit(y capcli.Series) (model.Fitted, error) {
 	forms, m, err := e.forms(y.Values)
 	if err != nil {
 		return nil, err
@@ -79,10 +80,10 @@ func (e ETS) Fit(y capcli.Series) (Fitted, error) {
 func (e ETS) noFit(n int, forms []ETSForm, m int) error {
 	for _, f := range forms {
 		if n >= f.parameterCount(m)+2 {
-			return ErrUnfit
+			return model.ErrUnfit
 		}
 	}
-	return ErrTooShort
+	return model.ErrTooShort
 }
 
 // forms are the forms to try and the season to try them with.
@@ -90,14 +91,14 @@ func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
 	n := 0
 	for _, v := range y {
 		if math.IsInf(v, 0) || math.Abs(v) > 1e150 {
-			return nil, 0, fmt.Errorf("fit exponential smoothing: found the value %g: %w", v, ErrUnfit)
+			return nil, 0, fmt.Errorf("fit exponential smoothing: found the value %g: %w", v, model.ErrUnfit)
 		}
 		if !math.IsNaN(v) {
 			n++
 		}
 	}
 	if n < 3 {
-		return nil, 0, fmt.Errorf("fit exponential smoothing: expected at least 3 values, found %d: %w", n, ErrTooShort)
+		return nil, 0, fmt.Errorf("fit exponential smoothing: expected at least 3 values, found %d: %w", n, model.ErrTooShort)
 	}
 	longest := etsLongest
 	if e.Long {
@@ -114,13 +115,13 @@ func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
 	f, err := ParseETSForm(e.Form)
 	switch {
 	case err != nil:
-		return nil, 0, errors.Join(err, ErrUnfit)
+		return nil, 0, errors.Join(err, model.ErrUnfit)
 	case (f.Error == etsMul || f.Season == etsMul) && low <= 0:
-		return nil, 0, fmt.Errorf("fit %s: expected positive values, found %g: %w", f, low, ErrUnfit)
+		return nil, 0, fmt.Errorf("fit %s: expected positive values, found %g: %w", f, low, model.ErrUnfit)
 	case f.Season != etsNone && (e.Period < 2 || e.Period > longest):
-		return nil, 0, fmt.Errorf("fit %s: expected a season of 2 to %d steps, found %d: %w", f, longest, e.Period, ErrUnfit)
+		return nil, 0, fmt.Errorf("fit %s: expected a season of 2 to %d steps, found %d: %w", f, longest, e.Period, model.ErrUnfit)
 	case f.Season != etsNone && m == 1:
-		return nil, 0, fmt.Errorf("fit %s: expected more than a season of %d values, found %d: %w", f, e.Period, n, ErrTooShort)
+		return nil, 0, fmt.Errorf("fit %s: expected more than a season of %d values, found %d: %w", f, e.Period, n, model.ErrTooShort)
 	case f.Season == etsNone:
 		m = 1
 	}
@@ -145,29 +146,29 @@ func etsConstant(y []float64, value float64, seed capcli.Seed) *etsFit {
 
 // Forecast gives means with intervals: from formulae where they are known,
 // else from simulated futures with the model's seed.
-func (f *etsFit) Forecast(h int, levels ...float64) (Forecast, error) {
+func (f *etsFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := etsAhead(h, levels); err != nil {
-		return Forecast{}, err
+		return model.Forecast{}, err
 	}
 	mean, sd, ok := f.moments(h)
 	if !ok {
 		mean = f.mean(h)
 		f.guard.bound(mean, f.hasRelativeError())
-		out := Forecast{Mean: mean, Intervals: f.simulateIntervals(mean, levels)}
-		out.contain()
+		out := model.Forecast{Mean: mean, Intervals: f.simulateIntervals(mean, levels)}
+		out.Contain()
 		return out, nil
 	}
 	f.guard.bound(mean, f.hasRelativeError())
-	out := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
+	out := model.Forecast{Mean: mean, Intervals: model.NormalIntervals(mean, sd, levels)}
 	for _, iv := range out.Intervals {
 		for i, mu := range mean {
 			if f.hasRelativeError() && f.guard.positive && sd[i] > mu/2 {
-				iv.Lo[i], iv.Hi[i] = etsLognormal(mu, sd[i], z(iv.Level))
+				iv.Lo[i], iv.Hi[i] = etsLognormal(mu, sd[i], model.ZScore(iv.Level))
 			}
 			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, iv.Lo[i], iv.Hi[i], f.hasRelativeError())
 		}
 	}
-	out.contain()
+	out.Contain()
 	return out, nil
 }
 
@@ -186,14 +187,14 @@ func etsLognormal(mean, sd, q float64) (lo, hi float64) {
 	}
 	s := math.Sqrt(math.Log1p((sd / mean) * (sd / mean)))
 	top := s
-	if q > z(medianLevel) {
+	if q > model.ZScore(model.MedianLevel) {
 		top = min(s, q)
 	}
 	return mean * math.Exp(-s*s/2-q*s), mean * math.Exp(-top*top/2+q*top)
 }
 
 // simulateIntervals gives the ends that the shares asked for of the futures lie between.
-func (f *etsFit) simulateIntervals(mean, levels []float64) []Interval {
+func (f *etsFit) simulateIntervals(mean, levels []float64) []model.Interval {
 	h, rng := len(mean), f.seed.Stream(etsStream)
 	paths := min(max(etsDraws/h, 200), etsPaths)
 	draws := make([]float64, h*paths)
@@ -207,9 +208,9 @@ func (f *etsFit) simulateIntervals(mean, levels []float64) []Interval {
 	for i := range h {
 		sort.Float64s(draws[i*paths : (i+1)*paths])
 	}
-	out := make([]Interval, len(levels))
+	out := make([]model.Interval, len(levels))
 	for k, level := range levels {
-		iv := Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
+		iv := model.Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)}
 		tail := (1 - level/100) / 2
 		for i, mu := range mean {
 			d := draws[i*paths : (i+1)*paths]
@@ -232,7 +233,7 @@ func etsQuantile(sorted []float64, share float64) float64 {
 
 // Path draws one future with normal errors. Relative ones stay above -1, and
 // no value passes the fences of the intervals.
-func (f *etsFit) Path(h int, rng Noise) []float64 {
+func (f *etsFit) Path(h int, rng model.Noise) []float64 {
 	out := make([]float64, max(h, 0))
 	f.simulate(out, make([]float64, f.m), rng)
 	return out
@@ -240,27 +241,27 @@ func (f *etsFit) Path(h int, rng Noise) []float64 {
 
 // Info names the parameters as papers do; s0 is the first seasonal state that
 // the series met.
-func (f *etsFit) Info() Info {
-	in := Info{
+func (f *etsFit) Info() model.Info {
+	in := model.Info{
 		Method: f.form.String(), LogLik: f.loglik, AIC: f.aic, AICc: f.aicc, BIC: f.bic,
 		Sigma2: f.sigma2, Fitted: append([]float64(nil), f.fitted...), Notes: f.notes,
 	}
-	in.Params = append(in.Params, Param{"alpha", f.par.alpha})
+	in.Params = append(in.Params, model.Param{Name: "alpha", Value: f.par.alpha})
 	if f.form.Trend != etsNone {
-		in.Params = append(in.Params, Param{"beta", f.par.beta})
+		in.Params = append(in.Params, model.Param{Name: "beta", Value: f.par.beta})
 	}
 	if f.form.Season != etsNone {
-		in.Params = append(in.Params, Param{"gamma", f.par.gamma})
+		in.Params = append(in.Params, model.Param{Name: "gamma", Value: f.par.gamma})
 	}
 	if f.form.Damped {
-		in.Params = append(in.Params, Param{"phi", f.par.phi})
+		in.Params = append(in.Params, model.Param{Name: "phi", Value: f.par.phi})
 	}
-	in.Params = append(in.Params, Param{"l", f.par.l})
+	in.Params = append(in.Params, model.Param{Name: "l", Value: f.par.l})
 	if f.form.Trend != etsNone {
-		in.Params = append(in.Params, Param{"b", f.par.b})
+		in.Params = append(in.Params, model.Param{Name: "b", Value: f.par.b})
 	}
 	for i, s := range f.par.s {
-		in.Params = append(in.Params, Param{fmt.Sprintf("s%d", i), s})
+		in.Params = append(in.Params, model.Param{Name: fmt.Sprintf("s%d", i), Value: s})
 	}
 	return in
 }

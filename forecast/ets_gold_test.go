@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // etsNear fails unless got is want within a share of it, or of floor where want
@@ -86,7 +87,7 @@ func TestETSRecursionVsR(t *testing.T) {
 				mean, sd, _ = f.moments(len(mean))
 			}
 			etsNear(t, what+" mean", mean, ahead.Mean, 1e-8)
-			iv := normalIntervals(mean, sd, []float64{80, 95})
+			iv := model.NormalIntervals(mean, sd, []float64{80, 95})
 			etsNear(t, what+" lower 80", iv[0].Lo, ahead.Lower80, 1e-7)
 			etsNear(t, what+" upper 80", iv[0].Hi, ahead.Upper80, 1e-7)
 			etsNear(t, what+" lower 95", iv[1].Lo, ahead.Lower95, 1e-7)

@@ -3,6 +3,8 @@ package forecast
 import (
 	"fmt"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // etsGuard keeps forecasts near what was seen: the mean at most ten times the
@@ -66,7 +68,7 @@ func etsAhead(h int, levels []float64) error {
 }
 
 // simulate fills out with one future; work holds m seasonal states.
-func (f *etsFit) simulate(out, work []float64, rng Noise) {
+func (f *etsFit) simulate(out, work []float64, rng model.Noise) {
 	copy(work, f.end.s)
 	l, b, sd := f.end.l, f.end.b, math.Sqrt(f.sigma2)
 	tiny := 1e-9 * max(math.Abs(f.guard.low), math.Abs(f.guard.high), math.SmallestNonzeroFloat64)
@@ -82,7 +84,7 @@ func (f *etsFit) simulate(out, work []float64, rng Noise) {
 			q = max(q, tiny)
 			mu = q * s
 		}
-		e := sd * innovation(rng, t)
+		e := sd * model.Innovation(rng, t)
 		if f.hasRelativeError() {
 			mu = max(mu, tiny)
 			e = mu * max(e, -1+1e-9)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // etsOdd are series of the kinds that break programs.
@@ -58,7 +59,7 @@ func b2i(b bool) int {
 // several lengths: an error of the stated kinds, or finite ordered forecasts
 // with no end further out than the fences, and paths inside them.
 func TestSmoothingNeverBreaks(t *testing.T) {
-	models := map[string]Model{"ses": SES{}, "holt": Holt{}, "damped": Holt{Damped: true}}
+	models := map[string]model.Model{"ses": SES{}, "holt": Holt{}, "damped": Holt{Damped: true}}
 	for name, m := range map[string]int{"": 1, "/4": 4, "/12": 12, "/24": 24} {
 		models["ets"+name] = ETS{Period: m}
 		models["ces"+name] = CES{Period: m}
@@ -70,21 +71,21 @@ func TestSmoothingNeverBreaks(t *testing.T) {
 	for name, all := range etsOdd() {
 		for _, n := range []int{3, 4, 5, 7, 9, 13, 20, 29, 60} {
 			y := all[:min(n, len(all))]
-			for model, m := range models {
+			for kind, m := range models {
 				fit, err := m.Fit(capcli.Series{Name: name, Values: y})
 				if err != nil {
-					if !errors.Is(err, ErrTooShort) && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrUnfit) {
-						t.Errorf("%s of %s: error %v wraps none of the three", model, name, err)
+					if !errors.Is(err, model.ErrTooShort) && !errors.Is(err, model.ErrMissing) && !errors.Is(err, model.ErrUnfit) {
+						t.Errorf("%s of %s: error %v wraps none of the three", kind, name, err)
 					}
 					continue
 				}
-				etsHolds(t, model+" of "+name, fit, y)
+				etsHolds(t, kind+" of "+name, fit, y)
 			}
 		}
 	}
 }
 
-func etsHolds(t *testing.T, what string, fit Fitted, y []float64) {
+func etsHolds(t *testing.T, what string, fit model.Fitted, y []float64) {
 	t.Helper()
 	const h = 30
 	low, high := etsExtremes(y)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // EventShape is how an event's demand runs over time.
@@ -47,7 +48,7 @@ type Event struct {
 // invalid.
 func (e *Event) Check() error {
 	bad := func(field, format string, args ...any) error {
-		return &capcli.InputError{Field: field, Text: fmt.Sprintf("event %q: ", e.Name) + fmt.Sprintf(format, args...), Err: ErrUnfit}
+		return &capcli.InputError{Field: field, Text: fmt.Sprintf("event %q: ", e.Name) + fmt.Sprintf(format, args...), Err: model.ErrUnfit}
 	}
 	switch e.Shape {
 	case StepEvent, PulseEvent, RampEvent:
@@ -61,11 +62,11 @@ func (e *Event) Check() error {
 		return bad("end", "expected a date, as a %s ends, found none", e.Shape)
 	case e.ends() && e.End <= e.Start:
 		return bad("end", "expected a time after the start, found %d seconds before it", int64(e.Start-e.End))
-	case !isFinite(e.Size):
+	case !model.IsFinite(e.Size):
 		return bad("size", "expected a finite figure, found %g", e.Size)
 	case e.Relative && e.Size < -1:
 		return bad("size", "expected a share of -1 or more, found %g", e.Size)
-	case !isFinite(e.SizeSD) || e.SizeSD < 0:
+	case !model.IsFinite(e.SizeSD) || e.SizeSD < 0:
 		return bad("size_sd", "expected 0 or more, found %g", e.SizeSD)
 	case e.LengthSD < 0 || e.LengthSD > 0 && !e.ends():
 		return bad("length_sd", "expected 0 or more of an event that ends, found %d s", int64(e.LengthSD))

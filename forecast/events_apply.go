@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Roadmap are the events to come. Events are taken to go their ways
@@ -48,20 +49,20 @@ func (r *Roadmap) uncertain() bool {
 // the event's own distance from its mean to its quantile at that end and the
 // forecast's are added as independent ones are, in squares. The forecast given
 // is not changed.
-func (r *Roadmap) Apply(f Forecast, bounds []capcli.Time) (Forecast, error) {
+func (r *Roadmap) Apply(f model.Forecast, bounds []capcli.Time) (model.Forecast, error) {
 	if err := r.Check(); err != nil {
-		return Forecast{}, err
+		return model.Forecast{}, err
 	}
 	h := len(f.Mean)
 	if err := checkBounds(bounds, h); err != nil {
-		return Forecast{}, err
+		return model.Forecast{}, err
 	}
-	out := Forecast{Mean: slices.Clone(f.Mean), Intervals: make([]Interval, len(f.Intervals))}
+	out := model.Forecast{Mean: slices.Clone(f.Mean), Intervals: make([]model.Interval, len(f.Intervals))}
 	for k, iv := range f.Intervals {
 		if len(iv.Lo) != h || len(iv.Hi) != h {
-			return Forecast{}, fmt.Errorf("roadmap: interval %g has %d and %d ends, want %d: %w", iv.Level, len(iv.Lo), len(iv.Hi), h, ErrUnfit)
+			return model.Forecast{}, fmt.Errorf("roadmap: interval %g has %d and %d ends, want %d: %w", iv.Level, len(iv.Lo), len(iv.Hi), h, model.ErrUnfit)
 		}
-		out.Intervals[k] = Interval{Level: iv.Level, Lo: slices.Clone(iv.Lo), Hi: slices.Clone(iv.Hi)}
+		out.Intervals[k] = model.Interval{Level: iv.Level, Lo: slices.Clone(iv.Lo), Hi: slices.Clone(iv.Hi)}
 	}
 	draws := 1
 	if r.uncertain() {
@@ -148,7 +149,7 @@ func (r *Roadmap) expected(k int, w eventWays, from, to capcli.Time, base float6
 		w.sizes = sure
 	}
 	r.effects(at, k, w, from, to, base)
-	return meanOf(at)
+	return model.Mean(at)
 }
 
 // effects adds what the k-th event adds over one step in each draw.
@@ -201,11 +202,11 @@ func (r *Roadmap) Added(mean []float64, bounds []capcli.Time) ([][]float64, erro
 // checkBounds checks the bounds of h steps.
 func checkBounds(bounds []capcli.Time, h int) error {
 	if len(bounds) < h+1 {
-		return fmt.Errorf("roadmap: %d bounds of %d steps, want one more than there are steps: %w", len(bounds), h, ErrUnfit)
+		return fmt.Errorf("roadmap: %d bounds of %d steps, want one more than there are steps: %w", len(bounds), h, model.ErrUnfit)
 	}
 	for i, t := range bounds {
 		if !t.IsKnown() || i > 0 && t <= bounds[i-1] {
-			return fmt.Errorf("roadmap: the forecast has no dates, want bounds that rise: %w", ErrUnfit)
+			return fmt.Errorf("roadmap: the forecast has no dates, want bounds that rise: %w", model.ErrUnfit)
 		}
 	}
 	return nil

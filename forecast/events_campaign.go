@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Campaign is a training run to come, with its GPU-hours told from its size, or
@@ -83,8 +84,8 @@ func (c *Campaign) Cost() (Cost, error) {
 	held := hours * float64(c.GPUs)
 	out.Hours, out.GPUHours = hours*(1+share), held*(1+share)
 	out.Lo, out.Hi = held*(1+math.Min(bufferLow, share)), held*(1+math.Max(bufferTop, share))
-	if !isFinite(out.Hi) || !isFinite(out.FLOPs) {
-		return Cost{}, fmt.Errorf("campaign %q: its cost is beyond any figure: %w", c.Name, ErrUnfit)
+	if !model.IsFinite(out.Hi) || !model.IsFinite(out.FLOPs) {
+		return Cost{}, fmt.Errorf("campaign %q: its cost is beyond any figure: %w", c.Name, model.ErrUnfit)
 	}
 	return out, nil
 }
@@ -96,9 +97,9 @@ func amdahl(parallel float64, n int) float64 {
 
 func (c *Campaign) check() error {
 	bad := func(field, text string, args ...any) error {
-		return &capcli.InputError{Field: field, Text: fmt.Sprintf("campaign %q: ", c.Name) + fmt.Sprintf(text, args...), Err: ErrUnfit}
+		return &capcli.InputError{Field: field, Text: fmt.Sprintf("campaign %q: ", c.Name) + fmt.Sprintf(text, args...), Err: model.ErrUnfit}
 	}
-	positive := func(v float64) bool { return v > 0 && isFinite(v) }
+	positive := func(v float64) bool { return v > 0 && model.IsFinite(v) }
 	switch {
 	case !positive(c.Parameters):
 		return bad("parameters", "expected more than 0, found %g", c.Parameters)
@@ -108,7 +109,7 @@ func (c *Campaign) check() error {
 		return bad("gpus", "expected 1 or more, found %d", c.GPUs)
 	case !(c.Parallel >= 0 && c.Parallel <= 1):
 		return bad("parallel", "expected a share from 0 to 1, found %g", c.Parallel)
-	case !isFinite(c.Failures):
+	case !model.IsFinite(c.Failures):
 		return bad("failures", "expected a share, found %g", c.Failures)
 	case c.Runs < 0:
 		return bad("runs", "expected 1 or more, found %d", c.Runs)
@@ -137,9 +138,9 @@ func (c *Campaign) Event(start capcli.Time) (Event, error) {
 	}
 	length := math.Ceil(cost.Hours * 3600)
 	if length > 1e11 {
-		return Event{}, fmt.Errorf("campaign %q: it would take %.0f hours, want fewer: %w", c.Name, cost.Hours, ErrUnfit)
+		return Event{}, fmt.Errorf("campaign %q: it would take %.0f hours, want fewer: %w", c.Name, cost.Hours, model.ErrUnfit)
 	}
-	sd := (cost.Hi - cost.Lo) / 2 / cost.GPUHours * length / z(80)
+	sd := (cost.Hi - cost.Lo) / 2 / cost.GPUHours * length / model.ZScore(80)
 	return Event{
 		Name: c.Name, Shape: PulseEvent, Start: start, End: start + capcli.Time(max(1, length)), Size: float64(c.GPUs),
 		LengthSD: capcli.Seconds(math.Round(sd)),

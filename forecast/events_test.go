@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 const hour = 3600
@@ -27,7 +28,7 @@ func TestBegunEventsAddTheRest(t *testing.T) {
 		{"at the end itself", Event{Shape: StepEvent, Start: now, Size: 10}, []float64{10, 10, 10, 10}},
 	} {
 		r := Roadmap{Events: []Event{row.e}, Known: now}
-		got, err := r.Apply(Forecast{Mean: make([]float64, 4)}, timesEvery(now, hour, 4))
+		got, err := r.Apply(model.Forecast{Mean: make([]float64, 4)}, timesEvery(now, hour, 4))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,8 +68,8 @@ func TestEventShapes(t *testing.T) {
 }
 
 func TestRoadmapMovesAndWidens(t *testing.T) {
-	f := Forecast{Mean: slices.Repeat([]float64{100}, 4)}
-	f.Intervals = normalIntervals(f.Mean, slices.Repeat([]float64{10}, 4), []float64{80, 95})
+	f := model.Forecast{Mean: slices.Repeat([]float64{100}, 4)}
+	f.Intervals = model.NormalIntervals(f.Mean, slices.Repeat([]float64{10}, 4), []float64{80, 95})
 	sure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40}}}
 	got, err := sure.Apply(f, timesEvery(1000, hour, 4))
 	if err != nil {
@@ -77,7 +78,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	if want := []float64{100, 100, 140, 140}; !slices.Equal(got.Mean, want) || f.Mean[3] != 100 {
 		t.Errorf("mean %v, want %v; given %v", got.Mean, want, f.Mean)
 	}
-	if d := got.Intervals[1].Hi[3] - got.Mean[3] - 10*z(95); math.Abs(d) > 1e-9 {
+	if d := got.Intervals[1].Hi[3] - got.Mean[3] - 10*model.ZScore(95); math.Abs(d) > 1e-9 {
 		t.Errorf("a sure event changed the interval's width by %v", d)
 	}
 	// 10 and 30 independent: the sum has a spread of sqrt(1000)
@@ -87,16 +88,16 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, level := range []float64{80, 95} {
-		if w, want := got.Intervals[k].Hi[3]-got.Mean[3], math.Sqrt(1000)*z(level); math.Abs(w/want-1) > 0.06 {
+		if w, want := got.Intervals[k].Hi[3]-got.Mean[3], math.Sqrt(1000)*model.ZScore(level); math.Abs(w/want-1) > 0.06 {
 			t.Errorf("half the %v %% interval is %v, want %v", level, w, want)
 		}
-		if w := got.Intervals[k].Hi[1] - got.Mean[1]; math.Abs(w-10*z(level)) > 1e-9 {
+		if w := got.Intervals[k].Hi[1] - got.Mean[1]; math.Abs(w-10*model.ZScore(level)) > 1e-9 {
 			t.Errorf("the interval before the event is %v wide", w)
 		}
 	}
 	// half likely, a fifth of all, half a day late on average
 	late := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000, Size: 0.2, Relative: true, Chance: 0.5, Delay: 12 * hour}}, Seed: 2}
-	long := Forecast{Mean: slices.Repeat([]float64{100}, 97)}
+	long := model.Forecast{Mean: slices.Repeat([]float64{100}, 97)}
 	got, err = late.Apply(long, timesEvery(1000, hour, 97))
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +209,7 @@ func TestSureSizeWithAChance(t *testing.T) {
 	for seed := range capcli.Seed(20) {
 		r := Roadmap{Seed: seed, Events: []Event{{Name: "rare", Shape: StepEvent, Start: bounds[0], Size: 64, Chance: 0.03}}}
 		flat := func() []float64 { return []float64{100} }
-		got, err := r.Apply(Forecast{Mean: flat(), Intervals: []Interval{{95, flat(), flat()}, {80, flat(), flat()}}}, bounds)
+		got, err := r.Apply(model.Forecast{Mean: flat(), Intervals: []model.Interval{{Level: 95, Lo: flat(), Hi: flat()}, {Level: 80, Lo: flat(), Hi: flat()}}}, bounds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +251,7 @@ func TestCampaignHoldsItsGPUs(t *testing.T) {
 	}
 	for _, known := range []capcli.Time{0, bounds[50]} { // from before it, and while it runs
 		r := Roadmap{Seed: 1, Known: known, Events: []Event{e}}
-		got, err := r.Apply(Forecast{Mean: base, Intervals: []Interval{{80, base, base}}}, bounds)
+		got, err := r.Apply(model.Forecast{Mean: base, Intervals: []model.Interval{{Level: 80, Lo: base, Hi: base}}}, bounds)
 		if err != nil {
 			t.Fatal(err)
 		}

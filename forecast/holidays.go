@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Holidays wraps a model for a series in which some days are not as usual: it
@@ -14,7 +15,7 @@ import (
 // forecast what is left, and puts it in again where such days come. In a
 // backtest it learns from the values before each origin alone.
 type Holidays struct {
-	Model Model
+	Model model.Model
 	Days  []SpecialDays
 	Zone  *time.Location        // whose weeks and clock the days have; nil is UTC
 	At    func(int) capcli.Time // when the i-th value of the series begins; it may lie beyond the end
@@ -39,12 +40,12 @@ type HolidayEffect struct {
 	Relative bool
 }
 
-var _ Model = Holidays{}
+var _ model.Model = Holidays{}
 
 // Fit learns the effects and fits the model to the series without them.
-func (m Holidays) Fit(y capcli.Series) (Fitted, error) {
+func (m Holidays) Fit(y capcli.Series) (model.Fitted, error) {
 	if m.At == nil {
-		return nil, fmt.Errorf("holidays: the series has no dates: %w", ErrUnfit)
+		return nil, fmt.Errorf("holidays: the series has no dates: %w", model.ErrUnfit)
 	}
 	for k := range m.Days {
 		if err := (&Calendar{Holidays: []Holiday{m.Days[k].Holiday}}).Check(); err != nil {
@@ -61,13 +62,13 @@ func (m Holidays) Fit(y capcli.Series) (Fitted, error) {
 }
 
 type festive struct {
-	Fitted
+	model.Fitted
 	l *learnt
 }
 
 // Forecast adds the holidays of the steps ahead; their own spread widens the
 // intervals as that of independent errors does, in squares.
-func (f *festive) Forecast(h int, levels ...float64) (Forecast, error) {
+func (f *festive) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
 		return fc, err
@@ -77,7 +78,7 @@ func (f *festive) Forecast(h int, levels ...float64) (Forecast, error) {
 		return fc, nil
 	}
 	level := f.l.levels(fc.Mean)
-	out := Forecast{Mean: slices.Clone(fc.Mean), Intervals: make([]Interval, len(fc.Intervals))}
+	out := model.Forecast{Mean: slices.Clone(fc.Mean), Intervals: make([]model.Interval, len(fc.Intervals))}
 	shift, variance := make([]float64, h), make([]float64, h)
 	for _, d := range days {
 		mean, sd := d.effect(level[d.step])
@@ -90,17 +91,17 @@ func (f *festive) Forecast(h int, levels ...float64) (Forecast, error) {
 	for k, iv := range fc.Intervals {
 		lo, hi := slices.Clone(iv.Lo), slices.Clone(iv.Hi)
 		for i := range lo {
-			wide := z(iv.Level) * math.Sqrt(variance[i])
+			wide := model.ZScore(iv.Level) * math.Sqrt(variance[i])
 			lo[i] += shift[i] - (math.Hypot(math.Max(0, fc.Mean[i]-lo[i]), wide) - math.Max(0, fc.Mean[i]-lo[i]))
 			hi[i] += shift[i] + (math.Hypot(math.Max(0, hi[i]-fc.Mean[i]), wide) - math.Max(0, hi[i]-fc.Mean[i]))
 		}
-		out.Intervals[k] = Interval{Level: iv.Level, Lo: lo, Hi: hi}
+		out.Intervals[k] = model.Interval{Level: iv.Level, Lo: lo, Hi: hi}
 	}
 	return out, nil
 }
 
 // Path adds the holidays to a drawn future, each off by one draw for all of it.
-func (f *festive) Path(h int, rng Noise) []float64 {
+func (f *festive) Path(h int, rng model.Noise) []float64 {
 	path := f.Fitted.Path(h, rng)
 	days := f.l.ahead(len(path))
 	if len(days) == 0 {
@@ -124,7 +125,7 @@ func (f *festive) Path(h int, rng Noise) []float64 {
 
 // HolidaysOf says, of a fit of Holidays, what was learnt of each and what it adds
 // to the mean of each of the h steps ahead; of another fit nothing.
-func HolidaysOf(fit Fitted, h int) (effects []HolidayEffect, added [][]float64, err error) {
+func HolidaysOf(fit model.Fitted, h int) (effects []HolidayEffect, added [][]float64, err error) {
 	f, ok := fit.(*festive)
 	if !ok {
 		return nil, nil, nil
@@ -203,7 +204,7 @@ func (l *learnt) levels(mean []float64) []float64 {
 		from = max(0, min(from, len(all)-day))
 		sum, count := 0.0, 0.0
 		for _, v := range all[from:min(len(all), from+day)] {
-			if isFinite(v) {
+			if model.IsFinite(v) {
 				sum, count = sum+v, count+1
 			}
 		}

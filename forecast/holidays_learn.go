@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // group are days that are alike: those of one holiday, so many days from it, on
@@ -147,7 +148,7 @@ func (l *learnt) slot(t capcli.Time) float64 {
 func (l *learnt) comparableSteps(i int) []int {
 	out := make([]int, 0, 4)
 	add := func(j int) {
-		if j >= 0 && j < len(l.y) && l.mask[j] == 0 && isFinite(l.y[j]) {
+		if j >= 0 && j < len(l.y) && l.mask[j] == 0 && model.IsFinite(l.y[j]) {
 			out = append(out, j)
 		}
 	}
@@ -179,11 +180,11 @@ func (l *learnt) index(t capcli.Time) int {
 // level (over the day, for shorter steps). Both are NaN where there are none.
 func (l *learnt) compare() (off, level []float64) {
 	n := len(l.y)
-	off, level = nans(n), nans(n)
-	usual := nans(n)
+	off, level = model.NaNs(n), model.NaNs(n)
+	usual := model.NaNs(n)
 	for i, v := range l.y {
 		like := l.comparableSteps(i)
-		if len(like) == 0 || !isFinite(v) {
+		if len(like) == 0 || !model.IsFinite(v) {
 			continue
 		}
 		sum := 0.0
@@ -200,7 +201,7 @@ func (l *learnt) compare() (off, level []float64) {
 		}
 		sum, count := 0.0, 0.0
 		for _, v := range usual[from:to] {
-			if isFinite(v) {
+			if model.IsFinite(v) {
 				sum, count = sum+v, count+1
 			}
 		}
@@ -244,7 +245,7 @@ func (l *learnt) project(steps []int, off []float64) ([]float64, bool) {
 	out := make([]float64, l.waves())
 	count := 0
 	for _, i := range steps {
-		if !isFinite(off[i]) {
+		if !model.IsFinite(off[i]) {
 			continue
 		}
 		count++

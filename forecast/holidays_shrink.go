@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // sums is what is gathered of one group: each day counts by the square of the
@@ -115,7 +116,7 @@ func pooledEffect(own, variance []float64) (mean, spread, between float64) {
 	var w, w2, sum float64
 	for i, x := range own {
 		if variance[i] <= 0 { // no noise at all: each is what it is
-			return meanOf(own), 0, math.MaxFloat64
+			return model.Mean(own), 0, math.MaxFloat64
 		}
 		a := 1 / variance[i]
 		w, w2, sum = w+a, w2+a*a, sum+a*x
@@ -148,7 +149,7 @@ func (l *learnt) clean(level []float64) {
 	for k := range l.m.Days {
 		l.forEachStep(k, l.times, func(g group, _, _ capcli.Time, i int, share float64) {
 			e := l.groups[g]
-			if e == nil || !isFinite(level[i]) || !isFinite(l.cleaned[i]) {
+			if e == nil || !model.IsFinite(level[i]) || !model.IsFinite(l.cleaned[i]) {
 				return
 			}
 			size, _ := e.sizeAt(l.slot(l.times[i]))
@@ -164,7 +165,7 @@ func (l *learnt) clean(level []float64) {
 func (l *learnt) weekends() {
 	var sum, count [2]float64
 	for i, v := range l.y {
-		if l.mask[i] > 0 || !isFinite(v) || l.times[i+1]-l.times[i] > 25*3600 {
+		if l.mask[i] > 0 || !model.IsFinite(v) || l.times[i+1]-l.times[i] > 25*3600 {
 			continue
 		}
 		k := 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // town is a made-up demand with a week, a day for short steps, a slow trend and
@@ -115,7 +116,7 @@ func TestHolidaysAreLearnt(t *testing.T) {
 	}
 }
 
-func mstl(seasons []int) Model {
+func mstl(seasons []int) model.Model {
 	made, err := Models.Get("mstl-ets")
 	if err != nil {
 		panic(err)
@@ -241,7 +242,7 @@ func TestDeclaredHolidays(t *testing.T) {
 	if fc.Mean[0] != 97 || math.Abs(fc.Mean[1]-(97-0.4*97)) > 1.5 || fc.Mean[2] != 127 {
 		t.Errorf("means %v", fc.Mean)
 	}
-	if w, want := fc.Intervals[0].Hi[1]-fc.Mean[1], math.Hypot(was.Intervals[0].Hi[1]-97, z(80)*9.7); math.Abs(w-want) > 0.2 {
+	if w, want := fc.Intervals[0].Hi[1]-fc.Mean[1], math.Hypot(was.Intervals[0].Hi[1]-97, model.ZScore(80)*9.7); math.Abs(w-want) > 0.2 {
 		t.Errorf("half a range of %v, want %v", w, want)
 	}
 	sum, square := 0.0, 0.0
@@ -273,7 +274,7 @@ func TestWrappersConform(t *testing.T) {
 		}
 		for _, seasons := range [][]int{nil, {24}} {
 			inner := made(Options{Seasons: seasons, Seed: 1})
-			for _, m := range []Model{
+			for _, m := range []model.Model{
 				Holidays{Model: inner, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "x", Dates: days, After: 1}}}},
 				Holidays{Model: SinceChange{inner, seasons}, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "x", Dates: days}, Declared: true, Size: -0.5, SD: 0.1, Relative: true}}},
 				SinceChange{inner, seasons},

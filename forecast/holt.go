@@ -1,6 +1,9 @@
 package forecast
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/forecast/model"
+)
 
 // Holt is exponential smoothing with a linear trend, damped if so asked: the
 // forms ETS(A,A,N) and ETS(A,Ad,N) by maximum likelihood, which is least
@@ -12,14 +15,14 @@ type Holt struct {
 }
 
 func init() {
-	Models.Add("holt", "exponential smoothing with linear trend", func(o Options) Model { return Holt{Seed: o.Seed, Quick: o.Quick} })
-	Models.Add("damped", "exponential smoothing with damped trend", func(o Options) Model {
+	Models.Add("holt", "exponential smoothing with linear trend", func(o Options) model.Model { return Holt{Seed: o.Seed, Quick: o.Quick} })
+	Models.Add("damped", "exponential smoothing with damped trend", func(o Options) model.Model {
 		return Holt{Damped: true, Seed: o.Seed, Quick: o.Quick}
 	})
 }
 
 // Fit finds level, slope, their weights and the damping.
-func (h Holt) Fit(y capcli.Series) (Fitted, error) {
+func (h Holt) Fit(y capcli.Series) (model.Fitted, error) {
 	form := "AAN"
 	if h.Damped {
 		form = "AAdN"

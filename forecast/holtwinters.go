@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // HoltWinters is exponential smoothing with trend and season as Holt (1957)
@@ -23,7 +24,7 @@ type HoltWinters struct {
 }
 
 func init() {
-	Models.Add("hw", "Holt-Winters by least squares", func(o Options) Model { return HoltWinters{Period: o.Period()} })
+	Models.Add("hw", "Holt-Winters by least squares", func(o Options) model.Model { return HoltWinters{Period: o.Period()} })
 }
 
 // holtWinters is a fit, and while it is sought the objective: x holds the
@@ -45,21 +46,21 @@ type holtWinters struct {
 
 // Fit needs two whole seasons and no missing value; multiplicative season
 // needs positive values. Without season it is SES or Holt's to do: ErrUnfit.
-func (w HoltWinters) Fit(y capcli.Series) (Fitted, error) {
+func (w HoltWinters) Fit(y capcli.Series) (model.Fitted, error) {
 	low, _ := etsExtremes(y.Values)
 	switch {
 	case w.Period < 2:
-		return nil, fmt.Errorf("fit Holt-Winters to %q: expected a season of at least 2 steps, found %d: %w", y.Name, w.Period, ErrUnfit)
+		return nil, fmt.Errorf("fit Holt-Winters to %q: expected a season of at least 2 steps, found %d: %w", y.Name, w.Period, model.ErrUnfit)
 	case y.Missing() > 0:
-		return nil, fmt.Errorf("fit Holt-Winters to %q: %w", y.Name, ErrMissing)
+		return nil, fmt.Errorf("fit Holt-Winters to %q: %w", y.Name, model.ErrMissing)
 	case len(y.Values) < 2*w.Period+2:
-		return nil, fmt.Errorf("fit Holt-Winters to %q: expected more than two seasons of %d values, found %d: %w", y.Name, w.Period, len(y.Values), ErrTooShort)
+		return nil, fmt.Errorf("fit Holt-Winters to %q: expected more than two seasons of %d values, found %d: %w", y.Name, w.Period, len(y.Values), model.ErrTooShort)
 	case w.Season == "multiplicative" && low <= 0:
-		return nil, fmt.Errorf("fit multiplicative Holt-Winters to %q: expected positive values, found %g: %w", y.Name, low, ErrUnfit)
+		return nil, fmt.Errorf("fit multiplicative Holt-Winters to %q: expected positive values, found %g: %w", y.Name, low, model.ErrUnfit)
 	}
 	for _, v := range y.Values {
 		if math.Abs(v) > 1e150 {
-			return nil, fmt.Errorf("fit Holt-Winters to %q: found the value %g: %w", y.Name, v, ErrUnfit)
+			return nil, fmt.Errorf("fit Holt-Winters to %q: found the value %g: %w", y.Name, v, model.ErrUnfit)
 		}
 	}
 	var best *holtWinters
@@ -203,9 +204,9 @@ func (w *holtWinters) admits([]float64) bool { return true }
 // errors times 1 + psi_1² + …, psi_j = alpha (1 + j beta) + gamma (1 - alpha)
 // [m divides j]; an error in a multiplicative season is carried in proportion
 // to the seasonal factors (Yar and Chatfield 1990).
-func (w *holtWinters) Forecast(h int, levels ...float64) (Forecast, error) {
+func (w *holtWinters) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := etsAhead(h, levels); err != nil {
-		return Forecast{}, err
+		return model.Forecast{}, err
 	}
 	mean, sd := make([]float64, h), make([]float64, h)
 	for i := range h {
@@ -224,7 +225,7 @@ func (w *holtWinters) Forecast(h int, levels ...float64) (Forecast, error) {
 		sd[i] = math.Sqrt(w.sigma2 * sum)
 	}
 	w.guard.bound(mean, w.mult)
-	out := Forecast{Mean: mean, Intervals: normalIntervals(mean, sd, levels)}
+	out := model.Forecast{Mean: mean, Intervals: model.NormalIntervals(mean, sd, levels)}
 	for _, iv := range out.Intervals {
 		for i, mu := range mean {
 			iv.Lo[i], iv.Hi[i] = w.guard.ends(mu, iv.Lo[i], iv.Hi[i], w.mult)
@@ -234,12 +235,12 @@ func (w *holtWinters) Forecast(h int, levels ...float64) (Forecast, error) {
 }
 
 // Path draws normal one-step errors.
-func (w *holtWinters) Path(h int, rng Noise) []float64 {
+func (w *holtWinters) Path(h int, rng model.Noise) []float64 {
 	out, s := make([]float64, max(h, 0)), append([]float64(nil), w.ring...)
 	l, b, sd := w.endL, w.endB, math.Sqrt(w.sigma2)
 	for t := range out {
 		i := t % w.m
-		y := w.join(l+b, s[i]) + sd*innovation(rng, t)
+		y := w.join(l+b, s[i]) + sd*model.Innovation(rng, t)
 		out[t], _ = w.guard.ends(w.guard.low, y, y, w.mult)
 		l, b, s[i] = w.follow(out[t], l, b, s[i])
 	}
@@ -248,19 +249,19 @@ func (w *holtWinters) Path(h int, rng Noise) []float64 {
 
 // Info has no likelihood: the errors have no distribution here. s0 is the
 // seasonal state of the first value to come.
-func (w *holtWinters) Info() Info {
+func (w *holtWinters) Info() model.Info {
 	kind := "additive"
 	if w.mult {
 		kind = "multiplicative"
 	}
 	nan := math.NaN()
-	in := Info{
+	in := model.Info{
 		Method: "Holt-Winters " + kind, LogLik: nan, AIC: nan, AICc: nan, BIC: nan,
 		Sigma2: w.sigma2, Fitted: append([]float64(nil), w.fitted...),
-		Params: []Param{{"alpha", w.alpha}, {"beta", w.beta}, {"gamma", w.gamma}, {"l", w.endL}, {"b", w.endB}},
+		Params: []model.Param{{Name: "alpha", Value: w.alpha}, {Name: "beta", Value: w.beta}, {Name: "gamma", Value: w.gamma}, {Name: "l", Value: w.endL}, {Name: "b", Value: w.endB}},
 	}
 	for i, s := range w.ring {
-		in.Params = append(in.Params, Param{fmt.Sprintf("s%d", i), s})
+		in.Params = append(in.Params, model.Param{Name: fmt.Sprintf("s%d", i), Value: s})
 	}
 	return in
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"capcli/forecast/model"
 )
 
 type hwGold struct {
@@ -57,7 +59,7 @@ func TestHoltWintersVsR(t *testing.T) {
 // TestSmoothingVsR holds ses, holt and the damped trend to the figures of R's
 // functions of these names.
 func TestSmoothingVsR(t *testing.T) {
-	models := map[string]Model{"ses": SES{}, "holt": Holt{}, "holt_damped": Holt{Damped: true}}
+	models := map[string]model.Model{"ses": SES{}, "holt": Holt{}, "holt_damped": Holt{Damped: true}}
 	for _, name := range etsClassics {
 		var gold map[string]struct {
 			LogLik float64

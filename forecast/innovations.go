@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // Innovations draw the one-step errors of several series together, so that their
@@ -37,11 +39,11 @@ const mostPairs = 512
 func NewInnovations(residuals [][]float64, begin []int) (*Innovations, error) {
 	n := len(residuals)
 	if n == 0 || begin != nil && len(begin) != n {
-		return nil, fmt.Errorf("innovations: residuals of %d series and %d times, want one time for each: %w", n, len(begin), ErrUnfit)
+		return nil, fmt.Errorf("innovations: residuals of %d series and %d times, want one time for each: %w", n, len(begin), model.ErrUnfit)
 	}
 	for i, e := range residuals {
 		if len(e) != len(residuals[0]) || len(e) < 2 {
-			return nil, fmt.Errorf("innovations: series %d has %d residuals, want 2 or more and %d as the first: %w", i+1, len(e), len(residuals[0]), ErrTooShort)
+			return nil, fmt.Errorf("innovations: series %d has %d residuals, want 2 or more and %d as the first: %w", i+1, len(e), len(residuals[0]), model.ErrTooShort)
 		}
 	}
 	in := &Innovations{load: make([][]float64, n), own: make([]float64, n), skip: make([]int, n)}
@@ -64,10 +66,10 @@ func NewInnovations(residuals [][]float64, begin []int) (*Innovations, error) {
 func standardised(residuals [][]float64) [][]float64 {
 	out := make([][]float64, len(residuals))
 	for i, e := range residuals {
-		scale := rms(observedValues(e))
-		out[i] = nans(len(e))
+		scale := model.RMS(model.Observed(e))
+		out[i] = model.NaNs(len(e))
 		for t, v := range e {
-			if isFinite(v) && scale > 0 {
+			if model.IsFinite(v) && scale > 0 {
 				out[i][t] = v / scale
 			}
 		}
@@ -93,7 +95,7 @@ func (in *Innovations) fromPairs(x [][]float64) error {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(r, true) {
-		return fmt.Errorf("innovations: the residuals' correlation has no eigenvalues: %w", ErrUnfit)
+		return fmt.Errorf("innovations: the residuals' correlation has no eigenvalues: %w", model.ErrUnfit)
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -112,7 +114,7 @@ func (in *Innovations) fromPairs(x [][]float64) error {
 func pairCorrelation(a, b []float64) float64 {
 	var u, v []float64
 	for t := range a {
-		if isFinite(a[t]) && isFinite(b[t]) {
+		if model.IsFinite(a[t]) && model.IsFinite(b[t]) {
 			u, v = append(u, a[t]), append(v, b[t])
 		}
 	}
@@ -130,7 +132,7 @@ func (in *Innovations) fromSteps(x [][]float64) error {
 	all := mat.NewDense(length, len(x), nil)
 	for i, e := range x {
 		for t, v := range e {
-			if isFinite(v) {
+			if model.IsFinite(v) {
 				all.Set(t, i, v/math.Sqrt(float64(length)))
 			}
 		}
@@ -139,7 +141,7 @@ func (in *Innovations) fromSteps(x [][]float64) error {
 	gram.SymOuterK(1, all)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(&gram, true) {
-		return fmt.Errorf("innovations: the residuals' products have no eigenvalues: %w", ErrUnfit)
+		return fmt.Errorf("innovations: the residuals' products have no eigenvalues: %w", model.ErrUnfit)
 	}
 	var vectors, load mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -156,7 +158,7 @@ func (in *Innovations) fromSteps(x [][]float64) error {
 // they have too much of: every innovation is standard normal.
 func (in *Innovations) settle() {
 	for i, l := range in.load {
-		square := dot(l, l)
+		square := model.Dot(l, l)
 		if square > 1 {
 			for k := range l {
 				l[k] /= math.Sqrt(square)
@@ -172,7 +174,7 @@ func (in *Innovations) settle() {
 
 // Noise is the chance of one future of series i. common must be the same stream,
 // from its start, for that future of every series; own is the series' own.
-func (in *Innovations) Noise(i int, common, own *rand.Rand) Noise {
+func (in *Innovations) Noise(i int, common, own *rand.Rand) model.Noise {
 	n := &jointNoise{Rand: own, common: common, load: in.load[i], own: in.own[i], skip: in.skip[i]}
 	for k := range n.times {
 		n.times[k] = common.ExpFloat64()
@@ -218,7 +220,7 @@ func (n *jointNoise) Innovation(step int) float64 {
 }
 
 // probability draws where in its distribution the value of a step ahead lies.
-func probability(rng Noise, step int) float64 {
+func probability(rng model.Noise, step int) float64 {
 	if n, ok := rng.(*jointNoise); ok {
 		return 1 - upper(n.Innovation(step))
 	}
@@ -228,7 +230,7 @@ func probability(rng Noise, step int) float64 {
 // draw draws the member that a path follows, with the weights' chances. Of series
 // that go together it is mostly the same one, where their weights are alike: the
 // member whose common exponential time over its weight comes first.
-func (c *combined) draw(rng Noise) int {
+func (c *combined) draw(rng model.Noise) int {
 	n, ok := rng.(*jointNoise)
 	if !ok {
 		return pick(c.weights, rng.Float64())

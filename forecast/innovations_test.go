@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // pairOf draws two series whose shocks correlate by r and follow the law of kind.
@@ -34,7 +35,7 @@ func pairOf(kind string, n int, r float64) [][]float64 {
 
 // jointPaths fits a model to each series and draws futures of all together, and of
 // each alone.
-func jointPaths(t *testing.T, model Model, series [][]float64, begin []int, draws, h int) (fits []Fitted, joint, alone [][][]float64) {
+func jointPaths(t *testing.T, model model.Model, series [][]float64, begin []int, draws, h int) (fits []model.Fitted, joint, alone [][][]float64) {
 	t.Helper()
 	errs := make([][]float64, len(series))
 	for i, y := range series {
@@ -88,7 +89,7 @@ func TestJointFutures(t *testing.T) {
 	const draws, h, r = 3000, 14, 0.78
 	for _, row := range []struct {
 		kind  string
-		model Model
+		model model.Model
 		psi   func(j int) float64 // response of a step to the shock j steps before
 	}{
 		{"white", ARIMA{Order: ARIMAOrder{}, Mean: true}, func(j int) float64 { return max(0, 1-float64(j)) }},
@@ -137,7 +138,7 @@ func TestJointFutures(t *testing.T) {
 		for name, of := range map[string]func([]float64) float64{
 			"first step":  func(p []float64) float64 { return p[0] },
 			"last step":   func(p []float64) float64 { return p[h-1] },
-			"weekly mean": func(p []float64) float64 { return meanOf(p[:7]) },
+			"weekly mean": func(p []float64) float64 { return model.Mean(p[:7]) },
 			"peak":        slices.Max[[]float64],
 		} {
 			got, want := figures(joint, of), figures(truth, of)
@@ -156,7 +157,7 @@ func deviations(paths [][]float64, at int) []float64 {
 	for k, p := range paths {
 		out[k] = p[at]
 	}
-	mean := meanOf(out)
+	mean := model.Mean(out)
 	for k := range out {
 		out[k] -= mean
 	}
@@ -167,7 +168,7 @@ func deviations(paths [][]float64, at int) []float64 {
 // walk and a mean does not take the series apart.
 func TestJointFuturesOfCombinations(t *testing.T) {
 	series := pairOf("ar", 300, 0.9)
-	model := combination{Members: []Model{walk{name: "naive", lag: 1}, ARIMA{Order: ARIMAOrder{AR: 1}, Mean: true}, ARIMA{Mean: true}}, Mean: true}
+	model := combination{Members: []model.Model{walk{name: "naive", lag: 1}, ARIMA{Order: ARIMAOrder{AR: 1}, Mean: true}, ARIMA{Mean: true}}, Mean: true}
 	_, joint, _ := jointPaths(t, model, series, nil, 1500, 10)
 	for _, at := range []int{0, 9} {
 		if got := correlation(deviations(joint[0], at), deviations(joint[1], at)); math.Abs(got-0.9) > 0.08 {
@@ -193,7 +194,7 @@ func TestInnovationsAtTheirTimes(t *testing.T) {
 	for k := range 500 {
 		seed := capcli.Seed(1).Child(k)
 		a, b := in.Noise(0, seed.Stream("together"), seed.Stream("a")), in.Noise(1, seed.Stream("together"), seed.Stream("b"))
-		late, early, before = append(late, innovation(a, 0)), append(early, innovation(b, 3)), append(before, innovation(b, 0))
+		late, early, before = append(late, model.Innovation(a, 0)), append(early, model.Innovation(b, 3)), append(before, model.Innovation(b, 0))
 	}
 	if r := correlation(late, early); r < 0.95 {
 		t.Errorf("the same time correlates by %.2f, want 0.99", r)
@@ -229,11 +230,11 @@ func TestInnovationsOfGapsAndMany(t *testing.T) {
 		for k := range 2000 {
 			seed := capcli.Seed(2).Child(k)
 			for i := range got {
-				got[i] = append(got[i], innovation(in.Noise(i, seed.Stream("together"), seed.Stream(fmt.Sprint(i))), 0))
+				got[i] = append(got[i], model.Innovation(in.Noise(i, seed.Stream("together"), seed.Stream(fmt.Sprint(i))), 0))
 			}
 		}
 		for i := range got {
-			if s := rms(got[i]); math.Abs(s-1) > 0.06 {
+			if s := model.RMS(got[i]); math.Abs(s-1) > 0.06 {
 				t.Errorf("%d series: innovations of series %d have standard deviation %.2f, want 1", n, i+1, s)
 			}
 		}
@@ -252,10 +253,10 @@ func TestInnovationsRefuse(t *testing.T) {
 		begin []int
 		want  error
 	}{
-		"no series":       {nil, nil, ErrUnfit},
-		"times of others": {[][]float64{{1, 2}}, []int{1, 2}, ErrUnfit},
-		"one residual":    {[][]float64{{1}}, nil, ErrTooShort},
-		"unequal lengths": {[][]float64{{1, 2}, {1, 2, 3}}, nil, ErrTooShort},
+		"no series":       {nil, nil, model.ErrUnfit},
+		"times of others": {[][]float64{{1, 2}}, []int{1, 2}, model.ErrUnfit},
+		"one residual":    {[][]float64{{1}}, nil, model.ErrTooShort},
+		"unequal lengths": {[][]float64{{1, 2}, {1, 2, 3}}, nil, model.ErrTooShort},
 	} {
 		if _, err := NewInnovations(c.errs, c.begin); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

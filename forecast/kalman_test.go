@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // simulatedARMA is a series of phi and theta with a burn-in.
@@ -229,7 +230,7 @@ func TestARIMAOddSeries(t *testing.T) {
 		for _, m := range []AutoARIMA{{Period: 1}, {Period: 24}, {Period: 4, Guerrero: true}} {
 			fit, err := m.Fit(capcli.Series{Values: c.y})
 			if c.short {
-				if !errors.Is(err, ErrTooShort) {
+				if !errors.Is(err, model.ErrTooShort) {
 					t.Errorf("%s: %v, want too short", name, err)
 				}
 				continue
@@ -244,7 +245,7 @@ func TestARIMAOddSeries(t *testing.T) {
 }
 
 // checkFinite holds a fit to what every forecast promises.
-func checkFinite(t *testing.T, name string, fit Fitted) {
+func checkFinite(t *testing.T, name string, fit model.Fitted) {
 	t.Helper()
 	f, err := fit.Forecast(50, 80, 95)
 	if err != nil {

@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"capcli/forecast/model"
+)
 
 // loess smooths equally spaced values by local regression with tricube weights
 // (Cleveland 1979), as STL uses it: fitted at every jump-th place, with straight
@@ -55,7 +59,7 @@ func (l *loess) place(y, rw, out []float64, i, left, right int) {
 			}
 		}
 		if len(l.kernel) > 0 {
-			out[i] = dot(l.kernel, y[left:right+1])
+			out[i] = model.Dot(l.kernel, y[left:right+1])
 			return
 		}
 	}
@@ -80,7 +84,7 @@ func (l *loess) fitAt(y, rw []float64, x float64, left, right int) (float64, boo
 	if !l.weights(len(y), rw, x, left, right) {
 		return 0, false
 	}
-	return dot(l.w[left:right+1], y[left:right+1]), true
+	return model.Dot(l.w[left:right+1], y[left:right+1]), true
 }
 
 // weights sets l.w[left:right+1] so that the fit at x is their product with the

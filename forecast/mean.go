@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("mean", "the mean of all values: independent and alike", func(Options) Model { return constant{} })
+	Models.Add("mean", "the mean of all values: independent and alike", func(Options) model.Model { return constant{} })
 }
 
 // constant holds every value for an independent draw from one normal
@@ -19,38 +20,38 @@ func init() {
 type constant struct{}
 
 // Fit takes the mean; it needs two known values.
-func (constant) Fit(y capcli.Series) (Fitted, error) {
+func (constant) Fit(y capcli.Series) (model.Fitted, error) {
 	var v []float64
 	for _, x := range y.Values {
-		if isFinite(x) {
+		if model.IsFinite(x) {
 			v = append(v, x)
 		}
 	}
 	n := float64(len(v))
 	if n < 2 {
-		return nil, fmt.Errorf("mean: %d known values, want 2 or more: %w", len(v), ErrTooShort)
+		return nil, fmt.Errorf("mean: %d known values, want 2 or more: %w", len(v), model.ErrTooShort)
 	}
-	mu := meanOf(v)
+	mu := model.Mean(v)
 	for i := range v {
 		v[i] -= mu
 	}
-	s := rms(v) * math.Sqrt(n/(n-1))
+	s := model.RMS(v) * math.Sqrt(n/(n-1))
 	fitted := make([]float64, len(y.Values))
 	for i := range fitted {
 		fitted[i] = mu
 	}
-	return &gaussian{
-		info: Info{
-			Method: "Mean", Params: []Param{{"mu", mu}, {"mu.se", s / math.Sqrt(n)}}, Sigma2: s * s, Fitted: fitted,
+	return &model.Gaussian{
+		Fit: model.Info{
+			Method: "Mean", Params: []model.Param{{Name: "mu", Value: mu}, {Name: "mu.se", Value: s / math.Sqrt(n)}}, Sigma2: s * s, Fitted: fitted,
 			LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
 		},
-		at: func(h int) ([]float64, []float64) {
+		Moments: func(h int) ([]float64, []float64) {
 			mean, sd := make([]float64, h), make([]float64, h)
 			for i := range mean {
 				mean[i], sd[i] = mu, s*math.Sqrt(1+1/n)
 			}
 			return mean, sd
 		},
-		t: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile,
+		Quantile: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile,
 	}, nil
 }

@@ -1,6 +1,9 @@
 package forecast
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/forecast/model"
+)
 
 // Options are what a model is made with.
 type Options struct {
@@ -19,4 +22,4 @@ func (o Options) Period() int {
 }
 
 // Models are the forecasting models by name.
-var Models = capcli.Catalog[func(o Options) Model]{Kind: "model"}
+var Models = capcli.Catalog[func(o Options) model.Model]{Kind: "model"}

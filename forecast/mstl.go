@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
 	for _, rest := range []string{"ets", "ets-damped", "arima", "dot", "naive"} {
-		Models.Add("mstl-"+rest, "every season by MSTL, the rest by "+rest, func(o Options) Model {
+		Models.Add("mstl-"+rest, "every season by MSTL, the rest by "+rest, func(o Options) model.Model {
 			return decomposed{seasons: o.Seasons, rest: rest, seed: o.Seed, quick: o.Quick}
 		})
 	}
-	Models.Add("stlf", "the first season by STL, the rest by ets", func(o Options) Model {
+	Models.Add("stlf", "the first season by STL, the rest by ets", func(o Options) model.Model {
 		return decomposed{seasons: o.Seasons[:min(1, len(o.Seasons))], rest: "ets", seed: o.Seed, quick: o.Quick}
 	})
 }
@@ -32,7 +33,7 @@ type decomposed struct {
 }
 
 // Fit decomposes; a series without two cycles of any season goes to the other model whole.
-func (d decomposed) Fit(y capcli.Series) (Fitted, error) {
+func (d decomposed) Fit(y capcli.Series) (model.Fitted, error) {
 	model, err := d.model()
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (d decomposed) Fit(y capcli.Series) (Fitted, error) {
 	return &reseasoned{inner: inner, parts: parts, info: info}, nil
 }
 
-func (d decomposed) model() (Model, error) {
+func (d decomposed) model() (model.Model, error) {
 	names := restNames[d.rest]
 	if names == nil {
 		names = []string{d.rest}
@@ -76,18 +77,18 @@ func (d decomposed) model() (Model, error) {
 		}
 		failed = err
 	}
-	return nil, fmt.Errorf("mstl-%s: %w: %w", d.rest, failed, ErrUnfit)
+	return nil, fmt.Errorf("mstl-%s: %w: %w", d.rest, failed, model.ErrUnfit)
 }
 
 // reseasoned is a fitted model of the rest with the seasons put back.
 type reseasoned struct {
-	inner Fitted
+	inner model.Fitted
 	parts Decomposition
-	info  Info
+	info  model.Info
 }
 
 // Forecast adds the last cycles to everything.
-func (r *reseasoned) Forecast(h int, levels ...float64) (Forecast, error) {
+func (r *reseasoned) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	f, err := r.inner.Forecast(h, levels...)
 	if err != nil {
 		return f, err
@@ -100,12 +101,12 @@ func (r *reseasoned) Forecast(h int, levels ...float64) (Forecast, error) {
 			iv.Hi[i] += s
 		}
 	}
-	f.bound()
+	f.Bound()
 	return f, nil
 }
 
 // Path adds the last cycles to a path of the rest.
-func (r *reseasoned) Path(h int, rng Noise) []float64 {
+func (r *reseasoned) Path(h int, rng model.Noise) []float64 {
 	out := r.inner.Path(h, rng)
 	for i := range out {
 		out[i] += r.parts.Season(i)
@@ -114,4 +115,4 @@ func (r *reseasoned) Path(h int, rng Noise) []float64 {
 }
 
 // Info says what was fitted.
-func (r *reseasoned) Info() Info { return r.info }
+func (r *reseasoned) Info() model.Info { return r.info }

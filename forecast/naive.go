@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("naive", "the last value: a random walk", func(Options) Model { return walk{name: "naive", lag: 1} })
+	Models.Add("naive", "the last value: a random walk", func(Options) model.Model { return walk{name: "naive", lag: 1} })
 }
 
 // walk is the family of random walks: y_t = y_(t-lag) + c + e_t, with c = 0
@@ -23,30 +24,30 @@ type walk struct {
 }
 
 // Fit fits the walk; it needs one known value, and two where there is a drift.
-func (w walk) Fit(y capcli.Series) (Fitted, error) {
+func (w walk) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	from, ok := tail(v, w.lag)
 	if !ok {
-		return nil, fmt.Errorf("%s: no value is known: %w", w.name, ErrTooShort)
+		return nil, fmt.Errorf("%s: no value is known: %w", w.name, model.ErrTooShort)
 	}
-	info := Info{Method: w.method(), Fitted: nans(len(v)), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}
+	info := model.Info{Method: w.method(), Fitted: model.NaNs(len(v)), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}
 	slope, slopeSE := 0.0, 0.0
 	steps := differences(v, w.lag)
 	if w.drift {
 		if len(steps) == 0 {
-			return nil, fmt.Errorf("%s: %d values, want 2 or more in a row: %w", w.name, len(v), ErrTooShort)
+			return nil, fmt.Errorf("%s: %d values, want 2 or more in a row: %w", w.name, len(v), model.ErrTooShort)
 		}
-		slope = meanOf(steps)
+		slope = model.Mean(steps)
 		for i := range steps {
 			steps[i] -= slope
 		}
 	}
-	sigma := rms(steps)
+	sigma := model.RMS(steps)
 	if w.drift {
 		n := float64(len(steps))
 		sigma *= math.Sqrt(n / math.Max(1, n-1))
 		slopeSE = sigma / math.Sqrt(n)
-		info.Params = []Param{{"drift", slope}, {"drift.se", slopeSE}}
+		info.Params = []model.Param{{Name: "drift", Value: slope}, {Name: "drift.se", Value: slopeSE}}
 	}
 	info.Sigma2 = sigma * sigma
 	for i := w.lag; i < len(v); i++ {
@@ -55,9 +56,9 @@ func (w walk) Fit(y capcli.Series) (Fitted, error) {
 	if len(steps) == 0 {
 		info.Notes = append(info.Notes, "no two values to tell the spread from: the intervals have no width")
 	}
-	return &gaussian{
-		info: info,
-		at: func(h int) ([]float64, []float64) {
+	return &model.Gaussian{
+		Fit: info,
+		Moments: func(h int) ([]float64, []float64) {
 			mean, sd := make([]float64, h), make([]float64, h)
 			for i := range mean {
 				k := float64(i/w.lag + 1)
@@ -66,11 +67,11 @@ func (w walk) Fit(y capcli.Series) (Fitted, error) {
 			}
 			return mean, sd
 		},
-		path: func(h int, rng Noise) []float64 {
+		Draw: func(h int, rng model.Noise) []float64 {
 			at, c := append([]float64(nil), from...), slope+slopeSE*rng.NormFloat64()
 			out := make([]float64, h)
 			for i := range out {
-				at[i%w.lag] += c + sigma*innovation(rng, i)
+				at[i%w.lag] += c + sigma*model.Innovation(rng, i)
 				out[i] = at[i%w.lag]
 			}
 			return out
@@ -91,10 +92,10 @@ func (w walk) method() string {
 // tail is the last known value of each of the last lag phases; where a phase has
 // none, the last known value of all.
 func tail(v []float64, lag int) ([]float64, bool) {
-	out := nans(lag)
+	out := model.NaNs(lag)
 	last := math.NaN()
 	for i := len(v) - 1; i >= 0; i-- {
-		if !isFinite(v[i]) {
+		if !model.IsFinite(v[i]) {
 			continue
 		}
 		if math.IsNaN(last) {
@@ -110,18 +111,18 @@ func tail(v []float64, lag int) ([]float64, bool) {
 			out[i] = last
 		}
 	}
-	return out, isFinite(last)
+	return out, model.IsFinite(last)
 }
 
 // differences are from each known value to the last known one of its phase.
 func differences(v []float64, lag int) []float64 {
-	last := nans(lag)
+	last := model.NaNs(lag)
 	var out []float64
 	for i, x := range v {
-		if !isFinite(x) {
+		if !model.IsFinite(x) {
 			continue
 		}
-		if before := last[i%lag]; isFinite(before) {
+		if before := last[i%lag]; model.IsFinite(before) {
 			out = append(out, x-before)
 		}
 		last[i%lag] = x

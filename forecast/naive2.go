@@ -4,10 +4,11 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("naive2", "M4's benchmark: naive on the seasonally adjusted series", func(o Options) Model { return naive2{period: o.Period()} })
+	Models.Add("naive2", "M4's benchmark: naive on the seasonally adjusted series", func(o Options) model.Model { return naive2{period: o.Period()} })
 }
 
 // naive2 is the benchmark of the M4 competition: where the autocorrelation at the
@@ -16,7 +17,7 @@ func init() {
 type naive2 struct{ period int }
 
 // Fit adjusts and fits the walk.
-func (m naive2) Fit(y capcli.Series) (Fitted, error) {
+func (m naive2) Fit(y capcli.Series) (model.Fitted, error) {
 	index := seasonalIndex(y.Values, m.period)
 	adjusted := y
 	if index != nil {
@@ -29,28 +30,28 @@ func (m naive2) Fit(y capcli.Series) (Fitted, error) {
 	if err != nil || index == nil {
 		return inner, err
 	}
-	return reseason(inner.(*gaussian), index, len(y.Values), "Naive 2, seasonally adjusted"), nil
+	return reseason(inner.(*model.Gaussian), index, len(y.Values), "Naive 2, seasonally adjusted"), nil
 }
 
 // reseason puts a multiplicative season back on a model of the adjusted series of n values.
-func reseason(g *gaussian, index []float64, n int, method string) *gaussian {
-	info, m := g.info, len(index)
+func reseason(g *model.Gaussian, index []float64, n int, method string) *model.Gaussian {
+	info, m := g.Fit, len(index)
 	info.Method = method
-	info.Fitted = make([]float64, len(g.info.Fitted))
-	for i, v := range g.info.Fitted {
+	info.Fitted = make([]float64, len(g.Fit.Fitted))
+	for i, v := range g.Fit.Fitted {
 		info.Fitted[i] = v * index[i%m]
 	}
-	return &gaussian{
-		info: info,
-		at: func(h int) ([]float64, []float64) {
-			mean, sd := g.at(h)
+	return &model.Gaussian{
+		Fit: info,
+		Moments: func(h int) ([]float64, []float64) {
+			mean, sd := g.Moments(h)
 			for i := range mean {
 				mean[i] *= index[(n+i)%m]
 				sd[i] *= math.Abs(index[(n+i)%m])
 			}
 			return mean, sd
 		},
-		path: func(h int, rng Noise) []float64 {
+		Draw: func(h int, rng model.Noise) []float64 {
 			out := g.Path(h, rng)
 			for i := range out {
 				out[i] *= index[(n+i)%m]
@@ -63,12 +64,12 @@ func reseason(g *gaussian, index []float64, n int, method string) *gaussian {
 // seasonalIndex gives the multiplicative season by phase where the series has a
 // significant one and is long enough; nil otherwise.
 func seasonalIndex(y []float64, m int) []float64 {
-	if m < 2 || len(y) < 3*m || checkPresent(y) != nil || !seasonalACF(y, m) {
+	if m < 2 || len(y) < 3*m || model.CheckPresent(y) != nil || !seasonalACF(y, m) {
 		return nil
 	}
 	index := classical(y, m)
 	for _, v := range index {
-		if !isFinite(v) || v <= 0.01 {
+		if !model.IsFinite(v) || v <= 0.01 {
 			return nil
 		}
 	}
@@ -94,7 +95,7 @@ func seasonalACF(y []float64, m int) bool {
 func acf(y []float64, lags int) []float64 {
 	out := make([]float64, lags+1)
 	out[0] = 1
-	mu := meanOf(y)
+	mu := model.Mean(y)
 	top := 0.0
 	d := make([]float64, len(y))
 	for i, v := range y {
@@ -107,9 +108,9 @@ func acf(y []float64, lags int) []float64 {
 	for i := range d {
 		d[i] /= top
 	}
-	all := dot(d, d)
+	all := model.Dot(d, d)
 	for k := 1; k <= lags && k < len(y); k++ {
-		out[k] = dot(d[k:], d) / all
+		out[k] = model.Dot(d[k:], d) / all
 	}
 	return out
 }
@@ -127,7 +128,7 @@ func classical(y []float64, m int) []float64 {
 		if m%2 == 0 {
 			t = (t + trend[i-shift+1]) / 2
 		}
-		if r := y[i] / t; isFinite(r) {
+		if r := y[i] / t; model.IsFinite(r) {
 			sum[i%m] += r
 			count[i%m]++
 		}
@@ -135,7 +136,7 @@ func classical(y []float64, m int) []float64 {
 	for j := range sum {
 		sum[j] /= count[j]
 	}
-	mu := meanOf(sum)
+	mu := model.Mean(sum)
 	for j := range sum {
 		sum[j] /= mu
 	}

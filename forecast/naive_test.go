@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // ends are a forecast as the golden answers of R forecast 8.20 have it.
@@ -17,7 +18,7 @@ type ends struct {
 
 // sameForecast compares a model's forecast with R's: means within tolerance,
 // interval ends within five times it.
-func sameForecast(t *testing.T, what string, m Model, y []float64, want ends, tolerance float64) {
+func sameForecast(t *testing.T, what string, m model.Model, y []float64, want ends, tolerance float64) {
 	t.Helper()
 	f, err := m.Fit(capcli.Series{Values: y})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Models without a peer in R are computed once more here, slowly, from the
@@ -24,7 +25,7 @@ func slowTheta(y []float64, alpha, th, level float64, h int) []float64 {
 		case t == 1:
 			a = y[0]
 		case t > 1:
-			mid, mean := float64(t+1)/2, meanOf(y[:t])
+			mid, mean := float64(t+1)/2, model.Mean(y[:t])
 			up, down := 0.0, 0.0
 			for i, v := range y[:t] {
 				d := float64(i+1) - mid
@@ -74,7 +75,7 @@ func TestDynamicThetaAsItsPaper(t *testing.T) {
 		for range 2000 {
 			a, w := 0.1+0.89*rng.Float64(), 0.98*rng.Float64()
 			// Half of the trials are anywhere, half near what was found.
-			l := y[0] + (rng.Float64()-0.5)*(largest(y)-smallestValue(y))
+			l := y[0] + (rng.Float64()-0.5)*(model.Largest(y)-smallestValue(y))
 			if rng.IntN(2) == 0 {
 				a = min(max(alpha+0.02*rng.NormFloat64(), 0.1), 0.99)
 				w = min(max(1-1/th+0.02*rng.NormFloat64(), 0), 0.98)
@@ -201,7 +202,7 @@ func TestPiecewiseIsAtThePosteriorsMaximum(t *testing.T) {
 			sum := 0.0
 			for i, y := range s.Y {
 				f.row(i, row)
-				e := y/f.unit - dot(row, coef)
+				e := y/f.unit - model.Dot(row, coef)
 				sum += e*e/(2*variance) + math.Log(variance)/2
 			}
 			for j, c := range coef {

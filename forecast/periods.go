@@ -3,6 +3,8 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // PeriodErrors are how far off the figures of one kind of period, such as the mean
@@ -36,7 +38,7 @@ func PeriodError(came float64, futures []float64) (e float64, ok bool) {
 	slices.Sort(futures)
 	half := (Quantile(futures, 0.9) - Quantile(futures, 0.1)) / 2
 	e = (came - Quantile(futures, 0.5)) / half
-	return e, isFinite(e)
+	return e, model.IsFinite(e)
 }
 
 // Calibrate sets ranges by how far those of the past were off (split conformal

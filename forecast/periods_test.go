@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // TestPeriodCalibration: errors of the size that ranges say leave them as they are,
@@ -15,7 +16,7 @@ func TestPeriodCalibration(t *testing.T) {
 	draw := func(size, shift float64) []float64 {
 		out := make([]float64, 4000)
 		for i := range out {
-			out[i] = shift + size*rng.NormFloat64()/z(80) // half a range of 80 % is one
+			out[i] = shift + size*rng.NormFloat64()/model.ZScore(80) // half a range of 80 % is one
 		}
 		return out
 	}

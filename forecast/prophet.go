@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("prophet", "a trend of straight pieces, Fourier seasons and events, as Prophet", func(o Options) Model { return Piecewise{Seasons: o.Seasons} })
+	Models.Add("prophet", "a trend of straight pieces, Fourier seasons and events, as Prophet", func(o Options) model.Model { return Piecewise{Seasons: o.Seasons} })
 }
 
 // Piecewise is the model of Taylor & Letham (2018, "Forecasting at scale"):
@@ -46,22 +47,22 @@ const (
 )
 
 // Fit fits the model; missing values are passed over. It needs 3 known values.
-func (p Piecewise) Fit(y capcli.Series) (Fitted, error) {
+func (p Piecewise) Fit(y capcli.Series) (model.Fitted, error) {
 	count := 0
 	for i, v := range y.Values {
 		if math.IsInf(v, 0) {
-			return nil, fmt.Errorf("prophet: value %d is infinite: %w", i+1, ErrUnfit)
+			return nil, fmt.Errorf("prophet: value %d is infinite: %w", i+1, model.ErrUnfit)
 		}
-		if isFinite(v) {
+		if model.IsFinite(v) {
 			count++
 		}
 	}
 	if count < 3 {
-		return nil, fmt.Errorf("prophet: %d known values, want 3 or more: %w", count, ErrTooShort)
+		return nil, fmt.Errorf("prophet: %d known values, want 3 or more: %w", count, model.ErrTooShort)
 	}
 	for k, r := range p.Regressors {
-		if len(r) < len(y.Values) || slices.ContainsFunc(r, func(v float64) bool { return !isFinite(v) }) {
-			return nil, fmt.Errorf("prophet: regressor %d has %d values, want %d or more, all finite: %w", k+1, len(r), len(y.Values), ErrUnfit)
+		if len(r) < len(y.Values) || slices.ContainsFunc(r, func(v float64) bool { return !model.IsFinite(v) }) {
+			return nil, fmt.Errorf("prophet: regressor %d has %d values, want %d or more, all finite: %w", k+1, len(r), len(y.Values), model.ErrUnfit)
 		}
 	}
 	f := newPieces(p, y.Values)
@@ -96,7 +97,7 @@ func newPieces(p Piecewise, y []float64) *pieces {
 	f := &pieces{p: p, y: y, unit: 1}
 	top := 0.0
 	for _, v := range y {
-		if isFinite(v) {
+		if model.IsFinite(v) {
 			top = math.Max(top, math.Abs(v))
 		}
 	}
@@ -179,17 +180,17 @@ func (f *pieces) climb() error {
 			a.SetSym(i, i, gram.At(i, i)+f.variance*precision[i])
 		}
 		if !chol.Factorize(a) {
-			return fmt.Errorf("prophet: the columns have no single best fit: %w", ErrUnfit)
+			return fmt.Errorf("prophet: the columns have no single best fit: %w", model.ErrUnfit)
 		}
 		if err := chol.SolveVecTo(solved, mat.NewVecDense(f.width, right)); err != nil && !isCondition(err) {
-			return fmt.Errorf("prophet: %w: %w", err, ErrUnfit)
+			return fmt.Errorf("prophet: %w: %w", err, model.ErrUnfit)
 		}
 		moved := 0.0
 		for j := range f.coef {
 			moved = math.Max(moved, math.Abs(solved.AtVec(j)-f.coef[j]))
 			f.coef[j] = solved.AtVec(j)
 		}
-		left := square - 2*dot(right, f.coef)
+		left := square - 2*model.Dot(right, f.coef)
 		for i := range f.coef {
 			for j := range f.coef {
 				left += f.coef[i] * f.coef[j] * gram.At(i, j)
@@ -209,7 +210,7 @@ func (f *pieces) products() (gram *mat.SymDense, right []float64, square, n floa
 	row := make([]float64, f.width)
 	v := mat.NewVecDense(f.width, row)
 	for i, y := range f.y {
-		if !isFinite(y) {
+		if !model.IsFinite(y) {
 			continue
 		}
 		f.row(i, row)

@@ -3,6 +3,8 @@ package forecast
 import (
 	"fmt"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // fitted tells the errors' correlation and the spread of future changes of
@@ -10,13 +12,13 @@ import (
 // changing as often as there were places for it, by as much as they did: with
 // changes of Laplace scale b at the rate of r a history, the trend's variance
 // after a share u of a history is 2 b^2 r u^3 / 3.
-func (f *pieces) fitted() *gaussian {
+func (f *pieces) fitted() *model.Gaussian {
 	n := len(f.y)
-	row, fit, left := make([]float64, f.width), make([]float64, n), nans(n)
+	row, fit, left := make([]float64, f.width), make([]float64, n), model.NaNs(n)
 	for i, y := range f.y {
 		f.row(i, row)
-		fit[i] = dot(row, f.coef)
-		if isFinite(y) {
+		fit[i] = model.Dot(row, f.coef)
+		if model.IsFinite(y) {
 			left[i] = y/f.unit - fit[i]
 		}
 	}
@@ -33,13 +35,13 @@ func (f *pieces) fitted() *gaussian {
 		for i := range mean {
 			f.row(n+i, columns)
 			decay, u := math.Pow(ar, float64(i+1)), float64(i+1)/float64(n-1)
-			mean[i] = (dot(columns, f.coef) + decay*last) * f.unit
+			mean[i] = (model.Dot(columns, f.coef) + decay*last) * f.unit
 			noise := own * math.Sqrt((1-decay*decay)/(1-ar*ar))
 			sd[i] = math.Hypot(noise, scale*math.Sqrt(2*rate*u*u*u/3)) * f.unit
 		}
 		return mean, sd
 	}
-	path := func(h int, rng Noise) []float64 {
+	path := func(h int, rng model.Noise) []float64 {
 		mean, _ := at(h)
 		e, slope, trend := 0.0, 0.0, 0.0
 		for i := range mean {
@@ -51,20 +53,20 @@ func (f *pieces) fitted() *gaussian {
 				slope += change
 			}
 			trend += slope / float64(n-1)
-			e = ar*e + own*innovation(rng, i)
+			e = ar*e + own*model.Innovation(rng, i)
 			mean[i] += (trend + e) * f.unit
 		}
 		return mean
 	}
-	return &gaussian{info: info, at: at, path: path}
+	return &model.Gaussian{Fit: info, Moments: at, Draw: path}
 }
 
 // info says what was fitted, with one-step values that carry the last error on.
-func (f *pieces) info(fit, left []float64, scale, ar, own float64) Info {
+func (f *pieces) info(fit, left []float64, scale, ar, own float64) model.Info {
 	n := len(f.y)
-	info := Info{
+	info := model.Info{
 		Method: fmt.Sprintf("Piecewise trend with %d places of change and %d seasons, AR(1) errors", len(f.places), len(f.waves)),
-		Params: []Param{{"level", f.coef[0] * f.unit}, {"slope", f.coef[1] * f.unit / float64(n-1)}, {"change.scale", scale * f.unit}, {"ar1", ar}},
+		Params: []model.Param{{Name: "level", Value: f.coef[0] * f.unit}, {Name: "slope", Value: f.coef[1] * f.unit / float64(n-1)}, {Name: "change.scale", Value: scale * f.unit}, {Name: "ar1", Value: ar}},
 		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
 		Sigma2: own * own * f.unit * f.unit,
 		Fitted: make([]float64, n),
@@ -74,11 +76,11 @@ func (f *pieces) info(fit, left []float64, scale, ar, own float64) Info {
 		if k < len(f.p.RegressorsOf) {
 			name = f.p.RegressorsOf[k]
 		}
-		info.Params = append(info.Params, Param{name, f.coef[f.width-len(f.p.Regressors)+k] * f.unit})
+		info.Params = append(info.Params, model.Param{Name: name, Value: f.coef[f.width-len(f.p.Regressors)+k] * f.unit})
 	}
 	for i := range fit {
 		info.Fitted[i] = fit[i] * f.unit
-		if i > 0 && isFinite(left[i-1]) {
+		if i > 0 && model.IsFinite(left[i-1]) {
 			info.Fitted[i] += ar * left[i-1] * f.unit
 		}
 	}
@@ -90,12 +92,12 @@ func (f *pieces) info(fit, left []float64, scale, ar, own float64) Info {
 func (f *pieces) errors(left []float64) (ar, last, own float64) {
 	cross, square, sum, pairs, count := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, e := range left {
-		if !isFinite(e) {
+		if !model.IsFinite(e) {
 			continue
 		}
 		sum += e * e
 		count++
-		if i > 0 && isFinite(left[i-1]) {
+		if i > 0 && model.IsFinite(left[i-1]) {
 			cross += e * left[i-1]
 			square += left[i-1] * left[i-1]
 			pairs++
@@ -105,7 +107,7 @@ func (f *pieces) errors(left []float64) (ar, last, own float64) {
 		ar = math.Max(0, math.Min(0.99, cross/square))
 	}
 	for i := len(left) - 1; i >= 0; i-- {
-		if isFinite(left[i]) {
+		if model.IsFinite(left[i]) {
 			last = left[i] * math.Pow(ar, float64(len(left)-1-i))
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // TestPiecewiseFindsWhatWasPut builds a bent trend with two seasons and an
@@ -62,7 +63,7 @@ func TestPiecewiseFindsWhatWasPut(t *testing.T) {
 		square += v * v / 2000
 	}
 	sd := math.Sqrt(square - sum*sum)
-	want := (got.Intervals[0].Hi[h-1] - got.Mean[h-1]) / z(95)
+	want := (got.Intervals[0].Hi[h-1] - got.Mean[h-1]) / model.ZScore(95)
 	if math.Abs(sum-got.Mean[h-1]) > 4*want/math.Sqrt(2000) || math.Abs(sd/want-1) > 0.1 {
 		t.Errorf("paths end at %v (%v), want %v (%v)", sum, sd, got.Mean[h-1], want)
 	}
@@ -106,13 +107,13 @@ func TestPiecewiseTakesAnything(t *testing.T) {
 			continue
 		}
 		for i, v := range got.Mean {
-			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !isFinite(v) || !isFinite(lo) || !isFinite(hi) || lo > hi {
+			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !model.IsFinite(v) || !model.IsFinite(lo) || !model.IsFinite(hi) || lo > hi {
 				t.Errorf("%s: step %d is %v (%v to %v)", name, i, v, lo, hi)
 				break
 			}
 		}
 	}
-	if _, err := (Piecewise{}).Fit(capcli.Series{Values: []float64{1, nan, 2}}); !errors.Is(err, ErrTooShort) {
+	if _, err := (Piecewise{}).Fit(capcli.Series{Values: []float64{1, nan, 2}}); !errors.Is(err, model.ErrTooShort) {
 		t.Errorf("two values: %v, want ErrTooShort", err)
 	}
 }

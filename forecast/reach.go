@@ -3,6 +3,8 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // Reach is how far from its past the forecast of a series may go: the zero value
@@ -23,7 +25,7 @@ const beyond = 9
 // ReachOf measures the known values of a series; a series of equal values, or of
 // none, has no reach to keep to.
 func ReachOf(y []float64) Reach {
-	v := slices.DeleteFunc(slices.Clone(y), func(x float64) bool { return !isFinite(x) })
+	v := slices.DeleteFunc(slices.Clone(y), func(x float64) bool { return !model.IsFinite(x) })
 	if len(v) == 0 {
 		return Reach{}
 	}
@@ -33,7 +35,7 @@ func ReachOf(y []float64) Reach {
 		from, to := medianOf(v[:third]), medianOf(v[len(v)-third:])
 		r.growth = math.Max(1, math.Pow(to/from, 1/float64(len(v)-third)))
 	}
-	if span := r.hi - r.lo; isFinite(span) {
+	if span := r.hi - r.lo; model.IsFinite(span) {
 		r.span = span
 	}
 	return r
@@ -53,7 +55,7 @@ func (r Reach) Clamp(k int, v float64) float64 {
 }
 
 // Keep clamps a whole forecast and reports whether any value was out of reach.
-func (r Reach) Keep(f Forecast) bool {
+func (r Reach) Keep(f model.Forecast) bool {
 	held := r.Path(f.Mean)
 	for _, iv := range f.Intervals {
 		lo, hi := r.Path(iv.Lo), r.Path(iv.Hi)

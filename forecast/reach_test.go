@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func TestReach(t *testing.T) {
@@ -44,7 +45,7 @@ func TestReach(t *testing.T) {
 		}
 	}
 	r := ReachOf(line)
-	f := Forecast{Mean: []float64{50, 1e9}, Intervals: []Interval{{80, []float64{0, -1e9}, []float64{60, 1e12}}}}
+	f := model.Forecast{Mean: []float64{50, 1e9}, Intervals: []model.Interval{{Level: 80, Lo: []float64{0, -1e9}, Hi: []float64{60, 1e12}}}}
 	if !r.Keep(f) || r.Keep(f) {
 		t.Error("a forecast that ran away is not held, or not for good")
 	}
@@ -133,10 +134,10 @@ func TestNeverExplodes(t *testing.T) {
 }
 
 // explodes says what of a forecast has left the past behind, "" where nothing has.
-func explodes(name string, m Model, y []float64, h int) string {
+func explodes(name string, m model.Model, y []float64, h int) string {
 	fit, err := m.Fit(capcli.Series{Name: "wild", Step: 3600, Values: y})
 	if err != nil {
-		if errors.Is(err, ErrTooShort) || errors.Is(err, ErrMissing) || errors.Is(err, ErrUnfit) {
+		if errors.Is(err, model.ErrTooShort) || errors.Is(err, model.ErrMissing) || errors.Is(err, model.ErrUnfit) {
 			return ""
 		}
 		return err.Error()

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // Reconciliation is a way to make forecasts of parts and sums agree.
@@ -77,20 +79,20 @@ func NewReconciler(h *Hierarchy, way Reconciliation, residuals [][]float64) (*Re
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(w) || chol.Cond() > 1e12 {
-		return nil, fmt.Errorf("reconcile: %s: the residuals' covariance has no inverse, use %s: %w", way, MinTShrink, ErrUnfit)
+		return nil, fmt.Errorf("reconcile: %s: the residuals' covariance has no inverse, use %s: %w", way, MinTShrink, model.ErrUnfit)
 	}
 	inverse := mat.NewSymDense(n, nil)
 	if err := chol.InverseTo(inverse); err != nil && !isCondition(err) {
-		return nil, fmt.Errorf("reconcile: %s: %w: %w", way, err, ErrUnfit)
+		return nil, fmt.Errorf("reconcile: %s: %w: %w", way, err, model.ErrUnfit)
 	}
 	r.prepare(inverse)
 	var fit mat.Cholesky
 	if !fit.Factorize(r.normal) {
-		return nil, fmt.Errorf("reconcile: %s: the sums do not tell the parts: %w", way, ErrUnfit)
+		return nil, fmt.Errorf("reconcile: %s: the sums do not tell the parts: %w", way, model.ErrUnfit)
 	}
 	r.project = mat.NewDense(m, n, nil)
 	if err := fit.SolveTo(r.project, r.weigh); err != nil && !isCondition(err) {
-		return nil, fmt.Errorf("reconcile: %s: %w: %w", way, err, ErrUnfit)
+		return nil, fmt.Errorf("reconcile: %s: %w: %w", way, err, model.ErrUnfit)
 	}
 	return r, nil
 }
@@ -128,7 +130,7 @@ func (r *Reconciler) covariance(way Reconciliation, residuals [][]float64) (*mat
 		return w, nil
 	}
 	if len(residuals) != n {
-		return nil, fmt.Errorf("reconcile: %s: residuals of %d series, want %d: %w", way, len(residuals), n, ErrUnfit)
+		return nil, fmt.Errorf("reconcile: %s: residuals of %d series, want %d: %w", way, len(residuals), n, model.ErrUnfit)
 	}
 	e, err := wholeColumns(residuals)
 	if err != nil {
@@ -146,13 +148,13 @@ func (r *Reconciler) covariance(way Reconciliation, residuals [][]float64) (*mat
 	length := float64(len(e[0]))
 	floor := 0.0
 	for i := range n {
-		floor = math.Max(floor, dot(e[i], e[i])/length)
+		floor = math.Max(floor, model.Dot(e[i], e[i])/length)
 	}
 	floor = math.Max(floor*1e-10, 1e-300)
 	for i := range n {
-		w.SetSym(i, i, math.Max(floor, dot(e[i], e[i])/length))
+		w.SetSym(i, i, math.Max(floor, model.Dot(e[i], e[i])/length))
 		for j := i + 1; j < n && shrink < 1; j++ {
-			w.SetSym(i, j, (1-shrink)*dot(e[i], e[j])/length)
+			w.SetSym(i, j, (1-shrink)*model.Dot(e[i], e[j])/length)
 		}
 	}
 	return w, nil
@@ -164,13 +166,13 @@ func wholeColumns(residuals [][]float64) ([][]float64, error) {
 	out := make([][]float64, len(residuals))
 	for i, e := range residuals {
 		if len(e) != length {
-			return nil, fmt.Errorf("series %d has %d residuals, want %d as the first: %w", i+1, len(e), length, ErrUnfit)
+			return nil, fmt.Errorf("series %d has %d residuals, want %d as the first: %w", i+1, len(e), length, model.ErrUnfit)
 		}
 	}
 	for t := range length {
 		whole := true
 		for _, e := range residuals {
-			whole = whole && isFinite(e[t])
+			whole = whole && model.IsFinite(e[t])
 		}
 		for i, e := range residuals {
 			if whole {
@@ -179,7 +181,7 @@ func wholeColumns(residuals [][]float64) ([][]float64, error) {
 		}
 	}
 	if len(out[0]) < 2 {
-		return nil, fmt.Errorf("%d steps with all residuals, want 2 or more: %w", len(out[0]), ErrTooShort)
+		return nil, fmt.Errorf("%d steps with all residuals, want 2 or more: %w", len(out[0]), model.ErrTooShort)
 	}
 	return out, nil
 }
@@ -193,7 +195,7 @@ func shrinkage(e [][]float64) float64 {
 	n := float64(len(e[0]))
 	scale := make([]float64, len(e))
 	for i := range e {
-		scale[i] = math.Sqrt(dot(e[i], e[i]) / n)
+		scale[i] = math.Sqrt(model.Dot(e[i], e[i]) / n)
 	}
 	noise, signal := 0.0, 0.0
 	for i := range e {
@@ -224,17 +226,17 @@ func shrinkage(e [][]float64) float64 {
 func (r *Reconciler) Reconcile(base [][]float64, floor bool) ([][]float64, error) {
 	n, m := r.h.sum.Dims()
 	if len(base) != n {
-		return nil, fmt.Errorf("reconcile: forecasts of %d series, want %d: %w", len(base), n, ErrUnfit)
+		return nil, fmt.Errorf("reconcile: forecasts of %d series, want %d: %w", len(base), n, model.ErrUnfit)
 	}
 	steps := len(base[0])
 	out := make([][]float64, n)
 	for i, b := range base {
 		if len(b) != steps {
-			return nil, fmt.Errorf("reconcile: series %d has %d steps, want %d as the first: %w", i+1, len(b), steps, ErrUnfit)
+			return nil, fmt.Errorf("reconcile: series %d has %d steps, want %d as the first: %w", i+1, len(b), steps, model.ErrUnfit)
 		}
 		for t, v := range b {
-			if !isFinite(v) {
-				return nil, fmt.Errorf("reconcile: series %d, step %d: %w", i+1, t+1, ErrMissing)
+			if !model.IsFinite(v) {
+				return nil, fmt.Errorf("reconcile: series %d, step %d: %w", i+1, t+1, model.ErrMissing)
 			}
 		}
 		out[i] = make([]float64, steps)
@@ -246,7 +248,7 @@ func (r *Reconciler) Reconcile(base [][]float64, floor bool) ([][]float64, error
 		}
 		r.parts(parts, y, floor)
 		for i := range out {
-			out[i][t] = dot(r.h.sum.RawRowView(i), parts)
+			out[i][t] = model.Dot(r.h.sum.RawRowView(i), parts)
 		}
 	}
 	return out, nil
@@ -256,7 +258,7 @@ func (r *Reconciler) Reconcile(base [][]float64, floor bool) ([][]float64, error
 func (r *Reconciler) parts(out, y []float64, floor bool) {
 	least := math.Inf(1)
 	for j := range out {
-		out[j] = dot(r.project.RawRowView(j), y)
+		out[j] = model.Dot(r.project.RawRowView(j), y)
 		least = math.Min(least, out[j])
 	}
 	if !floor || least >= 0 {
@@ -264,7 +266,7 @@ func (r *Reconciler) parts(out, y []float64, floor bool) {
 	}
 	right := make([]float64, len(out))
 	for j := range right {
-		right[j] = dot(r.weigh.RawRowView(j), y)
+		right[j] = model.Dot(r.weigh.RawRowView(j), y)
 	}
 	nonNegative(out, r.normal, right)
 }

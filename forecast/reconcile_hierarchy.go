@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // Hierarchy is series of which some are sums of others. The parts that are no
@@ -17,24 +19,24 @@ type Hierarchy struct {
 // series i is made. Its last rows must be the parts themselves.
 func NewHierarchy(names []string, sum [][]float64) (*Hierarchy, error) {
 	if len(sum) == 0 || len(sum[0]) == 0 || len(sum) < len(sum[0]) {
-		return nil, fmt.Errorf("hierarchy: %d series, want one or more parts and their sums: %w", len(sum), ErrUnfit)
+		return nil, fmt.Errorf("hierarchy: %d series, want one or more parts and their sums: %w", len(sum), model.ErrUnfit)
 	}
 	if names != nil && len(names) != len(sum) {
-		return nil, fmt.Errorf("hierarchy: %d names for %d series, want as many: %w", len(names), len(sum), ErrUnfit)
+		return nil, fmt.Errorf("hierarchy: %d names for %d series, want as many: %w", len(names), len(sum), model.ErrUnfit)
 	}
 	n, m := len(sum), len(sum[0])
 	s := mat.NewDense(n, m, nil)
 	for i, row := range sum {
 		if len(row) != m {
-			return nil, fmt.Errorf("hierarchy: row %d has %d parts, want %d as the first: %w", i+1, len(row), m, ErrUnfit)
+			return nil, fmt.Errorf("hierarchy: row %d has %d parts, want %d as the first: %w", i+1, len(row), m, model.ErrUnfit)
 		}
 		for j, v := range row {
 			part := 0.0
 			if i-(n-m) == j {
 				part = 1
 			}
-			if !isFinite(v) || i >= n-m && v != part {
-				return nil, fmt.Errorf("hierarchy: row %d, part %d is %g, want the parts themselves in the last %d rows: %w", i+1, j+1, v, m, ErrUnfit)
+			if !model.IsFinite(v) || i >= n-m && v != part {
+				return nil, fmt.Errorf("hierarchy: row %d, part %d is %g, want the parts themselves in the last %d rows: %w", i+1, j+1, v, m, model.ErrUnfit)
 			}
 			s.Set(i, j, v)
 		}
@@ -49,13 +51,13 @@ func NewHierarchy(names []string, sum [][]float64) (*Hierarchy, error) {
 // what Reconcile takes; Cycles lays forecasts out for it.
 func Temporal(m int, blocks ...int) (*Hierarchy, error) {
 	if m < 1 {
-		return nil, fmt.Errorf("hierarchy: a cycle of %d steps, want 1 or more: %w", m, ErrUnfit)
+		return nil, fmt.Errorf("hierarchy: a cycle of %d steps, want 1 or more: %w", m, model.ErrUnfit)
 	}
 	var names []string
 	var sum [][]float64
 	for _, length := range append(append([]int(nil), blocks...), 1) {
 		if length < 1 || m%length != 0 {
-			return nil, fmt.Errorf("hierarchy: blocks of %d steps, want a length that divides %d: %w", length, m, ErrUnfit)
+			return nil, fmt.Errorf("hierarchy: blocks of %d steps, want a length that divides %d: %w", length, m, model.ErrUnfit)
 		}
 		for from := 0; from < m; from += length {
 			row := make([]float64, m)
@@ -75,7 +77,7 @@ func Cycles(levels [][]float64, cycles int) ([][]float64, error) {
 	var out [][]float64
 	for k, v := range levels {
 		if cycles < 1 || len(v) == 0 || len(v)%cycles != 0 {
-			return nil, fmt.Errorf("hierarchy: level %d has %d values, want as many in each of %d cycles: %w", k+1, len(v), cycles, ErrUnfit)
+			return nil, fmt.Errorf("hierarchy: level %d has %d values, want as many in each of %d cycles: %w", k+1, len(v), cycles, model.ErrUnfit)
 		}
 		each := len(v) / cycles
 		for i := range each {

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // wideShrinkage is shrinkage where there are more series than steps: the sums
@@ -20,7 +22,7 @@ func wideShrinkage(e [][]float64) float64 {
 	squares, own := make([]float64, length), 0.0 // own: what pairs of a series with itself add
 	fourth := 0.0
 	for i := range e {
-		scale := math.Sqrt(dot(e[i], e[i]) / n)
+		scale := math.Sqrt(model.Dot(e[i], e[i]) / n)
 		if scale == 0 {
 			continue
 		}
@@ -41,7 +43,7 @@ func wideShrinkage(e [][]float64) float64 {
 		}
 	}
 	pairs -= own // sum over i != j of (x_i'x_j)^2
-	noise := (dot(squares, squares) - fourth - pairs/n) / (n * (n - 1))
+	noise := (model.Dot(squares, squares) - fourth - pairs/n) / (n * (n - 1))
 	signal := pairs / (n * n)
 	if !(signal > 0) {
 		return 1
@@ -53,12 +55,12 @@ func wideShrinkage(e [][]float64) float64 {
 // future of all series then agrees, so that quantiles of a sum come from sums.
 func (r *Reconciler) Paths(paths [][][]float64, floor bool) ([][][]float64, error) {
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("reconcile: no paths: %w", ErrUnfit)
+		return nil, fmt.Errorf("reconcile: no paths: %w", model.ErrUnfit)
 	}
 	out := make([][][]float64, len(paths))
 	for i, own := range paths {
 		if len(own) != len(paths[0]) {
-			return nil, fmt.Errorf("reconcile: series %d has %d paths, want %d as the first: %w", i+1, len(own), len(paths[0]), ErrUnfit)
+			return nil, fmt.Errorf("reconcile: series %d has %d paths, want %d as the first: %w", i+1, len(own), len(paths[0]), model.ErrUnfit)
 		}
 		out[i] = make([][]float64, len(own))
 	}
@@ -80,9 +82,9 @@ func (r *Reconciler) Paths(paths [][][]float64, floor bool) ([][][]float64, erro
 
 // correlation is of deviations from nought, as residuals have; 0 where one has none.
 func correlation(a, b []float64) float64 {
-	s := dot(a, a) * dot(b, b)
+	s := model.Dot(a, a) * model.Dot(b, b)
 	if !(s > 0) {
 		return 0
 	}
-	return dot(a, b) / math.Sqrt(s)
+	return model.Dot(a, b) / math.Sqrt(s)
 }

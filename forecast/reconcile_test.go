@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 type reconciliationGold struct {
@@ -176,7 +177,7 @@ func TestTemporalHierarchy(t *testing.T) {
 	if want := weeks[0] / 1.1 * (1 + 0.1/3); math.Abs(got[0][1]-want) > 1e-6 {
 		t.Errorf("week = %v, want %v", got[0][1], want)
 	}
-	if _, err := Temporal(168, 100); !errors.Is(err, ErrUnfit) {
+	if _, err := Temporal(168, 100); !errors.Is(err, model.ErrUnfit) {
 		t.Errorf("blocks that do not divide: %v, want ErrUnfit", err)
 	}
 }
@@ -203,10 +204,10 @@ func TestPathsAgreeAndGoTogether(t *testing.T) {
 		seed := capcli.Seed(7).Child(k)
 		for i := range paths {
 			noise := joint.Noise(i, seed.Stream("together"), seed.Stream(strconv.Itoa(i)))
-			paths[i] = append(paths[i], []float64{innovation(noise, 0), innovation(noise, 1)})
+			paths[i] = append(paths[i], []float64{model.Innovation(noise, 0), model.Innovation(noise, 1)})
 		}
 	}
-	for i, scale := range []float64{rms(residuals[0]), rms(residuals[1]), rms(residuals[2])} {
+	for i, scale := range []float64{model.RMS(residuals[0]), model.RMS(residuals[1]), model.RMS(residuals[2])} {
 		for _, p := range paths[i] {
 			p[0], p[1] = scale*p[0], scale*p[1]
 		}
@@ -237,10 +238,10 @@ func TestReconcileRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := []float64{1, 2, 3, -1}
-	if _, err := NewReconciler(h, MinTSample, [][]float64{same, same, same}); !errors.Is(err, ErrUnfit) {
+	if _, err := NewReconciler(h, MinTSample, [][]float64{same, same, same}); !errors.Is(err, model.ErrUnfit) {
 		t.Errorf("covariance without inverse: %v, want ErrUnfit", err)
 	}
-	if _, err := NewReconciler(h, MinTShrink, [][]float64{same, same}); !errors.Is(err, ErrUnfit) {
+	if _, err := NewReconciler(h, MinTShrink, [][]float64{same, same}); !errors.Is(err, model.ErrUnfit) {
 		t.Errorf("residuals of two series of three: %v, want ErrUnfit", err)
 	}
 	zero := make([]float64, 4)
@@ -248,10 +249,10 @@ func TestReconcileRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Reconcile([][]float64{{1}, {math.NaN()}, {2}}, true); !errors.Is(err, ErrMissing) {
+	if _, err := r.Reconcile([][]float64{{1}, {math.NaN()}, {2}}, true); !errors.Is(err, model.ErrMissing) {
 		t.Errorf("a missing forecast: %v, want ErrMissing", err)
 	}
-	if _, err := NewHierarchy(nil, [][]float64{{1, 0}, {1, 1}, {0, 1}}); !errors.Is(err, ErrUnfit) {
+	if _, err := NewHierarchy(nil, [][]float64{{1, 0}, {1, 1}, {0, 1}}); !errors.Is(err, model.ErrUnfit) {
 		t.Errorf("parts that do not come last: %v, want ErrUnfit", err)
 	}
 }
@@ -263,7 +264,7 @@ func TestReconcileRefuses(t *testing.T) {
 // for each part, gives no sum of its own.
 func grouped(labels [][]string) (*Hierarchy, error) {
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("hierarchy: no parts: %w", ErrUnfit)
+		return nil, fmt.Errorf("hierarchy: no parts: %w", model.ErrUnfit)
 	}
 	m := len(labels)
 	all := make([]float64, m)
@@ -277,7 +278,7 @@ func grouped(labels [][]string) (*Hierarchy, error) {
 		var rows [][]float64
 		for j, l := range labels {
 			if len(l) != len(labels[0]) {
-				return nil, fmt.Errorf("hierarchy: part %d has %d labels, want %d as the first: %w", j+1, len(l), len(labels[0]), ErrUnfit)
+				return nil, fmt.Errorf("hierarchy: part %d has %d labels, want %d as the first: %w", j+1, len(l), len(labels[0]), model.ErrUnfit)
 			}
 			at, seen := place[l[k]]
 			if !seen {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // rARIMA is what R says of an ARIMA model of a textbook series.
@@ -271,7 +272,7 @@ func TestDHROfTextbookSeriesNoWorseThanR(t *testing.T) {
 func TestUnitRootsOfTextbookSeriesAsR(t *testing.T) {
 	_, facts := rFacts(t)
 	for name, r := range rARIMAs(t) {
-		y := observedValues(facts.Series[name].Y)
+		y := model.Observed(facts.Series[name].Y)
 		lags := int(4 * math.Pow(float64(len(y)-1)/100, 0.25))
 		got := []float64{
 			dickeyFuller(y, false, 1), dickeyFuller(y, true, 1), phillipsPerron(y, false, lags), phillipsPerron(y, true, lags),

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // The walks and Theta are R's to the digits kept. Of a series with missing
@@ -19,7 +20,7 @@ func TestWalksOnTextbookSeriesAsR(t *testing.T) {
 		s := facts.Series[name]
 		for _, c := range []struct {
 			what  string
-			model Model
+			model model.Model
 			r     *rAhead
 			share float64
 		}{
@@ -33,7 +34,7 @@ func TestWalksOnTextbookSeriesAsR(t *testing.T) {
 				continue
 			}
 			ends := 10 * c.share
-			if len(observedValues(s.Y)) < len(s.Y) && c.what == "mean" {
+			if len(model.Observed(s.Y)) < len(s.Y) && c.what == "mean" {
 				ends = math.Inf(1)
 			}
 			s.ahead(t, name+" "+c.what, s.fit(t, name+" "+c.what, c.model), *c.r, c.share, ends)
@@ -56,7 +57,7 @@ func TestSmoothingOfTextbookSeriesNoWorseThanR(t *testing.T) {
 				fits[what] = *r
 			}
 		}
-		models := map[string]Model{"ets": ETS{Period: s.M}, "ses": SES{}, "holt": Holt{}, "damped": Holt{Damped: true}}
+		models := map[string]model.Model{"ets": ETS{Period: s.M}, "ses": SES{}, "holt": Holt{}, "damped": Holt{Damped: true}}
 		for _, what := range slices.Sorted(maps.Keys(fits)) {
 			r, model := fits[what], models[what]
 			if r.Method == "" {

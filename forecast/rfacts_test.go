@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // maybe is a list of numbers of which R may lack some: null is NaN.
@@ -134,7 +135,7 @@ func sampled(x []float64) []float64 {
 
 // floor is the size below which figures of the series are compared as if they
 // had it.
-func (s rSeries) floor() float64 { return largest(observedValues(s.Y)) / 20 }
+func (s rSeries) floor() float64 { return model.Largest(model.Observed(s.Y)) / 20 }
 
 // near fails unless got is want to within a share of it.
 func (s rSeries) checkNear(t *testing.T, what string, got, want []float64, share float64) {
@@ -144,7 +145,7 @@ func (s rSeries) checkNear(t *testing.T, what string, got, want []float64, share
 
 // ahead holds a forecast against R's: means within a share of themselves, ends
 // within another.
-func (s rSeries) ahead(t *testing.T, what string, fit Fitted, want rAhead, share, ends float64) {
+func (s rSeries) ahead(t *testing.T, what string, fit model.Fitted, want rAhead, share, ends float64) {
 	t.Helper()
 	got, err := fit.Forecast(want.H, 80, 95)
 	if err != nil {
@@ -161,7 +162,7 @@ func (s rSeries) ahead(t *testing.T, what string, fit Fitted, want rAhead, share
 }
 
 // fit is the model's fit of the series.
-func (s rSeries) fit(t *testing.T, what string, m Model) Fitted {
+func (s rSeries) fit(t *testing.T, what string, m model.Model) model.Fitted {
 	t.Helper()
 	fit, err := m.Fit(s.series())
 	if err != nil {

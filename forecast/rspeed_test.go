@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // speedTask is a model on one series, timed here and in R.
@@ -122,7 +123,7 @@ func speedTasks(t *testing.T) []*speedTask {
 // run does the task for long enough to be timed.
 func (s *speedTask) run(t *testing.T) {
 	y := capcli.Series{Values: s.y}
-	ahead := func(m Model) Info {
+	ahead := func(m model.Model) model.Info {
 		fit, err := m.Fit(y)
 		if err != nil {
 			t.Fatalf("%s %s: %v", s.task, s.name, err)

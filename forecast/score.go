@@ -2,6 +2,8 @@ package forecast
 
 import (
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // The measures of a forecast against what came. Pairs in which either side is
@@ -64,11 +66,11 @@ func ratio(a, b float64) float64 {
 // MSIS is the mean scaled interval score of M4: the width of the interval, and
 // 2/alpha times by how much an actual value lies outside, alpha = 1 - level/100,
 // over scale (Gneiting & Raftery 2007).
-func MSIS(actual []float64, iv Interval, scale float64) float64 {
+func MSIS(actual []float64, iv model.Interval, scale float64) float64 {
 	penalty := 2 / (1 - iv.Level/100)
 	sum, n := 0.0, 0
 	for i, y := range actual {
-		if !isFinite(y) || i >= len(iv.Lo) {
+		if !model.IsFinite(y) || i >= len(iv.Lo) {
 			continue
 		}
 		n++
@@ -78,10 +80,10 @@ func MSIS(actual []float64, iv Interval, scale float64) float64 {
 }
 
 // Coverage is the share of actual values inside the interval, its ends included.
-func Coverage(actual []float64, iv Interval) float64 {
+func Coverage(actual []float64, iv model.Interval) float64 {
 	in, n := 0, 0
 	for i, y := range actual {
-		if !isFinite(y) || i >= len(iv.Lo) {
+		if !model.IsFinite(y) || i >= len(iv.Lo) {
 			continue
 		}
 		n++
@@ -104,7 +106,7 @@ func Pinball(actual, quantile []float64, q float64) float64 {
 // CRPS is the continuous ranked probability score, approximated from a forecast's
 // mean (taken for the median) and its intervals: twice the mean pinball loss over
 // the quantiles they are the ends of. The more levels, the nearer.
-func CRPS(actual []float64, f Forecast) float64 {
+func CRPS(actual []float64, f model.Forecast) float64 {
 	sum := Pinball(actual, f.Mean, 0.5)
 	for _, iv := range f.Intervals {
 		tailed := (1 - iv.Level/100) / 2
@@ -117,7 +119,7 @@ func CRPS(actual []float64, f Forecast) float64 {
 func averageOf(actual, f []float64, loss func(y, f float64) float64) float64 {
 	sum, n := 0.0, 0
 	for i, y := range actual {
-		if i >= len(f) || !isFinite(y) || math.IsNaN(f[i]) {
+		if i >= len(f) || !model.IsFinite(y) || math.IsNaN(f[i]) {
 			continue
 		}
 		sum += loss(y, f[i])

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func TestScoresAsR(t *testing.T) {
@@ -60,7 +61,7 @@ func TestScoresAsR(t *testing.T) {
 func TestScoresByHand(t *testing.T) {
 	actual := []float64{10, 20, math.NaN(), 0}
 	mean := []float64{12, 16, 5, 0}
-	iv := Interval{Level: 90, Lo: []float64{8, 17, 0, 1}, Hi: []float64{11, 19, 9, 2}}
+	iv := model.Interval{Level: 90, Lo: []float64{8, 17, 0, 1}, Hi: []float64{11, 19, 9, 2}}
 	tests := []struct {
 		name      string
 		got, want float64
@@ -76,7 +77,7 @@ func TestScoresByHand(t *testing.T) {
 		{"MSIS", MSIS(actual, iv, 2), (3 + 2 + 1 + 20*(1.0+1)) / 3 / 2},
 		{"coverage", Coverage(actual, iv), 1.0 / 3},
 		{"pinball", Pinball(actual, mean, 0.9), (0.2 + 3.6) / 3},
-		{"CRPS", CRPS(actual, Forecast{Mean: mean}), 2},
+		{"CRPS", CRPS(actual, model.Forecast{Mean: mean}), 2},
 		{"sample CRPS of one draw", SampleCRPS(3, []float64{5}), 2},
 		{"sample CRPS of two", SampleCRPS(3, []float64{2, 6}), 2 - 1},
 	}

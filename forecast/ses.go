@@ -1,6 +1,9 @@
 package forecast
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/forecast/model"
+)
 
 // SES is simple exponential smoothing, a level that follows the values and no
 // more: the form ETS(A,N,N), level and weight by maximum likelihood, which is
@@ -10,10 +13,10 @@ type SES struct {
 }
 
 func init() {
-	Models.Add("ses", "simple exponential smoothing", func(o Options) Model { return SES{Seed: o.Seed} })
+	Models.Add("ses", "simple exponential smoothing", func(o Options) model.Model { return SES{Seed: o.Seed} })
 }
 
 // Fit finds the level and its weight.
-func (s SES) Fit(y capcli.Series) (Fitted, error) {
+func (s SES) Fit(y capcli.Series) (model.Fitted, error) {
 	return ETS{Form: "ANN", Seed: s.Seed}.Fit(y)
 }

@@ -4,17 +4,18 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // SinceChange wraps a model and fits it to the values since the last move of the
 // level. It needs two of the series' season, or of the shortest requested season, and
 // 24 values; with fewer it fits all values.
 type SinceChange struct {
-	Model   Model
+	Model   model.Model
 	Seasons []int
 }
 
-var _ Model = SinceChange{}
+var _ model.Model = SinceChange{}
 
 // The least that is learnt from, and how sure a move must be to be gone by, in
 // the penalties that make one just worth telling.
@@ -25,7 +26,7 @@ const (
 
 // Fit fits the model. Its Info has fitted values from the start of the series that
 // was given.
-func (m SinceChange) Fit(y capcli.Series) (Fitted, error) {
+func (m SinceChange) Fit(y capcli.Series) (model.Fitted, error) {
 	from := m.firstValue(y)
 	if from == 0 {
 		return m.Model.Fit(y)
@@ -57,29 +58,29 @@ func (m SinceChange) firstValue(y capcli.Series) int {
 		least = max(least, 2*slices.Min(m.Seasons))
 	}
 	last := moves[len(moves)-1]
-	if last.Gain < sinceGain || len(observedValues(y.Values[last.Index:])) < least {
+	if last.Gain < sinceGain || len(model.Observed(y.Values[last.Index:])) < least {
 		return 0
 	}
 	return last.Index
 }
 
 type sinceChange struct {
-	Fitted
+	model.Fitted
 	from int
 }
 
 // Info has no fitted values before the move.
-func (s *sinceChange) Info() Info {
+func (s *sinceChange) Info() model.Info {
 	info := s.Fitted.Info()
 	if info.Fitted != nil {
-		info.Fitted = append(nans(s.from), info.Fitted...)
+		info.Fitted = append(model.NaNs(s.from), info.Fitted...)
 	}
 	return info
 }
 
 // FirstLearnt returns the index of the first value that a fit of SinceChange used, 0
 // for any other fit.
-func FirstLearnt(fit Fitted) int {
+func FirstLearnt(fit model.Fitted) int {
 	if f, ok := fit.(*festive); ok {
 		fit = f.Fitted
 	}

@@ -1,9 +1,12 @@
 package forecast
 
-import "capcli"
+import (
+	"capcli"
+	"capcli/forecast/model"
+)
 
 func init() {
-	Models.Add("snaive", "the value of a season ago", func(o Options) Model { return seasonalWalk{period: o.Period()} })
+	Models.Add("snaive", "the value of a season ago", func(o Options) model.Model { return seasonalWalk{period: o.Period()} })
 }
 
 // seasonalWalk is the random walk from season to season: y_t = y_(t-m) + e_t. On a
@@ -11,11 +14,11 @@ func init() {
 type seasonalWalk struct{ period int }
 
 // Fit fits the walk; it needs one known value.
-func (s seasonalWalk) Fit(y capcli.Series) (Fitted, error) {
+func (s seasonalWalk) Fit(y capcli.Series) (model.Fitted, error) {
 	if s.period > 1 && len(y.Values) <= s.period {
 		f, err := walk{name: "snaive", lag: 1}.Fit(y)
-		if g, ok := f.(*gaussian); ok && err == nil {
-			g.info.Notes = append(g.info.Notes, "the series is no longer than a season: the plain walk instead")
+		if g, ok := f.(*model.Gaussian); ok && err == nil {
+			g.Fit.Notes = append(g.Fit.Notes, "the series is no longer than a season: the plain walk instead")
 		}
 		return f, err
 	}

@@ -3,6 +3,8 @@ package forecast
 import (
 	"fmt"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // STLOptions are what a decomposition by loess is asked for. The zero value is
@@ -22,17 +24,17 @@ type STLOptions struct {
 func STL(y []float64, period int, o STLOptions) (trend, seasonal, remainder []float64, err error) {
 	n := len(y)
 	if period < 2 || n <= 2*period {
-		return nil, nil, nil, fmt.Errorf("stl: %d values and a season of %d; want more than two seasons: %w", n, period, ErrTooShort)
+		return nil, nil, nil, fmt.Errorf("stl: %d values and a season of %d; want more than two seasons: %w", n, period, model.ErrTooShort)
 	}
-	if err := checkPresent(y); err != nil {
+	if err := model.CheckPresent(y); err != nil {
 		return nil, nil, nil, fmt.Errorf("stl: %w", err)
 	}
 	s := newSTL(n, period, o)
 	// The sums inside would overflow for values near the largest float.
 	unit := 1.0
-	if top := largest(y); top > 1e150 {
+	if top := model.Largest(y); top > 1e150 {
 		unit = top
-		y = scaleBy(y, 1/unit)
+		y = model.Scaled(y, 1/unit)
 	}
 	s.run(y, o.Robust)
 	if o.Window <= 0 {

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // tbats is the work of fitting one form; its buffers serve every likelihood.
@@ -87,7 +89,7 @@ func (f *tbats) vectors() {
 
 // errorCarryover returns what past errors contribute: d_t less e_t.
 func (f *tbats) errorCarryover(x []float64) float64 {
-	return dot(f.ar, x[f.first.ar:]) + dot(f.ma, x[f.first.ma:])
+	return model.Dot(f.ar, x[f.first.ar:]) + model.Dot(f.ma, x[f.first.ma:])
 }
 
 // stepForward puts F x, the states one step on without news.
@@ -184,11 +186,11 @@ func (f *tbats) evaluate() float64 {
 	copy(f.r, f.w)
 	for t, v := range f.y {
 		f.z[t] = boxcox(v, f.lambda)
-		e := f.z[t] - dot(f.w, f.x)
+		e := f.z[t] - model.Dot(f.w, f.x)
 		f.left[t] = e
 		f.step(e)
 		copy(f.row(t), f.r)
-		gain := dot(f.r, f.g)
+		gain := model.Dot(f.r, f.g)
 		f.stepBackward(f.r, f.rNext)
 		for i, w := range f.w {
 			f.rNext[i] -= gain * w
@@ -196,7 +198,7 @@ func (f *tbats) evaluate() float64 {
 		f.r, f.rNext = f.rNext, f.r
 	}
 	usual := math.Log(float64(f.size)) + float64(len(f.y))*tbatsGrowth
-	grown := math.Log(dot(f.r, f.r))
+	grown := math.Log(model.Dot(f.r, f.r))
 	if !(grown < usual+float64(len(f.y))*tbatsGrowth+2) || !f.seed() {
 		return math.Inf(1)
 	}
@@ -231,7 +233,7 @@ func (f *tbats) seed() bool {
 	}
 	f.sse = 0
 	for t := range f.left {
-		f.left[t] -= dot(f.row(t), f.start)
+		f.left[t] -= model.Dot(f.row(t), f.start)
 		f.sse += f.left[t] * f.left[t]
 	}
 	return true
@@ -247,7 +249,7 @@ func (f *tbats) gradient(x, out []float64) {
 	}
 	weight := float64(len(f.y)) / math.Max(f.sse, 1e-300)
 	if f.excess > 0 {
-		f.restrain(4 * f.excess / dot(f.r, f.r) / weight)
+		f.restrain(4 * f.excess / model.Dot(f.r, f.r) / weight)
 	}
 	copy(f.x, f.start)
 	for t, e := range f.left {
@@ -258,7 +260,7 @@ func (f *tbats) gradient(x, out []float64) {
 	byX, before := f.r, f.rNext
 	for t := len(f.left) - 1; t >= 0; t-- {
 		e := f.left[t]
-		byE := 2*e + dot(f.g, byX)
+		byE := 2*e + model.Dot(f.g, byX)
 		f.collect(f.row(t), byX, byE, e)
 		if f.form.boxCox && f.lambda < 1 {
 			d.lambda += byE * boxcoxSlope(f.y[t], f.z[t], f.lambda)
@@ -279,8 +281,8 @@ func (f *tbats) restrain(size float64) {
 		f.x[i] = size * r
 	}
 	for t := len(f.y) - 1; t >= 0; t-- {
-		r, e := f.row(t), -dot(f.w, f.x)
-		f.collect(f.x, r, dot(f.g, r), e)
+		r, e := f.row(t), -model.Dot(f.w, f.x)
+		f.collect(f.x, r, model.Dot(f.g, r), e)
 		f.step(e)
 	}
 	d := &f.grad

@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("tbats", "Box-Cox, ARMA errors, trend and trigonometric seasons", func(o Options) Model { return TBATS{Seasons: o.Seasons} })
+	Models.Add("tbats", "Box-Cox, ARMA errors, trend and trigonometric seasons", func(o Options) model.Model { return TBATS{Seasons: o.Seasons} })
 }
 
 // TBATS is the model of De Livera, Hyndman & Snyder (2011) with its form chosen
@@ -29,12 +30,12 @@ const (
 
 // Fit fits the model; it takes no missing values. Of a longer series it uses the
 // last values alone, and its Info says so.
-func (m TBATS) Fit(y capcli.Series) (Fitted, error) {
+func (m TBATS) Fit(y capcli.Series) (model.Fitted, error) {
 	from := len(y.Values) - tbatsLong
 	if from <= 0 {
 		return m.fit(y)
 	}
-	if err := checkPresent(y.Values); err != nil {
+	if err := model.CheckPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("tbats: %w", err)
 	}
 	y.Values, y.Start = y.Values[from:], y.At(from)
@@ -47,33 +48,33 @@ func (m TBATS) Fit(y capcli.Series) (Fitted, error) {
 
 // lately is a fit to the values from the index from on.
 type lately struct {
-	Fitted
+	model.Fitted
 	from int
 }
 
 // Info has no fitted values of what was not used.
-func (l *lately) Info() Info {
+func (l *lately) Info() model.Info {
 	info := l.Fitted.Info()
-	info.Fitted = append(nans(l.from), info.Fitted...)
+	info.Fitted = append(model.NaNs(l.from), info.Fitted...)
 	info.Notes = append(slices.Clone(info.Notes), fmt.Sprintf("TBATS: the last %d of %d values are used", tbatsLong, len(info.Fitted)))
 	return info
 }
 
-func (m TBATS) fit(y capcli.Series) (Fitted, error) {
-	if err := checkPresent(y.Values); err != nil {
+func (m TBATS) fit(y capcli.Series) (model.Fitted, error) {
+	if err := model.CheckPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("tbats: %w", err)
 	}
 	n := len(y.Values)
 	if n < tbatsLeast+4 {
-		return nil, fmt.Errorf("tbats: %d values, want %d or more: %w", n, tbatsLeast+4, ErrTooShort)
+		return nil, fmt.Errorf("tbats: %d values, want %d or more: %w", n, tbatsLeast+4, model.ErrTooShort)
 	}
-	unit := largest(y.Values)
+	unit := model.Largest(y.Values)
 	if unit == 0 {
 		unit = 1
 	}
-	v := scaleBy(y.Values, 1/unit)
+	v := model.Scaled(y.Values, 1/unit)
 	if slices.Max(v)-slices.Min(v) < 1e-12 {
-		return nil, fmt.Errorf("tbats: all values are %g: %w", y.Values[0], ErrUnfit)
+		return nil, fmt.Errorf("tbats: all values are %g: %w", y.Values[0], model.ErrUnfit)
 	}
 	best, err := chooseTBATS(v, usableSeasons(n, m.Seasons))
 	if err != nil {
@@ -118,7 +119,7 @@ func (c *tbatsChoice) try(form tbatsForm) bool {
 
 // starts returns the parameters from which the search for a form starts.
 func (c *tbatsChoice) starts() []tbatsParams {
-	if !isFinite(c.aicc) {
+	if !model.IsFinite(c.aicc) {
 		return []tbatsParams{tbatsFirst(0.09), tbatsFirst(0.5)}
 	}
 	return []tbatsParams{c.params, tbatsFirst(0.09)}
@@ -136,7 +137,7 @@ func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 			break
 		}
 		if len(seasons) == 0 {
-			return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), ErrUnfit)
+			return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), model.ErrUnfit)
 		}
 		seasons = seasons[:len(seasons)-1] // the series is too short for the longest
 	}
@@ -159,8 +160,8 @@ func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 		}
 	}
 	f.tbatsParams = c.params
-	if !isFinite(f.evaluate()) {
-		return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), ErrUnfit)
+	if !model.IsFinite(f.evaluate()) {
+		return nil, fmt.Errorf("tbats: no form fits %d values: %w", len(y), model.ErrUnfit)
 	}
 	return &tbatsFit{tbats: f, choice: *c}, nil
 }
@@ -177,7 +178,7 @@ func harmonicsOf(y []float64, seasons []int) []int {
 	etsMoving(y, slices.Max(seasons), trend)
 	var rest []float64
 	for i, v := range trend {
-		if isFinite(v) {
+		if model.IsFinite(v) {
 			rest = append(rest, y[i]-v)
 		}
 	}
@@ -206,7 +207,7 @@ func harmonicsIn(v []float64, m int) (count int, rest []float64) {
 			sin, cos := math.Sincos(2 * math.Pi * float64(i*j%m) / float64(m))
 			left[i] -= a*cos + b*sin
 		}
-		if aic := n*math.Log(math.Max(dot(left, left), 1e-300)) + 4*float64(j); aic < best {
+		if aic := n*math.Log(math.Max(model.Dot(left, left), 1e-300)) + 4*float64(j); aic < best {
 			best, count, rest = aic, j, slices.Clone(left)
 		}
 	}
@@ -273,10 +274,10 @@ type tbatsFit struct {
 	unit   float64
 	end    []float64 // states after the last value
 	sigma  float64
-	info   Info
+	info   model.Info
 }
 
-var _ Fitted = (*tbatsFit)(nil)
+var _ model.Fitted = (*tbatsFit)(nil)
 
 // fitted runs the states to the end of the data.
 func (f *tbatsFit) fitted(unit float64) *tbatsFit {
@@ -286,7 +287,7 @@ func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 	x, next := slices.Clone(f.start), make([]float64, f.size)
 	values := make([]float64, n)
 	for t := range f.y {
-		level := dot(f.w, x)
+		level := model.Dot(f.w, x)
 		values[t] = unboxcox(level, f.lambda) * unit
 		e := f.z[t] - level
 		f.stepForward(x, next)
@@ -299,17 +300,17 @@ func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 	// R's measure, on the scale of the data: y = unit v, so each log y is log unit more.
 	shift := 2 * float64(n) * math.Log(unit)
 	score, count := f.choice.score+shift, float64(n)
-	f.info = Info{
+	f.info = model.Info{
 		Method: f.form.String(), LogLik: -score / 2, AIC: score + 2*k, AICc: math.NaN(), BIC: score + k*math.Log(count),
 		Sigma2: f.sigma * f.sigma, Fitted: values,
-		Params: []Param{{"alpha", f.alpha}, {"beta", f.beta}, {"phi", f.phi}, {"lambda", f.lambda}},
+		Params: []model.Param{{Name: "alpha", Value: f.alpha}, {Name: "beta", Value: f.beta}, {Name: "phi", Value: f.phi}, {Name: "lambda", Value: f.lambda}},
 		Notes:  []string{"log-likelihood is up to a constant, as the paper's; sigma2 is of the transformed series over its largest value"},
 	}
 	for i, v := range f.ar {
-		f.info.Params = append(f.info.Params, Param{fmt.Sprintf("ar%d", i+1), v})
+		f.info.Params = append(f.info.Params, model.Param{Name: fmt.Sprintf("ar%d", i+1), Value: v})
 	}
 	for i, v := range f.ma {
-		f.info.Params = append(f.info.Params, Param{fmt.Sprintf("ma%d", i+1), v})
+		f.info.Params = append(f.info.Params, model.Param{Name: fmt.Sprintf("ma%d", i+1), Value: v})
 	}
 	if count > k+1 {
 		f.info.AICc = f.info.AIC + 2*k*(k+1)/(count-k-1)
@@ -318,45 +319,45 @@ func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 }
 
 // Info says what was fitted.
-func (f *tbatsFit) Info() Info { return f.info }
+func (f *tbatsFit) Info() model.Info { return f.info }
 
 // Forecast gives medians and intervals, from normal errors on the transformed scale.
-func (f *tbatsFit) Forecast(h int, levels ...float64) (Forecast, error) {
-	if err := checkAsked(h, levels); err != nil {
-		return Forecast{}, err
+func (f *tbatsFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
+	if err := model.CheckRequest(h, levels); err != nil {
+		return model.Forecast{}, err
 	}
-	out := Forecast{Mean: make([]float64, h)}
+	out := model.Forecast{Mean: make([]float64, h)}
 	for _, level := range levels {
-		out.Intervals = append(out.Intervals, Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)})
+		out.Intervals = append(out.Intervals, model.Interval{Level: level, Lo: make([]float64, h), Hi: make([]float64, h)})
 	}
 	x, next := slices.Clone(f.end), make([]float64, f.size)
 	c, cNext := slices.Clone(f.g), make([]float64, f.size)
 	variance := 1.0
 	for i := range h {
-		m, sd := dot(f.w, x), f.sigma*math.Sqrt(variance)
+		m, sd := model.Dot(f.w, x), f.sigma*math.Sqrt(variance)
 		out.Mean[i] = unboxcox(m, f.lambda) * f.unit
 		for k, level := range levels {
-			out.Intervals[k].Lo[i] = unboxcox(m-z(level)*sd, f.lambda) * f.unit
-			out.Intervals[k].Hi[i] = unboxcox(m+z(level)*sd, f.lambda) * f.unit
+			out.Intervals[k].Lo[i] = unboxcox(m-model.ZScore(level)*sd, f.lambda) * f.unit
+			out.Intervals[k].Hi[i] = unboxcox(m+model.ZScore(level)*sd, f.lambda) * f.unit
 		}
-		psi := dot(f.w, c)
+		psi := model.Dot(f.w, c)
 		variance += psi * psi
 		f.stepForward(x, next)
 		x, next = next, x
 		f.stepForward(c, cNext)
 		c, cNext = cNext, c
 	}
-	out.bound()
+	out.Bound()
 	return out, nil
 }
 
 // Path draws one future.
-func (f *tbatsFit) Path(h int, rng Noise) []float64 {
+func (f *tbatsFit) Path(h int, rng model.Noise) []float64 {
 	out := make([]float64, max(0, h))
 	x, next := slices.Clone(f.end), make([]float64, f.size)
 	for i := range out {
-		e := f.sigma * innovation(rng, i)
-		out[i] = math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, unboxcox(dot(f.w, x)+e, f.lambda)*f.unit))
+		e := f.sigma * model.Innovation(rng, i)
+		out[i] = math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, unboxcox(model.Dot(f.w, x)+e, f.lambda)*f.unit))
 		f.stepForward(x, next)
 		for k := range next {
 			next[k] += f.g[k] * e

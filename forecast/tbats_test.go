@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func TestTBATSNoWorseThanR(t *testing.T) {
@@ -87,7 +88,7 @@ func TestTBATSTakesAnything(t *testing.T) {
 			continue
 		}
 		for i, v := range got.Mean {
-			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !isFinite(v) || !isFinite(lo) || !isFinite(hi) || lo > hi {
+			if lo, hi := got.Intervals[1].Lo[i], got.Intervals[1].Hi[i]; !model.IsFinite(v) || !model.IsFinite(lo) || !model.IsFinite(hi) || lo > hi {
 				t.Errorf("%s: step %d is %v (%v to %v)", name, i, v, lo, hi)
 				break
 			}
@@ -96,7 +97,7 @@ func TestTBATSTakesAnything(t *testing.T) {
 	for name, row := range map[string]struct {
 		y    []float64
 		want error
-	}{"few": {[]float64{1, 2, 3}, ErrTooShort}, "gap": {[]float64{1, 2, math.NaN(), 1, 3, 2, 1, 2, 3}, ErrMissing}, "constant": {slices.Repeat([]float64{4}, 20), ErrUnfit}} {
+	}{"few": {[]float64{1, 2, 3}, model.ErrTooShort}, "gap": {[]float64{1, 2, math.NaN(), 1, 3, 2, 1, 2, 3}, model.ErrMissing}, "constant": {slices.Repeat([]float64{4}, 20), model.ErrUnfit}} {
 		if _, err := (TBATS{}).Fit(capcli.Series{Values: row.y}); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v, want %v", name, err, row.want)
 		}
@@ -161,7 +162,7 @@ func TestTBATSOfALongSeries(t *testing.T) {
 		t.Errorf("got %v, want %v", a.Mean, b.Mean)
 	}
 	info := all.Info()
-	if len(info.Fitted) != len(y) || !math.IsNaN(info.Fitted[499]) || !isFinite(info.Fitted[600]) {
+	if len(info.Fitted) != len(y) || !math.IsNaN(info.Fitted[499]) || !model.IsFinite(info.Fitted[600]) {
 		t.Errorf("%d fitted values, want %d, the first 500 missing", len(info.Fitted), len(y))
 	}
 	if note := info.Notes[len(info.Notes)-1]; note != "TBATS: the last 4000 of 4500 values are used" {

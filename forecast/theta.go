@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
-	Models.Add("theta", "half the trend and exponential smoothing: the winner of M3", func(o Options) Model { return theta{period: o.Period()} })
+	Models.Add("theta", "half the trend and exponential smoothing: the winner of M3", func(o Options) model.Model { return theta{period: o.Period()} })
 }
 
 // theta is the standard Theta method (Assimakopoulos & Nikolopoulos 2000) in the
@@ -19,17 +20,17 @@ func init() {
 type theta struct{ period int }
 
 // Fit smooths; it needs three values.
-func (m theta) Fit(y capcli.Series) (Fitted, error) {
+func (m theta) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	n := len(v)
-	if err := checkPresent(v); err != nil {
+	if err := model.CheckPresent(v); err != nil {
 		return nil, fmt.Errorf("theta: %w", err)
 	}
 	if n < 3 {
-		return nil, fmt.Errorf("theta: %d values, want 3 or more: %w", n, ErrTooShort)
+		return nil, fmt.Errorf("theta: %d values, want 3 or more: %w", n, model.ErrTooShort)
 	}
 	index := thetaSeason(v, m.period)
-	unit := math.Max(largest(v), math.SmallestNonzeroFloat64/1e-16)
+	unit := math.Max(model.Largest(v), math.SmallestNonzeroFloat64/1e-16)
 	x := adjustSeason(v, index, unit)
 	s := smoothSimply(x)
 	slope := lineSlope(x) / 2
@@ -45,8 +46,8 @@ func (m theta) Fit(y capcli.Series) (Fitted, error) {
 	for i, level := range s.levels[:n] {
 		fitted[i] = level * season(i)
 	}
-	info := Info{
-		Method: "Theta", Params: []Param{{"alpha", s.alpha}, {"l0", s.levels[0] * unit}, {"drift", slope * unit}},
+	info := model.Info{
+		Method: "Theta", Params: []model.Param{{Name: "alpha", Value: s.alpha}, {Name: "l0", Value: s.levels[0] * unit}, {Name: "drift", Value: slope * unit}},
 		Sigma2: sigma * sigma * unit * unit, Fitted: fitted,
 		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),
 	}
@@ -58,19 +59,19 @@ func (m theta) Fit(y capcli.Series) (Fitted, error) {
 		}
 		return out
 	}
-	return &gaussian{
-		info: info,
-		at: func(h int) ([]float64, []float64) {
+	return &model.Gaussian{
+		Fit: info,
+		Moments: func(h int) ([]float64, []float64) {
 			sd := make([]float64, h)
 			for i := range sd {
 				sd[i] = sigma * unit * math.Sqrt(1+float64(i)*s.alpha*s.alpha)
 			}
 			return mean(h), sd
 		},
-		path: func(h int, rng Noise) []float64 {
+		Draw: func(h int, rng model.Noise) []float64 {
 			out, level := mean(h), 0.0
 			for i := range out {
-				e := sigma * unit * innovation(rng, i)
+				e := sigma * unit * model.Innovation(rng, i)
 				out[i] += level + e
 				level += s.alpha * e
 			}
@@ -111,12 +112,12 @@ func thetaSeason(y []float64, m int) []float64 {
 	for _, v := range r[1:m] {
 		sum += 2 * v * v
 	}
-	if !(math.Abs(r[m]) > z(90)*math.Sqrt(sum/float64(n))) {
+	if !(math.Abs(r[m]) > model.ZScore(90)*math.Sqrt(sum/float64(n))) {
 		return nil
 	}
 	index := classical(y, m)
 	for _, v := range index {
-		if !isFinite(v) || math.Abs(v) < 1e-4 {
+		if !model.IsFinite(v) || math.Abs(v) < 1e-4 {
 			return nil
 		}
 	}

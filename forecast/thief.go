@@ -7,11 +7,12 @@ import (
 	"sync"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 func init() {
 	Models.Add("thief", "steps, days and weeks (or months, quarters and years) each forecast, and reconciled over time",
-		func(o Options) Model { return thief{o} })
+		func(o Options) model.Model { return thief{o} })
 }
 
 // thief forecasts a series at the length of its steps and, as sums of blocks of
@@ -24,7 +25,7 @@ func init() {
 // season, a shorter one is the cycle; without any, the steps stand alone.
 type thief struct{ Options }
 
-var _ Model = thief{}
+var _ model.Model = thief{}
 
 // fewestCycles of the longest blocks must lie in the past.
 const fewestCycles = 4
@@ -49,7 +50,7 @@ func (m thief) cycle(n int) (length int, blocks []int) {
 }
 
 // Fit fits the steps and the blocks.
-func (m thief) Fit(y capcli.Series) (Fitted, error) {
+func (m thief) Fit(y capcli.Series) (model.Fitted, error) {
 	n := len(y.Values)
 	name := "theta"
 	if len(usableSeasons(n, m.Seasons)) > 1 {
@@ -90,7 +91,7 @@ func (m thief) Fit(y capcli.Series) (Fitted, error) {
 	return f, nil
 }
 
-func (m thief) fit(name string, y capcli.Series, seasons []int) (Fitted, error) {
+func (m thief) fit(name string, y capcli.Series, seasons []int) (model.Fitted, error) {
 	made, err := Models.Get(name)
 	if err != nil {
 		return nil, err
@@ -99,12 +100,12 @@ func (m thief) fit(name string, y capcli.Series, seasons []int) (Fitted, error) 
 }
 
 type thiefFitted struct {
-	Fitted // of the steps
-	levels []Fitted
-	blocks []int
-	cycle  int
-	by     *Reconciler
-	low    float64
+	model.Fitted // of the steps
+	levels       []model.Fitted
+	blocks       []int
+	cycle        int
+	by           *Reconciler
+	low          float64
 
 	mu    sync.Mutex
 	moves map[int][]float64
@@ -145,7 +146,7 @@ func (f *thiefFitted) move(h int) ([]float64, error) {
 	out := make([]float64, cycles*f.cycle)
 	bottom := agreed[len(agreed)-f.cycle:]
 	for t := range out {
-		if out[t] = bottom[t%f.cycle][t/f.cycle] - steps.Mean[t]; !isFinite(out[t]) {
+		if out[t] = bottom[t%f.cycle][t/f.cycle] - steps.Mean[t]; !model.IsFinite(out[t]) {
 			out = make([]float64, cycles*f.cycle)
 			break
 		}
@@ -155,7 +156,7 @@ func (f *thiefFitted) move(h int) ([]float64, error) {
 }
 
 // Forecast gives the steps' forecast, moved.
-func (f *thiefFitted) Forecast(h int, levels ...float64) (Forecast, error) {
+func (f *thiefFitted) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
 		return fc, err
@@ -173,12 +174,12 @@ func (f *thiefFitted) Forecast(h int, levels ...float64) (Forecast, error) {
 			list[i] = math.Max(f.low, list[i]+by[i])
 		}
 	}
-	fc.bound()
+	fc.Bound()
 	return fc, nil
 }
 
 // Path draws from the steps, moved.
-func (f *thiefFitted) Path(h int, rng Noise) []float64 {
+func (f *thiefFitted) Path(h int, rng model.Noise) []float64 {
 	out := f.Fitted.Path(h, rng)
 	by, err := f.move(max(1, h))
 	if err != nil {
@@ -191,7 +192,7 @@ func (f *thiefFitted) Path(h int, rng Noise) []float64 {
 }
 
 // Info says what was reconciled.
-func (f *thiefFitted) Info() Info {
+func (f *thiefFitted) Info() model.Info {
 	info := f.Fitted.Info()
 	if f.by != nil {
 		info.Method = fmt.Sprintf("THieF(%v): %s", append(slices.Clone(f.blocks), 1), info.Method)

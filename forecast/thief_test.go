@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // TestThiefIsBetweenItsLevels: with weights by structure the sum over a cycle lies
@@ -31,7 +32,7 @@ func TestThiefIsBetweenItsLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := func(v []float64) float64 { return meanOf(v) * float64(len(v)) }
+	sum := func(v []float64) float64 { return model.Mean(v) * float64(len(v)) }
 	lo, hi := sum(steps.Mean), sum(steps.Mean)
 	for k, level := range f.levels {
 		one, err := level.Forecast(168 / f.blocks[k])

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // Tobit is a linear regression whose response was cut off from above for some
@@ -83,7 +85,7 @@ func (o *olsen) logLik(theta []float64) float64 {
 	}
 	sum := 0.0
 	for t, y := range o.y {
-		z := h*y - dot(o.x.RawRowView(t), theta)
+		z := h*y - model.Dot(o.x.RawRowView(t), theta)
 		if o.cut[t] {
 			sum += logUpper(z)
 		} else {
@@ -107,7 +109,7 @@ func (o *olsen) slopes(theta []float64) {
 	}
 	for t, y := range o.y {
 		x := o.x.RawRowView(t)
-		z := h*y - dot(x, theta)
+		z := h*y - model.Dot(x, theta)
 		// u is (-x, y), the slope of z
 		for j, v := range x {
 			o.row[j] = -v
@@ -138,10 +140,10 @@ func (o *olsen) climb(theta []float64) (int, error) {
 	for iter := 1; iter <= tobitSteps; iter++ {
 		o.slopes(theta)
 		if !chol.Factorize(o.hess) {
-			return iter, fmt.Errorf("tobit: the columns depend on each other in the rows that tell: %w", ErrUnfit)
+			return iter, fmt.Errorf("tobit: the columns depend on each other in the rows that tell: %w", model.ErrUnfit)
 		}
 		if err := chol.SolveVecTo(step, mat.NewVecDense(len(theta), o.grad)); err != nil && !isCondition(err) {
-			return iter, fmt.Errorf("tobit: %w: %w", err, ErrUnfit)
+			return iter, fmt.Errorf("tobit: %w: %w", err, model.ErrUnfit)
 		}
 		gain, size := 0.0, 1.0
 		for {
@@ -172,7 +174,7 @@ func (t *Tobit) Impute(y []float64, x *mat.Dense, cut []bool) []float64 {
 	for i, v := range y {
 		out[i] = v
 		if cut[i] {
-			out[i], _ = truncatedMoments(dot(x.RawRowView(i), t.Coef), t.Sigma, v)
+			out[i], _ = truncatedMoments(model.Dot(x.RawRowView(i), t.Coef), t.Sigma, v)
 		}
 	}
 	return out
@@ -184,12 +186,12 @@ func (t *Tobit) Impute(y []float64, x *mat.Dense, cut []bool) []float64 {
 func wholeRows(y []float64, x *mat.Dense, cut []bool, least int) (Tobit, error) {
 	n, p := x.Dims()
 	if n != len(y) || n != len(cut) {
-		return Tobit{}, fmt.Errorf("tobit: %d values, %d rows, %d flags, want as many of each: %w", len(y), n, len(cut), ErrUnfit)
+		return Tobit{}, fmt.Errorf("tobit: %d values, %d rows, %d flags, want as many of each: %w", len(y), n, len(cut), model.ErrUnfit)
 	}
 	whole, low, high := 0, math.Inf(1), math.Inf(-1)
 	for i, v := range y {
-		if !isFinite(v) {
-			return Tobit{}, fmt.Errorf("tobit: value %d: %w", i+1, ErrMissing)
+		if !model.IsFinite(v) {
+			return Tobit{}, fmt.Errorf("tobit: value %d: %w", i+1, model.ErrMissing)
 		}
 		if !cut[i] {
 			whole++
@@ -197,30 +199,30 @@ func wholeRows(y []float64, x *mat.Dense, cut []bool, least int) (Tobit, error) 
 		}
 	}
 	if whole < least {
-		return Tobit{}, fmt.Errorf("tobit: %d of %d values are not cut, want %d or more: %w", whole, n, least, ErrTooShort)
+		return Tobit{}, fmt.Errorf("tobit: %d of %d values are not cut, want %d or more: %w", whole, n, least, model.ErrTooShort)
 	}
 	var qr mat.QR
 	qr.Factorize(x)
 	coef := mat.NewVecDense(p, nil)
 	if err := qr.SolveVecTo(coef, false, mat.NewVecDense(n, append([]float64(nil), y...))); err != nil {
-		return Tobit{}, fmt.Errorf("tobit: the columns depend on each other: %w", ErrUnfit)
+		return Tobit{}, fmt.Errorf("tobit: the columns depend on each other: %w", model.ErrUnfit)
 	}
 	t := Tobit{Coef: append([]float64(nil), coef.RawVector().Data...)}
 	sum := 0.0
 	for i, v := range y {
-		r := v - dot(x.RawRowView(i), t.Coef)
+		r := v - model.Dot(x.RawRowView(i), t.Coef)
 		sum += r * r
 	}
 	t.Sigma = math.Sqrt(sum / float64(n))
 	if !(t.Sigma > 1e-9*math.Max(math.Abs(low), math.Abs(high))) {
-		return Tobit{}, fmt.Errorf("tobit: the values have no spread about the regression: %w", ErrUnfit)
+		return Tobit{}, fmt.Errorf("tobit: the values have no spread about the regression: %w", model.ErrUnfit)
 	}
 	return t, nil
 }
 
 // moments are the mean and the standard deviation with n-1.
 func moments(v []float64) (mean, sd float64) {
-	mean = meanOf(v)
+	mean = model.Mean(v)
 	sum := 0.0
 	for _, x := range v {
 		sum += (x - mean) * (x - mean)

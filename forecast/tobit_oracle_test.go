@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"capcli/forecast/model"
 )
 
 // FitTobit fits by maximum likelihood. The rows of x are the observations;
@@ -38,13 +40,13 @@ func FitTobitEM(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 		for i, v := range y {
 			full[i] = v
 			if cut[i] {
-				m := dot(x.RawRowView(i), t.Coef)
+				m := model.Dot(x.RawRowView(i), t.Coef)
 				mean, variance := truncatedMoments(m, t.Sigma, v)
 				full[i], left = mean, left+variance
 			}
 		}
 		if err := qr.SolveVecTo(coef, false, mat.NewVecDense(len(full), full)); err != nil && !isCondition(err) {
-			return t, fmt.Errorf("tobit: %w: %w", err, ErrUnfit)
+			return t, fmt.Errorf("tobit: %w: %w", err, model.ErrUnfit)
 		}
 		sum, moved := left, 0.0
 		for j := range t.Coef {
@@ -52,7 +54,7 @@ func FitTobitEM(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 			t.Coef[j] = coef.AtVec(j)
 		}
 		for i, v := range full {
-			r := v - dot(x.RawRowView(i), t.Coef)
+			r := v - model.Dot(x.RawRowView(i), t.Coef)
 			sum += r * r
 		}
 		sigma := math.Sqrt(sum / float64(len(y)))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // Unconstrained says how demand was estimated from usage.
@@ -42,7 +43,7 @@ func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained
 	}
 	for i, v := range usage.Values {
 		if math.IsInf(v, 0) || v < 0 {
-			return capcli.Series{}, Unconstrained{}, fmt.Errorf("unconstrain: usage %d is %g, want 0 or more: %w", i+1, v, ErrUnfit)
+			return capcli.Series{}, Unconstrained{}, fmt.Errorf("unconstrain: usage %d is %g, want 0 or more: %w", i+1, v, model.ErrUnfit)
 		}
 	}
 	latent := usage
@@ -51,17 +52,17 @@ func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained
 	guess := make([]bool, n)
 	total := 0
 	for i, v := range usage.Values {
-		if !isFinite(v) {
+		if !model.IsFinite(v) {
 			continue
 		}
 		total++
 		queue := c.queue(i)
-		if isFinite(queue) {
+		if model.IsFinite(queue) {
 			latent.Values[i] = v + queue
 		}
 		switch {
 		case !info.Cut[i]:
-		case isFinite(queue):
+		case model.IsFinite(queue):
 			info.Queue++
 		default:
 			guess[i] = true
@@ -69,7 +70,7 @@ func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained
 		}
 	}
 	if total == 0 {
-		return capcli.Series{}, info, fmt.Errorf("unconstrain: no value of usage is known: %w", ErrTooShort)
+		return capcli.Series{}, info, fmt.Errorf("unconstrain: no value of usage is known: %w", model.ErrTooShort)
 	}
 	info.Share = float64(info.Queue+info.Guessed) / float64(total)
 	if info.Guessed > 0 {
@@ -89,7 +90,7 @@ func (c *Censoring) settle(latent []float64) {
 		return
 	}
 	for i := c.Hold; i < len(latent); i++ {
-		if late := c.Pending[i-c.Hold]; isFinite(late) && isFinite(latent[i]) {
+		if late := c.Pending[i-c.Hold]; model.IsFinite(late) && model.IsFinite(latent[i]) {
 			latent[i] = math.Max(0, latent[i]-late)
 		}
 	}
@@ -99,7 +100,7 @@ func (c *Censoring) settle(latent []float64) {
 func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 	var at []int
 	for i, x := range v {
-		if isFinite(x) {
+		if model.IsFinite(x) {
 			at = append(at, i)
 		}
 	}
@@ -174,7 +175,7 @@ func (u *Unconstrained) warn(v []float64, at []int, full []fullColumn) {
 			above += (u.Unknown.Above[ahead] - above) / n
 		}
 		u.Notes = append(u.Notes, fmt.Sprintf("usage stands at the limit in (almost) every step of %d of the %d phases of the season: how much was wanted there is not in the data; it is put at %.4g, may be from %.4g to %.4g (95%%), and the ranges of the forecast carry that; give the queue to know it",
-			f.phases, f.season, told, told-z(95)*below, told+z(95)*above))
+			f.phases, f.season, told, told-model.ZScore(95)*below, told+model.ZScore(95)*above))
 	}
 }
 
@@ -199,7 +200,7 @@ const leastOdds = 0.05
 func knownMean(v []float64) float64 {
 	mean, n := math.NaN(), 0.0
 	for _, x := range v {
-		if !isFinite(x) {
+		if !model.IsFinite(x) {
 			continue
 		}
 		if n++; n == 1 {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 const (
@@ -112,7 +113,7 @@ func (c *cutChain) run(season int, top float64) cutTold {
 		out.level = append(out.level, level)
 	}
 	c.subtractFullVariance(out.level, out.ar, out.sigma*math.Sqrt(1-out.ar*out.ar))
-	out.noise = c.noise(out.level, z(95)*out.sigma, top)
+	out.noise = c.noise(out.level, model.ZScore(95)*out.sigma, top)
 	for _, level := range out.level {
 		for k, v := range level {
 			level[k] = math.Min(top, c.scale.untransform(v))
@@ -127,7 +128,7 @@ func (c *cutChain) run(season int, top float64) cutTold {
 // regress puts the means of the regression.
 func (c *cutChain) regress() {
 	for i := range c.mean {
-		c.mean[i] = dot(c.x.RawRowView(i), c.coef)
+		c.mean[i] = model.Dot(c.x.RawRowView(i), c.coef)
 	}
 }
 
@@ -229,7 +230,7 @@ func (c *cutChain) subtractFullVariance(level [][]float64, a, sd float64) {
 		}
 		mean, spread := moments(row)
 		keep := math.Sqrt(math.Max(0, 1-mat.Dot(x, &solved)/(spread*spread)))
-		if !isFinite(keep) {
+		if !model.IsFinite(keep) {
 			keep = 0
 		}
 		for i := range level {
@@ -248,8 +249,8 @@ func (c *cutChain) noise(level [][]float64, far, top float64) Unknown {
 			middle += l[k] / float64(len(level))
 		}
 		to := func(v float64) float64 { return math.Min(top, c.scale.untransform(v)) }
-		out.Below = append(out.Below, (to(middle)-to(middle-far))/z(95))
-		out.Above = append(out.Above, (to(middle+far)-to(middle))/z(95))
+		out.Below = append(out.Below, (to(middle)-to(middle-far))/model.ZScore(95))
+		out.Above = append(out.Above, (to(middle+far)-to(middle))/model.ZScore(95))
 	}
 	return out
 }
@@ -373,8 +374,8 @@ func autoregression(e []float64, at []int) (a, sd float64) {
 		}
 	}
 	if pairs < 2 || square == 0 {
-		return 0, rms(e)
+		return 0, model.RMS(e)
 	}
 	a = math.Max(-mostAR, math.Min(mostAR, cross/square))
-	return a, rms(e) * math.Sqrt(1-a*a)
+	return a, model.RMS(e) * math.Sqrt(1-a*a)
 }

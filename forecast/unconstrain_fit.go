@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // cutFit is a Tobit regression on trend and Fourier terms, on one scale of the
@@ -407,12 +409,12 @@ func wavePrior(trend bool, seasons, terms []int, seen float64) []float64 {
 func (f *cutFit) lag(at []int) float64 {
 	e, whole := make([]float64, len(f.y)), []float64{}
 	for i, y := range f.y {
-		e[i] = y - dot(f.x.RawRowView(i), f.Coef)
+		e[i] = y - model.Dot(f.x.RawRowView(i), f.Coef)
 		if !f.cut[i] {
 			whole = append(whole, e[i])
 		}
 	}
-	middle, cross, square := meanOf(whole), 0.0, 0.0
+	middle, cross, square := model.Mean(whole), 0.0, 0.0
 	for i := 1; i < len(e); i++ {
 		if a, b := e[i-1]-middle, e[i]-middle; !f.cut[i-1] && !f.cut[i] && at[i]-at[i-1] == 1 {
 			cross += a * b

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 // demandOf draws four weeks of hours with a day and a week, of one of three shapes.
@@ -63,13 +64,13 @@ func TestDemandCutMostOfTheTime(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				off := meanOf(got.Values) - meanOf(demand)
-				bias += off / meanOf(demand) / curves
+				off := model.Mean(got.Values) - model.Mean(demand)
+				bias += off / model.Mean(demand) / curves
 				side := info.Unknown.Below
 				if off < 0 {
 					side = info.Unknown.Above
 				}
-				unknown += meanOf(side) / meanOf(demand) / curves
+				unknown += model.Mean(side) / model.Mean(demand) / curves
 			}
 			t.Logf("%s cut at %.0f %%: bias %+.1f %%, unknown %.1f %%", shape, 100*row.share, 100*bias, 100*unknown)
 			if math.Abs(bias) > row.bias {
@@ -128,9 +129,9 @@ func TestAlwaysFullPhases(t *testing.T) {
 			ahead := i % info.Unknown.Steps()
 			below, above = math.Min(below, info.Unknown.Below[ahead]), math.Min(above, info.Unknown.Above[ahead])
 		}
-		t.Logf("%s: mean %.1f of %.1f; in full phases %.1f from %.1f to %.1f", r.name, meanOf(got.Values), meanOf(demand), told, told-2*below, told+2*above)
-		if r.high == 260 && math.Abs(meanOf(got.Values)/meanOf(demand)-1) > 0.05 {
-			t.Errorf("%s: mean demand told is %.1f, want %.1f within 5 %%", r.name, meanOf(got.Values), meanOf(demand))
+		t.Logf("%s: mean %.1f of %.1f; in full phases %.1f from %.1f to %.1f", r.name, model.Mean(got.Values), model.Mean(demand), told, told-2*below, told+2*above)
+		if r.high == 260 && math.Abs(model.Mean(got.Values)/model.Mean(demand)-1) > 0.05 {
+			t.Errorf("%s: mean demand told is %.1f, want %.1f within 5 %%", r.name, model.Mean(got.Values), model.Mean(demand))
 		}
 		if came < told-2*below || came > told+2*above {
 			t.Errorf("%s: told %.1f in full phases, from %.1f to %.1f, which does not hold %.1f", r.name, told, told-2*below, told+2*above, came)
@@ -146,7 +147,7 @@ func TestAlwaysFullPhases(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	u := Unknown{Below: []float64{3, 0, 1, 1}, Above: []float64{4, 0, 2, 2}}
-	fc := Forecast{Mean: []float64{10, 10, 10, 10, 10}, Intervals: []Interval{{Level: spreadLevel, Lo: []float64{6, 6, 6, 6, 6}, Hi: []float64{13, 13, 13, 13, 13}}}}
+	fc := model.Forecast{Mean: []float64{10, 10, 10, 10, 10}, Intervals: []model.Interval{{Level: spreadLevel, Lo: []float64{6, 6, 6, 6, 6}, Hi: []float64{13, 13, 13, 13, 13}}}}
 	u.Widen(fc)
 	checkNear(t, "low ends", fc.Intervals[0].Lo, []float64{5, 6, 10 - math.Sqrt(17), 10 - math.Sqrt(17), 5}, 1e-9)
 	checkNear(t, "high ends", fc.Intervals[0].Hi, []float64{15, 13, 10 + math.Sqrt(13), 10 + math.Sqrt(13), 15}, 1e-9)

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/model"
 )
 
 type synthetic struct {
@@ -52,7 +53,7 @@ func TestCutDemandIsForecastWithoutBias(t *testing.T) {
 		}
 		bias, mae := 0.0, 0.0
 		for i, want := range s.Test {
-			d := dot(x.RawRowView(len(s.Train)+i), coef.RawVector().Data) - want
+			d := model.Dot(x.RawRowView(len(s.Train)+i), coef.RawVector().Data) - want
 			bias += d / float64(len(s.Test))
 			mae += math.Abs(d) / float64(len(s.Test))
 		}
@@ -144,10 +145,10 @@ func TestEarth(t *testing.T) {
 			cut[i] = q > 0
 		}
 		a, b, c := of(Censoring{Pending: queued[name]}), of(Censoring{Cut: cut}), of(Censoring{Limit: []float64{cap}})
-		d := meanOf(used[name]) + meanOf(queued[name])
-		t.Logf("%s: cap %.0f, used %.2f, demand %.2f; by queue %.2f, by flag %.2f, by limit %.2f", name, cap, meanOf(used[name]), d, a, b, c)
+		d := model.Mean(used[name]) + model.Mean(queued[name])
+		t.Logf("%s: cap %.0f, used %.2f, demand %.2f; by queue %.2f, by flag %.2f, by limit %.2f", name, cap, model.Mean(used[name]), d, a, b, c)
 		truth += d
-		usage += meanOf(used[name])
+		usage += model.Mean(used[name])
 		queue, flag, limit = queue+a, flag+b, limit+c
 	}
 	t.Logf("total: used %+.1f %%, by queue %+.1f %%, by flag %+.1f %%, by limit %+.1f %%", 100*(usage/truth-1), 100*(queue/truth-1), 100*(flag/truth-1), 100*(limit/truth-1))

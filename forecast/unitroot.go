@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"capcli/forecast/model"
+)
 
 // kpssLevel and kpssTrend are the 5 % critical values of the test of
 // Kwiatkowski, Phillips, Schmidt and Shin (1992), table 1.
@@ -66,7 +70,7 @@ func ndiffs(y []float64, trend bool) int { return KPSS.ndiffs(y, trend) }
 // 2006) is over 0.64, else 0. It is 0 for a series without two full seasons.
 // Missing values are taken from the line between their neighbours.
 func nsdiffs(y []float64, period int) int {
-	if period < 2 || len(y) <= 2*period || isFlat(observedValues(y)) {
+	if period < 2 || len(y) <= 2*period || isFlat(model.Observed(y)) {
 		return 0
 	}
 	d, err := MSTL(spanGaps(y), []int{period})

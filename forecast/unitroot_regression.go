@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/model"
 )
 
 // UnitRoot is a test by which the number of differences is chosen.
@@ -42,7 +44,7 @@ func (u UnitRoot) differ(x []float64, trend bool) bool {
 // ndiffs is the number of differences, at most two, after which the test no
 // longer wants another. Missing values are left out.
 func (u UnitRoot) ndiffs(y []float64, trend bool) int {
-	x := observedValues(y)
+	x := model.Observed(y)
 	for d := range 2 {
 		if len(x) < 2 || isFlat(x) || !u.differ(x, trend) {
 			return d
@@ -153,7 +155,7 @@ func phillipsPerron(y []float64, trend bool, lags int) float64 {
 	short := squares(e) / n
 	long := short
 	for l := 1; l <= lags && l < len(e); l++ {
-		long += 2 / n * (1 - float64(l)/float64(lags+1)) * dot(e[l:], e[:len(e)-l])
+		long += 2 / n * (1 - float64(l)/float64(lags+1)) * model.Dot(e[l:], e[:len(e)-l])
 	}
 	spread := squares(residualsOfLine(now, trend)) / (n * n)
 	if trend {

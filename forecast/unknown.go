@@ -3,6 +3,8 @@ package forecast
 import (
 	"math"
 	"slices"
+
+	"capcli/forecast/model"
 )
 
 // Unknown is what is not known of the level of demand that a limit held down: how
@@ -24,10 +26,10 @@ func unknownOf(levels [][]float64, noise []Unknown, best Unknown, at []int, next
 		for k, l := range levels {
 			row[k] = l[i]
 		}
-		mean := meanOf(row)
+		mean := model.Mean(row)
 		slices.Sort(row)
 		k, ahead := len(row)/40, ((at[len(at)-n+i]-next)%n+n)%n
-		below, above := math.Max(0, mean-row[k])/z(95), math.Max(0, row[len(row)-1-k]-mean)/z(95)
+		below, above := math.Max(0, mean-row[k])/model.ZScore(95), math.Max(0, row[len(row)-1-k]-mean)/model.ZScore(95)
 		lower, upper := -best.Below[i]*best.Below[i], -best.Above[i]*best.Above[i]
 		for _, o := range noise {
 			lower, upper = lower+o.Below[i]*o.Below[i], upper+o.Above[i]*o.Above[i]
@@ -90,13 +92,13 @@ func (u Unknown) Plus(o Unknown) Unknown {
 
 // Widen moves the ends of a forecast's intervals to the combined spread of the model
 // and the level, added in squares.
-func (u Unknown) Widen(f Forecast) {
+func (u Unknown) Widen(f model.Forecast) {
 	n := u.Steps()
 	if n == 0 {
 		return
 	}
 	for _, iv := range f.Intervals {
-		q := z(iv.Level)
+		q := model.ZScore(iv.Level)
 		for i, mean := range f.Mean {
 			iv.Lo[i] = mean - math.Hypot(math.Max(0, mean-iv.Lo[i]), q*u.Below[i%n])
 			iv.Hi[i] = mean + math.Hypot(math.Max(0, iv.Hi[i]-mean), q*u.Above[i%n])
@@ -105,7 +107,7 @@ func (u Unknown) Widen(f Forecast) {
 }
 
 // Move shifts a drawn future, in place, to one possible level: all of it to one side.
-func (u Unknown) Move(path []float64, rng Noise) {
+func (u Unknown) Move(path []float64, rng model.Noise) {
 	n := u.Steps()
 	if n == 0 {
 		return

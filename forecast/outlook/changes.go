@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 )
 
 // lookedValues are the values of a call that are looked through for changes though
@@ -77,7 +78,7 @@ func (q *question) changesOf(v *view, y []float64, opts forecast.Options) *chang
 
 // learntSince notes from where the forecast was learnt, where that is not the start of
 // what was seen.
-func learntSince(v *view, seen []float64, fit forecast.Fitted) []string {
+func learntSince(v *view, seen []float64, fit model.Fitted) []string {
 	b, ok := fit.(*forecast.BoundedFit)
 	if !ok {
 		return nil

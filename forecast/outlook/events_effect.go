@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 )
 
 // seriesEvents are what planned events do to the forecast of one series.
@@ -56,7 +57,7 @@ func (e *effect) warning() string {
 
 // eventsAhead returns the events to come for a series and the effects of its holidays,
 // which fit, a fit to fitted, has in its forecast. It notes those that change nothing.
-func (q *question) eventsAhead(v, fitted *view, fit forecast.Fitted) (seriesEvents, []string, error) {
+func (q *question) eventsAhead(v, fitted *view, fit model.Fitted) (seriesEvents, []string, error) {
 	var out seriesEvents
 	if q.plan == nil {
 		return out, nil, nil
@@ -77,7 +78,7 @@ func (q *question) eventsAhead(v, fitted *view, fit forecast.Fitted) (seriesEven
 
 // holidayEffects returns what the holidays of a fit do, and notes those that change
 // nothing.
-func (q *question) holidayEffects(v *view, fit forecast.Fitted) ([]effect, []string, error) {
+func (q *question) holidayEffects(v *view, fit model.Fitted) ([]effect, []string, error) {
 	days := q.plan.days[v.Name]
 	if len(days) == 0 {
 		return nil, nil, nil
@@ -122,7 +123,7 @@ func (q *question) holidayEffects(v *view, fit forecast.Fitted) ([]effect, []str
 
 // applyRoadmap adds the roadmap to a forecast of v, within bounds, and its effects to ev.
 // It returns notes on them.
-func (ev *seriesEvents) applyRoadmap(fc forecast.Forecast, v *view, within func(int, float64) float64) (forecast.Forecast, []string, error) {
+func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int, float64) float64) (model.Forecast, []string, error) {
 	if ev.roadmap == nil {
 		return fc, nil, nil
 	}

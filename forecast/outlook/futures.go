@@ -7,6 +7,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 )
 
 // Numbers of futures that the ranges of periods come from: the usual one, and the least
@@ -62,7 +63,7 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figur
 	}
 	drawn, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, i int) (futures, error) {
 		s := with[i]
-		return q.drawOne(s, all[places[i]], func(k int) forecast.Noise {
+		return q.drawOne(s, all[places[i]], func(k int) model.Noise {
 			seed := q.Seed.Child(k)
 			own := seed.Stream("path/" + s.Name)
 			if joint == nil {
@@ -100,7 +101,7 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figur
 
 // drawOne draws the futures of one series. Where series need not agree first, it takes
 // the periods from them and keeps only the futures of the result.
-func (q *question) drawOne(s *seriesForecast, f figures, noise func(k int) forecast.Noise) (futures, error) {
+func (q *question) drawOne(s *seriesForecast, f figures, noise func(k int) model.Noise) (futures, error) {
 	var out futures
 	for k := range q.futuresOf(s.steps) {
 		path := s.fit.Path(s.steps, noise(k))

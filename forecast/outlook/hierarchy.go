@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 )
 
 // agreement makes the forecasts of the series of a hierarchy add up.
@@ -180,7 +181,7 @@ func largestFigure(list []float64) float64 {
 
 // reconcileForecasts reconciles one forecast for each series, in place. origins are the
 // numbers of values before them. extra is what events add to each mean; nil is nothing.
-func (a *agreement) reconcileForecasts(set []*forecast.Forecast, origins []int, extra [][]float64) error {
+func (a *agreement) reconcileForecasts(set []*model.Forecast, origins []int, extra [][]float64) error {
 	steps, high := len(set[0].Mean), 0.0
 	for _, f := range set {
 		high += largestFigure(f.Mean)
@@ -253,7 +254,7 @@ func (a *agreement) reconcileStep(y []float64, b forecast.Bounds, extra [][]floa
 }
 
 // move shifts the mean of step i, and its ranges with it, to a new value.
-func (a *agreement) move(f *forecast.Forecast, i int, to, grow, cap float64) {
+func (a *agreement) move(f *model.Forecast, i int, to, grow, cap float64) {
 	from := f.Mean[i]
 	within := func(v float64) float64 {
 		if a.floor {
@@ -295,7 +296,7 @@ func (q *question) reconcile(list []*seriesForecast) (*agreement, []figures, []s
 	if err != nil || a == nil {
 		return nil, out, nil, err
 	}
-	set := make([]*forecast.Forecast, len(list))
+	set := make([]*model.Forecast, len(list))
 	for i := range list {
 		set[i] = out[i].withLines()
 	}
@@ -328,20 +329,20 @@ func extrasOf(list []*seriesForecast) [][]float64 {
 
 // withLines is a copy of the figures as a forecast whose last ranges are the capacity
 // lines: both ends of such a range are the line.
-func (f *figures) withLines() *forecast.Forecast {
-	out := &forecast.Forecast{Mean: slices.Clone(f.mean)}
+func (f *figures) withLines() *model.Forecast {
+	out := &model.Forecast{Mean: slices.Clone(f.mean)}
 	for _, iv := range f.ranges {
-		out.Intervals = append(out.Intervals, forecast.Interval{Level: iv.Level, Lo: slices.Clone(iv.Lo), Hi: slices.Clone(iv.Hi)})
+		out.Intervals = append(out.Intervals, model.Interval{Level: iv.Level, Lo: slices.Clone(iv.Lo), Hi: slices.Clone(iv.Hi)})
 	}
 	for _, line := range f.lines {
-		out.Intervals = append(out.Intervals, forecast.Interval{Lo: slices.Clone(line), Hi: slices.Clone(line)})
+		out.Intervals = append(out.Intervals, model.Interval{Lo: slices.Clone(line), Hi: slices.Clone(line)})
 	}
 	return out
 }
 
 // reconciledFigures are those of a forecast that has the capacity lines after its
 // ranges.
-func reconciledFigures(fc *forecast.Forecast, levels int) figures {
+func reconciledFigures(fc *model.Forecast, levels int) figures {
 	out := figures{mean: fc.Mean, ranges: fc.Intervals[:levels]}
 	for k := range out.lines {
 		out.lines[k] = fc.Intervals[levels+k].Hi
@@ -425,7 +426,7 @@ func (q *question) reconcileTrials(tests []*trial) error {
 // reconcileStart reconciles the forecasts from the k-th start from the end.
 func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 	n := len(q.views)
-	set, origins := make([]*forecast.Forecast, n), make([]int, n)
+	set, origins := make([]*model.Forecast, n), make([]int, n)
 	errs, known := make([][]float64, n), make([][]float64, n)
 	for i, v := range q.views {
 		origins[i] = len(v.Values) - steps - (k-1)*every
@@ -441,7 +442,7 @@ func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 			return nil // a start from which not even a sum has a forecast
 		}
 		errs[i] = make([]float64, q.errors)
-		set[i] = &forecast.Forecast{Mean: make([]float64, steps)}
+		set[i] = &model.Forecast{Mean: make([]float64, steps)}
 		if v := lastKnown(known[i]); !math.IsNaN(v) {
 			for s := range set[i].Mean {
 				set[i].Mean[s] = v

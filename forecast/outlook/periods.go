@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 	"capcli/profile/demand"
 )
 
@@ -261,7 +262,7 @@ const (
 
 // tryPeriods adds to tried the errors of periods from one past start of the series
 // called name.
-func (q *question) tryPeriods(tried []triedPeriods, name string, windows []window, r *forecast.Origin, fit forecast.Fitted) []triedPeriods {
+func (q *question) tryPeriods(tried []triedPeriods, name string, windows []window, r *forecast.Origin, fit model.Fitted) []triedPeriods {
 	paths := make([][]float64, triedDraws)
 	for k := range paths {
 		paths[k] = fit.Path(len(r.Actual), q.Seed.Child(k).Stream("tried/"+name))

@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 	"capcli/profile/demand"
 )
 
@@ -147,7 +148,7 @@ func (q *question) agrees() bool {
 // modelFor returns the model that forecasts a series: the one called name as it is
 // shipped, within the cap of the series, on the demand behind its usage, and with the
 // holidays that are known. With UseChanges it learns from what came since the level moved.
-func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) forecast.Model {
+func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) model.Model {
 	b := q.bounded(v, name, steps, opts)
 	if q.Changes == UseChanges {
 		b.Model = forecast.SinceChange{Model: b.Model, Seasons: opts.Seasons}

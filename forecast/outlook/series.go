@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"capcli/forecast"
+	"capcli/forecast/model"
 )
 
 // lines are the capacity lines: quantiles of the demand to come, by name.
@@ -34,20 +35,20 @@ type seriesForecast struct {
 	censoring *Censoring
 	changes   *changes // nil where nobody looked
 	model     string
-	info      forecast.Info
+	info      model.Info
 	figures
 	within func(i int, v float64) float64 // keeps the figure of step i ahead to what can be
 	seriesEvents
-	test *trial          // nil where the history is too short to be tried on its past
-	fit  forecast.Fitted // until its futures are drawn; nil where none are asked for
-	errs []float64       // one-step errors, the last ones; where series are put together
+	test *trial       // nil where the history is too short to be tried on its past
+	fit  model.Fitted // until its futures are drawn; nil where none are asked for
+	errs []float64    // one-step errors, the last ones; where series are put together
 }
 
 // figures are what is forecast in each step.
 type figures struct {
 	mean   []float64
-	ranges []forecast.Interval // by level
-	lines  [3][]float64        // conservative, expected, aggressive
+	ranges []model.Interval // by level
+	lines  [3][]float64     // conservative, expected, aggressive
 }
 
 // forecastSeries fits a model to v, asks it about the future and tries it on the past.
@@ -75,7 +76,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 	if q.look {
 		out.changes = q.changesOf(v, out.seen, opts)
 	}
-	var fit forecast.Fitted
+	var fit model.Fitted
 	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
 		out.failure = err
 		return out, nil
@@ -131,7 +132,7 @@ func (v *view) withZeros() *view {
 // fit makes the model and fits it; it returns the name of the model. Where nobody
 // chose the model, a series that it cannot take is forecast by repeating its last
 // value, and a note says so.
-func (q *question) fit(v *view, opts forecast.Options) (string, forecast.Fitted, []string, error) {
+func (q *question) fit(v *view, opts forecast.Options) (string, model.Fitted, []string, error) {
 	fit, err := q.modelFor(v, q.Model, v.steps, opts).Fit(v.Series)
 	if err == nil || q.Model != DefaultModel && q.hs.Tree == nil {
 		return q.Model, fit, nil, err
@@ -144,7 +145,7 @@ func (q *question) fit(v *view, opts forecast.Options) (string, forecast.Fitted,
 }
 
 // ask forecasts with fit, which was fitted to fitted, and adds the planned events.
-func (q *question) ask(out *seriesForecast, fitted *view, fit forecast.Fitted) ([]string, error) {
+func (q *question) ask(out *seriesForecast, fitted *view, fit model.Fitted) ([]string, error) {
 	const middle = 0.01 // a range so narrow that its ends are the median
 	steps := out.steps
 	var notes []string
@@ -172,7 +173,7 @@ func (q *question) ask(out *seriesForecast, fitted *view, fit forecast.Fitted) (
 
 // figuresOf returns the figures of a forecast. Its intervals are those of the levels,
 // then the ones of 60 % and 90 %, then the median.
-func figuresOf(fc forecast.Forecast, levels int) figures {
+func figuresOf(fc model.Forecast, levels int) figures {
 	steps := len(fc.Mean)
 	out := figures{mean: fc.Mean, ranges: slices.Clone(fc.Intervals[:levels])} // the other levels are let go
 	out.lines[0] = make([]float64, steps)
@@ -241,7 +242,7 @@ func (s *seriesForecast) doubts() []string {
 }
 
 // limiterOf returns the function that keeps figures of a fit, by step ahead, in bounds.
-func limiterOf(fit forecast.Fitted) func(int, float64) float64 {
+func limiterOf(fit model.Fitted) func(int, float64) float64 {
 	if b, ok := fit.(*forecast.BoundedFit); ok {
 		return b.Bounds()
 	}

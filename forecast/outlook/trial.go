@@ -5,6 +5,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 )
 
 // Trial is what a model did when it was tried on the past of a series: forecast from
@@ -82,7 +83,7 @@ func (q *question) testableSteps(v *view) int {
 
 // try forecasts v from past starts, each from the values before it alone. It returns
 // nil where the history is too short.
-func (q *question) try(v *view, opts forecast.Options, model string, steps, origins int, windows []window) *trial {
+func (q *question) try(v *view, opts forecast.Options, name string, steps, origins int, windows []window) *trial {
 	if steps < 1 {
 		return nil
 	}
@@ -107,16 +108,16 @@ func (q *question) try(v *view, opts forecast.Options, model string, steps, orig
 	if q.hs.Tree != nil {
 		bo.Least, bo.Errors = fewestValues, q.errors
 	}
-	run := func(m forecast.Model) ([]forecast.Origin, error) {
+	run := func(m model.Model) ([]forecast.Origin, error) {
 		return forecast.Backtest(m, v.Series, opts.Period(), bo)
 	}
-	t := &trial{Trial: Trial{Model: model, Steps: steps}, every: bo.Every}
+	t := &trial{Trial: Trial{Model: name, Steps: steps}, every: bo.Every}
 	if len(windows) > 0 {
-		bo.Watch = func(r *forecast.Origin, fit forecast.Fitted) {
+		bo.Watch = func(r *forecast.Origin, fit model.Fitted) {
 			t.tried = q.tryPeriods(t.tried, v.Name, windows, r, fit)
 		}
 	}
-	list, err := run(q.modelFor(v, model, steps, opts))
+	list, err := run(q.modelFor(v, name, steps, opts))
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/model"
 	"capcli/scenarios/strict"
 )
 
@@ -163,7 +164,7 @@ func plainText(err error) string {
 	if errors.As(err, &in) {
 		return in.Text
 	}
-	return strings.TrimSuffix(err.Error(), ": "+forecast.ErrUnfit.Error())
+	return strings.TrimSuffix(err.Error(), ": "+model.ErrUnfit.Error())
 }
 
 var peopleForm = regexp.MustCompile(`^(\d{1,8}) +to +(\d{1,8})$`)

@@ -1,4 +1,7 @@
-package forecast
+// Package model holds what every forecasting model is: Model, Fitted and what they give,
+// Forecast, Interval and Info; the noise of drawn paths; and the arithmetic of values of
+// which some may be missing. Families of models are packages beside it.
+package model
 
 import (
 	"errors"
@@ -68,8 +71,8 @@ var (
 	ErrUnfit    = errors.New("the series does not suit this model")
 )
 
-// lists are all figures of a forecast.
-func (f *Forecast) lists() [][]float64 {
+// Figures are all figures of a forecast.
+func (f *Forecast) Figures() [][]float64 {
 	out := [][]float64{f.Mean}
 	for _, iv := range f.Intervals {
 		out = append(out, iv.Lo, iv.Hi)
@@ -77,8 +80,8 @@ func (f *Forecast) lists() [][]float64 {
 	return out
 }
 
-// bound keeps figures that ran out of the range of a float inside it.
-func (f *Forecast) bound() {
+// Bound keeps figures that ran out of the range of a float inside it.
+func (f *Forecast) Bound() {
 	clip := func(v []float64) {
 		for i, x := range v {
 			v[i] = math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, x))
@@ -91,12 +94,12 @@ func (f *Forecast) bound() {
 	}
 }
 
-// contain lets each range reach to the mean. Where the future is skewed the mean may
+// Contain lets each range reach to the mean. Where the future is skewed the mean may
 // lie beyond the quantiles of a level: the range then holds more than its level.
 // Ranges below medianLevel stay what they are.
-func (f *Forecast) contain() {
+func (f *Forecast) Contain() {
 	for _, iv := range f.Intervals {
-		if iv.Level < medianLevel {
+		if iv.Level < MedianLevel {
 			continue
 		}
 		for i, m := range f.Mean {
@@ -105,6 +108,6 @@ func (f *Forecast) contain() {
 	}
 }
 
-// medianLevel is the level in percent below which a range stands for the median,
+// MedianLevel is the level in percent below which a range stands for the median,
 // which is asked for so.
-const medianLevel = 1.0
+const MedianLevel = 1.0

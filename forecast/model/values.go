@@ -1,13 +1,13 @@
-package forecast
+package model
 
 import (
 	"fmt"
 	"math"
 )
 
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func IsFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-func nans(n int) []float64 {
+func NaNs(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = math.NaN()
@@ -15,8 +15,8 @@ func nans(n int) []float64 {
 	return out
 }
 
-// meanOf is the mean, without overflow of the sum; 0 of none.
-func meanOf(v []float64) float64 {
+// Mean is the mean, without overflow of the sum; 0 of none.
+func Mean(v []float64) float64 {
 	m := 0.0
 	for i, x := range v {
 		m += (x - m) / float64(i+1)
@@ -24,9 +24,9 @@ func meanOf(v []float64) float64 {
 	return m
 }
 
-// rms is the root of the mean square, without overflow of the squares; 0 of none.
-func rms(v []float64) float64 {
-	top := largest(v)
+// RMS is the root of the mean square, without overflow of the squares; 0 of none.
+func RMS(v []float64) float64 {
+	top := Largest(v)
 	if top == 0 || len(v) == 0 {
 		return 0
 	}
@@ -37,8 +37,8 @@ func rms(v []float64) float64 {
 	return top * math.Sqrt(sum/float64(len(v)))
 }
 
-// checkPresent says whether every value is a finite number.
-func checkPresent(y []float64) error {
+// CheckPresent says whether every value is a finite number.
+func CheckPresent(y []float64) error {
 	for i, v := range y {
 		if math.IsNaN(v) {
 			return fmt.Errorf("value %d: %w", i+1, ErrMissing)
@@ -50,8 +50,8 @@ func checkPresent(y []float64) error {
 	return nil
 }
 
-// largest is the largest absolute value, 0 of none.
-func largest(y []float64) float64 {
+// Largest is the largest absolute value, 0 of none.
+func Largest(y []float64) float64 {
 	top := 0.0
 	for _, v := range y {
 		top = math.Max(top, math.Abs(v))
@@ -59,8 +59,8 @@ func largest(y []float64) float64 {
 	return top
 }
 
-// scaleBy is a copy of y times by.
-func scaleBy(y []float64, by float64) []float64 {
+// Scaled is a copy of y times by.
+func Scaled(y []float64, by float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
 		out[i] = v * by
@@ -68,7 +68,7 @@ func scaleBy(y []float64, by float64) []float64 {
 	return out
 }
 
-func dot(a, b []float64) float64 {
+func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	s := 0.0
 	for i, v := range a {
@@ -77,8 +77,8 @@ func dot(a, b []float64) float64 {
 	return s
 }
 
-// observedValues returns the values that are not missing.
-func observedValues(y []float64) []float64 {
+// Observed returns the values that are not missing.
+func Observed(y []float64) []float64 {
 	out := make([]float64, 0, len(y))
 	for _, v := range y {
 		if v == v {

@@ -1,4 +1,4 @@
-package forecast
+package model
 
 // Noise is where a drawn path takes its chance from. A *rand.Rand is one, for the
 // path of a series alone; Innovations give those of several series.
@@ -16,8 +16,8 @@ type Joint interface {
 	Innovation(step int) float64
 }
 
-// innovation draws the standardised one-step error of a step ahead, from 0.
-func innovation(rng Noise, step int) float64 {
+// Innovation draws the standardised one-step error of a step ahead, from 0.
+func Innovation(rng Noise, step int) float64 {
 	if n, ok := rng.(Joint); ok {
 		return n.Innovation(step)
 	}
