@@ -87,16 +87,16 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"max_gpus", "on_demand, spot: so many at most; without limit where left out", strict.Integer(&c.GPUs, 1, maxGPUs)},
 		{"nodes", "number of equal nodes", strict.Integer(&c.Nodes, 1, maxGPUs)},
 		{"gpus_per_node", "GPUs of each node", strict.Integer(&c.GPUsPerNode, 0, maxPerNode)},
-		{"cpus_per_node", "CPUs of each node; without limit where left out", measure(&c.CPUMilli, 1000, 1e6)},
-		{"mem_gb_per_node", "memory of each node in GiB; without limit where left out", measure(&c.MemMiB, 1024, 1e6)},
+		{"cpus_per_node", "CPUs of each node; without limit where left out", measure(&c.CPUMilli, 1000, 0, 1e6)},
+		{"mem_gb_per_node", "memory of each node in GiB; without limit where left out", measure(&c.MemMiB, 1024, 0, 1e6)},
 		{"nodes_file", "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model", file(&c.NodesFile)},
 		{"partition", "virtual cluster or queue that owns it; serves all where left out", strict.Name(&c.Partition)},
 		{"term", "of the contract, for people: 1y, 6mo", term(&c.Term)},
-		{"machine", "owned: what one GPU costs to own, written off over term: {capital: 30k, residual: 2k, watts: 1000, pue: 1.2, price_kwh: 0.10, space: 0.08}", machine(&c.Machine)},
+		{"machine", "owned: what one GPU costs to own, written off over term: {capital: 30k, residual: 2k, watts: 1000, pue: 1.2, price_kwh: 0.10, space: 0.08}", machineSection.Pointer(&c.Machine)},
 		{"upfront", "owned, reserved: share of the contract that is paid at its start: all, none, 50%", upfront(&c.Upfront)},
 		{"ends_early", "capacity_block: use ends so long before the block does; 30m where left out", strict.Duration(&c.EndsEarly, 0)},
 		{"price", "US dollars for one GPU for an hour: 2.20 USD/gpu-h, or a key of the catalogue (capcli prices list)", price(&c.Price)},
-		{"price_path", "on_demand, spot: changes to come: [{from: 2027-06-01, change: -44%}]", pricePath(&c.PricePath)},
+		{"price_path", "on_demand, spot: changes to come: [{from: 2027-06-01, change: -44%}]", priceChangeSection.List(&c.PricePath, maxList, "changes of price")},
 		{"free", "true where price 0 is meant", strict.Bool(&c.Free)},
 		{"on_demand_price", "what its GPU-hour costs on demand, to compare with; that of the on_demand pool of the model where left out", price(&c.OnDemand)},
 		{"list_price", "the same as on_demand_price", price(&c.OnDemand)},
@@ -104,9 +104,9 @@ func capacityFields(c *Capacity) []strict.Field {
 		{"until", "gone after then: a date (inclusive) or a time since the start", readWhen(&c.Until)},
 		{"lead_time", "on_demand, spot: from asking to having", strict.Duration(&c.Lead, 0)},
 		{"min_billing", "on_demand, spot: least time billed for a stay", strict.Duration(&c.MinBilling, 0)},
-		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failures(&c.Failures)},
-		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazard(&c.Hazard)},
-		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availability(&c.Trace)},
+		{"failures", "breakdowns of nodes: {mtbf: 30d, repair: 4h}", failuresSection.Pointer(&c.Failures)},
+		{"hazard", "loss of spot nodes at random: {mean_up: 11d, mean_down: 2h, notice: 2m}", hazardSection.Pointer(&c.Hazard)},
+		{"availability", "loss of spot nodes as recorded: {file: trace.json, polarity: available, notice: 2m}", availabilitySection.Pointer(&c.Trace)},
 	}
 }
 
@@ -180,22 +180,15 @@ func upfront(dst *int64) strict.Reader {
 	}
 }
 
-// term reads the length of a contract: 6mo, 1y, 45d. It is for people only, so
-// it keeps its text.
+// term reads the length of a contract: 6mo, 1y, 45d. It keeps the text, which is
+// for people only.
 func term(dst *string) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		s, ok := d.ReadScalar(n, "a term such as 1y, 6mo or 45d")
-		if !ok {
-			return
-		}
+	const form = "a term such as 1y, 6mo or 45d"
+	return strict.Value(dst, form, form, func(s string) (string, bool) {
 		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 		unit := strings.TrimSpace(s[digits:])
-		if digits == 0 || digits > 4 || strings.Trim(s[:digits], "0") == "" || !strings.Contains(" y yr mo w d ", " "+unit+" ") {
-			d.FaultWant(n, "a term such as 1y, 6mo or 45d")
-			return
-		}
-		*dst = s
-	}
+		return s, digits > 0 && digits <= 4 && strings.Trim(s[:digits], "0") != "" && strings.Contains(" y yr mo w d ", " "+unit+" ")
+	})
 }
 
 // readWhen reads a date or a time since the start.
@@ -229,49 +222,22 @@ func readWhen(dst *When) strict.Reader {
 	}
 }
 
-func failures(dst **Failures) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		f := &Failures{}
-		o := d.ReadObject(n, "failures", failuresFields(f))
-		*dst = f
-		o.Require("mtbf", "repair")
-	}
-}
-
-func hazard(dst **Hazard) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		h := &Hazard{}
-		o := d.ReadObject(n, "hazard", hazardFields(h))
-		*dst = h
-		o.Require("mean_up", "mean_down")
-	}
-}
-
-func availability(dst **Availability) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		a := &Availability{}
-		o := d.ReadObject(n, "availability", availabilityFields(a))
-		*dst = a
-		o.Require("file", "polarity")
-	}
-}
-
-func failuresFields(f *Failures) []strict.Field {
+var failuresSection = strict.Section[Failures]{Name: "failures", Needs: []string{"mtbf", "repair"}, Fields: func(f *Failures) []strict.Field {
 	return []strict.Field{
 		{"mtbf", "mean time between failures of one node", strict.Duration(&f.MTBF, 1)},
 		{"repair", "mean time to repair", strict.Duration(&f.Repair, 1)},
 	}
-}
+}}
 
-func hazardFields(h *Hazard) []strict.Field {
+var hazardSection = strict.Section[Hazard]{Name: "hazard", Needs: []string{"mean_up", "mean_down"}, Fields: func(h *Hazard) []strict.Field {
 	return []strict.Field{
 		{"mean_up", "mean time until a node is lost", strict.Duration(&h.MeanUp, 1)},
 		{"mean_down", "mean time until it comes back", strict.Duration(&h.MeanDown, 1)},
 		{"notice", "warning before the loss", strict.Duration(&h.Notice, 0)},
 	}
-}
+}}
 
-func availabilityFields(a *Availability) []strict.Field {
+var availabilitySection = strict.Section[Availability]{Name: "availability", Needs: []string{"file", "polarity"}, Fields: func(a *Availability) []strict.Field {
 	return []strict.Field{
 		{"file", "the trace, relative to this file", file(&a.File)},
 		{"polarity", "what its numbers count: available or preempted nodes", strict.Choice(&a.Polarity, "polarity", "available", "preempted")},
@@ -280,14 +246,14 @@ func availabilityFields(a *Availability) []strict.Field {
 		{"repeat", "begin again at the trace's end", strict.Bool(&a.Repeat)},
 		{"scale", "the trace's largest count is the whole pool", strict.Bool(&a.Scale)},
 	}
-}
+}}
 
-// measure reads a number of at least 0 and keeps it times unit, rounded: CPUs
-// in thousandths, GiB in MiB.
-func measure(dst *int64, unit, most float64) strict.Reader {
+// measure reads a number of least to most and keeps it times unit, rounded: CPUs in
+// thousandths, GiB in MiB.
+func measure(dst *int64, unit, least, most float64) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
-		v := -1.0
-		if strict.Number(&v, 0, most)(d, n); v >= 0 {
+		v := math.NaN()
+		if strict.Number(&v, least, most)(d, n); v >= least {
 			*dst = int64(math.Round(v * unit))
 		}
 	}

@@ -31,14 +31,14 @@ func topFields(s *Scenario) []strict.Field {
 		{"capacity", "the pools of GPUs and what they cost", capacities(&s.Capacity)},
 		{"commitments", "discounts on on-demand use: savings plans, reserved instances, committed use, as capcli bill reads them", discounts(s)},
 		{"policy", "who starts first: " + strings.Join(policy.Catalog.Names(), ", "), readPolicy(&s.Policy)},
-		{"placement", "where jobs go: " + strings.Join(placement.Catalog.Names(), ", "), catalogued(&s.Placement, "placement", placement.Catalog.Names())},
-		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflow(&s.Overflow)},
+		{"placement", "where jobs go: " + strings.Join(placement.Catalog.Names(), ", "), strict.Choice(&s.Placement, "placement", placement.Catalog.Names()...)},
+		{"overflow", "when jobs go on from committed capacity to on-demand and spot", overflowSection.Reader(&s.Overflow)},
 		{"preemption", "what a job loses when it loses its GPUs", preemption(&s.Preemption)},
 		{"tenants", "who pays, with shares and quotas", tenants(&s.Tenants)},
 		{"limits", "bounds that the result should hold: {wait_p95: 30m, cost: 1.70M}", limits(&s.Limits)},
 		{"budget", "what may be spent, with alerts at 80, 100 and 120 %: {monthly: 100k, tenants: {research: 40k}}", budget(&s.Budget)},
 		{"approvals", "who must sign for how many GPUs: [{below: 10, by: team lead}, {by: board}]", approvals(&s.Approvals)},
-		{"energy", "power and its carbon: {watts_held: 700, watts_idle: 90, pue: 1.3, price_kwh: 0.11, intensity: 400}", energy(&s.Energy)},
+		{"energy", "power and its carbon: {watts_held: 700, watts_idle: 90, pue: 1.3, price_kwh: 0.11, intensity: 400}", energySection.Pointer(&s.Energy)},
 	}
 }
 
@@ -50,13 +50,13 @@ func jobsFields(j *Jobs) []strict.Field {
 		{"cpu_jobs", "run jobs that want no GPU too", strict.Bool(&j.CPUJobs)},
 		{"any_model", "run jobs on GPUs of any model, whatever they want", strict.Bool(&j.AnyModel)},
 		{"kill_at_limit", "end a job at its limit, as a strict scheduler does", strict.Bool(&j.KillAtLimit)},
-		{"generate", "jobs made up by the generator", workload(&j.Generate)},
+		{"generate", "jobs made up by the generator", workloadSection.Pointer(&j.Generate)},
 	}
 }
 
 func policyFields(p *Policy) []strict.Field {
 	fields := []strict.Field{
-		{"name", "the policy", catalogued(&p.Name, "policy", policy.Catalog.Names())},
+		{"name", "the policy", strict.Choice(&p.Name, "policy", policy.Catalog.Names()...)},
 		{"queue_limits", "las: borders between its queues, in GPU-seconds or as 1h of one GPU", queueLimits(&p.QueueLimits)},
 	}
 	for _, s := range policy.OwnSettings.All() {
@@ -83,11 +83,6 @@ func ownSetting(dst *map[string]capcli.Seconds, name string, least capcli.Second
 		own[name] = v
 		*dst = own
 	}
-}
-
-// catalogued reads a name of a catalogue.
-func catalogued(dst *string, kind string, names []string) strict.Reader {
-	return strict.Choice(dst, kind, names...)
 }
 
 // period reads "2027-01-01 to 2027-12-31", the last day included. Instants in
@@ -174,7 +169,7 @@ func jobs(dst *Jobs) strict.Reader {
 func readPolicy(dst *Policy) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
-			catalogued(&dst.Name, "policy", policy.Catalog.Names())(d, n)
+			strict.Choice(&dst.Name, "policy", policy.Catalog.Names()...)(d, n)
 			return
 		}
 		d.ReadObject(n, "policy", policyFields(dst))
@@ -204,30 +199,24 @@ func queueLimits(dst *[]capcli.GPUTime) strict.Reader {
 
 // tenants reads who pays.
 func tenants(dst *[]simulate.Tenant) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		lines := map[string]int{}
-		d.ReadList(n, maxTenants, "tenants", func(_ int, n *yaml.Node) {
-			t := simulate.Tenant{Weight: 1}
-			o := d.ReadObject(n, "tenants", tenantFields(&t))
-			if o == nil {
-				return
-			}
-			if !o.Has("name") {
-				o.FaultMissing("name", "a tenant needs a name")
-			} else if line, twice := lines[t.Name]; twice && t.Name != "" {
-				o.Fault("name", "tenant %s is there twice, first in line %d", strict.Show(t.Name), line)
-			} else {
-				lines[t.Name] = n.Line
-			}
-			*dst = append(*dst, t)
-		})
+	lines := map[string]int{}
+	section := tenantSection
+	section.Check = func(o *strict.Object, t *simulate.Tenant) {
+		if !o.Has("name") {
+			o.FaultMissing("name", "a tenant needs a name")
+		} else if line, twice := lines[t.Name]; twice && t.Name != "" {
+			o.Fault("name", "tenant %s is there twice, first in line %d", strict.Show(t.Name), line)
+		} else {
+			lines[t.Name] = o.Node.Line
+		}
 	}
+	return section.List(dst, maxTenants, "tenants")
 }
 
-func tenantFields(t *simulate.Tenant) []strict.Field {
+var tenantSection = strict.Section[simulate.Tenant]{Name: "tenants", Start: simulate.Tenant{Weight: 1}, Fields: func(t *simulate.Tenant) []strict.Field {
 	return []strict.Field{
 		{"name", "as in the trace", strict.Name(&t.Name)},
 		{"weight", "share it is entitled to against the others'; 1 where left out", strict.Number(&t.Weight, 1e-6, 1e6)},
 		{"quota", "most GPUs that it may hold at once", strict.Integer(&t.Quota, 1, maxGPUs)},
 	}
-}
+}}

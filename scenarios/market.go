@@ -92,18 +92,10 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 
 // stepOf reads 1mo, 1w, 36h.
 func stepOf(dst *capcli.Step) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		s, ok := d.ReadScalar(n, "a length such as 1mo")
-		if !ok {
-			return
-		}
-		v, err := capcli.ParseStep(s)
-		if err != nil {
-			d.FaultWant(n, "a length such as 36h, 2w, 6mo or 1y")
-			return
-		}
-		*dst = v
-	}
+	return strict.Value(dst, "a length such as 1mo", "a length such as 36h, 2w, 6mo or 1y", func(s string) (capcli.Step, bool) {
+		step, err := capcli.ParseStep(s)
+		return step, err == nil
+	})
 }
 
 func marketGPUs(m *Market) strict.Reader {
@@ -156,7 +148,7 @@ func marketOffers(m *Market) strict.Reader {
 				{"until", "capacity_block: last day", lastDay(&x.Until)},
 				{"price", "of a GPU for an hour of the term", price(&x.price)},
 				{"max", "most GPUs, of plans most dollars an hour, that can be bought at one time", thousandths(&x.Max)},
-				{"machine", "owned: what one GPU costs to own over its term: {capital: 31k, residual: 4k, watts: 1275, pue: 1.3, price_kwh: 0.11}", machine(&x.machine)},
+				{"machine", "owned: what one GPU costs to own over its term: {capital: 31k, residual: 4k, watts: 1275, pue: 1.3, price_kwh: 0.11}", machineSection.Pointer(&x.machine)},
 				{"rates", "plans: [{gpu_model: H100, discount: 28%}], the first that fits a model counts", planRates(&x.rates)},
 				{"price_per_dollar", "plans: what a dollar of commitment costs, below 1 where paying ahead is rewarded; 1 where left out", price(&x.perHour)},
 				{"extend", "an option to extend: {term: 6mo, price: 2.20}", x.extension()},

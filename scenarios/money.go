@@ -117,132 +117,99 @@ func tenantBudgets(dst *[]billing.TenantBudget) strict.Reader {
 
 // approvals reads who must sign: [{below: 10, by: team lead}, {by: board}].
 func approvals(dst *billing.Approvals) strict.Reader {
+	list := approvalSection.List((*[]billing.Approval)(dst), maxList, "approvals")
 	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "approvals", func(_ int, n *yaml.Node) {
-			var a billing.Approval
-			o := d.ReadObject(n, "approvals", approvalFields(&a))
-			o.Require("by")
-			*dst = append(*dst, a)
-		})
+		list(d, n)
 		if why := dst.Check(); why != "" && d.FaultCount() == 0 {
 			d.Fault(n, "approvals: %s", why)
 		}
 	}
 }
 
-func approvalFields(a *billing.Approval) []strict.Field {
+var approvalSection = strict.Section[billing.Approval]{Name: "approvals", Needs: []string{"by"}, Fields: func(a *billing.Approval) []strict.Field {
 	return []strict.Field{
 		{"below", "for fewer GPUs than this; any number where left out, in the last", strict.Integer(&a.Below, 1, maxGPUs)},
 		{"by", "who must sign", strict.Name(&a.By)},
 	}
-}
+}}
 
-// powerText is the section's figures as they are written.
-type powerText struct {
-	held, idle, pue float64
-	grid            string
-}
-
-func energyFields(e *Energy, t *powerText) []strict.Field {
+var energySection = strict.Section[Energy]{Name: "energy", Start: Energy{Energy: billing.Energy{PUE: 1000}}, Fields: func(e *Energy) []strict.Field {
 	return []strict.Field{
-		{"watts_held", "power of a GPU that is held, with its share of the node", strict.Number(&t.held, 0, 100_000)},
-		{"watts_idle", "of one that is up and that nobody holds; 0 where left out", strict.Number(&t.idle, 0, 100_000)},
+		{"watts_held", "power of a GPU that is held, with its share of the node", watts(&e.Energy.Held)},
+		{"watts_idle", "of one that is up and that nobody holds; 0 where left out", watts(&e.Energy.Idle)},
 		{"models", "of other models: [{gpu_model: H100, watts_held: 700, watts_idle: 90}]", powerModels(&e.Energy.Models)},
-		{"pue", "power of the building for each watt; 1 where left out", strict.Number(&t.pue, 1, 10)},
+		{"pue", "power of the building for each watt; 1 where left out", measure(&e.Energy.PUE, 1000, 1, 10)},
 		{"price_kwh", "dollars for a kilowatt-hour", money(&e.Energy.Price)},
-		{"intensity", "grams of CO2e for a kilowatt-hour: a number, or a CSV file of an hourly series", strict.Text(&t.grid, 4096)},
+		{"intensity", "grams of CO2e for a kilowatt-hour: a number, or a CSV file of an hourly series", intensity(e)},
 		{"zone", "grid zone of that file: DE, US-CAL-CISO", strict.Name(&e.Zone)},
 		{"carbon_price", "dollars for a tonne of CO2e", money(&e.Energy.CarbonPrice)},
 		{"carbon_budget", "CO2e for the whole time: 120t, 500kg", carbon(&e.Energy.Budget)},
 	}
-}
-
-func powerModelFields(m *billing.ModelPower, t *powerText) []strict.Field {
-	return []strict.Field{
-		{"gpu_model", "the model", strict.Name(&m.GPUModel)},
-		{"watts_held", "power of a GPU that is held", strict.Number(&t.held, 0, 100_000)},
-		{"watts_idle", "of one that is not", strict.Number(&t.idle, 0, 100_000)},
+}, Check: func(o *strict.Object, e *Energy) {
+	if !o.Has("models") {
+		o.Require("watts_held")
 	}
-}
+	if e.File == "" && o.Has("zone") {
+		o.FaultName("zone", "zone goes with a file of intensity")
+	}
+	if !o.Has("intensity") && (o.Has("carbon_price") || o.Has("carbon_budget")) {
+		o.FaultMissing("intensity", "intensity is missing: the carbon of a kilowatt-hour, such as 400, or a file")
+	}
+}}
 
-// energy reads what power costs.
-func energy(dst **Energy) strict.Reader {
+// watts reads a power and keeps it in milliwatts.
+func watts(dst *int64) strict.Reader { return measure(dst, 1000, 0, 100_000) }
+
+// intensity reads grams of CO2e, or takes the text for the name of a file.
+func intensity(e *Energy) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
-		e := &Energy{}
-		t := powerText{pue: 1}
-		o := d.ReadObject(n, "energy", energyFields(e, &t))
-		if o == nil {
+		var text string
+		if strict.Text(&text, 4096)(d, n); text == "" {
 			return
 		}
-		if !o.Has("models") {
-			o.Require("watts_held")
+		u, err := capcli.ParseUSD(text) // a decimal in millionths, of grams
+		if err != nil || u > 100_000*capcli.Dollar || strings.HasPrefix(text, "$") {
+			e.File = text
+			return
 		}
-		if t.grid != "" {
-			e.Energy.Intensity.Flat, e.File = intensityOf(t.grid)
-		}
-		if e.File == "" && o.Has("zone") {
-			o.FaultName("zone", "zone goes with a file of intensity")
-		}
-		if !o.Has("intensity") && (o.Has("carbon_price") || o.Has("carbon_budget")) {
-			o.FaultMissing("intensity", "intensity is missing: the carbon of a kilowatt-hour, such as 400, or a file")
-		}
-		e.Energy.Held, e.Energy.Idle, e.Energy.PUE = milli(t.held), milli(t.idle), milli(t.pue)
-		*dst = e
+		e.Energy.Intensity.Flat = billing.Carbon((u + 500) / 1000)
 	}
 }
 
-// milli rounds to thousandths.
-func milli(v float64) int64 { return int64(math.Round(v * 1000)) }
-
-// intensityOf reads 400, or takes the text for a file's name.
-func intensityOf(text string) (grid billing.Carbon, file string) {
-	u, err := capcli.ParseUSD(text) // a decimal in millionths, of grams
-	if err != nil || u > 100_000*capcli.Dollar || strings.HasPrefix(text, "$") {
-		return 0, text
-	}
-	return billing.Carbon((u + 500) / 1000), ""
-}
-
+// powerModels reads the power of further GPU models.
 func powerModels(dst *[]billing.ModelPower) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		seen := map[string]bool{}
-		d.ReadList(n, maxList, "models", func(_ int, n *yaml.Node) {
-			var m billing.ModelPower
-			var t powerText
-			o := d.ReadObject(n, "models", powerModelFields(&m, &t))
-			o.Require("gpu_model", "watts_held")
-			if seen[m.GPUModel] && o != nil {
-				o.Fault("gpu_model", "%s is there twice", strict.Show(m.GPUModel))
-			}
-			seen[m.GPUModel] = true
-			m.Held, m.Idle = milli(t.held), milli(t.idle)
-			*dst = append(*dst, m)
-		})
+	seen := map[string]bool{}
+	section := powerModelSection
+	section.Check = func(o *strict.Object, m *billing.ModelPower) {
+		if seen[m.GPUModel] {
+			o.Fault("gpu_model", "%s is there twice", strict.Show(m.GPUModel))
+		}
+		seen[m.GPUModel] = true
 	}
+	return section.List(dst, maxList, "models")
 }
+
+var powerModelSection = strict.Section[billing.ModelPower]{Name: "models", Needs: []string{"gpu_model", "watts_held"}, Fields: func(m *billing.ModelPower) []strict.Field {
+	return []strict.Field{
+		{"gpu_model", "the model", strict.Name(&m.GPUModel)},
+		{"watts_held", "power of a GPU that is held", watts(&m.Held)},
+		{"watts_idle", "of one that is not", watts(&m.Idle)},
+	}
+}}
 
 // carbon reads 120t, 500kg or 30g.
 func carbon(dst *billing.Carbon) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		s, ok := d.ReadScalar(n, "an amount of CO2e such as 120t")
-		if !ok {
-			return
-		}
+	return strict.Value(dst, "an amount of CO2e such as 120t", "an amount of CO2e above 0 with its unit, such as 120t, 500kg or 800g", func(s string) (billing.Carbon, bool) {
 		for _, u := range []struct {
-			unit string
-			of   billing.Carbon
+			name  string
+			grams billing.Carbon
 		}{{"kg", 1000 * billing.Gram}, {"g", billing.Gram}, {"t", billing.Tonne}} {
-			digits, found := strings.CutSuffix(s, u.unit)
-			if !found {
-				continue
+			if digits, found := strings.CutSuffix(s, u.name); found {
+				v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // a decimal in millionths
+				ok := err == nil && v > 0 && v <= math.MaxInt64/capcli.USD(u.grams) && !strings.HasPrefix(s, "$")
+				return billing.Carbon(v) * u.grams / 1_000_000, ok
 			}
-			v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // in millionths
-			if err != nil || v <= 0 || v > math.MaxInt64/capcli.USD(u.of) || strings.HasPrefix(s, "$") {
-				break
-			}
-			*dst = billing.Carbon(v) * u.of / 1_000_000
-			return
 		}
-		d.FaultWant(n, "an amount of CO2e above 0 with its unit, such as 120t, 500kg or 800g")
-	}
+		return 0, false
+	})
 }

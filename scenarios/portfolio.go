@@ -74,7 +74,7 @@ func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
 		{"spot_prices", "steps of spot prices: {instance_type: p5.48xlarge, region: us-east-1, at: 2027-01-01, price: 12.50}", spotPrices(&p.SpotPrices)},
 		{"budget", "what may be spent, with alerts: {monthly: 100k, tenants: {research: 40k}}", budget(&p.Budget)},
 		{"approvals", "who must sign for how many GPUs: [{below: 10, by: team lead}, {by: board}]", approvals(&p.Approvals)},
-		{"energy", "power and its carbon: {watts_held: 700, pue: 1.3, price_kwh: 0.11, intensity: 400}", energy(&p.Energy)},
+		{"energy", "power and its carbon: {watts_held: 700, pue: 1.3, price_kwh: 0.11, intensity: 400}", energySection.Pointer(&p.Energy)},
 		{"spot_file", "CSV of more: at,price,instance_type,gpu_model,region,zone", file(&p.SpotFile)},
 	})
 	if !o.Has("capcli") {
@@ -190,17 +190,9 @@ const maxCommitments = 10_000
 
 // currency reads three letters.
 func currency(dst *string) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		s, ok := d.ReadScalar(n, "a currency such as USD")
-		if !ok {
-			return
-		}
-		if len(s) != 3 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
-			d.FaultWant(n, "a currency in three letters such as USD")
-			return
-		}
-		*dst = s
-	}
+	return strict.Value(dst, "a currency such as USD", "a currency in three letters such as USD", func(s string) (string, bool) {
+		return s, len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	})
 }
 
 // money reads an exact amount: 1.7M, $85k, 1,200.50.
@@ -221,22 +213,19 @@ func money(dst *capcli.USD) strict.Reader {
 
 // parseMoney reads an amount of money that is not negative, to the millionth.
 func parseMoney(s string) (capcli.USD, error) {
-	text, times, zeros := strings.TrimSpace(strings.TrimSuffix(s, "USD")), capcli.USD(1), 0
+	text, times := strings.TrimSpace(strings.TrimSuffix(s, "USD")), capcli.USD(1)
 	if text != "" {
 		switch text[len(text)-1] {
 		case 'k', 'K':
-			zeros = 3
+			times = 1e3
 		case 'M', 'm':
-			zeros = 6
+			times = 1e6
 		case 'B', 'b', 'G':
-			zeros = 9
+			times = 1e9
 		}
 	}
-	if zeros > 0 {
+	if times > 1 {
 		text = strings.TrimSpace(text[:len(text)-1])
-		for range zeros {
-			times *= 10
-		}
 	}
 	u, err := capcli.ParseUSD(text)
 	switch {
@@ -255,43 +244,39 @@ const maxMoney = 1_000_000_000_000 * capcli.Dollar
 
 // share reads 28% or 0.28 in millionths.
 func share(dst *int64) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		s, ok := d.ReadScalar(n, "a share such as 28%")
-		if !ok {
-			return
-		}
+	return strict.Value(dst, "a share such as 28%", "a share of 0 to 100%, such as 28% or 0.28", func(s string) (int64, bool) {
 		digits, percent := strings.CutSuffix(s, "%")
-		u, err := capcli.ParseUSD(strings.TrimSpace(digits)) // a decimal in millionths
-		v := int64(u)
+		v, err := capcli.ParseUSD(strings.TrimSpace(digits)) // a decimal in millionths
 		if percent {
 			v /= 100
 		}
-		if err != nil || v > allUpfront {
-			d.FaultWant(n, "a share of 0 to 100%, such as 28% or 0.28")
-			return
-		}
-		*dst = v
-	}
+		return int64(v), err == nil && v <= allUpfront
+	})
 }
 
-// spotPrices reads steps of spot prices.
+// spotStep is a step of spot prices on its way from the file.
+type spotStep struct {
+	billing.SpotPrice
+	instance string
+	price    Price
+}
+
+var spotSection = strict.Section[spotStep]{Name: "spot_prices", Needs: []string{"at", "price"}, Fields: func(s *spotStep) []strict.Field {
+	return append(skuFields(&s.SKU, &s.instance), strict.Field{"at", "from then on", instantOf(&s.At)}, strict.Field{"price", "of a unit for an hour", price(&s.price)})
+}}
+
+// spotPrices reads steps of spot prices and puts them in order of time.
 func spotPrices(dst *[]billing.SpotPrice) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxSpotPrices, "spot prices", func(_ int, n *yaml.Node) {
-			var s billing.SpotPrice
-			var instance string
-			var p Price
-			o := d.ReadObject(n, "spot_prices", append(skuFields(&s.SKU, &instance), strict.Field{"at", "from then on", instantOf(&s.At)}, strict.Field{"price", "of a unit for an hour", price(&p)}))
-			if o == nil {
-				return
-			}
-			o.Require("at", "price")
+		var steps []spotStep
+		spotSection.List(&steps, maxSpotPrices, "spot prices")(d, n)
+		for _, s := range steps {
 			if s.SKU.Family == "" && s.SKU.Size == "" {
-				s.SKU.Family, s.SKU.Size = billing.CutInstanceType(instance)
+				s.SKU.Family, s.SKU.Size = billing.CutInstanceType(s.instance)
 			}
-			s.Price = p.Rate
-			*dst = append(*dst, s)
-		})
+			s.Price = s.price.Rate
+			*dst = append(*dst, s.SpotPrice)
+		}
 		slices.SortStableFunc(*dst, func(a, b billing.SpotPrice) int { return cmp.Compare(a.At, b.At) })
 	}
 }

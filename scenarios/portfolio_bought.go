@@ -117,11 +117,11 @@ func (c *bought) fields() []strict.Field {
 		{"targeted", "capacity_reservation: only use that names it runs in it", strict.Bool(&c.targeted)},
 		{"committed", "capacity_reservation: cancelled before so long, it costs wind_down", strict.Duration(&c.least, 0)},
 		{"wind_down", "capacity_reservation: that charge", money(&c.windDown)},
-		{"sizes", "azure_reservation: its flexibility group by the reservation catalogue: [{size: Standard_NC24ads_A100_v4, ratio: 1}, {size: Standard_NC48ads_A100_v4, ratio: 2}]", sizeRatios(&c.sizes)},
+		{"sizes", "azure_reservation: its flexibility group by the reservation catalogue: [{size: Standard_NC24ads_A100_v4, ratio: 1}, {size: Standard_NC48ads_A100_v4, ratio: 2}]", sizeSection.List(&c.sizes, maxList, "sizes")},
 		{"size_flexibility", "azure_reservation: false covers its own size only", strict.Bool(&c.flexible)},
 		{"minimum", "minimum_spend: what is paid at least in each period", money(&c.minimum)},
 		{"every", "minimum_spend: the period, month, quarter, year or term; term where left out", strict.Choice(&c.every, "every", "month", "quarter", "year", "term")},
-		{"machine", "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", machine(&c.machine)},
+		{"machine", "owned: what one unit costs: {capital: 250k, residual: 40k, watts: 10200, pue: 1.3, price_kwh: 0.11, space: 0.40}", machineSection.Pointer(&c.machine)},
 		{"escape", "it is left before its end: {leave: 2027-04-01, every: 90d, refund: 100%, fee: 0, limit: 50k}", escape(&k.Escape, &c.leave)},
 	}
 	list = append(list, c.deal.fields()...)
@@ -143,56 +143,51 @@ func productOf(dst *string) strict.Reader {
 
 // thousandths reads a number above 0 with at most three decimals.
 func thousandths(dst *int64) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		s, ok := d.ReadScalar(n, "a number of units")
-		if !ok {
-			return
-		}
+	form := fmt.Sprintf("a number of units above 0 and at most %d, with at most three decimals", maxGPUs)
+	return strict.Value(dst, "a number of units", form, func(s string) (int64, bool) {
 		u, err := capcli.ParseUSD(s) // a decimal in millionths
-		if err != nil || u <= 0 || u%1000 != 0 || u > maxGPUs*capcli.Dollar {
-			d.FaultWant(n, fmt.Sprintf("a number of units above 0 and at most %d, with at most three decimals", maxGPUs))
-			return
-		}
-		*dst = int64(u / 1000)
-	}
+		return int64(u / 1000), err == nil && u > 0 && u%1000 == 0 && u <= maxGPUs*capcli.Dollar
+	})
 }
 
+// rateText is the rate of a plan on its way from the file.
+type rateText struct {
+	billing.PlanRate
+	sku      billing.SKU
+	instance string
+	price    Price
+}
+
+var rateSection = strict.Section[rateText]{Name: "rates", Fields: func(r *rateText) []strict.Field {
+	return append(skuFields(&r.sku, &r.instance), strict.Field{"rate", "of a unit for an hour under the plan", price(&r.price)},
+		strict.Field{"discount", "from the on-demand price: 28%", share(&r.Discount)})
+}, Check: func(o *strict.Object, r *rateText) {
+	switch {
+	case o.Has("rate") == o.Has("discount"):
+		o.FaultMissing("rate", "give a rate or a discount, one of the two")
+	case r.price.Known && r.price.Rate == 0:
+		o.Fault("rate", "rate is 0, at which any plan would cover all use; give what the plan charges")
+	}
+	r.Scope, r.Rate = scopeOf(r.sku, r.instance), r.price.Rate
+}}
+
+// planRates reads the rates of a plan.
 func planRates(dst *[]billing.PlanRate) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "rates", func(_ int, n *yaml.Node) {
-			var r billing.PlanRate
-			var s billing.SKU
-			var instance string
-			var rate Price
-			o := d.ReadObject(n, "rates", append(skuFields(&s, &instance), strict.Field{"rate", "of a unit for an hour under the plan", price(&rate)},
-				strict.Field{"discount", "from the on-demand price: 28%", share(&r.Discount)}))
-			switch {
-			case o == nil:
-			case o.Has("rate") == o.Has("discount"):
-				o.FaultMissing("rate", "give a rate or a discount, one of the two")
-			case rate.Known && rate.Rate == 0:
-				o.Fault("rate", "rate is 0, at which any plan would cover all use; give what the plan charges")
-			}
-			r.Scope, r.Rate = scopeOf(s, instance), rate.Rate
-			*dst = append(*dst, r)
-		})
+		var rates []rateText
+		rateSection.List(&rates, maxList, "rates")(d, n)
+		for _, r := range rates {
+			*dst = append(*dst, r.PlanRate)
+		}
 	}
 }
 
-// sizeRatios reads a flexibility group.
-func sizeRatios(dst *[]billing.SizeRatio) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "sizes", func(_ int, n *yaml.Node) {
-			var s billing.SizeRatio
-			o := d.ReadObject(n, "sizes", []strict.Field{
-				{"size", "Standard_NC24ads_A100_v4", strict.Name(&s.Size)},
-				{"ratio", "its footprint beside the other sizes", strict.Integer(&s.Ratio, 1, 20_000)},
-			})
-			o.Require("size", "ratio")
-			*dst = append(*dst, s)
-		})
+var sizeSection = strict.Section[billing.SizeRatio]{Name: "sizes", Needs: []string{"size", "ratio"}, Fields: func(s *billing.SizeRatio) []strict.Field {
+	return []strict.Field{
+		{"size", "Standard_NC24ads_A100_v4", strict.Name(&s.Size)},
+		{"ratio", "its footprint beside the other sizes", strict.Integer(&s.Ratio, 1, 20_000)},
 	}
-}
+}}
 
 // scopeOf makes a scope of what the file says about use.
 func scopeOf(s billing.SKU, instance string) billing.Scope {
@@ -204,22 +199,16 @@ func scopeOf(s billing.SKU, instance string) billing.Scope {
 	}
 }
 
-func machine(dst **billing.Machine) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		m := &billing.Machine{}
-		pue := 0.0
-		d.ReadObject(n, "machine", []strict.Field{
-			{"capital", "what one unit costs to buy", money(&m.Capital)},
-			{"residual", "and is worth at the end", money(&m.Residual)},
-			{"watts", "drawn, used or not", strict.Integer(&m.Watts, 0, 10_000_000)},
-			{"pue", "power of the building for each watt of the machine; 1 where left out", strict.Number(&pue, 1, 10)},
-			{"price_kwh", "dollars for a kilowatt-hour", money(&m.Energy)},
-			{"space", "rent, staff and network, dollars an hour", money(&m.Space)},
-		})
-		m.PUE = int64(pue*1000 + 0.5)
-		*dst = m
+var machineSection = strict.Section[billing.Machine]{Name: "machine", Fields: func(m *billing.Machine) []strict.Field {
+	return []strict.Field{
+		{"capital", "what one unit costs to buy", money(&m.Capital)},
+		{"residual", "and is worth at the end", money(&m.Residual)},
+		{"watts", "drawn, used or not", strict.Integer(&m.Watts, 0, 10_000_000)},
+		{"pue", "power of the building for each watt of the machine; 1 where left out", measure(&m.PUE, 1000, 1, 10)},
+		{"price_kwh", "dollars for a kilowatt-hour", money(&m.Energy)},
+		{"space", "rent, staff and network, dollars an hour", money(&m.Space)},
 	}
-}
+}}
 
 func escape(dst *billing.Escape, leave *capcli.Time) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {

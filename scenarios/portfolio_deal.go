@@ -38,7 +38,7 @@ type deal struct {
 // dealFields are the fields of a deal.
 func (x *deal) fields() []strict.Field {
 	return []strict.Field{
-		{"ramp", "steps up or down within the term: [{from: 2027-04-01, units: 128, price: 2.10}], each until the next", ramp(&x.ramp)},
+		{"ramp", "steps up or down within the term: [{from: 2027-04-01, units: 128, price: 2.10}], each until the next", rampSection.List(&x.ramp, maxList, "ramp")},
 		{"extend", "an option to extend that is used: {term: 6mo, price: 2.20}, from the end of the term on", extension(x)},
 		{"terminate", "it is ended early: {on: 2027-09-01, fee: 50%, flat: 0}, a share of what was yet to be paid", exit(&x.terminate, "terminate", "fee", "share of what is yet to be paid")},
 		{"resale", "the rest is sold: {on: 2027-09-01, haircut: 20%, flat: 0}, off its straight-line value", exit(&x.resale, "resale", "haircut", "share off the straight-line value of the rest")},
@@ -54,19 +54,13 @@ func (s *rampStep) fields() []strict.Field {
 	}
 }
 
-func ramp(dst *[]rampStep) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "ramp", func(_ int, n *yaml.Node) {
-			s := rampStep{from: capcli.NoTime}
-			o := d.ReadObject(n, "ramp", append([]strict.Field{{"from", "first day of the step", instantOf(&s.from)}}, s.fields()...))
-			o.Require("from")
-			if o != nil && !o.Has("units") && !o.Has("gpus") && !o.Has("price") && !o.Has("commit") {
-				o.FaultMissing("units", "a step says what changes: units, price or commit")
-			}
-			*dst = append(*dst, s)
-		})
+var rampSection = strict.Section[rampStep]{Name: "ramp", Start: rampStep{from: capcli.NoTime}, Needs: []string{"from"}, Fields: func(s *rampStep) []strict.Field {
+	return append([]strict.Field{{"from", "first day of the step", instantOf(&s.from)}}, s.fields()...)
+}, Check: func(o *strict.Object, _ *rampStep) {
+	if !o.Has("units") && !o.Has("gpus") && !o.Has("price") && !o.Has("commit") {
+		o.FaultMissing("units", "a step says what changes: units, price or commit")
 	}
-}
+}}
 
 func extension(x *deal) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {

@@ -151,31 +151,17 @@ func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capc
 	}
 }
 
-// pricePath reads changes of a price to come.
-func pricePath(dst *[]PriceChange) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "changes of price", func(_ int, n *yaml.Node) {
-			var c PriceChange
-			o := d.ReadObject(n, "price_path", changeFields(&c))
-			if o == nil {
-				return
-			}
-			o.Require("from")
-			if o.Has("change") == o.Has("price") {
-				o.Fault("change", "want change: -44%% or price: 1.20, one of them")
-			}
-			*dst = append(*dst, c)
-		})
-	}
-}
-
-func changeFields(c *PriceChange) []strict.Field {
+var priceChangeSection = strict.Section[PriceChange]{Name: "price_path", Needs: []string{"from"}, Fields: func(c *PriceChange) []strict.Field {
 	return []strict.Field{
 		{"from", "the price changes then: a date, a month, or a time since the start", monthOr(&c.From)},
 		{"change", "by so much of the price before: -44%", change(c)},
 		{"price", "to this price: 1.20", price(&c.Price)},
 	}
-}
+}, Check: func(o *strict.Object, _ *PriceChange) {
+	if o.Has("change") == o.Has("price") {
+		o.Fault("change", "want change: -44%% or price: 1.20, one of them")
+	}
+}}
 
 // monthOr reads a month, 2027-06, or what when reads.
 func monthOr(dst *When) strict.Reader {

@@ -12,23 +12,26 @@ import (
 	"capcli/simulate"
 )
 
-// overflow reads when jobs go on to capacity that is paid by use.
-func overflow(dst *Overflow) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		o := d.ReadObject(n, "overflow", overflowFields(dst))
-		if o == nil || dst.PerGPUHour == 0 {
-			return
-		}
-		if len(dst.Patience) == 0 {
-			dst.Patience = []simulate.Patience{{}}
-		}
-		for i := range dst.Patience {
-			if p := &dst.Patience[i]; p.Wait >= 0 {
-				p.PerHour = dst.PerGPUHour
-			}
+var overflowSection = strict.Section[Overflow]{Name: "overflow", Fields: func(o *Overflow) []strict.Field {
+	return []strict.Field{
+		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", strict.Names(&o.Order, "kinds or names of pools")},
+		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; 0 where left out", patiences(&o.Patience)},
+		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&o.PerGPUHour)},
+		{"queue_max", "with more jobs waiting than this, the last go on at once", strict.Integer(&o.QueueMax, 1, 1_000_000_000)},
+	}
+}, Check: func(_ *strict.Object, o *Overflow) {
+	if o.PerGPUHour == 0 {
+		return
+	}
+	if len(o.Patience) == 0 {
+		o.Patience = []simulate.Patience{{}}
+	}
+	for i := range o.Patience {
+		if p := &o.Patience[i]; p.Wait >= 0 {
+			p.PerHour = o.PerGPUHour
 		}
 	}
-}
+}}
 
 // perHour reads a length of time for each hour as hours; it may be a fraction
 // of a second, 273.6s or 0.076h.
@@ -52,32 +55,36 @@ func perHour(dst *float64) strict.Reader {
 
 // patiences reads one wait for all jobs, or one for each range of run times.
 func patiences(dst *[]simulate.Patience) strict.Reader {
+	section := patienceSection
+	section.Check = func(o *strict.Object, p *simulate.Patience) {
+		if !o.Has("wait") {
+			o.FaultMissing("wait", "wait is missing: how long such jobs wait, or never")
+		}
+		if k := len(*dst); k > 0 && o.IsClean("max_run") {
+			last := (*dst)[k-1].MaxRun
+			if last == 0 || p.MaxRun > 0 && p.MaxRun <= last {
+				o.Fault("max_run", "this line is never reached: an earlier one takes the same jobs; put the shortest max_run first")
+			}
+		}
+	}
+	list := section.List(dst, maxList, "{max_run, wait}")
 	return func(d *strict.Decoder, n *yaml.Node) {
-		if n.Kind == yaml.ScalarNode {
-			var p simulate.Patience
-			patience(&p.Wait)(d, n)
-			*dst = []simulate.Patience{p}
+		if n.Kind != yaml.ScalarNode {
+			list(d, n)
 			return
 		}
-		d.ReadList(n, maxList, "{max_run, wait}", func(_ int, n *yaml.Node) {
-			var p simulate.Patience
-			o := d.ReadObject(n, "overflow.patience", patienceFields(&p))
-			if o == nil {
-				return
-			}
-			if !o.Has("wait") {
-				o.FaultMissing("wait", "wait is missing: how long such jobs wait, or never")
-			}
-			if k := len(*dst); k > 0 && o.IsClean("max_run") {
-				last := (*dst)[k-1].MaxRun
-				if last == 0 || p.MaxRun > 0 && p.MaxRun <= last {
-					o.Fault("max_run", "this line is never reached: an earlier one takes the same jobs; put the shortest max_run first")
-				}
-			}
-			*dst = append(*dst, p)
-		})
+		var p simulate.Patience
+		patience(&p.Wait)(d, n)
+		*dst = []simulate.Patience{p}
 	}
 }
+
+var patienceSection = strict.Section[simulate.Patience]{Name: "overflow.patience", Fields: func(p *simulate.Patience) []strict.Field {
+	return []strict.Field{
+		{"max_run", "for jobs believed to run no longer; all where left out", strict.Duration(&p.MaxRun, 1)},
+		{"wait", "how long they wait for committed capacity, or never", patience(&p.Wait)},
+	}
+}}
 
 var restartModes = []string{"suspend", "checkpoint", "restart"}
 
@@ -95,15 +102,15 @@ func preemption(dst *simulate.Restarts) strict.Reader {
 	}
 }
 
-func restartClasses(dst *[]simulate.RestartClass) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "classes", func(_ int, n *yaml.Node) {
-			var c simulate.RestartClass
-			d.ReadObject(n, "preemption.classes", restartFields(&c))
-			*dst = append(*dst, c)
-		})
+var restartSection = strict.Section[simulate.RestartClass]{Name: "preemption.classes", Fields: func(c *simulate.RestartClass) []strict.Field {
+	return []strict.Field{
+		{"class", "kind of work, as in the trace; any where left out", strict.Name(&c.Class)},
+		{"max_gpus", "for jobs of at most so many GPUs; any where left out", strict.Integer(&c.MaxGPUs, 1, maxGPUs)},
+		{"checkpoint_every", "work between checkpoints; none where left out", strict.Duration(&c.Interval, 1)},
+		{"checkpoint_cost", "pause for each", strict.Duration(&c.Cost, 0)},
+		{"restart", "time to get going again", strict.Duration(&c.Restart, 0)},
 	}
-}
+}}
 
 // checkOverflow checks that the order names pools that are there and paid by
 // use.
@@ -151,36 +158,10 @@ func (s *Scenario) checkOverflow(o *strict.Object) {
 	}
 }
 
-func overflowFields(dst *Overflow) []strict.Field {
-	return []strict.Field{
-		{"order", "kinds or names of pools, first to be tried first: [on_demand, spot]", strict.Names(&dst.Order, "kinds or names of pools")},
-		{"patience", "how long a job waits for committed capacity: 30m, never, or a list of {max_run, wait}; 0 where left out", patiences(&dst.Patience)},
-		{"patience_per_gpu_hour", "wait in addition for each GPU-hour that the job is believed to need", perHour(&dst.PerGPUHour)},
-		{"queue_max", "with more jobs waiting than this, the last go on at once", strict.Integer(&dst.QueueMax, 1, 1_000_000_000)},
-	}
-}
-
-func patienceFields(p *simulate.Patience) []strict.Field {
-	return []strict.Field{
-		{"max_run", "for jobs believed to run no longer; all where left out", strict.Duration(&p.MaxRun, 1)},
-		{"wait", "how long they wait for committed capacity, or never", patience(&p.Wait)},
-	}
-}
-
-func restartFields(c *simulate.RestartClass) []strict.Field {
-	return []strict.Field{
-		{"class", "kind of work, as in the trace; any where left out", strict.Name(&c.Class)},
-		{"max_gpus", "for jobs of at most so many GPUs; any where left out", strict.Integer(&c.MaxGPUs, 1, maxGPUs)},
-		{"checkpoint_every", "work between checkpoints; none where left out", strict.Duration(&c.Interval, 1)},
-		{"checkpoint_cost", "pause for each", strict.Duration(&c.Cost, 0)},
-		{"restart", "time to get going again", strict.Duration(&c.Restart, 0)},
-	}
-}
-
 func preemptionFields(mode *string, classes *[]simulate.RestartClass) []strict.Field {
 	return []strict.Field{
 		{"mode", "what a policy's preemption does: suspend keeps the work, checkpoint goes back to the last one, restart loses it", strict.Choice(mode, "mode", restartModes...)},
-		{"classes", "how jobs save their work, the first that matches", restartClasses(classes)},
+		{"classes", "how jobs save their work, the first that matches", restartSection.List(classes, maxList, "classes")},
 	}
 }
 

@@ -10,53 +10,39 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// workload reads the recipe for jobs that the generator follows.
-func workload(dst **generate.Workload) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		w := &generate.Workload{Start: capcli.NoTime}
-		*dst = w
-		o := d.ReadObject(n, "jobs.generate", workloadFields(w))
-		if o != nil && len(w.Classes) == 0 && w.Mix == "" && o.IsClean("classes", "mix") {
-			o.FaultMissing("classes", "give classes, at least one kind of work, or a mix")
-		}
+// workloadSection is the recipe for jobs that the generator follows.
+var workloadSection = strict.Section[generate.Workload]{Name: "jobs.generate", Start: generate.Workload{Start: capcli.NoTime}, Fields: func(w *generate.Workload) []strict.Field {
+	return []strict.Field{
+		{"start", "first day; that of the period where left out", instantOf(&w.Start)},
+		{"span", "for so long; the period's length where left out", strict.Duration(&w.Span, 1)},
+		{"scale", "all random classes come so many times as often", strict.Number(&w.Scale, 1e-6, 1e6)},
+		{"mix", "a mix of classes fitted to a real cluster: " + strings.Join(generate.Mixes.Names(), ", "), strict.Choice(&w.Mix, "mix", generate.Mixes.Names()...)},
+		{"classes", "kinds of work that come side by side", workClasses(&w.Classes)},
 	}
-}
-
-// date reads a day or an instant.
-func date(dst *capcli.Time) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		if s, ok := d.ReadScalar(n, "a date such as 2027-01-31"); ok {
-			if t, _, ok := instant(d, n, 0, s); ok {
-				*dst = t
-			}
-		}
+}, Check: func(o *strict.Object, w *generate.Workload) {
+	if len(w.Classes) == 0 && w.Mix == "" && o.IsClean("classes", "mix") {
+		o.FaultMissing("classes", "give classes, at least one kind of work, or a mix")
 	}
-}
+}}
 
 func workClasses(dst *[]generate.Class) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		taken := map[string]bool{}
-		d.ReadList(n, maxList, "classes", func(_ int, n *yaml.Node) {
-			c := generate.Class{Kind: generate.Random}
-			o := d.ReadObject(n, "jobs.generate.classes", classFields(&c))
-			if o != nil {
-				o.Require("name")
-				if c.Name != "" && taken[c.Name] {
-					o.Fault("name", "class %s is there twice", strict.Show(c.Name))
-				}
-				taken[c.Name] = true
-				checkClass(&c, o)
-			}
-			*dst = append(*dst, c)
-		})
+	taken := map[string]bool{}
+	section := classSection
+	section.Check = func(o *strict.Object, c *generate.Class) {
+		if c.Name != "" && taken[c.Name] {
+			o.Fault("name", "class %s is there twice", strict.Show(c.Name))
+		}
+		taken[c.Name] = true
+		checkClass(c, o)
 	}
+	return section.List(dst, maxList, "classes")
 }
 
-func classFields(c *generate.Class) []strict.Field {
+var classSection = strict.Section[generate.Class]{Name: "jobs.generate.classes", Start: generate.Class{Kind: generate.Random}, Needs: []string{"name"}, Fields: func(c *generate.Class) []strict.Field {
 	return append([]strict.Field{
 		{"name", "the jobs' class and the stem of their ids", strict.Name(&c.Name)},
-		{"kind", "random, steady or service", workKind(&c.Kind)},
-		{"tenants", "who pays, drawn job by job: [{name: research, weight: 2}]", workTenants(&c.Tenants)},
+		{"kind", "random, steady or service", strict.Choice(&c.Kind, "kind of work", string(generate.Random), string(generate.Steady), string(generate.Service))},
+		{"tenants", "who pays, drawn job by job: [{name: research, weight: 2}]", workTenantSection.List(&c.Tenants, maxTenants, "tenants")},
 		{"gpu_model", "model wanted; any where left out", strict.Name(&c.GPUModel)},
 		{"partition", "where they are sent", strict.Name(&c.Partition)},
 		{"priority", "larger is more urgent", strict.Integer(&c.Priority, -1_000_000, 1_000_000)},
@@ -68,14 +54,14 @@ func classFields(c *generate.Class) []strict.Field {
 		{"cpus_per_gpu", "CPUs that each GPU comes with", strict.Number(&c.CPUsPerGPU, 0, 1e4)},
 		{"mem_gb_per_gpu", "memory in GiB that each GPU comes with", strict.Number(&c.MemPerGPU, 0, 1e5)},
 	}, append(randomFields(c), steadyFields(c)...)...)
-}
+}}
 
 func randomFields(c *generate.Class) []strict.Field {
 	return []strict.Field{
 		{"jobs_per_day", "random: jobs a day, on average over whole weeks", strict.Number(&c.JobsPerDay, 1e-6, 1e8)},
 		{"mean_gpus", "random: or as many as keep so many GPUs busy", strict.Number(&c.MeanGPUs, 1e-6, 1e6)},
 		{"burst", "random: mean of the jobs that come together", strict.Number(&c.Burst, 1, 1e4)},
-		{"sizes", "random: GPUs of a job and how often: [{gpus: 8, weight: 0.3}]", workSizes(&c.Sizes)},
+		{"sizes", "random: GPUs of a job and how often: [{gpus: 8, weight: 0.3}]", workSizeSection.List(&c.Sizes, maxList, "sizes")},
 		{"run_median", "random: median of the log-normal run times", strict.Duration(&c.RunMedian, 1)},
 		{"run_p95", "random: and their 95th percentile", strict.Duration(&c.RunP95, 1)},
 		{"run_mean", "random: or their mean", strict.Duration(&c.RunMean, 1)},
@@ -107,27 +93,19 @@ func workKind(dst *generate.Kind) strict.Reader {
 	}
 }
 
-func workTenants(dst *[]generate.Tenant) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxTenants, "tenants", func(_ int, n *yaml.Node) {
-			t := generate.Tenant{Weight: 1}
-			o := d.ReadObject(n, "jobs.generate.classes.tenants", workTenantFields(&t))
-			o.Require("name")
-			*dst = append(*dst, t)
-		})
+var workTenantSection = strict.Section[generate.Tenant]{Name: "jobs.generate.classes.tenants", Start: generate.Tenant{Weight: 1}, Needs: []string{"name"}, Fields: func(t *generate.Tenant) []strict.Field {
+	return []strict.Field{
+		{"name", "who pays", strict.Name(&t.Name)},
+		{"weight", "against the others'", strict.Number(&t.Weight, 1e-9, 1e9)},
 	}
-}
+}}
 
-func workSizes(dst *[]generate.Size) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		d.ReadList(n, maxList, "sizes", func(_ int, n *yaml.Node) {
-			s := generate.Size{Weight: 1}
-			o := d.ReadObject(n, "jobs.generate.classes.sizes", workSizeFields(&s))
-			o.Require("gpus")
-			*dst = append(*dst, s)
-		})
+var workSizeSection = strict.Section[generate.Size]{Name: "jobs.generate.classes.sizes", Start: generate.Size{Weight: 1}, Needs: []string{"gpus"}, Fields: func(s *generate.Size) []strict.Field {
+	return []strict.Field{
+		{"gpus", "GPUs of a job", strict.Integer(&s.GPUs, 1, maxGPUs)},
+		{"weight", "how often, against the others'", strict.Number(&s.Weight, 1e-9, 1e9)},
 	}
-}
+}}
 
 // ofKind are the fields that only one kind of work has.
 var ofKind = []struct {
@@ -210,29 +188,5 @@ func (s *Scenario) checkWorkload(o *strict.Object) {
 		if err := w.Validate(); err != nil {
 			o.Decoder.Fault(at, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
-	}
-}
-
-func workloadFields(w *generate.Workload) []strict.Field {
-	return []strict.Field{
-		{"start", "first day; that of the period where left out", date(&w.Start)},
-		{"span", "for so long; the period's length where left out", strict.Duration(&w.Span, 1)},
-		{"scale", "all random classes come so many times as often", strict.Number(&w.Scale, 1e-6, 1e6)},
-		{"mix", "a mix of classes fitted to a real cluster: " + strings.Join(generate.Mixes.Names(), ", "), catalogued(&w.Mix, "mix", generate.Mixes.Names())},
-		{"classes", "kinds of work that come side by side", workClasses(&w.Classes)},
-	}
-}
-
-func workTenantFields(t *generate.Tenant) []strict.Field {
-	return []strict.Field{
-		{"name", "who pays", strict.Name(&t.Name)},
-		{"weight", "against the others'", strict.Number(&t.Weight, 1e-9, 1e9)},
-	}
-}
-
-func workSizeFields(s *generate.Size) []strict.Field {
-	return []strict.Field{
-		{"gpus", "GPUs of a job", strict.Integer(&s.GPUs, 1, maxGPUs)},
-		{"weight", "how often, against the others'", strict.Number(&s.Weight, 1e-9, 1e9)},
 	}
 }

@@ -49,15 +49,8 @@ func Name(dst *string) Reader { return Text(dst, MaxName) }
 
 // Bool reads true or false.
 func Bool(dst *bool) Reader {
-	return func(d *Decoder, n *yaml.Node) {
-		switch s, ok := d.ReadScalar(n, "true or false"); {
-		case !ok:
-		case s == "true", s == "false":
-			*dst = s == "true"
-		default:
-			d.FaultWant(n, "true or false")
-		}
-	}
+	const form = "true or false"
+	return Value(dst, form, form, func(s string) (bool, bool) { return s == "true", s == "true" || s == "false" })
 }
 
 // Integer reads a whole number of lo to hi.
@@ -81,16 +74,10 @@ func Integer[T ~int | ~int64](dst *T, lo, hi T) Reader {
 
 // Seed reads a whole number below 2^64.
 func Seed(dst *capcli.Seed) Reader {
-	return func(d *Decoder, n *yaml.Node) {
-		if s, ok := d.ReadScalar(n, "a whole number"); ok {
-			v, err := strconv.ParseUint(s, 10, 64)
-			if err != nil {
-				d.FaultWant(n, "a whole number below 2^64")
-				return
-			}
-			*dst = capcli.Seed(v)
-		}
-	}
+	return Value(dst, "a whole number", "a whole number below 2^64", func(s string) (capcli.Seed, bool) {
+		v, err := strconv.ParseUint(s, 10, 64)
+		return capcli.Seed(v), err == nil
+	})
 }
 
 // Number reads a finite number of lo to hi.
@@ -141,14 +128,14 @@ func Duration(dst *capcli.Seconds, lo capcli.Seconds) Reader {
 }
 
 // Choice reads one of words.
-func Choice(dst *string, kind string, words ...string) Reader {
+func Choice[T ~string](dst *T, kind string, words ...string) Reader {
 	return func(d *Decoder, n *yaml.Node) {
 		s, ok := d.ReadScalar(n, strings.Join(words, ", "))
 		if !ok {
 			return
 		}
 		if slices.Contains(words, s) {
-			*dst = s
+			*dst = T(s)
 			return
 		}
 		hint := ""
