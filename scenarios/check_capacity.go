@@ -23,11 +23,7 @@ func (c *Capacity) check(o *strict.Object) {
 	c.checkSupply(o)
 	c.checkProduct(o)
 	if c.Kind.Committed() {
-		for _, name := range []string{"lead_time", "min_billing"} {
-			if o.Has(name) {
-				o.FaultName(name, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", name, c.Kind)
-			}
-		}
+		o.FaultEach([]string{"lead_time", "min_billing"}, "%s is for on_demand and spot; %s capacity comes at from: and is paid until until:", c.Kind)
 	} else if o.Has("term") {
 		o.FaultName("term", "term is for owned and reserved capacity; %s is paid while held", c.Kind)
 	}
@@ -76,11 +72,7 @@ func (c *Capacity) checkSize(o *strict.Object) {
 		o.FaultName("max_gpus", "gpus and max_gpus both give the size; leave one out")
 		return
 	case o.Has("nodes_file"):
-		for _, name := range []string{"gpus", "max_gpus", "nodes", "gpus_per_node", "cpus_per_node", "mem_gb_per_node", "gpu_model"} {
-			if o.Has(name) {
-				o.FaultName(name, "%s comes from nodes_file; leave one out", name)
-			}
-		}
+		o.FaultEach([]string{"gpus", "max_gpus", "nodes", "gpus_per_node", "cpus_per_node", "mem_gb_per_node", "gpu_model"}, "%s comes from nodes_file; leave one out")
 		return
 	case o.Has("nodes") && o.Has(count):
 		o.FaultName(count, "%s and nodes both give the size; leave one out", count)
@@ -93,11 +85,7 @@ func (c *Capacity) checkSize(o *strict.Object) {
 		o.FaultMissing("gpus", "the size is missing: gpus: 64, or nodes: 8 with gpus_per_node: 8")
 	}
 	if !o.Has("gpus_per_node") {
-		for _, name := range []string{"cpus_per_node", "mem_gb_per_node"} {
-			if o.Has(name) {
-				o.FaultName(name, "%s needs nodes and gpus_per_node", name)
-			}
-		}
+		o.FaultEach([]string{"cpus_per_node", "mem_gb_per_node"}, "%s needs nodes and gpus_per_node")
 		return
 	}
 	switch {
@@ -126,12 +114,7 @@ func (c *Capacity) checkNodes(o *strict.Object) {
 
 // checkSupply sees that nodes which come and go are nodes.
 func (c *Capacity) checkSupply(o *strict.Object) {
-	var have []string
-	for _, name := range []string{"failures", "hazard", "availability"} {
-		if o.Has(name) {
-			have = append(have, name)
-		}
-	}
+	have := slices.DeleteFunc([]string{"failures", "hazard", "availability"}, func(name string) bool { return !o.Has(name) })
 	if len(have) == 0 {
 		return
 	}

@@ -148,23 +148,20 @@ func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options
 	if err := deal.Portfolio.CheckWindow(rec.Start, deal.To); err != nil {
 		return nil, s.discountError(err)
 	}
-	for i := range s.Capacity {
-		c := &s.Capacity[i]
-		for range c.groups(files) {
-			k := len(deal.Pools)
-			pool := &rec.Pools[k]
-			p := billing.RunPool{
-				SKU: billing.SKU{GPUModel: strings.ToLower(pool.GPUModel)}, Price: rates[k].Price, Path: rates[k].Path,
-				Capacity: pool.Name, Skip: !c.metered(),
-			}
-			if pool.Terms.Committed() {
-				p.Reserved, p.From, p.Until = 1000*int64(pool.Capacity()), rec.Start+capcli.Time(pool.From), deal.To
-				if pool.Until > 0 {
-					p.Until = min(p.Until, rec.Start+capcli.Time(pool.Until))
-				}
-			}
-			deal.Pools = append(deal.Pools, p)
+	for c := range s.groups(files) {
+		k := len(deal.Pools)
+		pool := &rec.Pools[k]
+		p := billing.RunPool{
+			SKU: billing.SKU{GPUModel: strings.ToLower(pool.GPUModel)}, Price: rates[k].Price, Path: rates[k].Path,
+			Capacity: pool.Name, Skip: !c.metered(),
 		}
+		if pool.Terms.Committed() {
+			p.Reserved, p.From, p.Until = 1000*int64(pool.Capacity()), rec.Start+capcli.Time(pool.From), deal.To
+			if pool.Until > 0 {
+				p.Until = min(p.Until, rec.Start+capcli.Time(pool.Until))
+			}
+		}
+		deal.Pools = append(deal.Pools, p)
 	}
 	return billing.PriceUnder(rec, rates, deal)
 }

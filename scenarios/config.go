@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -110,11 +111,8 @@ func (s *Scenario) Rates(o Options) ([]billing.Rate, error) {
 
 func (s *Scenario) rates(files *files) []billing.Rate {
 	var out []billing.Rate
-	for i := range s.Capacity {
-		c := &s.Capacity[i]
-		for _, g := range c.groups(files) {
-			out = append(out, s.rate(c, g.model))
-		}
+	for c, g := range s.groups(files) {
+		out = append(out, s.rate(c, g.model))
 	}
 	return out
 }
@@ -159,20 +157,17 @@ const unlimited = maxGPUs
 // pools are the scenario's pools, with supplies for one run.
 func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
 	var out []simulate.Pool
-	for i := range s.Capacity {
-		c := &s.Capacity[i]
-		for k, g := range c.groups(files) {
-			p := simulate.Pool{
-				Name: g.name, Terms: c.Kind, GPUModel: g.model, Partition: c.Partition,
-				Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
-				From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
-				Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
-			}
-			if p.Supply = c.supply(files, p, seed, k); c.Product == "capacity_block" && p.Until > 0 {
-				p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
-			}
-			out = append(out, p)
+	for c, g := range s.groups(files) {
+		p := simulate.Pool{
+			Name: g.name, Terms: c.Kind, GPUModel: g.model, Partition: c.Partition,
+			Nodes: g.nodes, GPUsPerNode: g.gpus, CPUMilli: g.cpu, MemMiB: g.mem,
+			From: c.From.offset(s.Period.Start), Until: c.Until.offset(s.Period.Start),
+			Lead: c.Lead, MinBilling: c.MinBilling, Rank: s.rank(c),
 		}
+		if p.Supply = c.supply(files, p, seed, g.place); c.Product == "capacity_block" && p.Until > 0 {
+			p.Supply = &ending{inner: p.Supply, at: max(p.From, p.Until-c.EndsEarly), nodes: p.Nodes}
+		}
+		out = append(out, p)
 	}
 	return out
 }
@@ -216,6 +211,20 @@ type group struct {
 	name, model string
 	nodes, gpus int
 	cpu, mem    int64
+	place       int // among the groups of its pool
+}
+
+// groups yields each pool with each of its groups, in the order of the pools of Config.
+func (s *Scenario) groups(files *files) iter.Seq2[*Capacity, group] {
+	return func(yield func(*Capacity, group) bool) {
+		for i := range s.Capacity {
+			for k, g := range s.Capacity[i].groups(files) {
+				if g.place = k; !yield(&s.Capacity[i], g) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // groups are c's equal nodes: one group, or one for each kind of node in its

@@ -45,22 +45,18 @@ func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Optio
 		return nil
 	}
 	k := 0
-	for i := range s.Capacity {
-		c := &s.Capacity[i]
-		for range c.groups(files) {
-			pool := &rec.Pools[k]
-			rate := rates[k]
-			k++
-			if !c.Kind.Committed() {
-				continue
-			}
-			bought, err := c.contract(pool, rate.Price, rec.Start, end)
-			if err != nil {
-				return nil, fmt.Errorf("the contract of %s: %w", c.Name, err)
-			}
-			if err := put(bought, c.KindName()); err != nil {
-				return nil, err
-			}
+	for c := range s.groups(files) {
+		pool, rate := &rec.Pools[k], rates[k]
+		k++
+		if !c.Kind.Committed() {
+			continue
+		}
+		bought, err := c.contract(pool, rate.Price, rec.Start, end)
+		if err != nil {
+			return nil, fmt.Errorf("the contract of %s: %w", c.Name, err)
+		}
+		if err := put(bought, c.KindName()); err != nil {
+			return nil, err
 		}
 	}
 	for i := range s.Commitments {
@@ -123,10 +119,8 @@ func (s *Scenario) KindNames(o Options) ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	for i := range s.Capacity {
-		for range s.Capacity[i].groups(files) {
-			out = append(out, s.Capacity[i].KindName())
-		}
+	for c := range s.groups(files) {
+		out = append(out, c.KindName())
 	}
 	return out, nil
 }

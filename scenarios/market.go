@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -79,9 +80,7 @@ func readMarket(d *strict.Decoder, root *yaml.Node, m *Market) {
 		{"gpus", "models that are wanted: [{gpu_model: H100, on_demand: 3.90, lot: 8}]", marketGPUs(m)},
 		{"offers", "what can be bought: [{product: reserved_instance, gpu_model: H100, term: 1y, price: 2.20}]", marketOffers(m)},
 	})
-	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", marketVersion)
-	}
+	o.RequireVersion("file")
 	if len(m.GPUs) == 0 && d.FaultCount() == 0 {
 		o.FaultMissing("gpus", "gpus is missing; give a list such as - {gpu_model: H100, on_demand: 3.90}")
 	}
@@ -134,14 +133,10 @@ func marketOffers(m *Market) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, maxList, "offers", func(_ int, n *yaml.Node) {
 			x := offerText{MarketOffer: MarketOffer{From: capcli.NoTime, Until: capcli.NoTime, node: n}}
-			products := make([]string, 0, len(marketProducts))
-			for p := range marketProducts {
-				products = append(products, p)
-			}
-			slices.Sort(products)
+			names := slices.Sorted(maps.Keys(marketProducts))
 			o := d.ReadObject(n, "offers", []strict.Field{
 				{"name", "what the plan calls it; its product and term where left out", strict.Name(&x.Name)},
-				{"product", "", strict.Choice(&x.Product, "product", products...)},
+				{"product", "", strict.Choice(&x.Product, "product", names...)},
 				{"gpu_model", "the model that it is for; plans say it in rates", strict.Name(&x.GPUModel)},
 				{"term", "its length: 1y, 6mo, 2w", stepOf(&x.Length)},
 				{"from", "capacity_block: first day", instantOf(&x.From)},
@@ -225,11 +220,7 @@ func addSteps(a, b capcli.Step) capcli.Step {
 // checkPlan checks a commitment to money.
 func (x *offerText) checkPlan(o *strict.Object) {
 	o.Require("rates")
-	for _, f := range []string{"gpu_model", "price", "machine", "extend", "terminate"} {
-		if o.Has(f) {
-			o.FaultName(f, "%s is no field of %s, which commits to money", f, x.Product)
-		}
-	}
+	o.FaultEach([]string{"gpu_model", "price", "machine", "extend", "terminate"}, "%s is no field of %s, which commits to money", x.Product)
 	if x.Rate = capcli.Dollar; x.perHour.Known {
 		x.Rate = x.perHour.Rate
 	}
@@ -239,11 +230,7 @@ func (x *offerText) checkPlan(o *strict.Object) {
 // checkUnits checks an offer of GPUs.
 func (x *offerText) checkUnits(o *strict.Object) {
 	o.Require("gpu_model")
-	for _, f := range []string{"rates", "price_per_dollar"} {
-		if o.Has(f) {
-			o.FaultName(f, "%s is for plans, which commit to money", f)
-		}
-	}
+	o.FaultEach([]string{"rates", "price_per_dollar"}, "%s is for plans, which commit to money")
 	switch {
 	case o.Has("machine") && x.Product != "owned":
 		o.FaultName("machine", "machine is for owned; give a price")

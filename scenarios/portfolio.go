@@ -77,9 +77,7 @@ func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
 		{"energy", "power and its carbon: {watts_held: 700, pue: 1.3, price_kwh: 0.11, intensity: 400}", energySection.Pointer(&p.Energy)},
 		{"spot_file", "CSV of more: at,price,instance_type,gpu_model,region,zone", file(&p.SpotFile)},
 	})
-	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", portfolioVersion)
-	}
+	o.RequireVersion("file")
 	if !o.Has("commitments") {
 		o.FaultMissing("commitments", "commitments is missing; give a list, [] for none, or such as - {product: savings_plan, from: 2027-01-01, term: 1y, commit: 10, rates: [{discount: 28%%}]}")
 	}

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -53,33 +54,47 @@ var productAlias = map[string]string{
 	"reserved": "reserved_capacity", "compute_savings_plan": "savings_plan", "take_or_pay": "minimum_spend",
 }
 
-// productFields says which fields a product has beside those of all.
-var productFields = map[string][]string{
-	"reserved_instance":     {"units"},
-	"savings_plan":          {"commit", "rates"},
-	"instance_savings_plan": {"commit", "rates"},
-	"committed_use":         {"units", "reservation"},
-	"flexible_use":          {"commit", "rates"},
-	"azure_reservation":     {"units", "sizes", "size_flexibility"},
-	"azure_savings_plan":    {"commit", "rates"},
-	"capacity_block":        {"units", "ends_early", "rule"},
-	"capacity_reservation":  {"units", "contracted_price", "targeted", "committed", "wind_down"},
-	"reserved_capacity":     {"units"},
-	"minimum_spend":         {"minimum", "every", "rates"},
-	"owned":                 {"units", "residual", "machine"},
+// products says, of each product, which fields it has beside those of all, and how it
+// is made of them.
+var products = map[string]struct {
+	fields  []string
+	product func(c *bought) billing.Product
+}{
+	"reserved_instance": {[]string{"units"}, func(c *bought) billing.Product { return billing.ReservedInstance{Units: c.units} }},
+	"savings_plan":      {[]string{"commit", "rates"}, func(c *bought) billing.Product { return billing.SavingsPlan{Commit: c.commit, Rates: c.rates} }},
+	"instance_savings_plan": {[]string{"commit", "rates"}, func(c *bought) billing.Product {
+		return billing.SavingsPlan{Commit: c.commit, Instance: true, Rates: c.rates}
+	}},
+	"committed_use": {[]string{"units", "reservation"}, func(c *bought) billing.Product {
+		return billing.CommittedUse{Units: c.units, Reservation: c.reserved}
+	}},
+	"flexible_use": {[]string{"commit", "rates"}, func(c *bought) billing.Product { return billing.FlexibleUse{Commit: c.commit, Rates: c.rates} }},
+	"azure_reservation": {[]string{"units", "sizes", "size_flexibility"}, func(c *bought) billing.Product {
+		return billing.AzureReservation{Units: c.units, Sizes: c.sizes, Rigid: !c.flexible}
+	}},
+	"azure_savings_plan": {[]string{"commit", "rates"}, func(c *bought) billing.Product { return billing.AzurePlan{Commit: c.commit, Rates: c.rates} }},
+	"capacity_block": {[]string{"units", "ends_early", "rule"}, func(c *bought) billing.Product {
+		rule := map[string]billing.BlockRule{"": billing.BlockAWS, "aws": billing.BlockAWS, "calendar": billing.BlockCalendar, "any": billing.BlockAny}
+		return billing.CapacityBlock{Units: c.units, EndsEarly: c.early, Rule: rule[c.rule]}
+	}},
+	"capacity_reservation": {[]string{"units", "contracted_price", "targeted", "committed", "wind_down"}, func(c *bought) billing.Product {
+		return billing.CapacityReservation{
+			Units: c.units, Price: c.price.Rate, Contracted: c.contracted.Rate, Targeted: c.targeted, Committed: c.least, WindDown: c.windDown,
+		}
+	}},
+	"reserved_capacity": {[]string{"units"}, func(c *bought) billing.Product { return billing.ReservedCapacity{Units: c.units} }},
+	"minimum_spend": {[]string{"minimum", "every", "rates"}, func(c *bought) billing.Product {
+		months := map[string]int64{"month": 1, "quarter": 3, "year": 12}
+		return billing.MinimumSpend{Minimum: c.minimum, Every: months[c.every], Rates: c.rates}
+	}},
+	"owned": {[]string{"units", "residual", "machine"}, func(c *bought) billing.Product { return billing.Owned{Units: c.units} }},
 }
 
-// products are the names of all products, with their short ones.
-func products() []string {
-	var out []string
-	for n := range productFields {
-		out = append(out, n)
-	}
-	for n := range productAlias {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
+// productNames returns the names of all products and their aliases, in order.
+func productNames() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(products)), maps.Keys(productAlias))
+	slices.Sort(names)
+	return names
 }
 
 func newBought() *bought {
@@ -87,13 +102,13 @@ func newBought() *bought {
 }
 
 // spend tells whether a product commits to dollars an hour.
-func (c *bought) spend() bool { return slices.Contains(productFields[c.product], "commit") }
+func (c *bought) spend() bool { return slices.Contains(products[c.product].fields, "commit") }
 
 func (c *bought) fields() []strict.Field {
 	k := &c.commitment
 	list := []strict.Field{
 		{"id", "what bills call it; its product where left out", strict.Name(&k.ID)},
-		{"product", strings.Join(products(), ", "), productOf(&c.product)},
+		{"product", strings.Join(productNames(), ", "), productOf(&c.product)},
 		{"from", "first day of the term", instantOf(&k.Start)},
 		{"until", "last day of the term, or term", lastDay(&c.until)},
 		{"term", "its length, 1y, 3y, 6mo or 45d, or until", term(&c.term)},
@@ -132,7 +147,7 @@ func (c *bought) fields() []strict.Field {
 func productOf(dst *string) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
-		if strict.Choice(&s, "product", products()...)(d, n); s != "" {
+		if strict.Choice(&s, "product", productNames()...)(d, n); s != "" {
 			*dst = s
 			if long := productAlias[s]; long != "" {
 				*dst = long
@@ -249,7 +264,7 @@ func (c *bought) check(o *strict.Object) {
 	if c.product == "" {
 		return
 	}
-	own := productFields[c.product]
+	own := products[c.product].fields
 	for _, f := range []string{"units", "gpus", "commit", "rates", "reservation", "ends_early", "rule", "contracted_price", "targeted", "committed", "wind_down", "residual", "machine", "sizes", "size_flexibility", "minimum", "every"} {
 		asks := f
 		if f == "gpus" {
@@ -336,7 +351,7 @@ func (c *bought) priced(o *strict.Object) bool {
 		return false
 	}
 	c.commitment.Fees = fees
-	c.commitment.Product = c.madeProduct()
+	c.commitment.Product = products[c.product].product(c)
 	return true
 }
 
@@ -389,35 +404,4 @@ func (c *bought) ahead(f billing.Fees, hourly capcli.USD, seconds int64) (billin
 	}
 	f.Upfront = capcli.USD(q)
 	return f, nil
-}
-
-// madeProduct is the product.
-func (c *bought) madeProduct() billing.Product {
-	switch c.product {
-	case "reserved_instance":
-		return billing.ReservedInstance{Units: c.units}
-	case "savings_plan", "instance_savings_plan":
-		return billing.SavingsPlan{Commit: c.commit, Instance: c.product != "savings_plan", Rates: c.rates}
-	case "committed_use":
-		return billing.CommittedUse{Units: c.units, Reservation: c.reserved}
-	case "flexible_use":
-		return billing.FlexibleUse{Commit: c.commit, Rates: c.rates}
-	case "azure_reservation":
-		return billing.AzureReservation{Units: c.units, Sizes: c.sizes, Rigid: !c.flexible}
-	case "azure_savings_plan":
-		return billing.AzurePlan{Commit: c.commit, Rates: c.rates}
-	case "capacity_block":
-		rule := map[string]billing.BlockRule{"": billing.BlockAWS, "aws": billing.BlockAWS, "calendar": billing.BlockCalendar, "any": billing.BlockAny}
-		return billing.CapacityBlock{Units: c.units, EndsEarly: c.early, Rule: rule[c.rule]}
-	case "capacity_reservation":
-		return billing.CapacityReservation{
-			Units: c.units, Price: c.price.Rate, Contracted: c.contracted.Rate, Targeted: c.targeted, Committed: c.least, WindDown: c.windDown,
-		}
-	case "minimum_spend":
-		months := map[string]int64{"month": 1, "quarter": 3, "year": 12}
-		return billing.MinimumSpend{Minimum: c.minimum, Every: months[c.every], Rates: c.rates}
-	case "owned":
-		return billing.Owned{Units: c.units}
-	}
-	return billing.ReservedCapacity{Units: c.units}
 }

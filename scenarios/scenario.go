@@ -178,9 +178,7 @@ func readScenario(d *strict.Decoder, root *yaml.Node, s *Scenario) {
 		return
 	}
 	o := d.ReadObject(root, "the top level", topFields(s))
-	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of scenario this is", version)
-	}
+	o.RequireVersion("scenario")
 	if !o.Has("capacity") {
 		o.FaultMissing("capacity", "capacity is missing; give at least one, such as - {kind: reserved, gpus: 64, price: 2.20}")
 	}

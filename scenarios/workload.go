@@ -125,18 +125,10 @@ func checkClass(c *generate.Class, o *strict.Object) {
 			o.Require(k.must...)
 			continue
 		}
-		for _, name := range k.own {
-			if o.Has(name) {
-				o.FaultName(name, "%s is of %s work; this class is %s", name, k.kind, c.Kind)
-			}
-		}
+		o.FaultEach(k.own, "%s is of %s work; this class is %s", k.kind, c.Kind)
 	}
 	if c.Kind == generate.Random {
-		for _, name := range []string{"job_gpus", "every"} {
-			if o.Has(name) {
-				o.FaultName(name, "%s is of steady and service work; this class is random", name)
-			}
-		}
+		o.FaultEach([]string{"job_gpus", "every"}, "%s is of steady and service work; this class is random")
 		switch {
 		case o.Has("jobs_per_day") == o.Has("mean_gpus"):
 			o.FaultMissing("jobs_per_day", "give jobs_per_day or mean_gpus, one of the two")

@@ -24,9 +24,7 @@ func readYAML(d *strict.Decoder, p *List, b []byte) {
 		{"currency", "USD", strict.Choice(&currency, "currency", "USD")},
 		{"prices", "the prices", readList(p)},
 	})
-	if !o.Has("capcli") {
-		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of file this is", version)
-	}
+	o.RequireVersion("file")
 	if !o.Has("prices") {
 		o.FaultMissing("prices", "prices is missing; give at least one, such as - {provider: gcp, region: us-central1, machine: a3-highgpu-8g, gpu: H100, gpus: 8, term: 1y, usd_per_hour: 61.38, date: 2026-07-30, source: contract}")
 	}

@@ -232,6 +232,16 @@ func (o *Object) FaultName(name, format string, args ...any) {
 	o.note(o.entries[name].key, name, format, args...)
 }
 
+// FaultEach notes a fault at the name of each of the fields that is given. The format
+// begins with the name.
+func (o *Object) FaultEach(names []string, format string, args ...any) {
+	for _, name := range names {
+		if o.Has(name) {
+			o.FaultName(name, format, append([]any{name}, args...)...)
+		}
+	}
+}
+
 func (o *Object) note(n *yaml.Node, name, format string, args ...any) {
 	before := len(o.Decoder.faults)
 	o.Decoder.Fault(n, format, args...)
@@ -281,6 +291,13 @@ func (o *Object) IsClean(names ...string) bool {
 		}
 	}
 	return true
+}
+
+// RequireVersion notes that the line with the version is not there.
+func (o *Object) RequireVersion(what string) {
+	if !o.Has("capcli") {
+		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of %s this is", o.Decoder.Form.Version, what)
+	}
 }
 
 // Version checks the first line.
