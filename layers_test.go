@@ -32,7 +32,8 @@ var modules = map[string][]string{
 // way: a folder that is not in this table fails the test.
 var layers = map[string][]string{
 	".":                   {},
-	"forecast/outlook":    {"forecast", "forecast/model", "profile/demand", "profile/series"},
+	"forecast/hierarchy":  {"forecast/model", "gonum"},
+	"forecast/outlook":    {"forecast", "forecast/hierarchy", "forecast/model", "profile/demand", "profile/series"},
 	"forecast":            {"forecast/model", "gonum"},
 	"forecast/model":      {"gonum"},
 	"simulate":            {"simulate/internal/sorted"},

@@ -93,7 +93,7 @@ func waveGuess(y []float64, periods []int) []float64 {
 	if !chol.Factorize(gram) {
 		return nil
 	}
-	if err := chol.SolveVecTo(coef, right); err != nil && !isCondition(err) {
+	if err := chol.SolveVecTo(coef, right); err != nil && !model.IsCondition(err) {
 		return nil
 	}
 	out := make([]float64, n)

@@ -263,3 +263,12 @@ func pick(weights []float64, u float64) int {
 	}
 	return len(weights) - 1
 }
+
+// correlation is of deviations from nought, as residuals have; 0 where one has none.
+func correlation(a, b []float64) float64 {
+	s := model.Dot(a, a) * model.Dot(b, b)
+	if !(s > 0) {
+		return 0
+	}
+	return model.Dot(a, b) / math.Sqrt(s)
+}

@@ -182,7 +182,7 @@ func (f *pieces) climb() error {
 		if !chol.Factorize(a) {
 			return fmt.Errorf("prophet: the columns have no single best fit: %w", model.ErrUnfit)
 		}
-		if err := chol.SolveVecTo(solved, mat.NewVecDense(f.width, right)); err != nil && !isCondition(err) {
+		if err := chol.SolveVecTo(solved, mat.NewVecDense(f.width, right)); err != nil && !model.IsCondition(err) {
 			return fmt.Errorf("prophet: %w: %w", err, model.ErrUnfit)
 		}
 		moved := 0.0

@@ -228,7 +228,7 @@ func (f *tbats) seed() bool {
 		return false
 	}
 	x := mat.NewVecDense(f.size, f.start)
-	if err := chol.SolveVecTo(x, mat.NewVecDense(f.size, f.right)); err != nil && !isCondition(err) {
+	if err := chol.SolveVecTo(x, mat.NewVecDense(f.size, f.right)); err != nil && !model.IsCondition(err) {
 		return false
 	}
 	f.sse = 0

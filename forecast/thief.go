@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
 	"capcli"
 	"capcli/forecast/model"
 )
@@ -67,7 +69,7 @@ func (m thief) Fit(y capcli.Series) (model.Fitted, error) {
 	f.cycle, f.blocks = m.cycle(n)
 	for _, b := range f.blocks {
 		sums := y
-		sums.Values = Blocks(y.Values, b)
+		sums.Values = blockSums(y.Values, b)
 		var seasons []int
 		if f.cycle/b > 1 {
 			seasons = []int{f.cycle / b}
@@ -81,14 +83,51 @@ func (m thief) Fit(y capcli.Series) (model.Fitted, error) {
 	if f.cycle == 1 {
 		return f, nil
 	}
-	h, err := Temporal(f.cycle, f.blocks...)
-	if err != nil {
-		return nil, fmt.Errorf("thief: %w", err)
-	}
-	if f.by, err = NewReconciler(h, WLSStructural, nil); err != nil {
+	if f.project, err = blockProjection(f.cycle, append(slices.Clone(f.blocks), 1)); err != nil {
 		return nil, fmt.Errorf("thief: %w", err)
 	}
 	return f, nil
+}
+
+// blockProjection returns the matrix that makes the steps of one cycle of the forecasts
+// of its blocks, of each length and in their order: (S'W^-1 S)^-1 S'W^-1, S being the
+// sums and W the number of steps in each. A cycle is short, so the
+// matrix is written out.
+func blockProjection(cycle int, lengths []int) (*mat.Dense, error) {
+	var sums, sizes []float64
+	for _, length := range lengths {
+		for from := 0; from < cycle; from += length {
+			row := make([]float64, cycle)
+			for j := from; j < from+length; j++ {
+				row[j] = 1
+			}
+			sums, sizes = append(sums, row...), append(sizes, float64(length))
+		}
+	}
+	s, w := mat.NewDense(len(sizes), cycle, sums), mat.NewSymDense(len(sizes), nil)
+	for i, size := range sizes {
+		w.SetSym(i, i, size)
+	}
+	var inverse, normal mat.SymDense
+	var weighted, product, project mat.Dense
+	var chol mat.Cholesky
+	chol.Factorize(w)
+	if err := chol.InverseTo(&inverse); err != nil && !model.IsCondition(err) {
+		return nil, fmt.Errorf("%w: %w", err, model.ErrUnfit)
+	}
+	weighted.Mul(s.T(), &inverse)
+	product.Mul(&weighted, s)
+	normal.ReuseAsSym(cycle)
+	for i := range cycle {
+		for j := i; j < cycle; j++ {
+			normal.SetSym(i, j, (product.At(i, j)+product.At(j, i))/2)
+		}
+	}
+	chol.Factorize(&normal)
+	if err := chol.SolveTo(&project, &weighted); err != nil && !model.IsCondition(err) {
+		return nil, fmt.Errorf("%w: %w", err, model.ErrUnfit)
+	}
+	return &project, nil
 }
 
 func (m thief) fit(name string, y capcli.Series, seasons []int) (model.Fitted, error) {
@@ -104,7 +143,7 @@ type thiefFitted struct {
 	levels       []model.Fitted
 	blocks       []int
 	cycle        int
-	by           *Reconciler
+	project      *mat.Dense // of blockProjection; nil where steps stand alone
 	low          float64
 
 	mu    sync.Mutex
@@ -117,39 +156,41 @@ func (f *thiefFitted) move(h int) ([]float64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	cycles := (h + f.cycle - 1) / f.cycle
-	if f.by == nil {
+	if f.project == nil {
 		return make([]float64, h), nil
 	}
 	if known := f.moves[cycles]; known != nil {
 		return known, nil
 	}
-	var base [][]float64
+	var levels [][]float64 // longest blocks first, the steps last
 	for k, fit := range f.levels {
 		fc, err := fit.Forecast(cycles * f.cycle / f.blocks[k])
 		if err != nil {
 			return nil, fmt.Errorf("thief: sums of %d steps: %w", f.blocks[k], err)
 		}
-		base = append(base, fc.Mean)
+		levels = append(levels, fc.Mean)
 	}
 	steps, err := f.Fitted.Forecast(cycles * f.cycle)
 	if err != nil {
 		return nil, fmt.Errorf("thief: %w", err)
 	}
-	rows, err := Cycles(append(base, steps.Mean), cycles)
-	if err != nil {
-		return nil, fmt.Errorf("thief: %w", err)
-	}
-	agreed, err := f.by.Reconcile(rows, false)
-	if err != nil {
-		return nil, fmt.Errorf("thief: %w", err)
-	}
+	levels = append(levels, steps.Mean)
 	out := make([]float64, cycles*f.cycle)
-	bottom := agreed[len(agreed)-f.cycle:]
-	for t := range out {
-		if out[t] = bottom[t%f.cycle][t/f.cycle] - steps.Mean[t]; !model.IsFinite(out[t]) {
-			out = make([]float64, cycles*f.cycle)
-			break
+	for c := range cycles {
+		var y []float64
+		for _, v := range levels {
+			each := len(v) / cycles
+			y = append(y, v[c*each:(c+1)*each]...)
 		}
+		if i := slices.IndexFunc(y, func(v float64) bool { return !model.IsFinite(v) }); i >= 0 {
+			return nil, fmt.Errorf("thief: block %d: %w", i+1, model.ErrMissing)
+		}
+		for i := range f.cycle {
+			out[c*f.cycle+i] = model.Dot(f.project.RawRowView(i), y) - steps.Mean[c*f.cycle+i]
+		}
+	}
+	if slices.ContainsFunc(out, func(v float64) bool { return !model.IsFinite(v) }) {
+		clear(out)
 	}
 	f.moves[cycles] = out
 	return out, nil
@@ -165,11 +206,7 @@ func (f *thiefFitted) Forecast(h int, levels ...float64) (model.Forecast, error)
 	if err != nil {
 		return fc, err
 	}
-	all := [][]float64{fc.Mean}
-	for _, iv := range fc.Intervals {
-		all = append(all, iv.Lo, iv.Hi)
-	}
-	for _, list := range all {
+	for _, list := range fc.Figures() {
 		for i := range list {
 			list[i] = math.Max(f.low, list[i]+by[i])
 		}
@@ -194,8 +231,19 @@ func (f *thiefFitted) Path(h int, rng model.Noise) []float64 {
 // Info says what was reconciled.
 func (f *thiefFitted) Info() model.Info {
 	info := f.Fitted.Info()
-	if f.by != nil {
+	if f.project != nil {
 		info.Method = fmt.Sprintf("THieF(%v): %s", append(slices.Clone(f.blocks), 1), info.Method)
 	}
 	return info
+}
+
+// blockSums sums v in blocks of length steps that end where v ends; what is left
+// over at the start is dropped. A missing value makes its block missing.
+func blockSums(v []float64, length int) []float64 {
+	v = v[len(v)%length:]
+	out := make([]float64, len(v)/length)
+	for i, x := range v {
+		out[i/length] += x
+	}
+	return out
 }

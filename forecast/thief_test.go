@@ -2,9 +2,11 @@ package forecast
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"capcli"
+	"capcli/forecast/hierarchy"
 	"capcli/forecast/model"
 )
 
@@ -48,6 +50,44 @@ func TestThiefIsBetweenItsLevels(t *testing.T) {
 		was, now := steps.Intervals[0].Hi[i]-steps.Mean[i], fc.Intervals[0].Hi[i]-fc.Mean[i]
 		if math.Abs(was-now) > 1e-9 {
 			t.Fatalf("step %d: the range's upper half is %v wide, was %v", i+1, now, was)
+		}
+	}
+}
+
+// TestReconcileOverTime: with weights by structure a gap at the top is shared, a third
+// each, by the week, its days and its hours. A Reconciler of the same sums agrees.
+func TestReconcileOverTime(t *testing.T) {
+	var sums [][]int
+	steps := make([]int, 168)
+	for i := range steps {
+		steps[i] = i
+	}
+	for _, length := range []int{168, 24} {
+		sums = slices.AppendSeq(sums, slices.Chunk(steps, length))
+	}
+	hours := make([]float64, 168)
+	for i := range hours {
+		hours[i] = float64(i % 24)
+	}
+	week, days := blockSums(hours, 168), blockSums(hours, 24)
+	r, err := hierarchy.NewReconciler(168, sums, hierarchy.WLSStructural, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := blockProjection(168, []int{168, 24, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, base := slices.Concat([]float64{1.1 * week[0]}, days, hours), slices.Concat([]float64{1.1 * week[0]}, days, hours)
+	if err := r.Reconcile(y, hierarchy.Bounds{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := week[0] * (1 + 0.1/3); math.Abs(y[0]-want) > 1e-6 {
+		t.Errorf("week = %v, want %v", y[0], want)
+	}
+	for i := range hours {
+		if got := model.Dot(project.RawRowView(i), base); math.Abs(got-y[8+i]) > 1e-9 {
+			t.Fatalf("hour %d = %v, want %v", i+1, got, y[8+i])
 		}
 	}
 }

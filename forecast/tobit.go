@@ -142,7 +142,7 @@ func (o *olsen) climb(theta []float64) (int, error) {
 		if !chol.Factorize(o.hess) {
 			return iter, fmt.Errorf("tobit: the columns depend on each other in the rows that tell: %w", model.ErrUnfit)
 		}
-		if err := chol.SolveVecTo(step, mat.NewVecDense(len(theta), o.grad)); err != nil && !isCondition(err) {
+		if err := chol.SolveVecTo(step, mat.NewVecDense(len(theta), o.grad)); err != nil && !model.IsCondition(err) {
 			return iter, fmt.Errorf("tobit: %w: %w", err, model.ErrUnfit)
 		}
 		gain, size := 0.0, 1.0

@@ -1,10 +1,7 @@
 package forecast
 
 import (
-	"errors"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 const halfLog2Pi = 0.918938533204672741780329736405617639861397473637783412817
@@ -42,11 +39,4 @@ func truncatedMoments(mean, sd, bound float64) (expected, variance float64) {
 	z := (bound - mean) / sd
 	m := mills(z)
 	return math.Max(bound, mean+sd*m), sd * sd * math.Max(0, 1-m*(m-z))
-}
-
-// isCondition reports whether err only says that the matrix is poorly conditioned, so
-// that there still is an answer.
-func isCondition(err error) bool {
-	var c mat.Condition
-	return errors.As(err, &c) && !math.IsInf(float64(c), 1)
 }

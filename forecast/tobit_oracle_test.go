@@ -45,7 +45,7 @@ func FitTobitEM(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 				full[i], left = mean, left+variance
 			}
 		}
-		if err := qr.SolveVecTo(coef, false, mat.NewVecDense(len(full), full)); err != nil && !isCondition(err) {
+		if err := qr.SolveVecTo(coef, false, mat.NewVecDense(len(full), full)); err != nil && !model.IsCondition(err) {
 			return t, fmt.Errorf("tobit: %w: %w", err, model.ErrUnfit)
 		}
 		sum, moved := left, 0.0

@@ -180,7 +180,7 @@ func (c *cutChain) drawCoef() {
 	var noise, coef mat.VecDense
 	noise.MulVec(u.T(), mat.NewVecDense(p, z))
 	noise.AddVec(&noise, mat.NewVecDense(p, r))
-	if err := chol.SolveVecTo(&coef, &noise); err != nil && !isCondition(err) {
+	if err := chol.SolveVecTo(&coef, &noise); err != nil && !model.IsCondition(err) {
 		return
 	}
 	copy(c.coef, coef.RawVector().Data)
@@ -222,7 +222,7 @@ func (c *cutChain) subtractFullVariance(level [][]float64, a, sd float64) {
 	for k := range level[0] {
 		x := c.x.RowView(n + k)
 		var solved mat.VecDense
-		if err := chol.SolveVecTo(&solved, x); err != nil && !isCondition(err) {
+		if err := chol.SolveVecTo(&solved, x); err != nil && !model.IsCondition(err) {
 			return
 		}
 		for i := range level {

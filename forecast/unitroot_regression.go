@@ -111,7 +111,7 @@ func regressOrdinary(columns [][]float64, y []float64) (first, sd float64, rest 
 	var qr mat.QR
 	qr.Factorize(x)
 	var b mat.VecDense
-	if err := qr.SolveVecTo(&b, false, mat.NewVecDense(n, y)); err != nil && !isCondition(err) {
+	if err := qr.SolveVecTo(&b, false, mat.NewVecDense(n, y)); err != nil && !model.IsCondition(err) {
 		return math.NaN(), math.NaN(), nil
 	}
 	// The variance of the first is the first of the inverse of R'R: solve R'u = (1, 0, ...).

@@ -1,8 +1,11 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 func IsFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -86,4 +89,11 @@ func Observed(y []float64) []float64 {
 		}
 	}
 	return out
+}
+
+// IsCondition reports whether err only says that a matrix is poorly conditioned, so that
+// there still is an answer.
+func IsCondition(err error) bool {
+	var c mat.Condition
+	return errors.As(err, &c) && !math.IsInf(float64(c), 1)
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/hierarchy"
 	"capcli/forecast/model"
 )
 
@@ -24,12 +24,12 @@ import (
 // reconciled one).
 type agreement struct {
 	q      *question
-	by     *forecast.Coherent
-	adding *forecast.Coherent // adds up, and changes no part
-	order  []int              // of the sums, by their number of parts
-	grow   []float64          // of each series, how much wider its ranges become
-	floor  bool               // nothing is below zero
-	caps   bool               // something is capped
+	by     *hierarchy.Reconciler
+	adding *hierarchy.Reconciler // adds up, and changes no part
+	order  []int                 // of the sums, by their number of parts
+	grow   []float64             // of each series, how much wider its ranges become
+	floor  bool                  // nothing is below zero
+	caps   bool                  // something is capped
 	notes  []string
 }
 
@@ -74,13 +74,13 @@ func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 		a.floor, a.caps = a.floor && v.NeverNegative(), a.caps || v.cap != nil
 		fillErrors(errs[i], known[i])
 	}
-	if len(t.Sums) > forecast.MaxSums && way != forecast.BottomUp {
-		a.notes = append(a.notes, fmt.Sprintf("%s sums are over the %s that can be reconciled so: added up from the bottom", capcli.Grouped(int64(len(t.Sums))), capcli.Grouped(forecast.MaxSums)))
-		way = forecast.BottomUp
+	if len(t.Sums) > hierarchy.MaxSums && way != hierarchy.BottomUp {
+		a.notes = append(a.notes, fmt.Sprintf("%s sums are over the %s that can be reconciled so: added up from the bottom", capcli.Grouped(int64(len(t.Sums))), capcli.Grouped(hierarchy.MaxSums)))
+		way = hierarchy.BottomUp
 	}
 	var err error
-	for _, next := range []forecast.Reconciliation{way, forecast.WLSVariance, forecast.WLSStructural} {
-		if a.by, err = forecast.NewCoherent(len(t.Parts), t.PartsOf, next, errs); err == nil {
+	for _, next := range []hierarchy.Method{way, hierarchy.WLSVariance, hierarchy.WLSStructural} {
+		if a.by, err = hierarchy.NewReconciler(len(t.Parts), t.PartsOf, next, errs); err == nil {
 			break
 		}
 		a.notes = append(a.notes, err.Error())
@@ -88,7 +88,7 @@ func (q *question) agreementOn(errs, known [][]float64) (*agreement, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.adding, err = forecast.NewCoherent(len(t.Parts), t.PartsOf, forecast.BottomUp, nil); err != nil {
+	if a.adding, err = hierarchy.NewReconciler(len(t.Parts), t.PartsOf, hierarchy.BottomUp, nil); err != nil {
 		return nil, err
 	}
 	for s := range t.Sums {
@@ -126,7 +126,7 @@ func (a *agreement) growth(errs [][]float64) ([]float64, error) {
 				y[i] = 0
 			}
 		}
-		if err := a.by.Apply(y, forecast.Bounds{}); err != nil {
+		if err := a.by.Reconcile(y, hierarchy.Bounds{}); err != nil {
 			return nil, err
 		}
 		for i, v := range y {
@@ -146,8 +146,8 @@ func (a *agreement) growth(errs [][]float64) ([]float64, error) {
 }
 
 // bounds returns the bounds of step i after the origin, which is at origins[k] of series k.
-func (a *agreement) bounds(origins []int, i, places int) forecast.Bounds {
-	b := forecast.Bounds{Floor: a.floor, Round: true, Places: places}
+func (a *agreement) bounds(origins []int, i, places int) hierarchy.Bounds {
+	b := hierarchy.Bounds{Floor: a.floor, Round: true, Places: places}
 	if !a.caps {
 		return b
 	}
@@ -191,7 +191,7 @@ func (a *agreement) reconcileForecasts(set []*model.Forecast, origins []int, ext
 		for k, f := range set {
 			y[k] = f.Mean[i] - extraAt(extra, k, i)
 		}
-		b := a.bounds(origins, i, forecast.PlacesFor(high))
+		b := a.bounds(origins, i, hierarchy.PlacesFor(high))
 		if err := a.reconcileStep(y, b, extra, i); err != nil {
 			return err
 		}
@@ -216,11 +216,11 @@ func extraAt(extra [][]float64, k, i int) float64 {
 // reconcileStep reconciles the figures of step i. What events add is not shared out by
 // the models' errors: what a part gains its sums gain too, and what a sum gains beyond
 // its parts goes to them in proportion to their level.
-func (a *agreement) reconcileStep(y []float64, b forecast.Bounds, extra [][]float64, i int) error {
+func (a *agreement) reconcileStep(y []float64, b hierarchy.Bounds, extra [][]float64, i int) error {
 	if extra == nil {
-		return a.by.Apply(y, b)
+		return a.by.Reconcile(y, b)
 	}
-	if err := a.by.Apply(y, forecast.Bounds{Floor: b.Floor}); err != nil {
+	if err := a.by.Reconcile(y, hierarchy.Bounds{Floor: b.Floor}); err != nil {
 		return err
 	}
 	t := a.q.hs.Tree
@@ -250,7 +250,7 @@ func (a *agreement) reconcileStep(y []float64, b forecast.Bounds, extra [][]floa
 	for j, v := range adds {
 		parts[j] += v
 	}
-	return a.adding.Apply(y, b)
+	return a.adding.Reconcile(y, b)
 }
 
 // move shifts the mean of step i, and its ranges with it, to a new value.
@@ -471,7 +471,7 @@ func (a *agreement) reconcileFutures(ctx context.Context, list []futures) error 
 	for k := range numbers {
 		numbers[k] = k
 	}
-	places, ends := forecast.PlacesFor(high), a.q.historyEnds()
+	places, ends := hierarchy.PlacesFor(high), a.q.historyEnds()
 	_, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, k int) (struct{}, error) {
 		var extra [][]float64
 		if withEvents {

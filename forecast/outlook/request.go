@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/hierarchy"
 )
 
 // Request says what to forecast of every history of a call. The zero value of each
@@ -61,8 +62,8 @@ const (
 // reconciliations are the ways to make parts and sums agree, by name.
 var reconciliations = []struct {
 	name string
-	way  forecast.Reconciliation
-}{{"bottom-up", forecast.BottomUp}, {"mint", forecast.MinTShrink}, {"ols", forecast.OLS}, {"wls", forecast.WLSVariance}}
+	way  hierarchy.Method
+}{{"bottom-up", hierarchy.BottomUp}, {"mint", hierarchy.MinTShrink}, {"ols", hierarchy.OLS}, {"wls", hierarchy.WLSVariance}}
 
 // Reconciliations returns the names that Request.Reconcile takes.
 func Reconciliations() []string {
@@ -74,13 +75,13 @@ func Reconciliations() []string {
 }
 
 // reconciliation returns the way asked for; ok is false where none is wanted.
-func (r *Request) reconciliation() (way forecast.Reconciliation, ok bool) {
+func (r *Request) reconciliation() (way hierarchy.Method, ok bool) {
 	for _, one := range reconciliations {
 		if one.name == r.Reconcile {
 			return one.way, true
 		}
 	}
-	return forecast.MinTShrink, r.Reconcile != "none"
+	return hierarchy.MinTShrink, r.Reconcile != "none"
 }
 
 // ParseLevels reads percents, "80" or "80%", and leaves out those that come twice. It

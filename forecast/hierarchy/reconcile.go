@@ -1,4 +1,6 @@
-package forecast
+// Package hierarchy makes forecasts of parts and of their sums agree: optimal
+// reconciliation for any number of parts, within bounds, to the printed digit.
+package hierarchy
 
 import (
 	"errors"
@@ -10,12 +12,47 @@ import (
 	"capcli/forecast/model"
 )
 
-// MaxSums is the most sums that a Coherent takes, but bottom up: it solves a
-// square system of that size.
+// Method is a way to make forecasts of parts and sums agree.
+type Method uint8
+
+// The ways, by what they take for the covariance W of the base forecasts'
+// errors (Wickramasuriya, Athanasopoulos & Hyndman 2019, "Optimal forecast
+// reconciliation for hierarchical and grouped time series through trace
+// minimization"). With S the sums, reconciled forecasts are
+//
+//	y~ = S (S'W^-1 S)^-1 S'W^-1 y^
+//
+// BottomUp leaves the bottom as it is. OLS takes W for the identity,
+// WLSStructural for the number of parts in each sum, WLSVariance for the
+// variance of each one's residuals, MinTSample for the residuals' covariance and
+// MinTShrink for that shrunk to its diagonal (Schaefer & Strimmer 2005, "A
+// shrinkage approach to large-scale covariance matrix estimation").
+const (
+	BottomUp Method = iota
+	OLS
+	WLSStructural
+	WLSVariance
+	MinTSample
+	MinTShrink
+)
+
+// Residual says whether the way needs residuals.
+func (m Method) Residual() bool { return m >= WLSVariance }
+
+func (m Method) String() string {
+	names := [...]string{"bottom up", "OLS", "WLS by structure", "WLS by variance", "MinT by sample", "MinT by shrinkage"}
+	if int(m) < len(names) {
+		return names[m]
+	}
+	return fmt.Sprintf("reconciliation %d", uint8(m))
+}
+
+// MaxSums is the largest number of sums that a Reconciler takes, except bottom up: it
+// solves a square system of that size.
 const MaxSums = 4000
 
-// Coherent makes base forecasts of parts and their sums agree, as a Reconciler
-// does, for any number of parts: it never holds a matrix of all series by all.
+// Reconciler makes base forecasts of parts and their sums agree, for any number of
+// parts: it never holds a matrix of all series by all.
 //
 // With C the constraints, one row for each sum that takes its parts from it, the
 // reconciled forecasts are the base forecasts less what breaks the constraints,
@@ -27,9 +64,9 @@ const MaxSums = 4000
 // of the sums alone. The shrunk covariance is a diagonal and a product of the
 // residuals, W = sD + (1-s)E'E/T, which is used as such and never multiplied out.
 //
-// A Coherent is not changed by its use.
-type Coherent struct {
-	Way    Reconciliation
+// Its use does not change it.
+type Reconciler struct {
+	Way    Method
 	Shrink float64 // share by which covariances were shrunk; NaN where there are none
 
 	sums   [][]int // parts of each
@@ -43,12 +80,12 @@ type Coherent struct {
 	gain   *mat.Dense    // parts by sums: errs gaps' (C W C')^-1, in place of the two where it is smaller
 }
 
-// NewCoherent prepares a way for sums of so many parts; sums[a] are the places of
+// NewReconciler prepares a way for sums of so many parts; sums[a] are the places of
 // the parts of sum a, each from 0 and once. residuals are those of the sums, then
 // of the parts, all of one length at the same times; a missing one counts as
 // nought. They may be nil where the way takes none.
-func NewCoherent(parts int, sums [][]int, way Reconciliation, residuals [][]float64) (*Coherent, error) {
-	c := &Coherent{Way: way, Shrink: math.NaN(), sums: sums, parts: parts, share: make([][]int, parts)}
+func NewReconciler(parts int, sums [][]int, way Method, residuals [][]float64) (*Reconciler, error) {
+	c := &Reconciler{Way: way, Shrink: math.NaN(), sums: sums, parts: parts, share: make([][]int, parts)}
 	if parts < 1 || len(sums) > MaxSums && way != BottomUp {
 		return nil, fmt.Errorf("reconcile: %d parts and %d sums, want at least one and at most %d: %w", parts, len(sums), MaxSums, model.ErrUnfit)
 	}
@@ -76,7 +113,7 @@ func NewCoherent(parts int, sums [][]int, way Reconciliation, residuals [][]floa
 
 // errors returns the diagonal of W for the sums and then the parts. Where W is more
 // than a diagonal it also returns the residuals and sets Shrink.
-func (c *Coherent) errors(way Reconciliation, residuals [][]float64) (diagonal []float64, e [][]float64, err error) {
+func (c *Reconciler) errors(way Method, residuals [][]float64) (diagonal []float64, e [][]float64, err error) {
 	n := len(c.sums) + c.parts
 	diagonal = make([]float64, n)
 	for i := range diagonal {
@@ -148,7 +185,7 @@ func countKnown(v []float64) int {
 }
 
 // prepare factors C W C'.
-func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
+func (c *Reconciler) prepare(diagonal []float64, e [][]float64) error {
 	k := len(c.sums)
 	keep := 1.0
 	if e != nil {
@@ -182,7 +219,7 @@ func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
 	}
 	var cross, solved mat.Dense
 	cross.Mul(c.gaps, c.errs.T())
-	if err := c.inner.SolveTo(&solved, &cross); err != nil && !isCondition(err) {
+	if err := c.inner.SolveTo(&solved, &cross); err != nil && !model.IsCondition(err) {
 		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, model.ErrUnfit))
 	}
 	c.gain = mat.DenseCopyOf(solved.T())
@@ -191,7 +228,7 @@ func (c *Coherent) prepare(diagonal []float64, e [][]float64) error {
 }
 
 // product computes the residuals of the parts and how far they break the constraints.
-func (c *Coherent) product(e [][]float64) {
+func (c *Reconciler) product(e [][]float64) {
 	k, length := len(c.sums), len(e[0])
 	by := math.Sqrt((1 - c.Shrink) / float64(length))
 	c.errs, c.gaps = mat.NewDense(c.parts, length, nil), mat.NewDense(k, length, nil)
@@ -222,7 +259,7 @@ type Bounds struct {
 	Places int // with Round: parts are whole multiples of 10^-Places
 }
 
-// Apply makes one step's figures agree, in place: y has those of the sums, then
+// Reconcile makes one step's figures agree, in place: y has those of the sums, then
 // those of the parts. Every sum is then the sum of its parts.
 //
 // A part that would fall under the floor becomes nought, and where the first sum
@@ -230,7 +267,7 @@ type Bounds struct {
 // the whole stays as it was (nought for negatives: Di Fonzo & Girolimetto 2023,
 // "Spatio-temporal reconciliation of solar forecasts"). Parts of a sum over the
 // cap shrink in proportion.
-func (c *Coherent) Apply(y []float64, b Bounds) error {
+func (c *Reconciler) Reconcile(y []float64, b Bounds) error {
 	k := len(c.sums)
 	if len(y) != k+c.parts {
 		return fmt.Errorf("reconcile: forecasts of %d series, want %d: %w", len(y), k+c.parts, model.ErrUnfit)
@@ -257,7 +294,7 @@ func (c *Coherent) Apply(y []float64, b Bounds) error {
 }
 
 // adjust subtracts from each part its share of the discrepancy between sums and parts.
-func (c *Coherent) adjust(y []float64) error {
+func (c *Reconciler) adjust(y []float64) error {
 	k := len(c.sums)
 	parts := y[k:]
 	broken := make([]float64, k)
@@ -268,7 +305,7 @@ func (c *Coherent) adjust(y []float64) error {
 		}
 	}
 	u := mat.NewVecDense(k, nil)
-	if err := c.inner.SolveVecTo(u, mat.NewVecDense(k, broken)); err != nil && !isCondition(err) {
+	if err := c.inner.SolveVecTo(u, mat.NewVecDense(k, broken)); err != nil && !model.IsCondition(err) {
 		return fmt.Errorf("reconcile: %s: %w", c.Way, errors.Join(err, model.ErrUnfit))
 	}
 	var along []float64
@@ -293,7 +330,7 @@ func (c *Coherent) adjust(y []float64) error {
 	return nil
 }
 
-func (c *Coherent) floor(parts []float64) {
+func (c *Reconciler) floor(parts []float64) {
 	all, above := 0.0, 0.0
 	for j, v := range parts {
 		all += v
@@ -308,7 +345,7 @@ func (c *Coherent) floor(parts []float64) {
 	}
 }
 
-func (c *Coherent) cap(parts, caps []float64) {
+func (c *Reconciler) cap(parts, caps []float64) {
 	for j, v := range parts {
 		parts[j] = math.Min(v, caps[len(c.sums)+j])
 	}
@@ -332,7 +369,7 @@ func (c *Coherent) cap(parts, caps []float64) {
 
 // sum rounds the parts and adds them up: in whole multiples of the last place, so
 // that nothing is lost in the sums.
-func (c *Coherent) sum(y []float64, b Bounds) {
+func (c *Reconciler) sum(y []float64, b Bounds) {
 	k := len(c.sums)
 	parts := y[k:]
 	up, down := 1.0, 1.0

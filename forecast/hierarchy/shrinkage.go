@@ -1,13 +1,45 @@
-package forecast
+package hierarchy
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"capcli/forecast/model"
 )
+
+// shrinkage is the share of each covariance to take off: the summed variance of
+// the correlations over their summed squares, from 0 to 1.
+func shrinkage(e [][]float64) float64 {
+	if len(e) > len(e[0]) {
+		return wideShrinkage(e)
+	}
+	n := float64(len(e[0]))
+	scale := make([]float64, len(e))
+	for i := range e {
+		scale[i] = math.Sqrt(model.Dot(e[i], e[i]) / n)
+	}
+	noise, signal := 0.0, 0.0
+	for i := range e {
+		for j := range i {
+			if scale[i] == 0 || scale[j] == 0 {
+				continue
+			}
+			cross, square := 0.0, 0.0
+			for t := range e[i] {
+				p := e[i][t] / scale[i] * (e[j][t] / scale[j])
+				cross += p
+				square += p * p
+			}
+			noise += (square - cross*cross/n) / (n * (n - 1))
+			signal += cross / n * (cross / n)
+		}
+	}
+	if !(signal > 0) {
+		return 1
+	}
+	return math.Max(0, math.Min(1, noise/signal))
+}
 
 // wideShrinkage is shrinkage where there are more series than steps: the sums
 // over all pairs of series come from the products of the steps,
@@ -49,42 +81,4 @@ func wideShrinkage(e [][]float64) float64 {
 		return 1
 	}
 	return math.Max(0, math.Min(1, noise/signal))
-}
-
-// Paths reconciles joint futures: paths[i][k] is future k of series i. Each
-// future of all series then agrees, so that quantiles of a sum come from sums.
-func (r *Reconciler) Paths(paths [][][]float64, floor bool) ([][][]float64, error) {
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("reconcile: no paths: %w", model.ErrUnfit)
-	}
-	out := make([][][]float64, len(paths))
-	for i, own := range paths {
-		if len(own) != len(paths[0]) {
-			return nil, fmt.Errorf("reconcile: series %d has %d paths, want %d as the first: %w", i+1, len(own), len(paths[0]), model.ErrUnfit)
-		}
-		out[i] = make([][]float64, len(own))
-	}
-	base := make([][]float64, len(paths))
-	for k := range paths[0] {
-		for i := range paths {
-			base[i] = paths[i][k]
-		}
-		agreed, err := r.Reconcile(base, floor)
-		if err != nil {
-			return nil, err
-		}
-		for i := range agreed {
-			out[i][k] = agreed[i]
-		}
-	}
-	return out, nil
-}
-
-// correlation is of deviations from nought, as residuals have; 0 where one has none.
-func correlation(a, b []float64) float64 {
-	s := model.Dot(a, a) * model.Dot(b, b)
-	if !(s > 0) {
-		return 0
-	}
-	return model.Dot(a, b) / math.Sqrt(s)
 }

@@ -1,18 +1,144 @@
-package forecast
+package hierarchy
 
 import (
+	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"capcli"
+	"capcli/forecast"
 	"capcli/forecast/model"
 )
+
+// golden reads a golden answer into v; the test is skipped where the data is absent.
+func golden(t *testing.T, name string, v any) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "golden", "forecast", name+".json.gz"))
+	if err != nil {
+		t.Skip("no golden answers here: ", err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(z).Decode(v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// checkNear fails where got and want differ by more than tolerance of the largest of want.
+func checkNear(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*math.Max(model.Largest(want), 1e-12)) {
+			t.Fatalf("%s[%d] = %.12g, want %.12g", what, i, got[i], want[i])
+		}
+	}
+}
+
+type reconciliationGold struct {
+	S         [][]float64
+	Base      []float64
+	Residuals [][]float64
+	Lambda    float64   `json:"lambda_shrink"`
+	BottomUp  []float64 `json:"bottom_up"`
+	OLS       []float64 `json:"ols"`
+	Struct    []float64 `json:"wls_struct"`
+	Var       []float64 `json:"wls_var"`
+	Shrink    []float64 `json:"mint_shrink"`
+	Sample    []float64 `json:"mint_sample"`
+}
+
+// columns turns rows into columns.
+func columns(rows [][]float64) [][]float64 {
+	out := make([][]float64, len(rows[0]))
+	for _, row := range rows {
+		for j, v := range row {
+			out[j] = append(out[j], v)
+		}
+	}
+	return out
+}
+
+// TestShrinkageFindsTheTruth draws correlated errors: with few the estimate is
+// shrunk, with many it is not.
+func TestShrinkageFindsTheTruth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int) [][]float64 {
+		e := make([][]float64, 5)
+		for range n {
+			all := rng.NormFloat64()
+			for i := range e {
+				e[i] = append(e[i], all+rng.NormFloat64())
+			}
+		}
+		return e
+	}
+	few, many := shrinkage(draw(10)), shrinkage(draw(10000))
+	if !(few > 0.05 && few < 1) || !(many < 0.002) {
+		t.Errorf("shrinkage of 10 and of 10,000 draws: %.3f, %.5f", few, many)
+	}
+}
+
+func TestPathsAgreeAndGoTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	residuals, paths := make([][]float64, 3), make([][][]float64, 3)
+	for range 500 {
+		a := rng.NormFloat64()
+		b := 0.8*a + 0.6*rng.NormFloat64()
+		for i, v := range []float64{a + b, a, b} {
+			residuals[i] = append(residuals[i], v)
+		}
+	}
+	joint, err := forecast.NewInnovations(residuals, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 2000 {
+		seed := capcli.Seed(7).Child(k)
+		for i := range paths {
+			noise := joint.Noise(i, seed.Stream("together"), seed.Stream(strconv.Itoa(i)))
+			paths[i] = append(paths[i], []float64{model.Innovation(noise, 0), model.Innovation(noise, 1)})
+		}
+	}
+	for i, scale := range []float64{model.RMS(residuals[0]), model.RMS(residuals[1]), model.RMS(residuals[2])} {
+		for _, p := range paths[i] {
+			p[0], p[1] = scale*p[0], scale*p[1]
+		}
+	}
+	for k := range paths[0] { // a sum of its parts' residuals needs no change
+		if d := paths[1][k][0] + paths[2][k][0] - paths[0][k][0]; math.Abs(d) > 1e-4 {
+			t.Fatalf("future %d: parts are %v more than the total before reconciliation", k, d)
+		}
+	}
+	r, err := NewReconciler(2, [][]int{{0, 1}}, MinTShrink, residuals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range paths[0] {
+		y := []float64{paths[0][k][0], paths[1][k][0], paths[2][k][0]}
+		if err := r.Reconcile(y, Bounds{}); err != nil {
+			t.Fatal(err)
+		}
+		if d := y[1] + y[2] - y[0]; math.Abs(d) > 1e-9 {
+			t.Fatalf("future %d: parts are %v more than the total", k, d)
+		}
+	}
+}
 
 // sumsOf reads the sums off a summing matrix.
 func sumsOf(s [][]float64) [][]int {
@@ -30,19 +156,19 @@ func sumsOf(s [][]float64) [][]int {
 	return out
 }
 
-func TestCoherentAsR(t *testing.T) {
+func TestReconcileAsR(t *testing.T) {
 	var g reconciliationGold
 	golden(t, "reconciliation", &g)
 	for _, row := range []struct {
-		way  Reconciliation
+		way  Method
 		want []float64
 	}{{BottomUp, g.BottomUp}, {OLS, g.OLS}, {WLSStructural, g.Struct}, {WLSVariance, g.Var}, {MinTShrink, g.Shrink}, {MinTSample, g.Sample}} {
-		c, err := NewCoherent(len(g.S[0]), sumsOf(g.S), row.way, columns(g.Residuals))
+		c, err := NewReconciler(len(g.S[0]), sumsOf(g.S), row.way, columns(g.Residuals))
 		if err != nil {
 			t.Fatal(row.way, err)
 		}
 		got := append([]float64(nil), g.Base...)
-		if err := c.Apply(got, Bounds{}); err != nil {
+		if err := c.Reconcile(got, Bounds{}); err != nil {
 			t.Fatal(row.way, err)
 		}
 		checkNear(t, row.way.String(), got, row.want, 1e-9)
@@ -85,9 +211,9 @@ func TestWideShrinkage(t *testing.T) {
 	}
 }
 
-// TestCoherentAddsUpToThePrintedDigit: whatever the base forecasts, the residuals
+// TestReconcileAddsUpToThePrintedDigit: whatever the base forecasts, the residuals
 // and the bounds, the decimals that are printed add up exactly.
-func TestCoherentAddsUpToThePrintedDigit(t *testing.T) {
+func TestReconcileAddsUpToThePrintedDigit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.IntRange(1, 12).Draw(t, "parts")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -111,8 +237,8 @@ func TestCoherentAddsUpToThePrintedDigit(t *testing.T) {
 				residuals[i] = append(residuals[i], rng.NormFloat64()*math.Exp(4*rng.NormFloat64()))
 			}
 		}
-		way := []Reconciliation{BottomUp, OLS, WLSStructural, WLSVariance, MinTShrink}[rng.IntN(5)]
-		c, err := NewCoherent(parts, sums, way, residuals)
+		way := []Method{BottomUp, OLS, WLSStructural, WLSVariance, MinTShrink}[rng.IntN(5)]
+		c, err := NewReconciler(parts, sums, way, residuals)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -129,7 +255,7 @@ func TestCoherentAddsUpToThePrintedDigit(t *testing.T) {
 				b.Caps = append(b.Caps, size/3)
 			}
 		}
-		if err := c.Apply(y, b); err != nil {
+		if err := c.Reconcile(y, b); err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range y {
@@ -158,24 +284,24 @@ func decimal(t *rapid.T, v float64) *big.Rat {
 	return r
 }
 
-func TestCoherentKeepsTheWholeOverTheFloor(t *testing.T) {
-	c, err := NewCoherent(3, [][]int{{0, 1, 2}}, BottomUp, nil)
+func TestReconcileKeepsTheWholeOverTheFloor(t *testing.T) {
+	c, err := NewReconciler(3, [][]int{{0, 1, 2}}, BottomUp, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	y := []float64{0, 6, 3, -3}
-	if err := c.Apply(y, Bounds{Floor: true}); err != nil {
+	if err := c.Reconcile(y, Bounds{Floor: true}); err != nil {
 		t.Fatal(err)
 	}
 	checkNear(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
-	if err := c.Apply(y, Bounds{Caps: []float64{3, 9, 9, 9}}); err != nil {
+	if err := c.Reconcile(y, Bounds{Caps: []float64{3, 9, 9, 9}}); err != nil {
 		t.Fatal(err)
 	}
 	checkNear(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
 }
 
-// TestCoherentOfManyParts: a system of ten thousand parts costs what its sums cost.
-func TestCoherentOfManyParts(t *testing.T) {
+// TestReconcileOfManyParts: a system of ten thousand parts costs what its sums cost.
+func TestReconcileOfManyParts(t *testing.T) {
 	const parts, groups, length = 10_000, 40, 60
 	rng := rand.New(rand.NewPCG(3, 5))
 	sums := make([][]int, 1+groups)
@@ -189,7 +315,7 @@ func TestCoherentOfManyParts(t *testing.T) {
 			residuals[i] = append(residuals[i], rng.NormFloat64())
 		}
 	}
-	c, err := NewCoherent(parts, sums, MinTShrink, residuals)
+	c, err := NewReconciler(parts, sums, MinTShrink, residuals)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +324,7 @@ func TestCoherentOfManyParts(t *testing.T) {
 		y[i] = rng.Float64()
 	}
 	y[0] = 9000
-	if err := c.Apply(y, Bounds{}); err != nil {
+	if err := c.Reconcile(y, Bounds{}); err != nil {
 		t.Fatal(err)
 	}
 	sum := 0.0
@@ -210,11 +336,11 @@ func TestCoherentOfManyParts(t *testing.T) {
 	}
 }
 
-func TestCoherentRefuses(t *testing.T) {
+func TestReconcileRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts int
 		sums  [][]int
-		way   Reconciliation
+		way   Method
 		e     [][]float64
 	}{
 		"no parts":     {0, nil, OLS, nil},
@@ -222,18 +348,19 @@ func TestCoherentRefuses(t *testing.T) {
 		"not a part":   {2, [][]int{{0, 2}}, OLS, nil},
 		"no residuals": {2, [][]int{{0, 1}}, MinTShrink, nil},
 	} {
-		if _, err := NewCoherent(c.parts, c.sums, c.way, c.e); !errors.Is(err, model.ErrUnfit) {
-			t.Errorf("%s: %v, want ErrUnfit", name, err)
+		if _, err := NewReconciler(c.parts, c.sums, c.way, c.e); !errors.Is(err, model.ErrUnfit) {
+			t.Errorf("%s: %v, want model.ErrUnfit", name, err)
 		}
 	}
-	c, err := NewCoherent(2, [][]int{{0, 1}}, OLS, nil)
+	zero := make([]float64, 4)
+	c, err := NewReconciler(2, [][]int{{0, 1}}, MinTShrink, [][]float64{zero, zero, zero})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Apply([]float64{1, math.NaN(), 2}, Bounds{}); !errors.Is(err, model.ErrMissing) {
+	if err := c.Reconcile([]float64{1, math.NaN(), 2}, Bounds{}); !errors.Is(err, model.ErrMissing) {
 		t.Errorf("a missing forecast: %v", err)
 	}
-	if err := c.Apply([]float64{1, 2}, Bounds{}); !errors.Is(err, model.ErrUnfit) {
+	if err := c.Reconcile([]float64{1, 2}, Bounds{}); !errors.Is(err, model.ErrUnfit) {
 		t.Errorf("two of three: %v", err)
 	}
 	for _, v := range []float64{1e-300, 1e300, 0, math.Inf(1)} {
@@ -243,9 +370,9 @@ func TestCoherentRefuses(t *testing.T) {
 	}
 }
 
-// TestCoherentOfUnequalLengths: a part whose history covers a few of the steps has
+// TestReconcileOfUnequalLengths: a part whose history covers a few of the steps has
 // the variance of those, and takes its share of a gap by it.
-func TestCoherentOfUnequalLengths(t *testing.T) {
+func TestReconcileOfUnequalLengths(t *testing.T) {
 	const length, own = 400, 150
 	residuals := make([][]float64, 2) // of the sum, then of its one part, unrelated
 	for i := range length {
@@ -256,12 +383,12 @@ func TestCoherentOfUnequalLengths(t *testing.T) {
 		}
 		residuals[1] = append(residuals[1], v)
 	}
-	c, err := NewCoherent(1, [][]int{{0}}, MinTSample, residuals)
+	c, err := NewReconciler(1, [][]int{{0}}, MinTSample, residuals)
 	if err != nil {
 		t.Fatal(err)
 	}
 	y := []float64{10, 0}
-	if err := c.Apply(y, Bounds{}); err != nil {
+	if err := c.Reconcile(y, Bounds{}); err != nil {
 		t.Fatal(err)
 	}
 	want := 10.0 * 49 / (49 + 25)
