@@ -17,7 +17,7 @@ type billDoc struct {
 
 func (b *billDoc) doc() report.Doc {
 	tables := []report.Table{b.figures(), b.commitmentTable(), b.tenantTable(), b.monthTable(), b.unitTable()}
-	tables = append(tables, moneyTables(b.limits, b.Budget, b.Energy)...)
+	tables = append(tables, moneyTables(b.limits, [][]billing.BudgetLine{b.Budget}, []*billing.Footprints{b.Energy})...)
 	return report.Doc{Lead: b.lead(), Data: b.Statement, Notes: b.Notes, Tables: append(tables, b.rowTable())}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -56,16 +57,47 @@ func overRuns(runs []*play.Run, metric string, cell func(float64) any) any {
 	return spreadCell(s, cell)
 }
 
-// cellOf is a cell of a run as it is, and of several runs their mean with its range;
-// nil where no run knows it.
-func cellOf(runs []*play.Run, get func(*play.Run) any) any {
-	if len(runs) == 1 {
-		return get(runs[0])
+// sameInAll is a figure that is the same in every run.
+type sameInAll struct{ cell any }
+
+// reachedOn is an instant that a run may come to.
+type reachedOn struct{ at capcli.Time }
+
+// fillRuns returns t with a row for each of rows, which has the parts of runs that the
+// row is of. A figure of several runs is their mean with its range, and a text is that
+// of the first.
+func fillRuns[R any](t report.Table, rows [][]R, fields []report.Field[R]) report.Table {
+	var columns []report.Field[[]R]
+	for _, f := range fields {
+		columns = append(columns, report.Field[[]R]{Name: f.Name, Head: f.Head, Priority: f.Priority, Cell: func(parts []R) any {
+			cells := make([]any, len(parts))
+			for i, part := range parts {
+				cells[i] = f.Value(part)
+			}
+			return joinCells(cells)
+		}})
+	}
+	return report.Fill(t, rows, columns)
+}
+
+// joinCells makes one cell of those of several runs; nil where no run knows it.
+func joinCells(cells []any) any {
+	switch first := cells[0].(type) {
+	case sameInAll:
+		return first.cell
+	case reachedOn:
+		return joinReached(cells)
+	}
+	if len(cells) == 1 {
+		return cells[0]
 	}
 	var all []outcome.Figure
 	var of func(float64) any
-	for _, r := range runs {
-		if v, cell := numberOf(get(r)); cell != nil {
+	for _, c := range cells {
+		if text, ok := c.(string); ok {
+			return text
+		}
+		if v, cell := numberOf(c); cell != nil {
 			all, of = append(all, v), cell
 		}
 	}
@@ -73,42 +105,37 @@ func cellOf(runs []*play.Run, get func(*play.Run) any) any {
 	if !known {
 		return nil
 	}
-	return spreadCell(s, func(v float64) any { return signed(of, v) })
+	return spreadCell(s, of)
+}
+
+// joinReached says on which day a run came to something, or in how many runs that was.
+func joinReached(cells []any) any {
+	came := slices.DeleteFunc(cells, func(c any) bool { return !c.(reachedOn).at.IsKnown() })
+	switch {
+	case len(came) == 0:
+		return "-"
+	case len(cells) == 1:
+		return came[0].(reachedOn).at.Date()
+	}
+	return fmt.Sprintf("in %d of %d runs", len(came), len(cells))
 }
 
 // numberOf takes a cell apart: its figure, and how to write such figures; nil for what
 // is not known.
 func numberOf(v any) (outcome.Figure, func(float64) any) {
-	switch v := v.(type) {
-	case report.AtLeast:
-		n, cell := numberOf(v.Of)
-		n.AtLeast = true
-		return n, cell
-	case capcli.USD:
-		return outcome.Figure{Value: v.Float()}, moneyCell
-	case capcli.GPUTime:
-		return outcome.Figure{Value: v.Hours()}, hoursCell
-	case capcli.Seconds:
-		return outcome.Figure{Value: float64(v)}, secondsCell
-	case int64:
-		return outcome.Figure{Value: float64(v)}, countCell
-	case float64:
-		return outcome.Figure{Value: v}, func(v float64) any { return v }
-	case report.Percent:
-		return outcome.Figure{Value: float64(v)}, percentCell
-	case report.Ratio:
-		return outcome.Figure{Value: float64(v)}, ratioCell
-	case report.MeanTime:
-		return outcome.Figure{Value: float64(v)}, secondsCell
+	bound, over := v.(report.AtLeast)
+	if over {
+		v = bound.Of
 	}
-	return outcome.Figure{}, nil
+	x, cell := report.Number(v)
+	return outcome.Figure{Value: x, AtLeast: over}, cell
 }
 
 // boundOver is the lower bound of a mean over replications, nil where the mean is
 // known.
 func boundOver(runs []*play.Run, metric string) any {
 	if s, ok := outcome.SpreadOf(runs, metric); ok && s.Mean.AtLeast {
-		return secondsCell(s.Mean.Value)
+		return report.AsSeconds(s.Mean.Value)
 	}
 	return nil
 }
@@ -117,25 +144,17 @@ func boundOver(runs []*play.Run, metric string) any {
 func metricCell(m *outcome.Metric) func(float64) any {
 	switch m.Unit {
 	case outcome.InSeconds:
-		return secondsCell
+		return report.AsSeconds
 	case outcome.InUSD:
-		return moneyCell
+		return report.AsMoney
 	case outcome.InGPUHours:
-		return hoursCell
+		return report.AsHours
 	case outcome.InShare:
-		return percentCell
+		return report.AsPercent
 	case outcome.InCount:
 	}
 	if m.Name == "bounded_slowdown_mean" {
-		return ratioCell
+		return report.AsRatio
 	}
-	return countCell
+	return report.AsCount
 }
-
-// cells of figures that come as floats.
-func secondsCell(v float64) any { return report.MeanTime(v) }
-func moneyCell(v float64) any   { return capcli.USD(v*1e6 + 0.5) }
-func hoursCell(v float64) any   { return capcli.GPUTime(v*3.6e6 + 0.5) }
-func percentCell(v float64) any { return report.Percent(v) }
-func ratioCell(v float64) any   { return report.Ratio(v) }
-func countCell(v float64) any   { return int64(v + 0.5) }

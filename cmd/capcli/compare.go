@@ -133,36 +133,11 @@ func compareRow(f *outcome.ComparedFigure) []any {
 			continue
 		}
 		if c := f.Changes[i]; c != nil {
-			change = report.Change{Of: spreadCell(*c, func(v float64) any { return signed(cell, v) })}
+			change = report.Change{Of: spreadCell(*c, cell)}
 		}
 		row = append(row, change)
 	}
 	return row
-}
-
-// signed makes a cell of a figure that may be negative: cells round half up.
-func signed(cell func(float64) any, v float64) any {
-	if v >= 0 {
-		return cell(v)
-	}
-	switch c := cell(-v).(type) {
-	case capcli.USD:
-		return -c
-	case capcli.Seconds:
-		return -c
-	case capcli.GPUTime:
-		return -c
-	case int64:
-		return -c
-	case report.Percent:
-		return -c
-	case report.Ratio:
-		return -c
-	case report.MeanTime:
-		return -c
-	default:
-		return v
-	}
 }
 
 // lengthsNote says what time the money is of.
@@ -221,7 +196,7 @@ func compareBy(plans []outcome.Plan, by string) report.Doc {
 	for _, r := range data.Rows {
 		cell := any(r.Cost)
 		if r.Range.Runs > 1 {
-			cell = report.Range{Mid: r.Cost, Lo: moneyCell(r.Range.Lo.Value), Hi: moneyCell(r.Range.Hi.Value)}
+			cell = report.Range{Mid: r.Cost, Lo: report.AsMoney(r.Range.Lo.Value), Hi: report.AsMoney(r.Range.Hi.Value)}
 		}
 		t.Rows = append(t.Rows, []any{r.Plan, r.Part, cell, report.Percent(r.Share)})
 	}

@@ -119,7 +119,7 @@ func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
 	}
 	cell := metricCell(m)
 	if m.Unit == outcome.InCount { // means of counts
-		cell = ratioCell
+		cell = report.AsRatio
 	}
 	for _, j := range data.Changes {
 		var before, after, diff, cost any
@@ -130,7 +130,7 @@ func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
 			after = outcomeCell(outcome.Figure{Value: *j.After, AtLeast: j.AfterOver}, cell)
 		}
 		if j.Difference != nil && !j.BeforeOver {
-			diff = report.Change{Of: outcomeCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, func(v float64) any { return signed(cell, v) })}
+			diff = report.Change{Of: outcomeCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, cell)}
 		}
 		if j.Cost != nil {
 			cost = report.Change{Of: *j.Cost}

@@ -51,7 +51,7 @@ func rationaleDoc(d *rationale.Answer) report.Doc {
 		report.Fill(report.Table{Name: "terms", Title: "The terms on offer"}, d.Terms, []report.Field[rationale.Term]{
 			{Name: "term"},
 			{Name: "usd_per_gpu_hour", Head: "$/GPU-hour*"},
-			{Name: "break_even_utilisation", Head: "pays from a use of", As: percentCell},
+			{Name: "break_even_utilisation", Head: "pays from a use of", As: report.AsPercent},
 			{Name: "gpus_bought", Head: "GPUs bought"},
 			{Name: "cost_usd", Head: "cost*"},
 		}),
@@ -65,7 +65,7 @@ func rationaleDoc(d *rationale.Answer) report.Doc {
 		report.Fill(report.Table{Name: "moves", Title: "What moves the cost of this plan"}, d.Swings, []report.Field[mix.Swing]{
 			{Name: "change"},
 			{Name: "difference_usd", Head: "cost*", Cell: func(w mix.Swing) any { return report.Change{Of: w.Difference} }},
-			{Name: "held_share", Head: "limits held", As: percentCell},
+			{Name: "held_share", Head: "limits held", As: report.AsPercent},
 		}),
 	}}
 	out.Tables = append(out.Tables[:1], slices.DeleteFunc(out.Tables[1:], func(t report.Table) bool { return len(t.Rows) == 0 })...)

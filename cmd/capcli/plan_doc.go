@@ -110,9 +110,9 @@ func curveTotals(o *curve.Optimum) report.Table {
 		{Name: "gpu_hours", Head: "GPU-hours wanted", Cell: func(o *curve.Optimum) any { return o.Wanted }},
 		{Name: "committed_gpu_hours", Head: "GPU-hours committed"},
 		{Name: "unused_gpu_hours", Head: "of them unused"},
-		{Name: "coverage", Head: "coverage", As: percentCell},
-		{Name: "utilisation", Head: "utilisation", As: percentCell},
-		{Name: "effective_savings_rate", Head: "effective savings rate", As: percentCell},
+		{Name: "coverage", Head: "coverage", As: report.AsPercent},
+		{Name: "utilisation", Head: "utilisation", As: report.AsPercent},
+		{Name: "effective_savings_rate", Head: "effective savings rate", As: report.AsPercent},
 	}
 	if o.BreakEven != nil {
 		figures = append(figures, report.Field[*curve.Optimum]{Name: "break_even_on_demand_usd", Head: "pays off above, on demand"})
@@ -127,7 +127,7 @@ func baselineTable(r *curve.Result) report.Table {
 		{Name: "plan", Align: report.Left},
 		{Name: "gpus", Head: "GPUs"},
 		{Name: "cost_usd", Head: "cost"},
-		{Name: "over_optimum", Head: "over the optimum", As: percentCell},
+		{Name: "over_optimum", Head: "over the optimum", As: report.AsPercent},
 	})
 }
 
@@ -138,8 +138,8 @@ func termTable(terms []market.Term) report.Table {
 		{Name: "term", Align: report.Left},
 		{Name: "length", Priority: 2},
 		{Name: "usd_per_gpu_hour", Head: "$/GPU-hour", Cell: func(t market.Term) any { return t.Rate }},
-		{Name: "break_even_utilisation", Head: "break-even use", As: percentCell},
-		{Name: "months_to_recover", Head: "months to recover", Priority: 1, As: ratioCell},
+		{Name: "break_even_utilisation", Head: "break-even use", As: report.AsPercent},
+		{Name: "months_to_recover", Head: "months to recover", Priority: 1, As: report.AsRatio},
 		{Name: "upfront_usd", Head: "upfront", Priority: 3, Cell: func(t market.Term) any { return t.Payment.Upfront }},
 		{Name: "total_usd", Head: "total", Priority: 1},
 		{Name: "present_value_usd", Head: "worth today", Priority: 3},

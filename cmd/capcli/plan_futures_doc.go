@@ -61,11 +61,11 @@ func futurePlanTable(r *futures.Result) report.Table {
 		{Name: "regret_mean_usd", Head: "mean regret", Priority: 2},
 		{Name: "regret_max_usd", Head: "max regret"},
 		{Name: "unused_mean_usd", Head: "unused", Priority: 4},
-		{Name: "above_bound", Head: "above the best", Priority: 1, As: percentCell},
+		{Name: "above_bound", Head: "above the best", Priority: 1, As: report.AsPercent},
 	}
 	for i, l := range r.Plans[0].Held {
 		name, _, _ := strings.Cut(l.Limit, " ")
-		fields = append(fields, report.Field[futures.Plan]{Name: "held_" + name, Head: l.Limit, As: percentCell, Cell: func(p futures.Plan) any { return p.Held[i].Share }})
+		fields = append(fields, report.Field[futures.Plan]{Name: "held_" + name, Head: l.Limit, As: report.AsPercent, Cell: func(p futures.Plan) any { return p.Held[i].Share }})
 	}
 	return report.Fill(report.Table{Name: "plans", Title: "Plans over the futures"}, r.Plans, fields)
 }
@@ -105,8 +105,8 @@ func cliffTable(cliffs []futures.Cliff) report.Table {
 		{Name: "ends_gpus", Head: "fall away"},
 		{Name: "before_gpus", Head: "before", Priority: 1},
 		{Name: "after_gpus", Head: "after"},
-		{Name: "wanted_mean_gpus", Head: "wanted then", As: ratioCell},
-		{Name: "wanted_p80_gpus", Head: "in 80% under", Priority: 1, As: ratioCell},
+		{Name: "wanted_mean_gpus", Head: "wanted then", As: report.AsRatio},
+		{Name: "wanted_p80_gpus", Head: "in 80% under", Priority: 1, As: report.AsRatio},
 	})
 }
 
@@ -146,10 +146,10 @@ func stageTable(r *futures.Result) report.Table {
 	}
 	return report.Fill(report.Table{Name: "again", Title: "What to buy if the plan is decided again every " + r.Wait}, first, []report.Field[futures.Decision]{
 		{Name: "decide", Cell: func(d futures.Decision) any { return d.Date }},
-		{Name: "share_of_futures", Head: "futures", As: percentCell, Cell: func(d futures.Decision) any { return float64(len(d.Futures)) / float64(r.Futures.Count) }},
-		{Name: "wanted_before_gpus", Head: "wanted before", Priority: 1, As: ratioCell},
-		{Name: "least_gpus", Head: "least", Priority: 2, As: ratioCell, Cell: func(d futures.Decision) any { return d.Least }},
-		{Name: "most_gpus", Head: "most", Priority: 2, As: ratioCell, Cell: func(d futures.Decision) any { return d.Most }},
+		{Name: "share_of_futures", Head: "futures", As: report.AsPercent, Cell: func(d futures.Decision) any { return float64(len(d.Futures)) / float64(r.Futures.Count) }},
+		{Name: "wanted_before_gpus", Head: "wanted before", Priority: 1, As: report.AsRatio},
+		{Name: "least_gpus", Head: "least", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Least }},
+		{Name: "most_gpus", Head: "most", Priority: 2, As: report.AsRatio, Cell: func(d futures.Decision) any { return d.Most }},
 		{Name: "buy", Align: report.Left, Cell: func(d futures.Decision) any { return firstPurchases(d.Purchases, d.Date) }},
 	})
 }

@@ -79,7 +79,7 @@ func jointDoc(r *joint.Result) report.Doc {
 			{Name: "on_demand_usd", Head: "of it on demand"},
 			{Name: "all_on_demand_cost_usd", Head: "all on demand"},
 			{Name: "bound_usd", Head: "no plan costs less than"},
-			{Name: "gap", Head: "at most above the cheapest", As: percentCell},
+			{Name: "gap", Head: "at most above the cheapest", As: report.AsPercent},
 		}),
 	}}
 }

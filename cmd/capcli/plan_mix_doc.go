@@ -234,16 +234,16 @@ func meanField(name, head string, priority int, metric string, cell func(float64
 }
 
 // heldField is the share of the runs of a mix in which it holds the limits.
-var heldField = report.Field[*mix.Mix]{Name: "held_share", Head: "limits held", As: percentCell, Cell: func(m *mix.Mix) any { return m.Entry.HeldShare() }}
+var heldField = report.Field[*mix.Mix]{Name: "held_share", Head: "limits held", As: report.AsPercent, Cell: func(m *mix.Mix) any { return m.Entry.HeldShare() }}
 
 func mixesTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12}, listedMixes(r), append(mixFields(r),
-		meanField("cost_usd", "cost", 0, "cost", moneyCell),
+		meanField("cost_usd", "cost", 0, "cost", report.AsMoney),
 		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
-		meanField("unserved_share", "not done", 0, "unserved_share", percentCell),
-		meanField("wait_p95_s", "wait p95", 0, "wait_p95", secondsCell),
-		meanField("stranded_usd", "stranded", 2, "stranded", moneyCell),
-		meanField("availability", "available", 3, "availability", percentCell),
+		meanField("unserved_share", "not done", 0, "unserved_share", report.AsPercent),
+		meanField("wait_p95_s", "wait p95", 0, "wait_p95", report.AsSeconds),
+		meanField("stranded_usd", "stranded", 2, "stranded", report.AsMoney),
+		meanField("availability", "available", 3, "availability", report.AsPercent),
 		heldField,
 		report.Field[*mix.Mix]{Name: "is", Head: " ", Align: report.Left, Priority: 1, Cell: func(m *mix.Mix) any { return strings.Join(m.Is, ", ") }},
 	))
@@ -277,8 +277,8 @@ func closestTable(r *mix.Result) report.Table {
 func frontierTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "frontier", Aside: true}, r.Frontier, append(mixFields(r),
 		report.Field[*mix.Mix]{Name: "cost_usd", Head: "cost", Cell: func(m *mix.Mix) any { return m.Entry.Cost() }},
-		report.Field[*mix.Mix]{Name: "unserved_share", Head: "not done", As: percentCell},
-		report.Field[*mix.Mix]{Name: "wait_p95_s", Head: "wait p95", As: secondsCell, Cell: func(m *mix.Mix) any { return m.Entry.Wait() }},
+		report.Field[*mix.Mix]{Name: "unserved_share", Head: "not done", As: report.AsPercent},
+		report.Field[*mix.Mix]{Name: "wait_p95_s", Head: "wait p95", As: report.AsSeconds, Cell: func(m *mix.Mix) any { return m.Entry.Wait() }},
 		heldField,
 	))
 }
@@ -332,11 +332,11 @@ func marginalTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "marginal", Title: "What the last GPUs are worth, over the same runs" + forLength(r)}, rows, []report.Field[cutGPU]{
 		{Name: "pool"},
 		{Name: "gpus", Head: "GPUs"},
-		{Name: "needed_share_of_time", Head: "needed", As: percentCell},
+		{Name: "needed_share_of_time", Head: "needed", As: report.AsPercent},
 		{Name: "cost_usd", Head: "cost"},
 		{Name: "saved_usd", Head: "saved"},
-		{Name: "unserved_share", Head: "not done", As: percentCell},
-		{Name: "wait_p95_s", Head: "wait p95", As: secondsCell},
+		{Name: "unserved_share", Head: "not done", As: report.AsPercent},
+		{Name: "wait_p95_s", Head: "wait p95", As: report.AsSeconds},
 		{Name: "cut", Head: " "},
 	})
 }
@@ -373,9 +373,9 @@ func tornadoTable(r *mix.Result) report.Table {
 		{Name: "bar", Head: " ", Picture: true, Cell: func(w mix.Swing) any {
 			return report.Bar(max(w.Difference, -w.Difference).Float(), most.Float(), 20)
 		}},
-		{Name: "unserved_share", Head: "not done", As: percentCell},
-		{Name: "wait_p95_s", Head: "wait p95", As: secondsCell},
-		{Name: "held_share", Head: "limits held", As: percentCell},
+		{Name: "unserved_share", Head: "not done", As: report.AsPercent},
+		{Name: "wait_p95_s", Head: "wait p95", As: report.AsSeconds},
+		{Name: "held_share", Head: "limits held", As: report.AsPercent},
 	})
 }
 

@@ -69,7 +69,7 @@ func savingsDoc(r *savings.Result) report.Doc {
 		{Name: "unused_usd", Head: "of the commitment unused"},
 	}
 	if r.Utilisation != nil {
-		figures = append(figures, report.Field[*savings.Result]{Name: "utilisation", Head: "utilisation", As: percentCell})
+		figures = append(figures, report.Field[*savings.Result]{Name: "utilisation", Head: "utilisation", As: report.AsPercent})
 	}
 	return report.Doc{
 		Lead:   fmt.Sprintf("Commit %s an hour: %s over %s hours, %s all on demand; no other commitment costs less.", r.Commit, r.Cost, capcli.Grouped(int64(r.Hours)), r.AllOnDemand),

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"capcli"
@@ -12,68 +11,83 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// moneyTables are the tables of budgets and energy, none where there are neither.
-func moneyTables(b *billing.Budget, lines []billing.BudgetLine, f *billing.Footprints) []report.Table {
+// moneyTables are the tables of budgets and energy of some runs, none where there are
+// neither.
+func moneyTables(b *billing.Budget, lines [][]billing.BudgetLine, footprints []*billing.Footprints) []report.Table {
 	var out []report.Table
-	if len(lines) > 0 {
+	if len(lines[0]) > 0 {
 		out = append(out, budgetTable(b, lines))
 	}
-	if f != nil {
-		tenants := energyTable("energy", "energy and carbon by tenant, idle power shared", "tenant")
+	if footprints[0] == nil {
+		return out
+	}
+	var tenants, months [][]energyLine
+	for _, f := range footprints {
+		var byTenant, byMonth []energyLine
 		for i := range f.Tenants {
-			tenants.Rows = append(tenants.Rows, energyRow(f.Tenants[i].Name, &f.Tenants[i].Footprint))
+			byTenant = append(byTenant, energyLine{f.Tenants[i].Name, &f.Tenants[i].Footprint})
 		}
-		tenants.Rows = append(tenants.Rows, energyRow("all", &f.Footprint))
-		months := energyTable("energy_months", "energy and carbon by month", "month")
 		for i := range f.Months {
-			months.Rows = append(months.Rows, energyRow(f.Months[i].Name, &f.Months[i].Footprint))
+			byMonth = append(byMonth, energyLine{f.Months[i].Name, &f.Months[i].Footprint})
 		}
-		out = append(out, tenants, months)
+		tenants, months = append(tenants, append(byTenant, energyLine{"all", &f.Footprint})), append(months, byMonth)
+	}
+	return append(out, energyTable("energy", "energy and carbon by tenant, idle power shared", "tenant", tenants),
+		energyTable("energy_months", "energy and carbon by month", "month", months))
+}
+
+func budgetTable(b *billing.Budget, lines [][]billing.BudgetLine) report.Table {
+	type line = billing.BudgetLine
+	who := func(l *line) string {
+		if l.Tenant == nil {
+			return "all"
+		}
+		return tenantName(*l.Tenant)
+	}
+	type key struct {
+		start capcli.Time
+		who   string
+	}
+	rows := linesByKey(lines, func(l *line) key { return key{l.Start, who(l)} })
+	return fillRuns(report.Table{Name: "budget", Title: "against the " + b.Every.String() + " budget"}, rows, []report.Field[*line]{
+		{Name: "start", Head: "from", Cell: func(l *line) any { return l.Start.Date() }},
+		{Name: "tenant", Cell: func(l *line) any { return who(l) }},
+		{Name: "budget_usd", Head: "budget"},
+		{Name: "spent_usd", Head: "spent"},
+		{Name: "share_of_budget", Head: "of it", As: report.AsPercent},
+		{Name: "reached_80_pct", Head: "80% on", Priority: 1, Cell: func(l *line) any { return reachedOn{l.At80} }},
+		{Name: "reached_100_pct", Head: "100% on", Cell: func(l *line) any { return reachedOn{l.At100} }},
+		{Name: "reached_120_pct", Head: "120% on", Priority: 1, Cell: func(l *line) any { return reachedOn{l.At120} }},
+	})
+}
+
+// linesByKey returns the lines of all runs that have one key together.
+func linesByKey[L any, K comparable](runs [][]L, key func(*L) K) [][]*L {
+	keys, parts := outcome.ByKey(runs, key)
+	out := make([][]*L, len(keys))
+	for i, k := range keys {
+		out[i] = parts[k]
 	}
 	return out
 }
 
-func budgetTable(b *billing.Budget, lines []billing.BudgetLine) report.Table {
-	t := report.Table{Name: "budget", Title: "against the " + b.Every.String() + " budget", Columns: []report.Column{
-		{Name: "start", Head: "from"},
-		{Name: "tenant"},
-		{Name: "budget_usd", Head: "budget"},
-		{Name: "spent_usd", Head: "spent"},
-		{Name: "share_of_budget", Head: "of it"},
-		{Name: "reached_80_pct", Head: "80% on", Priority: 1},
-		{Name: "reached_100_pct", Head: "100% on"},
-		{Name: "reached_120_pct", Head: "120% on", Priority: 1},
-	}}
-	date := func(t capcli.Time) any {
-		if !t.IsKnown() {
-			return "-"
-		}
-		return day(t)
-	}
-	for _, l := range lines {
-		who := "all"
-		if l.Tenant != nil {
-			who = tenantName(*l.Tenant)
-		}
-		t.Rows = append(t.Rows, []any{day(l.Start), who, l.Budget, l.Spent, report.Percent(l.Share), date(l.At80), date(l.At100), date(l.At120)})
-	}
-	return t
+// energyLine is the footprint of a tenant or a month.
+type energyLine struct {
+	name string
+	*billing.Footprint
 }
 
-func energyTable(name, title, first string) report.Table {
-	return report.Table{Name: name, Title: title, Columns: []report.Column{
-		{Name: first},
+func energyTable(name, title, first string, lines [][]energyLine) report.Table {
+	rows := linesByKey(lines, func(l *energyLine) string { return l.name })
+	return fillRuns(report.Table{Name: name, Title: title}, rows, []report.Field[*energyLine]{
+		{Name: first, Cell: func(l *energyLine) any { return tenantName(l.name) }},
 		{Name: "held_gpu_hours", Head: "held GPUh", Priority: 2},
 		{Name: "idle_gpu_hours", Head: "idle GPUh", Priority: 2},
-		{Name: "energy_kwh", Head: "kWh"},
-		{Name: "co2e_kg", Head: "kg CO2e"},
+		{Name: "energy_kwh", Head: "kWh", Cell: func(l *energyLine) any { return l.Energy.KWh() }},
+		{Name: "co2e_kg", Head: "kg CO2e", Cell: func(l *energyLine) any { return l.Carbon.Kg() }},
 		{Name: "power_usd", Head: "power"},
 		{Name: "carbon_usd", Head: "carbon"},
-	}}
-}
-
-func energyRow(name string, f *billing.Footprint) []any {
-	return []any{tenantName(name), f.Held, f.Idle, f.Energy.KWh(), f.Carbon.Kg(), f.PowerCost, f.CarbonCost}
+	})
 }
 
 // moneyNotes say what was crossed, who signs, and what rests on an assumption.
@@ -114,69 +128,12 @@ func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approva
 
 // moneyTablesOf are those of a run, or of several their means.
 func moneyTablesOf(runs []*play.Run) []report.Table {
-	var all [][]report.Table
-	for _, r := range runs {
-		all = append(all, moneyTables(r.Case.Scenario.Budget, r.Budget, r.Energy))
+	footprints := make([]*billing.Footprints, len(runs))
+	for i, r := range runs {
+		footprints[i] = r.Energy
 	}
-	if len(runs) == 1 {
-		return all[0]
-	}
-	var out []report.Table
-	for k := range all[0] {
-		var same []report.Table
-		for i := range all {
-			if k < len(all[i]) && all[i][k].Name == all[0][k].Name {
-				same = append(same, all[i][k])
-			}
-		}
-		keys := 1
-		if all[0][k].Name == "budget" {
-			keys = 2
-		}
-		out = append(out, meanTable(same, keys))
-	}
-	return out
-}
-
-// meanTable joins tables of the runs whose rows are told apart by their first
-// cells: figures become their mean with its range, and a date, which no mean has,
-// says in how many of the runs it came.
-func meanTable(tables []report.Table, keys int) report.Table {
-	out := tables[0]
-	out.Rows = nil
-	rows := map[string][][]any{}
-	var order []string
-	for _, t := range tables {
-		for _, row := range t.Rows {
-			key := fmt.Sprint(row[:keys]...)
-			if rows[key] == nil {
-				order = append(order, key)
-			}
-			rows[key] = append(rows[key], row)
-		}
-	}
-	for _, key := range order {
-		row := slices.Clone(rows[key][0])
-		for c := keys; c < len(row); c++ {
-			var all []outcome.Figure
-			var of func(float64) any
-			came := 0
-			for _, r := range rows[key] {
-				if v, cell := numberOf(r[c]); cell != nil {
-					all, of = append(all, v), cell
-				} else if r[c] != "-" {
-					came++
-				}
-			}
-			if s, known := outcome.SpreadOver(all); known {
-				row[c] = spreadCell(s, of)
-			} else if came > 0 {
-				row[c] = fmt.Sprintf("in %d of %d runs", came, len(tables))
-			}
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	return out
+	lines := partsOf(runs, func(r *play.Run) []billing.BudgetLine { return r.Budget })
+	return moneyTables(runs[0].Case.Scenario.Budget, lines, footprints)
 }
 
 // moneyNotesOf are those of a run; of several, what does not hang on chance.

@@ -73,6 +73,53 @@ func plainValue(v any) any {
 	return v
 }
 
+// Number takes a cell apart: its figure, and what makes a cell of that kind of another
+// figure, or of the mean of several. The second is nil where the cell is no figure.
+func Number(cell any) (value float64, as func(float64) any) {
+	switch v := cell.(type) {
+	case int:
+		return float64(v), AsCount
+	case int64:
+		return float64(v), AsCount
+	case float64:
+		return v, asNumber
+	case Percent:
+		return float64(v), AsPercent
+	case Ratio:
+		return float64(v), AsRatio
+	case MeanTime:
+		return float64(v), AsSeconds
+	case capcli.Seconds:
+		return float64(v), AsSeconds
+	case capcli.GPUTime:
+		return v.Hours(), AsHours
+	case capcli.USD:
+		return v.Float(), AsMoney
+	case Money:
+		return v.Near.Float(), nil
+	case Range:
+		return Number(v.Mid)
+	}
+	return 0, nil
+}
+
+// Cells of figures that come as floats: dollars, GPU-hours, seconds, shares and counts.
+func AsMoney(dollars float64) any   { return capcli.USDOf(dollars) }
+func AsHours(hours float64) any     { return capcli.GPUTime(roundHalf(hours * 3.6e6)) }
+func AsSeconds(seconds float64) any { return MeanTime(seconds) }
+func AsPercent(share float64) any   { return Percent(share) }
+func AsRatio(v float64) any         { return Ratio(v) }
+func AsCount(v float64) any         { return roundHalf(v) }
+func asNumber(v float64) any        { return v }
+
+// roundHalf rounds halves away from zero.
+func roundHalf(v float64) int64 {
+	if v < 0 {
+		return -roundHalf(-v)
+	}
+	return int64(v + 0.5)
+}
+
 // exact gives a cell for programs: no rounding, no unit, "" for unknown.
 func exact(v any) (string, error) {
 	switch v := plainValue(v).(type) {

@@ -21,7 +21,7 @@ func human(v any) (string, error) {
 		return "over " + s, err
 	case Change:
 		s, err := human(v.Of)
-		if err == nil && positive(v.Of) {
+		if err == nil && isPositive(v.Of) {
 			s = "+" + s
 		}
 		return s, err
@@ -156,28 +156,7 @@ func humanRange(r Range) (string, error) {
 	return mid + " (" + lo + " to " + hi + ")", nil
 }
 
-func positive(v any) bool {
-	switch v := plainValue(v).(type) {
-	case int64:
-		return v > 0
-	case float64:
-		return v > 0
-	case Percent:
-		return v > 0
-	case MeanTime:
-		return v > 0
-	case Ratio:
-		return v > 0
-	case capcli.USD:
-		return v > 0
-	case Money:
-		return v.Near > 0
-	case capcli.Seconds:
-		return v > 0
-	case capcli.GPUTime:
-		return v > 0
-	case Range:
-		return positive(v.Mid)
-	}
-	return false
+func isPositive(cell any) bool {
+	v, _ := Number(plainValue(cell))
+	return v > 0
 }

@@ -60,3 +60,19 @@ func Mean[R run](runs []R, metric string) float64 {
 	s, _ := SpreadOf(runs, metric)
 	return s.Mean.Value
 }
+
+// ByKey returns what several runs have under one key: the keys in order of the runs,
+// and under each the parts of the runs that have it.
+func ByKey[P any, K comparable](runs [][]P, key func(*P) K) (keys []K, parts map[K][]*P) {
+	parts = map[K][]*P{}
+	for _, all := range runs {
+		for i := range all {
+			k := key(&all[i])
+			if parts[k] == nil {
+				keys = append(keys, k)
+			}
+			parts[k] = append(parts[k], &all[i])
+		}
+	}
+	return keys, parts
+}
