@@ -24,7 +24,7 @@ type bought struct {
 	sku        billing.SKU // of its scope
 	account    string
 	instance   string
-	units      int64 // thousandths
+	units      billing.Units // thousandths
 	payment    string
 	price      Price
 	monthly    capcli.USD
@@ -112,8 +112,8 @@ func (c *bought) fields() []strict.Field {
 		{"from", "first day of the term", instantOf(&k.Start)},
 		{"until", "last day of the term, or term", lastDay(&c.until)},
 		{"term", "its length, 1y, 3y, 6mo or 45d, or until", term(&c.term)},
-		{"units", "instances or GPUs, up to three decimals", thousandths(&c.units)},
-		{"gpus", "the same as units", thousandths(&c.units)},
+		{"units", "instances or GPUs, up to three decimals", thousandths((*int64)(&c.units))},
+		{"gpus", "the same as units", thousandths((*int64)(&c.units))},
 		{"owner", "account that bought it: its use comes first", strict.Name(&k.Owner)},
 		{"account", "covers use of this account only; all share it where left out", strict.Name(&c.account)},
 		{"currency", "that of the portfolio where left out", currency(&k.Currency)},
@@ -364,7 +364,7 @@ func (c *bought) fees() (billing.Fees, error) {
 	case c.product == "capacity_reservation", c.product == "minimum_spend":
 		return billing.Fees{}, nil
 	case c.machine != nil:
-		return c.machine.Fees(c.units)
+		return c.machine.Fees(int64(c.units))
 	case c.spend() && (f.Upfront > 0 || f.Hourly > 0 || f.Monthly > 0):
 		return f, nil
 	case c.price.Known:

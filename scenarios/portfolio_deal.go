@@ -14,7 +14,7 @@ import (
 // rampStep is what a commitment is from a day on: other units, or another price.
 type rampStep struct {
 	from   capcli.Time
-	units  int64
+	units  billing.Units
 	commit capcli.USD
 	price  Price
 }
@@ -47,8 +47,8 @@ func (x *deal) fields() []strict.Field {
 
 func (s *rampStep) fields() []strict.Field {
 	return []strict.Field{
-		{"units", "instances or GPUs from then on; as before where left out", thousandths(&s.units)},
-		{"gpus", "the same as units", thousandths(&s.units)},
+		{"units", "instances or GPUs from then on; as before where left out", thousandths((*int64)(&s.units))},
+		{"gpus", "the same as units", thousandths((*int64)(&s.units))},
 		{"price", "of a unit for an hour from then on; as before where left out", price(&s.price)},
 		{"commit", "plans: dollars of use at plan rates, an hour, from then on", money(&s.commit)},
 	}

@@ -1,12 +1,14 @@
 package billing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
+	"regexp"
 	"strconv"
-	"strings"
 
 	"capcli"
 )
@@ -27,11 +29,7 @@ const (
 
 // AmountOf is u as an Amount.
 func AmountOf(u capcli.USD) Amount {
-	a := product64(uint64(max(u, -u)), perMillionth)
-	if u < 0 {
-		return a.Neg()
-	}
-	return a
+	return product64(uint64(max(u, -u)), perMillionth).signed(u < 0)
 }
 
 // product64 is x times y, which must stay below 2^127.
@@ -41,15 +39,7 @@ func product64(x, y uint64) Amount {
 }
 
 // Sign is -1, 0 or 1.
-func (a Amount) Sign() int {
-	switch {
-	case a.hi < 0:
-		return -1
-	case a.hi|int64(a.lo) == 0:
-		return 0
-	}
-	return 1
-}
+func (a Amount) Sign() int { return a.Cmp(Amount{}) }
 
 // Neg is -a.
 func (a Amount) Neg() Amount {
@@ -58,8 +48,11 @@ func (a Amount) Neg() Amount {
 }
 
 // Abs is a without its sign.
-func (a Amount) Abs() Amount {
-	if a.hi < 0 {
+func (a Amount) Abs() Amount { return a.signed(a.hi < 0) }
+
+// signed is -a where neg is set, else a.
+func (a Amount) signed(neg bool) Amount {
+	if neg {
 		return a.Neg()
 	}
 	return a
@@ -103,13 +96,9 @@ func (a Amount) share(part, whole int64) (Amount, error) {
 // Times is a x b, cut towards zero at the eighteenth place: exact where their
 // places together are no more. It fails with capcli.ErrOverflow.
 func (a Amount) Times(b Amount) (Amount, error) {
-	if b.hi < 0 {
-		p, err := a.Times(b.Neg())
-		return p.Neg(), err
-	}
-	if a.hi < 0 {
-		p, err := a.Neg().Times(b)
-		return p.Neg(), err
+	if neg := a.hi < 0 != (b.hi < 0); neg || a.hi < 0 {
+		p, err := a.Abs().Times(b.Abs())
+		return p.signed(neg), err
 	}
 	if b.hi >= amountUnit {
 		return Amount{}, capcli.ErrOverflow
@@ -129,15 +118,7 @@ func (a Amount) Times(b Amount) (Amount, error) {
 }
 
 // Cmp is -1, 0 or 1 as a is less than, equal to or more than b.
-func (a Amount) Cmp(b Amount) int {
-	switch {
-	case a == b:
-		return 0
-	case a.hi < b.hi, a.hi == b.hi && a.lo < b.lo:
-		return -1
-	}
-	return 1
-}
+func (a Amount) Cmp(b Amount) int { return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo)) }
 
 // Float gives a for ratios, never for sums.
 func (a Amount) Float() float64 {
@@ -226,11 +207,7 @@ func plainAmount[T string | []byte](text T) (Amount, bool) {
 	}
 	a := product64(whole, amountUnit)
 	lo, carry := bits.Add64(a.lo, frac, 0)
-	a = Amount{a.hi + int64(carry), lo}
-	if neg {
-		a = a.Neg()
-	}
-	return a, true
+	return Amount{a.hi + int64(carry), lo}.signed(neg), true
 }
 
 var powersOf10 = func() (p [amountPlaces + 1]uint64) {
@@ -246,6 +223,9 @@ var (
 	errLargeText = errors.New("is too large; at most 18 digits may stand before the point")
 )
 
+// numberText is a number: a sign, digits with a point among them, an exponent.
+var numberText = regexp.MustCompile(`^([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$`)
+
 // parseAmount reads a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7",
 // without commas or a sign of currency. Digits past the eighteenth behind the
 // point are rounded half away from zero, and rounded says so.
@@ -253,54 +233,37 @@ func parseAmount(text string) (a Amount, rounded bool, err error) {
 	if a, ok := plainAmount(text); ok {
 		return a, false, nil
 	}
-	s, neg := text, false
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		neg, s = s[0] == '-', s[1:]
-	}
-	exp := 0
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		if exp, err = strconv.Atoi(s[i+1:]); err != nil || exp < -1000 || exp > 1000 {
-			return Amount{}, false, errNoNumber
-		}
-		s = s[:i]
-	}
-	whole, frac, _ := strings.Cut(s, ".")
-	digits := whole + frac
-	if digits == "" || len(digits) > 1000 || strings.Trim(digits, "0123456789") != "" {
+	parts := numberText.FindStringSubmatch(text)
+	if parts == nil {
 		return Amount{}, false, errNoNumber
 	}
-	// The value is digits times 10^(exp-len(frac)); units are 10^-18.
-	shift := exp - len(frac) + amountPlaces
-	digits = strings.TrimLeft(digits, "0")
-	if digits == "" {
-		return Amount{}, false, nil
+	frac := parts[3] + parts[4]
+	exp, err := strconv.Atoi(cmp.Or(parts[5], "0"))
+	if err != nil || exp < -1000 || exp > 1000 || len(parts[2]+frac) > 1000 {
+		return Amount{}, false, errNoNumber
 	}
+	n, _ := new(big.Int).SetString(parts[2]+frac, 10)
+	shift := exp - len(frac) + amountPlaces // n times 10^shift is the number of units
+	factor := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil)
 	up := false
-	if shift < 0 {
-		cut := max(len(digits)+shift, 0)
-		up = len(digits)+shift >= 0 && digits[cut] >= '5'
-		rounded = strings.Trim(digits[cut:], "0") != ""
-		digits, shift = digits[:cut], 0
+	if shift >= 0 {
+		n.Mul(n, factor)
+	} else {
+		rest := new(big.Int)
+		n.QuoRem(n, factor, rest)
+		rounded, up = rest.Sign() != 0, rest.Lsh(rest, 1).Cmp(factor) >= 0
 	}
-	if len(digits)+shift > 2*amountPlaces {
+	if len(n.String()) > 2*amountPlaces {
 		return Amount{}, false, errLargeText
 	}
-	digits += strings.Repeat("0", shift)
-	high, low := "", digits
-	if len(digits) > amountPlaces {
-		high, low = digits[:len(digits)-amountPlaces], digits[len(digits)-amountPlaces:]
-	}
-	h, _ := strconv.ParseUint("0"+high, 10, 64) // both are digits, 18 at most
-	l, _ := strconv.ParseUint("0"+low, 10, 64)
 	if up {
-		l++
+		n.Add(n, big.NewInt(1))
 	}
-	a = product64(h, amountUnit)
-	var carry uint64
-	a.lo, carry = bits.Add64(a.lo, l, 0)
-	a.hi += int64(carry)
-	if neg {
-		a = a.Neg()
-	}
-	return a, rounded, nil
+	return amountOfBig(n).signed(parts[1] == "-"), rounded, nil
+}
+
+// amountOfBig is n units of 1e-18, of which the lowest 128 bits count.
+func amountOfBig(n *big.Int) Amount {
+	lo := new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64))
+	return Amount{int64(new(big.Int).Rsh(n, 64).Uint64()), lo.Uint64()}
 }

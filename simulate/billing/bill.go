@@ -211,7 +211,7 @@ func (x *pricing) unitsOf(k int, own int64) capcli.GPUTime {
 func (w *writer) purchases() error {
 	start := w.starts[w.period]
 	for k, c := range w.x.commits {
-		billed, err := c.billed(start, w.until)
+		billed, err := c.AmountPaid(start, w.until)
 		if err != nil {
 			return err
 		}

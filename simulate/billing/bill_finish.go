@@ -128,7 +128,7 @@ func (w *writer) spread(rows []int, price capcli.Rate, in func(*draft) bool, to 
 			sum += d.quantity
 		}
 	}
-	all, err := cost(price, sum)
+	all, err := Cost(price, sum)
 	if err != nil {
 		return err
 	}
@@ -187,20 +187,14 @@ func (w *writer) contract(r *Row, c *Commitment) {
 
 // add sums a row.
 func (c *Costs) add(r *Row) error {
-	var err error
-	if c.List, err = add(c.List, r.ListCost); err != nil {
-		return err
-	}
-	if c.Contracted, err = add(c.Contracted, r.ContractedCost); err != nil {
-		return err
-	}
-	if c.Effective, err = add(c.Effective, r.EffectiveCost); err != nil {
-		return err
-	}
+	var t tally
+	t.add(&c.List, r.ListCost)
+	t.add(&c.Contracted, r.ContractedCost)
+	t.add(&c.Effective, r.EffectiveCost)
 	if c.Billed += r.BilledCost; c.Billed > 1<<62 {
 		return capcli.ErrOverflow
 	}
-	return nil
+	return t.err
 }
 
 // count sums what the ratios need.

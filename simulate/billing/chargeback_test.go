@@ -89,7 +89,7 @@ func TestChargebackAndFocusSumToTheInvoice(t *testing.T) {
 			p.Commitments = append(p.Commitments, Commitment{
 				ID: "ri", Start: rec.From, End: rec.To, Scope: Scope{Family: "p5"},
 				Fees:    Fees{Upfront: capcli.USD(rapid.Int64Range(0, 1e9).Draw(t, "upfront")), Hourly: capcli.Rate(rapid.Int64Range(1, 1e7).Draw(t, "hourly"))},
-				Product: AzureReservation{Units: rapid.Int64Range(1, 3000).Draw(t, "units")},
+				Product: AzureReservation{Units: Units(rapid.Int64Range(1, 3000).Draw(t, "units"))},
 			})
 		}
 		grain := rapid.SampledFrom([]Grain{ByHour, ByDay, ByMonth, InAll}).Draw(t, "grain")

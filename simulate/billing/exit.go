@@ -28,9 +28,10 @@ func (c *Commitment) Terminate(at capcli.Time, share int64, flat capcli.USD) (Co
 	if share < 0 || share > 1_000_000 || flat < 0 {
 		return Commitment{}, &EscapeError{fmt.Sprintf("the fee for leaving commitment %s is negative or over all that is left to pay", c.ID)}
 	}
-	fee, err := add(scale(unpaid, share, 1_000_000), flat)
-	if err != nil {
-		return Commitment{}, err
+	var t tally
+	fee := scale(unpaid, share, 1_000_000)
+	if t.add(&fee, flat); t.err != nil {
+		return Commitment{}, t.err
 	}
 	return c.leftAt(at, fee)
 }
@@ -73,7 +74,7 @@ func (c *Commitment) remainder(at capcli.Time) (value, unpaid capcli.USD, err er
 	if err != nil {
 		return 0, 0, err
 	}
-	paid, err := c.billed(c.Start, at)
+	paid, err := c.AmountPaid(c.Start, at)
 	return total - c.amortised(total, at), total - paid, err
 }
 

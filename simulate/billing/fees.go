@@ -41,23 +41,13 @@ func (c *Commitment) Total() (capcli.USD, error) {
 	if p, drawn := c.Product.(promise); drawn {
 		return p.total(c)
 	}
-	sum, err := c.hourly(c.End)
-	if err != nil {
-		return 0, err
-	}
+	var t tally
+	sum := t.take(c.hourly(c.End))
 	if c.Fees.Monthly > 0 {
-		all, err := mulDiv(int64(c.Fees.Monthly), c.months(), 1)
-		if err != nil {
-			return 0, err
-		}
-		if sum, err = add(sum, capcli.USD(all)); err != nil {
-			return 0, err
-		}
+		t.add(&sum, t.mulDiv(int64(c.Fees.Monthly), c.months(), 1))
 	}
-	if sum, err = add(sum, c.Fees.Upfront); err != nil {
-		return 0, err
-	}
-	return sum - c.Fees.Residual + c.Exit.Cash, nil
+	t.add(&sum, c.Fees.Upfront)
+	return sum - c.Fees.Residual + c.Exit.Cash, t.err
 }
 
 // amortised is what of the total the term has used up until t: straight line,
@@ -85,25 +75,16 @@ func (c *Commitment) lossIn(from, to capcli.Time) capcli.USD {
 	return 0
 }
 
-// billed is what is paid in [from, to): cash.
-func (c *Commitment) billed(from, to capcli.Time) (capcli.USD, error) {
-	before, err := c.hourly(from)
-	if err != nil {
-		return 0, err
-	}
-	sum, err := c.hourly(to)
-	if err != nil {
-		return 0, err
-	}
-	sum -= before
+// AmountPaid is what is paid for the commitment in [from, to): the cash view.
+func (c *Commitment) AmountPaid(from, to capcli.Time) (capcli.USD, error) {
+	var t tally
+	sum := t.take(c.hourly(to)) - t.take(c.hourly(from))
 	if c.Fees.Monthly > 0 {
-		n := int64(0)
 		for k := int64(0); c.payday(k) < min(c.End, to); k++ {
 			if c.payday(k) >= from {
-				n++
+				sum += c.Fees.Monthly // no more than the total, which fits
 			}
 		}
-		sum += capcli.USD(int64(c.Fees.Monthly) * n) // no more than the total, which fits
 	}
 	if c.Start >= from && c.Start < to {
 		sum += c.Fees.Upfront
@@ -111,14 +92,11 @@ func (c *Commitment) billed(from, to capcli.Time) (capcli.USD, error) {
 	if c.End > from && c.End <= to {
 		sum += c.Exit.Cash - c.Fees.Residual
 	}
-	if sum > math.MaxInt64/4 {
+	if t.err == nil && sum > math.MaxInt64/4 {
 		return 0, capcli.ErrOverflow
 	}
-	return sum, nil
+	return sum, t.err
 }
-
-// AmountPaid is what is paid for the commitment in [from, to): the cash view.
-func (c *Commitment) AmountPaid(from, to capcli.Time) (capcli.USD, error) { return c.billed(from, to) }
 
 // UsedUp is what of the commitment's cost is for [from, to): the amortised view.
 func (c *Commitment) UsedUp(from, to capcli.Time) (capcli.USD, error) {
@@ -143,16 +121,10 @@ func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, er
 		open := total - c.amortised(total, at)
 		return open, open, nil
 	}
-	paid, err := c.billed(c.Start, at+1)
-	if err != nil {
-		return 0, 0, err
-	}
-	now, err := c.hourly(at)
-	if err != nil {
-		return 0, 0, err
-	}
-	next, err := c.hourly(at + 1)
-	return total - c.amortised(total, at), total + c.Fees.Residual - (paid - (next - now)), err
+	var t tally
+	paid := t.take(c.AmountPaid(c.Start, at+1))
+	now, next := t.take(c.hourly(at)), t.take(c.hourly(at+1))
+	return total - c.amortised(total, at), total + c.Fees.Residual - (paid - (next - now)), t.err
 }
 
 // LockIn is the unexpired obligation of all commitments that have begun, at an
@@ -171,14 +143,11 @@ func (p *Portfolio) LockIn(at capcli.Time) (unexpired, unpaid capcli.USD, err er
 			u, err = c.Total()
 			n = u
 		}
-		if err == nil {
-			unexpired, err = add(unexpired, u)
-		}
-		if err == nil {
-			unpaid, err = add(unpaid, n)
-		}
-		if err != nil {
-			return 0, 0, fmt.Errorf("commitment %s: %w", p.Commitments[i].ID, err)
+		t := tally{err}
+		t.add(&unexpired, u)
+		t.add(&unpaid, n)
+		if t.err != nil {
+			return 0, 0, fmt.Errorf("commitment %s: %w", c.ID, t.err)
 		}
 	}
 	return unexpired, unpaid, nil

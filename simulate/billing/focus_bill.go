@@ -213,15 +213,12 @@ func (c *Commitment) unitPrice() capcli.Rate {
 	if units == 0 || err != nil {
 		return 0
 	}
-	hourly, err := Spread(total, int64(c.End-c.Start))
-	if err != nil {
-		return 0
+	var t tally
+	hourly := t.take(Spread(total, int64(c.End-c.Start)))
+	if one := t.mulDiv(int64(hourly), 1000, units); t.err == nil {
+		return one
 	}
-	one, err := mulDiv(int64(hourly), 1000, units)
-	if err != nil {
-		return 0
-	}
-	return capcli.Rate(one)
+	return 0
 }
 
 // skuPrice names the price of a SKU: what sets one list price apart from another.

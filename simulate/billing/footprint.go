@@ -173,15 +173,12 @@ func (s *footprintSum) close() error {
 		return nil
 	}
 	month := &s.out.Months[n-1].Footprint
-	power, err := mulDiv(int64(month.Energy), int64(s.e.Price), 1_000_000)
-	if err != nil {
-		return err
+	var t tally
+	month.PowerCost = t.mulDiv(int64(month.Energy), int64(s.e.Price), 1_000_000)
+	month.CarbonCost = t.mulDiv(int64(month.Carbon), int64(s.e.CarbonPrice), int64(Tonne))
+	if t.err != nil {
+		return t.err
 	}
-	price, err := mulDiv(int64(month.Carbon), int64(s.e.CarbonPrice), int64(Tonne))
-	if err != nil {
-		return err
-	}
-	month.PowerCost, month.CarbonCost = capcli.USD(power), capcli.USD(price)
 	s.out.PowerCost += month.PowerCost
 	s.out.CarbonCost += month.CarbonCost
 

@@ -3,6 +3,7 @@ package billing
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"capcli"
@@ -139,11 +140,10 @@ func (g *gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) er
 // book is put for a bucket and a user that are known.
 func (g *gatherer) book(id int, who int32, at capcli.Time, time capcli.GPUTime) error {
 	i := min(int64((at-g.h.first)/hour), int64(g.h.n-1))
-	sum, err := add(capcli.USD(g.h.total[id]), capcli.USD(time))
-	if err != nil {
+	if time > math.MaxInt64-g.h.total[id] {
 		return fmt.Errorf("use at %s: more unit time than can be counted", at)
 	}
-	g.h.total[id] = capcli.GPUTime(sum)
+	g.h.total[id] += time
 	g.cells[id] = append(g.cells[id], entry{int32(i), who, time})
 	if n := len(g.cells[id]); n > 1<<18 && n > 2*g.whole[id] {
 		g.cells[id] = mergedCells(g.cells[id])

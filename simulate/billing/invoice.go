@@ -81,19 +81,16 @@ func (inv *Invoice) month(rec *simulate.Record, rates []Rate, m int) error {
 	month := Month{Start: rec.Months[m].Start, ByPool: make([]Line, len(rec.Pools))}
 	for p := range rec.Pools {
 		terms := rec.Pools[p].Terms
-		l, err := cell(rates[p].At(rec.Months[m].Since), terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
+		var t tally
+		l := t.cell(rates[p].At(rec.Months[m].Since), terms, &rec.Months[m].Pools[p], rec.Months[m].Use[p])
 		var part Line // paid for by commitments beside the pool's terms
-		if s := inv.settledAt(m, p); s != nil && err == nil {
+		if s := inv.settledAt(m, p); s != nil && t.err == nil {
 			part = s.lay(&l)
 		}
-		if err == nil {
-			_, err = add(inv.Total.Cost, l.Cost)
-		}
-		if err == nil {
-			_, err = add(inv.Total.Equivalent, l.Equivalent)
-		}
-		if err != nil {
-			return fmt.Errorf("price pool %s in the month from %s: %w", rec.Pools[p].Name, month.Start, err)
+		sum := inv.Total
+		t.add(&sum.Cost, l.Cost)
+		if t.add(&sum.Equivalent, l.Equivalent); t.err != nil {
+			return fmt.Errorf("price pool %s in the month from %s: %w", rec.Pools[p].Name, month.Start, t.err)
 		}
 		month.ByPool[p] = l
 		rest := l.subtract(&part)
@@ -117,28 +114,31 @@ func (inv *Invoice) settledAt(m, p int) *settled {
 	return inv.settled[m][p]
 }
 
-// cell prices one pool in one month. What the unused part cost is shared among
-// idle, blocked and down by their time.
-func cell(r Rate, t simulate.Terms, s *simulate.Span, use []simulate.Use) (Line, error) {
+// cell prices one pool in one month. Owned and reserved capacity is paid for from
+// delivery to the end of its term, down or up, held or not. On-demand and spot
+// capacity is paid for while held, with what a minimum billing time adds, which is part
+// of the holder's bill. What the unused part cost is shared among idle, blocked and down
+// by their time.
+func (t *tally) cell(r Rate, terms simulate.Terms, s *simulate.Span, use []simulate.Use) Line {
 	l := Line{Time: *s}
 	for _, u := range use {
 		l.Billed += u.Billed
 	}
-	c, err := chargeOf(t, r, s, l.Billed)
-	if err != nil {
-		return l, err
+	l.Direct = t.cost(r.Price, l.Billed)
+	var unused capcli.USD
+	if terms.Committed() {
+		unused = t.cost(r.Price, s.Offered) - l.Direct // rounding keeps order, so held is never over all
 	}
-	if l.Cost, err = add(c.held, c.unused); err != nil {
-		return l, err
-	}
-	parts := capcli.Split(c.unused, []int64{int64(s.Idle), int64(s.Blocked), int64(s.Down)})
-	l.Direct, l.Idle, l.Blocked, l.Down = c.held, parts[0], parts[1], parts[2]
-	if list := r.list(t); list > 0 {
-		l.Equivalent, err = cost(list, l.Billed)
+	l.Cost = l.Direct
+	t.add(&l.Cost, unused)
+	parts := capcli.Split(unused, []int64{int64(s.Idle), int64(s.Blocked), int64(s.Down)})
+	l.Idle, l.Blocked, l.Down = parts[0], parts[1], parts[2]
+	if list := r.list(terms); list > 0 {
+		l.Equivalent = t.cost(list, l.Billed)
 	} else {
 		l.Unlisted = l.Billed
 	}
-	return l, err
+	return l
 }
 
 // Utilisation is how much of the committed capacity was held, 0 to 1 (AWS Cost

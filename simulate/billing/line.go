@@ -1,8 +1,6 @@
 package billing
 
 import (
-	"math/bits"
-
 	"capcli"
 	"capcli/simulate"
 )
@@ -59,18 +57,7 @@ func (l *Line) Stranded() capcli.USD { return l.Idle + l.Blocked + l.Down }
 // UnitCost is the cost of a GPU-hour used, rounded half up to the millionth;
 // false when none was used.
 func (l *Line) UnitCost() (capcli.Rate, bool) {
-	used := uint64(l.Time.Used)
-	if used == 0 {
-		return 0, false
-	}
-	const perHour = 1000 * 3600
-	hi, lo := bits.Mul64(uint64(l.Cost), perHour)
-	lo, carry := bits.Add64(lo, used/2, 0)
-	if hi += carry; hi >= used {
-		return 0, false
-	}
-	q, _ := bits.Div64(hi, lo, used)
-	return capcli.Rate(q), q <= 1<<63-1
+	return perUnit(l.Cost, 1000*uint64(capcli.Hour), uint64(l.Time.Used))
 }
 
 // SavingsRate is the effective savings rate, 1 - cost / on-demand equivalent

@@ -23,38 +23,20 @@ func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64
 	if rate < 0 || term <= 0 || months < 0 || upfront < 0 || upfront > 1_000_000 {
 		return Payment{}, fmt.Errorf("a payment of %s an hour for %d s in %d months with %g%% upfront: expected none under 0, a term, and at most 100%%", rate.Decimal(), term, months, float64(upfront)/1e4)
 	}
-	whole, err := mulDiv(int64(rate), int64(term), int64(capcli.Hour))
-	if err != nil {
-		return Payment{}, err
-	}
-	first, err := mulDiv(whole, upfront, 1_000_000)
-	if err != nil {
-		return Payment{}, err
+	var t tally
+	whole := t.mulDiv(int64(rate), int64(term), int64(capcli.Hour))
+	first := t.mulDiv(int64(whole), upfront, 1_000_000)
+	if t.err != nil {
+		return Payment{}, t.err
 	}
 	if months == 0 {
 		first = whole
 	}
-	p := Payment{Upfront: capcli.USD(first), Term: term}
+	p := Payment{Upfront: first, Term: term}
 	if first < whole {
-		p.Monthly = capcli.Split(capcli.USD(whole-first), slices.Repeat([]int64{1}, months))
+		p.Monthly = capcli.Split(whole-first, slices.Repeat([]int64{1}, months))
 	}
 	return p, nil
-}
-
-// Times is the payment for so many thousandths of a unit, each part rounded half
-// up.
-func (p *Payment) Times(milli int64) (Payment, error) {
-	out := Payment{Term: p.Term}
-	v, err := mulDiv(int64(p.Upfront), milli, 1000)
-	out.Upfront = capcli.USD(v)
-	for _, m := range p.Monthly {
-		if err != nil {
-			break
-		}
-		v, err = mulDiv(int64(m), milli, 1000)
-		out.Monthly = append(out.Monthly, capcli.USD(v))
-	}
-	return out, err
 }
 
 // Total is the sum of the payments.
@@ -65,10 +47,6 @@ func (p *Payment) Total() capcli.USD {
 	}
 	return sum
 }
-
-// Amortised is the total over the hours of the term: (U + Σ m) / hours, in
-// dollars for an hour.
-func (p *Payment) Amortised() float64 { return p.Total().Float() / p.Term.Hours() }
 
 // BreakEven is the share of its term that the commitment must be used to cost no
 // more than the same use on demand: r/p.
@@ -91,12 +69,4 @@ func (p *Payment) PresentValue(discount float64) float64 {
 		sum += m.Float() * math.Pow(1+discount, -float64(i)/12)
 	}
 	return sum
-}
-
-// BreakEvenAfterFall is the share of its term that a commitment must be used to
-// pay off when on-demand use becomes cheaper by a share after some of the term:
-// ρ / ((τ + (L-τ)·(1-d)) / L), for the committed hours save only what they would
-// cost by then. Above 1 it never does.
-func BreakEvenAfterFall(ratio, fall, after, length float64) float64 {
-	return ratio / ((after + (length-after)*(1-fall)) / length)
 }

@@ -75,17 +75,6 @@ func TestPresentValue(t *testing.T) {
 	}
 }
 
-func TestBreakEvenAfterFall(t *testing.T) {
-	for _, tt := range []struct{ ratio, fall, after, length, want float64 }{
-		{.63, .44, 6, 12, .807692},
-		{.45, .44, 12, 36, .636792},
-		{.45, .44, 23, 36, .535007},
-		{.5, 0, 3, 12, .5},
-	} {
-		digits(t, "break-even", billing.BreakEvenAfterFall(tt.ratio, tt.fall, tt.after, tt.length), tt.want, 1e-6)
-	}
-}
-
 // TestPaymentsSum holds that the parts are the whole.
 func TestPaymentsSum(t *testing.T) {
 	for _, upfront := range []int64{0, 1, 333_333, 500_000, 999_999, 1_000_000} {

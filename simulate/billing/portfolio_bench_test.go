@@ -42,7 +42,7 @@ func portfolioOf(p *billing.Portfolio, n int) {
 		units := int64(1 + (n*(m+3))%97)
 		p.Commitments = append(p.Commitments, billing.Commitment{
 			ID: model, Start: day0, End: day0 + 365*24*hours, Scope: billing.Scope{GPUModel: model},
-			Fees: billing.Fees{Hourly: capcli.Rate(units * int64(1_200_000*(m+1)))}, Product: billing.ReservedInstance{Units: 1000 * units},
+			Fees: billing.Fees{Hourly: capcli.Rate(units * int64(1_200_000*(m+1)))}, Product: billing.ReservedInstance{Units: billing.Units(1000 * units)},
 		})
 	}
 	for k, off := range []int64{280_000, 450_000} {

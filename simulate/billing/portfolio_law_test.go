@@ -85,9 +85,9 @@ func drawCommitment(t *rapid.T, id string) billing.Commitment {
 		c.ID = id
 		return c
 	case 0:
-		c.Scope, c.Product = in, billing.ReservedInstance{Units: units}
+		c.Scope, c.Product = in, billing.ReservedInstance{Units: billing.Units(units)}
 	case 1:
-		c.Scope, c.Product = in, billing.ReservedInstance{Units: units}
+		c.Scope, c.Product = in, billing.ReservedInstance{Units: billing.Units(units)}
 		c.Scope.Zone = sku.Zone
 	case 2:
 		c.Product = billing.SavingsPlan{Commit: commit, Rates: rates}
@@ -95,10 +95,10 @@ func drawCommitment(t *rapid.T, id string) billing.Commitment {
 		c.Scope.Family = sku.Family
 		c.Product = billing.SavingsPlan{Commit: commit, Instance: true, Rates: rates}
 	case 4:
-		c.Scope, c.Product, c.Fees.Upfront = billing.Scope{Family: sku.Family}, billing.CommittedUse{Units: units}, 0
+		c.Scope, c.Product, c.Fees.Upfront = billing.Scope{Family: sku.Family}, billing.CommittedUse{Units: billing.Units(units)}, 0
 	case 5:
 		c.Scope, c.Fees = in, billing.Fees{}
-		c.Product = billing.CapacityReservation{Units: units, Price: price, Targeted: rapid.Bool().Draw(t, "targeted")}
+		c.Product = billing.CapacityReservation{Units: billing.Units(units), Price: price, Targeted: rapid.Bool().Draw(t, "targeted")}
 	case 6:
 		c.Product = billing.AzurePlan{Commit: commit, Rates: rates}
 	case 7:
@@ -230,9 +230,9 @@ func TestUsedAndUnusedAreWhatWasBought(t *testing.T) {
 			var units int64
 			switch k := c.Product.(type) {
 			case billing.CommittedUse:
-				units = k.Units
+				units = int64(k.Units)
 			case billing.Owned:
-				units = k.Units
+				units = int64(k.Units)
 			default:
 				continue
 			}

@@ -64,6 +64,25 @@ func BringsCapacity(p Product) bool {
 	return brings
 }
 
+// Units is a number of equal units, in thousandths, that a product commits to. A
+// product that embeds it is checked for the number, and covers as many units at once.
+type Units int64
+
+// maxUnits is the most units that one commitment or line may have, in
+// thousandths: a hundred million.
+const maxUnits = 100_000_000_000
+
+func (n Units) check(*Commitment) string {
+	if n <= 0 || n > maxUnits {
+		return "the number of units must be above 0 and at most 100,000,000"
+	}
+	return ""
+}
+
+func (n Units) units() int64 { return int64(n) }
+
+func (n Units) power(*Commitment) int64 { return int64(n) }
+
 // example is a commitment of a year from 2027 on, for Products.
 func example(p Product, scope Scope, fees Fees) Commitment {
 	const year2027, year2028 = capcli.Time(1798761600), capcli.Time(1830297600)

@@ -15,7 +15,7 @@ func init() {
 // Source: Microsoft Learn, "How an Azure savings plan discount is applied".
 type AzurePlan struct {
 	Commit capcli.Rate
-	Rates  []PlanRate
+	Rates
 }
 
 // Name gives the product's name.
@@ -23,12 +23,7 @@ func (AzurePlan) Name() string { return "azure_savings_plan" }
 
 func (p AzurePlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
-func (AzurePlan) units() int64 { return 0 }
-
 func (p AzurePlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
-
-// PlanRates implements Rated.
-func (p AzurePlan) PlanRates() []PlanRate { return p.Rates }
 
 // WithRates implements Rated.
 func (p AzurePlan) WithRates(rates []PlanRate) Product {

@@ -26,7 +26,7 @@ func init() {
 // Source: Microsoft Learn, "How a reservation discount is applied to virtual
 // machines" and "Instance size flexibility (ISF)" (5 March 2026).
 type AzureReservation struct {
-	Units int64       // thousandths of a machine of the scope's size
+	Units             // thousandths of a machine of the scope's size
 	Sizes []SizeRatio // the flexibility group, where it is not one of azureGroups
 	Rigid bool        // optimised for capacity: the scope's size only
 }
@@ -72,7 +72,7 @@ func (p AzureReservation) check(c *Commitment) string {
 	if own := skuName(c.Scope.sku()); len(p.Sizes) > 0 && ratioIn(p.Sizes, own) == 0 {
 		return fmt.Sprintf("its own size %q is not among the sizes of its group", own)
 	}
-	return wantUnits(p.Units)
+	return p.Units.check(c)
 }
 
 // sku is the use that a scope names.
@@ -107,10 +107,8 @@ func (p AzureReservation) group(c *Commitment) []SizeRatio {
 	return nil
 }
 
-func (p AzureReservation) units() int64 { return p.Units }
-
 func (p AzureReservation) power(c *Commitment) int64 {
-	return max(1, ratioIn(p.group(c), skuName(c.Scope.sku()))) * p.Units
+	return max(1, ratioIn(p.group(c), skuName(c.Scope.sku()))) * p.units()
 }
 
 func (p AzureReservation) cover(c *Commitment, b *bucket) (claim, bool) {

@@ -21,7 +21,7 @@ func init() {
 // Source: AWS EC2 User Guide, "Capacity Blocks for ML" and "Capacity Blocks
 // pricing and billing"; Google Cloud, "Future reservations in calendar mode".
 type CapacityBlock struct {
-	Units     int64          // thousandths
+	Units                    // thousandths
 	EndsEarly capcli.Seconds // use ends so long before the block: 30 min on AWS, 60 min for UltraServers
 	Rule      BlockRule
 }
@@ -60,14 +60,10 @@ func (p CapacityBlock) check(c *Commitment) string {
 	case p.Rule == BlockCalendar && (!whole || days < 1 || days > 90):
 		return fmt.Sprintf("it lasts %s; calendar mode sells 1 to 90 days", length)
 	}
-	return wantUnits(p.Units)
+	return p.Units.check(c)
 }
 
-func (p CapacityBlock) units() int64 { return p.Units }
-
 func (CapacityBlock) bringsCapacity() {}
-
-func (p CapacityBlock) power(*Commitment) int64 { return p.Units }
 
 func (p CapacityBlock) endsEarly() capcli.Seconds { return p.EndsEarly }
 

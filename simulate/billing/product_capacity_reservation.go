@@ -24,7 +24,7 @@ func init() {
 // Source: AWS EC2 User Guide, "Capacity Reservation pricing and billing" and
 // "Future-dated Capacity Reservations".
 type CapacityReservation struct {
-	Units      int64       // thousandths
+	Units                  // thousandths
 	Price      capcli.Rate // on-demand price of a unit-hour
 	Contracted capcli.Rate // negotiated on-demand price; 0 is Price
 	Targeted   bool        // only use that names it runs in it; else all matching use does
@@ -43,10 +43,8 @@ func (p CapacityReservation) check(c *Commitment) string {
 	case p.Price < 0 || p.Contracted < 0 || p.WindDown < 0 || p.Committed < 0:
 		return "a price or length of time is negative"
 	}
-	return wantUnits(p.Units)
+	return p.Units.check(c)
 }
-
-func (p CapacityReservation) units() int64 { return p.Units }
 
 func (CapacityReservation) bringsCapacity() {}
 

@@ -18,7 +18,7 @@ func init() {
 // Source: Google Cloud, Compute Engine documentation, "Resource-based committed
 // use discounts" and "Reservations with committed use discounts".
 type CommittedUse struct {
-	Units       int64  // thousandths
+	Units              // thousandths
 	Reservation string // the attached reservation; "" for none
 }
 
@@ -34,12 +34,8 @@ func (p CommittedUse) check(c *Commitment) string {
 	case c.Scope.GPUModel != "" && p.Reservation == "":
 		return "committed use of GPUs comes with a reservation; name it"
 	}
-	return wantUnits(p.Units)
+	return p.Units.check(c)
 }
-
-func (p CommittedUse) units() int64 { return p.Units }
-
-func (p CommittedUse) power(*Commitment) int64 { return p.Units }
 
 // mark gives rows the status of the attached reservation.
 func (p CommittedUse) mark(_ *Commitment, r *Row) {

@@ -16,7 +16,7 @@ func init() {
 // committed use discounts".
 type FlexibleUse struct {
 	Commit capcli.Rate
-	Rates  []PlanRate
+	Rates
 }
 
 // Name gives the product's name.
@@ -24,12 +24,7 @@ func (FlexibleUse) Name() string { return "flexible_use" }
 
 func (p FlexibleUse) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
-func (FlexibleUse) units() int64 { return 0 }
-
 func (p FlexibleUse) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
-
-// PlanRates implements Rated.
-func (p FlexibleUse) PlanRates() []PlanRate { return p.Rates }
 
 // WithRates implements Rated.
 func (p FlexibleUse) WithRates(rates []PlanRate) Product {

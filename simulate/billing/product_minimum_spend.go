@@ -24,8 +24,8 @@ func init() {
 // usage, and the fee for what of the minimum was not used.
 type MinimumSpend struct {
 	Minimum capcli.USD
-	Every   int64      // months in a period; 0 is the whole term
-	Rates   []PlanRate // what use costs; the first that matches counts, and what none does is not part of it
+	Every   int64 // months in a period; 0 is the whole term
+	Rates
 }
 
 // Name gives the product's name.
@@ -43,12 +43,7 @@ func (p MinimumSpend) check(c *Commitment) string {
 	return checkPlan(1, p.Rates)
 }
 
-func (MinimumSpend) units() int64 { return 0 }
-
 func (p MinimumSpend) power(*Commitment) int64 { return 0 }
-
-// PlanRates implements Rated.
-func (p MinimumSpend) PlanRates() []PlanRate { return p.Rates }
 
 // WithRates implements Rated.
 func (p MinimumSpend) WithRates(rates []PlanRate) Product {
@@ -84,13 +79,16 @@ func (p MinimumSpend) amountOwed(from, to, start, end capcli.Time) capcli.USD {
 }
 
 // total is the least that is paid over the whole term.
-func (p MinimumSpend) total(c *Commitment) (sum capcli.USD, err error) {
+func (p MinimumSpend) total(c *Commitment) (capcli.USD, error) {
+	var t tally
+	var sum capcli.USD
 	from := c.Start
 	for _, to := range p.edges(c) {
-		if sum, err = add(sum, p.amountOwed(from, to, from, to)); err != nil {
-			return 0, fmt.Errorf("commitment %s: %w", c.ID, err)
-		}
+		t.add(&sum, p.amountOwed(from, to, from, to))
 		from = to
+	}
+	if t.err != nil {
+		return 0, fmt.Errorf("commitment %s: %w", c.ID, t.err)
 	}
 	return sum, nil
 }
@@ -119,20 +117,15 @@ func (d *drawdown) micros() (capcli.USD, error) {
 // settle gives what falls due in the hour that ends at an instant: what was not
 // spent of the minimum of the periods that end in it.
 func (d *drawdown) settle(until, start, end capcli.Time) (capcli.USD, error) {
+	var t tally
 	var due capcli.USD
 	for len(d.edges) > 0 && d.edges[0] <= until {
-		spent, err := d.micros()
-		if err != nil {
-			return 0, err
-		}
-		short := d.p.amountOwed(d.from, d.edges[0], start, end) - (spent - d.settled)
-		if due, err = add(due, max(0, short)); err != nil {
-			return 0, err
-		}
+		spent := t.take(d.micros())
+		t.add(&due, max(0, d.p.amountOwed(d.from, d.edges[0], start, end)-(spent-d.settled)))
 		d.from, d.settled = d.edges[0], spent
 		d.edges = d.edges[1:]
 	}
-	return due, nil
+	return due, t.err
 }
 
 // unlimited is the power of what covers all there is.

@@ -10,15 +10,9 @@ func init() {
 		example(nightRate{500}, Scope{Family: "p5"}, Fees{Monthly: 700 * capcli.Dollar}))
 }
 
-type nightRate struct{ thousandths int64 }
+type nightRate struct{ Units }
 
 func (nightRate) Name() string { return "night_rate" }
-
-func (p nightRate) check(*Commitment) string { return wantUnits(p.thousandths) }
-
-func (p nightRate) units() int64 { return p.thousandths }
-
-func (p nightRate) power(*Commitment) int64 { return p.thousandths }
 
 func (p nightRate) cover(c *Commitment, b *bucket) (claim, bool) {
 	return coverUnits(c, b, stageReserved)

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"errors"
 
 	"capcli"
@@ -19,19 +20,13 @@ func init() {
 // Source: straight-line depreciation, IAS 16 paragraph 62; power usage
 // effectiveness, ISO/IEC 30134-2.
 type Owned struct {
-	Units int64 // thousandths
+	Units // thousandths
 }
 
 // Name gives the product's name.
 func (Owned) Name() string { return "owned" }
 
-func (p Owned) check(*Commitment) string { return wantUnits(p.Units) }
-
-func (p Owned) units() int64 { return p.Units }
-
 func (Owned) bringsCapacity() {}
-
-func (p Owned) power(*Commitment) int64 { return p.Units }
 
 func (p Owned) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }
 
@@ -50,31 +45,12 @@ func (m Machine) Fees(units int64) (Fees, error) {
 	if m.Capital < 0 || m.Residual < 0 || m.Residual > m.Capital || m.Watts < 0 || m.PUE < 0 || m.Energy < 0 || m.Space < 0 || units < 0 {
 		return Fees{}, errors.New("what it costs to own a machine may not be negative, nor may it be worth more at the end than at the start")
 	}
-	pue := m.PUE
-	if pue == 0 {
-		pue = 1000
-	}
 	// W x $/kWh x PUE thousandths: a millionth of a dollar an hour after 10^6.
-	power, err := mulDiv(m.Watts, pue, 1)
-	if err != nil {
-		return Fees{}, err
-	}
-	energy, err := mulDiv(power, int64(m.Energy), 1_000_000)
-	if err != nil {
-		return Fees{}, err
-	}
-	var f Fees
-	for _, part := range []struct {
-		to  *capcli.USD
-		one capcli.USD
-	}{{&f.Upfront, m.Capital}, {&f.Residual, m.Residual}, {&f.Hourly, capcli.Rate(energy)}, {&f.Hourly, m.Space}} {
-		all, err := mulDiv(int64(part.one), units, 1000)
-		if err != nil {
-			return Fees{}, err
-		}
-		if *part.to, err = add(*part.to, capcli.USD(all)); err != nil {
-			return Fees{}, err
-		}
-	}
-	return f, nil
+	var t tally
+	power := t.mulDiv(m.Watts, cmp.Or(m.PUE, 1000), 1)
+	energy := t.mulDiv(int64(power), int64(m.Energy), 1_000_000)
+	of := func(u capcli.USD) capcli.USD { return t.mulDiv(int64(u), units, 1000) }
+	f := Fees{Upfront: of(m.Capital), Residual: of(m.Residual), Hourly: of(energy)}
+	t.add(&f.Hourly, of(m.Space))
+	return f, t.err
 }

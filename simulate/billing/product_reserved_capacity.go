@@ -13,18 +13,12 @@ func init() {
 //
 // Source: the contract itself; the flat pools of a scenario are this product.
 type ReservedCapacity struct {
-	Units int64 // thousandths
+	Units // thousandths
 }
 
 // Name gives the product's name.
 func (ReservedCapacity) Name() string { return "reserved_capacity" }
 
-func (p ReservedCapacity) check(*Commitment) string { return wantUnits(p.Units) }
-
-func (p ReservedCapacity) units() int64 { return p.Units }
-
 func (ReservedCapacity) bringsCapacity() {}
-
-func (p ReservedCapacity) power(*Commitment) int64 { return p.Units }
 
 func (p ReservedCapacity) cover(c *Commitment, b *bucket) (claim, bool) { return coverCapacity(c, b) }

@@ -23,7 +23,7 @@ func init() {
 type SavingsPlan struct {
 	Commit   capcli.Rate // dollars of use at plan rates, an hour
 	Instance bool        // for one family in one region; applied before the others
-	Rates    []PlanRate  // the first that matches counts; use that none matches is not covered
+	Rates
 }
 
 // PlanRate is what a unit of use costs for an hour under a plan: a rate, or a
@@ -34,17 +34,21 @@ type PlanRate struct {
 	Discount int64 // millionths of the on-demand price; counts where Rate is 0
 }
 
+// Rates are what use costs under a product that commits to money: the first that
+// matches counts, and use that none matches is not covered.
+type Rates []PlanRate
+
+func (Rates) units() int64 { return 0 }
+
+// PlanRates implements Rated.
+func (r Rates) PlanRates() []PlanRate { return r }
+
 // Name gives the product's name.
 func (SavingsPlan) Name() string { return "savings_plan" }
 
 func (p SavingsPlan) check(*Commitment) string { return checkPlan(p.Commit, p.Rates) }
 
-func (SavingsPlan) units() int64 { return 0 }
-
 func (p SavingsPlan) power(*Commitment) int64 { return 1000 * int64(p.Commit) }
-
-// PlanRates implements Rated.
-func (p SavingsPlan) PlanRates() []PlanRate { return p.Rates }
 
 // WithRates implements Rated.
 func (p SavingsPlan) WithRates(rates []PlanRate) Product {

@@ -29,40 +29,22 @@ type Quoter struct {
 // Quoter gives a new quoter. It fails with capcli.ErrOverflow where the use
 // alone costs more than can be counted.
 func (h *Hours) Quoter() (*Quoter, error) {
-	q := &Quoter{h: h}
+	q := &Quoter{h: h, cover: make([]capcli.GPUTime, h.open)}
+	var t tally
 	for b := range h.buckets {
-		k := &h.buckets[b]
-		list, err := cost(k.list, h.total[b])
-		if err == nil {
-			q.base.List, err = add(q.base.List, list)
-		}
-		if err != nil {
-			return nil, err
-		}
-		deal, err := cost(k.deal, h.total[b])
-		if err == nil {
-			q.base.Contracted, err = add(q.base.Contracted, deal)
-		}
-		if err != nil {
-			return nil, err
-		}
+		k, time := &h.buckets[b], h.total[b]
+		list := t.cost(k.list, time)
+		t.add(&q.base.List, list)
+		t.add(&q.base.Contracted, t.cost(k.deal, time))
 		if !k.idle {
 			q.same += list
 		}
-		if b < h.open {
-			continue
-		}
-		paid, err := cost(k.paid, h.total[b])
-		if err == nil {
-			q.base.Billed, err = add(q.base.Billed, paid)
-		}
-		if err != nil {
-			return nil, err
+		if b >= h.open {
+			t.add(&q.base.Billed, t.cost(k.paid, time))
 		}
 	}
 	q.base.Effective = q.base.Billed
-	q.cover = make([]capcli.GPUTime, h.open)
-	return q, nil
+	return q, t.err
 }
 
 // Quote prices a portfolio. It fails with a *PortfolioError, and with
@@ -90,59 +72,47 @@ func (q *Quoter) price(p *Portfolio) (Quote, error) {
 	if err := q.x.lay(q.h, p); err != nil {
 		return Quote{}, err
 	}
-	due, err := q.settle()
-	if err != nil {
-		return Quote{}, err
-	}
+	t := tally{}
+	due := q.settle(&t)
 	out := Quote{Costs: q.base, Equivalent: q.same}
 	var covered, eligible float64
 	for b := range q.h.buckets[:q.h.open] {
 		k := &q.h.buckets[b]
-		paid, err := cost(k.paid, q.h.total[b]-q.cover[b])
-		if err == nil {
-			out.Billed, err = add(out.Billed, paid)
-		}
-		if err == nil {
-			out.Effective, err = add(out.Effective, paid)
-		}
-		if err != nil {
-			return Quote{}, err
-		}
+		paid := t.cost(k.paid, q.h.total[b]-q.cover[b])
+		t.add(&out.Billed, paid)
+		t.add(&out.Effective, paid)
 		if k.kind == UseOnDemand && !k.idle {
 			covered += float64(k.list) * float64(q.cover[b])
 			eligible += float64(k.list) * float64(q.h.total[b])
 		}
 	}
-	if out.Billed, err = add(out.Billed, due); err != nil {
-		return Quote{}, err
-	}
-	if out.Effective, err = add(out.Effective, due); err != nil {
-		return Quote{}, err
+	t.add(&out.Billed, due)
+	t.add(&out.Effective, due)
+	if t.err != nil {
+		return Quote{}, t.err
 	}
 	return out, q.fees(&out, covered, eligible)
 }
 
-// settle settles all hours and sums what was covered, and what promises to spend
-// came to.
-func (q *Quoter) settle() (due capcli.USD, err error) {
+// settle settles all hours and sums what was covered; it returns what promises to
+// spend came to.
+func (q *Quoter) settle(t *tally) (due capcli.USD) {
 	x := &q.x
+	n := len(x.commits)
+	q.used, q.bought, q.due = sized(q.used, n), sized(q.bought, n), sized(q.due, n)
 	clear(q.cover)
-	q.used, q.bought = sized(q.used, len(x.commits)), sized(q.bought, len(x.commits))
 	clear(q.used)
 	clear(q.bought)
-	q.due = sized(q.due, len(x.commits))
 	clear(q.due)
-	if len(x.commits) == 0 {
-		return 0, nil
+	if n == 0 {
+		return 0
 	}
 	for i := range q.h.n {
-		if err := x.settle(i); err != nil {
-			return 0, err
+		if t.err = x.settle(i); t.err != nil {
+			return 0
 		}
 		for k := range x.draws {
-			if due, err = add(due, x.due[k]); err != nil {
-				return 0, err
-			}
+			t.add(&due, x.due[k])
 			q.due[k] += x.due[k]
 		}
 		for k := range x.pairs {
@@ -154,47 +124,28 @@ func (q *Quoter) settle() (due capcli.USD, err error) {
 		}
 	}
 	for _, d := range x.draws {
-		if d == nil {
-			continue
-		}
-		spent, err := d.micros()
-		if err == nil {
-			due, err = add(due, spent)
-		}
-		if err != nil {
-			return 0, err
+		if d != nil {
+			t.add(&due, t.take(d.micros()))
 		}
 	}
-	return due, nil
+	return due
 }
 
 // fees adds what the commitments cost.
 func (q *Quoter) fees(out *Quote, covered, eligible float64) error {
 	var used, bought float64
+	var t tally
 	for k, c := range q.x.commits {
 		if q.x.draws != nil && q.x.draws[k] != nil { // was summed when it was settled
-			spent, err := q.x.draws[k].micros()
-			if err != nil {
-				return err
-			}
+			spent := t.take(q.x.draws[k].micros())
 			bought += float64(spent + q.due[k])
 			used += float64(spent)
 			continue
 		}
-		total, err := c.Total()
-		if err != nil {
-			return err
-		}
-		part := c.amortised(total, q.h.to) - c.amortised(total, q.h.from)
-		billed, err := c.billed(q.h.from, q.h.to)
-		if err != nil {
-			return err
-		}
+		part := t.take(c.UsedUp(q.h.from, q.h.to))
 		extra := c.windDown(q.h.from, q.h.to)
-		if out.Effective, err = add(out.Effective, part+extra); err != nil {
-			return err
-		}
-		out.Billed += billed + extra
+		t.add(&out.Effective, part+extra)
+		out.Billed += t.take(c.AmountPaid(q.h.from, q.h.to)) + extra
 		if out.Billed > 1<<62 {
 			return capcli.ErrOverflow
 		}
@@ -212,5 +163,5 @@ func (q *Quoter) fees(out *Quote, covered, eligible float64) error {
 	if bought > 0 {
 		out.Utilisation = used / bought
 	}
-	return nil
+	return t.err
 }

@@ -118,3 +118,21 @@ func TierOf(t simulate.Terms) Tier {
 	}
 	return Committed
 }
+
+// JobCost is the direct cost of a job at the prices of its pools, before
+// commitments that make on-demand use cheaper: what was billed for the time it held
+// GPUs, each pool's at its rate. It has no part in what nobody held. The costs
+// of all jobs sum to an invoice's direct cost but for rounding: each hold is
+// rounded by itself, half a millionth of a dollar at most. It fails with
+// capcli.ErrOverflow when the cost does not fit.
+func JobCost(holds []simulate.Hold, rates []Rate) (capcli.USD, error) {
+	var t tally
+	var sum capcli.USD
+	for _, h := range holds {
+		t.add(&sum, t.cost(rates[h.Pool].At(h.Since).Price, h.Billed))
+	}
+	if t.err != nil {
+		return 0, fmt.Errorf("price a job: %w", t.err)
+	}
+	return sum, nil
+}

@@ -12,7 +12,7 @@ import (
 func odcr(id string, units int64, from, to capcli.Time, price capcli.Rate) billing.Commitment {
 	return billing.Commitment{
 		ID: id, Start: day0 + from, End: day0 + to, Scope: billing.Scope{Provider: "aws", Family: "p5", Size: "48xlarge"},
-		Product: billing.CapacityReservation{Units: 1000 * units, Price: price},
+		Product: billing.CapacityReservation{Units: billing.Units(1000 * units), Price: price},
 	}
 }
 

@@ -104,7 +104,7 @@ func (g *gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
 		rest = append(rest, piece(l, l.Start, from), piece(l, to, end))
 	}
 	slices.SortStableFunc(in, func(a, b holder) int { return compareHolders(c, a.line, b.line) })
-	rest, err := g.sweep(c, p.Units, in, rest, from, to)
+	rest, err := g.sweep(c, p.units(), in, rest, from, to)
 	return slices.DeleteFunc(rest, func(l UseLine) bool { return l.Kind == UseOnDemand && (l.Seconds <= 0 || l.Units == 0) }), err
 }
 

@@ -22,7 +22,7 @@ func ri(id string, scope billing.Scope, units int64, rate capcli.Rate) billing.C
 	return billing.Commitment{
 		ID: id, Start: day0, End: day0 + hours, Scope: scope,
 		Fees:    billing.Fees{Hourly: rate * capcli.Rate(units)},
-		Product: billing.ReservedInstance{Units: 1000 * units},
+		Product: billing.ReservedInstance{Units: billing.Units(1000 * units)},
 	}
 }
 
@@ -142,7 +142,7 @@ func otherVectors(t *testing.T) []vector {
 	vm := billing.SKU{Provider: "azure", Region: "eastus", Family: "nd", Size: "96"}
 	az := func(id string, scope billing.Scope, units int64, rate capcli.Rate) billing.Commitment {
 		c := ri(id, scope, units, rate)
-		c.Product = billing.AzureReservation{Units: 1000 * units}
+		c.Product = billing.AzureReservation{Units: billing.Units(1000 * units)}
 		return c
 	}
 	azPlan := func(id string, start, end capcli.Time, commit, rate capcli.Rate) billing.Commitment {

@@ -3,7 +3,6 @@ package billing
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"capcli"
@@ -80,21 +79,6 @@ func (b *Bill) UsedTime() capcli.GPUTime {
 		}
 	}
 	return sum
-}
-
-// perUnit is a cost for each of n, rounded half up to the millionth; false for
-// none, or for a quotient that does not fit.
-func perUnit(cost capcli.USD, times, n uint64) (capcli.USD, bool) {
-	if n == 0 || cost < 0 {
-		return 0, false
-	}
-	hi, lo := bits.Mul64(uint64(cost), times)
-	lo, carry := bits.Add64(lo, n/2, 0)
-	if hi += carry; hi >= n {
-		return 0, false
-	}
-	q, _ := bits.Div64(hi, lo, n)
-	return capcli.USD(q), q <= math.MaxInt64
 }
 
 // PresentValue is what the payments of a commitment over its whole term are

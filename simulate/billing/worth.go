@@ -22,6 +22,7 @@ type Worth struct {
 // is left of jobs for which no such price is known, or an amount does not fit.
 func (inv *Invoice) Worth(rec *simulate.Record, left []simulate.ServedClass, at capcli.Time) (Worth, bool) {
 	var out Worth
+	var t tally
 	if len(inv.rates) != len(rec.Pools) {
 		return out, false // the invoice was made without prices
 	}
@@ -34,18 +35,11 @@ func (inv *Invoice) Worth(rec *simulate.Record, left []simulate.ServedClass, at 
 		if price == 0 {
 			return Worth{}, false
 		}
-		for _, part := range []struct {
-			sum  *capcli.USD
-			time capcli.GPUTime
-		}{{&out.Unserved, c.Unserved()}, {&out.LeftOver, c.LeftOver()}} {
-			usd, err := cost(price, part.time)
-			if err == nil {
-				*part.sum, err = add(*part.sum, usd)
-			}
-			if err != nil {
-				return Worth{}, false
-			}
-		}
+		t.add(&out.Unserved, t.cost(price, c.Unserved()))
+		t.add(&out.LeftOver, t.cost(price, c.LeftOver()))
+	}
+	if t.err != nil {
+		return Worth{}, false
 	}
 	return out, true
 }

@@ -234,7 +234,7 @@ func TestJointPlanIsWhatItsBillSays(t *testing.T) {
 			o := &j.Offers[x.Offer]
 			c := billing.Commitment{ID: fmt.Sprint("c", i), Start: day0 + capcli.Time(x.From), End: day0 + capcli.Time(x.To), Fees: billing.Fees{Upfront: x.Cost}}
 			if o.Model >= 0 {
-				c.Scope.GPUModel, c.Product = j.Models[o.Model].Name, billing.AzureReservation{Units: x.Milli}
+				c.Scope.GPUModel, c.Product = j.Models[o.Model].Name, billing.AzureReservation{Units: billing.Units(x.Milli)}
 			} else {
 				plan := billing.SavingsPlan{Commit: capcli.Rate(x.Milli * 1000)}
 				for m, r := range o.Rates {

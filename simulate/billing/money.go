@@ -1,0 +1,173 @@
+package billing
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"capcli"
+)
+
+// tally does arithmetic on amounts and keeps its first error, so that several steps
+// are checked once.
+type tally struct{ err error }
+
+// take returns the amount of a call that may fail.
+func (t *tally) take(u capcli.USD, err error) capcli.USD {
+	if t.err == nil {
+		t.err = err
+	}
+	return u
+}
+
+// add adds amounts to sum.
+func (t *tally) add(sum *capcli.USD, amounts ...capcli.USD) {
+	for _, u := range amounts {
+		if u > 0 && *sum > math.MaxInt64-u {
+			t.take(0, capcli.ErrOverflow)
+			return
+		}
+		*sum += u
+	}
+}
+
+// cost is Cost.
+func (t *tally) cost(r capcli.Rate, time capcli.GPUTime) capcli.USD { return t.take(Cost(r, time)) }
+
+// mulDiv is mulDiv, as an amount.
+func (t *tally) mulDiv(a, b, c int64) capcli.USD {
+	v, err := mulDiv(a, b, c)
+	return t.take(capcli.USD(v), err)
+}
+
+// quotient is a·b/c, rounded half up, with the product in 128 bits; false where c is 0
+// or the result is not an int64.
+func quotient(a, b, c uint64) (int64, bool) {
+	hi, lo := bits.Mul64(a, b)
+	lo, carry := bits.Add64(lo, c/2, 0)
+	if hi += carry; hi >= c {
+		return 0, false
+	}
+	q, _ := bits.Div64(hi, lo, c)
+	return int64(q), q <= math.MaxInt64
+}
+
+// mulDiv is a·b/c, rounded half up; none may be negative. It fails with
+// capcli.ErrOverflow.
+func mulDiv(a, b, c int64) (int64, error) {
+	v, ok := quotient(uint64(a), uint64(b), uint64(c))
+	if !ok {
+		return 0, capcli.ErrOverflow
+	}
+	return v, nil
+}
+
+// scale is an amount times part / whole for part <= whole, rounded half up: it cannot
+// overflow.
+func scale(u capcli.USD, part, whole int64) capcli.USD {
+	v, err := mulDiv(int64(u), part, whole)
+	if err != nil {
+		panic(err)
+	}
+	return capcli.USD(v)
+}
+
+// perUnit is a cost times a factor for each of n, rounded half up to the millionth;
+// false for none, or for a quotient that does not fit.
+func perUnit(cost capcli.USD, factor, n uint64) (capcli.USD, bool) {
+	v, ok := quotient(uint64(max(cost, 0)), factor, n)
+	return capcli.USD(v), ok && cost >= 0
+}
+
+// Cost is capcli.Cost with an amount that does not fit, or a negative one, as an
+// error.
+func Cost(r capcli.Rate, t capcli.GPUTime) (capcli.USD, error) {
+	if r < 0 || t < 0 {
+		return 0, fmt.Errorf("a price of %s for %d thousandths of GPU-seconds: neither may be negative", r.Decimal(), t)
+	}
+	v, err := mulDiv(int64(r), int64(t), 1000*int64(capcli.Hour))
+	return capcli.USD(v), err
+}
+
+// Spread is an amount over so many seconds, in dollars an hour, rounded half up.
+func Spread(amount capcli.USD, seconds int64) (capcli.Rate, error) {
+	v, err := mulDiv(int64(max(amount, 0)), int64(capcli.Hour), max(seconds, 1))
+	return capcli.Rate(v), err
+}
+
+// Share is a part of an amount, rounded half up; the part is not over the whole.
+func Share(amount capcli.USD, part, whole int64) capcli.USD { return scale(amount, part, whole) }
+
+// Year is the length of a mean year, 365.25 days, in which amounts over other
+// lengths of time are compared.
+const Year capcli.Seconds = 31_557_600
+
+// YearNote says what "~ a year" is beside an amount of PerYear.
+const YearNote = "~ a year: the amount times 365.25 days over the time that it is for; for comparison, not a forecast"
+
+// PerYear is what an amount over a length of time comes to in a Year, rounded half up.
+// It is for comparison alone, since what a period cost says nothing of other times. It
+// is false where there is no length, or the amount does not fit.
+func PerYear(amount capcli.USD, over capcli.Seconds) (capcli.USD, bool) {
+	v, ok := quotient(uint64(max(amount, -amount)), uint64(Year), uint64(max(over, 0)))
+	if amount < 0 {
+		v = -v
+	}
+	return capcli.USD(v), ok
+}
+
+// wide is a sum of products that may not fit in 64 bits.
+type wide struct{ hi, lo uint64 }
+
+// add adds a·b; neither may be negative.
+func (w *wide) add(a, b int64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, lo, 0)
+	w.hi += hi + carry
+}
+
+func (w *wide) bigInt() *big.Int {
+	v := new(big.Int).SetUint64(w.hi)
+	return v.Add(v.Lsh(v, 64), new(big.Int).SetUint64(w.lo))
+}
+
+// divide is w / n as an Amount, cut at its eighteenth place; n is above 0.
+func (w wide) divide(n int64) Amount {
+	v := w.bigInt()
+	return amountOfBig(v.Mul(v, big.NewInt(amountUnit)).Quo(v, big.NewInt(n)))
+}
+
+// splitWide is capcli.Split for wide weights: largest remainder, ties to the earlier.
+// Where all weights are zero, everything goes to the last.
+func splitWide(total capcli.USD, weights []wide) []capcli.USD {
+	out := make([]capcli.USD, len(weights))
+	sum := new(big.Int)
+	for i := range weights {
+		sum.Add(sum, weights[i].bigInt())
+	}
+	if len(out) == 0 {
+		return out
+	}
+	if sum.Sign() == 0 {
+		out[len(out)-1] = total
+		return out
+	}
+	left := total
+	rests := make([]*big.Int, len(weights))
+	order := make([]int, len(weights))
+	for i := range weights {
+		share, rest := weights[i].bigInt(), new(big.Int)
+		share.Mul(share, big.NewInt(int64(total))).QuoRem(share, sum, rest)
+		out[i], rests[i], order[i] = capcli.USD(share.Int64()), rest, i
+		left -= out[i]
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(rests[b].Cmp(rests[a]), cmp.Compare(a, b)) })
+	for _, i := range order[:left] {
+		out[i]++
+	}
+	return out
+}
