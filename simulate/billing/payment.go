@@ -39,6 +39,17 @@ func NewPayment(rate capcli.Rate, term capcli.Seconds, months int, upfront int64
 	return p, nil
 }
 
+// Times is the payment for so many thousandths of a unit, each part rounded half
+// up.
+func (p *Payment) Times(milli int64) (Payment, error) {
+	var t tally
+	out := Payment{Upfront: t.mulDiv(int64(p.Upfront), milli, 1000), Term: p.Term}
+	for _, m := range p.Monthly {
+		out.Monthly = append(out.Monthly, t.mulDiv(int64(m), milli, 1000))
+	}
+	return out, t.err
+}
+
 // Total is the sum of the payments.
 func (p *Payment) Total() capcli.USD {
 	sum := p.Upfront
