@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"capcli"
+	"capcli/simulate"
 )
 
 // Energy says what power GPUs draw, and what it costs in money and carbon.
@@ -168,4 +170,325 @@ func (e *Energy) draw(milliwatts int64, t capcli.GPUTime) (MilliWh, error) {
 func emit(e MilliWh, grid Carbon) (Carbon, error) {
 	v, err := mulDiv(int64(e), int64(grid), 1_000_000)
 	return Carbon(v), err
+}
+
+// Footprints are what some use drew, in all, by month and by tenant. Each table
+// sums to Total: the milliwatt-hour, the milligram and the millionth of a dollar.
+type Footprints struct {
+	Footprint                     // in all
+	Months      []FootprintMonth  `json:"months"`
+	Tenants     []FootprintTenant `json:"tenants"`                  // in order of name
+	Unallocated Footprint         `json:"unallocated"`              // idle power where nobody held anything
+	Budget      *Carbon           `json:"carbon_budget_kg"`         // nil is none
+	At80        *capcli.Time      `json:"reached_80_pct,omitempty"` // when so much of the budget was reached
+	At100       *capcli.Time      `json:"reached_100_pct,omitempty"`
+	At120       *capcli.Time      `json:"reached_120_pct,omitempty"`
+	Moved       int64             `json:"hours_with_intensity_of_another_year"`
+}
+
+// FootprintMonth is one calendar month (UTC).
+type FootprintMonth struct {
+	Name  string      `json:"name"` // 2027-01
+	Start capcli.Time `json:"-"`
+	Footprint
+}
+
+// FootprintTenant is one tenant: what it held drew, and its share of idle power, by
+// the GPU time it held in the month.
+type FootprintTenant struct {
+	Name          string    `json:"name"`
+	Footprint               // in all
+	Direct, Share Footprint `json:"-"`
+}
+
+// Alerts are when each of AlertPercents of the carbon budget was reached, in their
+// order; nil where it was not.
+func (f *Footprints) Alerts() [3]*capcli.Time { return [3]*capcli.Time{f.At80, f.At100, f.At120} }
+
+// powerMeter sums the power of GPU time, hour by hour.
+type powerMeter struct {
+	e     *Energy
+	cells map[powerKey]capcli.GPUTime
+}
+
+// powerKey is what one tenant held of one model in one hour; tenant "" of idle
+// time is nobody.
+type powerKey struct {
+	hour   capcli.Time
+	model  string
+	tenant string
+	idle   bool
+}
+
+// Meter begins to sum.
+func (e *Energy) Meter() *powerMeter {
+	return &powerMeter{e: e, cells: map[powerKey]capcli.GPUTime{}}
+}
+
+// AddHeld adds GPU time of a model that a tenant held in the clock hour of at.
+func (m *powerMeter) AddHeld(at capcli.Time, model, tenant string, t capcli.GPUTime) {
+	m.cells[powerKey{hourOf(at), model, tenant, false}] += t
+}
+
+// AddIdle adds GPU time of a model that was up and that nobody held.
+func (m *powerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
+	m.cells[powerKey{hourOf(at), model, "", true}] += t
+}
+
+// Footprints sums what was added. It fails where the intensity of an hour is not
+// known, and with capcli.ErrOverflow.
+func (m *powerMeter) Footprints() (*Footprints, error) {
+	keys := make([]powerKey, 0, len(m.cells))
+	for k := range m.cells {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b powerKey) int {
+		return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(btoi(a.idle), btoi(b.idle)), strings.Compare(a.tenant, b.tenant), strings.Compare(a.model, b.model))
+	})
+	out := &Footprints{Months: []FootprintMonth{}, Tenants: []FootprintTenant{}}
+	if m.e.Budget > 0 {
+		out.Budget = &m.e.Budget
+	}
+	s := &footprintSum{e: m.e, out: out, at: map[string]int{}}
+	for _, k := range keys {
+		if !k.idle {
+			s.tenant(k.tenant)
+		}
+	}
+	for i, k := range keys {
+		grid, moved, ok := m.e.Intensity.At(k.hour)
+		if !ok {
+			return nil, fmt.Errorf("the carbon of a kilowatt-hour is not known at %s: no year of the series has that hour", k.hour)
+		}
+		if moved && (i == 0 || keys[i-1].hour != k.hour) {
+			out.Moved++
+		}
+		if err := s.cell(k, m.cells[k], grid); err != nil {
+			return nil, err
+		}
+	}
+	return out, s.end()
+}
+
+// footprintSum is Footprints in the making.
+type footprintSum struct {
+	e     *Energy
+	out   *Footprints
+	at    map[string]int
+	month []Footprint // of the present month, by tenant; idle comes last
+	idle  Footprint
+}
+
+func (s *footprintSum) tenant(name string) int {
+	i, known := s.at[name]
+	if !known {
+		i = len(s.out.Tenants)
+		s.at[name] = i
+		s.out.Tenants = append(s.out.Tenants, FootprintTenant{Name: name})
+	}
+	return i
+}
+
+// cell adds one cell; cells come in order of time.
+func (s *footprintSum) cell(k powerKey, t capcli.GPUTime, grid Carbon) error {
+	if n := len(s.out.Months); n == 0 || monthOf(k.hour) != s.out.Months[n-1].Start {
+		if err := s.close(); err != nil {
+			return err
+		}
+		s.out.Months = append(s.out.Months, FootprintMonth{Name: k.hour.Std().Format("2006-01"), Start: monthOf(k.hour)})
+		s.month, s.idle = make([]Footprint, len(s.out.Tenants)), Footprint{}
+	}
+	drawn, err := s.e.draw(s.e.power(k.model, !k.idle), t)
+	if err != nil {
+		return err
+	}
+	carbon, err := emit(drawn, grid)
+	if err != nil {
+		return err
+	}
+	f := Footprint{Energy: drawn, Carbon: carbon, Held: t}
+	if k.idle {
+		f.Held, f.Idle = 0, t
+		s.idle.add(&f)
+	} else {
+		s.month[s.at[k.tenant]].add(&f)
+	}
+	month := &s.out.Months[len(s.out.Months)-1].Footprint
+	month.add(&f)
+	s.out.add(&f)
+	if s.out.Energy > 1<<62 || s.out.Carbon > 1<<62 {
+		return capcli.ErrOverflow
+	}
+	for i, at := range []**capcli.Time{&s.out.At80, &s.out.At100, &s.out.At120} {
+		if s.out.Budget != nil && *at == nil && s.out.Carbon >= Carbon(float64(*s.out.Budget)/100*float64(AlertPercents[i])) {
+			*at = &k.hour
+		}
+	}
+	return nil
+}
+
+// close ends a month: its money is reckoned once and cut among tenants by what
+// they drew, and idle power is shared by what they held.
+func (s *footprintSum) close() error {
+	n := len(s.out.Months)
+	if n == 0 {
+		return nil
+	}
+	month := &s.out.Months[n-1].Footprint
+	var t tally
+	month.PowerCost = t.mulDiv(int64(month.Energy), int64(s.e.Price), 1_000_000)
+	month.CarbonCost = t.mulDiv(int64(month.Carbon), int64(s.e.CarbonPrice), int64(Tonne))
+	if t.err != nil {
+		return t.err
+	}
+	s.out.PowerCost += month.PowerCost
+	s.out.CarbonCost += month.CarbonCost
+
+	lines := append(slices.Clone(s.month), s.idle)
+	energy, carbon, held := make([]int64, len(lines)), make([]int64, len(lines)), make([]int64, len(s.month))
+	var all int64
+	for i := range lines {
+		energy[i], carbon[i] = int64(lines[i].Energy), int64(lines[i].Carbon)
+		if i < len(held) {
+			held[i] = int64(lines[i].Held)
+			all += held[i]
+		}
+	}
+	for i, c := range capcli.Split(month.PowerCost, energy) {
+		lines[i].PowerCost = c
+	}
+	for i, c := range capcli.Split(month.CarbonCost, carbon) {
+		lines[i].CarbonCost = c
+	}
+	for i := range s.month {
+		s.out.Tenants[i].Direct.add(&lines[i])
+	}
+	if all == 0 {
+		s.out.Unallocated.add(&lines[len(lines)-1])
+		return nil
+	}
+	s.share(&lines[len(lines)-1], held)
+	return nil
+}
+
+// share lays idle power on the tenants by what they held.
+func (s *footprintSum) share(idle *Footprint, held []int64) {
+	parts := make([]Footprint, len(held))
+	for _, x := range []struct {
+		total int64
+		to    func(f *Footprint, v int64)
+	}{
+		{int64(idle.Idle), func(f *Footprint, v int64) { f.Idle = capcli.GPUTime(v) }},
+		{int64(idle.Energy), func(f *Footprint, v int64) { f.Energy = MilliWh(v) }},
+		{int64(idle.Carbon), func(f *Footprint, v int64) { f.Carbon = Carbon(v) }},
+		{int64(idle.PowerCost), func(f *Footprint, v int64) { f.PowerCost = capcli.USD(v) }},
+		{int64(idle.CarbonCost), func(f *Footprint, v int64) { f.CarbonCost = capcli.USD(v) }},
+	} {
+		for i, v := range capcli.Split(capcli.USD(x.total), held) {
+			x.to(&parts[i], int64(v))
+		}
+	}
+	for i := range parts {
+		s.out.Tenants[i].Share.add(&parts[i])
+	}
+}
+
+// end closes the last month and the tenants.
+func (s *footprintSum) end() error {
+	if err := s.close(); err != nil {
+		return err
+	}
+	for i := range s.out.Tenants {
+		t := &s.out.Tenants[i]
+		t.Footprint = t.Direct
+		t.add(&t.Share)
+	}
+	slices.SortFunc(s.out.Tenants, func(a, b FootprintTenant) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// OfRecord sums the power of a run that kept its hours. What a committed pool
+// offered, up and held by nobody, idles: each month's sum, laid on the month's
+// hours by what was not held in each. What was down draws nothing, and elastic
+// capacity draws only while it is held.
+func (e *Energy) OfRecord(rec *simulate.Record, until capcli.Time) (*Footprints, error) {
+	if rec.Hourly == nil {
+		return nil, fmt.Errorf("the run did not keep its use by hour; carbon goes by the hour")
+	}
+	m := e.Meter()
+	for p, tenants := range rec.Hourly.Use {
+		for t := range tenants {
+			for i, held := range tenants[t].Used {
+				if held > 0 {
+					m.AddHeld(rec.Hourly.First+capcli.Time(i)*hour, rec.Pools[p].GPUModel, rec.Tenants[t], held)
+				}
+			}
+		}
+	}
+	for p := range rec.Pools {
+		if rec.Pools[p].Terms.Committed() {
+			m.idlePool(rec, p, until)
+		}
+	}
+	return m.Footprints()
+}
+
+// idlePool lays the idle time of each month on its hours.
+func (m *powerMeter) idlePool(rec *simulate.Record, p int, until capcli.Time) {
+	capacity := int64(rec.Pools[p].Capacity()) * int64(capcli.GPUSecond)
+	for n := range rec.Months {
+		idle := rec.Months[n].Pools[p].Idle + rec.Months[n].Pools[p].Blocked
+		from, to := rec.Months[n].Start, until
+		if n+1 < len(rec.Months) {
+			to = rec.Months[n+1].Start
+		}
+		if idle <= 0 || to <= from {
+			continue
+		}
+		var hours []capcli.Time
+		var free []int64
+		for at := hourOf(from); at < to; at += hour {
+			length := int64(min(at+hour, to) - max(at, from))
+			hours = append(hours, at)
+			free = append(free, max(capacity*length-int64(heldIn(rec, p, at)), 0))
+		}
+		if slices.Max(free) == 0 {
+			free[len(free)-1] = 1
+		}
+		for i, part := range capcli.Split(capcli.USD(idle), free) {
+			if part > 0 {
+				m.AddIdle(hours[i], rec.Pools[p].GPUModel, capcli.GPUTime(part))
+			}
+		}
+	}
+}
+
+// heldIn is what was held of a pool in the clock hour that begins at an instant.
+func heldIn(rec *simulate.Record, p int, at capcli.Time) capcli.GPUTime {
+	if p >= len(rec.Hourly.Use) {
+		return 0
+	}
+	i := int((at - rec.Hourly.First) / hour)
+	var sum capcli.GPUTime
+	for t := range rec.Hourly.Use[p] {
+		if used := rec.Hourly.Use[p][t].Used; i >= 0 && i < len(used) {
+			sum += used[i]
+		}
+	}
+	return sum
+}
+
+// OfUse sums the power of metered use: units are GPUs.
+func (e *Energy) OfUse(rec *UseRecord) (*Footprints, error) {
+	m := e.Meter()
+	for i := range rec.Lines {
+		l := &rec.Lines[i]
+		end := l.Start + capcli.Time(l.Seconds)
+		for at := l.Start; at < end; {
+			next := min(hourOf(at)+hour, end)
+			m.AddHeld(at, l.SKU.GPUModel, l.Tenant, capcli.GPUTime(l.Units*int64(next-at)))
+			at = next
+		}
+	}
+	return m.Footprints()
 }

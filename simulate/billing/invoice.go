@@ -8,6 +8,85 @@ import (
 	"capcli/simulate"
 )
 
+// Line is what some capacity cost over some time, and what became of it. Lines
+// add up.
+type Line struct {
+	Cost capcli.USD // Direct + Idle + Blocked + Down
+
+	Direct  capcli.USD // for time that jobs held, with minimum billing times
+	Idle    capcli.USD // for committed time that nobody held or waited for
+	Blocked capcli.USD // for committed time that nobody held while a job waited that could not start
+	Down    capcli.USD // for committed time that was not to be had
+
+	Equivalent capcli.USD     // billed time at on-demand prices, where these are known
+	Unlisted   capcli.GPUTime // billed time whose on-demand price is not known
+
+	Time   simulate.Span
+	Billed capcli.GPUTime // Time.Used, and what minimum billing times add
+}
+
+// Slot is what becomes of GPU time that is paid.
+type Slot int
+
+// The slots, in the order of the glossary.
+const (
+	SlotHeld Slot = iota
+	SlotIdle
+	SlotBlocked
+	SlotDown
+)
+
+// String returns the name of the slot: held, idle, blocked, down.
+func (s Slot) String() string { return [...]string{"held", "idle", "blocked", "down"}[s] }
+
+// InSlot returns the cost and the GPU time of the line in a slot. What minimum billing
+// times add to on-demand and spot time is idle time, but is paid as held.
+func (l *Line) InSlot(s Slot) (capcli.USD, capcli.GPUTime) {
+	switch s {
+	case SlotHeld:
+		return l.Direct, l.Time.Used
+	case SlotIdle:
+		return l.Idle, l.Time.Idle
+	case SlotBlocked:
+		return l.Blocked, l.Time.Blocked
+	case SlotDown:
+	}
+	return l.Down, l.Time.Down
+}
+
+// Stranded is the cost of committed capacity that nobody held.
+func (l *Line) Stranded() capcli.USD { return l.Idle + l.Blocked + l.Down }
+
+// UnitCost is the cost of a GPU-hour used, rounded half up to the millionth;
+// false when none was used.
+func (l *Line) UnitCost() (capcli.Rate, bool) {
+	return perUnit(l.Cost, 1000*uint64(capcli.Hour), uint64(l.Time.Used))
+}
+
+// SavingsRate is the effective savings rate, 1 - cost / on-demand equivalent
+// (FinOps Foundation); false when no time was billed, or some of it has no
+// known on-demand price. It is below 0 where the mix costs more than all
+// on-demand would have.
+func (l *Line) SavingsRate() (float64, bool) {
+	if l.Unlisted > 0 || l.Equivalent == 0 {
+		return 0, false
+	}
+	return 1 - float64(l.Cost)/float64(l.Equivalent), true
+}
+
+// add sums two lines. Price has made sure that no sum overflows.
+func (l *Line) add(o *Line) {
+	l.Cost += o.Cost
+	l.Direct += o.Direct
+	l.Idle += o.Idle
+	l.Blocked += o.Blocked
+	l.Down += o.Down
+	l.Equivalent += o.Equivalent
+	l.Unlisted += o.Unlisted
+	l.Time.Add(o.Time)
+	l.Billed += o.Billed
+}
+
 // Invoice is what a run cost under some rates. Each table sums to Total, to the
 // millionth of a dollar and the thousandth of a GPU-second.
 type Invoice struct {
@@ -169,4 +248,167 @@ func (inv *Invoice) WhyNoSavings() string {
 		return "no on-demand price is known for " + strings.Join(inv.unlisted, ", ")
 	}
 	return "no GPU time was billed"
+}
+
+// Tenant is what one tenant has to pay (chargeback).
+type Tenant struct {
+	Name   string
+	Direct capcli.USD       // for what it held
+	Share  capcli.USD       // of what was paid for and nobody held
+	Total  capcli.USD       // Direct + Share
+	ByTier [3]capcli.USD    // Total by Tier
+	Used   capcli.GPUTime   // GPU time held
+	Billed capcli.GPUTime   // and with minimum billing times
+	Lost   capcli.GPUTime   // of Used: work done again, checkpoints, restarts
+	use    []capcli.GPUTime // by pool
+}
+
+// chargeBack lays every cell on the tenants. Each pays for what was billed to
+// it; what nobody held is shared in proportion to the GPU time that each used
+// of that pool in that month. Of a pool that nobody used in the month, the use
+// of the pool over the whole run decides, and after that the use of all pools.
+// Shares are cut by largest remainder, so they sum to the cell exactly.
+func (inv *Invoice) chargeBack(rec *simulate.Record) {
+	inv.ByTenant = make([]Tenant, len(rec.Tenants))
+	for t := range inv.ByTenant {
+		inv.ByTenant[t] = Tenant{Name: rec.Tenants[t], use: make([]capcli.GPUTime, len(rec.Pools))}
+	}
+	for m := range rec.Months {
+		for p, uses := range rec.Months[m].Use {
+			for t, u := range uses {
+				b := &inv.ByTenant[t]
+				b.Used += u.Used
+				b.Billed += u.Billed
+				b.Lost += u.Lost
+				b.use[p] += u.Used
+			}
+		}
+	}
+	var c split
+	for m := range rec.Months {
+		for p, uses := range rec.Months[m].Use {
+			l, tier := &inv.ByMonth[m].ByPool[p], TierOf(rec.Pools[p].Terms)
+			rest := inv.chargeHeld(&c, m, p, uses, tier)
+			inv.weighUnused(&c, uses, p)
+			var spare capcli.USD // of commitments beside the pool's own terms
+			if s := inv.settledAt(m, p); s != nil {
+				spare = s.spare
+			}
+			for _, x := range []struct {
+				amount capcli.USD
+				tier   Tier
+			}{{l.Stranded() - spare, tier}, {spare, Committed}} {
+				rest += x.amount - c.lay(x.amount, func(t int, part capcli.USD) {
+					inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: x.tier, Unused: true, Cost: part})
+				})
+			}
+			inv.book(Part{Month: m, Pool: p, Tenant: -1, Tier: tier, Unused: true, Cost: rest})
+		}
+	}
+	for t := range inv.ByTenant {
+		b := &inv.ByTenant[t]
+		b.Total, b.use = b.Direct+b.Share, nil
+	}
+}
+
+// chargeHeld lays what was held in a cell on those who held it, and gives what
+// found no bearer.
+func (inv *Invoice) chargeHeld(c *split, m, p int, uses []simulate.Use, tier Tier) capcli.USD {
+	l := &inv.ByMonth[m].ByPool[p]
+	if s := inv.settledAt(m, p); s != nil {
+		for t := range s.direct {
+			inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: tier, Cost: s.direct[t] - s.covered[t]})
+			inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: Committed, Cost: s.covered[t]})
+		}
+		return 0
+	}
+	c.clear()
+	for t, u := range uses {
+		c.weigh(t, u.Billed)
+	}
+	return l.Direct - c.lay(l.Direct, func(t int, part capcli.USD) {
+		inv.book(Part{Month: m, Pool: p, Tenant: t, Tier: tier, Cost: part})
+	})
+}
+
+// Part is what one tenant has to pay of one pool's cost in one month.
+type Part struct {
+	Month, Pool int
+	Tenant      int // -1: nobody can bear it
+	Tier        Tier
+	Unused      bool // a share of what was paid for and nobody held
+	Cost        capcli.USD
+}
+
+// book adds a part to its tenant, and tells it to whom Parts has promised it.
+func (inv *Invoice) book(x Part) {
+	switch {
+	case x.Cost == 0:
+		return
+	case x.Tenant < 0:
+		inv.Unallocated += x.Cost
+	default:
+		b := &inv.ByTenant[x.Tenant]
+		if b.ByTier[x.Tier] += x.Cost; x.Unused {
+			b.Share += x.Cost
+		} else {
+			b.Direct += x.Cost
+		}
+	}
+	if inv.told != nil {
+		inv.told(x)
+	}
+}
+
+// Parts gives every part of the invoice, month by month and pool by pool: they
+// sum to Total. rec is the record that was priced.
+func (inv *Invoice) Parts(rec *simulate.Record, to func(Part)) {
+	again := *inv
+	again.Unallocated, again.told = 0, to
+	again.chargeBack(rec)
+}
+
+// weighUnused sets by what the unused part of a cell of pool p is shared.
+func (inv *Invoice) weighUnused(c *split, uses []simulate.Use, p int) {
+	c.clear()
+	for t, u := range uses {
+		c.weigh(t, u.Used)
+	}
+	if len(c.who) == 0 {
+		for t := range inv.ByTenant {
+			c.weigh(t, inv.ByTenant[t].use[p])
+		}
+	}
+	if len(c.who) == 0 {
+		for t := range inv.ByTenant {
+			c.weigh(t, inv.ByTenant[t].Used)
+		}
+	}
+}
+
+// split is a sharing among the tenants that have a weight in it.
+type split struct {
+	who     []int
+	weights []int64
+}
+
+func (c *split) clear() { c.who, c.weights = c.who[:0], c.weights[:0] }
+
+func (c *split) weigh(t int, w capcli.GPUTime) {
+	if w > 0 {
+		c.who = append(c.who, t)
+		c.weights = append(c.weights, int64(w))
+	}
+}
+
+// lay shares an amount and gives what found a bearer: all or, where nobody has
+// a weight, nothing.
+func (c *split) lay(amount capcli.USD, to func(t int, part capcli.USD)) capcli.USD {
+	if len(c.who) == 0 {
+		return 0
+	}
+	for i, part := range capcli.Split(amount, c.weights) {
+		to(c.who[i], part)
+	}
+	return amount
 }

@@ -1,6 +1,13 @@
 package billing
 
-import "capcli"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"capcli"
+)
 
 // Portfolio is the commitments that a record of use is priced under. The order
 // of its commitments does not matter.
@@ -64,4 +71,270 @@ type Escape struct {
 	// Limit is the most that one owner may get back in any 12 months, over all its
 	// commitments of the provider (Azure: 50,000 dollars); 0 is without limit.
 	Limit capcli.USD
+}
+
+// PortfolioError says what is wrong with a commitment, or between two.
+type PortfolioError struct {
+	Index, Other int // into Commitments; -1 for none
+	Field        string
+	Text         string
+}
+
+func (e *PortfolioError) Error() string { return e.Text }
+
+// mostCommitments bounds a portfolio.
+const mostCommitments = 100_000
+
+// Check checks the commitments, by themselves and against each other: each has
+// an ID, a term and a product whose parameters hold; two with one ID do not
+// overlap in time; all are in one currency. It fails with a *PortfolioError.
+func (p *Portfolio) Check() error {
+	if len(p.Commitments) > mostCommitments {
+		return &PortfolioError{-1, -1, "commitments", fmt.Sprintf("the portfolio has %d commitments; at most %d are allowed", len(p.Commitments), mostCommitments)}
+	}
+	for i := range p.Commitments {
+		if err := p.checkOne(i); err != nil {
+			return err
+		}
+	}
+	return p.checkOverlap()
+}
+
+// CheckWindow checks that no commitment has expired before a window begins or
+// comes only after it has ended: it would have no part in the bill. Of several
+// with one ID, the steps of a ramp, one in the window is enough. It fails with a
+// *PortfolioError.
+func (p *Portfolio) CheckWindow(from, to capcli.Time) error {
+	in := map[string]bool{}
+	for i := range p.Commitments {
+		if c := &p.Commitments[i]; c.End > from && c.Start < to {
+			in[c.ID] = true
+		}
+	}
+	for i := range p.Commitments {
+		if in[p.Commitments[i].ID] {
+			continue
+		}
+		switch c := &p.Commitments[i]; {
+		case c.End <= from:
+			return &PortfolioError{i, -1, "end", fmt.Sprintf("commitment %s ended on %s, before the period from %s begins: it has expired; leave it out or renew it", c.ID, c.End, from)}
+		case c.Start >= to:
+			return &PortfolioError{i, -1, "start", fmt.Sprintf("commitment %s begins on %s, after the period to %s has ended", c.ID, c.Start, to)}
+		}
+	}
+	return nil
+}
+
+func (p *Portfolio) checkOne(i int) error {
+	c := &p.Commitments[i]
+	bad := func(field, text string) error {
+		name := c.ID
+		if name == "" {
+			name = fmt.Sprintf("number %d", i+1)
+		}
+		return &PortfolioError{i, -1, field, fmt.Sprintf("commitment %s: %s", name, text)}
+	}
+	switch {
+	case c.ID == "":
+		return bad("id", "it has no ID")
+	case c.Product == nil:
+		return bad("kind", "it has no product")
+	case !c.Start.IsKnown() || !c.End.IsKnown() || c.Start < -1<<40 || c.End > 1<<40:
+		return bad("start", "it has no start or no end")
+	case c.End <= c.Start:
+		return bad("end", fmt.Sprintf("it ends on %s, which is not after its start on %s", c.End, c.Start))
+	case c.Currency != "" && c.Currency != currencyOf(p.Currency):
+		return &PortfolioError{i, -1, "currency", fmt.Sprintf("commitment %s is in %s and the portfolio in %s: amounts in different currencies are not summed; convert one of them", c.ID, c.Currency, currencyOf(p.Currency))}
+	case c.Fees.Upfront < 0 || c.Fees.Hourly < 0 || c.Fees.Monthly < 0 || c.Fees.Residual < 0:
+		return bad("fees", "a fee is negative")
+	case c.Fees.Residual > c.Fees.Upfront:
+		return bad("residual", "it is worth more at its end than was paid at its start")
+	case c.Escape.Every < 0 || c.Escape.Refund < 0 || c.Escape.Refund > 1000 || c.Escape.Fee < 0 || c.Escape.Limit < 0:
+		return bad("escape", "an amount is negative, or more than all is refunded")
+	}
+	if text := c.Product.check(c); text != "" {
+		return bad("product", text)
+	}
+	switch total, err := c.Total(); {
+	case err != nil:
+		return fmt.Errorf("commitment %s: %w", c.ID, err)
+	case c.Exit != (Exit{}) && (c.Exit.Term < c.End || c.Exit.Loss < 0 || c.Exit.Loss > total):
+		return bad("exit", "what leaving it early comes to does not fit what it costs")
+	}
+	return nil
+}
+
+// checkOverlap finds two commitments of one ID whose terms overlap: one of them
+// would be counted twice.
+func (p *Portfolio) checkOverlap() error {
+	order := make([]int, len(p.Commitments))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &p.Commitments[a], &p.Commitments[b]
+		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Start, y.Start), cmp.Compare(a, b))
+	})
+	for k := 1; k < len(order); k++ {
+		x, y := &p.Commitments[order[k-1]], &p.Commitments[order[k]]
+		if x.ID == y.ID && y.Start < x.End {
+			return &PortfolioError{order[k], order[k-1], "start", fmt.Sprintf(
+				"commitments %d and %d are both %s and overlap: %s to %s and %s to %s; end one before the other begins, or give it an ID of its own",
+				order[k-1]+1, order[k]+1, x.ID, x.Start, x.End, y.Start, y.End)}
+		}
+	}
+	return nil
+}
+
+func currencyOf(s string) string {
+	if s == "" {
+		return "USD"
+	}
+	return s
+}
+
+// months are how many monthly payments a term has: one at its start and one
+// each month after it, until the end.
+func (c *Commitment) months() int64 {
+	n := int64(0)
+	for c.payday(n) < c.End {
+		n++
+	}
+	return n
+}
+
+// payday is when the k-th monthly payment is due: the day of the month that the
+// term began on, or the last day of a month that has no such day.
+func (c *Commitment) payday(k int64) capcli.Time { return addMonths(c.Start, int(k)) }
+
+// addMonths adds calendar months, staying within the month where it is shorter.
+func addMonths(t capcli.Time, k int) capcli.Time {
+	s := t.Std()
+	first := s.AddDate(0, k, 1-s.Day())
+	last := first.AddDate(0, 1, -1).Day()
+	return capcli.TimeOf(first.AddDate(0, 0, min(s.Day(), last)-1))
+}
+
+// hourly is what the hourly fees of the term come to until t, rounded half up.
+func (c *Commitment) hourly(t capcli.Time) (capcli.USD, error) {
+	v, err := mulDiv(int64(c.Fees.Hourly), int64(max(c.Start, min(t, c.End))-c.Start), int64(hour))
+	return capcli.USD(v), err
+}
+
+// Total is what the whole term costs, less what comes back at its end; of a
+// promise to spend the least that it may.
+func (c *Commitment) Total() (capcli.USD, error) {
+	if p, drawn := c.Product.(promise); drawn {
+		return p.total(c)
+	}
+	var t tally
+	sum := t.take(c.hourly(c.End))
+	if c.Fees.Monthly > 0 {
+		t.add(&sum, t.mulDiv(int64(c.Fees.Monthly), c.months(), 1))
+	}
+	t.add(&sum, c.Fees.Upfront)
+	return sum - c.Fees.Residual + c.Exit.Cash, t.err
+}
+
+// amortised is what of the total the term has used up until t: straight line,
+// rounded half up, so that the parts of any cutting sum to the total. What was
+// lost by leaving it early is used up at its end.
+func (c *Commitment) amortised(total capcli.USD, t capcli.Time) capcli.USD {
+	used := c.straight(total, t)
+	if t >= c.End {
+		used += c.Exit.Loss
+	}
+	return used
+}
+
+// straight is amortised without what was lost by leaving early.
+func (c *Commitment) straight(total capcli.USD, t capcli.Time) capcli.USD {
+	return scale(total-c.Exit.Loss, int64(max(c.Start, min(t, c.End))-c.Start), int64(c.End-c.Start))
+}
+
+// lossIn is what leaving the commitment early loses in [from, to), the end being
+// part of the window that it ends.
+func (c *Commitment) lossIn(from, to capcli.Time) capcli.USD {
+	if c.End > from && c.End <= to {
+		return c.Exit.Loss
+	}
+	return 0
+}
+
+// AmountPaid is what is paid for the commitment in [from, to): the cash view.
+func (c *Commitment) AmountPaid(from, to capcli.Time) (capcli.USD, error) {
+	var t tally
+	sum := t.take(c.hourly(to)) - t.take(c.hourly(from))
+	if c.Fees.Monthly > 0 {
+		for k := int64(0); c.payday(k) < min(c.End, to); k++ {
+			if c.payday(k) >= from {
+				sum += c.Fees.Monthly // no more than the total, which fits
+			}
+		}
+	}
+	if c.Start >= from && c.Start < to {
+		sum += c.Fees.Upfront
+	}
+	if c.End > from && c.End <= to {
+		sum += c.Exit.Cash - c.Fees.Residual
+	}
+	if t.err == nil && sum > math.MaxInt64/4 {
+		return 0, capcli.ErrOverflow
+	}
+	return sum, t.err
+}
+
+// UsedUp is what of the commitment's cost is for [from, to): the amortised view.
+func (c *Commitment) UsedUp(from, to capcli.Time) (capcli.USD, error) {
+	total, err := c.Total()
+	if err != nil {
+		return 0, err
+	}
+	return c.amortised(total, to) - c.amortised(total, from), nil
+}
+
+// Unexpired is the lock-in of a commitment at an instant: what of its cost is
+// for time that is yet to come. Unpaid is what of it is yet to be paid.
+func (c *Commitment) Unexpired(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {
+	total, err := c.Total()
+	if err != nil {
+		return 0, 0, err
+	}
+	if at < c.Start || at >= c.End {
+		return 0, 0, nil
+	}
+	if _, drawn := c.Product.(promise); drawn { // the least that is yet to be spent, by time
+		open := total - c.amortised(total, at)
+		return open, open, nil
+	}
+	var t tally
+	paid := t.take(c.AmountPaid(c.Start, at+1))
+	now, next := t.take(c.hourly(at)), t.take(c.hourly(at+1))
+	return total - c.amortised(total, at), total + c.Fees.Residual - (paid - (next - now)), t.err
+}
+
+// LockIn is the unexpired obligation of all commitments that have begun, at an
+// instant, and what of it is yet to be paid. The later steps of a ramp have begun
+// with its first.
+func (p *Portfolio) LockIn(at capcli.Time) (unexpired, unpaid capcli.USD, err error) {
+	begun := map[string]bool{}
+	for i := range p.Commitments {
+		c := &p.Commitments[i]
+		begun[c.ID] = begun[c.ID] || c.Start <= at && at < c.End
+	}
+	for i := range p.Commitments {
+		c := &p.Commitments[i]
+		u, n, err := c.Unexpired(at)
+		if err == nil && c.Start > at && begun[c.ID] {
+			u, err = c.Total()
+			n = u
+		}
+		t := tally{err}
+		t.add(&unexpired, u)
+		t.add(&unpaid, n)
+		if t.err != nil {
+			return 0, 0, fmt.Errorf("commitment %s: %w", c.ID, t.err)
+		}
+	}
+	return unexpired, unpaid, nil
 }

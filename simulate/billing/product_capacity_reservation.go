@@ -1,6 +1,8 @@
 package billing
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	"capcli"
@@ -87,4 +89,193 @@ func (p CapacityReservation) idleBucket(c *Commitment) bucket {
 	b := l.bucket()
 	b.idle = true
 	return b
+}
+
+// reserve gives the hours with the portfolio's capacity reservations applied:
+// use that runs in one names it, and the part that nobody uses is a bucket of
+// its own. Reservations are filled by the second, each in order of start, then
+// ID: at each moment the owner's use before others', then in order of SKU,
+// account, tenant and job.
+func (h *Hours) reserve(p *Portfolio) (*Hours, error) {
+	if !h.bySecond {
+		return nil, errors.New("a capacity reservation is billed by the second, but of this use only hours are known; price it from lines of use")
+	}
+	g, err := gather(h.from, h.to, h.currency)
+	if err != nil {
+		return nil, err
+	}
+	g.h.byJob = h.byJob
+	var orders []*Commitment
+	for i := range p.Commitments {
+		if _, is := p.Commitments[i].Product.(CapacityReservation); is {
+			orders = append(orders, &p.Commitments[i])
+		}
+	}
+	slices.SortFunc(orders, func(a, b *Commitment) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+	lines := slices.Clone(h.lines)
+	for i := range lines {
+		if l := &lines[i]; l.Kind == UseOnDemand {
+			l.Seconds, l.Minimum = max(l.Seconds, l.Minimum), 0
+		}
+	}
+	for _, c := range orders {
+		if lines, err = g.fill(c, lines); err != nil {
+			return nil, err
+		}
+	}
+	for i := range lines {
+		if l := &lines[i]; l.Kind == UseOnDemand {
+			if err := g.stretch(l.bucket(), g.lineUser(l), l.Units, l.Start, l.Seconds); err != nil {
+				return nil, err
+			}
+		}
+	}
+	g.h.who = slices.Clip(g.h.who)
+	if err := g.copyRest(h); err != nil {
+		return nil, err
+	}
+	out, err := g.Hours()
+	if err == nil {
+		out.lines, out.bySecond = h.lines, true
+	}
+	return out, err
+}
+
+// copyRest books what reservations do not touch as it was.
+func (g *gatherer) copyRest(h *Hours) error {
+	for b := range h.buckets {
+		if h.buckets[b].kind == UseOnDemand {
+			continue
+		}
+		for _, e := range h.cells[b] {
+			if err := g.put(h.buckets[b], h.who[e.who], h.first+capcli.Time(e.hour)*hour, e.time); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// holder is a line of use that may run in a reservation, while it runs: so many
+// of its units have run in it since some instant.
+type holder struct {
+	line     *UseLine
+	from, to capcli.Time
+	since    capcli.Time
+	inside   int64
+}
+
+// fill runs use in one reservation: it books its unused part and gives the
+// lines anew, those pieces naming it that ran in it.
+func (g *gatherer) fill(c *Commitment, lines []UseLine) ([]UseLine, error) {
+	p, _ := c.Product.(CapacityReservation)
+	from, to := max(c.Start, g.h.from), min(c.End, g.h.to)
+	if from >= to {
+		return lines, nil
+	}
+	var rest []UseLine
+	var in []holder
+	for i := range lines {
+		l := &lines[i]
+		end := l.Start + capcli.Time(l.Seconds)
+		open := !l.inside && (l.Capacity == c.ID || (!p.Targeted && l.Capacity == ""))
+		if l.Kind != UseOnDemand || !open || l.Start >= to || end <= from || !c.Scope.Matches(&l.SKU, l.Account) {
+			rest = append(rest, *l)
+			continue
+		}
+		in = append(in, holder{line: l, from: max(l.Start, from), to: min(end, to)})
+		rest = append(rest, piece(l, l.Start, from), piece(l, to, end))
+	}
+	slices.SortStableFunc(in, func(a, b holder) int { return compareHolders(c, a.line, b.line) })
+	rest, err := g.sweep(c, p.units(), in, rest, from, to)
+	return slices.DeleteFunc(rest, func(l UseLine) bool { return l.Kind == UseOnDemand && (l.Seconds <= 0 || l.Units == 0) }), err
+}
+
+// sweep goes through the instants at which use begins or ends: the reservation's
+// units go to the holders in their order, and what is left over is unused.
+func (g *gatherer) sweep(c *Commitment, units int64, in []holder, rest []UseLine, from, to capcli.Time) ([]UseLine, error) {
+	type change struct {
+		at  capcli.Time
+		who int
+		in  bool
+	}
+	changes := make([]change, 0, 2*len(in)+1)
+	for i := range in {
+		changes = append(changes, change{in[i].from, i, true}, change{in[i].to, i, false})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.who, b.who)) })
+	p, _ := c.Product.(CapacityReservation)
+	idle := p.idleBucket(c)
+	var active []int // holders that run, in their order
+	at, free := from, units
+	for i := 0; i <= len(changes); {
+		until := to
+		if i < len(changes) {
+			until = changes[i].at
+		}
+		if err := g.stretch(idle, user{}, free, at, capcli.Seconds(until-at)); err != nil {
+			return nil, err
+		}
+		if i == len(changes) {
+			return rest, nil
+		}
+		at = until
+		for ; i < len(changes) && changes[i].at == at; i++ {
+			k, where := changes[i].who, 0
+			if where, _ = slices.BinarySearch(active, k); changes[i].in {
+				active = slices.Insert(active, where, k)
+				in[k].since, in[k].inside = at, 0
+				continue
+			}
+			active = slices.Delete(active, where, where+1)
+			rest = in[k].flush(c, at, rest)
+		}
+		free = units
+		for _, k := range active {
+			took := min(free, in[k].line.Units)
+			free -= took
+			if took != in[k].inside {
+				rest = in[k].flush(c, at, rest)
+				in[k].inside = took
+			}
+		}
+	}
+	return rest, nil
+}
+
+// flush appends what a holder ran since the last flush: inside the reservation and
+// beside it.
+func (k *holder) flush(c *Commitment, at capcli.Time, rest []UseLine) []UseLine {
+	part := piece(k.line, k.since, at)
+	k.since = at
+	if part.Seconds <= 0 {
+		return rest
+	}
+	units := part.Units
+	if part.Units = k.inside; part.Units > 0 {
+		inside := part
+		inside.Capacity, inside.inside = c.ID, true
+		rest = append(rest, inside)
+	}
+	if part.Units = units - k.inside; part.Units > 0 {
+		rest = append(rest, part)
+	}
+	return rest
+}
+
+// piece is the part of a line from one instant to another.
+func piece(l *UseLine, from, to capcli.Time) UseLine {
+	out := *l
+	out.Start, out.Seconds = from, capcli.Seconds(max(0, to-from))
+	return out
+}
+
+// compareHolders is the order in which use is let into a reservation. It does
+// not look at when a line began, so cutting a line changes nothing.
+func compareHolders(c *Commitment, a, b *UseLine) int {
+	x, y := a.bucket(), b.bucket()
+	return cmp.Or(
+		cmp.Compare(btoi(a.Capacity != c.ID), btoi(b.Capacity != c.ID)),
+		cmp.Compare(btoi(a.Account != c.Owner), btoi(b.Account != c.Owner)),
+		x.compare(&y), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Job, b.Job))
 }

@@ -108,3 +108,208 @@ func (g *gatherer) bookIdle(k *RunPool, tenants []simulate.HourlyUse, first capc
 	}
 	return nil
 }
+
+// Deal is commitments that discount the on-demand use of a run, and which use
+// that is.
+type Deal struct {
+	Portfolio Portfolio
+	Pools     []RunPool // in order of the record's; those with Skip are billed at their rates
+	To        capcli.Time
+}
+
+// PriceUnder prices a record as Price does, but for the pools that the deal
+// names: their use is settled hour by hour with the commitments. What a
+// commitment covered is part of the bill of who used it; what it did not cover
+// is shared like all that was paid for and nobody held. All tables still sum to
+// the total. The run must have kept its hours.
+func PriceUnder(rec *simulate.Record, rates []Rate, d *Deal) (*Invoice, error) {
+	if len(rec.Months) == 0 { // nothing ever happened
+		return Price(rec, rates)
+	}
+	h, err := ofRun(rec, d.Pools, rec.Start, max(d.To, rec.Start+1))
+	if err != nil {
+		return nil, err
+	}
+	bill, err := h.Bill(&d.Portfolio, ByDay)
+	if err != nil {
+		return nil, err
+	}
+	inv := &Invoice{ByPool: make([]Line, len(rec.Pools)), Commitments: bill.Commitments, bill: bill, deal: d, cash: bill.Total.Billed}
+	inv.settled = settledOf(rec, d, bill)
+	if err := inv.price(rec, rates); err != nil {
+		return nil, err
+	}
+	return inv, inv.check(bill, d.Pools)
+}
+
+// settled is what the use of one pool in one month came to under commitments.
+type settled struct {
+	direct  []capcli.USD   // by tenant
+	covered []capcli.USD   // by tenant: of it, what commitments covered
+	time    capcli.GPUTime // covered by commitments
+	unused  capcli.USD     // paid for and not used, of the pool or of commitments
+	spare   capcli.USD     // of it, that of commitments
+}
+
+// settledOf lays the rows of a bill on months, pools and tenants.
+func settledOf(rec *simulate.Record, d *Deal, bill *Bill) [][]*settled {
+	pools, tenants := map[string]int{}, map[string]int{}
+	for t, name := range rec.Tenants {
+		tenants[name] = t
+	}
+	out := make([][]*settled, len(rec.Months))
+	first := -1
+	for p := range d.Pools {
+		if d.Pools[p].Skip {
+			continue
+		}
+		if first < 0 {
+			first = p
+		}
+		pools[d.Pools[p].Capacity] = p
+		for m := range out {
+			if out[m] == nil {
+				out[m] = make([]*settled, len(rec.Pools))
+			}
+			out[m][p] = &settled{direct: make([]capcli.USD, len(rec.Tenants)), covered: make([]capcli.USD, len(rec.Tenants))}
+		}
+	}
+	homes := d.homes(rec.Start)
+	for i := range bill.Rows {
+		r := &bill.Rows[i]
+		if r.Category == Purchase || first < 0 || len(out) == 0 {
+			continue
+		}
+		m := recordMonth(rec, r.Start)
+		p, of := pools[r.Capacity]
+		if !of {
+			if p, of = homes[r.Commitment]; !of {
+				p = first
+			}
+		}
+		who, is := tenants[r.Tenant]
+		if !is {
+			who = -1
+		}
+		out[m][p].row(r, who)
+	}
+	return out
+}
+
+// row adds a row of the bill; who is its tenant, -1 for nobody.
+func (s *settled) row(r *Row, who int) {
+	switch {
+	case r.Status == Unused, r.Status == Used && r.ReservationStatus == Unused:
+		s.unused += r.EffectiveCost
+		s.spare += r.EffectiveCost
+	case r.ReservationStatus == Unused || who < 0:
+		s.unused += r.EffectiveCost
+	default:
+		s.direct[who] += r.EffectiveCost
+		if r.Status == Used {
+			s.covered[who] += r.EffectiveCost
+			s.time += r.Quantity
+		}
+	}
+}
+
+// homes are the pools to which commitments belong, by their IDs: the first that
+// each applies to. What is unused of a commitment is booked there.
+func (d *Deal) homes(at capcli.Time) map[string]int {
+	out := map[string]int{}
+	for i := range d.Portfolio.Commitments {
+		c := &d.Portfolio.Commitments[i]
+		for p := range d.Pools {
+			b := d.Pools[p].bucketAt(at)
+			_, applies := c.Product.cover(c, &b)
+			if _, has := out[c.ID]; applies && !has && !d.Pools[p].Skip {
+				out[c.ID] = p
+			}
+		}
+	}
+	return out
+}
+
+// recordMonth is the month of a record that an instant is in, the last where it is
+// after all.
+func recordMonth(rec *simulate.Record, at capcli.Time) int {
+	m := 0
+	for m+1 < len(rec.Months) && rec.Months[m+1].Start <= at {
+		m++
+	}
+	return m
+}
+
+// lay puts what was settled in place of a pool's rate, and gives the part of the
+// line that commitments paid for.
+func (s *settled) lay(l *Line) (part Line) {
+	l.Direct = 0
+	for t := range s.direct {
+		l.Direct += s.direct[t]
+		part.Direct += s.covered[t]
+	}
+	times := []int64{int64(l.Time.Idle), int64(l.Time.Blocked), int64(l.Time.Down)}
+	own := capcli.Split(s.unused-s.spare, times)
+	spare := capcli.Split(s.spare, times)
+	l.Idle, l.Blocked, l.Down = own[0]+spare[0], own[1]+spare[1], own[2]+spare[2]
+	l.Cost = l.Direct + l.Idle + l.Blocked + l.Down
+	part.Idle, part.Blocked, part.Down = spare[0], spare[1], spare[2]
+	part.Cost = part.Direct + spare[0] + spare[1] + spare[2]
+	part.Billed = min(s.time, l.Billed)
+	part.Time.Used = min(part.Billed, l.Time.Used)
+	part.Time.Offered = part.Time.Used
+	if l.Unlisted > 0 {
+		part.Unlisted = part.Billed
+	} else if l.Billed > 0 {
+		part.Equivalent = scale(l.Equivalent, int64(part.Billed), int64(l.Billed))
+	}
+	return part
+}
+
+// subtract is a line without a part of it.
+func (l *Line) subtract(o *Line) Line {
+	return Line{
+		Cost: l.Cost - o.Cost, Direct: l.Direct - o.Direct, Idle: l.Idle - o.Idle, Blocked: l.Blocked - o.Blocked, Down: l.Down - o.Down,
+		Equivalent: l.Equivalent - o.Equivalent, Unlisted: l.Unlisted - o.Unlisted, Billed: l.Billed - o.Billed,
+		Time: simulate.Span{Offered: l.Time.Offered - o.Time.Offered, Used: l.Time.Used - o.Time.Used, Idle: l.Time.Idle, Blocked: l.Time.Blocked, Down: l.Time.Down},
+	}
+}
+
+// Settled tells whether pool p was settled with commitments beside its terms.
+func (inv *Invoice) Settled(p int) bool {
+	return len(inv.settled) > 0 && inv.settled[0] != nil && inv.settled[0][p] != nil
+}
+
+// Standard is what of the cost of a settled pool no commitment covered: what was
+// paid for it on demand.
+func (inv *Invoice) Standard(p int) capcli.USD {
+	var sum capcli.USD
+	for m := range inv.settled {
+		if s := inv.settledAt(m, p); s != nil {
+			for t := range s.direct {
+				sum += s.direct[t] - s.covered[t]
+			}
+			sum += s.unused - s.spare
+		}
+	}
+	return sum
+}
+
+// Cash is what was paid in the run for the pools that were settled and for the
+// commitments that they were settled with.
+func (inv *Invoice) Cash() capcli.USD { return inv.cash }
+
+// check holds what was settled against the invoice: nothing of the bill may be
+// missing from it.
+func (inv *Invoice) check(bill *Bill, pools []RunPool) error {
+	var sum capcli.USD
+	for p := range pools {
+		if !pools[p].Skip {
+			sum += inv.ByPool[p].Cost
+		}
+	}
+	if sum != bill.Total.Effective {
+		return &simulate.AccountError{Text: fmt.Sprintf("the pools under commitments cost %s, their bill is %s", sum.Decimal(), bill.Total.Effective.Decimal())}
+	}
+	return nil
+}
