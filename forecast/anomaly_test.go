@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -28,8 +29,8 @@ func TestAnomaliesAsR(t *testing.T) {
 	for _, name := range []string{"AirPassengers", "JohnsonJohnson", "LakeHuron", "UKgas", "WWWusage", "gold", "ldeaths", "nottem", "wineind"} {
 		t.Run(name, func(t *testing.T) {
 			var g struct{ Tsoutliers struct{ Index indices } }
-			golden(t, name+"-tests", &g)
-			found, err := Anomalies(capcli.Series{Values: textbook(t, name)}, []int{frequency[name]})
+			golden.Read(t, name+"-tests", &g)
+			found, err := Anomalies(capcli.Series{Values: golden.Series(t, name)}, []int{golden.Frequency[name]})
 			if err != nil {
 				t.Fatal(err)
 			}

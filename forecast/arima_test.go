@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"capcli/forecast/internal/golden"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -108,13 +109,13 @@ func TestARIMAEqualsR(t *testing.T) {
 	for _, name := range arimaGoldSeries {
 		var fits []arimaGold
 		goldFile(t, name+"-arima-fixed", &fits)
-		y := capcli.Series{Values: textbook(t, name)}
+		y := capcli.Series{Values: golden.Series(t, name)}
 		for i, g := range fits {
 			label := fmt.Sprintf("%s/%d %s %s", name, i, g.Model, g.Requested.Method)
 			if name == "gold" && g.Requested.Method == "CSS" && g.Requested.Order[2] > 0 {
 				continue // R's residuals end at the first missing value: it fits the first 67 of 1,108
 			}
-			fit, err := goldModel(g, frequency[name], len(y.Values)).FitARIMA(y)
+			fit, err := goldModel(g, golden.Frequency[name], len(y.Values)).FitARIMA(y)
 			if err != nil {
 				t.Errorf("%s: %v", label, err)
 				continue

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"capcli/forecast/internal/golden"
 	"fmt"
 	"math"
 	"slices"
@@ -33,7 +34,7 @@ func TestAutoARIMAAgainstR(t *testing.T) {
 	var ours, theirs float64
 	for _, name := range arimaGoldSeries {
 		for setting, g := range autoGold(t, name) {
-			m := AutoARIMA{Period: frequency[name]}
+			m := AutoARIMA{Period: golden.Frequency[name]}
 			zero := 0.0
 			for k, v := range g.Args {
 				switch k {
@@ -48,7 +49,7 @@ func TestAutoARIMAAgainstR(t *testing.T) {
 				}
 			}
 			start := time.Now()
-			fit, err := m.FitARIMA(capcli.Series{Values: textbook(t, name)})
+			fit, err := m.FitARIMA(capcli.Series{Values: golden.Series(t, name)})
 			took := time.Since(start).Seconds()
 			ours, theirs = ours+took, theirs+g.CPU
 			if err != nil {

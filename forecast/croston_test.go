@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"capcli/forecast/internal/golden"
 	"math"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestCrostonAsR(t *testing.T) {
 		Mean   []float64  `json:"mean"`
 		Fitted []*float64 `json:"fitted"`
 	}{}
-	golden(t, "intermittent-croston", &all)
+	golden.Read(t, "intermittent-croston", &all)
 	for name, want := range all {
 		fit, err := intermittent{name: "Croston", alpha: want.Alpha, beta: want.Alpha}.Fit(capcli.Series{Values: want.Y})
 		if err != nil {
@@ -25,7 +26,7 @@ func TestCrostonAsR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkNear(t, name+" mean", f.Mean, want.Mean, 1e-12)
+		golden.Near(t, name+" mean", f.Mean, want.Mean, 1e-12)
 		for i, w := range want.Fitted {
 			if got := fit.Info().Fitted[i]; w != nil && !(math.Abs(got-*w) < 1e-12) {
 				t.Errorf("%s fitted[%d] = %g, want %g", name, i, got, *w)

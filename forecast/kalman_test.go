@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -155,7 +156,7 @@ func TestARIMAMissingValuesAgree(t *testing.T) {
 }
 
 func TestARIMAPathsFillTheIntervals(t *testing.T) {
-	y := textbook(t, "AirPassengers")
+	y := golden.Series(t, "AirPassengers")
 	zero := 0.0
 	fit, err := ARIMA{Order: ARIMAOrder{0, 1, 1}, Seasonal: ARIMAOrder{0, 1, 1}, Period: 12, Lambda: &zero}.FitARIMA(capcli.Series{Values: y})
 	if err != nil {

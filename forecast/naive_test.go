@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -28,21 +29,21 @@ func sameForecast(t *testing.T, what string, m model.Model, y []float64, want en
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	checkNear(t, what+" mean", got.Mean, want.Mean, tolerance)
-	checkNear(t, what+" lower80", got.Intervals[0].Lo, want.Lower80, 5*tolerance)
-	checkNear(t, what+" upper80", got.Intervals[0].Hi, want.Upper80, 5*tolerance)
-	checkNear(t, what+" lower95", got.Intervals[1].Lo, want.Lower95, 5*tolerance)
-	checkNear(t, what+" upper95", got.Intervals[1].Hi, want.Upper95, 5*tolerance)
+	golden.Near(t, what+" mean", got.Mean, want.Mean, tolerance)
+	golden.Near(t, what+" lower80", got.Intervals[0].Lo, want.Lower80, 5*tolerance)
+	golden.Near(t, what+" upper80", got.Intervals[0].Hi, want.Upper80, 5*tolerance)
+	golden.Near(t, what+" lower95", got.Intervals[1].Lo, want.Lower95, 5*tolerance)
+	golden.Near(t, what+" upper95", got.Intervals[1].Hi, want.Upper95, 5*tolerance)
 }
 
 func TestSimpleModelsAsR(t *testing.T) {
 	for _, name := range []string{"AirPassengers", "WWWusage", "UKgas", "JohnsonJohnson", "LakeHuron", "ldeaths", "nottem", "wineind", "gold"} {
 		t.Run(name, func(t *testing.T) {
 			all := map[string]ends{}
-			golden(t, name+"-simple", &all)
-			y := textbook(t, name)
+			golden.Read(t, name+"-simple", &all)
+			y := golden.Series(t, name)
 			o := Options{}
-			if m := frequency[name]; m > 1 {
+			if m := golden.Frequency[name]; m > 1 {
 				o.Seasons = []int{m}
 			}
 			for ours, r := range map[string]string{"naive": "naive", "snaive": "snaive", "drift": "rwdrift", "mean": "meanf"} {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -84,14 +85,14 @@ func speedTasks(t *testing.T) []*speedTask {
 		}
 	}
 	for _, name := range etsClassics {
-		y, m := textbook(t, name), frequency[name]
+		y, m := golden.Series(t, name), golden.Frequency[name]
 		add("classics", name, []int{m}, y, "ets", "theta")
 		if m > 1 {
 			add("classics", name, []int{m}, y, "stl", "stl-robust", "mstl-ets", "tbats")
 		}
 	}
 	for _, name := range arimaGoldSeries {
-		add("classics", name, []int{frequency[name]}, textbook(t, name), "arima", "arima-log")
+		add("classics", name, []int{golden.Frequency[name]}, golden.Series(t, name), "arima", "arima-log")
 	}
 	for i, y := range table(t, "m4/Hourly-train") {
 		if i%4 != 0 || i >= 400 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -13,8 +14,8 @@ func TestScoresAsR(t *testing.T) {
 	for _, name := range []string{"AirPassengers", "WWWusage", "UKgas", "JohnsonJohnson", "LakeHuron", "ldeaths", "nottem", "wineind"} {
 		t.Run(name, func(t *testing.T) {
 			all := map[string]json.RawMessage{}
-			golden(t, name+"-accuracy", &all)
-			y := textbook(t, name)
+			golden.Read(t, name+"-accuracy", &all)
+			y := golden.Series(t, name)
 			var h int
 			if err := json.Unmarshal(all["h"], &h); err != nil {
 				t.Fatal(err)
@@ -35,7 +36,7 @@ func TestScoresAsR(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fit, err := made(Options{Seasons: []int{frequency[name]}}).Fit(capcli.Series{Values: train})
+				fit, err := made(Options{Seasons: []int{golden.Frequency[name]}}).Fit(capcli.Series{Values: train})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -45,7 +46,7 @@ func TestScoresAsR(t *testing.T) {
 				}
 				for measure, got := range map[string]float64{
 					"ME": Bias(test, f.Mean), "RMSE": RMSE(test, f.Mean), "MAE": MAE(test, f.Mean),
-					"MAPE": MAPE(test, f.Mean), "MASE": MASE(test, f.Mean, Scale(train, frequency[name])),
+					"MAPE": MAPE(test, f.Mean), "MASE": MASE(test, f.Mean, Scale(train, golden.Frequency[name])),
 				} {
 					w, ok := want.Test[measure].(float64)
 					if ok && math.Abs(got-w) > 1e-9*math.Max(1, math.Abs(w)) {

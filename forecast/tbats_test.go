@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -19,9 +20,9 @@ func TestTBATSNoWorseThanR(t *testing.T) {
 				Method          string
 				AIC, Likelihood float64
 			}
-			golden(t, name+"-tbats", &g)
+			golden.Read(t, name+"-tbats", &g)
 			began := time.Now()
-			f, err := TBATS{Seasons: []int{12}}.Fit(capcli.Series{Values: textbook(t, name)})
+			f, err := TBATS{Seasons: []int{12}}.Fit(capcli.Series{Values: golden.Series(t, name)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -31,7 +32,7 @@ type synthetic struct {
 // at a cap and forecasts a week that it has not seen.
 func TestCutDemandIsForecastWithoutBias(t *testing.T) {
 	var g map[string]synthetic
-	golden(t, "censored-synthetic", &g)
+	golden.Read(t, "censored-synthetic", &g)
 	for _, name := range []string{"q0.99", "q0.9", "q0.75", "q0.5"} {
 		s := g[name]
 		u, info, err := Unconstrain(capcli.Series{Values: s.Train}, Censoring{Limit: []float64{s.Cap}, Seasons: []int{24, 168}})

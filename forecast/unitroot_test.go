@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"capcli/forecast/internal/golden"
 	"math"
 	"testing"
 )
@@ -26,7 +27,7 @@ func TestUnitRootsAsR(t *testing.T) {
 			} `json:"adf_test_tseries"`
 		}
 		goldFile(t, name+"-tests", &want)
-		y, period := textbook(t, name), frequency[name]
+		y, period := golden.Series(t, name), golden.Frequency[name]
 		x := unbroken(y) // what the golden statistics are of
 		if got := kpssLags(len(x)); got != want.Level.Lags {
 			t.Errorf("%s: %d lags, R %d", name, got, want.Level.Lags)

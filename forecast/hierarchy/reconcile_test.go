@@ -1,15 +1,11 @@
 package hierarchy
 
 import (
-	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -17,38 +13,9 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
-
-// golden reads a golden answer into v; the test is skipped where the data is absent.
-func golden(t *testing.T, name string, v any) {
-	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "golden", "forecast", name+".json.gz"))
-	if err != nil {
-		t.Skip("no golden answers here: ", err)
-	}
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(z).Decode(v); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
-
-// checkNear fails where got and want differ by more than tolerance of the largest of want.
-func checkNear(t *testing.T, what string, got, want []float64, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= tolerance*math.Max(model.Largest(want), 1e-12)) {
-			t.Fatalf("%s[%d] = %.12g, want %.12g", what, i, got[i], want[i])
-		}
-	}
-}
 
 type reconciliationGold struct {
 	S         [][]float64
@@ -158,7 +125,7 @@ func sumsOf(s [][]float64) [][]int {
 
 func TestReconcileAsR(t *testing.T) {
 	var g reconciliationGold
-	golden(t, "reconciliation", &g)
+	golden.Read(t, "reconciliation", &g)
 	for _, row := range []struct {
 		way  Method
 		want []float64
@@ -171,7 +138,7 @@ func TestReconcileAsR(t *testing.T) {
 		if err := c.Reconcile(got, Bounds{}); err != nil {
 			t.Fatal(row.way, err)
 		}
-		checkNear(t, row.way.String(), got, row.want, 1e-9)
+		golden.Near(t, row.way.String(), got, row.want, 1e-9)
 		if row.way == MinTShrink && math.Abs(c.Shrink-g.Lambda) > 1e-12 {
 			t.Errorf("shrinkage %v, want %v", c.Shrink, g.Lambda)
 		}
@@ -293,11 +260,11 @@ func TestReconcileKeepsTheWholeOverTheFloor(t *testing.T) {
 	if err := c.Reconcile(y, Bounds{Floor: true}); err != nil {
 		t.Fatal(err)
 	}
-	checkNear(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
+	golden.Near(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
 	if err := c.Reconcile(y, Bounds{Caps: []float64{3, 9, 9, 9}}); err != nil {
 		t.Fatal(err)
 	}
-	checkNear(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
+	golden.Near(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
 }
 
 // TestReconcileOfManyParts: a system of ten thousand parts costs what its sums cost.
@@ -392,5 +359,5 @@ func TestReconcileOfUnequalLengths(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 10.0 * 49 / (49 + 25)
-	checkNear(t, "reconciled", y, []float64{want, want}, 1e-9)
+	golden.Near(t, "reconciled", y, []float64{want, want}, 1e-9)
 }

@@ -1,0 +1,88 @@
+// Package golden gives tests the answers of other programs, R above all, and the
+// textbook series that they are of. It is part of no command.
+package golden
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// Frequency of the classic series, from their meta.json.
+var Frequency = map[string]int{
+	"AirPassengers": 12, "WWWusage": 1, "UKgas": 4, "JohnsonJohnson": 4, "LakeHuron": 1,
+	"ldeaths": 12, "nottem": 12, "wineind": 12, "gold": 1,
+}
+
+// Read reads a golden answer into v; the test is skipped where the data is absent.
+func Read(t *testing.T, name string, v any) {
+	t.Helper()
+	f := open(t, "golden", "forecast", name+".json.gz")
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(z).Decode(v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// Series reads a classic series.
+func Series(t *testing.T, name string) []float64 {
+	t.Helper()
+	f := open(t, "data", "series", "classic", name+".csv")
+	defer func() { _ = f.Close() }()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var y []float64
+	for _, row := range rows[1:] {
+		v, err := strconv.ParseFloat(row[1], 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		y = append(y, v)
+	}
+	return y
+}
+
+// Near fails where got and want differ by more than tolerance of the largest of want.
+func Near(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	largest := 1e-12
+	for _, v := range want {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	limit := tolerance * largest
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= limit) {
+			t.Errorf("%s[%d] = %.12g, want %.12g", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+// open opens a file of the folder shared beside the module, and skips the test where
+// there is none.
+func open(t *testing.T, path ...string) *os.File {
+	t.Helper()
+	up := ".."
+	for range 4 {
+		if f, err := os.Open(filepath.Join(append([]string{up, "shared"}, path...)...)); err == nil { //nolint:forbidigo // only tests read here
+			return f
+		}
+		up = filepath.Join(up, "..")
+	}
+	t.Skip("no reference here: ", path)
+	return nil
+}
