@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -76,7 +77,7 @@ func findOutliers(v, y []float64, seasons []int) []Anomaly {
 	for i := range v {
 		v[i] -= season[i]
 	}
-	smooth := superSmooth(v)
+	smooth := decompose.SuperSmooth(v)
 	var rest []float64
 	for i, x := range y {
 		if model.IsFinite(x) {
@@ -132,11 +133,11 @@ func interpolateGaps(y []float64) ([]float64, error) {
 // the seasons are absent or weak, as spread measures them.
 func strongSeasons(v []float64, seasons []int, spread func(v, weights []float64) float64) []float64 {
 	sum := make([]float64, len(v))
-	periods := usableSeasons(len(v), seasons)
+	periods := decompose.UsableSeasons(len(v), seasons)
 	if len(periods) == 0 {
 		return sum
 	}
-	d, err := splitSeasons(v, periods, true)
+	d, err := decompose.Split(v, periods, true)
 	if err != nil {
 		return sum
 	}
@@ -148,7 +149,7 @@ func strongSeasons(v []float64, seasons []int, spread func(v, weights []float64)
 	if !(all > 0) || 1-spread(d.Remainder, nil)/all < seasonCounts {
 		return sum
 	}
-	return d.total()
+	return d.Total()
 }
 
 // Quantile is R's type 7 of sorted values: linear between order statistics.

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -25,7 +26,7 @@ const (
 func restoreMissing(y []float64, seasons []int) []float64 {
 	plain := spanGaps(y)
 	seen := model.Observed(y)
-	periods := usableSeasons(len(seen), seasons)
+	periods := decompose.UsableSeasons(len(seen), seasons)
 	if len(seen) == len(y) || len(periods) == 0 {
 		return plain
 	}
@@ -39,11 +40,11 @@ func restoreMissing(y []float64, seasons []int) []float64 {
 			out[i] = guess[i]
 		}
 	}
-	d, err := splitSeasons(out, periods, true)
+	d, err := decompose.Split(out, periods, true)
 	if err != nil {
 		return plain
 	}
-	adjusted, season := d.Adjusted(), d.total()
+	adjusted, season := d.Adjusted(), d.Total()
 	for i, v := range y {
 		if !model.IsFinite(v) {
 			adjusted[i] = math.NaN()

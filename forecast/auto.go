@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -35,7 +36,7 @@ var _ model.Model = Auto{}
 // candidates are the members to try on a series, by their names in Models, cheap
 // ones first; names that are not in the catalogue are passed over.
 func (a Auto) candidates(y []float64) []string {
-	seasons := usableSeasons(len(y), a.Seasons)
+	seasons := decompose.UsableSeasons(len(y), a.Seasons)
 	zeros := 0
 	for _, v := range y {
 		if v == 0 {
@@ -85,7 +86,7 @@ const long = 60
 func (a Auto) members(y []float64) []member {
 	var out []member
 	names := a.candidates(y)
-	seasons := usableSeasons(len(y), a.Seasons)
+	seasons := decompose.UsableSeasons(len(y), a.Seasons)
 	for _, name := range names {
 		made, err := Models.Get(name)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -19,7 +20,7 @@ func (a Auto) horizon(n int) int {
 	h := a.Horizon
 	if h < 1 {
 		h = 8
-		if s := usableSeasons(n, a.Seasons); len(s) > 0 {
+		if s := decompose.UsableSeasons(n, a.Seasons); len(s) > 0 {
 			h = min(2*s[0], 96)
 		}
 	}
@@ -32,7 +33,7 @@ func (a Auto) horizon(n int) int {
 func (a Auto) origins(n int) (count, every int) {
 	h := a.horizon(n)
 	room := n - h - max(6, n/2)
-	if s := usableSeasons(n, a.Seasons); len(s) > 0 {
+	if s := decompose.UsableSeasons(n, a.Seasons); len(s) > 0 {
 		room = min(n-h-max(6, n/2), n-h-2*s[0]-2)
 	}
 	if room < 0 {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -30,7 +31,7 @@ type seasonalAR struct{ seasons []int }
 // lags of a series of n values.
 func (m seasonalAR) lags(n int) []int {
 	out := []int{1, 2, 3}
-	for _, p := range usableSeasons(n*2/3, m.seasons) {
+	for _, p := range decompose.UsableSeasons(n*2/3, m.seasons) {
 		out = append(out, p-1, p, p+1, 2*p)
 	}
 	slices.Sort(out)
@@ -61,7 +62,7 @@ func (m seasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 		x[i] /= unit
 	}
 	home := 0 // the lag of the naive forecast
-	if s := usableSeasons(n*2/3, m.seasons); len(s) > 0 {
+	if s := decompose.UsableSeasons(n*2/3, m.seasons); len(s) > 0 {
 		home = max(0, slices.Index(lags, s[len(s)-1]))
 	}
 	for lambda := 1.0; lambda < 1e9; lambda *= 10 {

@@ -1,11 +1,11 @@
 package forecast
 
 import (
-	"capcli/forecast/internal/golden"
 	"math"
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 )
 
 // R forecast 8.20 croston.
@@ -26,7 +26,7 @@ func TestCrostonAsR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden.Near(t, name+" mean", f.Mean, want.Mean, 1e-12)
+		golden.CheckNear(t, name+" mean", f.Mean, want.Mean, 1e-12)
 		for i, w := range want.Fitted {
 			if got := fit.Info().Fitted[i]; w != nil && !(math.Abs(got-*w) < 1e-12) {
 				t.Errorf("%s fitted[%d] = %g, want %g", name, i, got, *w)

@@ -214,7 +214,7 @@ func TestSureSizeWithAChance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden.Near(t, "mean and high end at 95 %", []float64{got.Mean[0], got.Intervals[0].Hi[0]}, []float64{100 + 0.03*64, 164}, 1e-9)
+		golden.CheckNear(t, "mean and high end at 95 %", []float64{got.Mean[0], got.Intervals[0].Hi[0]}, []float64{100 + 0.03*64, 164}, 1e-9)
 		happened := 0
 		for k := range 1000 {
 			path := flat()
@@ -261,8 +261,8 @@ func TestCampaignHoldsItsGPUs(t *testing.T) {
 			running, over = 100, -412
 		}
 		lo, hi := got.Intervals[0].Lo, got.Intervals[0].Hi
-		golden.Near(t, "while it runs", []float64{got.Mean[60], lo[60], hi[60]}, []float64{running, running, running}, 1e-9)
-		golden.Near(t, "long after", []float64{got.Mean[119], lo[119], hi[119]}, []float64{over, over, over}, 1e-9)
+		golden.CheckNear(t, "while it runs", []float64{got.Mean[60], lo[60], hi[60]}, []float64{running, running, running}, 1e-9)
+		golden.CheckNear(t, "long after", []float64{got.Mean[119], lo[119], hi[119]}, []float64{over, over, over}, 1e-9)
 		if !(lo[99] < hi[99] && lo[100] < hi[100]) {
 			t.Errorf("at its end the range is from %v to %v and from %v to %v, want it unsure", lo[99], hi[99], lo[100], hi[100])
 		}

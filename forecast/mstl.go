@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -38,10 +39,10 @@ func (d decomposed) Fit(y capcli.Series) (model.Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(usableSeasons(len(y.Values), d.seasons)) == 0 {
+	if len(decompose.UsableSeasons(len(y.Values), d.seasons)) == 0 {
 		return model.Fit(y)
 	}
-	parts, err := MSTL(y.Values, d.seasons)
+	parts, err := decompose.MSTL(y.Values, d.seasons)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (d decomposed) model() (model.Model, error) {
 // reseasoned is a fitted model of the rest with the seasons put back.
 type reseasoned struct {
 	inner model.Fitted
-	parts Decomposition
+	parts decompose.Parts
 	info  model.Info
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -67,7 +68,7 @@ func seasonalIndex(y []float64, m int) []float64 {
 	if m < 2 || len(y) < 3*m || model.CheckPresent(y) != nil || !seasonalACF(y, m) {
 		return nil
 	}
-	index := classical(y, m)
+	index := decompose.Multiplicative(y, m)
 	for _, v := range index {
 		if !model.IsFinite(v) || v <= 0.01 {
 			return nil
@@ -83,7 +84,7 @@ func seasonalACF(y []float64, m int) bool {
 	if float64(m) > 10*math.Log10(float64(n)) {
 		return false
 	}
-	r := acf(y, m)
+	r := decompose.Autocorrelations(y, m)
 	sum := 1.0
 	for _, v := range r[1:m] {
 		sum += 2 * v * v

@@ -29,11 +29,11 @@ func sameForecast(t *testing.T, what string, m model.Model, y []float64, want en
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	golden.Near(t, what+" mean", got.Mean, want.Mean, tolerance)
-	golden.Near(t, what+" lower80", got.Intervals[0].Lo, want.Lower80, 5*tolerance)
-	golden.Near(t, what+" upper80", got.Intervals[0].Hi, want.Upper80, 5*tolerance)
-	golden.Near(t, what+" lower95", got.Intervals[1].Lo, want.Lower95, 5*tolerance)
-	golden.Near(t, what+" upper95", got.Intervals[1].Hi, want.Upper95, 5*tolerance)
+	golden.CheckNear(t, what+" mean", got.Mean, want.Mean, tolerance)
+	golden.CheckNear(t, what+" lower80", got.Intervals[0].Lo, want.Lower80, 5*tolerance)
+	golden.CheckNear(t, what+" upper80", got.Intervals[0].Hi, want.Upper80, 5*tolerance)
+	golden.CheckNear(t, what+" lower95", got.Intervals[1].Lo, want.Lower95, 5*tolerance)
+	golden.CheckNear(t, what+" upper95", got.Intervals[1].Hi, want.Upper95, 5*tolerance)
 }
 
 func TestSimpleModelsAsR(t *testing.T) {

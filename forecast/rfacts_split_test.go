@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"capcli/forecast/decompose"
 )
 
 func TestDecompositionsOfTextbookSeriesAsR(t *testing.T) {
@@ -12,7 +14,7 @@ func TestDecompositionsOfTextbookSeriesAsR(t *testing.T) {
 	for _, name := range names {
 		s := facts.Series[name]
 		for _, r := range s.STL {
-			trend, season, rest, err := STL(s.Y, s.M, STLOptions{Window: r.Window, Robust: r.Robust})
+			trend, season, rest, err := decompose.STL(s.Y, s.M, decompose.Options{Window: r.Window, Robust: r.Robust})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,9 +40,9 @@ func TestDecompositionsOfTextbookSeriesAsR(t *testing.T) {
 }
 
 // splits holds MSTL of y against R's.
-func (s rSeries) splits(t *testing.T, what string, y []float64, r rSplit, floor float64) Decomposition {
+func (s rSeries) splits(t *testing.T, what string, y []float64, r rSplit, floor float64) decompose.Parts {
 	t.Helper()
-	d, err := MSTL(y, s.seasons())
+	d, err := decompose.MSTL(y, s.seasons())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
@@ -146,8 +147,8 @@ func (s *speedTask) run(t *testing.T) {
 		"arima-log":  func() { s.found = ahead(AutoARIMA{Period: s.seasons[0], Lambda: new(float64)}).AICc },
 		"theta":      func() { ahead(theta{period: s.seasons[0]}) },
 		"mstl-ets":   func() { ahead(decomposed{seasons: s.seasons, rest: "ets"}) },
-		"stl":        func() { _, _, _, _ = STL(s.y, s.seasons[0], STLOptions{Window: 13}) },
-		"stl-robust": func() { _, _, _, _ = STL(s.y, s.seasons[0], STLOptions{Window: 13, Robust: true}) },
+		"stl":        func() { _, _, _, _ = decompose.STL(s.y, s.seasons[0], decompose.Options{Window: 13}) },
+		"stl-robust": func() { _, _, _, _ = decompose.STL(s.y, s.seasons[0], decompose.Options{Window: 13, Robust: true}) },
 		"tbats": func() {
 			fit, err := TBATS{Seasons: s.seasons}.Fit(y)
 			if err != nil {

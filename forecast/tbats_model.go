@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -76,7 +77,7 @@ func (m TBATS) fit(y capcli.Series) (model.Fitted, error) {
 	if slices.Max(v)-slices.Min(v) < 1e-12 {
 		return nil, fmt.Errorf("tbats: all values are %g: %w", y.Values[0], model.ErrUnfit)
 	}
-	best, err := chooseTBATS(v, usableSeasons(n, m.Seasons))
+	best, err := chooseTBATS(v, decompose.UsableSeasons(n, m.Seasons))
 	if err != nil {
 		return nil, err
 	}

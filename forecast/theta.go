@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -107,7 +108,7 @@ func thetaSeason(y []float64, m int) []float64 {
 	if m < 2 || n <= 2*m {
 		return nil
 	}
-	r := acf(y, m)
+	r := decompose.Autocorrelations(y, m)
 	sum := 1.0
 	for _, v := range r[1:m] {
 		sum += 2 * v * v
@@ -115,7 +116,7 @@ func thetaSeason(y []float64, m int) []float64 {
 	if !(math.Abs(r[m]) > model.ZScore(90)*math.Sqrt(sum/float64(n))) {
 		return nil
 	}
-	index := classical(y, m)
+	index := decompose.Multiplicative(y, m)
 	for _, v := range index {
 		if !model.IsFinite(v) || math.Abs(v) < 1e-4 {
 			return nil

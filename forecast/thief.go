@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -35,7 +36,7 @@ const fewestCycles = 4
 // cycle is the longest season that comes often enough, and the blocks that divide
 // it, longest first: all divisors of a short one, of a long one the shorter seasons.
 func (m thief) cycle(n int) (length int, blocks []int) {
-	seasons := usableSeasons(n, m.Seasons)
+	seasons := decompose.UsableSeasons(n, m.Seasons)
 	for len(seasons) > 0 && n/seasons[len(seasons)-1] < fewestCycles {
 		seasons = seasons[:len(seasons)-1]
 	}
@@ -55,7 +56,7 @@ func (m thief) cycle(n int) (length int, blocks []int) {
 func (m thief) Fit(y capcli.Series) (model.Fitted, error) {
 	n := len(y.Values)
 	name := "theta"
-	if len(usableSeasons(n, m.Seasons)) > 1 {
+	if len(decompose.UsableSeasons(n, m.Seasons)) > 1 {
 		name = "mstl-dot"
 	}
 	steps, err := m.fit(name, y, m.Seasons)

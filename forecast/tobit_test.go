@@ -1,11 +1,12 @@
 package forecast
 
 import (
-	"capcli/forecast/internal/golden"
 	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"capcli/forecast/internal/golden"
 )
 
 type tobitGold struct {
@@ -53,15 +54,15 @@ func TestTobitAsR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Near(t, "mu, sigma, log-likelihood", []float64{ml.Coef[0], ml.Sigma, ml.LogLik}, []float64{s.Survreg.Mu, s.Survreg.Sigma, s.Survreg.Loglik}, 1e-6)
+	golden.CheckNear(t, "mu, sigma, log-likelihood", []float64{ml.Coef[0], ml.Sigma, ml.LogLik}, []float64{s.Survreg.Mu, s.Survreg.Sigma, s.Survreg.Loglik}, 1e-6)
 	em, err := FitTobitEM(s.Y, x, cut)
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Near(t, "EM mu and sigma", []float64{em.Coef[0], em.Sigma, em.LogLik}, []float64{s.Survreg.Mu, s.Survreg.Sigma, s.Survreg.Loglik}, 1e-6)
-	golden.Near(t, "imputed", em.Impute(s.Y, x, cut), s.EM.Imputed, 1e-6)
+	golden.CheckNear(t, "EM mu and sigma", []float64{em.Coef[0], em.Sigma, em.LogLik}, []float64{s.Survreg.Mu, s.Survreg.Sigma, s.Survreg.Loglik}, 1e-6)
+	golden.CheckNear(t, "imputed", em.Impute(s.Y, x, cut), s.EM.Imputed, 1e-6)
 	mu, sigma, _ := Detruncate(s.Y, cut, 0.5)
-	golden.Near(t, "projection detruncation", []float64{mu, sigma}, []float64{s.Projection.Mu, s.Projection.SD}, 1e-4)
+	golden.CheckNear(t, "projection detruncation", []float64{mu, sigma}, []float64{s.Projection.Mu, s.Projection.SD}, 1e-4)
 
 	h := g.Harmonic
 	x = mat.NewDense(len(h.Y), 3, nil)
@@ -73,7 +74,7 @@ func TestTobitAsR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Near(t, "harmonic", append(ml.Coef, ml.Sigma, ml.LogLik), append(h.Survreg.Coef, h.Survreg.Sigma, h.Survreg.Loglik), 1e-6)
+	golden.CheckNear(t, "harmonic", append(ml.Coef, ml.Sigma, ml.LogLik), append(h.Survreg.Coef, h.Survreg.Sigma, h.Survreg.Loglik), 1e-6)
 }
 
 func TestMillsFarOut(t *testing.T) {

@@ -150,12 +150,12 @@ func TestUnknown(t *testing.T) {
 	u := Unknown{Below: []float64{3, 0, 1, 1}, Above: []float64{4, 0, 2, 2}}
 	fc := model.Forecast{Mean: []float64{10, 10, 10, 10, 10}, Intervals: []model.Interval{{Level: spreadLevel, Lo: []float64{6, 6, 6, 6, 6}, Hi: []float64{13, 13, 13, 13, 13}}}}
 	u.Widen(fc)
-	golden.Near(t, "low ends", fc.Intervals[0].Lo, []float64{5, 6, 10 - math.Sqrt(17), 10 - math.Sqrt(17), 5}, 1e-9)
-	golden.Near(t, "high ends", fc.Intervals[0].Hi, []float64{15, 13, 10 + math.Sqrt(13), 10 + math.Sqrt(13), 15}, 1e-9)
-	golden.Near(t, "mean of two steps", u.Coarse(2, false).Above, []float64{2, 2}, 1e-12)
-	golden.Near(t, "sum of six steps", u.Coarse(6, true).Below, []float64{8}, 1e-12)
-	golden.Near(t, "of a sum", u.Plus(Unknown{Below: []float64{4}, Above: []float64{3}}).Below, []float64{5, 4, math.Sqrt(17), math.Sqrt(17)}, 1e-12)
-	golden.Near(t, "of a sum with nothing", u.Plus(Unknown{}).Above, u.Above, 1e-12)
+	golden.CheckNear(t, "low ends", fc.Intervals[0].Lo, []float64{5, 6, 10 - math.Sqrt(17), 10 - math.Sqrt(17), 5}, 1e-9)
+	golden.CheckNear(t, "high ends", fc.Intervals[0].Hi, []float64{15, 13, 10 + math.Sqrt(13), 10 + math.Sqrt(13), 15}, 1e-9)
+	golden.CheckNear(t, "mean of two steps", u.Coarse(2, false).Above, []float64{2, 2}, 1e-12)
+	golden.CheckNear(t, "sum of six steps", u.Coarse(6, true).Below, []float64{8}, 1e-12)
+	golden.CheckNear(t, "of a sum", u.Plus(Unknown{Below: []float64{4}, Above: []float64{3}}).Below, []float64{5, 4, math.Sqrt(17), math.Sqrt(17)}, 1e-12)
+	golden.CheckNear(t, "of a sum with nothing", u.Plus(Unknown{}).Above, u.Above, 1e-12)
 	rng := capcli.Seed(1).Stream("move")
 	high := 0
 	for range 1000 {

@@ -3,6 +3,7 @@ package forecast
 import (
 	"math"
 
+	"capcli/forecast/decompose"
 	"capcli/forecast/model"
 )
 
@@ -73,7 +74,7 @@ func nsdiffs(y []float64, period int) int {
 	if period < 2 || len(y) <= 2*period || isFlat(model.Observed(y)) {
 		return 0
 	}
-	d, err := MSTL(spanGaps(y), []int{period})
+	d, err := decompose.MSTL(spanGaps(y), []int{period})
 	if err != nil || len(d.Seasons) == 0 || !(d.SeasonalStrength(0) > 0.64) {
 		return 0
 	}

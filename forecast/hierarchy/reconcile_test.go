@@ -138,7 +138,7 @@ func TestReconcileAsR(t *testing.T) {
 		if err := c.Reconcile(got, Bounds{}); err != nil {
 			t.Fatal(row.way, err)
 		}
-		golden.Near(t, row.way.String(), got, row.want, 1e-9)
+		golden.CheckNear(t, row.way.String(), got, row.want, 1e-9)
 		if row.way == MinTShrink && math.Abs(c.Shrink-g.Lambda) > 1e-12 {
 			t.Errorf("shrinkage %v, want %v", c.Shrink, g.Lambda)
 		}
@@ -260,11 +260,11 @@ func TestReconcileKeepsTheWholeOverTheFloor(t *testing.T) {
 	if err := c.Reconcile(y, Bounds{Floor: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Near(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
+	golden.CheckNear(t, "floored", y, []float64{6, 4, 2, 0}, 1e-12)
 	if err := c.Reconcile(y, Bounds{Caps: []float64{3, 9, 9, 9}}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Near(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
+	golden.CheckNear(t, "capped", y, []float64{3, 2, 1, 0}, 1e-12)
 }
 
 // TestReconcileOfManyParts: a system of ten thousand parts costs what its sums cost.
@@ -359,5 +359,5 @@ func TestReconcileOfUnequalLengths(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 10.0 * 49 / (49 + 25)
-	golden.Near(t, "reconciled", y, []float64{want, want}, 1e-9)
+	golden.CheckNear(t, "reconciled", y, []float64{want, want}, 1e-9)
 }

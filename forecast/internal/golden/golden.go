@@ -53,8 +53,8 @@ func Series(t *testing.T, name string) []float64 {
 	return y
 }
 
-// Near fails where got and want differ by more than tolerance of the largest of want.
-func Near(t *testing.T, what string, got, want []float64, tolerance float64) {
+// CheckNear fails where got and want differ by more than tolerance of the largest of want.
+func CheckNear(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))

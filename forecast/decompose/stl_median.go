@@ -1,4 +1,4 @@
-package forecast
+package decompose
 
 // middle reorders v and gives the two values that stand in the middle after a
 // partial sort (Chambers 1971, "Algorithm 410: Partial sorting", CACM 14; cuts by

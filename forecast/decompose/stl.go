@@ -1,4 +1,4 @@
-package forecast
+package decompose
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"capcli/forecast/model"
 )
 
-// STLOptions are what a decomposition by loess is asked for. The zero value is
+// Options are what a decomposition by loess is asked for. The zero value is
 // a season that never changes, the paper's trend window, and no robustness.
-type STLOptions struct {
+type Options struct {
 	Window int  // loess window of the season, in seasons (odd, 7 or more); 0: the season is periodic
 	Trend  int  // loess window of the trend, in steps; 0: the smallest odd one of at least 1.5 period / (1 - 1.5/Window)
 	Robust bool // values far off the fit count less: 15 outer loops with one inner, else none with two
@@ -21,7 +21,7 @@ type STLOptions struct {
 // The cycles are
 // smoothed by local constants, the trend by local lines, as R's stl does. It
 // needs more than two whole seasons, and no missing value.
-func STL(y []float64, period int, o STLOptions) (trend, seasonal, remainder []float64, err error) {
+func STL(y []float64, period int, o Options) (trend, seasonal, remainder []float64, err error) {
 	n := len(y)
 	if period < 2 || n <= 2*period {
 		return nil, nil, nil, fmt.Errorf("stl: %d values and a season of %d; want more than two seasons: %w", n, period, model.ErrTooShort)
@@ -58,7 +58,7 @@ type stl struct {
 	subWeight, subFit, remaining []float64
 }
 
-func newSTL(n, period int, o STLOptions) *stl {
+func newSTL(n, period int, o Options) *stl {
 	window := makeOdd(max(3, o.Window))
 	if o.Window <= 0 {
 		window = 10*n + 1

@@ -1,15 +1,15 @@
-package forecast
+package decompose
 
 import "math"
 
 // The spans of the super smoother's three running lines, as shares of the data.
 var superSpans = [3]float64{0.05, 0.2, 0.5}
 
-// superSmooth is the variable-span smoother of Friedman (1984, "A variable span
+// SuperSmooth is the variable-span smoother of Friedman (1984, "A variable span
 // smoother", SLAC PUB-3477) of values at regular times: of three running lines,
 // the one with the smallest smoothed cross-validated error is taken at each
 // place, its span is smoothed in turn, and the lines are mixed by it.
-func superSmooth(y []float64) []float64 {
+func SuperSmooth(y []float64) []float64 {
 	n := len(y)
 	var lines, errors [3][]float64
 	for k, span := range superSpans {

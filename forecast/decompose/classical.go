@@ -1,12 +1,13 @@
-package forecast
+package decompose
 
 import (
-	"capcli/forecast/model"
 	"math"
+
+	"capcli/forecast/model"
 )
 
-// acf is the sample autocorrelation at lags 0..lags; zeros after lag 0 of a constant.
-func acf(y []float64, lags int) []float64 {
+// Autocorrelations is the sample autocorrelation at lags 0..lags; zeros after lag 0 of a constant.
+func Autocorrelations(y []float64, lags int) []float64 {
 	out := make([]float64, lags+1)
 	out[0] = 1
 	mu := model.Mean(y)
@@ -29,9 +30,9 @@ func acf(y []float64, lags int) []float64 {
 	return out
 }
 
-// classical is the multiplicative season of a classical decomposition: the mean
+// Multiplicative is the multiplicative season of a classical decomposition: the mean
 // ratio to the centred moving average by phase, normalised to mean 1.
-func classical(y []float64, m int) []float64 {
+func Multiplicative(y []float64, m int) []float64 {
 	n := len(y)
 	trend := make([]float64, n)
 	average(y, m, trend)

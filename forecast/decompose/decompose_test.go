@@ -1,11 +1,12 @@
-package forecast
+package decompose
 
 import (
-	"capcli/forecast/internal/golden"
 	"encoding/json"
 	"math"
 	"strconv"
 	"testing"
+
+	"capcli/forecast/internal/golden"
 )
 
 type goldenSTL struct {
@@ -32,13 +33,13 @@ func TestDecomposeAsR(t *testing.T) {
 				if w, ok := want.Window.(float64); ok {
 					window = int(w)
 				}
-				trend, season, rest, err := STL(y, golden.Frequency[name], STLOptions{Window: window, Robust: want.Robust})
+				trend, season, rest, err := STL(y, golden.Frequency[name], Options{Window: window, Robust: want.Robust})
 				if err != nil {
 					t.Fatal(err)
 				}
-				golden.Near(t, kind+" trend", trend, want.Trend, 1e-9)
-				golden.Near(t, kind+" season", season, want.Seasonal, 1e-9)
-				golden.Near(t, kind+" remainder", rest, want.Rest, 1e-8)
+				golden.CheckNear(t, kind+" trend", trend, want.Trend, 1e-9)
+				golden.CheckNear(t, kind+" season", season, want.Seasonal, 1e-9)
+				golden.CheckNear(t, kind+" remainder", rest, want.Rest, 1e-8)
 			}
 			parts := map[string][]float64{}
 			if err := json.Unmarshal(all["mstl_default"], &parts); err != nil {
@@ -48,9 +49,9 @@ func TestDecomposeAsR(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Near(t, "mstl trend", d.Trend, parts["Trend"], 1e-9)
-			golden.Near(t, "mstl season", d.Seasons[0], parts["Seasonal"+strconv.Itoa(golden.Frequency[name])], 1e-9)
-			golden.Near(t, "mstl remainder", d.Remainder, parts["Remainder"], 1e-8)
+			golden.CheckNear(t, "mstl trend", d.Trend, parts["Trend"], 1e-9)
+			golden.CheckNear(t, "mstl season", d.Seasons[0], parts["Seasonal"+strconv.Itoa(golden.Frequency[name])], 1e-9)
+			golden.CheckNear(t, "mstl remainder", d.Remainder, parts["Remainder"], 1e-8)
 		})
 	}
 }
@@ -76,7 +77,7 @@ func TestSTLSumsToTheSeries(t *testing.T) {
 	for i := range y {
 		y[i] = math.Sin(float64(i)/3)*7 + float64(i%24)*math.Pow(1.01, float64(i)) - float64(i*i%31)
 	}
-	for _, o := range []STLOptions{{}, {Window: 7}, {Window: 999, Robust: true}, {Window: 11, Trend: 5001}} {
+	for _, o := range []Options{{}, {Window: 7}, {Window: 999, Robust: true}, {Window: 11, Trend: 5001}} {
 		trend, season, rest, err := STL(y, 24, o)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +86,7 @@ func TestSTLSumsToTheSeries(t *testing.T) {
 		for i := range y {
 			sum[i] = trend[i] + season[i] + rest[i]
 		}
-		golden.Near(t, "sum", sum, y, 1e-12)
+		golden.CheckNear(t, "sum", sum, y, 1e-12)
 	}
 }
 

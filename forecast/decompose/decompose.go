@@ -1,4 +1,6 @@
-package forecast
+// Package decompose splits a series into trend, seasons and remainder: by loess (STL, and
+// MSTL for several seasons), by moving averages, and without season by the super smoother.
+package decompose
 
 import (
 	"fmt"
@@ -10,8 +12,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// Decomposition is a series split into parts that sum to it.
-type Decomposition struct {
+// Parts is a series split into parts that sum to it.
+type Parts struct {
 	Trend     []float64
 	Periods   []int       // of the seasons, shortest first
 	Seasons   [][]float64 // one for each of Periods
@@ -19,7 +21,7 @@ type Decomposition struct {
 }
 
 // Adjusted is the series without its seasons.
-func (d *Decomposition) Adjusted() []float64 {
+func (d *Parts) Adjusted() []float64 {
 	out := make([]float64, len(d.Trend))
 	for i := range out {
 		out[i] = d.Trend[i] + d.Remainder[i]
@@ -28,7 +30,7 @@ func (d *Decomposition) Adjusted() []float64 {
 }
 
 // Season is the sum of the seasons i steps after the end, from their last cycle.
-func (d *Decomposition) Season(i int) float64 {
+func (d *Parts) Season(i int) float64 {
 	sum := 0.0
 	for k, p := range d.Periods {
 		s := d.Seasons[k]
@@ -43,22 +45,22 @@ func (d *Decomposition) Season(i int) float64 {
 // the seasons are 11, 15, 19, ... cycles. Seasons with fewer than two cycles in
 // the data are left out; without any left the trend is by Friedman's super smoother,
 // as in R.
-func MSTL(y []float64, periods []int) (Decomposition, error) {
+func MSTL(y []float64, periods []int) (Parts, error) {
 	if err := model.CheckPresent(y); err != nil {
-		return Decomposition{}, fmt.Errorf("mstl: %w", err)
+		return Parts{}, fmt.Errorf("mstl: %w", err)
 	}
 	if len(y) < 3 {
-		return Decomposition{}, fmt.Errorf("mstl: %d values, want 3 or more: %w", len(y), model.ErrTooShort)
+		return Parts{}, fmt.Errorf("mstl: %d values, want 3 or more: %w", len(y), model.ErrTooShort)
 	}
-	return splitSeasons(y, usableSeasons(len(y), periods), false)
+	return Split(y, UsableSeasons(len(y), periods), false)
 }
 
-// splitSeasons is MSTL of seasons that are usable.
-func splitSeasons(y []float64, periods []int, robust bool) (Decomposition, error) {
-	d := Decomposition{Periods: periods}
+// Split is MSTL of seasons that are usable.
+func Split(y []float64, periods []int, robust bool) (Parts, error) {
+	d := Parts{Periods: periods}
 	rest := slices.Clone(y)
 	if len(d.Periods) == 0 {
-		d.Trend = superSmooth(rest)
+		d.Trend = SuperSmooth(rest)
 	}
 	d.Seasons = make([][]float64, len(d.Periods))
 	rounds := 2
@@ -72,9 +74,9 @@ func splitSeasons(y []float64, periods []int, robust bool) (Decomposition, error
 					rest[i] += s[i]
 				}
 			}
-			trend, season, _, err := STL(rest, p, STLOptions{Window: 11 + 4*k, Robust: robust})
+			trend, season, _, err := STL(rest, p, Options{Window: 11 + 4*k, Robust: robust})
 			if err != nil {
-				return Decomposition{}, err
+				return Parts{}, err
 			}
 			d.Trend, d.Seasons[k] = trend, season
 			for i := range rest {
@@ -89,8 +91,8 @@ func splitSeasons(y []float64, periods []int, robust bool) (Decomposition, error
 	return d, nil
 }
 
-// total is the sum of the seasons.
-func (d *Decomposition) total() []float64 {
+// Total is the sum of the seasons.
+func (d *Parts) Total() []float64 {
 	sum := make([]float64, len(d.Trend))
 	for _, s := range d.Seasons {
 		for i, v := range s {
@@ -100,8 +102,8 @@ func (d *Decomposition) total() []float64 {
 	return sum
 }
 
-// usableSeasons are the seasons that a series of n values has more than two of, in order, each once.
-func usableSeasons(n int, periods []int) []int {
+// UsableSeasons are the seasons that a series of n values has more than two of, in order, each once.
+func UsableSeasons(n int, periods []int) []int {
 	var out []int
 	for _, p := range periods {
 		if p > 1 && 2*p < n {
@@ -115,7 +117,7 @@ func usableSeasons(n int, periods []int) []int {
 // SeasonalStrength is 1 - var(remainder)/var(season + remainder), at least 0:
 // 0 for no season, 1 for nothing but season (Wang, Smith & Hyndman 2006). The
 // season is number k of the decomposition.
-func (d *Decomposition) SeasonalStrength(k int) float64 {
+func (d *Parts) SeasonalStrength(k int) float64 {
 	both := make([]float64, len(d.Remainder))
 	for i, r := range d.Remainder {
 		both[i] = r + d.Seasons[k][i]
