@@ -31,19 +31,21 @@ var modules = map[string][]string{
 // Who may import whom, beside the standard library and the root. Data flows one
 // way: a folder that is not in this table fails the test.
 var layers = map[string][]string{
-	".":                        {},
+	".": {},
+
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
 	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/model", "profile/demand", "profile/series"},
 	"forecast":                 {"forecast/model", "forecast/decompose", "gonum"},
 	"forecast/model":           {"gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
 	"forecast/internal/golden": {},
-	"simulate":                 {"simulate/internal/sorted"},
-	"simulate/billing":         {"simulate"},
-	"simulate/outcome":         {"simulate", "simulate/billing", "scenarios/prices"},
-	"simulate/plan":            {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "forecast", "gonum"},
-	"simulate/plan/mix":        {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "scenarios", "scenarios/play", "gonum"},
-	"simulate/plan/shard":      {},
+
+	"simulate":            {"simulate/internal/sorted"},
+	"simulate/billing":    {"simulate"},
+	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
+	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "forecast", "gonum"},
+	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "scenarios", "scenarios/play", "gonum"},
+	"simulate/plan/shard": {},
 
 	"simulate/internal/exact": {},
 	"simulate/plan/flow":      {"simulate/internal/exact"},

@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"capcli/forecast/internal/golden"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/forecast/internal/golden"
 
 	"capcli"
 )

@@ -1,12 +1,13 @@
 package forecast
 
 import (
-	"capcli/forecast/internal/golden"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 	"time"
+
+	"capcli/forecast/internal/golden"
 
 	"capcli"
 )

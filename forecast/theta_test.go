@@ -1,8 +1,9 @@
 package forecast
 
 import (
-	"capcli/forecast/internal/golden"
 	"testing"
+
+	"capcli/forecast/internal/golden"
 )
 
 // R forecast 8.20 thetaf. R's simplex stops within 1e-4 of the best alpha, ours goes on.

@@ -1,9 +1,10 @@
 package forecast
 
 import (
-	"capcli/forecast/internal/golden"
 	"math"
 	"testing"
+
+	"capcli/forecast/internal/golden"
 )
 
 func TestUnitRootsAsR(t *testing.T) {
