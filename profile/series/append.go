@@ -24,6 +24,11 @@ type putter struct {
 	unix        int64  // of whole numbers for seconds since 1970, how many make a second; 0 is not known yet, -1 they are none
 }
 
+// newPutter returns what puts rows into t.
+func newPutter(t *Table, o Options) *putter {
+	return &putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater}}
+}
+
 // begin starts a table with the given columns.
 func (p *putter) begin(names []string, l layout, o Options) {
 	if p.t.Always = l.time < 0; !p.t.Always {

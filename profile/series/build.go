@@ -26,11 +26,11 @@ func Find(names []string, o Options) (Columns, error) {
 
 // Builder makes a Table of rows that were read elsewhere, such as from Parquet.
 // Each row is one call; the table comes from Table.
-type Builder struct{ put putter }
+type Builder struct{ put *putter }
 
 // NewBuilder begins a table whose columns, called names, Find placed.
 func NewBuilder(o Options, names []string, c Columns) *Builder {
-	b := &Builder{putter{t: newTable(o, Instant), clock: clock{zone: o.Zone, later: o.DSTLater}}}
+	b := &Builder{newPutter(newTable(o, Instant), o)}
 	b.put.begin(names, layout{ids: c.IDs, time: c.Time, value: c.Value, more: c.More}, o)
 	return b
 }

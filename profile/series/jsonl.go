@@ -3,8 +3,8 @@ package series
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
+
+	"capcli"
 )
 
 // jsonNames are the names of the fields of a flat object, in order.
@@ -14,7 +14,7 @@ func jsonNames(line []byte) []string {
 		return nil
 	}
 	var out []string
-	for d.More() && len(out) < maxColumns {
+	for d.More() && len(out) < capcli.MaxColumns {
 		t, err := d.Token()
 		name, ok := t.(string)
 		if err != nil || !ok {
@@ -30,34 +30,24 @@ func jsonNames(line []byte) []string {
 }
 
 // readJSONL reads one object a line with the fields of a long table.
-func readJSONL(r io.Reader, o Options) (*Table, error) {
+func readJSONL(text *capcli.LineReader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
-	src := newSource(r)
-	put := putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater}}
+	put := newPutter(t, o)
 	var names []string
 	var l layout
-	for {
-		line, err := src.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, t.readError(src.line, err)
-		}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
+	err := t.eachLine(text, func(line []byte, n int) (err error) {
+		line = bytes.TrimSpace(line)
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(line, &object); err != nil {
-			return nil, t.fault(src.line, "", "expected a JSON object, found "+quote(string(line)), "write one object on each line")
+			return t.fault(n, "", "expected a JSON object, found "+quote(string(line)), "write one object on each line")
 		}
 		if names == nil {
 			names = jsonNames(line)
-			if l, err = t.find(names, src.line, o); err != nil {
-				return nil, err
+			if l, err = t.find(names, n, o); err != nil {
+				return err
 			}
 			if len(l.wide) > 0 {
-				return nil, t.fault(src.line, "", "expected the fields unique_id, ds and capacity in each object", "write one object for each series and stamp")
+				return t.fault(n, "", "expected the fields unique_id, ds and capacity in each object", "write one object for each series and stamp")
 			}
 			put.begin(names, l, o)
 		}
@@ -65,9 +55,10 @@ func readJSONL(r io.Reader, o Options) (*Table, error) {
 			put.more[k] = jsonText(object[more.value])
 		}
 		id := put.id(l.ids, func(i int) []byte { return []byte(jsonText(object[names[i]])) })
-		if err := put.row(src.line, id, jsonText(object[put.time]), jsonText(object[put.value])); err != nil {
-			return nil, err
-		}
+		return put.row(n, id, jsonText(object[put.time]), jsonText(object[put.value]))
+	})
+	if err != nil {
+		return nil, err
 	}
 	return put.end()
 }

@@ -18,7 +18,7 @@ type layout struct {
 // find places the columns of a head. Without an id there is one series. With
 // one more column than are known, that is the value.
 func (t *Table) find(names []string, line int, o Options) (layout, error) {
-	c := columnsOf(names)
+	c := columns(names)
 	if o.Loose && len(c.ids(o.ID)) == 0 {
 		o.ID = ""
 	}

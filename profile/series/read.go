@@ -1,19 +1,21 @@
 package series
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"capcli"
 )
 
 // Read reads a table of series in any of the forms that the package knows.
 func Read(r io.Reader, o Options) (*Table, error) {
-	buf := bufio.NewReaderSize(r, 256<<10)
-	head, err := buf.Peek(64 << 10)
-	if err != nil && !errors.Is(err, io.EOF) {
+	const headBytes = 64 << 10
+	text := capcli.NewLineReader(r)
+	head := text.Head(headBytes)
+	if err := text.Err(); err != nil && !errors.Is(err, io.EOF) && len(head) < headBytes {
 		return nil, newTable(o, Instant).readError(1, err)
 	}
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
@@ -30,56 +32,68 @@ func Read(r io.Reader, o Options) (*Table, error) {
 	}
 	switch {
 	case isProm(trimmed):
-		return ReadPrometheus(buf, o)
+		return ReadPrometheus(text, o)
 	case trimmed[0] == '{':
-		return readJSONL(buf, o)
+		return readJSONL(text, o)
 	case plain:
-		return readPlain(buf, o)
+		return readPlain(text, o)
 	}
-	return readCSV(buf, o)
+	return readCSV(text, o)
 }
 
-func (t *Table) readError(line int, err error) error {
-	if errors.Is(err, errLong) {
-		return t.fault(line, "", errLong.Error(), "check that this is a table of series")
+// eachLine calls do with each line of text that is not blank, and its number.
+func (t *Table) eachLine(text *capcli.LineReader, do func(line []byte, n int) error) error {
+	for {
+		line, ok := text.Next()
+		switch {
+		case !ok && errors.Is(text.Err(), io.EOF):
+			return nil
+		case !ok:
+			return t.readError(text.Line(), text.Err())
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		if err := do(line, text.Line()); err != nil {
+			return err
+		}
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return t.fault(0, "", fmt.Sprintf("is cut short: the packed data ends in the middle of line %d", line), "check the copy")
+}
+
+// readError returns the error of a text that ended with err after a number of lines.
+func (t *Table) readError(lines int, err error) error {
+	switch {
+	case errors.Is(err, capcli.ErrLongLine):
+		return t.fault(lines+1, "", err.Error(), "check that this is a table of series")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return t.fault(0, "", fmt.Sprintf("is cut short: the packed data ends in the middle of line %d", lines), "check the copy")
 	}
 	return fmt.Errorf("reading %s: %w", t.File, err)
 }
 
 // readPlain reads one value a line. A first line that is no number is a head.
-func readPlain(r io.Reader, o Options) (*Table, error) {
+func readPlain(text *capcli.LineReader, o Options) (*Table, error) {
 	t := newTable(o, None)
 	t.value, t.Dates = "value", false
-	src := newSource(r)
 	name := "series"
 	begun := false
-	for {
-		line, err := src.next()
-		if errors.Is(err, io.EOF) {
-			break
+	err := t.eachLine(text, func(line []byte, n int) error {
+		cell := strings.Trim(string(bytes.TrimSpace(line)), `"`)
+		if bytes.TrimSpace(line)[0] == '#' {
+			return nil
 		}
-		if err != nil {
-			return nil, t.readError(src.line, err)
-		}
-		text := string(bytes.TrimSpace(line))
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		v, wrong := figure(strings.Trim(text, `"`))
+		v, wrong := figure(cell)
 		if wrong != "" && !begun && strings.HasPrefix(wrong, "expected a number, ") {
-			name, begun = strings.Trim(text, `"`), true
-			continue
+			name, begun = cell, true
+			return nil
 		}
 		if wrong != "" {
-			return nil, t.fault(src.line, "value", wrong, "give one number on each line, NA where one is missing")
+			return t.fault(n, "value", wrong, "give one number on each line, NA where one is missing")
 		}
 		begun = true
-		if err := t.add([]byte(name), Row{int64(t.rows) + 1, v, src.line}); err != nil {
-			return nil, err
-		}
+		return t.add([]byte(name), Row{int64(t.rows) + 1, v, n})
+	})
+	if err != nil {
+		return nil, err
 	}
 	return t, t.checkAny()
 }
@@ -92,38 +106,30 @@ func (t *Table) checkAny() error {
 }
 
 // readCSV reads a long table with a head.
-func readCSV(r io.Reader, o Options) (*Table, error) {
+func readCSV(text *capcli.LineReader, o Options) (*Table, error) {
 	t := newTable(o, Instant)
-	src := newSource(r)
-	var f fields
+	var f capcli.Fields
 	var names []string
 	var l layout
-	put := putter{t: t, clock: clock{zone: o.Zone, later: o.DSTLater}}
-	for {
-		line, err := src.next()
-		if errors.Is(err, io.EOF) {
-			break
+	put := newPutter(t, o)
+	err := t.eachLine(text, func(line []byte, n int) (err error) {
+		switch {
+		case names != nil:
+			return put.cells(&f, line, n, len(names), l)
+		case line[0] == '#':
+			return nil
 		}
-		if err != nil {
-			return nil, t.readError(src.line, err)
+		if names = splitHead(line); names == nil || len(names) > capcli.MaxColumns {
+			return t.fault(n, "", fmt.Sprintf("expected a head with at most %d columns, found %s", capcli.MaxColumns, quote(string(line))), "check the separator and the quotes")
 		}
-		if len(bytes.TrimSpace(line)) == 0 || names == nil && line[0] == '#' {
-			continue
-		}
-		if names == nil {
-			if names = splitHead(line); names == nil || len(names) > maxColumns {
-				return nil, t.fault(src.line, "", fmt.Sprintf("expected a head with at most %d columns, found %s", maxColumns, quote(string(line))), "check the separator and the quotes")
-			}
-			f.sep = separatorOf(line)
-			if l, err = t.find(names, src.line, o); err != nil {
-				return nil, err
-			}
+		f.Separator = capcli.FindSeparator(line, separators)
+		if l, err = t.find(names, n, o); err == nil {
 			put.begin(names, l, o)
-			continue
 		}
-		if err := put.cells(&f, line, src.line, len(names), l); err != nil {
-			return nil, err
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if names == nil {
 		return nil, t.fault(0, "", "the file is empty: expected a table of series", "check how it was exported")
@@ -132,14 +138,14 @@ func readCSV(r io.Reader, o Options) (*Table, error) {
 }
 
 // cells puts one line of a table whose head has so many columns.
-func (p *putter) cells(f *fields, line []byte, n, columns int, l layout) error {
-	if !f.split(line) {
+func (p *putter) cells(f *capcli.Fields, line []byte, n, columns int, l layout) error {
+	if f.Split(line) > capcli.QuoteInside {
 		return p.t.fault(n, "", "a quote does not end", "close the quote")
 	}
-	if len(f.cells) != columns {
-		return p.t.fault(n, "", fmt.Sprintf("expected %d columns as in the head, found %d", columns, len(f.cells)), "check the separator and the quotes")
+	if len(f.Row) != columns {
+		return p.t.fault(n, "", fmt.Sprintf("expected %d columns as in the head, found %d", columns, len(f.Row)), "check the separator and the quotes")
 	}
-	text := func(column int) string { return string(bytes.TrimSpace(f.cells[column])) }
+	text := func(column int) string { return string(bytes.TrimSpace(f.Row[column])) }
 	stamp := ""
 	if l.time >= 0 {
 		stamp = text(l.time)
@@ -150,15 +156,5 @@ func (p *putter) cells(f *fields, line []byte, n, columns int, l layout) error {
 	for k, column := range l.more {
 		p.more[k] = text(column)
 	}
-	return p.row(n, p.id(l.ids, func(i int) []byte { return bytes.TrimSpace(f.cells[i]) }), stamp, text(l.value))
-}
-
-func separatorOf(head []byte) byte {
-	sep, most := byte(','), 0
-	for _, s := range []byte{',', '\t', ';', '|'} {
-		if n := bytes.Count(head, []byte{s}); n > most {
-			sep, most = s, n
-		}
-	}
-	return sep
+	return p.row(n, p.id(l.ids, func(i int) []byte { return bytes.TrimSpace(f.Row[i]) }), stamp, text(l.value))
 }

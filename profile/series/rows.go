@@ -27,9 +27,7 @@ const defaultRows = 50_000_000
 
 // Limits on outside text.
 const (
-	maxLine    = 1 << 20
-	maxColumns = 4096
-	maxSeries  = 1_000_000
+	maxSeries = 1_000_000
 	// A figure beyond this cannot be squared and summed.
 	maxFigure = 1e100
 )

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"capcli"
 )
 
 func init() {
@@ -18,7 +20,7 @@ func sniffCSV(head []byte) bool {
 }
 
 func readCSV(r *Reader) error {
-	t, err := newTable(r, 0, true)
+	t, err := newTable(r, capcli.Fields{})
 	if err != nil {
 		return err
 	}
@@ -31,10 +33,10 @@ func readCSV(r *Reader) error {
 	for t.next() {
 		for i, col := range place {
 			if col >= 0 {
-				cells[i] = t.row[col]
+				cells[i] = t.Row[col]
 			}
 		}
-		more, err := d.keep(t.line, t.rows, t.raw, &cells)
+		more, err := d.keep(t.line, t.rows, t.Raw, &cells)
 		if err != nil || !more {
 			return err
 		}

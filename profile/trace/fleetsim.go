@@ -23,7 +23,7 @@ type fleetsim struct {
 }
 
 func readFleetsim(r *Reader) error {
-	t, err := newTable(r, 0, true)
+	t, err := newTable(r, capcli.Fields{})
 	if err != nil {
 		return err
 	}

@@ -15,11 +15,11 @@ func sniffGaia(head []byte) bool { return headHas(head, "arrival_time", "length"
 
 func readGaia(r *Reader) error {
 	scale := int64(1)
-	if inHours(r.text.head(HeadBytes)) {
+	if inHours(r.text.Head(HeadBytes)) {
 		scale = 3600
 		r.Note("arrival_time and length are fractions that are whole seconds when read as hours: they were read as hours")
 	}
-	t, err := newTable(r, 0, true)
+	t, err := newTable(r, capcli.Fields{})
 	if err != nil {
 		return err
 	}

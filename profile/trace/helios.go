@@ -24,7 +24,7 @@ type helios struct {
 }
 
 func readHelios(r *Reader) error {
-	t, err := newTable(r, 0, true)
+	t, err := newTable(r, capcli.Fields{})
 	if err != nil {
 		return err
 	}

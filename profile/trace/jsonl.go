@@ -49,9 +49,6 @@ func readJSONL(r *Reader) error {
 		if !ok {
 			return nil
 		}
-		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		}
 		if len(trim(line)) == 0 {
 			continue
 		}

@@ -80,17 +80,11 @@ func (o *objects) object() bool {
 }
 
 func (o *objects) byte() (byte, bool) {
-	t := o.r.text
-	if t.at == t.end && !t.fill() {
-		return 0, false
-	}
-	c := t.buf[t.at]
-	t.at++
+	c, err := o.r.text.ReadByte()
 	if c == '\n' {
 		o.n++
-		t.line++
 	}
-	return c, true
+	return c, err == nil
 }
 
 // beginsJSON gives the first bytes of head after blanks and a mark.

@@ -49,7 +49,7 @@ func Open(in Input, o Options) (*Reader, error) {
 	if err := r.unpack(); err != nil {
 		return nil, err
 	}
-	head := r.text.head(HeadBytes)
+	head := r.text.Head(HeadBytes)
 	if len(head) == 0 {
 		if err := r.endError(); err != nil {
 			return nil, err
@@ -84,8 +84,8 @@ func (r *Reader) unpack() error {
 		src = io.NewSectionReader(r.in.At, 0, r.in.Size)
 	}
 	raw := &meter{r: src}
-	t := newText(raw)
-	head := t.head(6)
+	t := capcli.NewLineReader(raw)
+	head := t.Head(6)
 	var plain io.Reader
 	var err error
 	switch {
@@ -100,10 +100,11 @@ func (r *Reader) unpack() error {
 		return nil
 	}
 	if err != nil {
-		r.text = &text{err: err} // what was read so far is no data
+		r.text = capcli.NewLineReader(nil)
+		r.text.Fail(err) // what was read so far is no data
 		return r.endError()
 	}
-	r.text = newText(&guard{plain: plain, raw: raw})
+	r.text = capcli.NewLineReader(&guard{plain: plain, raw: raw})
 	return nil
 }
 
@@ -195,22 +196,22 @@ func (r *Reader) checkText(head []byte) error {
 // endError turns the end of the text into an error: nil for the plain end, and
 // for a cut that was allowed.
 func (r *Reader) endError() error {
-	t := r.text
+	err, line := r.text.Err(), r.text.Line()+1
 	switch {
-	case t.err == nil || errors.Is(t.err, io.EOF):
+	case err == nil || errors.Is(err, io.EOF):
 		return nil
-	case errors.Is(t.err, errLongLine):
-		return r.fault(t.line+1, "", "the line is longer than 1 MiB", "check that this is a job log")
-	case errors.Is(t.err, errTooBig):
-		return r.fault(t.line+1, "", t.err.Error(), "unpack it, check it, and give it plain")
-	case errors.Is(t.err, io.ErrUnexpectedEOF) && r.packed != "":
-		return r.cut(fmt.Sprintf("is cut short: the %s data ends in the middle of line %d", r.packed, t.line+1))
+	case errors.Is(err, capcli.ErrLongLine):
+		return r.fault(line, "", err.Error(), "check that this is a job log")
+	case errors.Is(err, errTooBig):
+		return r.fault(line, "", err.Error(), "unpack it, check it, and give it plain")
+	case errors.Is(err, io.ErrUnexpectedEOF) && r.packed != "":
+		return r.cut(fmt.Sprintf("is cut short: the %s data ends in the middle of line %d", r.packed, line))
 	case r.packed != "":
-		e := r.fault(t.line+1, "", fmt.Sprintf("the %s data is damaged: %v", r.packed, t.err), "check the copy: "+r.packed+" -t "+r.in.Name)
-		e.Err = t.err
+		e := r.fault(line, "", fmt.Sprintf("the %s data is damaged: %v", r.packed, err), "check the copy: "+r.packed+" -t "+r.in.Name)
+		e.Err = err
 		return e
 	}
-	return fmt.Errorf("reading %s: %w", r.in.Name, t.err)
+	return fmt.Errorf("reading %s: %w", r.in.Name, err)
 }
 
 // cut is what happens at the end of an input that was cut short.

@@ -25,7 +25,7 @@ type openb struct {
 }
 
 func readOpenb(r *Reader) error {
-	t, err := newTable(r, 0, true)
+	t, err := newTable(r, capcli.Fields{})
 	if err != nil {
 		return err
 	}

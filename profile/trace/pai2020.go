@@ -24,7 +24,7 @@ type pai struct {
 }
 
 func readPAI(r *Reader) error {
-	t, err := newTable(r, 0, true)
+	t, err := newTable(r, capcli.Fields{})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func sniffPhilly(head []byte) bool {
 }
 
 func readPhilly(r *Reader) error {
-	if json := beginsJSON(r.text.head(HeadBytes)); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
+	if json := beginsJSON(r.text.Head(HeadBytes)); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
 		return readPhillyJSON(r)
 	}
 	return readPhillyTable(r)
@@ -158,7 +158,7 @@ func phillyState(status string) string {
 // readPhillyTable reads the derived table. It has no ids: a job is called j
 // and the number of its row, from 0.
 func readPhillyTable(r *Reader) error {
-	t, err := newTable(r, 0, true)
+	t, err := newTable(r, capcli.Fields{})
 	if err != nil {
 		return err
 	}

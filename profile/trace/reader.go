@@ -26,7 +26,7 @@ type Reader struct {
 	in     Input
 	o      Options
 	format Format
-	text   *text
+	text   *capcli.LineReader
 	packed string // "gzip", "zstd" or ""
 
 	rep              Report
@@ -68,7 +68,7 @@ func (r *Reader) Jobs() capcli.Jobs {
 		if err == nil {
 			err = r.checkAny()
 		}
-		if r.text.open && r.lastReject == r.text.line {
+		if r.text.EndsOpen() && r.lastReject == r.text.Line() {
 			r.Note("the last line has no end and was rejected: the file may be cut short")
 		}
 		if err != nil {
@@ -272,8 +272,8 @@ func (r *Reader) Fault(line int, field, text, hint string) error {
 // false at the end, whatever the cause: Jobs finds out which. It is valid
 // until the next call.
 func (r *Reader) Line() (line []byte, n int, ok bool) {
-	line, ok = r.text.next()
-	return line, r.text.line, ok
+	line, ok = r.text.Next()
+	return line, r.text.Line(), ok
 }
 
 // Body is the decompressed input as bytes, for formats that are not lines.

@@ -84,24 +84,24 @@ func readSacct(r *Reader) error {
 
 // sacctTable finds the header, or takes the names given in its place.
 func sacctTable(r *Reader) (*table, error) {
-	head := r.text.head(HeadBytes)
+	head := r.text.Head(HeadBytes)
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\ufeff")), []byte{'\n'})
-	sep := separator(line)
+	sep := capcli.FindSeparator(line, separators)
 	for _, want := range []byte{'|', 0x1f} {
 		if bytes.IndexByte(line, want) >= 0 {
 			sep = want
 		}
 	}
 	if len(r.o.Columns) == 0 || sniffSacct(head) {
-		return newTable(r, sep, false)
+		return newTable(r, capcli.Fields{Separator: sep, Bare: true})
 	}
-	t := &table{r: r, sep: sep}
+	t := &table{r: r, Fields: capcli.Fields{Separator: sep, Bare: true}}
 	for _, name := range r.o.Columns {
 		name, _, _ = strings.Cut(strings.TrimSpace(name), "%")
 		t.names = append(t.names, name)
 	}
-	if len(t.names) > maxColumns {
-		return nil, r.fault(0, "", fmt.Sprintf("%d columns are named, the limit is %d", len(t.names), maxColumns), "correct --columns-in")
+	if len(t.names) > capcli.MaxColumns {
+		return nil, r.fault(0, "", fmt.Sprintf("%d columns are named, the limit is %d", len(t.names), capcli.MaxColumns), "correct --columns-in")
 	}
 	return t, nil
 }
@@ -110,7 +110,7 @@ func sacctTable(r *Reader) (*table, error) {
 func (s *sacct) row() (more bool, err error) {
 	id := trim(s.t.cell(s.c.id))
 	if len(id) == 0 {
-		return s.r.Reject(s.t.line, s.t.raw, "JobID: missing"), nil
+		return s.r.Reject(s.t.line, s.t.Raw, "JobID: missing"), nil
 	}
 	if dot := bytes.IndexByte(id, '.'); dot >= 0 {
 		return s.step(id[:dot]), nil
@@ -121,7 +121,7 @@ func (s *sacct) row() (more bool, err error) {
 		return false, err
 	}
 	if row.bad != "" {
-		return s.r.Reject(s.t.line, s.t.raw, row.bad), nil
+		return s.r.Reject(s.t.line, s.t.Raw, row.bad), nil
 	}
 	key := s.key(&row.job)
 	if at, ok := s.held[key]; ok {
@@ -142,7 +142,7 @@ func (s *sacct) step(base []byte) bool {
 		s.r.Fold(1)
 		return true
 	}
-	return s.r.Reject(s.t.line, s.t.raw, "step of a job that is not in the log")
+	return s.r.Reject(s.t.line, s.t.Raw, "step of a job that is not in the log")
 }
 
 // key names the job that a row belongs to, whatever the attempt. Job ids are
@@ -167,7 +167,7 @@ func (s *sacct) hold(key string, row *slurmRow) bool {
 		state: row.job.State, started: row.started, line: s.t.line,
 	}
 	if s.r.o.Rejects != nil {
-		h.raw = bytes.Clone(s.t.raw)
+		h.raw = bytes.Clone(s.t.Raw)
 	}
 	if len(s.ring) < sacctHeld {
 		s.held[key] = len(s.ring)

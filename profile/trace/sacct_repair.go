@@ -16,7 +16,7 @@ const mostMended = 64
 // two, so that all fields around them read as what they are; later fields are
 // tried first, for they disturb fewer. False leaves the row as it was.
 func (s *sacct) mend() bool {
-	surplus := len(s.t.row) - len(s.t.names)
+	surplus := len(s.t.Row) - len(s.t.names)
 	var text []int
 	for i := len(s.t.names) - 1; i >= 0; i-- {
 		for _, free := range sacctText {
@@ -28,7 +28,7 @@ func (s *sacct) mend() bool {
 	if surplus > mostMended {
 		return false
 	}
-	pieces := s.t.row
+	pieces := s.t.Row
 	for i, a := range text {
 		if s.glue(pieces, a, surplus, a, 0) {
 			return true
@@ -41,14 +41,14 @@ func (s *sacct) mend() bool {
 			}
 		}
 	}
-	s.t.row = pieces
+	s.t.Row = pieces
 	return false
 }
 
 // glue joins n further pieces to field a and m to the later field b, and looks
 // whether the row then makes sense.
 func (s *sacct) glue(pieces [][]byte, a, n, b, m int) bool {
-	sep := []byte{s.t.sep}
+	sep := []byte{s.t.Separator}
 	row := make([][]byte, 0, len(s.t.names))
 	row = append(row, pieces[:a]...)
 	row = append(row, bytes.Join(pieces[a:a+n+1], sep))
@@ -59,7 +59,7 @@ func (s *sacct) glue(pieces [][]byte, a, n, b, m int) bool {
 		row = append(row, bytes.Join(pieces[b+n:b+n+m+1], sep))
 		row = append(row, pieces[b+n+m+1:]...)
 	}
-	s.t.row = row
+	s.t.Row = row
 	return s.isSensible()
 }
 

@@ -8,26 +8,20 @@ import (
 	"capcli"
 )
 
-// table is delimited text under a header line: RFC 4180 with any one-byte
-// separator. A line without a quote is split in place and copies nothing.
+// table is delimited text under a header line.
 type table struct {
-	r      *Reader
-	sep    byte
-	quotes bool     // quotes quote (sacct's do not)
-	names  []string // header, as it stands
-	row    [][]byte
-	line   int   // of row's first line
-	rows   int64 // rows met, taken or not
-	raw    []byte
-	mend   func() bool // may put a row with too many columns together again
-	held   []byte      // raw of a record over several lines, and unquoted fields
-	fields []byte
+	capcli.Fields
+	r     *Reader
+	names []string    // header, as it stands
+	line  int         // of the row's first line
+	rows  int64       // rows met, taken or not
+	mend  func() bool // may put a row with too many columns together again
 }
 
 // newTable takes the header line. Lines before it that begin with # or are
 // blank are passed over; behind it only blank ones are.
-func newTable(r *Reader, sep byte, quotes bool) (*table, error) {
-	t := &table{r: r, sep: sep, quotes: quotes}
+func newTable(r *Reader, f capcli.Fields) (*table, error) {
+	t := &table{r: r, Fields: f}
 	for {
 		line, n, ok := r.Line()
 		if !ok {
@@ -35,9 +29,6 @@ func newTable(r *Reader, sep byte, quotes bool) (*table, error) {
 				return nil, err
 			}
 			return nil, r.fault(n, "", "expected a header line, found none", "check how it was exported")
-		}
-		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if len(trim(line)) == 0 || line[0] == '#' {
 			continue
@@ -47,52 +38,35 @@ func newTable(r *Reader, sep byte, quotes bool) (*table, error) {
 }
 
 func (t *table) header(line []byte, n int) error {
-	if t.sep == 0 {
-		t.sep = separator(line)
+	if t.Separator == 0 {
+		t.Separator = capcli.FindSeparator(line, separators)
 	}
 	t.line = n
-	if !t.split(line) {
+	if t.Split(line) == capcli.QuoteOpen {
 		return t.r.fault(n, "", "the header has a quote that does not end", "close the quote")
 	}
-	if len(t.row) > maxColumns {
-		return t.r.fault(n, "", fmt.Sprintf("the header has %d columns, the limit is %d", len(t.row), maxColumns), "check the separator")
+	if len(t.Row) > capcli.MaxColumns {
+		return t.r.fault(n, "", fmt.Sprintf("the header has %d columns, the limit is %d", len(t.Row), capcli.MaxColumns), "check the separator")
 	}
-	for _, f := range t.row {
+	for _, f := range t.Row {
 		t.names = append(t.names, string(trim(f)))
 	}
 	return nil
 }
 
-// separator is the likeliest one in a header.
-func separator(line []byte) byte {
-	best, most := byte(','), 0
-	for _, sep := range []byte{',', '\t', ';', '|', 0x1f} {
-		if n := bytes.Count(line, []byte{sep}); n > most {
-			best, most = sep, n
-		}
-	}
-	return best
-}
+// separators are those that a header is searched for.
+const separators = ",\t;|\x1f"
 
 // col is the place of the first of names that the header has, in any case of
 // letters, or -1.
-func (t *table) col(names ...string) int {
-	for _, want := range names {
-		for i, have := range t.names {
-			if strings.EqualFold(have, want) {
-				return i
-			}
-		}
-	}
-	return -1
-}
+func (t *table) col(names ...string) int { return capcli.FindColumn(t.names, names...) }
 
 // cell is the value in column col, nil when there is no such column.
 func (t *table) cell(col int) []byte {
 	if col < 0 {
 		return nil
 	}
-	return t.row[col]
+	return t.Row[col]
 }
 
 // next takes the next row that has as many columns as the header; others are
@@ -103,28 +77,25 @@ func (t *table) next() bool {
 		if !ok {
 			return false
 		}
-		t.line, t.raw = n, line
 		if len(line) == 0 {
 			continue
 		}
+		t.line = n
 		t.rows++
-		whole := t.split(line)
-		if !whole {
-			if whole = t.joinLines(line); len(t.held) > maxLine {
-				return false
-			}
-		}
+		fault := t.SplitRecord(t.r.text, line)
 		switch {
-		case !whole:
-			if !t.r.Reject(t.line, t.raw, "quote not closed") {
+		case fault == capcli.QuoteOpen && len(t.Raw) > capcli.MaxLine:
+			return false
+		case fault == capcli.QuoteOpen:
+			if !t.r.Reject(t.line, t.Raw, "quote not closed") {
 				return false
 			}
-		case len(t.row) != len(t.names) && !t.mendRow():
-			if !t.r.Reject(t.line, t.raw, fmt.Sprintf("%d columns, the header has %d", len(t.row), len(t.names))) {
+		case len(t.Row) != len(t.names) && !t.mendRow():
+			if !t.r.Reject(t.line, t.Raw, fmt.Sprintf("%d columns, the header has %d", len(t.Row), len(t.names))) {
 				return false
 			}
 		case t.isHeader():
-			if !t.r.Reject(t.line, t.raw, "the header line again") {
+			if !t.r.Reject(t.line, t.Raw, "the header line again") {
 				return false
 			}
 		default:
@@ -136,7 +107,7 @@ func (t *table) next() bool {
 // isHeader tells whether the row says the header again, as files that were put
 // one behind the other do.
 func (t *table) isHeader() bool {
-	for i, cell := range t.row {
+	for i, cell := range t.Row {
 		if string(cell) != t.names[i] {
 			return false
 		}
@@ -149,136 +120,16 @@ func (t *table) isHeader() bool {
 func (t *table) take(job *capcli.Job, field string, bad flaw) bool {
 	switch {
 	case bad == flawless:
-		return t.r.Keep(t.line, t.raw, job)
+		return t.r.Keep(t.line, t.Raw, job)
 	case field == "":
-		return t.r.Reject(t.line, t.raw, string(bad))
+		return t.r.Reject(t.line, t.Raw, string(bad))
 	}
-	return t.r.Reject(t.line, t.raw, field+": "+string(bad))
+	return t.r.Reject(t.line, t.Raw, field+": "+string(bad))
 }
 
 // mendRow tells whether a row with too many columns could be put right.
 func (t *table) mendRow() bool {
-	return len(t.row) > len(t.names) && t.mend != nil && t.mend()
-}
-
-// split cuts line into t.row; false when a quote stays open.
-func (t *table) split(line []byte) bool {
-	t.row = t.row[:0]
-	if t.quotes && bytes.IndexByte(line, '"') >= 0 {
-		return t.splitQuoted(line)
-	}
-	for len(t.row) <= maxColumns {
-		i := bytes.IndexByte(line, t.sep)
-		if i < 0 {
-			break
-		}
-		t.row = append(t.row, line[:i])
-		line = line[i+1:]
-	}
-	t.row = append(t.row, line)
-	return true
-}
-
-// joinLines appends further lines to line until its quotes are closed.
-func (t *table) joinLines(line []byte) bool {
-	t.held = append(t.held[:0], line...)
-	for {
-		more, _, ok := t.r.Line()
-		if !ok {
-			t.raw = t.held
-			return false
-		}
-		t.held = append(append(t.held, '\n'), more...)
-		t.raw = t.held
-		if len(t.held) > maxLine {
-			t.r.text.err = errLongLine
-			t.r.text.end = t.r.text.at
-			t.r.text.line = t.line - 1
-			return false
-		}
-		if !t.opens(more) {
-			return t.split(t.held)
-		}
-	}
-}
-
-// opens tells whether a quote is still open behind line when one was open
-// before it.
-func (t *table) opens(line []byte) bool {
-	for {
-		i := bytes.IndexByte(line, '"')
-		if i < 0 {
-			return true
-		}
-		line = line[i+1:]
-		if len(line) > 0 && line[0] == '"' {
-			line = line[1:]
-			continue
-		}
-		for len(line) == 0 || line[0] != '"' {
-			if i = bytes.IndexByte(line, t.sep); i < 0 {
-				return false
-			}
-			line = line[i+1:]
-		}
-		line = line[1:]
-	}
-}
-
-// splitQuoted is split for a line with quotes in it: a field that begins with
-// a quote ends at the next single one, and two stand for one. A quote inside a
-// bare field is itself.
-func (t *table) splitQuoted(line []byte) bool {
-	t.fields = t.fields[:0]
-	if cap(t.fields) < len(line) {
-		t.fields = make([]byte, 0, 2*len(line))
-	}
-	for len(t.row) <= maxColumns {
-		field, rest, more, ok := t.field(line)
-		if !ok {
-			return false
-		}
-		t.row = append(t.row, field)
-		if !more {
-			return true
-		}
-		line = rest
-	}
-	return true
-}
-
-// field takes one field off line; more tells that a separator followed it.
-func (t *table) field(line []byte) (field, rest []byte, more, ok bool) {
-	if len(line) == 0 || line[0] != '"' {
-		i := bytes.IndexByte(line, t.sep)
-		if i < 0 {
-			return line, nil, false, true
-		}
-		return line[:i], line[i+1:], true, true
-	}
-	from := len(t.fields)
-	line = line[1:]
-	for {
-		i := bytes.IndexByte(line, '"')
-		if i < 0 {
-			return nil, nil, false, false
-		}
-		t.fields = append(t.fields, line[:i]...)
-		line = line[i+1:]
-		if len(line) == 0 || line[0] != '"' {
-			break
-		}
-		t.fields = append(t.fields, '"')
-		line = line[1:]
-	}
-	// What stands between the closing quote and the separator is kept.
-	i := bytes.IndexByte(line, t.sep)
-	if i < 0 {
-		t.fields = append(t.fields, line...)
-		return t.fields[from:], nil, false, true
-	}
-	t.fields = append(t.fields, line[:i]...)
-	return t.fields[from:], line[i+1:], true, true
+	return len(t.Row) > len(t.names) && t.mend != nil && t.mend()
 }
 
 // need finds columns that must be there and says in one error which are not.
@@ -329,7 +180,7 @@ func headColumns(head []byte) map[string]bool {
 		line = bytes.TrimSuffix(line, []byte{'\r'})
 		if len(trim(line)) > 0 && line[0] != '#' {
 			cols := map[string]bool{}
-			for _, f := range bytes.Split(line, []byte{separator(line)}) {
+			for _, f := range bytes.Split(line, []byte{capcli.FindSeparator(line, separators)}) {
 				cols[strings.ToLower(string(bytes.Trim(f, "\" ")))] = true
 			}
 			return cols

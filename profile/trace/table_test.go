@@ -8,20 +8,22 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"capcli"
 )
 
 // rowsOf reads data as a table and gives its rows.
 func rowsOf(t testing.TB, data string, sep byte) (rows [][]string, rep Report) {
 	t.Helper()
 	r := newReader(Input{Name: "test"}, Options{})
-	r.text = newText(strings.NewReader(data))
-	tab, err := newTable(r, sep, true)
+	r.text = capcli.NewLineReader(strings.NewReader(data))
+	tab, err := newTable(r, capcli.Fields{Separator: sep})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for tab.next() {
-		row := make([]string, len(tab.row))
-		for i, cell := range tab.row {
+		row := make([]string, len(tab.Row))
+		for i, cell := range tab.Row {
 			row[i] = string(cell)
 		}
 		rows = append(rows, row)
@@ -43,8 +45,8 @@ func TestTableRFC4180(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newReader(Input{Name: "test"}, Options{})
-		r.text = newText(&b)
-		tab, err := newTable(r, ',', true)
+		r.text = capcli.NewLineReader(&b)
+		tab, err := newTable(r, capcli.Fields{Separator: ','})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,8 +54,8 @@ func TestTableRFC4180(t *testing.T) {
 			if !tab.next() {
 				t.Fatalf("ended at row %d: %+v", i, r.Report())
 			}
-			got := make([]string, len(tab.row))
-			for j, cell := range tab.row {
+			got := make([]string, len(tab.Row))
+			for j, cell := range tab.Row {
 				got[j] = string(cell)
 			}
 			if !reflect.DeepEqual(got, row) {

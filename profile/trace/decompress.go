@@ -5,8 +5,54 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 )
+
+// Limits on packed text. Each is far above any real log.
+const (
+	maxPlain  = 64 << 30 // bytes after decompression
+	maxRatio  = 1000     // bytes after decompression for each byte before
+	ratioFrom = 64 << 20 // the ratio is looked at from here on
+)
+
+// errTooBig is the error of a file that holds too much when it is unpacked.
+var errTooBig = errors.New("the file is too large")
+
+// guard counts what a decompressor makes of what it was given.
+type guard struct {
+	plain io.Reader
+	raw   *meter
+	n     int64
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	n, err := g.plain.Read(p)
+	g.n += int64(n)
+	if g.n > maxPlain {
+		return n, fmt.Errorf("%w: over %d GiB when decompressed", errTooBig, maxPlain>>30)
+	}
+	if g.n > ratioFrom && g.n/maxRatio > g.raw.n {
+		return n, fmt.Errorf("%w: over %d times its size when decompressed", errTooBig, maxRatio)
+	}
+	return n, err
+}
+
+// meter counts the bytes that pass, and keeps the last ones.
+type meter struct {
+	r    io.Reader
+	n    int64
+	tail [8]byte
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.n += int64(n)
+	kept := len(m.tail) - min(n, len(m.tail))
+	copy(m.tail[:kept], m.tail[len(m.tail)-kept:])
+	copy(m.tail[kept:], p[n-(len(m.tail)-kept):n])
+	return n, err
+}
 
 // errNotCut is the error of gzip data that has the end of a whole file but does
 // not unpack to it.
