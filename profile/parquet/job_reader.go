@@ -20,6 +20,7 @@ func init() {
 		Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
 		Read:   readJobs,
 		Binary: true,
+		Mapped: true,
 	})
 }
 

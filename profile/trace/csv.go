@@ -11,7 +11,7 @@ import (
 
 func init() {
 	Formats.Add("csv", "capcli's own columns as CSV (or with tabs or semicolons); --map reads other headers",
-		Format{Sniff: sniffCSV, Read: readCSV})
+		Format{Sniff: sniffCSV, Read: readCSV, Mapped: true})
 }
 
 func sniffCSV(head []byte) bool {

@@ -14,7 +14,8 @@
 // header, cut short, not text, a line over 1 MiB) ends the stream with a
 // *capcli.InputError.
 //
-// A new format is one new file, a Format added to Formats in its init, and a fuzz
-// target in its test file; a sample of it goes to testdata/traces. TestFormats finds
-// the format, and fails where the sample or the fuzz target is missing.
+// A new format is one new file, a Format added to Formats in its init, and a test file
+// with a sample and a fuzz target, as in own_format_test.go. TestFormats finds the format,
+// and fails where the sample or the fuzz target is missing. A format that is a table of
+// jobs says what its columns are (addTable).
 package trace

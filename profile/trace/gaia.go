@@ -7,54 +7,31 @@ import (
 )
 
 func init() {
-	Formats.Add("gaia", "GAIA's arrival_time,length,cpus (Hanafy et al., ASPLOS'24): CPUs are read as GPUs",
-		Format{Sniff: sniffGaia, Read: readGaia})
+	addTable("gaia", "GAIA's arrival_time,length,cpus (Hanafy et al., ASPLOS'24): CPUs are read as GPUs", tableFormat{
+		needs:   []string{"arrival_time", "length", "cpus"},
+		prepare: findHours,
+		columns: []column{
+			{"arrival_time", readArrival},
+			{"length", readRun},
+			{"cpus", readGPUs},
+			{"ID|job_id", readIDOrRow},
+		},
+	})
 }
 
-func sniffGaia(head []byte) bool { return headHas(head, "arrival_time", "length", "cpus") }
-
-func readGaia(r *Reader) error {
-	scale := int64(1)
-	if inHours(r.text.Head(HeadBytes)) {
-		scale = 3600
-		r.Note("arrival_time and length are fractions that are whole seconds when read as hours: they were read as hours")
-	}
-	t, err := newTable(r, capcli.Fields{})
-	if err != nil {
-		return err
-	}
-	if err := t.need("arrival_time", "length", "cpus"); err != nil {
-		return err
-	}
-	id, submit, length, cpus := t.col("ID", "job_id"), t.col("arrival_time"), t.col("length"), t.col("cpus")
-	var ids arena
-	for t.next() {
-		job := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
-		if job.ID = ids.copyString(t.cell(id)); job.ID == "" {
-			job.ID = ids.number(t.rows)
-		}
-		field, bad := gaiaJob(&job, scale, t.cell(submit), t.cell(length), t.cell(cpus))
-		if !t.take(&job, field, bad) {
-			return nil
-		}
+// findHours finds out whether the table counts hours.
+func findHours(t *tableReader, head []byte) error {
+	if inHours(head) {
+		t.scale = 3600
+		t.r.Note("arrival_time and length are fractions that are whole seconds when read as hours: they were read as hours")
 	}
 	return nil
 }
 
-func gaiaJob(job *capcli.Job, scale int64, submit, length, cpus []byte) (field string, bad flaw) {
-	at, _, bad := fixed(submit, scale)
-	if bad != flawless {
-		return "arrival_time", bad
-	}
-	run, _, bad := fixed(length, scale)
-	if bad != flawless {
-		return "length", bad
-	}
-	if job.GPUs, job.GPUMilli, bad = parseGPUs(cpus); bad != flawless {
-		return "cpus", bad
-	}
-	job.Submit, job.Run = capcli.Time(at), capcli.Seconds(run)
-	return "", flawless
+func readArrival(t *tableReader, job *capcli.Job, cell []byte) flaw {
+	at, _, bad := fixed(cell, t.scale)
+	job.Submit = capcli.Time(at)
+	return bad
 }
 
 // inHours tells whether the rows in head count hours: some value is no whole

@@ -4,14 +4,13 @@ import "strings"
 
 // idTable is a set of job ids that notices a repetition. Ids that count up one by
 // one, such as 17, job-17 or job-0017, cost nothing; each other id costs eight
-// bytes and the slack of a hash table (eleven to twenty-one in all). It holds
+// bytes and the slack of a hash table (ten to twenty-one in all). It holds
 // 64-bit hashes, so some two of ten million different ids are taken for one
 // with a chance of 3 in a million.
 type idTable struct {
 	runs   []idRun // ids that were counted up through
 	last   int     // the run that was met last
-	shards [64]shard
-	used   int
+	hashes map[uint64]struct{}
 }
 
 // idRun is the ids prefix+from up to, but without, prefix+to.
@@ -24,8 +23,7 @@ type idRun struct {
 // maxRuns bounds the runs, all of which are looked at for each id.
 const maxRuns = 8
 
-// newIDTable makes an empty set.
-func newIDTable() *idTable { return &idTable{} }
+func newIDTable() *idTable { return &idTable{hashes: map[uint64]struct{}{}} }
 
 // CheckAndAdd adds id and reports whether it was in the set before. The empty id is
 // never in the set.
@@ -35,13 +33,13 @@ func (s *idTable) CheckAndAdd(id string) bool {
 	}
 	prefix, width, n, counts := splitNumber(id)
 	if !counts {
-		return s.put(hash(id))
+		return s.checkAndAddHash(hash(id))
 	}
 	at := s.run(prefix, width, n)
 	switch {
 	case at >= 0 && n < s.runs[at].to:
 		return true
-	case s.has(hash(id)):
+	case s.hasHash(hash(id)):
 		return true
 	case at >= 0:
 		s.runs[at].to++
@@ -49,9 +47,20 @@ func (s *idTable) CheckAndAdd(id string) bool {
 		s.last = len(s.runs)
 		s.runs = append(s.runs, idRun{strings.Clone(prefix), width, n, n + 1})
 	default:
-		return s.put(hash(id))
+		return s.checkAndAddHash(hash(id))
 	}
 	return false
+}
+
+func (s *idTable) checkAndAddHash(h uint64) bool {
+	before := len(s.hashes)
+	s.hashes[h] = struct{}{}
+	return len(s.hashes) == before
+}
+
+func (s *idTable) hasHash(h uint64) bool {
+	_, there := s.hashes[h]
+	return there
 }
 
 // Has reports whether id is in the set.
@@ -64,7 +73,7 @@ func (s *idTable) Has(id string) bool {
 			return true
 		}
 	}
-	return s.has(hash(id))
+	return s.hasHash(hash(id))
 }
 
 // run finds the run that holds an id or that it comes next in; -1 is none. A
@@ -115,7 +124,7 @@ func splitNumber(id string) (prefix string, width int, n uint64, ok bool) {
 	return id[:i], width, n, true
 }
 
-// hash is FNV-1a with the finisher of splitmix64 (Steele et al. 2014); never 0.
+// hash is FNV-1a with the finisher of splitmix64 (Steele et al. 2014).
 func hash(id string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(id) {
@@ -123,73 +132,5 @@ func hash(id string) uint64 {
 	}
 	h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9
 	h = (h ^ (h >> 27)) * 0x94d049bb133111eb
-	return max(h^(h>>31), 1)
-}
-
-func (s *idTable) has(h uint64) bool {
-	if s.used == 0 {
-		return false
-	}
-	return s.shards[h>>58].has(h)
-}
-
-// put adds h and tells whether it was there.
-func (s *idTable) put(h uint64) bool {
-	if s.shards[h>>58].put(h) {
-		return true
-	}
-	s.used++
-	return false
-}
-
-// shard is one part of the hash table, with open addressing; 0 is free. The
-// parts grow at different moments, so that growing costs little room.
-type shard struct {
-	table []uint64
-	used  int
-}
-
-func (s *shard) has(h uint64) bool {
-	if s.used == 0 {
-		return false
-	}
-	mask := uint64(len(s.table) - 1)
-	for i := h & mask; s.table[i] != 0; i = (i + 1) & mask {
-		if s.table[i] == h {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *shard) put(h uint64) bool {
-	if s.used*4 >= len(s.table)*3 {
-		s.grow()
-	}
-	mask := uint64(len(s.table) - 1)
-	i := h & mask
-	for ; s.table[i] != 0; i = (i + 1) & mask {
-		if s.table[i] == h {
-			return true
-		}
-	}
-	s.table[i] = h
-	s.used++
-	return false
-}
-
-func (s *shard) grow() {
-	old := s.table
-	s.table = make([]uint64, max(64, 2*len(old)))
-	mask := uint64(len(s.table) - 1)
-	for _, h := range old {
-		if h == 0 {
-			continue
-		}
-		i := h & mask
-		for s.table[i] != 0 {
-			i = (i + 1) & mask
-		}
-		s.table[i] = h
-	}
+	return h ^ (h >> 31)
 }

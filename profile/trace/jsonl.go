@@ -13,7 +13,7 @@ import (
 
 func init() {
 	Formats.Add("jsonl", "capcli's own columns, one JSON object a line; --map reads other keys",
-		Format{Sniff: sniffJSONL, Read: readJSONL})
+		Format{Sniff: sniffJSONL, Read: readJSONL, Mapped: true})
 }
 
 func sniffJSONL(head []byte) bool {

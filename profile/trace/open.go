@@ -129,20 +129,20 @@ func (r *Reader) sniff(head []byte) (string, error) {
 	if len(r.o.Columns) > 0 {
 		return "sacct", nil
 	}
-	var known []string
+	known, mapped := "", false
 	for _, e := range Formats.All() {
-		if e.Value.Sniff != nil && e.Value.Sniff(head) {
-			known = append(known, e.Name)
+		if known == "" && e.Value.Sniff != nil && e.Value.Sniff(head) {
+			known, mapped = e.Name, e.Value.Mapped
 		}
 	}
-	if len(r.o.Map) > 0 && !mappable(known) {
+	if len(r.o.Map) > 0 && !mapped {
 		if first := beginsJSON(head); len(first) > 0 && first[0] == '{' {
 			return "jsonl", nil
 		}
 		return "csv", nil
 	}
-	if len(known) > 0 {
-		return known[0], nil
+	if known != "" {
+		return known, nil
 	}
 	if err := r.checkText(head); err != nil {
 		return "", err
@@ -156,18 +156,6 @@ func (r *Reader) sniff(head []byte) (string, error) {
 		hint = "if it is a sacct dump without a header, name its columns with --columns-in, the list given to sacct --format"
 	}
 	return "", r.fault(1, "", fmt.Sprintf("the format is not recognised: the file begins with %q", shorten(first)), hint)
-}
-
-// mappable tells whether the one format that was recognised takes a Map.
-func mappable(known []string) bool {
-	if len(known) == 0 {
-		return false
-	}
-	switch known[0] {
-	case "csv", "jsonl", "parquet", "sacct":
-		return true
-	}
-	return false
 }
 
 func (r *Reader) checkText(head []byte) error {

@@ -16,14 +16,14 @@ func sniffPhilly(head []byte) bool {
 	if json := beginsJSON(head); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
 		return bytes.Contains(json, []byte(`"attempts"`)) && bytes.Contains(json, []byte(`"vc"`))
 	}
-	return headHas(head, "timestamp", "duration", "num_gpus", "cluster")
+	return headHas(head, phillyTable.needs...)
 }
 
 func readPhilly(r *Reader) error {
 	if json := beginsJSON(r.text.Head(HeadBytes)); len(json) > 0 && (json[0] == '[' || json[0] == '{') {
 		return readPhillyJSON(r)
 	}
-	return readPhillyTable(r)
+	return phillyTable.read(r)
 }
 
 // phillyJob is one object of the log.
@@ -155,42 +155,20 @@ func phillyState(status string) string {
 	return status
 }
 
-// readPhillyTable reads the derived table. It has no ids: a job is called j
-// and the number of its row, from 0.
-func readPhillyTable(r *Reader) error {
-	t, err := newTable(r, capcli.Fields{})
-	if err != nil {
-		return err
-	}
-	if err := t.need("timestamp", "duration", "num_gpus", "cluster"); err != nil {
-		return err
-	}
-	p := &philly{r: r, zone: newZoned(r)}
-	submit, run, gpus, vc := t.col("timestamp"), t.col("duration"), t.col("num_gpus"), t.col("cluster")
-	for t.next() {
-		job := capcli.Job{
-			ID: p.ids.copyString(append([]byte{'j'}, p.ids.number(t.rows-1)...)), Partition: p.vcs.intern(t.cell(vc)),
-			Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime,
-		}
-		field, bad := p.row(&job, t.cell(submit), t.cell(run), t.cell(gpus))
-		if !t.take(&job, field, bad) {
-			return nil
-		}
-	}
-	return nil
+// phillyTable is the derived table.
+var phillyTable = tableFormat{
+	needs: []string{"timestamp", "duration", "num_gpus", "cluster"}, lifts: true,
+	columns: []column{
+		{"timestamp", readSubmitOrUnknown},
+		{"duration", readRun},
+		{"num_gpus", readGPUs},
+		{"cluster", readPartition},
+		{"", nameByRow},
+	},
 }
 
-func (p *philly) row(job *capcli.Job, submit, run, gpus []byte) (field string, bad flaw) {
-	if job.Submit, bad = p.zone.read(blankIfUnknown(submit)); bad != flawless {
-		return "timestamp", bad
-	}
-	length, _, bad := fixed(run, 1)
-	if bad != flawless {
-		return "duration", bad
-	}
-	if job.GPUs, job.GPUMilli, bad = parseGPUs(gpus); bad != flawless {
-		return "num_gpus", bad
-	}
-	job.Run = p.r.lift(capcli.Seconds(length))
-	return "", flawless
+// nameByRow calls a job j and the number of its row, from 0.
+func nameByRow(t *tableReader, job *capcli.Job, _ []byte) flaw {
+	job.ID = t.ids.copyString(append([]byte{'j'}, t.ids.number(t.rows-1)...))
+	return flawless
 }

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	Formats.Add("sacct", "Slurm accounting: sacct -P, with its header line or with the names given to --format",
-		Format{Sniff: sniffSacct, Read: readSacct})
+		Format{Sniff: sniffSacct, Read: readSacct, Mapped: true})
 }
 
 // sacctHeld is how many jobs wait for later rows of theirs (attempts after a

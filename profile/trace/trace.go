@@ -112,6 +112,8 @@ type Format struct {
 	Read func(r *Reader) error
 	// Binary formats are not held to being text.
 	Binary bool
+	// Mapped formats take Options.Map.
+	Mapped bool
 }
 
 // Formats are the kinds of job log that can be read.
