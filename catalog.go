@@ -7,7 +7,7 @@ import (
 )
 
 // Catalog is a set of things that a user chooses by name: policies, trace
-// formats, output forms. Each is added by the one file that implements it.
+// formats, output forms. Each is added where it is implemented, or in one table.
 type Catalog[T any] struct {
 	Kind    string // "policy", for errors
 	entries []Entry[T]

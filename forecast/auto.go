@@ -10,11 +10,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("auto", "the best of the others by their errors on the series' own past, combined",
-		func(o Options) model.Model { return Auto{Options: o} })
-}
-
 // Auto forecasts with a combination of models, each weighted by what it made of
 // the series' own past (rolling origin), and with intervals as wide as the
 // combination's errors there say. The M4 competition's lesson is that a

@@ -8,12 +8,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("arima", "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", func(o Options) model.Model {
-		return AutoARIMA{Period: o.Period()}
-	})
-}
-
 // AutoARIMA chooses the order of an ARIMA model by the method of Hyndman and
 // Khandakar (2008, "Automatic time series forecasting: the forecast package for
 // R", J. Statistical Software 27): seasonal differences by the strength of the

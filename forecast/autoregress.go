@@ -12,11 +12,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("seasonal-ar", "autoregression on the last values and on those of a season ago, by ridge",
-		func(o Options) model.Model { return seasonalAR{seasons: o.Seasons} })
-}
-
 // seasonalAR is a regression of each value on the last three, and on those at one
 // and two seasons ago and next to them (a subset autoregression, Box & Jenkins
 // 1970), by ridge regression (Hoerl & Kennard 1970) on values in units of their

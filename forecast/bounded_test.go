@@ -16,7 +16,7 @@ func TestShippedKeepsToBounds(t *testing.T) {
 		y.Values[i] = 80 - 2*float64(i) + float64(i*i%5)
 	}
 	const h = 24
-	raw, err := Holt{}.Fit(y)
+	raw, err := ETS{Form: "AAN"}.Fit(y)
 	if err != nil {
 		t.Fatal(err)
 	}

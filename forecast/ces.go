@@ -27,10 +27,6 @@ type CES struct {
 	Season string // "none", "simple", "partial", "full"; "" is the one with the least AICc
 }
 
-func init() {
-	Models.Add("ces", "complex exponential smoothing, season by AICc", func(o Options) model.Model { return CES{Period: o.Period()} })
-}
-
 // Fit needs 8 values at least, and two seasons for the seasonal kinds; missing
 // values are passed over.
 func (c CES) Fit(y capcli.Series) (model.Fitted, error) {

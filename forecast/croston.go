@@ -10,15 +10,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("croston", "intermittent demand: size and interval smoothed apart (Croston 1972)",
-		func(Options) model.Model { return intermittent{name: "Croston", alpha: 0.1, beta: 0.1} })
-	Models.Add("sba", "Croston with the bias taken out (Syntetos & Boylan 2005)",
-		func(Options) model.Model { return intermittent{name: "SBA", alpha: 0.1, beta: 0.1, unbiased: true} })
-	Models.Add("tsb", "intermittent demand whose chance fades (Teunter, Syntetos & Babai 2011)",
-		func(Options) model.Model { return intermittent{name: "TSB", alpha: 0.1, beta: 0.1, fading: true} })
-}
-
 // intermittent is demand with many zeros: a size z and either an interval p
 // between demands (Croston 1972) or a chance of demand (TSB 2011), both smoothed
 // exponentially. The rate is z/p, times 1 - beta/2 for SBA (Syntetos & Boylan

@@ -11,16 +11,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("dhr", "dynamic harmonic regression: Fourier terms for every season, ARIMA errors", func(o Options) model.Model {
-		m := DHR{}
-		for _, p := range o.Seasons {
-			m.Seasons = append(m.Seasons, float64(p))
-		}
-		return m
-	})
-}
-
 // DHR is the dynamic harmonic regression of Hyndman and Athanasopoulos
 // ("Forecasting: Principles and Practice", 3rd edition, section 10.5):
 //

@@ -8,11 +8,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("dot", "dynamic optimised Theta: the second line's weight and the trend are learnt on the way",
-		func(o Options) model.Model { return dynamicTheta{period: o.Period()} })
-}
-
 // dynamicTheta is the dynamic optimised Theta model (Fiorucci, Pellegrini, Louzada,
 // Petropoulos & Koehler 2016, "Models for optimising the theta method and their
 // relationship to state space models", equations 19 to 23):

@@ -39,15 +39,6 @@ const (
 	etsStream      = "forecast/ets"
 )
 
-func init() {
-	Models.Add("ets", "exponential smoothing, form by AICc", func(o Options) model.Model {
-		return ETS{Period: o.Period(), Seed: o.Seed, Quick: o.Quick}
-	})
-	Models.Add("ets-damped", "exponential smoothing, form by AICc, no undamped trend", func(o Options) model.Model {
-		return ETS{Period: o.Period(), Seed: o.Seed, DampedOnly: true, Quick: o.Quick}
-	})
-}
-
 // Fit gives the form asked for, or the best. A constant series gets the form
 // ETS(A,N,N) with variance zero.
 func (e ETS) Fit(y capcli.Series) (model.Fitted, error) {

@@ -59,7 +59,7 @@ func b2i(b bool) int {
 // several lengths: an error of the stated kinds, or finite ordered forecasts
 // with no end further out than the fences, and paths inside them.
 func TestSmoothingNeverBreaks(t *testing.T) {
-	models := map[string]model.Model{"ses": SES{}, "holt": Holt{}, "damped": Holt{Damped: true}}
+	models := map[string]model.Model{"ses": ETS{Form: "ANN"}, "holt": ETS{Form: "AAN"}, "damped": ETS{Form: "AAdN"}}
 	for name, m := range map[string]int{"": 1, "/4": 4, "/12": 12, "/24": 24} {
 		models["ets"+name] = ETS{Period: m}
 		models["ces"+name] = CES{Period: m}

@@ -23,10 +23,6 @@ type HoltWinters struct {
 	Season string // "additive", "multiplicative"; "" is the one with smaller errors
 }
 
-func init() {
-	Models.Add("hw", "Holt-Winters by least squares", func(o Options) model.Model { return HoltWinters{Period: o.Period()} })
-}
-
 // holtWinters is a fit, and while it is sought the objective: x holds the
 // angles of alpha, beta and gamma, each sin² of its angle.
 type holtWinters struct {

@@ -59,7 +59,7 @@ func TestHoltWintersVsR(t *testing.T) {
 // TestSmoothingVsR holds ses, holt and the damped trend to the figures of R's
 // functions of these names.
 func TestSmoothingVsR(t *testing.T) {
-	models := map[string]model.Model{"ses": SES{}, "holt": Holt{}, "holt_damped": Holt{Damped: true}}
+	models := map[string]model.Model{"ses": ETS{Form: "ANN"}, "holt": ETS{Form: "AAN"}, "holt_damped": ETS{Form: "AAdN"}}
 	for _, name := range etsClassics {
 		var gold map[string]struct {
 			LogLik float64

@@ -10,10 +10,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("mean", "the mean of all values: independent and alike", func(Options) model.Model { return constant{} })
-}
-
 // constant holds every value for an independent draw from one normal
 // distribution: y_t = mu + e_t. The intervals are Student's with n - 1 degrees of
 // freedom and standard deviation s sqrt(1 + 1/n). Missing values are left out.

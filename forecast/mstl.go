@@ -8,20 +8,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	for _, rest := range []string{"ets", "ets-damped", "arima", "dot", "naive"} {
-		Models.Add("mstl-"+rest, "every season by MSTL, the rest by "+rest, func(o Options) model.Model {
-			return decomposed{seasons: o.Seasons, rest: rest, seed: o.Seed, quick: o.Quick}
-		})
-	}
-	Models.Add("stlf", "the first season by STL, the rest by ets", func(o Options) model.Model {
-		return decomposed{seasons: o.Seasons[:min(1, len(o.Seasons))], rest: "ets", seed: o.Seed, quick: o.Quick}
-	})
-}
-
-// restNames are other names under which a model of the rest may be found.
-var restNames = map[string][]string{"arima": {"arima", "auto-arima", "autoarima"}}
-
 // decomposed takes the seasons out by MSTL, forecasts the rest with another model
 // without season, and puts the last cycle of each season back (Hyndman &
 // Athanasopoulos, "Forecasting: Principles and Practice", section 5.7). The
@@ -35,20 +21,20 @@ type decomposed struct {
 
 // Fit decomposes; a series without two cycles of any season goes to the other model whole.
 func (d decomposed) Fit(y capcli.Series) (model.Fitted, error) {
-	model, err := d.model()
+	made, err := Models.Get(d.rest)
 	if err != nil {
 		return nil, err
 	}
+	rest := made(Options{Seed: d.seed, Quick: d.quick})
 	if len(decompose.UsableSeasons(len(y.Values), d.seasons)) == 0 {
-		return model.Fit(y)
+		return rest.Fit(y)
 	}
 	parts, err := decompose.MSTL(y.Values, d.seasons)
 	if err != nil {
 		return nil, err
 	}
-	rest := y
-	rest.Values = parts.Adjusted()
-	inner, err := model.Fit(rest)
+	y.Values = parts.Adjusted()
+	inner, err := rest.Fit(y)
 	if err != nil {
 		return nil, fmt.Errorf("mstl-%s: %w", d.rest, err)
 	}
@@ -63,22 +49,6 @@ func (d decomposed) Fit(y capcli.Series) (model.Fitted, error) {
 	}
 	info.Fitted = fitted
 	return &reseasoned{inner: inner, parts: parts, info: info}, nil
-}
-
-func (d decomposed) model() (model.Model, error) {
-	names := restNames[d.rest]
-	if names == nil {
-		names = []string{d.rest}
-	}
-	var failed error
-	for _, name := range names {
-		made, err := Models.Get(name)
-		if err == nil {
-			return made(Options{Seed: d.seed, Quick: d.quick}), nil
-		}
-		failed = err
-	}
-	return nil, fmt.Errorf("mstl-%s: %w: %w", d.rest, failed, model.ErrUnfit)
 }
 
 // reseasoned is a fitted model of the rest with the seasons put back.

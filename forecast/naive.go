@@ -8,10 +8,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("naive", "the last value: a random walk", func(Options) model.Model { return walk{name: "naive", lag: 1} })
-}
-
 // walk is the family of random walks: y_t = y_(t-lag) + c + e_t, with c = 0
 // without drift (Hyndman & Athanasopoulos, "Forecasting: Principles and
 // Practice", 3rd ed., sections 5.2 and 5.5). Missing values are passed over: the

@@ -8,10 +8,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("naive2", "M4's benchmark: naive on the seasonally adjusted series", func(o Options) model.Model { return naive2{period: o.Period()} })
-}
-
 // naive2 is the benchmark of the M4 competition: where the autocorrelation at the
 // season is significant at 90 %, the series is adjusted by a classical
 // multiplicative decomposition, and the last adjusted value is put back in season.

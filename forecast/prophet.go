@@ -11,10 +11,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("prophet", "a trend of straight pieces, Fourier seasons and events, as Prophet", func(o Options) model.Model { return Piecewise{Seasons: o.Seasons} })
-}
-
 // Piecewise is the model of Taylor & Letham (2018, "Forecasting at scale"):
 //
 //	y_t = m + k t + sum_j d_j (t - s_j)+ + sum Fourier terms + sum regressors + e_t

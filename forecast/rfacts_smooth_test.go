@@ -57,7 +57,7 @@ func TestSmoothingOfTextbookSeriesNoWorseThanR(t *testing.T) {
 				fits[what] = *r
 			}
 		}
-		models := map[string]model.Model{"ets": ETS{Period: s.M}, "ses": SES{}, "holt": Holt{}, "damped": Holt{Damped: true}}
+		models := map[string]model.Model{"ets": ETS{Period: s.M}, "ses": ETS{Form: "ANN"}, "holt": ETS{Form: "AAN"}, "damped": ETS{Form: "AAdN"}}
 		for _, what := range slices.Sorted(maps.Keys(fits)) {
 			r, model := fits[what], models[what]
 			if r.Method == "" {

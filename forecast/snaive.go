@@ -5,10 +5,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("snaive", "the value of a season ago", func(o Options) model.Model { return seasonalWalk{period: o.Period()} })
-}
-
 // seasonalWalk is the random walk from season to season: y_t = y_(t-m) + e_t. On a
 // series shorter than one season it is the plain walk, and says so.
 type seasonalWalk struct{ period int }

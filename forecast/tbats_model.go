@@ -10,10 +10,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("tbats", "Box-Cox, ARMA errors, trend and trigonometric seasons", func(o Options) model.Model { return TBATS{Seasons: o.Seasons} })
-}
-
 // TBATS is the model of De Livera, Hyndman & Snyder (2011) with its form chosen
 // by AICc: Box-Cox or not, level, trend or damped trend, the number of harmonics
 // of each season, and an ARMA process in the errors or none.

@@ -9,10 +9,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("theta", "half the trend and exponential smoothing: the winner of M3", func(o Options) model.Model { return theta{period: o.Period()} })
-}
-
 // theta is the standard Theta method (Assimakopoulos & Nikolopoulos 2000) in the
 // form of Hyndman & Billah (2003): simple exponential smoothing with half the
 // slope of the least squares line as a drift. A series with a significant season

@@ -13,11 +13,6 @@ import (
 	"capcli/forecast/model"
 )
 
-func init() {
-	Models.Add("thief", "steps, days and weeks (or months, quarters and years) each forecast, and reconciled over time",
-		func(o Options) model.Model { return thief{o} })
-}
-
 // thief forecasts a series at the length of its steps and, as sums of blocks of
 // them, at longer lengths, and reconciles these over time with weights by
 // structure (temporal hierarchies: Athanasopoulos, Hyndman, Kourentzes &
