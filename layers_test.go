@@ -43,8 +43,8 @@ var layers = map[string][]string{
 	"simulate":            {"simulate/internal/sorted"},
 	"simulate/billing":    {"simulate"},
 	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
-	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "forecast", "gonum"},
-	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "scenarios", "scenarios/play", "gonum"},
+	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/online", "gonum"},
+	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "simulate/plan/resample", "scenarios", "scenarios/play", "gonum"},
 	"simulate/plan/shard": {},
 
 	"simulate/internal/exact": {},
@@ -53,7 +53,9 @@ var layers = map[string][]string{
 	"simulate/plan/curve":     {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
 	"simulate/plan/futures":   {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
 	"simulate/plan/review":    {"simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
-	"simulate/plan/joint":     {"profile/demand", "simulate/plan", "simulate/plan/curve", "scenarios"},
+	"simulate/plan/joint":     {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "scenarios"},
+	"simulate/plan/online":    {"simulate/internal/exact"},
+	"simulate/plan/resample":  {"simulate/plan"},
 	"simulate/plan/savings":   {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},
 
 	"simulate/internal/sorted": {},
@@ -72,7 +74,7 @@ var layers = map[string][]string{
 	"profile/store":   {"profile", "profile/parquet"},
 	"profile/web":     {"profile", "profile/series"},
 
-	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "simulate/plan", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "yaml"},
+	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "yaml"},
 	"scenarios/play":   {"scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -12,7 +13,6 @@ import (
 	"capcli/scenarios/prices"
 	"capcli/scenarios/strict"
 	"capcli/simulate"
-	"capcli/simulate/plan"
 )
 
 // FuzzParse: whatever the bytes, either faults that point into the file, or a
@@ -113,8 +113,8 @@ func checkScenario(t *testing.T, s *Scenario) {
 	}
 }
 
-// FuzzParseMarket: a market is read whole or refused with places, and what is read
-// makes a plan.
+// FuzzParseMarket: a market is read whole or refused with places, and each of its offers
+// can be bought.
 func FuzzParseMarket(f *testing.F) {
 	f.Add([]byte("capcli: market/v1\nevery: 1d\ngpus: [{gpu_model: a, on_demand: 4, lot: 8}]\noffers:\n- {product: owned, gpu_model: a, term: 4d, machine: {capital: 5}}\n- {product: savings_plan, term: 1d, rates: [{discount: 5%}]}\n"))
 	f.Add([]byte("capcli: market/v1\ngpus: [{gpu_model: a, on_demand: 4}]\noffers: [{product: reserved_capacity, gpu_model: a, term: 2d, price: 1, extend: {term: 1d, price: 1}, terminate: {every: 1d, fee: 50%}}]\n"))
@@ -124,16 +124,21 @@ func FuzzParseMarket(f *testing.F) {
 			checkFaults(t, err, b)
 			return
 		}
-		var curves []*plan.Curve
-		for range m.GPUs {
-			c, err := plan.NewCurve(newYear, capcli.Step{Days: 1}, []float64{3, 9, 0})
-			if err != nil {
-				t.Fatal(err)
+		for i := range m.Offers {
+			o := &m.Offers[i]
+			plan := o.Model < 0
+			covers := slices.ContainsFunc(o.Rates, func(r capcli.Rate) bool { return r > 0 })
+			switch {
+			case o.Model >= len(m.GPUs), plan && (len(o.Rates) != len(m.GPUs) || !covers || len(o.Exits) > 0 || o.Extend.Length() > 0):
+				t.Errorf("an offer of no model: %+v", o)
+			case o.Length.Length() <= 0, o.Rate < 0, o.Max < 0, o.ExtendRate < 0, o.Fixed && !o.From.IsKnown():
+				t.Errorf("an offer that cannot be bought: %+v", o)
 			}
-			curves = append(curves, c)
-		}
-		if _, err := m.Joint(curves); err != nil {
-			t.Fatal(err)
+			for _, x := range o.Exits {
+				if x.Share < 0 || x.Share > 1_000_000 || x.After.Length() <= 0 {
+					t.Errorf("exit %+v of %s", x, o.Name)
+				}
+			}
 		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"capcli"
 	"capcli/scenarios/strict"
 	"capcli/simulate/billing"
-	"capcli/simulate/plan"
 )
 
 // marketVersion is the first line of every market: capcli: market/v1.
@@ -37,15 +36,32 @@ type MarketGPU struct {
 	Lot      int64 // thousandths of a GPU
 }
 
-// MarketOffer is one thing that can be bought.
+// MarketOffer is one thing that can be bought: GPUs of a model, or a plan, which is a
+// commitment to money whose discount all its models share.
 type MarketOffer struct {
-	plan.JointOffer
-	GPUModel string
-	From     capcli.Time // of an offer with its dates; NoTime is at any start
-	Until    capcli.Time
+	Name, Product string
+	Model         int           // place in GPUs; -1 for a plan
+	Rates         []capcli.Rate // of a plan: what a GPU-hour of each model costs under it; 0 is not covered
+	Length        capcli.Step   // of its term
+	Rate          capcli.Rate   // for a GPU-hour of the term; of a plan, for a dollar an hour: a dollar where it is nothing else
+	Max           int64         // most thousandths of GPUs, or of dollars an hour, bought at one time; 0 is no limit
+	Fixed         bool          // may be bought only to begin at From: a block with its dates
+	From, Until   capcli.Time   // of an offer with its dates
+	Exits         []Exit
+	Extend        capcli.Step // an option to extend by so long at ExtendRate; zero is none
+	ExtendRate    capcli.Rate
+	Line          int // of the file
 
-	rates []billing.PlanRate
-	node  *yaml.Node
+	gpuModel string
+	rates    []billing.PlanRate
+	node     *yaml.Node
+}
+
+// Exit is a way out of an offer after some time: a share, in millionths, of what was
+// yet to be paid for the rest of the term is paid then.
+type Exit struct {
+	After capcli.Step
+	Share int64
 }
 
 // marketProducts are the products of a market, with what they commit to.
@@ -132,12 +148,12 @@ type offerText struct {
 func marketOffers(m *Market) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, maxList, "offers", func(_ int, n *yaml.Node) {
-			x := offerText{MarketOffer: MarketOffer{From: capcli.NoTime, Until: capcli.NoTime, node: n}}
+			x := offerText{MarketOffer: MarketOffer{From: capcli.NoTime, Until: capcli.NoTime, node: n, Line: n.Line}}
 			names := slices.Sorted(maps.Keys(marketProducts))
 			o := d.ReadObject(n, "offers", []strict.Field{
 				{"name", "what the plan calls it; its product and term where left out", strict.Name(&x.Name)},
 				{"product", "", strict.Choice(&x.Product, "product", names...)},
-				{"gpu_model", "the model that it is for; plans say it in rates", strict.Name(&x.GPUModel)},
+				{"gpu_model", "the model that it is for; plans say it in rates", strict.Name(&x.gpuModel)},
 				{"term", "its length: 1y, 6mo, 2w", stepOf(&x.Length)},
 				{"from", "capacity_block: first day", instantOf(&x.From)},
 				{"until", "capacity_block: last day", lastDay(&x.Until)},
@@ -201,7 +217,7 @@ func (x *offerText) check(o *strict.Object) bool {
 	}
 	if x.every.Length() > 0 && x.Length.Length() > 0 {
 		for at := x.every; at.Length() < x.Length.Length() && len(x.Exits) < mostExits; at = addSteps(at, x.every) {
-			x.Exits = append(x.Exits, plan.JointExit{After: at, Share: x.fee})
+			x.Exits = append(x.Exits, Exit{After: at, Share: x.fee})
 		}
 	}
 	if x.Name == "" && x.Product != "" {
@@ -264,8 +280,8 @@ func (m *Market) match(d *strict.Decoder) {
 			}
 			continue
 		}
-		if x.Model = slices.IndexFunc(m.GPUs, func(g MarketGPU) bool { return g.Model == x.GPUModel }); x.Model < 0 {
-			d.Fault(x.node, "offer %s is for %s, which is not under gpus", x.Name, strict.Show(x.GPUModel))
+		if x.Model = slices.IndexFunc(m.GPUs, func(g MarketGPU) bool { return g.Model == x.gpuModel }); x.Model < 0 {
+			d.Fault(x.node, "offer %s is for %s, which is not under gpus", x.Name, strict.Show(x.gpuModel))
 		}
 	}
 }
@@ -280,31 +296,10 @@ func (m *Market) rates(x *MarketOffer) []capcli.Rate {
 				continue
 			}
 			if out[i] = r.Rate; r.Rate == 0 {
-				out[i] = g.OnDemand.Rate - billing.Share(g.OnDemand.Rate, r.Discount, plan.Whole)
+				out[i] = g.OnDemand.Rate - billing.Share(g.OnDemand.Rate, r.Discount, 1_000_000)
 			}
 			break
 		}
 	}
 	return out
-}
-
-// Joint is the market with the demand for each model, in the order of GPUs. It
-// fails with a *capcli.InputError where an offer with dates meets a demand
-// without.
-func (m *Market) Joint(curves []*plan.Curve) (*plan.Joint, error) {
-	j := &plan.Joint{Every: m.Every, Overrun: m.Overrun}
-	for i, g := range m.GPUs {
-		j.Models = append(j.Models, plan.JointModel{Name: g.Model, Curve: curves[i], OnDemand: plan.Flat(g.OnDemand.Rate), Lot: g.Lot})
-	}
-	for i := range m.Offers {
-		x := m.Offers[i].JointOffer
-		if from := m.Offers[i].From; x.Fixed {
-			if !curves[0].Dated() {
-				return nil, &capcli.InputError{File: m.File, Line: m.Offers[i].node.Line, Field: "from", Text: fmt.Sprintf("offer %s has dates, and the demand has none", x.Name), Hint: "give the demand times, or the offer a term"}
-			}
-			x.At = capcli.Seconds(from - curves[0].Start)
-		}
-		j.Offers = append(j.Offers, x)
-	}
-	return j, nil
 }

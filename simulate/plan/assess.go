@@ -68,7 +68,7 @@ func (f *Field) purchases(bought []int64) ([]Purchase, error) {
 		if n == 0 {
 			continue
 		}
-		x := f.deal.chances[i]
+		x := f.deal.options[i]
 		cost, err := f.usd(new(big.Rat).SetInt(exact.Product(n, f.cost[i])))
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 			continue
 		}
 		fixed.Add(fixed, exact.Product(n, f.cost[i]))
-		x := f.deal.chances[i]
+		x := f.deal.options[i]
 		from, to := f.span(i)
 		for m := from; m < to; m++ {
 			hourly[m] += float64(n) * float64(f.cost[i]) / float64(x.to-x.from)

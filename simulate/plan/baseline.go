@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"capcli/simulate/plan/flow"
+	"capcli/simulate/plan/online"
 
 	"capcli"
 )
@@ -34,7 +35,7 @@ const rightsizeWindow = 90 * capcli.Day
 //     on demand;
 //   - rightsize-90d looks back over 90 days at each time of purchase, and tops up to
 //     the level that the shortest term would have paid for (its quantile);
-//   - online-TERM is the deterministic rule of Online for one term.
+//   - online-TERM is the deterministic rule of package online for one term.
 func (f *Field) Baselines(ctx context.Context) ([]*Assessed, error) {
 	mean, err := f.fieldFor(f.meanDemand())
 	if err != nil {
@@ -87,7 +88,7 @@ const maxRuled = 5000
 // Rules are the Baselines of a demand that is known, but for that nothing is
 // bought; none where there are too many times of purchase to play them.
 func (m *Market) Rules(ctx context.Context, c *Curve) ([]*Assessed, error) {
-	if len(c.starts(m.period()))*len(m.Terms) > maxRuled {
+	if len(c.Starts(m.period()))*len(m.Terms) > maxRuled {
 		return nil, nil
 	}
 	f, err := fieldOf([]*Curve{c}, m, false, nil)
@@ -145,9 +146,9 @@ func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
 			p.Periods[m] = flow.Levels{{Units: n, Cost: dear}}
 		}
 	}
-	for i := range f.deal.chances {
+	for i := range f.deal.options {
 		from, to := f.span(i)
-		p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: f.cost[i], Max: f.deal.m.Terms[f.deal.chances[i].term].Max / f.deal.m.lot()})
+		p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: f.cost[i], Max: f.deal.m.Terms[f.deal.options[i].term].Max / f.deal.m.lot()})
 	}
 	s, err := flow.Solve(ctx, p)
 	if err != nil {
@@ -156,16 +157,16 @@ func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
 	return s.Bought, nil
 }
 
-// chanceAt returns the longest or the shortest purchase that can be made at the first
+// optionAt returns the longest or the shortest purchase that can be made at the first
 // instant from t on at which there is one; -1 is none.
-func (f *Field) chanceAt(t capcli.Seconds, longest bool) int {
+func (f *Field) optionAt(t capcli.Seconds, longest bool) int {
 	best := -1
-	for i, x := range f.deal.chances {
+	for i, x := range f.deal.options {
 		if x.from < t {
 			continue
 		}
 		if best >= 0 {
-			b := f.deal.chances[best]
+			b := f.deal.options[best]
 			if x.from > b.from || x.from == b.from && (x.to == b.to || (x.to > b.to) != longest) {
 				continue
 			}
@@ -180,10 +181,10 @@ func (f *Field) threeTier() []int64 {
 	by, most := f.peaks()
 	bought := make([]int64, len(f.cost))
 	reserved, flex := int64(math.Round(tierReserved*float64(most))), int64(math.Round(tierFlex*float64(most)))
-	for i := f.chanceAt(0, true); i >= 0; i = f.chanceAt(f.deal.chances[i].to, true) {
+	for i := f.optionAt(0, true); i >= 0; i = f.optionAt(f.deal.options[i].to, true) {
 		bought[i] += f.capUnits(i, reserved)
 	}
-	for i := f.chanceAt(0, false); i >= 0; i = f.chanceAt(f.deal.chances[i].to, false) {
+	for i := f.optionAt(0, false); i >= 0; i = f.optionAt(f.deal.options[i].to, false) {
 		from, to := f.span(i)
 		want := slices.Max(by[from:to]) - reserved
 		bought[i] += f.capUnits(i, max(0, min(flex, want)))
@@ -191,9 +192,9 @@ func (f *Field) threeTier() []int64 {
 	return bought
 }
 
-// capUnits returns n, or as many lots as the term of a chance lets one buy.
+// capUnits returns n, or as many lots as the term of a option lets one buy.
 func (f *Field) capUnits(i int, n int64) int64 {
-	if most := f.deal.m.Terms[f.deal.chances[i].term].Max / f.deal.m.lot(); most > 0 {
+	if most := f.deal.m.Terms[f.deal.options[i].term].Max / f.deal.m.lot(); most > 0 {
 		return min(n, most)
 	}
 	return n
@@ -202,8 +203,8 @@ func (f *Field) capUnits(i int, n int64) int64 {
 // rightsize plays rolling rightsizing in future s.
 func (f *Field) rightsize(s int) []int64 {
 	bought := make([]int64, len(f.cost))
-	for i := f.chanceAt(0, false); i >= 0; i = f.chanceAt(f.deal.chances[i].from+1, false) {
-		x := f.deal.chances[i]
+	for i := f.optionAt(0, false); i >= 0; i = f.optionAt(f.deal.options[i].from+1, false) {
+		x := f.deal.options[i]
 		if x.from < rightsizeWindow {
 			continue
 		}
@@ -227,7 +228,7 @@ func (f *Field) quantileBefore(s int, at capcli.Seconds, share float64) int64 {
 	var stays []stay
 	c := f.curves[s]
 	for i, w := range c.Work {
-		from, to := c.stepStart(i), c.stepStart(i+1)
+		from, to := c.StepStart(i), c.StepStart(i+1)
 		if from >= at {
 			break
 		}
@@ -260,16 +261,16 @@ func (f *Field) online(term int) (*Assessed, error) {
 	if len(m.OnDemand) != 1 || len(t.Rate) != 1 || m.Discount != 0 || t.Max != 0 || len(f.sunk) > 0 || c.Step.Months > 0 {
 		return nil, nil
 	}
-	step, length := c.stepStart(1), c.addSteps(0, t.Length, 1)
-	lease := Lease{
+	step, length := c.StepStart(1), c.AddSteps(0, t.Length, 1)
+	lease := online.Lease{
 		Periods: int(length / step), Fee: capcli.Cost(t.Rate[0].Rate, capcli.GPUTime(m.lot()*int64(length))),
 		OnDemand: capcli.Cost(m.OnDemand[0].Rate, capcli.GPUTime(m.lot()*int64(step))),
 	}
 	if lease.Periods < 1 || lease.OnDemand <= 0 {
 		return nil, nil
 	}
-	var when []int // chances of the term
-	for i, x := range f.deal.chances {
+	var when []int // options of the term
+	for i, x := range f.deal.options {
 		if x.term == term {
 			when = append(when, i)
 		}
@@ -278,18 +279,18 @@ func (f *Field) online(term int) (*Assessed, error) {
 	for s, c := range f.curves {
 		lots := make([]int64, len(c.Work))
 		for i, w := range c.Work {
-			if lots[i] = int64(w) / (m.lot() * int64(step)); lots[i] > maxDemand {
+			if lots[i] = int64(w) / (m.lot() * int64(step)); lots[i] > online.MaxDemand {
 				return nil, nil
 			}
 		}
-		run, err := Online(lots, lease)
+		run, err := online.Play(lots, lease)
 		if err != nil {
 			return nil, err
 		}
 		bought[s] = make([]int64, len(f.cost))
 		next := 0
 		for i, n := range run.Leases {
-			for next < len(when) && f.deal.chances[when[next]].from < c.stepStart(i) {
+			for next < len(when) && f.deal.options[when[next]].from < c.StepStart(i) {
 				next++
 			}
 			if n > 0 && next < len(when) {

@@ -82,7 +82,7 @@ func (f *Field) Cliffs(a *Assessed) []Cliff {
 // and the level that four of five do not exceed.
 func (f *Field) demandFrom(at capcli.Seconds) (mean, high float64, known bool) {
 	d := f.deal.c
-	until := min(d.Len(), d.addSteps(at, capcli.Step{Months: 1}, 1))
+	until := min(d.Len(), d.AddSteps(at, capcli.Step{Months: 1}, 1))
 	if at >= until {
 		return 0, 0, false
 	}
@@ -90,7 +90,7 @@ func (f *Field) demandFrom(at capcli.Seconds) (mean, high float64, known bool) {
 	for s, c := range f.curves {
 		var sum float64
 		for i := range c.Work {
-			if from, to := max(at, c.stepStart(i)), min(until, c.stepStart(i+1)); from < to {
+			if from, to := max(at, c.StepStart(i)), min(until, c.StepStart(i+1)); from < to {
 				sum += c.GPUs(i) * float64(to-from)
 			}
 		}

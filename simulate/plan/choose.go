@@ -276,7 +276,7 @@ const maxTries = 3000
 // polish looks around the best plan: a lot more or less of any purchase that some
 // cut made, or moved from one to another, as long as that helps.
 func (h *hunt) polish() error {
-	used := h.usedChances()
+	used := h.usedOptions()
 	for tries := 0; tries < maxTries && !h.best.Exact(); {
 		was := h.best
 		for _, a := range used {
@@ -299,8 +299,8 @@ func (h *hunt) polish() error {
 	return nil
 }
 
-// usedChances returns the chances that some cut took, at most forty.
-func (h *hunt) usedChances() []int {
+// usedOptions returns the options that some cut took, at most forty.
+func (h *hunt) usedOptions() []int {
 	var out []int
 	for i := range h.best.bought {
 		for _, p := range h.plans {

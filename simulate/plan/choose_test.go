@@ -31,7 +31,7 @@ func someFutures(t *rapid.T, futures, steps, most int) (*Futures, *Market) {
 	return f, m
 }
 
-// brute finds the least risk of all choices of up to most lots of each chance.
+// brute finds the least risk of all choices of up to most lots of each option.
 func (f *Field) brute(risk Risk, most int64) *big.Rat {
 	var best *big.Rat
 	bought := make([]int64, len(f.cost))

@@ -3,7 +3,10 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+
+	"capcli/simulate/internal/exact"
 
 	"capcli"
 )
@@ -49,7 +52,7 @@ func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, erro
 		case v > maxGPUs:
 			return nil, &StepError{Step: i, Text: fmt.Sprintf("expected a demand of at most %.0f GPUs, found %g", float64(maxGPUs), v)}
 		}
-		work := v * float64(capcli.GPUSecond) * float64(c.stepStart(i+1)-c.stepStart(i))
+		work := v * float64(capcli.GPUSecond) * float64(c.StepStart(i+1)-c.StepStart(i))
 		if sum += work; sum > 1<<62 {
 			return nil, &StepError{Step: i, Text: capcli.ErrTooMuchTime.Error(), Err: capcli.ErrTooMuchTime}
 		}
@@ -58,8 +61,8 @@ func NewCurve(start capcli.Time, step capcli.Step, gpus []float64) (*Curve, erro
 	return c, nil
 }
 
-// check refuses a curve that was not made by NewCurve and is none.
-func (c *Curve) check() error {
+// Check refuses a curve that was not made by NewCurve and is none.
+func (c *Curve) Check() error {
 	if err := c.checkStep(); err != nil {
 		return err
 	}
@@ -89,21 +92,12 @@ func (c *Curve) checkStep() error {
 // Dated tells whether the steps lie in a calendar.
 func (c *Curve) Dated() bool { return c.Start.IsKnown() }
 
-// stepStart is when step i begins, counted from the first.
-func (c *Curve) stepStart(i int) capcli.Seconds { return c.addSteps(0, c.Step, i) }
+// StepStart returns when step i begins, counted from the start of c.
+func (c *Curve) StepStart(i int) capcli.Seconds { return c.AddSteps(0, c.Step, i) }
 
-// AddSteps is the instant one length after another, both counted from the start of
-// c.
-func (c *Curve) AddSteps(from capcli.Seconds, length capcli.Step) capcli.Seconds {
-	return c.addSteps(from, length, 1)
-}
-
-// StepStart is when step i begins, counted from the start of c.
-func (c *Curve) StepStart(i int) capcli.Seconds { return c.stepStart(i) }
-
-// addSteps is n steps of a length after from, both counted from the start of c:
-// months of the calendar where there is one, else of 730 hours.
-func (c *Curve) addSteps(from capcli.Seconds, s capcli.Step, n int) capcli.Seconds {
+// AddSteps returns the instant n steps of a length after from, both counted from the
+// start of c: months of the calendar where there is one, else of 730 hours.
+func (c *Curve) AddSteps(from capcli.Seconds, s capcli.Step, n int) capcli.Seconds {
 	if !c.Dated() || s.Days == 0 && s.Months == 0 {
 		return from + s.Length()*capcli.Seconds(n)
 	}
@@ -112,7 +106,40 @@ func (c *Curve) addSteps(from capcli.Seconds, s capcli.Step, n int) capcli.Secon
 }
 
 // Len is how long c is.
-func (c *Curve) Len() capcli.Seconds { return c.stepStart(len(c.Work)) }
+func (c *Curve) Len() capcli.Seconds { return c.StepStart(len(c.Work)) }
+
+// Piece is a part of a step of a curve.
+type Piece struct {
+	Step     int
+	From, To capcli.Seconds
+	Work     capcli.GPUTime
+}
+
+// Pieces yields the steps of c, cut at instants, which rise. What division leaves over
+// goes to the last piece of a step.
+func (c *Curve) Pieces(cuts []capcli.Seconds) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		cuts := cuts
+		for i, left := range c.Work {
+			from, to := c.StepStart(i), c.StepStart(i+1)
+			for from < to {
+				for len(cuts) > 0 && cuts[0] <= from {
+					cuts = cuts[1:]
+				}
+				p := Piece{i, from, to, left}
+				if len(cuts) > 0 && cuts[0] < to {
+					p.To = cuts[0]
+					p.Work = capcli.GPUTime(exact.Portion(int64(left), int64(p.To-from), int64(to-from)))
+				}
+				if !yield(p) {
+					return
+				}
+				left -= p.Work
+				from = p.To
+			}
+		}
+	}
+}
 
 // Sum is the GPU time wanted in all.
 func (c *Curve) Sum() capcli.GPUTime {
@@ -125,7 +152,7 @@ func (c *Curve) Sum() capcli.GPUTime {
 
 // GPUs is the mean demand in step i.
 func (c *Curve) GPUs(i int) float64 {
-	return float64(c.Work[i]) / float64(capcli.GPUSecond) / float64(c.stepStart(i+1)-c.stepStart(i))
+	return float64(c.Work[i]) / float64(capcli.GPUSecond) / float64(c.StepStart(i+1)-c.StepStart(i))
 }
 
 // Levels returns the mean demand of each step.
@@ -137,9 +164,9 @@ func (c *Curve) Levels() []float64 {
 	return out
 }
 
-// starts are the instants, counted from the start of c, at which something may
+// Starts are the instants, counted from the start of c, at which something may
 // be bought: the start itself and where each period of every begins.
-func (c *Curve) starts(every capcli.Step) []capcli.Seconds {
+func (c *Curve) Starts(every capcli.Step) []capcli.Seconds {
 	end := c.Len()
 	out := []capcli.Seconds{0}
 	if !c.Dated() {

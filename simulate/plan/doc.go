@@ -14,8 +14,8 @@
 // demand that is not known a Field lays out Futures under one market, and finds the
 // purchases of the least Risk, also where they are decided again in stages. The
 // packages below it ask and answer questions: curve, futures, review, joint, savings
-// and mix; market reads what can be bought.
+// and mix; market reads what can be bought, and resample draws jobs for futures.
 //
 // Beside the exact answer stands a yardstick that needs no forecast: what can be
-// promised by a policy that decides online (Online).
+// promised by a policy that decides online (package online).
 package plan

@@ -25,7 +25,7 @@ type Field struct {
 	held   []int64     // lots that are committed already, by period
 	breaks [][]int64   // by period: numbers of lots at which some future's cost of a lot changes
 	cells  [][][]cell  // by future, then period
-	cost   []int64     // of one lot of each chance
+	cost   []int64     // of one lot of each option
 	top    int64       // most that the lowest lot costs through all periods, in any future
 	curves []*Curve    // of each future
 	pieces [][][]piece // by future, then period
@@ -90,8 +90,8 @@ func fieldOf(curves []*Curve, m *Market, prorated bool, held []Held) (*Field, er
 		return nil, err
 	}
 	out.deal = deals[0]
-	for i := range out.deal.chances {
-		if x := &out.deal.chances[i]; prorated {
+	for i := range out.deal.options {
+		if x := &out.deal.options[i]; prorated {
 			x.to = min(x.to, out.deal.c.Len())
 		}
 	}
@@ -116,7 +116,7 @@ func fieldOf(curves []*Curve, m *Market, prorated bool, held []Held) (*Field, er
 // where a fraction in binary missed it.
 func (c *Curve) exact(gpus []float64) {
 	for i, v := range gpus {
-		c.Work[i] = capcli.GPUTime(int64(math.Round(v*1000)) * int64(c.stepStart(i+1)-c.stepStart(i)))
+		c.Work[i] = capcli.GPUTime(int64(math.Round(v*1000)) * int64(c.StepStart(i+1)-c.StepStart(i)))
 	}
 }
 
@@ -190,7 +190,7 @@ func breaksOf(deals []*deal, m int) []int64 {
 	return slices.Compact(out)
 }
 
-// measure finds the largest unit in which every cost is whole, and what chances
+// measure finds the largest unit in which every cost is whole, and what options
 // cost in it.
 func (f *Field) measure(deals []*deal) error {
 	lot := f.deal.m.lot()
@@ -204,7 +204,7 @@ func (f *Field) measure(deals []*deal) error {
 			}
 		}
 	}
-	for _, x := range f.deal.chances {
+	for _, x := range f.deal.options {
 		unit, rates = exact.GCD(unit, lot*int64(x.to-x.from)), exact.GCD(rates, x.rate)
 	}
 	unit, rates = max(unit, 1), max(rates, 1)
@@ -214,7 +214,7 @@ func (f *Field) measure(deals []*deal) error {
 	}
 	f.deal.unit = whole // what usd multiplies with
 	f.deal.parts = [2]int64{unit, rates}
-	for _, x := range f.deal.chances {
+	for _, x := range f.deal.options {
 		cost, err := exact.Times(x.rate/rates, lot*int64(x.to-x.from)/unit)
 		if err != nil {
 			return err
@@ -290,9 +290,9 @@ func (f *Field) levels(bought []int64) []int64 {
 	return out
 }
 
-// span is the periods that a chance covers.
+// span is the periods that a option covers.
 func (f *Field) span(i int) (from, to int) {
-	o := f.deal.chances[i]
+	o := f.deal.options[i]
 	from, _ = slices.BinarySearch(f.deal.edges, o.from)
 	to, _ = slices.BinarySearch(f.deal.edges, min(o.to, f.deal.c.Len()))
 	return from, to

@@ -28,9 +28,9 @@ func (f *Field) program(weights []int64) (p *flow.Program, div int64) {
 	for m := range p.Periods {
 		p.Periods[m] = f.pool(m, weights, div)
 	}
-	for i := range f.deal.chances {
+	for i := range f.deal.options {
 		from, to := f.span(i)
-		x := f.deal.chances[i]
+		x := f.deal.options[i]
 		p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: mulDivDown(f.cost[i], whole, div), Max: f.deal.m.Terms[x.term].Max / f.deal.m.lot()})
 	}
 	return p, div

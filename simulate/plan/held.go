@@ -5,47 +5,34 @@ import (
 	"fmt"
 	"slices"
 
-	"capcli/simulate/internal/exact"
-
 	"capcli"
 )
 
 // Serve returns what of the demand is left when held GPUs serve what they can, and how
 // much they serve.
 func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, 0, err
 	}
 	changes, err := changesOf(held, c.Len())
 	if err != nil {
 		return nil, 0, err
 	}
+	var cuts []capcli.Seconds
+	for _, x := range changes {
+		cuts = append(cuts, x.at)
+	}
 	out := &Curve{Start: c.Start, Step: c.Step, Work: make([]capcli.GPUTime, len(c.Work))}
 	var served capcli.GPUTime
 	var level int64
 	k := 0
-	for i, work := range c.Work {
-		from, to := c.stepStart(i), c.stepStart(i+1)
-		left := work
-		for from < to {
-			for k < len(changes) && changes[k].at <= from {
-				level += changes[k].milli
-				k++
-			}
-			upTo := to
-			if k < len(changes) {
-				upTo = min(to, changes[k].at)
-			}
-			part := work
-			if upTo < to {
-				part = capcli.GPUTime(exact.Portion(int64(work), int64(upTo-from), int64(to-from)))
-			}
-			left -= min(part, capcli.GPUTime(level*int64(upTo-from)))
-			work -= part
-			from = upTo
+	for p := range c.Pieces(cuts) {
+		for ; k < len(changes) && changes[k].at <= p.From; k++ {
+			level += changes[k].milli
 		}
-		out.Work[i] = left
-		served += c.Work[i] - left
+		used := min(p.Work, capcli.GPUTime(level*int64(p.To-p.From)))
+		out.Work[p.Step] += p.Work - used
+		served += used
 	}
 	return out, served, nil
 }

@@ -20,29 +20,29 @@ func (m *Market) oneLevel(c *Curve, term int) (milli int64, cost capcli.USD, err
 	if err != nil {
 		return 0, 0, err
 	}
-	var renewals []chance
-	for _, x := range d.chances { // in order of time
+	var renewals []option
+	for _, x := range d.options { // in order of time
 		if n := len(renewals); n == 0 || x.from >= renewals[n-1].to {
 			renewals = append(renewals, x)
 		}
 	}
-	d.chances = renewals
+	d.options = renewals
 	if err := d.build(); err != nil {
 		return 0, 0, err
 	}
 	return d.level()
 }
 
-// level finds the best level to hold through all chances, which follow each
+// level finds the best level to hold through all options, which follow each
 // other.
 func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 	var held []piece
 	sum, next := exact.Product(0, 0), 0
 	for i, ps := range d.pieces {
-		for next < len(d.chances) && d.chances[next].to <= d.edges[i] {
+		for next < len(d.options) && d.options[next].to <= d.edges[i] {
 			next++
 		}
-		if next < len(d.chances) && d.chances[next].from <= d.edges[i] {
+		if next < len(d.options) && d.options[next].from <= d.edges[i] {
 			held = append(held, ps...)
 			continue
 		}

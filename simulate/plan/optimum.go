@@ -51,7 +51,7 @@ func (m *Market) Solve(ctx context.Context, c *Curve) (*Optimum, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	d, err := newDeal(c, m)
@@ -70,7 +70,7 @@ func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 	lot := d.m.lot()
 	out := &Optimum{Wanted: d.c.Sum(), Paths: s.Paths}
 	committed := new(big.Int)
-	for i, x := range d.chances {
+	for i, x := range d.options {
 		n := s.Bought[i]
 		if n == 0 {
 			continue

@@ -76,7 +76,7 @@ func (d Deed) String() string { return [...]string{"buy", "renew", "let expire"}
 
 // NewReview looks at the last part of a curve of use.
 func NewReview(ctx context.Context, use *Curve, m *Market, list []Contract, last capcli.Seconds) (*Review, error) {
-	if err := errors.Join(use.check(), m.check()); err != nil {
+	if err := errors.Join(use.Check(), m.check()); err != nil {
 		return nil, err
 	}
 	end := use.Len()
@@ -112,7 +112,7 @@ func (r *Review) stretches(use *Curve) []stretch {
 	slices.Sort(cuts)
 	var out []stretch
 	for i, work := range use.Work {
-		from, to := use.stepStart(i), use.stepStart(i+1)
+		from, to := use.StepStart(i), use.StepStart(i+1)
 		for from < to {
 			k, _ := slices.BinarySearch(cuts, from+1)
 			upTo := to
@@ -199,13 +199,13 @@ func (r *Review) advise(ctx context.Context, use *Curve, m *Market) error {
 		start = use.Start + capcli.Time(r.To)
 	}
 	first := 0
-	for use.stepStart(first) < r.From {
+	for use.StepStart(first) < r.From {
 		first++
 	}
 	again := &Curve{Start: start, Step: use.Step}
-	r.Ahead = again.addSteps(0, ahead, 1)
+	r.Ahead = again.AddSteps(0, ahead, 1)
 	var gpus []float64
-	for i := 0; again.stepStart(i) < r.Ahead; i++ {
+	for i := 0; again.StepStart(i) < r.Ahead; i++ {
 		if len(gpus) >= maxSteps {
 			return fmt.Errorf("over %d steps ahead: take a longer step", maxSteps)
 		}
@@ -277,7 +277,7 @@ func (r *Review) choose(ctx context.Context, f *Field) error {
 		ends[p.From] -= again
 		for _, x := range []Advice{{p.From, Renew, p.Term, again, 0}, {p.From, Buy, p.Term, p.Milli - again, 0}} {
 			if x.Milli > 0 {
-				end := f.deal.c.addSteps(p.From, f.deal.m.Terms[p.Term].Length, 1)
+				end := f.deal.c.AddSteps(p.From, f.deal.m.Terms[p.Term].Length, 1)
 				x.Cost = capcli.Cost(p.Rate, capcli.GPUTime(x.Milli*int64(end-p.From)))
 				r.Advice = append(r.Advice, x)
 			}

@@ -74,20 +74,20 @@ func (m *Market) Price(c *Curve, purchases []Purchase) (capcli.USD, error) {
 	if err := m.check(); err != nil {
 		return 0, err
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return 0, err
 	}
 	d, err := newDeal(c, m)
 	if err != nil {
 		return 0, err
 	}
-	at := map[chance]int{}
-	for i, x := range d.chances {
-		at[chance{term: x.term, from: x.from}] = i
+	at := map[option]int{}
+	for i, x := range d.options {
+		at[option{term: x.term, from: x.from}] = i
 	}
-	bought := make([]int64, len(d.chances))
+	bought := make([]int64, len(d.options))
 	for _, p := range purchases {
-		i, ok := at[chance{term: p.Term, from: p.From}]
+		i, ok := at[option{term: p.Term, from: p.From}]
 		if !ok || p.Milli < 0 || p.Milli%m.lot() != 0 {
 			return 0, fmt.Errorf("%d thousandths of a GPU cannot be bought on term %d, %d s after the start", p.Milli, p.Term, p.From)
 		}

@@ -57,7 +57,7 @@ type Staged struct {
 	Bound  *big.Rat // no plan on this tree costs less
 	Solved int      // linear programs
 
-	bought [][]int64 // by future, then chance
+	bought [][]int64 // by future, then option
 }
 
 // Exact reports whether no plan on this tree can be better.
@@ -84,7 +84,7 @@ type tree struct {
 func (f *Field) grow(s Stages) (*tree, error) {
 	at := []capcli.Seconds{0}
 	for n := 1; n <= min(s.Count, maxStages); n++ {
-		next := f.edge(f.deal.c.addSteps(0, s.Every, n))
+		next := f.edge(f.deal.c.AddSteps(0, s.Every, n))
 		if next >= f.deal.c.Len() {
 			break
 		}
@@ -149,9 +149,9 @@ func (f *Field) wantedIn(s int, from, to capcli.Seconds) float64 {
 	c := f.curves[s]
 	var sum capcli.GPUTime
 	for i, work := range c.Work {
-		a, b := max(from, c.stepStart(i)), min(to, c.stepStart(i+1))
+		a, b := max(from, c.StepStart(i)), min(to, c.StepStart(i+1))
 		if a < b {
-			sum += capcli.GPUTime(exact.Portion(int64(work), int64(b-a), int64(c.stepStart(i+1)-c.stepStart(i))))
+			sum += capcli.GPUTime(exact.Portion(int64(work), int64(b-a), int64(c.StepStart(i+1)-c.StepStart(i))))
 		}
 	}
 	return float64(sum) / 1000 / float64(to-from)
@@ -232,7 +232,7 @@ func (f *Field) scenarios(group []int, at capcli.Seconds) [][]int {
 func (f *Field) sameUntil(a, b int, at capcli.Seconds) bool {
 	c := f.curves[a]
 	for i := range c.Work {
-		if c.stepStart(i+1) > at {
+		if c.StepStart(i+1) > at {
 			break
 		}
 		if c.Work[i] != f.curves[b].Work[i] {
@@ -243,7 +243,7 @@ func (f *Field) sameUntil(a, b int, at capcli.Seconds) bool {
 }
 
 // variable is a purchase that a node may make.
-type variable struct{ node, chance int }
+type variable struct{ node, option int }
 
 // compile writes the tree as a program: a row for each period of each node, which sums
 // its futures, and an offer for each purchase that a node may make, which covers
@@ -266,7 +266,7 @@ func (t *tree) compile() {
 		}
 	}
 	for i := range t.nodes {
-		for x, o := range f.deal.chances {
+		for x, o := range f.deal.options {
 			from, to := f.span(x)
 			if n := &t.nodes[i]; from < n.first || from >= n.last {
 				continue
@@ -298,17 +298,17 @@ func (t *tree) reach(rows []int, node, from, to int) []int {
 // stochastic program in whole numbers (Birge and Louveaux, Introduction to
 // Stochastic Programming, 2011, chapter 3), whose deterministic equivalent is
 // solved by branch and bound. Costs are those of the futures themselves, not of a
-// mean of each group. first gives, for a chance of the first node, how much of it
+// mean of each group. first gives, for a option of the first node, how much of it
 // must be bought, false where that is open; nil leaves all open. starts are
 // solutions to begin with.
-func (t *tree) solve(ctx context.Context, first func(chance int) (int64, bool), starts ...[]int64) (*covered, error) {
+func (t *tree) solve(ctx context.Context, first func(option int) (int64, bool), starts ...[]int64) (*covered, error) {
 	c := t.program
 	c.offers = slices.Clone(c.offers)
 	for j, v := range t.buys {
 		if v.node != 0 || first == nil {
 			continue
 		}
-		if n, set := first(v.chance); set {
+		if n, set := first(v.option); set {
 			c.offers[j].lo, c.offers[j].hi = n, n
 		}
 	}
@@ -322,7 +322,7 @@ func (t *tree) solve(ctx context.Context, first func(chance int) (int64, bool), 
 func (t *tree) repeat(plan *Choice) []int64 {
 	out := make([]int64, len(t.buys))
 	for j, v := range t.buys {
-		out[j] = plan.bought[v.chance]
+		out[j] = plan.bought[v.option]
 	}
 	return out
 }
@@ -339,8 +339,8 @@ func (t *tree) mean(x []int64) (*big.Rat, [][]int64, error) {
 		}
 		all := slices.Clone(byNode[i])
 		for p := t.nodes[i].Parent; p >= 0; p = t.nodes[p].Parent {
-			for chance, n := range byNode[p] {
-				all[chance] += n
+			for option, n := range byNode[p] {
+				all[option] += n
 			}
 		}
 		costs, err := f.costs(all, t.nodes[i].Futures...)
@@ -355,14 +355,14 @@ func (t *tree) mean(x []int64) (*big.Rat, [][]int64, error) {
 	return new(big.Rat).SetFrac(sum, big.NewInt(int64(f.Count()))), bought, nil
 }
 
-// byNode is what each node buys, by chance.
+// byNode is what each node buys, by option.
 func (t *tree) byNode(x []int64) [][]int64 {
 	out := make([][]int64, len(t.nodes))
 	for i := range out {
 		out[i] = make([]int64, len(t.f.cost))
 	}
 	for j, v := range t.buys {
-		out[v.node][v.chance] = x[j]
+		out[v.node][v.option] = x[j]
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func (f *Field) policies(group []int, at []capcli.Seconds, stage int, bought []i
 		to = at[stage+1]
 	}
 	var open []int
-	for i, x := range f.deal.chances {
+	for i, x := range f.deal.options {
 		if x.from >= from && x.from < to {
 			open = append(open, i)
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"capcli/simulate/internal/exact"
 	"capcli/simulate/plan/flow"
 
 	"capcli"
@@ -18,8 +17,8 @@ type piece struct {
 	rate int64 // on demand, as deal has it
 }
 
-// chance is one purchase that may be made.
-type chance struct {
+// option is one purchase that may be made.
+type option struct {
 	term     int
 	from, to capcli.Seconds
 	rate     int64 // as deal has it
@@ -33,7 +32,7 @@ type deal struct {
 	unit    int64 // costs are in so many thousandths of a GPU-second at such a rate
 	edges   []capcli.Seconds
 	pieces  [][]piece // of each period
-	chances []chance
+	options []option
 	program *flow.Program
 	parts   [2]int64 // of unit, in a Field: of the GPU time, and of the rate
 }
@@ -58,7 +57,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 		d.scale = 1000
 	}
 	end := c.Len()
-	starts := m.addStarts(c.starts(m.period()), end)
+	starts := m.addStarts(c.Starts(m.period()), end)
 	if len(starts)*max(1, len(m.Terms)) > maxOffers {
 		return nil, errors.New("over 20 million purchases to choose from: take longer periods")
 	}
@@ -66,7 +65,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 	for _, s := range starts {
 		d.edges = append(d.edges, s)
 		for i := range m.Terms {
-			to := c.addSteps(s, m.Terms[i].Length, 1)
+			to := c.AddSteps(s, m.Terms[i].Length, 1)
 			if to > end && !m.Overrun || m.Terms[i].Max > 0 && m.Terms[i].Max < m.lot() {
 				continue
 			}
@@ -74,7 +73,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 			if err != nil {
 				return nil, err
 			}
-			d.chances = append(d.chances, chance{i, s, to, rate})
+			d.options = append(d.options, option{i, s, to, rate})
 			if to < end {
 				d.edges = append(d.edges, to)
 			}
@@ -101,33 +100,20 @@ func (d *deal) cut() error {
 		}
 	}
 	if d.m.Discount != 0 {
-		cuts = append(cuts, d.c.starts(capcli.Step{Months: 1})[1:]...)
+		cuts = append(cuts, d.c.Starts(capcli.Step{Months: 1})[1:]...)
 	}
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
-	period, k := 0, 0
-	for i, work := range d.c.Work {
-		from, to := d.c.stepStart(i), d.c.stepStart(i+1)
-		for from < to {
-			upTo := min(to, cuts[k])
-			part := work
-			if upTo < to { // the rest keeps what division leaves over
-				part = capcli.GPUTime(exact.Portion(int64(work), int64(upTo-from), int64(to-from)))
-			}
-			rate, err := d.discount(int64(d.m.OnDemand.At(from)), d.c.factor(d.m.Discount, d.c.months(from, true)))
-			if err != nil {
-				return err
-			}
-			d.pieces[period] = append(d.pieces[period], piece{part, upTo - from, rate})
-			work -= part
-			from = upTo
-			if from == cuts[k] {
-				k++
-			}
-			if from == d.edges[period+1] {
-				period++
-			}
+	period := 0
+	for p := range d.c.Pieces(cuts) {
+		if p.From == d.edges[period+1] {
+			period++
 		}
+		rate, err := d.discount(int64(d.m.OnDemand.At(p.From)), d.c.factor(d.m.Discount, d.c.months(p.From, true)))
+		if err != nil {
+			return err
+		}
+		d.pieces[period] = append(d.pieces[period], piece{p.Work, p.To - p.From, rate})
 	}
 	return nil
 }
@@ -172,16 +158,16 @@ func (d *deal) discount(rate int64, factor float64) (int64, error) {
 func (c *Curve) months(at capcli.Seconds, whole bool) float64 {
 	month := capcli.Step{Months: 1}
 	n := int(at / month.Length())
-	for c.addSteps(0, month, n) > at {
+	for c.AddSteps(0, month, n) > at {
 		n--
 	}
-	for c.addSteps(0, month, n+1) <= at {
+	for c.AddSteps(0, month, n+1) <= at {
 		n++
 	}
 	if whole {
 		return float64(n)
 	}
-	begin, end := c.addSteps(0, month, n), c.addSteps(0, month, n+1)
+	begin, end := c.AddSteps(0, month, n), c.AddSteps(0, month, n+1)
 	return float64(n) + float64(at-begin)/float64(end-begin)
 }
 

@@ -44,7 +44,7 @@ func (f *Field) Wait(ctx context.Context, stages Stages, now *Choice, alone []*C
 	if err != nil {
 		return nil, err
 	}
-	rest, err := t.solve(ctx, func(chance int) (int64, bool) { return now.bought[chance], true }, kept)
+	rest, err := t.solve(ctx, func(option int) (int64, bool) { return now.bought[option], true }, kept)
 	if err != nil {
 		return nil, err
 	}

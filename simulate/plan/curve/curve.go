@@ -300,7 +300,7 @@ func (s *solver) notes() []string {
 	}
 	if !s.Market.Overrun {
 		for _, t := range s.Market.Terms {
-			if c.AddSteps(0, t.Length) > c.Len() {
+			if c.AddSteps(0, t.Length, 1) > c.Len() {
 				notes = append(notes, fmt.Sprintf("the term %s is longer than the demand and is never bought (--overrun lets it last beyond)", t.Name))
 			}
 		}

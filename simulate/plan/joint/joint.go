@@ -68,26 +68,31 @@ func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	j, err := m.Joint(curves)
-	if err != nil {
-		return nil, err
+	for _, o := range m.Offers {
+		if o.Fixed && !curves[0].Dated() {
+			return nil, &capcli.InputError{File: m.File, Line: o.Line, Field: "from", Text: fmt.Sprintf("offer %s has dates, and the demand has none", o.Name), Hint: "give the demand times, or the offer a term"}
+		}
 	}
-	best, err := j.Solve(ctx)
+	p, err := newProblem(m, curves)
+	if err != nil {
+		return nil, curve.Failed(hs.Inputs[0], err)
+	}
+	best, err := p.solve(ctx)
 	if err != nil {
 		return nil, curve.Failed(hs.Inputs[0], err)
 	}
 	out := &Result{
-		Schema: "capcli/plan_joint/v1", Currency: "USD", Cost: best.Cost, Commitments: best.Commitments, OnDemand: best.OnDemand, AllOnDemand: best.AllOnDemand,
-		Bound: best.Bound, Gap: best.Gap(), Purchases: []Purchase{}, Notes: notes(m, hs), Length: curves[0].Len(), Partial: hs.Partial,
+		Schema: "capcli/plan_joint/v1", Currency: "USD", Cost: best.cost, Commitments: best.commitments, OnDemand: best.onDemand, AllOnDemand: best.allOnDemand,
+		Bound: best.bound, Gap: best.gap(), Purchases: []Purchase{}, Notes: notes(m, hs), Length: curves[0].Len(), Partial: hs.Partial,
 	}
 	out.CostYear = yearly(out.Cost, out.Length)
-	for _, x := range best.Purchases {
-		out.Purchases = append(out.Purchases, purchase(j, x, curves[0].Start))
+	for _, x := range best.purchases {
+		out.Purchases = append(out.Purchases, p.document(x))
 	}
-	for i := range j.Models {
+	for i, g := range m.GPUs {
 		out.Models = append(out.Models, Model{
-			Name: j.Models[i].Name, Wanted: best.Wanted[i].Hours(), Reserved: best.Reserved[i].Hours(), Planned: best.Planned[i].Hours(),
-			OnDemand: (best.Wanted[i] - best.Reserved[i] - best.Planned[i]).Hours(),
+			Name: g.Model, Wanted: best.wanted[i].Hours(), Reserved: best.reserved[i].Hours(), Planned: best.planned[i].Hours(),
+			OnDemand: (best.wanted[i] - best.reserved[i] - best.planned[i]).Hours(),
 		})
 	}
 	return out, nil
@@ -142,16 +147,16 @@ func yearly(u capcli.USD, length capcli.Seconds) capcli.USD {
 	return 0
 }
 
-// purchase says what was bought, of a demand that begins at start.
-func purchase(j *plan.Joint, x plan.JointPurchase, start capcli.Time) Purchase {
-	o := &j.Offers[x.Offer]
-	out := Purchase{Offer: o.Name, Product: o.Product, Start: instant(start, x.From), End: instant(start, x.To), Cost: x.Cost, Ended: x.Left, Extended: x.Extended}
-	size := float64(x.Milli) / 1000
+// document says what was bought.
+func (p *problem) document(x purchase) Purchase {
+	o, start := &p.Offers[x.offer], p.curves[0].Start
+	out := Purchase{Offer: o.Name, Product: o.Product, Start: instant(start, x.from), End: instant(start, x.to), Cost: x.cost, Ended: x.left, Extended: x.extended}
+	size := float64(x.milli) / 1000
 	if o.Model < 0 {
 		out.PerHour = &size
-		return out
+	} else {
+		out.Model, out.GPUs = &p.GPUs[o.Model].Model, &size
 	}
-	out.Model, out.GPUs = &j.Models[o.Model].Name, &size
 	return out
 }
 

@@ -150,7 +150,7 @@ func (f *Frame) term(t *plan.Term) Term {
 		most := GPUs(t.Max)
 		out.Max = &most
 	}
-	to := f.Curve.AddSteps(0, t.Length)
+	to := f.Curve.AddSteps(0, t.Length, 1)
 	pay, err := billing.NewPayment(out.Rate, to, f.Curve.MonthsOf(0, to), t.Upfront)
 	if err != nil {
 		return out

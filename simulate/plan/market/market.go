@@ -310,7 +310,7 @@ func secondsAt(where, text string, every capcli.Step, c *plan.Curve) (capcli.Sec
 		return at, nil
 	}
 	if step, err := capcli.ParseStep(text); err == nil {
-		return c.AddSteps(0, step), nil
+		return c.AddSteps(0, step, 1), nil
 	}
 	if !c.Dated() {
 		return 0, refuse(where, fmt.Sprintf(": the curve has no dates: expected a time after its start, found %q", text), "write 6mo, 720h, or 24 for the start of period 24 (--every), from 0")

@@ -7,15 +7,16 @@ import (
 	"capcli"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/futures"
+	"capcli/simulate/plan/resample"
 )
 
 // ahead are the futures that the runs of a plan play, one each, with jobs that are
 // drawn from those of the past.
 type ahead struct {
 	set       *futures.Set
-	resampler *plan.Resampler
-	filled    map[int]plan.Filled // by run
-	past      int                 // jobs
+	resampler *resample.Resampler
+	filled    map[int]resample.Filled // by run
+	past      int                     // jobs
 }
 
 // runsAhead is how many futures are played where the request does not say.
@@ -27,14 +28,14 @@ func (p *Planner) lookAhead(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	x := &ahead{filled: map[int]plan.Filled{}, past: len(past)}
+	x := &ahead{filled: map[int]resample.Filled{}, past: len(past)}
 	if x.set, err = p.req.Ahead(past); err != nil {
 		return 0, err
 	}
 	if !x.set.Mean.Dated() {
 		return 0, &capcli.InputError{File: x.set.Input, Field: "ds", Text: "expected futures with dates, for jobs are drawn by weekday and time of day, found none"}
 	}
-	if x.resampler, err = plan.NewResampler(past, nil); err != nil {
+	if x.resampler, err = resample.New(past, nil); err != nil {
 		return 0, &capcli.InputError{File: p.req.Case.Source.Name, Text: err.Error()}
 	}
 	runs, count := p.req.Runs, len(x.set.Futures.Paths)

@@ -1,4 +1,6 @@
-package plan
+// Package resample draws jobs to fill a demand that may come, out of the jobs of the
+// past: whole days, matched by weekday.
+package resample
 
 import (
 	"cmp"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/simulate/plan"
 )
 
 // Resampler draws jobs to fill a demand, out of the jobs of the past.
@@ -54,10 +57,10 @@ type pastDay struct {
 
 const defaultMaxJobs = 20_000_000
 
-// NewResampler takes the jobs of the past, in order of submit. Days are those of
+// New takes the jobs of the past, in order of submit. Days are those of
 // zone (nil is UTC). Jobs that hold no GPU are left out. A day counts where the log
 // covers it whole; where no day is covered whole, all of them do.
-func NewResampler(past []capcli.Job, zone *time.Location) (*Resampler, error) {
+func New(past []capcli.Job, zone *time.Location) (*Resampler, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
@@ -176,7 +179,7 @@ func (f *Filled) Error() float64 {
 // Fill draws the jobs of future k of f, in order of submit. Their ids are those of
 // the past with the day to come behind them, "1234@2027-03-01", and the round where
 // a day was drawn again, "1234@2027-03-01+1"; their start and end are unknown.
-func (r *Resampler) Fill(f *Futures, k int, seed capcli.Seed) ([]capcli.Job, Filled, error) {
+func (r *Resampler) Fill(f *plan.Futures, k int, seed capcli.Seed) ([]capcli.Job, Filled, error) {
 	if k < 0 || k >= len(f.Paths) {
 		return nil, Filled{}, fmt.Errorf("there is no future %d of %d", k, len(f.Paths))
 	}
@@ -210,7 +213,7 @@ func (r *Resampler) Fill(f *Futures, k int, seed capcli.Seed) ([]capcli.Job, Fil
 
 // ask gives the work that a future asks for on each day. A step that is longer than
 // a day asks for more on the weekdays on which the past had more.
-func (r *Resampler) ask(f *Futures, k int, days capcli.Grid) ([]capcli.GPUTime, error) {
+func (r *Resampler) ask(f *plan.Futures, k int, days capcli.Grid) ([]capcli.GPUTime, error) {
 	n := days.Index(f.End()-1) + 1
 	asked := make([]float64, n)
 	for i, v := range f.Paths[k] {

@@ -1,4 +1,4 @@
-package plan
+package joint
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // Purchases are scaled by the most that there is use for, and money by the cost of
 // all on demand, so that everything is near 1.
 type master struct {
-	p       *joint
+	p       *problem
 	scale   float64 // of money
 	size    []float64
 	cost    []float64 // by column, scaled
@@ -36,7 +36,7 @@ const (
 	maxPivots      = 20_000
 )
 
-func newMaster(p *joint, scale float64) *master {
+func newMaster(p *problem, scale float64) *master {
 	n, t := len(p.columns), len(p.periods)
 	m := &master{p: p, scale: scale, active: make([][]int, t)}
 	for j := range p.columns {
@@ -279,8 +279,8 @@ func (m *master) bound() float64 {
 }
 
 // relax finds the best fractional purchases and the bound.
-func (p *joint) relax(ctx context.Context) (x []float64, bound float64, rounds int, err error) {
-	o := p.newOpen()
+func (p *problem) relax(ctx context.Context) (x []float64, bound float64, err error) {
+	o := p.newCoverage()
 	none := make([]float64, len(p.top))
 	scale := 1.0
 	for t := range p.periods {
@@ -295,9 +295,9 @@ func (p *joint) relax(ctx context.Context) (x []float64, bound float64, rounds i
 		m.add(cut{period: t, slope: make([]float64, len(p.top))})
 	}
 	best, bestCost := make([]float64, len(p.columns)), math.Inf(1)
-	for rounds = 1; ; rounds++ {
+	for rounds := 1; ; rounds++ {
 		if x, err = m.solve(ctx); err != nil {
-			return nil, 0, 0, err
+			return nil, 0, err
 		}
 		bound = max(bound, m.bound())
 		cost := 0.0
@@ -318,7 +318,7 @@ func (p *joint) relax(ctx context.Context) (x []float64, bound float64, rounds i
 			best, bestCost = x, cost
 		}
 		if added == 0 || rounds >= maxJointRounds || bestCost-bound <= 1e-7*bestCost {
-			return best, bound, rounds, nil
+			return best, bound, nil
 		}
 	}
 }

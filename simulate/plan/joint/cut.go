@@ -1,4 +1,4 @@
-package plan
+package joint
 
 // cut lies under the cost of what a period leaves uncovered: at + slope · levels.
 type cut struct {
@@ -11,21 +11,21 @@ type cut struct {
 // dollar.
 const perHour = 3_600_000
 
-// open is the use that levels leave uncovered, and what is served by plans.
-type open struct {
+// coverage is the use that levels leave uncovered, and what is served by plans.
+type coverage struct {
 	left    []float64 // by model: thousandths of GPU-seconds
 	money   []float64 // by plan: what is left of it
 	worth   []float64 // by plan: what one more of it would save; 0 where some is left
 	planned []float64 // by model: served under plans
 }
 
-func (p *joint) newOpen() *open {
-	m, k := len(p.j.Models), len(p.plans)
-	return &open{make([]float64, m), make([]float64, k), make([]float64, k), make([]float64, m)}
+func (p *problem) newCoverage() *coverage {
+	m, k := len(p.GPUs), len(p.plans)
+	return &coverage{make([]float64, m), make([]float64, k), make([]float64, k), make([]float64, m)}
 }
 
 // serve lays levels over a segment as providers do.
-func (p *joint) serve(s *segment, levels []float64, o *open) {
+func (p *problem) serve(s *segment, levels []float64, o *coverage) {
 	for m, w := range s.work {
 		o.left[m] = max(0, float64(w)-levels[m]*float64(p.lots[m]*s.dur))
 		o.planned[m] = 0
@@ -33,7 +33,7 @@ func (p *joint) serve(s *segment, levels []float64, o *open) {
 	for k := range o.money {
 		o.money[k], o.worth[k] = levels[len(s.work)+k]*float64(planMilli*1000*s.dur), 0
 	}
-	for _, x := range s.rank {
+	for _, x := range p.rank {
 		if o.left[x.model] == 0 {
 			continue
 		}
@@ -52,13 +52,13 @@ func (p *joint) serve(s *segment, levels []float64, o *open) {
 
 // uncovered is what a period costs on demand under levels, in millionths of a
 // dollar.
-func (p *joint) uncovered(period int, levels []float64, o *open) float64 {
+func (p *problem) uncovered(period int, levels []float64, o *coverage) float64 {
 	sum := 0.0
 	for i := range p.periods[period] {
 		s := &p.periods[period][i]
 		p.serve(s, levels, o)
 		for m, t := range o.left {
-			sum += t * float64(s.list[m])
+			sum += t * float64(p.list[m])
 		}
 	}
 	return sum / perHour
@@ -68,8 +68,8 @@ func (p *joint) uncovered(period int, levels []float64, o *open) float64 {
 // is worth, w, a GPU-second of a model costs no less than the lowest of its
 // on-demand rate and of rate x w over the plans; that is a feasible solution of
 // the dual of how plans are applied, so the cut is valid whatever the levels are.
-func (p *joint) cutAt(period int, levels []float64, o *open) cut {
-	models := len(p.j.Models)
+func (p *problem) cutAt(period int, levels []float64, o *coverage) cut {
+	models := len(p.GPUs)
 	c := cut{period: period, slope: make([]float64, len(levels))}
 	for i := range p.periods[period] {
 		s := &p.periods[period][i]
@@ -79,7 +79,7 @@ func (p *joint) cutAt(period int, levels []float64, o *open) cut {
 			if float64(w) <= levels[m]*float64(p.lots[m]*s.dur) {
 				continue
 			}
-			price := p.leastCost(s, m, o)
+			price := p.leastCost(m, o)
 			c.at += price * float64(w)
 			c.slope[m] -= price * float64(p.lots[m]*s.dur)
 		}
@@ -96,11 +96,11 @@ func (p *joint) cutAt(period int, levels []float64, o *open) cut {
 
 // leastCost is what a GPU of a model costs for an hour at least, where money under
 // plans has its worth.
-func (p *joint) leastCost(s *segment, m int, o *open) float64 {
-	price := float64(s.list[m])
+func (p *problem) leastCost(m int, o *coverage) float64 {
+	price := float64(p.list[m])
 	for k, offer := range p.plans {
-		if r := float64(p.j.Offers[offer].Rates[m]); r > 0 && r <= float64(s.list[m]) {
-			price = min(price, r*o.worth[k])
+		if p.covers(offer, m) {
+			price = min(price, float64(p.Offers[offer].Rates[m])*o.worth[k])
 		}
 	}
 	return price
@@ -110,7 +110,7 @@ func (p *joint) leastCost(s *segment, m int, o *open) float64 {
 // worth by itself is not what they are worth together. It sets each worth in turn
 // to the one at which the cut is highest; that is at 0, or where a model's price
 // goes over from one bound to another.
-func (p *joint) sharpen(s *segment, levels []float64, o *open) {
+func (p *problem) sharpen(s *segment, levels []float64, o *coverage) {
 	if len(p.plans) < 2 {
 		return
 	}
@@ -119,7 +119,7 @@ func (p *joint) sharpen(s *segment, levels []float64, o *open) {
 		sum := 0.0
 		for m, w := range s.work {
 			if left := float64(w) - levels[m]*float64(p.lots[m]*s.dur); left > 0 {
-				sum += left * p.leastCost(s, m, o)
+				sum += left * p.leastCost(m, o)
 			}
 		}
 		for k, v := range o.worth {
@@ -148,17 +148,17 @@ func (p *joint) sharpen(s *segment, levels []float64, o *open) {
 
 // breaks are the worths of a plan at which the price of some model goes over from
 // one bound to another.
-func (p *joint) breaks(s *segment, k int, o *open) []float64 {
+func (p *problem) breaks(s *segment, k int, o *coverage) []float64 {
 	out := []float64{0}
 	for m := range s.work {
-		r := float64(p.j.Offers[p.plans[k]].Rates[m])
-		if r == 0 || r > float64(s.list[m]) {
+		if !p.covers(p.plans[k], m) {
 			continue
 		}
-		out = append(out, float64(s.list[m])/r)
+		r := float64(p.Offers[p.plans[k]].Rates[m])
+		out = append(out, float64(p.list[m])/r)
 		for other, offer := range p.plans {
-			if q := float64(p.j.Offers[offer].Rates[m]); other != k && q > 0 && q <= float64(s.list[m]) {
-				out = append(out, q*o.worth[other]/r)
+			if other != k && p.covers(offer, m) {
+				out = append(out, float64(p.Offers[offer].Rates[m])*o.worth[other]/r)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (p *joint) breaks(s *segment, k int, o *open) []float64 {
 }
 
 // levelsOf are the levels of each period under purchases.
-func (p *joint) levelsOf(x []float64) [][]float64 {
+func (p *problem) levelsOf(x []float64) [][]float64 {
 	out := make([][]float64, len(p.periods))
 	for t := range out {
 		out[t] = make([]float64, len(p.top))

@@ -1,4 +1,4 @@
-package plan_test
+package online_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
-	"capcli/simulate/plan"
 	"capcli/simulate/plan/flow"
+	"capcli/simulate/plan/online"
 )
 
 // The adversary stops all demand once a lease is bought. The lease is 1, the
@@ -27,13 +27,13 @@ func TestOnlineAdversary(t *testing.T) {
 	}
 	for _, tt := range tests {
 		const fee = 100 * capcli.Dollar
-		l := plan.Lease{Periods: 1_000_000, Fee: fee, OnDemand: 400, Used: tt.used}
+		l := online.Lease{Periods: 1_000_000, Fee: fee, OnDemand: 400, Used: tt.used}
 		n := int64(fee) / int64(l.OnDemand-l.Used)
 		demand := make([]int64, n+1000)
 		for i := range n + 1 {
 			demand[i] = 1
 		}
-		r, err := plan.Online(demand, l)
+		r, err := online.Play(demand, l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,15 +44,15 @@ func TestOnlineAdversary(t *testing.T) {
 		slack := 1.01 * l.OnDemand.Float() / fee.Float()
 		spend := (fee + capcli.USD(n+1)*l.Used).Float() / fee.Float()
 		digits(t, "alpha", l.Alpha(), tt.alpha)
-		digits(t, "break-even", plan.BreakEven(l.Alpha()), tt.beta)
-		digits(t, "policy", 1+plan.BreakEven(l.Alpha()), tt.alg)
-		digits(t, "hindsight", plan.BreakEven(l.Alpha()), tt.opt)
-		digits(t, "ratio", plan.DeterministicRatio(l.Alpha()), tt.ratio)
-		digits(t, "randomised", plan.RandomisedRatio(l.Alpha()), tt.chance)
-		if got := r.Cost.Float() / fee.Float(); math.Abs(got-1-plan.BreakEven(l.Alpha())) > slack {
+		digits(t, "break-even", online.BreakEven(l.Alpha()), tt.beta)
+		digits(t, "policy", 1+online.BreakEven(l.Alpha()), tt.alg)
+		digits(t, "hindsight", online.BreakEven(l.Alpha()), tt.opt)
+		digits(t, "ratio", online.DeterministicRatio(l.Alpha()), tt.ratio)
+		digits(t, "randomised", online.RandomisedRatio(l.Alpha()), tt.chance)
+		if got := r.Cost.Float() / fee.Float(); math.Abs(got-1-online.BreakEven(l.Alpha())) > slack {
 			t.Errorf("alpha %s: the policy pays %g fees", tt.alpha, got)
 		}
-		if math.Abs(spend-plan.BreakEven(l.Alpha())) > slack {
+		if math.Abs(spend-online.BreakEven(l.Alpha())) > slack {
 			t.Errorf("alpha %s: hindsight pays %g fees", tt.alpha, spend)
 		}
 		digits(t, "replayed ratio", r.Cost.Float()/fee.Float()/spend, tt.ratio)
@@ -61,7 +61,7 @@ func TestOnlineAdversary(t *testing.T) {
 
 // leastCost is the least cost of serving a small demand in hindsight, by trying
 // all purchases: what was bought in the last periods is the state.
-func leastCost(demand []int64, l plan.Lease) capcli.USD {
+func leastCost(demand []int64, l online.Lease) capcli.USD {
 	var top int64
 	for _, d := range demand {
 		top = max(top, d)
@@ -97,7 +97,7 @@ func leastCost(demand []int64, l plan.Lease) capcli.USD {
 }
 
 // byTheBook plays the policy as the paper states it, level lists and all.
-func byTheBook(demand []int64, l plan.Lease, over func(n int64) bool) ([]int64, capcli.USD) {
+func byTheBook(demand []int64, l online.Lease, over func(n int64) bool) ([]int64, capcli.USD) {
 	x := make([]int64, len(demand)+l.Periods)
 	leases := make([]int64, len(demand))
 	var cost capcli.USD
@@ -128,8 +128,8 @@ func byTheBook(demand []int64, l plan.Lease, over func(n int64) bool) ([]int64, 
 	return leases, cost
 }
 
-func drawLease(t *rapid.T) (plan.Lease, []int64) {
-	l := plan.Lease{Periods: rapid.IntRange(1, 4).Draw(t, "periods"), OnDemand: 1000}
+func drawLease(t *rapid.T) (online.Lease, []int64) {
+	l := online.Lease{Periods: rapid.IntRange(1, 4).Draw(t, "periods"), OnDemand: 1000}
 	l.Used = capcli.USD(rapid.IntRange(0, 900).Draw(t, "used"))
 	l.Fee = capcli.USD(rapid.IntRange(1, 4000).Draw(t, "fee"))
 	return l, rapid.SliceOfN(rapid.Int64Range(0, 3), 1, 14).Draw(t, "demand")
@@ -141,7 +141,7 @@ func TestOnlineKeepsItsPromise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, demand := drawLease(t)
 		least := leastCost(demand, l)
-		r, err := plan.Online(demand, l)
+		r, err := online.Play(demand, l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,14 +154,14 @@ func TestOnlineKeepsItsPromise(t *testing.T) {
 				t.Fatalf("period %d: leased %d, by the book %d", i, r.Leases[i], leases[i])
 			}
 		}
-		if bound := plan.DeterministicRatio(l.Alpha()) * least.Float(); r.Cost.Float() > bound+1e-9 || r.Cost < least {
+		if bound := online.DeterministicRatio(l.Alpha()) * least.Float(); r.Cost.Float() > bound+1e-9 || r.Cost < least {
 			t.Fatalf("the policy pays %s, hindsight %s, the promise is %g", r.Cost, least, bound)
 		}
-		mean, err := plan.OnlineMean(demand, l)
+		mean, err := online.RandomizedMean(demand, l)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bound := plan.RandomisedRatio(l.Alpha()) * least.Float(); mean > bound+1e-9 {
+		if bound := online.RandomisedRatio(l.Alpha()) * least.Float(); mean > bound+1e-9 {
 			t.Fatalf("the randomised policy pays %g in the mean, hindsight %s, the promise is %g", mean, least, bound)
 		}
 	})
@@ -171,7 +171,7 @@ func TestOnlineKeepsItsPromise(t *testing.T) {
 // period.
 func TestOnlineAgainstTheOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := plan.Lease{Periods: rapid.IntRange(2, 30).Draw(t, "periods"), OnDemand: 1000}
+		l := online.Lease{Periods: rapid.IntRange(2, 30).Draw(t, "periods"), OnDemand: 1000}
 		l.Used = capcli.USD(rapid.IntRange(0, 900).Draw(t, "used"))
 		l.Fee = capcli.USD(rapid.IntRange(1, 1000*l.Periods).Draw(t, "fee"))
 		demand := rapid.SliceOfN(rapid.Int64Range(0, 12), 1, 90).Draw(t, "demand")
@@ -191,28 +191,28 @@ func TestOnlineAgainstTheOptimum(t *testing.T) {
 			t.Fatal(err)
 		}
 		least := base + capcli.USD(best.Cost.Int64())
-		r, err := plan.Online(demand, l)
+		r, err := online.Play(demand, l)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bound := plan.DeterministicRatio(l.Alpha()) * least.Float(); r.Cost.Float() > bound+1e-9 || r.Cost < least {
+		if bound := online.DeterministicRatio(l.Alpha()) * least.Float(); r.Cost.Float() > bound+1e-9 || r.Cost < least {
 			t.Fatalf("the policy pays %s, hindsight %s, the promise is %g", r.Cost, least, bound)
 		}
 	})
 }
 
-// Many even draws have the mean that OnlineMean gives.
+// Many even draws have the mean that RandomizedMean gives.
 func TestOnlineMeanIsTheMean(t *testing.T) {
 	demand := []int64{1, 1, 2, 0, 3, 2, 2, 1, 0, 0, 1, 2, 3, 3, 1, 1, 0, 2}
-	l := plan.Lease{Periods: 6, Fee: 3_300_000, OnDemand: 1_000_000, Used: 250_000}
-	want, err := plan.OnlineMean(demand, l)
+	l := online.Lease{Periods: 6, Fee: 3_300_000, OnDemand: 1_000_000, Used: 250_000}
+	want, err := online.RandomizedMean(demand, l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const n = 20_000
 	var sum float64
 	for i := range n {
-		r, err := plan.OnlineChance(demand, l, (float64(i)+0.5)/n)
+		r, err := online.PlayRandomized(demand, l, (float64(i)+0.5)/n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,22 +224,22 @@ func TestOnlineMeanIsTheMean(t *testing.T) {
 }
 
 func TestOnlineRefuses(t *testing.T) {
-	good := plan.Lease{Periods: 3, Fee: 2_000_000, OnDemand: 1_000_000}
+	good := online.Lease{Periods: 3, Fee: 2_000_000, OnDemand: 1_000_000}
 	tests := map[string]struct {
 		demand []int64
-		change func(*plan.Lease)
+		change func(*online.Lease)
 	}{
-		"no period":         {nil, func(l *plan.Lease) { l.Periods = 0 }},
-		"a negative fee":    {nil, func(l *plan.Lease) { l.Fee = -1 }},
-		"a dear lease":      {nil, func(l *plan.Lease) { l.Used = l.OnDemand }},
-		"a negative demand": {[]int64{1, -1}, func(*plan.Lease) {}},
-		"a vast demand":     {[]int64{1 << 50}, func(*plan.Lease) {}},
-		"more than counts":  {[]int64{1 << 20, 1 << 20}, func(l *plan.Lease) { l.OnDemand, l.Fee = math.MaxInt64/2, math.MaxInt64/2 }},
+		"no period":         {nil, func(l *online.Lease) { l.Periods = 0 }},
+		"a negative fee":    {nil, func(l *online.Lease) { l.Fee = -1 }},
+		"a dear lease":      {nil, func(l *online.Lease) { l.Used = l.OnDemand }},
+		"a negative demand": {[]int64{1, -1}, func(*online.Lease) {}},
+		"a vast demand":     {[]int64{1 << 50}, func(*online.Lease) {}},
+		"more than counts":  {[]int64{1 << 20, 1 << 20}, func(l *online.Lease) { l.OnDemand, l.Fee = math.MaxInt64/2, math.MaxInt64/2 }},
 	}
 	for name, tt := range tests {
 		l := good
 		tt.change(&l)
-		if r, err := plan.Online(tt.demand, l); err == nil {
+		if r, err := online.Play(tt.demand, l); err == nil {
 			t.Errorf("%s: found %+v, want an error", name, r)
 		}
 	}
@@ -250,9 +250,9 @@ func BenchmarkOnlineThreeYears(b *testing.B) {
 	for i := range demand {
 		demand[i] = int64(1500 + 500*math.Sin(float64(i)/24) + float64(i%700))
 	}
-	l := plan.Lease{Periods: 8760, Fee: 6000 * capcli.Dollar, OnDemand: capcli.Dollar}
+	l := online.Lease{Periods: 8760, Fee: 6000 * capcli.Dollar, OnDemand: capcli.Dollar}
 	for b.Loop() {
-		if _, err := plan.Online(demand, l); err != nil {
+		if _, err := online.Play(demand, l); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package plan
+package online
 
 import "math"
 
@@ -18,12 +18,12 @@ func RandomisedRatio(alpha float64) float64 { return math.E / (math.E - 1 + alph
 // would have been cheaper: 1 / (1 - alpha).
 func BreakEven(alpha float64) float64 { return 1 / (1 - alpha) }
 
-// OnlineChance plays the randomised policy of the same paper: the deterministic
+// PlayRandomized plays the randomised policy of the same paper: the deterministic
 // one with a break-even drawn once, of density (1 - alpha) e^((1-alpha) z) /
 // (e - 1 + alpha) below 1 / (1 - alpha) and with the rest of the chance,
 // alpha / (e - 1 + alpha), at that point. In the mean it pays at most
 // e / (e - 1 + alpha) times the least. u is the draw, from [0, 1).
-func OnlineChance(demand []int64, l Lease, u float64) (*OnlineRun, error) {
+func PlayRandomized(demand []int64, l Lease, u float64) (*Run, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
@@ -41,10 +41,10 @@ func drawBreakEven(alpha, u float64) float64 {
 	return min(BreakEven(alpha), math.Log1p(u*(math.E-1+alpha))/(1-alpha))
 }
 
-// OnlineMean is the mean cost of the randomised policy over its draw, exactly:
+// RandomizedMean is the mean cost of the randomised policy over its draw, exactly:
 // the draws that lead to the same number of periods cost the same. It plays
 // the policy once for each such number.
-func OnlineMean(demand []int64, l Lease) (float64, error) {
+func RandomizedMean(demand []int64, l Lease) (float64, error) {
 	if err := l.check(); err != nil {
 		return 0, err
 	}

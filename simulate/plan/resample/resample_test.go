@@ -1,4 +1,4 @@
-package plan_test
+package resample_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"capcli"
 	"capcli/simulate/plan"
+	"capcli/simulate/plan/resample"
 )
 
 // pastJobs makes weeks of jobs with a rhythm: days are busier than nights, workdays
@@ -80,7 +81,7 @@ func figures(jobs []capcli.Job, of func(j *capcli.Job) float64) []float64 {
 func TestResampleKeepsWhatJobsAre(t *testing.T) {
 	history := pastJobs(8, 3)
 	level := meanLevel(history, 56)
-	r, err := plan.NewResampler(history, nil)
+	r, err := resample.New(history, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestResampledJobsAreThoseOfThePast(t *testing.T) {
 	for i := range history {
 		byID[history[i].ID] = &history[i]
 	}
-	r, err := plan.NewResampler(history, nil)
+	r, err := resample.New(history, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,16 +197,16 @@ func TestResampleOddHistories(t *testing.T) {
 		}
 		return capcli.Job{ID: at, Submit: capcli.TimeOf(s), GPUs: 1, Run: run, Deadline: capcli.NoTime}
 	}
-	if _, err := plan.NewResampler(nil, nil); err == nil {
+	if _, err := resample.New(nil, nil); err == nil {
 		t.Error("no jobs: no error")
 	}
-	if _, err := plan.NewResampler([]capcli.Job{{GPUs: 0, Run: 5}}, nil); err == nil {
+	if _, err := resample.New([]capcli.Job{{GPUs: 0, Run: 5}}, nil); err == nil {
 		t.Error("no GPU jobs: no error")
 	}
-	if _, err := plan.NewResampler([]capcli.Job{job("2026-01-06T00:00:00Z", 5), job("2026-01-05T00:00:00Z", 5)}, nil); err == nil {
+	if _, err := resample.New([]capcli.Job{job("2026-01-06T00:00:00Z", 5), job("2026-01-05T00:00:00Z", 5)}, nil); err == nil {
 		t.Error("out of order: no error")
 	}
-	one, err := plan.NewResampler([]capcli.Job{job("2026-01-06T13:00:00Z", 3600)}, nil) // a Tuesday
+	one, err := resample.New([]capcli.Job{job("2026-01-06T13:00:00Z", 3600)}, nil) // a Tuesday
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +241,7 @@ func TestResampleKeepsTheClock(t *testing.T) {
 		at := time.Date(2026, 1, 5+d, 9, 30, 0, 0, berlin)
 		history = append(history, capcli.Job{ID: at.Format("02"), Submit: capcli.TimeOf(at), GPUs: 1, Run: 3600, Deadline: capcli.NoTime})
 	}
-	r, err := plan.NewResampler(history, berlin)
+	r, err := resample.New(history, berlin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,44 +258,5 @@ func TestResampleKeepsTheClock(t *testing.T) {
 		if clock := j.Submit.Std().In(berlin).Format("15:04"); clock != "09:30" {
 			t.Errorf("%s is at %s, want 09:30", j.ID, clock)
 		}
-	}
-}
-
-func TestWobble(t *testing.T) {
-	demand := slices.Repeat([]float64{50}, 400)
-	grid := capcli.Step{Days: 1}.Grid(1_798_761_600, nil)
-	w := plan.Wobble{Error: 0.1, HalfLife: 30 * capcli.Day}
-	f, err := w.Futures(grid, demand, 400, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sum, square, lag, pairs float64
-	for _, p := range f.Paths {
-		for i, v := range p {
-			sum += v
-			square += (v - 50) * (v - 50)
-			if i >= 30 {
-				lag += (v - 50) * (p[i-30] - 50)
-				pairs++
-			}
-		}
-	}
-	n := float64(400 * 400)
-	if mean := sum / n; math.Abs(mean-50) > 0.5 {
-		t.Errorf("mean %g, want 50", mean)
-	}
-	if sd := math.Sqrt(square / n); math.Abs(sd-5) > 0.4 {
-		t.Errorf("standard deviation %g, want 5", sd)
-	}
-	if c := lag / pairs / (square / n); math.Abs(c-0.5) > 0.06 {
-		t.Errorf("correlation after the half-life %g, want 0.5", c)
-	}
-	more, err := w.Futures(grid, demand, 500, 1)
-	if err != nil || !slices.EqualFunc(f.Paths, more.Paths[:400], slices.Equal) {
-		t.Error("more futures change the first")
-	}
-	none, err := plan.Wobble{HalfLife: 1}.Futures(grid, demand, 1, 1)
-	if err != nil || !slices.Equal(none.Paths[0], demand) {
-		t.Error("an error of 0 is not the demand itself")
 	}
 }

@@ -1,4 +1,6 @@
-package plan
+// Package online decides about commitments without a forecast: a policy that sees the
+// demand only up to the present, and what it can promise to pay at most.
+package online
 
 import (
 	"errors"
@@ -34,8 +36,8 @@ func (l *Lease) check() error {
 	return nil
 }
 
-// OnlineRun is what a policy bought and paid.
-type OnlineRun struct {
+// Run is what a policy bought and paid.
+type Run struct {
 	Leases []int64 // bought, by period
 	Bought int64
 	Fees   capcli.USD
@@ -44,14 +46,14 @@ type OnlineRun struct {
 	Cost   capcli.USD
 }
 
-// Online plays the deterministic policy of Wang, Li and Liang (arXiv
+// Play plays the deterministic policy of Wang, Li and Liang (arXiv
 // 1305.5608): without any forecast, at each level of demand, lease one more GPU
 // once the on-demand price of the periods within the last Periods in which that
 // level was wanted and not leased is over Fee / (1 - alpha), the price from
 // which having leased then would have been cheaper. What is leased covers at
 // once the past that led to it, so that no period counts towards two leases.
 // It pays at most 2 - alpha times the least that hindsight would.
-func Online(demand []int64, l Lease) (*OnlineRun, error) {
+func Play(demand []int64, l Lease) (*Run, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
@@ -70,9 +72,9 @@ func (l *Lease) mostPeriods() int64 { return int64(l.Fee / (l.OnDemand - l.Used)
 // cover: P(t) - P(i - Periods) of them. So i wants one more when demand(i) +
 // P(i - Periods) > P(t). The left side is known at i and the right one only
 // grows: counts by the left side give each period's decision in constant time.
-func (l *Lease) run(demand []int64, most int64) (*OnlineRun, error) {
+func (l *Lease) run(demand []int64, most int64) (*Run, error) {
 	var (
-		out    = &OnlineRun{Leases: make([]int64, len(demand))}
+		out    = &Run{Leases: make([]int64, len(demand))}
 		n      = l.Periods
 		marks  = make([]int64, len(demand)) // demand(i) + P(i - Periods)
 		total  = make([]int64, len(demand)) // P(i)
@@ -121,19 +123,19 @@ func (l *Lease) run(demand []int64, most int64) (*OnlineRun, error) {
 func peak(demand []int64) (int64, error) {
 	var most int64
 	for t, d := range demand {
-		if d < 0 || d > maxDemand {
-			return 0, fmt.Errorf("period %d wants %d GPUs: an online policy takes 0 to %d", t, d, int64(maxDemand))
+		if d < 0 || d > MaxDemand {
+			return 0, fmt.Errorf("period %d wants %d GPUs: an online policy takes 0 to %d", t, d, int64(MaxDemand))
 		}
 		most = max(most, d)
 	}
 	return most, nil
 }
 
-// maxDemand bounds what the policies keep in memory for each level of demand.
-const maxDemand = 10_000_000
+// MaxDemand bounds what the policies keep in memory for each level of demand.
+const MaxDemand = 10_000_000
 
 // price sums up, and refuses what no account can hold.
-func (r *OnlineRun) price(l *Lease, burst, used int64) error {
+func (r *Run) price(l *Lease, burst, used int64) error {
 	var errs [4]error
 	r.Fees, errs[0] = costOf(l.Fee, r.Bought)
 	r.Bursts, errs[1] = costOf(l.OnDemand, burst)

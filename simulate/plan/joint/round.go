@@ -1,4 +1,4 @@
-package plan
+package joint
 
 import (
 	"cmp"
@@ -15,19 +15,19 @@ import (
 
 // tally is purchases in whole units, with what each period costs beside them.
 type tally struct {
-	p      *joint
+	p      *problem
 	units  []int64
 	levels [][]float64
 	rest   []float64 // by period: what is uncovered
-	open   *open
+	open   *coverage
 }
 
-func (p *joint) tally(units []int64) *tally {
+func (p *problem) tally(units []int64) *tally {
 	x := make([]float64, len(units))
 	for i, n := range units {
 		x[i] = float64(n)
 	}
-	t := &tally{p: p, units: units, levels: p.levelsOf(x), open: p.newOpen(), rest: make([]float64, len(p.periods))}
+	t := &tally{p: p, units: units, levels: p.levelsOf(x), open: p.newCoverage(), rest: make([]float64, len(p.periods))}
 	for i := range t.rest {
 		t.rest[i] = p.uncovered(i, t.levels[i], t.open)
 	}
@@ -89,7 +89,7 @@ const maxPolish = 50
 // round makes whole units of fractional purchases: each to the nearest, then
 // changes of one column, in steps that halve, and swaps between two that share a
 // period and a dimension, as long as any saves a millionth.
-func (p *joint) round(ctx context.Context, x []float64) ([]int64, error) {
+func (p *problem) round(ctx context.Context, x []float64) ([]int64, error) {
 	units := make([]int64, len(x))
 	for i, v := range x {
 		units[i] = min(int64(math.Round(v)), p.columns[i].most)
@@ -140,7 +140,7 @@ func (t *tally) swaps() bool {
 				continue
 			}
 			by := []int64{1}
-			if a.dim >= len(t.p.j.Models) || b.dim >= len(t.p.j.Models) { // money is in small units
+			if a.dim >= len(t.p.GPUs) || b.dim >= len(t.p.GPUs) { // money is in small units
 				by = []int64{1000, 100, 10, 1}
 			}
 			for _, n := range by {
@@ -154,10 +154,10 @@ func (t *tally) swaps() bool {
 	return any
 }
 
-// result says purchases in GPUs and dollars.
-func (p *joint) result(units []int64) (*JointPlan, error) {
-	out := &JointPlan{
-		Wanted: make([]capcli.GPUTime, len(p.j.Models)), Reserved: make([]capcli.GPUTime, len(p.j.Models)), Planned: make([]capcli.GPUTime, len(p.j.Models)),
+// solution says purchases in GPUs and dollars.
+func (p *problem) solution(units []int64) (*solution, error) {
+	out := &solution{
+		wanted: make([]capcli.GPUTime, len(p.GPUs)), reserved: make([]capcli.GPUTime, len(p.GPUs)), planned: make([]capcli.GPUTime, len(p.GPUs)),
 	}
 	x := make([]float64, len(units))
 	spent := new(big.Int)
@@ -172,19 +172,15 @@ func (p *joint) result(units []int64) (*JointPlan, error) {
 		if !cost.IsInt64() {
 			return nil, capcli.ErrOverflow
 		}
-		size := int64(1)
-		if k.dim < len(p.j.Models) {
-			size = p.lots[k.dim]
-		}
-		out.Purchases = append(out.Purchases, JointPurchase{
-			Offer: k.offer, From: p.edges[k.from], To: k.end, Milli: n * size, Cost: capcli.USD(cost.Int64()), Left: k.left, Extended: k.extended,
+		out.purchases = append(out.purchases, purchase{
+			offer: k.offer, from: p.edges[k.from], to: k.end, milli: n * p.unitSize(k.dim), cost: capcli.USD(cost.Int64()), left: k.left, extended: k.extended,
 		})
 	}
-	slices.SortFunc(out.Purchases, func(a, b JointPurchase) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Offer, b.Offer), cmp.Compare(a.To, b.To))
+	slices.SortFunc(out.purchases, func(a, b purchase) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.offer, b.offer), cmp.Compare(a.to, b.to))
 	})
 	rest, all := new(big.Int), new(big.Int)
-	o := p.newOpen()
+	o := p.newCoverage()
 	for t, levels := range p.levelsOf(x) {
 		for i := range p.periods[t] {
 			s := &p.periods[t][i]
@@ -192,11 +188,11 @@ func (p *joint) result(units []int64) (*JointPlan, error) {
 			for m, w := range s.work {
 				left := capcli.GPUTime(math.Round(o.left[m]))
 				planned := capcli.GPUTime(math.Round(o.planned[m]))
-				all.Add(all, exact.Product(w, s.list[m]))
-				rest.Add(rest, exact.Product(int64(left), s.list[m]))
-				out.Wanted[m] += capcli.GPUTime(w)
-				out.Planned[m] += planned
-				out.Reserved[m] += capcli.GPUTime(w) - left - planned
+				all.Add(all, exact.Product(w, p.list[m]))
+				rest.Add(rest, exact.Product(int64(left), p.list[m]))
+				out.wanted[m] += capcli.GPUTime(w)
+				out.planned[m] += planned
+				out.reserved[m] += capcli.GPUTime(w) - left - planned
 			}
 		}
 	}
@@ -204,36 +200,36 @@ func (p *joint) result(units []int64) (*JointPlan, error) {
 		to  *capcli.USD
 		big *big.Int
 		per int64
-	}{{&out.Commitments, spent, 1}, {&out.OnDemand, rest, perHour}, {&out.AllOnDemand, all, perHour}} {
+	}{{&out.commitments, spent, 1}, {&out.onDemand, rest, perHour}, {&out.allOnDemand, all, perHour}} {
 		q := new(big.Int).Add(v.big, big.NewInt(v.per/2))
 		if q.Quo(q, big.NewInt(v.per)); !q.IsInt64() || q.Int64() > flow.LimitCost {
 			return nil, capcli.ErrOverflow
 		}
 		*v.to = capcli.USD(q.Int64())
 	}
-	out.Cost = out.Commitments + out.OnDemand
+	out.cost = out.commitments + out.onDemand
 	return out, nil
 }
 
 // separate solves each model by itself: without plans nothing binds them.
-func (p *joint) separate(ctx context.Context) (*JointPlan, error) {
+func (p *problem) separate(ctx context.Context) (*solution, error) {
 	units := make([]int64, len(p.columns))
-	for m := range p.j.Models {
+	for m := range p.GPUs {
 		if err := p.model(ctx, m, units); err != nil {
 			return nil, err
 		}
 	}
-	out, err := p.result(units)
+	out, err := p.solution(units)
 	if err != nil {
 		return nil, err
 	}
-	out.Bound = out.Cost
+	out.bound = out.cost
 	return out, nil
 }
 
 // model solves one model as a minimum-cost flow, in the largest unit of money in
 // which every cost is whole.
-func (p *joint) model(ctx context.Context, m int, units []int64) error {
+func (p *problem) model(ctx context.Context, m int, units []int64) error {
 	unit := int64(perHour)
 	for _, segs := range p.periods {
 		for i := range segs {
@@ -273,21 +269,21 @@ func (p *joint) model(ctx context.Context, m int, units []int64) error {
 }
 
 // levels says what each lot of a model costs on demand in a period.
-func (p *joint) levels(segs []segment, m int, unit int64) (flow.Levels, error) {
+func (p *problem) levels(segs []segment, m int, unit int64) (flow.Levels, error) {
 	var shares []flow.Share
 	var each int64
 	for i := range segs {
 		s := &segs[i]
-		if s.work[m] == 0 || s.list[m] == 0 {
+		if s.work[m] == 0 || p.list[m] == 0 {
 			continue
 		}
 		size := p.lots[m] * s.dur
-		whole, err := exact.Times(s.list[m], size/unit)
+		whole, err := exact.Times(p.list[m], size/unit)
 		if err != nil || each > flow.LimitCost-whole {
 			return nil, capcli.ErrOverflow
 		}
 		each += whole
-		shares = append(shares, flow.Share{Lots: s.work[m] / size, Whole: whole, Rest: s.list[m] * (s.work[m] % size / unit)})
+		shares = append(shares, flow.Share{Lots: s.work[m] / size, Whole: whole, Rest: p.list[m] * (s.work[m] % size / unit)})
 	}
 	return flow.Stack(shares, each, 0), nil
 }

@@ -1,0 +1,316 @@
+package joint
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"capcli/simulate/internal/exact"
+	"capcli/simulate/plan/flow"
+
+	"capcli"
+	"capcli/scenarios"
+	"capcli/simulate/plan"
+)
+
+// solution is the cheapest plan that was found, and a bound that no plan can go under.
+type solution struct {
+	purchases   []purchase // in order of start, then offer
+	cost        capcli.USD
+	commitments capcli.USD
+	onDemand    capcli.USD // what none of them covers
+	allOnDemand capcli.USD
+	bound       capcli.USD       // rounded down: the optimum is not below it
+	wanted      []capcli.GPUTime // by model
+	reserved    []capcli.GPUTime // by model: served by purchases of its own
+	planned     []capcli.GPUTime // by model: served under plans
+}
+
+// purchase is so much bought of one offer at one time.
+type purchase struct {
+	offer    int
+	from, to capcli.Seconds
+	milli    int64 // thousandths of GPUs, or of dollars an hour
+	cost     capcli.USD
+	left     bool // ended early: its cost has the fee
+	extended bool
+}
+
+// gap is how far the plan may be above the optimum, as a share of the optimum's
+// bound.
+func (s *solution) gap() float64 {
+	if s.cost <= s.bound {
+		return 0
+	}
+	return (s.cost - s.bound).Float() / max(s.bound.Float(), 1e-6)
+}
+
+// planMilli is what a plan is bought in: thousandths of a dollar an hour.
+const planMilli = 1000 // millionths of a dollar an hour
+
+// column is an offer at one time: units (lots, or planMilli) from one edge to
+// another.
+type column struct {
+	offer    int
+	dim      int // a model, or models + the place of its plan
+	from, to int // edges
+	end      capcli.Seconds
+	cost     int64 // millionths of a dollar for a unit
+	most     int64 // units
+	left     bool
+	extended bool
+}
+
+// segment is a time in which nothing changes.
+type segment struct {
+	dur  int64   // seconds
+	work []int64 // by model: thousandths of GPU-seconds
+}
+
+// pair is a plan that may cover a model.
+type pair struct {
+	model, plan int
+	rate        float64 // under the plan
+	ratio       float64 // on demand / under the plan
+}
+
+// problem is the demand for the models of a market, made ready to solve. What may be
+// bought for each model (reservations, blocks, owned machines) stands beside plans that
+// commit to money, whose discount all their models share. The plans bind the models
+// together: what a model reserves leaves more of a plan to the others.
+type problem struct {
+	*scenarios.Market
+	curves  []*plan.Curve // by model, on the same steps
+	edges   []capcli.Seconds
+	periods [][]segment // between edges
+	plans   []int       // offers that are plans
+	columns []column
+	rank    []pair    // plans to apply, the highest saving first
+	lots    []int64   // by model: thousandths of a GPU that are bought together
+	list    []int64   // by model: on-demand rate
+	top     []float64 // by dimension: the most units that there is use for
+}
+
+// solve finds a plan and bounds how far it may be from the cheapest.
+//
+// The cost of what is not covered is a convex, piecewise linear function of how
+// many GPUs of each model and how much money an hour are committed in each period.
+// Cuts that lie under it make a linear program of the purchases whose optimum
+// bounds every plan (Kelley 1960, with a cut for each period as in Birge and
+// Louveaux 1988); its solution is rounded to whole lots and then improved by
+// single purchases and swaps. Where there are no plans each model is a
+// minimum-cost flow of its own, and the plan is the optimum itself.
+func (p *problem) solve(ctx context.Context) (*solution, error) {
+	if len(p.plans) == 0 {
+		return p.separate(ctx)
+	}
+	x, bound, err := p.relax(ctx)
+	if err != nil {
+		return nil, err
+	}
+	units, err := p.round(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.solution(units)
+	if err != nil {
+		return nil, err
+	}
+	out.bound = min(capcli.USD(math.Floor(bound)), out.cost)
+	return out, nil
+}
+
+// newProblem lays out the time and the columns. The curves are those of the market's
+// models.
+func newProblem(m *scenarios.Market, curves []*plan.Curve) (*problem, error) {
+	p := &problem{Market: m, curves: curves}
+	first := curves[0]
+	for i, c := range curves {
+		if err := c.Check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.GPUs[i].Model, err)
+		}
+		if c.Start != first.Start || c.Step != first.Step || len(c.Work) != len(first.Work) {
+			return nil, fmt.Errorf("the demands for %s and %s are not of the same steps", m.GPUs[0].Model, m.GPUs[i].Model)
+		}
+		p.lots = append(p.lots, cmp.Or(m.GPUs[i].Lot, 1000))
+		p.list = append(p.list, int64(m.GPUs[i].OnDemand.Rate))
+	}
+	for i := range m.Offers {
+		if m.Offers[i].Model < 0 {
+			p.plans = append(p.plans, i)
+		}
+	}
+	spans := p.spans()
+	p.edges = []capcli.Seconds{0, first.Len()}
+	for _, x := range spans {
+		p.edges = append(p.edges, x.from, min(x.to, first.Len()))
+	}
+	slices.Sort(p.edges)
+	p.edges = slices.Compact(p.edges)
+	p.rank = p.plansByRatio()
+	p.cutSegments()
+	p.findTops()
+	return p, p.addColumns(spans)
+}
+
+// span is a column before the edges are known.
+type span struct {
+	offer          int
+	from, to       capcli.Seconds
+	cost           *big.Int // in millionths of a dollar x 3600 x 1000 for a thousandth of a GPU
+	left, extended bool
+}
+
+// spans returns all that can be bought, at each time.
+func (p *problem) spans() []span {
+	var out []span
+	c := p.curves[0]
+	every := p.Every
+	if every.Length() <= 0 {
+		every = capcli.Step{Months: 1}
+	}
+	starts := c.Starts(every)
+	for i := range p.Offers {
+		list := starts
+		if o := &p.Offers[i]; o.Fixed {
+			list = []capcli.Seconds{capcli.Seconds(o.From - c.Start)}
+		}
+		for _, from := range list {
+			if from >= 0 && from < c.Len() {
+				out = append(out, p.spansFrom(i, from)...)
+			}
+		}
+	}
+	return out
+}
+
+// spansFrom returns the ways to buy an offer that begins at an instant: to the end of
+// its term, extended, and left early.
+func (p *problem) spansFrom(i int, from capcli.Seconds) []span {
+	o, c := &p.Offers[i], p.curves[0]
+	end := c.AddSteps(from, o.Length, 1)
+	whole := exact.Product(int64(o.Rate), int64(end-from))
+	var out []span
+	put := func(to capcli.Seconds, cost *big.Int, left, extended bool) {
+		if to > from && (to <= c.Len() || p.Overrun) {
+			out = append(out, span{i, from, to, cost, left, extended})
+		}
+	}
+	put(end, whole, false, false)
+	if o.Extend.Length() > 0 {
+		to := c.AddSteps(end, o.Extend, 1)
+		put(to, new(big.Int).Add(whole, exact.Product(int64(o.ExtendRate), int64(to-end))), false, true)
+	}
+	for _, x := range o.Exits {
+		at := c.AddSteps(from, x.After, 1)
+		if at >= end {
+			continue
+		}
+		fee := exact.Product(int64(o.Rate), int64(end-at))
+		fee.Mul(fee, big.NewInt(x.Share)).Quo(fee, big.NewInt(plan.Whole))
+		put(at, fee.Add(fee, exact.Product(int64(o.Rate), int64(at-from))), true, false)
+	}
+	return out
+}
+
+// addColumns makes the columns of the spans.
+func (p *problem) addColumns(spans []span) error {
+	for _, x := range spans {
+		o := &p.Offers[x.offer]
+		k := column{offer: x.offer, dim: o.Model, end: x.to, left: x.left, extended: x.extended}
+		if o.Model < 0 {
+			k.dim = len(p.GPUs) + slices.Index(p.plans, x.offer)
+		}
+		size := p.unitSize(k.dim)
+		cost := new(big.Int).Mul(x.cost, big.NewInt(size))
+		cost.Add(cost, big.NewInt(perHour/2)).Quo(cost, big.NewInt(perHour))
+		if !cost.IsInt64() || cost.Int64() > flow.LimitCost {
+			return capcli.ErrOverflow
+		}
+		k.cost = cost.Int64()
+		k.from, _ = slices.BinarySearch(p.edges, x.from)
+		k.to, _ = slices.BinarySearch(p.edges, min(x.to, p.curves[0].Len()))
+		k.most = int64(math.Ceil(p.top[k.dim]))
+		if o.Max > 0 {
+			k.most = min(k.most, o.Max/size)
+		}
+		if k.most > 0 {
+			p.columns = append(p.columns, k)
+		}
+	}
+	return nil
+}
+
+// unitSize returns how many thousandths a unit of a dimension is.
+func (p *problem) unitSize(dim int) int64 {
+	if dim < len(p.lots) {
+		return p.lots[dim]
+	}
+	return 1
+}
+
+// cutSegments cuts the steps of the curves at the edges.
+func (p *problem) cutSegments() {
+	p.periods = make([][]segment, len(p.edges)-1)
+	for m, c := range p.curves {
+		period, n := 0, 0
+		for x := range c.Pieces(p.edges) {
+			if x.From >= p.edges[period+1] {
+				period, n = period+1, 0
+			}
+			if m == 0 {
+				p.periods[period] = append(p.periods[period], segment{dur: int64(x.To - x.From)})
+			}
+			s := &p.periods[period][n]
+			s.work = append(s.work, int64(x.Work))
+			n++
+		}
+	}
+}
+
+// plansByRatio returns the plans that may cover use, in the order in which providers
+// apply them: the highest saving first, ties to the lower rate. Of two plans that charge
+// a model the same, the one that is listed first comes first: providers do not say.
+func (p *problem) plansByRatio() []pair {
+	var out []pair
+	for k, o := range p.plans {
+		for m, r := range p.Offers[o].Rates {
+			if p.covers(o, m) {
+				out = append(out, pair{m, k, float64(r), float64(p.list[m]) / float64(r)})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.ratio, a.ratio), cmp.Compare(a.rate, b.rate), cmp.Compare(a.model, b.model), cmp.Compare(a.plan, b.plan))
+	})
+	return out
+}
+
+// covers reports whether an offer that is a plan lowers the price of a model.
+func (p *problem) covers(offer, model int) bool {
+	r := int64(p.Offers[offer].Rates[model])
+	return r > 0 && r <= p.list[model]
+}
+
+// findTops finds the most units of each dimension that there is any use for.
+func (p *problem) findTops() {
+	p.top = make([]float64, len(p.GPUs)+len(p.plans))
+	for _, segs := range p.periods {
+		for i := range segs {
+			s := &segs[i]
+			for m, w := range s.work {
+				p.top[m] = max(p.top[m], float64(w)/float64(p.lots[m]*s.dur))
+			}
+			for k, o := range p.plans {
+				sum := 0.0
+				for m, r := range p.Offers[o].Rates {
+					sum += float64(r) * float64(s.work[m]) / float64(1000*s.dur*planMilli)
+				}
+				p.top[len(p.GPUs)+k] = max(p.top[len(p.GPUs)+k], sum)
+			}
+		}
+	}
+}
