@@ -11,8 +11,8 @@ import (
 	"capcli/scenarios/play"
 	"capcli/simulate"
 	"capcli/simulate/billing"
-	planning "capcli/simulate/plan"
 	"capcli/simulate/plan/curve"
+	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/review"
 )
 
@@ -90,7 +90,7 @@ func planReview(ctx context.Context, e *env, o *reviewOptions) error {
 
 // pools are the committed pools of a scenario: the one that is named, else the one
 // that was played again, if nothing else is said to be committed.
-func (o *reviewOptions) pools(e *env, used *curve.Demand, played *play.Case, given int) ([]planning.Contract, error) {
+func (o *reviewOptions) pools(e *env, used *curve.Demand, played *play.Case, given int) ([]market.Contract, error) {
 	var s *scenarios.Scenario
 	var opts scenarios.Options
 	switch {

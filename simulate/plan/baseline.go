@@ -45,12 +45,15 @@ func (f *Field) Baselines(ctx context.Context) ([]*Assessed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []*Assessed
+	nothing, err := f.BuyNothing()
+	if err != nil {
+		return nil, err
+	}
+	out := []*Assessed{nothing}
 	for _, fixed := range []struct {
 		name, doc string
 		bought    []int64
 	}{
-		{"on-demand", "nothing is bought", make([]int64, len(f.cost))},
 		{"peak", "the peak of the mean demand, reserved all the time", peak},
 		{"three-tier", "25 % of the peak reserved for long, up to 45 % for short, the rest on demand", mean.threeTier()},
 	} {
@@ -81,6 +84,15 @@ func (f *Field) Baselines(ctx context.Context) ([]*Assessed, error) {
 	return out, nil
 }
 
+// BuyNothing is the plan that pays all on demand.
+func (f *Field) BuyNothing() (*Assessed, error) {
+	c, err := f.choice(make([]int64, len(f.cost)))
+	if err != nil {
+		return nil, err
+	}
+	return f.Assess("on-demand", "nothing is bought", c)
+}
+
 // maxRuled bounds on how many choices of purchase rules are played for a demand
 // that is known.
 const maxRuled = 5000
@@ -91,7 +103,7 @@ func (m *Market) Rules(ctx context.Context, c *Curve) ([]*Assessed, error) {
 	if len(c.Starts(m.period()))*len(m.Terms) > maxRuled {
 		return nil, nil
 	}
-	f, err := fieldOf([]*Curve{c}, m, false, nil)
+	f, err := fieldOf([]*Curve{c}, m, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -49,12 +49,6 @@ type Held struct {
 // NewField lays out futures in a market. Held is part of every plan, and costs
 // nothing.
 func NewField(f *Futures, m *Market, held ...Held) (*Field, error) {
-	return newField(f, m, false, held)
-}
-
-// newField is NewField; prorated counts of a purchase that lasts beyond the end
-// only what lies before it, in cover and in cost.
-func newField(f *Futures, m *Market, prorated bool, held []Held) (*Field, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
@@ -71,11 +65,11 @@ func newField(f *Futures, m *Market, prorated bool, held []Held) (*Field, error)
 		c.exact(milli)
 		curves = append(curves, c)
 	}
-	return fieldOf(curves, m, prorated, held)
+	return fieldOf(curves, m, held)
 }
 
 // fieldOf lays out demands on the same steps in a market.
-func fieldOf(curves []*Curve, m *Market, prorated bool, held []Held) (*Field, error) {
+func fieldOf(curves []*Curve, m *Market, held []Held) (*Field, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -90,8 +84,9 @@ func fieldOf(curves []*Curve, m *Market, prorated bool, held []Held) (*Field, er
 		return nil, err
 	}
 	out.deal = deals[0]
-	for i := range out.deal.options {
-		if x := &out.deal.options[i]; prorated {
+	if m.Prorated {
+		for i := range out.deal.options {
+			x := &out.deal.options[i]
 			x.to = min(x.to, out.deal.c.Len())
 		}
 	}

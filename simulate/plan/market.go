@@ -26,7 +26,8 @@ type Market struct {
 	// dollar.
 	Discount float64
 
-	also []capcli.Seconds // further instants at which something may be bought
+	Also     []capcli.Seconds // further instants at which something may be bought
+	Prorated bool             // in a Field, of a purchase that lasts beyond the end only what lies before it counts, in cover and in cost
 }
 
 // Term is one way to commit.
@@ -130,6 +131,27 @@ func (m *Market) check() error {
 	return nil
 }
 
+// SeenFrom returns the market with its prices counted from an instant.
+func (m *Market) SeenFrom(at capcli.Seconds) *Market {
+	out := *m
+	out.OnDemand = m.OnDemand.seenFrom(at)
+	out.Terms = slices.Clone(m.Terms)
+	for i := range out.Terms {
+		out.Terms[i].Rate = m.Terms[i].Rate.seenFrom(at)
+	}
+	return &out
+}
+
+func (p Prices) seenFrom(at capcli.Seconds) Prices {
+	out := slices.Clone(p)
+	for i := range out {
+		if out[i].From > -1<<60 {
+			out[i].From -= at
+		}
+	}
+	return out
+}
+
 func (m *Market) lot() int64 {
 	if m.Lot == 0 {
 		return 1000
@@ -146,10 +168,10 @@ func (m *Market) period() capcli.Step {
 
 // addStarts adds to starts, in order, the further instants of m before an end.
 func (m *Market) addStarts(starts []capcli.Seconds, end capcli.Seconds) []capcli.Seconds {
-	if len(m.also) == 0 {
+	if len(m.Also) == 0 {
 		return starts
 	}
-	for _, at := range m.also {
+	for _, at := range m.Also {
 		if at > 0 && at < end {
 			starts = append(starts, at)
 		}

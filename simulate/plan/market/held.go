@@ -77,12 +77,21 @@ func (s *Sketch) ResolveHeld(list []Holding, c *plan.Curve) ([]plan.Held, error)
 	return out, nil
 }
 
+// Contract is a commitment that there is, counted from the start of a curve.
+type Contract struct {
+	Name     string
+	From, To capcli.Seconds
+	Milli    int64       // GPUs in thousandths
+	Rate     capcli.Rate // of a GPU-hour, paid whether used or not
+	Priced   bool        // Rate is known
+}
+
 // Contracts reads what is held with its price, 64@2026-01-01..2027-01-01=2.20, on a
 // curve. One without an end lasts a Century.
-func (s *Sketch) Contracts(texts []string, c *plan.Curve) ([]plan.Contract, error) {
-	var out []plan.Contract
+func (s *Sketch) Contracts(texts []string, c *plan.Curve) ([]Contract, error) {
+	var out []Contract
 	for _, text := range texts {
-		x := plan.Contract{Name: text}
+		x := Contract{Name: text}
 		span := text
 		if i := strings.LastIndexByte(text, '='); i >= 0 {
 			rate, err := s.Rate("held", text[i+1:])

@@ -45,13 +45,13 @@ func (r *Request) Parse() (*Question, error) {
 }
 
 // Contracts reads what is held, on what was used.
-func (q *Question) Contracts(used *curve.Demand) ([]plan.Contract, error) {
+func (q *Question) Contracts(used *curve.Demand) ([]market.Contract, error) {
 	return q.sketch.Contracts(q.held, used.Curve)
 }
 
 // Pools returns the owned and reserved pools of a scenario as contracts, counted from
 // the start of a curve.
-func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]plan.Contract, error) {
+func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]market.Contract, error) {
 	cfg, err := s.Config(func(func(capcli.Job, error) bool) {}, opts)
 	if err != nil {
 		return nil, err
@@ -64,13 +64,13 @@ func Pools(s *scenarios.Scenario, opts scenarios.Options, c *plan.Curve) ([]plan
 	if cfg.Start.IsKnown() && c.Dated() {
 		start = capcli.Seconds(cfg.Start - c.Start)
 	}
-	var out []plan.Contract
+	var out []market.Contract
 	for i := range cfg.Pools {
 		p := &cfg.Pools[i]
 		if p.Terms != simulate.Owned && p.Terms != simulate.Reserved {
 			continue
 		}
-		x := plan.Contract{Name: p.Name, From: start + p.From, To: start + p.Until, Milli: int64(p.Capacity()) * 1000, Rate: rates[i].Price, Priced: s.Capacity[i].Price.Known || s.Capacity[i].Free}
+		x := market.Contract{Name: p.Name, From: start + p.From, To: start + p.Until, Milli: int64(p.Capacity()) * 1000, Rate: rates[i].Price, Priced: s.Capacity[i].Price.Known || s.Capacity[i].Free}
 		if p.Until == 0 {
 			x.To = c.Len() + market.Century
 		}
@@ -105,7 +105,7 @@ type Result struct {
 	Notes       []string        `json:"notes"`
 
 	Length  capcli.Seconds `json:"-"` // of what was looked at
-	Ahead   capcli.Seconds `json:"-"` // for which the advice is
+	Ahead   capcli.Seconds `json:"-"` // from To on, for which the advice is
 	Partial string         `json:"-"` // what is missing of the input
 }
 
@@ -138,46 +138,37 @@ type Advice struct {
 
 // Review looks at what was used, with what was committed. Errors are those of
 // curve.Question.Plan.
-func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []plan.Contract) (*Result, error) {
+func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []market.Contract) (*Result, error) {
 	m, err := q.sketch.Market(used.Curve)
 	if err != nil {
 		return nil, err
 	}
-	v, err := plan.NewReview(ctx, used.Curve, m, contracts, q.last)
+	out, err := review(ctx, market.Frame{Curve: used.Curve, Market: m}, contracts, q.last)
 	if err != nil {
 		return nil, curve.Failed(used.Input, err)
 	}
-	f := market.Frame{Curve: used.Curve, Market: m}
-	later := *used.Curve // from the end of what was used
-	if later.Dated() {
-		later.Start += capcli.Time(v.To)
+	out.Input, out.Partial, out.Notes = used.Input, used.Partial, q.notes(out, used)
+	return out, nil
+}
+
+// review looks at the last part of a curve of use.
+func review(ctx context.Context, f market.Frame, contracts []market.Contract, last capcli.Seconds) (*Result, error) {
+	p, err := newPast(f, contracts, last)
+	if err != nil {
+		return nil, err
 	}
-	ahead := market.Frame{Curve: &later, Market: m}
 	out := &Result{
-		Schema: "capcli/plan_review/v1", Currency: "USD", Input: used.Input, From: f.Instant(v.From), To: f.Instant(v.To),
-		Used: v.Used, Covered: v.Covered, Committed: v.Committed, Coverage: share(v.Covered, v.Used), Utilisation: share(v.Covered, v.Committed),
-		OnDemand: v.OnDemand, Commitments: []Commitment{}, AheadUntil: ahead.Instant(v.Ahead),
-		DoNothing: v.DoNothing, Best: v.Best, Costs: v.DoNothing - v.Best, Advice: []Advice{}, Market: f.Document(), Notes: q.notes(v, used, m),
-		Length: v.To - v.From, Ahead: v.Ahead, Partial: used.Partial,
+		Schema: "capcli/plan_review/v1", Currency: "USD", From: f.Instant(p.from), To: f.Instant(p.to),
+		Commitments: []Commitment{}, Advice: []Advice{}, Market: f.Document(), Length: p.to - p.from,
 	}
-	if out.Coverage == nil {
+	p.serve(out)
+	if out.Coverage = share(out.Covered, out.Used); out.Coverage == nil {
 		out.CoverageWhy = "nothing was used"
 	}
-	if out.Utilisation == nil {
+	if out.Utilisation = share(out.Covered, out.Committed); out.Utilisation == nil {
 		out.UtilWhy = "nothing was committed"
 	}
-	for i := range v.Contracts {
-		out.Unused += v.Contracts[i].Unused
-		out.Commitments = append(out.Commitments, commitment(&f, &v.Contracts[i], v.To))
-	}
-	for _, a := range v.Advice {
-		x := Advice{Date: ahead.Instant(a.At), Do: a.Do.String(), GPUs: market.GPUs(a.Milli)}
-		if a.Do != plan.Expire {
-			x.Term, x.Cost = &m.Terms[a.Term].Name, &a.Cost
-		}
-		out.Advice = append(out.Advice, x)
-	}
-	return out, nil
+	return out, p.advise(ctx, out)
 }
 
 // share is a part of a whole; nil where that is nothing.
@@ -189,41 +180,19 @@ func share(part, whole capcli.GPUTime) *float64 {
 	return &v
 }
 
-// forEver is how long a commitment lasts that has no end.
-const forEver = 90 * 366 * capcli.Day
-
-// commitment says one contract, of which the time looked at ends at end.
-func commitment(f *market.Frame, c *plan.Reviewed, end capcli.Seconds) Commitment {
-	out := Commitment{
-		Name: c.Name, GPUs: market.GPUs(c.Milli), From: f.Instant(c.From), Utilisation: share(c.Used, c.Paid),
-		Committed: c.Paid, Used: c.Used, Unused: c.Paid - c.Used, RateWhy: "no price is given",
-	}
-	if c.To-end < forEver {
-		until, days := f.Instant(c.To), max(0, float64(c.To-end)/float64(capcli.Day))
-		out.Until, out.DaysLeft = &until, &days
-	} else {
-		out.LeftWhy = "it has no end"
-	}
-	if c.Priced {
-		idle := market.GPUs(c.Idle)
-		out.Rate, out.RateWhy, out.UnusedUSD, out.Idle = &c.Rate, "", &c.Unused, &idle
-	}
-	return out
-}
-
-func (q *Question) notes(v *plan.Review, used *curve.Demand, m *plan.Market) []string {
+func (q *Question) notes(r *Result, used *curve.Demand) []string {
 	out := append(append([]string{}, used.Notes...), q.sketch.Notes()...)
-	if got := v.To - v.From; got < q.last {
-		out = append(out, fmt.Sprintf("only %s are known of the last %s", got, q.last))
+	if r.Length < q.last {
+		out = append(out, fmt.Sprintf("only %s are known of the last %s", r.Length, q.last))
 	}
-	if len(v.Contracts) == 0 {
+	if len(r.Commitments) == 0 {
 		out = append(out, "nothing is said to be committed: --held 64@2026-01-01..2027-01-01=2.20, or --commitments plan.yaml")
 	}
-	if len(m.Terms) == 0 {
+	if len(r.Market.Terms) == 0 {
 		out = append(out, "no term is given to buy on (--term 12mo=2.20): the advice is only what to let expire")
 	}
 	return append(out,
-		fmt.Sprintf("assumed*: for %s from here on, use is as it was in the time looked at, again and again; of what is bought the part beyond that is not counted", Span(v.Ahead)),
+		fmt.Sprintf("assumed*: for %s from here on, use is as it was in the time looked at, again and again; of what is bought the part beyond that is not counted", Span(r.Ahead)),
 		"commitments serve use in order of their rate, the lowest first; what is committed is paid whether used or not, and not part of what is to pay")
 }
 
