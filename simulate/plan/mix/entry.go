@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"capcli/simulate/outcome"
 	"capcli/simulate/plan"
 
 	"capcli"
@@ -34,16 +35,22 @@ type Entry struct {
 	Rival    int     // the candidate that ruled it out; -1 where a limit did
 	Floors   []floor // by run
 
-	held   []bool    // whether all limits held, by run
-	broken []bool    // whether a limit was broken that must hold in each run, by run
-	risk   plan.Risk // what Cost is of the runs
+	figures []*outcome.Outcome // of Outcomes
+	held    []bool             // whether all limits held, by run
+	broken  []bool             // whether a limit was broken that must hold in each run, by run
+	risk    plan.Risk          // what Cost is of the runs
 }
 
 // note adds the outcome of the next run.
 func (e *Entry) note(o Outcome, limits []Limit) {
-	e.Outcomes = append(e.Outcomes, o)
-	e.held = append(e.held, holdAll(limits, &o))
-	e.broken = append(e.broken, breaksEach(limits, &o))
+	figures := o.figures()
+	held, broken := true, false
+	for i := range limits {
+		holds := limits[i].holds(figures)
+		held = held && holds
+		broken = broken || limits[i].Each && !holds
+	}
+	e.Outcomes, e.figures, e.held, e.broken = append(e.Outcomes, o), append(e.figures, figures), append(e.held, held), append(e.broken, broken)
 }
 
 // holds tells whether all limits hold in the share of the runs that is asked, and
@@ -86,8 +93,8 @@ func (e *Entry) heldIn() []bool { return e.held }
 // Mean is the mean of a figure over the runs; false where some run has none.
 func (e *Entry) Mean(metric string) (float64, bool) {
 	sum := 0.0
-	for i := range e.Outcomes {
-		v, ok := e.Outcomes[i].figure(metric)
+	for _, o := range e.figures {
+		v, ok := o.Exact(metric)
 		if !ok {
 			return 0, false
 		}
@@ -99,8 +106,8 @@ func (e *Entry) Mean(metric string) (float64, bool) {
 // Range is the range that holds 90 % of the runs (nearest rank).
 func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 	all := make([]float64, 0, len(e.Outcomes))
-	for i := range e.Outcomes {
-		v, known := e.Outcomes[i].figure(metric)
+	for _, o := range e.figures {
+		v, known := o.Exact(metric)
 		if !known {
 			return 0, 0, false
 		}

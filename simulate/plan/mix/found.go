@@ -122,11 +122,11 @@ func (f *Found) distance(e *Entry, i int) (mean, miss, held float64, known bool)
 	l := &f.limits[i]
 	mean, known = e.Mean(l.Metric)
 	miss = l.miss(mean)
-	for k := range e.Outcomes {
-		if v, ok := e.Outcomes[k].figure(l.Metric); ok && l.Each {
+	for _, o := range e.figures {
+		if v, ok := o.Exact(l.Metric); ok && l.Each {
 			miss = max(miss, l.miss(v))
 		}
-		if holds, known := l.holds(&e.Outcomes[k]); holds && known {
+		if l.holds(o) {
 			held += 1 / float64(len(e.Outcomes))
 		}
 	}
@@ -197,15 +197,12 @@ func (f *Found) bindingOnCost() int {
 // that is asked, and those of each run in each.
 func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) bool {
 	n, each := 0, true
-	for k := range e.Outcomes {
+	for _, o := range e.figures {
 		all := true
 		for i := range f.limits {
-			if !counts(i) {
-				continue
+			if counts(i) && !f.limits[i].holds(o) {
+				all, each = false, each && !f.limits[i].Each
 			}
-			holds, known := f.limits[i].holds(&e.Outcomes[k])
-			all = all && holds && known
-			each = each && (holds && known || !f.limits[i].Each)
 		}
 		if all {
 			n++

@@ -30,25 +30,10 @@ func (l *Limit) Share(hold float64) float64 {
 	return hold
 }
 
-// holds tells whether the limit is held; known is false where the outcome has
-// no such figure.
-func (l *Limit) holds(o *Outcome) (holds, known bool) {
-	v, ok := o.figure(l.Metric)
-	if !ok { // a figure that is at least so much may be past the limit for all that
-		v, ok = o.lowerBound(l.Metric)
-		return false, ok && l.isUpper() && l.miss(v) > 0
-	}
-	switch l.Op {
-	case "<=":
-		return v <= l.Value, true
-	case "<":
-		return v < l.Value, true
-	case ">=":
-		return v >= l.Value, true
-	case ">":
-		return v > l.Value, true
-	}
-	return false, false
+// holds tells whether an outcome holds the limit. A figure that is not known does not.
+func (l *Limit) holds(o *outcome.Outcome) bool {
+	holds, known := outcome.Check{Metric: outcome.MetricNamed(l.Metric), Op: l.Op, Value: l.Value}.Holds(o)
+	return holds && known
 }
 
 // isUpper tells whether the limit is one from above.
@@ -66,30 +51,6 @@ func (l *Limit) miss(v float64) float64 {
 		return v - l.Value
 	}
 	return l.Value - v
-}
-
-// breaksEach tells whether an outcome breaks a limit that must hold in each run.
-func breaksEach(limits []Limit, o *Outcome) bool {
-	for i := range limits {
-		if !limits[i].Each {
-			continue
-		}
-		if holds, known := limits[i].holds(o); !holds || !known {
-			return true
-		}
-	}
-	return false
-}
-
-// holdAll tells whether an outcome holds all limits. A figure that is not known
-// does not.
-func holdAll(limits []Limit, o *Outcome) bool {
-	for i := range limits {
-		if holds, known := limits[i].holds(o); !holds || !known {
-			return false
-		}
-	}
-	return true
 }
 
 // UndoneMost is the share of the work that a run may leave undone where nobody says

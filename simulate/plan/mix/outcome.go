@@ -4,6 +4,7 @@ import (
 	"capcli"
 	"capcli/simulate"
 	"capcli/simulate/billing"
+	"capcli/simulate/outcome"
 )
 
 // Outcome is what became of one candidate in one run: a pure function of the
@@ -90,11 +91,6 @@ type Pool struct {
 	Cost    capcli.USD `json:"cost_usd"`
 }
 
-// strandedCost is the cost of committed capacity that nobody held.
-func (o *Outcome) strandedCost() capcli.USD {
-	return o.StrandedIdle + o.StrandedBlocked + o.StrandedDown
-}
-
 // newOutcome puts together what a run and its invoice say. within is the wait
 // that availability counts; priced tells whether all pools have a price.
 func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv *billing.Invoice, within capcli.Seconds, priced bool) Outcome {
@@ -141,7 +137,7 @@ func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 // unservedWork is the work that could have been done by the end and was not.
 func (o *Outcome) unservedWork() GPUMillis { return o.Possible - o.Served }
 
-// UnservedShare is Unserved over what could have been done, 0 to 1.
+// UnservedShare is the unserved work over what could have been done, 0 to 1.
 func (o *Outcome) UnservedShare() float64 {
 	return (&simulate.Served{Possible: capcli.GPUTime(o.Possible), Done: capcli.GPUTime(o.Served)}).UnservedShare()
 }
@@ -150,149 +146,41 @@ func capacityOf(s *simulate.Span) Capacity {
 	return Capacity{GPUMillis(s.Offered), GPUMillis(s.Used), GPUMillis(s.Idle), GPUMillis(s.Blocked), GPUMillis(s.Down)}
 }
 
-// figure gives a figure by the name that limits use, in seconds, dollars,
-// GPU-hours, plain counts and shares of 1. It is false where the figure is not
-// known, or there is none of that name.
-func (o *Outcome) figure(name string) (float64, bool) {
-	if v, ok := o.waits(name); ok {
-		return v, o.waitKnown(name)
+// span returns c in GPU time.
+func (c *Capacity) span() simulate.Span {
+	return simulate.Span{
+		Offered: capcli.GPUTime(c.Offered), Used: capcli.GPUTime(c.Used), Idle: capcli.GPUTime(c.Idle), Blocked: capcli.GPUTime(c.Blocked), Down: capcli.GPUTime(c.Down),
 	}
-	if v, ok := o.money(name); ok {
-		return v, o.Priced
+}
+
+// figures returns o as the outcome by whose metrics limits speak of it. The waits of a
+// run without jobs are 0, so that it holds limits on them.
+func (o *Outcome) figures() *outcome.Outcome {
+	out := &outcome.Outcome{
+		Jobs:      simulate.Counts{Finished: o.Finished, Waiting: o.Waiting, Unplaceable: o.Unplaceable, Preemptions: o.Preemptions, Misses: o.DeadlineMisses},
+		QueueTime: o.QueueTime, JCTMean: o.JCTMean, BoundedSlowdown: o.BoundedSlowdown, Makespan: o.Makespan,
+		Queue: outcome.Queue{Max: o.QueueMax, Mean: o.QueueMean}, Availability: o.Availability,
+		Capacity: outcome.Capacity{Span: o.Time.span(), Stranded: capcli.GPUTime(o.Held.Idle + o.Held.Blocked + o.Held.Down), Fragmentation: o.Fragmentation},
+		Cost:     outcome.Cost{Equivalent: o.Equivalent, Savings: o.Savings},
 	}
-	if v, ok := o.undone(name); ok {
-		return v, true
+	w := &simulate.Stats{Jobs: o.WaitJobs, Started: o.WaitStarted, Mean: o.WaitMean, P50: o.WaitP50, P95: o.WaitP95}
+	out.Waits = outcome.WaitsOf(w)
+	out.Started = max(1, out.Started)
+	out.WaitP99, out.WaitP99From = outcome.Quantile(w, 99, o.WaitP99)
+	out.WaitMax, out.WaitMaxFrom = outcome.Quantile(w, 100, o.WaitMax)
+	out.Unserved, out.UnservedShare, out.UnservedAmount = capcli.GPUTime(o.unservedWork()), o.UnservedShare(), o.UnservedAmount
+	out.UnservedJobs.Waiting, out.UnservedJobs.Unplaceable = o.Waiting, o.Unplaceable
+	out.Backlog, out.BacklogAmount = capcli.GPUTime(o.Backlog), o.BacklogAmount
+	if o.Time.Offered > 0 {
+		rate := float64(o.Time.Used) / float64(o.Time.Offered)
+		out.Capacity.AllocationRate = &rate
 	}
-	switch name {
-	case "stranded_gpu_hours":
-		return (o.Held.Idle + o.Held.Blocked + o.Held.Down).Hours(), true
-	case "used_gpu_hours":
-		return o.Time.Used.Hours(), true
-	case "idle_gpu_hours":
-		return o.Time.Idle.Hours(), true
-	case "blocked_gpu_hours":
-		return o.Time.Blocked.Hours(), true
-	case "down_gpu_hours":
-		return o.Time.Down.Hours(), true
-	case "fragmentation_gpus_mean":
-		return o.Fragmentation, true
-	case "allocation_rate":
-		if o.Time.Offered > 0 {
-			return float64(o.Time.Used) / float64(o.Time.Offered), true
+	if o.Priced {
+		stranded := o.StrandedIdle + o.StrandedBlocked + o.StrandedDown
+		out.Cost.Total, out.Cost.Stranded = &o.Cost, &stranded
+		out.Cost.ByTier = map[string]capcli.USD{
+			billing.Committed.String(): o.Committed, billing.OnDemand.String(): o.OnDemand, billing.Spot.String(): o.Spot,
 		}
-	case "on_demand_equivalent":
-		if o.Equivalent != nil {
-			return o.Equivalent.Float(), true
-		}
-	case "effective_savings_rate":
-		return valueOf(o.Savings)
-	case "availability":
-		return valueOf(o.Availability)
 	}
-	return 0, false
-}
-
-// lowerBound gives a lower bound of a figure that is not known: of a quantile of
-// waits that falls among jobs that never started. It is false where there is none.
-func (o *Outcome) lowerBound(name string) (float64, bool) {
-	if o.waitKnown(name) {
-		return 0, false
-	}
-	return o.waits(name)
-}
-
-// waitKnown tells whether a figure is known, where it is a quantile of waits.
-func (o *Outcome) waitKnown(name string) bool {
-	percent := map[string]int64{"wait_p50": 50, "wait_p95": 95, "wait_p99": 99, "wait_max": 100}[name]
-	w := simulate.Stats{Jobs: o.WaitJobs, Started: o.WaitStarted}
-	return percent == 0 || w.KnowsRank(percent)
-}
-
-func valueOf(v *float64) (float64, bool) {
-	if v == nil {
-		return 0, false
-	}
-	return *v, true
-}
-
-// waits are the figures about jobs.
-func (o *Outcome) waits(name string) (float64, bool) {
-	switch name {
-	case "wait_mean":
-		return o.WaitMean, true
-	case "wait_p50":
-		return float64(o.WaitP50), true
-	case "wait_p95":
-		return float64(o.WaitP95), true
-	case "wait_p99":
-		return float64(o.WaitP99), true
-	case "wait_max":
-		return float64(o.WaitMax), true
-	case "queue_time_mean":
-		return o.QueueTime, true
-	case "jct_mean":
-		return o.JCTMean, true
-	case "bounded_slowdown_mean":
-		return o.BoundedSlowdown, true
-	case "makespan":
-		return float64(o.Makespan), true
-	case "queue_max":
-		return float64(o.QueueMax), true
-	case "queue_mean":
-		return o.QueueMean, true
-	case "waiting":
-		return float64(o.Waiting), true
-	case "unplaceable":
-		return float64(o.Unplaceable), true
-	case "finished":
-		return float64(o.Finished), true
-	case "preemptions":
-		return float64(o.Preemptions), true
-	case "deadline_misses":
-		return float64(o.DeadlineMisses), true
-	}
-	return 0, false
-}
-
-// undone are the figures of work that was not done.
-func (o *Outcome) undone(name string) (float64, bool) {
-	switch name {
-	case "unserved_gpu_hours":
-		return o.unservedWork().Hours(), true
-	case "unserved_share":
-		return o.UnservedShare(), true
-	case "unserved_jobs":
-		return float64(o.Waiting + o.Unplaceable), true
-	case "backlog_gpu_hours":
-		return o.Backlog.Hours(), true
-	case "unserved_usd":
-		return knownUSD(o.UnservedAmount)
-	case "backlog_usd":
-		return knownUSD(o.BacklogAmount)
-	}
-	return 0, false
-}
-
-func knownUSD(u *capcli.USD) (float64, bool) {
-	if u == nil {
-		return 0, false
-	}
-	return u.Float(), true
-}
-
-// money are the figures that need a price for every pool.
-func (o *Outcome) money(name string) (float64, bool) {
-	switch name {
-	case "cost", "total":
-		return o.Cost.Float(), true
-	case "committed":
-		return o.Committed.Float(), true
-	case "on_demand":
-		return o.OnDemand.Float(), true
-	case "spot":
-		return o.Spot.Float(), true
-	case "stranded", "stranded_usd":
-		return o.strandedCost().Float(), true
-	}
-	return 0, false
+	return out
 }
