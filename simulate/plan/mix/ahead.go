@@ -35,7 +35,7 @@ func (p *Planner) lookAhead(ctx context.Context) (int, error) {
 	if !x.set.Mean.Dated() {
 		return 0, &capcli.InputError{File: x.set.Input, Field: "ds", Text: "expected futures with dates, for jobs are drawn by weekday and time of day, found none"}
 	}
-	if x.resampler, err = resample.New(past, nil); err != nil {
+	if x.resampler, err = resample.NewResampler(past, nil); err != nil {
 		return 0, &capcli.InputError{File: p.req.Case.Source.Name, Text: err.Error()}
 	}
 	runs, count := p.req.Runs, len(x.set.Futures.Paths)

@@ -57,10 +57,10 @@ type pastDay struct {
 
 const defaultMaxJobs = 20_000_000
 
-// New takes the jobs of the past, in order of submit. Days are those of
+// NewResampler takes the jobs of the past, in order of submit. Days are those of
 // zone (nil is UTC). Jobs that hold no GPU are left out. A day counts where the log
 // covers it whole; where no day is covered whole, all of them do.
-func New(past []capcli.Job, zone *time.Location) (*Resampler, error) {
+func NewResampler(past []capcli.Job, zone *time.Location) (*Resampler, error) {
 	if zone == nil {
 		zone = time.UTC
 	}

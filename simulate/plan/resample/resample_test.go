@@ -81,7 +81,7 @@ func figures(jobs []capcli.Job, of func(j *capcli.Job) float64) []float64 {
 func TestResampleKeepsWhatJobsAre(t *testing.T) {
 	history := pastJobs(8, 3)
 	level := meanLevel(history, 56)
-	r, err := resample.New(history, nil)
+	r, err := resample.NewResampler(history, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestResampledJobsAreThoseOfThePast(t *testing.T) {
 	for i := range history {
 		byID[history[i].ID] = &history[i]
 	}
-	r, err := resample.New(history, nil)
+	r, err := resample.NewResampler(history, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,16 +197,16 @@ func TestResampleOddHistories(t *testing.T) {
 		}
 		return capcli.Job{ID: at, Submit: capcli.TimeOf(s), GPUs: 1, Run: run, Deadline: capcli.NoTime}
 	}
-	if _, err := resample.New(nil, nil); err == nil {
+	if _, err := resample.NewResampler(nil, nil); err == nil {
 		t.Error("no jobs: no error")
 	}
-	if _, err := resample.New([]capcli.Job{{GPUs: 0, Run: 5}}, nil); err == nil {
+	if _, err := resample.NewResampler([]capcli.Job{{GPUs: 0, Run: 5}}, nil); err == nil {
 		t.Error("no GPU jobs: no error")
 	}
-	if _, err := resample.New([]capcli.Job{job("2026-01-06T00:00:00Z", 5), job("2026-01-05T00:00:00Z", 5)}, nil); err == nil {
+	if _, err := resample.NewResampler([]capcli.Job{job("2026-01-06T00:00:00Z", 5), job("2026-01-05T00:00:00Z", 5)}, nil); err == nil {
 		t.Error("out of order: no error")
 	}
-	one, err := resample.New([]capcli.Job{job("2026-01-06T13:00:00Z", 3600)}, nil) // a Tuesday
+	one, err := resample.NewResampler([]capcli.Job{job("2026-01-06T13:00:00Z", 3600)}, nil) // a Tuesday
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestResampleKeepsTheClock(t *testing.T) {
 		at := time.Date(2026, 1, 5+d, 9, 30, 0, 0, berlin)
 		history = append(history, capcli.Job{ID: at.Format("02"), Submit: capcli.TimeOf(at), GPUs: 1, Run: 3600, Deadline: capcli.NoTime})
 	}
-	r, err := resample.New(history, berlin)
+	r, err := resample.NewResampler(history, berlin)
 	if err != nil {
 		t.Fatal(err)
 	}

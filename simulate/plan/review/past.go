@@ -99,16 +99,16 @@ func (p *past) commitment(c *contract) Commitment {
 	}
 	if c.Priced {
 		unused := capcli.Cost(c.Rate, c.paid-c.used)
-		idle := market.GPUs(c.idle(c.Rate.Float() / max(1e-9, p.Market.OnDemand.At(p.to).Float())))
+		idle := market.GPUs(c.idleGPUs(c.Rate.Float() / max(1e-9, p.Market.OnDemand.At(p.to).Float())))
 		out.Rate, out.RateWhy, out.UnusedUSD, out.Idle = &c.Rate, "", &unused, &idle
 	}
 	return out
 }
 
-// idle returns the thousandths of the whole GPUs of c that were in use for at most a
+// idleGPUs returns the thousandths of the whole GPUs of c that were in use for at most a
 // share of the time. With the rate over the price on demand as the share, to have paid
 // on demand for them would have cost no more.
-func (c *contract) idle(share float64) int64 {
+func (c *contract) idleGPUs(share float64) int64 {
 	level := func(p plan.Piece) int64 { return int64(p.Work) / int64(p.To-p.From) }
 	slices.SortStableFunc(c.served, func(a, b plan.Piece) int { return cmp.Compare(level(b), level(a)) })
 	var sum capcli.Seconds
