@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	".": {},
 
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
-	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/model", "profile/demand", "profile/series"},
+	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/model", "profile/demand", "profile/parquet", "profile/series"},
 	"forecast":                 {"forecast/model", "forecast/decompose", "gonum"},
 	"forecast/model":           {"gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,37 +41,6 @@ func newDoctor(e *env) *cobra.Command {
 	return cmd
 }
 
-// doctorJSON is the JSON of doctor.
-type doctorJSON struct {
-	Schema  string      `json:"schema"`
-	OK      bool        `json:"ok"`
-	Host    string      `json:"host"`
-	Driver  string      `json:"driver"`
-	NVML    string      `json:"nvml"`
-	Library string      `json:"library"`
-	Checks  []checkJSON `json:"checks"`
-	GPUs    []seenJSON  `json:"gpus"`
-}
-
-type checkJSON struct {
-	Name  string `json:"name"`
-	State string `json:"state"`
-	Text  string `json:"text"`
-	Fix   string `json:"fix"`
-}
-
-type seenJSON struct {
-	GPU       int               `json:"gpu"`
-	UUID      string            `json:"gpu_uuid"`
-	Model     string            `json:"gpu_model"`
-	MIG       bool              `json:"mig"`
-	Parent    string            `json:"parent_uuid,omitempty"`
-	Profile   string            `json:"mig_profile,omitempty"`
-	Measured  []string          `json:"measured"`
-	Missing   map[string]string `json:"missing"`
-	Processes string            `json:"processes,omitempty"`
-}
-
 func runDoctor(ctx context.Context, e *env, o *doctorOptions) error {
 	if err := o.output.check(); err != nil {
 		return err
@@ -82,53 +50,17 @@ func runDoctor(ctx context.Context, e *env, o *doctorOptions) error {
 		return err
 	}
 	found := nvml.Examine(profile.SourceOptions{Where: library})
+	checks := []nvml.Check{roomCheck(o.out)}
 	if !found.OK {
-		found.Checks = append(found.Checks, smiCheck(ctx))
+		checks = append([]nvml.Check{smiCheck(ctx)}, checks...)
 	}
-	found.Checks = append(found.Checks, roomCheck(o.out))
-	d := &doctorJSON{
-		Schema: "capcli/doctor/v1", OK: found.OK, Host: found.Host, Driver: found.Driver, NVML: found.NVML, Library: found.Library,
-		Checks: []checkJSON{}, GPUs: []seenJSON{},
-	}
-	for _, c := range found.Checks {
-		d.Checks = append(d.Checks, checkJSON{c.Name, string(c.State), c.Text, c.Fix})
-	}
-	for _, g := range found.GPUs {
-		one := describeDevice(&g.Device, g.Why)
-		one.MIG, one.Processes = g.MIG, reasonText(g.Processes)
-		d.GPUs = append(d.GPUs, one)
-		for _, i := range g.Instances {
-			one := describeDevice(&i.Device, i.Why)
-			one.MIG = true
-			d.GPUs = append(d.GPUs, one)
-		}
-	}
-	if err := emit(e, o.output, d.doc()); err != nil {
+	if err := emit(e, o.output, doctorDoc(found.Document(checks...))); err != nil {
 		return err
 	}
-	if !d.OK {
+	if !found.OK {
 		return errors.New("no GPU can be sampled here")
 	}
 	return nil
-}
-
-func reasonText(r profile.Reason) string {
-	if r == profile.Known {
-		return ""
-	}
-	return r.String()
-}
-
-func describeDevice(d *profile.Device, why [profile.NumMetrics]profile.Reason) seenJSON {
-	out := seenJSON{GPU: d.Index, UUID: d.UUID, Model: d.Model, Parent: d.Parent, Profile: d.Profile, Measured: []string{}, Missing: map[string]string{}}
-	for m, r := range why {
-		if name := profile.Metrics[m].Name; r == profile.Known {
-			out.Measured = append(out.Measured, name)
-		} else {
-			out.Missing[name] = r.String()
-		}
-	}
-	return out
 }
 
 // smiCheck looks for the other way to see the GPUs.
@@ -166,44 +98,24 @@ func roomCheck(folder string) nvml.Check {
 	return nvml.Check{Name: "disk", State: nvml.Good, Text: fmt.Sprintf("%.0f GiB free in %s", float64(free)/(1<<30), at)}
 }
 
-func (d *doctorJSON) doc() report.Doc {
-	checks := report.Table{Name: "checks", Columns: []report.Column{
-		{Name: "name", Head: "", Align: report.Left}, {Name: "state", Head: "", Align: report.Left}, {Name: "text", Head: "found", Align: report.Left}, {Name: "fix", Head: "what to do", Align: report.Left, Priority: 1},
-	}}
-	for _, c := range d.Checks {
-		checks.Rows = append(checks.Rows, []any{c.Name, report.Verdict{Text: c.State, Good: c.State == string(nvml.Good)}, c.Text, c.Fix})
-	}
-	gpus := report.Table{Name: "gpus", Title: "what each GPU tells", Most: shownGPUs, Columns: []report.Column{
-		{Name: "gpu", Align: report.Left}, {Name: "gpu_model", Head: "model", Align: report.Left}, {Name: "measured", Head: "metrics"}, {Name: "missing", Align: report.Left},
-	}}
-	for _, g := range d.GPUs {
-		gpus.Rows = append(gpus.Rows, []any{strings.TrimSpace(fmt.Sprintf("%d %s", g.GPU, g.Profile)), g.Model, len(g.Measured), missingText(g.Missing)})
-	}
-	lead := fmt.Sprintf("%s: GPUs can be sampled.", d.Host)
+func doctorDoc(d *nvml.Document) report.Doc {
+	out := report.Doc{Lead: fmt.Sprintf("%s: GPUs can be sampled.", d.Host), Data: d}
 	if !d.OK {
-		lead = fmt.Sprintf("%s: no GPU can be sampled.", d.Host)
+		out.Lead = fmt.Sprintf("%s: no GPU can be sampled.", d.Host)
 	}
-	out := report.Doc{Lead: lead, Tables: []report.Table{checks}, Data: d}
+	out.Tables = []report.Table{report.Fill(report.Table{Name: "checks"}, d.Checks, []report.Field[nvml.Check]{
+		{Name: "name", Head: "", Align: report.Left},
+		{Name: "state", Head: "", Align: report.Left, Cell: func(c nvml.Check) any { return report.Verdict{Text: string(c.State), Good: c.State == nvml.Good} }},
+		{Name: "text", Head: "found", Align: report.Left},
+		{Name: "fix", Head: "what to do", Align: report.Left, Priority: 1},
+	})}
 	if len(d.GPUs) > 0 {
-		out.Tables = append(out.Tables, gpus)
+		out.Tables = append(out.Tables, report.Fill(report.Table{Name: "gpus", Title: "what each GPU tells", Most: shownGPUs}, d.GPUs, []report.Field[nvml.SeenGPU]{
+			{Name: "gpu", Align: report.Left, Cell: func(g nvml.SeenGPU) any { return strings.TrimSpace(fmt.Sprintf("%d %s", g.GPU, g.Profile)) }},
+			{Name: "gpu_model", Head: "model", Align: report.Left},
+			{Name: "measured", Head: "metrics", Cell: func(g nvml.SeenGPU) any { return len(g.Measured) }},
+			{Name: "missing", Align: report.Left, Cell: func(g nvml.SeenGPU) any { return textCell(g.MissingText()) }},
+		}))
 	}
 	return out
-}
-
-// missingText groups what is missing by its reason.
-func missingText(missing map[string]string) any {
-	if len(missing) == 0 {
-		return nil
-	}
-	by := map[string][]string{}
-	for name, why := range missing {
-		by[why] = append(by[why], name)
-	}
-	var parts []string
-	for why, names := range by {
-		sort.Strings(names)
-		parts = append(parts, why+": "+strings.Join(names, ", "))
-	}
-	sort.Strings(parts)
-	return strings.Join(parts, "; ")
 }

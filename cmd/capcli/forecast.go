@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/report"
 	"capcli/forecast"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
@@ -147,17 +149,51 @@ func missingSeries(hs *demand.Histories, left []string) error {
 // write puts the result where it belongs: the futures and the forecast.
 func (r *forecastResult) write(e *env) error {
 	o := r.o
-	if o.ask.Paths > 0 {
-		if err := r.writePaths(e, o.out); err != nil {
+	parquet := strings.HasSuffix(strings.ToLower(o.out), ".parquet")
+	switch {
+	case o.ask.Paths > 0:
+		if err := r.CheckFutures(); err != nil {
 			return err
 		}
-		return emit(e, o.output, r.doc(o.output.shape(e)))
+		write := func(w io.Writer) error { return r.WriteFuturesCSV(w, report.Guard) }
+		if parquet {
+			write = r.WriteFuturesParquet
+		}
+		if err := writeOutput(e, o.out, write); err != nil {
+			return err
+		}
+		e.note(fmt.Sprintf("wrote %d futures of %d series: %s", o.ask.Paths, len(r.Series), o.out))
+	case parquet && o.output.form == "":
+		if err := writeOutput(e, o.out, r.WriteParquet); err != nil {
+			return err
+		}
+		for _, n := range r.Notes() {
+			e.note(n)
+		}
+		return nil
+	default:
+		o.output.out = o.out
 	}
-	if strings.HasSuffix(strings.ToLower(o.out), ".parquet") && o.output.form == "" {
-		return r.writeParquet(e, o.out)
-	}
-	o.output.out = o.out
 	return emit(e, o.output, r.doc(o.output.shape(e)))
+}
+
+// checkOut refuses a file to write that is one of those that are read, and one for
+// futures whose ending says nothing, before any work is done.
+func (o *forecastOptions) checkOut(e *env, args []string) error {
+	if o.out == "" || o.out == "-" {
+		return nil
+	}
+	low := strings.ToLower(o.out)
+	if o.ask.Paths > 0 && !strings.HasSuffix(low, ".csv") && !strings.HasSuffix(low, ".parquet") {
+		return &usageError{text: fmt.Sprintf("--out %s: cannot tell from its ending what to write", o.out), hint: "end the name in .csv or .parquet"}
+	}
+	r := &o.history.ask
+	for _, name := range append(slices.Clone(args), o.events, r.Past.File, r.Cap.File, r.Pending) {
+		if name != "" && name != "-" && sameFile(e, name, o.out) {
+			return &usageError{text: fmt.Sprintf("--out %s is a file that is read: it would be overwritten", o.out), hint: "name another file"}
+		}
+	}
+	return nil
 }
 
 // eventsMax is how large a file of events may be read.

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +10,6 @@ import (
 	"capcli/cmd/report"
 	"capcli/forecast"
 	"capcli/forecast/outlook"
-	"capcli/profile/demand"
 )
 
 func newForecastBacktest(e *env) *cobra.Command {
@@ -60,82 +56,66 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 		return err
 	}
 	o.output.out = o.out
-	if err := emit(e, o.output, (&backtestResult{result, hs}).doc()); err != nil {
+	if err := emit(e, o.output, backtestDoc(result)); err != nil {
 		return err
 	}
 	return missingSeries(hs, result.NotTried)
 }
 
-// backtestResult presents a backtest.
-type backtestResult struct {
-	*outlook.BacktestResult
-	hs *demand.Histories
+// modelTrial is what a model did on one series; Trial is nil where it could not be tried.
+type modelTrial struct {
+	series, model string
+	*outlook.Trial
 }
 
-func (r *backtestResult) doc() report.Doc {
-	columns := []report.Column{{Name: "model"}, {Name: "error"}, {Name: "owa", Head: "OWA"}, {Name: "mase", Head: "MASE"}, {Name: "smape", Head: "sMAPE %"}, {Name: "crps", Head: "CRPS", Priority: 1}}
-	for _, level := range r.Levels {
-		text := outlook.LevelText(level)
-		columns = append(columns, report.Column{Name: "held-" + text, Head: text + "% range held"}, report.Column{Name: "msis-" + text, Head: "MSIS " + text, Priority: 2})
-	}
-	models := report.Table{Name: "models", Columns: append(slices.Clone(columns), report.Column{Name: "series", Priority: 1})}
-	each := report.Table{Name: "series", Aside: true, Columns: append([]report.Column{{Name: "unique_id", Head: "series"}}, columns...)}
-	best, origins, steps := "", 0, 0
-	least := math.Inf(1)
-	for _, m := range r.Models {
-		models.Rows = append(models.Rows, append(scoreCells([]any{m.Model}, m.Error, m.OWA, m.MASE, m.SMAPE, m.CRPS, m.Coverage), m.Series))
-		if v := float64(m.MASE); v < least {
-			best, least = m.Model, v
-		}
-	}
+func backtestDoc(r *outlook.BacktestResult) report.Doc {
+	models := scoreFields(r.Levels, func(m outlook.ModelScore) *outlook.Trial {
+		return &outlook.Trial{Error: m.Error, OWA: m.OWA, MASE: m.MASE, SMAPE: m.SMAPE, CRPS: m.CRPS, Coverage: m.Coverage}
+	}, report.Field[outlook.ModelScore]{Name: "model"})
+	models = append(models, report.Field[outlook.ModelScore]{Name: "series", Priority: 1})
+	each := scoreFields(
+		r.Levels, func(t modelTrial) *outlook.Trial { return t.Trial },
+		report.Field[modelTrial]{Name: "unique_id", Head: "series", Cell: func(t modelTrial) any { return t.series }},
+		report.Field[modelTrial]{Name: "model", Cell: func(t modelTrial) any { return t.model }},
+	)
+	var trials []modelTrial
 	for _, s := range r.Series {
 		for k, t := range s.ByModel {
-			if t == nil {
-				each.Rows = append(each.Rows, append([]any{s.ID, r.Models[k].Model}, make([]any, 5+2*len(r.Levels))...))
-				continue
+			trials = append(trials, modelTrial{s.ID, r.Models[k].Model, t})
+		}
+	}
+	return report.Doc{Lead: r.Lead(), Notes: r.Notes(), Data: r, Tables: []report.Table{
+		report.Fill(report.Table{Name: "models"}, r.Models, models),
+		report.Fill(report.Table{Name: "series", Aside: true}, trials, each),
+	}}
+}
+
+// scoreFields are the columns of the measures of a trial behind the first ones of a table.
+// trial finds it in a row; nil is none.
+func scoreFields[R any](levels []float64, trial func(R) *outlook.Trial, first ...report.Field[R]) []report.Field[R] {
+	field := func(name, head string, priority int, as func(float64) any, get func(*outlook.Trial) figure) report.Field[R] {
+		return report.Field[R]{Name: name, Head: head, Priority: priority, As: as, Cell: func(row R) any {
+			if t := trial(row); t != nil {
+				return get(t)
 			}
-			origins, steps = max(origins, t.Origins), max(steps, t.Steps)
-			each.Rows = append(each.Rows, scoreCells([]any{s.ID, t.Model}, t.Error, t.OWA, t.MASE, t.SMAPE, t.CRPS, t.Coverage))
-		}
+			return nil
+		}}
 	}
-	d := report.Doc{Data: r.BacktestResult, Tables: []report.Table{models, each}, Notes: append(slices.Clone(r.Warnings), r.censoredNotes()...)}
-	d.Lead = fmt.Sprintf("%d series, from up to %d past %s, %s ahead", len(r.Series), origins, plural(int64(origins), "start"), stepCount(r.hs, steps))
-	if best != "" {
-		d.Lead += fmt.Sprintf(": %s has the lowest MASE, %.2f", best, least)
-	}
-	d.Lead += "."
-	for _, l := range capcli.Abridge(r.NotTried, 5) {
-		d.Notes = append(d.Notes, "not tried: "+l)
-	}
-	return d
-}
-
-// scoreCells adds the measures of a model to a row.
-func scoreCells(row []any, relative, owa, mase, smape, crps figure, coverage []outlook.Coverage) []any {
-	row = append(row, knownRatio(float64(relative)), knownRatio(float64(owa)), knownRatio(float64(mase)), figureCell(smape), figureCell(crps))
-	for _, c := range coverage {
-		row = append(row, knownPercent(float64(c.Held)), figureCell(c.MSIS))
-	}
-	return row
-}
-
-// censoredNotes say what of the history was told and how that was tried.
-func (r *backtestResult) censoredNotes() []string {
-	var each []*outlook.Censoring
-	var tried []*outlook.Trial
-	for _, s := range r.Series {
-		if !s.Sum { // its parts say it
-			each, tried = append(each, s.Censoring), append(tried, s.Trials...)
-		}
-	}
-	out := censoredNotes(each, tried)
-	for _, s := range r.Series {
-		if s.Censoring == nil {
-			continue
-		}
-		for _, w := range s.Source.Warnings {
-			out = append(out, s.ID+": "+w)
-		}
+	out := append(
+		first,
+		field("error", "", 0, report.AsRatio, func(t *outlook.Trial) figure { return t.Error }),
+		field("owa", "OWA", 0, report.AsRatio, func(t *outlook.Trial) figure { return t.OWA }),
+		field("mase", "MASE", 0, report.AsRatio, func(t *outlook.Trial) figure { return t.MASE }),
+		field("smape", "sMAPE %", 0, nil, func(t *outlook.Trial) figure { return t.SMAPE }),
+		field("crps", "CRPS", 1, nil, func(t *outlook.Trial) figure { return t.CRPS }),
+	)
+	for k, level := range levels {
+		text := outlook.LevelText(level)
+		out = append(
+			out,
+			field("held-"+text, text+"% range held", 0, report.AsPercent, func(t *outlook.Trial) figure { return t.Coverage[k].Held }),
+			field("msis-"+text, "MSIS "+text, 2, nil, func(t *outlook.Trial) figure { return t.Coverage[k].MSIS }),
+		)
 	}
 	return out
 }

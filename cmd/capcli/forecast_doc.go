@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/forecast"
 	"capcli/forecast/outlook"
 	"capcli/profile/demand"
 )
@@ -16,11 +14,10 @@ import (
 // figure is a number that may not be known.
 type figure = capcli.Figure
 
-// shownCharts and shownNotes are how many series people see drawn, and how many
-// notes about single series they read.
+// shownCharts and shownSeries are how many series people see drawn, and how many they
+// see in a table.
 const (
 	shownCharts = 3
-	shownNotes  = 12
 	shownSeries = 40
 )
 
@@ -33,34 +30,21 @@ type forecastResult struct {
 
 // doc is the result; people see the summary first, programs the long table.
 func (r *forecastResult) doc(form string) report.Doc {
-	d := report.Doc{Lead: r.lead(), Data: r.Result}
-	long, summary, lines := r.longTable(form), r.summaryTable(), r.linesTable()
-	censored, any := r.censoredTable()
+	d := report.Doc{Lead: r.Lead(), Notes: r.Notes(), Data: r.Result}
+	long := r.longTable(form)
+	tables := []report.Table{long, r.summaryTable(), r.linesTable(), r.censoredTable()}
 	if form == "table" || form == "md" {
 		long.Aside = true
-		d.Tables = []report.Table{summary, lines, long}
-		if any {
-			d.Tables = []report.Table{summary, censored, lines, long}
-		}
+		tables = []report.Table{tables[1], tables[3], tables[2], long}
 		for i := range r.Series[:min(len(r.Series), shownCharts)] {
 			d.Charts = append(d.Charts, fanChart(&r.Series[i]))
 		}
-	} else {
-		d.Tables = []report.Table{long, summary, lines}
-		if any {
-			d.Tables = append(d.Tables, censored)
-		}
 	}
 	if r.o.ask.ByPeriods() {
-		d.Tables = slices.Insert(d.Tables, 1, r.periodTable())
+		tables = slices.Insert(tables, 1, r.periodTable())
 	}
-	if r.Events != nil {
-		d.Tables = append(d.Tables, r.eventsTable())
-	}
-	if t, some := r.changesTable(); some {
-		d.Tables = append(d.Tables, t)
-	}
-	d.Notes = r.notes()
+	tables = append(tables, r.eventsTable(), r.changesTable())
+	d.Tables = slices.DeleteFunc(tables, func(t report.Table) bool { return t.Name == "" })
 	return d
 }
 
@@ -79,33 +63,35 @@ func (r *forecastResult) summaryTable() report.Table {
 	for i := range r.Series {
 		far = max(far, len(r.Series[i].Mean))
 	}
-	t := report.Table{Name: "summary", Most: shownSeries, Columns: []report.Column{
-		{Name: "unique_id", Head: "series"}, {Name: "now"},
-	}}
-	first := nearHorizon(far, r.hs.Step)
-	if first > 0 {
-		t.Columns = append(t.Columns, report.Column{Name: fmt.Sprintf("in_%d", first), Head: "in " + stepCount(r.hs, first)})
+	ahead := func(n int) report.Field[outlook.Series] {
+		return report.Field[outlook.Series]{Name: fmt.Sprintf("in_%d", n), Head: "in " + outlook.StepsText(r.hs, n), Cell: func(s outlook.Series) any {
+			return rangeAt(&s, n)
+		}}
 	}
-	t.Columns = append(t.Columns,
-		report.Column{Name: fmt.Sprintf("in_%d", far), Head: "in " + stepCount(r.hs, far)},
-		report.Column{Name: "method", Align: report.Left}, report.Column{Name: "error"},
-		report.Column{Name: "range_held", Head: "range held"},
+	fields := []report.Field[outlook.Series]{
+		{Name: "unique_id", Head: "series"},
+		{Name: "now", Cell: func(s outlook.Series) any { return s.History.Now }},
+	}
+	if near := nearHorizon(far, r.hs.Step); near > 0 {
+		fields = append(fields, ahead(near))
+	}
+	last := ahead(far)
+	last.Cell = func(s outlook.Series) any { return rangeAt(&s, len(s.Mean)) }
+	tried := func(get func(*outlook.Trial) figure) func(outlook.Series) any {
+		return func(s outlook.Series) any {
+			if s.Backtest == nil {
+				return nil
+			}
+			return get(s.Backtest)
+		}
+	}
+	fields = append(
+		fields, last,
+		report.Field[outlook.Series]{Name: "method", Align: report.Left, Cell: func(s outlook.Series) any { return report.Label{Name: s.Method, Head: shortMethod(s.Method)} }},
+		report.Field[outlook.Series]{Name: "error", As: report.AsRatio, Cell: tried(func(t *outlook.Trial) figure { return t.Error })},
+		report.Field[outlook.Series]{Name: "range_held", Head: "range held", As: report.AsPercent, Cell: tried(func(t *outlook.Trial) figure { return t.Coverage[0].Held })},
 	)
-	for i := range r.Series {
-		s := &r.Series[i]
-		row := []any{s.ID, figureCell(s.History.Now)}
-		if first > 0 {
-			row = append(row, rangeAt(s, first))
-		}
-		row = append(row, rangeAt(s, len(s.Mean)), report.Label{Name: s.Method, Head: shortMethod(s.Method)})
-		if t := s.Backtest; t == nil {
-			row = append(row, nil, nil)
-		} else {
-			row = append(row, knownRatio(float64(t.Error)), knownPercent(float64(t.Coverage[0].Held)))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
+	return report.Fill(report.Table{Name: "summary", Most: shownSeries}, r.Series, fields)
 }
 
 // rangeAt is the forecast n steps ahead.
@@ -189,7 +175,7 @@ const shownPeriods = 60
 // periodTable has one row for each series and period.
 func (r *forecastResult) periodTable() report.Table {
 	t := report.Table{Name: "periods", Title: "by period, from joint futures", Most: shownPeriods, Columns: []report.Column{
-		{Name: "unique_id", Head: "series"}, {Name: "horizon", Head: "of"}, {Name: "from"}, {Name: "to"}, {Name: r.periodFigure()},
+		{Name: "unique_id", Head: "series"}, {Name: "horizon", Head: "of"}, {Name: "from"}, {Name: "to"}, {Name: r.PeriodFigure()},
 	}}
 	t.Columns = append(t.Columns, levelColumns("", r.Levels)...)
 	if r.o.ask.Peak {
@@ -207,14 +193,6 @@ func (r *forecastResult) periodTable() report.Table {
 	return t
 }
 
-// periodFigure is what is given of each period: its mean, or its sum.
-func (r *forecastResult) periodFigure() string {
-	if list := r.Series[0].Periods; len(list) > 0 && list[0].Sum {
-		return "sum"
-	}
-	return "mean"
-}
-
 func spreadCells(s *outlook.Spread) []any {
 	out := []any{s.Mean}
 	for k := range s.Lo {
@@ -223,36 +201,42 @@ func spreadCells(s *outlook.Spread) []any {
 	return out
 }
 
-// censoredTable has one row for each series whose demand was told from usage.
-func (r *forecastResult) censoredTable() (report.Table, bool) {
-	t := report.Table{Name: "censoring", Title: "demand told from usage", Most: shownSeries, Columns: []report.Column{
-		{Name: "unique_id", Head: "series"},
-		{Name: "flag", Head: "told by", Align: report.Left},
-		{Name: "held_down", Head: "held down"},
-		{Name: "at_capacity", Head: "at capacity", Priority: 1},
-		{Name: "usage_mean", Head: "usage, mean"},
-		{Name: "demand_mean", Head: "demand, mean"},
-		{Name: "demand_over_usage", Head: "more"},
-	}}
-	for i := range r.Series {
-		c := r.Series[i].Censoring
-		if c == nil {
-			continue
-		}
-		at := any(nil)
-		if c.AtCapacity != nil {
-			at = knownPercent(float64(*c.AtCapacity) / float64(c.Steps))
-		}
-		t.Rows = append(t.Rows, []any{
-			r.Series[i].ID, c.Flag, knownPercent(float64(c.Share)), at,
-			figureCell(c.Usage), figureCell(c.Demand), knownPercent(float64(c.Excess)),
-		})
-	}
-	return t, len(t.Rows) > 0
+// censoredSeries is what is known of the demand behind the usage of a series.
+type censoredSeries struct {
+	ID string `json:"unique_id"`
+	*outlook.Censoring
 }
 
-// changesTable has one row for each change; false where there is none.
-func (r *forecastResult) changesTable() (report.Table, bool) {
+// censoredTable has one row for each series whose demand was told from usage; there is
+// no table without such a series.
+func (r *forecastResult) censoredTable() report.Table {
+	var rows []censoredSeries
+	for i := range r.Series {
+		if c := r.Series[i].Censoring; c != nil {
+			rows = append(rows, censoredSeries{r.Series[i].ID, c})
+		}
+	}
+	if len(rows) == 0 {
+		return report.Table{}
+	}
+	return report.Fill(report.Table{Name: "censoring", Title: "demand told from usage", Most: shownSeries}, rows, []report.Field[censoredSeries]{
+		{Name: "unique_id", Head: "series"},
+		{Name: "flag", Head: "told by", Align: report.Left},
+		{Name: "held_down", Head: "held down", As: report.AsPercent, Cell: func(c censoredSeries) any { return c.Share }},
+		{Name: "at_capacity", Head: "at capacity", Priority: 1, As: report.AsPercent, Cell: func(c censoredSeries) any {
+			if c.AtCapacity == nil {
+				return nil
+			}
+			return figure(*c.AtCapacity) / figure(c.Steps)
+		}},
+		{Name: "usage_mean", Head: "usage, mean"},
+		{Name: "demand_mean", Head: "demand, mean"},
+		{Name: "demand_over_usage", Head: "more", As: report.AsPercent},
+	})
+}
+
+// changesTable has one row for each change; there is no table without one.
+func (r *forecastResult) changesTable() report.Table {
 	t := report.Table{Name: "changes", Aside: true, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "change"}, {Name: "ds", Align: report.Left}, {Name: "expected"}, {Name: "found"},
 	}}
@@ -265,11 +249,18 @@ func (r *forecastResult) changesTable() (report.Table, bool) {
 			t.Rows = append(t.Rows, []any{s.ID, "value", a.DS, a.Expected, a.Value})
 		}
 	}
-	return t, len(t.Rows) > 0
+	if len(t.Rows) == 0 {
+		return report.Table{}
+	}
+	return t
 }
 
-// eventsTable has one row for each event and series that it changes.
+// eventsTable has one row for each event and series that it changes; there is no table
+// where no events were given.
 func (r *forecastResult) eventsTable() report.Table {
+	if r.Events == nil {
+		return report.Table{}
+	}
 	t := report.Table{Name: "events", Title: "events", Most: shownSeries, Columns: []report.Column{
 		{Name: "event"},
 		{Name: "kind", Priority: 2},
@@ -283,18 +274,17 @@ func (r *forecastResult) eventsTable() report.Table {
 		{Name: "first_ds", Head: "changes from", Align: report.Left, Priority: 1},
 		{Name: "last_ds", Head: "to", Align: report.Left, Priority: 1},
 	}}
-	planned := r.o.ask.Events
-	for i, e := range r.Events {
-		p := &planned.List[i]
-		gpus, share := plannedSize(p)
-		from, to := any(nil), any(nil)
-		if p.Holiday == nil {
-			from, to = outlook.FormatDay(p.Event.Start, planned.Zone, false), outlook.FormatDay(endOf(&p.Event), planned.Zone, true)
+	for i := range r.Events {
+		e := &r.Events[i]
+		gpus, share := eventSize(e)
+		from, to := any(e.FirstDay), any(e.LastDay)
+		if e.Days != "" {
+			from, to = nil, nil
 		}
 		for _, c := range e.Changes {
 			row := []any{e.Name, e.Kind, c.ID, from, to, gpus, share, nil, nil, nil, nil}
 			if l := c.Learnt; l != nil && l.Days > 0 {
-				row[5], row[6] = learntSize(l)
+				row[5], row[6] = sizeCells(l.Size, l.Relative)
 			}
 			if c.Last != "" {
 				row[7], row[8], row[9], row[10] = c.Most, c.GPUHours, c.First, c.Last
@@ -308,87 +298,41 @@ func (r *forecastResult) eventsTable() report.Table {
 	return t
 }
 
-func endOf(e *forecast.Event) capcli.Time {
-	if e.End == 0 {
-		return capcli.NoTime
-	}
-	return e.End
-}
-
-// plannedSize is how much an event adds, in GPUs with the range that holds 80 %,
-// or as a share of the forecast.
-func plannedSize(e *forecast.PlannedEvent) (gpus, share any) {
+// eventSize is how much an event adds, in GPUs with the range that holds 80 %, or as a
+// share of the forecast.
+func eventSize(e *outlook.Event) (gpus, share any) {
 	switch {
-	case e.Holiday != nil && !e.Holiday.Declared:
-		return nil, nil
-	case e.Event.Relative:
-		return nil, report.Percent(e.Event.Size)
-	case e.Event.SizeSD == 0:
-		return e.Event.Size, nil
+	case e.Share != nil:
+		return sizeCells(*e.Share, true)
+	case e.GPUs != nil && e.SD > 0:
+		return report.Range{Mid: *e.GPUs, Lo: e.Lo, Hi: e.Hi}, nil
+	case e.GPUs != nil:
+		return sizeCells(*e.GPUs, false)
 	}
-	const eighty = 1.2815515655446004 // half of the range, in standard deviations
-	return report.Range{Mid: e.Event.Size, Lo: e.Event.Size - eighty*e.Event.SizeSD, Hi: e.Event.Size + eighty*e.Event.SizeSD}, nil
+	return nil, nil
 }
 
-// learntSize is what the history says of a holiday, mean over such a day.
-func learntSize(l *outlook.HolidayEffect) (gpus, share any) {
-	if l.Relative {
-		return nil, report.Percent(l.Size)
+// sizeCells are a size in GPUs, or as a share.
+func sizeCells(size float64, relative bool) (gpus, share any) {
+	if relative {
+		return nil, report.Percent(size)
 	}
-	return l.Size, nil
+	return size, nil
 }
 
 // fanChart draws the end of the history and the fan.
 func fanChart(s *outlook.Series) report.Chart {
-	n, h := len(s.Demand), len(s.Mean)
-	back := min(n, max(4*h, 60))
-	gap := func(k int) []float64 {
-		out := make([]float64, k)
-		for i := range out {
-			out[i] = math.NaN()
-		}
-		return out
-	}
-	past, name := s.Demand[n-back:], "known"
+	fan, name := s.Fan(), "known"
 	if s.Censoring != nil {
 		name = "demand so far"
 	}
-	nearest := s.Intervals[0]
 	return report.Chart{
-		Title: s.ID, From: s.Source.StampText(n - back), To: s.Source.StampText(n + h - 1),
+		Title: s.ID, From: fan.From, To: fan.To,
 		Lines: []report.Line{
-			{Name: name, Values: append(append([]float64(nil), past...), gap(h)...)},
-			{Name: "forecast", Values: append(gap(back), s.Mean...)},
-			{Name: outlook.LevelText(nearest.Level) + "% range, high", Values: append(gap(back), nearest.Hi...)},
-			{Name: "low", Values: append(gap(back), nearest.Lo...)},
+			{Name: name, Values: fan.Past},
+			{Name: "forecast", Values: fan.Mean},
+			{Name: outlook.LevelText(fan.Level) + "% range, high", Values: fan.Hi},
+			{Name: "low", Values: fan.Lo},
 		},
 	}
-}
-
-func orNil(v float64) any {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return v
-}
-
-func knownRatio(v float64) any {
-	if !report.Finite(v) {
-		return nil
-	}
-	return report.Ratio(v)
-}
-
-func knownPercent(v float64) any {
-	if !report.Finite(v) {
-		return nil
-	}
-	return report.Percent(v)
-}
-
-func figureCell(v figure) any {
-	if !report.Finite(float64(v)) {
-		return nil
-	}
-	return float64(v)
 }

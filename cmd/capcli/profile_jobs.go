@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -60,11 +61,6 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 	if len(jobs) == 0 {
 		return &capcli.InputError{File: args[0], Text: "expected jobs that held a GPU, found none", Hint: "processes are told to who may see them: run profile as root, with --processes 5s"}
 	}
-	out, err := e.create(o.out)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
 	stream := func(yield func(capcli.Job, error) bool) {
 		for _, j := range jobs {
 			if !yield(j, nil) {
@@ -72,10 +68,8 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 			}
 		}
 	}
-	if err := file.Write(out, stream, map[string]string{"source": "capcli profile"}); err != nil {
-		return out.Failed(err)
-	}
-	if err := out.Commit(); err != nil {
+	err = writeOutput(e, o.out, func(w io.Writer) error { return file.Write(w, stream, map[string]string{"source": "capcli profile"}) })
+	if err != nil {
 		return err
 	}
 	if o.share {

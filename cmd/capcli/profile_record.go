@@ -79,8 +79,7 @@ func (r *recording) run(ctx context.Context) error {
 		r.e.note("next: capcli profile summary " + r.o.out)
 		return nil
 	}
-	p := &profiled{r.sum.Summary().Result([]string{r.o.out}, r.price, utcOr(in)), utcOr(in)}
-	if err := emit(r.e, r.o.summary, p.doc()); err != nil {
+	if err := emit(r.e, r.o.summary, profileDoc(r.sum.Summary().Result([]string{r.o.out}, r.price, utcOr(in)))); err != nil {
 		return err
 	}
 	if missed > 0 {
@@ -204,7 +203,7 @@ func (r *recording) observe(host string, t *profile.Tick) {
 		r.sum.Add(host, t)
 	}
 	if r.seen != nil {
-		r.seen.see(t)
+		r.seen.show(t)
 	}
 }
 

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,81 +20,29 @@ type exporter struct {
 	tick profile.Tick
 }
 
-func (x *exporter) see(t *profile.Tick) {
+// show keeps a tick, and of processes those that were looked at last.
+func (x *exporter) show(t *profile.Tick) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.tick.At, x.tick.Took = t.At, t.Took
+	x.tick.Took = t.Took
 	x.tick.Samples = append(x.tick.Samples[:0], t.Samples...)
 	if t.LookedAtProcesses {
 		x.tick.Processes = append(x.tick.Processes[:0], t.Processes...)
 	}
 }
 
-// ServeHTTP answers a scrape in OpenMetrics 1.0. Figures that are not there have
-// no line: a scraper must not see 0.
+// ServeHTTP answers a scrape.
 func (x *exporter) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.URL.Path != "/metrics" {
 		http.Error(w, "capcli profile: metrics are at /metrics", http.StatusNotFound)
 		return
 	}
-	var b bytes.Buffer
-	x.write(&b)
-	w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
-	_, _ = w.Write(b.Bytes()) // a scraper that went away is its own affair
-}
-
-func (x *exporter) write(b *bytes.Buffer) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	for m := range profile.NumMetrics {
-		d := profile.Metrics[m]
-		name, kind := "capcli_gpu_"+d.Name, "gauge"
-		if d.Counter {
-			kind = "counter"
-		}
-		any := false
-		for i := range x.tick.Samples {
-			s := &x.tick.Samples[i]
-			v, ok := s.Get(m)
-			if !ok {
-				continue
-			}
-			if !any {
-				fmt.Fprintf(b, "# TYPE %s %s\n# HELP %s %s\n", name, kind, name, expositionEscapes.Replace(d.Doc))
-				any = true
-			}
-			suffix := ""
-			if d.Counter {
-				suffix = "_total"
-			}
-			fmt.Fprintf(b, "%s%s{%s} %s\n", name, suffix, x.labels(s.Device), strconv.FormatFloat(v, 'f', -1, 64))
-		}
-	}
-	b.WriteString("# TYPE capcli_gpu_held gauge\n# HELP capcli_gpu_held processes that hold the GPU\n")
-	for i := range x.tick.Samples {
-		d := x.tick.Samples[i].Device
-		n := 0
-		for k := range x.tick.Processes {
-			if x.tick.Processes[k].Device.UUID == d.UUID {
-				n++
-			}
-		}
-		fmt.Fprintf(b, "capcli_gpu_held{%s} %d\n", x.labels(d), n)
-	}
-	fmt.Fprintf(b, "# TYPE capcli_profile_read_seconds gauge\n# UNIT capcli_profile_read_seconds seconds\n# HELP capcli_profile_read_seconds time that the last look at the GPUs took\ncapcli_profile_read_seconds %s\n# EOF\n",
-		strconv.FormatFloat(x.tick.Took.Seconds(), 'f', -1, 64))
+	text := x.tick.OpenMetrics(x.host)
+	x.mu.Unlock()
+	w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+	_, _ = io.WriteString(w, text) // a scraper that went away is its own affair
 }
-
-func (x *exporter) labels(d *profile.Device) string {
-	text := fmt.Sprintf(`host="%s",gpu="%d",uuid="%s",model="%s"`, expositionEscapes.Replace(x.host), d.Index, expositionEscapes.Replace(d.UUID), expositionEscapes.Replace(d.Model))
-	if d.MIG() {
-		text += fmt.Sprintf(`,mig_profile="%s",gi="%d"`, expositionEscapes.Replace(d.Profile), d.GI)
-	}
-	return text
-}
-
-// expositionEscapes are those of OpenMetrics, the same in labels and in help.
-var expositionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // server is x with bounds on how slow and how large those who ask may be.
 func (x *exporter) server() *http.Server {

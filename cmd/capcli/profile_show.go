@@ -3,15 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"capcli"
+	"capcli/cmd/report"
 	"capcli/profile"
 	"capcli/profile/store"
 )
@@ -66,148 +62,47 @@ func runProfileShow(ctx context.Context, e *env, o *showOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	s := &gpuShow{ctx: ctx, dir: args[0], gpu: o.query.gpus[0], q: q, zone: in, columns: max(min(e.width(), 200)-10, 20)}
-	if err := s.find(); err != nil {
+	t, err := store.ReadTrack(ctx, args[0], store.TrackRequest{GPU: o.query.gpus[0], Query: q, Last: o.last, Columns: max(min(e.width(), 200)-10, 20)})
+	if err != nil {
 		return err
 	}
-	if o.last > 0 {
-		s.from = max(s.from, s.to.Add(s.every-max(o.last, s.every)))
+	return emit(e, o.output, trackDoc(t, in))
+}
+
+// trackDoc is the picture of what one GPU did.
+func trackDoc(t *store.Track, zone *time.Location) report.Doc {
+	text := func(at profile.Instant) string { return at.Std().In(zone).Format("2006-01-02 15:04:05") }
+	name := "GPU " + t.Device.Label()
+	samples := fmt.Sprintf(", %v samples", t.Every)
+	if t.Share > 1 {
+		samples += fmt.Sprintf(", %s in a column: their mean, and the highest", grouped(t.Share))
 	}
-	if err := s.read(); err != nil {
-		return err
+	d := report.Doc{Lead: fmt.Sprintf("%s of %s, %s: %s to %s.", name, t.Host, t.Device.Model, text(t.From), text(t.To)), Data: t}
+	for _, l := range t.Lines {
+		if !l.Known {
+			d.Notes = append(d.Notes, l.Title+" was not told")
+			continue
+		}
+		lines := []report.Line{{Name: "mean", Values: l.Mean}}
+		if t.Share > 1 {
+			lines = append(lines, report.Line{Name: "highest", Values: l.Max})
+		}
+		d.Charts = append(d.Charts, report.Chart{Title: name + " " + l.Title + samples, Height: 5, Top: l.Top, From: text(t.From), To: text(t.To), Lines: lines})
+		samples = "" // once is enough
 	}
-	return emit(e, o.output, s.doc())
-}
-
-// gpuShow is the picture of one GPU.
-type gpuShow struct {
-	ctx     context.Context //nolint:containedctx // of one call of the program
-	dir     string
-	gpu     string // its number or UUID
-	q       store.Query
-	zone    *time.Location
-	columns int // at most
-
-	host     string
-	device   *profile.Device
-	from, to profile.Instant // of its first and last sample that are shown
-	every    time.Duration
-	slots    int64 // times at which a sample is due
-	share    int64 // of them in a column
-	cells    []showCell
-}
-
-// shownMetrics are drawn, those of which anything is known.
-var shownMetrics = []struct {
-	metric profile.Metric
-	title  string
-	name   string
-	scale  float64
-	top    float64
-}{
-	{profile.UtilGPU, "busy %", "util_gpu_pct", 1, 100},
-	{profile.SMActive, "SM active %", "sm_active_pct", 1, 100},
-	{profile.TensorActive, "tensor active %", "tensor_active_pct", 1, 100},
-	{profile.MemUsed, "memory GiB", "mem_used_gib", 1.0 / (1 << 30), 0},
-	{profile.Power, "power W", "power_w", 1, 0},
-}
-
-// showCell is what one column of the picture stands for.
-type showCell struct {
-	samples int64
-	of      [5]struct {
-		n        int64
-		sum, max float64
+	rows := make([]int, len(t.Starts))
+	fields := []report.Field[int]{
+		{Name: "from", Cell: func(i int) any { return t.Starts[i].Stamp() }},
+		{Name: "samples", Cell: func(i int) any { return t.Samples[i] }},
 	}
-}
-
-// eachSample calls with every sample of the GPU.
-func (s *gpuShow) eachSample(q store.Query, use func(host string, t *profile.Tick, one *profile.Sample)) error {
-	index, err := strconv.Atoi(s.gpu)
-	byIndex := err == nil
-	q.Devices, q.SamplesOnly = nil, true
-	for t, err := range store.OpenDir(nil, s.dir).Ticks(q) {
-		if err == nil {
-			err = context.Cause(s.ctx)
-		}
-		if err != nil {
-			return err
-		}
-		for i := range t.Samples {
-			one := &t.Samples[i]
-			if byIndex && one.Device.Index == index || one.Device.UUID == s.gpu {
-				use(t.Host, t.Tick, one)
-			}
-		}
+	for _, l := range t.Lines {
+		fields = append(fields,
+			report.Field[int]{Name: l.Name + "_mean", Cell: func(i int) any { return figure(l.Mean[i]) }},
+			report.Field[int]{Name: l.Name + "_max", Cell: func(i int) any { return figure(l.Max[i]) }})
 	}
-	return nil
-}
-
-// find looks which GPU is meant, and when it was seen.
-func (s *gpuShow) find() error {
-	var found []string
-	err := s.eachSample(s.q, func(host string, t *profile.Tick, one *profile.Sample) {
-		name := one.Device.UUID + " of " + host
-		if !slices.Contains(found, name) && len(found) < 100 {
-			found = append(found, name)
-		}
-		if s.device == nil {
-			s.host, s.device, s.from = host, one.Device, t.At
-		}
-		s.to, s.every = t.At, t.Every
-	})
-	if s.every <= 0 {
-		s.every = time.Second
+	for i := range rows {
+		rows[i] = i
 	}
-	switch {
-	case err != nil:
-		return err
-	case len(found) == 0:
-		return &capcli.InputError{File: s.dir, Field: "gpu", Text: fmt.Sprintf("expected samples of GPU %s, found none", s.gpu), Hint: "which there are: capcli profile summary " + s.dir}
-	case len(found) > 1:
-		return &capcli.InputError{File: s.dir, Field: "gpu", Text: fmt.Sprintf("expected one GPU, found %d: %s", len(found), shortList(found)), Hint: "choose with --host, or a UUID with --gpu"}
-	}
-	return nil
-}
-
-// shortList joins the first few.
-func shortList(all []string) string {
-	const most = 5
-	if len(all) > most {
-		return strings.Join(all[:most], ", ") + fmt.Sprintf(" and %d more", len(all)-most)
-	}
-	return strings.Join(all, ", ")
-}
-
-// read fills the columns, each of which has as many times at which a sample is due.
-func (s *gpuShow) read() error {
-	s.slots = s.intervalsBefore(s.from) + 1
-	s.share = (s.slots + int64(s.columns) - 1) / int64(s.columns)
-	s.cells = make([]showCell, (s.slots+s.share-1)/s.share)
-	q := s.q
-	q.From, q.To, q.Hosts = s.from.Add(-s.every/2), s.to+1, []string{s.host}
-	return s.eachSample(q, func(_ string, t *profile.Tick, one *profile.Sample) {
-		slot := s.slots - 1 - s.intervalsBefore(t.At)
-		if slot < 0 {
-			return
-		}
-		c := &s.cells[slot/s.share]
-		c.samples++
-		for i, m := range shownMetrics {
-			if v, ok := one.Get(m.metric); ok {
-				f := &c.of[i]
-				f.n, f.sum, f.max = f.n+1, f.sum+v*m.scale, max(f.max, v*m.scale)
-			}
-		}
-	})
-}
-
-// intervalsBefore counts the intervals from at to the last sample.
-func (s *gpuShow) intervalsBefore(at profile.Instant) int64 {
-	return int64(math.Round(float64(s.to-at) / float64(s.every.Microseconds())))
-}
-
-// columnStart gives when column i begins.
-func (s *gpuShow) columnStart(i int) profile.Instant {
-	return s.to.Add(-time.Duration(s.slots-1-int64(i)*s.share) * s.every)
+	d.Tables = []report.Table{report.Fill(report.Table{Name: "samples", Aside: true}, rows, fields)}
+	return d
 }

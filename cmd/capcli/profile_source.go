@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/url"
 	"time"
 
@@ -20,7 +19,7 @@ func (o *sampleOptions) check() error {
 	switch {
 	case o.every < 100*time.Millisecond:
 		return &usageError{text: fmt.Sprintf("--every wants at least 100ms, found %v", o.every), hint: "drivers take longer than that to answer; the figures would mean nothing"}
-	case o.processes < 0 || o.speed < 0 || math.IsNaN(o.speed):
+	case o.processes < 0 || !(o.speed >= 0):
 		return &usageError{text: "--processes and --speed want 0 or more"}
 	case o.speed != 1 && !recorded && o.source != "fake":
 		return &usageError{text: "--speed is for the source fake and for recordings: other GPUs have no other time"}

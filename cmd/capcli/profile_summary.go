@@ -84,7 +84,7 @@ func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []st
 	if err != nil {
 		return err
 	}
-	return emit(e, o.output, (&profiled{sum.Result(args, price, in), in}).doc())
+	return emit(e, o.output, profileDoc(sum.Result(args, price, in)))
 }
 
 // summarise reads folders.

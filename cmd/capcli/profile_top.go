@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"math"
+	"io"
 	"strings"
 	"time"
 
@@ -50,10 +49,10 @@ func runTop(ctx context.Context, e *env, o *topOptions) error {
 		return err
 	}
 	defer src.Close() //nolint:errcheck // nothing was written to it
-	v := &topView{e: e, live: e.screen.stdout && !o.once && e.getenv("TERM") != "dumb", past: map[string][]float64{}, holders: map[string]string{}}
+	v := &topView{e: e, seen: profile.NewLive(), redraws: e.screen.stdout && !o.once && e.getenv("TERM") != "dumb"}
 	ctx, v.stop = context.WithCancel(ctx)
 	defer v.stop()
-	if v.live {
+	if v.redraws {
 		_, _ = e.stdout.Write([]byte("\x1b[?25l\x1b[2J"))
 		defer e.stdout.Write([]byte("\x1b[?25h")) //nolint:errcheck // the terminal is gone if it fails
 	}
@@ -70,10 +69,8 @@ func runTop(ctx context.Context, e *env, o *topOptions) error {
 // topView is a sink that draws.
 type topView struct {
 	e       *env
-	live    bool
-	ticks   int
-	past    map[string][]float64
-	holders map[string]string
+	seen    *profile.Live
+	redraws bool // in place, until it is stopped
 	stop    func()
 }
 
@@ -89,107 +86,64 @@ func (v *topView) Write(t *profile.Tick) error {
 	if len(t.Samples) == 0 {
 		return nil
 	}
-	if t.LookedAtProcesses {
-		clear(v.holders)
-		for i := range t.Processes {
-			p := &t.Processes[i]
-			v.holders[p.Device.UUID] = holderText(p)
-		}
-	}
-	for i := range t.Samples {
-		s := &t.Samples[i]
-		busy, ok := s.Get(profile.UtilGPU)
-		if !ok {
-			busy = math.NaN()
-		}
-		past := append(v.past[s.Device.UUID], busy)
-		v.past[s.Device.UUID] = past[max(0, len(past)-topHistory):]
-	}
-	v.ticks++
-	if !v.live && v.ticks < onceTicks {
+	v.seen.Add(t, topHistory)
+	if !v.redraws && v.seen.Ticks < onceTicks {
 		return nil
-	}
-	var b bytes.Buffer
-	if err := v.draw(&b, t); err != nil {
-		return err
-	}
-	out := b.Bytes()
-	if v.live { // home, each line cleared to its end, and all below
-		out = []byte("\x1b[H" + strings.ReplaceAll(b.String(), "\n", "\x1b[K\n") + "\x1b[J")
-	}
-	if _, err := v.e.stdout.Write(out); err != nil {
-		return err
-	}
-	if !v.live {
-		v.stop()
-	}
-	return nil
-}
-
-func holderText(p *profile.Process) string {
-	who := p.User
-	if p.Namespace != "" {
-		who = p.Namespace
-	}
-	for _, id := range []string{p.Job, p.Pod, p.Command} {
-		if id != "" {
-			return strings.TrimSpace(who + " " + id)
-		}
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s %d", who, p.PID))
-}
-
-func (v *topView) draw(b *bytes.Buffer, t *profile.Tick) error {
-	table := report.Table{Name: "gpus", Columns: []report.Column{
-		{Name: "gpu", Head: "GPU", Align: report.Left},
-		{Name: "util_gpu_pct", Head: "busy"},
-		{Name: "bar", Head: "", Align: report.Left, Picture: true, Priority: 2},
-		{Name: "sm_active_pct", Head: "SM"},
-		{Name: "tensor_active_pct", Head: "tensor", Priority: 1},
-		{Name: "mem_used_bytes", Head: "memory GiB"},
-		{Name: "power_w", Head: "W", Priority: 1},
-		{Name: "temp_c", Head: "°C", Priority: 2},
-		{Name: "holder", Head: "held by", Align: report.Left},
-		{Name: "past", Head: "last minute", Align: report.Left, Picture: true, Priority: 1},
-	}}
-	busy, watts := 0.0, 0.0
-	for i := range t.Samples {
-		s := &t.Samples[i]
-		share := func(m profile.Metric) any {
-			if x, ok := s.Get(m); ok {
-				return report.Percent(x / 100)
-			}
-			return nil
-		}
-		figure := func(m profile.Metric, of float64) any {
-			if x, ok := s.Get(m); ok {
-				return math.Round(x/of*10) / 10
-			}
-			return nil
-		}
-		util, _ := s.Get(profile.UtilGPU)
-		w, _ := s.Get(profile.Power)
-		busy, watts = busy+util, watts+w
-		name := fmt.Sprint(s.Device.Index)
-		if s.Device.MIG() {
-			name += fmt.Sprintf(" %s #%d", s.Device.Profile, s.Device.GI)
-		}
-		var holder any
-		if h := v.holders[s.Device.UUID]; h != "" {
-			holder = h
-		}
-		table.Rows = append(table.Rows, []any{
-			name, share(profile.UtilGPU), report.Bar(util, 100, 10), share(profile.SMActive), share(profile.TensorActive), figure(profile.MemUsed, 1<<30),
-			figure(profile.Power, 1), figure(profile.Temp, 1), holder, report.Spark(v.past[s.Device.UUID]),
-		})
-	}
-	d := report.Doc{
-		Lead:   fmt.Sprintf("%s  %d GPUs, busy %.0f%%, %.0f W, held %d", t.At.Std().Format(time.RFC3339), len(t.Samples), busy/float64(len(t.Samples)), watts, len(v.holders)),
-		Tables: []report.Table{table},
 	}
 	form, err := report.Forms.Get("table")
 	if err != nil {
 		return err
 	}
-	return form(b, d, report.Options{Width: v.e.width(), Color: v.e.color()})
+	var b strings.Builder
+	if err := form(&b, v.doc(t), report.Options{Width: v.e.width(), Color: v.e.color()}); err != nil {
+		return err
+	}
+	out := b.String()
+	if v.redraws { // home, each line cleared to its end, and all below
+		out = "\x1b[H" + strings.ReplaceAll(out, "\n", "\x1b[K\n") + "\x1b[J"
+	}
+	if _, err := io.WriteString(v.e.stdout, out); err != nil {
+		return err
+	}
+	if !v.redraws {
+		v.stop()
+	}
+	return nil
+}
+
+// doc is the picture of a tick.
+func (v *topView) doc(t *profile.Tick) report.Doc {
+	metric := func(m profile.Metric, as func(float64) any) func(profile.Sample) any {
+		return func(s profile.Sample) any {
+			if x, ok := s.Get(m); ok {
+				return as(x)
+			}
+			return nil
+		}
+	}
+	busy, watts := 0.0, 0.0
+	for i := range t.Samples {
+		util, _ := t.Samples[i].Get(profile.UtilGPU)
+		w, _ := t.Samples[i].Get(profile.Power)
+		busy, watts = busy+util, watts+w
+	}
+	table := report.Fill(report.Table{Name: "gpus"}, t.Samples, []report.Field[profile.Sample]{
+		{Name: "gpu", Head: "GPU", Align: report.Left, Cell: func(s profile.Sample) any { return s.Device.Label() }},
+		{Name: "util_gpu_pct", Head: "busy", Cell: metric(profile.UtilGPU, hundredths)},
+		{Name: "bar", Head: "", Align: report.Left, Picture: true, Priority: 2, Cell: func(s profile.Sample) any {
+			util, _ := s.Get(profile.UtilGPU)
+			return report.Bar(util, 100, 10)
+		}},
+		{Name: "sm_active_pct", Head: "SM", Cell: metric(profile.SMActive, hundredths)},
+		{Name: "tensor_active_pct", Head: "tensor", Priority: 1, Cell: metric(profile.TensorActive, hundredths)},
+		{Name: "mem_used_bytes", Head: "memory GiB", Cell: metric(profile.MemUsed, func(x float64) any { return report.AsTenths(x / (1 << 30)) })},
+		{Name: "power_w", Head: "W", Priority: 1, Cell: metric(profile.Power, report.AsTenths)},
+		{Name: "temp_c", Head: "°C", Priority: 2, Cell: metric(profile.Temp, report.AsTenths)},
+		{Name: "holder", Head: "held by", Align: report.Left, Cell: func(s profile.Sample) any { return textCell(v.seen.Holders[s.Device.UUID]) }},
+		{Name: "past", Head: "last minute", Align: report.Left, Picture: true, Priority: 1, Cell: func(s profile.Sample) any { return report.Spark(v.seen.Past[s.Device.UUID]) }},
+	})
+	return report.Doc{
+		Lead:   fmt.Sprintf("%s  %d GPUs, busy %.0f%%, %.0f W, held %d", t.At.Std().Format(time.RFC3339), len(t.Samples), busy/float64(len(t.Samples)), watts, len(v.seen.Holders)),
+		Tables: []report.Table{table},
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -144,12 +145,21 @@ func validate(e *env, name, prices string, sets []string) error {
 
 // writeWhole writes a small file, or stdout for "-".
 func writeWhole(e *env, path string, b []byte) error {
+	return writeOutput(e, path, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// writeOutput has write make the file called path, or what goes to stdout for "-". Nothing
+// is left of a file that fails.
+func writeOutput(e *env, path string, write func(io.Writer) error) error {
 	out, err := e.create(path)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	if _, err := out.Write(b); err != nil {
+	if err := write(out); err != nil {
 		return out.Failed(err)
 	}
 	return out.Commit()

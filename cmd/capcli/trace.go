@@ -97,11 +97,11 @@ func (d *description) lead() string {
 		text += " to " + day(d.LastSubmit)
 	}
 	return text + fmt.Sprintf(", wanted %s GPU-hours: %s GPUs on average, %s in the busiest hour.",
-		wholeHours(d.GPUHours), wholeHours(d.Demand.MeanGPUs), wholeHours(d.Demand.PeakGPUs))
+		amountText(d.GPUHours), amountText(d.Demand.MeanGPUs), amountText(d.Demand.PeakGPUs))
 }
 
-// wholeHours gives a whole number, and under ten one place more.
-func wholeHours(v float64) string {
+// amountText writes an amount as a whole number, and under ten with one decimal.
+func amountText(v float64) string {
 	if v < 10 {
 		return fmt.Sprintf("%.1f", v)
 	}
@@ -113,11 +113,11 @@ func (d *description) doc() report.Doc {
 	return report.Doc{
 		Lead: d.lead(), Notes: d.Read.Remarks(), Data: d.Description, Charts: d.arrivals(),
 		Tables: []report.Table{
-			d.figures(), d.sizes(), d.lengths(),
-			shares("tenants", "tenant", d.Tenants),
-			shares("partitions", "partition", d.Partitions),
-			shares("gpu_models", "GPU model", d.GPUModels),
-			shares("states", "state", d.States),
+			d.figures(), gpuSizeTable(d.Sizes), lengthTable(d.RunClasses),
+			shareTable("tenants", "tenant", d.Tenants),
+			shareTable("partitions", "partition", d.Partitions),
+			shareTable("gpu_models", "GPU model", d.GPUModels),
+			shareTable("states", "state", d.States),
 			d.hours(), d.weekdays(),
 		},
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -14,42 +15,45 @@ const shownShares = 10
 
 // figures are the description's single figures, one in a row.
 func (d *description) figures() report.Table {
-	t := newFigures("figures")
-	t.add("jobs", "jobs", d.Jobs)
-	t.add("cpu_only_jobs", "of them without a GPU", d.CPUOnlyJobs)
-	t.add("first_submit", "first submit", d.FirstSubmit)
-	t.add("last_submit", "last submit", d.LastSubmit)
-	t.add("span_s", "span", capcli.Seconds(d.SpanS))
-	t.add("gpu_hours", "GPU-hours wanted", d.GPUHours)
+	t := report.Figures[any]("figures", nil, nil)
+	add := func(name, head string, value any) {
+		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, value})
+	}
+	add("jobs", "jobs", d.Jobs)
+	add("cpu_only_jobs", "of them without a GPU", d.CPUOnlyJobs)
+	add("first_submit", "first submit", d.FirstSubmit)
+	add("last_submit", "last submit", d.LastSubmit)
+	add("span_s", "span", capcli.Seconds(d.SpanS))
+	add("gpu_hours", "GPU-hours wanted", d.GPUHours)
 	quantiles := func(name string, q *trace.Quantiles) {
 		if q == nil {
-			t.add(name+"_p50_s", name+" p50", nil)
+			add(name+"_p50_s", name+" p50", nil)
 			return
 		}
-		t.add(name+"_mean_s", name+" mean", capcli.Seconds(q.MeanS+0.5))
-		t.add(name+"_p50_s", name+" p50", q.P50)
-		t.add(name+"_p90_s", name+" p90", q.P90)
-		t.add(name+"_p95_s", name+" p95", q.P95)
-		t.add(name+"_p99_s", name+" p99", q.P99)
-		t.add(name+"_max_s", name+" max", q.Max)
+		add(name+"_mean_s", name+" mean", capcli.Seconds(q.MeanS+0.5))
+		add(name+"_p50_s", name+" p50", q.P50)
+		add(name+"_p90_s", name+" p90", q.P90)
+		add(name+"_p95_s", name+" p95", q.P95)
+		add(name+"_p99_s", name+" p99", q.P99)
+		add(name+"_max_s", name+" max", q.Max)
 	}
 	quantiles("run", &d.Run)
 	quantiles("wait", d.Wait)
 	level := func(name string, l *trace.Level) {
 		if l == nil {
-			t.add(name+"_mean_gpus", name+", mean GPUs", nil)
+			add(name+"_mean_gpus", name+", mean GPUs", nil)
 			return
 		}
-		t.add(name+"_mean_gpus", name+", mean GPUs", l.MeanGPUs)
-		t.add(name+"_peak_hour_gpus", name+", busiest hour, GPUs", l.PeakGPUs)
-		t.add(name+"_peak_hour", name+", busiest hour", l.PeakAt)
+		add(name+"_mean_gpus", name+", mean GPUs", l.MeanGPUs)
+		add(name+"_peak_hour_gpus", name+", busiest hour, GPUs", l.PeakGPUs)
+		add(name+"_peak_hour", name+", busiest hour", l.PeakAt)
 	}
 	level("demand", &d.Demand)
 	level("use", d.Use)
 	if d.Read.MachineGPUs != nil {
-		t.add("machine_gpus", "GPUs of the machine", *d.Read.MachineGPUs)
+		add("machine_gpus", "GPUs of the machine", *d.Read.MachineGPUs)
 	}
-	return t.Table
+	return t
 }
 
 // arrivals draws when jobs come, in one line each.
@@ -67,62 +71,50 @@ func (d *description) arrivals() []report.Chart {
 	}
 }
 
-// shareColumns are those of every table of parts of the whole.
-func shareColumns(first ...report.Column) []report.Column {
+// shareFields are the columns of a table of parts of the whole, behind the first ones.
+func shareFields[R any](part func(R) float64, first ...report.Field[R]) []report.Field[R] {
 	return append(
 		first,
-		report.Column{Name: "jobs"},
-		report.Column{Name: "gpu_hours", Head: "GPU-hours"},
-		report.Column{Name: "gpu_hours_share", Head: "share"},
-		report.Column{Name: "bar", Head: " ", Align: report.Left, Priority: 1, Picture: true},
+		report.Field[R]{Name: "jobs"},
+		report.Field[R]{Name: "gpu_hours", Head: "GPU-hours"},
+		report.Field[R]{Name: "gpu_hours_share", Head: "share", As: report.AsPercent},
+		report.Field[R]{Name: "bar", Head: " ", Align: report.Left, Priority: 1, Picture: true, Cell: func(row R) any { return report.Bar(part(row), 1, 20) }},
 	)
 }
 
-func shareCells(jobs int64, hours, part float64) []any {
-	return []any{jobs, hours, report.Percent(part), report.Bar(part, 1, 20)}
+func gpuSizeTable(list []trace.Size) report.Table {
+	return report.Fill(report.Table{Name: "sizes", Most: 20}, list, shareFields(
+		func(s trace.Size) float64 { return s.Part },
+		report.Field[trace.Size]{Name: "gpus", Head: "GPUs", Cell: func(s trace.Size) any {
+			if n := int64(s.GPUs); s.GPUs == float64(n) {
+				return n
+			}
+			return s.GPUs
+		}},
+	))
 }
 
-func (d *description) sizes() report.Table {
-	t := report.Table{Name: "sizes", Columns: shareColumns(report.Column{Name: "gpus", Head: "GPUs"}), Most: 20}
-	for _, s := range d.Sizes {
-		var gpus any = s.GPUs
-		if s.GPUs == float64(int64(s.GPUs)) {
-			gpus = int64(s.GPUs)
-		}
-		t.Rows = append(t.Rows, append([]any{gpus}, shareCells(s.Jobs, s.GPUHours, s.Part)...))
-	}
-	return t
+func lengthTable(list []trace.RunClass) report.Table {
+	return report.Fill(report.Table{Name: "run_classes"}, list, shareFields(
+		func(c trace.RunClass) float64 { return c.Part },
+		report.Field[trace.RunClass]{Name: "run_from_s", Head: "run from", Cell: func(c trace.RunClass) any { return c.FromS }},
+		report.Field[trace.RunClass]{Name: "run_to_s", Head: "to under", Cell: func(c trace.RunClass) any {
+			if c.ToS == 0 {
+				return report.Label{Head: "no end"}
+			}
+			return c.ToS
+		}},
+	))
 }
 
-func (d *description) lengths() report.Table {
-	t := report.Table{Name: "run_classes", Columns: shareColumns(
-		report.Column{Name: "run_from_s", Head: "run from"}, report.Column{Name: "run_to_s", Head: "to under"},
-	)}
-	for _, c := range d.RunClasses {
-		var to any = c.ToS
-		if c.ToS == 0 {
-			to = report.Label{Head: "no end"}
-		}
-		t.Rows = append(t.Rows, append([]any{c.FromS, to}, shareCells(c.Jobs, c.GPUHours, c.Part)...))
-	}
-	return t
-}
-
-// shares is a table of tenants, partitions, models or states. One that names
+// shareTable is a table of tenants, partitions, models or states. One that names
 // nothing is put aside.
-func shares(name, head string, list []trace.Share) report.Table {
-	t := report.Table{
-		Name: name, Columns: shareColumns(report.Column{Name: "name", Head: head, Align: report.Left}),
-		Most: shownShares, Aside: len(list) == 0 || len(list) == 1 && list[0].Name == "",
-	}
-	for _, s := range list {
-		var who any = s.Name
-		if s.Name == "" {
-			who = "(unnamed)"
-		}
-		t.Rows = append(t.Rows, append([]any{who}, shareCells(s.Jobs, s.GPUHours, s.Part)...))
-	}
-	return t
+func shareTable(name, head string, list []trace.Share) report.Table {
+	t := report.Table{Name: name, Most: shownShares, Aside: len(list) == 0 || len(list) == 1 && list[0].Name == ""}
+	return report.Fill(t, list, shareFields(
+		func(s trace.Share) float64 { return s.Part },
+		report.Field[trace.Share]{Name: "name", Head: head, Align: report.Left, Cell: func(s trace.Share) any { return cmp.Or(s.Name, "(unnamed)") }},
+	))
 }
 
 func (d *description) hours() report.Table {

@@ -122,15 +122,7 @@ func covered(r *jobfile.Result) string {
 			text += fmt.Sprintf(", %s %s", grouped(part.n), plural(part.n, part.name))
 		}
 	}
-	return text + fmt.Sprintf(", %s GPU-hours", gpuHours(r.GPUHours))
-}
-
-// gpuHours gives whole GPU-hours, and under ten of them one place more.
-func gpuHours(t capcli.GPUTime) string {
-	if h := t.Hours(); h < 10 {
-		return fmt.Sprintf("%.1f", h)
-	}
-	return grouped(int64(t.Hours() + 0.5))
+	return text + fmt.Sprintf(", %s GPU-hours", amountText(r.GPUHours.Hours()))
 }
 
 // importDoc is the transcript as a table.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"capcli"
@@ -161,6 +162,14 @@ func exactFloat(v float64) (string, error) {
 		return "", notANumber(v)
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
+}
+
+// AsTenths returns the cell of a figure with one decimal, nil where it is not known.
+func AsTenths(v float64) any {
+	if !Finite(v) {
+		return nil
+	}
+	return math.Round(10*v) / 10
 }
 
 // isText tells whether a cell is words rather than a figure.

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"capcli"
 )
 
 // Field is a column of a table whose rows are all of type R: what stands over it, and
@@ -19,7 +21,8 @@ type Field[R any] struct {
 	// Cell returns the cell of a row. A nil Cell takes the field of the row whose JSON
 	// name is Name.
 	Cell func(R) any
-	// As makes the cell of a float64. A nil As leaves it a number without a unit.
+	// As makes the cell of a float64 and of a capcli.Figure that is known. A nil As
+	// leaves it a number without a unit.
 	As func(float64) any
 }
 
@@ -71,6 +74,14 @@ func (f *Field[R]) Value(row R) any {
 		if f.As != nil {
 			return f.As(x)
 		}
+	case capcli.Figure:
+		switch {
+		case !Finite(float64(x)):
+			return nil
+		case f.As != nil:
+			return f.As(float64(x))
+		}
+		return float64(x)
 	case interface{ Cell() any }:
 		return x.Cell()
 	}

@@ -23,6 +23,8 @@ type BacktestResult struct {
 	Series   []SeriesTrials `json:"series"`
 	NotTried []string       `json:"not_tried"`
 	Warnings []string       `json:"warnings"`
+
+	histories *demand.Histories
 }
 
 // ModelScore has a model's measures as means over the series.
@@ -43,9 +45,10 @@ type SeriesTrials struct {
 	Censoring *Censoring `json:"censoring"`
 	Trials    []*Trial   `json:"trials"` // of the models that could be tried
 
-	Source  *demand.History `json:"-"`
-	Sum     bool            `json:"-"` // it is the sum of other series of the call
-	ByModel []*Trial        `json:"-"` // in the order of the models; nil where one could not be tried
+	Sum     bool     `json:"-"` // it is the sum of other series of the call
+	ByModel []*Trial `json:"-"` // in the order of the models; nil where one could not be tried
+
+	source *demand.History
 }
 
 // seriesTrials is what each model did on one series.
@@ -89,7 +92,7 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	}
 	out := &BacktestResult{
 		Schema: "capcli/forecast_backtest/v1", Input: hs.Inputs, Step: q.stepText(), Levels: q.Levels,
-		Series: []SeriesTrials{}, NotTried: []string{}, Warnings: append([]string{}, notes...),
+		Series: []SeriesTrials{}, NotTried: []string{}, Warnings: append([]string{}, notes...), histories: hs,
 	}
 	for i, t := range all {
 		if t.failure != nil {
@@ -161,7 +164,7 @@ func (q *question) reconcileModels(all []*seriesTrials) error {
 
 // document converts the trials of one series for the result.
 func (t *seriesTrials) document(sum bool) SeriesTrials {
-	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, Source: t.History, Sum: sum}
+	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, source: t.History, Sum: sum}
 	for _, one := range t.list {
 		out.ByModel = append(out.ByModel, one.document())
 		if one != nil {

@@ -60,7 +60,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 		slices.SortStableFunc(out.Series, func(a, b Series) int { return strings.Compare(a.ID, b.ID) })
 	}
 	if q.ByPeriods() {
-		out.Draws = q.futuresOf(len(out.Series[0].Mean))
+		out.draws = q.futuresOf(len(out.Series[0].Mean))
 	}
 	out.Events = q.eventsOf(list, out.Series)
 	return out, nil
@@ -87,7 +87,7 @@ func (q *question) newResult(notes []string) *Result {
 	out := &Result{
 		Schema: "capcli/forecast/v1", Input: q.hs.Inputs, Measure: q.hs.Measure, Unit: q.hs.Unit, Peak: q.hs.Peak, Step: q.stepText(),
 		Seed: uint64(q.Seed), Levels: q.Levels, NotForecast: []string{}, Warnings: append([]string{}, notes...), Lines: map[string]float64{},
-		Cap: q.hs.Cap, PastCapacity: q.hs.Past,
+		Cap: q.hs.Cap, PastCapacity: q.hs.Past, histories: q.hs, asked: q.Request,
 	}
 	for _, l := range lines {
 		out.Lines[l.name] = l.quantile
@@ -138,7 +138,7 @@ func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 	out := make([]Event, len(q.plan.List))
 	for i := range q.plan.List {
 		e := &q.plan.List[i]
-		out[i] = DescribeEvent(e)
+		out[i] = DescribeEvent(e, q.plan.Zone)
 		out[i].Why = q.plan.why[e]
 		for _, one := range order {
 			s := byName[one.ID]

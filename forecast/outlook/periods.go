@@ -128,7 +128,7 @@ func (q *question) spansOfPeriod(p period, h *demand.History, steps int) []span 
 
 // spanBetween returns the stretch between two instants, in steps between edges.
 func (q *question) spanBetween(name string, edges []capcli.Time, from, to capcli.Time) span {
-	s := span{horizon: name, from: FormatDay(from, q.hs.Zone, false), to: FormatDay(to, q.hs.Zone, true)}
+	s := span{horizon: name, from: formatDay(from, q.hs.Zone, false), to: formatDay(to, q.hs.Zone, true)}
 	for i := range len(edges) - 1 {
 		over := min(to, edges[i+1]) - max(from, edges[i])
 		if over <= 0 {

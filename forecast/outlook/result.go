@@ -1,6 +1,10 @@
 package outlook
 
 import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"capcli"
@@ -29,7 +33,9 @@ type Result struct {
 	Reconciled   *Reconciliation    `json:"reconciled"` // null where nothing was
 	Lines        map[string]float64 `json:"line_quantiles"`
 
-	Draws int `json:"-"` // futures of each series that tell its periods
+	histories *demand.Histories
+	asked     Request
+	draws     int // futures of each series that tell its periods
 }
 
 // Series is the forecast of one series.
@@ -121,6 +127,12 @@ type Event struct {
 	Campaign    *Campaign      `json:"campaign,omitempty"`
 	Changes     []EventChange  `json:"changes"`
 	Why         string         `json:"why_not,omitempty"` // why it changes nothing
+
+	FirstDay string   `json:"-"` // for people; "" of a holiday
+	LastDay  string   `json:"-"`
+	Days     string   `json:"-"` // of a holiday, the first ones
+	Lo, Hi   float64  `json:"-"` // hold 80 % of what GPUs may be; the same where it is certain
+	GPUHours *float64 `json:"-"` // of a pulse
 }
 
 // Campaign is what a training campaign takes.
@@ -153,13 +165,30 @@ type HolidayEffect struct {
 	Relative bool    `json:"relative"`
 }
 
-// DescribeEvent returns what an event comes to, without what it changes.
-func DescribeEvent(e *forecast.PlannedEvent) Event {
+// halfOf80 is half of the range that holds 80 %, in standard deviations.
+const halfOf80 = 1.2815515655446004
+
+// DescribeEvent returns what an event comes to, without what it changes. Its days are in
+// the zone; nil is UTC.
+func DescribeEvent(e *forecast.PlannedEvent, zone *time.Location) Event {
 	out := Event{
 		Name: e.Name, Kind: e.Kind, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []EventChange{},
+		Lo: e.Event.Size - halfOf80*e.Event.SizeSD, Hi: e.Event.Size + halfOf80*e.Event.SizeSD,
+	}
+	if e.Holiday != nil {
+		out.Days = daysText(e.Holiday)
+	} else {
+		out.FirstDay = formatDay(e.Event.Start, zone, false)
 	}
 	if e.Event.End != 0 {
 		out.To = e.Event.End.String()
+		if e.Holiday == nil {
+			out.LastDay = formatDay(e.Event.End, zone, true)
+		}
+	}
+	if e.Kind == "pulse" && !e.Event.Relative {
+		hours := e.Event.Size * float64(e.Event.End-e.Event.Start) / 3600
+		out.GPUHours = &hours
 	}
 	if c := e.Event.Chance; c > 0 {
 		out.Probability = c
@@ -178,9 +207,48 @@ func DescribeEvent(e *forecast.PlannedEvent) Event {
 	return out
 }
 
-// FormatDay writes an instant for people: a day where it is one in the zone (nil is
+// daysText names the first days of a holiday.
+func daysText(h *forecast.HolidayRule) string {
+	var out []string
+	for _, d := range h.Days {
+		switch {
+		case d.Easter && d.Offset == 0:
+			out = append(out, "easter")
+		case d.Easter:
+			out = append(out, fmt.Sprintf("easter%+d", d.Offset))
+		case d.Year == 0:
+			out = append(out, fmt.Sprintf("%02d-%02d", int(d.Month), d.Day))
+		default:
+			out = append(out, fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day))
+		}
+	}
+	return strings.Join(capcli.Abridge(out, 3), ", ")
+}
+
+// Fan is the end of a history and its forecast as lines over the same steps. A line is
+// NaN where it has no value.
+type Fan struct {
+	From, To           string // stamps of the first and the last step
+	Past, Mean, Lo, Hi []float64
+	Level              float64 // of Lo to Hi, in percent
+}
+
+// Fan returns the lines of a picture of the series.
+func (s *Series) Fan() Fan {
+	n, h := len(s.Demand), len(s.Mean)
+	back := min(n, max(4*h, 60))
+	before, ahead := slices.Repeat([]float64{math.NaN()}, back), slices.Repeat([]float64{math.NaN()}, h)
+	nearest := s.Intervals[0]
+	return Fan{
+		From: s.Source.StampText(n - back), To: s.Source.StampText(n + h - 1), Level: nearest.Level,
+		Past: slices.Concat(s.Demand[n-back:], ahead), Mean: slices.Concat(before, s.Mean),
+		Lo: slices.Concat(before, nearest.Lo), Hi: slices.Concat(before, nearest.Hi),
+	}
+}
+
+// formatDay writes an instant for people: a day where it is one in the zone (nil is
 // UTC), the day before it where last says that it is an end; "" where t is not known.
-func FormatDay(t capcli.Time, zone *time.Location, last bool) string {
+func formatDay(t capcli.Time, zone *time.Location, last bool) string {
 	if !t.IsKnown() {
 		return ""
 	}

@@ -21,10 +21,10 @@ type Report struct {
 
 // Check is one thing that was looked at.
 type Check struct {
-	Name  string // "driver", "events", …
-	State State
-	Text  string // what was found
-	Fix   string // what to do, "" where there is nothing to
+	Name  string `json:"name"` // "driver", "events", …
+	State State  `json:"state"`
+	Text  string `json:"text"` // what was found
+	Fix   string `json:"fix"`  // what to do, "" where there is nothing to
 }
 
 // State is how a check went.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/forecast"
 	"capcli/forecast/outlook"
@@ -98,48 +97,20 @@ func eventsDoc(events *forecast.PlannedEvents) report.Doc {
 	}}
 	for i := range events.List {
 		p := &events.List[i]
-		j := outlook.DescribeEvent(p)
+		j := outlook.DescribeEvent(p, events.Zone)
 		data.Events = append(data.Events, j)
-		var hours any
-		switch e := &p.Event; {
-		case p.Campaign != nil:
-			hours = report.Range{Mid: p.Cost.GPUHours, Lo: p.Cost.Lo, Hi: p.Cost.Hi}
-		case p.Kind == "pulse" && !e.Relative:
-			hours = e.Size * float64(e.End-e.Start) / 3600
+		gpus, share := eventSize(&j)
+		row := []any{j.Name, j.Kind, j.FirstDay, j.LastDay, gpus, share, nil, report.Percent(j.Probability)}
+		if j.Days != "" {
+			row[2], row[3] = j.Days, nil
 		}
-		gpus, share := plannedSize(p)
-		row := []any{p.Name, p.Kind, nil, nil, gpus, share, hours, report.Percent(j.Probability)}
-		if p.Holiday == nil {
-			row[2], row[3] = outlook.FormatDay(p.Event.Start, events.Zone, false), outlook.FormatDay(endOf(&p.Event), events.Zone, true)
-		} else {
-			row[2] = daysText(p.Holiday)
+		switch {
+		case j.Campaign != nil:
+			row[6] = report.Range{Mid: j.Campaign.GPUHours, Lo: j.Campaign.Lo, Hi: j.Campaign.Hi}
+		case j.GPUHours != nil:
+			row[6] = *j.GPUHours
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", events.File, len(events.List), plural(int64(len(events.List)), "event")), Tables: []report.Table{t}, Data: data}
-}
-
-// daysText names the first days of a holiday.
-func daysText(h *forecast.HolidayRule) string {
-	var out []string
-	for _, d := range h.Days {
-		switch {
-		case d.Easter && d.Offset == 0:
-			out = append(out, "easter")
-		case d.Easter:
-			out = append(out, fmt.Sprintf("easter%+d", d.Offset))
-		case d.Year == 0:
-			out = append(out, fmt.Sprintf("%02d-%02d", int(d.Month), d.Day))
-		default:
-			out = append(out, fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day))
-		}
-	}
-	text := ""
-	for i, s := range capcli.Abridge(out, 3) {
-		if i > 0 {
-			text += ", "
-		}
-		text += s
-	}
-	return text
 }

@@ -1,0 +1,267 @@
+package outlook
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"capcli"
+)
+
+const (
+	namedFailures = 5  // series without a result that notes name
+	namedSingles  = 12 // notes about single series
+	namedChanges  = 3  // changes that a note names
+)
+
+// Notes returns what a reader must know beside the figures, what bears on all series
+// first.
+func (r *Result) Notes() []string {
+	out := append([]string(nil), r.Warnings...)
+	for _, note := range []string{r.backtestNote(), r.periodNote()} {
+		if note != "" {
+			out = append(out, note)
+		}
+	}
+	var each []*Censoring
+	var trials []*Trial
+	var single []string
+	for i := range r.Series {
+		s := &r.Series[i]
+		if !s.Sum { // its parts say it
+			each, trials = append(each, s.Censoring), append(trials, s.Backtest)
+		}
+		for _, w := range s.Warnings {
+			single = append(single, r.namePrefix(s, ": ")+w)
+		}
+	}
+	out = append(out, censoringNotes(each, trials)...)
+	out = append(out, r.changeNotes()...)
+	out = append(out, single[:min(len(single), namedSingles)]...)
+	if more := len(single) - namedSingles; more > 0 {
+		out = append(out, fmt.Sprintf("%d more notes about single series: -o json", more))
+	}
+	for _, l := range capcli.Abridge(r.NotForecast, namedFailures) {
+		out = append(out, "not forecast: "+l)
+	}
+	return out
+}
+
+// Notes returns what a reader must know beside the figures.
+func (r *BacktestResult) Notes() []string {
+	out := append([]string(nil), r.Warnings...)
+	var each []*Censoring
+	var trials []*Trial
+	var single []string
+	for i := range r.Series {
+		s := &r.Series[i]
+		if !s.Sum { // its parts say it
+			each, trials = append(each, s.Censoring), append(trials, s.Trials...)
+		}
+		if s.Censoring == nil {
+			continue
+		}
+		for _, w := range s.source.Warnings {
+			single = append(single, s.ID+": "+w)
+		}
+	}
+	out = append(append(out, censoringNotes(each, trials)...), single...)
+	for _, l := range capcli.Abridge(r.NotTried, namedFailures) {
+		out = append(out, "not tried: "+l)
+	}
+	return out
+}
+
+// namePrefix returns the name of a series before a note about it; "" where there is only
+// one series.
+func (r *Result) namePrefix(s *Series, separator string) string {
+	if len(r.Series) == 1 {
+		return ""
+	}
+	return s.ID + separator
+}
+
+// backtestNote says what the trial on the past found; "" where no series was tried.
+func (r *Result) backtestNote() string {
+	tried, origins, steps, season, held, worse := 0, 0, 0, 0, 0.0, 0
+	for i := range r.Series {
+		t := r.Series[i].Backtest
+		if t == nil {
+			continue
+		}
+		tried++
+		origins, steps, season = max(origins, t.Origins), max(steps, t.Steps), max(season, r.Series[i].History.Season)
+		if c := float64(t.Coverage[0].Held); !math.IsNaN(c) {
+			held += c
+		}
+		if t.Error > 1 {
+			worse++
+		}
+	}
+	if tried == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("error: 1.00 is what repeating %s gives; from %d past %s, up to %s ahead. The %s%% ranges held %.0f%% of what came",
+		seasonText(r.histories, season), origins, capcli.Plural(int64(origins), "start"), StepsText(r.histories, steps), LevelText(r.Levels[0]), 100*held/float64(tried))
+	switch {
+	case worse == 1 && tried == 1:
+		text += "; repeating was better here"
+	case worse > 0:
+		text += fmt.Sprintf("; in %d of %d series repeating was better", worse, tried)
+	}
+	return text
+}
+
+// PeriodFigure names what is given of each period: its mean, or its sum.
+func (r *Result) PeriodFigure() string {
+	if list := r.Series[0].Periods; len(list) > 0 && list[0].Sum {
+		return "sum"
+	}
+	return "mean"
+}
+
+// periodNote says what the periods are; "" where there are none.
+func (r *Result) periodNote() string {
+	if !r.asked.ByPeriods() {
+		return ""
+	}
+	text := fmt.Sprintf("periods: ranges of each period's %s from %s futures", r.PeriodFigure(), capcli.Grouped(int64(r.draws)))
+	tried := 0
+	for _, t := range r.PeriodTrials {
+		tried += t.Tried
+	}
+	if tried > 0 {
+		text += fmt.Sprintf(", set by how far %s past ones were off", capcli.Grouped(int64(tried)))
+	} else {
+		text += ", as the models say: the history is too short to try them on"
+	}
+	if strings.Contains(r.asked.Horizon, ",") && r.histories.Clock {
+		text += "; whole weeks (from Monday), months, quarters and years that begin after the history"
+	}
+	if r.asked.Peak {
+		text += "; peak is the highest step of each"
+	}
+	return text
+}
+
+// flagWords name what demand was estimated from.
+var flagWords = map[string]string{
+	FlagQueue: "the queue", FlagCapacity: "the capacity", FlagBoth: "the queue, and the capacity where no queue is known", FlagNone: "nothing",
+}
+
+// joinFlags returns the flag of two series together.
+func joinFlags(a, b string) string {
+	switch {
+	case a == b || b == FlagNone:
+		return a
+	case a == FlagNone:
+		return b
+	}
+	return FlagBoth
+}
+
+// censoringNotes say how much of the histories was held down, and in which steps a trial
+// on the past could be scored. Elements may be nil.
+func censoringNotes(each []*Censoring, trials []*Trial) []string {
+	flag, steps, cut, usage, demand, n, queue := FlagNone, 0, 0, 0.0, 0.0, 0, false
+	for _, c := range each {
+		if c == nil {
+			continue
+		}
+		n++
+		flag, queue = joinFlags(flag, c.Flag), queue || c.Queue > 0
+		steps, cut = steps+c.Steps, cut+c.Cut
+		if v := float64(c.Usage); !math.IsNaN(v) {
+			usage, demand = usage+v, demand+float64(c.Demand)
+		}
+	}
+	switch {
+	case n == 0:
+		return nil
+	case flag == FlagNone:
+		return []string{"usage is taken for demand: neither a queue nor a capacity is known in any step"}
+	}
+	total := ""
+	if n > 1 {
+		total = ", all series together"
+	}
+	out := []string{fmt.Sprintf("this is demand, not usage: usage was held down in %s of the steps, told by %s; usage is %.5g on average%s, demand %.5g (%+.1f%%)",
+		shareText(cut, steps), flagWords[flag], usage, total, demand, 100*(demand/usage-1))}
+	scored, hidden := 0, 0
+	for _, t := range trials {
+		if t != nil {
+			scored, hidden = scored+t.Scored, hidden+t.Hidden
+		}
+	}
+	switch {
+	case hidden > 0:
+		out = append(out, fmt.Sprintf("tried on the past in the %s of the steps in which demand is known; in the others usage stood at the capacity, and nobody knows what more was wanted", shareText(scored, scored+hidden)))
+	case queue && scored > 0:
+		out = append(out, "tried on the past against usage and queue together; each trial told demand from what came before it alone")
+	}
+	return out
+}
+
+// mentions are the changes of one kind: how many there are, in how many series, and
+// texts of some.
+type mentions struct {
+	count, series int
+	texts         []string
+}
+
+// note names the first changes behind what they are. between stands before those of a
+// single series that has several.
+func (m *mentions) note(what, between string, all int) string {
+	switch {
+	case all > 1:
+		what += fmt.Sprintf(" in %d of %d series: ", m.series, all)
+	case m.count > 1:
+		what += between
+	default:
+		what += ", "
+	}
+	what += strings.Join(m.texts[:min(len(m.texts), namedChanges)], ", ")
+	if m.count > min(len(m.texts), namedChanges) {
+		what += " (all: --table changes)"
+	}
+	return what
+}
+
+// changeNotes say in at most two lines what changed: of one series its last moves, of
+// many the last move of each; and the first odd value of each.
+func (r *Result) changeNotes() []string {
+	var moves, odd mentions
+	most := 1
+	if len(r.Series) == 1 {
+		most = namedChanges
+	}
+	for i := range r.Series {
+		s := &r.Series[i]
+		name := r.namePrefix(s, " ")
+		if n := len(s.Moves); n > 0 {
+			moves.count, moves.series = moves.count+n, moves.series+1
+			for _, m := range s.Moves[max(0, n-most):] {
+				moves.texts = append(moves.texts, fmt.Sprintf("%son %s from %s to %s", name, m.DS, amountText(m.From), amountText(m.To)))
+			}
+		}
+		if n := len(s.Odd); n > 0 {
+			odd.count, odd.series = odd.count+n, odd.series+1
+			a := s.Odd[0]
+			odd.texts = append(odd.texts, fmt.Sprintf("%son %s (%s where %s was to be expected)", name, a.DS, amountText(a.Value), amountText(a.Expected)))
+		}
+	}
+	var out []string
+	switch {
+	case moves.count == 1:
+		out = append(out, moves.note("the level moved once", "", len(r.Series)))
+	case moves.count > 1:
+		out = append(out, moves.note(fmt.Sprintf("the level moved %d times", moves.count), ", lastly ", len(r.Series)))
+	}
+	switch {
+	case odd.count == 1:
+		out = append(out, odd.note("1 value stands out", "", len(r.Series)))
+	case odd.count > 1:
+		out = append(out, odd.note(capcli.Grouped(int64(odd.count))+" values stand out", ", the first ", len(r.Series)))
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package outlook
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"capcli"
+	"capcli/profile/demand"
+)
+
+// Lead returns a sentence that says what is forecast.
+func (r *Result) Lead() string {
+	n, ahead := 0, 0
+	for i := range r.Series {
+		n, ahead = max(n, r.Series[i].History.Values), max(ahead, len(r.Series[i].Mean))
+	}
+	return fmt.Sprintf("%s. %s of history, %s ahead. Ranges hold %s%%.",
+		figureText(r.histories), StepsText(r.histories, n), capcli.Grouped(int64(ahead)), LevelText(r.Levels[0]))
+}
+
+// Lead returns a sentence that says what was tried, and which model has the lowest MASE.
+func (r *BacktestResult) Lead() string {
+	origins, steps := 0, 0
+	for i := range r.Series {
+		for _, t := range r.Series[i].Trials {
+			origins, steps = max(origins, t.Origins), max(steps, t.Steps)
+		}
+	}
+	text := fmt.Sprintf("%d series, from up to %d past %s, %s ahead", len(r.Series), origins, capcli.Plural(int64(origins), "start"), StepsText(r.histories, steps))
+	best, least := "", math.Inf(1)
+	for _, m := range r.Models {
+		if v := float64(m.MASE); v < least {
+			best, least = m.Model, v
+		}
+	}
+	if best != "" {
+		text += fmt.Sprintf(": %s has the lowest MASE, %.2f", best, least)
+	}
+	return text + "."
+}
+
+// measureWords are what the figures of a job log or of samples are.
+var measureWords = map[string]string{
+	"demand": "GPUs wanted (had nobody waited)",
+	"usage":  "GPUs held",
+	"queue":  "GPUs that wait",
+	"busy":   "GPUs busy, by the share of time in which a kernel ran",
+	"sm":     "GPUs by the share of their SMs that were active",
+	"power":  "Power in W",
+}
+
+// figureText says what the figures of histories are.
+func figureText(hs *demand.Histories) string {
+	estimated := slices.ContainsFunc(hs.List, func(h *demand.History) bool { return h.Censoring != nil })
+	each := ", mean of each " + stepWord(hs, 1)
+	if hs.Peak {
+		each = ", highest in each " + stepWord(hs, 1)
+	}
+	switch {
+	case hs.Measure == "usage" && estimated:
+		return "GPUs wanted (those held and those waited for)" + each
+	case measureWords[hs.Measure] != "":
+		return measureWords[hs.Measure] + each
+	case hs.Measure == "arrivals":
+		return "Jobs submitted in each " + stepWord(hs, 1)
+	case hs.Measure == "arrival-hours":
+		return "GPU-hours submitted in each " + stepWord(hs, 1)
+	}
+	text := fmt.Sprintf("%s series from %s", capcli.Grouped(int64(len(hs.List))), strings.Join(hs.Inputs, ", "))
+	if estimated {
+		return "Demand behind the usage in " + text
+	}
+	return text
+}
+
+// stepWords name the usual steps.
+var stepWords = map[string]string{"1h": "hour", "1d": "day", "1w": "week", "1mo": "month", "1q": "quarter", "1y": "year", "1m": "minute"}
+
+// stepWord returns the name of n steps.
+func stepWord(hs *demand.Histories, n int64) string {
+	if !hs.Clock {
+		return capcli.Plural(n, "step")
+	}
+	if w := stepWords[hs.Step.String()]; w != "" {
+		return capcli.Plural(n, w)
+	}
+	return capcli.Plural(n, "step") + " of " + hs.Step.String()
+}
+
+// StepsText returns n steps of the histories in words: "24 hours".
+func StepsText(hs *demand.Histories, n int) string {
+	return capcli.Grouped(int64(n)) + " " + stepWord(hs, int64(n))
+}
+
+// seasonText names the last season of so many steps.
+func seasonText(hs *demand.Histories, season int) string {
+	length := capcli.Seconds(season) * hs.Step.Length()
+	switch {
+	case season <= 1:
+		return "the last value"
+	case hs.Clock && (hs.Step.Months > 0 && season*hs.Step.Months == 12 || hs.Step.Days == 7 && season == 52):
+		return "the last year"
+	case hs.Clock && length == capcli.Day:
+		return "the last day"
+	case hs.Clock && length == 7*capcli.Day:
+		return "the last week"
+	}
+	return "the last " + StepsText(hs, season)
+}
+
+// shareText returns n of all in percent, with a digit more near 0 and near 100.
+func shareText(n, all int) string {
+	if all == 0 {
+		return "0%"
+	}
+	share := 100 * float64(n) / float64(all)
+	if share > 0 && share < 1 || share > 99 && share < 100 {
+		return fmt.Sprintf("%.1f%%", share)
+	}
+	return fmt.Sprintf("%.0f%%", share)
+}
+
+// amountText writes an amount with three digits, and all digits before the point.
+func amountText(v float64) string {
+	digits := 3
+	if math.Abs(v) >= 1000 {
+		digits = int(math.Log10(math.Abs(v))) + 1
+	}
+	return fmt.Sprintf("%.*g", digits, v)
+}

@@ -1,0 +1,126 @@
+package outlook
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"capcli"
+	"capcli/profile/parquet"
+)
+
+// CheckFutures refuses futures with a value that is not finite.
+func (r *Result) CheckFutures() error {
+	for k := range r.Series {
+		for _, path := range r.Series[k].Futures {
+			for i, v := range path {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					return fmt.Errorf("%s: step %d of a future is not finite", r.Series[k].ID, i+1)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// eachFuture calls put with each value of each future: step i of path k of a series.
+func (r *Result) eachFuture(put func(s *Series, k, i int, v float64) error) error {
+	for j := range r.Series {
+		s := &r.Series[j]
+		for k, path := range s.Futures {
+			for i, v := range path {
+				if err := put(s, k, i, v); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// WriteFuturesCSV writes the futures in long form: unique_id, path, ds, y. guard makes an
+// id safe for a spreadsheet.
+func (r *Result) WriteFuturesCSV(out io.Writer, guard func(string) string) error {
+	w := csv.NewWriter(out)
+	if err := w.Write([]string{"unique_id", "path", "ds", "y"}); err != nil {
+		return err
+	}
+	err := r.eachFuture(func(s *Series, k, i int, v float64) error {
+		return w.Write([]string{guard(s.ID), strconv.Itoa(k), s.DS[i], strconv.FormatFloat(v, 'f', -1, 64)})
+	})
+	if err != nil {
+		return err
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// WriteFuturesParquet writes the futures in the same form.
+func (r *Result) WriteFuturesParquet(out io.Writer) error {
+	t, err := parquet.NewTable(out, []parquet.Column{
+		{Name: "unique_id", Kind: parquet.Text, Repeats: true}, {Name: "path", Kind: parquet.Int32}, r.stampColumn(), {Name: "y", Kind: parquet.Float64},
+	}, map[string]string{"schema": "forecast_paths/v1"})
+	if err != nil {
+		return err
+	}
+	err = r.eachFuture(func(s *Series, k, i int, v float64) error {
+		t.Text(0, s.ID)
+		t.Int(1, int64(k))
+		r.putStamp(t, 2, s, i)
+		t.Float(3, v)
+		return t.Next()
+	})
+	if err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+// WriteParquet writes the forecast in long form: a row for each series and step.
+func (r *Result) WriteParquet(out io.Writer) error {
+	columns := []parquet.Column{{Name: "unique_id", Kind: parquet.Text, Repeats: true}, r.stampColumn(), {Name: "model", Kind: parquet.Text, Repeats: true}, {Name: "mean", Kind: parquet.Float64}}
+	for _, level := range r.Levels {
+		columns = append(columns, parquet.Column{Name: "lo-" + LevelText(level), Kind: parquet.Float64}, parquet.Column{Name: "hi-" + LevelText(level), Kind: parquet.Float64})
+	}
+	t, err := parquet.NewTable(out, columns, map[string]string{"schema": "forecast/v1"})
+	if err != nil {
+		return err
+	}
+	for j := range r.Series {
+		s := &r.Series[j]
+		for i, mean := range s.Mean {
+			t.Text(0, s.ID)
+			r.putStamp(t, 1, s, i)
+			t.Text(2, s.Model)
+			t.Float(3, mean)
+			for k, iv := range s.Intervals {
+				t.Float(4+2*k, iv.Lo[i])
+				t.Float(5+2*k, iv.Hi[i])
+			}
+			if err := t.Next(); err != nil {
+				return err
+			}
+		}
+	}
+	return t.Close()
+}
+
+// stampColumn is the column of stamps: instants, or whole numbers.
+func (r *Result) stampColumn() parquet.Column {
+	if r.histories.Clock {
+		return parquet.Column{Name: "ds", Kind: parquet.Instant}
+	}
+	return parquet.Column{Name: "ds", Kind: parquet.Int64}
+}
+
+// putStamp writes the stamp of step i ahead of s.
+func (r *Result) putStamp(t *parquet.Table, col int, s *Series, i int) {
+	stamp := s.Source.Stamp(s.History.Values + i)
+	if r.histories.Clock {
+		t.Time(col, capcli.Time(stamp))
+		return
+	}
+	t.Int(col, stamp)
+}

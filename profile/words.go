@@ -1,0 +1,216 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"capcli"
+)
+
+// verdictWords are what GPUs are counted by in the lead of a summary.
+var verdictWords = []struct {
+	kind  VerdictKind
+	words string
+}{
+	{NeverBusy, "allocated but never busy"},
+	{MostlyIdle, "mostly idle"},
+	{Starved, "short of input"},
+	{CommBound, "waiting on other GPUs"},
+	{MemoryBound, "bound by memory"},
+	{Light, "lightly used"},
+	{Free, "free"},
+}
+
+// Lead returns what matters in two sentences.
+func (r *Result) Lead() string {
+	total := r.Total.Use
+	if total.Seen == 0 {
+		return "No samples."
+	}
+	hosts := map[string]bool{}
+	verdicts := map[VerdictKind]int{}
+	for i := range r.GPUs {
+		hosts[r.GPUs[i].Host] = true
+		verdicts[r.GPUs[i].Verdict]++
+	}
+	where := r.GPUs[0].Host
+	if len(hosts) > 1 {
+		where = fmt.Sprintf("%d boxes", len(hosts))
+	}
+	n := len(r.GPUs)
+	text := fmt.Sprintf("%d %s on %s, %s: held %.1f%% of the time", n, capcli.Plural(int64(n), "GPU"), where, r.Span().Round(time.Second), 100*float64(total.Held)/float64(total.Seen))
+	if busy := total.BusyShare(); !math.IsNaN(busy) {
+		text += fmt.Sprintf(", busy %.1f%%", 100*busy)
+	}
+	text += "."
+	var found []string
+	for _, v := range verdictWords {
+		if k := verdicts[v.kind]; k > 0 {
+			found = append(found, fmt.Sprintf("%d %s", k, v.words))
+		}
+	}
+	if len(found) > 0 {
+		text += " " + strings.Join(found, ", ") + "."
+	}
+	if r.Total.IdleCost != nil {
+		text += fmt.Sprintf(" Held and idle: %s, %s a month at this rate.", r.Total.IdleCost, r.Total.IdleCostPer)
+	}
+	return text
+}
+
+// namedEvents is how many events the notes name.
+const namedEvents = 12
+
+// gravestKinds are the kinds of events that the notes name.
+var gravestKinds = []EventKind{Xid, ECCError, GPULost, Stalled, DriverGone, ClockJump, MIGChanged, Recovered}
+
+// Notes returns what a reader must know beside the figures.
+func (r *Result) Notes() []string {
+	var out []string
+	total := r.Total.Use
+	if total.Util.Time() > 0 {
+		out = append(out, `"busy" is NVML's GPU utilisation: a kernel was running. It does not say how much of the GPU worked; SM and tensor do.`)
+	}
+	if total.SM.Time() == 0 && total.Seen > 0 {
+		out = append(out, "SM and tensor activity were not told: they need a Hopper GPU or later, or a source such as dcgm with profiling fields (capcli doctor)")
+	}
+	if r.Guessed {
+		out = append(out, "the source tells of no processes: a GPU with over 2% of its memory in use counts as held")
+	}
+	if text := r.fitsNote(); text != "" {
+		out = append(out, text)
+	}
+	if total.Shared > 0 {
+		out = append(out, fmt.Sprintf("%.1f GPU-hours were held by more than one job: they are divided evenly, and activity, power and memory of a GPU cannot be told apart by job", float64(total.Shared)/3.6e9))
+	}
+	if r.Summary.Gaps > 0 {
+		out = append(out, fmt.Sprintf("%s were not sampled; they count as nothing seen", capcli.Seconds(r.Summary.Gaps/1e6)))
+	}
+	if total.ByPower {
+		out = append(out, "some energy is summed from power, for want of a counter; sensors see a part of the time, so it may be off by some percent")
+	}
+	found := 0
+	for _, e := range r.Events {
+		if !slices.Contains(gravestKinds, e.Kind) {
+			continue
+		}
+		if found++; found <= namedEvents {
+			out = append(out, fmt.Sprintf("%s %s: %s %s", e.At, e.Host, e.words(), e.Text))
+		}
+	}
+	if found > namedEvents {
+		out = append(out, fmt.Sprintf("%d more events: --table events", found-namedEvents))
+	}
+	return out
+}
+
+// words names the event and its device.
+func (e *HostEvent) words() string {
+	text := string(e.Kind)
+	if e.Kind == Xid {
+		text = fmt.Sprintf("Xid %d", e.Value)
+	}
+	if e.Device != "" {
+		text += " on " + e.Device
+	}
+	return text
+}
+
+// fitsNote says what would be freed if each job ran on the least that it fits on; "" is
+// nothing.
+func (r *Result) fitsNote() string {
+	jobs, freed, reserved := int64(0), 0.0, int64(0)
+	for i := range r.Jobs {
+		f := &r.Jobs[i].Fits
+		if r.Jobs[i].Kind == "unknown" {
+			continue
+		}
+		if f.Why == nil && f.Reserved && f.Slice == nil && f.Model == nil {
+			reserved++
+		}
+		if h := float64(f.Freed); h > 0 {
+			jobs, freed = jobs+1, freed+h
+		}
+	}
+	if jobs == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s %s would fit a MIG slice or a smaller GPU, which frees %.1f GPU-hours (--table fits)", capcli.Grouped(jobs), capcli.Plural(jobs, "job"), freed)
+	if reserved > 0 {
+		text += fmt.Sprintf("; of %s %s more, memory looks reserved by an allocator: what is in use is as much as is needed or more", capcli.Grouped(reserved), capcli.Plural(reserved, "job"))
+	}
+	return text
+}
+
+// Text says on what the job fits; "" is not known.
+func (f *FitResult) Text() string {
+	switch {
+	case f.Why != nil:
+		return ""
+	case f.Slice != nil && f.Model != nil:
+		return "MIG " + *f.Slice + " or " + *f.Model
+	case f.Slice != nil:
+		return "MIG " + *f.Slice
+	case f.Model != nil:
+		return *f.Model
+	}
+	return "nothing smaller"
+}
+
+// Binding names what rules out the next smaller than that on which the job fits.
+func (f *FitResult) Binding() string {
+	if f.Binds == nil {
+		return ""
+	}
+	return string(*f.Binds)
+}
+
+// Note says why it is not known on what the job fits, or what makes it doubtful.
+func (f *FitResult) Note() string {
+	switch {
+	case f.Why != nil:
+		return *f.Why
+	case f.Reserved:
+		return "memory looks reserved by its allocator: it may need less"
+	case f.ByUtil:
+		return "SM was not told: the time a kernel ran stands in, which is more"
+	}
+	return ""
+}
+
+// WeekdayHours has the share of time in which GPUs were busy in each hour of a weekday,
+// NaN where none was seen.
+type WeekdayHours struct {
+	Day  time.Weekday
+	Busy []float64
+}
+
+// BusyHours returns the weekdays that were seen, from Monday.
+func (s *Summary) BusyHours() []WeekdayHours {
+	var out []WeekdayHours
+	for i := range 7 {
+		day := WeekdayHours{time.Weekday((i + 1) % 7), make([]float64, 24)}
+		seen := false
+		for hour, c := range s.Heat[day.Day] {
+			day.Busy[hour] = math.NaN()
+			if c.BusyFor > 0 {
+				day.Busy[hour], seen = c.Busy/float64(c.BusyFor), true
+			}
+		}
+		if seen {
+			out = append(out, day)
+		}
+	}
+	return out
+}
+
+// Label names a device by its number and, of a MIG instance, its profile.
+func (d *Device) Label() string {
+	if !d.MIG() {
+		return fmt.Sprint(d.Index)
+	}
+	return fmt.Sprintf("%d %s #%d", d.Index, d.Profile, d.GI)
+}
