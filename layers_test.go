@@ -62,7 +62,7 @@ var layers = map[string][]string{
 	"simulate/cause":           {"simulate", "simulate/placement"},
 	"simulate/placement":       {"simulate"},
 	"simulate/policy":          {"simulate", "simulate/internal/sorted"},
-	"simulate/supply":          {"simulate"},
+	"simulate/supply":          {"simulate", "simulate/internal/sorted"},
 
 	"profile":         {},
 	"profile/trace":   {"compress"},

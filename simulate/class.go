@@ -143,10 +143,8 @@ func (e *engine) join(q *queue, p int) {
 		}
 		if o.ordered || q.cell.ordered {
 			all := e.running(q.cell)
-			for _, chunk := range e.running(o).Chunks {
-				for _, en := range chunk {
-					all.Insert(en)
-				}
+			for en := range e.running(o).All() {
+				all.Insert(*en)
 			}
 		}
 		q.cell.pools = append(q.cell.pools, o.pools...)
@@ -199,10 +197,5 @@ func (e *engine) fitsEmpty(l *Live, ranks [][]int) bool {
 	if l.GPUMilli > 0 {
 		e.empty.shareDevices(func(func(*Live) bool) {})
 	}
-	for _, pools := range ranks {
-		if len(e.findIn(e.empty, l, pools)) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ranks, func(pools []int) bool { return len(e.findIn(e.empty, l, pools)) > 0 })
 }

@@ -1,6 +1,10 @@
 package simulate
 
-import "capcli"
+import (
+	"slices"
+
+	"capcli"
+)
 
 // Stats is what a report says of the waits of all jobs that came. Quantiles are
 // nearest rank: the smallest value with at least that share of the jobs at or
@@ -40,40 +44,22 @@ func (f *firstWaits) stats() Stats {
 	if started > 0 {
 		s.MeanStarted = float64(f.over.sum) / float64(started)
 	}
+	until := &f.over // what quantiles that are not known are read from
+	if never > 0 {
+		until = &tally{zeros: f.over.zeros + f.cut.zeros, values: slices.Concat(f.over.values, f.cut.values)}
+		until.sort()
+	}
 	for _, q := range []struct {
 		percent int64
 		to      *capcli.Seconds
 	}{{50, &s.P50}, {95, &s.P95}, {99, &s.P99}, {100, &s.Max}} {
-		rank := capcli.NearestRank(q.percent, s.Jobs)
+		from := until
 		if s.KnowsRank(q.percent) {
-			*q.to = f.over.valueAt(rank)
-		} else {
-			*q.to = f.atOfBoth(rank)
+			from = &f.over
 		}
+		*q.to = from.valueAt(capcli.NearestRank(q.percent, s.Jobs))
 	}
 	return s
-}
-
-// atOfBoth is the value at a rank of both tallies together, by bisection over
-// how many of the first are at or below it.
-func (f *firstWaits) atOfBoth(rank int64) capcli.Seconds {
-	a, b := f.over.count(), f.cut.count()
-	lo, hi := max(0, rank-b), min(rank, a) // of the first tally among the rank smallest
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if rank-mid > 0 && f.over.valueAt(mid+1) < f.cut.valueAt(rank-mid) {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	switch lo {
-	case 0:
-		return f.cut.valueAt(rank)
-	case rank:
-		return f.over.valueAt(rank)
-	}
-	return max(f.over.valueAt(lo), f.cut.valueAt(rank-lo))
 }
 
 // group counts the jobs of one tenant or of one range of sizes.

@@ -90,16 +90,12 @@ func (g *ledger) monthAt(at capcli.Seconds) int {
 	if at >= g.start(g.last) && at < g.ends[g.last] {
 		return g.last
 	}
-	lo, hi := 0, len(g.ends)
-	for lo < hi {
-		if mid := (lo + hi) / 2; g.ends[mid] <= at {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	m, ends := slices.BinarySearch(g.ends, at)
+	if ends {
+		m++
 	}
-	g.last = lo
-	return lo
+	g.last = m
+	return m
 }
 
 func (g *ledger) start(m int) capcli.Seconds {

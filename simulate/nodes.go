@@ -1,5 +1,10 @@
 package simulate
 
+import (
+	"iter"
+	"slices"
+)
+
 // bringUp delivers the capacity that is there at instant 0, plans the rest and
 // begins to follow each pool's supply.
 func (e *engine) bringUp() {
@@ -110,11 +115,9 @@ func (e *engine) evictFrom(n int) {
 		return
 	}
 	var gone []*Live
-	for _, chunk := range e.running(queues[0].cell).Chunks {
-		for i := range chunk {
-			if l := chunk[i].Value.job; l.runsOn(n) {
-				gone = append(gone, l)
-			}
+	for en := range e.running(queues[0].cell).All() {
+		if l := en.Value.job; slices.ContainsFunc(l.slices, func(s Slice) bool { return int(s.Node) == n }) {
+			gone = append(gone, l)
 		}
 	}
 	for _, l := range gone {
@@ -124,40 +127,31 @@ func (e *engine) evictFrom(n int) {
 	}
 }
 
-// runsOn tells whether a part of l is on node n.
-func (l *Live) runsOn(n int) bool {
-	for i := range l.slices {
-		if int(l.slices[i].Node) == n {
-			return true
-		}
-	}
-	return false
-}
-
-// allRunning are all jobs that run, cell by cell.
-func (e *engine) allRunning() func(func(*Live) bool) {
+// allRunning yields all jobs that run, cell by cell.
+func (e *engine) allRunning() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
 		for i, q := range e.queues {
-			if i > 0 && e.sameCellBefore(i) {
+			if slices.ContainsFunc(e.queues[:i], func(o *queue) bool { return o.cell == q.cell }) {
 				continue
 			}
-			for _, chunk := range e.running(q.cell).Chunks {
-				for j := range chunk {
-					if !yield(chunk[j].Value.job) {
-						return
-					}
+			for en := range e.running(q.cell).All() {
+				if !yield(en.Value.job) {
+					return
 				}
 			}
 		}
 	}
 }
 
-// sameCellBefore tells whether an earlier queue shares queue i's cell.
-func (e *engine) sameCellBefore(i int) bool {
-	for _, q := range e.queues[:i] {
-		if q.cell == e.queues[i].cell {
-			return true
+// allWaiting yields all jobs that wait, queue by queue.
+func (e *engine) allWaiting() iter.Seq[*Live] {
+	return func(yield func(*Live) bool) {
+		for _, q := range e.queues {
+			for en := range q.list.All() {
+				if !yield(en.Value.job) {
+					return
+				}
+			}
 		}
 	}
-	return false
 }

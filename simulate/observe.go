@@ -89,13 +89,11 @@ func (e *engine) watch() {
 func (e *engine) closeWatch() error {
 	for _, o := range e.cfg.Observers {
 		if w, ok := o.(Closer); ok {
-			e.allRunning()(func(l *Live) bool { w.Close(l); return true })
-			for _, q := range e.queues {
-				for _, chunk := range q.list.Chunks {
-					for i := range chunk {
-						w.Close(chunk[i].Value.job)
-					}
-				}
+			for l := range e.allRunning() {
+				w.Close(l)
+			}
+			for l := range e.allWaiting() {
+				w.Close(l)
 			}
 		}
 		if w, ok := o.(Checker); ok {

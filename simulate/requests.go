@@ -208,11 +208,9 @@ func (q *queue) sort() {
 func (q *queue) sortAll() {
 	if !q.fitting {
 		q.fitting = true
-		for _, chunk := range q.list.Chunks {
-			for i := range chunk {
-				if l := chunk[i].Value.job; l.state == waiting && l.bucket == nil {
-					q.requests.add(l)
-				}
+		for en := range q.list.All() {
+			if l := en.Value.job; l.state == waiting && l.bucket == nil {
+				q.requests.add(l)
 			}
 		}
 	}

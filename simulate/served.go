@@ -132,18 +132,15 @@ func (e *engine) served() (Served, []ServedClass) {
 	return all, out
 }
 
-// allOpen yields the jobs that wait or run.
+// allOpen yields the jobs that wait, then those that run.
 func (e *engine) allOpen() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
-		for _, q := range e.queues {
-			for _, chunk := range q.list.Chunks {
-				for i := range chunk {
-					if !yield(chunk[i].Value.job) {
-						return
-					}
+		for _, jobs := range []iter.Seq[*Live]{e.allWaiting(), e.allRunning()} {
+			for l := range jobs {
+				if !yield(l) {
+					return
 				}
 			}
 		}
-		e.allRunning()(yield)
 	}
 }

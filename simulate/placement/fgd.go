@@ -2,6 +2,7 @@ package placement
 
 import (
 	"math"
+	"slices"
 
 	"capcli/simulate"
 )
@@ -183,7 +184,7 @@ func (f *fgd) onNode(c *simulate.Cluster, l *simulate.Live, n int, s *spot) {
 	tried := 0
 	for d := range c.Pool(p).GPUsPerNode {
 		has := c.DeviceFree(n, d)
-		if has < want || isIn(seen[:tried], has) {
+		if has < want || slices.Contains(seen[:tried], has) {
 			continue
 		}
 		if tried < len(seen) {
@@ -212,13 +213,4 @@ func (h *holes) take(from *holes, has, want int16) {
 	if has > want {
 		h.parts = append(h.parts, has-want)
 	}
-}
-
-func isIn(seen []int16, v int16) bool {
-	for _, s := range seen {
-		if s == v {
-			return true
-		}
-	}
-	return false
 }

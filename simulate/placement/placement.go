@@ -28,5 +28,5 @@ func Probe(p simulate.Placement) simulate.Placement {
 	if other, declared := p.(Prober); declared {
 		return other.Probe()
 	}
-	return consolidate{}
+	return consolidate
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"capcli/simulate"
@@ -67,13 +68,10 @@ func (c *contest) enterAll(t *simulate.Turn, k simulate.Keyed) {
 		}
 	}
 	slices.SortFunc(c.field, func(a, b runner) int {
-		switch {
-		case a.rank < b.rank, a.rank == b.rank && a.job.Index() < b.job.Index():
-			return -1
-		case a.job == b.job:
-			return 0
+		if a.rank != b.rank {
+			return cmp.Compare(a.rank, b.rank)
 		}
-		return 1
+		return cmp.Compare(a.job.Index(), b.job.Index())
 	})
 	c.merge(t)
 	c.settle(t)

@@ -3,6 +3,7 @@ package supply
 import (
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/internal/sorted"
 )
 
 // Following is how a pool follows a recorded history.
@@ -43,8 +44,8 @@ func (s *following) changes() bool {
 	return false
 }
 
-// following reads the history ahead, by the notice, and keeps what is to be
-// said in a small heap.
+// following reads the history ahead of time by the notice, and keeps the changes to
+// come in order.
 type following struct {
 	a     Availability
 	f     Following
@@ -54,9 +55,10 @@ type following struct {
 	up    int   // nodes up after the last tick that was read
 	over  bool  // no tick will change anything any more
 	came  []stretch
-	heap  []crowd
-	seq   int64
-	now   crowd // being told, node by node
+	now   crowd // the change that Next gives, node by node
+
+	ahead   sorted.List[crowd] // changes to come, by instant, then in the order of planning
+	planned uint64             // changes planned so far: a node's Gain comes before its Drain, should they meet
 }
 
 // stretch says that the nodes from first up to the next stretch came at one
@@ -69,7 +71,6 @@ type stretch struct {
 // crowd is a change of several nodes at one instant: lo to hi-1.
 type crowd struct {
 	at     capcli.Seconds
-	seq    int64 // a node's Gain comes before its Drain, should they meet
 	kind   simulate.Kind
 	lo, hi int
 }
@@ -78,13 +79,15 @@ type crowd struct {
 // highest number down and come from the lowest up.
 func (s *following) Next() (simulate.Change, bool) {
 	for s.now.lo == s.now.hi {
-		for !s.over && (len(s.heap) == 0 || s.heap[0].at >= s.instant(s.tick)-s.f.Notice) {
+		for !s.over && (s.ahead.Len() == 0 || s.ahead.Chunks[0][0].Value.at >= s.instant(s.tick)-s.f.Notice) {
 			s.readTick()
 		}
-		if len(s.heap) == 0 {
+		if s.ahead.Len() == 0 {
 			return simulate.Change{}, false
 		}
-		s.now = s.pop()
+		first := s.ahead.Chunks[0][0]
+		s.now = first.Value
+		s.ahead.Remove(first.Key, first.Seq)
 	}
 	c := simulate.Change{At: s.now.at, Kind: s.now.kind, Node: s.now.lo}
 	if s.now.kind == simulate.Gain {
@@ -146,32 +149,8 @@ func (s *following) warn(at capcli.Seconds, want int) {
 	}
 }
 
-func (a *crowd) precedes(b *crowd) bool { return a.at < b.at || (a.at == b.at && a.seq < b.seq) }
-
-// push adds a crowd to the binary heap.
-func (s *following) push(g crowd) {
-	s.seq++
-	g.seq = s.seq
-	s.heap = append(s.heap, g)
-	for i := len(s.heap) - 1; i > 0 && s.heap[i].precedes(&s.heap[(i-1)/2]); i = (i - 1) / 2 {
-		s.heap[i], s.heap[(i-1)/2] = s.heap[(i-1)/2], s.heap[i]
-	}
-}
-
-func (s *following) pop() crowd {
-	top, last := s.heap[0], len(s.heap)-1
-	s.heap[0] = s.heap[last]
-	s.heap = s.heap[:last]
-	for i := 0; 2*i+1 < last; {
-		least := 2*i + 1
-		if least+1 < last && s.heap[least+1].precedes(&s.heap[least]) {
-			least++
-		}
-		if !s.heap[least].precedes(&s.heap[i]) {
-			break
-		}
-		s.heap[i], s.heap[least] = s.heap[least], s.heap[i]
-		i = least
-	}
-	return top
+// push plans a change of several nodes.
+func (s *following) push(c crowd) {
+	s.planned++
+	s.ahead.Insert(sorted.Entry[crowd]{Key: int64(c.at), Seq: s.planned, Value: c})
 }

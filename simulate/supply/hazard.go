@@ -3,6 +3,8 @@
 package supply
 
 import (
+	"cmp"
+	"container/heap"
 	"math"
 	"math/rand/v2"
 
@@ -31,17 +33,15 @@ func NewHazard(nodes int, meanUp, meanDown, notice capcli.Seconds, rng *rand.Ran
 	h.rng = rand.New(&h.source)
 	base := rng.Uint64()
 	for n := range h.nodes {
-		h.nodes[n].chance = base + uint64(n)*0xd1342543de82ef95
+		h.nodes[n].random = base + uint64(n)*0xd1342543de82ef95
 		h.come(n, 0)
 		h.heap[n] = int32(n)
 	}
-	for i := nodes/4 + 1; i >= 0; i-- {
-		h.sink(i)
-	}
+	heap.Init(h)
 	return h
 }
 
-// hazard is a 4-ary heap of nodes by their next change.
+// hazard is a heap of nodes by their next change, ties by number.
 type hazard struct {
 	up, down float64
 	notice   capcli.Seconds
@@ -53,7 +53,7 @@ type hazard struct {
 
 type hazardNode struct {
 	next, lose capcli.Seconds
-	chance     uint64        // state of the node's own generator
+	random     uint64        // state of the node's own generator
 	kind       simulate.Kind // of the next change
 }
 
@@ -74,9 +74,9 @@ const beyond = 300 * 366 * capcli.Day
 
 // draw is an exponential time of node n.
 func (h *hazard) draw(n int, mean float64) capcli.Seconds {
-	h.source.state = h.nodes[n].chance
+	h.source.state = h.nodes[n].random
 	t := math.Round(mean * h.rng.ExpFloat64())
-	h.nodes[n].chance = h.source.state
+	h.nodes[n].random = h.source.state
 	return capcli.Seconds(min(max(1, t), float64(beyond)))
 }
 
@@ -109,37 +109,18 @@ func (h *hazard) Next() (simulate.Change, bool) {
 	default:
 		h.come(n, c.At)
 	}
-	h.sink(0)
+	heap.Fix(h, 0)
 	return c, true
 }
 
-func (h *hazard) precedes(a, b int32) bool {
-	x, y := &h.nodes[a], &h.nodes[b]
-	return x.next < y.next || (x.next == y.next && a < b)
+// Len, Less, Swap, Push and Pop make hazard a heap of its nodes.
+func (h *hazard) Len() int { return len(h.heap) }
+
+func (h *hazard) Less(i, j int) bool {
+	a, b := h.heap[i], h.heap[j]
+	return cmp.Or(cmp.Compare(h.nodes[a].next, h.nodes[b].next), cmp.Compare(a, b)) < 0
 }
 
-// sink moves the node at place i down to where it belongs.
-func (h *hazard) sink(i int) {
-	if i >= len(h.heap) {
-		return
-	}
-	n := h.heap[i]
-	for {
-		child := 4*i + 1
-		if child >= len(h.heap) {
-			break
-		}
-		least := child
-		for c := child + 1; c < min(child+4, len(h.heap)); c++ {
-			if h.precedes(h.heap[c], h.heap[least]) {
-				least = c
-			}
-		}
-		if !h.precedes(h.heap[least], n) {
-			break
-		}
-		h.heap[i] = h.heap[least]
-		i = least
-	}
-	h.heap[i] = n
-}
+func (h *hazard) Swap(i, j int) { h.heap[i], h.heap[j] = h.heap[j], h.heap[i] }
+func (*hazard) Push(any)        {} // no node is ever added
+func (*hazard) Pop() any        { return nil }

@@ -1,7 +1,10 @@
 // Package sorted keeps values in the order of a key, in chunks of memory.
 package sorted
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Entry is one value and its place: by Key, then by Seq.
 type Entry[T any] struct {
@@ -151,6 +154,19 @@ func (q *List[T]) Reset() {
 		q.Chunks[i], q.whole[i] = nil, nil
 	}
 	q.Chunks, q.whole, q.n = q.Chunks[:0], q.whole[:0], 0
+}
+
+// All yields the entries in order. The list must not change meanwhile.
+func (q *List[T]) All() iter.Seq[*Entry[T]] {
+	return func(yield func(*Entry[T]) bool) {
+		for _, chunk := range q.Chunks {
+			for i := range chunk {
+				if !yield(&chunk[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Len returns the number of entries.
