@@ -1,6 +1,7 @@
 package capcli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,18 +36,8 @@ func (c *Catalog[T]) Get(name string) (T, error) {
 		return c.entries[i].Value, nil
 	}
 	var none T
-	hint := ""
-	if near := Nearest(name, c.Names()); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return none, &UnknownError{fmt.Sprintf("unknown %s %q%s have %s", c.Kind, name, hintSep(hint), strings.Join(c.Names(), ", "))}
-}
-
-func hintSep(hint string) string {
-	if hint == "" {
-		return ":"
-	}
-	return hint
+	hint := DidYouMean(name, c.Names())
+	return none, &UnknownError{fmt.Sprintf("unknown %s %q%s have %s", c.Kind, name, cmp.Or(hint, ":"), strings.Join(c.Names(), ", "))}
 }
 
 // All gives the entries in order of name.
@@ -95,6 +86,16 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
+// DidYouMean returns the question for the nearest of names, "; did you mean \"easy\"?",
+// or "" where none is near.
+func DidYouMean(word string, names []string) string {
+	if near := Nearest(word, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// distance counts the edits between two words, 64 where one is longer than that.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64

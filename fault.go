@@ -58,6 +58,14 @@ func (e *AccountingError) Error() string { return "the accounts do not balance: 
 // Unwrap gives the sums.
 func (e *AccountingError) Unwrap() error { return e.Err }
 
+// Quoted returns a text from outside in quotes, at most 60 characters of it.
+func Quoted(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:60]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
 // ShellWord returns s quoted for a shell, where the shell would take it apart.
 func ShellWord(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;~#") {

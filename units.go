@@ -209,6 +209,25 @@ func Abridge(list []string, n int) []string {
 	return list
 }
 
+// CutMagnitude cuts k, M or B off the end of a number and returns what it multiplies
+// the rest by: a thousand, a million or a billion, and 1 where there is none.
+func CutMagnitude(s string) (rest string, times int64) {
+	if s == "" {
+		return "", 1
+	}
+	switch s[len(s)-1] {
+	case 'k', 'K':
+		times = 1e3
+	case 'M', 'm':
+		times = 1e6
+	case 'B', 'b', 'G':
+		times = 1e9
+	default:
+		return s, 1
+	}
+	return strings.TrimSpace(s[:len(s)-1]), times
+}
+
 // ParseUSD reads an amount of dollars: "$2.10", "2.1", "1,695,168.00", at most
 // six decimal places.
 func ParseUSD(text string) (USD, error) {

@@ -122,7 +122,7 @@ func capacities(dst *[]Capacity) strict.Reader {
 			if o := d.ReadObject(n, "capacity", capacityFields(&c)); o != nil {
 				c.check(o)
 				if line, twice := taken[c.Name]; twice && c.Name != "" {
-					o.Fault("name", "pool %s is there twice, first in line %d; jobs and results go by the name", strict.Show(c.Name), line)
+					o.Fault("name", "pool %s is there twice, first in line %d; jobs and results go by the name", capcli.Quoted(c.Name), line)
 				} else if c.Name != "" {
 					taken[c.Name] = n.Line
 				}

@@ -94,12 +94,12 @@ func (s *Scenario) checkDiscounts(o *strict.Object) {
 			}
 		}
 		if slices.ContainsFunc(s.Capacity, func(p Capacity) bool { return p.Name == c.ID }) {
-			o.Decoder.Fault(valueOf(n, "id"), "%s is the name of a pool too; give the commitment another id", strict.Show(c.ID))
+			o.Decoder.Fault(valueOf(n, "id"), "%s is the name of a pool too; give the commitment another id", capcli.Quoted(c.ID))
 		}
 		if !s.discounted(c) {
 			model := c.Scope.GPUModel
 			if model != "" {
-				model = " for " + strict.Show(model)
+				model = " for " + capcli.Quoted(model)
 			}
 			o.Decoder.Fault(n, "commitment %s covers nothing: there is no on_demand or capacity_reservation pool%s", c.ID, model)
 		}

@@ -138,7 +138,7 @@ func instant(d *strict.Decoder, n *yaml.Node, offset int, s string) (at capcli.T
 	if t, err := time.Parse(time.RFC3339, s); err == nil && t.Year() >= 1970 {
 		return capcli.TimeOf(t), false, true
 	}
-	d.FaultWithin(n, offset, max(1, len(s)), "%s is no date since 1970; write 2027-01-31 or 2027-01-31T08:00:00Z", strict.Show(s))
+	d.FaultWithin(n, offset, max(1, len(s)), "%s is no date since 1970; write 2027-01-31 or 2027-01-31T08:00:00Z", capcli.Quoted(s))
 	return 0, false, false
 }
 
@@ -159,7 +159,7 @@ func jobs(dst *Jobs) strict.Reader {
 		}
 		if o.Has("tz") && o.IsClean("tz") {
 			if _, err := time.LoadLocation(dst.TZ); err != nil {
-				o.Fault("tz", "unknown time zone %s; write UTC or Europe/Berlin", strict.Show(dst.TZ))
+				o.Fault("tz", "unknown time zone %s; write UTC or Europe/Berlin", capcli.Quoted(dst.TZ))
 			}
 		}
 	}
@@ -205,7 +205,7 @@ func tenants(dst *[]simulate.Tenant) strict.Reader {
 		if !o.Has("name") {
 			o.FaultMissing("name", "a tenant needs a name")
 		} else if line, twice := lines[t.Name]; twice && t.Name != "" {
-			o.Fault("name", "tenant %s is there twice, first in line %d", strict.Show(t.Name), line)
+			o.Fault("name", "tenant %s is there twice, first in line %d", capcli.Quoted(t.Name), line)
 		} else {
 			lines[t.Name] = o.Node.Line
 		}

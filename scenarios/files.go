@@ -159,7 +159,7 @@ func readNodes(file, pool string, b []byte) ([]group, error) {
 		for i, most := range []int64{1e9, 1e12, maxPerNode} {
 			n, err := strconv.ParseInt(cmp.Or(cells[i], "0"), 10, 64)
 			if err != nil || n < 0 || n > most {
-				return &capcli.InputError{File: file, Line: line, Field: nodeColumns[i], Text: fmt.Sprintf("want a whole number of 0 to %d, found %s", most, strict.Show(cells[i]))}
+				return &capcli.InputError{File: file, Line: line, Field: nodeColumns[i], Text: fmt.Sprintf("want a whole number of 0 to %d, found %s", most, capcli.Quoted(cells[i]))}
 			}
 			v[i] = n
 		}
@@ -212,10 +212,10 @@ func readPredictions(file string, b []byte) (map[string]capcli.Seconds, error) {
 	err := rows(file, b, []string{"job_id", "predicted_s"}, func(line int, cells []string) error {
 		v, err := strconv.ParseFloat(cells[1], 64)
 		if err != nil || !(v >= 0 && v <= float64(strict.Longest)) {
-			return &capcli.InputError{File: file, Line: line, Field: "predicted_s", Text: "want seconds, found " + strict.Show(cells[1])}
+			return &capcli.InputError{File: file, Line: line, Field: "predicted_s", Text: "want seconds, found " + capcli.Quoted(cells[1])}
 		}
 		if _, twice := out[cells[0]]; twice {
-			return &capcli.InputError{File: file, Line: line, Field: "job_id", Text: "job " + strict.Show(cells[0]) + " is there twice"}
+			return &capcli.InputError{File: file, Line: line, Field: "job_id", Text: "job " + capcli.Quoted(cells[0]) + " is there twice"}
 		}
 		out[cells[0]] = capcli.Seconds(v + 0.5)
 		return nil

@@ -124,10 +124,10 @@ func marketGPUs(m *Market) strict.Reader {
 			})
 			o.Require("gpu_model", "on_demand")
 			if slices.ContainsFunc(m.GPUs, func(x MarketGPU) bool { return x.Model == g.Model }) {
-				d.Fault(n, "%s is listed twice", strict.Show(g.Model))
+				d.Fault(n, "%s is listed twice", capcli.Quoted(g.Model))
 			}
 			if g.OnDemand.pending {
-				d.Fault(n, "the price of %s is a key that the catalogue has not", strict.Show(g.Model))
+				d.Fault(n, "the price of %s is a key that the catalogue has not", capcli.Quoted(g.Model))
 			}
 			m.GPUs = append(m.GPUs, g)
 		})
@@ -281,7 +281,7 @@ func (m *Market) match(d *strict.Decoder) {
 			continue
 		}
 		if x.Model = slices.IndexFunc(m.GPUs, func(g MarketGPU) bool { return g.Model == x.gpuModel }); x.Model < 0 {
-			d.Fault(x.node, "offer %s is for %s, which is not under gpus", x.Name, strict.Show(x.gpuModel))
+			d.Fault(x.node, "offer %s is for %s, which is not under gpus", x.Name, capcli.Quoted(x.gpuModel))
 		}
 	}
 }

@@ -182,7 +182,7 @@ func powerModels(dst *[]billing.ModelPower) strict.Reader {
 	section := powerModelSection
 	section.Check = func(o *strict.Object, m *billing.ModelPower) {
 		if seen[m.GPUModel] {
-			o.Fault("gpu_model", "%s is there twice", strict.Show(m.GPUModel))
+			o.Fault("gpu_model", "%s is there twice", capcli.Quoted(m.GPUModel))
 		}
 		seen[m.GPUModel] = true
 	}

@@ -211,30 +211,17 @@ func money(dst *capcli.USD) strict.Reader {
 
 // parseMoney reads an amount of money that is not negative, to the millionth.
 func parseMoney(s string) (capcli.USD, error) {
-	text, times := strings.TrimSpace(strings.TrimSuffix(s, "USD")), capcli.USD(1)
-	if text != "" {
-		switch text[len(text)-1] {
-		case 'k', 'K':
-			times = 1e3
-		case 'M', 'm':
-			times = 1e6
-		case 'B', 'b', 'G':
-			times = 1e9
-		}
-	}
-	if times > 1 {
-		text = strings.TrimSpace(text[:len(text)-1])
-	}
+	text, times := capcli.CutMagnitude(strings.TrimSpace(strings.TrimSuffix(s, "USD")))
 	u, err := capcli.ParseUSD(text)
 	switch {
 	case strings.HasPrefix(text, "-"):
-		return 0, fmt.Errorf("%s is negative", strict.Show(s))
+		return 0, fmt.Errorf("%s is negative", capcli.Quoted(s))
 	case err != nil:
-		return 0, fmt.Errorf("%s is no amount; write 1700000, 1.7M or 85k, with at most six decimal places", strict.Show(s))
-	case u > maxMoney/times:
-		return 0, fmt.Errorf("%s is more than a trillion", strict.Show(s))
+		return 0, fmt.Errorf("%s is no amount; write 1700000, 1.7M or 85k, with at most six decimal places", capcli.Quoted(s))
+	case u > maxMoney/capcli.USD(times):
+		return 0, fmt.Errorf("%s is more than a trillion", capcli.Quoted(s))
 	}
-	return u * times, nil
+	return u * capcli.USD(times), nil
 }
 
 // maxMoney is the largest amount that a file may name.

@@ -67,13 +67,13 @@ func price(dst *Price) strict.Reader {
 		case !strings.ContainsAny(amount, "0123456789"):
 			d.FaultWant(n, "a price such as 2.20 USD/gpu-h")
 		case !slices.Contains([]string{"", "USD", "USD/gpu-h", "/gpu-h", "USD/gpu-hour", "/gpu-hour", "USD/h", "/h"}, unit):
-			d.Fault(n, "%s %s: want US dollars for one GPU for one hour, such as 2.20 USD/gpu-h", what, strict.Show(s))
+			d.Fault(n, "%s %s: want US dollars for one GPU for one hour, such as 2.20 USD/gpu-h", what, capcli.Quoted(s))
 		case strings.HasPrefix(amount, "-"):
 			d.Fault(n, "%s is %s; a price is not negative", what, amount)
 		case err != nil && strings.Contains(amount, ","):
-			d.Fault(n, "%s %s: a comma is no decimal point; write %s", what, strict.Show(s), strings.Replace(s, ",", ".", 1))
+			d.Fault(n, "%s %s: a comma is no decimal point; write %s", what, capcli.Quoted(s), strings.Replace(s, ",", ".", 1))
 		case err != nil:
-			d.Fault(n, "%s: want a price such as 2.20 USD/gpu-h, at most six decimal places, found %s", what, strict.Show(s))
+			d.Fault(n, "%s: want a price such as 2.20 USD/gpu-h, at most six decimal places, found %s", what, capcli.Quoted(s))
 		case r > prices.Dearest:
 			d.Fault(n, "%s is %s for one GPU-hour; at most %s is believed. Is it a price for more than one GPU-hour?", what, r, prices.Dearest)
 		default:
@@ -207,11 +207,11 @@ func ParseChange(text string) (int64, error) {
 	n, err := strconv.ParseInt(whole+(frac + "0000")[:4], 10, 64)
 	switch {
 	case !percent || err != nil || len(frac) > 4 || whole == "" || strings.Trim(number, "0123456789.") != "":
-		return 0, fmt.Errorf("want a share such as -44%% or +12.5%%, at most four decimal places, found %s", strict.Show(text))
+		return 0, fmt.Errorf("want a share such as -44%% or +12.5%%, at most four decimal places, found %s", capcli.Quoted(text))
 	case sign < 0 && n >= 1_000_000:
-		return 0, fmt.Errorf("%s leaves nothing of the price; a price falls by less than 100%%", strict.Show(text))
+		return 0, fmt.Errorf("%s leaves nothing of the price; a price falls by less than 100%%", capcli.Quoted(text))
 	case n > 100_000_000:
-		return 0, fmt.Errorf("%s is over a hundredfold", strict.Show(text))
+		return 0, fmt.Errorf("%s is over a hundredfold", capcli.Quoted(text))
 	}
 	return sign * n, nil
 }

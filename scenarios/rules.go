@@ -142,18 +142,14 @@ func (s *Scenario) checkOverflow(o *strict.Object) {
 		}
 		switch {
 		case earlier([]string{n.Value}):
-			o.Decoder.Fault(n, "%s is there twice", strict.Show(n.Value))
+			o.Decoder.Fault(n, "%s is there twice", capcli.Quoted(n.Value))
 		case slices.Contains(names, n.Value):
 		case slices.Contains(committed, n.Value):
 			if earlier(names) {
-				o.Decoder.Fault(n, "%s is committed capacity, which is always first; name it first or not at all", strict.Show(n.Value))
+				o.Decoder.Fault(n, "%s is committed capacity, which is always first; name it first or not at all", capcli.Quoted(n.Value))
 			}
 		default:
-			hint := ""
-			if near := capcli.Nearest(n.Value, names); near != "" {
-				hint = "; did you mean \"" + near + "\"?"
-			}
-			o.Decoder.Fault(n, "no pool is called %s and no kind%s", strict.Show(n.Value), hint)
+			o.Decoder.Fault(n, "no pool is called %s and no kind%s", capcli.Quoted(n.Value), capcli.DidYouMean(n.Value, names))
 		}
 	}
 }

@@ -106,7 +106,7 @@ func splitPath(path string) ([]string, error) {
 	for part := range strings.SplitSeq(path, ".") {
 		name, index, has := strings.Cut(part, "[")
 		if name == "" && !has || len(steps) > strict.MaxDepth {
-			return nil, fmt.Errorf("%s is no path; write capacity[0].gpus", strict.Show(path))
+			return nil, fmt.Errorf("%s is no path; write capacity[0].gpus", capcli.Quoted(path))
 		}
 		if name != "" {
 			steps = append(steps, name)
@@ -114,14 +114,14 @@ func splitPath(path string) ([]string, error) {
 		for has {
 			var number string
 			if number, index, has = strings.Cut(index, "]"); !has {
-				return nil, fmt.Errorf("%s has a [ without a ]", strict.Show(path))
+				return nil, fmt.Errorf("%s has a [ without a ]", capcli.Quoted(path))
 			}
 			if _, err := strconv.ParseUint(number, 10, 31); err != nil {
 				return nil, fmt.Errorf("[%s] is no place in a list; write [0] for the first", number)
 			}
 			steps = append(steps, "["+number+"]")
 			if index != "" && index[0] != '[' {
-				return nil, fmt.Errorf("%s: want a dot after ]", strict.Show(path))
+				return nil, fmt.Errorf("%s: want a dot after ]", capcli.Quoted(path))
 			}
 			_, index, has = strings.Cut(index, "[")
 		}
@@ -157,10 +157,10 @@ func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
 		*n = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: old.Line, Column: old.Column, Content: []*yaml.Node{key, &old}}
 	}
 	if strings.HasPrefix(step, "[") {
-		return fmt.Errorf("%s is no list, so there is no %s in it", strict.Show(above), step)
+		return fmt.Errorf("%s is no list, so there is no %s in it", capcli.Quoted(above), step)
 	}
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s has no fields, so there is no %s in it", above, strict.Show(step))
+		return fmt.Errorf("%s has no fields, so there is no %s in it", above, capcli.Quoted(step))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value != step {
@@ -215,9 +215,6 @@ func element(n *yaml.Node, step, above string) (int, error) {
 			names = append(names, name.Value)
 		}
 	}
-	hint := ""
-	if near := capcli.Nearest(step, names); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return 0, fmt.Errorf("%s has nothing called %s%s", above, strict.Show(step), hint)
+	hint := capcli.DidYouMean(step, names)
+	return 0, fmt.Errorf("%s has nothing called %s%s", above, capcli.Quoted(step), hint)
 }

@@ -30,7 +30,7 @@ func workClasses(dst *[]generate.Class) strict.Reader {
 	section := classSection
 	section.Check = func(o *strict.Object, c *generate.Class) {
 		if c.Name != "" && taken[c.Name] {
-			o.Fault("name", "class %s is there twice", strict.Show(c.Name))
+			o.Fault("name", "class %s is there twice", capcli.Quoted(c.Name))
 		}
 		taken[c.Name] = true
 		checkClass(c, o)

@@ -73,10 +73,7 @@ func group(cmd *cobra.Command) {
 				names = append(names, c.Name())
 			}
 		}
-		text := fmt.Sprintf("unknown command %q", strings.TrimSpace(pathUnder(cmd)+" "+args[0]))
-		if near := capcli.Nearest(args[0], names); near != "" {
-			text += fmt.Sprintf("; did you mean %q?", near)
-		}
+		text := fmt.Sprintf("unknown command %q", strings.TrimSpace(pathUnder(cmd)+" "+args[0])) + capcli.DidYouMean(args[0], names)
 		return &usageError{text: text, hint: "have " + strings.Join(names, ", ") + " (" + cmd.CommandPath() + " --help)"}
 	}
 }

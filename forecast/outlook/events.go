@@ -71,11 +71,7 @@ func (q *question) bind(e *forecast.PlannedEvent) error {
 	var unknown []string
 	for _, name := range to {
 		if !slices.Contains(names, name) {
-			text := "there is no series " + name
-			if near := capcli.Nearest(name, names); near != "" {
-				text += fmt.Sprintf("; did you mean %q?", near)
-			}
-			unknown = append(unknown, text)
+			unknown = append(unknown, "there is no series "+name+capcli.DidYouMean(name, names))
 			continue
 		}
 		q.plan.add(e, name, 1)

@@ -183,13 +183,13 @@ func (p *planning) checkTeam(o *strict.Object) {
 	}
 	m := peopleForm.FindStringSubmatch(p.people)
 	if m == nil {
-		o.Fault("people", "people: want from how many to how many, such as 6 to 14, found %s", strict.Show(p.people))
+		o.Fault("people", "people: want from how many to how many, such as 6 to 14, found %s", capcli.Quoted(p.people))
 		return
 	}
 	from, _ := strconv.Atoi(m[1]) // of at most eight digits
 	to, _ := strconv.Atoi(m[2])
 	if from > mostPeople || to > mostPeople {
-		o.Fault("people", "people: want at most %d, found %s", mostPeople, strict.Show(p.people))
+		o.Fault("people", "people: want at most %d, found %s", mostPeople, capcli.Quoted(p.people))
 		return
 	}
 	e := p.Event
@@ -214,7 +214,7 @@ func ratio(dst *float64, lo, hi float64) strict.Reader {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 			d.FaultWant(n, "a number or a percentage such as 20%")
 		case v/100 < lo || v/100 > hi:
-			d.Fault(n, "%s is %s; want %v to %v", d.FieldName(), strict.Show(s), lo, hi)
+			d.Fault(n, "%s is %s; want %v to %v", d.FieldName(), capcli.Quoted(s), lo, hi)
 		default:
 			*dst = v / 100
 		}
@@ -238,7 +238,7 @@ func readLarge(dst *float64) strict.Reader {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0:
 			d.FaultWant(n, what)
 		case v*unit > mostScale:
-			d.Fault(n, "%s is %s; at most %g is believed", d.FieldName(), strict.Show(n.Value), mostScale)
+			d.Fault(n, "%s is %s; at most %g is believed", d.FieldName(), capcli.Quoted(n.Value), mostScale)
 		default:
 			*dst = v * unit
 		}

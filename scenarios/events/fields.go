@@ -145,7 +145,7 @@ func planneds(dst *[]forecast.PlannedEvent) strict.Reader {
 				return
 			}
 			if line, twice := taken[p.Name]; twice {
-				d.Fault(n, "the event %s is there twice, first in line %d; the output goes by the name", strict.Show(p.Name), line)
+				d.Fault(n, "the event %s is there twice, first in line %d; the output goes by the name", capcli.Quoted(p.Name), line)
 			}
 			taken[p.Name] = n.Line
 			*dst = append(*dst, p.PlannedEvent)
@@ -163,7 +163,7 @@ func readPlanned(d *strict.Decoder, n *yaml.Node) *planning {
 	case kind == nil:
 		hint := ""
 		if key := nearKey(n, "kind"); key != "" {
-			hint = "; " + strict.Show(key) + " is none"
+			hint = "; " + capcli.Quoted(key) + " is none"
 		}
 		d.Fault(n, "kind is missing%s: %s", hint, strings.Join(kinds, ", "))
 		return nil
@@ -222,7 +222,7 @@ func timezone(d *strict.Decoder, n *yaml.Node) {
 		return
 	}
 	if _, err := time.LoadLocation(s); err != nil || s == "" || strings.EqualFold(s, "local") {
-		d.Fault(n, "unknown time zone %s; write UTC or Europe/Berlin", strict.Show(s))
+		d.Fault(n, "unknown time zone %s; write UTC or Europe/Berlin", capcli.Quoted(s))
 	}
 }
 
@@ -278,7 +278,7 @@ func moment(d *strict.Decoder, n *yaml.Node) (at capcli.Time, day, ok bool) {
 		}
 		return capcli.TimeOf(t), day, true
 	}
-	d.Fault(n, "%s is no date from %d to %d; write 2027-01-31 or 2027-01-31T08:00:00Z", strict.Show(s), firstYear, lastYear)
+	d.Fault(n, "%s is no date from %d to %d; write 2027-01-31 or 2027-01-31T08:00:00Z", capcli.Quoted(s), firstYear, lastYear)
 	return 0, false, false
 }
 
@@ -326,7 +326,7 @@ func (p *planning) readDay(d *strict.Decoder, n *yaml.Node) {
 	}
 	m := dayForm.FindStringSubmatch(s)
 	if m == nil {
-		d.Fault(n, "%s is no day; write 12-25 for every year, 2027-02-06 for one, easter or easter-2", strict.Show(s))
+		d.Fault(n, "%s is no day; write 12-25 for every year, 2027-02-06 for one, easter or easter-2", capcli.Quoted(s))
 		return
 	}
 	if m[2] == "" {
@@ -343,7 +343,7 @@ func (p *planning) readDay(d *strict.Decoder, n *yaml.Node) {
 	}
 	t := time.Date(in, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	if int(t.Month()) != month || t.Day() != day || m[1] != "" && (year < firstYear || year > lastYear) {
-		d.Fault(n, "%s is a day that does not exist; write month-day, or year-month-day from %d to %d", strict.Show(s), firstYear, lastYear)
+		d.Fault(n, "%s is a day that does not exist; write month-day, or year-month-day from %d to %d", capcli.Quoted(s), firstYear, lastYear)
 		return
 	}
 	p.Holiday.Days = append(p.Holiday.Days, forecast.HolidayDay{Date: forecast.Date{Year: year, Month: time.Month(month), Day: day}})

@@ -2,6 +2,7 @@ package prices
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -65,13 +66,10 @@ func readHead(d *strict.Decoder, head []string, line int) ([]string, bool) {
 		columns[i] = name
 		switch {
 		case !slices.Contains(names, name):
-			hint := "; capcli prices import reads other price lists"
-			if near := capcli.Nearest(name, names); near != "" {
-				hint = fmt.Sprintf("; did you mean %q?", near)
-			}
-			d.FaultLine(line, "unknown column %s%s", strict.Show(h), hint)
+			hint := cmp.Or(capcli.DidYouMean(name, names), "; capcli prices import reads other price lists")
+			d.FaultLine(line, "unknown column %s%s", capcli.Quoted(h), hint)
 		case slices.Index(columns, name) < i:
-			d.FaultLine(line, "column %s is there twice", strict.Show(h))
+			d.FaultLine(line, "column %s is there twice", capcli.Quoted(h))
 		}
 	}
 	for _, need := range []string{"provider", "region", "machine", "gpu", "gpus", "term", "date", "source"} {

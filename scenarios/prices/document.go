@@ -135,10 +135,7 @@ func (f Filter) choose(all []Quote) ([]Quote, error) {
 func noneOf(field, word string, have []string) error {
 	slices.Sort(have)
 	have = slices.Compact(have)
-	hint := ""
-	if near := capcli.Nearest(word, have); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
+	hint := capcli.DidYouMean(word, have)
 	return &capcli.RequestError{Text: fmt.Sprintf("no price for --%s %q%s", field, word, hint), Hint: "with what is asked for beside it there is " + strings.Join(have, ", ")}
 }
 

@@ -54,10 +54,10 @@ func (p *List) Find(key string) (Quote, error) {
 // matches finds the prices that the first three parts of a key name.
 func (p *List) matches(key string, parts []string) ([]Quote, error) {
 	if len(parts) == 1 && key != "" {
-		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/%s/1y (capcli prices list --gpu %s)", strict.Show(key), strict.Printable(strings.ToLower(key)), strict.Printable(key))
+		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/%s/1y (capcli prices list --gpu %s)", capcli.Quoted(key), strict.Printable(strings.ToLower(key)), strict.Printable(key))
 	}
 	if len(parts) != 4 {
-		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", strict.Show(key))
+		return nil, missing("price key %s: want provider/region/machine/term, such as gcp/us-central1/a3-highgpu-8g/1y (capcli prices list)", capcli.Quoted(key))
 	}
 	var all []Quote
 	if p != nil {
@@ -127,10 +127,10 @@ func pickTerm(key string, parts []string, of []Quote) (Quote, error) {
 	for _, q := range found[1:] {
 		switch {
 		case q.Terms() != best.Terms():
-			return Quote{}, missing("price key %s is more than one: %s and %s; write the payment too", strict.Show(key), best.Key(), q.Key())
+			return Quote{}, missing("price key %s is more than one: %s and %s; write the payment too", capcli.Quoted(key), best.Key(), q.Key())
 		case q.PerGPU() != best.PerGPU():
 			return Quote{}, missing("price key %s is more than one: a GPU-hour is $%s by %s and $%s by %s; name the machine",
-				strict.Show(key), best.PerGPU().Decimal(), best.Key(), q.PerGPU().Decimal(), q.Key())
+				capcli.Quoted(key), best.PerGPU().Decimal(), best.Key(), q.PerGPU().Decimal(), q.Key())
 		case q.GPUs > best.GPUs:
 			best = q
 		}
@@ -140,17 +140,15 @@ func pickTerm(key string, parts []string, of []Quote) (Quote, error) {
 
 // noPart says that the i-th part of a key is not there, and what is.
 func noPart(key string, parts []string, i int, what string, have []string) error {
-	hint := ""
 	whole := make([]string, len(have)) // of a short part a slip is known only in the whole key
 	for k, h := range have {
 		better := slices.Clone(parts)
 		better[i] = h
 		whole[k] = strings.TrimSuffix(strings.Join(better, "/"), "/")
 	}
+	hint := capcli.DidYouMean(strings.Join(parts, "/"), whole)
 	if at := slices.Index(have, capcli.Nearest(parts[i], have)); at >= 0 {
 		hint = fmt.Sprintf("; did you mean %q?", whole[at])
-	} else if near := capcli.Nearest(strings.Join(parts, "/"), whole); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	const most = 12
 	list := strings.Join(have[:min(most, len(have))], ", ")
@@ -164,7 +162,7 @@ func noPart(key string, parts []string, i int, what string, have []string) error
 	if i > 0 {
 		under = " under " + strings.Join(parts[:i], "/")
 	}
-	return missing("no price has the key %s: there is no %s %s%s%s have %s (capcli prices list)", strict.Show(key), what, strict.Show(parts[i]), under, cmp.Or(hint, ":"), list)
+	return missing("no price has the key %s: there is no %s %s%s%s have %s (capcli prices list)", capcli.Quoted(key), what, capcli.Quoted(parts[i]), under, cmp.Or(hint, ":"), list)
 }
 
 func missing(format string, args ...any) error {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"capcli"
-	"capcli/scenarios/strict"
 )
 
 // ImportOptions say how to read a price list of another form than a price file.
@@ -149,11 +148,8 @@ func (im *importer) checkOptions() error {
 			if _, term := NormalTerm(k); term && flag.name == "--map" {
 				continue
 			}
-			hint := ""
-			if near := capcli.Nearest(k, columnNames()); near != "" {
-				hint = fmt.Sprintf("; did you mean %q?", near)
-			}
-			return missing("%s: no column %s%s have %s, and terms such as on_demand, 1y", flag.name, strict.Show(k), cmp.Or(hint, ":"), strings.Join(columnNames(), ", "))
+			hint := capcli.DidYouMean(k, columnNames())
+			return missing("%s: no column %s%s have %s, and terms such as on_demand, 1y", flag.name, capcli.Quoted(k), cmp.Or(hint, ":"), strings.Join(columnNames(), ", "))
 		}
 	}
 	return nil

@@ -132,7 +132,7 @@ func (t *rowText) row() (Row, bool) {
 	t.price(&r)
 	t.date(&r)
 	if c := t.cells["currency"]; c != "" && !strings.EqualFold(c, "USD") {
-		t.wrong("currency", "currency is %s; all prices of a file are in USD, so that none is added to another kind of money", strict.Show(c))
+		t.wrong("currency", "currency is %s; all prices of a file are in USD, so that none is added to another kind of money", capcli.Quoted(c))
 	}
 	switch r.Source = t.cells["source"]; {
 	case r.Source == "":
@@ -154,7 +154,7 @@ func (t *rowText) part(column string) string {
 	case utf8.RuneCountInString(s) > maxKeyPart:
 		t.wrong(column, "%s has %d characters; at most %d are allowed", column, utf8.RuneCountInString(s), maxKeyPart)
 	case strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(partChars, r) }):
-		t.wrong(column, "%s is %s; it is part of a key, so it may have letters, digits and . _ - + only", column, strict.Show(s))
+		t.wrong(column, "%s is %s; it is part of a key, so it may have letters, digits and . _ - + only", column, capcli.Quoted(s))
 	}
 	return s
 }
@@ -162,7 +162,7 @@ func (t *rowText) part(column string) string {
 func (t *rowText) gpus(r *Row) {
 	n, err := strconv.Atoi(t.cells["gpus"])
 	if err != nil || n < 1 || n > maxGPUs {
-		t.wrong("gpus", "gpus: want a whole number of 1 to %d, found %s", maxGPUs, strict.Show(t.cells["gpus"]))
+		t.wrong("gpus", "gpus: want a whole number of 1 to %d, found %s", maxGPUs, capcli.Quoted(t.cells["gpus"]))
 		return
 	}
 	r.GPUs = n
@@ -171,7 +171,7 @@ func (t *rowText) gpus(r *Row) {
 func (t *rowText) term(r *Row) {
 	term, ok := NormalTerm(t.cells["term"])
 	if !ok {
-		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", strict.Show(t.cells["term"]))
+		t.wrong("term", "term: want on_demand, spot, block or a length such as 3mo, 1y, 3y, found %s", capcli.Quoted(t.cells["term"]))
 		return
 	}
 	var payment string
@@ -181,9 +181,9 @@ func (t *rowText) term(r *Row) {
 	case r.Payment == "":
 		r.Payment = payment
 	case payment != "" && payment != r.Payment:
-		t.wrong("payment", "payment is %s, but the term says %s", strict.Show(r.Payment), payment)
+		t.wrong("payment", "payment is %s, but the term says %s", capcli.Quoted(r.Payment), payment)
 	case !slices.Contains(payments, r.Payment):
-		t.wrong("payment", "payment: want none, partial or all, found %s", strict.Show(t.cells["payment"]))
+		t.wrong("payment", "payment: want none, partial or all, found %s", capcli.Quoted(t.cells["payment"]))
 	case r.Term == "on_demand" || r.Term == "spot" || r.Term == "block":
 		t.wrong("payment", "payment is of contracts with a length such as 1y; leave it out for %s", r.Term)
 	}
@@ -195,7 +195,7 @@ func (t *rowText) readFree(r *Row) {
 	case "true":
 		r.Free = true
 	default:
-		t.wrong("free", "free: want true or false, found %s", strict.Show(s))
+		t.wrong("free", "free: want true or false, found %s", capcli.Quoted(s))
 	}
 }
 
@@ -235,11 +235,11 @@ func (t *rowText) usd(column string, r *Row, gpus int) (capcli.USD, bool) {
 	most := Dearest * capcli.USD(gpus)
 	switch {
 	case strings.HasPrefix(s, "-"):
-		t.wrong(column, "%s is %s; a price is not negative", column, strict.Show(s))
+		t.wrong(column, "%s is %s; a price is not negative", column, capcli.Quoted(s))
 	case err != nil && strings.Count(s, ",") == 1 && !strings.Contains(s, "."):
-		t.wrong(column, "%s is %s: a comma is no decimal point; write %s", column, strict.Show(s), strings.Replace(s, ",", ".", 1))
+		t.wrong(column, "%s is %s: a comma is no decimal point; write %s", column, capcli.Quoted(s), strings.Replace(s, ",", ".", 1))
 	case err != nil || !strings.ContainsAny(s, "0123456789"):
-		t.wrong(column, "%s: want US dollars such as 2.20, at most six decimal places, found %s", column, strict.Show(s))
+		t.wrong(column, "%s: want US dollars such as 2.20, at most six decimal places, found %s", column, capcli.Quoted(s))
 	case u > most:
 		t.wrong(column, "%s is %s for %d GPUs; at most %s for one is believed", column, u, gpus, Dearest)
 	case u == 0 && !r.Free:
@@ -255,7 +255,7 @@ func (t *rowText) usd(column string, r *Row, gpus int) (capcli.USD, bool) {
 func (t *rowText) date(r *Row) {
 	at, err := time.Parse(time.DateOnly, t.cells["date"])
 	if err != nil || at.Year() < 1970 {
-		t.wrong("date", "date: want a day such as 2026-07-30, found %s", strict.Show(t.cells["date"]))
+		t.wrong("date", "date: want a day such as 2026-07-30, found %s", capcli.Quoted(t.cells["date"]))
 		return
 	}
 	r.Date = capcli.TimeOf(at)

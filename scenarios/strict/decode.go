@@ -111,9 +111,9 @@ func (d *Decoder) key(o *Object, key *yaml.Node) bool {
 	case key.Kind != yaml.ScalarNode:
 		d.Fault(key, "a field's name must be a word")
 	case twice && first.key.Line > 0:
-		d.Fault(key, "%s is given twice, first in line %d", Show(key.Value), first.key.Line)
+		d.Fault(key, "%s is given twice, first in line %d", capcli.Quoted(key.Value), first.key.Line)
 	case twice:
-		d.Fault(key, "%s is given twice", Show(key.Value))
+		d.Fault(key, "%s is given twice", capcli.Quoted(key.Value))
 	default:
 		return true
 	}
@@ -154,7 +154,7 @@ func (d *Decoder) rejectUnknown(o *Object, key *yaml.Node, name string, fields [
 	} else if of := d.Elsewhere[key.Value]; of != "" {
 		hint = fmt.Sprintf("; it is one of %s, and this is %s", of, name)
 	}
-	d.Fault(key, "unknown field %s%s", Show(key.Value), hint)
+	d.Fault(key, "unknown field %s%s", capcli.Quoted(key.Value), hint)
 	if d.allowed == "" {
 		d.allowed = fmt.Sprintf("fields allowed under %s: %s (%s)", name, strings.Join(names, ", "), d.Form.Template)
 	}
@@ -181,7 +181,7 @@ func (d *Decoder) ReadList(n *yaml.Node, limit int, what string, read func(i int
 
 // FaultWant notes that n is not what it should be.
 func (d *Decoder) FaultWant(n *yaml.Node, what string) {
-	found := Show(n.Value)
+	found := capcli.Quoted(n.Value)
 	switch {
 	case n.Kind == yaml.MappingNode:
 		found = "fields {…}"
@@ -198,14 +198,6 @@ func (d *Decoder) FaultWant(n *yaml.Node, what string) {
 		}
 	}
 	d.Fault(n, "%swant %s, found %s", name, what, found)
-}
-
-// Show quotes a text from outside, not too much of it.
-func Show(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		s = string(r[:60]) + "…"
-	}
-	return fmt.Sprintf("%q", s)
 }
 
 // Has tells whether the section has the field.
@@ -304,6 +296,6 @@ func (o *Object) RequireVersion(what string) {
 func Version(d *Decoder, n *yaml.Node) {
 	want := d.Form.Version
 	if s, ok := d.ReadScalar(n, want); ok && s != want {
-		d.Fault(n, "this is capcli %s; here the program reads %s", Show(s), want)
+		d.Fault(n, "this is capcli %s; here the program reads %s", capcli.Quoted(s), want)
 	}
 }

@@ -1,7 +1,6 @@
 package strict
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -94,7 +93,7 @@ func Number(dst *float64, lo, hi float64) Reader {
 		case err != nil, math.IsNaN(v), math.IsInf(v, 0):
 			d.FaultWant(n, "a number")
 		case v < lo || v > hi:
-			d.Fault(n, "%s is %s; want %v to %v", d.FieldName(), Show(s), lo, hi)
+			d.Fault(n, "%s is %s; want %v to %v", d.FieldName(), capcli.Quoted(s), lo, hi)
 		default:
 			*dst = v
 		}
@@ -138,11 +137,8 @@ func Choice[T ~string](dst *T, kind string, words ...string) Reader {
 			*dst = T(s)
 			return
 		}
-		hint := ""
-		if near := capcli.Nearest(s, words); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		d.Fault(n, "unknown %s %s: have %s%s", kind, Show(s), strings.Join(words, ", "), hint)
+		hint := capcli.DidYouMean(s, words)
+		d.Fault(n, "unknown %s %s: have %s%s", kind, capcli.Quoted(s), strings.Join(words, ", "), hint)
 	}
 }
 

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -62,7 +63,7 @@ var ops = []string{"<=", ">=", "==", "!=", "<", ">", "="}
 func ParseCheck(text string) (Check, error) {
 	at := strings.IndexAny(text, "<>=!")
 	if at < 0 {
-		return Check{}, fmt.Errorf("%s is no condition; write a metric, a sign and a value: wait_p95<=30m", show(text))
+		return Check{}, fmt.Errorf("%s is no condition; write a metric, a sign and a value: wait_p95<=30m", capcli.Quoted(text))
 	}
 	for _, op := range ops {
 		if value, ok := strings.CutPrefix(text[at:], op); ok {
@@ -74,7 +75,7 @@ func ParseCheck(text string) (Check, error) {
 			return newCheck(m, name, op, value)
 		}
 	}
-	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", show(text))
+	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", capcli.Quoted(text))
 }
 
 // newCheck reads the value of a check of a metric, which was called name. A name
@@ -87,9 +88,9 @@ func newCheck(m *Metric, name, op, value string) (Check, error) {
 	if v, ok := bareNumber(value); ok && v != 0 {
 		switch {
 		case m.Unit == InSeconds && name == m.Name:
-			return Check{}, fmt.Errorf("%s: %s has no unit; write %ss for seconds or %s for minutes", m.Name, show(value), value, asMinutes(value, v))
+			return Check{}, fmt.Errorf("%s: %s has no unit; write %ss for seconds or %s for minutes", m.Name, capcli.Quoted(value), value, asMinutes(value, v))
 		case m.Unit == InUSD && !strings.HasSuffix(name, "_usd"):
-			return Check{}, fmt.Errorf("%s: %s has no unit; write $%s, or %sk for thousands of dollars", m.Name, show(value), value, value)
+			return Check{}, fmt.Errorf("%s: %s has no unit; write $%s, or %sk for thousands of dollars", m.Name, capcli.Quoted(value), value, value)
 		case m.Unit == InSeconds:
 			value += "s"
 		case m.Unit == InUSD:
@@ -126,10 +127,7 @@ func FindMetric(name string) (*Metric, error) {
 		}
 		names[i] = m.Name
 	}
-	if near := capcli.Nearest(name, names); near != "" {
-		return nil, fmt.Errorf("unknown metric %s; did you mean %q?", show(name), near)
-	}
-	return nil, fmt.Errorf("unknown metric %s: have %s", show(name), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown metric %s%s", capcli.Quoted(name), cmp.Or(capcli.DidYouMean(name, names), ": have "+strings.Join(names, ", ")))
 }
 
 // parse reads a bound in the metric's unit: 30m, $1.7M, 93%, 12000.
@@ -142,12 +140,12 @@ func (m *Metric) parse(s string) (float64, error) {
 		if v, ok := bareNumber(strings.TrimSuffix(s, "s")); ok { // parts of a second, or 0
 			return v, nil
 		}
-		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, show(s))
+		return 0, fmt.Errorf("%s: %s is no length of time; write 90s, 30m or 1h30m", m.Name, capcli.Quoted(s))
 	case InUSD:
 		if v, ok := amount(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "$"), "USD"))); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%s: %s is no amount of US dollars; write $1700000, 1.7M or 85k", m.Name, show(s))
+		return 0, fmt.Errorf("%s: %s is no amount of US dollars; write $1700000, 1.7M or 85k", m.Name, capcli.Quoted(s))
 	case InShare:
 		digits, percent := strings.CutSuffix(s, "%")
 		v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
@@ -155,7 +153,7 @@ func (m *Metric) parse(s string) (float64, error) {
 			v /= 100
 		}
 		if err != nil || math.IsNaN(v) || math.Abs(v) > 1 {
-			return 0, fmt.Errorf("%s: %s is no share; write 93%% or 0.93", m.Name, show(s))
+			return 0, fmt.Errorf("%s: %s is no share; write 93%% or 0.93", m.Name, capcli.Quoted(s))
 		}
 		return v, nil
 	case InGPUHours, InCount:
@@ -163,26 +161,13 @@ func (m *Metric) parse(s string) (float64, error) {
 	if v, ok := amount(s); ok {
 		return v, nil
 	}
-	return 0, fmt.Errorf("%s: %s is no number; write 12000 or 12k", m.Name, show(s))
+	return 0, fmt.Errorf("%s: %s is no number; write 12000 or 12k", m.Name, capcli.Quoted(s))
 }
 
 // amount reads a number that is not negative with k, M or B for thousands,
 // millions and billions; commas may part thousands.
 func amount(s string) (float64, bool) {
-	times := 1.0
-	if s != "" {
-		switch s[len(s)-1] {
-		case 'k', 'K':
-			times = 1e3
-		case 'M', 'm':
-			times = 1e6
-		case 'B', 'b', 'G':
-			times = 1e9
-		}
-		if times > 1 {
-			s = strings.TrimSpace(s[:len(s)-1])
-		}
-	}
+	s, times := capcli.CutMagnitude(s)
 	if whole, _, _ := strings.Cut(s, "."); strings.Contains(s, ",") {
 		for i, part := range strings.Split(whole, ",") {
 			if i > 0 && len(part) != 3 {
@@ -192,7 +177,7 @@ func amount(s string) (float64, bool) {
 		s = strings.ReplaceAll(s, ",", "")
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	v *= times
+	v *= float64(times)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return 0, false
 	}
@@ -228,12 +213,4 @@ func (m *Metric) ParseLimit(name, bound string) (Check, error) {
 		}
 	}
 	return newCheck(m, name, op, bound)
-}
-
-// show quotes a text from outside, not too much of it.
-func show(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		s = string(r[:60]) + "…"
-	}
-	return fmt.Sprintf("%q", s)
 }
