@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"forecast":                 {"forecast/model", "forecast/decompose", "gonum"},
 	"forecast/model":           {"gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
-	"forecast/internal/golden": {},
+	"forecast/internal/golden": {"forecast/model"},
 
 	"simulate":            {"simulate/internal/sorted"},
 	"simulate/billing":    {"simulate"},

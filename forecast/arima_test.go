@@ -1,18 +1,14 @@
 package forecast
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"capcli/forecast/internal/golden"
-
 	"capcli"
+	"capcli/forecast/internal/golden"
 )
 
 // arimaGold is a fit of R's forecast 8.20.
@@ -47,23 +43,6 @@ type arimaGold struct {
 	ForecastGold struct {
 		Mean, Lower80, Upper80, Lower95, Upper95 []float64
 	} `json:"forecast"`
-}
-
-// goldFile reads a file of golden answers.
-func goldFile(t testing.TB, name string, into any) {
-	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "shared", "golden", "forecast", name+".json.gz"))
-	if err != nil {
-		t.Skip("no golden answers here: ", err)
-	}
-	defer func() { _ = f.Close() }()
-	r, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(r).Decode(into); err != nil {
-		t.Fatal(name, err)
-	}
 }
 
 var arimaGoldSeries = []string{"AirPassengers", "JohnsonJohnson", "LakeHuron", "UKgas", "WWWusage", "gold", "ldeaths", "nottem", "wineind"}
@@ -109,7 +88,7 @@ func TestARIMAEqualsR(t *testing.T) {
 	equal, better := 0, 0
 	for _, name := range arimaGoldSeries {
 		var fits []arimaGold
-		goldFile(t, name+"-arima-fixed", &fits)
+		golden.Read(t, name+"-arima-fixed", &fits)
 		y := capcli.Series{Values: golden.Series(t, name)}
 		for i, g := range fits {
 			label := fmt.Sprintf("%s/%d %s %s", name, i, g.Model, g.Requested.Method)

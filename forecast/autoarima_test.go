@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"capcli/forecast/internal/golden"
-
 	"capcli"
+	"capcli/forecast/internal/golden"
 )
 
 // autoGold are R's automatic choices by setting.
@@ -21,7 +20,7 @@ func autoGold(t testing.TB, name string) map[string]struct {
 		Args json0
 		arimaGold
 	}
-	goldFile(t, name+"-auto-arima", &out)
+	golden.Read(t, name+"-auto-arima", &out)
 	return out
 }
 

@@ -14,7 +14,7 @@ func TestBoxCoxLambdaAsR(t *testing.T) {
 		var want struct {
 			Lambda struct{ Guerrero, Loglik float64 } `json:"boxcox_lambda"`
 		}
-		goldFile(t, name+"-tests", &want)
+		golden.Read(t, name+"-tests", &want)
 		y, period := golden.Series(t, name), golden.Frequency[name]
 		if got := guerrero(y, period, -1, 2); math.Abs(got-want.Lambda.Guerrero) > 1e-4 {
 			t.Errorf("%s: lambda by Guerrero %.6f, R %.6f", name, got, want.Lambda.Guerrero)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -31,7 +32,7 @@ func TestCESIsComplexSmoothing(t *testing.T) {
 		sse += e * e
 		state = a*complex(v, e) + (complex(1, 1)-a)*state
 	}
-	etsNear(t, "fitted", in.Fitted, want, 1e-6)
+	golden.CheckWithin(t, "fitted", in.Fitted, want, 1e-6)
 	n := float64(len(y.Values))
 	if got, want := in.LogLik, -n/2*(math.Log(2*math.Pi*sse/n)+1); math.Abs(got-want) > 1e-3 {
 		t.Errorf("log-likelihood %.6f, want %.6f", got, want)

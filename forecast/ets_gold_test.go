@@ -6,28 +6,9 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
-
-// etsNear fails unless got is want within a share of it, or of floor where want
-// is nearer to zero, and says where.
-func etsNear(t *testing.T, what string, got, want []float64, share float64, floor ...float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
-		return
-	}
-	for i := range want {
-		size := math.Abs(want[i])
-		for _, f := range floor {
-			size = max(size, f)
-		}
-		if !(math.Abs(got[i]-want[i]) <= share*size+1e-9) {
-			t.Errorf("%s: value %d is %.8g, want %.8g within %g", what, i, got[i], want[i], share)
-			return
-		}
-	}
-}
 
 // etsOfR is R's fit with R's parameters, nothing fitted by us.
 func etsOfR(t *testing.T, name string, g etsGold, m int) *etsFit {
@@ -62,7 +43,7 @@ func etsOfR(t *testing.T, name string, g etsGold, m int) *etsFit {
 func TestETSRecursionVsR(t *testing.T) {
 	for _, name := range etsClassics {
 		var gold map[string]etsGold
-		etsOpen(t, name+"-ets", &gold)
+		golden.Read(t, name+"-ets", &gold)
 		_, m := etsClassic(t, name)
 		for key, g := range gold {
 			what := name + " " + key
@@ -70,10 +51,10 @@ func TestETSRecursionVsR(t *testing.T) {
 				continue // a multiplicative error about a negative forecast: R takes its magnitude
 			}
 			f := etsOfR(t, name, g, m)
-			etsNear(t, what+" log-likelihood", []float64{f.loglik}, []float64{g.LogLik}, 1e-8)
-			etsNear(t, what+" AIC, AICc, BIC", []float64{f.aic, f.aicc, f.bic}, []float64{g.AIC, g.AICc, g.BIC}, 1e-8)
-			etsNear(t, what+" sigma2", []float64{f.sigma2}, []float64{g.Sigma2}, 1e-8)
-			etsNear(t, what+" fitted", f.fitted, g.Fitted, 1e-8)
+			golden.CheckWithin(t, what+" log-likelihood", []float64{f.loglik}, []float64{g.LogLik}, 1e-8)
+			golden.CheckWithin(t, what+" AIC, AICc, BIC", []float64{f.aic, f.aicc, f.bic}, []float64{g.AIC, g.AICc, g.BIC}, 1e-8)
+			golden.CheckWithin(t, what+" sigma2", []float64{f.sigma2}, []float64{g.Sigma2}, 1e-8)
+			golden.CheckWithin(t, what+" fitted", f.fitted, g.Fitted, 1e-8)
 			mean, sd, ok := f.moments(len(g.Forecast.Mean))
 			if !ok {
 				t.Errorf("%s: no formula", what)
@@ -86,12 +67,12 @@ func TestETSRecursionVsR(t *testing.T) {
 				f.end.b, f.par.beta = f.end.b/f.par.phi, f.par.beta/f.par.phi
 				mean, sd, _ = f.moments(len(mean))
 			}
-			etsNear(t, what+" mean", mean, ahead.Mean, 1e-8)
+			golden.CheckWithin(t, what+" mean", mean, ahead.Mean, 1e-8)
 			iv := model.NormalIntervals(mean, sd, []float64{80, 95})
-			etsNear(t, what+" lower 80", iv[0].Lo, ahead.Lower80, 1e-7)
-			etsNear(t, what+" upper 80", iv[0].Hi, ahead.Upper80, 1e-7)
-			etsNear(t, what+" lower 95", iv[1].Lo, ahead.Lower95, 1e-7)
-			etsNear(t, what+" upper 95", iv[1].Hi, ahead.Upper95, 1e-7)
+			golden.CheckWithin(t, what+" lower 80", iv[0].Lo, ahead.Lower80, 1e-7)
+			golden.CheckWithin(t, what+" upper 80", iv[0].Hi, ahead.Upper80, 1e-7)
+			golden.CheckWithin(t, what+" lower 95", iv[1].Lo, ahead.Lower95, 1e-7)
+			golden.CheckWithin(t, what+" upper 95", iv[1].Hi, ahead.Upper95, 1e-7)
 		}
 	}
 }

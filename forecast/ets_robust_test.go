@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -136,7 +137,7 @@ func TestETSSameTwice(t *testing.T) {
 	}
 	a, _ := fit.Forecast(12, 80, 95)
 	b, _ := fit.Forecast(12, 80, 95)
-	etsNear(t, "second run", a.Intervals[1].Hi, b.Intervals[1].Hi, 0)
+	golden.CheckWithin(t, "second run", a.Intervals[1].Hi, b.Intervals[1].Hi, 0)
 	for i := range a.Mean {
 		if !(a.Intervals[1].Lo[i] < a.Intervals[0].Lo[i] && a.Intervals[0].Hi[i] < a.Intervals[1].Hi[i]) {
 			t.Errorf("%d ahead: 95 %% interval %g to %g does not hold the 80 %% one, %g to %g", i+1,
@@ -161,5 +162,5 @@ func TestETSMissing(t *testing.T) {
 	}
 	a, _ := whole.Forecast(12)
 	b, _ := holed.Forecast(12)
-	etsNear(t, "forecasts with six values missing", b.Mean, a.Mean, 0.03)
+	golden.CheckWithin(t, "forecasts with six values missing", b.Mean, a.Mean, 0.03)
 }

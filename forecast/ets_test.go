@@ -3,10 +3,8 @@ package forecast
 import (
 	"compress/gzip"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 )
 
 // etsGold is one fit by R's forecast package, full precision.
@@ -33,54 +32,10 @@ type etsGoldAhead struct {
 
 var etsClassics = []string{"AirPassengers", "JohnsonJohnson", "LakeHuron", "UKgas", "WWWusage", "ldeaths", "nottem", "wineind"}
 
-func etsOpen(t testing.TB, name string, v any) {
-	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "shared", "golden", "forecast", name+".json.gz"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("the golden answers of R are not here: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(z).Decode(v); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
-
 // etsClassic is a classic series and its season.
 func etsClassic(t testing.TB, name string) (capcli.Series, int) {
 	t.Helper()
-	dir := filepath.Join("..", "..", "shared", "data", "series", "classic")
-	text, err := os.ReadFile(filepath.Join(dir, name+".csv"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("the classic series are not here: %v", err)
-	}
-	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := capcli.Series{Name: name, Start: capcli.NoTime, Step: 1}
-	for _, r := range rows[1:] {
-		v, err := strconv.ParseFloat(r[1], 64)
-		if err != nil {
-			v = math.NaN()
-		}
-		s.Values = append(s.Values, v)
-	}
-	meta, err := os.ReadFile(filepath.Join(dir, "meta.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all map[string]struct{ Frequency int }
-	if err := json.Unmarshal(meta, &all); err != nil {
-		t.Fatal(err)
-	}
-	return s, all[name].Frequency
+	return capcli.Series{Name: name, Start: capcli.NoTime, Step: 1, Values: golden.Series(t, name)}, golden.Frequency[name]
 }
 
 // etsGoldForm reads "ETS(M,Ad,M)".
@@ -100,7 +55,7 @@ func TestETSLikelihoodVsR(t *testing.T) {
 	better, all := 0, 0
 	for _, name := range etsClassics {
 		var gold map[string]etsGold
-		etsOpen(t, name+"-ets", &gold)
+		golden.Read(t, name+"-ets", &gold)
 		y, m := etsClassic(t, name)
 		for key, g := range gold {
 			model := ETS{Form: strings.NewReplacer("ETS(", "", ")", "").Replace(g.Method), Period: m}

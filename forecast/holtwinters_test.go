@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -22,7 +23,7 @@ type hwGold struct {
 func TestHoltWintersVsR(t *testing.T) {
 	for _, name := range []string{"AirPassengers", "JohnsonJohnson", "UKgas", "ldeaths", "nottem", "wineind"} {
 		var gold map[string]hwGold
-		etsOpen(t, name+"-holtwinters", &gold)
+		golden.Read(t, name+"-holtwinters", &gold)
 		y, m := etsClassic(t, name)
 		for _, kind := range []string{"additive", "multiplicative"} {
 			g, what := gold[kind], name+" "+kind
@@ -33,15 +34,15 @@ func TestHoltWintersVsR(t *testing.T) {
 			for i := range m {
 				want = append(want, g.Coef[fmt.Sprintf("s%d", i+1)])
 			}
-			etsNear(t, what+" errors and states", append([]float64{w.sse, w.endL, w.endB}, w.ring...), want, 1e-8)
+			golden.CheckWithin(t, what+" errors and states", append([]float64{w.sse, w.endL, w.endB}, w.ring...), want, 1e-8)
 			f, err := w.Forecast(len(g.Fit), 95)
 			if err != nil {
 				t.Fatal(err)
 			}
-			etsNear(t, what+" forecasts", f.Mean, g.Fit, 1e-8)
+			golden.CheckWithin(t, what+" forecasts", f.Mean, g.Fit, 1e-8)
 			if kind == "additive" {
-				etsNear(t, what+" lower ends", f.Intervals[0].Lo, g.Lwr, 1e-7)
-				etsNear(t, what+" upper ends", f.Intervals[0].Hi, g.Upr, 1e-7)
+				golden.CheckWithin(t, what+" lower ends", f.Intervals[0].Lo, g.Lwr, 1e-7)
+				golden.CheckWithin(t, what+" upper ends", f.Intervals[0].Hi, g.Upr, 1e-7)
 			}
 			fit, err := HoltWinters{Period: m, Season: kind}.Fit(y)
 			if err != nil {
@@ -65,7 +66,7 @@ func TestSmoothingVsR(t *testing.T) {
 			LogLik float64
 			etsGoldAhead
 		}
-		etsOpen(t, name+"-simple", &gold)
+		golden.Read(t, name+"-simple", &gold)
 		y, _ := etsClassic(t, name)
 		level := etsMean(y.Values)
 		for key, model := range models {
@@ -87,13 +88,13 @@ func TestSmoothingVsR(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			etsNear(t, what+" forecasts", f.Mean, g.Mean, 1e-3, level)
+			golden.CheckWithin(t, what+" forecasts", f.Mean, g.Mean, 1e-3, level)
 			for i, want := range [][]float64{g.Lower80, g.Upper80, g.Lower95, g.Upper95} {
 				iv := f.Intervals[i/2]
 				for k, v := range want { // R has no fences
 					want[k], _ = newETSGuard(y.Values).ends(f.Mean[k], v, v, false)
 				}
-				etsNear(t, fmt.Sprintf("%s interval ends %d", what, i), [][]float64{iv.Lo, iv.Hi}[i%2], want, 5e-3, level)
+				golden.CheckWithin(t, fmt.Sprintf("%s interval ends %d", what, i), [][]float64{iv.Lo, iv.Hi}[i%2], want, 5e-3, level)
 			}
 		}
 	}

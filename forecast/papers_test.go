@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -57,10 +58,10 @@ func slowThetaLoss(y []float64, alpha, th, level float64) float64 {
 }
 
 func TestDynamicThetaAsItsPaper(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	for _, name := range []string{"Nile", "lynx", "BJsales", "nhtemp", "uspop", "airmiles", "lh"} {
 		s := facts.Series[name]
-		y, fit := []float64(s.Y), s.fit(t, name, dynamicTheta{})
+		y, fit := []float64(s.Y), s.FitModel(t, name, dynamicTheta{})
 		in := fit.Info()
 		alpha, th, level := in.Params[0].Value, in.Params[1].Value, in.Params[2].Value
 		f, err := fit.Forecast(6)
@@ -68,8 +69,8 @@ func TestDynamicThetaAsItsPaper(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := slowTheta(y, alpha, th, level, 6)
-		s.checkNear(t, name+" fitted", in.Fitted, want[:len(y)], 1e-9)
-		s.checkNear(t, name+" forecast", f.Mean, want[len(y):], 1e-9)
+		s.CheckNear(t, name+" fitted", in.Fitted, want[:len(y)], 1e-9)
+		s.CheckNear(t, name+" forecast", f.Mean, want[len(y):], 1e-9)
 		rng := rand.New(rand.NewPCG(7, 7))
 		got := slowThetaLoss(y, alpha, th, level)
 		for range 2000 {
@@ -97,7 +98,7 @@ func cesSlow(z, a complex128, e float64) complex128 {
 }
 
 func TestCESOfEachSeasonAsItsPaper(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	s := facts.Series["USAccDeaths"]
 	w := cesWeights{a0: 1.2, a1: 0.98, b0: 0.9, b1: 1.01}
 	for kind := cesNone; kind <= cesFull; kind++ {
@@ -131,7 +132,7 @@ func TestCESOfEachSeasonAsItsPaper(t *testing.T) {
 			z = cesSlow(z, complex(w.a0, w.a1), e)
 		}
 		task.pass()
-		etsNear(t, kind.String(), task.forecasts(), want, 1e-9)
+		golden.CheckWithin(t, kind.String(), task.forecasts(), want, 1e-9)
 	}
 }
 
@@ -183,14 +184,14 @@ func TestTSBAndSBAAsTheirPapers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		etsNear(t, name, f.Mean, []float64{want[name]}, 1e-12)
+		golden.CheckWithin(t, name, f.Mean, []float64{want[name]}, 1e-12)
 	}
 }
 
 // TestPiecewiseIsAtThePosteriorsMaximum writes the posterior of Taylor and
 // Letham (2018) out, term by term, and looks for a higher one around the fit.
 func TestPiecewiseIsAtThePosteriorsMaximum(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	for _, name := range []string{"co2", "UKDriverDeaths", "austres"} {
 		s := facts.Series[name]
 		f := newPieces(Piecewise{Seasons: []int{s.M}}, s.Y)

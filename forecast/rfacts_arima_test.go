@@ -1,17 +1,16 @@
 package forecast
 
 import (
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -32,22 +31,11 @@ func rARIMAs(t *testing.T) map[string]struct {
 	Fixed, Auto, Waves []rARIMA
 } {
 	t.Helper()
-	f, err := os.Open("testdata/r-arima.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out map[string]struct {
 		Unit               []float64
 		Fixed, Auto, Waves []rARIMA
 	}
-	if err := json.NewDecoder(z).Decode(&out); err != nil {
-		t.Fatal(err)
-	}
+	golden.ReadJSON(t, filepath.Join("forecast", "testdata", "r-arima.json.gz"), &out)
 	return out
 }
 
@@ -100,7 +88,7 @@ func (r rARIMA) asked(t *testing.T, y []float64, m int) (ARIMA, []float64) {
 // TestARIMAOfTextbookSeriesNoWorseThanR: of fixed order no likelihood is below
 // R's, and where they are the same so are the forecasts.
 func TestARIMAOfTextbookSeriesNoWorseThanR(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	all := rARIMAs(t)
 	same, better := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -189,7 +177,7 @@ func (r rARIMA) ahead(t *testing.T, label string, fit *ARIMAFit, m int) {
 
 // TestAutoARIMAOfTextbookSeriesNoWorseThanR: the order is R's, or has a better AICc.
 func TestAutoARIMAOfTextbookSeriesNoWorseThanR(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	all := rARIMAs(t)
 	same, better := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -240,7 +228,7 @@ func TestAutoARIMAOfTextbookSeriesNoWorseThanR(t *testing.T) {
 // TestDHROfTextbookSeriesNoWorseThanR: the best number of harmonics has an AICc no
 // worse than the best of R's loop over them by a tenth.
 func TestDHROfTextbookSeriesNoWorseThanR(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	all := rARIMAs(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := facts.Series[name]
@@ -253,7 +241,7 @@ func TestDHROfTextbookSeriesNoWorseThanR(t *testing.T) {
 		if best.AICc == nil {
 			continue
 		}
-		fit, err := DHR{Seasons: []float64{float64(s.M)}}.Fit(s.series())
+		fit, err := DHR{Seasons: []float64{float64(s.M)}}.Fit(s.Series())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -270,7 +258,7 @@ func TestDHROfTextbookSeriesNoWorseThanR(t *testing.T) {
 // TestUnitRootsOfTextbookSeriesAsR holds the statistics and the differences that
 // they want to R's.
 func TestUnitRootsOfTextbookSeriesAsR(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	for name, r := range rARIMAs(t) {
 		y := model.Observed(facts.Series[name].Y)
 		lags := int(4 * math.Pow(float64(len(y)-1)/100, 0.25))

@@ -9,19 +9,20 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
 // The walks and Theta are R's to the digits kept. Of a series with missing
 // values R's mean counts them among n, so its ends are not looked at.
 func TestWalksOnTextbookSeriesAsR(t *testing.T) {
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
 		for _, c := range []struct {
 			what  string
 			model model.Model
-			r     *rAhead
+			r     *golden.RAhead
 			share float64
 		}{
 			{"naive", walk{name: "naive", lag: 1}, s.Naive, 1e-8},
@@ -37,7 +38,7 @@ func TestWalksOnTextbookSeriesAsR(t *testing.T) {
 			if len(model.Observed(s.Y)) < len(s.Y) && c.what == "mean" {
 				ends = math.Inf(1)
 			}
-			s.ahead(t, name+" "+c.what, s.fit(t, name+" "+c.what, c.model), *c.r, c.share, ends)
+			s.CheckForecast(t, name+" "+c.what, s.FitModel(t, name+" "+c.what, c.model), *c.r, c.share, ends)
 		}
 	}
 }
@@ -46,13 +47,13 @@ func TestWalksOnTextbookSeriesAsR(t *testing.T) {
 // so must be the forecasts. Damped trends with additive season and errors, and
 // additive errors with multiplicative season, are simulated by R.
 func TestSmoothingOfTextbookSeriesNoWorseThanR(t *testing.T) {
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	better, same, all := 0, 0, 0
 	for _, name := range names {
 		s := facts.Series[name]
-		fits := map[string]rSmooth{}
+		fits := map[string]golden.RSmooth{}
 		maps.Copy(fits, s.Forms)
-		for what, r := range map[string]*rSmooth{"ets": s.ETS, "ses": s.SES, "holt": s.Holt, "damped": s.Damped} {
+		for what, r := range map[string]*golden.RSmooth{"ets": s.ETS, "ses": s.SES, "holt": s.Holt, "damped": s.Damped} {
 			if r != nil {
 				fits[what] = *r
 			}
@@ -66,7 +67,7 @@ func TestSmoothingOfTextbookSeriesNoWorseThanR(t *testing.T) {
 			if model == nil {
 				model = ETS{Form: what, Period: s.M}
 			}
-			fit := s.fit(t, name+" "+what, model)
+			fit := s.FitModel(t, name+" "+what, model)
 			in := fit.Info()
 			all++
 			if in.AICc > r.AICc+1e-2 || what != "ets" && in.LogLik < r.LogLik-1e-2 {
@@ -81,7 +82,7 @@ func TestSmoothingOfTextbookSeriesNoWorseThanR(t *testing.T) {
 				if strings.HasPrefix(in.Method, "ETS(A") && strings.HasSuffix(in.Method, "M)") {
 					ends = 0.06 // of both simulations, by chance
 				}
-				s.ahead(t, name+" "+what, fit, r.rAhead, share, ends)
+				s.CheckForecast(t, name+" "+what, fit, r.RAhead, share, ends)
 			}
 		}
 	}
@@ -90,21 +91,21 @@ func TestSmoothingOfTextbookSeriesNoWorseThanR(t *testing.T) {
 
 // The rest after MSTL, by ETS and by ARIMA: R's stlf.
 func TestSTLForecastsOfTextbookSeriesAsR(t *testing.T) {
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
-		for rest, r := range map[string]*rSmooth{"ets": s.StlfETS, "arima": s.StlfARIMA} {
+		for rest, r := range map[string]*golden.RSmooth{"ets": s.StlfETS, "arima": s.StlfARIMA} {
 			if r == nil {
 				continue
 			}
 			what := name + " mstl-" + rest
-			fit := s.fit(t, what, decomposed{seasons: s.seasons(), rest: rest})
+			fit := s.FitModel(t, what, decomposed{seasons: s.Periods(), rest: rest})
 			in := fit.Info()
 			if in.AICc > r.AICc+1e-2 {
 				t.Errorf("%s: %s has AICc %.4f, R's %s %.4f", what, in.Method, in.AICc, r.Method, r.AICc)
 			}
 			if math.Abs(in.AICc-r.AICc) < 1e-3 {
-				s.ahead(t, what, fit, r.rAhead, 1e-3, 5e-3)
+				s.CheckForecast(t, what, fit, r.RAhead, 1e-3, 5e-3)
 			} else {
 				t.Logf("%s: %s AICc %.4f, R's %s %.4f", what, in.Method, in.AICc, r.Method, r.AICc)
 			}
@@ -113,14 +114,14 @@ func TestSTLForecastsOfTextbookSeriesAsR(t *testing.T) {
 }
 
 func TestHoltWintersOfTextbookSeriesNoWorseThanR(t *testing.T) {
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
 		for season, r := range map[string]float64{"additive": s.HWAdd, "multiplicative": s.HWMul} {
 			if r == 0 {
 				continue
 			}
-			if got := s.fit(t, name, HoltWinters{Period: s.M, Season: season}).(*holtWinters).sse; got > r*(1+1e-6) {
+			if got := s.FitModel(t, name, HoltWinters{Period: s.M, Season: season}).(*holtWinters).sse; got > r*(1+1e-6) {
 				t.Errorf("%s %s: sum of squared errors %.8g, R's %.8g", name, season, got, r)
 			}
 		}
@@ -128,7 +129,7 @@ func TestHoltWintersOfTextbookSeriesNoWorseThanR(t *testing.T) {
 }
 
 func TestCrostonOfCountsAsR(t *testing.T) {
-	_, facts := rFacts(t)
+	_, facts := golden.ReadFacts(t)
 	for name, c := range facts.Counts {
 		for i, alpha := range c.Alpha {
 			fit, err := intermittent{name: "Croston", alpha: alpha, beta: alpha}.Fit(capcli.Series{Values: c.Y})
@@ -139,7 +140,7 @@ func TestCrostonOfCountsAsR(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			etsNear(t, name, f.Mean, c.Mean[i:i+1], 1e-8)
+			golden.CheckWithin(t, name, f.Mean, c.Mean[i:i+1], 1e-8)
 		}
 	}
 }
@@ -148,7 +149,7 @@ func TestTBATSOfTextbookSeriesNoWorseThanR(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
 		if s.TBATS == nil {
@@ -160,7 +161,7 @@ func TestTBATSOfTextbookSeriesNoWorseThanR(t *testing.T) {
 			}
 			s.Y = s.Y[:1008] // three weeks of half-hours, as R had them
 		}
-		in := s.fit(t, name, TBATS{Seasons: s.seasons()}).Info()
+		in := s.FitModel(t, name, TBATS{Seasons: s.Periods()}).Info()
 		t.Logf("%s: %s AIC %.3f, R's %s %.3f", name, in.Method, in.AIC, s.TBATS.Method, s.TBATS.AIC)
 		if in.AIC > s.TBATS.AIC+1e-2 {
 			t.Errorf("%s: %s has AIC %.3f, R's %s %.3f", name, in.Method, in.AIC, s.TBATS.Method, s.TBATS.AIC)

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"capcli/forecast/decompose"
+	"capcli/forecast/internal/golden"
 )
 
 func TestDecompositionsOfTextbookSeriesAsR(t *testing.T) {
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
 		for _, r := range s.STL {
@@ -19,12 +20,12 @@ func TestDecompositionsOfTextbookSeriesAsR(t *testing.T) {
 				t.Fatal(err)
 			}
 			what := fmt.Sprintf("%s, window %d, robust %v: ", name, r.Window, r.Robust)
-			s.checkNear(t, what+"trend", sampled(trend), r.Trend, 1e-8)
-			s.checkNear(t, what+"season", sampled(season), r.Season, 1e-8)
-			s.checkNear(t, what+"rest", sampled(rest), r.Rest, 1e-8)
+			s.CheckNear(t, what+"trend", golden.Sampled(trend), r.Trend, 1e-8)
+			s.CheckNear(t, what+"season", golden.Sampled(season), r.Season, 1e-8)
+			s.CheckNear(t, what+"rest", golden.Sampled(rest), r.Rest, 1e-8)
 		}
 		if s.MSTL != nil {
-			d := s.splits(t, name+" mstl", s.Y, *s.MSTL, s.floor())
+			d := checkSplits(t, s, name+" mstl", s.Y, *s.MSTL, s.Floor())
 			if got := d.SeasonalStrength(0); s.Strength != nil && math.Abs(got-*s.Strength) > 1e-8 {
 				t.Errorf("%s: seasonal strength %.10g, R's %.10g", name, got, *s.Strength)
 			}
@@ -34,32 +35,32 @@ func TestDecompositionsOfTextbookSeriesAsR(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.splits(t, name+" mstl of logs", y, *s.MSTLLog, 1)
+			checkSplits(t, s, name+" mstl of logs", y, *s.MSTLLog, 1)
 		}
 	}
 }
 
-// splits holds MSTL of y against R's.
-func (s rSeries) splits(t *testing.T, what string, y []float64, r rSplit, floor float64) decompose.Parts {
+// checkSplits holds MSTL of y against R's.
+func checkSplits(t *testing.T, s golden.RSeries, what string, y []float64, r golden.RSplit, floor float64) decompose.Parts {
 	t.Helper()
-	d, err := decompose.MSTL(y, s.seasons())
+	d, err := decompose.MSTL(y, s.Periods())
 	if err != nil {
 		t.Fatal(err)
 	}
-	etsNear(t, what+" trend", sampled(d.Trend), r.Trend, 1e-8, floor)
-	etsNear(t, what+" rest", sampled(d.Remainder), r.Rest, 1e-8, floor)
+	golden.CheckWithin(t, what+" trend", golden.Sampled(d.Trend), r.Trend, 1e-8, floor)
+	golden.CheckWithin(t, what+" rest", golden.Sampled(d.Remainder), r.Rest, 1e-8, floor)
 	for k, want := range r.Seasons {
-		etsNear(t, fmt.Sprintf("%s season %d", what, k), sampled(d.Seasons[k]), want, 1e-8, floor)
+		golden.CheckWithin(t, fmt.Sprintf("%s season %d", what, k), golden.Sampled(d.Seasons[k]), want, 1e-8, floor)
 	}
 	return d
 }
 
 // The same values stand out as for R's tsoutliers, and are replaced by the same.
 func TestAnomaliesOfTextbookSeriesAsR(t *testing.T) {
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
-		found, err := Anomalies(s.series(), s.seasons())
+		found, err := Anomalies(s.Series(), s.Periods())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,12 +72,12 @@ func TestAnomaliesOfTextbookSeriesAsR(t *testing.T) {
 			t.Errorf("%s: anomalies at %v, R's at %v", name, at, s.Outliers.Index)
 			continue
 		}
-		s.checkNear(t, name+" replacements", instead, s.Outliers.Replacements, 1e-6)
+		s.CheckNear(t, name+" replacements", instead, s.Outliers.Replacements, 1e-6)
 	}
 }
 
 func TestTestsOfTextbookSeriesAsR(t *testing.T) {
-	names, facts := rFacts(t)
+	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
 		if s.Lambda != nil {
@@ -95,7 +96,7 @@ func TestTestsOfTextbookSeriesAsR(t *testing.T) {
 			t.Errorf("%s: %d seasonal differences, R's %d", name, nsdiffs(s.Y, s.M), *s.NSDiffs)
 		}
 		if lags := kpssLags(len(s.Y)); s.KPSS != nil {
-			etsNear(t, name+" KPSS", []float64{kpss(s.Y, false, lags), kpss(s.Y, true, lags)}, s.KPSS, 1e-7)
+			golden.CheckWithin(t, name+" KPSS", []float64{kpss(s.Y, false, lags), kpss(s.Y, true, lags)}, s.KPSS, 1e-7)
 		}
 	}
 }

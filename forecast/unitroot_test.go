@@ -27,7 +27,7 @@ func TestUnitRootsAsR(t *testing.T) {
 				Lag  int
 			} `json:"adf_test_tseries"`
 		}
-		goldFile(t, name+"-tests", &want)
+		golden.Read(t, name+"-tests", &want)
 		y, period := golden.Series(t, name), golden.Frequency[name]
 		x := unbroken(y) // what the golden statistics are of
 		if got := kpssLags(len(x)); got != want.Level.Lags {

@@ -20,23 +20,15 @@ var Frequency = map[string]int{
 }
 
 // Read reads a golden answer into v; the test is skipped where the data is absent.
-func Read(t *testing.T, name string, v any) {
+func Read(t testing.TB, name string, v any) {
 	t.Helper()
-	f := open(t, "golden", "forecast", name+".json.gz")
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(z).Decode(v); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	ReadJSON(t, filepath.Join("shared", "golden", "forecast", name+".json.gz"), v)
 }
 
 // Series reads a classic series.
-func Series(t *testing.T, name string) []float64 {
+func Series(t testing.TB, name string) []float64 {
 	t.Helper()
-	f := open(t, "data", "series", "classic", name+".csv")
+	f := open(t, filepath.Join("shared", "data", "series", "classic", name+".csv"))
 	defer func() { _ = f.Close() }()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil {
@@ -54,7 +46,7 @@ func Series(t *testing.T, name string) []float64 {
 }
 
 // CheckNear fails where got and want differ by more than tolerance of the largest of want.
-func CheckNear(t *testing.T, what string, got, want []float64, tolerance float64) {
+func CheckNear(t testing.TB, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
@@ -72,16 +64,30 @@ func CheckNear(t *testing.T, what string, got, want []float64, tolerance float64
 	}
 }
 
-// open opens a file of the folder shared beside the module, and skips the test where
-// there is none.
-func open(t *testing.T, path ...string) *os.File {
+// ReadJSON reads a gzipped JSON file, whose path is relative to the module or to the
+// folder that holds it, into v. It skips the test where there is none.
+func ReadJSON(t testing.TB, path string, v any) {
 	t.Helper()
-	up := ".."
-	for range 4 {
-		if f, err := os.Open(filepath.Join(append([]string{up, "shared"}, path...)...)); err == nil { //nolint:forbidigo // only tests read here
+	f := open(t, path)
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(z).Decode(v); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// open opens a file by its path relative to the module, or to the folder that holds
+// the module, and skips the test where there is none.
+func open(t testing.TB, path string) *os.File {
+	t.Helper()
+	for range 6 {
+		if f, err := os.Open(path); err == nil { //nolint:forbidigo // only tests read here
 			return f
 		}
-		up = filepath.Join(up, "..")
+		path = filepath.Join("..", path)
 	}
 	t.Skip("no reference here: ", path)
 	return nil
