@@ -34,8 +34,9 @@ var layers = map[string][]string{
 	".": {},
 
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
-	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/model", "profile/demand", "profile/parquet", "profile/series"},
-	"forecast":                 {"forecast/model", "forecast/decompose", "gonum"},
+	"forecast/unconstrain":     {"forecast/model", "gonum"},
+	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/unconstrain", "forecast/model", "profile/demand", "profile/parquet", "profile/series"},
+	"forecast":                 {"forecast/model", "forecast/unconstrain", "forecast/decompose", "gonum"},
 	"forecast/model":           {"gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
 	"forecast/internal/golden": {"forecast/model"},

@@ -10,6 +10,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/forecast/unconstrain"
 )
 
 // Bounded wraps a model and keeps its forecasts possible: finite, between floor and
@@ -31,7 +32,7 @@ type Bounded struct {
 // is not estimated. They include the uncertainty of the level.
 type Behind struct {
 	Demand, Draw []float64
-	Unknown      Unknown
+	Uncertainty  unconstrain.Uncertainty
 }
 
 var _ model.Model = Bounded{}
@@ -83,7 +84,7 @@ func (b Bounded) Fit(y capcli.Series) (model.Fitted, error) {
 	case behind.Draw == nil:
 		return fit, nil
 	}
-	fit.unsure, y.Values = behind.Unknown, behind.Draw
+	fit.unsure, y.Values = behind.Uncertainty, behind.Draw
 	if wide, err := b.fit(y, n); err == nil {
 		fit.wide = wide.Fitted
 	}
@@ -126,10 +127,10 @@ func afterSkip(m model.Model, skipped int) model.Model {
 
 // BoundedFit is a fit of Bounded: the fit of its model, kept within the bounds.
 type BoundedFit struct {
-	model.Fitted              // of the model
-	wide         model.Fitted // gives ranges and futures their width; nil is Fitted
-	unsure       Unknown      // of the level
-	floor        float64      // as in Bounded
+	model.Fitted                         // of the model
+	wide         model.Fitted            // gives ranges and futures their width; nil is Fitted
+	unsure       unconstrain.Uncertainty // of the level
+	floor        float64                 // as in Bounded
 	most         []float64
 	n            int       // steps before the first forecast
 	seen         []float64 // what the model was fitted to

@@ -222,7 +222,7 @@ func (n *jointNoise) Innovation(step int) float64 {
 // probability draws where in its distribution the value of a step ahead lies.
 func probability(rng model.Noise, step int) float64 {
 	if n, ok := rng.(*jointNoise); ok {
-		return 1 - upper(n.Innovation(step))
+		return 1 - math.Erfc(n.Innovation(step)/math.Sqrt2)/2
 	}
 	return rng.Float64()
 }

@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/unconstrain"
 )
 
 // Censoring says how much of a history was held down by capacity.
@@ -71,7 +72,7 @@ func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 			c.Unknown++
 		}
 		if p.LimitKnown(k) {
-			if rooms++; usage > 0 && usage >= forecast.NearLimit*p.Limit[k] {
+			if rooms++; usage > 0 && usage >= unconstrain.NearLimit*p.Limit[k] {
 				at++
 			}
 		}
@@ -90,8 +91,8 @@ func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 		c.AtCapacity = &at
 	}
 	c.Cut = c.Queue + c.Guessed
-	if t.info.Tobit.Sigma > 0 {
-		sigma, ar := capcli.Figure(t.info.Tobit.Sigma), capcli.Figure(t.info.AR)
+	if t.info.Sigma > 0 {
+		sigma, ar := capcli.Figure(t.info.Sigma), capcli.Figure(t.info.AR)
 		c.Sigma, c.AR = &sigma, &ar
 	}
 	return c.withMeans(v, t)
@@ -147,7 +148,7 @@ func (v *view) atCap() []string {
 			continue
 		}
 		steps++
-		if x > 0 && x >= forecast.NearLimit*v.cap[i] {
+		if x > 0 && x >= unconstrain.NearLimit*v.cap[i] {
 			at, most = at+1, min(most, v.cap[i])
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/unconstrain"
 	"capcli/profile/demand"
 	"capcli/profile/series"
 )
@@ -22,10 +23,10 @@ type unconstrainer struct {
 // latentDemand is the demand behind the first steps of a history.
 type latentDemand struct {
 	demand []float64
-	draw   []float64        // one demand that may have been; nil where demand is not guessed
-	unsure forecast.Unknown // of the level of the steps ahead
-	hidden []bool           // steps in which usage was held down and nobody knows by how much
-	info   forecast.Unconstrained
+	draw   []float64               // one demand that may have been; nil where demand is not guessed
+	unsure unconstrain.Uncertainty // of the level of the steps ahead
+	hidden []bool                  // steps in which usage was held down and nobody knows by how much
+	info   unconstrain.Estimate
 	err    error
 }
 
@@ -54,19 +55,19 @@ func (p *unconstrainer) latent(usage []float64, opts forecast.Options) *latentDe
 func (p *unconstrainer) unconstrain(usage []float64, opts forecast.Options) *latentDemand {
 	t := &latentDemand{hidden: make([]bool, len(usage))}
 	k := p.FineSteps(len(usage))
-	c := forecast.Censoring{Pending: firstValues(p.Pending, k), Limit: firstValues(p.Limit, k), Seasons: opts.Seasons, Seed: opts.Seed}
+	c := unconstrain.Censoring{Pending: firstValues(p.Pending, k), Limit: firstValues(p.Limit, k), Seasons: opts.Seasons, Seed: opts.Seed}
 	if p.Into != nil {
 		c.Seasons = usualSeasons(p.FineStep)
 	}
 	y := p.Fine.Series
 	y.Values = y.Values[:k:k]
 	var latent capcli.Series
-	if latent, t.info, t.err = forecast.Unconstrain(y, c); t.err == nil {
+	if latent, t.info, t.err = unconstrain.Demand(y, c); t.err == nil {
 		t.demand = p.Fold(usage, latent.Values)
 		if t.info.Draw != nil {
 			t.draw = p.Fold(usage, t.info.Draw)
 		}
-		t.unsure = t.info.Unknown
+		t.unsure = t.info.Uncertainty
 		if p.Into != nil && len(usage) > 0 {
 			t.unsure = t.unsure.Coarse(max(1, k/len(usage)), p.Combine == series.Sum)
 		}
@@ -169,6 +170,5 @@ func (s *summedDemand) latent(n int) *latentDemand {
 		}
 	}
 	t.info.Share = float64(cut) / float64(max(1, known))
-	t.info.Usage, t.info.Latent = meanKnown(s.sum.Values[:n]), meanKnown(t.demand)
 	return t
 }

@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/unconstrain"
 	"capcli/profile/demand"
 	"capcli/profile/series"
 )
@@ -44,7 +45,7 @@ func TestABacktestTellsDemandFromThePastAlone(t *testing.T) {
 		t.Error("the demand before an origin hangs on what came after it")
 	}
 	for i, v := range whole.actual() {
-		if cut := usage[i] >= forecast.NearLimit*capacity; cut != math.IsNaN(v) || !cut && v != usage[i] {
+		if cut := usage[i] >= unconstrain.NearLimit*capacity; cut != math.IsNaN(v) || !cut && v != usage[i] {
 			t.Fatalf("step %d: usage %v, held against %v", i, usage[i], v)
 		}
 	}

@@ -169,7 +169,7 @@ func (q *question) bounded(v *view, name string, steps int, opts forecast.Option
 	if usage := v.usage; usage != nil {
 		b.Behind = func(values []float64) (forecast.Behind, error) {
 			t := usage.latent(values, opts)
-			return forecast.Behind{Demand: t.demand, Draw: t.draw, Unknown: t.unsure}, t.err
+			return forecast.Behind{Demand: t.demand, Draw: t.draw, Uncertainty: t.unsure}, t.err
 		}
 	}
 	return b

@@ -14,7 +14,7 @@ import (
 	"testing/iotest"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/unconstrain"
 	"capcli/profile/series"
 	"capcli/profile/trace"
 )
@@ -115,8 +115,8 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if nearLimit != forecast.NearLimit {
-		t.Errorf("all GPUs are held from %g of the capacity on, in a forecast from %g", nearLimit, forecast.NearLimit)
+	if nearLimit != unconstrain.NearLimit {
+		t.Errorf("all GPUs are held from %g of the capacity on, in a forecast from %g", nearLimit, unconstrain.NearLimit)
 	}
 }
 

@@ -212,7 +212,7 @@ func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string
 }
 
 // nearLimit is the share of the capacity from which on all of it counts as held, as in
-// forecast.NearLimit.
+// unconstrain.NearLimit.
 const nearLimit = 0.995
 
 // atCapacity counts the steps in which all that was there was held.

@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"errors"
@@ -26,14 +26,14 @@ func TestUnconstrainTakesAnything(t *testing.T) {
 	} {
 		for _, limit := range [][]float64{{8}, {nan}, nil, {0}} {
 			before := slices.Clone(y)
-			got, info, err := Unconstrain(capcli.Series{Values: y}, Censoring{Limit: limit, Seasons: []int{2, 3, 24}})
+			got, info, err := Demand(capcli.Series{Values: y}, Censoring{Limit: limit, Seasons: []int{2, 3, 24}})
 			if err != nil {
 				t.Errorf("%s, limit %v: %v", name, limit, err)
 				continue
 			}
 			for i, v := range got.Values {
 				if math.IsNaN(y[i]) != math.IsNaN(v) || v < y[i] || math.IsInf(v, 0) {
-					t.Errorf("%s, limit %v: value %d is %v of usage %v (%+v)", name, limit, i, v, y[i], info.Tobit)
+					t.Errorf("%s, limit %v: value %d is %v of usage %v (sigma %v)", name, limit, i, v, y[i], info.Sigma)
 				}
 				if !math.IsNaN(y[i]) && math.Float64bits(before[i]) != math.Float64bits(y[i]) {
 					t.Errorf("%s: usage was changed", name)
@@ -47,7 +47,7 @@ func TestQueueSaysWhatWasMissing(t *testing.T) {
 	nan := math.NaN()
 	usage := capcli.Series{Values: []float64{4, 8, 8, 8, 8, 8, 5, 4, 3, 8}}
 	pending := []float64{0, 0, 2, 4, 2, 0, 0, 0, 0, nan}
-	got, info, err := Unconstrain(usage, Censoring{Pending: pending, Limit: []float64{8}})
+	got, info, err := Demand(usage, Censoring{Pending: pending, Limit: []float64{8}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestQueueSaysWhatWasMissing(t *testing.T) {
 	}
 	// Jobs that hold their GPUs for 4 steps and waited: the same work, earlier.
 	usage.Values, pending = []float64{4, 8, 8, 8, 8, 8, 8, 4, 3, 2}, []float64{0, 0, 2, 4, 2, 0, 0, 0, 0, 0}
-	got, _, err = Unconstrain(usage, Censoring{Pending: pending, Hold: 4})
+	got, _, err = Demand(usage, Censoring{Pending: pending, Hold: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestUnconstrainRefuses(t *testing.T) {
 		"all away":  {[]float64{math.NaN()}, Censoring{}, model.ErrTooShort},
 		"no values": {nil, Censoring{}, model.ErrTooShort},
 	} {
-		if _, _, err := Unconstrain(capcli.Series{Values: row.y}, row.c); !errors.Is(err, row.want) {
+		if _, _, err := Demand(capcli.Series{Values: row.y}, row.c); !errors.Is(err, row.want) {
 			t.Errorf("%s: error %v, want %v", name, err, row.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"math"
@@ -13,42 +13,40 @@ import (
 
 const (
 	chainWork  = 4_000_000 // draws in all
-	chainMost  = 800       // sweeps
-	chainLeast = 60
+	chainMost  = 800       // the most sweeps
+	chainLeast = 60        // the least
 )
 
-// cutChain draws the values that were cut, and the regression with them, in turn
-// (data augmentation: Tanner & Wong 1987; for the Tobit regression Chib 1992,
-// "Bayes inference in the Tobit censored regression model"; with errors that hang
-// together Wei 1999, "A Bayesian approach to dynamic Tobit models"). The errors of
-// the regression are an autoregression of order one, e_t = a e_(t-1) + w_t: a step
-// held at the limit between two others that are is expected higher than one alone.
+// cutChain draws the values that were cut and the coefficients of the regression in turn
+// (data augmentation: Tanner & Wong 1987; for the Tobit regression Chib 1992, "Bayes
+// inference in the Tobit censored regression model"; with autocorrelated errors Wei
+// 1999, "A Bayesian approach to dynamic Tobit models"). The errors are an autoregression
+// of order one, e_t = a e_(t-1) + w_t: the expected value of a step at the limit is
+// higher between two others at the limit than alone.
 type cutChain struct {
 	*cutFit
 	at  []int
 	rng *rand.Rand
 
-	paired []bool // the step before is known, and next to it
-	own    *mat.SymDense
-	before *mat.SymDense
-	cross  *mat.SymDense
-	begin  *mat.SymDense
+	paired []bool // the value of the step before is known
+	// Sums of products of rows of x: of paired rows with themselves, of the rows before
+	// them, of the two with each other, and of the other rows.
+	own, before, cross, begin *mat.SymDense
 
 	coef  []float64
-	a, sd float64 // of the errors: coefficient, and standard deviation of w
-	e     []float64
-	mean  []float64
+	a, sd float64   // of the errors: coefficient, and standard deviation of w
+	e     []float64 // the errors
+	mean  []float64 // of the regression
 }
 
-// cutTold holds the estimates of a chain for the values that were cut.
-type cutTold struct {
-	full  []float64 // expected
-	draw  []float64 // one that may have been
+// cutEstimate holds the estimates of a chain for the values that were cut.
+type cutEstimate struct {
+	full  []float64 // expected values
+	draw  []float64 // one plausible series
 	ar    float64
-	coef  []float64
 	sigma float64
 	level [][]float64 // by draw: the regression in the steps of the last season
-	noise Unknown     // of values about that level
+	noise Uncertainty // of values about that level
 }
 
 func newCutChain(f *cutFit, at []int, seed capcli.Seed) *cutChain {
@@ -73,7 +71,7 @@ func newCutChain(f *cutFit, at []int, seed capcli.Seed) *cutChain {
 			}
 		}
 	}
-	full := f.Impute(f.y, f.x, f.cut)
+	full := f.impute(f.y, f.x, f.cut)
 	c.regress()
 	for i, v := range full {
 		c.e[i] = v - c.mean[i]
@@ -84,10 +82,10 @@ func newCutChain(f *cutFit, at []int, seed capcli.Seed) *cutChain {
 
 // run goes through the sweeps and averages the second half of them. top bounds the
 // values, on their own scale.
-func (c *cutChain) run(season int, top float64) cutTold {
+func (c *cutChain) run(season int, top float64) cutEstimate {
 	n := len(c.y)
 	sweeps := min(chainMost, max(chainLeast, chainWork/n))
-	out := cutTold{full: make([]float64, n), draw: make([]float64, n), coef: make([]float64, len(c.coef))}
+	out := cutEstimate{full: make([]float64, n), draw: make([]float64, n)}
 	limit, used := c.scale.transform(top), 0.0
 	for sweep := range sweeps {
 		c.sweep(limit)
@@ -100,17 +98,10 @@ func (c *cutChain) run(season int, top float64) cutTold {
 		used++
 		out.ar += (c.a - out.ar) / used
 		out.sigma += (c.sd/math.Sqrt(1-c.a*c.a) - out.sigma) / used
-		for j, v := range c.coef {
-			out.coef[j] += (v - out.coef[j]) / used
-		}
 		for i, v := range c.e {
 			out.full[i] += (math.Min(top, c.scale.untransform(c.mean[i]+v)) - out.full[i]) / used
 		}
-		level := make([]float64, min(season, n))
-		for k := range level {
-			level[k] = c.mean[n-len(level)+k]
-		}
-		out.level = append(out.level, level)
+		out.level = append(out.level, slices.Clone(c.mean[n-min(season, n):]))
 	}
 	c.subtractFullVariance(out.level, out.ar, out.sigma*math.Sqrt(1-out.ar*out.ar))
 	out.noise = c.noise(out.level, model.ZScore(95)*out.sigma, top)
@@ -125,7 +116,7 @@ func (c *cutChain) run(season int, top float64) cutTold {
 	return out
 }
 
-// regress puts the means of the regression.
+// regress sets the means to those of the coefficients.
 func (c *cutChain) regress() {
 	for i := range c.mean {
 		c.mean[i] = model.Dot(c.x.RawRowView(i), c.coef)
@@ -136,8 +127,8 @@ func (c *cutChain) regress() {
 // the observed values.
 const vague = 3
 
-// drawCoef draws the coefficients given the full series: normal with precision
-// X'V^-1 X and the prior's, V being the errors' covariance.
+// drawCoef draws the coefficients given the full series: from a normal distribution
+// whose precision is X'V^-1 X plus that of the prior. V is the covariance of the errors.
 func (c *cutChain) drawCoef() {
 	n, p := c.x.Dims()
 	y, g := make([]float64, n), make([]float64, n)
@@ -190,9 +181,9 @@ func (c *cutChain) drawCoef() {
 	}
 }
 
-// precision is that of the coefficients given the full series, X'V^-1 X and the
-// prior's, V being the covariance of errors with this coefficient and standard
-// deviation.
+// precision returns the precision of the coefficients given the full series: X'V^-1 X
+// plus that of the prior. V is the covariance of errors with the coefficient a and the
+// standard deviation sd.
 func (c *cutChain) precision(a, sd float64) *mat.SymDense {
 	_, p := c.x.Dims()
 	q, s := mat.NewSymDense(p, nil), 1/(sd*sd)
@@ -209,9 +200,10 @@ func (c *cutChain) precision(a, sd float64) *mat.SymDense {
 	return q
 }
 
-// subtractFullVariance takes off draws of the level what would not be known of it had nothing been
-// cut, which a model's own spread has already: the variance of the level is that
-// given the full series, and that of its mean over the full series that may be.
+// subtractFullVariance shrinks draws of the level by the variance that the level would
+// have if nothing were cut, since the spread of a forecasting model includes that
+// variance. The variance of the level is its variance given the full series plus the
+// variance of its mean over the plausible full series.
 func (c *cutChain) subtractFullVariance(level [][]float64, a, sd float64) {
 	var chol mat.Cholesky
 	if len(level) == 0 || !chol.Factorize(c.precision(a, sd)) {
@@ -239,10 +231,10 @@ func (c *cutChain) subtractFullVariance(level [][]float64, a, sd float64) {
 	}
 }
 
-// noise returns how far values lie from the level, given draws of the level on the
-// scale and the distance within which 95 of 100 errors lie there.
-func (c *cutChain) noise(level [][]float64, far, top float64) Unknown {
-	var out Unknown
+// noise returns the spread of values about the level, given draws of the level on the
+// scale, and the distance far within which 95 of 100 errors lie there.
+func (c *cutChain) noise(level [][]float64, far, top float64) Uncertainty {
+	var out Uncertainty
 	for k := range min(len(c.y), len(level[0])) {
 		middle := 0.0
 		for _, l := range level {
@@ -255,10 +247,10 @@ func (c *cutChain) noise(level [][]float64, far, top float64) Unknown {
 	return out
 }
 
-// drawFull draws the level of phases that are always full given the errors there,
-// rather than given the values: both move at once, where the values alone would let
-// the level go no further than their mean (interweaving: Yu & Meng 2011, "To center
-// or not to center"). The level is then as its prior has it, above all limits.
+// drawFull draws the level of phases that are always full from its prior, above all
+// limits there. It holds the errors of these steps fixed, so that level and values move
+// together: with the values fixed, the level would stay near their mean (interweaving:
+// Yu & Meng 2011, "To center or not to center").
 func (c *cutChain) drawFull() {
 	_, p := c.x.Dims()
 	for j := p - len(c.full); j < p; j++ {
@@ -282,11 +274,11 @@ func (c *cutChain) drawFull() {
 	}
 }
 
-// mostAR is the largest coefficient of errors on those before.
+// mostAR is the largest coefficient of an error on the one before.
 const mostAR = 0.99
 
-// drawErrors draws the coefficient of the errors and their variance, given them. The
-// chi-squared is that of Wilson & Hilferty (1931).
+// drawErrors draws the coefficient and the variance of the errors, given the errors. The
+// chi-squared draw uses the approximation of Wilson & Hilferty (1931).
 func (c *cutChain) drawErrors() {
 	cross, square := 0.0, 0.0
 	for i, e := range c.e {
@@ -341,10 +333,10 @@ func (c *cutChain) sweep(limit float64) {
 	}
 }
 
-// normalAbove draws from the standard normal distribution above a bound: the
-// normal itself until one is over it where that is soon, else an exponential from
-// the bound on, kept with the odds of the ratio of the two densities (Robert
-// 1995, "Simulation of truncated normal variables").
+// normalAbove draws from the standard normal distribution above a bound. For a low bound
+// it draws normals until one is above. Otherwise it draws an exponential from the bound
+// on and keeps it with the ratio of the two densities as its probability (Robert 1995,
+// "Simulation of truncated normal variables").
 func normalAbove(bound float64, rng *rand.Rand) float64 {
 	if bound < 0.4 {
 		for {
@@ -362,8 +354,8 @@ func normalAbove(bound float64, rng *rand.Rand) float64 {
 	}
 }
 
-// autoregression is the coefficient of each error on the one before, kept under
-// 1, and the standard deviation of what is left.
+// autoregression returns the coefficient of each error on the one before, below 1, and
+// the standard deviation of the rest.
 func autoregression(e []float64, at []int) (a, sd float64) {
 	cross, square, pairs := 0.0, 0.0, 0
 	for i := 1; i < len(e); i++ {

@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"math"
@@ -60,7 +60,7 @@ func TestTobitAsR(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.CheckNear(t, "EM mu and sigma", []float64{em.Coef[0], em.Sigma, em.LogLik}, []float64{s.Survreg.Mu, s.Survreg.Sigma, s.Survreg.Loglik}, 1e-6)
-	golden.CheckNear(t, "imputed", em.Impute(s.Y, x, cut), s.EM.Imputed, 1e-6)
+	golden.CheckNear(t, "imputed", em.impute(s.Y, x, cut), s.EM.Imputed, 1e-6)
 	mu, sigma, _ := Detruncate(s.Y, cut, 0.5)
 	golden.CheckNear(t, "projection detruncation", []float64{mu, sigma}, []float64{s.Projection.Mu, s.Projection.SD}, 1e-4)
 

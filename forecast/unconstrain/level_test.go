@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"fmt"
@@ -61,15 +61,15 @@ func TestDemandCutMostOfTheTime(t *testing.T) {
 			for k := range curves {
 				demand := demandOf(shape, uint64(k+1))
 				usage, limit := capped(demand, row.share)
-				got, info, err := Unconstrain(capcli.Series{Values: usage}, Censoring{Limit: []float64{limit}, Seasons: []int{24, 168}, Seed: 1})
+				got, info, err := Demand(capcli.Series{Values: usage}, Censoring{Limit: []float64{limit}, Seasons: []int{24, 168}, Seed: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
 				off := model.Mean(got.Values) - model.Mean(demand)
 				bias += off / model.Mean(demand) / curves
-				side := info.Unknown.Below
+				side := info.Uncertainty.Below
 				if off < 0 {
-					side = info.Unknown.Above
+					side = info.Uncertainty.Above
 				}
 				unknown += model.Mean(side) / model.Mean(demand) / curves
 			}
@@ -114,7 +114,7 @@ func TestAlwaysFullPhases(t *testing.T) {
 			}
 			usage[i] = math.Min(limit, demand[i])
 		}
-		got, info, err := Unconstrain(capcli.Series{Values: usage}, Censoring{Limit: []float64{limit}, Seasons: []int{24, 168}, Seed: 1})
+		got, info, err := Demand(capcli.Series{Values: usage}, Censoring{Limit: []float64{limit}, Seasons: []int{24, 168}, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,8 +127,8 @@ func TestAlwaysFullPhases(t *testing.T) {
 			steps++
 			told += (got.Values[i] - told) / steps
 			came += (demand[i] - came) / steps
-			ahead := i % info.Unknown.Steps()
-			below, above = math.Min(below, info.Unknown.Below[ahead]), math.Min(above, info.Unknown.Above[ahead])
+			ahead := i % info.Uncertainty.Steps()
+			below, above = math.Min(below, info.Uncertainty.Below[ahead]), math.Min(above, info.Uncertainty.Above[ahead])
 		}
 		t.Logf("%s: mean %.1f of %.1f; in full phases %.1f from %.1f to %.1f", r.name, model.Mean(got.Values), model.Mean(demand), told, told-2*below, told+2*above)
 		if r.high == 260 && math.Abs(model.Mean(got.Values)/model.Mean(demand)-1) > 0.05 {
@@ -147,15 +147,15 @@ func TestAlwaysFullPhases(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	u := Unknown{Below: []float64{3, 0, 1, 1}, Above: []float64{4, 0, 2, 2}}
-	fc := model.Forecast{Mean: []float64{10, 10, 10, 10, 10}, Intervals: []model.Interval{{Level: spreadLevel, Lo: []float64{6, 6, 6, 6, 6}, Hi: []float64{13, 13, 13, 13, 13}}}}
+	u := Uncertainty{Below: []float64{3, 0, 1, 1}, Above: []float64{4, 0, 2, 2}}
+	fc := model.Forecast{Mean: []float64{10, 10, 10, 10, 10}, Intervals: []model.Interval{{Level: 68.26894921370859, Lo: []float64{6, 6, 6, 6, 6}, Hi: []float64{13, 13, 13, 13, 13}}}}
 	u.Widen(fc)
 	golden.CheckNear(t, "low ends", fc.Intervals[0].Lo, []float64{5, 6, 10 - math.Sqrt(17), 10 - math.Sqrt(17), 5}, 1e-9)
 	golden.CheckNear(t, "high ends", fc.Intervals[0].Hi, []float64{15, 13, 10 + math.Sqrt(13), 10 + math.Sqrt(13), 15}, 1e-9)
 	golden.CheckNear(t, "mean of two steps", u.Coarse(2, false).Above, []float64{2, 2}, 1e-12)
 	golden.CheckNear(t, "sum of six steps", u.Coarse(6, true).Below, []float64{8}, 1e-12)
-	golden.CheckNear(t, "of a sum", u.Plus(Unknown{Below: []float64{4}, Above: []float64{3}}).Below, []float64{5, 4, math.Sqrt(17), math.Sqrt(17)}, 1e-12)
-	golden.CheckNear(t, "of a sum with nothing", u.Plus(Unknown{}).Above, u.Above, 1e-12)
+	golden.CheckNear(t, "of a sum", u.Plus(Uncertainty{Below: []float64{4}, Above: []float64{3}}).Below, []float64{5, 4, math.Sqrt(17), math.Sqrt(17)}, 1e-12)
+	golden.CheckNear(t, "of a sum with nothing", u.Plus(Uncertainty{}).Above, u.Above, 1e-12)
 	rng := capcli.Seed(1).Stream("move")
 	high := 0
 	for range 1000 {

@@ -1,4 +1,6 @@
-package forecast
+// Package unconstrain estimates the demand behind usage that a capacity limited: from the
+// queue where one was recorded, else by a Tobit regression on trend and seasons.
+package unconstrain
 
 import (
 	"fmt"
@@ -9,46 +11,41 @@ import (
 	"capcli/forecast/model"
 )
 
-// Unconstrained says how demand was estimated from usage.
-type Unconstrained struct {
-	Cut     []bool  // steps in which demand was more than usage, or may have been
-	Share   float64 // of the known steps that are cut
-	Queue   int     // cut steps whose unmet demand the queue tells
-	Guessed int     // cut steps whose unmet demand the regression tells
-	Usage   float64 // mean of usage
-	Latent  float64 // mean of latent demand
-	Tobit   Tobit   // the regression; Sigma is 0 where there was none
-	AR      float64 // correlation of its errors from step to step
-	Scale   float64 // power of the values on which its errors are normal; 0 is the logarithm
-	Unknown Unknown // of the level
-	// Draw is one demand that may have been, nil where the regression tells
-	// nothing: what is expected of the steps that are cut varies less than demand
-	// does, and a model fitted to it thinks itself too sure (Rubin 1987, "Multiple
-	// imputation for nonresponse in surveys").
+// Estimate describes how demand was estimated from usage.
+type Estimate struct {
+	Cut         []bool      // steps in which demand was more than usage, or may have been
+	Share       float64     // of the known steps that are cut
+	Queue       int         // cut steps whose unmet demand the queue gives
+	Guessed     int         // cut steps whose unmet demand the regression gives
+	Sigma       float64     // standard deviation of the regression's errors; 0 where there was none
+	AR          float64     // correlation of its errors from step to step
+	Uncertainty Uncertainty // of the level
+	// Draw is one plausible demand; nil where there was no regression. Expected values
+	// vary less than demand does, so a model fitted to them is too sure of itself
+	// (Rubin 1987, "Multiple imputation for nonresponse in surveys").
 	Draw  []float64
 	Notes []string
 }
 
-// Unconstrain estimates the demand behind usage that a limit held down. Where
-// the queue is known, demand is usage and the queue together (see
-// Censoring.Hold). Where only a flag or a limit is, it is the value expected
-// above the usage seen, by a Tobit regression on trend and seasons whose errors
-// hang together over time. Values that are missing stay so. Latent demand is
-// never under usage, but for Hold. A series that tells too little for a
-// regression gives usage back and says so in the notes.
-func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained, error) {
+// Demand estimates the demand behind usage. Where the queue is known, demand is usage
+// plus the queue (see Censoring.Hold). Where only a flag or a limit is known, it is the
+// expected value above the usage seen, by a Tobit regression on trend and seasons with
+// autocorrelated errors. Missing values stay missing. Demand is never below usage,
+// except by Hold. Where the series is too short for a regression, demand is usage, and
+// a note says so. It fails where c does not fit the series, or no value is known.
+func Demand(usage capcli.Series, c Censoring) (capcli.Series, Estimate, error) {
 	n := len(usage.Values)
 	if err := c.check(n); err != nil {
-		return capcli.Series{}, Unconstrained{}, err
+		return capcli.Series{}, Estimate{}, err
 	}
 	for i, v := range usage.Values {
 		if math.IsInf(v, 0) || v < 0 {
-			return capcli.Series{}, Unconstrained{}, fmt.Errorf("unconstrain: usage %d is %g, want 0 or more: %w", i+1, v, model.ErrUnfit)
+			return capcli.Series{}, Estimate{}, fmt.Errorf("unconstrain: usage %d is %g, want 0 or more: %w", i+1, v, model.ErrUnfit)
 		}
 	}
 	latent := usage
 	latent.Values = append([]float64(nil), usage.Values...)
-	info := Unconstrained{Cut: c.cuts(usage.Values)}
+	info := Estimate{Cut: c.cuts(usage.Values)}
 	guess := make([]bool, n)
 	total := 0
 	for i, v := range usage.Values {
@@ -80,7 +77,6 @@ func Unconstrain(usage capcli.Series, c Censoring) (capcli.Series, Unconstrained
 	if info.Draw != nil {
 		c.settle(info.Draw)
 	}
-	info.Usage, info.Latent = knownMean(usage.Values), knownMean(latent.Values)
 	return latent, info, nil
 }
 
@@ -97,7 +93,7 @@ func (c *Censoring) settle(latent []float64) {
 }
 
 // impute replaces the values to estimate by their expected values.
-func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
+func (u *Estimate) impute(v []float64, guess []bool, c *Censoring) {
 	var at []int
 	for i, x := range v {
 		if model.IsFinite(x) {
@@ -113,22 +109,22 @@ func (u *Unconstrained) impute(v []float64, guess []bool, c *Censoring) {
 		u.Notes = append(u.Notes, fmt.Sprintf("%d of %d steps are at the limit, which leaves too little to tell what more was wanted: usage stands there", u.Guessed, len(at)))
 		return
 	}
-	u.tell(v, y, cut, at, fits, c)
+	u.average(v, y, cut, at, fits, c)
 }
 
-// tell averages over the scales by their evidence. Ranges use the square root of the
+// average averages over the scales by their evidence. Ranges use the square root of the
 // odds, since evidence about the shape of unobserved values is weak.
-func (u *Unconstrained) tell(v, y []float64, cut []bool, at []int, fits []*cutFit, c *Censoring) {
+func (u *Estimate) average(v, y []float64, cut []bool, at []int, fits []*cutFit, c *Censoring) {
 	season := 1
 	for _, m := range c.Seasons {
 		season = max(season, m)
 	}
 	low, high := slices.Min(y), slices.Max(y)
-	top := high + beyond*math.Max(high-low, 0)
+	top := high + mostRanges*math.Max(high-low, 0)
 	weights, all, wide := scaleWeights(fits)
 	full := make([]float64, len(at))
 	var levels [][]float64
-	var noise []Unknown
+	var noise []Uncertainty
 	for k, f := range fits {
 		if weights[k] == 0 {
 			continue
@@ -138,7 +134,7 @@ func (u *Unconstrained) tell(v, y []float64, cut []bool, at []int, fits []*cutFi
 			full[i] += weights[k] / all * t.full[i]
 		}
 		if k == 0 {
-			u.Tobit, u.AR, u.Scale = Tobit{Coef: t.coef, Sigma: t.sigma, LogLik: f.LogLik, Iter: f.Iter}, t.ar, f.scale.power
+			u.Sigma, u.AR = t.sigma, t.ar
 			u.Draw = slices.Clone(v)
 			for j, i := range at {
 				if cut[j] {
@@ -155,24 +151,24 @@ func (u *Unconstrained) tell(v, y []float64, cut []bool, at []int, fits []*cutFi
 			v[i] = math.Max(v[i], full[k])
 		}
 	}
-	u.Unknown = unknownOf(levels, noise, noise[0].times(math.Sqrt(wide)), at, len(v))
+	u.Uncertainty = uncertaintyOf(levels, noise, noise[0].times(math.Sqrt(wide)), at, len(v))
 	u.warn(v, at, fits[0].full)
 }
 
 // warn notes the phases of a season in which the data show only that demand exceeded
 // usage, and how far demand may lie from the estimate there.
-func (u *Unconstrained) warn(v []float64, at []int, full []fullColumn) {
+func (u *Estimate) warn(v []float64, at []int, full []fullColumn) {
 	for _, f := range full {
 		told, below, above, n := 0.0, 0.0, 0.0, 0.0
 		for k, i := range at {
 			if f.column[k] == 0 {
 				continue
 			}
-			ahead := ((i-len(v))%u.Unknown.Steps() + u.Unknown.Steps()) % u.Unknown.Steps()
+			ahead := ((i-len(v))%u.Uncertainty.Steps() + u.Uncertainty.Steps()) % u.Uncertainty.Steps()
 			n++
 			told += (v[i] - told) / n
-			below += (u.Unknown.Below[ahead] - below) / n
-			above += (u.Unknown.Above[ahead] - above) / n
+			below += (u.Uncertainty.Below[ahead] - below) / n
+			above += (u.Uncertainty.Above[ahead] - above) / n
 		}
 		u.Notes = append(u.Notes, fmt.Sprintf("usage stands at the limit in (almost) every step of %d of the %d phases of the season: how much was wanted there is not in the data; it is put at %.4g, may be from %.4g to %.4g (95%%), and the ranges of the forecast carry that; give the queue to know it",
 			f.phases, f.season, told, told-model.ZScore(95)*below, told+model.ZScore(95)*above))
@@ -193,20 +189,7 @@ func scaleWeights(fits []*cutFit) (weights []float64, all, roots float64) {
 	return weights, all, roots
 }
 
-// leastOdds are the odds below which a scale is ignored.
-const leastOdds = 0.05
-
-// knownMean returns the mean of the known values, NaN where there are none.
-func knownMean(v []float64) float64 {
-	mean, n := math.NaN(), 0.0
-	for _, x := range v {
-		if !model.IsFinite(x) {
-			continue
-		}
-		if n++; n == 1 {
-			mean = 0
-		}
-		mean += (x - mean) / n
-	}
-	return mean
-}
+const (
+	leastOdds  = 0.05 // below which a scale is ignored
+	mostRanges = 9    // of what was seen, how far above it demand may be
+)

@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"archive/tar"
@@ -35,7 +35,7 @@ func TestCutDemandIsForecastWithoutBias(t *testing.T) {
 	golden.Read(t, "censored-synthetic", &g)
 	for _, name := range []string{"q0.99", "q0.9", "q0.75", "q0.5"} {
 		s := g[name]
-		u, info, err := Unconstrain(capcli.Series{Values: s.Train}, Censoring{Limit: []float64{s.Cap}, Seasons: []int{24, 168}})
+		u, info, err := Demand(capcli.Series{Values: s.Train}, Censoring{Limit: []float64{s.Cap}, Seasons: []int{24, 168}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestCutDemandIsForecastWithoutBias(t *testing.T) {
 		for i := range at {
 			at[i] = i
 		}
-		x := waves(at, true, []int{24, 168}, []int{1, 1})
+		x := waves(at, 6, true, []int{24, 168}, []int{1, 1})
 		_, p := x.Dims()
 		var qr mat.QR
 		qr.Factorize(x.Slice(0, len(s.Train), 0, p))
@@ -58,7 +58,7 @@ func TestCutDemandIsForecastWithoutBias(t *testing.T) {
 			bias += d / float64(len(s.Test))
 			mae += math.Abs(d) / float64(len(s.Test))
 		}
-		t.Logf("%s: share cut %.2f, bias %.2f, MAE %.2f (all of demand known: %.2f, %.2f), AR %.2f, terms %d", name, info.Share, bias, mae, s.Latent.Bias, s.Latent.MAE, info.AR, len(info.Tobit.Coef))
+		t.Logf("%s: share cut %.2f, bias %.2f, MAE %.2f (all of demand known: %.2f, %.2f), AR %.2f, sigma %.2f", name, info.Share, bias, mae, s.Latent.Bias, s.Latent.MAE, info.AR, info.Sigma)
 		if math.Abs(bias-s.Latent.Bias) > 2 {
 			t.Errorf("%s: bias %.2f GPUs, want within 2 of %.2f, that of the full demand", name, bias, s.Latent.Bias)
 		}
@@ -135,11 +135,11 @@ func TestEarth(t *testing.T) {
 		cap := used[name][0] + room[name][0]
 		of := func(c Censoring) float64 {
 			c.Seasons = []int{24}
-			_, info, err := Unconstrain(y, c)
+			latent, _, err := Demand(y, c)
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			return info.Latent
+			return model.Mean(model.Observed(latent.Values))
 		}
 		cut := make([]bool, len(y.Values))
 		for i, q := range queued[name] {

@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"cmp"
@@ -13,12 +13,12 @@ import (
 // cutFit is a Tobit regression on trend and Fourier terms, on one scale of the
 // values, with what it was fitted to.
 type cutFit struct {
-	Tobit
+	tobit
 	scale cutScale
 	y     []float64 // on the scale
 	x     *mat.Dense
 	cut   []bool
-	prior []float64    // standard deviation of each coefficient about zero; 0 is not known
+	prior []float64    // standard deviation of each coefficient about zero; 0 is no prior
 	seen  float64      // spread of y
 	score float64      // twice the logarithm of the evidence
 	fair  float64      // logarithm of the likelihood of the values themselves
@@ -30,10 +30,9 @@ type cutFit struct {
 // moved up by shift first.
 type cutScale struct{ power, shift float64 }
 
-// cutScales are those that are tried on values up to high: demand whose errors are
-// of one size; demand that falls further than it rises, as a cluster does that is
-// near full but for a few holes; and demand whose errors grow with it, where no
-// value is zero.
+// cutScales returns the scales to try on values from low to high: for errors of one size;
+// for demand that falls further than it rises, as in a cluster that is nearly full
+// except for a few holes; and, where no value is zero, for errors that grow with demand.
 func cutScales(low, high float64) []cutScale {
 	out := []cutScale{{power: 1}, {power: 2, shift: high / 4}}
 	if low > 0 {
@@ -62,7 +61,7 @@ func (s cutScale) untransform(v float64) float64 {
 	return math.Pow(math.Max(0, v), 1/s.power) - s.shift
 }
 
-// slope is the logarithm of the derivative of on.
+// slope returns the logarithm of the derivative of transform.
 func (s cutScale) slope(v float64) float64 {
 	switch s.power {
 	case 1:
@@ -86,8 +85,9 @@ const plainOdds = 7
 // leastWhole is the least number of values that are not cut.
 const leastWhole = 3
 
-// fitCut fits the regression on each scale that the values allow, best first. Its
-// columns are chosen on the values as they are. at are the places of y in the series.
+// fitCut fits the regression on each scale that the values allow and returns the fits,
+// best first; nil where there is none. It chooses the columns on the values as they are.
+// at are the places of y in the series.
 func fitCut(y []float64, cut []bool, at, seasons []int) []*cutFit {
 	var out []*cutFit
 	var chosen *cutColumns
@@ -106,7 +106,7 @@ func fitCut(y []float64, cut []bool, at, seasons []int) []*cutFit {
 	if len(out) == 0 {
 		return nil
 	}
-	// Of a shape, errors that hang together tell as much as their innovations do.
+	// Autocorrelated errors say as much about the scale as their innovations do.
 	a := out[0].lag(at)
 	for _, f := range out {
 		_, p := f.x.Dims()
@@ -135,7 +135,7 @@ type cutSearch struct {
 	cut      []bool
 	at       []int
 	seasons  []int
-	worth    float64 // share of independent steps that the steps are worth
+	worth    float64 // number of independent steps that carry as much information, as a share of the steps
 	cutColumns
 	found *cutFit
 }
@@ -152,11 +152,11 @@ func newCutSearch(scale cutScale, values []float64, cut []bool, at, seasons []in
 	return s
 }
 
-// bestColumns are the columns, with or without those of full phases, by BIC; nil where not
-// even a mean can be told. Errors that hang together tell less than as many that do
-// not, so the likelihood counts for (1-a)/(1+a) of itself, a being their correlation
-// from step to step: else noise that lingers is taken for seasons. a is that of the
-// fit that leaves less of it.
+// bestColumns returns the best columns by BIC, with or without those of full phases; nil
+// where not even a mean can be fitted. Autocorrelated errors carry less information
+// than independent ones, so the likelihood is weighted by (1-a)/(1+a), a being their
+// correlation from step to step; otherwise slow noise passes for seasons. a is the
+// smaller of the correlations with and without full phases.
 func (s *cutSearch) bestColumns(full []fullColumn) *cutColumns {
 	ways := [][]fullColumn{nil}
 	if len(full) > 0 {
@@ -190,10 +190,10 @@ func (s *cutSearch) bestColumns(full []fullColumn) *cutColumns {
 	return out
 }
 
-// run chooses trend and Fourier terms by BIC, one after the other and twice round,
-// since a trend that is small beside the seasons shows only once they are in. Terms
-// have a prior of the size of what was seen, for where a phase of a season is always
-// cut the likelihood alone has no maximum.
+// run chooses trend and Fourier terms by BIC, one after the other. It does so twice,
+// since a trend that is small beside the seasons shows only after they are chosen. Terms
+// have a prior of the size of the observed spread: where a phase of a season is always
+// cut, the likelihood alone has no maximum.
 func (s *cutSearch) run() {
 	if s.found = s.fit(); s.found == nil {
 		return
@@ -220,7 +220,8 @@ func (s *cutSearch) hasSeason(k int) bool { return s.seasons[k] > 1 && len(s.y) 
 
 // fit fits the current columns. It returns nil where that fails.
 func (s *cutSearch) fit() *cutFit {
-	x, prior := waves(s.at, s.trend, s.seasons, s.terms), wavePrior(s.trend, s.seasons, s.terms, s.seen)
+	prior := wavePrior(s.trend, s.seasons, s.terms, s.seen)
+	x := waves(s.at, len(prior), s.trend, s.seasons, s.terms)
 	n, p := x.Dims()
 	if len(s.full) > 0 {
 		more := mat.NewDense(n, p+len(s.full), nil)
@@ -262,19 +263,16 @@ func (s *cutSearch) harmonics(k, most int) {
 	s.terms[k] = chosen
 }
 
-// A phase of a season is full where so large a share of its steps is cut; a stretch
-// of full phases counts where it is as long as that part of the season. What more
-// is wanted there is thought to be of the size of that share of what was seen.
 const (
-	fullShare   = 0.85
-	fullStretch = 42
-	fullPrior   = 0.75
+	fullShare   = 0.85 // share of the steps of a full stretch that are cut, at least
+	fullStretch = 42   // a stretch is as long as this part of the season, or longer
+	fullPrior   = 0.75 // standard deviation of the unmet demand there, in spreads of the observed values
 )
 
-// fullPhases are columns that are one in the phases of a season in which (almost)
-// every step is cut: there the other phases tell nothing of the level, and a few
-// Fourier terms that are fitted to them run away. A phase that is full by a shorter
-// season is not counted again for a longer one.
+// fullPhases returns columns that are one in the phases of a season in which (almost)
+// every step is cut: the other phases contain no information on the level there, and
+// Fourier terms fitted to them run away. A phase that is full by a shorter season is not
+// counted again for a longer one.
 func fullPhases(cut []bool, at, seasons []int) []fullColumn {
 	var out []fullColumn
 	counted := make([]bool, len(at))
@@ -305,8 +303,8 @@ type fullColumn struct {
 	column         []float64
 }
 
-// fullOf tells which phases of a season of m steps are full: those of stretches that
-// are full as a whole, and mostly themselves.
+// fullOf reports which phases of a season of m steps are full: those that are mostly cut
+// and lie in a stretch of which fullShare is cut.
 func fullOf(cut []bool, at []int, m int) []bool {
 	steps, full := make([]float64, m), make([]float64, m)
 	for i, t := range at {
@@ -339,8 +337,8 @@ func seenSpread(y []float64) float64 {
 	return v[len(v)-1] - v[0]
 }
 
-// mostTerms is how many Fourier terms season k may have; those of a shorter season
-// that divides it are not its own.
+// mostTerms returns how many Fourier terms season k may have, without those of a shorter
+// season that divides it.
 func mostTerms(seasons []int, k int) int {
 	m := seasons[k]
 	most := min(maxHarmonics, m/2)
@@ -352,19 +350,9 @@ func mostTerms(seasons []int, k int) int {
 	return max(1, most)
 }
 
-// waves are the columns: one, time from -1 to 1, and the sines and cosines of
-// each season.
-func waves(at []int, trend bool, seasons, terms []int) *mat.Dense {
-	p := 1
-	if trend {
-		p++
-	}
-	for k, m := range seasons {
-		p += 2 * terms[k]
-		if 2*terms[k] == m {
-			p-- // the sine of half the season is nought at every step
-		}
-	}
+// waves returns p columns: one, time from -1 to 1, and the cosines and sines of each
+// season. The sine of half a season is left out, as it is zero at every step.
+func waves(at []int, p int, trend bool, seasons, terms []int) *mat.Dense {
 	x := mat.NewDense(len(at), p, nil)
 	first, span := at[0], math.Max(1, float64(at[len(at)-1]-at[0]))
 	for i, t := range at {
@@ -385,9 +373,9 @@ func waves(at []int, trend bool, seasons, terms []int) *mat.Dense {
 	return x
 }
 
-// wavePrior is the standard deviation that each column of waves is thought to have
-// about zero before anything is seen: half of what was seen for the trend and the
-// first term of a season, and for term j that over j, as a curve with steps has.
+// wavePrior returns the prior standard deviation of the coefficient of each column of
+// waves: none for the mean, half of the observed spread for the trend and the first term
+// of a season, and that over j for term j, as in the Fourier series of a step.
 func wavePrior(trend bool, seasons, terms []int, seen float64) []float64 {
 	out := []float64{0}
 	if trend {
@@ -404,8 +392,8 @@ func wavePrior(trend bool, seasons, terms []int, seen float64) []float64 {
 	return out
 }
 
-// lag is the correlation of errors next to each other that are both known, about
-// their own mean: those of values that are not cut lie low.
+// lag returns the correlation of adjacent errors of values that are not cut, about their
+// own mean, which is low as high values are cut.
 func (f *cutFit) lag(at []int) float64 {
 	e, whole := make([]float64, len(f.y)), []float64{}
 	for i, y := range f.y {

@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ type Censoring struct {
 	// Pending is the GPUs that waited in each step, NaN where it is not known;
 	// nil where no queue was recorded.
 	Pending []float64
-	// Cut says in which steps demand was at least the usage and perhaps more; nil
-	// where it is to be told from Pending or else from Limit.
+	// Cut marks the steps in which demand was the usage or more; nil: Pending, or else
+	// Limit, decides.
 	Cut []bool
 	// Limit is the capacity in each step, or one figure for all steps; nil where
 	// it is not known.
@@ -24,19 +24,17 @@ type Censoring struct {
 	// Near is the share of Limit from which usage counts as held down; 0 is
 	// NearLimit.
 	Near float64
-	// Hold is how many steps a started job holds its GPUs on average. Work that
-	// waited would, had it not waited, have been over as much earlier: with Hold,
-	// the queue of Hold steps ago is taken off again, so that no work is counted
-	// twice. 0 leaves the queue in, which is what the users were asking for at
-	// each moment.
+	// Hold is how many steps a started job holds its GPUs on average. Work that did not
+	// have to wait would also have ended earlier: with Hold, the queue of Hold steps ago
+	// is subtracted again, so that no work counts twice. With 0, demand is what users
+	// asked for at each moment.
 	Hold    int
 	Seasons []int
-	Seed    capcli.Seed // of the draws that values cut in a row need
+	Seed    capcli.Seed // of the draws of values that were cut
 }
 
-// NearLimit is the default of Censoring.Near. A step's mean is under the limit
-// when jobs end within the step: GPUs that are free for 18 seconds of an hour make
-// it 99.5 %.
+// NearLimit is the default of Censoring.Near. The mean of a step is below the limit where
+// jobs end within the step: GPUs that are free for 18 seconds of an hour make it 99.5 %.
 const NearLimit = 0.995
 
 // limit returns the capacity in step i, +Inf where it is not known.
@@ -61,7 +59,8 @@ func (c *Censoring) queue(i int) float64 {
 	return c.Pending[i]
 }
 
-// check holds the lengths and the signs against n values of usage.
+// check returns an error where lengths do not match n values of usage, or a figure is out
+// of range.
 func (c *Censoring) check(n int) error {
 	if len(c.Limit) > 1 && len(c.Limit) != n {
 		return fmt.Errorf("unconstrain: %d limits for %d values, want one or as many: %w", len(c.Limit), n, model.ErrUnfit)

@@ -1,42 +1,42 @@
-package forecast
+package unconstrain
 
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"capcli/forecast/model"
 )
 
-// Tobit is a linear regression whose response was cut off from above for some
-// rows: there only "at least y" is known.
+// tobit is a linear regression whose response was cut off from above in some rows:
+// there it is only known to be y or more.
 //
 //	y*_t = x_t'b + e_t,  e_t ~ N(0, sigma^2);  y_t = y*_t, or a bound under y*_t
 //
 // (Tobin 1958, "Estimation of relationships for limited dependent variables").
-type Tobit struct {
+type tobit struct {
 	Coef   []float64 // b, one for each column
 	Sigma  float64   // standard deviation of e
-	LogLik float64
-	Iter   int // steps until it settled
+	LogLik float64   // of the data alone
 }
 
 const (
-	tobitSteps   = 200
-	tobitEMSteps = 5000
-	tobitRest    = 1e-11 // relative change that counts as none
+	tobitSteps = 200
+	tobitRest  = 1e-11 // relative change that counts as none
 )
 
-// fitTobit is FitTobit where column j has a normal prior about zero of standard
-// deviation prior[j], zero for none: the fit is then the one of the highest
-// posterior density, with the sigma of the prior's scale taken from a regression
-// that ignores the cut. least is the number of whole rows that it needs. LogLik is
-// of the data alone.
-func fitTobit(y []float64, x *mat.Dense, cut []bool, prior []float64, least int) (Tobit, error) {
-	start, err := wholeRows(y, x, cut, least)
+// fitTobit fits by maximum likelihood. The rows of x are the observations; cut[t] says
+// that y[t] is a lower bound only. Column j has a normal prior about zero of standard
+// deviation prior[j], zero for none: the fit then has the highest posterior density,
+// with the sigma of the prior's scale taken from a regression that ignores the cut.
+// It fails with ErrTooShort where fewer than least rows are not cut, and with ErrUnfit
+// where the values leave no spread or do not determine the columns.
+func fitTobit(y []float64, x *mat.Dense, cut []bool, prior []float64, least int) (tobit, error) {
+	start, err := fitAllRows(y, x, cut, least)
 	if err != nil {
-		return Tobit{}, err
+		return tobit{}, err
 	}
 	o := newOlsen(y, x, cut)
 	for j, sd := range prior {
@@ -49,19 +49,20 @@ func fitTobit(y []float64, x *mat.Dense, cut []bool, prior []float64, least int)
 		theta[j] = b / start.Sigma
 	}
 	theta[o.p] = 1 / start.Sigma
-	iter, err := o.climb(theta)
-	if err != nil {
-		return Tobit{}, err
+	if err := o.climb(theta); err != nil {
+		return tobit{}, err
 	}
 	clear(o.ridge)
-	t := Tobit{Coef: make([]float64, o.p), Sigma: 1 / theta[o.p], LogLik: o.logLik(theta), Iter: iter}
+	t := tobit{Coef: make([]float64, o.p), Sigma: 1 / theta[o.p], LogLik: o.logLik(theta)}
 	for j := range t.Coef {
 		t.Coef[j] = theta[j] * t.Sigma
 	}
 	return t, nil
 }
 
-// olsen is the likelihood of a Tobit in d = b/sigma and h = 1/sigma.
+// olsen is the likelihood of a tobit in d = b/sigma and h = 1/sigma, in which it is
+// concave, so that there is one maximum (Olsen 1978, "Note on the uniqueness of the
+// maximum likelihood estimator for the Tobit model").
 type olsen struct {
 	y     []float64
 	x     *mat.Dense
@@ -98,7 +99,7 @@ func (o *olsen) logLik(theta []float64) float64 {
 	return sum
 }
 
-// slopes puts the gradient and minus the second derivatives at theta.
+// slopes sets grad to the gradient at theta, and hess to minus the second derivatives.
 func (o *olsen) slopes(theta []float64) {
 	h := theta[o.p]
 	clear(o.grad)
@@ -132,18 +133,19 @@ func (o *olsen) slopes(theta []float64) {
 	}
 }
 
-// climb takes Newton's steps from theta, halved until the likelihood grows.
-func (o *olsen) climb(theta []float64) (int, error) {
+// climb takes Newton's steps from theta, halved until the likelihood grows, and leaves
+// theta where it stops.
+func (o *olsen) climb(theta []float64) error {
 	at := o.logLik(theta)
 	try, step := make([]float64, len(theta)), mat.NewVecDense(len(theta), nil)
 	var chol mat.Cholesky
-	for iter := 1; iter <= tobitSteps; iter++ {
+	for range tobitSteps {
 		o.slopes(theta)
 		if !chol.Factorize(o.hess) {
-			return iter, fmt.Errorf("tobit: the columns depend on each other in the rows that tell: %w", model.ErrUnfit)
+			return fmt.Errorf("tobit: the columns depend on each other in the rows that are not cut: %w", model.ErrUnfit)
 		}
 		if err := chol.SolveVecTo(step, mat.NewVecDense(len(theta), o.grad)); err != nil && !model.IsCondition(err) {
-			return iter, fmt.Errorf("tobit: %w: %w", err, model.ErrUnfit)
+			return fmt.Errorf("tobit: %w: %w", err, model.ErrUnfit)
 		}
 		gain, size := 0.0, 1.0
 		for {
@@ -156,58 +158,50 @@ func (o *olsen) climb(theta []float64) (int, error) {
 			size /= 2
 		}
 		if !(gain >= 0) {
-			return iter, nil // rounding is all that is left
+			return nil // only rounding is left
 		}
 		copy(theta, try)
 		at += gain
 		if gain <= tobitRest*(1+math.Abs(at)) {
-			return iter, nil
+			return nil
 		}
 	}
-	return tobitSteps, nil
+	return nil
 }
 
-// Impute gives y with each value that was cut replaced by the one expected of
-// it: E[y* | y* > y].
-func (t *Tobit) Impute(y []float64, x *mat.Dense, cut []bool) []float64 {
-	out := make([]float64, len(y))
+// impute returns y with each value that was cut replaced by its expected value,
+// E[y* | y* > y].
+func (t *tobit) impute(y []float64, x *mat.Dense, cut []bool) []float64 {
+	out := slices.Clone(y)
 	for i, v := range y {
-		out[i] = v
 		if cut[i] {
-			out[i], _ = truncatedMoments(model.Dot(x.RawRowView(i), t.Coef), t.Sigma, v)
+			out[i] = truncatedMean(model.Dot(x.RawRowView(i), t.Coef), t.Sigma, v)
 		}
 	}
 	return out
 }
 
-// wholeRows is the least-squares fit to all rows, cut or not, which Tobit starts
-// from, once it is known that there is something to fit: at least so many rows that
-// are not cut.
-func wholeRows(y []float64, x *mat.Dense, cut []bool, least int) (Tobit, error) {
+// fitAllRows returns the least-squares fit to all rows, cut or not, from which the search
+// begins. It fails as fitTobit does.
+func fitAllRows(y []float64, x *mat.Dense, cut []bool, least int) (tobit, error) {
 	n, p := x.Dims()
-	if n != len(y) || n != len(cut) {
-		return Tobit{}, fmt.Errorf("tobit: %d values, %d rows, %d flags, want as many of each: %w", len(y), n, len(cut), model.ErrUnfit)
-	}
-	whole, low, high := 0, math.Inf(1), math.Inf(-1)
+	known, low, high := 0, math.Inf(1), math.Inf(-1)
 	for i, v := range y {
-		if !model.IsFinite(v) {
-			return Tobit{}, fmt.Errorf("tobit: value %d: %w", i+1, model.ErrMissing)
-		}
 		if !cut[i] {
-			whole++
+			known++
 			low, high = math.Min(low, v), math.Max(high, v)
 		}
 	}
-	if whole < least {
-		return Tobit{}, fmt.Errorf("tobit: %d of %d values are not cut, want %d or more: %w", whole, n, least, model.ErrTooShort)
+	if known < least {
+		return tobit{}, fmt.Errorf("tobit: %d of %d values are not cut, want %d or more: %w", known, n, least, model.ErrTooShort)
 	}
 	var qr mat.QR
 	qr.Factorize(x)
 	coef := mat.NewVecDense(p, nil)
-	if err := qr.SolveVecTo(coef, false, mat.NewVecDense(n, append([]float64(nil), y...))); err != nil {
-		return Tobit{}, fmt.Errorf("tobit: the columns depend on each other: %w", model.ErrUnfit)
+	if err := qr.SolveVecTo(coef, false, mat.NewVecDense(n, slices.Clone(y))); err != nil {
+		return tobit{}, fmt.Errorf("tobit: the columns depend on each other: %w", model.ErrUnfit)
 	}
-	t := Tobit{Coef: append([]float64(nil), coef.RawVector().Data...)}
+	t := tobit{Coef: coef.RawVector().Data}
 	sum := 0.0
 	for i, v := range y {
 		r := v - model.Dot(x.RawRowView(i), t.Coef)
@@ -215,17 +209,7 @@ func wholeRows(y []float64, x *mat.Dense, cut []bool, least int) (Tobit, error) 
 	}
 	t.Sigma = math.Sqrt(sum / float64(n))
 	if !(t.Sigma > 1e-9*math.Max(math.Abs(low), math.Abs(high))) {
-		return Tobit{}, fmt.Errorf("tobit: the values have no spread about the regression: %w", model.ErrUnfit)
+		return tobit{}, fmt.Errorf("tobit: the values have no spread about the regression: %w", model.ErrUnfit)
 	}
 	return t, nil
-}
-
-// moments are the mean and the standard deviation with n-1.
-func moments(v []float64) (mean, sd float64) {
-	mean = model.Mean(v)
-	sum := 0.0
-	for _, x := range v {
-		sum += (x - mean) * (x - mean)
-	}
-	return mean, math.Sqrt(sum / math.Max(1, float64(len(v)-1)))
 }

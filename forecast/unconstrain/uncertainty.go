@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"math"
@@ -7,20 +7,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// Unknown is what is not known of the level of demand that a limit held down: how
-// far below and above what is expected it may lie in each of the next steps, one
-// season of them, as the standard deviation of a normal on each side. It comes on
-// top of what a model says of itself, for the model takes its history for known.
-// The zero value is nothing.
-type Unknown struct{ Below, Above []float64 }
+// Uncertainty is that of the level of an estimated demand: standard deviations below and
+// above its expected value, for each of the next steps of one season. It comes on top of
+// a model's own spread, since the model takes its history for known. The zero value is
+// no uncertainty.
+type Uncertainty struct{ Below, Above []float64 }
 
-// unknownOf takes it from draws of the level in the last steps, whose places are at,
-// for the steps from next on. Noise about the level that several scales would have
-// together, each times the root of its odds, counts as far as it is more than that
-// of the best one alone, which models see in its draw.
-func unknownOf(levels [][]float64, noise []Unknown, best Unknown, at []int, next int) Unknown {
+// uncertaintyOf computes the uncertainty from draws of the level in the last steps, at the
+// places at, for the steps from next on. The noise about the level of all scales
+// together, each times the root of its odds, counts as far as it exceeds the noise of
+// the best scale, which models see in its draw.
+func uncertaintyOf(levels [][]float64, noise []Uncertainty, best Uncertainty, at []int, next int) Uncertainty {
 	n := best.Steps()
-	out := Unknown{Below: make([]float64, n), Above: make([]float64, n)}
+	out := Uncertainty{Below: make([]float64, n), Above: make([]float64, n)}
 	row := make([]float64, len(levels))
 	for i := range n {
 		for k, l := range levels {
@@ -40,8 +39,8 @@ func unknownOf(levels [][]float64, noise []Unknown, best Unknown, at []int, next
 	return out
 }
 
-func (u Unknown) times(by float64) Unknown {
-	out := Unknown{Below: slices.Clone(u.Below), Above: slices.Clone(u.Above)}
+func (u Uncertainty) times(by float64) Uncertainty {
+	out := Uncertainty{Below: slices.Clone(u.Below), Above: slices.Clone(u.Above)}
 	for i := range out.Below {
 		out.Below[i] *= by
 		out.Above[i] *= by
@@ -51,16 +50,16 @@ func (u Unknown) times(by float64) Unknown {
 
 // Steps returns the length of the cycle of steps. Step i ahead uses entry i modulo
 // Steps.
-func (u Unknown) Steps() int { return len(u.Below) }
+func (u Uncertainty) Steps() int { return len(u.Below) }
 
 // Coarse returns the uncertainty of steps that hold the given number of these: of the
 // mean of their levels, or of their sum.
-func (u Unknown) Coarse(each int, sum bool) Unknown {
+func (u Uncertainty) Coarse(each int, sum bool) Uncertainty {
 	n := u.Steps()
 	if each <= 1 || n == 0 {
 		return u
 	}
-	var out Unknown
+	var out Uncertainty
 	for from := 0; from < max(n, each); from += each {
 		below, above := 0.0, 0.0
 		for i := from; i < from+each; i++ {
@@ -75,14 +74,14 @@ func (u Unknown) Coarse(each int, sum bool) Unknown {
 }
 
 // Plus returns the uncertainty of the sum of two levels whose errors are independent.
-func (u Unknown) Plus(o Unknown) Unknown {
+func (u Uncertainty) Plus(o Uncertainty) Uncertainty {
 	if o.Steps() > u.Steps() {
 		u, o = o, u
 	}
 	if o.Steps() == 0 {
 		return u
 	}
-	out := Unknown{Below: slices.Clone(u.Below), Above: slices.Clone(u.Above)}
+	out := Uncertainty{Below: slices.Clone(u.Below), Above: slices.Clone(u.Above)}
 	for i := range out.Below {
 		k := i % o.Steps()
 		out.Below[i], out.Above[i] = math.Hypot(out.Below[i], o.Below[k]), math.Hypot(out.Above[i], o.Above[k])
@@ -92,7 +91,7 @@ func (u Unknown) Plus(o Unknown) Unknown {
 
 // Widen moves the ends of a forecast's intervals to the combined spread of the model
 // and the level, added in squares.
-func (u Unknown) Widen(f model.Forecast) {
+func (u Uncertainty) Widen(f model.Forecast) {
 	n := u.Steps()
 	if n == 0 {
 		return
@@ -107,7 +106,7 @@ func (u Unknown) Widen(f model.Forecast) {
 }
 
 // Move shifts a drawn future, in place, to one possible level: all of it to one side.
-func (u Unknown) Move(path []float64, rng model.Noise) {
+func (u Uncertainty) Move(path []float64, rng model.Noise) {
 	n := u.Steps()
 	if n == 0 {
 		return

@@ -1,4 +1,4 @@
-package forecast
+package unconstrain
 
 import (
 	"fmt"
@@ -10,6 +10,16 @@ import (
 	"capcli/forecast/model"
 )
 
+const tobitEMSteps = 5000
+
+// truncatedMoments returns the mean and variance of a normal, given that it lies above
+// bound.
+func truncatedMoments(mean, sd, bound float64) (expected, variance float64) {
+	z := (bound - mean) / sd
+	m := mills(z)
+	return truncatedMean(mean, sd, bound), sd * sd * math.Max(0, 1-m*(m-z))
+}
+
 // FitTobit fits by maximum likelihood. The rows of x are the observations;
 // cut[t] says that y[t] is a lower bound only. Newton's steps are taken in
 // Olsen's form (1978, "Note on the uniqueness of the maximum likelihood
@@ -17,7 +27,7 @@ import (
 // likelihood is concave, so the one maximum is found from anywhere. It fails
 // with ErrTooShort where fewer rows are whole than there are columns, and with
 // ErrUnfit where the rows that are whole leave no spread.
-func FitTobit(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
+func FitTobit(y []float64, x *mat.Dense, cut []bool) (tobit, error) {
 	_, p := x.Dims()
 	return fitTobit(y, x, cut, nil, p+1)
 }
@@ -26,16 +36,16 @@ func FitTobit(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
 // Rubin 1977): the rows that were cut take the value expected of them, the
 // regression is fitted by least squares, and so on until it settles. It needs
 // more steps than FitTobit and comes to the same end; it is here to check it.
-func FitTobitEM(y []float64, x *mat.Dense, cut []bool) (Tobit, error) {
+func FitTobitEM(y []float64, x *mat.Dense, cut []bool) (tobit, error) {
 	_, p := x.Dims()
-	t, err := wholeRows(y, x, cut, p+1)
+	t, err := fitAllRows(y, x, cut, p+1)
 	if err != nil {
-		return Tobit{}, err
+		return tobit{}, err
 	}
 	var qr mat.QR
 	qr.Factorize(x)
 	full, coef := make([]float64, len(y)), mat.NewVecDense(len(t.Coef), nil)
-	for t.Iter = 1; t.Iter <= tobitEMSteps; t.Iter++ {
+	for range tobitEMSteps {
 		left := 0.0 // variance still unknown in the rows that were cut
 		for i, v := range y {
 			full[i] = v
