@@ -7,8 +7,8 @@ import (
 	"capcli"
 )
 
-// Reach is where jobs may run that share a partition and a wish for a GPU model,
-// with what is known of those jobs.
+// Reach says where jobs of one partition and one wished GPU model may run. It also
+// keeps sums over those jobs.
 type Reach struct {
 	partition, model string
 	queue            *queue
@@ -36,7 +36,7 @@ func (c *Reach) Committed() []int { return c.committed }
 
 type classKey struct{ partition, model string }
 
-// classOf finds or makes the class of a job.
+// classOf returns the class of a job. It makes the class at its first job.
 func (e *engine) classOf(j *capcli.Job) *Reach {
 	key := classKey{j.Partition, j.GPUModel}
 	if c := e.lastClass; c != nil && c.partition == key.partition && c.model == key.model {
@@ -52,8 +52,8 @@ func (e *engine) classOf(j *capcli.Job) *Reach {
 	return c
 }
 
-// newClass works out where jobs of a class may go. Committed pools come first
-// and together; then each rank of overflow.
+// newClass finds the pools that a class may use. Committed pools are one rank, which
+// comes first; the ranks of overflow follow.
 func (e *engine) newClass(key classKey) *Reach {
 	c := &Reach{partition: key.partition, model: key.model}
 	byRank := map[int][]int{}
@@ -102,8 +102,9 @@ func (e *engine) newClass(key classKey) *Reach {
 	return c
 }
 
-// modelFits tells whether a pool's GPU model serves a wish: "" is any, "A|B"
-// is either; a pool without a model serves every wish.
+// modelFits reports whether a pool with GPU model have serves jobs that want a model. A
+// wish of "" takes any model, "A|B" takes either, and a pool without a model serves
+// every wish.
 func modelFits(want, have string) bool {
 	if want == "" || have == "" || strings.EqualFold(want, have) {
 		return true
@@ -116,7 +117,8 @@ func modelFits(want, have string) bool {
 	return false
 }
 
-// queueOf finds or makes the queue of a partition; "" is the common one.
+// queueOf returns the queue of a partition, "" for the common queue. It makes the queue
+// at its first use.
 func (e *engine) queueOf(name string) *queue {
 	for _, q := range e.queues {
 		if q.name == name {
@@ -134,7 +136,8 @@ func (e *engine) queueOf(name string) *queue {
 	return q
 }
 
-// join puts pool p into q's cell, and with it the cell that p was in.
+// join adds pool p to the cell of q. A cell that has p already becomes a part of q's
+// cell.
 func (e *engine) join(q *queue, p int) {
 	for _, other := range e.queues {
 		o := other.cell
@@ -158,9 +161,8 @@ func (e *engine) join(q *queue, p int) {
 	}
 }
 
-// canEver tells whether l would fit if every pool that it may come to use were
-// whole and empty. Who would wait for ever for committed capacity comes to use
-// no other.
+// canEver reports whether l fits when all pools that it may ever use are empty and all
+// their nodes are up. A job with endless patience uses only its first rank.
 func (e *engine) canEver(l *Live) bool {
 	c := l.class
 	if len(c.ranks) == 0 || l.GPUs > c.most || (l.tenant.Quota > 0 && l.GPUs > l.tenant.Quota) {
@@ -186,7 +188,8 @@ func (e *engine) canEver(l *Live) bool {
 	return (*fits)[l.GPUs] == 1
 }
 
-// fitsEmpty tries l on pools of an empty cluster of all nodes.
+// fitsEmpty reports whether l fits on pools of the ranks when all their nodes are up
+// and empty.
 func (e *engine) fitsEmpty(l *Live, ranks [][]int) bool {
 	if e.empty == nil {
 		e.empty = newCluster(e.c.pools)

@@ -35,8 +35,8 @@ type node struct {
 	noticed         capcli.Seconds // when it got notice
 }
 
-// Cluster is the nodes of all pools and who holds what of them. A placement
-// reads it; only the engine changes it.
+// Cluster holds the nodes of all pools and what is free on them. A placement reads it.
+// Only the engine changes it.
 type Cluster struct {
 	pools  []Pool
 	nodes  []node
@@ -49,7 +49,7 @@ type Cluster struct {
 	found []Slice // the last answer of Find
 }
 
-// poolState is what changes about a pool.
+// poolState is the part of a pool that changes during a run.
 type poolState struct {
 	first, n int      // its nodes
 	free     int      // wholly free GPUs on nodes that take work
@@ -60,7 +60,7 @@ type poolState struct {
 	account  account
 }
 
-// levelled pools have small nodes, and more than one.
+// maxLevel is the largest node, in GPUs, of which a pool keeps its nodes by free GPUs.
 const maxLevel = 64
 
 func newCluster(pools []Pool) *Cluster {
@@ -83,29 +83,29 @@ func newCluster(pools []Pool) *Cluster {
 	return c
 }
 
-// Now is the present instant.
+// Now returns the current time of the run.
 func (c *Cluster) Now() capcli.Seconds { return c.now }
 
-// Pool gives the terms of pool p.
+// Pool returns the description of pool p.
 func (c *Cluster) Pool(p int) *Pool { return &c.pools[p] }
 
-// Pools is the number of pools.
+// Pools returns the number of pools.
 func (c *Cluster) Pools() int { return len(c.pools) }
 
-// FreeGPUs is the number of wholly free GPUs of pool p on nodes that take work.
+// FreeGPUs returns the number of wholly free GPUs of pool p on nodes that take work.
 func (c *Cluster) FreeGPUs(p int) int { return c.state[p].free }
 
-// Usable returns what pool p has free on nodes that take work, in thousandths of
+// Usable returns the free capacity of pool p on nodes that take work, in thousandths of
 // GPUs.
 func (c *Cluster) Usable(p int) int64 { return c.state[p].account.usable }
 
-// HeldMilli returns what jobs hold of pool p, in thousandths of GPUs.
+// HeldMilli returns the capacity of pool p that jobs hold, in thousandths of GPUs.
 func (c *Cluster) HeldMilli(p int) int64 { return c.state[p].account.used }
 
-// NodeFree is the number of wholly free GPUs of node n.
+// NodeFree returns the number of wholly free GPUs of node n.
 func (c *Cluster) NodeFree(n int) int { return int(c.nodes[n].free) }
 
-// NodePool is the pool of node n.
+// NodePool returns the pool of node n.
 func (c *Cluster) NodePool(n int) int { return int(c.nodes[n].pool) }
 
 // NodeCPU returns the free CPUs of node n, in thousandths.
@@ -114,15 +114,16 @@ func (c *Cluster) NodeCPU(n int) int64 { return c.nodes[n].cpu }
 // NodeCount returns the number of nodes of all pools.
 func (c *Cluster) NodeCount() int { return len(c.nodes) }
 
-// Levelled reports whether FirstAtLevel knows pool p: it has more than one node,
-// of at most 64 GPUs.
+// Levelled reports whether FirstAtLevel works for pool p: the pool has more than one
+// node, and its nodes have at most 64 GPUs.
 func (c *Cluster) Levelled(p int) bool { return c.state[p].levels != nil }
 
-// SharesGPUs reports whether a job that shares a GPU has come so far.
+// SharesGPUs reports whether any job so far wanted a share of a GPU.
 func (c *Cluster) SharesGPUs() bool { return c.shares != nil }
 
-// Find asks a placement about those of pools that have as many GPUs free as l
-// wants. The answer holds until the next question.
+// Find asks the placement where l goes in those of the pools that have enough free
+// GPUs. It returns nothing when l fits in none. The slices are valid until the next
+// call.
 func (c *Cluster) Find(by Placement, l *Live, pools []int) []Slice {
 	can := c.can[:0]
 	for _, p := range pools {
@@ -140,13 +141,13 @@ func (c *Cluster) Find(by Placement, l *Live, pools []int) []Slice {
 	return c.found
 }
 
-// NodesOf returns the nodes of pool p: from, and those after it up to before to.
+// NodesOf returns the range of the nodes of pool p: from up to, but not including, to.
 func (c *Cluster) NodesOf(p int) (from, to int) {
 	s := &c.state[p]
 	return s.first, s.first + s.n
 }
 
-// Status says whether a node takes work, and what keeps it from that.
+// Status says whether a node takes work, and why not.
 type Status struct {
 	Up        bool // delivered and not lost
 	Draining  bool // has notice: takes no new work
@@ -154,14 +155,14 @@ type Status struct {
 	Lost      bool // its supply took it away
 }
 
-// Status returns that of node n.
+// Status returns the status of node n.
 func (c *Cluster) Status(n int) Status {
 	nd := &c.nodes[n]
 	return Status{nd.up, nd.draining, nd.delivered, nd.lost}
 }
 
-// Nodes are the nodes of pool p that take work and have something free, in
-// order of their number.
+// Nodes yields the nodes of pool p that take work and have something free, in order of
+// number.
 func (c *Cluster) Nodes(p int) iter.Seq[int] {
 	s := &c.state[p]
 	return func(yield func(int) bool) {
@@ -189,8 +190,8 @@ func (c *Cluster) NextFree(p, n int) int {
 	return -1
 }
 
-// FirstAtLevel returns the node of pool p with exactly free free GPUs and the least
-// number above after (-1 at first), or -1. The pool must be Levelled.
+// FirstAtLevel returns the lowest node of pool p after node after (-1 at first) with
+// exactly free free GPUs, or -1. The pool must be Levelled.
 func (c *Cluster) FirstAtLevel(p, free, after int) int {
 	s := &c.state[p]
 	i := after - s.first
@@ -203,8 +204,9 @@ func (c *Cluster) FirstAtLevel(p, free, after int) int {
 	return s.first + i
 }
 
-// Fits tells whether all of l fits on node n: GPUs or a share of one, CPUs and
-// memory, where the job and the node state them.
+// Fits reports whether node n has the GPUs or the share of a GPU, the CPUs and the
+// memory that l wants. CPUs and memory count only where both the job and the pool state
+// them.
 func (c *Cluster) Fits(l *Live, n int) bool {
 	nd := &c.nodes[n]
 	if !nd.up || nd.draining || !c.fitsHost(nd, l.CPUMilli, l.MemMiB) {
@@ -216,14 +218,14 @@ func (c *Cluster) Fits(l *Live, n int) bool {
 	return int(nd.free) >= l.GPUs
 }
 
-// fitsHost tells whether CPUs and memory suffice.
+// fitsHost reports whether a node has so much CPU and memory free.
 func (c *Cluster) fitsHost(nd *node, cpu, mem int64) bool {
 	p := &c.pools[nd.pool]
 	return (p.CPUMilli == 0 || nd.cpu >= cpu) && (p.MemMiB == 0 || nd.mem >= mem)
 }
 
-// Device is the GPU of node n on which l's share fits most tightly (so that
-// whole GPUs stay whole), the lowest number among equals, or -1.
+// Device returns the GPU of node n with the least free capacity that l's share fits on,
+// the lowest number among equals, or -1. The tightest fit keeps whole GPUs whole.
 func (c *Cluster) Device(l *Live, n int) int {
 	if c.fluid(c.nodes[n].pool) {
 		if int(c.nodes[n].free)*1000+int(c.nodes[n].part) >= l.GPUMilli {
@@ -273,8 +275,7 @@ func (c *Cluster) Part(l *Live, n, gpus int) Slice {
 	}
 }
 
-// take claims slices. Claiming what is not free is a bug and panics: no GPU is
-// ever held twice.
+// take claims slices. It panics when a slice is not free: no GPU is ever held twice.
 func (c *Cluster) take(slices []Slice) {
 	for i := range slices {
 		s := &slices[i]
@@ -298,7 +299,7 @@ func (c *Cluster) take(slices []Slice) {
 	}
 }
 
-// release gives slices back.
+// release makes slices free again.
 func (c *Cluster) release(slices []Slice) {
 	for i := range slices {
 		s := &slices[i]
@@ -321,7 +322,7 @@ func (c *Cluster) release(slices []Slice) {
 	}
 }
 
-// setFree records that node n has free wholly free GPUs, in every index.
+// setFree sets the number of wholly free GPUs of node n, in all indexes.
 func (c *Cluster) setFree(n int, free int32) {
 	nd := &c.nodes[n]
 	old := nd.free
@@ -331,7 +332,8 @@ func (c *Cluster) setFree(n int, free int32) {
 	}
 }
 
-// index moves node n from one level of free GPUs to another; -1 is not there.
+// index moves node n from one number of free GPUs to another in the indexes of its
+// pool. -1 means that the node takes no work.
 func (c *Cluster) index(n int, old, free int32) {
 	s := &c.state[c.nodes[n].pool]
 	i := n - s.first
@@ -352,8 +354,8 @@ func (c *Cluster) index(n int, old, free int32) {
 	}
 }
 
-// setUp brings node n up, drains it or takes it down, and tells whether that
-// changed anything.
+// setUp brings node n up, drains it or takes it down. It reports whether that changed
+// anything.
 func (c *Cluster) setUp(n int, up, draining bool) bool {
 	nd := &c.nodes[n]
 	was, is := nd.up && !nd.draining, up && !draining
@@ -394,5 +396,5 @@ func (b bitset) next(i int) int { // the least member above i, or -1
 	return -1
 }
 
-// NodeNumber is the number of node n within its pool, from 0.
+// NodeNumber returns the number of node n within its pool, from 0.
 func (c *Cluster) NodeNumber(n int) int { return n - c.state[c.nodes[n].pool].first }

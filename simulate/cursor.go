@@ -5,9 +5,9 @@ import (
 	"capcli/simulate/internal/sorted"
 )
 
-// Cursor goes through the jobs of a queue in the policy's order, as the queue was
-// when the turn began: also those that were started since, and those whose tenant
-// is at its quota. It tells what a scan looks at first without a look at the job.
+// Cursor walks over the jobs of a queue in the policy's order, as the queue was when
+// the turn began. It also visits jobs that were started during the turn and jobs whose
+// tenant is at its quota. Key, Milli and TimeLeft do not read the job itself.
 type Cursor struct {
 	list     *sorted.List[figures]
 	chunk, i int32 // of the present job
@@ -22,10 +22,10 @@ func (t *Turn) CursorFrom(key int64) Cursor {
 	return Cursor{&t.q.list, int32(chunk), int32(i)}
 }
 
-// HasMore reports whether the cursor is at a job; false at the end.
+// HasMore reports whether the cursor is at a job. It is false at the end of the queue.
 func (c *Cursor) HasMore() bool { return int(c.chunk) < len(c.list.Chunks) }
 
-// Next goes on to the next job.
+// Next moves the cursor to the next job.
 func (c *Cursor) Next() {
 	if c.i++; int(c.i) == len(c.list.Chunks[c.chunk]) {
 		c.chunk, c.i = c.chunk+1, 0
@@ -43,6 +43,6 @@ func (c *Cursor) Key() int64 { return c.entry().Key }
 // Milli returns what the job wants, in thousandths of GPUs.
 func (c *Cursor) Milli() int64 { return c.entry().Value.milli }
 
-// TimeLeft returns the job's LeftBelieved when it joined the queue, which no wait
-// changes.
+// TimeLeft returns the job's LeftBelieved at the time when it joined the queue. A wait
+// does not change it.
 func (c *Cursor) TimeLeft() capcli.Seconds { return c.entry().Value.est }

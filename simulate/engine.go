@@ -10,7 +10,7 @@ import (
 	"capcli"
 )
 
-// Config is one run: capacity, jobs and the rules that bring them together.
+// Config describes one run: its capacity, its jobs and its rules.
 type Config struct {
 	Start       capcli.Time    // instant 0; NoTime is the first job's submission
 	Until       capcli.Seconds // stop then; 0 is when the last job has ended
@@ -25,14 +25,14 @@ type Config struct {
 	Tenants     []Tenant // those with a weight or a quota; others join as they come
 	CPUJobs     bool     // run jobs that want no GPU too; else they are left out
 	KillAtLimit bool     // end a job when it has held its GPUs for its limit: see Restarts
-	// Cuts are instants at which the record begins a new part inside a month,
-	// so that a price that changes then is exact: see Record.Cuts.
+	// Cuts are times at which the record begins a new part within a month. A price
+	// that changes at such a time is then billed exactly: see Record.Cuts.
 	Cuts      []capcli.Time
 	Observers []Observer
 	Hourly    bool // keep the use by clock hour too
 }
 
-// Tenant is who pays for jobs.
+// Tenant is a user, team or account that pays for jobs.
 type Tenant struct {
 	Name   string
 	Weight float64 // share it is entitled to, against the others'; 0 is 1
@@ -54,10 +54,10 @@ func (t *Tenant) GPUs() int { return t.used }
 // and MiB of memory.
 func (t *Tenant) Holdings() (gpuMilli, cpuMilli, memMiB int64) { return t.milli, t.host[0], t.host[1] }
 
-// horizon bounds a run without a period: fifty years from the last arrival.
+// horizon limits a run without a period to fifty years after the last arrival.
 const horizon = capcli.Seconds(50 * 366 * 86400)
 
-// engine is a run in progress.
+// engine is the state of a run.
 type engine struct {
 	cfg        Config
 	c          *Cluster
@@ -92,14 +92,14 @@ type engine struct {
 	endless    bool           // at the horizon
 }
 
-// Run plays the jobs against the pools and gives what became of both. It reads
-// the stream of jobs once, holding the live ones only. Same Config, same
-// Result, on any number of cores.
+// Run simulates the jobs on the pools and returns what became of both. It reads the
+// stream of jobs once and keeps only those that wait or run. The same Config gives the
+// same Result on any number of cores.
 //
-// It ends with the first error of the stream, when ctx ends, with an
-// *OrderError when jobs are not in order of submission, with a
-// *capcli.InputError when one comes too late to be counted, and with an
-// *AccountError when the books do not balance.
+// Run fails with the first error of the stream, with the error of ctx when that ends,
+// with an *OrderError when the jobs are not in order of submission, with a
+// *capcli.InputError when a job comes too late to be counted, and with an *AccountError
+// when the accounts do not balance.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	e, err := newEngine(cfg)
 	if err != nil {
@@ -121,8 +121,8 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return e.result()
 }
 
-// pullSlice pulls the jobs of a list one by one. It spares a run that is done a
-// thousand times over the same jobs the cost of a coroutine.
+// pullSlice returns a function that gives the jobs of a list one by one. It avoids a
+// coroutine, which matters when a search runs the same jobs thousands of times.
 func pullSlice(list []capcli.Job) func() (capcli.Job, error, bool) {
 	i := 0
 	return func() (capcli.Job, error, bool) {
@@ -164,7 +164,7 @@ func newEngine(cfg Config) (*engine, error) {
 	return e, nil
 }
 
-// pullFirst pulls the first job, fixes instant 0 and brings the capacity up.
+// pullFirst reads the first job, sets the start of the run and brings the capacity up.
 func (e *engine) pullFirst() error {
 	start := e.cfg.Start
 	j, err, ok := e.pull()
@@ -195,7 +195,7 @@ func (e *engine) pullFirst() error {
 	return nil
 }
 
-// loop takes one instant after another until nothing is left to do.
+// loop processes one instant after another until the run ends.
 func (e *engine) loop(ctx context.Context) error {
 	for n := 0; ; n++ {
 		if n&1023 == 0 && ctx.Err() != nil {
@@ -218,11 +218,12 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// horizon is when a run ends that has no period, if jobs have not ended then:
-// they never may.
+// horizon returns the time at which a run without a period stops when jobs have still
+// not ended.
 func (e *engine) horizon() capcli.Seconds { return min(e.nextAt+horizon, e.countable) }
 
-// endRun ends the run: jobs that end just when the period does have finished.
+// endRun ends the run at a time. Jobs that end exactly at the end of the period have
+// finished.
 func (e *engine) endRun(at capcli.Seconds) {
 	if e.cfg.Until > 0 && at == e.cfg.Until {
 		e.c.now = at
@@ -234,8 +235,8 @@ func (e *engine) endRun(at capcli.Seconds) {
 	e.endless = e.stopped && e.cfg.Until == 0 && at > e.horizon()
 }
 
-// reach refuses an arrival so late that the GPU time until then cannot be
-// counted.
+// reach refuses the next arrival when the GPU time until then does not fit the
+// accounts.
 func (e *engine) reach() error {
 	if e.cfg.Until > 0 || e.nextAt <= e.countable {
 		return nil
@@ -248,9 +249,8 @@ func (e *engine) reach() error {
 	}
 }
 
-// upcoming is the next instant at which something happens. With no job to
-// come, waiting or running, comings and goings of nodes are of interest only to
-// the end of a period.
+// upcoming returns the time of the next event, false when the run is over. Without
+// jobs, changes of nodes matter only until the end of a period.
 func (e *engine) upcoming() (capcli.Seconds, bool) {
 	p := e.agenda.next()
 	switch {
@@ -264,8 +264,8 @@ func (e *engine) upcoming() (capcli.Seconds, bool) {
 	return p.at, true
 }
 
-// instant handles all events of one instant in the order of their kinds:
-// finishes, losses, gains, arrivals, wakes.
+// instant handles all events of one instant in the order of their kinds: finishes,
+// losses, gains, arrivals, wakes.
 func (e *engine) instant(at capcli.Seconds) error {
 	for p := e.agenda.next(); p != nil && p.at == at && p.kind() < Arrive; p = e.agenda.next() {
 		e.handle(e.agenda.pop())
@@ -282,7 +282,7 @@ func (e *engine) instant(at capcli.Seconds) error {
 	return nil
 }
 
-// advance pulls the next arrival.
+// advance reads the next job of the stream.
 func (e *engine) advance() error {
 	j, err, ok := e.pull()
 	if err != nil {
@@ -299,7 +299,7 @@ func (e *engine) advance() error {
 	return e.reach()
 }
 
-// OrderError says that jobs do not come in order of submission.
+// OrderError is the error of a job that was submitted before the one that precedes it.
 type OrderError struct {
 	ID            string
 	Submit, After capcli.Time
@@ -309,7 +309,7 @@ func (e *OrderError) Error() string {
 	return fmt.Sprintf("job %s was submitted at %s but comes after one of %s: jobs must be in order of submission", e.ID, e.Submit, e.After)
 }
 
-// handle does one planned event.
+// handle carries out one planned event.
 func (e *engine) handle(p planned) {
 	switch p.kind() {
 	case Finish:
@@ -325,8 +325,8 @@ func (e *engine) handle(p planned) {
 	}
 }
 
-// woken is a turn that was asked for, the end of a waiting job's patience or the
-// delivery of the GPUs that a job ordered.
+// woken handles a Wake event: a turn that a policy asked for, the end of a job's
+// patience, or the delivery of GPUs that a job ordered.
 func (e *engine) woken(p planned) {
 	l := p.job
 	switch {
@@ -344,8 +344,8 @@ func (e *engine) woken(p planned) {
 	}
 }
 
-// turns gives each queue that something happened to its turn, until the
-// instant has settled.
+// turns gives a turn to each queue that an event touched. It repeats this until no turn
+// touches another queue.
 func (e *engine) turns() {
 	for range maxPasses {
 		again := false
@@ -372,12 +372,12 @@ func (e *engine) turns() {
 	}
 }
 
-// maxPasses bounds how often queues that share pools answer each other within
-// one instant, should their preemptions chase each other.
+// maxPasses limits how often queues with shared pools react to each other within one
+// instant. Their preemptions could go on for ever.
 const maxPasses = 4
 
-// betweenRounds tells whether q's policy decides only in rounds and this is no
-// such instant; then its turn is put off to the next.
+// betweenRounds reports whether q's policy decides in rounds and this is not the time
+// of one. It then plans a turn for the next round.
 func (e *engine) betweenRounds(q *queue) bool {
 	r := e.cfg.Settings.Round
 	if r <= 0 {

@@ -2,12 +2,11 @@ package simulate
 
 import "capcli"
 
-// Kind says what an event does. At one instant smaller kinds go first.
+// Kind is the kind of an event. At one instant, smaller kinds come first.
 type Kind uint8
 
-// The kinds of event, in the order in which those of one instant are handled.
-// Start and Preempt are never waited for: they are what a turn did, told to
-// observers.
+// The kinds of event, in the order in which one instant handles them. Start and Preempt
+// are never planned: they tell observers what a turn did.
 const (
 	Finish  Kind = iota // a job ends
 	Drain               // notice: a node takes no new work and goes soon
@@ -21,10 +20,10 @@ const (
 
 var kindNames = [...]string{"finish", "drain", "lose", "gain", "arrive", "wake", "start", "preempt"}
 
-// String gives the kind in a word.
+// String returns the kind in one word.
 func (k Kind) String() string { return kindNames[k] }
 
-// Event is one thing that happened, for observers.
+// Event is something that happened in a run, for observers.
 type Event struct {
 	At   capcli.Seconds // since the run's start
 	Kind Kind
@@ -33,7 +32,7 @@ type Event struct {
 	Node int   // for node events: index in the cluster
 }
 
-// planned is an event that has yet to come.
+// planned is an event in the future.
 type planned struct {
 	at   capcli.Seconds
 	ord  uint64 // kind in the top byte, then order of planning: a total order
@@ -48,14 +47,15 @@ func (a *planned) precedes(b *planned) bool {
 	return a.at < b.at || (a.at == b.at && a.ord < b.ord)
 }
 
-// agenda is a 4-ary heap of planned events by value: no boxing, no allocation
-// once it has grown, and shallower than a binary one.
+// agenda is a 4-ary heap of planned events. It holds values, so it does not allocate
+// once it has grown, and it is flatter than a binary heap.
 type agenda struct {
 	heap []planned
 	seq  uint64
 }
 
-// add plans an event and stamps it with its place in the total order.
+// add plans an event. Events of the same time and kind are handled in the order of
+// planning.
 func (q *agenda) add(at capcli.Seconds, k Kind, job *Live, run uint32, node int32) {
 	q.seq++
 	p := planned{at: at, ord: uint64(k)<<56 | q.seq, job: job, run: run, node: node}
@@ -72,7 +72,7 @@ func (q *agenda) add(at capcli.Seconds, k Kind, job *Live, run uint32, node int3
 	q.heap[i] = p
 }
 
-// next is the earliest event, or nil.
+// next returns the earliest event, or nil.
 func (q *agenda) next() *planned {
 	if len(q.heap) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (q *agenda) next() *planned {
 	return &q.heap[0]
 }
 
-// pop takes the earliest event off.
+// pop removes the earliest event and returns it.
 func (q *agenda) pop() planned {
 	top := q.heap[0]
 	last := len(q.heap) - 1
@@ -93,7 +93,7 @@ func (q *agenda) pop() planned {
 	return top
 }
 
-// sink puts p where it belongs, from the root down.
+// sink moves p down from the root to its place in the heap.
 func (q *agenda) sink(p planned) {
 	i, n := 0, len(q.heap)
 	for {

@@ -6,12 +6,10 @@ import (
 	"capcli"
 )
 
-// Stats is what a report says of the waits of all jobs that came. Quantiles are
-// nearest rank: the smallest value with at least that share of the jobs at or
-// below it, exact. A job that never started has waited at least until the end of
-// the run, and counts as one that waits longer than all that did start; a
-// quantile that falls among such jobs is not known, only a lower bound of it: see
-// KnowsRank.
+// Stats are figures of the waits of all jobs that came. A quantile is the nearest rank:
+// the smallest value with at least that share of the jobs at or below it. A job that
+// never started counts as waiting longer than all that did. A quantile that falls among
+// such jobs is only known as a lower bound: see KnowsRank.
 type Stats struct {
 	Jobs, Started      int64
 	Mean               float64 // of all jobs: of those that never started, until the end of the run
@@ -19,17 +17,17 @@ type Stats struct {
 	P50, P95, P99, Max capcli.Seconds
 }
 
-// KnowsRank tells whether the quantile of a percentage is known; where it is not,
-// its field is a lower bound: the quantile of the waits until the end.
+// KnowsRank reports whether the quantile of a percentage is known. Where it is not, its
+// field is a lower bound: the quantile with waits counted until the end of the run.
 func (s *Stats) KnowsRank(percent int64) bool {
 	return capcli.NearestRank(percent, s.Jobs) <= s.Started
 }
 
-// NeverStarted is how many jobs did not start.
+// NeverStarted returns the number of jobs that did not start.
 func (s *Stats) NeverStarted() int64 { return s.Jobs - s.Started }
 
-// firstWaits are the waits for the first start: those that are over, and those
-// that the end of the run cut off.
+// firstWaits holds the waits for the first start: over for jobs that started, cut for
+// jobs that still waited at the end of the run.
 type firstWaits struct{ over, cut tally }
 
 func (f *firstWaits) stats() Stats {
@@ -62,7 +60,7 @@ func (f *firstWaits) stats() Stats {
 	return s
 }
 
-// group counts the jobs of one tenant or of one range of sizes.
+// group sums the jobs of one tenant or of one range of sizes.
 type group struct {
 	jobs, finished, preempted int64
 	wait                      firstWaits
@@ -77,21 +75,22 @@ func (g *group) result() JobStats {
 	return s
 }
 
-// JobStats is what became of some of the jobs.
+// JobStats are figures of a group of jobs.
 type JobStats struct {
 	Jobs, Finished, Preempted int64
 	Wait                      Stats
 	MeanJCT                   float64 // end - submission; of a job that has not ended until the end of the run
 }
 
-// SizeResult is the jobs of some numbers of GPUs.
+// SizeResult is the figures of the jobs in a range of numbers of GPUs.
 type SizeResult struct {
 	Least, Most int // GPUs; Most is 0 in the last, which has no end
 	JobStats
 }
 
-// sizeEnds are the most GPUs of each range of sizes but the last: none, one, less
-// than a node of eight, one node, four nodes, sixteen.
+// sizeEnds are the largest numbers of GPUs of the ranges of sizes, without the last,
+// which is open: no GPU, one, less than a node of eight, one node, four nodes, sixteen
+// nodes.
 var sizeEnds = [...]int{0, 1, 7, 8, 32, 128}
 
 func sizeRange(gpus int) int {
@@ -103,7 +102,7 @@ func sizeRange(gpus int) int {
 	return len(sizeEnds)
 }
 
-// sizes gives the ranges of sizes of which jobs came.
+// sizes returns the ranges of sizes that have jobs.
 func (m *meter) sizes() []SizeResult {
 	var out []SizeResult
 	for i := range m.bySize {
@@ -122,15 +121,15 @@ func (m *meter) sizes() []SizeResult {
 	return out
 }
 
-// refusal is what is kept of a job that can never run, until the run ends.
+// refusal keeps of a job that can never run what the end of the run needs.
 type refusal struct {
 	submitted, run capcli.Seconds
 	tenant, size   int32
 	due            bool // it has a deadline
 }
 
-// closeJobs counts the jobs that have not ended: they wait, and are under way,
-// until the end of the run at least.
+// closeJobs counts the jobs that have not ended. Their waits and completion times count
+// until the end of the run.
 func (e *engine) closeJobs(end capcli.Seconds) {
 	m := &e.meter
 	for l := range e.allOpen() {
@@ -151,13 +150,13 @@ func (e *engine) closeJobs(end capcli.Seconds) {
 	}
 }
 
-// overdue tells whether l's deadline has passed at an instant.
+// overdue reports whether l's deadline lies before a time.
 func (e *engine) overdue(l *Live, at capcli.Seconds) bool {
 	return l.Deadline.IsKnown() && l.Deadline != 0 && e.ledger.rec.Start+capcli.Time(at) > l.Deadline
 }
 
-// cutOff counts a job that has not ended when the run does; started tells whether
-// its wait is counted.
+// cutOff counts a job that had not ended at the end of the run. started says that its
+// wait was counted before.
 func (m *meter) cutOff(j *refusal, end capcli.Seconds, started bool) {
 	so := end - j.submitted
 	for _, g := range []*group{&m.all, &m.byTenant[j.tenant], &m.bySize[j.size]} {
@@ -173,7 +172,7 @@ func (m *meter) cutOff(j *refusal, end capcli.Seconds, started bool) {
 	}
 }
 
-// means fills in what is a mean over jobs, and the makespan.
+// means sets the means over jobs and the makespan.
 func (m *meter) means(r *Result) {
 	if m.arrivedN == 0 {
 		return
@@ -189,5 +188,5 @@ func (m *meter) means(r *Result) {
 	}
 }
 
-// slowdown is the bounded slowdown of a job (Feitelson and Rudolph 1998).
+// slowdown returns the bounded slowdown of a job (Feitelson and Rudolph 1998).
 func slowdown(jct, run capcli.Seconds) float64 { return max(1, float64(jct)/float64(max(run, 10))) }

@@ -2,10 +2,10 @@ package simulate
 
 import "capcli"
 
-// fragClock is the time that nodes of a pool spent with each number of free
-// GPUs. With the mix of jobs, known at the end, it gives the mean
-// fragmentation exactly (Weng et al., "Beware of Fragmentation", ATC 2023: the
-// idle GPUs of a node that a job drawn from the mix could not use).
+// fragClock measures how long the nodes of a pool had each number of free GPUs. With
+// the mix of jobs, which is known at the end, this gives the exact mean fragmentation:
+// the idle GPUs of a node that a job drawn from the mix could not use (Weng et al.,
+// "Beware of Fragmentation", ATC 2023).
 type fragClock struct {
 	nodes []int64          // nodes at each level, now
 	since []capcli.Seconds // that number holds since
@@ -16,7 +16,7 @@ func newFragClock(gpus int) fragClock {
 	return fragClock{make([]int64, gpus+1), make([]capcli.Seconds, gpus+1), make([]int64, gpus+1)}
 }
 
-// move books a node's change of level; -1 is not there.
+// move changes the number of free GPUs of a node. -1 means that it takes no work.
 func (f *fragClock) move(old, to int32, now capcli.Seconds) {
 	if old >= 0 {
 		f.touch(old, now)
@@ -33,9 +33,9 @@ func (f *fragClock) touch(level int32, now capcli.Seconds) {
 	f.since[level] = now
 }
 
-// mean is the time-weighted mean of fragmented GPUs up to now, for a mix given
-// as jobs by size (index is GPUs, the last is that and more). A job over the
-// node's size needs whole nodes.
+// mean returns the mean of fragmented GPUs over the time up to now. mix counts the jobs
+// by number of GPUs; its last entry counts that number and more. A job larger than a
+// node needs whole nodes.
 func (f *fragClock) mean(mix []int64, now capcli.Seconds) float64 {
 	var jobs int64
 	for _, n := range mix[1:] {

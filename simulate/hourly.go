@@ -6,8 +6,8 @@ import (
 	"capcli"
 )
 
-// Hourly is a run's use by clock hour (UTC), for bills under commitments that
-// are settled hour by hour. It is kept where Config.Hourly asks for it.
+// Hourly is the use of a run by clock hour (UTC), for commitments that are settled hour
+// by hour. A run keeps it when Config.Hourly is set.
 type Hourly struct {
 	First capcli.Time    // start of the clock hour in which the run began
 	Use   [][]HourlyUse  // by pool, then tenant; short where later tenants used nothing
@@ -15,17 +15,18 @@ type Hourly struct {
 	Hours int            // clock hours in which something was billed, counted from First
 }
 
-// HourlyUse is what one tenant had of one pool, hour by hour from the first;
-// the slices are short where nothing followed.
+// HourlyUse is the use of one pool by one tenant, hour by hour from the first. A slice
+// ends with its last hour of use.
 type HourlyUse struct {
 	Used []capcli.GPUTime
-	// Rest is what minimum billing times add, in the hour in which the stay ended.
+	// Rest is what minimum billing times add. It counts in the hour in which the stay
+	// ended.
 	Rest []capcli.GPUTime
 }
 
 const anHour = int64(capcli.Hour)
 
-// newHourly begins at the clock hour that start is in.
+// newHourly returns an account that begins with the clock hour of start.
 func newHourly(start capcli.Time) *Hourly {
 	past := int64(start) % anHour
 	if past < 0 {
@@ -34,7 +35,7 @@ func newHourly(start capcli.Time) *Hourly {
 	return &Hourly{First: start - capcli.Time(past), shift: capcli.Seconds(past)}
 }
 
-// useOf is the use of a pool by a tenant.
+// useOf returns the use of a pool by a tenant.
 func (h *Hourly) useOf(p, t int) *HourlyUse {
 	for len(h.Use) <= p {
 		h.Use = append(h.Use, nil)
@@ -45,7 +46,7 @@ func (h *Hourly) useOf(p, t int) *HourlyUse {
 	return &h.Use[p][t]
 }
 
-// stay books milli thousandths of GPUs over [from, to), cut at clock hours.
+// stay adds milli thousandths of GPUs over [from, to), hour by hour.
 func (h *Hourly) stay(p, t int, milli int64, from, to capcli.Seconds) {
 	u := h.useOf(p, t)
 	for a, end := int64(from+h.shift), int64(to+h.shift); a < end; {
@@ -56,8 +57,7 @@ func (h *Hourly) stay(p, t int, milli int64, from, to capcli.Seconds) {
 	}
 }
 
-// rest books what a minimum billing time adds to a stay that ended at an
-// instant.
+// rest adds the rest of a minimum billing time in the hour in which the stay ended.
 func (h *Hourly) rest(p, t int, at capcli.Seconds, time capcli.GPUTime) {
 	h.put(&h.useOf(p, t).Rest, int(int64(at+h.shift)/anHour), time)
 }
@@ -70,7 +70,7 @@ func (h *Hourly) put(to *[]capcli.GPUTime, i int, time capcli.GPUTime) {
 	h.Hours = max(h.Hours, i+1)
 }
 
-// check holds the hours against the months: the same use, cut otherwise.
+// check compares the use by hour with the use by month: both must have the same sums.
 func (h *Hourly) check(r *Record) error {
 	if h == nil {
 		return nil

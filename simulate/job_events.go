@@ -6,7 +6,8 @@ import (
 	"capcli"
 )
 
-// arrive puts the next job of the stream into its queue.
+// arrive puts the next job of the stream into its queue, or refuses it when it can
+// never run.
 func (e *engine) arrive() {
 	j := &e.next
 	if j.GPUs == 0 && !e.cfg.CPUJobs {
@@ -44,7 +45,7 @@ func (e *engine) arrive() {
 	e.planPatience(l)
 }
 
-// enqueue puts l into its queue, new or come back.
+// enqueue puts l into its queue, a new job as well as one that lost its GPUs.
 func (e *engine) enqueue(l *Live) {
 	q := l.queue
 	l.state, l.ripe, l.due = waiting, false, false
@@ -58,8 +59,8 @@ func (e *engine) enqueue(l *Live) {
 	e.meter.queued(e.c.now, 1)
 }
 
-// wanted notes on the accounts of committed pools that l waits (+1), or no
-// longer does (-1).
+// wanted adds l's GPUs to what waiting jobs want of its committed pools (sign +1), or
+// takes them off (-1).
 func (e *engine) wanted(l *Live, sign int64) {
 	for _, p := range l.class.committed {
 		a := &e.c.state[p].account
@@ -68,11 +69,11 @@ func (e *engine) wanted(l *Live, sign int64) {
 	}
 }
 
-// find looks for room for l: in its first pools and in those that its patience
-// opens. An empty answer is no.
+// find returns the room that l would start in now, nothing where there is none. It
+// looks at the first rank and, once l's patience has ended, at the others.
 func (e *engine) find(l *Live) []Slice { return e.findBut(l, -1) }
 
-// findBut is find with one pool left out; -1 leaves out none.
+// findBut is find without one pool; -1 leaves out none.
 func (e *engine) findBut(l *Live, but int) []Slice {
 	if l.OverQuota() {
 		return nil
@@ -92,12 +93,12 @@ func (e *engine) findBut(l *Live, but int) []Slice {
 	return nil
 }
 
-// findIn asks the run's placement about those of pools that have the GPUs.
+// findIn asks the run's placement for room for l in the pools.
 func (e *engine) findIn(c *Cluster, l *Live, pools []int) []Slice {
 	return c.Find(e.cfg.Placement, l, pools)
 }
 
-// start gives l the slices.
+// start gives the slices to l and plans its end.
 func (e *engine) start(l *Live, s []Slice) {
 	now := e.c.now
 	p := int(s[0].Pool)
@@ -146,7 +147,7 @@ func (e *engine) start(l *Live, s []Slice) {
 	e.tell(Start, l, p, int(s[0].Node))
 }
 
-// begin ends l's wait, once the GPUs that it ordered are there or it stops.
+// begin ends l's wait when the GPUs that it ordered have come, or when it stops before.
 func (e *engine) begin(l *Live) {
 	if l.starting {
 		l.starting = false
@@ -154,8 +155,8 @@ func (e *engine) begin(l *Live) {
 	}
 }
 
-// stop takes l's slices back and books the stay; saved is the work that
-// outlives it, lost the time that was no progress.
+// stop takes l's slices away and books the stay. saved is the work that is kept, and
+// lost the time of the stay without progress.
 func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	now := e.c.now
 	p := int(l.slices[0].Pool)
@@ -183,7 +184,7 @@ func (e *engine) stop(l *Live, saved, lost capcli.Seconds) {
 	}
 }
 
-// charge adds a stay to what the job has had of its pool.
+// charge adds a stay to the GPU time that the job has had, by pool.
 func (l *Live) charge(stay []Hold) {
 	for _, s := range stay {
 		i := slices.IndexFunc(l.holds, func(h Hold) bool { return h.Pool == s.Pool && h.Since == s.Since })
@@ -214,10 +215,10 @@ func (e *engine) finish(l *Live) {
 	e.slab.put(l)
 }
 
-// touchPool brings p's account up to now, before p changes.
+// touchPool brings the account of pool p up to now. Call it before p changes.
 func (e *engine) touchPool(p int) { e.ledger.touch(p, &e.c.state[p].account, e.c.now) }
 
-// hold adds a job to what the tenant holds, or takes it away.
+// hold adds a job to what the tenant holds (sign +1), or takes it off (-1).
 func (t *Tenant) hold(l *Live, sign int) {
 	t.used += sign * l.GPUs
 	t.milli += int64(sign) * l.Milli()

@@ -7,9 +7,8 @@ import (
 	"capcli"
 )
 
-// account is the running integral of one committed pool: capacity is offered
-// from delivery on, and every GPU of it is at each instant used, idle, blocked
-// or down.
+// account is the current state of a committed pool. Capacity counts as offered from
+// delivery on, and each GPU is at each time used, idle, blocked or down.
 type account struct {
 	since   capcli.Seconds // accounted up to here
 	offered int64          // thousandths of GPUs delivered, now
@@ -18,8 +17,7 @@ type account struct {
 	wanted  int64          // asked for by waiting jobs that the pool could serve
 }
 
-// Span is what became of a pool's capacity in one month: the record that
-// simulate/billing prices.
+// Span is what became of a pool's capacity in one month.
 type Span struct {
 	Offered capcli.GPUTime `json:"offered_gpu_hours"`
 	Used    capcli.GPUTime `json:"used_gpu_hours"`
@@ -28,7 +26,7 @@ type Span struct {
 	Down    capcli.GPUTime `json:"down_gpu_hours"`
 }
 
-// Add sums two spans.
+// Add adds the figures of o to s.
 func (s *Span) Add(o Span) {
 	s.Offered += o.Offered
 	s.Used += o.Used
@@ -37,7 +35,7 @@ func (s *Span) Add(o Span) {
 	s.Down += o.Down
 }
 
-// Balance checks offered = used + idle + blocked + down, exactly.
+// Balance fails unless offered = used + idle + blocked + down, exactly.
 func (s *Span) Balance() error {
 	if sum := s.Used + s.Idle + s.Blocked + s.Down; sum != s.Offered {
 		return fmt.Errorf("offered %d but used %d + idle %d + blocked %d + down %d = %d (thousandths of GPU-seconds)",
@@ -46,15 +44,15 @@ func (s *Span) Balance() error {
 	return nil
 }
 
-// Use is what one tenant had of one pool in one month.
+// Use is the GPU time of one tenant in one pool and month.
 type Use struct {
 	Used   capcli.GPUTime
 	Billed capcli.GPUTime // with minimum billing times; equals Used for committed pools
 	Lost   capcli.GPUTime // of Used: work that had to be done again, and restarts
 }
 
-// Month is one calendar month (UTC) of a record, or the part of one up to an
-// instant of Record.Cuts or from it on.
+// Month is one calendar month (UTC) of a record, or a part of a month between
+// Record.Cuts.
 type Month struct {
 	Start capcli.Time
 	Since capcli.Time // the last of Record.Cuts at or before Start; Record.Start before the first
@@ -62,8 +60,8 @@ type Month struct {
 	Use   [][]Use     // by pool, then tenant
 }
 
-// Record is who held what, when and on which terms: all that billing needs, so
-// that one run can be priced under other rates without being run again.
+// Record says who held what, when and on which terms. It is all that billing needs, so
+// one run can be priced at other rates without another run.
 type Record struct {
 	Start   capcli.Time // instant 0 of the run
 	Pools   []Pool
@@ -73,7 +71,7 @@ type Record struct {
 	Cuts    []capcli.Time // after Start, in order: months are parted there
 }
 
-// ledger keeps the record as the run goes on.
+// ledger builds the record during the run.
 type ledger struct {
 	rec  Record
 	ends []capcli.Seconds // end of each month, since the start
@@ -81,8 +79,8 @@ type ledger struct {
 	held []Hold           // of the stay that was booked last
 }
 
-// monthAt gives the index of the month that holds instant at; months are made
-// as time reaches them.
+// monthAt returns the index of the month that a time lies in. It makes the months up to
+// then.
 func (g *ledger) monthAt(at capcli.Seconds) int {
 	for len(g.ends) == 0 || at >= g.ends[len(g.ends)-1] {
 		g.addMonth()
@@ -127,7 +125,7 @@ func (g *ledger) addMonth() {
 	})
 }
 
-// cut parts the months to come at instants after the start.
+// cut sets the times at which months are divided. Times up to the start have no effect.
 func (g *ledger) cut(at []capcli.Time) {
 	for _, t := range at {
 		if t > g.rec.Start {
@@ -138,7 +136,7 @@ func (g *ledger) cut(at []capcli.Time) {
 	g.rec.Cuts = slices.Compact(g.rec.Cuts)
 }
 
-// eachMonth cuts [from, to) at month borders.
+// eachMonth calls f for each month of [from, to) with the seconds in it.
 func (g *ledger) eachMonth(from, to capcli.Seconds, f func(m int, dt int64)) {
 	for from < to {
 		m := g.monthAt(from)
@@ -148,8 +146,8 @@ func (g *ledger) eachMonth(from, to capcli.Seconds, f func(m int, dt int64)) {
 	}
 }
 
-// touch brings pool p's account up to now. It must be called before anything
-// about the pool changes.
+// touch charges the current state of pool p to the record up to now. Call it before
+// anything about the pool changes.
 func (g *ledger) touch(p int, a *account, now capcli.Seconds) {
 	if now <= a.since {
 		return
@@ -164,7 +162,7 @@ func (g *ledger) touch(p int, a *account, now capcli.Seconds) {
 	a.since = now
 }
 
-// charge books dt seconds of the present state.
+// charge adds dt seconds of the current state to s.
 func (a *account) charge(s *Span, dt int64) {
 	blocked := min(a.usable, a.wanted)
 	s.Offered += capcli.GPUTime(a.offered * dt)
@@ -174,7 +172,7 @@ func (a *account) charge(s *Span, dt int64) {
 	s.Idle += capcli.GPUTime((a.usable - blocked) * dt)
 }
 
-// use is tenant t's line for pool p in month m.
+// use returns the entry of tenant t for pool p in month m.
 func (g *ledger) use(m, p, t int) *Use {
 	u := &g.rec.Months[m].Use[p]
 	for len(*u) <= t {
@@ -183,11 +181,10 @@ func (g *ledger) use(m, p, t int) *Use {
 	return &(*u)[t]
 }
 
-// stay books that tenant t held milli thousandths of GPUs of pool p over
-// [from, to), of which the first lost seconds' worth were no progress. For an
-// elastic pool the stay is also what was offered, with the rest of the minimum
-// billing time as idle. What it gives is the stay between one instant of
-// Record.Cuts and the next, good until the next call.
+// stay books that tenant t held milli thousandths of GPUs of pool p over [from, to), of
+// which lost seconds were no progress. In an elastic pool the stay counts as offered
+// too, and the rest of the minimum billing time as idle. It returns the stay divided at
+// Record.Cuts, valid until the next call.
 func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Hold {
 	pool := &g.rec.Pools[p]
 	g.held = g.held[:0]
@@ -223,7 +220,7 @@ func (g *ledger) stay(p, t int, milli int64, from, to, lost capcli.Seconds) []Ho
 	return g.held
 }
 
-// hold is the part of a stay that month m is in.
+// hold returns the part of the current stay that month m belongs to.
 func (g *ledger) hold(m, p int) *Hold {
 	since := g.rec.Months[m].Since
 	if n := len(g.held); n == 0 || g.held[n-1].Since != since {
@@ -232,8 +229,8 @@ func (g *ledger) hold(m, p int) *Hold {
 	return &g.held[len(g.held)-1]
 }
 
-// check holds the two accounts against each other: the integral over time of
-// what was held, and the sum of all stays. No job may be lost either.
+// check compares the two accounts: the integral of held capacity over time, and the sum
+// of all stays. It also checks that no job was lost.
 func (r *Record) check(c *Counts) error {
 	if sum := c.Finished + c.Waiting + c.Starting + c.Running + c.Unplaceable + c.CPUOnly; sum != c.Read {
 		return &AccountError{fmt.Sprintf("read %d jobs, but finished %d + waiting %d + starting %d + running %d + unplaceable %d + without GPU %d = %d",
@@ -258,7 +255,7 @@ func (r *Record) check(c *Counts) error {
 	return r.Hourly.check(r)
 }
 
-// AccountError says that the books do not balance: a bug in capcli.
+// AccountError says that the accounts do not balance, which is a bug in capcli.
 type AccountError struct{ Text string }
 
 func (e *AccountError) Error() string { return "accounts do not balance: " + e.Text }

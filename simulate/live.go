@@ -2,7 +2,7 @@ package simulate
 
 import "capcli"
 
-// state is where a job is in its life.
+// state is the stage of a job's life.
 type state uint8
 
 const (
@@ -12,9 +12,9 @@ const (
 	refused // can never run
 )
 
-// Live is a job inside a run: what the trace said and what has become of it.
-// A policy reads it; only the engine writes it. It is used again for another
-// job once its own has finished, so an observer must not keep it.
+// Live is a job during a run: its data from the trace and its current state. A policy
+// reads it, and only the engine writes it. A finished job's Live is used again for
+// another job, so an observer must not keep it.
 type Live struct {
 	capcli.Job
 	Submitted  capcli.Seconds // since the run's start
@@ -50,7 +50,7 @@ type Live struct {
 	bucket   *bucket        // where the queue has it by what it asks for; nil: nowhere
 }
 
-// Hold is GPU time that a job had of one pool.
+// Hold is the GPU time that a job had in one pool.
 type Hold struct {
 	Pool   int
 	Since  capcli.Time // after this instant of Record.Cuts and before the next; Record.Start before the first
@@ -63,24 +63,24 @@ func (h *Hold) add(used, billed capcli.GPUTime) {
 	h.Billed += billed
 }
 
-// TimeLeft is the true work still to do were it stopped now without loss: for
-// policies that are said to know true run times.
+// TimeLeft returns the true work that would be left if the job stopped now without
+// loss. It is for policies that may know true run times.
 func (l *Live) TimeLeft(now capcli.Seconds) capcli.Seconds {
 	return max(0, l.Run-l.saved-l.ran(now))
 }
 
-// LeftBelieved is the same by the scheduler's belief; never under a second
-// while the job runs on past its limit.
+// LeftBelieved returns the work that is left by the scheduler's estimate, a second at
+// least.
 func (l *Live) LeftBelieved(now capcli.Seconds) capcli.Seconds {
 	return max(1, l.Believed-l.saved-l.ran(now))
 }
 
-// Attained is the GPU time that the job has had so far (attained service).
+// Attained returns the GPU time that the job has had so far (attained service).
 func (l *Live) Attained(now capcli.Seconds) capcli.GPUTime {
 	return capcli.GPUTime(int64(l.saved+l.ran(now)) * l.Milli())
 }
 
-// ran is the time of the present stay, 0 while waiting.
+// ran returns the run time of the current stay, 0 while the job waits.
 func (l *Live) ran(now capcli.Seconds) capcli.Seconds {
 	if l.state != running || now < l.Since {
 		return 0
@@ -88,26 +88,25 @@ func (l *Live) ran(now capcli.Seconds) capcli.Seconds {
 	return max(0, now-l.Since-l.overhead)
 }
 
-// EndBelieved is when the scheduler thinks that the present stay ends.
+// EndBelieved returns when the current stay ends by the scheduler's estimate.
 func (l *Live) EndBelieved() capcli.Seconds { return l.believes }
 
-// Wait is the time from submission to the first start.
+// Wait returns the time from submission to the first start.
 func (l *Live) Wait() capcli.Seconds { return l.FirstStart - l.Submitted }
 
-// OverQuota reports whether a start of the job would take its tenant over its
-// quota.
+// OverQuota reports whether its tenant's quota forbids the job to start now.
 func (l *Live) OverQuota() bool {
 	return l.tenant.Quota > 0 && l.tenant.used+l.GPUs > l.tenant.Quota
 }
 
-// Holder returns the tenant that the job counts for.
+// Holder returns the tenant of the job.
 func (l *Live) Holder() *Tenant { return l.tenant }
 
-// Overhead returns the restart time with which the present stay began, or with
-// which the next will begin.
+// Overhead returns the restart time of the current stay, or of the next while the job
+// waits.
 func (l *Live) Overhead() capcli.Seconds { return l.overhead }
 
-// Restarting returns what is left of Overhead.
+// Restarting returns the part of Overhead that is left.
 func (l *Live) Restarting(now capcli.Seconds) capcli.Seconds {
 	if l.state != running || now < l.Since {
 		return l.overhead
@@ -115,15 +114,14 @@ func (l *Live) Restarting(now capcli.Seconds) capcli.Seconds {
 	return max(0, l.overhead-(now-l.Since))
 }
 
-// Slot returns a number that no other live job has, less than the most that were
-// alive at once and some: a place to note something of the job until it has
-// finished.
+// Slot returns a small number that no other live job has. An observer can use it as an
+// index for notes about the job until the job has finished.
 func (l *Live) Slot() int { return int(l.slot) }
 
 // Reach returns where the job may run.
 func (l *Live) Reach() *Reach { return l.class }
 
-// Alike returns a job that may run where l may and asks for the same there.
+// Alike returns a job with the same demands and the same pools as l.
 func (l *Live) Alike() *Live {
 	return &Live{
 		Job:   capcli.Job{GPUs: l.GPUs, GPUMilli: l.GPUMilli, CPUMilli: l.CPUMilli, MemMiB: l.MemMiB},
@@ -131,33 +129,33 @@ func (l *Live) Alike() *Live {
 	}
 }
 
-// Stay returns a number that is another one after each start and each stop.
+// Stay returns a number that changes with each start and each stop of the job.
 func (l *Live) Stay() uint32 { return l.run }
 
-// Pool returns the pool in which the job runs, or ran last.
+// Pool returns the pool of the current stay, or of the last.
 func (l *Live) Pool() int { return int(l.slices[0].Pool) }
 
 // Waiting reports whether the job waits in its queue.
 func (l *Live) Waiting() bool { return l.state == waiting }
 
-// Running tells whether the job holds GPUs.
+// Running reports whether the job holds GPUs.
 func (l *Live) Running() bool { return l.state == running }
 
-// Refused tells whether the job can never run on these pools.
+// Refused reports whether the job can never run on these pools.
 func (l *Live) Refused() bool { return l.state == refused }
 
-// Index counts the jobs of a run in the order in which they came, from 0.
+// Index returns the number of the job in the order of arrival, from 0.
 func (l *Live) Index() int64 { return int64(l.seq) - 1 }
 
-// Slices are where the job runs, or ran last.
+// Slices returns where the job runs, or ran last.
 func (l *Live) Slices() []Slice { return l.slices }
 
-// Holds are the GPU time that the job has had, by pool and, where the record is
-// cut, by part, up to its last stop.
+// Holds returns the GPU time of the job up to its last stop, by pool and by part of the
+// record between Record.Cuts.
 func (l *Live) Holds() []Hold { return l.holds }
 
-// slab hands out Lives and takes them back, so that a run allocates for the
-// jobs that are alive at once and not for all.
+// slab provides Lives and takes them back. A run allocates as many as are alive at
+// once, not one for each job.
 type slab struct {
 	free []*Live
 	made int32

@@ -4,7 +4,7 @@ import (
 	"capcli"
 )
 
-// meter counts what happens to jobs.
+// meter counts jobs and sums their figures.
 type meter struct {
 	cpuOnly, killed   int64
 	finishedN         int64
@@ -61,7 +61,7 @@ func (m *meter) arrived(e *engine, l *Live) {
 	}
 }
 
-// groups are the sums that l belongs to.
+// groups returns the sums that l counts in.
 func (m *meter) groups(l *Live) [3]*group {
 	return [...]*group{&m.all, &m.byTenant[l.tenant.index], &m.bySize[sizeRange(l.GPUs)]}
 }
@@ -85,9 +85,9 @@ func (m *meter) queued(now capcli.Seconds, n int64) {
 
 func (m *meter) settle() { m.queueMax = max(m.queueMax, m.queueNow) }
 
-// stayed counts the wait of a job whose first stay is over, or is cut off by the
-// end of the run. A stay that ends within the lead
-// time of its capacity never began, and the job has yet to start.
+// stayed counts the wait of a job at the end of its first stay, or at the end of the
+// run. When the stay ends before its capacity was delivered, it never began, and the
+// job has yet to start.
 func (m *meter) stayed(l *Live, now capcli.Seconds) {
 	switch {
 	case l.waited:

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// bringUp delivers the capacity that is there at instant 0, plans the rest and
-// begins to follow each pool's supply.
+// bringUp delivers the pools that are there at the start, plans the delivery and the
+// end of the others, and plans the first change of each supply.
 func (e *engine) bringUp() {
 	for p := range e.c.pools {
 		pool := &e.c.pools[p]
@@ -44,7 +44,7 @@ func (e *engine) follow(p int) {
 	e.agenda.add(max(c.At, e.c.now), c.Kind, nil, oneNode, int32(e.c.state[p].first+c.Node))
 }
 
-// nodeChange does a planned change of one node, or of a whole pool.
+// nodeChange carries out a planned change of one node, or of a whole pool.
 func (e *engine) nodeChange(what, n int, k Kind) {
 	if what == wholePool {
 		e.deliver(n, k == Gain)
@@ -67,7 +67,7 @@ func (e *engine) nodeChange(what, n int, k Kind) {
 	e.follow(p)
 }
 
-// deliver brings a whole pool, or ends it.
+// deliver brings all nodes of a pool, or ends the pool.
 func (e *engine) deliver(p int, come bool) {
 	s := &e.c.state[p]
 	e.touchPool(p)
@@ -95,7 +95,8 @@ func (e *engine) deliver(p int, come bool) {
 	}
 }
 
-// setNode records a node's condition and tells the queues when it takes work.
+// setNode sets the condition of a node. When the node now takes work, its queues get a
+// turn.
 func (e *engine) setNode(n int, delivered, lost, draining bool) {
 	nd := &e.c.nodes[n]
 	p := int(nd.pool)
@@ -108,7 +109,7 @@ func (e *engine) setNode(n int, delivered, lost, draining bool) {
 	}
 }
 
-// evictFrom takes every gang that has a part on node n off all its nodes.
+// evictFrom stops every job that has a part on node n. The jobs wait again.
 func (e *engine) evictFrom(n int) {
 	queues := e.c.state[e.c.nodes[n].pool].queues
 	if len(queues) == 0 {
@@ -127,7 +128,7 @@ func (e *engine) evictFrom(n int) {
 	}
 }
 
-// allRunning yields all jobs that run, cell by cell.
+// allRunning yields all running jobs, cell by cell.
 func (e *engine) allRunning() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
 		for i, q := range e.queues {
@@ -143,7 +144,7 @@ func (e *engine) allRunning() iter.Seq[*Live] {
 	}
 }
 
-// allWaiting yields all jobs that wait, queue by queue.
+// allWaiting yields all waiting jobs, queue by queue.
 func (e *engine) allWaiting() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
 		for _, q := range e.queues {

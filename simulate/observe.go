@@ -6,67 +6,69 @@ import (
 	"capcli"
 )
 
-// Observer is told each event as it happens. It must not keep the Live. What it can
-// do beyond that, as Watcher and the like say, is found out before the run begins.
+// Observer receives each event when it happens. It must not keep the Live. The engine
+// looks before the run for the further methods of Watcher, Ripener, Settler, Closer and
+// Checker.
 type Observer interface {
 	Observe(e Event, c *Cluster)
 }
 
-// Watcher is an Observer that looks at the run beyond the events.
+// Watcher is an Observer that reads the state of the run, not only its events.
 type Watcher interface {
 	Watch(v *View) // before the first event
 }
 
-// Ripener is an Observer that wants to know when the patience of a waiting job
-// ends: from then on it may use pools beyond its first.
+// Ripener is an Observer that hears when the patience of a waiting job ends. From then
+// on the job may use pools beyond its first rank.
 type Ripener interface {
 	Ripen(l *Live)
 }
 
-// Settler is an Observer that acts when an instant has settled.
+// Settler is an Observer that acts at the end of each instant.
 type Settler interface {
 	Settle()
 }
 
-// Closer is an Observer that is told of each job that waits or runs when the run
-// ends: first those that run.
+// Closer is an Observer that receives each job that runs or waits at the end of the
+// run, running jobs first.
 type Closer interface {
 	Close(l *Live)
 }
 
-// Checker is an Observer that can find its own books wrong: then Run fails.
+// Checker is an Observer that checks its own accounts at the end. Run fails with its
+// error.
 type Checker interface {
 	Check() error
 }
 
-// View is a run in progress, to read.
+// View is read access to a run.
 type View struct{ e *engine }
 
-// Now returns the present instant.
+// Now returns the current time of the run.
 func (v *View) Now() capcli.Seconds { return v.e.c.now }
 
-// Start returns instant 0 of the run. It is known from the first event on.
+// Start returns the date at which the run began. It is known from the first event on.
 func (v *View) Start() capcli.Time { return v.e.ledger.rec.Start }
 
-// Cluster returns the capacity.
+// Cluster returns the cluster of the run.
 func (v *View) Cluster() *Cluster { return v.e.c }
 
-// Placement returns that of the run.
+// Placement returns the placement of the run.
 func (v *View) Placement() Placement { return v.e.cfg.Placement }
 
-// Overflows reports whether l may use pools beyond its first now, and whether it
-// never may.
+// Overflows reports whether l may use pools beyond its first rank now, and whether it
+// will never be allowed to.
 func (v *View) Overflows(l *Live) (now, never bool) {
 	return v.e.opened(l), v.e.cfg.Overflow.patienceOf(l) < 0
 }
 
-// watchers are the observers that are told more than events.
+// watchers are the observers that receive more than events.
 type watchers struct {
 	ripen  []Ripener
 	settle []Settler
 }
 
-// watch finds out what the observers can do.
+// watch finds the further methods of the observers.
 func (e *engine) watch() {
 	if o, learns := e.cfg.Placement.(Observer); learns {
 		e.cfg.Observers = append(slices.Clip(e.cfg.Observers), o)
@@ -85,7 +87,8 @@ func (e *engine) watch() {
 	}
 }
 
-// closeWatch tells the observers of the jobs that wait or run at the end.
+// closeWatch gives the jobs that run or wait at the end to the observers, and has these
+// check themselves.
 func (e *engine) closeWatch() error {
 	for _, o := range e.cfg.Observers {
 		if w, ok := o.(Closer); ok {

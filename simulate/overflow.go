@@ -6,25 +6,25 @@ import (
 	"capcli"
 )
 
-// Overflow says when a job that found no committed capacity goes on to the
-// next rank of pools: on-demand, then spot, or as the scenario orders.
+// Overflow says when a job without committed capacity goes on to the next rank of
+// pools: on-demand and then spot, or the order of the scenario.
 type Overflow struct {
 	Patience []Patience // the first that matches; none: no wait
 	QueueMax int        // jobs beyond this many go on at once, the last first; 0 is without limit
 }
 
-// Patience is how long jobs of some length wait for committed capacity.
+// Patience is how long jobs up to a length wait for committed capacity.
 type Patience struct {
 	MaxRun  capcli.Seconds // for jobs believed to run no longer; 0 is all
 	Wait    capcli.Seconds // negative: for ever, they never go on
 	PerHour float64        // wait in addition so many hours for each GPU-hour of the job (Starburst's linear cost, Luo et al., EuroSys 2024)
 }
 
-// patienceOf is how long l waits, negative for ever.
+// patienceOf returns how long l waits. Negative is for ever.
 func (o *Overflow) patienceOf(l *Live) capcli.Seconds { return o.PatienceOf(&l.Job, l.Believed) }
 
-// PatienceOf is how long a job that is believed to run so long waits for committed
-// capacity, negative for ever.
+// PatienceOf returns how long a job with an estimated run time waits for committed
+// capacity. Negative is for ever.
 func (o *Overflow) PatienceOf(j *capcli.Job, believed capcli.Seconds) capcli.Seconds {
 	for i := range o.Patience {
 		p := &o.Patience[i]
@@ -39,13 +39,13 @@ func (o *Overflow) PatienceOf(j *capcli.Job, believed capcli.Seconds) capcli.Sec
 	return 0
 }
 
-// opened tells whether l may use pools of a rank beyond the first.
+// opened reports whether l may use pools beyond the first rank.
 func (e *engine) opened(l *Live) bool {
 	w := e.cfg.Overflow.patienceOf(l)
 	return w == 0 || (w > 0 && e.c.now-l.Submitted >= w)
 }
 
-// planPatience asks for a turn when l's patience ends.
+// planPatience plans a turn for the end of l's patience.
 func (e *engine) planPatience(l *Live) {
 	if len(l.class.ranks) < 2 {
 		return
@@ -59,12 +59,12 @@ func (e *engine) planPatience(l *Live) {
 	}
 }
 
-// goOn sends on the jobs whose patience ends at this instant, before the policy
-// looks at the queue: a job that waits an hour at most is gone after the hour,
-// and no longer in the way of others. Those that find no room wait on, for
-// whatever comes free first. Where room came free that a job before them waits
-// for with its patience ended, they keep their place behind it: the policy has
-// its turn first, and overflow then offers the room in the queue's order.
+// goOn starts jobs whose patience ends at this instant on overflow pools, before the
+// policy sees the queue: a job that waits an hour at most leaves after the hour and no
+// longer stands in the way of others. A job without room keeps waiting for the first
+// pool that has some. When capacity came free that an earlier job with ended patience
+// waits for, later jobs stay behind that job: first the policy has its turn, then
+// overflow offers the capacity in the queue's order.
 func (e *engine) goOn(q *queue) {
 	if len(q.ripened) == 0 {
 		return
@@ -103,10 +103,10 @@ func (e *engine) goOn(q *queue) {
 
 func isDue(l *Live) bool { return l.due }
 
-// overflow sends on the jobs whose patience has ended and that the policy did
-// not start, and those for whom the queue is too long. All of the former are
-// offered what came free, whatever their place, in the queue's order; only
-// beyond the first rank, for there they go by the policy's order.
+// overflow starts jobs on overflow pools that the policy did not start: those whose
+// patience has ended, and the last of a queue that is too long. Jobs with ended
+// patience get freed capacity in the queue's order, only beyond the first rank, because
+// the first rank follows the policy.
 func (e *engine) overflow(q *queue) {
 	switch {
 	case q.ripeN == 0:
@@ -133,7 +133,7 @@ func (e *engine) overflow(q *queue) {
 	}
 }
 
-// startBeyond starts l beyond the first rank, and tells whether it found room.
+// startBeyond starts l beyond the first rank. It reports whether there was room.
 func (e *engine) startBeyond(l *Live) bool {
 	s := e.findBeyond(l)
 	if len(s) > 0 {
@@ -142,7 +142,7 @@ func (e *engine) startBeyond(l *Live) bool {
 	return len(s) > 0
 }
 
-// findBeyond looks for room in the ranks beyond the first only.
+// findBeyond returns room for l in the ranks beyond the first.
 func (e *engine) findBeyond(l *Live) []Slice {
 	if len(l.class.ranks) < 2 || l.OverQuota() {
 		return nil

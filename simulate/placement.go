@@ -1,17 +1,17 @@
 package simulate
 
-// Placement says where a job goes. It appends to dst the slices that l would
-// take in one of pools (all of one pool, for a gang is not split over pools)
-// and gives dst back unchanged when l does not fit. It changes nothing.
+// Placement says where a job goes. Place appends the slices that l would take in one of
+// the pools to dst, or returns dst unchanged when l does not fit. All slices are of one
+// pool: a gang is never split over pools. Place changes nothing.
 //
-// Pools come in the order of the scenario and have equal rank; each has at
-// least as many free GPUs as l wants.
+// The pools come in the order of the scenario and have equal rank. Each has at least as
+// many free GPUs as l wants.
 type Placement interface {
 	Place(c *Cluster, l *Live, pools []int, dst []Slice) []Slice
 }
 
-// Counting is a Placement that looks at numbers of GPUs alone: any free GPUs of a
-// pool serve, and CPUs and memory do not count.
+// Counting is a Placement that only counts GPUs: any free GPUs of a pool will do, and
+// CPUs and memory do not matter.
 type Counting interface {
 	CountsGPUs()
 }

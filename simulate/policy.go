@@ -2,34 +2,32 @@ package simulate
 
 import "capcli"
 
-// Policy decides which waiting jobs start, once an instant has settled. It
-// asks through the Turn, which says yes or no at once; the engine alone changes
-// anything. Each queue has a policy value of its own, so a policy may remember.
+// Policy decides which waiting jobs start at the end of an instant. It asks through the
+// Turn, which answers at once. Only the engine changes anything. Each queue has its own
+// Policy value, so a policy may keep state.
 type Policy interface {
 	Schedule(t *Turn)
 }
 
-// Keyed is a Policy that wants its queue in an order other than arrival:
-// smaller keys first, ties by arrival. Key is asked when a job joins the queue,
-// also when it comes back after a preemption.
+// Keyed is a Policy with an order of its own: smaller keys first, ties by arrival. The
+// engine asks for the key each time a job joins the queue, also after a preemption.
 type Keyed interface {
 	Key(l *Live, now capcli.Seconds) int64
 }
 
-// Preemptor is a Policy that takes GPUs away from jobs that run. Turn.Preempt
-// refuses any other, so that who plans with a policy may rely on what it says
-// of itself.
+// Preemptor is a Policy that takes GPUs away from running jobs. Turn.Preempt panics for
+// other policies, so that a caller can rely on Preempts.
 type Preemptor interface {
 	Preempts()
 }
 
-// Believer is a Policy that decides by how long jobs are believed to run: by their
-// limits, or by predictions. To any other the limits of jobs are nothing.
+// Believer is a Policy that uses estimates of run times, which are limits or
+// predictions. Other policies ignore the limits of jobs.
 type Believer interface {
 	Believes()
 }
 
-// Settings are what a user may choose about a policy.
+// Settings are what a user may set for a policy.
 type Settings struct {
 	Perfect   bool                      // believe true run times in place of limits
 	Limits    []capcli.GPUTime          // las: borders between its queues in attained GPU time
@@ -42,16 +40,16 @@ type Settings struct {
 	Own       map[string]capcli.Seconds // what a policy declares for itself, by name; missing: its default
 }
 
-// NewPolicy makes a policy for one queue.
+// NewPolicy returns a policy for one queue.
 type NewPolicy func(s Settings) Policy
 
-// Believes reports whether the policy decides by how long jobs are believed to run.
+// Believes reports whether the policy uses estimates of run times.
 func (n NewPolicy) Believes(s Settings) bool {
 	_, believes := n(s).(Believer)
 	return believes
 }
 
-// Preempts tells whether the policy takes GPUs away from jobs that run.
+// Preempts reports whether the policy takes GPUs away from running jobs.
 func (n NewPolicy) Preempts(s Settings) bool {
 	_, preempts := n(s).(Preemptor)
 	return preempts

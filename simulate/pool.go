@@ -2,7 +2,7 @@ package simulate
 
 import "capcli"
 
-// Terms say on what terms capacity is had.
+// Terms are the terms of capacity.
 type Terms uint8
 
 // The terms. Owned and reserved capacity is committed: it is paid whether held
@@ -16,10 +16,10 @@ const (
 
 var termNames = [...]string{"owned", "reserved", "on_demand", "spot"}
 
-// String gives the terms as scenarios write them.
+// String returns the terms as scenarios write them.
 func (t Terms) String() string { return termNames[t] }
 
-// Committed tells whether the capacity is paid for when nobody holds it.
+// Committed reports whether the capacity is paid for also when nobody holds it.
 func (t Terms) Committed() bool { return t <= Reserved }
 
 // Pool is capacity of one kind: equal nodes of one GPU model on the same terms.
@@ -41,19 +41,19 @@ type Pool struct {
 	Rank       int            // order of overflow; committed capacity is always first
 }
 
-// Capacity is all the pool's GPUs.
+// Capacity returns the number of GPUs of the pool.
 func (p *Pool) Capacity() int { return p.Nodes * p.GPUsPerNode }
 
-// Fluid reports whether the pool's GPUs have no identity, since a node has over
-// 64: shares of them are poured from one measure.
+// Fluid reports whether single GPUs of the pool are not told apart, because a node has
+// more than 64. Shares of GPUs then come from one sum.
 func (p *Pool) Fluid() bool { return p.GPUsPerNode > maxLevel }
 
-// Counted tells whether the pool is a number of GPUs that have no nodes: one
-// node, of which nothing but its GPUs is known.
+// Counted reports whether the pool is only a number of GPUs: one node without limits on
+// CPUs and memory.
 func (p *Pool) Counted() bool { return p.Nodes == 1 && p.CPUMilli == 0 && p.MemMiB == 0 }
 
-// Offered is how long the pool is there between two instants, by its dates:
-// nodes that fail or are reclaimed in that time count as there.
+// Offered returns how long the pool is there between two times, by its dates. Nodes
+// that fail or are reclaimed count as there.
 func (p *Pool) Offered(from, to capcli.Seconds) capcli.Seconds {
 	if p.Until > 0 {
 		to = min(to, p.Until)
@@ -61,21 +61,20 @@ func (p *Pool) Offered(from, to capcli.Seconds) capcli.Seconds {
 	return max(0, to-max(from, p.From))
 }
 
-// Serves tells whether p may run jobs that were sent to a partition and want a
-// GPU model: "" is any model, "A|B" is either.
+// Serves reports whether p may run jobs of a partition that want a GPU model. A model
+// of "" is any, "A|B" is either.
 func (p *Pool) Serves(partition, model string) bool {
 	return (p.Partition == "" || p.Partition == partition) && modelFits(model, p.GPUModel)
 }
 
-// Supply is the comings and goings of a pool's nodes: failures and repairs,
-// spot reclaims, an availability trace. Next gives them in order of time, each
-// once; ok is false when no more will come. All nodes are there at the start.
+// Supply is how nodes of a pool come and go: failures and repairs, spot reclaims, a
+// recorded history. Next returns the changes in order of time and false when there are
+// no more. All nodes are there at the start.
 type Supply interface {
 	Next() (c Change, ok bool)
 }
 
-// Change is a node of a pool that gets notice (Drain), goes (Lose) or comes
-// (Gain).
+// Change is a node that gets notice (Drain), goes (Lose) or comes (Gain).
 type Change struct {
 	At   capcli.Seconds
 	Kind Kind

@@ -5,19 +5,18 @@ import (
 	"capcli/simulate/internal/sorted"
 )
 
-// entry is a job in a queue, or of those that run. What a scan looks at first
-// is kept beside the pointer, so that passing over a job costs no cache miss.
+// entry is a waiting or running job in a list. It holds what a scan reads first beside
+// the pointer, so that skipping a job costs no cache miss.
 type entry = sorted.Entry[figures]
 
-// figures are what a scan looks at.
+// figures are what a scan reads first.
 type figures struct {
 	job   *Live
 	milli int64
 	est   capcli.Seconds // believed time left when it joined the queue
 }
 
-// queue is the jobs of one partition that wait, in the policy's order, with
-// the policy that serves them.
+// queue holds the waiting jobs of one partition in the policy's order, and the policy.
 type queue struct {
 	name     string
 	list     sorted.List[figures]
@@ -38,8 +37,8 @@ type queue struct {
 	fitting  bool     // all of them, for the policy passes over what does not fit
 }
 
-// cell is a set of queues and pools that meet each other: what happens outside
-// it cannot matter inside.
+// cell is a set of queues and pools that depend on each other. Different cells do not
+// affect each other.
 type cell struct {
 	ends    sorted.List[figures] // running jobs by believed end: see engine.running
 	ordered bool                 // ends is kept
@@ -47,8 +46,8 @@ type cell struct {
 	pools   []int
 }
 
-// running are the jobs that run in a cell, by believed end. The order costs an
-// insertion and a removal a job, so it is kept from when it is first asked for.
+// running returns the running jobs of a cell by estimated end. Keeping this order costs
+// an insertion and a removal per job, so the engine keeps it from the first call on.
 func (e *engine) running(c *cell) *sorted.List[figures] {
 	if !c.ordered {
 		c.ordered = true
@@ -62,7 +61,7 @@ func (e *engine) running(c *cell) *sorted.List[figures] {
 	return &c.ends
 }
 
-// endOf is the place of a running job in its cell.
+// endOf returns the entry of a running job in its cell.
 func endOf(l *Live) entry {
 	return entry{Key: int64(l.believes), Seq: l.seq, Value: figures{job: l, milli: l.Milli()}}
 }

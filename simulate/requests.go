@@ -6,8 +6,8 @@ import (
 	"capcli/simulate/internal/sorted"
 )
 
-// request is what waiting jobs have in common that fit, or do not fit, at the
-// same time: where they may go and what they ask for there.
+// request is what jobs have in common that fit, or do not fit, at the same time: their
+// pools and their demands.
 type request struct {
 	class      *Reach
 	gpus, part int
@@ -16,9 +16,9 @@ type request struct {
 	ripe       bool    // patience has ended: may go beyond the first rank
 }
 
-// requests hold waiting jobs by request, each in the queue's order. A walk over
-// them asks once for each request that finds no room, where a walk over the
-// queue would ask for each job.
+// requests holds the waiting jobs by request, each bucket in the queue's order. A walk
+// asks once for each request without room; a walk over the queue would ask for each
+// job.
 type requests struct {
 	at      map[request]*bucket
 	buckets []*bucket
@@ -26,7 +26,7 @@ type requests struct {
 	heads   []*bucket // of the walk in progress, as a heap by next
 }
 
-// bucket is the waiting jobs of one request.
+// bucket holds the waiting jobs of one request.
 type bucket struct {
 	key          request
 	milli        int64
@@ -35,8 +35,8 @@ type bucket struct {
 	chunk, index int // of the next job of the walk in progress
 }
 
-// requestOf is what l asks for. CPUs and memory count only where a pool that it
-// may use limits them.
+// requestOf returns the request of l. CPUs and memory count only where one of its pools
+// limits them.
 func requestOf(l *Live) request {
 	r := request{class: l.class, gpus: l.GPUs, part: l.GPUMilli, ripe: l.ripe}
 	if l.class.hosted {
@@ -48,7 +48,7 @@ func requestOf(l *Live) request {
 	return r
 }
 
-// add enters waiting job l.
+// add enters the waiting job l.
 func (r *requests) add(l *Live) {
 	key := requestOf(l)
 	b := r.at[key]
@@ -68,7 +68,7 @@ func (r *requests) add(l *Live) {
 	l.bucket = b
 }
 
-// remove takes out l, which add entered.
+// remove takes out l, which must have been added.
 func (r *requests) remove(l *Live) {
 	b := l.bucket
 	l.bucket = nil
@@ -85,7 +85,7 @@ func (r *requests) remove(l *Live) {
 	r.spare = append(r.spare, b)
 }
 
-// answer is what became of a job that a walk offered.
+// answer says what became of a job that a walk offered.
 type answer uint8
 
 const (
@@ -94,9 +94,9 @@ const (
 	stop                 // end the walk
 )
 
-// walk offers the jobs in the queue's order, of each request until one finds no
-// room: those whose patience has ended, or all. Room is the most thousandths of
-// GPUs that any job can have; larger requests are passed over.
+// walk offers jobs in the queue's order: those whose patience has ended, or all. After
+// a job without room it skips the rest of its request. room returns the largest
+// capacity that a job can get, in thousandths of GPUs; larger requests are skipped.
 func (r *requests) walk(ripeOnly bool, room func() int64, offer func(*Live) answer) {
 	most := room()
 	r.heads = r.heads[:0]
@@ -132,7 +132,7 @@ func (r *requests) walk(ripeOnly bool, room func() int64, offer func(*Live) answ
 	}
 }
 
-// waits moves b on to its next job that waits, and tells whether there is one.
+// waits moves to the next job of b that still waits. It reports whether there is one.
 func (b *bucket) waits() bool {
 	for ; b.chunk < len(b.list.Chunks); b.chunk, b.index = b.chunk+1, 0 {
 		for c := b.list.Chunks[b.chunk]; b.index < len(c); b.index++ {
@@ -144,10 +144,10 @@ func (b *bucket) waits() bool {
 	return false
 }
 
-// next is the job that waits has found.
+// next returns the job that waits moved to.
 func (b *bucket) next() *Live { return b.list.Chunks[b.chunk][b.index].Value.job }
 
-// sink puts the head at i where it belongs, from there down.
+// sink moves the head at i down to its place in the heap.
 func (r *requests) sink(i int) {
 	for {
 		least := i
@@ -164,25 +164,24 @@ func (r *requests) sink(i int) {
 	}
 }
 
-// ripen notes that l's patience has ended; due tells whether at this instant,
-// and not before it joined the queue.
+// ripen records that l's patience has ended. due says that it ended at this instant,
+// not before l joined the queue.
 func (q *queue) ripen(l *Live, due bool) {
 	l.ripe, l.due = true, due
 	q.ripeN++
 	q.ripened = append(q.ripened, l)
 }
 
-// ripening are the jobs of q whose patience ended since the last turn and that
-// still wait, in the queue's order.
+// ripening returns the waiting jobs whose patience ended since the last turn, in the
+// queue's order.
 func (q *queue) ripening() []*Live {
 	q.ripened = slices.DeleteFunc(q.ripened, func(l *Live) bool { return !l.ripe })
 	slices.SortFunc(q.ripened, inOrder)
 	return q.ripened
 }
 
-// sort enters the jobs that came or whose patience ended since it last did by
-// what they ask for: those whose patience has ended, and all once the policy
-// passes over what does not fit.
+// sort enters into requests the jobs whose patience has ended since the last call. When
+// the policy passes over jobs that do not fit, it enters all new jobs.
 func (q *queue) sort() {
 	for _, l := range q.ripened {
 		if !l.ripe {
@@ -204,7 +203,7 @@ func (q *queue) sort() {
 	}
 }
 
-// sortAll makes q sort all its jobs from now on.
+// sortAll enters all jobs into requests, now and in future calls of sort.
 func (q *queue) sortAll() {
 	if !q.fitting {
 		q.fitting = true

@@ -2,8 +2,8 @@ package simulate
 
 import "capcli"
 
-// Mode is what a policy's preemption does to the work of a job. The loss of a
-// node always destroys what no checkpoint holds.
+// Mode says what preemption by a policy does to a job's work. The loss of a node always
+// destroys work that is in no checkpoint.
 type Mode uint8
 
 // The modes.
@@ -13,11 +13,11 @@ const (
 	Scratch                // from the beginning
 )
 
-// Restarts say what a job loses when it loses its GPUs, by class of job.
+// Restarts say what a job loses with its GPUs, by class of job.
 //
-// A limit is the longest that a job may hold its GPUs, with its checkpoints and
-// restarts. It goes on through stays that are suspended, and begins anew when
-// the job does, from a checkpoint or from the beginning, as in Slurm.
+// A limit is the longest time that a job may hold its GPUs, with checkpoints and
+// restarts. It continues over suspended stays. It begins anew when the job restarts
+// from a checkpoint or from the beginning, as in Slurm.
 type Restarts struct {
 	Mode    Mode
 	Classes []RestartClass // the first that matches; none: no checkpoints, no overhead
@@ -34,7 +34,7 @@ type RestartClass struct {
 
 var noRestart RestartClass
 
-// ClassOf returns how jobs like j save their work: the first class that matches.
+// ClassOf returns the first class that matches j.
 func (r *Restarts) ClassOf(j *capcli.Job) *RestartClass {
 	for i := range r.Classes {
 		c := &r.Classes[i]
@@ -45,8 +45,8 @@ func (r *Restarts) ClassOf(j *capcli.Job) *RestartClass {
 	return &noRestart
 }
 
-// wall is how long work takes with its checkpoints: one after each Interval of
-// work, none at the very end.
+// wall returns how long work takes with its checkpoints: one after each Interval of
+// work, but none at the very end.
 func (c *RestartClass) wall(work capcli.Seconds) capcli.Seconds {
 	if c.Interval <= 0 || c.Cost <= 0 || work <= 0 {
 		return work
@@ -54,8 +54,8 @@ func (c *RestartClass) wall(work capcli.Seconds) capcli.Seconds {
 	return work + (work-1)/c.Interval*c.Cost
 }
 
-// progress splits a stretch of wall time into work that a checkpoint holds and work
-// that only memory holds. The stretch begins just after a checkpoint.
+// progress splits wall time after a checkpoint into work that a later checkpoint holds
+// and work that only memory holds.
 func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds) {
 	if wall <= 0 {
 		return 0, 0
@@ -67,8 +67,8 @@ func (c *RestartClass) progress(wall capcli.Seconds) (kept, loose capcli.Seconds
 	return cycles * c.Interval, min(wall-cycles*(c.Interval+c.Cost), c.Interval)
 }
 
-// evict takes l's GPUs away, by a policy or because a node went (lost). The job
-// is waiting afterwards, but in no queue yet.
+// evict takes l's GPUs away, for a policy or because a node was lost. The job then
+// waits but is in no queue yet.
 func (e *engine) evict(l *Live, lost bool) {
 	now := e.c.now
 	rc := e.cfg.Restarts.ClassOf(&l.Job)
@@ -102,8 +102,7 @@ func (e *engine) evict(l *Live, lost bool) {
 	e.tell(Preempt, l, int(l.slices[0].Pool), int(l.slices[0].Node))
 }
 
-// warned tells whether notice of the loss was long enough for a last
-// checkpoint.
+// warned reports whether the notice of a loss was long enough for a last checkpoint.
 func (e *engine) warned(l *Live, rc *RestartClass) bool {
 	if rc.Interval <= 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"capcli"
 )
 
-// Result is what became of the jobs and of the capacity.
+// Result is what became of the jobs and the capacity of a run.
 type Result struct {
 	Ended           capcli.Seconds // the last instant accounted for
 	Stopped         bool           // the period ended before the jobs did
@@ -38,11 +38,10 @@ type Result struct {
 	open  []capcli.Seconds // so far, of those that have yet to start
 }
 
-// Availability is the share of jobs for which capacity was to be had when they
-// asked: of the jobs that came, those that started within so long of their
-// submission. Jobs that can never run count as ones that did not. A job that
-// has waited for less than that when the run ends counts neither way, for
-// nobody knows. It is false where no job counts.
+// Availability returns the share of jobs that started within a time of their
+// submission. Jobs that can never run count as late. A job that has waited for less
+// than that time at the end of the run does not count. It returns false when no job
+// counts.
 func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
 	in := r.waits.countWithin(within)
 	late := r.waits.count() - in + r.Jobs.Unplaceable
@@ -57,12 +56,12 @@ func (r *Result) Availability(within capcli.Seconds) (float64, bool) {
 	return float64(in) / float64(in+late), true
 }
 
-// Started is how many jobs have started at least once.
+// Started returns the number of jobs that have started at least once.
 func (r *Result) Started() int64 { return r.Wait.Started }
 
-// Counts are jobs by what became of them: read = finished + waiting + starting +
-// running + unplaceable + CPU only. Starting are those whose GPUs are ordered and
-// not there yet: their wait goes on.
+// Counts are numbers of jobs: read = finished + waiting + starting + running +
+// unplaceable + CPU only. A starting job has ordered GPUs that are not delivered yet,
+// so it still waits.
 type Counts struct {
 	Read        int64 `json:"read"`
 	Finished    int64 `json:"finished"`
@@ -79,16 +78,15 @@ type Counts struct {
 	Misses      int64 `json:"deadline_misses"` // of those that had not finished by it
 }
 
-// TenantResult is one tenant's jobs.
+// TenantResult is the figures of one tenant's jobs.
 type TenantResult struct {
 	Name string
 	JobStats
 }
 
-// Load is the work that arrived for some capacity against what that capacity
-// offered over the time of the arrivals. Over 1 the queue cannot drain: it
-// grows as long as jobs keep coming. Jobs that may use no committed capacity
-// are counted only in rows where no job may.
+// Load compares the work that arrived for some committed capacity with what that
+// capacity offered during the arrivals. Above 1 the queue grows as long as jobs arrive.
+// Jobs without committed capacity count only in rows where no job has any.
 type Load struct {
 	Partition, GPUModel string // "" is all
 	Jobs                int64
@@ -98,8 +96,7 @@ type Load struct {
 	Capacity            capcli.GPUTime // what those pools offered in that time, by their dates
 }
 
-// Offered is the load, work over capacity; 0 where there is no committed
-// capacity or no span.
+// Offered returns work over capacity, 0 without committed capacity or without a span.
 func (l *Load) Offered() float64 {
 	if l.Capacity == 0 {
 		return 0
@@ -107,7 +104,7 @@ func (l *Load) Offered() float64 {
 	return float64(l.Work) / float64(l.Capacity)
 }
 
-// result closes the books.
+// result closes the accounts and returns the result.
 func (e *engine) result() (*Result, error) {
 	m := &e.meter
 	end := max(e.c.now, m.lastEnd)
@@ -157,7 +154,7 @@ func (e *engine) result() (*Result, error) {
 	return r, e.ledger.rec.check(&r.Jobs)
 }
 
-// flush books the stays of jobs that still run and closes every account.
+// flush books the stays of running jobs and brings every account up to the end.
 func (e *engine) flush() (running, starting int64) {
 	for l := range e.allRunning() {
 		if l.Since > e.c.now {
@@ -176,8 +173,8 @@ func (e *engine) flush() (running, starting int64) {
 	return running, starting
 }
 
-// loads sets the work that arrived against committed capacity: in all, and by
-// partition and GPU model where jobs name one.
+// loads returns the offered load in all, by partition, and by GPU model where jobs name
+// one.
 func (e *engine) loads() []Load {
 	from, to := e.meter.firstAt, e.meter.lastAt
 	rows := map[classKey]*Load{}
@@ -224,8 +221,8 @@ func (e *engine) loads() []Load {
 	return out
 }
 
-// gpusUntil is how many GPUs of the pools their dates offer at an instant up to the
-// last.
+// gpusUntil returns the number of GPUs that the pools offer at a time by their dates, 0
+// when the time is after last.
 func (e *engine) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
 	for _, p := range pools {
 		if pool := &e.c.pools[p]; at <= last && pool.Offered(at, at+1) > 0 {
@@ -235,7 +232,7 @@ func (e *engine) gpusUntil(pools []int, at, last capcli.Seconds) (gpus int) {
 	return gpus
 }
 
-// loadKeys are the rows of loads that a class belongs to.
+// loadKeys returns the rows of loads that a class counts in.
 func (e *engine) loadKeys(c *Reach) []classKey {
 	keys := []classKey{{}}
 	if e.partitions[c.partition] {
@@ -247,7 +244,7 @@ func (e *engine) loadKeys(c *Reach) []classKey {
 	return keys
 }
 
-// whyNot says why a job can never run.
+// whyNot returns the reason why a job can never run, for people.
 func (e *engine) whyNot(l *Live) string {
 	c := l.class
 	switch {

@@ -2,9 +2,9 @@ package simulate
 
 import "math/bits"
 
-// Candidate returns the next node of pool p after n (-1 at first) that might have
-// room for some of l, or -1: it takes work and has something free of a GPU, if
-// l wants any.
+// Candidate returns the next node of pool p after n (-1 at first) that could have room
+// for a part of l, or -1: a node that takes work and, when l wants GPUs, has some
+// capacity of a GPU free.
 func (c *Cluster) Candidate(l *Live, p, n int) int {
 	s := &c.state[p]
 	i := n - s.first
@@ -25,7 +25,7 @@ func (c *Cluster) Candidate(l *Live, p, n int) int {
 	return -1
 }
 
-// NextRoom returns the lowest node of pool p above after (-1 at first) that has at
+// NextRoom returns the lowest node of pool p after node after (-1 at first) with at
 // least gpus wholly free GPUs, or -1.
 func (c *Cluster) NextRoom(p, gpus, after int) int {
 	s := &c.state[p]
@@ -56,8 +56,8 @@ func (c *Cluster) NextRoom(p, gpus, after int) int {
 	return -1
 }
 
-// FitsPart reports whether node n has the CPUs and memory that go with gpus of
-// l's GPUs. It does not look at GPUs.
+// FitsPart reports whether node n has the CPUs and memory for gpus of l's GPUs. It does
+// not check GPUs.
 func (c *Cluster) FitsPart(l *Live, n, gpus int) bool {
 	if l.CPUMilli == 0 && l.MemMiB == 0 {
 		return true

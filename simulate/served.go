@@ -9,14 +9,13 @@ import (
 	"capcli"
 )
 
-// Served sets the work that was done against the work that could have been.
+// Served compares the work that was done with the work that was possible.
 //
-// Possible work is what the jobs that came could have done by the end of the
-// period had each started at its submission: GPUs x min(run, end - submission),
-// with the pauses of a job's own checkpoints taken off. Without a period there
-// is no such end, and it is all of their work. A job that was killed at its limit
-// could have run to its limit. A job in flight whose end could not have come in
-// the period is therefore not unserved, but for the time that it waited.
+// Possible work is what the jobs could have done by the end of the period if each had
+// started at its submission: GPUs x min(run, end - submission), without the pauses of
+// its checkpoints. Without a period it is all of their work. A job that was killed at
+// its limit could have run to its limit. So a job that could not have ended in the
+// period is unserved only for the time that it waited.
 type Served struct {
 	Possible capcli.GPUTime // jobs of all kinds: those that finished, run, wait or never can run
 	Done     capcli.GPUTime // of Possible: progress by the end, without what was lost
@@ -26,10 +25,11 @@ type Served struct {
 	Waiting, Unplaceable int64 // jobs: waiting at the end, never startable
 }
 
-// Unserved is Possible less Done.
+// Unserved returns the possible work that was not done.
 func (s *Served) Unserved() capcli.GPUTime { return s.Possible - s.Done }
 
-// UnservedShare is Unserved over Possible, 0 to 1; 0 where no work was possible.
+// UnservedShare returns the unserved share of the possible work, 0 when none was
+// possible.
 func (s *Served) UnservedShare() float64 {
 	if s.Possible == 0 {
 		return 0
@@ -37,12 +37,12 @@ func (s *Served) UnservedShare() float64 {
 	return float64(s.Unserved()) / float64(s.Possible)
 }
 
-// LeftOver is the work that the period leaves to be done of jobs that hold no GPU
-// at its end: Backlog and Refused.
+// LeftOver returns the remaining work of jobs that hold no GPU at the end: Backlog and
+// Refused.
 func (s *Served) LeftOver() capcli.GPUTime { return s.Backlog + s.Refused }
 
-// Jobs are the unserved jobs: those that wait at the end and those that never can
-// run.
+// Jobs returns the number of unserved jobs: those that wait at the end and those that
+// can never run.
 func (s *Served) Jobs() int64 { return s.Waiting + s.Unplaceable }
 
 func (s *Served) add(o *Served) {
@@ -54,7 +54,7 @@ func (s *Served) add(o *Served) {
 	s.Unplaceable += o.Unplaceable
 }
 
-// check tells whether possible = done + unserved, with none of them below 0.
+// check fails when work done, unserved or left over is negative.
 func (s *Served) check() error {
 	if s.Done < 0 || s.Unserved() < 0 || s.LeftOver() < 0 {
 		return &AccountError{fmt.Sprintf("of %d possible work %d was done and %d is left over (thousandths of GPU-seconds)", s.Possible, s.Done, s.LeftOver())}
@@ -62,14 +62,14 @@ func (s *Served) check() error {
 	return nil
 }
 
-// ServedClass is Served of the jobs that asked for one partition and GPU model.
+// ServedClass is the Served of the jobs of one partition and wished GPU model.
 type ServedClass struct {
 	Partition, GPUModel string
 	Pools               []int // that they may use, in the order in which they try them
 	Served
 }
 
-// serve counts a job that is finished, refused or cut off by the end of the run,
+// serve counts a job that finished, was refused, or is cut off by the end of the run,
 // with its progress by then.
 func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	s := &l.class.served
@@ -102,14 +102,14 @@ func (e *engine) serve(l *Live, progress capcli.Seconds) {
 	}
 }
 
-// progress is the work that l has done by now: what a checkpoint holds and what
-// only memory holds.
+// progress returns the work that l has done so far, in a checkpoint or only in memory.
 func (e *engine) progress(l *Live) capcli.Seconds {
 	kept, loose := e.cfg.Restarts.ClassOf(&l.Job).progress(l.stretch(e.c.now))
 	return min(l.Run, l.saved+kept+loose)
 }
 
-// stretch is the time of the present stay that could be progress, 0 while waiting.
+// stretch returns the time of the current stay that can be progress, 0 while the job
+// waits.
 func (l *Live) stretch(now capcli.Seconds) capcli.Seconds {
 	if l.state != running {
 		return 0
@@ -117,8 +117,8 @@ func (l *Live) stretch(now capcli.Seconds) capcli.Seconds {
 	return max(0, now-l.Since-l.overhead)
 }
 
-// served sums what was served, by what jobs asked for, once each job still there
-// has been counted.
+// served returns the sums of all classes, in all and by class. All jobs must have been
+// counted.
 func (e *engine) served() (Served, []ServedClass) {
 	var all Served
 	out := make([]ServedClass, 0, len(e.classList))

@@ -2,12 +2,12 @@ package simulate
 
 import "iter"
 
-// fluid tells whether pool p is counted: its GPUs have no identity, and shares
-// of them are poured from one measure. A mask has room for maxLevel GPUs.
+// fluid reports whether single GPUs of pool p are not told apart: see Pool.Fluid. A
+// mask has room for maxLevel GPUs.
 func (c *Cluster) fluid(p int32) bool { return c.pools[p].Fluid() }
 
-// shareDevices starts to track single GPUs: it is called when the first job
-// that shares a GPU arrives; the GPUs of running jobs are full.
+// shareDevices begins to track single GPUs. The engine calls it when the first job
+// arrives that wants a share of a GPU. GPUs of running jobs count as full.
 func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
 	if c.shares != nil {
 		return
@@ -31,7 +31,7 @@ func (c *Cluster) shareDevices(held iter.Seq[*Live]) {
 	}
 }
 
-// markWhole fills the first wholly free devices and notes which.
+// markWhole takes the first wholly free devices for s and records which.
 func (c *Cluster) markWhole(s *Slice) {
 	left := s.GPUs
 	s.mask = 0
@@ -93,7 +93,8 @@ func (c *Cluster) releaseShare(s *Slice) {
 	c.shareChanged(s, was, *f)
 }
 
-// pour takes milli thousandths of a GPU from a counted node, or gives them back.
+// pour adds milli thousandths of a GPU to the free capacity of a fluid node. Negative
+// takes them away.
 func (c *Cluster) pour(s *Slice, milli int32) {
 	nd := &c.nodes[s.Node]
 	all := int64(nd.free)*1000 + int64(nd.part) + int64(milli)
@@ -104,7 +105,8 @@ func (c *Cluster) pour(s *Slice, milli int32) {
 	c.setFree(int(s.Node), int32(all/1000))
 }
 
-// shareChanged keeps the count of wholly free GPUs and the index in step.
+// shareChanged updates the number of wholly free GPUs after a device changed from was
+// to is.
 func (c *Cluster) shareChanged(s *Slice, was, is int16) {
 	free := c.nodes[s.Node].free
 	if was == 1000 {
@@ -116,7 +118,7 @@ func (c *Cluster) shareChanged(s *Slice, was, is int16) {
 	c.setFree(int(s.Node), free)
 }
 
-// hasShare tells whether some GPU of node n is partly free.
+// hasShare reports whether a GPU of node n is at least partly free.
 func (c *Cluster) hasShare(n int) bool {
 	if c.fluid(c.nodes[n].pool) {
 		return c.nodes[n].part > 0
@@ -132,7 +134,7 @@ func (c *Cluster) hasShare(n int) bool {
 	return false
 }
 
-// FreeMilli returns what is free on node n in thousandths of GPUs.
+// FreeMilli returns the free capacity of node n in thousandths of GPUs.
 func (c *Cluster) FreeMilli(n int) int64 {
 	nd := &c.nodes[n]
 	if c.shares == nil || c.fluid(nd.pool) {

@@ -7,8 +7,8 @@ import (
 	"capcli"
 )
 
-// tally is a set of waits or other lengths of time, exact: zeros are counted,
-// the rest kept as 32-bit seconds (136 years), four bytes each.
+// tally holds lengths of time exactly: a count of zeros, and the others as 32-bit
+// seconds (136 years).
 type tally struct {
 	zeros  int64
 	values []uint32
@@ -28,17 +28,16 @@ func (t *tally) add(s capcli.Seconds) {
 
 func (t *tally) count() int64 { return t.zeros + int64(len(t.values)) }
 
-// WaitTally gathers lengths of time and gives their Stats. The zero value is
-// empty.
+// WaitTally collects lengths of time for their Stats. The zero value is empty.
 type WaitTally struct{ all firstWaits }
 
-// Add takes one length of time.
+// Add adds one length of time.
 func (w *WaitTally) Add(s capcli.Seconds) { w.all.over.add(s) }
 
-// Stats are those of all lengths so far.
+// Stats returns the figures of all lengths so far.
 func (w *WaitTally) Stats() Stats { return w.all.stats() }
 
-// sort brings the values in order, once.
+// sort sorts the values, once.
 func (t *tally) sort() {
 	if !t.sorted {
 		radixSort(t.values)
@@ -46,7 +45,7 @@ func (t *tally) sort() {
 	}
 }
 
-// valueAt is the value at a rank from 1; the tally is sorted.
+// valueAt returns the value of a rank, from 1. The tally must be sorted.
 func (t *tally) valueAt(rank int64) capcli.Seconds {
 	if rank <= t.zeros {
 		return 0
@@ -54,7 +53,7 @@ func (t *tally) valueAt(rank int64) capcli.Seconds {
 	return capcli.Seconds(t.values[rank-t.zeros-1])
 }
 
-// countWithin is how many are at most s.
+// countWithin returns how many values are at most s.
 func (t *tally) countWithin(s capcli.Seconds) int64 {
 	if s < 0 {
 		return 0
@@ -69,8 +68,8 @@ func (t *tally) countWithin(s capcli.Seconds) int64 {
 	return t.zeros + int64(n)
 }
 
-// radixSort sorts by three passes of eleven bits (Knuth, TAOCP 3, 5.2.5):
-// linear, where ten million waits would take a comparison sort a second.
+// radixSort sorts in three passes of eleven bits (Knuth, TAOCP 3, 5.2.5). It is linear;
+// a comparison sort takes a second for ten million waits.
 func radixSort(v []uint32) {
 	const bits, mask = 11, 1<<11 - 1
 	tmp := make([]uint32, len(v))

@@ -7,8 +7,8 @@ import (
 	"capcli"
 )
 
-// Turn is a policy's chance to act on one queue, once an instant has settled.
-// The policy asks; the engine does, or says no.
+// Turn is a policy's chance to act on one queue at the end of an instant. The policy
+// asks, and the engine acts or refuses.
 type Turn struct {
 	e         *engine
 	q         *queue
@@ -16,21 +16,21 @@ type Turn struct {
 	found     *Live // the job of the last Find
 }
 
-// Now is the present instant.
+// Now returns the current time of the run.
 func (t *Turn) Now() capcli.Seconds { return t.e.c.now }
 
-// Cluster is the capacity, to read.
+// Cluster returns the cluster, to read.
 func (t *Turn) Cluster() *Cluster { return t.e.c }
 
-// Waiting is the number of jobs in the queue.
+// Waiting returns the number of jobs in the queue.
 func (t *Turn) Waiting() int { return t.q.list.Len() - len(t.q.started) }
 
-// Freed tells whether capacity came free since this queue's last turn. If not,
-// no job can start that could not start then, but for those of Fresh.
+// Freed reports whether capacity came free since this queue's last turn. Without that,
+// only jobs of Fresh can start that could not start then.
 func (t *Turn) Freed() bool { return t.q.freed }
 
-// Fresh are the jobs that joined the queue since its last turn and still wait,
-// in the queue's order.
+// Fresh yields the waiting jobs that joined the queue since its last turn, in the
+// queue's order.
 func (t *Turn) Fresh() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
 		if len(t.q.fresh) > 1 {
@@ -44,8 +44,7 @@ func (t *Turn) Fresh() iter.Seq[*Live] {
 	}
 }
 
-// inOrder compares two jobs as a queue does: by key, then by arrival. No two
-// jobs have one place.
+// inOrder compares two jobs by key, then by arrival. It is 0 only for the same job.
 func inOrder(a, b *Live) int {
 	switch {
 	case a.Key != b.Key && a.Key < b.Key, a.Key == b.Key && a.seq < b.seq:
@@ -56,8 +55,8 @@ func inOrder(a, b *Live) int {
 	return 1
 }
 
-// Queue are the jobs that wait, in the policy's order. Jobs may be started
-// while it is read. Those whose tenant is at its quota are passed over.
+// Queue yields the waiting jobs in the policy's order, without those whose tenant is at
+// its quota. The policy may start jobs during the loop.
 func (t *Turn) Queue() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
 		for _, chunk := range t.q.list.Chunks {
@@ -74,10 +73,10 @@ func (t *Turn) Queue() iter.Seq[*Live] {
 	}
 }
 
-// Fitting are the jobs of the queue that could start by what they ask for, in
-// order, for policies that pass over what does not fit: a job that is left
-// waiting speaks for all that ask for the same, which are passed over too.
-// Where nothing came free since the last turn only the fresh ones are looked at.
+// Fitting yields the jobs that could start by their demands, in order, for policies
+// that pass over jobs that do not fit. After a job that is left waiting it skips all
+// jobs with the same demands. When no capacity came free since the last turn, it yields
+// only fresh jobs.
 func (t *Turn) Fitting() iter.Seq[*Live] {
 	if !t.q.freed {
 		return t.Fresh()
@@ -96,8 +95,8 @@ func (t *Turn) Fitting() iter.Seq[*Live] {
 	}
 }
 
-// OpenPools returns the pools in which a job of the queue may start now: those that
-// are tried first, and all of AllPools once the patience of some job has ended.
+// OpenPools returns the pools in which a job of the queue may start now: the pools of
+// first ranks, or AllPools once the patience of a job has ended.
 func (t *Turn) OpenPools() []int {
 	if t.q.ripeN == 0 {
 		return t.q.firsts
@@ -105,8 +104,8 @@ func (t *Turn) OpenPools() []int {
 	return t.q.cell.pools
 }
 
-// Room returns the most that any one pool of Open has free, in thousandths of
-// GPUs. No larger job can start.
+// Room returns the largest free capacity of one of OpenPools, in thousandths of GPUs.
+// No larger job can start.
 func (t *Turn) Room() int64 {
 	var most int64
 	for _, p := range t.OpenPools() {
@@ -115,14 +114,14 @@ func (t *Turn) Room() int64 {
 	return most
 }
 
-// AllPools returns the pools that jobs of this queue may ever use, and with them
-// those that the queues beside it may use. They do not change in order, but grow.
+// AllPools returns the pools that jobs of this queue, and of queues that share pools
+// with it, may ever use. The list may grow but keeps its order.
 func (t *Turn) AllPools() []int { return t.q.cell.pools }
 
-// Shared reports whether another queue may use some of AllPools.
+// Shared reports whether another queue may use one of AllPools.
 func (t *Turn) Shared() bool { return len(t.q.cell.queues) > 1 }
 
-// Running are the jobs that run in AllPools, soonest believed end first.
+// Running yields the running jobs in AllPools, earliest estimated end first.
 func (t *Turn) Running() iter.Seq[*Live] {
 	return func(yield func(*Live) bool) {
 		for _, chunk := range t.e.running(t.q.cell).Chunks {
@@ -135,8 +134,7 @@ func (t *Turn) Running() iter.Seq[*Live] {
 	}
 }
 
-// Pools are the pools where l may run without waiting for overflow, for
-// policies that plan: the first that would be tried.
+// Pools returns the pools that l may use without overflow, for policies that plan.
 func (t *Turn) Pools(l *Live) []int {
 	if len(l.class.ranks) == 0 {
 		return nil
@@ -144,28 +142,26 @@ func (t *Turn) Pools(l *Live) []int {
 	return l.class.ranks[0]
 }
 
-// RunningJobs returns the number of jobs that run, in all pools.
+// RunningJobs returns the number of running jobs in all pools.
 func (t *Turn) RunningJobs() int { return t.e.runningN }
 
 // CPUJobs reports whether the run has jobs that want no GPU.
 func (t *Turn) CPUJobs() bool { return t.e.cfg.CPUJobs }
 
-// Tenants returns all tenants that came so far, each at its Index.
+// Tenants returns all tenants so far, each at its Index.
 func (t *Turn) Tenants() []*Tenant { return t.e.tenantList }
 
-// Tenant returns the tenant of that name, nil where the run states none and no
-// job of it came.
+// Tenant returns the tenant of a name, or nil when the run does not know the name.
 func (t *Turn) Tenant(name string) *Tenant { return t.e.tenants[name] }
 
 // Restarts returns what a job loses when it is preempted.
 func (t *Turn) Restarts() *Restarts { return &t.e.cfg.Restarts }
 
-// CountsGPUs reports whether the placement looks at numbers of GPUs alone: see
-// Counting. Then a job fits where a pool has as many free as it wants.
+// CountsGPUs reports whether the placement is Counting. A job then fits where a pool
+// has enough free GPUs.
 func (t *Turn) CountsGPUs() bool { return t.e.counts }
 
-// Start starts l, and reports whether it could: false when it does not fit, or
-// when its tenant is at its quota.
+// Start starts l. It reports false when l does not fit or its tenant is at its quota.
 func (t *Turn) Start(l *Live) bool {
 	if l.state != waiting {
 		panic("simulate: a policy started a job that does not wait")
@@ -178,18 +174,18 @@ func (t *Turn) Start(l *Live) bool {
 	return true
 }
 
-// Find returns where l would go if it were started now; empty when it does not
-// fit. The answer holds until the next question of its kind.
+// Find returns where l would go if it started now, nothing when it does not fit. The
+// slices are valid until the next call of Find or FindOutside.
 func (t *Turn) Find(l *Live) []Slice { return t.FindOutside(l, -1) }
 
-// FindOutside is Find with one pool left out.
+// FindOutside is Find without one pool.
 func (t *Turn) FindOutside(l *Live, pool int) []Slice {
 	t.found = l
 	return t.e.findBut(l, pool)
 }
 
-// StartFound starts l where the last Find or FindOutside, which was for l, found
-// room.
+// StartFound starts l where the last Find or FindOutside, which must have been for l,
+// found room.
 func (t *Turn) StartFound(l *Live) {
 	if t.found != l || l.state != waiting || len(t.e.c.found) == 0 {
 		panic("simulate: a policy started a job where nothing was found for it")
@@ -198,9 +194,9 @@ func (t *Turn) StartFound(l *Live) {
 	t.e.start(l, t.e.c.found)
 }
 
-// Preemptible reports whether running job l belongs to this queue, holds GPUs of
-// the pools that it tries first, and would free them if it were preempted: none
-// is on a node that is about to go.
+// Preemptible reports whether preemption of running job l would free GPUs for this
+// queue: the job belongs to the queue, runs in a pool of its first rank, and has no
+// part on a draining node.
 func (t *Turn) Preemptible(l *Live) bool {
 	if l.queue != t.q || l.GPUs == 0 || !slices.Contains(l.class.ranks[0], int(l.slices[0].Pool)) {
 		return false
@@ -213,9 +209,9 @@ func (t *Turn) Preemptible(l *Live) bool {
 	return true
 }
 
-// Preempt takes the GPUs of l away. The job joins its queue again when the turn
-// is over; what becomes of its work is the run's rule, not the policy's. It
-// panics when the policy is no Preemptor.
+// Preempt takes l's GPUs away. The job joins its queue again at the end of the turn.
+// The run's Restarts decide what becomes of its work. Preempt panics when the policy is
+// no Preemptor.
 func (t *Turn) Preempt(l *Live) {
 	if !t.q.preempts {
 		panic("simulate: a policy preempted a job and is no Preemptor")
@@ -227,12 +223,12 @@ func (t *Turn) Preempt(l *Live) {
 	t.preempted = append(t.preempted, l)
 }
 
-// WakeAt asks for a turn at an instant to come.
+// WakeAt asks for a turn at a later time.
 func (t *Turn) WakeAt(at capcli.Seconds) {
 	t.e.wake(t.q, max(at, t.e.c.now+1))
 }
 
-// wake plans a turn for q, unless one is planned for then already.
+// wake plans a turn for q, unless one is planned for that time.
 func (e *engine) wake(q *queue, at capcli.Seconds) {
 	if q.wakeAt == at && at > e.c.now {
 		return
@@ -241,8 +237,8 @@ func (e *engine) wake(q *queue, at capcli.Seconds) {
 	e.agenda.add(at, Wake, nil, 0, int32(slices.Index(e.queues, q)))
 }
 
-// sweep ends a turn: what started leaves the queue, what was preempted joins
-// its own again.
+// sweep ends a turn: started jobs leave their queues, and preempted jobs join theirs
+// again.
 func (t *Turn) sweep() {
 	for _, q := range t.e.queues {
 		for _, l := range q.started {

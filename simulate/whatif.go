@@ -1,37 +1,36 @@
 package simulate
 
-// WhatIf is a copy of the cluster as it was in a turn, for a policy that wants to
-// know what would fit later.
+// WhatIf is a copy of the cluster, for a policy that tests what would fit later.
 type WhatIf struct {
 	e *engine
 	c *Cluster
 }
 
-// WhatIf returns a copy of the cluster as it is now, good until the next call.
+// WhatIf returns a copy of the current cluster, valid until the next call.
 func (t *Turn) WhatIf() *WhatIf {
 	w := &t.e.whatIf
 	w.e, w.c = t.e, t.e.c.copyTo(w.c)
 	return w
 }
 
-// Release gives back what running job l holds.
+// Release frees what running job l holds.
 func (w *WhatIf) Release(l *Live) { w.c.release(l.slices) }
 
 // Take claims slices, which must be free.
 func (w *WhatIf) Take(s []Slice) { w.c.take(s) }
 
-// Find returns where the run's placement would put l in one of pools; empty when
-// it does not fit. The answer holds until the next question of its kind.
+// Find returns where the run's placement would put l in one of the pools, nothing when
+// it does not fit. The slices are valid until the next call.
 func (w *WhatIf) Find(l *Live, pools []int) []Slice { return w.e.findIn(w.c, l, pools) }
 
 // Holds reports whether all of the slices are free.
 func (w *WhatIf) Holds(s []Slice) bool { return w.c.holds(s) }
 
-// Usable is that of the copy.
+// Usable returns the free capacity of pool p in the copy, in thousandths of GPUs.
 func (w *WhatIf) Usable(p int) int64 { return w.c.Usable(p) }
 
-// CopyWith returns a copy of c on which the nodes of pool p that up names take work
-// too. It writes over w, a former copy, unless that is nil.
+// CopyWith returns a copy of c in which the nodes of pool p for which up is true take
+// work too. It overwrites w, an earlier copy, unless w is nil.
 func (c *Cluster) CopyWith(w *Cluster, p int, up func(n int) bool) *Cluster {
 	w = c.copyTo(w)
 	for n, to := c.NodesOf(p); n < to; n++ {
@@ -42,8 +41,8 @@ func (c *Cluster) CopyWith(w *Cluster, p int, up func(n int) bool) *Cluster {
 	return w
 }
 
-// copyTo makes w, a former copy or nil, a copy of c with nothing in its
-// accounts but what can be used.
+// copyTo makes w, an earlier copy or nil, a copy of c. Of the accounts it copies only
+// the usable capacity.
 func (c *Cluster) copyTo(w *Cluster) *Cluster {
 	if w == nil || len(w.nodes) != len(c.nodes) {
 		w = newCluster(c.pools)
@@ -66,7 +65,7 @@ func (c *Cluster) copyTo(w *Cluster) *Cluster {
 	return w
 }
 
-// holds tells whether the slices are free on the cluster, all of them.
+// holds reports whether all of the slices are free.
 func (c *Cluster) holds(slices []Slice) bool {
 	for i := range slices {
 		s := &slices[i]

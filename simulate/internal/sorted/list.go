@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Entry is one value and its place: by Key, then by Seq.
+// Entry is a value and its place: by Key, then by Seq.
 type Entry[T any] struct {
 	Key   int64
 	Seq   uint64
@@ -17,8 +17,9 @@ func (a *Entry[T]) precedes(key int64, seq uint64) bool {
 	return a.Key < key || (a.Key == key && a.Seq < seq)
 }
 
-// List is a sorted list in chunks: insertion and removal move at most a chunk,
-// iteration is over contiguous memory. Order is (key, seq), which is total.
+// List is a list sorted by (key, seq), which is unique. It is divided into chunks, so
+// that an insertion or a removal moves at most one chunk, and a loop reads memory in
+// order.
 type List[T any] struct {
 	Chunks [][]Entry[T]
 	whole  [][]Entry[T] // of each chunk: the memory that it is a part of, from its beginning, empty
@@ -26,10 +27,10 @@ type List[T any] struct {
 	spare  [][]Entry[T] // emptied chunks to use again
 }
 
-// A chunk grows from chunkMin entries to chunkMax, and is then split.
+// A chunk grows from chunkMin entries to chunkMax and is then split.
 const chunkMin, chunkMax = 16, 128
 
-// Find returns the first position not before (key, seq): a chunk and a place in it.
+// Find returns the first position not before (key, seq): a chunk and an index in it.
 func (q *List[T]) Find(key int64, seq uint64) (int, int) {
 	lo, hi := 0, len(q.Chunks)
 	for lo < hi {
@@ -66,7 +67,7 @@ func (q *List[T]) chunk() []Entry[T] {
 	return make([]Entry[T], 0, chunkMin)
 }
 
-// Insert adds e in its place.
+// Insert adds e.
 func (q *List[T]) Insert(e Entry[T]) {
 	q.n++
 	ci, i := q.Find(e.Key, e.Seq)
@@ -89,8 +90,8 @@ func (q *List[T]) Insert(e Entry[T]) {
 	c[i] = e
 }
 
-// grow makes chunk ci an entry longer. Room that removals left before it is used
-// again before more is asked for.
+// grow makes chunk ci one entry longer. It first uses the memory before the chunk that
+// removals left.
 func (q *List[T]) grow(ci int) []Entry[T] {
 	c := q.Chunks[ci]
 	switch w := q.whole[ci]; {
@@ -109,7 +110,7 @@ func (q *List[T]) grow(ci int) []Entry[T] {
 	return c
 }
 
-// split cuts chunk ci in two halves.
+// split divides chunk ci into two halves.
 func (q *List[T]) split(ci int) {
 	old := q.Chunks[ci]
 	right := append(q.chunk(), old[chunkMax/2:]...)
@@ -119,8 +120,8 @@ func (q *List[T]) split(ci int) {
 	q.whole = slices.Insert(q.whole, ci+1, right[:0])
 }
 
-// Remove takes out the entry (key, seq), which must be there. The shorter side of
-// its chunk moves up: first come, first served moves nothing.
+// Remove removes the entry (key, seq), which must be there. It moves the shorter side
+// of the chunk, so that removals from the front move nothing.
 func (q *List[T]) Remove(key int64, seq uint64) {
 	ci, i := q.Find(key, seq)
 	c := q.Chunks[ci]
