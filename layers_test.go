@@ -33,13 +33,14 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".": {},
 
-	"forecast/hierarchy":       {"forecast/model", "gonum"},
-	"forecast/unconstrain":     {"forecast/model", "gonum"},
-	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/unconstrain", "forecast/model", "profile/demand", "profile/parquet", "profile/series"},
-	"forecast":                 {"forecast/model", "forecast/unconstrain", "forecast/decompose", "gonum"},
-	"forecast/model":           {"gonum"},
+	"forecast":                 {"forecast/decompose", "forecast/minimise", "forecast/model", "forecast/unconstrain", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
+	"forecast/hierarchy":       {"forecast/model", "gonum"},
 	"forecast/internal/golden": {"forecast/model"},
+	"forecast/minimise":        {"gonum"},
+	"forecast/model":           {"gonum"},
+	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/model", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
+	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
 	"simulate":            {"simulate/internal/sorted"},
 	"simulate/billing":    {"simulate"},

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
 
@@ -132,9 +133,9 @@ func (fit *ARIMAFit) search(polish bool) bool {
 	l, f := fit.like, fit.form
 	par := make([]float64, f.arma())
 	fit.best = par
-	quick := descent{step: 1e-3, tol: 1e-8, most: 100}
+	quick := minimise.Descent{Step: 1e-3, Tol: 1e-8, Most: 100}
 	if fit.method != ML {
-		v := quick.withObjective(l.conditional).run(par)
+		v := quick.Minimise(l.conditional, par)
 		if fit.method == CSS {
 			return !math.IsInf(v, 0)
 		}
@@ -148,15 +149,15 @@ func (fit *ARIMAFit) search(polish bool) bool {
 	}
 	if !polish {
 		// A search passes over what ends near the unit circle: no need to go all the way.
-		quick.hopeless, quick.slack = fit.nearUnit, 0.01/float64(l.used)
+		quick.Hopeless, quick.Slack = fit.nearUnit, 0.01/float64(l.used)
 	}
-	v := quick.withObjective(l.exact).run(par)
+	v := quick.Minimise(l.exact, par)
 	if math.IsInf(v, 0) {
 		clear(par)
-		v = quick.withObjective(l.exact).run(par)
+		v = quick.Minimise(l.exact, par)
 	}
 	if math.IsInf(v, 0) && len(par) > 0 {
-		v = simplex(l.exact, par, 400*len(par))
+		v = minimise.NelderMead(l.exact, par, 400*len(par))
 	}
 	f.invert(par)
 	return !math.IsInf(v, 0)
@@ -176,7 +177,7 @@ func (fit *ARIMAFit) nearUnit(par []float64) bool {
 func (fit *ARIMAFit) polish(v float64) {
 	l := fit.like
 	par := append([]float64(nil), fit.best...)
-	gained := v - descent{f: l.exact, step: 1e-4, tol: 1e-10, most: 100}.run(par)
+	gained := v - minimise.Descent{Step: 1e-4, Tol: 1e-10, Most: 100}.Minimise(l.exact, par)
 	if gained*float64(l.used) > 1e-3 {
 		fit.form.invert(par)
 		fit.best = par
@@ -249,7 +250,7 @@ func (fit *ARIMAFit) variances() []float64 {
 		}
 		return l.withBeta(at, sd, z[a:])
 	}
-	h := curvature(joint, append(append([]float64(nil), fit.best...), make([]float64, k)...), 1e-3)
+	h := minimise.Hessian(joint, append(append([]float64(nil), fit.best...), make([]float64, k)...), 1e-3)
 	var c mat.Cholesky
 	for _, v := range h {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

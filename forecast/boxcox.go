@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
 
@@ -87,7 +88,7 @@ func guerrero(y []float64, period int, lower, upper float64) float64 {
 	if v := variation(1); math.IsNaN(v) || v == 0 {
 		return 1
 	}
-	return minimiseOnInterval(variation, lower, upper, 0x1p-13)
+	return minimise.Brent(variation, lower, upper, 0x1p-13)
 }
 
 // stretch returns the mean and standard deviation of the known values. ok is false for

@@ -9,7 +9,7 @@ import (
 // finish runs the best weights once more and goes back to the scale of the
 // series; params counts what was estimated, the variance not among it.
 func (t *cesTask) finish(search *etsSearch, x []float64, params int) *cesFit {
-	t.value(x)
+	t.Value(x)
 	first := t.start.clone()
 	if k := t.kind.weights(); t.kind.levels() > 0 {
 		first.l, first.c = x[k]*t.unit, x[k+1]*t.unit

@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"capcli/forecast/minimise"
+)
 
 // cesKind is a kind of season.
 type cesKind uint8
@@ -105,7 +109,7 @@ func fitCES(search *etsSearch, kind cesKind) *cesFit {
 	t := newCESTask(search, kind)
 	k := t.kind.weights() + t.kind.levels() // estimated by search
 	x, best := make([]float64, k), make([]float64, k)
-	least, scale, work := math.Inf(1), make([]float64, k), newETSBFGS(k)
+	least, scale, work := math.Inf(1), make([]float64, k), minimise.NewBFGS(k)
 	for i := range scale {
 		scale[i] = 0.2
 		if i >= kind.weights() {
@@ -117,7 +121,7 @@ func fitCES(search *etsSearch, kind cesKind) *cesFit {
 			w.b0 += 0.8
 		}
 		t.encode(w, x)
-		if v := work.minimise(t, x, scale, 60, 1e-3); v < least && t.admits(x) {
+		if v := work.Minimise(t, x, scale, 60, 1e-3); v < least && t.Admits(x) {
 			least = v
 			copy(best, x)
 		}
@@ -172,8 +176,8 @@ func (t *cesTask) encode(w cesWeights, x []float64) {
 	}
 }
 
-// value is n log of the sum of squared errors.
-func (t *cesTask) value(x []float64) float64 {
+// Value is n log of the sum of squared errors.
+func (t *cesTask) Value(x []float64) float64 {
 	t.set(x)
 	t.sse = t.pass()
 	v := float64(t.n) * math.Log(t.sse+float64(t.n)*smallest)
@@ -243,8 +247,8 @@ func (t *cesTask) pass() float64 {
 	return sse
 }
 
-// gradient is the adjoint of the last pass, as that of etsPass: one pass backwards.
-func (t *cesTask) gradient(_, g []float64) {
+// Gradient is the adjoint of the last pass, as that of etsPass: one pass backwards.
+func (t *cesTask) Gradient(_, g []float64) {
 	var w cesWeights    // derivatives by the weights
 	var pair [2]float64 // by level and second component after the step
 	clear(t.back.d0)    // by the pairs of the phases
@@ -321,11 +325,11 @@ func cesBack(on [2]float64, a0, a1 float64) [2]float64 {
 	return [2]float64{on[0] + on[1], (1-a0)*on[1] - (1-a1)*on[0]}
 }
 
-// admits holds the weights to where old errors fade (op. cit. sec. 3.3) and
+// Admits holds the weights to where old errors fade (op. cit. sec. 3.3) and
 // where the model, left alone, no more than doubles or halves over a stretch
 // as long as the series: one that decays to zero in a few steps mistakes zero
 // for the mean.
-func (t *cesTask) admits(x []float64) bool {
+func (t *cesTask) Admits(x []float64) bool {
 	lag := 1
 	if t.kind == cesSimple {
 		lag = t.m

@@ -141,14 +141,14 @@ func TestCESGradient(t *testing.T) {
 		k := kind.weights() + kind.levels()
 		x, got := make([]float64, k), make([]float64, k)
 		task.encode(cesWeights{1.2, 0.98, 0.4, 0.97}, x)
-		task.value(x)
-		task.gradient(x, got)
+		task.Value(x)
+		task.Gradient(x, got)
 		for i, keep := range x {
 			const h = 1e-5
 			x[i] = keep + h
-			up := task.value(x)
+			up := task.Value(x)
 			x[i] = keep - h
-			want := (up - task.value(x)) / (2 * h)
+			want := (up - task.Value(x)) / (2 * h)
 			x[i] = keep
 			if math.Abs(got[i]-want) > 1e-4*(1+math.Abs(want)) {
 				t.Errorf("%s: derivative %d is %.8g, by differences %.8g", kind, i, got[i], want)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
 
@@ -123,7 +124,7 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.isResidualZero() {
 			break
 		}
-		descent{f: inner.like.exact, step: 1e-3, tol: 1e-9, most: 50}.run(inner.best)
+		minimise.Descent{Step: 1e-3, Tol: 1e-9, Most: 50}.Minimise(inner.like.exact, inner.best)
 		fit.form.invert(inner.best)
 		if fit.like.exact(inner.best) < value {
 			fit.best = slices.Clone(inner.best)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
 
@@ -205,11 +206,11 @@ func (d *dotSearch) run() (alpha, th float64) {
 	}
 	da, dw := 0.15, 0.25
 	for range 4 {
-		a := goldenSection(func(a float64) float64 { return loss(a, w) }, math.Max(0.1, alpha-da), math.Min(0.99, alpha+da), 1e-4)
+		a := minimise.GoldenSection(func(a float64) float64 { return loss(a, w) }, math.Max(0.1, alpha-da), math.Min(0.99, alpha+da), 1e-4)
 		if v := loss(a, w); v < best {
 			best, alpha = v, a
 		}
-		u := goldenSection(func(u float64) float64 { return loss(alpha, u) }, math.Max(0, w-dw), math.Min(0.98, w+dw), 1e-4)
+		u := minimise.GoldenSection(func(u float64) float64 { return loss(alpha, u) }, math.Max(0, w-dw), math.Min(0.98, w+dw), 1e-4)
 		if v := loss(alpha, u); v < best {
 			best, w = v, u
 		}

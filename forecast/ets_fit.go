@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"capcli"
+	"capcli/forecast/minimise"
 )
 
 // etsFit is a fitted form: the parameters on the scale of the series.
@@ -83,7 +84,7 @@ func (s *etsSearch) fit(form ETSForm) *etsFit {
 	if task.pass.n < form.parameterCount(s.m)+2 {
 		return nil
 	}
-	work := newETSBFGS(task.size())
+	work := minimise.NewBFGS(task.size())
 	guesses := s.guesses(task)
 	for i := range guesses {
 		task.climb(work, &guesses[i], etsFirstSteps, etsFirstGain)
@@ -94,7 +95,7 @@ func (s *etsSearch) fit(form ETSForm) *etsFit {
 	}
 	guesses = etsApart(guesses, followed)
 	for i := range guesses {
-		task.climb(work, &guesses[i], 40+10*work.n, etsTolerance)
+		task.climb(work, &guesses[i], 40+10*work.N, etsTolerance)
 	}
 	etsSort(guesses)
 	if len(guesses) == 0 || math.IsInf(guesses[0].value, 1) {
@@ -104,16 +105,16 @@ func (s *etsSearch) fit(form ETSForm) *etsFit {
 }
 
 // climb improves a guess; one that is not admissible gets the value +Inf.
-func (t *etsTask) climb(work *etsBFGS, g *etsGuess, most int, tol float64) {
-	x, scale := make([]float64, work.n), make([]float64, work.n)
+func (t *etsTask) climb(work *minimise.BFGS, g *etsGuess, most int, tol float64) {
+	x, scale := make([]float64, work.N), make([]float64, work.N)
 	t.units(&g.par)
 	t.encode(&g.par, x)
 	t.reach(scale)
-	if !t.admits(x) {
+	if !t.Admits(x) {
 		g.value = math.Inf(1)
 		return
 	}
-	g.value = work.minimise(t, x, scale, most, tol)
+	g.value = work.Minimise(t, x, scale, most, tol)
 	t.decode(x)
 	g.par = t.par
 	g.par.s = append([]float64(nil), t.par.s...)

@@ -151,15 +151,15 @@ func TestETSGradient(t *testing.T) {
 		task.units(&g)
 		x, grad := make([]float64, task.size()), make([]float64, task.size())
 		task.encode(&g, x)
-		task.value(x)
-		task.gradient(x, grad)
+		task.Value(x)
+		task.Gradient(x, grad)
 		for i := range x {
 			const h = 1e-5
 			keep := x[i]
 			x[i] = keep + h
-			up := task.value(x)
+			up := task.Value(x)
 			x[i] = keep - h
-			down := task.value(x)
+			down := task.Value(x)
 			x[i] = keep
 			if want := (up - down) / (2 * h); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
 				t.Errorf("%s coordinate %d: gradient %.8g, want %.8g by differences", text, i, grad[i], want)

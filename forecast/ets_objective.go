@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"capcli/forecast/minimise"
+)
 
 // Bounds of the smoothing parameters, as R's forecast package has them:
 // 0.0001 <= alpha <= 0.9999, beta <= alpha, gamma <= 1 - alpha, 0.8 <= phi <= 0.98.
@@ -41,32 +45,19 @@ func (t *etsTask) size() int {
 	return n
 }
 
-func etsWithin(etsAngle, lo, hi float64) float64 {
-	s := math.Sin(etsAngle)
-	return lo + max(hi-lo, 0)*s*s
-}
-
-func etsAngle(v, lo, hi float64) float64 {
-	if hi <= lo {
-		return math.Pi / 4
-	}
-	share := min(max((v-lo)/(hi-lo), 1e-3), 1-1e-3)
-	return math.Asin(math.Sqrt(share))
-}
-
 // encode writes par into x.
 func (t *etsTask) encode(par *etsParams, x []float64) {
 	f, i := t.pass.form, 0
 	put := func(v float64) { x[i] = v; i++ }
-	put(etsAngle(par.alpha, etsLow, etsHigh))
+	put(minimise.AngleOf(par.alpha, etsLow, etsHigh))
 	if f.Trend != etsNone {
-		put(etsAngle(par.beta, etsLow, par.alpha))
+		put(minimise.AngleOf(par.beta, etsLow, par.alpha))
 	}
 	if f.Season != etsNone {
-		put(etsAngle(par.gamma, etsLow, 1-par.alpha))
+		put(minimise.AngleOf(par.gamma, etsLow, 1-par.alpha))
 	}
 	if f.Damped {
-		put(etsAngle(par.phi, etsPhiLow, etsPhiHigh))
+		put(minimise.AngleOf(par.phi, etsPhiLow, etsPhiHigh))
 	}
 	put(par.l / t.unit.l)
 	if f.Trend != etsNone {
@@ -82,15 +73,15 @@ func (t *etsTask) decode(x []float64) {
 	f, p, i := t.pass.form, &t.par, 0
 	take := func() float64 { v := x[i]; i++; return v }
 	p.phi = 1
-	p.alpha = etsWithin(take(), etsLow, etsHigh)
+	p.alpha = minimise.FromAngle(take(), etsLow, etsHigh)
 	if f.Trend != etsNone {
-		p.beta = etsWithin(take(), etsLow, p.alpha)
+		p.beta = minimise.FromAngle(take(), etsLow, p.alpha)
 	}
 	if f.Season != etsNone {
-		p.gamma = etsWithin(take(), etsLow, 1-p.alpha)
+		p.gamma = minimise.FromAngle(take(), etsLow, 1-p.alpha)
 	}
 	if f.Damped {
-		p.phi = etsWithin(take(), etsPhiLow, etsPhiHigh)
+		p.phi = minimise.FromAngle(take(), etsPhiLow, etsPhiHigh)
 	}
 	p.l = take() * t.unit.l
 	if f.Trend != etsNone {
@@ -101,12 +92,12 @@ func (t *etsTask) decode(x []float64) {
 	}
 }
 
-func (t *etsTask) value(x []float64) float64 {
+func (t *etsTask) Value(x []float64) float64 {
 	t.decode(x)
 	return t.pass.run(&t.par)
 }
 
-func (t *etsTask) gradient(x, g []float64) {
+func (t *etsTask) Gradient(x, g []float64) {
 	t.decode(x)
 	t.pass.gradient(&t.par, &t.grad)
 	f, p, d, i := t.pass.form, &t.par, &t.grad, 1
@@ -143,11 +134,11 @@ func (t *etsTask) gradient(x, g []float64) {
 	}
 }
 
-// admits holds seasonal forms to the region in which old errors lose their
+// Admits holds seasonal forms to the region in which old errors lose their
 // weight (Hyndman, Akram and Archibald, "The admissible parameter space for
 // exponential smoothing models", 2008). Within the usual bounds every form
 // without season is in it.
-func (t *etsTask) admits(x []float64) bool {
+func (t *etsTask) Admits(x []float64) bool {
 	if t.pass.form.Season == etsNone {
 		return true
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
 
@@ -87,17 +88,17 @@ func newHoltWinters(y []float64, m int, mult bool) *holtWinters {
 func fitHoltWinters(y []float64, m int, mult bool) *holtWinters {
 	w := newHoltWinters(y, m, mult)
 	x, best, least := make([]float64, 3), make([]float64, 3), math.Inf(1)
-	work, scale := newETSBFGS(3), []float64{0.5, 0.5, 0.5}
+	work, scale := minimise.NewBFGS(3), []float64{0.5, 0.5, 0.5}
 	for _, g := range [][3]float64{{0.3, 0.1, 0.1}, {0.1, 0.01, 0.5}, {0.7, 0.05, 0.9}, {0.02, 0.6, 0.2}, {0.05, 0.95, 0.8}} {
 		for i, v := range g {
-			x[i] = etsAngle(v, 0, 1)
+			x[i] = minimise.AngleOf(v, 0, 1)
 		}
-		if v := work.minimise(w, x, scale, 100, 1e-7); v < least {
+		if v := work.Minimise(w, x, scale, 100, 1e-7); v < least {
 			least = v
 			copy(best, x)
 		}
 	}
-	w.value(best)
+	w.Value(best)
 	w.finish()
 	return w
 }
@@ -164,9 +165,9 @@ func (w *holtWinters) follow(y, l, b, s float64) (newL, newB, newS float64) {
 	return newL, newB, w.gamma*u + (1-w.gamma)*s
 }
 
-// value is the log of the mean squared error relative to the range of the series.
-func (w *holtWinters) value(x []float64) float64 {
-	w.alpha, w.beta, w.gamma = etsWithin(x[0], 0, 1), etsWithin(x[1], 0, 1), etsWithin(x[2], 0, 1)
+// Value is the log of the mean squared error relative to the range of the series.
+func (w *holtWinters) Value(x []float64) float64 {
+	w.alpha, w.beta, w.gamma = minimise.FromAngle(x[0], 0, 1), minimise.FromAngle(x[1], 0, 1), minimise.FromAngle(x[2], 0, 1)
 	w.run()
 	span := w.guard.high - w.guard.low
 	if span == 0 {
@@ -180,13 +181,13 @@ func (w *holtWinters) value(x []float64) float64 {
 	return v
 }
 
-func (w *holtWinters) gradient(x, g []float64) {
+func (w *holtWinters) Gradient(x, g []float64) {
 	const h = 1e-5
 	for i, keep := range x {
 		x[i] = keep + h
-		up := w.value(x)
+		up := w.Value(x)
 		x[i] = keep - h
-		g[i] = (up - w.value(x)) / (2 * h)
+		g[i] = (up - w.Value(x)) / (2 * h)
 		x[i] = keep
 		if math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
 			g[i] = 0
@@ -194,7 +195,7 @@ func (w *holtWinters) gradient(x, g []float64) {
 	}
 }
 
-func (w *holtWinters) admits([]float64) bool { return true }
+func (w *holtWinters) Admits([]float64) bool { return true }
 
 // Forecast has the intervals of the linear form: the variance of the one-step
 // errors times 1 + psi_1² + …, psi_j = alpha (1 + j beta) + gamma (1 - alpha)

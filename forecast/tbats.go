@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"capcli/forecast/minimise"
 )
 
 // tbatsForm is one form of the model of De Livera, Hyndman & Snyder (2011,
@@ -99,7 +101,7 @@ func (f tbatsForm) encode(p tbatsParams, x []float64) {
 		put(p.beta)
 	}
 	if f.damp {
-		put(etsAngle(p.phi, tbatsPhi, 1))
+		put(minimise.AngleOf(p.phi, tbatsPhi, 1))
 	}
 	for k := range f.seasons {
 		g1, g2 := 0.001, 0.001
@@ -116,7 +118,7 @@ func (f tbatsForm) encode(p tbatsParams, x []float64) {
 		put(valueOrZero(p.ma, i))
 	}
 	if f.boxCox {
-		put(etsAngle(p.lambda, 0, 1))
+		put(minimise.AngleOf(p.lambda, 0, 1))
 	}
 }
 
@@ -140,7 +142,7 @@ func (f tbatsForm) decode(x []float64, p *tbatsParams) {
 		p.beta = take()
 	}
 	if f.damp {
-		p.phi = etsWithin(take(), tbatsPhi, 1)
+		p.phi = minimise.FromAngle(take(), tbatsPhi, 1)
 	}
 	for k := range f.seasons {
 		p.g1[k], p.g2[k] = gammaScale*take(), gammaScale*take()
@@ -152,7 +154,7 @@ func (f tbatsForm) decode(x []float64, p *tbatsParams) {
 		p.ma[i] = take()
 	}
 	if f.boxCox {
-		p.lambda = etsWithin(take(), 0, 1)
+		p.lambda = minimise.FromAngle(take(), 0, 1)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
 
@@ -32,7 +33,7 @@ type tbats struct {
 	excess                  float64 // how far beyond the usual the growth of old errors is
 }
 
-var _ etsObjective = (*tbats)(nil)
+var _ minimise.Objective = (*tbats)(nil)
 
 func newTBATS(form tbatsForm, y []float64) *tbats {
 	f := &tbats{form: form, y: y, z: make([]float64, len(y)), size: form.places(), left: make([]float64, len(y))}
@@ -161,8 +162,8 @@ func (f *tbats) stepBackward(r, out []float64) {
 	}
 }
 
-// value is what evaluate gives of the parameters in x.
-func (f *tbats) value(x []float64) float64 {
+// Value is what evaluate gives of the parameters in x.
+func (f *tbats) Value(x []float64) float64 {
 	f.form.decode(x, &f.tbatsParams)
 	return f.evaluate()
 }
@@ -239,9 +240,9 @@ func (f *tbats) seed() bool {
 	return true
 }
 
-// gradient is that of the last value, by the adjoint of the recursion; the seed
+// Gradient is that of the last value, by the adjoint of the recursion; the seed
 // states are at their best, so they need not be moved with the parameters.
-func (f *tbats) gradient(x, out []float64) {
+func (f *tbats) Gradient(x, out []float64) {
 	d := &f.grad
 	d.alpha, d.beta, d.phi, d.lambda = 0, 0, 0, 0
 	for _, v := range [][]float64{d.g1, d.g2, d.ar, d.ma} {
@@ -348,7 +349,7 @@ func (f *tbats) chain(x, out []float64, weight float64) {
 	}
 }
 
-func (f *tbats) admits([]float64) bool { return true }
+func (f *tbats) Admits([]float64) bool { return true }
 
 // tbatsGrowth is how much old errors may grow by in a step before it costs: half
 // of what is allowed.
@@ -370,7 +371,7 @@ func (f *tbats) search(start tbatsParams, gain float64) (tbatsParams, float64) {
 		scale[i] = 0.2
 	}
 	f.form.encode(start, x)
-	if math.IsInf(newETSBFGS(n).minimise(f, x, scale, 100, gain), 1) || math.IsInf(f.value(x), 1) {
+	if math.IsInf(minimise.NewBFGS(n).Minimise(f, x, scale, 100, gain), 1) || math.IsInf(f.Value(x), 1) {
 		return start, math.Inf(1)
 	}
 	return f.clone(), f.score

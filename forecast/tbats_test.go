@@ -124,14 +124,14 @@ func TestTBATSGradient(t *testing.T) {
 		p := tbatsFirst(0.2)
 		p.ar, p.ma = []float64{0.3, 0.1}, []float64{0.2, -0.1}
 		form.encode(p, x)
-		f.value(x)
-		f.gradient(x, got)
+		f.Value(x)
+		f.Gradient(x, got)
 		for i, keep := range x {
 			const h = 1e-5
 			x[i] = keep + h
-			up := f.value(x)
+			up := f.Value(x)
 			x[i] = keep - h
-			want := (up - f.value(x)) / (2 * h)
+			want := (up - f.Value(x)) / (2 * h)
 			x[i] = keep
 			if math.Abs(got[i]-want) > 1e-4*(1+math.Abs(want)) {
 				t.Errorf("%v coordinate %d: gradient %.8g, want %.8g by differences", form, i, got[i], want)

@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/decompose"
+	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
 
@@ -158,7 +159,7 @@ func smoothSimply(y []float64) simple {
 		}
 	}
 	step := (high - low) / grid
-	alpha := goldenSection(loss, math.Max(low, at-step), math.Min(high, at+step), 1e-9)
+	alpha := minimise.GoldenSection(loss, math.Max(low, at-step), math.Min(high, at+step), 1e-9)
 	if loss(alpha) > best {
 		alpha = at
 	}
@@ -191,23 +192,4 @@ func smoothAt(y []float64, alpha float64) (sse, first float64) {
 		sse += e * e
 	}
 	return sse, first
-}
-
-// goldenSection finds the minimum of a function between a and b by golden section.
-func goldenSection(f func(float64) float64, a, b, tolerance float64) float64 {
-	const g = 0.6180339887498949
-	c, d := b-g*(b-a), a+g*(b-a)
-	fc, fd := f(c), f(d)
-	for b-a > tolerance {
-		if fc < fd {
-			b, d, fd = d, c, fc
-			c = b - g*(b-a)
-			fc = f(c)
-		} else {
-			a, c, fc = c, d, fd
-			d = a + g*(b-a)
-			fd = f(d)
-		}
-	}
-	return (a + b) / 2
 }

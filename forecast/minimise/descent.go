@@ -1,4 +1,4 @@
-package forecast
+package minimise
 
 import (
 	"math"
@@ -6,31 +6,26 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// descent makes a function small by the variable metric method of Broyden,
+// Descent makes a function small by the variable metric method of Broyden,
 // Fletcher, Goldfarb and Shanno with a backtracking search (Nash 1990, "Compact
 // Numerical Methods for Computers", algorithm 21) and central differences.
-type descent struct {
-	f    func(x []float64) float64
-	step float64 // of the differences
-	tol  float64 // relative gain at which it stops
-	most int     // iterations
+type Descent struct {
+	f    func(x []float64) float64 // set by minimiseFrom
+	Step float64                   // of the differences
+	Tol  float64                   // relative gain at which it stops
+	Most int                       // iterations
 
 	// A search that has been at hopeless points for a while, and gains less than
 	// slack there, ends. nil is never hopeless.
-	hopeless func(x []float64) bool
-	slack    float64
+	Hopeless func(x []float64) bool
+	Slack    float64
 }
 
-// withObjective returns a descent that minimises f.
-func (d descent) withObjective(f func(x []float64) float64) descent {
-	d.f = f
-	return d
-}
-
-// run moves x downhill and returns the value there. It restarts from the steepest
-// descent after every 2n steps and when a step gains too little. Two such restarts in
+// Minimise moves x downhill on f and returns the value there. It restarts from the steepest
+// Descent after every 2n steps and when a step gains too little. Two such restarts in
 // a row end it.
-func (d descent) run(x []float64) float64 {
+func (d Descent) Minimise(f func(x []float64) float64, x []float64) float64 {
+	d.f = f
 	n := len(x)
 	best := d.f(x)
 	if n == 0 || math.IsInf(best, 1) || math.IsNaN(best) {
@@ -43,7 +38,7 @@ func (d descent) run(x []float64) float64 {
 	}
 	since := 0 // steps since the last start
 	lost := 0  // steps at hopeless points
-	for range d.most {
+	for range d.Most {
 		if since == 0 || since > 2*n {
 			identity(b, n)
 			since = 0
@@ -59,7 +54,7 @@ func (d descent) run(x []float64) float64 {
 			continue
 		}
 		value, step := d.search(x, last, t, best, slope)
-		if step == 0 || math.Abs(value-best) <= d.tol*(math.Abs(best)+d.tol) {
+		if step == 0 || math.Abs(value-best) <= d.Tol*(math.Abs(best)+d.Tol) {
 			best = math.Min(best, value)
 			if since == 0 {
 				break
@@ -88,8 +83,8 @@ func (d descent) run(x []float64) float64 {
 const patience = 5
 
 // despair counts the hopeless steps that gain little.
-func (d descent) despair(x []float64, lost int, gain float64) int {
-	if d.hopeless == nil || gain > d.slack || !d.hopeless(x) {
+func (d Descent) despair(x []float64, lost int, gain float64) int {
+	if d.Hopeless == nil || gain > d.Slack || !d.Hopeless(x) {
 		return 0
 	}
 	return lost + 1
@@ -117,8 +112,8 @@ func downhill(b, g, t []float64) float64 {
 }
 
 // search steps along t from last, by fifths, until the value falls enough. It returns
-// step 0 when the value never does.
-func (d descent) search(x, last, t []float64, best, slope float64) (value, step float64) {
+// Step 0 when the value never does.
+func (d Descent) search(x, last, t []float64, best, slope float64) (value, step float64) {
 	for step = 1.0; ; step *= 0.2 {
 		same := true
 		for i := range x {
@@ -164,15 +159,15 @@ func improve(b, t, c []float64) bool {
 }
 
 // gradient returns false when the function has no value nearby.
-func (d descent) gradient(x, g []float64) bool {
+func (d Descent) gradient(x, g []float64) bool {
 	for i := range x {
 		at := x[i]
-		x[i] = at + d.step
+		x[i] = at + d.Step
 		up := d.f(x)
-		x[i] = at - d.step
+		x[i] = at - d.Step
 		down := d.f(x)
 		x[i] = at
-		g[i] = (up - down) / (2 * d.step)
+		g[i] = (up - down) / (2 * d.Step)
 		if math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
 			return false
 		}
@@ -180,8 +175,8 @@ func (d descent) gradient(x, g []float64) bool {
 	return true
 }
 
-// simplex is the fallback of descent where the function is rough (Nelder and Mead 1965).
-func simplex(f func(x []float64) float64, x []float64, most int) float64 {
+// NelderMead is the fallback of descent where the function is rough (Nelder and Mead 1965).
+func NelderMead(f func(x []float64) float64, x []float64, most int) float64 {
 	result, err := optimize.Minimize(optimize.Problem{Func: f}, x, &optimize.Settings{FuncEvaluations: most}, &optimize.NelderMead{})
 	if result == nil || (err != nil && result.F >= f(x)) {
 		return f(x)
@@ -190,12 +185,12 @@ func simplex(f func(x []float64) float64, x []float64, most int) float64 {
 	return result.F
 }
 
-// curvature is the Hessian of f at x by central differences, row by row.
-func curvature(f func(x []float64) float64, x []float64, step float64) []float64 {
+// Hessian is the Hessian of f at x by central differences, row by row.
+func Hessian(f func(x []float64) float64, x []float64, step float64) []float64 {
 	n := len(x)
 	h := make([]float64, n*n)
 	up, down := make([]float64, n), make([]float64, n)
-	d := descent{f: f, step: step}
+	d := Descent{f: f, Step: step}
 	for i := range n {
 		at := x[i]
 		x[i] = at + step

@@ -1,4 +1,4 @@
-package forecast
+package minimise
 
 import "math"
 
@@ -11,9 +11,9 @@ type valley struct {
 	fx, fw, fv, step, last float64
 }
 
-// minimiseOnInterval finds a minimum of f in [a, b] by golden section and parabolas (Brent
+// Brent finds a minimum of f in [a, b] by golden section and parabolas (Brent
 // 1973, "Algorithms for Minimization without Derivatives", chapter 5).
-func minimiseOnInterval(f func(float64) float64, a, b, tol float64) float64 {
+func Brent(f func(float64) float64, a, b, tol float64) float64 {
 	s := valley{f: f, a: a, b: b}
 	s.x = a + (3-math.Sqrt(5))/2*(b-a)
 	s.v, s.w = s.x, s.x
@@ -86,4 +86,39 @@ func (s *valley) take(u, fu float64) {
 	} else if fu <= s.fv || s.v == s.x || s.v == s.w {
 		s.v, s.fv = u, fu
 	}
+}
+
+// GoldenSection finds the minimum of a function between a and b by golden section.
+func GoldenSection(f func(float64) float64, a, b, tolerance float64) float64 {
+	const g = 0.6180339887498949
+	c, d := b-g*(b-a), a+g*(b-a)
+	fc, fd := f(c), f(d)
+	for b-a > tolerance {
+		if fc < fd {
+			b, d, fd = d, c, fc
+			c = b - g*(b-a)
+			fc = f(c)
+		} else {
+			a, c, fc = c, d, fd
+			d = a + g*(b-a)
+			fd = f(d)
+		}
+	}
+	return (a + b) / 2
+}
+
+// FromAngle returns the value between lo and hi that an angle stands for:
+// lo + (hi-lo) sin² of it, so that a search over angles has no bounds.
+func FromAngle(angle, lo, hi float64) float64 {
+	s := math.Sin(angle)
+	return lo + max(hi-lo, 0)*s*s
+}
+
+// AngleOf returns an angle that stands for v between lo and hi, a little inside them.
+func AngleOf(v, lo, hi float64) float64 {
+	if hi <= lo {
+		return math.Pi / 4
+	}
+	share := min(max((v-lo)/(hi-lo), 1e-3), 1-1e-3)
+	return math.Asin(math.Sqrt(share))
 }
