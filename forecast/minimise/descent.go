@@ -10,7 +10,7 @@ import (
 // Fletcher, Goldfarb and Shanno with a backtracking search (Nash 1990, "Compact
 // Numerical Methods for Computers", algorithm 21) and central differences.
 type Descent struct {
-	f    func(x []float64) float64 // set by minimiseFrom
+	f    func(x []float64) float64 // set by Minimise
 	Step float64                   // of the differences
 	Tol  float64                   // relative gain at which it stops
 	Most int                       // iterations
@@ -22,7 +22,7 @@ type Descent struct {
 }
 
 // Minimise moves x downhill on f and returns the value there. It restarts from the steepest
-// Descent after every 2n steps and when a step gains too little. Two such restarts in
+// descent after every 2n steps and when a step gains too little. Two such restarts in
 // a row end it.
 func (d Descent) Minimise(f func(x []float64) float64, x []float64) float64 {
 	d.f = f
