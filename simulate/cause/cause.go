@@ -1,4 +1,4 @@
-// Package cause finds out why jobs wait: Waits is an observer of a run that gives
+// Package cause finds out why jobs wait: Waits is an observer of a run that assigns
 // each second of each wait to a set of causes.
 package cause
 
@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// Cause is why a job waits: a set of single changes, each of which alone would
-// let it start. Most sets have one member. Where one has several, the wait
-// cannot be told apart; with Quota, what else is in the set stands in the way
-// as well.
+// Cause is why a job waits: a set of single changes, each of which alone would let it
+// start. Most sets have one member. A set with several cannot be divided between them.
+// Together with Quota, the other causes also stand in the way.
 type Cause uint16
 
-// The causes. Capacity, Ceiling and SpotShort are what is left when no single
-// change but more GPUs would do.
+// The causes. Capacity, Ceiling and SpotShort remain when only more GPUs would help.
 const (
 	Order      Cause = 1 << iota // there is room: the policy lets others go first
 	Capacity                     // committed GPUs of the right kind are all held
@@ -39,7 +37,7 @@ var causeNames = [causes]string{
 	"down", "spot_gone", "not_delivered", "other_model", "other_partition", "quota", "lead_time",
 }
 
-// String names the causes in their order, with | between them.
+// String returns the names of the causes with | between them.
 func (c Cause) String() string {
 	var out []string
 	for i, name := range causeNames {
@@ -50,10 +48,10 @@ func (c Cause) String() string {
 	return strings.Join(out, "|")
 }
 
-// Several tells whether c is more than one cause.
+// Several reports whether c is more than one cause.
 func (c Cause) Several() bool { return bits.OnesCount16(uint16(c)) > 1 }
 
-// Split gives the causes in c one by one.
+// Split returns the causes in c one by one.
 func (c Cause) Split() []Cause {
 	var out []Cause
 	for i := range causes {

@@ -12,14 +12,13 @@ import (
 	"capcli"
 )
 
-// Waits notes, while a run goes on, why its jobs wait: each second that a job
-// waits is given to one set of causes, the one that holds since the instant
-// before it settled. It changes nothing about the run. Jobs that are alike
-// (same pools, size, quota and patience) wait for the same causes at the same
-// time, so it holds a clock for each kind of waiting job, a few numbers for
-// each job alive, and sums.
+// Waits records during a run why its jobs wait. Each second of a wait counts for one
+// set of causes: the set that holds since the end of the previous instant. Waits does
+// not change the run. Jobs that are alike (same pools, size, quota and patience) wait
+// for the same causes at the same time, so it keeps a clock for each kind of waiting
+// job and a few numbers for each live job.
 //
-// A Waits is an observer of one run. Its answers are good once the run is over.
+// A Waits observes one run. Its answers are valid after the run.
 type Waits struct {
 	Over capcli.Seconds // tell apart the jobs whose first start came after waiting at least this
 
@@ -52,7 +51,7 @@ var _ interface {
 	simulate.Checker
 } = (*Waits)(nil)
 
-// Row is what one set of causes made jobs wait.
+// Row is the waits for one set of causes.
 type Row struct {
 	Cause    Cause
 	Jobs     int64             // that waited for it at all
@@ -64,13 +63,13 @@ type Row struct {
 	Months   []MonthWait       // of Time, by the month of submission (UTC), in order
 }
 
-// ModelWait is the wait of jobs that asked for one partition and model.
+// ModelWait is the wait of jobs of one partition and wished model.
 type ModelWait struct {
 	Partition, GPUModel string
 	Time                capcli.Seconds
 }
 
-// SizeWait is the wait of jobs of one number of GPUs.
+// SizeWait is the wait of jobs with one number of GPUs.
 type SizeWait struct {
 	GPUs int
 	Time capcli.Seconds
@@ -103,7 +102,7 @@ type alike struct {
 	spent []capcli.Seconds // by row
 }
 
-// wait is what is noted of one job.
+// wait is what is recorded of one job.
 type wait struct {
 	alike  *alike
 	began  []capcli.Seconds // the kind's clock when the job joined it
@@ -113,13 +112,13 @@ type wait struct {
 	over   bool             // the wait for the first start
 }
 
-// Watch begins to watch a run.
+// Watch prepares for a run.
 func (w *Waits) Watch(run *simulate.View) {
 	w.run, w.probe = run, placement.Probe(run.Placement())
 	w.at, w.kinds, w.strangers = map[Cause]int{}, map[alikeKey]*alike{}, map[*simulate.Reach]*[2][]int{}
 }
 
-// Observe follows who waits.
+// Observe tracks which jobs wait.
 func (w *Waits) Observe(e simulate.Event, _ *simulate.Cluster) {
 	switch l := e.Job; e.Kind {
 	case simulate.Arrive:
@@ -138,7 +137,7 @@ func (w *Waits) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// row is the place of a set of causes.
+// row returns the index of a set of causes.
 func (w *Waits) row(c Cause) int {
 	i, have := w.at[c]
 	if !have {
@@ -150,7 +149,7 @@ func (w *Waits) row(c Cause) int {
 	return i
 }
 
-// addAt notes a length of time in a row.
+// addAt adds a length of time to a row.
 func addAt(rows *[]capcli.Seconds, i int, s capcli.Seconds) {
 	for len(*rows) <= i {
 		*rows = append(*rows, 0)
@@ -158,7 +157,7 @@ func addAt(rows *[]capcli.Seconds, i int, s capcli.Seconds) {
 	(*rows)[i] += s
 }
 
-// joined notes that l, which is new, has begun to wait.
+// joined records that the new job l begins to wait.
 func (w *Waits) joined(l *simulate.Live) {
 	for len(w.notes) <= l.Slot() {
 		w.notes = append(w.notes, nil)
@@ -172,7 +171,7 @@ func (w *Waits) joined(l *simulate.Live) {
 	w.enter(l)
 }
 
-// enter puts a waiting job under the clock of its kind.
+// enter adds a waiting job to the clock of its kind.
 func (w *Waits) enter(l *simulate.Live) {
 	key := alikeKey{class: l.Reach(), gpus: l.GPUs, part: l.GPUMilli, cpu: l.CPUMilli, mem: l.MemMiB, opened: true}
 	if len(key.class.Ranks()) > 1 {
@@ -205,7 +204,7 @@ func (k *alike) touch(now capcli.Seconds) {
 	k.since = now
 }
 
-// leave takes a job from under its clock and books what it waited there.
+// leave removes a job from its clock and books what it waited there.
 func (w *Waits) leave(l *simulate.Live) {
 	n := w.notes[l.Slot()]
 	k := n.alike
@@ -223,7 +222,7 @@ func (w *Waits) leave(l *simulate.Live) {
 	}
 }
 
-// rows are those of the present wait.
+// rows returns the rows of the current wait.
 func (n *wait) rows() *[]capcli.Seconds {
 	if n.over {
 		return &n.later
@@ -231,13 +230,13 @@ func (n *wait) rows() *[]capcli.Seconds {
 	return &n.first
 }
 
-// Ripen notes that the patience of a waiting job has ended.
+// Ripen moves a waiting job to another clock when its patience ends.
 func (w *Waits) Ripen(l *simulate.Live) {
 	w.leave(l)
 	w.enter(l)
 }
 
-// started notes that l got its GPUs, which it has when their lead time is over.
+// started records the start of l. Its wait goes on for the lead time of its GPUs.
 func (w *Waits) started(l *simulate.Live) {
 	w.leave(l)
 	n := w.notes[l.Slot()]
@@ -246,8 +245,8 @@ func (w *Waits) started(l *simulate.Live) {
 	}
 }
 
-// stopped notes that a stay is over, or is cut off by the end of the run. Of a lead
-// time that it ended it takes back the rest: the stay never began.
+// stopped records the end of a stay, also at the end of the run. When the stay ends
+// within the lead time it never began, and the rest of the lead time is taken back.
 func (w *Waits) stopped(l *simulate.Live) {
 	n, now := w.notes[l.Slot()], w.run.Now()
 	switch {
@@ -259,8 +258,7 @@ func (w *Waits) stopped(l *simulate.Live) {
 	}
 }
 
-// Settle finds, once an instant is over, why each kind of job that still waits
-// does, until the next.
+// Settle finds at the end of an instant why each kind of job waits from now on.
 func (w *Waits) Settle() {
 	kept := w.active[:0]
 	w.world.forget()
@@ -325,14 +323,14 @@ func (r *Row) add(s capcli.Seconds, l *simulate.Live, at time.Time) {
 	r.Sizes[i].Time += s
 }
 
-// bookLaterWaits books the waits after the first of a job that is gone.
+// bookLaterWaits books the waits after the first of a job that has ended.
 func (w *Waits) bookLaterWaits(l *simulate.Live) {
 	for i, s := range w.notes[l.Slot()].later {
 		addAt(&w.again, i, s)
 	}
 }
 
-// Close books a job that waits, or runs, when the run ends.
+// Close books a job that waits or runs at the end of the run.
 func (w *Waits) Close(l *simulate.Live) {
 	if l.Running() {
 		w.stopped(l)
@@ -349,15 +347,15 @@ func (w *Waits) Close(l *simulate.Live) {
 	w.bookLaterWaits(l)
 }
 
-// Check returns an error where a job's wait is not the sum of its causes.
+// Check fails when the wait of a job was not the sum of its causes.
 func (w *Waits) Check() error { return w.fault }
 
-// Jobs are how many jobs started, how many of these are told apart, and how
-// long the latter waited together.
+// Jobs returns how many jobs started, how many of these waited at least Over, and the
+// sum of the latter's waits.
 func (w *Waits) Jobs() (started, told int64, waited capcli.Seconds) { return w.all, w.jobs, w.sum }
 
-// Rows are what the jobs told apart waited for, most first. Their times sum to
-// what those jobs waited.
+// Rows returns the causes of the waits of at least Over, the longest first. Their times
+// sum to those waits.
 func (w *Waits) Rows() []Row {
 	var out []Row
 	for _, r := range w.first {
@@ -375,18 +373,18 @@ func (w *Waits) Rows() []Row {
 	return out
 }
 
-// Time is a set of causes and the job-seconds that it took.
+// Time is a set of causes and its job-seconds.
 type Time struct {
 	Cause Cause
 	Time  capcli.Seconds
 }
 
-// LaterWaits are the waits of all jobs after they lost their GPUs, most first: no
-// part of the wait for the first start.
+// LaterWaits returns the waits of all jobs after they lost their GPUs, the longest
+// first. They are no part of the wait for the first start.
 func (w *Waits) LaterWaits() []Time { return w.times(w.again) }
 
-// Unfinished are the jobs that had not started when the run ended, and their waits
-// up to then, most first.
+// Unfinished returns the number of jobs that had not started at the end of the run, and
+// their waits up to then, the longest first.
 func (w *Waits) Unfinished() (jobs int64, waits []Time) { return w.stillN, w.times(w.still) }
 
 func (w *Waits) times(rows []capcli.Seconds) []Time {

@@ -7,9 +7,8 @@ import (
 	"capcli/simulate"
 )
 
-// findCause is the set of causes for which a kind of job waits, now that the instant
-// has settled. Each job is looked at by itself: could it start, and if not,
-// which single change would let it.
+// findCause returns why a kind of job waits at the end of an instant. It looks at each
+// job alone: can it start, and if not, which single change would let it start?
 func (w *Waits) findCause(k *alike) Cause {
 	room := w.room(k)
 	switch {
@@ -21,7 +20,7 @@ func (w *Waits) findCause(k *alike) Cause {
 	return Quota | room
 }
 
-// room is why without a look at the quota.
+// room returns the causes other than the quota.
 func (w *Waits) room(k *alike) Cause {
 	c, ranks := w.run.Cluster(), k.key.class.Ranks()
 	reach := ranks
@@ -45,7 +44,7 @@ func (w *Waits) room(k *alike) Cause {
 	return w.heldCapacity(reach)
 }
 
-// heldCapacity names the capacity that is all held.
+// heldCapacity returns the cause of a job for which all capacity is held.
 func (w *Waits) heldCapacity(reach [][]int) Cause {
 	why := Capacity
 	for _, pools := range reach {
@@ -62,7 +61,7 @@ func (w *Waits) heldCapacity(reach [][]int) Cause {
 	return why
 }
 
-// anyFits tells whether l fits on some pool of the ranks.
+// anyFits reports whether l fits in a pool of the ranks.
 func (w *Waits) anyFits(c *simulate.Cluster, l *simulate.Live, ranks [][]int) bool {
 	for _, pools := range ranks {
 		if w.fits(c, l, pools) {
@@ -72,13 +71,12 @@ func (w *Waits) anyFits(c *simulate.Cluster, l *simulate.Live, ranks [][]int) bo
 	return false
 }
 
-// fits tells whether l fits on one of pools.
+// fits reports whether l fits in one of the pools.
 func (w *Waits) fits(c *simulate.Cluster, l *simulate.Live, pools []int) bool {
 	return len(c.Find(w.probe, l, pools)) > 0
 }
 
-// enoughFree tells whether the pools together have the GPUs free that l wants, each
-// wherever they are.
+// enoughFree reports whether the pools together have as many free GPUs as l wants.
 func (w *Waits) enoughFree(l *simulate.Live, reach [][]int) bool {
 	var sum int64
 	for _, pools := range reach {
@@ -89,8 +87,8 @@ func (w *Waits) enoughFree(l *simulate.Live, reach [][]int) bool {
 	return sum >= l.Milli()
 }
 
-// scattered tells apart GPUs that are free in different places from GPUs whose
-// CPUs or memory are taken.
+// scattered returns Host when l would fit without its CPUs and memory, and Together
+// when the free GPUs are in different places.
 func (w *Waits) scattered(k *alike, reach [][]int) Cause {
 	if k.key.cpu > 0 || k.key.mem > 0 {
 		bare := *k.job
@@ -102,7 +100,7 @@ func (w *Waits) scattered(k *alike, reach [][]int) Cause {
 	return Together
 }
 
-// missing are the causes that lie in nodes which are not there.
+// missing returns the causes that are nodes which are not there.
 func (w *Waits) missing(k *alike, reach [][]int) Cause {
 	var why Cause
 	for _, pools := range reach {
@@ -118,8 +116,8 @@ func (w *Waits) missing(k *alike, reach [][]int) Cause {
 	return why
 }
 
-// elsewhere are the causes that lie in what the job asked for: committed GPUs
-// are free, and would be delivered, that it may not use.
+// elsewhere returns the causes in what the job asked for: free committed GPUs of
+// another model or partition would do.
 func (w *Waits) elsewhere(k *alike) Cause {
 	strange := w.strangers[k.key.class]
 	if strange == nil {
@@ -135,8 +133,8 @@ func (w *Waits) elsewhere(k *alike) Cause {
 	return why
 }
 
-// strange are the committed pools that only the model, or only the partition,
-// keeps a class from.
+// strange returns the committed pools that a class may not use only because of its
+// model, and only because of its partition.
 func (w *Waits) strange(cl *simulate.Reach) *[2][]int {
 	var out [2][]int
 	for i := range w.run.Cluster().Pools() {
@@ -155,13 +153,13 @@ func (w *Waits) strange(cl *simulate.Reach) *[2][]int {
 	return &out
 }
 
-// whatIfs are the cluster as it is, but with nodes that are not there, made for
-// one instant when they are asked for.
+// whatIfs are copies of the cluster with nodes that are not there. They are made on
+// demand and valid for one instant.
 type whatIfs struct {
 	made map[wanting]*imagined
 }
 
-// wanting is a pool and why some of its nodes are not there.
+// wanting is a pool and a reason why some of its nodes are not there.
 type wanting struct {
 	pool int
 	why  Cause
@@ -180,8 +178,8 @@ func (w *whatIfs) forget() {
 	}
 }
 
-// missing is how much would be free on the nodes that are not there, in
-// thousandths of GPUs; far below nothing where all nodes are.
+// missing returns the free capacity of the nodes that are not there for a reason, in
+// thousandths of GPUs, or none.
 func (w *whatIfs) missing(c *simulate.Cluster, pool int, why Cause) int64 {
 	p := c.Pool(pool)
 	if p.Supply == nil && p.From == 0 && p.Until == 0 {
@@ -208,10 +206,10 @@ func (w *whatIfs) missing(c *simulate.Cluster, pool int, why Cause) int64 {
 	return m.milli
 }
 
-// none is less than any job's GPUs can make up for.
+// none is so low that adding the free GPUs of a pool never gives room for a job.
 const none = math.MinInt64 / 2
 
-// absent is why a node takes no work; 0 when it does.
+// absent returns why a node takes no work, 0 when it does.
 func absent(c *simulate.Cluster, n int) Cause {
 	is := c.Status(n)
 	switch {
@@ -227,7 +225,8 @@ func absent(c *simulate.Cluster, n int) Cause {
 	return Down
 }
 
-// clusterWith is the cluster with those nodes there, for questions about that pool.
+// clusterWith returns a copy of the cluster that has the nodes which are not there for
+// a reason.
 func (w *whatIfs) clusterWith(c *simulate.Cluster, pool int, why Cause) *simulate.Cluster {
 	m := w.made[wanting{pool, why}]
 	if m.built {

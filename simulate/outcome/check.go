@@ -21,9 +21,8 @@ type Check struct {
 // String gives the check as "wait_p95 <= 30m".
 func (c Check) String() string { return c.Metric.Name + " " + c.Op + " " + c.text }
 
-// Holds reports whether the condition is true of an outcome. known is false where the
-// figure, or a lower bound of it, does not tell; then the condition is neither true
-// nor false.
+// Holds reports whether the condition is true of an outcome. known is false when the
+// figure, or its lower bound, does not decide it.
 func (c Check) Holds(o *Outcome) (holds, known bool) {
 	f, ok := c.Metric.Read(o)
 	if !ok || math.IsNaN(f.Value) {
@@ -55,7 +54,7 @@ func (c Check) holds(f Figure) (holds, known bool) {
 	return v != c.Value, true
 }
 
-// ops in an order in which the longer come before their beginnings.
+// ops are the signs, longer ones before their prefixes.
 var ops = []string{"<=", ">=", "==", "!=", "<", ">", "="}
 
 // ParseCheck reads a condition such as "wait_p95<=30m", "cost > 1.70M" or
@@ -78,8 +77,8 @@ func ParseCheck(text string) (Check, error) {
 	return Check{}, fmt.Errorf("%s is no condition; the sign is one of <= < >= > == !=", capcli.Quoted(text))
 }
 
-// newCheck reads the value of a check of a metric, which was called name. A name
-// that says its unit, wait_p95_s or stranded_usd, needs none at the value.
+// newCheck reads the value of a check of a metric that was called name. After a name
+// with a unit, wait_p95_s or stranded_usd, the value needs no unit.
 func newCheck(m *Metric, name, op, value string) (Check, error) {
 	if op == "=" {
 		op = "=="
@@ -109,7 +108,7 @@ func asMinutes(text string, v float64) string {
 	return text + "m"
 }
 
-// bareNumber reads a number with no unit of any kind: nor k, M, % or a comma.
+// bareNumber reads a number without k, M, % or a comma.
 func bareNumber(s string) (float64, bool) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" {
 		return 0, false
@@ -117,8 +116,8 @@ func bareNumber(s string) (float64, bool) {
 	return amount(s)
 }
 
-// FindMetric returns the metric of a name, its own or that of its JSON field; an error
-// that names the nearest where there is none.
+// FindMetric returns the metric of a name or of its JSON field. The error names the
+// nearest metric.
 func FindMetric(name string) (*Metric, error) {
 	names := make([]string, len(Metrics))
 	for i, m := range Metrics {
@@ -164,8 +163,8 @@ func (m *Metric) parse(s string) (float64, error) {
 	return 0, fmt.Errorf("%s: %s is no number; write 12000 or 12k", m.Name, capcli.Quoted(s))
 }
 
-// amount reads a number that is not negative with k, M or B for thousands,
-// millions and billions; commas may part thousands.
+// amount reads a number of 0 or more with k, M or B for thousands, millions and
+// billions. Commas may separate thousands.
 func amount(s string) (float64, bool) {
 	s, times := capcli.CutMagnitude(s)
 	if whole, _, _ := strings.Cut(s, "."); strings.Contains(s, ",") {
@@ -184,8 +183,8 @@ func amount(s string) (float64, bool) {
 	return v, true
 }
 
-// AvailableWithin is the wait that availability counts under some limits: that of
-// the limit on waits, the one on the most jobs first, else an hour.
+// AvailableWithin returns the wait that availability counts: the first limit on waits,
+// from the longest wait to the mean, else an hour.
 func AvailableWithin(limits []Check) capcli.Seconds {
 	for _, name := range []string{"wait_max", "wait_p99", "wait_p95", "wait_p50", "wait_mean"} {
 		for _, c := range limits {
@@ -198,7 +197,7 @@ func AvailableWithin(limits []Check) capcli.Seconds {
 }
 
 // ParseLimit reads a bound of the metric, which was called name: "30m", or "< 2d" with
-// its sign. A bound without a sign is an upper one, or a lower one where more is
+// a sign. A bound without a sign is an upper bound, or a lower bound where more is
 // better.
 func (m *Metric) ParseLimit(name, bound string) (Check, error) {
 	op := "<="

@@ -8,13 +8,13 @@ import (
 	"capcli"
 )
 
-// Plan is the runs of one plan: of one scenario, policy and placement.
+// Plan is the runs of one scenario, policy and placement.
 type Plan struct {
 	Name string // scenario/policy/placement
 	Runs []Outcome
 }
 
-// Plans puts the runs of each plan together, in the order of their first runs.
+// Plans groups the runs by plan, in the order of their first runs.
 func Plans(runs []Outcome) []Plan {
 	var out []Plan
 	for _, r := range runs {
@@ -29,7 +29,7 @@ func Plans(runs []Outcome) []Plan {
 	return out
 }
 
-// Length returns how long the runs are; 0 where they differ.
+// Length returns the length of the runs, 0 when they differ.
 func (p *Plan) Length() capcli.Seconds {
 	for i := range p.Runs {
 		if p.Runs[i].Ended != p.Runs[0].Ended {
@@ -39,7 +39,7 @@ func (p *Plan) Length() capcli.Seconds {
 	return p.Runs[0].Ended
 }
 
-// compared are the metrics that a comparison sets side by side, in its order.
+// compared are the metrics of a comparison, in its order.
 var compared = []string{
 	"cost", "cost_per_year", "per_used_gpu_hour", "on_demand_equivalent", "effective_savings_rate",
 	"unserved_share", "unserved_gpu_hours", "unserved_jobs", "stranded_usd", "stranded_gpu_hours", "allocation_rate",
@@ -47,7 +47,7 @@ var compared = []string{
 	"preemptions", "redone_gpu_hours", "finished",
 }
 
-// Comparison sets plans side by side, run against run: the document of compare.
+// Comparison compares plans run by run: the document of compare.
 type Comparison struct {
 	Schema  string           `json:"schema"`
 	Plans   []string         `json:"plans"`
@@ -59,8 +59,8 @@ type Comparison struct {
 	pairs []int // the runs that every plan has, by their number
 }
 
-// ComparedFigure is a metric of each plan, and its difference to the first plan over
-// the pairs.
+// ComparedFigure is a metric of each plan, with its difference to the first plan over
+// paired runs.
 type ComparedFigure struct {
 	Name       string     `json:"name"`
 	Mean       []*float64 `json:"mean"`
@@ -72,15 +72,15 @@ type ComparedFigure struct {
 	Changes []*Spread `json:"-"` // by plan, of the first nil; nil where it is not known
 }
 
-// Range is a mean and the range that holds 90% of what it is of.
+// Range is a mean and the range of 90% of the values.
 type Range struct {
 	Mean float64 `json:"mean"`
 	Lo   float64 `json:"lo"`
 	Hi   float64 `json:"hi"`
 }
 
-// Compare sets two plans or more side by side. Runs of one number met the same chance,
-// so they are compared in pairs.
+// Compare compares two plans or more. Runs of the same number have the same random
+// draws, so they are compared in pairs.
 func Compare(plans []Plan) *Comparison {
 	out := &Comparison{Schema: "capcli/compare/v1", plans: plans, pairs: pairs(plans)}
 	out.Runs = len(out.pairs)
@@ -94,7 +94,7 @@ func Compare(plans []Plan) *Comparison {
 	return out
 }
 
-// pairs are the runs that every plan has, by their number.
+// pairs returns the numbers of the runs that every plan has.
 func pairs(plans []Plan) []int {
 	var out []int
 	for _, r := range plans[0].Runs {
@@ -109,7 +109,7 @@ func pairs(plans []Plan) []int {
 	return out
 }
 
-// figure compares a metric.
+// figure returns the comparison of one metric.
 func (c *Comparison) figure(m *Metric) ComparedFigure {
 	out := ComparedFigure{Name: m.Column(), Metric: m}
 	least := make([]*float64, len(c.plans))
@@ -141,9 +141,9 @@ func (c *Comparison) figure(m *Metric) ComparedFigure {
 	return out
 }
 
-// paired are the readings of plan i over the pairs, and their differences to those
-// of the first plan. Both are empty where some run has none; the differences are
-// where the first plan's is only known to be over something.
+// paired returns the figures of plan i over the paired runs, and their differences to
+// the first plan. Both are empty when a run has no figure. The differences are empty
+// when the first plan has only a lower bound.
 func (c *Comparison) paired(m *Metric, i int) (own, diffs []Figure) {
 	for _, run := range c.pairs {
 		a, okA := m.readSaved(c.plans[0].find(run))
@@ -167,14 +167,15 @@ func (p *Plan) find(run int) *Outcome {
 	return &p.Runs[i]
 }
 
-// readSaved reads the metric from a document that may have been written before there were
-// figures of work that was not done, and of jobs that never started.
+// readSaved reads the metric from a document. An old document may lack the figures of
+// unserved work and of jobs that never started.
 func (m *Metric) readSaved(o *Outcome) (Figure, bool) {
 	f, known := m.get(o)
 	return f, known && (!m.sinceServed || o.Possible > 0)
 }
 
-// Ranking is what a plan is ranked by, in the mean of its runs; nil is not known.
+// Ranking is the figures by which a plan is ranked, as means of its runs. nil is not
+// known.
 type Ranking struct {
 	Name     string
 	Length   capcli.Seconds // of a run; 0 is not known
@@ -186,7 +187,7 @@ type Ranking struct {
 	Unserved *Unserved
 }
 
-// Rankings returns what each plan is ranked by, over the pairs.
+// Rankings returns the ranking figures of each plan over the paired runs.
 func (c *Comparison) Rankings() []Ranking {
 	out := make([]Ranking, len(c.plans))
 	for i := range c.plans {
@@ -229,16 +230,15 @@ func (c *Comparison) ranking(i int) Ranking {
 	return out
 }
 
-// Leaders are the plans of a ranking that come first: that cost least, that keep jobs
-// in queues the shortest time in the mean, and that leave least of the work undone.
+// Leaders are the best plans: the cheapest, the one with the shortest mean queue time,
+// and the one with the least unserved work.
 type Leaders struct {
 	Cheapest, Quickest, Fullest *Ranking
 	Priced                      bool // the cost of every plan is known
 	SameCost                    bool // all that are known are equal
 }
 
-// LeadersOf returns the leaders of a ranking of one plan or more. Of equal plans the
-// first leads.
+// LeadersOf returns the leaders of one plan or more. The first of equal plans leads.
 func LeadersOf(all []Ranking) Leaders {
 	out := Leaders{Cheapest: &all[0], Quickest: &all[0], Fullest: &all[0], Priced: true, SameCost: true}
 	for i := range all {
@@ -261,15 +261,15 @@ func LeadersOf(all []Ranking) Leaders {
 	return out
 }
 
-// Split is what plans cost by tenant, pool, tier or month: the document of
-// compare --by.
+// Split is the cost of plans by tenant, pool, tier or month: the document of compare
+// --by.
 type Split struct {
 	Schema string      `json:"schema"`
 	By     string      `json:"by"`
 	Rows   []SplitCost `json:"rows"`
 }
 
-// SplitCost is a part of the cost of a plan, in the mean of its runs.
+// SplitCost is a part of a plan's cost, as the mean of its runs.
 type SplitCost struct {
 	Plan  string     `json:"plan"`
 	Part  string     `json:"part"`
@@ -279,11 +279,11 @@ type SplitCost struct {
 	Range Spread `json:"-"` // over the runs, in dollars
 }
 
-// SplitNames are what costs are split by.
+// SplitNames are the ways to split costs.
 var SplitNames = []string{"tenant", "pool", "tier", "month"}
 
-// SplitCosts splits the cost of each plan, in the mean of its runs. The parts of one
-// run sum to its cost, to the millionth.
+// SplitCosts splits the mean cost of each plan. The parts of a run sum to its cost, to
+// the millionth.
 func SplitCosts(plans []Plan, by string) *Split {
 	out := &Split{Schema: "capcli/compare_by/v1", By: by, Rows: []SplitCost{}}
 	for i := range plans {
@@ -318,7 +318,7 @@ func SplitCosts(plans []Plan, by string) *Split {
 	return out
 }
 
-// parts are the cost of a run by tenant, pool, tier or month.
+// parts returns the cost of a run by tenant, pool, tier or month.
 func (o *Outcome) parts(by string) map[string]capcli.USD {
 	out := map[string]capcli.USD{}
 	switch by {

@@ -8,7 +8,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Unit is what a metric is measured in.
+// Unit is the unit of a metric.
 type Unit uint8
 
 // The units. Figures are in seconds, dollars, GPU-hours, plain counts and shares of 1.
@@ -23,7 +23,7 @@ const (
 // String returns the unit as documents name it: s, usd, gpu_hours, count, share.
 func (u Unit) String() string { return [...]string{"s", "usd", "gpu_hours", "count", "share"}[u] }
 
-// Metric is a figure of an outcome that has a name.
+// Metric is a named figure of an outcome.
 type Metric struct {
 	Name  string
 	Unit  Unit
@@ -33,14 +33,13 @@ type Metric struct {
 	reading
 }
 
-// Figure is the value of a metric in its unit, or a lower bound where only that is
-// known.
+// Figure is the value of a metric, or a lower bound of it.
 type Figure struct {
 	Value   float64
 	AtLeast bool // the figure is Value or more
 }
 
-// Metrics are the figures that limits, conditions and explanations may name, in the
+// Metrics are the figures that limits, conditions and explanations can name, in the
 // order of a report.
 var Metrics = []*Metric{
 	{"wait_mean", InSeconds, false, "mean time from submission to first start; until the end for a job that never started", overJobs(func(o *Outcome) float64 { return o.WaitMean }).madeBy(OnlyWaits)},
@@ -84,14 +83,14 @@ var Metrics = []*Metric{
 	{"fragmentation_gpus_mean", InCount, false, "free GPUs that the mix of jobs could not use", figure(func(o *Outcome) float64 { return o.Capacity.Fragmentation })},
 }
 
-// Derived are figures that tables show and that no limit may name.
+// Derived are figures that tables show and that limits cannot name.
 var Derived = []*Metric{
 	{"cost_per_year", InUSD, false, "cost x 365.25 d / length of the run", money(func(o *Outcome) *capcli.USD { return o.Cost.PerYear })},
 	{"per_used_gpu_hour", InUSD, false, "cost of a GPU-hour that was held", money(func(o *Outcome) *capcli.USD { return o.Cost.PerGPUHour })},
 	{"redone_gpu_hours", InGPUHours, false, "GPU-hours held without progress", figure(func(o *Outcome) float64 { return o.Capacity.Redone.Hours() })},
 }
 
-// MetricNamed returns the metric, or derived figure, of a name; nil where there is none.
+// MetricNamed returns the metric or derived figure of a name, or nil.
 func MetricNamed(name string) *Metric { return byName[name] }
 
 var byName = func() map[string]*Metric {
@@ -118,7 +117,7 @@ func (m *Metric) Column() string {
 	return m.Name
 }
 
-// Read returns the metric's figure in an outcome; false where nothing is known of it.
+// Read returns the metric's figure of an outcome, false when it is not known.
 func (m *Metric) Read(o *Outcome) (Figure, bool) {
 	if m.overJobs && o.Came() == 0 {
 		return Figure{}, false
@@ -126,8 +125,8 @@ func (m *Metric) Read(o *Outcome) (Figure, bool) {
 	return m.get(o)
 }
 
-// Figure returns a metric of the outcome by its name; false where nothing is known
-// of it, or there is none of that name.
+// Figure returns a metric of the outcome by name, false when it is not known or does
+// not exist.
 func (o *Outcome) Figure(metric string) (Figure, bool) {
 	if m := MetricNamed(metric); m != nil {
 		return m.Read(o)
@@ -135,8 +134,7 @@ func (o *Outcome) Figure(metric string) (Figure, bool) {
 	return Figure{}, false
 }
 
-// Exact returns a metric of the outcome by its name; false where it is not known
-// exactly.
+// Exact returns a metric of the outcome by name, false when it is not known exactly.
 func (o *Outcome) Exact(metric string) (float64, bool) {
 	f, known := o.Figure(metric)
 	if !known || f.AtLeast {
@@ -161,7 +159,7 @@ func (m *Metric) Text(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Text returns the figure in a sentence: "over " before a lower bound.
+// Text returns the figure for a sentence, a lower bound with "over " before it.
 func (f Figure) Text(text func(float64) string) string {
 	if f.AtLeast {
 		return "over " + text(f.Value)
@@ -173,8 +171,7 @@ func (f Figure) Text(text func(float64) string) string {
 type reading struct {
 	get      func(*Outcome) (Figure, bool)
 	overJobs bool // it is over jobs, so that nothing is known of it where none came
-	// sinceServed marks a figure of work that was not done: a document that was written
-	// before there was any does not know it.
+	// sinceServed marks a figure of unserved work, which old documents do not have.
 	sinceServed bool
 
 	waits    Waiting
@@ -184,7 +181,7 @@ type reading struct {
 	oneTier  bool
 }
 
-// Waiting says how far the waits of jobs make a metric.
+// Waiting says how much of a metric comes from waits of jobs.
 type Waiting uint8
 
 // Waits make nothing of a metric, a part that cannot be told apart, or all of it.
@@ -208,25 +205,25 @@ func (m *Metric) Slots() []billing.Slot { return m.slots }
 // Tier returns the tier that the metric is of; false where it is of all.
 func (m *Metric) Tier() (billing.Tier, bool) { return m.tier, m.oneTier }
 
-// ofWork says that the metric is one of work that was not done.
+// ofWork marks a metric of unserved work.
 func (r reading) ofWork() reading {
 	r.sinceServed = true
 	return r
 }
 
-// madeBy says how far waits make the metric.
+// madeBy sets how much of the metric comes from waits.
 func (r reading) madeBy(w Waiting) reading {
 	r.waits = w
 	return r
 }
 
-// sum says that the metric is the sum of some slots.
+// sum marks a metric that is the sum of slots.
 func (r reading) sum(slots ...billing.Slot) reading {
 	r.slots = slots
 	return r
 }
 
-// ofTier says that the metric is of one tier.
+// ofTier marks a metric of one tier.
 func (r reading) ofTier(t billing.Tier) reading {
 	r.tier, r.oneTier = t, true
 	return r
@@ -236,8 +233,8 @@ func figure(value func(*Outcome) float64) reading {
 	return reading{get: func(o *Outcome) (Figure, bool) { return Figure{Value: value(o)}, true }}
 }
 
-// overJobs reads a figure over jobs. It is not known where no job came: a limit over
-// no job is neither held nor broken.
+// overJobs reads a figure over jobs. Without jobs it is not known, so that a limit on
+// it is neither held nor broken.
 func overJobs(value func(*Outcome) float64) reading {
 	r := figure(value)
 	r.overJobs = true
@@ -285,8 +282,7 @@ func share(value func(*Outcome) *float64) reading {
 	}}
 }
 
-// Came returns how many jobs came that want a GPU and have waits: those that started
-// and those that never did.
+// Came returns the number of jobs that came and want a GPU.
 func (w *Waits) Came() int64 { return w.Started + w.NeverStarted }
 
 // JobsText returns a mean number of jobs for people: 1,204 jobs, 2.5 jobs.

@@ -1,11 +1,10 @@
-// Package outcome is what came of one run of a scenario: one struct of figures,
-// which is both what Go programs read and the document that -o json prints, and one
-// table of metrics, by whose names limits, conditions and comparisons speak of these
-// figures.
+// Package outcome has the result of a run of a scenario. Outcome is one struct of
+// figures: the Go API and also the document of -o json. Metrics is the table of named
+// figures that limits, conditions and comparisons use.
 //
-// A figure of several runs is a Spread: their mean, and the range that holds 90% of
-// them. A quantile of waits that falls among jobs which never started is known only
-// from below; a Figure says so, and so does each mean and each comparison made of it.
+// A figure over several runs is a Spread: the mean and the range of 90% of the runs. A
+// quantile of waits that falls among jobs that never started is known only as a lower
+// bound. Figure, means and comparisons all carry this.
 package outcome
 
 import (
@@ -15,10 +14,10 @@ import (
 	"capcli/simulate/billing"
 )
 
-// schema is the schema of a Document. Fields are added to it, never renamed.
+// schema is the schema of a Document. Fields may be added to it, never renamed.
 const schema = "capcli/simulate/v1"
 
-// Document is a result: the outcomes of the runs of some plans.
+// Document is a result: the outcomes of runs.
 type Document struct {
 	Schema   string    `json:"schema"`
 	Currency string    `json:"currency"`
@@ -31,7 +30,7 @@ type Document struct {
 // NewDocument returns a document without runs.
 func NewDocument() *Document { return &Document{Schema: schema, Currency: "USD", Runs: []Outcome{}} }
 
-// Lines returns the runs, one a line, for jsonl.
+// Lines returns the runs one by one, for jsonl.
 func (d *Document) Lines() []any {
 	out := make([]any, len(d.Runs))
 	for i := range d.Runs {
@@ -47,9 +46,9 @@ type Partial struct {
 	Why   string `json:"why"`
 }
 
-// Outcome is one run. Names and units are those of the glossary: _s is seconds, _usd
-// an exact decimal string, _gpu_hours GPU-hours. A pointer is nil where the figure is
-// not known, as costs are where a pool has no price.
+// Outcome is the figures of one run. Names and units are those of the glossary: _s is
+// seconds, _usd an exact decimal string, _gpu_hours GPU-hours. A nil pointer is a
+// figure that is not known, such as the cost when a pool has no price.
 type Outcome struct {
 	Scenario  string `json:"scenario"`
 	Policy    string `json:"policy"`
@@ -98,10 +97,9 @@ type Outcome struct {
 	Availability *float64 `json:"-"`
 }
 
-// Waits are waits for the first start, of all jobs that came. A job that never
-// started counts as one that waits longer than all that did, and for at least as
-// long as until the end: a quantile among such jobs is nil, with a lower bound
-// beside it, and in the mean each has its wait until the end.
+// Waits are the waits for the first start of all jobs that came. A job that never
+// started counts as longer than all that did, with its wait until the end in the mean.
+// A quantile among such jobs is nil and has a lower bound beside it.
 type Waits struct {
 	WaitMean        float64         `json:"wait_mean_s"`
 	WaitMeanStarted float64         `json:"wait_mean_started_s"` // of the jobs that started alone
@@ -121,8 +119,8 @@ func WaitsOf(w *simulate.Stats) Waits {
 	return out
 }
 
-// Quantile returns v, a quantile of w, as the first value where it is known, else as
-// the second, a lower bound.
+// Quantile returns a quantile v of w as exact where it is known, else as from, a lower
+// bound.
 func Quantile(w *simulate.Stats, percent int64, v capcli.Seconds) (exact, from *capcli.Seconds) {
 	if w.KnowsRank(percent) {
 		return &v, nil
@@ -130,7 +128,7 @@ func Quantile(w *simulate.Stats, percent int64, v capcli.Seconds) (exact, from *
 	return nil, &v
 }
 
-// Size is the jobs of some numbers of GPUs.
+// Size is the jobs in a range of numbers of GPUs.
 type Size struct {
 	Least    int   `json:"gpus_least"`
 	Most     *int  `json:"gpus_most"` // null: no end
@@ -149,7 +147,7 @@ func SizeOf(s *simulate.SizeResult) Size {
 	return out
 }
 
-// Served sets the work that was done against what could have been by the end:
+// Served compares the work that was done with the work that was possible by the end:
 // possible = served + unserved. See simulate.Served.
 type Served struct {
 	Possible      capcli.GPUTime `json:"possible_gpu_hours"`
@@ -234,7 +232,7 @@ type Tenant struct {
 	Cost    *capcli.USD `json:"cost_usd"`
 }
 
-// Load is the work that came against the committed capacity that may do it.
+// Load is the offered load on committed capacity.
 type Load struct {
 	Partition string         `json:"partition"`
 	Model     string         `json:"gpu_model"`
@@ -257,13 +255,13 @@ func LoadOf(l *simulate.Load) Load {
 	return out
 }
 
-// Limit is a limit of the scenario, and whether it was held; nil is not known.
+// Limit is a limit of the scenario and whether it was held. nil is not known.
 type Limit struct {
 	Limit string `json:"limit"`
 	Held  *bool  `json:"held"`
 }
 
-// LogWaits are the waits that a log records of the jobs that were played.
+// LogWaits are the waits that the log records for the simulated jobs.
 type LogWaits struct {
 	Jobs int64          `json:"jobs"` // with a recorded start
 	Mean float64        `json:"mean_s"`
@@ -273,7 +271,7 @@ type LogWaits struct {
 	Max  capcli.Seconds `json:"max_s"`
 }
 
-// LogWaitsOf returns the recorded waits w, nil where the log records none.
+// LogWaitsOf returns the recorded waits w, nil when the log records none.
 func LogWaitsOf(w simulate.Stats) *LogWaits {
 	if w.Jobs == 0 {
 		return nil
@@ -281,7 +279,7 @@ func LogWaitsOf(w simulate.Stats) *LogWaits {
 	return &LogWaits{w.Jobs, w.Mean, w.P50, w.P95, w.P99, w.Max}
 }
 
-// Contract is one commitment in a run: the cash view beside the amortised one.
+// Contract is a commitment during a run, in cash and amortised.
 type Contract struct {
 	Name        string      `json:"contract"`
 	Kind        string      `json:"kind"`

@@ -7,21 +7,21 @@ import (
 	"capcli"
 )
 
-// Spread is a figure over replications: the mean, and the range that holds 90% of
-// them (nearest rank). A mean with a lower bound among its terms is one itself, and
-// so is a rank with one at or below it.
+// Spread is a figure over replications: the mean and the range of 90% of them (nearest
+// rank). It is a lower bound where one of the values that it is made of is one.
 type Spread struct {
 	Runs         int
 	Mean, Lo, Hi Figure
 }
 
-// run is what figures over replications are made of: an Outcome, or a run that has one.
+// run is something that has the figures of an outcome.
 type run interface {
 	// Figure returns a metric by its name; false where nothing is known of it.
 	Figure(metric string) (Figure, bool)
 }
 
-// SpreadOf returns a metric over those runs that have one; false where none has.
+// SpreadOf returns the spread of a metric over the runs that have it, false when none
+// has.
 func SpreadOf[R run](runs []R, metric string) (Spread, bool) {
 	var all []Figure
 	for _, r := range runs {
@@ -32,8 +32,8 @@ func SpreadOf[R run](runs []R, metric string) (Spread, bool) {
 	return SpreadOver(all)
 }
 
-// SpreadOver returns the spread of some figures, one of each run, which it puts in
-// order; false where there are none.
+// SpreadOver returns the spread of figures, one of each run, false when there are none.
+// It sorts them.
 func SpreadOver(all []Figure) (Spread, bool) {
 	n := len(all)
 	if n == 0 {
@@ -54,8 +54,8 @@ func SpreadOver(all []Figure) (Spread, bool) {
 	return s, true
 }
 
-// Mean returns the mean of a metric over the runs that have it, or have a lower bound
-// of it; 0 where none has.
+// Mean returns the mean of a metric over the runs that have it or a lower bound of it,
+// 0 when none has.
 func Mean[R run](runs []R, metric string) float64 {
 	s, _ := SpreadOf(runs, metric)
 	return s.Mean.Value

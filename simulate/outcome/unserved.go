@@ -2,7 +2,7 @@ package outcome
 
 import "fmt"
 
-// Unserved is the work that a plan leaves undone, in the mean of its runs.
+// Unserved is the work that a plan leaves undone, as the mean of its runs.
 type Unserved struct {
 	Share, GPUHours      float64
 	Waiting, Unplaceable float64 // jobs
@@ -13,7 +13,7 @@ func (o *Outcome) UnservedWork() Unserved {
 	return Unserved{o.UnservedShare, o.Unserved.Hours(), float64(o.UnservedJobs.Waiting), float64(o.UnservedJobs.Unplaceable)}
 }
 
-// MeanUnserved returns the work that runs leave undone, in their mean.
+// MeanUnserved returns the mean of the work that runs leave undone.
 func MeanUnserved[R interface{ UnservedWork() Unserved }](runs []R) Unserved {
 	var u Unserved
 	n := float64(len(runs))
@@ -27,24 +27,24 @@ func MeanUnserved[R interface{ UnservedWork() Unserved }](runs []R) Unserved {
 	return u
 }
 
-// Exceeds reports whether u is more than o, beyond what floats round away: less work
-// is done, or jobs of no length can never run.
+// Exceeds reports whether u leaves more undone than o, beyond rounding errors: less
+// work is done, or more jobs can never run.
 func (u *Unserved) Exceeds(o *Unserved) bool {
 	const nothing = 1e-12
 	return u.Share > o.Share+nothing || u.Share > o.Share-nothing && u.Unplaceable > o.Unplaceable
 }
 
-// servedMargin is the share of the work by which one plan may do less than another
-// and still pass for doing it.
+// servedMargin is the share of the work by which a plan may do less and still count as
+// doing the same.
 const servedMargin = 0.005
 
-// ServesLess reports whether a plan that leaves u undone does markedly less than one
-// that leaves o: it is then no better, whatever else it gains.
+// ServesLess reports whether a plan that leaves u undone does clearly less than one
+// that leaves o. It is then no better plan, whatever else it gains.
 func (u *Unserved) ServesLess(o *Unserved) bool {
 	return u.Share > o.Share+servedMargin || u.Unplaceable > o.Unplaceable
 }
 
-// ShareText writes a share of the work for people: with two digits after the point
+// ShareText writes a share of the work for people, with two digits after the point
 // below one percent.
 func ShareText(v float64) string {
 	switch {

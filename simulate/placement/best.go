@@ -6,10 +6,10 @@ func init() {
 	Catalog.Add("best", "the node with the least left over that suffices; a gang that fits on a node is never split", func() simulate.Placement { return &best{} })
 }
 
-// best is best fit (Johnson 1973): the node that has the fewest free GPUs, the
-// lowest number among equals, so that large holes stay whole. For a job that
-// states CPUs it is the node with the least of both together, each against the
-// largest node's (the multi-resource best fit of Weng et al., USENIX ATC 2023).
+// best is best fit (Johnson 1973): the node with the fewest free GPUs, the lowest
+// number among equals, so that large holes stay whole. For a job that states CPUs it is
+// the node with the least free GPUs and CPUs together, each as a share of the largest
+// node's (multi-resource best fit, Weng et al., USENIX ATC 2023).
 type best struct{ largest largest }
 
 func (b *best) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {

@@ -6,18 +6,17 @@ func init() {
 	Catalog.Add("clustering", "jobs of one size together on the same nodes", func() simulate.Placement { return &clustering{} })
 }
 
-// clustering keeps jobs of one size together: it prefers nodes that hold jobs
-// of that size only, then nodes that hold some, then free nodes, then others;
-// among equals the fullest (GPU clustering of Gandiva, Xiao et al., OSDI 2018,
-// as in Weng et al., USENIX ATC 2023). A job that shares a GPU has a size of
-// its own.
+// clustering puts jobs of one size on the same nodes. It prefers nodes with only jobs
+// of that size, then nodes with some, then free nodes, then others, and the fullest
+// among equals (GPU clustering of Gandiva, Xiao et al., OSDI 2018, as in Weng et al.,
+// USENIX ATC 2023). Jobs that share a GPU are one size.
 type clustering struct {
 	on    []map[int]int // by node: jobs by size
 	real  *simulate.Cluster
 	drawn drawn
 }
 
-// Observe follows which sizes each node holds.
+// Observe tracks which sizes each node holds.
 func (k *clustering) Observe(e simulate.Event, c *simulate.Cluster) {
 	if k.real == nil {
 		k.real, k.on = c, make([]map[int]int, c.NodeCount())
@@ -45,11 +44,11 @@ func (k *clustering) Observe(e simulate.Event, c *simulate.Cluster) {
 	}
 }
 
-// mostGPUs is above what a node of any pool that is not counted has free, in
-// thousandths.
+// mostGPUs is more than a node has free in any pool that is not Fluid, in thousandths
+// of GPUs.
 const mostGPUs = 64_000
 
-// sizeOf is the number of GPUs, 0 for a share of one and -1 for none.
+// sizeOf returns the number of GPUs of l, 0 for a share of one and -1 for none.
 func sizeOf(l *simulate.Live) int {
 	switch {
 	case l.GPUs == 0:

@@ -6,11 +6,11 @@ func init() {
 	Catalog.Add("count", "GPUs only: any free GPUs of a pool serve, on however many nodes", func() simulate.Placement { return count{} })
 }
 
-// count looks at the number of free GPUs and nothing else: a gang may be spread
-// over any nodes. It is what a batch simulator of identical processors does.
+// count looks only at the number of free GPUs: a gang may be spread over any nodes. A
+// batch simulator of identical processors does the same.
 type count struct{}
 
-// CountsGPUs declares that nodes, CPUs and memory do not count.
+// CountsGPUs declares that it ignores nodes, CPUs and memory.
 func (count) CountsGPUs() {}
 
 // Probe returns the placement itself: it splits gangs over any nodes.
@@ -32,7 +32,7 @@ func (count) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []sim
 	panic("simulate: a pool has fewer free GPUs than it says")
 }
 
-// firstNode takes the first node that has room for all of l.
+// firstNode puts all of l on the first node with room.
 func firstNode(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	for _, p := range pools {
 		for n := c.Candidate(l, p, -1); n >= 0; n = c.Candidate(l, p, n) {

@@ -10,12 +10,12 @@ func init() {
 	Catalog.Add("dot-product", "the node whose free GPUs and CPUs are least like what the job wants of each", func() simulate.Placement { return &dotProduct{} })
 }
 
-// dotProduct takes the node where the dot product of what the job wants and
-// what is free, over GPUs and CPUs against the largest node's, is least: packing
-// by alignment (Grandl et al., "Multi-Resource Packing for Cluster Schedulers",
-// SIGCOMM 2014), turned to fill nodes up as in Weng et al., USENIX ATC 2023. As
-// a score of Kubernetes is a whole number up to 100, so is this; equals go by an
-// order drawn once.
+// dotProduct takes the node with the least dot product of the job's demand and the free
+// capacity, over GPUs and CPUs as shares of the largest node's. This is packing by
+// alignment (Grandl et al., "Multi-Resource Packing for Cluster Schedulers", SIGCOMM
+// 2014), turned round to fill nodes as in Weng et al., USENIX ATC 2023. The score is a
+// whole number up to 100, as in Kubernetes. Equal nodes have a random order that is
+// drawn once.
 type dotProduct struct {
 	largest largest
 	drawn   drawn

@@ -15,13 +15,12 @@ func init() {
 	})
 }
 
-// fgd is fragmentation gradient descent (Weng et al., "Beware of
-// Fragmentation", USENIX ATC 2023): a job goes to the node, and a share to the
-// GPU on it, where the fragmentation that jobs of the mix would meet grows
-// least. Places that are as
-// good go by best fit: fewest free GPUs, then CPUs, then the lowest number. The mix is
-// the jobs that came so far, or is given. A gang larger than a node takes
-// wholly free nodes and has its remainder on the tightest other.
+// fgd is fragmentation gradient descent (Weng et al., "Beware of Fragmentation", USENIX
+// ATC 2023): a job goes to the node, and a share to the GPU, where the expected
+// fragmentation for the mix of jobs grows least. Equal places go by best fit: fewest
+// free GPUs, then CPUs, then the lowest number. The mix is the jobs so far, or is
+// given. A gang larger than a node takes wholly free nodes, and its remainder goes to
+// the tightest other.
 type fgd struct {
 	mix    *Mix
 	learns bool
@@ -34,20 +33,20 @@ type fgd struct {
 	after  holes
 }
 
-// popularKinds is the percent of the jobs that the kinds make up which count:
-// the typical pods of the paper's experiments. Rare kinds are left out.
+// popularKinds is the percentage of the jobs whose kinds count, commonest first: the
+// typical pods of the paper's experiments.
 const popularKinds = 95
 
-// usability is what was usable of a node, while the epoch lasts.
+// usability is the usable capacity of a node, valid during one epoch.
 type usability struct {
 	epoch uint32
 	value float64
 }
 
-// FGD is fragmentation gradient descent for a mix that is known beforehand.
+// FGD returns fragmentation gradient descent for a mix that is known beforehand.
 func FGD(mix *Mix) simulate.Placement { return &fgd{mix: mix} }
 
-// Observe learns the mix from arrivals, and which nodes changed.
+// Observe adds arrivals to the mix and records which nodes changed.
 func (f *fgd) Observe(e simulate.Event, c *simulate.Cluster) {
 	f.real = c
 	switch {
@@ -91,7 +90,7 @@ func (f *fgd) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []si
 	return append(dst, s)
 }
 
-// spot is the best place found so far.
+// spot is the best place so far.
 type spot struct {
 	node, device int
 	known        bool // device was chosen
@@ -99,12 +98,12 @@ type spot struct {
 	free, cpu    int64
 }
 
-// lossStep is the loss, in thousandths of a GPU, within which two places count
-// as equal, so that the tighter is taken: a mix known from its past is not
-// known better. The authors' scheduler rounds too, to about twice that.
+// lossStep is the loss, in thousandths of a GPU, up to which two places count as equal,
+// so that the tighter one wins. A mix known only from the past is no more exact than
+// that. The authors' scheduler rounds to about twice as much.
 const lossStep = 25
 
-// offer takes a place if it costs less of what is usable.
+// offer takes a place if it loses less usable capacity.
 func (s *spot) offer(node, device int, loss float64, free, cpu int64) {
 	loss = math.Round(loss / lossStep)
 	better := s.node < 0 || loss < s.loss
@@ -116,7 +115,7 @@ func (s *spot) offer(node, device int, loss float64, free, cpu int64) {
 	}
 }
 
-// prepare works out for each pool what the mix makes of it.
+// prepare computes for each pool which demands of the mix it serves and what is usable.
 func (f *fgd) prepare(c *simulate.Cluster) {
 	f.epoch++
 	f.groups, f.table = make([][]*demand, c.Pools()), make([][]float64, c.Pools())
@@ -135,8 +134,8 @@ func (f *fgd) prepare(c *simulate.Cluster) {
 	}
 }
 
-// byLevel looks at one node for each number of free GPUs: enough where jobs
-// want whole GPUs and nothing else.
+// byLevel tries one node for each number of free GPUs. That is enough when jobs only
+// want whole GPUs.
 func (f *fgd) byLevel(c *simulate.Cluster, l *simulate.Live, p int, s *spot) {
 	for free := l.GPUs; free <= c.Pool(p).GPUsPerNode; free++ {
 		if n := c.FirstAtLevel(p, free, -1); n >= 0 {
@@ -145,7 +144,7 @@ func (f *fgd) byLevel(c *simulate.Cluster, l *simulate.Live, p int, s *spot) {
 	}
 }
 
-// byNode looks at every node with room, of the untouched ones at the first.
+// byNode tries every node with room, but only the first of those that are wholly free.
 func (f *fgd) byNode(c *simulate.Cluster, l *simulate.Live, p int, s *spot) {
 	untouched := false
 	for n := c.Candidate(l, p, -1); n >= 0; n = c.Candidate(l, p, n) {
@@ -162,7 +161,7 @@ func (f *fgd) byNode(c *simulate.Cluster, l *simulate.Live, p int, s *spot) {
 	}
 }
 
-// onNode weighs node n, for a share each of its different GPUs with room.
+// onNode tries node n, and for a share each of its different GPUs with room.
 func (f *fgd) onNode(c *simulate.Cluster, l *simulate.Live, n int, s *spot) {
 	p := c.NodePool(n)
 	holesOf(c, n, &f.now)
@@ -196,8 +195,7 @@ func (f *fgd) onNode(c *simulate.Cluster, l *simulate.Live, n int, s *spot) {
 	}
 }
 
-// take makes h what remains of from when a share want is taken of a GPU that
-// has has free.
+// take sets h to what is left of from when a job takes want of a GPU with has free.
 func (h *holes) take(from *holes, has, want int16) {
 	h.whole, h.parts = from.whole, h.parts[:0]
 	if has == 1000 {

@@ -2,8 +2,7 @@ package placement
 
 import "capcli/simulate"
 
-// taste is which node a placement likes among those with room; it is all that
-// first, best and worst differ in.
+// taste says which node a placement prefers among those with room.
 type taste uint8
 
 const (
@@ -12,8 +11,8 @@ const (
 	roomiest              // the most free GPUs
 )
 
-// onOneNode puts all of l on the node of pools that t likes; dst comes back as
-// it was when no node has room.
+// onOneNode puts all of l on the node that t prefers. It returns dst unchanged when no
+// node has room.
 func onOneNode(c *simulate.Cluster, l *simulate.Live, pools []int, t taste, dst []simulate.Slice) []simulate.Slice {
 	best := -1
 	for _, p := range pools {
@@ -37,8 +36,8 @@ func onOneNode(c *simulate.Cluster, l *simulate.Live, pools []int, t taste, dst 
 	return append(dst, c.WholeSlice(l, best))
 }
 
-// onWholeNodes splits l, larger than a node of pool p, over wholly free nodes,
-// lowest numbers first, with the remainder on one more node that t likes.
+// onWholeNodes splits l, which is larger than a node of pool p, over wholly free nodes,
+// lowest numbers first. The remainder goes to one more node that t prefers.
 func onWholeNodes(c *simulate.Cluster, l *simulate.Live, p int, t taste, dst []simulate.Slice) []simulate.Slice {
 	size := c.Pool(p).GPUsPerNode
 	base := len(dst)
@@ -60,10 +59,9 @@ func onWholeNodes(c *simulate.Cluster, l *simulate.Live, p int, t taste, dst []s
 	return dst
 }
 
-// gang places l on one node where one of pools has nodes of that size and room
-// there, else over several nodes of the first pool that has them. small and
-// rest are the tastes for a gang on one node and for the remainder of a larger
-// one.
+// gang puts l on one node where a pool has nodes of that size and room. Otherwise it
+// splits l over nodes of the first pool that has room. small is the taste for one node,
+// rest the taste for the remainder of a larger gang.
 func gang(c *simulate.Cluster, l *simulate.Live, pools []int, small, rest taste, dst []simulate.Slice) []simulate.Slice {
 	base := len(dst)
 	if dst = onOneNode(c, l, pools, small, dst); len(dst) > base {
@@ -79,8 +77,8 @@ func gang(c *simulate.Cluster, l *simulate.Live, pools []int, small, rest taste,
 	return dst
 }
 
-// pick is the node of pool p with room for gpus of l's GPUs that t likes best,
-// none of taken, or -1.
+// pick returns the node of pool p that t prefers among those with room for gpus of l's
+// GPUs, or -1. It leaves out the nodes of taken.
 func pick(c *simulate.Cluster, l *simulate.Live, p, gpus int, t taste, taken []simulate.Slice) int {
 	switch {
 	case l.GPUs == 0 || l.GPUMilli > 0 || (t != lowest && !c.Levelled(p)):
@@ -107,8 +105,8 @@ func pick(c *simulate.Cluster, l *simulate.Live, p, gpus int, t taste, taken []s
 	return -1
 }
 
-// pickAt is the lowest node of pool p with exactly free free GPUs that has the
-// CPUs and memory too.
+// pickAt returns the lowest node of pool p with exactly free free GPUs and with the
+// CPUs and memory, or -1.
 func pickAt(c *simulate.Cluster, l *simulate.Live, p, gpus, free int, taken []simulate.Slice) int {
 	for n := c.FirstAtLevel(p, free, -1); n >= 0; n = c.FirstAtLevel(p, free, n) {
 		if c.FitsPart(l, n, gpus) && !onNode(taken, n) {
@@ -136,8 +134,8 @@ func pickByScan(c *simulate.Cluster, l *simulate.Live, p, gpus int, t taste, tak
 	return best
 }
 
-// likes tells whether t prefers node a to node b, where b has the lower number
-// and so wins ties.
+// likes reports whether t prefers node a to node b. b has the lower number and wins
+// ties.
 func likes(c *simulate.Cluster, t taste, a, b int) bool {
 	if t == lowest {
 		return false
@@ -152,7 +150,7 @@ func likes(c *simulate.Cluster, t taste, a, b int) bool {
 	return fa > fb
 }
 
-// onNode tells whether one of slices is on node n.
+// onNode reports whether one of slices is on node n.
 func onNode(slices []simulate.Slice, n int) bool {
 	for i := range slices {
 		if int(slices[i].Node) == n {

@@ -9,13 +9,12 @@ import (
 	"capcli"
 )
 
-// Mix is the kinds of job that a cluster can expect, by how often they come.
-// It measures fragmentation as Weng et al. do ("Beware of Fragmentation:
-// Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent",
-// USENIX ATC 2023): of the idle GPUs of a node, those that a job drawn from the
-// mix could not use. A job that fits on the node cannot use GPUs with less free
-// than it wants of each; to one that does not fit, by GPUs, CPUs or model, all
-// are lost. Memory does not count.
+// Mix is the kinds of jobs that a cluster can expect, with their frequencies. It
+// measures fragmentation as Weng et al. do ("Beware of Fragmentation: Scheduling
+// GPU-Sharing Workloads with Fragmentation Gradient Descent", USENIX ATC 2023): the
+// idle GPUs of a node that a job drawn from the mix could not use. A job that fits on
+// the node cannot use GPUs with less free than it wants of each. A job that does not
+// fit, by GPUs, CPUs or model, can use none. Memory does not count.
 type Mix struct {
 	kinds map[kind]int64 // by count
 	jobs  int64
@@ -27,21 +26,21 @@ type Mix struct {
 	plain  bool // no kind states CPUs or shares a GPU
 }
 
-// kind is what the measure looks at in a job.
+// kind is what the measure reads of a job.
 type kind struct {
 	gpus, milli      int
 	cpu              int64
 	model, partition string
 }
 
-// demand is the kinds that want the same of GPUs, by CPUs.
+// demand is the kinds with the same demand for GPUs, by CPUs.
 type demand struct {
 	kind
 	cpus  []int64   // in order
 	share []float64 // of all jobs, of those that want at most so many CPUs
 }
 
-// NewMix makes a mix of jobs, all of which have the same weight.
+// NewMix returns a mix of jobs, each with the same weight.
 func NewMix(jobs ...capcli.Job) *Mix {
 	m := &Mix{kinds: map[kind]int64{}, plain: true, popular: 100}
 	for i := range jobs {
@@ -50,7 +49,7 @@ func NewMix(jobs ...capcli.Job) *Mix {
 	return m
 }
 
-// Add notes that j came.
+// Add adds a job to the mix.
 func (m *Mix) Add(j *capcli.Job) {
 	m.jobs++
 	m.kinds[kind{j.GPUs, j.GPUMilli, j.CPUMilli, j.GPUModel, j.Partition}]++
@@ -59,8 +58,8 @@ func (m *Mix) Add(j *capcli.Job) {
 	}
 }
 
-// refresh works the groups out anew when the mix has grown by a tenth, and
-// tells whether it did.
+// refresh computes the demands again when the mix has grown by a tenth. It reports
+// whether it did.
 func (m *Mix) refresh() bool {
 	if m.jobs == 0 || (m.built > 0 && m.jobs < m.built+max(1, m.built/10)) {
 		return false
@@ -86,10 +85,11 @@ func (m *Mix) refresh() bool {
 	return true
 }
 
-// knownAfter is how many jobs tell which kinds are rare.
+// knownAfter is the number of jobs from which on rare kinds are known to be rare.
 const knownAfter = 2000
 
-// commonest are the kinds that make up what is popular, and their jobs.
+// commonest returns the commonest kinds, which make up the popular percentage of the
+// jobs, and the number of their jobs.
 func (m *Mix) commonest() (kinds []kind, jobs int64) {
 	for k := range m.kinds {
 		kinds = append(kinds, k)
@@ -111,7 +111,7 @@ func compareKinds(a, b kind) int {
 		cmp.Compare(a.partition, b.partition), cmp.Compare(a.cpu, b.cpu))
 }
 
-// shareWithin is the share of all jobs that are of this demand and want at most cpu.
+// shareWithin returns the share of all jobs that have this demand and want at most cpu.
 func (g *demand) shareWithin(cpu int64) float64 {
 	i, found := slices.BinarySearch(g.cpus, cpu)
 	if found {
@@ -123,10 +123,10 @@ func (g *demand) shareWithin(cpu int64) float64 {
 	return g.share[i-1]
 }
 
-// serves tells whether pool p may run jobs of this demand at all.
+// serves reports whether pool p may run jobs of this demand.
 func (g *demand) serves(p *simulate.Pool) bool { return p.Serves(g.partition, g.model) }
 
-// serving are the groups whose jobs pool p may run.
+// serving returns the demands that pool p may serve.
 func (m *Mix) serving(p *simulate.Pool) []*demand {
 	var out []*demand
 	for i := range m.groups {
@@ -137,15 +137,14 @@ func (m *Mix) serving(p *simulate.Pool) []*demand {
 	return out
 }
 
-// holes is what is free on a node: whole GPUs, parts of GPUs in thousandths,
-// and CPUs in thousandths.
+// holes is what a node has free: whole GPUs, parts of GPUs and CPUs in thousandths.
 type holes struct {
 	whole int
 	parts []int16
 	cpu   int64
 }
 
-// holesOf reads node n into h, whose slice is used again.
+// holesOf reads node n into h and uses its slice again.
 func holesOf(c *simulate.Cluster, n int, h *holes) {
 	h.whole, h.parts, h.cpu = c.NodeFree(n), h.parts[:0], c.NodeCPU(n)
 	if c.Pool(c.NodePool(n)).CPUMilli == 0 {
@@ -161,8 +160,8 @@ func holesOf(c *simulate.Cluster, n int, h *holes) {
 	}
 }
 
-// usable is what a job drawn from the mix could use of a node's idle GPUs, in
-// thousandths: the idle less the fragments.
+// usable returns the idle capacity of a node that a job drawn from the mix can use on
+// average, in thousandths of GPUs.
 func (h *holes) usable(groups []*demand) float64 {
 	var sum, idle float64
 	for _, p := range h.parts {
@@ -192,8 +191,8 @@ func (h *holes) usable(groups []*demand) float64 {
 	return sum
 }
 
-// Fragmented is how many of the idle GPUs on nodes that take work a job drawn
-// from the mix could not use, on average.
+// Fragmented returns the number of idle GPUs, on nodes that take work, that a job drawn
+// from the mix cannot use on average.
 func (m *Mix) Fragmented(c *simulate.Cluster) float64 {
 	m.built = 0
 	m.refresh()

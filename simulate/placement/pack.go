@@ -6,11 +6,11 @@ func init() {
 	Catalog.Add("pack", "whole free nodes first and the rest on the fullest; splits a gang before it refuses one", func() simulate.Placement { return pack{} })
 }
 
-// pack keeps nodes full: a gang goes to the tightest node with room, a larger
-// one to wholly free nodes and then the tightest for its remainder. Where no
-// node has room for it in one piece it is split over the fullest nodes, so
-// that no gang waits while the pool has the GPUs (and the CPUs and memory
-// beside them): first-fit-decreasing turned around (Johnson 1973).
+// pack keeps nodes full: a gang goes to the tightest node with room, a larger one to
+// wholly free nodes with the remainder on the tightest. When no node has room for a
+// gang in one piece, pack splits it over the fullest nodes, so that no gang waits while
+// the pool has the GPUs, CPUs and memory for it: first-fit-decreasing turned around
+// (Johnson 1973).
 type pack struct{}
 
 // Probe returns the placement itself: it splits gangs over any nodes.
@@ -31,8 +31,8 @@ func (pack) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simu
 	return dst
 }
 
-// spread splits l over pool p: wholly free nodes while the gang fills them,
-// then the fullest nodes, each as far as its CPUs and memory go.
+// spread splits l over pool p: wholly free nodes while the gang fills them, then the
+// fullest nodes, each up to its CPUs and memory.
 func spread(c *simulate.Cluster, l *simulate.Live, p int, dst []simulate.Slice) []simulate.Slice {
 	base, want, size := len(dst), l.GPUs, c.Pool(p).GPUsPerNode
 	for n := c.NextRoom(p, size, -1); n >= 0 && want >= size; n = c.NextRoom(p, size, n) {
@@ -53,14 +53,13 @@ func spread(c *simulate.Cluster, l *simulate.Live, p int, dst []simulate.Slice) 
 	return dst
 }
 
-// fullest is the node of pool p with the fewest free GPUs, but some, and the
-// CPUs and memory for one of l's GPUs; none of taken, or -1.
+// fullest returns the node of pool p with the fewest free GPUs, at least one, and the
+// CPUs and memory for one of l's GPUs, or -1. It leaves out the nodes of taken.
 func fullest(c *simulate.Cluster, l *simulate.Live, p int, taken []simulate.Slice) int {
 	return pick(c, l, p, 1, tightest, taken)
 }
 
-// mostFitting is the largest number of l's GPUs, up to want, for which node n has the
-// GPUs, the CPUs and the memory.
+// mostFitting returns the largest number of l's GPUs, up to want, that fit on node n.
 func mostFitting(c *simulate.Cluster, l *simulate.Live, n, want int) int {
 	g := min(want, c.NodeFree(n))
 	for g > 1 && !c.FitsPart(l, n, g) {

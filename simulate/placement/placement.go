@@ -1,9 +1,8 @@
-// Package placement has the placements: where a job goes.
+// Package placement has the placements, which decide where a job goes.
 //
-// To add one, write a file that adds it to the Catalog in its init. It reads the
-// simulate.Cluster and changes nothing. The battery of package simulate,
-// TestConform, then holds it to the laws; what it leaves out it has to declare:
-// see simulate.Counting.
+// To add one, write a file whose init adds it to the Catalog. A placement reads the
+// simulate.Cluster, changes nothing, and declares what it ignores: see
+// simulate.Counting. TestConform of package simulate then tests it.
 package placement
 
 import (
@@ -11,8 +10,8 @@ import (
 	"capcli/simulate"
 )
 
-// Catalog is the placements by name. Each run needs a value of its own, for some
-// remember what they saw.
+// Catalog has the placements by name. Each run needs its own value, because some keep
+// state.
 var Catalog = capcli.Catalog[func() simulate.Placement]{Kind: "placement"}
 
 // Prober is a placement that finds room where others do not, or the other way

@@ -14,8 +14,8 @@ func init() {
 	})
 }
 
-// random takes any node with room, each with the same chance: the baseline that
-// a placement has to beat. The chance is the same in every run.
+// random takes any node with room with equal probability: the baseline for other
+// placements. Its draws are the same in every run.
 type random struct{ rng *rand.Rand }
 
 func (r random) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {

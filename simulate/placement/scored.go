@@ -5,14 +5,13 @@ import (
 	"capcli/simulate"
 )
 
-// leastNode puts all of l on the node of pools with room for it and the least
-// score, the lowest number among equals; a gang that no node has room for is
-// split as best fit would.
+// leastNode puts all of l on the node with room and the least score, the lowest number
+// among equals. A gang that fits on no node is split as by best fit.
 func leastNode(c *simulate.Cluster, l *simulate.Live, pools []int, score func(n int) float64, dst []simulate.Slice) []simulate.Slice {
 	return leastInOrder(c, l, pools, nil, score, dst)
 }
 
-// leastInOrder is leastNode with the first of an order of nodes among equals.
+// leastInOrder is leastNode where the first node of an order wins among equals.
 func leastInOrder(c *simulate.Cluster, l *simulate.Live, pools []int, order []int, score func(n int) float64, dst []simulate.Slice) []simulate.Slice {
 	at, least := -1, 0.0
 	for _, p := range pools {
@@ -35,10 +34,9 @@ func leastInOrder(c *simulate.Cluster, l *simulate.Live, pools []int, order []in
 	return append(dst, c.WholeSlice(l, at))
 }
 
-// drawn is an order of a cluster's nodes by chance, the same in every run. The
-// baselines of Weng et al. (USENIX ATC 2023) score hundreds of nodes alike and
-// take the first of them; in the order of the pools that would be the nodes of
-// one kind, until all of these are full.
+// drawn is a random order of a cluster's nodes, the same in every run. The baselines of
+// Weng et al. (USENIX ATC 2023) score hundreds of nodes alike and take the first. In
+// the order of the pools these would be nodes of one kind until all of them are full.
 type drawn struct {
 	order []int
 	of    *simulate.Cluster
@@ -51,17 +49,16 @@ func (d *drawn) nodes(c *simulate.Cluster) []int {
 	return d.order
 }
 
-// noScore scores all nodes the same.
+// noScore gives all nodes the same score.
 func noScore(int) float64 { return 0 }
 
-// largest is the most that a node of a cluster has, against which a score
-// weighs GPUs and CPUs.
+// largest is the most GPUs and CPUs of a node, to which scores relate.
 type largest struct {
 	gpus, cpu int64 // thousandths
 	of        *simulate.Cluster
 }
 
-// measure brings m up to c. Counted capacity is no node, unless there is nothing else.
+// measure updates m for c. Counted pools matter only when there are no others.
 func (m *largest) measure(c *simulate.Cluster) *largest {
 	if m.of == c {
 		return m
@@ -81,7 +78,7 @@ func (m *largest) measure(c *simulate.Cluster) *largest {
 	return m
 }
 
-// share is v of all, 0 where there is none.
+// share returns v as a share of all, 0 when all is 0.
 func share(v, all int64) float64 {
 	if all <= 0 {
 		return 0

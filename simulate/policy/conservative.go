@@ -13,15 +13,14 @@ func init() {
 	Catalog.Add("conservative", "every job is promised a start when it comes; no later job may delay it", func(simulate.Settings) simulate.Policy { return &conservative{} })
 }
 
-// conservative is conservative backfilling (Mu'alem and Feitelson, TPDS 12:6,
-// 2001). Each job is promised, when it comes, the earliest start that delays no
-// job before it, by what is believed of their lengths. When a job ends early
-// the promises are compressed: in order of arrival each job is moved to the
-// earliest start that the others leave, never to a later one.
+// conservative is conservative backfilling (Mu'alem and Feitelson, TPDS 12:6, 2001).
+// Each job gets a promise (a reservation) when it arrives: the earliest start that, by
+// estimated run times, delays no earlier job. When a job ends early, the promises are
+// compressed: in order of arrival each job moves to the earliest start that the others
+// leave, never to a later one.
 //
-// Where belief turns out wrong (a job runs past its limit, a node goes, nodes
-// have room in number but not in one place) all promises are made anew in
-// order of arrival.
+// All promises are made anew in order of arrival when an estimate was wrong: a job runs
+// past its limit, a node goes, or nodes have enough GPUs but not in one place.
 type conservative struct {
 	plans    []plan                      // by pool
 	pools    []int                       // those of the cell, when the plans were made
@@ -35,7 +34,7 @@ type conservative struct {
 	passed   bool                        // then some job had none, for its tenant was at its quota
 }
 
-// stay is a running job as the plans have it.
+// stay is a running job in the plans.
 type stay struct {
 	job   *simulate.Live
 	run   uint32
@@ -44,7 +43,7 @@ type stay struct {
 	milli int64
 }
 
-// candidate is a waiting job with what a scan for earlier starts looks at.
+// candidate is a waiting job with what the search for earlier starts reads.
 type candidate struct {
 	job     *simulate.Live
 	milli   int64
@@ -60,7 +59,7 @@ type booking struct {
 	stay  uint32
 }
 
-// promise returns the promise of l, nil where it has none for its present wait.
+// promise returns the promise of l for its current wait, or nil.
 func (p *conservative) promise(l *simulate.Live) *booking {
 	if l.Mark == 0 || l.Mark > int64(len(p.promises)) {
 		return nil
@@ -72,19 +71,18 @@ func (p *conservative) promise(l *simulate.Live) *booking {
 	return b
 }
 
-// drop gives the place of l's promise to others.
+// drop frees the place of l's promise.
 func (p *conservative) drop(l *simulate.Live) {
 	p.spare = append(p.spare, l.Mark)
 	l.Mark = 0
 }
 
-// stands reports whether l still waits with the promise that an entry of order or
-// of due was made for.
+// stands reports whether l still waits with the promise of the entry seq.
 func (p *conservative) stands(l *simulate.Live, seq uint64) bool {
 	return uint64(l.Index()) == seq && l.Waiting() && p.promise(l) != nil
 }
 
-// Believes declares that it decides by how long jobs are believed to run.
+// Believes declares that it uses estimates of run times.
 func (*conservative) Believes() {}
 
 func (p *conservative) Schedule(t *simulate.Turn) {
@@ -109,8 +107,8 @@ func (p *conservative) Schedule(t *simulate.Turn) {
 	}
 }
 
-// refresh brings the plans to now and takes out of them what no longer runs.
-// It tells whether a job ended before it was believed to.
+// refresh brings the plans up to now and removes jobs that have stopped. It reports
+// whether a job ended earlier than estimated.
 func (p *conservative) refresh(t *simulate.Turn) (early bool) {
 	now := t.Now()
 	if p.changed(t) {
@@ -146,8 +144,7 @@ func (p *conservative) refresh(t *simulate.Turn) (early bool) {
 	return early
 }
 
-// overtaken tells whether a job with a promise was started past this policy,
-// on capacity beyond the first rank: its promise is nobody's now.
+// overtaken reports whether overflow started a job that had a promise here.
 func (p *conservative) overtaken(t *simulate.Turn) bool {
 	unbooked := 0
 	for l := range t.Fresh() {
@@ -158,7 +155,7 @@ func (p *conservative) overtaken(t *simulate.Turn) bool {
 	return p.order.Len()+unbooked > t.Waiting()
 }
 
-// overrun tells whether a job is past its believed end.
+// overrun reports whether a job has run past its estimated end.
 func (p *conservative) overrun(now capcli.Seconds) bool {
 	for i := range p.running {
 		if p.running[i].end <= now {
@@ -168,8 +165,8 @@ func (p *conservative) overrun(now capcli.Seconds) bool {
 	return false
 }
 
-// changed tells whether capacity or the set of pools is not what was planned
-// with, and notes what it is now.
+// changed reports whether the capacity or the set of pools differs from what the plans
+// assume. It records the new values.
 func (p *conservative) changed(t *simulate.Turn) bool {
 	c, all := t.Cluster(), t.AllPools()
 	same := slices.Equal(p.pools, all)
@@ -183,11 +180,11 @@ func (p *conservative) changed(t *simulate.Turn) bool {
 			p.room[q], same = room, false
 		}
 	}
-	// What other queues started is not in our list.
+	// The plans do not know what other queues start.
 	return !same || t.Shared()
 }
 
-// replan forgets every promise and makes them anew in order of arrival.
+// replan makes all promises anew in order of arrival.
 func (p *conservative) replan(t *simulate.Turn) {
 	now := t.Now()
 	p.again = false
@@ -209,8 +206,8 @@ func (p *conservative) replan(t *simulate.Turn) {
 	p.passed = booked < t.Waiting()
 }
 
-// occupy puts a running job into the plan. One that is past its believed end is
-// believed to run for as long again as it has run over, a second at least.
+// occupy puts a running job into the plan. A job past its estimated end is assumed to
+// run for as long again as it has overrun, a second at least.
 func (p *conservative) occupy(l *simulate.Live, now capcli.Seconds) {
 	end := l.EndBelieved()
 	if end <= now {
@@ -221,7 +218,7 @@ func (p *conservative) occupy(l *simulate.Live, now capcli.Seconds) {
 	p.running = append(p.running, s)
 }
 
-// book promises l the earliest start that the plans leave, and enters it.
+// book gives l the earliest start that the plans leave.
 func (p *conservative) book(t *simulate.Turn, l *simulate.Live) {
 	b := p.makePromise(l)
 	b.est = l.LeftBelieved(t.Now())
@@ -247,7 +244,7 @@ func (p *conservative) makePromise(l *simulate.Live) *booking {
 	return b
 }
 
-// choose finds the earliest start that the plans leave for l and takes it.
+// choose finds the earliest start that the plans leave for l and reserves it.
 func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
 	b.pool = -1
 	for _, q := range t.Pools(l) {
@@ -260,9 +257,8 @@ func (p *conservative) choose(t *simulate.Turn, l *simulate.Live, b *booking) {
 	}
 }
 
-// compress moves each job to the earliest start that the others leave. A job
-// is worth a look only if, somewhere before its promise, enough is free for
-// long enough.
+// compress moves each job to the earliest start that the others leave. It looks only at
+// jobs for which a plan has enough free for long enough before their promise.
 func (p *conservative) compress(t *simulate.Turn) {
 	for _, chunk := range p.order.Chunks {
 		for i := range chunk {
@@ -280,7 +276,7 @@ func (p *conservative) compress(t *simulate.Turn) {
 	}
 }
 
-// mayMove tells whether some plan has room for the job before its promise.
+// mayMove reports whether some plan has room for the job before its promise.
 func (p *conservative) mayMove(en *candidate) bool {
 	for _, q := range p.pools {
 		if p.plans[q].gapsOf(en.milli).fitsBefore(en.est, en.at) {
@@ -290,8 +286,8 @@ func (p *conservative) mayMove(en *candidate) bool {
 	return false
 }
 
-// move gives l the earliest start that is left when its own promise is taken
-// out of the plan.
+// move takes l's promise out of the plan and gives l the earliest start that is then
+// free.
 func (p *conservative) move(t *simulate.Turn, l *simulate.Live, en *candidate) {
 	b := p.promise(l)
 	was, pool := b.at, b.pool
@@ -314,7 +310,7 @@ func (p *conservative) bookFresh(t *simulate.Turn) {
 	}
 }
 
-// startDue starts the jobs whose promise has come, in order of arrival.
+// startDue starts the jobs whose promised time has come, in order of arrival.
 func (p *conservative) startDue(t *simulate.Turn) {
 	now := t.Now()
 	for len(p.due.Chunks) > 0 {

@@ -7,15 +7,14 @@ import (
 	"capcli/simulate"
 )
 
-// contest shares the GPUs of a queue's first pools out anew among the jobs
-// that run there and those that wait, in an order of merit that a preemptive
-// policy gives. It counts GPUs only, as the simulators of Helios (Hu et al.,
-// SC 2021) and Tiresias (Gu et al., NSDI 2019) do: each job in turn is promised
-// GPUs if enough are left. Running jobs that come away empty are preempted,
-// waiting jobs that were promised GPUs are started if the placement finds room;
-// if it does not, the GPUs promised to them stay free.
+// contest divides the GPUs of a queue's first pools anew among its running and waiting
+// jobs, in the order of rank of a preemptive policy. Like the simulators of Helios (Hu
+// et al., SC 2021) and Tiresias (Gu et al., NSDI 2019) it only counts GPUs: each job in
+// turn is promised its GPUs if enough are left. Running jobs without a promise are
+// preempted. Waiting jobs with a promise start if the placement finds room; if not, the
+// promised GPUs stay free.
 //
-// Jobs on overflow pools and jobs of other queues are left alone.
+// Jobs on overflow pools and jobs of other queues do not take part.
 type contest struct {
 	left    []int64          // by pool: thousandths of GPUs not yet promised
 	most    int64            // the largest of left over the queue's pools
@@ -33,9 +32,9 @@ type runner struct {
 	job  *simulate.Live
 }
 
-// rank holds a contest in the order of k: waiting jobs have the key with which
-// they joined the queue, running jobs that of the present moment. Running jobs
-// win ties unless they yield.
+// rank holds a contest in the order of k. Waiting jobs have the key with which they
+// joined the queue, running jobs their current key. Running jobs win ties unless they
+// yield.
 func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 	if t.Freed() || c.unmet {
 		c.enterAll(t, k)
@@ -58,7 +57,7 @@ func (c *contest) rank(t *simulate.Turn, k simulate.Keyed) {
 	}
 }
 
-// enterAll looks at every job.
+// enterAll holds a contest of all jobs.
 func (c *contest) enterAll(t *simulate.Turn, k simulate.Keyed) {
 	c.open(t)
 	c.field = c.field[:0]
@@ -77,7 +76,7 @@ func (c *contest) enterAll(t *simulate.Turn, k simulate.Keyed) {
 	c.settle(t)
 }
 
-// merge lets running and waiting jobs ask in order of rank.
+// merge lets running and waiting jobs ask for GPUs in order of rank.
 func (c *contest) merge(t *simulate.Turn) {
 	i := 0
 	for w := t.Scan(); w.HasMore(); w.Next() {
@@ -96,7 +95,8 @@ func (c *contest) merge(t *simulate.Turn) {
 	}
 }
 
-// open begins a contest with all GPUs that are free or held by its jobs.
+// open begins a contest: all GPUs that are free or that its jobs hold are left to
+// promise.
 func (c *contest) open(t *simulate.Turn) {
 	if len(c.left) == 0 {
 		c.left = make([]int64, t.Cluster().Pools())
@@ -126,7 +126,7 @@ func (c *contest) count(t *simulate.Turn) {
 	}
 }
 
-// grant promises l GPUs of pool p, if they are left.
+// grant promises l GPUs of pool p. It reports whether enough were left.
 func (c *contest) grant(l *simulate.Live, p int) bool {
 	quota := l.Holder().Quota
 	if c.left[p] < l.Milli() || (quota > 0 && c.promise[l.Holder().Index()]+l.GPUs > quota) {
@@ -141,7 +141,7 @@ func (c *contest) grant(l *simulate.Live, p int) bool {
 	return true
 }
 
-// keep lets a running job ask for the GPUs that it has.
+// keep lets a running job ask for the GPUs that it holds.
 func (c *contest) keep(l *simulate.Live) {
 	if !c.grant(l, l.Pool()) {
 		c.losers = append(c.losers, l)
@@ -158,7 +158,7 @@ func (c *contest) admit(t *simulate.Turn, l *simulate.Live) {
 	}
 }
 
-// settle carries out what the contest decided.
+// settle preempts the losers and starts the winners.
 func (c *contest) settle(t *simulate.Turn) {
 	for _, l := range c.losers {
 		t.Preempt(l)

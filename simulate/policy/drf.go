@@ -10,11 +10,11 @@ func init() {
 	})
 }
 
-// drf starts the next job of the tenant with the least dominant share: the
-// largest, over GPUs, CPUs and memory, of what it holds by what there is,
-// against its weight (Ghodsi et al., "Dominant Resource Fairness: Fair
-// Allocation of Multiple Resource Types", NSDI 2011). What there is are the
-// committed pools that the queue's jobs may use, or all its pools where none is.
+// drf starts the next job of the tenant with the least dominant share by weight. The
+// dominant share is the largest of a tenant's shares of GPUs, CPUs and memory (Ghodsi
+// et al., "Dominant Resource Fairness: Fair Allocation of Multiple Resource Types",
+// NSDI 2011). Shares are of the committed pools of the queue, or of all its pools when
+// none is committed.
 type drf struct {
 	tenants
 	total [3]float64 // thousandths of GPUs and CPUs, MiB
@@ -28,7 +28,7 @@ func (p *drf) Schedule(t *simulate.Turn) {
 	p.serve(t)
 }
 
-// count adds up the queue's capacity.
+// count sums the queue's capacity.
 func (p *drf) count(t *simulate.Turn) {
 	p.total, p.pools = [3]float64{}, len(t.AllPools())
 	for _, only := range []bool{true, false} {

@@ -15,16 +15,15 @@ func init() {
 	Catalog.Add("easy-sjbf", "easy, with the shortest of the later jobs tried first", func(simulate.Settings) simulate.Policy { return &easy{shortest: true} })
 }
 
-// easy is EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP
-// 1995; Mu'alem and Feitelson, TPDS 12:6, 2001). Jobs start in order until one,
-// the head, does not fit. The head is promised the earliest instant at which,
-// by what is believed of the running jobs, it will fit: the shadow time. A
-// later job may start now if it is believed to end by then, or if it needs only
-// GPUs that the head will leave over. The promise is made anew at each turn, so
-// jobs that end early move it forward.
+// easy is EASY backfilling (Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995;
+// Mu'alem and Feitelson, TPDS 12:6, 2001). Jobs start in order until one, the head,
+// does not fit. The head is promised the shadow time: the earliest time at which it
+// will fit, by the estimated ends of running jobs. A later job may start now if it is
+// estimated to end by then, or if it uses only GPUs that the head will leave over. The
+// promise is made anew at each turn, so jobs that end early move it forward.
 //
-// With shortest, the later jobs are tried in order of their believed length
-// (EASY-SJBF, Tsafrir, Etsion and Feitelson, TPDS 18:6, 2007).
+// With shortest, later jobs are tried in order of estimated run time (EASY-SJBF,
+// Tsafrir, Etsion and Feitelson, TPDS 18:6, 2007).
 type easy struct {
 	shortest bool
 	freed    []int64            // by pool, what running jobs have given back so far
@@ -35,13 +34,13 @@ type easy struct {
 	last     promise // as the last scan left it
 }
 
-// timed is a waiting job in the order of its believed length, which is its key.
+// timed is a waiting job in a list by estimated run time, which is the key.
 type timed struct {
 	job   *simulate.Live
 	milli int64
 }
 
-// promise is what the head of the queue is promised.
+// promise is the reservation of the head of the queue.
 type promise struct {
 	pool   int              // where it will run; -1 is nowhere as far as is known
 	shadow capcli.Seconds   // when
@@ -49,7 +48,7 @@ type promise struct {
 	then   *simulate.WhatIf // the nodes then, with the head in place; nil where only GPUs count
 }
 
-// Believes declares that it decides by how long jobs are believed to run.
+// Believes declares that it uses estimates of run times.
 func (*easy) Believes() {}
 
 func (p *easy) Schedule(t *simulate.Turn) {
@@ -79,16 +78,16 @@ func (p *easy) Schedule(t *simulate.Turn) {
 	p.last = promise{pool: pr.pool, shadow: pr.shadow, extra: pr.extra}
 }
 
-// wider tells whether a job that the last promise held back may go ahead of
-// this one though nothing came free: the head is promised another pool or a
-// later time, or will leave over more, since a job ran on past its belief or
-// was started past the policy.
+// wider reports whether this promise may allow a job that the last one held back,
+// though no capacity came free: the head is promised another pool or a later time, or
+// leaves over more. This happens when a job runs past its estimate or was started by
+// overflow.
 func (pr *promise) wider(last *promise, now capcli.Seconds) bool {
 	return pr.pool != last.pool || pr.extra > last.extra || pr.shadow > max(last.shadow, now+1)
 }
 
-// promise finds the pool that frees enough for head soonest. A job past its
-// believed end is believed to end in the next second.
+// promise finds the pool that has enough for head soonest. A job past its estimated end
+// is assumed to end in the next second.
 func (p *easy) promise(t *simulate.Turn, head *simulate.Live) promise {
 	pools := t.Pools(head)
 	c, need := t.Cluster(), head.Milli()
@@ -112,8 +111,8 @@ func (p *easy) promise(t *simulate.Turn, head *simulate.Live) promise {
 	return pr
 }
 
-// promiseNodes is promise where it matters on which nodes GPUs come free: the
-// head is promised the first believed end after which its placement finds room.
+// promiseNodes is promise for placements that look at nodes: the head is promised the
+// first estimated end after which its placement finds room.
 func (p *easy) promiseNodes(t *simulate.Turn, head *simulate.Live) promise {
 	w, pools := t.WhatIf(), t.Pools(head)
 	last := t.Now()
@@ -132,15 +131,16 @@ func (p *easy) promiseNodes(t *simulate.Turn, head *simulate.Live) promise {
 	return promise{pool: -1}
 }
 
-// promised puts the head in place on the imagined nodes.
+// promised returns the promise of slices at a time, with the head on the copy of the
+// cluster.
 func promised(w *simulate.WhatIf, s []simulate.Slice, at capcli.Seconds) promise {
 	w.Take(s)
 	pool := int(s[0].Pool)
 	return promise{pool: pool, shadow: at, extra: w.Usable(pool), then: w}
 }
 
-// allows tells whether a job believed to run for est does not delay the head if
-// it starts now on the slices.
+// allows reports whether a job with estimated run time est can start on the slices now
+// without delaying the head.
 func (pr *promise) allows(now, est capcli.Seconds, milli int64, s []simulate.Slice) bool {
 	if int(s[0].Pool) != pr.pool || now+est <= pr.shadow {
 		return true
@@ -148,8 +148,8 @@ func (pr *promise) allows(now, est capcli.Seconds, milli int64, s []simulate.Sli
 	return milli <= pr.extra && (pr.then == nil || pr.then.Holds(s))
 }
 
-// try starts l if it fits and does not delay the head. One that
-// would delay it in the pool that the head is promised may go to another.
+// try starts l if it fits and does not delay the head. A job that would delay the head
+// in the promised pool may go to another pool.
 func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capcli.Seconds) {
 	s := t.Find(l)
 	if len(s) == 0 {
@@ -169,8 +169,7 @@ func (pr *promise) try(t *simulate.Turn, l *simulate.Live, milli int64, est capc
 	t.StartFound(l)
 }
 
-// backfill tries the later jobs in the queue's order, all of them or only what
-// has just come.
+// backfill tries the later jobs in the queue's order, all of them or only new ones.
 func (p *easy) backfill(t *simulate.Turn, head *simulate.Live, pr *promise, all bool) {
 	now := t.Now()
 	if !all {
@@ -199,8 +198,8 @@ func (p *easy) backfill(t *simulate.Turn, head *simulate.Live, pr *promise, all 
 	}
 }
 
-// worth reports whether a job might go ahead: by its GPUs it fits now, and by its
-// length or its GPUs it need not delay the head.
+// worth reports whether a job might start: its GPUs fit in room, and its run time or
+// its GPUs need not delay the head.
 func (pr *promise) worth(t *simulate.Turn, milli int64, est capcli.Seconds, room int64) bool {
 	if milli > room {
 		return false
@@ -208,8 +207,8 @@ func (pr *promise) worth(t *simulate.Turn, milli int64, est capcli.Seconds, room
 	return pr.pool < 0 || len(t.OpenPools()) > 1 || milli <= pr.extra || t.Now()+est <= pr.shadow
 }
 
-// backfillShortest tries the later jobs in order of length, ties by arrival.
-// They are kept in that order over the turns.
+// backfillShortest tries the later jobs in order of estimated run time, ties by
+// arrival.
 func (p *easy) backfillShortest(t *simulate.Turn, head *simulate.Live, pr *promise, all bool) {
 	now, room := t.Now(), t.Room()
 	p.stale = p.stale[:0]
@@ -242,15 +241,14 @@ func (p *easy) backfillShortest(t *simulate.Turn, head *simulate.Live, pr *promi
 	}
 }
 
-// stands tells whether the entry's job still waits with the same work to do.
+// stands reports whether the entry's job still waits with the same work to do.
 func stands(en *sorted.Entry[timed], now capcli.Seconds) bool {
 	l := en.Value.job
 	return uint64(l.Index()) == en.Seq && l.Waiting() && int64(l.LeftBelieved(now)) == en.Key
 }
 
-// enter puts the jobs that joined the queue, and still wait, into the order of
-// length. Entries of jobs that wait no longer go when a scan meets them, and
-// all at once when they are many.
+// enter adds the new jobs to the list by run time. Entries of jobs that wait no longer
+// are removed when a scan meets them, and all at once when there are many.
 func (p *easy) enter(t *simulate.Turn) {
 	p.fresh = p.fresh[:0]
 	now := t.Now()
@@ -277,7 +275,7 @@ func (p *easy) enter(t *simulate.Turn) {
 	p.drop()
 }
 
-// drop takes the stale entries out of the order of length.
+// drop removes the stale entries from the list by run time.
 func (p *easy) drop() {
 	for i := range p.stale {
 		p.byLength.Remove(p.stale[i].Key, p.stale[i].Seq)

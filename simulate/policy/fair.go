@@ -18,19 +18,18 @@ func init() {
 	})
 }
 
-// fair starts the next job of the tenant that is furthest below its share: the
-// one with the least use by share, where use is what it holds and, decayed,
-// what it held (Kay and Lauder, "A Fair Share Scheduler", CACM 1988). Tenants
-// whose names are paths share as a tree does. Without a past it gives out GPUs
-// max-min fairly (Keshav, "An Engineering Approach to Computer Networking",
-// 1997, chapter 9). A tenant's own jobs go in the order in which they came.
+// fair starts the next job of the tenant with the least use per share. Use is what the
+// tenant holds, and what it held in the past, decayed (Kay and Lauder, "A Fair Share
+// Scheduler", CACM 1988). Tenants whose names are paths share as a tree. Without past
+// use this is max-min fairness (Keshav, "An Engineering Approach to Computer
+// Networking", 1997, chapter 9). The jobs of one tenant go in order of arrival.
 type fair struct {
 	tenants
 	*sharers
 	now capcli.Seconds
 }
 
-// Observe follows what tenants hold, in all queues.
+// Observe tracks what tenants hold in all queues.
 func (p *fair) Observe(e simulate.Event, _ *simulate.Cluster) {
 	switch e.Kind {
 	case simulate.Start:

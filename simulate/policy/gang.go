@@ -15,15 +15,14 @@ func init() {
 	})
 }
 
-// timeSlices lets gangs take turns (Ousterhout, "Scheduling Techniques for
-// Concurrent Systems", ICDCS 1982; Xiao et al., Gandiva, OSDI 2018, for GPUs).
-// Jobs are served in the order in which they last joined the line; one that
-// has run for a quantum joins it again, at the end, and runs on if nobody
-// before it needs its GPUs. A job may go ahead of a larger one that does not
-// fit, and then yields to it before its quantum is over.
+// timeSlices lets gangs take turns (Ousterhout, "Scheduling Techniques for Concurrent
+// Systems", ICDCS 1982; Xiao et al., Gandiva, OSDI 2018, for GPUs). Jobs have the order
+// in which they last joined the line. A job that has run for a quantum joins it again
+// at the end, and keeps running if no job before it needs its GPUs. A job may run ahead
+// of a larger one that does not fit, and then yields to it before its quantum is over.
 //
-// Where a preemption loses work a quantum is long enough to save some; where
-// it loses all of it, jobs run to their end.
+// When preemption loses work, the quantum is long enough to save some. When it loses
+// all work, jobs run to their end.
 type timeSlices struct {
 	quantum  capcli.Seconds
 	next     capcli.Seconds // when the next quantum of a running job is over
@@ -31,7 +30,7 @@ type timeSlices struct {
 	contest
 }
 
-// Preempts declares that jobs lose their GPUs to others.
+// Preempts declares that it takes GPUs away from running jobs.
 func (*timeSlices) Preempts() {}
 
 func (p *timeSlices) Schedule(t *simulate.Turn) {
@@ -55,7 +54,7 @@ func (p *timeSlices) Schedule(t *simulate.Turn) {
 	}
 }
 
-// Key is when l last joined the line.
+// Key returns the time at which l last joined the line.
 func (p *timeSlices) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	if !l.Running() {
 		return int64(now)
@@ -67,7 +66,7 @@ func (p *timeSlices) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	return int64(now - (now-l.Since)%q)
 }
 
-// ends is when the present quantum of running job l is over.
+// ends returns when the current quantum of running job l is over.
 func (p *timeSlices) ends(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
 	q := p.quantumOf(l)
 	if q == 0 {
@@ -76,7 +75,7 @@ func (p *timeSlices) ends(l *simulate.Live, now capcli.Seconds) capcli.Seconds {
 	return l.Since + (max(0, now-l.Since)/q+1)*q
 }
 
-// quantumOf is l's quantum, 0 when it may run to its end.
+// quantumOf returns l's quantum, 0 when l runs to its end.
 func (p *timeSlices) quantumOf(l *simulate.Live) capcli.Seconds {
 	c := p.restarts.ClassOf(&l.Job)
 	switch {

@@ -15,16 +15,15 @@ func init() {
 	})
 }
 
-// The borders of the Tiresias simulator: 3,250 and 7,200 GPU-seconds.
+// lasLimits are the borders of the Tiresias simulator.
 var lasLimits = []capcli.GPUTime{3250 * capcli.GPUSecond, 7200 * capcli.GPUSecond}
 
-// las is discretised two-dimensional least attained service (Gu et al.,
-// "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019).
-// A job begins in the first queue and moves to the next when the GPU time that
-// it has had reaches a border. Earlier queues go first. Within a queue the jobs
-// that run go first, in the order in which they started there, so that equals
-// do not take turns; then those that wait, in the order in which they came. It
-// needs to know nothing about how long jobs run.
+// las is discretised two-dimensional least attained service (Gu et al., "Tiresias: A
+// GPU Cluster Manager for Distributed Deep Learning", NSDI 2019). A job begins in the
+// first queue and moves to the next when its attained GPU time reaches a border.
+// Earlier queues go first. Within a queue running jobs go first, in the order in which
+// they started there, so that equals do not take turns; then waiting jobs in order of
+// arrival. It uses no estimates of run times.
 type las struct {
 	limits   []capcli.GPUTime
 	bySubmit bool
@@ -35,7 +34,7 @@ type las struct {
 	contest
 }
 
-// served is a job in a level; stale when the job is no longer the same.
+// served is a job in a level. It is stale when the Live belongs to another job.
 type served struct {
 	job   *simulate.Live
 	index int64
@@ -45,7 +44,7 @@ func (s served) alive() bool { return s.job.Index() == s.index && (s.job.Waiting
 
 const noBorder = capcli.Seconds(1) << 62
 
-// tidySlack is how many stale entries are worth keeping.
+// tidySlack is the number of stale entries that are always kept.
 const tidySlack = 128
 
 func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
@@ -56,7 +55,7 @@ func newLAS(limits []capcli.GPUTime, bySubmit bool) *las {
 	return &las{bySubmit: bySubmit, limits: limits, levels: make([][]served, len(limits)+1), cross: noBorder}
 }
 
-// Preempts declares that jobs lose their GPUs to others.
+// Preempts declares that it takes GPUs away from running jobs.
 func (*las) Preempts() {}
 
 func (p *las) Schedule(t *simulate.Turn) {
@@ -118,8 +117,8 @@ func (p *las) contestAll(t *simulate.Turn) {
 	}
 }
 
-// demote drops stale entries and moves jobs that reached a border to the end of
-// the next level.
+// demote removes stale entries and moves jobs that reached a border to the end of the
+// next level.
 func (p *las) demote(now capcli.Seconds) {
 	p.size = 0
 	for i := range p.levels {
@@ -141,7 +140,7 @@ func (p *las) demote(now capcli.Seconds) {
 	}
 }
 
-// border is when running job l of level i reaches its border.
+// border returns when running job l of level i reaches its border.
 func (p *las) border(l *simulate.Live, i int, now capcli.Seconds) capcli.Seconds {
 	if i == len(p.limits) || l.Milli() == 0 {
 		return noBorder
@@ -150,15 +149,15 @@ func (p *las) border(l *simulate.Live, i int, now capcli.Seconds) capcli.Seconds
 	return max(now, l.Since) + l.Restarting(now) + capcli.Seconds((max(0, lacks)+l.Milli()-1)/l.Milli())
 }
 
-// tidy drops stale entries when they are the larger part.
+// tidy removes stale entries when they are the larger part.
 func (p *las) tidy(t *simulate.Turn) {
 	if p.size > 2*(t.Waiting()+t.RunningJobs())+tidySlack {
 		p.demote(t.Now())
 	}
 }
 
-// runningFirst moves the running jobs of a level before the others and leaves
-// each part in its order.
+// runningFirst moves the running jobs of a level before the others and keeps the order
+// within both parts.
 func runningFirst(level []served) {
 	slices.SortStableFunc(level, func(a, b served) int {
 		return int(runsLast(a)) - int(runsLast(b))

@@ -8,22 +8,22 @@ import (
 	"capcli"
 )
 
-// step is a stretch of a plan: free capacity from an instant on.
+// step is the free capacity from a time up to the next step.
 type step struct {
 	at   capcli.Seconds
 	free int64 // thousandths of GPUs; negative where belief was wrong
 }
 
-// piece is some steps in a row, with bounds on what is free in them, so that
-// a search passes over it whole and a change of all of it is one addition.
+// piece is a run of steps with bounds on their free capacity. A search can pass over a
+// whole piece, and a change of all of it is one addition.
 type piece struct {
 	steps  []step
 	plus   int64 // to be added to each step's free
 	lo, hi int64 // bounds on the steps' free, before plus
 }
 
-// plan is a pool's free capacity over time as it is believed, a step function
-// whose last step goes on for ever.
+// plan is the expected free capacity of a pool over time: a step function whose last
+// step has no end.
 type plan struct {
 	parts   []piece
 	spare   [][]step
@@ -36,7 +36,7 @@ const (
 	forever = capcli.Seconds(math.MaxInt64 / 4)
 )
 
-// bound makes a piece's bounds tight.
+// bound computes the bounds of the piece.
 func (s *piece) bound() {
 	s.lo, s.hi = s.steps[0].free, s.steps[0].free
 	for _, x := range s.steps[1:] {
@@ -44,7 +44,7 @@ func (s *piece) bound() {
 	}
 }
 
-// reset makes the plan flat from now on.
+// reset makes the plan constant from now on.
 func (p *plan) reset(now capcli.Seconds, free int64) {
 	for i := range p.parts {
 		p.spare = append(p.spare, p.parts[i].steps[:0])
@@ -53,7 +53,7 @@ func (p *plan) reset(now capcli.Seconds, free int64) {
 	p.parts = append(p.parts[:0], piece{steps: append(p.room(), step{now, free}), lo: free, hi: free})
 }
 
-// room is an empty slice of steps.
+// room returns an empty slice of steps.
 func (p *plan) room() []step {
 	if n := len(p.spare); n > 0 {
 		s := p.spare[n-1]
@@ -63,7 +63,7 @@ func (p *plan) room() []step {
 	return make([]step, 0, partMax)
 }
 
-// forget drops what lies before now.
+// forget drops the steps before now.
 func (p *plan) forget(now capcli.Seconds) {
 	gone := 0
 	for gone+1 < len(p.parts) && p.parts[gone+1].steps[0].at <= now {
@@ -83,14 +83,14 @@ func (p *plan) forget(now capcli.Seconds) {
 	}
 }
 
-// locate is the step that holds instant at: its piece and its place there.
+// locate returns the piece, and the index in it, of the step that holds a time.
 func (p *plan) locate(at capcli.Seconds) (int, int) {
 	k := max(sort.Search(len(p.parts), func(i int) bool { return p.parts[i].steps[0].at > at })-1, 0)
 	steps := p.parts[k].steps
 	return k, max(sort.Search(len(steps), func(i int) bool { return steps[i].at > at })-1, 0)
 }
 
-// cut makes sure that a step begins at instant at.
+// cut makes a step begin at a time.
 func (p *plan) cut(at capcli.Seconds) {
 	k, i := p.locate(at)
 	s := &p.parts[k]
@@ -133,8 +133,8 @@ func (p *plan) add(from, to capcli.Seconds, milli int64) {
 	p.join(from)
 }
 
-// join drops the step that begins at instant at when it says the same as the
-// one before.
+// join removes the step that begins at a time when the step before has the same free
+// capacity.
 func (p *plan) join(at capcli.Seconds) {
 	k, i := p.locate(at)
 	s := &p.parts[k]
@@ -160,8 +160,8 @@ func (p *plan) join(at capcli.Seconds) {
 	}
 }
 
-// earliest is the first instant, not before from, from which milli is free for
-// as long as length; ok is false when there is none.
+// earliest returns the first time, from or later, from which milli is free for length.
+// ok is false when there is none.
 func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Seconds, ok bool) {
 	k, i := p.locate(from)
 	w := window{at: max(from, p.parts[0].steps[0].at), length: length}
@@ -184,13 +184,13 @@ func (p *plan) earliest(from, length capcli.Seconds, milli int64) (at capcli.Sec
 	return w.at, !w.broken
 }
 
-// window is a stretch of time that grows as long as enough is free.
+// window is a stretch of time that grows while enough is free.
 type window struct {
 	at, length    capcli.Seconds // where it begins; how long it must be
 	broken, found bool           // the last step seen has too little free; it is long enough
 }
 
-// see goes on to the step that begins at instant at.
+// see adds the step that begins at a time to the window.
 func (w *window) see(at capcli.Seconds, free bool) {
 	switch {
 	case w.found:
@@ -203,14 +203,14 @@ func (w *window) see(at capcli.Seconds, free bool) {
 	}
 }
 
-// gaps are the stretches of time in which some size is free, in order.
+// gaps are the times in which a capacity is free, in order.
 type gaps struct {
 	asOf       int // the plan's changes then
 	start, end []capcli.Seconds
 	longest    []capcli.Seconds // the longest so far
 }
 
-// gapsOf gives the gaps for milli, found anew where the plan has changed.
+// gapsOf returns the gaps for milli. It computes them again when the plan has changed.
 func (p *plan) gapsOf(milli int64) *gaps {
 	g := p.gaps[milli]
 	if g == nil {
@@ -245,7 +245,7 @@ func (p *plan) gapsOf(milli int64) *gaps {
 	return g
 }
 
-// mark notes that from at on milli is free, or is not.
+// mark records that milli is free, or not, from a time on.
 func (g *gaps) mark(at capcli.Seconds, free, open bool) bool {
 	switch {
 	case free && !open:
@@ -267,9 +267,9 @@ func (g *gaps) close(at capcli.Seconds) {
 	g.longest = append(g.longest, long)
 }
 
-// fitsBefore tells whether a job of that size and length that is promised instant
-// at could begin earlier: there is a gap long enough that begins before, or one
-// that reaches to its own place.
+// fitsBefore reports whether a job of a length that is promised a time could begin
+// earlier: a gap that begins earlier is long enough, or a gap reaches up to the job's
+// own place.
 func (g *gaps) fitsBefore(length, at capcli.Seconds) bool {
 	if i := sort.Search(len(g.longest), func(i int) bool { return g.longest[i] >= length }); i < len(g.start) && g.start[i] < at {
 		return true

@@ -1,9 +1,9 @@
-// Package policy has the scheduling policies: who starts first.
+// Package policy has the scheduling policies, which decide who starts first.
 //
-// To add one, write a file that adds it to the Catalog in its init, and settings
-// of its own to OwnSettings. It sees nothing but the simulate.Turn. The battery of package simulate, TestConform,
-// then holds it to the laws; it has to declare what it does: see
-// simulate.Preemptor and simulate.Believer.
+// To add one, write a file whose init adds it to the Catalog, and its own settings to
+// OwnSettings. A policy sees only the simulate.Turn, and declares what it does: see
+// simulate.Preemptor and simulate.Believer. TestConform of package simulate then tests
+// it.
 package policy
 
 import (
@@ -11,14 +11,14 @@ import (
 	"capcli/simulate"
 )
 
-// Catalog is the policies by name.
+// Catalog has the policies by name.
 var Catalog = capcli.Catalog[simulate.NewPolicy]{Kind: "policy"}
 
-// OwnSettings is the settings that policies declare for themselves, each a length
-// of time of at least so much, by the name that a scenario and
-// simulate.Settings.Own know them by.
+// OwnSettings has the settings that policies declare for themselves, with the least
+// value of each. Scenarios and simulate.Settings.Own use these names. Every setting is
+// a length of time.
 var OwnSettings = capcli.Catalog[capcli.Seconds]{Kind: "policy setting"}
 
-// Common returns the policies that a cluster is likely to run, to be tried in place
-// of the one it has.
+// Common returns the policies that many clusters run, as alternatives to the present
+// one.
 func Common() []string { return []string{"fifo", "easy", "sjf", "fair"} }

@@ -14,20 +14,19 @@ func init() {
 	})
 }
 
-// priority starts jobs in order of priority, by arrival among equals: static
-// priorities without preemption (Cobham, "Priority assignment in waiting line
-// problems", 1954).
+// priority starts jobs in order of priority, then of arrival: static priorities without
+// preemption (Cobham, "Priority assignment in waiting line problems", 1954).
 type priority struct{ skip bool }
 
 func (p priority) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
 
 func (priority) Key(l *simulate.Live, _ capcli.Seconds) int64 { return -int64(l.Priority) }
 
-// priorityPreempt is the same with preemption; jobs of equal priority never
-// take each other's place.
+// priorityPreempt is priority with preemption. Jobs of equal priority never preempt
+// each other.
 type priorityPreempt struct{ contest }
 
-// Preempts declares that jobs lose their GPUs to others.
+// Preempts declares that it takes GPUs away from running jobs.
 func (*priorityPreempt) Preempts() {}
 
 func (p *priorityPreempt) Schedule(t *simulate.Turn) { p.rank(t, p) }

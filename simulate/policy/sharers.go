@@ -9,8 +9,8 @@ import (
 	"capcli"
 )
 
-// sharers is the tree of those who share a cluster fairly: tenant "a/b/u" is a
-// child of "a/b". Each has what its descendants have.
+// sharers is the tree of tenants for fair shares: tenant "a/b/u" is a child of "a/b".
+// The use of a tenant includes that of its descendants.
 type sharers struct {
 	decay  float64 // per second
 	byName map[string]*sharer
@@ -19,7 +19,7 @@ type sharers struct {
 	stale  bool // some weights are not yet known
 }
 
-// sharer is one place in the tree.
+// sharer is one tenant in the tree.
 type sharer struct {
 	name   string
 	parent *sharer
@@ -34,7 +34,7 @@ func newSharers(halfLife capcli.Seconds) *sharers {
 	return &sharers{decay: math.Ln2 / float64(halfLife), byName: map[string]*sharer{}}
 }
 
-// place finds or makes the place of a name, and those above it.
+// place returns the tenant of a name. It adds it and its parents at the first use.
 func (s *sharers) place(name string) *sharer {
 	if h := s.byName[name]; h != nil {
 		return h
@@ -47,7 +47,7 @@ func (s *sharers) place(name string) *sharer {
 	return h
 }
 
-// weigh gives each its weight, where the run states one.
+// weigh sets the weights that the run states.
 func (s *sharers) weigh(stated func(name string) *simulate.Tenant) {
 	if !s.stale {
 		return
@@ -64,7 +64,7 @@ func (s *sharers) weigh(stated func(name string) *simulate.Tenant) {
 	}
 }
 
-// hold notes that name holds so many thousandths of GPUs more, or less.
+// hold adds milli thousandths of GPUs to what a tenant and its parents hold.
 func (s *sharers) hold(name string, milli int64, now capcli.Seconds) {
 	for h := s.place(name); h != &s.root; h = h.parent {
 		h.use(now, s.decay)
@@ -72,9 +72,8 @@ func (s *sharers) hold(name string, milli int64, now capcli.Seconds) {
 	}
 }
 
-// use is what h has in GPUs: what it holds, and the mean of what it held, where
-// a moment counts for 2^(-age/half-life). A constant holding of m GPUs comes to
-// a mean of m.
+// use returns the use of h in GPUs: what it holds, and the mean of what it held, where
+// a moment counts for 2^(-age/half-life). A constant holding of m GPUs has a mean of m.
 func (h *sharer) use(now capcli.Seconds, decay float64) float64 {
 	if dt := float64(now - h.as); dt > 0 {
 		keep := math.Exp(-decay * dt)

@@ -11,12 +11,12 @@ func init() {
 	})
 }
 
-// sjf starts the job that is believed to be shortest and waits for it when it
-// does not fit (Smith, "Various optimizers for single-stage production", 1956).
-// By GPUs it weighs the time by them: smallest service first.
+// sjf starts the job with the shortest estimated run time and waits for it when it does
+// not fit (Smith, "Various optimizers for single-stage production", 1956). With byGPUs
+// the time counts times GPUs: smallest service first.
 type sjf struct{ skip, byGPUs bool }
 
-// Believes declares that it decides by how long jobs are believed to run.
+// Believes declares that it uses estimates of run times.
 func (sjf) Believes() {}
 
 func (p sjf) Schedule(t *simulate.Turn) { startInOrder(t, p.skip) }
@@ -25,7 +25,8 @@ func (p sjf) Key(l *simulate.Live, now capcli.Seconds) int64 {
 	return service(l, l.LeftBelieved(now), p.byGPUs)
 }
 
-// service is a length of time as a key, by GPUs in thousandths of GPU-seconds.
+// service returns a key for a length of time, with byGPUs in thousandths of
+// GPU-seconds.
 func service(l *simulate.Live, s capcli.Seconds, byGPUs bool) int64 {
 	if byGPUs {
 		return int64(s) * max(1, l.Milli())

@@ -11,21 +11,20 @@ func init() {
 	})
 }
 
-// srtf keeps running the jobs with the least left to do and preempts others
-// for them (Schrage, "A proof of the optimality of the shortest remaining
-// processing time discipline", 1968). By GPUs it weighs what is left by them:
-// shortest remaining service first (Gu et al., Tiresias, NSDI 2019). Time that
-// a restart will take counts as left to do. A running job loses a tie, as in
-// the simulator of Helios, whose schedules it gives to the second.
+// srtf runs the jobs with the least time left and preempts others for them (Schrage, "A
+// proof of the optimality of the shortest remaining processing time discipline", 1968).
+// With byGPUs the time counts times GPUs: shortest remaining service first (Gu et al.,
+// Tiresias, NSDI 2019). The time of a restart counts as time left. A running job loses
+// a tie, as in the simulator of Helios, whose schedules it reproduces to the second.
 type srtf struct {
 	byGPUs bool
 	contest
 }
 
-// Preempts declares that jobs lose their GPUs to others.
+// Preempts declares that it takes GPUs away from running jobs.
 func (*srtf) Preempts() {}
 
-// Believes declares that it decides by how long jobs are believed to run.
+// Believes declares that it uses estimates of run times.
 func (*srtf) Believes() {}
 
 func (p *srtf) Schedule(t *simulate.Turn) { p.rank(t, p) }

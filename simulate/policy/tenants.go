@@ -8,27 +8,27 @@ import (
 	"capcli"
 )
 
-// tenants serves a queue tenant by tenant: the next job is the first of the
-// tenant that has the least so far. A tenant whose first job does not fit is
-// passed over until something changes, so that it keeps nobody else waiting;
-// with skip its later jobs are tried too.
+// tenants serves a queue tenant by tenant: the next job is the first of the tenant that
+// has the least so far. A tenant whose first job does not fit is passed over for the
+// rest of the turn, so that it keeps no other tenant waiting. With skip its later jobs
+// are tried too.
 type tenants struct {
 	skip  bool
 	has   func(*simulate.Tenant) float64 // what a tenant has, against its weight
 	lines []line
 }
 
-// line is one tenant's waiting jobs.
+// line is the waiting jobs of one tenant.
 type line struct {
 	tenant *simulate.Tenant
 	has    float64
 	at     simulate.Cursor // at the next job to try
 }
 
-// Key keeps each tenant's jobs together, by arrival.
+// Key groups the jobs by tenant, then by arrival.
 func (p *tenants) Key(l *simulate.Live, _ capcli.Seconds) int64 { return int64(l.Holder().Index()) }
 
-// serve starts jobs until none fits, always for the tenant that has least.
+// serve starts jobs until none fits, always for the tenant that has the least.
 func (p *tenants) serve(t *simulate.Turn) {
 	p.gather(t)
 	for len(p.lines) > 0 {
@@ -50,8 +50,8 @@ func (p *tenants) serve(t *simulate.Turn) {
 	}
 }
 
-// gather opens a line for each tenant that might start something: where nothing
-// came free since the last turn, only those with new jobs.
+// gather makes a line for each tenant that could start a job. When no capacity came
+// free since the last turn, these are the tenants with new jobs.
 func (p *tenants) gather(t *simulate.Turn) {
 	p.lines = p.lines[:0]
 	if !t.Freed() {

@@ -10,14 +10,14 @@ import (
 	"capcli"
 )
 
-// Availability is a recorded history of a spot market: how many instances were
-// to be had at each tick.
+// Availability is a recorded history of a spot market: the number of instances that
+// were available at each tick.
 type Availability struct {
 	Gap    capcli.Seconds // between ticks; a count holds until the next
 	Counts []int
 }
 
-// Size is the most instances that were ever to be had.
+// Size returns the largest number of available instances.
 func (a *Availability) Size() int {
 	most := 0
 	for _, c := range a.Counts {
@@ -26,11 +26,10 @@ func (a *Availability) Size() int {
 	return most
 }
 
-// Span is the length of the history.
+// Span returns the length of the history.
 func (a *Availability) Span() capcli.Seconds { return a.Gap * capcli.Seconds(len(a.Counts)) }
 
-// Polarity says what a number in a recorded history counts. The files do not
-// say it themselves.
+// Polarity says what the numbers of a recorded history count. The files do not say it.
 type Polarity uint8
 
 // The polarities.
@@ -47,10 +46,9 @@ const (
 	maxHistory   = 256 << 20 // bytes
 )
 
-// ParseAvailability reads a history as "Can't Be Late" (Wu et al., NSDI 2024)
-// published them: {"metadata": {"gap_seconds": 300}, "data": [0, 3, 16, …]}.
-// Other fields are passed over. Errors of the content are *capcli.InputError;
-// the caller knows the file's name.
+// ParseAvailability reads a history in the form of "Can't Be Late" (Wu et al., NSDI
+// 2024): {"metadata": {"gap_seconds": 300}, "data": [0, 3, 16, …]}. It ignores other
+// fields. Errors of the content are *capcli.InputError without the file's name.
 func ParseAvailability(r io.Reader, p Polarity) (Availability, error) {
 	in := &historyReader{bytes: bufio.NewReaderSize(io.LimitReader(r, maxHistory+1), 1<<16), line: 1}
 	a, err := in.read()
@@ -66,7 +64,7 @@ func ParseAvailability(r io.Reader, p Polarity) (Availability, error) {
 	return a, nil
 }
 
-// historyReader reads one history and knows in which line it is.
+// historyReader reads one history and tracks the current line.
 type historyReader struct {
 	bytes *bufio.Reader
 	json  *json.Decoder
@@ -74,7 +72,7 @@ type historyReader struct {
 	line  int
 }
 
-// Read hands on bytes one buffer at a time and counts them.
+// Read reads a buffer at a time and counts bytes and lines.
 func (in *historyReader) Read(b []byte) (int, error) {
 	n, err := in.bytes.Read(b[:min(len(b), 512)])
 	if in.taken += int64(n); in.taken > maxHistory {
@@ -88,15 +86,15 @@ func (in *historyReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// fault is what is wrong with a field.
+// fault says what is wrong with a field.
 type fault struct{ field, text string }
 
 func (f *fault) Error() string { return f.field + ": " + f.text }
 
 const historyHint = `a history is {"metadata": {"gap_seconds": 300}, "data": [0, 3, 16]}`
 
-// place makes an error of the content one with its place; one of the reading
-// stays what it is.
+// place turns an error of the content into an InputError with its line. It wraps other
+// errors.
 func (in *historyReader) place(err error) error {
 	e := &capcli.InputError{Line: in.line, Hint: historyHint}
 	var f *fault
@@ -156,7 +154,7 @@ func (in *historyReader) read() (a Availability, err error) {
 	return a, nil
 }
 
-// open takes an opening bracket.
+// open reads an opening bracket.
 func (in *historyReader) open(want json.Delim, field string) error {
 	t, err := in.json.Token()
 	if err != nil {
@@ -168,7 +166,7 @@ func (in *historyReader) open(want json.Delim, field string) error {
 	return nil
 }
 
-// key takes the name of a field, which must not come twice.
+// key reads the name of a field. It refuses a known name that comes twice.
 func (in *historyReader) key(seen map[string]bool) (string, error) {
 	t, err := in.json.Token()
 	if err != nil {
@@ -184,7 +182,7 @@ func (in *historyReader) key(seen map[string]bool) (string, error) {
 	return name, nil
 }
 
-// skip passes over a value, without keeping it.
+// skip reads a value and drops it.
 func (in *historyReader) skip() error {
 	for depth := 0; ; {
 		t, err := in.json.Token()
@@ -250,7 +248,7 @@ func (in *historyReader) counts() ([]int, error) {
 	return out, err
 }
 
-// readWhole takes a whole number of lo to hi; 3.0 is one.
+// readWhole reads a whole number of lo to hi. 3.0 is one too.
 func (in *historyReader) readWhole(lo, hi int64) (int64, error) {
 	t, err := in.json.Token()
 	if err != nil {
@@ -270,7 +268,7 @@ func (in *historyReader) readWhole(lo, hi int64) (int64, error) {
 	return 0, &fault{"", fmt.Sprintf("expected a whole number from %d to %d, found %.40s", lo, hi, fmt.Sprint(t))}
 }
 
-// inField says in which field a fault is.
+// inField sets the field of a fault.
 func inField(field string, err error) error {
 	var f *fault
 	if errors.As(err, &f) {

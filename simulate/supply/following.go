@@ -6,7 +6,7 @@ import (
 	"capcli/simulate/internal/sorted"
 )
 
-// Following is how a pool follows a recorded history.
+// Following says how a pool follows a recorded history.
 type Following struct {
 	Offset capcli.Seconds // the run begins so far into the history
 	Notice capcli.Seconds // a node drains for so long before it goes; 0 is no notice
@@ -14,14 +14,14 @@ type Following struct {
 	Scale  bool           // the history's largest count is the whole pool, and others in proportion, rounded down; else a count is nodes
 }
 
-// NewAvailability is a pool of nodes that come and go as a recorded history
-// says: at each tick as many are up as instances were to be had, at most all.
-// When the count drops the highest-numbered nodes that are up go, and when it
-// rises the lowest-numbered that are not up come, so nodes 0 to count-1 are up
-// at any time. Those that the first count does not cover are gone at instant 0.
+// NewAvailability returns a supply of nodes that follows a recorded history: at each
+// tick as many nodes are up as instances were available, at most all. When the count
+// drops, the highest-numbered nodes that are up go. When it rises, the lowest-numbered
+// nodes that are down come. So nodes 0 to count-1 are up at any time. Nodes beyond the
+// first count go at time 0.
 //
-// With notice, a node drains for that long before it goes, or from when it came
-// if that is later.
+// With notice, a node drains for that long before it goes, or from when it came if that
+// is later.
 func NewAvailability(a Availability, nodes int, f Following) simulate.Supply {
 	s := &following{a: a, nodes: nodes, f: f, up: nodes, size: max(1, a.Size())}
 	s.f.Offset, s.f.Notice = max(0, f.Offset), max(0, f.Notice)
@@ -33,8 +33,8 @@ func NewAvailability(a Availability, nodes int, f Following) simulate.Supply {
 	return s
 }
 
-// changes tells whether the pool ever changes: a history that repeats and does
-// not would be read for ever.
+// changes reports whether the pool ever changes. A repeated history without changes
+// would be read for ever.
 func (s *following) changes() bool {
 	for t := range s.a.Counts {
 		if s.count(int64(t)) != s.count(0) {
@@ -44,8 +44,8 @@ func (s *following) changes() bool {
 	return false
 }
 
-// following reads the history ahead of time by the notice, and keeps the changes to
-// come in order.
+// following reads the history ahead of time by the notice, and keeps the coming changes
+// in order.
 type following struct {
 	a     Availability
 	f     Following
@@ -61,22 +61,21 @@ type following struct {
 	planned uint64             // changes planned so far: a node's Gain comes before its Drain, should they meet
 }
 
-// stretch says that the nodes from first up to the next stretch came at one
-// instant.
+// stretch says that the nodes from first up to the next stretch came at one time.
 type stretch struct {
 	first int
 	at    capcli.Seconds
 }
 
-// crowd is a change of several nodes at one instant: lo to hi-1.
+// crowd is a change of the nodes lo to hi-1 at one time.
 type crowd struct {
 	at     capcli.Seconds
 	kind   simulate.Kind
 	lo, hi int
 }
 
-// Next gives the changes in order of time. Of one instant, nodes go from the
-// highest number down and come from the lowest up.
+// Next returns the changes in order of time. At one time nodes go from the highest
+// number down and come from the lowest up.
 func (s *following) Next() (simulate.Change, bool) {
 	for s.now.lo == s.now.hi {
 		for !s.over && (s.ahead.Len() == 0 || s.ahead.Chunks[0][0].Value.at >= s.instant(s.tick)-s.f.Notice) {
@@ -99,12 +98,13 @@ func (s *following) Next() (simulate.Change, bool) {
 	return c, true
 }
 
-// instant is when a tick is, since the run's start; the first one read is at 0.
+// instant returns the time of a tick since the run's start. The first tick that is read
+// is at 0.
 func (s *following) instant(tick int64) capcli.Seconds {
 	return max(0, capcli.Seconds(tick)*s.a.Gap-s.f.Offset)
 }
 
-// count is the nodes that a tick wants up.
+// count returns the number of nodes that are up at a tick.
 func (s *following) count(tick int64) int {
 	n := int64(len(s.a.Counts))
 	if s.f.Repeat {
@@ -138,7 +138,7 @@ func (s *following) readTick() {
 	s.up = want
 }
 
-// warn gives the nodes from want on notice that they go at an instant.
+// warn plans the notice of the nodes from want on, which go at a time.
 func (s *following) warn(at capcli.Seconds, want int) {
 	for i, hi := len(s.came)-1, s.up; hi > want; i-- {
 		lo := max(want, s.came[i].first)

@@ -1,5 +1,5 @@
-// Package supply has the ways in which the nodes of a pool come and go: by
-// chance at constant hazard, and as a recorded history of a spot market says.
+// Package supply has the ways in which the nodes of a pool come and go: at random with
+// a constant hazard, and by a recorded history of a spot market.
 package supply
 
 import (
@@ -12,19 +12,18 @@ import (
 	"capcli/simulate"
 )
 
-// NewHazard is nodes that fail and are repaired, or spot nodes that are
-// reclaimed and come back, at constant hazard: each node by itself is up for an
-// exponential time of mean meanUp, then down for one of mean meanDown, and so
-// on. All are up at the start. In the long run a node is up meanUp / (meanUp
-// + meanDown) of the time.
+// NewHazard returns a supply of nodes that fail and are repaired, or of spot nodes that
+// are reclaimed and come back, at a constant hazard. Each node is up for an exponential
+// time of mean meanUp, then down for an exponential time of mean meanDown, and so on.
+// All nodes are up at the start. In the long run a node is up meanUp / (meanUp +
+// meanDown) of the time.
 //
-// With notice, a node drains for that long before it goes, or from when it came
-// if that is later; without, it fails unannounced. Times are whole seconds, at
-// least one, so means should be minutes or more; a mean under a second counts
-// as one.
+// With notice, a node drains for that long before it goes, or from when it came if that
+// is later. Without notice it fails unannounced. Times are whole seconds, at least one,
+// so means should be minutes or more. A mean under a second counts as one.
 //
-// A node's history depends on rng's seed and its number alone: a pool of more
-// nodes sees the same failures of the ones it had.
+// The history of a node depends only on rng's seed and the node's number: a larger pool
+// has the same failures of its first nodes.
 func NewHazard(nodes int, meanUp, meanDown, notice capcli.Seconds, rng *rand.Rand) simulate.Supply {
 	h := &hazard{
 		up: float64(max(1, meanUp)), down: float64(max(1, meanDown)), notice: max(0, notice),
@@ -57,8 +56,8 @@ type hazardNode struct {
 	kind       simulate.Kind // of the next change
 }
 
-// splitMix is the generator of Steele, Lea and Flood (2014): a state of eight
-// bytes, so that each of many nodes has its own.
+// splitMix is the generator of Steele, Lea and Flood (2014). Its state is eight bytes,
+// so that each of many nodes has its own.
 type splitMix struct{ state uint64 }
 
 func (s *splitMix) Uint64() uint64 {
@@ -69,10 +68,10 @@ func (s *splitMix) Uint64() uint64 {
 	return z ^ (z >> 31)
 }
 
-// beyond is an instant past any run's end, to which a time can still be added.
+// beyond is a time after any run's end, to which a length of time can still be added.
 const beyond = 300 * 366 * capcli.Day
 
-// draw is an exponential time of node n.
+// draw returns an exponential time for node n.
 func (h *hazard) draw(n int, mean float64) capcli.Seconds {
 	h.source.state = h.nodes[n].random
 	t := math.Round(mean * h.rng.ExpFloat64())
@@ -80,7 +79,7 @@ func (h *hazard) draw(n int, mean float64) capcli.Seconds {
 	return capcli.Seconds(min(max(1, t), float64(beyond)))
 }
 
-// come plans what follows on node n's coming up at an instant.
+// come plans the next change of node n, which comes up at a time.
 func (h *hazard) come(n int, at capcli.Seconds) {
 	d := &h.nodes[n]
 	d.lose = at + h.draw(n, h.up)
@@ -90,7 +89,7 @@ func (h *hazard) come(n int, at capcli.Seconds) {
 	}
 }
 
-// Next gives the changes in order of time, those of one instant by node.
+// Next returns the changes in order of time, those of one time by node.
 func (h *hazard) Next() (simulate.Change, bool) {
 	if len(h.heap) == 0 {
 		return simulate.Change{}, false
