@@ -34,12 +34,15 @@ var layers = map[string][]string{
 	".": {},
 
 	"forecast":                 {"forecast/decompose", "forecast/minimise", "forecast/model", "forecast/unconstrain", "gonum"},
+	"forecast/change":          {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
+	"forecast/holidays":        {"forecast/model"},
 	"forecast/internal/golden": {"forecast/model"},
 	"forecast/minimise":        {"gonum"},
 	"forecast/model":           {"gonum"},
-	"forecast/outlook":         {"forecast", "forecast/hierarchy", "forecast/model", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
+	"forecast/outlook":         {"forecast", "forecast/change", "forecast/hierarchy", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
+	"forecast/roadmap":         {"forecast/holidays", "forecast/model"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
 	"simulate":            {"simulate/internal/sorted"},
@@ -87,7 +90,7 @@ var layers = map[string][]string{
 
 	"simulate/plan/rationale": {"simulate/outcome", "simulate/plan/curve", "simulate/plan/futures", "simulate/plan/market", "simulate/plan/mix"},
 
-	"scenarios/events": {"scenarios/strict", "forecast", "forecast/model", "yaml"},
+	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
 
 	"cmd/files":  {"cmd/report", "unix"},
 	"cmd/report": {"tablewriter"},

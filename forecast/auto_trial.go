@@ -187,7 +187,7 @@ func medianErrors(errs [][]float64) (out []float64, sum float64) {
 		for k, e := range have {
 			row[k] = e[i]
 		}
-		out[i] = medianOf(row)
+		out[i] = model.Median(row)
 	}
 	return out, sumOf(out)
 }

@@ -207,7 +207,7 @@ func (a *autoSearch) run() (*ARIMAFit, error) {
 // degenerate says whether nothing is left after differencing.
 func (a *autoSearch) degenerate() bool {
 	w := model.Observed(a.form(autoTry{}).difference(a.s.y))
-	return len(w) == 0 || isFlat(w) || finiteTop(residualsOfLine(w, false)) <= flatness*finiteTop(a.s.y)
+	return len(w) == 0 || model.IsFlat(w) || finiteTop(residualsOfLine(w, false)) <= flatness*finiteTop(a.s.y)
 }
 
 // finish fits the best by exact likelihood; where that fails, the next best.

@@ -37,6 +37,11 @@ type Behind struct {
 
 var _ model.Model = Bounded{}
 
+// Dated is a model that knows when the values of its series begin.
+type Dated interface {
+	Skip(n int) model.Model // returns the model for a series without its first n values
+}
+
 // Shipped returns the model called name as a user gets it, to forecast h steps of y.
 // The model auto looks as far ahead. Where no value of y is negative, no value of the
 // forecast is. It fails where no model has the name.
@@ -97,7 +102,10 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 		y.Values, y.Start = y.Values[1:], y.At(1)
 	}
 	var notes []string
-	inner := afterSkip(b.Model, n-len(y.Values))
+	inner := b.Model
+	if dated, ok := inner.(Dated); ok {
+		inner = dated.Skip(n - len(y.Values))
+	}
 	fit, err := inner.Fit(y)
 	if errors.Is(err, model.ErrMissing) && y.Missing() < len(y.Values) {
 		filled, _, failed := fill(y.Values)
@@ -112,17 +120,6 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 		return nil, err
 	}
 	return &BoundedFit{Fitted: fit, floor: b.Floor, most: b.Cap, n: n, seen: y.Values, notes: notes, reach: ReachOf(y.Values)}, nil
-}
-
-// afterSkip is a model for a history without its first values.
-func afterSkip(m model.Model, skipped int) model.Model {
-	days, ok := m.(Holidays)
-	if !ok || skipped == 0 {
-		return m
-	}
-	at := days.At
-	days.At = func(i int) capcli.Time { return at(i + skipped) }
-	return days
 }
 
 // BoundedFit is a fit of Bounded: the fit of its model, kept within the bounds.

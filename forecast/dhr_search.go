@@ -27,7 +27,7 @@ type harmonicSearch struct {
 const dhrOrder = 8
 
 func newHarmonicSearch(waves []harmonic, s *arimaSeries) *harmonicSearch {
-	h := &harmonicSearch{waves: waves, y: spanGaps(s.y)}
+	h := &harmonicSearch{waves: waves, y: model.SpanGaps(s.y)}
 	n := len(h.y)
 	h.size = finiteTop(h.y)
 	h.add(filled(n, func(int) float64 { return 1 }))

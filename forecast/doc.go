@@ -8,8 +8,8 @@
 //
 // Each family of models is a package with its equations and their source. Models names
 // them all, and TestConform holds every one to the same promises. This package chooses
-// and combines: Auto, Backtest and what wraps a model and is one itself, Holidays,
-// SinceChange and Bounded. A Roadmap adds to a forecast what its history cannot tell.
+// and combines: Auto, Backtest and Bounded, which wraps a model and is one itself,
+// as holidays.Model and change.SinceChange are.
 //
 // A model of Models says what its equations say, which may be less than zero GPUs.
 // Shipped is the model that a user gets, within bounds: package outlook forecasts with

@@ -205,21 +205,11 @@ func (f *etsFit) simulateIntervals(mean, levels []float64) []model.Interval {
 		tail := (1 - level/100) / 2
 		for i, mu := range mean {
 			d := draws[i*paths : (i+1)*paths]
-			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, etsQuantile(d, tail), etsQuantile(d, 1-tail), f.hasRelativeError())
+			iv.Lo[i], iv.Hi[i] = f.guard.ends(mu, model.Quantile(d, tail), model.Quantile(d, 1-tail), f.hasRelativeError())
 		}
 		out[k] = iv
 	}
 	return out
-}
-
-// etsQuantile is the quantile of sorted values, by the line between neighbours.
-func etsQuantile(sorted []float64, share float64) float64 {
-	at := share * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
 // Path draws one future with normal errors. Relative ones stay above -1, and

@@ -36,8 +36,8 @@ const (
 // width of their 80 % range. It sorts futures; ok is false where they do not differ.
 func PeriodError(came float64, futures []float64) (e float64, ok bool) {
 	slices.Sort(futures)
-	half := (Quantile(futures, 0.9) - Quantile(futures, 0.1)) / 2
-	e = (came - Quantile(futures, 0.5)) / half
+	half := (model.Quantile(futures, 0.9) - model.Quantile(futures, 0.1)) / 2
+	e = (came - model.Quantile(futures, 0.5)) / half
 	return e, model.IsFinite(e)
 }
 
@@ -49,7 +49,7 @@ func (p PeriodErrors) Calibrate() PeriodCalibration {
 	trust := float64(p.Starts) / float64(p.Starts+startsTrusted)
 	c := PeriodCalibration{MeanScale: max(1, scaleOf(p.Means, 0, trust))}
 	if len(p.Peaks) > 0 {
-		c.PeakShift = trust * max(-mostScale, min(mostScale, medianOf(p.Peaks)))
+		c.PeakShift = trust * max(-mostScale, min(mostScale, model.Median(p.Peaks)))
 	}
 	c.PeakScale = scaleOf(p.Peaks, c.PeakShift, trust)
 	return c

@@ -32,7 +32,7 @@ func ReachOf(y []float64) Reach {
 	r := Reach{lo: slices.Min(v), hi: slices.Max(v), growth: 1, n: len(v)}
 	// A middle of each end: a spike is no growth.
 	if third := len(v) / 3; r.lo > 0 && third > 0 {
-		from, to := medianOf(v[:third]), medianOf(v[len(v)-third:])
+		from, to := model.Median(v[:third]), model.Median(v[len(v)-third:])
 		r.growth = math.Max(1, math.Pow(to/from, 1/float64(len(v)-third)))
 	}
 	if span := r.hi - r.lo; model.IsFinite(span) {

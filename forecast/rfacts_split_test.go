@@ -3,7 +3,6 @@ package forecast
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"capcli/forecast/decompose"
@@ -53,27 +52,6 @@ func checkSplits(t *testing.T, s golden.RSeries, what string, y []float64, r gol
 		golden.CheckWithin(t, fmt.Sprintf("%s season %d", what, k), golden.Sampled(d.Seasons[k]), want, 1e-8, floor)
 	}
 	return d
-}
-
-// The same values stand out as for R's tsoutliers, and are replaced by the same.
-func TestAnomaliesOfTextbookSeriesAsR(t *testing.T) {
-	names, facts := golden.ReadFacts(t)
-	for _, name := range names {
-		s := facts.Series[name]
-		found, err := Anomalies(s.Series(), s.Periods())
-		if err != nil {
-			t.Fatal(err)
-		}
-		at, instead := make([]int, len(found)), make([]float64, len(found))
-		for i, a := range found {
-			at[i], instead[i] = a.Index+1, a.Expected
-		}
-		if !slices.Equal(at, s.Outliers.Index) {
-			t.Errorf("%s: anomalies at %v, R's at %v", name, at, s.Outliers.Index)
-			continue
-		}
-		s.CheckNear(t, name+" replacements", instead, s.Outliers.Replacements, 1e-6)
-	}
 }
 
 func TestTestsOfTextbookSeriesAsR(t *testing.T) {

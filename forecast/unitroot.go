@@ -71,46 +71,12 @@ func ndiffs(y []float64, trend bool) int { return KPSS.ndiffs(y, trend) }
 // 2006) is over 0.64, else 0. It is 0 for a series without two full seasons.
 // Missing values are taken from the line between their neighbours.
 func nsdiffs(y []float64, period int) int {
-	if period < 2 || len(y) <= 2*period || isFlat(model.Observed(y)) {
+	if period < 2 || len(y) <= 2*period || model.IsFlat(model.Observed(y)) {
 		return 0
 	}
-	d, err := decompose.MSTL(spanGaps(y), []int{period})
+	d, err := decompose.MSTL(model.SpanGaps(y), []int{period})
 	if err != nil || len(d.Seasons) == 0 || !(d.SeasonalStrength(0) > 0.64) {
 		return 0
 	}
 	return 1
-}
-
-// spanGaps returns y with straight lines through missing values.
-func spanGaps(y []float64) []float64 {
-	out := append([]float64(nil), y...)
-	last := -1
-	for t, v := range y {
-		if v != v {
-			continue
-		}
-		for i := last + 1; i < t; i++ {
-			out[i] = v
-			if last >= 0 {
-				out[i] = y[last] + (v-y[last])*float64(i-last)/float64(t-last)
-			}
-		}
-		last = t
-	}
-	for i := last + 1; last >= 0 && i < len(y); i++ {
-		out[i] = y[last]
-	}
-	return out
-}
-
-// isFlat reports whether the values differ by no more than rounding.
-func isFlat(y []float64) bool {
-	if len(y) == 0 {
-		return true
-	}
-	lo, hi := y[0], y[0]
-	for _, v := range y {
-		lo, hi = math.Min(lo, v), math.Max(hi, v)
-	}
-	return hi-lo <= 1e-14*math.Max(math.Abs(lo), math.Abs(hi))
 }

@@ -46,7 +46,7 @@ func (u UnitRoot) differ(x []float64, trend bool) bool {
 func (u UnitRoot) ndiffs(y []float64, trend bool) int {
 	x := model.Observed(y)
 	for d := range 2 {
-		if len(x) < 2 || isFlat(x) || !u.differ(x, trend) {
+		if len(x) < 2 || model.IsFlat(x) || !u.differ(x, trend) {
 			return d
 		}
 		x = lagged(x, 1)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli/forecast/internal/golden"
+	"capcli/forecast/model"
 )
 
 func TestUnitRootsAsR(t *testing.T) {
@@ -80,7 +81,7 @@ func unbroken(y []float64) []float64 {
 
 func TestSpannedIsALine(t *testing.T) {
 	gap := math.NaN()
-	got := spanGaps([]float64{gap, 2, gap, gap, 8, gap})
+	got := model.SpanGaps([]float64{gap, 2, gap, gap, 8, gap})
 	want := []float64{2, 2, 4, 6, 8, 8}
 	if worstApart(got, want) > 1e-12 {
 		t.Errorf("got %v, want %v", got, want)

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
-	"capcli/forecast"
 	"capcli/forecast/outlook"
 	"capcli/scenarios/events"
 )
@@ -67,11 +66,11 @@ func newEventsValidate(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			events, err := events.Parse(args[0], b, in)
+			plan, err := events.Parse(args[0], b, in)
 			if err != nil {
 				return err
 			}
-			return emit(e, o, eventsDoc(events))
+			return emit(e, o, eventsDoc(plan.File, outlook.DescribeEvents(plan)))
 		},
 	}
 	cmd.Flags().StringVar(&tz, "tz", "", "`ZONE` of days and times that state none, where the file names none")
@@ -80,11 +79,11 @@ func newEventsValidate(e *env) *cobra.Command {
 }
 
 // eventsDoc lists what a file of events says.
-func eventsDoc(events *forecast.PlannedEvents) report.Doc {
+func eventsDoc(file string, list []outlook.Event) report.Doc {
 	data := struct {
 		Schema string          `json:"schema"`
 		Events []outlook.Event `json:"events"`
-	}{Schema: "capcli/forecast_events/v1"}
+	}{"capcli/forecast_events/v1", list}
 	t := report.Table{Name: "events", Columns: []report.Column{
 		{Name: "event"},
 		{Name: "kind"},
@@ -95,11 +94,9 @@ func eventsDoc(events *forecast.PlannedEvents) report.Doc {
 		{Name: "gpu_hours", Head: "GPU-hours"},
 		{Name: "probability", Priority: 1},
 	}}
-	for i := range events.List {
-		p := &events.List[i]
-		j := outlook.DescribeEvent(p, events.Zone)
-		data.Events = append(data.Events, j)
-		gpus, share := eventSize(&j)
+	for i := range list {
+		j := &list[i]
+		gpus, share := eventSize(j)
 		row := []any{j.Name, j.Kind, j.FirstDay, j.LastDay, gpus, share, nil, report.Percent(j.Probability)}
 		if j.Days != "" {
 			row[2], row[3] = j.Days, nil
@@ -112,5 +109,5 @@ func eventsDoc(events *forecast.PlannedEvents) report.Doc {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", events.File, len(events.List), plural(int64(len(events.List)), "event")), Tables: []report.Table{t}, Data: data}
+	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", file, len(list), plural(int64(len(list)), "event")), Tables: []report.Table{t}, Data: data}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -96,4 +97,53 @@ func Observed(y []float64) []float64 {
 func IsCondition(err error) bool {
 	var c mat.Condition
 	return errors.As(err, &c) && !math.IsInf(float64(c), 1)
+}
+
+// SpanGaps returns y with straight lines through missing values.
+func SpanGaps(y []float64) []float64 {
+	out := slices.Clone(y)
+	last := -1
+	for t, v := range y {
+		if v != v {
+			continue
+		}
+		for i := last + 1; i < t; i++ {
+			out[i] = v
+			if last >= 0 {
+				out[i] = y[last] + (v-y[last])*float64(i-last)/float64(t-last)
+			}
+		}
+		last = t
+	}
+	for i := last + 1; last >= 0 && i < len(y); i++ {
+		out[i] = y[last]
+	}
+	return out
+}
+
+// IsFlat reports whether the values differ by no more than rounding.
+func IsFlat(y []float64) bool {
+	if len(y) == 0 {
+		return true
+	}
+	lo, hi := y[0], y[0]
+	for _, v := range y {
+		lo, hi = math.Min(lo, v), math.Max(hi, v)
+	}
+	return hi-lo <= 1e-14*math.Max(math.Abs(lo), math.Abs(hi))
+}
+
+// Quantile returns R's type 7 of sorted values: linear between order statistics.
+func Quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := min(int(at), len(sorted)-1)
+	j := min(i+1, len(sorted)-1)
+	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
+}
+
+// Median returns the median of v, which it does not change.
+func Median(v []float64) float64 {
+	sorted := slices.Clone(v)
+	slices.Sort(sorted)
+	return Quantile(sorted, 0.5)
 }

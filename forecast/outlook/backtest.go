@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/roadmap"
 	"capcli/profile/demand"
 )
 
@@ -75,7 +76,7 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 		q.Origins = moreOrigins
 	}
 	notes := q.notes
-	if p := q.plan; p != nil && slices.ContainsFunc(p.List, func(e forecast.PlannedEvent) bool { return e.Holiday == nil }) {
+	if p := q.plan; p != nil && slices.ContainsFunc(p.List, func(e roadmap.Entry) bool { return e.Holiday == nil }) {
 		notes = append(notes, "of the events of "+p.File+" only holidays bear on the past: the others are left out here")
 	}
 	all, err := capcli.MapParallel(ctx, q.views, progress, q.tryModels)

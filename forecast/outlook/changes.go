@@ -6,6 +6,7 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/change"
 	"capcli/forecast/model"
 )
 
@@ -62,7 +63,7 @@ func (q *question) looksForChanges() (looks bool, note string) {
 func (q *question) changesOf(v *view, y []float64, opts forecast.Options) *changes {
 	series := v.Series
 	series.Values = q.withoutHolidays(v.History, y)
-	moves, odd, err := forecast.Changes(series, opts.Seasons)
+	moves, odd, err := change.Find(series, opts.Seasons)
 	if err != nil {
 		return nil
 	}
@@ -83,7 +84,7 @@ func learntSince(v *view, seen []float64, fit model.Fitted) []string {
 	if !ok {
 		return nil
 	}
-	at := forecast.FirstLearnt(b.Fitted)
+	at := change.FirstLearnt(b.Fitted)
 	if at <= 0 {
 		return nil
 	}

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/holidays"
+	"capcli/forecast/roadmap"
 	"capcli/profile/demand"
 )
 
 // eventPlan says which planned event changes which series.
 type eventPlan struct {
-	*forecast.PlannedEvents
-	events map[string][]forecast.Event         // by series, in the file's order
-	days   map[string][]*forecast.PlannedEvent // holidays, by series
-	why    map[*forecast.PlannedEvent]string   // why it changes none
+	*roadmap.Plan
+	events map[string][]roadmap.Event  // by series, in the file's order
+	days   map[string][]*roadmap.Entry // holidays, by series
+	why    map[*roadmap.Entry]string   // why it changes none
 }
 
 // planEvents finds the series that each event changes.
@@ -30,7 +31,7 @@ func (q *question) planEvents(ctx context.Context) error {
 		return &capcli.InputError{File: strings.Join(q.hs.Inputs, ", "), Field: "ds", Text: "--events needs stamps that are times, found whole numbers", Hint: "give times in the column ds (or --time-col)"}
 	}
 	q.plan = &eventPlan{
-		PlannedEvents: q.Events, events: map[string][]forecast.Event{}, days: map[string][]*forecast.PlannedEvent{}, why: map[*forecast.PlannedEvent]string{},
+		Plan: q.Events, events: map[string][]roadmap.Event{}, days: map[string][]*roadmap.Entry{}, why: map[*roadmap.Entry]string{},
 	}
 	for i := range q.Events.List {
 		if err := q.bind(&q.Events.List[i]); err != nil {
@@ -41,7 +42,7 @@ func (q *question) planEvents(ctx context.Context) error {
 }
 
 // bind finds the series of one event.
-func (q *question) bind(e *forecast.PlannedEvent) error {
+func (q *question) bind(e *roadmap.Entry) error {
 	bad := func(field, text, hint string) error {
 		return &capcli.InputError{File: q.plan.File, Line: e.Line, Field: field, Text: fmt.Sprintf("%s: %s", e.Name, text), Hint: hint}
 	}
@@ -87,14 +88,14 @@ func (q *question) bind(e *forecast.PlannedEvent) error {
 }
 
 // add enters an event, scaled, for the series called name.
-func (p *eventPlan) add(e *forecast.PlannedEvent, name string, scale float64) {
+func (p *eventPlan) add(e *roadmap.Entry, name string, scale float64) {
 	if e.Holiday != nil {
 		p.days[name] = append(p.days[name], e)
 		return
 	}
 	event := e.Event
 	event.Size, event.SizeSD = event.Size*scale, event.SizeSD*scale
-	if k := slices.IndexFunc(p.events[name], func(other forecast.Event) bool { return other.Name == e.Name }); k >= 0 {
+	if k := slices.IndexFunc(p.events[name], func(other roadmap.Event) bool { return other.Name == e.Name }); k >= 0 {
 		other := &p.events[name][k] // of two parts: it happens to both or to none
 		other.Size, other.SizeSD = other.Size+event.Size, other.SizeSD+event.SizeSD
 		return
@@ -110,7 +111,7 @@ func (q *question) partNames(names []string) []string {
 
 // sumsOver returns the sums that contain the series called name, which an event changes:
 // the event changes them too, unless it names them or every series.
-func (q *question) sumsOver(e *forecast.PlannedEvent, name string) []*view {
+func (q *question) sumsOver(e *roadmap.Entry, name string) []*view {
 	t := q.hs.Tree
 	if t == nil || e.Holiday != nil || e.Event.Relative && len(e.Series) == 0 {
 		return nil
@@ -132,7 +133,7 @@ func (q *question) sumsOver(e *forecast.PlannedEvent, name string) []*view {
 
 // shareOf returns by how much to scale a share of a part to make it a share of a sum. It
 // is 1 of an event in GPUs.
-func (q *question) shareOf(name string, sum *view, e *forecast.PlannedEvent) float64 {
+func (q *question) shareOf(name string, sum *view, e *roadmap.Entry) float64 {
 	if !e.Event.Relative {
 		return 1
 	}
@@ -174,18 +175,18 @@ func (q *question) holidayZone(name string) *time.Location {
 
 // specialDays are the holidays of a series, with their days from before its history to
 // the end of the forecast.
-func (q *question) specialDays(h *demand.History, steps int) []forecast.SpecialDays {
+func (q *question) specialDays(h *demand.History, steps int) []holidays.SpecialDays {
 	if q.plan == nil || len(q.plan.days[h.Name]) == 0 {
 		return nil
 	}
 	from, to := capcli.Time(h.Stamp(0)).Std().Year()-1, capcli.Time(h.Stamp(len(h.Values)+steps)).Std().Year()+1
-	var out []forecast.SpecialDays
+	var out []holidays.SpecialDays
 	for _, e := range q.plan.days[h.Name] {
 		c := e.Calendar(from, to)
 		if len(c.Holidays[0].Dates) == 0 {
 			continue
 		}
-		out = append(out, forecast.SpecialDays{
+		out = append(out, holidays.SpecialDays{
 			Holiday: c.Holidays[0], Declared: e.Holiday.Declared, Size: e.Event.Size, SD: e.Event.SizeSD, Relative: e.Event.Relative,
 		})
 	}
@@ -199,7 +200,7 @@ func (q *question) withoutHolidays(h *demand.History, y []float64) []float64 {
 		return y
 	}
 	out := slices.Clone(y)
-	c := forecast.Calendar{Zone: q.holidayZone(h.Name)}
+	c := holidays.Calendar{Zone: q.holidayZone(h.Name)}
 	for _, d := range days {
 		c.Holidays = append(c.Holidays, d.Holiday)
 	}

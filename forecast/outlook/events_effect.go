@@ -7,13 +7,15 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/holidays"
 	"capcli/forecast/model"
+	"capcli/forecast/roadmap"
 )
 
 // seriesEvents are what planned events do to the forecast of one series.
 type seriesEvents struct {
-	roadmap *forecast.Roadmap // the events to come; nil is none
-	bounds  []capcli.Time     // of the steps ahead, where there are events
+	roadmap *roadmap.Roadmap // the events to come; nil is none
+	bounds  []capcli.Time    // of the steps ahead, where there are events
 	effects []effect
 	extra   []float64 // what the roadmap adds to the mean; nil is nothing
 }
@@ -25,8 +27,8 @@ type effect struct {
 	hours       float64
 	most        float64 // the largest change of a step's mean
 	steps       int
-	why         string                  // why it changes none
-	learnt      *forecast.HolidayEffect // of a holiday that the history was asked about
+	why         string           // why it changes none
+	learnt      *holidays.Effect // of a holiday that the history was asked about
 }
 
 // effectOf returns the effect of an event that adds these amounts to the steps.
@@ -67,7 +69,7 @@ func (q *question) eventsAhead(v, fitted *view, fit model.Fitted) (seriesEvents,
 		for end > 0 && math.IsNaN(fitted.Values[end-1]) {
 			end--
 		}
-		out.roadmap = &forecast.Roadmap{Events: list, Seed: q.Seed, Known: capcli.Time(fitted.Stamp(end))}
+		out.roadmap = &roadmap.Roadmap{Events: list, Seed: q.Seed, Known: capcli.Time(fitted.Stamp(end))}
 		out.bounds = stampsOf(fitted.History, len(fitted.Values), v.steps)
 	}
 	var notes []string
@@ -86,7 +88,7 @@ func (q *question) holidayEffects(v *view, fit model.Fitted) ([]effect, []string
 	if b, ok := fit.(*forecast.BoundedFit); ok {
 		fit = b.Fitted
 	}
-	learnt, adds, err := forecast.HolidaysOf(fit, v.steps)
+	learnt, adds, err := holidays.Effects(fit, v.steps)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,7 +157,7 @@ func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int
 
 // effectOn returns what an event that adds these figures does, and notes where it adds
 // nothing or not all.
-func (ev *seriesEvents) effectOn(v *view, e *forecast.Event, add []float64) (effect, []string) {
+func (ev *seriesEvents) effectOn(v *view, e *roadmap.Event, add []float64) (effect, []string) {
 	out := effectOf(e.Name, add, ev.bounds)
 	n := len(v.Values)
 	switch known := ev.roadmap.Known; {

@@ -138,7 +138,7 @@ func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 	out := make([]Event, len(q.plan.List))
 	for i := range q.plan.List {
 		e := &q.plan.List[i]
-		out[i] = DescribeEvent(e, q.plan.Zone)
+		out[i] = describeEvent(e, q.plan.Zone)
 		out[i].Why = q.plan.why[e]
 		for _, one := range order {
 			s := byName[one.ID]

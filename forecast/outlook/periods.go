@@ -205,13 +205,13 @@ func (s *span) highest(path []float64) float64 {
 // spreadOf returns the mean and the quantiles of v, which it sorts.
 func spreadOf(v, levels []float64) Spread {
 	slices.Sort(v)
-	s := Spread{Mean: meanKnown(v), Levels: levels, middle: forecast.Quantile(v, 0.5), half: (forecast.Quantile(v, 0.9) - forecast.Quantile(v, 0.1)) / 2}
+	s := Spread{Mean: meanKnown(v), Levels: levels, middle: model.Quantile(v, 0.5), half: (model.Quantile(v, 0.9) - model.Quantile(v, 0.1)) / 2}
 	for _, level := range levels {
-		s.Lo = append(s.Lo, forecast.Quantile(v, 0.5-level/200))
-		s.Hi = append(s.Hi, forecast.Quantile(v, 0.5+level/200))
+		s.Lo = append(s.Lo, model.Quantile(v, 0.5-level/200))
+		s.Hi = append(s.Hi, model.Quantile(v, 0.5+level/200))
 	}
 	for k, line := range lines {
-		s.Lines[k] = forecast.Quantile(v, line.quantile)
+		s.Lines[k] = model.Quantile(v, line.quantile)
 	}
 	return s
 }

@@ -8,6 +8,8 @@ import (
 
 	"capcli"
 	"capcli/forecast"
+	"capcli/forecast/change"
+	"capcli/forecast/holidays"
 	"capcli/forecast/model"
 	"capcli/profile/demand"
 )
@@ -151,10 +153,10 @@ func (q *question) agrees() bool {
 func (q *question) modelFor(v *view, name string, steps int, opts forecast.Options) model.Model {
 	b := q.bounded(v, name, steps, opts)
 	if q.Changes == UseChanges {
-		b.Model = forecast.SinceChange{Model: b.Model, Seasons: opts.Seasons}
+		b.Model = change.SinceChange{Model: b.Model, Seasons: opts.Seasons}
 	}
 	if days := q.specialDays(v.History, steps); len(days) > 0 {
-		b.Model = forecast.Holidays{Model: b.Model, Days: days, Zone: q.holidayZone(v.Name), At: func(i int) capcli.Time { return capcli.Time(v.Stamp(i)) }}
+		b.Model = holidays.Model{Model: b.Model, Days: days, Zone: q.holidayZone(v.Name), At: func(i int) capcli.Time { return capcli.Time(v.Stamp(i)) }}
 	}
 	return b
 }

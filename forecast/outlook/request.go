@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/forecast"
 	"capcli/forecast/hierarchy"
+	"capcli/forecast/roadmap"
 )
 
 // Request says what to forecast of every history of a call. The zero value of each
@@ -34,7 +35,7 @@ type Request struct {
 	Peak   bool   // give the highest step of each period too
 	PeakBy string // give each hour, day, week, month, quarter or year ahead as a period; "" is none
 
-	Events *forecast.PlannedEvents // nil is none
+	Events *roadmap.Plan // nil is none
 }
 
 // DefaultModel is what forecasts where nobody names a model.

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/holidays"
+	"capcli/forecast/roadmap"
 	"capcli/profile/demand"
 )
 
@@ -168,9 +169,18 @@ type HolidayEffect struct {
 // halfOf80 is half of the range that holds 80 %, in standard deviations.
 const halfOf80 = 1.2815515655446004
 
-// DescribeEvent returns what an event comes to, without what it changes. Its days are in
+// DescribeEvents returns what the events of a plan come to, without what they change.
+func DescribeEvents(plan *roadmap.Plan) []Event {
+	var out []Event
+	for i := range plan.List {
+		out = append(out, describeEvent(&plan.List[i], plan.Zone))
+	}
+	return out
+}
+
+// describeEvent returns what an event comes to, without what it changes. Its days are in
 // the zone; nil is UTC.
-func DescribeEvent(e *forecast.PlannedEvent, zone *time.Location) Event {
+func describeEvent(e *roadmap.Entry, zone *time.Location) Event {
 	out := Event{
 		Name: e.Name, Kind: e.Kind, From: e.Event.Start.String(), SD: e.Event.SizeSD, Probability: 1, Late: e.Event.Delay, Changes: []EventChange{},
 		Lo: e.Event.Size - halfOf80*e.Event.SizeSD, Hi: e.Event.Size + halfOf80*e.Event.SizeSD,
@@ -208,7 +218,7 @@ func DescribeEvent(e *forecast.PlannedEvent, zone *time.Location) Event {
 }
 
 // daysText names the first days of a holiday.
-func daysText(h *forecast.HolidayRule) string {
+func daysText(h *holidays.Rule) string {
 	var out []string
 	for _, d := range h.Days {
 		switch {

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/forecast"
 	"capcli/forecast/model"
+	"capcli/forecast/roadmap"
 	"capcli/scenarios/strict"
 )
 
@@ -43,7 +43,7 @@ func (p *planning) check(o *strict.Object) {
 	case "team":
 		p.checkTeam(o)
 	default:
-		e.Shape = forecast.EventShape(p.Kind)
+		e.Shape = roadmap.Shape(p.Kind)
 		if !o.Has("gpus") && !o.Has("share") && !o.Has("low") && !o.Has("high") {
 			o.FaultMissing("gpus", "%s needs gpus, how many more there will be, or share, a share of the forecast", p.Kind)
 		}
@@ -176,7 +176,7 @@ func (p *planning) checkTeam(o *strict.Object) {
 			o.FaultMissing(need, "a team needs %s", need)
 		}
 	}
-	p.Event.Shape = forecast.RampEvent
+	p.Event.Shape = roadmap.Ramp
 	p.checkEnd(o)
 	if !o.Has("people") || !o.IsClean("people") {
 		return
@@ -193,7 +193,7 @@ func (p *planning) checkTeam(o *strict.Object) {
 		return
 	}
 	e := p.Event
-	p.Event = forecast.TeamGrowth(p.Name, from, to, e.Start, e.End, p.perPerson, e.SizeSD)
+	p.Event = roadmap.TeamGrowth(p.Name, from, to, e.Start, e.End, p.perPerson, e.SizeSD)
 	p.Event.Chance, p.Event.Delay = e.Chance, e.Delay
 }
 

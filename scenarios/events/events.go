@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/roadmap"
 	"capcli/scenarios/strict"
 )
 
@@ -22,9 +22,9 @@ var form = strict.Form{Version: version, What: "a file of events", Template: "ca
 // Parse reads a file of events and checks all of it. Days and times that
 // state no zone are of the file's timezone, else of zone; nil is UTC. The error
 // is *strict.Faults: everything that is wrong, each with its place.
-func Parse(file string, b []byte, zone *time.Location) (*forecast.PlannedEvents, error) {
+func Parse(file string, b []byte, zone *time.Location) (*roadmap.Plan, error) {
 	d := &strict.Decoder{Form: &form, Context: zone}
-	out := &forecast.PlannedEvents{File: file}
+	out := &roadmap.Plan{File: file}
 	if root := d.ReadTree(b); root != nil {
 		readEvents(d, root, out)
 	}
@@ -41,7 +41,7 @@ func zoneOf(d *strict.Decoder) *time.Location {
 }
 
 // readEvents reads the whole file.
-func readEvents(d *strict.Decoder, root *yaml.Node, out *forecast.PlannedEvents) {
+func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
 	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "events") == nil {
 		d.Fault(root, "this is no file of events: it begins with capcli: %s and has a list called events", version)
 		return
@@ -69,6 +69,6 @@ var template string
 func Template() string { return template }
 
 // noTime is an event that has no dates yet.
-func noTime() forecast.Event {
-	return forecast.Event{Start: capcli.NoTime, End: capcli.NoTime}
+func noTime() roadmap.Event {
+	return roadmap.Event{Start: capcli.NoTime, End: capcli.NoTime}
 }

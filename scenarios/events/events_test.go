@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/holidays"
+	"capcli/forecast/roadmap"
 	"capcli/scenarios/strict"
 )
 
@@ -74,11 +75,11 @@ timezone: Europe/Berlin
 		t.Fatal(err)
 	}
 	const berlin = "Europe/Berlin"
-	want := []forecast.Event{
-		{Name: "launch", Shape: forecast.StepEvent, Start: timeOn(t, berlin, 2027, 3, 28, 0), End: capcli.NoTime, Size: 60, SizeSD: 25 / 1.2815515655446004, Chance: 0.8, Delay: 10 * capcli.Day},
-		{Name: "test", Shape: forecast.PulseEvent, Start: timeOn(t, berlin, 2027, 2, 1, 0), End: timeOn(t, berlin, 2027, 2, 2, 0), Size: 0.25, SizeSD: 0.05, Relative: true},
-		{Name: "noon", Shape: forecast.RampEvent, Start: timeOn(t, "UTC", 2027, 2, 1, 12), End: timeOn(t, berlin, 2027, 2, 3, 12), Size: -20, SizeSD: 10 / 1.2815515655446004},
-		{Name: "team", Shape: forecast.RampEvent, Start: timeOn(t, berlin, 2027, 1, 1, 0), End: timeOn(t, berlin, 2027, 7, 1, 0), Size: 22.5, SizeSD: 6},
+	want := []roadmap.Event{
+		{Name: "launch", Shape: roadmap.Step, Start: timeOn(t, berlin, 2027, 3, 28, 0), End: capcli.NoTime, Size: 60, SizeSD: 25 / 1.2815515655446004, Chance: 0.8, Delay: 10 * capcli.Day},
+		{Name: "test", Shape: roadmap.Pulse, Start: timeOn(t, berlin, 2027, 2, 1, 0), End: timeOn(t, berlin, 2027, 2, 2, 0), Size: 0.25, SizeSD: 0.05, Relative: true},
+		{Name: "noon", Shape: roadmap.Ramp, Start: timeOn(t, "UTC", 2027, 2, 1, 12), End: timeOn(t, berlin, 2027, 2, 3, 12), Size: -20, SizeSD: 10 / 1.2815515655446004},
+		{Name: "team", Shape: roadmap.Ramp, Start: timeOn(t, berlin, 2027, 1, 1, 0), End: timeOn(t, berlin, 2027, 7, 1, 0), Size: 22.5, SizeSD: 6},
 	}
 	for i, w := range want {
 		if got.List[i].Event != w {
@@ -97,7 +98,7 @@ timezone: Europe/Berlin
 	}
 	// Easter was on 16 April 2028 and 1 April 2029; 2028 had a 29 February.
 	days := h.Dates(2028, 2029)
-	if want := []forecast.Date{{Year: 2028, Month: 12, Day: 25}, {Year: 2029, Month: 12, Day: 25}, {Year: 2027, Month: 2, Day: 6}, {Year: 2028, Month: 4, Day: 14}, {Year: 2029, Month: 3, Day: 30}, {Year: 2028, Month: 2, Day: 29}}; !slices.Equal(days, want) {
+	if want := []holidays.Date{{Year: 2028, Month: 12, Day: 25}, {Year: 2029, Month: 12, Day: 25}, {Year: 2027, Month: 2, Day: 6}, {Year: 2028, Month: 4, Day: 14}, {Year: 2029, Month: 3, Day: 30}, {Year: 2028, Month: 2, Day: 29}}; !slices.Equal(days, want) {
 		t.Errorf("days %v, want %v", days, want)
 	}
 }
@@ -219,9 +220,9 @@ type kindFields struct {
 
 // everyKind lists every kind of event and its fields.
 func everyKind() []kindFields {
-	out := []kindFields{{"", topFields(&forecast.PlannedEvents{})}}
+	out := []kindFields{{"", topFields(&roadmap.Plan{})}}
 	for _, kind := range kinds {
 		out = append(out, kindFields{kind, newPlanning(kind).fields()})
 	}
-	return append(out, kindFields{"past", pastFields(&forecast.PastRun{})})
+	return append(out, kindFields{"past", pastFields(&roadmap.PastRun{})})
 }

@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"capcli"
-	"capcli/forecast"
+	"capcli/forecast/holidays"
+	"capcli/forecast/roadmap"
 	"capcli/scenarios/strict"
 )
 
@@ -29,7 +30,7 @@ const (
 
 var kinds = []string{"step", "pulse", "ramp", "campaign", "team", "holiday"}
 
-func topFields(out *forecast.PlannedEvents) []strict.Field {
+func topFields(out *roadmap.Plan) []strict.Field {
 	return []strict.Field{
 		{"capcli", "the form of this file: " + version, strict.Version},
 		{"timezone", "zone of days and times that state none: Europe/Berlin; --tz of the call where left out, else UTC", timezone},
@@ -39,7 +40,7 @@ func topFields(out *forecast.PlannedEvents) []strict.Field {
 
 // planning is an event while it is read.
 type planning struct {
-	forecast.PlannedEvent
+	roadmap.Entry
 	people    string
 	perPerson float64
 	low, high float64
@@ -49,12 +50,12 @@ type planning struct {
 }
 
 func newPlanning(kind string) *planning {
-	p := &planning{PlannedEvent: forecast.PlannedEvent{Kind: kind, Event: noTime()}}
+	p := &planning{Entry: roadmap.Entry{Kind: kind, Event: noTime()}}
 	switch kind {
 	case "campaign":
-		p.Campaign = &forecast.Campaign{}
+		p.Campaign = &roadmap.Campaign{}
 	case "holiday":
-		p.Holiday = &forecast.HolidayRule{}
+		p.Holiday = &holidays.Rule{}
 	}
 	return p
 }
@@ -111,7 +112,7 @@ func (p *planning) campaignFields() []strict.Field {
 	}
 }
 
-func pastFields(r *forecast.PastRun) []strict.Field {
+func pastFields(r *roadmap.PastRun) []strict.Field {
 	return []strict.Field{
 		{"parameters", "of the model", readLarge(&r.Parameters)},
 		{"tokens", "that it was trained on", readLarge(&r.Tokens)},
@@ -133,7 +134,7 @@ func (p *planning) holidayFields() []strict.Field {
 }
 
 // planneds reads the list.
-func planneds(dst *[]forecast.PlannedEvent) strict.Reader {
+func planneds(dst *[]roadmap.Entry) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 			d.Fault(n, "events is empty; give at least one event")
@@ -148,7 +149,7 @@ func planneds(dst *[]forecast.PlannedEvent) strict.Reader {
 				d.Fault(n, "the event %s is there twice, first in line %d; the output goes by the name", capcli.Quoted(p.Name), line)
 			}
 			taken[p.Name] = n.Line
-			*dst = append(*dst, p.PlannedEvent)
+			*dst = append(*dst, p.Entry)
 		})
 	}
 }
@@ -288,9 +289,9 @@ func (p *planning) buffer(d *strict.Decoder, n *yaml.Node) {
 	p.Campaign.Failures, p.zeroRoom = v, v == 0
 }
 
-func readPast(dst **forecast.PastRun) strict.Reader {
+func readPast(dst **roadmap.PastRun) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
-		r := &forecast.PastRun{}
+		r := &roadmap.PastRun{}
 		o := d.ReadObject(n, "past", pastFields(r))
 		if o == nil {
 			return
@@ -331,7 +332,7 @@ func (p *planning) readDay(d *strict.Decoder, n *yaml.Node) {
 	}
 	if m[2] == "" {
 		offset, _ := strconv.Atoi(m[4] + m[5]) // of digits; "" is none
-		p.Holiday.Days = append(p.Holiday.Days, forecast.HolidayDay{Easter: true, Offset: offset})
+		p.Holiday.Days = append(p.Holiday.Days, holidays.RuleDay{Easter: true, Offset: offset})
 		return
 	}
 	year, _ := strconv.Atoi(m[1])
@@ -346,5 +347,5 @@ func (p *planning) readDay(d *strict.Decoder, n *yaml.Node) {
 		d.Fault(n, "%s is a day that does not exist; write month-day, or year-month-day from %d to %d", capcli.Quoted(s), firstYear, lastYear)
 		return
 	}
-	p.Holiday.Days = append(p.Holiday.Days, forecast.HolidayDay{Date: forecast.Date{Year: year, Month: time.Month(month), Day: day}})
+	p.Holiday.Days = append(p.Holiday.Days, holidays.RuleDay{Date: holidays.Date{Year: year, Month: time.Month(month), Day: day}})
 }

@@ -1,4 +1,4 @@
-package forecast
+package change
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 // findOutliers returns the values of v beyond the fences as anomalies. Values that y lacks
 // are skipped and do not count for the fences.
 func findOutliers(v, y []float64, seasons []int) []Anomaly {
-	if isFlat(v) {
+	if model.IsFlat(v) {
 		return nil
 	}
 	season := strongSeasons(v, seasons, stat.Variance)
@@ -85,7 +85,7 @@ func findOutliers(v, y []float64, seasons []int) []Anomaly {
 		}
 	}
 	slices.Sort(rest)
-	first, third := Quantile(rest, 0.25), Quantile(rest, 0.75)
+	first, third := model.Quantile(rest, 0.25), model.Quantile(rest, 0.75)
 	lo, hi := first-fences*(third-first), third+fences*(third-first)
 	if !(hi-lo > 1e-14*math.Max(1e-300, model.Largest(v))) {
 		return nil
@@ -101,32 +101,22 @@ func findOutliers(v, y []float64, seasons []int) []Anomaly {
 	return out
 }
 
-// interpolateGaps returns a copy in which straight lines fill the missing values.
+// interpolateGaps returns a copy in which straight lines fill the missing values. It fails
+// where fewer than 3 values are known, or where one is too large to compute with.
 func interpolateGaps(y []float64) ([]float64, error) {
-	out, last, count := slices.Clone(y), -1, 0
+	count := 0
 	for i, x := range y {
 		if math.IsInf(x, 0) || math.Abs(x) > math.MaxFloat64/1e10 {
 			return nil, fmt.Errorf("value %d is %g, want a smaller one: %w", i+1, x, model.ErrUnfit)
 		}
-		if math.IsNaN(x) {
-			continue
+		if !math.IsNaN(x) {
+			count++
 		}
-		for k := last + 1; k < i; k++ {
-			out[k] = x
-			if last >= 0 {
-				out[k] = y[last] + (x-y[last])*float64(k-last)/float64(i-last)
-			}
-		}
-		last = i
-		count++
 	}
 	if count < 3 {
 		return nil, fmt.Errorf("%d known values, want 3 or more: %w", count, model.ErrTooShort)
 	}
-	for k := last + 1; k < len(out); k++ {
-		out[k] = y[last]
-	}
-	return out, nil
+	return model.SpanGaps(y), nil
 }
 
 // strongSeasons returns the sum of the seasons by robust STL. It returns zeros where
@@ -150,12 +140,4 @@ func strongSeasons(v []float64, seasons []int, spread func(v, weights []float64)
 		return sum
 	}
 	return d.Total()
-}
-
-// Quantile is R's type 7 of sorted values: linear between order statistics.
-func Quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	i := min(int(at), len(sorted)-1)
-	j := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
 }

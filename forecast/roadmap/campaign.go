@@ -1,4 +1,4 @@
-package forecast
+package roadmap
 
 import (
 	"fmt"
@@ -142,7 +142,7 @@ func (c *Campaign) Event(start capcli.Time) (Event, error) {
 	}
 	sd := (cost.Hi - cost.Lo) / 2 / cost.GPUHours * length / model.ZScore(80)
 	return Event{
-		Name: c.Name, Shape: PulseEvent, Start: start, End: start + capcli.Time(max(1, length)), Size: float64(c.GPUs),
+		Name: c.Name, Shape: Pulse, Start: start, End: start + capcli.Time(max(1, length)), Size: float64(c.GPUs),
 		LengthSD: capcli.Seconds(math.Round(sd)),
 	}, nil
 }

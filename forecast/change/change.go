@@ -1,4 +1,6 @@
-package forecast
+// Package change finds what is unusual in a series: lasting moves of its level and single
+// outliers.
+package change
 
 import (
 	"math"
@@ -17,10 +19,10 @@ const oddSpread = 4.0
 // more but the way of the series.
 const oddShare = 0.05
 
-// Changes returns what is unusual in a series: lasting moves of its level, and single
+// Find returns what is unusual in a series: lasting moves of its level, and single
 // outliers. A value beside a move is compared with the level on its own side of the
 // move. Where more than one value in twenty is an outlier, none is returned.
-func Changes(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
+func Find(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	one, err := strongSeason(y.Values, seasons)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +81,7 @@ func betweenSeasons(y []float64, period int) float64 {
 	if len(d) == 0 {
 		return 0
 	}
-	return 1.4826 * medianOf(d) / math.Sqrt2
+	return 1.4826 * model.Median(d) / math.Sqrt2
 }
 
 // strongSeason returns the season to remove: the longest strong season with two cycles in

@@ -1,4 +1,4 @@
-package forecast
+package holidays
 
 import (
 	"math"
@@ -26,7 +26,7 @@ type holidayDay struct {
 }
 
 // days are those of the k-th holiday that the history has.
-func (l *learnt) days(k int) []holidayDay {
+func (l *learner) days(k int) []holidayDay {
 	var out []holidayDay
 	l.forEachStep(k, l.times, func(g group, from, _ capcli.Time, i int, share float64) {
 		short := l.times[i+1]-l.times[i] <= 25*3600
@@ -47,7 +47,7 @@ func (l *learnt) days(k int) []holidayDay {
 }
 
 // estimate tells the effect of each group that the history has.
-func (l *learnt) estimate(off, noise []float64) {
+func (l *learner) estimate(off, noise []float64) {
 	all := map[group]*sums{}
 	var order []group
 	for k := range l.m.Days {
@@ -84,7 +84,7 @@ func (l *learnt) estimate(off, noise []float64) {
 }
 
 // shrink pulls the effects of groups of one kind towards their expected value.
-func (l *learnt) shrink(groups []group, all map[group]*sums, noise []float64) {
+func (l *learner) shrink(groups []group, all map[group]*sums, noise []float64) {
 	for _, g := range groups {
 		l.groups[g] = &effect{waves: make([]float64, len(noise)), variance: make([]float64, len(noise)), past: all[g].past}
 	}
@@ -145,7 +145,7 @@ func shrinkFactor(mean, variance float64) float64 {
 }
 
 // clean subtracts the effects from the history.
-func (l *learnt) clean(level []float64) {
+func (l *learner) clean(level []float64) {
 	for k := range l.m.Days {
 		l.forEachStep(k, l.times, func(g group, _, _ capcli.Time, i int, share float64) {
 			e := l.groups[g]
@@ -162,7 +162,7 @@ func (l *learnt) clean(level []float64) {
 }
 
 // weekends estimates how much lower weekends are.
-func (l *learnt) weekends() {
+func (l *learner) weekends() {
 	var sum, count [2]float64
 	for i, v := range l.y {
 		if l.mask[i] > 0 || !model.IsFinite(v) || l.times[i+1]-l.times[i] > 25*3600 {
@@ -182,7 +182,7 @@ func (l *learnt) weekends() {
 // groupEffect returns the effect of the days of a group. For a weekend that the
 // history lacks, it derives the effect from the working days: a weekend is quiet
 // already, so a holiday reduces it no more than a working day.
-func (l *learnt) groupEffect(g group) (*effect, bool) {
+func (l *learner) groupEffect(g group) (*effect, bool) {
 	if e, ok := l.groups[g]; ok {
 		return e, true
 	}
@@ -201,10 +201,10 @@ func (l *learnt) groupEffect(g group) (*effect, bool) {
 }
 
 // effects lists what was learnt of each holiday: the mean over its own days.
-func (l *learnt) effects() []HolidayEffect {
-	out := make([]HolidayEffect, len(l.m.Days))
+func (l *learner) effects() []Effect {
+	out := make([]Effect, len(l.m.Days))
 	for k := range out {
-		out[k] = HolidayEffect{Name: l.m.Days[k].Name, Relative: l.relative}
+		out[k] = Effect{Name: l.m.Days[k].Name, Relative: l.relative}
 		total, square := 0.0, 0.0
 		for _, weekend := range []bool{false, true} {
 			e := l.groups[group{k, 0, weekend}]

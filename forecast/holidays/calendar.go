@@ -1,4 +1,6 @@
-package forecast
+// Package holidays has calendars of holidays, and a model that learns by how much demand
+// differs on such days.
+package holidays
 
 import (
 	"fmt"

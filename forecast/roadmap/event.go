@@ -1,4 +1,4 @@
-package forecast
+package roadmap
 
 import (
 	"fmt"
@@ -9,23 +9,23 @@ import (
 	"capcli/forecast/model"
 )
 
-// EventShape is how an event's demand runs over time.
-type EventShape string
+// Shape is how an event's demand runs over time.
+type Shape string
 
 // The shapes. A step adds Size from Start on, until End where that is known. A
 // pulse adds Size from Start to End. A ramp grows evenly from nothing at Start
 // to Size at End and stays there.
 const (
-	StepEvent  EventShape = "step"
-	PulseEvent EventShape = "pulse"
-	RampEvent  EventShape = "ramp"
+	Step  Shape = "step"
+	Pulse Shape = "pulse"
+	Ramp  Shape = "ramp"
 )
 
 // Event is a change of demand that is planned, and that history cannot tell:
 // a launch, a team that grows, a training campaign.
 type Event struct {
 	Name  string
-	Shape EventShape
+	Shape Shape
 	Start capcli.Time
 	End   capcli.Time // NoTime or 0: it stays; a pulse and a ramp need one
 	// Size is the demand added, in the unit of the series; under nought it is taken
@@ -51,14 +51,14 @@ func (e *Event) Check() error {
 		return &capcli.InputError{Field: field, Text: fmt.Sprintf("event %q: ", e.Name) + fmt.Sprintf(format, args...), Err: model.ErrUnfit}
 	}
 	switch e.Shape {
-	case StepEvent, PulseEvent, RampEvent:
+	case Step, Pulse, Ramp:
 	default:
 		return bad("shape", "expected step, pulse or ramp, found %q", e.Shape)
 	}
 	switch {
 	case !e.Start.IsKnown():
 		return bad("start", "expected a date, found none")
-	case !e.ends() && e.Shape != StepEvent:
+	case !e.ends() && e.Shape != Step:
 		return bad("end", "expected a date, as a %s ends, found none", e.Shape)
 	case e.ends() && e.End <= e.Start:
 		return bad("end", "expected a time after the start, found %d seconds before it", int64(e.Start-e.End))
@@ -95,7 +95,7 @@ func (e *Event) share(start, until capcli.Time, delay, longer float64) float64 {
 	if e.ends() {
 		end = math.Max(1, float64(e.End-e.Start)+longer)
 	}
-	if e.Shape == RampEvent {
+	if e.Shape == Ramp {
 		// the integral of a ramp: x^2/2L up to L, then x - L/2
 		area := func(x float64) float64 {
 			x = math.Max(0, x)

@@ -1,4 +1,4 @@
-package forecast
+package change
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast"
 	"capcli/forecast/model"
 )
 
@@ -32,7 +33,7 @@ func moved(n int, seed capcli.Seed, levels map[int]float64, spikes ...int) capcl
 
 func TestChangesAreTold(t *testing.T) {
 	y := moved(24*7*8, 1, map[int]float64{700: 160}, 100, 900)
-	moves, odd, err := Changes(y, []int{24, 168})
+	moves, odd, err := Find(y, []int{24, 168})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestFewChangesWhereThereAreNone(t *testing.T) {
 	for seed := range 20 {
 		for _, n := range []int{60, 400, 700, 1000} {
 			y := moved(n, capcli.Seed(seed), nil)
-			m, a, err := Changes(y, []int{24, 168})
+			m, a, err := Find(y, []int{24, 168})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +82,7 @@ func TestManyOddValuesAreNone(t *testing.T) {
 			y.Values[i] = 20
 		}
 	}
-	if _, odd, err := Changes(y, nil); err != nil || len(odd) > 0 {
+	if _, odd, err := Find(y, nil); err != nil || len(odd) > 0 {
 		t.Errorf("%d odd values, %v", len(odd), err)
 	}
 }
@@ -90,7 +91,7 @@ func TestManyOddValuesAreNone(t *testing.T) {
 // comes when they forget what was before; without one nothing changes.
 func TestSinceChange(t *testing.T) {
 	for _, name := range []string{"mean", "mstl-ets"} {
-		made, err := Models.Get(name)
+		made, err := forecast.Models.Get(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestSinceChange(t *testing.T) {
 			y := moved(24*7*6+h, capcli.Seed(seed), map[int]float64{400: 170})
 			came := y.Values[len(y.Values)-h:]
 			y.Values = y.Values[:len(y.Values)-h]
-			inner := made(Options{Seasons: []int{24, 168}, Seed: 1})
+			inner := made(forecast.Options{Seasons: []int{24, 168}, Seed: 1})
 			for _, row := range []struct {
 				m   model.Model
 				sum *float64
@@ -113,7 +114,7 @@ func TestSinceChange(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				*row.sum += MAE(came, fc.Mean)
+				*row.sum += forecast.MAE(came, fc.Mean)
 				if len(fit.Info().Fitted) != len(y.Values) && fit.Info().Fitted != nil {
 					t.Errorf("%s: %d fitted values of %d", name, len(fit.Info().Fitted), len(y.Values))
 				}
@@ -123,11 +124,11 @@ func TestSinceChange(t *testing.T) {
 			t.Errorf("%s: off by %.2f with the values since the move, %.2f with all", name, with/10, without/10)
 		}
 		quiet := moved(1000, 3, nil)
-		a, err := made(Options{Seasons: []int{24}}).Fit(quiet)
+		a, err := made(forecast.Options{Seasons: []int{24}}).Fit(quiet)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := SinceChange{made(Options{Seasons: []int{24}}), []int{24}}.Fit(quiet)
+		b, err := SinceChange{made(forecast.Options{Seasons: []int{24}}), []int{24}}.Fit(quiet)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,11 @@ func TestSinceChange(t *testing.T) {
 	}
 	// A move at the very end is too fresh to learn from.
 	fresh := moved(700, 5, map[int]float64{670: 250})
-	if fit, err := (SinceChange{walk{name: "naive", lag: 1}, []int{24}}).Fit(fresh); err != nil || FirstLearnt(fit) != 0 {
+	naive, err := forecast.Models.Get("naive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fit, err := (SinceChange{naive(forecast.Options{}), []int{24}}).Fit(fresh); err != nil || FirstLearnt(fit) != 0 {
 		t.Errorf("learnt from %d on, %v", FirstLearnt(fit), err)
 	}
 }

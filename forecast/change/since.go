@@ -1,4 +1,4 @@
-package forecast
+package change
 
 import (
 	"slices"
@@ -17,15 +17,12 @@ type SinceChange struct {
 
 var _ model.Model = SinceChange{}
 
-// The least that is learnt from, and how sure a move must be to be gone by, in
-// the penalties that make one just worth telling.
 const (
-	sinceLeast = 24
-	sinceGain  = 3.0
+	sinceLeast = 24  // values, the least to fit
+	sinceGain  = 3.0 // Changepoint.Gain from which values before the move are left out
 )
 
-// Fit fits the model. Its Info has fitted values from the start of the series that
-// was given.
+// Fit fits the model. The fitted values of its Info begin with the series that was given.
 func (m SinceChange) Fit(y capcli.Series) (model.Fitted, error) {
 	from := m.firstValue(y)
 	if from == 0 {
@@ -78,11 +75,11 @@ func (s *sinceChange) Info() model.Info {
 	return info
 }
 
-// FirstLearnt returns the index of the first value that a fit of SinceChange used, 0
-// for any other fit.
+// FirstLearnt returns the index of the first value that a fit of SinceChange used, 0 for
+// any other fit. It looks inside one fit that wraps another.
 func FirstLearnt(fit model.Fitted) int {
-	if f, ok := fit.(*festive); ok {
-		fit = f.Fitted
+	if outer, ok := fit.(interface{ Unwrap() model.Fitted }); ok {
+		fit = outer.Unwrap()
 	}
 	if s, ok := fit.(*sinceChange); ok {
 		return s.from

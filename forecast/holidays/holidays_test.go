@@ -1,4 +1,4 @@
-package forecast
+package holidays
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast"
 	"capcli/forecast/model"
 )
 
@@ -73,7 +74,7 @@ func TestHolidaysAreLearnt(t *testing.T) {
 		{"1h", 2, []int{24, 168}, func(clock float64) float64 { return 0.3 - 0.25*math.Cos(2*math.Pi*clock) }},
 	} {
 		y, at, dates, truth := town(t, row.step, row.years, row.takes, 5)
-		m := Holidays{Model: mstl(row.seasons), Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
+		m := Model{Model: modelCalled("mstl-ets", row.seasons...), Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
 		fit, err := m.Fit(y)
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +85,7 @@ func TestHolidaysAreLearnt(t *testing.T) {
 		}
 		perDay := int(86400 / y.Step)
 		h := 2 * perDay // 1 January, which is a Wednesday, and the day after
-		seen, _, err := HolidaysOf(fit, h)
+		seen, _, err := Effects(fit, h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestHolidaysAreLearnt(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := len(y.Values)
-		with, without := MAE(truth[n:n+perDay], a.Mean[:perDay]), MAE(truth[n:n+perDay], b.Mean[:perDay])
+		with, without := forecast.MAE(truth[n:n+perDay], a.Mean[:perDay]), forecast.MAE(truth[n:n+perDay], b.Mean[:perDay])
 		if with > 0.35*without {
 			t.Errorf("%s: off by %.1f on the holiday, and %.1f when it is not known", row.step, with, without)
 		}
@@ -116,12 +117,13 @@ func TestHolidaysAreLearnt(t *testing.T) {
 	}
 }
 
-func mstl(seasons []int) model.Model {
-	made, err := Models.Get("mstl-ets")
+// modelCalled is the model of the catalogue called name.
+func modelCalled(name string, seasons ...int) model.Model {
+	made, err := forecast.Models.Get(name)
 	if err != nil {
 		panic(err)
 	}
-	return made(Options{Seasons: seasons, Seed: 1})
+	return made(forecast.Options{Seasons: seasons, Seed: 1})
 }
 
 // TestHolidaysInABacktest: from origins before each holiday, which see only the
@@ -129,17 +131,17 @@ func mstl(seasons []int) model.Model {
 func TestHolidaysInABacktest(t *testing.T) {
 	zone, _ := time.LoadLocation("Europe/Berlin")
 	y, at, dates, _ := town(t, "1d", 3, third, 11)
-	m := Holidays{Model: mstl([]int{7}), Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
-	o := BacktestOptions{Horizon: 28, Origins: 24, Every: 28, Least: 300, Levels: []float64{95}}
-	with, err := Backtest(m, y, 7, o)
+	m := Model{Model: modelCalled("mstl-ets", 7), Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
+	o := forecast.BacktestOptions{Horizon: 28, Origins: 24, Every: 28, Least: 300, Levels: []float64{95}}
+	with, err := forecast.Backtest(m, y, 7, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := Backtest(m.Model, y, 7, o)
+	without, err := forecast.Backtest(m.Model, y, 7, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := Summarise(with, []float64{95}), Summarise(without, []float64{95})
+	a, b := forecast.Summarise(with, []float64{95}), forecast.Summarise(without, []float64{95})
 	if !(a.MASE < 0.93*b.MASE) {
 		t.Errorf("MASE %.3f with the calendar, %.3f without", a.MASE, b.MASE)
 	}
@@ -149,12 +151,12 @@ func TestHolidaysInABacktest(t *testing.T) {
 func TestHolidaysOfWeeksAndMonths(t *testing.T) {
 	zone, _ := time.LoadLocation("Europe/Berlin")
 	y, at, dates, _ := town(t, "1w", 3, third, 3)
-	m := Holidays{Model: walk{name: "naive", lag: 1}, Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
+	m := Model{Model: modelCalled("naive"), Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
 	fit, err := m.Fit(y)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, add, err := HolidaysOf(fit, 2)
+	seen, add, err := Effects(fit, 2)
 	if err != nil || len(add) != 1 {
 		t.Fatal(add, err)
 	}
@@ -175,11 +177,11 @@ func TestHolidaysOfWeeksAndMonths(t *testing.T) {
 	// A holiday that every December has is in the season, and no other December
 	// can tell: nothing is made up.
 	y, at, dates, _ = town(t, "1mo", 5, third, 3)
-	m = Holidays{Model: walk{name: "naive", lag: 1}, Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
+	m = Model{Model: modelCalled("naive"), Zone: zone, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "day off", Dates: dates}}}}
 	if fit, err = m.Fit(y); err != nil {
 		t.Fatal(err)
 	}
-	if seen, add, err = HolidaysOf(fit, 12); err != nil || seen[0].Past != 0 || slices.Max(add[0]) != 0 || slices.Min(add[0]) != 0 {
+	if seen, add, err = Effects(fit, 12); err != nil || seen[0].Past != 0 || slices.Max(add[0]) != 0 || slices.Min(add[0]) != 0 {
 		t.Errorf("months: %v %v, learnt %+v", add, err, seen[0])
 	}
 }
@@ -192,14 +194,14 @@ func TestHolidaysOfNothing(t *testing.T) {
 	const runs = 20
 	for seed := range runs {
 		y, at, dates, _ := town(t, "1d", 2, func(float64) float64 { return 0 }, capcli.Seed(seed))
-		m := Holidays{Model: walk{name: "naive", lag: 1}, Zone: zone, At: at, Days: []SpecialDays{
+		m := Model{Model: modelCalled("naive"), Zone: zone, At: at, Days: []SpecialDays{
 			{Holiday: Holiday{Name: "any day", Dates: dates}}, {Holiday: Holiday{Name: "to come", Dates: []Date{{2025, 1, 2}}}},
 		}}
 		fit, err := m.Fit(y)
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen, add, err := HolidaysOf(fit, 3)
+		seen, add, err := Effects(fit, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +220,7 @@ func TestDeclaredHolidays(t *testing.T) {
 	y := capcli.Series{Start: 0, Step: 86400, Values: slices.Repeat([]float64{100, 104, 96, 101, 99, 103, 97}, 8)}
 	at := func(i int) capcli.Time { return capcli.Time(i * 86400) }
 
-	m := Holidays{Model: walk{name: "naive", lag: 1}, At: at, Days: []SpecialDays{
+	m := Model{Model: modelCalled("naive"), At: at, Days: []SpecialDays{
 		{Holiday: Holiday{Name: "a", Dates: []Date{{1970, 2, 27}}}, Declared: true, Size: -0.4, SD: 0.1, Relative: true},
 		{Holiday: Holiday{Name: "b", Dates: []Date{{1970, 2, 28}}}, Declared: true, Size: 30},
 	}}
@@ -258,33 +260,22 @@ func TestDeclaredHolidays(t *testing.T) {
 	}
 }
 
-// TestWrappersConform holds the wrappers to the promises of every model, with
-// holidays in the history and ahead of it.
-func TestWrappersConform(t *testing.T) {
-	at := func(i int) capcli.Time { return capcli.Time(i * 3600) }
-	var days []Date
-	for i := range 40 {
-		days = append(days, Date{1970, 1, 3 + 2*i - i%2})
+// ordered returns what is wrong with the ranges of a forecast.
+func ordered(f model.Forecast, h int) string {
+	if len(f.Mean) != h {
+		return "wrong number of means"
 	}
-	series := awkward()
-	for _, name := range []string{"naive", "snaive", "ets", "mean"} {
-		made, err := Models.Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, seasons := range [][]int{nil, {24}} {
-			inner := made(Options{Seasons: seasons, Seed: 1})
-			for _, m := range []model.Model{
-				Holidays{Model: inner, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "x", Dates: days, After: 1}}}},
-				Holidays{Model: SinceChange{inner, seasons}, At: at, Days: []SpecialDays{{Holiday: Holiday{Name: "x", Dates: days}, Declared: true, Size: -0.5, SD: 0.1, Relative: true}}},
-				SinceChange{inner, seasons},
-			} {
-				for id, y := range series {
-					if got := promise(t, m, y); got != "" {
-						t.Errorf("%T of %s on %s: %s", m, name, id, got)
-					}
-				}
+	for i, m := range f.Mean {
+		lo, hi := m, m
+		for _, iv := range f.Intervals { // from the narrowest on
+			if !(iv.Lo[i] <= lo) || !(iv.Hi[i] >= hi) {
+				return "a mean outside of its range, or a wider level inside a narrower one"
 			}
+			lo, hi = iv.Lo[i], iv.Hi[i]
+		}
+		if !model.IsFinite(hi - lo) {
+			return "an end that is not finite"
 		}
 	}
+	return ""
 }

@@ -1,4 +1,4 @@
-package forecast
+package change
 
 import (
 	"math"
@@ -24,7 +24,7 @@ const (
 // Without two seasons of known values, or where that leaves the range of y by
 // more than half, they are straight lines through y itself.
 func restoreMissing(y []float64, seasons []int) []float64 {
-	plain := spanGaps(y)
+	plain := model.SpanGaps(y)
 	seen := model.Observed(y)
 	periods := decompose.UsableSeasons(len(seen), seasons)
 	if len(seen) == len(y) || len(periods) == 0 {
@@ -50,7 +50,7 @@ func restoreMissing(y []float64, seasons []int) []float64 {
 			adjusted[i] = math.NaN()
 		}
 	}
-	adjusted = spanGaps(adjusted)
+	adjusted = model.SpanGaps(adjusted)
 	low, high := slices.Min(seen), slices.Max(seen)
 	for i, v := range y {
 		if !model.IsFinite(v) {

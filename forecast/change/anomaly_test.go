@@ -1,4 +1,4 @@
-package forecast
+package change
 
 import (
 	"encoding/json"
@@ -76,5 +76,26 @@ func TestAnomaliesTakeAnything(t *testing.T) {
 	found, err := Anomalies(capcli.Series{Values: y}, []int{24})
 	if err != nil || len(found) != 2 || found[0].Index != 100 || found[1].Index != 300 || math.Abs(found[0].Expected-(y[100]+30)) > 3 {
 		t.Errorf("found %+v, %v, want those put at 100 and 300", found, err)
+	}
+}
+
+// The same values stand out as for R's tsoutliers, and are replaced by the same.
+func TestAnomaliesOfTextbookSeriesAsR(t *testing.T) {
+	names, facts := golden.ReadFacts(t)
+	for _, name := range names {
+		s := facts.Series[name]
+		found, err := Anomalies(s.Series(), s.Periods())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, instead := make([]int, len(found)), make([]float64, len(found))
+		for i, a := range found {
+			at[i], instead[i] = a.Index+1, a.Expected
+		}
+		if !slices.Equal(at, s.Outliers.Index) {
+			t.Errorf("%s: anomalies at %v, R's at %v", name, at, s.Outliers.Index)
+			continue
+		}
+		s.CheckNear(t, name+" replacements", instead, s.Outliers.Replacements, 1e-6)
 	}
 }

@@ -1,4 +1,4 @@
-package forecast
+package roadmap
 
 import (
 	"errors"
@@ -11,6 +11,15 @@ import (
 	"capcli/forecast/model"
 )
 
+// timesEvery are the bounds of n steps.
+func timesEvery(start capcli.Time, step capcli.Seconds, n int) []capcli.Time {
+	out := make([]capcli.Time, n+1)
+	for i := range out {
+		out[i] = start + capcli.Time(int64(step)*int64(i))
+	}
+	return out
+}
+
 const hour = 3600
 
 // TestBegunEventsAddTheRest: what a history has of an event is not added twice.
@@ -21,12 +30,12 @@ func TestBegunEventsAddTheRest(t *testing.T) {
 		e    Event
 		want []float64 // of 4 hours from now
 	}{
-		{"step taken", Event{Shape: StepEvent, Start: now - 5*hour, Size: 10}, []float64{0, 0, 0, 0}},
-		{"pulse over", Event{Shape: PulseEvent, Start: now - 5*hour, End: now - hour, Size: 10}, []float64{0, 0, 0, 0}},
-		{"pulse that runs", Event{Shape: PulseEvent, Start: now - 5*hour, End: now + 5*hour/2, Size: 10}, []float64{0, 0, -5, -10}},
-		{"ramp half done", Event{Shape: RampEvent, Start: now - 2*hour, End: now + 2*hour, Size: 8}, []float64{1, 3, 4, 4}},
-		{"late, but begun", Event{Shape: RampEvent, Start: now - 2*hour, End: now + 2*hour, Size: 8, Delay: 100 * hour}, []float64{1, 3, 4, 4}},
-		{"at the end itself", Event{Shape: StepEvent, Start: now, Size: 10}, []float64{10, 10, 10, 10}},
+		{"step taken", Event{Shape: Step, Start: now - 5*hour, Size: 10}, []float64{0, 0, 0, 0}},
+		{"pulse over", Event{Shape: Pulse, Start: now - 5*hour, End: now - hour, Size: 10}, []float64{0, 0, 0, 0}},
+		{"pulse that runs", Event{Shape: Pulse, Start: now - 5*hour, End: now + 5*hour/2, Size: 10}, []float64{0, 0, -5, -10}},
+		{"ramp half done", Event{Shape: Ramp, Start: now - 2*hour, End: now + 2*hour, Size: 8}, []float64{1, 3, 4, 4}},
+		{"late, but begun", Event{Shape: Ramp, Start: now - 2*hour, End: now + 2*hour, Size: 8, Delay: 100 * hour}, []float64{1, 3, 4, 4}},
+		{"at the end itself", Event{Shape: Step, Start: now, Size: 10}, []float64{10, 10, 10, 10}},
 	} {
 		r := Roadmap{Events: []Event{row.e}, Known: now}
 		got, err := r.Apply(model.Forecast{Mean: make([]float64, 4)}, timesEvery(now, hour, 4))
@@ -54,10 +63,10 @@ func TestEventShapes(t *testing.T) {
 		e    Event
 		want []float64
 	}{
-		{"step", Event{Shape: StepEvent, Start: 1000 + 2*hour, End: capcli.NoTime}, []float64{0, 0, 1, 1, 1, 1}},
-		{"step in mid-step", Event{Shape: StepEvent, Start: 1000 + 2*hour + hour/4}, []float64{0, 0, 0.75, 1, 1, 1}},
-		{"pulse", Event{Shape: PulseEvent, Start: 1000 + hour, End: 1000 + 5*hour/2}, []float64{0, 1, 0.5, 0, 0, 0}},
-		{"ramp", Event{Shape: RampEvent, Start: 1000 + hour, End: 1000 + 5*hour}, []float64{0, 0.125, 0.375, 0.625, 0.875, 1}},
+		{"step", Event{Shape: Step, Start: 1000 + 2*hour, End: capcli.NoTime}, []float64{0, 0, 1, 1, 1, 1}},
+		{"step in mid-step", Event{Shape: Step, Start: 1000 + 2*hour + hour/4}, []float64{0, 0, 0.75, 1, 1, 1}},
+		{"pulse", Event{Shape: Pulse, Start: 1000 + hour, End: 1000 + 5*hour/2}, []float64{0, 1, 0.5, 0, 0, 0}},
+		{"ramp", Event{Shape: Ramp, Start: 1000 + hour, End: 1000 + 5*hour}, []float64{0, 0.125, 0.375, 0.625, 0.875, 1}},
 	} {
 		if got := row.e.regressor(timesEvery(1000, hour, 6)); !slices.Equal(got, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
@@ -71,7 +80,7 @@ func TestEventShapes(t *testing.T) {
 func TestRoadmapMovesAndWidens(t *testing.T) {
 	f := model.Forecast{Mean: slices.Repeat([]float64{100}, 4)}
 	f.Intervals = model.NormalIntervals(f.Mean, slices.Repeat([]float64{10}, 4), []float64{80, 95})
-	sure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40}}}
+	sure := Roadmap{Events: []Event{{Shape: Step, Start: 1000 + 2*hour, Size: 40}}}
 	got, err := sure.Apply(f, timesEvery(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +92,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 		t.Errorf("a sure event changed the interval's width by %v", d)
 	}
 	// 10 and 30 independent: the sum has a spread of sqrt(1000)
-	unsure := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000 + 2*hour, Size: 40, SizeSD: 30}}, Seed: 1}
+	unsure := Roadmap{Events: []Event{{Shape: Step, Start: 1000 + 2*hour, Size: 40, SizeSD: 30}}, Seed: 1}
 	got, err = unsure.Apply(f, timesEvery(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +106,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 		}
 	}
 	// half likely, a fifth of all, half a day late on average
-	late := Roadmap{Events: []Event{{Shape: StepEvent, Start: 1000, Size: 0.2, Relative: true, Chance: 0.5, Delay: 12 * hour}}, Seed: 2}
+	late := Roadmap{Events: []Event{{Shape: Step, Start: 1000, Size: 0.2, Relative: true, Chance: 0.5, Delay: 12 * hour}}, Seed: 2}
 	long := model.Forecast{Mean: slices.Repeat([]float64{100}, 97)}
 	got, err = late.Apply(long, timesEvery(1000, hour, 97))
 	if err != nil {
@@ -122,15 +131,15 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 }
 
 func TestEventsAreChecked(t *testing.T) {
-	good := Event{Name: "x", Shape: PulseEvent, Start: 10, End: 20, Size: 1}
+	good := Event{Name: "x", Shape: Pulse, Start: 10, End: 20, Size: 1}
 	for field, e := range map[string]Event{
 		"shape":   {Shape: "jump", Start: 1},
-		"start":   {Shape: StepEvent, Start: capcli.NoTime},
-		"end":     {Shape: RampEvent, Start: 10},
-		"size":    {Shape: StepEvent, Start: 10, Size: math.NaN()},
-		"size_sd": {Shape: StepEvent, Start: 10, SizeSD: -1},
-		"delay":   {Shape: StepEvent, Start: 10, Delay: -1},
-		"chance":  {Shape: StepEvent, Start: 10, Chance: 1.5},
+		"start":   {Shape: Step, Start: capcli.NoTime},
+		"end":     {Shape: Ramp, Start: 10},
+		"size":    {Shape: Step, Start: 10, Size: math.NaN()},
+		"size_sd": {Shape: Step, Start: 10, SizeSD: -1},
+		"delay":   {Shape: Step, Start: 10, Delay: -1},
+		"chance":  {Shape: Step, Start: 10, Chance: 1.5},
 	} {
 		err := (&Roadmap{Events: []Event{good, e}}).Check()
 		var in *capcli.InputError
@@ -189,9 +198,9 @@ func TestUnsureEventAddsWhatItSays(t *testing.T) {
 		bounds[i] = capcli.Time(1_800_000_000 + 3600*i)
 	}
 	r := Roadmap{Seed: 1, Events: []Event{
-		{Name: "sure", Shape: StepEvent, Start: bounds[3], Size: 40},
-		{Name: "unsure", Shape: StepEvent, Start: bounds[5], Size: 64, SizeSD: 9},
-		{Name: "perhaps", Shape: StepEvent, Start: bounds[7], Size: 10, SizeSD: 1, Chance: 0.3},
+		{Name: "sure", Shape: Step, Start: bounds[3], Size: 40},
+		{Name: "unsure", Shape: Step, Start: bounds[5], Size: 64, SizeSD: 9},
+		{Name: "perhaps", Shape: Step, Start: bounds[7], Size: 10, SizeSD: 1, Chance: 0.3},
 	}}
 	got, err := r.Added(make([]float64, 10), bounds)
 	if err != nil {
@@ -208,7 +217,7 @@ func TestUnsureEventAddsWhatItSays(t *testing.T) {
 func TestSureSizeWithAChance(t *testing.T) {
 	bounds := []capcli.Time{1_800_000_000, 1_800_003_600}
 	for seed := range capcli.Seed(20) {
-		r := Roadmap{Seed: seed, Events: []Event{{Name: "rare", Shape: StepEvent, Start: bounds[0], Size: 64, Chance: 0.03}}}
+		r := Roadmap{Seed: seed, Events: []Event{{Name: "rare", Shape: Step, Start: bounds[0], Size: 64, Chance: 0.03}}}
 		flat := func() []float64 { return []float64{100} }
 		got, err := r.Apply(model.Forecast{Mean: flat(), Intervals: []model.Interval{{Level: 95, Lo: flat(), Hi: flat()}, {Level: 80, Lo: flat(), Hi: flat()}}}, bounds)
 		if err != nil {

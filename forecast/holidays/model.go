@@ -1,4 +1,4 @@
-package forecast
+package holidays
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"capcli/forecast/model"
 )
 
-// Holidays wraps a model for a series in which some days are not as usual: it
+// Model wraps a model for a series in which some days are not as usual: it
 // learns from the history by how much (see learn), takes that out, has the model
 // forecast what is left, and puts it in again where such days come. In a
 // backtest it learns from the values before each origin alone.
-type Holidays struct {
+type Model struct {
 	Model model.Model
 	Days  []SpecialDays
 	Zone  *time.Location        // whose weeks and clock the days have; nil is UTC
@@ -30,8 +30,8 @@ type SpecialDays struct {
 	Relative bool
 }
 
-// HolidayEffect is what a history says of one holiday.
-type HolidayEffect struct {
+// Effect is what a history says of one holiday.
+type Effect struct {
 	Name string
 	Past int     // such days in the history that could be compared with usual ones
 	Size float64 // mean difference over the day: a share of the level where Relative
@@ -40,10 +40,10 @@ type HolidayEffect struct {
 	Relative bool
 }
 
-var _ model.Model = Holidays{}
+var _ model.Model = Model{}
 
 // Fit learns the effects and fits the model to the series without them.
-func (m Holidays) Fit(y capcli.Series) (model.Fitted, error) {
+func (m Model) Fit(y capcli.Series) (model.Fitted, error) {
 	if m.At == nil {
 		return nil, fmt.Errorf("holidays: the series has no dates: %w", model.ErrUnfit)
 	}
@@ -61,10 +61,20 @@ func (m Holidays) Fit(y capcli.Series) (model.Fitted, error) {
 	return &festive{inner, l}, nil
 }
 
+// Skip returns the model for a series without its first n values.
+func (m Model) Skip(n int) model.Model {
+	at := m.At
+	m.At = func(i int) capcli.Time { return at(i + n) }
+	return m
+}
+
 type festive struct {
 	model.Fitted
-	l *learnt
+	l *learner
 }
+
+// Unwrap returns the fit of the model to the series without the effects.
+func (f *festive) Unwrap() model.Fitted { return f.Fitted }
 
 // Forecast adds the holidays of the steps ahead; their own spread widens the
 // intervals as that of independent errors does, in squares.
@@ -123,9 +133,9 @@ func (f *festive) Path(h int, rng model.Noise) []float64 {
 	return path
 }
 
-// HolidaysOf says, of a fit of Holidays, what was learnt of each and what it adds
+// Effects says, of a fit of Model, what was learnt of each and what it adds
 // to the mean of each of the h steps ahead; of another fit nothing.
-func HolidaysOf(fit model.Fitted, h int) (effects []HolidayEffect, added [][]float64, err error) {
+func Effects(fit model.Fitted, h int) (effects []Effect, added [][]float64, err error) {
 	f, ok := fit.(*festive)
 	if !ok {
 		return nil, nil, nil
@@ -163,7 +173,7 @@ func (d *dayAhead) effect(level float64) (mean, sd float64) {
 
 // ahead lists the steps after the history that holidays colour, of which the
 // effect is known.
-func (l *learnt) ahead(h int) []dayAhead {
+func (l *learner) ahead(h int) []dayAhead {
 	n := len(l.cleaned)
 	bounds := l.bounds(n, n+h)
 	var out []dayAhead
@@ -190,7 +200,7 @@ func (l *learnt) ahead(h int) []dayAhead {
 // levels is the level of the day of each step ahead, as compare has it for the
 // history: the mean of the forecast over it. A day that the forecast has in part
 // is made up with the steps before.
-func (l *learnt) levels(mean []float64) []float64 {
+func (l *learner) levels(mean []float64) []float64 {
 	n := len(l.cleaned)
 	all := append(slices.Clone(l.cleaned), mean...)
 	bounds := l.bounds(n, n+len(mean))

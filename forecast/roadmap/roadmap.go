@@ -1,4 +1,6 @@
-package forecast
+// Package roadmap adds planned events to a forecast: launches, teams that grow, training
+// campaigns.
+package roadmap
 
 import (
 	"cmp"
@@ -82,7 +84,7 @@ func (r *Roadmap) Apply(f model.Forecast, bounds []capcli.Time) (model.Forecast,
 		out.Mean[i] += mean
 		for k := range out.Intervals {
 			iv := &out.Intervals[k]
-			low, high := Quantile(at, 0.5-iv.Level/200), Quantile(at, 0.5+iv.Level/200)
+			low, high := model.Quantile(at, 0.5-iv.Level/200), model.Quantile(at, 0.5+iv.Level/200)
 			iv.Lo[i] = out.Mean[i] - math.Hypot(math.Max(0, f.Mean[i]-iv.Lo[i]), math.Max(0, mean-low)) + math.Max(0, iv.Lo[i]-f.Mean[i])
 			iv.Hi[i] = out.Mean[i] + math.Hypot(math.Max(0, iv.Hi[i]-f.Mean[i]), math.Max(0, high-mean)) - math.Max(0, f.Mean[i]-iv.Hi[i])
 		}
@@ -245,5 +247,5 @@ func (r *Roadmap) ApplyPath(path []float64, bounds []capcli.Time, seed capcli.Se
 // between people.
 func TeamGrowth(name string, from, to int, start, end capcli.Time, gpus, sd float64) Event {
 	people := float64(to - from)
-	return Event{Name: name, Shape: RampEvent, Start: start, End: end, Size: people * gpus, SizeSD: math.Sqrt(math.Abs(people)) * sd}
+	return Event{Name: name, Shape: Ramp, Start: start, End: end, Size: people * gpus, SizeSD: math.Sqrt(math.Abs(people)) * sd}
 }

@@ -1,4 +1,4 @@
-package forecast
+package holidays
 
 import (
 	"math"
@@ -56,8 +56,8 @@ func (e *effect) sizeAt(slot float64) (size, sd float64) {
 }
 
 // learnt is what a history says of its holidays.
-type learnt struct {
-	m        Holidays
+type learner struct {
+	m        Model
 	y        []float64
 	times    []capcli.Time // bounds of the history's steps
 	mask     []float64     // share of each step that holidays colour
@@ -75,8 +75,8 @@ type learnt struct {
 // has no effect, and so is all noise. Effects are then shrunk, the less the data
 // say the more: days of one kind towards their common mean by a random-effects
 // model (DerSimonian & Laird 1986), and that towards nought (James & Stein 1961).
-func learn(m Holidays, y []float64) *learnt {
-	l := &learnt{m: m, y: y, cleaned: slices.Clone(y), relative: true, groups: map[group]*effect{}, weekend: 1}
+func learn(m Model, y []float64) *learner {
+	l := &learner{m: m, y: y, cleaned: slices.Clone(y), relative: true, groups: map[group]*effect{}, weekend: 1}
 	l.times = l.bounds(0, len(y))
 	l.mask = make([]float64, len(y))
 	for _, v := range y {
@@ -104,7 +104,7 @@ func learn(m Holidays, y []float64) *learnt {
 }
 
 // bounds are the times between steps from and to.
-func (l *learnt) bounds(from, to int) []capcli.Time {
+func (l *learner) bounds(from, to int) []capcli.Time {
 	out := make([]capcli.Time, to-from+1)
 	for i := range out {
 		out[i] = l.m.At(from + i)
@@ -112,7 +112,7 @@ func (l *learnt) bounds(from, to int) []capcli.Time {
 	return out
 }
 
-func (l *learnt) zone() *time.Location {
+func (l *learner) zone() *time.Location {
 	if l.m.Zone == nil {
 		return time.UTC
 	}
@@ -121,7 +121,7 @@ func (l *learnt) zone() *time.Location {
 
 // forEachStep calls do for every step between bounds that a day of the k-th holiday
 // touches, with the share of the step.
-func (l *learnt) forEachStep(k int, bounds []capcli.Time, do func(g group, from, to capcli.Time, i int, share float64)) {
+func (l *learner) forEachStep(k int, bounds []capcli.Time, do func(g group, from, to capcli.Time, i int, share float64)) {
 	h := &l.m.Days[k].Holiday
 	for _, d := range h.Dates {
 		for offset := -h.Before; offset <= h.After; offset++ {
@@ -139,13 +139,13 @@ func (l *learnt) forEachStep(k int, bounds []capcli.Time, do func(g group, from,
 }
 
 // slot is when in its local day a step begins, as a share of it.
-func (l *learnt) slot(t capcli.Time) float64 {
+func (l *learner) slot(t capcli.Time) float64 {
 	local := time.Unix(int64(t), 0).In(l.zone())
 	return float64(local.Hour()*3600+local.Minute()*60+local.Second()) / 86400
 }
 
 // comparableSteps returns the steps to compare step i with.
-func (l *learnt) comparableSteps(i int) []int {
+func (l *learner) comparableSteps(i int) []int {
 	out := make([]int, 0, 4)
 	add := func(j int) {
 		if j >= 0 && j < len(l.y) && l.mask[j] == 0 && model.IsFinite(l.y[j]) {
@@ -168,7 +168,7 @@ func (l *learnt) comparableSteps(i int) []int {
 }
 
 // index is the step of the history that holds t, or -1.
-func (l *learnt) index(t capcli.Time) int {
+func (l *learner) index(t capcli.Time) int {
 	i, _ := slices.BinarySearch(l.times, t+1)
 	if i == 0 || i == len(l.times) {
 		return -1
@@ -178,7 +178,7 @@ func (l *learnt) index(t capcli.Time) int {
 
 // compare returns for each step its difference from the comparable steps, and their
 // level (over the day, for shorter steps). Both are NaN where there are none.
-func (l *learnt) compare() (off, level []float64) {
+func (l *learner) compare() (off, level []float64) {
 	n := len(l.y)
 	off, level = model.NaNs(n), model.NaNs(n)
 	usual := model.NaNs(n)
@@ -225,7 +225,7 @@ func (l *learnt) compare() (off, level []float64) {
 
 // dayOf numbers the local day in which a step begins; longer steps are days of
 // their own.
-func (l *learnt) dayOf(i int) int {
+func (l *learner) dayOf(i int) int {
 	if l.times[i+1]-l.times[i] > 25*3600 {
 		return i
 	}
@@ -235,13 +235,13 @@ func (l *learnt) dayOf(i int) int {
 
 // waves returns the number of coefficients of a day: one where steps are half a day or
 // longer.
-func (l *learnt) waves() int {
+func (l *learner) waves() int {
 	perDay := 86400 / max(1, int(l.times[1]-l.times[0]))
 	return max(1, min(mostWaves, perDay/2*2-1))
 }
 
 // project tells the course of one day from its steps; false where too few are known.
-func (l *learnt) project(steps []int, off []float64) ([]float64, bool) {
+func (l *learner) project(steps []int, off []float64) ([]float64, bool) {
 	out := make([]float64, l.waves())
 	count := 0
 	for _, i := range steps {
@@ -265,7 +265,7 @@ func (l *learnt) project(steps []int, off []float64) ([]float64, bool) {
 }
 
 // noise is the mean square of each wave over all usual days.
-func (l *learnt) noise(off []float64) []float64 {
+func (l *learner) noise(off []float64) []float64 {
 	out, count := make([]float64, l.waves()), 0.0
 	for from := 0; from < len(l.y); {
 		var steps []int

@@ -1,4 +1,4 @@
-package forecast
+package change
 
 import (
 	"fmt"
@@ -92,7 +92,7 @@ func describe(cuts []int, v []float64, sums *stretches, penalty float64) []Chang
 			to = cuts[k+1]
 		}
 		gain := sums.cost(from, to) - sums.cost(from, at) - sums.cost(at, to)
-		out = append(out, Changepoint{Index: at, Before: medianOf(v[from:at]), After: medianOf(v[at:to]), Gain: gain / penalty})
+		out = append(out, Changepoint{Index: at, Before: model.Median(v[from:at]), After: model.Median(v[at:to]), Gain: gain / penalty})
 		from = at
 	}
 	return out
@@ -104,10 +104,10 @@ func clipOutliers(v []float64) []float64 {
 	const half = 3
 	middles, off := make([]float64, len(v)), make([]float64, len(v))
 	for i := range v {
-		middles[i] = medianOf(v[max(0, i-half):min(len(v), i+half+1)])
+		middles[i] = model.Median(v[max(0, i-half):min(len(v), i+half+1)])
 		off[i] = math.Abs(v[i] - middles[i])
 	}
-	edge := changeClip * 1.4826 * medianOf(off)
+	edge := changeClip * 1.4826 * model.Median(off)
 	out := make([]float64, len(v))
 	for i, x := range v {
 		out[i] = math.Min(middles[i]+edge, math.Max(middles[i]-edge, x))
@@ -132,7 +132,7 @@ func longRunVariance(v []float64) float64 {
 		size[i] = math.Abs(x)
 	}
 	slices.Sort(size)
-	edge := math.Max(5*Quantile(size, 0.5), Quantile(size, 0.95))
+	edge := math.Max(5*model.Quantile(size, 0.5), model.Quantile(size, 0.95))
 	square, cross, n, pairs := 0.0, 0.0, 0.0, 0.0
 	for i, x := range d {
 		if math.Abs(x) > edge {
@@ -164,19 +164,12 @@ func blockMeans(v []float64, block int) []float64 {
 	return out
 }
 
-// medianOf leaves v as it is.
-func medianOf(v []float64) float64 {
-	s := slices.Clone(v)
-	slices.Sort(s)
-	return Quantile(s, 0.5)
-}
-
 // robustVariance returns the square of the scaled median distance from the median.
 func robustVariance(v, _ []float64) float64 {
-	middle, off := medianOf(v), make([]float64, len(v))
+	middle, off := model.Median(v), make([]float64, len(v))
 	for i, x := range v {
 		off[i] = math.Abs(x - middle)
 	}
-	d := 1.4826 * medianOf(off)
+	d := 1.4826 * model.Median(off)
 	return d * d
 }
