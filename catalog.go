@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Catalog is a set of things that a user chooses by name: policies, trace
-// formats, output forms. Each is added where it is implemented, or in one table.
+// Catalog is a set of things that a user chooses by name, such as policies, trace
+// formats and output forms. Each thing is added in its own file or in one table.
 type Catalog[T any] struct {
 	Kind    string // "policy", for errors
 	entries []Entry[T]
 }
 
-// Entry is one named thing with a line about it.
+// Entry is a named thing with its documentation.
 type Entry[T any] struct {
 	Name, Doc string
 	Value     T
 }
 
-// Add enters v under name. It panics when the name is taken: two files claim it.
+// Add adds v under a name. It panics when the name is taken.
 func (c *Catalog[T]) Add(name, doc string, v T) {
 	i, taken := c.find(name)
 	if taken {
@@ -29,8 +29,7 @@ func (c *Catalog[T]) Add(name, doc string, v T) {
 	c.entries = slices.Insert(c.entries, i, Entry[T]{name, doc, v})
 }
 
-// Get finds the thing called name; the error names the choices and, where one
-// is near, the likely one.
+// Get returns the thing of a name. The error lists the names and suggests the nearest.
 func (c *Catalog[T]) Get(name string) (T, error) {
 	if i, ok := c.find(name); ok {
 		return c.entries[i].Value, nil
@@ -40,10 +39,10 @@ func (c *Catalog[T]) Get(name string) (T, error) {
 	return none, &UnknownError{fmt.Sprintf("unknown %s %q%s have %s", c.Kind, name, cmp.Or(hint, ":"), strings.Join(c.Names(), ", "))}
 }
 
-// All gives the entries in order of name.
+// All returns the entries in order of name.
 func (c *Catalog[T]) All() []Entry[T] { return slices.Clone(c.entries) }
 
-// Names gives the names in order.
+// Names returns the names in order.
 func (c *Catalog[T]) Names() []string {
 	names := make([]string, len(c.entries))
 	for i, e := range c.entries {
@@ -58,7 +57,8 @@ func (c *Catalog[T]) find(name string) (int, bool) {
 	})
 }
 
-// UnknownError says that a name is in no catalogue: wrong usage, not bad input.
+// UnknownError is the error of a name that is in no catalogue, which is wrong usage
+// rather than bad input.
 type UnknownError struct{ Text string }
 
 func (e *UnknownError) Error() string { return e.Text }
@@ -74,8 +74,8 @@ func CheckChoice(kind, value string, choices []string) error {
 	return err
 }
 
-// Nearest is the one of names that is at most two edits (and under half its
-// length) from word, or "" (Levenshtein 1966).
+// Nearest returns the name that is closest to word, within two edits and half its
+// length, or "" (Levenshtein 1966).
 func Nearest(word string, names []string) string {
 	best, at := "", 3
 	for _, n := range names {
@@ -95,7 +95,8 @@ func DidYouMean(word string, names []string) string {
 	return ""
 }
 
-// distance counts the edits between two words, 64 where one is longer than that.
+// distance returns the number of edits between two words, 64 when one is longer than
+// that.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Measure is what a series says of a job log.
+// Measure is what a series measures of a job log.
 type Measure uint8
 
 // The measures. LatentDemand is the GPUs wanted had nobody waited: each job from
@@ -30,13 +30,13 @@ var (
 	ErrTooMuchTime  = errors.New("GPU time past 2^63 thousandths of a GPU-second")
 )
 
-// defaultCells are 320 MB of sums.
+// defaultCells is 320 MB of sums.
 const defaultCells = 20_000_000
 
-// Demand sums a job log into steps for each group of jobs, exactly: GPU time is
-// counted in thousandths of a GPU-second, and only Series divides. Memory grows
-// with steps times groups, and where peaks are kept with the jobs that run at
-// one time; never with the jobs read.
+// Demand sums a job log exactly into steps of time, for each group of jobs. GPU time is
+// counted in thousandths of a GPU-second, and only Series divides. Memory grows with
+// steps times groups and, with peaks, with the jobs that run at one time, but not with
+// the jobs read.
 type Demand struct {
 	Measure  Measure
 	Step     Step
@@ -56,14 +56,14 @@ type Demand struct {
 	settled     *[2]int // what range0 gave, until the next Add
 }
 
-// levels are one group's sums, by step from Demand.base.
+// levels are the sums of one group, by step from Demand.base.
 type levels struct {
 	held  []int64 // change of the thousandths of a GPU held through whole steps from here on
 	parts []int64 // thousandths times seconds held in part of a step; arrivals: what came
 	peaks *peaks
 }
 
-// Add counts j in each of groups. CPU jobs count nowhere.
+// Add counts j in each of the groups. CPU jobs do not count.
 func (d *Demand) Add(j *Job, groups ...string) error {
 	if j.Milli() == 0 {
 		return nil
@@ -114,7 +114,7 @@ func (d *Demand) Add(j *Job, groups ...string) error {
 	return nil
 }
 
-// span is the time that j counts for, and whether the log knows it.
+// span returns the time for which j counts, and whether the log knows it.
 func (d *Demand) span(j *Job) (from, to Time, ok bool) {
 	switch d.Measure {
 	case Usage:
@@ -131,7 +131,8 @@ func (d *Demand) span(j *Job) (from, to Time, ok bool) {
 	return j.Submit, j.Submit, true
 }
 
-// count keeps the sum of all GPU time under 2^63, so that no step can overflow.
+// count adds to the sum of all GPU time and fails at 2^63, so that no step can
+// overflow.
 func (d *Demand) count(milli int64, length Time) error {
 	hi, lo := bits.Mul64(uint64(milli), uint64(length))
 	sum, carry := bits.Add64(lo, uint64(d.total), 0)
@@ -156,7 +157,7 @@ func (d *Demand) group(name string) *levels {
 	return l
 }
 
-// reach makes steps for the time from from to to.
+// reach makes the steps for a time.
 func (d *Demand) reach(from, to Time, more int) error {
 	most := d.MaxCells
 	if most == 0 {
@@ -196,7 +197,7 @@ func (d *Demand) prepend(n int) {
 	}
 }
 
-// index is the place of the step that holds t.
+// index returns the index of the step that holds t.
 func (d *Demand) index(t Time) int {
 	if d.Step.Days == 0 && d.Step.Months == 0 {
 		return int(t-d.edges[0]) / int(d.Step.Seconds)
@@ -208,7 +209,7 @@ func (d *Demand) index(t Time) int {
 	return i
 }
 
-// put adds milli thousandths of a GPU from one instant to another.
+// put adds milli thousandths of a GPU over a time.
 func (d *Demand) put(l *levels, from, to Time, milli int64) {
 	a, b := d.index(from), d.index(to)
 	if a == b {
@@ -221,14 +222,14 @@ func (d *Demand) put(l *levels, from, to Time, milli int64) {
 	l.held[b] -= milli
 }
 
-// Names gives the groups, sorted.
+// Names returns the groups in order.
 func (d *Demand) Names() []string {
 	out := slices.Clone(d.names)
 	slices.Sort(out)
 	return out
 }
 
-// Grid gives the steps: step 0 is the first value of each series.
+// Grid returns the steps. Step 0 is the first value of each series.
 func (d *Demand) Grid() Grid {
 	g := d.grid
 	if len(d.edges) > 0 {
@@ -238,8 +239,7 @@ func (d *Demand) Grid() Grid {
 	return g
 }
 
-// range0 is the part of the steps that holds something: from the first submit
-// to the last end.
+// range0 returns the steps from the first submission to the last end.
 func (d *Demand) range0() (from, to int) {
 	if d.settled == nil {
 		from, to = d.findRange()
@@ -264,8 +264,8 @@ func (d *Demand) findRange() (from, to int) {
 	return from, to
 }
 
-// Work gives the GPU time in each step for one group, and its sum: exact. With
-// Arrivals it is a count of jobs.
+// Work returns the exact GPU time of one group in each step, and its sum. With Arrivals
+// it counts jobs.
 func (d *Demand) Work(name string) (steps []GPUTime, sum GPUTime) {
 	if len(d.edges) == 0 {
 		return nil, 0
@@ -285,9 +285,9 @@ func (d *Demand) Work(name string) (steps []GPUTime, sum GPUTime) {
 	return steps, sum
 }
 
-// WholeSteps gives the values, counted from the first, that the log covers in full:
-// a step that begins before the first submit or ends after the last knows only
-// part of its jobs, unless no more than a twentieth of it is missing.
+// WholeSteps returns the range of values that the log covers in full. A step that
+// begins before the first submission or ends after the last lacks jobs, but counts as
+// full when at most a twentieth of it is missing.
 func (d *Demand) WholeSteps() (from, to int) {
 	if len(d.edges) == 0 {
 		return 0, 0
@@ -304,8 +304,8 @@ func (d *Demand) WholeSteps() (from, to int) {
 	return first - base, max(last, first) - base
 }
 
-// Series gives one group's series over all steps from the first submit to the
-// last end: GPUs as the mean (or, with Peaks, the highest level) of each step.
+// Series returns the series of one group over all steps: the mean of GPUs in each step,
+// or with Peaks the highest level.
 func (d *Demand) Series(name string) Series {
 	out := Series{Name: name, Unit: "GPUs", Start: d.Grid().Origin, Step: d.Step.Length()}
 	if len(d.edges) == 0 {

@@ -2,9 +2,9 @@ package capcli
 
 import "container/heap"
 
-// peaks finds the highest level within each step by playing the changes of the
-// level in order of time. A job's changes lie at or after its submit, so when a
-// job comes all changes before its submit are known.
+// peaks finds the highest level in each step from the changes of the level in order of
+// time. A job changes the level at or after its submission, so when a job comes, all
+// changes before its submission are known.
 type peaks struct {
 	d       *Demand
 	changes changeHeap
@@ -33,7 +33,7 @@ func (h *changeHeap) Pop() any {
 	return last
 }
 
-// peak gives l's peaks.
+// peak returns l's peaks.
 func (l *levels) peak(d *Demand) *peaks {
 	if l.peaks == nil {
 		l.peaks = &peaks{d: d, base: d.base}
@@ -47,7 +47,7 @@ func (p *peaks) add(submit, from, to Time, milli int64) {
 	heap.Push(&p.changes, change{to, -milli})
 }
 
-// play makes the changes before now.
+// play applies the changes before now.
 func (p *peaks) play(now Time) {
 	for len(p.changes) > 0 && p.changes[0].at < now {
 		c := heap.Pop(&p.changes).(change)
@@ -58,7 +58,7 @@ func (p *peaks) play(now Time) {
 	}
 }
 
-// hold says that the level held from one instant to another.
+// hold records that the level held over a time.
 func (p *peaks) hold(from, to Time) {
 	for i := p.d.index(from); i < len(p.d.edges)-1 && p.d.edges[i] < to; i++ {
 		at := i + p.d.base - p.base
@@ -69,7 +69,8 @@ func (p *peaks) hold(from, to Time) {
 	}
 }
 
-// finish plays what is left and gives the highest levels of the first n steps.
+// finish applies the remaining changes and returns the highest levels of the first n
+// steps.
 func (p *peaks) finish(n int) []int64 {
 	p.play(1<<63 - 1)
 	out := make([]int64, n)

@@ -10,7 +10,7 @@
 //	scenarios ─── Config ──▶
 //
 // Start reading at job.go, then simulate/doc.go, which says in what order
-// things happen at one instant, then any simulate/policy_*.go.
+// things happen at one instant, then any file of simulate/policy.
 //
 // Time is integer (whole seconds), money is integer (millionths of a dollar),
 // GPU time is integer (thousandths of a GPU-second, for shared GPUs), so sums

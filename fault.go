@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// InputError says that input was read and refused, and where: the file, the
-// line and field, what was wrong (expected and found), and what to do.
+// InputError is the error of input that was read and refused. It says where, what was
+// wrong (expected and found), and what to do.
 type InputError struct {
 	File  string
 	Line  int    // from 1; 0 is not known
@@ -31,11 +31,11 @@ func (e *InputError) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// RequestError says that a question cannot be answered as it was asked: which field of
-// the request is wrong, what it wants and what was found, and what to do.
+// RequestError is the error of a question that cannot be answered as asked. It says
+// which field is wrong, what the field wants, what was found, and what to do.
 type RequestError struct {
 	Field string // the field, by the name that its flag has: "level"; "" is the request as a whole
 	Text  string // "wants percents between 0 and 100, found 120"; it may begin with a colon
@@ -49,13 +49,13 @@ func (e *RequestError) Error() string {
 	return e.Field + " " + e.Text
 }
 
-// AccountingError says that sums which must be equal are not: a bug. Nothing may be
-// written after it.
+// AccountingError says that sums differ which must be equal, which is a bug. Nothing
+// may be written after it.
 type AccountingError struct{ Err error }
 
 func (e *AccountingError) Error() string { return "the accounts do not balance: " + e.Err.Error() }
 
-// Unwrap gives the sums.
+// Unwrap returns the sums.
 func (e *AccountingError) Unwrap() error { return e.Err }
 
 // Quoted returns a text from outside in quotes, at most 60 characters of it.
@@ -66,7 +66,7 @@ func Quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// ShellWord returns s quoted for a shell, where the shell would take it apart.
+// ShellWord returns s, quoted for a shell where that is necessary.
 func ShellWord(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;~#") {
 		return s

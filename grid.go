@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Step is the distance between the values of a series: a fixed length of time,
-// or whole days or months of a calendar, which are not all equally long. At
-// most one of the three is set.
+// Step is the distance between values of a series: a fixed length of time, or whole
+// days or months of a calendar, which differ in length. At most one of the fields is
+// set.
 type Step struct {
 	Seconds Seconds
 	Days    int
 	Months  int
 }
 
-// maxStep keeps a step within what a series of a cluster may have.
+// maxStep is the longest step.
 const maxStep = 100 * 366 * Day
 
 // ParseStep reads "1h", "15m", "1d", "1w", "1mo", "1q" or "1y". Days, weeks and
@@ -52,7 +52,7 @@ func ParseStep(text string) (Step, error) {
 	return Step{Seconds: n}, nil
 }
 
-// Length is how long s is: of calendar steps the usual length.
+// Length returns the length of s, of a calendar step its usual length.
 func (s Step) Length() Seconds {
 	switch {
 	case s.Months > 0:
@@ -63,7 +63,7 @@ func (s Step) Length() Seconds {
 	return s.Seconds
 }
 
-// String gives s as ParseStep reads it.
+// String returns s as ParseStep reads it.
 func (s Step) String() string {
 	in := func(n int, units ...any) string {
 		for i := 0; i < len(units); i += 2 {
@@ -82,9 +82,9 @@ func (s Step) String() string {
 	return in(int(s.Seconds), "d", 86400, "h", 3600, "m", 60, "s", 1)
 }
 
-// Grid cuts time into steps: step i reaches from At(i) to At(i+1). Steps of
-// days and months begin at one time of day in Zone, so that a day in which the
-// clocks change is an hour shorter or longer.
+// Grid divides time into steps: step i goes from At(i) to At(i+1). Steps of days and
+// months begin at the same time of day in Zone, so a day with a clock change is an hour
+// shorter or longer.
 type Grid struct {
 	Origin   Time
 	Step     Step
@@ -92,9 +92,9 @@ type Grid struct {
 	MonthEnd bool           // steps of months begin on the last day of the month
 }
 
-// Grid gives the grid that holds first in its step 0 and begins where people
-// expect it: fixed steps are counted from midnight, days begin at midnight,
-// weeks on Monday, months on the first and years in January.
+// Grid returns the grid whose step 0 holds first, with the usual origin: fixed steps
+// count from midnight, days begin at midnight, weeks on Monday, months on the first and
+// years in January.
 func (s Step) Grid(first Time, zone *time.Location) Grid {
 	g := Grid{Step: s, Zone: zone}
 	t := time.Unix(int64(first), 0).In(g.zone())
@@ -123,7 +123,7 @@ func (g Grid) zone() *time.Location {
 	return g.Zone
 }
 
-// At is the instant at which step i begins; i may be negative.
+// At returns the time at which step i begins. i may be negative.
 func (g Grid) At(i int) Time {
 	if g.Step.Days == 0 && g.Step.Months == 0 {
 		return g.Origin + Time(int64(i)*int64(g.Step.Seconds))
@@ -141,7 +141,7 @@ func (g Grid) At(i int) Time {
 	return TimeOf(time.Date(y, month, d, t.Hour(), t.Minute(), t.Second(), 0, g.zone()))
 }
 
-// Index is the step that holds t: At(Index(t)) <= t < At(Index(t)+1).
+// Index returns the step that holds t: At(Index(t)) <= t < At(Index(t)+1).
 func (g Grid) Index(t Time) int {
 	gap, size := int64(t-g.Origin), int64(g.Step.Length())
 	i := int(gap / size)

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Job is one request for GPUs, as a log told it or a generator made it. It is
-// a gang: it holds all of its GPUs at once or none.
+// Job is a request for GPUs, from a log or from a generator. It is a gang: it holds all
+// of its GPUs at once or none.
 type Job struct {
 	ID        string
 	Tenant    string // who pays: user, team or account
@@ -27,7 +27,7 @@ type Job struct {
 	Deadline  Time    // NoTime is none
 }
 
-// Milli is the GPU capacity that j holds, in thousandths of a GPU.
+// Milli returns the GPU capacity that j holds, in thousandths of a GPU.
 func (j *Job) Milli() int64 {
 	if j.GPUMilli > 0 {
 		return int64(j.GPUMilli) * int64(j.GPUs)
@@ -35,11 +35,11 @@ func (j *Job) Milli() int64 {
 	return int64(j.GPUs) * 1000
 }
 
-// Work is j's GPUs times its run time.
+// Work returns j's GPUs times its run time.
 func (j *Job) Work() GPUTime { return GPUTime(j.Milli() * int64(j.Run)) }
 
-// Estimate is how long a scheduler may believe that j runs: its limit, and
-// where no limit is known its true length.
+// Estimate returns the run time that a scheduler assumes: the limit, or the true run
+// time when there is no limit.
 func (j *Job) Estimate() Seconds {
 	if j.Limit > 0 {
 		return j.Limit
@@ -50,8 +50,8 @@ func (j *Job) Estimate() Seconds {
 // Jobs is a stream of jobs in order of Submit. An error ends it.
 type Jobs = iter.Seq2[Job, error]
 
-// WatchJobs returns jobs, ended with the cause of ctx soon after ctx ends. It calls
-// progress now and then with how many there were.
+// WatchJobs returns jobs. When ctx ends, the stream soon ends with the cause of ctx.
+// Now and then it calls progress with the number of jobs so far.
 func WatchJobs(ctx context.Context, jobs Jobs, progress func(n int64)) Jobs {
 	return func(yield func(Job, error) bool) {
 		var n int64

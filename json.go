@@ -13,10 +13,10 @@ import (
 // when not known), GPU time is a number of GPU-hours and a length of time is a
 // whole number of seconds, which is what Seconds gives by itself.
 
-// Figure is a number that may not be known: NaN and the infinities are null in JSON.
+// Figure is a number that may be unknown: NaN and the infinities are null in JSON.
 type Figure float64
 
-// MarshalJSON gives null for a figure that is not known.
+// MarshalJSON returns null for a figure that is not known.
 func (f Figure) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
 		return []byte("null"), nil
@@ -24,7 +24,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// MarshalJSON gives u as an exact decimal string: "1695168.00".
+// MarshalJSON returns u as an exact decimal string: "1695168.00".
 func (u USD) MarshalJSON() ([]byte, error) { return []byte(`"` + u.Decimal() + `"`), nil }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -42,7 +42,7 @@ func (u *USD) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MarshalJSON gives t in RFC 3339, or null for NoTime.
+// MarshalJSON returns t in RFC 3339, or null for NoTime.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if !t.IsKnown() {
 		return []byte("null"), nil
@@ -64,7 +64,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON gives t in GPU-hours, in the fewest digits that tell it apart.
+// MarshalJSON returns t in GPU-hours, in the fewest digits that identify it.
 func (t GPUTime) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, t.Hours(), 'f', -1, 64), nil
 }

@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// EachParallel calls do for 0 to n-1 on all cores and returns when all calls have.
-// The error is that of the first in order that failed; after a failure or the end of
-// ctx, whose error it then returns, it begins no more. It raises again a panic of do.
+// EachParallel calls do for 0 to n-1 on all cores and returns when all calls have
+// returned. After a failure or the end of ctx it makes no further calls. It returns the
+// error of the first failed call in order, or the error of ctx. It panics again when do
+// panics.
 func EachParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -60,11 +61,11 @@ func EachParallel(ctx context.Context, n int, do func(ctx context.Context, i int
 	return ctx.Err()
 }
 
-// MapParallel calls do for each item on all cores and returns the results in the
-// order of the items. The first item that fails decides the error, so that neither
-// results nor errors depend on the number of cores. It calls done, which may be nil,
-// with the number of items that are finished. It returns the cause of ctx as soon as
-// ctx ends, without a wait for what is under way, and raises again a panic of do.
+// MapParallel calls do for each item on all cores and returns the results in the order
+// of the items. The first failed item in order decides the error, so results and errors
+// do not depend on the number of cores. done, which may be nil, receives the number of
+// finished items. MapParallel returns the cause of ctx as soon as ctx ends, without
+// waiting for running calls, and panics again when do panics.
 func MapParallel[T, R any](ctx context.Context, items []T, done func(n int), do func(context.Context, T) (R, error)) ([]R, error) {
 	out := make([]R, len(items))
 	finished, ended := make(chan struct{}, len(items)), make(chan error, 1)

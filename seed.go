@@ -5,22 +5,21 @@ import (
 	"math/rand/v2"
 )
 
-// Seed is where all chance in a run comes from.
+// Seed is the source of all random numbers of a run.
 type Seed uint64
 
-// Stream is the chance for one use, named "arrivals" or "failures/base". Uses
-// do not disturb each other: adding a draw to one never moves another, so two
-// plans under one seed meet the same jobs and the same failures (common random
-// numbers). The generator is PCG-DXSM (O'Neill 2014) seeded with the seed and
-// the FNV-1a hash of the name.
+// Stream returns the random numbers for one use, such as "arrivals" or "failures/base".
+// Uses are independent: a further draw of one changes no other, so two plans with one
+// seed have the same jobs and the same failures (common random numbers). The generator
+// is PCG-DXSM (O'Neill 2014), seeded with the seed and the FNV-1a hash of the name.
 func (s Seed) Stream(use string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(use)) // a hash never fails
 	return rand.New(rand.NewPCG(uint64(s), h.Sum64()))
 }
 
-// Child is the seed of the i-th replication: splitmix64 (Steele et al. 2014)
-// of the seed, so that neighbouring seeds share no replication. Child(0) is s.
+// Child returns the seed of the i-th replication: splitmix64 (Steele et al. 2014) of
+// the seed, so that neighbouring seeds share no replication. Child(0) is s.
 func (s Seed) Child(i int) Seed {
 	if i == 0 {
 		return s

@@ -2,7 +2,7 @@ package capcli
 
 import "math"
 
-// Series is figures at regular times. A missing value is NaN.
+// Series is figures at regular times. NaN is a missing value.
 type Series struct {
 	Name   string
 	Unit   string // "GPUs"; "" where there is none
@@ -11,7 +11,7 @@ type Series struct {
 	Values []float64
 }
 
-// Missing counts the values that are not there.
+// Missing returns the number of missing values.
 func (s *Series) Missing() int {
 	n := 0
 	for _, v := range s.Values {
@@ -22,7 +22,7 @@ func (s *Series) Missing() int {
 	return n
 }
 
-// At is the instant of value i; it may lie beyond the end.
+// At returns the time of value i, which may lie beyond the end.
 func (s *Series) At(i int) Time {
 	if !s.Start.IsKnown() {
 		return NoTime

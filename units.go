@@ -15,19 +15,19 @@ import (
 // Time is an instant: whole seconds since 1970-01-01 UTC.
 type Time int64
 
-// NoTime marks an instant that is not known or has not come.
+// NoTime is a time that is not known or has not come.
 const NoTime Time = math.MinInt64
 
-// IsKnown tells whether t is an instant at all.
+// IsKnown reports whether t is not NoTime.
 func (t Time) IsKnown() bool { return t != NoTime }
 
-// Std gives t as the standard library's time, in UTC.
+// Std returns t as a time of the standard library, in UTC.
 func (t Time) Std() time.Time { return time.Unix(int64(t), 0).UTC() }
 
-// Date is the day of t in UTC: 2027-01-31.
+// Date returns the day of t in UTC: 2027-01-31.
 func (t Time) Date() string { return t.Std().Format(time.DateOnly) }
 
-// String gives t in RFC 3339, or "" for NoTime.
+// String returns t in RFC 3339, or "" for NoTime.
 func (t Time) String() string {
 	if !t.IsKnown() {
 		return ""
@@ -35,11 +35,11 @@ func (t Time) String() string {
 	return t.Std().Format(time.RFC3339)
 }
 
-// TimeOf rounds a standard time down to the second.
+// TimeOf returns a standard time, rounded down to the second.
 func TimeOf(t time.Time) Time { return Time(t.Unix()) }
 
-// ParseTime reads a date or a time, in zone where the text names none; nil is UTC. A
-// date is its first second, or its last where end is set.
+// ParseTime reads a date or a time. A text without a zone is in zone; nil is UTC. A
+// date is its first second, or with end its last.
 func ParseTime(text string, zone *time.Location, end bool) (Time, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -62,20 +62,20 @@ func ParseTime(text string, zone *time.Location, end bool) (Time, error) {
 	return TimeOf(t), nil
 }
 
-// Seconds is a length of time, or an instant counted from a run's start.
+// Seconds is a length of time, or a time since a run's start.
 type Seconds int64
 
-// Lengths of time that come up often.
+// Common lengths of time.
 const (
 	Minute Seconds = 60
 	Hour   Seconds = 3600
 	Day    Seconds = 86400
 )
 
-// Hours gives s as hours.
+// Hours returns s in hours.
 func (s Seconds) Hours() float64 { return float64(s) / 3600 }
 
-// String gives s for people: "45 s", "22 min", "1h34m", "3d04h".
+// String returns s for people: "45 s", "22 min", "1h34m", "3d04h".
 func (s Seconds) String() string {
 	if s < 0 {
 		return "-" + (-s).String()
@@ -94,8 +94,8 @@ func (s Seconds) String() string {
 	return fmt.Sprintf("%dd%02dh", s/Day, s%Day/Hour)
 }
 
-// ParseSeconds reads a length of time: "90s", "30m", "1h30m", "2d", "6mo" is
-// not one (a month has no fixed length), a bare integer is seconds.
+// ParseSeconds reads a length of time: "90s", "30m", "1h30m", "2d". An integer is
+// seconds. "6mo" is refused, since months differ in length.
 func ParseSeconds(text string) (Seconds, error) {
 	s := strings.TrimSpace(text)
 	if s == "" {
@@ -116,7 +116,7 @@ func ParseSeconds(text string) (Seconds, error) {
 	return Seconds(total), nil
 }
 
-// cutUnit takes one number and its unit off the front of s.
+// cutUnit cuts a number and its unit off the front of s.
 func cutUnit(s string) (n, unit int64, rest string, ok bool) {
 	i := 0
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
@@ -134,23 +134,23 @@ func cutUnit(s string) (n, unit int64, rest string, ok bool) {
 	return n, unit, s[i+1:], ok
 }
 
-// GPUTime is GPU time held: thousandths of a GPU-second, so that a quarter of
-// a shared GPU is exact. 100,000 GPUs for fifty years stay under 2^63.
+// GPUTime is GPU time in thousandths of a GPU-second, so that a quarter of a shared GPU
+// is exact. 100,000 GPUs for fifty years stay under 2^63.
 type GPUTime int64
 
 // GPUSecond is one whole GPU for one second.
 const GPUSecond GPUTime = 1000
 
-// Hours gives t in GPU-hours.
+// Hours returns t in GPU-hours.
 func (t GPUTime) Hours() float64 { return float64(t) / (1000 * 3600) }
 
-// USD is money: millionths of a dollar.
+// USD is money in millionths of a dollar.
 type USD int64
 
 // Dollar is one dollar.
 const Dollar USD = 1_000_000
 
-// Float gives u in dollars, for ratios and charts, never for sums.
+// Float returns u in dollars, for ratios and charts, never for sums.
 func (u USD) Float() float64 { return float64(u) / 1e6 }
 
 // USDOf rounds dollars to the millionth, halves away from zero.
@@ -161,7 +161,7 @@ func USDOf(dollars float64) USD {
 	return USD(dollars*1e6 + 0.5)
 }
 
-// String gives u in dollars and whole cents, "$1,695,168.00"; Decimal is exact.
+// String returns u in dollars and whole cents, "$1,695,168.00". Decimal is exact.
 func (u USD) String() string {
 	if u < 0 {
 		return "-" + (-u).String()
@@ -170,8 +170,7 @@ func (u USD) String() string {
 	return "$" + Grouped(int64(cents/100)) + fmt.Sprintf(".%02d", cents%100)
 }
 
-// Decimal gives u exactly as a decimal string with at least two and at most
-// six places: "25.20", "0.000001".
+// Decimal returns u exactly, as a decimal with two to six places: "25.20", "0.000001".
 func (u USD) Decimal() string {
 	sign := ""
 	if u < 0 {
@@ -193,7 +192,7 @@ func Grouped(n int64) string {
 	return s
 }
 
-// Plural returns word, with an s where n is not one.
+// Plural returns word, with an s unless n is one.
 func Plural(n int64, word string) string {
 	if n == 1 {
 		return word
@@ -201,7 +200,7 @@ func Plural(n int64, word string) string {
 	return word + "s"
 }
 
-// Abridge returns list, shortened to its first n and a word on how many more there are.
+// Abridge returns list, shortened to its first n and a note of how many more there are.
 func Abridge(list []string, n int) []string {
 	if len(list) > n {
 		return append(append([]string(nil), list[:n]...), fmt.Sprintf("and %d more", len(list)-n))
@@ -209,8 +208,8 @@ func Abridge(list []string, n int) []string {
 	return list
 }
 
-// CutMagnitude cuts k, M or B off the end of a number and returns what it multiplies
-// the rest by: a thousand, a million or a billion, and 1 where there is none.
+// CutMagnitude cuts k, M or B off the end of a number. times is a thousand, a million
+// or a billion, and 1 when there is none.
 func CutMagnitude(s string) (rest string, times int64) {
 	if s == "" {
 		return "", 1
@@ -256,15 +255,15 @@ func ParseUSD(text string) (USD, error) {
 	return USD(n)*Dollar + USD(f), nil
 }
 
-// Rate is a price: millionths of a dollar for one GPU for one hour.
+// Rate is the price of one GPU for one hour, in millionths of a dollar.
 type Rate = USD
 
-// ErrOverflow says that an amount went past 2^63 millionths of a dollar.
+// ErrOverflow says that an amount exceeds 2^63 millionths of a dollar.
 var ErrOverflow = errors.New("money overflow: an amount is over 9.2 trillion dollars")
 
-// Cost is what t GPU time costs at rate r, rounded half up to the millionth.
-// The product is taken in 128 bits. It panics with ErrOverflow when the result
-// does not fit, for then a limit on the input was missing.
+// Cost returns the cost of t GPU time at rate r, rounded half up to the millionth. It
+// panics with ErrOverflow when the result does not fit, because a limit on the input
+// was missing. The product has 128 bits.
 func Cost(r Rate, t GPUTime) USD {
 	if r < 0 || t < 0 {
 		panic(fmt.Errorf("cost of %d GPU time at rate %d: neither may be negative", t, r))
@@ -283,9 +282,9 @@ func Cost(r Rate, t GPUTime) USD {
 	return USD(q)
 }
 
-// Split shares total among weights in proportion, to the millionth, by the
-// largest-remainder method (Hamilton's; ties to the earlier weight), so the
-// shares always sum to total. All weights zero: everything goes to the first.
+// Split divides total among weights in proportion, to the millionth, by the
+// largest-remainder method (Hamilton's; ties to the earlier weight). The shares always
+// sum to total. When all weights are zero, the first gets everything.
 func Split(total USD, weights []int64) []USD {
 	out := make([]USD, len(weights))
 	if len(weights) == 0 {

@@ -15,8 +15,8 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Capacity is one pool of GPUs as the file states it: counted (GPUs), by nodes
-// (Nodes times GPUsPerNode), or from a file of nodes (NodesFile).
+// Capacity is one pool of GPUs in a scenario. Its size is a number of GPUs (GPUs), of
+// nodes (Nodes and GPUsPerNode), or a file of nodes (NodesFile).
 type Capacity struct {
 	Name        string // its kind and a number where the file states none
 	Kind        simulate.Terms
@@ -45,21 +45,21 @@ type Capacity struct {
 	Trace       *Availability
 }
 
-// When is an instant of a run: a date, or a time since the start. The zero
-// value is not given.
+// When is a time of a run: a date, or a time since the start. The zero value is not
+// given.
 type When struct {
 	Given bool
 	Date  capcli.Time // NoTime when After counts
 	After capcli.Seconds
 }
 
-// Failures are breakdowns of nodes, at random.
+// Failures are random breakdowns of nodes.
 type Failures struct{ MTBF, Repair capcli.Seconds }
 
 // Hazard is the random loss and return of spot nodes.
 type Hazard struct{ MeanUp, MeanDown, Notice capcli.Seconds }
 
-// Availability is a recorded trace of how many nodes could be had.
+// Availability is a recorded history of available nodes.
 type Availability struct {
 	File           string
 	Polarity       string // available or preempted: what its numbers count
@@ -133,7 +133,7 @@ func capacities(dst *[]Capacity) strict.Reader {
 	}
 }
 
-// nameRest names the pools that have no name: owned, owned2 …
+// nameRest names the pools without a name after their kind: owned, owned2 …
 func nameRest(pools []Capacity, taken map[string]int) {
 	used := map[string]int{}
 	for i := range pools {
@@ -150,7 +150,7 @@ func nameRest(pools []Capacity, taken map[string]int) {
 	}
 }
 
-// kind reads the terms.
+// kind reads the terms or the product of a pool.
 func kind(c *Capacity) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
@@ -248,8 +248,8 @@ var availabilitySection = strict.Section[Availability]{Name: "availability", Nee
 	}
 }}
 
-// measure reads a number of least to most and keeps it times unit, rounded: CPUs in
-// thousandths, GiB in MiB.
+// measure reads a number of least to most. It stores the number times unit, rounded:
+// CPUs in thousandths, GiB in MiB.
 func measure(dst *int64, unit, least, most float64) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		v := math.NaN()

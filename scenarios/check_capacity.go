@@ -9,7 +9,7 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// check checks one pool's fields against each other.
+// check checks the fields of one pool together.
 func (c *Capacity) check(o *strict.Object) {
 	if !o.Has("kind") {
 		o.FaultMissing("kind", "kind is missing: owned, reserved, on_demand or spot")
@@ -37,7 +37,7 @@ func (c *Capacity) check(o *strict.Object) {
 	}
 }
 
-// checkPrice tells a price of 0 that is meant from one that is not.
+// checkPrice refuses a price of 0 without free: true.
 func (c *Capacity) checkPrice(o *strict.Object) {
 	switch {
 	case c.Free && c.Price.Rate > 0:
@@ -58,7 +58,7 @@ func (c *Capacity) checkPrice(o *strict.Object) {
 	}
 }
 
-// checkSize sees that the size is stated once, in one of the three ways.
+// checkSize checks that the size is given once, in one of three ways.
 func (c *Capacity) checkSize(o *strict.Object) {
 	count := "gpus"
 	if o.Has("max_gpus") {
@@ -112,7 +112,7 @@ func (c *Capacity) checkNodes(o *strict.Object) {
 	}
 }
 
-// checkSupply sees that nodes which come and go are nodes.
+// checkSupply checks that only pools with nodes have failures, a hazard or a history.
 func (c *Capacity) checkSupply(o *strict.Object) {
 	have := slices.DeleteFunc([]string{"failures", "hazard", "availability"}, func(name string) bool { return !o.Has(name) })
 	if len(have) == 0 {
@@ -145,7 +145,7 @@ func (s *Scenario) checkCapacity(o *strict.Object) {
 	}
 }
 
-// checkDates sees that a date has a period that it can be counted from.
+// checkDates checks that dates have a period to count from and lie in it.
 func (s *Scenario) checkDates(d *strict.Decoder, c *Capacity, n *yaml.Node) {
 	for _, name := range []string{"from", "until"} {
 		w, at := c.From, strict.Child(n, name)
@@ -162,7 +162,7 @@ func (s *Scenario) checkDates(d *strict.Decoder, c *Capacity, n *yaml.Node) {
 	}
 }
 
-// offset gives an instant in seconds since the start; dates before it are 0.
+// offset returns the time in seconds since the start, 0 for dates before it.
 func (w When) offset(start capcli.Time) capcli.Seconds {
 	if w.Date.IsKnown() && w.Given {
 		return max(0, capcli.Seconds(w.Date-start))
@@ -170,7 +170,7 @@ func (w When) offset(start capcli.Time) capcli.Seconds {
 	return w.After
 }
 
-// Committed is the number of GPUs that are paid for whether used or not.
+// Committed returns the number of GPUs that are paid for whether used or not.
 func (s *Scenario) Committed() int {
 	total := 0
 	for i := range s.Capacity {
@@ -181,7 +181,7 @@ func (s *Scenario) Committed() int {
 	return total
 }
 
-// Counted tells whether no pool has nodes of its own.
+// Counted reports whether no pool has nodes.
 func (s *Scenario) Counted() bool {
 	return !slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Nodes > 0 || c.NodesFile != "" })
 }

@@ -13,8 +13,8 @@ import (
 	"capcli/simulate/billing"
 )
 
-// discounts reads the commitments of a scenario that bring no capacity but make
-// on-demand use cheaper. What brings capacity is a pool.
+// discounts reads the commitments of a scenario that make on-demand use cheaper.
+// Commitments that bring capacity are pools.
 func discounts(s *Scenario) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var p Portfolio
@@ -32,8 +32,8 @@ func discounts(s *Scenario) strict.Reader {
 	}
 }
 
-// checkDiscount refuses what a scenario has pools for, and scopes that its
-// pools do not tell apart.
+// checkDiscount refuses products that are pools, and scopes that the pools cannot
+// distinguish.
 func checkDiscount(d *strict.Decoder, c *billing.Commitment, n *yaml.Node) {
 	if billing.BringsCapacity(c.Product) {
 		d.Fault(valueOf(n, "product"), "%s brings capacity; write it under capacity, as a pool of kind %s", c.Product.Name(), kindOfProduct(c.Product.Name()))
@@ -55,7 +55,7 @@ func checkDiscount(d *strict.Decoder, c *billing.Commitment, n *yaml.Node) {
 	}
 }
 
-// valueOf is the value of a field, or the section where it has none.
+// valueOf returns the value of a field, or the section when it lacks the field.
 func valueOf(n *yaml.Node, field string) *yaml.Node {
 	if v := strict.Child(n, field); v != nil {
 		return v
@@ -63,7 +63,7 @@ func valueOf(n *yaml.Node, field string) *yaml.Node {
 	return n
 }
 
-// kindOfProduct is the kind of pool that a product is.
+// kindOfProduct returns the kind of pool for a product.
 func kindOfProduct(product string) string {
 	if product == "reserved_capacity" {
 		return "reserved"
@@ -71,7 +71,7 @@ func kindOfProduct(product string) string {
 	return product
 }
 
-// ratesOf are the rates of a plan; none for other products.
+// ratesOf returns the rates of a plan, nothing for other products.
 func ratesOf(p billing.Product) []billing.PlanRate {
 	if rated, is := p.(billing.Rated); is {
 		return rated.PlanRates()
@@ -106,7 +106,7 @@ func (s *Scenario) checkDiscounts(o *strict.Object) {
 	}
 }
 
-// discounted tells whether some pool's use is in a commitment's scope.
+// discounted reports whether the use of some pool is in a commitment's scope.
 func (s *Scenario) discounted(c *billing.Commitment) bool {
 	return slices.ContainsFunc(s.Capacity, func(p Capacity) bool {
 		rates := ratesOf(c.Product)
@@ -115,22 +115,21 @@ func (s *Scenario) discounted(c *billing.Commitment) bool {
 	})
 }
 
-// mayHold tells whether the pool may have GPUs of a model; "" is any.
+// mayHold reports whether the pool may have GPUs of a model. "" is any model.
 func (c *Capacity) mayHold(model string) bool {
 	return model == "" || c.NodesFile != "" || strings.EqualFold(model, c.GPUModel)
 }
 
-// metered tells whether a pool costs the on-demand price, so that discounts
-// apply to it.
+// metered reports whether the pool costs the on-demand price, so that discounts apply.
 func (c *Capacity) metered() bool {
 	return c.Kind == simulate.OnDemand || c.Product == "capacity_reservation"
 }
 
-// Invoice prices what a run of the scenario recorded, which ended so long after
-// its start: each pool at its rate, and on-demand use with the scenario's
-// commitments. The run must have kept its hours where there are commitments, as
-// that of Config does. It fails as billing.Price and billing.PriceUnder do, and
-// with a *capcli.InputError where a commitment is not of the run's time.
+// Invoice prices the record of a run of the scenario: each pool at its rate, and
+// on-demand use under the scenario's commitments. ended is the length of the run. With
+// commitments the record must have hours, as that of Config has. It fails like
+// billing.Price and billing.PriceUnder, and with a *capcli.InputError when a commitment
+// lies outside the run.
 func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options) (*billing.Invoice, error) {
 	rates, err := s.Rates(o)
 	if err != nil {
@@ -166,8 +165,8 @@ func (s *Scenario) Invoice(rec *simulate.Record, ended capcli.Seconds, o Options
 	return billing.PriceUnder(rec, rates, deal)
 }
 
-// discountError says in which line of the scenario a commitment is wrong that
-// only a run can tell: there is no period.
+// discountError adds the line of the scenario to a fault of a commitment that only a
+// run shows, because the scenario has no period.
 func (s *Scenario) discountError(err error) error {
 	var bad *billing.PortfolioError
 	if !errors.As(err, &bad) || bad.Index < 0 || bad.Index >= len(s.discountNodes) {
@@ -176,7 +175,7 @@ func (s *Scenario) discountError(err error) error {
 	return &capcli.InputError{File: s.File, Line: max(0, s.discountNodes[bad.Index].Line), Field: "commitments", Text: bad.Text}
 }
 
-// foldModels gives commitments whose GPU models are in small letters.
+// foldModels returns the commitments with GPU models in lower case.
 func foldModels(in []billing.Commitment) []billing.Commitment {
 	out := slices.Clone(in)
 	for i := range out {

@@ -19,17 +19,17 @@ import (
 type Options struct {
 	Seed capcli.Seed // usually the scenario's own
 	Run  int         // number of the replication; 0 is the first
-	// Open gives a file that the scenario names, plain: a path as the scenario
-	// writes it, relative to Scenario.Dir. It may be nil where none is named.
+	// Open returns a file that the scenario names, decompressed. The name is as in the
+	// scenario, relative to Scenario.Dir. Open may be nil when the scenario names no
+	// file.
 	Open func(name string) ([]byte, error)
 }
 
-// seed is where the chance of this replication comes from.
+// seed returns the seed of this replication.
 func (o Options) seed() capcli.Seed { return o.Seed.Child(o.Run) }
 
-// DefaultPlacement is the placement of a scenario that states none: count where
-// all capacity is counted, and else consolidate, which keeps a job on the
-// fewest nodes.
+// DefaultPlacement returns the placement of a scenario that names none: count when all
+// capacity is counted, else consolidate, which keeps a job on the fewest nodes.
 func (s *Scenario) DefaultPlacement() string {
 	if s.Counted() {
 		return "count"
@@ -37,19 +37,19 @@ func (s *Scenario) DefaultPlacement() string {
 	return "consolidate"
 }
 
-// PlacementName is the placement that a run uses.
+// PlacementName returns the placement of a run.
 func (s *Scenario) PlacementName() string {
 	return cmp.Or(s.Placement, s.DefaultPlacement())
 }
 
-// PolicyName is the policy that a run uses.
+// PolicyName returns the policy of a run.
 func (s *Scenario) PolicyName() string { return cmp.Or(s.Policy.Name, "fifo") }
 
-// Config is a run of the scenario with these jobs: those of Generated, or of a
-// trace. Each call gives supplies of its own, so a Config serves one run. It
-// fails with *capcli.InputError when a file that the scenario names is no good,
-// with the error of Open when it cannot be opened, and with
-// *capcli.UnknownError for a policy or placement that is in no catalogue.
+// Config returns the configuration of one run of the scenario with the jobs, which are
+// those of Generated or of a trace. Each call makes new supplies. It fails with
+// *capcli.InputError when a file that the scenario names is wrong, with the error of
+// Open when it cannot be opened, and with *capcli.UnknownError for an unknown policy or
+// placement.
 func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) {
 	files, err := s.load(o.Open) // first, for it may set prices while other runs are made
 	if err != nil {
@@ -84,8 +84,7 @@ func (s *Scenario) Config(jobs capcli.Jobs, o Options) (simulate.Config, error) 
 	}, nil
 }
 
-// Generated are the jobs that the scenario's generator makes; false where it
-// has none.
+// Generated returns the jobs of the scenario's generator, false when it has none.
 func (s *Scenario) Generated(o Options) (capcli.Jobs, bool) {
 	if s.Jobs.Generate == nil {
 		return nil, false
@@ -99,7 +98,7 @@ func (s *Scenario) Generated(o Options) (capcli.Jobs, bool) {
 	return made.Jobs(o.seed()), true
 }
 
-// Rates are the prices of the pools of Config, in their order. A pool without a
+// Rates returns the prices of the pools of Config, in their order. A pool without a
 // price has rate 0: see Unpriced.
 func (s *Scenario) Rates(o Options) ([]billing.Rate, error) {
 	files, err := s.load(o.Open)
@@ -117,9 +116,8 @@ func (s *Scenario) rates(files *files) []billing.Rate {
 	return out
 }
 
-// listPrice is the pool whose price is what a GPU-hour of c costs on demand, as
-// far as the scenario says: the on_demand pool of the same model, or the only
-// one where that names none; nil is not known.
+// listPrice returns the pool whose price is the on-demand price of c: the on_demand
+// pool of the same model, or one without a model. nil is not known.
 func (s *Scenario) listPrice(c *Capacity, model string) *Capacity {
 	if c.Kind == simulate.OnDemand {
 		return c
@@ -138,8 +136,8 @@ func (s *Scenario) listPrice(c *Capacity, model string) *Capacity {
 	return nil
 }
 
-// Unpriced are the pools without a price: what they cost is not known, so
-// neither is the total.
+// Unpriced returns the names of the pools without a price. With one of them the total
+// cost is not known.
 func (s *Scenario) Unpriced() []string {
 	var out []string
 	for i := range s.Capacity {
@@ -150,11 +148,11 @@ func (s *Scenario) Unpriced() []string {
 	return out
 }
 
-// unlimited stands for an elastic pool without a ceiling: more GPUs than any
-// cloud has had.
+// unlimited is the size of an elastic pool without a limit: more GPUs than any cloud
+// has had.
 const unlimited = maxGPUs
 
-// pools are the scenario's pools, with supplies for one run.
+// pools returns the pools of one run, with their supplies.
 func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
 	var out []simulate.Pool
 	for c, g := range s.groups(files) {
@@ -172,8 +170,8 @@ func (s *Scenario) pools(files *files, seed capcli.Seed) []simulate.Pool {
 	return out
 }
 
-// rank is c's place in the order of overflow: by the scenario's order, and
-// after that on-demand before spot.
+// rank returns c's place in the order of overflow: the scenario's order, then on-demand
+// before spot.
 func (s *Scenario) rank(c *Capacity) int {
 	if c.Kind.Committed() {
 		return 0
@@ -186,8 +184,8 @@ func (s *Scenario) rank(c *Capacity) int {
 	return len(s.Overflow.Order) + int(c.Kind)
 }
 
-// supply is how the nodes of one pool come and go in one run, nil when they
-// stay. Each pool has chance of its own, by its name.
+// supply returns how the nodes of a pool come and go in one run, nil when they all
+// stay. Each pool has a random stream of its own, by its name.
 func (c *Capacity) supply(files *files, p simulate.Pool, seed capcli.Seed, k int) simulate.Supply {
 	use := "/" + c.Name
 	if k > 0 {
@@ -206,7 +204,7 @@ func (c *Capacity) supply(files *files, p simulate.Pool, seed capcli.Seed, k int
 	return nil
 }
 
-// group is equal nodes of a pool.
+// group is the equal nodes of a pool.
 type group struct {
 	name, model string
 	nodes, gpus int
@@ -227,7 +225,7 @@ func (s *Scenario) groups(files *files) iter.Seq2[*Capacity, group] {
 	}
 }
 
-// groups are c's equal nodes: one group, or one for each kind of node in its
+// groups returns the equal nodes of c: one group, or one for each kind of node in its
 // file of nodes.
 func (c *Capacity) groups(files *files) []group {
 	if c.NodesFile != "" {

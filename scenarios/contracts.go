@@ -10,21 +10,21 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// HasContracts tells whether the scenario says more of its commitments than a
-// price for each hour: payments at the start, terms of a provider, or discounts.
+// HasContracts reports whether a commitment has more than an hourly price: payments at
+// the start, terms of a provider, or discounts.
 func (s *Scenario) HasContracts() bool {
 	return len(s.Commitments) > 0 || slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Upfront > 0 || c.Product != "" || c.Machine != nil })
 }
 
-// Committing tells whether a pool is bought for a term, or until a date, that may
-// be after a run's end.
+// Committing reports whether a pool is bought for a term or until a date, which may lie
+// after the end of a run.
 func (s *Scenario) Committing() bool {
 	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool { return c.Kind.Committed() && (c.Term != "" || c.Until.Given) })
 }
 
-// Contracts are the commitments of a scenario over a run that began at start and
-// ended so long after: its committed pools, then its discounts. A pool without
-// a term and an end lasts until the run ends. It fails with capcli.ErrOverflow.
+// Contracts returns the commitments of a scenario in a run: its committed pools, then
+// its discounts. ended is the length of the run. A pool without a term and an end lasts
+// until the run ends. It fails with capcli.ErrOverflow.
 func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Options) ([]outcome.Contract, error) {
 	rates, err := s.Rates(o)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Scenario) Contracts(rec *simulate.Record, ended capcli.Seconds, o Optio
 	return out, nil
 }
 
-// contract is a committed pool as a commitment.
+// contract returns a committed pool as a commitment.
 func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcli.Time) (k *billing.Commitment, err error) {
 	k = &billing.Commitment{ID: p.Name, Start: start + capcli.Time(p.From), End: end}
 	if c.From.Given && c.From.Date.IsKnown() {
@@ -97,7 +97,7 @@ func (c *Capacity) contract(p *simulate.Pool, rate capcli.Rate, start, end capcl
 	return k, err
 }
 
-// contractOf is a commitment in a run.
+// contractOf returns the figures of a commitment in a run.
 func contractOf(c *billing.Commitment, kind string, start, end capcli.Time) (outcome.Contract, error) {
 	k := outcome.Contract{Name: c.ID, Kind: kind, Start: c.Start, End: c.End, Upfront: c.Fees.Upfront}
 	var err error
@@ -111,8 +111,8 @@ func contractOf(c *billing.Commitment, kind string, start, end capcli.Time) (out
 	return k, err
 }
 
-// KindNames are the kinds of the pools of Config, in their order, as the
-// scenario states them.
+// KindNames returns the kinds of the pools of Config, in their order, as the scenario
+// names them.
 func (s *Scenario) KindNames(o Options) ([]string, error) {
 	files, err := s.load(o.Open)
 	if err != nil {

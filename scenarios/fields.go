@@ -85,8 +85,8 @@ func ownSetting(dst *map[string]capcli.Seconds, name string, least capcli.Second
 	}
 }
 
-// period reads "2027-01-01 to 2027-12-31", the last day included. Instants in
-// RFC 3339 serve too; then the end is the instant itself.
+// period reads "2027-01-01 to 2027-12-31", which includes the last day, or two instants
+// in RFC 3339, where the end is the second instant.
 func period(dst *Period) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		s, ok := d.ReadScalar(n, "a period such as 2027-01-01 to 2027-12-31")
@@ -129,8 +129,8 @@ func ParsePeriod(text string) (Period, error) {
 	return p, nil
 }
 
-// instant reads a day (and says that it is one) or an instant in RFC 3339 that
-// stands at an offset of n's text.
+// instant reads a day or an instant in RFC 3339 at an offset of n's text. day says that
+// it is a day.
 func instant(d *strict.Decoder, n *yaml.Node, offset int, s string) (at capcli.Time, day, ok bool) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil && t.Year() >= 1970 {
 		return capcli.TimeOf(t), true, true
@@ -142,7 +142,7 @@ func instant(d *strict.Decoder, n *yaml.Node, offset int, s string) (at capcli.T
 	return 0, false, false
 }
 
-// jobs reads a file's name or the section.
+// jobs reads the name of a file, or the section.
 func jobs(dst *Jobs) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
@@ -165,7 +165,7 @@ func jobs(dst *Jobs) strict.Reader {
 	}
 }
 
-// readPolicy reads a name or the section.
+// readPolicy reads the name of a policy, or the section.
 func readPolicy(dst *Policy) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
@@ -176,8 +176,8 @@ func readPolicy(dst *Policy) strict.Reader {
 	}
 }
 
-// queueLimits reads growing amounts of GPU time: a bare number is GPU-seconds,
-// a length of time is that of one GPU.
+// queueLimits reads increasing amounts of GPU time: a number is GPU-seconds, a length
+// of time is that of one GPU.
 func queueLimits(dst *[]capcli.GPUTime) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		d.ReadList(n, 64, "GPU-seconds", func(i int, n *yaml.Node) {
@@ -197,7 +197,7 @@ func queueLimits(dst *[]capcli.GPUTime) strict.Reader {
 	}
 }
 
-// tenants reads who pays.
+// tenants reads the tenants, each name once.
 func tenants(dst *[]simulate.Tenant) strict.Reader {
 	lines := map[string]int{}
 	section := tenantSection

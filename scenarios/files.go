@@ -17,21 +17,22 @@ import (
 	"capcli/simulate/supply"
 )
 
-// opened keeps what the files of a scenario said, so that each is read once for
-// all replications.
+// opened keeps the contents of a scenario's files, so that all replications read them
+// once.
 type opened struct {
 	lock  sync.Mutex
 	files *files
 }
 
-// files is what the files that a scenario names said.
+// files is the contents of the files that a scenario names.
 type files struct {
 	nodes        map[string][]group             // by pool
 	availability map[string]supply.Availability // by Availability.key
 	predicted    map[string]capcli.Seconds
 }
 
-// load reads the files that the scenario names, at the first call.
+// load returns the contents of the files that the scenario names. The first call reads
+// them.
 func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	s.opened.lock.Lock()
 	defer s.opened.lock.Unlock()
@@ -83,12 +84,12 @@ func (s *Scenario) load(open func(string) ([]byte, error)) (*files, error) {
 	return f, nil
 }
 
-// key tells one reading of a trace from another.
+// key identifies the reading of a file with a polarity.
 func (a *Availability) key() string { return a.Polarity + " " + a.File }
 
 var polarities = map[string]supply.Polarity{"available": supply.CountsAvailable, "preempted": supply.CountsPreempted}
 
-// inFile puts the file's name into an error about its text.
+// inFile adds the file's name to an error.
 func inFile(err error, file string) error {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
@@ -98,8 +99,8 @@ func inFile(err error, file string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// rows reads a CSV with a header and gives the wanted columns of each row, in
-// the order asked for, with its line.
+// rows reads a CSV with a header. It calls each with the wanted columns of each row, in
+// the order of columns, and the line.
 func rows(file string, b []byte, columns []string, each func(line int, cells []string) error) error {
 	r := csv.NewReader(bytes.NewReader(b))
 	r.ReuseRecord = true
@@ -146,11 +147,11 @@ func csvError(file string, err error) error {
 	return in
 }
 
-// nodeColumns are those of Alibaba's lists of nodes (openb, 2023).
+// nodeColumns are the columns of Alibaba's lists of nodes (openb, 2023).
 var nodeColumns = []string{"cpu_milli", "memory_mib", "gpu", "model"}
 
-// readNodes groups equal nodes of a list, in the order in which the kinds of
-// node come first.
+// readNodes reads a list of nodes and groups equal nodes, in the order of their first
+// nodes.
 func readNodes(file, pool string, b []byte) ([]group, error) {
 	var out []group
 	total := 0
@@ -186,7 +187,7 @@ func readNodes(file, pool string, b []byte) ([]group, error) {
 	return out, err
 }
 
-// nameGroups names pools after the list's and what tells them apart.
+// nameGroups names groups after the pool and what distinguishes them.
 func nameGroups(groups []group, pool string) {
 	taken := map[string]bool{}
 	for i := range groups {
@@ -206,7 +207,7 @@ func nameGroups(groups []group, pool string) {
 	}
 }
 
-// readPredictions reads run times that a predictor expects, by job.
+// readPredictions reads predicted run times by job.
 func readPredictions(file string, b []byte) (map[string]capcli.Seconds, error) {
 	out := map[string]capcli.Seconds{}
 	err := rows(file, b, []string{"job_id", "predicted_s"}, func(line int, cells []string) error {

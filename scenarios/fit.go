@@ -9,9 +9,8 @@ import (
 	"capcli"
 )
 
-// LogSurvey gathers from the jobs of a log what a scenario that fits it must
-// have: see Fit. The zero value is ready. Memory follows the jobs whose start
-// and end the log records, 32 bytes each.
+// LogSurvey collects from the jobs of a log what a scenario for it needs: see Fit. The
+// zero value is ready. It needs 32 bytes for each job with a recorded start and end.
 type LogSurvey struct {
 	MachineGPUs int64 // as the log's header says; 0 is not known
 
@@ -25,19 +24,19 @@ type LogSurvey struct {
 	tenants       map[string]capcli.GPUTime
 }
 
-// logGroup is the jobs of one partition that want one GPU model.
+// logGroup is the jobs of one partition and wished GPU model.
 type logGroup struct {
 	work capcli.GPUTime
 	most int64                     // thousandths of a GPU that the largest job holds
 	held capcli.Steps[capcli.Time] // thousandths of a GPU
 }
 
-// Jobs is how many jobs there were.
+// Jobs returns the number of jobs.
 func (s *LogSurvey) Jobs() int64 { return s.jobs }
 
-// Period is the days on which jobs that want GPUs were submitted, whole days
-// in UTC, without stragglers: a log of what ran in a time has a few jobs that
-// were submitted long before it. It is not Known where there are none.
+// Period returns the days on which jobs that want GPUs were submitted, as whole days in
+// UTC without stragglers: a log of what ran in a time has a few jobs that were
+// submitted long before. It is not known without such jobs.
 func (s *LogSurvey) Period() Period {
 	if len(s.groups) == 0 {
 		return Period{capcli.NoTime, capcli.NoTime}
@@ -47,9 +46,9 @@ func (s *LogSurvey) Period() Period {
 	return Period{capcli.Time(s.firstDay(days)) * day, capcli.Time(days[len(days)-1]+1) * day}
 }
 
-// firstDay is the day from which on submissions are dense: the last before which
-// came at most a hundredth of the jobs, over a tenth of the days or more and ten
-// times their share of the jobs; else the first of all.
+// firstDay returns the day from which on submissions are dense: the last day before
+// which at most a hundredth of the jobs came, in at least a tenth of the days and ten
+// times their share of the jobs. Without such a day it returns the first.
 func (s *LogSurvey) firstDay(days []int64) int64 {
 	first, last := days[0], days[len(days)-1]
 	all, before := s.jobs-s.cpuOnly, int64(0)
@@ -66,7 +65,7 @@ func (s *LogSurvey) firstDay(days []int64) int64 {
 	return from
 }
 
-// stragglers is how many jobs were submitted before the period.
+// stragglers returns the number of jobs submitted before the period.
 func (s *LogSurvey) stragglers() int64 {
 	n, from := int64(0), int64(s.Period().Start)/int64(capcli.Day)
 	for d, jobs := range s.days {
@@ -77,7 +76,7 @@ func (s *LogSurvey) stragglers() int64 {
 	return n
 }
 
-// Add takes a job, in any order.
+// Add adds a job, in any order.
 func (s *LogSurvey) Add(j *capcli.Job) {
 	s.jobs++
 	if j.Milli() == 0 {
@@ -110,7 +109,7 @@ func (s *LogSurvey) Add(j *capcli.Job) {
 	}
 }
 
-// sizedBy says where the sizes of the pools come from.
+// sizedBy says what the sizes of the pools come from.
 type sizedBy uint8
 
 const (
@@ -119,8 +118,8 @@ const (
 	byWork                  // a size that the log's work keeps four fifths busy
 )
 
-// basis decides what pools are sized by. Nine tenths of the work must have a
-// recorded start and end for the most in use to mean something.
+// basis decides what the sizes come from. The most in use counts only when nine tenths
+// of the work have a recorded start and end.
 func (s *LogSurvey) basis() sizedBy {
 	switch {
 	case s.MachineGPUs > 0:
@@ -131,7 +130,7 @@ func (s *LogSurvey) basis() sizedBy {
 	return byWork
 }
 
-// fittedPool is a pool as the log suggests it.
+// fittedPool is a pool that the log suggests.
 type fittedPool struct {
 	partition, model string
 	gpus             int64
@@ -139,9 +138,8 @@ type fittedPool struct {
 	group            *logGroup
 }
 
-// pools fits a pool to each partition and GPU model; shared makes pools that
-// serve all partitions. Jobs that name no model, or several, are counted to a
-// model that serves them.
+// pools returns a pool for each partition and GPU model, or with shared for each model.
+// Jobs that name no model, or several, count for a model that serves them.
 func (s *LogSurvey) pools(shared bool) []fittedPool {
 	merged := map[wish]*logGroup{}
 	for _, w := range slices.SortedFunc(maps.Keys(s.groups), compareWishes) {
@@ -166,9 +164,8 @@ func (s *LogSurvey) pools(shared bool) []fittedPool {
 	return out
 }
 
-// home is the group that jobs of a wish are counted to: the first model of
-// several, and where a wish names none, the model of the partition (of the log,
-// where that has none) with the most work.
+// home returns the group in which jobs of a wish count. Of several models it is the
+// first. Without a model it is the model with the most work in the partition.
 func (s *LogSurvey) home(w wish) wish {
 	first, _, _ := strings.Cut(w.model, "|")
 	if first != "" {
@@ -198,7 +195,8 @@ func compareWishes(a, b wish) int {
 	return cmp.Or(cmp.Compare(a.partition, b.partition), cmp.Compare(a.model, b.model))
 }
 
-// size is how many GPUs a group of jobs needs, and when it held so many.
+// size returns the number of GPUs that a group of jobs needs, and when it first held so
+// many.
 func (s *LogSurvey) size(g *logGroup) (gpus int64, at capcli.Time) {
 	least := max((g.most+999)/1000, 1)
 	if s.basis() != byUse {
@@ -209,8 +207,8 @@ func (s *LogSurvey) size(g *logGroup) (gpus int64, at capcli.Time) {
 	return max(least, (peak+999)/1000), at
 }
 
-// mostBusy is how many GPUs the work of a group keeps four fifths busy from the first
-// submission to the end of the last job.
+// mostBusy returns the number of GPUs that the work of a group keeps four fifths busy
+// from the first submission to the end of the last job.
 func (s *LogSurvey) mostBusy(g *logGroup) int64 {
 	span := int64(s.ends - s.first)
 	if span <= 0 {
@@ -219,8 +217,8 @@ func (s *LogSurvey) mostBusy(g *logGroup) int64 {
 	return (int64(g.work)/1000*5 + span*4 - 1) / (span * 4)
 }
 
-// peak is the most that jobs held at once, in thousandths of a GPU, and when
-// first. What ends at an instant is free for what begins there.
+// peak returns the most that jobs held at once, in thousandths of a GPU, and when they
+// first did. A job that ends makes room for one that begins at the same time.
 func (g *logGroup) peak() (milli int64, at capcli.Time) {
 	if milli, at = g.held.Peak(); milli == 0 {
 		at = capcli.NoTime
@@ -228,7 +226,8 @@ func (g *logGroup) peak() (milli int64, at capcli.Time) {
 	return milli, at
 }
 
-// Size is how many GPUs one pool for all jobs of the log needs, and why so many.
+// Size returns the number of GPUs that one pool for all jobs needs, and the reason for
+// people.
 func (s *LogSurvey) Size() (gpus int64, why string) {
 	all := &logGroup{}
 	for _, g := range s.groups {
@@ -246,7 +245,7 @@ func (s *LogSurvey) Size() (gpus int64, why string) {
 	return gpus, "so that its jobs keep at most four fifths of it busy"
 }
 
-// inUse is the most GPUs that the jobs of all groups held at once.
+// inUse returns the most GPUs that all jobs held at once.
 func (s *LogSurvey) inUse() int64 {
 	all := &logGroup{}
 	for _, g := range s.groups {
@@ -256,8 +255,8 @@ func (s *LogSurvey) inUse() int64 {
 	return (milli + 999) / 1000
 }
 
-// shareOut gives the GPUs of a machine to its pools in proportion to what they
-// need, no pool less than it needs for its largest job.
+// shareOut divides the GPUs of a machine among its pools in proportion to their needs.
+// No pool gets less than its largest job needs.
 func shareOut(pools []fittedPool, machine int64) {
 	if len(pools) == 1 {
 		pools[0].gpus = machine

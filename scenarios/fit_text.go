@@ -15,7 +15,7 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// FitOptions say how a scenario is made for a log.
+// FitOptions are the options of a scenario for a log.
 type FitOptions struct {
 	Log      string       // the log's name, for people
 	From     string       // the log as the scenario names it, relative to the scenario; "" leaves it to --trace
@@ -26,7 +26,7 @@ type FitOptions struct {
 	Prices   *prices.List // nil is the catalogue
 }
 
-// Fitted is a scenario made for a log.
+// Fitted is a scenario for a log.
 type Fitted struct {
 	Text  []byte   // the scenario's file
 	Notes []string // what was assumed, and what is left to fill in
@@ -34,14 +34,13 @@ type Fitted struct {
 	GPUs  int64
 }
 
-// listed bounds how many partitions and tenants a fitted scenario spells out.
+// listed is the largest number of partitions or tenants that a fitted scenario lists.
 const listed = 64
 
-// Fit writes a scenario that fits the log: its period, a pool for each
-// partition and GPU model of the size that was seen in use, its tenants, and a
-// price of the catalogue where that knows the model. What it does not know it
-// leaves to fill in, and says so. It fails with *capcli.InputError where no job
-// wants a GPU.
+// Fit writes a scenario for the log: its period, a pool for each partition and GPU
+// model, its tenants, and a price of the catalogue for models that it has. What it does
+// not know it leaves to fill in, with a note. It fails with *capcli.InputError when no
+// job wants a GPU.
 func (s *LogSurvey) Fit(o FitOptions) (*Fitted, error) {
 	if len(s.groups) == 0 {
 		return nil, &capcli.InputError{Text: fmt.Sprintf("expected jobs that want GPUs, found none among %s", capcli.Grouped(s.jobs)), Hint: "capcli trace describe says what is in a log"}
@@ -142,7 +141,7 @@ func (w *fitWriter) capacity() {
 	}
 }
 
-// pool writes one pool. It tells whether it has a price.
+// pool writes one pool. It reports whether the pool has a price.
 func (w *fitWriter) pool(p *fittedPool, name string) bool {
 	w.line("  - name: %s", yamlText(name))
 	w.line("    kind: reserved")
@@ -171,7 +170,7 @@ func (w *fitWriter) pool(p *fittedPool, name string) bool {
 	return false
 }
 
-// onDemand writes pools on demand behind a #, one for each model.
+// onDemand writes on-demand pools as comments, one for each model.
 func (w *fitWriter) onDemand(pools []fittedPool) {
 	w.line("  # What overflow may use; take the # away:")
 	var done []string
@@ -193,7 +192,7 @@ func (w *fitWriter) onDemand(pools []fittedPool) {
 	}
 }
 
-// tenants writes who pays, those with the most work.
+// tenants writes the tenants with the most work.
 func (w *fitWriter) tenants() {
 	s := w.survey
 	var names []string
@@ -216,8 +215,8 @@ func (w *fitWriter) tenants() {
 	}
 }
 
-// partitionsSplit tells whether each job names a partition, and there are few
-// enough to write down.
+// partitionsSplit reports whether each job names a partition and the partitions are few
+// enough to list.
 func (s *LogSurvey) partitionsSplit() bool {
 	var names []string
 	for w := range s.groups {
@@ -231,7 +230,7 @@ func (s *LogSurvey) partitionsSplit() bool {
 	return len(names) <= listed
 }
 
-// sizesText says where the sizes come from.
+// sizesText returns lines on where the sizes come from.
 func (s *LogSurvey) sizesText() []string {
 	switch s.basis() {
 	case byHeader:
@@ -246,7 +245,7 @@ func (s *LogSurvey) sizesText() []string {
 	return []string{"Sizes: the most GPUs in use at once in the log. Idle GPUs do not show in a log: add them."}
 }
 
-// name is what the pool is called.
+// name returns a name for the pool that is not taken.
 func (p *fittedPool) name(taken map[string]bool) string {
 	name := p.partition
 	switch {
@@ -279,7 +278,7 @@ func andMore(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// stem is a file's name without its folder and its endings.
+// stem returns a file's name without its folder and its extensions.
 func stem(file string) string {
 	base := filepath.Base(file)
 	if at := strings.IndexByte(base, '.'); at > 0 {
@@ -293,7 +292,7 @@ func stem(file string) string {
 
 var plainYAML = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./-]*$`)
 
-// yamlText writes a text so that YAML reads it as this text, in a list too.
+// yamlText writes a text so that YAML reads the same text, also in a list.
 func yamlText(s string) string {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":

@@ -12,8 +12,8 @@ import (
 	"capcli/simulate"
 )
 
-// Intake lets jobs into a run of a scenario and remembers what it saw. The zero
-// value is ready; an Intake serves one reading of the jobs.
+// Intake counts the jobs that a run of a scenario lets in. The zero value is ready. An
+// Intake serves one reading of the jobs.
 type Intake struct {
 	Outside int64 // jobs left out, for they were submitted outside the period
 
@@ -26,14 +26,13 @@ type Intake struct {
 	waits                 simulate.WaitTally
 }
 
-// wish is what a job demands of a pool.
+// wish is what a job asks of a pool.
 type wish struct{ partition, model string }
 
-// Admit gives the jobs of a log that s plays: those of its period, wanting any
-// GPU model where s says so. The stream ends with *capcli.InputError when no
-// job is left to play: the log has none, all are outside the period, none wants
-// a GPU, or no pool serves what they want. The error names both sides and what
-// mends it.
+// Admit returns the jobs of a log that s simulates: those of its period, with any GPU
+// model when s says so. The stream ends with *capcli.InputError when no such job is
+// left: the log is empty, all jobs are outside the period, none wants a GPU, or no pool
+// serves them. The error says what both sides have and how to mend it.
 func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		for j, err := range s.AdmitPeriod(jobs, in) {
@@ -50,8 +49,8 @@ func (s *Scenario) Admit(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	}
 }
 
-// AdmitPeriod gives the jobs of the period and counts the others. Where the scenario
-// serves jobs on any GPU model, jobs lose their wish for one.
+// AdmitPeriod returns the jobs of the period and counts the others. When the scenario
+// runs jobs on any GPU model, it removes the model from the jobs.
 func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	p, anyModel := s.Period, s.Jobs.AnyModel
 	if !p.IsKnown() && !anyModel {
@@ -74,7 +73,7 @@ func (s *Scenario) AdmitPeriod(jobs capcli.Jobs, in *Intake) capcli.Jobs {
 	}
 }
 
-// spread notes when jobs outside the period were submitted.
+// spread extends the time of the jobs outside the period.
 func (in *Intake) spread(at capcli.Time, only bool) {
 	if only {
 		in.first, in.last = at, at
@@ -82,7 +81,7 @@ func (in *Intake) spread(at capcli.Time, only bool) {
 	in.first, in.last = min(in.first, at), max(in.last, at)
 }
 
-// note takes a job of the period.
+// note counts a job of the period.
 func (in *Intake) note(s *Scenario, j *capcli.Job) {
 	in.read++
 	if j.Milli() == 0 {
@@ -105,7 +104,7 @@ func (in *Intake) note(s *Scenario, j *capcli.Job) {
 	}
 }
 
-// isServed tells whether s serves a wish, and remembers it.
+// isServed reports whether s serves a wish. It remembers the answer.
 func (in *Intake) isServed(s *Scenario, w wish) bool {
 	if in.wishes == nil {
 		in.wishes, in.models, in.partitions = map[wish]bool{}, map[string]int64{}, map[string]int64{}
@@ -118,12 +117,12 @@ func (in *Intake) isServed(s *Scenario, w wish) bool {
 	return serves
 }
 
-// RecordedWaits are the waits that the log itself tells of the jobs that were
-// played: its starts less its submissions. Jobs is 0 where it tells none.
+// RecordedWaits returns the waits that the log records for the jobs: start less
+// submission. Jobs is 0 when the log has no starts.
 func (in *Intake) RecordedWaits() simulate.Stats { return in.waits.Stats() }
 
-// serves tells whether some pool of the scenario may run jobs of a wish. What
-// the nodes of a file are is not known here; they are taken to serve.
+// serves reports whether some pool may run jobs of a wish. A pool from a file of nodes
+// counts as having every model.
 func (s *Scenario) serves(w wish) bool {
 	return slices.ContainsFunc(s.Capacity, func(c Capacity) bool {
 		p := simulate.Pool{GPUModel: c.GPUModel, Partition: c.Partition}
@@ -131,7 +130,7 @@ func (s *Scenario) serves(w wish) bool {
 	})
 }
 
-// fault says why no job is left to play; nil where one is.
+// fault returns why no job is left, or nil.
 func (in *Intake) fault(s *Scenario) error {
 	anew := "capcli scenarios init --trace LOG --out plan.yaml writes a scenario that fits the log"
 	wanted := in.read - in.cpuOnly
@@ -178,7 +177,7 @@ func (s *Scenario) poolsBy(of func(*Capacity) string) string {
 	return named(n)
 }
 
-// named lists the names of a count, the most frequent first, twelve at most.
+// named lists the names of a count, the most frequent first, at most twelve.
 func named(n map[string]int64) string {
 	names := make([]string, 0, len(n))
 	for name := range n {
@@ -198,8 +197,8 @@ func named(n map[string]int64) string {
 	return strings.Join(names, ", ") + more
 }
 
-// String gives the period as a scenario states it: days where it is of whole
-// days, else instants.
+// String returns the period as a scenario states it: days for whole days, else
+// instants.
 func (p Period) String() string {
 	if !p.IsKnown() {
 		return "all of the jobs' time"
@@ -210,7 +209,7 @@ func (p Period) String() string {
 	return p.Start.Std().Format(time.RFC3339) + " to " + p.End.Std().Format(time.RFC3339)
 }
 
-// days are the first and the last day of a stretch of time.
+// days returns a stretch of time as its first and last day.
 func days(first, last capcli.Time) string {
 	if first.Date() == last.Date() {
 		return "on " + first.Date()

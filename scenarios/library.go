@@ -16,7 +16,7 @@ var library embed.FS
 // defaultScenario is the scenario of a run that names none.
 const defaultScenario = "default"
 
-// Names are the scenarios of the library, in order of name.
+// Names returns the names of the scenarios of the library, in order.
 func Names() []string {
 	entries, err := library.ReadDir(".")
 	if err != nil {
@@ -30,7 +30,7 @@ func Names() []string {
 	return names
 }
 
-// Library gives the text of a scenario of the library.
+// Library returns the text of a scenario of the library.
 func Library(name string) ([]byte, bool) {
 	b, err := library.ReadFile(name + ".yaml")
 	return b, err == nil

@@ -9,8 +9,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// limits reads bounds by metric. One without a sign is an upper bound, or a
-// lower one where more is better.
+// limits reads bounds by metric. A bound without a sign is an upper bound, or a lower
+// bound where more is better.
 func limits(dst *[]outcome.Check) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind != yaml.MappingNode {
@@ -39,7 +39,7 @@ func limits(dst *[]outcome.Check) strict.Reader {
 	}
 }
 
-// limit reads one bound; with an error it gives the node to blame.
+// limit reads one bound. With an error it returns the node to blame.
 func limit(key, value *yaml.Node) (outcome.Check, *yaml.Node, error) {
 	m, err := outcome.FindMetric(key.Value)
 	if err != nil {

@@ -18,8 +18,8 @@ const marketVersion = "market/v1"
 
 var marketForm = strict.Form{Version: marketVersion, What: "a market", Template: "README: One plan over several GPU models"}
 
-// Market is what a file says can be bought for several GPU models: on-demand
-// prices, and offers of every kind.
+// Market is what can be bought for several GPU models: on-demand prices, and offers of
+// every kind.
 type Market struct {
 	File    string
 	Name    string
@@ -134,7 +134,7 @@ func marketGPUs(m *Market) strict.Reader {
 	}
 }
 
-// offerText is an offer on its way from the file.
+// offerText is an offer while it is read.
 type offerText struct {
 	MarketOffer
 	price    Price
@@ -187,10 +187,10 @@ func (x *offerText) exit() strict.Reader {
 	}
 }
 
-// mostExits bounds how many dates an offer may be ended on.
+// mostExits is the largest number of dates on which an offer may be ended.
 const mostExits = 60
 
-// check checks an offer and finishes it; false where a fault was noted.
+// check checks and completes an offer. It returns false after a fault.
 func (x *offerText) check(o *strict.Object) bool {
 	before := o.Decoder.FaultCount()
 	o.Require("product")
@@ -269,7 +269,7 @@ func (x *offerText) checkUnits(o *strict.Object) {
 	}
 }
 
-// match gives every offer the places of its models.
+// match sets the models of each offer.
 func (m *Market) match(d *strict.Decoder) {
 	for i := range m.Offers {
 		x := &m.Offers[i]

@@ -12,14 +12,14 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Energy is the power of GPUs as a file states it.
+// Energy is the power of GPUs, as a file states it.
 type Energy struct {
 	Energy billing.Energy
 	File   string // of the intensity, relative to the file that names it; "" is a figure
 	Zone   string // of that file
 }
 
-// Load reads the file of the intensity, where there is one.
+// Load returns the energy with the intensity from its file, where it names one.
 func (e *Energy) Load(open func(name string) ([]byte, error)) (*billing.Energy, error) {
 	out := e.Energy
 	if e.File == "" {
@@ -39,7 +39,7 @@ func (e *Energy) Load(open func(name string) ([]byte, error)) (*billing.Energy, 
 	return &out, nil
 }
 
-// budget reads what may be spent: {monthly: 100k, tenants: {research: 40k}}.
+// budget reads a budget: {monthly: 100k, tenants: {research: 40k}}.
 func budget(dst **billing.Budget) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		b := &billing.Budget{}

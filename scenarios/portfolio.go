@@ -21,8 +21,7 @@ const portfolioVersion = "portfolio/v1"
 
 var portfolioForm = strict.Form{Version: portfolioVersion, What: "a portfolio", Template: "README: What it is billed"}
 
-// Portfolio is what a file says was bought, or might be: commitments, and spot
-// prices, checked.
+// Portfolio is a file of commitments and spot prices, checked.
 type Portfolio struct {
 	File       string
 	Name       string
@@ -38,15 +37,15 @@ type Portfolio struct {
 	leaves []capcli.Time // when each is left by its escape; NoTime is never
 }
 
-// Leave is a commitment that is left before its end by its escape.
+// Leave is a commitment that is left before its end by its escape clause.
 type Leave struct {
 	ID     string
 	End    capcli.Time // it would have had
 	Refund billing.Refund
 }
 
-// ParsePortfolio reads a portfolio and checks all of it. The error is *strict.Faults:
-// everything that is wrong, each with its place.
+// ParsePortfolio reads a portfolio and checks all of it. The error is *strict.Faults,
+// with the place of each fault.
 func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
 	d := &strict.Decoder{Form: &portfolioForm}
 	p := &Portfolio{File: file}
@@ -59,7 +58,7 @@ func ParsePortfolio(file string, b []byte) (*Portfolio, error) {
 	return p, nil
 }
 
-// portfolio reads the whole file.
+// readPortfolio reads the whole file.
 func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
 	if root.Kind != yaml.MappingNode || strict.Child(root, "capcli") == nil && strict.Child(root, "commitments") == nil {
 		d.Fault(root, "this is no portfolio: it begins with capcli: %s and has a list called commitments", portfolioVersion)
@@ -86,8 +85,8 @@ func readPortfolio(d *strict.Decoder, root *yaml.Node, p *Portfolio) {
 	}
 }
 
-// checkPortfolio has billing check what it reads, and puts what is wrong where
-// it stands.
+// checkPortfolio has package billing check the commitments, and reports faults at their
+// places in the file.
 func checkPortfolio(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	left := p.Portfolio
 	for i := range left.Commitments { // one by one, so that all are told
@@ -103,9 +102,9 @@ func checkPortfolio(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	}
 }
 
-// playEscapes leaves the commitments that are left before their end, in order of
-// the day, as billing.Rebalance says: each ends then, and costs what was used up of
-// it and what did not come back.
+// playEscapes ends the commitments that are left before their end, in order of the day,
+// as billing.Rebalance does. Each then costs what was used up of it and what is not
+// refunded.
 func playEscapes(d *strict.Decoder, p *Portfolio, nodes []*yaml.Node) {
 	var order []int
 	for i, at := range p.leaves {
@@ -145,7 +144,7 @@ func portfolioFault(d *strict.Decoder, err error, nodes []*yaml.Node) {
 	}
 }
 
-// commitments reads the list.
+// commitments reads the list of commitments.
 func commitments(p *Portfolio, nodes *[]*yaml.Node) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		used := map[string]int{}
@@ -183,7 +182,7 @@ func commitments(p *Portfolio, nodes *[]*yaml.Node) strict.Reader {
 	}
 }
 
-// maxCommitments bounds a portfolio file.
+// maxCommitments is the largest number of commitments of a file.
 const maxCommitments = 10_000
 
 // currency reads three letters.
@@ -239,7 +238,7 @@ func share(dst *int64) strict.Reader {
 	})
 }
 
-// spotStep is a step of spot prices on its way from the file.
+// spotStep is a step of spot prices while it is read.
 type spotStep struct {
 	billing.SpotPrice
 	instance string
@@ -279,7 +278,7 @@ func instantOf(dst *capcli.Time) strict.Reader {
 	}
 }
 
-// lastDay reads the end of a term: a day is still in it, an instant is not.
+// lastDay reads the end of a term. A day is included, an instant is not.
 func lastDay(dst *capcli.Time) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if s, ok := d.ReadScalar(n, "a date such as 2027-12-31"); ok {
@@ -293,7 +292,7 @@ func lastDay(dst *capcli.Time) strict.Reader {
 	}
 }
 
-// addTerm is the end of a term that begins at start: 1y, 6mo, 45d, 2w.
+// addTerm returns the end of a term that begins at start: 1y, 6mo, 45d, 2w.
 func addTerm(start capcli.Time, text string) capcli.Time {
 	i := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	n, err := strconv.Atoi(text[:i])
@@ -314,13 +313,14 @@ func addTerm(start capcli.Time, text string) capcli.Time {
 	return capcli.TimeOf(t)
 }
 
-// addMonths adds calendar months; a month that has no such day ends with its last.
+// addMonths adds calendar months. In a month without such a day it returns the last
+// day.
 func addMonths(t time.Time, n int) time.Time {
 	first := t.AddDate(0, n, 1-t.Day())
 	return first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1)
 }
 
-// skuFields are the fields that say what use is meant.
+// skuFields returns the fields that identify use.
 func skuFields(s *billing.SKU, instance *string) []strict.Field {
 	return []strict.Field{
 		{"provider", "aws, azure, gcp", strict.Name(&s.Provider)},
@@ -335,7 +335,7 @@ func skuFields(s *billing.SKU, instance *string) []strict.Field {
 	}
 }
 
-// Line is where the i-th commitment begins in the file, 0 where there is none.
+// Line returns the line of the i-th commitment, 0 when there is none.
 func (p *Portfolio) Line(i int) int {
 	if i < 0 || i >= len(p.lines) {
 		return 0

@@ -14,7 +14,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// bought is a commitment on its way from the file.
+// bought is a commitment while it is read.
 type bought struct {
 	commitment billing.Commitment
 	leave      capcli.Time // when it is left by its escape; NoTime is never
@@ -48,14 +48,13 @@ type bought struct {
 	deal       deal
 }
 
-// productAlias are other names of products.
+// productAlias has other names of products.
 var productAlias = map[string]string{
 	"ri": "reserved_instance", "cud": "committed_use", "flexible_cud": "flexible_use", "odcr": "capacity_reservation",
 	"reserved": "reserved_capacity", "compute_savings_plan": "savings_plan", "take_or_pay": "minimum_spend",
 }
 
-// products says, of each product, which fields it has beside those of all, and how it
-// is made of them.
+// products has for each product its own fields, and how to make it from them.
 var products = map[string]struct {
 	fields  []string
 	product func(c *bought) billing.Product
@@ -101,7 +100,7 @@ func newBought() *bought {
 	return &bought{flexible: true, until: capcli.NoTime, leave: capcli.NoTime, commitment: billing.Commitment{Start: capcli.NoTime}}
 }
 
-// spend tells whether a product commits to dollars an hour.
+// spend reports whether the product commits to dollars an hour.
 func (c *bought) spend() bool { return slices.Contains(products[c.product].fields, "commit") }
 
 func (c *bought) fields() []strict.Field {
@@ -143,7 +142,7 @@ func (c *bought) fields() []strict.Field {
 	return append(list, skuFields(&c.sku, &c.instance)...)
 }
 
-// productOf reads the name of a product, a short one too.
+// productOf reads the name or an alias of a product.
 func productOf(dst *string) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		var s string
@@ -165,7 +164,7 @@ func thousandths(dst *int64) strict.Reader {
 	})
 }
 
-// rateText is the rate of a plan on its way from the file.
+// rateText is the rate of a plan while it is read.
 type rateText struct {
 	billing.PlanRate
 	sku      billing.SKU
@@ -204,7 +203,7 @@ var sizeSection = strict.Section[billing.SizeRatio]{Name: "sizes", Needs: []stri
 	}
 }}
 
-// scopeOf makes a scope of what the file says about use.
+// scopeOf returns the scope of the use that a file describes.
 func scopeOf(s billing.SKU, instance string) billing.Scope {
 	if instance != "" {
 		s.Family, s.Size = billing.CutInstanceType(instance)
@@ -243,7 +242,7 @@ func escape(dst *billing.Escape, leave *capcli.Time) strict.Reader {
 	}
 }
 
-// check checks what no field can by itself.
+// check checks the fields of a commitment together.
 func (c *bought) check(o *strict.Object) {
 	o.Require("product", "from")
 	switch {
@@ -285,7 +284,7 @@ func (c *bought) check(o *strict.Object) {
 	c.checkFees(o)
 }
 
-// checkFees checks that what it costs is said once.
+// checkFees checks that the cost is given once.
 func (c *bought) checkFees(o *strict.Object) {
 	ways := 0
 	for _, given := range []bool{o.Has("price"), o.Has("machine"), o.Has("upfront") || o.Has("hourly") || o.Has("monthly")} {
@@ -320,7 +319,7 @@ func (c *bought) checkFees(o *strict.Object) {
 	}
 }
 
-// build makes the commitment; false where a fault was noted.
+// build completes the commitment. It returns false after a fault.
 func (c *bought) build(o *strict.Object) bool {
 	k := &c.commitment
 	k.End = c.until
@@ -342,8 +341,8 @@ func (c *bought) build(o *strict.Object) bool {
 	return c.priced(o)
 }
 
-// priced sets what the commitment costs over its term, and its product; false
-// where a fault was noted.
+// priced sets the fees of the commitment over its term and its product. It returns
+// false after a fault.
 func (c *bought) priced(o *strict.Object) bool {
 	fees, err := c.fees()
 	if err != nil {
@@ -355,7 +354,8 @@ func (c *bought) priced(o *strict.Object) bool {
 	return true
 }
 
-// fees are what it costs: as the file says, or price or commit over the term.
+// fees returns the fees that the file states, or those of price or commit over the
+// term.
 func (c *bought) fees() (billing.Fees, error) {
 	k := &c.commitment
 	f := billing.Fees{Upfront: c.upfront, Hourly: c.hourly, Monthly: c.monthly, Residual: c.residual}
@@ -389,7 +389,7 @@ func (c *bought) fees() (billing.Fees, error) {
 	return f, nil
 }
 
-// ahead is an hourly price paid for so many seconds at the start.
+// ahead sets the upfront payment to an hourly price for so many seconds.
 func (c *bought) ahead(f billing.Fees, hourly capcli.USD, seconds int64) (billing.Fees, error) {
 	hi, lo := bits.Mul64(uint64(hourly), uint64(seconds))
 	if hi >= 3600 {

@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// rampStep is what a commitment is from a day on: other units, or another price.
+// rampStep is a change of a commitment from a day on: other units, or another price.
 type rampStep struct {
 	from   capcli.Time
 	units  billing.Units
@@ -19,14 +19,14 @@ type rampStep struct {
 	price  Price
 }
 
-// exitTerms say that a commitment is left before its end: with a fee, or sold.
+// exitTerms are how a commitment ends before its term: with a fee, or by a sale.
 type exitTerms struct {
 	on   capcli.Time
 	part int64 // millionths: of what is yet to be paid, or the haircut
 	flat capcli.USD
 }
 
-// deal is what a contract says beside its first term.
+// deal is the terms of a contract beside its first term.
 type deal struct {
 	ramp      []rampStep
 	extend    rampStep
@@ -35,7 +35,7 @@ type deal struct {
 	resale    *exitTerms
 }
 
-// dealFields are the fields of a deal.
+// fields returns the fields of a deal.
 func (x *deal) fields() []strict.Field {
 	return []strict.Field{
 		{"ramp", "steps up or down within the term: [{from: 2027-04-01, units: 128, price: 2.10}], each until the next", rampSection.List(&x.ramp, maxList, "ramp")},
@@ -82,9 +82,9 @@ func exit(dst **exitTerms, what, name, doc string) strict.Reader {
 	}
 }
 
-// deals makes the commitments of a contract: one for each step of its ramp and for
-// its extension, all of one ID, ended early where the file says so. False is that a
-// fault was noted.
+// deals returns the commitments of a contract, all with one ID: one for each step of
+// its ramp and one for its extension, ended early when the file says so. It returns
+// false after a fault.
 func (c *bought) deals(o *strict.Object) ([]billing.Commitment, bool) {
 	x := &c.deal
 	if len(x.ramp) == 0 && x.extended == "" && x.terminate == nil && x.resale == nil {
@@ -110,7 +110,7 @@ func (c *bought) deals(o *strict.Object) ([]billing.Commitment, bool) {
 	return parts, true
 }
 
-// steps cuts the term at the steps of the ramp and adds the extension.
+// steps divides the term at the steps of the ramp and adds the extension.
 func (c *bought) steps(o *strict.Object) ([]billing.Commitment, bool) {
 	x := &c.deal
 	if len(x.ramp) > 0 && (o.Has("upfront") || o.Has("hourly") || o.Has("monthly") || c.machine != nil) {
@@ -153,7 +153,7 @@ func (c *bought) steps(o *strict.Object) ([]billing.Commitment, bool) {
 	}
 }
 
-// step takes over what a step says.
+// step applies the changes of a step.
 func (c *bought) step(s *rampStep) {
 	if s.units > 0 {
 		c.units = s.units
@@ -166,8 +166,8 @@ func (c *bought) step(s *rampStep) {
 	}
 }
 
-// exitLeft ends a contract on a day: the part that runs then with its fee, those after
-// it with theirs, for nothing of them was used.
+// exitLeft ends a contract on a day. The current part ends with its fee, and later
+// parts add theirs, since nothing of them was used.
 func (c *bought) exitLeft(o *strict.Object, parts []billing.Commitment, field string, x *exitTerms) ([]billing.Commitment, bool) {
 	i := slices.IndexFunc(parts, func(k billing.Commitment) bool { return k.Start < x.on && x.on <= k.End })
 	if i < 0 || i == len(parts)-1 && x.on == parts[i].End {

@@ -17,7 +17,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// Price is what a GPU-hour costs.
+// Price is the price of a GPU-hour.
 type Price struct {
 	Rate    capcli.Rate
 	Known   bool           // given; a price that is not known is never counted as 0
@@ -27,7 +27,7 @@ type Price struct {
 	pending bool // the key may be in the price file, which was not read yet
 }
 
-// isFree tells a price of 0 that its list says is meant, or that is not read yet.
+// isFree reports whether a price of 0 is meant: its list says so, or is not read yet.
 func (p *Price) isFree() bool { return p.pending || p.Quote != nil && p.Quote.Free }
 
 // PriceChange is a stated change of a pool's price.
@@ -38,8 +38,8 @@ type PriceChange struct {
 	stated string
 }
 
-// keys are the prices that keys are looked up in. They are pending while the
-// scenario names a price file that is not read yet.
+// keys are the prices in which keys are looked up. They are pending while the
+// scenario's price file is not read yet.
 type keys struct {
 	prices  *prices.List
 	pending bool
@@ -116,7 +116,7 @@ func priceFields(key *string, at *When, history *bool) []strict.Field {
 	}
 }
 
-// priceOfKey looks a key up: its latest price, that of a day, or all.
+// priceOfKey looks up a key: its latest price, the price of a day, or all prices.
 func priceOfKey(d *strict.Decoder, n *yaml.Node, dst *Price, key string, at capcli.Time, history bool) {
 	k, _ := d.Context.(keys)
 	q, err := k.prices.Find(key)
@@ -163,7 +163,7 @@ var priceChangeSection = strict.Section[PriceChange]{Name: "price_path", Needs: 
 	}
 }}
 
-// monthOr reads a month, 2027-06, or what when reads.
+// monthOr reads a month, 2027-06, or what readWhen reads.
 func monthOr(dst *When) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if t, err := time.Parse("2006-01", strings.TrimSpace(n.Value)); err == nil && n.Kind == yaml.ScalarNode && t.Year() >= 1970 {
@@ -189,7 +189,7 @@ func change(c *PriceChange) strict.Reader {
 	}
 }
 
-// ParseChange reads a change of a price, "-44%" or "+12.5%", and gives it in
+// ParseChange reads a change of a price, "-44%" or "+12.5%", and returns it in
 // millionths of the price.
 func ParseChange(text string) (int64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
@@ -216,7 +216,7 @@ func ParseChange(text string) (int64, error) {
 	return sign * n, nil
 }
 
-// changed gives a price changed by millionths of it, rounded half up.
+// changed returns a price changed by millionths of it, rounded half up.
 func changed(r capcli.Rate, parts int64) capcli.Rate {
 	hi, lo := bits.Mul64(uint64(r), uint64(1_000_000+parts))
 	lo, carry := bits.Add64(lo, 500_000, 0)
@@ -227,7 +227,7 @@ func changed(r capcli.Rate, parts int64) capcli.Rate {
 	return capcli.Rate(min(q, math.MaxInt64))
 }
 
-// checkPath checks the changes of a price against the rest of the pool.
+// checkPath checks the changes of a price with the rest of the pool.
 func (c *Capacity) checkPath(o *strict.Object) {
 	committed := o.Has("kind") && o.IsClean("kind") && c.Kind.Committed()
 	if committed && len(c.Price.History) > 0 {
@@ -252,7 +252,7 @@ func (c *Capacity) checkPath(o *strict.Object) {
 	}
 }
 
-// priced reads the scenario's price file and looks its keys up again.
+// priced reads the scenario's price file and looks up its keys again.
 func (s *Scenario) priced(open func(string) ([]byte, error)) error {
 	if s.PriceFile == "" {
 		return nil
@@ -275,8 +275,7 @@ func (s *Scenario) priced(open func(string) ([]byte, error)) error {
 	return nil
 }
 
-// rate is what a pool of c costs: by its price, or that of the price it is
-// compared with.
+// rate returns the price of c, with its on-demand price for comparison.
 func (s *Scenario) rate(c *Capacity, model string) billing.Rate {
 	r := billing.Rate{Price: c.Price.Rate, OnDemand: c.OnDemand.Rate}
 	r.Path = s.path(c)
@@ -289,8 +288,7 @@ func (s *Scenario) rate(c *Capacity, model string) billing.Rate {
 	return r
 }
 
-// path is what comes after a pool's price: its history, with each stated change
-// from its instant on.
+// path returns the changes of a pool's price: its history and the stated changes.
 func (s *Scenario) path(c *Capacity) []billing.Step {
 	out := slices.Clone(c.Price.History)
 	for _, p := range c.PricePath {
@@ -317,7 +315,7 @@ func (s *Scenario) path(c *Capacity) []billing.Step {
 	return out
 }
 
-// instantOf is the date of w, or its time since the start of the period.
+// instantOf returns the date of w, or the start of the period plus its time.
 func (s *Scenario) instantOf(w When) capcli.Time {
 	if w.Date.IsKnown() {
 		return w.Date
@@ -325,12 +323,12 @@ func (s *Scenario) instantOf(w When) capcli.Time {
 	return s.Period.Start + capcli.Time(w.After)
 }
 
-// cuts are the instants at which a price changes.
+// cuts returns the times at which a price changes.
 func (s *Scenario) cuts(files *files) []capcli.Time {
 	return billing.Cuts(s.rates(files))
 }
 
-// checkPrices sees that changes counted from the start have a start.
+// checkPrices checks that changes counted from the start have a period.
 func (s *Scenario) checkPrices(o *strict.Object) {
 	pools := o.Value("capacity")
 	if pools == nil || pools.Kind != yaml.SequenceNode || s.Period.IsKnown() {
@@ -346,8 +344,8 @@ func (s *Scenario) checkPrices(o *strict.Object) {
 	}
 }
 
-// Assumptions are the prices that the scenario names by key, with their source
-// and date, and changes that it states, in order of the pools.
+// Assumptions returns the prices that the scenario names by key, with source and date,
+// and the changes that it states, in the order of the pools.
 func (s *Scenario) Assumptions() []prices.Assumption {
 	out := []prices.Assumption{}
 	for i := range s.Capacity {
@@ -374,7 +372,7 @@ func (s *Scenario) Assumptions() []prices.Assumption {
 	return out
 }
 
-// text says a price and where it comes from.
+// text describes a price and its origin.
 func (p *Price) text(pool, field string) string {
 	t := fmt.Sprintf("%s: %s $%s a GPU-hour is %s, %s", pool, strings.ReplaceAll(field, "_", " "), p.Quote.PerGPU().Decimal(), p.Quote.Key(), p.Quote.Origin())
 	if len(p.History) > 0 {

@@ -8,8 +8,8 @@ import (
 	"capcli/simulate"
 )
 
-// PriceDoubts says where a price by key is of another thing than the pool that
-// it stands at: another GPU, or other terms. That may be meant, so it is no fault.
+// PriceDoubts returns a sentence for each price by key that is of another GPU or other
+// terms than its pool. That may be meant, so it is not a fault.
 func (s *Scenario) PriceDoubts() []string {
 	var out []string
 	for i := range s.Capacity {

@@ -22,7 +22,7 @@ import (
 //   - cud: committed use of a year or three with a reservation, nothing up front.
 var poolProducts = []string{"capacity_block", "capacity_reservation", "cud"}
 
-// KindName is the kind of a pool as the scenario states it.
+// KindName returns the kind of a pool as the scenario states it.
 func (c *Capacity) KindName() string {
 	if c.Product != "" {
 		return c.Product
@@ -30,7 +30,7 @@ func (c *Capacity) KindName() string {
 	return c.Kind.String()
 }
 
-// checkProduct checks the fields of kinds of reserved capacity.
+// checkProduct checks the fields of the kinds of reserved capacity.
 func (c *Capacity) checkProduct(o *strict.Object) {
 	if c.Product != "capacity_block" && o.Has("ends_early") {
 		o.FaultName("ends_early", "ends_early is for capacity_block")
@@ -67,8 +67,8 @@ func (c *Capacity) checkProduct(o *strict.Object) {
 	}
 }
 
-// checkMachine makes the price of an owned pool from what it costs to own:
-// capital less residual value over the hours of its life, power and space.
+// checkMachine sets the price of an owned pool to its cost of ownership: capital less
+// residual value over the hours of its life, power and space.
 func (c *Capacity) checkMachine(o *strict.Object) {
 	switch {
 	case c.KindName() != "owned":
@@ -92,7 +92,7 @@ func (c *Capacity) checkMachine(o *strict.Object) {
 		o.Fault("machine", "%v", err)
 		return
 	}
-	// Capital is for all of the life, so in dollars an hour it is 3600 / life of it.
+	// Spread returns dollars an hour: 3600 / life of the capital.
 	rate, err := billing.Spread(fees.Upfront-fees.Residual, life)
 	if err != nil || rate+fees.Hourly > prices.Dearest {
 		o.Fault("machine", "it comes to more than %s a GPU-hour, which is not believed", prices.Dearest)
@@ -101,8 +101,8 @@ func (c *Capacity) checkMachine(o *strict.Object) {
 	c.Price = Price{Rate: rate + fees.Hourly, Known: true}
 }
 
-// nominal is the length of a term whatever its dates: years of 365 days, months
-// of a twelfth of that.
+// nominal returns the length of a term without dates: years of 365 days, months of a
+// twelfth of that.
 func nominal(term string) capcli.Seconds {
 	i := len(term) - len(strings.TrimLeft(term, "0123456789"))
 	n, err := strconv.ParseInt(term[:i], 10, 32)
@@ -113,7 +113,7 @@ func nominal(term string) capcli.Seconds {
 	return capcli.Seconds(n) * unit[strings.TrimSpace(term[i:])]
 }
 
-// allUpfront is a share of all in millionths.
+// allUpfront is the whole price, in millionths.
 const allUpfront = 1_000_000
 
 // checkBlock checks the dates of a capacity block.
@@ -142,7 +142,7 @@ func (c *Capacity) checkBlock(o *strict.Object) {
 	}
 }
 
-// ending is a supply whose nodes all go at an instant and do not come back.
+// ending is a supply whose nodes all go for good at a time.
 type ending struct {
 	inner simulate.Supply // nil: no change before
 	at    capcli.Seconds
@@ -151,7 +151,7 @@ type ending struct {
 	over  bool // nothing more of inner
 }
 
-// Next gives the changes before the end, and then the end of each node.
+// Next returns the changes before the end, then the loss of each node.
 func (e *ending) Next() (simulate.Change, bool) {
 	if e.inner != nil && !e.over {
 		if c, ok := e.inner.Next(); ok && c.At < e.at {

@@ -33,8 +33,8 @@ var overflowSection = strict.Section[Overflow]{Name: "overflow", Fields: func(o 
 	}
 }}
 
-// perHour reads a length of time for each hour as hours; it may be a fraction
-// of a second, 273.6s or 0.076h.
+// perHour reads a length of time per hour, in hours. It may be a fraction of a second:
+// 273.6s or 0.076h.
 func perHour(dst *float64) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		unit := 1.0
@@ -88,7 +88,7 @@ var patienceSection = strict.Section[simulate.Patience]{Name: "overflow.patience
 
 var restartModes = []string{"suspend", "checkpoint", "restart"}
 
-// preemption reads what a job loses when it loses its GPUs.
+// preemption reads what a job loses with its GPUs.
 func preemption(dst *simulate.Restarts) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		mode := restartModes[0]
@@ -112,8 +112,7 @@ var restartSection = strict.Section[simulate.RestartClass]{Name: "preemption.cla
 	}
 }}
 
-// checkOverflow checks that the order names pools that are there and paid by
-// use.
+// checkOverflow checks that the order names elastic pools that exist.
 func (s *Scenario) checkOverflow(o *strict.Object) {
 	if n := o.Value("overflow"); n == nil || n.Kind != yaml.MappingNode || len(s.Overflow.Order) == 0 {
 		return
@@ -161,10 +160,10 @@ func preemptionFields(mode *string, classes *[]simulate.RestartClass) []strict.F
 	}
 }
 
-// Never marks a wait that has no end.
+// Never is a wait without an end.
 const Never capcli.Seconds = -1
 
-// patience reads a length of time or never.
+// patience reads a length of time, or never.
 func patience(dst *capcli.Seconds) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode && n.Value == "never" {

@@ -1,12 +1,10 @@
-// Package scenarios plans: it reads what a person wrote about capacity, prices
-// and rules (a scenario, in strict YAML), says everything that is wrong with it
-// at once, and turns it into a simulate.Config. It holds the library of
-// scenarios that come with the program, the generator that makes their jobs,
-// and the checks of a result ("wait_p95<=30m"). By the same means it reads what a
-// person knows of the demand to come (events), in the words of package forecast.
+// Package scenarios reads scenarios: a person's description of capacity, prices and
+// rules in strict YAML. It reports all faults of a file at once and turns a scenario
+// into a simulate.Config. It also reads portfolios and markets, holds the library of
+// scenarios that come with the program, and makes scenarios for job logs.
 //
-// The package opens no files: what a scenario names is opened through
-// Options.Open, relative to where the scenario was found.
+// The package opens no files. A scenario's files are opened through Options.Open,
+// relative to the folder of the scenario.
 package scenarios
 
 import (
@@ -39,7 +37,7 @@ const (
 
 var scenarioForm = strict.Form{Version: version, What: "a scenario", Template: "capcli scenarios init", TooLong: ". Is this a job log? Give it with --trace"}
 
-// Scenario is a plan as a file states it, checked.
+// Scenario is a scenario file, checked.
 type Scenario struct {
 	File        string // as given to Parse
 	Dir         string // folder of File, to which the files it names are relative
@@ -69,18 +67,18 @@ type Scenario struct {
 	discountNodes []*yaml.Node // of Commitments, while reading
 }
 
-// defaultSeed is the seed of a scenario that states none.
+// defaultSeed is the seed of a scenario without one.
 const defaultSeed capcli.Seed = 42
 
-// Period is the time that a scenario looks at; both NoTime where it states none.
+// Period is the time that a scenario covers. Both are NoTime when it states none.
 type Period struct {
 	Start, End capcli.Time // End is the first instant after it
 }
 
-// IsKnown tells whether the scenario states a period.
+// IsKnown reports whether the scenario states a period.
 func (p Period) IsKnown() bool { return p.Start.IsKnown() }
 
-// Length is the period's length, 0 where it is not known.
+// Length returns the period's length, 0 when it is not known.
 func (p Period) Length() capcli.Seconds {
 	if !p.IsKnown() {
 		return 0
@@ -88,8 +86,7 @@ func (p Period) Length() capcli.Seconds {
 	return capcli.Seconds(p.End - p.Start)
 }
 
-// Jobs says where the jobs come from: a file, the generator, or (neither) the
-// command line.
+// Jobs says where the jobs come from: a file, the generator, or else the command line.
 type Jobs struct {
 	From        string // file of a trace, relative to Scenario.Dir
 	Format      string // its format; "" is by its looks
@@ -112,8 +109,7 @@ type Policy struct {
 	Predictions string // file: job_id, predicted_s
 }
 
-// Overflow says when jobs go on to capacity that is paid by use, and to which
-// first.
+// Overflow says when, and in which order, jobs go on to elastic capacity.
 type Overflow struct {
 	Order      []string // kinds or names of pools; those not named come after, on-demand before spot
 	Patience   []simulate.Patience
@@ -121,22 +117,21 @@ type Overflow struct {
 	QueueMax   int
 }
 
-// Parse reads a scenario, changed by overrides ("capacity[0].gpus=72"; see
-// Set), and checks all of it. The error is *strict.Faults: everything that is wrong,
-// each with its place. file is for messages, and the folder for the files that
-// the scenario names.
+// Parse reads a scenario, changes it by overrides ("capacity[0].gpus=72"; see Set), and
+// checks all of it. The error is *strict.Faults, with the place of each fault. file is
+// for messages, and its folder is that of the files that the scenario names.
 func Parse(file string, b []byte, overrides ...string) (*Scenario, error) {
 	return ParseWith(nil, file, b, overrides...)
 }
 
-// ParseWith is Parse with prices that go before those of the scenario's own
-// price file, which go before the catalogue.
+// ParseWith is Parse with prices that come before those of the scenario's price file.
+// The catalogue comes last.
 func ParseWith(list *prices.List, file string, b []byte, overrides ...string) (*Scenario, error) {
 	return parse(list, nil, file, b, overrides)
 }
 
-// parse reads a scenario. own are the prices of its price file, nil before that
-// is read: then a key that is not found may yet be in it.
+// parse reads a scenario. own are the prices of its price file, nil before that is
+// read; an unknown key may then be in it.
 func parse(list, own *prices.List, file string, b []byte, overrides []string) (*Scenario, error) {
 	d := &strict.Decoder{Form: &scenarioForm, Overrides: overrides}
 	s := &Scenario{File: file, Dir: filepath.Dir(file), source: b, sets: overrides, prices: list, opened: &opened{}}
@@ -151,9 +146,10 @@ func parse(list, own *prices.List, file string, b []byte, overrides []string) (*
 	return s, nil
 }
 
-// Set changes a field, "capacity[0].gpus" or "capacity.base.gpus" say, and
-// checks the scenario again. The value is YAML: 72, easy, [spot, on_demand];
-// null takes the field away, and a pool of which the size is set to 0 is none. On an error (*strict.Faults) the scenario stays as it was.
+// Set changes a field, such as "capacity[0].gpus" or "capacity.base.gpus", and checks
+// the scenario again. The value is YAML: 72, easy, [spot, on_demand]. null removes the
+// field, and a size of 0 removes the pool. After an error (*strict.Faults) the scenario
+// is unchanged.
 func (s *Scenario) Set(path, value string) error {
 	changed, err := s.With(path + "=" + value)
 	if err != nil {
@@ -163,8 +159,8 @@ func (s *Scenario) Set(path, value string) error {
 	return nil
 }
 
-// With returns the scenario as it was read, with further overrides (see Set). s stays
-// as it is. The error is *strict.Faults.
+// With returns a copy of the scenario with further overrides: see Set. The error is
+// *strict.Faults.
 func (s *Scenario) With(overrides ...string) (*Scenario, error) {
 	return ParseWith(s.prices, s.File, s.source, append(s.sets[:len(s.sets):len(s.sets)], overrides...)...)
 }

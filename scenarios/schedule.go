@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// ScheduleKey names all that the schedule of a run depends on, beside its jobs:
-// capacity and rules, but no prices, terms, limits or descriptions. Scenarios of
-// one key have the same schedule for the same jobs and seed.
+// ScheduleKey returns a hash of all that a schedule depends on beside its jobs:
+// capacity and rules, but not prices, terms, limits or descriptions. Scenarios with the
+// same key have the same schedule for the same jobs and seed.
 func (s *Scenario) ScheduleKey() (string, error) {
 	c := *s
 	c.File, c.Name, c.Description, c.PriceFile, c.Limits, c.Seed, c.Jobs = "", "", "", "", nil, 0, Jobs{CPUJobs: s.Jobs.CPUJobs, KillAtLimit: s.Jobs.KillAtLimit}
@@ -21,7 +21,7 @@ func (s *Scenario) ScheduleKey() (string, error) {
 	c.Capacity = slices.Clone(s.Capacity)
 	for i := range c.Capacity {
 		p := &c.Capacity[i]
-		// Instants at which prices change stay: the record of a run is cut there.
+		// Times at which prices change stay, because they divide the record of a run.
 		p.Upfront = 0
 		p.Term, p.Price, p.Free, p.OnDemand = "", Price{History: p.Price.History}, false, Price{History: p.OnDemand.History}
 	}

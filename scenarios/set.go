@@ -13,9 +13,9 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// override changes the tree as the overrides say, one after another. The nodes of
-// the i-th get line -(i+1), by which faults name it. Pools of size 0 are taken
-// away at the end: until then they count in the numbers of the list.
+// override applies the overrides to the tree, one after another. Nodes of the i-th get
+// the line -(i+1), by which faults name it. Pools of size 0 are removed at the end and
+// count in list indexes until then.
 func override(d *strict.Decoder, root *yaml.Node, overrides []string) {
 	var emptied []*yaml.Node
 	for i, text := range overrides {
@@ -59,10 +59,10 @@ func parseOverride(text string) ([]string, *yaml.Node, error) {
 	return steps, value, err
 }
 
-// sizeFields are the fields that say how large a pool is.
+// sizeFields are the fields with the size of a pool.
 var sizeFields = []string{"gpus", "nodes", "max_gpus"}
 
-// resized gives the pool whose size the path names, nil where it names none.
+// resized returns the pool whose size the path names, or nil.
 func resized(root *yaml.Node, steps []string) *yaml.Node {
 	if len(steps) != 3 || steps[0] != "capacity" || !slices.Contains(sizeFields, steps[2]) {
 		return nil
@@ -129,11 +129,10 @@ func splitPath(path string) ([]string, error) {
 	return steps, nil
 }
 
-// shorthand are the sections that may be written as one word, with the field
-// that the word is.
+// shorthand has the sections that may be one word, with the field of the word.
 var shorthand = map[string]string{"policy": "name", "jobs": "from"}
 
-// put sets the value at the path below n; above is n's own name.
+// put sets the value at the path below n. above is n's own name.
 func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
 	step := steps[0]
 	if n.Kind == yaml.SequenceNode {
@@ -193,7 +192,7 @@ func put(n *yaml.Node, steps []string, value *yaml.Node, above string) error {
 	return nil
 }
 
-// element finds an element of a list by its number or its name.
+// element returns the index of an element of a list by number or name.
 func element(n *yaml.Node, step, above string) (int, error) {
 	if number, ok := strings.CutPrefix(step, "["); ok {
 		i, _ := strconv.Atoi(strings.TrimSuffix(number, "]")) // digits: splitPath checked them

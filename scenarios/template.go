@@ -7,6 +7,6 @@ import (
 //go:embed template.yaml.txt
 var templateText string
 
-// Template is a scenario to begin with: it can be run as it is, and says every
-// field that there is, most of them behind a #.
+// Template returns a scenario to begin with. It runs as it is and has every field, most
+// of them as comments.
 func Template() string { return templateText }

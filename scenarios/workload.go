@@ -10,7 +10,7 @@ import (
 	"capcli/scenarios/strict"
 )
 
-// workloadSection is the recipe for jobs that the generator follows.
+// workloadSection is the recipe of the generator.
 var workloadSection = strict.Section[generate.Workload]{Name: "jobs.generate", Start: generate.Workload{Start: capcli.NoTime}, Fields: func(w *generate.Workload) []strict.Field {
 	return []strict.Field{
 		{"start", "first day; that of the period where left out", instantOf(&w.Start)},
@@ -107,7 +107,7 @@ var workSizeSection = strict.Section[generate.Size]{Name: "jobs.generate.classes
 	}
 }}
 
-// ofKind are the fields that only one kind of work has.
+// ofKind has the fields that only one kind of work has, and those that it must have.
 var ofKind = []struct {
 	kind generate.Kind
 	own  []string
@@ -118,7 +118,7 @@ var ofKind = []struct {
 	{generate.Service, []string{"replicas"}, []string{"replicas"}},
 }
 
-// checkClass checks a class's fields against each other.
+// checkClass checks the fields of a class together.
 func checkClass(c *generate.Class, o *strict.Object) {
 	for _, k := range ofKind {
 		if k.kind == c.Kind {
@@ -148,14 +148,14 @@ func checkClass(c *generate.Class, o *strict.Object) {
 	}
 }
 
-// order notes that the second of two times is shorter than the first.
+// order notes a fault when the second of two times is shorter than the first.
 func order(o *strict.Object, low string, lo capcli.Seconds, high string, hi capcli.Seconds) {
 	if o.Has(low) && o.Has(high) && lo > 0 && hi > 0 && hi < lo {
 		o.Fault(high, "%s is %s, under %s of %s", high, hi, low, lo)
 	}
 }
 
-// checkWorkload fills in the times of the generator from the period.
+// checkWorkload sets the generator's times from the period and checks them.
 func (s *Scenario) checkWorkload(o *strict.Object) {
 	w := s.Jobs.Generate
 	if w == nil {

@@ -10,7 +10,7 @@ import (
 	"capcli"
 )
 
-// Decoder reads the tree of a file and collects what is wrong with it.
+// Decoder reads the tree of a file and collects its faults.
 type Decoder struct {
 	Form      *Form             // of the file
 	Overrides []string          // by which faults name nodes of line -1, -2 …
@@ -24,25 +24,24 @@ type Decoder struct {
 	allowed string
 }
 
-// Form is a kind of file: the version in its first line, what it is called, the
-// command that writes a template, and what else to say of a file that is too long.
+// Form is a kind of file: the version in its first line, what it is called, the command
+// that writes a template, and a hint for a file that is too long.
 type Form struct{ Version, What, Template, TooLong string }
 
-// Reader takes the value of one field.
+// Reader reads the value of a field.
 type Reader func(d *Decoder, n *yaml.Node)
 
-// Field is one field that a section may have: its name, a line about it for the
-// template, and how its value is read. The type has no name of its own, so that
-// the tables of other packages need no keys.
+// Field is a field of a section: its name, its documentation, and its reader. The type
+// has no name of its own, so that tables in other packages need no keys.
 type Field = struct {
 	Name, Doc string
 	Read      Reader
 }
 
-// entry is a field as it stands in the file.
+// entry is a field of the file.
 type entry struct{ key, value *yaml.Node }
 
-// Object is a section as it stands in the file, for checks over several fields.
+// Object is a section of the file, for checks over several fields.
 type Object struct {
 	Decoder *Decoder
 	Node    *yaml.Node
@@ -62,19 +61,19 @@ func (d *Decoder) path() string {
 	return b.String()
 }
 
-// FieldName is the name of the field that is being read.
+// FieldName returns the name of the field that is being read.
 func (d *Decoder) FieldName() string { return d.steps[len(d.steps)-1] }
 
-// FaultCount is how many faults were found so far.
+// FaultCount returns the number of faults so far.
 func (d *Decoder) FaultCount() int { return len(d.faults) + d.more }
 
-// Enter goes into a field or an element; Leave goes out of it again.
+// Enter enters a field or an element. Leave leaves it.
 func (d *Decoder) Enter(step string) { d.steps = append(d.steps, step) }
 
-// Leave goes out of the field that Enter went into.
+// Leave leaves the field that Enter entered.
 func (d *Decoder) Leave() { d.steps = d.steps[:len(d.steps)-1] }
 
-// ReadObject reads the section called name. It gives nil when n is no map.
+// ReadObject reads the section called name. It returns nil when n is no map.
 func (d *Decoder) ReadObject(n *yaml.Node, name string, fields []Field) *Object {
 	if n.Kind != yaml.MappingNode {
 		d.FaultWant(n, "fields such as "+fields[0].Name)
@@ -103,7 +102,7 @@ func (d *Decoder) ReadObject(n *yaml.Node, name string, fields []Field) *Object 
 	return o
 }
 
-// key checks a key by itself.
+// key checks a key alone.
 func (d *Decoder) key(o *Object, key *yaml.Node) bool {
 	switch first, twice := o.entries[key.Value]; {
 	case key.Tag == "!!merge":
@@ -120,8 +119,8 @@ func (d *Decoder) key(o *Object, key *yaml.Node) bool {
 	return false
 }
 
-// DecimalComma tells whether the i-th entry is what stood after a decimal comma:
-// {price: 3,90 USD} is price 3 and a field called "90 USD".
+// DecimalComma reports, with a fault, whether the i-th entry is the rest of a decimal
+// comma: {price: 3,90 USD} is price 3 and a field called "90 USD".
 func (d *Decoder) DecimalComma(n *yaml.Node, i int) bool {
 	key, value := n.Content[i], n.Content[i+1]
 	if i == 0 || value.Tag != "!!null" || value.Value != "" || key.Kind != yaml.ScalarNode || key.Value == "" || key.Value[0] < '0' || key.Value[0] > '9' {
@@ -160,7 +159,7 @@ func (d *Decoder) rejectUnknown(o *Object, key *yaml.Node, name string, fields [
 	}
 }
 
-// ReadList reads each element of a list of at most limit.
+// ReadList reads each element of a list of at most limit elements.
 func (d *Decoder) ReadList(n *yaml.Node, limit int, what string, read func(i int, n *yaml.Node)) {
 	if n.Kind != yaml.SequenceNode {
 		d.FaultWant(n, "a list of "+what)
@@ -179,7 +178,7 @@ func (d *Decoder) ReadList(n *yaml.Node, limit int, what string, read func(i int
 	}
 }
 
-// FaultWant notes that n is not what it should be.
+// FaultWant notes that n should be something else.
 func (d *Decoder) FaultWant(n *yaml.Node, what string) {
 	found := capcli.Quoted(n.Value)
 	switch {
@@ -200,16 +199,16 @@ func (d *Decoder) FaultWant(n *yaml.Node, what string) {
 	d.Fault(n, "%swant %s, found %s", name, what, found)
 }
 
-// Has tells whether the section has the field.
+// Has reports whether the section has the field.
 func (o *Object) Has(name string) bool {
 	_, ok := o.entries[name]
 	return ok
 }
 
-// Value gives the value of a field, nil where it is not given.
+// Value returns the value of a field, nil when it is not given.
 func (o *Object) Value(name string) *yaml.Node { return o.entries[name].value }
 
-// Fault notes a fault at the value of a field, or at the section where it is not
+// Fault notes a fault at the value of a field, or at the section when the field is not
 // given.
 func (o *Object) Fault(name, format string, args ...any) {
 	n := o.Node
@@ -224,8 +223,8 @@ func (o *Object) FaultName(name, format string, args ...any) {
 	o.note(o.entries[name].key, name, format, args...)
 }
 
-// FaultEach notes a fault at the name of each of the fields that is given. The format
-// begins with the name.
+// FaultEach notes a fault at the name of each given field of names. The format begins
+// with the name.
 func (o *Object) FaultEach(names []string, format string, args ...any) {
 	for _, name := range names {
 		if o.Has(name) {
@@ -249,15 +248,15 @@ func (o *Object) pathOf(name string) string {
 	return o.path + "." + name
 }
 
-// FaultMissing notes that a field is not there, unless it probably is, under a
-// wrong name.
+// FaultMissing notes that a field is missing, unless an unknown field was probably
+// meant to be it.
 func (o *Object) FaultMissing(name, format string, args ...any) {
 	if !slices.Contains(o.near, name) {
 		o.Fault(name, format, args...)
 	}
 }
 
-// Require notes the fields that are not there but must be.
+// Require notes which of the fields are missing.
 func (o *Object) Require(names ...string) {
 	if o == nil {
 		return
@@ -269,7 +268,7 @@ func (o *Object) Require(names ...string) {
 	}
 }
 
-// IsClean tells whether the fields were read without a fault.
+// IsClean reports whether the fields have no fault.
 func (o *Object) IsClean(names ...string) bool {
 	if o.Decoder.more > 0 {
 		return false
@@ -285,7 +284,7 @@ func (o *Object) IsClean(names ...string) bool {
 	return true
 }
 
-// RequireVersion notes that the line with the version is not there.
+// RequireVersion notes that the line with the version is missing.
 func (o *Object) RequireVersion(what string) {
 	if !o.Has("capcli") {
 		o.FaultMissing("capcli", "the line capcli: %s is missing; it says which form of %s this is", o.Decoder.Form.Version, what)

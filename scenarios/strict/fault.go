@@ -11,7 +11,7 @@ import (
 	"capcli"
 )
 
-// Fault is one thing that is wrong with a file, and where.
+// Fault is a fault of a file, with its place.
 type Fault struct {
 	Line, Col int    // from 1; Line 0 is the file as a whole
 	Len       int    // characters to underline; 0 is one
@@ -20,7 +20,7 @@ type Fault struct {
 	Text      string // what is wrong and what to write
 }
 
-// Faults are all the things wrong with one file, as an error.
+// Faults is all faults of a file, as an error.
 type Faults struct {
 	File    string
 	List    []Fault // overrides first, then by line and column; at most 1000
@@ -30,7 +30,7 @@ type Faults struct {
 	form    *Form
 }
 
-// Refusal gives all that d found wrong in a file. allowed is its last line where no
+// Refusal returns all faults of a file. allowed is the last line of the error when no
 // field was unknown.
 func (d *Decoder) Refusal(file, allowed string) *Faults {
 	f := &Faults{File: file, List: d.faults, More: d.more, Allowed: cmp.Or(d.allowed, allowed), lines: d.Lines, form: d.Form}
@@ -38,10 +38,10 @@ func (d *Decoder) Refusal(file, allowed string) *Faults {
 	return f
 }
 
-// shown is the number of faults that Error writes out.
+// shown is the number of faults in Error.
 const shown = 20
 
-// Error gives every fault with its place, its line and a mark under it, the
+// Error returns the faults with their places, their lines and a mark under each, the
 // first twenty in full.
 func (f *Faults) Error() string {
 	var b strings.Builder
@@ -60,7 +60,7 @@ func (f *Faults) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the first fault as the error that all bad input is.
+// Unwrap returns the first fault as a *capcli.InputError.
 func (f *Faults) Unwrap() error {
 	in := &capcli.InputError{File: f.File, Text: "not " + f.form.What}
 	if len(f.List) > 0 {
@@ -97,7 +97,7 @@ const (
 	before = 60  // of them before the fault
 )
 
-// Printable makes each control character a space, so that a text stays on its
+// Printable replaces each control character by a space, so that a text stays on its
 // line and its characters keep their places.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -108,7 +108,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// window cuts a long line around col.
+// window shortens a long line around col.
 func window(line string, col int) (string, int) {
 	r := []rune(Printable(line))
 	if len(r) <= widest {

@@ -14,15 +14,14 @@ import (
 
 // Limits of a file.
 const (
-	// MaxBytes is the most that a file has.
+	// MaxBytes is the largest size of a file.
 	MaxBytes = 1 << 20
 	// MaxDepth is how many levels deep its tree is at most.
 	MaxDepth  = 64
 	maxFaults = 1000 // that are kept; more are only counted
 )
 
-// ReadTree reads the one document of b. What is not YAML, or more of YAML than
-// a file needs, is a fault.
+// ReadTree reads the one document of b. Anything but plain YAML is a fault.
 func (d *Decoder) ReadTree(b []byte) *yaml.Node {
 	what, version := d.Form.What, d.Form.Version
 	d.Lines = linesOf(b)
@@ -61,8 +60,8 @@ func (d *Decoder) ReadTree(b []byte) *yaml.Node {
 	return root
 }
 
-// syntax turns the YAML reader's error into a fault. The reader stops at the
-// first; where indentation by tabs explains it, that is what is said.
+// syntax notes the error of the YAML reader, which stops at the first. When a tab in
+// the indentation explains the error, the fault says that.
 func (d *Decoder) syntax(err error) {
 	for i, l := range d.Lines {
 		body := strings.TrimLeft(l, " \t")
@@ -89,8 +88,8 @@ func (d *Decoder) syntax(err error) {
 	d.faults = append(d.faults, f)
 }
 
-// CheckPlain checks that the tree uses only maps, lists and values. It tells whether
-// the tree may be read on.
+// CheckPlain checks that the tree has only maps, lists and values. It reports whether
+// the tree may be read.
 func (d *Decoder) CheckPlain(n *yaml.Node, depth int) bool {
 	if depth > MaxDepth {
 		d.Fault(n, "more than %d levels deep", MaxDepth)
@@ -118,7 +117,7 @@ func (d *Decoder) Fault(n *yaml.Node, format string, args ...any) {
 	d.FaultWithin(n, 0, d.length(n), format, args...)
 }
 
-// FaultWithin notes a fault at length characters of n's text, from the offset-th.
+// FaultWithin notes a fault at length characters of n's text, from an offset on.
 func (d *Decoder) FaultWithin(n *yaml.Node, offset, length int, format string, args ...any) {
 	f := Fault{Line: n.Line, Col: n.Column + offset, Len: length, Path: d.path(), Text: fmt.Sprintf(format, args...)}
 	if last := len(d.Lines); n.Line > last && last > 0 { // an empty value may stand past the end
@@ -140,7 +139,7 @@ func (d *Decoder) FaultLine(line int, format string, args ...any) {
 	d.AddFault(Fault{Line: line, Col: 1, Text: fmt.Sprintf(format, args...)})
 }
 
-// AddFault notes a fault, of which only so many are kept.
+// AddFault notes a fault. It keeps only the first maxFaults and counts the others.
 func (d *Decoder) AddFault(f Fault) {
 	if d.FaultCount() >= maxFaults {
 		d.more++
@@ -149,8 +148,8 @@ func (d *Decoder) AddFault(f Fault) {
 	d.faults = append(d.faults, f)
 }
 
-// length is how many characters n takes on its first line, as far as that is
-// easily told: 1 for a map or a list.
+// length returns the number of characters of n on its first line, 1 for a map, a list
+// or a value that is not found as it is.
 func (d *Decoder) length(n *yaml.Node) int {
 	if n.Kind != yaml.ScalarNode || n.Line < 1 || n.Line > len(d.Lines) || len(d.faults) >= maxFaults {
 		return 1
@@ -171,10 +170,10 @@ func (d *Decoder) length(n *yaml.Node) int {
 	return 1
 }
 
-// breaks makes every line break of YAML 1.1 the same.
+// breaks replaces every line break of YAML 1.1 by a line feed.
 var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// linesOf are the lines of a file as the YAML reader counts them; none of a
+// linesOf returns the lines of a file as the YAML reader counts them, nothing for a
 // file that is too long.
 func linesOf(b []byte) []string {
 	if len(b) > MaxBytes {
@@ -183,7 +182,7 @@ func linesOf(b []byte) []string {
 	return strings.Split(breaks.Replace(strings.TrimPrefix(string(b), "\ufeff")), "\n")
 }
 
-// skipChars is the rest of s past n characters.
+// skipChars returns s without its first n characters.
 func skipChars(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -194,7 +193,7 @@ func skipChars(s string, n int) string {
 	return ""
 }
 
-// Child gives a field of a map, or nil.
+// Child returns the value of a field of a map, or nil.
 func Child(n *yaml.Node, name string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil

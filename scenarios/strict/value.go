@@ -13,7 +13,7 @@ import (
 	"capcli"
 )
 
-// ReadScalar gives the text of a single value.
+// ReadScalar returns the text of a single value.
 func (d *Decoder) ReadScalar(n *yaml.Node, want string) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		d.FaultWant(n, want)
@@ -22,7 +22,8 @@ func (d *Decoder) ReadScalar(n *yaml.Node, want string) (string, bool) {
 	return strings.TrimSpace(n.Value), true
 }
 
-// Text reads a name, a file or a sentence: ids are texts always, 6214e9 too.
+// Text reads a text of one line: a name, a file or a sentence. A value such as 6214e9
+// stays a text.
 func Text(dst *string, limit int) Reader {
 	return func(d *Decoder, n *yaml.Node) {
 		s, ok := d.ReadScalar(n, "a text")
@@ -40,7 +41,7 @@ func Text(dst *string, limit int) Reader {
 	}
 }
 
-// MaxName is the most characters that a name has.
+// MaxName is the largest length of a name, in characters.
 const MaxName = 200
 
 // Name reads a name.
@@ -100,7 +101,7 @@ func Number(dst *float64, lo, hi float64) Reader {
 	}
 }
 
-// Longest is the longest time that a file may name: fifty years.
+// Longest is the longest time that a file may state: fifty years.
 const Longest = 50 * 366 * capcli.Day
 
 // Duration reads a length of time of at least lo.
