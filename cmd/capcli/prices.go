@@ -63,6 +63,16 @@ func (o *priceOptions) ages(e *env) (prices.Ages, error) {
 	return out, nil
 }
 
+// read gives the prices, and the ages that are warned of.
+func (o *priceOptions) read(e *env) (*prices.List, prices.Ages, error) {
+	ages, err := o.ages(e)
+	if err != nil {
+		return nil, ages, err
+	}
+	all, err := readPrices(e, o.file)
+	return all, ages, err
+}
+
 // readPrices gives the catalogue, behind the prices of a file where one is named.
 func readPrices(e *env, file string) (*prices.List, error) {
 	own, err := ownPrices(e, file)
@@ -114,11 +124,7 @@ func newPricesList(e *env) *cobra.Command {
 }
 
 func runPricesList(e *env, o *priceOptions, f prices.Filter) error {
-	ages, err := o.ages(e)
-	if err != nil {
-		return err
-	}
-	all, err := readPrices(e, o.file)
+	all, ages, err := o.read(e)
 	if err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ func runPricesList(e *env, o *priceOptions, f prices.Filter) error {
 	if err != nil {
 		return err
 	}
-	t := report.Table{Name: "prices", Columns: []report.Column{
+	t := report.Fill(report.Table{Name: "prices"}, data.Prices, []report.Field[prices.Described]{
 		{Name: "key"},
 		{Name: "gpu_model", Head: "GPU", Priority: 2},
 		{Name: "gpus", Head: "GPUs", Priority: 3},
@@ -134,9 +140,6 @@ func runPricesList(e *env, o *priceOptions, f prices.Filter) error {
 		{Name: "machine_hour_usd", Head: "machine-hour", Priority: 1},
 		{Name: "date", Priority: 1},
 		{Name: "source", Priority: 4},
-	}}
-	for _, p := range data.Prices {
-		t.Rows = append(t.Rows, []any{p.Key, p.GPU, p.GPUs, p.PerGPU, p.Hourly, p.Date, p.Source})
-	}
+	})
 	return emit(e, o.output, report.Doc{Title: "Prices, US dollars", Tables: []report.Table{t}, Notes: data.Notes, Data: data})
 }

@@ -161,21 +161,24 @@ func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, re
 // say tells what became of the list.
 func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, refused *rejects) error {
 	rep.Input, rep.Output = name, o.out
-	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "n", Head: "number"}, {Name: "why"}}}
-	t.Rows = append(t.Rows,
-		[]any{"rows read", rep.Rows, "as " + rep.Format},
-		[]any{"prices", rep.Prices, strings.Join(rep.Columns, ", ")},
-		[]any{"kept", rep.Kept, ""},
-		[]any{"repeated", rep.Repeated, "the same price of the same key again"},
-	)
-	if rep.Rounded > 0 {
-		t.Rows = append(t.Rows, []any{"rounded", rep.Rounded, "of those kept, to the millionth of a dollar"})
-	}
-	if rep.Renamed > 0 {
-		t.Rows = append(t.Rows, []any{"renamed", rep.Renamed, "of those kept, to the GPU model of the machine's latest price"})
-	}
-	if rep.Doubtful > 0 {
-		t.Rows = append(t.Rows, []any{"doubtful", rep.Doubtful, "of those kept, contracts that cost no less than on demand: is the list right?"})
+	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "n", Head: "number"}, {Name: "why"}}, Rows: [][]any{
+		{"rows read", rep.Rows, "as " + rep.Format},
+		{"prices", rep.Prices, strings.Join(rep.Columns, ", ")},
+		{"kept", rep.Kept, ""},
+		{"repeated", rep.Repeated, "the same price of the same key again"},
+	}}
+	for _, kept := range []struct {
+		what string
+		n    int64
+		why  string
+	}{
+		{"rounded", rep.Rounded, "of those kept, to the millionth of a dollar"},
+		{"renamed", rep.Renamed, "of those kept, to the GPU model of the machine's latest price"},
+		{"doubtful", rep.Doubtful, "of those kept, contracts that cost no less than on demand: is the list right?"},
+	} {
+		if kept.n > 0 {
+			t.Rows = append(t.Rows, []any{kept.what, kept.n, kept.why})
+		}
 	}
 	for _, r := range rep.Reasons {
 		what := "rejected"
@@ -185,7 +188,7 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 		t.Rows = append(t.Rows, []any{what, r.N, r.Text})
 	}
 	d := report.Doc{Tables: []report.Table{t}, Data: rep}
-	d.Lead = fmt.Sprintf("%s of %s kept from %s.", grouped(rep.Kept), plainCount(rep.Prices, "price"), name)
+	d.Lead = fmt.Sprintf("%s of %s kept from %s.", grouped(rep.Kept), numbered(rep.Prices, "price"), name)
 	if len(rep.Ignored) > 0 {
 		d.Notes = append(d.Notes, "columns passed over: "+strings.Join(rep.Ignored, ", "))
 	}
@@ -211,5 +214,3 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 	e.say(fmt.Sprintf("wrote %s. next: capcli prices list --prices %s", o.out, o.out))
 	return nil
 }
-
-func plainCount(n int64, of string) string { return grouped(n) + " " + plural(n, of) }

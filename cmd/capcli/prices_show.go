@@ -36,11 +36,7 @@ func completePrices(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 }
 
 func runPricesShow(e *env, o *priceOptions, key string) error {
-	ages, err := o.ages(e)
-	if err != nil {
-		return err
-	}
-	all, err := readPrices(e, o.file)
+	all, ages, err := o.read(e)
 	if err != nil {
 		return err
 	}
@@ -63,7 +59,7 @@ func termsLead(terms []prices.TermPrice) string {
 	var pays []string
 	for _, t := range terms {
 		if t.BreakEven != nil && t.Term != "on_demand" && t.Term != "spot" {
-			pays = append(pays, fmt.Sprintf("%s from %.1f%%", strings.TrimSuffix(t.Term+"-"+t.Payment, "-"), 100**t.BreakEven))
+			pays = append(pays, fmt.Sprintf("%s from %.1f%%", t.Terms(), 100**t.BreakEven))
 		}
 	}
 	if len(pays) > 0 {
@@ -73,43 +69,28 @@ func termsLead(terms []prices.TermPrice) string {
 }
 
 func termsTables(d *prices.Comparison) []report.Table {
-	terms := report.Table{Name: "terms", Columns: []report.Column{
+	tables := []report.Table{report.Fill(report.Table{Name: "terms"}, d.Terms, []report.Field[prices.TermPrice]{
 		{Name: "key", Priority: 5},
 		{Name: "machine", Priority: 6},
-		{Name: "term"},
+		{Name: "term", Cell: func(t prices.TermPrice) any { return t.Terms() }},
 		{Name: "gpu_hour_usd", Head: "GPU-hour"},
 		{Name: "machine_hour_usd", Head: "machine-hour", Priority: 1},
-		{Name: "discount"},
-		{Name: "break_even_utilisation", Head: "pays from"},
-		{Name: "recover_months", Head: "months to recover", Priority: 2},
+		{Name: "discount", As: report.AsPercent},
+		{Name: "break_even_utilisation", Head: "pays from", As: report.AsPercent},
+		{Name: "recover_months", Head: "months to recover", Priority: 2, As: report.AsRatio},
 		{Name: "date", Priority: 1},
 		{Name: "source", Priority: 4},
-	}}
-	for _, t := range d.Terms {
-		terms.Rows = append(terms.Rows, []any{
-			t.Key, t.Machine, strings.TrimSuffix(t.Term+"-"+t.Payment, "-"), t.PerGPU, t.Hourly, shareCell(t.Discount), shareCell(t.BreakEven), numberOr(t.Recover), t.Date, t.Source,
-		})
-	}
+	})}
 	if len(d.History) == 0 {
-		return []report.Table{terms}
+		return tables
 	}
-	history := report.Table{Name: "history", Title: "Dated prices, the last at or before an instant holds", Most: 12, Columns: []report.Column{
+	history := report.Table{Name: "history", Title: "Dated prices, the last at or before an instant holds", Most: 12}
+	return append(tables, report.Fill(history, d.History, []report.Field[prices.DatedChange]{
 		{Name: "key"},
 		{Name: "date"},
 		{Name: "gpu_hour_usd", Head: "GPU-hour"},
 		{Name: "machine_hour_usd", Head: "machine-hour", Priority: 1},
-		{Name: "change"},
+		{Name: "change", As: report.AsPercent},
 		{Name: "source", Priority: 3},
-	}}
-	for _, h := range d.History {
-		history.Rows = append(history.Rows, []any{h.Key, h.Date, h.PerGPU, h.Hourly, shareCell(h.Change), h.Source})
-	}
-	return []report.Table{terms, history}
-}
-
-func numberOr(f *float64) any {
-	if f == nil {
-		return nil
-	}
-	return report.Ratio(*f)
+	}))
 }

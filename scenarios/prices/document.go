@@ -42,6 +42,9 @@ func (q *Quote) Describe(today time.Time) Described {
 	return out
 }
 
+// Terms are the term and the payment in one word.
+func (d *Described) Terms() string { return joinTerms(d.Term, d.Payment) }
+
 // wholeMonths counts the whole months from a date to today, 0 at least.
 func wholeMonths(date capcli.Time, today time.Time) int {
 	d := date.Std()

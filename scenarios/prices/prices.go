@@ -45,12 +45,9 @@ func (r *Row) Key() string {
 }
 
 // Terms are the term and the payment in one word.
-func (r *Row) Terms() string {
-	if r.Payment == "" {
-		return r.Term
-	}
-	return r.Term + "-" + r.Payment
-}
+func (r *Row) Terms() string { return joinTerms(r.Term, r.Payment) }
+
+func joinTerms(term, payment string) string { return strings.TrimSuffix(term+"-"+payment, "-") }
 
 func (r *Row) machineKey() string {
 	return strings.ToLower(r.Provider + "/" + r.Region + "/" + r.Machine)

@@ -190,15 +190,7 @@ func focusVersion(names []string) string {
 func parseFocusTime(text string) (capcli.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return capcli.NoTime, fmt.Errorf("expected an instant such as 2027-01-01T00:00:00Z, found %s", quoted(text))
+		return capcli.NoTime, fmt.Errorf("expected an instant such as 2027-01-01T00:00:00Z, found %s", capcli.Quoted(text))
 	}
 	return capcli.TimeOf(t), nil
-}
-
-// quoted shows a value in a message, cut where it is long.
-func quoted(text string) string {
-	if r := []rune(text); len(r) > 60 {
-		text = string(r[:60]) + "…"
-	}
-	return fmt.Sprintf("%q", text)
 }

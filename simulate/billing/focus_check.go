@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"capcli"
 )
 
 // FocusTotals are sums over rows of a bill.
@@ -227,11 +229,11 @@ func (c *FocusCheck) odd(r *FOCUS) {
 	usage, id := r.ChargeCategory == focusUsage, r.CommitmentDiscountID != ""
 	switch {
 	case r.ChargeCategory == focusPurchaseCharge && id && r.EffectiveCost.Sign() != 0:
-		c.fault(r, fmt.Sprintf("a purchase of commitment %s has EffectiveCost %s; it belongs to the usage, so expected 0", quoted(r.CommitmentDiscountID), r.EffectiveCost))
+		c.fault(r, fmt.Sprintf("a purchase of commitment %s has EffectiveCost %s; it belongs to the usage, so expected 0", capcli.Quoted(r.CommitmentDiscountID), r.EffectiveCost))
 	case usage && id && r.CommitmentDiscountStatus == "":
-		c.fault(r, fmt.Sprintf("usage of commitment %s has no CommitmentDiscountStatus; expected Used or Unused", quoted(r.CommitmentDiscountID)))
+		c.fault(r, fmt.Sprintf("usage of commitment %s has no CommitmentDiscountStatus; expected Used or Unused", capcli.Quoted(r.CommitmentDiscountID)))
 	case usage && id && r.BilledCost.Sign() != 0:
-		c.fault(r, fmt.Sprintf("usage that commitment %s covers has BilledCost %s; the purchase is billed, so expected 0", quoted(r.CommitmentDiscountID), r.BilledCost))
+		c.fault(r, fmt.Sprintf("usage that commitment %s covers has BilledCost %s; the purchase is billed, so expected 0", capcli.Quoted(r.CommitmentDiscountID), r.BilledCost))
 	case r.CommitmentDiscountStatus != "" && !id:
 		c.fault(r, "CommitmentDiscountStatus without a CommitmentDiscountId: no commitment can be charged")
 	case r.CapacityReservationStatus != "" && r.CapacityReservationID == "":

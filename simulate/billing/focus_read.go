@@ -203,7 +203,7 @@ func (f *FocusReader) text(c *focusColumn, cell []byte) (string, error) {
 	s, seen := f.texts[string(cell)]
 	if !seen {
 		if !utf8.Valid(cell) {
-			return "", fmt.Errorf("expected text in UTF-8, found %s", quoted(strings.ToValidUTF8(string(cell), "?")))
+			return "", fmt.Errorf("expected text in UTF-8, found %s", capcli.Quoted(strings.ToValidUTF8(string(cell), "?")))
 		}
 		if s = string(cell); len(f.texts) < mostTexts {
 			f.texts[s] = s
@@ -217,7 +217,7 @@ func (f *FocusReader) text(c *focusColumn, cell []byte) (string, error) {
 			return v, nil
 		}
 	}
-	return "", fmt.Errorf("expected %s or null, found %s", strings.Join(c.values, ", "), quoted(s))
+	return "", fmt.Errorf("expected %s or null, found %s", strings.Join(c.values, ", "), capcli.Quoted(s))
 }
 
 // number reads a number.
@@ -231,7 +231,7 @@ func (f *FocusReader) number(cell []byte) (Number, bool, error) {
 	}
 	a, rounded, err := parseAmount(text)
 	if err != nil {
-		return Number{}, false, fmt.Errorf("%s %w", quoted(string(cell)), err)
+		return Number{}, false, fmt.Errorf("%s %w", capcli.Quoted(string(cell)), err)
 	}
 	return numberOf(a), rounded, nil
 }
@@ -299,7 +299,7 @@ func (f *FocusReader) sound(row *FOCUS) error {
 		return f.s.fault("ChargePeriodEnd", fmt.Sprintf("the charge period ends %s, not after its start %s", row.ChargePeriodEnd, row.ChargePeriodStart),
 			"the end is the first instant after the period")
 	case !f.soundTags(row.Tags):
-		return f.s.fault("Tags", fmt.Sprintf("expected JSON such as {\"team\":\"research\"}, found %s", quoted(row.Tags)), "")
+		return f.s.fault("Tags", fmt.Sprintf("expected JSON such as {\"team\":\"research\"}, found %s", capcli.Quoted(row.Tags)), "")
 	}
 	return f.currency(row.BillingCurrency)
 }
@@ -325,6 +325,6 @@ func (f *FocusReader) currency(c string) error {
 		f.report.Currency = c
 		return nil
 	}
-	return f.s.fault("BillingCurrency", fmt.Sprintf("expected %s as before, found %s", f.report.Currency, quoted(c)),
+	return f.s.fault("BillingCurrency", fmt.Sprintf("expected %s as before, found %s", f.report.Currency, capcli.Quoted(c)),
 		"one currency per run: cut the bill by currency, for capcli knows no rates of exchange")
 }

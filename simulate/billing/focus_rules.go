@@ -3,6 +3,8 @@ package billing
 import (
 	"fmt"
 	"slices"
+
+	"capcli"
 )
 
 // The rules here are the requirements that FOCUS 1.2 (May 2025) states with MUST
@@ -241,7 +243,7 @@ func (c *FocusCheck) skus(r *FOCUS) {
 	}
 	switch sku, known := c.parent[r.SkuPriceID]; {
 	case known && sku != r.SkuID:
-		c.fault(r, fmt.Sprintf("SkuPriceId %s is of SkuId %s here and of %s before; expected one SkuId", quoted(r.SkuPriceID), quoted(r.SkuID), quoted(sku)))
+		c.fault(r, fmt.Sprintf("SkuPriceId %s is of SkuId %s here and of %s before; expected one SkuId", capcli.Quoted(r.SkuPriceID), capcli.Quoted(r.SkuID), capcli.Quoted(sku)))
 	case !known && len(c.parent) < mostTexts:
 		c.parent[r.SkuPriceID] = r.SkuID
 	}

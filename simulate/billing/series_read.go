@@ -46,7 +46,7 @@ func ReadSeries(name string, r io.Reader, o SeriesOptions) ([]Sample, error) {
 		value = len(s.names) - 1
 	}
 	if at == value {
-		return nil, s.fault("", fmt.Sprintf("expected a column of times and one of values, found %s", quoted(strings.Join(s.names, ","))), "for example time,value")
+		return nil, s.fault("", fmt.Sprintf("expected a column of times and one of values, found %s", capcli.Quoted(strings.Join(s.names, ","))), "for example time,value")
 	}
 	var out []Sample
 	zones := map[string]bool{}
@@ -92,7 +92,7 @@ func (s *sheet) inZone(col int, want string, zones map[string]bool) (bool, error
 	z := string(bytes.TrimSpace(s.row[col]))
 	zones[z] = true
 	if len(zones) > 1 && want == "" {
-		return false, s.fault("zone", fmt.Sprintf("the file has more than one zone: %s after another", quoted(z)), "name the one that is meant: zone: "+z)
+		return false, s.fault("zone", fmt.Sprintf("the file has more than one zone: %s after another", capcli.Quoted(z)), "name the one that is meant: zone: "+z)
 	}
 	return want == "" || z == want, nil
 }
@@ -104,7 +104,7 @@ func (s *sheet) sample(at, value int) (x Sample, err error) {
 	}
 	text := string(bytes.TrimSpace(s.row[value]))
 	if x.Value, _, err = parseAmount(text); err != nil {
-		return x, s.fault(s.names[value], quoted(text)+" "+err.Error(), "")
+		return x, s.fault(s.names[value], capcli.Quoted(text)+" "+err.Error(), "")
 	}
 	return x, nil
 }
@@ -123,7 +123,7 @@ func (s *sheet) noValues(zone string, zones map[string]bool) error {
 	if near := capcli.Nearest(zone, names); near != "" {
 		hint = fmt.Sprintf("did you mean %s? ", near) + hint
 	}
-	return &capcli.InputError{File: s.name, Field: "zone", Text: fmt.Sprintf("the file has no zone %s", quoted(zone)), Hint: hint}
+	return &capcli.InputError{File: s.name, Field: "zone", Text: fmt.Sprintf("the file has no zone %s", capcli.Quoted(zone)), Hint: hint}
 }
 
 // seriesTime reads an instant, a day, a month, or seconds since 1970.
@@ -136,7 +136,7 @@ func seriesTime(text string) (capcli.Time, error) {
 			return capcli.TimeOf(t), nil
 		}
 	}
-	return capcli.NoTime, fmt.Errorf("expected an instant such as 2027-01-01T00:00:00Z, found %s", quoted(text))
+	return capcli.NoTime, fmt.Errorf("expected an instant such as 2027-01-01T00:00:00Z, found %s", capcli.Quoted(text))
 }
 
 // ReadSpotPrices reads steps of spot prices as CSV: at, price and what they are
@@ -148,7 +148,7 @@ func ReadSpotPrices(name string, r io.Reader) ([]SpotPrice, error) {
 	}
 	at, price := s.col("at", "time", "timestamp", "ds"), s.col("price", "spot_price", "y")
 	if at < 0 || price < 0 {
-		return nil, s.fault("", fmt.Sprintf("expected the columns at and price, found %s", quoted(strings.Join(s.names, ","))), "at,price,instance_type,region,zone")
+		return nil, s.fault("", fmt.Sprintf("expected the columns at and price, found %s", capcli.Quoted(strings.Join(s.names, ","))), "at,price,instance_type,region,zone")
 	}
 	texts := map[string]string{}
 	cell := func(names ...string) string {
@@ -176,7 +176,7 @@ func ReadSpotPrices(name string, r io.Reader) ([]SpotPrice, error) {
 		}
 		text := string(bytes.TrimSpace(s.row[price]))
 		if x.Price, err = capcli.ParseUSD(text); err != nil || x.Price <= 0 {
-			return nil, s.fault(s.names[price], fmt.Sprintf("expected a price above 0, found %s", quoted(text)), "")
+			return nil, s.fault(s.names[price], fmt.Sprintf("expected a price above 0, found %s", capcli.Quoted(text)), "")
 		}
 		if out = append(out, x); len(out) > maxSamples {
 			return nil, s.fault("", fmt.Sprintf("over %d prices", maxSamples), "")

@@ -72,7 +72,7 @@ func (f *focusUse) notes() []string {
 	}
 	note(f.notUse, "rows left out: purchases, taxes, credits and adjustments")
 	note(f.unused, "rows left out: commitments and reservations that nothing used")
-	note(f.noHours, fmt.Sprintf("rows left out: their quantity is no time (first: %s)", quoted(f.firstUnit)))
+	note(f.noHours, fmt.Sprintf("rows left out: their quantity is no time (first: %s)", capcli.Quoted(f.firstUnit)))
 	note(f.coarse, "rows* have charge periods over one hour: their use is taken as even over the period")
 	note(f.unlisted, "rows* state no list price: what they cost is taken for it")
 	note(f.rounded, "rows* have prices of over six decimals or times below a thousandth of a second: rounded")

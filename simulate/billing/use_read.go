@@ -134,7 +134,7 @@ func ReadUse(name string, r io.Reader, o UseOptions) (*UseRecord, *UseReport, er
 		return nil, nil, err
 	}
 	if u.place[useStart] < 0 || u.place[useEnd] < 0 && u.place[useSeconds] < 0 {
-		return nil, nil, s.fault("", fmt.Sprintf("expected the columns start and seconds (or end), found %s", quoted(strings.Join(s.names, ","))),
+		return nil, nil, s.fault("", fmt.Sprintf("expected the columns start and seconds (or end), found %s", capcli.Quoted(strings.Join(s.names, ","))),
 			"columns of use: start,seconds,units,instance_type,gpu_model,region,tenant,price (capcli bill --help), or a bill in FOCUS")
 	}
 	for {
@@ -255,7 +255,7 @@ func (u *useReader) line() (UseLine, error) {
 	l.SKU.Family, l.SKU.Size = CutInstanceType(u.cell(useInstance))
 	for _, text := range []string{l.SKU.Region, l.SKU.Family, l.SKU.GPUModel, l.Tenant, l.Account, l.Job} {
 		if !utf8.ValidString(text) {
-			return l, u.s.fault("", fmt.Sprintf("expected text in UTF-8, found %s", quoted(strings.ToValidUTF8(text, "?"))), "")
+			return l, u.s.fault("", fmt.Sprintf("expected text in UTF-8, found %s", capcli.Quoted(strings.ToValidUTF8(text, "?"))), "")
 		}
 	}
 	if err := u.times(&l); err != nil {
@@ -323,16 +323,16 @@ const maxUseUnits = 1_000_000_000
 func thousandths(text string) (int64, error) {
 	a, _, err := parseAmount(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s %w", quoted(text), err)
+		return 0, fmt.Errorf("%s %w", capcli.Quoted(text), err)
 	}
 	milli, err := a.USD() // in millionths
 	switch {
 	case err != nil || milli > maxUseUnits*capcli.Dollar:
-		return 0, fmt.Errorf("%s is more than a billion", quoted(text))
+		return 0, fmt.Errorf("%s is more than a billion", capcli.Quoted(text))
 	case milli <= 0:
-		return 0, fmt.Errorf("expected more than 0, found %s", quoted(text))
+		return 0, fmt.Errorf("expected more than 0, found %s", capcli.Quoted(text))
 	case milli%1000 != 0 || AmountOf(milli) != a:
-		return 0, fmt.Errorf("%s has more than three decimals", quoted(text))
+		return 0, fmt.Errorf("%s has more than three decimals", capcli.Quoted(text))
 	}
 	return int64(milli / 1000), nil
 }
@@ -353,7 +353,7 @@ func (u *useReader) instant(c int) (capcli.Time, error) {
 		if _, err := time.Parse(time.DateTime, strings.Replace(text, "T", " ", 1)); err == nil {
 			hint = "it states no zone; for UTC write a Z behind it"
 		}
-		return at, u.fault(c, fmt.Sprintf("expected an instant such as 2027-01-01T00:00:00Z, found %s", quoted(text)), hint)
+		return at, u.fault(c, fmt.Sprintf("expected an instant such as 2027-01-01T00:00:00Z, found %s", capcli.Quoted(text)), hint)
 	}
 	return at, nil
 }
@@ -365,7 +365,7 @@ func (u *useReader) seconds(c int, least capcli.Seconds) (capcli.Seconds, error)
 	text := u.cell(c)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || capcli.Seconds(n) < least || capcli.Seconds(n) > longestUse {
-		return 0, u.fault(c, fmt.Sprintf("expected whole seconds from %d to fifty years, found %s", least, quoted(text)), "")
+		return 0, u.fault(c, fmt.Sprintf("expected whole seconds from %d to fifty years, found %s", least, capcli.Quoted(text)), "")
 	}
 	return capcli.Seconds(n), nil
 }
@@ -382,14 +382,14 @@ func (u *useReader) kind(l *UseLine) error {
 			return u.fault(useCapacity, "reserved use names no capacity", "say in the column capacity which commitment of the portfolio it ran in")
 		}
 	default:
-		return u.fault(useKind, fmt.Sprintf("expected on_demand, spot or reserved, found %s", quoted(text)), nearHint(text, useKindNames[:]))
+		return u.fault(useKind, fmt.Sprintf("expected on_demand, spot or reserved, found %s", capcli.Quoted(text)), nearHint(text, useKindNames[:]))
 	}
 	switch text := u.cell(useEnded); text {
 	case "", "user":
 	case "provider":
 		l.Ended = EndedByProvider
 	default:
-		return u.fault(useEnded, fmt.Sprintf("expected user or provider, found %s", quoted(text)), "")
+		return u.fault(useEnded, fmt.Sprintf("expected user or provider, found %s", capcli.Quoted(text)), "")
 	}
 	c := u.cell(useCurrency)
 	switch {
@@ -397,7 +397,7 @@ func (u *useReader) kind(l *UseLine) error {
 	case u.rec.Currency == "" && len(u.rec.Lines) == 0:
 		u.rec.Currency = c
 	default:
-		return u.fault(useCurrency, fmt.Sprintf("expected %s as before, found %s", currencyName(u.rec.Currency), quoted(c)),
+		return u.fault(useCurrency, fmt.Sprintf("expected %s as before, found %s", currencyName(u.rec.Currency), capcli.Quoted(c)),
 			"one currency per run: capcli knows no rates of exchange")
 	}
 	return nil
@@ -429,7 +429,7 @@ func (u *useReader) prices(l *UseLine) error {
 		}
 		p, err := capcli.ParseUSD(text)
 		if err != nil || p <= 0 {
-			return u.fault(x.c, fmt.Sprintf("expected a price of a unit-hour above 0 with at most six decimals, such as 2.10, found %s", quoted(text)), "leave it out where it is not known")
+			return u.fault(x.c, fmt.Sprintf("expected a price of a unit-hour above 0 with at most six decimals, such as 2.10, found %s", capcli.Quoted(text)), "leave it out where it is not known")
 		}
 		*x.to = p
 	}
