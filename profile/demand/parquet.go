@@ -108,7 +108,7 @@ func (p *parquetReader) read(names []string, opts series.Options) (*series.Table
 }
 
 // put adds row k of a batch.
-func (p *parquetReader) put(cells []parquet.Cells, k int) error {
+func (p *parquetReader) put(cells []parquet.Vector, k int) error {
 	p.row++
 	ids := len(cells) - 2 - p.more
 	p.id = p.id[:0]
@@ -136,7 +136,7 @@ func (p *parquetReader) put(cells []parquet.Cells, k int) error {
 }
 
 // value is the figure of row k in a column.
-func (p *parquetReader) value(cells []parquet.Cells, column, k int) (float64, error) {
+func (p *parquetReader) value(cells []parquet.Vector, column, k int) (float64, error) {
 	c := &cells[column]
 	switch {
 	case c.Null[k]:
@@ -153,7 +153,7 @@ func (p *parquetReader) value(cells []parquet.Cells, column, k int) (float64, er
 	return v, nil
 }
 
-func (p *parquetReader) stamp(c *parquet.Cells, head *parquet.Header, k int, v float64) error {
+func (p *parquetReader) stamp(c *parquet.Vector, head *parquet.Header, k int, v float64) error {
 	if c.Null[k] {
 		return p.build.Text(p.row, p.id, "", v)
 	}
@@ -176,7 +176,7 @@ func (p *parquetReader) stamp(c *parquet.Cells, head *parquet.Header, k int, v f
 }
 
 // appendCell appends the cell of row k as text; nothing where it is null.
-func appendCell(b []byte, c *parquet.Cells, k int) []byte {
+func appendCell(b []byte, c *parquet.Vector, k int) []byte {
 	switch {
 	case c.Null[k]:
 		return b

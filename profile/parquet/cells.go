@@ -46,7 +46,7 @@ func (m mark) flaw() string {
 type field struct {
 	want
 	cur    *cursor // nil where the file does not have the column
-	raw    vector
+	raw    Vector
 	marks  [batch]mark
 	num    [batch]int64
 	text   [batch]string
@@ -60,7 +60,7 @@ func (d *field) open(f *file, l leaf) error {
 	if err != nil {
 		return err
 	}
-	d.cur, d.raw = cur, makeVector(cur.sort, batch)
+	d.cur, d.raw = cur, newVector(cur.sort, batch)
 	d.pow10, d.perSec = 1, max(l.unit, 1)
 	if l.scale < 0 || l.scale > 18 {
 		return refused("write it as a double", "column %q is a decimal with %d places", l.name, l.scale)
@@ -97,7 +97,7 @@ func (d *field) read(n int) error {
 		}
 		return nil
 	}
-	v := d.raw.part(0, n)
+	v := d.raw.Part(0, n)
 	if err := d.cur.read(v); err != nil {
 		return err
 	}
@@ -112,20 +112,20 @@ func (d *field) read(n int) error {
 	return nil
 }
 
-func (d *field) texts(v vector) {
-	for k := range v.len() {
+func (d *field) texts(v Vector) {
+	for k := range v.Len() {
 		d.marks[k] = sound
 		switch {
-		case v.null[k]:
+		case v.Null[k]:
 			d.marks[k], d.text[k] = empty, ""
-		case v.s != nil:
-			d.text[k] = trim(v.s[k])
-		case v.i != nil:
-			d.text[k] = d.cur.names.intern(strconv.AppendInt(d.room[:0], v.i[k], 10))
-		case v.f[k] != v.f[k]:
+		case v.Texts != nil:
+			d.text[k] = trim(v.Texts[k])
+		case v.Ints != nil:
+			d.text[k] = d.cur.names.intern(strconv.AppendInt(d.room[:0], v.Ints[k], 10))
+		case v.Floats[k] != v.Floats[k]:
 			d.marks[k], d.text[k] = empty, ""
 		default:
-			d.text[k] = d.cur.names.intern(strconv.AppendFloat(d.room[:0], v.f[k], 'f', -1, 64))
+			d.text[k] = d.cur.names.intern(strconv.AppendFloat(d.room[:0], v.Floats[k], 'f', -1, 64))
 		}
 	}
 }
@@ -140,11 +140,11 @@ func trim(s string) string {
 // most keeps numbers far from 2^63, as the text formats do.
 const most = 1_000_000_000_000_000
 
-func (d *field) integers(v vector) {
-	for k, n := range v.i {
+func (d *field) integers(v Vector) {
+	for k, n := range v.Ints {
 		m := sound
 		switch {
-		case v.null[k]:
+		case v.Null[k]:
 			m, n = empty, 0
 		case d.time:
 			n, m = d.instant(n)
@@ -179,10 +179,10 @@ func (d *field) instant(n int64) (int64, mark) {
 }
 
 // fractions takes NaN for an empty cell: it is what pandas writes for one.
-func (d *field) fractions(v vector) {
-	for k, f := range v.f {
+func (d *field) fractions(v Vector) {
+	for k, f := range v.Floats {
 		switch {
-		case v.null[k], f != f:
+		case v.Null[k], f != f:
 			d.num[k], d.marks[k] = 0, empty
 		case math.IsInf(f, 0):
 			d.num[k], d.marks[k] = 0, endless
@@ -215,28 +215,28 @@ func (d *field) instantOf(k int) capcli.Time {
 // as such where they are to be given one.
 func (d *field) write(b []byte, k int) []byte {
 	switch {
-	case d.cur == nil || d.raw.null[k]:
+	case d.cur == nil || d.raw.Null[k]:
 		return b
 	case d.what == texts:
 		return quote(b, d.text[k])
 	case d.cur.sort == texts:
-		return quote(b, d.raw.s[k])
+		return quote(b, d.raw.Texts[k])
 	case d.cur.sort == fractions:
-		if f := d.raw.f[k]; f == f {
+		if f := d.raw.Floats[k]; f == f {
 			b = strconv.AppendFloat(b, f/float64(d.pow10), 'f', -1, 64)
 		}
 		return b
 	case d.isLocal():
-		at := d.raw.i[k]
+		at := d.raw.Ints[k]
 		sec := floorDiv(at, d.perSec)
 		nano := (at - sec*d.perSec) * (1_000_000_000 / d.perSec)
 		return stdTime(sec, nano).AppendFormat(b, "2006-01-02T15:04:05.999999999")
 	case d.time:
 		return strconv.AppendInt(b, d.num[k], 10)
 	case d.pow10 > 1:
-		return strconv.AppendFloat(b, float64(d.raw.i[k])/float64(d.pow10), 'f', -1, 64)
+		return strconv.AppendFloat(b, float64(d.raw.Ints[k])/float64(d.pow10), 'f', -1, 64)
 	}
-	return strconv.AppendInt(b, d.raw.i[k], 10)
+	return strconv.AppendInt(b, d.raw.Ints[k], 10)
 }
 
 // quote appends s as one CSV field (RFC 4180).

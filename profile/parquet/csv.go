@@ -69,7 +69,7 @@ func (p *CSV) Read(b []byte) (int, error) {
 }
 
 // cell is one cell as text.
-func (p *CSV) cell(c *Cells, t Type, k int) string {
+func (p *CSV) cell(c *Vector, t Type, k int) string {
 	switch {
 	case c.Null[k]:
 		return ""

@@ -17,7 +17,7 @@ type cursor struct {
 	names names
 	group int // the next row group
 	ch    *chunk
-	dict  vector
+	dict  Vector
 	cost  int64 // bytes counted for dictionaries
 
 	rows   int   // left in the page
@@ -36,43 +36,43 @@ func newCursor(f *file, l leaf, once bool) (*cursor, error) {
 
 // read fills v, which has at most batch rows. The caller knows from the file
 // how many rows there are.
-func (c *cursor) read(v vector) error {
-	for v.len() > 0 {
+func (c *cursor) read(v Vector) error {
+	for v.Len() > 0 {
 		if c.rows == 0 {
 			if err := c.next(); err != nil {
 				return err
 			}
 			continue
 		}
-		n := min(v.len(), c.rows)
-		if err := c.readWithinPage(v.part(0, n)); err != nil {
+		n := min(v.Len(), c.rows)
+		if err := c.readWithinPage(v.Part(0, n)); err != nil {
 			return c.ch.locateError(damaged("%v", err))
 		}
 		c.rows -= n
-		v = v.part(n, v.len())
+		v = v.Part(n, v.Len())
 	}
 	return nil
 }
 
 // readWithinPage reads rows that all lie in one page.
-func (c *cursor) readWithinPage(v vector) error {
+func (c *cursor) readWithinPage(v Vector) error {
 	if c.levels == nil {
-		clear(v.null)
+		clear(v.Null)
 		return c.values.read(v)
 	}
-	levels := c.room[:v.len()]
+	levels := c.room[:v.Len()]
 	if err := c.levels.read(levels); err != nil {
 		return err
 	}
 	values := 0
 	for k, level := range levels {
-		v.null[k] = level == 0
+		v.Null[k] = level == 0
 		values += int(level)
 	}
 	if values == 0 {
 		return nil
 	}
-	dense := v.part(0, values)
+	dense := v.Part(0, values)
 	if err := c.values.read(dense); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (c *cursor) nextGroup() error {
 		ch.win, ch.out = c.ch.release()
 	}
 	c.group++
-	c.ch, c.dict, c.values = ch, vector{}, nil
+	c.ch, c.dict, c.values = ch, Vector{}, nil
 	if ch.left == 0 && c.group < len(c.f.meta.RowGroups) {
 		return c.nextGroup()
 	}
@@ -145,7 +145,7 @@ func (c *cursor) dictionary(h *pageHead, b []byte) error {
 		}
 		c.cost += more
 	}
-	c.dict = makeVector(c.sort, int(h.values))
+	c.dict = newVector(c.sort, int(h.values))
 	d := plain{b: b, l: &c.l, names: &c.names}
 	return d.read(c.dict)
 }

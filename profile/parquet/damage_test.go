@@ -237,7 +237,7 @@ func TestBombs(t *testing.T) {
 	long.size = deltas{left: 1000, begun: true, minis: 1, perMini: 1 << 15, b: []byte{0, 0}}
 	long.last = make([]byte, maxText)
 	if peak := peakHeap(func() {
-		if long.read(makeVector(texts, batch)) == nil {
+		if long.read(newVector(texts, batch)) == nil {
 			t.Error("half a gigabyte of texts came out of two bytes")
 		}
 	}); peak > 200 {

@@ -99,9 +99,8 @@ func (f *File) Read(group, col int, v *Vector) error {
 	}
 	cur.seek(group)
 	v.Resize(int(n))
-	all := vector{null: v.Null, i: v.Ints, f: v.Floats, s: v.Texts}
 	for from := 0; from < int(n); from += batch {
-		if err := cur.read(all.part(from, min(from+batch, int(n)))); err != nil {
+		if err := cur.read(v.Part(from, min(from+batch, int(n)))); err != nil {
 			return err
 		}
 	}

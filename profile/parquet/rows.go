@@ -40,16 +40,6 @@ type Header struct {
 	Type Type
 }
 
-// Cells are some rows of one column. Of Ints, Floats and Texts the one that the
-// column's type calls for is set: Floats for Fractions, Texts for Texts, Ints
-// for all others. All are valid until the next read.
-type Cells struct {
-	Null   []bool
-	Ints   []int64
-	Floats []float64
-	Texts  []string
-}
-
 // Rows reads chosen columns of a Parquet file that anybody wrote, a batch of
 // rows at a time, with one page of each column in memory. Damage is an
 // *capcli.InputError.
@@ -63,8 +53,8 @@ type Rows struct {
 type pickedColumn struct {
 	head Header
 	cur  *cursor
-	raw  vector
-	out  Cells
+	raw  Vector
+	out  Vector
 }
 
 // IsParquet tells whether a file begins as Parquet does.
@@ -144,7 +134,7 @@ func (r *Rows) Pick(places ...int) error {
 		if err != nil {
 			return err
 		}
-		p := &pickedColumn{head: r.headers[at], cur: cur, raw: makeVector(cur.sort, batch)}
+		p := &pickedColumn{head: r.headers[at], cur: cur, raw: newVector(cur.sort, batch)}
 		p.out.Null = make([]bool, 0, batch)
 		if p.head.Type == Fractions && cur.sort != fractions {
 			p.out.Floats = make([]float64, batch)
@@ -154,16 +144,17 @@ func (r *Rows) Pick(places ...int) error {
 	return nil
 }
 
-// Next gives the next rows of the picked columns, in the order picked. At the
-// end it gives io.EOF.
-func (r *Rows) Next() ([]Cells, error) {
+// Next gives the next rows of the picked columns, in the order picked: Floats for
+// Fractions, Texts for Texts, Ints for all others. They are valid until the next call. At
+// the end it gives io.EOF.
+func (r *Rows) Next() ([]Vector, error) {
 	n := int(min(batch, r.f.meta.NumRows-r.row))
 	if n == 0 {
 		return nil, io.EOF
 	}
-	out := make([]Cells, len(r.picked))
+	out := make([]Vector, len(r.picked))
 	for i, p := range r.picked {
-		v := p.raw.part(0, n)
+		v := p.raw.Part(0, n)
 		if err := p.cur.read(v); err != nil {
 			return nil, err
 		}
@@ -174,9 +165,9 @@ func (r *Rows) Next() ([]Cells, error) {
 }
 
 // cells turns what was read into what the type promises.
-func (p *pickedColumn) cells(v vector) Cells {
+func (p *pickedColumn) cells(v Vector) Vector {
 	l := &p.cur.l
-	out := Cells{Null: v.null, Ints: v.i, Floats: v.f, Texts: v.s}
+	out := v
 	switch p.head.Type {
 	case Fractions:
 		return p.fractions(out)
@@ -196,7 +187,7 @@ func (p *pickedColumn) cells(v vector) Cells {
 }
 
 // fractions gives decimals their point, and integers over 2^63 their sign.
-func (p *pickedColumn) fractions(out Cells) Cells {
+func (p *pickedColumn) fractions(out Vector) Vector {
 	l := &p.cur.l
 	switch {
 	case out.Ints != nil:

@@ -57,9 +57,8 @@ const (
 // is given by Next and Close.
 type Table struct {
 	columns []Column
-	cells   [][]pq.Value
-	texts   [][]byte // bytes of the texts in cells
-	rows    int      // whole rows in cells
+	pending []Vector // rows that are not yet written
+	rows    int      // whole rows in pending
 	group   int      // rows in the row group
 	pw      *pq.GenericWriter[any]
 	seal    *sealer
@@ -94,89 +93,52 @@ func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, er
 	}
 	options = append(options, pq.NewSchema("capcli", root))
 	t.pw = pq.NewGenericWriter[any](t.seal, options...)
-	t.cells = make([][]pq.Value, len(columns))
-	t.texts = make([][]byte, len(columns))
+	for _, c := range columns {
+		t.pending = append(t.pending, NewVector(c.Kind, 0))
+	}
 	return t, nil
 }
 
 // Text sets the cell of a Text column.
-func (t *Table) Text(col int, s string) {
-	if len(s) > maxText {
-		t.fail(col, "text of %d bytes, over the limit of %d", len(s), maxText)
-	}
-	b := t.texts[col]
-	from := len(b)
-	b = append(b, s...) // where this moves, earlier cells keep the old bytes
-	t.texts[col] = b
-	t.put(col, pq.ByteArrayValue(b[from:len(b):len(b)]), Text, Text)
-}
+func (t *Table) Text(col int, s string) { t.pending[col].AddText(s) }
 
 // Int sets the cell of an Int32 or Int64 column.
-func (t *Table) Int(col int, v int64) {
-	if t.columns[col].Kind == Int32 {
-		if v != int64(int32(v)) {
-			t.fail(col, "%d does not fit into 32 bits", v)
-		}
-		t.put(col, pq.Int32Value(int32(v)), Int32, Int32)
-		return
-	}
-	t.put(col, pq.Int64Value(v), Int64, Int64)
-}
+func (t *Table) Int(col int, v int64) { t.pending[col].AddInt(v) }
 
 // Float sets the cell of a Float32 or Float64 column.
-func (t *Table) Float(col int, v float64) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		t.fail(col, "%v is not a number to write; unknown is null", v)
-	}
-	value := pq.DoubleValue(v)
-	if t.columns[col].Kind == Float32 {
-		value = pq.FloatValue(float32(v))
-	}
-	t.put(col, value, Float32, Float64)
-}
+func (t *Table) Float(col int, v float64) { t.pending[col].AddFloat(v) }
+
+// Null says that the cell is unknown.
+func (t *Table) Null(col int) { t.pending[col].AddNull() }
 
 // Time sets the cell of an Instant column; NoTime is null.
 func (t *Table) Time(col int, at capcli.Time) {
 	const limit = math.MaxInt64 / 1_000_000
-	if !at.IsKnown() {
+	switch {
+	case !at.IsKnown():
 		t.Null(col)
-		return
+	case at > limit || at < -limit:
+		t.fail(col, fmt.Errorf("instant %d is outside what microseconds can say", int64(at)))
+		t.Int(col, 0)
+	default:
+		t.Int(col, int64(at)*1_000_000)
 	}
-	if at > limit || at < -limit {
-		t.fail(col, "instant %d is outside what microseconds can say", int64(at))
-	}
-	t.put(col, pq.Int64Value(int64(at)*1_000_000), Instant, Instant)
 }
 
-// Null says that the cell is unknown.
-func (t *Table) Null(col int) {
-	if !t.columns[col].Nullable {
-		t.fail(col, "null in a column that must be known")
-	}
-	t.cells[col] = append(t.cells[col], pq.NullValue().Level(0, 0, col))
-}
-
-// put appends a value; the column's kind must lie between from and to.
-func (t *Table) put(col int, v pq.Value, from, to Kind) {
-	c := &t.columns[col]
-	if c.Kind < from || c.Kind > to {
-		t.fail(col, "value of another kind")
-	}
-	level := 0
-	if c.Nullable {
-		level = 1
-	}
-	t.cells[col] = append(t.cells[col], v.Level(0, level, col))
-}
-
-func (t *Table) fail(col int, format string, args ...any) {
-	if t.err == nil {
-		t.err = fmt.Errorf("writing parquet: column %q: "+format, append([]any{t.columns[col].Name}, args...)...)
+// fail keeps the first error, which is about a column.
+func (t *Table) fail(col int, err error) {
+	if t.err == nil && err != nil {
+		t.err = fmt.Errorf("writing parquet: column %q: %w", t.columns[col].Name, err)
 	}
 }
 
 // Next ends a row.
 func (t *Table) Next() error {
+	for col := range t.pending {
+		if c, v := &t.columns[col], &t.pending[col]; t.err == nil && v.Len() == t.rows+1 {
+			t.fail(col, c.check(v, int32(t.rows)))
+		}
+	}
 	t.rows++
 	if t.err == nil && t.rows == batchRows {
 		t.err = t.flush()
@@ -186,15 +148,15 @@ func (t *Table) Next() error {
 
 // flush hands the rows to parquet-go, and a full row group to the file.
 func (t *Table) flush() error {
-	writers := t.pw.ColumnWriters()
-	for col, cells := range t.cells {
-		if len(cells) != t.rows {
-			return fmt.Errorf("writing parquet: column %q: %d cells in %d rows", t.columns[col].Name, len(cells), t.rows)
+	for col := range t.pending {
+		v := &t.pending[col]
+		if v.Len() != t.rows {
+			return fmt.Errorf("writing parquet: column %q: %d cells in %d rows", t.columns[col].Name, v.Len(), t.rows)
 		}
-		if _, err := writers[col].WriteRowValues(cells); err != nil {
-			return fmt.Errorf("writing parquet: column %q: %w", t.columns[col].Name, err)
+		if err := t.column(col, v, nil); err != nil {
+			return err
 		}
-		t.cells[col], t.texts[col] = cells[:0], t.texts[col][:0]
+		v.Resize(0)
 	}
 	t.group += t.rows
 	t.rows = 0

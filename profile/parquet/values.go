@@ -9,15 +9,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// vector is some rows of one column: of the three slices the one that the
-// column's kind calls for is used.
-type vector struct {
-	null []bool
-	i    []int64
-	f    []float64
-	s    []string
-}
-
 // sort of a column's values as they are held here.
 type sort uint8
 
@@ -46,56 +37,8 @@ func sortOf(l *leaf) (sort, bool) {
 	return 0, false
 }
 
-func makeVector(s sort, n int) vector {
-	v := vector{null: make([]bool, n)}
-	switch s {
-	case integers:
-		v.i = make([]int64, n)
-	case fractions:
-		v.f = make([]float64, n)
-	case texts:
-		v.s = make([]string, n)
-	}
-	return v
-}
-
-// part is rows from to to of v.
-func (v vector) part(from, to int) vector {
-	p := vector{null: v.null[from:to]}
-	switch {
-	case v.i != nil:
-		p.i = v.i[from:to]
-	case v.f != nil:
-		p.f = v.f[from:to]
-	default:
-		p.s = v.s[from:to]
-	}
-	return p
-}
-
-func (v vector) len() int { return len(v.null) }
-
-// spread moves the values, which stand together at the front of v, to the rows
-// that are not null.
-func (v vector) spread(values int) {
-	for row := v.len() - 1; row >= values; row-- {
-		if v.null[row] {
-			continue
-		}
-		values--
-		switch {
-		case v.i != nil:
-			v.i[row] = v.i[values]
-		case v.f != nil:
-			v.f[row] = v.f[values]
-		default:
-			v.s[row] = v.s[values]
-		}
-	}
-}
-
 // decoder takes values from one page, in order, without nulls.
-type decoder interface{ read(v vector) error }
+type decoder interface{ read(v Vector) error }
 
 // plain is the PLAIN encoding.
 type plain struct {
@@ -105,17 +48,17 @@ type plain struct {
 	names *names
 }
 
-func (p *plain) read(v vector) error {
-	n := v.len()
+func (p *plain) read(v Vector) error {
+	n := v.Len()
 	switch p.l.kind {
 	case pq.ByteArray:
-		return p.texts(v.s)
+		return p.texts(v.Texts)
 	case pq.Boolean:
 		if p.bit+n > 8*len(p.b) {
 			return errCut
 		}
-		for k := range v.i {
-			v.i[k] = int64(bitsAt(p.b, p.bit, 1))
+		for k := range v.Ints {
+			v.Ints[k] = int64(bitsAt(p.b, p.bit, 1))
 			p.bit++
 		}
 		return nil
@@ -129,24 +72,24 @@ func (p *plain) read(v vector) error {
 	p.b = p.b[n*width:]
 	switch p.l.kind {
 	case pq.Int32:
-		for k := range v.i {
-			v.i[k] = int32Of(binary.LittleEndian.Uint32(b[4*k:]), p.l.unsigned)
+		for k := range v.Ints {
+			v.Ints[k] = int32Of(binary.LittleEndian.Uint32(b[4*k:]), p.l.unsigned)
 		}
 	case pq.Int64:
-		for k := range v.i {
-			v.i[k] = int64(binary.LittleEndian.Uint64(b[8*k:]))
+		for k := range v.Ints {
+			v.Ints[k] = int64(binary.LittleEndian.Uint64(b[8*k:]))
 		}
 	case pq.Int96:
-		for k := range v.i {
-			v.i[k] = int96Of(b[12*k:])
+		for k := range v.Ints {
+			v.Ints[k] = int96Of(b[12*k:])
 		}
 	case pq.Float:
-		for k := range v.f {
-			v.f[k] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*k:])))
+		for k := range v.Floats {
+			v.Floats[k] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*k:])))
 		}
 	case pq.Double:
-		for k := range v.f {
-			v.f[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
+		for k := range v.Floats {
+			v.Floats[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
 		}
 	case pq.FixedLenByteArray:
 		p.fixed(v, b, width)
@@ -157,18 +100,18 @@ func (p *plain) read(v vector) error {
 }
 
 // fixed reads decimals, which are big-endian integers, and UUIDs.
-func (p *plain) fixed(v vector, b []byte, width int) {
-	for k := range v.len() {
+func (p *plain) fixed(v Vector, b []byte, width int) {
+	for k := range v.Len() {
 		cell := b[k*width : (k+1)*width]
-		if v.s != nil {
-			v.s[k] = p.names.intern(fmt.Appendf(nil, "%x-%x-%x-%x-%x", cell[:4], cell[4:6], cell[6:8], cell[8:10], cell[10:]))
+		if v.Texts != nil {
+			v.Texts[k] = p.names.intern(fmt.Appendf(nil, "%x-%x-%x-%x-%x", cell[:4], cell[4:6], cell[6:8], cell[8:10], cell[10:]))
 			continue
 		}
 		f := float64(int8(cell[0]))
 		for _, digit := range cell[1:] {
 			f = f*256 + float64(digit)
 		}
-		v.f[k] = f
+		v.Floats[k] = f
 	}
 }
 
@@ -239,13 +182,13 @@ type splits struct {
 	row int
 }
 
-func (s *splits) read(v vector) error {
+func (s *splits) read(v Vector) error {
 	width := s.l.bytes()
 	stride := len(s.b) / width
-	if len(s.b)%width != 0 || v.len() > stride-s.row {
+	if len(s.b)%width != 0 || v.Len() > stride-s.row {
 		return errCut
 	}
-	for k := range v.len() {
+	for k := range v.Len() {
 		var u uint64
 		for j := range width {
 			u |= uint64(s.b[j*stride+s.row]) << (8 * j)
@@ -253,13 +196,13 @@ func (s *splits) read(v vector) error {
 		s.row++
 		switch s.l.kind {
 		case pq.Int32:
-			v.i[k] = int32Of(uint32(u), s.l.unsigned)
+			v.Ints[k] = int32Of(uint32(u), s.l.unsigned)
 		case pq.Int64:
-			v.i[k] = int64(u)
+			v.Ints[k] = int64(u)
 		case pq.Float:
-			v.f[k] = float64(math.Float32frombits(uint32(u)))
+			v.Floats[k] = float64(math.Float32frombits(uint32(u)))
 		case pq.Double:
-			v.f[k] = math.Float64frombits(u)
+			v.Floats[k] = math.Float64frombits(u)
 		default:
 			return errWire
 		}
@@ -270,27 +213,27 @@ func (s *splits) read(v vector) error {
 // lookups is RLE_DICTIONARY: indexes into a dictionary.
 type lookups struct {
 	index runs
-	dict  vector
+	dict  Vector
 	room  [batch]uint32
 }
 
-func (l *lookups) read(v vector) error {
-	index := l.room[:v.len()]
+func (l *lookups) read(v Vector) error {
+	index := l.room[:v.Len()]
 	if err := l.index.read(index); err != nil {
 		return err
 	}
-	n := uint32(l.dict.len())
+	n := uint32(l.dict.Len())
 	for k, at := range index {
 		if at >= n {
 			return errWire
 		}
 		switch {
-		case v.i != nil:
-			v.i[k] = l.dict.i[at]
-		case v.f != nil:
-			v.f[k] = l.dict.f[at]
+		case v.Ints != nil:
+			v.Ints[k] = l.dict.Ints[at]
+		case v.Floats != nil:
+			v.Floats[k] = l.dict.Floats[at]
 		default:
-			v.s[k] = l.dict.s[at]
+			v.Texts[k] = l.dict.Texts[at]
 		}
 	}
 	return nil
@@ -302,12 +245,12 @@ type truths struct {
 	room [batch]uint32
 }
 
-func (t *truths) read(v vector) error {
-	if err := t.bits.read(t.room[:v.len()]); err != nil {
+func (t *truths) read(v Vector) error {
+	if err := t.bits.read(t.room[:v.Len()]); err != nil {
 		return err
 	}
-	for k := range v.i {
-		v.i[k] = int64(t.room[k])
+	for k := range v.Ints {
+		v.Ints[k] = int64(t.room[k])
 	}
 	return nil
 }
@@ -315,7 +258,7 @@ func (t *truths) read(v vector) error {
 // deltaInts is DELTA_BINARY_PACKED.
 type deltaInts struct{ d deltas }
 
-func (d *deltaInts) read(v vector) error { return d.d.read(v.i) }
+func (d *deltaInts) read(v Vector) error { return d.d.read(v.Ints) }
 
 // deltaTexts is DELTA_LENGTH_BYTE_ARRAY and, where each text also shares so
 // many bytes with the one before, DELTA_BYTE_ARRAY.
@@ -345,9 +288,9 @@ func newDeltaTexts(b []byte, most int, sharing bool, in *names) (*deltaTexts, er
 	return t, err
 }
 
-func (t *deltaTexts) read(v vector) error {
+func (t *deltaTexts) read(v Vector) error {
 	room := int64(maxTexts) // a shared part costs nothing in the file
-	for k := range v.s {
+	for k := range v.Texts {
 		var n, keep [1]int64
 		if t.sharing {
 			if err := t.shared.read(keep[:]); err != nil {
@@ -363,7 +306,7 @@ func (t *deltaTexts) read(v vector) error {
 		room -= keep[0] + n[0]
 		t.last = append(t.last[:keep[0]], t.b[:n[0]]...)
 		t.b = t.b[n[0]:]
-		v.s[k] = t.names.intern(t.last)
+		v.Texts[k] = t.names.intern(t.last)
 	}
 	return nil
 }
