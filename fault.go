@@ -1,6 +1,7 @@
 package capcli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -33,6 +34,18 @@ func (e *InputError) Error() string {
 
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
+
+// NameFile returns err with the name of the file that it is about, where it is an
+// *InputError that has none.
+func NameFile(err error, file string) error {
+	var in *InputError
+	if !errors.As(err, &in) || in.File != "" {
+		return err
+	}
+	named := *in
+	named.File = file
+	return &named
+}
 
 // RequestError is the error of a question that cannot be answered as asked. It says
 // which field is wrong, what the field wants, what was found, and what to do.

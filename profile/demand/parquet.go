@@ -18,14 +18,7 @@ import (
 // parquetTable reads a Parquet file that is a long table. ok is false where it is
 // a job log; in can then be read again from the start.
 func (r *reader) parquetTable(in *trace.Input, plain bool, opts series.Options) (table *series.Table, ok bool, err error) {
-	defer func() {
-		var fault *capcli.InputError
-		if errors.As(err, &fault) && fault.File == "" {
-			named := *fault
-			named.File = in.Name
-			err = &named
-		}
-	}()
+	defer func() { err = capcli.NameFile(err, in.Name) }()
 	if in.At == nil || !plain {
 		if err := parquet.Hold(in); err != nil {
 			return nil, false, err

@@ -70,14 +70,7 @@ var wants = [numColumns]want{
 
 // readJobs is the format's Read.
 func readJobs(r *trace.Reader) (err error) {
-	defer func() {
-		var in *capcli.InputError
-		if errors.As(err, &in) && in.File == "" {
-			named := *in
-			named.File = r.Input().Name
-			err = &named
-		}
-	}()
+	defer func() { err = capcli.NameFile(err, r.Input().Name) }()
 	at, size, err := inputFile(r)
 	if err != nil {
 		return err

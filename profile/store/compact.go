@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 
-	"capcli"
 	"capcli/profile"
 )
 
@@ -138,8 +137,7 @@ func (l *listing) merge(ctx context.Context, pieces []*piece, program string, do
 	var rows int64
 	for _, p := range pieces {
 		o, err := l.open(p)
-		var damage *capcli.InputError
-		if errors.As(err, &damage) {
+		if isDamage(err) {
 			done.Bad = append(done.Bad, err)
 			continue
 		}

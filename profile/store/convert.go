@@ -62,16 +62,15 @@ func play(b []byte, rows *rower) (s saved, head header) {
 func (l *listing) convert(seq int64, program string, rows *rower) (saved, error) {
 	name := path.Join(l.logDir(), logName(seq))
 	b, err := load(l.disk, name)
-	var strange *capcli.InputError
 	switch {
 	case isGone(err): // all was done but for the last sync
 		return saved{}, diskFault("syncing", l.logDir(), l.disk.SyncDir(l.logDir()))
-	case err != nil && !errors.As(err, &strange):
+	case err != nil && !isDamage(err):
 		return saved{}, err
 	}
 	rows.reset()
 	s, head := play(b, rows)
-	s.damaged = s.damaged || strange != nil
+	s.damaged = s.damaged || isDamage(err)
 	if head.Program != "" {
 		program = head.Program
 	}

@@ -26,7 +26,7 @@ func (System) Lock(name, holder string) (io.Closer, error) {
 	}
 	h, err := syscall.CreateFile(p, syscall.GENERIC_WRITE, 0, nil, syscall.CREATE_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	if errors.Is(err, sharingViolation) {
-		return nil, &LockedError{Path: name}
+		return nil, &lockedError{Path: name}
 	}
 	if err != nil {
 		return nil, err

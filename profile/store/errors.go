@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+
+	"capcli"
 )
 
 // DiskError says what could not be done with the files of a store. What was
@@ -52,3 +54,17 @@ func (e *lockedError) Error() string {
 // ErrChanged says that files went away while they were read, as when the
 // directory is being compacted: read again.
 var ErrChanged = errors.New("the directory changed while it was read: read it again")
+
+// inFile returns err with the name of the file that it is about.
+func inFile(name string, err error) error {
+	if isDamage(err) {
+		return capcli.NameFile(err, name)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// isDamage reports whether an error is of what a file holds, not of the disk.
+func isDamage(err error) bool {
+	var in *capcli.InputError
+	return errors.As(err, &in)
+}

@@ -122,8 +122,7 @@ func (l *listing) has(t table, seq int64) (bool, error) {
 			continue
 		}
 		in, err := l.numbers(p)
-		var damage *capcli.InputError
-		if errors.As(err, &damage) {
+		if isDamage(err) {
 			continue // it is written again, or lies elsewhere
 		}
 		if err != nil {
@@ -176,11 +175,8 @@ func openPiece(disk Disk, name string, p *piece, host string) (*opened, error) {
 	o := &opened{piece: p, name: name, at: at}
 	if err := o.read(host); err != nil {
 		o.close()
-		var in *capcli.InputError
-		if errors.As(err, &in) {
-			named := *in
-			named.File = name
-			return nil, &named
+		if isDamage(err) {
+			return nil, capcli.NameFile(err, name)
 		}
 		if errors.Is(err, parquet.ErrUnsealed) {
 			return nil, &capcli.InputError{File: name, Text: err.Error(), Hint: "move it out of the directory", Err: err}
@@ -257,15 +253,7 @@ func (o *opened) block(group int, b *block) error {
 	for i, c := range b.columns {
 		all := &b.cols[i]
 		all.Resize(b.n + n)
-		v := parquet.Vector{Null: all.Null[b.n:]}
-		switch {
-		case all.Texts != nil:
-			v.Texts = all.Texts[b.n:]
-		case all.Floats != nil:
-			v.Floats = all.Floats[b.n:]
-		default:
-			v.Ints = all.Ints[b.n:]
-		}
+		v := all.Part(b.n, b.n+n)
 		k := indexOf(have, c.Name)
 		if k < 0 {
 			for j := range v.Null {
@@ -274,11 +262,8 @@ func (o *opened) block(group int, b *block) error {
 			continue
 		}
 		if err := o.Read(group, k, &v); err != nil {
-			var in *capcli.InputError
-			if errors.As(err, &in) {
-				named := *in
-				named.File = o.name
-				return &named
+			if isDamage(err) {
+				return capcli.NameFile(err, o.name)
 			}
 			return diskFault("reading", o.name, err)
 		}

@@ -63,15 +63,11 @@ func (r *rower) sample(at profile.Instant, s *profile.Sample) {
 	b.text(sampleDriver, d.Driver)
 	b.text(sampleParent, d.Parent)
 	b.text(sampleProfile, d.Profile)
-	b.instance(sampleGI, d.GI)
-	b.instance(sampleCI, d.CI)
+	b.intOr(sampleGI, int64(d.GI), d.GI >= 0)
+	b.intOr(sampleCI, int64(d.CI), d.CI >= 0)
 	b.positive(samplePeakMem, d.PeakMemBytesPerS)
 	b.positive(sampleMaxClock, d.MaxSMClockMHz)
-	if d.SMs == 0 {
-		b.null(sampleSMs)
-	} else {
-		b.int(sampleSMs, int64(d.SMs))
-	}
+	b.intOr(sampleSMs, int64(d.SMs), d.SMs != 0)
 	for m := range profile.NumMetrics {
 		b.metric(sampleMetrics+int(m), s.Values[m], s.Why[m])
 	}
@@ -87,28 +83,20 @@ func (r *rower) sample(at profile.Instant, s *profile.Sample) {
 	b.n++
 }
 
-func (b *block) instance(col, n int) {
-	if n < 0 {
-		b.null(col)
-		return
-	}
-	b.int(col, int64(n))
-}
-
 func (b *block) positive(col int, v float64) {
 	if v == 0 {
-		b.null(col)
+		b.cols[col].AddNull()
 		return
 	}
-	b.float(col, v)
+	b.cols[col].AddFloat(v)
 }
 
 func (b *block) metric(col int, v float64, why profile.Reason) {
 	switch {
 	case why != profile.Known:
-		b.null(col)
+		b.cols[col].AddNull()
 	case b.cols[col].Floats != nil:
-		b.float(col, v)
+		b.cols[col].AddFloat(v)
 	default:
 		b.int(col, int64(v))
 	}
@@ -158,8 +146,8 @@ func (r *rower) process(at profile.Instant, p *profile.Process) {
 	b.int(procTS, int64(at))
 	b.int(procIndex, int64(d.Index))
 	b.text(procUUID, d.UUID)
-	b.instance(procGI, d.GI)
-	b.instance(procCI, d.CI)
+	b.intOr(procGI, int64(d.GI), d.GI >= 0)
+	b.intOr(procCI, int64(d.CI), d.CI >= 0)
 	b.int(procPID, p.PID)
 	b.text(procUser, p.User)
 	b.text(procCommand, p.Command)
@@ -168,11 +156,7 @@ func (r *rower) process(at profile.Instant, p *profile.Process) {
 	b.text(procNamespace, p.Namespace)
 	b.text(procJob, p.Job)
 	b.text(procKind, p.Kind)
-	if p.Start.IsKnown() {
-		b.int(procStart, int64(p.Start)*1_000_000)
-	} else {
-		b.null(procStart)
-	}
+	b.intOr(procStart, int64(p.Start)*1_000_000, p.Start.IsKnown())
 	b.metric(procMem, p.MemBytes, p.MemWhy)
 	b.metric(procSM, p.SMPct, p.SMWhy)
 	b.text(procMissing, missingWords([]profile.Reason{p.MemWhy, p.SMWhy}, processNames))

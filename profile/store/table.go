@@ -241,32 +241,21 @@ func (b *block) reset() {
 // keys are the instants of the rows' ticks.
 func (b *block) keys() []int64 { return b.cols[b.key].Ints }
 
-func (b *block) int(col int, v int64) {
-	c := &b.cols[col]
-	c.Null, c.Ints = append(c.Null, false), append(c.Ints, v)
-}
-
-func (b *block) float(col int, v float64) {
-	c := &b.cols[col]
-	c.Null, c.Floats = append(c.Null, false), append(c.Floats, v)
-}
+func (b *block) int(col int, v int64) { b.cols[col].AddInt(v) }
 
 // text sets a text; an empty one is null where it may be.
 func (b *block) text(col int, s string) {
 	c := &b.cols[col]
-	c.Null, c.Texts = append(c.Null, s == "" && b.columns[col].Nullable), append(c.Texts, s)
+	c.AddText(s)
+	c.Null[c.Len()-1] = s == "" && b.columns[col].Nullable
 }
 
-func (b *block) null(col int) {
-	c := &b.cols[col]
-	c.Null = append(c.Null, true)
-	switch {
-	case c.Texts != nil:
-		c.Texts = append(c.Texts, "")
-	case c.Floats != nil:
-		c.Floats = append(c.Floats, 0)
-	default:
-		c.Ints = append(c.Ints, 0)
+// intOr sets a number, or null where it is not known.
+func (b *block) intOr(col int, v int64, known bool) {
+	if known {
+		b.cols[col].AddInt(v)
+	} else {
+		b.cols[col].AddNull()
 	}
 }
 

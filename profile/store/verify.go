@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -76,19 +75,9 @@ func verifyFile(disk Disk, name string) (*Verified, error) {
 	}
 	_ = at.Close() // it was only read
 	if err != nil {
-		return v, nameError(name, err)
+		return v, inFile(name, err)
 	}
 	return v, v.file(disk, name, &p, host)
-}
-
-func nameError(name string, err error) error {
-	var in *capcli.InputError
-	if errors.As(err, &in) {
-		n := *in
-		n.File = name
-		return &n
-	}
-	return fmt.Errorf("%s: %w", name, err)
 }
 
 func (v *Verified) host(l *listing) error {
@@ -109,9 +98,8 @@ func (v *Verified) host(l *listing) error {
 		if err == nil && !gone[p.path()] {
 			err = v.checkHeldOnce(l, p, holders)
 		}
-		var damage *capcli.InputError
 		switch {
-		case errors.As(err, &damage):
+		case isDamage(err):
 			v.Problems = append(v.Problems, err)
 		case err != nil:
 			return err
@@ -119,9 +107,8 @@ func (v *Verified) host(l *listing) error {
 	}
 	for _, seq := range l.logs {
 		err := v.segment(l.disk, path.Join(l.logDir(), logName(seq)), true)
-		var damage *capcli.InputError
 		switch {
-		case errors.As(err, &damage):
+		case isDamage(err):
 			v.Problems = append(v.Problems, err)
 		case err != nil:
 			return err
@@ -167,7 +154,7 @@ func (v *Verified) file(disk Disk, name string, p *piece, host string) error {
 		return diskFault("reading", name, err)
 	}
 	if err := parquet.Verify(o.at, size); err != nil {
-		return nameError(name, err)
+		return inFile(name, err)
 	}
 	b := newBlock(p.table)
 	for g := range o.groups {
