@@ -29,7 +29,7 @@ type LineReader struct {
 
 // NewLineReader returns a reader of the lines of src.
 func NewLineReader(src io.Reader) *LineReader {
-	return &LineReader{src: src, buf: make([]byte, 256<<10)}
+	return &LineReader{src: src, buf: make([]byte, 64<<10)}
 }
 
 // Line returns the number of lines that were given out.

@@ -120,7 +120,7 @@ func (t *tail) String() string {
 // Killed at any time: every file opens, nothing that was acknowledged is lost,
 // nothing is there twice. CAPCLI_KILLS sets how often; make soak has 1,000.
 func TestKilled(t *testing.T) {
-	kills := 200
+	kills := 100
 	if testing.Short() {
 		kills = 40
 	}
