@@ -71,7 +71,7 @@ func (r *reader) readBeside() error {
 		if s.File == "" {
 			continue
 		}
-		opts := r.tableBeside(s.File, capacityNames)
+		opts := r.optionsBeside(s.File, capacityNames)
 		if opts.Levels = true; s == &r.past {
 			opts.Value = r.CapacityColumn
 		}
@@ -86,7 +86,7 @@ func (r *reader) readBeside() error {
 	if r.Pending == "" {
 		return nil
 	}
-	opts := r.tableBeside(r.Pending, pendingNames)
+	opts := r.optionsBeside(r.Pending, pendingNames)
 	opts.Value = r.PendingColumn
 	t, err := r.readLevels(opts)
 	if err != nil {
@@ -96,8 +96,8 @@ func (r *reader) readBeside() error {
 	return checkNotNegative(t, r.Trace.TZ)
 }
 
-// tableBeside returns the options for a table that lies beside the history.
-func (r *reader) tableBeside(file string, usual []string) series.Options {
+// optionsBeside returns the options for a table that lies beside the history.
+func (r *reader) optionsBeside(file string, usual []string) series.Options {
 	return series.Options{Name: file, ID: r.ID, Time: r.Time, Usual: usual, Loose: true, Zone: r.Trace.TZ, DSTLater: r.Trace.DSTLater}
 }
 
@@ -143,8 +143,11 @@ func checkNotNegative(t *series.Table, zone *time.Location) error {
 // and notes what does not fit.
 func (r *reader) settle(hs *Histories) error {
 	hs.Past, hs.Cap, hs.caps, hs.labelled = r.past.Level, r.cap.Level, r.cap.table, r.Prometheus != ""
-	if err := r.settleCap(hs); err != nil {
-		return err
+	if l := r.cap.table; l != nil {
+		beside := tableBeside{r.cap.File, l.Stamp(), l.Constant(), l.Names(), "no cap in " + r.cap.File + ": nothing bounds it"}
+		if err := hs.pairWith(beside, func(*Censoring, string) {}); err != nil {
+			return err
+		}
 	}
 	if !r.censored() {
 		return nil
@@ -156,24 +159,22 @@ func (r *reader) settle(hs *Histories) error {
 		if err := h.checkUsage(); err != nil {
 			return err
 		}
-	}
-	if err := r.settlePast(hs); err != nil {
-		return err
-	}
-	if t := r.waiting; t != nil {
-		if err := hs.checkStamps(t.Stamp, false, t.File); err != nil {
-			return err
+		if past := r.past.Level; past.File == "" && past.GPUs > 0 {
+			h.Censoring.Limit = slices.Repeat([]float64{past.GPUs}, len(h.Censoring.Fine.Values))
 		}
-		found, err := hs.pair(t.File, seriesNames(t))
+	}
+	if l := r.past.table; l != nil {
+		beside := tableBeside{r.past.File, l.Stamp(), l.Constant(), l.Names(), "no capacity in " + r.past.File}
+		err := hs.pairWith(beside, func(c *Censoring, name string) { c.Limit = l.MeanOver(name, &c.Fine, 0, len(c.Fine.Values)) })
 		if err != nil {
 			return err
 		}
-		for i, h := range hs.List {
-			if found[i] == "" {
-				h.Warnings = append(h.Warnings, "no queue in "+t.File)
-				continue
-			}
-			h.Censoring.Pending = t.MeansOn(&h.Censoring.Fine, found[i])
+	}
+	if t := r.waiting; t != nil {
+		beside := tableBeside{t.File, t.Stamp, false, t.Names(), "no queue in " + t.File}
+		err := hs.pairWith(beside, func(c *Censoring, name string) { c.Pending = t.MeansOn(&c.Fine, name) })
+		if err != nil {
+			return err
 		}
 	}
 	for _, h := range hs.List {
@@ -184,85 +185,45 @@ func (r *reader) settle(hs *Histories) error {
 	return nil
 }
 
-// settleCap checks that the caps are those of series that are there.
-func (r *reader) settleCap(hs *Histories) error {
-	l := &r.cap
-	if l.table == nil {
-		return nil
+// tableBeside is a table that lies beside the history.
+type tableBeside struct {
+	file    string
+	stamp   series.Stamp
+	always  bool     // its figures hold always
+	names   []string // of its series
+	missing string   // the warning of a history that it does not have
+}
+
+// pairWith calls use for each history with the name of its series in the table.
+func (hs *Histories) pairWith(t tableBeside, use func(c *Censoring, name string)) error {
+	if err := hs.checkStamps(t); err != nil {
+		return err
 	}
-	found, err := r.pairLevels(hs, l)
+	found, err := hs.pair(t.file, t.names)
 	if err != nil {
 		return err
 	}
 	for i, h := range hs.List {
-		if found[i] == "" {
-			h.Warnings = append(h.Warnings, "no cap in "+l.File+": nothing bounds it")
+		switch {
+		case found[i] == "":
+			h.Warnings = append(h.Warnings, t.missing)
+		case h.Censoring != nil:
+			use(h.Censoring, found[i])
 		}
-	}
-	return nil
-}
-
-// pairLevels finds for each history its levels in l, by name; "" is none.
-func (r *reader) pairLevels(hs *Histories, l *levels) ([]string, error) {
-	if err := hs.checkStamps(l.table.Stamp(), l.table.Constant(), l.File); err != nil {
-		return nil, err
-	}
-	return hs.pair(l.File, l.table.Names())
-}
-
-// settlePast gives each history the capacity that there was.
-func (r *reader) settlePast(hs *Histories) error {
-	l := &r.past
-	if l.File == "" && l.IsGiven() && !l.Measured {
-		for _, h := range hs.List {
-			if h.Censoring == nil {
-				continue
-			}
-			h.Censoring.Limit = make([]float64, len(h.Censoring.Fine.Values))
-			for k := range h.Censoring.Limit {
-				h.Censoring.Limit[k] = l.GPUs
-			}
-		}
-	}
-	if l.table == nil {
-		return nil
-	}
-	found, err := r.pairLevels(hs, l)
-	if err != nil {
-		return err
-	}
-	for i, h := range hs.List {
-		if found[i] == "" {
-			h.Warnings = append(h.Warnings, "no capacity in "+l.File)
-			continue
-		}
-		if h.Censoring == nil {
-			continue
-		}
-		h.Censoring.Limit = l.table.MeanOver(found[i], &h.Censoring.Fine, 0, len(h.Censoring.Fine.Values))
 	}
 	return nil
 }
 
 // checkStamps refuses a table whose stamps are of another kind than the history's.
-func (hs *Histories) checkStamps(stamp series.Stamp, always bool, file string) error {
-	if always || (stamp == series.Instant) == hs.Clock {
+func (hs *Histories) checkStamps(t tableBeside) error {
+	if t.always || (t.stamp == series.Instant) == hs.Clock {
 		return nil
 	}
 	kinds := map[bool]string{true: "times", false: "whole numbers"}
 	return &capcli.InputError{
-		File: file, Field: "ds", Text: fmt.Sprintf("its stamps are %s, those of the history %s", kinds[!hs.Clock], kinds[hs.Clock]),
+		File: t.file, Field: "ds", Text: fmt.Sprintf("its stamps are %s, those of the history %s", kinds[!hs.Clock], kinds[hs.Clock]),
 		Hint: "write them as in the history, or leave them out where the figure never changed",
 	}
-}
-
-// seriesNames returns the names of the series of a table.
-func seriesNames(t *series.Table) []string {
-	var out []string
-	for _, s := range t.Series {
-		out = append(out, s.Name)
-	}
-	return out
 }
 
 // pair gives the name in a table of each series of the history, "" where it is

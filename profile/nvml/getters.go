@@ -27,74 +27,56 @@ const numGetters = 17
 // The units of NVML: mW, mJ, MHz, KB/s (1024 bytes here, as its MB/s are made of
 // them by others; the manual does not say).
 var getters = [numGetters]getter{
-	powerGetter: {profile.Power, symPower, false, false, func(d driver.Device) (float64, driver.Return) {
-		mw, ret := d.GetPowerUsage()
-		return float64(mw) / 1e3, ret
-	}},
-	{profile.Energy, symEnergy, false, false, func(d driver.Device) (float64, driver.Return) {
-		mj, ret := d.GetTotalEnergyConsumption()
-		return float64(mj) / 1e3, ret
-	}},
+	powerGetter: {profile.Power, symPower, false, false, figure(driver.Device.GetPowerUsage, 1e3)},
+	{profile.Energy, symEnergy, false, false, figure(driver.Device.GetTotalEnergyConsumption, 1e3)},
 	{profile.Temp, symTemp, false, false, func(d driver.Device) (float64, driver.Return) {
 		t, ret := d.GetTemperatureV().V1()
 		return float64(t.Temperature), ret
 	}},
-	{profile.Temp, symTempOld, false, false, func(d driver.Device) (float64, driver.Return) {
-		t, ret := d.GetTemperature(driver.TEMPERATURE_GPU) // drivers before CUDA 13 have no other
-		return float64(t), ret
-	}},
-	{profile.ClockSM, symClock, false, false, func(d driver.Device) (float64, driver.Return) {
-		mhz, ret := d.GetClockInfo(driver.CLOCK_SM)
-		return float64(mhz), ret
-	}},
-	{profile.ClockMem, symClock, false, false, func(d driver.Device) (float64, driver.Return) {
-		mhz, ret := d.GetClockInfo(driver.CLOCK_MEM)
-		return float64(mhz), ret
-	}},
-	{profile.PState, symPState, false, false, func(d driver.Device) (float64, driver.Return) {
-		p, ret := d.GetPerformanceState()
-		return float64(p), ret
-	}},
-	{profile.Throttle, symReasons, false, false, func(d driver.Device) (float64, driver.Return) {
-		bits, ret := d.GetCurrentClocksEventReasons()
-		return float64(bits), ret
-	}},
-	{profile.Throttle, symReasonsOld, false, false, func(d driver.Device) (float64, driver.Return) {
-		bits, ret := d.GetCurrentClocksThrottleReasons()
-		return float64(bits), ret
-	}},
-	{profile.UtilEnc, symEncoder, false, false, func(d driver.Device) (float64, driver.Return) {
-		pct, _, ret := d.GetEncoderUtilization()
-		return float64(pct), ret
-	}},
-	{profile.UtilDec, symDecoder, false, false, func(d driver.Device) (float64, driver.Return) {
-		pct, _, ret := d.GetDecoderUtilization()
-		return float64(pct), ret
-	}},
-	{profile.Fan, symFan, true, false, func(d driver.Device) (float64, driver.Return) {
-		pct, ret := d.GetFanSpeed()
-		return float64(pct), ret
-	}},
-	{profile.PowerLimit, symLimit, true, false, func(d driver.Device) (float64, driver.Return) {
-		mw, ret := d.GetEnforcedPowerLimit()
-		return float64(mw) / 1e3, ret
-	}},
-	{profile.ECCCorrected, symECC, true, false, func(d driver.Device) (float64, driver.Return) {
-		n, ret := d.GetTotalEccErrors(driver.MEMORY_ERROR_TYPE_CORRECTED, driver.VOLATILE_ECC)
-		return float64(n), ret
-	}},
-	{profile.ECCUncorrected, symECC, true, false, func(d driver.Device) (float64, driver.Return) {
-		n, ret := d.GetTotalEccErrors(driver.MEMORY_ERROR_TYPE_UNCORRECTED, driver.VOLATILE_ECC)
-		return float64(n), ret
-	}},
-	{profile.PCIeTx, symPCIe, false, true, func(d driver.Device) (float64, driver.Return) {
-		kb, ret := d.GetPcieThroughput(driver.PCIE_UTIL_TX_BYTES)
-		return float64(kb) / 1024, ret
-	}},
-	{profile.PCIeRx, symPCIe, false, true, func(d driver.Device) (float64, driver.Return) {
-		kb, ret := d.GetPcieThroughput(driver.PCIE_UTIL_RX_BYTES)
-		return float64(kb) / 1024, ret
-	}},
+	{profile.Temp, symTempOld, false, false, figureOf(driver.Device.GetTemperature, driver.TEMPERATURE_GPU, 1)}, // drivers before CUDA 13 have no other
+	{profile.ClockSM, symClock, false, false, figureOf(driver.Device.GetClockInfo, driver.CLOCK_SM, 1)},
+	{profile.ClockMem, symClock, false, false, figureOf(driver.Device.GetClockInfo, driver.CLOCK_MEM, 1)},
+	{profile.PState, symPState, false, false, figure(driver.Device.GetPerformanceState, 1)},
+	{profile.Throttle, symReasons, false, false, figure(driver.Device.GetCurrentClocksEventReasons, 1)},
+	{profile.Throttle, symReasonsOld, false, false, figure(driver.Device.GetCurrentClocksThrottleReasons, 1)},
+	{profile.UtilEnc, symEncoder, false, false, firstFigure(driver.Device.GetEncoderUtilization)},
+	{profile.UtilDec, symDecoder, false, false, firstFigure(driver.Device.GetDecoderUtilization)},
+	{profile.Fan, symFan, true, false, figure(driver.Device.GetFanSpeed, 1)},
+	{profile.PowerLimit, symLimit, true, false, figure(driver.Device.GetEnforcedPowerLimit, 1e3)},
+	{profile.ECCCorrected, symECC, true, false, eccErrors(driver.MEMORY_ERROR_TYPE_CORRECTED)},
+	{profile.ECCUncorrected, symECC, true, false, eccErrors(driver.MEMORY_ERROR_TYPE_UNCORRECTED)},
+	{profile.PCIeTx, symPCIe, false, true, figureOf(driver.Device.GetPcieThroughput, driver.PCIE_UTIL_TX_BYTES, 1024)},
+	{profile.PCIeRx, symPCIe, false, true, figureOf(driver.Device.GetPcieThroughput, driver.PCIE_UTIL_RX_BYTES, 1024)},
+}
+
+type integer interface {
+	~int | ~int32 | ~uint32 | ~uint64
+}
+
+// figure returns a call that gives one figure, over per.
+func figure[N integer](get func(driver.Device) (N, driver.Return), per float64) func(driver.Device) (float64, driver.Return) {
+	return func(d driver.Device) (float64, driver.Return) {
+		n, ret := get(d)
+		return float64(n) / per, ret
+	}
+}
+
+// figureOf returns a call that gives the figure of one kind, over per.
+func figureOf[N integer, K any](get func(driver.Device, K) (N, driver.Return), kind K, per float64) func(driver.Device) (float64, driver.Return) {
+	return figure(func(d driver.Device) (N, driver.Return) { return get(d, kind) }, per)
+}
+
+// firstFigure returns a call that gives two figures, of which the first counts.
+func firstFigure(get func(driver.Device) (uint32, uint32, driver.Return)) func(driver.Device) (float64, driver.Return) {
+	return figure(func(d driver.Device) (uint32, driver.Return) {
+		n, _, ret := get(d)
+		return n, ret
+	}, 1)
+}
+
+// eccErrors returns a call that counts memory errors since the driver was loaded.
+func eccErrors(kind driver.MemoryErrorType) func(driver.Device) (float64, driver.Return) {
+	return figure(func(d driver.Device) (uint64, driver.Return) { return d.GetTotalEccErrors(kind, driver.VOLATILE_ECC) }, 1)
 }
 
 // callGetters asks the getters for what is not known yet.

@@ -50,9 +50,12 @@ func (l *Levels) Constant() bool {
 }
 
 // Names returns the names of the series, in the order of the table.
-func (l *Levels) Names() []string {
+func (l *Levels) Names() []string { return l.table.Names() }
+
+// Names returns the names of the series, in the order of the table.
+func (t *Table) Names() []string {
 	var out []string
-	for _, s := range l.table.Series {
+	for _, s := range t.Series {
 		out = append(out, s.Name)
 	}
 	return out
