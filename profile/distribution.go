@@ -47,14 +47,6 @@ func (d *Distribution) Time() int64 { return d.time }
 // Mean is the mean over time; NaN where nothing was seen.
 func (d *Distribution) Mean() float64 { return d.sum / float64(d.time) }
 
-// Max is the highest value; NaN where nothing was seen.
-func (d *Distribution) Max() float64 {
-	if d.time == 0 {
-		return math.NaN()
-	}
-	return d.max
-}
-
 // Quantile is the value that the figure was at or under for the share q of the
 // time, from 0 to 1, to 1/128 of the range; NaN where nothing was seen.
 func (d *Distribution) Quantile(q float64) float64 {

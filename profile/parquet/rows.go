@@ -116,9 +116,6 @@ func typeOf(l *leaf) (Type, bool) {
 // Headers are the columns of the file that can be read, in its order.
 func (r *Rows) Headers() []Header { return slices.Clone(r.headers) }
 
-// Len is how many rows the file has.
-func (r *Rows) Len() int64 { return r.f.meta.NumRows }
-
 // Pick chooses the columns that Next reads, by their places in Headers. It is
 // called once, before Next.
 func (r *Rows) Pick(places ...int) error {

@@ -64,9 +64,6 @@ func (t *Table) Names() []string {
 // Stamp returns the kind of the stamps.
 func (l *Levels) Stamp() Stamp { return l.table.Stamp }
 
-// FirstTime returns the first stamp of a series.
-func (l *Levels) FirstTime(name string) int64 { return l.byName[name][0].At }
-
 // MeanOver returns the mean level of the series called name in steps from to to of r,
 // which may lie beyond its end. It is NaN where the level is not known for the whole
 // step.

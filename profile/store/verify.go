@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"strings"
 
 	"capcli"
 	"capcli/profile"
@@ -44,40 +43,6 @@ func Verify(disk Disk, root string) (*Verified, error) {
 		}
 	}
 	return v, nil
-}
-
-// verifyFile holds one file against its seal or checksums: a table or a segment.
-// An error says what is wrong with it.
-func verifyFile(disk Disk, name string) (*Verified, error) {
-	if disk == nil {
-		disk = System{}
-	}
-	v := &Verified{Rows: map[string]int64{}}
-	stem := strings.TrimSuffix(path.Base(name), oddSuffix)
-	if _, ok := seqOfLog(stem); ok {
-		return v, v.segment(disk, name, false)
-	}
-	p, ok := parsePiece("", path.Base(name))
-	if !ok {
-		return v, &capcli.InputError{File: name, Text: "the name is not that of a file that capcli profile writes", Hint: "give the directory, or a file as it was named"}
-	}
-	at, err := disk.Open(name)
-	if err != nil {
-		return v, diskFault("opening", name, err)
-	}
-	size, err := at.Size()
-	host := ""
-	if err == nil {
-		var f *parquet.File
-		if f, err = parquet.Open(at, size); err == nil {
-			host, _ = f.Meta(metaHost)
-		}
-	}
-	_ = at.Close() // it was only read
-	if err != nil {
-		return v, inFile(name, err)
-	}
-	return v, v.file(disk, name, &p, host)
 }
 
 func (v *Verified) host(l *listing) error {

@@ -58,7 +58,6 @@ func readPhillyJSON(r *Reader) error {
 type philly struct {
 	r          *Reader
 	zone       *zoned
-	ids        arena
 	vcs, users names
 }
 

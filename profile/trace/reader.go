@@ -262,12 +262,6 @@ func (r *Reader) SetMachine(gpus int) {
 	}
 }
 
-// Fault makes the error with which a format ends a log that is broken as a
-// whole. Line 0 and field "" are not known.
-func (r *Reader) Fault(line int, field, text, hint string) error {
-	return r.fault(line, field, text, hint)
-}
-
 // Line gives the next line of the text without its end and its number from 1;
 // false at the end, whatever the cause: Jobs finds out which. It is valid
 // until the next call.
