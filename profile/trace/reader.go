@@ -176,25 +176,12 @@ func (r *Reader) check(job *capcli.Job) string {
 // checkNames gives the first name of job that is not UTF-8. JSON has no other text:
 // two such names would become one there.
 func checkNames(job *capcli.Job) string {
-	col := -1
-	switch {
-	case !utf8.ValidString(job.ID):
-		col = colID
-	case !utf8.ValidString(job.Tenant):
-		col = colTenant
-	case !utf8.ValidString(job.Partition):
-		col = colPartition
-	case !utf8.ValidString(job.GPUModel):
-		col = colModel
-	case !utf8.ValidString(job.Class):
-		col = colClass
-	case !utf8.ValidString(job.State):
-		col = colState
+	for _, col := range [...]int{colID, colTenant, colPartition, colModel, colClass, colState} {
+		if !utf8.ValidString(*textOf(job, col)) {
+			return Columns[col] + ": not valid UTF-8"
+		}
 	}
-	if col < 0 {
-		return ""
-	}
-	return Columns[col] + ": not valid UTF-8"
+	return ""
 }
 
 func (r *Reader) checkSum(job *capcli.Job) string {

@@ -16,19 +16,27 @@ import (
 // csv format reads back to the same jobs. An error from jobs ends it and is
 // given back; what was written before it stays.
 func WriteCSV(w io.Writer, jobs capcli.Jobs) error {
+	return writeJobs(w, strings.Join(Columns, ",")+"\n", jobs, appendCSV)
+}
+
+// WriteJSONL writes jobs as one JSON object a line, with our Columns as keys;
+// an unknown value is left out. The jsonl format reads it back to the same
+// jobs. Errors are as in WriteCSV.
+func WriteJSONL(w io.Writer, jobs capcli.Jobs) error { return writeJobs(w, "", jobs, appendJSON) }
+
+func writeJobs(w io.Writer, head string, jobs capcli.Jobs, appendJob func(b []byte, j *capcli.Job) []byte) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	buf := append([]byte(strings.Join(Columns, ",")), '\n')
-	if _, err := out.Write(buf); err != nil {
-		return err
-	}
+	_, _ = out.WriteString(head) // an error stays with out
+	var buf []byte
 	for job, err := range jobs {
+		if err == nil {
+			err = checkWritable(&job)
+		}
 		if err != nil {
 			return flushAfter(out, err)
 		}
-		if err := checkWritable(&job); err != nil {
-			return flushAfter(out, err)
-		}
-		if _, err := out.Write(appendCSV(buf[:0], &job)); err != nil {
+		buf = appendJob(buf[:0], &job)
+		if _, err := out.Write(buf); err != nil {
 			return err
 		}
 	}
@@ -52,24 +60,84 @@ func checkWritable(job *capcli.Job) error {
 }
 
 func appendCSV(b []byte, j *capcli.Job) []byte {
-	for _, text := range []string{j.ID, j.Tenant, j.Partition, j.GPUModel} {
-		b = append(appendCell(b, text), ',')
+	for col := range numColumns {
+		if col > 0 {
+			b = append(b, ',')
+		}
+		if text := textOf(j, col); text != nil {
+			b = appendCell(b, *text)
+		} else {
+			b = appendNumber(b, j, col)
+		}
 	}
-	b = append(appendGPUs(b, j), ',')
-	b = append(appendDecimal(b, j.CPUMilli, 1000), ',')
-	b = append(appendDecimal(b, j.MemMiB, 1024), ',')
-	b = append(appendCell(b, j.Class), ',')
-	b = append(appendTime(b, j.Submit), ',')
-	b = append(appendTime(b, j.Start), ',')
-	b = append(appendTime(b, j.End), ',')
-	b = append(strconv.AppendInt(b, int64(j.Run), 10), ',')
-	if j.Limit > 0 {
-		b = strconv.AppendInt(b, int64(j.Limit), 10)
+	return append(b, '\n')
+}
+
+func appendJSON(b []byte, j *capcli.Job) []byte {
+	b = append(b, '{')
+	for col := range numColumns {
+		before := len(b)
+		if before > 0 && b[before-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), Columns[col]...), '"', ':')
+		empty := len(b)
+		if text := textOf(j, col); text == nil {
+			b = appendNumber(b, j, col)
+		} else if *text != "" {
+			b = appendString(b, *text)
+		}
+		if len(b) == empty {
+			b = b[:before]
+		}
 	}
-	b = append(b, ',')
-	b = append(strconv.AppendInt(b, int64(j.Priority), 10), ',')
-	b = append(appendTime(b, j.Deadline), ',')
-	return append(appendCell(b, j.State), '\n')
+	return append(b, '}', '\n')
+}
+
+// textOf returns the text in one of our columns; nil where the column is a number.
+func textOf(j *capcli.Job, col int) *string {
+	switch col {
+	case colID:
+		return &j.ID
+	case colTenant:
+		return &j.Tenant
+	case colPartition:
+		return &j.Partition
+	case colModel:
+		return &j.GPUModel
+	case colClass:
+		return &j.Class
+	case colState:
+		return &j.State
+	}
+	return nil
+}
+
+// appendNumber appends the number in one of our columns, nothing where it is not known.
+func appendNumber(b []byte, j *capcli.Job, col int) []byte {
+	switch col {
+	case colGPUs:
+		return appendGPUs(b, j)
+	case colCPUs:
+		return appendDecimal(b, j.CPUMilli, 1000)
+	case colMem:
+		return appendDecimal(b, j.MemMiB, 1024)
+	case colSubmit:
+		return appendTime(b, j.Submit)
+	case colStart:
+		return appendTime(b, j.Start)
+	case colEnd:
+		return appendTime(b, j.End)
+	case colRun:
+		return strconv.AppendInt(b, int64(j.Run), 10)
+	case colLimit:
+		return appendDecimal(b, int64(j.Limit), 1)
+	case colPriority:
+		return strconv.AppendInt(b, int64(j.Priority), 10)
+	case colDeadline:
+		return appendTime(b, j.Deadline)
+	}
+	return b
 }
 
 // appendCell quotes text where RFC 4180 wants it.
@@ -119,77 +187,6 @@ func appendTime(b []byte, t capcli.Time) []byte {
 		return b
 	}
 	return strconv.AppendInt(b, int64(t), 10)
-}
-
-// WriteJSONL writes jobs as one JSON object a line, with our Columns as keys;
-// an unknown value is left out. The jsonl format reads it back to the same
-// jobs. Errors are as in WriteCSV.
-func WriteJSONL(w io.Writer, jobs capcli.Jobs) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	var buf []byte
-	for job, err := range jobs {
-		if err != nil {
-			return flushAfter(out, err)
-		}
-		if err := checkWritable(&job); err != nil {
-			return flushAfter(out, err)
-		}
-		buf = appendJSON(buf[:0], &job)
-		if _, err := out.Write(buf); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
-}
-
-func appendJSON(b []byte, j *capcli.Job) []byte {
-	b = append(b, '{')
-	b = appendText(b, colID, j.ID)
-	b = appendText(b, colTenant, j.Tenant)
-	b = appendText(b, colPartition, j.Partition)
-	b = appendText(b, colModel, j.GPUModel)
-	b = appendGPUs(appendKey(b, colGPUs), j)
-	if j.CPUMilli > 0 {
-		b = appendFraction(appendKey(b, colCPUs), j.CPUMilli, 1000)
-	}
-	if j.MemMiB > 0 {
-		b = appendFraction(appendKey(b, colMem), j.MemMiB, 1024)
-	}
-	b = appendText(b, colClass, j.Class)
-	for _, at := range [...]struct {
-		col  int
-		time capcli.Time
-	}{{colSubmit, j.Submit}, {colStart, j.Start}, {colEnd, j.End}} {
-		if at.time.IsKnown() {
-			b = appendTime(appendKey(b, at.col), at.time)
-		}
-	}
-	b = strconv.AppendInt(appendKey(b, colRun), int64(j.Run), 10)
-	if j.Limit > 0 {
-		b = strconv.AppendInt(appendKey(b, colLimit), int64(j.Limit), 10)
-	}
-	b = strconv.AppendInt(appendKey(b, colPriority), int64(j.Priority), 10)
-	if j.Deadline.IsKnown() {
-		b = appendTime(appendKey(b, colDeadline), j.Deadline)
-	}
-	b = appendText(b, colState, j.State)
-	return append(b, '}', '\n')
-}
-
-func appendKey(b []byte, col int) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	b = append(b, '"')
-	b = append(b, Columns[col]...)
-	return append(b, '"', ':')
-}
-
-func appendText(b []byte, col int, text string) []byte {
-	if text == "" {
-		return b
-	}
-	return appendString(appendKey(b, col), text)
 }
 
 // appendString writes text as a JSON string; bytes that are no UTF-8 become
