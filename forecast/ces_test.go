@@ -156,3 +156,49 @@ func TestCESGradient(t *testing.T) {
 		}
 	}
 }
+
+// cesSlow is complex exponential smoothing in complex numbers (Svetunkov et al.
+// 2022): f' + i g' = a (y + i e) + (1 + i - a) (f + i g) with y = f + e.
+func cesSlow(z, a complex128, e float64) complex128 {
+	f := real(z)
+	return a*complex(f+e, e) + (complex(1, 1)-a)*z
+}
+
+func TestCESOfEachSeasonAsItsPaper(t *testing.T) {
+	_, facts := golden.ReadFacts(t)
+	s := facts.Series["USAccDeaths"]
+	w := cesWeights{a0: 1.2, a1: 0.98, b0: 0.9, b1: 1.01}
+	for kind := cesNone; kind <= cesFull; kind++ {
+		task := newCESTask(newETSSearch(s.Y, s.M), kind)
+		task.w, task.state = w, task.start.clone()
+		task.state.c = task.state.l / 2
+		z := complex(task.state.l, task.state.c)
+		seasons := make([]complex128, task.m)
+		for i := range task.state.d0 {
+			seasons[i] = complex(task.state.d0[i], task.state.d1[i])
+		}
+		want := make([]float64, len(task.y))
+		for i, y := range task.y {
+			season := &seasons[i%task.m]
+			if kind != cesSimple {
+				want[i] = real(z)
+			}
+			if kind != cesNone {
+				want[i] += real(*season)
+			}
+			e := y - want[i]
+			switch kind {
+			case cesNone:
+			case cesSimple:
+				*season = cesSlow(*season, complex(w.a0, w.a1), e)
+			case cesPartial:
+				*season += complex(w.b0*e, 0)
+			case cesFull:
+				*season = cesSlow(*season, complex(w.b0, w.b1), e)
+			}
+			z = cesSlow(z, complex(w.a0, w.a1), e)
+		}
+		task.pass()
+		golden.CheckWithin(t, kind.String(), task.forecasts(), want, 1e-9)
+	}
+}

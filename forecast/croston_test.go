@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"capcli"
@@ -72,6 +73,75 @@ func TestIntermittentRangesHoldTheMean(t *testing.T) {
 			if f.Mean[2] <= 0 || iv.Lo[2] > f.Mean[2] || iv.Hi[2] < f.Mean[2] {
 				t.Errorf("%s: mean %v, %v%% range %v to %v", name, f.Mean[2], iv.Level, iv.Lo[2], iv.Hi[2])
 			}
+		}
+	}
+}
+
+// TestTSBAndSBAAsTheirPapers holds the smoothed chance, interval and size
+// against weighted sums of all that was seen.
+func TestTSBAndSBAAsTheirPapers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	y := make([]float64, 120)
+	var sizes, gaps []float64
+	since, demands := 0.0, 0.0
+	for i := range y {
+		since++
+		if rng.Float64() < 0.3 {
+			y[i] = math.Ceil(5 * rng.Float64())
+			sizes, gaps = append(sizes, y[i]), append(gaps, since)
+			since = 0
+			demands++
+		}
+	}
+	const alpha, beta = 0.2, 0.15
+	// smoothed is the sum of weight (1 - weight)^age of the values, and the rest of the first.
+	smoothed := func(v []float64, first, weight float64) float64 {
+		sum, rest := 0.0, 1.0
+		for i := len(v) - 1; i >= 0; i-- {
+			sum += rest * weight * v[i]
+			rest *= 1 - weight
+		}
+		return sum + rest*first
+	}
+	chances := make([]float64, len(y))
+	for i, v := range y {
+		if v > 0 {
+			chances[i] = 1
+		}
+	}
+	want := map[string]float64{
+		"TSB": smoothed(chances, demands/float64(len(y)), beta) * smoothed(sizes, sizes[0], alpha),
+		"SBA": (1 - beta/2) * smoothed(sizes[1:], sizes[0], alpha) / smoothed(gaps[1:], gaps[0], beta),
+	}
+	for name, m := range map[string]intermittent{
+		"TSB": {name: "TSB", alpha: alpha, beta: beta, fading: true},
+		"SBA": {name: "SBA", alpha: alpha, beta: beta, unbiased: true},
+	} {
+		fit, err := m.Fit(capcli.Series{Values: y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := fit.Forecast(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.CheckWithin(t, name, f.Mean, []float64{want[name]}, 1e-12)
+	}
+}
+
+func TestCrostonOfCountsAsR(t *testing.T) {
+	_, facts := golden.ReadFacts(t)
+	for name, c := range facts.Counts {
+		for i, alpha := range c.Alpha {
+			fit, err := intermittent{name: "Croston", alpha: alpha, beta: alpha}.Fit(capcli.Series{Values: c.Y})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := fit.Forecast(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.CheckWithin(t, name, f.Mean, c.Mean[i:i+1], 1e-8)
 		}
 	}
 }

@@ -5,14 +5,18 @@ import (
 	"encoding/csv"
 	"errors"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"capcli"
 	"capcli/forecast/internal/golden"
+	"capcli/forecast/model"
 )
 
 // etsGold is one fit by R's forecast package, full precision.
@@ -142,4 +146,50 @@ func BenchmarkHourly(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Likelihoods must be no worse than R's by 0.01, and where they are the same,
+// so must be the forecasts. Damped trends with additive season and errors, and
+// additive errors with multiplicative season, are simulated by R.
+func TestSmoothingOfTextbookSeriesNoWorseThanR(t *testing.T) {
+	names, facts := golden.ReadFacts(t)
+	better, same, all := 0, 0, 0
+	for _, name := range names {
+		s := facts.Series[name]
+		fits := map[string]golden.RSmooth{}
+		maps.Copy(fits, s.Forms)
+		for what, r := range map[string]*golden.RSmooth{"ets": s.ETS, "ses": s.SES, "holt": s.Holt, "damped": s.Damped} {
+			if r != nil {
+				fits[what] = *r
+			}
+		}
+		models := map[string]model.Model{"ets": ETS{Period: s.M}, "ses": ETS{Form: "ANN"}, "holt": ETS{Form: "AAN"}, "damped": ETS{Form: "AAdN"}}
+		for _, what := range slices.Sorted(maps.Keys(fits)) {
+			r, model := fits[what], models[what]
+			if r.Method == "" {
+				continue
+			}
+			if model == nil {
+				model = ETS{Form: what, Period: s.M}
+			}
+			fit := s.FitModel(t, name+" "+what, model)
+			in := fit.Info()
+			all++
+			if in.AICc > r.AICc+1e-2 || what != "ets" && in.LogLik < r.LogLik-1e-2 {
+				t.Errorf("%s %s: %s has log-likelihood %.4f and AICc %.4f, R's %s %.4f and %.4f", name, what, in.Method, in.LogLik, in.AICc, r.Method, r.LogLik, r.AICc)
+			}
+			switch {
+			case in.AICc < r.AICc-1e-2:
+				better++
+			case math.Abs(in.LogLik-r.LogLik) < 1e-3 && r.H > 0:
+				same++
+				share, ends := 1e-3, 5e-3
+				if strings.HasPrefix(in.Method, "ETS(A") && strings.HasSuffix(in.Method, "M)") {
+					ends = 0.06 // of both simulations, by chance
+				}
+				s.CheckForecast(t, name+" "+what, fit, r.RAhead, share, ends)
+			}
+		}
+	}
+	t.Logf("%d fits: %d better than R's, %d others with their forecasts compared", all, better, same)
 }

@@ -99,3 +99,18 @@ func TestSmoothingVsR(t *testing.T) {
 		}
 	}
 }
+
+func TestHoltWintersOfTextbookSeriesNoWorseThanR(t *testing.T) {
+	names, facts := golden.ReadFacts(t)
+	for _, name := range names {
+		s := facts.Series[name]
+		for season, r := range map[string]float64{"additive": s.HWAdd, "multiplicative": s.HWMul} {
+			if r == 0 {
+				continue
+			}
+			if got := s.FitModel(t, name, HoltWinters{Period: s.M, Season: season}).(*holtWinters).sse; got > r*(1+1e-6) {
+				t.Errorf("%s %s: sum of squared errors %.8g, R's %.8g", name, season, got, r)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 )
 
@@ -115,5 +116,55 @@ func TestPiecewiseTakesAnything(t *testing.T) {
 	}
 	if _, err := (Piecewise{}).Fit(capcli.Series{Values: []float64{1, nan, 2}}); !errors.Is(err, model.ErrTooShort) {
 		t.Errorf("two values: %v, want ErrTooShort", err)
+	}
+}
+
+// TestPiecewiseIsAtThePosteriorsMaximum writes the posterior of Taylor and
+// Letham (2018) out, term by term, and looks for a higher one around the fit.
+func TestPiecewiseIsAtThePosteriorsMaximum(t *testing.T) {
+	_, facts := golden.ReadFacts(t)
+	for _, name := range []string{"co2", "UKDriverDeaths", "austres"} {
+		s := facts.Series[name]
+		f := newPieces(Piecewise{Seasons: []int{s.M}}, s.Y)
+		if err := f.climb(); err != nil {
+			t.Fatal(err)
+		}
+		row := make([]float64, f.width)
+		minus := func(coef []float64, variance float64) float64 {
+			sum := 0.0
+			for i, y := range s.Y {
+				f.row(i, row)
+				e := y/f.unit - model.Dot(row, coef)
+				sum += e*e/(2*variance) + math.Log(variance)/2
+			}
+			for j, c := range coef {
+				switch {
+				case j < 2:
+					sum += c * c / (2 * 5 * 5)
+				case j < 2+len(f.places):
+					sum += math.Abs(c) / 0.05
+				default:
+					sum += c * c / (2 * 10 * 10)
+				}
+			}
+			return sum
+		}
+		best := minus(f.coef, f.variance)
+		rng := rand.New(rand.NewPCG(8, 8))
+		for range 3000 {
+			coef := append([]float64(nil), f.coef...)
+			size := math.Pow(10, -1-4*rng.Float64())
+			if rng.IntN(2) == 0 {
+				coef[rng.IntN(len(coef))] += size * rng.NormFloat64()
+			} else {
+				for j := range coef {
+					coef[j] += size * rng.NormFloat64()
+				}
+			}
+			if v := minus(coef, f.variance*(1+0.1*size*rng.NormFloat64())); v < best-0.01 {
+				t.Errorf("%s: minus the log posterior is %.4f, and %.4f nearby", name, best, v)
+				break
+			}
+		}
 	}
 }

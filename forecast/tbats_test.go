@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -168,5 +169,29 @@ func TestTBATSOfALongSeries(t *testing.T) {
 	}
 	if note := info.Notes[len(info.Notes)-1]; note != "TBATS: the last 4000 of 4500 values are used" {
 		t.Errorf("note %q", note)
+	}
+}
+
+func TestTBATSOfTextbookSeriesNoWorseThanR(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	names, facts := golden.ReadFacts(t)
+	for _, name := range names {
+		s := facts.Series[name]
+		if s.TBATS == nil {
+			continue
+		}
+		if len(s.Seasons) > 1 {
+			if os.Getenv("CAPCLI_ACCURACY") == "" {
+				continue // takes long
+			}
+			s.Y = s.Y[:1008] // three weeks of half-hours, as R had them
+		}
+		in := s.FitModel(t, name, TBATS{Seasons: s.Periods()}).Info()
+		t.Logf("%s: %s AIC %.3f, R's %s %.3f", name, in.Method, in.AIC, s.TBATS.Method, s.TBATS.AIC)
+		if in.AIC > s.TBATS.AIC+1e-2 {
+			t.Errorf("%s: %s has AIC %.3f, R's %s %.3f", name, in.Method, in.AIC, s.TBATS.Method, s.TBATS.AIC)
+		}
 	}
 }
