@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"capcli/forecast/decompose"
+)
 
 // etsStart gives first states for a form: seasonal figures from a classical
 // decomposition by centred moving averages (from harmonics where there are
@@ -70,7 +74,7 @@ func etsLine(y []float64) (at0, slope float64) {
 func etsFigures(season byte, m int, y []float64) (figures, flat []float64) {
 	trend := make([]float64, len(y))
 	if len(y) >= 3*m {
-		etsMoving(y, m, trend)
+		decompose.CentredAverage(y, m, trend)
 	} else {
 		a, b := etsLine(y)
 		for i := range trend {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"capcli"
+	"capcli/forecast/decompose"
 	"capcli/forecast/minimise"
 	"capcli/forecast/model"
 )
@@ -79,7 +80,7 @@ func newHoltWinters(y []float64, m int, mult bool) *holtWinters {
 		season = etsMul
 	}
 	trend := make([]float64, 2*m)
-	etsMoving(head, m, trend)
+	decompose.CentredAverage(head, m, trend)
 	w.l, w.b = etsLine(trend[m/2 : 2*m-m/2])
 	w.s = etsPhases(season, m, head, trend)
 	return w

@@ -172,7 +172,7 @@ func harmonicsOf(y []float64, seasons []int) []int {
 		return out
 	}
 	trend := make([]float64, len(y))
-	etsMoving(y, slices.Max(seasons), trend)
+	decompose.CentredAverage(y, slices.Max(seasons), trend)
 	var rest []float64
 	for i, v := range trend {
 		if model.IsFinite(v) {

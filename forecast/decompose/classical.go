@@ -33,16 +33,10 @@ func Autocorrelations(y []float64, lags int) []float64 {
 // Multiplicative is the multiplicative season of a classical decomposition: the mean
 // ratio to the centred moving average by phase, normalised to mean 1.
 func Multiplicative(y []float64, m int) []float64 {
-	n := len(y)
-	trend := make([]float64, n)
-	average(y, m, trend)
-	shift := m / 2
+	trend := make([]float64, len(y))
+	CentredAverage(y, m, trend)
 	sum, count := make([]float64, m), make([]float64, m)
-	for i := shift; i+shift < n; i++ {
-		t := trend[i-shift]
-		if m%2 == 0 {
-			t = (t + trend[i-shift+1]) / 2
-		}
+	for i, t := range trend {
 		if r := y[i] / t; model.IsFinite(r) {
 			sum[i%m] += r
 			count[i%m]++
@@ -56,4 +50,28 @@ func Multiplicative(y []float64, m int) []float64 {
 		sum[j] /= mu
 	}
 	return sum
+}
+
+// CentredAverage is the centred average over a season of m, half weight at both
+// ends where m is even; NaN near the ends of y.
+func CentredAverage(y []float64, m int, out []float64) {
+	half := m / 2
+	sum := 0.0
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	for i, v := range y {
+		sum += v
+		if i >= 2*half+1 {
+			sum -= y[i-2*half-1]
+		}
+		if i < 2*half {
+			continue
+		}
+		total := sum
+		if m%2 == 0 {
+			total -= (v + y[i-2*half]) / 2
+		}
+		out[i-half] = total / float64(m)
+	}
 }
