@@ -1,6 +1,9 @@
 package forecast
 
-import "math"
+import (
+	"capcli/forecast/model"
+	"math"
+)
 
 // autocov finds the autocovariances of ARMA processes; its buffers serve many.
 type autocov struct {
@@ -81,7 +84,7 @@ func (a *autocov) autoregression(phi []float64, top int) bool {
 		}
 		variance /= 1 - last*last
 		if k > 1 {
-			stepDown(from, row(k-1))
+			model.StepDown(from, row(k-1))
 		}
 	}
 	a.pure[0] = variance

@@ -1,6 +1,9 @@
 package forecast
 
-import "math"
+import (
+	"capcli/forecast/model"
+	"math"
+)
 
 // ARIMAOrder is the order of one part of an ARIMA model.
 type ARIMAOrder struct{ AR, Diff, MA int }
@@ -117,39 +120,21 @@ func toPartial(phi []float64) bool {
 			return false
 		}
 		phi[k] = math.Atanh(a)
-		stepDown(work[:k+1], work[:k])
+		model.StepDown(work[:k+1], work[:k])
 	}
 	return true
 }
 
-// stepDown gives the predictor one order lower than from (Levinson's recursion
-// backwards); to may be from without its last.
-func stepDown(from, to []float64) {
-	k := len(from) - 1
-	a := from[k]
-	scale := 1 / (1 - a*a)
-	for i, j := 0, k-1; i <= j; i, j = i+1, j-1 {
-		lo, hi := from[i], from[j]
-		to[i], to[j] = (lo+a*hi)*scale, (hi+a*lo)*scale
-	}
-}
-
-// stationary says whether all roots of 1 - sum phi(j) z^j lie outside the
-// circle of the radius given (Schur and Cohn, by the step-down recursion).
+// stationary reports whether all roots of 1 - sum phi(j) z^j lie outside the circle of
+// the radius given.
 func stationary(phi []float64, radius float64) bool {
-	work := append([]float64(nil), phi...)
+	work := make([]float64, len(phi))
 	r := 1.0
-	for j := range work {
+	for j, v := range phi {
 		r *= radius
-		work[j] *= r
+		work[j] = v * r
 	}
-	for k := len(work) - 1; k >= 0; k-- {
-		if !(math.Abs(work[k]) < 1) {
-			return false
-		}
-		stepDown(work[:k+1], work[:k])
-	}
-	return true
+	return model.IsStationary(work)
 }
 
 // clearOfUnit says whether every root of the four polynomials is farther than

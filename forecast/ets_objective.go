@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"capcli/forecast/minimise"
+	"capcli/forecast/model"
 )
 
 // Bounds of the smoothing parameters, as R's forecast package has them:
@@ -151,38 +152,15 @@ func (t *etsTask) Admits(x []float64) bool {
 func etsAdmissible(p *etsParams, f ETSForm, m int, poly []float64) bool {
 	poly = poly[:0]
 	if f.Trend == etsNone { // the root at one that season and level share is divided out
-		poly = append(poly, 1)
 		for range m - 1 {
-			poly = append(poly, p.alpha)
+			poly = append(poly, -p.alpha)
 		}
-		return etsInside(append(poly, p.alpha+p.gamma-1))
+		return model.IsStationary(append(poly, 1-p.alpha-p.gamma))
 	}
 	middle := p.alpha + p.beta - p.alpha*p.phi
-	poly = append(poly, 1, p.alpha+p.beta-p.phi)
+	poly = append(poly, p.phi-p.alpha-p.beta)
 	for range m - 2 {
-		poly = append(poly, middle)
+		poly = append(poly, -middle)
 	}
-	return etsInside(append(poly, middle+p.gamma-1, p.phi*(1-p.alpha-p.gamma)))
-}
-
-// etsInside is the test of Schur and Cohn for a polynomial, highest power
-// first, that starts with 1; it destroys a.
-func etsInside(a []float64) bool {
-	for len(a) > 1 {
-		n := len(a) - 1
-		k := a[n]
-		if math.Abs(k) > 1 {
-			return false
-		}
-		div := 1 - k*k
-		if div < 1e-12 {
-			return true
-		}
-		for i, j := 0, n; i <= j; i, j = i+1, j-1 {
-			u, v := a[i], a[j]
-			a[i], a[j] = (u-k*v)/div, (v-k*u)/div
-		}
-		a = a[:n]
-	}
-	return true
+	return model.IsStationary(append(poly, 1-middle-p.gamma, -p.phi*(1-p.alpha-p.gamma)))
 }

@@ -175,11 +175,8 @@ func (f *tbats) Value(x []float64) float64 {
 // of F - g w may be 1.01 at most. Where they come near, the length of the last
 // r_t tells, and a smooth penalty keeps the search off.
 func (f *tbats) evaluate() float64 {
-	f.poly = append(f.poly[:0], 1)
-	for _, a := range f.ar {
-		f.poly = append(f.poly, -a)
-	}
-	if !etsInside(f.poly) {
+	f.poly = append(f.poly[:0], f.ar...)
+	if !model.IsStationary(f.poly) {
 		return math.Inf(1)
 	}
 	f.vectors()
