@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/smoothing"
 )
 
 // TestShippedKeepsToBounds: where a line falls below zero the shipped model stays at
@@ -16,7 +17,7 @@ func TestShippedKeepsToBounds(t *testing.T) {
 		y.Values[i] = 80 - 2*float64(i) + float64(i*i%5)
 	}
 	const h = 24
-	raw, err := ETS{Form: "AAN"}.Fit(y)
+	raw, err := smoothing.ETS{Form: "AAN"}.Fit(y)
 	if err != nil {
 		t.Fatal(err)
 	}

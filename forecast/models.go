@@ -3,6 +3,7 @@ package forecast
 import (
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/forecast/smoothing"
 )
 
 // Options are what a model is made with.
@@ -32,15 +33,15 @@ func init() {
 		{Name: "mean", Doc: "the mean of all values: independent and alike", Value: func(Options) model.Model { return constant{} }},
 		{Name: "naive2", Doc: "M4's benchmark: naive on the seasonally adjusted series", Value: func(o Options) model.Model { return naive2{period: o.Period()} }},
 		{Name: "seasonal-ar", Doc: "autoregression on the last values and on those of a season ago, by ridge", Value: func(o Options) model.Model { return seasonalAR{seasons: o.Seasons} }},
-		{Name: "ses", Doc: "simple exponential smoothing", Value: func(o Options) model.Model { return ETS{Form: "ANN", Seed: o.Seed} }},
-		{Name: "holt", Doc: "exponential smoothing with linear trend", Value: func(o Options) model.Model { return ETS{Form: "AAN", Seed: o.Seed, Quick: o.Quick} }},
-		{Name: "damped", Doc: "exponential smoothing with damped trend", Value: func(o Options) model.Model { return ETS{Form: "AAdN", Seed: o.Seed, Quick: o.Quick} }},
-		{Name: "hw", Doc: "Holt-Winters by least squares", Value: func(o Options) model.Model { return HoltWinters{Period: o.Period()} }},
-		{Name: "ets", Doc: "exponential smoothing, form by AICc", Value: func(o Options) model.Model { return ETS{Period: o.Period(), Seed: o.Seed, Quick: o.Quick} }},
+		{Name: "ses", Doc: "simple exponential smoothing", Value: func(o Options) model.Model { return smoothing.ETS{Form: "ANN", Seed: o.Seed} }},
+		{Name: "holt", Doc: "exponential smoothing with linear trend", Value: func(o Options) model.Model { return smoothing.ETS{Form: "AAN", Seed: o.Seed, Quick: o.Quick} }},
+		{Name: "damped", Doc: "exponential smoothing with damped trend", Value: func(o Options) model.Model { return smoothing.ETS{Form: "AAdN", Seed: o.Seed, Quick: o.Quick} }},
+		{Name: "hw", Doc: "Holt-Winters by least squares", Value: func(o Options) model.Model { return smoothing.HoltWinters{Period: o.Period()} }},
+		{Name: "ets", Doc: "exponential smoothing, form by AICc", Value: func(o Options) model.Model { return smoothing.ETS{Period: o.Period(), Seed: o.Seed, Quick: o.Quick} }},
 		{Name: "ets-damped", Doc: "exponential smoothing, form by AICc, no undamped trend", Value: func(o Options) model.Model {
-			return ETS{Period: o.Period(), Seed: o.Seed, DampedOnly: true, Quick: o.Quick}
+			return smoothing.ETS{Period: o.Period(), Seed: o.Seed, DampedOnly: true, Quick: o.Quick}
 		}},
-		{Name: "ces", Doc: "complex exponential smoothing, season by AICc", Value: func(o Options) model.Model { return CES{Period: o.Period()} }},
+		{Name: "ces", Doc: "complex exponential smoothing, season by AICc", Value: func(o Options) model.Model { return smoothing.CES{Period: o.Period()} }},
 		{Name: "tbats", Doc: "Box-Cox, ARMA errors, trend and trigonometric seasons", Value: func(o Options) model.Model { return TBATS{Seasons: o.Seasons} }},
 		{Name: "theta", Doc: "half the trend and exponential smoothing: the winner of M3", Value: func(o Options) model.Model { return theta{period: o.Period()} }},
 		{Name: "dot", Doc: "dynamic optimised Theta: the second line's weight and the trend are learnt on the way", Value: func(o Options) model.Model { return dynamicTheta{period: o.Period()} }},

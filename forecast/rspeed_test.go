@@ -17,6 +17,7 @@ import (
 	"capcli/forecast/decompose"
 	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
+	"capcli/forecast/smoothing"
 )
 
 // speedTask is a model on one series, timed here and in R.
@@ -139,7 +140,7 @@ func (s *speedTask) run(t *testing.T) {
 	}
 	do := map[string]func(){
 		"ets": func() {
-			fit, err := ETS{Period: s.seasons[0]}.Fit(y)
+			fit, err := smoothing.ETS{Period: s.seasons[0]}.Fit(y)
 			if err != nil {
 				t.Fatalf("ets %s: %v", s.name, err)
 			}

@@ -1,4 +1,4 @@
-package forecast
+package smoothing
 
 // etsGrad holds the derivatives of what run gives by each parameter; s is
 // owned by the caller.

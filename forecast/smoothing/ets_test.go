@@ -1,4 +1,4 @@
-package forecast
+package smoothing
 
 import (
 	"compress/gzip"

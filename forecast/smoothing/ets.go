@@ -1,4 +1,6 @@
-package forecast
+// Package smoothing is exponential smoothing: ETS in state space by maximum likelihood,
+// Holt-Winters by least squares and complex smoothing (CES).
+package smoothing
 
 import (
 	"errors"
