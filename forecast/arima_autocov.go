@@ -1,8 +1,9 @@
 package forecast
 
 import (
-	"capcli/forecast/model"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // autocov finds the autocovariances of ARMA processes; its buffers serve many.

@@ -1,8 +1,9 @@
 package forecast
 
 import (
-	"capcli/forecast/model"
 	"math"
+
+	"capcli/forecast/model"
 )
 
 // ARIMAOrder is the order of one part of an ARIMA model.
