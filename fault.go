@@ -62,6 +62,31 @@ func (e *RequestError) Error() string {
 	return e.Field + " " + e.Text
 }
 
+// ResultError says, beside a finished result, what its reader must not miss.
+type ResultError struct {
+	Kind ResultFault
+	Text string
+	Hint string // what to do
+}
+
+// ResultFault is what a ResultError is about. It is an error for errors.Is.
+type ResultFault uint8
+
+const (
+	Incomplete    ResultFault = iota // part of the data is missing from the result
+	ConditionTrue                    // a condition that the caller named is so
+	NoPlan                           // nothing satisfies the constraints
+)
+
+func (f ResultFault) Error() string {
+	return [...]string{"part of the data is missing", "a condition is true", "nothing satisfies the constraints"}[f]
+}
+
+func (e *ResultError) Error() string { return e.Text }
+
+// Unwrap gives the Kind.
+func (e *ResultError) Unwrap() error { return e.Kind }
+
 // AccountingError says that sums differ which must be equal, which is a bug. Nothing
 // may be written after it.
 type AccountingError struct{ Err error }

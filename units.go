@@ -192,6 +192,14 @@ func Grouped(n int64) string {
 	return s
 }
 
+// BriefNumber returns v for a sentence: the whole number, and below a hundred three figures.
+func BriefNumber(v float64) string {
+	if v >= 100 {
+		return Grouped(int64(v + 0.5))
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
 // Plural returns word, with an s unless n is one.
 func Plural(n int64, word string) string {
 	if n == 1 {

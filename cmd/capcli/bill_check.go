@@ -1,6 +1,8 @@
 package main
 
 import (
+	"capcli"
+
 	"context"
 	"fmt"
 	"strings"
@@ -59,9 +61,9 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 	switch broken := d.Broken(); {
 	case !o.enforce:
 	case len(broken) > 0:
-		return &conditionError{fmt.Sprintf("%s does not conserve: commitment %s: %s", name, broken[0].ID, broken[0].Why)}
+		return &capcli.ResultError{Kind: capcli.ConditionTrue, Text: fmt.Sprintf("%s does not conserve: commitment %s: %s", name, broken[0].ID, broken[0].Why)}
 	case !d.Conforms:
-		return &conditionError{fmt.Sprintf("%s is not what FOCUS 1.2 wants: %s", name, d.breach())}
+		return &capcli.ResultError{Kind: capcli.ConditionTrue, Text: fmt.Sprintf("%s is not what FOCUS 1.2 wants: %s", name, d.breach())}
 	}
 	return nil
 }

@@ -33,22 +33,6 @@ type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
-// partialError says, after the result was written, what is missing from it.
-type partialError struct{ text, hint string }
-
-func (e *partialError) Error() string { return e.text }
-
-// conditionError says, after the result was written, that what --fail-if names
-// is so.
-type conditionError struct{ text string }
-
-func (e *conditionError) Error() string { return e.text }
-
-// noPlanError says that nothing satisfies the constraints.
-type noPlanError struct{ text, hint string }
-
-func (e *noPlanError) Error() string { return e.text }
-
 // exitCode gives the code that err ends the program with.
 func exitCode(err error) int {
 	for _, k := range []struct {
@@ -63,9 +47,9 @@ func exitCode(err error) int {
 		{exitUsage, hasType[*capcli.UnknownError]},
 		{exitUsage, hasType[*capcli.RequestError]},
 		{exitInput, hasType[*capcli.InputError]},
-		{exitNoPlan, hasType[*noPlanError]},
-		{exitCondition, hasType[*conditionError]},
-		{exitPartial, hasType[*partialError]},
+		{exitNoPlan, func(err error) bool { return errors.Is(err, capcli.NoPlan) }},
+		{exitCondition, func(err error) bool { return errors.Is(err, capcli.ConditionTrue) }},
+		{exitPartial, func(err error) bool { return errors.Is(err, capcli.Incomplete) }},
 	} {
 		if k.is(err) {
 			return k.code
@@ -84,8 +68,7 @@ func hintOf(err error) string {
 	var (
 		usage   *usageError
 		input   *capcli.InputError
-		partial *partialError
-		plan    *noPlanError
+		result  *capcli.ResultError
 		output  *files.WriteError
 		lack    *lackError
 		request *capcli.RequestError
@@ -95,10 +78,8 @@ func hintOf(err error) string {
 		return usage.hint
 	case errors.As(err, &input):
 		return input.Hint
-	case errors.As(err, &partial):
-		return partial.hint
-	case errors.As(err, &plan):
-		return plan.hint
+	case errors.As(err, &result):
+		return result.Hint
 	case errors.As(err, &output):
 		return output.Hint
 	case errors.As(err, &lack):

@@ -111,8 +111,8 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 		return err
 	}
 	for _, r := range runs {
-		if p := missingJobs(r); p != nil {
-			return p
+		if err := r.MissingJobs(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -112,17 +112,10 @@ func (x *explaining) fromFolder(e *env, folder string, in *play.Inputs) error {
 	if o.trace == "" {
 		o.trace = in.Trace.File
 	}
-	if !x.readGiven() {
-		t := in.Trace
-		o.read = traceOptions{format: t.Format, tz: t.TZ, dst: t.DST, maps: t.Map, columns: t.Columns, allowCut: t.AllowCut}
+	if o.read.IsEmpty() {
+		o.read = in.Trace.Request
 	}
 	return nil
-}
-
-// readGiven tells whether the call says how to read the trace.
-func (x *explaining) readGiven() bool {
-	r := &x.o.sim.read
-	return r.format != "" || r.tz != "" || r.dst != "" || r.columns != "" || r.allowCut || len(r.maps) > 0
 }
 
 // lackError says what is missing to answer, and what to do about it.
@@ -158,7 +151,7 @@ func (x *explaining) explain(ctx context.Context, e *env, subject string) ([]*pl
 		return nil, nil, err
 	}
 	x.played = true
-	if err := nothingRan([]*play.Case{c}, all); err != nil {
+	if err := play.CheckStarted([]*play.Case{c}, all); err != nil {
 		return nil, nil, err
 	}
 	answer, err := explain.Explain(explain.Request{

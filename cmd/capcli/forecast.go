@@ -139,9 +139,9 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 func missingSeries(hs *demand.Histories, left []string) error {
 	switch {
 	case len(left) > 0:
-		return &partialError{text: fmt.Sprintf("%d series not forecast: %s", len(left), strings.Join(capcli.Abridge(left, 3), "; "))}
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%d series not forecast: %s", len(left), strings.Join(capcli.Abridge(left, 3), "; "))}
 	case hs.Partial != "":
-		return &partialError{text: hs.Partial}
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: hs.Partial}
 	}
 	return nil
 }

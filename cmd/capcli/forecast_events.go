@@ -7,6 +7,7 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/forecast/outlook"
+	"capcli/profile/trace"
 	"capcli/scenarios/events"
 )
 
@@ -58,7 +59,7 @@ func newEventsValidate(e *env) *cobra.Command {
 			if err := oneArg(cmd, args, "a file of events"); err != nil {
 				return err
 			}
-			in, err := zone(tz)
+			in, err := trace.ParseZone(tz)
 			if err != nil {
 				return err
 			}

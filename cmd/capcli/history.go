@@ -15,7 +15,7 @@ import (
 // historyOptions say where the history is and how to read it.
 type historyOptions struct {
 	ask     demand.Request // as the flags have it; check completes it
-	read    traceOptions
+	read    trace.Request
 	step    string
 	peakBy  string // the period of --peak; "" is a step
 	periods bool   // --horizon is a list
@@ -78,7 +78,7 @@ func (o *historyOptions) check() error {
 			return &usageError{text: "--step: " + err.Error()}
 		}
 	}
-	if r.Trace, err = o.read.options(); err != nil {
+	if r.Trace, err = o.read.Parse(); err != nil {
 		return err
 	}
 	return r.Check()

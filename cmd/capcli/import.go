@@ -1,6 +1,8 @@
 package main
 
 import (
+	"capcli"
+
 	"context"
 	"fmt"
 
@@ -13,7 +15,7 @@ import (
 
 // importOptions are what the flags of import say.
 type importOptions struct {
-	trace   traceOptions
+	trace   trace.Request
 	output  outputOptions
 	out     string
 	rejects string
@@ -55,7 +57,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	if len(args) == 1 {
 		args = []string{"auto", args[0]}
 	}
-	o.trace.format = args[0]
+	o.trace.Format = args[0]
 	r, err := o.request(e, args[1])
 	if err != nil {
 		return err
@@ -77,9 +79,8 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 		return err
 	}
 	if res.Partial {
-		return &partialError{
-			text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], im.jobs.Path),
-			hint: "waits and demand after " + res.Last.String() + " are too low",
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], im.jobs.Path),
+			Hint: "waits and demand after " + res.Last.String() + " are too low",
 		}
 	}
 	return nil
@@ -87,7 +88,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 
 // request reads the flags.
 func (o *importOptions) request(e *env, name string) (*jobfile.Request, error) {
-	opts, err := o.trace.options()
+	opts, err := o.trace.Parse()
 	if err != nil {
 		return nil, err
 	}

@@ -179,5 +179,5 @@ func emitPart(e *env, o outputOptions, d report.Doc, missing string) error {
 	if err := emit(e, o, d); err != nil || missing == "" {
 		return err
 	}
-	return &partialError{text: missing}
+	return &capcli.ResultError{Kind: capcli.Incomplete, Text: missing}
 }

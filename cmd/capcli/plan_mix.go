@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -123,31 +122,14 @@ func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, erro
 		q.Within = &s
 	}
 	var err error
-	if q.Hold, err = shareFlag("--hold", o.hold); err != nil {
+	if q.Hold, err = mix.ParseShare("hold", o.hold); err != nil {
 		return nil, err
 	}
-	if q.Confidence, err = shareFlag("--confidence", o.confidence); err != nil {
+	if q.Confidence, err = mix.ParseShare("confidence", o.confidence); err != nil {
 		return nil, err
 	}
-	goals := map[string]mix.Goal{"frontier": mix.Frontier, "cheapest": mix.Cheapest}
-	var ok bool
-	if q.Goal, ok = goals[o.goal]; !ok {
-		return nil, &usageError{text: fmt.Sprintf("unknown --goal %q: have cheapest, frontier", o.goal)}
-	}
-	return q, nil
-}
-
-// shareFlag reads a share such as 95% or 0.95.
-func shareFlag(flag, text string) (float64, error) {
-	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, &usageError{text: fmt.Sprintf("%s %q is no share", flag, text), hint: flag + " 95%"}
-	}
-	return v, nil
+	q.Goal, err = mix.ParseGoal(o.goal)
+	return q, err
 }
 
 // mixCall is one call of capcli plan of a scenario.
@@ -344,7 +326,7 @@ func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) e
 	case r.Partial != "":
 		return stopped
 	case r.Best == nil:
-		return noMix(r)
+		return r.NoPlan()
 	}
 	m.e.say("next: " + m.nextCommand(r))
 	return nil

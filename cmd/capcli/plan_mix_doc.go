@@ -7,7 +7,6 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
 	"capcli/simulate/plan"
@@ -91,28 +90,13 @@ func mixPurchase(r *mix.Result) string {
 		text = "Buy " + strings.Join(pools, " and ")
 	}
 	var rules []string
-	for _, c := range r.Best.Choices {
-		if !sizesPool(c.Path) || !committedAxis(s, c.Path) {
-			rules = append(rules, axisName(c.Path)+" "+c.Value)
-		}
+	for _, c := range r.Rules() {
+		rules = append(rules, c.Text())
 	}
 	if len(rules) > 0 {
 		text += ", with " + strings.Join(rules, ", ")
 	}
 	return text
-}
-
-// sizesPool tells whether a path is the size of a pool.
-func sizesPool(path string) bool {
-	return strings.HasPrefix(path, "capacity") && (strings.HasSuffix(path, ".gpus") || strings.HasSuffix(path, ".nodes"))
-}
-
-// committedAxis tells whether a path is of a committed pool that the sentence names:
-// one of those of s, or one that is gone, for 0 GPUs of it are bought.
-func committedAxis(s *scenarios.Scenario, path string) bool {
-	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(path, ".gpus"), ".nodes"), "capacity.")
-	i := slices.IndexFunc(s.Capacity, func(c scenarios.Capacity) bool { return c.Name == name })
-	return i < 0 && !strings.Contains(name, "[") || i >= 0 && s.Capacity[i].Kind.Committed()
 }
 
 // limitsHeld says whether the best mix holds the limits, and in what share of the runs.
@@ -161,58 +145,11 @@ func forLength(r *mix.Result) string {
 	return "; amounts are for the time that each takes for its jobs"
 }
 
-// mixText is a mix in words: what it has on each axis.
-func mixText(r *mix.Result, m *mix.Mix) string {
-	var parts []string
-	for _, c := range m.Choices {
-		parts = append(parts, axisName(c.Path)+" "+c.Value)
-	}
-	if len(parts) == 0 {
-		return r.Scenario
-	}
-	return strings.Join(parts, ", ")
-}
-
-// axisName is an axis for people: "base gpus", "patience", "policy".
-func axisName(path string) string {
-	switch path {
-	case "policy.name":
-		return "policy"
-	case "overflow.patience":
-		return "patience"
-	}
-	for _, prefix := range []string{"capacity.", "capacity", "overflow.", "policy."} {
-		if rest, ok := strings.CutPrefix(path, prefix); ok {
-			path = rest
-			break
-		}
-	}
-	return strings.ReplaceAll(path, ".", " ")
-}
-
-// listedMixes are the mixes of the table: those of the plans, the scenario's own and the
-// closest to the limits, all that were asked for, and those without a price.
-func listedMixes(r *mix.Result) []*mix.Mix {
-	out := slices.Clone(r.Plans)
-	for _, m := range append([]*mix.Mix{r.Own, r.Closest}, r.All...) {
-		if m != nil && m.Entry.Fate == mix.Full && !slices.ContainsFunc(out, func(o *mix.Mix) bool { return o.Mix == m.Mix }) {
-			out = append(out, m)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *mix.Mix) int {
-		if a.Entry.Serves() != b.Entry.Serves() { // what leaves too much undone is not the cheaper one
-			return map[bool]int{true: -1, false: 1}[a.Entry.Serves()]
-		}
-		return int(max(-1, min(1, a.Entry.Cost()-b.Entry.Cost())))
-	})
-	return append(out, r.Unpriced...)
-}
-
 // mixFields are the columns that name a mix: its number, and what it has on each axis.
 func mixFields(r *mix.Result) []report.Field[*mix.Mix] {
 	out := []report.Field[*mix.Mix]{{Name: "mix", Align: report.Right}}
 	for i, axis := range r.Axes {
-		out = append(out, report.Field[*mix.Mix]{Name: axis.Path, Head: axisName(axis.Path), Align: report.Right, Cell: func(m *mix.Mix) any { return m.Choices[i].Value }})
+		out = append(out, report.Field[*mix.Mix]{Name: axis.Path, Head: mix.AxisName(axis.Path), Align: report.Right, Cell: func(m *mix.Mix) any { return m.Choices[i].Value }})
 	}
 	return out
 }
@@ -237,7 +174,7 @@ func meanField(name, head string, priority int, metric string, cell func(float64
 var heldField = report.Field[*mix.Mix]{Name: "held_share", Head: "limits held", As: report.AsPercent, Cell: func(m *mix.Mix) any { return m.Entry.HeldShare() }}
 
 func mixesTable(r *mix.Result) report.Table {
-	return report.Fill(report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12}, listedMixes(r), append(mixFields(r),
+	return report.Fill(report.Table{Name: "plans", Title: "Mixes, cheapest first" + forLength(r), Most: 12}, r.Listed(), append(mixFields(r),
 		meanField("cost_usd", "cost", 0, "cost", report.AsMoney),
 		report.Field[*mix.Mix]{Name: "cost_per_year_usd", Head: "~ a year", Priority: 4},
 		meanField("unserved_share", "not done", 0, "unserved_share", report.AsPercent),
@@ -390,56 +327,4 @@ func playedTable(r *mix.Result) report.Table {
 		{Name: "all_limits_held", Head: "limits held"},
 		{Name: "least_cost_mix", Head: "cheapest mix"},
 	})
-}
-
-// noMix says that no mix holds the limits, which limit binds, and by how much the
-// nearest mix misses it.
-func noMix(r *mix.Result) error {
-	near, tried := r.Closest, grouped(int64(len(r.Found.Entries)))
-	binding := r.Found.Binding()
-	if near == nil && len(r.Unpriced) > 0 {
-		return &capcli.InputError{File: r.Base.File, Text: fmt.Sprintf("none of the mixes that were run can be priced: %s: %s", mixText(r, r.Unpriced[0]), r.Unpriced[0].Fault)}
-	}
-	if near == nil {
-		least := r.Found.LeastFloor()
-		text := fmt.Sprintf("none of %s mixes can hold the limits: every one costs at least %s", tried, least)
-		if binding >= 0 {
-			l := &r.Limits[binding]
-			text += fmt.Sprintf(", %s beyond %s, which binds", outcome.MetricNamed(l.Metric).Text(least.Float()-l.Value), l.Text)
-		}
-		return &noPlanError{text: text, hint: "raise the limit on cost, or give other sizes (--vary)"}
-	}
-	var parts []string
-	for i, d := range r.Found.Distances(near.Entry) {
-		switch text := missText(r, i, &d); {
-		case text == "":
-		case i == binding:
-			parts = append([]string{text}, parts...)
-		default:
-			parts = append(parts, text)
-		}
-	}
-	return &noPlanError{
-		text: fmt.Sprintf("none of %s mixes holds the limits in %s of runs; %s binds. Nearest: %s: %s", tried,
-			mix.PercentText(r.Hold), r.Limits[binding].Text, mixText(r, near), strings.Join(parts, "; ")),
-		hint: "loosen the limit that binds, or give other sizes (--vary)",
-	}
-}
-
-// missText says how far the nearest mix is from limit i; "" where it holds it well
-// enough.
-func missText(r *mix.Result, i int, d *mix.Distance) string {
-	l := &r.Limits[i]
-	m := outcome.MetricNamed(l.Metric)
-	switch {
-	case d.Mean == nil:
-		return fmt.Sprintf("%s is not known", l.Metric)
-	case l.Each && *d.Miss > 0 && l.Metric == "unserved_share":
-		return fmt.Sprintf("it leaves %s of the work undone, and %s is for each run", r.Closest.Entry.UndoneText(), l.Text)
-	case *d.Miss > 0:
-		return fmt.Sprintf("%s is %s, %s beyond %s", l.Metric, m.Text(*d.Mean), m.Text(*d.Miss), l.Text)
-	case d.Held < l.Share(r.Hold):
-		return fmt.Sprintf("%s is held in %s of runs", l.Text, mix.PercentText(d.Held))
-	}
-	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"capcli"
 	"capcli/profile"
 	"capcli/profile/store"
+	"capcli/profile/trace"
 )
 
 // recording is one run of capcli profile.
@@ -50,7 +51,7 @@ const agentRows = 4096
 func (r *recording) run(ctx context.Context) error {
 	r.host = r.hostName()
 	r.devices, r.sinks = map[string]bool{}, map[string]profile.Sink{}
-	in, err := zone(r.o.sample.tz)
+	in, err := trace.ParseZone(r.o.sample.tz)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (r *recording) run(ctx context.Context) error {
 		return err
 	}
 	if missed > 0 {
-		return &partialError{text: fmt.Sprintf("%d of %d ticks were missed", missed, missed+r.ticks)}
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%d of %d ticks were missed", missed, missed+r.ticks)}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"capcli"
 	"capcli/profile"
 	"capcli/profile/nvml"
+	"capcli/profile/trace"
 	"capcli/profile/web"
 )
 
@@ -40,7 +41,7 @@ func (o *sampleOptions) check() error {
 
 // open opens the source and the clock that it goes by.
 func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profile.Clock, error) {
-	in, err := zone(o.tz)
+	in, err := trace.ParseZone(o.tz)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/profile"
 	"capcli/profile/store"
+	"capcli/profile/trace"
 )
 
 // queryOptions say what part of recorded profiles is read.
@@ -32,7 +33,7 @@ func (o *queryOptions) addFlags(cmd *cobra.Command) {
 
 func (o *queryOptions) query() (store.Query, *time.Location, error) {
 	q := store.Query{Hosts: o.hosts, Devices: o.gpus}
-	in, err := zone(o.tz)
+	in, err := trace.ParseZone(o.tz)
 	if err != nil {
 		return q, nil, err
 	}
@@ -165,7 +166,7 @@ func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) erro
 		e.note(bad.Error())
 	}
 	if len(got.Bad) > 0 {
-		return &partialError{text: fmt.Sprintf("%d files cannot be read and were left as they are", len(got.Bad)), hint: "capcli verify " + dir}
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%d files cannot be read and were left as they are", len(got.Bad)), Hint: "capcli verify " + dir}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func unservedText(u *outcome.Unserved) string {
 	if u.GPUHours == 0 && u.Waiting+u.Unplaceable == 0 {
 		return "none of the work"
 	}
-	text := fmt.Sprintf("%s of the work (%s GPU-hours", outcome.ShareText(u.Share), briefly(u.GPUHours))
+	text := fmt.Sprintf("%s of the work (%s GPU-hours", outcome.ShareText(u.Share), capcli.BriefNumber(u.GPUHours))
 	switch {
 	case u.Waiting == 1:
 		text += "; 1 job waits at the end"

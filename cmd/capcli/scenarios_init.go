@@ -95,7 +95,7 @@ func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error
 		if o.out != "-" {
 			folder = filepath.Dir(o.out)
 		}
-		fit.From, fit.Format, fit.TZ = seenFrom(folder, o.sim.trace), o.sim.read.format, o.sim.read.tz
+		fit.From, fit.Format, fit.TZ = seenFrom(folder, o.sim.trace), o.sim.read.Format, o.sim.read.TZ
 	}
 	return survey.Fit(fit)
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/profile/trace"
 	"capcli/scenarios/play"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
@@ -20,7 +20,7 @@ import (
 type simulateOptions struct {
 	output     outputOptions
 	trace      string
-	read       traceOptions
+	read       trace.Request
 	policies   []string
 	placements []string
 	sets       []string
@@ -32,8 +32,7 @@ type simulateOptions struct {
 	runs       int
 	jobsOut    string
 	dir        string
-	failIf     []string
-	enforce    bool
+	conditions play.Conditions
 	perfect    bool
 	log        *inputLog           // files that were read, where they are to be kept
 	kept       *play.ScenarioInput // the scenario of a folder of runs, in place of a file
@@ -71,8 +70,8 @@ func newSimulate(e *env) *cobra.Command {
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
 	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json (-o focus: any file) takes the result itself")
-	f.StringArrayVar(&o.failIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
-	f.BoolVar(&o.enforce, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
+	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
+	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
 	f.BoolVar(&o.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
@@ -107,9 +106,9 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 		if err := o.emitFocus(e, results[0][0]); err != nil {
 			return err
 		}
-		return o.verdict(plans, results)
+		return o.conditions.Judge(results)
 	}
-	if err := nothingRan(plans, results); err != nil {
+	if err := play.CheckStarted(plans, results); err != nil {
 		return err
 	}
 	doc := describeRuns(plans, results, o.output.shape(e))
@@ -126,7 +125,7 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	if part != nil {
 		return o.stoppedError(ctx, part)
 	}
-	return o.verdict(plans, results)
+	return o.conditions.Judge(results)
 }
 
 // oneRun refuses what takes one run only where the call has more.
@@ -166,140 +165,19 @@ func (o *simulateOptions) check() error {
 			return err
 		}
 	}
-	for _, c := range o.failIf {
-		if _, err := outcome.ParseCheck(c); err != nil {
-			return &usageError{text: "--fail-if: " + err.Error(), hint: "for example --fail-if 'wait_p95>30m'"}
-		}
+	if err := o.conditions.Check(); err != nil {
+		return err
 	}
 	if strings.HasSuffix(o.dir, ".json") || o.dir == "-" || o.output.form == focusForm {
 		o.output.out, o.dir = o.dir, ""
 	}
-	if _, err := o.read.options(); err != nil {
+	if _, err := o.read.Parse(); err != nil {
 		return err
 	}
 	q := play.Question{Sets: o.sets, Period: o.period, Models: o.models, Trace: o.trace}
 	err := q.Settle()
 	o.sets, o.period, o.models = q.Sets, q.Period, q.Models
 	return err
-}
-
-// verdict turns a finished result into the exit code: 4 when jobs are missing
-// from it, 5 when a condition is true.
-func (o *simulateOptions) verdict(plans []*play.Case, results [][]*play.Run) error {
-	var partial *partialError
-	for i, p := range plans {
-		for _, r := range results[i] {
-			if err := o.conditions(p, r); err != nil {
-				return err
-			}
-			if partial == nil {
-				partial = missingJobs(r)
-			}
-		}
-	}
-	if partial != nil {
-		return partial
-	}
-	return nil
-}
-
-// conditions checks --fail-if and, when asked, the limits.
-func (o *simulateOptions) conditions(p *play.Case, r *play.Run) error {
-	for _, text := range o.failIf {
-		c, err := outcome.ParseCheck(text)
-		if err != nil {
-			return err
-		}
-		holds, known := c.Holds(&r.Outcome)
-		if !known {
-			return &conditionError{fmt.Sprintf("--fail-if %s: this figure is not known for %s%s", text, p.Label(), whyUnknown(r))}
-		}
-		if holds {
-			return &conditionError{fmt.Sprintf("%s is true of %s: it is %s", c, p.Label(), metricText(r, c.Metric))}
-		}
-	}
-	if !o.enforce {
-		return nil
-	}
-	for _, c := range p.Scenario.Limits {
-		holds, known := c.Holds(&r.Outcome)
-		if !known {
-			return &conditionError{fmt.Sprintf("whether the limit %s is held by %s is not known%s", c, p.Label(), whyUnknown(r))}
-		}
-		if !holds {
-			return &conditionError{fmt.Sprintf("the limit %s is not held by %s: it is %s", c, p.Label(), metricText(r, c.Metric))}
-		}
-	}
-	return nil
-}
-
-// whyUnknown says why a figure of the run is not known, where that is known.
-func whyUnknown(r *play.Run) string {
-	switch {
-	case r.Result.Started() == 0:
-		return ": no job started"
-	case r.Result.Jobs.Finished == 0:
-		return ": no job finished"
-	case !r.Priced():
-		return ": no price is stated for " + strings.Join(r.Case.Scenario.Unpriced(), ", ")
-	}
-	return ""
-}
-
-// metricText writes a metric of the run for people.
-func metricText(r *play.Run, m *outcome.Metric) string {
-	v, ok := m.Read(&r.Outcome)
-	if !ok {
-		return "n/a"
-	}
-	return v.Text(m.Text)
-}
-
-// nothingRan refuses a result in which no job of a log ever started: it would
-// be a table of zeros.
-func nothingRan(plans []*play.Case, results [][]*play.Run) error {
-	for i, p := range plans {
-		if !p.FromLog() || slices.ContainsFunc(results[i], func(r *play.Run) bool { return r.Result.Started() > 0 }) {
-			continue
-		}
-		r := results[i][0].Result
-		why := "they wait, for capacity is there too late or never free"
-		if len(r.Refused) > 0 {
-			why = fmt.Sprintf("the first, %s, %s", r.Refused[0].ID, r.Refused[0].Why)
-		}
-		return &capcli.InputError{
-			File: p.Source.Name, Text: fmt.Sprintf("expected jobs that can start on %s, found none of %s: %s", p.Label(), grouped(r.Jobs.Read), why),
-			Hint: "--set capacity[0].gpus=N gives more room; capcli scenarios init --trace " + capcli.ShellWord(p.Source.Name) + " --out plan.yaml writes a scenario that fits the log",
-		}
-	}
-	return nil
-}
-
-// missingJobs says which jobs the result lacks, if any: those that can never run,
-// and those that still waited when nothing more could happen.
-func missingJobs(r *play.Run) *partialError {
-	j, p := &r.Jobs, r.Case
-	switch {
-	case j.Unplaceable > 0:
-		first := r.Result.Refused[0]
-		return &partialError{
-			text: fmt.Sprintf("%s of %s can never run on %s; the first is job %s: %s", grouped(j.Unplaceable), jobCount(j.Read), p.Label(), first.ID, first.Why),
-			hint: "the result has all other jobs; -o json lists the first of these under unplaceable_jobs",
-		}
-	case r.Result.Endless:
-		return &partialError{
-			text: fmt.Sprintf("fifty years after the last job came %s still waited on %s and %s ran; the run was ended there", grouped(j.Waiting), p.Label(), grouped(j.Running)),
-			hint: "their work may be lost as often as it is done: look at failures, hazard and preemption",
-		}
-	case j.Waiting > 0 && !r.Result.Stopped:
-		return &partialError{
-			text: fmt.Sprintf("%s still waited on %s when nothing more could happen", jobCount(j.Waiting), p.Label()),
-			hint: "capacity ended before they could start: look at from, until and spot availability",
-		}
-	case r.Cut:
-		return &partialError{text: "the trace was cut short; jobs after its end are missing from the result"}
-	}
-	return nil
 }
 
 // addOverrideFlags gives cmd the flags that make a scenario look at a log that
@@ -320,13 +198,5 @@ func (o *simulateOptions) emitFocus(e *env, r *play.Run) error {
 	if !r.Priced() {
 		return &capcli.InputError{File: r.Case.Scenario.File, Field: "price", Text: "a bill wants a price for every pool", Hint: r.Cost.WhyNoTotal}
 	}
-	until := r.Start + capcli.Time(r.Ended)
-	var contracts []billing.PoolContract
-	for i := range r.Contracts {
-		c := &r.Contracts[i]
-		contracts = append(contracts, billing.PoolContract{Pool: c.Name, Term: billing.Period{From: c.Start, Until: c.End}, Upfront: c.Upfront, Paid: c.Paid})
-	}
-	return writeFocus(e, o.output.out, func(add func(*billing.FOCUS)) {
-		r.Invoice.FocusRows(r.Result.Record, until, focusAccount, contracts, add)
-	})
+	return writeFocus(e, o.output.out, func(add func(*billing.FOCUS)) { r.FocusRows(focusAccount, add) })
 }

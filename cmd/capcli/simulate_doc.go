@@ -7,9 +7,7 @@ import (
 
 	"capcli"
 	"capcli/cmd/report"
-	"capcli/scenarios"
 	"capcli/scenarios/play"
-	"capcli/simulate/outcome"
 )
 
 // describeRuns says the results: one sentence, then tables; a single run in
@@ -17,21 +15,13 @@ import (
 // there are many; programs see all.
 func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report.Doc {
 	people := form == "table" || form == "md"
-	data := outcome.NewDocument()
-	for i := range results {
-		for _, r := range results[i] {
-			data.Runs = append(data.Runs, r.Outcome)
-		}
-	}
+	data := play.Document(results)
 	d := report.Doc{Data: data}
 	for i, p := range plans {
 		if form != "csv" && form != "tsv" { // those have no place for what stderr has said
 			d.Notes = append(d.Notes, p.Notes...)
 		}
-		d.Notes = append(d.Notes, play.Warnings(results[i])...)
-		d.Notes = append(d.Notes, starredPrices(p.Scenario)...)
-		d.Notes = append(d.Notes, owedNotes(results[i][0])...)
-		d.Notes = append(d.Notes, moneyNotesOf(results[i])...)
+		d.Notes = append(d.Notes, play.Notes(results[i])...)
 	}
 	d.Notes = slices.Compact(d.Notes)
 	data.Notes = d.Notes
@@ -94,13 +84,4 @@ func chartOf(runs []*play.Run) []report.Chart {
 		c.Lines = append(c.Lines, report.Line{Name: "committed", Values: level})
 	}
 	return []report.Chart{c}
-}
-
-// starredPrices say what the * of a cost stands for.
-func starredPrices(s *scenarios.Scenario) []string {
-	var out []string
-	for _, a := range s.Assumptions() {
-		out = append(out, "* "+a.Text)
-	}
-	return slices.Compact(out)
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
 
 	"capcli"
 	"capcli/cmd/report"
@@ -90,42 +88,6 @@ func energyTable(name, title, first string, lines [][]energyLine) report.Table {
 	})
 }
 
-// moneyNotes say what was crossed, who signs, and what rests on an assumption.
-func moneyNotes(b *billing.Budget, lines []billing.BudgetLine, a billing.Approvals, gpus int64, f *billing.Footprints, even bool) []string {
-	var out []string
-	if len(a) > 0 {
-		out = append(out, "approval: "+a.Say(gpus))
-	}
-	over := 0
-	for _, l := range lines {
-		if l.At100.IsKnown() {
-			over++
-		}
-	}
-	if over > 0 {
-		out = append(out, fmt.Sprintf("budget: %d of %d %s %s went over", over, len(lines), b.Every, plural(int64(len(lines)), "budget")))
-	}
-	if len(lines) > 0 && even {
-		out = append(out, "* days on which a budget was reached: the cost of a month is taken as even over the month")
-	}
-	if f == nil {
-		return out
-	}
-	if f.Budget != nil {
-		text := fmt.Sprintf("carbon: %s of a budget of %s kg CO2e", briefly(f.Carbon.Kg()), briefly(f.Budget.Kg()))
-		for i, at := range f.Alerts() {
-			if at != nil {
-				text += fmt.Sprintf("; %d%% on %s", billing.AlertPercents[i], day(*at))
-			}
-		}
-		out = append(out, text)
-	}
-	if f.Moved > 0 {
-		out = append(out, fmt.Sprintf("* the carbon of a kilowatt-hour is that of the same hour of another year for %s hours: the series does not have them", grouped(f.Moved)))
-	}
-	return out
-}
-
 // moneyTablesOf are those of a run, or of several their means.
 func moneyTablesOf(runs []*play.Run) []report.Table {
 	footprints := make([]*billing.Footprints, len(runs))
@@ -134,26 +96,4 @@ func moneyTablesOf(runs []*play.Run) []report.Table {
 	}
 	lines := partsOf(runs, func(r *play.Run) []billing.BudgetLine { return r.Budget })
 	return moneyTables(runs[0].Case.Scenario.Budget, lines, footprints)
-}
-
-// moneyNotesOf are those of a run; of several, what does not hang on chance.
-func moneyNotesOf(runs []*play.Run) []string {
-	r := runs[0]
-	s := r.Case.Scenario
-	var out []string
-	if s.Budget != nil && s.Budget.Cash && s.HasContracts() {
-		out = append(out, "* the budget counts what time used up here: what is paid at the start of a contract is spread over its term")
-	}
-	if len(runs) > 1 {
-		return append(out, moneyNotes(s.Budget, nil, s.Approvals, r.CommittedGPUs(), nil, true)...)
-	}
-	return append(out, moneyNotes(s.Budget, r.Budget, s.Approvals, r.CommittedGPUs(), r.Energy, true)...)
-}
-
-// briefly is a number for a sentence: three figures, or the whole number.
-func briefly(v float64) string {
-	if v >= 100 {
-		return grouped(int64(v + 0.5))
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
 }

@@ -84,7 +84,7 @@ func (o *simulateOptions) question(e *env, name string) (*play.Question, error) 
 		q.Seed = &seed
 	}
 	var err error
-	if q.Read, err = o.read.options(); err != nil {
+	if q.Read, err = o.read.Parse(); err != nil {
 		return nil, err
 	}
 	q.Prices, err = ownPrices(e, o.prices)

@@ -120,9 +120,7 @@ func (o *simulateOptions) inputs(p *play.Case, runs int, folder string, files []
 		},
 	}
 	if o.trace != "" {
-		in.Trace = &play.TraceInput{
-			File: o.trace, Format: o.read.format, TZ: o.read.tz, DST: o.read.dst, Map: o.read.maps, Columns: o.read.columns, AllowCut: o.read.allowCut,
-		}
+		in.Trace = &play.TraceInput{File: o.trace, Request: o.read}
 	}
 	for _, f := range files {
 		in.Files = append(in.Files, play.FileInput{File: f.Name, Here: seenFrom(folder, f.Name), SHA256: f.SHA256})

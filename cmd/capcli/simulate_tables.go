@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
@@ -15,7 +14,7 @@ import (
 func limitTable(r *play.Run) report.Table {
 	t := report.Table{Name: "limits", Columns: []report.Column{{Name: "limit"}, {Name: "found"}, {Name: "held"}}}
 	for k, c := range r.Case.Scenario.Limits {
-		t.Rows = append(t.Rows, []any{c.String(), metricText(r, c.Metric), heldShare(r.Case, []*play.Run{r}, k)})
+		t.Rows = append(t.Rows, []any{c.String(), r.MetricText(c.Metric), heldShare(r.Case, []*play.Run{r}, k)})
 	}
 	return t
 }
@@ -174,28 +173,4 @@ func contractTables(runs []*play.Run) []report.Table {
 		{Name: "lock_in_usd", Head: "yet to expire"},
 		{Name: "unpaid_usd", Head: "yet to pay", Priority: 3},
 	})}
-}
-
-// owedNotes say which commitments outlast the run, of which it is charged its own
-// time alone, and what of them remains.
-func owedNotes(r *play.Run) []string {
-	var out []string
-	end := r.Start + capcli.Time(r.Ended)
-	for i := range r.Owed {
-		c := &r.Owed[i]
-		if c.End <= end || c.Unexpired == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%s (%s) goes on until %s and is charged here for the time of the run alone: ", c.Name, c.Kind, c.End.Date())
-		switch c.Unpaid {
-		case c.Unexpired:
-			text += fmt.Sprintf("%s remains to be paid after it", c.Unpaid)
-		case 0:
-			text += fmt.Sprintf("%s of what is paid is for the time after it", c.Unexpired)
-		default:
-			text += fmt.Sprintf("%s is for the time after it, of which %s remains to be paid", c.Unexpired, c.Unpaid)
-		}
-		out = append(out, text)
-	}
-	return out
 }

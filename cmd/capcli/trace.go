@@ -24,7 +24,7 @@ func newTrace(e *env) *cobra.Command {
 
 // describeOptions are what the flags of trace describe say.
 type describeOptions struct {
-	trace  traceOptions
+	trace  trace.Request
 	output outputOptions
 }
 
@@ -49,7 +49,7 @@ func newDescribe(e *env) *cobra.Command {
 }
 
 func runDescribe(ctx context.Context, e *env, o describeOptions, name string) error {
-	opts, err := o.trace.options()
+	opts, err := o.trace.Parse()
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func runDescribe(ctx context.Context, e *env, o describeOptions, name string) er
 		return err
 	}
 	if d.Read.Cut {
-		return &partialError{text: in.Name + " is cut short; this describes only what was there"}
+		return &capcli.ResultError{Kind: capcli.Incomplete, Text: in.Name + " is cut short; this describes only what was there"}
 	}
 	return nil
 }

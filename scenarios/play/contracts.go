@@ -109,3 +109,14 @@ func (r *Run) utilisation(c *outcome.Contract) *float64 {
 	}
 	return nil
 }
+
+// FocusRows calls add with the rows of the run's bill in FOCUS, under an account. Every
+// pool must have a price.
+func (r *Run) FocusRows(account string, add func(*billing.FOCUS)) {
+	var contracts []billing.PoolContract
+	for i := range r.Contracts {
+		c := &r.Contracts[i]
+		contracts = append(contracts, billing.PoolContract{Pool: c.Name, Term: billing.Period{From: c.Start, Until: c.End}, Upfront: c.Upfront, Paid: c.Paid})
+	}
+	r.Invoice.FocusRows(r.Result.Record, r.end(), account, contracts, add)
+}

@@ -43,13 +43,8 @@ type ScenarioInput struct {
 
 // TraceInput is the trace, and how it was read.
 type TraceInput struct {
-	File     string   `json:"file"`
-	Format   string   `json:"format,omitempty"`
-	TZ       string   `json:"tz,omitempty"`
-	DST      string   `json:"dst,omitempty"`
-	Map      []string `json:"map,omitempty"`
-	Columns  string   `json:"columns_in,omitempty"`
-	AllowCut bool     `json:"allow_cut,omitempty"`
+	File string `json:"file"`
+	trace.Request
 }
 
 // FileInput is a file: as it was named, as it is seen from the folder of the runs, and

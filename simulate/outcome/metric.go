@@ -143,6 +143,15 @@ func (o *Outcome) Exact(metric string) (float64, bool) {
 	return f.Value, true
 }
 
+// MetricText writes a metric of the outcome for people; "n/a" where it is not known.
+func (o *Outcome) MetricText(m *Metric) string {
+	f, known := m.Read(o)
+	if !known {
+		return "n/a"
+	}
+	return f.Text(m.Text)
+}
+
 // Text returns a value of the metric for people: "1 h 30 min", "$1,700.00", "93.0%".
 func (m *Metric) Text(v float64) string {
 	switch m.Unit {

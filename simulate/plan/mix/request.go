@@ -1,6 +1,10 @@
 package mix
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"capcli"
 	"capcli/scenarios/play"
 	"capcli/simulate/plan"
@@ -59,6 +63,30 @@ func (r *Request) Check() error {
 		return &capcli.RequestError{Field: "goal", Text: "wants frontier or cheapest"}
 	}
 	return nil
+}
+
+// ParseShare reads a share of the request such as 95% or 0.95. It fails with
+// *capcli.RequestError.
+func ParseShare(field, text string) (float64, error) {
+	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v <= 1) {
+		return 0, &capcli.RequestError{Field: field, Text: fmt.Sprintf("%q is no share", text), Hint: "--" + field + " 95%"}
+	}
+	return v, nil
+}
+
+// ParseGoal reads what dropping may not lose. It fails with *capcli.RequestError.
+func ParseGoal(text string) (Goal, error) {
+	for _, g := range []Goal{Frontier, Cheapest} {
+		if text == g.String() {
+			return g, nil
+		}
+	}
+	return 0, &capcli.RequestError{Text: fmt.Sprintf("unknown --goal %q: have cheapest, frontier", text)}
 }
 
 func (r *Request) note(text string) {

@@ -1,0 +1,96 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"capcli"
+)
+
+// Request says how to read a job log, as somebody writes it.
+type Request struct {
+	Format   string   `json:"format,omitempty"`     // name in Formats; "", "auto" is told from the file
+	TZ       string   `json:"tz,omitempty"`         // zone of times that have none: Europe/Berlin
+	DST      string   `json:"dst,omitempty"`        // pass of a repeated hour: earlier, the default, or later
+	Map      []string `json:"map,omitempty"`        // our column=theirs, pairs with commas between them
+	Columns  string   `json:"columns_in,omitempty"` // columns of a sacct dump without a head, with commas between them
+	AllowCut bool     `json:"allow_cut,omitempty"`  // take what is there of a log that was cut short
+}
+
+// IsEmpty reports whether the request leaves everything to the reader.
+func (q *Request) IsEmpty() bool {
+	return q.Format == "" && q.TZ == "" && q.DST == "" && q.Columns == "" && !q.AllowCut && len(q.Map) == 0
+}
+
+// Parse returns the options that the request asks for. It fails with
+// *capcli.RequestError, and for an unknown format or column with *capcli.UnknownError.
+func (q *Request) Parse() (Options, error) {
+	out := Options{Format: q.Format, AllowCut: q.AllowCut, DSTLater: q.DST == "later"}
+	switch q.Format {
+	case "", "auto":
+		out.Format = ""
+	case "slurm":
+		out.Format = "sacct"
+	default:
+		if _, err := Formats.Get(q.Format); err != nil {
+			return out, err
+		}
+	}
+	if q.DST != "" && q.DST != "earlier" && q.DST != "later" {
+		return out, &capcli.RequestError{Field: "dst", Text: fmt.Sprintf("wants earlier or later, found %q", q.DST)}
+	}
+	var err error
+	if out.TZ, err = ParseZone(q.TZ); err != nil {
+		return out, err
+	}
+	if out.Map, err = parseMap(q.Map); err != nil {
+		return out, err
+	}
+	for c := range strings.SplitSeq(q.Columns, ",") {
+		if c = strings.TrimSpace(c); c != "" {
+			out.Columns = append(out.Columns, c)
+		}
+	}
+	return out, nil
+}
+
+// ParseZone finds a time zone; nil is that of no name. The zone of this machine has no
+// name, so that a result never depends on where it was made.
+func ParseZone(name string) (*time.Location, error) {
+	if name == "" {
+		return nil, nil //nolint:nilnil // no zone given is no error
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil || strings.EqualFold(name, "local") {
+		return nil, &capcli.RequestError{Field: "tz", Text: fmt.Sprintf(": unknown time zone %q", name), Hint: "name it as Area/City: Europe/Berlin, America/New_York, or UTC"}
+	}
+	return loc, nil
+}
+
+// parseMap reads pairs such as submit=created_at,gpus=n.
+func parseMap(pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil //nolint:nilnil // no map given is no error
+	}
+	names := capcli.Catalog[struct{}]{Kind: "column for --map"}
+	for _, c := range Columns {
+		names.Add(c, "", struct{}{})
+	}
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(strings.Join(pairs, ","), ",") {
+		ours, theirs, ok := strings.Cut(pair, "=")
+		ours, theirs = strings.TrimSpace(ours), strings.TrimSpace(theirs)
+		if !ok || ours == "" || theirs == "" {
+			return nil, &capcli.RequestError{Field: "map", Text: fmt.Sprintf("wants ours=theirs, found %q", pair), Hint: "for example --map submit=created_at"}
+		}
+		if _, err := names.Get(ours); err != nil {
+			return nil, err
+		}
+		if _, twice := out[ours]; twice {
+			return nil, &capcli.RequestError{Field: "map", Text: fmt.Sprintf("names %s twice", ours)}
+		}
+		out[ours] = theirs
+	}
+	return out, nil
+}

@@ -1,0 +1,62 @@
+package play
+
+import (
+	"fmt"
+	"slices"
+
+	"capcli"
+	"capcli/simulate/outcome"
+)
+
+// Document returns the result of the runs of some cases, without what its notes say.
+func Document(runs [][]*Run) *outcome.Document {
+	out := outcome.NewDocument()
+	for _, r := range slices.Concat(runs...) {
+		out.Runs = append(out.Runs, r.Outcome)
+	}
+	return out
+}
+
+// Notes returns what a reader must know of the runs of one case: warnings, and what the
+// figures rest on. Case.Notes is not among it.
+func Notes(runs []*Run) []string {
+	r, s := runs[0], runs[0].Case.Scenario
+	out := Warnings(runs)
+	var starred []string
+	for _, a := range s.Assumptions() {
+		starred = append(starred, "* "+a.Text)
+	}
+	out = slices.Concat(out, slices.Compact(starred), r.owedNotes())
+	if s.Budget != nil && s.Budget.Cash && s.HasContracts() {
+		out = append(out, "* the budget counts what time used up here: what is paid at the start of a contract is spread over its term")
+	}
+	out = append(out, s.Approvals.Notes(r.CommittedGPUs())...)
+	if len(runs) > 1 { // what hangs on chance is of no single run
+		return out
+	}
+	return slices.Concat(out, s.Budget.Notes(r.Budget, true), r.Energy.Notes())
+}
+
+// owedNotes say which commitments outlast the run, of which it is charged its own time
+// alone, and what of them remains.
+func (r *Run) owedNotes() []string {
+	var out []string
+	end := r.Start + capcli.Time(r.Ended)
+	for i := range r.Owed {
+		c := &r.Owed[i]
+		if c.End <= end || c.Unexpired == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s (%s) goes on until %s and is charged here for the time of the run alone: ", c.Name, c.Kind, c.End.Date())
+		switch c.Unpaid {
+		case c.Unexpired:
+			text += fmt.Sprintf("%s remains to be paid after it", c.Unpaid)
+		case 0:
+			text += fmt.Sprintf("%s of what is paid is for the time after it", c.Unexpired)
+		default:
+			text += fmt.Sprintf("%s is for the time after it, of which %s remains to be paid", c.Unexpired, c.Unpaid)
+		}
+		out = append(out, text)
+	}
+	return out
+}

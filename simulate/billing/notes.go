@@ -1,0 +1,56 @@
+package billing
+
+import (
+	"fmt"
+
+	"capcli"
+)
+
+// Notes says how many lines of the budget went over it. Where even is true the cost of a
+// month is taken as even over it, and a note says so.
+func (b *Budget) Notes(lines []BudgetLine, even bool) []string {
+	var out []string
+	over := 0
+	for _, l := range lines {
+		if l.At100.IsKnown() {
+			over++
+		}
+	}
+	if over > 0 {
+		out = append(out, fmt.Sprintf("budget: %d of %d %s %s went over", over, len(lines), b.Every, capcli.Plural(int64(len(lines)), "budget")))
+	}
+	if len(lines) > 0 && even {
+		out = append(out, "* days on which a budget was reached: the cost of a month is taken as even over the month")
+	}
+	return out
+}
+
+// Notes says who must sign for buying so many GPUs; nothing where no approvals are stated.
+func (a Approvals) Notes(gpus int64) []string {
+	if len(a) == 0 {
+		return nil
+	}
+	return []string{"approval: " + a.Say(gpus)}
+}
+
+// Notes says when alerts of the carbon budget were raised, and what of the carbon rests
+// on an assumption. Nil footprints have none.
+func (f *Footprints) Notes() []string {
+	if f == nil {
+		return nil
+	}
+	var out []string
+	if f.Budget != nil {
+		text := fmt.Sprintf("carbon: %s of a budget of %s kg CO2e", capcli.BriefNumber(f.Carbon.Kg()), capcli.BriefNumber(f.Budget.Kg()))
+		for i, at := range f.Alerts() {
+			if at != nil {
+				text += fmt.Sprintf("; %d%% on %s", AlertPercents[i], at.Date())
+			}
+		}
+		out = append(out, text)
+	}
+	if f.Moved > 0 {
+		out = append(out, fmt.Sprintf("* the carbon of a kilowatt-hour is that of the same hour of another year for %s hours: the series does not have them", capcli.Grouped(f.Moved)))
+	}
+	return out
+}
