@@ -11,6 +11,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
+	"capcli/scenarios/play"
 )
 
 // Exit codes. They are promised to scripts: see the README.
@@ -70,7 +71,7 @@ func hintOf(err error) string {
 		input   *capcli.InputError
 		result  *capcli.ResultError
 		output  *files.WriteError
-		lack    *lackError
+		missing *play.MissingInputError
 		request *capcli.RequestError
 	)
 	switch {
@@ -82,8 +83,8 @@ func hintOf(err error) string {
 		return result.Hint
 	case errors.As(err, &output):
 		return output.Hint
-	case errors.As(err, &lack):
-		return lack.hint
+	case errors.As(err, &missing):
+		return missing.Hint
 	case errors.As(err, &request):
 		return request.Hint
 	case errors.Is(err, fs.ErrPermission):

@@ -40,23 +40,22 @@ func newExplain(e *env) *cobra.Command {
 			"  capcli explain plan.json",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.sim.seeded = cmd.Flags().Changed("seed")
 			o.replayed = cmd.Flags().Changed("runs")
 			return runExplain(cmd.Context(), e, &o, args)
 		},
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringVar(&o.sim.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of that of the run or scenario")
-	addFormatFlag(cmd, &o.sim.read)
-	addReadFlag(cmd, &o.sim.read)
+	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of that of the run or scenario")
+	addFormatFlag(cmd, &o.sim.ask.Read)
+	addReadFlag(cmd, &o.sim.ask.Read)
 	f.StringSliceVar(&o.sim.policies, "policy", nil, "scheduling `POLICY` of a scenario, in place of its own")
 	f.StringSliceVar(&o.sim.placements, "placement", nil, "`PLACEMENT` of a scenario, in place of its own")
-	f.StringArrayVar(&o.sim.sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
+	f.StringArrayVar(&o.sim.ask.Sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
 	o.sim.addOverrideFlags(cmd)
-	f.Uint64Var(&o.sim.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
+	f.Var(seedFlag{&o.sim.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.sim.runs, "runs", 1, "replications to play: `N`; those of the folder, 20 at most, where left out")
-	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
+	f.BoolVar(&o.sim.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	f.BoolVar(&o.causes, "causes-only", false, "leave out what single changes would do")
 	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	complete(cmd, "placement", func() []string { return entries(&placement.Catalog) })

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"capcli/cmd/report"
+	"capcli/scenarios/play"
 	"capcli/simulate/plan/mix"
 	"capcli/simulate/plan/rationale"
 )
@@ -26,9 +27,9 @@ func whyPlan(file string, text []byte, more []string) (*rationale.Answer, error)
 	case err != nil:
 		return nil, err
 	case schema == "capcli/simulate/v1":
-		return nil, &lackError{
-			text: file + " is a result without what it was made from, so it cannot be played again",
-			hint: "capcli simulate … --out DIR leaves a folder that can: capcli explain DIR/plan " + orOne(more)[0],
+		return nil, &play.MissingInputError{
+			Text: file + " is a result without what it was made from, so it cannot be played again",
+			Hint: "capcli simulate … --out DIR leaves a folder that can: capcli explain DIR/plan " + orOne(more)[0],
 		}
 	case len(more) > 0 && rationale.IsPlan(schema):
 		return nil, &usageError{text: fmt.Sprintf("a plan is explained as a whole, found also %q", more[0]), hint: "capcli explain " + file}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,4 +107,23 @@ func because(f *pflag.Flag, invalid *pflag.InvalidValueError) string {
 		return ""
 	}
 	return ": " + invalid.Unwrap().Error()
+}
+
+// seedFlag is a flag for a seed; nil where it is not given.
+type seedFlag struct{ seed **capcli.Seed }
+
+func (f seedFlag) Type() string { return "uint64" }
+
+func (f seedFlag) String() string {
+	if f.seed == nil || *f.seed == nil {
+		return "0"
+	}
+	return strconv.FormatUint(uint64(**f.seed), 10)
+}
+
+func (f seedFlag) Set(text string) error {
+	v, err := strconv.ParseUint(text, 0, 64)
+	seed := capcli.Seed(v)
+	*f.seed = &seed
+	return err
 }

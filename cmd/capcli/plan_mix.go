@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -51,13 +52,13 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.all, "all", false, "list every mix that was run in full, also those that others beat")
 	f.StringVar(&o.from, "from", "", "plan for what the runs in this `DIR` of capcli simulate --out were made from")
 	f.StringVar(&o.save, "save", "", "write the plan as JSON into this `FILE` as well")
-	f.StringVar(&o.sim.trace, "trace", "", "job log to plan for, `FILE`, in place of the scenario's")
+	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to plan for, `FILE`, in place of the scenario's")
 	f.StringSliceVar(&o.sim.policies, "policy", nil, "try these scheduling policies, `a,b,c`")
 	f.StringSliceVar(&o.sim.placements, "placement", nil, "try these placements, `a,b`")
-	f.StringArrayVar(&o.sim.sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
+	f.StringArrayVar(&o.sim.ask.Sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
 	o.sim.addOverrideFlags(cmd)
-	f.Uint64Var(&o.sim.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
-	f.BoolVar(&o.sim.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
+	f.Var(seedFlag{&o.sim.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
+	f.BoolVar(&o.sim.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	addPricesFlag(cmd, &o.sim.prices)
 	addBundle(cmd, "search", "how is searched, `KEY=VALUE`,…: hold=95%, within=30m, confidence=99%, goal=cheapest, exhaustive, all, price-unserved", true,
 		sameKeys("hold", "within", "confidence", "goal", "exhaustive", "all", "price-unserved")...)
@@ -97,9 +98,8 @@ func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 
 // runMix does what the command line of cmd asks for.
 func (o *planOptions) runMix(ctx context.Context, e *env, cmd *cobra.Command, args []string) error {
-	o.mix.sim.seeded = cmd.Flags().Changed("seed")
-	if o.futures.seed = 1; o.mix.sim.seeded {
-		o.futures.seed = o.mix.sim.seed
+	if o.futures.seed = 1; o.mix.sim.ask.Seed != nil {
+		o.futures.seed = uint64(*o.mix.sim.ask.Seed)
 	}
 	o.shard.begin(e, cmd, args)
 	if err := o.output.check(); err != nil {
@@ -112,7 +112,7 @@ func (o *planOptions) runMix(ctx context.Context, e *env, cmd *cobra.Command, ar
 func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, error) {
 	q := &mix.Request{
 		Case: c, Vary: o.vary, Policies: o.sim.policies, Placements: o.sim.placements, Exhaustive: o.exhaustive, Max: o.most, Min: o.least,
-		PriceUnserved: o.priceUnserved, Runs: runs, Perfect: o.sim.perfect, All: o.all, Note: e.note,
+		PriceUnserved: o.priceUnserved, Runs: runs, Perfect: o.sim.ask.Perfect, All: o.all, Note: e.note,
 	}
 	if o.within != "" {
 		s, err := capcli.ParseSeconds(o.within)
@@ -136,7 +136,6 @@ func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, erro
 type mixCall struct {
 	e       *env
 	o       *planOptions
-	name    string // of the scenario, as it was asked for
 	planner *mix.Planner
 }
 
@@ -148,12 +147,11 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	m := &mixCall{e: e, o: o}
 	sim := &o.mix.sim
 	if len(args) == 1 {
-		m.name = args[0]
+		sim.ask.Scenario = args[0]
 	}
-	sim.read = o.curve.history.read
-	var err error
+	sim.ask.Read = o.curve.history.read
 	if o.mix.from != "" {
-		if m.name, err = sim.fromRuns(e, o.mix.from, m.name); err != nil {
+		if err := sim.fromRuns(e, o.mix.from); err != nil {
 			return nil, err
 		}
 	}
@@ -162,10 +160,10 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	if err := sim.check(); err != nil {
 		return nil, err
 	}
-	if m.name == "" && sim.trace == "" {
+	if sim.ask.Scenario == "" && sim.ask.Trace == "" {
 		e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 	}
-	c, err := sim.plan(ctx, e, m.name, "", "", newMaker(e))
+	c, err := sim.plan(ctx, e, newMaker(e))
 	if err != nil {
 		return nil, err
 	}
@@ -332,28 +330,61 @@ func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) e
 	return nil
 }
 
+// fromRuns takes over what the runs in a folder were made from, but for what the
+// flags say.
+func (o *simulateOptions) fromRuns(e *env, path string) error {
+	if name := o.ask.Scenario; name != "" {
+		return &usageError{text: fmt.Sprintf("--from %s names a scenario, and so does %s", path, name), hint: "leave out one of them"}
+	}
+	folder := e.folder(path)
+	in, err := folder.Inputs()
+	if err != nil {
+		return err
+	}
+	if in == nil {
+		return &capcli.InputError{
+			File: filepath.Join(path, play.InputsFile), Text: "expected what the runs were made from, found no such file",
+			Hint: "make the folder with capcli simulate … --out " + path,
+		}
+	}
+	if o.runs == 0 {
+		o.runs = min(in.Runs, runsPlayed)
+	}
+	if err := folder.Complete(&o.ask, in); err != nil {
+		return err
+	}
+	if len(o.policies) == 0 {
+		o.ask.Sets = append(o.ask.Sets, "policy.name="+in.Policy)
+	}
+	if len(o.placements) == 0 {
+		o.ask.Sets = append(o.ask.Sets, "placement="+in.Placement)
+	}
+	o.ask.Scenario, o.ask.Policy, o.ask.Place = o.ask.KeptName(), "", ""
+	return nil
+}
+
 // nextCommand is the command that runs the best mix in full detail.
 func (m *mixCall) nextCommand(r *mix.Result) string {
 	words := []string{"capcli", "simulate"}
-	sim := &m.o.mix.sim
-	if m.name != "" {
-		words = append(words, capcli.ShellWord(m.name))
+	ask := &m.o.mix.sim.ask
+	if ask.Scenario != "" {
+		words = append(words, capcli.ShellWord(ask.Scenario))
 	}
-	if sim.trace != "" {
-		words = append(words, "--trace", capcli.ShellWord(sim.trace))
+	if ask.Trace != "" {
+		words = append(words, "--trace", capcli.ShellWord(ask.Trace))
 	}
-	sets := slices.Clone(sim.sets)
+	sets := slices.Clone(ask.Sets)
 	for _, c := range r.Best.Choices {
 		sets = append(sets, c.Path+"="+c.Value)
 	}
 	for _, s := range sets {
 		words = append(words, "--set", capcli.ShellWord(s))
 	}
-	if sim.perfect {
+	if ask.Perfect {
 		words = append(words, "--perfect-estimates")
 	}
-	if sim.seeded {
-		words = append(words, fmt.Sprintf("--seed %d", sim.seed))
+	if ask.Seed != nil {
+		words = append(words, fmt.Sprintf("--seed %d", *ask.Seed))
 	}
 	if r.Runs > 1 {
 		words = append(words, fmt.Sprintf("--runs %d", r.Runs))

@@ -119,7 +119,7 @@ func (o *reviewOptions) pools(e *env, used *curve.Demand, played *play.Case, giv
 // first is played again, or a bill.
 func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *play.Case, error) {
 	c := &o.plan.curve
-	if info, err := e.disk.Stat(c.demand); err == nil && info.IsDir() {
+	if e.isFolder(c.demand) {
 		return o.playAgain(ctx, e, c.demand)
 	}
 	if o.focus {
@@ -143,7 +143,7 @@ func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *p
 // scenario says what was committed, where the flags do not.
 func (o *reviewOptions) playAgain(ctx context.Context, e *env, folder string) (*curve.Demand, *play.Case, error) {
 	x := &explaining{o: &explainOptions{replayed: true}, maker: newMaker(e)}
-	x.o.sim.runs, x.o.sim.read = 1, o.plan.curve.history.read
+	x.o.sim.runs, x.o.sim.ask.Read = 1, o.plan.curve.history.read
 	if err := x.open(e, folder); err != nil {
 		return nil, nil, err
 	}

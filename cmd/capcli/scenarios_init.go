@@ -40,11 +40,11 @@ func newScenariosInit(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "-", "write it to this `FILE`")
-	f.StringVar(&o.sim.trace, "trace", "", "job log to fit, `FILE` or - for stdin")
+	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to fit, `FILE` or - for stdin")
 	f.StringVar(&o.partitions, "partitions", "own", "partitions have GPUs of their `own`, or have them shared")
 	f.StringVar(&o.model, "gpu-model", "", "the log's GPUs where it does not say: `MODEL`, for prices")
-	addFormatFlag(cmd, &o.sim.read)
-	addReadFlag(cmd, &o.sim.read)
+	addFormatFlag(cmd, &o.sim.ask.Read)
+	addReadFlag(cmd, &o.sim.ask.Read)
 	addPricesFlag(cmd, &o.sim.prices)
 	complete(cmd, "partitions", func() []string {
 		return []string{"own\ta pool for each partition", "shared\ta pool for all partitions"}
@@ -59,13 +59,13 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 	}
 	text, next := []byte(scenarios.Template()), "capcli simulate "+capcli.ShellWord(o.out)
 	said := ""
-	if o.sim.trace != "" {
+	if o.sim.ask.Trace != "" {
 		made, err := o.fit(ctx, e)
 		if err != nil {
 			return err
 		}
 		text, said = made.Text, fmt.Sprintf(": %s GPUs in %d %s", grouped(made.GPUs), made.Pools, plural(int64(made.Pools), "pool"))
-		next += " --trace " + capcli.ShellWord(o.sim.trace)
+		next += " --trace " + capcli.ShellWord(o.sim.ask.Trace)
 		for _, n := range made.Notes {
 			e.note(n)
 		}
@@ -81,21 +81,25 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 
 // fit makes a scenario for the log.
 func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error) {
-	q, err := o.sim.question(e, "")
+	q := &o.sim.ask
+	_, err := q.Read.Parse()
 	if err != nil {
+		return nil, err
+	}
+	if q.Prices, err = ownPrices(e, o.sim.prices); err != nil {
 		return nil, err
 	}
 	survey, err := newMaker(e).Survey(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	fit := scenarios.FitOptions{Log: o.sim.trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: q.Prices.Override(prices.Catalogue())}
-	if o.sim.trace != "-" {
+	fit := scenarios.FitOptions{Log: o.sim.ask.Trace, Shared: o.partitions == "shared", GPUModel: o.model, Prices: q.Prices.Override(prices.Catalogue())}
+	if o.sim.ask.Trace != "-" {
 		folder := "."
 		if o.out != "-" {
 			folder = filepath.Dir(o.out)
 		}
-		fit.From, fit.Format, fit.TZ = seenFrom(folder, o.sim.trace), o.sim.read.Format, o.sim.read.TZ
+		fit.From, fit.Format, fit.TZ = seenFrom(folder, o.sim.ask.Trace), o.sim.ask.Read.Format, o.sim.ask.Read.TZ
 	}
 	return survey.Fit(fit)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
-	"capcli/profile/trace"
 	"capcli/scenarios/play"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
@@ -19,23 +18,15 @@ import (
 // simulateOptions are the flags of capcli simulate.
 type simulateOptions struct {
 	output     outputOptions
-	trace      string
-	read       trace.Request
+	ask        play.Question // of the next case, as the flags have it
 	policies   []string
 	placements []string
-	sets       []string
-	period     string // --period until it has become a change of the scenario
-	models     string
 	prices     string
-	seed       uint64
-	seeded     bool // --seed was given
 	runs       int
 	jobsOut    string
 	dir        string
 	conditions play.Conditions
-	perfect    bool
-	log        *inputLog           // files that were read, where they are to be kept
-	kept       *play.ScenarioInput // the scenario of a folder of runs, in place of a file
+	log        *inputLog // files that were read, where they are to be kept
 }
 
 func newSimulate(e *env) *cobra.Command {
@@ -50,29 +41,26 @@ func newSimulate(e *env) *cobra.Command {
 			"  capcli simulate --trace log.swf.gz --policy fifo,easy,conservative\n" +
 			"  capcli simulate plan.yaml --set capacity[0].gpus=72 --fail-if 'wait_p95>30m'\n" +
 			"  capcli simulate queue-collapse --policy fifo,easy,fair --runs 20 --out runs/",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.seeded = cmd.Flags().Changed("seed")
-			return runSimulate(cmd.Context(), e, &o, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runSimulate(cmd.Context(), e, &o, args) },
 	}
 	addFormFlags(cmd, &o.output)
 	o.output.allowFocus(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of the scenario's")
-	addFormatFlag(cmd, &o.read)
-	addReadFlag(cmd, &o.read)
+	f.StringVar(&o.ask.Trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of the scenario's")
+	addFormatFlag(cmd, &o.ask.Read)
+	addReadFlag(cmd, &o.ask.Read)
 	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(policy.Catalog.Names(), ", "))
 	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(placement.Catalog.Names(), ", "))
-	f.StringArrayVar(&o.sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
+	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
 	o.addOverrideFlags(cmd)
 	addPricesFlag(cmd, &o.prices)
-	f.Uint64Var(&o.seed, "seed", 0, "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
+	f.Var(seedFlag{&o.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
 	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json (-o focus: any file) takes the result itself")
 	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
-	f.BoolVar(&o.perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
+	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
 	completeSign(cmd, "fail-if", ">")
@@ -171,21 +159,18 @@ func (o *simulateOptions) check() error {
 	if strings.HasSuffix(o.dir, ".json") || o.dir == "-" || o.output.form == focusForm {
 		o.output.out, o.dir = o.dir, ""
 	}
-	if _, err := o.read.Parse(); err != nil {
+	if _, err := o.ask.Read.Parse(); err != nil {
 		return err
 	}
-	q := play.Question{Sets: o.sets, Period: o.period, Models: o.models, Trace: o.trace}
-	err := q.Settle()
-	o.sets, o.period, o.models = q.Sets, q.Period, q.Models
-	return err
+	return o.ask.Settle()
 }
 
 // addOverrideFlags gives cmd the flags that make a scenario look at a log that
 // it was not written for.
 func (o *simulateOptions) addOverrideFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.period, "period", "", "time looked at, in place of the scenario's: `'A to B'`, or trace for the days of the log")
-	f.StringVar(&o.models, "models", "", "`any`: run jobs on GPUs of any model, whatever the log says that they want")
+	f.StringVar(&o.ask.Period, "period", "", "time looked at, in place of the scenario's: `'A to B'`, or trace for the days of the log")
+	f.StringVar(&o.ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever the log says that they want")
 	complete(cmd, "period", func() []string { return []string{"trace\tthe days on which the jobs of --trace were submitted"} })
 	complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
 }

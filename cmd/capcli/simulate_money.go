@@ -1,7 +1,6 @@
 package main
 
 import (
-
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios/play"

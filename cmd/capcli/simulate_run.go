@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile/trace"
@@ -19,17 +18,17 @@ import (
 func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*play.Case, error) {
 	if len(args) == 0 {
 		args = []string{""}
-		if o.trace == "" {
+		if o.ask.Trace == "" {
 			e.note("no scenario and no trace: the library's default scenario, with made-up jobs (capcli scenarios show default)")
 		}
 	}
 	maker := newMaker(e)
 	var out []*play.Case
 	for _, name := range args {
-		policies, placements := orOne(o.policies), orOne(o.placements)
-		for _, policy := range policies {
-			for _, placement := range placements {
-				p, err := o.plan(ctx, e, name, policy, placement, maker)
+		for _, policy := range orOne(o.policies) {
+			for _, placement := range orOne(o.placements) {
+				o.ask.Scenario, o.ask.Policy, o.ask.Place = name, policy, placement
+				p, err := o.plan(ctx, e, maker)
 				if err != nil {
 					return nil, err
 				}
@@ -71,37 +70,13 @@ func newMaker(e *env) *play.Maker {
 	}}
 }
 
-// question is what the flags ask to be played.
-func (o *simulateOptions) question(e *env, name string) (*play.Question, error) {
-	q := &play.Question{
-		Scenario: name, Sets: o.sets, Perfect: o.perfect, Period: o.period, Models: o.models, Trace: o.trace,
-	}
-	if o.kept != nil {
-		q.Kept = &play.ScenarioText{YAML: []byte(o.kept.Text), File: o.kept.File, Made: o.kept.Made}
-	}
-	if o.seeded {
-		seed := capcli.Seed(o.seed)
-		q.Seed = &seed
-	}
-	var err error
-	if q.Read, err = o.read.Parse(); err != nil {
+// plan makes the case that is asked for. Changes of the scenario that it takes from the
+// log are kept among those of --set.
+func (o *simulateOptions) plan(ctx context.Context, e *env, maker *play.Maker) (c *play.Case, err error) {
+	if o.ask.Prices, err = ownPrices(e, o.prices); err != nil {
 		return nil, err
 	}
-	q.Prices, err = ownPrices(e, o.prices)
-	return q, err
-}
-
-// plan makes the case of a scenario, changed by the flags. Changes that it takes from
-// the log are kept among those of --set.
-func (o *simulateOptions) plan(ctx context.Context, e *env, name, policy, placement string, maker *play.Maker) (*play.Case, error) {
-	q, err := o.question(e, name)
-	if err != nil {
-		return nil, err
-	}
-	q.Policy, q.Place = policy, placement
-	c, err := maker.Case(ctx, q)
-	o.sets, o.period, o.models = q.Sets, q.Period, q.Models
-	return c, err
+	return maker.Case(ctx, &o.ask)
 }
 
 func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"capcli/cmd/files"
 	"capcli/scenarios/play"
 	"capcli/simulate/outcome"
-	"capcli/simulate/plan/shard"
 )
 
 // save writes each plan's runs into a folder of --out: result.json, which
@@ -24,24 +22,27 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 		return nil
 	}
 	var wrote []string
-	used, err := o.log.inputs(e)
+	read, err := o.log.inputs(e)
 	if err != nil {
 		return err
 	}
+	var used []play.FileInput
+	for _, f := range read {
+		used = append(used, play.FileInput{File: f.Name, SHA256: f.SHA256})
+	}
 	for i, p := range plans {
 		folder := filepath.Join(o.dir, folders[p])
-		data := outcome.NewDocument()
+		data := play.Document(results[i : i+1])
 		data.Notes, data.Partial = p.Notes, part
-		for _, r := range results[i] {
-			data.Runs = append(data.Runs, r.Outcome)
-		}
+		inputs := play.InputsOf(p, &o.ask, len(results[i]), func(file string) string { return seenFrom(folder, file) }, used)
+		inputs.Version = versionText()
 		if err := e.disk.Mkdir(folder); err != nil {
 			return &files.WriteError{Path: folder, Err: err}
 		}
 		for _, f := range []struct {
 			name string
 			data any
-		}{{inputsFile, o.inputs(p, len(results[i]), folder, used)}, {resultFile, data}} {
+		}{{play.InputsFile, inputs}, {resultFile, data}} {
 			if err := writeJSON(e, filepath.Join(folder, f.name), f.data); err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 	next := ""
 	if len(wrote) > 1 {
 		next = fmt.Sprintf(". next: capcli compare %s %s", wrote[0], wrote[1])
-	} else if o.trace != "-" { // what came from stdin cannot be played again
+	} else if o.ask.Trace != "-" { // what came from stdin cannot be played again
 		next = fmt.Sprintf(". next: capcli explain %s wait_p95", wrote[0])
 	}
 	e.say("wrote " + strings.Join(wrote, ", ") + next)
@@ -106,28 +107,6 @@ func runFolder(p *play.Case, all []*play.Case) string {
 	return safe
 }
 
-// inputsFile is the name, in a plan's folder, of what its runs were made from.
-const inputsFile = "inputs.json"
-
-// inputs are what the runs of plan p were made from; files are all that was read.
-func (o *simulateOptions) inputs(p *play.Case, runs int, folder string, files []shard.Input) *play.Inputs {
-	s := p.Scenario
-	in := &play.Inputs{
-		Schema: play.InputsSchema, Version: versionText(), Sets: list(o.sets), Files: []play.FileInput{},
-		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: o.perfect, Seed: uint64(p.Seed), Runs: runs,
-		Scenario: play.ScenarioInput{
-			FileInput: play.FileInput{File: s.File, Here: seenFrom(folder, s.File), SHA256: play.Checksum(p.Text)}, Text: string(p.Text), Made: list(p.Made),
-		},
-	}
-	if o.trace != "" {
-		in.Trace = &play.TraceInput{File: o.trace, Request: o.read}
-	}
-	for _, f := range files {
-		in.Files = append(in.Files, play.FileInput{File: f.Name, Here: seenFrom(folder, f.Name), SHA256: f.SHA256})
-	}
-	return in
-}
-
 // seenFrom is a file's path from a folder, so that both can move together; the
 // path itself where there is no way.
 func seenFrom(folder, file string) string {
@@ -138,23 +117,6 @@ func seenFrom(folder, file string) string {
 		return filepath.ToSlash(file)
 	}
 	return filepath.ToSlash(rel)
-}
-
-// inputsMax bounds a folder's inputs file.
-const inputsMax = 16 << 20
-
-// readInputs reads what the runs of a folder were made from; nil where the
-// folder does not say, as those of older versions.
-func readInputs(e *env, folder string) (*play.Inputs, error) {
-	file := filepath.Join(folder, inputsFile)
-	text, err := readFile(e, file, inputsMax)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // nothing kept is no error here
-	}
-	if err != nil {
-		return nil, err
-	}
-	return play.ParseInputs(file, text)
 }
 
 // keptError says that a signal ended the work, and what was kept of it.

@@ -28,7 +28,7 @@ type Inputs struct {
 	Policy    string        `json:"policy"`
 	Placement string        `json:"placement"`
 	Perfect   bool          `json:"perfect_estimates"`
-	Seed      uint64        `json:"seed"`
+	Seed      capcli.Seed   `json:"seed"`
 	Runs      int           `json:"runs"`
 	Trace     *TraceInput   `json:"trace"` // null: the scenario says where its jobs come from
 	Files     []FileInput   `json:"files"` // all that was read
@@ -111,16 +111,17 @@ func (in *Inputs) Find(open trace.Opener, folder, name string) (string, error) {
 		}
 		return path, nil
 	}
-	return "", &MissingInputError{folder, f.File}
+	return "", &MissingInputError{
+		Text: fmt.Sprintf("the runs of %s were made from %s, which is not there any more", folder, f.File),
+		Hint: "bring it back to its place, or say where it is: --trace FILE",
+	}
 }
 
-// MissingInputError says that a file which a run was made from is gone. It is
-// fs.ErrNotExist.
-type MissingInputError struct{ Folder, File string }
+// MissingInputError says that something which runs are made from is not there, and what
+// to do about it. It is fs.ErrNotExist.
+type MissingInputError struct{ Text, Hint string }
 
-func (e *MissingInputError) Error() string {
-	return fmt.Sprintf("the runs of %s were made from %s, which is not there any more", e.Folder, e.File)
-}
+func (e *MissingInputError) Error() string { return e.Text }
 
 // Unwrap gives fs.ErrNotExist.
 func (e *MissingInputError) Unwrap() error { return fs.ErrNotExist }

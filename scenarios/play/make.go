@@ -25,9 +25,9 @@ type Question struct {
 	Period   string // in place of the scenario's: "2027-01-01 to 2027-01-28", or "trace" for the days of Trace
 	Models   string // "any": jobs run on GPUs of any model
 	Seed     *capcli.Seed
-	Trace    string // a job log in place of the scenario's jobs
-	Read     trace.Options
-	Prices   *prices.List // looked up before the catalogue; nil is none
+	Trace    string        // a job log in place of the scenario's jobs
+	Read     trace.Request // how to read Trace
+	Prices   *prices.List  // looked up before the catalogue; nil is none
 }
 
 // ScenarioText is a scenario as it was read.
@@ -87,6 +87,10 @@ func (m *Maker) Case(ctx context.Context, q *Question) (*Case, error) {
 	if err := m.settlePeriod(ctx, q); err != nil {
 		return nil, err
 	}
+	read, err := q.Read.Parse()
+	if err != nil {
+		return nil, err
+	}
 	text, err := m.Text(ctx, q)
 	if err != nil {
 		return nil, err
@@ -98,7 +102,7 @@ func (m *Maker) Case(ctx context.Context, q *Question) (*Case, error) {
 	s.Policy.Name = cmp.Or(q.Policy, s.Policy.Name)
 	s.Placement = cmp.Or(q.Place, s.Placement)
 	s.Policy.Perfect = s.Policy.Perfect || q.Perfect
-	c, err := NewCase(s, Options{Seed: q.Seed, Trace: q.Trace, Read: q.Read, Logs: m.Logs, Note: m.Note})
+	c, err := NewCase(s, Options{Seed: q.Seed, Trace: q.Trace, Read: read, Logs: m.Logs, Note: m.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +135,7 @@ func (m *Maker) Survey(ctx context.Context, q *Question) (*scenarios.LogSurvey, 
 	if m.survey != nil {
 		return m.survey, nil
 	}
-	reading, err := m.Logs.Read(q.Trace, q.Read)
+	reading, err := m.readLog(q.Trace, q)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +159,15 @@ func (m *Maker) Survey(ctx context.Context, q *Question) (*scenarios.LogSurvey, 
 	}
 	m.survey = survey
 	return survey, nil
+}
+
+// readLog begins a reading of a log as the question says.
+func (m *Maker) readLog(file string, q *Question) (*Reading, error) {
+	read, err := q.Read.Parse()
+	if err != nil {
+		return nil, err
+	}
+	return m.Logs.Read(file, read)
 }
 
 // Text returns the scenario of a question: a file, one of the library, or the default;
@@ -220,7 +233,7 @@ func (m *Maker) logForScenario(q *Question) error {
 	if q.Scenario == "" || q.Kept != nil {
 		return nil
 	}
-	reading, err := m.Logs.Read(q.Scenario, q.Read)
+	reading, err := m.readLog(q.Scenario, q)
 	if err != nil {
 		return nil //nolint:nilerr // then it is no job log: what the scenario's reader said stands
 	}

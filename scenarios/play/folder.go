@@ -1,0 +1,121 @@
+package play
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"capcli/profile/trace"
+	"capcli/scenarios"
+)
+
+// InputsFile is the name, in a folder of runs, of what they were made from.
+const InputsFile = "inputs.json"
+
+// inputsMax bounds that file, in bytes.
+const inputsMax = 16 << 20
+
+// Folder is a folder with the runs of one case.
+type Folder struct {
+	Path   string
+	Open   trace.Opener
+	Exists func(path string) bool // whether something is at a path
+}
+
+// Inputs reads what the runs of the folder were made from; nil where the folder does not
+// say, as those of older versions.
+func (f *Folder) Inputs() (*Inputs, error) {
+	file := filepath.Join(f.Path, InputsFile)
+	text, err := f.Open.ReadFile(file, inputsMax)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // nothing kept is no error here
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ParseInputs(file, text)
+}
+
+// Complete makes q ask for the case of the folder, which was made from in, but for what q
+// says itself: its changes come after those of the folder. It fails with
+// *MissingInputError where an input is gone, and with *capcli.InputError where one has
+// changed.
+func (f *Folder) Complete(q *Question, in *Inputs) error {
+	kept := ScenarioText{YAML: []byte(in.Scenario.Text), File: in.Scenario.File, Made: in.Scenario.Made}
+	if here := filepath.Join(f.Path, filepath.FromSlash(in.Scenario.Here)); !f.Exists(kept.File) || f.Exists(here) {
+		kept.File = here
+	}
+	q.Kept = &kept
+	q.Sets = append(slices.Clone(in.Sets), q.Sets...)
+	q.Policy, q.Place = cmp.Or(q.Policy, in.Policy), cmp.Or(q.Place, in.Placement)
+	q.Perfect = q.Perfect || in.Perfect
+	if q.Seed == nil {
+		q.Seed = &in.Seed
+	}
+	if q.Trace != "" {
+		return nil
+	}
+	for _, x := range in.Files {
+		if x.File == in.Scenario.File { // its text is kept
+			continue
+		}
+		path, err := in.Find(f.Open, f.Path, x.File)
+		if err != nil {
+			return err
+		}
+		if in.Trace != nil && x.File == in.Trace.File {
+			q.Trace = path
+		}
+	}
+	if in.Trace == nil {
+		return nil
+	}
+	if in.Trace.File == "-" {
+		return &MissingInputError{
+			Text: fmt.Sprintf("the jobs of %s came from stdin, which is gone", f.Path),
+			Hint: "give them again: --trace FILE, or - for stdin",
+		}
+	}
+	q.Trace = cmp.Or(q.Trace, in.Trace.File)
+	if q.Read.IsEmpty() {
+		q.Read = in.Trace.Request
+	}
+	return nil
+}
+
+// KeptName is how a call names the kept scenario of a question: one of the library by its
+// name, and one that was made for the trace not at all.
+func (q *Question) KeptName() string {
+	name := strings.TrimSuffix(filepath.Base(q.Kept.File), ".yaml")
+	if text, ok := scenarios.Library(name); ok && string(text) == string(q.Kept.YAML) {
+		return name
+	}
+	if q.Kept.File == "trace.yaml" && q.Trace != "" {
+		return ""
+	}
+	return q.Kept.File
+}
+
+// InputsOf returns what the runs of a case were made from, as q asked for it. seen
+// returns the path of a file as seen from their folder; files are all that was read.
+func InputsOf(c *Case, q *Question, runs int, seen func(file string) string, files []FileInput) *Inputs {
+	s := c.Scenario
+	in := &Inputs{
+		Schema: InputsSchema, Sets: append([]string{}, q.Sets...), Files: append([]FileInput{}, files...),
+		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: q.Perfect, Seed: c.Seed, Runs: runs,
+		Scenario: ScenarioInput{
+			FileInput: FileInput{File: s.File, Here: seen(s.File), SHA256: Checksum(c.Text)}, Text: string(c.Text), Made: append([]string{}, c.Made...),
+		},
+	}
+	if q.Trace != "" {
+		in.Trace = &TraceInput{File: q.Trace, Request: q.Read}
+	}
+	for i := range in.Files {
+		in.Files[i].Here = seen(in.Files[i].File)
+	}
+	return in
+}
