@@ -27,19 +27,12 @@ func explainDoc(runs []*play.Run, data *explain.Result) report.Doc {
 		d.Tables = append(d.Tables, causesTable(data))
 	}
 	if len(data.Again) > 0 {
-		t := report.Table{Name: "again", Title: "Beside that, jobs waited after they had lost their GPUs", Columns: causeColumns()[:3]}
-		var rest explain.Cause
-		for i, c := range data.Again {
-			if i >= causesShown && c.Share < 0.02 {
-				rest.Share, rest.Time = rest.Share+c.Share, rest.Time+c.Time
-				continue
-			}
-			t.Rows = append(t.Rows, []any{c.Text, report.Percent(c.Share), jobHours(c.Time)})
+		shown, rest, n := splitCauses(data.Again)
+		if n > 0 && rest.Time > 0 {
+			rest.Text = "others, each under 2% (-o json has them)"
+			shown = append(shown, rest)
 		}
-		if rest.Time > 0 {
-			t.Rows = append(t.Rows, []any{"others, each under 2% (-o json has them)", report.Percent(rest.Share), jobHours(rest.Time)})
-		}
-		d.Tables = append(d.Tables, t)
+		d.Tables = append(d.Tables, report.Fill(report.Table{Name: "again", Title: "Beside that, jobs waited after they had lost their GPUs"}, shown, causeFields[:3]))
 	}
 	if len(data.Changes) > 0 {
 		d.Tables = append(d.Tables, changesTable(m, data))
@@ -57,91 +50,88 @@ func explainDoc(runs []*play.Run, data *explain.Result) report.Doc {
 	return d
 }
 
-// jobHours is an amount of waiting for people.
-func jobHours(s capcli.Seconds) any { return report.Ratio(s.Hours()) }
-
-func causeColumns() []report.Column {
-	return []report.Column{
-		{Name: "cause", Head: "what they waited for"},
-		{Name: "share"},
-		{Name: "job_hours", Head: "job-hours"},
-		{Name: "jobs", Priority: 2},
-		{Name: "mostly", Head: " ", Priority: 1},
-	}
+var causeFields = []report.Field[explain.Cause]{
+	{Name: "cause", Head: "what they waited for", Cell: func(c explain.Cause) any { return c.Text }},
+	{Name: "share", As: report.AsPercent},
+	{Name: "job_hours", Head: "job-hours", As: report.AsRatio, Cell: func(c explain.Cause) any { return c.Time.Hours() }},
+	{Name: "jobs", Priority: 2, Cell: func(c explain.Cause) any {
+		if c.Jobs == 0 {
+			return nil
+		}
+		return c.Jobs
+	}},
+	{Name: "mostly", Head: " ", Priority: 1},
 }
 
 // causesShown is how many rows of causes people see at least; small ones beyond
 // are summed.
 const causesShown = 7
 
-func causesTable(data *explain.Result) report.Table {
-	t := report.Table{Name: "causes", Title: "What " + data.LookedAt.Which + " waited for", Columns: causeColumns()}
-	var rest explain.Cause
-	small := 0
-	for i, c := range data.Causes {
-		if i >= causesShown && c.Share < 0.02 && len(data.Causes) > causesShown+1 {
-			rest.Share, rest.Time, small = rest.Share+c.Share, rest.Time+c.Time, small+1
+// splitCauses returns the causes that people see, and the sum of the others with their
+// number.
+func splitCauses(all []explain.Cause) (shown []explain.Cause, rest explain.Cause, n int) {
+	for i, c := range all {
+		if i < causesShown || c.Share >= 0.02 {
+			shown = append(shown, c)
 			continue
 		}
-		var jobs any
-		if c.Jobs > 0 {
-			jobs = c.Jobs
-		}
-		t.Rows = append(t.Rows, []any{c.Text, report.Percent(c.Share), jobHours(c.Time), jobs, c.Mostly})
+		rest.Share, rest.Time, n = rest.Share+c.Share, rest.Time+c.Time, n+1
 	}
-	if small > 0 {
-		t.Rows = append(t.Rows, []any{fmt.Sprintf("%d other sets of causes, each under 2%% (-o json has them)", small), report.Percent(rest.Share), jobHours(rest.Time), nil, ""})
+	return shown, rest, n
+}
+
+func causesTable(data *explain.Result) report.Table {
+	shown, rest, n := splitCauses(data.Causes)
+	switch {
+	case len(data.Causes) <= causesShown+1: // a row that says one more is no shorter
+		shown = slices.Clip(data.Causes)
+	case n > 0:
+		rest.Text = fmt.Sprintf("%d other sets of causes, each under 2%% (-o json has them)", n)
+		shown = append(shown, rest)
 	}
 	if len(data.Causes) > 1 {
-		var jobs any
-		if data.LookedAt.Jobs > 0 {
-			jobs = data.LookedAt.Jobs
-		}
-		t.Rows = append(t.Rows, []any{"all", report.Percent(1), jobHours(data.LookedAt.Time), jobs, ""})
+		shown = append(shown, explain.Cause{Text: "all", Share: 1, Time: data.LookedAt.Time, Jobs: data.LookedAt.Jobs})
 	}
-	return t
+	return report.Fill(report.Table{Name: "causes", Title: "What " + data.LookedAt.Which + " waited for"}, shown, causeFields)
 }
 
 // changesTable has the changes that better the figure first, and those after which
 // less of the work is done last.
 func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
-	n := data.Runs
-	t := report.Table{
-		Name: "changes", Title: fmt.Sprintf("One change at a time (%d %s each, same seed)", n, plural(int64(n), "run")),
-		Columns: []report.Column{
-			{Name: "change"},
-			{Name: "before", Head: m.Name, Priority: 2, Align: report.Right},
-			{Name: "after", Head: "then", Align: report.Right},
-			{Name: "difference", Align: report.Right, Priority: 1},
-			{Name: "cost_difference_usd", Head: "cost*", Align: report.Right},
-			{Name: "unserved_share", Head: "not done", Align: report.Right},
-		},
-	}
-	cell := metricCell(m)
+	as := metricCell(m)
 	if m.Unit == outcome.InCount { // means of counts
-		cell = report.AsRatio
+		as = report.AsRatio
 	}
-	for _, j := range data.Changes {
-		var before, after, diff, cost any
-		if j.Before != nil {
-			before = outcomeCell(outcome.Figure{Value: *j.Before, AtLeast: j.BeforeOver}, cell)
+	cell := func(v *float64, over bool) any {
+		if v == nil {
+			return nil
 		}
-		if j.After != nil {
-			after = outcomeCell(outcome.Figure{Value: *j.After, AtLeast: j.AfterOver}, cell)
-		}
-		if j.Difference != nil && !j.BeforeOver {
-			diff = report.Change{Of: outcomeCell(outcome.Figure{Value: *j.Difference, AtLeast: j.AfterOver}, cell)}
-		}
-		if j.Cost != nil {
-			cost = report.Change{Of: *j.Cost}
-		}
-		text := j.Text
-		if j.ServesLess {
-			text = "does less of the work: " + text
-		}
-		t.Rows = append(t.Rows, []any{text, before, after, diff, cost, report.Percent(j.Undone)})
+		return outcomeCell(outcome.Figure{Value: *v, AtLeast: over}, as)
 	}
-	return t
+	t := report.Table{Name: "changes", Title: fmt.Sprintf("One change at a time (%d %s each, same seed)", data.Runs, capcli.Plural(int64(data.Runs), "run"))}
+	return report.Fill(t, data.Changes, []report.Field[explain.Change]{
+		{Name: "change", Cell: func(c explain.Change) any {
+			if c.ServesLess {
+				return "does less of the work: " + c.Text
+			}
+			return c.Text
+		}},
+		{Name: "before", Head: m.Name, Priority: 2, Align: report.Right, Cell: func(c explain.Change) any { return cell(c.Before, c.BeforeOver) }},
+		{Name: "after", Head: "then", Align: report.Right, Cell: func(c explain.Change) any { return cell(c.After, c.AfterOver) }},
+		{Name: "difference", Align: report.Right, Priority: 1, Cell: func(c explain.Change) any {
+			if c.Difference == nil || c.BeforeOver {
+				return nil
+			}
+			return report.Change{Of: cell(c.Difference, c.AfterOver)}
+		}},
+		{Name: "cost_difference_usd", Head: "cost*", Align: report.Right, Cell: func(c explain.Change) any {
+			if c.Cost == nil {
+				return nil
+			}
+			return report.Change{Of: *c.Cost}
+		}},
+		{Name: "unserved_share", Head: "not done", Align: report.Right, As: report.AsPercent},
+	})
 }
 
 // explainLead is the answer in a sentence or two.
@@ -170,7 +160,7 @@ func explainLead(m *outcome.Metric, runs []*play.Run, data *explain.Result) stri
 		text += "; none of the jobs in question waited"
 	default:
 		t := data.LookedAt
-		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, jobCount(t.Jobs), hoursText(t.Time), data.Causes[0].Text)
+		text += fmt.Sprintf("; %s (%s) waited %s job-hours, most for: %s", t.Which, outcome.JobsText(float64(t.Jobs)), hoursText(t.Time), data.Causes[0].Text)
 	}
 	if u := outcome.MeanUnserved(runs); u.Share >= 0.0005 || u.Unplaceable > 0 {
 		text += fmt.Sprintf("; %s is left undone", unservedText(&u))
@@ -198,7 +188,7 @@ func hoursText(s capcli.Seconds) string {
 	if s < 100*capcli.Hour {
 		return fmt.Sprintf("%.1f", s.Hours())
 	}
-	return grouped(int64(s.Hours() + 0.5))
+	return capcli.Grouped(int64(s.Hours() + 0.5))
 }
 
 func byValue(a, b *float64) int {
@@ -243,29 +233,15 @@ func signedUSD(u capcli.USD) string {
 
 // partsTable shows the parts of one kind.
 func partsTable(m *outcome.Metric, parts []explain.Part, by, title string) report.Table {
-	t := report.Table{Name: "by_" + by, Title: title, Columns: []report.Column{{Name: by}}}
+	fields := []report.Field[explain.Part]{{Name: by, Cell: func(p explain.Part) any { return p.Name }}}
 	if by != "month" {
-		t.Columns = append(t.Columns, report.Column{Name: "what", Head: "for"})
+		fields = append(fields, report.Field[explain.Part]{Name: "what", Head: "for"})
 	}
-	amount := report.Column{Name: "gpu_hours", Head: "GPU-hours"}
+	amount := report.Field[explain.Part]{Name: "gpu_hours", Head: "GPU-hours"}
 	if m.Unit == outcome.InUSD {
-		amount = report.Column{Name: "cost_usd", Head: "cost*"}
+		amount = report.Field[explain.Part]{Name: "cost_usd", Head: "cost*"}
 	}
-	t.Columns = append(t.Columns, amount, report.Column{Name: "share"})
-	for _, p := range parts {
-		if p.By != by {
-			continue
-		}
-		row := []any{p.Name}
-		if by != "month" {
-			row = append(row, p.What)
-		}
-		if p.Cost != nil {
-			row = append(row, *p.Cost)
-		} else {
-			row = append(row, *p.Time)
-		}
-		t.Rows = append(t.Rows, append(row, report.Percent(p.Share)))
-	}
-	return t
+	fields = append(fields, amount, report.Field[explain.Part]{Name: "share", As: report.AsPercent})
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p explain.Part) bool { return p.By != by })
+	return report.Fill(report.Table{Name: "by_" + by, Title: title}, parts, fields)
 }
