@@ -94,7 +94,7 @@ func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
 	}
 	for _, l := range bought.Left {
 		notes = append(notes, fmt.Sprintf("%s is left on %s, before its end on %s: %s comes back, and the bill has what was used up and what did not come back, spread over the time until then",
-			l.ID, day(l.Refund.At), day(l.End), l.Refund.Amount))
+			l.ID, l.Refund.At.Date(), l.End.Date(), l.Refund.Amount))
 	}
 	s, err := billing.State(r)
 	if err != nil {

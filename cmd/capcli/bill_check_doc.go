@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/billing"
 )
@@ -37,7 +38,7 @@ func (d *focusDoc) lead() string {
 	return fmt.Sprintf("%s; %s unused; every commitment conserves that the bill has purchases and usage of.", text, d.Unused.Decimal(2))
 }
 
-func rowCount(n int64) string { return grouped(n) + " " + plural(n, "row") }
+func rowCount(n int64) string { return capcli.Grouped(n) + " " + capcli.Plural(n, "row") }
 
 // cell is an amount of the bill.
 func (d *focusDoc) cell(a billing.Amount) any { return amountCell(a, d.Currency) }

@@ -23,7 +23,7 @@ func (b *billDoc) doc() report.Doc {
 
 // lead is the answer in a sentence.
 func (b *billDoc) lead() string {
-	text := fmt.Sprintf("%s to %s costs %s, invoiced %s", day(b.From), day(b.To-1), b.Bill.Money(b.Total.Effective), b.Bill.Money(b.Total.Billed))
+	text := fmt.Sprintf("%s to %s costs %s, invoiced %s", b.From.Date(), (b.To - 1).Date(), b.Bill.Money(b.Total.Effective), b.Bill.Money(b.Total.Billed))
 	if len(b.Commitments) == 0 {
 		return text + ", all at on-demand and spot prices."
 	}
@@ -33,8 +33,6 @@ func (b *billDoc) lead() string {
 	}
 	return fmt.Sprintf("%s; %s of what was committed went unused.", text, b.Bill.Money(b.Unused))
 }
-
-func day(t capcli.Time) string { return t.Std().Format("2006-01-02") }
 
 // cell is an amount in a table.
 func (b *billDoc) cell(u capcli.USD) any {
@@ -84,7 +82,7 @@ func (b *billDoc) commitmentTable() report.Table {
 	}
 	for i := range b.Commitments {
 		c := &b.Commitments[i]
-		row := []any{c.ID, c.Product, day(c.Start), day(c.End - 1), b.cell(c.Billed), b.cell(c.Used), b.cell(c.Unused), shareCell(c.Share), b.cell(c.Total), b.cell(c.Unexpired)}
+		row := []any{c.ID, c.Product, c.Start.Date(), (c.End - 1).Date(), b.cell(c.Billed), b.cell(c.Used), b.cell(c.Unused), shareCell(c.Share), b.cell(c.Total), b.cell(c.Unexpired)}
 		if b.discount != "" {
 			if c.Worth == nil {
 				row = append(row, nil)

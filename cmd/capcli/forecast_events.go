@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/forecast/outlook"
 	"capcli/profile/trace"
@@ -110,5 +111,5 @@ func eventsDoc(file string, list []outlook.Event) report.Doc {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", file, len(list), plural(int64(len(list)), "event")), Tables: []report.Table{t}, Data: data}
+	return report.Doc{Lead: fmt.Sprintf("%s: %d %s.", file, len(list), capcli.Plural(int64(len(list)), "event")), Tables: []report.Table{t}, Data: data}
 }

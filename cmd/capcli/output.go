@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"capcli"
-
 	"github.com/spf13/cobra"
 
 	"capcli/cmd/report"
@@ -211,6 +209,3 @@ func (e *env) width() int {
 	}
 	return 80
 }
-
-// grouped returns n with commas between thousands.
-func grouped(n int64) string { return capcli.Grouped(n) }

@@ -75,7 +75,7 @@ func overTime(u capcli.USD, length capcli.Seconds) string {
 // one.
 func dayCell(i market.Instant) any {
 	if i.Dated() && i.Time%capcli.Time(capcli.Day) == 0 {
-		return report.Label{Name: i.Time.String(), Head: i.Time.Std().Format("2006-01-02")}
+		return report.Label{Name: i.Time.String(), Head: i.Time.Date()}
 	}
 	return i.Cell()
 }
@@ -83,7 +83,7 @@ func dayCell(i market.Instant) any {
 // dayText is an instant of a plan for people: its day.
 func dayText(i market.Instant) string {
 	if i.Dated() {
-		return i.Time.Std().Format("2006-01-02")
+		return i.Time.Date()
 	}
 	return figureText(i.Period)
 }

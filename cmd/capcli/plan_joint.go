@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/scenarios"
 	"capcli/scenarios/play"
@@ -96,7 +97,7 @@ func jointLead(r *joint.Result) string {
 	if n == 0 {
 		return fmt.Sprintf("Buy nothing: all on demand is %s over %s; %s.", r.Cost, r.Length, proof)
 	}
-	return fmt.Sprintf("Make %d %s: %s over %s, %s a year; all on demand is %s; %s.", n, plural(n, "purchase"), r.Cost, r.Length, r.CostYear, r.AllOnDemand, proof)
+	return fmt.Sprintf("Make %d %s: %s over %s, %s a year; all on demand is %s; %s.", n, capcli.Plural(n, "purchase"), r.Cost, r.Length, r.CostYear, r.AllOnDemand, proof)
 }
 
 func jointPurchases(list []joint.Purchase) report.Table {

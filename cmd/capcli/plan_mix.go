@@ -289,7 +289,7 @@ func (m *mixCall) tellSpeed(found *mix.Found, took, plain time.Duration) {
 	if found.Runs > 1 {
 		times = fmt.Sprintf("%d times", found.Runs)
 	}
-	count := func(n int) string { return grouped(int64(n)) }
+	count := func(n int) string { return capcli.Grouped(int64(n)) }
 	dropped := fmt.Sprintf("%s dropped early (%s by proof, %s by test)", count(c.ByBound+c.ByRace), count(c.ByBound), count(c.ByRace))
 	rate := float64(c.Tried) / max(took.Seconds(), 1e-9)
 	text := fmt.Sprintf("%s of %s mixes tried, %s, %s run %s, %s simulations, %.1f s: %.0f mixes/s",

@@ -75,7 +75,7 @@ func mixPurchase(r *mix.Result) string {
 		if !c.Kind.Committed() {
 			continue
 		}
-		what := fmt.Sprintf("%s GPUs of %s", grouped(int64(max(c.GPUs, c.Nodes*c.GPUsPerNode))), c.Name)
+		what := fmt.Sprintf("%s GPUs of %s", capcli.Grouped(int64(max(c.GPUs, c.Nodes*c.GPUsPerNode))), c.Name)
 		if c.NodesFile != "" {
 			what = c.Name + " as in " + c.NodesFile
 		}
@@ -130,7 +130,7 @@ func undoneInPlan(e *mix.Entry) string {
 // lengthText is a length of time in words: whole days as such.
 func lengthText(s capcli.Seconds) string {
 	if s > 0 && s%capcli.Day == 0 {
-		return fmt.Sprintf("%d %s", s/capcli.Day, plural(int64(s/capcli.Day), "day"))
+		return fmt.Sprintf("%d %s", s/capcli.Day, capcli.Plural(int64(s/capcli.Day), "day"))
 	}
 	return s.String()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/plan/review"
 )
@@ -16,7 +17,7 @@ func reviewDoc(r *review.Result) report.Doc {
 }
 
 func reviewLead(r *review.Result) string {
-	text := fmt.Sprintf("%s GPU-hours were used in %s", grouped(int64(r.Used.Hours()+0.5)), review.Span(r.Length))
+	text := fmt.Sprintf("%s GPU-hours were used in %s", capcli.Grouped(int64(r.Used.Hours()+0.5)), review.Span(r.Length))
 	if r.Committed > 0 {
 		text += fmt.Sprintf(", %.1f%% of them on commitments, of which %.1f%% was used; unused %s", 100*float64(r.Covered)/float64(max(1, r.Used)), 100*float64(r.Covered)/float64(r.Committed), r.Unused)
 	}

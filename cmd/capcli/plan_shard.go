@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/simulate/plan/shard"
@@ -236,7 +237,7 @@ func (o *shardOptions) compute(ctx context.Context, e *env, out string, work sha
 	case err != nil:
 		return err
 	case n >= 0:
-		e.say(fmt.Sprintf("wrote %s: %s %s of %s", to.path(o.at.Name()), grouped(int64(n)), plural(int64(n), "run"), grouped(int64(head.Pieces))))
+		e.say(fmt.Sprintf("wrote %s: %s %s of %s", to.path(o.at.Name()), capcli.Grouped(int64(n)), capcli.Plural(int64(n), "run"), capcli.Grouped(int64(head.Pieces))))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/profile/trace"
 	"capcli/scenarios/prices"
@@ -188,7 +189,7 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 		t.Rows = append(t.Rows, []any{what, r.N, r.Text})
 	}
 	d := report.Doc{Tables: []report.Table{t}, Data: rep}
-	d.Lead = fmt.Sprintf("%s of %s kept from %s.", grouped(rep.Kept), numbered(rep.Prices, "price"), name)
+	d.Lead = fmt.Sprintf("%s of %s kept from %s.", capcli.Grouped(rep.Kept), numbered(rep.Prices, "price"), name)
 	if len(rep.Ignored) > 0 {
 		d.Notes = append(d.Notes, "columns passed over: "+strings.Join(rep.Ignored, ", "))
 	}
@@ -201,7 +202,7 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 	if o.out == "-" { // stdout has the prices
 		e.note(d.Lead)
 		for _, r := range rep.Reasons {
-			e.note(fmt.Sprintf("%s: %s", grouped(r.N), r.Text))
+			e.note(fmt.Sprintf("%s: %s", capcli.Grouped(r.N), r.Text))
 		}
 		for _, n := range d.Notes {
 			e.note(n)

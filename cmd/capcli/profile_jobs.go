@@ -73,8 +73,8 @@ func runProfileJobs(ctx context.Context, e *env, o *profileJobsOptions, args []s
 		return err
 	}
 	if o.share {
-		e.note(fmt.Sprintf("%s of them could share a GPU: they want %.1f GPUs together where they held %s", grouped(parts.Jobs), float64(parts.Milli)/1000, grouped(parts.Jobs)))
+		e.note(fmt.Sprintf("%s of them could share a GPU: they want %.1f GPUs together where they held %s", capcli.Grouped(parts.Jobs), float64(parts.Milli)/1000, capcli.Grouped(parts.Jobs)))
 	}
-	e.note(fmt.Sprintf("wrote %s %s: %s", grouped(int64(len(jobs))), plural(int64(len(jobs)), "job"), o.out))
+	e.note(fmt.Sprintf("wrote %s %s: %s", capcli.Grouped(int64(len(jobs))), capcli.Plural(int64(len(jobs)), "job"), o.out))
 	return nil
 }

@@ -186,7 +186,7 @@ func (r *recording) play(ctx context.Context) (missed int64, text string, err er
 }
 
 // numbered counts things in words.
-func numbered(n int64, word string) string { return grouped(n) + " " + plural(n, word) }
+func numbered(n int64, word string) string { return capcli.Grouped(n) + " " + capcli.Plural(n, word) }
 
 // observe is shown each tick that was written.
 func (r *recording) observe(host string, t *profile.Tick) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"capcli"
 	"capcli/cmd/report"
 	"capcli/profile"
 	"capcli/profile/store"
@@ -75,7 +76,7 @@ func trackDoc(t *store.Track, zone *time.Location) report.Doc {
 	name := "GPU " + t.Device.Label()
 	samples := fmt.Sprintf(", %v samples", t.Every)
 	if t.Share > 1 {
-		samples += fmt.Sprintf(", %s in a column: their mean, and the highest", grouped(t.Share))
+		samples += fmt.Sprintf(", %s in a column: their mean, and the highest", capcli.Grouped(t.Share))
 	}
 	d := report.Doc{Lead: fmt.Sprintf("%s of %s, %s: %s to %s.", name, t.Host, t.Device.Model, text(t.From), text(t.To)), Data: t}
 	for _, l := range t.Lines {

@@ -121,7 +121,7 @@ func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, serve
 	case o.every%time.Second != 0:
 		return &usageError{text: fmt.Sprintf("--every wants whole seconds for the source prometheus, found %v", o.every)}
 	case n > web.MaxSteps:
-		return &usageError{text: fmt.Sprintf("--from and --to are %s steps of %v apart, over the limit of %s", grouped(int64(n)), o.every, grouped(web.MaxSteps)), hint: "take a longer --every"}
+		return &usageError{text: fmt.Sprintf("--from and --to are %s steps of %v apart, over the limit of %s", capcli.Grouped(int64(n)), o.every, capcli.Grouped(web.MaxSteps)), hint: "take a longer --every"}
 	}
 	p := &web.Prometheus{Address: server, Shown: o.where, Transport: e.web}
 	if o.tokenFile != "" {

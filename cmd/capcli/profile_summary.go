@@ -161,7 +161,7 @@ func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) erro
 	if err != nil {
 		return storeError(err, dir)
 	}
-	e.note(fmt.Sprintf("%d files became %d, %s rows; %d left from earlier were removed", got.Merged, got.Into, grouped(got.Rows), got.Removed))
+	e.note(fmt.Sprintf("%d files became %d, %s rows; %d left from earlier were removed", got.Merged, got.Into, capcli.Grouped(got.Rows), got.Removed))
 	for _, bad := range got.Bad {
 		e.note(bad.Error())
 	}

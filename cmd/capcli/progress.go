@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"capcli"
 )
 
 // How often signs of life come, and how long a wait needs none.
@@ -114,7 +116,7 @@ func (p *progress) show(done, total int64, took time.Duration) {
 	}
 	text := progressText(p.unit, done, total, took)
 	if p.bounded && total > 0 {
-		text = fmt.Sprintf("%s of at most %s %s", grouped(done), grouped(total), strings.SplitN(progressText(p.unit, done, 0, took), " ", 2)[1])
+		text = fmt.Sprintf("%s of at most %s %s", capcli.Grouped(done), capcli.Grouped(total), strings.SplitN(progressText(p.unit, done, 0, took), " ", 2)[1])
 	}
 	if p.mode == "line" {
 		_, _ = fmt.Fprint(p.e.stderr, "\r"+text+"\x1b[K")
@@ -134,9 +136,9 @@ func pointerTo(n int64) *int64 {
 // known, "120/200 runs, 38 s, 3.2 runs/s, 25 s left".
 func progressText(unit string, done, total int64, took time.Duration) string {
 	rate := float64(done) / max(took.Seconds(), 1e-3)
-	count := grouped(done)
+	count := capcli.Grouped(done)
 	if total > 0 {
-		count += "/" + grouped(total)
+		count += "/" + capcli.Grouped(total)
 	}
 	text := fmt.Sprintf("%s %s, %s, %s %s/s", count, unit, shortTime(took), shortCount(rate), unit)
 	if total > done && rate > 0 {

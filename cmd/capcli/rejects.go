@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strconv"
 
+	"capcli"
 	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile/trace"
@@ -102,5 +103,5 @@ func (r *rejects) missingText() string {
 		return ""
 	}
 	return fmt.Sprintf("%s rejected %s from line %s on not listed: the file is full at %d MiB",
-		grouped(r.left), plural(r.left, "row"), grouped(int64(r.from)), r.limit()>>20)
+		capcli.Grouped(r.left), capcli.Plural(r.left, "row"), capcli.Grouped(int64(r.from)), r.limit()>>20)
 }

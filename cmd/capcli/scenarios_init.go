@@ -64,7 +64,7 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 		if err != nil {
 			return err
 		}
-		text, said = made.Text, fmt.Sprintf(": %s GPUs in %d %s", grouped(made.GPUs), made.Pools, plural(int64(made.Pools), "pool"))
+		text, said = made.Text, fmt.Sprintf(": %s GPUs in %d %s", capcli.Grouped(made.GPUs), made.Pools, capcli.Plural(int64(made.Pools), "pool"))
 		next += " --trace " + capcli.ShellWord(o.sim.ask.Trace)
 		for _, n := range made.Notes {
 			e.note(n)

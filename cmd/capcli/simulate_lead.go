@@ -37,14 +37,14 @@ func leadOf(p *play.Case, runs []*play.Run) string {
 // inLength says what time an amount of dollars is for, and what a year of it comes
 // to.
 func inLength(length capcli.Seconds, cost float64) string {
-	year, ok := billing.PerYear(capcli.USD(cost*1e6+0.5), length)
+	year, ok := billing.PerYear(capcli.USDOf(cost), length)
 	if !ok {
 		return ""
 	}
 	return fmt.Sprintf(" in %s (%s a year at that rate)", lengthText(length), briefUSD(year))
 }
 
-func usdText(v float64) string { return capcli.USD(v*1e6 + 0.5).String() }
+func usdText(v float64) string { return capcli.USDOf(v).String() }
 
 func secondsText(v float64) string { return capcli.Seconds(v + 0.5).String() }
 
@@ -108,9 +108,6 @@ func startedJobs(runs []*play.Run) int64 {
 	return n
 }
 
-// jobCount is "1 job" or "8,102 jobs".
-func jobCount(n int64) string { return grouped(n) + " " + plural(n, "job") }
-
 // leadOfMany names the cheapest plan and the one that waits least.
 func leadOfMany(results [][]*play.Run) string {
 	all := make([]outcome.Ranking, len(results))
@@ -145,7 +142,7 @@ func recordedWaits(plans []*play.Case, results [][]*play.Run) string {
 	}
 	of := ""
 	if read := results[0][0].Jobs.Read; first.Jobs < read {
-		of = fmt.Sprintf(" of the %s of %s with a recorded start", grouped(first.Jobs), jobCount(read))
+		of = fmt.Sprintf(" of the %s of %s with a recorded start", capcli.Grouped(first.Jobs), outcome.JobsText(float64(read)))
 	}
 	return fmt.Sprintf("Waits in the log: p95 %s%s; simulated: %s; the log's scheduler, outages and limits differ.", first.P95, of, strings.Join(simulated, ", "))
 }

@@ -89,12 +89,11 @@ type description struct{ *trace.Description }
 func (d *description) lead() string {
 	jobs := d.Jobs - d.CPUOnlyJobs
 	if jobs == 0 {
-		return fmt.Sprintf("%s %s, none of which wants a GPU.", grouped(d.Jobs), plural(d.Jobs, "job"))
+		return fmt.Sprintf("%s %s, none of which wants a GPU.", capcli.Grouped(d.Jobs), capcli.Plural(d.Jobs, "job"))
 	}
-	day := func(t capcli.Time) string { return t.Std().Format("2006-01-02") }
-	text := fmt.Sprintf("%s GPU %s, submitted %s", grouped(jobs), plural(jobs, "job"), day(d.FirstSubmit))
-	if day(d.FirstSubmit) != day(d.LastSubmit) {
-		text += " to " + day(d.LastSubmit)
+	text := fmt.Sprintf("%s GPU %s, submitted %s", capcli.Grouped(jobs), capcli.Plural(jobs, "job"), d.FirstSubmit.Date())
+	if d.FirstSubmit.Date() != d.LastSubmit.Date() {
+		text += " to " + d.LastSubmit.Date()
 	}
 	return text + fmt.Sprintf(", wanted %s GPU-hours: %s GPUs on average, %s in the busiest hour.",
 		amountText(d.GPUHours), amountText(d.Demand.MeanGPUs), amountText(d.Demand.PeakGPUs))
@@ -105,7 +104,7 @@ func amountText(v float64) string {
 	if v < 10 {
 		return fmt.Sprintf("%.1f", v)
 	}
-	return grouped(int64(v + 0.5))
+	return capcli.Grouped(int64(v + 0.5))
 }
 
 // doc is the description as tables.

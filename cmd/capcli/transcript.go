@@ -50,14 +50,14 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	line := func(name, format string, args ...any) {
 		_, _ = fmt.Fprintf(w, "%-9s %s\n", name, fmt.Sprintf(format, args...)) // a buffer
 	}
-	widest := len(grouped(max(r.Kept, r.Rejected, 1)))
-	kept := fmt.Sprintf("%*s %s", widest, grouped(r.Kept), plural(r.Kept, "job"))
+	widest := len(capcli.Grouped(max(r.Kept, r.Rejected, 1)))
+	kept := fmt.Sprintf("%*s %s", widest, capcli.Grouped(r.Kept), capcli.Plural(r.Kept, "job"))
 	if r.Folded > 0 {
-		kept += fmt.Sprintf(" (%s %s part of another, folded into it)", grouped(r.Folded), rowsAre(r.Folded))
+		kept += fmt.Sprintf(" (%s %s part of another, folded into it)", capcli.Grouped(r.Folded), rowsAre(r.Folded))
 	}
 	line("kept", "%s", kept)
 	if r.Rejected > 0 {
-		line("rejected", "%*s %s (%s)%s", widest, grouped(r.Rejected), plural(r.Rejected, "row"), share(r.Rejected, r.Rows), im.rejectsPlace())
+		line("rejected", "%*s %s (%s)%s", widest, capcli.Grouped(r.Rejected), capcli.Plural(r.Rejected, "row"), share(r.Rejected, r.Rows), im.rejectsPlace())
 		reasons(w, r.Reasons, widest)
 	}
 	for i, a := range r.Assumed {
@@ -65,7 +65,7 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 		if i > 0 {
 			name = ""
 		}
-		line(name, "%*s %s: %s", widest, grouped(a.N), plural(a.N, "job"), a.Reason)
+		line(name, "%*s %s: %s", widest, capcli.Grouped(a.N), capcli.Plural(a.N, "job"), a.Reason)
 	}
 	if r.Kept > 0 {
 		line("covers", "%s", covered(r))
@@ -93,7 +93,7 @@ func reasons(w io.Writer, list []trace.Count, widest int) {
 			_, _ = fmt.Fprintf(w, "%10s%*s %d more reasons (-o json)\n", "", widest, "", len(list)-i)
 			return
 		}
-		_, _ = fmt.Fprintf(w, "%10s%*s %s\n", "", widest, grouped(c.N), c.Reason)
+		_, _ = fmt.Fprintf(w, "%10s%*s %s\n", "", widest, capcli.Grouped(c.N), c.Reason)
 	}
 }
 
@@ -109,17 +109,16 @@ func (im *importing) rejectsPlace() string {
 }
 
 func covered(r *jobfile.Result) string {
-	day := func(t capcli.Time) string { return t.Std().Format("2006-01-02") }
-	text := day(r.First)
-	if day(r.Last) != text {
-		text += " to " + day(r.Last)
+	text := r.First.Date()
+	if r.Last.Date() != text {
+		text += " to " + r.Last.Date()
 	}
 	for _, part := range []struct {
 		n    int64
 		name string
 	}{{r.Partitions, "partition"}, {r.Tenants, "tenant"}} {
 		if part.n > 0 {
-			text += fmt.Sprintf(", %s %s", grouped(part.n), plural(part.n, part.name))
+			text += fmt.Sprintf(", %s %s", capcli.Grouped(part.n), capcli.Plural(part.n, part.name))
 		}
 	}
 	return text + fmt.Sprintf(", %s GPU-hours", amountText(r.GPUHours.Hours()))
@@ -136,12 +135,10 @@ func importDoc(r *jobfile.Result) report.Doc {
 		t.Rows = append(t.Rows, []any{"assumed", c.N, c.Reason})
 	}
 	return report.Doc{
-		Lead:   fmt.Sprintf("%s of %s rows of %s are jobs, in %s.", grouped(r.Kept), grouped(r.Rows), r.Input, r.Out),
+		Lead:   fmt.Sprintf("%s of %s rows of %s are jobs, in %s.", capcli.Grouped(r.Kept), capcli.Grouped(r.Rows), r.Input, r.Out),
 		Tables: []report.Table{t}, Notes: r.Notes, Data: r,
 	}
 }
-
-func plural(n int64, word string) string { return capcli.Plural(n, word) }
 
 func rowsAre(n int64) string {
 	if n == 1 {

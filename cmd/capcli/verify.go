@@ -60,7 +60,7 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 		}
 	}
 	if len(bad) > 0 {
-		return &capcli.InputError{Text: fmt.Sprintf("%d %s:\n%s", len(bad), plural(int64(len(bad)), "problem"), strings.Join(capcli.Abridge(bad, 20), "\n"))}
+		return &capcli.InputError{Text: fmt.Sprintf("%d %s:\n%s", len(bad), capcli.Plural(int64(len(bad)), "problem"), strings.Join(capcli.Abridge(bad, 20), "\n"))}
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func verifyFolder(e *env, path string) (sound string, faults []error, err error)
 	for _, n := range v.Notes {
 		e.note(path + ": " + n)
 	}
-	sound = fmt.Sprintf("sound: %d files, %s samples", v.Files, grouped(v.Rows["samples"]))
+	sound = fmt.Sprintf("sound: %d files, %s samples", v.Files, capcli.Grouped(v.Rows["samples"]))
 	if v.Segments > 0 {
 		sound += fmt.Sprintf(", and %d ticks that are not yet in files", v.Ticks)
 	}
