@@ -93,7 +93,7 @@ var layers = map[string][]string{
 
 	"scenarios/events": {"scenarios/strict", "forecast/holidays", "forecast/roadmap", "forecast", "forecast/model", "yaml"},
 
-	"cmd/files":  {"cmd/report", "unix"},
+	"cmd/files":  {"cmd/report", "profile/trace", "unix"},
 	"cmd/report": {"tablewriter"},
 	"cmd/capcli": {"*"},
 }

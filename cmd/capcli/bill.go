@@ -107,7 +107,7 @@ func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
 		}
 		return writeFocus(e, o.output.out, func(add func(*billing.FOCUS)) { s.Bill.FocusRows(focusAccount, add) })
 	}
-	s.Notes = slices.Concat(s.Notes, r.Approvals.Notes(r.Portfolio.Units()), r.Budget.Notes(s.Budget, false), s.Energy.Notes())
+	s.Notes = append(s.Notes, slices.Concat(r.Approvals.Notes(r.Portfolio.Units()), r.Budget.Notes(s.Budget, false), s.Energy.Notes())...)
 	return emit(e, o.output, (&billDoc{s, r.Budget, o.discount}).doc())
 }
 

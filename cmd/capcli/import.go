@@ -110,7 +110,7 @@ type importing struct {
 	e       *env
 	o       importOptions
 	jobs    *files.Output
-	rejects *rejects
+	rejects *files.Rejects
 }
 
 // begin opens both files, and drops those of a pass before.
@@ -119,9 +119,9 @@ func (im *importing) begin() (_ *jobfile.Pass, err error) {
 	if im.jobs, err = im.e.create(im.o.out); err != nil {
 		return nil, err
 	}
-	im.rejects = &rejects{e: im.e, path: im.o.rejects}
+	im.rejects = &files.Rejects{To: im.e.target(), Path: im.o.rejects}
 	p := newProgress(im.e, "jobs")
-	return &jobfile.Pass{Jobs: im.jobs, Reject: im.rejects.add, Done: func(n int64) { p.report(n, 0) }, End: p.end}, nil
+	return &jobfile.Pass{Jobs: im.jobs, Reject: im.rejects.Add, Done: func(n int64) { p.report(n, 0) }, End: p.end}, nil
 }
 
 // failed gives err, or the write error that caused it.
@@ -134,14 +134,14 @@ func (im *importing) failed(err error) error {
 
 // publish gives both files their names, once both are safe on the disk.
 func (im *importing) publish() error {
-	if err := im.rejects.settle(); err != nil {
+	if err := im.rejects.Settle(); err != nil {
 		return err
 	}
 	if err := im.jobs.Settle(); err != nil {
 		return err
 	}
-	if im.rejects.out != nil {
-		if err := im.rejects.out.Publish(); err != nil {
+	if im.rejects.Out != nil {
+		if err := im.rejects.Out.Publish(); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (im *importing) abort() {
 	if im.jobs != nil {
 		im.jobs.Abort()
 	}
-	if im.rejects != nil && im.rejects.out != nil {
-		im.rejects.out.Abort()
+	if im.rejects != nil && im.rejects.Out != nil {
+		im.rejects.Out.Abort()
 	}
 }

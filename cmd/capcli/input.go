@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,11 +21,11 @@ func openInput(e *env, name string) (trace.Input, io.Closer, error) {
 	}
 	f, err := e.disk.Open(name)
 	if err != nil {
-		return trace.Input{}, nil, cannotOpen(name, err)
+		return trace.Input{}, nil, files.OpenError(name, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return trace.Input{}, nil, errors.Join(cannotOpen(name, err), f.Close())
+		return trace.Input{}, nil, errors.Join(files.OpenError(name, err), f.Close())
 	}
 	if info.IsDir() {
 		_ = f.Close()
@@ -44,19 +42,16 @@ func openInput(e *env, name string) (trace.Input, io.Closer, error) {
 
 // create begins the file called path: see files.Target.
 func (e *env) create(path string) (*files.Output, error) {
-	return (&files.Target{Disk: e.disk, Temps: e.temps, Stdout: e.stdout, Terminal: e.screen.stdout}).Create(path)
+	return e.target().Create(path)
+}
+
+// target is where files go.
+func (e *env) target() *files.Target {
+	return &files.Target{Disk: e.disk, Temps: e.temps, Stdout: e.stdout, Terminal: e.screen.stdout}
 }
 
 // open is a trace.Opener.
 func (e *env) open(name string) (trace.Input, io.Closer, error) { return openInput(e, name) }
-
-func cannotOpen(name string, err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err // the name is said once
-	}
-	return fmt.Errorf("cannot open %s: %w", name, err)
-}
 
 // addReadFlag gives cmd --read, of a job log. --format is a key of it where cmd has that
 // flag; more are keys for other flags of cmd.

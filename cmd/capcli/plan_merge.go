@@ -44,7 +44,7 @@ func runPlanMerge(ctx context.Context, e *env, o *mergeOptions, dir string) erro
 	if o.shards < 0 || o.shards > shard.Max {
 		return &usageError{text: fmt.Sprintf("--shards wants 1 to %d, found %d", shard.Max, o.shards)}
 	}
-	set, err := shard.ReadSet(dir, shardFolder{e, dir}, o.shards)
+	set, err := shard.ReadSet(dir, e.shardFolder(dir), o.shards)
 	if err != nil {
 		return err
 	}

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"capcli"
 	"capcli/cmd/files"
@@ -22,9 +25,9 @@ type shardOptions struct {
 	force         bool
 
 	// What the call is, from begin.
-	cmd  *cobra.Command
-	args []string
-	log  *inputLog
+	cmd    *cobra.Command
+	args   []string
+	opened *files.Opened
 	// The shards to merge in place of computing; nil where there are none.
 	merge *shard.Set
 	// The shard to do, and whether there is one, from settle.
@@ -34,7 +37,7 @@ type shardOptions struct {
 
 // begin notes what the call is, before any file is read.
 func (o *shardOptions) begin(e *env, cmd *cobra.Command, args []string) {
-	o.cmd, o.args, o.log = cmd, args, logInputs(e)
+	o.cmd, o.args, o.opened = cmd, args, e.watchOpened()
 }
 
 // settle finds out which shard is to be done, if any, before anything is read.
@@ -206,9 +209,13 @@ func envNumber(e *env, name string) (int, error) {
 // head says what the shard is a function of. All files that work depends on must have
 // been opened.
 func (o *shardOptions) head(e *env, work shard.Work) (shard.Head, error) {
-	inputs, err := o.log.inputs(e)
+	sums, err := o.opened.Sums(&e.disk)
 	if err != nil {
 		return shard.Head{}, err
+	}
+	var inputs []shard.Input
+	for _, x := range sums {
+		inputs = append(inputs, shard.Input{Name: x.Name, SHA256: x.SHA256})
 	}
 	return shard.NewHead(o.at, versionText(), work.Len(), canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
 }
@@ -231,13 +238,63 @@ func (o *shardOptions) compute(ctx context.Context, e *env, out string, work sha
 	if err := e.disk.Mkdir(out); err != nil {
 		return &files.WriteError{Path: out, Err: err}
 	}
-	to := shardFolder{e, out}
+	to := e.shardFolder(out)
 	a := &shard.Attempt{Head: head, Dir: out, Folder: to, Force: o.force, Note: e.note}
 	switch n, err := a.Run(ctx, work); {
 	case err != nil:
 		return err
 	case n >= 0:
-		e.say(fmt.Sprintf("wrote %s: %s %s of %s", to.path(o.at.Name()), capcli.Grouped(int64(n)), capcli.Plural(int64(n), "run"), capcli.Grouped(int64(head.Pieces))))
+		e.say(fmt.Sprintf("wrote %s: %s %s of %s", to.Path(o.at.Name()), capcli.Grouped(int64(n)), capcli.Plural(int64(n), "run"), capcli.Grouped(int64(head.Pieces))))
 	}
 	return nil
+}
+
+// shardFolder is a folder for the files of a sweep, on disk.
+func (e *env) shardFolder(dir string) *files.Folder {
+	return &files.Folder{
+		Dir: dir, To: e.target(), Hint: "what was finished is kept: run the shard again",
+		Reader: func(path string, most int64) ([]byte, error) { return readFile(e, path, most) },
+	}
+}
+
+// watchOpened remembers every further file that is opened.
+func (e *env) watchOpened() *files.Opened {
+	o := &files.Opened{}
+	o.Watch(&e.disk)
+	return o
+}
+
+// canonicalArgs is what was asked of cmd, in one way of saying it: the flags that
+// were given, by name, without those called leaveOut, which do not change a
+// figure; then the arguments. Given to cmd it asks for the same again.
+func canonicalArgs(cmd *cobra.Command, args []string, leaveOut ...string) []string {
+	var out []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(leaveOut, f.Name) {
+			return
+		}
+		for _, v := range flagValues(f) {
+			out = append(out, "--"+f.Name+"="+v)
+		}
+	})
+	return append(append(out, "--"), args...)
+}
+
+// flagValues are the values that give f its present one.
+func flagValues(f *pflag.Flag) []string {
+	list, ok := f.Value.(pflag.SliceValue)
+	keys, bundled := f.Value.(*bundle)
+	switch {
+	case bundled && keys.String() == "":
+		return nil // its keys are flags
+	case !ok:
+		return []string{f.Value.String()}
+	case f.Value.Type() == "stringArray":
+		return list.GetSlice()
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(list.GetSlice()) // a strings.Builder takes all
+	w.Flush()
+	return []string{strings.TrimSuffix(b.String(), "\n")}
 }

@@ -177,7 +177,7 @@ func squaresInput(t *testing.T, text string) string {
 func mergeSquares(t *testing.T, dir string, q *squares, count int) error {
 	t.Helper()
 	e, _, _ := testEnv()
-	set, err := shard.ReadSet(dir, shardFolder{e, dir}, count)
+	set, err := shard.ReadSet(dir, e.shardFolder(dir), count)
 	if err != nil {
 		return err
 	}

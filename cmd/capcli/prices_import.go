@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile/trace"
 	"capcli/scenarios/prices"
@@ -97,14 +98,14 @@ func runPricesImport(e *env, o *pricesImportOptions, name string) error {
 	if im.Set, err = assignments("--set", o.sets); err != nil {
 		return err
 	}
-	refused := &rejects{e: e, path: o.rejects}
+	refused := &files.Rejects{To: e.target(), Path: o.rejects}
 	var failed error
 	im.Reject = func(line int, reason, text string) {
-		failed = cmp.Or(failed, refused.add(trace.Reject{Line: line, Reason: reason, Text: text}))
+		failed = cmp.Or(failed, refused.Add(trace.Reject{Line: line, Reason: reason, Text: text}))
 	}
 	defer func() {
-		if refused.out != nil {
-			refused.out.Abort()
+		if refused.Out != nil {
+			refused.Out.Abort()
 		}
 	}()
 	prices, rep, err := o.read(e, name, im)
@@ -134,7 +135,7 @@ func (o *pricesImportOptions) read(e *env, name string, im prices.ImportOptions)
 }
 
 // write makes both files, or neither.
-func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, refused *rejects) error {
+func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, refused *files.Rejects) error {
 	out, err := e.create(o.out)
 	if err != nil {
 		return err
@@ -148,11 +149,11 @@ func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, re
 	if err != nil {
 		return out.Failed(err)
 	}
-	if err := refused.settle(); err != nil {
+	if err := refused.Settle(); err != nil {
 		return err
 	}
-	if refused.out != nil {
-		if err := refused.out.Commit(); err != nil {
+	if refused.Out != nil {
+		if err := refused.Out.Commit(); err != nil {
 			return err
 		}
 	}
@@ -160,7 +161,7 @@ func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, re
 }
 
 // say tells what became of the list.
-func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, refused *rejects) error {
+func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, refused *files.Rejects) error {
 	rep.Input, rep.Output = name, o.out
 	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "n", Head: "number"}, {Name: "why"}}, Rows: [][]any{
 		{"rows read", rep.Rows, "as " + rep.Format},
@@ -193,9 +194,9 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 	if len(rep.Ignored) > 0 {
 		d.Notes = append(d.Notes, "columns passed over: "+strings.Join(rep.Ignored, ", "))
 	}
-	if rep.Rejected > 0 && refused.path != "" {
-		d.Notes = append(d.Notes, "the rejected are in "+refused.path)
-		if full := refused.missingText(); full != "" {
+	if rep.Rejected > 0 && refused.Path != "" {
+		d.Notes = append(d.Notes, "the rejected are in "+refused.Path)
+		if full := refused.MissingText(); full != "" {
 			d.Notes = append(d.Notes, full)
 		}
 	}

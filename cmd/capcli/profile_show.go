@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/cmd/report"
 	"capcli/profile"
 	"capcli/profile/store"
@@ -57,7 +58,7 @@ func runProfileShow(ctx context.Context, e *env, o *showOptions, args []string) 
 		return err
 	}
 	if _, err := e.disk.Stat(args[0]); err != nil {
-		return cannotOpen(args[0], err)
+		return files.OpenError(args[0], err)
 	}
 	q, in, err := o.query.query()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/profile"
 	"capcli/profile/nvml"
 	"capcli/profile/trace"
@@ -73,7 +74,7 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	}
 	if name == "replay" {
 		if _, err := e.disk.Stat(o.where); err != nil && o.where != "" {
-			return nil, nil, cannotOpen(o.where, err)
+			return nil, nil, files.OpenError(o.where, err)
 		}
 	}
 	src, err := open(opts)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/profile"
 	"capcli/profile/store"
 	"capcli/profile/trace"
@@ -98,7 +99,7 @@ func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *ti
 	n := int64(0)
 	for _, dir := range dirs {
 		if _, err := e.disk.Stat(dir); err != nil {
-			return nil, cannotOpen(dir, err)
+			return nil, files.OpenError(dir, err)
 		}
 		for t, err := range store.OpenDir(nil, dir).Ticks(q) {
 			if err == nil {
@@ -147,7 +148,7 @@ func newProfileCompact(e *env) *cobra.Command {
 
 func runCompact(ctx context.Context, e *env, o *compactOptions, dir string) error {
 	if _, err := e.disk.Stat(dir); err != nil {
-		return cannotOpen(dir, err)
+		return files.OpenError(dir, err)
 	}
 	opts := store.CompactOptions{Hosts: o.hosts, Program: versionText(), Holder: "capcli profile compact"}
 	if o.before != "" {

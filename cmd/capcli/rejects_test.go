@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"capcli/cmd/files"
 )
 
 // A log, however small when packed, cannot fill the disk with rejected rows: the file of them ends
@@ -35,7 +37,7 @@ func TestRejectsAreCapped(t *testing.T) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || info.Size() > maxRejects+1<<12 || info.Size() < maxRejects-1<<20 {
+	if err != nil || info.Size() > files.MaxRejects+1<<12 || info.Size() < files.MaxRejects-1<<20 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
 	listed, err := csv.NewReader(f).ReadAll()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/scenarios/play"
 	"capcli/simulate/billing"
 	"capcli/simulate/outcome"
@@ -26,7 +27,7 @@ type simulateOptions struct {
 	jobsOut    string
 	dir        string
 	conditions play.Conditions
-	log        *inputLog // files that were read, where they are to be kept
+	opened     *files.Opened // files that were read, where they are to be kept
 }
 
 func newSimulate(e *env) *cobra.Command {
@@ -76,7 +77,7 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 		return err
 	}
 	if o.dir != "" {
-		o.log = logInputs(e)
+		o.opened = e.watchOpened()
 	}
 	plans, err := o.plans(ctx, e, args)
 	if err != nil {

@@ -22,7 +22,7 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 		return nil
 	}
 	var wrote []string
-	read, err := o.log.inputs(e)
+	read, err := o.opened.Sums(&e.disk)
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ func list[T any](l []T) []T {
 // the jobs themselves go to stdout, it goes to stderr.
 func (im *importing) say(res *jobfile.Result) error {
 	res.Out, res.Bytes = im.o.out, im.jobs.Written
-	if res.Rejected > 0 && im.rejects.out != nil {
-		res.Rejects, res.Unlisted = &im.o.rejects, im.rejects.left
+	if res.Rejected > 0 && im.rejects.Out != nil {
+		res.Rejects, res.Unlisted = &im.o.rejects, im.rejects.Left
 	}
 	e := im.e
 	if im.o.out == "-" {
@@ -98,11 +98,11 @@ func reasons(w io.Writer, list []trace.Count, widest int) {
 }
 
 func (im *importing) rejectsPlace() string {
-	if im.rejects.out == nil {
+	if im.rejects.Out == nil {
 		return "; name a file for them with --rejects"
 	}
 	text := ", in " + im.o.rejects
-	if full := im.rejects.missingText(); full != "" {
+	if full := im.rejects.MissingText(); full != "" {
 		text += "; " + full
 	}
 	return text

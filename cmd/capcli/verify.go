@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"capcli"
+	"capcli/cmd/files"
 	"capcli/profile/parquet"
 	"capcli/profile/store"
 )
@@ -38,7 +39,7 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 		}
 		info, err := e.disk.Stat(path)
 		if err != nil {
-			return cannotOpen(path, err)
+			return files.OpenError(path, err)
 		}
 		sound, faults, err := "sound", []error(nil), error(nil)
 		if info.IsDir() {
