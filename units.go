@@ -170,6 +170,26 @@ func (u USD) String() string {
 	return "$" + Grouped(int64(cents/100)) + fmt.Sprintf(".%02d", cents%100)
 }
 
+// Brief gives u to three figures from ten thousand dollars up: "$1.70M".
+func (u USD) Brief() string {
+	if u < 10_000*Dollar {
+		return u.String()
+	}
+	dollars := u.Float()
+	v, unit := dollars/1e3, "k"
+	switch {
+	case dollars >= 1e9:
+		v, unit = dollars/1e9, "B"
+	case dollars >= 1e6:
+		v, unit = dollars/1e6, "M"
+	}
+	places := 2
+	for limit := 9.995; places > 0 && v >= limit; limit *= 10 {
+		places--
+	}
+	return fmt.Sprintf("$%.*f%s", places, v, unit)
+}
+
 // Decimal returns u exactly, as a decimal with two to six places: "25.20", "0.000001".
 func (u USD) Decimal() string {
 	sign := ""

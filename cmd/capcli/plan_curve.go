@@ -11,7 +11,6 @@ import (
 
 	"capcli/cmd/report"
 	"capcli/simulate/plan/curve"
-	"capcli/simulate/plan/market"
 )
 
 // planCurveOptions are the flags of the plan of a demand curve.
@@ -20,18 +19,8 @@ type planCurveOptions struct {
 	series   string
 	quantile float64
 	history  historyOptions
-
-	onDemand string
-	falls    []string
-	whatIf   []string
+	ask      curve.Request // as the flags have it
 	prices   string
-	terms    []string
-	every    string
-	overrun  bool
-	lot      string
-	discount string
-	held     []string
-	vary     string
 }
 
 // newPlanCurve is capcli plan --demand by itself, with all that goes with it.
@@ -64,7 +53,7 @@ func newPlanCurve(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	o.curve.addFlags(cmd)
-	cmd.Flags().BoolVar(&o.futures.baselines, "baselines", false, "beside it: peak, three-tier, rightsize-90d and online rules")
+	cmd.Flags().BoolVar(&o.curve.ask.Rules, "baselines", false, "beside it: peak, three-tier, rightsize-90d and online rules")
 	addBundle(cmd, "compare", "with `RULES`: baselines (peak, three-tier, rightsize-90d and online rules)", true, sameKeys("baselines")...)
 	return cmd
 }
@@ -74,19 +63,19 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.demand, "demand", "", "the demand curve: `FILE`, or - for stdin")
 	f.StringVar(&o.series, "series", "", "only the series called `NAME` (default: the sum of all)")
 	f.Float64Var(&o.quantile, "quantile", 0, "of a forecast, the demand that is not exceeded with this chance, `0.8` (default: the mean)")
-	f.StringVar(&o.onDemand, "on-demand", "", "price of a GPU-hour, `$` or key (capcli prices list); then 1,2026-06=0.56")
-	f.StringArrayVar(&o.falls, "on-demand-fall", nil, "what if it falls: `DATE=SHARE`, 2026-06=44%")
-	f.StringArrayVar(&o.whatIf, "what-if", nil, "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06'")
+	f.StringVar(&o.ask.Market.OnDemand, "on-demand", "", "price of a GPU-hour, `$` or key (capcli prices list); then 1,2026-06=0.56")
+	f.StringArrayVar(&o.ask.Market.Falls, "on-demand-fall", nil, "what if it falls: `DATE=SHARE`, 2026-06=44%")
+	f.StringArrayVar(&o.ask.Market.Changes, "what-if", nil, "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06'")
 	addPricesFlag(cmd, &o.prices)
 	complete(cmd, "on-demand", func() []string { return keysOf("on_demand") })
-	f.StringArrayVar(&o.terms, "term", nil, "a way to commit: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
+	f.StringArrayVar(&o.ask.Market.Terms, "term", nil, "a way to commit: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
 	complete(cmd, "term", termKeys)
-	f.StringVar(&o.every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")
-	f.BoolVar(&o.overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
-	f.StringVar(&o.lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 where a part can be bought")
-	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: payments to come count less")
-	f.StringArrayVar(&o.held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
-	f.StringVar(&o.vary, "sensitivity", "", "the same purchases when demand or a price is `SHARE` lower or higher, 20%")
+	f.StringVar(&o.ask.Market.Every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")
+	f.BoolVar(&o.ask.Market.Overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
+	f.StringVar(&o.ask.Market.Lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 where a part can be bought")
+	f.StringVar(&o.ask.Market.Discount, "discount", "", "cost of capital a year, `10%`: payments to come count less")
+	f.StringArrayVar(&o.ask.Held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
+	f.StringVar(&o.ask.Sensitivity, "sensitivity", "", "the same purchases when demand or a price is `SHARE` lower or higher, 20%")
 	h := &o.history
 	f.StringSliceVar(&h.ask.By, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")
 	f.StringVar(&h.step, "step", "", "`STEP` between values: 15m, 1h, 1d, 1mo (default: as in a table; else 1h)")
@@ -112,25 +101,20 @@ func addDemandFlags(cmd *cobra.Command, h *historyOptions) {
 // request says what the flags ask about a demand curve, with the prices that keys are
 // looked up in.
 func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
-	prices, err := readPrices(e, o.prices)
-	if err != nil {
+	q := &o.ask
+	var err error
+	if q.Market.Prices, err = readPrices(e, o.prices); err != nil {
 		return nil, err
 	}
 	// A request leaves these out for their defaults; a flag with nothing in it is a slip.
-	if o.every == "" {
-		_, err := capcli.ParseStep(o.every)
+	if q.Market.Every == "" {
+		_, err := capcli.ParseStep("")
 		return nil, &usageError{text: "--every: " + err.Error()}
 	}
-	if o.lot == "" {
+	if q.Market.Lot == "" {
 		return nil, &usageError{text: `--lot wants a number of GPUs, at most three places, found ""`}
 	}
-	return &curve.Request{
-		Market: market.Request{
-			OnDemand: o.onDemand, Falls: o.falls, Changes: o.whatIf, Terms: o.terms, Every: o.every, Overrun: o.overrun,
-			Lot: o.lot, Discount: o.discount, Prices: prices,
-		},
-		Held: o.held, Sensitivity: o.vary,
-	}, nil
+	return q, nil
 }
 
 // source says how the demand is read, and what of it is measured.
@@ -154,7 +138,6 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	if err != nil {
 		return err
 	}
-	ask.Rules = o.futures.baselines
 	question, err := ask.Parse()
 	if err != nil {
 		return err

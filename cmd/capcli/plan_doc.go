@@ -170,15 +170,7 @@ func sensitivityTable(r *curve.Result) report.Table {
 
 // curveChart draws the demand and what is committed.
 func curveChart(r *curve.Result) report.Chart {
-	c := r.Curve
-	wanted, committed := make([]float64, len(c.Work)), make([]float64, len(c.Work))
-	k := 0
-	for i := range c.Work {
-		for k < len(r.Periods)-1 && r.Periods[k].To <= c.StepStart(i) {
-			k++
-		}
-		wanted[i], committed[i] = c.GPUs(i), r.Periods[k].GPUs
-	}
+	wanted, committed := r.Levels()
 	return report.Chart{
 		Title: "GPUs wanted and committed", Lines: []report.Line{{Name: "wanted", Values: wanted}, {Name: "committed", Values: committed}},
 		From: dayText(r.Demand.Start), To: dayText(r.Demand.End),

@@ -5,34 +5,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli"
 	"capcli/simulate/plan/futures"
 )
 
 // futuresOptions are the flags of a plan for demand that is not known.
-type futuresOptions struct {
-	file      string
-	wrong     string // --demand-error
-	halfLife  string
-	paths     int
-	risk      string
-	sized     []float64
-	baselines bool
-	wait      string
-
-	seed        uint64
-	most, least []string
-}
+type futuresOptions struct{ ask futures.Request } // as the flags have it
 
 // addAheadFlags gives cmd the flags that say which futures may come, and --futures more
 // keys.
 func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths")
-	f.StringVar(&o.wrong, "demand-error", "", "plan for a demand that may be so wrong, `10%`, in place of a FILE")
-	f.StringVar(&o.halfLife, "half-life", "90d", "of error=: half an error is gone after this `TIME`")
-	f.IntVar(&o.paths, "paths", 0, "futures to plan for: `N` (default all; 200 of error=)")
-	f.StringVar(&o.risk, "risk", "mean", "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
+	f.StringVar(&o.ask.File, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths")
+	f.StringVar(&o.ask.DemandError, "demand-error", "", "plan for a demand that may be so wrong, `10%`, in place of a FILE")
+	f.StringVar(&o.ask.HalfLife, "half-life", "90d", "of error=: half an error is gone after this `TIME`")
+	f.IntVar(&o.ask.Paths, "paths", 0, "futures to plan for: `N` (default all; 200 of error=)")
+	f.StringVar(&o.ask.Risk, "risk", "mean", "what of the cost to make least: `WHAT`, mean, q80 or cvar95 (mean of the worst 5%)")
 	addBundle(cmd, "futures", "possible futures: `FILE` of capcli forecast --paths, or error=10% around the demand; paths=N, half-life=90d", true,
 		append([]key{{"error", "demand-error"}, {"paths", "paths"}, {"half-life", "half-life"}}, more...)...)
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
@@ -42,18 +29,18 @@ func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	o.addAheadFlags(cmd)
 	f := cmd.Flags()
-	f.Float64SliceVar(&o.sized, "sized-for", []float64{0.5, 0.8, 0.95}, "quantiles of demand to size three more plans for: `a,b,c`")
-	f.BoolVar(&o.baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
-	f.StringVar(&o.wait, "wait", "3mo", "decide again after each such `TIME`, and say what that is worth")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
-	f.StringArrayVar(&o.most, "max", nil, "limit from above, `METRIC=VALUE`: cost=1.7M, stranded=50k (repeat)")
-	f.StringArrayVar(&o.least, "min", nil, "limit from below, `METRIC=VALUE`: coverage=80% (repeat)")
+	f.Float64SliceVar(&o.ask.SizedFor, "sized-for", []float64{0.5, 0.8, 0.95}, "quantiles of demand to size three more plans for: `a,b,c`")
+	f.BoolVar(&o.ask.Baselines, "baselines", false, "compare with peak, three-tier, rightsize-90d and online rules")
+	f.StringVar(&o.ask.Wait, "wait", "3mo", "decide again after each such `TIME`, and say what that is worth")
+	f.Uint64Var((*uint64)(&o.ask.Seed), "seed", 1, "seed of all chance: a whole `NUMBER` from 0")
+	f.StringArrayVar(&o.ask.Most, "max", nil, "limit from above, `METRIC=VALUE`: cost=1.7M, stranded=50k (repeat)")
+	f.StringArrayVar(&o.ask.Least, "min", nil, "limit from below, `METRIC=VALUE`: coverage=80% (repeat)")
 	addBundle(cmd, "compare", "with more plans, `KEY=VALUE`,…: baselines (rules), sized-for=0.5,0.8,0.95 (quantiles of demand)", true,
 		sameKeys("baselines", "sized-for")...)
 }
 
 // wanted tells whether the plan is for futures.
-func (o *futuresOptions) wanted() bool { return o.file != "" || o.wrong != "" }
+func (o *futuresOptions) wanted() bool { return o.ask.File != "" || o.ask.DemandError != "" }
 
 // newPlanFutures is capcli plan --futures under a name of its own, whose help
 // explains these flags.
@@ -70,7 +57,7 @@ func newPlanFutures(e *env) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				o.futures.file = args[0]
+				o.futures.ask.File = args[0]
 			}
 			if !o.futures.wanted() {
 				return &usageError{text: "plan futures wants FUTURES: FUTURES is missing", hint: "capcli plan futures futures.parquet, or --demand demand.csv --demand-error 10%"}
@@ -88,26 +75,16 @@ func newPlanFutures(e *env) *cobra.Command {
 	return cmd
 }
 
-// source says which futures may come.
-func (o *futuresOptions) source(c *planCurveOptions) (futures.Source, error) {
-	demand, err := c.source("demand")
-	return futures.Source{File: o.file, Demand: demand, DemandError: o.wrong, HalfLife: o.halfLife, Paths: o.paths, Seed: capcli.Seed(o.seed)}, err
-}
-
 // planFutures plans for futures.
 func planFutures(ctx context.Context, e *env, o *planOptions) error {
 	of, err := o.curve.request(e)
 	if err != nil {
 		return err
 	}
-	source, err := o.futures.source(&o.curve)
-	if err != nil {
+	ask := &o.futures.ask
+	ask.Market, ask.Held = of.Market, of.Held
+	if ask.Demand, err = o.curve.source("demand"); err != nil {
 		return err
-	}
-	f := &o.futures
-	ask := futures.Request{
-		Source: source, Market: of.Market, Held: of.Held, Risk: f.risk, SizedFor: f.sized, Baselines: f.baselines, Wait: f.wait,
-		Most: f.most, Least: f.least,
 	}
 	question, err := ask.Parse()
 	if err != nil {

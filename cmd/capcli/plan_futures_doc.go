@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -24,26 +23,13 @@ func futuresLead(r *futures.Result) string {
 	o := &r.Optimum
 	how := "proven: no purchases at these prices have less"
 	if !o.Exact {
-		how = fmt.Sprintf("at most %s above the least that there is, %s", gapText(o.Gap), o.Bound)
+		how = fmt.Sprintf("at most %s above the least that there is, %s", o.GapText(), o.Bound)
 	}
 	text := fmt.Sprintf("Buy %s first: over %d futures the %s of the cost is %s %s", firstPurchases(o.Purchases, r.Futures.Start), r.Futures.Count, r.RiskWords, o.Cost, overTime(o.Cost, r.Length))
 	for _, l := range r.Plans[0].Held {
 		text += fmt.Sprintf(", %s holds in %.1f%% of them", l.Limit, 100*l.Share)
 	}
 	return text + ", " + how + "."
-}
-
-// gapText is a gap for people; below a millionth of a percent it is no news.
-func gapText(gap *float64) string {
-	switch {
-	case gap == nil:
-		return "an unknown share"
-	case *gap < 1e-8:
-		return "0.000001%"
-	case *gap < 1e-4:
-		return figureText(math.Ceil(*gap*1e8)/1e6) + "%"
-	}
-	return fmt.Sprintf("%.2f%%", math.Ceil(*gap*1e4)/100)
 }
 
 func futurePlanTable(r *futures.Result) report.Table {

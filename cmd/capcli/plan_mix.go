@@ -22,34 +22,28 @@ import (
 // mixOptions are the flags of a plan of a scenario.
 type mixOptions struct {
 	sim        simulateOptions // trace, policies, placements, sets, seed, runs
-	vary       []string
-	most       []string
-	least      []string
+	ask        mix.Request     // as the flags have it
 	hold       string
 	within     string
 	confidence string
 	goal       string
-	exhaustive bool
-	all        bool
 	save       string
 	from       string
-
-	priceUnserved bool
 }
 
 func (o *mixOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.vary, "vary", nil, "try these values: `PATH=VALUES`, overflow.patience=0,15m,1h (repeat)")
-	f.StringArrayVar(&o.most, "max", nil, "limit from above, `METRIC=VALUE`: wait_p95=30m, stranded=50k (repeat)")
-	f.StringArrayVar(&o.least, "min", nil, "limit from below, `METRIC=VALUE`: availability=0.95 (repeat)")
+	f.StringArrayVar(&o.ask.Vary, "vary", nil, "try these values: `PATH=VALUES`, overflow.patience=0,15m,1h (repeat)")
+	f.StringArrayVar(&o.ask.Max, "max", nil, "limit from above, `METRIC=VALUE`: wait_p95=30m, stranded=50k (repeat)")
+	f.StringArrayVar(&o.ask.Min, "min", nil, "limit from below, `METRIC=VALUE`: availability=0.95 (repeat)")
 	f.StringVar(&o.hold, "hold", "95%", "`SHARE` of the runs in which all limits must hold")
-	f.BoolVar(&o.priceUnserved, "price-unserved", false, "work left undone costs the on-demand price, in place of the limit of "+mix.UndoneMost+" on its share")
+	f.BoolVar(&o.ask.PriceUnserved, "price-unserved", false, "work left undone costs the on-demand price, in place of the limit of "+mix.UndoneMost+" on its share")
 	f.StringVar(&o.within, "within", "", "availability: share of jobs that start within `WAIT` (default: the wait limit, or 1h)")
 	f.IntVar(&o.sim.runs, "runs", 0, "runs of each mix that is not dropped: `N` (default 20; 1 where nothing is left to chance)")
 	f.StringVar(&o.confidence, "confidence", "99%", "`SHARE`, of all early dropping together; 0 drops by proof alone")
 	f.StringVar(&o.goal, "goal", "frontier", "dropping may not lose this `WHAT`: frontier, of cost against wait, or cheapest")
-	f.BoolVar(&o.exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid (as with --vary)")
-	f.BoolVar(&o.all, "all", false, "list every mix that was run in full, also those that others beat")
+	f.BoolVar(&o.ask.Exhaustive, "exhaustive", false, "try every mix, not only those around the best of a coarse grid (as with --vary)")
+	f.BoolVar(&o.ask.All, "all", false, "list every mix that was run in full, also those that others beat")
 	f.StringVar(&o.from, "from", "", "plan for what the runs in this `DIR` of capcli simulate --out were made from")
 	f.StringVar(&o.save, "save", "", "write the plan as JSON into this `FILE` as well")
 	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to plan for, `FILE`, in place of the scenario's")
@@ -98,8 +92,8 @@ func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 
 // runMix does what the command line of cmd asks for.
 func (o *planOptions) runMix(ctx context.Context, e *env, cmd *cobra.Command, args []string) error {
-	if o.futures.seed = 1; o.mix.sim.ask.Seed != nil {
-		o.futures.seed = uint64(*o.mix.sim.ask.Seed)
+	if o.futures.ask.Seed = 1; o.mix.sim.ask.Seed != nil {
+		o.futures.ask.Seed = *o.mix.sim.ask.Seed
 	}
 	o.shard.begin(e, cmd, args)
 	if err := o.output.check(); err != nil {
@@ -110,10 +104,8 @@ func (o *planOptions) runMix(ctx context.Context, e *env, cmd *cobra.Command, ar
 
 // request says what the flags ask of a case. runs is how often each mix is run.
 func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, error) {
-	q := &mix.Request{
-		Case: c, Vary: o.vary, Policies: o.sim.policies, Placements: o.sim.placements, Exhaustive: o.exhaustive, Max: o.most, Min: o.least,
-		PriceUnserved: o.priceUnserved, Runs: runs, Perfect: o.sim.ask.Perfect, All: o.all, Note: e.note,
-	}
+	q := &o.ask
+	q.Case, q.Policies, q.Placements, q.Runs, q.Perfect, q.Note = c, o.sim.policies, o.sim.placements, runs, o.sim.ask.Perfect, e.note
 	if o.within != "" {
 		s, err := capcli.ParseSeconds(o.within)
 		if err != nil || s < 0 {
@@ -182,21 +174,21 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 
 // lookAhead makes the runs of a request play the futures that the flags ask for.
 func (o *planOptions) lookAhead(ctx context.Context, e *env, q *mix.Request) (err error) {
-	if q.Risk, err = futures.ParseRisk(o.futures.risk); err != nil {
+	if q.Risk, err = futures.ParseRisk(o.futures.ask.Risk); err != nil {
 		return err
 	}
-	source, err := o.futures.source(&o.curve)
-	if err != nil {
+	source := &o.futures.ask.Source
+	if source.Demand, err = o.curve.source("demand"); err != nil {
 		return err
 	}
 	if err := source.Parse(); err != nil {
 		return err
 	}
 	q.Ahead = func(past []capcli.Job) (*futures.Set, error) {
-		if o.futures.file != "" {
+		if source.File != "" {
 			return source.Read(ctx, e.sources())
 		}
-		return mix.AroundPast(q.Case.Source.Name, past, &source)
+		return mix.AroundPast(q.Case.Source.Name, past, source)
 	}
 	return nil
 }

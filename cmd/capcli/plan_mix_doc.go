@@ -230,19 +230,13 @@ func frontierChart(r *mix.Result) (report.Chart, bool) {
 	if len(f) < 2 {
 		return report.Chart{}, false
 	}
-	lo, hi := f[0].Entry.Cost(), f[len(f)-1].Entry.Cost()
-	values := make([]float64, chartSteps)
-	at := 0
+	values := r.WaitByCost(chartSteps)
 	for i := range values {
-		cost := lo + capcli.USD(float64(hi-lo)*float64(i)/(chartSteps-1))
-		for at+1 < len(f) && f[at+1].Entry.Cost() <= cost {
-			at++
-		}
-		values[i] = f[at].Entry.Wait() / 60
+		values[i] /= 60
 	}
 	return report.Chart{
 		Title: "Least p95 wait, in minutes, by cost", Height: 8,
-		Lines: []report.Line{{Name: "wait p95", Values: values}}, From: lo.String(), To: hi.String(),
+		Lines: []report.Line{{Name: "wait p95", Values: values}}, From: f[0].Entry.Cost().String(), To: f[len(f)-1].Entry.Cost().String(),
 	}, true
 }
 

@@ -41,33 +41,12 @@ func inLength(length capcli.Seconds, cost float64) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf(" in %s (%s a year at that rate)", lengthText(length), briefUSD(year))
+	return fmt.Sprintf(" in %s (%s a year at that rate)", lengthText(length), year.Brief())
 }
 
 func usdText(v float64) string { return capcli.USDOf(v).String() }
 
 func secondsText(v float64) string { return capcli.Seconds(v + 0.5).String() }
-
-// briefUSD is an amount to three figures from ten thousand dollars up.
-func briefUSD(u capcli.USD) string {
-	for _, unit := range []struct {
-		of   capcli.USD
-		name string
-	}{{1_000_000_000, "B"}, {1_000_000, "M"}, {1_000, "k"}} {
-		if v := u.Float() / float64(unit.of); v >= 1 && u >= 10_000*capcli.Dollar {
-			return "$" + threeFigures(v) + unit.name
-		}
-	}
-	return u.String()
-}
-
-func threeFigures(v float64) string {
-	places := 2
-	for limit := 9.995; places > 0 && v >= limit; limit *= 10 {
-		places--
-	}
-	return fmt.Sprintf("%.*f", places, v)
-}
 
 // waitedText says in words how long jobs waited for their start: those that never
 // started count as waiting longest.

@@ -71,7 +71,7 @@ func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report
 	}
 	var limits []string
 	if len(plans) > 1 || len(results[0]) > 1 || !people { // else they have a table of their own
-		limits = commonLimits(plans)
+		limits = play.CommonLimits(plans)
 	}
 	for _, l := range limits {
 		t.Columns = append(t.Columns, report.Column{Name: "held: " + l, Head: l + " held"})
@@ -89,7 +89,7 @@ func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report
 			row = append(row, overRuns(results[i], f.Name, metricCell(f.Metric)))
 		}
 		for k := range limits {
-			row = append(row, heldShare(p, results[i], k))
+			row = append(row, heldCell(results[i], k))
 		}
 		for _, m := range bounded {
 			row = append(row, boundOver(results[i], m))
@@ -109,40 +109,16 @@ func anyHas(results [][]*play.Run, metric string) bool {
 	return false
 }
 
-// commonLimits are the limits of the plans when all state the same ones.
-func commonLimits(plans []*play.Case) []string {
-	var out []string
-	for i, p := range plans {
-		var mine []string
-		for _, c := range p.Scenario.Limits {
-			mine = append(mine, c.String())
-		}
-		if i > 0 && !slices.Equal(mine, out) {
-			return nil
-		}
-		out = mine
-	}
-	return out
-}
-
-// heldShare is the share of runs in which the plan's k-th limit held. One that is
-// not known to be held is not.
-func heldShare(p *play.Case, runs []*play.Run, k int) any {
-	held, unknown := 0, 0
-	for _, r := range runs {
-		holds, known := p.Scenario.Limits[k].Holds(&r.Outcome)
-		if holds {
-			held++
-		}
-		if !known {
-			unknown++
-		}
-	}
-	if unknown == len(runs) {
+// heldCell is the share of runs in which the k-th limit of their plan held.
+func heldCell(runs []*play.Run, k int) any {
+	share, known := play.HeldShare(runs, k)
+	switch {
+	case !known:
 		return report.Verdict{Text: "not known"}
+	case len(runs) > 1:
+		return report.Percent(share)
+	case share == 1:
+		return report.Verdict{Text: "yes", Good: true}
 	}
-	if len(runs) == 1 {
-		return report.Verdict{Text: map[bool]string{true: "yes", false: "no"}[held == 1], Good: held == 1}
-	}
-	return report.Percent(float64(held) / float64(len(runs)))
+	return report.Verdict{Text: "no"}
 }

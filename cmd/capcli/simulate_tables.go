@@ -14,7 +14,7 @@ import (
 func limitTable(r *play.Run) report.Table {
 	t := report.Table{Name: "limits", Columns: []report.Column{{Name: "limit"}, {Name: "found"}, {Name: "held"}}}
 	for k, c := range r.Case.Scenario.Limits {
-		t.Rows = append(t.Rows, []any{c.String(), r.MetricText(c.Metric), heldShare(r.Case, []*play.Run{r}, k)})
+		t.Rows = append(t.Rows, []any{c.String(), r.MetricText(c.Metric), heldCell([]*play.Run{r}, k)})
 	}
 	return t
 }

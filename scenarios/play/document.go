@@ -60,3 +60,33 @@ func (r *Run) owedNotes() []string {
 	}
 	return out
 }
+
+// CommonLimits returns the limits of the cases when all state the same ones.
+func CommonLimits(cases []*Case) []string {
+	var out []string
+	for i, c := range cases {
+		var limits []string
+		for _, l := range c.Scenario.Limits {
+			limits = append(limits, l.String())
+		}
+		if i > 0 && !slices.Equal(limits, out) {
+			return nil
+		}
+		out = limits
+	}
+	return out
+}
+
+// HeldShare returns the share of the runs of one case in which its k-th limit held; false
+// where that is not known of any. A limit that is not known to be held is not.
+func HeldShare(runs []*Run, k int) (share float64, known bool) {
+	held := 0
+	for _, r := range runs {
+		holds, sure := r.Case.Scenario.Limits[k].Holds(&r.Outcome)
+		if holds {
+			held++
+		}
+		known = known || sure
+	}
+	return float64(held) / float64(len(runs)), known
+}

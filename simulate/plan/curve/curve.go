@@ -143,6 +143,19 @@ type Period struct {
 	To capcli.Seconds `json:"-"` // its end, from the start of the demand
 }
 
+// Levels returns the GPUs that are wanted and that are committed in each step of the
+// demand.
+func (r *Result) Levels() (wanted, committed []float64) {
+	c, k := r.Curve, 0
+	for i := range c.Work {
+		for k < len(r.Periods)-1 && r.Periods[k].To <= c.StepStart(i) {
+			k++
+		}
+		wanted, committed = append(wanted, c.GPUs(i)), append(committed, r.Periods[k].GPUs)
+	}
+	return wanted, committed
+}
+
 // Plan finds the cheapest purchases for a demand. It fails with a
 // *capcli.AccountingError where the proof does not hold, and with a *capcli.InputError where an amount does
 // not fit.

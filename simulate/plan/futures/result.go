@@ -2,6 +2,8 @@ package futures
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 
 	"capcli"
 	"capcli/simulate/billing"
@@ -56,6 +58,20 @@ type Optimum struct {
 	Exact     bool              `json:"exact"`
 	Rounds    int               `json:"rounds"`
 	Purchases []market.Purchase `json:"purchases"`
+}
+
+// GapText returns the gap for people, rounded up; below a millionth of a percent it is no
+// news.
+func (o *Optimum) GapText() string {
+	switch {
+	case o.Gap == nil:
+		return "an unknown share"
+	case *o.Gap < 1e-8:
+		return "0.000001%"
+	case *o.Gap < 1e-4:
+		return strconv.FormatFloat(math.Ceil(*o.Gap*1e8)/1e6, 'f', -1, 64) + "%"
+	}
+	return fmt.Sprintf("%.2f%%", math.Ceil(*o.Gap*1e4)/100)
 }
 
 // Plan is a plan or a rule, and what it comes to in the futures.

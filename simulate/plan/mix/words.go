@@ -130,3 +130,20 @@ func (r *Result) Listed() []*Mix {
 	})
 	return append(out, r.Unpriced...)
 }
+
+// WaitByCost returns the least p95 wait, in seconds, that n costs buy: from that of the
+// cheapest mix of the frontier, in equal steps, to that of the mix which waits least.
+func (r *Result) WaitByCost(n int) []float64 {
+	f := r.Frontier
+	lo, hi := f[0].Entry.Cost(), f[len(f)-1].Entry.Cost()
+	values := make([]float64, n)
+	at := 0
+	for i := range values {
+		cost := lo + capcli.USD(float64(hi-lo)*float64(i)/float64(n-1))
+		for at+1 < len(f) && f[at+1].Entry.Cost() <= cost {
+			at++
+		}
+		values[i] = f[at].Entry.Wait()
+	}
+	return values
+}
