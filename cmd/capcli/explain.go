@@ -46,16 +46,11 @@ func newExplain(e *env) *cobra.Command {
 	}
 	addOutputFlags(cmd, &o.output)
 	f := cmd.Flags()
-	f.StringVar(&o.sim.ask.Trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of that of the run or scenario")
+	o.sim.addCaseFlags(cmd, "job log to replay, `FILE` or - for stdin, in place of that of the run or scenario",
+		"scheduling `POLICY` of a scenario, in place of its own", "`PLACEMENT` of a scenario, in place of its own")
 	addFormatFlag(cmd, &o.sim.ask.Read)
 	addReadFlag(cmd, &o.sim.ask.Read)
-	f.StringSliceVar(&o.sim.policies, "policy", nil, "scheduling `POLICY` of a scenario, in place of its own")
-	f.StringSliceVar(&o.sim.placements, "placement", nil, "`PLACEMENT` of a scenario, in place of its own")
-	f.StringArrayVar(&o.sim.ask.Sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
-	o.sim.addOverrideFlags(cmd)
-	f.Var(seedFlag{&o.sim.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.sim.runs, "runs", 1, "replications to play: `N`; those of the folder, 20 at most, where left out")
-	f.BoolVar(&o.sim.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	f.BoolVar(&o.causes, "causes-only", false, "leave out what single changes would do")
 	complete(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	complete(cmd, "placement", func() []string { return entries(&placement.Catalog) })

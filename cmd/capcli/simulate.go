@@ -47,21 +47,17 @@ func newSimulate(e *env) *cobra.Command {
 	addFormFlags(cmd, &o.output)
 	o.output.allowFocus(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.ask.Trace, "trace", "", "job log to replay, `FILE` or - for stdin, in place of the scenario's")
+	o.addCaseFlags(cmd, "job log to replay, `FILE` or - for stdin, in place of the scenario's",
+		"scheduling policies, `a,b,c`: "+strings.Join(policy.Catalog.Names(), ", "), "placements, `a,b`: "+strings.Join(placement.Catalog.Names(), ", "))
+	f.Lookup("set").Usage = "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)"
 	addFormatFlag(cmd, &o.ask.Read)
 	addReadFlag(cmd, &o.ask.Read)
-	f.StringSliceVar(&o.policies, "policy", nil, "scheduling policies, `a,b,c`: "+strings.Join(policy.Catalog.Names(), ", "))
-	f.StringSliceVar(&o.placements, "placement", nil, "placements, `a,b`: "+strings.Join(placement.Catalog.Names(), ", "))
-	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field of the scenario: `path=value`, capacity[0].gpus=72 (may be repeated)")
-	o.addOverrideFlags(cmd)
 	addPricesFlag(cmd, &o.prices)
-	f.Var(seedFlag{&o.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
 	f.IntVar(&o.runs, "runs", 1, "replications with seeds of their own; figures then carry the range of 90% of the runs: `N`")
 	f.StringVar(&o.jobsOut, "jobs-out", "", "write what became of each job to this `FILE` (csv; one run only)")
 	f.StringVar(&o.dir, "out", "", "write each plan's runs into a folder of this `DIR`, for capcli compare; - or a FILE.json (-o focus: any file) takes the result itself")
 	f.StringArrayVar(&o.conditions.FailIf, "fail-if", nil, "exit 5 if this is true of a run: `'wait_p95>30m'` (may be repeated)")
 	f.BoolVar(&o.conditions.Limits, "enforce-limits", false, "exit 5 when a limit of the scenario is not held")
-	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	completeList(cmd, "policy", func() []string { return entries(&policy.Catalog) })
 	completeList(cmd, "placement", func() []string { return entries(&placement.Catalog) })
 	completeSign(cmd, "fail-if", ">")
@@ -166,12 +162,18 @@ func (o *simulateOptions) check() error {
 	return o.ask.Settle()
 }
 
-// addOverrideFlags gives cmd the flags that make a scenario look at a log that
-// it was not written for.
-func (o *simulateOptions) addOverrideFlags(cmd *cobra.Command) {
+// addCaseFlags gives cmd the flags that say which case is played; trace, policies and
+// placements are what the flags of these names are for.
+func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, placements string) {
 	f := cmd.Flags()
+	f.StringVar(&o.ask.Trace, "trace", "", trace)
+	f.StringSliceVar(&o.policies, "policy", nil, policies)
+	f.StringSliceVar(&o.placements, "placement", nil, placements)
+	f.StringArrayVar(&o.ask.Sets, "set", nil, "change a field of the scenario: `path=value` (may be repeated)")
 	f.StringVar(&o.ask.Period, "period", "", "time looked at, in place of the scenario's: `'A to B'`, or trace for the days of the log")
 	f.StringVar(&o.ask.Models, "models", "", "`any`: run jobs on GPUs of any model, whatever the log says that they want")
+	f.Var(seedFlag{&o.ask.Seed}, "seed", "seed of all chance, in place of the scenario's: a whole `NUMBER` from 0")
+	f.BoolVar(&o.ask.Perfect, "perfect-estimates", false, "policies believe true run times, not the limits that users asked for")
 	complete(cmd, "period", func() []string { return []string{"trace\tthe days on which the jobs of --trace were submitted"} })
 	complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Bar gives a bar of value out of most, in at most width columns and eighths of
-// a column. What is above nothing never shows as nothing; a value that is not a
-// number, or a most that is not above 0, gives "".
+// Bar returns a bar as long as value is of most, in at most width columns and eighths of
+// a column. A value above 0 has at least an eighth. The bar is "" where value is not a
+// number or most is not above 0.
 func Bar(value, most float64, width int) string {
 	if !Finite(value) || !Finite(most) || most <= 0 || value <= 0 || width <= 0 {
 		return ""

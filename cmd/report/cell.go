@@ -121,7 +121,7 @@ func roundHalf(v float64) int64 {
 	return int64(v + 0.5)
 }
 
-// exact gives a cell for programs: no rounding, no unit, "" for unknown.
+// exact returns a cell for programs: not rounded, without a unit, "" for unknown.
 func exact(v any) (string, error) {
 	switch v := plainValue(v).(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 	"capcli"
 )
 
-// human gives a cell for people: rounded, with its unit, n/a for unknown.
+// human returns a cell for people: rounded, with its unit, n/a for unknown.
 func human(v any) (string, error) {
 	switch v := v.(type) {
 	case Label:

@@ -74,7 +74,7 @@ type Form func(w io.Writer, d Doc, o Options) error
 // Forms is what -o chooses from.
 var Forms = capcli.Catalog[Form]{Kind: "output form"}
 
-// One gives the table that forms of one table write, cut to the columns wanted.
+// One returns the table that forms of one table write, with the columns wanted.
 func (d *Doc) One(o Options) (Table, error) {
 	t, err := d.named(o.Table)
 	if err != nil {
@@ -103,7 +103,7 @@ func (d *Doc) named(name string) (Table, error) {
 	return Table{}, unknownName("table", name, names)
 }
 
-// chosen gives the tables that a form of many tables writes.
+// chosen returns the tables that a form of many tables writes.
 func (d *Doc) chosen(o Options) ([]Table, error) {
 	if o.Table != "" || len(o.Columns) > 0 {
 		t, err := d.One(o)
@@ -121,7 +121,7 @@ func (d *Doc) chosen(o Options) ([]Table, error) {
 	return out, nil
 }
 
-// truncate gives t with no more rows than its Most, and how many are left out.
+// truncate returns t with no more rows than its Most, and how many it leaves out.
 func (t *Table) truncate(o Options) (Table, int) {
 	if t.Most == 0 || len(t.Rows) <= t.Most || o.Table != "" {
 		return *t, 0
@@ -139,8 +139,8 @@ func (t *Table) leftOutText(n int) string {
 	return fmt.Sprintf("%d more rows: --table %s", n, t.Name)
 }
 
-// pick gives t with only the columns called names, in that order. A column goes
-// by its name or by what stands over it.
+// pick returns t with only the columns called names, in that order. A column is found by
+// its name or by its head.
 func (t *Table) pick(names []string) (Table, error) {
 	out := Table{Name: t.Name, Title: t.Title, Most: t.Most}
 	have := make([]string, len(t.Columns))
@@ -191,7 +191,7 @@ func (t *Table) column(name string, have []string) (int, error) {
 	return found, nil
 }
 
-// headKey is what of a column's head somebody types.
+// headKey returns a column's head as somebody types it.
 func headKey(head string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("%$/<>=", r) {
@@ -201,7 +201,7 @@ func headKey(head string) string {
 	}, head)
 }
 
-// figures gives t without its pictures.
+// figures returns t without its pictures.
 func (t *Table) figures() (Table, error) {
 	if err := t.check(); err != nil {
 		return Table{}, err
@@ -218,7 +218,7 @@ func (t *Table) figures() (Table, error) {
 	return t.pick(names)
 }
 
-// check tells that each row of t has one cell for each column.
+// check fails where a row of t has more or fewer cells than there are columns.
 func (t *Table) check() error {
 	for i, row := range t.Rows {
 		if len(row) != len(t.Columns) {

@@ -11,8 +11,7 @@ import (
 	"capcli/simulate/policy"
 )
 
-// assumed lists what the figures rest on that nobody measured: they carry a
-// star.
+// assumed returns what the figures rest on that nobody measured.
 func (x *explanation) assumed() []string {
 	s := x.base.Scenario
 	out := x.assumedPrices(s)
@@ -37,7 +36,7 @@ func (x *explanation) assumed() []string {
 	return out
 }
 
-// believes tells whether the policy plans by how long jobs are believed to run.
+// believes reports whether the policy plans with expected run times.
 func believes(s *scenarios.Scenario) bool {
 	if s.Policy.Perfect {
 		return false
@@ -46,7 +45,7 @@ func believes(s *scenarios.Scenario) bool {
 	return err == nil && newPolicy.Believes(simulate.Settings{})
 }
 
-// assumedPrices says where each price is from.
+// assumedPrices returns the source of each price.
 func (x *explanation) assumedPrices(s *scenarios.Scenario) []string {
 	var out []string
 	for i := range s.Capacity {
@@ -85,8 +84,8 @@ func assumedSupply(c *scenarios.Capacity) []string {
 	return out
 }
 
-// assumedRestarts says what a job is taken to lose with its GPUs, where jobs
-// lost any.
+// assumedRestarts says how much work a job is assumed to lose when it loses its GPUs;
+// "" where no job lost any.
 func (x *explanation) assumedRestarts(s *scenarios.Scenario) string {
 	if outcome.Mean(x.Runs, "preemptions") == 0 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/cause"
 )
 
-// total is what one set of causes made jobs wait, over all runs.
+// total is how long jobs waited for one set of causes, over all runs.
 type total struct {
 	cause    cause.Cause
 	jobs     int64
@@ -24,7 +24,7 @@ type total struct {
 	weeks    bool                   // the runs are long enough to say something of weekdays
 }
 
-// totals adds up the rows of all runs, most first.
+// totals sums the waits of all runs by their causes, the longest first.
 func (x *explanation) totals() []*total {
 	by := map[cause.Cause]*total{}
 	sum := func(c cause.Cause) *total {
@@ -76,7 +76,7 @@ func (s *total) add(r *cause.Row, tenants []string) {
 	}
 }
 
-// causeText says a set of causes to people.
+// causeText returns a set of causes in words.
 func (x *explanation) causeText(c cause.Cause) string {
 	quota := c&cause.Quota != 0
 	c &^= cause.Quota
@@ -131,7 +131,8 @@ func (x *explanation) oneCause(c cause.Cause) string {
 	return c.String()
 }
 
-// mostly says where a cause's time lies, where it lies anywhere.
+// mostly names the days, quarters, tenants, models and sizes that have most of the time;
+// "" where none has.
 func (s *total) mostly() string {
 	if s.time == 0 || s.jobs == 0 {
 		return ""
@@ -157,7 +158,8 @@ func (s *total) mostly() string {
 	return "mostly " + strings.Join(out, ", ")
 }
 
-// leading is the one of several that has three fifths of the time or more.
+// leading returns the key that has at least three fifths of the time; false where no
+// key of several has.
 func leading[K cmp.Ordered](of map[K]capcli.Seconds, all capcli.Seconds) (K, bool) {
 	var none K
 	if len(of) < 2 {
@@ -173,8 +175,8 @@ func leading[K cmp.Ordered](of map[K]capcli.Seconds, all capcli.Seconds) (K, boo
 
 var dayNames = [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
 
-// days are the fewest days of the week in a row, three at most, on which jobs
-// were submitted that have three fifths of the time.
+// days names the shortest row of weekdays of submission, at most three, that has three
+// fifths of the time; "" where no row has.
 func (s *total) days() string {
 	for n := 1; n <= 3; n++ {
 		best, at := capcli.Seconds(-1), 0
@@ -198,8 +200,8 @@ func (s *total) days() string {
 	return ""
 }
 
-// quarterText are the fewest quarters that have three fifths of the time, where
-// they are at most half of those there are.
+// quarterText names the fewest quarters that have three fifths of the time; "" where
+// these are more than half of all quarters.
 func (s *total) quarterText() string {
 	keys := slices.Sorted(maps.Keys(s.quarters))
 	if len(keys) < 2 {
@@ -226,7 +228,7 @@ func (s *total) quarterText() string {
 	return ""
 }
 
-// waits writes the causes.
+// waits fills in the causes.
 func (out *Result) waits(x *explanation) {
 	if len(x.waits) == 0 {
 		return
@@ -276,7 +278,7 @@ func (s *total) json(x *explanation, all capcli.Seconds) Cause {
 	return out
 }
 
-// byAmount are amounts by name, largest first.
+// byAmount returns amounts by name, the largest first.
 func byAmount(of map[string]capcli.Seconds) []NamedTime {
 	var out []NamedTime
 	for _, name := range slices.Sorted(maps.Keys(of)) {

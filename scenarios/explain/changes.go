@@ -13,8 +13,7 @@ import (
 	"capcli/simulate/policy"
 )
 
-// Variation is one thing done otherwise, with all else as it is. The zero value
-// changes nothing.
+// Variation is a single change of the case. The zero value changes nothing.
 type Variation struct {
 	Text      string   `json:"change"`
 	Sets      []string `json:"set,omitempty"` // of the scenario, path=value
@@ -84,7 +83,7 @@ func (t *trial) servesLess(was *outcome.Unserved) bool {
 	return is.ServesLess(was)
 }
 
-// compare sets the figure after a change against that before.
+// compare returns the figure before and after a change.
 func (x *explanation) compare(t *trial) Change {
 	out := Change{Variation: t.Variation, Before: x.mean(x.Runs), After: x.mean(t.after)}
 	out.BeforeOver, out.AfterOver = x.isOver(x.Runs), x.isOver(t.after)
@@ -105,7 +104,7 @@ func (x *explanation) compare(t *trial) Change {
 	return out
 }
 
-// gain is by how much a change betters the figure.
+// gain returns by how much a change improves the figure.
 func (x *explanation) gain(t *trial) float64 {
 	d := outcome.Mean(x.Runs, x.Metric.Name) - outcome.Mean(t.after, x.Metric.Name)
 	if x.Metric.AtMin {
@@ -114,12 +113,12 @@ func (x *explanation) gain(t *trial) float64 {
 	return d
 }
 
-// costChange is what a change costs more.
+// costChange returns the extra cost of a change, in dollars.
 func (x *explanation) costChange(t *trial) float64 {
 	return outcome.Mean(t.after, "cost") - outcome.Mean(x.Runs, "cost")
 }
 
-// variations are the changes that apply to the plan.
+// variations returns the changes that apply to the case.
 func (x *explanation) variations() []Variation {
 	var out []Variation
 	s := x.base.Scenario
@@ -141,8 +140,8 @@ func (x *explanation) variations() []Variation {
 	return out
 }
 
-// step is how many more are tried: an eighth, in whole eights where there are
-// as many.
+// step returns how many GPUs or nodes a change adds to n: an eighth of it, and above four
+// a multiple of eight.
 func step(n int) int {
 	more := max(1, (n+7)/8)
 	if more > 4 {
@@ -151,7 +150,8 @@ func step(n int) int {
 	return more
 }
 
-// poolChanges are more of a pool, or less, and a pool that never fails.
+// poolChanges returns the changes of one pool: more or less of it, no failures, and no
+// lead time.
 func (x *explanation) poolChanges(i int, c *scenarios.Capacity) []Variation {
 	var out []Variation
 	field, n, size, unit := "gpus", c.GPUs, 1, "GPU"
@@ -183,7 +183,8 @@ func (x *explanation) poolChanges(i int, c *scenarios.Capacity) []Variation {
 	return out
 }
 
-// overflowChanges are other patience, where there is something to go on to.
+// overflowChanges returns other times of patience, where jobs can overflow to another
+// pool.
 func (x *explanation) overflowChanges(s *scenarios.Scenario) []Variation {
 	if !overflows(s) {
 		return nil
@@ -214,8 +215,8 @@ func (x *explanation) overflowChanges(s *scenarios.Scenario) []Variation {
 	}
 }
 
-// overflows tells whether some job may use both a committed pool and one that
-// is paid by use.
+// overflows reports whether some job may use both a committed pool and one that is paid
+// by use.
 func overflows(s *scenarios.Scenario) bool {
 	for i := range s.Capacity {
 		for j := range s.Capacity {
@@ -230,8 +231,8 @@ func overflows(s *scenarios.Scenario) bool {
 
 func seconds(s capcli.Seconds) string { return fmt.Sprintf("%ds", int64(s)) }
 
-// ruleChanges are other policies, and another placement where GPUs were free
-// but not together.
+// ruleChanges returns other policies, and other placements where GPUs were free but not
+// together.
 func (x *explanation) ruleChanges(s *scenarios.Scenario) []Variation {
 	var out []Variation
 	for _, p := range policy.Common() {
@@ -249,7 +250,7 @@ func (x *explanation) ruleChanges(s *scenarios.Scenario) []Variation {
 	return out
 }
 
-// restartChanges are checkpoints more often, where jobs lost their GPUs.
+// restartChanges returns more frequent checkpoints, where jobs lost their GPUs.
 func (x *explanation) restartChanges(s *scenarios.Scenario) []Variation {
 	if outcome.Mean(x.Runs, "preemptions") == 0 {
 		return nil
@@ -271,7 +272,8 @@ func (x *explanation) restartChanges(s *scenarios.Scenario) []Variation {
 	return out
 }
 
-// waitedFor tells whether jobs waited for a cause, as far as that was asked.
+// waitedFor reports whether any job waited for a cause; false where no waits were
+// recorded.
 func (x *explanation) waitedFor(c cause.Cause) bool {
 	for _, w := range x.waits {
 		for _, r := range w.Rows() {

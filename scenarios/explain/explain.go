@@ -61,7 +61,7 @@ type Plan struct {
 	Trace     string `json:"trace"`
 }
 
-// Waiting are the jobs whose waits the causes are of.
+// Waiting is the jobs in question, whose waits have the causes.
 type Waiting struct {
 	Which   string           `json:"which"`
 	Jobs    int64            `json:"jobs"`
@@ -96,7 +96,7 @@ type SizedTime struct {
 	Time capcli.Seconds `json:"job_seconds"`
 }
 
-// explanation is a request on its way to its answer.
+// explanation is the state of answering a request.
 type explanation struct {
 	Request
 	base   *play.Case
@@ -105,8 +105,8 @@ type explanation struct {
 	notes  []string
 }
 
-// Explain answers a request. It plays the case once more to be told why jobs waited,
-// and then each change that applies.
+// Explain answers a request. It plays the case once more to record why jobs waited, and
+// then each change that applies.
 func Explain(q Request) (*Result, error) {
 	x := &explanation{Request: q, base: q.Runs[0].Case}
 	x.notes = append(x.notes, x.base.Notes...)
@@ -149,8 +149,8 @@ func (x *explanation) result() *Result {
 	return out
 }
 
-// mean is the figure over runs, or where of one of them only a lower bound is
-// known that of the mean; nil where it is not known of any.
+// mean returns the mean of the figure over runs, a lower bound of it where one of them
+// has only a lower bound; nil where no run knows the figure.
 func (x *explanation) mean(runs []*play.Run) *float64 {
 	if s, ok := outcome.SpreadOf(runs, x.Metric.Name); ok {
 		return &s.Mean.Value
@@ -158,13 +158,13 @@ func (x *explanation) mean(runs []*play.Run) *float64 {
 	return nil
 }
 
-// isOver tells whether mean is a lower bound.
+// isOver reports whether mean is a lower bound.
 func (x *explanation) isOver(runs []*play.Run) bool {
 	s, ok := outcome.SpreadOf(runs, x.Metric.Name)
 	return ok && s.Mean.AtLeast
 }
 
-// checkSaved notes where the runs are not as they were kept.
+// checkSaved adds a note where the runs differ from those that were kept.
 func (x *explanation) checkSaved() {
 	for i, r := range x.Runs[:min(len(x.Runs), len(x.Saved))] {
 		was, is := x.Saved[i], &r.Outcome
@@ -220,7 +220,7 @@ func (x *explanation) openQuestions() []string {
 	return out
 }
 
-// remarks are what must be known beside the figures.
+// remarks returns what the reader must know beside the figures.
 func (x *explanation) remarks() []string {
 	out := append([]string{}, x.notes...)
 	if n := len(x.Runs); n > 1 && len(x.parts()) > 0 {

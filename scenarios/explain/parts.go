@@ -31,10 +31,10 @@ func counts(m *outcome.Metric, t simulate.Terms) bool {
 	return !one || billing.TierOf(t) == tier
 }
 
-// parts are the figure of the first run by pool and slot, by month and by
-// tenant, where it is a sum of such. What commitments beside the pools' own
-// terms pay for a pool is of another tier than the pool: that has rows of its
-// own, so that the sums hold.
+// parts splits the figure of the first run by pool and slot, by month and by tenant; it
+// is empty where the figure is no sum. Commitments that are not a pool's own are of
+// another tier than the pool. They have rows of their own, so that the parts sum to the
+// figure.
 func (x *explanation) parts() []Part {
 	r := x.Runs[0]
 	l := &parting{metric: x.Metric, money: x.Metric.Unit == outcome.InUSD, out: []Part{}}
@@ -88,7 +88,7 @@ func addLine(l, o *billing.Line, sign int64) {
 	l.Time.Down += capcli.GPUTime(sign) * o.Time.Down
 }
 
-// add notes a part, if it is any.
+// add appends a part that is not zero.
 func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
 	p := Part{By: by, Name: name, What: what}
 	switch {
@@ -102,7 +102,7 @@ func (l *parting) add(by, name, what string, usd capcli.USD, t capcli.GPUTime) {
 	l.out = append(l.out, p)
 }
 
-// slots notes the slots of a line.
+// slots appends the parts of a line by slot.
 func (l *parting) slots(by, name string, line *billing.Line) {
 	for _, slot := range l.metric.Slots() {
 		usd, t := line.InSlot(slot)
@@ -119,7 +119,7 @@ func (l *parting) sum(line *billing.Line) (usd capcli.USD, t capcli.GPUTime) {
 	return usd, t
 }
 
-// months are the same by calendar month.
+// months appends the parts by calendar month.
 func (l *parting) months(r *play.Run) {
 	tier, one := l.metric.Tier()
 	all := one && len(l.metric.Slots()) == 4

@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// watch plays the runs with a recorder each.
+// watch plays the runs again and records the waits of each.
 func (x *explanation) watch() error {
 	if x.Metric.Waiting() == outcome.NoWaits {
 		return nil
@@ -34,9 +34,8 @@ func (x *explanation) watch() error {
 	return err
 }
 
-// leastWait is the wait of the jobs that are looked at: those at or above the
-// figure where it is a quantile, or that waited at all where that is nothing;
-// and all jobs where it is no quantile.
+// leastWait returns the shortest wait of the jobs in question: the figure of the run
+// where the metric is a quantile, but at least a second, and 0 where it is none.
 func (x *explanation) leastWait(run int) capcli.Seconds {
 	w := &x.Runs[run].Result.Wait
 	switch x.Metric.Quantile() {
@@ -52,7 +51,7 @@ func (x *explanation) leastWait(run int) capcli.Seconds {
 	return 0
 }
 
-// lookedAt are the jobs whose waits the causes are of.
+// lookedAt returns the jobs in question and how long they waited.
 func (x *explanation) lookedAt() *Waiting {
 	out := &Waiting{}
 	for run, w := range x.waits {
@@ -73,7 +72,7 @@ func (x *explanation) lookedAt() *Waiting {
 	return out
 }
 
-// jobsText names the jobs that are looked at.
+// jobsText names the jobs in question.
 func (x *explanation) jobsText() string {
 	q := x.Metric.Quantile()
 	v, _ := x.Runs[0].Exact(x.Metric.Name)
