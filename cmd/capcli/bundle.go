@@ -174,15 +174,14 @@ func (b *bundle) setPart(part string) error {
 		return b.other.Set(part)
 	case !ok:
 		name, _, _ := strings.Cut(part, "=")
-		names := capcli.Catalog[struct{}]{Kind: "key"}
+		var names []string
 		for _, k := range b.keys {
 			if k.name == name {
 				return fmt.Errorf("%s=VALUE", name)
 			}
-			names.Add(k.name, "", struct{}{})
+			names = append(names, k.name)
 		}
-		_, err := names.Get(name)
-		return err
+		return capcli.CheckChoice("key", name, names)
 	}
 	f := b.flags.Lookup(k.flag)
 	if k.flag == "map" && k.name != "map" {

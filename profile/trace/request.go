@@ -73,10 +73,6 @@ func parseMap(pairs []string) (map[string]string, error) {
 	if len(pairs) == 0 {
 		return nil, nil //nolint:nilnil // no map given is no error
 	}
-	names := capcli.Catalog[struct{}]{Kind: "column for --map"}
-	for _, c := range Columns {
-		names.Add(c, "", struct{}{})
-	}
 	out := map[string]string{}
 	for pair := range strings.SplitSeq(strings.Join(pairs, ","), ",") {
 		ours, theirs, ok := strings.Cut(pair, "=")
@@ -84,7 +80,7 @@ func parseMap(pairs []string) (map[string]string, error) {
 		if !ok || ours == "" || theirs == "" {
 			return nil, &capcli.RequestError{Field: "map", Text: fmt.Sprintf("wants ours=theirs, found %q", pair), Hint: "for example --map submit=created_at"}
 		}
-		if _, err := names.Get(ours); err != nil {
+		if err := capcli.CheckChoice("column for --map", ours, Columns); err != nil {
 			return nil, err
 		}
 		if _, twice := out[ours]; twice {
