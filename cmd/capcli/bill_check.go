@@ -1,11 +1,11 @@
 package main
 
 import (
-	"capcli"
-
 	"context"
 	"fmt"
 	"strings"
+
+	"capcli"
 
 	"github.com/spf13/cobra"
 

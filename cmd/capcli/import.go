@@ -1,10 +1,10 @@
 package main
 
 import (
-	"capcli"
-
 	"context"
 	"fmt"
+
+	"capcli"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +79,8 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 		return err
 	}
 	if res.Partial {
-		return &capcli.ResultError{Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], im.jobs.Path),
+		return &capcli.ResultError{
+			Kind: capcli.Incomplete, Text: fmt.Sprintf("%s is cut short; %s holds only what was there", args[1], im.jobs.Path),
 			Hint: "waits and demand after " + res.Last.String() + " are too low",
 		}
 	}

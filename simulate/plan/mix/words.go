@@ -38,8 +38,9 @@ func (r *Result) NoPlan() error {
 			parts = append(parts, text)
 		}
 	}
-	return &capcli.ResultError{Kind: capcli.NoPlan, Text: fmt.Sprintf("none of %s mixes holds the limits in %s of runs; %s binds. Nearest: %s: %s", tried,
-		PercentText(r.Hold), r.Limits[binding].Text, r.name(near), strings.Join(parts, "; ")),
+	return &capcli.ResultError{
+		Kind: capcli.NoPlan, Text: fmt.Sprintf("none of %s mixes holds the limits in %s of runs; %s binds. Nearest: %s: %s", tried,
+			PercentText(r.Hold), r.Limits[binding].Text, r.name(near), strings.Join(parts, "; ")),
 		Hint: "loosen the limit that binds, or give other sizes (--vary)",
 	}
 }
