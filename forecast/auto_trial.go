@@ -58,7 +58,7 @@ func (a Auto) trial(y capcli.Series, members []member) trial {
 	tests := make([][]Origin, len(members))
 	for k, m := range members {
 		// Series are many and run side by side: no goroutines here.
-		o, err := Backtest(m.model, y, 1, BacktestOptions{Horizon: h, Origins: count, Every: every, Least: 4, Workers: 1, Levels: []float64{spreadLevel}})
+		o, err := Backtest(m.model, y, 1, BacktestOptions{Horizon: h, Origins: count, Every: every, Least: 4, InOrder: true, Levels: []float64{spreadLevel}})
 		if err != nil {
 			return t
 		}

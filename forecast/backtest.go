@@ -1,9 +1,9 @@
 package forecast
 
 import (
+	"context"
 	"fmt"
-	"runtime"
-	"sync"
+	"math"
 
 	"capcli"
 	"capcli/forecast/model"
@@ -16,11 +16,11 @@ type BacktestOptions struct {
 	Every   int       // steps between origins; the horizon
 	Least   int       // values that a model must have seen before the first origin; 2
 	Levels  []float64 // of the intervals, in percent
-	Workers int       // at once; one for each core. The result does not depend on it
+	InOrder bool      // one after the other; else on all cores. The result does not depend on it
 	Errors  int       // of each fit, so many of its last one-step errors are kept; 0 is none
 
 	// Watch is told of each forecast with the fit that made it, in any order and by
-	// several goroutines at once unless Workers is 1; nil is nobody.
+	// several goroutines at once unless InOrder; nil is nobody.
 	Watch func(r *Origin, fit model.Fitted)
 
 	// Actual is what came, as long as the series, missing where nobody knows; nil
@@ -62,25 +62,17 @@ func Backtest(m model.Model, y capcli.Series, period int, o BacktestOptions) ([]
 	if len(out) == 0 {
 		return nil, fmt.Errorf("backtest: %d values, want %d to learn from and %d to forecast: %w", n, max(2, o.Least), h, model.ErrTooShort)
 	}
-	workers := o.Workers
-	if workers < 1 {
-		workers = runtime.GOMAXPROCS(0)
+	if o.InOrder {
+		for i := range out {
+			out[i].run(m, y, h, period, &o)
+		}
+		return out, nil
 	}
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(workers, len(out)) {
-		wg.Go(func() {
-			for i := range next {
-				out[i].run(m, y, h, period, &o)
-			}
-		})
-	}
-	for i := range out {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return out, nil
+	err := capcli.EachParallel(context.Background(), len(out), func(_ context.Context, i int) error {
+		out[i].run(m, y, h, period, &o)
+		return nil
+	})
+	return out, err
 }
 
 // run makes one forecast. The model gets a slice that ends at the origin: there is
@@ -152,7 +144,7 @@ func Summarise(all []Origin, levels []float64) Backtested {
 			}
 		}
 		if len(v) == 0 {
-			return model.NaNs(1)[0]
+			return math.NaN()
 		}
 		return model.Mean(v)
 	}

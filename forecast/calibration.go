@@ -51,10 +51,7 @@ func (c *calibration) factor(level, prior float64) float64 {
 	if len(c.ratios) == 0 {
 		return normal
 	}
-	r := slices.Clone(c.ratios)
-	slices.Sort(r)
-	at := level / 100 * float64(len(r)+1)
-	q := r[min(len(r)-1, max(0, int(math.Ceil(at))-1))]
+	q := model.ConformalQuantile(slices.Clone(c.ratios), level/100)
 	if q <= 0 {
 		return normal
 	}

@@ -89,7 +89,7 @@ func TestHolidaysAreLearnt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := seen[0]; e.Past < 12 || !e.Relative {
+		if e := seen[0]; e.Days < 12 || !e.Relative {
 			t.Errorf("%s: learnt %+v", row.step, e)
 		}
 		a, err := fit.Forecast(h, 95)
@@ -168,7 +168,7 @@ func TestHolidaysOfWeeksAndMonths(t *testing.T) {
 			working++
 		}
 	}
-	if e, want := seen[0], -0.35*7/6.2*working/24; e.Past != 24 || math.Abs(e.Size-want) > 0.08 {
+	if e, want := seen[0], -0.35*7/6.2*working/24; e.Days != 24 || math.Abs(e.Size-want) > 0.08 {
 		t.Errorf("learnt %+v, want %.2f of a day", e, want)
 	}
 	if first := add[0][0]; first > -5 || first < -20 {
@@ -181,7 +181,7 @@ func TestHolidaysOfWeeksAndMonths(t *testing.T) {
 	if fit, err = m.Fit(y); err != nil {
 		t.Fatal(err)
 	}
-	if seen, add, err = Effects(fit, 12); err != nil || seen[0].Past != 0 || slices.Max(add[0]) != 0 || slices.Min(add[0]) != 0 {
+	if seen, add, err = Effects(fit, 12); err != nil || seen[0].Days != 0 || slices.Max(add[0]) != 0 || slices.Min(add[0]) != 0 {
 		t.Errorf("months: %v %v, learnt %+v", add, err, seen[0])
 	}
 }
@@ -206,7 +206,7 @@ func TestHolidaysOfNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		worst, sum = math.Max(worst, math.Abs(seen[0].Size)), sum+math.Abs(seen[0].Size)/runs
-		if seen[1].Past != 0 || add[1][1] != 0 {
+		if seen[1].Days != 0 || add[1][1] != 0 {
 			t.Errorf("a day that never was: %+v, %v", seen[1], add[1])
 		}
 	}

@@ -32,12 +32,11 @@ type SpecialDays struct {
 
 // Effect is what a history says of one holiday.
 type Effect struct {
-	Name string
-	Past int     // such days in the history that could be compared with usual ones
-	Size float64 // mean difference over the day: a share of the level where Relative
-	SD   float64
-	// Relative: the series is never negative, so differences grow with its level.
-	Relative bool
+	Name     string  `json:"-"`
+	Days     int     `json:"days"`     // in the history that could be compared with usual ones
+	Size     float64 `json:"size"`     // mean difference over the day: a share of the level where Relative
+	SD       float64 `json:"sd"`       // of Size
+	Relative bool    `json:"relative"` // the series is never negative, so differences grow with its level
 }
 
 var _ model.Model = Model{}

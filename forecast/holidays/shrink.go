@@ -212,11 +212,11 @@ func (l *learner) effects() []Effect {
 				continue
 			}
 			n := float64(e.past)
-			out[k].Past += e.past
+			out[k].Days += e.past
 			total += n * e.waves[0]
 			square += n * n * e.variance[0]
 		}
-		if n := float64(out[k].Past); n > 0 {
+		if n := float64(out[k].Days); n > 0 {
 			out[k].Size, out[k].SD = total/n, math.Sqrt(square)/n
 		}
 	}

@@ -41,8 +41,9 @@ type Forecast struct {
 
 // Interval holds the actual value with the stated probability, in percent.
 type Interval struct {
-	Level  float64
-	Lo, Hi []float64
+	Level float64   `json:"level"`
+	Lo    []float64 `json:"lo"`
+	Hi    []float64 `json:"hi"`
 }
 
 // Info describes a fitted model: figures that are not known are NaN.

@@ -141,6 +141,14 @@ func Quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
 }
 
+// ConformalQuantile returns the smallest of the errors, which it sorts, that holds the next
+// error with the probability p: the one of rank p (n+1) (Vovk, Gammerman & Shafer 2005).
+func ConformalQuantile(errs []float64, p float64) float64 {
+	slices.Sort(errs)
+	rank := int(math.Ceil(p * float64(len(errs)+1)))
+	return errs[max(0, min(len(errs), rank)-1)]
+}
+
 // Median returns the median of v, which it does not change.
 func Median(v []float64) float64 {
 	sorted := slices.Clone(v)

@@ -49,15 +49,9 @@ type SeriesTrials struct {
 	Sum     bool     `json:"-"` // it is the sum of other series of the call
 	ByModel []*Trial `json:"-"` // in the order of the models; nil where one could not be tried
 
-	source *demand.History
-}
-
-// seriesTrials is what each model did on one series.
-type seriesTrials struct {
-	*view
-	list      []*trial // nil where a model could not be tried
-	censoring *Censoring
-	failure   error // why there are none
+	source  *demand.History
+	tried   []*trial // in the order of the models; nil where one could not be tried
+	failure error    // why there are none
 }
 
 // Backtest tries the models of r on the past of every history of hs: it forecasts from
@@ -97,10 +91,12 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	}
 	for i, t := range all {
 		if t.failure != nil {
-			out.NotTried = append(out.NotTried, fmt.Sprintf("%s: %v", t.Name, t.failure))
+			out.NotTried = append(out.NotTried, fmt.Sprintf("%s: %v", t.ID, t.failure))
 			continue
 		}
-		out.Series = append(out.Series, t.document(i < q.sums()))
+		t.Sum = i < q.sums()
+		t.list()
+		out.Series = append(out.Series, *t)
 	}
 	if len(out.Series) == 0 {
 		return nil, &capcli.InputError{File: strings.Join(hs.Inputs, ", "), Text: "no series can be tried: " + out.NotTried[0], Hint: "give a longer history, or a shorter --horizon"}
@@ -115,8 +111,8 @@ func Backtest(ctx context.Context, hs *demand.Histories, r Request, progress fun
 }
 
 // tryModels tries each model on the past of v.
-func (q *question) tryModels(ctx context.Context, v *view) (*seriesTrials, error) {
-	out := &seriesTrials{view: v}
+func (q *question) tryModels(ctx context.Context, v *view) (*SeriesTrials, error) {
+	out := &SeriesTrials{ID: v.Name, Trials: []*Trial{}, source: v.History}
 	if out.failure = tooLittle(v); out.failure != nil {
 		return out, nil
 	}
@@ -129,7 +125,7 @@ func (q *question) tryModels(ctx context.Context, v *view) (*seriesTrials, error
 	}
 	if v.usage != nil {
 		if t := v.usage.latent(v.Values, opts); t.err == nil {
-			out.censoring = q.censoring(v, t)
+			out.Censoring = q.censoring(v, t)
 		}
 	}
 	any := false
@@ -139,7 +135,7 @@ func (q *question) tryModels(ctx context.Context, v *view) (*seriesTrials, error
 		}
 		t := q.try(v, opts, name, min(v.steps, most), q.Origins, nil)
 		any = any || t != nil
-		out.list = append(out.list, t)
+		out.tried = append(out.tried, t)
 	}
 	if !any {
 		out.failure = fmt.Errorf("the series is too short for every model: %d values", len(v.Values))
@@ -148,12 +144,12 @@ func (q *question) tryModels(ctx context.Context, v *view) (*seriesTrials, error
 }
 
 // reconcileModels makes the trials of each model agree.
-func (q *question) reconcileModels(all []*seriesTrials) error {
+func (q *question) reconcileModels(all []*SeriesTrials) error {
 	for k := range q.Models {
 		tests := make([]*trial, len(all))
 		for i, t := range all {
-			if k < len(t.list) {
-				tests[i] = t.list[k]
+			if k < len(t.tried) {
+				tests[i] = t.tried[k]
 			}
 		}
 		if err := q.reconcileTrials(tests); err != nil {
@@ -163,16 +159,14 @@ func (q *question) reconcileModels(all []*seriesTrials) error {
 	return nil
 }
 
-// document converts the trials of one series for the result.
-func (t *seriesTrials) document(sum bool) SeriesTrials {
-	out := SeriesTrials{ID: t.Name, Censoring: t.censoring, Trials: []*Trial{}, source: t.History, Sum: sum}
-	for _, one := range t.list {
-		out.ByModel = append(out.ByModel, one.document())
+// list lists the trials for the result.
+func (t *SeriesTrials) list() {
+	for _, one := range t.tried {
+		t.ByModel = append(t.ByModel, one.document())
 		if one != nil {
-			out.Trials = append(out.Trials, &one.Trial)
+			t.Trials = append(t.Trials, &one.Trial)
 		}
 	}
-	return out
 }
 
 // scoreOf returns the mean measures of model k over the series.

@@ -35,12 +35,6 @@ type OddValue struct {
 	Hi       float64 `json:"hi"`
 }
 
-// changes are the unusual parts of a history.
-type changes struct {
-	moves []Move
-	odd   []OddValue
-}
-
 // looksForChanges reports whether this call looks for changes in the histories; where
 // it does not though nobody said so, a note says that.
 func (q *question) looksForChanges() (looks bool, note string) {
@@ -57,24 +51,24 @@ func (q *question) looksForChanges() (looks bool, note string) {
 	return false, fmt.Sprintf("%s series were not looked through for moves of their level and odd values: --changes show", capcli.Grouped(int64(len(q.views))))
 }
 
-// changesOf finds the changes of the history y of v, or of the demand behind it. The
-// holidays that are known are no news. It returns nil where there are too few values
-// to tell, or figures too large.
-func (q *question) changesOf(v *view, y []float64, opts forecast.Options) *changes {
+// changesOf finds the changes of the history y of v, or of the demand behind it, except
+// those of known holidays. It returns nil where there are too few values, or figures that
+// are too large.
+func (q *question) changesOf(v *view, y []float64, opts forecast.Options) ([]Move, []OddValue) {
 	series := v.Series
 	series.Values = q.withoutHolidays(v.History, y)
 	moves, odd, err := change.Find(series, opts.Seasons)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	out := &changes{moves: []Move{}, odd: []OddValue{}}
-	for _, m := range moves {
-		out.moves = append(out.moves, Move{v.StampText(m.Index), m.Before, m.After, m.Gain})
+	levels, values := make([]Move, len(moves)), make([]OddValue, len(odd))
+	for i, m := range moves {
+		levels[i] = Move{v.StampText(m.Index), m.Before, m.After, m.Gain}
 	}
-	for _, a := range odd {
-		out.odd = append(out.odd, OddValue{v.StampText(a.Index), a.Value, a.Expected, a.Lo, a.Hi})
+	for i, a := range odd {
+		values[i] = OddValue{v.StampText(a.Index), a.Value, a.Expected, a.Lo, a.Hi}
 	}
-	return out
+	return levels, values
 }
 
 // learntSince notes from where the forecast was learnt, where that is not the start of

@@ -16,45 +16,32 @@ import (
 type seriesEvents struct {
 	roadmap *roadmap.Roadmap // the events to come; nil is none
 	bounds  []capcli.Time    // of the steps ahead, where there are events
-	effects []effect
+	effects []EventChange
 	extra   []float64 // what the roadmap adds to the mean; nil is nothing
 }
 
-// effect is what one event adds to one series.
-type effect struct {
-	event       string
-	first, last int // steps ahead that it changes, from 0; first > last is none
-	hours       float64
-	most        float64 // the largest change of a step's mean
-	steps       int
-	why         string           // why it changes none
-	learnt      *holidays.Effect // of a holiday that the history was asked about
-}
-
-// effectOf returns the effect of an event that adds these amounts to the steps.
-func effectOf(event string, add []float64, bounds []capcli.Time) effect {
-	out := effect{event: event, first: len(add), last: -1}
-	out.count(add, bounds)
+// changeBy returns what an event changes in v that adds these amounts to the steps ahead.
+func changeBy(v *view, event string, add []float64, bounds []capcli.Time) EventChange {
+	out := EventChange{ID: v.Name, event: event, first: len(add), last: -1}
+	for i, x := range add {
+		if math.Abs(x) < 1e-9 {
+			continue
+		}
+		out.first, out.last = min(out.first, i), i
+		out.Steps++
+		out.GPUHours += x * capcli.Seconds(bounds[i+1]-bounds[i]).Hours()
+		if math.Abs(x) > math.Abs(out.Most) {
+			out.Most = x
+		}
+	}
+	if n := len(v.Values); out.last >= 0 {
+		out.First, out.Last = v.StampText(n+out.first), v.StampText(n+out.last)
+	}
 	return out
 }
 
-// count records what an event adds to each step.
-func (e *effect) count(add []float64, bounds []capcli.Time) {
-	for i, v := range add {
-		if math.Abs(v) < 1e-9 {
-			continue
-		}
-		e.first, e.last = min(e.first, i), i
-		e.steps++
-		e.hours += v * capcli.Seconds(bounds[i+1]-bounds[i]).Hours()
-		if math.Abs(v) > math.Abs(e.most) {
-			e.most = v
-		}
-	}
-}
-
-func (e *effect) warning() string {
-	return fmt.Sprintf("event %s changes nothing here: %s", e.event, e.why)
+func (e *EventChange) warning() string {
+	return fmt.Sprintf("event %s changes nothing here: %s", e.event, e.Why)
 }
 
 // eventsAhead returns the events to come for a series and the effects of its holidays,
@@ -80,7 +67,7 @@ func (q *question) eventsAhead(v, fitted *view, fit model.Fitted) (seriesEvents,
 
 // holidayEffects returns what the holidays of a fit do, and notes those that change
 // nothing.
-func (q *question) holidayEffects(v *view, fit model.Fitted) ([]effect, []string, error) {
+func (q *question) holidayEffects(v *view, fit model.Fitted) ([]EventChange, []string, error) {
 	days := q.plan.days[v.Name]
 	if len(days) == 0 {
 		return nil, nil, nil
@@ -94,27 +81,24 @@ func (q *question) holidayEffects(v *view, fit model.Fitted) ([]effect, []string
 	}
 	n := len(v.Values)
 	bounds := stampsOf(v.History, n, v.steps)
-	var out []effect
+	var out []EventChange
 	var notes []string
 	for _, e := range days {
-		a := effect{event: e.Name, first: v.steps, last: -1}
-		for k := range learnt {
-			if learnt[k].Name == e.Name {
-				a.learnt = &learnt[k]
-				a.count(adds[k], bounds)
+		a := changeBy(v, e.Name, nil, bounds)
+		if k := slices.IndexFunc(learnt, func(l holidays.Effect) bool { return l.Name == e.Name }); k >= 0 {
+			a = changeBy(v, e.Name, adds[k], bounds)
+			if !e.Holiday.Declared {
+				a.Learnt = &learnt[k]
 			}
-		}
-		if e.Holiday.Declared {
-			a.learnt = nil
 		}
 		if a.last < 0 {
 			switch {
 			case !e.FallsWithin(bounds):
-				a.why = fmt.Sprintf("no such day from %s to %s", v.StampText(n), v.StampText(n+v.steps-1))
-			case a.learnt == nil || a.learnt.Past == 0:
-				a.why = "no such day in the history can be compared with usual ones; say how much it is with share or gpus"
+				a.Why = fmt.Sprintf("no such day from %s to %s", v.StampText(n), v.StampText(n+v.steps-1))
+			case a.Learnt == nil || a.Learnt.Days == 0:
+				a.Why = "no such day in the history can be compared with usual ones; say how much it is with share or gpus"
 			default:
-				a.why = "such days were as usual"
+				a.Why = "such days were as usual"
 			}
 			notes = append(notes, a.warning())
 		}
@@ -142,11 +126,7 @@ func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int
 	if fc, err = ev.roadmap.Apply(fc, ev.bounds); err != nil {
 		return fc, nil, err
 	}
-	all := [][]float64{fc.Mean}
-	for _, iv := range fc.Intervals {
-		all = append(all, iv.Lo, iv.Hi)
-	}
-	for _, list := range all {
+	for _, list := range fc.Figures() {
 		for i, x := range list {
 			list[i] = within(i, x)
 		}
@@ -157,8 +137,8 @@ func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int
 
 // effectOn returns what an event that adds these figures does, and notes where it adds
 // nothing or not all.
-func (ev *seriesEvents) effectOn(v *view, e *roadmap.Event, add []float64) (effect, []string) {
-	out := effectOf(e.Name, add, ev.bounds)
+func (ev *seriesEvents) effectOn(v *view, e *roadmap.Event, add []float64) (EventChange, []string) {
+	out := changeBy(v, e.Name, add, ev.bounds)
 	n := len(v.Values)
 	switch known := ev.roadmap.Known; {
 	case out.last >= 0 && e.Start < known:
@@ -166,11 +146,11 @@ func (ev *seriesEvents) effectOn(v *view, e *roadmap.Event, add []float64) (effe
 	case out.last >= 0:
 		return out, nil
 	case e.Start >= ev.bounds[len(add)]:
-		out.why = fmt.Sprintf("it begins after the last step forecast, %s", v.StampText(n+len(add)-1))
+		out.Why = fmt.Sprintf("it begins after the last step forecast, %s", v.StampText(n+len(add)-1))
 	case e.Start < known:
-		out.why = fmt.Sprintf("it lies before the end of the history, %s, which has it already", v.StampText(n-1))
+		out.Why = fmt.Sprintf("it lies before the end of the history, %s, which has it already", v.StampText(n-1))
 	default:
-		out.why = "what is expected of it is nothing"
+		out.Why = "what is expected of it is nothing"
 	}
 	return out, []string{out.warning()}
 }

@@ -29,12 +29,12 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 	if err != nil {
 		return nil, err
 	}
-	agreed, all, more, err := q.reconcile(list)
+	agreed, more, err := q.reconcile(list)
 	if err != nil {
 		return nil, err
 	}
 	notes = append(notes, more...)
-	drawn, more, err := q.draw(ctx, list, all, agreed)
+	drawn, more, err := q.draw(ctx, list, agreed)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Forecast(ctx context.Context, hs *demand.Histories, r Request, progress fun
 			out.NotForecast = append(out.NotForecast, fmt.Sprintf("%s: %v", s.Name, s.failure))
 			continue
 		}
-		one := q.document(s, &all[i], i < q.sums())
+		one := q.document(s, i < q.sums())
 		one.Periods, one.Futures = periods[i], drawn[i].paths
 		out.Series = append(out.Series, one)
 	}
@@ -96,31 +96,26 @@ func (q *question) newResult(notes []string) *Result {
 }
 
 // document is the forecast of one series as the result has it.
-func (q *question) document(s *seriesForecast, f *figures, sum bool) Series {
-	n := len(s.Values)
+func (q *question) document(s *seriesForecast, sum bool) Series {
+	n, levels := len(s.Values), len(q.Levels)
+	quantiles := s.fc.Intervals[levels:]
 	out := Series{
 		ID: s.Name, Model: s.model, Method: s.info.Method, Parameters: []Parameter{},
 		LogLik: capcli.Figure(s.info.LogLik), AIC: capcli.Figure(s.info.AIC), AICc: capcli.Figure(s.info.AICc), BIC: capcli.Figure(s.info.BIC), Sigma2: capcli.Figure(s.info.Sigma2),
-		History:   History{n, s.Missing(), s.Filled, s.StampText(0), s.StampText(n - 1), capcli.Figure(lastKnown(s.seen)), s.options.Period()},
-		Censoring: s.censoring, Backtest: s.test.document(), Mean: f.mean, Warnings: append([]string{}, s.warnings...),
-		Lines: Lines{f.lines[0], f.lines[1], f.lines[2]}, Source: s.History, Demand: s.seen, Sum: sum,
+		History:   History{n, s.Missing(), s.Filled, s.StampText(0), s.StampText(n - 1), capcli.Figure(demand.LastKnown(s.seen)), s.options.Period()},
+		Censoring: s.censoring, Backtest: s.test.document(), Mean: s.fc.Mean, Intervals: s.fc.Intervals[:levels:levels], Warnings: append([]string{}, s.warnings...),
+		Lines: Lines{quantiles[0].Hi, quantiles[1].Hi, quantiles[2].Hi}, Source: s.History, Demand: s.seen, Sum: sum, Moves: s.moves, Odd: s.odd,
 	}
 	if s.test == nil {
 		out.Backwhy = "the history is too short to be tried on its past"
 	}
-	if c := s.changes; c != nil {
-		out.Moves, out.Odd = c.moves, c.odd
-		out.Changepoints, out.Anomalies = lastItems(c.moves, givenChanges), lastItems(c.odd, givenChanges)
-		out.MoreChanges = len(c.moves) + len(c.odd) - len(out.Changepoints) - len(out.Anomalies)
-	}
+	out.Changepoints, out.Anomalies = lastItems(s.moves, givenChanges), lastItems(s.odd, givenChanges)
+	out.MoreChanges = len(s.moves) + len(s.odd) - len(out.Changepoints) - len(out.Anomalies)
 	for _, p := range s.info.Params {
 		out.Parameters = append(out.Parameters, Parameter{p.Name, capcli.Figure(p.Value)})
 	}
-	for i := range f.mean {
+	for i := range s.fc.Mean {
 		out.DS = append(out.DS, s.StampText(n+i))
-	}
-	for _, iv := range f.ranges {
-		out.Intervals = append(out.Intervals, Interval(iv))
 	}
 	return out
 }
@@ -141,25 +136,12 @@ func (q *question) eventsOf(list []*seriesForecast, order []Series) []Event {
 		out[i] = describeEvent(e, q.plan.Zone)
 		out[i].Why = q.plan.why[e]
 		for _, one := range order {
-			s := byName[one.ID]
-			for _, a := range s.effects {
+			for _, a := range byName[one.ID].effects {
 				if a.event == e.Name {
-					out[i].Changes = append(out[i].Changes, a.document(s.view))
+					out[i].Changes = append(out[i].Changes, a)
 				}
 			}
 		}
-	}
-	return out
-}
-
-// document is the effect as the result has it.
-func (e *effect) document(v *view) EventChange {
-	out := EventChange{ID: v.Name, Most: e.most, GPUHours: e.hours, Why: e.why, Steps: e.steps}
-	if l := e.learnt; l != nil {
-		out.Learnt = &HolidayEffect{l.Past, l.Size, l.SD, l.Relative}
-	}
-	if n := len(v.Values); e.last >= 0 {
-		out.First, out.Last = v.StampText(n+e.first), v.StampText(n+e.last)
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func (q *question) pathsHeld(steps int) int {
 // draw draws the futures of all series jointly: future k of one series goes with future
 // k of the others, step by step (forecast.Innovations). It reconciles them with a, which
 // may be nil, and releases the fits.
-func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figures, a *agreement) ([]futures, []string, error) {
+func (q *question) draw(ctx context.Context, list []*seriesForecast, a *agreement) ([]futures, []string, error) {
 	var with []*seriesForecast
 	var places []int
 	for i, s := range list {
@@ -63,7 +63,7 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figur
 	}
 	drawn, err := capcli.MapParallel(ctx, numbers, nil, func(_ context.Context, i int) (futures, error) {
 		s := with[i]
-		return q.drawOne(s, all[places[i]], func(k int) model.Noise {
+		return q.drawOne(s, func(k int) model.Noise {
 			seed := q.Seed.Child(k)
 			own := seed.Stream("path/" + s.Name)
 			if joint == nil {
@@ -91,7 +91,7 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figur
 	}
 	for i, s := range list {
 		if s.failure == nil && out[i].periods == nil {
-			if err := q.settlePeriods(&out[i], s, all[i].mean, out[i].paths); err != nil {
+			if err := q.settlePeriods(&out[i], s, out[i].paths); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -101,7 +101,7 @@ func (q *question) draw(ctx context.Context, list []*seriesForecast, all []figur
 
 // drawOne draws the futures of one series. Where series need not agree first, it takes
 // the periods from them and keeps only the futures of the result.
-func (q *question) drawOne(s *seriesForecast, f figures, noise func(k int) model.Noise) (futures, error) {
+func (q *question) drawOne(s *seriesForecast, noise func(k int) model.Noise) (futures, error) {
 	var out futures
 	for k := range q.futuresOf(s.steps) {
 		path := s.fit.Path(s.steps, noise(k))
@@ -122,7 +122,7 @@ func (q *question) drawOne(s *seriesForecast, f figures, noise func(k int) model
 		}
 		whole.addEvents(s.within)
 	}
-	err := q.settlePeriods(&out, s, f.mean, whole.paths)
+	err := q.settlePeriods(&out, s, whole.paths)
 	return out, err
 }
 
@@ -135,14 +135,14 @@ func (f *futures) addEvents(within func(int, float64) float64) {
 	}
 }
 
-// settlePeriods takes the periods of s, whose means are given, from all of its futures,
-// and keeps of f those that are returned.
-func (q *question) settlePeriods(f *futures, s *seriesForecast, mean []float64, all [][]float64) error {
+// settlePeriods takes the periods of s from its means and all of its futures, and keeps of f
+// the futures that are returned.
+func (q *question) settlePeriods(f *futures, s *seriesForecast, all [][]float64) error {
 	spans, err := q.spansOf(s.History, s.steps)
 	if err != nil {
 		return err
 	}
-	f.periods = q.periodsFrom(spans, mean, all)
+	f.periods = q.periodsFrom(spans, s.fc.Mean, all)
 	f.paths = slices.Clip(f.paths[:q.Paths])
 	if f.extras != nil {
 		f.extras = f.extras[:q.Paths]

@@ -10,6 +10,7 @@ import (
 	"capcli"
 	"capcli/forecast/hierarchy"
 	"capcli/forecast/model"
+	"capcli/profile/demand"
 )
 
 // agreement makes the forecasts of the series of a hierarchy add up.
@@ -275,42 +276,31 @@ func (a *agreement) move(f *model.Forecast, i int, to, grow, cap float64) {
 	f.Mean[i] = to
 }
 
-// reconcile makes the forecasts of all series agree, and their trials, and returns the
-// figures. The agreement is nil where none is made; notes say why, or what was done.
-func (q *question) reconcile(list []*seriesForecast) (*agreement, []figures, []string, error) {
-	out := make([]figures, len(list))
-	for i, s := range list {
-		out[i] = s.figures
-	}
+// reconcile makes the forecasts of all series agree, in place, and their trials. The
+// agreement is nil where none is made; notes say why, or what was done.
+func (q *question) reconcile(list []*seriesForecast) (*agreement, []string, error) {
 	if q.hs.Tree == nil {
-		return nil, out, nil, nil
+		return nil, nil, nil
 	}
-	errs, known, extra := make([][]float64, len(list)), make([][]float64, len(list)), extrasOf(list)
+	errs, known, tests := make([][]float64, len(list)), make([][]float64, len(list)), make([]*trial, len(list))
+	set := make([]*model.Forecast, len(list))
 	for i, s := range list {
 		if s.failure != nil {
-			return nil, out, []string{fmt.Sprintf("not reconciled, for %s has no forecast: %v", s.Name, s.failure)}, nil
+			return nil, []string{fmt.Sprintf("not reconciled, for %s has no forecast: %v", s.Name, s.failure)}, nil
 		}
-		errs[i], known[i] = s.errs, s.Values
+		errs[i], known[i], set[i], tests[i] = s.errs, s.Values, s.fc, s.test
 	}
 	a, err := q.agreementOn(errs, known)
 	if err != nil || a == nil {
-		return nil, out, nil, err
+		return nil, nil, err
 	}
-	set := make([]*model.Forecast, len(list))
-	for i := range list {
-		set[i] = out[i].withLines()
+	if err := a.reconcileForecasts(set, q.historyEnds(), extrasOf(list)); err != nil {
+		return nil, nil, err
 	}
-	if err := a.reconcileForecasts(set, q.historyEnds(), extra); err != nil {
-		return nil, nil, nil, err
+	for _, fc := range set {
+		orderLines(fc)
 	}
-	for i, fc := range set {
-		out[i] = reconciledFigures(fc, len(q.Levels))
-	}
-	tests := make([]*trial, len(list))
-	for i, s := range list {
-		tests[i] = s.test
-	}
-	return a, out, append([]string{a.words()}, a.notes...), q.reconcileTrials(tests)
+	return a, append([]string{a.words()}, a.notes...), q.reconcileTrials(tests)
 }
 
 // extrasOf are what events add to the means; nil where there is no event.
@@ -324,30 +314,6 @@ func extrasOf(list []*seriesForecast) [][]float64 {
 			out[i] = s.extra
 		}
 	}
-	return out
-}
-
-// withLines is a copy of the figures as a forecast whose last ranges are the capacity
-// lines: both ends of such a range are the line.
-func (f *figures) withLines() *model.Forecast {
-	out := &model.Forecast{Mean: slices.Clone(f.mean)}
-	for _, iv := range f.ranges {
-		out.Intervals = append(out.Intervals, model.Interval{Level: iv.Level, Lo: slices.Clone(iv.Lo), Hi: slices.Clone(iv.Hi)})
-	}
-	for _, line := range f.lines {
-		out.Intervals = append(out.Intervals, model.Interval{Lo: slices.Clone(line), Hi: slices.Clone(line)})
-	}
-	return out
-}
-
-// reconciledFigures are those of a forecast that has the capacity lines after its
-// ranges.
-func reconciledFigures(fc *model.Forecast, levels int) figures {
-	out := figures{mean: fc.Mean, ranges: fc.Intervals[:levels]}
-	for k := range out.lines {
-		out.lines[k] = fc.Intervals[levels+k].Hi
-	}
-	out.orderLines()
 	return out
 }
 
@@ -443,7 +409,7 @@ func (q *question) reconcileStart(tests []*trial, k, steps, every int) error {
 		}
 		errs[i] = make([]float64, q.errors)
 		set[i] = &model.Forecast{Mean: make([]float64, steps)}
-		if v := lastKnown(known[i]); !math.IsNaN(v) {
+		if v := demand.LastKnown(known[i]); !math.IsNaN(v) {
 			for s := range set[i].Mean {
 				set[i].Mean[s] = v
 			}

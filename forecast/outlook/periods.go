@@ -66,18 +66,6 @@ func (p Period) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// PeriodTrial says how one kind of period was tried on the past, and how the ranges of
-// such periods were set by that.
-type PeriodTrial struct {
-	Horizon   string  `json:"horizon"`
-	Steps     int     `json:"steps"`
-	Tried     int     `json:"tried"`
-	Starts    int     `json:"starts"`
-	MeanScale float64 `json:"mean_range_scaled"`
-	PeakShift float64 `json:"peak_shifted"` // in halves of the width of the 80 % range
-	PeakScale float64 `json:"peak_range_scaled"`
-}
-
 // span is one stretch of time for which a figure is given, and how much each step of
 // the forecast counts in it.
 type span struct {
@@ -247,13 +235,6 @@ func windowsOf(spans []span) []window {
 	return out
 }
 
-// triedPeriods are the errors of one kind of period from past starts: what came less
-// the middle of its futures, over half of the width of their 80 % range.
-type triedPeriods struct {
-	window
-	forecast.PeriodErrors
-}
-
 // Futures drawn at each past start, and the most periods of a kind tried from one.
 const (
 	triedDraws   = 200
@@ -274,14 +255,14 @@ func (q *question) tryPeriods(tried []triedPeriods, name string, windows []windo
 		}
 		p := &tried[k]
 		p.steps = min(w.steps, len(r.Actual))
-		before := len(p.Means)
+		before := len(p.means)
 		for from := 0; from+p.steps <= len(r.Actual) && from < triedPeriodN*p.steps; from += p.steps {
 			s := span{first: from, weights: ones(p.steps)}
-			p.Means = appendError(p.Means, s.level(r.Actual, sum), paths, func(path []float64) float64 { return s.level(path, sum) })
-			p.Peaks = appendError(p.Peaks, s.highest(r.Actual), paths, s.highest)
+			p.means = appendError(p.means, s.level(r.Actual, sum), paths, func(path []float64) float64 { return s.level(path, sum) })
+			p.peaks = appendError(p.peaks, s.highest(r.Actual), paths, s.highest)
 		}
-		if len(p.Means) > before {
-			p.Starts++
+		if len(p.means) > before {
+			p.starts++
 		}
 	}
 	return tried
@@ -292,7 +273,7 @@ func appendError(list []float64, came float64, paths [][]float64, figure func([]
 	for k, path := range paths {
 		v[k] = figure(path)
 	}
-	if e, ok := forecast.PeriodError(came, v); ok {
+	if e, ok := periodError(came, v); ok {
 		list = append(list, e)
 	}
 	return list
@@ -313,14 +294,13 @@ func calibratePeriods(list []*seriesForecast, drawn []futures) ([]PeriodTrial, [
 				tried = append(tried, triedPeriods{window: p.window})
 			}
 			all := &tried[k]
-			all.Starts += p.Starts
-			all.Means, all.Peaks = append(all.Means, p.Means...), append(all.Peaks, p.Peaks...)
+			all.starts += p.starts
+			all.means, all.peaks = append(all.means, p.means...), append(all.peaks, p.peaks...)
 		}
 	}
 	var trials []PeriodTrial
 	for _, t := range tried {
-		c := t.Calibrate()
-		trials = append(trials, PeriodTrial{t.horizon, t.steps, len(t.Means), t.Starts, c.MeanScale, c.PeakShift, c.PeakScale})
+		trials = append(trials, t.calibrate())
 	}
 	out := make([][]Period, len(list))
 	for i, s := range list {

@@ -177,16 +177,6 @@ func (q *question) bounded(v *view, name string, steps int, opts forecast.Option
 	return b
 }
 
-// lastKnown returns the last value that is known; NaN where none is.
-func lastKnown(v []float64) float64 {
-	for i := len(v) - 1; i >= 0; i-- {
-		if !math.IsNaN(v[i]) {
-			return v[i]
-		}
-	}
-	return math.NaN()
-}
-
 // meanKnown returns the mean of the values that are known.
 func meanKnown(v []float64) float64 {
 	sum, n := 0.0, 0

@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/holidays"
+	"capcli/forecast/model"
 	"capcli/forecast/roadmap"
 	"capcli/profile/demand"
 )
@@ -41,25 +42,25 @@ type Result struct {
 
 // Series is the forecast of one series.
 type Series struct {
-	ID         string        `json:"unique_id"`
-	Model      string        `json:"model"`
-	Method     string        `json:"method"`
-	Parameters []Parameter   `json:"parameters"`
-	LogLik     capcli.Figure `json:"loglik"`
-	AIC        capcli.Figure `json:"aic"`
-	AICc       capcli.Figure `json:"aicc"`
-	BIC        capcli.Figure `json:"bic"`
-	Sigma2     capcli.Figure `json:"sigma2"`
-	History    History       `json:"history"`
-	Censoring  *Censoring    `json:"censoring"` // null where the values are taken for demand
-	Backtest   *Trial        `json:"backtest"`  // null where the history is too short
-	Backwhy    string        `json:"backtest_why,omitempty"`
-	Periods    []Period      `json:"periods,omitempty"`
-	DS         []string      `json:"ds"` // stamps of the steps ahead
-	Mean       []float64     `json:"mean"`
-	Intervals  []Interval    `json:"intervals"` // by level
-	Lines      Lines         `json:"lines"`
-	Warnings   []string      `json:"warnings"`
+	ID         string           `json:"unique_id"`
+	Model      string           `json:"model"`
+	Method     string           `json:"method"`
+	Parameters []Parameter      `json:"parameters"`
+	LogLik     capcli.Figure    `json:"loglik"`
+	AIC        capcli.Figure    `json:"aic"`
+	AICc       capcli.Figure    `json:"aicc"`
+	BIC        capcli.Figure    `json:"bic"`
+	Sigma2     capcli.Figure    `json:"sigma2"`
+	History    History          `json:"history"`
+	Censoring  *Censoring       `json:"censoring"` // null where the values are taken for demand
+	Backtest   *Trial           `json:"backtest"`  // null where the history is too short
+	Backwhy    string           `json:"backtest_why,omitempty"`
+	Periods    []Period         `json:"periods,omitempty"`
+	DS         []string         `json:"ds"` // stamps of the steps ahead
+	Mean       []float64        `json:"mean"`
+	Intervals  []model.Interval `json:"intervals"` // by level
+	Lines      Lines            `json:"lines"`
+	Warnings   []string         `json:"warnings"`
 
 	Changepoints []Move     `json:"changepoints"` // the last ones; null where nobody looked
 	Anomalies    []OddValue `json:"anomalies"`
@@ -90,13 +91,6 @@ type History struct {
 	Season  int           `json:"season"` // in steps
 }
 
-// Interval holds so many percent of what may come in each step.
-type Interval struct {
-	Level float64   `json:"level"`
-	Lo    []float64 `json:"lo"`
-	Hi    []float64 `json:"hi"`
-}
-
 // Lines are the capacity lines: how much is enough in each step with a chance of 50, 80
 // and 95 percent.
 type Lines struct {
@@ -125,7 +119,7 @@ type Event struct {
 	SD          float64        `json:"sd"`
 	Probability float64        `json:"probability"`
 	Late        capcli.Seconds `json:"late_s"`
-	Campaign    *Campaign      `json:"campaign,omitempty"`
+	Campaign    *roadmap.Cost  `json:"campaign,omitempty"`
 	Changes     []EventChange  `json:"changes"`
 	Why         string         `json:"why_not,omitempty"` // why it changes nothing
 
@@ -134,15 +128,6 @@ type Event struct {
 	Days     string   `json:"-"` // of a holiday, the first ones
 	Lo, Hi   float64  `json:"-"` // hold 80 % of what GPUs may be; the same where it is certain
 	GPUHours *float64 `json:"-"` // of a pulse
-}
-
-// Campaign is what a training campaign takes.
-type Campaign struct {
-	FLOPs    float64 `json:"flops"`
-	GPUHours float64 `json:"gpu_hours"`
-	Lo       float64 `json:"gpu_hours_lo"`
-	Hi       float64 `json:"gpu_hours_hi"`
-	Hours    float64 `json:"hours"`
 }
 
 // EventChange is what an event adds to one series.
@@ -154,16 +139,11 @@ type EventChange struct {
 	Most     float64 `json:"most"` // the largest change of a step's mean
 	GPUHours float64 `json:"gpu_hours"`
 	Why      string  `json:"why_not,omitempty"`
-	// Learnt is what the history says of a holiday.
-	Learnt *HolidayEffect `json:"learnt,omitempty"`
-}
+	// Learnt is what the history says of a holiday; nil where its size is declared.
+	Learnt *holidays.Effect `json:"learnt,omitempty"`
 
-// HolidayEffect is what the history says of a holiday: the mean effect of so many days.
-type HolidayEffect struct {
-	Days     int     `json:"days"`
-	Size     float64 `json:"size"`
-	SD       float64 `json:"sd"`
-	Relative bool    `json:"relative"`
+	event       string
+	first, last int // steps ahead that it changes, from 0; first > last is none
 }
 
 // halfOf80 is half of the range that holds 80 %, in standard deviations.
@@ -212,7 +192,7 @@ func describeEvent(e *roadmap.Entry, zone *time.Location) Event {
 		out.GPUs = &size
 	}
 	if e.Campaign != nil {
-		out.Campaign = &Campaign{e.Cost.FLOPs, e.Cost.GPUHours, e.Cost.Lo, e.Cost.Hi, e.Cost.Hours}
+		out.Campaign = &e.Cost
 	}
 	return out
 }

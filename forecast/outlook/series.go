@@ -33,22 +33,16 @@ type seriesForecast struct {
 	warnings  []string
 	seen      []float64 // the history, as demand where that was estimated from usage
 	censoring *Censoring
-	changes   *changes // nil where nobody looked
+	moves     []Move     // nil where nobody looked
+	odd       []OddValue // likewise
 	model     string
 	info      model.Info
-	figures
-	within func(i int, v float64) float64 // keeps the figure of step i ahead to what can be
+	fc        *model.Forecast                // its ranges by level and, behind them, the capacity lines: ranges whose ends are both the line
+	within    func(i int, v float64) float64 // keeps the figure of step i ahead to what can be
 	seriesEvents
 	test *trial       // nil where the history is too short to be tried on its past
 	fit  model.Fitted // until its futures are drawn; nil where none are asked for
 	errs []float64    // one-step errors, the last ones; where series are put together
-}
-
-// figures are what is forecast in each step.
-type figures struct {
-	mean   []float64
-	ranges []model.Interval // by level
-	lines  [3][]float64     // conservative, expected, aggressive
 }
 
 // forecastSeries fits a model to v, asks it about the future and tries it on the past.
@@ -74,7 +68,7 @@ func (q *question) forecastSeries(ctx context.Context, v *view) (*seriesForecast
 		out.seen = latent.demand
 	}
 	if q.look {
-		out.changes = q.changesOf(v, out.seen, opts)
+		out.moves, out.odd = q.changesOf(v, out.seen, opts)
 	}
 	var fit model.Fitted
 	if out.model, fit, notes, err = q.fit(fitted, opts); err != nil {
@@ -167,29 +161,31 @@ func (q *question) ask(out *seriesForecast, fitted *view, fit model.Fitted) ([]s
 	if b, ok := fit.(*forecast.BoundedFit); ok && b.ReachNote() != "" {
 		notes = append(notes, b.ReachNote())
 	}
-	out.figures = figuresOf(fc, len(q.Levels))
+	out.fc = withLines(fc, len(q.Levels))
 	return notes, nil
 }
 
-// figuresOf returns the figures of a forecast. Its intervals are those of the levels,
-// then the ones of 60 % and 90 %, then the median.
-func figuresOf(fc model.Forecast, levels int) figures {
-	steps := len(fc.Mean)
-	out := figures{mean: fc.Mean, ranges: slices.Clone(fc.Intervals[:levels])} // the other levels are let go
-	out.lines[0] = make([]float64, steps)
-	for i := range steps {
-		out.lines[0][i] = (fc.Intervals[levels+2].Lo[i] + fc.Intervals[levels+2].Hi[i]) / 2
+// withLines returns a forecast with the capacity lines behind its ranges. The intervals of
+// fc are those of the levels, then the ones of 60 % and 90 %, then the median.
+func withLines(fc model.Forecast, levels int) *model.Forecast {
+	middle, line := fc.Intervals[levels+2], make([]float64, len(fc.Mean))
+	for i := range line {
+		line[i] = (middle.Lo[i] + middle.Hi[i]) / 2
 	}
-	out.lines[1], out.lines[2] = fc.Intervals[levels].Hi, fc.Intervals[levels+1].Hi
-	out.orderLines() // simulated quantiles may cross by a hair
+	out := &model.Forecast{Mean: fc.Mean, Intervals: slices.Clone(fc.Intervals[:levels])} // the other levels are let go
+	for _, line := range [][]float64{line, fc.Intervals[levels].Hi, fc.Intervals[levels+1].Hi} {
+		out.Intervals = append(out.Intervals, model.Interval{Lo: line, Hi: line})
+	}
+	orderLines(out) // simulated quantiles may cross by a hair
 	return out
 }
 
-// orderLines raises each line that lies below the one before it.
-func (f *figures) orderLines() {
-	for k := 1; k < len(f.lines); k++ {
-		for i := range f.lines[k] {
-			f.lines[k][i] = max(f.lines[k][i], f.lines[k-1][i])
+// orderLines raises each capacity line that lies below the one before it.
+func orderLines(fc *model.Forecast) {
+	all := fc.Intervals[len(fc.Intervals)-len(lines):]
+	for k := 1; k < len(all); k++ {
+		for i, v := range all[k-1].Hi {
+			all[k].Hi[i] = max(all[k].Hi[i], v)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (q *question) try(v *view, opts forecast.Options, name string, steps, origi
 		return nil
 	}
 	n := q.length(v)
-	bo := forecast.BacktestOptions{Horizon: steps, Origins: origins, Levels: q.Levels, Workers: 1, Least: max(2, n/3)}
+	bo := forecast.BacktestOptions{Horizon: steps, Origins: origins, Levels: q.Levels, InOrder: true, Least: max(2, n/3)}
 	bo.Least = max(bo.Least, q.leastHistory(v))
 	if v.usage != nil {
 		t := v.usage.latent(v.Values, opts)

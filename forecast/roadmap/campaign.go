@@ -41,10 +41,11 @@ type PastRun struct {
 
 // Cost is what a campaign needs.
 type Cost struct {
-	FLOPs    float64 // 6 N D for each run
-	GPUHours float64 // of all runs with the buffer
-	Lo, Hi   float64 // the same with buffers of 15 and 25 %, or the campaign's own where that is beyond
-	Hours    float64 // from start to end
+	FLOPs    float64 `json:"flops"`        // 6 N D for each run
+	GPUHours float64 `json:"gpu_hours"`    // of all runs with the buffer
+	Lo       float64 `json:"gpu_hours_lo"` // with a buffer of 15 %, or the campaign's own where that is less
+	Hi       float64 `json:"gpu_hours_hi"` // with a buffer of 25 %, or the campaign's own where that is more
+	Hours    float64 `json:"hours"`        // from start to end
 }
 
 const (

@@ -238,7 +238,7 @@ func (g *grower) fault(h *History, text, hint string) error {
 func (h *History) extend(n int, how series.Gaps) {
 	v := 0.0
 	if how != series.Zero {
-		v = h.lastKnown()
+		v = LastKnown(h.Values)
 	}
 	h.Values = slices.Clone(h.Values)
 	for range n {

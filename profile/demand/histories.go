@@ -61,11 +61,11 @@ func (h *History) IndexOf(stamp int64) (int, bool) {
 // CountKnown returns the number of known values.
 func (h *History) CountKnown() int { return len(h.Values) - h.Missing() }
 
-// lastKnown returns the last value that is there; NaN where none is.
-func (h *History) lastKnown() float64 {
-	for i := len(h.Values) - 1; i >= 0; i-- {
-		if !math.IsNaN(h.Values[i]) {
-			return h.Values[i]
+// LastKnown returns the last value that is known; NaN where none is.
+func LastKnown(values []float64) float64 {
+	for _, v := range slices.Backward(values) {
+		if !math.IsNaN(v) {
+			return v
 		}
 	}
 	return math.NaN()

@@ -1,4 +1,4 @@
-package forecast
+package outlook
 
 import (
 	"math"
@@ -22,22 +22,22 @@ func TestPeriodCalibration(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name                string
-		p                   PeriodErrors
+		p                   triedPeriods
 		means, shift, peaks float64
 	}{
-		{"none", PeriodErrors{}, 1, 0, 1},
-		{"right", PeriodErrors{draw(1, 0), draw(1, 0), 1000}, 1, 0, 1},
-		{"too narrow, and low peaks", PeriodErrors{draw(2, 0), draw(2, 1), 1000}, 2, 1, 2},
-		{"too wide", PeriodErrors{draw(0.5, 0), draw(0.5, -1), 1000}, 1, -1, math.Pow(0.5, calmTrust)},
+		{"none", triedPeriods{}, 1, 0, 1},
+		{"right", triedPeriods{window{}, draw(1, 0), draw(1, 0), 1000}, 1, 0, 1},
+		{"too narrow, and low peaks", triedPeriods{window{}, draw(2, 0), draw(2, 1), 1000}, 2, 1, 2},
+		{"too wide", triedPeriods{window{}, draw(0.5, 0), draw(0.5, -1), 1000}, 1, -1, math.Pow(0.5, calmTrust)},
 	} {
-		c := tt.p.Calibrate()
+		c := tt.p.calibrate()
 		for name, got := range map[string][2]float64{"means": {c.MeanScale, tt.means}, "shift": {c.PeakShift, tt.shift}, "peaks": {c.PeakScale, tt.peaks}} {
 			if math.Abs(got[0]-got[1]) > 0.06 {
 				t.Errorf("%s: %s %.3f, want %.3f", tt.name, name, got[0], got[1])
 			}
 		}
 	}
-	if _, ok := PeriodError(3, []float64{2, 2, 2}); ok {
+	if _, ok := periodError(3, []float64{2, 2, 2}); ok {
 		t.Error("futures that do not differ give an error in units of their width")
 	}
 }
