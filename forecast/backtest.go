@@ -19,8 +19,8 @@ type BacktestOptions struct {
 	InOrder bool      // one after the other; else on all cores. The result does not depend on it
 	Errors  int       // of each fit, so many of its last one-step errors are kept; 0 is none
 
-	// Watch is told of each forecast with the fit that made it, in any order and by
-	// several goroutines at once unless InOrder; nil is nobody.
+	// Watch is called with each forecast and the fit that made it, in any order and by
+	// several goroutines at once unless InOrder; nil is not called.
 	Watch func(r *Origin, fit model.Fitted)
 
 	// Actual is what came, as long as the series, missing where nobody knows; nil

@@ -7,12 +7,11 @@ import (
 	"capcli/forecast/model"
 )
 
-// Reach is how far from its past the forecast of a series may go: the zero value
-// keeps to nothing. Means and ends of intervals go at most nine times the range seen
-// beyond it; over a horizon longer than the past nine times as far as a line could
-// go that crosses the range once for every length of the past; and where the series
-// grows by a steady factor, twice as far as that factor says. What goes further has
-// left what the past can tell: an explosive fit, not a forecast.
+// Reach is how far from its past the forecast of a series may go; the zero value is without
+// bounds. Means and ends of intervals may lie beyond the observed range by nine times its
+// width; over a horizon longer than the past, that times the horizon over the length of
+// the past; and where the series grows by a steady factor, up to twice as far as that
+// factor leads. Figures beyond come from an explosive fit.
 type Reach struct {
 	lo, hi, span float64
 	growth       float64 // factor a step, 1 where there is none

@@ -68,30 +68,31 @@ func ratio(a, b float64) float64 {
 // over scale (Gneiting & Raftery 2007).
 func MSIS(actual []float64, iv model.Interval, scale float64) float64 {
 	penalty := 2 / (1 - iv.Level/100)
-	sum, n := 0.0, 0
-	for i, y := range actual {
-		if !model.IsFinite(y) || i >= len(iv.Lo) {
-			continue
-		}
-		n++
-		sum += iv.Hi[i] - iv.Lo[i] + penalty*(math.Max(0, iv.Lo[i]-y)+math.Max(0, y-iv.Hi[i]))
-	}
-	return ratio(sum/float64(n), scale)
+	return ratio(intervalScore(actual, iv, func(y, lo, hi float64) float64 {
+		return hi - lo + penalty*(math.Max(0, lo-y)+math.Max(0, y-hi))
+	}), scale)
 }
 
 // Coverage is the share of actual values inside the interval, its ends included.
 func Coverage(actual []float64, iv model.Interval) float64 {
-	in, n := 0, 0
-	for i, y := range actual {
-		if !model.IsFinite(y) || i >= len(iv.Lo) {
-			continue
+	return intervalScore(actual, iv, func(y, lo, hi float64) float64 {
+		if lo <= y && y <= hi {
+			return 1
 		}
-		n++
-		if iv.Lo[i] <= y && y <= iv.Hi[i] {
-			in++
+		return 0
+	})
+}
+
+// intervalScore is the mean of a score of an interval over the finite actual values.
+func intervalScore(actual []float64, iv model.Interval, score func(y, lo, hi float64) float64) float64 {
+	sum, n := 0.0, 0
+	for i, y := range actual {
+		if model.IsFinite(y) && i < len(iv.Lo) {
+			sum += score(y, iv.Lo[i], iv.Hi[i])
+			n++
 		}
 	}
-	return float64(in) / float64(n)
+	return sum / float64(n)
 }
 
 // Pinball is the mean quantile loss of forecasts of quantile q, 0 < q < 1:

@@ -12,7 +12,7 @@ import (
 	"capcli/forecast/model"
 )
 
-// Anomaly is a value far from what its surroundings and its season say.
+// Anomaly is a value far from what its surroundings and its season suggest.
 type Anomaly struct {
 	Index    int // in the series; Series.At gives its date
 	Value    float64
@@ -20,19 +20,19 @@ type Anomaly struct {
 	Lo, Hi   float64 // the fence: a value between them is no anomaly
 }
 
-// fences is how many interquartile ranges beyond the quartiles are far out
-// (Tukey 1977, "Exploratory Data Analysis").
+// fences is the number of interquartile ranges beyond the quartiles at which a value is an
+// outlier (Tukey 1977, "Exploratory Data Analysis").
 const fences = 3
 
-// seasonCounts is the seasonal strength from which seasons are taken off first.
+// seasonCounts is the seasonal strength from which seasons are removed first.
 const seasonCounts = 0.6
 
-// Anomalies finds them as R's tsoutliers does, in the order of time: a robust
-// STL takes off the seasons, where they are strong, Friedman's super smoother
-// the trend, and what is left is held against Tukey's outer fences. What is
-// found is taken out, and the rest is looked at once more, as large anomalies
-// hide smaller ones. Expected is what the values around it and their season put
-// in its place. Missing values are none. It needs 3 known values.
+// Anomalies returns the anomalies in the order of time, as R's tsoutliers does: it removes
+// strong seasons by robust STL and the trend by Friedman's super smoother, and compares
+// the rest with Tukey's outer fences. It does so twice, the second time without the
+// anomalies found, since large anomalies hide smaller ones. Expected is interpolated
+// from the values around it and their season. A missing value is no anomaly. It needs 3
+// known values.
 func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	if _, err := interpolateGaps(y.Values); err != nil {
 		return nil, fmt.Errorf("anomalies: %w", err)

@@ -10,13 +10,12 @@ import (
 	"capcli/forecast/model"
 )
 
-// oddSpread is how many standard deviations of the usual difference from one
-// season to the next an odd value is off, at least: the season of few cycles takes
-// most of the noise with it, and what is left seems to jump.
+// oddSpread is the least distance of an outlier, in standard deviations of the usual
+// difference from one season to the next. A season estimated from few cycles absorbs
+// most of the noise, so that the rest seems to jump.
 const oddSpread = 4.0
 
-// oddShare is the share of values from which those far off are no exception any
-// more but the way of the series.
+// oddShare is the share of values from which outliers are the nature of the series.
 const oddShare = 0.05
 
 // Find returns what is unusual in a series: lasting moves of its level, and single

@@ -12,28 +12,27 @@ import (
 // Changepoint is where the level of a series moved for good.
 type Changepoint struct {
 	Index         int     // of the first value at the new level; Series.At gives its date
-	Before, After float64 // median level of the stretches on either side, seasons taken off
+	Before, After float64 // median level of the stretches on either side, without seasons
 	Gain          float64 // fall of the cost by this change, in penalties: 1 is just worth it
 }
 
 const (
-	changeClip    = 3.0 // robust standard deviations that a value may stand off its surroundings
+	changeClip    = 3.0 // robust standard deviations that a value may differ from its surroundings
 	changePenalty = 3.0 // times log n: the level, its place, and Zhang & Siegmund's (2007) allowance for choosing it
 	changeLeast   = 5   // values between changes, at least; or one season
 	changeMost    = 4000
 	changeFloor   = 1e-10 // least variance of noise, in squares of the largest value: under it is rounding
 )
 
-// Changepoints finds them by PELT, which is exact (Killick, Fearnhead & Eckley
-// 2012, "Optimal detection of changepoints with a linear computational cost"):
-// it minimises the squared error about the level of each stretch plus a BIC
-// penalty for each change. Four things keep it to changes that stay: strong
-// seasons are taken off, a value far off the values beside it counts no more
-// than the edge of what is usual (so a spike is no change), and the penalty
-// grows with the correlation of the noise, as errors that hang together drift
-// without any change. Where one even slope is cheaper than all the steps, there
-// are none. Series beyond 4,000 values are searched in means of whole
-// blocks, and each change then placed to the step.
+// Changepoints finds the lasting moves of the level by PELT, which is exact (Killick,
+// Fearnhead & Eckley 2012, "Optimal detection of changepoints with a linear
+// computational cost"): it minimises the squared error about the level of each stretch
+// plus a BIC penalty for each change. Four rules keep it to changes that last: strong
+// seasons are removed; values are clipped to the usual distance from the values beside
+// them, so that a spike is no change; the penalty grows with the correlation of the
+// noise, as autocorrelated errors drift without any change; and where one straight
+// slope costs less than all steps, there is no change. Series of more than 4,000 values
+// are searched in means of blocks, and each change is then placed to the step.
 func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	v, err := interpolateGaps(y.Values)
 	if err != nil {
@@ -60,7 +59,7 @@ func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	sums := newStretches(coarse)
 	cuts := pelt(sums, penalty, least)
 	if sums.line()+penalty <= sums.total(cuts)+penalty*float64(len(cuts)) {
-		return nil, nil // an even slope says it better than any stairs
+		return nil, nil // one straight slope costs less than all steps
 	}
 	if block > 1 {
 		fine := newStretches(clean)
@@ -82,7 +81,7 @@ func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	return describe(cuts, v, sums, penalty), nil
 }
 
-// describe tells the levels around each change.
+// describe returns the changes at cuts, with the levels around each.
 func describe(cuts []int, v []float64, sums *stretches, penalty float64) []Changepoint {
 	var out []Changepoint
 	from := 0
@@ -98,8 +97,8 @@ func describe(cuts []int, v []float64, sums *stretches, penalty float64) []Chang
 	return out
 }
 
-// clipOutliers clips values that stand off the median of the 7 values around them (Hampel's
-// filter), by the usual distance from it.
+// clipOutliers clips values to the usual distance from the median of the 7 values around
+// them (Hampel's filter).
 func clipOutliers(v []float64) []float64 {
 	const half = 3
 	middles, off := make([]float64, len(v)), make([]float64, len(v))
@@ -115,10 +114,11 @@ func clipOutliers(v []float64) []float64 {
 	return out
 }
 
-// longRunVariance is the variance of the noise times what its correlation adds to the
-// variance of a mean, (1+a)/(1-a) for an autoregression with coefficient a. It
-// is told from the differences, of which few know of a change: their variance is
-// 2 s^2 (1-a) and their first correlation -(1-a)/2. The few largest are left out.
+// longRunVariance returns the variance of the noise times the factor by which its
+// correlation raises the variance of a mean, (1+a)/(1-a) for an autoregression with
+// coefficient a. It estimates both from the differences, few of which contain a change:
+// their variance is 2 s^2 (1-a) and their first correlation -(1-a)/2. The largest few
+// are left out.
 func longRunVariance(v []float64) float64 {
 	d := make([]float64, 0, len(v))
 	for i := 1; i < len(v); i++ {

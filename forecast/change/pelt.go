@@ -2,11 +2,12 @@ package change
 
 import (
 	"math"
+	"slices"
 
 	"capcli/forecast/model"
 )
 
-// stretches gives the squared error about the mean of any stretch at once.
+// stretches holds running sums, which give the squared error of any stretch about its mean.
 type stretches struct{ sum, square []float64 }
 
 func newStretches(v []float64) *stretches {
@@ -25,7 +26,7 @@ func (s *stretches) cost(from, to int) float64 {
 	return math.Max(0, s.square[to]-s.square[from]-sum*sum/float64(to-from))
 }
 
-// total is the error of all stretches between cuts.
+// total returns the error of all stretches between cuts.
 func (s *stretches) total(cuts []int) float64 {
 	sum, from := 0.0, 0
 	for _, at := range cuts {
@@ -35,7 +36,7 @@ func (s *stretches) total(cuts []int) float64 {
 	return sum + s.cost(from, len(s.sum)-1)
 }
 
-// line is the squared error about one straight line through all values.
+// line returns the squared error about one straight line through all values.
 func (s *stretches) line() float64 {
 	n := len(s.sum) - 1
 	middle, cross := float64(n-1)/2, 0.0
@@ -49,7 +50,7 @@ func (s *stretches) line() float64 {
 	return math.Max(0, s.cost(0, n)-cross*cross/spread)
 }
 
-// place is the best place of one change between low and high in a stretch.
+// place returns the best place of one change between low and high in a stretch.
 func (s *stretches) place(low, high, from, to int) int {
 	best, least := low, math.Inf(1)
 	for at := max(low, from+1); at <= min(high, to-1); at++ {
@@ -60,10 +61,9 @@ func (s *stretches) place(low, high, from, to int) int {
 	return best
 }
 
-// pelt gives the changes of the best segmentation, in order: f(t), the least
-// cost of the first t values, is the least over s of f(s) + cost(s, t) +
-// penalty. A start s that is worse by more than the penalty at t is worse ever
-// after and is dropped.
+// pelt returns the changes of the best segmentation, in order. f(t), the least cost of the
+// first t values, is the minimum over s of f(s) + cost(s, t) + penalty. A start s that
+// is worse by more than the penalty at t stays worse, and is dropped.
 func pelt(s *stretches, penalty float64, least int) []int {
 	n := len(s.sum) - 1
 	f, from := make([]float64, n+1), make([]int, n+1)
@@ -71,7 +71,7 @@ func pelt(s *stretches, penalty float64, least int) []int {
 		f[t] = math.Inf(1)
 	}
 	f[0] = -penalty
-	type start struct{ at, until int } // it may begin a stretch that ends by until
+	type start struct{ at, until int } // a stretch from at may end up to until
 	var starts []start
 	for t := least; t <= n; t++ {
 		if !math.IsInf(f[t-least], 1) {
@@ -97,8 +97,6 @@ func pelt(s *stretches, penalty float64, least int) []int {
 	for t := n; t > 0 && from[t] > 0; t = from[t] {
 		cuts = append(cuts, from[t])
 	}
-	for i, j := 0, len(cuts)-1; i < j; i, j = i+1, j-1 {
-		cuts[i], cuts[j] = cuts[j], cuts[i]
-	}
+	slices.Reverse(cuts)
 	return cuts
 }

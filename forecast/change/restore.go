@@ -10,19 +10,17 @@ import (
 	"capcli/forecast/model"
 )
 
-// Most harmonics of the first guess at a missing value, of one season and of
-// each of several, and the highest power of time in it.
 const (
-	restoreWaves     = 5
-	restoreWavesEach = 20
-	restorePower     = 6
+	restoreWaves     = 5  // the most harmonics of one season
+	restoreWavesEach = 20 // of each of several seasons
+	restorePower     = 6  // the highest power of time
 )
 
-// restoreMissing is y with missing values put back, as R's na.interp does: a guess by
-// waves of the season and powers of time is good enough for a robust STL, whose
-// season is then added to straight lines through the seasonally adjusted values.
-// Without two seasons of known values, or where that leaves the range of y by
-// more than half, they are straight lines through y itself.
+// restoreMissing returns y with missing values filled, as R's na.interp does: it fits waves
+// of the seasons and powers of time, finds the season of that by robust STL, and adds it
+// to straight lines through the seasonally adjusted values. Without two seasons of known
+// values, or where the result leaves the range of y by more than half, it fills straight
+// lines through y.
 func restoreMissing(y []float64, seasons []int) []float64 {
 	plain := model.SpanGaps(y)
 	seen := model.Observed(y)
@@ -104,8 +102,8 @@ func waveGuess(y []float64, periods []int) []float64 {
 	return out
 }
 
-// waveRow is what the value at t of n is regressed on: Chebyshev polynomials,
-// which span the powers and stay apart from each other, and each wave once.
+// waveRow returns the regressors of the value at t of n: Chebyshev polynomials, which span
+// the powers and are nearly independent, and each wave once.
 func waveRow(t, n int, periods []int) []float64 {
 	x := 2*float64(t)/math.Max(1, float64(n-1)) - 1
 	row := []float64{1, x}

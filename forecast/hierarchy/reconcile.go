@@ -22,7 +22,7 @@ type Method uint8
 //
 //	y~ = S (S'W^-1 S)^-1 S'W^-1 y^
 //
-// BottomUp leaves the bottom as it is. OLS takes W for the identity,
+// BottomUp leaves the parts unchanged. OLS takes W for the identity,
 // WLSStructural for the number of parts in each sum, WLSVariance for the
 // variance of each one's residuals, MinTSample for the residuals' covariance and
 // MinTShrink for that shrunk to its diagonal (Schaefer & Strimmer 2005, "A
@@ -36,7 +36,7 @@ const (
 	MinTShrink
 )
 
-// Residual says whether the way needs residuals.
+// Residual reports whether the method needs residuals.
 func (m Method) Residual() bool { return m >= WLSVariance }
 
 func (m Method) String() string {
@@ -80,10 +80,10 @@ type Reconciler struct {
 	gain   *mat.Dense    // parts by sums: errs gaps' (C W C')^-1, in place of the two where it is smaller
 }
 
-// NewReconciler prepares a way for sums of so many parts; sums[a] are the places of
-// the parts of sum a, each from 0 and once. residuals are those of the sums, then
-// of the parts, all of one length at the same times; a missing one counts as
-// nought. They may be nil where the way takes none.
+// NewReconciler prepares a method for sums of a number of parts. sums[a] are the indices of
+// the parts of sum a, each once. residuals are those of the sums, then of the parts, all
+// of one length at the same times; a missing one counts as zero. They may be nil where
+// the method needs none.
 func NewReconciler(parts int, sums [][]int, way Method, residuals [][]float64) (*Reconciler, error) {
 	c := &Reconciler{Way: way, Shrink: math.NaN(), sums: sums, parts: parts, share: make([][]int, parts)}
 	if parts < 1 || len(sums) > MaxSums && way != BottomUp {
@@ -128,14 +128,15 @@ func (c *Reconciler) errors(way Method, residuals [][]float64) (diagonal []float
 	if len(residuals) != n {
 		return nil, nil, fmt.Errorf("reconcile: %s: residuals of %d series, want %d: %w", way, len(residuals), n, model.ErrUnfit)
 	}
-	if e, err = zeroForMissing(residuals); err != nil {
+	e, known, err := zeroForMissing(residuals)
+	if err != nil {
 		return nil, nil, fmt.Errorf("reconcile: %s: %w", way, err)
 	}
 	most := 0.0
 	for i := range e {
 		// A series that began late has its covariance from the steps that it has, as
 		// if all steps were like them.
-		by := math.Sqrt(float64(len(e[i])) / float64(max(1, countKnown(residuals[i]))))
+		by := math.Sqrt(float64(len(e[i])) / float64(max(1, known[i])))
 		for t := range e[i] {
 			e[i][t] *= by
 		}
@@ -156,32 +157,23 @@ func (c *Reconciler) errors(way Method, residuals [][]float64) (diagonal []float
 	return diagonal, e, nil
 }
 
-// zeroForMissing returns residuals of one length in which zero stands for a missing
-// one.
-func zeroForMissing(residuals [][]float64) ([][]float64, error) {
-	out := make([][]float64, len(residuals))
+// zeroForMissing returns residuals of one length in which zero stands for a missing one, and
+// how many are known of each series.
+func zeroForMissing(residuals [][]float64) (out [][]float64, known []int, err error) {
+	out, known = make([][]float64, len(residuals)), make([]int, len(residuals))
 	for i, own := range residuals {
 		if len(own) != len(residuals[0]) || len(own) < 2 {
-			return nil, fmt.Errorf("series %d has %d residuals, want 2 or more and %d as the first: %w", i+1, len(own), len(residuals[0]), model.ErrTooShort)
+			return nil, nil, fmt.Errorf("series %d has %d residuals, want 2 or more and %d as the first: %w", i+1, len(own), len(residuals[0]), model.ErrTooShort)
 		}
 		out[i] = make([]float64, len(own))
 		for t, v := range own {
 			if model.IsFinite(v) {
 				out[i][t] = v
+				known[i]++
 			}
 		}
 	}
-	return out, nil
-}
-
-func countKnown(v []float64) int {
-	n := 0
-	for _, x := range v {
-		if model.IsFinite(x) {
-			n++
-		}
-	}
-	return n
+	return out, known, nil
 }
 
 // prepare factors C W C'.
@@ -253,20 +245,19 @@ func (c *Reconciler) product(e [][]float64) {
 
 // Bounds are limits on reconciled values.
 type Bounds struct {
-	Floor  bool      // no part is under nought
-	Caps   []float64 // what each series is not over, the sums first; nil is none
+	Floor  bool      // no part is below zero
+	Caps   []float64 // the most of each series, the sums first; nil is none
 	Round  bool
 	Places int // with Round: parts are whole multiples of 10^-Places
 }
 
-// Reconcile makes one step's figures agree, in place: y has those of the sums, then
-// those of the parts. Every sum is then the sum of its parts.
+// Reconcile makes the figures of one step agree, in place: y has those of the sums, then
+// those of the parts. Afterwards each sum is the sum of its parts.
 //
-// A part that would fall under the floor becomes nought, and where the first sum
-// is of all parts the others give what that added, each in proportion, so that
-// the whole stays as it was (nought for negatives: Di Fonzo & Girolimetto 2023,
-// "Spatio-temporal reconciliation of solar forecasts"). Parts of a sum over the
-// cap shrink in proportion.
+// A part below the floor becomes zero. Where the first sum is of all parts, the others
+// shrink in proportion, so that the total does not change (set-negative-to-zero: Di
+// Fonzo & Girolimetto 2023, "Spatio-temporal reconciliation of solar forecasts"). The
+// parts of a sum above its cap shrink in proportion.
 func (c *Reconciler) Reconcile(y []float64, b Bounds) error {
 	k := len(c.sums)
 	if len(y) != k+c.parts {
@@ -367,8 +358,8 @@ func (c *Reconciler) cap(parts, caps []float64) {
 	}
 }
 
-// sum rounds the parts and adds them up: in whole multiples of the last place, so
-// that nothing is lost in the sums.
+// sum rounds the parts and adds them up in multiples of the last place, so that the sums
+// are exact.
 func (c *Reconciler) sum(y []float64, b Bounds) {
 	k := len(c.sums)
 	parts := y[k:]
@@ -392,14 +383,14 @@ func (c *Reconciler) sum(y []float64, b Bounds) {
 		for i, v := range y {
 			y[i] = v / up * down
 			if y[i] == 0 {
-				y[i] = 0 // not minus nought
+				y[i] = 0 // not minus zero
 			}
 		}
 	}
 }
 
-// PlacesFor is how many decimal places keep twelve digits of figures of up to
-// most: whole multiples of the last place then add up without error.
+// PlacesFor returns the number of decimal places that keep twelve digits of figures up to
+// most: multiples of the last place then add up without error.
 func PlacesFor(most float64) int {
 	if !(most > 0) || math.IsInf(most, 0) {
 		return 12

@@ -15,9 +15,9 @@ import (
 // Holiday is a day, or days in a row, on which demand is not as usual.
 type Holiday struct {
 	Name string
-	// Dates are local days as year, month and day; each is one time it was or will be.
+	// Dates are the local days on which it was or will be.
 	Dates []Date
-	// Before and After are the days around it that it colours too.
+	// Before and After are the number of days around it that are unusual too.
 	Before, After int
 }
 
@@ -28,13 +28,13 @@ type Date struct {
 	Day   int
 }
 
-// Calendar are holidays in one time zone.
+// Calendar is a list of holidays in one time zone.
 type Calendar struct {
 	Zone     *time.Location // nil is UTC
 	Holidays []Holiday
 }
 
-// Check says what is wrong, as an *capcli.InputError.
+// Check returns what is wrong, as an *capcli.InputError.
 func (c *Calendar) Check() error {
 	for i := range c.Holidays {
 		h := &c.Holidays[i]
@@ -54,8 +54,8 @@ func (c *Calendar) Check() error {
 	return nil
 }
 
-// Regressors gives a column for each day that each holiday colours, over the
-// steps between bounds: the share of the step that falls on it.
+// Regressors returns, for each holiday and each day around it that it affects, a column over
+// the steps between bounds: the share of each step that falls on such days.
 func (c *Calendar) Regressors(bounds []capcli.Time) (names []string, columns [][]float64) {
 	for i := range c.Holidays {
 		h := &c.Holidays[i]
@@ -85,7 +85,7 @@ func (d Date) dayRange(zone *time.Location, offset int) (from, to capcli.Time) {
 	return from, capcli.TimeOf(time.Date(d.Year, d.Month, d.Day+offset+1, 0, 0, 0, 0, zone))
 }
 
-// spread adds to each step the share of it that lies from from to to.
+// spread adds to each step the share of it between from and to.
 func spread(column []float64, bounds []capcli.Time, from, to capcli.Time) {
 	first, _ := slices.BinarySearch(bounds, from)
 	for k := max(0, first-1); k < len(column) && bounds[k] < to; k++ {

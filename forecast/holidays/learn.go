@@ -1,6 +1,7 @@
 package holidays
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -9,7 +10,7 @@ import (
 	"capcli/forecast/model"
 )
 
-// group are days that are alike: those of one holiday, so many days from it, on
+// group identifies days that count as alike: those a number of days from one holiday, on
 // working days or at a weekend.
 type group struct {
 	holiday, offset int
@@ -22,18 +23,19 @@ type pool struct{ around, weekend bool }
 
 func (g group) pool() pool { return pool{g.offset != 0, g.weekend} }
 
-// effect is by how much the days of a group differ: the mean over the day, and
-// its course as a few waves over the clock. Each has a variance.
+// effect is the difference of the days of a group from usual ones: its mean, and a few
+// waves for its course over the day, each with a variance.
 type effect struct {
 	waves    []float64 // mean, cosine, sine, cosine of twice …
 	variance []float64
 	past     int
 }
 
-// mostWaves is how many figures tell the course of a day: the mean and three waves.
+// mostWaves is the number of coefficients of the course of a day: the mean, a cosine and a
+// sine for each of three waves.
 const mostWaves = 7
 
-// basis is the j-th wave at a share of the day.
+// basis returns the j-th wave at a share of the day.
 func basis(j int, at float64) float64 {
 	a := 2 * math.Pi * float64((j+1)/2) * at
 	switch {
@@ -55,35 +57,31 @@ func (e *effect) sizeAt(slot float64) (size, sd float64) {
 	return size, math.Sqrt(sd)
 }
 
-// learnt is what a history says of its holidays.
+// learner learns from a history how its holidays differ from usual days.
 type learner struct {
 	m        Model
 	y        []float64
 	times    []capcli.Time // bounds of the history's steps
-	mask     []float64     // share of each step that holidays colour
+	mask     []float64     // share of each step that holidays affect
 	cleaned  []float64     // the history without the effects
 	relative bool
 	groups   map[group]*effect
 	weekend  float64 // level of weekends over that of working days
 }
 
-// learn compares the days of each holiday with usual days around them: the same
-// weekday and time of day one and two weeks before and after, where they are no
-// holidays (steps longer than a day: the steps beside it; than a week: the same
-// step of the years beside). So seasons and an even trend drop out. How much such
-// a comparison is worth is told from the same comparison of all usual days: it
-// has no effect, and so is all noise. Effects are then shrunk, the less the data
-// say the more: days of one kind towards their common mean by a random-effects
-// model (DerSimonian & Laird 1986), and that towards nought (James & Stein 1961).
+// learn compares each holiday with usual days around it: the same weekday and time of day
+// one and two weeks before and after, where these are no holidays. It compares a step
+// longer than a day with the steps beside it, and a step longer than a week with the
+// same step of the years beside. Seasons and an even trend cancel. The same comparison
+// of usual days, which contains no effect, gives the noise. Effects are then shrunk in
+// proportion to the noise: days of one kind towards their common mean by a
+// random-effects model (DerSimonian & Laird 1986), and that mean towards zero (James &
+// Stein 1961).
 func learn(m Model, y []float64) *learner {
-	l := &learner{m: m, y: y, cleaned: slices.Clone(y), relative: true, groups: map[group]*effect{}, weekend: 1}
+	l := &learner{m: m, y: y, cleaned: slices.Clone(y), groups: map[group]*effect{}, weekend: 1}
 	l.times = l.bounds(0, len(y))
 	l.mask = make([]float64, len(y))
-	for _, v := range y {
-		if v < 0 {
-			l.relative = false
-		}
-	}
+	l.relative = !slices.ContainsFunc(y, func(v float64) bool { return v < 0 })
 	if len(y) < 3 {
 		return l
 	}
@@ -103,7 +101,7 @@ func learn(m Model, y []float64) *learner {
 	return l
 }
 
-// bounds are the times between steps from and to.
+// bounds returns the times at which steps begin, from one step to another.
 func (l *learner) bounds(from, to int) []capcli.Time {
 	out := make([]capcli.Time, to-from+1)
 	for i := range out {
@@ -138,7 +136,7 @@ func (l *learner) forEachStep(k int, bounds []capcli.Time, do func(g group, from
 	}
 }
 
-// slot is when in its local day a step begins, as a share of it.
+// slot returns the share of the local day that has passed at t.
 func (l *learner) slot(t capcli.Time) float64 {
 	local := time.Unix(int64(t), 0).In(l.zone())
 	return float64(local.Hour()*3600+local.Minute()*60+local.Second()) / 86400
@@ -167,7 +165,7 @@ func (l *learner) comparableSteps(i int) []int {
 	return out
 }
 
-// index is the step of the history that holds t, or -1.
+// index returns the step of the history that contains t, or -1.
 func (l *learner) index(t capcli.Time) int {
 	i, _ := slices.BinarySearch(l.times, t+1)
 	if i == 0 || i == len(l.times) {
@@ -194,11 +192,7 @@ func (l *learner) compare() (off, level []float64) {
 		usual[i] = sum / float64(len(like))
 		off[i] = v - usual[i]
 	}
-	for from := 0; from < n; {
-		to := from + 1
-		for to < n && l.dayOf(to) == l.dayOf(from) {
-			to++
-		}
+	for from, to := range l.localDays() {
 		sum, count := 0.0, 0.0
 		for _, v := range usual[from:to] {
 			if model.IsFinite(v) {
@@ -208,7 +202,6 @@ func (l *learner) compare() (off, level []float64) {
 		for i := from; i < to && count > 0; i++ {
 			level[i] = sum / count
 		}
-		from = to
 	}
 	for i := range off {
 		switch {
@@ -223,8 +216,21 @@ func (l *learner) compare() (off, level []float64) {
 	return off, level
 }
 
-// dayOf numbers the local day in which a step begins; longer steps are days of
-// their own.
+// localDays yields, for each local day of the history, its first step and the first step
+// after it. A step longer than a day is a day of its own.
+func (l *learner) localDays() iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for from, to := 0, 0; from < len(l.y); from = to {
+			for to = from + 1; to < len(l.y) && l.dayOf(to) == l.dayOf(from); to++ {
+			}
+			if !yield(from, to) {
+				return
+			}
+		}
+	}
+}
+
+// dayOf numbers the local day in which a step begins.
 func (l *learner) dayOf(i int) int {
 	if l.times[i+1]-l.times[i] > 25*3600 {
 		return i
@@ -240,7 +246,8 @@ func (l *learner) waves() int {
 	return max(1, min(mostWaves, perDay/2*2-1))
 }
 
-// project tells the course of one day from its steps; false where too few are known.
+// project returns the coefficients of the course of one day over its steps; false where
+// too few differences are known.
 func (l *learner) project(steps []int, off []float64) ([]float64, bool) {
 	out := make([]float64, l.waves())
 	count := 0
@@ -264,16 +271,16 @@ func (l *learner) project(steps []int, off []float64) ([]float64, bool) {
 	return out, true
 }
 
-// noise is the mean square of each wave over all usual days.
+// noise returns the mean square of each coefficient over all usual days; infinite where
+// there are fewer than four.
 func (l *learner) noise(off []float64) []float64 {
 	out, count := make([]float64, l.waves()), 0.0
-	for from := 0; from < len(l.y); {
+	for from, to := range l.localDays() {
 		var steps []int
 		usual := true
-		to := from
-		for ; to < len(l.y) && l.dayOf(to) == l.dayOf(from); to++ {
-			steps = append(steps, to)
-			usual = usual && l.mask[to] == 0
+		for i := from; i < to; i++ {
+			steps = append(steps, i)
+			usual = usual && l.mask[i] == 0
 		}
 		if w, ok := l.project(steps, off); ok && usual {
 			count++
@@ -281,12 +288,11 @@ func (l *learner) noise(off []float64) []float64 {
 				out[j] += w[j] * w[j]
 			}
 		}
-		from = to
 	}
 	for j := range out {
 		out[j] /= math.Max(1, count)
 		if count < 4 {
-			out[j] = math.Inf(1) // nothing to hold a difference against
+			out[j] = math.Inf(1)
 		}
 	}
 	return out

@@ -10,10 +10,10 @@ import (
 	"capcli/forecast/model"
 )
 
-// Model wraps a model for a series in which some days are not as usual: it
-// learns from the history by how much (see learn), takes that out, has the model
-// forecast what is left, and puts it in again where such days come. In a
-// backtest it learns from the values before each origin alone.
+// Model wraps a model for a series with unusual days. It learns from the history by how
+// much these differ (see learn), subtracts that, forecasts the rest with the model, and
+// adds the difference where such days come. In a backtest it learns only from the values
+// before each origin.
 type Model struct {
 	Model model.Model
 	Days  []SpecialDays
@@ -21,8 +21,8 @@ type Model struct {
 	At    func(int) capcli.Time // when the i-th value of the series begins; it may lie beyond the end
 }
 
-// SpecialDays is a holiday, and by how much demand differs where that is
-// declared: then the history is asked only for what to take out of it.
+// SpecialDays is a holiday. Where its effect is declared, the effect learnt from the
+// history is only subtracted there, and the declared one is added to the forecast.
 type SpecialDays struct {
 	Holiday
 	Declared bool
@@ -75,8 +75,8 @@ type festive struct {
 // Unwrap returns the fit of the model to the series without the effects.
 func (f *festive) Unwrap() model.Fitted { return f.Fitted }
 
-// Forecast adds the holidays of the steps ahead; their own spread widens the
-// intervals as that of independent errors does, in squares.
+// Forecast adds the holidays of the steps ahead. Their spread widens the intervals as that
+// of independent errors does, in squares.
 func (f *festive) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
@@ -109,7 +109,7 @@ func (f *festive) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	return out, nil
 }
 
-// Path adds the holidays to a drawn future, each off by one draw for all of it.
+// Path adds the holidays to a drawn future, with one draw of the error of each holiday.
 func (f *festive) Path(h int, rng model.Noise) []float64 {
 	path := f.Fitted.Path(h, rng)
 	days := f.l.ahead(len(path))
@@ -132,8 +132,8 @@ func (f *festive) Path(h int, rng model.Noise) []float64 {
 	return path
 }
 
-// Effects says, of a fit of Model, what was learnt of each and what it adds
-// to the mean of each of the h steps ahead; of another fit nothing.
+// Effects returns, for a fit of Model, what was learnt of each holiday and what it adds to
+// the mean of each of the h steps ahead; nothing for any other fit.
 func Effects(fit model.Fitted, h int) (effects []Effect, added [][]float64, err error) {
 	f, ok := fit.(*festive)
 	if !ok {
@@ -155,7 +155,7 @@ func Effects(fit model.Fitted, h int) (effects []Effect, added [][]float64, err 
 	return f.l.effects(), added, nil
 }
 
-// dayAhead is one step ahead that a holiday colours.
+// dayAhead is one step ahead that a holiday affects.
 type dayAhead struct {
 	step, holiday int
 	share         float64 // of the step
@@ -170,8 +170,7 @@ func (d *dayAhead) effect(level float64) (mean, sd float64) {
 	return d.share * d.size * level, d.share * d.sd * math.Abs(level)
 }
 
-// ahead lists the steps after the history that holidays colour, of which the
-// effect is known.
+// ahead returns the steps after the history that holidays with a known effect affect.
 func (l *learner) ahead(h int) []dayAhead {
 	n := len(l.cleaned)
 	bounds := l.bounds(n, n+h)
@@ -196,9 +195,9 @@ func (l *learner) ahead(h int) []dayAhead {
 	return out
 }
 
-// levels is the level of the day of each step ahead, as compare has it for the
-// history: the mean of the forecast over it. A day that the forecast has in part
-// is made up with the steps before.
+// levels returns the level of the day of each step ahead, as compare does for the history:
+// the mean of the forecast over the day. Where the forecast has only a part of the day,
+// the steps before complete it.
 func (l *learner) levels(mean []float64) []float64 {
 	n := len(l.cleaned)
 	all := append(slices.Clone(l.cleaned), mean...)

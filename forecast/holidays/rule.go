@@ -1,18 +1,16 @@
 package holidays
 
-import (
-	"time"
-)
+import "time"
 
-// Rule says on which days of each year demand is not as usual.
+// Rule says which days of each year are unusual.
 type Rule struct {
 	Days          []RuleDay
-	Before, After int  // days around it that it colours too
-	Declared      bool // the size is given; else the history is asked
+	Before, After int  // days around it that are unusual too
+	Declared      bool // the size is given; else it is learnt from the history
 	Zone          *time.Location
 }
 
-// RuleDay is a day of one year, of every year, or one that moves with Easter.
+// RuleDay is a day of one year, of every year, or a number of days from Easter.
 type RuleDay struct {
 	Date        // Year 0 is every year
 	Easter bool // the date is Easter Sunday

@@ -8,8 +8,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// sums is what is gathered of one group: each day counts by the square of the
-// share of the step that it is.
+// sums are the coefficients of the days of one group, each day weighted by the square of
+// its share of the step.
 type sums struct {
 	waves  []float64
 	weight float64
@@ -22,10 +22,10 @@ type holidayDay struct {
 	from  capcli.Time
 	steps []int
 	share float64 // of the step, where it is longer than a day
-	part  float64 // of what holidays do to that step
+	part  float64 // of the effect of all holidays on that step
 }
 
-// days are those of the k-th holiday that the history has.
+// days returns the days of the k-th holiday that lie in the history.
 func (l *learner) days(k int) []holidayDay {
 	var out []holidayDay
 	l.forEachStep(k, l.times, func(g group, from, _ capcli.Time, i int, share float64) {
@@ -46,7 +46,7 @@ func (l *learner) days(k int) []holidayDay {
 	return out
 }
 
-// estimate tells the effect of each group that the history has.
+// estimate computes the effect of each group that occurs in the history.
 func (l *learner) estimate(off, noise []float64) {
 	all := map[group]*sums{}
 	var order []group
@@ -110,12 +110,12 @@ func (l *learner) shrink(groups []group, all map[group]*sums, noise []float64) {
 	}
 }
 
-// pooledEffect is the mean of effects with these variances, its variance, and the
-// variance of the effects themselves (DerSimonian & Laird 1986, equations 6 to 9).
+// pooledEffect returns the mean of effects with these variances, the variance of that mean,
+// and the variance between effects (DerSimonian & Laird 1986, equations 6 to 9).
 func pooledEffect(own, variance []float64) (mean, spread, between float64) {
 	var w, w2, sum float64
 	for i, x := range own {
-		if variance[i] <= 0 { // no noise at all: each is what it is
+		if variance[i] <= 0 { // there is no noise: keep each as it is
 			return model.Mean(own), 0, math.MaxFloat64
 		}
 		a := 1 / variance[i]
@@ -161,7 +161,7 @@ func (l *learner) clean(level []float64) {
 	}
 }
 
-// weekends estimates how much lower weekends are.
+// weekends estimates the level of weekends over that of working days.
 func (l *learner) weekends() {
 	var sum, count [2]float64
 	for i, v := range l.y {
@@ -200,7 +200,7 @@ func (l *learner) groupEffect(g group) (*effect, bool) {
 	return &out, true
 }
 
-// effects lists what was learnt of each holiday: the mean over its own days.
+// effects returns the effect of each holiday: the mean over its own days.
 func (l *learner) effects() []Effect {
 	out := make([]Effect, len(l.m.Days))
 	for k := range out {

@@ -114,7 +114,7 @@ func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int
 		return fc, nil, nil
 	}
 	plain := fc.Mean
-	adds, err := ev.roadmap.Added(plain, ev.bounds)
+	fc, adds, err := ev.roadmap.Apply(fc, ev.bounds)
 	if err != nil {
 		return fc, nil, err
 	}
@@ -122,9 +122,6 @@ func (ev *seriesEvents) applyRoadmap(fc model.Forecast, v *view, within func(int
 	for k := range ev.roadmap.Events {
 		e, more := ev.effectOn(v, &ev.roadmap.Events[k], adds[k])
 		ev.effects, notes = append(ev.effects, e), append(notes, more...)
-	}
-	if fc, err = ev.roadmap.Apply(fc, ev.bounds); err != nil {
-		return fc, nil, err
 	}
 	for _, list := range fc.Figures() {
 		for i, x := range list {

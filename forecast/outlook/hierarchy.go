@@ -58,7 +58,7 @@ type Widened struct {
 // mostGrowth is the largest factor by which a range grows.
 const mostGrowth = 4
 
-// fewErrors is the least number of one-step errors that tell their size.
+// fewErrors is the least number of one-step errors from which their size is estimated.
 const fewErrors = 8
 
 // agreementOn prepares the reconciliation of all series from their one-step errors. It

@@ -91,8 +91,8 @@ func firstValues(v []float64, n int) []float64 {
 	return v[:n:n]
 }
 
-// actual is what a forecast of demand is held against: the demand where it is known,
-// missing where usage stood at the capacity and no queue says what more was wanted.
+// actual returns what a forecast of demand is compared with: the demand where it is known,
+// missing where usage was at the capacity and no queue gives the unmet demand.
 func (t *latentDemand) actual() []float64 {
 	out := append([]float64(nil), t.demand...)
 	for i, hidden := range t.hidden {

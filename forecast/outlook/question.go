@@ -14,8 +14,8 @@ import (
 	"capcli/profile/demand"
 )
 
-// question is a request held against its histories: what every stage of the answer
-// knows. Stages do not change it.
+// question is a request together with its histories: the input of every stage of the
+// answer. Stages do not change it.
 type question struct {
 	Request // with its defaults
 	hs      *demand.Histories

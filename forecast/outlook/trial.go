@@ -169,8 +169,8 @@ func (t *trial) score(v *view, levels []float64) bool {
 	return t.Scored > 0
 }
 
-// countScored counts the steps in which a forecast could be held against what came,
-// and those in which a value is known and what was wanted is not.
+// countScored counts the steps in which a forecast can be compared with what came, and
+// those in which usage is known and demand is not.
 func countScored(list []forecast.Origin, values []float64) (scored, hidden int) {
 	for _, r := range list {
 		if r.Err != nil {

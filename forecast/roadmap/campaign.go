@@ -8,8 +8,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// Campaign is a training run to come, with its GPU-hours told from its size, or
-// from a past run scaled by parameters and data.
+// Campaign is a training run to come. Its GPU-hours follow from its size, or from a past
+// run scaled by parameters and data.
 type Campaign struct {
 	Name       string
 	Parameters float64 // N
@@ -20,13 +20,13 @@ type Campaign struct {
 	PeakFLOPS float64
 	MFU       float64
 	Past      *PastRun
-	// GPUs is what the run will hold. Parallel is the share of its work that
-	// more GPUs speed up (Amdahl 1967), 0 for all of it: the rest takes as long on
-	// any number, and all GPUs are held meanwhile.
+	// GPUs is what the run will hold. Parallel is the share of its work that more GPUs
+	// speed up (Amdahl 1967), 0 for all of it. The rest takes as long on any number of
+	// GPUs, and all of them are held meanwhile.
 	GPUs     int
 	Parallel float64
-	// Failures is the share added for runs that fail and are done again, from
-	// 0.15 to 0.25 in the habit of large runs; NaN takes 0.2.
+	// Failures is the share added for runs that fail and are repeated; large runs usually
+	// plan 0.15 to 0.25. 0 stands for 0.2, a negative figure for none.
 	Failures float64
 	Runs     int // such runs one after another; 0 is 1
 }
@@ -39,7 +39,7 @@ type PastRun struct {
 	GPUs       int
 }
 
-// Cost is what a campaign needs.
+// Cost is what a campaign costs in GPU-hours and time.
 type Cost struct {
 	FLOPs    float64 `json:"flops"`        // 6 N D for each run
 	GPUHours float64 `json:"gpu_hours"`    // of all runs with the buffer
@@ -54,7 +54,7 @@ const (
 	bufferTop = 0.25
 )
 
-// Cost works out the GPU-hours. A dense transformer takes 6 operations a
+// Cost computes the GPU-hours. A dense transformer takes 6 operations a
 // parameter and token, 2 forward and 4 back (Kaplan et al. 2020, "Scaling laws
 // for neural language models"). From a past run they scale by parameters times
 // tokens; its GPU-hours are brought to the new number of GPUs by Amdahl's law:
@@ -91,7 +91,7 @@ func (c *Campaign) Cost() (Cost, error) {
 	return out, nil
 }
 
-// amdahl is how many times as fast n GPUs are as one.
+// amdahl returns how many times as fast n GPUs are as one.
 func amdahl(parallel float64, n int) float64 {
 	return 1 / (1 - parallel + parallel/float64(n))
 }
@@ -130,8 +130,8 @@ func (c *Campaign) check() error {
 	return nil
 }
 
-// Event is the campaign as GPUs held from start on: their number is given, and the
-// room in the buffer is that of its length.
+// Event returns the campaign as a number of GPUs held from start on, for a time whose
+// uncertainty is that of the buffer.
 func (c *Campaign) Event(start capcli.Time) (Event, error) {
 	cost, err := c.Cost()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"capcli/forecast/model"
 )
 
-// Shape is how an event's demand runs over time.
+// Shape is the course of an event's demand over time.
 type Shape string
 
 // The shapes. A step adds Size from Start on, until End where that is known. A
@@ -21,26 +21,26 @@ const (
 	Ramp  Shape = "ramp"
 )
 
-// Event is a change of demand that is planned, and that history cannot tell:
-// a launch, a team that grows, a training campaign.
+// Event is a planned change of demand that is not in the history: a launch, a team that
+// grows, a training campaign.
 type Event struct {
 	Name  string
 	Shape Shape
 	Start capcli.Time
 	End   capcli.Time // NoTime or 0: it stays; a pulse and a ramp need one
-	// Size is the demand added, in the unit of the series; under nought it is taken
-	// away. With Relative it is a share of the forecast instead: 0.2 is a fifth more.
+	// Size is the demand added, in the unit of the series; negative where demand falls.
+	// With Relative it is a share of the forecast instead: 0.2 is a fifth more.
 	Size     float64
 	Relative bool
 	// SizeSD is the standard deviation of Size, in the same unit.
 	SizeSD float64
-	// LengthSD is the standard deviation of the time from Start to End: a run that
-	// holds a known number of GPUs until it is done. 0 is known.
+	// LengthSD is the standard deviation of the time from Start to End, as of a run that
+	// holds a known number of GPUs until it is done. 0 is certain.
 	LengthSD capcli.Seconds
-	// Delay is how late Start and End may be, as the mean of an exponential
-	// time; roadmaps slip, and are hardly ever early. 0 is on time.
+	// Delay is the mean of the exponential time by which Start and End may be late. 0 is on
+	// time. Roadmaps slip, and are hardly ever early.
 	Delay capcli.Seconds
-	// Chance is the probability that it happens at all; 0 is taken for 1.
+	// Chance is the probability that it happens at all; 0 stands for 1.
 	Chance float64
 }
 

@@ -38,13 +38,13 @@ func TestBegunEventsAddTheRest(t *testing.T) {
 		{"at the end itself", Event{Shape: Step, Start: now, Size: 10}, []float64{10, 10, 10, 10}},
 	} {
 		r := Roadmap{Events: []Event{row.e}, Known: now}
-		got, err := r.Apply(model.Forecast{Mean: make([]float64, 4)}, timesEvery(now, hour, 4))
+		got, _, err := r.Apply(model.Forecast{Mean: make([]float64, 4)}, timesEvery(now, hour, 4))
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := make([]float64, 4)
 		r.ApplyPath(path, timesEvery(now, hour, 4), 1)
-		added, err := r.Added(make([]float64, 4), timesEvery(now, hour, 4))
+		_, added, err := r.Apply(model.Forecast{Mean: make([]float64, 4)}, timesEvery(now, hour, 4))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	f := model.Forecast{Mean: slices.Repeat([]float64{100}, 4)}
 	f.Intervals = model.NormalIntervals(f.Mean, slices.Repeat([]float64{10}, 4), []float64{80, 95})
 	sure := Roadmap{Events: []Event{{Shape: Step, Start: 1000 + 2*hour, Size: 40}}}
-	got, err := sure.Apply(f, timesEvery(1000, hour, 4))
+	got, _, err := sure.Apply(f, timesEvery(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	}
 	// 10 and 30 independent: the sum has a spread of sqrt(1000)
 	unsure := Roadmap{Events: []Event{{Shape: Step, Start: 1000 + 2*hour, Size: 40, SizeSD: 30}}, Seed: 1}
-	got, err = unsure.Apply(f, timesEvery(1000, hour, 4))
+	got, _, err = unsure.Apply(f, timesEvery(1000, hour, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRoadmapMovesAndWidens(t *testing.T) {
 	// half likely, a fifth of all, half a day late on average
 	late := Roadmap{Events: []Event{{Shape: Step, Start: 1000, Size: 0.2, Relative: true, Chance: 0.5, Delay: 12 * hour}}, Seed: 2}
 	long := model.Forecast{Mean: slices.Repeat([]float64{100}, 97)}
-	got, err = late.Apply(long, timesEvery(1000, hour, 97))
+	got, _, err = late.Apply(long, timesEvery(1000, hour, 97))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestUnsureEventAddsWhatItSays(t *testing.T) {
 		{Name: "unsure", Shape: Step, Start: bounds[5], Size: 64, SizeSD: 9},
 		{Name: "perhaps", Shape: Step, Start: bounds[7], Size: 10, SizeSD: 1, Chance: 0.3},
 	}}
-	got, err := r.Added(make([]float64, 10), bounds)
+	_, got, err := r.Apply(model.Forecast{Mean: make([]float64, 10)}, bounds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestSureSizeWithAChance(t *testing.T) {
 	for seed := range capcli.Seed(20) {
 		r := Roadmap{Seed: seed, Events: []Event{{Name: "rare", Shape: Step, Start: bounds[0], Size: 64, Chance: 0.03}}}
 		flat := func() []float64 { return []float64{100} }
-		got, err := r.Apply(model.Forecast{Mean: flat(), Intervals: []model.Interval{{Level: 95, Lo: flat(), Hi: flat()}, {Level: 80, Lo: flat(), Hi: flat()}}}, bounds)
+		got, _, err := r.Apply(model.Forecast{Mean: flat(), Intervals: []model.Interval{{Level: 95, Lo: flat(), Hi: flat()}, {Level: 80, Lo: flat(), Hi: flat()}}}, bounds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestCampaignHoldsItsGPUs(t *testing.T) {
 	}
 	for _, known := range []capcli.Time{0, bounds[50]} { // from before it, and while it runs
 		r := Roadmap{Seed: 1, Known: known, Events: []Event{e}}
-		got, err := r.Apply(model.Forecast{Mean: base, Intervals: []model.Interval{{Level: 80, Lo: base, Hi: base}}}, bounds)
+		got, _, err := r.Apply(model.Forecast{Mean: base, Intervals: []model.Interval{{Level: 80, Lo: base, Hi: base}}}, bounds)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func readEvents(d *strict.Decoder, root *yaml.Node, out *roadmap.Plan) {
 //go:embed events.yaml.txt
 var template string
 
-// Template is a file of events to begin with: it can be used as it is, and
+// Template returns a file of events to begin with: it is valid, and
 // says every field that there is.
 func Template() string { return template }
 
