@@ -9,7 +9,7 @@ CONCURRENT := Stop|Kill|Half|Shard|Worlds|Pipe|Progress|Record|TestScript/(plan-
 # the C compiler warns once for each.
 export CGO_CFLAGS := -g -O2 -Wno-deprecated-declarations
 
-.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r soak gpu-check slurm-check cross
+.PHONY: help build build-gpu check fmt lint test race fuzz bench golden golden-check accuracy speed-r long soak gpu-check slurm-check cross
 
 ## help: this list
 help: ; @sed -n 's/^## //p' Makefile
@@ -42,6 +42,8 @@ golden-check: ; .ci/golden
 accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run 'TestAccuracy|TestDemandAccuracy|TestNeverExplodes' -v -timeout 10h
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
+## long: queues against their formulas, and every policy with every placement, with as many draws as before a release
+long: ; CAPCLI_LONG=1 go test ./simulate -run 'Erlang|Patience|TestConform' -count 1
 ## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs
 soak:
 	CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h

@@ -12,11 +12,12 @@ import (
 type Reach struct {
 	partition, model string
 	queue            *queue
-	ranks            [][]int   // eligible pools by order of preference; ranks[0] is tried first
-	committed        []int     // eligible committed pools, whose accounts note who waits
-	hosted           bool      // some eligible pool limits CPUs or memory
-	most             int       // GPUs of the largest eligible pool
-	fits             [2][]int8 // by GPUs, in the first rank and in all, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
+	ranks            [][]int             // eligible pools by order of preference; ranks[0] is tried first
+	committed        []int               // eligible committed pools, whose accounts note who waits
+	hosted           bool                // some eligible pool limits CPUs or memory
+	most             int                 // GPUs of the largest eligible pool
+	fits             [2][]int8           // by GPUs, in the first rank and in all, for jobs without CPU or memory: 0 not asked yet, 1 yes, 2 no
+	hostedFits       map[hostDemand]bool // the same for jobs that want CPUs, memory or a share of a GPU
 	arrived          capcli.GPUTime
 	jobs             int64
 	served           Served
@@ -33,6 +34,12 @@ func (c *Reach) Ranks() [][]int { return c.ranks }
 
 // Committed returns the committed pools among them.
 func (c *Reach) Committed() []int { return c.committed }
+
+// hostDemand is what a job wants of the first ranks of its class.
+type hostDemand struct {
+	ranks, gpus, part int
+	cpu, mem          int64
+}
 
 type classKey struct{ partition, model string }
 
@@ -173,7 +180,7 @@ func (e *engine) canEver(l *Live) bool {
 		reach = c.ranks[:1]
 	}
 	if l.CPUMilli > 0 || l.MemMiB > 0 || l.GPUMilli > 0 || l.GPUs >= 4096 {
-		return e.fitsEmpty(l, reach)
+		return e.canEverHosted(l, reach)
 	}
 	fits := &c.fits[min(len(reach), 2)-1]
 	for len(*fits) <= l.GPUs {
@@ -186,6 +193,26 @@ func (e *engine) canEver(l *Live) bool {
 		}
 	}
 	return (*fits)[l.GPUs] == 1
+}
+
+// mostHosted is the largest number of answers that a class remembers.
+const mostHosted = 4096
+
+// canEverHosted answers canEver for jobs that want CPUs, memory or a share of a GPU.
+func (e *engine) canEverHosted(l *Live, reach [][]int) bool {
+	if e.draws {
+		return e.fitsEmpty(l, reach)
+	}
+	c, key := l.class, hostDemand{len(reach), l.GPUs, l.GPUMilli, l.CPUMilli, l.MemMiB}
+	fits, known := c.hostedFits[key]
+	if !known {
+		if c.hostedFits == nil || len(c.hostedFits) == mostHosted {
+			c.hostedFits = map[hostDemand]bool{}
+		}
+		fits = e.fitsEmpty(l, reach)
+		c.hostedFits[key] = fits
+	}
+	return fits
 }
 
 // fitsEmpty reports whether l fits on pools of the ranks when all their nodes are up

@@ -81,26 +81,27 @@ func (w *queueSeen) Observe(e simulate.Event, _ *simulate.Cluster) {
 	}
 }
 
-// interval is the mean of replications and the half-width of its 99.9 %
-// confidence interval, by Student's t of 19 degrees of freedom.
+// interval returns the mean of replications and the half-width of its 99.9 %
+// confidence interval, by Student's t.
 func interval(x []float64) (mean, half float64) {
-	const t19 = 3.8834
+	student := map[int]float64{10: 4.7809, 20: 3.8834}[len(x)] // by the number of replications
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
 	for _, v := range x {
 		half += (v - mean) * (v - mean)
 	}
-	return mean, t19 * math.Sqrt(half/float64(len(x)-1)/float64(len(x)))
+	return mean, student * math.Sqrt(half/float64(len(x)-1)/float64(len(x)))
 }
 
-const replications = 20
+// replications is the number of runs of a system: 10, or 20 with CAPCLI_LONG=1.
+var replications = map[bool]int{false: 10, true: 20}[os.Getenv("CAPCLI_LONG") == "1"]
 
 // manyRuns runs a system of identical GPUs with Poisson arrivals many times, and
 // gives what each replication saw.
-func manyRuns(t *testing.T, name string, jobs int, apart float64, length func(*rand.Rand) float64, pools ...simulate.Pool) []queueSeen {
+func manyRuns(t *testing.T, name string, runs, jobs int, apart float64, length func(*rand.Rand) float64, pools ...simulate.Pool) []queueSeen {
 	t.Helper()
-	out := make([]queueSeen, replications)
+	out := make([]queueSeen, runs)
 	for r := range out {
 		out[r].skip = jobs / 10
 		rng := capcli.Seed(2027).Child(r).Stream(name)
@@ -170,11 +171,11 @@ func TestWaitsAreErlangC(t *testing.T) {
 			t.Errorf("%s: the formula gives %v and %v, the textbook %v and %v", name, pWait, meanWait, c.PWait, c.MeanWait)
 		}
 		var p, w []float64
-		jobs := 60_000
+		runs, jobs := replications, 60_000
 		if c.C > 32 {
-			jobs = 150_000 // the busier, the longer what was lasts
+			runs, jobs = 20, 150_000 // the busier, the longer what was lasts
 		}
-		for _, r := range manyRuns(t, name, jobs, service/float64(c.C)/c.Rho, exponentialRun,
+		for _, r := range manyRuns(t, name, runs, jobs, service/float64(c.C)/c.Rho, exponentialRun,
 			simulate.Pool{Name: "all", Terms: simulate.Owned, Nodes: 1, GPUsPerNode: c.C}) {
 			p, w = append(p, r.waited/r.jobs), append(w, r.sum/r.jobs/service)
 		}
@@ -215,7 +216,7 @@ func TestOverflowIsErlangB(t *testing.T) {
 		for _, l := range lengths {
 			name := fmt.Sprintf("M/G/%d/%d %s", c.k, c.k, l.name)
 			var beyond []float64
-			for _, r := range manyRuns(t, name, 30_000, service/c.a, l.draw,
+			for _, r := range manyRuns(t, name, replications, 30_000, service/c.a, l.draw,
 				simulate.Pool{Name: "base", Terms: simulate.Reserved, Nodes: 1, GPUsPerNode: c.k},
 				simulate.Pool{Name: "flex", Terms: simulate.OnDemand, Nodes: 1, GPUsPerNode: 1_000_000}) {
 				if r.waited > 0 {

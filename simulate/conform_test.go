@@ -2,9 +2,12 @@ package simulate_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"hash/fnv"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -259,6 +262,7 @@ func (w *world) play(t testing.TB, newPolicy simulate.NewPolicy, place simulate.
 // TestConform holds every policy with every placement to the same laws, on
 // drawn worlds: a new file is tested by being there.
 func TestConform(t *testing.T) {
+	limitDraws(t, 40) // for each of over a hundred pairs
 	for _, pol := range policy.Catalog.All() {
 		for _, pl := range placement.Catalog.All() {
 			t.Run(pol.Name+"/"+pl.Name, rapid.MakeCheck(func(rt *rapid.T) {
@@ -289,6 +293,22 @@ func TestConform(t *testing.T) {
 			}))
 		}
 	}
+}
+
+// limitDraws makes property tests draw only n cases, unless CAPCLI_LONG=1 or a flag asks
+// for another number.
+func limitDraws(t *testing.T, n int) {
+	checks := flag.Lookup("rapid.checks")
+	if os.Getenv("CAPCLI_LONG") == "1" || checks.Value.String() != checks.DefValue {
+		return
+	}
+	set := func(text string) {
+		if err := checks.Value.Set(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(strconv.Itoa(n))
+	t.Cleanup(func() { set(checks.DefValue) })
 }
 
 // TestOnlyBelieversBelieve plays worlds with and without the limits of their jobs:

@@ -64,6 +64,7 @@ type engine struct {
 	empty      *Cluster // all nodes, nothing held: to tell what can never fit
 	whatIf     WhatIf   // see Turn.WhatIf
 	counts     bool     // the placement is Counting
+	draws      bool     // the placement is Drawing
 	agenda     agenda
 	slab       slab
 	queues     []*queue
@@ -159,6 +160,7 @@ func newEngine(cfg Config) (*engine, error) {
 	}
 	e.countable = capcli.Seconds(math.MaxInt64 / milli)
 	_, e.counts = cfg.Placement.(Counting)
+	_, e.draws = cfg.Placement.(Drawing)
 	e.turn.e = e
 	e.watch()
 	return e, nil

@@ -15,3 +15,9 @@ type Placement interface {
 type Counting interface {
 	CountsGPUs()
 }
+
+// Drawing is a Placement that draws random numbers for each question. The engine then
+// asks it about each job anew, because a remembered answer would change later draws.
+type Drawing interface {
+	Draws()
+}

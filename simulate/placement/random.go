@@ -18,6 +18,9 @@ func init() {
 // placements. Its draws are the same in every run.
 type random struct{ rng *rand.Rand }
 
+// Draws declares that each question takes random numbers.
+func (random) Draws() {}
+
 func (r random) Place(c *simulate.Cluster, l *simulate.Live, pools []int, dst []simulate.Slice) []simulate.Slice {
 	return leastNode(c, l, pools, func(int) float64 { return r.rng.Float64() }, dst)
 }
