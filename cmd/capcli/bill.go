@@ -63,7 +63,7 @@ func newBill(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.portfolio, "portfolio", "", "what was bought: YAML `FILE` (default: nothing, all on demand); see the README")
 	f.StringVar(&o.onDemand, "on-demand", "", "on-demand price of a unit-hour for use that states none, `$` or the key of a price")
-	complete(cmd, "on-demand", func() []string { return keysOf("on_demand") })
+	complete(cmd, "on-demand", func() []string { return priceKeys("on_demand") })
 	f.StringVar(&o.discount, "discount", "", "cost of capital a year, `10%`: adds the present value of payments")
 	f.StringVar(&o.requests, "requests", "", "requests served, for the cost of 1000: a `NUMBER`, or a CSV file of time,requests")
 	f.StringVar(&o.tag, "tag", "", "FOCUS: the tag whose value is the tenant, `KEY` (default: tenant, team or project)")

@@ -89,46 +89,25 @@ var zones = strings.Fields(`UTC
 	Europe/Vienna Europe/Warsaw Europe/Zurich
 	Pacific/Auckland Pacific/Honolulu`)
 
-// priceKeys are the keys of the catalogue, those that name a GPU model in place
-// of the machine too.
-func priceKeys() []string {
-	all := prices.Catalogue()
+// priceKeys offers the keys of the catalogue on some terms; terms "" is all.
+func priceKeys(terms string) []string {
 	var out []string
-	for _, q := range all.Quotes() {
-		about := "\t" + q.GPU + ", $" + q.PerGPU().Decimal() + " a GPU-hour"
-		out = append(out, q.Key()+about)
-		byModel := strings.ToLower(q.Provider + "/" + q.Region + "/" + q.GPU + "/" + q.Terms())
-		if found, err := all.Find(byModel); err == nil && found.Key() == q.Key() && byModel != q.Key() {
-			out = append(out, byModel+about)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// keysOf are the keys of prices on some terms.
-func keysOf(terms string) []string {
-	return slices.DeleteFunc(priceKeys(), func(key string) bool {
-		name, _, _ := strings.Cut(key, "\t")
-		return !strings.HasSuffix(name, "/"+terms)
-	})
-}
-
-// termKeys are ways to commit, LENGTH=KEY, of the prices for a length of time.
-func termKeys() []string {
-	var out []string
-	for _, key := range priceKeys() {
-		name, _, _ := strings.Cut(key, "\t")
-		length, _, _ := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], "-")
-		if strings.HasSuffix(length, "y") || strings.HasSuffix(length, "mo") {
-			out = append(out, length+"="+key)
-		}
+	for _, c := range prices.Catalogue().Choices(terms) {
+		out = append(out, c.Key+"\t"+c.About)
 	}
 	return out
 }
 
-// priceTerms are the terms of the catalogue.
-func priceTerms() []string { return priceParts(func(q *prices.Quote) string { return q.Terms() }) }
+// termKeys offers ways to commit, LENGTH=KEY.
+func termKeys() []string {
+	var out []string
+	for _, c := range prices.Catalogue().Choices("") {
+		if length := c.Length(); length != "" {
+			out = append(out, length+"="+c.Key+"\t"+c.About)
+		}
+	}
+	return out
+}
 
 // priceParts are the values that one part of a price has in the catalogue.
 func priceParts(of func(*prices.Quote) string) []string {

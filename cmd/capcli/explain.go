@@ -124,17 +124,13 @@ func metricNames() []string {
 // metricOf finds a metric by its name, also as results write it (wait_p95_s),
 // or says which was probably meant.
 func metricOf(name string) (*outcome.Metric, error) {
-	var c capcli.Catalog[*outcome.Metric]
-	c.Kind = "metric"
-	for _, m := range outcome.Metrics {
-		c.Add(m.Name, m.Doc, m)
-	}
+	names := metricNames()
 	for _, also := range []string{name, name + "_usd", strings.TrimSuffix(name, "_s"), strings.TrimSuffix(name, "_usd")} {
-		if i := slices.IndexFunc(outcome.Metrics, func(m *outcome.Metric) bool { return m.Name == also }); i >= 0 {
+		if i := slices.Index(names, also); i >= 0 {
 			return outcome.Metrics[i], nil
 		}
 	}
-	return c.Get(name)
+	return nil, capcli.CheckChoice("metric", name, names)
 }
 
 // planText gives a file that looks like JSON and is no folder; nil for all

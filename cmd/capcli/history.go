@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ var tableKeys = []key{{"id", "id-col"}, {"time", "time-col"}, {"value", "value-c
 func (o *historyOptions) check() error {
 	r := &o.ask
 	r.PeakPeriods = o.peakBy != "" || o.periods
-	if err := o.levels(); err != nil {
+	if err := r.SetLevels(o.capacity, o.past, o.cap); err != nil {
 		return err
 	}
 	var err error
@@ -82,44 +81,6 @@ func (o *historyOptions) check() error {
 		return err
 	}
 	return r.Check()
-}
-
-// levels tells numbers from files and refuses what says the same thing twice. A cap is
-// a promise about the future, a past capacity is the reason why usage was not demand.
-func (o *historyOptions) levels() error {
-	r := &o.ask
-	r.Cap, r.Past = demand.Level{}, demand.Level{}
-	var err error
-	if o.cap != "" {
-		if r.Cap, err = demand.ParseLevel("cap", o.cap); err != nil {
-			return err
-		}
-	}
-	switch {
-	case o.past == demand.MeasuredText:
-		r.Past.Measured = true
-	case o.past != "":
-		if r.Past, err = demand.ParseLevel("past-capacity", o.past); err != nil {
-			return err
-		}
-	}
-	if o.capacity == "" {
-		return nil
-	}
-	l, err := demand.ParseLevel("capacity", o.capacity)
-	switch {
-	case err != nil:
-		return err
-	case l.File == "" && r.Cap.IsGiven():
-		return &usageError{text: fmt.Sprintf("--capacity %s and --cap %s say the same thing", o.capacity, o.cap), hint: "give one of them; the GPUs that there were are --past-capacity"}
-	case l.File == "":
-		r.Cap = l
-	case r.Past.IsGiven() || r.CapacityQuery != "":
-		return &usageError{text: fmt.Sprintf("--capacity %s and --past-capacity %s say the same thing", o.capacity, o.past), hint: "give one of them; a bound on the forecast is --cap"}
-	default:
-		r.Past = l
-	}
-	return nil
 }
 
 // sources open what a request of the demand names.

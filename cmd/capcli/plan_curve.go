@@ -67,7 +67,7 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.ask.Market.Falls, "on-demand-fall", nil, "what if it falls: `DATE=SHARE`, 2026-06=44%")
 	f.StringArrayVar(&o.ask.Market.Changes, "what-if", nil, "what if a price changes: `CHANGE`, 'on_demand -44% from 2026-06'")
 	addPricesFlag(cmd, &o.prices)
-	complete(cmd, "on-demand", func() []string { return keysOf("on_demand") })
+	complete(cmd, "on-demand", func() []string { return priceKeys("on_demand") })
 	f.StringArrayVar(&o.ask.Market.Terms, "term", nil, "a way to commit: `LENGTH=$`, NAME=LENGTH@$,upfront=50%, LENGTH=KEY")
 	complete(cmd, "term", termKeys)
 	f.StringVar(&o.ask.Market.Every, "every", "1mo", "something may be bought each `PERIOD`: 1h, 1d, 1mo")

@@ -116,7 +116,7 @@ func newPricesList(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&f.Region, "region", "", "only this `REGION`")
 	cmd.Flags().StringVar(&f.GPU, "gpu", "", "only this `MODEL`: H100; A100 means A100-80GB too")
 	cmd.Flags().StringVar(&f.Term, "term", "", "only this `TERM`: on_demand, spot, block, 1y, 3y, 1y-none …")
-	complete(cmd, "term", priceTerms)
+	complete(cmd, "term", func() []string { return priceParts(func(q *prices.Quote) string { return q.Terms() }) })
 	complete(cmd, "gpu", func() []string { return prices.Catalogue().Models() })
 	complete(cmd, "provider", func() []string { return priceParts(func(q *prices.Quote) string { return q.Provider }) })
 	complete(cmd, "region", func() []string { return priceParts(func(q *prices.Quote) string { return q.Region }) })

@@ -32,7 +32,7 @@ func newPricesShow(e *env) *cobra.Command {
 }
 
 func completePrices(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return priceKeys(), cobra.ShellCompDirectiveNoFileComp
+	return priceKeys(""), cobra.ShellCompDirectiveNoFileComp
 }
 
 func runPricesShow(e *env, o *priceOptions, key string) error {

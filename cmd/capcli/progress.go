@@ -101,6 +101,10 @@ func (p *progress) end(done int64) {
 func (p *progress) show(done, total int64, took time.Duration) {
 	p.shown = true
 	if p.mode == "json" {
+		var all *int64 // null where it is not known
+		if total > 0 {
+			all = &total
+		}
 		line, err := json.Marshal(struct {
 			Schema  string  `json:"schema"`
 			Unit    string  `json:"unit"`
@@ -108,7 +112,7 @@ func (p *progress) show(done, total int64, took time.Duration) {
 			Total   *int64  `json:"total"`
 			AtMost  bool    `json:"total_is_at_most,omitempty"`
 			Elapsed float64 `json:"elapsed_s"`
-		}{"capcli/progress/v1", p.unit, done, pointerTo(total), p.bounded && total > 0, took.Round(time.Millisecond).Seconds()})
+		}{"capcli/progress/v1", p.unit, done, all, p.bounded && total > 0, took.Round(time.Millisecond).Seconds()})
 		if err == nil {
 			_, _ = fmt.Fprintf(p.e.stderr, "%s\n", line)
 		}
@@ -123,13 +127,6 @@ func (p *progress) show(done, total int64, took time.Duration) {
 		return
 	}
 	_, _ = fmt.Fprintln(p.e.stderr, text)
-}
-
-func pointerTo(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }
 
 // progressText gives "1,204,311 rows, 6.1 s, 197k rows/s" or, where the total is
