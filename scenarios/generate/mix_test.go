@@ -55,8 +55,8 @@ func TestMixesAreLikeTheClusters(t *testing.T) {
 			w := generate.Workload{Start: monday, Span: tt.weeks * 7 * capcli.Day, Mix: tt.mix}
 			var n, runs, gpus, work, single, large, longest, weekend float64
 			var times []float64
-			var wave complex128
-			for _, j := range allJobs(t, w, 4) {
+			var minutes [24 * 60]float64 // jobs by minute of the day
+			for j := range eachJob(t, w, 4) {
 				run := float64(j.Run)
 				n, runs, gpus, work = n+1, runs+run, gpus+float64(j.GPUs), work+run*float64(j.GPUs)
 				times, longest = append(times, run), max(longest, run)
@@ -66,12 +66,16 @@ func TestMixesAreLikeTheClusters(t *testing.T) {
 				if j.GPUs > 8 {
 					large += run * float64(j.GPUs)
 				}
-				if d := j.Submit.Std().Weekday(); d == 0 || d == 6 {
+				if d := (j.Submit/86400 + 4) % 7; d == 0 || d == 6 { // 1970-01-01 was a Thursday; 0 is Sunday
 					weekend++
 				}
-				wave += cmplx.Rect(1, 2*math.Pi*float64(j.Submit%86400)/86400)
+				minutes[j.Submit%86400/60]++
 			}
 			slices.Sort(times)
+			var wave complex128
+			for i, count := range minutes {
+				wave += cmplx.Rect(count, 2*math.Pi*(float64(i)+0.5)/float64(len(minutes)))
+			}
 			if math.Abs(n/w.Expected()-1) > 0.01 || n < 900_000 {
 				t.Errorf("%v jobs, expected about %v", n, w.Expected())
 			}

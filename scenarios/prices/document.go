@@ -95,10 +95,11 @@ func (p *List) Choose(f Filter, ages Ages) (*Listing, error) {
 	return out, nil
 }
 
+// choose keeps of all prices those that are asked for.
 func (f Filter) choose(all []Quote) ([]Quote, error) {
 	for _, x := range []struct {
 		field, word string
-		names       func(*Quote) []string
+		words       func(*Quote) []string
 	}{
 		{"provider", f.Provider, func(q *Quote) []string { return []string{q.Provider} }},
 		{"region", f.Region, func(q *Quote) []string { return []string{q.Region} }},
@@ -117,29 +118,15 @@ func (f Filter) choose(all []Quote) ([]Quote, error) {
 				word = normal
 			}
 		}
-		var kept []Quote
-		var have []string
-		for i := range all {
-			names := x.names(&all[i])
-			have = append(have, names...)
-			if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, word) }) {
-				kept = append(kept, all[i])
-			}
-		}
+		kept := slices.DeleteFunc(slices.Clone(all), func(q Quote) bool { return !containsFold(x.words(&q), word) })
 		if len(kept) == 0 {
-			return nil, noneOf(x.field, x.word, have)
+			have := wordsOf(all, x.words)
+			text := fmt.Sprintf("no price for --%s %q%s", x.field, x.word, capcli.DidYouMean(x.word, have))
+			return nil, &capcli.RequestError{Text: text, Hint: "with what is asked for beside it there is " + strings.Join(have, ", ")}
 		}
 		all = kept
 	}
 	return all, nil
-}
-
-// noneOf says that the word of a field is none of those that there are.
-func noneOf(field, word string, have []string) error {
-	slices.Sort(have)
-	have = slices.Compact(have)
-	hint := capcli.DidYouMean(word, have)
-	return &capcli.RequestError{Text: fmt.Sprintf("no price for --%s %q%s", field, word, hint), Hint: "with what is asked for beside it there is " + strings.Join(have, ", ")}
 }
 
 // Comparison sets the prices of a machine on all terms side by side: the document

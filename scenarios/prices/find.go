@@ -64,64 +64,53 @@ func (p *List) matches(key string, parts []string) ([]Quote, error) {
 		all = p.Quotes()
 	}
 	for i, what := range []string{"provider", "region", "machine or GPU"} {
-		var next []Quote
-		for _, q := range all {
-			if q.matchesPart(i, parts[i]) {
-				next = append(next, q)
-			}
+		kept := slices.DeleteFunc(slices.Clone(all), func(q Quote) bool { return !containsFold(q.words(i), parts[i]) })
+		if len(kept) == 0 {
+			return nil, noPart(key, parts, i, what, wordsOf(all, func(q *Quote) []string { return q.words(i) }))
 		}
-		if i == 2 && slices.ContainsFunc(next, func(q Quote) bool { return strings.EqualFold(q.Machine, parts[2]) }) {
-			// A machine goes before GPUs of the same name.
-			next = slices.DeleteFunc(next, func(q Quote) bool { return !strings.EqualFold(q.Machine, parts[2]) })
-		}
-		if len(next) == 0 {
-			return nil, noPart(key, parts, i, what, partsOf(all, i))
-		}
-		all = next
+		all = kept
+	}
+	isOther := func(q Quote) bool { return !strings.EqualFold(q.Machine, parts[2]) }
+	if slices.ContainsFunc(all, func(q Quote) bool { return !isOther(q) }) {
+		all = slices.DeleteFunc(all, isOther) // a machine goes before GPUs of the same name
 	}
 	return all, nil
 }
 
-// matchesPart tells whether the i-th part of a key means this price.
-func (q *Quote) matchesPart(i int, part string) bool {
+// words are those that may stand in the i-th place of a key for this price.
+func (q *Quote) words(i int) []string {
 	switch i {
 	case 0:
-		return strings.EqualFold(q.Provider, part)
+		return []string{q.Provider}
 	case 1:
-		return strings.EqualFold(q.Region, part)
+		return []string{q.Region}
 	}
-	return strings.EqualFold(q.Machine, part) || strings.EqualFold(q.GPU, part)
+	return []string{q.Machine, strings.ToLower(q.GPU)}
 }
 
-// partsOf are the words that may stand in the i-th place of a key.
-func partsOf(all []Quote, i int) []string {
+// wordsOf are the words of all prices, in order and each once.
+func wordsOf(all []Quote, words func(*Quote) []string) []string {
 	var out []string
-	for _, q := range all {
-		out = append(out, []string{q.Provider, q.Region, q.Machine}[i])
-		if i == 2 {
-			out = append(out, strings.ToLower(q.GPU))
-		}
+	for i := range all {
+		out = append(out, words(&all[i])...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
+// containsFold tells whether word is one of words, in whatever case.
+func containsFold(words []string, word string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, word) })
+}
+
 // pickTerm picks the price of the key's term.
 func pickTerm(key string, parts []string, of []Quote) (Quote, error) {
 	want, ok := NormalTerm(parts[3])
-	var found []Quote
-	for _, q := range of {
-		if ok && (want == q.Terms() || want == q.Term || want == q.Term+"-none" && q.Payment == "") {
-			found = append(found, q)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(of), func(q Quote) bool {
+		return !ok || want != q.Terms() && want != q.Term && (want != q.Term+"-none" || q.Payment != "")
+	})
 	if len(found) == 0 {
-		var have []string
-		for _, q := range of {
-			have = append(have, q.Terms())
-		}
-		slices.Sort(have)
-		return Quote{}, noPart(key, parts, 3, "term", slices.Compact(have))
+		return Quote{}, noPart(key, parts, 3, "term", wordsOf(of, func(q *Quote) []string { return []string{q.Terms()} }))
 	}
 	best := found[0]
 	for _, q := range found[1:] {

@@ -3,18 +3,12 @@ package prices
 import (
 	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // Models are the GPU models that have a price, in order.
 func (p *List) Models() []string {
-	var out []string
-	for _, q := range p.Quotes() {
-		out = append(out, q.GPU)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return wordsOf(p.Quotes(), func(q *Quote) []string { return []string{q.GPU} })
 }
 
 // KeysForModel gives keys of prices for a GPU model as a log names it: of the
