@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -49,7 +50,7 @@ type Target struct {
 
 // Create begins the file called path; "-" is stdout, which gets no control
 // characters where it is a terminal. Devices and pipes are written in place; a
-// symbolic link is refused. Every error is an *OutputError.
+// symbolic link is refused. Every error is a *WriteError.
 func (in *Target) Create(path string) (*Output, error) {
 	o := &Output{in: in, Path: path}
 	o.buf = bufio.NewWriterSize(counted{o}, 256<<10)
@@ -62,17 +63,14 @@ func (in *Target) Create(path string) (*Output, error) {
 		return o, nil
 	}
 	info, err := in.Disk.Lstat(path)
+	hint := ""
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		info, err = in.throughLink(path)
+		info, hint, err = in.followLink(path)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		o.final = path
 	case err != nil:
-		hint := ""
-		if link, ok := errors.AsType[*linkError](err); ok {
-			hint = link.hint
-		}
 		return nil, o.fail(err, hint)
 	case info.IsDir():
 		return nil, o.fail(errors.New("it is a folder; expected the name of a file"), "name a file in it: "+filepath.Join(path, "NAME"))
@@ -90,28 +88,23 @@ func (in *Target) Create(path string) (*Output, error) {
 	return o, o.begin(info)
 }
 
-// linkError says that a path is a symbolic link.
-type linkError struct{ text, hint string }
-
-func (e *linkError) Error() string { return e.text }
-
-// throughLink gives what the symbolic link path leads to, if that may be written:
-// only the streams that the system itself keeps as links, such as /dev/stdout. A
-// link that somebody else laid could lead to any file of the user.
-func (in *Target) throughLink(path string) (fs.FileInfo, error) {
+// followLink returns what the symbolic link path leads to, if that may be written: only
+// the streams that the system itself keeps as links, such as /dev/stdout. A link that
+// somebody else laid could lead to any file of the user. The hint goes with the error.
+func (in *Target) followLink(path string) (info fs.FileInfo, hint string, err error) {
 	full := filepath.ToSlash(filepath.Clean(path))
 	if strings.HasPrefix(full, "/dev/") || strings.HasPrefix(full, "/proc/") {
 		info, err := in.Disk.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
-			return info, err
+			return info, "", err
 		}
-		return nil, &linkError{"it leads to a file that is open already", "for stdout: -"}
+		return nil, "for stdout: -", errors.New("it leads to a file that is open already")
 	}
 	target, err := in.Disk.Resolve(path)
 	if err != nil {
-		return nil, &linkError{"it is a symbolic link that leads nowhere", "remove it: rm " + path}
+		return nil, "remove it: rm " + path, errors.New("it is a symbolic link that leads nowhere")
 	}
-	return nil, &linkError{"it is a symbolic link to " + target + ", and links are not written through", "name the file itself: " + target}
+	return nil, "name the file itself: " + target, errors.New("it is a symbolic link to " + target + ", and links are not written through")
 }
 
 // begin makes the temporary file, with the permissions of the one it replaces.
@@ -303,7 +296,7 @@ func (o *Output) fail(err error, hint string) error {
 	return &WriteError{Path: o.Path, Written: o.Written, Err: err, Hint: hint, Clean: o.final != ""}
 }
 
-// Temps are the files that a program that must stop at once takes with it.
+// Temps are the temporary files that a program removes when it must stop at once.
 type Temps struct {
 	mu    sync.Mutex
 	names []string
@@ -318,12 +311,7 @@ func (t *Temps) add(name string) {
 func (t *Temps) drop(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, n := range t.names {
-		if n == name {
-			t.names = append(t.names[:i], t.names[i+1:]...)
-			return
-		}
-	}
+	t.names = slices.DeleteFunc(t.names, func(n string) bool { return n == name })
 }
 
 // RemoveAll removes the files. The lock stays taken: no file may take its final

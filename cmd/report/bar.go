@@ -9,7 +9,7 @@ import (
 // a column. A value above 0 has at least an eighth. The bar is "" where value is not a
 // number or most is not above 0.
 func Bar(value, most float64, width int) string {
-	if !Finite(value) || !Finite(most) || most <= 0 || value <= 0 || width <= 0 {
+	if !finite(value) || !finite(most) || most <= 0 || value <= 0 || width <= 0 {
 		return ""
 	}
 	eighths := int(math.Round(min(value/most, 1) * float64(width*8)))
@@ -26,7 +26,7 @@ func Bar(value, most float64, width int) string {
 func Spark(values []float64) string {
 	most := 0.0
 	for _, v := range values {
-		if Finite(v) {
+		if finite(v) {
 			most = max(most, v)
 		}
 	}
@@ -39,7 +39,7 @@ func spark(values []float64, most float64) string {
 	var b strings.Builder
 	for _, v := range values {
 		switch {
-		case !Finite(v):
+		case !finite(v):
 			b.WriteByte(' ')
 		case v <= 0 || most == 0:
 			b.WriteRune(blocks[0])

@@ -158,7 +158,7 @@ func exact(v any) (string, error) {
 }
 
 func exactFloat(v float64) (string, error) {
-	if !Finite(v) {
+	if !finite(v) {
 		return "", notANumber(v)
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
@@ -166,7 +166,7 @@ func exactFloat(v float64) (string, error) {
 
 // AsTenths returns the cell of a figure with one decimal, nil where it is not known.
 func AsTenths(v float64) any {
-	if !Finite(v) {
+	if !finite(v) {
 		return nil
 	}
 	return math.Round(10*v) / 10

@@ -111,7 +111,7 @@ func (c *Chart) bounds() (lo, hi float64, ok bool) {
 	for _, l := range c.Lines {
 		for _, values := range [][]float64{l.Values, l.Peaks} {
 			for _, v := range values {
-				if Finite(v) {
+				if finite(v) {
 					lo, hi, ok = min(lo, v), max(hi, v), true
 				}
 			}
@@ -157,8 +157,8 @@ func (c *Chart) grid() string {
 	return b.String()
 }
 
-// Finite reports whether v is a number that a form can write: neither NaN nor infinite.
-func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// finite reports whether v is a number that a form can write: neither NaN nor infinite.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // scale is the axis of a chart: round figures, each at a row.
 type scale struct {
@@ -236,7 +236,7 @@ func (s *scale) labels(lines []Line) (labels []string, width int) {
 func (s *scale) levels(values []float64) []int {
 	out := make([]int, len(values))
 	for x, v := range values {
-		if out[x] = -1; Finite(v) {
+		if out[x] = -1; finite(v) {
 			out[x] = s.rows - 1 - int(math.Round((v/s.step-float64(s.from))*float64(s.each)))
 		}
 	}
@@ -261,7 +261,7 @@ func columns(values []float64, plot int, of func([]float64) float64) []float64 {
 func mean(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {
-		if Finite(v) {
+		if finite(v) {
 			sum, n = sum+v, n+1
 		}
 	}
@@ -271,7 +271,7 @@ func mean(values []float64) float64 {
 func highest(values []float64) float64 {
 	top := math.NaN()
 	for _, v := range values {
-		if Finite(v) && !(v <= top) {
+		if finite(v) && !(v <= top) {
 			top = v
 		}
 	}
@@ -330,7 +330,7 @@ func (c *Chart) legend(labelWidth, plot int, peaks bool) string {
 // flat gives the height of a line that keeps one, other than zero.
 func (l *Line) flat() (float64, bool) {
 	for _, v := range l.Values {
-		if v != l.Values[0] || !Finite(v) || v == 0 {
+		if v != l.Values[0] || !finite(v) || v == 0 {
 			return 0, false
 		}
 	}

@@ -76,7 +76,7 @@ func (f *Field[R]) Value(row R) any {
 		}
 	case capcli.Figure:
 		switch {
-		case !Finite(float64(x)):
+		case !finite(float64(x)):
 			return nil
 		case f.As != nil:
 			return f.As(float64(x))

@@ -133,7 +133,7 @@ func jsonCell(v any) ([]byte, error) {
 	case Money:
 		return json.Marshal(x.Exact)
 	case float64:
-		if !Finite(x) {
+		if !finite(x) {
 			return nil, notANumber(x)
 		}
 	case nil, string, int64, bool, Percent, Ratio, MeanTime, capcli.USD, capcli.Seconds, capcli.GPUTime, capcli.Time:

@@ -38,8 +38,8 @@ const (
 
 // Class is jobs of one kind. All times of day and week are UTC. Tenants of
 // random work are drawn for each job, with one for all of a burst; among the
-// jobs of steady work and of a service, which are no matter of chance, they
-// are in proportion to their weights.
+// jobs of steady work and of a service, which have no chance, they are in
+// proportion to their weights.
 type Class struct {
 	Name      string // becomes the jobs' class and the stem of their ids; no two alike
 	Kind      Kind

@@ -20,7 +20,7 @@ type random struct {
 	at               float64 // of the last burst, in seconds since the start
 	rate             float64 // bursts a second, were it always the busiest instant
 	tenants, sizes   shares
-	left             int // jobs of the burst to come
+	left             int // jobs of the burst that are still to come
 	gpus             int // of the burst's jobs
 	tenant           string
 	logStay          float64 // ln of the chance that a burst goes on
@@ -121,7 +121,7 @@ func modal(s capcli.Seconds) capcli.Seconds {
 	return (s + capcli.Day - 1) / capcli.Day * capcli.Day
 }
 
-// shares are weights summed up from the first.
+// shares are running sums of weights.
 type shares []float64
 
 func weight(w float64) float64 {
@@ -140,7 +140,7 @@ func (s *shares) total() float64 {
 	return (*s)[len(*s)-1]
 }
 
-// find is the place that holds a share of the whole, 0 to 1.
+// find returns the index whose part of the whole holds the share u, 0 to 1.
 func (s *shares) find(u float64) int {
 	for i, sum := range *s {
 		if u*s.total() < sum {

@@ -46,8 +46,8 @@ func (r *rhythm) week(t float64) float64 {
 // busiest instant of a weekday.
 func (r *rhythm) rateAt(t float64) float64 { return r.day(t) * r.week(t) }
 
-// top is the largest value of at.
+// top is the largest value of rateAt.
 func (r *rhythm) top() float64 { return max(1, r.weekend) }
 
-// mean is the mean of at over whole weeks.
+// mean is the mean of rateAt over whole weeks.
 func (r *rhythm) mean() float64 { return (1 + 1/r.swing) / 2 * (5 + 2*r.weekend) / 7 }

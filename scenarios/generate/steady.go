@@ -25,15 +25,15 @@ func (c *Class) gang() int {
 	return 1
 }
 
-// waves is work that is no matter of chance: each step begins with a wave of
-// equal jobs, which the next wave follows without a gap, or after one.
+// waves is work without chance: each step begins with a wave of equal jobs. The next
+// wave follows at once, or after a gap.
 type waves struct {
 	recipe
 	wave    func(at capcli.Seconds) int // jobs of the step that begins then
 	run     capcli.Seconds              // length of a job, unless the end cuts it
 	at      capcli.Seconds              // of the present step
 	size    int                         // jobs of the present step
-	told    int                         // of those made
+	come    int                         // jobs of the step that came
 	tenants shares
 }
 
@@ -73,18 +73,18 @@ func (w *waves) begin(t recipe) *waves {
 }
 
 func (w *waves) next() (capcli.Job, bool) {
-	for w.told == w.size || w.run == 0 {
+	for w.come == w.size || w.run == 0 {
 		if w.at += w.c.cycle(); w.at >= w.end {
 			return capcli.Job{}, false
 		}
-		w.told, w.size = 0, w.wave(w.at)
+		w.come, w.size = 0, w.wave(w.at)
 	}
 	j := w.job(w.at, w.c.gang(), min(w.run, w.end-w.at))
 	if len(w.c.Tenants) > 0 {
 		// The middle of the job's place in the wave, so that shares are as near
 		// to the weights as whole jobs allow.
-		j.Tenant = w.c.Tenants[w.tenants.find((float64(w.told)+0.5)/float64(w.size))].Name
+		j.Tenant = w.c.Tenants[w.tenants.find((float64(w.come)+0.5)/float64(w.size))].Name
 	}
-	w.told++
+	w.come++
 	return j, true
 }

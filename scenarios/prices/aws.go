@@ -2,18 +2,14 @@ package prices
 
 import (
 	"cmp"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
 )
 
-// offers are the contracts of AWS's list: each is a line for what is paid at
-// once and a line for each hour, put together at the end.
-type offers struct {
-	list []*offer
-	at   map[string]int
-}
-
+// offer is a contract of AWS's list. It has a line for what is paid at once and a line for
+// what each hour costs, which awsOffers puts together at the end.
 type offer struct {
 	cells   map[string]string
 	line    int
@@ -66,16 +62,11 @@ func (im *importer) awsRow(row []string) {
 	}
 	cells["term"], cells["payment"] = term, payment
 	key := cell("SKU") + "." + cell("OfferTermCode")
-	if im.pending.at == nil {
-		im.pending.at = map[string]int{}
+	o := im.pending[key]
+	if o == nil {
+		o = &offer{cells: cells, line: im.line, text: text}
+		im.pending[key] = o
 	}
-	i, known := im.pending.at[key]
-	if !known {
-		i = len(im.pending.list)
-		im.pending.at[key] = i
-		im.pending.list = append(im.pending.list, &offer{cells: cells, line: im.line, text: text})
-	}
-	o := im.pending.list[i]
 	if cell("Unit") == "Quantity" {
 		o.upfront = cell("PricePerUnit")
 		return
@@ -86,7 +77,8 @@ func (im *importer) awsRow(row []string) {
 // awsOffers takes the contracts: what is paid at once, spread over the hours of
 // the term, and what each hour costs.
 func (im *importer) awsOffers() {
-	for _, o := range im.pending.list {
+	inOrder := slices.SortedFunc(maps.Values(im.pending), func(a, b *offer) int { return cmp.Compare(a.line, b.line) })
+	for _, o := range inOrder {
 		im.line = o.line
 		hours := map[string]int64{"1y": 8760, "3y": 3 * 8760}[o.cells["term"]]
 		sum := new(big.Rat)

@@ -62,12 +62,12 @@ func (im *importer) focusRow(row []string) {
 		im.skip("a charge without a unit price")
 		return
 	}
-	im.steady(cells, price, strings.Join(row, ","))
+	im.offerChanged(cells, price, strings.Join(row, ","))
 }
 
-// steady takes a price of a bill only where it is another than the day before:
-// a bill says the same price every day.
-func (im *importer) steady(cells map[string]string, price, text string) {
+// offerChanged takes a price of a bill only where it differs from that of the day before:
+// a bill states the same price every day.
+func (im *importer) offerChanged(cells map[string]string, price, text string) {
 	before, rounded := len(im.out.rows), im.report.Rounded
 	im.offer(cells, price, 1, text)
 	if len(im.out.rows) == before {

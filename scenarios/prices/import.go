@@ -65,7 +65,7 @@ type Reason struct {
 // *capcli.UnknownError for a format or a column that there is not.
 func Import(file string, r io.Reader, o ImportOptions) (*List, ImportReport, error) {
 	im := &importer{
-		file: file, o: o, at: map[string]int{}, reasons: map[string]*Reason{}, machines: knownMachines(), places: map[string]int{},
+		file: file, o: o, at: map[string]int{}, reasons: map[string]*Reason{}, machines: knownMachines(), places: map[string]int{}, pending: map[string]*offer{},
 		report: ImportReport{Schema: "capcli/prices_import/v1", Input: file, Reasons: []Reason{}, Columns: []string{}, Ignored: []string{}},
 	}
 	if o.Format != "" && o.Format != "auto" {
@@ -112,7 +112,7 @@ type importer struct {
 	places   map[string]int // of columns, by the names that were asked for
 	line     int            // of the row being read
 	columns  columns
-	pending  offers // of AWS
+	pending  map[string]*offer // of AWS, by contract
 	out      List
 	at       map[string]int // rows of out by key and date
 	reasons  map[string]*Reason
@@ -285,22 +285,22 @@ func (im *importer) count(reason string, skipped bool) {
 	r.N++
 }
 
-// settle puts the report in order.
+// settle finishes the prices and puts the reasons in order.
 func (im *importer) settle() {
 	if im.report.Format == "aws" {
 		im.awsOffers()
 	}
-	im.rename()
-	im.doubt()
+	im.unifyModels()
+	im.countDoubtful()
 	for _, reason := range slices.Sorted(maps.Keys(im.reasons)) {
 		im.report.Reasons = append(im.report.Reasons, *im.reasons[reason])
 	}
 	slices.SortStableFunc(im.report.Reasons, func(a, b Reason) int { return cmp.Compare(b.N, a.N) })
 }
 
-// rename gives all prices of a machine the GPU model that its latest price has:
+// unifyModels gives all prices of a machine the GPU model that its latest price has:
 // lists write models differently over the years.
-func (im *importer) rename() {
+func (im *importer) unifyModels() {
 	latest := map[string]int{}
 	for i := range im.out.rows {
 		r := &im.out.rows[i]
@@ -317,9 +317,9 @@ func (im *importer) rename() {
 	}
 }
 
-// doubt counts contracts that cost no less than the machine on demand on the
-// same day: most often the list is wrong.
-func (im *importer) doubt() {
+// countDoubtful counts contracts that cost no less than the machine on demand on the same
+// day: most often the list is wrong.
+func (im *importer) countDoubtful() {
 	list := map[string]capcli.USD{}
 	for i := range im.out.rows {
 		if r := &im.out.rows[i]; r.Term == "on_demand" {

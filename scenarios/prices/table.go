@@ -1,6 +1,7 @@
 package prices
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"strings"
 )
 
-// columns are where a list has what a price file wants.
+// columns say where a list has the columns of a price file.
 type columns struct {
 	of     map[string]int // by our column
 	prices []priceCells
@@ -24,8 +25,8 @@ type priceCells struct {
 // hoursPerMonth is the month by which Google Cloud prices: 8,760 hours in twelve.
 const hoursPerMonth = 730
 
-// called are the names by which lists call our columns, plain.
-var called = map[string][]string{
+// aliases are the names of our columns in lists, as plainName writes them.
+var aliases = map[string][]string{
 	"provider": {"provider", "providername", "cloud", "vendor"},
 	"region":   {"region", "regionid", "regioncode", "armregionname", "location"},
 	"machine":  {"machine", "machinetype", "instancetype", "instance", "vmsize", "armskuname"},
@@ -39,9 +40,9 @@ var called = map[string][]string{
 	"source":   {"source"},
 }
 
-// calledPrices are the names by which lists call their prices: one of the names
-// of each term is taken, the first that is there.
-var calledPrices = []struct {
+// priceAliases are the names of columns of prices, by term: of each term the first that
+// a list has is taken.
+var priceAliases = []struct {
 	term  string
 	hours int64
 	names []string
@@ -61,8 +62,7 @@ var calledPrices = []struct {
 	{"3y-all", 1, []string{"3yall", "ri3ystdallupfronthour"}},
 }
 
-// bind finds the columns: those that --map names, then those that are called as
-// lists do.
+// bind finds the columns: first those that --map names, then those with usual names.
 func (im *importer) bind() error {
 	im.columns.of = map[string]int{}
 	used := map[int]bool{}
@@ -87,11 +87,11 @@ func (im *importer) bind() error {
 			im.columns.of[ours] = at
 		}
 	}
-	for _, ours := range slices.Sorted(maps.Keys(called)) {
+	for _, ours := range slices.Sorted(maps.Keys(aliases)) {
 		if _, known := im.columns.of[ours]; known {
 			continue
 		}
-		for _, name := range called[ours] {
+		for _, name := range aliases[ours] {
 			if at := im.index(name); at >= 0 && !used[at] {
 				im.columns.of[ours], used[at] = at, true
 				break
@@ -99,7 +99,7 @@ func (im *importer) bind() error {
 		}
 	}
 	if im.report.Format == "aws" || im.report.Format == "focus" {
-		return im.bound()
+		return im.checkNeeds()
 	}
 	im.bindPrices(used, mapped)
 	if len(im.columns.prices) == 0 {
@@ -110,7 +110,7 @@ func (im *importer) bind() error {
 			im.report.Ignored = append(im.report.Ignored, h)
 		}
 	}
-	return im.bound()
+	return im.checkNeeds()
 }
 
 // bindPrices finds the columns of prices by their names: of terms, or where the
@@ -132,7 +132,7 @@ func (im *importer) bindPrices(used map[int]bool, mapped map[string]bool) {
 	if mapped[""] {
 		return
 	}
-	for _, c := range calledPrices {
+	for _, c := range priceAliases {
 		for _, name := range c.names {
 			if at := im.index(name); at >= 0 && !used[at] && !mapped[c.term] {
 				used[at], mapped[c.term] = true, true
@@ -146,8 +146,8 @@ func (im *importer) bindPrices(used map[int]bool, mapped map[string]bool) {
 	}
 }
 
-// bound sees that what every price needs is stated somewhere.
-func (im *importer) bound() error {
+// checkNeeds refuses a list that does not state what every price needs.
+func (im *importer) checkNeeds() error {
 	for _, need := range []string{"machine", "date"} {
 		_, there := im.columns.of[need]
 		if there || im.o.Set[need] != "" || im.report.Format == "aws" || im.report.Format == "focus" {
@@ -156,14 +156,12 @@ func (im *importer) bound() error {
 		return im.wrong(im.line, need, "no column of it is known as the "+need+": "+strings.Join(im.head, ", "),
 			fmt.Sprintf("name it, --map %s=COLUMN, or say it for all rows, --set %s=%s", need, need, map[string]string{"machine": "a3-highgpu-8g", "date": "2026-07-30"}[need]))
 	}
-	if im.report.Format == "gcp" {
-		im.o.Set = maps.Clone(im.o.Set)
-		if im.o.Set == nil {
-			im.o.Set = map[string]string{}
+	if im.report.Format == "gcp" && im.o.Set["provider"] == "" {
+		set := map[string]string{"provider": "gcp"}
+		for k, v := range im.o.Set {
+			set[k] = cmp.Or(v, set[k])
 		}
-		if im.o.Set["provider"] == "" {
-			im.o.Set["provider"] = "gcp"
-		}
+		im.o.Set = set
 	}
 	return nil
 }

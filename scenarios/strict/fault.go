@@ -15,7 +15,7 @@ import (
 type Fault struct {
 	Line, Col int    // from 1; Line 0 is the file as a whole
 	Len       int    // characters to underline; 0 is one
-	Set       string // the override that brought it, "capacity[0].gpus=72"; "" is the file
+	Set       string // the override that it comes from, "capacity[0].gpus=72"; "" is the file
 	Path      string // "capacity[0].gpus"
 	Text      string // what is wrong and what to write
 }
@@ -24,8 +24,8 @@ type Fault struct {
 type Faults struct {
 	File    string
 	List    []Fault // overrides first, then by line and column; at most 1000
-	More    int     // that there are beside
-	Allowed string  // last line: the fields of the section where one was unknown
+	More    int     // faults that List leaves out
+	Allowed string  // the last line: the fields that the section allows where one was unknown
 	lines   []string
 	form    *Form
 }
