@@ -7,8 +7,8 @@ import (
 	"capcli/profile/web"
 )
 
-// argumentSecrets replaces the addresses among the arguments of the program by what
-// of them may be shown, for messages that repeat an argument.
+// argumentSecrets returns what takes secrets out of messages that repeat an argument of
+// the program: it replaces addresses by what of them may be shown.
 func argumentSecrets(args []string) *strings.Replacer {
 	var pairs []string
 	for _, a := range args {
@@ -22,19 +22,19 @@ func argumentSecrets(args []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// secretive tells whether text, which names no file, may be an address with a
-// secret in it that was misspelt: it must not be repeated.
-func secretive(text string) bool {
+// mayHoldSecret reports whether text may be a misspelt address with a secret in it, which
+// no message may repeat.
+func mayHoldSecret(text string) bool {
 	return strings.Contains(text, "://") || strings.ContainsAny(text, "@?#")
 }
 
-// whereFlag gives what --where says in a form that may be shown, and the address
-// that it stands for where it is one. A file keeps its name.
+// whereFlag returns what may be shown of --where, and the address where it is one. Of a
+// file that is its name.
 func (e *env) whereFlag(where string) (shown string, u *url.URL, err error) {
 	if u, shown = web.ParseAddress(where); u != nil {
 		return shown, u, nil
 	}
-	if where == "" || !secretive(where) {
+	if where == "" || !mayHoldSecret(where) {
 		return where, nil, nil
 	}
 	if _, err := e.disk.Stat(where); err == nil {

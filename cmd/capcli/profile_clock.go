@@ -15,8 +15,8 @@ type realClock struct {
 
 func newRealClock(now func() time.Time) *realClock { return &realClock{now, now()} }
 
-// Now implements profile.Clock: the standard library's times have a reading that
-// does not jump with them.
+// Now implements profile.Clock. The second value comes from the monotonic reading of
+// time.Time, which does not jump.
 func (c *realClock) Now() (profile.Instant, time.Duration) {
 	now := c.now()
 	return profile.InstantOf(now), now.Sub(c.begun)
@@ -41,7 +41,7 @@ func (c *realClock) Wait(ctx context.Context, until time.Duration) error {
 // After implements profile.Clock.
 func (c *realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// madeClock is a clock that goes as fast as one likes: only waiting lets it move.
+// madeClock is a clock that goes at any speed. Only Wait moves it.
 type madeClock struct {
 	wall   profile.Instant
 	steady time.Duration
@@ -71,7 +71,7 @@ func (c *madeClock) Wait(ctx context.Context, until time.Duration) error {
 	return nil
 }
 
-// After implements profile.Clock: a source that hangs hangs in real time.
+// After implements profile.Clock, in real time: so long a source may hang.
 func (c *madeClock) After(d time.Duration) <-chan time.Time { return c.real.After(d) }
 
 // endingClock ends the run at a time.
@@ -80,7 +80,7 @@ type endingClock struct {
 	end time.Duration
 }
 
-// Wait implements profile.Clock: what would wait beyond the end is told to stop.
+// Wait implements profile.Clock. It fails where it would wait beyond the end.
 func (c *endingClock) Wait(ctx context.Context, until time.Duration) error {
 	if until < c.end {
 		return c.Clock.Wait(ctx, until)

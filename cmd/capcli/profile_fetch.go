@@ -13,11 +13,9 @@ import (
 	"capcli/profile/web"
 )
 
-// fetcher is the SourceOptions.Fetch of a source that reads from where, which is
-// shown as shown: u, the arguments of nvidia-smi, or a file. Sources know only
-// what may be shown.
-//
-// Whatever is asked ends when program does.
+// fetcher returns the SourceOptions.Fetch of a source. It fetches the address u, which
+// the source knows only as shown, without its secrets; the answer of nvidia-smi to
+// arguments; or a file. A fetch ends when program does.
 func (e *env) fetcher(program context.Context, shown string, u *url.URL) func(context.Context, string) (io.ReadCloser, error) {
 	return func(ctx context.Context, what string) (io.ReadCloser, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -57,7 +55,7 @@ func fetchSMI(ctx context.Context, args string) (io.ReadCloser, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, errors.New("there is no nvidia-smi here: is NVIDIA's driver installed?")
 	case errors.As(err, &failed):
-		// It tells what is wrong on stdout, as often as not.
+		// It often says on stdout what is wrong.
 		return nil, fmt.Errorf("nvidia-smi: %s", firstLine(string(failed.Stderr)+string(out)))
 	case err != nil:
 		return nil, fmt.Errorf("nvidia-smi: %w", err)

@@ -17,14 +17,13 @@ import (
 
 // recording is one run of capcli profile.
 type recording struct {
-	e     *env
-	o     *profileOptions
-	src   profile.Source
-	clock profile.Clock
-	price *capcli.USD
-	// played tells that the source is a recording, which has its own times.
-	played bool
-	host   string                  // of what has no name of its own
+	e      *env
+	o      *profileOptions
+	src    profile.Source
+	clock  profile.Clock
+	price  *capcli.USD
+	played bool                    // the source is a recording, which has its own times
+	host   string                  // of ticks without a host
 	sinks  map[string]profile.Sink // by box
 	order  []string                // of them
 
@@ -36,12 +35,12 @@ type recording struct {
 	p       *progress
 }
 
-// longestSummary is how long a run may be that is summed up at its end: a longer
-// one meets ever more jobs, and its memory shall not grow.
+// longestSummary is the longest run that is summed up at its end. A longer one meets ever
+// more jobs, and its memory must not grow.
 const longestSummary = 48 * time.Hour
 
-// agentGC is how much garbage may lie about, in percent of what is alive, in a
-// program that is to be small and has little to do: it costs 0.01 % of a core.
+// agentGC is the GOGC of a recording, in percent. It keeps memory small and costs 0.01 %
+// of a core.
 const agentGC = 20
 
 // agentRows is how many samples become a file at once: eight minutes of eight
@@ -94,9 +93,9 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 	if w := r.sinks[host]; w != nil {
 		return w, nil
 	}
-	segment, rows := time.Duration(0), agentRows // the usual time
+	segment, rows := time.Duration(0), agentRows // 0 is the usual length
 	if r.played {
-		segment, rows = 24*time.Hour, 0 // which no crash need shorten: it can be played again
+		segment, rows = 24*time.Hour, 0 // after a crash it can be played again
 	}
 	w, found, err := store.Create(r.o.out, store.Options{
 		SegmentTime: segment, SegmentRows: rows,
@@ -107,7 +106,7 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.recovered(found)
+	r.noteRecovered(found)
 	r.sinks[host] = w
 	r.order = append(r.order, host)
 	return w, nil
@@ -135,7 +134,7 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	if err != nil {
 		return 0, "", err
 	}
-	r.beSmall()
+	r.limitResources()
 	_, r.begun = r.clock.Now()
 	clock := r.clock
 	if r.o.length > 0 {
@@ -150,9 +149,9 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	return got.Missed, r.summaryLine(got, now-r.begun), err
 }
 
-// beSmall keeps memory and cores for what the box is there for, unless the
-// environment says otherwise.
-func (r *recording) beSmall() {
+// limitResources leaves memory and cores to the work of the box, unless the environment
+// says otherwise.
+func (r *recording) limitResources() {
 	if r.e.getenv("GOGC") == "" {
 		debug.SetGCPercent(agentGC)
 	}
@@ -188,7 +187,7 @@ func (r *recording) play(ctx context.Context) (missed int64, text string, err er
 // numbered counts things in words.
 func numbered(n int64, word string) string { return capcli.Grouped(n) + " " + capcli.Plural(n, word) }
 
-// observe is shown each tick that was written.
+// observe takes each tick after it was written.
 func (r *recording) observe(host string, t *profile.Tick) {
 	if len(t.Samples) > 0 {
 		r.ticks++
@@ -208,8 +207,8 @@ func (r *recording) observe(host string, t *profile.Tick) {
 	}
 }
 
-// recovered says what an earlier run left.
-func (r *recording) recovered(found *store.Recovery) {
+// noteRecovered says what an earlier run left.
+func (r *recording) noteRecovered(found *store.Recovery) {
 	if found == nil || found.Segments == 0 {
 		return
 	}

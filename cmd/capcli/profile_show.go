@@ -90,7 +90,7 @@ func trackDoc(t *store.Track, zone *time.Location) report.Doc {
 			lines = append(lines, report.Line{Name: "highest", Values: l.Max})
 		}
 		d.Charts = append(d.Charts, report.Chart{Title: name + " " + l.Title + samples, Height: 5, Top: l.Top, From: text(t.From), To: text(t.To), Lines: lines})
-		samples = "" // once is enough
+		samples = "" // the first chart alone says it
 	}
 	rows := make([]int, len(t.Starts))
 	fields := []report.Field[int]{

@@ -98,11 +98,11 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	return src, &madeClock{wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
 }
 
-// promStep is how far apart the ticks are that a Prometheus server is asked for,
-// where --every does not say: exporters are seldom looked at more often.
+// promStep is the time between the ticks that a Prometheus server is asked for without
+// --every: few servers scrape more often.
 const promStep = time.Minute
 
-// askPrometheus makes ready what the source prometheus asks.
+// askPrometheus checks the flags of the source prometheus and completes its options.
 func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, server *url.URL) error {
 	if server == nil {
 		return &usageError{text: "--where wants the address of a server, http://host:9090", hint: "a token goes into a file: --prom-token-file"}

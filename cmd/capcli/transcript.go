@@ -12,7 +12,7 @@ import (
 	"capcli/profile/trace"
 )
 
-// list makes no list an empty one, for JSON.
+// list returns an empty list for nil, which JSON would write as null.
 func list[T any](l []T) []T {
 	if l == nil {
 		return []T{}
