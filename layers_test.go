@@ -33,7 +33,7 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".": {},
 
-	"forecast":                 {"forecast/decompose", "forecast/minimise", "forecast/model", "forecast/smoothing", "forecast/unconstrain", "gonum"},
+	"forecast":                 {"forecast/decompose", "forecast/minimise", "forecast/model", "forecast/smoothing", "forecast/tbats", "forecast/unconstrain", "gonum"},
 	"forecast/change":          {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
@@ -44,6 +44,7 @@ var layers = map[string][]string{
 	"forecast/outlook":         {"forecast", "forecast/change", "forecast/hierarchy", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
 	"forecast/roadmap":         {"forecast/holidays", "forecast/model"},
 	"forecast/smoothing":       {"forecast/decompose", "forecast/minimise", "forecast/model"},
+	"forecast/tbats":           {"forecast/decompose", "forecast/minimise", "forecast/model", "gonum"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
 	"simulate":            {"simulate/internal/sorted"},

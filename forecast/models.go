@@ -4,6 +4,7 @@ import (
 	"capcli"
 	"capcli/forecast/model"
 	"capcli/forecast/smoothing"
+	"capcli/forecast/tbats"
 )
 
 // Options are what a model is made with.
@@ -42,7 +43,7 @@ func init() {
 			return smoothing.ETS{Period: o.Period(), Seed: o.Seed, DampedOnly: true, Quick: o.Quick}
 		}},
 		{Name: "ces", Doc: "complex exponential smoothing, season by AICc", Value: func(o Options) model.Model { return smoothing.CES{Period: o.Period()} }},
-		{Name: "tbats", Doc: "Box-Cox, ARMA errors, trend and trigonometric seasons", Value: func(o Options) model.Model { return TBATS{Seasons: o.Seasons} }},
+		{Name: "tbats", Doc: "Box-Cox, ARMA errors, trend and trigonometric seasons", Value: func(o Options) model.Model { return tbats.TBATS{Seasons: o.Seasons} }},
 		{Name: "theta", Doc: "half the trend and exponential smoothing: the winner of M3", Value: func(o Options) model.Model { return theta{period: o.Period()} }},
 		{Name: "dot", Doc: "dynamic optimised Theta: the second line's weight and the trend are learnt on the way", Value: func(o Options) model.Model { return dynamicTheta{period: o.Period()} }},
 		{Name: "arima", Doc: "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", Value: func(o Options) model.Model { return AutoARIMA{Period: o.Period()} }},

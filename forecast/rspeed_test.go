@@ -18,6 +18,7 @@ import (
 	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
 	"capcli/forecast/smoothing"
+	"capcli/forecast/tbats"
 )
 
 // speedTask is a model on one series, timed here and in R.
@@ -153,7 +154,7 @@ func (s *speedTask) run(t *testing.T) {
 		"stl":        func() { _, _, _, _ = decompose.STL(s.y, s.seasons[0], decompose.Options{Window: 13}) },
 		"stl-robust": func() { _, _, _, _ = decompose.STL(s.y, s.seasons[0], decompose.Options{Window: 13, Robust: true}) },
 		"tbats": func() {
-			fit, err := TBATS{Seasons: s.seasons}.Fit(y)
+			fit, err := tbats.TBATS{Seasons: s.seasons}.Fit(y)
 			if err != nil {
 				t.Fatalf("tbats %s: %v", s.name, err)
 			}

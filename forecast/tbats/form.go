@@ -1,4 +1,6 @@
-package forecast
+// Package tbats is the model of De Livera, Hyndman & Snyder (2011): a Box-Cox transform,
+// a damped trend, trigonometric seasons and ARMA errors, its form chosen by AIC.
+package tbats
 
 import (
 	"fmt"
