@@ -33,7 +33,7 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".": {},
 
-	"forecast":                 {"forecast/decompose", "forecast/minimise", "forecast/model", "forecast/smoothing", "forecast/tbats", "forecast/unconstrain", "gonum"},
+	"forecast":                 {"forecast/decompose", "forecast/minimise", "forecast/model", "forecast/prophet", "forecast/smoothing", "forecast/tbats", "forecast/unconstrain", "gonum"},
 	"forecast/change":          {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
@@ -42,6 +42,7 @@ var layers = map[string][]string{
 	"forecast/minimise":        {"gonum"},
 	"forecast/model":           {"gonum"},
 	"forecast/outlook":         {"forecast", "forecast/change", "forecast/hierarchy", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
+	"forecast/prophet":         {"forecast/model", "gonum"},
 	"forecast/roadmap":         {"forecast/holidays", "forecast/model"},
 	"forecast/smoothing":       {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/tbats":           {"forecast/decompose", "forecast/minimise", "forecast/model", "gonum"},

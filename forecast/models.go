@@ -3,6 +3,7 @@ package forecast
 import (
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/forecast/prophet"
 	"capcli/forecast/smoothing"
 	"capcli/forecast/tbats"
 )
@@ -61,7 +62,7 @@ func init() {
 		{Name: "tsb", Doc: "intermittent demand whose chance fades (Teunter, Syntetos & Babai 2011)", Value: func(Options) model.Model {
 			return intermittent{name: "TSB", alpha: 0.1, beta: 0.1, fading: true}
 		}},
-		{Name: "prophet", Doc: "a trend of straight pieces, Fourier seasons and events, as Prophet", Value: func(o Options) model.Model { return Piecewise{Seasons: o.Seasons} }},
+		{Name: "prophet", Doc: "a trend of straight pieces, Fourier seasons and events, as Prophet", Value: func(o Options) model.Model { return prophet.Piecewise{Seasons: o.Seasons} }},
 		{Name: "stlf", Doc: "the first season by STL, the rest by ets", Value: func(o Options) model.Model {
 			return decomposed{seasons: o.Seasons[:min(1, len(o.Seasons))], rest: "ets", seed: o.Seed, quick: o.Quick}
 		}},

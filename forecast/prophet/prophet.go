@@ -1,4 +1,6 @@
-package forecast
+// Package prophet is the model of Taylor & Letham (2018): a trend of straight pieces,
+// Fourier seasons and regressors, with autoregressive errors.
+package prophet
 
 import (
 	"fmt"
