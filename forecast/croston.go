@@ -185,7 +185,7 @@ func (m *mixture) Path(h int, rng model.Noise) []float64 {
 	}
 	out := make([]float64, h)
 	for i := range out {
-		out[i] = m.Quantile(probability(rng, i))
+		out[i] = m.Quantile(model.Probability(rng, i))
 	}
 	return out
 }

@@ -56,12 +56,9 @@ func TestTSBByHand(t *testing.T) {
 func TestIntermittentRangesHoldTheMean(t *testing.T) {
 	y := make([]float64, 100)
 	y[99] = 1000
-	for _, name := range []string{"croston", "sba", "tsb"} {
-		build, err := Models.Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fit, err := build(Options{}).Fit(capcli.Series{Values: y})
+	for name, m := range map[string]intermittent{"croston": {}, "sba": {unbiased: true}, "tsb": {fading: true}} {
+		m.name, m.alpha, m.beta = name, 0.1, 0.1
+		fit, err := m.Fit(capcli.Series{Values: y})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -219,14 +219,6 @@ func (n *jointNoise) Innovation(step int) float64 {
 	return n.drawn[step]
 }
 
-// probability draws where in its distribution the value of a step ahead lies.
-func probability(rng model.Noise, step int) float64 {
-	if n, ok := rng.(*jointNoise); ok {
-		return 1 - math.Erfc(n.Innovation(step)/math.Sqrt2)/2
-	}
-	return rng.Float64()
-}
-
 // draw draws the member that a path follows, with the weights' chances. Of series
 // that go together it is mostly the same one, where their weights are alike: the
 // member whose common exponential time over its weight comes first.

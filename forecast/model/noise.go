@@ -1,5 +1,7 @@
 package model
 
+import "math"
+
 // Noise is where a drawn path takes its chance from. A *rand.Rand is one, for the
 // path of a series alone; Innovations give those of several series.
 type Noise interface {
@@ -22,4 +24,12 @@ func Innovation(rng Noise, step int) float64 {
 		return n.Innovation(step)
 	}
 	return rng.NormFloat64()
+}
+
+// Probability draws where in its distribution the value of a step ahead lies, from 0 to 1.
+func Probability(rng Noise, step int) float64 {
+	if n, ok := rng.(Joint); ok {
+		return 1 - math.Erfc(n.Innovation(step)/math.Sqrt2)/2
+	}
+	return rng.Float64()
 }
