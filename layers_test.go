@@ -33,8 +33,9 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".": {},
 
-	"forecast":                 {"forecast/decompose", "forecast/minimise", "forecast/model", "forecast/prophet", "forecast/smoothing", "forecast/tbats", "forecast/unconstrain", "gonum"},
+	"forecast":                 {"forecast/croston", "forecast/decompose", "forecast/minimise", "forecast/model", "forecast/prophet", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
 	"forecast/change":          {"forecast/decompose", "forecast/model", "gonum"},
+	"forecast/croston":         {"forecast/model", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
 	"forecast/hierarchy":       {"forecast/model", "gonum"},
 	"forecast/holidays":        {"forecast/model"},
@@ -46,6 +47,7 @@ var layers = map[string][]string{
 	"forecast/roadmap":         {"forecast/holidays", "forecast/model"},
 	"forecast/smoothing":       {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/tbats":           {"forecast/decompose", "forecast/minimise", "forecast/model", "gonum"},
+	"forecast/theta":           {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
 	"simulate":            {"simulate/internal/sorted"},

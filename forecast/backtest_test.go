@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/forecast/theta"
 )
 
 // spy is a model that remembers what it was shown.
@@ -50,7 +51,7 @@ func TestBacktestNeverSeesTheFuture(t *testing.T) {
 func TestBacktestIsTheSameInOrderAndInParallel(t *testing.T) {
 	var all [][]Origin
 	for _, inOrder := range []bool{true, false} {
-		r, err := Backtest(theta{period: 1}, counting(200), 1, BacktestOptions{Horizon: 7, Origins: 9, InOrder: inOrder, Levels: []float64{80, 95}})
+		r, err := Backtest(theta.Theta{Period: 1}, counting(200), 1, BacktestOptions{Horizon: 7, Origins: 9, InOrder: inOrder, Levels: []float64{80, 95}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestBacktestIsTheSameInOrderAndInParallel(t *testing.T) {
 }
 
 func TestBacktestTooShort(t *testing.T) {
-	if _, err := Backtest(theta{}, counting(5), 1, BacktestOptions{Horizon: 8}); !errors.Is(err, model.ErrTooShort) {
+	if _, err := Backtest(theta.Theta{}, counting(5), 1, BacktestOptions{Horizon: 8}); !errors.Is(err, model.ErrTooShort) {
 		t.Errorf("%v, want %v", err, model.ErrTooShort)
 	}
 }

@@ -2,10 +2,12 @@ package forecast
 
 import (
 	"capcli"
+	"capcli/forecast/croston"
 	"capcli/forecast/model"
 	"capcli/forecast/prophet"
 	"capcli/forecast/smoothing"
 	"capcli/forecast/tbats"
+	"capcli/forecast/theta"
 )
 
 // Options are what a model is made with.
@@ -45,8 +47,8 @@ func init() {
 		}},
 		{Name: "ces", Doc: "complex exponential smoothing, season by AICc", Value: func(o Options) model.Model { return smoothing.CES{Period: o.Period()} }},
 		{Name: "tbats", Doc: "Box-Cox, ARMA errors, trend and trigonometric seasons", Value: func(o Options) model.Model { return tbats.TBATS{Seasons: o.Seasons} }},
-		{Name: "theta", Doc: "half the trend and exponential smoothing: the winner of M3", Value: func(o Options) model.Model { return theta{period: o.Period()} }},
-		{Name: "dot", Doc: "dynamic optimised Theta: the second line's weight and the trend are learnt on the way", Value: func(o Options) model.Model { return dynamicTheta{period: o.Period()} }},
+		{Name: "theta", Doc: "half the trend and exponential smoothing: the winner of M3", Value: func(o Options) model.Model { return theta.Theta{Period: o.Period()} }},
+		{Name: "dot", Doc: "dynamic optimised Theta: the second line's weight and the trend are learnt on the way", Value: func(o Options) model.Model { return theta.Dynamic{Period: o.Period()} }},
 		{Name: "arima", Doc: "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", Value: func(o Options) model.Model { return AutoARIMA{Period: o.Period()} }},
 		{Name: "dhr", Doc: "dynamic harmonic regression: Fourier terms for every season, ARIMA errors", Value: func(o Options) model.Model {
 			m := DHR{}
@@ -55,12 +57,12 @@ func init() {
 			}
 			return m
 		}},
-		{Name: "croston", Doc: "intermittent demand: size and interval smoothed apart (Croston 1972)", Value: func(Options) model.Model { return intermittent{name: "Croston", alpha: 0.1, beta: 0.1} }},
+		{Name: "croston", Doc: "intermittent demand: size and interval smoothed apart (Croston 1972)", Value: func(Options) model.Model { return croston.Model{Name: "Croston", Alpha: 0.1, Beta: 0.1} }},
 		{Name: "sba", Doc: "Croston with the bias taken out (Syntetos & Boylan 2005)", Value: func(Options) model.Model {
-			return intermittent{name: "SBA", alpha: 0.1, beta: 0.1, unbiased: true}
+			return croston.Model{Name: "SBA", Alpha: 0.1, Beta: 0.1, Unbiased: true}
 		}},
 		{Name: "tsb", Doc: "intermittent demand whose chance fades (Teunter, Syntetos & Babai 2011)", Value: func(Options) model.Model {
-			return intermittent{name: "TSB", alpha: 0.1, beta: 0.1, fading: true}
+			return croston.Model{Name: "TSB", Alpha: 0.1, Beta: 0.1, Fading: true}
 		}},
 		{Name: "prophet", Doc: "a trend of straight pieces, Fourier seasons and events, as Prophet", Value: func(o Options) model.Model { return prophet.Piecewise{Seasons: o.Seasons} }},
 		{Name: "stlf", Doc: "the first season by STL, the rest by ets", Value: func(o Options) model.Model {

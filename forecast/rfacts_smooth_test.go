@@ -6,6 +6,7 @@ import (
 
 	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
+	"capcli/forecast/theta"
 )
 
 // The walks and Theta are R's to the digits kept. Of a series with missing
@@ -24,7 +25,7 @@ func TestWalksOnTextbookSeriesAsR(t *testing.T) {
 			{"snaive", seasonalWalk{s.M}, s.SNaive, 1e-8},
 			{"drift", walk{name: "drift", lag: 1, drift: true}, s.Drift, 1e-8},
 			{"mean", constant{}, s.Mean, 1e-8},
-			{"theta", theta{s.M}, s.Theta, 5e-4}, // R stops within 1e-4 of the best weight
+			{"theta", theta.Theta{Period: s.M}, s.Theta, 5e-4}, // R stops within 1e-4 of the best weight
 		} {
 			if c.r == nil {
 				continue

@@ -19,6 +19,7 @@ import (
 	"capcli/forecast/model"
 	"capcli/forecast/smoothing"
 	"capcli/forecast/tbats"
+	"capcli/forecast/theta"
 )
 
 // speedTask is a model on one series, timed here and in R.
@@ -149,7 +150,7 @@ func (s *speedTask) run(t *testing.T) {
 		},
 		"arima":      func() { s.found = ahead(AutoARIMA{Period: s.seasons[0]}).AICc },
 		"arima-log":  func() { s.found = ahead(AutoARIMA{Period: s.seasons[0], Lambda: new(float64)}).AICc },
-		"theta":      func() { ahead(theta{period: s.seasons[0]}) },
+		"theta":      func() { ahead(theta.Theta{Period: s.seasons[0]}) },
 		"mstl-ets":   func() { ahead(decomposed{seasons: s.seasons, rest: "ets"}) },
 		"stl":        func() { _, _, _, _ = decompose.STL(s.y, s.seasons[0], decompose.Options{Window: 13}) },
 		"stl-robust": func() { _, _, _, _ = decompose.STL(s.y, s.seasons[0], decompose.Options{Window: 13, Robust: true}) },

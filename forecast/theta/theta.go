@@ -1,4 +1,6 @@
-package forecast
+// Package theta is the Theta method, in its standard form and as the dynamic optimised
+// model whose second line and trend are learnt on the way.
+package theta
 
 import (
 	"fmt"
@@ -10,15 +12,15 @@ import (
 	"capcli/forecast/model"
 )
 
-// theta is the standard Theta method (Assimakopoulos & Nikolopoulos 2000) in the
+// Theta is the standard Theta method (Assimakopoulos & Nikolopoulos 2000) in the
 // form of Hyndman & Billah (2003): simple exponential smoothing with half the
 // slope of the least squares line as a drift. A series with a significant season
 // (at 90 %, by its autocorrelation) is first adjusted by classical multiplicative
 // decomposition. The variance h steps ahead is sigma^2 (1 + (h-1) alpha^2).
-type theta struct{ period int }
+type Theta struct{ Period int }
 
 // Fit smooths; it needs three values.
-func (m theta) Fit(y capcli.Series) (model.Fitted, error) {
+func (m Theta) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	n := len(v)
 	if err := model.CheckPresent(v); err != nil {
@@ -27,7 +29,7 @@ func (m theta) Fit(y capcli.Series) (model.Fitted, error) {
 	if n < 3 {
 		return nil, fmt.Errorf("theta: %d values, want 3 or more: %w", n, model.ErrTooShort)
 	}
-	index := thetaSeason(v, m.period)
+	index := thetaSeason(v, m.Period)
 	unit := math.Max(model.Largest(v), math.SmallestNonzeroFloat64/1e-16)
 	x := adjustSeason(v, index, unit)
 	s := smoothSimply(x)
@@ -37,7 +39,7 @@ func (m theta) Fit(y capcli.Series) (model.Fitted, error) {
 		if index == nil {
 			return unit
 		}
-		return unit * index[i%m.period]
+		return unit * index[i%m.Period]
 	}
 	sigma := math.Sqrt(s.sse / math.Max(1, float64(n-2)))
 	fitted := make([]float64, n)

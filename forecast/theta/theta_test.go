@@ -1,4 +1,4 @@
-package forecast
+package theta
 
 import (
 	"math"
@@ -58,7 +58,7 @@ func TestDynamicThetaAsItsPaper(t *testing.T) {
 	_, facts := golden.ReadFacts(t)
 	for _, name := range []string{"Nile", "lynx", "BJsales", "nhtemp", "uspop", "airmiles", "lh"} {
 		s := facts.Series[name]
-		y, fit := []float64(s.Y), s.FitModel(t, name, dynamicTheta{})
+		y, fit := []float64(s.Y), s.FitModel(t, name, Dynamic{})
 		in := fit.Info()
 		alpha, th, level := in.Params[0].Value, in.Params[1].Value, in.Params[2].Value
 		f, err := fit.Forecast(6)

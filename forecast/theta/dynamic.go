@@ -1,4 +1,4 @@
-package forecast
+package theta
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"capcli/forecast/model"
 )
 
-// dynamicTheta is the dynamic optimised Theta model (Fiorucci, Pellegrini, Louzada,
+// Dynamic is the dynamic optimised Theta model (Fiorucci, Pellegrini, Louzada,
 // Petropoulos & Koehler 2016, "Models for optimising the theta method and their
 // relationship to state space models", equations 19 to 23):
 //
@@ -22,10 +22,10 @@ import (
 // The errors are linear in l_0, so theta and alpha are searched for. The future's
 // variance follows from how an error moves the means after it. Seasons are taken
 // out as in the Theta method.
-type dynamicTheta struct{ period int }
+type Dynamic struct{ Period int }
 
 // Fit searches for the parameters; it needs four values.
-func (m dynamicTheta) Fit(y capcli.Series) (model.Fitted, error) {
+func (m Dynamic) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	n := len(v)
 	if err := model.CheckPresent(v); err != nil {
@@ -34,7 +34,7 @@ func (m dynamicTheta) Fit(y capcli.Series) (model.Fitted, error) {
 	if n < 4 {
 		return nil, fmt.Errorf("dot: %d values, want 4 or more: %w", n, model.ErrTooShort)
 	}
-	index := thetaSeason(v, m.period)
+	index := thetaSeason(v, m.Period)
 	unit := math.Max(model.Largest(v), math.SmallestNonzeroFloat64/1e-16)
 	x := adjustSeason(v, index, unit)
 	search := newDotSearch(x)
@@ -52,7 +52,7 @@ func (m dynamicTheta) Fit(y capcli.Series) (model.Fitted, error) {
 		LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Fitted: fitted,
 	}
 	if index != nil {
-		season = func(i int) float64 { return index[i%m.period] }
+		season = func(i int) float64 { return index[i%m.Period] }
 		info.Notes = append(info.Notes, "seasonally adjusted")
 		for i := range fitted {
 			fitted[i] *= season(i)

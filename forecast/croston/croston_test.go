@@ -1,4 +1,4 @@
-package forecast
+package croston
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestCrostonAsR(t *testing.T) {
 	}{}
 	golden.Read(t, "intermittent-croston", &all)
 	for name, want := range all {
-		fit, err := intermittent{name: "Croston", alpha: want.Alpha, beta: want.Alpha}.Fit(capcli.Series{Values: want.Y})
+		fit, err := Model{Name: "Croston", Alpha: want.Alpha, Beta: want.Alpha}.Fit(capcli.Series{Values: want.Y})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestCrostonAsR(t *testing.T) {
 
 // TSB by hand: chance 1/2 and size 4 at first; a demand of 8, then none.
 func TestTSBByHand(t *testing.T) {
-	fit, err := intermittent{name: "TSB", alpha: 0.5, beta: 0.2, fading: true}.Fit(capcli.Series{Values: []float64{4, 0, 8, 0}})
+	fit, err := Model{Name: "TSB", Alpha: 0.5, Beta: 0.2, Fading: true}.Fit(capcli.Series{Values: []float64{4, 0, 8, 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +56,8 @@ func TestTSBByHand(t *testing.T) {
 func TestIntermittentRangesHoldTheMean(t *testing.T) {
 	y := make([]float64, 100)
 	y[99] = 1000
-	for name, m := range map[string]intermittent{"croston": {}, "sba": {unbiased: true}, "tsb": {fading: true}} {
-		m.name, m.alpha, m.beta = name, 0.1, 0.1
+	for name, m := range map[string]Model{"croston": {}, "sba": {Unbiased: true}, "tsb": {Fading: true}} {
+		m.Name, m.Alpha, m.Beta = name, 0.1, 0.1
 		fit, err := m.Fit(capcli.Series{Values: y})
 		if err != nil {
 			t.Fatal(err)
@@ -110,9 +110,9 @@ func TestTSBAndSBAAsTheirPapers(t *testing.T) {
 		"TSB": smoothed(chances, demands/float64(len(y)), beta) * smoothed(sizes, sizes[0], alpha),
 		"SBA": (1 - beta/2) * smoothed(sizes[1:], sizes[0], alpha) / smoothed(gaps[1:], gaps[0], beta),
 	}
-	for name, m := range map[string]intermittent{
-		"TSB": {name: "TSB", alpha: alpha, beta: beta, fading: true},
-		"SBA": {name: "SBA", alpha: alpha, beta: beta, unbiased: true},
+	for name, m := range map[string]Model{
+		"TSB": {Name: "TSB", Alpha: alpha, Beta: beta, Fading: true},
+		"SBA": {Name: "SBA", Alpha: alpha, Beta: beta, Unbiased: true},
 	} {
 		fit, err := m.Fit(capcli.Series{Values: y})
 		if err != nil {
@@ -130,7 +130,7 @@ func TestCrostonOfCountsAsR(t *testing.T) {
 	_, facts := golden.ReadFacts(t)
 	for name, c := range facts.Counts {
 		for i, alpha := range c.Alpha {
-			fit, err := intermittent{name: "Croston", alpha: alpha, beta: alpha}.Fit(capcli.Series{Values: c.Y})
+			fit, err := Model{Name: "Croston", Alpha: alpha, Beta: alpha}.Fit(capcli.Series{Values: c.Y})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,6 @@
-package forecast
+// Package croston forecasts intermittent demand, most of whose values are zero: Croston,
+// its unbiased form (SBA) and the one whose chance of demand fades (TSB).
+package croston
 
 import (
 	"fmt"
@@ -10,38 +12,38 @@ import (
 	"capcli/forecast/model"
 )
 
-// intermittent is demand with many zeros: a size z and either an interval p
+// Model is demand with many zeros: a size z and either an interval p
 // between demands (Croston 1972) or a chance of demand (TSB 2011), both smoothed
 // exponentially. The rate is z/p, times 1 - beta/2 for SBA (Syntetos & Boylan
 // 2005), or chance times z. The future is drawn as in the model: each step has a
 // demand with that chance, of a gamma distributed size with the mean and variance
 // of the sizes seen; intervals are the quantiles of that mixture.
-type intermittent struct {
-	name        string
-	alpha, beta float64 // of sizes; of intervals or of the chance
-	unbiased    bool
-	fading      bool
+type Model struct {
+	Name        string
+	Alpha, Beta float64 // of sizes; of intervals or of the chance
+	Unbiased    bool
+	Fading      bool
 }
 
 // Fit smooths; it needs one known value, none below zero.
-func (m intermittent) Fit(y capcli.Series) (model.Fitted, error) {
+func (m Model) Fit(y capcli.Series) (model.Fitted, error) {
 	if err := model.CheckPresent(y.Values); err != nil {
-		return nil, fmt.Errorf("%s: %w", m.name, err)
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	if len(y.Values) == 0 {
-		return nil, fmt.Errorf("%s: no values: %w", m.name, model.ErrTooShort)
+		return nil, fmt.Errorf("%s: no values: %w", m.Name, model.ErrTooShort)
 	}
 	var sizes []float64
 	for i, v := range y.Values {
 		if v < 0 {
-			return nil, fmt.Errorf("%s: value %d is below zero: %w", m.name, i+1, model.ErrUnfit)
+			return nil, fmt.Errorf("%s: value %d is below zero: %w", m.Name, i+1, model.ErrUnfit)
 		}
 		if v > 0 {
 			sizes = append(sizes, v)
 		}
 	}
-	f := &mixture{info: model.Info{Method: m.name, LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}}
-	f.info.Params = []model.Param{{Name: "alpha", Value: m.alpha}, {Name: "beta", Value: m.beta}}
+	f := &mixture{info: model.Info{Method: m.Name, LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}}
+	f.info.Params = []model.Param{{Name: "alpha", Value: m.Alpha}, {Name: "beta", Value: m.Beta}}
 	f.info.Fitted = model.NaNs(len(y.Values))
 	if len(sizes) == 0 {
 		for i := range f.info.Fitted[1:] {
@@ -50,7 +52,7 @@ func (m intermittent) Fit(y capcli.Series) (model.Fitted, error) {
 		f.info.Notes = append(f.info.Notes, "no demand at all")
 		return f, nil
 	}
-	if m.fading {
+	if m.Fading {
 		m.fade(y.Values, sizes[0], f)
 	} else {
 		m.space(y.Values, f)
@@ -74,11 +76,11 @@ func (m intermittent) Fit(y capcli.Series) (model.Fitted, error) {
 }
 
 // space is Croston's: the first interval counts from before the first value.
-func (m intermittent) space(y []float64, f *mixture) {
+func (m Model) space(y []float64, f *mixture) {
 	size, gap, since := 0.0, 0.0, 1
 	debias := 1.0
-	if m.unbiased {
-		debias = 1 - m.beta/2
+	if m.Unbiased {
+		debias = 1 - m.Beta/2
 	}
 	for i, v := range y {
 		if gap > 0 {
@@ -93,8 +95,8 @@ func (m intermittent) space(y []float64, f *mixture) {
 		if gap == 0 {
 			size, gap = v, float64(since)
 		} else {
-			size += m.alpha * (v - size)
-			gap += m.beta * (float64(since) - gap)
+			size += m.Alpha * (v - size)
+			gap += m.Beta * (float64(since) - gap)
 		}
 		since = 1
 	}
@@ -102,7 +104,7 @@ func (m intermittent) space(y []float64, f *mixture) {
 }
 
 // fade is TSB's: the chance falls at every step without demand.
-func (m intermittent) fade(y []float64, size float64, f *mixture) {
+func (m Model) fade(y []float64, size float64, f *mixture) {
 	n := 0
 	for _, v := range y {
 		if v > 0 {
@@ -115,10 +117,10 @@ func (m intermittent) fade(y []float64, size float64, f *mixture) {
 			f.info.Fitted[i] = chance * size
 		}
 		if v > 0 {
-			size += m.alpha * (v - size)
-			chance += m.beta * (1 - chance)
+			size += m.Alpha * (v - size)
+			chance += m.Beta * (1 - chance)
 		} else {
-			chance -= m.beta * chance
+			chance -= m.Beta * chance
 		}
 	}
 	f.rate, f.chance = chance*size, chance
