@@ -33,7 +33,7 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".": {},
 
-	"forecast":                 {"forecast/croston", "forecast/decompose", "forecast/minimise", "forecast/model", "forecast/prophet", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
+	"forecast":                 {"forecast/croston", "forecast/decompose", "forecast/minimise", "forecast/model", "forecast/prophet", "forecast/simple", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
 	"forecast/change":          {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/croston":         {"forecast/model", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},
@@ -45,6 +45,7 @@ var layers = map[string][]string{
 	"forecast/outlook":         {"forecast", "forecast/change", "forecast/hierarchy", "forecast/holidays", "forecast/model", "forecast/roadmap", "forecast/unconstrain", "profile/demand", "profile/parquet", "profile/series"},
 	"forecast/prophet":         {"forecast/model", "gonum"},
 	"forecast/roadmap":         {"forecast/holidays", "forecast/model"},
+	"forecast/simple":          {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/smoothing":       {"forecast/decompose", "forecast/minimise", "forecast/model"},
 	"forecast/tbats":           {"forecast/decompose", "forecast/minimise", "forecast/model", "gonum"},
 	"forecast/theta":           {"forecast/decompose", "forecast/minimise", "forecast/model"},

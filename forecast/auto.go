@@ -8,6 +8,7 @@ import (
 	"capcli"
 	"capcli/forecast/decompose"
 	"capcli/forecast/model"
+	"capcli/forecast/simple"
 )
 
 // Auto forecasts with a combination of models, each weighted by what it made of
@@ -97,7 +98,7 @@ func (a Auto) members(y []float64) []member {
 	}
 	if len(seasons) > 1 {
 		for _, p := range seasons[1:] {
-			out = append(out, member{fmt.Sprintf("snaive%d", p), seasonalWalk{period: p}, 1})
+			out = append(out, member{fmt.Sprintf("snaive%d", p), simple.SeasonalWalk{Period: p}, 1})
 		}
 	}
 	return out
@@ -113,7 +114,7 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 	lo, hi := slices.Min(filled), slices.Max(filled)
 	members := a.members(filled)
 	if len(filled) < 4 || lo == hi {
-		members = []member{{"naive", walk{name: "naive", lag: 1}, 1}}
+		members = []member{{"naive", simple.Walk{Name: "naive", Lag: 1}, 1}}
 	}
 	trial := a.trial(y, members)
 	f := &autoFitted{reach: ReachOf(filled), low: math.Inf(-1)}
@@ -130,7 +131,7 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 	}
 	f.weights = trial.weightsOf(f.pool.slots)
 	if len(f.pool.members) == 0 {
-		fit, err := walk{name: "naive", lag: 1}.Fit(y)
+		fit, err := simple.Walk{Name: "naive", Lag: 1}.Fit(y)
 		if err != nil {
 			return nil, fmt.Errorf("auto: %w", err)
 		}

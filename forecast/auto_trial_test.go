@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/forecast/simple"
 )
 
 // TestCandidatesBySeason: the season decides which members are tried, not how many
@@ -66,7 +67,7 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	var fits atomic.Int64
-	m := NewMemory().member("naive", nil, counted{walk{name: "naive", lag: 1}, &fits})
+	m := NewMemory().member("naive", nil, counted{simple.Walk{Name: "naive", Lag: 1}, &fits})
 	other := y
 	other.Values = slices.Clone(y.Values)
 	other.Values[17]++

@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/forecast/simple"
 	"capcli/forecast/theta"
 )
 
@@ -21,7 +22,7 @@ func (s spy) Fit(y capcli.Series) (model.Fitted, error) {
 	s.mu.Lock()
 	s.seen[len(y.Values)] = cap(y.Values)
 	s.mu.Unlock()
-	return walk{name: "naive", lag: 1}.Fit(y)
+	return simple.Walk{Name: "naive", Lag: 1}.Fit(y)
 }
 
 func counting(n int) capcli.Series {

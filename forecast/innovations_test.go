@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/forecast/model"
+	"capcli/forecast/simple"
 )
 
 // pairOf draws two series whose shocks correlate by r and follow the law of kind.
@@ -94,7 +95,7 @@ func TestJointFutures(t *testing.T) {
 	}{
 		{"white", ARIMA{Order: ARIMAOrder{}, Mean: true}, func(j int) float64 { return max(0, 1-float64(j)) }},
 		{"ar", ARIMA{Order: ARIMAOrder{AR: 1}, Mean: true}, func(j int) float64 { return math.Pow(0.8, float64(j)) }},
-		{"walk", walk{name: "naive", lag: 1}, func(int) float64 { return 1 }},
+		{"walk", simple.Walk{Name: "naive", Lag: 1}, func(int) float64 { return 1 }},
 	} {
 		fits, joint, alone := jointPaths(t, row.model, pairOf(row.kind, 1500, r), nil, draws, h)
 		truth := make([][][]float64, 2) // futures by the true law, around the fits' means
@@ -168,7 +169,7 @@ func deviations(paths [][]float64, at int) []float64 {
 // walk and a mean does not take the series apart.
 func TestJointFuturesOfCombinations(t *testing.T) {
 	series := pairOf("ar", 300, 0.9)
-	model := combination{Members: []model.Model{walk{name: "naive", lag: 1}, ARIMA{Order: ARIMAOrder{AR: 1}, Mean: true}, ARIMA{Mean: true}}, Mean: true}
+	model := combination{Members: []model.Model{simple.Walk{Name: "naive", Lag: 1}, ARIMA{Order: ARIMAOrder{AR: 1}, Mean: true}, ARIMA{Mean: true}}, Mean: true}
 	_, joint, _ := jointPaths(t, model, series, nil, 1500, 10)
 	for _, at := range []int{0, 9} {
 		if got := correlation(deviations(joint[0], at), deviations(joint[1], at)); math.Abs(got-0.9) > 0.08 {

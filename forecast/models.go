@@ -5,6 +5,7 @@ import (
 	"capcli/forecast/croston"
 	"capcli/forecast/model"
 	"capcli/forecast/prophet"
+	"capcli/forecast/simple"
 	"capcli/forecast/smoothing"
 	"capcli/forecast/tbats"
 	"capcli/forecast/theta"
@@ -31,12 +32,12 @@ var Models = capcli.Catalog[func(o Options) model.Model]{Kind: "model"}
 
 func init() {
 	for _, m := range []capcli.Entry[func(o Options) model.Model]{
-		{Name: "naive", Doc: "the last value: a random walk", Value: func(Options) model.Model { return walk{name: "naive", lag: 1} }},
-		{Name: "snaive", Doc: "the value of a season ago", Value: func(o Options) model.Model { return seasonalWalk{period: o.Period()} }},
-		{Name: "drift", Doc: "the last value and the mean change: a random walk with drift", Value: func(Options) model.Model { return walk{name: "drift", lag: 1, drift: true} }},
-		{Name: "mean", Doc: "the mean of all values: independent and alike", Value: func(Options) model.Model { return constant{} }},
-		{Name: "naive2", Doc: "M4's benchmark: naive on the seasonally adjusted series", Value: func(o Options) model.Model { return naive2{period: o.Period()} }},
-		{Name: "seasonal-ar", Doc: "autoregression on the last values and on those of a season ago, by ridge", Value: func(o Options) model.Model { return seasonalAR{seasons: o.Seasons} }},
+		{Name: "naive", Doc: "the last value: a random walk", Value: func(Options) model.Model { return simple.Walk{Name: "naive", Lag: 1} }},
+		{Name: "snaive", Doc: "the value of a season ago", Value: func(o Options) model.Model { return simple.SeasonalWalk{Period: o.Period()} }},
+		{Name: "drift", Doc: "the last value and the mean change: a random walk with drift", Value: func(Options) model.Model { return simple.Walk{Name: "drift", Lag: 1, Drift: true} }},
+		{Name: "mean", Doc: "the mean of all values: independent and alike", Value: func(Options) model.Model { return simple.Mean{} }},
+		{Name: "naive2", Doc: "M4's benchmark: naive on the seasonally adjusted series", Value: func(o Options) model.Model { return simple.Naive2{Period: o.Period()} }},
+		{Name: "seasonal-ar", Doc: "autoregression on the last values and on those of a season ago, by ridge", Value: func(o Options) model.Model { return simple.SeasonalAR{Seasons: o.Seasons} }},
 		{Name: "ses", Doc: "simple exponential smoothing", Value: func(o Options) model.Model { return smoothing.ETS{Form: "ANN", Seed: o.Seed} }},
 		{Name: "holt", Doc: "exponential smoothing with linear trend", Value: func(o Options) model.Model { return smoothing.ETS{Form: "AAN", Seed: o.Seed, Quick: o.Quick} }},
 		{Name: "damped", Doc: "exponential smoothing with damped trend", Value: func(o Options) model.Model { return smoothing.ETS{Form: "AAdN", Seed: o.Seed, Quick: o.Quick} }},

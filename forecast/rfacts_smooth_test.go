@@ -6,6 +6,7 @@ import (
 
 	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
+	"capcli/forecast/simple"
 	"capcli/forecast/theta"
 )
 
@@ -21,10 +22,10 @@ func TestWalksOnTextbookSeriesAsR(t *testing.T) {
 			r     *golden.RAhead
 			share float64
 		}{
-			{"naive", walk{name: "naive", lag: 1}, s.Naive, 1e-8},
-			{"snaive", seasonalWalk{s.M}, s.SNaive, 1e-8},
-			{"drift", walk{name: "drift", lag: 1, drift: true}, s.Drift, 1e-8},
-			{"mean", constant{}, s.Mean, 1e-8},
+			{"naive", simple.Walk{Name: "naive", Lag: 1}, s.Naive, 1e-8},
+			{"snaive", simple.SeasonalWalk{Period: s.M}, s.SNaive, 1e-8},
+			{"drift", simple.Walk{Name: "drift", Lag: 1, Drift: true}, s.Drift, 1e-8},
+			{"mean", simple.Mean{}, s.Mean, 1e-8},
 			{"theta", theta.Theta{Period: s.M}, s.Theta, 5e-4}, // R stops within 1e-4 of the best weight
 		} {
 			if c.r == nil {

@@ -1,4 +1,6 @@
-package forecast
+// Package simple has the plain models that others are measured by: random walks, the mean,
+// M4's naive 2, and the autoregression on the last values and those of a season ago.
+package simple
 
 import (
 	"fmt"
@@ -8,30 +10,30 @@ import (
 	"capcli/forecast/model"
 )
 
-// walk is the family of random walks: y_t = y_(t-lag) + c + e_t, with c = 0
+// Walk is the family of random walks: y_t = y_(t-lag) + c + e_t, with c = 0
 // without drift (Hyndman & Athanasopoulos, "Forecasting: Principles and
 // Practice", 3rd ed., sections 5.2 and 5.5). Missing values are passed over: the
 // forecast starts from the last known value of each phase, and the spread comes
 // from the differences that are known.
-type walk struct {
-	name  string
-	lag   int
-	drift bool
+type Walk struct {
+	Name  string
+	Lag   int
+	Drift bool
 }
 
 // Fit fits the walk; it needs one known value, and two where there is a drift.
-func (w walk) Fit(y capcli.Series) (model.Fitted, error) {
+func (w Walk) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
-	from, ok := tail(v, w.lag)
+	from, ok := tail(v, w.Lag)
 	if !ok {
-		return nil, fmt.Errorf("%s: no value is known: %w", w.name, model.ErrTooShort)
+		return nil, fmt.Errorf("%s: no value is known: %w", w.Name, model.ErrTooShort)
 	}
 	info := model.Info{Method: w.method(), Fitted: model.NaNs(len(v)), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN()}
 	slope, slopeSE := 0.0, 0.0
-	steps := differences(v, w.lag)
-	if w.drift {
+	steps := differences(v, w.Lag)
+	if w.Drift {
 		if len(steps) == 0 {
-			return nil, fmt.Errorf("%s: %d values, want 2 or more in a row: %w", w.name, len(v), model.ErrTooShort)
+			return nil, fmt.Errorf("%s: %d values, want 2 or more in a row: %w", w.Name, len(v), model.ErrTooShort)
 		}
 		slope = model.Mean(steps)
 		for i := range steps {
@@ -39,15 +41,15 @@ func (w walk) Fit(y capcli.Series) (model.Fitted, error) {
 		}
 	}
 	sigma := model.RMS(steps)
-	if w.drift {
+	if w.Drift {
 		n := float64(len(steps))
 		sigma *= math.Sqrt(n / math.Max(1, n-1))
 		slopeSE = sigma / math.Sqrt(n)
 		info.Params = []model.Param{{Name: "drift", Value: slope}, {Name: "drift.se", Value: slopeSE}}
 	}
 	info.Sigma2 = sigma * sigma
-	for i := w.lag; i < len(v); i++ {
-		info.Fitted[i] = v[i-w.lag] + slope
+	for i := w.Lag; i < len(v); i++ {
+		info.Fitted[i] = v[i-w.Lag] + slope
 	}
 	if len(steps) == 0 {
 		info.Notes = append(info.Notes, "no two values to tell the spread from: the intervals have no width")
@@ -57,8 +59,8 @@ func (w walk) Fit(y capcli.Series) (model.Fitted, error) {
 		Moments: func(h int) ([]float64, []float64) {
 			mean, sd := make([]float64, h), make([]float64, h)
 			for i := range mean {
-				k := float64(i/w.lag + 1)
-				mean[i] = from[i%w.lag] + slope*k
+				k := float64(i/w.Lag + 1)
+				mean[i] = from[i%w.Lag] + slope*k
 				sd[i] = math.Hypot(sigma*math.Sqrt(k), slopeSE*k)
 			}
 			return mean, sd
@@ -67,20 +69,20 @@ func (w walk) Fit(y capcli.Series) (model.Fitted, error) {
 			at, c := append([]float64(nil), from...), slope+slopeSE*rng.NormFloat64()
 			out := make([]float64, h)
 			for i := range out {
-				at[i%w.lag] += c + sigma*model.Innovation(rng, i)
-				out[i] = at[i%w.lag]
+				at[i%w.Lag] += c + sigma*model.Innovation(rng, i)
+				out[i] = at[i%w.Lag]
 			}
 			return out
 		},
 	}, nil
 }
 
-func (w walk) method() string {
+func (w Walk) method() string {
 	switch {
-	case w.drift:
+	case w.Drift:
 		return "Random walk with drift"
-	case w.lag > 1:
-		return fmt.Sprintf("Seasonal naive [%d]", w.lag)
+	case w.Lag > 1:
+		return fmt.Sprintf("Seasonal naive [%d]", w.Lag)
 	}
 	return "Naive"
 }
@@ -124,4 +126,20 @@ func differences(v []float64, lag int) []float64 {
 		last[i%lag] = x
 	}
 	return out
+}
+
+// SeasonalWalk is the random walk from season to season: y_t = y_(t-m) + e_t. On a
+// series shorter than one season it is the plain walk, and says so.
+type SeasonalWalk struct{ Period int }
+
+// Fit fits the walk; it needs one known value.
+func (s SeasonalWalk) Fit(y capcli.Series) (model.Fitted, error) {
+	if s.Period > 1 && len(y.Values) <= s.Period {
+		f, err := Walk{Name: "snaive", Lag: 1}.Fit(y)
+		if g, ok := f.(*model.Gaussian); ok && err == nil {
+			g.Fit.Notes = append(g.Fit.Notes, "the series is no longer than a season: the plain walk instead")
+		}
+		return f, err
+	}
+	return Walk{Name: "snaive", Lag: max(1, s.Period)}.Fit(y)
 }

@@ -1,4 +1,4 @@
-package forecast
+package simple
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"capcli/forecast/model"
 )
 
-// seasonalAR is a regression of each value on the last three, and on those at one
+// SeasonalAR is a regression of each value on the last three, and on those at one
 // and two seasons ago and next to them (a subset autoregression, Box & Jenkins
 // 1970), by ridge regression (Hoerl & Kennard 1970) on values in units of their
 // standard deviation:
@@ -21,12 +21,12 @@ import (
 //
 // where a0 is 1 at the longest season and 0 elsewhere: without evidence it is the
 // seasonal naive. The variance ahead comes from the weights of the errors, psi.
-type seasonalAR struct{ seasons []int }
+type SeasonalAR struct{ Seasons []int }
 
 // lags of a series of n values.
-func (m seasonalAR) lags(n int) []int {
+func (m SeasonalAR) lags(n int) []int {
 	out := []int{1, 2, 3}
-	for _, p := range decompose.UsableSeasons(n*2/3, m.seasons) {
+	for _, p := range decompose.UsableSeasons(n*2/3, m.Seasons) {
 		out = append(out, p-1, p, p+1, 2*p)
 	}
 	slices.Sort(out)
@@ -34,7 +34,7 @@ func (m seasonalAR) lags(n int) []int {
 }
 
 // Fit regresses; it needs a good deal more values than lags.
-func (m seasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
+func (m SeasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	v := y.Values
 	if err := model.CheckPresent(v); err != nil {
 		return nil, fmt.Errorf("seasonal-ar: %w", err)
@@ -51,13 +51,13 @@ func (m seasonalAR) Fit(y capcli.Series) (model.Fitted, error) {
 	}
 	unit := model.RMS(x)
 	if unit == 0 {
-		return walk{name: "seasonal-ar", lag: 1}.Fit(y)
+		return Walk{Name: "seasonal-ar", Lag: 1}.Fit(y)
 	}
 	for i := range x {
 		x[i] /= unit
 	}
 	home := 0 // the lag of the naive forecast
-	if s := decompose.UsableSeasons(n*2/3, m.seasons); len(s) > 0 {
+	if s := decompose.UsableSeasons(n*2/3, m.Seasons); len(s) > 0 {
 		home = max(0, slices.Index(lags, s[len(s)-1]))
 	}
 	for lambda := 1.0; lambda < 1e9; lambda *= 10 {
@@ -147,7 +147,7 @@ func follow(x []float64, lags []int, a []float64, h int, e func(i int) float64) 
 	return out
 }
 
-func (seasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit float64) model.Fitted {
+func (SeasonalAR) fitted(x []float64, lags []int, a []float64, sigma, mu, unit float64) model.Fitted {
 	n := len(x)
 	info := model.Info{
 		Method: fmt.Sprintf("Seasonal AR%v", lags), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(),

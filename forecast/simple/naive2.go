@@ -1,4 +1,4 @@
-package forecast
+package simple
 
 import (
 	"math"
@@ -8,22 +8,22 @@ import (
 	"capcli/forecast/model"
 )
 
-// naive2 is the benchmark of the M4 competition: where the autocorrelation at the
+// Naive2 is the benchmark of the M4 competition: where the autocorrelation at the
 // season is significant at 90 %, the series is adjusted by a classical
 // multiplicative decomposition, and the last adjusted value is put back in season.
-type naive2 struct{ period int }
+type Naive2 struct{ Period int }
 
 // Fit adjusts and fits the walk.
-func (m naive2) Fit(y capcli.Series) (model.Fitted, error) {
-	index := seasonalIndex(y.Values, m.period)
+func (m Naive2) Fit(y capcli.Series) (model.Fitted, error) {
+	index := seasonalIndex(y.Values, m.Period)
 	adjusted := y
 	if index != nil {
 		adjusted.Values = make([]float64, len(y.Values))
 		for i, v := range y.Values {
-			adjusted.Values[i] = v / index[i%m.period]
+			adjusted.Values[i] = v / index[i%m.Period]
 		}
 	}
-	inner, err := walk{name: "naive2", lag: 1}.Fit(adjusted)
+	inner, err := Walk{Name: "naive2", Lag: 1}.Fit(adjusted)
 	if err != nil || index == nil {
 		return inner, err
 	}

@@ -1,4 +1,4 @@
-package forecast
+package simple
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"capcli/forecast/model"
 )
 
-// constant holds every value for an independent draw from one normal
+// Mean holds every value for an independent draw from one normal
 // distribution: y_t = mu + e_t. The intervals are Student's with n - 1 degrees of
 // freedom and standard deviation s sqrt(1 + 1/n). Missing values are left out.
-type constant struct{}
+type Mean struct{}
 
 // Fit takes the mean; it needs two known values.
-func (constant) Fit(y capcli.Series) (model.Fitted, error) {
+func (Mean) Fit(y capcli.Series) (model.Fitted, error) {
 	var v []float64
 	for _, x := range y.Values {
 		if model.IsFinite(x) {
