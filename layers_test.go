@@ -54,7 +54,7 @@ var layers = map[string][]string{
 	"simulate":            {"simulate/internal/sorted"},
 	"simulate/billing":    {"simulate"},
 	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
-	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/online", "gonum"},
+	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},
 	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "simulate/plan/resample", "scenarios", "scenarios/play", "gonum"},
 	"simulate/plan/shard": {},
 
@@ -65,6 +65,7 @@ var layers = map[string][]string{
 	"simulate/plan/futures":   {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
 	"simulate/plan/review":    {"simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
 	"simulate/plan/joint":     {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "scenarios"},
+	"simulate/plan/linear":    {"gonum"},
 	"simulate/plan/online":    {"simulate/internal/exact"},
 	"simulate/plan/resample":  {"simulate/plan"},
 	"simulate/plan/savings":   {"simulate/internal/exact", "profile/demand", "simulate/plan/market"},

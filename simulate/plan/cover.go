@@ -10,6 +10,7 @@ import (
 
 	"capcli/simulate/internal/exact"
 	"capcli/simulate/plan/flow"
+	"capcli/simulate/plan/linear"
 )
 
 // cover is a program in which an offer may cover any set of rows, not only an
@@ -109,11 +110,8 @@ func (s *coverSearch) isBeaten(bound *big.Int) bool { return bound.Cmp(big.NewIn
 // branch solves the linear program of a node. It returns the two parts to look at
 // next, or the bound of a node that cannot be divided and is not beaten.
 func (s *coverSearch) branch(node coverNode) (children []coverNode, closed *big.Int) {
-	lp := newCoverLP(s.rows, node.offers)
-	lp.solve()
-	s.work += 2 * lp.pivots * len(s.rows) * len(s.rows)
-	x := lp.choice()
-	bound := proveCover(s.c.rows, node.offers, lp.prices())
+	x, prices := s.relax(node.offers)
+	bound := proveCover(s.c.rows, node.offers, prices)
 	if node.bound != nil && node.bound.Cmp(bound) > 0 {
 		bound = node.bound
 	}
@@ -140,6 +138,54 @@ func (s *coverSearch) branch(node coverNode) (children []coverNode, closed *big.
 	down[pick].hi = int64(math.Floor(x[pick]))
 	up[pick].lo = down[pick].hi + 1
 	return []coverNode{{down, bound}, {up, bound}}, nil
+}
+
+// relax solves the linear program of some offers, and gives how much of each is bought
+// and what covering one level of each row is worth. Each row has a variable of its own,
+// the level L that covers it, with a convex cost; the constraints are Σ offers x - L = 0.
+// It starts from the fewest of each offer.
+//
+// Breaks are shifted by amounts of up to a millionth that differ from row to row, so
+// that no two bounds are met at once and the simplex cannot cycle.
+func (s *coverSearch) relax(offers []coverOffer) (x, prices []float64) {
+	n, m := len(offers), len(s.rows)
+	scale := 1.0
+	for _, r := range s.rows {
+		for _, c := range r.slope {
+			scale = max(scale, float64(c))
+		}
+	}
+	variables, basis := make([]linear.Variable, 0, n+m), make([]int, m)
+	for _, o := range offers {
+		hi := math.Inf(1)
+		if o.hi >= 0 {
+			hi = float64(o.hi)
+		}
+		variables = append(variables, linear.Bounded(o.rows, nil, float64(o.cost)/scale, float64(o.lo), hi))
+	}
+	for r, row := range s.rows {
+		level := linear.Variable{Rows: []int{r}, Coefficients: []float64{-1}}
+		for k, end := range row.ends {
+			level.Breaks = append(level.Breaks, float64(end)+1e-6*math.Mod(float64(r*7919+k*104729+13)*0.6180339887498949, 1))
+			level.Slopes = append(level.Slopes, -float64(row.slope[k])/scale)
+		}
+		level.Slopes = append(level.Slopes, 0)
+		variables, basis[r] = append(variables, level), n+r
+	}
+	lp := linear.NewProgram(make([]float64, m), variables, basis, nil)
+	lp.Solve(200 + 40*(n+m))
+	s.work += 2 * lp.Pivots * m * m
+	for j, o := range offers {
+		v := max(float64(o.lo), lp.Values[j])
+		if o.hi >= 0 {
+			v = min(v, float64(o.hi))
+		}
+		x = append(x, v)
+	}
+	for _, y := range lp.Prices {
+		prices = append(prices, y*scale)
+	}
+	return x, prices
 }
 
 // keep holds a choice against the best.
