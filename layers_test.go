@@ -64,7 +64,7 @@ var layers = map[string][]string{
 	"simulate/plan/curve":     {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
 	"simulate/plan/futures":   {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
 	"simulate/plan/review":    {"simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
-	"simulate/plan/joint":     {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "scenarios"},
+	"simulate/plan/joint":     {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "simulate/plan/linear", "scenarios"},
 	"simulate/plan/linear":    {"gonum"},
 	"simulate/plan/online":    {"simulate/internal/exact"},
 	"simulate/plan/resample":  {"simulate/plan"},

@@ -150,7 +150,7 @@ func (h *hunt) run(ctx context.Context) error {
 		} else {
 			direct = !direct
 		}
-		next, shares, value := h.game.solve()
+		next, shares, value := h.game.solve(ctx)
 		if err := h.mix(shares); err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func solveCover(ctx context.Context, c *cover, starts ...[]int64) (*covered, err
 			continue
 		}
 		s.nodes++
-		children, closed := s.branch(node)
+		children, closed := s.branch(ctx, node)
 		open = append(open, children...)
 		if closed != nil {
 			least = minInt(least, closed)
@@ -109,8 +109,8 @@ func (s *coverSearch) isBeaten(bound *big.Int) bool { return bound.Cmp(big.NewIn
 
 // branch solves the linear program of a node. It returns the two parts to look at
 // next, or the bound of a node that cannot be divided and is not beaten.
-func (s *coverSearch) branch(node coverNode) (children []coverNode, closed *big.Int) {
-	x, prices := s.relax(node.offers)
+func (s *coverSearch) branch(ctx context.Context, node coverNode) (children []coverNode, closed *big.Int) {
+	x, prices := s.relax(ctx, node.offers)
 	bound := proveCover(s.c.rows, node.offers, prices)
 	if node.bound != nil && node.bound.Cmp(bound) > 0 {
 		bound = node.bound
@@ -147,7 +147,7 @@ func (s *coverSearch) branch(node coverNode) (children []coverNode, closed *big.
 //
 // Breaks are shifted by amounts of up to a millionth that differ from row to row, so
 // that no two bounds are met at once and the simplex cannot cycle.
-func (s *coverSearch) relax(offers []coverOffer) (x, prices []float64) {
+func (s *coverSearch) relax(ctx context.Context, offers []coverOffer) (x, prices []float64) {
 	n, m := len(offers), len(s.rows)
 	scale := 1.0
 	for _, r := range s.rows {
@@ -173,7 +173,7 @@ func (s *coverSearch) relax(offers []coverOffer) (x, prices []float64) {
 		variables, basis[r] = append(variables, level), n+r
 	}
 	lp := linear.NewProgram(make([]float64, m), variables, basis, nil)
-	lp.Solve(200 + 40*(n+m))
+	lp.Solve(ctx, 200+40*(n+m))
 	s.work += 2 * lp.Pivots * m * m
 	for j, o := range offers {
 		v := max(float64(o.lo), lp.Values[j])

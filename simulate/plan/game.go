@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"math"
 
 	"capcli/simulate/plan/linear"
@@ -20,7 +21,7 @@ type game struct {
 // solve gives the weights of the futures, the shares of the plans and the value. It
 // starts from the weights that are worst for the last plan. Row 0 of the program is
 // Σ w = 1, row i+1 is plan i; its variables are the weights, θ, and one slack a plan.
-func (g *game) solve() (weights, shares []float64, value float64) {
+func (g *game) solve(ctx context.Context) (weights, shares []float64, value float64) {
 	n, k := len(g.plans[0]), len(g.plans)
 	low, span := math.Inf(1), 0.0
 	for _, p := range g.plans {
@@ -44,7 +45,7 @@ func (g *game) solve() (weights, shares []float64, value float64) {
 	}
 	basis, at := g.start()
 	lp := linear.NewProgram(append([]float64{1}, make([]float64, k)...), variables, basis, at)
-	lp.Solve(50 * (n + k + 10))
+	lp.Solve(ctx, 50*(n+k+10))
 	shares = make([]float64, k)
 	for i := range shares {
 		shares[i] = max(0, -lp.Prices[i+1])

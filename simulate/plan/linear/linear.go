@@ -14,6 +14,7 @@ package linear
 
 import (
 	"container/heap"
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -100,11 +101,14 @@ func (p *Program) Add(v Variable) {
 // tiny is the least reduced cost that makes a variable enter.
 const tiny = 1e-11
 
-// Solve runs the simplex until nothing improves, for so many more pivots at most. In the
-// second half of them it takes the first variable that improves, so that it cannot go
-// round in a circle.
-func (p *Program) Solve(most int) {
+// Solve runs the simplex until nothing improves or ctx ends, for so many more pivots at
+// most. In the second half of them it takes the first variable that improves, so that it
+// cannot go round in a circle.
+func (p *Program) Solve(ctx context.Context, most int) {
 	for k := 0; k < most && !p.stuck; k++ {
+		if k%64 == 0 && ctx.Err() != nil {
+			return
+		}
 		p.reprice()
 		e, dir, rate := p.enter(k > most/2)
 		if e < 0 {
