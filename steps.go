@@ -23,16 +23,34 @@ func (s *Steps[T]) Add(from, to T, by int64) {
 // Join adds the level of o.
 func (s *Steps[T]) Join(o *Steps[T]) { s.changes = append(s.changes, o.changes...) }
 
+// Level is a level from an instant on.
+type Level[T ~int64] struct {
+	At    T
+	Level int64
+}
+
+// Levels returns the level from each instant on at which something changes, in order of
+// time.
+func (s *Steps[T]) Levels() []Level[T] {
+	slices.SortFunc(s.changes, func(a, b levelChange[T]) int { return cmp.Compare(a.at, b.at) })
+	var out []Level[T]
+	var now int64
+	for i, c := range s.changes {
+		if now += c.by; i > 0 && c.at == s.changes[i-1].at {
+			out[len(out)-1].Level = now
+			continue
+		}
+		out = append(out, Level[T]{c.at, now})
+	}
+	return out
+}
+
 // Peak returns the highest level and when it is first reached, 0 and 0 when it is never
 // above 0. What ends at a time makes room for what begins then.
 func (s *Steps[T]) Peak() (most int64, at T) {
-	slices.SortFunc(s.changes, func(a, b levelChange[T]) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by))
-	})
-	var now int64
-	for _, c := range s.changes {
-		if now += c.by; now > most {
-			most, at = now, c.at
+	for _, l := range s.Levels() {
+		if l.Level > most {
+			most, at = l.Level, l.At
 		}
 	}
 	return most, at

@@ -153,6 +153,23 @@ const Dollar USD = 1_000_000
 // Float returns u in dollars, for ratios and charts, never for sums.
 func (u USD) Float() float64 { return float64(u) / 1e6 }
 
+// MeanUSD returns the mean of n amounts, rounded half up or else down, 0 where there
+// are none. Their sum need not fit.
+func MeanUSD(n int, half bool, amount func(i int) USD) USD {
+	if n == 0 {
+		return 0
+	}
+	var whole, rest USD
+	for i := range n {
+		u := amount(i)
+		whole, rest = whole+u/USD(n), rest+u%USD(n)
+	}
+	if half {
+		rest += USD(n) / 2
+	}
+	return whole + rest/USD(n)
+}
+
 // USDOf rounds dollars to the millionth, halves away from zero.
 func USDOf(dollars float64) USD {
 	if dollars < 0 {

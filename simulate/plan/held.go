@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"capcli"
 )
@@ -14,21 +12,20 @@ func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	if err := c.Check(); err != nil {
 		return nil, 0, err
 	}
-	changes, err := changesOf(held, c.Len())
+	levels, err := levelsOf(held)
 	if err != nil {
 		return nil, 0, err
 	}
 	var cuts []capcli.Seconds
-	for _, x := range changes {
-		cuts = append(cuts, x.at)
+	for _, l := range levels {
+		cuts = append(cuts, l.At)
 	}
 	out := &Curve{Start: c.Start, Step: c.Step, Work: make([]capcli.GPUTime, len(c.Work))}
 	var served capcli.GPUTime
 	var level int64
-	k := 0
 	for p := range c.Pieces(cuts) {
-		for ; k < len(changes) && changes[k].at <= p.From; k++ {
-			level += changes[k].milli
+		for len(levels) > 0 && levels[0].At <= p.From {
+			level, levels = levels[0].Level, levels[1:]
 		}
 		used := min(p.Work, capcli.GPUTime(level*int64(p.To-p.From)))
 		out.Work[p.Step] += p.Work - used
@@ -37,15 +34,9 @@ func (c *Curve) Serve(held []Held) (*Curve, capcli.GPUTime, error) {
 	return out, served, nil
 }
 
-// heldChange is where what is held changes.
-type heldChange struct {
-	at    capcli.Seconds
-	milli int64
-}
-
-// changesOf are the changes within a curve in order of time.
-func changesOf(held []Held, end capcli.Seconds) ([]heldChange, error) {
-	var out []heldChange
+// levelsOf are the thousandths of GPUs that are held over time.
+func levelsOf(held []Held) ([]capcli.Level[capcli.Seconds], error) {
+	var out capcli.Steps[capcli.Seconds]
 	var sum int64
 	for _, h := range held {
 		if h.Milli < 0 || h.From >= h.To || h.Milli > maxGPUs*1000 {
@@ -54,11 +45,7 @@ func changesOf(held []Held, end capcli.Seconds) ([]heldChange, error) {
 		if sum += h.Milli; sum > maxGPUs*1000 {
 			return nil, fmt.Errorf("held: over %.0f GPUs", float64(maxGPUs))
 		}
-		if h.To <= 0 || h.From >= end {
-			continue
-		}
-		out = append(out, heldChange{max(0, h.From), h.Milli}, heldChange{h.To, -h.Milli})
+		out.Add(h.From, h.To, h.Milli)
 	}
-	slices.SortFunc(out, func(a, b heldChange) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.milli, b.milli)) })
-	return out, nil
+	return out.Levels(), nil
 }

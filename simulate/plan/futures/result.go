@@ -205,9 +205,9 @@ func (s *solver) plan(a *plan.Assessed) Plan {
 	worst := a.WorstFuture()
 	out := Plan{
 		Name: a.Name, Doc: a.Doc, Adapts: a.Purchases == nil, Purchases: s.Purchases(a.Purchases),
-		Committed:  meanOver(a, func(o *plan.InFuture) capcli.USD { return o.Committed }),
-		OnDemand:   meanOver(a, func(o *plan.InFuture) capcli.USD { return o.OnDemand }),
-		Unused:     meanOver(a, func(o *plan.InFuture) capcli.USD { return o.Unused }),
+		Committed:  capcli.MeanUSD(len(a.Outcomes), true, func(i int) capcli.USD { return a.Outcomes[i].Committed }),
+		OnDemand:   capcli.MeanUSD(len(a.Outcomes), true, func(i int) capcli.USD { return a.Outcomes[i].OnDemand }),
+		Unused:     capcli.MeanUSD(len(a.Outcomes), true, func(i int) capcli.USD { return a.Outcomes[i].Unused }),
 		MeanRegret: a.MeanRegret(), MaxRegret: a.Outcomes[worst].Regret, MaxFuture: worst, Held: []LimitHeld{},
 	}
 	if a.Purchases != nil || a.First != nil {
@@ -255,18 +255,6 @@ func share(part, whole float64) *float64 {
 	}
 	v := part / whole
 	return &v
-}
-
-// meanOver is the mean of an amount over the futures.
-func meanOver(a *plan.Assessed, amount func(o *plan.InFuture) capcli.USD) capcli.USD {
-	var sum, rest capcli.USD // the mean without a sum that could overflow
-	n := capcli.USD(len(a.Outcomes))
-	for i := range a.Outcomes {
-		v := amount(&a.Outcomes[i])
-		sum += v / n
-		rest += v % n
-	}
-	return sum + (rest+n/2)/n
 }
 
 func (s *solver) waitingDocument() *Waiting {

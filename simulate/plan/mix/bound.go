@@ -255,20 +255,9 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 // down: no risk falls where a cost rises.
 func (s *Search) riskDown(list []capcli.USD) capcli.USD {
 	if s.Risk.Kind == plan.Mean {
-		return meanDown(list)
+		return capcli.MeanUSD(len(list), false, func(i int) capcli.USD { return list[i] })
 	}
 	return s.Risk.USD(list, false)
-}
-
-// meanDown is the mean, rounded down.
-func meanDown(list []capcli.USD) capcli.USD {
-	var whole, rest capcli.USD
-	n := capcli.USD(len(list))
-	for _, u := range list {
-		whole += u / n
-		rest += u % n
-	}
-	return whole + rest/n
 }
 
 // served are the windows that a run of e kept.

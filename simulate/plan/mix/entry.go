@@ -131,7 +131,7 @@ func (e *Entry) Length() capcli.Seconds {
 
 // Penalty is the mean of what the work left undone adds to the cost.
 func (e *Entry) Penalty() capcli.USD {
-	return meanUSD(e.Outcomes, func(o *Outcome) capcli.USD { return o.Penalty })
+	return capcli.MeanUSD(len(e.Outcomes), true, func(i int) capcli.USD { return e.Outcomes[i].Penalty })
 }
 
 // Cost is the mean cost, or what Search.Risk says in its place, rounded half up to
@@ -144,7 +144,7 @@ func (e *Entry) Cost() capcli.USD {
 		}
 		return e.risk.USD(costs, true)
 	}
-	return meanUSD(e.Outcomes, func(o *Outcome) capcli.USD { return o.Cost })
+	return capcli.MeanUSD(len(e.Outcomes), true, func(i int) capcli.USD { return e.Outcomes[i].Cost })
 }
 
 // Wait is the mean of the runs' 95th percentile of waits, in seconds.
@@ -154,20 +154,6 @@ func (e *Entry) Wait() float64 {
 		sum += e.Outcomes[i].WaitP95
 	}
 	return float64(sum) / float64(max(1, len(e.Outcomes)))
-}
-
-func meanUSD(outcomes []Outcome, of func(*Outcome) capcli.USD) capcli.USD {
-	n := capcli.USD(len(outcomes))
-	if n == 0 {
-		return 0
-	}
-	var whole, rest capcli.USD // sums of thousands of runs must not overflow
-	for i := range outcomes {
-		u := of(&outcomes[i])
-		whole += u / n
-		rest += u % n
-	}
-	return whole + (2*rest+n)/(2*n)
 }
 
 // floor is the mean of the floors, or their risk, rounded down. A risk never falls
@@ -180,16 +166,10 @@ func (e *Entry) floor() capcli.USD {
 		}
 		return e.risk.USD(floors, false)
 	}
-	n := capcli.USD(len(e.Floors))
-	if n == 0 {
+	if len(e.Floors) == 0 {
 		return math.MinInt64
 	}
-	var whole, rest capcli.USD
-	for i := range e.Floors {
-		whole += e.Floors[i].Cost / n
-		rest += e.Floors[i].Cost % n
-	}
-	return whole + rest/n - 1
+	return capcli.MeanUSD(len(e.Floors), false, func(i int) capcli.USD { return e.Floors[i].Cost }) - 1
 }
 
 // byCost orders entries by cost, then wait, then number: a total order.

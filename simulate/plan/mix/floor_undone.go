@@ -1,7 +1,6 @@
 package mix
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -175,34 +174,27 @@ func capacityKey(cfg *simulate.Config, run int) string {
 	return b.String()
 }
 
-// rise is a change of a capacity, in thousandths of GPUs.
-type rise struct {
-	at    capcli.Seconds
-	milli int64
-}
-
-// capacityOver is how the capacity of some pools changes over time, with each pool
-// there for as long as it can be.
-func capacityOver(cfg *simulate.Config, counts func(*simulate.Pool) bool) []rise {
-	var out []rise
+// capacityOver is the capacity of some pools over time, in thousandths of GPUs, with each
+// pool there for as long as it can be.
+func capacityOver(cfg *simulate.Config, counts func(*simulate.Pool) bool) []capcli.Level[capcli.Seconds] {
+	var out capcli.Steps[capcli.Seconds]
 	for i := range cfg.Pools {
 		p := &cfg.Pools[i]
 		if !counts(p) {
 			continue
 		}
-		milli := 1000 * int64(p.Capacity())
-		out = append(out, rise{max(0, p.From), milli})
+		until := capcli.Seconds(math.MaxInt64)
 		if p.Until > 0 {
-			out = append(out, rise{max(p.From, p.Until), -milli})
+			until = max(p.From, p.Until)
 		}
+		out.Add(max(0, p.From), until, 1000*int64(p.Capacity()))
 	}
-	slices.SortFunc(out, func(a, b rise) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.milli, a.milli)) })
-	return out
+	return out.Levels()
 }
 
 // drain is what is left at the end of work that comes in order of time and that a
 // capacity takes away as it can.
-func drain(list []request, changes []rise, end capcli.Seconds) capcli.GPUTime {
+func drain(list []request, capacity []capcli.Level[capcli.Seconds], end capcli.Seconds) capcli.GPUTime {
 	var left capcli.GPUTime
 	var now capcli.Seconds
 	var milli int64
@@ -217,29 +209,28 @@ func drain(list []request, changes []rise, end capcli.Seconds) capcli.GPUTime {
 		}
 		left -= capcli.GPUTime(milli * span)
 	}
-	i, k := 0, 0
-	for i < len(list) || k < len(changes) {
+	for len(list) > 0 || len(capacity) > 0 {
 		next := end
-		if i < len(list) {
-			next = min(next, list[i].at)
+		if len(list) > 0 {
+			next = min(next, list[0].at)
 		}
-		if k < len(changes) {
-			next = min(next, changes[k].at)
+		if len(capacity) > 0 {
+			next = min(next, capacity[0].At)
 		}
 		if next >= end {
 			break
 		}
 		pass(next)
-		for ; k < len(changes) && changes[k].at <= next; k++ {
-			milli += changes[k].milli
+		for ; len(capacity) > 0 && capacity[0].At <= next; capacity = capacity[1:] {
+			milli = capacity[0].Level
 		}
-		for ; i < len(list) && list[i].at <= next; i++ {
-			left += list[i].work
+		for ; len(list) > 0 && list[0].at <= next; list = list[1:] {
+			left += list[0].work
 		}
 	}
 	pass(end)
-	for ; i < len(list); i++ {
-		left += list[i].work
+	for _, r := range list {
+		left += r.work
 	}
 	return left
 }

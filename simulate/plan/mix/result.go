@@ -245,7 +245,7 @@ func (s *study) mix(e *Entry) *Mix {
 	cost, held := e.Cost(), e.HeldShare()
 	out.Cost, out.Held = &cost, &held
 	lo, hi, _ := e.Range("cost")
-	out.CostRange = []capcli.USD{dollars(lo), dollars(hi)}
+	out.CostRange = []capcli.USD{capcli.USDOf(lo), capcli.USDOf(hi)}
 	lo, hi, _ = e.Range("wait_p95")
 	out.WaitRange = []float64{lo, hi}
 	lo, hi, _ = e.Range("unserved_share")
@@ -290,16 +290,8 @@ func (m *Mix) means(e *Entry) {
 		to     **capcli.USD
 	}{{"stranded", &m.Stranded}, {"on_demand", &m.OnDemand}, {"spot", &m.Spot}} {
 		if v, ok := e.Mean(f.metric); ok {
-			u := dollars(v)
+			u := capcli.USDOf(v)
 			*f.to = &u
 		}
 	}
-}
-
-// dollars rounds dollars to the millionth.
-func dollars(v float64) capcli.USD {
-	if v < 0 {
-		return -dollars(-v)
-	}
-	return capcli.USD(v*1e6 + 0.5)
 }
