@@ -245,6 +245,14 @@ func Plural(n int64, word string) string {
 	return word + "s"
 }
 
+// Agree returns the word that goes with n: one where n is one, else more.
+func Agree[N ~int | ~int64](n N, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
 // Abridge returns list, shortened to its first n and a note of how many more there are.
 func Abridge(list []string, n int) []string {
 	if len(list) > n {

@@ -113,8 +113,7 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		}
 		fixed.Add(fixed, exact.Product(n, f.cost[i]))
 		x := f.deal.options[i]
-		from, to := f.span(i)
-		for m := from; m < to; m++ {
+		for m := x.first; m < x.last; m++ {
 			hourly[m] += float64(n) * float64(f.cost[i]) / float64(x.to-x.from)
 		}
 	}

@@ -158,9 +158,8 @@ func (f *Field) coverPeak(ctx context.Context) ([]int64, error) {
 			p.Periods[m] = flow.Levels{{Units: n, Cost: dear}}
 		}
 	}
-	for i := range f.deal.options {
-		from, to := f.span(i)
-		p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: f.cost[i], Max: f.deal.m.Terms[f.deal.options[i].term].Max / f.deal.m.lot()})
+	for i, x := range f.deal.options {
+		p.Offers = append(p.Offers, x.offer(f.cost[i]))
 	}
 	s, err := flow.Solve(ctx, p)
 	if err != nil {
@@ -194,22 +193,14 @@ func (f *Field) threeTier() []int64 {
 	bought := make([]int64, len(f.cost))
 	reserved, flex := int64(math.Round(tierReserved*float64(most))), int64(math.Round(tierFlex*float64(most)))
 	for i := f.optionAt(0, true); i >= 0; i = f.optionAt(f.deal.options[i].to, true) {
-		bought[i] += f.capUnits(i, reserved)
+		bought[i] += f.deal.options[i].capLots(reserved)
 	}
 	for i := f.optionAt(0, false); i >= 0; i = f.optionAt(f.deal.options[i].to, false) {
-		from, to := f.span(i)
-		want := slices.Max(by[from:to]) - reserved
-		bought[i] += f.capUnits(i, max(0, min(flex, want)))
+		x := &f.deal.options[i]
+		want := slices.Max(by[x.first:x.last]) - reserved
+		bought[i] += x.capLots(max(0, min(flex, want)))
 	}
 	return bought
-}
-
-// capUnits returns n, or as many lots as the term of a option lets one buy.
-func (f *Field) capUnits(i int, n int64) int64 {
-	if most := f.deal.m.Terms[f.deal.options[i].term].Max / f.deal.m.lot(); most > 0 {
-		return min(n, most)
-	}
-	return n
 }
 
 // rightsize plays rolling rightsizing in future s.
@@ -222,9 +213,8 @@ func (f *Field) rightsize(s int) []int64 {
 		}
 		term := &f.deal.m.Terms[x.term]
 		want := f.quantileBefore(s, x.from, term.Rate.At(x.from).Float()/f.deal.m.OnDemand.At(x.from).Float())
-		from, _ := f.span(i)
-		if more := want - f.levels(bought)[from]; more > 0 {
-			bought[i] = f.capUnits(i, more)
+		if more := want - f.levels(bought)[x.first]; more > 0 {
+			bought[i] = x.capLots(more)
 		}
 	}
 	return bought

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math/big"
-	"slices"
 
 	"capcli/simulate/internal/exact"
 	"capcli/simulate/plan/flow"
@@ -43,9 +42,7 @@ func (d *deal) build() error {
 		if err != nil {
 			return err
 		}
-		from, _ := slices.BinarySearch(d.edges, x.from)
-		to, _ := slices.BinarySearch(d.edges, min(x.to, d.c.Len()))
-		d.program.Offers = append(d.program.Offers, flow.Offer{From: from, To: to, Cost: cost, Max: d.m.Terms[x.term].Max / lot})
+		d.program.Offers = append(d.program.Offers, x.offer(cost))
 	}
 	return nil
 }

@@ -265,7 +265,7 @@ func (h *hunt) mix(shares []float64) error {
 // capped keeps a choice within what a term allows.
 func (h *hunt) capped(bought []int64) []int64 {
 	for i := range bought {
-		bought[i] = h.f.capUnits(i, max(0, bought[i]))
+		bought[i] = h.f.deal.options[i].capLots(max(0, bought[i]))
 	}
 	return bought
 }

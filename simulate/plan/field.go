@@ -271,9 +271,8 @@ func (f *Field) levels(bought []int64) []int64 {
 	change := make([]int64, len(f.held)+1)
 	for i, n := range bought {
 		if n != 0 {
-			from, to := f.span(i)
-			change[from] += n
-			change[to] -= n
+			change[f.deal.options[i].first] += n
+			change[f.deal.options[i].last] -= n
 		}
 	}
 	out := make([]int64, len(f.held))
@@ -283,14 +282,6 @@ func (f *Field) levels(bought []int64) []int64 {
 		out[m] = level + f.held[m]
 	}
 	return out
-}
-
-// span is the periods that a option covers.
-func (f *Field) span(i int) (from, to int) {
-	o := f.deal.options[i]
-	from, _ = slices.BinarySearch(f.deal.edges, o.from)
-	to, _ = slices.BinarySearch(f.deal.edges, min(o.to, f.deal.c.Len()))
-	return from, to
 }
 
 // costs gives what a choice costs in each of some futures; in all where none is

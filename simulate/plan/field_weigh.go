@@ -28,10 +28,8 @@ func (f *Field) program(weights []int64) (p *flow.Program, div int64) {
 	for m := range p.Periods {
 		p.Periods[m] = f.pool(m, weights, div)
 	}
-	for i := range f.deal.options {
-		from, to := f.span(i)
-		x := f.deal.options[i]
-		p.Offers = append(p.Offers, flow.Offer{From: from, To: to, Cost: mulDivDown(f.cost[i], whole, div), Max: f.deal.m.Terms[x.term].Max / f.deal.m.lot()})
+	for i, x := range f.deal.options {
+		p.Offers = append(p.Offers, x.offer(mulDivDown(f.cost[i], whole, div)))
 	}
 	return p, div
 }

@@ -81,13 +81,17 @@ func (m *Market) Price(c *Curve, purchases []Purchase) (capcli.USD, error) {
 	if err != nil {
 		return 0, err
 	}
-	at := map[option]int{}
+	type key struct {
+		term int
+		from capcli.Seconds
+	}
+	at := map[key]int{}
 	for i, x := range d.options {
-		at[option{term: x.term, from: x.from}] = i
+		at[key{x.term, x.from}] = i
 	}
 	bought := make([]int64, len(d.options))
 	for _, p := range purchases {
-		i, ok := at[option{term: p.Term, from: p.From}]
+		i, ok := at[key{p.Term, p.From}]
 		if !ok || p.Milli < 0 || p.Milli%m.lot() != 0 {
 			return 0, fmt.Errorf("%d thousandths of a GPU cannot be bought on term %d, %d s after the start", p.Milli, p.Term, p.From)
 		}

@@ -267,13 +267,12 @@ func (t *tree) compile() {
 	}
 	for i := range t.nodes {
 		for x, o := range f.deal.options {
-			from, to := f.span(x)
-			if n := &t.nodes[i]; from < n.first || from >= n.last {
+			if n := &t.nodes[i]; o.first < n.first || o.first >= n.last {
 				continue
 			}
-			offer := coverOffer{rows: t.reach(nil, i, from, to), hi: -1, cost: mulDivDown(f.cost[x], int64(len(t.nodes[i].Futures)), t.div)}
-			if most := f.deal.m.Terms[o.term].Max / f.deal.m.lot(); most > 0 {
-				offer.hi = most
+			offer := coverOffer{rows: t.reach(nil, i, o.first, o.last), hi: -1, cost: mulDivDown(f.cost[x], int64(len(t.nodes[i].Futures)), t.div)}
+			if o.most > 0 {
+				offer.hi = o.most
 			}
 			t.program.offers, t.buys = append(t.program.offers, offer), append(t.buys, variable{i, x})
 		}
@@ -298,7 +297,7 @@ func (t *tree) reach(rows []int, node, from, to int) []int {
 // stochastic program in whole numbers (Birge and Louveaux, Introduction to
 // Stochastic Programming, 2011, chapter 3), whose deterministic equivalent is
 // solved by branch and bound. Costs are those of the futures themselves, not of a
-// mean of each group. first gives, for a option of the first node, how much of it
+// mean of each group. first gives, for an option of the first node, how much of it
 // must be bought, false where that is open; nil leaves all open. starts are
 // solutions to begin with.
 func (t *tree) solve(ctx context.Context, first func(option int) (int64, bool), starts ...[]int64) (*covered, error) {

@@ -19,9 +19,24 @@ type piece struct {
 
 // option is one purchase that may be made.
 type option struct {
-	term     int
-	from, to capcli.Seconds
-	rate     int64 // as deal has it
+	term        int
+	from, to    capcli.Seconds
+	rate        int64 // as deal has it
+	first, last int   // it covers the periods from first to before last
+	most        int64 // lots; 0 is no limit
+}
+
+// capLots returns n, or as many lots as may be bought.
+func (x *option) capLots(n int64) int64 {
+	if x.most > 0 {
+		return min(n, x.most)
+	}
+	return n
+}
+
+// offer is x in a program, at a cost for a lot.
+func (x *option) offer(cost int64) flow.Offer {
+	return flow.Offer{From: x.first, To: x.last, Cost: cost, Max: x.most}
 }
 
 // deal is a curve and a market as a Program, and what its numbers mean.
@@ -73,7 +88,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 			if err != nil {
 				return nil, err
 			}
-			d.options = append(d.options, option{i, s, to, rate})
+			d.options = append(d.options, option{term: i, from: s, to: to, rate: rate, most: m.Terms[i].Max / m.lot()})
 			if to < end {
 				d.edges = append(d.edges, to)
 			}
@@ -86,6 +101,11 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 	}
 	slices.Sort(d.edges)
 	d.edges = slices.Compact(d.edges)
+	for i := range d.options {
+		x := &d.options[i]
+		x.first, _ = slices.BinarySearch(d.edges, x.from)
+		x.last, _ = slices.BinarySearch(d.edges, min(x.to, end))
+	}
 	return d, d.cut()
 }
 

@@ -58,24 +58,18 @@ func (e *Entry) take(o Outcome, limits []Limit) bool {
 	return o.Fault == ""
 }
 
-// runUnless simulates candidate c, and gives up with errAbandoned as soon as it has
-// lost for certain.
-func (p *Problem) runUnless(ctx context.Context, c *Candidate, run int, lost loss) (*simulate.Result, error) {
-	if !lost.known {
-		return p.run(ctx, c, run)
-	}
-	jobs, err := p.Jobs(run)
+// run simulates candidate c, and gives up with errAbandoned as soon as it has lost for
+// certain.
+func (p *Problem) run(ctx context.Context, c *Candidate, run int, lost loss) (*simulate.Result, error) {
+	cfg, err := p.config(c, run)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	cfg, err := c.Config(run)
-	if err != nil {
-		return nil, err
+	if n := len(cfg.List); lost.known {
+		cfg.Observers = append(cfg.Observers, &slowStarts{wait: lost.wait, left: n / 20, seen: make([]uint64, n/64+1), stop: func() { stop(errAbandoned) }})
 	}
-	cfg.List = jobs
-	cfg.Observers = append(cfg.Observers, &slowStarts{wait: lost.wait, left: len(jobs) / 20, seen: make([]uint64, len(jobs)/64+1), stop: func() { stop(errAbandoned) }})
 	res, err := simulate.Run(ctx, cfg)
 	if err != nil && errors.Is(context.Cause(ctx), errAbandoned) {
 		return nil, errAbandoned

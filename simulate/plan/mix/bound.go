@@ -288,10 +288,7 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 		}
 		at := seen // jobs without a GPU are not numbered
 		seen++
-		job := window{Earliest: capcli.Seconds(j.Submit - res.Record.Start), Run: j.Run, Milli: j.Milli()}
-		if cfg.KillAtLimit && j.Limit > 0 {
-			job.Run = min(job.Run, j.Limit)
-		}
+		job := window{Earliest: capcli.Seconds(j.Submit - res.Record.Start), Run: runTime(j, cfg.KillAtLimit), Milli: j.Milli()}
 		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 {
 			continue // it never started, so it asks for nothing
 		}

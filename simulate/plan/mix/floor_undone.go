@@ -72,10 +72,7 @@ func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 	pace := leastPace(cfg.Restarts.Classes)
 	for i := range jobs {
 		j := &jobs[i]
-		length := j.Run
-		if cfg.KillAtLimit && j.Limit > 0 {
-			length = min(length, j.Limit)
-		}
+		length := runTime(j, cfg.KillAtLimit)
 		at := max(0, capcli.Seconds(j.Submit-start))
 		left := max(0, cfg.Until-at)
 		most.possible += capcli.GPUTime(j.Milli() * int64(min(length, left)))

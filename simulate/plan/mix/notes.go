@@ -46,18 +46,10 @@ func (s *study) countNotes() []string {
 		notes = append(notes, fmt.Sprintf("%s of %s mixes were tried: a coarse grid, then finer around the best; %s", grouped(c.Tried), grouped(f.Size), s.passedOverText()))
 	}
 	if f.Invalid > 0 {
-		are := "are"
-		if f.Invalid == 1 {
-			are = "is"
-		}
-		notes = append(notes, fmt.Sprintf("left out: %s %s of values that %s no valid scenario", grouped(f.Invalid), capcli.Plural(int64(f.Invalid), "combination"), are))
+		notes = append(notes, fmt.Sprintf("left out: %s %s of values that %s no valid scenario", grouped(f.Invalid), capcli.Plural(int64(f.Invalid), "combination"), capcli.Agree(f.Invalid, "is", "are")))
 	}
 	if n := c.ByFault; n > 0 {
-		have := "have"
-		if n == 1 {
-			have = "has"
-		}
-		notes = append(notes, fmt.Sprintf("%s %s could not be priced and %s no part in the choice; the table says why", grouped(n), capcli.Plural(int64(n), "mix"), have))
+		notes = append(notes, fmt.Sprintf("%s %s could not be priced and %s no part in the choice; the table says why", grouped(n), capcli.Plural(int64(n), "mix"), capcli.Agree(n, "has", "have")))
 	}
 	if c.Starved > 0 {
 		notes = append(notes, c.StarvedText())
@@ -72,11 +64,8 @@ func grouped(n int) string { return capcli.Grouped(int64(n)) }
 
 // StarvedText says how many mixes are too small for the work.
 func (c *Counts) StarvedText() string {
-	what, it := "mixes have", "them"
-	if c.Starved == 1 {
-		what, it = "mix has", "it"
-	}
-	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on work left undone keeps %s out", grouped(c.Starved), what, it)
+	return fmt.Sprintf("%s %s so little capacity that no schedule can do the work in the period: the limit on work left undone keeps %s out",
+		grouped(c.Starved), capcli.Agree(c.Starved, "mix has", "mixes have"), capcli.Agree(c.Starved, "it", "them"))
 }
 
 // passedOverText says what may be lost by the mixes that were not tried.

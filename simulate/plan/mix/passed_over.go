@@ -2,7 +2,6 @@ package mix
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"capcli"
@@ -21,28 +20,28 @@ const (
 // bounds, and runs those that may be better than the best as far as that goes. What
 // is left open is told with the most that it may save.
 func (s *search) close() {
-	if len(s.tried) == s.size {
+	if len(s.tried) == s.Size {
 		return
 	}
-	if s.size > weighedMost/s.Problem.Runs {
-		s.unweighed = true
+	if s.Size > weighedMost/s.Problem.Runs {
+		s.Unweighed = true
 		return
 	}
 	open := s.passedOver()
-	budget := max(s.sims/2, s.closingRuns())
+	budget := max(s.Simulations/2, s.closingRuns())
 	for len(open) > 0 && s.err == nil && budget > 0 {
-		before := s.sims
+		before := s.Simulations
 		n := min(len(open), batchKeys)
 		for _, e := range open[:n] {
 			s.tried[e.Index] = e
 		}
 		s.run(open[:n])
 		open = s.mayBeBetter(open[n:])
-		budget -= max(1, s.sims-before)
+		budget -= max(1, s.Simulations-before)
 	}
-	s.open = len(open)
+	s.Open = len(open)
 	if best := s.bestSoFar(); best != nil && len(open) > 0 {
-		s.loss = best.Cost() - open[0].floor()
+		s.Loss = best.Cost() - open[0].floor()
 	}
 }
 
@@ -59,29 +58,22 @@ func (s *search) closingRuns() int {
 // floor first.
 func (s *search) passedOver() []*Entry {
 	var open []*Entry
-	for i := range s.size {
+	for i := range s.Size {
 		if _, done := s.tried[i]; done {
 			continue
 		}
 		if s.err = s.ctx.Err(); s.err != nil {
 			return nil
 		}
-		c, err := s.Problem.Candidate(i)
-		var bad *invalidError
-		if errors.As(err, &bad) {
-			s.tried[i] = nil
-			s.invalid++
-			continue
-		}
-		var e *Entry
-		if err == nil {
-			e, err = s.entry(c)
-		}
-		if err != nil {
-			s.err = err
+		e := s.entryOf(i)
+		switch {
+		case s.err != nil:
 			return nil
+		case e == nil:
+			s.tried[i] = nil
+		default:
+			open = append(open, e)
 		}
-		open = append(open, e)
 	}
 	slices.SortFunc(open, byFloor)
 	return s.mayBeBetter(open)
@@ -102,7 +94,7 @@ func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 	return slices.DeleteFunc(entries, func(e *Entry) bool {
 		out := s.overLimit(e) || s.starved(e) || best >= 0 && e.floor() >= best
 		if out {
-			s.closed++
+			s.Closed++
 		}
 		return out
 	})

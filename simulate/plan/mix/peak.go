@@ -18,11 +18,8 @@ func hourlyPeak(jobs []capcli.Job, killAtLimit bool) int64 {
 	whole := make([]int64, n+1) // changes of the rate from this hour on, thousandths of GPUs
 	for i := range jobs {
 		j := &jobs[i]
-		from, run := int64(j.Submit-first), int64(j.Run)
-		if killAtLimit && j.Limit > 0 {
-			run = min(run, int64(j.Limit))
-		}
-		to := min(from+run, n*3600)
+		from := int64(j.Submit - first)
+		to := min(from+int64(runTime(j, killAtLimit)), n*3600)
 		if from < 0 || from >= to {
 			continue
 		}

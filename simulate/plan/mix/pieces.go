@@ -3,7 +3,6 @@ package mix
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -24,27 +23,24 @@ type Pieces struct {
 
 // pieces makes the list for s.
 func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
-	size, err := s.Problem.Space.size()
+	x, err := s.newSearch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size}
-	x.bounds.allowed = undoneMost(s.Limits)
-	numbers := everyOne(size)
+	numbers := everyOne(x.Size)
 	if s.Stride > 1 {
 		numbers = append(x.coarse(s.Stride), s.Include...)
 		slices.Sort(numbers)
 		numbers = slices.Compact(numbers)
 	}
-	limited := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.isUpper() && (l.Metric == "cost" || l.Metric == "total") })
+	limited := slices.ContainsFunc(s.Limits, func(l Limit) bool { return l.onCost() })
 	var candidates []*Candidate
 	for _, i := range numbers {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		c, err := s.Problem.Candidate(i)
-		var bad *invalidError
-		if errors.As(err, &bad) {
+		if isInvalid(err) {
 			continue
 		}
 		if err != nil {

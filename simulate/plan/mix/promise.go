@@ -43,10 +43,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 	late := lateness(cfg)
 	for i := range jobs {
 		j := &jobs[i]
-		run, believed := j.Run, j.Estimate()
-		if cfg.KillAtLimit && j.Limit > 0 {
-			run = min(run, j.Limit)
-		}
+		run, believed := runTime(j, cfg.KillAtLimit), j.Estimate()
 		if cfg.Settings.Perfect {
 			believed = run
 		}
@@ -77,6 +74,14 @@ func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 	}
 	p.peak = peakOf(p.windows)
 	return p
+}
+
+// runTime is how long a job holds its GPUs if it is never interrupted.
+func runTime(j *capcli.Job, killAtLimit bool) capcli.Seconds {
+	if killAtLimit && j.Limit > 0 {
+		return min(j.Run, j.Limit)
+	}
+	return j.Run
 }
 
 // lateness is how long after the end of its patience a job may be without GPUs:

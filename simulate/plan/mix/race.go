@@ -88,7 +88,7 @@ func (s *search) race(batch []*Entry) {
 	steps := []int{s.Problem.Runs}
 	if s.Confidence > 0 && s.Problem.Runs > 4 && s.Risk.Kind == plan.Mean {
 		steps = looks(s.Problem.Runs)
-		alpha = level(s.Confidence, s.size, len(steps))
+		alpha = level(s.Confidence, s.Size, len(steps))
 	}
 	active := batch
 	for _, n := range steps {

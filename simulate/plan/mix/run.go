@@ -11,18 +11,15 @@ import (
 	"capcli/simulate/billing"
 )
 
-// run simulates candidate c in the given run.
-func (p *Problem) run(ctx context.Context, c *Candidate, run int) (*simulate.Result, error) {
+// config is a run of candidate c with its jobs.
+func (p *Problem) config(c *Candidate, run int) (simulate.Config, error) {
 	jobs, err := p.Jobs(run)
 	if err != nil {
-		return nil, err
+		return simulate.Config{}, err
 	}
 	cfg, err := c.Config(run)
-	if err != nil {
-		return nil, err
-	}
 	cfg.List = jobs
-	return simulate.Run(ctx, cfg)
+	return cfg, err
 }
 
 // price is what a result of the candidate's key costs under its rates. Where it
@@ -75,7 +72,7 @@ func (p *Problem) Outcome(ctx context.Context, i, run int) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	res, err := p.run(ctx, c, run)
+	res, err := p.run(ctx, c, run, loss{})
 	if err != nil {
 		return Outcome{}, err
 	}

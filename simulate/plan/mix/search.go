@@ -81,19 +81,22 @@ var errNoMix = errors.New("no mix to try")
 // search is a Search in progress.
 type search struct {
 	*Search
+	Found    // but for its entries
 	ctx      context.Context
 	bounds   *bounds
-	size     int
 	tried    map[int]*Entry // nil for what is no valid mix
 	finished []*Entry
-	invalid  int
 	firstBad error
-	sims     int
 	err      error
+}
 
-	closed, open int
-	loss         capcli.USD
-	unweighed    bool
+// newSearch makes a search that has tried nothing.
+func (s *Search) newSearch(ctx context.Context) (*search, error) {
+	size, err := s.Problem.Space.size()
+	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), tried: map[int]*Entry{}}
+	x.bounds.allowed = undoneMost(s.Limits)
+	x.Found = Found{Size: size, Runs: s.Problem.Runs, limits: s.Limits, hold: s.Hold}
+	return x, err
 }
 
 // batchKeys is how many different simulations a batch has. It is a number of its
@@ -104,7 +107,7 @@ const batchKeys = 64
 // cores. Where ctx ends it gives its error, and what it has found so far: nil where
 // not one run has come to its end.
 func (s *Search) Run(ctx context.Context) (*Found, error) {
-	size, err := s.Problem.Space.size()
+	x, err := s.newSearch(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +117,11 @@ func (s *Search) Run(ctx context.Context) (*Found, error) {
 	if s.Hold <= 0 || s.Hold > 1 || s.Confidence < 0 || s.Confidence >= 1 {
 		return nil, fmt.Errorf("expected a share of runs over 0 up to 1 and a confidence from 0 to under 1, found %v and %v", s.Hold, s.Confidence)
 	}
-	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), size: size, tried: map[int]*Entry{}}
-	x.bounds.allowed = undoneMost(s.Limits)
 	x.visit(s.Include)
 	if s.Stride > 1 {
 		x.refine()
 	} else {
-		x.visit(everyOne(size))
+		x.visit(everyOne(x.Size))
 	}
 	if x.err == nil {
 		x.close()
@@ -172,10 +173,7 @@ func everyOne(n int) []int {
 }
 
 func (s *search) foundMixes() (*Found, error) {
-	f := &Found{
-		Size: s.size, Invalid: s.invalid, Simulations: s.sims, Runs: s.Problem.Runs, limits: s.Limits, hold: s.Hold,
-		Closed: s.closed, Open: s.open, Loss: s.loss, Unweighed: s.unweighed,
-	}
+	f := s.Found
 	for _, e := range s.tried {
 		if e != nil {
 			f.Entries = append(f.Entries, e)
@@ -188,7 +186,7 @@ func (s *search) foundMixes() (*Found, error) {
 		}
 		return nil, errNoMix
 	}
-	return f, nil
+	return &f, nil
 }
 
 // invalidError says that a combination of values is no valid mix: it is left
@@ -207,27 +205,13 @@ func (s *search) visit(numbers []int) {
 		if _, done := s.tried[i]; done {
 			continue
 		}
-		c, err := s.Problem.Candidate(i)
-		var bad *invalidError
-		switch {
-		case errors.As(err, &bad):
-			s.tried[i] = nil
-			s.invalid++
-			if s.firstBad == nil {
-				s.firstBad = bad.Err
-			}
-			continue
-		case err != nil:
-			s.err = err
+		e := s.entryOf(i)
+		if s.err != nil {
 			return
 		}
-		e, err := s.entry(c)
-		if err != nil {
-			s.err = err
-			return
+		if s.tried[i] = e; e != nil {
+			fresh = append(fresh, e)
 		}
-		s.tried[i] = e
-		fresh = append(fresh, e)
 	}
 	slices.SortFunc(fresh, byFloor)
 	for len(fresh) > 0 && s.err == nil {
@@ -235,9 +219,28 @@ func (s *search) visit(numbers []int) {
 		batch, fresh = s.next(fresh)
 		s.run(batch)
 		if s.Progress != nil {
-			s.Progress(len(s.tried)-len(fresh), s.size)
+			s.Progress(len(s.tried)-len(fresh), s.Size)
 		}
 	}
+}
+
+// entryOf is what is known of mix i before it is run; nil where it is no valid mix, which
+// is counted, and where the search fails.
+func (s *search) entryOf(i int) *Entry {
+	c, err := s.Problem.Candidate(i)
+	if bad, ok := errors.AsType[*invalidError](err); ok {
+		s.Invalid++
+		if s.firstBad == nil {
+			s.firstBad = bad.Err
+		}
+		return nil
+	}
+	var e *Entry
+	if err == nil {
+		e, err = s.entry(c)
+	}
+	s.err = err
+	return e
 }
 
 // entry is what is known of a candidate before it is run.
@@ -343,7 +346,7 @@ func (s *search) runTo(entries []*Entry, n int) []*Entry {
 			}
 		}
 		entries = priced
-		s.sims += len(groupByKey(candidates))
+		s.Simulations += len(groupByKey(candidates))
 	}
 	return entries
 }

@@ -96,7 +96,7 @@ func TestNoRunLeavesLessUndoneThanItsBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := p.run(context.Background(), c, 0)
+		res, err := p.run(context.Background(), c, 0, loss{})
 		if err != nil {
 			t.Fatal(err)
 		}

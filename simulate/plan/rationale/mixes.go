@@ -132,7 +132,7 @@ func (d *Answer) mixes(p *mix.Result) {
 	}
 	switch {
 	case d.Binding != nil:
-		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, capcli.Plural(int64(cheaper), "mix"), costs(cheaper), breaks(cheaper)))
+		d.Why = append(d.Why, fmt.Sprintf("the limit %s binds: %d %s that %s less %s it", *d.Binding, cheaper, capcli.Plural(int64(cheaper), "mix"), capcli.Agree(cheaper, "costs", "cost"), capcli.Agree(cheaper, "breaks", "break a limit, the cheapest")))
 	case len(p.Limits) > 0 && p.Counts.Starved == 0:
 		d.Why = append(d.Why, "no limit binds: none of the mixes listed costs less")
 	}
@@ -192,20 +192,6 @@ func verdictOf(p *mix.Result, m *mix.Mix) string {
 		return "holds the limits"
 	}
 	return why
-}
-
-func costs(n int) string {
-	if n == 1 {
-		return "costs"
-	}
-	return "cost"
-}
-
-func breaks(n int) string {
-	if n == 1 {
-		return "breaks"
-	}
-	return "break a limit, the cheapest"
 }
 
 // margins says what the last GPU of each pool is worth and the next would be.

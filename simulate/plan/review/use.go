@@ -114,11 +114,7 @@ func (u *BillUse) Demand(notes []string) (*curve.Demand, error) {
 	}
 	out := &curve.Demand{Input: u.File, Notes: append([]string{}, notes...)}
 	if u.passed > 0 {
-		are := "are"
-		if u.passed == 1 {
-			are = "is"
-		}
-		out.Notes = append(out.Notes, fmt.Sprintf("%s %s %s no use in hours and were passed over", capcli.Grouped(u.passed), capcli.Plural(u.passed, "row"), are))
+		out.Notes = append(out.Notes, fmt.Sprintf("%s %s %s no use in hours and were passed over", capcli.Grouped(u.passed), capcli.Plural(u.passed, "row"), capcli.Agree(u.passed, "is", "are")))
 	}
 	out.Notes = append(out.Notes, "an hour of use in the bill is taken for a GPU-hour")
 	var err error

@@ -96,10 +96,7 @@ func (a *Attempt) Run(ctx context.Context, work Work) (pieces int, err error) {
 
 // countText says a number of pieces: "1 run" or "12 runs".
 func countText(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return capcli.Grouped(int64(n)) + " runs"
+	return capcli.Grouped(int64(n)) + " " + capcli.Plural(int64(n), "run")
 }
 
 func (x *attempt) path(name string) string { return filepath.Join(x.Dir, name) }
@@ -147,11 +144,7 @@ func (x *attempt) resume() error {
 		case !ok:
 			x.Note(x.path(n) + " is of other inputs, or has no whole line: it is not used")
 		case dropped > 0:
-			lines := "lines"
-			if dropped == 1 {
-				lines = "line"
-			}
-			x.Note(fmt.Sprintf("%s: %d %s torn or damaged, and not used", x.path(n), dropped, lines))
+			x.Note(fmt.Sprintf("%s: %d %s torn or damaged, and not used", x.path(n), dropped, capcli.Plural(int64(dropped), "line")))
 		}
 		maps.Copy(x.pieces, pieces)
 	}
