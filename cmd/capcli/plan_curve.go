@@ -74,7 +74,7 @@ func (o *planCurveOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.ask.Market.Overrun, "overrun", false, "a purchase may last beyond the end of the curve; all of it is paid")
 	f.StringVar(&o.ask.Market.Lot, "lot", "1", "GPUs are bought by so many: `8` for whole nodes, 0.001 where a part can be bought")
 	f.StringVar(&o.ask.Market.Discount, "discount", "", "cost of capital a year, `10%`: payments to come count less")
-	f.StringArrayVar(&o.ask.Held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
+	f.StringArrayVar(&o.ask.Market.Held, "held", nil, "GPUs committed already, `64@2026-01-01..2027-01-01`: they serve first (may be repeated)")
 	f.StringVar(&o.ask.Sensitivity, "sensitivity", "", "the same purchases when demand or a price is `SHARE` lower or higher, 20%")
 	h := &o.history
 	f.StringSliceVar(&h.ask.By, "by", nil, "a series of a job log for each `KEY`: pool, gpu_model, tenant, class; --series takes one")

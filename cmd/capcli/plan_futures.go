@@ -82,7 +82,7 @@ func planFutures(ctx context.Context, e *env, o *planOptions) error {
 		return err
 	}
 	ask := &o.futures.ask
-	ask.Market, ask.Held = of.Market, of.Held
+	ask.Market = of.Market
 	if ask.Demand, err = o.curve.source("demand"); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func planReview(ctx context.Context, e *env, o *reviewOptions) error {
 	if err != nil {
 		return err
 	}
-	ask := review.Request{Market: of.Market, Held: of.Held, Last: o.last}
+	ask := review.Request{Market: of.Market, Last: o.last}
 	question, err := ask.Parse()
 	if err != nil {
 		return err

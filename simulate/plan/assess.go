@@ -126,8 +126,8 @@ func (f *Field) inFuture(s int, bought []int64, cost int64) (InFuture, error) {
 		size := capcli.GPUTime(level * f.deal.m.lot())
 		var used capcli.GPUTime
 		for _, p := range f.pieces[s][m] {
-			o.Wanted += p.work
-			used += min(p.work, size*capcli.GPUTime(p.dur))
+			o.Wanted += capcli.GPUTime(p.Work)
+			used += min(capcli.GPUTime(p.Work), size*capcli.GPUTime(p.Duration))
 		}
 		paid := size * capcli.GPUTime(f.deal.edges[m+1]-f.deal.edges[m])
 		o.Covered += used

@@ -131,8 +131,8 @@ func (f *Field) peaks() (by []int64, most int64) {
 	by = make([]int64, len(f.held))
 	for m, ps := range f.pieces[0] {
 		for _, p := range ps {
-			size := f.deal.m.lot() * int64(p.dur)
-			by[m] = max(by[m], (int64(p.work)+size-1)/size)
+			size := f.deal.m.lot() * p.Duration
+			by[m] = max(by[m], (p.Work+size-1)/size)
 		}
 		most = max(most, by[m])
 	}

@@ -15,11 +15,11 @@ func (d *deal) build() error {
 	d.unit = 0
 	for _, ps := range d.pieces {
 		for _, p := range ps {
-			whole, err := exact.Times(lot, int64(p.dur))
+			whole, err := exact.Times(lot, p.Duration)
 			if err != nil {
 				return err
 			}
-			d.unit = exact.GCD(exact.GCD(d.unit, whole), int64(p.work)%whole)
+			d.unit = exact.GCD(exact.GCD(d.unit, whole), p.Work%whole)
 		}
 	}
 	for _, x := range d.options {
@@ -31,7 +31,7 @@ func (d *deal) build() error {
 	}
 	d.program = &flow.Program{}
 	for _, ps := range d.pieces {
-		levels, err := d.levels(ps)
+		levels, err := flow.Stack(ps, d.m.lot(), d.unit)
 		if err != nil {
 			return err
 		}
@@ -45,31 +45,6 @@ func (d *deal) build() error {
 		d.program.Offers = append(d.program.Offers, x.offer(cost))
 	}
 	return nil
-}
-
-// levels says what each lot of demand costs on demand in a period: the k-th
-// costs what the part of the demand between k-1 and k lots comes to.
-func (d *deal) levels(ps []piece) (flow.Levels, error) {
-	var shares []flow.Share
-	lot := d.m.lot()
-	var each int64 // what a lot costs that all of the period wants
-	for _, p := range ps {
-		if p.work == 0 || p.rate == 0 {
-			continue
-		}
-		size := lot * int64(p.dur)
-		whole, err := exact.Times(p.rate, size/d.unit)
-		if err != nil {
-			return nil, err
-		}
-		s := flow.Share{Lots: int64(p.work) / size, Whole: whole, Rest: p.rate * (int64(p.work) % size / d.unit)}
-		if each > flow.LimitCost-whole {
-			return nil, capcli.ErrOverflow
-		}
-		each += whole
-		shares = append(shares, s)
-	}
-	return flow.Stack(shares, each, 0), nil
 }
 
 // usd is an amount of the program in dollars, rounded half up to the millionth.

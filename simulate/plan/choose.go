@@ -16,7 +16,6 @@ func sortBy(order []int, less func(a, b int) bool) {
 
 // Choice is a plan for all futures of a Field.
 type Choice struct {
-	Risk   Risk
 	Costs  []int64  // in each future, in the field's unit
 	Value  *big.Rat // the risk of Costs
 	Bound  *big.Rat // no plan has less
@@ -226,7 +225,7 @@ func (h *hunt) keep(bought []int64) ([]int64, error) {
 	}
 	value := h.value(costs)
 	if h.best == nil || value.Cmp(h.best.Value) < 0 {
-		h.best = &Choice{Risk: h.risk, Costs: costs, Value: value, bought: bought}
+		h.best = &Choice{Costs: costs, Value: value, bought: bought}
 	}
 	h.best.Bound = h.bound
 	return costs, nil

@@ -49,7 +49,7 @@ func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*
 		if best != nil && value.Cmp(best.Value) >= 0 {
 			return false
 		}
-		best = &Choice{Risk: risk, Costs: c.Costs, Value: value, Bound: bound, bought: c.bought}
+		best = &Choice{Costs: c.Costs, Value: value, Bound: bound, bought: c.bought}
 		return true
 	}
 	for _, c := range alone {

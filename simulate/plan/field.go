@@ -21,14 +21,14 @@ import (
 type Field struct {
 	all    []int // the numbers of the futures
 	sunk   []Held
-	deal   *deal       // the time line, which is the same in all futures
-	held   []int64     // lots that are committed already, by period
-	breaks [][]int64   // by period: numbers of lots at which some future's cost of a lot changes
-	cells  [][][]cell  // by future, then period
-	cost   []int64     // of one lot of each option
-	top    int64       // most that the lowest lot costs through all periods, in any future
-	curves []*Curve    // of each future
-	pieces [][][]piece // by future, then period
+	deal   *deal          // the time line, which is the same in all futures
+	held   []int64        // lots that are committed already, by period
+	breaks [][]int64      // by period: numbers of lots at which some future's cost of a lot changes
+	cells  [][][]cell     // by future, then period
+	cost   []int64        // of one lot of each option
+	top    int64          // most that the lowest lot costs through all periods, in any future
+	curves []*Curve       // of each future
+	pieces [][][]flow.Use // by future, then period
 }
 
 // cell is the steps of a period in which a future wants between at and at+1 lots.
@@ -176,8 +176,8 @@ func breaksOf(deals []*deal, m int) []int64 {
 	var out []int64
 	for _, d := range deals {
 		for _, p := range d.pieces[m] {
-			if p.work > 0 && p.rate > 0 {
-				out = append(out, int64(p.work)/(d.m.lot()*int64(p.dur)))
+			if p.Work > 0 && p.Rate > 0 {
+				out = append(out, p.Work/(d.m.lot()*p.Duration))
 			}
 		}
 	}
@@ -193,9 +193,9 @@ func (f *Field) measure(deals []*deal) error {
 	for _, d := range deals {
 		for _, ps := range d.pieces {
 			for _, p := range ps {
-				size := lot * int64(p.dur)
-				unit = exact.GCD(exact.GCD(unit, size), int64(p.work)%size)
-				rates = exact.GCD(rates, p.rate)
+				size := lot * p.Duration
+				unit = exact.GCD(exact.GCD(unit, size), p.Work%size)
+				rates = exact.GCD(rates, p.Rate)
 			}
 		}
 	}
@@ -223,20 +223,20 @@ func (f *Field) measure(deals []*deal) error {
 }
 
 // cellsOf sorts the steps of a period by the lots that they want.
-func (f *Field) cellsOf(m int, ps []piece) ([]cell, error) {
+func (f *Field) cellsOf(m int, ps []flow.Use) ([]cell, error) {
 	lot, unit, rates := f.deal.m.lot(), f.deal.parts[0], f.deal.parts[1]
 	var cells []cell
 	for _, p := range ps {
-		if p.work == 0 || p.rate == 0 {
+		if p.Work == 0 || p.Rate == 0 {
 			continue
 		}
-		size := lot * int64(p.dur)
-		whole, err := exact.Times(p.rate/rates, size/unit)
+		size := lot * p.Duration
+		whole, err := exact.Times(p.Rate/rates, size/unit)
 		if err != nil {
 			return nil, err
 		}
-		at, _ := slices.BinarySearch(f.breaks[m], int64(p.work)/size)
-		cells = append(cells, cell{at: at, whole: whole, rest: p.rate / rates * (int64(p.work) % size / unit)})
+		at, _ := slices.BinarySearch(f.breaks[m], p.Work/size)
+		cells = append(cells, cell{at: at, whole: whole, rest: p.Rate / rates * (p.Work % size / unit)})
 	}
 	slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.at, b.at) })
 	n := 0

@@ -87,11 +87,10 @@ func identity(t *rapid.T, m *plan.Market, c *plan.Curve) {
 	one.Terms = m.Terms[:1]
 	o := solved(t, &one, c)
 	rate, ok := o.SavingsRate()
-	coverage, _ := o.Coverage()
-	used, bought := o.Utilisation()
-	if !ok || !bought || used == 0 {
+	if !ok || o.Committed == 0 || o.Used == 0 {
 		return
 	}
+	coverage, used := float64(o.Used)/float64(o.Wanted), float64(o.Used)/float64(o.Committed)
 	rho := m.Terms[0].Rate[0].Rate.Float() / m.OnDemand[0].Rate.Float()
 	if want := coverage * (1 - rho/used); math.Abs(rate-want) > 1e-6*math.Max(1, 1e6/float64(o.AllOnDemand)) {
 		t.Fatalf("effective savings rate %v, want %v", rate, want)

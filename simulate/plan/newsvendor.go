@@ -36,7 +36,7 @@ func (m *Market) oneLevel(c *Curve, term int) (milli int64, cost capcli.USD, err
 // level finds the best level to hold through all options, which follow each
 // other.
 func (d *deal) level() (milli int64, cost capcli.USD, err error) {
-	var held []piece
+	var held []flow.Use
 	sum, next := exact.Product(0, 0), 0
 	for i, ps := range d.pieces {
 		for next < len(d.options) && d.options[next].to <= d.edges[i] {
@@ -48,7 +48,7 @@ func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 		}
 		sum.Add(sum, d.program.Periods[i].Uncovered(0))
 	}
-	levels, err := d.levels(held)
+	levels, err := flow.Stack(held, d.m.lot(), d.unit)
 	if err != nil {
 		return 0, 0, err
 	}

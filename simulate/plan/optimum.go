@@ -23,8 +23,6 @@ type Optimum struct {
 	Wanted    capcli.GPUTime
 	Committed capcli.GPUTime // paid for, to the end of each purchase
 	Used      capcli.GPUTime // of Committed, by the demand
-
-	Paths int // shortest paths that it took
 }
 
 // Purchase is GPUs bought at one time on one term.
@@ -68,7 +66,7 @@ func (m *Market) Solve(ctx context.Context, c *Curve) (*Optimum, error) {
 // optimum says a solution in GPUs and dollars.
 func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 	lot := d.m.lot()
-	out := &Optimum{Wanted: d.c.Sum(), Paths: s.Paths}
+	out := &Optimum{Wanted: d.c.Sum()}
 	committed := new(big.Int)
 	for i, x := range d.options {
 		n := s.Bought[i]
@@ -114,7 +112,7 @@ const worthOf = 2000
 func (d *deal) period(out *Optimum, s *flow.Solution, m int) error {
 	p := Period{From: d.edges[m], To: d.edges[m+1], Milli: s.Level[m] * d.m.lot()}
 	for _, x := range d.pieces[m] {
-		out.Used += min(x.work, capcli.GPUTime(p.Milli*int64(x.dur)))
+		out.Used += capcli.GPUTime(min(x.Work, p.Milli*x.Duration))
 	}
 	var err error
 	if p.Price, err = d.usd(big.NewInt(s.Price[m])); err != nil {
@@ -128,21 +126,10 @@ func (d *deal) period(out *Optimum, s *flow.Solution, m int) error {
 	return err
 }
 
-// Coverage is how much of the demand the commitments serve, 0 to 1; false where
-// there is no demand.
-func (o *Optimum) Coverage() (float64, bool) {
-	return float64(o.Used) / float64(o.Wanted), o.Wanted > 0
-}
-
-// Utilisation is how much of the commitments the demand uses, 0 to 1; false
-// where nothing was bought.
-func (o *Optimum) Utilisation() (float64, bool) {
-	return float64(o.Used) / float64(o.Committed), o.Committed > 0
-}
-
 // SavingsRate is the effective savings rate, 1 - cost / what all would cost on
 // demand (FinOps Foundation); false where that is nothing. With one rate it is
-// coverage × (1 - ρ/utilisation), ρ the rate over that on demand.
+// coverage × (1 - ρ/utilisation), ρ the rate over that on demand: coverage is Used over
+// Wanted, utilisation Used over Committed.
 func (o *Optimum) SavingsRate() (float64, bool) {
 	return 1 - o.Cost.Float()/o.AllOnDemand.Float(), o.AllOnDemand > 0
 }

@@ -10,13 +10,6 @@ import (
 	"capcli"
 )
 
-// piece is a part of a step of the curve with one price on demand.
-type piece struct {
-	work capcli.GPUTime
-	dur  capcli.Seconds
-	rate int64 // on demand, as deal has it
-}
-
 // option is one purchase that may be made.
 type option struct {
 	term        int
@@ -46,7 +39,7 @@ type deal struct {
 	scale   int64 // rates are in so many parts of a millionth of a dollar
 	unit    int64 // costs are in so many thousandths of a GPU-second at such a rate
 	edges   []capcli.Seconds
-	pieces  [][]piece // of each period
+	pieces  [][]flow.Use // of each period, at a rate as deal has it
 	options []option
 	program *flow.Program
 	parts   [2]int64 // of unit, in a Field: of the GPU time, and of the rate
@@ -111,7 +104,7 @@ func layOut(c *Curve, m *Market, more ...capcli.Seconds) (*deal, error) {
 
 // cut divides the steps of the curve among the periods and at changes of price.
 func (d *deal) cut() error {
-	d.pieces = make([][]piece, len(d.edges)-1)
+	d.pieces = make([][]flow.Use, len(d.edges)-1)
 	var cuts []capcli.Seconds
 	cuts = append(cuts, d.edges[1:]...)
 	for _, p := range d.m.OnDemand {
@@ -133,7 +126,7 @@ func (d *deal) cut() error {
 		if err != nil {
 			return err
 		}
-		d.pieces[period] = append(d.pieces[period], piece{p.Work, p.To - p.From, rate})
+		d.pieces[period] = append(d.pieces[period], flow.Use{Work: int64(p.Work), Duration: int64(p.To - p.From), Rate: rate})
 	}
 	return nil
 }

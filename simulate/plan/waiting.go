@@ -14,11 +14,10 @@ import (
 // Now is the best plan that is made at once and kept to: every purchase of the
 // whole time is settled today. Again buys some now and decides the rest at each
 // stage, for what is known by then: Plan, the best such plan on the tree of
-// futures. Later does the same but buys nothing until After, and pays on demand
-// until then. Rest buys until After what Now buys, and decides again from then on.
+// futures. Later does the same but buys nothing until the second decision, and pays on
+// demand until then. Rest buys until then what Now buys, and decides again from then on.
 // Known is what plans cost that know their future from the start.
 type Waiting struct {
-	After                          capcli.Seconds
 	Now, Again, Later, Rest, Known capcli.USD
 	Bound                          capcli.USD // no plan on the tree costs less than this
 	Plan                           *Staged
@@ -52,7 +51,7 @@ func (f *Field) Wait(ctx context.Context, stages Stages, now *Choice, alone []*C
 	if err != nil {
 		return nil, err
 	}
-	w := &Waiting{After: t.nodes[0].To}
+	w := &Waiting{}
 	if w.Plan, err = t.staged(again); err != nil {
 		return nil, err
 	}

@@ -23,16 +23,14 @@ import (
 // Request is a question about a demand curve.
 type Request struct {
 	Market      market.Request
-	Held        []string // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
-	Sensitivity string   // also the same purchases when demand or a price is a share lower or higher; "" is not asked
-	Rules       bool     // beside it, what rules of thumb would buy
+	Sensitivity string // also the same purchases when demand or a price is a share lower or higher; "" is not asked
+	Rules       bool   // beside it, what rules of thumb would buy
 }
 
 // Question is a request that was read.
 type Question struct {
 	Sketch *market.Sketch
 
-	held  []market.Holding
 	share float64 // of the sensitivity
 	rules bool
 }
@@ -42,9 +40,6 @@ func (r *Request) Parse() (*Question, error) {
 	q := &Question{rules: r.Rules}
 	var err error
 	if q.Sketch, err = r.Market.Parse(); err != nil {
-		return nil, err
-	}
-	if q.held, err = market.ParseHoldings(r.Held); err != nil {
 		return nil, err
 	}
 	if r.Sensitivity == "" {
@@ -160,17 +155,13 @@ func (r *Result) Levels() (wanted, committed []float64) {
 // *capcli.AccountingError where the proof does not hold, and with a *capcli.InputError where an amount does
 // not fit.
 func (q *Question) Plan(ctx context.Context, d *Demand) (*Result, error) {
-	m, err := q.Sketch.Market(d.Curve)
+	f, err := q.Sketch.Frame(d.Curve)
 	if err != nil {
 		return nil, err
 	}
-	held, err := q.Sketch.ResolveHeld(q.held, d.Curve)
-	if err != nil {
-		return nil, err
-	}
-	s := &solver{q: q, demand: d, Frame: market.Frame{Curve: d.Curve, Market: m}, held: held}
-	if len(held) > 0 {
-		if s.Curve, s.served, err = d.Curve.Serve(held); err != nil {
+	s := &solver{q: q, demand: d, Frame: f}
+	if len(s.Held) > 0 {
+		if s.Curve, s.served, err = d.Curve.Serve(s.Held); err != nil {
 			return nil, err
 		}
 	}
@@ -196,7 +187,6 @@ type solver struct {
 	q      *Question
 	demand *Demand
 	market.Frame
-	held      []plan.Held
 	served    capcli.GPUTime // by what is held
 	best      *plan.Optimum
 	baselines []plan.Baseline
@@ -230,7 +220,7 @@ func (s *solver) result() *Result {
 		Schema: "capcli/plan/v1", Currency: "USD", Notes: s.notes(), Baselines: []Baseline{}, Periods: []Period{}, Changes: append([]plan.Change{}, s.changes...),
 		Demand: Wanted{
 			Input: s.demand.Input, Start: s.Instant(0), End: s.Instant(whole.Len()), Step: whole.Step.String(), Steps: len(whole.Work),
-			GPUHours: whole.Sum(), Mean: whole.Sum().Hours() / whole.Len().Hours(), Held: s.HeldDocument(s.held), Served: s.served,
+			GPUHours: whole.Sum(), Mean: whole.Sum().Hours() / whole.Len().Hours(), Held: s.HeldDocument(), Served: s.served,
 		},
 		Market: s.Document(), Optimum: s.optimum(),
 		Assumptions: append([]prices.Assumption{}, s.q.Sketch.Assumed...), Curve: s.Curve, Partial: s.demand.Partial,
@@ -256,22 +246,22 @@ func (s *solver) optimum() Optimum {
 		Cost: b.Cost, Bound: b.Cost, Commitments: b.Commitments, OnDemand: b.OnDemand, AllOnDemand: b.AllOnDemand,
 		Purchases: s.Purchases(b.Purchases), Committed: b.Committed, Used: b.Used, Unused: b.Committed - b.Used, Wanted: b.Wanted,
 	}
-	out.Coverage, out.CoverageWhy = figureOr(b.Coverage, "nothing is wanted")
-	out.Utilisation, out.UtilWhy = figureOr(b.Utilisation, "nothing is bought")
-	out.Savings, out.SavingsWhy = figureOr(b.SavingsRate, "the demand costs nothing on demand")
+	if out.Coverage = market.Share(b.Used, b.Wanted); out.Coverage == nil {
+		out.CoverageWhy = "nothing is wanted"
+	}
+	if out.Utilisation = market.Share(b.Used, b.Committed); out.Utilisation == nil {
+		out.UtilWhy = "nothing is bought"
+	}
+	if rate, ok := b.SavingsRate(); ok {
+		out.Savings = &rate
+	} else {
+		out.SavingsWhy = "the demand costs nothing on demand"
+	}
 	if b.Used > 0 && len(s.Market.OnDemand) == 1 && s.Market.Discount == 0 {
 		v := capcli.USDOf(b.Commitments.Float() / b.Used.Hours())
 		out.BreakEven = &v
 	}
 	return out
-}
-
-// figureOr returns a figure, or why it is not known.
-func figureOr(figure func() (float64, bool), why string) (*float64, string) {
-	if v, ok := figure(); ok {
-		return &v, ""
-	}
-	return nil, why
 }
 
 func (s *solver) baseline(b plan.Baseline) Baseline {
@@ -308,7 +298,7 @@ func (s *solver) notes() []string {
 	if d := s.Market.Discount; d != 0 {
 		notes = append(notes, fmt.Sprintf("amounts are worth of today: money costs %s%% a year (--discount), and use on demand is paid at the start of its month", strconv.FormatFloat(100*d, 'f', -1, 64)))
 	}
-	if len(s.held) > 0 {
+	if len(s.Held) > 0 {
 		notes = append(notes, fmt.Sprintf("what is held serves %s of %s GPU-hours; its cost is spent and not in this", wholeHours(s.served), wholeHours(s.demand.Curve.Sum())))
 	}
 	if !s.Market.Overrun {

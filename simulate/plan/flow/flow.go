@@ -138,7 +138,6 @@ func Solve(ctx context.Context, p *Program) (*Solution, error) {
 		left -= f.augment(left)
 	}
 	s := f.solution()
-	s.Paths = paths
 	return s, p.Prove(s)
 }
 

@@ -107,7 +107,6 @@ type Solution struct {
 	Price []int64
 	Cost  *big.Int
 	Bound *big.Int
-	Paths int // shortest paths that it took
 
 	residual *flow
 }
@@ -126,27 +125,44 @@ func (l Levels) Uncovered(level int64) *big.Int {
 	return sum
 }
 
-// Share is what the steps of one height want: so many whole lots, what such a lot
-// costs on demand in them, and what the part of a lot on top costs.
-type Share struct{ Lots, Whole, Rest int64 }
+// Use is a demand through a time: so much work, in thousandths of GPU-seconds, over so
+// many seconds, and its price on demand.
+type Use struct{ Work, Duration, Rate int64 }
 
-// Stack returns the levels of shares, over so many lots that are covered already.
-// each is what a lot costs that all shares want.
-func Stack(shares []Share, each, done int64) Levels {
-	slices.SortFunc(shares, func(a, b Share) int { return cmp.Compare(a.Lots, b.Lots) })
+// Stack returns the levels of the uses of a period, in lots of so many thousandths of a
+// GPU: the k-th costs what the part of the demand between k-1 and k lots comes to. unit
+// divides what a lot costs through each use.
+func Stack(uses []Use, lot, unit int64) (Levels, error) {
+	type share struct{ lots, whole, rest int64 } // whole lots, what each costs, and what the part of a lot on top does
+	var shares []share
+	var each int64 // what a lot costs that all uses want
+	for _, u := range uses {
+		if u.Work == 0 || u.Rate == 0 {
+			continue
+		}
+		size := lot * u.Duration
+		whole, err := exact.Times(u.Rate, size/unit)
+		if err != nil || each > LimitCost-whole {
+			return nil, capcli.ErrOverflow
+		}
+		each += whole
+		shares = append(shares, share{u.Work / size, whole, u.Rate * (u.Work % size / unit)})
+	}
+	slices.SortFunc(shares, func(a, b share) int { return cmp.Compare(a.lots, b.lots) })
 	var out Levels
+	var done int64
 	for i := 0; i < len(shares); {
-		lots := shares[i].Lots
+		lots := shares[i].lots
 		out = out.Add(lots-done, each)
 		part := int64(0)
-		for ; i < len(shares) && shares[i].Lots == lots; i++ {
-			each -= shares[i].Whole
-			part += shares[i].Rest
+		for ; i < len(shares) && shares[i].lots == lots; i++ {
+			each -= shares[i].whole
+			part += shares[i].rest
 		}
 		out = out.Add(1, each+part)
 		done = lots + 1
 	}
-	return out
+	return out, nil
 }
 
 // Add returns l with so many levels on top, of one cost each.

@@ -23,7 +23,6 @@ type solver struct {
 	q *Question
 	market.Frame
 	set   *Set
-	held  []plan.Held
 	field *plan.Field
 
 	choice  *plan.Choice
@@ -38,15 +37,12 @@ type solver struct {
 // Plan finds the purchases of the least risk over futures. Errors are those of
 // curve.Question.Plan.
 func (q *Question) Plan(ctx context.Context, set *Set) (*Result, error) {
-	m, err := q.Sketch.Market(set.Mean)
+	f, err := q.Sketch.Frame(set.Mean)
 	if err != nil {
 		return nil, err
 	}
-	s := &solver{q: q, Frame: market.Frame{Curve: set.Mean, Market: m}, set: set}
-	if s.held, err = q.Sketch.ResolveHeld(q.held, set.Mean); err != nil {
-		return nil, err
-	}
-	if s.field, err = plan.NewField(&set.Futures, m, s.held...); err != nil {
+	s := &solver{q: q, Frame: f, set: set}
+	if s.field, err = plan.NewField(&set.Futures, s.Market, s.Held...); err != nil {
 		return nil, curve.Failed(set.Input, err)
 	}
 	if err := s.choose(ctx); err != nil {

@@ -76,7 +76,6 @@ func ParseRisk(text string) (plan.Risk, error) {
 type Request struct {
 	Source
 	Market    market.Request
-	Held      []string  // GPUs committed already, 64@2026-01-01..2027-01-01
 	Risk      string    // what of the cost to make least: mean, q80 or cvar95
 	SizedFor  []float64 // three quantiles of demand to size further plans for
 	Baselines bool      // also what rules of thumb come to
@@ -90,7 +89,6 @@ type Question struct {
 	Sketch *market.Sketch
 
 	request *Request
-	held    []market.Holding
 	risk    plan.Risk
 	wait    capcli.Step
 	limits  []limit
@@ -104,9 +102,6 @@ func (r *Request) Parse() (*Question, error) {
 		return nil, err
 	}
 	if q.Sketch, err = r.Market.Parse(); err != nil {
-		return nil, err
-	}
-	if q.held, err = market.ParseHoldings(r.Held); err != nil {
 		return nil, err
 	}
 	if err := r.Source.Parse(); err != nil {

@@ -162,7 +162,7 @@ type Decision struct {
 func (s *solver) result() *Result {
 	first, mean := s.plans[0], s.set.Mean
 	out := &Result{
-		Schema: "capcli/plan_futures/v1", Currency: "USD", Risk: s.q.risk.String(), Market: s.Document(), Limits: []string{}, Held: s.HeldDocument(s.held),
+		Schema: "capcli/plan_futures/v1", Currency: "USD", Risk: s.q.risk.String(), Market: s.Document(), Limits: []string{}, Held: s.HeldDocument(),
 		Calendar: []Month{}, Cliffs: []Cliff{}, Waiting: s.waitingDocument(), WaitingWhy: s.noWait, Assumptions: s.assumptions(),
 		Futures: Wanted{
 			Input: s.set.Input, Series: append([]string{}, s.set.Series...), Count: s.field.Count(), Start: s.Instant(0), End: s.Instant(mean.Len()),
@@ -237,7 +237,7 @@ func (s *solver) plan(a *plan.Assessed) Plan {
 		wanted, covered, paid = wanted+o.Wanted.Hours(), covered+o.Covered.Hours(), paid+o.Paid.Hours()
 		out.Costs, out.Regrets = append(out.Costs, o.Cost), append(out.Regrets, o.Regret)
 	}
-	out.Coverage, out.Utilised = share(covered, wanted), share(covered, paid)
+	out.Coverage, out.Utilised = market.Share(covered, wanted), market.Share(covered, paid)
 	for i, l := range s.q.limits {
 		out.Held = append(out.Held, LimitHeld{l.text, holdingShare(a, s.q.limits[i:i+1])})
 	}
@@ -246,15 +246,6 @@ func (s *solver) plan(a *plan.Assessed) Plan {
 		out.AllHeld = &v
 	}
 	return out
-}
-
-// share is a part of a whole; nil where that is nothing.
-func share(part, whole float64) *float64 {
-	if whole <= 0 {
-		return nil
-	}
-	v := part / whole
-	return &v
 }
 
 func (s *solver) waitingDocument() *Waiting {

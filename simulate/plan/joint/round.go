@@ -239,7 +239,11 @@ func (p *problem) model(ctx context.Context, m int, units []int64) error {
 	}
 	prog := &flow.Program{}
 	for _, segs := range p.periods {
-		levels, err := p.levels(segs, m, unit)
+		var uses []flow.Use
+		for i := range segs {
+			uses = append(uses, flow.Use{Work: segs[i].work[m], Duration: segs[i].dur, Rate: p.list[m]})
+		}
+		levels, err := flow.Stack(uses, p.lots[m], unit)
 		if err != nil {
 			return err
 		}
@@ -266,24 +270,4 @@ func (p *problem) model(ctx context.Context, m int, units []int64) error {
 		units[which[i]] = n
 	}
 	return nil
-}
-
-// levels says what each lot of a model costs on demand in a period.
-func (p *problem) levels(segs []segment, m int, unit int64) (flow.Levels, error) {
-	var shares []flow.Share
-	var each int64
-	for i := range segs {
-		s := &segs[i]
-		if s.work[m] == 0 || p.list[m] == 0 {
-			continue
-		}
-		size := p.lots[m] * s.dur
-		whole, err := exact.Times(p.list[m], size/unit)
-		if err != nil || each > flow.LimitCost-whole {
-			return nil, capcli.ErrOverflow
-		}
-		each += whole
-		shares = append(shares, flow.Share{Lots: s.work[m] / size, Whole: whole, Rest: p.list[m] * (s.work[m] % size / unit)})
-	}
-	return flow.Stack(shares, each, 0), nil
 }

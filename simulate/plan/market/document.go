@@ -116,6 +116,7 @@ type Held struct {
 type Frame struct {
 	Curve  *plan.Curve
 	Market *plan.Market
+	Held   []plan.Held // GPUs that are committed already
 }
 
 // Instant returns the time that lies so long after the start of the curve.
@@ -172,9 +173,9 @@ func (f *Frame) prices(p plan.Prices) []Price {
 }
 
 // HeldDocument returns what is held already.
-func (f *Frame) HeldDocument(list []plan.Held) []Held {
+func (f *Frame) HeldDocument() []Held {
 	out := []Held{}
-	for _, h := range list {
+	for _, h := range f.Held {
 		out = append(out, Held{f.Instant(h.From), f.Instant(h.To), GPUs(h.Milli)})
 	}
 	return out
@@ -199,4 +200,13 @@ func (f *Frame) Purchases(list []plan.Purchase) []Purchase {
 		out = append(out, x)
 	}
 	return out
+}
+
+// Share is a part of a whole; nil where that is nothing.
+func Share[N ~int64 | ~float64](part, whole N) *float64 {
+	if whole <= 0 {
+		return nil
+	}
+	v := float64(part) / float64(whole)
+	return &v
 }

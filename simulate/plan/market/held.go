@@ -8,17 +8,17 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Holding is GPUs that are committed already, whose instants are not on a curve yet.
-type Holding struct {
+// holding is GPUs that are committed already, whose instants are not on a curve yet.
+type holding struct {
 	text        string
 	milli       int64
 	from, until string
 }
 
-// ParseHoldings reads what is held: 64@2026-01-01..2027-01-01, with either end left
+// parseHoldings reads what is held: 64@2026-01-01..2027-01-01, with either end left
 // out. The error is a *capcli.RequestError.
-func ParseHoldings(texts []string) ([]Holding, error) {
-	var out []Holding
+func parseHoldings(texts []string) ([]holding, error) {
+	var out []holding
 	for _, text := range texts {
 		h, err := parseHolding(text)
 		if err != nil {
@@ -29,22 +29,22 @@ func ParseHoldings(texts []string) ([]Holding, error) {
 	return out, nil
 }
 
-func parseHolding(text string) (Holding, error) {
+func parseHolding(text string) (holding, error) {
 	number, span, ok := strings.Cut(text, "@")
 	if !ok {
 		span = ".."
 	}
 	from, until, two := strings.Cut(span, "..")
 	if !two {
-		return Holding{}, refuse("held", fmt.Sprintf(" wants GPUS@FROM..UNTIL, found %q", text), "--held 64@2026-01-01..2027-01-01")
+		return holding{}, refuse("held", fmt.Sprintf(" wants GPUS@FROM..UNTIL, found %q", text), "--held 64@2026-01-01..2027-01-01")
 	}
 	milli, err := parseMilli("held", strings.TrimSpace(number))
-	return Holding{text, milli, strings.TrimSpace(from), strings.TrimSpace(until)}, err
+	return holding{text, milli, strings.TrimSpace(from), strings.TrimSpace(until)}, err
 }
 
 // span returns the time of h on a curve, from its start to its end where neither is
 // said.
-func (h *Holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (from, to capcli.Seconds, err error) {
+func (h *holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (from, to capcli.Seconds, err error) {
 	to = end
 	if h.from != "" {
 		if from, err = secondsAt("held", h.from, every, c); err != nil {
@@ -57,12 +57,12 @@ func (h *Holding) span(every capcli.Step, c *plan.Curve, end capcli.Seconds) (fr
 	return from, to, err
 }
 
-// ResolveHeld lays what is held on a curve. What ended before the curve begins is a slip,
+// resolveHeld lays what is held on a curve. What ended before the curve begins is a slip,
 // not a commitment.
-func (s *Sketch) ResolveHeld(list []Holding, c *plan.Curve) ([]plan.Held, error) {
+func (s *Sketch) resolveHeld(c *plan.Curve) ([]plan.Held, error) {
 	var out []plan.Held
-	for i := range list {
-		h := &list[i]
+	for i := range s.held {
+		h := &s.held[i]
 		from, to, err := h.span(s.Every, c, c.Len())
 		switch {
 		case err != nil:

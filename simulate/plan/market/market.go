@@ -33,6 +33,7 @@ type Request struct {
 	Overrun  bool     // a purchase may last beyond the end of the demand
 	Lot      string   // GPUs bought together; "" is one
 	Discount string   // cost of capital a year, 10%; "" is none
+	Held     []string // GPUs committed already, 64@2026-01-01..2027-01-01; they serve first
 
 	Prices *prices.List // that keys are looked up in
 }
@@ -48,6 +49,7 @@ type Sketch struct {
 	overrun  bool
 	lot      int64
 	discount float64
+	held     []holding
 }
 
 // datedRate is a rate from an instant on; "" is from the start.
@@ -92,7 +94,11 @@ func (r *Request) Parse() (*Sketch, error) {
 	if err := s.parseChanges(r.Changes); err != nil {
 		return nil, err
 	}
-	return s, s.parseNumbers(r)
+	if err := s.parseNumbers(r); err != nil {
+		return nil, err
+	}
+	s.held, err = parseHoldings(r.Held)
+	return s, err
 }
 
 // parseNumbers reads what is a period, a number or a share.
@@ -244,8 +250,17 @@ func parseUpfront(text string) (int64, error) {
 	return int64(math.Round(v * plan.Whole)), nil
 }
 
-// Market lays the sketch on a curve.
-func (s *Sketch) Market(c *plan.Curve) (*plan.Market, error) {
+// Frame lays the sketch on a curve.
+func (s *Sketch) Frame(c *plan.Curve) (f Frame, err error) {
+	f.Curve = c
+	if f.Market, err = s.market(c); err != nil {
+		return f, err
+	}
+	f.Held, err = s.resolveHeld(c)
+	return f, err
+}
+
+func (s *Sketch) market(c *plan.Curve) (*plan.Market, error) {
 	m := &plan.Market{Every: s.Every, Overrun: s.overrun, Lot: s.lot, Discount: s.discount}
 	var err error
 	if m.OnDemand, err = s.prices("on-demand", s.onDemand, c); err != nil {

@@ -103,26 +103,24 @@ func TestInstants(t *testing.T) {
 		{undated, "8@..36h", "1.5"},
 		{undated, "8", "2"},
 	} {
-		holdings, err := ParseHoldings([]string{tt.held})
+		var err error
+		if s.held, err = parseHoldings([]string{tt.held}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Frame(tt.curve)
 		if err != nil {
 			t.Fatal(err)
 		}
-		held, err := s.ResolveHeld(holdings, tt.curve)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, _ := s.Market(tt.curve)
-		f := Frame{Curve: tt.curve, Market: m}
-		text, err := json.Marshal(f.HeldDocument(held)[0].End)
+		text, err := json.Marshal(f.HeldDocument()[0].End)
 		var again Instant
-		if err != nil || string(text) != tt.want || json.Unmarshal(text, &again) != nil || again != f.HeldDocument(held)[0].End {
+		if err != nil || string(text) != tt.want || json.Unmarshal(text, &again) != nil || again != f.HeldDocument()[0].End {
 			t.Errorf("%s ends %s (%v), want %s", tt.held, text, err, tt.want)
 		}
 	}
 	for _, bad := range []string{"8@2..1", "8@-1d..0", "x@..1", "8@1"} {
-		holdings, err := ParseHoldings([]string{bad})
-		if err == nil {
-			_, err = s.ResolveHeld(holdings, undated)
+		var err error
+		if s.held, err = parseHoldings([]string{bad}); err == nil {
+			_, err = s.Frame(undated)
 		}
 		if err == nil {
 			t.Errorf("%s is taken", bad)

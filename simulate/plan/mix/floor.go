@@ -132,10 +132,9 @@ const discounted = "commitments make use on demand cheaper"
 // undone than each run may, whatever its policy does.
 type floor struct {
 	Cost capcli.USD
-	// Elastic tells that it holds the least on-demand cost too: every job must
-	// begin in its window. Else it is what is committed, and Why says why.
-	Elastic bool
-	Why     string
+	// Why is "" where it holds the least on-demand cost too: every job must begin in its
+	// window. Else it is what is committed, and Why says why.
+	Why string
 	// Undone is a lower bound on the share of the work that the run leaves undone.
 	Undone float64
 }
@@ -163,7 +162,7 @@ func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 		end = r.arrived
 	}
 	cost, gpus := commitments(cfg.Pools, c.Rates, end)
-	f := floor{Cost: cost, Elastic: why == "", Why: why}
+	f := floor{Cost: cost, Why: why}
 	if why == "" {
 		f.Cost += elastic(r.smooth, tiersOf(cfg.Pools, c.Rates), gpus)
 	}

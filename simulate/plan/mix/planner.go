@@ -70,7 +70,7 @@ func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
 		}
 	}
 	p.problem = &Problem{
-		Name: c.Scenario.Name, Seed: c.Seed, Runs: p.runsOf(runs), PriceUnserved: r.PriceUnserved, Candidate: p.candidate, Jobs: p.jobsOf(ctx),
+		Seed: c.Seed, Runs: p.runsOf(runs), PriceUnserved: r.PriceUnserved, Candidate: p.candidate, Jobs: p.jobsOf(ctx),
 	}
 	for _, step := range []func() error{p.makeSpace, p.makeLimits, r.Check} {
 		if err := step(); err != nil {

@@ -54,7 +54,7 @@ const (
 // mixes is a problem of so many committed GPUs under a patience and a policy,
 // with on-demand GPUs without limit.
 func mixes(jobs []capcli.Job, gpus, patience, policies []string) *mix.Problem {
-	p := &mix.Problem{Name: "october", Runs: 1, Within: 1800}
+	p := &mix.Problem{Runs: 1, Within: 1800}
 	p.Space.Axes = []mix.Axis{{Path: "gpus", Values: gpus, Ordered: true}, {Path: "patience", Values: patience, Ordered: true}, {Path: "policy", Values: policies}}
 	p.Jobs = func(int) ([]capcli.Job, error) { return jobs, nil }
 	p.Candidate = func(i int) (*mix.Candidate, error) {

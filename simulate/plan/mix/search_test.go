@@ -46,7 +46,7 @@ type sizing struct {
 }
 
 func (z *sizing) problem() *Problem {
-	p := &Problem{Name: "sizing", Seed: z.seed, Runs: z.runs, Within: 600}
+	p := &Problem{Seed: z.seed, Runs: z.runs, Within: 600}
 	if len(z.policies) == 0 {
 		z.policies = []string{"fifo"}
 	}

@@ -99,7 +99,6 @@ type Candidate struct {
 // number and the run's: no order of work, number of cores or cut into shards
 // can change it.
 type Problem struct {
-	Name  string
 	Space Space
 	Seed  capcli.Seed
 	Runs  int // replications of each candidate; 1 where nothing is left to chance

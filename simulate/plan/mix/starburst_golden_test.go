@@ -65,7 +65,7 @@ func starburstRows(t *testing.T, name string) ([]capcli.Job, starburstPoint) {
 // and a cloud that sells the rest for a dollar the GPU-hour: how a job waits for
 // the 64 before it goes, and who goes first, is what is to be chosen.
 func starburstProblem(jobs []capcli.Job, policies, perGPUHour, queues []string) *mix.Problem {
-	p := &mix.Problem{Name: "starburst", Runs: 1, Within: capcli.Hour}
+	p := &mix.Problem{Runs: 1, Within: capcli.Hour}
 	p.Space.Axes = []mix.Axis{
 		{Path: "policy", Values: policies},
 		{Path: "overflow.patience_per_gpu_hour", Values: perGPUHour, Ordered: true},

@@ -88,7 +88,7 @@ func TestNoRunLeavesLessUndoneThanItsBound(t *testing.T) {
 	above := 0
 	rapid.Check(t, func(t *rapid.T) {
 		config, rates, jobs := drawnConfig(t)
-		p := &Problem{Name: "drawn", Runs: 1, PriceUnserved: rapid.Bool().Draw(t, "priced"), Jobs: func(int) ([]capcli.Job, error) { return jobs, nil }}
+		p := &Problem{Runs: 1, PriceUnserved: rapid.Bool().Draw(t, "priced"), Jobs: func(int) ([]capcli.Job, error) { return jobs, nil }}
 		c := &Candidate{Key: "x", Rates: rates, Config: func(int) (simulate.Config, error) { return config(), nil }}
 		b := newBounds(p)
 		b.allowed = rapid.SampledFrom([]float64{0, 0.005, 0.1, 0.5, 2}).Draw(t, "allowed")

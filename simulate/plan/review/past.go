@@ -88,7 +88,7 @@ const forEver = 90 * 366 * capcli.Day
 // commitment says one contract.
 func (p *past) commitment(c *contract) Commitment {
 	out := Commitment{
-		Name: c.Name, GPUs: market.GPUs(c.Milli), From: p.Instant(c.From), Utilisation: share(c.used, c.paid),
+		Name: c.Name, GPUs: market.GPUs(c.Milli), From: p.Instant(c.From), Utilisation: market.Share(c.used, c.paid),
 		Committed: c.paid, Used: c.used, Unused: c.paid - c.used, RateWhy: "no price is given",
 	}
 	if c.To-p.to < forEver {

@@ -20,9 +20,8 @@ import (
 
 // Request is a question about what was used.
 type Request struct {
-	Market market.Request
-	Held   []string // GPUs committed, with their price: 64@2026-01-01..2027-01-01=2.20
-	Last   string   // look at so long of what was used, 90d
+	Market market.Request // what is held has its price: 64@2026-01-01..2027-01-01=2.20
+	Last   string         // look at so long of what was used, 90d
 }
 
 // Question is a request that was read.
@@ -35,12 +34,14 @@ type Question struct {
 // Parse reads the request, but for what is held, whose instants count from what was
 // used. The error is a *capcli.RequestError.
 func (r *Request) Parse() (*Question, error) {
-	q := &Question{held: r.Held}
+	ask := r.Market
+	q := &Question{held: ask.Held}
+	ask.Held = nil
 	var err error
 	if q.last, err = capcli.ParseSeconds(r.Last); err != nil || q.last < 1 {
 		return nil, &capcli.RequestError{Field: "last", Text: fmt.Sprintf("wants a length of time, found %q", r.Last), Hint: "--last 90d"}
 	}
-	q.sketch, err = r.Market.Parse()
+	q.sketch, err = ask.Parse()
 	return q, err
 }
 
@@ -139,11 +140,11 @@ type Advice struct {
 // Review looks at what was used, with what was committed. Errors are those of
 // curve.Question.Plan.
 func (q *Question) Review(ctx context.Context, used *curve.Demand, contracts []market.Contract) (*Result, error) {
-	m, err := q.sketch.Market(used.Curve)
+	f, err := q.sketch.Frame(used.Curve)
 	if err != nil {
 		return nil, err
 	}
-	out, err := review(ctx, market.Frame{Curve: used.Curve, Market: m}, contracts, q.last)
+	out, err := review(ctx, f, contracts, q.last)
 	if err != nil {
 		return nil, curve.Failed(used.Input, err)
 	}
@@ -162,22 +163,13 @@ func review(ctx context.Context, f market.Frame, contracts []market.Contract, la
 		Commitments: []Commitment{}, Advice: []Advice{}, Market: f.Document(), Length: p.to - p.from,
 	}
 	p.serve(out)
-	if out.Coverage = share(out.Covered, out.Used); out.Coverage == nil {
+	if out.Coverage = market.Share(out.Covered, out.Used); out.Coverage == nil {
 		out.CoverageWhy = "nothing was used"
 	}
-	if out.Utilisation = share(out.Covered, out.Committed); out.Utilisation == nil {
+	if out.Utilisation = market.Share(out.Covered, out.Committed); out.Utilisation == nil {
 		out.UtilWhy = "nothing was committed"
 	}
 	return out, p.advise(ctx, out)
-}
-
-// share is a part of a whole; nil where that is nothing.
-func share(part, whole capcli.GPUTime) *float64 {
-	if whole == 0 {
-		return nil
-	}
-	v := float64(part) / float64(whole)
-	return &v
 }
 
 func (q *Question) notes(r *Result, used *curve.Demand) []string {

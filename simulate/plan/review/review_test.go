@@ -23,7 +23,7 @@ func TestReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &curve.Demand{Input: "used", Curve: c}
-	r := review.Request{Market: market.Request{OnDemand: "1", Terms: []string{"1y=0.5"}}, Held: []string{"10@..1970-03-01=0.50"}, Last: "30d"}
+	r := review.Request{Market: market.Request{OnDemand: "1", Terms: []string{"1y=0.5"}, Held: []string{"10@..1970-03-01=0.50"}}, Last: "30d"}
 	question, err := r.Parse()
 	if err != nil {
 		t.Fatal(err)
