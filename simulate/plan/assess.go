@@ -150,8 +150,8 @@ func (f *Field) Risk(a *Assessed, r Risk) (capcli.USD, error) { return f.usd(r.M
 // Bound is what no plan has a lower risk than.
 func (f *Field) Bound(c *Choice) (capcli.USD, error) { return f.usd(c.Bound) }
 
-// Regret fills in what each plan costs over the best plan of each future, given
-// as Alone finds them.
+// Regret fills in what each plan costs over the best plan of each future, which
+// OptimumOfEach finds.
 func (f *Field) Regret(alone []*Choice, plans ...*Assessed) error {
 	for _, a := range plans {
 		for s := range a.Outcomes {
@@ -165,8 +165,7 @@ func (f *Field) Regret(alone []*Choice, plans ...*Assessed) error {
 	return nil
 }
 
-// MeanRegret is the mean of the regrets of a, and Worst the future with the
-// largest and that.
+// MeanRegret is the mean of the regrets of a, rounded down.
 func (a *Assessed) MeanRegret() capcli.USD {
 	sum := new(big.Int)
 	for i := range a.Outcomes {

@@ -1,18 +1,15 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"math/big"
-	"sort"
+	"slices"
 
 	"capcli/simulate/internal/exact"
 )
-
-func sortBy(order []int, less func(a, b int) bool) {
-	sort.SliceStable(order, func(i, j int) bool { return less(order[i], order[j]) })
-}
 
 // Choice is a plan for all futures of a Field.
 type Choice struct {
@@ -183,7 +180,7 @@ func (h *hunt) weigh(w []float64) []int64 {
 		left -= n
 	}
 	order := allOf(len(w))
-	sortBy(order, func(a, b int) bool { return rest[a] > rest[b] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
 	for left > 0 {
 		for _, i := range order {
 			if s := h.in[i]; left > 0 && out[s] < h.limit {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"math/big"
 	"slices"
@@ -83,7 +84,7 @@ func (f *Field) quantileFrom(ctx context.Context, risk Risk, alone []*Choice) (*
 // cheapest are the k futures that cost least, ties to the first, in order.
 func cheapest(costs []int64, k int) []int {
 	order := allOf(len(costs))
-	sortBy(order, func(a, b int) bool { return costs[a] < costs[b] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[a], costs[b]) })
 	in := order[:k]
 	slices.Sort(in)
 	return in

@@ -14,7 +14,7 @@ import (
 )
 
 // cover is a program in which an offer may cover any set of rows, not only an
-// unbroken run of periods as in Program: the rows of a tree of futures, say.
+// unbroken run of periods as in flow.Program: the rows of a tree of futures, say.
 // The cost of a choice x of whole numbers of offers is
 //
 //	Σ offers: Cost·x  +  Σ rows: what the levels cost that nothing covers.

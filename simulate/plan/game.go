@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"capcli/simulate/plan/linear"
 )
@@ -92,7 +94,7 @@ func (g *game) start() (basis []int, at map[int]int) {
 // worstWeights are the weights for which a plan costs the most.
 func (g *game) worstWeights(plan []float64) []float64 {
 	order := allOf(len(plan))
-	sortBy(order, func(a, b int) bool { return plan[a] > plan[b] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(plan[b], plan[a]) })
 	w, left := make([]float64, len(plan)), 1.0
 	for _, s := range order {
 		w[s] = min(g.most, left)

@@ -113,10 +113,7 @@ func (r Risk) Measure(costs []int64) *big.Rat {
 // and their sum: the most costly first, each up to its limit, ties to the first.
 func (r Risk) worstWeights(costs []int64) (weights []int64, whole int64) {
 	limit, whole := r.limits(len(costs))
-	order := make([]int, len(costs))
-	for i := range order {
-		order[i] = i
-	}
+	order := allOf(len(costs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(costs[b], costs[a]) })
 	weights = make([]int64, len(costs))
 	left := whole

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -203,7 +204,7 @@ func (f *Field) divide(group []int, at capcli.Seconds, branches int, foretold []
 		return f.scenarios(group, at)
 	}
 	order := slices.Clone(group)
-	sortBy(order, func(a, b int) bool { return foretold[a] < foretold[b] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(foretold[a], foretold[b]) })
 	n := max(1, min(branches, len(order)/minGroup))
 	var out [][]int
 	for b := range n {

@@ -32,7 +32,7 @@ func (x *option) offer(cost int64) flow.Offer {
 	return flow.Offer{From: x.first, To: x.last, Cost: cost, Max: x.most}
 }
 
-// deal is a curve and a market as a Program, and what its numbers mean.
+// deal is a curve and a market laid out as a program, with the units of its numbers.
 type deal struct {
 	c       *Curve
 	m       *Market

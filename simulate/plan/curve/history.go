@@ -22,11 +22,7 @@ func fromHistories(hs *demand.Histories, series string, step capcli.Step) (*Dema
 	out := &Demand{Input: hs.Inputs[0], Notes: hs.Notes, Partial: hs.Partial}
 	picked := hs.List
 	if series != "" {
-		names := capcli.Catalog[*demand.History]{Kind: "series"}
-		for _, h := range hs.List {
-			names.Add(h.Name, "", h)
-		}
-		h, err := names.Get(series)
+		h, err := Named(hs, series)
 		if err != nil {
 			return nil, err
 		}
@@ -52,6 +48,15 @@ func fromHistories(hs *demand.Histories, series string, step capcli.Step) (*Dema
 		return nil, &capcli.InputError{File: out.Input, Field: "y", Text: fmt.Sprintf("%s: %s", picked[0].StampText(at.Step), at.Text), Hint: gapsHint}
 	}
 	return out, err
+}
+
+// Named returns the series of a name.
+func Named(hs *demand.Histories, name string) (*demand.History, error) {
+	names := capcli.Catalog[*demand.History]{Kind: "series"}
+	for _, h := range hs.List {
+		names.Add(h.Name, "", h)
+	}
+	return names.Get(name)
 }
 
 // Grid returns the steps of a series that is planned: from its first one, or where it

@@ -100,13 +100,9 @@ func Plan(ctx context.Context, m *scenarios.Market, hs *demand.Histories) (*Resu
 
 // curvesOf returns the demand for each model of a market.
 func curvesOf(m *scenarios.Market, hs *demand.Histories) ([]*plan.Curve, error) {
-	names := capcli.Catalog[*demand.History]{Kind: "series"}
-	for _, h := range hs.List {
-		names.Add(h.Name, "", h)
-	}
 	var curves []*plan.Curve
 	for _, g := range m.GPUs {
-		h, err := names.Get(g.Model)
+		h, err := curve.Named(hs, g.Model)
 		if err != nil && len(hs.List) == 1 && len(m.GPUs) == 1 {
 			h, err = hs.List[0], nil
 		}

@@ -132,7 +132,7 @@ func (s *study) played() *Played {
 			}
 		}
 		if b := s.best; b != nil && run < len(b.Outcomes) {
-			cost, held := b.Outcomes[run].Cost, b.heldIn()[run]
+			cost, held := b.Outcomes[run].Cost, b.held[run]
 			regret := cost - row.Least
 			row.Cost, row.Regret, row.Held = &cost, &regret, &held
 		}
@@ -141,7 +141,7 @@ func (s *study) played() *Played {
 	return out
 }
 
-// notes say what the futures rest on.
+// aheadNotes say what the futures rest on.
 func (s *study) aheadNotes(played *Played) []string {
 	x := s.ahead
 	if x == nil {

@@ -87,9 +87,6 @@ func (e *Entry) heldRuns() int {
 	return n
 }
 
-// heldIn tells for each run whether every limit held.
-func (e *Entry) heldIn() []bool { return e.held }
-
 // Mean is the mean of a figure over the runs; false where some run has none.
 func (e *Entry) Mean(metric string) (float64, bool) {
 	sum := 0.0

@@ -28,7 +28,7 @@ type Outcome struct {
 	WaitP50         capcli.Seconds `json:"wait_p50_s"`
 	WaitP95         capcli.Seconds `json:"wait_p95_s"`
 	WaitP99         capcli.Seconds `json:"wait_p99_s"`
-	WaitMax         capcli.Seconds `json:"wait_max_s"` // as the three before a lower bound where it is not known: see AtLeast
+	WaitMax         capcli.Seconds `json:"wait_max_s"` // this and the percentiles are lower bounds where they fall among jobs that never started
 	WaitJobs        int64          `json:"wait_jobs"`
 	WaitStarted     int64          `json:"wait_started"` // of WaitJobs
 	QueueTime       float64        `json:"queue_time_mean_s"`

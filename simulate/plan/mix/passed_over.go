@@ -17,8 +17,8 @@ const (
 )
 
 // close weighs the mixes that a search by a coarse grid passed over by their lower
-// bounds, and runs those that may be better than the best as far as that goes. What
-// is left open is told with the most that it may save.
+// bounds, and runs those that may be better than the best, as many as the budget
+// allows. It counts those that are left, with the most that they may save.
 func (s *search) close() {
 	if len(s.tried) == s.Size {
 		return

@@ -2,7 +2,7 @@ package mix
 
 import "capcli"
 
-// hoursMost bounds the hours that HourlyPeak looks at: fifty years.
+// hoursMost bounds the hours that hourlyPeak looks at: fifty years.
 const hoursMost = 50 * 366 * 24
 
 // hourlyPeak is the most GPUs, rounded up, that the jobs would hold on average

@@ -96,7 +96,7 @@ func (p *Pieces) Compute(ctx context.Context, which []int, done func(piece int, 
 	})
 }
 
-// Evaluate gives a search what the pieces came to, each as Do gave it, in place of
+// Evaluate gives a search what the pieces came to, each as Compute gave it, in place of
 // simulating. What the search asks for beyond the list is simulated.
 func (p *Pieces) Evaluate(pieces []json.RawMessage) (Evaluate, error) {
 	if len(pieces) != p.Len() {

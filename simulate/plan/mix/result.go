@@ -233,7 +233,7 @@ func (s *study) mix(e *Entry) *Mix {
 	}
 	out := &Mix{
 		Mix: e.Index, Choices: []Choice{}, Is: orEmpty(s.roles(e)), Fate: e.Fate.String(), Runs: len(e.Outcomes),
-		HeldIn: orEmpty(e.heldIn()), Distances: []Distance{}, Entry: e,
+		HeldIn: orEmpty(e.held), Distances: []Distance{}, Entry: e,
 	}
 	for a, v := range e.Values {
 		out.Choices = append(out.Choices, Choice{s.problem.Space.Axes[a].Path, v})

@@ -45,7 +45,7 @@ type Search struct {
 	Stride int
 	// Include are numbers of mixes to try first, whatever the stride.
 	Include []int
-	// Evaluate is Problem.Evaluate where it is nil.
+	// Evaluate gives the outcomes of mixes; nil simulates them.
 	Evaluate Evaluate
 	// Progress is told, if it is not nil, how many mixes are done with, and of how
 	// many; with a Stride of how many at most.
@@ -274,9 +274,10 @@ func (s *search) next(fresh []*Entry) (batch, rest []*Entry) {
 	return batch, nil
 }
 
-// ruledOut tells whether the floor of e rules it out: it breaks a limit on cost
-// too often, or in some run that on work left undone, or a mix that was run in full, holds the limits and waits for
-// nobody costs less than e can. Both are certain.
+// ruledOut reports whether the floor of e rules it out. It does where e breaks a limit on
+// cost too often, or leaves too much work undone in some run; and where a mix that was
+// run in full costs less than e can, holds the limits and lets no job wait. All of that
+// is certain.
 func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	if s.overLimit(e) || s.starved(e) {
 		return -1, true
@@ -290,8 +291,8 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	return -1, false
 }
 
-// starved tells whether e has too little capacity to do the work in some run that each
-// run must do.
+// starved reports whether e has too little capacity for the work that each run must do,
+// in some run.
 func (s *search) starved(e *Entry) bool {
 	most := undoneMost(s.Limits)
 	return slices.ContainsFunc(e.Floors, func(f floor) bool { return f.Undone > most })

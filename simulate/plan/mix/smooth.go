@@ -19,7 +19,7 @@ type window struct {
 // smooth is demand that waits as cleverly as it may: of all curves of GPUs in
 // use that are never ahead of the work as it comes, nor behind what must have
 // been done by then, the one that is nowhere higher than it needs to be. It is
-// what no schedule can beat: see NewSmooth.
+// what no schedule can beat: see newSmooth.
 type smooth struct {
 	steps []step // by falling level
 	time  []capcli.Seconds
@@ -60,7 +60,7 @@ func compareSlope(a, b step) int {
 // has the derivative c that is majorised by every other: it makes
 // ∫ φ(c(t)) dt least for every convex and rising φ at once (Salehi, Zhang, Kurose
 // and Towsley 1996, "Supporting stored video", theorem 1, for sums over slots).
-// φ(c) = (c - k)+ gives the work that k GPUs cannot have done, so Over is a
+// φ(c) = (c - k)+ gives the work that k GPUs cannot have done, so workOver is a
 // lower bound for each k. To end below L(until) is not allowed, and to end
 // above it is never less work.
 //
@@ -225,7 +225,7 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 	own.knots = append(own.knots, p)
 }
 
-// AtLeast is for how long the curve is at so many GPUs or above.
+// timeAt is for how long the curve is at so many GPUs or above.
 func (s *smooth) timeAt(gpus int64) capcli.Seconds {
 	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
 	var sum capcli.Seconds

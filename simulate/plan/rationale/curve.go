@@ -22,10 +22,8 @@ func explainCurve(file string, text []byte) (*Answer, error) {
 		return nil, notAPlan(file, "found one without market or periods")
 	}
 	best := &p.Optimum
-	data := &Answer{
-		Schema: "capcli/explain_plan/v1", Subject: file, Cost: &best.Cost, Bound: &best.Bound, Gap: &best.Gap,
-		Why: []string{}, Others: []Other{}, Assumed: []string{}, Unknown: []string{},
-	}
+	data := newAnswer(file)
+	data.Cost, data.Bound, data.Gap = &best.Cost, &best.Bound, &best.Gap
 	data.proof(&p)
 	data.terms(&p)
 	data.others(&p)

@@ -138,7 +138,7 @@ func (d *Answer) mixes(p *mix.Result) {
 	}
 }
 
-// others are the mixes with a cost beside the best, each once, by cost.
+// othersOf are the mixes with a cost beside the best, each once, by cost.
 func othersOf(p *mix.Result) []*mix.Mix {
 	seen := map[int]bool{p.Best.Mix: true}
 	var all []*mix.Mix
@@ -152,7 +152,7 @@ func othersOf(p *mix.Result) []*mix.Mix {
 	return all
 }
 
-// second says which mix is the second cheapest of those that hold the limits, and
+// secondOf says which mix is the second cheapest of those that hold the limits, and
 // what it loses. Of mixes that were dropped before their last run the cost is not
 // known, so that one of them may come before it.
 func secondOf(p *mix.Result) string {
@@ -179,7 +179,7 @@ func (d *Answer) bind(m *mix.Mix, hold float64) {
 	}
 }
 
-// verdict says how a mix stands to the limits.
+// verdictOf says how a mix stands to the limits.
 func verdictOf(p *mix.Result, m *mix.Mix) string {
 	why := mixFails(m, p.Hold)
 	if u := m.Unserved; u != nil && p.Best.Unserved != nil && outcome.ShareText(*u) != outcome.ShareText(*p.Best.Unserved) {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"strconv"
 	"time"
 
@@ -143,11 +142,11 @@ func (r *Resampler) match() {
 	}
 }
 
-// Days is the number of whole days that are drawn from, and Borrowed the weekdays
-// that are not among them, so that others stand for them.
+// Days is the number of whole days that are drawn from.
 func (r *Resampler) Days() int { return len(r.days) }
 
-// Borrowed are the weekdays for which days of another are drawn.
+// Borrowed are the weekdays that no whole day of the past is: days of others are drawn
+// for them.
 func (r *Resampler) Borrowed() []time.Weekday {
 	var out []time.Weekday
 	for w, b := range r.borrow {
@@ -340,7 +339,7 @@ func (d *drawing) thin(p float64) {
 	for i := range d.round {
 		d.order = append(d.order, i)
 	}
-	sort.SliceStable(d.order, func(a, b int) bool { return d.round[d.order[a]].Work() < d.round[d.order[b]].Work() })
+	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(d.round[a].Work(), d.round[b].Work()) })
 	u := d.rng.Float64()
 	for k, i := range d.order {
 		if math.Floor(float64(k+1)*p+u) > math.Floor(float64(k)*p+u) {

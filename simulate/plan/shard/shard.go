@@ -71,7 +71,7 @@ func (s Shard) stem() string { return fmt.Sprintf("shard-%03d-of-%03d", s.Index,
 
 // parseName tells which shard a file called name is of, and whether it is that
 // shard's result or, with journal, a journal. Only names that Name and
-// JournalName give are known.
+// journalName give are known.
 func parseName(name string) (s Shard, journal, known bool) {
 	stem, ending, _ := strings.Cut(name, ".")
 	index, count, ok := strings.Cut(strings.TrimPrefix(stem, "shard-"), "-of-")
