@@ -48,13 +48,13 @@ func (d *deal) build() error {
 }
 
 // usd is an amount of the program in dollars, rounded half up to the millionth.
-func (d *deal) usd(cost *big.Int) (capcli.USD, error) {
-	per := big.NewInt(1000 * int64(capcli.Hour) * d.scale)
-	v := new(big.Int).Mul(cost, big.NewInt(d.unit))
-	v.Add(v, new(big.Int).Rsh(per, 1))
-	v.Div(v, per)
-	if !v.IsInt64() {
+func (d *deal) usd(v *big.Rat) (capcli.USD, error) {
+	r := new(big.Rat).Mul(v, new(big.Rat).SetFrac64(d.unit, 1000*int64(capcli.Hour)*d.scale))
+	n := new(big.Int).Mul(r.Num(), big.NewInt(2))
+	n.Add(n, r.Denom())
+	n.Div(n, new(big.Int).Mul(r.Denom(), big.NewInt(2)))
+	if !n.IsInt64() {
 		return 0, capcli.ErrOverflow
 	}
-	return capcli.USD(v.Int64()), nil
+	return capcli.USD(n.Int64()), nil
 }

@@ -87,13 +87,4 @@ func (f *Field) solve(ctx context.Context, weights []int64) (bought []int64, lea
 }
 
 // usd is an amount of the field in dollars, rounded half up to the millionth.
-func (f *Field) usd(v *big.Rat) (capcli.USD, error) {
-	r := new(big.Rat).Mul(v, new(big.Rat).SetFrac64(f.deal.unit, 1000*int64(capcli.Hour)*f.deal.scale))
-	n := new(big.Int).Mul(r.Num(), big.NewInt(2))
-	n.Add(n, r.Denom())
-	n.Div(n, new(big.Int).Mul(r.Denom(), big.NewInt(2)))
-	if !n.IsInt64() {
-		return 0, capcli.ErrOverflow
-	}
-	return capcli.USD(n.Int64()), nil
-}
+func (f *Field) usd(v *big.Rat) (capcli.USD, error) { return f.deal.usd(v) }

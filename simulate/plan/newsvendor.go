@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 
 	"capcli/simulate/internal/exact"
 	"capcli/simulate/plan/flow"
@@ -71,7 +72,7 @@ func (d *deal) level() (milli int64, cost capcli.USD, err error) {
 	}
 	sum.Add(sum, exact.Product(k, price))
 	sum.Add(sum, levels.Uncovered(k))
-	cost, err = d.usd(sum)
+	cost, err = d.usd(new(big.Rat).SetInt(sum))
 	return k * d.m.lot(), cost, err
 }
 

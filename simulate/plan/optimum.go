@@ -77,7 +77,7 @@ func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 		committed.Add(committed, cost)
 		p := Purchase{Term: x.term, From: x.from, To: x.to, Milli: n * lot, Rate: d.m.Terms[x.term].Rate.At(x.from)}
 		var err error
-		if p.Cost, err = d.usd(cost); err != nil {
+		if p.Cost, err = d.usd(new(big.Rat).SetInt(cost)); err != nil {
 			return nil, err
 		}
 		time, err := exact.Times(n*lot, int64(x.to-x.from))
@@ -95,14 +95,14 @@ func (d *deal) optimum(s *flow.Solution) (*Optimum, error) {
 		}
 	}
 	var err error
-	if out.Cost, err = d.usd(s.Cost); err != nil {
+	if out.Cost, err = d.usd(new(big.Rat).SetInt(s.Cost)); err != nil {
 		return nil, err
 	}
-	if out.Commitments, err = d.usd(committed); err != nil {
+	if out.Commitments, err = d.usd(new(big.Rat).SetInt(committed)); err != nil {
 		return nil, err
 	}
 	out.OnDemand = out.Cost - out.Commitments
-	out.AllOnDemand, err = d.usd(all)
+	out.AllOnDemand, err = d.usd(new(big.Rat).SetInt(all))
 	return out, err
 }
 
@@ -115,12 +115,12 @@ func (d *deal) period(out *Optimum, s *flow.Solution, m int) error {
 		out.Used += capcli.GPUTime(min(x.Work, p.Milli*x.Duration))
 	}
 	var err error
-	if p.Price, err = d.usd(big.NewInt(s.Price[m])); err != nil {
+	if p.Price, err = d.usd(big.NewRat(s.Price[m], 1)); err != nil {
 		return err
 	}
 	p.Worth = p.Price
 	if len(d.edges) <= worthOf {
-		p.Worth, err = d.usd(big.NewInt(s.Worth(m)))
+		p.Worth, err = d.usd(big.NewRat(s.Worth(m), 1))
 	}
 	out.Periods = append(out.Periods, p)
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 
 	"capcli/simulate/plan/flow"
 
@@ -101,5 +102,5 @@ func (m *Market) Price(c *Curve, purchases []Purchase) (capcli.USD, error) {
 	if err != nil {
 		return 0, err
 	}
-	return d.usd(cost)
+	return d.usd(new(big.Rat).SetInt(cost))
 }
