@@ -175,7 +175,7 @@ func (s *dcgmSource) Read(ctx context.Context, t *Tick) error {
 	return nil
 }
 
-// tell adds the samples and events of this round to t.
+// tell adds the samples and events of this scrape to t.
 func (s *dcgmSource) tell(t *Tick) {
 	s.sort()
 	s.settle()
@@ -325,7 +325,7 @@ func (s *dcgmSource) row(p *point, uuid string) (*dcgmRow, error) {
 			r.rank[m] = math.MaxInt
 		}
 	}
-	s.tells = s.tells || p.has("pod", "exported_pod", "pod_name", "hpc_job")
+	s.tells = s.tells || p.hasLabel("pod", "exported_pod", "pod_name", "hpc_job")
 	if r.pod == "" {
 		r.pod = p.get("pod", "exported_pod", "pod_name")
 		r.namespace = p.get("namespace", "exported_namespace", "pod_namespace")

@@ -40,8 +40,8 @@ func (p *point) get(names ...string) string {
 	return ""
 }
 
-// has reports whether the point has a label of one of the names, even an empty one.
-func (p *point) has(names ...string) bool {
+// hasLabel reports whether the point has a label of one of the names, even an empty one.
+func (p *point) hasLabel(names ...string) bool {
 	return slices.ContainsFunc(p.labels, func(l label) bool { return slices.Contains(names, l.name) })
 }
 

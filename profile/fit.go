@@ -15,47 +15,47 @@ const (
 	MemoryRates Resource = "DRAM bandwidth"
 )
 
-// Rules by which a job fits.
+// The rules by which a job fits on something smaller.
 const (
-	memoryMargin = 1.10 // on the most memory that was in use
-	sliceMemory  = 0.90 // an instance has up to a tenth less than its part of the memory
-	shareAtMost  = 500  // thousandths: two jobs to a GPU, or it is no sharing
+	memoryMargin = 1.10 // factor on the most memory in use
+	sliceMemory  = 0.90 // an instance has up to a tenth less memory than its share of the GPU
+	shareAtMost  = 500  // thousandths of a GPU: at least two jobs share it
 	shareStep    = 50
-	fullMemory   = 0.85 // of a device in use all the time looks like an allocator's reserve
-	flatMemory   = 0.95 // p50 over the most in use
+	fullMemory   = 0.85 // a larger share of the memory in use may be an allocator's reserve
+	flatMemory   = 0.95 // it is, where the median is this share of the maximum
 )
 
-// Need is what a job used of a GPU at one time. Memory is what its allocator held,
-// which is at least what the job needed.
+// Need is what a job used of a GPU at one time. Its memory is what the allocator held: the
+// job needed that or less.
 type Need struct {
-	Bytes    float64 // the most
-	Whole    float64 // bytes of the GPU
-	SM       float64 // share of the GPU, at the 95th percentile of the time held
-	DRAM     float64 // the same; NaN where it was not told
-	ByUtil   bool    // SM was not told: the time a kernel ran stands in, which is as much or more
-	Reserved bool    // memory looks reserved by an allocator, so that less may do
+	Bytes    float64 // highest memory in use
+	Whole    float64 // bytes of memory of the GPU
+	SM       float64 // share of the SMs active, 95th percentile of the time held
+	DRAM     float64 // share of the memory bandwidth, likewise; NaN is unknown
+	ByUtil   bool    // SM is unknown: GPU utilization, which is never less, stands in for it
+	Reserved bool    // the memory looks reserved by an allocator: the job may need less
 }
 
 // Fit is something smaller that a job would run on.
 type Fit struct {
 	Model string
-	Slice string   // of Model, by MIG; "" is the whole of it
-	Binds Resource // that rules out the next smaller, or where there is none has least room
-	Share float64  // of the GPU that the job held, that it would still take
+	Slice string   // MIG profile of Model; "" is the whole GPU
+	Binds Resource // the resource that rules out the next smaller candidate; without one, the scarcest
+	Share float64  // of the GPU that the job held: the part that the slice takes
 }
 
 // Fitting is what a job could run on.
 type Fitting struct {
 	Need  Need
-	Slice *Fit     // of the model that it ran on; nil is none
-	Model *Fit     // nil is none
-	Binds Resource // of a job that fits nothing smaller: what it lacks
-	Milli int      // thousandths of a GPU that it could share; 0 is none
-	Why   string   // it cannot be told; "" where it can
+	Slice *Fit     // smallest MIG slice of the model that it ran on; nil is none
+	Model *Fit     // smallest other model; nil is none
+	Binds Resource // what the job lacks on the next smaller candidate
+	Milli int      // thousandths of a GPU that suffice to share one; 0 is none
+	Why   string   // why the fit is unknown; "" where it is known
 }
 
-// FreedHours is the GPU-hours of its model that a job would leave to others on
-// its slice, and where it has none on the smaller model.
+// FreedHours returns the GPU-hours of its own model that the job frees when it moves to
+// its slice, or without one to the smaller model.
 func (f *Fitting) FreedHours(held float64) float64 {
 	switch {
 	case f.Slice != nil:
@@ -71,7 +71,7 @@ func (f *Fitting) FreedHours(held float64) float64 {
 // (XLA preallocates three quarters).
 var reservers = []string{"vllm", "sglang", "tensorflow", "jax", "xla"}
 
-// need is what was seen of a job; why says what is missing.
+// need returns what the job used. why says what is missing to tell its fit.
 func (j *JobUse) need() (n Need, why string) {
 	u := j.Use
 	n = Need{Bytes: u.MemoryBytes, Whole: u.MemoryTotal, SM: u.SM.Quantile(0.95) / 100, DRAM: u.DRAM.Quantile(0.95) / 100}
@@ -101,13 +101,13 @@ func (j *JobUse) need() (n Need, why string) {
 	return n, why
 }
 
-// Fits says what smaller a job could run on: the smallest slice that MIG makes of
-// its own model, the smallest model (in the order of GPUModels), and the part of a
-// GPU that it could share.
+// Fits returns what smaller hardware the job could run on: the smallest MIG slice of its
+// own model, the smallest other model (in the order of GPUModels), and the part of a
+// shared GPU.
 //
-// Memory has to hold a tenth more than was ever in use. The share of SMs active at
-// p95 has to be there in SMs of a slice, and as FP16 throughput of another model,
-// as if every active SM were at its peak; DRAM activity in bandwidth.
+// A candidate must offer a tenth more memory than was ever in use, and at p95 the active
+// SMs and the DRAM bandwidth. On a slice, active SMs are compared with its SMs; on another
+// model, with its FP16 throughput, as if every active SM ran at its peak.
 func (j *JobUse) Fits() Fitting {
 	n, why := j.need()
 	out := Fitting{Need: n, Why: why}
@@ -151,12 +151,14 @@ func (j *JobUse) Fits() Fitting {
 	return out
 }
 
-// fitSearch goes through candidates from the smallest up.
+// fitSearch tries candidates from the smallest up.
 type fitSearch struct {
 	need  Need
-	binds Resource // that the candidate before lacked
+	binds Resource // what the candidate before lacked most
 }
 
+// try reports whether the job fits a candidate with so much memory, and such shares of the
+// compute and of the bandwidth of the GPU that it ran on.
 func (s *fitSearch) try(bytes, compute, bandwidth float64) bool {
 	binds, ratio := s.need.lacks(bytes/s.need.Whole, compute, bandwidth)
 	if ratio > 1 || s.binds == "" {

@@ -57,11 +57,12 @@ var GPUModels = []GPUModel{
 	{"B200", 179, 7700, 2250, sevenths("1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb"), "B200"},
 }
 
-// nearMemory is how far the driver's figure may be from that of the table.
+// nearMemory is the largest relative difference between the memory that the driver tells
+// and that of GPUModels.
 const nearMemory = 0.12
 
-// modelOf finds a GPU by the driver's name and its memory: the longest mark of
-// those that match, for H100 is part of H100 PCIe. -1 is none.
+// modelOf returns the place in GPUModels of a GPU with the driver's name and so much
+// memory, or -1. The longest mark that matches wins, for H100 is part of H100 PCIe.
 func modelOf(name string, bytes float64) int {
 	words := " " + strings.NewReplacer("-", " ", "_", " ").Replace(name) + " "
 	best := -1

@@ -251,7 +251,7 @@ func (l *Levels) sample(h *levelHost, t *Tick, micros int64, s *Sample) error {
 	return nil
 }
 
-// guess treats a device as held where much of its memory is in use.
+// guess takes a device for held where over heldMemory of its memory is in use.
 func (l *Levels) guess(d *levelDevice, s *Sample) {
 	l.Guessed = true
 	used, ok := s.Get(MemUsed)
@@ -280,8 +280,8 @@ func (l *Levels) level(s *Sample, held bool) (v float64, known bool) {
 	return v / 100, known
 }
 
-// weight is how much of a GPU a device is: an instance its slices, and a GPU that
-// is divided nothing, for its instances are there. Power is told of GPUs alone.
+// weight returns the share of a GPU that a device counts as: an instance counts as its
+// slices, and a divided GPU as 0, since its instances count. Only whole GPUs have power.
 func (l *Levels) weight(t *Tick, d *Device) float64 {
 	if d.MIG() {
 		if l.Measure == LevelPower {

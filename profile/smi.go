@@ -133,7 +133,7 @@ func (s *smiSource) Read(ctx context.Context, t *Tick) error {
 	}
 	err := s.table(ctx, s.query, func(table *smiTable) error {
 		for {
-			switch err := table.next(); {
+			switch err := table.nextRow(); {
 			case errors.Is(err, io.EOF):
 				return nil
 			case err != nil:
@@ -172,7 +172,7 @@ func (s *smiSource) readFile(t *Tick) error {
 		*t.NextSample(s.ahead.Samples[0].Device) = s.ahead.Samples[0]
 	}
 	for {
-		switch err := s.file.next(); {
+		switch err := s.file.nextRow(); {
 		case errors.Is(err, io.EOF) && len(t.Samples) > 0:
 			return nil
 		case err != nil:
@@ -247,7 +247,7 @@ func (s *smiSource) sample(table *smiTable, t *Tick) error {
 // apps enters the processes.
 func (s *smiSource) apps(table *smiTable, t *Tick) error {
 	for {
-		switch err := table.next(); {
+		switch err := table.nextRow(); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -327,8 +327,8 @@ func newSMITable(name string, r io.Reader) (*smiTable, error) {
 	return t, nil
 }
 
-// next goes to the next row.
-func (t *smiTable) next() error {
+// nextRow goes to the next row.
+func (t *smiTable) nextRow() error {
 	row, err := t.csv.Read()
 	switch {
 	case errors.Is(err, io.EOF):

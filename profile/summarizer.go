@@ -21,7 +21,7 @@ type Summarizer struct {
 	zone    *time.Location
 	out     Summary
 	hosts   map[string]*hostState
-	jobs    map[string]*JobUse
+	jobs    map[jobOnHost]*JobUse
 	devices []*deviceState
 }
 
@@ -30,7 +30,7 @@ func NewSummarizer(zone *time.Location) *Summarizer {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &Summarizer{zone: zone, hosts: map[string]*hostState{}, jobs: map[string]*JobUse{}}
+	return &Summarizer{zone: zone, hosts: map[string]*hostState{}, jobs: map[jobOnHost]*JobUse{}}
 }
 
 type hostState struct {
@@ -178,30 +178,27 @@ func (z *Summarizer) swap(h *hostState, s *deviceState) {
 	s.held, s.next = s.next, s.held
 }
 
-// job finds the job that a process belongs to.
+// jobOnHost tells jobs of all boxes apart.
+type jobOnHost struct {
+	jobRef
+	host string // "" where the job is the same on every host
+}
+
+// job returns the job that a process belongs to.
 func (z *Summarizer) job(host string, p *Process) *JobUse {
-	kind, id := "process", ""
-	switch {
-	case p.Job != "":
-		kind, id = "slurm", p.Job
-	case p.Pod != "":
-		kind, id = "pod", p.Namespace+"/"+p.Pod
-	case p.Container != "":
-		kind, id = "container", p.Container
-	default:
-		id = p.User + "/" + strconv.FormatInt(p.PID, 10)
-	}
-	key := kind + " " + id
-	if kind == "process" || kind == "container" {
-		key += " " + host
+	key := jobOnHost{jobRef: p.ref(), host: host}
+	id := key.name
+	switch key.kind {
+	case "slurm":
+		key.host = "" // the same job on every host
+	case "pod":
+		key.host, id = "", key.space+"/"+key.name
+	case "process":
+		id += "/" + strconv.FormatInt(key.pid, 10)
 	}
 	j := z.jobs[key]
 	if j == nil {
-		tenant := p.Namespace
-		if tenant == "" {
-			tenant = p.User
-		}
-		j = &JobUse{ID: id, Kind: kind, Tenant: tenant, Command: p.Command, Model: p.Device.Model, MIG: p.Device.MIG(), Use: newUse()}
+		j = &JobUse{ID: id, Kind: key.kind, Tenant: cmp.Or(p.Namespace, p.User), Command: p.Command, Model: p.Device.Model, MIG: p.Device.MIG(), Use: newUse()}
 		z.jobs[key] = j
 		z.out.Jobs = append(z.out.Jobs, j)
 	}

@@ -186,7 +186,7 @@ func (g *gpu) putRates(s *profile.Sample, at time.Duration) {
 			g.rates[m].forget()
 			g.miss(s, metric, profile.OutOfRange)
 		case t.asked:
-			v, why := g.rates[m].next(t.total, at)
+			v, why := g.rates[m].takeCount(t.total, at)
 			if why == profile.Known {
 				put(s, metric, v*t.per)
 			} else {

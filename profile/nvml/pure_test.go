@@ -31,19 +31,19 @@ func TestRate(t *testing.T) {
 		var got float64
 		var why profile.Reason
 		for i, c := range tt.count {
-			got, why = r.next(c, time.Duration(i)*second)
+			got, why = r.takeCount(c, time.Duration(i)*second)
 		}
 		if got != tt.want || why != tt.why {
 			t.Errorf("%s: %v (%s), want %v (%s)", tt.name, got, why, tt.want, tt.why)
 		}
 	}
 	var r rate
-	r.next(1, second)
-	if _, why := r.next(2, second); why != profile.First {
+	r.takeCount(1, second)
+	if _, why := r.takeCount(2, second); why != profile.First {
 		t.Errorf("two counts at one time: %s", why)
 	}
 	r.forget()
-	if _, why := r.next(100, 2*second); why != profile.First {
+	if _, why := r.takeCount(100, 2*second); why != profile.First {
 		t.Errorf("after forgetting: %s", why)
 	}
 }

@@ -19,11 +19,11 @@ type rate struct {
 // up again besides.
 const tooManyFalls = 3
 
-// next takes the counter at a time and gives what it grew by per second. The
+// takeCount takes the counter at a time and returns its growth per second. The
 // reason is First where there is nothing to compare with: at the start and after
 // a fall, since how often the counter wrapped, or from where it restarted, is
 // not known.
-func (r *rate) next(count uint64, at time.Duration) (float64, profile.Reason) {
+func (r *rate) takeCount(count uint64, at time.Duration) (float64, profile.Reason) {
 	was, since, ready := r.last, at-r.at, r.ready
 	r.last, r.at, r.ready = count, at, true
 	switch {

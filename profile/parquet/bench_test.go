@@ -112,7 +112,7 @@ func BenchmarkReadColumns(b *testing.B) {
 			}
 		}
 		for n := 1; n > 0; {
-			if n, err = j.next(); err != nil {
+			if n, err = j.nextBatch(); err != nil {
 				b.Fatal(err)
 			}
 		}

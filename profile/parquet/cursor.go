@@ -39,7 +39,7 @@ func newCursor(f *file, l leaf, once bool) (*cursor, error) {
 func (c *cursor) read(v Vector) error {
 	for v.Len() > 0 {
 		if c.rows == 0 {
-			if err := c.next(); err != nil {
+			if err := c.nextPage(); err != nil {
 				return err
 			}
 			continue
@@ -80,8 +80,8 @@ func (c *cursor) readWithinPage(v Vector) error {
 	return nil
 }
 
-// next moves on to the next data page, in the next row group if need be.
-func (c *cursor) next() error {
+// nextPage moves on to the next data page, in the next row group if need be.
+func (c *cursor) nextPage() error {
 	for {
 		if c.ch == nil || c.ch.left == 0 {
 			if err := c.nextGroup(); err != nil {
@@ -89,7 +89,7 @@ func (c *cursor) next() error {
 			}
 			continue
 		}
-		h, payload, ok, err := c.ch.next()
+		h, payload, ok, err := c.ch.nextPage()
 		if err != nil {
 			return err
 		}

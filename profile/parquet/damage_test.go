@@ -28,7 +28,7 @@ func readColumns(b []byte) error {
 		}
 	}
 	for {
-		if n, err := j.next(); n == 0 || err != nil {
+		if n, err := j.nextBatch(); n == 0 || err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func TestChecksumAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, payload, ok, err := ch.next()
+		_, payload, ok, err := ch.nextPage()
 		if err != nil || !ok || len(payload) == 0 {
 			continue
 		}

@@ -86,7 +86,7 @@ func (c *csvRows) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		c.b, c.at = c.b[:0], 0
-		n, err := c.j.next()
+		n, err := c.j.nextBatch()
 		c.done, c.err = n == 0, err
 		for k := range n {
 			c.row(k)

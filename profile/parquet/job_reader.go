@@ -230,8 +230,8 @@ func (j *jobs) readsAsText() bool {
 	return false
 }
 
-// next reads a batch; 0 rows is the end.
-func (j *jobs) next() (int, error) {
+// nextBatch reads a batch of rows. It returns 0 at the end.
+func (j *jobs) nextBatch() (int, error) {
 	n := int(min(batch, j.f.meta.NumRows-j.row))
 	for i := range j.fields {
 		if n == 0 {
@@ -247,7 +247,7 @@ func (j *jobs) next() (int, error) {
 
 func (j *jobs) run() error {
 	for {
-		n, err := j.next()
+		n, err := j.nextBatch()
 		if n == 0 || err != nil {
 			return err
 		}

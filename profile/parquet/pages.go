@@ -81,10 +81,10 @@ func (c *chunk) head() (h pageHead, ok bool, err error) {
 	}
 }
 
-// next gives the next page and its payload as it stands in the file, its
-// checksum held against it. It is valid until the next call. Index pages and
+// nextPage returns the next page and its payload as it stands in the file, once its
+// checksum was verified. It is valid until the next call. Index pages and
 // pages of kinds to come are passed over.
-func (c *chunk) next() (h pageHead, payload []byte, ok bool, err error) {
+func (c *chunk) nextPage() (h pageHead, payload []byte, ok bool, err error) {
 	for {
 		if h, ok, err = c.head(); err != nil || !ok {
 			if err == nil && c.left > 0 {

@@ -37,7 +37,7 @@ func (f *file) verify(group int, l *leaf) error {
 		return err
 	}
 	for {
-		h, _, ok, err := c.next()
+		h, _, ok, err := c.nextPage()
 		if err != nil || !ok {
 			f.held = 0
 			return err

@@ -48,7 +48,7 @@ func play(b []byte, rows *rower) (s saved, head header) {
 		return saved{dropped: len(b), damaged: hasSoundFrame(b, 0)}, head
 	}
 	var t profile.Tick
-	for r.next(&t) {
+	for r.nextTick(&t) {
 		rows.tick(&t)
 		s.last = t.At
 	}
@@ -97,7 +97,7 @@ func (l *listing) convert(seq int64, program string, rows *rower) (saved, error)
 
 // part writes the rows of a segment, unless they are there.
 func (l *listing) part(t table, dir string, seq int64, b *block, program string) error {
-	done, err := l.has(t, seq)
+	done, err := l.holdsSegment(t, seq)
 	if done || err != nil {
 		return err
 	}

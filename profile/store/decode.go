@@ -83,8 +83,8 @@ func (r *replay) meet(devices []profile.Device) {
 	}
 }
 
-// next reads the next tick into t; false is the end of what is sound.
-func (r *replay) next(t *profile.Tick) bool {
+// nextTick reads the next tick into t. It reports false at the end of what is sound.
+func (r *replay) nextTick(t *profile.Tick) bool {
 	payload, end, ok := frameAt(r.b, r.at)
 	if ok && payload[0] == deviceFrame && len(r.devices) == 0 {
 		var devices []profile.Device

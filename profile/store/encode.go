@@ -17,7 +17,7 @@ const (
 	maxDevices = 1 << 12
 )
 
-// last is what a device's figures were in the tick before.
+// last holds the figures of a device in the tick before.
 type last struct {
 	steps [profile.NumMetrics]int64
 	why   [profile.NumMetrics]profile.Reason

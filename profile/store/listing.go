@@ -114,8 +114,8 @@ func (l *listing) segments() error {
 	return nil
 }
 
-// has tells whether segment seq is in a file of table t already.
-func (l *listing) has(t table, seq int64) (bool, error) {
+// holdsSegment reports whether segment seq is in a file of table t already.
+func (l *listing) holdsSegment(t table, seq int64) (bool, error) {
 	for i := range l.pieces {
 		p := &l.pieces[i]
 		if p.table != t || seq < p.from || seq > p.to {
@@ -128,7 +128,7 @@ func (l *listing) has(t table, seq int64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if in.has(seq) {
+		if in.contains(seq) {
 			return true, nil
 		}
 	}

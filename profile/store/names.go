@@ -152,7 +152,7 @@ func parseNumbers(s string) (numbers, bool) {
 	return n, true
 }
 
-func (n numbers) has(seq int64) bool {
+func (n numbers) contains(seq int64) bool {
 	_, ok := slices.BinarySearch(n, seq)
 	return ok
 }
@@ -160,7 +160,7 @@ func (n numbers) has(seq int64) bool {
 // isSubsetOf reports whether m contains all of n.
 func (n numbers) isSubsetOf(m numbers) bool {
 	for _, seq := range n {
-		if !m.has(seq) {
+		if !m.contains(seq) {
 			return false
 		}
 	}

@@ -174,7 +174,7 @@ func (r *Reader) heads(l *listing, logs []segmentRows, q Query, want span) ([]*h
 		h := &head{r: r, s: newStream(l, t, l.currentFiles(t), want)}
 		heads = append(heads, h)
 		for _, log := range logs {
-			done, err := l.has(t, log.seq)
+			done, err := l.holdsSegment(t, log.seq)
 			if err != nil {
 				return heads, err
 			}

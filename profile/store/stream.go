@@ -217,7 +217,7 @@ func (l *listing) settle() {
 // isCoveredBy reports whether in contains all of p.
 func (l *listing) isCoveredBy(p *piece, in numbers) bool {
 	if !p.merged() {
-		return in.has(p.from)
+		return in.contains(p.from)
 	}
 	own, err := l.numbers(p)
 	return err == nil && own.isSubsetOf(in)

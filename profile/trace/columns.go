@@ -59,7 +59,7 @@ func (f *tableFormat) read(r *Reader) error {
 	for i, c := range f.columns {
 		places[i] = t.col(strings.Split(c.name, "|")...)
 	}
-	for t.next() {
+	for t.nextRow() {
 		if !f.row(t, places) {
 			return nil
 		}

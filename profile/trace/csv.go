@@ -30,7 +30,7 @@ func readCSV(r *Reader) error {
 	}
 	d := newRecord(r)
 	var cells [numColumns][]byte
-	for t.next() {
+	for t.nextRow() {
 		for i, col := range place {
 			if col >= 0 {
 				cells[i] = t.Row[col]

@@ -63,8 +63,8 @@ func (s *idTable) hasHash(h uint64) bool {
 	return there
 }
 
-// Has reports whether id is in the set.
-func (s *idTable) Has(id string) bool {
+// Contains reports whether id is in the set.
+func (s *idTable) Contains(id string) bool {
 	if id == "" {
 		return false
 	}

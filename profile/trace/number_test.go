@@ -111,7 +111,7 @@ func TestIDs(t *testing.T) {
 		}
 		s, known := newIDTable(), map[string]bool{}
 		for i, id := range ids {
-			if has := s.Has(id); has != known[id] {
+			if has := s.Contains(id); has != known[id] {
 				t.Fatalf("Has(%q) at %d is %t", id, i, has)
 			}
 			if seen := s.CheckAndAdd(id); seen != known[id] {

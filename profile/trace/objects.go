@@ -20,8 +20,8 @@ type objects struct {
 	err  error
 }
 
-// next finds the next object; false at the end or with o.err set.
-func (o *objects) next() bool {
+// nextObject finds the next object. It reports false at the end and where it sets o.err.
+func (o *objects) nextObject() bool {
 	for {
 		c, ok := o.byte()
 		switch {

@@ -47,7 +47,7 @@ type phillyAttempt struct {
 func readPhillyJSON(r *Reader) error {
 	p := &philly{r: r, zone: newZoned(r)}
 	list := objects{r: r}
-	for list.next() {
+	for list.nextObject() {
 		if !p.object(&list) {
 			return nil
 		}

@@ -70,7 +70,7 @@ func readSacct(r *Reader) error {
 		clock: clock{zone: r.o.TZ, later: r.o.DSTLater},
 	}
 	t.mend = s.mend
-	for t.next() {
+	for t.nextRow() {
 		more, err := s.row()
 		if err != nil || !more {
 			return err
@@ -134,7 +134,7 @@ func (s *sacct) row() (more bool, err error) {
 
 // step counts a step of a job as folded into it.
 func (s *sacct) step(base []byte) bool {
-	if string(base) == s.last || s.r.seen.Has(string(base)) {
+	if string(base) == s.last || s.r.seen.Contains(string(base)) {
 		s.r.Fold(1)
 		return true
 	}

@@ -69,9 +69,9 @@ func (t *table) cell(col int) []byte {
 	return t.Row[col]
 }
 
-// next takes the next row that has as many columns as the header; others are
-// rejected. False is the end, or that the consumer stopped.
-func (t *table) next() bool {
+// nextRow takes the next row that has as many columns as the header, and rejects the
+// others. It reports false at the end, and where the consumer stopped.
+func (t *table) nextRow() bool {
 	for {
 		line, n, ok := t.r.Line()
 		if !ok {

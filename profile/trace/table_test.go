@@ -21,7 +21,7 @@ func rowsOf(t testing.TB, data string, sep byte) (rows [][]string, rep Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for tab.next() {
+	for tab.nextRow() {
 		row := make([]string, len(tab.Row))
 		for i, cell := range tab.Row {
 			row[i] = string(cell)
@@ -51,7 +51,7 @@ func TestTableRFC4180(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, row := range want {
-			if !tab.next() {
+			if !tab.nextRow() {
 				t.Fatalf("ended at row %d: %+v", i, r.Report())
 			}
 			got := make([]string, len(tab.Row))
@@ -62,7 +62,7 @@ func TestTableRFC4180(t *testing.T) {
 				t.Fatalf("row %d: got %q, want %q", i, got, row)
 			}
 		}
-		if tab.next() {
+		if tab.nextRow() {
 			t.Fatal("there is a row too many")
 		}
 	})

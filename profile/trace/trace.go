@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -180,17 +181,10 @@ func (s *store) bySubmit() []int {
 	}
 	if !s.sorted {
 		slices.SortStableFunc(order, func(a, b int) int {
-			return int(sign(int64(s.job(a).Submit) - int64(s.job(b).Submit)))
+			return cmp.Compare(s.job(a).Submit, s.job(b).Submit)
 		})
 	}
 	return order
-}
-
-func sign(n int64) int64 {
-	if n < 0 {
-		return -1
-	}
-	return min(n, 1)
 }
 
 // counts turns a tally into a list: most first, then by reason.
@@ -200,10 +194,7 @@ func counts(tally map[string]int64) []Count {
 		out = append(out, Count{reason, n})
 	}
 	slices.SortFunc(out, func(a, b Count) int {
-		if a.N != b.N {
-			return int(sign(b.N - a.N))
-		}
-		return strings.Compare(a.Reason, b.Reason)
+		return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Reason, b.Reason))
 	})
 	return out
 }
