@@ -27,13 +27,13 @@ const fences = 3
 // seasonCounts is the seasonal strength from which seasons are removed first.
 const seasonCounts = 0.6
 
-// Anomalies returns the anomalies in the order of time, as R's tsoutliers does: it removes
+// findAnomalies returns the anomalies in the order of time, as R's tsoutliers does: it removes
 // strong seasons by robust STL and the trend by Friedman's super smoother, and compares
 // the rest with Tukey's outer fences. It does so twice, the second time without the
 // anomalies found, since large anomalies hide smaller ones. Expected is interpolated
 // from the values around it and their season. A missing value is no anomaly. It needs 3
 // known values.
-func Anomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
+func findAnomalies(y capcli.Series, seasons []int) ([]Anomaly, error) {
 	if _, err := interpolateGaps(y.Values); err != nil {
 		return nil, fmt.Errorf("anomalies: %w", err)
 	}

@@ -30,7 +30,7 @@ func TestAnomaliesAsR(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var g struct{ Tsoutliers struct{ Index indices } }
 			golden.Read(t, name+"-tests", &g)
-			found, err := Anomalies(capcli.Series{Values: golden.Series(t, name)}, []int{golden.Frequency[name]})
+			found, err := findAnomalies(capcli.Series{Values: golden.Series(t, name)}, []int{golden.Frequency[name]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,12 +58,12 @@ func TestAnomaliesTakeAnything(t *testing.T) {
 		"gaps":     {[]float64{nan, 1, nan, 2, 3, nan}, nil},
 		"huge":     {[]float64{1e290, -1e290, 1e289, 1e288, 1}, nil},
 	} {
-		found, err := Anomalies(capcli.Series{Values: row.y}, []int{2, 7})
+		found, err := findAnomalies(capcli.Series{Values: row.y}, []int{2, 7})
 		if err != nil || name == "constant" && len(found) > 0 {
 			t.Errorf("%s: %v, %v", name, found, err)
 		}
 	}
-	if _, err := Anomalies(capcli.Series{Values: []float64{1, nan}}, nil); !errors.Is(err, model.ErrTooShort) {
+	if _, err := findAnomalies(capcli.Series{Values: []float64{1, nan}}, nil); !errors.Is(err, model.ErrTooShort) {
 		t.Errorf("one value: %v, want ErrTooShort", err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -73,7 +73,7 @@ func TestAnomaliesTakeAnything(t *testing.T) {
 	}
 	y[100] -= 30
 	y[300] += 25
-	found, err := Anomalies(capcli.Series{Values: y}, []int{24})
+	found, err := findAnomalies(capcli.Series{Values: y}, []int{24})
 	if err != nil || len(found) != 2 || found[0].Index != 100 || found[1].Index != 300 || math.Abs(found[0].Expected-(y[100]+30)) > 3 {
 		t.Errorf("found %+v, %v, want those put at 100 and 300", found, err)
 	}
@@ -84,7 +84,7 @@ func TestAnomaliesOfTextbookSeriesAsR(t *testing.T) {
 	names, facts := golden.ReadFacts(t)
 	for _, name := range names {
 		s := facts.Series[name]
-		found, err := Anomalies(s.Series(), s.Periods())
+		found, err := findAnomalies(s.Series(), s.Periods())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func Find(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	moves, err := Changepoints(y, one)
+	moves, err := findChangepoints(y, one)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +49,7 @@ func Find(y capcli.Series, seasons []int) ([]Changepoint, []Anomaly, error) {
 	for i := range level {
 		still.Values[i] -= level[i]
 	}
-	odd, err := Anomalies(still, one)
+	odd, err := findAnomalies(still, one)
 	if err != nil {
 		return nil, nil, err
 	}

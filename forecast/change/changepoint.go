@@ -24,7 +24,7 @@ const (
 	changeFloor   = 1e-10 // least variance of noise, in squares of the largest value: under it is rounding
 )
 
-// Changepoints finds the lasting moves of the level by PELT, which is exact (Killick,
+// findChangepoints finds the lasting moves of the level by PELT, which is exact (Killick,
 // Fearnhead & Eckley 2012, "Optimal detection of changepoints with a linear
 // computational cost"): it minimises the squared error about the level of each stretch
 // plus a BIC penalty for each change. Four rules keep it to changes that last: strong
@@ -33,7 +33,7 @@ const (
 // noise, as autocorrelated errors drift without any change; and where one straight
 // slope costs less than all steps, there is no change. Series of more than 4,000 values
 // are searched in means of blocks, and each change is then placed to the step.
-func Changepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
+func findChangepoints(y capcli.Series, seasons []int) ([]Changepoint, error) {
 	v, err := interpolateGaps(y.Values)
 	if err != nil {
 		return nil, fmt.Errorf("changepoints: %w", err)

@@ -82,7 +82,7 @@ func TestChangepointsAreFoundAndNoOthers(t *testing.T) {
 		{"slope", slope(build(800, 0.3, nil, true, false), 0.05), nil, 0},
 		{"no slope but a step", build(800, 0.3, map[int]float64{200: 125}, true, false), []int{200}, 4},
 	} {
-		got, err := Changepoints(capcli.Series{Values: row.y}, []int{24})
+		got, err := findChangepoints(capcli.Series{Values: row.y}, []int{24})
 		if err != nil {
 			t.Fatal(row.name, err)
 		}
@@ -113,7 +113,7 @@ func TestChangepointsTakeAnything(t *testing.T) {
 		"huge":     append(slices.Repeat([]float64{1e200}, 30), slices.Repeat([]float64{-9e200}, 30)...),
 		"tiny":     append(slices.Repeat([]float64{1e-200}, 30), slices.Repeat([]float64{9e-200}, 30)...),
 	} {
-		got, err := Changepoints(capcli.Series{Values: y}, []int{4})
+		got, err := findChangepoints(capcli.Series{Values: y}, []int{4})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -43,7 +43,7 @@ func (m SinceChange) firstValue(y capcli.Series) int {
 	if err != nil {
 		return 0
 	}
-	moves, err := Changepoints(y, one)
+	moves, err := findChangepoints(y, one)
 	if err != nil || len(moves) == 0 {
 		return 0
 	}

@@ -29,11 +29,11 @@ type Censoring struct {
 
 // The flags: what demand was estimated from.
 const (
-	FlagQueue    = "queue"
-	FlagCapacity = "capacity"
-	FlagBoth     = "queue+capacity"
+	flagQueue    = "queue"
+	flagCapacity = "capacity"
+	flagBoth     = "queue+capacity"
 	flagParts    = "parts" // the demand of a sum is the sum of that of its parts
-	FlagNone     = "none"
+	flagNone     = "none"
 )
 
 // Thresholds of the notes about demand that was estimated from usage.
@@ -79,13 +79,13 @@ func (q *question) censoring(v *view, t *latentDemand) *Censoring {
 	}
 	switch {
 	case queue > 0 && limit > 0:
-		c.Flag = FlagBoth
+		c.Flag = flagBoth
 	case queue > 0:
-		c.Flag = FlagQueue
+		c.Flag = flagQueue
 	case limit > 0:
-		c.Flag = FlagCapacity
+		c.Flag = flagCapacity
 	default:
-		c.Flag = FlagNone
+		c.Flag = flagNone
 	}
 	if rooms > 0 {
 		c.AtCapacity = &at

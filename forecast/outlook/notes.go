@@ -146,24 +146,24 @@ func (r *Result) periodNote() string {
 
 // flagWords name what demand was estimated from.
 var flagWords = map[string]string{
-	FlagQueue: "the queue", FlagCapacity: "the capacity", FlagBoth: "the queue, and the capacity where no queue is known", FlagNone: "nothing",
+	flagQueue: "the queue", flagCapacity: "the capacity", flagBoth: "the queue, and the capacity where no queue is known", flagNone: "nothing",
 }
 
 // joinFlags returns the flag of two series together.
 func joinFlags(a, b string) string {
 	switch {
-	case a == b || b == FlagNone:
+	case a == b || b == flagNone:
 		return a
-	case a == FlagNone:
+	case a == flagNone:
 		return b
 	}
-	return FlagBoth
+	return flagBoth
 }
 
 // censoringNotes say how much of the histories was held down, and in which steps a trial
 // on the past could be scored. Elements may be nil.
 func censoringNotes(each []*Censoring, trials []*Trial) []string {
-	flag, steps, cut, usage, demand, n, queue := FlagNone, 0, 0, 0.0, 0.0, 0, false
+	flag, steps, cut, usage, demand, n, queue := flagNone, 0, 0, 0.0, 0.0, 0, false
 	for _, c := range each {
 		if c == nil {
 			continue
@@ -178,7 +178,7 @@ func censoringNotes(each []*Censoring, trials []*Trial) []string {
 	switch {
 	case n == 0:
 		return nil
-	case flag == FlagNone:
+	case flag == flagNone:
 		return []string{"usage is taken for demand: neither a queue nor a capacity is known in any step"}
 	}
 	total := ""
