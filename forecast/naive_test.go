@@ -48,7 +48,7 @@ func TestSimpleModelsAsR(t *testing.T) {
 			}
 			for ours, r := range map[string]string{"naive": "naive", "snaive": "snaive", "drift": "rwdrift", "mean": "meanf", "theta": "theta"} {
 				want, ok := all[r]
-				if !ok {
+				if !ok || ours == "theta" && name == "gold" { // Theta takes no missing values
 					continue
 				}
 				made, err := Models.Get(ours)
