@@ -33,7 +33,8 @@ var modules = map[string][]string{
 var layers = map[string][]string{
 	".": {},
 
-	"forecast":                 {"forecast/croston", "forecast/decompose", "forecast/minimise", "forecast/model", "forecast/prophet", "forecast/simple", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
+	"forecast":                 {"forecast/arima", "forecast/croston", "forecast/decompose", "forecast/model", "forecast/prophet", "forecast/simple", "forecast/smoothing", "forecast/tbats", "forecast/theta", "forecast/unconstrain", "gonum"},
+	"forecast/arima":           {"forecast/decompose", "forecast/minimise", "forecast/model", "gonum"},
 	"forecast/change":          {"forecast/decompose", "forecast/model", "gonum"},
 	"forecast/croston":         {"forecast/model", "gonum"},
 	"forecast/decompose":       {"forecast/model", "gonum"},

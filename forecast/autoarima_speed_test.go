@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"capcli"
+	"capcli/forecast/arima"
 )
 
 // TestAutoARIMAHourly reports time and accuracy on the hourly series of M4
@@ -25,7 +26,7 @@ func TestAutoARIMAHourly(t *testing.T) {
 	mase, n, inside, of := 0.0, 0.0, 0.0, 0.0
 	for i := 0; i < len(train); i += step {
 		start := time.Now()
-		fit, err := AutoARIMA{Period: 24}.FitARIMA(capcli.Series{Values: train[i]})
+		fit, err := arima.AutoARIMA{Period: 24}.FitARIMA(capcli.Series{Values: train[i]})
 		if err != nil {
 			t.Fatal(i, err)
 		}

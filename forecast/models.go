@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"capcli"
+	"capcli/forecast/arima"
 	"capcli/forecast/croston"
 	"capcli/forecast/model"
 	"capcli/forecast/prophet"
@@ -50,9 +51,9 @@ func init() {
 		{Name: "tbats", Doc: "Box-Cox, ARMA errors, trend and trigonometric seasons", Value: func(o Options) model.Model { return tbats.TBATS{Seasons: o.Seasons} }},
 		{Name: "theta", Doc: "half the trend and exponential smoothing: the winner of M3", Value: func(o Options) model.Model { return theta.Theta{Period: o.Period()} }},
 		{Name: "dot", Doc: "dynamic optimised Theta: the second line's weight and the trend are learnt on the way", Value: func(o Options) model.Model { return theta.Dynamic{Period: o.Period()} }},
-		{Name: "arima", Doc: "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", Value: func(o Options) model.Model { return AutoARIMA{Period: o.Period()} }},
+		{Name: "arima", Doc: "seasonal ARIMA, its order chosen by AICc (Hyndman-Khandakar)", Value: func(o Options) model.Model { return arima.AutoARIMA{Period: o.Period()} }},
 		{Name: "dhr", Doc: "dynamic harmonic regression: Fourier terms for every season, ARIMA errors", Value: func(o Options) model.Model {
-			m := DHR{}
+			m := arima.DHR{}
 			for _, p := range o.Seasons {
 				m.Seasons = append(m.Seasons, float64(p))
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"capcli"
+	"capcli/forecast/arima"
 	"capcli/forecast/decompose"
 	"capcli/forecast/internal/golden"
 	"capcli/forecast/model"
@@ -148,8 +149,8 @@ func (s *speedTask) run(t *testing.T) {
 			}
 			s.found = fit.Info().AICc
 		},
-		"arima":      func() { s.found = ahead(AutoARIMA{Period: s.seasons[0]}).AICc },
-		"arima-log":  func() { s.found = ahead(AutoARIMA{Period: s.seasons[0], Lambda: new(float64)}).AICc },
+		"arima":      func() { s.found = ahead(arima.AutoARIMA{Period: s.seasons[0]}).AICc },
+		"arima-log":  func() { s.found = ahead(arima.AutoARIMA{Period: s.seasons[0], Lambda: new(float64)}).AICc },
 		"theta":      func() { ahead(theta.Theta{Period: s.seasons[0]}) },
 		"mstl-ets":   func() { ahead(decomposed{seasons: s.seasons, rest: "ets"}) },
 		"stl":        func() { _, _, _, _ = decompose.STL(s.y, s.seasons[0], decompose.Options{Window: 13}) },

@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import (
 	"fmt"
@@ -205,7 +205,7 @@ func TestAutoARIMAOfTextbookSeriesNoWorseThanR(t *testing.T) {
 				same++
 				if d := fit.loglik - *r.LogLik; d < -1e-3 {
 					a := ARIMA{
-						Order: ARIMAOrder{r.Order[0], r.Order[1], r.Order[2]}, Seasonal: ARIMAOrder{r.Order[3], r.Order[4], r.Order[5]}, Period: s.M, Lambda: model.Lambda,
+						Order: Order{r.Order[0], r.Order[1], r.Order[2]}, Seasonal: Order{r.Order[3], r.Order[4], r.Order[5]}, Period: s.M, Lambda: model.Lambda,
 						Mean: strings.Contains(r.Model, "non-zero"), Drift: strings.Contains(r.Model, "drift"),
 					}
 					if v := r.overstated(t, a, y); v > fit.loglik+1e-3 {

@@ -1,4 +1,7 @@
-package forecast
+// Package arima is seasonal ARIMA by exact likelihood, the choice of its order, and
+// dynamic harmonic regression (DHR), with the filters, unit root tests and Box-Cox
+// transformations that they need.
+package arima
 
 import (
 	"fmt"
@@ -29,8 +32,8 @@ const (
 // Koopman 2012). The autoregressions are held stationary, and moving averages
 // are given in their invertible form.
 type ARIMA struct {
-	Order    ARIMAOrder
-	Seasonal ARIMAOrder
+	Order    Order
+	Seasonal Order
 	Period   int         // m; 1 or 0 is without season
 	Mean     bool        // a mean; only without differences
 	Drift    bool        // a linear trend; with at most one difference
@@ -76,7 +79,7 @@ func (a ARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
 
 // check looks at the orders and the data.
 func (a ARIMA) check(y []float64) error {
-	for _, o := range []ARIMAOrder{a.Order, a.Seasonal} {
+	for _, o := range []Order{a.Order, a.Seasonal} {
 		if min(o.AR, o.Diff, o.MA) < 0 || max(o.AR, o.MA) > 30 || o.Diff > 3 {
 			return fmt.Errorf("arima: order (%d,%d,%d), want autoregression and moving average of 0 to 30 and differences of 0 to 3: %w", o.AR, o.Diff, o.MA, model.ErrUnfit)
 		}

@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import (
 	"encoding/json"
@@ -50,9 +50,9 @@ var arimaGoldSeries = []string{"AirPassengers", "JohnsonJohnson", "LakeHuron", "
 // goldModel is the model that R was asked for.
 func goldModel(g arimaGold, period, n int) ARIMA {
 	q := g.Requested
-	a := ARIMA{Order: ARIMAOrder{q.Order[0], q.Order[1], q.Order[2]}, Period: period, Lambda: q.Lambda, BiasAdj: q.BiasAdj, Drift: q.Drift}
+	a := ARIMA{Order: Order{q.Order[0], q.Order[1], q.Order[2]}, Period: period, Lambda: q.Lambda, BiasAdj: q.BiasAdj, Drift: q.Drift}
 	if len(q.Seasonal) == 3 {
-		a.Seasonal = ARIMAOrder{q.Seasonal[0], q.Seasonal[1], q.Seasonal[2]}
+		a.Seasonal = Order{q.Seasonal[0], q.Seasonal[1], q.Seasonal[2]}
 	}
 	a.Mean = a.Order.Diff+a.Seasonal.Diff == 0
 	switch x := string(q.Xreg); {

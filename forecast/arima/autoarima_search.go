@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import "math"
 

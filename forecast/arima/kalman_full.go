@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 // unknown is the variance, in units of sigma2, of the values before the series:
 // practically nothing is known of them.

@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import (
 	"math"
@@ -85,5 +85,30 @@ func TestSpannedIsALine(t *testing.T) {
 	want := []float64{2, 2, 4, 6, 8, 8}
 	if worstApart(got, want) > 1e-12 {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestTestsOfTextbookSeriesAsR(t *testing.T) {
+	names, facts := golden.ReadFacts(t)
+	for _, name := range names {
+		s := facts.Series[name]
+		if s.Lambda != nil {
+			got, err := LikelihoodLambda(s.Y, s.M)
+			if err != nil || math.Abs(got-s.Lambda.LogLik) > 1e-9 {
+				t.Errorf("%s: lambda by likelihood %.4f (%v), R's %.4f", name, got, err, s.Lambda.LogLik)
+			}
+			if got := guerrero(s.Y, s.M, -1, 2); math.Abs(got-s.Lambda.Guerrero) > 1e-4 {
+				t.Errorf("%s: lambda by Guerrero %.6f, R's %.6f", name, got, s.Lambda.Guerrero)
+			}
+		}
+		if level, trend := ndiffs(s.Y, false), ndiffs(s.Y, true); level != s.NDiffs.Level || trend != s.NDiffs.Trend {
+			t.Errorf("%s: %d differences about a level and %d about a trend, R's %d and %d", name, level, trend, s.NDiffs.Level, s.NDiffs.Trend)
+		}
+		if s.NSDiffs != nil && nsdiffs(s.Y, s.M) != *s.NSDiffs {
+			t.Errorf("%s: %d seasonal differences, R's %d", name, nsdiffs(s.Y, s.M), *s.NSDiffs)
+		}
+		if lags := kpssLags(len(s.Y)); s.KPSS != nil {
+			golden.CheckWithin(t, name+" KPSS", []float64{kpss(s.Y, false, lags), kpss(s.Y, true, lags)}, s.KPSS, 1e-7)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// ARIMAOrder is the order of one part of an ARIMA model.
-type ARIMAOrder struct{ AR, Diff, MA int }
+// Order is the order of one part of an ARIMA model.
+type Order struct{ AR, Diff, MA int }
 
 // arimaForm is the shape of a model: ARIMA(p,d,q)(P,D,Q)[m].
 type arimaForm struct{ p, d, q, bigP, bigD, bigQ, m int }

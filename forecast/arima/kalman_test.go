@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import (
 	"errors"
@@ -128,17 +128,17 @@ func TestARIMAMissingValuesAgree(t *testing.T) {
 			y[i] += 0.2*y[i-1] - 10
 		}
 	}
-	whole, err := ARIMA{Order: ARIMAOrder{1, 1, 1}}.FitARIMA(capcli.Series{Values: y})
+	whole, err := ARIMA{Order: Order{1, 1, 1}}.FitARIMA(capcli.Series{Values: y})
 	if err != nil {
 		t.Fatal(err)
 	}
 	holed := append([]float64(nil), y...)
 	holed[149] = math.NaN()
-	part, err := ARIMA{Order: ARIMAOrder{1, 1, 1}}.FitARIMA(capcli.Series{Values: holed})
+	part, err := ARIMA{Order: Order{1, 1, 1}}.FitARIMA(capcli.Series{Values: holed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut, err := ARIMA{Order: ARIMAOrder{1, 1, 1}}.FitARIMA(capcli.Series{Values: y[:149]})
+	cut, err := ARIMA{Order: Order{1, 1, 1}}.FitARIMA(capcli.Series{Values: y[:149]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestARIMAMissingValuesAgree(t *testing.T) {
 func TestARIMAPathsFillTheIntervals(t *testing.T) {
 	y := golden.Series(t, "AirPassengers")
 	zero := 0.0
-	fit, err := ARIMA{Order: ARIMAOrder{0, 1, 1}, Seasonal: ARIMAOrder{0, 1, 1}, Period: 12, Lambda: &zero}.FitARIMA(capcli.Series{Values: y})
+	fit, err := ARIMA{Order: Order{0, 1, 1}, Seasonal: Order{0, 1, 1}, Period: 12, Lambda: &zero}.FitARIMA(capcli.Series{Values: y})
 	if err != nil {
 		t.Fatal(err)
 	}

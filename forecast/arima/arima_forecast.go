@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 func (fit *ARIMAFit) Info() model.Info { return fit.info }
 
 // Order is the order that was fitted, with the season's.
-func (fit *ARIMAFit) Order() (order, seasonal ARIMAOrder, period int) {
+func (fit *ARIMAFit) Order() (order, seasonal Order, period int) {
 	f := fit.form
-	return ARIMAOrder{f.p, f.d, f.q}, ARIMAOrder{f.bigP, f.bigD, f.bigQ}, f.m
+	return Order{f.p, f.d, f.q}, Order{f.bigP, f.bigD, f.bigQ}, f.m
 }
 
 // ahead is a copy of the state after the last value.

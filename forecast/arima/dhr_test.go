@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 import (
 	"math"
@@ -37,7 +37,7 @@ func TestDHRIsTheJointFit(t *testing.T) {
 		}
 		fit := got.(*ARIMAFit)
 		f := fit.form
-		joint, err := ARIMA{Order: ARIMAOrder{f.p, f.d, f.q}, Mean: f.d == 0, Xreg: fit.src.given}.FitARIMA(y)
+		joint, err := ARIMA{Order: Order{f.p, f.d, f.q}, Mean: f.d == 0, Xreg: fit.src.given}.FitARIMA(y)
 		if err != nil {
 			t.Fatal(name, err)
 		}

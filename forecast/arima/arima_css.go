@@ -1,4 +1,4 @@
-package forecast
+package arima
 
 // armaTerm is a coefficient and its lag.
 type armaTerm struct {
