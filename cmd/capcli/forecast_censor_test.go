@@ -189,24 +189,29 @@ func TestCutCurvesFromTheCommandLine(t *testing.T) {
 		t.Skip("tells the demand of many curves")
 	}
 	const weeks, curves = 7, 6
+	shared := []string{"--model", "prophet", "--horizon", "168", "--origins", "1"}
+	var full strings.Builder
+	full.WriteString("unique_id,ds,y\n")
+	var demand [curves][]float64
+	for k := range curves {
+		demand[k], _, _ = cutCurve(uint64(k+1), weeks*168, 0)
+		for i, v := range demand[k][:(weeks-1)*168] {
+			fmt.Fprintf(&full, "c%d,%s,%v\n", k, hourAt(i), v)
+		}
+	}
+	best := censoredRun(t, append(shared, writeFile(t, "full.csv", full.String()))...)
 	for _, share := range []float64{0.10, 0.25, 0.50} {
-		var usage, full, caps strings.Builder
+		var usage, caps strings.Builder
 		usage.WriteString("unique_id,ds,y\n")
-		full.WriteString("unique_id,ds,y\n")
 		caps.WriteString("unique_id,capacity\n")
-		var demand [curves][]float64
 		for k := range curves {
-			d, u, c := cutCurve(uint64(k+1), weeks*168, share)
-			demand[k] = d
+			_, u, c := cutCurve(uint64(k+1), weeks*168, share)
 			fmt.Fprintf(&caps, "c%d,%v\n", k, c)
-			for i := range d[:len(d)-168] {
-				fmt.Fprintf(&usage, "c%d,%s,%v\n", k, hourAt(i), u[i])
-				fmt.Fprintf(&full, "c%d,%s,%v\n", k, hourAt(i), d[i])
+			for i, v := range u[:(weeks-1)*168] {
+				fmt.Fprintf(&usage, "c%d,%s,%v\n", k, hourAt(i), v)
 			}
 		}
-		shared := []string{"--model", "prophet", "--horizon", "168", "--origins", "1"}
 		got := censoredRun(t, append(shared, writeFile(t, "usage.csv", usage.String()), "--capacity", writeFile(t, "capacity.csv", caps.String()))...)
-		best := censoredRun(t, append(shared, writeFile(t, "full.csv", full.String()))...)
 		past, future, bare := 0.0, 0.0, 0.0
 		for k, s := range got.Series {
 			n := len(demand[k]) - 168
@@ -316,7 +321,7 @@ func TestHoursThatAreAlwaysFull(t *testing.T) {
 		fmt.Fprintf(&b, "%s,%.3f\n", hourAt(i), math.Min(220, v))
 	}
 	futures := filepath.Join(t.TempDir(), "futures.csv")
-	s := censoredRun(t, writeFile(t, "usage.csv", b.String()), "--past-capacity", "220", "--model", "seasonal-ar", "--horizon", "24", "--paths", "200", "--out", futures).Series[0]
+	s := censoredRun(t, writeFile(t, "usage.csv", b.String()), "--past-capacity", "220", "--model", "seasonal-ar", "--horizon", "24", "--paths", "200", "--origins", "1", "--out", futures).Series[0]
 	for i, mean := range s.Mean {
 		want := 150.0
 		if full(i) {
