@@ -109,7 +109,7 @@ const (
 	maxFileLines = 600
 	maxFuncLines = 60
 	// The command package holds flags and words: what it answers is library.
-	maxCommandLines = 14_000
+	maxCommandLines = 11_000
 )
 
 // Packages that compute: the command package must not import them.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"capcli"
@@ -59,7 +60,7 @@ func waitedText(runs []*play.Run) string {
 	}
 	none := func(s outcome.Spread) bool { return s.Hi.Value == 0 && !s.Mean.AtLeast }
 	switch {
-	case startedJobs(runs) == 0:
+	case !slices.ContainsFunc(runs, func(r *play.Run) bool { return r.Started > 0 }):
 		return "none started"
 	case none(longest):
 		return "none waited"
@@ -77,14 +78,6 @@ func waitedText(runs []*play.Run) string {
 		return first + ", 5% waited " + spreadText(most, secondsText) + " or never started"
 	}
 	return first + ", 95% waited at most " + spreadText(most, secondsText)
-}
-
-func startedJobs(runs []*play.Run) int64 {
-	var n int64
-	for _, r := range runs {
-		n += r.Started
-	}
-	return n
 }
 
 // leadOfMany names the cheapest plan and the one that waits least.
@@ -109,10 +102,9 @@ func recordedWaits(plans []*play.Case, results [][]*play.Run) string {
 		if results[i][0].Recorded != first {
 			return ""
 		}
-		mean, known := meanOverRuns(results[i], "wait_p95")
 		text := "not known"
-		if known {
-			text = capcli.Seconds(mean + 0.5).String()
+		if slices.ContainsFunc(results[i], func(r *play.Run) bool { _, exact := r.Exact("wait_p95"); return exact }) {
+			text = secondsText(outcome.Mean(results[i], "wait_p95"))
 		}
 		if len(plans) > 1 {
 			text += " with " + planDifference(plans, p)
@@ -124,16 +116,6 @@ func recordedWaits(plans []*play.Case, results [][]*play.Run) string {
 		of = fmt.Sprintf(" of the %s of %s with a recorded start", capcli.Grouped(first.Jobs), outcome.JobsText(float64(read)))
 	}
 	return fmt.Sprintf("Waits in the log: p95 %s%s; simulated: %s; the log's scheduler, outages and limits differ.", first.P95, of, strings.Join(simulated, ", "))
-}
-
-// meanOverRuns is the mean of a metric over the runs in which it is known.
-func meanOverRuns(runs []*play.Run, metric string) (mean float64, known bool) {
-	for _, r := range runs {
-		if _, ok := r.Exact(metric); ok {
-			return outcome.Mean(runs, metric), true
-		}
-	}
-	return 0, false
 }
 
 // planDifference names p by what tells it from the other plans: its policy
