@@ -104,14 +104,25 @@ func Number(cell any) (value float64, as func(float64) any) {
 	return 0, nil
 }
 
-// Cells of figures that come as floats: dollars, GPU-hours, seconds, shares and counts.
-func AsMoney(dollars float64) any   { return capcli.USDOf(dollars) }
-func AsHours(hours float64) any     { return capcli.GPUTime(roundHalf(hours * 3.6e6)) }
+// AsMoney returns the cell of an amount in dollars.
+func AsMoney(dollars float64) any { return capcli.USDOf(dollars) }
+
+// AsHours returns the cell of GPU-hours.
+func AsHours(hours float64) any { return capcli.GPUTime(roundHalf(hours * 3.6e6)) }
+
+// AsSeconds returns the cell of a mean length of time.
 func AsSeconds(seconds float64) any { return MeanTime(seconds) }
-func AsPercent(share float64) any   { return Percent(share) }
-func AsRatio(v float64) any         { return Ratio(v) }
-func AsCount(v float64) any         { return roundHalf(v) }
-func asNumber(v float64) any        { return v }
+
+// AsPercent returns the cell of a share.
+func AsPercent(share float64) any { return Percent(share) }
+
+// AsRatio returns the cell of a number without a unit.
+func AsRatio(v float64) any { return Ratio(v) }
+
+// AsCount returns the cell of a count, rounded half up.
+func AsCount(v float64) any { return roundHalf(v) }
+
+func asNumber(v float64) any { return v }
 
 // roundHalf rounds halves away from zero.
 func roundHalf(v float64) int64 {
