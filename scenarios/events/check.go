@@ -197,8 +197,8 @@ func (p *planning) checkTeam(o *strict.Object) {
 	p.Event.Chance, p.Event.Delay = e.Chance, e.Delay
 }
 
-// ratio reads a number, or a percentage: 0.2 or 20%.
-func ratio(dst *float64, lo, hi float64) strict.Reader {
+// readRatio reads a number, or a percentage: 0.2 or 20%.
+func readRatio(dst *float64, lo, hi float64) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		s, ok := d.ReadScalar(n, "a number or a percentage")
 		if !ok {

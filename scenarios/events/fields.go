@@ -33,8 +33,8 @@ var kinds = []string{"step", "pulse", "ramp", "campaign", "team", "holiday"}
 func topFields(out *roadmap.Plan) []strict.Field {
 	return []strict.Field{
 		{"capcli", "the form of this file: " + version, strict.Version},
-		{"timezone", "zone of days and times that state none: Europe/Berlin; --tz of the call where left out, else UTC", timezone},
-		{"events", "what is known of the demand to come", planneds(&out.List)},
+		{"timezone", "zone of days and times that state none: Europe/Berlin; --tz of the call where left out, else UTC", checkZone},
+		{"events", "what is known of the demand to come", readEntries(&out.List)},
 	}
 }
 
@@ -72,8 +72,8 @@ func (p *planning) fields() []strict.Field {
 	}
 	e := &p.Event
 	out = append(out,
-		strict.Field{"from", "first day or instant: 2027-01-15 or 2027-01-15T08:00:00Z", p.start},
-		strict.Field{"probability", "that it happens at all, 0 to 1 or 70%; sure where left out", ratio(&e.Chance, 1e-6, 1)},
+		strict.Field{"from", "first day or instant: 2027-01-15 or 2027-01-15T08:00:00Z", p.readStart},
+		strict.Field{"probability", "that it happens at all, 0 to 1 or 70%; sure where left out", readRatio(&e.Chance, 1e-6, 1)},
 		strict.Field{"late", "by how much it slips on average, 14d; on time where left out", strict.Duration(&e.Delay, 0)},
 	)
 	switch p.Kind {
@@ -81,19 +81,19 @@ func (p *planning) fields() []strict.Field {
 		return append(out, p.campaignFields()...)
 	case "team":
 		return append(out,
-			strict.Field{"to", "day on which the last has come", p.end},
+			strict.Field{"to", "day on which the last has come", p.readEnd},
 			strict.Field{"people", "from how many to how many: 6 to 14", strict.Text(&p.people, strict.MaxName)},
 			strict.Field{"gpus_per_person", "what one uses on average", strict.Number(&p.perPerson, 0, mostUnits)},
 			strict.Field{"sd", "standard deviation of that between people; none where left out", strict.Number(&e.SizeSD, 0, mostUnits)},
 		)
 	}
 	return append(out,
-		strict.Field{"to", "last day; of a step where it ends again, of a ramp where it is at its full size", p.end},
+		strict.Field{"to", "last day; of a step where it ends again, of a ramp where it is at its full size", p.readEnd},
 		strict.Field{"gpus", "GPUs more than without it; under 0 they are taken away", strict.Number(&e.Size, -mostUnits, mostUnits)},
-		strict.Field{"share", "instead of gpus, a share of the forecast: 20% is a fifth more, -0.3 a third less", ratio(&p.share, -1, 1000)},
+		strict.Field{"share", "instead of gpus, a share of the forecast: 20% is a fifth more, -0.3 a third less", readRatio(&p.share, -1, 1000)},
 		strict.Field{"low", "with high, the range that holds 80%; gpus is its middle where left out", strict.Number(&p.low, -mostUnits, mostUnits)},
 		strict.Field{"high", "the upper end of that range", strict.Number(&p.high, -mostUnits, mostUnits)},
-		strict.Field{"sd", "instead of low and high, the standard deviation, in the unit of gpus or share", ratio(&e.SizeSD, 0, mostUnits)},
+		strict.Field{"sd", "instead of low and high, the standard deviation, in the unit of gpus or share", readRatio(&e.SizeSD, 0, mostUnits)},
 	)
 }
 
@@ -104,10 +104,10 @@ func (p *planning) campaignFields() []strict.Field {
 		{"parameters", "of the model: 70e9 or 70B", readLarge(&c.Parameters)},
 		{"tokens", "that it is trained on: 15e12 or 15T", readLarge(&c.Tokens)},
 		{"peak_flops", "of one GPU in the format trained in: 989e12 or 989T; not needed with past", readLarge(&c.PeakFLOPS)},
-		{"mfu", "share of that which the model's own operations reach: 0.4 or 40%", ratio(&c.MFU, 1e-6, 1)},
+		{"mfu", "share of that which the model's own operations reach: 0.4 or 40%", readRatio(&c.MFU, 1e-6, 1)},
 		{"past", "instead of peak_flops and mfu, a run that was measured: {parameters: 7B, tokens: 2T, gpu_hours: 184320, gpus: 512}", readPast(&c.Past)},
-		{"parallel", "share of the work that more GPUs speed up (Amdahl); all where left out", ratio(&c.Parallel, 1e-6, 1)},
-		{"buffer", "share added for runs that fail: 15% to 25%; 20% where left out", p.buffer},
+		{"parallel", "share of the work that more GPUs speed up (Amdahl); all where left out", readRatio(&c.Parallel, 1e-6, 1)},
+		{"buffer", "share added for runs that fail: 15% to 25%; 20% where left out", p.readBuffer},
 		{"runs", "such runs one after another; 1 where left out", strict.Integer(&c.Runs, 1, 10_000)},
 	}
 }
@@ -124,17 +124,17 @@ func pastFields(r *roadmap.PastRun) []strict.Field {
 func (p *planning) holidayFields() []strict.Field {
 	h := p.Holiday
 	return []strict.Field{
-		{"dates", "12-25 (every year), 2027-02-06 (once), easter, easter-2; or a list of them", p.dates},
+		{"dates", "12-25 (every year), 2027-02-06 (once), easter, easter-2; or a list of them", p.readDates},
 		{"before", "days before it that are unusual too", strict.Integer(&h.Before, 0, mostCoverage)},
 		{"after", "days after it that are unusual too", strict.Integer(&h.After, 0, mostCoverage)},
 		{"gpus", "GPUs more on such a day; under 0 fewer. Where gpus and share are left out, the history is asked", strict.Number(&p.Event.Size, -mostUnits, mostUnits)},
-		{"share", "instead of gpus, a share of the forecast: -40%", ratio(&p.share, -1, 1000)},
-		{"sd", "standard deviation of a declared gpus or share", ratio(&p.Event.SizeSD, 0, mostUnits)},
+		{"share", "instead of gpus, a share of the forecast: -40%", readRatio(&p.share, -1, 1000)},
+		{"sd", "standard deviation of a declared gpus or share", readRatio(&p.Event.SizeSD, 0, mostUnits)},
 	}
 }
 
-// planneds reads the list.
-func planneds(dst *[]roadmap.Entry) strict.Reader {
+// readEntries reads the list.
+func readEntries(dst *[]roadmap.Entry) strict.Reader {
 	return func(d *strict.Decoder, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 			d.Fault(n, "events is empty; give at least one event")
@@ -154,7 +154,7 @@ func planneds(dst *[]roadmap.Entry) strict.Reader {
 	}
 }
 
-// planned reads one event; nil where its kind or name is not known.
+// readPlanned reads one event; nil where its kind or name is not known.
 func readPlanned(d *strict.Decoder, n *yaml.Node) *planning {
 	kind := strict.Child(n, "kind")
 	switch {
@@ -177,7 +177,7 @@ func readPlanned(d *strict.Decoder, n *yaml.Node) *planning {
 	}
 	p := newPlanning(kind.Value)
 	p.Line = n.Line
-	d.Elsewhere = elsewhere(p.Kind)
+	d.Elsewhere = fieldsOfOtherKinds(p.Kind)
 	o := d.ReadObject(n, "a "+p.Kind, p.fields())
 	d.Elsewhere = nil
 	if !o.Has("name") {
@@ -200,8 +200,8 @@ func nearKey(n *yaml.Node, name string) string {
 	return ""
 }
 
-// elsewhere gives, for each field that events of another kind have, which.
-func elsewhere(kind string) map[string]string {
+// fieldsOfOtherKinds returns, for each field that only other kinds of event have, such a kind.
+func fieldsOfOtherKinds(kind string) map[string]string {
 	out := map[string]string{}
 	for _, k := range kinds {
 		if k == kind {
@@ -216,8 +216,8 @@ func elsewhere(kind string) map[string]string {
 	return out
 }
 
-// timezone checks the zone, which was taken before the rest was read.
-func timezone(d *strict.Decoder, n *yaml.Node) {
+// checkZone checks the zone, which readEvents has already taken.
+func checkZone(d *strict.Decoder, n *yaml.Node) {
 	s, ok := d.ReadScalar(n, "a time zone such as Europe/Berlin")
 	if !ok {
 		return
@@ -246,21 +246,21 @@ func (p *planning) readSeries(d *strict.Decoder, n *yaml.Node) {
 	}
 }
 
-func (p *planning) start(d *strict.Decoder, n *yaml.Node) {
-	if at, _, ok := moment(d, n); ok {
+func (p *planning) readStart(d *strict.Decoder, n *yaml.Node) {
+	if at, _, ok := readMoment(d, n); ok {
 		p.Event.Start = at
 	}
 }
 
-func (p *planning) end(d *strict.Decoder, n *yaml.Node) {
-	if at, day, ok := moment(d, n); ok {
+func (p *planning) readEnd(d *strict.Decoder, n *yaml.Node) {
+	if at, day, ok := readMoment(d, n); ok {
 		p.Event.End, p.day = at, day
 	}
 }
 
-// moment reads a day, which may be the end of something and then counts to its
+// readMoment reads a day, which may be the end of something and then counts to its
 // last second, or an instant.
-func moment(d *strict.Decoder, n *yaml.Node) (at capcli.Time, day, ok bool) {
+func readMoment(d *strict.Decoder, n *yaml.Node) (at capcli.Time, day, ok bool) {
 	s, ok := d.ReadScalar(n, "a date such as 2027-01-31")
 	if !ok {
 		return 0, false, false
@@ -283,9 +283,9 @@ func moment(d *strict.Decoder, n *yaml.Node) (at capcli.Time, day, ok bool) {
 	return 0, false, false
 }
 
-func (p *planning) buffer(d *strict.Decoder, n *yaml.Node) {
+func (p *planning) readBuffer(d *strict.Decoder, n *yaml.Node) {
 	v := -1.0
-	ratio(&v, 0, 10)(d, n)
+	readRatio(&v, 0, 10)(d, n)
 	p.Campaign.Failures, p.zeroRoom = v, v == 0
 }
 
@@ -307,8 +307,8 @@ func readPast(dst **roadmap.PastRun) strict.Reader {
 
 var dayForm = regexp.MustCompile(`^(?:(\d{4})-)?(\d{1,2})-(\d{1,2})$|^easter(?: *([+-]) *(\d{1,3}))?$`)
 
-// dates reads one day or a list of them.
-func (p *planning) dates(d *strict.Decoder, n *yaml.Node) {
+// readDates reads one day or a list of them.
+func (p *planning) readDates(d *strict.Decoder, n *yaml.Node) {
 	p.Holiday.Zone = zoneOf(d)
 	if n.Kind != yaml.SequenceNode {
 		p.readDay(d, n)
