@@ -53,18 +53,19 @@ var layers = map[string][]string{
 	"forecast/unconstrain":     {"forecast/model", "gonum"},
 
 	"simulate":            {"simulate/internal/sorted"},
-	"simulate/billing":    {"simulate"},
+	"simulate/billing":    {"simulate", "simulate/billing/focus"},
 	"simulate/outcome":    {"simulate", "simulate/billing", "scenarios/prices"},
 	"simulate/plan":       {"simulate", "simulate/billing", "simulate/internal/exact", "simulate/plan/flow", "simulate/plan/linear", "simulate/plan/online", "gonum"},
 	"simulate/plan/mix":   {"simulate", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/futures", "simulate/plan/resample", "scenarios", "scenarios/play", "gonum"},
 	"simulate/plan/shard": {},
 
+	"simulate/billing/focus":  {},
 	"simulate/internal/exact": {},
 	"simulate/plan/flow":      {"simulate/internal/exact"},
 	"simulate/plan/market":    {"simulate/billing", "simulate/plan", "scenarios", "scenarios/prices"},
 	"simulate/plan/curve":     {"simulate/plan/flow", "profile/demand", "profile/series", "profile/trace", "gonum", "scenarios/prices", "simulate/billing", "simulate/plan", "simulate/plan/market"},
 	"simulate/plan/futures":   {"profile/demand", "simulate/billing", "simulate/outcome", "simulate/plan", "simulate/plan/curve", "simulate/plan/market"},
-	"simulate/plan/review":    {"simulate", "simulate/billing", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
+	"simulate/plan/review":    {"simulate", "simulate/billing", "simulate/billing/focus", "simulate/plan", "simulate/plan/curve", "simulate/plan/market", "scenarios"},
 	"simulate/plan/joint":     {"simulate/internal/exact", "profile/demand", "simulate/plan", "simulate/plan/curve", "simulate/plan/flow", "simulate/plan/linear", "scenarios"},
 	"simulate/plan/linear":    {"gonum"},
 	"simulate/plan/online":    {"simulate/internal/exact"},
@@ -88,7 +89,7 @@ var layers = map[string][]string{
 	"profile/web":     {"profile", "profile/series"},
 
 	"scenarios":        {"simulate", "simulate/placement", "simulate/policy", "simulate/supply", "simulate/billing", "simulate/outcome", "forecast", "scenarios/strict", "scenarios/prices", "scenarios/generate", "yaml"},
-	"scenarios/play":   {"scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/outcome", "profile/trace"},
+	"scenarios/play":   {"scenarios", "scenarios/prices", "simulate", "simulate/billing", "simulate/billing/focus", "simulate/outcome", "profile/trace"},
 	"scenarios/prices": {"scenarios/strict", "yaml"},
 	"scenarios/strict": {"yaml"},
 

@@ -29,7 +29,7 @@ func (e *Energy) Load(open func(name string) ([]byte, error)) (*billing.Energy, 
 	if err != nil {
 		return nil, err
 	}
-	samples, err := billing.ReadSeries(e.File, strings.NewReader(string(b)), billing.SeriesOptions{Zone: e.Zone})
+	samples, err := billing.ReadSeries(e.File, strings.NewReader(string(b)), e.Zone)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"capcli/scenarios/play"
 	"capcli/scenarios/prices"
 	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 	"capcli/simulate/plan/market"
 )
 
@@ -105,7 +105,7 @@ func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
 		for _, n := range s.Notes {
 			e.note(n)
 		}
-		return writeFocus(e, o.output.out, func(add func(*billing.FOCUS)) { s.Bill.FocusRows(focusAccount, add) })
+		return writeFocus(e, o.output.out, func(add func(*focus.Row)) { s.Bill.FocusRows(focusAccount, add) })
 	}
 	s.Notes = append(s.Notes, slices.Concat(r.Approvals.Notes(r.Portfolio.Units()), r.Budget.Notes(s.Budget, false), s.Energy.Notes())...)
 	return emit(e, o.output, (&billDoc{s, r.Budget, o.discount}).doc())
@@ -131,7 +131,7 @@ func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []
 	if r.Until, err = parseDay("--until", o.until, 1); err != nil {
 		return nil, nil, err
 	}
-	if err := o.readRequests(e, &r.Requests); err != nil {
+	if r.Requests, err = o.readRequests(e); err != nil {
 		return nil, nil, err
 	}
 	uo := billing.UseOptions{Tag: o.tag, Spreadsheet: o.spreadsheet}
@@ -166,28 +166,18 @@ func parseDay(flag, text string, after int) (capcli.Time, error) {
 }
 
 // readRequests reads --requests: a number, or a file that says when they came.
-func (o *billOptions) readRequests(e *env, q *billing.Requests) error {
+func (o *billOptions) readRequests(e *env) (q billing.Requests, err error) {
 	text := strings.TrimSpace(o.requests)
-	if text == "" {
-		return nil
-	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && (f < 0 || f != math.Trunc(f)) {
-		return &usageError{text: fmt.Sprintf("--requests wants a whole number of requests or a CSV file, found %q", text)}
-	}
-	if n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil {
-		if n == 0 {
-			return &usageError{text: "--requests 0: the cost of a request is not known where none was served"}
-		}
-		q.Count = n
-		return nil
+	if q, err = billing.ParseRequests(text); err != nil || text == "" || q.Count > 0 {
+		return q, err
 	}
 	file, err := readFile(e, text, play.BesideMax)
 	if err != nil {
-		return err
+		return q, err
 	}
 	q.Name = text
-	q.Series, err = billing.ReadSeries(text, bytes.NewReader(file), billing.SeriesOptions{})
-	return err
+	q.Series, err = billing.ReadSeries(text, bytes.NewReader(file), "")
+	return q, err
 }
 
 // readPortfolio reads the portfolio, with none where none is named, and the files

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"capcli/simulate/billing"
+	"capcli/cmd/report"
+	"capcli/simulate/billing/focus"
 )
 
 // billCheckOptions are what the flags of bill check say.
@@ -46,13 +47,13 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 	if err := o.output.check(); err != nil {
 		return err
 	}
-	check := billing.NewFocusCheck()
-	read, err := readFocus(ctx, e, name, billing.FocusOptions{Spreadsheet: o.spreadsheet}, check.Columns, check.Add)
+	check := focus.NewCheck()
+	read, err := readFocus(ctx, e, name, focus.Options{Spreadsheet: o.spreadsheet}, check.Columns, check.Add)
 	if err != nil {
 		return overflown(name, err)
 	}
 	d := &focusDoc{}
-	if d.FocusResult, err = check.Result(name, read); err != nil {
+	if d.Result, err = check.Conclude(name, read); err != nil {
 		return overflown(name, err)
 	}
 	if err := emit(e, o.output, d.doc()); err != nil {
@@ -76,38 +77,90 @@ func (d *focusDoc) breach() string {
 	return "it lacks the mandatory columns " + strings.Join(d.Missing, ", ")
 }
 
-// readFocus reads a bill in FOCUS, and gives its columns to begin, where it is not
-// nil, and each row to add.
-func readFocus(ctx context.Context, e *env, name string, o billing.FocusOptions, begin func(columns []string), add func(*billing.FOCUS) error) (*billing.FocusReport, error) {
-	text, file, done, err := openText(e, name)
-	if err != nil {
-		return nil, err
+// focusDoc is what is in a bill, on its way out.
+type focusDoc struct{ *focus.Result }
+
+// shownGroups is how many services, accounts or tags a terminal shows.
+const shownGroups = 10
+
+func (d *focusDoc) doc() report.Doc {
+	tables := []report.Table{
+		d.figures(), d.commitments("commitments", "commitments", d.Commitments), groupTable("statuses", "status", d.Statuses),
+		groupTable("services", "service", d.Services), groupTable("months", "month", d.Months), groupTable("accounts", "account", d.Accounts),
+		groupTable("tags", "value", d.Tags), d.commitments("reservations", "capacity reservations", d.Reservations), d.odd(),
 	}
-	defer func() { _ = done.Close() }()
-	r, err := billing.ReadFOCUS(file, text, o)
-	if err != nil {
-		return nil, err
+	for i := range tables {
+		setCurrency(&tables[i], d.Currency)
 	}
-	if begin != nil {
-		begin(r.Columns())
+	return report.Doc{Lead: d.lead(), Data: d.Result, Notes: d.Notes, Tables: tables}
+}
+
+// lead is the bill in a sentence.
+func (d *focusDoc) lead() string {
+	text := fmt.Sprintf("%s in FOCUS %s: billed %s %s, charged %s", rowCount(d.Total.Rows), d.Version,
+		d.Total.Billed.Decimal(2), d.Currency, d.Total.Effective.Decimal(2))
+	switch broken := d.Broken(); {
+	case len(d.Commitments) == 0:
+		return text + "; no commitments."
+	case len(broken) > 0:
+		return fmt.Sprintf("%s; %d of %d commitments do not conserve, first %s: %s.", text, len(broken), len(d.Commitments), broken[0].ID, broken[0].Why)
 	}
-	p := newProgress(e, "rows")
-	n := int64(0)
-	for row, err := range r.Rows() {
-		if err == nil {
-			err = add(row)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if n++; n%4096 == 0 {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			p.report(n, 0)
-		}
+	return fmt.Sprintf("%s; %s unused; every commitment conserves that the bill has purchases and usage of.", text, d.Unused.Decimal(2))
+}
+
+func rowCount(n int64) string { return capcli.Grouped(n) + " " + capcli.Plural(n, "row") }
+
+// figures are the single figures, one in a row.
+func (d *focusDoc) figures() report.Table {
+	return report.Figures("figures", d.Result, []report.Field[*focus.Result]{
+		{Name: "billed_cost", Head: "billed cost", Cell: func(r *focus.Result) any { return r.Total.Billed }},
+		{Name: "effective_cost", Head: "effective cost", Cell: func(r *focus.Result) any { return r.Total.Effective }},
+		{Name: "list_cost", Head: "on-demand equivalent", Cell: func(r *focus.Result) any { return r.Total.List }},
+		{Name: "unused_cost", Head: "unused commitments"},
+		{Name: "commitment_coverage", Head: "coverage", As: report.AsPercent},
+		{Name: "effective_savings_rate", Head: "effective savings rate", As: report.AsPercent},
+	})
+}
+
+// groupTable has the totals of each service, status, account, month or tag.
+func groupTable(name, column string, groups []*focus.Group) report.Table {
+	columns := []report.Field[*focus.Group]{
+		{Name: "key", Head: "tag"},
+		{Name: column, Cell: func(g *focus.Group) any { return g.Name }},
+		{Name: "rows", Priority: 1},
+		{Name: "billed_cost", Head: "billed"},
+		{Name: "effective_cost", Head: "effective"},
+		{Name: "list_cost", Head: "on-demand equivalent", Priority: 2},
 	}
-	p.end(n)
-	rep := r.Report()
-	return &rep, nil
+	if name != "tags" {
+		columns = columns[1:]
+	}
+	return report.Fill(report.Table{Name: name, Most: shownGroups, Aside: len(groups) == 0}, groups, columns)
+}
+
+func (d *focusDoc) commitments(name, title string, list []*focus.Commitment) report.Table {
+	columns := []report.Field[*focus.Commitment]{
+		{Name: "id"},
+		{Name: "type", Priority: 2},
+		{Name: "unit", Priority: 3},
+		{Name: "used_cost", Head: "used"},
+		{Name: "unused_cost", Head: "unused"},
+		{Name: "utilisation", Head: "used %", As: report.AsPercent},
+		{Name: "purchased_cost", Head: "bought"},
+		{Name: "difference"},
+		{Name: "conserves", Cell: func(k *focus.Commitment) any {
+			return report.Verdict{Text: string(k.Verdict), Good: k.Verdict != focus.Broken}
+		}},
+	}
+	if name == "reservations" {
+		columns = columns[:6]
+	}
+	return report.Fill(report.Table{Name: name, Title: title, Most: shownGroups, Aside: len(list) == 0}, list, columns)
+}
+
+func (d *focusDoc) odd() report.Table {
+	return report.Fill(report.Table{Name: "odd", Title: "rows that are not what FOCUS wants", Aside: true}, d.Odd, []report.Field[focus.Oddity]{
+		{Name: "line", Cell: func(o focus.Oddity) any { return int64(o.Line) }},
+		{Name: "text"},
+	})
 }

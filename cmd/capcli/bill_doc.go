@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"capcli"
 	"capcli/cmd/report"
 	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 )
 
 // billDoc is a statement on its way out.
@@ -17,8 +20,43 @@ type billDoc struct {
 
 func (b *billDoc) doc() report.Doc {
 	tables := []report.Table{b.figures(), b.commitmentTable(), b.tenantTable(), b.monthTable(), b.unitTable()}
+	for i := range tables {
+		setCurrency(&tables[i], b.Currency)
+	}
 	tables = append(tables, moneyTables(b.limits, [][]billing.BudgetLine{b.Budget}, []*billing.Footprints{b.Energy})...)
 	return report.Doc{Lead: b.lead(), Data: b.Statement, Notes: b.Notes, Tables: append(tables, b.rowTable())}
+}
+
+// setCurrency gives the amounts of a table their currency.
+func setCurrency(t *report.Table, currency string) {
+	for _, row := range t.Rows {
+		for i, cell := range row {
+			switch v := cell.(type) {
+			case capcli.USD:
+				row[i] = usdCell(v, currency)
+			case focus.Amount:
+				row[i] = amountCell(v, currency)
+			}
+		}
+	}
+}
+
+// usdCell is an amount in a currency.
+func usdCell(u capcli.USD, currency string) any {
+	if currency == "USD" {
+		return u
+	}
+	return report.Money{Exact: u.Decimal(), Near: u, Currency: currency}
+}
+
+// amountCell is an amount for every form; what is too much for USD keeps its
+// digits for people too.
+func amountCell(a focus.Amount, currency string) any {
+	near, err := a.USD()
+	if err != nil {
+		return a.Decimal(2)
+	}
+	return report.Money{Exact: a.Decimal(2), Near: near, Currency: currency}
 }
 
 // lead is the answer in a sentence.
@@ -34,77 +72,63 @@ func (b *billDoc) lead() string {
 	return fmt.Sprintf("%s; %s of what was committed went unused.", text, b.Bill.Money(b.Unused))
 }
 
-// cell is an amount in a table.
-func (b *billDoc) cell(u capcli.USD) any {
-	if b.Currency == "USD" {
-		return u
-	}
-	return report.Money{Exact: u.Decimal(), Near: u, Currency: b.Currency}
-}
-
 // figures are the single figures, cash and amortised side by side.
 func (b *billDoc) figures() report.Table {
-	t := newFigures("figures")
-	t.add("effective_usd", "cost, amortised", b.cell(b.Total.Effective))
-	t.add("billed_usd", "cost, cash (invoiced)", b.cell(b.Total.Billed))
-	t.add("on_demand_equivalent_usd", "on-demand equivalent", b.cell(b.Total.Equivalent))
-	t.add("unused_usd", "paid for, used by nobody", b.cell(b.Unused))
-	t.add("commitment_utilisation", "utilisation", shareCell(b.Utilisation))
-	t.add("commitment_coverage", "coverage", shareCell(b.Coverage))
-	t.add("effective_savings_rate", "effective savings rate", shareCell(b.Savings))
+	t := report.Figures("figures", b.Statement, []report.Field[*billing.Statement]{
+		{Name: "effective_usd", Head: "cost, amortised", Cell: func(s *billing.Statement) any { return s.Total.Effective }},
+		{Name: "billed_usd", Head: "cost, cash (invoiced)", Cell: func(s *billing.Statement) any { return s.Total.Billed }},
+		{Name: "on_demand_equivalent_usd", Head: "on-demand equivalent", Cell: func(s *billing.Statement) any { return s.Total.Equivalent }},
+		{Name: "unused_usd", Head: "paid for, used by nobody"},
+		{Name: "commitment_utilisation", Head: "utilisation", As: report.AsPercent},
+		{Name: "commitment_coverage", Head: "coverage", As: report.AsPercent},
+		{Name: "effective_savings_rate", Head: "effective savings rate", As: report.AsPercent},
+	})
+	add := func(name, head string, value any) {
+		t.Rows = append(t.Rows, []any{report.Label{Name: name, Head: head}, value})
+	}
 	if b.Worth != nil {
-		t.add("present_value_usd", "present value of invoices at "+b.discount+" a year", b.cell(*b.Worth))
+		add("present_value_usd", "present value of invoices at "+b.discount+" a year", *b.Worth)
 	}
 	if b.Paid != nil {
-		t.add("bill_as_it_was", "the bill as it was, for this use", amountCell(*b.Paid, b.Currency))
+		add("bill_as_it_was", "the bill as it was, for this use", *b.Paid)
 	}
 	if last := len(b.Months) - 1; last >= 0 {
-		t.add("lock_in_usd", "lock-in at the end", b.cell(b.Months[last].Unexpired))
-	}
-	return t.Table
-}
-
-func (b *billDoc) commitmentTable() report.Table {
-	t := report.Table{Name: "commitments", Title: "invoice by commitment", Aside: len(b.Commitments) == 0, Columns: []report.Column{
-		{Name: "id"},
-		{Name: "product", Priority: 1},
-		{Name: "start", Priority: 4},
-		{Name: "end", Priority: 3},
-		{Name: "billed_usd", Head: "cash"},
-		{Name: "used_usd", Head: "used"},
-		{Name: "unused_usd", Head: "unused"},
-		{Name: "utilisation", Head: "used %"},
-		{Name: "term_cost_usd", Head: "whole term", Priority: 2},
-		{Name: "lock_in_usd", Head: "lock-in", Priority: 2},
-	}}
-	if b.discount != "" {
-		t.Columns = append(t.Columns, report.Column{Name: "term_present_value_usd", Head: "term, present value", Priority: 5})
-	}
-	for i := range b.Commitments {
-		c := &b.Commitments[i]
-		row := []any{c.ID, c.Product, c.Start.Date(), (c.End - 1).Date(), b.cell(c.Billed), b.cell(c.Used), b.cell(c.Unused), shareCell(c.Share), b.cell(c.Total), b.cell(c.Unexpired)}
-		if b.discount != "" {
-			if c.Worth == nil {
-				row = append(row, nil)
-			} else {
-				row = append(row, b.cell(*c.Worth))
-			}
-		}
-		t.Rows = append(t.Rows, row)
+		add("lock_in_usd", "lock-in at the end", b.Months[last].Unexpired)
 	}
 	return t
 }
 
-// tenantName names use that names no tenant.
-func tenantName(s string) string {
-	if s == "" {
-		return "(none)"
+func (b *billDoc) commitmentTable() report.Table {
+	columns := []report.Field[billing.CommitmentBill]{
+		{Name: "id"},
+		{Name: "product", Priority: 1},
+		{Name: "start", Priority: 4, Cell: func(c billing.CommitmentBill) any { return c.Start.Date() }},
+		{Name: "end", Priority: 3, Cell: func(c billing.CommitmentBill) any { return (c.End - 1).Date() }},
+		{Name: "billed_usd", Head: "cash"},
+		{Name: "used_usd", Head: "used"},
+		{Name: "unused_usd", Head: "unused"},
+		{Name: "utilisation", Head: "used %", As: report.AsPercent},
+		{Name: "term_cost_usd", Head: "whole term", Priority: 2},
+		{Name: "lock_in_usd", Head: "lock-in", Priority: 2},
 	}
-	return s
+	if b.discount != "" {
+		columns = append(columns, report.Field[billing.CommitmentBill]{Name: "term_present_value_usd", Head: "term, present value", Priority: 5})
+	}
+	return report.Fill(report.Table{Name: "commitments", Title: "invoice by commitment", Aside: len(b.Commitments) == 0}, b.Commitments, columns)
 }
 
+// tenantName names use that names no tenant.
+func tenantName(name string) string { return cmp.Or(name, "(none)") }
+
 func (b *billDoc) tenantTable() report.Table {
-	t := report.Table{Name: "tenants", Title: "who pays", Most: shownGroups, Columns: []report.Column{
+	payers := slices.Clone(b.Tenants)
+	for i := range payers {
+		payers[i].Name = tenantName(payers[i].Name)
+	}
+	if b.Unallocated != 0 || b.UnpaidCash != 0 {
+		payers = append(payers, billing.Payer{Name: "(nobody used anything)", Share: b.Unallocated, Total: b.Unallocated, Cash: b.UnpaidCash})
+	}
+	return report.Fill(report.Table{Name: "tenants", Title: "who pays", Most: shownGroups}, payers, []report.Field[billing.Payer]{
 		{Name: "tenant"},
 		{Name: "used_unit_hours", Head: "unit-hours", Priority: 2},
 		{Name: "on_demand_equivalent_usd", Head: "on-demand equivalent", Priority: 3},
@@ -112,19 +136,11 @@ func (b *billDoc) tenantTable() report.Table {
 		{Name: "stranded_share_usd", Head: "share of unused"},
 		{Name: "effective_usd", Head: "chargeback"},
 		{Name: "billed_usd", Head: "cash", Priority: 1},
-	}}
-	for i := range b.Tenants {
-		p := &b.Tenants[i]
-		t.Rows = append(t.Rows, []any{tenantName(p.Name), p.Used, b.cell(p.Equivalent), b.cell(p.Direct), b.cell(p.Share), b.cell(p.Total), b.cell(p.Cash)})
-	}
-	if b.Unallocated != 0 || b.UnpaidCash != 0 {
-		t.Rows = append(t.Rows, []any{"(nobody used anything)", capcli.GPUTime(0), b.cell(0), b.cell(0), b.cell(b.Unallocated), b.cell(b.Unallocated), b.cell(b.UnpaidCash)})
-	}
-	return t
+	})
 }
 
 func (b *billDoc) monthTable() report.Table {
-	t := report.Table{Name: "months", Title: "by month", Columns: []report.Column{
+	return report.Fill(report.Table{Name: "months", Title: "by month"}, b.Months, []report.Field[billing.BillMonth]{
 		{Name: "month"},
 		{Name: "billed_usd", Head: "cash"},
 		{Name: "effective_usd", Head: "amortised"},
@@ -133,50 +149,33 @@ func (b *billDoc) monthTable() report.Table {
 		{Name: "used_unit_hours", Head: "unit-hours", Priority: 3},
 		{Name: "lock_in_usd", Head: "lock-in after"},
 		{Name: "lock_in_unpaid_usd", Head: "of it unpaid", Priority: 1},
-	}}
-	for _, m := range b.Months {
-		t.Rows = append(t.Rows, []any{m.Month, b.cell(m.Billed), b.cell(m.Effective), b.cell(m.Equivalent), b.cell(m.Unused), m.Used, b.cell(m.Unexpired), b.cell(m.Unpaid)})
-	}
-	return t
+	})
 }
 
 func (b *billDoc) unitTable() report.Table {
-	t := report.Table{Name: "unit_costs", Title: "what one costs, amortised", Columns: []report.Column{{Name: "unit"}, {Name: "month", Priority: 2}, {Name: "count", Priority: 1}, {Name: "cost_usd", Head: "cost"}, {Name: "per_unit_usd", Head: "of one"}}}
-	for _, u := range b.Units {
-		month, per := any(nil), any(nil)
-		if u.Month != nil {
-			month = u.Month.Std().Format("2006-01")
-		}
-		if u.Per != nil {
-			per = b.cell(*u.Per)
-		}
-		t.Rows = append(t.Rows, []any{u.Name, month, u.Count, b.cell(u.Cost), per})
-	}
-	return t
+	return report.Fill(report.Table{Name: "unit_costs", Title: "what one costs, amortised"}, b.Units, []report.Field[billing.UnitCost]{
+		{Name: "unit"},
+		{Name: "month", Priority: 2, Cell: func(u billing.UnitCost) any {
+			if u.Month == nil {
+				return nil
+			}
+			return u.Month.Std().Format("2006-01")
+		}},
+		{Name: "count", Priority: 1},
+		{Name: "cost_usd", Head: "cost"},
+		{Name: "per_unit_usd", Head: "of one"},
+	})
 }
 
 // rowTable has each row of the invoice.
 func (b *billDoc) rowTable() report.Table {
-	t := report.Table{Name: "rows", Title: "rows of the invoice", Aside: true, Columns: []report.Column{
-		{Name: "start"},
-		{Name: "end"},
-		{Name: "category"},
-		{Name: "pricing"},
-		{Name: "commitment"},
-		{Name: "status"},
-		{Name: "reservation"},
-		{Name: "reservation_status"},
-		{Name: "instance_type"},
-		{Name: "gpu_model"},
-		{Name: "region"},
-		{Name: "zone"},
-		{Name: "account"},
-		{Name: "tenant"},
-		{Name: "unit_hours"},
-		{Name: "on_demand_equivalent_usd"},
-		{Name: "billed_usd"},
-		{Name: "effective_usd"},
-	}}
+	t := report.Table{Name: "rows", Title: "rows of the invoice", Aside: true}
+	for _, name := range []string{
+		"start", "end", "category", "pricing", "commitment", "status", "reservation", "reservation_status", "instance_type", "gpu_model", "region",
+		"zone", "account", "tenant", "unit_hours", "on_demand_equivalent_usd", "billed_usd", "effective_usd",
+	} {
+		t.Columns = append(t.Columns, report.Column{Name: name})
+	}
 	for i := range b.Bill.Rows {
 		r := &b.Bill.Rows[i]
 		name := r.SKU.Family
@@ -185,8 +184,9 @@ func (b *billDoc) rowTable() report.Table {
 		}
 		t.Rows = append(t.Rows, []any{
 			r.Start, r.End, r.Category.String(), r.Pricing.String(), r.Commitment, r.Status.String(), r.Reservation, r.ReservationStatus.String(),
-			name, r.SKU.GPUModel, r.SKU.Region, r.SKU.Zone, r.Account, r.Tenant, r.Quantity, b.cell(r.ListCost), b.cell(r.BilledCost), b.cell(r.EffectiveCost),
+			name, r.SKU.GPUModel, r.SKU.Region, r.SKU.Zone, r.Account, r.Tenant, r.Quantity, r.ListCost, r.BilledCost, r.EffectiveCost,
 		})
 	}
+	setCurrency(&t, b.Currency)
 	return t
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -165,7 +164,7 @@ func leadOfCompare(data *outcome.Comparison) string {
 	if a.Cost == nil || b.Cost == nil || a.Wait == nil || b.Wait == nil {
 		return ""
 	}
-	by := capcli.USD(math.Abs(*b.Cost-*a.Cost)*1e6 + 0.5)
+	by := capcli.USDOf(max(*b.Cost-*a.Cost, *a.Cost-*b.Cost))
 	text := fmt.Sprintf("%s costs %s more than %s", b.Name, by, a.Name)
 	switch {
 	case by < capcli.Dollar/200: // what reads as $0.00
@@ -174,10 +173,7 @@ func leadOfCompare(data *outcome.Comparison) string {
 		text = fmt.Sprintf("%s costs %s less than %s", b.Name, by, a.Name)
 	}
 	text += undoneOfBoth(b, a)
-	asText := func(f *outcome.Figure) string {
-		return f.Text(func(v float64) string { return capcli.Seconds(v + 0.5).String() })
-	}
-	from, to := asText(a.Wait), asText(b.Wait)
+	from, to := a.Wait.Text(secondsText), b.Wait.Text(secondsText)
 	if from == to {
 		return fmt.Sprintf("%s; the 95th percentile of waits is %s in both.", text, from)
 	}
@@ -187,19 +183,17 @@ func leadOfCompare(data *outcome.Comparison) string {
 // compareBy splits the cost of each plan, in the mean of its runs.
 func compareBy(plans []outcome.Plan, by string) report.Doc {
 	data := outcome.SplitCosts(plans, by)
-	t := report.Table{Name: "by_" + by, Columns: []report.Column{
+	t := report.Fill(report.Table{Name: "by_" + by}, data.Rows, []report.Field[outcome.SplitCost]{
 		{Name: "plan"},
-		{Name: by},
-		{Name: "cost_usd", Head: "cost"},
-		{Name: "share"},
-	}}
-	for _, r := range data.Rows {
-		cell := any(r.Cost)
-		if r.Range.Runs > 1 {
-			cell = report.Range{Mid: r.Cost, Lo: report.AsMoney(r.Range.Lo.Value), Hi: report.AsMoney(r.Range.Hi.Value)}
-		}
-		t.Rows = append(t.Rows, []any{r.Plan, r.Part, cell, report.Percent(r.Share)})
-	}
+		{Name: by, Cell: func(r outcome.SplitCost) any { return r.Part }},
+		{Name: "cost_usd", Head: "cost", Cell: func(r outcome.SplitCost) any {
+			if r.Range.Runs <= 1 {
+				return r.Cost
+			}
+			return report.Range{Mid: r.Cost, Lo: report.AsMoney(r.Range.Lo.Value), Hi: report.AsMoney(r.Range.Hi.Value)}
+		}},
+		{Name: "share", As: report.AsPercent},
+	})
 	d := report.Doc{Title: "capcli compare", Tables: []report.Table{t}, Data: data}
 	if slices.ContainsFunc(plans, func(p outcome.Plan) bool { return len(p.Runs) > 1 }) {
 		d.Notes = append(d.Notes, "costs are the means of the runs of each plan; ranges hold 90% of them")

@@ -10,7 +10,7 @@ import (
 	"capcli/scenarios/explain"
 	"capcli/scenarios/play"
 	"capcli/simulate"
-	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 	"capcli/simulate/plan/curve"
 	"capcli/simulate/plan/market"
 	"capcli/simulate/plan/review"
@@ -124,7 +124,7 @@ func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *p
 	}
 	if o.focus {
 		use := &review.BillUse{File: c.demand}
-		rep, err := readFocus(ctx, e, c.demand, billing.FocusOptions{}, nil, use.Add)
+		rep, err := readFocus(ctx, e, c.demand, focus.Options{}, nil, use.Add)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,7 +10,7 @@ import (
 	"capcli"
 	"capcli/cmd/files"
 	"capcli/scenarios/play"
-	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 	"capcli/simulate/outcome"
 	"capcli/simulate/placement"
 	"capcli/simulate/policy"
@@ -186,5 +186,5 @@ func (o *simulateOptions) emitFocus(e *env, r *play.Run) error {
 	if !r.Priced() {
 		return &capcli.InputError{File: r.Case.Scenario.File, Field: "price", Text: "a bill wants a price for every pool", Hint: r.Cost.WhyNoTotal}
 	}
-	return writeFocus(e, o.output.out, func(add func(*billing.FOCUS)) { r.FocusRows(focusAccount, add) })
+	return writeFocus(e, o.output.out, func(add func(*focus.Row)) { r.FocusRows(focusAccount, add) })
 }

@@ -6,6 +6,7 @@ import (
 	"capcli"
 	"capcli/scenarios"
 	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 	"capcli/simulate/outcome"
 )
 
@@ -112,11 +113,11 @@ func (r *Run) utilisation(c *outcome.Contract) *float64 {
 
 // FocusRows calls add with the rows of the run's bill in FOCUS, under an account. Every
 // pool must have a price.
-func (r *Run) FocusRows(account string, add func(*billing.FOCUS)) {
+func (r *Run) FocusRows(account string, add func(*focus.Row)) {
 	var contracts []billing.PoolContract
 	for i := range r.Contracts {
 		c := &r.Contracts[i]
-		contracts = append(contracts, billing.PoolContract{Pool: c.Name, Term: billing.Period{From: c.Start, Until: c.End}, Upfront: c.Upfront, Paid: c.Paid})
+		contracts = append(contracts, billing.PoolContract{Pool: c.Name, Term: focus.Period{From: c.Start, Until: c.End}, Upfront: c.Upfront, Paid: c.Paid})
 	}
 	r.Invoice.FocusRows(r.Result.Record, r.end(), account, contracts, add)
 }

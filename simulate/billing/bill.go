@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 // Category is what a row of a bill charges for (FOCUS ChargeCategory).
@@ -70,7 +71,7 @@ type Row struct {
 	Job             string // where the bill is by job
 
 	Quantity   capcli.GPUTime // unit time: used, or unused where the product counts units
-	Discount   Amount         // of the commitment: hours of its own unit, or money where it commits to money
+	Discount   focus.Amount   // of the commitment: hours of its own unit, or money where it commits to money
 	ListUnit   capcli.Rate    // public on-demand price of a unit-hour
 	Contracted capcli.Rate    // negotiated on-demand price of a unit-hour
 

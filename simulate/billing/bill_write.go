@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 // Bill prices the use under a portfolio, row by row. Each price is multiplied
@@ -280,11 +281,8 @@ func (w *writer) finish(currency string) (*Bill, error) {
 	}
 	for k := range w.shares {
 		s := &w.shares[k]
-		switch {
-		case w.bought[k] > 0:
-			s.Share = orNil(w.used[k]/w.bought[k], true)
-		case w.x.draws != nil && w.x.draws[k] != nil && s.Used+s.Unused > 0:
-			s.Share = orNil(s.Used.Float()/(s.Used+s.Unused).Float(), true)
+		if s.Share = orNil(ratio(w.used[k], w.bought[k])); w.x.draws != nil && w.x.draws[k] != nil {
+			s.Share = orNil(ratio(s.Used.Float(), (s.Used + s.Unused).Float()))
 		}
 	}
 	return out, nil
@@ -400,7 +398,7 @@ func (w *writer) finished(d *draft) Row {
 		r.Discount = d.weight.divide(c.ownUnit())
 		switch _, drawn := c.Product.(promise); {
 		case drawn && r.Status == Unused:
-			r.Discount = AmountOf(d.effective)
+			r.Discount = focus.AmountOf(d.effective)
 		case r.Status == Unused && r.Discount.Sign() == 0: // only what leaving it early gave up
 			r.Discount = c.ahead()
 		}
@@ -465,12 +463,7 @@ func (b *Bill) count(r *Row, d *draft, h *Hours) {
 
 // Coverage is the share of the use that commitments may cover which they did
 // cover, by list cost; false where there is none.
-func (b *Bill) Coverage() (float64, bool) {
-	if b.eligible == 0 {
-		return 0, false
-	}
-	return b.covered / b.eligible, true
-}
+func (b *Bill) Coverage() (float64, bool) { return ratio(b.covered, b.eligible) }
 
 // Utilisation is the share of what the commitments cost in the window that was
 // used; false where they cost nothing.
@@ -480,18 +473,10 @@ func (b *Bill) Utilisation() (float64, bool) {
 		used += b.Commitments[i].Used
 		all += b.Commitments[i].Used + b.Commitments[i].Unused
 	}
-	if all == 0 {
-		return 0, false
-	}
-	return used.Float() / all.Float(), true
+	return ratio(used.Float(), all.Float())
 }
 
 // SavingsRate is the effective savings rate, 1 - effective cost / on-demand
 // equivalent of the use (FinOps Foundation); false where the use has no list
 // cost.
-func (b *Bill) SavingsRate() (float64, bool) {
-	if b.Equivalent == 0 {
-		return 0, false
-	}
-	return 1 - float64(b.Total.Effective)/float64(b.Equivalent), true
-}
+func (b *Bill) SavingsRate() (float64, bool) { return savingsRate(b.Total.Effective, b.Equivalent) }

@@ -85,19 +85,16 @@ func (a *Alerts) list() [3]*capcli.Time { return [3]*capcli.Time{&a.At80, &a.At1
 // which the running sum of the period is at or above its part. It fails with
 // capcli.ErrOverflow.
 func (b *Budget) Follow(spend []Spend) ([]BudgetLine, error) {
-	var out []BudgetLine
-	if len(spend) == 0 {
-		return nil, nil
-	}
+	var payers []BudgetLine
 	if b.Amount > 0 {
-		lines, err := b.follow(merged(spend, func(*Spend) bool { return true }), BudgetLine{Budget: b.Amount})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, lines...)
+		payers = append(payers, BudgetLine{Budget: b.Amount})
 	}
-	for _, t := range b.Tenants {
-		lines, err := b.follow(merged(spend, func(s *Spend) bool { return s.Tenant == t.Name }), BudgetLine{Tenant: &t.Name, Budget: t.Amount})
+	for i := range b.Tenants {
+		payers = append(payers, BudgetLine{Tenant: &b.Tenants[i].Name, Budget: b.Tenants[i].Amount})
+	}
+	var out []BudgetLine
+	for _, payer := range payers {
+		lines, err := b.follow(merged(spend, payer.Tenant), payer)
 		if err != nil {
 			return nil, err
 		}
@@ -107,27 +104,13 @@ func (b *Budget) Follow(spend []Spend) ([]BudgetLine, error) {
 	return out, nil
 }
 
-// merged sums what has the same times, in order.
-func merged(spend []Spend, in func(*Spend) bool) []Spend {
-	var out []Spend
-	for i := range spend {
-		if in(&spend[i]) && spend[i].Cost != 0 {
-			out = append(out, spend[i])
-		}
-	}
+// merged sums what a tenant spent at the same times, in order; nil is all tenants.
+func merged(spend []Spend, tenant *string) []Spend {
+	out := slices.DeleteFunc(slices.Clone(spend), func(s Spend) bool { return s.Cost == 0 || tenant != nil && s.Tenant != *tenant })
 	slices.SortFunc(out, func(a, b Spend) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), strings.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Cost, b.Cost))
 	})
-	n := 0
-	for _, s := range out {
-		if n > 0 && out[n-1].Start == s.Start && out[n-1].End == s.End {
-			out[n-1].Cost += s.Cost
-			continue
-		}
-		out[n] = s
-		n++
-	}
-	return out[:n]
+	return sumRuns(out, func(a, b *Spend) bool { return a.Start == b.Start && a.End == b.End }, func(sum, s *Spend) { sum.Cost += s.Cost })
 }
 
 // follow makes the lines of one payer.
@@ -212,10 +195,11 @@ func (s *Spend) upTo(t capcli.Time) capcli.USD {
 	if s.End <= s.Start || t >= s.End {
 		return s.Cost
 	}
+	part := scale(max(s.Cost, -s.Cost), int64(max(t, s.Start)-s.Start), int64(s.End-s.Start))
 	if s.Cost < 0 {
-		return -scale(-s.Cost, int64(max(t, s.Start)-s.Start), int64(s.End-s.Start))
+		return -part
 	}
-	return scale(s.Cost, int64(max(t, s.Start)-s.Start), int64(s.End-s.Start))
+	return part
 }
 
 // Spending gives what tenants have to pay for a bill, and what nobody can bear,

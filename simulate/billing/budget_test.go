@@ -3,19 +3,21 @@ package billing
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 func parseTime(text string, t *testing.T) capcli.Time {
 	t.Helper()
-	v, err := parseFocusTime(text)
-	if err != nil {
-		t.Fatal(err)
+	at := focus.ParseInstant(text, time.RFC3339)
+	if !at.IsKnown() {
+		t.Fatal(text)
 	}
-	return v
+	return at
 }
 
 // January costs $310, $10 a day, evenly; February $28 on its first day. By hand,

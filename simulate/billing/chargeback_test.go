@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 const jan = capcli.Time(1798761600) // 2027-01-01
@@ -118,16 +119,16 @@ func TestChargebackAndFocusSumToTheInvoice(t *testing.T) {
 
 func focusSays(t *rapid.T, b *Bill, p *Portfolio) {
 	var text strings.Builder
-	w := WriteFOCUS(&text, nil)
+	w := focus.NewWriter(&text, nil)
 	b.FocusRows("main", w.Write)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := ReadFOCUS("bill.csv", strings.NewReader(text.String()), FocusOptions{})
+	r, err := focus.NewReader("bill.csv", strings.NewReader(text.String()), focus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := NewFocusCheck()
+	check := focus.NewCheck()
 	check.Columns(r.Columns())
 	for row, err := range r.Rows() {
 		if err == nil {
@@ -137,21 +138,22 @@ func focusSays(t *rapid.T, b *Bill, p *Portfolio) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := check.Result("", &FocusReport{}); err != nil {
+	result, err := check.Conclude("", &focus.Report{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if check.Total.Billed != AmountOf(b.Total.Billed) || check.Total.Effective != AmountOf(b.Total.Effective) || !check.Conforms() {
-		t.Fatalf("FOCUS says %s and %s, the bill %s and %s; odd %+v", check.Total.Billed, check.Total.Effective, b.Total.Billed.Decimal(), b.Total.Effective.Decimal(), check.Oddities)
+	if check.Total.Billed != focus.AmountOf(b.Total.Billed) || check.Total.Effective != focus.AmountOf(b.Total.Effective) || !check.Conforms() {
+		t.Fatalf("FOCUS says %s and %s, the bill %s and %s; odd %+v", check.Total.Billed, check.Total.Effective, b.Total.Billed.Decimal(), b.Total.Effective.Decimal(), check.Odd)
 	}
 	for _, k := range check.Commitments {
-		if k.Verdict != Conserved {
+		if k.Verdict != focus.Conserved {
 			t.Fatalf("%s does not conserve: %s", k.ID, k.Why)
 		}
 	}
-	if rate, known, _ := check.SavingsRate(); known {
+	if rate := result.Savings; rate != nil {
 		// List costs of rows are exact there and millionths here.
-		if want, ok := b.SavingsRate(); ok && math.Abs(rate-want) > 1e-12+(1+math.Abs(want))*float64(check.Total.Rows)/float64(b.Equivalent) {
-			t.Fatalf("savings rate %v, the bill says %v", rate, want)
+		if want, ok := b.SavingsRate(); ok && math.Abs(*rate-want) > 1e-12+(1+math.Abs(want))*float64(check.Total.Rows)/float64(b.Equivalent) {
+			t.Fatalf("savings rate %v, the bill says %v", *rate, want)
 		}
 	}
 }

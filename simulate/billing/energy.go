@@ -3,12 +3,14 @@ package billing
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/billing/focus"
 )
 
 // Energy says what power GPUs draw, and what it costs in money and carbon.
@@ -36,7 +38,7 @@ func (e MilliWh) KWh() float64 { return float64(e) / 1e6 }
 
 // MarshalJSON writes e in kilowatt-hours, exactly.
 func (e MilliWh) MarshalJSON() ([]byte, error) {
-	return []byte(AmountOf(capcli.USD(e)).String()), nil
+	return []byte(focus.AmountOf(capcli.USD(e)).String()), nil
 }
 
 // Carbon is CO2 equivalent in milligrams.
@@ -52,7 +54,9 @@ const (
 func (c Carbon) Kg() float64 { return float64(c) / 1e6 }
 
 // MarshalJSON writes c in kilograms, exactly.
-func (c Carbon) MarshalJSON() ([]byte, error) { return []byte(AmountOf(capcli.USD(c)).String()), nil }
+func (c Carbon) MarshalJSON() ([]byte, error) {
+	return []byte(focus.AmountOf(capcli.USD(c)).String()), nil
+}
 
 // Intensity is the carbon of a kilowatt-hour from the grid: one figure, or a
 // series by the hour.
@@ -129,13 +133,16 @@ type Footprint struct {
 	CarbonCost capcli.USD     `json:"carbon_usd"`
 }
 
+// figures are the fields, to sum and to split them.
+func (f *Footprint) figures() [6]*int64 {
+	return [...]*int64{(*int64)(&f.Held), (*int64)(&f.Idle), (*int64)(&f.Energy), (*int64)(&f.Carbon), (*int64)(&f.PowerCost), (*int64)(&f.CarbonCost)}
+}
+
 func (f *Footprint) add(o *Footprint) {
-	f.Held += o.Held
-	f.Idle += o.Idle
-	f.Energy += o.Energy
-	f.Carbon += o.Carbon
-	f.PowerCost += o.PowerCost
-	f.CarbonCost += o.CarbonCost
+	sum := f.figures()
+	for i, v := range o.figures() {
+		*sum[i] += *v
+	}
 }
 
 // power is the power of a GPU of a model in milliwatts.
@@ -155,10 +162,7 @@ func (e *Energy) power(model string, held bool) int64 {
 // draw is what GPU time at a power comes to with the building's share, rounded
 // half up to the milliwatt-hour.
 func (e *Energy) draw(milliwatts int64, t capcli.GPUTime) (MilliWh, error) {
-	pue := e.PUE
-	if pue == 0 {
-		pue = 1000
-	}
+	pue := cmp.Or(e.PUE, 1000)
 	if milliwatts > 0 && pue > math.MaxInt64/milliwatts {
 		return 0, capcli.ErrOverflow
 	}
@@ -238,10 +242,7 @@ func (m *powerMeter) AddIdle(at capcli.Time, model string, t capcli.GPUTime) {
 // Footprints sums what was added. It fails where the intensity of an hour is not
 // known, and with capcli.ErrOverflow.
 func (m *powerMeter) Footprints() (*Footprints, error) {
-	keys := make([]powerKey, 0, len(m.cells))
-	for k := range m.cells {
-		keys = append(keys, k)
-	}
+	keys := slices.Collect(maps.Keys(m.cells))
 	slices.SortFunc(keys, func(a, b powerKey) int {
 		return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(btoi(a.idle), btoi(b.idle)), strings.Compare(a.tenant, b.tenant), strings.Compare(a.model, b.model))
 	})
@@ -374,18 +375,9 @@ func (s *footprintSum) close() error {
 // share lays idle power on the tenants by what they held.
 func (s *footprintSum) share(idle *Footprint, held []int64) {
 	parts := make([]Footprint, len(held))
-	for _, x := range []struct {
-		total int64
-		to    func(f *Footprint, v int64)
-	}{
-		{int64(idle.Idle), func(f *Footprint, v int64) { f.Idle = capcli.GPUTime(v) }},
-		{int64(idle.Energy), func(f *Footprint, v int64) { f.Energy = MilliWh(v) }},
-		{int64(idle.Carbon), func(f *Footprint, v int64) { f.Carbon = Carbon(v) }},
-		{int64(idle.PowerCost), func(f *Footprint, v int64) { f.PowerCost = capcli.USD(v) }},
-		{int64(idle.CarbonCost), func(f *Footprint, v int64) { f.CarbonCost = capcli.USD(v) }},
-	} {
-		for i, v := range capcli.Split(capcli.USD(x.total), held) {
-			x.to(&parts[i], int64(v))
+	for k, total := range idle.figures() {
+		for i, v := range capcli.Split(capcli.USD(*total), held) {
+			*parts[i].figures()[k] = int64(v)
 		}
 	}
 	for i := range parts {

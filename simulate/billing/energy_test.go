@@ -9,6 +9,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/billing/focus"
 )
 
 const gpuHour = capcli.GPUTime(3_600_000)
@@ -50,8 +51,8 @@ func TestFootprintByHand(t *testing.T) {
 }
 
 func TestIntensityAt(t *testing.T) {
-	num := func(text string) Amount {
-		a, _, err := parseAmount(text)
+	num := func(text string) focus.Amount {
+		a, _, err := focus.ParseAmount(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +139,7 @@ func TestFootprintOfRecord(t *testing.T) {
 		Hourly: &simulate.Hourly{First: jan, Use: [][]simulate.HourlyUse{{{Used: []capcli.GPUTime{0, 4 * gpuHour}}}}},
 	}
 	e := &Energy{Held: 1_000_000, Idle: 100_000}
-	e.Intensity, _ = IntensityOf([]Sample{{jan, wholeAmount(10)}, {jan + 3600, wholeAmount(1000)}, {jan + 7200, wholeAmount(10)}})
+	e.Intensity, _ = IntensityOf([]Sample{{jan, focus.NewAmount(10, 0)}, {jan + 3600, focus.NewAmount(1000, 0)}, {jan + 7200, focus.NewAmount(10, 0)}})
 	f, err := e.OfRecord(rec, jan+3*3600)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"capcli/simulate/billing/focus"
 )
 
 // bigBill is a bill of n rows as a provider writes them.
@@ -23,11 +25,11 @@ func BenchmarkFOCUSCheck(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r, err := ReadFOCUS("bill.csv", strings.NewReader(text), FocusOptions{})
+		r, err := focus.NewReader("bill.csv", strings.NewReader(text), focus.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		c := NewFocusCheck()
+		c := focus.NewCheck()
 		for row, err := range r.Rows() {
 			if err != nil || c.Add(row) != nil {
 				b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 // FocusRows gives the bill in FOCUS 1.2: purchases with a billed cost and no
@@ -18,7 +19,7 @@ import (
 // ContractedUnitPrice is ContractedCost, to the last digit: hours have twelve
 // places and prices six. So these two costs may differ from those of Rows by
 // less than a millionth each. BilledCost and EffectiveCost are those of Rows.
-func (b *Bill) FocusRows(account string, to func(*FOCUS)) {
+func (b *Bill) FocusRows(account string, to func(*focus.Row)) {
 	w := focusBill{b, account}
 	for i := range b.Rows {
 		r := b.Rows[i]
@@ -28,9 +29,9 @@ func (b *Bill) FocusRows(account string, to func(*FOCUS)) {
 			once := row
 			once.ChargeFrequency, once.ChargePeriodStart, once.ChargePeriodEnd = "One-Time", c.Start, c.End
 			once.ChargePeriodEnd = max(c.End, c.Exit.Term)
-			once.CommitmentDiscountQuantity = numberOf(c.quantity(c.Start, once.ChargePeriodEnd))
+			once.CommitmentDiscountQuantity = focus.NumberOf(c.quantity(c.Start, once.ChargePeriodEnd))
 			once.SkuPriceID = purchaseSKU(once.SkuID, &r, c, "upfront")
-			once.setPaid(c.Fees.Upfront)
+			once.SetPaid(c.Fees.Upfront)
 			to(&once)
 			if r.BilledCost -= c.Fees.Upfront; r.BilledCost == 0 {
 				continue
@@ -47,59 +48,13 @@ type focusBill struct {
 	account string
 }
 
-// price sets one unit price, list and contracted, and the costs that follow from
-// it and the quantity.
-func (f *FOCUS) price(quantity Amount, unit string, list, contracted capcli.Rate) {
-	f.PricingQuantity, f.PricingUnit = numberOf(quantity), unit
-	f.ListUnitPrice, f.ContractedUnitPrice = focusMoney(list), focusMoney(contracted)
-	f.ListCost, f.ContractedCost = focusProduct(quantity, list), focusProduct(quantity, contracted)
-	f.PricingCurrencyListUnitPrice, f.PricingCurrencyContractedUnitPrice = f.ListUnitPrice, f.ContractedUnitPrice
-}
-
-// focusProduct is a price times a quantity. An amount that does not fit is null.
-func focusProduct(quantity Amount, price capcli.Rate) Number {
-	a, err := quantity.Times(AmountOf(price))
-	if err != nil {
-		return Number{}
-	}
-	return numberOf(a)
-}
-
-// setPaid sets what a purchase costs that is priced as a whole.
-func (f *FOCUS) setPaid(u capcli.USD) {
-	f.BilledCost = focusMoney(u)
-	sign, price := wholeAmount(1), u
-	if u < 0 { // what comes back: prices are never negative
-		sign, price = sign.Neg(), -u
-	}
-	f.price(sign, "Purchases", price, price)
-}
-
-// charged sets what a row costs, cash and amortised.
-func (f *FOCUS) charged(billed, effective capcli.USD) {
-	f.BilledCost, f.EffectiveCost = focusMoney(billed), focusMoney(effective)
-	f.PricingCurrencyEffectiveCost = f.EffectiveCost
-}
-
-// setBiller sets who bills for a charge, in which account and currency.
-func (f *FOCUS) setBiller(provider, account, currency string) {
-	who := cmp.Or(providerName(provider), focusSelf)
-	f.ProviderName, f.PublisherName, f.InvoiceIssuerName = who, who, who
-	f.BillingAccountID, f.BillingAccountName, f.BillingAccountType = account, account, "Billing Account"
-	f.BillingCurrency, f.PricingCurrency = currency, currency
-}
-
-// focusSelf is the provider, publisher and invoice issuer of charges of which no
-// provider is known: FOCUS wants a name in every row, and capcli wrote the bill.
-const focusSelf = "capcli"
-
 // row is one row, of a commitment or of none.
-func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
-	f := newFOCUS()
+func (w *focusBill) row(r *Row, c *Commitment) focus.Row {
+	f := focus.NewRow()
 	f.ChargePeriodStart, f.ChargePeriodEnd = r.Start, r.End
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(r.Start), addMonths(monthOf(r.End-1), 1)
-	f.setBiller(r.SKU.Provider, cmp.Or(r.Account, w.account), w.b.Currency)
-	f.charged(r.BilledCost, r.EffectiveCost)
+	f.SetBiller(providerName(r.SKU.Provider), cmp.Or(r.Account, w.account), w.b.Currency)
+	f.SetCosts(r.BilledCost, r.EffectiveCost)
 	f.RegionID, f.RegionName, f.AvailabilityZone = r.SKU.Region, r.SKU.Region, r.SKU.Zone
 	f.ServiceCategory, f.ServiceName, f.ServiceSubcategory = "Compute", cmp.Or(r.SKU.Service, "Compute"), "Virtual Machines"
 	f.ChargeCategory, f.PricingCategory = r.Category.String(), r.Pricing.String()
@@ -108,8 +63,8 @@ func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 	if r.Commitment != "" {
 		f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = r.Commitment, r.Commitment, r.Product
 		f.CommitmentDiscountStatus = r.Status.String()
-		f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = focusUsage, "Hours"
-		f.CommitmentDiscountQuantity = numberOf(r.Discount)
+		f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = focus.Usage, "Hours"
+		f.CommitmentDiscountQuantity = focus.NumberOf(r.Discount)
 		if c != nil && c.Product.units() == 0 {
 			f.CommitmentDiscountCategory, f.CommitmentDiscountUnit = "Spend", w.b.Currency
 		}
@@ -118,7 +73,7 @@ func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 	f.Tags = tagsOf(r)
 	switch {
 	case r.Category == Purchase:
-		f.PricingCategory, f.ChargeFrequency, f.ChargeDescription = focusStandard, "Recurring", "Purchase of "+r.Commitment
+		f.PricingCategory, f.ChargeFrequency, f.ChargeDescription = focus.Standard, "Recurring", "Purchase of "+r.Commitment
 		f.ResourceID, f.ResourceType = r.Commitment, r.Product
 		w.recur(&f, r, c)
 	case r.Quantity == 0 && r.Commitment == "" || r.Status == Unused:
@@ -130,31 +85,31 @@ func (w *focusBill) row(r *Row, c *Commitment) FOCUS {
 }
 
 // recur prices what is paid as it goes: by the hour where nothing else is paid.
-func (w *focusBill) recur(f *FOCUS, r *Row, c *Commitment) {
-	f.BilledCost = focusMoney(r.BilledCost)
-	f.setPaid(r.BilledCost)
+func (w *focusBill) recur(f *focus.Row, r *Row, c *Commitment) {
+	f.BilledCost = focus.NumberOf(focus.AmountOf(r.BilledCost))
+	f.SetPaid(r.BilledCost)
 	if c == nil {
 		return
 	}
-	f.CommitmentDiscountQuantity = numberOf(c.quantity(r.Start, min(r.End, c.End)))
+	f.CommitmentDiscountQuantity = focus.NumberOf(c.quantity(r.Start, min(r.End, c.End)))
 	if _, drawn := c.Product.(promise); drawn {
 		f.CommitmentDiscountQuantity = f.BilledCost
 	}
 	f.SkuPriceID = purchaseSKU(f.SkuID, r, c, "recurring")
 	hours := hoursAmount(capcli.GPUTime(1000 * (min(c.End, r.End) - max(c.Start, r.Start))))
-	if all, err := hours.Times(AmountOf(c.Fees.Hourly)); err == nil && all == AmountOf(r.BilledCost) {
-		f.price(hours, "Hours", c.Fees.Hourly, c.Fees.Hourly)
+	if all, err := hours.Times(focus.AmountOf(c.Fees.Hourly)); err == nil && all == focus.AmountOf(r.BilledCost) {
+		f.SetPrice(hours, "Hours", c.Fees.Hourly, c.Fees.Hourly)
 	}
 }
 
 // unused prices the part of a commitment that nothing used, and fees: no volume
 // of a SKU was had, so the quantity of the former is 0 and their price is that of
 // what was bought.
-func (w *focusBill) unused(f *FOCUS, r *Row, c *Commitment) {
+func (w *focusBill) unused(f *focus.Row, r *Row, c *Commitment) {
 	f.ChargeFrequency, f.ChargeDescription, f.ResourceID = "Usage-Based", "Unused part of "+source(r), source(r)
 	if r.Status != Unused {
 		f.ChargeFrequency, f.ChargeDescription = "One-Time", "Cancellation of "+source(r)
-		f.price(wholeAmount(1), "Fees", r.BilledCost, r.BilledCost)
+		f.SetPrice(focus.NewAmount(1, 0), "Fees", r.BilledCost, r.BilledCost)
 		return
 	}
 	price := capcli.Rate(0)
@@ -162,11 +117,11 @@ func (w *focusBill) unused(f *FOCUS, r *Row, c *Commitment) {
 		price = c.unitPrice()
 		f.SkuPriceID = purchaseSKU(f.SkuID, r, c, "recurring")
 	}
-	f.price(Amount{}, "Hours", price, price)
+	f.SetPrice(focus.Amount{}, "Hours", price, price)
 }
 
 // use prices use, and what is unused of capacity that is charged like use.
-func (w *focusBill) use(f *FOCUS, r *Row, c *Commitment) {
+func (w *focusBill) use(f *focus.Row, r *Row, c *Commitment) {
 	f.ChargeFrequency = "Usage-Based"
 	hours := hoursAmount(r.Quantity)
 	if r.ReservationStatus == Unused {
@@ -174,14 +129,14 @@ func (w *focusBill) use(f *FOCUS, r *Row, c *Commitment) {
 	} else {
 		f.ChargeDescription = "Use of " + f.SkuID
 		f.ResourceID, f.ResourceType = cmp.Or(r.Job, r.Tenant, r.Capacity, f.SkuID), "Virtual machine"
-		f.ConsumedQuantity, f.ConsumedUnit = numberOf(hours), "Hours"
+		f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"
 	}
 	list, contracted := r.ListUnit, r.Contracted
 	if list == 0 && c != nil { // capacity without an on-demand price lists at what it was sold for
 		list = c.unitPrice()
 		contracted = list
 	}
-	f.price(hours, "Hours", list, contracted)
+	f.SetPrice(hours, "Hours", list, contracted)
 }
 
 // ownUnit is how much of a commitment's own unit, times seconds, is one hour of a
@@ -196,14 +151,14 @@ func (c *Commitment) ownUnit() int64 {
 
 // quantity is what a commitment can cover in [from, to), in hours of its own unit
 // or in money: FOCUS's CommitmentDiscountQuantity of a purchase.
-func (c *Commitment) quantity(from, to capcli.Time) Amount {
+func (c *Commitment) quantity(from, to capcli.Time) focus.Amount {
 	var w wide
 	w.add(c.Product.power(c), max(0, int64(min(max(c.End, c.Exit.Term), to)-max(c.Start, from))))
 	return w.divide(c.ownUnit())
 }
 
 // ahead is what a commitment that was left early could have covered afterwards.
-func (c *Commitment) ahead() Amount { return c.quantity(c.End, c.Exit.Term) }
+func (c *Commitment) ahead() focus.Amount { return c.quantity(c.End, c.Exit.Term) }
 
 // unitPrice is what the commitment costs for a unit-hour, all payments spread
 // over its term, rounded half up; 0 where it commits to money.
@@ -237,19 +192,13 @@ func purchaseSKU(sku string, r *Row, c *Commitment, payment string) string {
 	return skuPrice(sku, &r.SKU, fmt.Sprintf("%s/%dh/%s", r.Product, int64(c.End-c.Start)/int64(capcli.Hour), payment))
 }
 
-// focusMoney is an amount of dollars as a number of a bill.
-func focusMoney(u capcli.USD) Number { return numberOf(AmountOf(u)) }
-
-// wholeAmount is a whole number.
-func wholeAmount(n uint64) Amount { return product64(n, amountUnit) }
-
 // hoursAmount is unit time in hours, rounded half up to the twelfth place, so that
 // its product with a price of six places is exact.
-func hoursAmount(t capcli.GPUTime) Amount {
+func hoursAmount(t capcli.GPUTime) focus.Amount {
 	const perHour, perPlace = 3_600_000, 1_000_000_000_000
 	whole, rest := uint64(t)/perHour, uint64(t)%perHour
-	a, part := product64(whole, amountUnit), product64((rest*perPlace+perHour/2)/perHour, amountUnit/perPlace)
-	sum, err := a.Add(part)
+	a := focus.NewAmount(whole, 0)
+	sum, err := a.Add(focus.NewAmount((rest*perPlace+perHour/2)/perHour, 12))
 	if err != nil {
 		return a
 	}
@@ -264,38 +213,27 @@ func skuName(s *SKU) string {
 	return cmp.Or(s.Family, s.GPUModel)
 }
 
-// skuDetails are the properties of a SKU that FOCUS 1.2 names, and the GPU's model.
+// skuDetails are the properties of a SKU.
 func skuDetails(s *SKU) string {
-	type details struct {
-		InstanceType    string `json:"InstanceType,omitempty"`
-		OperatingSystem string `json:"OperatingSystem,omitempty"`
-		GpuModel        string `json:"x_GpuModel,omitempty"`
-	}
-	d := details{OperatingSystem: s.OS, GpuModel: s.GPUModel}
+	d := focusDetails{OperatingSystem: s.OS, GpuModel: s.GPUModel}
 	if s.Family != "" {
 		d.InstanceType = skuName(s)
 	}
-	if d == (details{}) {
-		return ""
-	}
-	b, err := json.Marshal(d)
-	if err != nil { // texts are always JSON
-		return ""
-	}
-	return string(b)
+	return jsonText(d)
 }
 
 // tagsOf carries who used it.
 func tagsOf(r *Row) string {
-	type tags struct {
+	return jsonText(struct {
 		Job    string `json:"job,omitempty"`
 		Tenant string `json:"tenant,omitempty"`
-	}
-	if r.Tenant == "" && r.Job == "" {
-		return ""
-	}
-	b, err := json.Marshal(tags{r.Job, r.Tenant})
-	if err != nil {
+	}{r.Job, r.Tenant})
+}
+
+// jsonText is v as JSON, "" where nothing of it is known.
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil || string(b) == "{}" { // texts are always JSON
 		return ""
 	}
 	return string(b)

@@ -5,6 +5,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
+	"capcli/simulate/billing/focus"
 )
 
 // FocusRows gives the invoice of a run in FOCUS 1.2, by month, pool and tenant. A
@@ -13,7 +14,7 @@ import (
 // with commitments is billed by the day, as Bill.FocusRows says it. rec is the
 // record that was priced, until the end of the run; contracts are those of its
 // pools that are not paid as they go.
-func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, contracts []PoolContract, to func(*FOCUS)) {
+func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account string, contracts []PoolContract, to func(*focus.Row)) {
 	paid := inv.amountsPaid(rec, until, contracts)
 	cells := make([][]runCell, len(rec.Months))
 	inv.Parts(rec, func(x Part) {
@@ -61,7 +62,7 @@ func (inv *Invoice) FocusRows(rec *simulate.Record, until capcli.Time, account s
 // and in the run, with it where the term began in the run, Paid in all.
 type PoolContract struct {
 	Pool          string
-	Term          Period
+	Term          focus.Period
 	Upfront, Paid capcli.USD
 }
 
@@ -98,7 +99,7 @@ func (c *PoolContract) begins(rec *simulate.Record, until capcli.Time) bool {
 }
 
 // upfrontRow is the row of what is paid at the start.
-func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, account string) (FOCUS, bool) {
+func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, account string) (focus.Row, bool) {
 	for p := range rec.Pools {
 		pool := &rec.Pools[p]
 		if pool.Name != c.Pool || !c.begins(rec, until) {
@@ -108,21 +109,21 @@ func (c *PoolContract) upfrontRow(rec *simulate.Record, until capcli.Time, accou
 		f := w.purchase(pool, c.Upfront, "upfront")
 		f.ChargeFrequency = "One-Time"
 		f.BillingPeriodEnd = addMonths(f.BillingPeriodStart, 1)
-		f.CommitmentDiscountQuantity = numberOf(hoursAmount(capcli.GPUTime(1000*int64(pool.Capacity())) * capcli.GPUTime(c.Term.Until-c.Term.From)))
+		f.CommitmentDiscountQuantity = focus.NumberOf(hoursAmount(capcli.GPUTime(1000*int64(pool.Capacity())) * capcli.GPUTime(c.Term.Until-c.Term.From)))
 		return f, true
 	}
-	return FOCUS{}, false
+	return focus.Row{}, false
 }
 
 // purchase is a row of what is paid for a pool.
-func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string) FOCUS {
+func (w *runMonth) purchase(pool *simulate.Pool, cost capcli.USD, payment string) focus.Row {
 	f := w.row(pool)
-	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focusPurchaseCharge, "Recurring", focusStandard
+	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focus.Purchase, "Recurring", focus.Standard
 	f.ChargeDescription, f.ResourceID = "Purchase of "+pool.Name, pool.Name
 	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String() + "/" + payment
-	f.charged(cost, 0)
-	f.setPaid(cost)
-	f.discount(pool, "", Amount{})
+	f.SetCosts(cost, 0)
+	f.SetPaid(cost)
+	setDiscount(&f, pool, "", focus.Amount{})
 	return f
 }
 
@@ -143,16 +144,16 @@ type runMonth struct {
 }
 
 // pool writes the rows of one pool.
-func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
+func (w *runMonth) pool(p int, c *runCell, to func(*focus.Row)) {
 	l, pool := &w.inv.ByMonth[w.m].ByPool[p], &w.rec.Pools[p]
 	price := w.rate(p).Price
 	committed := pool.Terms.Committed()
 	if committed && (w.billed != 0 || l.Time.Offered > 0) {
 		f := w.purchase(pool, w.billed, "recurring")
 		hours := hoursAmount(l.Time.Offered)
-		f.CommitmentDiscountQuantity = numberOf(hours)
+		f.CommitmentDiscountQuantity = focus.NumberOf(hours)
 		if all, err := Cost(price, l.Time.Offered); err == nil && all == w.billed {
-			f.price(hours, "Hours", price, price)
+			f.SetPrice(hours, "Hours", price, price)
 		}
 		to(&f)
 	}
@@ -171,39 +172,39 @@ func (w *runMonth) pool(p int, c *runCell, to func(*FOCUS)) {
 		return
 	}
 	f := w.row(pool)
-	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focusUsage, "Usage-Based", focusCommitted
+	f.ChargeCategory, f.ChargeFrequency, f.PricingCategory = focus.Usage, "Usage-Based", focus.Committed
 	f.ChargeDescription, f.ResourceID = "Unused part of "+pool.Name, pool.Name
-	f.charged(0, c.unused)
-	f.price(Amount{}, "Hours", price, price)
+	f.SetCosts(0, c.unused)
+	f.SetPrice(focus.Amount{}, "Hours", price, price)
 	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String() + "/recurring"
-	f.discount(pool, focusUnused, hoursAmount(l.Time.Idle+l.Time.Blocked+l.Time.Down))
+	setDiscount(&f, pool, focus.Unused, hoursAmount(l.Time.Idle+l.Time.Blocked+l.Time.Down))
 	to(&f)
 }
 
 // used is the row of what tenant t had of pool p.
-func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) FOCUS {
+func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) focus.Row {
 	pool := &w.rec.Pools[p]
 	f := w.row(pool)
-	f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = focusUsage, "Usage-Based", "GPU time on "+pool.Name
+	f.ChargeCategory, f.ChargeFrequency, f.ChargeDescription = focus.Usage, "Usage-Based", "GPU time on "+pool.Name
 	f.Tags = tagsOf(&Row{Tenant: w.rec.Tenants[t]})
 	f.ResourceID, f.ResourceType = pool.Name+"/"+w.rec.Tenants[t], "GPU"
 	hours := hoursAmount(billed)
-	f.ConsumedQuantity, f.ConsumedUnit = numberOf(hours), "Hours"
-	f.charged(cost, cost)
+	f.ConsumedQuantity, f.ConsumedUnit = focus.NumberOf(hours), "Hours"
+	f.SetCosts(cost, cost)
 	list := w.rate(p).list(pool.Terms)
 	if list == 0 { // capacity without an on-demand price lists at its own
 		list = w.rate(p).Price
 	}
-	f.price(hours, "Hours", list, list)
+	f.SetPrice(hours, "Hours", list, list)
 	switch {
 	case pool.Terms.Committed():
-		f.charged(0, cost)
-		f.PricingCategory = focusCommitted
-		f.discount(pool, focusUsed, hours)
+		f.SetCosts(0, cost)
+		f.PricingCategory = focus.Committed
+		setDiscount(&f, pool, focus.Used, hours)
 	case pool.Terms == simulate.Spot:
-		f.PricingCategory = focusDynamic
+		f.PricingCategory = focus.Dynamic
 	default:
-		f.PricingCategory = focusStandard
+		f.PricingCategory = focus.Standard
 	}
 	return f
 }
@@ -212,11 +213,11 @@ func (w *runMonth) used(p, t int, billed capcli.GPUTime, cost capcli.USD) FOCUS 
 func (w *runMonth) rate(p int) Rate { return w.inv.rates[p].At(w.rec.Months[w.m].Since) }
 
 // row is what all rows of a pool have.
-func (w *runMonth) row(pool *simulate.Pool) FOCUS {
-	f := newFOCUS()
+func (w *runMonth) row(pool *simulate.Pool) focus.Row {
+	f := focus.NewRow()
 	f.ChargePeriodStart, f.ChargePeriodEnd = w.start, w.end
 	f.BillingPeriodStart, f.BillingPeriodEnd = monthOf(w.start), addMonths(monthOf(w.end-1), 1)
-	f.setBiller("", w.account, "USD")
+	f.SetBiller("", w.account, "USD")
 	f.ServiceCategory, f.ServiceName, f.ServiceSubcategory = "Compute", "GPU", "Virtual Machines"
 	f.SkuID = cmp.Or(pool.GPUModel, pool.Name)
 	f.SkuPriceID = f.SkuID + "/" + pool.Terms.String()
@@ -224,9 +225,9 @@ func (w *runMonth) row(pool *simulate.Pool) FOCUS {
 	return f
 }
 
-// discount marks a row as one of a committed pool.
-func (f *FOCUS) discount(pool *simulate.Pool, status string, quantity Amount) {
+// setDiscount marks a row as one of a committed pool.
+func setDiscount(f *focus.Row, pool *simulate.Pool, status string, quantity focus.Amount) {
 	f.CommitmentDiscountID, f.CommitmentDiscountName, f.CommitmentDiscountType = pool.Name, pool.Name, pool.Terms.String()
-	f.CommitmentDiscountCategory, f.CommitmentDiscountUnit, f.CommitmentDiscountStatus = focusUsage, "Hours", status
-	f.CommitmentDiscountQuantity = numberOf(quantity)
+	f.CommitmentDiscountCategory, f.CommitmentDiscountUnit, f.CommitmentDiscountStatus = focus.Usage, "Hours", status
+	f.CommitmentDiscountQuantity = focus.NumberOf(quantity)
 }

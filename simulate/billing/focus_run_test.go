@@ -8,6 +8,7 @@ import (
 
 	"capcli"
 	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 )
 
 // The invoice of any run, written in FOCUS, sums to it, conserves for each pool,
@@ -41,16 +42,16 @@ func TestARunInFocusSumsToTheInvoice(t *testing.T) {
 			t.Fatalf("parts %d, unallocated %d, spent %d; the invoice is %d, unallocated %d", parts, unallocated, spent, inv.Total.Cost, inv.Unallocated)
 		}
 		var text strings.Builder
-		w := billing.WriteFOCUS(&text, nil)
+		w := focus.NewWriter(&text, nil)
 		inv.FocusRows(rec, until, "main", nil, w.Write)
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		r, err := billing.ReadFOCUS("bill.csv", strings.NewReader(text.String()), billing.FocusOptions{})
+		r, err := focus.NewReader("bill.csv", strings.NewReader(text.String()), focus.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := billing.NewFocusCheck()
+		c := focus.NewCheck()
 		c.Columns(r.Columns())
 		for row, err := range r.Rows() {
 			if err == nil {
@@ -60,15 +61,15 @@ func TestARunInFocusSumsToTheInvoice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := c.Result("", &billing.FocusReport{}); err != nil {
+		if _, err := c.Conclude("", &focus.Report{}); err != nil {
 			t.Fatal(err)
 		}
-		want := billing.AmountOf(inv.Total.Cost)
+		want := focus.AmountOf(inv.Total.Cost)
 		if c.Total.Billed != want || c.Total.Effective != want || !c.Conforms() {
-			t.Fatalf("FOCUS says %s and %s, the invoice %s; odd %+v", c.Total.Billed, c.Total.Effective, want, c.Oddities)
+			t.Fatalf("FOCUS says %s and %s, the invoice %s; odd %+v", c.Total.Billed, c.Total.Effective, want, c.Odd)
 		}
 		for _, k := range c.Commitments {
-			if k.Verdict != billing.Conserved {
+			if k.Verdict != focus.Conserved {
 				t.Fatalf("%s: %s", k.ID, k.Why)
 			}
 		}

@@ -117,18 +117,6 @@ func (g *gatherer) userOf(u user) int32 {
 	return id
 }
 
-// Add adds unit time of one hour, the one that at is in. The line says of what
-// use it is: its start, length and units do not count.
-func (g *gatherer) Add(l *UseLine, at capcli.Time, time capcli.GPUTime) error {
-	if at < g.h.from || at >= g.h.to {
-		return fmt.Errorf("use at %s is outside the window from %s to %s", at, g.h.from, g.h.to)
-	}
-	if time < 0 {
-		return fmt.Errorf("use at %s is negative", at)
-	}
-	return g.put(l.bucket(), user{l.Tenant, ""}, at, time)
-}
-
 // put books time of a bucket in the hour of at; after the window's end counts
 // as its last hour.
 func (g *gatherer) put(b bucket, u user, at capcli.Time, time capcli.GPUTime) error {
@@ -212,16 +200,21 @@ func cellsOf(cells []entry, rank []int32) []entry {
 // mergedCells puts cells in order and sums those of one user in one hour.
 func mergedCells(cells []entry) []entry {
 	slices.SortFunc(cells, func(a, b entry) int { return cmp.Or(cmp.Compare(a.hour, b.hour), cmp.Compare(a.who, b.who)) })
+	return sumRuns(cells, func(a, b *entry) bool { return a.hour == b.hour && a.who == b.who }, func(sum, c *entry) { sum.time += c.time })
+}
+
+// sumRuns adds elements that are alike and next to each other to the first of them.
+func sumRuns[T any](list []T, alike func(a, b *T) bool, add func(sum, x *T)) []T {
 	n := 0
-	for _, c := range cells {
-		if n > 0 && cells[n-1].hour == c.hour && cells[n-1].who == c.who {
-			cells[n-1].time += c.time
+	for i := range list {
+		if n > 0 && alike(&list[n-1], &list[i]) {
+			add(&list[n-1], &list[i])
 			continue
 		}
-		cells[n] = c
+		list[n] = list[i]
 		n++
 	}
-	return cells[:n]
+	return list[:n]
 }
 
 // RecordError says what is wrong with a line of a record of use.

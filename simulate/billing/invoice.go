@@ -68,10 +68,10 @@ func (l *Line) UnitCost() (capcli.Rate, bool) {
 // known on-demand price. It is below 0 where the mix costs more than all
 // on-demand would have.
 func (l *Line) SavingsRate() (float64, bool) {
-	if l.Unlisted > 0 || l.Equivalent == 0 {
+	if l.Unlisted > 0 {
 		return 0, false
 	}
-	return 1 - float64(l.Cost)/float64(l.Equivalent), true
+	return savingsRate(l.Cost, l.Equivalent)
 }
 
 // add sums two lines. Price has made sure that no sum overflows.
@@ -224,19 +224,13 @@ func (t *tally) cell(r Rate, terms simulate.Terms, s *simulate.Span, use []simul
 // Explorer's commitment utilisation); false where none was offered.
 func (inv *Invoice) Utilisation() (float64, bool) {
 	t := &inv.ByTier[Committed].Time
-	if t.Offered == 0 {
-		return 0, false
-	}
-	return float64(t.Used) / float64(t.Offered), true
+	return ratio(float64(t.Used), float64(t.Offered))
 }
 
 // Coverage is how much of all GPU time used was used on committed capacity, 0
 // to 1; false where none was used.
 func (inv *Invoice) Coverage() (float64, bool) {
-	if inv.Total.Time.Used == 0 {
-		return 0, false
-	}
-	return float64(inv.ByTier[Committed].Time.Used) / float64(inv.Total.Time.Used), true
+	return ratio(float64(inv.ByTier[Committed].Time.Used), float64(inv.Total.Time.Used))
 }
 
 // WhyNoSavings says why Total has no effective savings rate; "" when it has.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 // tally does arithmetic on amounts and keeps its first error, so that several steps
@@ -82,6 +83,21 @@ func perUnit(cost capcli.USD, factor, n uint64) (capcli.USD, bool) {
 	return capcli.USD(v), ok && cost >= 0
 }
 
+// ratio is part / whole; false where there is no whole.
+func ratio(part, whole float64) (float64, bool) {
+	if whole == 0 {
+		return 0, false
+	}
+	return part / whole, true
+}
+
+// savingsRate is the effective savings rate, 1 - cost / on-demand equivalent (FinOps
+// Foundation); false where nothing has an on-demand price.
+func savingsRate(cost, onDemand capcli.USD) (float64, bool) {
+	share, ok := ratio(float64(cost), float64(onDemand))
+	return 1 - share, ok
+}
+
 // Cost is capcli.Cost with an amount that does not fit, or a negative one, as an
 // error.
 func Cost(r capcli.Rate, t capcli.GPUTime) (capcli.USD, error) {
@@ -136,10 +152,7 @@ func (w *wide) bigInt() *big.Int {
 }
 
 // divide is w / n as an Amount, cut at its eighteenth place; n is above 0.
-func (w wide) divide(n int64) Amount {
-	v := w.bigInt()
-	return amountOfBig(v.Mul(v, big.NewInt(amountUnit)).Quo(v, big.NewInt(n)))
-}
+func (w wide) divide(n int64) focus.Amount { return focus.QuotientAmount(w.bigInt(), n) }
 
 // splitWide is capcli.Split for wide weights: largest remainder, ties to the earlier.
 // Where all weights are zero, everything goes to the last.

@@ -1,10 +1,14 @@
 package billing
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
+	"io"
 	"slices"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 // Spot use is billed for the seconds used, at the spot price of each moment,
@@ -121,4 +125,38 @@ func (s *SKU) fields() [8]string {
 func compareSKU(a, b *SKU) int {
 	x, y := a.fields(), b.fields()
 	return slices.Compare(x[:], y[:])
+}
+
+// ReadSpotPrices reads steps of spot prices as CSV: at, price and what they are
+// of (instance_type, gpu_model, provider, region, zone, os), in order of time.
+func ReadSpotPrices(name string, r io.Reader) ([]SpotPrice, error) {
+	s, err := focus.NewSheet(name, r)
+	if err != nil {
+		return nil, err
+	}
+	at, price := s.FindColumn("at", "time", "timestamp", "ds"), s.FindColumn("price", "spot_price", "y")
+	if at < 0 || price < 0 {
+		return nil, s.Fault("", "expected the columns at and price, found "+s.QuotedNames(), "at,price,instance_type,region,zone")
+	}
+	u := newUseReader(s, UseOptions{})
+	if u.place[useZone] < 0 {
+		u.place[useZone] = s.FindColumn("availability_zone")
+	}
+	var out []SpotPrice
+	err = s.EachRow(func() (err error) {
+		x := SpotPrice{SKU: u.sku()}
+		if x.At, err = seriesTime(s, at); err != nil {
+			return err
+		}
+		text := string(bytes.TrimSpace(s.Row[price]))
+		if x.Price, err = capcli.ParseUSD(text); err != nil || x.Price <= 0 {
+			return s.FaultUnwanted(s.Names[price], "a price above 0", text, "")
+		}
+		if out = append(out, x); len(out) > maxSamples {
+			return s.Fault("", fmt.Sprintf("over %d prices", maxSamples), "")
+		}
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b SpotPrice) int { return cmp.Compare(a.At, b.At) })
+	return out, err
 }

@@ -3,9 +3,13 @@ package billing
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 // Request asks what metered use costs under a portfolio of commitments.
@@ -41,7 +45,7 @@ type Statement struct {
 	Savings     *float64         `json:"effective_savings_rate"`
 	Discount    *float64         `json:"discount_per_year"`
 	Worth       *capcli.USD      `json:"present_value_usd"`
-	Paid        *Amount          `json:"bill_as_it_was,omitempty"`
+	Paid        *focus.Amount    `json:"bill_as_it_was,omitempty"`
 	Commitments []CommitmentBill `json:"commitments"`
 	Tenants     []Payer          `json:"tenants"`
 	Unallocated capcli.USD       `json:"unallocated_usd"`
@@ -264,6 +268,22 @@ type Requests struct {
 	Count  uint64   // in all, where there is no series
 	Series []Sample // when they came; nil is not known
 	Name   string   // of the series, in notes
+}
+
+// ParseRequests reads a whole number of requests. A text that is no number counts
+// none: it names a file. It fails with a *capcli.RequestError.
+func ParseRequests(text string) (Requests, error) {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && (f < 0 || f != math.Trunc(f)) {
+		return Requests{}, &capcli.RequestError{Field: "requests", Text: fmt.Sprintf("wants a whole number of requests or a CSV file, found %q", text)}
+	}
+	n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64)
+	if err == nil && n == 0 {
+		return Requests{}, &capcli.RequestError{Field: "requests", Text: "0: the cost of a request is not known where none was served"}
+	}
+	if err != nil {
+		return Requests{}, nil
+	}
+	return Requests{Count: n}, nil
 }
 
 // UnitCost is what one of something cost, of the effective cost in all: a

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"capcli"
+	"capcli/simulate/billing/focus"
 )
 
 const useFile = `start,seconds,units,instance_type,gpu_model,region,tenant,account,job,kind,price,spot_price
@@ -132,7 +133,7 @@ func TestFocusUseKeepsTime(t *testing.T) {
 		total := rapid.Uint64Range(1, 1e12).Draw(t, "thousandths of unit-seconds")
 		length := capcli.Seconds(rapid.Int64Range(1, 1e6).Draw(t, "seconds"))
 		f := &focusUse{rec: &UseRecord{}, rep: &UseReport{}}
-		if err := f.put(&sheet{}, UseLine{Seconds: length}, product64(total, amountUnit/1000), 1); err != nil {
+		if err := f.put(&focus.Sheet{}, UseLine{Seconds: length}, focus.NewAmount(total, 3), 1); err != nil {
 			t.Fatal(err)
 		}
 		var sum uint64
@@ -163,7 +164,7 @@ func TestMatchSpotPricesTakesTheMostExact(t *testing.T) {
 
 func FuzzReadUse(f *testing.F) {
 	f.Add([]byte(useFile))
-	f.Add([]byte(hourBill))
+	f.Add([]byte(bigBill(2)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		rec, rep, err := ReadUse("use.csv", strings.NewReader(string(b)), UseOptions{Price: 1_000_000})
 		if err != nil {
@@ -184,7 +185,7 @@ func FuzzReadSeries(f *testing.F) {
 	f.Add([]byte("zone,timestamp_utc,gco2_per_kwh\nDE,2021-01-01T00:00:00Z,594.78\n"), "DE")
 	f.Add([]byte("time,value\n2027-01,1e3\n"), "")
 	f.Fuzz(func(t *testing.T, b []byte, zone string) {
-		got, err := ReadSeries("s.csv", strings.NewReader(string(b)), SeriesOptions{Zone: zone})
+		got, err := ReadSeries("s.csv", strings.NewReader(string(b)), zone)
 		for i := range got {
 			if err != nil || i > 0 && got[i].At <= got[i-1].At {
 				t.Fatalf("%v: not in order at %d: %v", err, i, got)

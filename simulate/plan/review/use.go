@@ -7,7 +7,7 @@ import (
 
 	"capcli"
 	"capcli/simulate"
-	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 	"capcli/simulate/plan"
 	"capcli/simulate/plan/curve"
 )
@@ -73,7 +73,7 @@ type BillUse struct {
 }
 
 // Add takes one row of the bill.
-func (u *BillUse) Add(row *billing.FOCUS) error {
+func (u *BillUse) Add(row *focus.Row) error {
 	unit := strings.ToLower(cmp.Or(row.ConsumedUnit, row.PricingUnit))
 	n := row.ConsumedQuantity
 	if !n.Known {

@@ -8,7 +8,7 @@ import (
 	"capcli"
 	"capcli/profile/parquet"
 	"capcli/profile/trace"
-	"capcli/simulate/billing"
+	"capcli/simulate/billing/focus"
 )
 
 // A bill in Parquet is the same bill: instants, numbers, texts and nulls.
@@ -60,11 +60,11 @@ func TestBillInParquet(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		r, err := billing.ReadFOCUS("b.parquet", text, billing.FocusOptions{})
+		r, err := focus.NewReader("b.parquet", text, focus.Options{})
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		c := billing.NewFocusCheck()
+		c := focus.NewCheck()
 		for row, err := range r.Rows() {
 			if err == nil {
 				err = c.Add(row)
@@ -76,7 +76,7 @@ func TestBillInParquet(t *testing.T) {
 				t.Errorf("%s: got %+v", name, row)
 			}
 		}
-		if _, err := c.Result("", &billing.FocusReport{}); err != nil || len(c.Commitments) != 1 || c.Commitments[0].Verdict != billing.Conserved {
+		if _, err := c.Conclude("", &focus.Report{}); err != nil || len(c.Commitments) != 1 || c.Commitments[0].Verdict != focus.Conserved {
 			t.Errorf("%s: got %+v, %v", name, c.Commitments, err)
 		}
 	}

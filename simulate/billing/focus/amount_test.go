@@ -1,4 +1,4 @@
-package billing
+package focus
 
 import (
 	"errors"
@@ -37,13 +37,13 @@ func TestParseAmount(t *testing.T) {
 		{"0.9999999999999999999", "1", true},
 	}
 	for _, tt := range tests {
-		a, rounded, err := parseAmount(tt.text)
+		a, rounded, err := ParseAmount(tt.text)
 		if err != nil || a.String() != tt.want || rounded != tt.rounded {
 			t.Errorf("%s: got %s, rounded %v, %v, want %s, %v", tt.text, a, rounded, err, tt.want, tt.rounded)
 		}
 	}
 	for _, bad := range []string{"", "-", "1,000", "$1", "1e", "e5", "1.2.3", "0x10", "1_000", "NaN", "Inf", "1000000000000000000", "1e18", "1e2000"} {
-		if a, _, err := parseAmount(bad); err == nil {
+		if a, _, err := ParseAmount(bad); err == nil {
 			t.Errorf("%q: got %s, want an error", bad, a)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAmountIsBigIntegers(t *testing.T) {
 		if toBig(a.Neg()).Cmp(new(big.Int).Neg(toBig(a))) != 0 || a.Sign() != toBig(a).Sign() {
 			t.Fatalf("-%s is %s", a, a.Neg())
 		}
-		again, rounded, err := parseAmount(a.String())
+		again, rounded, err := ParseAmount(a.String())
 		if err == nil && (again != a || rounded) {
 			t.Fatalf("%s is read as %s", a, again)
 		}
@@ -94,7 +94,7 @@ func TestAmountIsBigIntegers(t *testing.T) {
 			t.Fatalf("%s in dollars: got %d, %v, want %s", a, u, err, half)
 		}
 	})
-	big, _, _ := parseAmount("999999999999999999")
+	big, _, _ := ParseAmount("999999999999999999")
 	var err error
 	for range 20 {
 		if big, err = big.Add(big); err != nil {
@@ -103,5 +103,32 @@ func TestAmountIsBigIntegers(t *testing.T) {
 	}
 	if !errors.Is(err, capcli.ErrOverflow) {
 		t.Errorf("doubling without end: got %v, want an overflow", err)
+	}
+}
+
+// The product of amounts is that of whole numbers, cut at the eighteenth place.
+func TestAmountTimes(t *testing.T) {
+	for _, tt := range [][3]string{
+		{"0.333333333333", "1.234567", "0.411522333332921811"},
+		{"-2.5", "4", "-10"},
+		{"2.5", "-0.000001", "-0.0000025"},
+		{"123456789.123456789", "987654.321", "121932631234567.900112635269"},
+		{"0", "7", "0"},
+		{"0.000000000000000001", "0.5", "0"},
+	} {
+		a, _, _ := ParseAmount(tt[0])
+		b, _, _ := ParseAmount(tt[1])
+		got, err := a.Times(b)
+		other, err2 := b.Times(a)
+		if err != nil || err2 != nil || got != other {
+			t.Errorf("%s x %s: %s, %s, %v, %v", tt[0], tt[1], got, other, err, err2)
+		}
+		if want, _, _ := ParseAmount(tt[2]); got != want {
+			t.Errorf("%s x %s: got %s, want %s", tt[0], tt[1], got, want)
+		}
+	}
+	big, _, _ := ParseAmount("4000000000")
+	if _, err := big.Times(big); !errors.Is(err, capcli.ErrOverflow) {
+		t.Errorf("got %v, want an overflow", err)
 	}
 }

@@ -1,4 +1,4 @@
-package billing
+package focus
 
 import (
 	"fmt"
@@ -12,79 +12,59 @@ import (
 // https://focus.finops.org/focus-specification/v1-2/. A rule is held against the
 // columns that a bill has; what it lacks is in Missing.
 
-// focusMandatory are the columns of feature level Mandatory.
-var focusMandatory = []string{
+// mandatory are the columns of feature level Mandatory.
+var mandatory = []string{
 	"BilledCost", "BillingAccountId", "BillingAccountName", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "ChargeCategory",
 	"ChargeClass", "ChargeDescription", "ChargePeriodEnd", "ChargePeriodStart", "ContractedCost", "EffectiveCost", "InvoiceIssuerName",
 	"ListCost", "PricingQuantity", "PricingUnit", "ProviderName", "PublisherName", "ServiceCategory", "ServiceName",
 }
 
-// focusAlways are columns that no row may leave out.
-var focusAlways = []string{
+// always are columns that no row may leave out.
+var always = []string{
 	"BillingAccountId", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "ChargeFrequency", "ContractedCost", "InvoiceIssuerName", "ListCost",
 	"PricingCurrency", "PricingCurrencyEffectiveCost", "ProviderName", "PublisherName", "ServiceCategory", "ServiceName",
 }
 
-// focusPriced are columns that no row of usage or of a purchase may leave out,
+// priced are columns that no row of usage or of a purchase may leave out,
 // and that a tax has not.
-var focusPriced = []string{
+var priced = []string{
 	"ContractedUnitPrice", "ListUnitPrice", "PricingCategory", "PricingCurrencyContractedUnitPrice", "PricingCurrencyListUnitPrice",
 	"PricingQuantity", "SkuId", "SkuPriceId",
 }
 
-// focusOfCommitment are columns that a row has if and only if it is of a
+// ofCommitment are columns that a row has if and only if it is of a
 // commitment.
-var focusOfCommitment = []string{"CommitmentDiscountCategory", "CommitmentDiscountType", "CommitmentDiscountUnit"}
-
-// focusByName finds a column.
-var focusByName = func() map[string]*focusColumn {
-	m := map[string]*focusColumn{}
-	for i := range focusColumns {
-		m[focusColumns[i].name] = &focusColumns[i]
-	}
-	return m
-}()
+var ofCommitment = []string{"CommitmentDiscountCategory", "CommitmentDiscountType", "CommitmentDiscountUnit"}
 
 // Columns says which columns the bill has, so that its rows are held against the
 // rules of FOCUS 1.2 and the mandatory columns that it lacks are known. Without
 // it only what contradicts itself is noted.
-func (c *FocusCheck) Columns(names []string) {
-	c.have, c.Missing = map[string]bool{}, nil
+func (c *Check) Columns(names []string) {
+	c.have, c.Missing = map[string]bool{}, []string{}
 	for _, n := range names {
 		c.have[n] = true
 	}
-	for _, n := range focusMandatory {
+	for _, n := range mandatory {
 		if !c.have[n] {
 			c.Missing = append(c.Missing, n)
 		}
 	}
-	c.always, c.priced, c.committed = c.columnsPresent(focusAlways), c.columnsPresent(focusPriced), c.columnsPresent(focusOfCommitment)
+	c.always, c.priced, c.committed = c.columnsPresent(always), c.columnsPresent(priced), c.columnsPresent(ofCommitment)
 }
 
 // columnsPresent gives the columns of a list that the bill has.
-func (c *FocusCheck) columnsPresent(names []string) []*focusColumn {
-	var out []*focusColumn
+func (c *Check) columnsPresent(names []string) []*column {
+	var out []*column
 	for _, n := range names {
 		if c.have[n] {
-			out = append(out, focusByName[n])
+			out = append(out, byName[n])
 		}
 	}
 	return out
 }
 
-// null tells whether a column of the row says nothing.
-func (k *focusColumn) null(r *FOCUS) bool {
-	switch {
-	case k.text != nil:
-		return *k.text(r) == ""
-	case k.number != nil:
-		return !k.number(r).Known
-	}
-	return !k.time(r).IsKnown()
-}
-
 // rules holds a row against the requirements.
-func (c *FocusCheck) rules(r *FOCUS) {
+func (c *Check) rules(r *Row) {
 	if c.have == nil {
 		return
 	}
@@ -100,29 +80,29 @@ func (c *FocusCheck) rules(r *FOCUS) {
 }
 
 // lacks notes that a column of the bill is null in a row that wants it.
-func (c *FocusCheck) lacks(r *FOCUS, k *focusColumn, why string) {
-	if k.null(r) && c.have[k.name] {
+func (c *Check) lacks(r *Row, k *column, why string) {
+	if k.isEmpty(r) && c.have[k.name] {
 		c.fault(r, fmt.Sprintf("%s is null; expected a value%s", k.name, why))
 	}
 }
 
 // noteUnwanted notes that a column has a value in a row that wants none.
-func (c *FocusCheck) noteUnwanted(r *FOCUS, k *focusColumn, why string) {
-	if !k.null(r) {
+func (c *Check) noteUnwanted(r *Row, k *column, why string) {
+	if !k.isEmpty(r) {
 		c.fault(r, fmt.Sprintf("%s has a value; expected null%s", k.name, why))
 	}
 }
 
 // Columns that rules name one by one.
 var (
-	accountTypeColumn = focusByName["BillingAccountType"]
-	pricingUnitColumn = focusByName["PricingUnit"]
-	consumedColumn    = focusByName["ConsumedQuantity"]
-	discountColumn    = focusByName["CommitmentDiscountQuantity"]
+	accountTypeColumn = byName["BillingAccountType"]
+	pricingUnitColumn = byName["PricingUnit"]
+	consumedColumn    = byName["ConsumedQuantity"]
+	discountColumn    = byName["CommitmentDiscountQuantity"]
 )
 
 // present checks what every row has.
-func (c *FocusCheck) present(r *FOCUS) {
+func (c *Check) present(r *Row) {
 	for _, k := range c.always {
 		c.lacks(r, k, ", for every row has one")
 	}
@@ -132,7 +112,7 @@ func (c *FocusCheck) present(r *FOCUS) {
 	case c.have["BillingAccountId"]:
 		c.noteUnwanted(r, accountTypeColumn, ", for there is no BillingAccountId")
 	}
-	if r.ChargeCategory == focusPurchaseCharge && r.ChargeFrequency == "Usage-Based" {
+	if r.ChargeCategory == Purchase && r.ChargeFrequency == "Usage-Based" {
 		c.fault(r, "a purchase has ChargeFrequency Usage-Based; expected One-Time or Recurring")
 	}
 	if r.PricingQuantity.Known {
@@ -141,19 +121,19 @@ func (c *FocusCheck) present(r *FOCUS) {
 }
 
 // prices checks what usage and purchases have.
-func (c *FocusCheck) prices(r *FOCUS) {
+func (c *Check) prices(r *Row) {
 	for _, k := range c.priced {
 		switch r.ChargeCategory {
-		case focusUsage:
+		case Usage:
 			c.lacks(r, k, " in a row of usage")
-		case focusPurchaseCharge:
+		case Purchase:
 			c.lacks(r, k, " in a row of a purchase")
-		case focusTax:
+		case Tax:
 			c.noteUnwanted(r, k, " in a row of tax")
 		}
 	}
-	unused := r.ChargeCategory == focusUsage && r.CommitmentDiscountStatus == focusUnused
-	if unused || r.ChargeCategory != focusUsage {
+	unused := r.ChargeCategory == Usage && r.CommitmentDiscountStatus == Unused
+	if unused || r.ChargeCategory != Usage {
 		c.noteUnwanted(r, consumedColumn, ", for nothing was consumed")
 	}
 	if r.ListUnitPrice.Sign() < 0 || r.ContractedUnitPrice.Sign() < 0 {
@@ -163,7 +143,7 @@ func (c *FocusCheck) prices(r *FOCUS) {
 
 // product checks that quantity times price is the cost. Bills round each of them,
 // so a millionth, and a billionth of the cost, are let pass.
-func (c *FocusCheck) product(r *FOCUS, priceName string, price Number, costName string, cost Number) {
+func (c *Check) product(r *Row, priceName string, price Number, costName string, cost Number) {
 	if !price.Known || !r.PricingQuantity.Known || !cost.Known {
 		return
 	}
@@ -179,9 +159,9 @@ func (c *FocusCheck) product(r *FOCUS, priceName string, price Number, costName 
 
 // slack is what rounding may make of a product.
 func slack(cost Amount) Amount {
-	a, err := cost.Abs().Times(product64(1, amountUnit/1_000_000_000))
+	a, err := cost.Abs().Times(NewAmount(1, 9))
 	if err == nil {
-		a, err = a.Add(product64(1, perMillionth))
+		a, err = a.Add(NewAmount(1, 6))
 	}
 	if err != nil {
 		return Amount{}
@@ -190,7 +170,7 @@ func slack(cost Amount) Amount {
 }
 
 // ofCommitment checks what rows of a commitment, and no others, have.
-func (c *FocusCheck) ofCommitment(r *FOCUS) {
+func (c *Check) ofCommitment(r *Row) {
 	if !c.have["CommitmentDiscountId"] {
 		return
 	}
@@ -204,7 +184,7 @@ func (c *FocusCheck) ofCommitment(r *FOCUS) {
 	}
 	q := r.CommitmentDiscountQuantity
 	switch {
-	case !id || r.ChargeCategory != focusUsage && r.ChargeCategory != focusPurchaseCharge:
+	case !id || r.ChargeCategory != Usage && r.ChargeCategory != Purchase:
 		c.noteUnwanted(r, discountColumn, ", for it is no usage or purchase of a commitment")
 	case !q.Known:
 		c.lacks(r, discountColumn, ", for there is a CommitmentDiscountId")
@@ -214,8 +194,8 @@ func (c *FocusCheck) ofCommitment(r *FOCUS) {
 }
 
 // currencies checks prices in the currency of prices.
-func (c *FocusCheck) currencies(r *FOCUS) {
-	if r.ChargeCategory == focusPurchaseCharge && r.EffectiveCost.Sign() == 0 && r.PricingCurrencyEffectiveCost.Sign() != 0 {
+func (c *Check) currencies(r *Row) {
+	if r.ChargeCategory == Purchase && r.EffectiveCost.Sign() == 0 && r.PricingCurrencyEffectiveCost.Sign() != 0 {
 		c.fault(r, fmt.Sprintf("PricingCurrencyEffectiveCost of a purchase is %s; it belongs to the usage, so expected 0", r.PricingCurrencyEffectiveCost))
 		return
 	}
@@ -237,7 +217,7 @@ func (c *FocusCheck) currencies(r *FOCUS) {
 }
 
 // skus checks that a price of a SKU is of one SKU.
-func (c *FocusCheck) skus(r *FOCUS) {
+func (c *Check) skus(r *Row) {
 	if r.SkuPriceID == "" || r.SkuID == "" {
 		return
 	}
@@ -251,6 +231,6 @@ func (c *FocusCheck) skus(r *FOCUS) {
 
 // Conforms tells whether no row breaks a rule, and, for a bill that has columns of
 // FOCUS 1.2 alone, whether it has all that are mandatory.
-func (c *FocusCheck) Conforms() bool {
-	return c.Odd == 0 && (len(c.Missing) == 0 || !slices.ContainsFunc(focus12, func(n string) bool { return c.have[n] }))
+func (c *Check) Conforms() bool {
+	return c.OddRows == 0 && (len(c.Missing) == 0 || !slices.ContainsFunc(focus12, func(n string) bool { return c.have[n] }))
 }

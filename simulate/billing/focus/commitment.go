@@ -1,4 +1,4 @@
-package billing
+package focus
 
 import (
 	"cmp"
@@ -7,28 +7,23 @@ import (
 	"capcli"
 )
 
-// Conserves says whether what was bought through a commitment is what was
-// charged for it.
-type Conserves uint8
+// Verdict says whether what was bought through a commitment is what was charged for
+// it; "" is that of a capacity reservation, of which nothing is bought.
+type Verdict string
 
 // The verdicts on a commitment.
 const (
-	Conserved    Conserves = iota // exactly
-	ByRounding                    // but for less than a millionth a row
-	InPart                        // the bill ends before what was bought does, and what is charged until then is its share
-	PurchaseOnly                  // the bill has no usage of it
-	UsageOnly                     // the bill has no purchase of it
-	Broken                        // the sums differ
+	Conserved    Verdict = "yes"           // exactly
+	ByRounding   Verdict = "rounding"      // but for less than a millionth a row
+	InPart       Verdict = "in part"       // the bill ends before what was bought does, and what is charged until then is its share
+	PurchaseOnly Verdict = "purchase only" // the bill has no usage of it
+	UsageOnly    Verdict = "usage only"    // the bill has no purchase of it
+	Broken       Verdict = "no"            // the sums differ
 )
 
-var conservesNames = [...]string{"yes", "rounding", "in part", "purchase only", "usage only", "no"}
-
-// String gives the verdict as results write it.
-func (c Conserves) String() string { return conservesNames[c] }
-
-// FocusCommitment is one commitment discount of a bill, or one capacity
+// Commitment is one commitment discount of a bill, or one capacity
 // reservation. Used and Unused are EffectiveCost.
-type FocusCommitment struct {
+type Commitment struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
 	Type        string   `json:"type"`
@@ -40,20 +35,19 @@ type FocusCommitment struct {
 	Unused      Amount   `json:"unused_cost"`
 	Utilisation *float64 `json:"utilisation"`          // 0 to 1; nil where the bill has no usage of it
 	Difference  *Amount  `json:"difference,omitempty"` // Used + Unused - Purchased; nil where the bill has only one of the two
-	Conserves   string   `json:"conserves,omitempty"`  // the verdict
-	Why         string   `json:"why,omitempty"`        // what is behind it
+	Verdict     Verdict  `json:"conserves,omitempty"`
+	Why         string   `json:"why,omitempty"` // what is behind it
 
-	Verdict     Conserves `json:"-"`
-	Term, Usage Period    `json:"-"` // of the charge periods of its purchases, and of its usage
+	Term, Usage Period `json:"-"` // of the charge periods of its purchases, and of its usage
 
 	purchased, difference        Amount
 	usedQuantity, unusedQuantity Amount
-	bought                       []focusPurchase
+	bought                       []purchase
 	unmeasured                   bool // a row without CommitmentDiscountQuantity
 }
 
 // conclude draws the verdict on a commitment.
-func (k *FocusCommitment) conclude() error {
+func (k *Commitment) conclude() error {
 	charged, err := k.Used.Add(k.Unused)
 	if err == nil {
 		k.difference, err = charged.Sub(k.purchased)
@@ -62,7 +56,7 @@ func (k *FocusCommitment) conclude() error {
 		return fmt.Errorf("commitment %s: %w", k.ID, err)
 	}
 	k.Verdict = k.verdict()
-	k.Purchased, k.Conserves, k.Why = &k.purchased, k.Verdict.String(), k.reason()
+	k.Purchased, k.Why = &k.purchased, k.reason()
 	if k.Verdict != PurchaseOnly && k.Verdict != UsageOnly {
 		k.Difference = &k.difference
 	}
@@ -70,21 +64,21 @@ func (k *FocusCommitment) conclude() error {
 }
 
 // utilisation is how much of the commitment was used, 0 to 1: by quantity where
-// each row states one, else by cost. False where the bill has no usage of it.
-func (c *FocusCommitment) utilisation() (float64, bool) {
+// each row states one, else by cost. Nil where the bill has no usage of it.
+func (c *Commitment) utilisation() *float64 {
 	used, unused := c.usedQuantity, c.unusedQuantity
 	if c.unmeasured || used.Sign() == 0 && unused.Sign() == 0 {
 		used, unused = c.Used, c.Unused
 	}
 	all := used.Float() + unused.Float()
 	if all <= 0 {
-		return 0, false
+		return nil
 	}
-	return used.Float() / all, true
+	return new(used.Float() / all)
 }
 
 // commitment adds a row to the commitment and the reservation that it is of.
-func (c *FocusCheck) commitment(r *FOCUS) error {
+func (c *Check) commitment(r *Row) error {
 	if id := r.CommitmentDiscountID; id != "" {
 		k := commitmentOf(c.byID, &c.Commitments, id)
 		k.Name, k.Type = cmp.Or(k.Name, r.CommitmentDiscountName), cmp.Or(k.Type, r.CommitmentDiscountType)
@@ -101,10 +95,10 @@ func (c *FocusCheck) commitment(r *FOCUS) error {
 	return nil
 }
 
-func commitmentOf(by map[string]*FocusCommitment, list *[]*FocusCommitment, id string) *FocusCommitment {
+func commitmentOf(by map[string]*Commitment, list *[]*Commitment, id string) *Commitment {
 	k := by[id]
 	if k == nil {
-		k = &FocusCommitment{ID: id}
+		k = &Commitment{ID: id}
 		by[id] = k
 		*list = append(*list, k)
 	}
@@ -112,22 +106,22 @@ func commitmentOf(by map[string]*FocusCommitment, list *[]*FocusCommitment, id s
 }
 
 // add takes a row with a status and a quantity into the commitment.
-func (k *FocusCommitment) add(r *FOCUS, status string, quantity Number) (err error) {
+func (k *Commitment) add(r *Row, status string, quantity Number) (err error) {
 	switch {
-	case r.ChargeCategory == focusPurchaseCharge:
+	case r.ChargeCategory == Purchase:
 		k.Term.cover(r, k.Purchases == 0)
 		k.Purchases++
 		if k.purchased, err = k.purchased.Add(r.BilledCost.Amount); len(k.bought) < mostPurchases {
-			k.bought = append(k.bought, focusPurchase{Period{r.ChargePeriodStart, r.ChargePeriodEnd}, r.BilledCost.Amount})
+			k.bought = append(k.bought, purchase{Period{r.ChargePeriodStart, r.ChargePeriodEnd}, r.BilledCost.Amount})
 		}
-	case status == focusUsed:
+	case status == Used:
 		k.Usage.cover(r, k.UsageRows == 0)
 		k.UsageRows++
 		k.unmeasured = k.unmeasured || !quantity.Known
 		if k.Used, err = k.Used.Add(r.EffectiveCost.Amount); err == nil {
 			k.usedQuantity, err = k.usedQuantity.Add(quantity.Amount)
 		}
-	case status == focusUnused:
+	case status == Unused:
 		k.Usage.cover(r, k.UsageRows == 0)
 		k.UsageRows++
 		k.unmeasured = k.unmeasured || !quantity.Known
@@ -138,7 +132,7 @@ func (k *FocusCommitment) add(r *FOCUS, status string, quantity Number) (err err
 	return err
 }
 
-func (k *FocusCommitment) verdict() Conserves {
+func (k *Commitment) verdict() Verdict {
 	switch {
 	case k.Purchases == 0:
 		return UsageOnly
@@ -160,12 +154,12 @@ func (k *FocusCommitment) verdict() Conserves {
 }
 
 // tolerance is what rounding may make of the commitment's rows.
-func (k *FocusCommitment) tolerance() Amount {
-	return product64(uint64(k.Purchases+k.UsageRows), perMillionth)
+func (k *Commitment) tolerance() Amount {
+	return NewAmount(uint64(k.Purchases+k.UsageRows), 6)
 }
 
-// focusPurchase is one purchase: what was billed for which period.
-type focusPurchase struct {
+// purchase is one purchase: what was billed for which period.
+type purchase struct {
 	Period
 	billed Amount
 }
@@ -175,7 +169,7 @@ type focusPurchase struct {
 const mostPurchases = 100_000
 
 // amountDue is what of the purchases falls into the time of the usage, straight line.
-func (k *FocusCommitment) amountDue() Amount {
+func (k *Commitment) amountDue() Amount {
 	var sum Amount
 	for _, p := range k.bought {
 		part := min(p.Until, k.Usage.Until) - max(p.From, k.Usage.From)
@@ -194,7 +188,7 @@ func (k *FocusCommitment) amountDue() Amount {
 }
 
 // reason says what is behind a verdict, "" where the sums are equal.
-func (k *FocusCommitment) reason() string {
+func (k *Commitment) reason() string {
 	switch k.Verdict {
 	case Conserved, ByRounding:
 		return ""
@@ -213,7 +207,7 @@ func (k *FocusCommitment) reason() string {
 	return text
 }
 
-func (k *FocusCommitment) charged() string {
+func (k *Commitment) charged() string {
 	sum, err := k.Used.Add(k.Unused)
 	if err != nil {
 		return "too much"
@@ -224,7 +218,7 @@ func (k *FocusCommitment) charged() string {
 // Period is a time from one instant to before another.
 type Period struct{ From, Until capcli.Time }
 
-func (p *Period) cover(r *FOCUS, first bool) {
+func (p *Period) cover(r *Row, first bool) {
 	if first {
 		*p = Period{r.ChargePeriodStart, r.ChargePeriodEnd}
 		return

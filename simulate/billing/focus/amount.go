@@ -1,4 +1,4 @@
-package billing
+package focus
 
 import (
 	"cmp"
@@ -29,8 +29,11 @@ const (
 
 // AmountOf is u as an Amount.
 func AmountOf(u capcli.USD) Amount {
-	return product64(uint64(max(u, -u)), perMillionth).signed(u < 0)
+	return NewAmount(uint64(max(u, -u)), 6).signed(u < 0)
 }
+
+// NewAmount is n with so many of its digits behind the point, 18 at most.
+func NewAmount(n uint64, places int) Amount { return product64(n, powersOf10[amountPlaces-places]) }
 
 // product64 is x times y, which must stay below 2^127.
 func product64(x, y uint64) Amount {
@@ -115,6 +118,16 @@ func (a Amount) Times(b Amount) (Amount, error) {
 		return Amount{}, err
 	}
 	return Amount{int64(mid), lo}.Add(part)
+}
+
+// Rounded is a rounded half up to a whole number, for a of 0 or more; exact says that
+// nothing was rounded.
+func (a Amount) Rounded() (n uint64, exact bool) {
+	n, rest := bits.Div64(uint64(a.hi), a.lo, amountUnit)
+	if rest >= amountUnit/2 {
+		n++
+	}
+	return n, rest == 0
 }
 
 // Cmp is -1, 0 or 1 as a is less than, equal to or more than b.
@@ -205,7 +218,7 @@ func plainAmount[T string | []byte](text T) (Amount, bool) {
 	if i != len(text) {
 		return Amount{}, false
 	}
-	a := product64(whole, amountUnit)
+	a := NewAmount(whole, 0)
 	lo, carry := bits.Add64(a.lo, frac, 0)
 	return Amount{a.hi + int64(carry), lo}.signed(neg), true
 }
@@ -226,10 +239,10 @@ var (
 // numberText is a number: a sign, digits with a point among them, an exponent.
 var numberText = regexp.MustCompile(`^([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$`)
 
-// parseAmount reads a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7",
+// ParseAmount reads a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7",
 // without commas or a sign of currency. Digits past the eighteenth behind the
 // point are rounded half away from zero, and rounded says so.
-func parseAmount(text string) (a Amount, rounded bool, err error) {
+func ParseAmount(text string) (a Amount, rounded bool, err error) {
 	if a, ok := plainAmount(text); ok {
 		return a, false, nil
 	}
@@ -260,6 +273,12 @@ func parseAmount(text string) (a Amount, rounded bool, err error) {
 		n.Add(n, big.NewInt(1))
 	}
 	return amountOfBig(n).signed(parts[1] == "-"), rounded, nil
+}
+
+// QuotientAmount is n / d, cut at its eighteenth place; n is 0 or more, and d above 0.
+func QuotientAmount(n *big.Int, d int64) Amount {
+	v := new(big.Int).Mul(n, big.NewInt(amountUnit))
+	return amountOfBig(v.Quo(v, big.NewInt(d)))
 }
 
 // amountOfBig is n units of 1e-18, of which the lowest 128 bits count.

@@ -1,17 +1,18 @@
-package billing
+package focus
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"capcli"
 )
 
-// FocusTotals are sums over rows of a bill.
-type FocusTotals struct {
+// Totals are sums over rows of a bill.
+type Totals struct {
 	Rows      int64   `json:"rows"`
 	Billed    Amount  `json:"billed_cost"`
 	Effective Amount  `json:"effective_cost"`
@@ -21,15 +22,15 @@ type FocusTotals struct {
 	list Amount // of the rows that have one
 }
 
-// FocusGroup is the total of one value: of a service, a status, a tag.
-type FocusGroup struct {
+// Group is the total of one value: of a service, a status, a tag.
+type Group struct {
 	Key  string `json:"key,omitempty"` // of a tag
 	Name string `json:"name"`
-	FocusTotals
+	Totals
 }
 
-// FocusOddity is a row that does not say what FOCUS wants it to say.
-type FocusOddity struct {
+// Oddity is a row that does not say what FOCUS wants it to say.
+type Oddity struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
@@ -40,55 +41,52 @@ const mostOddities = 100
 // mostGroups is how many values of one kind have a total of their own.
 const mostGroups = 10_000
 
-// FocusCheck sums a bill and holds it against FOCUS's invariants: for each
+// Check sums a bill and holds it against FOCUS's invariants: for each
 // commitment, the EffectiveCost of its usage rows, Used and Unused, is the
 // BilledCost of its purchase rows (FOCUS 1.2, appendix on commitment discounts).
-type FocusCheck struct {
-	Total                   FocusTotals
-	Used, Standard, Dynamic FocusTotals // usage by commitments, at list terms, spot
-	Unused                  FocusTotals
-	Other                   FocusTotals // purchases, taxes, credits, adjustments
-	Commitments             []*FocusCommitment
-	Reservations            []*FocusCommitment // capacity reservations: nothing is bought, so no verdict
-	Services, Statuses      []*FocusGroup
-	Months, Accounts, Tags  []*FocusGroup
-	Oddities                []FocusOddity
-	Odd                     int64    // rows that are odd, named or not
-	Missing                 []string // columns that FOCUS 1.2 makes mandatory and the bill lacks: see Columns
+type Check struct {
+	Result                         // in the making
+	Used, Standard, Dynamic Totals // usage by commitments, at list terms, spot
+	Unused                  Totals
+	Other                   Totals // purchases, taxes, credits, adjustments
 
 	faults                    int64
 	have                      map[string]bool   // columns; nil is not known
-	always, priced, committed []*focusColumn    // that rules are about, of those the bill has
+	always, priced, committed []*column         // that rules are about, of those the bill has
 	parent                    map[string]string // SkuId by SkuPriceId
 
 	UsedHours, StandardHours Amount // ConsumedQuantity, where every row has one of the same unit
 	HoursUnit                string
 	hoursBad                 bool
 
-	groups map[groupKey]*FocusGroup
+	groups map[groupKey]*Group
 	kinds  map[groupKey]int // groups of one kind and key
-	byID   map[string]*FocusCommitment
-	byCap  map[string]*FocusCommitment
-	tags   map[string][]tag // by the text of a row's tags
+	byID   map[string]*Commitment
+	byCap  map[string]*Commitment
+	tags   *Memo[[]tag] // by the text of a row's tags
 }
 
 type groupKey struct{ kind, key, name string }
 
 type tag struct{ key, value string }
 
-// NewFocusCheck is the check of a bill whose rows are yet to come.
-func NewFocusCheck() *FocusCheck {
-	return &FocusCheck{
-		groups: map[groupKey]*FocusGroup{}, kinds: map[groupKey]int{},
-		parent: map[string]string{}, byID: map[string]*FocusCommitment{}, byCap: map[string]*FocusCommitment{}, tags: map[string][]tag{},
+// NewCheck is the check of a bill whose rows are yet to come.
+func NewCheck() *Check {
+	return &Check{
+		Result: Result{
+			Schema: "capcli/bill_check/v1", Commitments: []*Commitment{}, Reservations: []*Commitment{}, Services: []*Group{}, Statuses: []*Group{},
+			Months: []*Group{}, Accounts: []*Group{}, Tags: []*Group{}, Missing: []string{}, Odd: []Oddity{}, Notes: []string{},
+		},
+		groups: map[groupKey]*Group{}, kinds: map[groupKey]int{},
+		parent: map[string]string{}, byID: map[string]*Commitment{}, byCap: map[string]*Commitment{}, tags: NewMemo(parseTags),
 	}
 }
 
 // Add takes a row in. It fails with capcli.ErrOverflow when a sum does not fit.
-func (c *FocusCheck) Add(r *FOCUS) error {
-	listed := r.ChargeCategory == focusUsage && r.CommitmentDiscountStatus != focusUnused && r.CapacityReservationStatus != focusUnused
+func (c *Check) Add(r *Row) error {
+	listed := r.ChargeCategory == Usage && r.CommitmentDiscountStatus != Unused && r.CapacityReservationStatus != Unused
 	class := c.class(r)
-	sums := []*FocusTotals{&c.Total, class}
+	sums := []*Totals{&c.Total, class}
 	service := cmp.Or(r.ServiceName, "(no service)")
 	sums = append(sums, c.group(&c.Services, "service", "", service))
 	sums = append(sums, c.group(&c.Statuses, "status", "", c.status(r)))
@@ -96,7 +94,7 @@ func (c *FocusCheck) Add(r *FOCUS) error {
 	if a := cmp.Or(r.SubAccountName, r.SubAccountID, r.BillingAccountName, r.BillingAccountID); a != "" {
 		sums = append(sums, c.group(&c.Accounts, "account", "", a))
 	}
-	for _, t := range c.tagsOf(r) {
+	for _, t := range c.tags.Find(r.Tags) {
 		sums = append(sums, c.group(&c.Tags, "tag", t.key, t.value))
 	}
 	for _, s := range sums {
@@ -110,7 +108,7 @@ func (c *FocusCheck) Add(r *FOCUS) error {
 }
 
 // add takes a row into a total.
-func (t *FocusTotals) add(r *FOCUS, listed bool) (err error) {
+func (t *Totals) add(r *Row, listed bool) (err error) {
 	t.Rows++
 	if t.Billed, err = t.Billed.Add(r.BilledCost.Amount); err != nil {
 		return err
@@ -128,27 +126,27 @@ func (t *FocusTotals) add(r *FOCUS, listed bool) (err error) {
 }
 
 // class is the part of the bill that a row belongs to.
-func (c *FocusCheck) class(r *FOCUS) *FocusTotals {
+func (c *Check) class(r *Row) *Totals {
 	switch {
-	case r.ChargeCategory != focusUsage:
+	case r.ChargeCategory != Usage:
 		return &c.Other
-	case r.CommitmentDiscountStatus == focusUsed:
+	case r.CommitmentDiscountStatus == Used:
 		return &c.Used
-	case r.CommitmentDiscountStatus == focusUnused, r.CapacityReservationStatus == focusUnused:
+	case r.CommitmentDiscountStatus == Unused, r.CapacityReservationStatus == Unused:
 		return &c.Unused
-	case r.PricingCategory == focusDynamic:
+	case r.PricingCategory == Dynamic:
 		return &c.Dynamic
 	}
 	return &c.Standard
 }
 
 // status names that part.
-func (c *FocusCheck) status(r *FOCUS) string {
+func (c *Check) status(r *Row) string {
 	switch c.class(r) {
 	case &c.Used:
 		return "commitment used"
 	case &c.Unused:
-		if r.CommitmentDiscountStatus == focusUnused {
+		if r.CommitmentDiscountStatus == Unused {
 			return "commitment unused"
 		}
 		return "reservation unused"
@@ -161,7 +159,7 @@ func (c *FocusCheck) status(r *FOCUS) string {
 }
 
 // group is the total of one value. Of very many values the rest share one.
-func (c *FocusCheck) group(list *[]*FocusGroup, kind, key, name string) *FocusTotals {
+func (c *Check) group(list *[]*Group, kind, key, name string) *Totals {
 	k := groupKey{kind, key, name}
 	g := c.groups[k]
 	if g == nil && c.kinds[groupKey{kind, key, ""}] >= mostGroups {
@@ -170,39 +168,28 @@ func (c *FocusCheck) group(list *[]*FocusGroup, kind, key, name string) *FocusTo
 	}
 	if g == nil {
 		c.kinds[groupKey{kind, key, ""}]++
-		g = &FocusGroup{Key: key, Name: k.name}
+		g = &Group{Key: key, Name: k.name}
 		c.groups[k] = g
 		*list = append(*list, g)
 	}
-	return &g.FocusTotals
+	return &g.Totals
 }
 
-// tagsOf reads the tags of a row, in order of key.
-func (c *FocusCheck) tagsOf(r *FOCUS) []tag {
-	if list, known := c.tags[r.Tags]; known || r.Tags == "" {
-		return list
-	}
+// parseTags reads the tags of a row, in order of key.
+func parseTags(text string) []tag {
 	var m map[string]any
-	if json.Unmarshal([]byte(r.Tags), &m) != nil {
+	if json.Unmarshal([]byte(text), &m) != nil {
 		return nil
 	}
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	list := make([]tag, len(keys))
-	for i, k := range keys {
-		list[i] = tag{k, fmt.Sprint(m[k])}
-	}
-	if len(c.tags) < mostTexts {
-		c.tags[r.Tags] = list
+	list := make([]tag, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, tag{k, fmt.Sprint(m[k])})
 	}
 	return list
 }
 
 // hours sums the quantity of eligible usage, as long as it has one unit.
-func (c *FocusCheck) hours(r *FOCUS, class *FocusTotals) {
+func (c *Check) hours(r *Row, class *Totals) {
 	sum := &c.UsedHours
 	switch class {
 	case &c.Used:
@@ -224,11 +211,11 @@ func (c *FocusCheck) hours(r *FOCUS, class *FocusTotals) {
 }
 
 // odd notes what a row says against FOCUS.
-func (c *FocusCheck) odd(r *FOCUS) {
+func (c *Check) odd(r *Row) {
 	before := c.faults
-	usage, id := r.ChargeCategory == focusUsage, r.CommitmentDiscountID != ""
+	usage, id := r.ChargeCategory == Usage, r.CommitmentDiscountID != ""
 	switch {
-	case r.ChargeCategory == focusPurchaseCharge && id && r.EffectiveCost.Sign() != 0:
+	case r.ChargeCategory == Purchase && id && r.EffectiveCost.Sign() != 0:
 		c.fault(r, fmt.Sprintf("a purchase of commitment %s has EffectiveCost %s; it belongs to the usage, so expected 0", capcli.Quoted(r.CommitmentDiscountID), r.EffectiveCost))
 	case usage && id && r.CommitmentDiscountStatus == "":
 		c.fault(r, fmt.Sprintf("usage of commitment %s has no CommitmentDiscountStatus; expected Used or Unused", capcli.Quoted(r.CommitmentDiscountID)))
@@ -241,48 +228,48 @@ func (c *FocusCheck) odd(r *FOCUS) {
 	}
 	c.rules(r)
 	if c.faults > before {
-		c.Odd++
+		c.OddRows++
 	}
 }
 
 // fault notes one thing that a row says against FOCUS.
-func (c *FocusCheck) fault(r *FOCUS, text string) {
-	if c.faults++; len(c.Oddities) < mostOddities {
-		c.Oddities = append(c.Oddities, FocusOddity{r.Line, text})
+func (c *Check) fault(r *Row, text string) {
+	if c.faults++; len(c.Odd) < mostOddities {
+		c.Odd = append(c.Odd, Oddity{r.Line, text})
 	}
 }
 
-// SavingsRate is the effective savings rate of the usage, 1 - effective cost /
+// savingsRate is the effective savings rate of the usage, 1 - effective cost /
 // on-demand equivalent (FinOps Foundation). What a commitment cost unused is in
-// the effective cost; the on-demand equivalent has only what was used. False,
-// and why, where it is not known.
-func (c *FocusCheck) SavingsRate() (rate float64, ok bool, why string) {
+// the effective cost; the on-demand equivalent has only what was used. Nil, and why,
+// where it is not known.
+func (c *Check) savingsRate() (rate *float64, why string) {
 	list, effective, unlisted := 0.0, 0.0, int64(0)
-	for _, t := range []*FocusTotals{&c.Used, &c.Standard, &c.Dynamic, &c.Unused} {
+	for _, t := range []*Totals{&c.Used, &c.Standard, &c.Dynamic, &c.Unused} {
 		list, effective, unlisted = list+t.list.Float(), effective+t.Effective.Float(), unlisted+t.Unlisted
 	}
 	switch {
 	case unlisted > 0:
-		return 0, false, fmt.Sprintf("%d rows of usage have no ListCost", unlisted)
+		return nil, fmt.Sprintf("%d rows of usage have no ListCost", unlisted)
 	case list <= 0:
-		return 0, false, "the bill has no usage with a ListCost"
+		return nil, "the bill has no usage with a ListCost"
 	}
-	return 1 - effective/list, true, ""
+	return new(1 - effective/list), ""
 }
 
-// Coverage is how much of the eligible usage commitments covered, 0 to 1: by list
+// coverage is how much of the eligible usage commitments covered, 0 to 1: by list
 // cost where all of it has one, else by quantity where that has one unit. Spot
-// is not eligible. False, and why, where it is not known.
-func (c *FocusCheck) Coverage() (share float64, ok bool, why string) {
+// is not eligible. Nil, and why, where it is not known.
+func (c *Check) coverage() (share *float64, why string) {
 	used, standard := c.Used.list.Float(), c.Standard.list.Float()
-	if c.Used.Unlisted+c.Standard.Unlisted > 0 {
+	if unlisted := c.Used.Unlisted + c.Standard.Unlisted; unlisted > 0 {
 		if c.hoursBad {
-			return 0, false, fmt.Sprintf("%d rows of usage have no ListCost, and not all a quantity in one unit", c.Used.Unlisted+c.Standard.Unlisted)
+			return nil, fmt.Sprintf("%d rows of usage have no ListCost, and not all a quantity in one unit", unlisted)
 		}
 		used, standard = c.UsedHours.Float(), c.StandardHours.Float()
 	}
 	if used+standard <= 0 {
-		return 0, false, "the bill has no usage that a commitment could cover"
+		return nil, "the bill has no usage that a commitment could cover"
 	}
-	return used / (used + standard), true, ""
+	return new(used / (used + standard)), ""
 }
