@@ -173,12 +173,12 @@ func (u *useReader) checkHeader(rep *UseReport) error {
 			continue
 		}
 		if at := slices.Index(u.Names, n); at != i && slices.Contains(u.place[:], at) {
-			return u.Sheet.Fault(n, "two columns have this name", "leave one of them out")
+			return u.Fault(n, "two columns have this name", "leave one of them out")
 		}
 		rep.Unknown = append(rep.Unknown, n)
 	}
 	if u.place[useStart] < 0 || u.place[useEnd] < 0 && u.place[useSeconds] < 0 {
-		return u.Sheet.Fault("", "expected the columns start and seconds (or end), found "+u.QuotedNames(),
+		return u.Fault("", "expected the columns start and seconds (or end), found "+u.QuotedNames(),
 			"columns of use: start,seconds,units,instance_type,gpu_model,region,tenant,price (capcli bill --help), or a bill in FOCUS")
 	}
 	return nil
@@ -189,7 +189,7 @@ func (u *useReader) text(c int) string { return u.Cell(u.place[c]) }
 
 // fault is an error in a column of the line at hand.
 func (u *useReader) fault(c int, text, hint string) error {
-	return u.Sheet.Fault(useColumns[c][0], text, hint)
+	return u.Fault(useColumns[c][0], text, hint)
 }
 
 // unwanted is an error in a column that has another text than it wants.

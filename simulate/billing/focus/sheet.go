@@ -162,8 +162,10 @@ type Memo[V any] struct {
 	known map[string]V
 }
 
+// NewMemo remembers the results of a function of a text.
 func NewMemo[V any](of func(text string) V) *Memo[V] { return &Memo[V]{of, map[string]V{}} }
 
+// Find returns the result for a text.
 func (m *Memo[V]) Find(text string) V {
 	v, ok := m.known[text]
 	if !ok {
