@@ -11,11 +11,15 @@
 // # Portfolios
 //
 // Discounts are settled by the clock hour. A UseRecord is metered use, by the
-// second; Hours gathers it (or, from a simulated run that kept them, ofRun
-// does). A Portfolio of Commitments is laid over those hours: a Bill has every
+// second; UseRecord.Hours gathers it by the clock hour. A Portfolio of Commitments is laid over those hours: a Bill has every
 // row and conserves what was paid, a Quoter gives the total alone, thousands of
 // portfolios a second. PriceUnder prices a run whose on-demand pools have such
 // discounts, and its tables still sum.
+//
+// # Bills of others
+//
+// ReadUse takes metered use from CSV, or from a bill in FOCUS, which package focus
+// reads. FocusRows writes a Bill, or the Invoice of a run, in FOCUS.
 //
 // # Products
 //
