@@ -11,9 +11,9 @@
 // # Portfolios
 //
 // Discounts are settled by the clock hour. A UseRecord is metered use, by the
-// second; UseRecord.Hours gathers it by the clock hour. A Portfolio of Commitments is laid over those hours: a Bill has every
-// row and conserves what was paid, a Quoter gives the total alone, thousands of
-// portfolios a second. PriceUnder prices a run whose on-demand pools have such
+// second; UseRecord.Hours gathers it by the clock hour. A Portfolio of Commitments is
+// laid over those hours: a Bill has every row and conserves what was paid, a Quoter
+// gives the total alone, thousands of portfolios a second. PriceUnder prices a run whose on-demand pools have such
 // discounts, and its tables still sum.
 //
 // # Bills of others
