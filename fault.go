@@ -72,6 +72,7 @@ type ResultError struct {
 // ResultFault is what a ResultError is about. It is an error for errors.Is.
 type ResultFault uint8
 
+// What may be wrong with a finished result.
 const (
 	Incomplete    ResultFault = iota // part of the data is missing from the result
 	ConditionTrue                    // a condition that the caller named is so
