@@ -115,7 +115,7 @@ const (
 
 // Packages that compute: the command package must not import them.
 var computing = []string{
-	"gonum.org", "capcli/forecast/", "capcli/profile/series", "capcli/simulate/cause", "capcli/simulate/supply",
+	"math", "gonum.org", "capcli/forecast/", "capcli/profile/series", "capcli/simulate/cause", "capcli/simulate/supply",
 	"capcli/simulate/internal", "capcli/simulate/plan/flow", "capcli/scenarios/generate", "capcli/scenarios/strict",
 }
 
