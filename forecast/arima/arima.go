@@ -11,14 +11,14 @@ import (
 	"capcli/forecast/model"
 )
 
-// ARIMAMethod is how an ARIMA model is fitted.
-type ARIMAMethod int
+// Method is how an ARIMA model is fitted.
+type Method int
 
 // The methods.
 const (
-	CSSML ARIMAMethod = iota // exact likelihood, from the start that CSS gives
-	ML                       // exact likelihood, from zero
-	CSS                      // conditional sum of squares
+	CSSML Method = iota // exact likelihood, from the start that CSS gives
+	ML                  // exact likelihood, from zero
+	CSS                 // conditional sum of squares
 )
 
 // ARIMA is the seasonal model of given order
@@ -40,7 +40,7 @@ type ARIMA struct {
 	Xreg     [][]float64 // regressors: each as long as the series and the steps to be forecast
 	Lambda   *float64    // Box-Cox transformation; nil is none
 	BiasAdj  bool        // point forecasts are means, not medians, of transformed series
-	Method   ARIMAMethod
+	Method   Method
 }
 
 // form returns the shape of the model. It drops a season without length.
@@ -64,7 +64,7 @@ func (a ARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 }
 
 // FitARIMA is Fit with the fit's own type.
-func (a ARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
+func (a ARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
 	if err := a.check(y.Values); err != nil {
 		return nil, err
 	}

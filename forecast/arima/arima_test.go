@@ -66,7 +66,7 @@ func goldModel(g arimaGold, period, n int) ARIMA {
 				filled(n+24, func(i int) float64 { return math.Cos(w * float64(i+1)) }))
 		}
 	}
-	a.Method = map[string]ARIMAMethod{"ML": ML, "CSS-ML": CSSML, "CSS": CSS}[q.Method]
+	a.Method = map[string]Method{"ML": ML, "CSS-ML": CSSML, "CSS": CSS}[q.Method]
 	return a
 }
 
@@ -111,7 +111,7 @@ func TestARIMAEqualsR(t *testing.T) {
 }
 
 // checkGoldFit holds a fit to R's and says whether it is better instead.
-func checkGoldFit(t *testing.T, label string, fit *ARIMAFit, g arimaGold) bool {
+func checkGoldFit(t *testing.T, label string, fit *Fit, g arimaGold) bool {
 	t.Helper()
 	info := fit.Info()
 	ahead, err := fit.Forecast(24, 80, 95)

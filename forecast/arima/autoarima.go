@@ -48,7 +48,7 @@ func (a AutoARIMA) Fit(y capcli.Series) (model.Fitted, error) {
 }
 
 // FitARIMA is Fit with the fit's own type.
-func (a AutoARIMA) FitARIMA(y capcli.Series) (*ARIMAFit, error) {
+func (a AutoARIMA) FitARIMA(y capcli.Series) (*Fit, error) {
 	if err := (ARIMA{Xreg: a.Xreg}).check(y.Values); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ type autoSearch struct {
 	d, bigD, m int
 	most       arimaForm // highest orders
 	constant   bool      // whether a mean or drift makes sense
-	method     ARIMAMethod
+	method     Method
 	exhaustive bool
 	tried      map[autoTry]bool
 	order      []autoTried
@@ -182,17 +182,17 @@ func (a *autoSearch) form(t autoTry) arimaForm {
 }
 
 // fit fits a try to the whole series.
-func (a *autoSearch) fit(t autoTry) (*ARIMAFit, error) {
+func (a *autoSearch) fit(t autoTry) (*Fit, error) {
 	return a.fitTo(a.s, t, CSSML, true)
 }
 
 // fitTo fits a try to s. Its constant is a mean without differences, else a drift.
-func (a *autoSearch) fitTo(s *arimaSeries, t autoTry, method ARIMAMethod, polish bool) (*ARIMAFit, error) {
+func (a *autoSearch) fitTo(s *arimaSeries, t autoTry, method Method, polish bool) (*Fit, error) {
 	return s.fit(a.form(t), t.constant, t.constant && a.d+a.bigD == 1, method, polish)
 }
 
 // run searches and fits the best.
-func (a *autoSearch) run() (*ARIMAFit, error) {
+func (a *autoSearch) run() (*Fit, error) {
 	if a.degenerate() {
 		return a.fit(autoTry{constant: a.constant})
 	}
@@ -211,7 +211,7 @@ func (a *autoSearch) degenerate() bool {
 }
 
 // finish fits the best by exact likelihood; where that fails, the next best.
-func (a *autoSearch) finish() (*ARIMAFit, error) {
+func (a *autoSearch) finish() (*Fit, error) {
 	for len(a.order) > 0 {
 		i := 0
 		for k, t := range a.order {

@@ -115,7 +115,7 @@ func (a *autoSearch) score(t autoTry) float64 {
 
 // searchScore is the AICc of a fit in a search. That of conditional sums of
 // squares takes their mean for the likelihood: it can be compared only to others like it.
-func (fit *ARIMAFit) searchScore() float64 {
+func (fit *Fit) searchScore() float64 {
 	if fit.method != CSS {
 		_, aicc, _ := fit.criteria()
 		return aicc

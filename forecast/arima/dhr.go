@@ -144,7 +144,7 @@ func (m DHR) waves(s *arimaSeries) (waves []harmonic) {
 // regress fits the model, its harmonics chosen when k is nil. The choice is tried
 // against its neighbours then, and against the shorter seasons alone, for what a
 // long one seems to add can be the errors'.
-func (s *arimaSeries) regress(waves []harmonic, k []int, seasons []float64) (*ARIMAFit, error) {
+func (s *arimaSeries) regress(waves []harmonic, k []int, seasons []float64) (*Fit, error) {
 	search := newHarmonicSearch(waves, s)
 	trial := dhrTrial{s: s, search: search, tried: map[string]bool{}}
 	if k != nil {
@@ -164,7 +164,7 @@ type dhrTrial struct {
 	s       *arimaSeries
 	search  *harmonicSearch
 	tried   map[string]bool
-	best    *ARIMAFit
+	best    *Fit
 	k       []int
 	failure error
 }
@@ -214,7 +214,7 @@ func (t *dhrTrial) searchAround(k []int) {
 }
 
 // describeWaves says in the model's name how many harmonics each season has.
-func (fit *ARIMAFit) describeWaves(waves []harmonic, seasons []float64) {
+func (fit *Fit) describeWaves(waves []harmonic, seasons []float64) {
 	var parts []string
 	for i, length := range seasons {
 		k := 0

@@ -30,7 +30,7 @@ func (s *arimaSeries) addWaves(waves []harmonic) *arimaSeries {
 }
 
 // withErrors fits the regression on the regressors with ARIMA errors of d differences.
-func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
+func (s *arimaSeries) withErrors(d int) (*Fit, error) {
 	plain := arimaForm{d: d, m: 1}
 	x, _ := s.regressors(plain, d == 0, d == 1)
 	like, err := newArimaLikelihood(plain, s.y, x)
@@ -69,7 +69,7 @@ func (s *arimaSeries) withErrors(d int) (*ARIMAFit, error) {
 }
 
 // errorsOf chooses an ARIMA of d differences.
-func (s *arimaSeries) errorsOf(d int, exact bool) (*ARIMAFit, error) {
+func (s *arimaSeries) errorsOf(d int, exact bool) (*Fit, error) {
 	search := newAutoSearch(AutoARIMA{Exact: exact}, s)
 	search.d, search.constant = d, d <= 1
 	return search.run()
@@ -98,10 +98,10 @@ const (
 
 // alternate makes the likelihood of regression and errors large, one after the
 // other, from the fit of what a first regression left.
-func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
+func (s *arimaSeries) alternate(inner *Fit) (*Fit, error) {
 	drift := slices.Contains(inner.names, "drift")
 	mean := slices.Contains(inner.names, "intercept")
-	fit := &ARIMAFit{form: inner.form, src: s, method: CSSML, best: inner.best}
+	fit := &Fit{form: inner.form, src: s, method: CSSML, best: inner.best}
 	fit.x, fit.names = s.regressors(fit.form, mean, drift)
 	var err error
 	if fit.like, err = newArimaLikelihood(fit.form, s.y, fit.x); err != nil {
@@ -119,7 +119,7 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 			b[j] = fit.like.first[j] + fit.like.beta[j]
 		}
 		rest := s.subtractRegressors(b, fit.like.length, fit.x)
-		inner = &ARIMAFit{form: fit.form, src: rest, method: CSSML, best: slices.Clone(fit.best)}
+		inner = &Fit{form: fit.form, src: rest, method: CSSML, best: slices.Clone(fit.best)}
 		inner.x, inner.names = rest.regressors(fit.form, mean, drift)
 		if inner.like, err = newArimaLikelihood(fit.form, rest.y, inner.x); err != nil || inner.like.isResidualZero() {
 			break
@@ -140,7 +140,7 @@ func (s *arimaSeries) alternate(inner *ARIMAFit) (*ARIMAFit, error) {
 
 // blocks returns the variances of the coefficients: those of the errors from inner,
 // and those of the regression given the errors. It returns nil where there are none.
-func (fit *ARIMAFit) blocks(inner *ARIMAFit) []float64 {
+func (fit *Fit) blocks(inner *Fit) []float64 {
 	if inner.like == nil || inner.like.isResidualZero() {
 		return nil
 	}

@@ -35,7 +35,7 @@ func TestDHRIsTheJointFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		fit := got.(*ARIMAFit)
+		fit := got.(*Fit)
 		f := fit.form
 		joint, err := ARIMA{Order: Order{f.p, f.d, f.q}, Mean: f.d == 0, Xreg: fit.src.given}.FitARIMA(y)
 		if err != nil {

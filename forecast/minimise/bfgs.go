@@ -4,12 +4,12 @@ package minimise
 
 import "math"
 
-// Objective is a function to be made small. gradient is asked for only at
-// the point of the last value.
+// Objective is a function to be made small. Gradient is called only at
+// the point of the last call of Value.
 type Objective interface {
 	Value(x []float64) float64
 	Gradient(x, g []float64)
-	// admits says whether an iterate may be kept.
+	// Admits says whether an iterate may be kept.
 	Admits(x []float64) bool
 }
 
@@ -21,6 +21,7 @@ type BFGS struct {
 	newX                  []float64
 }
 
+// NewBFGS returns the work space for n variables.
 func NewBFGS(n int) *BFGS {
 	buf := make([]float64, n*n+6*n)
 	cut := func() []float64 { v := buf[:n:n]; buf = buf[n:]; return v }

@@ -9,8 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// IsFinite reports whether v is neither missing nor infinite.
 func IsFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
+// NaNs returns n missing values.
 func NaNs(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -72,6 +74,7 @@ func Scaled(y []float64, by float64) []float64 {
 	return out
 }
 
+// Dot is the sum of the products of a and the first values of b.
 func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	s := 0.0

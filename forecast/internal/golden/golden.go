@@ -84,7 +84,7 @@ func ReadJSON(t testing.TB, path string, v any) {
 func open(t testing.TB, path string) *os.File {
 	t.Helper()
 	for range 6 {
-		if f, err := os.Open(path); err == nil { //nolint:forbidigo // only tests read here
+		if f, err := os.Open(path); err == nil {
 			return f
 		}
 		path = filepath.Join("..", path)

@@ -15,6 +15,7 @@ import (
 // Values is a list of numbers of which R may lack some: null is NaN.
 type Values []float64
 
+// UnmarshalJSON reads null as NaN.
 func (m *Values) UnmarshalJSON(b []byte) error {
 	var all []*float64
 	if err := json.Unmarshal(b, &all); err != nil {

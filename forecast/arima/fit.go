@@ -11,8 +11,8 @@ import (
 	"capcli/forecast/model"
 )
 
-// ARIMAFit is a fitted ARIMA model.
-type ARIMAFit struct {
+// Fit is a fitted ARIMA model.
+type Fit struct {
 	Coef   []model.Param // ar, ma, sar, sma, then intercept, drift and regressors
 	StdErr []float64     // of Coef, from the curvature of the likelihood; NaN where it is not a maximum
 	info   model.Info
@@ -25,7 +25,7 @@ type ARIMAFit struct {
 	beta   []float64
 	sigma2 float64 // on the scale of src.y
 	loglik float64
-	method ARIMAMethod
+	method Method
 	like   *arimaLikelihood
 	best   []float64 // coefficients as they were searched for
 
@@ -41,8 +41,8 @@ type ARIMAFit struct {
 
 // fit fits one form. With polish a search that stopped early goes on, and the
 // fit is made ready for forecasts.
-func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, polish bool) (*ARIMAFit, error) {
-	fit := &ARIMAFit{form: f, src: s, method: method}
+func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method Method, polish bool) (*Fit, error) {
+	fit := &Fit{form: f, src: s, method: method}
 	fit.x, fit.names = s.regressors(f, mean, drift)
 	var err error
 	if fit.like, err = newArimaLikelihood(f, s.y, fit.x); err != nil {
@@ -63,7 +63,7 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method ARIMAMethod, pol
 }
 
 // finishFit resumes a search that stopped early and prepares the fit for forecasts.
-func (fit *ARIMAFit) finishFit() {
+func (fit *Fit) finishFit() {
 	if fit.method != CSS && len(fit.best) > 0 {
 		fit.polish(fit.like.exact(fit.best))
 		fit.settle()
@@ -83,7 +83,7 @@ func (l *arimaLikelihood) isResidualZero() bool {
 // fitWithoutError fits a series that its regression, or its differences alone, reproduce
 // without error. Where mean or drift is the only regressor, its value comes from the
 // data directly, so that a constant stays exact.
-func (fit *ARIMAFit) fitWithoutError() {
+func (fit *Fit) fitWithoutError() {
 	l := fit.like
 	fit.best, fit.par = make([]float64, fit.form.arma()), make([]float64, fit.form.arma())
 	clear(l.beta)
@@ -106,7 +106,7 @@ func (fit *ARIMAFit) fitWithoutError() {
 
 // constantStep returns the mean of a constant series, or the step of a series that rises
 // evenly.
-func (fit *ARIMAFit) constantStep() float64 {
+func (fit *Fit) constantStep() float64 {
 	y, f := fit.src.y, fit.form
 	first, last := 0, len(y)-1
 	for math.IsNaN(y[first]) {
@@ -129,7 +129,7 @@ func (fit *ARIMAFit) constantStep() float64 {
 
 // search finds the coefficients with the steps and the tolerance of R's arima, so that
 // the estimates agree where the likelihood is flat.
-func (fit *ARIMAFit) search(polish bool) bool {
+func (fit *Fit) search(polish bool) bool {
 	l, f := fit.like, fit.form
 	par := make([]float64, f.arma())
 	fit.best = par
@@ -165,7 +165,7 @@ func (fit *ARIMAFit) search(polish bool) bool {
 
 // nearUnit reports whether the searched coefficients have a root too near the unit
 // circle for an order search.
-func (fit *ARIMAFit) nearUnit(par []float64) bool {
+func (fit *Fit) nearUnit(par []float64) bool {
 	at := append([]float64(nil), par...)
 	fit.form.stationarity(at)
 	fit.form.invert(at)
@@ -174,7 +174,7 @@ func (fit *ARIMAFit) nearUnit(par []float64) bool {
 
 // polish resumes at value v with finer steps. It keeps the result when the
 // log-likelihood gains more than a thousandth.
-func (fit *ARIMAFit) polish(v float64) {
+func (fit *Fit) polish(v float64) {
 	l := fit.like
 	par := append([]float64(nil), fit.best...)
 	gained := v - minimise.Descent{Step: 1e-4, Tol: 1e-10, Most: 100}.Minimise(l.exact, par)
@@ -191,7 +191,7 @@ func (f arimaForm) invert(par []float64) {
 }
 
 // objective returns the function that the search minimised.
-func (fit *ARIMAFit) objective() func([]float64) float64 {
+func (fit *Fit) objective() func([]float64) float64 {
 	if fit.method == CSS {
 		return fit.like.conditional
 	}
@@ -199,7 +199,7 @@ func (fit *ARIMAFit) objective() func([]float64) float64 {
 }
 
 // settle sets the estimates from the likelihood at the best coefficients.
-func (fit *ARIMAFit) settle() {
+func (fit *Fit) settle() {
 	l := fit.like
 	value := fit.objective()(fit.best)
 	fit.par = append([]float64(nil), fit.best...)
@@ -222,7 +222,7 @@ func (fit *ARIMAFit) settle() {
 }
 
 // criteria are AIC, AICc and BIC; the variance counts as a parameter.
-func (fit *ARIMAFit) criteria() (aic, aicc, bic float64) {
+func (fit *Fit) criteria() (aic, aicc, bic float64) {
 	n, k := float64(fit.like.used), float64(len(fit.par)+len(fit.beta)+fit.src.spent+1)
 	aic = -2*fit.loglik + 2*k
 	aicc = aic + 2*k*(k+1)/(n-k-1)
@@ -234,7 +234,7 @@ func (fit *ARIMAFit) criteria() (aic, aicc, bic float64) {
 
 // variances returns the estimated variances of the coefficients: the inverse of the
 // curvature. It returns nil where the curvature is not positive.
-func (fit *ARIMAFit) variances() []float64 {
+func (fit *Fit) variances() []float64 {
 	l, f := fit.like, fit.form
 	a, k := len(fit.best), len(fit.beta)
 	if a+k == 0 {
@@ -285,7 +285,7 @@ func (fit *ARIMAFit) variances() []float64 {
 
 // betaUnits returns step sizes for the regression coefficients, near their standard
 // errors.
-func (fit *ARIMAFit) betaUnits() []float64 {
+func (fit *Fit) betaUnits() []float64 {
 	l := fit.like
 	k := len(l.beta)
 	sd := make([]float64, k)

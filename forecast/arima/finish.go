@@ -9,7 +9,7 @@ import (
 
 // finish prepares a fit for forecasts: it sets the named coefficients, their errors,
 // the fitted values and the state at the end.
-func (fit *ARIMAFit) finish() {
+func (fit *Fit) finish() {
 	f, unit := fit.form, fit.src.unit
 	fit.Coef, fit.StdErr = nil, make([]float64, 0, len(fit.par)+len(fit.beta))
 	var variances []float64
@@ -60,7 +60,7 @@ func digits(n int) string {
 }
 
 // regression is x'b at step t.
-func (fit *ARIMAFit) regression(t int) float64 {
+func (fit *Fit) regression(t int) float64 {
 	sum := 0.0
 	for j, b := range fit.beta {
 		sum += b * fit.regressor(j, t)
@@ -70,7 +70,7 @@ func (fit *ARIMAFit) regression(t int) float64 {
 
 // regressor returns column j at step t. Mean and drift continue without end; other
 // columns keep their last value.
-func (fit *ARIMAFit) regressor(j, t int) float64 {
+func (fit *Fit) regressor(j, t int) float64 {
 	switch fit.names[j] {
 	case "intercept":
 		return 1
@@ -84,7 +84,7 @@ func (fit *ARIMAFit) regressor(j, t int) float64 {
 }
 
 // subtractRegression returns the series minus its regression.
-func (fit *ARIMAFit) subtractRegression() []float64 {
+func (fit *Fit) subtractRegression() []float64 {
 	out := slices.Clone(fit.src.y)
 	for t := range out {
 		out[t] -= fit.regression(t)
@@ -93,7 +93,7 @@ func (fit *ARIMAFit) subtractRegression() []float64 {
 }
 
 // runDifferenced filters the differenced series, keeps the state and gives what was expected of rest.
-func (fit *ARIMAFit) runDifferenced(rest []float64) []float64 {
+func (fit *Fit) runDifferenced(rest []float64) []float64 {
 	f, l := fit.form, fit.like
 	w := f.difference(rest)
 	n, r := len(w), f.states()
@@ -125,7 +125,7 @@ func (fit *ARIMAFit) runDifferenced(rest []float64) []float64 {
 // runConditional is for autoregressions that are not stationary, which only CSS
 // gives: residuals before the first that can be known are zero, and the state
 // at the end is known but for the next shock.
-func (fit *ARIMAFit) runConditional(w []float64) []float64 {
+func (fit *Fit) runConditional(w []float64) []float64 {
 	l, r := fit.like, fit.form.states()
 	k := kalman{phi: make([]float64, r), theta: make([]float64, r)}
 	copy(k.phi, l.phi)
@@ -152,7 +152,7 @@ func (fit *ARIMAFit) runConditional(w []float64) []float64 {
 }
 
 // runFull is runDifferenced for series with missing values.
-func (fit *ARIMAFit) runFull(rest []float64) []float64 {
+func (fit *Fit) runFull(rest []float64) []float64 {
 	l := fit.like
 	fit.form.expand(fit.par, l.phi, l.theta)
 	if fit.form.lostValues() > 0 {
@@ -183,7 +183,7 @@ func (fit *ARIMAFit) runFull(rest []float64) []float64 {
 }
 
 // describe fills the info.
-func (fit *ARIMAFit) describe(fitted []float64) {
+func (fit *Fit) describe(fitted []float64) {
 	s := fit.src
 	full := make([]float64, s.lead+len(fitted))
 	for i := range s.lead {
@@ -206,7 +206,7 @@ func (fit *ARIMAFit) describe(fitted []float64) {
 }
 
 // title is R's name of the model.
-func (fit *ARIMAFit) title() string {
+func (fit *Fit) title() string {
 	name := fit.form.title()
 	switch {
 	case len(fit.src.given) > 0:
@@ -224,7 +224,7 @@ func (fit *ARIMAFit) title() string {
 // untransform returns a value of the model on the series' own scale. Where the
 // transformation has no inverse, the result is at most a hundred times the largest
 // observed value.
-func (fit *ARIMAFit) untransform(v float64) float64 {
+func (fit *Fit) untransform(v float64) float64 {
 	v *= fit.src.unit
 	if fit.src.lambda == nil {
 		return v

@@ -149,7 +149,7 @@ func (r rARIMA) overstated(t *testing.T, a ARIMA, y []float64) float64 {
 }
 
 // ahead holds forecasts to R's.
-func (r rARIMA) ahead(t *testing.T, label string, fit *ARIMAFit, m int) {
+func (r rARIMA) ahead(t *testing.T, label string, fit *Fit, m int) {
 	t.Helper()
 	h := 10
 	if m > 1 {

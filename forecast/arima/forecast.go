@@ -8,16 +8,16 @@ import (
 )
 
 // Info implements Fitted.
-func (fit *ARIMAFit) Info() model.Info { return fit.info }
+func (fit *Fit) Info() model.Info { return fit.info }
 
 // Order is the order that was fitted, with the season's.
-func (fit *ARIMAFit) Order() (order, seasonal Order, period int) {
+func (fit *Fit) Order() (order, seasonal Order, period int) {
 	f := fit.form
 	return Order{f.p, f.d, f.q}, Order{f.bigP, f.bigD, f.bigQ}, f.m
 }
 
 // ahead is a copy of the state after the last value.
-func (fit *ARIMAFit) ahead() *space {
+func (fit *Fit) ahead() *space {
 	s := *fit.model
 	s.mean = [][]float64{append([]float64(nil), fit.model.mean[0]...)}
 	s.cov = append([]float64(nil), fit.model.cov...)
@@ -26,7 +26,7 @@ func (fit *ARIMAFit) ahead() *space {
 }
 
 // reach says whether the regressors are known for h more steps.
-func (fit *ARIMAFit) reach(h int) error {
+func (fit *Fit) reach(h int) error {
 	n := len(fit.src.y)
 	if fit.src.further != nil {
 		return nil
@@ -45,7 +45,7 @@ func (fit *ARIMAFit) reach(h int) error {
 // Forecast implements Fitted. The variances are those of the state, so they
 // hold what missing values and a short series leave unknown; they do not hold
 // the errors of the coefficients.
-func (fit *ARIMAFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
+func (fit *Fit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := fit.reach(h); err != nil {
 		return model.Forecast{}, err
 	}
@@ -87,7 +87,7 @@ func (fit *ARIMAFit) Forecast(h int, levels ...float64) (model.Forecast, error) 
 
 // Path implements Fitted. It draws the state at the end, then the shocks. Steps
 // for which a regressor is not known take its last value.
-func (fit *ARIMAFit) Path(h int, rng model.Noise) []float64 {
+func (fit *Fit) Path(h int, rng model.Noise) []float64 {
 	m := fit.model
 	fit.rootOnce.Do(func() { fit.root = semiroot(fit.model.cov, fit.model.n) })
 	sd := math.Sqrt(fit.sigma2)
