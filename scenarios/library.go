@@ -13,9 +13,6 @@ import (
 //go:embed *.yaml
 var library embed.FS
 
-// defaultScenario is the scenario of a run that names none.
-const defaultScenario = "default"
-
 // Names returns the names of the scenarios of the library, in order.
 func Names() []string {
 	entries, err := library.ReadDir(".")

@@ -3,8 +3,6 @@ package scenarios
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"capcli"
 	"capcli/scenarios/generate"
 	"capcli/scenarios/strict"
@@ -80,16 +78,6 @@ func steadyFields(c *generate.Class) []strict.Field {
 		{"job_gpus", "steady, service: GPUs of a job or replica", strict.Integer(&c.JobGPUs, 1, maxGPUs)},
 		{"every", "steady, service: length of a cycle or step", strict.Duration(&c.Every, 1)},
 		{"replicas", "service: replicas at the peak hour", strict.Integer(&c.Replicas, 1, maxGPUs)},
-	}
-}
-
-func workKind(dst *generate.Kind) strict.Reader {
-	return func(d *strict.Decoder, n *yaml.Node) {
-		var s string
-		strict.Choice(&s, "kind of work", string(generate.Random), string(generate.Steady), string(generate.Service))(d, n)
-		if s != "" {
-			*dst = generate.Kind(s)
-		}
 	}
 }
 
