@@ -156,7 +156,7 @@ func (s demandSet) run(t *testing.T, name string, h int) ([]model.Forecast, []fl
 	for k := range errors {
 		var step []float64
 		for i, one := range s.list {
-			if e := MASE(one.came[k:k+1], out[i].Mean[k:k+1], Scale(one.past, s.period)); model.IsFinite(e) {
+			if e := mase(one.came[k:k+1], out[i].Mean[k:k+1], scale(one.past, s.period)); model.IsFinite(e) {
 				step = append(step, e)
 			}
 		}

@@ -78,7 +78,7 @@ type tally struct {
 
 // entry runs one model, as it is shipped, on one series; a model that cannot be fitted is replaced by naive 2.
 func entry(c contest, name string, train, test []float64) tally {
-	scale := Scale(train, c.period)
+	scale := scale(train, c.period)
 	o := Options{Seasons: c.seasons, Seed: 1}
 	var out tally
 	run := func(name string) error {
@@ -95,9 +95,9 @@ func entry(c contest, name string, train, test []float64) tally {
 		if err != nil {
 			return err
 		}
-		out.smape, out.mase = SMAPE(test, f.Mean), MASE(test, f.Mean, scale)
-		out.inside80, out.inside95 = Coverage(test, f.Intervals[0]), Coverage(test, f.Intervals[1])
-		out.msis = MSIS(test, f.Intervals[1], scale)
+		out.smape, out.mase = smape(test, f.Mean), mase(test, f.Mean, scale)
+		out.inside80, out.inside95 = coverage(test, f.Intervals[0]), coverage(test, f.Intervals[1])
+		out.msis = msis(test, f.Intervals[1], scale)
 		return nil
 	}
 	if err := run(name); err != nil {

@@ -124,7 +124,7 @@ func TestShortStepsOfDemand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			scale := Scale(past, 24)
+			scale := scale(past, 24)
 			for i, v := range came {
 				auto[i] += math.Abs(v-f.Mean[i]) / scale
 				naive[i] += math.Abs(v-past[len(past)-1]) / scale

@@ -84,7 +84,7 @@ func (r *Origin) run(m model.Model, y capcli.Series, h, period int, o *BacktestO
 		actual = o.Actual
 	}
 	r.Actual = actual[r.At : r.At+h]
-	r.Scale = Scale(actual[:r.At], period)
+	r.Scale = scale(actual[:r.At], period)
 	fit, err := m.Fit(past)
 	if err != nil {
 		r.Err = err
@@ -94,7 +94,7 @@ func (r *Origin) run(m model.Model, y capcli.Series, h, period int, o *BacktestO
 		if own, ok := fit.(Erring); ok {
 			r.Errors = own.LastErrors(o.Errors)
 		} else {
-			r.Errors = LastErrors(past.Values, fit.Info().Fitted, o.Errors)
+			r.Errors = lastErrors(past.Values, fit.Info().Fitted, o.Errors)
 		}
 	}
 	r.Forecast, r.Err = fit.Forecast(h, o.Levels...)
@@ -109,9 +109,9 @@ type Erring interface {
 	LastErrors(n int) []float64 // as LastErrors
 }
 
-// LastErrors gives the last n of what came less what a model had expected a step
+// lastErrors gives the last n of what came less what a model had expected a step
 // before; NaN where one of the two is not known. Both series end together.
-func LastErrors(y, fitted []float64, n int) []float64 {
+func lastErrors(y, fitted []float64, n int) []float64 {
 	out := model.NaNs(n)
 	for k := 1; k <= min(n, len(y), len(fitted)); k++ {
 		out[n-k] = y[len(y)-k] - fitted[len(fitted)-k]
@@ -157,18 +157,18 @@ func Summarise(all []Origin, levels []float64) Backtested {
 		steps = max(steps, len(r.Actual))
 	}
 	b.MAE = over(func(r Origin) float64 { return MAE(r.Actual, r.Forecast.Mean) })
-	b.RMSE = over(func(r Origin) float64 { return RMSE(r.Actual, r.Forecast.Mean) })
-	b.Bias = over(func(r Origin) float64 { return Bias(r.Actual, r.Forecast.Mean) })
-	b.SMAPE = over(func(r Origin) float64 { return SMAPE(r.Actual, r.Forecast.Mean) })
-	b.MASE = over(func(r Origin) float64 { return MASE(r.Actual, r.Forecast.Mean, r.Scale) })
-	b.CRPS = over(func(r Origin) float64 { return CRPS(r.Actual, r.Forecast) })
+	b.RMSE = over(func(r Origin) float64 { return rmse(r.Actual, r.Forecast.Mean) })
+	b.Bias = over(func(r Origin) float64 { return bias(r.Actual, r.Forecast.Mean) })
+	b.SMAPE = over(func(r Origin) float64 { return smape(r.Actual, r.Forecast.Mean) })
+	b.MASE = over(func(r Origin) float64 { return mase(r.Actual, r.Forecast.Mean, r.Scale) })
+	b.CRPS = over(func(r Origin) float64 { return crps(r.Actual, r.Forecast) })
 	for k := range levels {
-		b.Coverage[k] = over(func(r Origin) float64 { return Coverage(r.Actual, r.Forecast.Intervals[k]) })
-		b.MSIS[k] = over(func(r Origin) float64 { return MSIS(r.Actual, r.Forecast.Intervals[k], r.Scale) })
+		b.Coverage[k] = over(func(r Origin) float64 { return coverage(r.Actual, r.Forecast.Intervals[k]) })
+		b.MSIS[k] = over(func(r Origin) float64 { return msis(r.Actual, r.Forecast.Intervals[k], r.Scale) })
 	}
 	for i := range steps {
 		b.MASEAt = append(b.MASEAt, over(func(r Origin) float64 {
-			return MASE(r.Actual[i:i+1], r.Forecast.Mean[i:i+1], r.Scale)
+			return mase(r.Actual[i:i+1], r.Forecast.Mean[i:i+1], r.Scale)
 		}))
 	}
 	return b

@@ -37,8 +37,8 @@ type Behind struct {
 
 var _ model.Model = Bounded{}
 
-// Dated is a model that knows when the values of its series begin.
-type Dated interface {
+// dated is a model that knows when the values of its series begin.
+type dated interface {
 	Skip(n int) model.Model // returns the model for a series without its first n values
 }
 
@@ -103,7 +103,7 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 	}
 	var notes []string
 	inner := b.Model
-	if dated, ok := inner.(Dated); ok {
+	if dated, ok := inner.(dated); ok {
 		inner = dated.Skip(n - len(y.Values))
 	}
 	fit, err := inner.Fit(y)
@@ -143,7 +143,7 @@ var _ Erring = (*BoundedFit)(nil)
 
 // LastErrors are the one-step errors of the model on what it was fitted to.
 func (f *BoundedFit) LastErrors(n int) []float64 {
-	return LastErrors(f.seen, f.Fitted.Info().Fitted, n)
+	return lastErrors(f.seen, f.Fitted.Info().Fitted, n)
 }
 
 // Forecast gives the model's forecast within the bounds.

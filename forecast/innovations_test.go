@@ -46,7 +46,7 @@ func jointPaths(t *testing.T, model model.Model, series [][]float64, begin []int
 			t.Fatal(err)
 		}
 		fits = append(fits, fit)
-		errs[i] = LastErrors(y, fit.Info().Fitted, len(y))
+		errs[i] = lastErrors(y, fit.Info().Fitted, len(y))
 	}
 	in, err := NewInnovations(errs, begin)
 	if err != nil {

@@ -14,19 +14,19 @@ func MAE(actual, mean []float64) float64 {
 	return averageOf(actual, mean, func(y, f float64) float64 { return math.Abs(y - f) })
 }
 
-// RMSE is the root of the mean squared error.
-func RMSE(actual, mean []float64) float64 {
+// rmse is the root of the mean squared error.
+func rmse(actual, mean []float64) float64 {
 	return math.Sqrt(averageOf(actual, mean, func(y, f float64) float64 { return (y - f) * (y - f) }))
 }
 
-// Bias is the mean error, actual - forecast: positive where the forecast was low.
-func Bias(actual, mean []float64) float64 {
+// bias is the mean error, actual - forecast: positive where the forecast was low.
+func bias(actual, mean []float64) float64 {
 	return averageOf(actual, mean, func(y, f float64) float64 { return y - f })
 }
 
-// SMAPE is 200/h sum |y-f| / (|y|+|f|), in percent between 0 and 200 (Makridakis,
+// smape is 200/h sum |y-f| / (|y|+|f|), in percent between 0 and 200 (Makridakis,
 // Spiliotis & Assimakopoulos 2020, "The M4 Competition"); 0 met by 0 counts 0.
-func SMAPE(actual, mean []float64) float64 {
+func smape(actual, mean []float64) float64 {
 	return averageOf(actual, mean, func(y, f float64) float64 {
 		if y == f {
 			return 0
@@ -35,10 +35,10 @@ func SMAPE(actual, mean []float64) float64 {
 	})
 }
 
-// Scale is the mean absolute difference of a history at a lag of one season: what
-// MASE and MSIS divide by (Hyndman & Koehler 2006). It is NaN where the history
+// scale is the mean absolute difference of a history at a lag of one season: what
+// mase and MSIS divide by (Hyndman & Koehler 2006). It is NaN where the history
 // is no longer than a season, and 0 where seasons repeat exactly.
-func Scale(history []float64, period int) float64 {
+func scale(history []float64, period int) float64 {
 	period = max(1, period)
 	if len(history) <= period {
 		return math.NaN()
@@ -46,8 +46,8 @@ func Scale(history []float64, period int) float64 {
 	return MAE(history[period:], history[:len(history)-period])
 }
 
-// MASE is the mean absolute error over scale, which Scale gives.
-func MASE(actual, mean []float64, scale float64) float64 { return ratio(MAE(actual, mean), scale) }
+// mase is the mean absolute error over scale, which Scale gives.
+func mase(actual, mean []float64, scale float64) float64 { return ratio(MAE(actual, mean), scale) }
 
 // OWA is the overall weighted average of M4: the mean of sMAPE and MASE, each over
 // that of naive 2. Over many series take the means of each figure first.
@@ -63,18 +63,18 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// MSIS is the mean scaled interval score of M4: the width of the interval, and
+// msis is the mean scaled interval score of M4: the width of the interval, and
 // 2/alpha times by how much an actual value lies outside, alpha = 1 - level/100,
 // over scale (Gneiting & Raftery 2007).
-func MSIS(actual []float64, iv model.Interval, scale float64) float64 {
+func msis(actual []float64, iv model.Interval, scale float64) float64 {
 	penalty := 2 / (1 - iv.Level/100)
 	return ratio(intervalScore(actual, iv, func(y, lo, hi float64) float64 {
 		return hi - lo + penalty*(math.Max(0, lo-y)+math.Max(0, y-hi))
 	}), scale)
 }
 
-// Coverage is the share of actual values inside the interval, its ends included.
-func Coverage(actual []float64, iv model.Interval) float64 {
+// coverage is the share of actual values inside the interval, its ends included.
+func coverage(actual []float64, iv model.Interval) float64 {
 	return intervalScore(actual, iv, func(y, lo, hi float64) float64 {
 		if lo <= y && y <= hi {
 			return 1
@@ -95,23 +95,23 @@ func intervalScore(actual []float64, iv model.Interval, score func(y, lo, hi flo
 	return sum / float64(n)
 }
 
-// Pinball is the mean quantile loss of forecasts of quantile q, 0 < q < 1:
+// pinball is the mean quantile loss of forecasts of quantile q, 0 < q < 1:
 // q (y-f) where the actual lies above and (1-q) (f-y) where below (Koenker &
 // Bassett 1978).
-func Pinball(actual, quantile []float64, q float64) float64 {
+func pinball(actual, quantile []float64, q float64) float64 {
 	return averageOf(actual, quantile, func(y, f float64) float64 {
 		return math.Max(q*(y-f), (q-1)*(y-f))
 	})
 }
 
-// CRPS is the continuous ranked probability score, approximated from a forecast's
+// crps is the continuous ranked probability score, approximated from a forecast's
 // mean (taken for the median) and its intervals: twice the mean pinball loss over
 // the quantiles they are the ends of. The more levels, the nearer.
-func CRPS(actual []float64, f model.Forecast) float64 {
-	sum := Pinball(actual, f.Mean, 0.5)
+func crps(actual []float64, f model.Forecast) float64 {
+	sum := pinball(actual, f.Mean, 0.5)
 	for _, iv := range f.Intervals {
 		tailed := (1 - iv.Level/100) / 2
-		sum += Pinball(actual, iv.Lo, tailed) + Pinball(actual, iv.Hi, 1-tailed)
+		sum += pinball(actual, iv.Lo, tailed) + pinball(actual, iv.Hi, 1-tailed)
 	}
 	return 2 * sum / float64(1+2*len(f.Intervals))
 }

@@ -45,8 +45,8 @@ func TestScoresAsR(t *testing.T) {
 					t.Fatal(err)
 				}
 				for measure, got := range map[string]float64{
-					"ME": Bias(test, f.Mean), "RMSE": RMSE(test, f.Mean), "MAE": MAE(test, f.Mean),
-					"MAPE": MAPE(test, f.Mean), "MASE": MASE(test, f.Mean, Scale(train, golden.Frequency[name])),
+					"ME": bias(test, f.Mean), "RMSE": rmse(test, f.Mean), "MAE": MAE(test, f.Mean),
+					"MAPE": MAPE(test, f.Mean), "MASE": mase(test, f.Mean, scale(train, golden.Frequency[name])),
 				} {
 					w, ok := want.Test[measure].(float64)
 					if ok && math.Abs(got-w) > 1e-9*math.Max(1, math.Abs(w)) {
@@ -68,17 +68,17 @@ func TestScoresByHand(t *testing.T) {
 		got, want float64
 	}{
 		{"MAE", MAE(actual, mean), 2},
-		{"RMSE", RMSE(actual, mean), math.Sqrt(20.0 / 3)},
-		{"bias", Bias(actual, mean), 2.0 / 3},
-		{"sMAPE", SMAPE(actual, mean), (200*2.0/22 + 200*4.0/36) / 3},
+		{"RMSE", rmse(actual, mean), math.Sqrt(20.0 / 3)},
+		{"bias", bias(actual, mean), 2.0 / 3},
+		{"sMAPE", smape(actual, mean), (200*2.0/22 + 200*4.0/36) / 3},
 		{"MAPE", MAPE(actual, mean), (20.0 + 20) / 3},
-		{"scale", Scale([]float64{1, 5, 2, 9}, 2), 2.5},
-		{"MASE", MASE(actual, mean, 4), 0.5},
+		{"scale", scale([]float64{1, 5, 2, 9}, 2), 2.5},
+		{"MASE", mase(actual, mean, 4), 0.5},
 		{"OWA", OWA(10, 1, 20, 4), 0.375},
-		{"MSIS", MSIS(actual, iv, 2), (3 + 2 + 1 + 20*(1.0+1)) / 3 / 2},
-		{"coverage", Coverage(actual, iv), 1.0 / 3},
-		{"pinball", Pinball(actual, mean, 0.9), (0.2 + 3.6) / 3},
-		{"CRPS", CRPS(actual, model.Forecast{Mean: mean}), 2},
+		{"MSIS", msis(actual, iv, 2), (3 + 2 + 1 + 20*(1.0+1)) / 3 / 2},
+		{"coverage", coverage(actual, iv), 1.0 / 3},
+		{"pinball", pinball(actual, mean, 0.9), (0.2 + 3.6) / 3},
+		{"CRPS", crps(actual, model.Forecast{Mean: mean}), 2},
 		{"sample CRPS of one draw", SampleCRPS(3, []float64{5}), 2},
 		{"sample CRPS of two", SampleCRPS(3, []float64{2, 6}), 2 - 1},
 	}

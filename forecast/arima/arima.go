@@ -16,9 +16,9 @@ type Method int
 
 // The methods.
 const (
-	CSSML Method = iota // exact likelihood, from the start that CSS gives
-	ML                  // exact likelihood, from zero
-	CSS                 // conditional sum of squares
+	cssml Method = iota // exact likelihood, from the start that CSS gives
+	ml                  // exact likelihood, from zero
+	css                 // conditional sum of squares
 )
 
 // ARIMA is the seasonal model of given order

@@ -116,7 +116,7 @@ func (a *autoSearch) score(t autoTry) float64 {
 // searchScore is the AICc of a fit in a search. That of conditional sums of
 // squares takes their mean for the likelihood: it can be compared only to others like it.
 func (fit *Fit) searchScore() float64 {
-	if fit.method != CSS {
+	if fit.method != css {
 		_, aicc, _ := fit.criteria()
 		return aicc
 	}

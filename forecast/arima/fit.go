@@ -64,7 +64,7 @@ func (s *arimaSeries) fit(f arimaForm, mean, drift bool, method Method, polish b
 
 // finishFit resumes a search that stopped early and prepares the fit for forecasts.
 func (fit *Fit) finishFit() {
-	if fit.method != CSS && len(fit.best) > 0 {
+	if fit.method != css && len(fit.best) > 0 {
 		fit.polish(fit.like.exact(fit.best))
 		fit.settle()
 	}
@@ -134,9 +134,9 @@ func (fit *Fit) search(polish bool) bool {
 	par := make([]float64, f.arma())
 	fit.best = par
 	quick := minimise.Descent{Step: 1e-3, Tol: 1e-8, Most: 100}
-	if fit.method != ML {
+	if fit.method != ml {
 		v := quick.Minimise(l.conditional, par)
-		if fit.method == CSS {
+		if fit.method == css {
 			return !math.IsInf(v, 0)
 		}
 		f.invert(par)
@@ -192,7 +192,7 @@ func (f arimaForm) invert(par []float64) {
 
 // objective returns the function that the search minimised.
 func (fit *Fit) objective() func([]float64) float64 {
-	if fit.method == CSS {
+	if fit.method == css {
 		return fit.like.conditional
 	}
 	return fit.like.exact
@@ -203,7 +203,7 @@ func (fit *Fit) settle() {
 	l := fit.like
 	value := fit.objective()(fit.best)
 	fit.par = append([]float64(nil), fit.best...)
-	if fit.method != CSS {
+	if fit.method != css {
 		fit.form.stationarity(fit.par)
 	}
 	fit.beta = make([]float64, len(l.beta))
@@ -214,7 +214,7 @@ func (fit *Fit) settle() {
 	fit.loglik = -0.5 * (2*n*value + n + n*math.Log(2*math.Pi))
 	fit.loglik -= n * math.Log(fit.src.unit)
 	k := float64(len(fit.par) + len(fit.beta))
-	if fit.method == CSS {
+	if fit.method == css {
 		fit.sigma2 = l.ssq / (float64(l.counted+len(l.phi)) - k)
 		return
 	}
@@ -265,7 +265,7 @@ func (fit *Fit) variances() []float64 {
 		return nil
 	}
 	out := make([]float64, a+k)
-	jacobian := f.partialSlopes(fit.best, fit.method != CSS)
+	jacobian := f.partialSlopes(fit.best, fit.method != css)
 	for i := range a {
 		for x := range a {
 			for y := range a {

@@ -11,8 +11,8 @@ type Noise interface {
 	Uint64() uint64
 }
 
-// Joint is a Noise whose innovations go together with those of other series.
-type Joint interface {
+// joint is a Noise whose innovations go together with those of other series.
+type joint interface {
 	Noise
 	// Innovation returns the standardised one-step error of a step ahead, from 0.
 	Innovation(step int) float64
@@ -20,7 +20,7 @@ type Joint interface {
 
 // Innovation draws the standardised one-step error of a step ahead, from 0.
 func Innovation(rng Noise, step int) float64 {
-	if n, ok := rng.(Joint); ok {
+	if n, ok := rng.(joint); ok {
 		return n.Innovation(step)
 	}
 	return rng.NormFloat64()
@@ -28,7 +28,7 @@ func Innovation(rng Noise, step int) float64 {
 
 // Probability draws where in its distribution the value of a step ahead lies, from 0 to 1.
 func Probability(rng Noise, step int) float64 {
-	if n, ok := rng.(Joint); ok {
+	if n, ok := rng.(joint); ok {
 		return 1 - math.Erfc(n.Innovation(step)/math.Sqrt2)/2
 	}
 	return rng.Float64()

@@ -70,7 +70,7 @@ func (e ETS) Fit(y capcli.Series) (model.Fitted, error) {
 }
 
 // noFit says why no form could be fitted to n values.
-func (e ETS) noFit(n int, forms []ETSForm, m int) error {
+func (e ETS) noFit(n int, forms []etsForm, m int) error {
 	for _, f := range forms {
 		if n >= f.parameterCount(m)+2 {
 			return model.ErrUnfit
@@ -80,7 +80,7 @@ func (e ETS) noFit(n int, forms []ETSForm, m int) error {
 }
 
 // forms are the forms to try and the season to try them with.
-func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
+func (e ETS) forms(y []float64) ([]etsForm, int, error) {
 	n := 0
 	for _, v := range y {
 		if math.IsInf(v, 0) || math.Abs(v) > 1e150 {
@@ -105,7 +105,7 @@ func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
 	if e.Form == "" {
 		return etsForms(m > 1, low > 0, e.DampedOnly), m, nil
 	}
-	f, err := ParseETSForm(e.Form)
+	f, err := parseETSForm(e.Form)
 	switch {
 	case err != nil:
 		return nil, 0, errors.Join(err, model.ErrUnfit)
@@ -118,13 +118,13 @@ func (e ETS) forms(y []float64) ([]ETSForm, int, error) {
 	case f.Season == etsNone:
 		m = 1
 	}
-	return []ETSForm{f}, m, nil
+	return []etsForm{f}, m, nil
 }
 
 // etsConstant is the fit of a series that never changes.
 func etsConstant(y []float64, value float64, seed capcli.Seed) *etsFit {
 	f := &etsFit{
-		form: ETSForm{Error: etsAdd, Trend: etsNone, Season: etsNone}, m: 1, n: len(y),
+		form: etsForm{Error: etsAdd, Trend: etsNone, Season: etsNone}, m: 1, n: len(y),
 		par:    etsParams{alpha: etsHigh, phi: 1, l: value},
 		loglik: math.NaN(), aic: math.NaN(), aicc: math.NaN(), bic: math.NaN(),
 		guard: newETSGuard(y), seed: seed, notes: []string{"the series is constant"},

@@ -11,7 +11,7 @@ import (
 
 // etsFit is a fitted form: the parameters on the scale of the series.
 type etsFit struct {
-	form   ETSForm
+	form   etsForm
 	m      int
 	par    etsParams // with the first states
 	end    etsParams // with the last: s[0] is for the first value to come
@@ -79,7 +79,7 @@ func newETSSearch(values []float64, m int) *etsSearch {
 // parameters, or where the series is too short for their number. The likelihood
 // has several optima at times: every guess is improved by a few steps, and the
 // best that stand apart are followed to the end.
-func (s *etsSearch) fit(form ETSForm) *etsFit {
+func (s *etsSearch) fit(form etsForm) *etsFit {
 	task := newETSTask(form, s.m, s.y)
 	if task.pass.n < form.parameterCount(s.m)+2 {
 		return nil

@@ -12,18 +12,18 @@ const (
 	etsMul  = 'M'
 )
 
-// ETSForm is one of the exponential smoothing models in the taxonomy of
+// etsForm is one of the exponential smoothing models in the taxonomy of
 // Hyndman, Koehler, Ord and Snyder, "Forecasting with Exponential Smoothing"
 // (2008), ch. 2: the error is A or M, the trend N or A, the season N, A or M.
-type ETSForm struct {
+type etsForm struct {
 	Error, Trend, Season byte
 	Damped               bool
 }
 
-// ParseETSForm reads "AAdM", "ANN" or "A,Ad,M".
-func ParseETSForm(text string) (ETSForm, error) {
+// parseETSForm reads "AAdM", "ANN" or "A,Ad,M".
+func parseETSForm(text string) (etsForm, error) {
 	bare := strings.ReplaceAll(text, ",", "")
-	f := ETSForm{Damped: len(bare) == 4 && bare[2] == 'd'}
+	f := etsForm{Damped: len(bare) == 4 && bare[2] == 'd'}
 	if f.Damped {
 		bare = bare[:2] + bare[3:]
 	}
@@ -32,13 +32,13 @@ func ParseETSForm(text string) (ETSForm, error) {
 	}
 	if !strings.ContainsRune("AM", rune(f.Error)) || !strings.ContainsRune("NA", rune(f.Trend)) ||
 		!strings.ContainsRune("NAM", rune(f.Season)) || f.Damped && f.Trend == etsNone {
-		return ETSForm{}, fmt.Errorf("read the ETS form %q: expected error A or M, trend N, A or Ad, season N, A or M, as in AAdM", text)
+		return etsForm{}, fmt.Errorf("read the ETS form %q: expected error A or M, trend N, A or Ad, season N, A or M, as in AAdM", text)
 	}
 	return f, nil
 }
 
 // String is the form as papers write it: "ETS(M,Ad,M)".
-func (f ETSForm) String() string {
+func (f etsForm) String() string {
 	damped := ""
 	if f.Damped {
 		damped = "d"
@@ -47,7 +47,7 @@ func (f ETSForm) String() string {
 }
 
 // smoothing counts alpha, beta, gamma and phi.
-func (f ETSForm) smoothing() int {
+func (f etsForm) smoothing() int {
 	n := 1
 	if f.Trend != etsNone {
 		n++
@@ -63,7 +63,7 @@ func (f ETSForm) smoothing() int {
 
 // parameterCount returns the number of estimated parameters without the variance. Of m
 // seasonal states one follows from the others.
-func (f ETSForm) parameterCount(m int) int {
+func (f etsForm) parameterCount(m int) int {
 	n := f.smoothing() + 1
 	if f.Trend != etsNone {
 		n++
@@ -77,12 +77,12 @@ func (f ETSForm) parameterCount(m int) int {
 // etsForms are the forms among which the automatic choice is made. Additive
 // errors with multiplicative season are left out: their variance is infinite
 // (op. cit. ch. 15). Multiplicative forms need positive data.
-func etsForms(seasonal, positive, dampedOnly bool) []ETSForm {
-	trends := []ETSForm{{Trend: etsNone}, {Trend: etsAdd, Damped: true}}
+func etsForms(seasonal, positive, dampedOnly bool) []etsForm {
+	trends := []etsForm{{Trend: etsNone}, {Trend: etsAdd, Damped: true}}
 	if !dampedOnly {
-		trends = append(trends, ETSForm{Trend: etsAdd})
+		trends = append(trends, etsForm{Trend: etsAdd})
 	}
-	var forms []ETSForm
+	var forms []etsForm
 	add := func(e, s byte) {
 		for _, f := range trends {
 			f.Error, f.Season = e, s

@@ -86,7 +86,7 @@ func (a etsGoldAhead) firstSteps(h int) etsGoldAhead {
 func TestETSMomentsVsPaths(t *testing.T) {
 	const h, paths = 13, 40000
 	for _, text := range []string{"ANN", "AAdN", "ANA", "AAdA", "MNN", "MAdN", "MNA", "MAdA", "MNM", "MAM", "MAdM"} {
-		form, err := ParseETSForm(text)
+		form, err := parseETSForm(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestETSGradient(t *testing.T) {
 	}
 	y[11] = math.NaN()
 	for _, text := range []string{"ANN", "AAdN", "MAdN", "ANA", "AAdA", "MAdA", "AAdM", "MAdM", "MNM"} {
-		form, err := ParseETSForm(text)
+		form, err := parseETSForm(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ type etsTask struct {
 	poly []float64
 }
 
-func newETSTask(form ETSForm, m int, y []float64) *etsTask {
+func newETSTask(form etsForm, m int, y []float64) *etsTask {
 	t := &etsTask{pass: newETSPass(form, m, y)}
 	t.pass.floor = 1e-8 // on a scale of one: the best parameters must stand being scaled
 	if form.Season != etsNone {
@@ -149,7 +149,7 @@ func (t *etsTask) Admits(x []float64) bool {
 
 // etsAdmissible says whether all roots of the characteristic polynomial of the
 // discount matrix lie in the unit circle; poly is work space.
-func etsAdmissible(p *etsParams, f ETSForm, m int, poly []float64) bool {
+func etsAdmissible(p *etsParams, f etsForm, m int, poly []float64) bool {
 	poly = poly[:0]
 	if f.Trend == etsNone { // the root at one that season and level share is divided out
 		for range m - 1 {

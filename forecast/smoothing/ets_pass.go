@@ -21,7 +21,7 @@ type etsParams struct {
 // the multiplicative forms written out); the error decides the likelihood.
 // A missing value moves no state but time.
 type etsPass struct {
-	form ETSForm
+	form etsForm
 	m    int
 	y    []float64
 	n    int // values that are there
@@ -33,7 +33,7 @@ type etsPass struct {
 	endL, endB float64
 }
 
-func newETSPass(form ETSForm, m int, y []float64) *etsPass {
+func newETSPass(form etsForm, m int, y []float64) *etsPass {
 	k := len(y)
 	buf := make([]float64, 4*k+m)
 	p := &etsPass{form: form, m: m, y: y, q: buf[:k], b: buf[k : 2*k], s: buf[2*k : 3*k], d: buf[3*k : 4*k], ring: buf[4*k:]}

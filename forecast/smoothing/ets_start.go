@@ -11,7 +11,7 @@ import (
 // fewer than three seasons), level and slope from a line through the first
 // values without season (Hyndman et al. 2008, sec. 2.6.1). y has no missing
 // values and a scale of one.
-func etsStart(form ETSForm, m int, y []float64) etsParams {
+func etsStart(form etsForm, m int, y []float64) etsParams {
 	p := etsParams{phi: 1}
 	flat := y
 	if form.Season != etsNone {

@@ -43,9 +43,9 @@ func etsClassic(t testing.TB, name string) (capcli.Series, int) {
 }
 
 // etsGoldForm reads "ETS(M,Ad,M)".
-func etsGoldForm(t testing.TB, method string) ETSForm {
+func etsGoldForm(t testing.TB, method string) etsForm {
 	t.Helper()
-	f, err := ParseETSForm(strings.TrimSuffix(strings.TrimPrefix(method, "ETS("), ")"))
+	f, err := parseETSForm(strings.TrimSuffix(strings.TrimPrefix(method, "ETS("), ")"))
 	if err != nil {
 		t.Fatal(err)
 	}

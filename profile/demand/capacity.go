@@ -22,11 +22,11 @@ type Level struct {
 	Measured bool   // what the GPU samples saw
 }
 
-// MeasuredText is how a request writes the past capacity that GPU samples saw.
-const MeasuredText = "measured"
+// measuredText is how a request writes the past capacity that GPU samples saw.
+const measuredText = "measured"
 
-// ParseLevel tells a number from the name of a file. The field names it in errors.
-func ParseLevel(field, text string) (Level, error) {
+// parseLevel tells a number from the name of a file. The field names it in errors.
+func parseLevel(field, text string) (Level, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return Level{File: text}, nil
@@ -46,7 +46,7 @@ func (l Level) MarshalJSON() ([]byte, error) {
 	case l.File != "":
 		return json.Marshal(l.File)
 	case l.Measured:
-		return json.Marshal(MeasuredText)
+		return json.Marshal(measuredText)
 	case l.IsGiven():
 		return json.Marshal(l.GPUs)
 	}

@@ -14,22 +14,22 @@ func (r *Request) SetLevels(capacity, past, limit string) error {
 	r.Cap, r.Past = Level{}, Level{}
 	var err error
 	if limit != "" {
-		if r.Cap, err = ParseLevel("cap", limit); err != nil {
+		if r.Cap, err = parseLevel("cap", limit); err != nil {
 			return err
 		}
 	}
 	switch {
-	case past == MeasuredText:
+	case past == measuredText:
 		r.Past.Measured = true
 	case past != "":
-		if r.Past, err = ParseLevel("past-capacity", past); err != nil {
+		if r.Past, err = parseLevel("past-capacity", past); err != nil {
 			return err
 		}
 	}
 	if capacity == "" {
 		return nil
 	}
-	l, err := ParseLevel("capacity", capacity)
+	l, err := parseLevel("capacity", capacity)
 	switch {
 	case err != nil:
 		return err

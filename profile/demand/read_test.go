@@ -96,7 +96,7 @@ func TestWrongRequestsAreNamed(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for text, want := range map[string]string{"64": "64", "0.5": "0.5", "capacity.csv": `"capacity.csv"`} {
-		l, err := ParseLevel("cap", text)
+		l, err := parseLevel("cap", text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestLevels(t *testing.T) {
 	}
 	for _, text := range []string{"0", "-3", "nan", "inf"} {
 		var request *capcli.RequestError
-		if _, err := ParseLevel("cap", text); !errors.As(err, &request) || request.Field != "cap" {
+		if _, err := parseLevel("cap", text); !errors.As(err, &request) || request.Field != "cap" {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

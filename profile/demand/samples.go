@@ -30,7 +30,7 @@ func (r *reader) checkSamples(dir string) error {
 	case r.Combine != "":
 		return &capcli.RequestError{Text: dir + " is a folder of GPU samples, whose steps are means; --agg is for tables", Hint: "for peaks give --peak"}
 	case r.PendingColumn != "" || r.CapacityColumn != "" && r.Past.File == "":
-		return &capcli.RequestError{Text: "--pending-col and --capacity-col are for tables, not for a folder of GPU samples", Hint: "--past-capacity " + MeasuredText}
+		return &capcli.RequestError{Text: "--pending-col and --capacity-col are for tables, not for a folder of GPU samples", Hint: "--past-capacity " + measuredText}
 	case r.censored() && m != profile.LevelHeld:
 		return &capcli.RequestError{Text: "a past capacity says what held usage down, and --measure is " + r.Measure, Hint: "--measure usage, or leave the capacity out"}
 	case r.censored() && r.Peak:
@@ -200,7 +200,7 @@ func (r *reader) sampleNotes(l *profile.Levels, hs *Histories, levels map[string
 		out = append(out, fmt.Sprintf("%d of %d boxes were not there all the time, such as %s: before its first sample and after its last a box counts as not there", len(late), l.Hosts(), strings.Join(capcli.Abridge(late, 3), ", ")))
 	}
 	if len(full) > 0 && !r.censored() {
-		out = append(out, fmt.Sprintf("all GPUs were held: %s steps. What more was wanted then is not in these figures; --past-capacity %s tells it from the other steps", strings.Join(capcli.Abridge(full, 3), ", "), MeasuredText))
+		out = append(out, fmt.Sprintf("all GPUs were held: %s steps. What more was wanted then is not in these figures; --past-capacity %s tells it from the other steps", strings.Join(capcli.Abridge(full, 3), ", "), measuredText))
 	}
 	if r.Peak {
 		out = append(out, "the highest level of a step is the highest mean of five minutes in it")

@@ -105,7 +105,7 @@ func (q *Question) KeptName() string {
 func InputsOf(c *Case, q *Question, runs int, seen func(file string) string, files []FileInput) *Inputs {
 	s := c.Scenario
 	in := &Inputs{
-		Schema: InputsSchema, Sets: append([]string{}, q.Sets...), Files: append([]FileInput{}, files...),
+		Schema: inputsSchema, Sets: append([]string{}, q.Sets...), Files: append([]FileInput{}, files...),
 		Policy: s.PolicyName(), Placement: s.PlacementName(), Perfect: q.Perfect, Seed: c.Seed, Runs: runs,
 		Scenario: ScenarioInput{
 			FileInput: FileInput{File: s.File, Here: seen(s.File), SHA256: Checksum(c.Text)}, Text: string(c.Text), Made: append([]string{}, c.Made...),

@@ -15,8 +15,8 @@ import (
 	"capcli/profile/trace"
 )
 
-// InputsSchema is the schema of Inputs.
-const InputsSchema = "capcli/inputs/v1"
+// inputsSchema is the schema of Inputs.
+const inputsSchema = "capcli/inputs/v1"
 
 // Inputs are what a folder of runs keeps beside their result, so that the same runs can
 // be made again.
@@ -75,8 +75,8 @@ func ParseInputs(file string, text []byte) (*Inputs, error) {
 		return nil, bad("", "expected the inputs of a run, found %s", err)
 	}
 	switch {
-	case in.Schema != InputsSchema:
-		return nil, bad("schema", "expected %s, found %q", InputsSchema, in.Schema)
+	case in.Schema != inputsSchema:
+		return nil, bad("schema", "expected %s, found %q", inputsSchema, in.Schema)
 	case in.Scenario.SHA256 != Checksum([]byte(in.Scenario.Text)):
 		return nil, bad("scenario", "the scenario's text is not the one that its checksum is of")
 	case in.Runs < 1 || in.Runs > 1_000_000:

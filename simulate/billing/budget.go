@@ -50,8 +50,8 @@ type Spend struct {
 	Cost       capcli.USD
 }
 
-// AlertPercents are the parts of a budget at which an alert is raised.
-var AlertPercents = [3]int{80, 100, 120}
+// alertPercents are the parts of a budget at which an alert is raised.
+var alertPercents = [3]int{80, 100, 120}
 
 // BudgetLine is one payer in one period of a budget.
 type BudgetLine struct {
@@ -167,7 +167,7 @@ func (l *BudgetLine) take(s *Spend) (bool, error) {
 		return false, capcli.ErrOverflow
 	}
 	l.Spent += part
-	for i, percent := range AlertPercents {
+	for i, percent := range alertPercents {
 		limit, err := mulDiv(int64(l.Budget), int64(percent), 100)
 		if err != nil {
 			return false, err

@@ -81,7 +81,7 @@ func TestBudgetKeepsEveryCent(t *testing.T) {
 		for _, l := range lines {
 			sum -= l.Spent
 			alerts := l.list()
-			for i, percent := range AlertPercents {
+			for i, percent := range alertPercents {
 				limit, _ := mulDiv(int64(l.Budget), int64(percent), 100)
 				if alerts[i].IsKnown() != (l.Spent >= capcli.USD(limit)) {
 					t.Fatalf("%d%%: %+v", percent, l)

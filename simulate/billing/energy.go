@@ -321,7 +321,7 @@ func (s *footprintSum) cell(k powerKey, t capcli.GPUTime, grid Carbon) error {
 		return capcli.ErrOverflow
 	}
 	for i, at := range []**capcli.Time{&s.out.At80, &s.out.At100, &s.out.At120} {
-		if s.out.Budget != nil && *at == nil && s.out.Carbon >= Carbon(float64(*s.out.Budget)/100*float64(AlertPercents[i])) {
+		if s.out.Budget != nil && *at == nil && s.out.Carbon >= Carbon(float64(*s.out.Budget)/100*float64(alertPercents[i])) {
 			*at = &k.hour
 		}
 	}

@@ -44,7 +44,7 @@ func (f *Footprints) Notes() []string {
 		text := fmt.Sprintf("carbon: %s of a budget of %s kg CO2e", capcli.BriefNumber(f.Carbon.Kg()), capcli.BriefNumber(f.Budget.Kg()))
 		for i, at := range f.Alerts() {
 			if at != nil {
-				text += fmt.Sprintf("; %d%% on %s", AlertPercents[i], at.Date())
+				text += fmt.Sprintf("; %d%% on %s", alertPercents[i], at.Date())
 			}
 		}
 		out = append(out, text)

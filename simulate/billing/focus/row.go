@@ -54,7 +54,7 @@ func NumberOf(a Amount) Number { return Number{a, true} }
 const (
 	Usage     = "Usage"
 	Purchase  = "Purchase"
-	Tax       = "Tax"
+	tax       = "Tax"
 	Used      = "Used"
 	Unused    = "Unused"
 	Committed = "Committed"
@@ -79,7 +79,7 @@ func (c *column) cell(r *Row) any {
 // values are the values of the columns that have a list of them.
 var values = map[string][]string{
 	"CapacityReservationStatus":  {Used, Unused},
-	"ChargeCategory":             {Usage, Purchase, Tax, "Credit", "Adjustment"},
+	"ChargeCategory":             {Usage, Purchase, tax, "Credit", "Adjustment"},
 	"ChargeClass":                {"Correction"},
 	"ChargeFrequency":            {"One-Time", "Recurring", "Usage-Based"},
 	"CommitmentDiscountCategory": {"Spend", Usage},

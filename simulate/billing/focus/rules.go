@@ -128,7 +128,7 @@ func (c *Check) prices(r *Row) {
 			c.lacks(r, k, " in a row of usage")
 		case Purchase:
 			c.lacks(r, k, " in a row of a purchase")
-		case Tax:
+		case tax:
 			c.noteUnwanted(r, k, " in a row of tax")
 		}
 	}

@@ -32,7 +32,7 @@ func (l loss) laterOf(other loss) loss {
 // is run more than once the mean of the runs counts, and no run alone can lose.
 func (s *search) lossOf(e *Entry) loss {
 	var out loss
-	if s.Problem.Runs != 1 || s.Goal != Frontier {
+	if s.Problem.Runs != 1 || s.Goal != frontier {
 		return out
 	}
 	floor := e.floor()

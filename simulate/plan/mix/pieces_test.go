@@ -27,10 +27,10 @@ func TestPiecesGiveTheSameSearch(t *testing.T) {
 		stride     int
 		limits     []Limit
 	}{
-		{"the frontier", Frontier, 0.99, 1, nil},
-		{"the cheapest, with a race", Cheapest, 0.9, 1, []Limit{{Metric: "wait_p95", Op: "<=", Value: 600}}},
-		{"with a limit on cost", Cheapest, 0.99, 1, []Limit{{Metric: "cost", Op: "<=", Value: 600}, {Metric: "wait_p95", Op: "<=", Value: 600}}},
-		{"coarse, then finer", Frontier, 0.99, 4, nil},
+		{"the frontier", frontier, 0.99, 1, nil},
+		{"the cheapest, with a race", cheapest, 0.9, 1, []Limit{{Metric: "wait_p95", Op: "<=", Value: 600}}},
+		{"with a limit on cost", cheapest, 0.99, 1, []Limit{{Metric: "cost", Op: "<=", Value: 600}, {Metric: "wait_p95", Op: "<=", Value: 600}}},
+		{"coarse, then finer", frontier, 0.99, 4, nil},
 	} {
 		if testing.Short() && c.stride == 1 && c.confidence > 0.95 {
 			continue

@@ -79,7 +79,7 @@ func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 	if overZero(cost) > alpha {
 		return false
 	}
-	return s.Goal == Cheapest || longer || overZero(wait) <= alpha
+	return s.Goal == cheapest || longer || overZero(wait) <= alpha
 }
 
 // race runs a batch as often as asked, and drops on the way what is ruled out.

@@ -59,7 +59,7 @@ func (r *Request) Check() error {
 		return &capcli.RequestError{Field: "hold", Text: "wants a share over 0", Hint: "--hold 95%"}
 	case !(r.Confidence >= 0 && r.Confidence < 1):
 		return &capcli.RequestError{Field: "confidence", Text: "100% would drop nothing; 0 says so", Hint: "--confidence 99%"}
-	case r.Goal > Cheapest:
+	case r.Goal > cheapest:
 		return &capcli.RequestError{Field: "goal", Text: "wants frontier or cheapest"}
 	}
 	return nil
@@ -81,7 +81,7 @@ func ParseShare(field, text string) (float64, error) {
 
 // ParseGoal reads what dropping may not lose. It fails with *capcli.RequestError.
 func ParseGoal(text string) (Goal, error) {
-	for _, g := range []Goal{Frontier, Cheapest} {
+	for _, g := range []Goal{frontier, cheapest} {
 		if text == g.String() {
 			return g, nil
 		}

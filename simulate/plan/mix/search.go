@@ -16,10 +16,10 @@ import (
 type Goal uint8
 
 const (
-	// Frontier keeps every mix that costs less or waits less than any other.
-	Frontier Goal = iota
-	// Cheapest keeps the cheapest mix that holds the limits.
-	Cheapest
+	// frontier keeps every mix that costs less or waits less than any other.
+	frontier Goal = iota
+	// cheapest keeps the cheapest mix that holds the limits.
+	cheapest
 )
 
 // String returns the goal in a word.
@@ -284,7 +284,7 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	}
 	floor := e.floor()
 	for _, r := range s.finished {
-		if r.Cost() < floor && r.holds(s.Hold) && (s.Goal == Cheapest || r.Wait() == 0) {
+		if r.Cost() < floor && r.holds(s.Hold) && (s.Goal == cheapest || r.Wait() == 0) {
 			return r.Index, true
 		}
 	}

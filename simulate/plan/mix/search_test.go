@@ -139,7 +139,7 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 			}
 			all.Entries = append(all.Entries, e)
 		}
-		for _, goal := range []Goal{Frontier, Cheapest} {
+		for _, goal := range []Goal{frontier, cheapest} {
 			s := &Search{Problem: p, Limits: limits, Hold: 1, Goal: goal}
 			f, err := s.Run(context.Background())
 			if err != nil {
@@ -158,7 +158,7 @@ func TestBoundsNeverLoseTheWinner(t *testing.T) {
 			if (got == nil) != (want == nil) || got != nil && got.Index != want.Index {
 				t.Errorf("seed %d, goal %d: best %+v, want %+v", seed, goal, got, want)
 			}
-			if goal == Frontier {
+			if goal == frontier {
 				if got, want := indices(f.frontier()), indices(all.frontier()); got != want {
 					t.Errorf("seed %d: frontier %s, want %s", seed, got, want)
 				}

@@ -42,7 +42,7 @@ func TestPlannerFindsTheKnownOptimum(t *testing.T) {
 				gpus: numbers(c.want-2, c.want+2, 1), patience: []string{c.patience}, reserved: capcli.Rate(math.Round(1e6 * c.share)), onDemand: 1_000_000,
 				seed: 11, runs: runs, jobs: func(run int) []capcli.Job { return held[run] },
 			}
-			s := &Search{Problem: z.problem(), Hold: 1, Confidence: 0.99, Goal: Cheapest}
+			s := &Search{Problem: z.problem(), Hold: 1, Confidence: 0.99, Goal: cheapest}
 			f, err := s.Run(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +91,7 @@ func TestRaceKeepsTheWinner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, goal := range []Goal{Frontier, Cheapest} {
+		for _, goal := range []Goal{frontier, cheapest} {
 			f, err := (&Search{Problem: z.problem(), Limits: limits, Hold: 0.9, Confidence: 0.99, Goal: goal}).Run(context.Background())
 			if err != nil {
 				t.Fatal(err)
