@@ -43,7 +43,10 @@ accuracy: ; CAPCLI_ACCURACY=1 go test ./forecast -run 'TestAccuracy|TestDemandAc
 ## speed-r: the time of models against R's forecast package, in one run (needs Rscript, ../shared)
 speed-r: ; CAPCLI_SPEED_R=1 go test ./forecast -run 'TestSpeedVsR$$' -v -timeout 3h
 ## long: queues against their formulas, and every policy with every placement, with as many draws as before a release
-long: ; CAPCLI_LONG=1 go test ./simulate -run 'Erlang|Patience|TestConform' -count 1
+long:
+	CAPCLI_LONG=1 go test ./simulate -run 'Erlang|Patience|TestConform' -count 1
+	CAPCLI_LONG=1 go test ./forecast -run TestConformDrawn -count 1
+	CAPCLI_WORLDS=16 go test ./cmd/capcli -run TestDefaultSearchAgainstExhaustive -count 1
 ## soak: kill the writer of profiles a thousand times; a day of ticks of eight GPUs
 soak:
 	CAPCLI_KILLS=1000 go test ./profile/store -run 'TestKilled$$' -v -count 1 -timeout 1h
