@@ -11,30 +11,33 @@ import (
 	"capcli/forecast/model"
 )
 
-// tbats is the work of fitting one form; its buffers serve every likelihood.
+// tbats fits one form to one series. Every evaluation of the likelihood reuses its buffers.
 type tbats struct {
 	form     tbatsForm
-	y, z     []float64 // as given, transformed
-	logs     float64   // sum of the logarithms of y
-	cos, sin []float64 // of each harmonic
-	group    []int     // its season
-	size     int
-	first    struct{ waves, ar, ma int } // places of the states
+	y, z     []float64                   // the values given, and their Box-Cox transforms
+	logs     float64                     // sum of the logarithms of y
+	cos, sin []float64                   // of the angle 2 pi j / m of each harmonic
+	group    []int                       // index of the season that each harmonic belongs to
+	size     int                         // number of states
+	first    struct{ waves, ar, ma int } // index of the first harmonic, AR and MA state
 
 	tbatsParams
+	// w are the weights of the states in the observation, g the gains of the states, x the
+	// states and r the row r_t of evaluate. next and rNext are their successors.
 	w, g, x, next, r, rNext []float64
-	rows                    blas64.General // r at each step, then the states before it
-	gram                    *mat.SymDense
-	right, start            []float64 // seed states
-	left                    []float64 // innovations
-	poly                    []float64
-	grad                    tbatsParams
-	sse, score              float64
-	excess                  float64 // how far beyond the usual the growth of old errors is
+	rows                    blas64.General // r_t of each step; in Gradient, the states before it
+	gram                    *mat.SymDense  // sum of r_t r_t', the matrix of the normal equations
+	right, start            []float64      // right side and solution (seed states) of the normal equations
+	left                    []float64      // innovations
+	poly                    []float64      // work space of the stationarity check
+	grad                    tbatsParams    // derivatives of sse by the parameters
+	sse, score              float64        // sum of squared innovations; -2 log-likelihood up to a constant
+	excess                  float64        // growth of the last r_t beyond the free allowance, in logs
 }
 
 var _ minimise.Objective = (*tbats)(nil)
 
+// newTBATS returns the fit of a form to y, with buffers allocated and no parameters set.
 func newTBATS(form tbatsForm, y []float64) *tbats {
 	f := &tbats{form: form, y: y, z: make([]float64, len(y)), size: form.places(), left: make([]float64, len(y))}
 	for _, v := range y {
@@ -64,9 +67,10 @@ func newTBATS(form tbatsForm, y []float64) *tbats {
 	return f
 }
 
+// row returns row t of rows.
 func (f *tbats) row(t int) []float64 { return f.rows.Data[t*f.size : (t+1)*f.size] }
 
-// vectors puts the observation's weights and the gains.
+// vectors sets w, the weights of the states in the observation, and g, their gains.
 func (f *tbats) vectors() {
 	clear(f.w)
 	clear(f.g)
@@ -88,12 +92,12 @@ func (f *tbats) vectors() {
 	}
 }
 
-// errorCarryover returns what past errors contribute: d_t less e_t.
+// errorCarryover returns d_t - e_t: what past errors contribute to the ARMA error.
 func (f *tbats) errorCarryover(x []float64) float64 {
 	return model.Dot(f.ar, x[f.first.ar:]) + model.Dot(f.ma, x[f.first.ma:])
 }
 
-// stepForward puts F x, the states one step on without news.
+// stepForward sets out to F x: the states one step later if the innovation is zero.
 func (f *tbats) stepForward(x, out []float64) {
 	d := f.errorCarryover(x)
 	out[0] = x[0] + f.alpha*d
@@ -111,7 +115,8 @@ func (f *tbats) stepForward(x, out []float64) {
 	shift(x[f.first.ma:], out[f.first.ma:], 0)
 }
 
-// shift puts newest before all of x but the last.
+// shift sets out to x moved one place back, with newest in front. The last element of x drops
+// out.
 func shift(x, out []float64, newest float64) {
 	if len(x) > 0 {
 		copy(out[1:], x)
@@ -119,7 +124,7 @@ func shift(x, out []float64, newest float64) {
 	}
 }
 
-// news returns how much r changes with d_t.
+// news returns the derivative of r by d_t: r times the gains of the states on the ARMA error.
 func (f *tbats) news(r []float64) float64 {
 	d := r[0] * f.alpha
 	if f.form.trend {
@@ -135,7 +140,7 @@ func (f *tbats) news(r []float64) float64 {
 	return d
 }
 
-// stepBackward puts r F.
+// stepBackward sets out to r F.
 func (f *tbats) stepBackward(r, out []float64) {
 	out[0] = r[0]
 	if f.form.trend {
@@ -162,18 +167,21 @@ func (f *tbats) stepBackward(r, out []float64) {
 	}
 }
 
-// Value is what evaluate gives of the parameters in x.
+// Value sets the parameters from x and returns evaluate's objective.
 func (f *tbats) Value(x []float64) float64 {
 	f.form.decode(x, &f.tbatsParams)
 	return f.evaluate()
 }
 
-// evaluate is n log(SSE) - 2 (lambda - 1) sum log y, which is minus twice the
-// log-likelihood but for a constant, at the best seed states: innovations are
-// linear in them, e_t = e_t(0) - r_t x_0 with r_t = w (F - g w)^(t-1), so they
-// are a least-squares fit. Old errors must die out, or nearly: as in R the roots
-// of F - g w may be 1.01 at most. Where they come near, the length of the last
-// r_t tells, and a smooth penalty keeps the search off.
+// evaluate returns n log(SSE) - 2 (lambda - 1) sum log y, which is minus twice the
+// log-likelihood up to a constant, at the best seed states x_0. The innovations are linear in
+// them, e_t = e_t(0) - r_t x_0 with r_t = w (F - g w)^(t-1), so x_0 is a least-squares solution.
+//
+// Old errors must die out, or nearly: R allows the roots of F - g w up to 1.01. Here the length
+// of the last r_t measures how much old errors have grown. The log of its square may reach
+// log(states) + n tbatsGrowth for free. The square of the excess is added to the objective as a
+// smooth penalty. The objective is +Inf where the excess reaches n tbatsGrowth + 2, where the
+// autoregression is not stationary and where the seed states cannot be solved for.
 func (f *tbats) evaluate() float64 {
 	f.poly = append(f.poly[:0], f.ar...)
 	if !model.IsStationary(f.poly) {
@@ -205,7 +213,7 @@ func (f *tbats) evaluate() float64 {
 	return f.score + f.excess*f.excess
 }
 
-// step updates the states by an innovation.
+// step moves the states x one step on, given the innovation e.
 func (f *tbats) step(e float64) {
 	f.stepForward(f.x, f.next)
 	for i, g := range f.g {
@@ -214,7 +222,8 @@ func (f *tbats) step(e float64) {
 	f.x, f.next = f.next, f.x
 }
 
-// seed solves for the seed states and puts the innovations that they leave.
+// seed solves for the seed states and sets the innovations and their sum of squares for them. It
+// returns false where the normal equations have no solution.
 func (f *tbats) seed() bool {
 	blas64.Syrk(blas.Trans, 1, f.rows, 0, f.gram.RawSymmetric())
 	blas64.Gemv(blas.Trans, 1, f.rows, blas64.Vector{N: len(f.left), Inc: 1, Data: f.left}, 0, blas64.Vector{N: f.size, Inc: 1, Data: f.right})
@@ -237,8 +246,8 @@ func (f *tbats) seed() bool {
 	return true
 }
 
-// Gradient is that of the last value, by the adjoint of the recursion; the seed
-// states are at their best, so they need not be moved with the parameters.
+// Gradient sets out to the gradient of the last value, by the adjoint of the recursion. The seed
+// states minimise the objective, so their own dependence on the parameters adds nothing.
 func (f *tbats) Gradient(x, out []float64) {
 	d := &f.grad
 	d.alpha, d.beta, d.phi, d.lambda = 0, 0, 0, 0
@@ -272,8 +281,8 @@ func (f *tbats) Gradient(x, out []float64) {
 	f.chain(x, out, weight)
 }
 
-// restrain adds the derivatives of the penalty: half of size times the square
-// of the last r. Its adjoint runs through the same steps as the states do.
+// restrain adds the derivatives of size/2 times the squared length of the last r to grad. The
+// adjoint of r runs through the same steps as the states.
 func (f *tbats) restrain(size float64) {
 	for i, r := range f.r {
 		f.x[i] = size * r
@@ -295,8 +304,9 @@ func (f *tbats) restrain(size float64) {
 	}
 }
 
-// collect adds the derivatives by the parameters at one step: of the states
-// after it, byX, and of its innovation e.
+// collect adds the contribution of one step to the derivatives by the parameters. x are the
+// states before the step and e its innovation; byX are the derivatives by the states after the
+// step and byE the derivative by the innovation.
 func (f *tbats) collect(x, byX []float64, byE, e float64) {
 	d, news := &f.grad, f.errorCarryover(x)+e
 	d.alpha += byX[0] * news
@@ -320,7 +330,8 @@ func (f *tbats) collect(x, byX []float64, byE, e float64) {
 	}
 }
 
-// chain takes the derivatives by the parameters to those by x.
+// chain sets out to the derivatives by x, from those of sse by the parameters. weight is the
+// derivative of the objective by sse.
 func (f *tbats) chain(x, out []float64, weight float64) {
 	d, at := &f.grad, 0
 	put := func(v float64) { out[at] = v; at++ }
@@ -346,21 +357,22 @@ func (f *tbats) chain(x, out []float64, weight float64) {
 	}
 }
 
+// Admits returns true: evaluate itself refuses parameters that do not fit.
 func (f *tbats) Admits([]float64) bool { return true }
 
-// tbatsGrowth is how much old errors may grow by in a step before it costs: half
-// of what is allowed.
+// tbatsGrowth is how much the log of the squared length of r_t may grow in a step without a
+// penalty. It is half of what evaluate allows.
 const tbatsGrowth = 0.005
 
-// The gains in -2 log L below which a search has ended: to tell forms apart, and
-// for the form taken.
+// A search ends when it gains less than this in -2 log L: coarse to compare forms, fine for the
+// form chosen.
 const (
 	tbatsCoarse = 1e-4
 	tbatsFine   = 1e-5
 )
 
-// search finds the best parameters of the form from a start, and gives them with
-// their score.
+// search returns the best parameters that it finds from start, and their score. It stops when
+// the gain is below gain. It returns start and +Inf where no likelihood is finite.
 func (f *tbats) search(start tbatsParams, gain float64) (tbatsParams, float64) {
 	n := f.form.parameterCount()
 	x, scale := make([]float64, n), make([]float64, n)
@@ -374,7 +386,7 @@ func (f *tbats) search(start tbatsParams, gain float64) (tbatsParams, float64) {
 	return f.clone(), f.score
 }
 
-// clone is a copy that shares nothing.
+// clone returns a copy that shares no slice with p.
 func (p tbatsParams) clone() tbatsParams {
 	for _, v := range []*[]float64{&p.g1, &p.g2, &p.ar, &p.ma} {
 		*v = append([]float64(nil), *v...)

@@ -10,23 +10,26 @@ import (
 	"capcli/forecast/model"
 )
 
-// TBATS is the model of De Livera, Hyndman & Snyder (2011) with its form chosen
-// by AICc: Box-Cox or not, level, trend or damped trend, the number of harmonics
-// of each season, and an ARMA process in the errors or none.
-// Point forecasts are medians where there is a Box-Cox transform.
+// TBATS is the model of De Livera, Hyndman & Snyder (2011). AICc chooses its form: a Box-Cox
+// transform or none, a level, a trend or a damped trend, the number of harmonics of each season,
+// and an ARMA process in the errors or none. Seasons are lengths in steps; a season is left out
+// unless the series has more than two of it. Point forecasts are medians where there is a
+// Box-Cox transform.
 type TBATS struct{ Seasons []int }
 
-// tbatsLeast is how many values more than states are wanted, tbatsMost the
-// highest order of the errors, tbatsLong the most values that are learnt from: each
-// form is searched for over all of them, many times, and states forget.
+// tbatsLeast is the least number of values beyond the parameters and seed states of a form.
+// tbatsMost is the highest AR and MA order of the errors. tbatsLong is the greatest number of
+// values used: every form is searched over all of them many times, and the states forget old
+// values.
 const (
 	tbatsLeast = 4
 	tbatsMost  = 5
 	tbatsLong  = 4000
 )
 
-// Fit fits the model; it takes no missing values. Of a longer series it uses the
-// last values alone, and its Info says so.
+// Fit fits the model. Of a series longer than 4,000 values it uses the last 4,000, and the Info
+// of the fit says so. It fails with ErrMissing for missing values, with ErrTooShort below 8
+// values and with ErrUnfit for a constant series or where no form fits.
 func (m TBATS) Fit(y capcli.Series) (model.Fitted, error) {
 	from := len(y.Values) - tbatsLong
 	if from <= 0 {
@@ -43,13 +46,13 @@ func (m TBATS) Fit(y capcli.Series) (model.Fitted, error) {
 	return &lately{fit, from}, nil
 }
 
-// lately is a fit to the values from the index from on.
+// lately is a fit to the values of a series from index from on.
 type lately struct {
 	model.Fitted
 	from int
 }
 
-// Info has no fitted values of what was not used.
+// Info returns the info of the fit, with NaN as the fitted values before from.
 func (l *lately) Info() model.Info {
 	info := l.Fitted.Info()
 	info.Fitted = append(model.NaNs(l.from), info.Fitted...)
@@ -57,6 +60,7 @@ func (l *lately) Info() model.Info {
 	return info
 }
 
+// fit fits the model to all values of y, divided by their largest absolute value.
 func (m TBATS) fit(y capcli.Series) (model.Fitted, error) {
 	if err := model.CheckPresent(y.Values); err != nil {
 		return nil, fmt.Errorf("tbats: %w", err)
@@ -80,19 +84,19 @@ func (m TBATS) fit(y capcli.Series) (model.Fitted, error) {
 	return best.fitted(unit), nil
 }
 
-// tbatsChoice is the best form so far.
+// tbatsChoice is the best form found so far for the values y.
 type tbatsChoice struct {
 	y      []float64
 	form   tbatsForm
 	params tbatsParams
-	score  float64
+	score  float64 // -2 log-likelihood up to a constant
 	aicc   float64
 }
 
-// try fits a form, from the parameters of the best so far and from those that
-// any form may start from, and keeps it if its AICc is lower. Parameters and seed
-// states count, as in R; R goes by AIC, which in a short series is glad to spend
-// a state on every few values.
+// try fits a form and keeps it if its AICc is lower than the best so far; it reports whether it
+// did. The search starts from the best parameters so far and from common first parameters.
+// Parameters and seed states both count, as in R. R compares AIC, which in a short series tends
+// to spend a state on every few values.
 func (c *tbatsChoice) try(form tbatsForm) bool {
 	if form.parameterCount()+form.places()+tbatsLeast > len(c.y) || form.boxCox && slices.Min(c.y) <= 0 {
 		return false
@@ -122,11 +126,12 @@ func (c *tbatsChoice) starts() []tbatsParams {
 	return []tbatsParams{c.params, tbatsFirst(0.09)}
 }
 
-// change tries the best form with one change.
+// change tries the best form so far with one change.
 func (c *tbatsChoice) change(how func(*tbatsForm)) bool { return c.try(c.form.cloneWith(how)) }
 
-// chooseTBATS climbs from the plainest form by one change at a time while AICc
-// falls, and then looks at every change once more.
+// chooseTBATS starts from the plainest form that fits and tries one change at a time, keeping
+// those that lower AICc. It makes at most three rounds over all changes and ends after a round
+// without gain. Then it searches the parameters of the chosen form finely.
 func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 	c := &tbatsChoice{y: y, aicc: math.Inf(1)}
 	for !c.try(tbatsForm{seasons: seasons, harmonics: harmonicsOf(y, seasons)}) {
@@ -163,9 +168,9 @@ func chooseTBATS(y []float64, seasons []int) (*tbatsFit, error) {
 	return &tbatsFit{tbats: f, choice: *c}, nil
 }
 
-// harmonicsOf is a first guess at how many harmonics each season has: those with
-// the least AIC as a regression of what a moving average of the longest leaves,
-// season after season.
+// harmonicsOf returns a first guess at how many harmonics each season has. It subtracts the
+// moving average over the longest season and then regresses the remainder on the harmonics,
+// season after season, with the least AIC.
 func harmonicsOf(y []float64, seasons []int) []int {
 	out := slices.Repeat([]int{1}, len(seasons))
 	if len(seasons) == 0 {
@@ -185,8 +190,8 @@ func harmonicsOf(y []float64, seasons []int) []int {
 	return out
 }
 
-// harmonicsIn is the number of harmonics of a season of m in v with the least
-// AIC, and what they leave.
+// harmonicsIn returns the number of harmonics of a season of m steps in v with the least AIC,
+// and the residuals of v after them. There is at least one harmonic.
 func harmonicsIn(v []float64, m int) (count int, rest []float64) {
 	n, best := float64(len(v)), math.Inf(1)
 	left := slices.Clone(v)
@@ -198,7 +203,7 @@ func harmonicsIn(v []float64, m int) (count int, rest []float64) {
 			a, b = a+x*cos*2/n, b+x*sin*2/n
 		}
 		if 2*j == m {
-			a /= 2 // the fastest wave has no sine
+			a /= 2 // the wave of two steps has no sine
 		}
 		for i := range left {
 			sin, cos := math.Sincos(2 * math.Pi * float64(i*j%m) / float64(m))
@@ -211,7 +216,7 @@ func harmonicsIn(v []float64, m int) (count int, rest []float64) {
 	return count, rest
 }
 
-// tryTrends tries the other trends, with and without a transform.
+// tryTrends tries every other combination of trend and Box-Cox transform.
 func (c *tbatsChoice) tryTrends() {
 	for _, boxCox := range []bool{!c.form.boxCox, c.form.boxCox} {
 		for _, trend := range []tbatsForm{{}, {trend: true}, {trend: true, damp: true}} {
@@ -223,8 +228,8 @@ func (c *tbatsChoice) tryTrends() {
 	}
 }
 
-// waves looks for the number of harmonics of season k, upwards past one that
-// does not help, and downwards.
+// waves looks for the best number of harmonics of season k. It goes up until two numbers in a
+// row do not help, then down while each step helps.
 func (c *tbatsChoice) waves(k int) {
 	for misses, start := 0, c.form.harmonics[k]; misses < 2; {
 		up := c.form.harmonics[k] + 1 + misses
@@ -242,8 +247,8 @@ func (c *tbatsChoice) waves(k int) {
 	}
 }
 
-// errors looks for the orders of the errors: from a long autoregression, which
-// holds what seasons leave, then from the best to its neighbours.
+// errors looks for the best orders of the ARMA errors. It first tries a long autoregression,
+// which catches what the seasons leave, and then moves to better neighbours of the best orders.
 func (c *tbatsChoice) errors() {
 	c.change(func(f *tbatsForm) { f.ar, f.ma = tbatsMost, 0 })
 	for range 2 * tbatsMost {
@@ -264,19 +269,20 @@ func (c *tbatsChoice) errors() {
 	}
 }
 
-// tbatsFit is a fitted TBATS; it is read only once made.
+// tbatsFit is a fitted TBATS. Nothing changes it after fitted.
 type tbatsFit struct {
 	*tbats
 	choice tbatsChoice
-	unit   float64
+	unit   float64   // what the values were divided by
 	end    []float64 // states after the last value
-	sigma  float64
+	sigma  float64   // standard deviation of the innovations, on the transformed scale
 	info   model.Info
 }
 
 var _ model.Fitted = (*tbatsFit)(nil)
 
-// fitted runs the states to the end of the data.
+// fitted runs the states to the end of the data and sets the scale, the variance and the info of
+// the fit.
 func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 	n := len(f.y)
 	k := float64(f.form.parameterCount() + f.size)
@@ -294,7 +300,9 @@ func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 		x, next = next, x
 	}
 	f.end = x
-	// R's measure, on the scale of the data: y = unit v, so each log y is log unit more.
+	// The score is R's measure on the scale of the data. With y = unit v, SSE has the factor
+	// unit^(2 lambda) and each log y is log unit more: the score of y is 2 n log unit above that
+	// of v.
 	shift := 2 * float64(n) * math.Log(unit)
 	score, count := f.choice.score+shift, float64(n)
 	f.info = model.Info{
@@ -315,10 +323,11 @@ func (f *tbatsFit) fitted(unit float64) *tbatsFit {
 	return f
 }
 
-// Info says what was fitted.
+// Info describes the fit.
 func (f *tbatsFit) Info() model.Info { return f.info }
 
-// Forecast gives medians and intervals, from normal errors on the transformed scale.
+// Forecast returns medians and intervals for the next h values, from normal errors on the
+// transformed scale. It fails when h is below 1 or a level is invalid.
 func (f *tbatsFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := model.CheckRequest(h, levels); err != nil {
 		return model.Forecast{}, err
@@ -348,7 +357,7 @@ func (f *tbatsFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	return out, nil
 }
 
-// Path draws one future.
+// Path draws one future of h values, with normal errors on the transformed scale.
 func (f *tbatsFit) Path(h int, rng model.Noise) []float64 {
 	out := make([]float64, max(0, h))
 	x, next := slices.Clone(f.end), make([]float64, f.size)
