@@ -11,26 +11,26 @@ import (
 	"capcli/forecast/simple"
 )
 
-// Auto forecasts with a combination of models, each weighted by what it made of
-// the series' own past (rolling origin), and with intervals as wide as the
-// combination's errors there say. The M4 competition's lesson is that a
-// combination of plain methods is hard to beat (Makridakis, Spiliotis &
-// Assimakopoulos 2020); weights by past errors follow Bates & Granger (1969), and
-// are pulled towards equal ones where the past is short. The pooled figure is the
-// mean of the members' weighted mean and median. Which models are tried on which
-// series was settled on ends of the past that were held back, never on what came.
+// Auto forecasts with a weighted combination of models. It backtests each model on the series'
+// own past (rolling origin), weights it by its errors there, and makes the intervals as wide as
+// the errors of the combination. The M4 competition showed that a combination of plain methods
+// is hard to beat (Makridakis, Spiliotis & Assimakopoulos 2020). Weights by past errors follow
+// Bates & Granger (1969), and are pulled towards equal weights where the past is short. The
+// combined forecast is the mean of the members' weighted mean and weighted median. The choice of
+// candidates for each kind of series was tuned on ends of training data that were held back,
+// never on test data.
 //
-// Missing values are filled by straight lines, and a note says how many. Where no
-// value is below zero no forecast is; none goes out of Reach.
+// Auto fills missing values by straight lines, and a note says how many. Where no value of the
+// series is negative, no forecast is. No forecast leaves the Reach of the series.
 type Auto struct {
 	Options
-	Horizon int // steps ahead that matter most; 0: two seasons, or 8
+	Horizon int // number of steps ahead to optimise for; 0: two seasons, or 8
 }
 
 var _ model.Model = Auto{}
 
-// candidates are the members to try on a series, by their names in Models, cheap
-// ones first; names that are not in the catalogue are passed over.
+// candidates returns the names in Models of the models to try on a series, cheap ones first.
+// members skips names that are not in the catalogue.
 func (a Auto) candidates(y []float64) []string {
 	seasons := decompose.UsableSeasons(len(y), a.Seasons)
 	zeros := 0
@@ -43,23 +43,23 @@ func (a Auto) candidates(y []float64) []string {
 	case 2*zeros > len(y) && slices.Min(y) >= 0:
 		return []string{"tsb", "sba", "mean", "naive", "snaive"}
 	case len(seasons) == 0 && len(y) < short:
-		return []string{"theta", "dot", "damped", "arima", "drift"} // too few values to choose a form by
+		return []string{"theta", "dot", "damped", "arima", "drift"} // too few values to choose a form of smoothing
 	case len(seasons) == 0 && len(y) < long:
-		// Over a short past a straight line says as much as anything.
+		// On a short past a straight line is as accurate as the other models.
 		return []string{"naive", "theta", "dot", "ets-damped", "arima", "drift"}
 	case len(seasons) == 0 && len(y) > 1000:
 		return []string{"naive", "theta", "dot", "damped"} // the search for an ARIMA would take too long
 	case len(seasons) == 0:
 		return []string{"naive", "theta", "dot", "damped", "arima"}
 	case seasons[len(seasons)-1] >= day:
-		// Of a long season the past tells the shape by itself, and a search over
-		// smoothed ones would take long.
+		// The past shows the shape of a long season directly, and searching the smoothing models
+		// for it would take too long.
 		return []string{"naive", "snaive", "dot", "mstl-ets-damped", "seasonal-ar"}
 	}
 	return []string{"theta", "damped", "mstl-dot", "mstl-ets-damped", "seasonal-ar", "ces"}
 }
 
-// day is the season of hours, the shortest that counts as long.
+// day is the season of hourly series, in steps. A season of day or more counts as long.
 const day = 24
 
 // member is one model of the combination.
@@ -69,16 +69,17 @@ type member struct {
 	prior float64 // weight before any evidence
 }
 
-// short is the length below which no form of smoothing is chosen.
+// short is the number of values below which Auto does not choose among forms of smoothing.
 const short = 20
 
-// long is the length from which a series without season is held for a random walk
-// until another model does better: the walk counts twice. So does the regression
-// on what came a long season ago, of which the other members are special cases.
+// long is the number of values from which naive has prior weight 2 on a series without season:
+// the series is taken for a random walk until another model does better. The regression on the
+// values of a season ago (seasonal-ar) has prior weight 2 where the shortest season is long,
+// since the other members are special cases of it.
 const long = 60
 
-// members are the candidates with their models; every longer season has its own
-// seasonal naive.
+// members returns the candidates with their models and prior weights. Each season after the
+// shortest adds a seasonal naive of its own.
 func (a Auto) members(y []float64) []member {
 	var out []member
 	names := a.candidates(y)
@@ -104,7 +105,8 @@ func (a Auto) members(y []float64) []member {
 	return out
 }
 
-// Fit backtests the candidates, weighs and fits them; it needs one known value.
+// Fit backtests the candidates, weights them and fits those with a weight. It needs one known
+// value.
 func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 	filled, gaps, err := fill(y.Values)
 	if err != nil {
@@ -146,13 +148,14 @@ func (a Auto) Fit(y capcli.Series) (model.Fitted, error) {
 	return f, nil
 }
 
-// widening is how much wider than fitted models say an interval must be before
-// any backtest: parameters fitted to n values are not known, and no model is the
-// true one. It goes from 1 for many values to sqrt 2 for twenty.
+// widening returns the factor by which intervals are widened before there is evidence from a
+// backtest: fitted models take their parameters for known and themselves for true. It is sqrt(1
+// + (20/n)^1.5) for n values: near 1 for many, sqrt 2 for twenty.
 func widening(n int) float64 { return math.Sqrt(1 + math.Pow(20/float64(max(2, n)), 1.5)) }
 
-// fill puts straight lines through missing values, and the nearest known value
-// beyond the first and the last.
+// fill returns y with straight lines through missing values, and the nearest known value before
+// the first and after the last known one. gaps is the number of missing values. It fails where a
+// value is infinite or none is known.
 func fill(y []float64) (out []float64, gaps int, err error) {
 	out = slices.Clone(y)
 	last := -1

@@ -8,26 +8,26 @@ import (
 	"capcli/forecast/model"
 )
 
-// autoFitted is the weighted combination with calibrated intervals inside bounds.
+// autoFitted is the weighted combination, with calibrated intervals, within bounds.
 type autoFitted struct {
-	pool    combined // its weights are the mean ones
+	pool    combined // the fitted members, with weights averaged over the steps ahead
 	weights stepWeights
 	cal     calibration
-	prior   float64
-	n       int // values that the fit has seen
+	prior   float64 // factor that widens intervals before evidence: see widening
+	n       int     // number of values that the model was fitted to
 	reach   Reach
-	low     float64 // no forecast is below
+	low     float64 // least value of a forecast; -Inf is none
 	info    model.Info
 }
 
-// describe writes the info.
+// describe sets the Info of the fit.
 func (f *autoFitted) describe(y []float64, members []string, gaps int) {
 	f.info = model.Info{
 		Method: "Auto: " + strings.Join(members, ", "), LogLik: math.NaN(), AIC: math.NaN(), AICc: math.NaN(), BIC: math.NaN(), Sigma2: math.NaN(),
 	}
 	f.pool.mean = true
 	one := combined{mean: true}
-	for k, w := range f.weights[0] { // fitted values look one step ahead
+	for k, w := range f.weights[0] { // fitted values are one-step forecasts
 		if w > 0 {
 			one.members, one.weights = append(one.members, f.pool.members[k]), append(one.weights, w)
 		}
@@ -39,7 +39,7 @@ func (f *autoFitted) describe(y []float64, members []string, gaps int) {
 	f.info.Notes = append(f.info.Notes, fmt.Sprintf("weights and intervals from %d origins in the series' past", f.cal.origins))
 }
 
-// blend pools the members' forecasts.
+// blend returns the combined mean and standard deviation of each step ahead.
 func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
 	parts := make([]model.Forecast, len(f.pool.members))
 	for i, m := range f.pool.members {
@@ -51,7 +51,7 @@ func (f *autoFitted) blend(h int) (mean, spread []float64, err error) {
 	return mean, fan(spread, f.n), nil
 }
 
-// Forecast gives the pooled means with calibrated intervals.
+// Forecast returns the combined means with calibrated intervals.
 func (f *autoFitted) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	if err := model.CheckRequest(h, levels); err != nil {
 		return model.Forecast{}, err
@@ -77,8 +77,8 @@ func (f *autoFitted) Forecast(h int, levels ...float64) (model.Forecast, error) 
 	return out, nil
 }
 
-// Path takes the path of a member drawn by weight, moved to the pooled means and
-// stretched as the intervals are.
+// Path draws a member by its weight and returns a path of it, shifted to the combined means and
+// stretched to the width of the calibrated intervals.
 func (f *autoFitted) Path(h int, rng model.Noise) []float64 {
 	if h < 1 {
 		return nil
@@ -109,5 +109,5 @@ func (f *autoFitted) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// Info says what was combined.
+// Info returns the members with their weights, and notes on gaps and origins.
 func (f *autoFitted) Info() model.Info { return f.info }

@@ -9,13 +9,13 @@ import (
 	"capcli/forecast/model"
 )
 
-// trial holds what backtests of one series say about the members of a combination.
+// trial holds the weights and the calibration that backtests of one series give.
 type trial struct {
-	weights [][]float64 // by step ahead, then by member; the last row holds beyond
+	weights [][]float64 // by step ahead, then by member; the last row is for all further steps
 	cal     calibration
 }
 
-// horizon is how far ahead the trial looks.
+// horizon returns the number of steps ahead that the backtests forecast, for n values.
 func (a Auto) horizon(n int) int {
 	h := a.Horizon
 	if h < 1 {
@@ -27,9 +27,9 @@ func (a Auto) horizon(n int) int {
 	return max(1, min(h, n/4))
 }
 
-// origins returns the places to forecast from. They are the last ones, at most one
-// horizon apart, that leave the first half of the series, and enough values, for the
-// fit.
+// origins returns the number of backtest origins and the number of steps between them. The
+// origins lie at the end of the series, at most one horizon apart, and leave the first half of
+// the series, and enough values, for the fit.
 func (a Auto) origins(n int) (count, every int) {
 	h := a.horizon(n)
 	room := n - h - max(6, n/2)
@@ -43,7 +43,7 @@ func (a Auto) origins(n int) (count, every int) {
 	return min(mostOrigins, room/every+1), every
 }
 
-// trial forecasts from the last origins with each member and weighs them.
+// trial backtests each member from the last origins and returns the weights and the calibration.
 func (a Auto) trial(y capcli.Series, members []member) trial {
 	t := trial{weights: [][]float64{make([]float64, len(members))}}
 	for k := range members {
@@ -57,7 +57,7 @@ func (a Auto) trial(y capcli.Series, members []member) trial {
 	}
 	tests := make([][]Origin, len(members))
 	for k, m := range members {
-		// Series are many and run side by side: no goroutines here.
+		// Many series run in parallel already, so the origins run in order here.
 		o, err := Backtest(m.model, y, 1, BacktestOptions{Horizon: h, Origins: count, Every: every, Least: 4, InOrder: true, Levels: []float64{spreadLevel}})
 		if err != nil {
 			return t
@@ -69,9 +69,9 @@ func (a Auto) trial(y capcli.Series, members []member) trial {
 	return t
 }
 
-// weigh sets each member's weight from its mean absolute error relative to the
-// best one's, over the origins together. A member that failed anywhere is out. Far
-// horizons have weights for each step: see byStep.
+// weigh sets the weight of each member from its mean absolute error over all origins, relative
+// to the best member's. A member that failed at any origin has weight 0. From a horizon of day
+// on there are weights for each step: see byStep.
 func (t *trial) weigh(members []member, tests [][]Origin) {
 	score := make([]float64, len(tests))
 	for k, origins := range tests {
@@ -95,11 +95,12 @@ func (t *trial) weigh(members []member, tests [][]Origin) {
 	}
 }
 
-// scoreWeights returns weights for scores from the given number of origins. Lower scores
-// are better.
+// scoreWeights returns the prior weights times a power of best score over own score, normalised
+// to sum 1. Lower scores are better, and scores come from the given number of origins. A score
+// above three times the best has weight 0.
 func scoreWeights(prior, score []float64, origins int) []float64 {
 	out, best, total := slices.Clone(prior), slices.Min(score), 0.0
-	// Evidence: with one origin weights go with the error, with many with its cube.
+	// The power is 4/3 with one origin and 3.2 with eight, the most.
 	power := weightPower * float64(origins) / (float64(origins) + 2)
 	for k, s := range score {
 		switch {
@@ -117,25 +118,24 @@ func scoreWeights(prior, score []float64, origins int) []float64 {
 	return out
 }
 
-// How steps are judged by those near them. What is near counts by the difference
-// of the logarithms of the steps: one seven times as far counts six tenths. All
-// of the steps together say the rest, for the errors of one step are few. At the
-// first steps the last value counts twice, as it does for series without season,
-// and the median of the members more than their mean: where demand mostly stays
-// what it was, a mean never says so. All of it was settled on ends of training
-// parts alone.
+// Constants of byStep. A step is scored by the errors of the steps near it: a step at a distance
+// d counts exp(-d^2/2), d being the difference of the logarithms of the two step numbers over
+// stepKernel, so that a step seven times as far counts six tenths. The errors of one step are
+// few, so the errors of all steps make up the rest of the score. At the first steps naive has up
+// to twice its weight, as it has for a series without season, and the median of the members
+// counts more than their mean: demand often does not change from one step to the next, and a
+// mean never forecasts that. All constants were tuned on ends of training data only.
 const (
 	stepKernel = 2.0
-	stepShare  = 0.3 // of the steps near by in a member's score
-	stepFirst  = 2.0 // steps over which what holds for the first ones fades to 1/e
+	stepShare  = 0.3 // share of the nearby steps in a member's score
+	stepFirst  = 2.0 // number of steps over which the extra weights of the first steps fall to 1/e
 )
 
-// byStep sets weights for each step ahead: a member that is best two days ahead may
-// be a poor one in an hour, and the other way round. Errors are taken in units of
-// the median member's at their step, so that far steps, with large errors, do not
-// speak for near ones.
+// byStep sets weights for each step ahead: the best member two days ahead may be a poor one an
+// hour ahead. Errors are divided by the median member's error at the same step, so that the
+// large errors of far steps do not decide the weights of near ones.
 func (t *trial) byStep(members []member, tests [][]Origin, score []float64) {
-	errs := make([][]float64, len(tests)) // by member and step; nil failed
+	errs := make([][]float64, len(tests)) // by member and step; nil for a member that failed
 	for k, origins := range tests {
 		if !math.IsInf(score[k], 1) {
 			errs[k] = absoluteErrors(origins)
@@ -178,8 +178,8 @@ func absoluteErrors(origins []Origin) []float64 {
 	return out
 }
 
-// medianErrors returns the median over the members of their summed error at each step, and
-// the sum of the medians.
+// medianErrors returns, for each step, the median over the members of their summed errors, and
+// the sum of these medians.
 func medianErrors(errs [][]float64) (out []float64, sum float64) {
 	have := slices.DeleteFunc(slices.Clone(errs), func(e []float64) bool { return e == nil })
 	out, row := make([]float64, len(have[0])), make([]float64, len(have))
@@ -192,8 +192,8 @@ func medianErrors(errs [][]float64) (out []float64, sum float64) {
 	return out, sumOf(out)
 }
 
-// stepWeightsNear returns the weights of the errors at all steps in the score of step i. Each
-// is divided by the unit of its step.
+// stepWeightsNear returns the weight of the error at each step in the score of step i. Each
+// weight is divided by the unit of its step.
 func stepWeightsNear(unit []float64, i int) []float64 {
 	out, all := make([]float64, len(unit)), 0.0
 	for j, u := range unit {
@@ -210,14 +210,14 @@ func stepWeightsNear(unit []float64, i int) []float64 {
 	return out
 }
 
-// weightPower is how fast a member's weight falls with its error: a member with
-// twice the error of the best has a sixteenth of its weight, given many origins.
+// weightPower is the power of the error by which a member's weight falls, in the limit of many
+// origins: twice the error of the best member then means a sixteenth of its weight.
 const weightPower = 4.0
 
-// mostOrigins is the number of places in the past to forecast from, at most.
+// mostOrigins is the largest number of backtest origins.
 const mostOrigins = 8
 
-// weightedMembers returns the members with a weight at any step.
+// weightedMembers returns the indices of the members with a weight above 0 at any step.
 func (t *trial) weightedMembers() []int {
 	var out []int
 	for k := range t.weights[0] {
@@ -228,8 +228,8 @@ func (t *trial) weightedMembers() []int {
 	return out
 }
 
-// weightsOf returns the weights of some of the members. Where none of them has a
-// weight, all are equal.
+// weightsOf returns the weights of the given members. At a step where all of them are 0, all
+// become 1.
 func (t *trial) weightsOf(members []int) stepWeights {
 	out := make(stepWeights, len(t.weights))
 	for i, row := range t.weights {
@@ -249,7 +249,7 @@ func (t *trial) weightsOf(members []int) stepWeights {
 	return out
 }
 
-// calibrate measures the combination's own errors at the origins.
+// calibrate records the errors of the combination at the origins.
 func (t *trial) calibrate(tests [][]Origin) {
 	for i := range tests[0] {
 		var parts []model.Forecast
@@ -269,10 +269,10 @@ func (t *trial) calibrate(tests [][]Origin) {
 	}
 }
 
-// stepWeights are weights of members by step ahead; the last row holds beyond.
+// stepWeights are weights by step ahead, then by member; the last row is for all further steps.
 type stepWeights [][]float64
 
-// mean is the mean weight of each member.
+// mean returns the weight of each member, averaged over the steps.
 func (w stepWeights) mean() []float64 {
 	out := make([]float64, len(w[0]))
 	for _, row := range w {
@@ -283,10 +283,10 @@ func (w stepWeights) mean() []float64 {
 	return out
 }
 
-// blend pools means and spreads (half widths of the first interval). The members
-// are taken for a mixture: its variance is the mean of their variances, and the
-// variance of their means (law of total variance; Draper 1995, "Assessment and
-// propagation of model uncertainty"), so that members that disagree widen it.
+// blend combines the means and the spreads (half widths of the first interval) of the members.
+// It treats the members as a mixture: the variance is the mean of their variances plus the
+// variance of their means (law of total variance; Draper 1995, "Assessment and propagation of
+// model uncertainty"), so disagreement widens it.
 func (w stepWeights) blend(parts []model.Forecast) (mean, spread []float64) {
 	h := len(parts[0].Mean)
 	mean, spread = make([]float64, h), make([]float64, h)
@@ -324,9 +324,9 @@ func (c *combined) rmsDistance(row []float64, middle float64) float64 {
 	return out
 }
 
-// fan widens spreads by sqrt(1 + k/n) at step k: what n values say of the trend is
-// off by its standard error at every step, which models take for known. For a
-// random walk with drift this is exact.
+// fan multiplies the spread at step k by sqrt(1 + k/n), in place: a trend estimated from n
+// values has a standard error that acts at every step, and models take the trend for known. For
+// a random walk with drift this is exact.
 func fan(spread []float64, n int) []float64 {
 	for i := range spread {
 		spread[i] *= math.Sqrt(1 + float64(i+1)/float64(max(1, n)))
@@ -334,7 +334,7 @@ func fan(spread []float64, n int) []float64 {
 	return spread
 }
 
-// sumOf is the sum.
+// sumOf returns the sum of v.
 func sumOf(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {

@@ -9,40 +9,41 @@ import (
 	"capcli/forecast/model"
 )
 
-// BacktestOptions say from where a backtest forecasts. Zero values are defaults.
+// BacktestOptions sets the origins and the output of a backtest. A zero value stands for the
+// default, which the field's comment gives.
 type BacktestOptions struct {
-	Horizon int       // steps ahead; 1
-	Origins int       // number of origins, the last one a horizon before the end; 1
-	Every   int       // steps between origins; the horizon
-	Least   int       // values that a model must have seen before the first origin; 2
-	Levels  []float64 // of the intervals, in percent
-	InOrder bool      // one after the other; else on all cores. The result does not depend on it
-	Errors  int       // of each fit, so many of its last one-step errors are kept; 0 is none
+	Horizon int       // number of steps to forecast from each origin; 0: 1
+	Origins int       // number of origins, the last one a horizon before the end; 0: 1
+	Every   int       // number of steps between origins; 0: the horizon
+	Least   int       // least number of values before the first origin; below 2: 2
+	Levels  []float64 // levels of the intervals, in percent; nil: no intervals
+	InOrder bool      // run the origins one after the other, not on all cores; the result is the same
+	Errors  int       // number of the last one-step errors of each fit to keep; 0: none
 
-	// Watch is called with each forecast and the fit that made it, in any order and by
-	// several goroutines at once unless InOrder; nil is not called.
+	// Watch is called with each forecast and the fit that made it. Unless InOrder, calls come in
+	// any order and from several goroutines at once. nil: no calls.
 	Watch func(r *Origin, fit model.Fitted)
 
-	// Actual is what came, as long as the series, missing where nobody knows; nil
-	// is the series itself. It is another where the model is given usage and
-	// forecasts the demand behind it.
+	// Actual is the series that forecasts are compared with, as long as the series itself, NaN
+	// where it is not known; nil is the series itself. It differs where the model is given usage
+	// and forecasts the demand behind it.
 	Actual []float64
 }
 
-// Origin is one forecast of a backtest: made from the values before At alone, and
-// what came. Err says why the model could not forecast.
+// Origin is one forecast of a backtest, made from the values before At alone, with the actual
+// values. Err is the error of the model where it could not forecast.
 type Origin struct {
-	At       int // index of the first value forecast
+	At       int // index of the first forecast value
 	Forecast model.Forecast
 	Actual   []float64
-	Scale    float64   // of MASE, from the values before At; see Scale
-	Errors   []float64 // the last one-step errors of the fit, as LastErrors gives them; nil where none were asked for
+	Scale    float64   // denominator of MASE, from the values before At: see scale
+	Errors   []float64 // the last one-step errors of the fit, as lastErrors returns them; nil where none were requested
 	Err      error
 }
 
-// Backtest fits m anew at each origin, on the values before it, and forecasts the
-// values after it (rolling origin: Tashman 2000). The origins come in order of
-// time. It fails with ErrTooShort when no origin is left.
+// Backtest fits m anew at each origin to the values before it, and forecasts the values after it
+// (rolling origin: Tashman 2000). It returns the origins in order of time. It fails with
+// ErrTooShort where the series is too short for any origin.
 func Backtest(m model.Model, y capcli.Series, period int, o BacktestOptions) ([]Origin, error) {
 	h := max(1, o.Horizon)
 	every := o.Every
@@ -75,8 +76,8 @@ func Backtest(m model.Model, y capcli.Series, period int, o BacktestOptions) ([]
 	return out, err
 }
 
-// run makes one forecast. The model gets a slice that ends at the origin: there is
-// nothing after it to be seen.
+// run makes one forecast. The slice that the model gets ends at the origin, so the model cannot
+// read later values.
 func (r *Origin) run(m model.Model, y capcli.Series, h, period int, o *BacktestOptions) {
 	past, actual := y, y.Values
 	past.Values = y.Values[:r.At:r.At]
@@ -103,14 +104,14 @@ func (r *Origin) run(m model.Model, y capcli.Series, h, period int, o *BacktestO
 	}
 }
 
-// Erring is a Fitted that knows its own one-step errors, for it was not fitted to
-// the very values that it was given.
+// Erring is a Fitted that returns its own one-step errors, because it was fitted to other values
+// than those that it was given.
 type Erring interface {
-	LastErrors(n int) []float64 // as LastErrors
+	LastErrors(n int) []float64 // the last n errors, as lastErrors returns them
 }
 
-// lastErrors gives the last n of what came less what a model had expected a step
-// before; NaN where one of the two is not known. Both series end together.
+// lastErrors returns the last n one-step errors, y minus fitted; NaN where either is not known.
+// y and fitted end together.
 func lastErrors(y, fitted []float64, n int) []float64 {
 	out := model.NaNs(n)
 	for k := 1; k <= min(n, len(y), len(fitted)); k++ {
@@ -119,18 +120,18 @@ func lastErrors(y, fitted []float64, n int) []float64 {
 	return out
 }
 
-// Backtested are the measures of a backtest, each the mean over the origins that
-// have it; NaN where none has.
+// Backtested holds the measures of a backtest: each is the mean over the origins that have it,
+// NaN where none has.
 type Backtested struct {
 	Origins, Failed              int
 	MAE, RMSE, SMAPE, MASE, CRPS float64
 	Bias                         float64
-	Coverage                     []float64 // at each level asked for
-	MSIS                         []float64
+	Coverage                     []float64 // by requested level
+	MSIS                         []float64 // by requested level
 	MASEAt                       []float64 // by step ahead
 }
 
-// Summarise measures a backtest.
+// Summarise returns the measures of a backtest whose intervals have the given levels.
 func Summarise(all []Origin, levels []float64) Backtested {
 	b := Backtested{Coverage: make([]float64, len(levels)), MSIS: make([]float64, len(levels))}
 	over := func(f func(Origin) float64) float64 {

@@ -13,23 +13,21 @@ import (
 	"capcli/forecast/unconstrain"
 )
 
-// Bounded wraps a model and keeps its forecasts possible: finite, between floor and
-// cap, and within Reach of the past. A model that accepts no missing values gets them
-// filled by straight lines, and Info says so. It is the model that capcli forecast
-// uses: see Shipped.
+// Bounded wraps a model and keeps its forecasts possible: finite, between floor and cap, and
+// within Reach of the past. For a model that accepts no missing values it fills them by straight
+// lines, and Info says so. It is the model that capcli forecast uses: see Shipped.
 type Bounded struct {
 	Model model.Model
-	Floor float64   // no figure is below; -Inf is none
-	Cap   []float64 // the most by step of the history and on, the last one holds beyond; nil is none
+	Floor float64   // least value of a forecast; -Inf is none
+	Cap   []float64 // upper bound by step, from the first step of the history on; the last one holds for all later steps; nil is none
 
-	// Behind gives the demand behind values that are usage. A nil Behind takes values
-	// for demand.
+	// Behind returns the demand behind values that are usage. nil: the values are demand.
 	Behind func(values []float64) (Behind, error)
 }
 
-// Behind is the latent demand behind usage: its expected value and one plausible draw
-// of it. Ranges and futures take their width from the draw, which is nil where demand
-// is not estimated. They include the uncertainty of the level.
+// Behind is the latent demand behind usage: its expected value and one plausible draw of it.
+// Ranges and futures take their width from a fit to the draw, and include the uncertainty of the
+// level. Draw is nil where demand is not estimated.
 type Behind struct {
 	Demand, Draw []float64
 	Uncertainty  unconstrain.Uncertainty
@@ -37,14 +35,14 @@ type Behind struct {
 
 var _ model.Model = Bounded{}
 
-// dated is a model that knows when the values of its series begin.
+// dated is a model that knows the times of the values of its series.
 type dated interface {
 	Skip(n int) model.Model // returns the model for a series without its first n values
 }
 
-// Shipped returns the model called name as a user gets it, to forecast h steps of y.
-// The model auto looks as far ahead. Where no value of y is negative, no value of the
-// forecast is. It fails where no model has the name.
+// Shipped returns the model called name as a user gets it, to forecast h steps of y: auto is
+// optimised for h steps, and where no value of y is negative, no value of the forecast is. It
+// fails where no model has the name.
 func Shipped(name string, y capcli.Series, h int, o Options) (Bounded, error) {
 	made, err := Models.Get(name)
 	if err != nil {
@@ -61,13 +59,13 @@ func Shipped(name string, y capcli.Series, h int, o Options) (Bounded, error) {
 	return b, nil
 }
 
-// heldNote says that a model ran away from the series.
+// heldNote is the note on a forecast that Reach bounded.
 const heldNote = "the model's forecast or its ranges go ten times the range of the history away from it: they are held there; another model suits better"
 
-// filledNote says how gaps were filled for a model that accepts none.
+// filledNote is the note on gaps that were filled for a model that accepts none.
 const filledNote = "the model takes no missing values: for the fit, gaps were filled on a straight line (choose with --gaps)"
 
-// Fit fits the model, to the demand behind y where that is given.
+// Fit fits the model to y, or to the demand behind y where Behind is set.
 func (b Bounded) Fit(y capcli.Series) (model.Fitted, error) {
 	n := len(y.Values)
 	if b.Behind == nil {
@@ -96,7 +94,7 @@ func (b Bounded) Fit(y capcli.Series) (model.Fitted, error) {
 	return fit, nil
 }
 
-// fit fits the model to demand, from its first known value on.
+// fit fits the model to y from its first known value on. n is the length of the history.
 func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 	for len(y.Values) > 0 && math.IsNaN(y.Values[0]) {
 		y.Values, y.Start = y.Values[1:], y.At(1)
@@ -124,29 +122,31 @@ func (b Bounded) fit(y capcli.Series, n int) (*BoundedFit, error) {
 
 // BoundedFit is a fit of Bounded: the fit of its model, kept within the bounds.
 type BoundedFit struct {
-	model.Fitted                         // of the model
-	wide         model.Fitted            // gives ranges and futures their width; nil is Fitted
-	unsure       unconstrain.Uncertainty // of the level
-	floor        float64                 // as in Bounded
-	most         []float64
-	n            int       // steps before the first forecast
-	seen         []float64 // what the model was fitted to
+	model.Fitted                         // the fit of the model
+	wide         model.Fitted            // fit to the draw of demand, which sets the width of ranges and futures; nil: Fitted does
+	unsure       unconstrain.Uncertainty // uncertainty of the level
+	floor        float64                 // as Bounded.Floor
+	most         []float64               // as Bounded.Cap
+	n            int                     // number of steps before the first forecast
+	seen         []float64               // the values that the model was fitted to
 	notes        []string
 	reach        Reach
-	held         atomic.Bool // some of a forecast went further
+	held         atomic.Bool // Reach has bounded a value of a forecast
 
 	mu     sync.Mutex
-	shifts []float64
+	shifts []float64 // the last result of shift
 }
 
 var _ Erring = (*BoundedFit)(nil)
 
-// LastErrors are the one-step errors of the model on what it was fitted to.
+// LastErrors returns the last n one-step errors of the model on the values that it was fitted
+// to.
 func (f *BoundedFit) LastErrors(n int) []float64 {
 	return lastErrors(f.seen, f.Fitted.Info().Fitted, n)
 }
 
-// Forecast gives the model's forecast within the bounds.
+// Forecast returns the model's forecast within the bounds. It fails where a value of it is not
+// finite.
 func (f *BoundedFit) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
@@ -179,7 +179,7 @@ func (f *BoundedFit) Forecast(h int, levels ...float64) (model.Forecast, error) 
 	return fc, nil
 }
 
-// Path draws from the model, within the bounds.
+// Path draws a future from the model, within the bounds.
 func (f *BoundedFit) Path(h int, rng model.Noise) []float64 {
 	path, shift := f.Fitted.Path, []float64(nil)
 	if f.wide != nil {
@@ -219,7 +219,7 @@ func (f *BoundedFit) shift(h int) []float64 {
 	return f.shifts
 }
 
-// Clamp returns v, a value i steps after the first one ahead, kept within the bounds.
+// Clamp returns v within the floor and the cap of step i ahead, which counts from 0.
 func (f *BoundedFit) Clamp(i int, v float64) float64 {
 	if v = max(v, f.floor); f.most != nil {
 		v = min(v, f.most[min(f.n+i, len(f.most)-1)])
@@ -227,14 +227,14 @@ func (f *BoundedFit) Clamp(i int, v float64) float64 {
 	return v
 }
 
-// Bounds is Clamp without the fit, whose memory it does not keep.
+// Bounds returns a function that does what Clamp does and does not keep the fit in memory.
 func (f *BoundedFit) Bounds() func(i int, v float64) float64 {
 	bounds := &BoundedFit{floor: f.floor, most: f.most, n: f.n}
 	return bounds.Clamp
 }
 
-// ReachNote returns a note for the user where a requested forecast ran away from the
-// series and Reach bounded it. It returns "" where none did.
+// ReachNote returns a note for the user where Reach bounded a forecast that was requested, and
+// "" where it bounded none.
 func (f *BoundedFit) ReachNote() string {
 	if f.held.Load() {
 		return heldNote
@@ -242,7 +242,7 @@ func (f *BoundedFit) ReachNote() string {
 	return ""
 }
 
-// Info adds what was done to the series.
+// Info returns the model's Info with the notes on changes to the series.
 func (f *BoundedFit) Info() model.Info {
 	info := f.Fitted.Info()
 	info.Notes = append(slices.Clone(info.Notes), f.notes...)

@@ -7,10 +7,11 @@ import (
 	"capcli/forecast/model"
 )
 
-// spreadLevel is the level whose half width is one standard deviation of a normal.
+// spreadLevel is the level, in percent, of the interval whose half width is one standard
+// deviation of a normal distribution.
 const spreadLevel = 68.26894921370859
 
-// halfWidth is half of the width of an interval at each step.
+// halfWidth returns half of the width of an interval at each step.
 func halfWidth(iv model.Interval) []float64 {
 	out := make([]float64, len(iv.Lo))
 	for i := range out {
@@ -19,16 +20,16 @@ func halfWidth(iv model.Interval) []float64 {
 	return out
 }
 
-// calibration is what a backtest said of a model's spread: split conformal prediction
-// (Vovk, Gammerman & Shafer 2005) over rolling origins (Stankeviciute, Alaa & van der
-// Schaar 2021). Errors are divided by the model's own spread at their step ahead, so
-// that intervals keep its shape, and one factor for each level fits all steps.
+// calibration holds the errors of a backtest relative to the model's own spread. Intervals are
+// calibrated by split conformal prediction (Vovk, Gammerman & Shafer 2005) over rolling origins
+// (Stankeviciute, Alaa & van der Schaar 2021). Errors are divided by the spread at their step
+// ahead, so that intervals keep their shape, and one factor for each level serves all steps.
 type calibration struct {
-	ratios  []float64 // |error| over spread; sorted on use
+	ratios  []float64 // |error| over spread, in no order
 	origins int
 }
 
-// add takes the errors of one origin.
+// add records the errors of one origin.
 func (c *calibration) add(actual, mean, spread []float64) {
 	before := len(c.ratios)
 	for i, y := range actual {
@@ -43,9 +44,9 @@ func (c *calibration) add(actual, mean, spread []float64) {
 	}
 }
 
-// factor is how many spreads the interval of a level goes to each side. The
-// conformal quantile is pulled towards a normal one, widened by prior, as much as
-// the backtest is short: the errors of one origin are nearly one observation.
+// factor returns the half width of the interval of a level, in spreads. It pulls the conformal
+// quantile towards the normal one times prior, the more the fewer origins there are: the errors
+// of one origin count as little more than one observation.
 func (c *calibration) factor(level, prior float64) float64 {
 	normal := model.ZScore(level) * prior
 	if len(c.ratios) == 0 {
@@ -55,7 +56,7 @@ func (c *calibration) factor(level, prior float64) float64 {
 	if q <= 0 {
 		return normal
 	}
-	// Beyond four times either way it is an accident of a short past.
+	// A factor beyond four times the normal one, either way, is an accident of a short past.
 	pull := math.Max(-math.Log(4), math.Min(math.Log(4), math.Log(q/normal)))
 	trust := float64(c.origins) / (float64(c.origins) + 6)
 	return normal * math.Exp(trust*pull)

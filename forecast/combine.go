@@ -7,18 +7,18 @@ import (
 	"capcli/forecast/model"
 )
 
-// combined is a fitted combination of models: their mean or median, weighted. The ends
-// of the intervals are combined in the same way (quantile averaging: Lichtendahl,
-// Grushka-Cockayne & Winkler 2013).
+// combined is a fitted combination of models: their weighted mean or median. It combines the
+// ends of the intervals in the same way (quantile averaging: Lichtendahl, Grushka-Cockayne &
+// Winkler 2013).
 type combined struct {
 	members []model.Fitted
 	weights []float64
-	slots   []int // the member's place among those that were tried; nil is its own
-	mean    bool
+	slots   []int // index of each member among the models that were tried; nil: its index here
+	mean    bool  // combine by the mean, not by the median
 	info    model.Info
 }
 
-// fitted combines the one-step fitted values where every member has one.
+// fitted returns the combined one-step fitted values of n steps, NaN where a member has none.
 func (c *combined) fitted(n int) []float64 {
 	out := model.NaNs(n)
 	row := make([]float64, len(c.members))
@@ -36,7 +36,7 @@ func (c *combined) fitted(n int) []float64 {
 	return out
 }
 
-// pool is the weighted mean or median of one figure of each member.
+// pool returns the weighted mean or median of one value of each member.
 func (c *combined) pool(row []float64) float64 {
 	if c.mean {
 		sum, all := 0.0, 0.0
@@ -49,8 +49,8 @@ func (c *combined) pool(row []float64) float64 {
 	return weightedMedian(row, c.weights)
 }
 
-// weightedMedian is the middle of the weights in order of value; the mean of the
-// two values next to it where it falls between them.
+// weightedMedian returns the value, in order of size, at which half of the total weight is
+// reached, or the mean of two adjacent values where half lies exactly between them.
 func weightedMedian(v, weights []float64) float64 {
 	type one struct{ v, w float64 }
 	all := make([]one, len(v))
@@ -81,7 +81,7 @@ func weightedMedian(v, weights []float64) float64 {
 	return all[len(all)-1].v
 }
 
-// Forecast pools the means and the ends of the intervals.
+// Forecast returns the combined means and ends of the intervals.
 func (c *combined) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	all := make([]model.Forecast, len(c.members))
 	for i, m := range c.members {
@@ -113,7 +113,7 @@ func (c *combined) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	return f, nil
 }
 
-// Path takes the path of a member drawn by weight, moved to the pooled means.
+// Path draws a member by its weight and returns a path of it, shifted to the combined means.
 func (c *combined) Path(h int, rng model.Noise) []float64 {
 	at := c.draw(rng)
 	out := c.members[at].Path(h, rng)
@@ -131,5 +131,5 @@ func (c *combined) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// Info says what was combined.
+// Info returns what was combined.
 func (c *combined) Info() model.Info { return c.info }

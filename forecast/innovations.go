@@ -10,32 +10,32 @@ import (
 	"capcli/forecast/model"
 )
 
-// Innovations draw the one-step errors of several series together, so that their
-// paths go together at each step and, through each model's own dynamics, over
-// time. The errors at one step are jointly normal with the correlation of the
-// models' one-step residuals (a Gaussian copula, since each model scales its own);
-// steps are independent, as a model's errors are. The correlation is that of the
-// sample and is not shrunk: the spread of any sum of series is then the one that
-// the residuals of the sum had, and a sum beside its parts agrees with them.
+// Innovations draw the one-step errors of several series jointly, so that their paths are
+// correlated at each step and, through each model's own dynamics, over time. The errors at one
+// step are jointly normal with the correlation of the models' one-step residuals (a Gaussian
+// copula, since each model scales its own). Steps are independent, as a model's errors are. The
+// correlation is that of the sample and is not shrunk: then any sum of series has the spread
+// that the sum of the residuals had, and a sum agrees with its parts.
 //
-// Innovations are not changed by their use.
+// Innovations are immutable.
 type Innovations struct {
 	load [][]float64 // by series: its loadings on the common factors
-	own  []float64   // by series: the standard deviation of what it has alone
-	skip []int       // by series: the steps that another series begins before it
+	own  []float64   // by series: the standard deviation of its own part
+	skip []int       // by series: how many steps later its paths begin than the earliest ones
 }
 
-// maxFactors is how many common factors are drawn at each step. With more series
-// than that, the smallest factors become each series' own.
+// maxFactors is the largest number of common factors. Where the residuals have more, the
+// variance of the smallest becomes each series' own part.
 const maxFactors = 32
 
-// mostPairs is the number of series up to which each pair's correlation is taken
-// from the steps that both have.
+// mostPairs is the number of series up to which the correlation of each pair is computed from
+// the steps at which both are known.
 const mostPairs = 512
 
-// NewInnovations takes the residuals of each series, all of one length at the same
-// times, NaN where one is not known. begin[i] is the time of the first step of the
-// paths of series i, in steps of any origin; nil is one time for all.
+// NewInnovations estimates the correlation from the residuals of each series, all of one length
+// and at the same times, NaN where one is not known. begin[i] is the time of the first step of
+// the paths of series i, in steps from any common origin; nil is the same time for all. It fails
+// where lengths do not match or there are fewer than two residuals.
 func NewInnovations(residuals [][]float64, begin []int) (*Innovations, error) {
 	n := len(residuals)
 	if n == 0 || begin != nil && len(begin) != n {
@@ -61,8 +61,8 @@ func NewInnovations(residuals [][]float64, begin []int) (*Innovations, error) {
 	return in, in.fromPairs(x)
 }
 
-// standardised divides residuals by their root mean square; those of a series that
-// has none are all missing.
+// standardised returns the residuals over their root mean square; all NaN for a series whose
+// root mean square is zero.
 func standardised(residuals [][]float64) [][]float64 {
 	out := make([][]float64, len(residuals))
 	for i, e := range residuals {
@@ -77,12 +77,12 @@ func standardised(residuals [][]float64) [][]float64 {
 	return out
 }
 
-// fewCommon is the least number of common steps that tell a correlation.
+// fewCommon is the least number of common steps from which a correlation is estimated.
 const fewCommon = 3
 
-// fromPairs takes the correlation of each pair from the steps that both have, and
-// what of that matrix is no correlation matrix away: its negative eigenvalues
-// (Rebonato & Jaeckel 1999, "The most general methodology to create a valid
+// fromPairs computes the correlation of each pair from the steps at which both are known, and
+// the factors from the eigenvectors. It drops negative eigenvalues, which a correlation matrix
+// cannot have (Rebonato & Jaeckel 1999, "The most general methodology to create a valid
 // correlation matrix").
 func (in *Innovations) fromPairs(x [][]float64) error {
 	n := len(x)
@@ -109,8 +109,8 @@ func (in *Innovations) fromPairs(x [][]float64) error {
 	return nil
 }
 
-// pairCorrelation is the correlation of two series of deviations from zero over the
-// steps that both have.
+// pairCorrelation returns the correlation of two series of deviations from zero over the steps
+// at which both are known; 0 where these are fewer than fewCommon.
 func pairCorrelation(a, b []float64) float64 {
 	var u, v []float64
 	for t := range a {
@@ -124,9 +124,9 @@ func pairCorrelation(a, b []float64) float64 {
 	return correlation(u, v)
 }
 
-// fromSteps takes the factors from the products of the steps, X'X, which has the
-// eigenvalues of XX' where there are more series than steps, and no matrix of all
-// series by all is held. A missing residual counts as zero.
+// fromSteps computes the factors from the products of the steps, X'X, which has the same
+// non-zero eigenvalues as XX' and is smaller where there are more series than steps. No matrix
+// of all series by all series is held. A missing residual counts as zero.
 func (in *Innovations) fromSteps(x [][]float64) error {
 	length := len(x[0])
 	all := mat.NewDense(length, len(x), nil)
@@ -154,8 +154,8 @@ func (in *Innovations) fromSteps(x [][]float64) error {
 	return nil
 }
 
-// settle gives each series the variance that its factors lack, or takes away what
-// they have too much of: every innovation is standard normal.
+// settle makes every innovation standard normal: it sets each series' own part to the variance
+// that its factors lack, and scales down factors whose variance is above 1.
 func (in *Innovations) settle() {
 	for i, l := range in.load {
 		square := model.Dot(l, l)
@@ -172,8 +172,8 @@ func (in *Innovations) settle() {
 	}
 }
 
-// Noise is the chance of one future of series i. common must be the same stream,
-// from its start, for that future of every series; own is the series' own.
+// Noise returns the noise of one future of series i. For one future of all series, common must
+// be the same stream from its start; own is the series' own stream.
 func (in *Innovations) Noise(i int, common, own *rand.Rand) model.Noise {
 	n := &jointNoise{Rand: own, common: common, load: in.load[i], own: in.own[i], skip: in.skip[i]}
 	for k := range n.times {
@@ -182,24 +182,24 @@ func (in *Innovations) Noise(i int, common, own *rand.Rand) model.Noise {
 	return n
 }
 
-// jointNoise has innovations that go together with those of other series, and
-// everything else of its own.
+// jointNoise draws innovations that are correlated with those of other series, and all else from
+// its own stream.
 type jointNoise struct {
 	*rand.Rand
 	common *rand.Rand
-	load   []float64
-	own    float64
-	skip   int
-	drawn  []float64 // innovations so far
-	times  [mostMembers]float64
+	load   []float64            // loadings on the common factors
+	own    float64              // standard deviation of its own part
+	skip   int                  // steps of the common stream to skip first
+	drawn  []float64            // the innovations drawn so far
+	times  [mostMembers]float64 // common exponential times, by slot of a combination's member: see draw
 }
 
-// mostMembers is how many members of a combination have an exponential time of
-// their own.
+// mostMembers is the number of members of a combination that have an exponential time of their
+// own.
 const mostMembers = 16
 
-// Innovation returns the standardised one-step error of a step ahead. The factors are drawn for all steps in
-// their order, so that each stands at one place of the common stream.
+// Innovation returns the standardised one-step error of a step ahead. It draws the factors for
+// all steps in order, so that each has a fixed place in the common stream.
 func (n *jointNoise) Innovation(step int) float64 {
 	for ; n.skip > 0; n.skip-- {
 		for range n.load {
@@ -219,9 +219,9 @@ func (n *jointNoise) Innovation(step int) float64 {
 	return n.drawn[step]
 }
 
-// draw draws the member that a path follows, with the weights' chances. Of series
-// that go together it is mostly the same one, where their weights are alike: the
-// member whose common exponential time over its weight comes first.
+// draw returns the index of the member that a path follows, with probabilities proportional to
+// the weights. It chooses the member with the least common exponential time over weight: series
+// with similar weights that are drawn jointly then mostly follow the same member.
 func (c *combined) draw(rng model.Noise) int {
 	n, ok := rng.(*jointNoise)
 	if !ok {
@@ -240,7 +240,8 @@ func (c *combined) draw(rng model.Noise) int {
 	return best
 }
 
-// pick is the index that u of the whole weight falls on, 0 <= u < 1.
+// pick returns the index at which the cumulative weight reaches the share u of the total weight,
+// 0 <= u < 1.
 func pick(weights []float64, u float64) int {
 	total := 0.0
 	for _, w := range weights {
@@ -256,7 +257,8 @@ func pick(weights []float64, u float64) int {
 	return len(weights) - 1
 }
 
-// correlation is of deviations from nought, as residuals have; 0 where one has none.
+// correlation returns the correlation of two lists of deviations from zero, such as residuals; 0
+// where one of them is zero throughout.
 func correlation(a, b []float64) float64 {
 	s := model.Dot(a, a) * model.Dot(b, b)
 	if !(s > 0) {

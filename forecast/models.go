@@ -12,15 +12,15 @@ import (
 	"capcli/forecast/theta"
 )
 
-// Options are what a model is made with.
+// Options are the arguments with which a model is made.
 type Options struct {
-	Seasons []int       // lengths of season in steps, shortest first; none is without season
+	Seasons []int       // lengths of the seasons in steps, shortest first; nil is no season
 	Seed    capcli.Seed // for models whose intervals are simulated
-	Memory  *Memory     // of the fits of members to one series; nil keeps none
-	Quick   bool        // fewer starts of searches for parameters, as the members of Auto have it
+	Memory  *Memory     // stored fits of Auto's members to one series; nil stores none
+	Quick   bool        // fewer starting points in searches for parameters; Auto sets it for members of a seasonal series
 }
 
-// Period is the first season, or 1.
+// Period returns the length of the shortest season in steps, or 1 without season.
 func (o Options) Period() int {
 	if len(o.Seasons) == 0 {
 		return 1
@@ -28,7 +28,7 @@ func (o Options) Period() int {
 	return o.Seasons[0]
 }
 
-// Models are the forecasting models by name.
+// Models is the catalogue of forecasting models by name.
 var Models = capcli.Catalog[func(o Options) model.Model]{Kind: "model"}
 
 func init() {

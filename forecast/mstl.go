@@ -8,18 +8,19 @@ import (
 	"capcli/forecast/model"
 )
 
-// decomposed takes the seasons out by MSTL, forecasts the rest with another model
-// without season, and puts the last cycle of each season back (Hyndman &
-// Athanasopoulos, "Forecasting: Principles and Practice", section 5.7). The
-// intervals are those of the rest: the season is taken for known.
+// decomposed removes the seasons by MSTL, forecasts the rest with another model without season,
+// and adds the last cycle of each season again (Hyndman & Athanasopoulos, "Forecasting:
+// Principles and Practice", section 5.7). The intervals are those of the rest: the season is
+// taken for known.
 type decomposed struct {
 	seasons []int
-	rest    string // name in Models
+	rest    string // name in Models of the model of the rest
 	seed    capcli.Seed
 	quick   bool
 }
 
-// Fit decomposes; a series without two cycles of any season goes to the other model whole.
+// Fit decomposes y and fits the model of the rest. It fits that model to y itself where y has no
+// more than two cycles of any season.
 func (d decomposed) Fit(y capcli.Series) (model.Fitted, error) {
 	made, err := Models.Get(d.rest)
 	if err != nil {
@@ -51,14 +52,14 @@ func (d decomposed) Fit(y capcli.Series) (model.Fitted, error) {
 	return &reseasoned{inner: inner, parts: parts, info: info}, nil
 }
 
-// reseasoned is a fitted model of the rest with the seasons put back.
+// reseasoned is a fit to the seasonally adjusted series, with the seasons added again.
 type reseasoned struct {
 	inner model.Fitted
 	parts decompose.Parts
 	info  model.Info
 }
 
-// Forecast adds the last cycles to everything.
+// Forecast adds the last cycle of each season to the means and intervals of the rest.
 func (r *reseasoned) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	f, err := r.inner.Forecast(h, levels...)
 	if err != nil {
@@ -76,7 +77,7 @@ func (r *reseasoned) Forecast(h int, levels ...float64) (model.Forecast, error) 
 	return f, nil
 }
 
-// Path adds the last cycles to a path of the rest.
+// Path adds the last cycle of each season to a path of the rest.
 func (r *reseasoned) Path(h int, rng model.Noise) []float64 {
 	out := r.inner.Path(h, rng)
 	for i := range out {
@@ -85,5 +86,5 @@ func (r *reseasoned) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// Info says what was fitted.
+// Info returns the description of the fit with the seasons.
 func (r *reseasoned) Info() model.Info { return r.info }

@@ -7,29 +7,29 @@ import (
 	"capcli/forecast/model"
 )
 
-// Reach is how far from its past the forecast of a series may go; the zero value is without
-// bounds. Means and ends of intervals may lie beyond the observed range by nine times its
-// width; over a horizon longer than the past, that times the horizon over the length of
-// the past; and where the series grows by a steady factor, up to twice as far as that
-// factor leads. Figures beyond come from an explosive fit.
+// Reach bounds how far from its past the forecast of a series may go. The zero value has no
+// bounds. Means and ends of intervals may lie outside the observed range by nine times its
+// width. Over a horizon longer than the past, the nine times are multiplied by the horizon over
+// the length of the past. Where the series grows by a steady factor, a value may lie up to twice
+// as high as that factor leads. Values beyond come from an explosive fit.
 type Reach struct {
-	lo, hi, span float64
-	growth       float64 // factor a step, 1 where there is none
-	n            int
+	lo, hi, span float64 // least and greatest observed value, and their distance
+	growth       float64 // growth factor per step, 1 where there is no growth
+	n            int     // number of known values
 }
 
-// beyond is how many ranges outside of what was seen is believed.
+// beyond is how many widths of the observed range a forecast may lie outside it.
 const beyond = 9
 
-// ReachOf measures the known values of a series; a series of equal values, or of
-// none, has no reach to keep to.
+// ReachOf returns the reach of a series from its known values. A series of equal values, or
+// without known values, has no bounds.
 func ReachOf(y []float64) Reach {
 	v := slices.DeleteFunc(slices.Clone(y), func(x float64) bool { return !model.IsFinite(x) })
 	if len(v) == 0 {
 		return Reach{}
 	}
 	r := Reach{lo: slices.Min(v), hi: slices.Max(v), growth: 1, n: len(v)}
-	// A middle of each end: a spike is no growth.
+	// Growth is measured between medians of the first and the last third: a spike is no growth.
 	if third := len(v) / 3; r.lo > 0 && third > 0 {
 		from, to := model.Median(v[:third]), model.Median(v[len(v)-third:])
 		r.growth = math.Max(1, math.Pow(to/from, 1/float64(len(v)-third)))
@@ -40,7 +40,7 @@ func ReachOf(y []float64) Reach {
 	return r
 }
 
-// Clamp returns a value forecast for step k, which counts from 1, kept within reach.
+// Clamp returns v, a value forecast for step k (from 1), within reach.
 func (r Reach) Clamp(k int, v float64) float64 {
 	if r.span == 0 {
 		return v
@@ -53,7 +53,7 @@ func (r Reach) Clamp(k int, v float64) float64 {
 	return math.Max(r.lo-far, math.Min(top, v))
 }
 
-// Keep clamps a whole forecast and reports whether any value was out of reach.
+// Keep clamps all values of a forecast in place and reports whether any was out of reach.
 func (r Reach) Keep(f model.Forecast) bool {
 	held := r.Path(f.Mean)
 	for _, iv := range f.Intervals {
@@ -63,7 +63,8 @@ func (r Reach) Keep(f model.Forecast) bool {
 	return held
 }
 
-// Path clamps values from the first step on and reports whether any was out of reach.
+// Path clamps the values of the steps from 1 on, in place, and reports whether any was out of
+// reach.
 func (r Reach) Path(path []float64) bool {
 	held := false
 	for i, v := range path {

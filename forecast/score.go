@@ -6,10 +6,13 @@ import (
 	"capcli/forecast/model"
 )
 
-// The measures of a forecast against what came. Pairs in which either side is
-// missing are left out; a measure of no pair is NaN.
+// The measures compare a forecast with the actual values. They leave out pairs in which either
+// side is missing, and are NaN where no pair is left.
 
 // MAE is the mean absolute error.
+//
+// All measures leave out pairs in which either side is missing; a measure without any pair is
+// NaN.
 func MAE(actual, mean []float64) float64 {
 	return averageOf(actual, mean, func(y, f float64) float64 { return math.Abs(y - f) })
 }
@@ -35,9 +38,9 @@ func smape(actual, mean []float64) float64 {
 	})
 }
 
-// scale is the mean absolute difference of a history at a lag of one season: what
-// mase and MSIS divide by (Hyndman & Koehler 2006). It is NaN where the history
-// is no longer than a season, and 0 where seasons repeat exactly.
+// scale returns the mean absolute difference of a history at a lag of one season, the
+// denominator of mase and msis (Hyndman & Koehler 2006). It is NaN where the history is no
+// longer than a season, and 0 where seasons repeat exactly.
 func scale(history []float64, period int) float64 {
 	period = max(1, period)
 	if len(history) <= period {
@@ -46,16 +49,16 @@ func scale(history []float64, period int) float64 {
 	return MAE(history[period:], history[:len(history)-period])
 }
 
-// mase is the mean absolute error over scale, which Scale gives.
+// mase is the mean absolute error over scale: see the function scale.
 func mase(actual, mean []float64, scale float64) float64 { return ratio(MAE(actual, mean), scale) }
 
-// OWA is the overall weighted average of M4: the mean of sMAPE and MASE, each over
-// that of naive 2. Over many series take the means of each figure first.
+// OWA is the overall weighted average of M4: the mean of sMAPE and MASE, each over that of naive
+// 2. For many series, average each argument over the series first.
 func OWA(smape, mase, smape2, mase2 float64) float64 {
 	return (ratio(smape, smape2) + ratio(mase, mase2)) / 2
 }
 
-// ratio is a/b, with 0/0 = 1: as good as what it is measured by.
+// ratio returns a/b, with 0/0 = 1: both are equally good.
 func ratio(a, b float64) float64 {
 	if a == 0 && b == 0 {
 		return 1
@@ -63,9 +66,9 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// msis is the mean scaled interval score of M4: the width of the interval, and
-// 2/alpha times by how much an actual value lies outside, alpha = 1 - level/100,
-// over scale (Gneiting & Raftery 2007).
+// msis is the mean scaled interval score of M4: the width of the interval plus 2/alpha times the
+// distance by which an actual value lies outside it, alpha = 1 - level/100, over scale (Gneiting
+// & Raftery 2007).
 func msis(actual []float64, iv model.Interval, scale float64) float64 {
 	penalty := 2 / (1 - iv.Level/100)
 	return ratio(intervalScore(actual, iv, func(y, lo, hi float64) float64 {
@@ -73,7 +76,7 @@ func msis(actual []float64, iv model.Interval, scale float64) float64 {
 	}), scale)
 }
 
-// coverage is the share of actual values inside the interval, its ends included.
+// coverage returns the share of actual values inside the interval or at its ends.
 func coverage(actual []float64, iv model.Interval) float64 {
 	return intervalScore(actual, iv, func(y, lo, hi float64) float64 {
 		if lo <= y && y <= hi {
@@ -83,7 +86,7 @@ func coverage(actual []float64, iv model.Interval) float64 {
 	})
 }
 
-// intervalScore is the mean of a score of an interval over the finite actual values.
+// intervalScore returns the mean over the finite actual values of a score of the interval.
 func intervalScore(actual []float64, iv model.Interval, score func(y, lo, hi float64) float64) float64 {
 	sum, n := 0.0, 0
 	for i, y := range actual {
@@ -95,8 +98,8 @@ func intervalScore(actual []float64, iv model.Interval, score func(y, lo, hi flo
 	return sum / float64(n)
 }
 
-// pinball is the mean quantile loss of forecasts of quantile q, 0 < q < 1:
-// q (y-f) where the actual lies above and (1-q) (f-y) where below (Koenker &
+// pinball is the mean quantile loss of forecasts of quantile q, 0 < q < 1: q (y-f) where the
+// actual value y lies above the forecast f, and (1-q) (f-y) where it lies below (Koenker &
 // Bassett 1978).
 func pinball(actual, quantile []float64, q float64) float64 {
 	return averageOf(actual, quantile, func(y, f float64) float64 {
@@ -104,9 +107,9 @@ func pinball(actual, quantile []float64, q float64) float64 {
 	})
 }
 
-// crps is the continuous ranked probability score, approximated from a forecast's
-// mean (taken for the median) and its intervals: twice the mean pinball loss over
-// the quantiles they are the ends of. The more levels, the nearer.
+// crps is the continuous ranked probability score, approximated from a forecast's mean (used as
+// its median) and the ends of its intervals: twice the mean pinball loss over these quantiles.
+// More levels make the approximation better.
 func crps(actual []float64, f model.Forecast) float64 {
 	sum := pinball(actual, f.Mean, 0.5)
 	for _, iv := range f.Intervals {
@@ -116,7 +119,7 @@ func crps(actual []float64, f model.Forecast) float64 {
 	return 2 * sum / float64(1+2*len(f.Intervals))
 }
 
-// averageOf is the mean of a loss over the pairs that are known.
+// averageOf returns the mean of a loss over the pairs in which both sides are known.
 func averageOf(actual, f []float64, loss func(y, f float64) float64) float64 {
 	sum, n := 0.0, 0
 	for i, y := range actual {

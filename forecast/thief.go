@@ -13,23 +13,23 @@ import (
 	"capcli/forecast/model"
 )
 
-// thief forecasts a series at the length of its steps and, as sums of blocks of
-// them, at longer lengths, and reconciles these over time with weights by
-// structure (temporal hierarchies: Athanasopoulos, Hyndman, Kourentzes &
-// Petropoulos 2017): short steps know the season, long ones the trend. Steps are
-// forecast by MSTL with the optimised Theta method where there are several
-// seasons, else by Theta; blocks by Theta. Intervals and paths are those of the
-// steps, moved as the means are. Where the past has no four cycles of the longest
-// season, a shorter one is the cycle; without any, the steps stand alone.
+// thief forecasts a series at the length of its steps and, as sums of blocks of steps, at longer
+// lengths, and reconciles these over time with structural weights (temporal hierarchies:
+// Athanasopoulos, Hyndman, Kourentzes & Petropoulos 2017): short steps show the season, long
+// ones the trend. It forecasts the steps by MSTL with the optimised Theta method where there are
+// several seasons, else by Theta, and the blocks by Theta. Intervals and paths are those of the
+// steps, moved as the means are. The cycle is the longest season of which the past has four;
+// without any, the forecast is that of the steps alone.
 type thief struct{ Options }
 
 var _ model.Model = thief{}
 
-// fewestCycles of the longest blocks must lie in the past.
+// fewestCycles is the least number of cycles in the past.
 const fewestCycles = 4
 
-// cycle is the longest season that comes often enough, and the blocks that divide
-// it, longest first: all divisors of a short one, of a long one the shorter seasons.
+// cycle returns the length of the longest season with enough cycles in n values, and the lengths
+// of the blocks, longest first: all divisors of a cycle of up to 12 steps, and the seasons that
+// divide a longer one. It returns 1 and nil where there is no such season.
 func (m thief) cycle(n int) (length int, blocks []int) {
 	seasons := decompose.UsableSeasons(n, m.Seasons)
 	for len(seasons) > 0 && n/seasons[len(seasons)-1] < fewestCycles {
@@ -85,10 +85,10 @@ func (m thief) Fit(y capcli.Series) (model.Fitted, error) {
 	return f, nil
 }
 
-// blockProjection returns the matrix that makes the steps of one cycle of the forecasts
-// of its blocks, of each length and in their order: (S'W^-1 S)^-1 S'W^-1, S being the
-// sums and W the number of steps in each. A cycle is short, so the
-// matrix is written out.
+// blockProjection returns the matrix that computes the steps of one cycle from the forecasts of
+// its blocks, in the order of lengths: (S'W^-1 S)^-1 S'W^-1, where S sums steps to blocks and W
+// is the diagonal of the number of steps in each block. A cycle is short, so the matrix is
+// computed in full.
 func blockProjection(cycle int, lengths []int) (*mat.Dense, error) {
 	var sums, sizes []float64
 	for _, length := range lengths {
@@ -135,15 +135,15 @@ func (m thief) fit(name string, y capcli.Series, seasons []int) (model.Fitted, e
 }
 
 type thiefFitted struct {
-	model.Fitted // of the steps
-	levels       []model.Fitted
-	blocks       []int
-	cycle        int
-	project      *mat.Dense // of blockProjection; nil where steps stand alone
-	low          float64
+	model.Fitted                // the fit to the steps
+	levels       []model.Fitted // the fits to the blocks, by blocks
+	blocks       []int          // lengths of the blocks in steps, longest first
+	cycle        int            // length of the cycle in steps
+	project      *mat.Dense     // from blockProjection; nil where only the steps are forecast
+	low          float64        // least value of a forecast; -Inf is none
 
 	mu    sync.Mutex
-	moves map[int][]float64
+	moves map[int][]float64 // results of move, by number of cycles
 }
 
 // move returns how much the reconciliation changes each of h steps. It returns zeros
@@ -192,7 +192,7 @@ func (f *thiefFitted) move(h int) ([]float64, error) {
 	return out, nil
 }
 
-// Forecast gives the steps' forecast, moved.
+// Forecast returns the forecast of the steps, moved to the reconciled means.
 func (f *thiefFitted) Forecast(h int, levels ...float64) (model.Forecast, error) {
 	fc, err := f.Fitted.Forecast(h, levels...)
 	if err != nil {
@@ -211,7 +211,7 @@ func (f *thiefFitted) Forecast(h int, levels ...float64) (model.Forecast, error)
 	return fc, nil
 }
 
-// Path draws from the steps, moved.
+// Path returns a path of the steps, moved to the reconciled means.
 func (f *thiefFitted) Path(h int, rng model.Noise) []float64 {
 	out := f.Fitted.Path(h, rng)
 	by, err := f.move(max(1, h))
@@ -224,7 +224,7 @@ func (f *thiefFitted) Path(h int, rng model.Noise) []float64 {
 	return out
 }
 
-// Info says what was reconciled.
+// Info describes the fit to the steps and the lengths of the blocks.
 func (f *thiefFitted) Info() model.Info {
 	info := f.Fitted.Info()
 	if f.project != nil {
@@ -233,8 +233,8 @@ func (f *thiefFitted) Info() model.Info {
 	return info
 }
 
-// blockSums sums v in blocks of length steps that end where v ends; what is left
-// over at the start is dropped. A missing value makes its block missing.
+// blockSums returns the sums of v over blocks of length steps that end where v ends. Values left
+// over at the start are dropped. A block with a missing value is missing.
 func blockSums(v []float64, length int) []float64 {
 	v = v[len(v)%length:]
 	out := make([]float64, len(v)/length)
