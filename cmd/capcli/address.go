@@ -7,8 +7,8 @@ import (
 	"capcli/profile/web"
 )
 
-// argumentSecrets returns what takes secrets out of messages that repeat an argument of
-// the program: it replaces addresses by what of them may be shown.
+// argumentSecrets returns a replacer for messages that repeat an argument of the program. It
+// replaces each address that holds a secret with a form that may be shown.
 func argumentSecrets(args []string) *strings.Replacer {
 	var pairs []string
 	for _, a := range args {
@@ -22,14 +22,15 @@ func argumentSecrets(args []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// mayHoldSecret reports whether text may be a misspelt address with a secret in it, which
-// no message may repeat.
+// mayHoldSecret reports whether text may be a misspelt address with a secret in it. No message may
+// repeat such a text.
 func mayHoldSecret(text string) bool {
 	return strings.Contains(text, "://") || strings.ContainsAny(text, "@?#")
 }
 
-// whereFlag returns what may be shown of --where, and the address where it is one. Of a
-// file that is its name.
+// whereFlag parses the value of --where. It returns the text that messages may show, and the
+// address, or nil where the value names a file. It fails when the value is no file and could be a
+// misspelt address with a secret in it.
 func (e *env) whereFlag(where string) (shown string, u *url.URL, err error) {
 	if u, shown = web.ParseAddress(where); u != nil {
 		return shown, u, nil

@@ -22,7 +22,7 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// billOptions are what the flags of bill say.
+// billOptions are the flags of capcli bill.
 type billOptions struct {
 	output      outputOptions
 	portfolio   string
@@ -111,7 +111,8 @@ func runBill(ctx context.Context, e *env, o *billOptions, name string) error {
 	return emit(e, o.output, (&billDoc{s, r.Budget, o.discount}).doc())
 }
 
-// request reads the flags and the use; notes say what was taken for granted.
+// request builds the request from the flags and reads the use. notes list the assumptions made on
+// the way.
 func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []string, err error) {
 	grain, ok := map[string]billing.Grain{"hour": billing.ByHour, "day": billing.ByDay, "month": billing.ByMonth}[o.grain]
 	if !ok {
@@ -153,7 +154,7 @@ func (o *billOptions) request(e *env, name string) (r *billing.Request, notes []
 	return r, append(notes, r.Read.Notes...), nil
 }
 
-// parseDay reads a day of a flag, and so many days after it; none is NoTime.
+// parseDay parses the day given to flag and adds after days to it. An empty text is NoTime.
 func parseDay(flag, text string, after int) (capcli.Time, error) {
 	if text == "" {
 		return capcli.NoTime, nil
@@ -165,7 +166,7 @@ func parseDay(flag, text string, after int) (capcli.Time, error) {
 	return capcli.TimeOf(t.AddDate(0, 0, after)), nil
 }
 
-// readRequests reads --requests: a number, or a file that says when they came.
+// readRequests reads --requests: a number of requests, or a CSV file of requests over time.
 func (o *billOptions) readRequests(e *env) (q billing.Requests, err error) {
 	text := strings.TrimSpace(o.requests)
 	if q, err = billing.ParseRequests(text); err != nil || text == "" || q.Count > 0 {
@@ -180,8 +181,8 @@ func (o *billOptions) readRequests(e *env) (q billing.Requests, err error) {
 	return q, err
 }
 
-// readPortfolio reads the portfolio, with none where none is named, and the files
-// that it names.
+// readPortfolio reads the portfolio and the files that it names into r. Without --portfolio the
+// portfolio is empty.
 func (o *billOptions) readPortfolio(e *env, r *billing.Request) (*scenarios.Portfolio, error) {
 	if o.portfolio == "" {
 		r.Portfolio.Currency = r.Use.Currency
@@ -214,8 +215,8 @@ func (o *billOptions) readPortfolio(e *env, r *billing.Request) (*scenarios.Port
 	return p, err
 }
 
-// placedError puts what is wrong with a commitment or a line of use where the file
-// says it.
+// placedError turns an error about a commitment or a line of use into an InputError that names the
+// file, and the line of a commitment. use is the name of the file of use.
 func placedError(err error, use string, p *scenarios.Portfolio) error {
 	var bad *billing.PortfolioError
 	var line *billing.RecordError
@@ -228,7 +229,8 @@ func placedError(err error, use string, p *scenarios.Portfolio) error {
 	return overflown(use, err)
 }
 
-// overflown says of amounts that do not fit which file they are of.
+// overflown turns an overflow of amounts into an InputError about file; it returns other errors as
+// they are.
 func overflown(file string, err error) error {
 	if !errors.Is(err, capcli.ErrOverflow) {
 		return err

@@ -13,7 +13,7 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// billCheckOptions are what the flags of bill check say.
+// billCheckOptions are the flags of capcli bill check.
 type billCheckOptions struct {
 	output      outputOptions
 	spreadsheet bool
@@ -69,7 +69,7 @@ func runBillCheck(ctx context.Context, e *env, o billCheckOptions, name string) 
 	return nil
 }
 
-// breach is the first thing that is not what FOCUS wants.
+// breach describes the first breach of FOCUS 1.2: a bad row, else the missing columns.
 func (d *focusDoc) breach() string {
 	if len(d.Odd) > 0 {
 		return fmt.Sprintf("line %d: %s", d.Odd[0].Line, d.Odd[0].Text)
@@ -77,7 +77,7 @@ func (d *focusDoc) breach() string {
 	return "it lacks the mandatory columns " + strings.Join(d.Missing, ", ")
 }
 
-// focusDoc is what is in a bill, on its way out.
+// focusDoc presents the check of a FOCUS bill.
 type focusDoc struct{ *focus.Result }
 
 // shownGroups is how many services, accounts or tags a terminal shows.
@@ -95,7 +95,7 @@ func (d *focusDoc) doc() report.Doc {
 	return report.Doc{Lead: d.lead(), Data: d.Result, Notes: d.Notes, Tables: tables}
 }
 
-// lead is the bill in a sentence.
+// lead sums up the bill in one sentence.
 func (d *focusDoc) lead() string {
 	text := fmt.Sprintf("%s in FOCUS %s: billed %s %s, charged %s", rowCount(d.Total.Rows), d.Version,
 		d.Total.Billed.Decimal(2), d.Currency, d.Total.Effective.Decimal(2))
@@ -110,7 +110,7 @@ func (d *focusDoc) lead() string {
 
 func rowCount(n int64) string { return capcli.Grouped(n) + " " + capcli.Plural(n, "row") }
 
-// figures are the single figures, one in a row.
+// figures is the table of single figures, one a row.
 func (d *focusDoc) figures() report.Table {
 	return report.Figures("figures", d.Result, []report.Field[*focus.Result]{
 		{Name: "billed_cost", Head: "billed cost", Cell: func(r *focus.Result) any { return r.Total.Billed }},
@@ -122,7 +122,7 @@ func (d *focusDoc) figures() report.Table {
 	})
 }
 
-// groupTable has the totals of each service, status, account, month or tag.
+// groupTable is the table of the totals of each service, status, account, month or tag.
 func groupTable(name, column string, groups []*focus.Group) report.Table {
 	columns := []report.Field[*focus.Group]{
 		{Name: "key", Head: "tag"},

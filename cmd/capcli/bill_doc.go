@@ -11,11 +11,11 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// billDoc is a statement on its way out.
+// billDoc presents a statement of costs.
 type billDoc struct {
 	*billing.Statement
 	limits   *billing.Budget
-	discount string // as the flag says it
+	discount string // the value of --discount as given; "" is none
 }
 
 func (b *billDoc) doc() report.Doc {
@@ -27,7 +27,7 @@ func (b *billDoc) doc() report.Doc {
 	return report.Doc{Lead: b.lead(), Data: b.Statement, Notes: b.Notes, Tables: append(tables, b.rowTable())}
 }
 
-// setCurrency gives the amounts of a table their currency.
+// setCurrency converts the amounts in the cells of t to cells in the given currency.
 func setCurrency(t *report.Table, currency string) {
 	for _, row := range t.Rows {
 		for i, cell := range row {
@@ -41,7 +41,7 @@ func setCurrency(t *report.Table, currency string) {
 	}
 }
 
-// usdCell is an amount in a currency.
+// usdCell is the cell of an amount in the given currency.
 func usdCell(u capcli.USD, currency string) any {
 	if currency == "USD" {
 		return u
@@ -49,8 +49,8 @@ func usdCell(u capcli.USD, currency string) any {
 	return report.Money{Exact: u.Decimal(), Near: u, Currency: currency}
 }
 
-// amountCell is an amount for every form; what is too much for USD keeps its
-// digits for people too.
+// amountCell is the cell of an amount in the given currency. An amount too large for USD is shown
+// as its digits.
 func amountCell(a focus.Amount, currency string) any {
 	near, err := a.USD()
 	if err != nil {
@@ -59,7 +59,7 @@ func amountCell(a focus.Amount, currency string) any {
 	return report.Money{Exact: a.Decimal(2), Near: near, Currency: currency}
 }
 
-// lead is the answer in a sentence.
+// lead sums up the bill in one sentence.
 func (b *billDoc) lead() string {
 	text := fmt.Sprintf("%s to %s costs %s, invoiced %s", b.From.Date(), (b.To - 1).Date(), b.Bill.Money(b.Total.Effective), b.Bill.Money(b.Total.Billed))
 	if len(b.Commitments) == 0 {
@@ -72,7 +72,8 @@ func (b *billDoc) lead() string {
 	return fmt.Sprintf("%s; %s of what was committed went unused.", text, b.Bill.Money(b.Unused))
 }
 
-// figures are the single figures, cash and amortised side by side.
+// figures is the table of single figures: cash and amortised cost, utilisation, coverage and
+// savings.
 func (b *billDoc) figures() report.Table {
 	t := report.Figures("figures", b.Statement, []report.Field[*billing.Statement]{
 		{Name: "effective_usd", Head: "cost, amortised", Cell: func(s *billing.Statement) any { return s.Total.Effective }},
@@ -117,7 +118,7 @@ func (b *billDoc) commitmentTable() report.Table {
 	return report.Fill(report.Table{Name: "commitments", Title: "invoice by commitment", Aside: len(b.Commitments) == 0}, b.Commitments, columns)
 }
 
-// tenantName names use that names no tenant.
+// tenantName is the name to show for a tenant: "(none)" for use that names no tenant.
 func tenantName(name string) string { return cmp.Or(name, "(none)") }
 
 func (b *billDoc) tenantTable() report.Table {
@@ -167,7 +168,7 @@ func (b *billDoc) unitTable() report.Table {
 	})
 }
 
-// rowTable has each row of the invoice.
+// rowTable is the table of all rows of the invoice.
 func (b *billDoc) rowTable() report.Table {
 	t := report.Table{Name: "rows", Title: "rows of the invoice", Aside: true}
 	for _, name := range []string{

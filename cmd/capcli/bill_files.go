@@ -13,8 +13,8 @@ import (
 	"capcli/simulate/billing/focus"
 )
 
-// openText opens a bill or a file of use as CSV text: plain, gzip or zstd, and
-// Parquet as the CSV that it would be.
+// openText opens a bill or a file of use as CSV text. It unpacks gzip and zstd and converts Parquet
+// to CSV. It returns the text, the name of the file and what to close after reading.
 func openText(e *env, name string) (io.Reader, string, io.Closer, error) {
 	in, done, err := openInput(e, name)
 	if err != nil {
@@ -62,9 +62,8 @@ func textOf(in *trace.Input) (io.Reader, error) {
 	return parquet.NewCSV(in.At, in.Size)
 }
 
-// writeFocus writes the rows of a bill to path ("" is stdout). Texts that a
-// spreadsheet would take for formulas get a quote before them, as in CSV; numbers
-// stay as they are.
+// writeFocus writes the rows of a bill to path; "" is stdout. Texts that a spreadsheet would take
+// for formulas get a quote before them, as in CSV; numbers stay as they are.
 func writeFocus(e *env, path string, rows func(add func(*focus.Row))) error {
 	if path == "" {
 		path = "-"
@@ -86,8 +85,8 @@ func writeFocus(e *env, path string, rows func(add func(*focus.Row))) error {
 // one in every row.
 const focusAccount = "main"
 
-// readFocus reads a bill in FOCUS, and gives its columns to begin, where it is not
-// nil, and each row to add.
+// readFocus reads a bill in FOCUS. It calls begin with the columns, unless begin is nil, and add
+// with each row. It stops at the first error, or when ctx ends.
 func readFocus(ctx context.Context, e *env, name string, o focus.Options, begin func(columns []string), add func(*focus.Row) error) (*focus.Report, error) {
 	text, file, done, err := openText(e, name)
 	if err != nil {

@@ -12,19 +12,18 @@ import (
 	"capcli"
 )
 
-// renamedTo is the annotation of a hidden flag that has a new spelling; its values are
-// that spelling, and the name of the flag in it.
+// renamedTo is the annotation of a hidden flag that has a new spelling. Its value is that spelling.
 const renamedTo = "renamed to"
 
-// renamed hides the flag called old of cmd: it works as before, and a note names the new
-// spelling, which begins with a flag of cmd.
+// renamed hides the flag old of cmd, which works as before. A note names the new spelling, which
+// starts with a flag of cmd.
 func renamed(cmd *cobra.Command, old, spelling string) {
 	f := cmd.Flags().Lookup(old)
 	f.Hidden = true
 	f.Annotations = map[string][]string{renamedTo: {spelling}}
 }
 
-// noteRenamed names the new spelling of each flag of cmd that was given by its old one.
+// noteRenamed notes the new spelling of each flag of cmd that was given in its old spelling.
 func noteRenamed(e *env, cmd *cobra.Command) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if to := f.Annotations[renamedTo]; len(to) == 1 {
@@ -33,11 +32,12 @@ func noteRenamed(e *env, cmd *cobra.Command) {
 	})
 }
 
-// inSentence are words that follow a flag in a message; any other is its value.
+// inSentence lists the words that may follow a flag in the text of a message; any other word is the
+// flag's value.
 var inSentence = strings.Fields("a alone and as both changes counts cuts each for give gives go goes in is names needs on or say says takes tells to too wants with writes")
 
-// newSpelling writes the flags of cmd that text names by their new spelling, and in a
-// call of another command the flags of that.
+// newSpelling rewrites the renamed flags in text in their new spelling. Flags are those of cmd, and
+// after "capcli COMMAND" those of that command.
 func newSpelling(cmd *cobra.Command, text string) string {
 	if cmd == nil || !strings.Contains(text, "--") {
 		return text
@@ -59,7 +59,8 @@ func newSpelling(cmd *cobra.Command, text string) string {
 	return strings.Join(calls, "capcli ")
 }
 
-// inNewSpelling writes a spelling in place of a flag, before the word that follows it.
+// inNewSpelling writes a flag's new spelling followed by word. word begins with a space, or is
+// empty; it becomes the value where the spelling takes one and word is no word of the sentence.
 func inNewSpelling(spelling, word string) string {
 	name, _, valued := strings.Cut(spelling, "=…")
 	switch {
@@ -68,16 +69,17 @@ func inNewSpelling(spelling, word string) string {
 	case valued:
 		return name + word
 	}
-	return strings.TrimRight(spelling, "ADEHIORSTU= ") + word // without what stands for a value
+	return strings.TrimRight(spelling, "ADEHIORSTU= ") + word // without the placeholder of the value
 }
 
-// flagInText finds a flag in a message, with the word after it.
+// flagInText matches a flag in a message and the word after it.
 var flagInText = regexp.MustCompile(`--([a-z][a-z-]*[a-z])( [^-\s]\S*)?`)
 
-// A key is one KEY=VALUE of a bundle, and the name of the hidden flag that holds its value.
+// A key is one KEY=VALUE of a bundle: its name, and the name of the hidden flag that holds its
+// value.
 type key struct{ name, flag string }
 
-// sameKeys are keys that are called as their flags.
+// sameKeys are keys with the same names as their flags.
 func sameKeys(flags ...string) []key {
 	var out []key
 	for _, f := range flags {
@@ -86,18 +88,18 @@ func sameKeys(flags ...string) []key {
 	return out
 }
 
-// A bundle is a flag that takes KEY=VALUE pairs; a switch is its KEY alone. Each pair sets
-// a flag of its own, which is hidden: its old spelling.
+// A bundle is a flag that takes KEY=VALUE pairs, or KEY alone for a switch. Each pair sets a hidden
+// flag, which is the old spelling of that pair.
 type bundle struct {
 	flags *pflag.FlagSet
 	keys  []key
-	other pflag.Value // takes a value without a key; nil where there must be one
-	list  bool        // commas stand between pairs
+	other pflag.Value // takes a value without a key; nil where every value needs a key
+	list  bool        // pairs are separated by commas
 }
 
-// addBundle gives cmd the flag called name, whose keys set flags that cmd has already.
-// When cmd has a flag of that name, it takes the values that begin with no key. Commas
-// stand between pairs if list is true.
+// addBundle adds the flag name to cmd, whose keys set flags that cmd already has. If cmd already
+// has a flag of that name, that flag takes the values without a key. list says that pairs are
+// separated by commas.
 func addBundle(cmd *cobra.Command, name, usage string, list bool, keys ...key) {
 	b := &bundle{flags: cmd.Flags(), keys: keys, list: list}
 	for _, k := range keys {
@@ -121,7 +123,7 @@ func addBundle(cmd *cobra.Command, name, usage string, list bool, keys ...key) {
 
 func (b *bundle) Type() string { return "KEY=VALUE" }
 
-// String is the value without a key.
+// String returns the value without a key.
 func (b *bundle) String() string {
 	if b.other == nil {
 		return ""
@@ -129,7 +131,8 @@ func (b *bundle) String() string {
 	return b.other.String()
 }
 
-// find returns the key at the begin of a part, with its value.
+// find returns the key at the start of part, with its value. ok is false where part starts with no
+// key, or with a key without a value that is no switch.
 func (b *bundle) find(part string) (k key, value string, ok bool) {
 	name, value, has := strings.Cut(part, "=")
 	name = strings.TrimSpace(name)
@@ -145,7 +148,7 @@ func (b *bundle) find(part string) (k key, value string, ok bool) {
 	return k, value, true
 }
 
-// Set takes pairs. What stands after a comma and is no pair is more of the value before.
+// Set takes pairs. In a list, a part after a comma that is no pair belongs to the value before it.
 func (b *bundle) Set(text string) error {
 	parts := []string{text}
 	if b.list {
@@ -192,12 +195,12 @@ func (b *bundle) setPart(part string) error {
 		return err
 	}
 	if to := f.Annotations[renamedTo]; !given {
-		f.Annotations[renamedTo] = append(to[:1:1], "given so") // no note of it
+		f.Annotations[renamedTo] = append(to[:1:1], "given so") // suppresses the note of noteRenamed
 	}
 	return nil
 }
 
-// complete offers keys, and the values of a key.
+// complete offers the keys, and after "KEY=" the values of that key.
 func (b *bundle) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	at := 0
 	if b.list {
@@ -231,14 +234,14 @@ func (b *bundle) complete(cmd *cobra.Command, args []string, typed string) ([]st
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// help explains the keys of the bundle called name.
+// help returns the usage of the keys of b, a bundle called name.
 func (b *bundle) help(name string) string {
 	full := pflag.NewFlagSet("", pflag.ContinueOnError)
 	full.SortFlags = false
 	for _, k := range b.keys {
 		f := *b.flags.Lookup(k.flag)
 		if k.flag == "map" && k.name != "map" {
-			continue // the usage of the bundle says it
+			continue // the usage of the bundle explains it
 		}
 		f.Name, f.Hidden = k.name, false
 		full.AddFlag(&f)

@@ -10,7 +10,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// outcomeCell is a figure for a table.
+// outcomeCell is the table cell of a figure; of formats its value.
 func outcomeCell(f outcome.Figure, of func(float64) any) any {
 	if f.AtLeast {
 		return report.AtLeast{Of: of(f.Value)}
@@ -18,7 +18,7 @@ func outcomeCell(f outcome.Figure, of func(float64) any) any {
 	return of(f.Value)
 }
 
-// spreadCell is the mean with its range, or the figure of a single run.
+// spreadCell is the table cell of a mean with its range, or of the figure of a single run.
 func spreadCell(s outcome.Spread, of func(float64) any) any {
 	if s.Runs == 1 {
 		return outcomeCell(s.Mean, of)
@@ -26,7 +26,8 @@ func spreadCell(s outcome.Spread, of func(float64) any) any {
 	return report.Range{Mid: outcomeCell(s.Mean, of), Lo: outcomeCell(s.Lo, of), Hi: outcomeCell(s.Hi, of)}
 }
 
-// spreadText is the mean with its range in a sentence, or the figure of a single run.
+// spreadText is the text of a mean with its range, or of the mean alone where the range has no
+// width.
 func spreadText(s outcome.Spread, of func(float64) string) string {
 	mean, lo, hi := s.Mean.Text(of), s.Lo.Text(of), s.Hi.Text(of)
 	if lo == hi {
@@ -35,7 +36,7 @@ func spreadText(s outcome.Spread, of func(float64) string) string {
 	return fmt.Sprintf("%s (%s to %s)", mean, lo, hi)
 }
 
-// overRuns is a metric over replications for a table.
+// overRuns is the table cell of a metric over replications; nil where no run has the metric.
 func overRuns(runs []*play.Run, metric string, cell func(float64) any) any {
 	s, ok := outcome.SpreadOf(runs, metric)
 	if !ok {
@@ -44,15 +45,14 @@ func overRuns(runs []*play.Run, metric string, cell func(float64) any) any {
 	return spreadCell(s, cell)
 }
 
-// sameInAll is a figure that is the same in every run.
+// sameInAll is a cell with the same value in every run.
 type sameInAll struct{ cell any }
 
-// reachedOn is an instant that a run may come to.
+// reachedOn is the time at which a run reached a state; NoTime if it never did.
 type reachedOn struct{ at capcli.Time }
 
-// fillRuns returns t with a row for each of rows, which has the parts of runs that the
-// row is of. A figure of several runs is their mean with its range, and a text is that
-// of the first.
+// fillRuns returns t with a row for each element of rows, which holds that row's part of each run.
+// A cell is the mean over the runs with its range; a text is the text of the first run.
 func fillRuns[R any](t report.Table, rows [][]R, fields []report.Field[R]) report.Table {
 	var columns []report.Field[[]R]
 	for _, f := range fields {
@@ -67,7 +67,7 @@ func fillRuns[R any](t report.Table, rows [][]R, fields []report.Field[R]) repor
 	return report.Fill(t, rows, columns)
 }
 
-// joinCells makes one cell of those of several runs; nil where no run knows it.
+// joinCells merges the cells of several runs into one; nil where the figure is known in no run.
 func joinCells(cells []any) any {
 	switch first := cells[0].(type) {
 	case sameInAll:
@@ -95,7 +95,8 @@ func joinCells(cells []any) any {
 	return spreadCell(s, of)
 }
 
-// joinReached says on which day a run came to something, or in how many runs that was.
+// joinReached is the day on which a single run reached the state, or in how many of several runs
+// that happened.
 func joinReached(cells []any) any {
 	came := slices.DeleteFunc(cells, func(c any) bool { return !c.(reachedOn).at.IsKnown() })
 	switch {
@@ -107,8 +108,8 @@ func joinReached(cells []any) any {
 	return fmt.Sprintf("in %d of %d runs", len(came), len(cells))
 }
 
-// numberOf takes a cell apart: its figure, and how to write such figures; nil for what
-// is not known.
+// numberOf splits a cell into its figure and the function that formats such figures. The function
+// is nil where the cell holds no number.
 func numberOf(v any) (outcome.Figure, func(float64) any) {
 	bound, over := v.(report.AtLeast)
 	if over {
@@ -118,8 +119,8 @@ func numberOf(v any) (outcome.Figure, func(float64) any) {
 	return outcome.Figure{Value: x, AtLeast: over}, cell
 }
 
-// boundOver is the lower bound of a mean over replications, nil where the mean is
-// known.
+// boundOver is the lower bound of a mean over replications, in seconds; nil where the mean is
+// exact.
 func boundOver(runs []*play.Run, metric string) any {
 	if s, ok := outcome.SpreadOf(runs, metric); ok && s.Mean.AtLeast {
 		return report.AsSeconds(s.Mean.Value)
@@ -127,7 +128,7 @@ func boundOver(runs []*play.Run, metric string) any {
 	return nil
 }
 
-// metricCell returns what writes values of a metric for a table.
+// metricCell returns the function that formats values of m for a table.
 func metricCell(m *outcome.Metric) func(float64) any {
 	switch m.Unit {
 	case outcome.InSeconds:

@@ -57,10 +57,10 @@ func runCompare(e *env, o outputOptions, by string, args []string) error {
 	return emit(e, o, comparePlans(plans))
 }
 
-// runsMax bounds a saved result.
+// runsMax is the most bytes of a saved result that are read.
 const runsMax = 1 << 30
 
-// readRuns reads a saved result: a folder that simulate wrote, or its JSON.
+// readRuns reads a saved result: a folder written by capcli simulate, or its JSON.
 func readRuns(e *env, name string) ([]outcome.Plan, error) {
 	file := name
 	if info, err := e.disk.Stat(name); err == nil && info.IsDir() {
@@ -87,7 +87,7 @@ func readRuns(e *env, name string) ([]outcome.Plan, error) {
 	return outcome.Plans(data.Runs), nil
 }
 
-// comparedHeads are what rows of the comparison are called, by metric.
+// comparedHeads are the row titles of the comparison, by metric.
 var comparedHeads = map[string]string{
 	"cost": "cost", "cost_per_year": "  a year of it", "per_used_gpu_hour": "  per used GPU-hour", "on_demand_equivalent": "  all on demand",
 	"effective_savings_rate": "  saved", "unserved_share": "work not done", "unserved_gpu_hours": "  GPU-hours", "unserved_jobs": "  jobs",
@@ -96,8 +96,8 @@ var comparedHeads = map[string]string{
 	"preemptions": "preemptions", "redone_gpu_hours": "GPU-hours redone", "finished": "jobs finished",
 }
 
-// comparePlans has a row for each figure and, for each plan after the first,
-// its difference to the first.
+// comparePlans has a row for each figure. Each plan after the first also has a column with its
+// difference to the first.
 func comparePlans(plans []outcome.Plan) report.Doc {
 	data := outcome.Compare(plans)
 	t := report.Table{Name: "figures", Columns: []report.Column{{Name: "figure", Head: " "}}}
@@ -118,8 +118,8 @@ func comparePlans(plans []outcome.Plan) report.Doc {
 	return d
 }
 
-// compareRow is a figure of each plan, with its difference to the first and the range
-// of that where there are runs.
+// compareRow is the row of one figure: its value in each plan and, after the first plan, the
+// difference to the first, with its range over paired runs.
 func compareRow(f *outcome.ComparedFigure) []any {
 	cell := metricCell(f.Metric)
 	row := []any{comparedHeads[f.Metric.Name]}
@@ -139,7 +139,7 @@ func compareRow(f *outcome.ComparedFigure) []any {
 	return row
 }
 
-// lengthsNote says what time the money is of.
+// lengthsNote says which length of time the costs cover.
 func lengthsNote(plans []outcome.Plan) string {
 	all := plans[0].Length()
 	for i := range plans {
@@ -150,8 +150,8 @@ func lengthsNote(plans []outcome.Plan) string {
 	return fmt.Sprintf("costs are for the %s of each run; a year of it is the cost x 365.25 d / that, for comparison alone", lengthText(all))
 }
 
-// leadOfCompare says what a second plan costs, serves and waits against the
-// first; of more plans, which is the cheapest.
+// leadOfCompare compares cost, work served and waits of two plans; with more plans it names the
+// cheapest.
 func leadOfCompare(data *outcome.Comparison) string {
 	if data.Runs == 0 {
 		return "The plans have no run in common."
@@ -167,7 +167,7 @@ func leadOfCompare(data *outcome.Comparison) string {
 	by := capcli.USDOf(max(*b.Cost-*a.Cost, *a.Cost-*b.Cost))
 	text := fmt.Sprintf("%s costs %s more than %s", b.Name, by, a.Name)
 	switch {
-	case by < capcli.Dollar/200: // what reads as $0.00
+	case by < capcli.Dollar/200: // shown as $0.00
 		text = fmt.Sprintf("%s costs the same as %s", b.Name, a.Name)
 	case *b.Cost < *a.Cost:
 		text = fmt.Sprintf("%s costs %s less than %s", b.Name, by, a.Name)
@@ -180,7 +180,7 @@ func leadOfCompare(data *outcome.Comparison) string {
 	return fmt.Sprintf("%s; the 95th percentile of waits goes from %s to %s.", text, from, to)
 }
 
-// compareBy splits the cost of each plan, in the mean of its runs.
+// compareBy splits the cost of each plan by tenant, pool, tier or month, as the mean over its runs.
 func compareBy(plans []outcome.Plan, by string) report.Doc {
 	data := outcome.SplitCosts(plans, by)
 	t := report.Fill(report.Table{Name: "by_" + by}, data.Rows, []report.Field[outcome.SplitCost]{

@@ -15,23 +15,24 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// complete offers values for a flag to the shell. A value may carry a line about
-// it after a tab.
+// complete registers the values of a flag for shell completion. A value may carry a description
+// after a tab.
 func complete(cmd *cobra.Command, flag string, values func() []string) {
 	completeWith(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return values(), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
-// completeList offers values for a flag that takes a list with commas: what is
-// there already stays, and is not offered again.
+// completeList registers the values of a flag that takes a comma-separated list. Values already
+// typed are kept and not offered again.
 func completeList(cmd *cobra.Command, flag string, values func() []string) {
 	completeWith(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return afterComma(typed, values()), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
 }
 
-// completeSign offers metrics for a flag that takes METRIC, a sign and a value.
+// completeSign registers the completion of a flag that takes METRIC, a sign and a value: it offers
+// the metrics.
 func completeSign(cmd *cobra.Command, flag, sign string) {
 	completeWith(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var out []string
@@ -48,8 +49,7 @@ func completeWith(cmd *cobra.Command, flag string, values cobra.CompletionFunc) 
 	}
 }
 
-// afterComma puts what was typed up to the last comma before each value that is
-// not in it.
+// afterComma returns the values not yet in typed, each prefixed with the list typed so far.
 func afterComma(typed string, values []string) []string {
 	at := strings.LastIndexByte(typed, ',') + 1
 	taken := strings.Split(typed[:at], ",")
@@ -67,7 +67,7 @@ func afterComma(typed string, values []string) []string {
 	return out
 }
 
-// entries lists a catalogue for complete.
+// entries lists the names and descriptions of a catalogue for complete.
 func entries[T any](c *capcli.Catalog[T]) []string {
 	var out []string
 	for _, e := range c.All() {
@@ -76,7 +76,7 @@ func entries[T any](c *capcli.Catalog[T]) []string {
 	return out
 }
 
-// zones are time zones that many people live in; any other Area/City serves too.
+// zones are common time zones for completion; flags take any other Area/City too.
 var zones = strings.Fields(`UTC
 	Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi
 	America/Bogota America/Chicago America/Denver America/Los_Angeles America/Mexico_City America/New_York
@@ -89,7 +89,7 @@ var zones = strings.Fields(`UTC
 	Europe/Vienna Europe/Warsaw Europe/Zurich
 	Pacific/Auckland Pacific/Honolulu`)
 
-// priceKeys offers the keys of the catalogue on some terms; terms "" is all.
+// priceKeys lists the keys of the price catalogue with the given terms; "" selects all.
 func priceKeys(terms string) []string {
 	var out []string
 	for _, c := range prices.Catalogue().Choices(terms) {
@@ -98,7 +98,7 @@ func priceKeys(terms string) []string {
 	return out
 }
 
-// termKeys offers ways to commit, LENGTH=KEY.
+// termKeys lists the purchase terms of the price catalogue as LENGTH=KEY.
 func termKeys() []string {
 	var out []string
 	for _, c := range prices.Catalogue().Choices("") {
@@ -109,7 +109,7 @@ func termKeys() []string {
 	return out
 }
 
-// priceParts are the values that one part of a price has in the catalogue.
+// priceParts lists the distinct values of one part of the prices in the catalogue.
 func priceParts(of func(*prices.Quote) string) []string {
 	var out []string
 	for _, q := range prices.Catalogue().Quotes() {
@@ -119,8 +119,8 @@ func priceParts(of func(*prices.Quote) string) []string {
 	return slices.Compact(out)
 }
 
-// A sample is a call of a command that needs no files, by which completion
-// learns what tables and columns its result has.
+// A sample is a call of a command that needs no files. Completion runs it to learn the tables and
+// columns of the command's result.
 type sample struct {
 	args  string
 	stdin string
@@ -131,7 +131,7 @@ const (
 	sampleCurve = "month,value\n2027-01,4\n2027-02,6\n2027-03,5\n"
 )
 
-// samples are by the command's path.
+// samples holds the sample calls by command path.
 var samples = map[string]sample{
 	"capcli simulate":        {args: "simulate"},
 	"capcli explain":         {args: "explain default wait_p95 --causes-only"},
@@ -147,8 +147,8 @@ var samples = map[string]sample{
 	"capcli doctor":          {args: "doctor"},
 }
 
-// sampleTables are the tables of the result of a command, found by a sample call;
-// none where there is no sample.
+// sampleTables returns the tables of the result of a command, from its sample call; nil where the
+// command has no sample.
 func sampleTables(e *env, command string) []report.Table {
 	s, ok := samples[command]
 	if !ok {
@@ -164,12 +164,12 @@ func sampleTables(e *env, command string) []report.Table {
 	root.SetArgs(append(strings.Fields(s.args), "--quiet"))
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
-	_ = root.ExecuteContext(context.Background()) // what it cannot tell is not offered
+	_ = root.ExecuteContext(context.Background()) // a failed sample offers nothing
 	return tables
 }
 
-// completeResults offers tables and columns for every command under cmd that has
-// a result, and time zones.
+// completeResults registers the completion of tables, columns and time zones for cmd and every
+// command under it.
 func completeResults(e *env, cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		completeResults(e, c)
@@ -182,8 +182,8 @@ func completeResults(e *env, cmd *cobra.Command) {
 	}
 }
 
-// completeTables offers the tables of the result of cmd for --table, and the
-// columns of the one that is chosen for --columns.
+// completeTables offers the tables of cmd's result for --table, and the columns of the selected
+// table for --columns.
 func completeTables(e *env, cmd *cobra.Command) {
 	completeWith(cmd, "table", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var out []string

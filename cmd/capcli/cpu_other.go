@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// cpuTime is not told on this system.
+// cpuTime reports false: the processor time is not available on this system.
 func cpuTime() (time.Duration, bool) { return 0, false }

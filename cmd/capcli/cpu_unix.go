@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is the processor time that the program has used so far.
+// cpuTime returns the processor time (user and system) that the program has used so far. It reports
+// false where the system does not say.
 func cpuTime() (time.Duration, bool) {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -15,7 +15,7 @@ import (
 	"capcli/profile/nvml"
 )
 
-// doctorOptions are the flags of doctor.
+// doctorOptions are the flags of capcli doctor.
 type doctorOptions struct {
 	where  string
 	out    string
@@ -63,27 +63,28 @@ func runDoctor(ctx context.Context, e *env, o *doctorOptions) error {
 	return nil
 }
 
-// smiCheck looks for the other way to see the GPUs.
+// smiCheck checks whether nvidia-smi can list the GPUs.
 func smiCheck(ctx context.Context) nvml.Check {
 	in, err := fetchSMI(ctx, "--query-gpu=uuid --format=csv")
 	if err != nil {
 		return nvml.Check{Name: "nvidia-smi", State: nvml.Bad, Text: err.Error(), Fix: "without a GPU: capcli profile --source fake; of another box: --source dcgm --where URL"}
 	}
-	_ = in.Close() // it was only read
+	_ = in.Close() // it was opened for reading alone
 	return nvml.Check{Name: "nvidia-smi", State: nvml.Good, Text: "answers", Fix: "capcli profile --source smi"}
 }
 
-// leastRoom is a month of eight GPUs, generously.
+// leastRoom is the free space, in bytes, below which roomCheck warns. At about 5 MB a day it holds
+// months of eight GPUs.
 const leastRoom = 1 << 30
 
-// roomCheck looks at the disk that profile would write to.
+// roomCheck checks the free space on the disk that capcli profile would write to.
 func roomCheck(folder string) nvml.Check {
 	at, err := filepath.Abs(folder)
 	if err != nil {
 		return nvml.Check{Name: "disk", State: nvml.Bad, Text: err.Error()}
 	}
 	free, err := freeBytes(at)
-	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at { // it is made when it is needed
+	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at { // profile creates the folder
 		at = filepath.Dir(at)
 		free, err = freeBytes(at)
 	}

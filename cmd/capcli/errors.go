@@ -14,7 +14,7 @@ import (
 	"capcli/scenarios/play"
 )
 
-// Exit codes. They are promised to scripts: see the README.
+// Exit codes. Scripts rely on them: see the README.
 const (
 	exitDone        = 0
 	exitFailed      = 1 // network, missing file, permission
@@ -23,18 +23,18 @@ const (
 	exitPartial     = 4 // finished, but part of the data is missing
 	exitCondition   = 5 // a --fail-if condition was true
 	exitNoPlan      = 6 // no plan satisfies the constraints
-	exitAccounting  = 7 // an accounting check failed: a bug in capcli
+	exitAccounting  = 7 // an accounting check failed, which is a bug in capcli
 	exitOutput      = 8 // the output could not be written
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
 
-// usageError is a wrong flag or argument.
+// usageError is an error about a wrong flag or argument.
 type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
-// exitCode gives the code that err ends the program with.
+// exitCode returns the exit code for err.
 func exitCode(err error) int {
 	for _, k := range []struct {
 		code int
@@ -64,7 +64,7 @@ func hasType[E error](err error) bool {
 	return ok
 }
 
-// hintOf gives what to do about err.
+// hintOf returns a hint on how to mend err, or "".
 func hintOf(err error) string {
 	var (
 		usage   *usageError
@@ -93,8 +93,8 @@ func hintOf(err error) string {
 	return ""
 }
 
-// conclude says what went wrong, if anything, and gives the exit code. With -o
-// json the last line of stderr is the same as JSON.
+// conclude reports err on stderr, if any, and returns the exit code. With -o json the last line on
+// stderr repeats the error as JSON.
 func conclude(e *env, err error) int {
 	if err == nil {
 		return exitDone
@@ -106,7 +106,7 @@ func conclude(e *env, err error) int {
 	}
 	word := "error"
 	if code == exitPartial || code == exitCondition {
-		word = "warning" // the result is out
+		word = "warning" // the result was written
 	}
 	_, _ = fmt.Fprintf(e.stderr, "%s: %s\n", word, printable(text))
 	if hint != "" {
@@ -130,7 +130,7 @@ func messageOf(e *env, err error) string {
 	return newSpelling(e.cmd, text)
 }
 
-// redact takes out of a message what is secret in the program's arguments.
+// redact replaces secrets of the program's arguments in text.
 func (e *env) redact(text string) string {
 	if e.secrets == nil {
 		return text
@@ -138,7 +138,7 @@ func (e *env) redact(text string) string {
 	return e.secrets.Replace(text)
 }
 
-// printable takes out what could act on a terminal, line by line.
+// printable strips terminal control sequences from each line of text.
 func printable(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, l := range lines {

@@ -17,12 +17,12 @@ import (
 	"capcli/simulate/policy"
 )
 
-// explainOptions are the flags of capcli explain. What it has to play again it
-// plays as capcli simulate does.
+// explainOptions are the flags of capcli explain. It replays runs with the options of capcli
+// simulate.
 type explainOptions struct {
 	output   outputOptions
 	sim      simulateOptions
-	causes   bool // no changes
+	causes   bool // leave out the changes
 	replayed bool // --runs was given
 }
 
@@ -112,7 +112,7 @@ func runExplain(ctx context.Context, e *env, o *explainOptions, args []string) e
 	return nil
 }
 
-// metricNames are the figures that can be explained.
+// metricNames lists the metrics that can be explained.
 func metricNames() []string {
 	var out []string
 	for _, m := range outcome.Metrics {
@@ -121,8 +121,8 @@ func metricNames() []string {
 	return out
 }
 
-// metricOf finds a metric by its name, also as results write it (wait_p95_s),
-// or says which was probably meant.
+// metricOf finds a metric by its name, or by its name in results (wait_p95_s). For an unknown name
+// it fails and suggests the nearest.
 func metricOf(name string) (*outcome.Metric, error) {
 	names := metricNames()
 	for _, also := range []string{name, name + "_usd", strings.TrimSuffix(name, "_s"), strings.TrimSuffix(name, "_usd")} {
@@ -133,14 +133,14 @@ func metricOf(name string) (*outcome.Metric, error) {
 	return nil, capcli.CheckChoice("metric", name, names)
 }
 
-// planText gives a file that looks like JSON and is no folder; nil for all
-// else.
+// planText reads a file whose name ends in .json. It returns nil for any other name, and for a
+// folder.
 func planText(e *env, name string) ([]byte, error) {
 	if !strings.HasSuffix(strings.ToLower(name), ".json") {
-		return nil, nil //nolint:nilnil // not a file of JSON is no error
+		return nil, nil //nolint:nilnil // a file that is not JSON is no error
 	}
 	if info, err := e.disk.Stat(name); err == nil && info.IsDir() {
-		return nil, nil //nolint:nilnil // a folder may be called so
+		return nil, nil //nolint:nilnil // a folder may have such a name
 	}
 	b, err := readFile(e, name, planMax+1)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,5 +152,5 @@ func planText(e *env, name string) ([]byte, error) {
 	return bytes.TrimSpace(b), err
 }
 
-// planMax bounds a plan that is explained.
+// planMax is the most bytes of a plan file that explain takes.
 const planMax = 256 << 20

@@ -11,8 +11,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// explainDoc says the explanation: a sentence, what the figure is made of, what
-// single changes do, and what rests on an assumption.
+// explainDoc is the report of an explanation: a lead, the parts of the figure, the effect of single
+// changes, and the assumptions behind it.
 func explainDoc(runs []*play.Run, data *explain.Result) report.Doc {
 	m := outcome.MetricNamed(data.Metric)
 	d := report.Doc{Lead: explainLead(m, runs, data), Data: data}
@@ -63,12 +63,10 @@ var causeFields = []report.Field[explain.Cause]{
 	{Name: "mostly", Head: " ", Priority: 1},
 }
 
-// causesShown is how many rows of causes people see at least; small ones beyond
-// are summed.
+// causesShown is the number of rows of causes shown at least; further small causes are summed.
 const causesShown = 7
 
-// splitCauses returns the causes that people see, and the sum of the others with their
-// number.
+// splitCauses returns the causes to show, the sum of the others and their number.
 func splitCauses(all []explain.Cause) (shown []explain.Cause, rest explain.Cause, n int) {
 	for i, c := range all {
 		if i < causesShown || c.Share >= 0.02 {
@@ -83,7 +81,7 @@ func splitCauses(all []explain.Cause) (shown []explain.Cause, rest explain.Cause
 func causesTable(data *explain.Result) report.Table {
 	shown, rest, n := splitCauses(data.Causes)
 	switch {
-	case len(data.Causes) <= causesShown+1: // a row that says one more is no shorter
+	case len(data.Causes) <= causesShown+1: // a row for the sum would be no shorter
 		shown = slices.Clip(data.Causes)
 	case n > 0:
 		rest.Text = fmt.Sprintf("%d other sets of causes, each under 2%% (-o json has them)", n)
@@ -95,11 +93,11 @@ func causesTable(data *explain.Result) report.Table {
 	return report.Fill(report.Table{Name: "causes", Title: "What " + data.LookedAt.Which + " waited for"}, shown, causeFields)
 }
 
-// changesTable has the changes that better the figure first, and those after which
-// less of the work is done last.
+// changesTable lists the changes, those that improve the figure first and those that serve less
+// work last.
 func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
 	as := metricCell(m)
-	if m.Unit == outcome.InCount { // means of counts
+	if m.Unit == outcome.InCount { // the mean of counts is no whole number
 		as = report.AsRatio
 	}
 	cell := func(v *float64, over bool) any {
@@ -134,7 +132,7 @@ func changesTable(m *outcome.Metric, data *explain.Result) report.Table {
 	})
 }
 
-// explainLead is the answer in a sentence or two.
+// explainLead answers in a sentence or two.
 func explainLead(m *outcome.Metric, runs []*play.Run, data *explain.Result) string {
 	star := ""
 	if m.Unit == outcome.InUSD && data.Value != nil {
@@ -172,7 +170,7 @@ func explainLead(m *outcome.Metric, runs []*play.Run, data *explain.Result) stri
 	return text
 }
 
-// largest is the largest part by pool, if there is any.
+// largest returns the largest part by pool; nil where there is none.
 func largest(parts []explain.Part) *explain.Part {
 	var out *explain.Part
 	for i := range parts {
@@ -183,7 +181,7 @@ func largest(parts []explain.Part) *explain.Part {
 	return out
 }
 
-// hoursText is an amount of waiting in a sentence.
+// hoursText formats job-hours of waiting for a sentence.
 func hoursText(s capcli.Seconds) string {
 	if s < 100*capcli.Hour {
 		return fmt.Sprintf("%.1f", s.Hours())
@@ -201,7 +199,7 @@ func byValue(a, b *float64) int {
 	return 1
 }
 
-// bestChange names the change that does most without doing less of the work.
+// bestChange names the change that improves the figure most without serving less work.
 func bestChange(m *outcome.Metric, data *explain.Result) string {
 	if len(data.Changes) == 0 || data.Changes[0].Better == nil {
 		return ""
@@ -231,7 +229,7 @@ func signedUSD(u capcli.USD) string {
 	return u.String()
 }
 
-// partsTable shows the parts of one kind.
+// partsTable is the table of the parts by one dimension: pool, month or tenant.
 func partsTable(m *outcome.Metric, parts []explain.Part, by, title string) report.Table {
 	fields := []report.Field[explain.Part]{{Name: by, Cell: func(p explain.Part) any { return p.Name }}}
 	if by != "month" {

@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/plan/rationale"
 )
 
-// explainPlan says of a plan that capcli plan wrote why it is the one.
+// explainPlan explains why a plan written by capcli plan is the chosen one.
 func explainPlan(e *env, o *explainOptions, args []string, text []byte) error {
 	d, err := whyPlan(args[0], text, args[1:])
 	if err != nil {
@@ -20,7 +20,7 @@ func explainPlan(e *env, o *explainOptions, args []string, text []byte) error {
 	return emit(e, o.output, rationaleDoc(d))
 }
 
-// whyPlan explains the plan in text; more are arguments after the file.
+// whyPlan explains the plan in text; more are the arguments after the file, which must be empty.
 func whyPlan(file string, text []byte, more []string) (*rationale.Answer, error) {
 	schema, err := rationale.ReadSchema(file, text)
 	switch {
@@ -37,7 +37,7 @@ func whyPlan(file string, text []byte, more []string) (*rationale.Answer, error)
 	return rationale.Explain(file, text)
 }
 
-// rationaleDoc says the explanation of a plan.
+// rationaleDoc is the report of the explanation of a plan.
 func rationaleDoc(d *rationale.Answer) report.Doc {
 	out := report.Doc{Data: d, Lead: rationaleLead(d), Tables: []report.Table{
 		report.Fill(report.Table{Name: "why", Title: "Why this plan"}, d.Why, []report.Field[string]{

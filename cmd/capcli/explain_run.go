@@ -13,20 +13,19 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// explaining is a figure of one plan that explain plays again.
+// explaining is the work of explaining one figure of one plan by replaying it.
 type explaining struct {
 	o      *explainOptions
 	metric *outcome.Metric
 	maker  *play.Maker
-	saved  []outcome.Outcome // the runs of the folder, where no flag changes them
+	saved  []outcome.Outcome // the saved runs of the folder; nil where a flag changes the plan
 	played bool
 }
 
-// runsPlayed is how many runs of a folder are played again where --runs does
-// not say.
+// runsPlayed is the most runs of a folder that are replayed when --runs is not given.
 const runsPlayed = 20
 
-// folder is a folder of runs on disk.
+// folder returns the folder of runs at path.
 func (e *env) folder(path string) *play.Folder {
 	return &play.Folder{Path: path, Open: e.opener(), Exists: func(path string) bool {
 		_, err := e.disk.Stat(path)
@@ -34,13 +33,13 @@ func (e *env) folder(path string) *play.Folder {
 	}}
 }
 
-// isFolder tells whether a folder is at a path.
+// isFolder reports whether path is a folder.
 func (e *env) isFolder(path string) bool {
 	info, err := e.disk.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// open finds what is to be played: a folder of runs, or a scenario.
+// open finds what to play: a folder of runs, or a scenario.
 func (x *explaining) open(e *env, name string) error {
 	ask := &x.o.sim.ask
 	ask.Policy, ask.Place = orOne(x.o.sim.policies)[0], orOne(x.o.sim.placements)[0]
@@ -75,7 +74,8 @@ func (x *explaining) open(e *env, name string) error {
 	return folder.Complete(ask, in)
 }
 
-// make makes the plan, changed. What there is to say of the jobs is said once.
+// make builds the plan with the changes of v. The notes about the jobs are given only for the plan
+// itself.
 func (x *explaining) make(ctx context.Context, e *env, v explain.Variation) (*play.Case, error) {
 	if v.Text != "" {
 		quiet := e.quiet
@@ -92,7 +92,7 @@ func (x *explaining) make(ctx context.Context, e *env, v explain.Variation) (*pl
 	return c, err
 }
 
-// explain plays the plan and asks why the figure is what it is.
+// explain plays the plan and explains its figure.
 func (x *explaining) explain(ctx context.Context, e *env, subject string) ([]*play.Run, *explain.Result, error) {
 	c, err := x.make(ctx, e, explain.Variation{})
 	if err != nil {

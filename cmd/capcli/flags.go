@@ -12,8 +12,8 @@ import (
 	"capcli"
 )
 
-// flagError says what is wrong with a flag in words, with the flag that was
-// probably meant.
+// flagError returns the usage error for err, an error of parsing the flags of cmd. For an unknown
+// flag it suggests the nearest.
 func flagError(cmd *cobra.Command, err error) error {
 	wrong := wrongFlag(cmd, err)
 	wrong.text = newSpelling(cmd, wrong.text)
@@ -34,7 +34,7 @@ func wrongFlag(cmd *cobra.Command, err error) *usageError {
 		f := missing.GetFlag()
 		return &usageError{text: fmt.Sprintf("--%s wants %s after it", f.Name, article(f)), hint: hint}
 	case errors.As(err, &invalid):
-		for inner := invalid; errors.As(inner.Unwrap(), &inner); { // of a key of a bundle
+		for inner := invalid; errors.As(inner.Unwrap(), &inner); { // unwrap to the key of a bundle
 			invalid = inner
 		}
 		f := invalid.GetFlag()
@@ -63,8 +63,8 @@ func unknownFlag(cmd *cobra.Command, none *pflag.NotExistError) string {
 	return "unknown flag --" + name
 }
 
-// nearestFlag is the likely name: a slip of the fingers, or the only flag that
-// begins so.
+// nearestFlag returns the likely name: the nearest in spelling, or the only one that starts with
+// name.
 func nearestFlag(name string, names []string) string {
 	if near := capcli.Nearest(name, names); near != "" {
 		return near
@@ -81,7 +81,7 @@ func nearestFlag(name string, names []string) string {
 	return begin
 }
 
-// article says in words what kind of value a flag takes.
+// article describes the kind of value that a flag takes.
 func article(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int8", "int16", "int32", "int64", "count":
@@ -100,7 +100,7 @@ func article(f *pflag.Flag) string {
 	return "a " + f.Value.Type()
 }
 
-// because adds the cause where it says more than that a number is no number.
+// because returns the cause of an invalid value; "" for types where article already says it.
 func because(f *pflag.Flag, invalid *pflag.InvalidValueError) string {
 	switch f.Value.Type() {
 	case "int", "int64", "uint", "uint64", "float64", "bool", "count", "intSlice":
@@ -109,7 +109,7 @@ func because(f *pflag.Flag, invalid *pflag.InvalidValueError) string {
 	return ": " + invalid.Unwrap().Error()
 }
 
-// seedFlag is a flag for a seed; nil where it is not given.
+// seedFlag is the value of a flag for a seed; the seed stays nil where the flag is not given.
 type seedFlag struct{ seed **capcli.Seed }
 
 func (f seedFlag) Type() string { return "uint64" }

@@ -17,14 +17,14 @@ import (
 	"capcli/scenarios/events"
 )
 
-// forecastOptions are the flags of capcli forecast and of its backtest.
+// forecastOptions are the flags of capcli forecast and of capcli forecast backtest.
 type forecastOptions struct {
 	history historyOptions
 	output  outputOptions
 	ask     outlook.Request
 	levels  []string
 	seed    uint64
-	events  string // file
+	events  string // the file of events; "" is none
 	out     string
 }
 
@@ -54,7 +54,7 @@ func newForecast(e *env) *cobra.Command {
 	return cmd
 }
 
-// addFlags gives cmd the flags that forecast and backtest share.
+// addFlags adds the flags shared by forecast and backtest to cmd.
 func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	o.history.addFlags(cmd)
 	addFormFlags(cmd, &o.output)
@@ -76,8 +76,8 @@ func (o *forecastOptions) addFlags(cmd *cobra.Command) {
 	explainedBy(cmd, "capcli simulate", "seed")
 }
 
-// check refuses what is wrong with the flags before anything is read, and completes the
-// request but for its events.
+// check refuses wrong flags before any file is read, and completes the request except for its
+// events.
 func (o *forecastOptions) check() error {
 	if err := o.output.check(); err != nil {
 		return err
@@ -112,7 +112,7 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
-	if _, err := forecast.Models.Get(o.ask.Model); err != nil { // "" is no name here
+	if _, err := forecast.Models.Get(o.ask.Model); err != nil { // refuses "" too, which Check takes for the default
 		return err
 	}
 	if err := o.checkOut(e, args); err != nil {
@@ -135,7 +135,8 @@ func runForecast(ctx context.Context, e *env, o *forecastOptions, args []string)
 	return missingSeries(hs, r.NotForecast)
 }
 
-// missingSeries says, after the result was written, what is not in it.
+// missingSeries returns the error, given after the result is written, for series left out of it or
+// input that was incomplete. It returns nil when nothing is missing.
 func missingSeries(hs *demand.Histories, left []string) error {
 	switch {
 	case len(left) > 0:
@@ -146,7 +147,7 @@ func missingSeries(hs *demand.Histories, left []string) error {
 	return nil
 }
 
-// write puts the result where it belongs: the futures and the forecast.
+// write writes the futures and the forecast to --out and stdout.
 func (r *forecastResult) write(e *env) error {
 	o := r.o
 	parquet := strings.HasSuffix(strings.ToLower(o.out), ".parquet")
@@ -177,8 +178,8 @@ func (r *forecastResult) write(e *env) error {
 	return emit(e, o.output, r.doc(o.output.shape(e)))
 }
 
-// checkOut refuses a file to write that is one of those that are read, and one for
-// futures whose ending says nothing, before any work is done.
+// checkOut refuses, before any work, an --out that is also an input, and an --out for futures that
+// ends neither in .csv nor in .parquet.
 func (o *forecastOptions) checkOut(e *env, args []string) error {
 	if o.out == "" || o.out == "-" {
 		return nil
@@ -196,10 +197,10 @@ func (o *forecastOptions) checkOut(e *env, args []string) error {
 	return nil
 }
 
-// eventsMax is how large a file of events may be read.
+// eventsMax is the most bytes of an events file that are read.
 const eventsMax = 2 << 20
 
-// read reads the events of the request, and the histories.
+// read reads the events of the request and the histories.
 func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*demand.Histories, error) {
 	if o.events != "" {
 		b, err := readFile(e, o.events, eventsMax)
@@ -214,12 +215,12 @@ func (o *forecastOptions) read(ctx context.Context, e *env, args []string) (*dem
 	return demand.Read(ctx, o.history.ask, e.sources())
 }
 
-// peakFlag is --peak, which may name a period.
+// peakFlag is the value of --peak, which may name a period.
 type peakFlag struct{ o *historyOptions }
 
 func isPeriod(name string) bool { return outlook.PeriodUnit(name) != (capcli.Step{}) }
 
-// Set takes the period; "step" is the flag alone.
+// Set sets the period; "step" and "true" are the flag without a value.
 func (f peakFlag) Set(text string) error {
 	switch {
 	case text == "false":
@@ -244,11 +245,11 @@ func (f peakFlag) String() string {
 	return f.o.peakBy
 }
 
-// Type is what the help calls the value.
+// Type is the name of the value in the help.
 func (f peakFlag) Type() string { return "PERIOD" }
 
-// takePeak takes the period out of "--peak day", which flags that may stand alone leave
-// among the arguments. A file of that name is given as ./day.
+// takePeak takes the period of "--peak day" out of args: the flag may stand alone, so its value is
+// parsed as an argument. A file of that name is given as ./day.
 func (o *historyOptions) takePeak(args []string) []string {
 	if !o.ask.Peak || o.peakBy != "" {
 		return args

@@ -62,7 +62,8 @@ func runBacktest(ctx context.Context, e *env, o *forecastOptions, args []string)
 	return missingSeries(hs, result.NotTried)
 }
 
-// modelTrial is what a model did on one series; Trial is nil where it could not be tried.
+// modelTrial is the trial of a model on one series; Trial is nil where the model could not be
+// tried.
 type modelTrial struct {
 	series, model string
 	*outlook.Trial
@@ -90,8 +91,8 @@ func backtestDoc(r *outlook.BacktestResult) report.Doc {
 	}}
 }
 
-// scoreFields are the columns of the measures of a trial behind the first ones of a table.
-// trial finds it in a row; nil is none.
+// scoreFields are the columns of a trial's measures, after the columns first. trial returns the
+// trial of a row, or nil where there is none.
 func scoreFields[R any](levels []float64, trial func(R) *outlook.Trial, first ...report.Field[R]) []report.Field[R] {
 	field := func(name, head string, priority int, as func(float64) any, get func(*outlook.Trial) figure) report.Field[R] {
 		return report.Field[R]{Name: name, Head: head, Priority: priority, As: as, Cell: func(row R) any {

@@ -11,24 +11,24 @@ import (
 	"capcli/profile/demand"
 )
 
-// figure is a number that may not be known.
+// figure is a number that may be unknown.
 type figure = capcli.Figure
 
-// shownCharts and shownSeries are how many series people see drawn, and how many they
-// see in a table.
+// shownCharts is how many series are drawn, and shownSeries how many rows a table of series shows.
 const (
 	shownCharts = 3
 	shownSeries = 40
 )
 
-// forecastResult presents a forecast.
+// forecastResult is the result of a forecast with its request, for output.
 type forecastResult struct {
 	*outlook.Result
 	o  *forecastOptions
 	hs *demand.Histories
 }
 
-// doc is the result; people see the summary first, programs the long table.
+// doc is the report of the result. The forms table and md show the summary first; the others show
+// the long table first.
 func (r *forecastResult) doc(form string) report.Doc {
 	d := report.Doc{Lead: r.Lead(), Notes: r.Notes(), Data: r.Result}
 	long := r.longTable(form)
@@ -48,7 +48,8 @@ func (r *forecastResult) doc(form string) report.Doc {
 	return d
 }
 
-// nearHorizon is the nearer of the two horizons that the summary shows.
+// nearHorizon is the shorter of the two horizons in the summary, in steps: half the usual one, or
+// half of steps.
 func nearHorizon(steps int, s capcli.Step) int {
 	usual := outlook.UsualHorizon(s) / 2
 	if usual < steps {
@@ -57,7 +58,7 @@ func nearHorizon(steps int, s capcli.Step) int {
 	return steps / 2
 }
 
-// summaryTable has one row for each series.
+// summaryTable has one row a series.
 func (r *forecastResult) summaryTable() report.Table {
 	far := 0
 	for i := range r.Series {
@@ -94,7 +95,7 @@ func (r *forecastResult) summaryTable() report.Table {
 	return report.Fill(report.Table{Name: "summary", Most: shownSeries}, r.Series, fields)
 }
 
-// rangeAt is the forecast n steps ahead.
+// rangeAt is the cell of the forecast n steps ahead; nil beyond the horizon.
 func rangeAt(s *outlook.Series, n int) any {
 	if n > len(s.Mean) {
 		return nil
@@ -102,7 +103,8 @@ func rangeAt(s *outlook.Series, n int) any {
 	return report.Range{Mid: s.Mean[n-1], Lo: s.Intervals[0].Lo[n-1], Hi: s.Intervals[0].Hi[n-1]}
 }
 
-// shortMethod is a method's name in a table: a combination names its first members.
+// shortMethod shortens the name of a method for a table. A combination is cut after its first
+// members.
 func shortMethod(method string) string {
 	const most = 32
 	if len(method) <= most {
@@ -119,7 +121,8 @@ func shortMethod(method string) string {
 	return out + ", …"
 }
 
-// longTable has one row for each series and step, in the names of the field.
+// longTable has one row for each series and step. Columns have the usual names: unique_id, ds,
+// lo-80, hi-80.
 func (r *forecastResult) longTable(form string) report.Table {
 	t := report.Table{Name: "forecast", Columns: []report.Column{{Name: "unique_id"}, {Name: "ds"}, {Name: "model"}, {Name: "mean"}}}
 	t.Columns = append(t.Columns, levelColumns("", r.Levels)...)
@@ -144,7 +147,7 @@ func (r *forecastResult) longTable(form string) report.Table {
 	return t
 }
 
-// levelColumns are the columns of the ranges, lo-80 and hi-80 behind a prefix.
+// levelColumns are the columns of the ranges: lo-80, hi-80 and so on, each with the prefix.
 func levelColumns(prefix string, levels []float64) []report.Column {
 	var out []report.Column
 	for _, level := range levels {
@@ -154,8 +157,8 @@ func levelColumns(prefix string, levels []float64) []report.Column {
 	return out
 }
 
-// linesTable has, for each series, how much to have for the step of the horizon in
-// which most is wanted.
+// linesTable shows the conservative, expected and aggressive capacity of each series: for each, the
+// maximum over the steps of the horizon.
 func (r *forecastResult) linesTable() report.Table {
 	t := report.Table{Name: "lines", Title: "enough in each step with a chance of", Most: shownSeries, Columns: []report.Column{{Name: "unique_id", Head: "series"}}}
 	names, quantiles := outlook.LineQuantiles()
@@ -169,7 +172,7 @@ func (r *forecastResult) linesTable() report.Table {
 	return t
 }
 
-// shownPeriods is how many rows of periods people see.
+// shownPeriods is the most rows of periods shown.
 const shownPeriods = 60
 
 // periodTable has one row for each series and period.
@@ -201,14 +204,14 @@ func spreadCells(s *outlook.Spread) []any {
 	return out
 }
 
-// censoredSeries is what is known of the demand behind the usage of a series.
+// censoredSeries is the estimate of the demand behind the usage of a series.
 type censoredSeries struct {
 	ID string `json:"unique_id"`
 	*outlook.Censoring
 }
 
-// censoredTable has one row for each series whose demand was told from usage; there is
-// no table without such a series.
+// censoredTable has one row for each series whose demand was estimated from usage. The table is
+// empty without such a series.
 func (r *forecastResult) censoredTable() report.Table {
 	var rows []censoredSeries
 	for i := range r.Series {
@@ -235,7 +238,8 @@ func (r *forecastResult) censoredTable() report.Table {
 	})
 }
 
-// changesTable has one row for each change; there is no table without one.
+// changesTable has one row for each change of level and each anomaly. The table is empty when there
+// is none.
 func (r *forecastResult) changesTable() report.Table {
 	t := report.Table{Name: "changes", Aside: true, Columns: []report.Column{
 		{Name: "unique_id", Head: "series"}, {Name: "change"}, {Name: "ds", Align: report.Left}, {Name: "expected"}, {Name: "found"},
@@ -255,8 +259,8 @@ func (r *forecastResult) changesTable() report.Table {
 	return t
 }
 
-// eventsTable has one row for each event and series that it changes; there is no table
-// where no events were given.
+// eventsTable has one row for each event and series it changes. The table is empty when no events
+// were given.
 func (r *forecastResult) eventsTable() report.Table {
 	if r.Events == nil {
 		return report.Table{}
@@ -298,8 +302,8 @@ func (r *forecastResult) eventsTable() report.Table {
 	return t
 }
 
-// eventSize is how much an event adds, in GPUs with the range that holds 80 %, or as a
-// share of the forecast.
+// eventSize returns what an event adds: GPUs, with their 80 % range where it is known, or a share
+// of the forecast.
 func eventSize(e *outlook.Event) (gpus, share any) {
 	switch {
 	case e.Share != nil:
@@ -312,7 +316,7 @@ func eventSize(e *outlook.Event) (gpus, share any) {
 	return nil, nil
 }
 
-// sizeCells are a size in GPUs, or as a share.
+// sizeCells returns the cell of a size, in GPUs or as a share.
 func sizeCells(size float64, relative bool) (gpus, share any) {
 	if relative {
 		return nil, report.Percent(size)
@@ -320,7 +324,7 @@ func sizeCells(size float64, relative bool) (gpus, share any) {
 	return size, nil
 }
 
-// fanChart draws the end of the history and the fan.
+// fanChart draws the end of the history and the forecast with its widest range.
 func fanChart(s *outlook.Series) report.Chart {
 	fan, name := s.Fan(), "known"
 	if s.Censoring != nil {

@@ -80,7 +80,7 @@ func newEventsValidate(e *env) *cobra.Command {
 	return cmd
 }
 
-// eventsDoc lists what a file of events says.
+// eventsDoc lists the events of a file.
 func eventsDoc(file string, list []outlook.Event) report.Doc {
 	data := struct {
 		Schema string          `json:"schema"`

@@ -11,15 +11,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// screenLines is how long a help may be.
+// screenLines is the most lines a help text should have.
 const screenLines = 40
 
-// helpWidth is how wide the explanations of flags are.
+// helpWidth is the width of flag descriptions, in columns.
 const helpWidth = 110
 
-// writeHelp writes the help of cmd: examples first, for they answer most
-// questions, and short enough for one screen: where it is not, the flags that
-// another help explains are only named.
+// writeHelp writes the help of cmd, examples first, for they answer most questions. If it is longer
+// than a screen, the flags that another help explains are only named.
 func writeHelp(w io.Writer, cmd *cobra.Command) {
 	text := helpText(cmd, false)
 	if bytes.Count(text, []byte{'\n'}) > screenLines {
@@ -32,7 +31,7 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 	_, _ = w.Write(text) // the writer remembers a failure
 }
 
-// keysHelp explains the keys of flags of cmd, of as many as go into so many lines.
+// keysHelp explains the keys of the bundles of cmd, as many as fit into the given number of lines.
 func keysHelp(cmd *cobra.Command, lines int) string {
 	text := ""
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -75,27 +74,27 @@ func helpText(cmd *cobra.Command, brief bool) []byte {
 	return b.Bytes()
 }
 
-// explained is the annotation of a flag that the help of another command
-// explains too; its value says which.
+// explained is the annotation of a flag that the help of another command explains too; its value is
+// that command.
 const explained = "explained by"
 
-// explainedBy marks the flags called names.
+// explainedBy marks the flags names of cmd as explained by the help of command.
 func explainedBy(cmd *cobra.Command, command string, names ...string) {
 	for _, n := range names {
 		if err := cmd.Flags().SetAnnotation(n, explained, []string{command}); err != nil {
-			panic(err) // the flag is not there: a slip in the code
+			panic(err) // the flag does not exist: a bug
 		}
 	}
 }
 
-// flagHelp explains the flags of cmd; brief only names those that are marked.
+// flagHelp explains the flags of cmd. If brief is true, marked flags are only named.
 func flagHelp(cmd *cobra.Command, brief bool) string {
 	full := pflag.NewFlagSet("", pflag.ContinueOnError)
 	named := map[string]string{}
 	var order []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || brief && f.Name == "help" {
-			return // whoever reads this knows it
+			return // a reader of the help knows the flag
 		}
 		by := f.Annotations[explained]
 		if !brief || len(by) == 0 || cmd.CommandPath() == by[0] {
@@ -117,7 +116,7 @@ func flagHelp(cmd *cobra.Command, brief bool) string {
 	return text
 }
 
-// alsoLines breaks a long line that names flags.
+// alsoLines wraps a line of flag names at helpWidth.
 func alsoLines(text string) string {
 	out := ""
 	for len(text) > helpWidth {
@@ -134,7 +133,7 @@ func usageLine(cmd *cobra.Command) string {
 	line := cmd.CommandPath()
 	_, args, own := strings.Cut(cmd.Use, " ")
 	switch {
-	case cmd.HasAvailableSubCommands() && own: // it does something itself
+	case cmd.HasAvailableSubCommands() && own: // the command runs on its own too
 		return line + " " + args + " [flags]\n       " + line + " COMMAND"
 	case cmd.HasAvailableSubCommands() && cmd.LocalNonPersistentFlags().Lookup("out") != nil:
 		return line + " [flags]\n       " + line + " COMMAND"

@@ -11,15 +11,15 @@ import (
 	"capcli/profile/trace"
 )
 
-// historyOptions say where the history is and how to read it.
+// historyOptions are the flags that say where the history is and how to read it.
 type historyOptions struct {
-	ask     demand.Request // as the flags have it; check completes it
+	ask     demand.Request // filled by the flags; check completes it
 	read    trace.Request
 	step    string
-	peakBy  string // the period of --peak; "" is a step
-	periods bool   // --horizon is a list
+	peakBy  string // the period of --peak; "" is one step
+	periods bool   // whether --horizon is a list
 
-	capacity, past, cap string // N or FILE
+	capacity, past, cap string // each a number or a file
 }
 
 func (o *historyOptions) addFlags(cmd *cobra.Command) {
@@ -61,10 +61,10 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	complete(cmd, "measure", func() []string { return demand.Measures })
 }
 
-// tableKeys are keys of --read about a table, or how it becomes a series.
+// tableKeys are the keys of --read for tables: their columns, and how values become a series.
 var tableKeys = []key{{"id", "id-col"}, {"time", "time-col"}, {"value", "value-col"}, {"agg", "agg"}, {"gaps", "gaps"}}
 
-// check completes the request, and refuses what is wrong with the flags.
+// check completes the request and refuses wrong flags.
 func (o *historyOptions) check() error {
 	r := &o.ask
 	r.PeakPeriods = o.peakBy != "" || o.periods
@@ -83,7 +83,7 @@ func (o *historyOptions) check() error {
 	return r.Check()
 }
 
-// sources open what a request of the demand names.
+// sources gives package demand access to files, folders, the web, the clock and the progress line.
 func (e *env) sources() demand.Sources {
 	return demand.Sources{
 		Open: func(name string) (trace.Input, io.Closer, error) { return openInput(e, name) },
@@ -99,7 +99,7 @@ func (e *env) sources() demand.Sources {
 	}
 }
 
-// readDemand reads the series of one file for a plan.
+// readDemand reads the demand series of one file for a plan.
 func (o *historyOptions) readDemand(ctx context.Context, e *env, file string) (*demand.Histories, error) {
 	o.ask.Inputs, o.ask.Curve = []string{file}, true
 	if err := o.check(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"capcli/profile/trace"
 )
 
-// importOptions are what the flags of import say.
+// importOptions are the flags of capcli import.
 type importOptions struct {
 	trace   trace.Request
 	output  outputOptions
@@ -87,7 +87,7 @@ func runImport(ctx context.Context, e *env, o importOptions, args []string) erro
 	return nil
 }
 
-// request reads the flags.
+// request builds the request from the flags.
 func (o *importOptions) request(e *env, name string) (*jobfile.Request, error) {
 	opts, err := o.trace.Parse()
 	if err != nil {
@@ -106,7 +106,7 @@ func (o *importOptions) request(e *env, name string) (*jobfile.Request, error) {
 	return &jobfile.Request{Input: name, Open: e.open, Options: opts, File: file}, nil
 }
 
-// importing is the files that an import writes.
+// importing is an import in progress, with the files that it writes.
 type importing struct {
 	e       *env
 	o       importOptions
@@ -114,7 +114,7 @@ type importing struct {
 	rejects *files.Rejects
 }
 
-// begin opens both files, and drops those of a pass before.
+// begin opens both files and discards those of an earlier pass.
 func (im *importing) begin() (_ *jobfile.Pass, err error) {
 	im.abort()
 	if im.jobs, err = im.e.create(im.o.out); err != nil {
@@ -125,7 +125,7 @@ func (im *importing) begin() (_ *jobfile.Pass, err error) {
 	return &jobfile.Pass{Jobs: im.jobs, Reject: im.rejects.Add, Done: func(n int64) { p.report(n, 0) }, End: p.end}, nil
 }
 
-// failed gives err, or the write error that caused it.
+// failed returns err, or the write error that caused it.
 func (im *importing) failed(err error) error {
 	if im.jobs == nil {
 		return err
@@ -133,7 +133,7 @@ func (im *importing) failed(err error) error {
 	return im.jobs.Failed(err)
 }
 
-// publish gives both files their names, once both are safe on the disk.
+// publish gives both files their final names, once both are safely on the disk.
 func (im *importing) publish() error {
 	if err := im.rejects.Settle(); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"capcli/profile/trace"
 )
 
-// openInput opens the file called name, or stdin for "-". What it gives reads at
-// any offset where the file does. Close it after the last job.
+// openInput opens the file name, or stdin for "-". The input has random access (At) if it is a
+// regular file. The caller closes it after the last job.
 func openInput(e *env, name string) (trace.Input, io.Closer, error) {
 	if name == "-" {
 		return trace.Input{Name: "stdin", R: e.stdin}, io.NopCloser(nil), nil
@@ -40,21 +40,21 @@ func openInput(e *env, name string) (trace.Input, io.Closer, error) {
 	return in, f, nil
 }
 
-// create begins the file called path: see files.Target.
+// create starts writing the file path: see files.Target.
 func (e *env) create(path string) (*files.Output, error) {
 	return e.target().Create(path)
 }
 
-// target is where files go.
+// target returns the destination for output files.
 func (e *env) target() *files.Target {
 	return &files.Target{Disk: e.disk, Temps: e.temps, Stdout: e.stdout, Terminal: e.screen.stdout}
 }
 
-// open is a trace.Opener.
+// open opens a file; it is a trace.Opener.
 func (e *env) open(name string) (trace.Input, io.Closer, error) { return openInput(e, name) }
 
-// addReadFlag gives cmd --read, of a job log. --format is a key of it where cmd has that
-// flag; more are keys for other flags of cmd.
+// addReadFlag adds --read, the options for reading a job log, to cmd. It has a key for --format if
+// cmd has that flag; more are keys for other flags of cmd.
 func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...key) {
 	addTraceFlags(cmd, o)
 	keys := append([]key{{"tz", "tz"}, {"dst", "dst"}, {"columns", "columns-in"}, {"allow-cut", "allow-cut"}}, more...)
@@ -69,7 +69,7 @@ func addReadFlag(cmd *cobra.Command, o *trace.Request, more ...key) {
 	explainedBy(cmd, "capcli trace describe", "read")
 }
 
-// addTraceFlags gives cmd the flags that --read sets, without --format.
+// addTraceFlags adds the flags that --read sets, except --format, to cmd.
 func addTraceFlags(cmd *cobra.Command, o *trace.Request) {
 	f := cmd.Flags()
 	f.StringVar(&o.TZ, "tz", "", "`ZONE` of times that have none: Europe/Berlin, UTC")
@@ -81,13 +81,13 @@ func addTraceFlags(cmd *cobra.Command, o *trace.Request) {
 	complete(cmd, "dst", func() []string { return []string{"earlier", "later"} })
 }
 
-// addFormatFlag gives cmd --format, for commands where it is not an argument.
+// addFormatFlag adds --format to cmd, for commands that do not take the format as an argument.
 func addFormatFlag(cmd *cobra.Command, o *trace.Request) {
 	cmd.Flags().StringVar(&o.Format, "format", "", "`NAME` of the job log's format, else told from the file: "+strings.Join(trace.Formats.Names(), ", "))
 	complete(cmd, "format", func() []string { return append([]string{"auto\ttold from the file"}, entries(&trace.Formats)...) })
 }
 
-// checked ends a stream of jobs when ctx ends, and tells p how far it is.
+// checked returns jobs as a stream that ends when ctx ends and reports its progress to p.
 func checked(ctx context.Context, jobs capcli.Jobs, p *progress) capcli.Jobs {
 	return capcli.WatchJobs(ctx, jobs, func(n int64) { p.report(n, 0) })
 }

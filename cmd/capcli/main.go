@@ -2,9 +2,9 @@
 // against a mix of owned, reserved, on-demand and spot capacity, and reports
 // what that costs, how long jobs wait and what is stranded.
 //
-// A command file has three things: an options struct, newX (flags only) and runX
-// (which never sees cobra). What a command needs of the outside world comes in
-// an env; only this file makes one from the real world.
+// The file of a command has three parts: an options struct, newX (flags alone) and runX (which
+// never sees cobra). A command reaches the outside world through an env; only this file makes an
+// env of the real world.
 package main
 
 import (
@@ -28,30 +28,30 @@ import (
 	"capcli/cmd/report"
 )
 
-// env is the outside world, and what the global flags say about it.
+// env is the outside world as a command sees it, with the global flags.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	screen         screen
 	disk           files.Disk
-	temps          *files.Temps // files that have no final name yet
+	temps          *files.Temps // files without their final name yet
 	getenv         func(string) string
-	web            http.RoundTripper // asks servers; nil is the usual one
+	web            http.RoundTripper // transport of requests to servers; nil is the default
 	now            func() time.Time
 
 	quiet, verbose bool
 	noColor        bool
-	secrets        *strings.Replacer // takes them out of messages; nil takes none
-	progress       string            // none, plain, json; "" is by what stderr is
-	form           string            // the value of -o of the command that runs
-	cmd            *cobra.Command    // the command that runs, whose flags messages name
+	secrets        *strings.Replacer // replaces secrets in messages; nil replaces nothing
+	progress       string            // none, plain or json; "" chooses by what stderr is
+	form           string            // the value of -o of the running command
+	cmd            *cobra.Command    // the running command; messages name its flags
 
-	emitted func(report.Doc) // takes results in place of stdout, for completion; nil elsewhere
+	emitted func(report.Doc) // receives results instead of stdout, for completion; nil elsewhere
 }
 
-// screen says what the streams lead to.
+// screen describes where stdout and stderr go.
 type screen struct {
-	stdout, stderr bool // is a terminal
+	stdout, stderr bool // whether the stream is a terminal
 	width          int  // columns of stdout; 0 is unknown
 }
 
@@ -68,7 +68,7 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		first := stopped{<-signals}
-		stop(first) // the command finishes what it is in, or leaves nothing
+		stop(first) // the command finishes its current step or discards its output
 		<-signals
 		e.temps.RemoveAll(e.disk)
 		os.Exit(first.code())
@@ -76,7 +76,7 @@ func main() {
 	os.Exit(run(ctx, e, os.Args[1:]))
 }
 
-// stopped says which signal ended the program.
+// stopped is the error of a signal that ended the program.
 type stopped struct{ by os.Signal }
 
 func (s stopped) Error() string { return fmt.Sprintf("stopped by %v", s.by) }
@@ -88,7 +88,7 @@ func (s stopped) code() int {
 	return exitTerminated
 }
 
-// run is the program: it runs the command that args name and gives the exit code.
+// run runs the command that args name and returns the exit code.
 func run(ctx context.Context, e *env, args []string) (code int) {
 	out := &watched{w: e.stdout}
 	e.stdout = out
@@ -115,7 +115,8 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	return conclude(e, err)
 }
 
-// crashed says that capcli itself is broken, without a page of stack.
+// crashed reports an internal error without a stack trace and returns the exit code. An overflow is
+// reported as an input error. CAPCLI_DEBUG=1 adds the stack.
 func crashed(e *env, v any) int {
 	err, _ := v.(error)
 	if errors.Is(err, capcli.ErrOverflow) {
@@ -133,7 +134,7 @@ func crashed(e *env, v any) int {
 	return code
 }
 
-// watched remembers that a write failed, for writers that do not look.
+// watched counts bytes and remembers the first write error, for callers that ignore errors.
 type watched struct {
 	w   io.Writer
 	n   int64

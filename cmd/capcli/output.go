@@ -11,18 +11,18 @@ import (
 	"capcli/cmd/report"
 )
 
-// outputOptions say in which form a result goes where.
+// outputOptions are the flags that say in which form and where a result is written.
 type outputOptions struct {
 	form    string
 	out     string
 	table   string
 	columns []string
 	wide    bool
-	excel   bool // csv is for Excel: the old spelling
-	focus   bool // -o focus is a form too
+	excel   bool // --excel, the old spelling of -o excel
+	focus   bool // whether -o focus is allowed
 }
 
-// focusForm is the form of a bill in FOCUS, of commands that make one.
+// focusForm is the form of commands that write a bill in FOCUS.
 const focusForm = "focus"
 
 // allowFocus adds -o focus to the forms of cmd.
@@ -37,8 +37,7 @@ func addOutputFlags(cmd *cobra.Command, o *outputOptions) {
 	cmd.Flags().StringVar(&o.out, "out", "", "write the result to this `FILE` instead of stdout (-)")
 }
 
-// addFormFlags is addOutputFlags without --out, for commands that have another
-// use for that name.
+// addFormFlags is addOutputFlags without --out, for commands that use that name for something else.
 func addFormFlags(cmd *cobra.Command, o *outputOptions) {
 	addFormFlag(cmd, o)
 	f := cmd.Flags()
@@ -51,13 +50,13 @@ func addFormFlags(cmd *cobra.Command, o *outputOptions) {
 	explainedBy(cmd, "capcli trace describe", "table", "columns")
 }
 
-// addFormFlag is only -o.
+// addFormFlag adds only -o.
 func addFormFlag(cmd *cobra.Command, o *outputOptions) {
 	cmd.Flags().StringVarP(&o.form, "output", "o", "", "`FORM` of the result: "+strings.Join(report.Forms.Names(), ", "))
 	complete(cmd, "output", func() []string { return entries(&report.Forms) })
 }
 
-// unknownForm names focus among the forms where it is one.
+// unknownForm adds focus to the forms that err lists, where it is allowed.
 func (o *outputOptions) unknownForm(err error) error {
 	if !o.focus {
 		return err
@@ -65,10 +64,10 @@ func (o *outputOptions) unknownForm(err error) error {
 	return &usageError{text: err.Error() + ", " + focusForm}
 }
 
-// allColumns is the value of --columns for all that there are, on a narrow terminal too.
+// allColumns is the value of --columns that shows every column, also on a narrow terminal.
 const allColumns = "all"
 
-// settle says what --columns all and --excel mean.
+// settle resolves --columns all and --excel.
 func (o *outputOptions) settle() {
 	if len(o.columns) == 1 && o.columns[0] == allColumns {
 		o.columns, o.wide = nil, true
@@ -78,7 +77,7 @@ func (o *outputOptions) settle() {
 	}
 }
 
-// check refuses what is wrong with o before any work is done.
+// check refuses wrong output flags before any work is done.
 func (o *outputOptions) check() error {
 	o.settle()
 	if o.form != "" && (o.form != focusForm || !o.focus) {
@@ -98,8 +97,8 @@ func (o *outputOptions) check() error {
 	return nil
 }
 
-// shape is the form that o asks for: by name, by the ending of --out, else a
-// table for a terminal and tsv for a pipe.
+// shape returns the form of the output: -o, else the ending of --out, else table for a terminal and
+// tsv for a pipe.
 func (o *outputOptions) shape(e *env) string {
 	if o.form != "" {
 		return o.form
@@ -120,7 +119,7 @@ func (o *outputOptions) shape(e *env) string {
 	return "tsv"
 }
 
-// emit writes d as o asks. Nothing is written when d cannot be.
+// emit writes d as o asks. On an error it leaves no partial file.
 func emit(e *env, o outputOptions, d report.Doc) error {
 	if err := o.check(); err != nil {
 		return err
@@ -162,7 +161,7 @@ func emit(e *env, o outputOptions, d report.Doc) error {
 	return nil
 }
 
-// leftOut says on stderr what a form of one table could not hold.
+// leftOut notes on stderr what a form that holds one table leaves out.
 func (o *outputOptions) leftOut(e *env, name string, d *report.Doc) {
 	_, lines := d.Data.(report.Liner)
 	switch {
@@ -180,15 +179,15 @@ func (o *outputOptions) leftOut(e *env, name string, d *report.Doc) {
 	}
 }
 
-// note says something on stderr that is no error.
+// note writes a note to stderr, unless --quiet is set.
 func (e *env) note(text string) {
 	if !e.quiet {
 		_, _ = fmt.Fprintf(e.stderr, "note: %s\n", printable(newSpelling(e.cmd, text)))
 	}
 }
 
-// color tells whether stdout may have colors: NO_COLOR wins over CLICOLOR_FORCE,
-// which wins over what stdout is.
+// color reports whether stdout may have colors. NO_COLOR wins over CLICOLOR_FORCE, which wins over
+// the kind of stdout.
 func (e *env) color() bool {
 	if e.noColor || e.getenv("NO_COLOR") != "" {
 		return false
@@ -199,7 +198,7 @@ func (e *env) color() bool {
 	return e.screen.stdout && e.getenv("TERM") != "dumb"
 }
 
-// width is the width of the terminal: 80 where nobody knows.
+// width is the width of the terminal in columns; 80 where it is unknown.
 func (e *env) width() int {
 	if e.screen.width > 0 {
 		return e.screen.width

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// planOptions are the flags of the commands of capcli plan; each has some of them.
+// planOptions are the flags of the commands of capcli plan; each command uses some of them.
 type planOptions struct {
 	output  outputOptions
 	curve   planCurveOptions
@@ -17,7 +17,7 @@ type planOptions struct {
 	futures futuresOptions
 }
 
-// newPlan has no flags of its own: choosePlan gives its command line to one of its commands.
+// newPlan adds no flags: choosePlan inserts the subcommand into the command line.
 func newPlan(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [SCENARIO]",
@@ -36,8 +36,8 @@ func newPlan(e *env) *cobra.Command {
 	return cmd
 }
 
-// choosePlan puts the command that is meant into a command line of capcli plan that names
-// none. A command line to be completed keeps its first and last word.
+// choosePlan inserts the subcommand into a command line of capcli plan that names none. In a
+// completion request the first and last word stay in place.
 func choosePlan(e *env, root *cobra.Command, args []string) []string {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		last := len(args) - 1
@@ -50,7 +50,7 @@ func choosePlan(e *env, root *cobra.Command, args []string) []string {
 	if err != nil || cmd.Name() != "plan" || slices.Contains(rest, "--help") || slices.Contains(rest, "-h") {
 		return args
 	}
-	// The flags of all three commands tell values from arguments.
+	// The flags of all three commands are needed to tell values from arguments.
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	for _, c := range []*cobra.Command{newPlanMix(e), newPlanCurve(e), newPlanFutures(e)} {
@@ -58,7 +58,7 @@ func choosePlan(e *env, root *cobra.Command, args []string) []string {
 	}
 	flags.AddFlagSet(root.PersistentFlags())
 	flags.Usage = func() {}
-	_ = flags.Parse(rest) // the command that is chosen says what is wrong
+	_ = flags.Parse(rest) // the chosen command reports the error
 	given := func(names ...string) bool { return slices.ContainsFunc(names, flags.Changed) }
 	if at := flags.Arg(0); slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == at }) {
 		i := slices.Index(rest, at)

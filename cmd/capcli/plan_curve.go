@@ -13,17 +13,17 @@ import (
 	"capcli/simulate/plan/curve"
 )
 
-// planCurveOptions are the flags of the plan of a demand curve.
+// planCurveOptions are the flags of capcli plan curve.
 type planCurveOptions struct {
 	demand   string // file
 	series   string
 	quantile float64
 	history  historyOptions
-	ask      curve.Request // as the flags have it
+	ask      curve.Request // the request, filled by the flags
 	prices   string
 }
 
-// newPlanCurve is capcli plan --demand by itself, with all that goes with it.
+// newPlanCurve makes the command capcli plan curve, which capcli plan --demand runs.
 func newPlanCurve(e *env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
@@ -98,15 +98,14 @@ func addDemandFlags(cmd *cobra.Command, h *historyOptions) {
 	addReadFlag(cmd, &h.read, tableKeys...)
 }
 
-// request says what the flags ask about a demand curve, with the prices that keys are
-// looked up in.
+// request returns the request of the flags, with the price catalogue in which keys are looked up.
 func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 	q := &o.ask
 	var err error
 	if q.Market.Prices, err = readPrices(e, o.prices); err != nil {
 		return nil, err
 	}
-	// A request leaves these out for their defaults; a flag with nothing in it is a slip.
+	// A request takes the empty text as the default; an empty flag is a mistake.
 	if q.Market.Every == "" {
 		_, err := capcli.ParseStep("")
 		return nil, &usageError{text: "--every: " + err.Error()}
@@ -117,7 +116,7 @@ func (o *planCurveOptions) request(e *env) (*curve.Request, error) {
 	return q, nil
 }
 
-// source says how the demand is read, and what of it is measured.
+// source returns how to read the demand; measure is the figure to measure in a job log.
 func (o *planCurveOptions) source(measure string) (curve.Source, error) {
 	h := &o.history
 	h.ask.Measure, h.ask.Curve = measure, true
@@ -157,7 +156,7 @@ func planCurve(ctx context.Context, e *env, o *planOptions) error {
 	return emitPart(e, o.output, curveDoc(r, o.output.shape(e)), r.Partial)
 }
 
-// emitPart writes a document, and then says what is missing of its input.
+// emitPart writes a document. It fails with Incomplete if missing is not empty.
 func emitPart(e *env, o outputOptions, d report.Doc, missing string) error {
 	if err := emit(e, o, d); err != nil || missing == "" {
 		return err
