@@ -45,7 +45,7 @@ func completeSign(cmd *cobra.Command, flag, sign string) {
 
 func completeWith(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
-		panic(err) // the flag is not there: a slip in the code
+		panic(err) // the flag does not exist: a bug
 	}
 }
 

@@ -137,10 +137,10 @@ func metricOf(name string) (*outcome.Metric, error) {
 // folder.
 func planText(e *env, name string) ([]byte, error) {
 	if !strings.HasSuffix(strings.ToLower(name), ".json") {
-		return nil, nil //nolint:nilnil // a file that is not JSON is no error
+		return nil, nil //nolint:nilnil // not a file of JSON is no error
 	}
 	if info, err := e.disk.Stat(name); err == nil && info.IsDir() {
-		return nil, nil //nolint:nilnil // a folder may have such a name
+		return nil, nil //nolint:nilnil // a folder may be called so
 	}
 	b, err := readFile(e, name, planMax+1)
 	if errors.Is(err, fs.ErrNotExist) {

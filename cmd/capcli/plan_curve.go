@@ -15,7 +15,7 @@ import (
 
 // planCurveOptions are the flags of capcli plan curve.
 type planCurveOptions struct {
-	demand   string // file
+	demand   string // the file of the demand curve; "-" is stdin
 	series   string
 	quantile float64
 	history  historyOptions

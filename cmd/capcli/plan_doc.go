@@ -14,7 +14,7 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// curveDoc says the plan of a demand curve.
+// curveDoc is the report of the plan of a demand curve.
 func curveDoc(r *curve.Result, form string) report.Doc {
 	d := report.Doc{Lead: curveLead(r), Notes: r.Notes, Data: r, Tables: []report.Table{
 		purchaseTable(r.Optimum.Purchases), curveTotals(&r.Optimum), baselineTable(r), termTable(r.Market.Terms), periodTable(r.Periods),
@@ -28,8 +28,8 @@ func curveDoc(r *curve.Result, form string) report.Doc {
 	return d
 }
 
-// curveLead is the answer in a sentence: what to buy first, for how much in the time
-// of the demand and a year.
+// curveLead answers in one sentence: what to buy first, and what it costs over the curve and a
+// year.
 func curveLead(r *curve.Result) string {
 	b, length := &r.Optimum, r.Curve.Len()
 	if len(b.Purchases) == 0 {
@@ -46,7 +46,7 @@ func curveLead(r *curve.Result) string {
 	return text + "; no purchases at these prices cost less (proven)."
 }
 
-// firstPurchases names the first of some purchases, with its date where that is later
+// firstPurchases names the purchases of the first date in list, with that date where it is later
 // than the decision.
 func firstPurchases(list []market.Purchase, decided market.Instant) string {
 	if len(list) == 0 {
@@ -65,14 +65,14 @@ func firstPurchases(list []market.Purchase, decided market.Instant) string {
 	return text
 }
 
-// overTime says for what time an amount is, and what it would be for a year.
+// overTime states the length of time that an amount covers, and what the amount is per year.
 func overTime(u capcli.USD, length capcli.Seconds) string {
 	year, _ := billing.PerYear(u, length)
 	return fmt.Sprintf("for %s (~%s a year)", lengthText(length), year)
 }
 
-// dayCell is an instant of a plan in a table, which people read as a day where it is
-// one.
+// dayCell is the table cell of an instant of a plan. People see a date without a time where it is
+// the start of a day.
 func dayCell(i market.Instant) any {
 	if i.Dated() && i.Time%capcli.Time(capcli.Day) == 0 {
 		return report.Label{Name: i.Time.String(), Head: i.Time.Date()}
@@ -80,7 +80,7 @@ func dayCell(i market.Instant) any {
 	return i.Cell()
 }
 
-// dayText is an instant of a plan for people: its day.
+// dayText is an instant of a plan for people: its day, or the number of its period.
 func dayText(i market.Instant) string {
 	if i.Dated() {
 		return i.Time.Date()
@@ -120,7 +120,7 @@ func curveTotals(o *curve.Optimum) report.Table {
 	return report.Figures("totals", o, figures)
 }
 
-// baselineTable holds the optimum against what people buy without one.
+// baselineTable compares the optimum with the baselines.
 func baselineTable(r *curve.Result) report.Table {
 	rows := append([]curve.Baseline{{Name: "optimum", Cost: r.Optimum.Cost, Over: new(float64)}}, r.Baselines...)
 	return report.Fill(report.Table{Name: "baselines", Title: "Beside it"}, rows, []report.Field[curve.Baseline]{
@@ -131,7 +131,7 @@ func baselineTable(r *curve.Result) report.Table {
 	})
 }
 
-// termTable says what each term costs and how much it must be used.
+// termTable shows the cost and the break-even utilisation of each term.
 func termTable(terms []market.Term) report.Table {
 	terms = slices.DeleteFunc(slices.Clone(terms), func(t market.Term) bool { return t.Payment == nil }) // no purchase fits an amount
 	return report.Fill(report.Table{Name: "terms", Title: "The terms, for a GPU bought at the start"}, terms, []report.Field[market.Term]{
@@ -146,8 +146,7 @@ func termTable(terms []market.Term) report.Table {
 	})
 }
 
-// periodTable says for each period what is committed, and what one more would be
-// worth.
+// periodTable shows, for each period, the commitment and the marginal value of one more GPU.
 func periodTable(periods []curve.Period) report.Table {
 	return report.Fill(report.Table{Name: "periods", Title: "What one more committed GPU is worth", Aside: true}, periods, []report.Field[curve.Period]{
 		{Name: "start", Cell: func(p curve.Period) any { return dayCell(p.Start) }},
@@ -168,7 +167,7 @@ func sensitivityTable(r *curve.Result) report.Table {
 	})
 }
 
-// curveChart draws the demand and what is committed.
+// curveChart draws the demand and the commitment.
 func curveChart(r *curve.Result) report.Chart {
 	wanted, committed := r.Levels()
 	return report.Chart{
@@ -177,5 +176,5 @@ func curveChart(r *curve.Result) report.Chart {
 	}
 }
 
-// figureText is a number in the fewest digits that tell it apart.
+// figureText formats a number in the fewest digits that identify it.
 func figureText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -8,11 +8,10 @@ import (
 	"capcli/simulate/plan/futures"
 )
 
-// futuresOptions are the flags of a plan for demand that is not known.
-type futuresOptions struct{ ask futures.Request } // as the flags have it
+// futuresOptions are the flags of a plan for uncertain demand.
+type futuresOptions struct{ ask futures.Request } // filled by the flags
 
-// addAheadFlags gives cmd the flags that say which futures may come, and --futures more
-// keys.
+// addAheadFlags adds to cmd the flags that choose the futures. more are further keys of --futures.
 func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 	f := cmd.Flags()
 	f.StringVar(&o.ask.File, "futures", "", "plan for possible futures: `FILE` of capcli forecast --paths")
@@ -25,7 +24,7 @@ func (o *futuresOptions) addAheadFlags(cmd *cobra.Command, more ...key) {
 	complete(cmd, "risk", func() []string { return []string{"mean", "q80", "cvar95"} })
 }
 
-// addFlags gives cmd the flags of a plan for futures alone.
+// addFlags adds to cmd the flags of a plan for futures alone.
 func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 	o.addAheadFlags(cmd)
 	f := cmd.Flags()
@@ -39,10 +38,10 @@ func (o *futuresOptions) addFlags(cmd *cobra.Command) {
 		sameKeys("baselines", "sized-for")...)
 }
 
-// wanted tells whether the plan is for futures.
+// wanted reports whether the flags ask for a plan for futures.
 func (o *futuresOptions) wanted() bool { return o.ask.File != "" || o.ask.DemandError != "" }
 
-// newPlanFutures is capcli plan --futures under a name of its own, whose help
+// newPlanFutures makes the command capcli plan futures, which capcli plan --futures runs. Its help
 // explains these flags.
 func newPlanFutures(e *env) *cobra.Command {
 	var o planOptions
@@ -75,7 +74,7 @@ func newPlanFutures(e *env) *cobra.Command {
 	return cmd
 }
 
-// planFutures plans for futures.
+// planFutures makes and writes the plan for futures.
 func planFutures(ctx context.Context, e *env, o *planOptions) error {
 	of, err := o.curve.request(e)
 	if err != nil {

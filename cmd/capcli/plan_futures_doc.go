@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/plan/market"
 )
 
-// futuresDoc says a plan for futures.
+// futuresDoc is the report of a plan for futures.
 func futuresDoc(r *futures.Result) report.Doc {
 	return report.Doc{
 		Lead: futuresLead(r) + againText(r.Waiting), Notes: r.Notes, Data: r,
@@ -56,8 +56,8 @@ func futurePlanTable(r *futures.Result) report.Table {
 	return report.Fill(report.Table{Name: "plans", Title: "Plans over the futures"}, r.Plans, fields)
 }
 
-// datedPurchase is a purchase of the calendar, with what is paid up to it and what is
-// committed in its month.
+// datedPurchase is a purchase of the calendar, with the payments up to and including it and the
+// commitment in its month.
 type datedPurchase struct {
 	market.Purchase
 	SoFar     capcli.USD `json:"so_far_usd"`
@@ -112,7 +112,7 @@ func regretTable(r *futures.Result) report.Table {
 	return report.Fill(report.Table{Name: "regret", Title: "Regret: cost over that of the best plan of each future", Aside: true}, all, fields)
 }
 
-// againText says what to buy now where the plan is decided again, and what that
+// againText says what to buy now if the plan is revised at regular intervals, and what revising
 // saves; "" where it saves nothing.
 func againText(w *futures.Waiting) string {
 	if w == nil || w.Again >= w.Now {
@@ -123,8 +123,7 @@ func againText(w *futures.Waiting) string {
 		w.For, firstPurchases(first.Purchases, first.Date), w.Again, w.Deciding, 100*float64(w.Deciding)/float64(w.Now))
 }
 
-// stageTable says what to buy at the first decisions; every later one is in the
-// JSON.
+// stageTable shows the purchases of the first decisions. Later decisions are in the JSON alone.
 func stageTable(r *futures.Result) report.Table {
 	var first []futures.Decision
 	if r.Waiting != nil {

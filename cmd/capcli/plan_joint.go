@@ -16,7 +16,7 @@ import (
 // jointOptions are the flags of capcli plan joint.
 type jointOptions struct {
 	output outputOptions
-	curve  planCurveOptions // for how the demand is read
+	curve  planCurveOptions // how the demand is read
 	market string
 }
 
@@ -69,7 +69,7 @@ func runPlanJoint(ctx context.Context, e *env, o *jointOptions, file string) err
 	return emitPart(e, o.output, jointDoc(r), r.Partial)
 }
 
-// jointDoc says a joint plan.
+// jointDoc is the report of a joint plan.
 func jointDoc(r *joint.Result) report.Doc {
 	return report.Doc{Lead: jointLead(r), Data: r, Notes: r.Notes, Tables: []report.Table{
 		jointPurchases(r.Purchases), jointModels(r.Models),

@@ -63,7 +63,7 @@ func runPlanMerge(ctx context.Context, e *env, o *mergeOptions, dir string) erro
 	return p.runMix(ctx, e, cmd, cmd.Flags().Args())
 }
 
-// printMissing lists what is to be run again, one line or none.
+// printMissing prints the numbers of the shards to run again on one line, or nothing.
 func printMissing(e *env, set *shard.Set) error {
 	if err := set.CheckSame(); err != nil {
 		return err

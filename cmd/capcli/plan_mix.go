@@ -19,10 +19,10 @@ import (
 	"capcli/simulate/policy"
 )
 
-// mixOptions are the flags of a plan of a scenario.
+// mixOptions are the flags of a plan of a scenario's mix.
 type mixOptions struct {
 	sim        simulateOptions // trace, policies, placements, sets, seed, runs
-	ask        mix.Request     // as the flags have it
+	ask        mix.Request     // filled by the flags
 	hold       string
 	within     string
 	confidence string
@@ -60,7 +60,7 @@ func (o *mixOptions) addFlags(cmd *cobra.Command) {
 
 func newPlanMix(e *env) *cobra.Command { return newPlanMixOf(e, &planOptions{}) }
 
-// newPlanMixOf is the command, whose flags go to o.
+// newPlanMixOf makes the command capcli plan mix, whose flags are stored in o.
 func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mix [SCENARIO]",
@@ -84,7 +84,7 @@ func newPlanMixOf(e *env, o *planOptions) *cobra.Command {
 	return cmd
 }
 
-// runMix does what the command line of cmd asks for.
+// runMix runs the command line of cmd.
 func (o *planOptions) runMix(ctx context.Context, e *env, cmd *cobra.Command, args []string) error {
 	if o.futures.ask.Seed = 1; o.mix.sim.ask.Seed != nil {
 		o.futures.ask.Seed = *o.mix.sim.ask.Seed
@@ -96,7 +96,8 @@ func (o *planOptions) runMix(ctx context.Context, e *env, cmd *cobra.Command, ar
 	return planMix(ctx, e, o, args)
 }
 
-// request says what the flags ask of a case. runs is how often each mix is run.
+// request returns the request of the flags for case c. runs is the number of runs of each mix; 0 is
+// the default.
 func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, error) {
 	q := &o.ask
 	q.Case, q.Policies, q.Placements, q.Runs, q.Perfect, q.Note = c, o.sim.policies, o.sim.placements, runs, o.sim.ask.Perfect, e.note
@@ -118,14 +119,14 @@ func (o *mixOptions) request(e *env, c *play.Case, runs int) (*mix.Request, erro
 	return q, err
 }
 
-// mixCall is one call of capcli plan of a scenario.
+// mixCall is one run of capcli plan mix.
 type mixCall struct {
 	e       *env
 	o       *planOptions
 	planner *mix.Planner
 }
 
-// newMixCall reads the scenario and the jobs, and works out what is to be tried.
+// newMixCall reads the scenario and the jobs, and prepares the planner.
 func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mixCall, error) {
 	if len(args) > 1 {
 		return nil, &usageError{text: fmt.Sprintf("plan takes one scenario, found %d", len(args)), hint: "capcli plan plan.yaml --max wait_p95=30m"}
@@ -166,7 +167,7 @@ func newMixCall(ctx context.Context, e *env, o *planOptions, args []string) (*mi
 	return m, err
 }
 
-// lookAhead makes the runs of a request play the futures that the flags ask for.
+// lookAhead makes the runs of q play the futures chosen by the flags.
 func (o *planOptions) lookAhead(ctx context.Context, e *env, q *mix.Request) (err error) {
 	if q.Risk, err = futures.ParseRisk(o.futures.ask.Risk); err != nil {
 		return err
@@ -187,7 +188,7 @@ func (o *planOptions) lookAhead(ctx context.Context, e *env, q *mix.Request) (er
 	return nil
 }
 
-// planMix plans a scenario.
+// planMix plans a scenario: the whole search, or one shard or a merge of shards.
 func planMix(ctx context.Context, e *env, o *planOptions, args []string) error {
 	if err := o.shard.settle(e, o.output.out); err != nil {
 		return err
@@ -202,7 +203,7 @@ func planMix(ctx context.Context, e *env, o *planOptions, args []string) error {
 	return m.searchHere(ctx)
 }
 
-// searchHere searches in this process.
+// searchHere runs the whole search in this process.
 func (m *mixCall) searchHere(ctx context.Context) error {
 	plain, err := m.timeOne(ctx)
 	if err != nil {
@@ -230,8 +231,8 @@ func (m *mixCall) searchHere(ctx context.Context) error {
 	return m.finish(ctx, found, stopped)
 }
 
-// shards does one shard of the search, or merges all: the same search, that looks up
-// what it would simulate.
+// shards computes one shard of the search, or merges all shards. A merge runs the same search and
+// looks up the outcomes it would simulate.
 func (m *mixCall) shards(ctx context.Context) error {
 	work, err := m.planner.Pieces(ctx)
 	if err != nil {
@@ -255,7 +256,8 @@ func (m *mixCall) shards(ctx context.Context) error {
 	return m.finish(ctx, found, nil)
 }
 
-// timeOne times one simulation of one mix: the scenario's own, or the first.
+// timeOne measures the time of one simulation of one mix: the scenario's own, or the first. It
+// returns 0 where none ran.
 func (m *mixCall) timeOne(ctx context.Context) (time.Duration, error) {
 	if err := m.planner.ReadJobs(); err != nil {
 		return 0, err
@@ -268,7 +270,8 @@ func (m *mixCall) timeOne(ctx context.Context) (time.Duration, error) {
 	return m.e.now().Sub(began), err
 }
 
-// tellSpeed says on stderr how much was tried and how fast.
+// tellSpeed reports on stderr how many mixes were tried and how fast. plain is the time of one
+// plain run; 0 is unknown.
 func (m *mixCall) tellSpeed(found *mix.Found, took, plain time.Duration) {
 	c, sims := found.Counts(), found.Simulations
 	times := "once"
@@ -287,8 +290,7 @@ func (m *mixCall) tellSpeed(found *mix.Found, took, plain time.Duration) {
 	m.e.say(text)
 }
 
-// finish works out what is asked about the best mix, and writes the plan: of a search
-// that was stopped too.
+// finish studies the best mix and writes the plan, also that of a search that was stopped.
 func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) error {
 	r, err := m.planner.Study(ctx, found)
 	if r == nil {
@@ -316,8 +318,7 @@ func (m *mixCall) finish(ctx context.Context, found *mix.Found, stopped error) e
 	return nil
 }
 
-// fromRuns takes over what the runs in a folder were made from, but for what the
-// flags say.
+// fromRuns takes the inputs of the runs in a folder into o. Flags take precedence.
 func (o *simulateOptions) fromRuns(e *env, path string) error {
 	if name := o.ask.Scenario; name != "" {
 		return &usageError{text: fmt.Sprintf("--from %s names a scenario, and so does %s", path, name), hint: "leave out one of them"}
@@ -349,7 +350,7 @@ func (o *simulateOptions) fromRuns(e *env, path string) error {
 	return nil
 }
 
-// nextCommand is the command that runs the best mix in full detail.
+// nextCommand returns the command that runs the best mix in full detail.
 func (m *mixCall) nextCommand(r *mix.Result) string {
 	words := []string{"capcli", "simulate"}
 	ask := &m.o.mix.sim.ask

@@ -13,7 +13,7 @@ import (
 	"capcli/simulate/plan/mix"
 )
 
-// mixDoc says a plan: the best mix in a sentence, then tables.
+// mixDoc is the report of a plan: a lead on the best mix, then tables.
 func mixDoc(r *mix.Result, form string) report.Doc {
 	d := report.Doc{Lead: mixLead(r), Notes: r.Notes, Data: r, Tables: []report.Table{mixesTable(r)}}
 	if r.Best == nil {
@@ -32,8 +32,8 @@ func mixDoc(r *mix.Result, form string) report.Doc {
 	return d
 }
 
-// mixLead is the answer in a sentence: what to buy, for how much in the period and a
-// year, whether the limits hold, and what is left undone.
+// mixLead answers in one sentence: what to buy, its cost over the period and a year, whether the
+// limits hold, and how much work is left undone. It says where the search was stopped early.
 func mixLead(r *mix.Result) string {
 	if r.Partial != "" {
 		return "PARTIAL (" + r.Partial + "). Best so far: " + mixAnswer(r)
@@ -41,7 +41,7 @@ func mixLead(r *mix.Result) string {
 	return mixAnswer(r)
 }
 
-// mixAnswer is the lead but for what was stopped.
+// mixAnswer is the lead without the remark on a stopped search.
 func mixAnswer(r *mix.Result) string {
 	if r.Best == nil {
 		each := ""
@@ -66,7 +66,7 @@ func mixAnswer(r *mix.Result) string {
 	return text + "."
 }
 
-// mixPurchase says what the best mix commits to, and by which rules it runs.
+// mixPurchase says what the best mix commits to, and the rules it runs by.
 func mixPurchase(r *mix.Result) string {
 	s := r.Chosen
 	var pools []string
@@ -99,7 +99,7 @@ func mixPurchase(r *mix.Result) string {
 	return text
 }
 
-// limitsHeld says whether the best mix holds the limits, and in what share of the runs.
+// limitsHeld says whether the best mix holds the limits, and in which share of the runs.
 func limitsHeld(r *mix.Result) string {
 	what := "the limits hold"
 	switch len(r.Limits) {
@@ -114,8 +114,8 @@ func limitsHeld(r *mix.Result) string {
 	return what
 }
 
-// undoneInPlan says how much of the work that could be done by the end a mix leaves
-// undone, and what that adds to its cost.
+// undoneInPlan says which share of the work that could be done by the end is left undone, and what
+// that adds to the cost.
 func undoneInPlan(e *mix.Entry) string {
 	if share, _ := e.Mean("unserved_share"); share == 0 {
 		return "all work that could be done by the end is done"
@@ -127,7 +127,7 @@ func undoneInPlan(e *mix.Entry) string {
 	return text
 }
 
-// lengthText is a length of time in words: whole days as such.
+// lengthText formats a length of time; whole days are given in days.
 func lengthText(s capcli.Seconds) string {
 	if s > 0 && s%capcli.Day == 0 {
 		return fmt.Sprintf("%d %s", s/capcli.Day, capcli.Plural(int64(s/capcli.Day), "day"))
@@ -135,7 +135,7 @@ func lengthText(s capcli.Seconds) string {
 	return s.String()
 }
 
-// forLength says in a title over what time amounts are.
+// forLength says, for a title, the length of time that amounts cover.
 func forLength(r *mix.Result) string {
 	for _, e := range r.Found.Entries {
 		if e.Fate == mix.Full && r.Base.Period.IsKnown() {
@@ -145,7 +145,7 @@ func forLength(r *mix.Result) string {
 	return "; amounts are for the time that each takes for its jobs"
 }
 
-// mixFields are the columns that name a mix: its number, and what it has on each axis.
+// mixFields are the columns that identify a mix: its number and its value on each axis.
 func mixFields(r *mix.Result) []report.Field[*mix.Mix] {
 	out := []report.Field[*mix.Mix]{{Name: "mix", Align: report.Right}}
 	for i, axis := range r.Axes {
@@ -154,8 +154,8 @@ func mixFields(r *mix.Result) []report.Field[*mix.Mix] {
 	return out
 }
 
-// meanField is a column of a metric: the mean of the runs of a mix, with its range where
-// there are several.
+// meanField is the column of a metric: the mean over the runs of a mix, with its range where there
+// are several.
 func meanField(name, head string, priority int, metric string, cell func(float64) any) report.Field[*mix.Mix] {
 	return report.Field[*mix.Mix]{Name: name, Head: head, Priority: priority, Cell: func(m *mix.Mix) any {
 		v, ok := m.Entry.Mean(metric)
@@ -170,7 +170,7 @@ func meanField(name, head string, priority int, metric string, cell func(float64
 	}}
 }
 
-// heldField is the share of the runs of a mix in which it holds the limits.
+// heldField is the column with the share of the runs in which a mix holds the limits.
 var heldField = report.Field[*mix.Mix]{Name: "held_share", Head: "limits held", As: report.AsPercent, Cell: func(m *mix.Mix) any { return m.Entry.HeldShare() }}
 
 func mixesTable(r *mix.Result) report.Table {
@@ -186,7 +186,7 @@ func mixesTable(r *mix.Result) report.Table {
 	))
 }
 
-// closestTable says of the mix that comes nearest how far it is from each limit.
+// closestTable shows how far the nearest mix is from each limit.
 func closestTable(r *mix.Result) report.Table {
 	t := report.Table{Name: "limits", Title: "The mix that comes nearest", Columns: []report.Column{
 		{Name: "limit"}, {Name: "found", Align: report.Right}, {Name: "beyond_by", Head: "beyond by", Align: report.Right}, {Name: "held_share", Head: "held"}, {Name: "binds"},
@@ -210,7 +210,8 @@ func closestTable(r *mix.Result) report.Table {
 	return t
 }
 
-// frontierTable has the mixes of which no other costs less and waits no longer.
+// frontierTable lists the Pareto frontier of cost and wait: the mixes for which no other costs less
+// and waits no longer.
 func frontierTable(r *mix.Result) report.Table {
 	return report.Fill(report.Table{Name: "frontier", Aside: true}, r.Frontier, append(mixFields(r),
 		report.Field[*mix.Mix]{Name: "cost_usd", Head: "cost", Cell: func(m *mix.Mix) any { return m.Entry.Cost() }},
@@ -220,11 +221,11 @@ func frontierTable(r *mix.Result) report.Table {
 	))
 }
 
-// chartSteps is how many costs the chart of the frontier is drawn at.
+// chartSteps is the number of costs at which the chart of the frontier is drawn.
 const chartSteps = 72
 
-// frontierChart draws the least p95 wait that money buys, from the cheapest mix to the
-// one that waits least.
+// frontierChart draws the least p95 wait at each cost, from the cheapest mix to the one with the
+// least wait. It reports false with fewer than two mixes on the frontier.
 func frontierChart(r *mix.Result) (report.Chart, bool) {
 	f := r.Frontier
 	if len(f) < 2 {
@@ -240,8 +241,8 @@ func frontierChart(r *mix.Result) (report.Chart, bool) {
 	}, true
 }
 
-// marginalTable says what the last GPUs of each committed pool are worth; the
-// cut is where one more does not pay for itself.
+// marginalTable shows the marginal value of the last GPUs of each committed pool, and marks where
+// one more does not pay for itself.
 func marginalTable(r *mix.Result) report.Table {
 	type cutGPU struct {
 		mix.MarginalGPU
@@ -272,7 +273,7 @@ func marginalTable(r *mix.Result) report.Table {
 	})
 }
 
-// tieTable has one break-even for each price, the others as they are.
+// tieTable has a break-even price for each pool, with the other prices unchanged.
 func tieTable(r *mix.Result) report.Table {
 	title := "Break-even prices"
 	if r.Rival != nil {
@@ -291,7 +292,7 @@ func tieTable(r *mix.Result) report.Table {
 	})
 }
 
-// tornadoTable has what changes do to the best mix.
+// tornadoTable shows the effect of each change on the best mix.
 func tornadoTable(r *mix.Result) report.Table {
 	most := capcli.USD(0)
 	for _, w := range r.Tornado {

@@ -18,7 +18,7 @@ import (
 
 // reviewOptions are the flags of capcli plan review.
 type reviewOptions struct {
-	plan     planOptions // the output, the market and how to read what was used
+	plan     planOptions // the output, the market and how to read the use
 	scenario string
 	last     string
 	focus    bool
@@ -88,8 +88,9 @@ func planReview(ctx context.Context, e *env, o *reviewOptions) error {
 	return emitPart(e, o.plan.output, reviewDoc(r), r.Partial)
 }
 
-// pools are the committed pools of a scenario: the one that is named, else the one
-// that was played again, if nothing else is said to be committed.
+// pools returns the committed pools of the scenario of --commitments. Without it, and if given, the
+// number of other commitments, is 0, they are the pools of the replayed scenario. It returns nil
+// where neither applies.
 func (o *reviewOptions) pools(e *env, used *curve.Demand, played *play.Case, given int) ([]market.Contract, error) {
 	var s *scenarios.Scenario
 	var opts scenarios.Options
@@ -115,8 +116,8 @@ func (o *reviewOptions) pools(e *env, used *curve.Demand, played *play.Case, giv
 	return out, err
 }
 
-// readUsed reads what was in use: a job log, a table, a folder of runs, of which the
-// first is played again, or a bill.
+// readUsed reads the use: a job log, a table, a bill, or a folder of runs, whose first run is
+// replayed. The case is nil unless a run was replayed.
 func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *play.Case, error) {
 	c := &o.plan.curve
 	if e.isFolder(c.demand) {
@@ -139,8 +140,8 @@ func (o *reviewOptions) readUsed(ctx context.Context, e *env) (*curve.Demand, *p
 	return used, nil, err
 }
 
-// playAgain plays the first run of a folder of capcli simulate --out again. Its
-// scenario says what was committed, where the flags do not.
+// playAgain replays the first run of a folder written by capcli simulate --out and measures its
+// use.
 func (o *reviewOptions) playAgain(ctx context.Context, e *env, folder string) (*curve.Demand, *play.Case, error) {
 	x := &explaining{o: &explainOptions{replayed: true}, maker: newMaker(e)}
 	x.o.sim.runs, x.o.sim.ask.Read = 1, o.plan.curve.history.read

@@ -8,7 +8,7 @@ import (
 	"capcli/simulate/plan/review"
 )
 
-// reviewDoc says what was committed against what was used.
+// reviewDoc is the report of commitments against use.
 func reviewDoc(r *review.Result) report.Doc {
 	return report.Doc{
 		Lead: reviewLead(r), Notes: r.Notes, Data: r,

@@ -14,7 +14,7 @@ import (
 // savingsOptions are the flags of capcli plan savings.
 type savingsOptions struct {
 	output outputOptions
-	curve  planCurveOptions // for how the use is read
+	curve  planCurveOptions // how the use is read
 	skus   []string
 }
 

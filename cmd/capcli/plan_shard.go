@@ -19,29 +19,29 @@ import (
 	"capcli/simulate/plan/shard"
 )
 
-// shardOptions cut a sweep.
+// shardOptions are the flags that cut a sweep into shards, and the shard that settle chose.
 type shardOptions struct {
 	shards, shard int
 	force         bool
 
-	// What the call is, from begin.
+	// The command line, set by begin, and the files opened since.
 	cmd    *cobra.Command
 	args   []string
 	opened *files.Opened
-	// The shards to merge in place of computing; nil where there are none.
+	// The shards to merge instead of computing one; nil when not merging.
 	merge *shard.Set
-	// The shard to do, and whether there is one, from settle.
+	// The shard to compute, and whether the sweep is cut into shards; set by settle.
 	at  shard.Shard
 	cut bool
 }
 
-// begin notes what the call is, before any file is read.
+// begin records the command line before any file is read.
 func (o *shardOptions) begin(e *env, cmd *cobra.Command, args []string) {
 	o.cmd, o.args, o.opened = cmd, args, e.watchOpened()
 }
 
-// settle finds out which shard is to be done, if any, before anything is read.
-// out is the value of --out.
+// settle decides, before any file is read, which shard to compute, if any. out is the value of
+// --out.
 func (o *shardOptions) settle(e *env, out string) (err error) {
 	if o.merge != nil {
 		o.at, o.cut = o.merge.Head().ShardOf(), true
@@ -51,8 +51,8 @@ func (o *shardOptions) settle(e *env, out string) (err error) {
 	return err
 }
 
-// shardFlags do not change what a sweep comes to, nor do those that say in which
-// form and where a result is written.
+// shardFlags are the flags that do not change the result of a sweep. The flags for the form and
+// place of the output belong to them.
 var shardFlags = []string{
 	"shards", "shard", "force", "out", "save", "output", "table", "columns", "wide", "excel", "quiet", "verbose", "no-color", "progress",
 }
@@ -65,16 +65,15 @@ func addShardFlags(cmd *cobra.Command, o *shardOptions) {
 	addBundle(cmd, "shards", "cut the work into `N` shards and do one into the folder --out: 100,shard=3; force does it again", true, sameKeys("shard", "force")...)
 }
 
-// Where the number of a task and of all tasks come from when no flag says so.
+// Environment variables with the number of shards and the number of a task.
 const (
 	envShards    = "CAPCLI_SHARDS"
 	envSlurmTask = "SLURM_ARRAY_TASK_ID"
 	envIndex     = "JOB_COMPLETION_INDEX"
 )
 
-// place says which shard is meant, and whether any is: a flag counts before
-// CAPCLI_SHARDS, and both before what Slurm or Kubernetes tell a task of an
-// array. out is the value of --out.
+// place decides which shard to compute, if any. A flag takes precedence over CAPCLI_SHARDS, and
+// both over the variables of a Slurm array or an indexed Kubernetes Job. out is the value of --out.
 func (o *shardOptions) place(e *env, out string) (s shard.Shard, cut bool, err error) {
 	s, source := shard.Shard{Index: o.shard, Count: o.shards}, ""
 	if s.Count == 0 {
@@ -116,7 +115,7 @@ func (o *shardOptions) place(e *env, out string) (s shard.Shard, cut bool, err e
 	return s, true, nil
 }
 
-// fromStdin tells whether the call reads stdin.
+// fromStdin reports whether the command reads stdin.
 func (o *shardOptions) fromStdin() bool {
 	if o.cmd == nil {
 		return false
@@ -125,7 +124,8 @@ func (o *shardOptions) fromStdin() bool {
 	return slices.Contains(o.args, "-") || trace != nil && trace.Value.String() == "-"
 }
 
-// isFolder tells whether --out names a folder: it is no form of output.
+// isFolder reports whether out, the value of --out, names a folder: it has no ending, or one that
+// is no form of output.
 func isFolder(out string) bool {
 	if out == "" || out == "-" {
 		return false
@@ -138,9 +138,9 @@ func isFolder(out string) bool {
 	return err != nil
 }
 
-// taskShard finds what is not known of s in what Slurm or Kubernetes tell a task.
-// Without a folder for shards only what was asked for makes one: a plan that is
-// made within some array is still a whole plan.
+// taskShard completes s from the variables of Slurm or Kubernetes, and returns the name of their
+// source. If --out is no folder and no number of shards is given, they are ignored: a plan made
+// within some array is still a whole plan.
 func taskShard(e *env, s shard.Shard, folder bool) (shard.Shard, string, error) {
 	switch {
 	case s.Count == 0 && !folder:
@@ -161,10 +161,9 @@ func taskShard(e *env, s shard.Shard, folder bool) (shard.Shard, string, error) 
 	return s, envIndex, err
 }
 
-// slurmShard reads the environment of a task of an array. An array over a row of
-// numbers from 0 or 1 is a sweep of that many shards; any other, such as the few
-// that are run again, is some of a number of shards that must be told, and its
-// numbers are those of the shards.
+// slurmShard completes s from the environment of a task of a Slurm array. An array over consecutive
+// numbers from 0 or 1 is a sweep of that many shards. Any other array, such as a few tasks run
+// again, needs the number of shards, and its task numbers are the shard numbers.
 func slurmShard(e *env, s shard.Shard) (shard.Shard, string, error) {
 	var id, count, least, most int
 	for _, v := range []struct {
@@ -193,7 +192,8 @@ func slurmShard(e *env, s shard.Shard) (shard.Shard, string, error) {
 	return s, source, nil
 }
 
-// envNumber reads a whole number from the environment; 0 where it is not set.
+// envNumber reads a whole number from the environment; 0 where the variable is not set. It fails on
+// anything else.
 func envNumber(e *env, name string) (int, error) {
 	text := e.getenv(name)
 	if text == "" {
@@ -206,8 +206,8 @@ func envNumber(e *env, name string) (int, error) {
 	return n, nil
 }
 
-// head says what the shard is a function of. All files that work depends on must have
-// been opened.
+// head describes the inputs of the shard. Every file that the work depends on must have been opened
+// before.
 func (o *shardOptions) head(e *env, work shard.Work) (shard.Head, error) {
 	sums, err := o.opened.Sums(&e.disk)
 	if err != nil {
@@ -220,7 +220,7 @@ func (o *shardOptions) head(e *env, work shard.Work) (shard.Head, error) {
 	return shard.NewHead(o.at, versionText(), work.Len(), canonicalArgs(o.cmd, o.args, shardFlags...), inputs), nil
 }
 
-// outcomes are those of all pieces of work, from the shards to merge.
+// outcomes returns the outcomes of all pieces of work from the shards to merge.
 func (o *shardOptions) outcomes(e *env, work shard.Work) ([]json.RawMessage, error) {
 	head, err := o.head(e, work)
 	if err != nil {
@@ -229,7 +229,7 @@ func (o *shardOptions) outcomes(e *env, work shard.Work) ([]json.RawMessage, err
 	return o.merge.Outcomes(&head)
 }
 
-// compute does one shard of work into the folder out.
+// compute computes one shard of the work and writes it to the folder out.
 func (o *shardOptions) compute(ctx context.Context, e *env, out string, work shard.Work) error {
 	head, err := o.head(e, work)
 	if err != nil {
@@ -249,7 +249,7 @@ func (o *shardOptions) compute(ctx context.Context, e *env, out string, work sha
 	return nil
 }
 
-// shardFolder is a folder for the files of a sweep, on disk.
+// shardFolder is the folder dir for the files of a sweep, on disk.
 func (e *env) shardFolder(dir string) *files.Folder {
 	return &files.Folder{
 		Dir: dir, To: e.target(), Hint: "what was finished is kept: run the shard again",
@@ -257,16 +257,16 @@ func (e *env) shardFolder(dir string) *files.Folder {
 	}
 }
 
-// watchOpened remembers every further file that is opened.
+// watchOpened records every file opened from now on.
 func (e *env) watchOpened() *files.Opened {
 	o := &files.Opened{}
 	o.Watch(&e.disk)
 	return o
 }
 
-// canonicalArgs is what was asked of cmd, in one way of saying it: the flags that
-// were given, by name, without those called leaveOut, which do not change a
-// figure; then the arguments. Given to cmd it asks for the same again.
+// canonicalArgs writes the command line of cmd in one canonical form: the given flags by name, then
+// the arguments. leaveOut names flags that do not change a figure. Parsed by cmd, the result
+// requests the same again.
 func canonicalArgs(cmd *cobra.Command, args []string, leaveOut ...string) []string {
 	var out []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -280,13 +280,13 @@ func canonicalArgs(cmd *cobra.Command, args []string, leaveOut ...string) []stri
 	return append(append(out, "--"), args...)
 }
 
-// flagValues are the values that give f its present one.
+// flagValues returns the arguments that would set f to its current value.
 func flagValues(f *pflag.Flag) []string {
 	list, ok := f.Value.(pflag.SliceValue)
 	keys, bundled := f.Value.(*bundle)
 	switch {
 	case bundled && keys.String() == "":
-		return nil // its keys are flags
+		return nil // its keys are flags of their own
 	case !ok:
 		return []string{f.Value.String()}
 	case f.Value.Type() == "stringArray":
@@ -294,7 +294,7 @@ func flagValues(f *pflag.Flag) []string {
 	}
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(list.GetSlice()) // a strings.Builder takes all
+	_ = w.Write(list.GetSlice()) // a strings.Builder never fails
 	w.Flush()
 	return []string{strings.TrimSuffix(b.String(), "\n")}
 }

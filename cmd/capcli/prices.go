@@ -25,7 +25,7 @@ func newPrices(e *env) *cobra.Command {
 	return cmd
 }
 
-// priceOptions say which prices there are and how old they may be.
+// priceOptions are the flags that choose the prices and the age at which they are old.
 type priceOptions struct {
 	output outputOptions
 	file   string
@@ -41,12 +41,13 @@ func addPriceFlags(cmd *cobra.Command, o *priceOptions) {
 	f.IntVar(&o.maxAge, "max-age", 12, "warn of prices older than so many `MONTHS`")
 }
 
-// addPricesFlag is the flag that names a price file, the same in all commands.
+// addPricesFlag adds --prices, the flag for a price file, which is the same in all commands.
 func addPricesFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file, "prices", "", "your own prices, `FILE` (csv, yaml), that go before the catalogue")
 }
 
-// ages are the day that ages are counted to, and the age that is warned of.
+// ages returns the day at which ages of prices are measured, and the age in months that is warned
+// of.
 func (o *priceOptions) ages(e *env) (prices.Ages, error) {
 	out := prices.Ages{Today: e.now().UTC(), Months: o.maxAge}
 	if o.maxAge < 1 {
@@ -63,7 +64,7 @@ func (o *priceOptions) ages(e *env) (prices.Ages, error) {
 	return out, nil
 }
 
-// read gives the prices, and the ages that are warned of.
+// read reads the prices, and the age in months that is warned of.
 func (o *priceOptions) read(e *env) (*prices.List, prices.Ages, error) {
 	ages, err := o.ages(e)
 	if err != nil {
@@ -73,7 +74,7 @@ func (o *priceOptions) read(e *env) (*prices.List, prices.Ages, error) {
 	return all, ages, err
 }
 
-// readPrices gives the catalogue, behind the prices of a file where one is named.
+// readPrices returns the catalogue. Prices in file, if it is named, take precedence.
 func readPrices(e *env, file string) (*prices.List, error) {
 	own, err := ownPrices(e, file)
 	if err != nil {
@@ -82,7 +83,7 @@ func readPrices(e *env, file string) (*prices.List, error) {
 	return own.Override(prices.Catalogue()), nil
 }
 
-// ownPrices reads a price file, nil where none is named.
+// ownPrices reads a price file; nil where file is "".
 func ownPrices(e *env, file string) (*prices.List, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // no price file is no error
