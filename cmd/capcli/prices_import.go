@@ -57,7 +57,8 @@ func newPricesImport(e *env) *cobra.Command {
 	return cmd
 }
 
-// assignments reads a=b,c=d.
+// assignments parses OURS=THEIRS pairs separated by commas. It fails on a pair without a side, or a
+// name given twice.
 func assignments(flag string, texts []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, pair := range strings.Split(strings.Join(texts, ","), ",") {
@@ -134,7 +135,7 @@ func (o *pricesImportOptions) read(e *env, name string, im prices.ImportOptions)
 	return prices.Import(in.Name, text, im)
 }
 
-// write makes both files, or neither.
+// write writes the price file and the rejected prices, or neither.
 func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, refused *files.Rejects) error {
 	out, err := e.create(o.out)
 	if err != nil {
@@ -160,7 +161,7 @@ func (o *pricesImportOptions) write(e *env, prices *prices.List, kind string, re
 	return out.Commit()
 }
 
-// say tells what became of the list.
+// say reports what was kept, repeated and rejected.
 func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, refused *files.Rejects) error {
 	rep.Input, rep.Output = name, o.out
 	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "n", Head: "number"}, {Name: "why"}}, Rows: [][]any{
@@ -200,7 +201,7 @@ func (o *pricesImportOptions) say(e *env, name string, rep prices.ImportReport, 
 			d.Notes = append(d.Notes, full)
 		}
 	}
-	if o.out == "-" { // stdout has the prices
+	if o.out == "-" { // stdout carries the prices
 		e.note(d.Lead)
 		for _, r := range rep.Reasons {
 			e.note(fmt.Sprintf("%s: %s", capcli.Grouped(r.N), r.Text))

@@ -47,7 +47,7 @@ func runPricesShow(e *env, o *priceOptions, key string) error {
 	return emit(e, o.output, report.Doc{Lead: termsLead(data.Terms), Tables: termsTables(data), Notes: data.Notes, Data: data})
 }
 
-// termsLead says what the machine is, and from what use each contract pays.
+// termsLead describes the machine, and the utilisation from which each term pays off.
 func termsLead(terms []prices.TermPrice) string {
 	first := terms[0]
 	text := fmt.Sprintf("%s in %s (%s) has %d × %s", first.Machine, first.Region, first.Provider, first.GPUs, first.GPU)

@@ -26,7 +26,7 @@ type profileOptions struct {
 	summary outputOptions
 }
 
-// sampleOptions say where samples come from and when.
+// sampleOptions are the flags that say where samples come from and when they are taken.
 type sampleOptions struct {
 	source, where    string
 	every, processes time.Duration
@@ -41,7 +41,7 @@ type sampleOptions struct {
 	flags            *pflag.FlagSet
 }
 
-// defaultProfile is the directory that is written where none is named.
+// defaultProfile is the folder that is written if --out is not given.
 const defaultProfile = "gpu-profile"
 
 func newProfile(e *env) *cobra.Command {
@@ -74,7 +74,7 @@ func newProfile(e *env) *cobra.Command {
 	return cmd
 }
 
-// addFlags gives cmd the flags that say what is sampled.
+// addFlags adds the flags that say what is sampled to cmd.
 func (o *sampleOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.flags = f
@@ -117,7 +117,7 @@ func runProfile(ctx context.Context, e *env, o *profileOptions) error {
 	return r.run(ctx)
 }
 
-// sameFile tells whether two names are of one file.
+// sameFile reports whether a and b name the same file.
 func sameFile(e *env, a, b string) bool {
 	one, err := e.disk.Stat(a)
 	if err != nil {
@@ -127,7 +127,7 @@ func sameFile(e *env, a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// priceOf reads --price; nil is not known.
+// priceOf parses --price, dollars a GPU-hour; nil where it is not given.
 func priceOf(text string) (*capcli.USD, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // no price is no error
@@ -139,7 +139,7 @@ func priceOf(text string) (*capcli.USD, error) {
 	return &p, nil
 }
 
-// hostName is what the box is called in the files.
+// hostName is the name of this box in the files.
 func (r *recording) hostName() string {
 	if r.o.sample.host != "" {
 		return r.o.sample.host
@@ -154,7 +154,8 @@ func (r *recording) hostName() string {
 	return h
 }
 
-// storeError gives an error of a store its place among the exit codes.
+// storeError turns a disk error of a store into a WriteError, which has its own exit code. It
+// returns other errors as they are.
 func storeError(err error, path string) error {
 	if bad, ok := errors.AsType[*store.DiskError](err); ok {
 		return &files.WriteError{Path: path, Err: bad, Hint: "what was recorded before is untouched: capcli verify " + path}

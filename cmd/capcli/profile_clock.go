@@ -7,7 +7,7 @@ import (
 	"capcli/profile"
 )
 
-// realClock is the clock of the box.
+// realClock is the clock of this box.
 type realClock struct {
 	now   func() time.Time
 	begun time.Time
@@ -41,11 +41,11 @@ func (c *realClock) Wait(ctx context.Context, until time.Duration) error {
 // After implements profile.Clock.
 func (c *realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// madeClock is a clock that goes at any speed. Only Wait moves it.
+// madeClock is a simulated clock that runs at any speed. Only Wait moves it.
 type madeClock struct {
 	wall   profile.Instant
 	steady time.Duration
-	speed  float64 // times the real clock; 0 does not wait at all
+	speed  float64 // multiple of real time; 0 never waits
 	real   *realClock
 }
 
@@ -71,16 +71,17 @@ func (c *madeClock) Wait(ctx context.Context, until time.Duration) error {
 	return nil
 }
 
-// After implements profile.Clock, in real time: so long a source may hang.
+// After implements profile.Clock. It waits in real time, for it bounds how long a source may hang.
 func (c *madeClock) After(d time.Duration) <-chan time.Time { return c.real.After(d) }
 
-// endingClock ends the run at a time.
+// endingClock ends the run at time end.
 type endingClock struct {
 	profile.Clock
 	end time.Duration
 }
 
-// Wait implements profile.Clock. It fails where it would wait beyond the end.
+// Wait implements profile.Clock. It returns context.DeadlineExceeded where it would wait beyond the
+// end.
 func (c *endingClock) Wait(ctx context.Context, until time.Duration) error {
 	if until < c.end {
 		return c.Clock.Wait(ctx, until)

@@ -13,9 +13,9 @@ import (
 	"capcli/profile/web"
 )
 
-// fetcher returns the SourceOptions.Fetch of a source. It fetches the address u, which
-// the source knows only as shown, without its secrets; the answer of nvidia-smi to
-// arguments; or a file. A fetch ends when program does.
+// fetcher returns the SourceOptions.Fetch of a source. It fetches one of three things: the address
+// u, which the source knows only in the form shown, without its secrets; the output of nvidia-smi
+// for arguments that begin with --query-; or a file. A fetch ends when the context program does.
 func (e *env) fetcher(program context.Context, shown string, u *url.URL) func(context.Context, string) (io.ReadCloser, error) {
 	return func(ctx context.Context, what string) (io.ReadCloser, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -55,7 +55,7 @@ func fetchSMI(ctx context.Context, args string) (io.ReadCloser, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, errors.New("there is no nvidia-smi here: is NVIDIA's driver installed?")
 	case errors.As(err, &failed):
-		// It often says on stdout what is wrong.
+		// nvidia-smi often reports errors on stdout.
 		return nil, fmt.Errorf("nvidia-smi: %s", firstLine(string(failed.Stderr)+string(out)))
 	case err != nil:
 		return nil, fmt.Errorf("nvidia-smi: %w", err)

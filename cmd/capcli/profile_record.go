@@ -22,10 +22,10 @@ type recording struct {
 	src    profile.Source
 	clock  profile.Clock
 	price  *capcli.USD
-	played bool                    // the source is a recording, which has its own times
-	host   string                  // of ticks without a host
-	sinks  map[string]profile.Sink // by box
-	order  []string                // of them
+	played bool                    // whether the source is a recording, which has its own times
+	host   string                  // the box of ticks without a host
+	sinks  map[string]profile.Sink // one a box
+	order  []string                // the keys of sinks in the order they were opened
 
 	begun   time.Duration
 	ticks   int64
@@ -35,8 +35,8 @@ type recording struct {
 	p       *progress
 }
 
-// longestSummary is the longest run that is summed up at its end. A longer one meets ever
-// more jobs, and its memory must not grow.
+// longestSummary is the longest run that is summed up at its end. A longer run meets more and more
+// jobs, and its memory must not grow.
 const longestSummary = 48 * time.Hour
 
 // agentGC is the GOGC of a recording, in percent. It keeps memory small and costs 0.01 %
@@ -88,19 +88,19 @@ func (r *recording) run(ctx context.Context) error {
 	return nil
 }
 
-// sink opens, once, what keeps the ticks of a box.
+// sink returns the store for the ticks of a box, and opens it on the first call.
 func (r *recording) sink(host string) (profile.Sink, error) {
 	if w := r.sinks[host]; w != nil {
 		return w, nil
 	}
-	segment, rows := time.Duration(0), agentRows // 0 is the usual length
+	segment, rows := time.Duration(0), agentRows // 0 is the default length
 	if r.played {
-		segment, rows = 24*time.Hour, 0 // after a crash it can be played again
+		segment, rows = 24*time.Hour, 0 // a crashed replay can be run again
 	}
 	w, found, err := store.Create(r.o.out, store.Options{
 		SegmentTime: segment, SegmentRows: rows,
 		Host: host, Program: versionText(), Holder: fmt.Sprintf("capcli profile, process %d", os.Getpid()),
-		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // of the disk, whatever time is recorded
+		Every: r.o.sample.every, Processes: r.o.sample.processes, Clock: newRealClock(r.e.now), // store by real time, not by that of the recording
 		Trouble: func(err error) { r.e.note(fmt.Sprintf("%v; nothing is lost, it is tried again", err)) },
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *recording) sink(host string) (profile.Sink, error) {
 	return w, nil
 }
 
-// close finishes the files.
+// close closes the stores of all boxes.
 func (r *recording) close() error {
 	var all []error
 	for _, host := range r.order {
@@ -128,7 +128,8 @@ func utcOr(in *time.Location) *time.Location {
 	return in
 }
 
-// sample records until the time is over or ctx ends, which is the usual end.
+// sample records until --for is over or ctx ends, which is the usual end. It returns the number of
+// missed ticks and a line about the run.
 func (r *recording) sample(ctx context.Context) (missed int64, text string, err error) {
 	w, err := r.sink(r.host)
 	if err != nil {
@@ -149,8 +150,7 @@ func (r *recording) sample(ctx context.Context) (missed int64, text string, err 
 	return got.Missed, r.summaryLine(got, now-r.begun), err
 }
 
-// limitResources leaves memory and cores to the work of the box, unless the environment
-// says otherwise.
+// limitResources leaves memory and cores to the work on the box, unless GOGC or GOMAXPROCS is set.
 func (r *recording) limitResources() {
 	if r.e.getenv("GOGC") == "" {
 		debug.SetGCPercent(agentGC)
@@ -160,7 +160,8 @@ func (r *recording) limitResources() {
 	}
 }
 
-// play takes what was recorded, with its own times.
+// play copies a recording into the store, with its own times. It fails if the recording has no
+// ticks.
 func (r *recording) play(ctx context.Context) (missed int64, text string, err error) {
 	p := profile.Player{Source: r.src, Clock: r.clock, Speed: r.o.sample.speed, Length: r.o.length, Write: func(host string, t *profile.Tick) error {
 		if host == "" {
@@ -184,10 +185,10 @@ func (r *recording) play(ctx context.Context) (missed int64, text string, err er
 	return 0, fmt.Sprintf("%v played, %s, %s", got.End.Sub(got.First).Round(time.Second), numbered(got.Ticks, "tick"), numbered(int64(len(r.devices)), "GPU")), err
 }
 
-// numbered counts things in words.
+// numbered is a count with its noun: "1,204 ticks".
 func numbered(n int64, word string) string { return capcli.Grouped(n) + " " + capcli.Plural(n, word) }
 
-// observe takes each tick after it was written.
+// observe passes a tick that was written to the summary and the exporter.
 func (r *recording) observe(host string, t *profile.Tick) {
 	if len(t.Samples) > 0 {
 		r.ticks++
@@ -207,7 +208,7 @@ func (r *recording) observe(host string, t *profile.Tick) {
 	}
 }
 
-// noteRecovered says what an earlier run left.
+// noteRecovered notes what was saved of an earlier run that crashed.
 func (r *recording) noteRecovered(found *store.Recovery) {
 	if found == nil || found.Segments == 0 {
 		return
@@ -222,7 +223,7 @@ func (r *recording) noteRecovered(found *store.Recovery) {
 	}
 }
 
-// summaryLine says how the run went.
+// summaryLine describes the run: its time, ticks, missed ticks, GPUs and processor use.
 func (r *recording) summaryLine(got profile.Sampled, took time.Duration) string {
 	text := fmt.Sprintf("%v, %s, %d missed, %s", took.Round(time.Second), numbered(got.Ticks, "tick"), got.Missed, numbered(int64(len(r.devices)), "GPU"))
 	if cpu, ok := cpuTime(); ok && took > time.Second && r.o.sample.speed == 1 {

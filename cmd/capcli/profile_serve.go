@@ -13,14 +13,14 @@ import (
 	"capcli/profile"
 )
 
-// exporter holds the last tick for those who scrape.
+// exporter holds the latest tick for scrapers of metrics.
 type exporter struct {
 	host string
 	mu   sync.Mutex
 	tick profile.Tick
 }
 
-// show keeps a tick, and of processes those that were looked at last.
+// show stores a tick. It keeps the processes of the last tick that looked at them.
 func (x *exporter) show(t *profile.Tick) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -41,10 +41,10 @@ func (x *exporter) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	text := x.tick.OpenMetrics(x.host)
 	x.mu.Unlock()
 	w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
-	_, _ = io.WriteString(w, text) // a scraper that went away is its own affair
+	_, _ = io.WriteString(w, text) // a scraper that has gone away is no error
 }
 
-// server is x with bounds on how slow and how large those who ask may be.
+// server returns an HTTP server for x that limits the time and the size of requests.
 func (x *exporter) server() *http.Server {
 	return &http.Server{
 		Handler: x, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second,
@@ -52,8 +52,8 @@ func (x *exporter) server() *http.Server {
 	}
 }
 
-// serve listens where --metrics-listen says. An address without a host is that
-// of this box alone.
+// serve listens at --metrics-listen. An address without a host is bound to 127.0.0.1. stop closes
+// the server.
 func (r *recording) serve(ctx context.Context) (stop func(), err error) {
 	if r.o.listen == "" {
 		return func() {}, nil

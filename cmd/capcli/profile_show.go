@@ -71,7 +71,7 @@ func runProfileShow(ctx context.Context, e *env, o *showOptions, args []string) 
 	return emit(e, o.output, trackDoc(t, in))
 }
 
-// trackDoc is the picture of what one GPU did.
+// trackDoc is the report of one GPU over time.
 func trackDoc(t *store.Track, zone *time.Location) report.Doc {
 	text := func(at profile.Instant) string { return at.Std().In(zone).Format("2006-01-02 15:04:05") }
 	name := "GPU " + t.Device.Label()
@@ -90,7 +90,7 @@ func trackDoc(t *store.Track, zone *time.Location) report.Doc {
 			lines = append(lines, report.Line{Name: "highest", Values: l.Max})
 		}
 		d.Charts = append(d.Charts, report.Chart{Title: name + " " + l.Title + samples, Height: 5, Top: l.Top, From: text(t.From), To: text(t.To), Lines: lines})
-		samples = "" // the first chart alone says it
+		samples = "" // the first chart alone says how samples are grouped
 	}
 	rows := make([]int, len(t.Starts))
 	fields := []report.Field[int]{

@@ -14,7 +14,7 @@ import (
 	"capcli/profile/web"
 )
 
-// check refuses what is wrong before anything is opened.
+// check refuses wrong flags before anything is opened.
 func (o *sampleOptions) check() error {
 	past := o.source == "replay" || o.source == "prometheus"
 	recorded := past || o.source == "smi" && o.where != ""
@@ -40,7 +40,7 @@ func (o *sampleOptions) check() error {
 	return nil
 }
 
-// open opens the source and the clock that it goes by.
+// open opens the source and its clock.
 func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profile.Clock, error) {
 	in, err := trace.ParseZone(o.tz)
 	if err != nil {
@@ -98,8 +98,8 @@ func (o *sampleOptions) open(ctx context.Context, e *env) (profile.Source, profi
 	return src, &madeClock{wall: at, speed: o.speed, real: newRealClock(e.now)}, nil
 }
 
-// promStep is the time between the ticks that a Prometheus server is asked for without
-// --every: few servers scrape more often.
+// promStep is the step at which a Prometheus server is queried if --every is not given: few servers
+// scrape more often.
 const promStep = time.Minute
 
 // askPrometheus checks the flags of the source prometheus and completes its options.
@@ -137,7 +137,7 @@ func (o *sampleOptions) askPrometheus(e *env, opts *profile.SourceOptions, serve
 	return nil
 }
 
-// readToken reads a secret, which appears in no message.
+// readToken reads a bearer token. No message repeats it.
 func readToken(e *env, name string) (string, error) {
 	in, closer, err := openInput(e, name)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"capcli/profile/trace"
 )
 
-// queryOptions say what part of recorded profiles is read.
+// queryOptions are the flags that choose which part of recorded profiles is read.
 type queryOptions struct {
 	from, to string
 	hosts    []string
@@ -89,7 +89,8 @@ func runProfileSummary(ctx context.Context, e *env, o *summaryOptions, args []st
 	return emit(e, o.output, profileDoc(sum.Result(args, price, in)))
 }
 
-// summarise reads folders.
+// summarise reads the folders dirs and sums up the samples that q selects. It fails if there are
+// none.
 func summarise(ctx context.Context, e *env, dirs []string, q store.Query, in *time.Location) (*profile.Summary, error) {
 	if len(dirs) == 0 {
 		return nil, &usageError{text: "name the folder that capcli profile wrote: DIR is missing", hint: "capcli profile summary " + defaultProfile}

@@ -7,13 +7,13 @@ import (
 	"capcli/profile"
 )
 
-// shownGPUs and shownJobs are how many rows people see.
+// shownGPUs and shownJobs are the most rows shown to people.
 const (
 	shownGPUs = 48
 	shownJobs = 20
 )
 
-// profileDoc is a summary of profiles as tables.
+// profileDoc is the report of a summary of profiles.
 func profileDoc(r *profile.Result) report.Doc {
 	return report.Doc{
 		Lead: r.Lead(), Notes: r.Notes(), Data: r, Charts: busyChart(r),
@@ -21,11 +21,10 @@ func profileDoc(r *profile.Result) report.Doc {
 	}
 }
 
-// hundredths is the share of a figure in percent.
+// hundredths is the table cell of a figure in percent.
 func hundredths(v float64) any { return report.Percent(v / 100) }
 
-// useFields are the columns of use behind the first ones of a table. use finds it in a
-// row.
+// useFields are the columns of use, after the columns first. use returns the use of a row.
 func useFields[R any](r *profile.Result, use func(R) *profile.UseResult, first ...report.Field[R]) []report.Field[R] {
 	field := func(name, head string, priority int, as func(float64) any, get func(u *profile.UseResult) any) report.Field[R] {
 		return report.Field[R]{Name: name, Head: head, Priority: priority, As: as, Cell: func(row R) any { return get(use(row)) }}
@@ -52,7 +51,7 @@ func useFields[R any](r *profile.Result, use func(R) *profile.UseResult, first .
 	}})
 }
 
-// memoryCell is the most memory in use, in GiB; nil where it was never told.
+// memoryCell is the cell of the peak memory in use, in GiB; nil where it was never measured.
 func memoryCell(u *profile.UseResult) any {
 	if u.MemMax == 0 && u.Use.Memory.Time() == 0 {
 		return nil
@@ -69,7 +68,7 @@ func gpuTable(r *profile.Result) report.Table {
 	))
 }
 
-// jobsCell names the last job, and how many there were before.
+// jobsCell names the last job and the number of jobs before it.
 func jobsCell(jobs []string) any {
 	switch len(jobs) {
 	case 0:
@@ -97,7 +96,7 @@ func tenantUseTable(r *profile.Result) report.Table {
 	))
 }
 
-// fitTable says on what smaller GPU, or part of one, each job could run.
+// fitTable shows, for each job, the smaller GPU or part of a GPU that it would fit on.
 func fitTable(r *profile.Result) report.Table {
 	var jobs []profile.JobResult
 	for _, j := range r.Jobs {
@@ -120,7 +119,7 @@ func fitTable(r *profile.Result) report.Table {
 	})
 }
 
-// textCell is nil for no text.
+// textCell is the cell of a text; nil for "".
 func textCell(text string) any {
 	if text == "" {
 		return nil
@@ -148,7 +147,7 @@ func eventTable(r *profile.Result) report.Table {
 	})
 }
 
-// busyChart draws how busy the hours were: a row for each weekday that was seen.
+// busyChart draws the busy share by hour, with a row for each weekday seen.
 func busyChart(r *profile.Result) []report.Chart {
 	grid := report.Chart{
 		Title: fmt.Sprintf("busy by weekday and hour, %s; a full block is 100%%", r.Zone), Grid: true, Top: 1,

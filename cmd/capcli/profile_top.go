@@ -37,7 +37,7 @@ func newProfileTop(e *env) *cobra.Command {
 	return cmd
 }
 
-// topHistory is how many ticks the small pictures show.
+// topHistory is how many ticks the sparklines show.
 const topHistory = 60
 
 func runTop(ctx context.Context, e *env, o *topOptions) error {
@@ -66,19 +66,19 @@ func runTop(ctx context.Context, e *env, o *topOptions) error {
 	return err
 }
 
-// topView is a sink that draws.
+// topView is a profile.Sink that draws each tick.
 type topView struct {
 	e       *env
 	seen    *profile.Live
-	redraws bool // in place, until it is stopped
+	redraws bool // in place, until stopped; false prints one picture
 	stop    func()
 }
 
 // Close implements profile.Sink.
 func (v *topView) Close() error { return nil }
 
-// onceTicks is how many looks one picture needs: the metrics of Hopper GPUs want
-// two to compare.
+// onceTicks is how many ticks one picture needs: profiling metrics of Hopper GPUs are differences
+// of two samples.
 const onceTicks = 2
 
 // Write implements profile.Sink.
@@ -99,7 +99,7 @@ func (v *topView) Write(t *profile.Tick) error {
 		return err
 	}
 	out := b.String()
-	if v.redraws { // home, each line cleared to its end, and all below
+	if v.redraws { // home, clear each line to its end, clear all below
 		out = "\x1b[H" + strings.ReplaceAll(out, "\n", "\x1b[K\n") + "\x1b[J"
 	}
 	if _, err := io.WriteString(v.e.stdout, out); err != nil {
@@ -111,7 +111,7 @@ func (v *topView) Write(t *profile.Tick) error {
 	return nil
 }
 
-// doc is the picture of a tick.
+// doc is the report of one tick.
 func (v *topView) doc(t *profile.Tick) report.Doc {
 	metric := func(m profile.Metric, as func(float64) any) func(profile.Sample) any {
 		return func(s profile.Sample) any {

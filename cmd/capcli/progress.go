@@ -9,18 +9,18 @@ import (
 	"capcli"
 )
 
-// How often signs of life come, and how long a wait needs none.
+// How often progress is shown, and the shortest wait that shows any.
 const (
-	firstSign     = time.Second     // on a terminal
-	patience      = 2 * time.Second // a wait that is told of when it is over
+	firstSign     = time.Second     // the earliest first line
+	patience      = 2 * time.Second // the shortest wait whose duration is reported at its end
 	lineEvery     = 100 * time.Millisecond
 	jsonEvery     = time.Second
 	plainEvery    = 30 * time.Second
 	progressModes = "none, plain, json"
 )
 
-// progress tells on stderr how far a long wait is: one line that renews itself on
-// a terminal, a plain line each 30 s elsewhere. A nil progress is silent.
+// progress reports on stderr how far a long operation is: a line that is redrawn on a terminal, a
+// plain line every 30 s elsewhere. A nil progress is silent.
 type progress struct {
 	e           *env
 	unit        string // "rows"
@@ -28,10 +28,11 @@ type progress struct {
 	every       time.Duration
 	mode        string // line, plain, json
 	shown       bool
-	bounded     bool // totals are the most that there can be
+	bounded     bool // totals are upper bounds
 }
 
-// newProgress begins to time a wait counted in unit ("rows", "runs").
+// newProgress starts timing an operation counted in unit ("rows", "runs"). It returns nil if
+// progress is not wanted.
 func newProgress(e *env, unit string) *progress {
 	p := &progress{e: e, unit: unit, begun: e.now(), mode: e.progress}
 	if p.mode == "" {
@@ -55,8 +56,8 @@ func newProgress(e *env, unit string) *progress {
 	return p
 }
 
-// report says that done of total are done; total 0 is unknown. It reads the clock,
-// so call it each few thousand steps, not each step.
+// report shows that done of total are done; total 0 is unknown. It reads the clock, so call it
+// every few thousand steps rather than at each.
 func (p *progress) report(done, total int64) {
 	if p == nil {
 		return
@@ -69,13 +70,13 @@ func (p *progress) report(done, total int64) {
 	p.show(done, total, now.Sub(p.begun))
 }
 
-// counter returns a function that tells p how many of total are done.
+// counter returns a function that reports how many of total are done.
 func (p *progress) counter(total int) func(done int) {
 	return func(done int) { p.report(int64(done), int64(total)) }
 }
 
-// showAtMost is at where total is only the most that there can be: no time that is left
-// can be told from it.
+// showAtMost is report where total is an upper bound, from which the remaining time cannot be
+// estimated.
 func (p *progress) showAtMost(done, total int64) {
 	if p != nil {
 		p.bounded = true
@@ -83,7 +84,7 @@ func (p *progress) showAtMost(done, total int64) {
 	}
 }
 
-// end takes the line away, and after a long wait says how long it was.
+// end clears the line and, after a long operation, reports how long it took.
 func (p *progress) end(done int64) {
 	if p == nil {
 		return
@@ -101,7 +102,7 @@ func (p *progress) end(done int64) {
 func (p *progress) show(done, total int64, took time.Duration) {
 	p.shown = true
 	if p.mode == "json" {
-		var all *int64 // null where it is not known
+		var all *int64 // null where the total is unknown
 		if total > 0 {
 			all = &total
 		}
@@ -129,8 +130,8 @@ func (p *progress) show(done, total int64, took time.Duration) {
 	_, _ = fmt.Fprintln(p.e.stderr, text)
 }
 
-// progressText gives "1,204,311 rows, 6.1 s, 197k rows/s" or, where the total is
-// known, "120/200 runs, 38 s, 3.2 runs/s, 25 s left".
+// progressText returns "1,204,311 rows, 6.1 s, 197k rows/s" or, if the total is known, "120/200
+// runs, 38 s, 3.2 runs/s, 25 s left".
 func progressText(unit string, done, total int64, took time.Duration) string {
 	rate := float64(done) / max(took.Seconds(), 1e-3)
 	count := capcli.Grouped(done)

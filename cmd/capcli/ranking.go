@@ -7,8 +7,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// unservedText says how much of the work is left undone: "38.2% of the work (1,204
-// GPU-hours; 446 jobs wait at the end, 3 can never run)".
+// unservedText describes the work left undone: "38.2% of the work (1,204 GPU-hours; 446 jobs wait
+// at the end, 3 can never run)".
 func unservedText(u *outcome.Unserved) string {
 	if u.GPUHours == 0 && u.Waiting+u.Unplaceable == 0 {
 		return "none of the work"
@@ -26,8 +26,8 @@ func unservedText(u *outcome.Unserved) string {
 	return text + ")"
 }
 
-// moreUndone says that a plan does less of the work than another; "" where it does not,
-// or that is not known.
+// moreUndone says that plan a leaves more work undone than plan than; "" where it does not, or
+// where that is unknown.
 func moreUndone(a, than *outcome.Ranking) string {
 	if a.Unserved == nil || than.Unserved == nil || !a.Unserved.Exceeds(than.Unserved) {
 		return ""
@@ -35,8 +35,7 @@ func moreUndone(a, than *outcome.Ranking) string {
 	return fmt.Sprintf(", but leaves %s undone where %s leaves %s", unservedText(a.Unserved), than.Name, unservedText(than.Unserved))
 }
 
-// undoneOfBoth says how much of the work each of two plans leaves undone, where that is
-// not the same.
+// undoneOfBoth says how much work each of two plans leaves undone, where the amounts differ.
 func undoneOfBoth(a, b *outcome.Ranking) string {
 	if a.Unserved != nil && b.Unserved != nil && b.Unserved.Exceeds(a.Unserved) {
 		return fmt.Sprintf(", and leaves %s undone where %s leaves %s", unservedText(a.Unserved), b.Name, unservedText(b.Unserved))
@@ -44,8 +43,8 @@ func undoneOfBoth(a, b *outcome.Ranking) string {
 	return moreUndone(a, b)
 }
 
-// leadOfRanks names the cheapest plan and the one whose jobs wait least, and
-// whether these leave more of the work undone than another.
+// leadOfRanks names the cheapest plan and the plan with the least wait, and says whether they leave
+// more work undone than another.
 func leadOfRanks(all []outcome.Ranking) string {
 	first, least, text := outcome.LeadersOf(all), "", ""
 	if r := first.Quickest; r.Queued != nil {

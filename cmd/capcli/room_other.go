@@ -4,5 +4,5 @@ package main
 
 import "errors"
 
-// freeBytes is not told on this system.
+// freeBytes fails: free space cannot be read on this system.
 func freeBytes(string) (uint64, error) { return 0, errors.ErrUnsupported }

@@ -4,7 +4,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// freeBytes is how much this user may still write to the disk that holds path.
+// freeBytes returns the bytes that this user may still write to the disk that holds path.
 func freeBytes(path string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {

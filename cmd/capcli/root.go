@@ -10,7 +10,7 @@ import (
 	"capcli"
 )
 
-// newRoot makes the command tree over e.
+// newRoot makes the tree of commands over e.
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "capcli",
@@ -46,7 +46,7 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// commands are those of the program, one file each.
+// commands returns the commands of the program, one file each.
 func commands(e *env) []*cobra.Command {
 	return []*cobra.Command{newSimulate(e), newCompare(e), newExplain(e), newPlan(e), newBill(e), newImport(e), newTrace(e), newForecast(e), newProfile(e), newDoctor(e), newScenarios(e), newPrices(e), newVerify(e), newVersion(e)}
 }
@@ -59,8 +59,8 @@ func checkProgress(mode string) error {
 	return nil
 }
 
-// group makes cmd one that only holds others: alone it shows its help, and an
-// unknown name under it is answered with the nearest.
+// group makes cmd a command that only holds others. On its own it shows its help; an unknown
+// subcommand is an error that suggests the nearest.
 func group(cmd *cobra.Command) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -78,7 +78,7 @@ func group(cmd *cobra.Command) {
 	}
 }
 
-// pathUnder is the path of cmd without the program's name.
+// pathUnder returns the path of cmd without the program's name.
 func pathUnder(cmd *cobra.Command) string {
 	_, rest, _ := strings.Cut(cmd.CommandPath(), " ")
 	return rest
@@ -95,7 +95,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 }
 
-// wantArgs demands exactly the arguments called names.
+// wantArgs requires exactly the arguments called names.
 func wantArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		path := cmd.CommandPath()

@@ -45,7 +45,7 @@ func newScenariosList(e *env) *cobra.Command {
 	return cmd
 }
 
-// listedScenario is one line of the list.
+// listedScenario is an entry of the list in JSON.
 type listedScenario struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -114,7 +114,7 @@ func newScenariosValidate(e *env) *cobra.Command {
 	return cmd
 }
 
-// validate parses one scenario and opens the files that it names.
+// validate parses one scenario and opens the files it names.
 func validate(e *env, name, prices string, sets []string) error {
 	b, ok := scenarios.Library(name)
 	if !ok {
@@ -143,7 +143,7 @@ func validate(e *env, name, prices string, sets []string) error {
 	return nil
 }
 
-// writeWhole writes a small file, or stdout for "-".
+// writeWhole writes b to the file path, or to stdout for "-".
 func writeWhole(e *env, path string, b []byte) error {
 	return writeOutput(e, path, func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -151,8 +151,8 @@ func writeWhole(e *env, path string, b []byte) error {
 	})
 }
 
-// writeOutput has write make the file called path, or what goes to stdout for "-". Nothing
-// is left of a file that fails.
+// writeOutput creates the file path, or uses stdout for "-", and lets write fill it. On an error no
+// file is left.
 func writeOutput(e *env, path string, write func(io.Writer) error) error {
 	out, err := e.create(path)
 	if err != nil {
@@ -165,14 +165,14 @@ func writeOutput(e *env, path string, write func(io.Writer) error) error {
 	return out.Commit()
 }
 
-// say tells on stderr what was done.
+// say prints a line to stderr, unless --quiet is set.
 func (e *env) say(text string) {
 	if !e.quiet {
 		_, _ = fmt.Fprintln(e.stderr, printable(text))
 	}
 }
 
-// oneArg refuses any number of arguments but one.
+// oneArg requires exactly one argument; what names it in the error.
 func oneArg(cmd *cobra.Command, args []string, what string) error {
 	if len(args) == 1 {
 		return nil

@@ -15,7 +15,7 @@ import (
 
 // initOptions are the flags of scenarios init.
 type initOptions struct {
-	sim        simulateOptions // the log and how to read it, and prices
+	sim        simulateOptions // the log, how to read it, and prices
 	out        string
 	partitions string
 	model      string
@@ -79,7 +79,7 @@ func runScenariosInit(ctx context.Context, e *env, o *initOptions) error {
 	return nil
 }
 
-// fit makes a scenario for the log.
+// fit makes a scenario that fits the log.
 func (o *initOptions) fit(ctx context.Context, e *env) (*scenarios.Fitted, error) {
 	q := &o.sim.ask
 	_, err := q.Read.Parse()

@@ -19,7 +19,7 @@ import (
 // simulateOptions are the flags of capcli simulate.
 type simulateOptions struct {
 	output     outputOptions
-	ask        play.Question // of the next case, as the flags have it
+	ask        play.Question // the next case, filled by the flags
 	policies   []string
 	placements []string
 	prices     string
@@ -27,7 +27,7 @@ type simulateOptions struct {
 	jobsOut    string
 	dir        string
 	conditions play.Conditions
-	opened     *files.Opened // files that were read, where they are to be kept
+	opened     *files.Opened // the files read, if --out is to list them; else nil
 }
 
 func newSimulate(e *env) *cobra.Command {
@@ -113,7 +113,7 @@ func runSimulate(ctx context.Context, e *env, o *simulateOptions, args []string)
 	return o.conditions.Judge(results)
 }
 
-// oneRun refuses what takes one run only where the call has more.
+// oneRun refuses --jobs-out and -o focus, which take one run, if there are n != 1 runs.
 func (o *simulateOptions) oneRun(n int) error {
 	what := ""
 	switch {
@@ -132,7 +132,7 @@ func (o *simulateOptions) oneRun(n int) error {
 	}
 }
 
-// check refuses flags that cannot work before anything is read.
+// check refuses flags that cannot work before any file is read.
 func (o *simulateOptions) check() error {
 	if err := o.output.check(); err != nil {
 		return err
@@ -162,8 +162,8 @@ func (o *simulateOptions) check() error {
 	return o.ask.Settle()
 }
 
-// addCaseFlags gives cmd the flags that say which case is played; trace, policies and
-// placements are what the flags of these names are for.
+// addCaseFlags adds the flags that choose the case to cmd. trace, policies and placements are the
+// usage texts of the flags of these names.
 func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, placements string) {
 	f := cmd.Flags()
 	f.StringVar(&o.ask.Trace, "trace", "", trace)
@@ -178,7 +178,7 @@ func (o *simulateOptions) addCaseFlags(cmd *cobra.Command, trace, policies, plac
 	complete(cmd, "models", func() []string { return []string{"any\tjobs run on GPUs of any model"} })
 }
 
-// emitFocus writes the invoice of one run in FOCUS.
+// emitFocus writes the invoice of one run in FOCUS. It fails if a pool has no price.
 func (o *simulateOptions) emitFocus(e *env, r *play.Run) error {
 	for _, n := range play.Warnings([]*play.Run{r}) {
 		e.note(n)

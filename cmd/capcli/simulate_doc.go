@@ -10,15 +10,14 @@ import (
 	"capcli/scenarios/play"
 )
 
-// describeRuns says the results: one sentence, then tables; a single run in
-// depth, several plans side by side. People see the largest tenants only when
-// there are many; programs see all.
+// describeRuns is the report of the results: a lead, then tables. A single plan is shown in depth,
+// several side by side. People see only the largest tenants; programs see all.
 func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report.Doc {
 	people := form == "table" || form == "md"
 	data := play.Document(results)
 	d := report.Doc{Data: data}
 	for i, p := range plans {
-		if form != "csv" && form != "tsv" { // those have no place for what stderr has said
+		if form != "csv" && form != "tsv" { // these forms have no place for notes, and stderr already has them
 			d.Notes = append(d.Notes, p.Notes...)
 		}
 		d.Notes = append(d.Notes, play.Notes(results[i])...)
@@ -52,7 +51,7 @@ func describeRuns(plans []*play.Case, results [][]*play.Run, form string) report
 	return d
 }
 
-// joinSentences puts sentences on a line each, without those that are empty.
+// joinSentences puts each sentence on its own line and leaves out empty ones.
 func joinSentences(list ...string) string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), "\n")
 }
@@ -61,8 +60,8 @@ func rangesNote(results [][]*play.Run) string {
 	return fmt.Sprintf("ranges hold 90%% of the %d runs; the figure before a range is their mean", len(results[0]))
 }
 
-// chartOf shows GPUs in use against what is committed: of several runs their mean,
-// where they are of one length.
+// chartOf draws GPUs in use against committed GPUs. Several runs are drawn as their mean if they
+// have the same length.
 func chartOf(runs []*play.Run) []report.Chart {
 	values, peaks := play.GPUsInUse(runs)
 	if values == nil {

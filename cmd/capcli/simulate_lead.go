@@ -11,8 +11,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// leadOf is the answer in a sentence: what was done, for how long a time, what it
-// cost and how long jobs waited. Of several runs it is their mean.
+// leadOf answers in one sentence: the jobs done, the length of time, the cost and the waits.
+// Several runs are summed up by their means.
 func leadOf(p *play.Case, runs []*play.Run) string {
 	text := ""
 	if n := len(runs); n > 1 {
@@ -35,8 +35,8 @@ func leadOf(p *play.Case, runs []*play.Run) string {
 	return text + "."
 }
 
-// inLength says what time an amount of dollars is for, and what a year of it comes
-// to.
+// inLength states the length of time that an amount of dollars covers, and the amount per year; ""
+// where no year can be computed.
 func inLength(length capcli.Seconds, cost float64) string {
 	year, ok := billing.PerYear(capcli.USDOf(cost), length)
 	if !ok {
@@ -49,8 +49,8 @@ func usdText(v float64) string { return capcli.USDOf(v).String() }
 
 func secondsText(v float64) string { return capcli.Seconds(v + 0.5).String() }
 
-// waitedText says in words how long jobs waited for their start: those that never
-// started count as waiting longest.
+// waitedText says how long jobs waited for their start. Jobs that never started count as the
+// longest waits.
 func waitedText(runs []*play.Run) string {
 	half, okHalf := outcome.SpreadOf(runs, "wait_p50")
 	most, okMost := outcome.SpreadOf(runs, "wait_p95")
@@ -80,7 +80,7 @@ func waitedText(runs []*play.Run) string {
 	return first + ", 95% waited at most " + spreadText(most, secondsText)
 }
 
-// leadOfMany names the cheapest plan and the one that waits least.
+// leadOfMany names the cheapest plan and the one with the least wait.
 func leadOfMany(results [][]*play.Run) string {
 	all := make([]outcome.Ranking, len(results))
 	for i, runs := range results {
@@ -89,9 +89,8 @@ func leadOfMany(results [][]*play.Run) string {
 	return leadOfRanks(all)
 }
 
-// recordedWaits sets the waits that the log recorded beside the simulated ones,
-// in a sentence; "" where the log records none. Plans of several logs have
-// nothing in common to compare.
+// recordedWaits compares the waits recorded in the log with the simulated ones. It returns "" where
+// the log records none, or where the plans have different logs.
 func recordedWaits(plans []*play.Case, results [][]*play.Run) string {
 	first := results[0][0].Recorded
 	if first.Jobs == 0 {
@@ -118,8 +117,8 @@ func recordedWaits(plans []*play.Case, results [][]*play.Run) string {
 	return fmt.Sprintf("Waits in the log: p95 %s%s; simulated: %s; the log's scheduler, outages and limits differ.", first.P95, of, strings.Join(simulated, ", "))
 }
 
-// planDifference names p by what tells it from the other plans: its policy
-// where scenarios and placements are the same, else its label.
+// planDifference names p by what distinguishes it from the other plans: its policy where scenarios
+// and placements are the same, else its label.
 func planDifference(plans []*play.Case, p *play.Case) string {
 	for _, other := range plans {
 		if other.Scenario.Name != p.Scenario.Name || other.Scenario.PlacementName() != p.Scenario.PlacementName() {

@@ -8,7 +8,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// moneyTables are the tables of budgets and energy of some runs, none where there are
+// moneyTables are the tables of budgets and energy of several runs; none where the runs have
 // neither.
 func moneyTables(b *billing.Budget, lines [][]billing.BudgetLine, footprints []*billing.Footprints) []report.Table {
 	var out []report.Table
@@ -58,7 +58,7 @@ func budgetTable(b *billing.Budget, lines [][]billing.BudgetLine) report.Table {
 	})
 }
 
-// linesByKey returns the lines of all runs that have one key together.
+// linesByKey groups the lines of all runs by their key.
 func linesByKey[L any, K comparable](runs [][]L, key func(*L) K) [][]*L {
 	keys, parts := outcome.ByKey(runs, key)
 	out := make([][]*L, len(keys))
@@ -87,7 +87,7 @@ func energyTable(name, title, first string, lines [][]energyLine) report.Table {
 	})
 }
 
-// moneyTablesOf are those of a run, or of several their means.
+// moneyTablesOf are the tables of budgets and energy of one run, or the means of several.
 func moneyTablesOf(runs []*play.Run) []report.Table {
 	footprints := make([]*billing.Footprints, len(runs))
 	for i, r := range runs {

@@ -14,7 +14,7 @@ import (
 	"capcli/simulate"
 )
 
-// plans makes one plan for each scenario, policy and placement.
+// plans makes one case for each scenario, policy and placement.
 func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*play.Case, error) {
 	if len(args) == 0 {
 		args = []string{""}
@@ -39,7 +39,7 @@ func (o *simulateOptions) plans(ctx context.Context, e *env, args []string) ([]*
 	return out, nil
 }
 
-// orOne makes a list to go over where none was given.
+// orOne returns list, or a list of one empty name if list is empty.
 func orOne(list []string) []string {
 	if len(list) == 0 {
 		return []string{""}
@@ -47,22 +47,22 @@ func orOne(list []string) []string {
 	return list
 }
 
-// readFile reads a small file whole, at most limit bytes of it.
+// readFile reads at most limit bytes of a file.
 func readFile(e *env, name string, limit int64) ([]byte, error) {
 	return e.opener().ReadFile(name, limit)
 }
 
-// readBeside opens a file that a scenario in dir names, plain whatever packed it.
+// readBeside reads a file named in a scenario of folder dir, and unpacks it.
 func readBeside(e *env, dir, name string) ([]byte, error) {
 	return play.ReadBeside(e.opener(), dir, name)
 }
 
-// opener opens inputs by their names.
+// opener returns a function that opens inputs by name.
 func (e *env) opener() trace.Opener {
 	return func(name string) (trace.Input, io.Closer, error) { return openInput(e, name) }
 }
 
-// newMaker returns what makes the cases of a call.
+// newMaker returns the maker of the cases of one command.
 func newMaker(e *env) *play.Maker {
 	return &play.Maker{Logs: &play.Logs{Open: e.opener()}, Note: e.note, Counting: func() (now, end func(int64)) {
 		p := newProgress(e, "jobs")
@@ -70,8 +70,8 @@ func newMaker(e *env) *play.Maker {
 	}}
 }
 
-// plan makes the case that is asked for. Changes of the scenario that it takes from the
-// log are kept among those of --set.
+// plan makes the case that the flags ask for. Changes that the log makes to the scenario are added
+// to those of --set.
 func (o *simulateOptions) plan(ctx context.Context, e *env, maker *play.Maker) (c *play.Case, err error) {
 	if o.ask.Prices, err = ownPrices(e, o.prices); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellC
 	return scenarios.Names(), cobra.ShellCompDirectiveDefault
 }
 
-// play runs every plan as often as asked.
+// play runs every plan --runs times.
 func (o *simulateOptions) play(ctx context.Context, e *env, plans []*play.Case) ([][]*play.Run, error) {
 	unit := "jobs"
 	if len(plans)*o.runs > 1 {
@@ -100,8 +100,8 @@ func (o *simulateOptions) play(ctx context.Context, e *env, plans []*play.Case) 
 	return out, err
 }
 
-// recordJobs has the run of a plan write what became of its jobs into --jobs-out. It
-// returns what ends the file: whole where the run ended well, else not at all.
+// recordJobs makes the run of the plan write its jobs to --jobs-out. The function it returns
+// finishes the file: it commits the file if the run succeeded and discards it otherwise.
 func (o *simulateOptions) recordJobs(e *env, plans []*play.Case) func(error) error {
 	if o.jobsOut == "" {
 		return func(err error) error { return err }
@@ -109,7 +109,7 @@ func (o *simulateOptions) recordJobs(e *env, plans []*play.Case) func(error) err
 	var out *files.Output
 	var rows *play.JobRows
 	plans[0].Prepare = func(_ int, cfg *simulate.Config) (err error) {
-		if out != nil { // played again, sorted
+		if out != nil { // the run starts again with sorted jobs
 			out.Abort()
 		}
 		if out, err = e.create(o.jobsOut); err == nil {

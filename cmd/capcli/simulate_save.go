@@ -14,9 +14,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// save writes each plan's runs into a folder of --out: result.json, which
-// capcli compare reads, and inputs.json, from which capcli explain makes the
-// runs again.
+// save writes each plan's runs into a folder of --out: result.json, which capcli compare reads, and
+// inputs.json, from which capcli explain replays the runs.
 func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Case]string, results [][]*play.Run, part *outcome.Partial) error {
 	if o.dir == "" {
 		return nil
@@ -52,14 +51,14 @@ func (o *simulateOptions) save(e *env, plans []*play.Case, folders map[*play.Cas
 	next := ""
 	if len(wrote) > 1 {
 		next = fmt.Sprintf(". next: capcli compare %s %s", wrote[0], wrote[1])
-	} else if o.ask.Trace != "-" { // what came from stdin cannot be played again
+	} else if o.ask.Trace != "-" { // jobs from stdin cannot be replayed
 		next = fmt.Sprintf(". next: capcli explain %s wait_p95", wrote[0])
 	}
 	e.say("wrote " + strings.Join(wrote, ", ") + next)
 	return nil
 }
 
-// writeJSON writes a file whole.
+// writeJSON writes data as indented JSON to the file name.
 func writeJSON(e *env, name string, data any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -74,7 +73,7 @@ func writeJSON(e *env, name string, data any) error {
 // resultFile is the name of the result in a plan's folder.
 const resultFile = "result.json"
 
-// runFolders gives each plan the name of its folder under --out.
+// runFolders returns the name of each plan's folder under --out.
 func runFolders(plans []*play.Case) map[*play.Case]string {
 	out := map[*play.Case]string{}
 	for _, p := range plans {
@@ -83,9 +82,9 @@ func runFolders(plans []*play.Case) map[*play.Case]string {
 	return out
 }
 
-// runFolder is the plan's name as a folder: its scenario, with the policy and the
-// placement where another plan has the same scenario. What is no letter, digit,
-// dot or dash becomes a dash, so a name cannot lead elsewhere.
+// runFolder is the name of the plan's folder: its scenario, with the policy and the placement if
+// another plan has the same scenario. Every character but letters, digits, dots, dashes and
+// underscores becomes a dash, so that a name cannot lead outside --out.
 func runFolder(p *play.Case, all []*play.Case) string {
 	name := p.Scenario.Name
 	for _, other := range all {
@@ -107,8 +106,8 @@ func runFolder(p *play.Case, all []*play.Case) string {
 	return safe
 }
 
-// seenFrom is a file's path from a folder, so that both can move together; the
-// path itself where there is no way.
+// seenFrom returns the path of file relative to folder, so that both can move together; or the path
+// itself if there is no relative one.
 func seenFrom(folder, file string) string {
 	a, errA := filepath.Abs(folder)
 	b, errB := filepath.Abs(file)
@@ -119,7 +118,7 @@ func seenFrom(folder, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// keptError says that a signal ended the work, and what was kept of it.
+// keptError is the error of a signal that ended the work, with what was kept of it.
 type keptError struct {
 	by   stopped
 	text string
@@ -128,10 +127,10 @@ type keptError struct {
 func (e *keptError) Error() string { return e.by.Error() + "; " + e.text }
 func (e *keptError) Unwrap() error { return e.by }
 
-// finishedRuns are the runs of each plan that were done when a signal came, from
-// the first on without a gap, so that what is kept can be played again. Plans
-// without any are left out. It gives the plans and nil where no signal came, and
-// the error where nothing can be kept.
+// finishedRuns returns the runs of each plan that were done when a signal came: those from the
+// first on without a gap, so that the result can be replayed. Plans without any are left out.
+// Without an error it returns the plans and a nil Partial. It fails where the error is no signal,
+// or where nothing can be kept.
 func (o *simulateOptions) finishedRuns(ctx context.Context, plans []*play.Case, results [][]*play.Run, err error) ([]*play.Case, [][]*play.Run, *outcome.Partial, error) {
 	if err == nil {
 		return plans, results, nil, nil
@@ -148,13 +147,13 @@ func (o *simulateOptions) finishedRuns(ctx context.Context, plans []*play.Case, 
 	return kept, out, part, nil
 }
 
-// partialLead says what a result that was stopped is of.
+// partialLead says how many runs an interrupted result has.
 func partialLead(p *outcome.Partial) string {
 	why := strings.ToUpper(p.Why[:1]) + p.Why[1:]
 	return fmt.Sprintf("%s after %d of %d runs: what follows is of those.", why, p.Done, p.Asked)
 }
 
-// stoppedError is the error that such a result ends with.
+// stoppedError is the error after an interrupted result was written.
 func (o *simulateOptions) stoppedError(ctx context.Context, p *outcome.Partial) error {
 	var by stopped
 	errors.As(context.Cause(ctx), &by)

@@ -14,8 +14,8 @@ type summaryFigure struct {
 	column report.Column
 }
 
-// summaryFigures are the columns of the summary. People are spared those of what
-// no plan had: on-demand or spot cost, preemptions.
+// summaryFigures are the columns of the summary. For people it leaves out on-demand cost, spot cost
+// and preemptions where no plan has any.
 func summaryFigures(plans []*play.Case, results [][]*play.Run, people bool) []summaryFigure {
 	starred := people && slices.ContainsFunc(plans, func(p *play.Case) bool { return len(p.Scenario.Assumptions()) > 0 })
 	var out []summaryFigure
@@ -42,7 +42,7 @@ func summaryFigures(plans []*play.Case, results [][]*play.Run, people bool) []su
 		{"preemptions", "preempted", 8},
 	} {
 		switch c.metric {
-		case "queue_time_mean": // without preemptions it is the wait for the first start
+		case "queue_time_mean": // without preemptions it equals the wait for the first start
 			if people && !anyHas(results, "preemptions") {
 				continue
 			}
@@ -60,7 +60,7 @@ func summaryFigures(plans []*play.Case, results [][]*play.Run, people bool) []su
 	return out
 }
 
-// summaryTable has a row for each plan.
+// summaryTable has one row a plan.
 func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report.Table {
 	figures := summaryFigures(plans, results, people)
 	t := report.Table{Name: "plans", Columns: []report.Column{
@@ -70,14 +70,14 @@ func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report
 		t.Columns = append(t.Columns, f.column)
 	}
 	var limits []string
-	if len(plans) > 1 || len(results[0]) > 1 || !people { // else they have a table of their own
+	if len(plans) > 1 || len(results[0]) > 1 || !people { // otherwise limits have a table of their own
 		limits = play.CommonLimits(plans)
 	}
 	for _, l := range limits {
 		t.Columns = append(t.Columns, report.Column{Name: "held: " + l, Head: l + " held"})
 	}
 	var bounded []string
-	if !people { // who cannot read "over 3 h" finds the bound in a column of its own
+	if !people { // programs get the bound of "over 3 h" in a column of its own
 		bounded = []string{"wait_p50", "wait_p95"}
 	}
 	for _, m := range bounded {
@@ -99,7 +99,7 @@ func summaryTable(plans []*play.Case, results [][]*play.Run, people bool) report
 	return t
 }
 
-// anyHas tells whether a figure is more than nothing in some run.
+// anyHas reports whether a figure is not 0 in some plan.
 func anyHas(results [][]*play.Run, metric string) bool {
 	for _, runs := range results {
 		if outcome.Mean(runs, metric) != 0 {
@@ -109,7 +109,7 @@ func anyHas(results [][]*play.Run, metric string) bool {
 	return false
 }
 
-// heldCell is the share of runs in which the k-th limit of their plan held.
+// heldCell is the cell of the share of runs in which limit k of their plan held.
 func heldCell(runs []*play.Run, k int) any {
 	share, known := play.HeldShare(runs, k)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// limitTable says which limits of the scenario the run held.
+// limitTable shows which limits of the scenario the run held.
 func limitTable(r *play.Run) report.Table {
 	t := report.Table{Name: "limits", Columns: []report.Column{{Name: "limit"}, {Name: "found"}, {Name: "held"}}}
 	for k, c := range r.Case.Scenario.Limits {
@@ -19,7 +19,7 @@ func limitTable(r *play.Run) report.Table {
 	return t
 }
 
-// partsOf returns the parts of each run.
+// partsOf returns of(r) for each run r.
 func partsOf[P any](runs []*play.Run, of func(*play.Run) []P) [][]P {
 	out := make([][]P, len(runs))
 	for i, r := range runs {
@@ -28,7 +28,7 @@ func partsOf[P any](runs []*play.Run, of func(*play.Run) []P) [][]P {
 	return out
 }
 
-// rowsOf returns the parts of runs that all have as many, one row for each place.
+// rowsOf turns the parts of runs, which all have the same number, into one row for each part.
 func rowsOf[P any](runs [][]P) [][]*P {
 	out := make([][]*P, len(runs[0]))
 	for i := range out {
@@ -39,7 +39,7 @@ func rowsOf[P any](runs [][]P) [][]*P {
 	return out
 }
 
-// poolTable says what became of each pool's capacity.
+// poolTable shows how each pool's capacity was used.
 func poolTable(runs []*play.Run) report.Table {
 	pools := partsOf(runs, func(r *play.Run) []outcome.Pool { return r.Pools })
 	return fillRuns(report.Table{Name: "pools", Title: "Capacity, in GPU-hours: offered = used + idle + blocked + down"}, rowsOf(pools), []report.Field[*outcome.Pool]{
@@ -56,11 +56,11 @@ func poolTable(runs []*play.Run) report.Table {
 	})
 }
 
-// tenantsShown is how many tenants people see; the rest are summed.
+// tenantsShown is the most tenants shown to people; the rest are summed.
 const tenantsShown = 10
 
-// tenantTable says who pays what, largest first. Shares of what nobody held are
-// in it, so it sums to the invoice.
+// tenantTable shows what each tenant pays, largest first. It includes the shares of unused
+// capacity, so it sums to the invoice.
 func tenantTable(runs []*play.Run, people bool) report.Table {
 	most := 0
 	if people {
@@ -78,7 +78,8 @@ func tenantTable(runs []*play.Run, people bool) report.Table {
 	})
 }
 
-// meanWait and wait95 are cells of waits, nil where no job came.
+// meanWait and wait95 are the cells of the mean and the 95th percentile of waits; nil where no job
+// came.
 func meanWait(w *outcome.Waits) any {
 	if w.Came() == 0 {
 		return nil
@@ -96,8 +97,8 @@ func wait95(w *outcome.Waits) any {
 	return report.AtLeast{Of: *w.WaitP95From}
 }
 
-// sizeTable says how long jobs waited and took, by the GPUs that they want. Runs without
-// jobs of some size count with none.
+// sizeTable shows waits and turnaround by the GPUs that a job wants. A run without jobs of some
+// size counts as 0 jobs.
 func sizeTable(runs []*play.Run) report.Table {
 	all := partsOf(runs, func(r *play.Run) []outcome.Size { return r.Sizes })
 	sizes, parts := outcome.ByKey(all, func(s *outcome.Size) int { return s.Least })
@@ -132,7 +133,7 @@ func sizeTable(runs []*play.Run) report.Table {
 	})
 }
 
-// loadTable sets the work that came against the committed capacity.
+// loadTable compares the offered load with the committed capacity.
 func loadTable(runs []*play.Run) report.Table {
 	type kind struct{ partition, model string }
 	all := partsOf(runs, func(r *play.Run) []outcome.Load { return r.Loads })
@@ -154,8 +155,7 @@ func loadTable(runs []*play.Run) report.Table {
 	})
 }
 
-// contractTables says what was paid for commitments, what was used up of them
-// and what is left of them.
+// contractTables shows, for each commitment, what was paid, what was used up and what is left.
 func contractTables(runs []*play.Run) []report.Table {
 	if len(runs[0].Contracts) == 0 {
 		return nil

@@ -4,7 +4,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// terminal gives the width of the terminal that fd is, if it is one.
+// terminal returns the width in columns of the terminal at fd. ok is false if fd is no terminal.
 func terminal(fd uintptr) (width int, ok bool) {
 	size, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
 	if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import "golang.org/x/sys/windows"
 
-// terminal gives the width of the console that fd is, if it is one.
+// terminal returns the width in columns of the console at fd. ok is false if fd is no console.
 func terminal(fd uintptr) (width int, ok bool) {
 	var info windows.ConsoleScreenBufferInfo
 	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(fd), &info); err != nil {

@@ -22,7 +22,7 @@ func newTrace(e *env) *cobra.Command {
 	return cmd
 }
 
-// describeOptions are what the flags of trace describe say.
+// describeOptions are the flags of capcli trace describe.
 type describeOptions struct {
 	trace  trace.Request
 	output outputOptions
@@ -82,10 +82,10 @@ func runDescribe(ctx context.Context, e *env, o describeOptions, name string) er
 	return nil
 }
 
-// description is what is in a job log, on its way out.
+// description presents the description of a job log.
 type description struct{ *trace.Description }
 
-// lead says the whole log in one sentence.
+// lead describes the whole log in one sentence.
 func (d *description) lead() string {
 	jobs := d.Jobs - d.CPUOnlyJobs
 	if jobs == 0 {
@@ -99,7 +99,7 @@ func (d *description) lead() string {
 		amountText(d.GPUHours), amountText(d.Demand.MeanGPUs), amountText(d.Demand.PeakGPUs))
 }
 
-// amountText writes an amount as a whole number, and under ten with one decimal.
+// amountText formats an amount as a whole number, or with one decimal below ten.
 func amountText(v float64) string {
 	if v < 10 {
 		return fmt.Sprintf("%.1f", v)
@@ -107,7 +107,7 @@ func amountText(v float64) string {
 	return capcli.Grouped(int64(v + 0.5))
 }
 
-// doc is the description as tables.
+// doc is the report of the description.
 func (d *description) doc() report.Doc {
 	return report.Doc{
 		Lead: d.lead(), Notes: d.Read.Remarks(), Data: d.Description, Charts: d.arrivals(),

@@ -10,10 +10,10 @@ import (
 	"capcli/profile/trace"
 )
 
-// shownShares is how many tenants, partitions or models a terminal shows.
+// shownShares is the most tenants, partitions or models shown on a terminal.
 const shownShares = 10
 
-// figures are the description's single figures, one in a row.
+// figures is the table of the description's single figures, one a row.
 func (d *description) figures() report.Table {
 	t := report.Figures[any]("figures", nil, nil)
 	add := func(name, head string, value any) {
@@ -56,7 +56,7 @@ func (d *description) figures() report.Table {
 	return t
 }
 
-// arrivals draws when jobs come, in one line each.
+// arrivals draws the arrivals by hour and by weekday, one line each.
 func (d *description) arrivals() []report.Chart {
 	spark := func(title string, counts []int64) report.Chart {
 		values := make([]float64, len(counts))
@@ -71,7 +71,8 @@ func (d *description) arrivals() []report.Chart {
 	}
 }
 
-// shareFields are the columns of a table of parts of the whole, behind the first ones.
+// shareFields are the columns of a table of shares of a total, after the columns first. part
+// returns the share of a row.
 func shareFields[R any](part func(R) float64, first ...report.Field[R]) []report.Field[R] {
 	return append(
 		first,
@@ -107,8 +108,8 @@ func lengthTable(list []trace.RunClass) report.Table {
 	))
 }
 
-// shareTable is a table of tenants, partitions, models or states. One that names
-// nothing is put aside.
+// shareTable is the table of tenants, partitions, models or states. It is put aside if it names
+// nothing.
 func shareTable(name, head string, list []trace.Share) report.Table {
 	t := report.Table{Name: name, Most: shownShares, Aside: len(list) == 0 || len(list) == 1 && list[0].Name == ""}
 	return report.Fill(t, list, shareFields(

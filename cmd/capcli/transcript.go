@@ -12,7 +12,7 @@ import (
 	"capcli/profile/trace"
 )
 
-// list returns an empty list for nil, which JSON would write as null.
+// list returns an empty list for nil, because JSON writes a nil list as null.
 func list[T any](l []T) []T {
 	if l == nil {
 		return []T{}
@@ -20,8 +20,8 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// say reports the import: as a transcript, or in the form that -o asks for. When
-// the jobs themselves go to stdout, it goes to stderr.
+// say reports the import, as a transcript or in the form of -o. If the jobs themselves go to
+// stdout, the report goes to stderr.
 func (im *importing) say(res *jobfile.Result) error {
 	res.Out, res.Bytes = im.o.out, im.jobs.Written
 	if res.Rejected > 0 && im.rejects.Out != nil {
@@ -45,10 +45,10 @@ func (im *importing) say(res *jobfile.Result) error {
 	return err
 }
 
-// transcript writes one line for each thing to know, its name in front.
+// transcript writes one line for each fact, its name first.
 func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	line := func(name, format string, args ...any) {
-		_, _ = fmt.Fprintf(w, "%-9s %s\n", name, fmt.Sprintf(format, args...)) // a buffer
+		_, _ = fmt.Fprintf(w, "%-9s %s\n", name, fmt.Sprintf(format, args...)) // a buffer never fails
 	}
 	widest := len(capcli.Grouped(max(r.Kept, r.Rejected, 1)))
 	kept := fmt.Sprintf("%*s %s", widest, capcli.Grouped(r.Kept), capcli.Plural(r.Kept, "job"))
@@ -79,7 +79,7 @@ func (im *importing) transcript(w io.Writer, r *jobfile.Result) {
 	if r.Out != "-" {
 		line("wrote", "%s  %s", r.Out, bytesText(r.Bytes))
 		if strings.ContainsAny(r.Out, " '\"$`\\*?&|;<>()") {
-			return // a name that a shell would read otherwise cannot be copied from here
+			return // a name with characters special to a shell cannot be copied from here
 		}
 		line("next:", "capcli trace describe %s", r.Out)
 	}
@@ -124,7 +124,7 @@ func covered(r *jobfile.Result) string {
 	return text + fmt.Sprintf(", %s GPU-hours", amountText(r.GPUHours.Hours()))
 }
 
-// importDoc is the transcript as a table.
+// importDoc is the report of the import as a table.
 func importDoc(r *jobfile.Result) report.Doc {
 	t := report.Table{Name: "import", Columns: []report.Column{{Name: "what"}, {Name: "rows"}, {Name: "reason"}}}
 	t.Rows = append(t.Rows, []any{"kept", r.Kept, nil}, []any{"folded", r.Folded, nil}, []any{"rejected", r.Rejected, nil})
@@ -155,7 +155,7 @@ func share(part, all int64) string {
 	return fmt.Sprintf("%.2f%%", v)
 }
 
-// bytesText gives n bytes in the unit that suits them (SI, as disks are sold).
+// bytesText formats n bytes in a fitting unit (SI, as disks are sold).
 func bytesText(n int64) string {
 	v := float64(n)
 	for _, unit := range []string{"bytes", "KB", "MB", "GB"} {
@@ -170,7 +170,7 @@ func bytesText(n int64) string {
 	return ""
 }
 
-// wrapNames joins names with commas into lines of at most width.
+// wrapNames joins names with commas into lines of at most width characters.
 func wrapNames(names []string, width int) string {
 	var b strings.Builder
 	column := 0

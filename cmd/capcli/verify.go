@@ -66,7 +66,8 @@ func runVerify(ctx context.Context, e *env, paths []string) error {
 	return nil
 }
 
-// verifyFolder checks a folder of capcli profile and says what is in it.
+// verifyFolder checks a folder of capcli profile. sound describes its content; faults are what is
+// damaged.
 func verifyFolder(e *env, path string) (sound string, faults []error, err error) {
 	v, err := store.Verify(store.System{}, path)
 	if err != nil {

@@ -24,7 +24,8 @@ func newVersion(e *env) *cobra.Command {
 	}
 }
 
-// versionText is the version that this program was built from, as far as it knows.
+// versionText is the version of this program: that of the linker, else the revision or module
+// version of the build; "unknown" without any.
 func versionText() string {
 	if version != "" {
 		return version
