@@ -43,8 +43,8 @@ const longestSummary = 48 * time.Hour
 // of a core.
 const agentGC = 20
 
-// agentRows is how many samples become a file at once: eight minutes of eight
-// GPUs at 1 Hz. More would be more memory.
+// agentRows is the number of samples written to a file at once: eight minutes of eight
+// GPUs at 1 Hz. More would need more memory.
 const agentRows = 4096
 
 func (r *recording) run(ctx context.Context) error {
