@@ -8,18 +8,18 @@ import (
 	"capcli/simulate"
 )
 
-// errAbandoned ends a run whose mix is known to have lost.
+// errAbandoned ends a run of a mix that is known to have lost.
 var errAbandoned = errors.New("the mix has lost")
 
-// loss is when a mix has lost to another for certain: once the 95th percentile of
-// its waits has reached a wait. The zero loss is never.
+// loss is the point at which a mix has certainly lost to rival: its p95 wait reaches wait. In the
+// zero loss it never does.
 type loss struct {
 	known bool
 	wait  capcli.Seconds
 	rival int
 }
 
-// laterOf is the later of two losses, of which never is the last.
+// laterOf returns the later of two losses; a loss that never comes is the latest.
 func (l loss) laterOf(other loss) loss {
 	if !other.known || l.known && other.wait > l.wait {
 		return other
@@ -27,9 +27,10 @@ func (l loss) laterOf(other loss) loss {
 	return l
 }
 
-// lossOf finds the mixes that have run in full, hold the limits and cost less than
-// e can, and of these the least wait. e has lost when it waits as long. Where a mix
-// is run more than once the mean of the runs counts, and no run alone can lose.
+// lossOf returns when e has lost: as soon as it waits as long as a mix that was run in full, holds
+// the limits and costs less than e's floor. Of such mixes it takes the least wait. It returns the
+// zero loss where mixes are run more than once, for then the mean counts and no single run can
+// lose, and where the goal is the cheapest mix.
 func (s *search) lossOf(e *Entry) loss {
 	var out loss
 	if s.Problem.Runs != 1 || s.Goal != frontier {
@@ -44,8 +45,7 @@ func (s *search) lossOf(e *Entry) loss {
 	return out
 }
 
-// take notes the outcome of the next run, and reports whether the mix has a price and
-// has not lost.
+// take notes the outcome of the next run, and reports whether the mix has a price and has not lost.
 func (e *Entry) take(o Outcome, limits []Limit) bool {
 	switch {
 	case o.Fault != "":
@@ -58,8 +58,7 @@ func (e *Entry) take(o Outcome, limits []Limit) bool {
 	return o.Fault == ""
 }
 
-// run simulates candidate c, and gives up with errAbandoned as soon as it has lost for
-// certain.
+// run simulates candidate c, and stops with errAbandoned as soon as it has certainly lost.
 func (p *Problem) run(ctx context.Context, c *Candidate, run int, lost loss) (*simulate.Result, error) {
 	cfg, err := p.config(c, run)
 	if err != nil {
@@ -77,9 +76,8 @@ func (p *Problem) run(ctx context.Context, c *Candidate, run int, lost loss) (*s
 	return res, err
 }
 
-// slowStarts counts jobs that waited at least so long for their first start. Once
-// more than a twentieth of all jobs have, the 95th percentile (nearest rank) is no
-// less.
+// slowStarts counts jobs that waited at least this long for their first start. Once they are more
+// than a twentieth of all jobs, the 95th percentile (nearest rank) is at least as long.
 type slowStarts struct {
 	wait capcli.Seconds
 	left int

@@ -10,19 +10,19 @@ import (
 	"capcli/simulate/plan/resample"
 )
 
-// ahead are the futures that the runs of a plan play, one each, with jobs that are
-// drawn from those of the past.
+// ahead holds the futures that the runs of a plan play, one each, with jobs drawn from those of the
+// past.
 type ahead struct {
 	set       *futures.Set
 	resampler *resample.Resampler
 	filled    map[int]resample.Filled // by run
-	past      int                     // jobs
+	past      int                     // jobs of the past
 }
 
-// runsAhead is how many futures are played where the request does not say.
+// runsAhead is the default number of futures played.
 const runsAhead = 20
 
-// lookAhead reads the past and asks for the futures. It returns the number of runs.
+// lookAhead reads the past jobs and makes the futures. It returns the number of runs.
 func (p *Planner) lookAhead(ctx context.Context) (int, error) {
 	past, err := p.readJobs(ctx, 0)
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *Planner) lookAhead(ctx context.Context) (int, error) {
 	return runs, nil
 }
 
-// AroundPast draws futures around the demand of past jobs by day, on the weeks that
-// follow it. input is where the jobs came from.
+// AroundPast draws futures around the daily demand of past jobs. They begin on the same weekday as
+// the past, in the first whole week after it. input names the source of the jobs.
 func AroundPast(input string, past []capcli.Job, source *futures.Source) (*futures.Set, error) {
 	d := capcli.Demand{Measure: capcli.LatentDemand, Step: capcli.Step{Days: 1}}
 	for i := range past {
@@ -62,14 +62,14 @@ func AroundPast(input string, past []capcli.Job, source *futures.Source) (*futur
 	if len(s.Values) == 0 {
 		return nil, &capcli.InputError{File: input, Text: "expected jobs that want GPUs, found none"}
 	}
-	first := s.Start // the same weekdays, after the last of the past
+	first := s.Start // same weekday, after the end of the past
 	for first < s.Start+capcli.Time(len(s.Values))*capcli.Time(capcli.Day) {
 		first += 7 * capcli.Time(capcli.Day)
 	}
 	return source.Draw(input, capcli.Grid{Origin: first, Step: capcli.Step{Days: 1}}, s.Values)
 }
 
-// drawJobs are the jobs of a run: read, or drawn to fill its future.
+// drawJobs returns the jobs of a run: those read, or those drawn for its future.
 func (p *Planner) drawJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 	if p.ahead == nil {
 		return p.readJobs(ctx, run)
@@ -92,21 +92,21 @@ type Played struct {
 	Runs  []PlayedFuture `json:"runs"`
 }
 
-// PlayedFuture is one future as it was played.
+// PlayedFuture is one future and the jobs drawn for it.
 type PlayedFuture struct {
 	Future int            `json:"future"`
 	Asked  capcli.GPUTime `json:"asked_gpu_hours"`
 	Drawn  capcli.GPUTime `json:"drawn_gpu_hours"`
 	Error  float64        `json:"drawn_error"`
 	Jobs   int            `json:"jobs"`
-	Cost   *capcli.USD    `json:"cost_usd"`        // of the best mix
+	Cost   *capcli.USD    `json:"cost_usd"`        // of the best mix; null where there is none
 	Least  capcli.USD     `json:"least_cost_usd"`  // of any mix that was run in full and does the work
-	Regret *capcli.USD    `json:"regret_usd"`      // of the best mix
-	Held   *bool          `json:"all_limits_held"` // by the best mix
-	Mix    int            `json:"least_cost_mix"`
+	Regret *capcli.USD    `json:"regret_usd"`      // of the best mix; null where there is none
+	Held   *bool          `json:"all_limits_held"` // by the best mix; null where there is none
+	Mix    int            `json:"least_cost_mix"`  // -1 where no mix was run in full and does the work
 }
 
-// played says which futures were played, run by run; nil where none were.
+// played returns the futures that were played, run by run; nil where none were.
 func (s *study) played() *Played {
 	x := s.ahead
 	if x == nil {
@@ -117,7 +117,7 @@ func (s *study) played() *Played {
 	for run := range s.problem.Runs {
 		filled, ok := x.filled[run]
 		if !ok {
-			if _, err := s.problem.Jobs(run); err != nil { // in a merge nothing was played
+			if _, err := s.problem.Jobs(run); err != nil { // a merge of shards has not drawn them yet
 				continue
 			}
 			filled = x.filled[run]
@@ -141,7 +141,7 @@ func (s *study) played() *Played {
 	return out
 }
 
-// aheadNotes say what the futures rest on.
+// aheadNotes returns notes on the futures and their assumptions.
 func (s *study) aheadNotes(played *Played) []string {
 	x := s.ahead
 	if x == nil {

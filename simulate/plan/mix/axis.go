@@ -9,14 +9,14 @@ import (
 	"capcli"
 )
 
-// axisMost bounds the values of one axis, mixesMost the mixes of a plan.
+// axisMost is the most values of one axis, mixesMost the most mixes of a plan.
 const (
 	axisMost  = 10_000
 	mixesMost = 200_000
 )
 
-// variable are the sections of a scenario that an axis may change. Jobs, the period
-// and the seed are what all mixes have in common.
+// variable lists the sections of a scenario that an axis may change. Jobs, the period and the seed
+// are the same for all mixes.
 var variable = []string{"capacity", "policy", "placement", "overflow", "preemption", "tenants", "commitments"}
 
 // ParseAxis reads an axis: "capacity.base.gpus=0..128:8" or
@@ -59,7 +59,7 @@ func axisError(text, why string) error {
 	return &capcli.RequestError{Field: "vary", Text: fmt.Sprintf("%q: %s", text, why), Hint: "--vary capacity.base.gpus=0..128:8 or --vary overflow.patience=0,15m,1h"}
 }
 
-// splitTop cuts a list at its commas, but not at those within [ ] or { }.
+// splitTop splits a list at its commas, but not at those within [ ] or { }.
 func splitTop(s string) []string {
 	var out []string
 	depth, from := 0, 0
@@ -78,8 +78,8 @@ func splitTop(s string) []string {
 	return append(out, s[from:])
 }
 
-// parseValues reads one value, or a range FROM..TO:STEP of numbers or of lengths
-// of time, both ends included.
+// parseValues parses one value, or a range FROM..TO:STEP of numbers or durations. A range includes
+// FROM, and TO where a step lands on it.
 func parseValues(s string) ([]string, error) {
 	from, rest, isRange := strings.Cut(s, "..")
 	if s == "" {
@@ -114,7 +114,7 @@ func parseValues(s string) ([]string, error) {
 	return out, nil
 }
 
-// quantity is a number in millionths, or a length of time in millionths of a second.
+// quantity is a number in millionths, or a duration in millionths of a second.
 type quantity struct {
 	v          int64
 	time, frac bool
@@ -127,7 +127,7 @@ func parseQuantity(s string) (quantity, error) {
 	if v, err := strconv.ParseInt(s, 10, 40); err == nil {
 		return quantity{v: v * micro}, nil
 	}
-	if v, err := capcli.ParseUSD(s); err == nil { // six decimal places, as every number here
+	if v, err := capcli.ParseUSD(s); err == nil { // six decimal places, as in every number here
 		return quantity{v: int64(v), frac: true}, nil
 	}
 	v, err := capcli.ParseSeconds(s)
@@ -137,7 +137,7 @@ func parseQuantity(s string) (quantity, error) {
 	return quantity{v: int64(v) * micro, time: true}, nil
 }
 
-// text writes a quantity as a scenario has it.
+// text writes a quantity as a scenario does.
 func (q quantity) text() string {
 	if q.time {
 		return timeText(capcli.Seconds(q.v / micro))
@@ -148,7 +148,7 @@ func (q quantity) text() string {
 	return strings.TrimRight(strconv.FormatFloat(float64(q.v)/micro, 'f', 6, 64), "0")
 }
 
-// timeText writes a length of time as scenarios read it: 90s, 15m, 2h, 1h30m.
+// timeText writes a duration as scenarios read it: 90s, 15m, 2h, 1h30m.
 func timeText(s capcli.Seconds) string {
 	text := ""
 	for _, u := range []struct {
@@ -166,8 +166,8 @@ func timeText(s capcli.Seconds) string {
 	return text
 }
 
-// areRising reports whether values are numbers or lengths of time, each above the one
-// before.
+// areRising reports whether there are at least two values and all are numbers or durations, each
+// above the one before.
 func areRising(values []string) bool {
 	last, first := int64(0), true
 	for _, v := range values {

@@ -10,35 +10,34 @@ import (
 	"capcli/simulate/plan"
 )
 
-// Bound is what no mix of a kind can cost less than, in the mean over the runs, and how
-// far the plan is above it.
+// Bound is a lower bound on the cost of a class of mixes, by the risk of the search over the runs
+// (the mean unless another was asked), and the plan's gap above it.
 type Bound struct {
-	Cost capcli.USD `json:"cost_usd"`
-	Gap  float64    `json:"optimality_gap"` // (plan - bound) / bound; 0 where the bound is 0, which is none
-	// Over tells which mixes are meant. "every_mix" is every mix of these pools, in any
-	// sizes and under any policy, in which no job waits longer than MaxWait allows: its
-	// patience, and the lead time. "same_service" is every mix that has no job's work
-	// done later than the plan does.
+	Cost capcli.USD `json:"cost_usd"`       // 0 where no bound is known
+	Gap  float64    `json:"optimality_gap"` // (plan - bound) / bound; 0 where no bound is known
+	// Over is the class of mixes. "every_mix" is every mix of these pools, in any sizes and under
+	// any policy, in which no job waits longer than MaxWait: its patience and the lead time.
+	// "same_service" is every mix that finishes no job's work later than the plan does.
 	Over    string         `json:"over"`
 	Why     string         `json:"why_not_every_mix,omitempty"`
 	Says    string         `json:"says"`
 	MaxWait capcli.Seconds `json:"longest_wait_s"`
-	GPUs    int64          `json:"committed_gpus"` // at which it is reached, in the first run
+	GPUs    int64          `json:"committed_gpus"` // committed GPUs at which the bound is reached, in the first run
 }
 
-// What a bound is over.
+// The values of Bound.Over.
 const (
 	everyMix    = "every_mix"
 	sameService = "same_service"
 )
 
-// Service reports whether the bound is over mixes that serve as well as the plan alone.
+// Service reports whether the bound is only over mixes that serve as well as the plan.
 func (b *Bound) Service() bool { return b.Over == sameService }
 
-// noBound is a bound that says nothing.
+// noBound returns a bound that says nothing, and why.
 func noBound(why string) *Bound { return (&Bound{Over: everyMix, Why: why}).describe() }
 
-// describe returns b with a sentence on what it is over.
+// describe returns b with a sentence on its meaning.
 func (b *Bound) describe() *Bound {
 	switch {
 	case b.Cost == 0:
@@ -51,17 +50,17 @@ func (b *Bound) describe() *Bound {
 	return b
 }
 
-// menu is what may be bought: committed GPUs for the whole time at the lowest
-// price of any, and the rest by use. Committed capacity that is not there all the
-// time is taken to be paid by use too, which makes it cheaper than it is.
+// menu is what can be bought: committed GPUs for the whole time at the lowest price of any pool,
+// and the rest by use. Committed capacity that is there for part of the time counts as paid by use,
+// which makes it cheaper than it is.
 type menu struct {
 	committed capcli.Rate
-	none      bool // nothing is committed for the whole time
+	none      bool // no pool is committed for the whole time
 	tiers     []tier
 }
 
-// menuOf is the menu of mixes: of pools of one name the largest counts, and the
-// lowest price of any mix.
+// menuOf returns the menu of some mixes: of each pool, by name, the largest size and the lowest
+// price in any mix.
 func menuOf(entries []*Entry) (*menu, error) {
 	type item struct {
 		name      string
@@ -99,9 +98,8 @@ func menuOf(entries []*Entry) (*menu, error) {
 	return m, nil
 }
 
-// leastCost is the least that demand can cost on the menu over a time, and with how
-// many committed GPUs. The cost is convex in their number, so the first GPU that
-// does not pay for itself is the last that needs to be looked at.
+// leastCost returns the least cost of the demand on the menu over a time, and the number of
+// committed GPUs that reaches it. The cost is convex in that number, so a binary search finds it.
 func (m *menu) leastCost(s *smooth, time capcli.Seconds) (capcli.USD, int64) {
 	cost := func(k int64) capcli.USD {
 		return capcli.Cost(m.committed, capcli.GPUTime(k*int64(time))*capcli.GPUSecond) + elastic(s, m.tiers, k)
@@ -111,7 +109,7 @@ func (m *menu) leastCost(s *smooth, time capcli.Seconds) (capcli.USD, int64) {
 	}
 	lo, hi := int64(0), s.peak()
 	if len(m.tiers) == 0 {
-		return cost(hi), hi // nothing but committed capacity
+		return cost(hi), hi // only committed capacity
 	}
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -124,7 +122,7 @@ func (m *menu) leastCost(s *smooth, time capcli.Seconds) (capcli.USD, int64) {
 	return cost(lo), lo
 }
 
-// bound is the tightest lower bound that can be proven for the plan e.
+// bound returns the tightest lower bound that can be proven for the plan e.
 func (s *Search) bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) {
 	for _, e := range f.Entries {
 		if e.Discounted {
@@ -154,8 +152,8 @@ func (s *Search) bound(ctx context.Context, f *Found, e *Entry) (*Bound, error) 
 	return b.describe(), nil
 }
 
-// boundEveryMix is the bound over every mix in which no job waits longer than in the
-// most patient one that was tried. Why says why there is none.
+// boundEveryMix returns the bound over every mix in which no job waits longer than in the most
+// patient mix that was tried. Where there is no such bound, Why says why.
 func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 	b := &Bound{Over: everyMix}
 	bs := newBounds(s.Problem)
@@ -190,7 +188,7 @@ func (s *Search) boundEveryMix(f *Found, m *menu) (*Bound, error) {
 	return b, nil
 }
 
-// loosened is p with every window as late as in p or o.
+// loosened returns p with each window's latest start the later of p's and o's.
 func (p *promised) loosened(o *promised) *promised {
 	if p == nil {
 		c := *o
@@ -204,8 +202,8 @@ func (p *promised) loosened(o *promised) *promised {
 	return p
 }
 
-// leastOf is the least that jobs can cost that begin in these windows, but for
-// the rounding of invoices.
+// leastOf returns the least cost of jobs that start in these windows, but for the rounding of
+// invoices, and the committed GPUs that reach it.
 func (m *menu) leastOf(p *promised) (capcli.USD, int64) {
 	time := p.until
 	if time == 0 {
@@ -213,13 +211,13 @@ func (m *menu) leastOf(p *promised) (capcli.USD, int64) {
 	}
 	smooth := newSmooth(p.windows, p.end())
 	cost, gpus := m.leastCost(smooth, time)
-	// Without a period, committed GPUs that work on after the last hour counted
-	// here are paid for then: no work is had for less than the lowest price.
+	// Without a period, committed GPUs that work after the last hour counted here are paid for
+	// then. No work costs less than the lowest price.
 	cost = max(cost, capcli.Cost(m.lowest(), smooth.total()))
 	return cost, gpus
 }
 
-// lowest is the lowest price on the menu.
+// lowest returns the lowest price on the menu.
 func (m *menu) lowest() capcli.Rate {
 	if len(m.tiers) == 0 || !m.none && m.committed < m.tiers[0].price {
 		return m.committed
@@ -227,9 +225,9 @@ func (m *menu) lowest() capcli.Rate {
 	return m.tiers[0].price
 }
 
-// boundSameService is the bound over every mix that has no job's work done later than
-// e does: what a job has done by an instant is at least what it would have, had
-// it run without a pause up to its end there.
+// boundSameService returns the bound over every mix that finishes no job's work later than e does.
+// At any instant a job has done at least the work that it would have done by running without a
+// pause up to the end that e gave it.
 func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Bound, error) {
 	b := &Bound{Over: sameService}
 	sum := make([]capcli.USD, s.Problem.Runs)
@@ -251,8 +249,8 @@ func (s *Search) boundSameService(ctx context.Context, m *menu, e *Entry) (*Boun
 	return b, nil
 }
 
-// riskDown is what the search makes least of bounds on each run's cost, rounded
-// down: no risk falls where a cost rises.
+// riskDown returns the risk of lower bounds on each run's cost, rounded down. It is a lower bound
+// too: no risk falls where a cost rises.
 func (s *Search) riskDown(list []capcli.USD) capcli.USD {
 	if s.Risk.Kind == plan.Mean {
 		return capcli.MeanUSD(len(list), false, func(i int) capcli.USD { return list[i] })
@@ -260,7 +258,8 @@ func (s *Search) riskDown(list []capcli.USD) capcli.USD {
 	return s.Risk.USD(list, false)
 }
 
-// served are the windows that a run of e kept.
+// served returns the windows of the jobs in a run of e: each from its submission to the start that
+// e gave it.
 func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, error) {
 	jobs, err := s.Problem.Jobs(run)
 	if err != nil {
@@ -290,13 +289,13 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 		seen++
 		job := window{Earliest: capcli.Seconds(j.Submit - res.Record.Start), Run: runTime(j, cfg.KillAtLimit), Milli: j.Milli()}
 		if j.GPUs == 0 || job.Run <= 0 || w.first[at] < 0 {
-			continue // it never started, so it asks for nothing
+			continue // it never started, so it demands nothing
 		}
 		switch {
 		case w.end[at] >= 0:
 			job.Latest = w.end[at] - job.Run
 		case w.again[at]:
-			continue // cut off after an interruption: what it had done is not known here
+			continue // stopped by the end of the run after an interruption: the work it had done is not known
 		default:
 			job.Latest = w.first[at]
 		}
@@ -307,13 +306,13 @@ func (s *Search) served(ctx context.Context, e *Entry, run int) (*promised, erro
 	return p, nil
 }
 
-// watch notes when jobs begin and end.
+// watch records when jobs start and end, and which are interrupted.
 type watch struct {
 	end, first []capcli.Seconds
 	again      []bool
 }
 
-// Observe follows starts, interruptions and ends.
+// Observe records starts, interruptions and ends.
 func (w *watch) Observe(e simulate.Event, _ *simulate.Cluster) {
 	if e.Job == nil {
 		return

@@ -12,15 +12,15 @@ import (
 type Tie struct {
 	Pool string       `json:"pool"`
 	Now  capcli.Rate  `json:"usd_per_gpu_hour"`
-	At   *capcli.Rate `json:"break_even_usd_per_gpu_hour"` // rounded half up to the millionth; null is no price of 0 or more
-	Why  string       `json:"break_even_why,omitempty"`    // there is no such price
-	Best string       `json:"best_is_cheaper,omitempty"`   // the first mix is: "below" the price or "above" it
+	At   *capcli.Rate `json:"break_even_usd_per_gpu_hour"` // break-even price, rounded half up to the millionth; null where no price of 0 or more exists
+	Why  string       `json:"break_even_why,omitempty"`    // why there is no break-even price; "" where there is one
+	Best string       `json:"best_is_cheaper,omitempty"`   // where the first mix is cheaper: "below" or "above" the break-even price
 }
 
-// ties gives for each pool of a and b the price at which they tie. With the
-// schedules fixed the cost of a mix is linear in each price, so this is exact but
-// for the rounding of invoices: with A and B the GPU-hours charged at the price p
-// and D what a costs more than b, they tie at p - D / (A - B).
+// ties returns, for each pool of a and b, the price at which the two mixes cost the same. With the
+// schedules fixed, the cost of a mix is linear in each price, so this is exact but for the rounding
+// of invoices. With A and B the GPU-hours that a and b are charged for at the price p, and D the
+// cost of a less that of b, they tie at p - D / (A - B).
 func ties(a, b *Entry) []Tie {
 	var out []Tie
 	names, rates := prices(a)
@@ -36,7 +36,7 @@ func ties(a, b *Entry) []Tie {
 	return out
 }
 
-// prices are the pools of a mix and what they cost.
+// prices returns the names of a mix's pools and their prices.
 func prices(e *Entry) (names []string, rates []capcli.Rate) {
 	for i := range e.Outcomes[0].Pools {
 		names = append(names, e.Outcomes[0].Pools[i].Name)
@@ -45,7 +45,8 @@ func prices(e *Entry) (names []string, rates []capcli.Rate) {
 	return names, rates
 }
 
-// charged is the GPU time that a pool's price was charged on, over all runs.
+// charged returns the GPU time, in thousandths of GPU-seconds, charged at a pool's price, summed
+// over all runs.
 func charged(e *Entry, pool string) (sum int64) {
 	for k := range e.Outcomes {
 		for i := range e.Outcomes[k].Pools {

@@ -17,28 +17,28 @@ type Fate uint8
 // The fates.
 const (
 	Full    Fate = iota // run as often as asked
-	ByBound             // dropped before a run: a lower bound on its cost already rules it out
-	ByRace              // dropped after some runs, with the confidence that was asked
+	ByBound             // dropped: a lower bound rules it out, before a run or while one is simulated
+	ByRace              // dropped after some runs, with the required confidence
 	ByFault             // dropped after a run that has no price: Fault says why
 )
 
 var fateNames = [...]string{"full", "bound", "race", "fault"}
 
-// String gives the fate in a word.
+// String returns the fate in a word.
 func (f Fate) String() string { return fateNames[f] }
 
-// Entry is a candidate in a search and what is known of it.
+// Entry is a candidate in a search and its results so far.
 type Entry struct {
 	*Candidate
 	Outcomes []Outcome // by run
 	Fate     Fate
-	Rival    int     // the candidate that ruled it out; -1 where a limit did
+	Rival    int     // the candidate that ruled it out; -1 where none did
 	Floors   []floor // by run
 
 	figures []*outcome.Outcome // of Outcomes
 	held    []bool             // whether all limits held, by run
 	broken  []bool             // whether a limit was broken that must hold in each run, by run
-	risk    plan.Risk          // what Cost is of the runs
+	risk    plan.Risk          // the risk that Cost returns
 }
 
 // note adds the outcome of the next run.
@@ -53,18 +53,17 @@ func (e *Entry) note(o Outcome, limits []Limit) {
 	e.Outcomes, e.figures, e.held, e.broken = append(e.Outcomes, o), append(e.figures, figures), append(e.held, held), append(e.broken, broken)
 }
 
-// holds tells whether all limits hold in the share of the runs that is asked, and
-// those of each run in each.
+// holds reports whether all limits hold together in the given share of the runs, and each-run
+// limits in every run.
 func (e *Entry) holds(share float64) bool { return e.HeldShare() >= share && e.Serves() }
 
-// Serves tells whether e holds the limits of each run, those on work that is left
-// undone, in every run that was made.
+// Serves reports whether e holds the each-run limits, those on unserved work, in every run so far.
 func (e *Entry) Serves() bool { return !slices.Contains(e.broken, true) }
 
-// servesIn tells the same of one run.
+// servesIn reports whether e holds the each-run limits in one run.
 func (e *Entry) servesIn(run int) bool { return run < len(e.broken) && !e.broken[run] }
 
-// fault is why a run of e has no price; "" where all that were made have one.
+// fault returns why a run of e has no price; "" where all runs so far have one.
 func (e *Entry) fault() string {
 	for i := range e.Outcomes {
 		if e.Outcomes[i].Fault != "" {
@@ -74,7 +73,7 @@ func (e *Entry) fault() string {
 	return ""
 }
 
-// HeldShare is the share of runs in which every limit held.
+// HeldShare returns the share of runs in which every limit held.
 func (e *Entry) HeldShare() float64 { return float64(e.heldRuns()) / float64(max(1, len(e.held))) }
 
 func (e *Entry) heldRuns() int {
@@ -87,7 +86,7 @@ func (e *Entry) heldRuns() int {
 	return n
 }
 
-// Mean is the mean of a figure over the runs; false where some run has none.
+// Mean returns the mean of a figure over the runs; false where it is unknown in some run.
 func (e *Entry) Mean(metric string) (float64, bool) {
 	sum := 0.0
 	for _, o := range e.figures {
@@ -100,7 +99,8 @@ func (e *Entry) Mean(metric string) (float64, bool) {
 	return sum / float64(len(e.Outcomes)), len(e.Outcomes) > 0
 }
 
-// Range is the range that holds 90 % of the runs (nearest rank).
+// Range returns the 5th and the 95th percentile of a figure over the runs (nearest rank); false
+// where it is unknown in some run.
 func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 	all := make([]float64, 0, len(e.Outcomes))
 	for _, o := range e.figures {
@@ -117,7 +117,7 @@ func (e *Entry) Range(metric string) (lo, hi float64, ok bool) {
 	return all[capcli.NearestRank(5, len(all))-1], all[capcli.NearestRank(95, len(all))-1], true
 }
 
-// Length is the mean length of the runs; 0 before the first.
+// Length returns the mean length of the runs; 0 before the first.
 func (e *Entry) Length() capcli.Seconds {
 	var sum capcli.Seconds
 	for i := range e.Outcomes {
@@ -126,13 +126,13 @@ func (e *Entry) Length() capcli.Seconds {
 	return sum / capcli.Seconds(max(1, len(e.Outcomes)))
 }
 
-// Penalty is the mean of what the work left undone adds to the cost.
+// Penalty returns the mean amount that unserved work adds to the cost.
 func (e *Entry) Penalty() capcli.USD {
 	return capcli.MeanUSD(len(e.Outcomes), true, func(i int) capcli.USD { return e.Outcomes[i].Penalty })
 }
 
-// Cost is the mean cost, or what Search.Risk says in its place, rounded half up to
-// the millionth.
+// Cost returns the mean cost, or the risk of the search in its place, rounded half up to the
+// millionth of a dollar.
 func (e *Entry) Cost() capcli.USD {
 	if e.risk.Kind != plan.Mean {
 		costs := make([]capcli.USD, len(e.Outcomes))
@@ -144,7 +144,7 @@ func (e *Entry) Cost() capcli.USD {
 	return capcli.MeanUSD(len(e.Outcomes), true, func(i int) capcli.USD { return e.Outcomes[i].Cost })
 }
 
-// Wait is the mean of the runs' 95th percentile of waits, in seconds.
+// Wait returns the mean over the runs of the p95 wait, in seconds.
 func (e *Entry) Wait() float64 {
 	var sum capcli.Seconds
 	for i := range e.Outcomes {
@@ -153,8 +153,8 @@ func (e *Entry) Wait() float64 {
 	return float64(sum) / float64(max(1, len(e.Outcomes)))
 }
 
-// floor is the mean of the floors, or their risk, rounded down. A risk never falls
-// where a cost rises, so it is one of costs that are no lower.
+// floor returns the risk of the floors (by default their mean), rounded down. A risk never falls
+// where a cost rises, so it is a lower bound on Cost.
 func (e *Entry) floor() capcli.USD {
 	if len(e.Floors) > 0 && e.risk.Kind != plan.Mean {
 		floors := make([]capcli.USD, len(e.Floors))

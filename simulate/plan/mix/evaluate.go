@@ -7,13 +7,13 @@ import (
 	"capcli"
 )
 
-// Evaluate gives the outcomes of candidates in one run, in the order asked.
+// Evaluate returns the outcomes of candidates in one run, in the order of candidates.
 type Evaluate func(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error)
 
-// evaluate simulates each key once, on all cores, and prices every candidate
-// that has it. What comes out does not depend on the number of cores. Of a mix that
-// lost on the way only the wait is known that it reached. Where ctx ends it gives
-// what came to its end with the error; the Run of all others is notRun.
+// evaluate simulates each key once, on all cores, and prices every candidate of the key. The
+// outcomes do not depend on the number of cores. A mix that lost on the way has only WaitP95, the
+// wait at which it lost. Where ctx ends, evaluate returns the finished outcomes with the error; the
+// Run of the others is notRun.
 func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate) ([]Outcome, error) {
 	out := make([]Outcome, len(candidates))
 	for i := range out {
@@ -47,11 +47,10 @@ func (p *Problem) evaluate(ctx context.Context, run int, candidates []*Candidate
 	return out, err
 }
 
-// notRun is the Run of an outcome that there is none of.
+// notRun is the Run of an outcome that was not computed.
 const notRun = -1
 
-// groupByKey puts the places of candidates with one key together, in order of
-// the first.
+// groupByKey groups the indexes of candidates by key, in order of each key's first candidate.
 func groupByKey(candidates []*Candidate) [][]int {
 	at := map[string]int{}
 	var groups [][]int

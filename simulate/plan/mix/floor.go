@@ -10,13 +10,13 @@ import (
 	"capcli/simulate/billing"
 )
 
-// tier is capacity that is paid while held: so many GPUs at a price.
+// tier is capacity that is paid for while it is held: a number of GPUs at a price.
 type tier struct {
 	price capcli.Rate
 	gpus  int64
 }
 
-// lowest is the least that a GPU-hour costs at any time.
+// lowest returns the lowest price of a GPU-hour at any time.
 func lowest(r *billing.Rate) capcli.Rate {
 	least := r.Price
 	for _, s := range r.Path {
@@ -25,8 +25,8 @@ func lowest(r *billing.Rate) capcli.Rate {
 	return least
 }
 
-// tiersOf are the elastic pools of a mix by price. The dearest is taken to be
-// without limit: that makes it cheaper than it is, never dearer.
+// tiersOf returns the elastic pools of a mix in order of price. The dearest counts as unlimited,
+// which makes the bound cheaper than the mix, never dearer.
 func tiersOf(pools []simulate.Pool, rates []billing.Rate) []tier {
 	var out []tier
 	for i := range pools {
@@ -42,9 +42,9 @@ func compareTiers(a, b tier) int {
 	return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.gpus, b.gpus))
 }
 
-// elastic is the least that the work over so many committed GPUs can cost: each
-// tier takes what is over those before it. The smooth curve is least for all
-// levels at once, so the sum of the least is the least of the sum.
+// elastic returns the least cost of the work beyond the committed GPUs: each tier takes the work
+// beyond the cheaper ones. The smooth curve is least at all levels at once, so the sum of the
+// minima is the minimum of the sum.
 func elastic(s *smooth, tiers []tier, committed int64) capcli.USD {
 	var sum capcli.USD
 	var last capcli.Rate
@@ -58,8 +58,8 @@ func elastic(s *smooth, tiers []tier, committed int64) capcli.USD {
 	return sum
 }
 
-// commitments is what the committed pools of a mix cost until the run ends, and
-// the most GPUs that there are of them at once.
+// commitments returns the cost of the committed pools of a mix until end, and the most of their
+// GPUs at once.
 func commitments(pools []simulate.Pool, rates []billing.Rate, end capcli.Seconds) (cost capcli.USD, most int64) {
 	var gpus capcli.Steps[capcli.Seconds]
 	for i := range pools {
@@ -81,18 +81,18 @@ func commitments(pools []simulate.Pool, rates []billing.Rate, end capcli.Seconds
 	return cost, most
 }
 
-// bounds works out lower bounds on what candidates cost, with the smooth curve
-// of each run and patience worked out once.
+// bounds computes lower bounds on the cost of candidates. It computes the smooth curve of each run
+// and set of rules once.
 type bounds struct {
 	p      *Problem
 	known  map[string]*ruled
 	undone map[string]undone
-	// allowed is the share of the work that each run may leave undone; above 1 is any.
+	// allowed is the share of the work that each run may leave undone; above 1 there is no limit.
 	// The floors are of runs that leave no more.
 	allowed float64
 }
 
-// ruled is what one run's jobs may do under one set of rules.
+// ruled is the windows of one run's jobs under one set of rules, and their smooth curve.
 type ruled struct {
 	*promised
 	smooth *smooth
@@ -102,7 +102,7 @@ func newBounds(p *Problem) *bounds {
 	return &bounds{p: p, known: map[string]*ruled{}, undone: map[string]undone{}, allowed: 2}
 }
 
-// rules gives what the jobs of a run may do under cfg.
+// rules returns the windows of the jobs of a run under cfg.
 func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
 	key := ruleKey(cfg, run)
 	r := b.known[key]
@@ -120,28 +120,27 @@ func (b *bounds) rules(cfg *simulate.Config, run int) (*ruled, error) {
 	return r, nil
 }
 
-// ruleKey names what the windows of a run depend on.
+// ruleKey identifies what the windows of a run depend on.
 func ruleKey(cfg *simulate.Config, run int) string {
 	return fmt.Sprint(run, cfg.Start, cfg.Until, lateness(cfg), cfg.Settings.Perfect, cfg.KillAtLimit, cfg.Overflow.Patience)
 }
 
-// discounted is why there is no bound on what use on demand costs.
+// discounted is the reason why on-demand use has no lower bound under commitments.
 const discounted = "commitments make use on demand cheaper"
 
-// floor is a lower bound on what a candidate costs in a run that leaves no more work
-// undone than each run may, whatever its policy does.
+// floor is a lower bound on the cost of a candidate in a run that leaves no more work undone than
+// allowed, whatever the policy.
 type floor struct {
 	Cost capcli.USD
-	// Why is "" where it holds the least on-demand cost too: every job must begin in its
-	// window. Else it is what is committed, and Why says why.
+	// Why is "" where Cost includes the least on-demand cost because every job must start in its
+	// window. Else it says why Cost does not include it.
 	Why string
 	// Undone is a lower bound on the share of the work that the run leaves undone.
 	Undone float64
 }
 
-// floorOf is the floor of a candidate in a run: what is committed is paid whatever
-// happens, and what cannot be done by committed capacity within the promised
-// waits costs at least the price of the rest.
+// floorOf returns the floor of a candidate in a run. Committed capacity is paid in any case. Work
+// that it cannot do within the promised waits costs at least the price of the elastic pools.
 func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 	cfg, err := c.Config(run)
 	if err != nil {
@@ -184,8 +183,8 @@ func (b *bounds) floorOf(c *Candidate, run int) (floor, error) {
 	return f, nil
 }
 
-// leastOnDemand is the least price that undone work can have, 0 where none is known;
-// false where prices change.
+// leastOnDemand returns the lowest price that unserved work can have, 0 where none is known; false
+// where prices change over time.
 func leastOnDemand(pools []simulate.Pool, rates []billing.Rate) (capcli.Rate, bool) {
 	least := capcli.Rate(-1)
 	for i := range rates {
@@ -202,8 +201,8 @@ func leastOnDemand(pools []simulate.Pool, rates []billing.Rate) (capcli.Rate, bo
 	return max(0, least), true
 }
 
-// rounding is how far the cells of an invoice, a pool in a month each, and the
-// sums here may be rounded apart.
+// rounding returns the most by which the rounding of invoices, one cell per pool and month, can
+// differ from the rounding here.
 func rounding(pools int, length capcli.Seconds) capcli.USD {
 	return capcli.USD(2 * pools * (int(length/(28*capcli.Day)) + 3))
 }

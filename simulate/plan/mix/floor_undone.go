@@ -11,22 +11,22 @@ import (
 	"capcli/simulate/billing"
 )
 
-// undone is what of the work of one run a capacity leaves undone at least, whatever
-// the policy does.
+// undone is a lower bound on the work of one run that a capacity leaves undone, whatever the
+// policy.
 type undone struct {
-	work, possible capcli.GPUTime // thousandths of GPU-seconds
+	work, possible capcli.GPUTime // the bound, and all possible work, in thousandths of GPU-seconds
 	all            beyond         // of all jobs together
-	kinds          []beyond       // of the jobs of each partition and model by themselves
+	kinds          []beyond       // of the jobs of each partition and GPU model
 }
 
-// beyond is the work that committed capacity cannot do at least, and the pools beside
-// it that may.
+// beyond is a lower bound on the work that committed capacity cannot do, and the other pools that
+// may do it.
 type beyond struct {
 	work  capcli.GPUTime
-	pools []int
+	pools []int // indexes of elastic pools
 }
 
-// share is the least share of the possible work that is left undone.
+// share returns the least share of the possible work that is left undone.
 func (u undone) share() float64 {
 	if u.possible == 0 {
 		return 0
@@ -34,21 +34,19 @@ func (u undone) share() float64 {
 	return float64(u.work) / float64(u.possible)
 }
 
-// request is what jobs of one kind could do by the end of a run: so much work from an
-// instant on, in order of time.
+// request is the work that a job can do from at to the end of the run.
 type request struct {
 	at   capcli.Seconds
 	work capcli.GPUTime
 }
 
-// leastUndone is a lower bound on the work that a run of c leaves undone: that of a
-// fluid queue into which all the work of a job comes at its submission, and that all
-// capacity which may serve the job drains, to the end of the run. A job has no more
-// than that, for it cannot run before it comes, nor on more GPUs than there are. It
-// is worked out for all jobs together, and for those of each partition and model by
-// themselves on the pools that may serve them; the largest counts. Without a period
-// nothing is known to be undone. Where checkpoints pause jobs, each is taken to be
-// able to do no more than the share of its time that the dearest of them leaves.
+// leastUndone returns a lower bound on the work that a run leaves undone. It is the backlog of a
+// fluid queue: all the work of a job arrives at its submission, and all capacity that may serve the
+// job drains it, up to the end of the run. No schedule does more, for a job cannot run before it
+// arrives, nor on more GPUs than there are. The bound is computed for all jobs together, and for
+// the jobs of each partition and GPU model on the pools that may serve them; the largest counts.
+// Without a period it is 0. Where checkpoints pause jobs, each job is taken to work at most the
+// share of its time that the costliest checkpoints leave.
 func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 	if cfg.Until <= 0 {
 		return undone{}, nil
@@ -77,7 +75,7 @@ func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 		left := max(0, cfg.Until-at)
 		most.possible += capcli.GPUTime(j.Milli() * int64(min(length, left)))
 		if most.possible > math.MaxInt64/4 {
-			return undone{}, nil // the run itself says so
+			return undone{}, nil // the run itself reports the overflow
 		}
 		work := capcli.GPUTime(j.Milli() * int64(min(length, capcli.Seconds(pace*float64(left)))))
 		if work <= 0 {
@@ -90,7 +88,7 @@ func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 	every := func(*simulate.Pool) bool { return true }
 	most.work = drain(all, capacityOver(cfg, every), cfg.Until)
 	most.all = beyondOf(cfg, all, every)
-	for k, list := range kinds { // the largest, and a sum of whole numbers: the order does not matter
+	for k, list := range kinds { // a maximum, and a sum of whole numbers: the order does not matter
 		own := slices.ContainsFunc(cfg.Pools, func(p simulate.Pool) bool { return p.Partition == k.partition })
 		serves := func(p *simulate.Pool) bool {
 			return (p.Partition == "" || p.Partition == k.partition || !own) && modelServes(p.GPUModel, k.model)
@@ -102,7 +100,8 @@ func (b *bounds) leastUndone(cfg *simulate.Config, run int) (undone, error) {
 	return most, nil
 }
 
-// beyondOf is what of some work the committed pools that may serve it cannot do.
+// beyondOf returns the work that the committed pools that may serve it cannot do, and the elastic
+// pools that may serve it.
 func beyondOf(cfg *simulate.Config, list []request, serves func(*simulate.Pool) bool) beyond {
 	var out beyond
 	for i := range cfg.Pools {
@@ -114,9 +113,9 @@ func beyondOf(cfg *simulate.Config, list []request, serves func(*simulate.Pool) 
 	return out
 }
 
-// use is the least that the work beyond the committed capacity costs: each part of it
-// is done at the least price of a pool that may do it, or left undone, which is of all
-// work at most the share allowed, or has a price itself where priced is over 0.
+// use returns the least cost of the work beyond the committed capacity. Each part of it is done at
+// the lowest price of a pool that may do it, or left undone. At most the share allowed of all work
+// is left undone free of charge; where priced is over 0, undone work costs that rate.
 func (u *undone) use(rates []billing.Rate, allowed float64, priced capcli.Rate) capcli.USD {
 	if allowed > 1 && priced <= 0 {
 		return 0
@@ -143,8 +142,8 @@ func (u *undone) use(rates []billing.Rate, allowed float64, priced capcli.Rate) 
 	return most
 }
 
-// leastPace is the least share of its time in which a job works, where checkpoints
-// pause it: after each interval of work it stands for the cost of one.
+// leastPace returns the least share of its time in which a job works: checkpoints of cost Cost
+// pause it after each interval of work.
 func leastPace(classes []simulate.RestartClass) float64 {
 	pace := 1.0
 	for i := range classes {
@@ -155,12 +154,13 @@ func leastPace(classes []simulate.RestartClass) float64 {
 	return pace
 }
 
-// modelServes tells whether a pool of a model may serve jobs that want one of some.
+// modelServes reports whether a pool of a GPU model may serve jobs that want one of the models in
+// wanted ("A100|H100").
 func modelServes(pool, wanted string) bool {
 	return pool == "" || wanted == "" || slices.ContainsFunc(strings.Split(wanted, "|"), func(m string) bool { return strings.EqualFold(strings.TrimSpace(m), pool) })
 }
 
-// capacityKey names what leastUndone depends on.
+// capacityKey identifies what leastUndone depends on.
 func capacityKey(cfg *simulate.Config, run int) string {
 	var b strings.Builder
 	fmt.Fprint(&b, run, cfg.Start, cfg.Until, cfg.KillAtLimit)
@@ -171,8 +171,8 @@ func capacityKey(cfg *simulate.Config, run int) string {
 	return b.String()
 }
 
-// capacityOver is the capacity of some pools over time, in thousandths of GPUs, with each
-// pool there for as long as it can be.
+// capacityOver returns the total capacity of the pools that counts selects, over time, in
+// thousandths of GPUs. Each pool counts for its whole time, without failures.
 func capacityOver(cfg *simulate.Config, counts func(*simulate.Pool) bool) []capcli.Level[capcli.Seconds] {
 	var out capcli.Steps[capcli.Seconds]
 	for i := range cfg.Pools {
@@ -189,8 +189,8 @@ func capacityOver(cfg *simulate.Config, counts func(*simulate.Pool) bool) []capc
 	return out.Levels()
 }
 
-// drain is what is left at the end of work that comes in order of time and that a
-// capacity takes away as it can.
+// drain returns the work that is left at the end, where the capacity does the work in list as it
+// arrives.
 func drain(list []request, capacity []capcli.Level[capcli.Seconds], end capcli.Seconds) capcli.GPUTime {
 	var left capcli.GPUTime
 	var now capcli.Seconds
@@ -232,8 +232,8 @@ func drain(list []request, capacity []capcli.Level[capcli.Seconds], end capcli.S
 	return left
 }
 
-// undoneMost is the least bound that each run has on the share of the work left
-// undone; above 1 where there is none.
+// undoneMost returns the lowest each-run limit on the share of the work left undone; above 1 where
+// there is none.
 func undoneMost(limits []Limit) float64 {
 	most := 2.0
 	for i := range limits {

@@ -8,7 +8,7 @@ import (
 	"capcli"
 )
 
-// runInFull are the mixes that had all their runs, by cost.
+// runInFull returns the mixes that had all their runs, in order of cost.
 func (f *Found) runInFull() []*Entry {
 	var out []*Entry
 	for _, e := range f.Entries {
@@ -20,8 +20,8 @@ func (f *Found) runInFull() []*Entry {
 	return out
 }
 
-// BestEntry is the cheapest mix that holds every limit in the share of runs that was
-// asked, and those of each run in each; nil where there is none.
+// BestEntry returns the cheapest mix that holds all limits in the required share of runs, and
+// each-run limits in every run; nil where there is none.
 func (f *Found) BestEntry() *Entry {
 	for _, e := range f.runInFull() {
 		if e.holds(f.hold) {
@@ -31,8 +31,8 @@ func (f *Found) BestEntry() *Entry {
 	return nil
 }
 
-// secondBest is the cheapest mix but the best that holds every limit in the share of
-// runs that was asked, of those run in full; nil where there is none.
+// secondBest returns the cheapest mix other than the best that holds all limits in the required
+// share of runs, of the mixes run in full; nil where there is none.
 func (f *Found) secondBest() *Entry {
 	best := f.BestEntry()
 	for _, e := range f.runInFull() {
@@ -43,8 +43,8 @@ func (f *Found) secondBest() *Entry {
 	return nil
 }
 
-// bestOnMean is the cheapest mix whose mean figures hold every limit, however many of
-// its runs do, and that holds those of each run in each; nil where there is none.
+// bestOnMean returns the cheapest mix whose mean figures hold all limits, and that holds each-run
+// limits in every run; nil where there is none.
 func (f *Found) bestOnMean() *Entry {
 	for _, e := range f.runInFull() {
 		if f.meanHolds(e) {
@@ -67,10 +67,10 @@ func (f *Found) meanHolds(e *Entry) bool {
 	return true
 }
 
-// frontier are the mixes of which no other costs less and waits no longer, or
-// waits less and costs no more, by cost: mean cost against the mean of the runs'
-// 95th percentile of waits. Mixes that break a limit of each run, and so leave work
-// undone, are not among them and beat none.
+// frontier returns the mixes that no other mix beats in cost and wait, in order of cost. The
+// figures are the mean cost, or the risk of the search, and the mean over the runs of the p95 wait.
+// Mixes that break an each-run limit, and so leave work undone, are not on the frontier and beat
+// none.
 func (f *Found) frontier() []*Entry {
 	var out []*Entry
 	for _, e := range f.runInFull() { // by cost, then wait
@@ -84,7 +84,7 @@ func (f *Found) frontier() []*Entry {
 	return out
 }
 
-// LeastFloor is the least that any mix which was tried can cost, on the mean.
+// LeastFloor returns the lowest floor of any mix that was tried.
 func (f *Found) LeastFloor() capcli.USD {
 	var least capcli.USD
 	for i, e := range f.Entries {
@@ -98,12 +98,12 @@ func (f *Found) LeastFloor() capcli.USD {
 // Distance is how far a mix is from a limit.
 type Distance struct {
 	Limit string   `json:"limit"`
-	Mean  *float64 `json:"mean"`      // the figure, mean over the runs; null is not known
-	Miss  *float64 `json:"beyond_by"` // beyond the limit by so much, in its unit; below 0 is within. Of a limit of each run, that of the worst run
-	Held  float64  `json:"held_share"`
+	Mean  *float64 `json:"mean"`       // the mean of the figure over the runs; null where unknown
+	Miss  *float64 `json:"beyond_by"`  // how far the figure is beyond the limit, in its unit; below 0 it is within; of an each-run limit, that of the worst run; null where unknown
+	Held  float64  `json:"held_share"` // the share of the runs in which the limit held
 }
 
-// Distances are how far a mix is from each limit.
+// Distances returns the distance of a mix from each limit.
 func (f *Found) Distances(e *Entry) []Distance {
 	out := make([]Distance, len(f.limits))
 	for i := range f.limits {
@@ -116,8 +116,9 @@ func (f *Found) Distances(e *Entry) []Distance {
 	return out
 }
 
-// distance is how far a mix is from limit i: the mean of the figure, by how much it is
-// beyond the limit, in which share of the runs it held, and whether it is known.
+// distance returns the mean of the figure of limit i, how far it is beyond the limit (of an
+// each-run limit, in the worst run), the share of the runs in which the limit held, and whether the
+// figure is known.
 func (f *Found) distance(e *Entry, i int) (mean, miss, held float64, known bool) {
 	l := &f.limits[i]
 	mean, known = e.Mean(l.Metric)
@@ -133,8 +134,8 @@ func (f *Found) distance(e *Entry, i int) (mean, miss, held float64, known bool)
 	return mean, miss, held, known
 }
 
-// nearestMix is the mix that comes nearest to holding all limits: its worst miss,
-// as a share of the limit, is least; then the cheaper one.
+// nearestMix returns the mix that is nearest to holding all limits: its worst miss, as a share of
+// the limit, is least. Ties go to the cheaper mix.
 func (f *Found) nearestMix() *Entry {
 	var best *Entry
 	var least float64
@@ -155,10 +156,9 @@ func (f *Found) nearestMix() *Entry {
 	return best
 }
 
-// Binding is the limit that keeps mixes out: the one that the fewest of the mixes
-// that were run in full hold, and of equals the one without which the most would
-// hold all. Where bounds ruled out every mix it is the limit on cost that the
-// least floor is furthest beyond. -1 where there is no limit.
+// Binding returns the index of the limit that keeps mixes out: the limit that the fewest of the
+// mixes run in full hold. Of equals it is the limit without which the most mixes would hold all
+// others. Where bounds ruled out every mix it is the lowest limit on cost; -1 where there is none.
 func (f *Found) Binding() int {
 	if len(f.runInFull()) == 0 {
 		return f.bindingOnCost()
@@ -181,7 +181,7 @@ func (f *Found) Binding() int {
 	return binding
 }
 
-// bindingOnCost is the least limit on cost, under which no mix can come.
+// bindingOnCost returns the lowest limit on cost; -1 where there is none.
 func (f *Found) bindingOnCost() int {
 	binding := -1
 	for i := range f.limits {
@@ -193,8 +193,8 @@ func (f *Found) bindingOnCost() int {
 	return binding
 }
 
-// heldOnly tells whether the limits that count hold together in the share of runs
-// that is asked, and those of each run in each.
+// heldOnly reports whether the limits that counts selects hold together in the required share of
+// runs, and those of them that are each-run limits in every run.
 func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) bool {
 	n, each := 0, true
 	for _, o := range e.figures {
@@ -211,9 +211,9 @@ func (f *Found) heldOnly(e *Entry, counts func(limit int) bool) bool {
 	return each && float64(n)/float64(max(1, len(e.Outcomes))) >= f.hold
 }
 
-// rankedMixes are the mixes of the frontier that hold the limits in the share of runs
-// asked, or on the mean, by cost; and how many mixes that had all their runs cost
-// more and wait no less than one of them.
+// rankedMixes returns the mixes of the frontier that hold the limits in the required share of runs,
+// or on the mean, in order of cost, and the best mix. It also returns how many mixes run in full
+// are beaten: they cost no less and wait no less than one of the list.
 func (f *Found) rankedMixes() (list []*Entry, beaten int) {
 	for _, e := range f.frontier() {
 		if e.holds(f.hold) || f.meanHolds(e) {

@@ -15,14 +15,14 @@ type Limit struct {
 	Op     string  `json:"op"` // <=, <, >= or >
 	Value  float64 `json:"value"`
 	Text   string  `json:"limit"` // for people
-	// Each tells that the limit must hold in each run, whatever share of the runs
-	// the search asks for. A bound on work that is left undone is one: a run in which
-	// less is done costs less, and takes the mean with it.
+	// Each means that the limit must hold in every run, whatever share of the runs the search asks
+	// for. Limits on unserved work are of this kind: a run that does less work costs less and
+	// lowers the mean.
 	Each bool `json:"each_run,omitempty"`
 }
 
-// Share is the share of the runs in which the limit must hold, where that of all
-// limits together is hold.
+// Share returns the share of the runs in which the limit must hold; hold is the share for all
+// limits together.
 func (l *Limit) Share(hold float64) float64 {
 	if l.Each {
 		return 1
@@ -30,22 +30,22 @@ func (l *Limit) Share(hold float64) float64 {
 	return hold
 }
 
-// holds tells whether an outcome holds the limit. A figure that is not known does not.
+// holds reports whether an outcome holds the limit. An unknown figure does not.
 func (l *Limit) holds(o *outcome.Outcome) bool {
 	holds, known := outcome.Check{Metric: outcome.MetricNamed(l.Metric), Op: l.Op, Value: l.Value}.Holds(o)
 	return holds && known
 }
 
-// isUpper tells whether the limit is one from above.
+// isUpper reports whether the limit is an upper one.
 func (l *Limit) isUpper() bool { return l.Op == "<=" || l.Op == "<" }
 
-// onCost tells whether the limit is one that a bound on cost can break.
+// onCost reports whether a lower bound on cost can break the limit.
 func (l *Limit) onCost() bool {
 	return l.isUpper() && (l.Metric == "cost" || l.Metric == "total")
 }
 
-// miss is by how much a figure is beyond the limit, in the figure's unit; below
-// 0 it is within.
+// miss returns by how much a figure is beyond the limit, in the figure's unit; below 0 it is
+// within.
 func (l *Limit) miss(v float64) float64 {
 	if l.isUpper() {
 		return v - l.Value
@@ -53,12 +53,12 @@ func (l *Limit) miss(v float64) float64 {
 	return l.Value - v
 }
 
-// UndoneMost is the share of the work that a run may leave undone where nobody says
-// otherwise. Without a limit the cheapest mix would be one that does nothing.
+// UndoneMost is the default limit on the share of the work that a run may leave undone. Without a
+// limit the cheapest mix would do nothing.
 const UndoneMost = "0.5%"
 
-// makeLimits finds the limits of a plan: those of the scenario, and in the place of
-// one of the same metric and side those of the request.
+// makeLimits collects the limits of a plan: those of the scenario and of the request. A limit of
+// the request replaces the scenario's limit on the same metric and side.
 func (p *Planner) makeLimits() error {
 	given, err := p.req.limits()
 	if err != nil {
@@ -83,8 +83,7 @@ func (p *Planner) makeLimits() error {
 
 func isUpper(c outcome.Check) bool { return strings.HasPrefix(c.Op, "<") }
 
-// limitUndone bounds the work that a run leaves undone, unless it is bounded already
-// or has a price.
+// limitUndone limits the work that a run leaves undone, unless it already has a limit or a price.
 func (p *Planner) limitUndone() error {
 	if p.req.PriceUnserved || slices.ContainsFunc(p.limits, func(c outcome.Check) bool { return c.Metric.Name == "unserved_share" && isUpper(c) }) {
 		return nil
@@ -98,8 +97,7 @@ func (p *Planner) limitUndone() error {
 	return nil
 }
 
-// limits reads Max and Min: "wait_p95=30m" or, with the sign written out,
-// "wait_p95<=30m".
+// limits parses Max and Min: "wait_p95=30m" or, with the sign written out, "wait_p95<=30m".
 func (r *Request) limits() ([]outcome.Check, error) {
 	var out []outcome.Check
 	for _, side := range []struct {
@@ -123,8 +121,7 @@ func (r *Request) limits() ([]outcome.Check, error) {
 	return out, nil
 }
 
-// limitsOf are checks as the search takes them: those on work that is left undone
-// hold in each run.
+// limitsOf returns checks as limits of a search; those on unserved work must hold in each run.
 func limitsOf(checks []outcome.Check) []Limit {
 	var out []Limit
 	for _, c := range checks {

@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// allNotes are what must be known beside the figures.
+// allNotes returns the notes that a reader needs beside the figures.
 func (s *study) allNotes() []string {
 	notes := append(slices.Clone(s.notes), s.aheadNotes(s.out.Futures)...)
 	notes = append(notes, billing.YearNote)
@@ -38,7 +38,7 @@ func (s *study) allNotes() []string {
 	return append(notes, s.brokenNote()...)
 }
 
-// countNotes say what became of the mixes that are not listed.
+// countNotes returns notes on the mixes that are not listed.
 func (s *study) countNotes() []string {
 	var notes []string
 	f, c := s.found, s.found.Counts()
@@ -68,7 +68,7 @@ func (c *Counts) StarvedText() string {
 		grouped(c.Starved), capcli.Agree(c.Starved, "mix has", "mixes have"), capcli.Agree(c.Starved, "it", "them"))
 }
 
-// passedOverText says what may be lost by the mixes that were not tried.
+// passedOverText says how much cheaper the mixes that were not tried may be.
 func (s *study) passedOverText() string {
 	f := s.found
 	switch {
@@ -84,8 +84,8 @@ func (s *study) passedOverText() string {
 	return "lower bounds prove that no other that holds the limits is cheaper"
 }
 
-// brokenNote says of the mix that is cheapest on the mean how often it breaks the
-// limits, and what the one that holds them costs more.
+// brokenNote says how often the mix that is cheapest on the mean breaks the limits, and what the
+// best mix costs more.
 func (s *study) brokenNote() []string {
 	mean := s.found.bestOnMean()
 	if s.best == nil || mean == nil || mean == s.best || s.problem.Runs == 1 {
@@ -97,7 +97,7 @@ func (s *study) brokenNote() []string {
 		mean.Index, count(mean), runs, s.best.Index, s.best.Cost()-mean.Cost(), count(s.best))}
 }
 
-// assumptions are what the figures rest on.
+// assumptions returns what the figures assume.
 func (s *study) assumptions() []string {
 	var out []string
 	x := s.req.Case.Scenario
@@ -119,7 +119,7 @@ func (s *study) assumptions() []string {
 	return out
 }
 
-// roles are what a mix is called.
+// roles returns the roles of a mix: cheapest, the scenario's own, and so on.
 func (s *study) roles(e *Entry) []string {
 	var out []string
 	if e == s.best {
@@ -144,8 +144,8 @@ func (s *study) roles(e *Entry) []string {
 	return out
 }
 
-// UndoneText says the share of the work that a mix leaves undone: the mean, and the
-// most of any run.
+// UndoneText returns the share of the work that a mix leaves undone: the mean, and the most of any
+// run.
 func (e *Entry) UndoneText() string {
 	mean, most := e.undoneShare(), 0.0
 	for i := range e.Outcomes {

@@ -7,9 +7,9 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// Outcome is what became of one candidate in one run: a pure function of the
-// inputs, the candidate's number and the run's. Its JSON is what a shard of a
-// sweep writes; money in it is exact, and fields are added, never renamed.
+// Outcome is the result of one candidate in one run. It depends on the inputs, the candidate's
+// number and the run's number alone. Its JSON is what a shard of a sweep writes; money in it is
+// exact, and fields are added, never renamed.
 type Outcome struct {
 	Candidate int    `json:"candidate"`
 	Run       int    `json:"run"`
@@ -18,7 +18,7 @@ type Outcome struct {
 	Jobs            int64          `json:"jobs"`
 	Finished        int64          `json:"finished"`
 	Waiting         int64          `json:"waiting"`
-	Starting        int64          `json:"starting"` // their GPUs are ordered and not there yet
+	Starting        int64          `json:"starting"` // jobs whose GPUs are ordered and not there yet
 	Running         int64          `json:"running"`
 	Unplaceable     int64          `json:"unplaceable"`
 	Preemptions     int64          `json:"preemptions"`
@@ -28,7 +28,7 @@ type Outcome struct {
 	WaitP50         capcli.Seconds `json:"wait_p50_s"`
 	WaitP95         capcli.Seconds `json:"wait_p95_s"`
 	WaitP99         capcli.Seconds `json:"wait_p99_s"`
-	WaitMax         capcli.Seconds `json:"wait_max_s"` // this and the percentiles are lower bounds where they fall among jobs that never started
+	WaitMax         capcli.Seconds `json:"wait_max_s"` // WaitMax and the percentiles are lower bounds where they fall among jobs that never started
 	WaitJobs        int64          `json:"wait_jobs"`
 	WaitStarted     int64          `json:"wait_started"` // of WaitJobs
 	QueueTime       float64        `json:"queue_time_mean_s"`
@@ -42,13 +42,13 @@ type Outcome struct {
 	Possible       GPUMillis   `json:"possible_gpu_ms"` // see simulate.Served
 	Served         GPUMillis   `json:"served_gpu_ms"`
 	Backlog        GPUMillis   `json:"backlog_gpu_ms"` // of jobs that wait at the end or can never run
-	UnservedAmount *capcli.USD `json:"unserved_usd"`   // at the on-demand price; nil is not known
+	UnservedAmount *capcli.USD `json:"unserved_usd"`   // at the on-demand price; nil where unknown
 	BacklogAmount  *capcli.USD `json:"backlog_usd"`
 
-	Fault           string      `json:"fault,omitempty"` // why it has no price; "" where it has one
-	Priced          bool        `json:"priced"`          // every pool has a price: else the money below is of the others
+	Fault           string      `json:"fault,omitempty"` // why the run has no price; "" where it has one
+	Priced          bool        `json:"priced"`          // every pool has a price; if false, the amounts below are of the other pools
 	Cost            capcli.USD  `json:"cost_usd"`
-	Penalty         capcli.USD  `json:"unserved_in_cost_usd,omitempty"` // of Cost: unserved work, where the problem prices it
+	Penalty         capcli.USD  `json:"unserved_in_cost_usd,omitempty"` // part of Cost: unserved work, where the problem prices it
 	Committed       capcli.USD  `json:"committed_usd"`
 	OnDemand        capcli.USD  `json:"on_demand_usd"`
 	Spot            capcli.USD  `json:"spot_usd"`
@@ -59,13 +59,13 @@ type Outcome struct {
 	StrandedDown    capcli.USD  `json:"stranded_down_usd"`
 
 	Time          Capacity  `json:"time"`      // of all pools
-	Held          Capacity  `json:"committed"` // of the committed ones
+	Held          Capacity  `json:"committed"` // of the committed pools
 	Redone        GPUMillis `json:"redone_gpu_ms"`
 	Fragmentation float64   `json:"fragmentation_gpus_mean"`
 	Pools         []Pool    `json:"pools"`
 }
 
-// Capacity is what became of some GPU time: offered = used + idle + blocked + down.
+// Capacity divides GPU time by its use: offered = used + idle + blocked + down.
 type Capacity struct {
 	Offered GPUMillis `json:"offered_gpu_ms"`
 	Used    GPUMillis `json:"used_gpu_ms"`
@@ -74,25 +74,23 @@ type Capacity struct {
 	Down    GPUMillis `json:"down_gpu_ms"`
 }
 
-// GPUMillis is GPU time as the whole number that it is, thousandths of a
-// GPU-second, where capcli.GPUTime is written in GPU-hours for people: what a
-// shard writes must be read back exactly.
+// GPUMillis is GPU time in thousandths of a GPU-second. Its JSON is that whole number, so that what
+// a shard writes is read back exactly; capcli.GPUTime is written in GPU-hours for people.
 type GPUMillis int64
 
-// Hours gives m in GPU-hours.
+// Hours returns m in GPU-hours.
 func (m GPUMillis) Hours() float64 { return capcli.GPUTime(m).Hours() }
 
-// Pool is one pool's part: the GPU time that its price is charged on, and the
-// cost.
+// Pool is the part of one pool: the GPU time that its price is charged on, and its cost.
 type Pool struct {
 	Name    string     `json:"pool"`
-	Charged GPUMillis  `json:"charged_gpu_ms"` // offered, of committed capacity; billed to jobs, of the rest
+	Charged GPUMillis  `json:"charged_gpu_ms"` // offered, of committed capacity; billed to jobs, of other pools
 	Used    GPUMillis  `json:"used_gpu_ms"`
 	Cost    capcli.USD `json:"cost_usd"`
 }
 
-// newOutcome puts together what a run and its invoice say. within is the wait
-// that availability counts; priced tells whether all pools have a price.
+// newOutcome combines a run and its invoice. within is the longest wait that counts as available;
+// priced reports whether all pools have a price.
 func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv *billing.Invoice, within capcli.Seconds, priced bool) Outcome {
 	j, committed := &res.Jobs, &inv.ByTier[billing.Committed]
 	o := Outcome{
@@ -134,10 +132,10 @@ func newOutcome(candidate, run int, seed capcli.Seed, res *simulate.Result, inv 
 	return o
 }
 
-// unservedWork is the work that could have been done by the end and was not.
+// unservedWork returns the work that could have been done by the end and was not.
 func (o *Outcome) unservedWork() GPUMillis { return o.Possible - o.Served }
 
-// UnservedShare is the unserved work over what could have been done, 0 to 1.
+// UnservedShare returns the unserved work over the possible work, 0 to 1.
 func (o *Outcome) UnservedShare() float64 {
 	return (&simulate.Served{Possible: capcli.GPUTime(o.Possible), Done: capcli.GPUTime(o.Served)}).UnservedShare()
 }
@@ -153,8 +151,8 @@ func (c *Capacity) span() simulate.Span {
 	}
 }
 
-// figures returns o as the outcome by whose metrics limits speak of it. The waits of a
-// run without jobs are 0, so that it holds limits on them.
+// figures returns o as the outcome whose metrics limits are checked against. The waits of a run
+// without jobs are 0, so that it holds limits on them.
 func (o *Outcome) figures() *outcome.Outcome {
 	out := &outcome.Outcome{
 		Jobs:      simulate.Counts{Finished: o.Finished, Waiting: o.Waiting, Unplaceable: o.Unplaceable, Preemptions: o.Preemptions, Misses: o.DeadlineMisses},

@@ -7,18 +7,17 @@ import (
 	"capcli"
 )
 
-// How much a search by a coarse grid does to close what it passed over: it weighs
-// so many runs of mixes by their lower bounds, and of the mixes that may be better
-// than the best it runs, least bound first, as many as have so many jobs in all, or
-// half of the simulations that it made before.
+// The effort of a search by a coarse grid on the mixes that it passed over. weighedMost is the most
+// runs of mixes for which it computes lower bounds. closingJobs is the most jobs that it simulates
+// for mixes that may be better than the best, unless half of its earlier simulations are more.
 const (
 	weighedMost = 100_000
 	closingJobs = 3_000_000
 )
 
-// close weighs the mixes that a search by a coarse grid passed over by their lower
-// bounds, and runs those that may be better than the best, as many as the budget
-// allows. It counts those that are left, with the most that they may save.
+// close computes lower bounds for the mixes that a search by a coarse grid passed over. It runs
+// those that may be better than the best, least bound first, as many as the budget allows. It
+// counts the rest, with the most that they can save.
 func (s *search) close() {
 	if len(s.tried) == s.Size {
 		return
@@ -45,7 +44,7 @@ func (s *search) close() {
 	}
 }
 
-// closingRuns is how many simulations have closingJobs jobs.
+// closingRuns returns how many simulations have closingJobs jobs in all.
 func (s *search) closingRuns() int {
 	jobs, err := s.Problem.Jobs(0)
 	if err != nil {
@@ -54,8 +53,8 @@ func (s *search) closingRuns() int {
 	return closingJobs / max(1, len(jobs))
 }
 
-// passedOver are the mixes that were not tried and may be better than the best, least
-// floor first.
+// passedOver returns the mixes that were not tried and may be better than the best, least floor
+// first.
 func (s *search) passedOver() []*Entry {
 	var open []*Entry
 	for i := range s.Size {
@@ -84,8 +83,8 @@ func byFloor(a, b *Entry) int {
 	return cmp.Or(cmp.Compare(a.floor(), b.floor()), cmp.Compare(a.Index, b.Index))
 }
 
-// mayBeBetter takes out of entries those of which a bound proves that they are no
-// better than the best, or break a limit.
+// mayBeBetter removes from entries those that a bound proves to be no better than the best, or to
+// break a limit. It counts them in Closed.
 func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 	best := capcli.USD(-1)
 	if e := s.bestSoFar(); e != nil {
@@ -100,7 +99,7 @@ func (s *search) mayBeBetter(entries []*Entry) []*Entry {
 	})
 }
 
-// bestSoFar is the best of the mixes that were run in full so far.
+// bestSoFar returns the best of the mixes run in full so far; nil where none holds the limits.
 func (s *search) bestSoFar() *Entry {
 	var best *Entry
 	for _, e := range s.finished {
@@ -111,7 +110,7 @@ func (s *search) bestSoFar() *Entry {
 	return best
 }
 
-// run races a batch and notes those that had all their runs.
+// run races a batch and adds the mixes that had all their runs to finished.
 func (s *search) run(batch []*Entry) {
 	s.race(batch)
 	for _, e := range batch {
@@ -121,8 +120,8 @@ func (s *search) run(batch []*Entry) {
 	}
 }
 
-// nearestOfNone runs the mix that has to leave the least undone, where bounds ruled
-// out all of them: how far it is from the limits is what is asked then.
+// nearestOfNone runs the mix that must leave the least work undone, where bounds ruled out all
+// mixes: the answer is then how far it is from the limits.
 func (s *search) nearestOfNone() {
 	if len(s.finished) > 0 {
 		return

@@ -2,11 +2,12 @@ package mix
 
 import "capcli"
 
-// hoursMost bounds the hours that hourlyPeak looks at: fifty years.
+// hoursMost is the most hours that hourlyPeak looks at: fifty years.
 const hoursMost = 50 * 366 * 24
 
-// hourlyPeak is the most GPUs, rounded up, that the jobs would hold on average
-// over an hour if none ever waited, up to the hour in which the last one comes.
+// hourlyPeak returns the highest hourly mean of GPU demand, rounded up to whole GPUs: the GPUs that
+// the jobs would hold if none ever waited. It looks at the hours from the first submission to the
+// last.
 func hourlyPeak(jobs []capcli.Job, killAtLimit bool) int64 {
 	if len(jobs) == 0 {
 		return 0
@@ -14,8 +15,8 @@ func hourlyPeak(jobs []capcli.Job, killAtLimit bool) int64 {
 	first := jobs[0].Submit
 	n := int64(jobs[len(jobs)-1].Submit-first)/3600 + 1
 	n = min(n, hoursMost)
-	part := make([]int64, n)    // of hours that a job holds in part, thousandths of GPU-seconds
-	whole := make([]int64, n+1) // changes of the rate from this hour on, thousandths of GPUs
+	part := make([]int64, n)    // thousandths of GPU-seconds in hours that a job holds only in part
+	whole := make([]int64, n+1) // change of the rate from this hour on, in thousandths of GPUs, by jobs that hold the whole hour
 	for i := range jobs {
 		j := &jobs[i]
 		from := int64(j.Submit - first)

@@ -10,18 +10,17 @@ import (
 	"capcli"
 )
 
-// Pieces are the work of a search as a numbered list, so that it can be cut into
-// shards: piece i is one simulation, of all candidates of a key in one run. What
-// a piece comes to depends on its number alone. The list is that of the mixes
-// which the search looks at first, all of them where it has no stride; those that
-// a limit on cost rules out beforehand are left out, for that is certain whatever
-// becomes of the others, and those that only a race would drop are in it.
+// Pieces is the work of a search as a numbered list, so that it can be cut into shards. Piece i is
+// one simulation: all candidates of one key in one run. Its outcome depends on the inputs and its
+// number alone. The list has the mixes that the search tries first: the coarse grid and Include
+// under a stride, else all. It leaves out mixes that a limit on cost rules out beforehand, for that
+// is certain whatever the outcomes of the others. It keeps mixes that only a race could drop.
 type Pieces struct {
 	problem *Problem
 	groups  [][]*Candidate
 }
 
-// pieces makes the list for s.
+// pieces returns the list of pieces of s.
 func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
 	x, err := s.newSearch(ctx)
 	if err != nil {
@@ -68,16 +67,16 @@ func (s *Search) pieces(ctx context.Context) (*Pieces, error) {
 	return p, nil
 }
 
-// Len is how many pieces there are. Runs of one key stand together.
+// Len returns the number of pieces. Runs of one key stand together.
 func (p *Pieces) Len() int { return len(p.groups) * p.problem.Runs }
 
-// find is the group and the run of a piece.
+// find returns the candidates and the run of a piece.
 func (p *Pieces) find(piece int) (group []*Candidate, run int) {
 	return p.groups[piece/p.problem.Runs], piece % p.problem.Runs
 }
 
-// Compute computes the pieces called which, on all cores, and gives the outcome of each
-// as JSON to done, one at a time, as they come to an end.
+// Compute simulates the pieces with the numbers in which, on all cores. It passes the outcomes of
+// each piece as JSON to done, one piece at a time, as they finish.
 func (p *Pieces) Compute(ctx context.Context, which []int, done func(piece int, outcome json.RawMessage) error) error {
 	var lock sync.Mutex
 	return capcli.EachParallel(ctx, len(which), func(ctx context.Context, k int) error {
@@ -96,8 +95,9 @@ func (p *Pieces) Compute(ctx context.Context, which []int, done func(piece int, 
 	})
 }
 
-// Evaluate gives a search what the pieces came to, each as Compute gave it, in place of
-// simulating. What the search asks for beyond the list is simulated.
+// Evaluate returns a function for Search.Evaluate that answers from the outcomes of pieces, each as
+// Compute wrote it. It simulates what the search asks for beyond the list. It fails where the
+// outcomes do not fit the list.
 func (p *Pieces) Evaluate(pieces []json.RawMessage) (Evaluate, error) {
 	if len(pieces) != p.Len() {
 		return nil, fmt.Errorf("expected the outcomes of %d pieces, found %d", p.Len(), len(pieces))

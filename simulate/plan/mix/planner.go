@@ -16,8 +16,8 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// Plan finds the best mix of a scenario, proves how good it is and says what it rests
-// on. The errors are those of NewPlanner, Find and Study.
+// Plan finds the best mix of a scenario, its gap to the lower bound and its assumptions. The errors
+// are those of NewPlanner, Find and Study.
 func Plan(ctx context.Context, r *Request) (*Result, error) {
 	p, err := NewPlanner(ctx, r)
 	if err != nil {
@@ -32,16 +32,15 @@ func Plan(ctx context.Context, r *Request) (*Result, error) {
 
 // Planner plans one scenario: Find searches, Study works out the result.
 type Planner struct {
-	// Search is what Find runs. Its Progress, and what it evaluates mixes with, may be
-	// set before.
+	// Search is what Find runs. Its Progress and Evaluate may be set before.
 	Search *Search
 
 	req     *Request
 	problem *Problem
 	limits  []outcome.Check
-	chance  bool // runs differ
-	ahead   *ahead
-	outside int64 // jobs outside the period
+	chance  bool   // runs differ from each other
+	ahead   *ahead // nil where the runs play the jobs as they are
+	outside int64  // jobs outside the period
 	notes   []string
 
 	lock sync.Mutex
@@ -89,8 +88,8 @@ func NewPlanner(ctx context.Context, r *Request) (*Planner, error) {
 	return p, p.Fault(p.checkValues())
 }
 
-// runsOf is how often each mix is run: as asked, and once where nothing is left to
-// chance.
+// runsOf returns how often each mix is run: 20 times where the request does not say, and once where
+// nothing is left to chance.
 func (p *Planner) runsOf(asked int) int {
 	switch {
 	case asked == 0 && p.chance:
@@ -115,7 +114,7 @@ func leavesToChance(c *play.Case) bool {
 	return false
 }
 
-// stride is how coarse the first grid is: about eight values of the longest axis.
+// stride returns the stride of the first grid: about eight values of the longest axis.
 func (p *Planner) stride() int {
 	if p.req.Exhaustive || len(p.req.Vary) > 0 {
 		return 1
@@ -136,10 +135,11 @@ func (p *Planner) options(run int) scenarios.Options {
 	return scenarios.Options{Seed: p.req.Case.Seed, Run: run, Open: p.req.Case.Open}
 }
 
-// jobsMost is how many jobs are kept in memory for runs to come.
+// jobsMost is the most jobs kept in memory for later runs.
 const jobsMost = 2_000_000
 
-// jobsOf reads the jobs of a run once, in order and within the period.
+// jobsOf returns a function that returns the jobs of a run, in order and within the period. It
+// reads each run once and keeps it in memory, up to jobsMost jobs.
 func (p *Planner) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error) {
 	return func(run int) ([]capcli.Job, error) {
 		if p.req.Case.FromLog() && p.ahead == nil {
@@ -163,7 +163,7 @@ func (p *Planner) jobsOf(ctx context.Context) func(run int) ([]capcli.Job, error
 	}
 }
 
-// readJobs reads the jobs of a run as the case has them.
+// readJobs reads the jobs of a run from the case.
 func (p *Planner) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 	jobs, outside, err := p.req.Case.Jobs(ctx, run, p.req.note)
 	if err == nil && run == 0 {
@@ -172,7 +172,7 @@ func (p *Planner) readJobs(ctx context.Context, run int) ([]capcli.Job, error) {
 	return jobs, err
 }
 
-// candidate makes mix i: the scenario, changed as its number says.
+// candidate returns mix i: the scenario with the values of its number.
 func (p *Planner) candidate(i int) (*Candidate, error) {
 	values := p.problem.Space.Values(i)
 	s, err := p.req.Case.Scenario.With(p.problem.Space.overrides(values)...)
@@ -182,7 +182,7 @@ func (p *Planner) candidate(i int) (*Candidate, error) {
 	return p.candidateOf(s, i, values)
 }
 
-// candidateOf makes a candidate of a scenario.
+// candidateOf returns the candidate of a scenario.
 func (p *Planner) candidateOf(s *scenarios.Scenario, i int, values []string) (*Candidate, error) {
 	s.Policy.Perfect = s.Policy.Perfect || p.req.Perfect
 	if p.ahead != nil {
@@ -206,8 +206,8 @@ func (p *Planner) candidateOf(s *scenarios.Scenario, i int, values []string) (*C
 	return c, nil
 }
 
-// TryOne simulates one run of one mix: the scenario's own, or the first. It reports
-// whether there was one to simulate.
+// TryOne simulates one run of one mix: the scenario's own, or the first. It reports whether that
+// mix is valid.
 func (p *Planner) TryOne(ctx context.Context) (bool, error) {
 	i := 0
 	if len(p.Search.Include) > 0 {
@@ -220,8 +220,8 @@ func (p *Planner) TryOne(ctx context.Context) (bool, error) {
 	return true, p.Fault(err)
 }
 
-// Pieces returns the search as a list of work for shards. All files that the search
-// depends on have been opened when it returns.
+// Pieces returns the search as a list of work for shards. All files that the search depends on have
+// been opened when it returns.
 func (p *Planner) Pieces(ctx context.Context) (*Pieces, error) {
 	list, err := p.Search.pieces(ctx)
 	if err == nil { // the files that a mix names were opened when its candidate was made
@@ -230,21 +230,20 @@ func (p *Planner) Pieces(ctx context.Context) (*Pieces, error) {
 	return list, p.Fault(err)
 }
 
-// ReadJobs reads the jobs of the first run, so that what follows need not.
+// ReadJobs reads the jobs of the first run ahead of time, so that their errors come first.
 func (p *Planner) ReadJobs() error {
 	_, err := p.problem.Jobs(0)
 	return p.Fault(err)
 }
 
-// Find searches for the best mix. Where ctx ends it returns the error and what it has
-// found so far: nil where not one run has come to its end. It fails with
-// *capcli.InputError where no mix is valid.
+// Find searches for the best mix. Where ctx ends it returns the error and what it has found so far:
+// nil where not one run has finished. It fails with *capcli.InputError where no mix is valid.
 func (p *Planner) Find(ctx context.Context) (*Found, error) {
 	f, err := p.Search.Run(ctx)
 	return f, p.Fault(err)
 }
 
-// Fault returns an error of a search as one of the input where it is that.
+// Fault turns an error of a search into one of the input where the input caused it.
 func (p *Planner) Fault(err error) error {
 	if bad, ok := errors.AsType[*invalidError](err); ok {
 		return bad.Err

@@ -9,30 +9,28 @@ import (
 	"capcli/simulate"
 )
 
-// promised are the windows in which the rules of a run make each job begin, and
-// what they rest on.
+// promised is the windows in which the rules of a run make each job start, and what the bounds need
+// besides.
 type promised struct {
 	windows []window
 	until   capcli.Seconds // end of the period; 0 where there is none
-	arrived capcli.Seconds // when the last job came
-	ended   capcli.Seconds // no run with these rules can end before
-	longest capcli.Seconds // most that any job may wait
-	peak    int64          // most GPUs that can be wanted at once where no job is ever interrupted
+	arrived capcli.Seconds // earliest start of the last job, in seconds since the start of the run
+	ended   capcli.Seconds // no run under these rules can end before
+	longest capcli.Seconds // longest wait of any job
+	peak    int64          // most GPUs that jobs can hold at once where no job is ever interrupted
 	all     int64          // GPUs of all jobs together
-	models  []string       // that jobs want
-	why     string         // why there is no promise for every job; "" where there is
+	models  []string       // GPU models that jobs want
+	why     string         // why some job has no window; "" where every job has one
 }
 
-// promises works out the windows of the jobs under cfg's patience. A job whose
-// patience has ended goes on to on-demand capacity in that same second; it is
-// there a lead time later. This holds where some elastic pool can take every
-// job at any time, which fits tells.
+// promises computes the windows of the jobs under cfg's patience. A job whose patience has ended
+// goes on to on-demand capacity in that same second, and starts there a lead time later. This holds
+// where some elastic pool can take every job at any time: fits checks that.
 //
-// A job that is interrupted after that goes on at once where nothing has a lead
-// time, so it holds GPUs without a gap from the end of its window until it has
-// held them for its run time and more; work that is done again only adds. Where
-// there is a lead time each pool that ends can cost it one, which the windows
-// allow for.
+// A job that is interrupted after that continues at once where nothing has a lead time. So it holds
+// GPUs without a gap from the end of its window for at least its run time; work that is done again
+// only adds. Where there is a lead time, each pool that ends can cost the job one, which the
+// windows allow for.
 func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 	p := &promised{until: cfg.Until}
 	start := cfg.Start
@@ -76,7 +74,7 @@ func promises(cfg *simulate.Config, jobs []capcli.Job) *promised {
 	return p
 }
 
-// runTime is how long a job holds its GPUs if it is never interrupted.
+// runTime returns how long a job holds its GPUs if it is never interrupted.
 func runTime(j *capcli.Job, killAtLimit bool) capcli.Seconds {
 	if killAtLimit && j.Limit > 0 {
 		return min(j.Run, j.Limit)
@@ -84,9 +82,9 @@ func runTime(j *capcli.Job, killAtLimit bool) capcli.Seconds {
 	return j.Run
 }
 
-// lateness is how long after the end of its patience a job may be without GPUs:
-// the lead time, again for each pool that ends under it, and until the policy
-// looks.
+// lateness returns the longest time that a job can be without GPUs after its patience has ended:
+// the lead time and the interval at which the policy looks, once and again for each pool that ends
+// under it.
 func lateness(cfg *simulate.Config) capcli.Seconds {
 	var lead capcli.Seconds
 	turns := capcli.Seconds(1)
@@ -102,8 +100,8 @@ func lateness(cfg *simulate.Config) capcli.Seconds {
 	return turns * (lead + cfg.Settings.Round)
 }
 
-// interrupts tells whether jobs may lose their GPUs, and whether so often that
-// nobody can say.
+// interrupts reports whether jobs may ever lose their GPUs, and whether they may at any time (by
+// preemption or by capacity that comes and goes) rather than only at the end of a pool.
 func interrupts(cfg *simulate.Config) (ever, often bool) {
 	often = cfg.Policy.Preempts(cfg.Settings)
 	for i := range cfg.Pools {
@@ -113,7 +111,7 @@ func interrupts(cfg *simulate.Config) (ever, often bool) {
 	return ever || often, often
 }
 
-// end is the end of the time in which the work counts.
+// end returns the end of the time in which the work counts.
 func (p *promised) end() capcli.Seconds {
 	if p.until > 0 {
 		return p.until
@@ -125,8 +123,8 @@ func (p *promised) end() capcli.Seconds {
 	return end
 }
 
-// peakOf is the most GPUs that jobs can hold at once, wherever in their windows
-// they begin: each counts from its earliest start to its latest end.
+// peakOf returns the most GPUs that jobs can hold at once, wherever in their windows they start:
+// each counts from its earliest start to its latest end.
 func peakOf(windows []window) int64 {
 	var held capcli.Steps[capcli.Seconds]
 	for i := range windows {
@@ -137,8 +135,7 @@ func peakOf(windows []window) int64 {
 	return (most + 999) / 1000
 }
 
-// fits tells why there is no elastic pool that takes every job at any time; ""
-// where there is one.
+// fits returns why no elastic pool takes every job at any time; "" where one does.
 func (p *promised) fits(cfg *simulate.Config) string {
 	if p.why != "" {
 		return p.why
@@ -180,7 +177,7 @@ func (p *promised) fits(cfg *simulate.Config) string {
 	return why
 }
 
-// serves tells whether a pool of this model serves all jobs.
+// serves reports whether a pool of this GPU model serves all jobs.
 func (p *promised) serves(model string) bool {
 	for _, want := range p.models {
 		if model != "" && !strings.EqualFold(want, model) {

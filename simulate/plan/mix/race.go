@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// looks are the numbers of runs after which a race looks: 4, 8, 16, … and all.
+// looks returns the numbers of runs after which a race tests its mixes: 4, 8, 16, … and runs.
 func looks(runs int) []int {
 	var out []int
 	for n := 4; n < runs; n *= 2 {
@@ -19,10 +19,10 @@ func looks(runs int) []int {
 	return append(out, runs)
 }
 
-// overZero is the chance that paired differences with this mean over their
-// standard error, or more, are seen where the true mean is 0 or less: Student's
-// one-sided test, with the differences taken to be about normal. It is 0 where
-// all differences are the same and above 0.
+// overZero returns the p-value of Student's one-sided test on paired differences: the chance of a
+// mean this far above 0, in standard errors, or further, where the true mean is 0 or less. The
+// differences are taken to be about normal. It is 0 where all differences are equal and above 0,
+// and 1 where their mean is 0 or less.
 func overZero(d []float64) float64 {
 	n := float64(len(d))
 	mean, square := 0.0, 0.0
@@ -44,8 +44,8 @@ func overZero(d []float64) float64 {
 	return mathext.RegIncBeta((n-1)/2, 0.5, (n-1)/(n-1+t2)) / 2
 }
 
-// tooSeldom is the chance of at most held of n runs holding a limit that holds
-// in at least the given share of runs: the exact binomial test.
+// tooSeldom returns the chance that a limit holds in at most held of n runs, where it truly holds
+// in the given share of runs: the exact binomial test.
 func tooSeldom(held, n int, share float64) float64 {
 	if held >= n {
 		return 1
@@ -53,20 +53,20 @@ func tooSeldom(held, n int, share float64) float64 {
 	return distuv.Binomial{N: float64(n), P: share}.CDF(float64(held))
 }
 
-// level is the chance of error that one test may have, so that all tests of a
-// race together are wrong with at most 1 - confidence (Bonferroni): at each look
-// every candidate meets every other in cost and in wait, and the limits.
+// level returns the error rate allowed to one test, so that all tests of a race together err with
+// at most 1 - confidence (Bonferroni). At each look every candidate is tested against every other
+// in cost and in wait, and against the limits.
 func level(confidence float64, candidates, looks int) float64 {
 	n := float64(candidates)
 	return (1 - confidence) / (float64(looks) * n * (2*max(1, n-1) + 1))
 }
 
-// beats tells whether rival rules e out, seen over the first n runs of both:
-// it costs less, waits no longer (where waits matter) and has held the limits
-// in each run in which e did, those on work left undone among them.
+// beats reports whether rival rules e out by the first n runs of both. It does where it costs less,
+// waits no longer (where the goal is the frontier), holds the limits in each run in which e does,
+// and breaks a limit of each run only where e breaks one too.
 func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 	cost, wait := make([]float64, n), make([]float64, n)
-	longer := true // in no run is e's wait the shorter
+	longer := true // e's wait equals rival's in every run
 	for k := range n {
 		if e.held[k] && !rival.held[k] || rival.broken[k] && !e.broken[k] {
 			return false
@@ -82,7 +82,8 @@ func (s *Search) beats(rival, e *Entry, n int, alpha float64) bool {
 	return s.Goal == cheapest || longer || overZero(wait) <= alpha
 }
 
-// race runs a batch as often as asked, and drops on the way what is ruled out.
+// race runs a batch as often as the problem asks, and drops mixes on the way. It drops none by test
+// where Confidence is 0, the runs are 4 or fewer, or the risk is not the mean.
 func (s *search) race(batch []*Entry) {
 	alpha := 0.0
 	steps := []int{s.Problem.Runs}
@@ -99,14 +100,14 @@ func (s *search) race(batch []*Entry) {
 	}
 }
 
-// drop takes out of active what is ruled out after n runs.
+// drop marks the mixes of active that are ruled out after n runs and returns the others.
 func (s *search) drop(active []*Entry, n int, alpha float64) []*Entry {
 	rivals := append(append([]*Entry(nil), active...), s.finished...)
 	found := slices.ContainsFunc(s.finished, func(e *Entry) bool { return e.holds(s.Hold) })
 	var kept []*Entry
 	for _, e := range active {
-		// A limit of each run that is broken once is broken; while no mix holds all
-		// limits, how far those are that break them is still asked.
+		// A limit that must hold in each run is lost once it is broken. While no finished mix holds
+		// all limits, such a mix stays in: its distance from the limits is reported.
 		rival, out := -1, found && !e.Serves() || tooSeldom(e.heldRuns(), n, math.Min(s.Hold, 0.5)) <= alpha
 		for _, r := range rivals {
 			if out {

@@ -1,8 +1,8 @@
 package mix
 
-// refine tries a coarse grid of the ordered axes, then goes finer around the
-// best: at each stride the neighbours of every mix on the frontier and of the
-// best, until those are tried, then half the stride.
+// refine tries a coarse grid of the ordered axes, then refines around the best. At each stride it
+// tries the neighbours of the best mixes and of the frontier until all are tried, then halves the
+// stride.
 func (s *search) refine() {
 	s.visit(s.coarse(s.Stride))
 	for stride := s.Stride; stride >= 1 && s.err == nil; {
@@ -14,8 +14,8 @@ func (s *search) refine() {
 	}
 }
 
-// coarse are the candidates at every stride-th value of each ordered axis, the
-// last one among them, and all values of the others.
+// coarse returns the mixes with every stride-th value and the last of each ordered axis, and all
+// values of the other axes.
 func (s *search) coarse(stride int) []int {
 	places := make([][]int, len(s.Problem.Space.Axes))
 	for a, axis := range s.Problem.Space.Axes {
@@ -43,8 +43,8 @@ func (s *search) coarse(stride int) []int {
 	return out
 }
 
-// stride is how far apart values of the axis are tried: as asked, but at least
-// four of them.
+// stride returns the distance between tried values of the axis: as asked, or less so that at least
+// four are tried.
 func (a *Axis) stride(asked int) int {
 	for asked > 1 && asked*3 > len(a.Values)-1 {
 		asked /= 2
@@ -52,8 +52,8 @@ func (a *Axis) stride(asked int) int {
 	return max(1, asked)
 }
 
-// neighbours are the neighbours of the mixes worth a closer look, at a stride: one
-// step either way on each ordered axis by itself, and on each two at once.
+// neighbours returns the neighbours, at a stride, of the best mixes and of the frontier: one step
+// either way on each ordered axis, and on each two at once.
 func (s *search) neighbours(stride int) []int {
 	f, err := s.foundMixes()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *search) neighbours(stride int) []int {
 	return out
 }
 
-// steps moves at to each of its neighbours in turn, tells, and moves it back.
+// steps moves at to each of its neighbours in turn, calls tell, and moves it back.
 func (s *search) steps(at []int, stride int, tell func()) {
 	axes := s.Problem.Space.Axes
 	for a := range axes {
@@ -98,7 +98,7 @@ func (s *search) steps(at []int, stride int, tell func()) {
 	}
 }
 
-// move takes a step on one axis, if there is something there.
+// move takes a step on an ordered axis; it returns false where that leaves the axis.
 func (s *search) move(at []int, axis, by int) bool {
 	a := &s.Problem.Space.Axes[axis]
 	if to := at[axis] + by; !a.Ordered || to < 0 || to >= len(a.Values) {

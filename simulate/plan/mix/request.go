@@ -13,46 +13,45 @@ import (
 
 // Request asks for the best mix of a scenario. NewRequest makes one with the defaults.
 type Request struct {
-	Case *play.Case // the scenario as it is, with its jobs and its seed
+	Case *play.Case // the scenario without changes, with its jobs and its seed
 
-	// Vary are the axes of the mixes: "capacity.base.gpus=0..128:8",
-	// "overflow.patience=0,15m,1h". None stands for the sizes of the committed pools
-	// and the patience.
+	// Vary lists the axes of the mixes: "capacity.base.gpus=0..128:8",
+	// "overflow.patience=0,15m,1h". Empty varies the sizes of the committed pools and the patience.
 	Vary                 []string
-	Policies, Placements []string // are two more axes
-	Exhaustive           bool     // try every mix, also without Vary, not only those around the best of a coarse grid
+	Policies, Placements []string // values of two more axes
+	Exhaustive           bool     // try every mix, even without Vary, not only those around the best of a coarse grid
 
-	// Max and Min are limits, "wait_p95=30m", in place of those of the scenario on the
-	// same metric and side.
+	// Max and Min are limits, "wait_p95=30m". They replace the scenario's limits on the same metric
+	// and side.
 	Max, Min []string
-	Hold     float64 // share of the runs in which all limits must hold, over 0 to 1
-	// PriceUnserved makes work that is left undone cost the on-demand price, in place
-	// of the limit on its share.
+	Hold     float64 // share of the runs in which all limits must hold together, over 0 to 1
+	// PriceUnserved charges work left undone at the on-demand price, in place of the limit on its
+	// share.
 	PriceUnserved bool
-	Within        *capcli.Seconds // the wait that availability counts; nil is that of the limits
+	Within        *capcli.Seconds // the longest wait that counts as available; nil takes that of the limits
 
 	Runs       int     // of each mix that is not dropped; 0 is 20, or 1 where nothing is left to chance
-	Confidence float64 // of all early dropping together, from 0 to under 1; 0 drops by proof alone
-	Goal       Goal    // what dropping may not lose
-	Perfect    bool    // policies believe true run times, whatever the scenario says
+	Confidence float64 // that no mix is dropped wrongly, from 0 to under 1; 0 drops by proof alone
+	Goal       Goal    // the mixes that dropping must keep
+	Perfect    bool    // policies know true run times, whatever the scenario says
 	All        bool    // list every mix in Result.All
 
-	// Ahead gives the futures that the runs play, one each, with jobs drawn from the
-	// jobs of the past. Nil plays the jobs as they are.
+	// Ahead returns the futures that the runs play, one each, with jobs drawn from those of the
+	// past. Nil plays the jobs as they are.
 	Ahead func(past []capcli.Job) (*futures.Set, error)
-	Risk  plan.Risk // what of the cost over the runs is made least
+	Risk  plan.Risk // the figure of the cost over the runs to minimise
 
-	// Note takes what there is to say of the jobs and the runs; it may be nil.
+	// Note receives messages about the jobs and the runs; it may be nil.
 	Note func(text string)
 }
 
-// NewRequest returns a request for the best mix of a case that holds the scenario's
-// limits in 95 % of the runs.
+// NewRequest returns a request for the best mix of a case that holds the scenario's limits in 95 %
+// of the runs, with 99 % confidence in dropped mixes.
 func NewRequest(c *play.Case) *Request {
 	return &Request{Case: c, Hold: 0.95, Confidence: 0.99}
 }
 
-// Check returns a *capcli.RequestError where the request asks for what cannot be.
+// Check returns a *capcli.RequestError where a field is out of its range.
 func (r *Request) Check() error {
 	switch {
 	case !(r.Hold > 0 && r.Hold <= 1):
@@ -65,8 +64,7 @@ func (r *Request) Check() error {
 	return nil
 }
 
-// ParseShare reads a share of the request such as 95% or 0.95. It fails with
-// *capcli.RequestError.
+// ParseShare parses a share of the request such as 95% or 0.95. It fails with *capcli.RequestError.
 func ParseShare(field, text string) (float64, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
@@ -79,7 +77,7 @@ func ParseShare(field, text string) (float64, error) {
 	return v, nil
 }
 
-// ParseGoal reads what dropping may not lose. It fails with *capcli.RequestError.
+// ParseGoal parses a goal: cheapest or frontier. It fails with *capcli.RequestError.
 func ParseGoal(text string) (Goal, error) {
 	for _, g := range []Goal{frontier, cheapest} {
 		if text == g.String() {

@@ -7,11 +7,11 @@ import (
 	"capcli/simulate/plan"
 )
 
-// schema names the form of a Result as JSON. Fields are added, never renamed.
+// schema names the JSON form of a Result. Fields are added, never renamed.
 const schema = "capcli/plan_mix/v1"
 
-// Result is the plan of a scenario: the best mix, how good it is, what else was tried
-// and what the figures rest on. Its JSON is the document that commands write.
+// Result is the plan of a scenario: the best mix, its gap to the lower bound, the other mixes tried
+// and the assumptions. Its JSON is the document that commands write.
 type Result struct {
 	Schema     string         `json:"schema"`
 	Currency   string         `json:"currency"`
@@ -22,13 +22,13 @@ type Result struct {
 	Hold       float64        `json:"hold_share"`
 	Confidence float64        `json:"confidence"`
 	Goal       string         `json:"goal"`
-	Priced     bool           `json:"unserved_priced"` // the cost has the work left undone, at the on-demand price
+	Priced     bool           `json:"unserved_priced"` // the cost includes the unserved work at the on-demand price
 	Within     capcli.Seconds `json:"availability_within_s"`
 	Limits     []Limit        `json:"limits"`
 	Axes       []Axis         `json:"axes"`
 	Counts     Tally          `json:"counts"`
 
-	Partial string  `json:"partial,omitempty"` // what was stopped: the plan is the best so far
+	Partial string  `json:"partial,omitempty"` // what was stopped: the plan is the best so far; "" where nothing was
 	Futures *Played `json:"futures,omitempty"`
 
 	Best       *Mix               `json:"best"`
@@ -38,12 +38,12 @@ type Result struct {
 	Own        *Mix               `json:"own"` // the scenario's own mix
 	Unpriced   []*Mix             `json:"without_a_price,omitempty"`
 	Next       *Mix               `json:"second_cheapest"`
-	Closest    *Mix               `json:"closest"` // to the limits, where no mix holds them
+	Closest    *Mix               `json:"closest"` // the mix nearest to the limits, where no mix holds them
 	Binding    *string            `json:"binding_limit"`
 	Frontier   []*Mix             `json:"frontier"`
 	Marginal   []MarginalGPU      `json:"marginal"`
 	BreakEven  []Tie              `json:"break_even"`
-	Against    *int               `json:"break_even_against"` // the mix that the break-even prices are against
+	Against    *int               `json:"break_even_against"` // number of the mix that the break-even prices compare with
 	Tornado    []Swing            `json:"sensitivity"`
 	All        []*Mix             `json:"all,omitempty"`
 	BestRuns   []Outcome          `json:"best_runs"`
@@ -51,27 +51,27 @@ type Result struct {
 	Notes      []string           `json:"notes"`
 	Approval   *billing.Signature `json:"approval,omitempty"`
 
-	// What the result was worked out from.
+	// The values that the result was computed from.
 	Found  *Found              `json:"-"`
-	Rival  *Entry              `json:"-"` // what Against is the number of
+	Rival  *Entry              `json:"-"` // the mix with the number Against
 	Chosen *scenarios.Scenario `json:"-"` // the scenario of the best mix
-	Base   *scenarios.Scenario `json:"-"` // the scenario as it was
-	Risk   plan.Risk           `json:"-"` // what of the cost over the runs is made least
+	Base   *scenarios.Scenario `json:"-"` // the scenario without changes
+	Risk   plan.Risk           `json:"-"` // the figure of the cost over the runs that the search minimises
 }
 
-// Tally counts mixes by what became of them.
+// Tally counts mixes by their fate.
 type Tally struct {
 	Mixes int `json:"mixes"`
 	Counts
 	Closed      int         `json:"not_tried_no_better"` // by a lower bound
 	Open        int         `json:"not_tried_may_be_better"`
-	Loss        *capcli.USD `json:"possible_loss_usd"` // null: the mixes that were not tried were not weighed
+	Loss        *capcli.USD `json:"possible_loss_usd"` // null where the mixes that were not tried have no bound
 	Invalid     int         `json:"invalid"`
 	Simulations int         `json:"simulations"`
 }
 
-// Mix is one mix and its figures: means over its runs, and ranges that hold 90 % of
-// them. A figure that is not known is null.
+// Mix is one mix and its figures: means over its runs, and ranges that hold 90 % of them. An
+// unknown figure is null.
 type Mix struct {
 	Mix        int            `json:"mix"`
 	Choices    []Choice       `json:"choices"`
@@ -80,7 +80,7 @@ type Mix struct {
 	Runs       int            `json:"runs"`
 	Cost       *capcli.USD    `json:"cost_usd"`
 	CostRange  []capcli.USD   `json:"cost_range_usd"`
-	Length     capcli.Seconds `json:"length_s"` // that amounts are over: the mean of the runs
+	Length     capcli.Seconds `json:"length_s"` // mean length of the runs, which amounts are over
 	PerYear    *capcli.USD    `json:"cost_per_year_usd"`
 	Unserved   *float64       `json:"unserved_share"`
 	UnservedIn []float64      `json:"unserved_share_range"`
@@ -102,17 +102,17 @@ type Mix struct {
 	Gap        *float64       `json:"optimality_gap"`
 	Fault      string         `json:"cannot_be_priced,omitempty"`
 
-	Entry *Entry `json:"-"` // what the figures are of
+	Entry *Entry `json:"-"` // the entry that the figures are of
 }
 
-// Choice is what a mix has on one axis.
+// Choice is the value of a mix on one axis.
 type Choice struct {
 	Path  string `json:"path"`
 	Value string `json:"value"`
 }
 
-// Owed is a commitment of the best mix that lasts beyond the runs: what of it is
-// charged, and what is for the time after.
+// Owed is a commitment of the best mix that lasts beyond the runs: its cost within the runs, its
+// cost after them, and what of that is yet to be paid.
 type Owed struct {
 	Name   string      `json:"commitment"`
 	End    capcli.Time `json:"end"`
@@ -121,13 +121,13 @@ type Owed struct {
 	Unpaid capcli.USD  `json:"unpaid_usd"`
 }
 
-// MarginalGPU says what the last GPUs of a pool are worth.
+// MarginalGPU is a size of a pool near the best, and the marginal value of its GPUs.
 type MarginalGPU struct {
 	Pool   string      `json:"pool"`
 	GPUs   int         `json:"gpus"`
-	Needed float64     `json:"needed_share_of_time"` // in which that many would be held if nobody waited
+	Needed float64     `json:"needed_share_of_time"` // share of the time in which jobs would hold that many GPUs if none waited
 	Cost   capcli.USD  `json:"cost_usd"`
-	Saved  *capcli.USD `json:"saved_usd"` // by the GPUs since the row before; null where there is none
+	Saved  *capcli.USD `json:"saved_usd"` // by the GPUs since the row before; null in the first row
 	Wait   float64     `json:"wait_p95_s"`
 	Held   float64     `json:"held_share"`
 	Undone float64     `json:"unserved_share"`
@@ -135,7 +135,7 @@ type MarginalGPU struct {
 	Best   bool        `json:"best"`
 }
 
-// Swing is what one change does to the best mix.
+// Swing is the effect of one change on the best mix.
 type Swing struct {
 	What       string     `json:"change"`
 	Cost       capcli.USD `json:"cost_usd"`
@@ -143,10 +143,10 @@ type Swing struct {
 	Wait       float64    `json:"wait_p95_s"`
 	Held       *float64   `json:"held_share"`
 	Undone     float64    `json:"unserved_share"`
-	Exact      bool       `json:"priced_only"` // by pricing alone, without a run
+	Exact      bool       `json:"priced_only"` // computed from prices alone, without a simulation
 }
 
-// result puts together what was found and what was asked about it.
+// result assembles the result of the search and of the study.
 func (s *study) result() *Result {
 	r := s.out
 	c, search := s.req.Case, s.Search
@@ -175,7 +175,7 @@ func (s *study) result() *Result {
 	return r
 }
 
-// orEmpty returns list, and an empty one for nil, which JSON would write as null.
+// orEmpty returns list, or an empty one for nil, which JSON would write as null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -183,7 +183,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// tally counts the mixes by what became of them.
+// tally counts the mixes by their fate.
 func (s *study) tally() Tally {
 	f := s.found
 	out := Tally{Mixes: f.Size, Counts: f.Counts(), Closed: f.Closed, Open: f.Open, Invalid: f.Invalid, Simulations: f.Simulations}
@@ -193,8 +193,8 @@ func (s *study) tally() Tally {
 	return out
 }
 
-// unpriced are the mixes that have no price, in order of their numbers: none of
-// them can be weighed against others.
+// unpriced returns the mixes that have no price, in order of their numbers. They cannot be compared
+// with others.
 func (f *Found) unpriced() []*Entry {
 	var out []*Entry
 	for _, e := range f.Entries {
@@ -205,7 +205,7 @@ func (f *Found) unpriced() []*Entry {
 	return out
 }
 
-// ownEntry is the scenario's own mix; nil where it was not tried.
+// ownEntry returns the scenario's own mix; nil where it was not tried.
 func (s *study) ownEntry() *Entry {
 	if len(s.Search.Include) == 0 {
 		return nil
@@ -226,7 +226,7 @@ func (s *study) mixes(entries []*Entry) []*Mix {
 	return out
 }
 
-// mix says one mix; nil for none.
+// mix returns the document of a mix; nil for nil.
 func (s *study) mix(e *Entry) *Mix {
 	if e == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// config is a run of candidate c with its jobs.
+// config returns the configuration of a run of candidate c, with its jobs.
 func (p *Problem) config(c *Candidate, run int) (simulate.Config, error) {
 	jobs, err := p.Jobs(run)
 	if err != nil {
@@ -22,9 +22,8 @@ func (p *Problem) config(c *Candidate, run int) (simulate.Config, error) {
 	return cfg, err
 }
 
-// price is what a result of the candidate's key costs under its rates. Where it
-// cannot be priced, the outcome's Fault says why; the error is one of the accounts
-// alone.
+// price prices a result of the candidate's key under the candidate's rates. Where it cannot be
+// priced, the outcome's Fault says why. It fails only where the accounts of the result are wrong.
 func (p *Problem) price(c *Candidate, run int, res *simulate.Result) (Outcome, error) {
 	inv, err := c.invoice(res)
 	var books *simulate.AccountError
@@ -44,7 +43,7 @@ func (p *Problem) price(c *Candidate, run int, res *simulate.Result) (Outcome, e
 	return out, nil
 }
 
-// charge adds the work that was not done to the cost, at the on-demand price.
+// charge adds the unserved work to the cost, at the on-demand price.
 func (o *Outcome) charge() {
 	switch {
 	case o.unservedWork() == 0:
@@ -65,8 +64,8 @@ func (c *Candidate) invoice(res *simulate.Result) (*billing.Invoice, error) {
 	return billing.Price(res.Record, c.Rates)
 }
 
-// Outcome simulates and prices candidate i in a run: a pure function of the
-// inputs and the two numbers, which is what a shard of a sweep computes.
+// Outcome simulates and prices candidate i in a run. It depends on the inputs and the two numbers
+// alone.
 func (p *Problem) Outcome(ctx context.Context, i, run int) (Outcome, error) {
 	c, err := p.Candidate(i)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"capcli/simulate/billing"
 )
 
-// makeSpace makes the axes of a plan: those that were asked for or, where none was,
-// the sizes of committed pools and the patience; and in any case the policies and
-// placements.
+// makeSpace makes the axes of a plan: those of the request or, where it names none, the sizes of
+// committed pools and the patience. Policies and placements of the request are further axes. It
+// fails with *capcli.RequestError where an axis is wrong or the mixes are too many.
 func (p *Planner) makeSpace() error {
 	space := &p.problem.Space
 	for _, text := range p.req.Vary {
@@ -43,13 +43,11 @@ func (p *Planner) makeSpace() error {
 	return nil
 }
 
-// poolSteps are how many sizes of a pool are told apart, by the number of pools whose
-// size is varied.
+// poolSteps holds the most sizes tried per pool: entry n-1 applies where n pools vary.
 var poolSteps = []int{512, 64, 8}
 
-// usualAxes adds the choices of a plan that names none: how much of each committed
-// pool, and how long jobs wait before they go on. They hold the scenario's own
-// values, so that its mix is one of those tried.
+// usualAxes adds the axes of a request that names none: the size of each committed pool, and the
+// patience. Both include the scenario's own values, so that its own mix is tried.
 func (p *Planner) usualAxes() error {
 	s := p.req.Case.Scenario
 	jobs, err := p.problem.Jobs(0)
@@ -85,11 +83,11 @@ func (p *Planner) usualAxes() error {
 	return nil
 }
 
-// poolSize is how many GPUs a pool has.
+// poolSize returns the number of GPUs of a pool.
 func poolSize(c *scenarios.Capacity) int { return max(c.GPUs, c.Nodes*c.GPUsPerNode) }
 
-// addSizes adds an axis of sizes from none to the most that is wanted, in at most so
-// many steps of a power of two, and the pool's own size.
+// addSizes adds an axis of sizes from 0 to most, in units, and the pool's own size. The step is the
+// smallest power of two that needs at most the given number of steps.
 func (p *Planner) addSizes(path string, own, most, unit, steps int) {
 	most = max(most, own)
 	step := 1
@@ -114,8 +112,7 @@ func (p *Planner) addSizes(path string, own, most, unit, steps int) {
 	p.problem.Space.Axes = append(p.problem.Space.Axes, a)
 }
 
-// sizePath returns the path of the field that says how large pool i is; "" where none
-// can be set.
+// sizePath returns the path of the field that sets the size of pool i; "" where none can be set.
 func sizePath(s *scenarios.Scenario, i int) string {
 	c := &s.Capacity[i]
 	for _, pool := range []string{"capacity." + c.Name, fmt.Sprintf("capacity[%d]", i)} {
@@ -129,13 +126,13 @@ func sizePath(s *scenarios.Scenario, i int) string {
 	return ""
 }
 
-// mayBe reports whether a field of a scenario may have a value.
+// mayBe reports whether a field of a scenario may have this value.
 func mayBe(s *scenarios.Scenario, path, value string) bool {
 	_, err := s.With(path + "=" + value)
 	return err == nil
 }
 
-// addPatience adds the waits that people ask for, and the scenario's own.
+// addPatience adds an axis of common patience times, and the scenario's own.
 func (p *Planner) addPatience(s *scenarios.Scenario) {
 	waits := []capcli.Seconds{0, 15 * capcli.Minute, 30 * capcli.Minute, capcli.Hour, 2 * capcli.Hour, 4 * capcli.Hour}
 	if own := s.Overflow.Patience; len(own) == 1 {
@@ -154,7 +151,7 @@ func (p *Planner) addPatience(s *scenarios.Scenario) {
 	p.problem.Space.Axes = append(p.problem.Space.Axes, a)
 }
 
-// ownMix returns the number of the scenario's own mix, -1 where it is none of them.
+// ownMix returns the number of the scenario's own mix; -1 where no mix of the space equals it.
 func (p *Planner) ownMix() int {
 	c := p.req.Case
 	same, err := mixKey(c.Scenario, c.Rates)
@@ -184,13 +181,13 @@ func (p *Planner) ownMix() int {
 	return p.problem.Space.index(at)
 }
 
-// mixKey is what makes two mixes the same: schedule and prices.
+// mixKey identifies a mix by its schedule and its prices: mixes with equal keys are the same.
 func mixKey(s *scenarios.Scenario, rates []billing.Rate) (string, error) {
 	key, err := s.ScheduleKey()
 	return fmt.Sprint(key, rates), err
 }
 
-// overrides returns the changes that make mix values of the scenario.
+// overrides returns the changes to the scenario that set one value on each axis.
 func (s *Space) overrides(values []string) []string {
 	var out []string
 	for a, v := range values {
@@ -199,13 +196,12 @@ func (s *Space) overrides(values []string) []string {
 	return out
 }
 
-// triesOfValue is with how many values of the other axes a value is tried before it is
-// taken on trust.
+// triesOfValue is the most mixes with a value that are tried before the value is accepted untested.
 const triesOfValue = 200
 
-// checkValues refuses a value with which no mix is valid, such as a slip among
-// names: left out in silence, it would be missed by nobody. A number may well make no
-// valid mix, such as 0 GPUs in the only pool: it is left out and counted.
+// checkValues refuses a value with which no mix is valid, such as a misspelt name: left out
+// silently, nobody would notice. Numbers are not checked, for a number may well make no valid mix,
+// such as 0 GPUs in the only pool: such mixes are left out and counted.
 func (p *Planner) checkValues() error {
 	space := &p.problem.Space
 	for a := range space.Axes {
@@ -224,8 +220,8 @@ func (p *Planner) checkValues() error {
 	return nil
 }
 
-// checkValue returns why no mix with value v on axis a is valid; nil where one is, or
-// where they are too many to try.
+// checkValue returns the reason why no mix with value v on axis a is valid. It returns nil where a
+// mix is valid, and where the mixes are too many to try.
 func (p *Planner) checkValue(a, v int) error {
 	space := &p.problem.Space
 	at := make([]int, len(space.Axes))
@@ -234,7 +230,7 @@ func (p *Planner) checkValue(a, v int) error {
 	for range triesOfValue {
 		_, err := p.candidate(space.index(at))
 		if !isInvalid(err) {
-			return nil // valid, or told where it is run
+			return nil // valid, or an error that its run reports
 		}
 		if first == nil {
 			first = err
@@ -246,7 +242,7 @@ func (p *Planner) checkValue(a, v int) error {
 	return nil
 }
 
-// nextBeside goes to the next values of all axes but one; false after the last.
+// nextBeside moves at to the next combination of all axes but the fixed one; false after the last.
 func (s *Space) nextBeside(at []int, fixed int) bool {
 	for i := range at {
 		if i == fixed {

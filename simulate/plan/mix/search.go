@@ -12,7 +12,7 @@ import (
 	"capcli"
 )
 
-// Goal is what a search may not lose.
+// Goal says which mixes a search must keep.
 type Goal uint8
 
 const (
@@ -31,43 +31,41 @@ type Search struct {
 	Limits  []Limit
 	// Hold is the share of runs in which the limits must hold, over 0 to 1.
 	Hold float64
-	// Confidence of dropping a mix before it has had all its runs, 0.99 say,
-	// over all such decisions together; 0 drops none but by bounds, which are
-	// never wrong.
+	// Confidence that no mix is dropped wrongly before it has had all its runs, 0.99 say, over all
+	// such decisions together. 0 drops mixes by bounds alone, which are never wrong.
 	Confidence float64
 	Goal       Goal
-	// Risk is what of the costs over the runs the search makes least; every cost of
-	// a mix is it. With another than the mean nothing is dropped but by bounds.
+	// Risk is the figure of the costs over the runs that the search minimises; it is the cost of a
+	// mix. With a risk other than the mean, mixes are dropped by bounds alone.
 	Risk plan.Risk
-	// Stride above 1 tries every so many values of each ordered axis first, and
-	// goes finer around the best: fewer mixes, without a proof that none of those
-	// passed over is better. It is a power of two.
+	// Stride above 1 first tries every Stride-th value of each ordered axis, then refines around
+	// the best: fewer mixes are tried, and bounds say what the untried ones can save. It is a power
+	// of two.
 	Stride int
 	// Include are numbers of mixes to try first, whatever the stride.
 	Include []int
-	// Evaluate gives the outcomes of mixes; nil simulates them.
+	// Evaluate returns the outcomes of mixes; nil simulates them.
 	Evaluate Evaluate
-	// Progress is told, if it is not nil, how many mixes are done with, and of how
-	// many; with a Stride of how many at most.
+	// Progress, if not nil, is called with the number of mixes that are done and the number of all
+	// mixes. With a Stride fewer than all are tried.
 	Progress func(done, of int)
 }
 
-// Found is what a search found.
+// Found is the result of a search.
 type Found struct {
 	Entries []*Entry // every mix that was tried, by number
 	Size    int      // mixes in the space
-	Invalid int      // of those tried: no valid scenario, left out
-	// Simulations that were done, each for all mixes of its key.
+	Invalid int      // combinations tried that make no valid scenario, left out
+	// Simulations is the number of simulations done, each for all mixes of one key.
 	Simulations int
-	Runs        int
-	// What is known of the mixes that were not tried: Closed are those of which a lower
-	// bound proves that they cost no less than the best or break a limit, Open those
-	// that may cost less, by Loss at most. Unweighed tells that the rest was too many to
-	// be weighed.
+	Runs        int // runs of each mix that was not dropped
+	// Mixes that were not tried: Closed counts those whose lower bound proves that they are no
+	// cheaper than the best or break a limit, Open those that may be cheaper, by Loss at most.
+	// Unweighed means that they were too many to bound.
 	Closed, Open int
 	Loss         capcli.USD
 	Unweighed    bool
-	// Partial tells that the search was stopped: Entries are those that had Runs runs
+	// Partial means that the search was stopped: Runs is the number of runs that its mixes had had
 	// by then.
 	Partial bool
 
@@ -75,22 +73,22 @@ type Found struct {
 	hold   float64
 }
 
-// errNoMix says that a space has no mix that can be run.
+// errNoMix means that a space has no mix that can be run.
 var errNoMix = errors.New("no mix to try")
 
 // search is a Search in progress.
 type search struct {
 	*Search
-	Found    // but for its entries
+	Found    // all but Entries
 	ctx      context.Context
 	bounds   *bounds
-	tried    map[int]*Entry // nil for what is no valid mix
-	finished []*Entry
-	firstBad error
+	tried    map[int]*Entry // by number; nil for a mix that is invalid
+	finished []*Entry       // the mixes that were run in full
+	firstBad error          // the first invalid mix
 	err      error
 }
 
-// newSearch makes a search that has tried nothing.
+// newSearch returns a search that has tried nothing.
 func (s *Search) newSearch(ctx context.Context) (*search, error) {
 	size, err := s.Problem.Space.size()
 	x := &search{Search: s, ctx: ctx, bounds: newBounds(s.Problem), tried: map[int]*Entry{}}
@@ -99,13 +97,12 @@ func (s *Search) newSearch(ctx context.Context) (*search, error) {
 	return x, err
 }
 
-// batchKeys is how many different simulations a batch has. It is a number of its
-// own, not one of cores, so that what is dropped is the same on any machine.
+// batchKeys is how many different simulations a batch has. It does not depend on the number of
+// cores, so that every machine drops the same mixes.
 const batchKeys = 64
 
-// Run searches. The same problem gives the same answer, whatever the number of
-// cores. Where ctx ends it gives its error, and what it has found so far: nil where
-// not one run has come to its end.
+// Run searches. The same problem gives the same answer on any number of cores. Where ctx ends, Run
+// returns its error and what it has found so far: nil where not one run has finished.
 func (s *Search) Run(ctx context.Context) (*Found, error) {
 	x, err := s.newSearch(ctx)
 	if err != nil {
@@ -138,9 +135,8 @@ func (s *Search) Run(ctx context.Context) (*Found, error) {
 	return x.foundMixes()
 }
 
-// partial is what is found of a search that was stopped: the mixes that have had all
-// their runs, or where there is none yet, those that have had the most, over as many
-// runs.
+// partial returns what a stopped search has found: of the mixes that were not dropped, those with
+// the most runs.
 func (s *search) partial() *Found {
 	runs := 0
 	for _, e := range s.tried {
@@ -189,16 +185,16 @@ func (s *search) foundMixes() (*Found, error) {
 	return &f, nil
 }
 
-// invalidError says that a combination of values is no valid mix: it is left
-// out and counted, unless all are.
+// invalidError means that a combination of values is no valid mix. Such a mix is left out and
+// counted; the search fails only where all are invalid.
 type invalidError struct{ Err error }
 
 func (e *invalidError) Error() string { return e.Err.Error() }
 
-// Unwrap gives what is wrong with it.
+// Unwrap returns what is wrong with the mix.
 func (e *invalidError) Unwrap() error { return e.Err }
 
-// visit tries the candidates that were not tried before.
+// visit tries the given mixes that were not tried before.
 func (s *search) visit(numbers []int) {
 	var fresh []*Entry
 	for _, i := range numbers {
@@ -224,8 +220,8 @@ func (s *search) visit(numbers []int) {
 	}
 }
 
-// entryOf is what is known of mix i before it is run; nil where it is no valid mix, which
-// is counted, and where the search fails.
+// entryOf returns what is known of mix i before it is run. It returns nil where the mix is invalid,
+// which it counts, and where the search fails.
 func (s *search) entryOf(i int) *Entry {
 	c, err := s.Problem.Candidate(i)
 	if bad, ok := errors.AsType[*invalidError](err); ok {
@@ -243,7 +239,7 @@ func (s *search) entryOf(i int) *Entry {
 	return e
 }
 
-// entry is what is known of a candidate before it is run.
+// entry returns what is known of a candidate before it is run: its floors.
 func (s *search) entry(c *Candidate) (*Entry, error) {
 	e := &Entry{Candidate: c, Rival: -1, risk: s.Risk}
 	for run := range s.Problem.Runs {
@@ -256,8 +252,8 @@ func (s *search) entry(c *Candidate) (*Entry, error) {
 	return e, nil
 }
 
-// next takes the entries of the next batch, least floor first, and drops those
-// that their floor rules out.
+// next takes the entries of the next batch, least floor first, and drops those that their floor
+// rules out.
 func (s *search) next(fresh []*Entry) (batch, rest []*Entry) {
 	keys := map[string]bool{}
 	for i, e := range fresh {
@@ -274,10 +270,10 @@ func (s *search) next(fresh []*Entry) (batch, rest []*Entry) {
 	return batch, nil
 }
 
-// ruledOut reports whether the floor of e rules it out. It does where e breaks a limit on
-// cost too often, or leaves too much work undone in some run; and where a mix that was
-// run in full costs less than e can, holds the limits and lets no job wait. All of that
-// is certain.
+// ruledOut reports whether the floor of e rules it out, for certain, and by which rival; -1 is a
+// limit. A floor rules e out where it breaks a limit on cost in too many runs, or leaves too much
+// work undone in some run. It also does where a mix that was run in full costs less and holds the
+// limits; if the goal is the frontier, that mix must have a p95 wait of 0 too.
 func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	if s.overLimit(e) || s.starved(e) {
 		return -1, true
@@ -291,15 +287,14 @@ func (s *search) ruledOut(e *Entry) (rival int, out bool) {
 	return -1, false
 }
 
-// starved reports whether e has too little capacity for the work that each run must do,
-// in some run.
+// starved reports whether in some run e has too little capacity for the work that each run must do.
 func (s *search) starved(e *Entry) bool {
 	most := undoneMost(s.Limits)
 	return slices.ContainsFunc(e.Floors, func(f floor) bool { return f.Undone > most })
 }
 
-// overLimit tells whether the floor of e breaks a limit on cost in too many runs
-// to hold it, whatever any other mix does.
+// overLimit reports whether the floor of e breaks a limit on cost in too many runs, whatever the
+// other mixes do.
 func (s *search) overLimit(e *Entry) bool {
 	for i := range s.Limits {
 		l := &s.Limits[i]
@@ -319,8 +314,8 @@ func (s *search) overLimit(e *Entry) bool {
 	return false
 }
 
-// runTo brings entries to n runs each, and gives those of which each run has a
-// price.
+// runTo simulates entries up to n runs each, and returns those that have a price in each run and
+// have not lost to another mix.
 func (s *search) runTo(entries []*Entry, n int) []*Entry {
 	evaluate := s.Evaluate
 	if evaluate == nil {
@@ -352,7 +347,7 @@ func (s *search) runTo(entries []*Entry, n int) []*Entry {
 	return entries
 }
 
-// noteDone keeps what came to its end of runs that were stopped.
+// noteDone notes the outcomes that had finished when the run was stopped.
 func noteDone(entries []*Entry, out []Outcome, limits []Limit) {
 	for i := range out {
 		if out[i].Run == notRun {
@@ -362,12 +357,12 @@ func noteDone(entries []*Entry, out []Outcome, limits []Limit) {
 	}
 }
 
-// Counts are mixes by what became of them: tried = full + bound + race + fault.
+// Counts counts mixes by their fate: tried = full + bound + race + fault.
 type Counts struct {
 	Tried   int `json:"tried"`
 	Full    int `json:"run_in_full"`
 	ByBound int `json:"dropped_by_bound"`
-	Starved int `json:"dropped_for_work_undone,omitempty"` // of ByBound: no schedule can do the work on them
+	Starved int `json:"dropped_for_work_undone,omitempty"` // of ByBound: no schedule can do the work with their capacity
 	ByRace  int `json:"dropped_by_race"`
 	ByFault int `json:"without_a_price,omitempty"`
 }

@@ -8,31 +8,29 @@ import (
 	"capcli"
 )
 
-// window is work that may be moved in time: so many thousandths of GPUs for Run
-// seconds, begun between Earliest and Latest. Times are seconds since the run's
-// start.
+// window is work that may start at any time from Earliest to Latest and holds Milli thousandths of
+// GPUs for Run. Times are seconds since the start of the run.
 type window struct {
 	Earliest, Latest, Run capcli.Seconds
 	Milli                 int64
 }
 
-// smooth is demand that waits as cleverly as it may: of all curves of GPUs in
-// use that are never ahead of the work as it comes, nor behind what must have
-// been done by then, the one that is nowhere higher than it needs to be. It is
-// what no schedule can beat: see newSmooth.
+// smooth is the flattest curve of GPUs in use that the windows allow: it is never ahead of the work
+// as it arrives, nor behind what must be done by then, and nowhere higher than it needs to be. No
+// schedule beats it: see newSmooth.
 type smooth struct {
-	steps []step // by falling level
-	time  []capcli.Seconds
-	work  []capcli.GPUTime
+	steps []step           // by falling slope
+	time  []capcli.Seconds // total time of the steps up to and including step i
+	work  []capcli.GPUTime // total work of the steps up to and including step i
 }
 
-// step is a stretch of time at a constant level of work over time.
+// step is a stretch of time in which work is done at a constant rate.
 type step struct {
 	time capcli.Seconds
 	work capcli.GPUTime
 }
 
-// compareSlope compares work over time of two steps, both longer than 0.
+// compareSlope compares the slopes, work over time, of two steps longer than 0.
 func compareSlope(a, b step) int {
 	switch {
 	case a.work < 0 && b.work >= 0:
@@ -40,33 +38,28 @@ func compareSlope(a, b step) int {
 	case a.work >= 0 && b.work < 0:
 		return 1
 	case a.work < 0:
-		return compareSlope(step{b.time, -b.work}, step{a.time, -a.work}) // both slopes turned over: -b against -a, with their own times
+		return compareSlope(step{b.time, -b.work}, step{a.time, -a.work}) // negate both slopes and swap them: -b against -a, each with its own time
 	}
 	ah, al := bits.Mul64(uint64(a.work), uint64(b.time))
 	bh, bl := bits.Mul64(uint64(b.work), uint64(a.time))
 	return cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
 }
 
-// newSmooth relaxes a schedule of the windows within [0, until): jobs are cut
-// loose, so that any part of any job may be done by any GPU at any instant,
-// as long as the sum of work done by each instant is at most what there would
-// be had every job begun at its earliest, A(t), and at least what there would
-// be had every job begun at its latest, L(t). Work that may begin so late that
-// it would be done after until need not be done.
+// newSmooth relaxes a schedule of the windows within [0, until). Any part of any job may be done by
+// any GPU at any instant, under two constraints. The work done by time t is at most A(t), the work
+// done if every job starts at its earliest. It is at least L(t), the work done if every job starts
+// at its latest. Work that may start so late that it ends after until need not be done.
 //
-// Every schedule that begins each job in its window keeps to L ≤ C ≤ A, for the
-// work that a job has done by t falls as its start is put off. Of all C between
-// the two the shortest path ("taut string") from (0, 0) to (until, L(until))
-// has the derivative c that is majorised by every other: it makes
-// ∫ φ(c(t)) dt least for every convex and rising φ at once (Salehi, Zhang, Kurose
-// and Towsley 1996, "Supporting stored video", theorem 1, for sums over slots).
-// φ(c) = (c - k)+ gives the work that k GPUs cannot have done, so workOver is a
-// lower bound for each k. To end below L(until) is not allowed, and to end
-// above it is never less work.
+// Every schedule that starts each job in its window keeps to L ≤ C ≤ A, for the work that a job has
+// done by t falls as its start is put off. Of all C between the two, the shortest path ("taut
+// string") from (0, 0) to (until, L(until)) has the derivative c that is majorised by every other:
+// it makes ∫ φ(c(t)) dt least for every convex and rising φ at once (Salehi, Zhang, Kurose and
+// Towsley 1996, "Supporting stored video", theorem 1, for sums over slots). φ(c) = (c - k)+ gives
+// the work that k GPUs cannot have done, so workOver is a lower bound for each k. A schedule may
+// not end below L(until), and to end above it is never less work.
 //
-// Where no job may wait, A = L and the curve is the demand itself: the bound is
-// then the exact optimum of section 3.1 (the quantile). All sums are of whole
-// numbers.
+// Where no job may wait, A = L and the curve is the demand itself. The bound is then the exact
+// optimum of the newsvendor rule (a quantile of the demand). All sums are of whole numbers.
 func newSmooth(windows []window, until capcli.Seconds) *smooth {
 	at, upper, lower := envelopes(windows, until)
 	s := &smooth{steps: tautString(at, upper, lower)}
@@ -80,8 +73,8 @@ func newSmooth(windows []window, until capcli.Seconds) *smooth {
 	return s
 }
 
-// workOver is the least work that cannot be done by so many GPUs, whoever arranges
-// it: ∫ (c - gpus)+ dt. It is convex in gpus.
+// workOver returns the least work that the given number of GPUs cannot do, under any schedule: ∫ (c
+// - gpus)+ dt. It is convex in gpus.
 func (s *smooth) workOver(gpus int64) capcli.GPUTime {
 	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
 	n, _ := slices.BinarySearchFunc(s.steps, level, func(x, level step) int {
@@ -96,10 +89,10 @@ func (s *smooth) workOver(gpus int64) capcli.GPUTime {
 	return s.work[n-1] - capcli.GPUTime(int64(level.work)*int64(s.time[n-1]))
 }
 
-// total is all the work that must be done.
+// total returns all the work that must be done.
 func (s *smooth) total() capcli.GPUTime { return s.workOver(0) }
 
-// peak is the number of GPUs above which nothing is left over.
+// peak returns the least number of GPUs that can do all the work.
 func (s *smooth) peak() int64 {
 	if len(s.steps) == 0 {
 		return 0
@@ -108,15 +101,15 @@ func (s *smooth) peak() int64 {
 	return (int64(s.steps[0].work) + per - 1) / per
 }
 
-// edge is a change of the rate at which work comes.
+// edge is a change of the rate at which work arrives.
 type edge struct {
 	at    capcli.Seconds
-	milli int64 // by so much
-	late  bool  // of L, not of A
+	milli int64 // the change, in thousandths of GPUs
+	late  bool  // a change of L, else of A
 }
 
-// envelopes are A and L at all the instants where either bends, from 0 to until.
-// At the end both are L: what can be put off for good is.
+// envelopes returns A and L at all instants where either bends, from 0 to until. At until both are
+// L: work that can be put off beyond the end is left out.
 func envelopes(windows []window, until capcli.Seconds) (at []capcli.Seconds, upper, lower []capcli.GPUTime) {
 	edges := make([]edge, 0, 4*len(windows))
 	add := func(from, to capcli.Seconds, milli int64, late bool) {
@@ -159,7 +152,7 @@ func envelopes(windows []window, until capcli.Seconds) (at []capcli.Seconds, upp
 	return at, upper, lower
 }
 
-// knot is a point that the string may bend at.
+// knot is a point at which the string may bend.
 type knot struct {
 	at   capcli.Seconds
 	work capcli.GPUTime
@@ -167,9 +160,9 @@ type knot struct {
 
 func (a knot) stepTo(b knot) step { return step{b.at - a.at, b.work - a.work} }
 
-// tautString is the shortest path from the first point to the last that keeps
-// between lower and upper, as its straight pieces (the funnel algorithm: each
-// point enters and leaves either chain once). The bounds meet at both ends.
+// tautString returns the straight pieces of the shortest path from the first point to the last that
+// stays between lower and upper. It is the funnel algorithm: each point enters and leaves either
+// chain once. The bounds meet at both ends.
 func tautString(at []capcli.Seconds, upper, lower []capcli.GPUTime) []step {
 	var f funnel
 	f.from = knot{at[0], lower[0]}
@@ -183,15 +176,15 @@ func tautString(at []capcli.Seconds, upper, lower []capcli.GPUTime) []step {
 	return f.out
 }
 
-// funnel is where the string may still go: from its last fixed knot, below a
-// convex chain and above a concave one.
+// funnel is the region in which the string may continue: from its last fixed knot, below a convex
+// chain and above a concave one.
 type funnel struct {
 	from         knot
 	above, below chain
 	out          []step
 }
 
-// chain is a queue of knots that is shortened at both ends.
+// chain is a queue of knots that shrinks at both ends.
 type chain struct {
 	knots []knot
 	head  int
@@ -199,7 +192,7 @@ type chain struct {
 
 func (c *chain) n() int { return len(c.knots) - c.head }
 
-// narrow takes a new point into its own chain; sign is 1 for the upper one.
+// narrow adds a point to its own chain; sign is 1 for the upper chain and -1 for the lower one.
 func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 	for own.n() > 0 {
 		last, before := own.knots[len(own.knots)-1], f.from
@@ -213,8 +206,8 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 	}
 	if own.n() == 0 {
 		own.knots, own.head = own.knots[:0], 0
-		// The straight way to p may cross the other chain: then the string is
-		// fixed at that chain's first knot.
+		// The straight line to p may cross the other chain: then the string is fixed at that
+		// chain's first knot.
 		for other.n() > 0 && sign*compareSlope(f.from.stepTo(other.knots[other.head]), f.from.stepTo(p)) > 0 {
 			k := other.knots[other.head]
 			f.out = append(f.out, f.from.stepTo(k))
@@ -225,7 +218,7 @@ func (f *funnel) narrow(own, other *chain, p knot, sign int) {
 	own.knots = append(own.knots, p)
 }
 
-// timeAt is for how long the curve is at so many GPUs or above.
+// timeAt returns for how long the curve is at the given number of GPUs or above.
 func (s *smooth) timeAt(gpus int64) capcli.Seconds {
 	level := step{1, capcli.GPUTime(gpus) * capcli.GPUSecond}
 	var sum capcli.Seconds

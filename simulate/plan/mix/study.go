@@ -13,7 +13,7 @@ import (
 	"capcli/simulate/billing"
 )
 
-// study is what is asked about the best mix once it is found.
+// study works out the figures about the best mix once it is found.
 type study struct {
 	*Planner
 	found *Found
@@ -23,11 +23,10 @@ type study struct {
 	out   *Result
 }
 
-// Study works out what is asked about the best mix that was found: how far above the
-// least possible cost it is, what its last GPUs are worth, at which prices it ties with
-// the runner-up and what changes would do to it. Of a search that was stopped it says
-// only what was found. Where ctx ends during the study it returns the result so far
-// with the error; else an error comes without a result.
+// Study works out the figures about the best mix: how far it is above the least possible cost, the
+// marginal value of its GPUs, the break-even prices against the runner-up and the effect of
+// changes. For a search that was stopped it reports only what was found. Where ctx ends during the
+// study it returns the result so far with the error; any other error comes without a result.
 func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
 	s := &study{Planner: p, found: found, best: found.BestEntry(), bound: noBound(""), out: &Result{}}
 	if found.Partial {
@@ -52,10 +51,10 @@ func (p *Planner) Study(ctx context.Context, found *Found) (*Result, error) {
 	return s.result(), err
 }
 
-// stoppedText says how far a search came before it was stopped.
+// stoppedText says how far a search got before it was stopped.
 func (p *Planner) stoppedText(f *Found) string {
 	atMost, each := "", ""
-	if p.Search.Stride > 1 { // then the space is more than a search tries
+	if p.Search.Stride > 1 { // the space has more mixes than a search tries
 		atMost = "at most "
 	}
 	if f.Runs < p.problem.Runs {
@@ -64,7 +63,8 @@ func (p *Planner) stoppedText(f *Found) string {
 	return fmt.Sprintf("the search was stopped after %s of %s%s mixes%s", capcli.Grouped(int64(len(f.Entries))), atMost, capcli.Grouped(int64(f.Size)), each)
 }
 
-// ask answers what is asked about the best mix.
+// ask works out the bound, the commitments owed, the marginal GPUs, the ties and the swings of the
+// best mix.
 func (s *study) ask(ctx context.Context) error {
 	bound, err := s.Search.bound(ctx, s.found, s.best)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *study) ask(ctx context.Context) error {
 	return s.swings(ctx)
 }
 
-// runnerUp is the cheapest mix other than the best that holds the limits too and
-// is not just as large: of another schedule, under the same prices.
+// runnerUp returns the cheapest mix other than the best that holds the limits and has another
+// schedule; nil where there is none.
 func (s *study) runnerUp() *Entry {
 	var next *Entry
 	for _, e := range s.found.Entries {
@@ -101,12 +101,12 @@ func (s *study) runnerUp() *Entry {
 	return next
 }
 
-// scenario is the scenario of the best mix with more changes.
+// scenario returns the scenario of the best mix with more changes.
 func (s *study) scenario(more ...string) (*scenarios.Scenario, error) {
 	return s.req.Case.Scenario.With(append(s.problem.Space.overrides(s.best.Values), more...)...)
 }
 
-// changed is the best mix with changes; nil where it cannot be.
+// changed returns the best mix with changes; nil where the changed scenario is invalid.
 func (s *study) changed(more ...string) (*Candidate, error) {
 	x, err := s.scenario(more...)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *study) changed(more ...string) (*Candidate, error) {
 	return s.candidateOf(x, s.best.Index, s.best.Values)
 }
 
-// owe finds what of the commitments of the best mix lies after the runs.
+// owe finds the commitments of the best mix that last beyond the runs.
 func (s *study) owe() error {
 	cfg, err := s.best.Config(0)
 	if err != nil {
@@ -145,8 +145,8 @@ func (s *study) owe() error {
 	return nil
 }
 
-// weigh finds the worth of the k-th GPU of each committed pool around the best
-// mix, over the same runs.
+// weigh works out the marginal value of GPUs of each committed pool around the best mix, over the
+// same runs.
 func (s *study) weigh(ctx context.Context) error {
 	needed, length, err := s.problem.timeNeeded(s.best.Candidate, 0)
 	if err != nil {
@@ -190,8 +190,8 @@ func (s *study) weigh(ctx context.Context) error {
 	return nil
 }
 
-// sizesAround are the sizes of a pool next to the best, in GPUs, and the mixes that have
-// them: three either way, by one GPU or node, or by a twentieth of a large pool.
+// sizesAround returns sizes of a pool around the best one, in GPUs, and the mixes that have them:
+// three either way, in steps of one GPU or node, or of a twentieth of a large pool.
 func (s *study) sizesAround(c *scenarios.Capacity, path string) (sizes []int, candidates []*Candidate, err error) {
 	size, unit := c.GPUs, 1
 	if c.Nodes > 0 {
@@ -217,8 +217,8 @@ func (s *study) sizesAround(c *scenarios.Capacity, path string) (sizes []int, ca
 	return sizes, candidates, nil
 }
 
-// swings finds what the best mix does when one thing is otherwise: demand, each price,
-// spot losses, delays.
+// swings works out the cost of the best mix after single changes: of demand, of each price, of spot
+// losses and of lead times.
 func (s *study) swings(ctx context.Context) error {
 	for _, share := range []float64{0.9, 1.1} {
 		p := *s.problem
@@ -269,16 +269,16 @@ func (s *study) add(w Swing) {
 	s.out.Tornado = append(s.out.Tornado, w)
 }
 
-// undoneShare is the mean share of the work that a mix leaves undone.
+// undoneShare returns the mean share of the work that a mix leaves undone.
 func (e *Entry) undoneShare() float64 {
 	v, _ := e.Mean("unserved_share")
 	return v
 }
 
-// priceSwings needs no run: with the schedule fixed the cost is linear in a price.
+// priceSwings needs no simulation: with the schedule fixed the cost is linear in a price.
 func (s *study) priceSwings() {
 	if s.best.Discounted {
-		return // which use is covered would change too
+		return // a price would also change which use the commitments cover
 	}
 	for i, pool := range s.best.Outcomes[0].Pools {
 		var part capcli.USD
@@ -298,14 +298,13 @@ func (s *study) priceSwings() {
 	}
 }
 
-// supplySwing is a change of what capacity does.
+// supplySwing is a change of how capacity behaves: overrides of the scenario, and their name.
 type supplySwing struct {
 	what string
 	sets []string
 }
 
-// supplySwings are half and twice as many losses of spot nodes, and half and
-// twice the lead times.
+// supplySwings returns half and twice the losses of spot nodes, and half and twice the lead times.
 func supplySwings(s *scenarios.Scenario) []supplySwing {
 	var out []supplySwing
 	for _, x := range []struct {
@@ -333,10 +332,9 @@ func supplySwings(s *scenarios.Scenario) []supplySwing {
 	return out
 }
 
-// approval says who must sign for the best mix, where the scenario says who must for
-// what.
+// approval returns who must sign for the best mix; nil where the scenario has no such rule.
 func (s *study) approval() *billing.Signature {
-	n := int64(0) // but for pools whose nodes are in a file
+	n := int64(0) // committed GPUs, without pools whose nodes are in a file
 	for i := range s.out.Chosen.Capacity {
 		switch c := &s.out.Chosen.Capacity[i]; {
 		case !c.Kind.Committed():
@@ -349,8 +347,7 @@ func (s *study) approval() *billing.Signature {
 	return s.req.Case.Scenario.Approvals.Signature(n)
 }
 
-// runAll runs candidates as often as asked, all of them, over the same runs as the
-// search: for what is asked about a plan once it is found.
+// runAll simulates all candidates in every run of p and drops none.
 func (s *Search) runAll(ctx context.Context, p *Problem, candidates []*Candidate) ([]*Entry, error) {
 	entries := make([]*Entry, len(candidates))
 	for i, c := range candidates {
@@ -368,9 +365,9 @@ func (s *Search) runAll(ctx context.Context, p *Problem, candidates []*Candidate
 	return entries, nil
 }
 
-// scaleDemand gives the jobs of a run with so much of the demand: by chance, that of
-// each job alone, some are left out, or come a second time at the same instant.
-// A job that is left out at 90 % is left out at 80 % too.
+// scaleDemand returns the jobs of a run with the given share of the demand. Each job is left out or
+// repeated at the same instant by its own random number. A job that is left out at 90 % is left out
+// at 80 % too.
 func scaleDemand(jobs []capcli.Job, share float64, seed capcli.Seed) []capcli.Job {
 	rng := seed.Stream("demand")
 	out := make([]capcli.Job, 0, int(float64(len(jobs))*share)+1)
@@ -383,8 +380,8 @@ func scaleDemand(jobs []capcli.Job, share float64, seed capcli.Seed) []capcli.Jo
 	return out
 }
 
-// timeNeeded is the time for which the jobs of a run would hold at least so many
-// GPUs if none ever waited, and the time that there is.
+// timeNeeded returns a function that gives the time for which the jobs of a run would hold at least
+// a number of GPUs if none ever waited, and the length of the run.
 func (p *Problem) timeNeeded(c *Candidate, run int) (func(gpus int64) capcli.Seconds, capcli.Seconds, error) {
 	cfg, err := c.Config(run)
 	if err != nil {

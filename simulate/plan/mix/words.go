@@ -10,9 +10,9 @@ import (
 	"capcli/simulate/outcome"
 )
 
-// NoPlan says, where there is no best mix, that no mix holds the limits, which limit
-// binds, and by how much the nearest mix misses it. It returns a *capcli.ResultError, and
-// a *capcli.InputError where no mix can be priced.
+// NoPlan explains why there is no best mix: no mix holds the limits. It names the limit that binds
+// and how far the nearest mix misses each limit. It returns a *capcli.ResultError, or a
+// *capcli.InputError where no mix can be priced.
 func (r *Result) NoPlan() error {
 	near, tried := r.Closest, grouped(len(r.Found.Entries))
 	binding := r.Found.Binding()
@@ -45,8 +45,8 @@ func (r *Result) NoPlan() error {
 	}
 }
 
-// missText says how far the nearest mix is from limit i; "" where it holds it well
-// enough.
+// missText returns how far the nearest mix is from limit i; "" where it holds the limit in enough
+// runs.
 func (r *Result) missText(i int, d *Distance) string {
 	l := &r.Limits[i]
 	m := outcome.MetricNamed(l.Metric)
@@ -66,7 +66,7 @@ func (r *Result) missText(i int, d *Distance) string {
 // Text returns the choice in words: "base gpus 64".
 func (c *Choice) Text() string { return AxisName(c.Path) + " " + c.Value }
 
-// name returns a mix in words: what it has on each axis.
+// name returns a mix in words: its choice on each axis.
 func (r *Result) name(m *Mix) string {
 	var parts []string
 	for _, c := range m.Choices {
@@ -78,7 +78,7 @@ func (r *Result) name(m *Mix) string {
 	return strings.Join(parts, ", ")
 }
 
-// AxisName returns an axis for people: "base gpus", "patience", "policy".
+// AxisName returns a readable name of an axis: "base gpus", "patience", "policy".
 func AxisName(path string) string {
 	switch path {
 	case "policy.name":
@@ -95,27 +95,27 @@ func AxisName(path string) string {
 	return strings.ReplaceAll(path, ".", " ")
 }
 
-// Rules returns what the best mix chooses beside the sizes of its committed pools.
+// Rules returns the choices of the best mix other than the sizes of its committed pools.
 func (r *Result) Rules() []Choice {
 	return slices.DeleteFunc(slices.Clone(r.Best.Choices), func(c Choice) bool { return sizesPool(c.Path) && committedAxis(r.Chosen, c.Path) })
 }
 
-// sizesPool tells whether a path is the size of a pool.
+// sizesPool reports whether a path sets the size of a pool.
 func sizesPool(path string) bool {
 	return strings.HasPrefix(path, "capacity") && (strings.HasSuffix(path, ".gpus") || strings.HasSuffix(path, ".nodes"))
 }
 
-// committedAxis tells whether a path is of a committed pool: one of those of s, or one
-// that is gone, for 0 GPUs of it are bought.
+// committedAxis reports whether a path belongs to a committed pool: a pool of s, or one that s no
+// longer has because 0 GPUs of it are bought.
 func committedAxis(s *scenarios.Scenario, path string) bool {
 	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(path, ".gpus"), ".nodes"), "capacity.")
 	i := slices.IndexFunc(s.Capacity, func(c scenarios.Capacity) bool { return c.Name == name })
 	return i < 0 && !strings.Contains(name, "[") || i >= 0 && s.Capacity[i].Kind.Committed()
 }
 
-// Listed returns the mixes that a reader compares, cheapest first: those of the plans, the
-// scenario's own and the closest to the limits, all that were asked for, and last those
-// without a price.
+// Listed returns the mixes that a reader compares: those of the plans, the scenario's own, the
+// closest to the limits and, where the request asked for all, every mix run in full. They are in
+// order of cost, mixes that leave too much work undone last. The mixes without a price follow.
 func (r *Result) Listed() []*Mix {
 	out := slices.Clone(r.Plans)
 	for _, m := range append([]*Mix{r.Own, r.Closest}, r.All...) {
@@ -124,7 +124,7 @@ func (r *Result) Listed() []*Mix {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Mix) int {
-		if a.Entry.Serves() != b.Entry.Serves() { // what leaves too much undone is not the cheaper one
+		if a.Entry.Serves() != b.Entry.Serves() { // a mix that leaves too much undone is not cheaper
 			return map[bool]int{true: -1, false: 1}[a.Entry.Serves()]
 		}
 		return int(max(-1, min(1, a.Entry.Cost()-b.Entry.Cost())))
@@ -132,8 +132,8 @@ func (r *Result) Listed() []*Mix {
 	return append(out, r.Unpriced...)
 }
 
-// WaitByCost returns the least p95 wait, in seconds, that n costs buy: from that of the
-// cheapest mix of the frontier, in equal steps, to that of the mix which waits least.
+// WaitByCost returns the least p95 wait, in seconds, at each of n costs. The costs run in equal
+// steps from the cheapest mix of the frontier to the mix that waits least.
 func (r *Result) WaitByCost(n int) []float64 {
 	f := r.Frontier
 	lo, hi := f[0].Entry.Cost(), f[len(f)-1].Entry.Cost()
