@@ -7,23 +7,24 @@ import (
 	"sync"
 )
 
-// background syncs the segment and converts ended segments to files.
+// background is the state of the two goroutines of a Writer: one syncs the current segment, the
+// other converts ended segments to files.
 type background struct {
-	rows   *rower        // of the segment that becomes files
-	dirty  chan struct{} // something is to be synced
+	rows   *rower        // rows of the segment that is being converted
+	dirty  chan struct{} // signals that a tick was written since the last sync
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
 	news    *sync.Cond
-	waiting []ended // segments that are to become files
-	busy    bool    // making files
+	waiting []ended // ended segments, not yet converted
+	busy    bool    // a conversion is running
 	over    bool
-	fault   error // of the last try
+	fault   error // error of the last conversion; nil where it succeeded
 	live    *segment
 }
 
-// ended is a segment to convert to files. seg is nil where an earlier run left it.
+// ended is a segment to convert to files. seg is nil for a segment that an earlier run left.
 type ended struct {
 	seq int64
 	seg *segment
@@ -40,7 +41,7 @@ func (w *Writer) start() {
 	go w.converts()
 }
 
-// wake signals that a tick was written.
+// wake tells the syncing goroutine that a tick was written.
 func (w *Writer) wake() {
 	w.mu.Lock()
 	w.live = w.seg
@@ -51,7 +52,8 @@ func (w *Writer) wake() {
 	}
 }
 
-// syncs makes the last writes durable, at most once in o.Sync.
+// syncs makes the last writes durable, at most once per o.Sync. Without a Clock it syncs after
+// each tick.
 func (w *Writer) syncs(ctx context.Context) {
 	defer w.wg.Done()
 	for {
@@ -68,13 +70,13 @@ func (w *Writer) syncs(ctx context.Context) {
 		}
 		if w.o.Clock != nil {
 			_, now := w.o.Clock.Now()
-			_ = w.o.Clock.Wait(ctx, now+w.o.Sync) // it ends early only at the end
+			_ = w.o.Clock.Wait(ctx, now+w.o.Sync) // Wait ends early only when the Writer stops
 		}
 	}
 }
 
-// sync makes a segment durable, and on first use its name. It skips a closed segment,
-// which is about to be synced in another form.
+// sync makes the content of a segment durable, and on the first call its name too. It skips a
+// closed segment: that one was synced before it was closed.
 func (w *Writer) sync(s *segment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +103,8 @@ func (w *Writer) hand(e ended) {
 	w.news.Signal()
 }
 
-// converts turns segments into files as they end. It retries what failed when the next segment
-// ends, and at the end.
+// converts converts segments to files as they end. It retries a failed segment when the next
+// segment ends, and once more when the Writer stops.
 func (w *Writer) converts() {
 	defer w.wg.Done()
 	w.mu.Lock()
@@ -129,7 +131,7 @@ func (w *Writer) converts() {
 func (w *Writer) convertAll(todo []ended) (failed []ended, fault error) {
 	for i, e := range todo {
 		var err error
-		if e.seg != nil { // should making files fail, the segment is to last
+		if e.seg != nil { // the segment must be durable in case the conversion fails
 			err = errors.Join(w.sync(e.seg), e.seg.close())
 			e.seg = nil
 		}
@@ -145,14 +147,14 @@ func (w *Writer) convertAll(todo []ended) (failed []ended, fault error) {
 			w.o.Trouble(err)
 		}
 		var full *DiskError
-		if errors.As(err, &full) && full.Full { // nor will the others fit
+		if errors.As(err, &full) && full.Full { // the other segments will not fit either
 			return append(failed, todo[i+1:]...), fault
 		}
 	}
 	return failed, fault
 }
 
-// stop waits for both to end.
+// stop ends both goroutines, waits for them and returns the error of the last conversion.
 func (w *Writer) stop() error {
 	w.mu.Lock()
 	w.over = true

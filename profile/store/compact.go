@@ -10,27 +10,27 @@ import (
 	"capcli/profile"
 )
 
-// CompactOptions say what is to be compacted. The zero value is everything.
+// CompactOptions selects what Compact compacts. The zero value selects everything.
 type CompactOptions struct {
 	Hosts   []string
-	Before  profile.Instant // only days that ended by then; 0 is all
-	Program string          // version of capcli, for the files
-	Holder  string          // who this program is, told to another
+	Before  profile.Instant // only days that ended by this instant; 0 selects all days
+	Program string          // version of capcli, written into the files
+	Holder  string          // name of this program, shown to another program that finds the lock taken
 }
 
-// Compacted says what was done.
+// Compacted counts what Compact did.
 type Compacted struct {
-	Merged  int // files that became others
+	Merged  int // files that were merged into others
 	Into    int
-	Removed int // files that an earlier run left behind although others hold what is in them
+	Removed int // files left by an earlier run whose rows are all in other files
 	Rows    int64
-	Bad     []error // files that cannot be read: they are left as they are
+	Bad     []error // an error for each damaged file, which is left as it is
 }
 
-// Compact makes one file of each table, day and host out of several. It may run
-// beside a Writer. A crash at any point loses nothing and leaves nothing twice
-// to who reads through this package; who reads the files themselves may find
-// some twice until the next run.
+// Compact merges the files of each table, day and host into one. It may run beside a Writer. A
+// crash at any point loses no rows. After a crash, a reader of this package sees no row twice,
+// but a program that reads the files directly may see some rows twice until the next run. Compact
+// fails where another program is compacting the same host, or where the disk fails.
 func Compact(ctx context.Context, disk Disk, root string, o CompactOptions) (Compacted, error) {
 	if disk == nil {
 		disk = System{}
@@ -92,8 +92,8 @@ func compactHost(ctx context.Context, disk Disk, root, host string, o CompactOpt
 	return nil
 }
 
-// tidy removes what an earlier compaction left: temporary files, and files whose
-// segments are all in another.
+// tidy removes what an earlier compaction left: temporary files, and files whose segments are all
+// in another file.
 func (l *listing) tidy(done *Compacted) error {
 	l.settle()
 	var names []string
@@ -127,7 +127,8 @@ func (l *listing) remove(names []string) error {
 	return nil
 }
 
-// merge combines the readable pieces into one file, if there are several.
+// merge combines the undamaged pieces into one file where there are two or more. It leaves
+// damaged pieces as they are and adds their errors to done.Bad.
 func (l *listing) merge(ctx context.Context, pieces []*piece, program string, done *Compacted) error {
 	if len(pieces) < 2 {
 		return nil
@@ -177,8 +178,7 @@ func (l *listing) merge(ctx context.Context, pieces []*piece, program string, do
 	return l.remove(gone)
 }
 
-// pour writes all rows of pieces to out, in row groups that follow each other
-// in time.
+// pour writes all rows of pieces to out. Its row groups follow each other in time.
 func (l *listing) pour(ctx context.Context, out *part, pieces []*piece) error {
 	s := newStream(l, out.t, pieces, spanOf(0, 0))
 	defer s.close()

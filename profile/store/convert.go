@@ -10,15 +10,16 @@ import (
 	"capcli/profile"
 )
 
-// saved says what became of one segment.
+// saved is the result of reading one segment.
 type saved struct {
 	ticks   int
-	dropped int  // bytes that were not sound
-	damaged bool // and were not just the end of a write
+	dropped int  // bytes behind the last sound frame
+	damaged bool // the dropped bytes are more than the torn end of a write
 	last    profile.Instant
 }
 
-// load reads a segment's bytes.
+// load returns the bytes of a segment. It fails with *capcli.InputError where the segment is over
+// maxLog bytes, and with *DiskError where it cannot be read.
 func load(disk Disk, name string) ([]byte, error) {
 	f, err := disk.Open(name)
 	if err != nil {
@@ -41,7 +42,8 @@ func load(disk Disk, name string) ([]byte, error) {
 	return b, diskFault("reading", name, err)
 }
 
-// play adds the ticks of a segment to rows.
+// play adds the ticks of the segment b to rows, and returns what it read and the header. The
+// header is zero where the segment has no sound one.
 func play(b []byte, rows *rower) (s saved, head header) {
 	r, ok := newReplay(b)
 	if !ok {
@@ -57,13 +59,13 @@ func play(b []byte, rows *rower) (s saved, head header) {
 	return s, r.head
 }
 
-// convert makes files of a segment and removes it. It may be done again at
-// whatever point it was cut off.
+// convert writes the rows of a segment to files and then removes the segment; it renames a
+// damaged one instead. It may be repeated after it was interrupted at any point.
 func (l *listing) convert(seq int64, program string, rows *rower) (saved, error) {
 	name := path.Join(l.logDir(), logName(seq))
 	b, err := load(l.disk, name)
 	switch {
-	case isGone(err): // all was done but for the last sync
+	case isGone(err): // an earlier run did everything but the last sync
 		return saved{}, diskFault("syncing", l.logDir(), l.disk.SyncDir(l.logDir()))
 	case err != nil && !isDamage(err):
 		return saved{}, err
@@ -78,7 +80,7 @@ func (l *listing) convert(seq int64, program string, rows *rower) (saved, error)
 		if rows.blocks[t].n == 0 {
 			continue
 		}
-		// Only the ticks of one day are in a segment.
+		// A segment has the ticks of one day only.
 		dir := path.Join(datePrefix+dateOf(profile.Instant(rows.blocks[t].keys()[0])), hostFolder(l.host))
 		if err := l.part(t, dir, seq, rows.blocks[t], program); err != nil {
 			return s, err
@@ -95,7 +97,7 @@ func (l *listing) convert(seq int64, program string, rows *rower) (saved, error)
 	return s, diskFault("syncing", l.logDir(), l.disk.SyncDir(l.logDir()))
 }
 
-// part writes the rows of a segment, unless they are there.
+// part writes the rows of a segment to a file of table t, unless a file holds them already.
 func (l *listing) part(t table, dir string, seq int64, b *block, program string) error {
 	done, err := l.holdsSegment(t, seq)
 	if done || err != nil {

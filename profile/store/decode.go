@@ -10,18 +10,18 @@ import (
 	"capcli/profile"
 )
 
-// errFrame says that a frame's checksum holds and its payload does not: only
-// another program can have written it.
+// errFrame is the error of a frame whose checksum is right but whose payload is not of this
+// format: another program wrote it.
 var errFrame = errors.New("a frame that is not of this format")
 
-// replay reads a segment's ticks in order.
+// replay reads the ticks of a segment in order.
 type replay struct {
 	b    []byte
-	at   int // behind the last sound frame
+	at   int // offset in b behind the last sound frame
 	head header
 
 	devices []*profile.Device
-	metrics []int // ours, by the file's numbers; -1 is unknown
+	metrics []int // profile.Metric of each metric number of the file; profile.NumMetrics where it is not known
 	grids   []grid
 	reasons []profile.Reason
 	last    []was
@@ -33,14 +33,14 @@ type replay struct {
 	ticks   int
 }
 
-// was maps last to the file's own numbers of metrics.
+// was holds the last steps and reasons of a device, by the metric numbers of the file.
 type was struct {
 	steps []int64
 	why   []profile.Reason
 }
 
-// newReplay reads the header of a segment. ok is false where there is no sound
-// one: then nothing of it was ever acknowledged.
+// newReplay reads the header of a segment. ok is false where the header is not sound: then no
+// tick of the segment was ever acknowledged.
 func newReplay(b []byte) (r *replay, ok bool) {
 	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
 		return nil, false
@@ -83,7 +83,7 @@ func (r *replay) meet(devices []profile.Device) {
 	}
 }
 
-// nextTick reads the next tick into t. It reports false at the end of what is sound.
+// nextTick reads the next tick into t. It returns false at the first frame that is not sound.
 func (r *replay) nextTick(t *profile.Tick) bool {
 	payload, end, ok := frameAt(r.b, r.at)
 	if ok && payload[0] == deviceFrame && len(r.devices) == 0 {
@@ -108,14 +108,14 @@ func (r *replay) nextTick(t *profile.Tick) bool {
 	return true
 }
 
-// rest returns the number of bytes left that are not sound, and whether they are more
-// than the torn end of a write.
+// rest returns the number of bytes behind the last sound frame, and whether they are more than
+// the torn end of a write.
 func (r *replay) rest() (bytes int, damaged bool) {
 	bytes = len(r.b) - r.at
 	return bytes, bytes > 0 && hasSoundFrame(r.b, r.at)
 }
 
-// input takes values from a payload; the first fault sticks.
+// input reads values from a payload. After the first error it reads zeros only.
 type input struct {
 	b   []byte
 	err error
@@ -138,7 +138,7 @@ func (in *input) varint() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// count is a uvarint of at most so much.
+// count reads a uvarint of at most most; a larger one is an error.
 func (in *input) count(most int) int {
 	u := in.uvarint()
 	if u > uint64(most) {

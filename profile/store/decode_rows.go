@@ -7,8 +7,8 @@ import (
 	"capcli/profile"
 )
 
-// know finds the devices of the rows of h. Rows of one device mostly stand
-// together.
+// know sets h.devs to the device of each row. Rows of one device mostly follow each other, so it
+// looks up a device only where it changes.
 func (r *Reader) know(h *head) {
 	b := h.s.acc
 	if h.s.t != samples && h.s.t != processes {
@@ -45,7 +45,7 @@ func sameDevice(b *block, i, j int, t table) bool {
 	return true
 }
 
-// device returns one pointer for all equal devices.
+// device returns the same pointer for all equal devices.
 func (r *Reader) device(d profile.Device) *profile.Device {
 	known, ok := r.devices[d]
 	if !ok {
@@ -56,12 +56,13 @@ func (r *Reader) device(d profile.Device) *profile.Device {
 	return known
 }
 
-// deviceOfProcess returns the fields of a device that its processes name.
+// deviceOfProcess returns d with only the fields that rows of processes hold.
 func deviceOfProcess(d profile.Device) profile.Device {
 	return profile.Device{Index: d.Index, UUID: d.UUID, GI: d.GI, CI: d.CI}
 }
 
-// owner returns the device of a process: the one that the samples named last.
+// owner returns the device of a process: the device with these fields that the samples named
+// last, or d where they named none.
 func (r *Reader) owner(d profile.Device) *profile.Device {
 	known, ok := r.owners[d]
 	if !ok {
@@ -109,15 +110,15 @@ func sampleDevice(b *block, row int) profile.Device {
 	}
 }
 
-// tickRow sets the times of t. Ticks at the same instant count as one, such as one of
-// events alone before the first with samples.
+// tickRow sets the times of t. Ticks at the same instant count as one; a tick of events alone may
+// come right before the first tick with samples.
 func tickRow(b *block, row int, t *profile.Tick) {
 	t.Elapsed, t.Every = ofMicros(b.intAt(tickElapsed, row)), ofMicros(b.intAt(tickEvery, row))
 	t.Took = max(t.Took, ofMicros(b.intAt(tickTook, row)))
 	t.LookedAtProcesses = t.LookedAtProcesses || b.intAt(tickLooked, row) != 0
 }
 
-// wants reports whether the query covers a device.
+// wants reports whether the query selects a device, by its UUID or by that of its parent.
 func (q *Query) wants(d *profile.Device) bool {
 	return len(q.Devices) == 0 || slices.Contains(q.Devices, d.UUID) || d.Parent != "" && slices.Contains(q.Devices, d.Parent)
 }
@@ -135,7 +136,7 @@ func (r *Reader) sampleRow(h *head, row int, t *profile.Tick, q Query) {
 		case b.cols[col].Null[row]:
 			s.Miss(m, why[m])
 		case b.cols[col].Floats != nil:
-			n, _ := grids[m].steps(b.cols[col].Floats[row]) // single precision holds it nearly
+			n, _ := grids[m].steps(b.cols[col].Floats[row]) // single precision is close enough to find the step
 			s.Set(m, grids[m].value(n))
 		default:
 			s.Set(m, float64(b.cols[col].Ints[row]))
@@ -143,8 +144,8 @@ func (r *Reader) sampleRow(h *head, row int, t *profile.Tick, q Query) {
 	}
 }
 
-// parseReasons parses the column of reasons. A null metric without a reason was added
-// by a later version.
+// parseReasons returns the reason of each metric from the cell of column missing. A metric that
+// the cell does not name is NotAsked: the version that wrote the file did not know it.
 func (r *Reader) parseReasons(words string) *[profile.NumMetrics]profile.Reason {
 	if w, ok := r.reasons[words]; ok {
 		return w

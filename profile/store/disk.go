@@ -10,32 +10,33 @@ import (
 
 // Disk is the file system as a store uses it. Names are slash-separated.
 type Disk interface {
-	// Create makes a file to be written, in place of one of the same name.
+	// Create creates a file for writing. It replaces a file of the same name.
 	Create(name string) (File, error)
-	// Open opens a file to be read.
+	// Open opens a file for reading.
 	Open(name string) (Reading, error)
-	// List gives what is in a folder in order of name; nothing where there is no such folder.
+	// List returns the entries of a folder in order of name. It returns none, and no error, where
+	// there is no such folder.
 	List(dir string) ([]Entry, error)
 	Rename(from, to string) error
 	Remove(name string) error
-	// MakeDir makes a folder that lasts, and those above it.
+	// MakeDir creates a folder and its parents, and makes them durable.
 	MakeDir(dir string) error
-	// SyncDir makes what was created, renamed and removed in a folder last.
+	// SyncDir makes creations, renames and removals in a folder durable.
 	SyncDir(dir string) error
-	// Lock takes the file for this program; holder says who that is. It gives
-	// a LockedError where another program has it. Closing, or the end of the
-	// program, gives it back.
+	// Lock locks the file for this program and writes holder, the name of this program, into it.
+	// It returns a *lockedError where another program holds the lock. Close and the end of the
+	// program release it.
 	Lock(name, holder string) (io.Closer, error)
 }
 
-// File is a file that is being written.
+// File is a file open for writing.
 type File interface {
 	io.Writer
 	Sync() error
 	Close() error
 }
 
-// Reading is a file that is being read.
+// Reading is a file open for reading.
 type Reading interface {
 	io.ReaderAt
 	io.Closer

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// isFull tells whether there was no room left.
+// isFull reports whether err says that the disk or the quota is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
@@ -24,7 +24,7 @@ func (System) SyncDir(dir string) error {
 	}
 	err = d.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil // some network file systems sync folders by themselves
+		err = nil // some network file systems sync folders on their own and refuse the call
 	}
 	return errors.Join(err, d.Close())
 }
@@ -46,7 +46,7 @@ func (System) Lock(name, holder string) (io.Closer, error) {
 		_ = f.Close() // nothing was written
 		return nil, err
 	}
-	// Who holds it is only told to people: a full disk is no reason to stop.
+	// The holder's name is for messages only: a full disk must not make Lock fail.
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt([]byte(holder+"\n"), 0)
 	return f, nil

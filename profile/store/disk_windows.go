@@ -8,16 +8,16 @@ import (
 	"syscall"
 )
 
-// isFull tells whether there was no room left.
+// isFull reports whether err says that the disk is full.
 func isFull(err error) bool {
 	const diskFull, handleDiskFull = syscall.Errno(112), syscall.Errno(39)
 	return errors.Is(err, diskFull) || errors.Is(err, handleDiskFull)
 }
 
-// SyncDir implements Disk: Windows has no such thing.
+// SyncDir implements Disk. It does nothing: Windows cannot sync a folder.
 func (System) SyncDir(string) error { return nil }
 
-// Lock implements Disk by opening a file that nobody else may open.
+// Lock implements Disk: it opens the file without sharing, so that no other program can open it.
 func (System) Lock(name, holder string) (io.Closer, error) {
 	const sharingViolation = syscall.Errno(32)
 	p, err := syscall.UTF16PtrFromString(filepath.FromSlash(name))
@@ -32,6 +32,6 @@ func (System) Lock(name, holder string) (io.Closer, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(h), name)
-	_, _ = f.WriteString(holder + "\n") // only told to people
+	_, _ = f.WriteString(holder + "\n") // for messages only
 	return f, nil
 }

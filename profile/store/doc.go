@@ -1,35 +1,35 @@
-// Package store keeps ticks in a directory so that none is lost.
+// Package store writes ticks to a directory without losing any, and reads them back.
 //
-// # What is on disk
+// # Files
 //
 //	DIR/date=2026-11-20/host=box/samples-20261120T154858Z-00000042.parquet
 //	DIR/.wal/host=box/00000043.wal
 //
-// A tick is first appended to a log, the segment, with one write: what was
-// written is safe from a kill of the program, and at most a second later, after
-// an fsync, from a loss of power. A segment ends after ten minutes, at midnight
-// UTC, when the clock goes back, the devices change or it grows large. It then
-// becomes a Parquet file of each of four tables (ticks, samples, processes,
-// events), which is written under another name, synced and renamed; only then
-// is the segment removed. Files bear the number of their segment, so that doing
-// it again after a crash changes nothing. Tables are described in docs/profile-files.md.
+// A tick is first appended to a log, the segment, with one write. A written tick survives a kill
+// of the program, and after an fsync at most one second later a loss of power. A segment ends
+// after ten minutes, at midnight UTC, when the clock goes back, when the devices change, or when
+// it grows large. It is then converted to one Parquet file for each of the four tables (ticks,
+// samples, processes, events) in which it has rows. Each file is written under a temporary name,
+// synced and renamed; only then is the segment removed. A file name has the number of its
+// segment, so that repeating the conversion after a crash changes nothing. docs/profile-files.md
+// describes the tables.
 //
-// Compact makes one file out of many of the same day and host. Its metadata
-// names the segments that are in it, and a file whose segments are all in
-// another is passed over and in time removed: nothing is ever there twice.
+// Compact merges the files of the same table, day and host into one. The metadata of the merged
+// file names the segments in it. A file whose segments are all in another file is ignored and
+// later removed, so no row is read twice.
 //
 // # The log
 //
-// A segment is the eight bytes CAPWAL01 and then frames: the length of the
-// payload and its CRC-32C over length and payload, four bytes each, little
-// endian, then the payload. The first payload is the header: 'H', then JSON.
-// The others are ticks: 'T', then varints, each figure as the difference from
-// the one of the tick before in whole steps (profile.Metrics), so that a segment
-// can be read alone. Reading stops at the first frame that is not sound. Where
-// sound frames come behind it the file was damaged and is kept aside; else it
-// is the torn end of a write that nobody was told had succeeded.
+// A segment is the eight bytes CAPWAL01 and then frames. A frame is the length of its payload,
+// the CRC-32C of length and payload (four bytes each, little endian), and the payload. The first
+// payload is the header: 'H', then JSON. The header names all that the ticks refer to, so that a
+// segment can be read alone; where the first tick has no devices, a frame of 'D' and JSON names
+// them later. All other payloads are ticks: 'T', then varints. Each figure is the difference from
+// the previous tick in whole steps (profile.Metrics). Reading stops at the first frame that is
+// not sound. Where a sound tick follows it, the file was damaged and is kept under another name.
+// Otherwise it is the torn end of a write that was never acknowledged.
 //
-// # A clock is not needed
+// # Clock
 //
-// Time is that of the ticks. A Clock only spreads the fsyncs.
+// All times are those of the ticks. A Clock only spaces the fsyncs.
 package store

@@ -10,18 +10,19 @@ import (
 	"capcli/profile"
 )
 
-// Bounds on what a tick may say. What is longer is cut.
+// Bounds on a tick and on a segment. A longer text is cut; at the other bounds a segment ends or
+// a tick is refused.
 const (
-	maxText    = 1024    // bytes of a text
-	maxKnown   = 1 << 14 // texts, and processes, that a segment knows by number
+	maxText    = 1024    // bytes of one text
+	maxKnown   = 1 << 14 // numbered texts of a segment, and numbered processes
 	maxDevices = 1 << 12
 )
 
-// last holds the figures of a device in the tick before.
+// last holds the figures of a device in the last tick that had it.
 type last struct {
 	steps [profile.NumMetrics]int64
 	why   [profile.NumMetrics]profile.Reason
-	tick  int // the tick that had it last
+	tick  int // number of that tick; -1 where no tick had the device yet
 }
 
 // ident holds the fields of a process that do not change.
@@ -32,9 +33,8 @@ type ident struct {
 	start                                               capcli.Time
 }
 
-// encoder writes the ticks of one segment, each as its difference from the one
-// before. Its memory is bounded and, once the segment has met what there is,
-// steady.
+// encoder encodes the ticks of one segment, each as its difference from the previous one. Its
+// memory is bounded, and stops growing once every device, process and text has occurred.
 type encoder struct {
 	devices []profile.Device
 	places  map[*profile.Device]int
@@ -53,7 +53,7 @@ func newEncoder(devices []profile.Device, first profile.Instant) *encoder {
 	return e
 }
 
-// meet registers the devices of the segment.
+// meet sets the devices of the segment.
 func (e *encoder) meet(devices []profile.Device) {
 	e.devices = devices
 	e.last = make([]last, len(devices))
@@ -62,8 +62,7 @@ func (e *encoder) meet(devices []profile.Device) {
 	}
 }
 
-// place gives the number of a device; ok is false for one that the segment
-// does not know.
+// place returns the number of a device in the segment; false where the segment does not have it.
 func (e *encoder) place(d *profile.Device) (int, bool) {
 	if i, ok := e.places[d]; ok {
 		return i, true
@@ -80,8 +79,8 @@ func (e *encoder) place(d *profile.Device) (int, bool) {
 	return 0, false
 }
 
-// knows tells whether the segment has all devices of t, or none at all yet, and
-// room.
+// knows reports whether the segment can take t: it has all devices of t and room for more texts
+// and processes, or has no devices yet.
 func (e *encoder) knows(t *profile.Tick) bool {
 	if len(e.devices) == 0 {
 		return true
@@ -99,7 +98,8 @@ func (e *encoder) knows(t *profile.Tick) bool {
 	return len(e.texts) < maxKnown && len(e.idents) < maxKnown
 }
 
-// tick appends a frame with t and more events to b.
+// tick appends a frame with t and the events of more to b. It fails where the instant is outside
+// the years 1970 to 9999, a device comes twice, or the tick is too large.
 func (e *encoder) tick(b []byte, t *profile.Tick, more []profile.Event) ([]byte, error) {
 	if !isSaneInstant(t.At) || len(t.Samples) > maxDevices {
 		return b, fmt.Errorf("a tick of %v with %d samples, expected years 1970 to 9999 and at most %d", t.At.Std(), len(t.Samples), maxDevices)
@@ -143,10 +143,11 @@ func (e *encoder) tick(b []byte, t *profile.Tick, more []profile.Event) ([]byte,
 	return b, nil
 }
 
-// isSaneInstant tells whether an instant has a date of ten letters.
+// isSaneInstant reports whether an instant is in the years 1970 to 9999, so that its date has ten
+// characters.
 func isSaneInstant(at profile.Instant) bool { return at >= 0 && at < 253_402_300_800_000_000 }
 
-// sample appends a device's number, which of its metrics changed, and how.
+// sample appends the number of a device, the set of its metrics that changed, and each change.
 func (e *encoder) sample(b []byte, s *profile.Sample) ([]byte, error) {
 	i, _ := e.place(s.Device)
 	was := &e.last[i]
@@ -178,8 +179,8 @@ func (e *encoder) sample(b []byte, s *profile.Sample) ([]byte, error) {
 	return b, nil
 }
 
-// figure appends one change: to another reason, or by so many steps. A figure
-// that is not there counts as 0 steps.
+// figure appends the change of one metric: by how many steps, and the reason where that changed
+// too. A missing figure counts as 0 steps.
 func (e *encoder) figure(b []byte, why, was profile.Reason, by int64) []byte {
 	turned := uint64(0)
 	if why != was {
@@ -193,7 +194,8 @@ func (e *encoder) figure(b []byte, why, was profile.Reason, by int64) []byte {
 	return b
 }
 
-// optional appends a figure that stands alone: a reason, then steps.
+// optional appends a figure without reference to the previous tick: the reason, then the steps
+// where it is known.
 func optional(b []byte, g grid, v float64, why profile.Reason) []byte {
 	n, ok := g.steps(v)
 	if why == profile.Known && (!ok || n < 0) {
@@ -235,7 +237,7 @@ func (e *encoder) event(b []byte, v *profile.Event) []byte {
 	return e.text(b, v.Text)
 }
 
-// text appends the number of a text and, the first time, the text.
+// text appends the number of a text and, at its first occurrence, the text.
 func (e *encoder) text(b []byte, s string) []byte {
 	n, known := e.texts[s]
 	if !known {
@@ -251,7 +253,7 @@ func (e *encoder) text(b []byte, s string) []byte {
 	return b
 }
 
-// cleanText makes s valid UTF-8 of bounded length.
+// cleanText returns s as valid UTF-8 of at most maxText bytes.
 func cleanText(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
@@ -259,7 +261,7 @@ func cleanText(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// clean gives d with its texts as they are kept.
+// clean returns d with cleanText applied to its texts.
 func clean(d *profile.Device) profile.Device {
 	c := *d
 	for _, s := range [...]*string{&c.UUID, &c.Model, &c.Bus, &c.Driver, &c.Parent, &c.Profile} {

@@ -7,12 +7,12 @@ import (
 	"capcli"
 )
 
-// DiskError says what could not be done with the files of a store. What was
-// there before is untouched, and no tick that Write took is lost.
+// DiskError is a failed operation on the files of a store. The files that were there before are
+// untouched, and no tick that Write accepted is lost.
 type DiskError struct {
 	Doing string // "writing", "creating"
 	Path  string
-	Full  bool // the disk or the quota is used up
+	Full  bool // the disk or the quota is full
 	Err   error
 }
 
@@ -24,10 +24,11 @@ func (e *DiskError) Error() string {
 	return fmt.Sprintf("%s %s: %v%s", e.Doing, e.Path, e.Err, full)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *DiskError) Unwrap() error { return e.Err }
 
-// diskFault makes err a DiskError.
+// diskFault wraps err in a DiskError. It returns nil for nil, and err itself where it holds a
+// DiskError or a lockedError.
 func diskFault(doing, path string, err error) error {
 	var known *DiskError
 	var locked *lockedError
@@ -37,10 +38,10 @@ func diskFault(doing, path string, err error) error {
 	return &DiskError{Doing: doing, Path: path, Full: isFull(err), Err: err}
 }
 
-// lockedError says that another program keeps the store of this host.
+// lockedError is the error where another program holds a lock on the store of this host.
 type lockedError struct {
 	Path   string
-	Holder string // what that program said of itself; "" where not known
+	Holder string // name that the other program gave; "" where it is not known
 }
 
 func (e *lockedError) Error() string {
@@ -51,11 +52,11 @@ func (e *lockedError) Error() string {
 	return fmt.Sprintf("%s is held by %s", e.Path, who)
 }
 
-// ErrChanged says that files went away while they were read, as when the
-// directory is being compacted: read again.
+// ErrChanged is the error where files disappeared while the directory was read, such as during a
+// compaction. Reading again helps.
 var ErrChanged = errors.New("the directory changed while it was read: read it again")
 
-// inFile returns err with the name of the file that it is about.
+// inFile returns err with the name of the file it is about.
 func inFile(name string, err error) error {
 	if isDamage(err) {
 		return capcli.NameFile(err, name)
@@ -63,7 +64,7 @@ func inFile(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// isDamage reports whether an error is of what a file holds, not of the disk.
+// isDamage reports whether an error is about the content of a file, not about the disk.
 func isDamage(err error) bool {
 	var in *capcli.InputError
 	return errors.As(err, &in)

@@ -11,26 +11,26 @@ import (
 
 const (
 	headerFrame = 'H'
-	deviceFrame = 'D' // devices of a segment that began without any
+	deviceFrame = 'D' // devices of a segment whose header has none
 	tickFrame   = 'T'
-	schema      = 1 // of the log and of the tables
+	schema      = 1 // version of the log format and of the tables
 )
 
-// header begins a segment: all that its ticks refer to.
+// header is the first frame of a segment: all that its ticks refer to.
 type header struct {
 	Schema  int
 	Program string // version of capcli
 	Host    string
-	First   profile.Instant // of its first tick
-	Every   time.Duration   // between samples
-	Looks   time.Duration   // between looks at processes
-	Metrics []string        // by their numbers in this file
-	Steps   []float64       // of the metrics
-	Reasons []string        // by their numbers in this file
+	First   profile.Instant // instant of the first tick
+	Every   time.Duration   // interval between samples
+	Looks   time.Duration   // interval between lists of processes
+	Metrics []string        // names, in order of their numbers in this file
+	Steps   []float64       // size of a step of each metric, in its unit
+	Reasons []string        // words, in order of their numbers in this file
 	Devices []profile.Device
 }
 
-// appendJSON appends a frame of some kind that holds v.
+// appendJSON appends a frame of the given kind with v as JSON.
 func appendJSON(b []byte, kind byte, v any) ([]byte, error) {
 	from := len(b)
 	b = append(beginFrame(b), kind)
@@ -43,8 +43,8 @@ func appendJSON(b []byte, kind byte, v any) ([]byte, error) {
 	return b, nil
 }
 
-// grid is how a metric's figures are counted: in steps, of which per make one
-// unit, or each of which is of so many units.
+// grid is the resolution of a metric: n steps are the value n / per * of. A step below one unit
+// is 1/per units, and of is 1; any other step is of units, and per is 1.
 type grid struct{ per, of float64 }
 
 func gridOf(step float64) grid {
@@ -54,10 +54,10 @@ func gridOf(step float64) grid {
 	return grid{per: 1, of: step}
 }
 
-// mostSteps keeps figures far from 2^63, and exact as floating point.
+// mostSteps is the largest number of steps: far from 2^63, and exact in floating point.
 const mostSteps = 1 << 53
 
-// steps counts v in steps; ok is false for what cannot be counted.
+// steps returns v in whole steps, rounded; ok is false for NaN and for values over mostSteps.
 func (g grid) steps(v float64) (n int64, ok bool) {
 	q := math.Round(v / g.of * g.per)
 	if !(math.Abs(q) <= mostSteps) {
@@ -75,14 +75,14 @@ var grids = func() (g [profile.NumMetrics]grid) {
 	return g
 }()
 
-// pctGrid is that of processes' shares of a device.
+// pctGrid is the grid of the share of a device that a process uses.
 var pctGrid = gridOf(profile.Metrics[profile.SMActive].Step)
 
 func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }
 
 func ofMicros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// numReasons counts the reasons, which profile keeps to itself.
+// numReasons is the number of reasons, which package profile does not export.
 var numReasons = func() profile.Reason {
 	r := profile.Known
 	for r < 255 && profile.ReasonNamed(r.String()) == r {

@@ -13,20 +13,20 @@ import (
 	"capcli/profile/parquet"
 )
 
-// listing is what a store holds of one host.
+// listing is the files and segments of one host in a store.
 type listing struct {
 	disk   Disk
 	root   string
 	host   string
-	pieces []piece // in order of date, table and number
+	pieces []piece // Parquet files, in order of date, table and segment number
 	temps  []string
-	logs   []int64  // numbers of segments, in order
-	odd    []string // segments kept aside
-	gone   []*piece // whose segments are all in another
-	next   int64    // the first number that was never given
+	logs   []int64  // segment numbers, ascending
+	odd    []string // names of damaged segments that are kept
+	gone   []*piece // files whose segments are all in another file; settle sets it
+	next   int64    // number of the next segment
 }
 
-// hosts lists the hosts that a directory has something of.
+// hosts returns the hosts that have files or segments in a directory, sorted.
 func hosts(disk Disk, root string) ([]string, error) {
 	folders := []string{logFolder}
 	entries, err := disk.List(root)
@@ -114,7 +114,7 @@ func (l *listing) segments() error {
 	return nil
 }
 
-// holdsSegment reports whether segment seq is in a file of table t already.
+// holdsSegment reports whether a file of table t already holds segment seq.
 func (l *listing) holdsSegment(t table, seq int64) (bool, error) {
 	for i := range l.pieces {
 		p := &l.pieces[i]
@@ -123,7 +123,7 @@ func (l *listing) holdsSegment(t table, seq int64) (bool, error) {
 		}
 		in, err := l.numbers(p)
 		if isDamage(err) {
-			continue // it is written again, or lies elsewhere
+			continue // the segment is then written again, or another file holds it
 		}
 		if err != nil {
 			return false, err
@@ -135,10 +135,10 @@ func (l *listing) holdsSegment(t table, seq int64) (bool, error) {
 	return false, nil
 }
 
-// isGone tells whether a file was not there any more.
+// isGone reports whether err says that a file does not exist.
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// numbers gives the segments that are in a file.
+// numbers returns the numbers of the segments in a file.
 func (l *listing) numbers(p *piece) (numbers, error) {
 	f, err := l.open(p)
 	if err != nil {
@@ -148,17 +148,17 @@ func (l *listing) numbers(p *piece) (numbers, error) {
 	return f.in, nil
 }
 
-// opened is a file of the store, sound and of its table.
+// opened is an open Parquet file of the store that is sealed and matches its name.
 type opened struct {
 	*parquet.File
 	piece  *piece
 	name   string
 	at     Reading
 	in     numbers
-	groups [][2]int64 // first and last tick of each row group
+	groups [][2]int64 // instants of the first and last tick of each row group, microseconds
 }
 
-func (o *opened) close() { _ = o.at.Close() } // it was only read
+func (o *opened) close() { _ = o.at.Close() } // the file was only read
 
 func (l *listing) open(p *piece) (*opened, error) {
 	return openPiece(l.disk, path.Join(l.root, p.path()), p, l.host)
@@ -225,8 +225,8 @@ func (o *opened) read(host string) error {
 	return nil
 }
 
-// columns holds the file's columns against the table's. A file of an earlier
-// version may lack some that may be null; one of a later version has more.
+// columns checks the columns of the file against those of its table. A file of an earlier version
+// may lack nullable columns; a file of a later version may have more.
 func (o *opened) columns() error {
 	want := specs[o.piece.table].columns
 	have := map[string]parquet.Column{}
@@ -246,7 +246,7 @@ func (o *opened) columns() error {
 	return nil
 }
 
-// block appends the rows of a row group to b.
+// block appends the rows of a row group to b. Columns that the file lacks are null.
 func (o *opened) block(group int, b *block) error {
 	have := o.Columns()
 	n := int(o.GroupRows(group))

@@ -17,7 +17,7 @@ const (
 	hostPrefix = "host="
 	logFolder  = ".wal"
 	logSuffix  = ".wal"
-	oddSuffix  = ".damaged" // of a segment that was found damaged, behind logSuffix
+	oddSuffix  = ".damaged" // follows logSuffix in the name of a damaged segment
 	fileSuffix = ".parquet"
 	partTemp   = ".part.tmp"
 	mergeTemp  = ".merge.tmp"
@@ -33,7 +33,7 @@ func hostFolder(host string) string {
 	return hostPrefix + url.PathEscape(host)
 }
 
-// hostOf reads hostFolder again.
+// hostOf returns the host of a folder that hostFolder named; ok is false for any other folder.
 func hostOf(folder string) (host string, ok bool) {
 	name, ok := strings.CutPrefix(folder, hostPrefix)
 	if !ok {
@@ -43,10 +43,11 @@ func hostOf(folder string) (host string, ok bool) {
 	return host, err == nil && hostFolder(host) == folder
 }
 
-// dateOf is the day, in UTC, of an instant: 2026-11-20.
+// dateOf returns the UTC date of an instant, such as 2026-11-20.
 func dateOf(at profile.Instant) string { return at.Std().Format(time.DateOnly) }
 
-// dayOf counts days since 1970; an instant is not before that.
+// dayOf returns the number of days from 1970-01-01 UTC to an instant, which must not be before
+// that.
 func dayOf(at profile.Instant) int64 { return int64(at) / 86_400_000_000 }
 
 func logName(seq int64) string { return fmt.Sprintf("%08d%s", seq, logSuffix) }
@@ -64,18 +65,18 @@ func seqOf(digits string) (int64, bool) {
 	return n, err == nil && n > 0 && len(digits) >= 8
 }
 
-// piece is one Parquet file, as its name tells.
+// piece is a Parquet file, as described by its name.
 type piece struct {
 	table    table
-	dir      string // date and host folder, under the store's
+	dir      string // date and host folder, relative to the root of the store
 	name     string
-	first    profile.Instant // of its first tick, rounded down to the second
-	from, to int64           // numbers of the first and the last segment that may be in it
+	first    profile.Instant // instant of its first tick, rounded down to the second
+	from, to int64           // numbers of its first and last segment; those between may be missing
 }
 
 func (p *piece) path() string { return path.Join(p.dir, p.name) }
 
-// merged tells whether it was made out of several.
+// merged reports whether the file holds several segments.
 func (p *piece) merged() bool { return p.to > p.from }
 
 func pieceName(t table, first profile.Instant, from, to int64) string {
@@ -86,7 +87,7 @@ func pieceName(t table, first profile.Instant, from, to int64) string {
 	return fmt.Sprintf("%s-%s-%08d%s%s", specs[t].name, first.Std().Format(stampForm), from, last, fileSuffix)
 }
 
-// parsePiece reads pieceName again.
+// parsePiece returns the piece of a name that pieceName made; ok is false for any other name.
 func parsePiece(dir, name string) (p piece, ok bool) {
 	stem, ok := strings.CutSuffix(name, fileSuffix)
 	parts := strings.Split(stem, "-")
@@ -108,10 +109,10 @@ func parsePiece(dir, name string) (p piece, ok bool) {
 	return p, true
 }
 
-// numbers is a set of segments' numbers, in order.
+// numbers is a set of segment numbers, ascending.
 type numbers []int64
 
-// String gives a set as ranges: 1-5,7.
+// String returns the set as ranges, such as 1-5,7.
 func (n numbers) String() string {
 	var b strings.Builder
 	for i := 0; i < len(n); {
@@ -131,7 +132,7 @@ func (n numbers) String() string {
 	return b.String()
 }
 
-// parseNumbers reads String again.
+// parseNumbers parses what String returned; it returns false for any other text.
 func parseNumbers(s string) (numbers, bool) {
 	const most = 10_000_000
 	var n numbers
@@ -157,7 +158,7 @@ func (n numbers) contains(seq int64) bool {
 	return ok
 }
 
-// isSubsetOf reports whether m contains all of n.
+// isSubsetOf reports whether m contains every number of n.
 func (n numbers) isSubsetOf(m numbers) bool {
 	for _, seq := range n {
 		if !m.contains(seq) {

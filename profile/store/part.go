@@ -14,34 +14,34 @@ import (
 	"capcli/profile/parquet"
 )
 
-// Keys of a file's metadata.
+// Keys of the metadata of a file.
 const (
 	metaSchema   = "profile.schema"
 	metaTable    = "profile.table"
 	metaHost     = "profile.host"
 	metaProgram  = "profile.program"
-	metaSegments = "profile.segments" // that are in it, as ranges
-	metaFirst    = "profile.first"    // tick, RFC 3339
-	metaLast     = "profile.last"     // tick
+	metaSegments = "profile.segments" // numbers of the segments in the file, as ranges
+	metaFirst    = "profile.first"    // instant of the first tick, RFC 3339
+	metaLast     = "profile.last"     // instant of the last tick, RFC 3339
 	metaGroups   = "profile.groups"   // first and last tick of each row group, microseconds
-	metaGaps     = "profile.gaps"     // of ticks: how many times more than one and a half intervals lay between two
-	metaGapUS    = "profile.gap_us"   // microseconds beyond the interval in those
+	metaGaps     = "profile.gaps"     // table ticks: gaps, where ticks are over 1.5 intervals apart
+	metaGapUS    = "profile.gap_us"   // table ticks: time in gaps beyond the interval, microseconds
 )
 
-// groupRows is how many rows a row group is to have: an hour of eight devices
-// at one sample a second, 10 MiB in memory.
+// groupRows is the target number of rows of a row group: about an hour of eight devices at one
+// sample a second, 10 MiB in memory.
 const groupRows = 32 << 10
 
-// part writes one Parquet file: under another name until it is whole.
+// part writes one Parquet file, under a temporary name until it is complete.
 type part struct {
 	disk   Disk
 	t      table
-	dir    string // with the store's
+	dir    string // folder of the file, with the root of the store
 	temp   string
 	file   File
 	buf    *bufio.Writer
 	w      *parquet.Table
-	count  int64 // rows
+	count  int64 // rows written
 	groups []string
 	first  int64
 	last   int64
@@ -69,7 +69,7 @@ func newPart(disk Disk, t table, dir, temp, host, program string) (*part, error)
 	return p, nil
 }
 
-// group writes the rows of b that pick names as one row group.
+// group writes the rows of b with the numbers in pick as one row group. It reorders pick.
 func (p *part) group(b *block, pick []int32) error {
 	keys := b.keys()
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
@@ -89,7 +89,7 @@ func (p *part) group(b *block, pick []int32) error {
 	return nil
 }
 
-// mind counts the gaps between ticks, which come in order of time.
+// mind adds the gaps between the ticks in pick, which must be in order of time.
 func (p *part) mind(b *block, pick []int32) {
 	at, every := b.cols[tickTS].Ints, b.cols[tickEvery].Ints
 	before := p.last
@@ -104,7 +104,8 @@ func (p *part) mind(b *block, pick []int32) {
 	}
 }
 
-// finish makes the file durable under its name and replaces a file of that name.
+// finish completes the file, makes it durable under its final name and returns that name. in is
+// the set of its segments. A file of the same name is replaced.
 func (p *part) finish(in numbers) (string, error) {
 	w := p.w
 	w.Note(metaSegments, in.String())
@@ -138,8 +139,8 @@ func (p *part) finish(in numbers) (string, error) {
 	return name, nil
 }
 
-// drop removes what was written so far. What cannot be removed now is at the
-// next start.
+// drop removes the unfinished file. A file that cannot be removed now is removed at the next
+// start.
 func (p *part) drop() {
 	if p.file != nil {
 		_ = p.file.Close()

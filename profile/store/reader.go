@@ -9,11 +9,11 @@ import (
 	"capcli/profile"
 )
 
-// Query says what is to be read. The zero value is everything.
+// Query selects what is read. The zero value selects everything.
 type Query struct {
-	From, To profile.Instant // ticks from the one, up to but without the other; 0 is open
+	From, To profile.Instant // ticks at From or later and before To; 0 is unbounded
 	Hosts    []string
-	Devices  []string // uuids; those of MIG instances' parents name the instances too
+	Devices  []string // UUIDs; the UUID of a GPU selects its MIG instances too
 	// SamplesOnly leaves processes and events out.
 	SamplesOnly bool
 }
@@ -23,11 +23,11 @@ type Reader struct {
 	disk    Disk
 	root    string
 	devices map[profile.Device]*profile.Device
-	owners  map[profile.Device]*profile.Device // by what processes tell of them
+	owners  map[profile.Device]*profile.Device // devices by deviceOfProcess
 	reasons map[string]*[profile.NumMetrics]profile.Reason
 }
 
-// OpenDir begins to read a directory; nil is the System's disk.
+// OpenDir returns a Reader of the directory root. A nil disk is System.
 func OpenDir(disk Disk, root string) *Reader {
 	if disk == nil {
 		disk = System{}
@@ -38,23 +38,23 @@ func OpenDir(disk Disk, root string) *Reader {
 	}
 }
 
-// HostTick is a tick and the host that it is of.
+// HostTick is a tick and its host.
 type HostTick struct {
 	Host string
 	*profile.Tick
 }
 
-// Hosts lists the hosts that there is something of.
+// Hosts returns the hosts that have files or segments in the directory, sorted.
 func (r *Reader) Hosts() ([]string, error) { return hosts(r.disk, r.root) }
 
-// Ticks reads back, host by host and in order of time, what is in files and
-// what is still in segments, also while it is written. A tick is valid until
-// the next, but for its devices. The first error ends it: an InputError for a
-// file that is damaged, ErrChanged where files went away meanwhile.
+// Ticks returns the ticks of files and segments, host by host and in order of time. It may run
+// while a Writer writes. A tick is valid until the next one; its devices stay valid. The first
+// error ends the sequence: *capcli.InputError for a damaged file, ErrChanged where files
+// disappeared meanwhile.
 //
-// Of a tick the samples are in order of the driver's number, the instance and
-// the uuid, the processes of device and pid, the events as they were told. At
-// most an hour or so of each table is in memory.
+// The samples of a tick are in order of GPU index, MIG instance and UUID, its processes in order
+// of device and PID, its events in the order they were reported. About an hour of each table is
+// in memory at a time.
 func (r *Reader) Ticks(q Query) iter.Seq2[HostTick, error] {
 	return func(yield func(HostTick, error) bool) {
 		hosts, err := r.Hosts()
@@ -76,8 +76,8 @@ func (r *Reader) Ticks(q Query) iter.Seq2[HostTick, error] {
 	}
 }
 
-// listFiles lists a host's files with the rows of its segments, which are read
-// first: what becomes a file meanwhile is then known as one.
+// listFiles returns the files of a host and the rows of its segments. It reads the segments
+// before it lists the files, so that a segment converted meanwhile is found among the files.
 func (r *Reader) listFiles(host string) (*listing, []segmentRows, error) {
 	before := &listing{disk: r.disk, root: r.root, host: host, next: 1}
 	if err := before.segments(); err != nil {
@@ -149,7 +149,8 @@ func (r *Reader) host(host string, q Query, yield func(HostTick, error) bool) (g
 	}
 }
 
-// soonestInstant is the instant of the first row that any head has.
+// soonestInstant returns the earliest instant of the next rows of heads; ok is false where none
+// has a row left.
 func soonestInstant(heads []*head) (at int64, ok bool, err error) {
 	at = math.MaxInt64
 	for _, h := range heads {
@@ -164,7 +165,7 @@ func soonestInstant(heads []*head) (at int64, ok bool, err error) {
 	return at, ok, nil
 }
 
-// heads begins a stream of each table.
+// heads returns a stream for each table that the query reads.
 func (r *Reader) heads(l *listing, logs []segmentRows, q Query, want span) ([]*head, error) {
 	var heads []*head
 	for t := range numTables {
@@ -186,16 +187,16 @@ func (r *Reader) heads(l *listing, logs []segmentRows, q Query, want span) ([]*h
 	return heads, nil
 }
 
-// head is a stream with the row that comes next.
+// head is a stream and the position of its next row.
 type head struct {
 	r    *Reader
 	s    *stream
-	at   int // in s.rows
+	at   int // index of the next row in s.rows
 	done bool
-	devs []*profile.Device // of the rows of s.acc
+	devs []*profile.Device // device of each row of s.acc
 }
 
-// peek gives the instant of the next row.
+// peek returns the instant of the next row; ok is false at the end.
 func (h *head) peek() (key int64, ok bool, err error) {
 	for !h.done && h.at == len(h.s.rows) {
 		if err := h.s.fill(0); err != nil {
@@ -212,7 +213,7 @@ func (h *head) peek() (key int64, ok bool, err error) {
 	return h.s.acc.keys()[h.s.rows[h.at]], true, nil
 }
 
-// take adds all rows of one instant to t.
+// take adds all rows of instant at to t.
 func (h *head) take(at int64, t *profile.Tick, q Query) error {
 	for {
 		key, ok, err := h.peek()

@@ -18,16 +18,17 @@ func init() {
 	})
 }
 
-// recorded is a recorded folder as a source.
+// recorded is a profile.Source that plays back a recorded folder.
 type recorded struct {
 	host string
 	next func() (HostTick, error, bool)
 	stop func()
 }
 
-// replayJournal plays what was recorded of one box in the folder o.Where: o.Host where
-// there are several. Its ticks have the times, the events and the lengths that
-// were recorded. A nil disk is the System's.
+// replayJournal returns a source of the ticks recorded of one box in the folder o.Where. o.Host
+// names the box where the folder has several. The ticks have their recorded times, durations and
+// events. A nil disk is System. It fails with *capcli.InputError where the folder does not hold
+// exactly one box of that name.
 func replayJournal(disk Disk, o profile.SourceOptions) (profile.Source, error) {
 	if o.Where == "" {
 		return nil, &capcli.InputError{Field: "where", Text: "the source replay wants the folder that capcli profile wrote", Hint: "--where gpu-profile"}
@@ -53,7 +54,7 @@ func replayJournal(disk Disk, o profile.SourceOptions) (profile.Source, error) {
 	return s, nil
 }
 
-// names lists a few names.
+// names joins the first ten names with commas and counts the rest.
 func names(all []string) string {
 	const most = 10
 	if len(all) > most {
@@ -62,19 +63,19 @@ func names(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// Recorded tells a Player that the ticks have their own times.
+// Recorded returns true: the ticks have their own times.
 func (s *recorded) Recorded() bool { return true }
 
-// Host is the box that was recorded.
+// Host returns the name of the recorded box.
 func (s *recorded) Host() string { return s.host }
 
-// Close ends the reading.
+// Close ends the playback.
 func (s *recorded) Close() error {
 	s.stop()
 	return nil
 }
 
-// Read gives the next tick.
+// Read sets t to the next tick. It returns io.EOF at the end.
 func (s *recorded) Read(_ context.Context, t *profile.Tick) error {
 	next, err, more := s.next()
 	switch {

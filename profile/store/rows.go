@@ -6,7 +6,7 @@ import (
 	"capcli/profile"
 )
 
-// blocks are rows of all tables.
+// blocks holds rows of all tables.
 type blocks [numTables]*block
 
 func newBlocks() (b blocks) {
@@ -16,7 +16,7 @@ func newBlocks() (b blocks) {
 	return b
 }
 
-// writer of ticks into rows; it remembers the words for sets of reasons.
+// rower turns ticks into rows. missing caches the text of each set of reasons.
 type rower struct {
 	blocks
 	missing map[[profile.NumMetrics]profile.Reason]string
@@ -109,10 +109,10 @@ var metricNames = func() (names []string) {
 	return names
 }()
 
-// processNames are the figures of a process that may be missing.
+// processNames are the columns of a process whose value may be missing.
 var processNames = []string{"mem_used_bytes", "sm_pct"}
 
-// missingWords says why figures are missing: name=reason;name=reason.
+// missingWords returns why figures are missing, as name=reason;name=reason.
 func missingWords(why []profile.Reason, names []string) string {
 	var b strings.Builder
 	for i, r := range why {
@@ -127,7 +127,7 @@ func missingWords(why []profile.Reason, names []string) string {
 	return b.String()
 }
 
-// reasonsOf reads missingWords again. What it does not know it passes over.
+// reasonsOf parses what missingWords returned into why. It ignores names that are not in names.
 func reasonsOf(words string, names []string, why []profile.Reason) {
 	for words != "" {
 		var one string

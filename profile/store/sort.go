@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sortByTime sorts rows by time, then by what they describe.
+// sortByTime sorts rows by time, then by the order columns of the table.
 func (b *block) sortByTime(rows []int32) {
 	keys := b.keys()
 	slices.SortStableFunc(rows, func(i, j int32) int {
@@ -16,7 +16,7 @@ func (b *block) sortByTime(rows []int32) {
 	})
 }
 
-// sortByKind sorts rows in the order of a file: by what they describe, then by time.
+// sortByKind sorts rows in the order of a file: by the order columns of the table, then by time.
 func (b *block) sortByKind(rows []int32) {
 	keys := b.keys()
 	slices.SortStableFunc(rows, func(i, j int32) int {

@@ -8,34 +8,34 @@ import (
 	"capcli/profile"
 )
 
-// source gives rows in pieces: a file, which opens into windows, or a window,
-// which is a row group or what a segment has of a table.
+// source is a file not yet opened, or a window: one row group of an open file, or the rows that a
+// segment has of a table.
 type source struct {
-	first int64 // no row is of an earlier tick
-	seq   int64 // of equals the one recorded first comes first
+	first int64 // no row has an earlier instant
+	seq   int64 // segment number: of two sources with equal first, the one recorded earlier goes first
 	group int
-	file  *piece  // to be opened
-	open  *opened // holds the row group
-	rows  *block  // of a segment
-	size  int64   // rows
+	file  *piece  // a file not yet opened, else nil
+	open  *opened // the file of the row group, else nil
+	rows  *block  // the rows of a segment, else nil
+	size  int64   // number of rows
 }
 
-// span is a stretch of time, both ends included.
+// span is a range of instants, both ends included.
 type span struct{ from, to int64 }
 
 func (s span) meets(first, last int64) bool { return first <= s.to && last >= s.from }
 
-// stream gives a host's rows of one table in order of time, some at a time.
-// What overlaps in time, as when the clock was set back, is merged.
+// stream returns the rows of one host and table in order of time, in batches. It merges sources
+// that overlap in time, such as after the clock was set back.
 type stream struct {
 	l    *listing
 	t    table
 	want span
-	left []source // in order of first
+	left []source // sources not yet loaded, in order of first
 	acc  *block
-	rest *block          // what acc was before
-	rows []int32         // of acc, that may be given out
-	live map[*opened]int // open files, and their windows that are left
+	rest *block          // the spare block that keep swaps with acc
+	rows []int32         // numbers of the rows of acc that are ready to be read
+	live map[*opened]int // open files and the number of their windows not yet loaded
 }
 
 func newStream(l *listing, t table, pieces []*piece, want span) *stream {
@@ -59,7 +59,7 @@ func (s *stream) sort() {
 	})
 }
 
-// add adds the rows of a segment to the stream.
+// add adds the rows of segment seq to the stream, if any are in the wanted span.
 func (s *stream) add(seq int64, rows *block) {
 	if rows.n == 0 {
 		return
@@ -72,7 +72,7 @@ func (s *stream) add(seq int64, rows *block) {
 	}
 }
 
-// expand opens files until a window comes first.
+// expand opens files until the first source is a window.
 func (s *stream) expand() error {
 	for len(s.left) > 0 && s.left[0].file != nil {
 		p := s.left[0].file
@@ -96,9 +96,9 @@ func (s *stream) expand() error {
 	return nil
 }
 
-// fill makes s.rows name rows of s.acc that no later row comes before; none is
-// the end. It goes on up to so many rows, and over them where windows overlap.
-// Those that it named before are gone.
+// fill sets s.rows to the rows of s.acc that precede every row not yet loaded; none at the end.
+// It loads windows up to most rows in all, and beyond that where windows overlap. The rows that
+// s.rows named before are dropped.
 func (s *stream) fill(most int64) error {
 	s.keep()
 	for {
@@ -126,7 +126,7 @@ func (s *stream) fill(most int64) error {
 	}
 }
 
-// keep forgets the rows that were given out.
+// keep drops the rows of s.rows from s.acc and keeps the others.
 func (s *stream) keep() {
 	if s.acc.n == 0 {
 		return
@@ -149,10 +149,10 @@ func (s *stream) keep() {
 	s.rows = s.rows[:0]
 }
 
-// load appends the first window.
+// load appends the rows of the first window to s.acc.
 func (s *stream) load() error {
 	w := s.left[0]
-	s.left[0] = source{} // what it opened is let go of
+	s.left[0] = source{} // so that the slice does not keep the file alive
 	s.left = s.left[1:]
 	if w.rows != nil {
 		s.acc.rows(w.rows, nil)
@@ -175,7 +175,7 @@ func (s *stream) close() {
 	clear(s.live)
 }
 
-// currentFiles returns the files of a table whose rows are not in other files.
+// currentFiles returns the files of a table that are not in l.gone.
 func (l *listing) currentFiles(t table) []*piece {
 	var all []*piece
 	for i := range l.pieces {
@@ -186,9 +186,9 @@ func (l *listing) currentFiles(t table) []*piece {
 	return all
 }
 
-// settle finds the files whose segments are all in another one of the same
-// table and day: what a crash of a compaction leaves. Files that cannot be read
-// are left to be met later.
+// settle sets l.gone to the files whose segments are all in another file of the same table and
+// day. A compaction that crashed leaves such files. It ignores files that cannot be read: reading
+// their rows reports the error.
 func (l *listing) settle() {
 	for i := range l.pieces {
 		big := &l.pieces[i]
@@ -204,7 +204,7 @@ func (l *listing) settle() {
 			if in == nil {
 				var err error
 				if in, err = l.numbers(big); err != nil {
-					break // reading it tells
+					break // reading its rows reports the error
 				}
 			}
 			if l.isCoveredBy(p, in) && !slices.Contains(l.gone, big) {
@@ -214,7 +214,7 @@ func (l *listing) settle() {
 	}
 }
 
-// isCoveredBy reports whether in contains all of p.
+// isCoveredBy reports whether in contains every segment of p.
 func (l *listing) isCoveredBy(p *piece, in numbers) bool {
 	if !p.merged() {
 		return in.contains(p.from)
@@ -223,7 +223,7 @@ func (l *listing) isCoveredBy(p *piece, in numbers) bool {
 	return err == nil && own.isSubsetOf(in)
 }
 
-// instants turns a query's bounds into a span; 0 is open.
+// spanOf returns the span from from to to, both included; 0 is unbounded.
 func spanOf(from, to profile.Instant) span {
 	s := span{math.MinInt64, math.MaxInt64}
 	if from != 0 {

@@ -7,7 +7,7 @@ import (
 	"capcli/profile/parquet"
 )
 
-// table is one of the kinds of files.
+// table is the kind of a file.
 type table uint8
 
 const (
@@ -18,16 +18,16 @@ const (
 	numTables
 )
 
-// spec is what a table's files hold.
+// spec describes the files of a table.
 type spec struct {
 	name    string
 	columns []parquet.Column
-	docs    []string // of the columns
-	key     int      // the column with the instant of the tick
-	order   []int    // rows of a row group are in order of these, then of the key
+	docs    []string // description of each column
+	key     int      // index of the column with the instant of the tick
+	order   []int    // rows of a row group are sorted by these columns, then by key
 }
 
-// Places of columns.
+// Indexes of the columns of each table.
 const (
 	tickTS = iota
 	tickElapsed
@@ -113,7 +113,7 @@ func tickSpec() spec {
 	return s
 }
 
-// word is a text that repeats; whole a small number that does.
+// word is a column of texts that repeat.
 func word(name string, nullable bool) parquet.Column {
 	return parquet.Column{Name: name, Kind: parquet.Text, Nullable: nullable, Repeats: true}
 }
@@ -144,8 +144,9 @@ func sampleSpec() spec {
 	return s
 }
 
-// metricColumn lays a metric out as came out smallest (docs/measurements.md):
-// fractions in single precision, their bytes apart; what drifts as differences.
+// metricColumn returns the column of a metric, in the layout that came out smallest when
+// measured: fractions in single precision with their bytes split, drifting values as differences,
+// steady values in a dictionary.
 func metricColumn(m profile.Metric) parquet.Column {
 	c := parquet.Column{Name: profile.Metrics[m].Name, Kind: parquet.Int64, Nullable: true}
 	switch m {
@@ -195,7 +196,7 @@ func eventSpec() spec {
 	return s
 }
 
-// block is some rows of a table.
+// block holds rows of a table, by column.
 type block struct {
 	*spec
 	n    int
@@ -217,19 +218,19 @@ func (b *block) reset() {
 	}
 }
 
-// keys are the instants of the rows' ticks.
+// keys returns the instant of the tick of each row.
 func (b *block) keys() []int64 { return b.cols[b.key].Ints }
 
 func (b *block) int(col int, v int64) { b.cols[col].AddInt(v) }
 
-// text sets a text; an empty one is null where it may be.
+// text adds a text; an empty text is null in a nullable column.
 func (b *block) text(col int, s string) {
 	c := &b.cols[col]
 	c.AddText(s)
 	c.Null[c.Len()-1] = s == "" && b.columns[col].Nullable
 }
 
-// intOr sets a number, or null where it is not known.
+// intOr adds v, or null where it is not known.
 func (b *block) intOr(col int, v int64, known bool) {
 	if known {
 		b.cols[col].AddInt(v)
@@ -238,7 +239,7 @@ func (b *block) intOr(col int, v int64, known bool) {
 	}
 }
 
-// rows appends rows of from: those that pick names, or all.
+// rows appends the rows of from with the numbers in pick; a nil pick is all rows.
 func (b *block) rows(from *block, pick []int32) {
 	for i := range b.cols {
 		to, at := &b.cols[i], &from.cols[i]
@@ -264,7 +265,7 @@ func appendRows[T any](to, from []T, pick []int32) []T {
 	return to
 }
 
-// compareCell orders two cells of a column; null comes first.
+// compareCell compares two cells of a column; null is least.
 func (b *block) compareCell(col int, i, j int32) int {
 	c := &b.cols[col]
 	switch {
@@ -285,7 +286,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// compareKind orders two rows by what they are of.
+// compareKind compares two rows by the order columns of the table.
 func (b *block) compareKind(i, j int32) int {
 	for _, col := range b.order {
 		if c := b.compareCell(col, i, j); c != 0 {

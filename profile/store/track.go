@@ -14,32 +14,32 @@ import (
 	"capcli/profile"
 )
 
-// Track is what one GPU did over time, in columns of equal length. Its JSON is the
+// Track is the activity of one GPU over time, in columns of equal length. Its JSON is the
 // document capcli/profile_show/v1.
 type Track struct {
 	Host     string
 	Device   *profile.Device
-	From, To profile.Instant // of the first and the last sample that are shown
-	Every    time.Duration   // between samples
-	Share    int64           // samples that are due in a column
+	From, To profile.Instant // instants of the first and the last sample shown
+	Every    time.Duration   // interval between samples
+	Share    int64           // samples due in one column
 	Starts   []profile.Instant
-	Samples  []int64 // that are in each column
+	Samples  []int64 // samples found in each column
 	Lines    []TrackLine
 }
 
-// TrackLine is a metric of a Track: its mean and its highest value in each column, NaN
-// where it was not told.
+// TrackLine is a metric of a Track: its mean and its highest value in each column; NaN where the
+// column has no value.
 type TrackLine struct {
 	Title, Name string
-	Top         float64 // of the scale; 0 is the highest value
+	Top         float64 // top of the scale; 0 means the highest value
 	Mean, Max   []float64
-	Known       bool // in some column
+	Known       bool // at least one column has a value
 
 	metric profile.Metric
 	scale  float64
 }
 
-// trackLines are the metrics that are shown.
+// trackLines returns a line, still empty, for each metric shown.
 func trackLines() []TrackLine {
 	return []TrackLine{
 		{metric: profile.UtilGPU, Title: "busy %", Name: "util_gpu_pct", scale: 1, Top: 100},
@@ -50,16 +50,16 @@ func trackLines() []TrackLine {
 	}
 }
 
-// TrackRequest says which GPU a Track is of, when, and how fine.
+// TrackRequest selects the GPU, the time and the resolution of a Track.
 type TrackRequest struct {
-	GPU     string        // its number or its UUID
-	Query   Query         // in which time and boxes; its Devices do not count
-	Last    time.Duration // only so long before its last sample; 0 is all
-	Columns int           // at most
+	GPU     string        // index or UUID
+	Query   Query         // time and hosts; its Devices are ignored
+	Last    time.Duration // length of time up to the last sample; 0 is all
+	Columns int           // largest number of columns
 }
 
-// ReadTrack reads what a GPU did from a folder. It fails with *capcli.InputError where
-// there is no such GPU, or more than one.
+// ReadTrack reads the track of a GPU from the folder dir. It fails with *capcli.InputError where
+// r selects no GPU, or more than one.
 func ReadTrack(ctx context.Context, dir string, r TrackRequest) (*Track, error) {
 	t := &Track{Lines: trackLines()}
 	if err := t.find(ctx, dir, &r); err != nil {
@@ -71,7 +71,7 @@ func ReadTrack(ctx context.Context, dir string, r TrackRequest) (*Track, error) 
 	return t, t.read(ctx, dir, &r)
 }
 
-// eachSample calls use with every sample of the GPU.
+// eachSample calls use with every sample of the requested GPU that q selects.
 func (r *TrackRequest) eachSample(ctx context.Context, dir string, q Query, use func(t HostTick, s *profile.Sample)) error {
 	index, err := strconv.Atoi(r.GPU)
 	byIndex := err == nil
@@ -93,7 +93,7 @@ func (r *TrackRequest) eachSample(ctx context.Context, dir string, q Query, use 
 	return nil
 }
 
-// find looks which GPU is meant, and when it was seen.
+// find sets the GPU of t, the instants of its first and last sample, and the interval.
 func (t *Track) find(ctx context.Context, dir string, r *TrackRequest) error {
 	var found []string
 	err := r.eachSample(ctx, dir, r.Query, func(tick HostTick, s *profile.Sample) {
@@ -125,7 +125,7 @@ func (t *Track) find(ctx context.Context, dir string, r *TrackRequest) error {
 	return nil
 }
 
-// read fills the columns, each of which has as many times at which a sample is due.
+// read fills the columns. Each has the same number of due samples.
 func (t *Track) read(ctx context.Context, dir string, r *TrackRequest) error {
 	slots := t.intervalsBefore(t.From) + 1
 	t.Share = (slots + int64(r.Columns) - 1) / int64(r.Columns)
@@ -167,12 +167,12 @@ func (t *Track) read(ctx context.Context, dir string, r *TrackRequest) error {
 	return err
 }
 
-// intervalsBefore counts the intervals from at to the last sample.
+// intervalsBefore returns the number of intervals from at to the last sample, rounded.
 func (t *Track) intervalsBefore(at profile.Instant) int64 {
 	return int64(math.Round(float64(t.To-at) / float64(t.Every.Microseconds())))
 }
 
-// MarshalJSON gives the columns as rows.
+// MarshalJSON writes each column of the track as one object of an array.
 func (t *Track) MarshalJSON() ([]byte, error) {
 	rows := make([]map[string]any, len(t.Starts))
 	for i, start := range t.Starts {

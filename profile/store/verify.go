@@ -10,20 +10,20 @@ import (
 	"capcli/profile/parquet"
 )
 
-// Verified says what was found in a directory or file.
+// Verified is the result of Verify.
 type Verified struct {
 	Files, Segments int
-	Rows            map[string]int64 // of sound files, by table
-	Ticks           int              // in segments that are not yet files
-	// Problems are what makes figures wrong or missing.
+	Rows            map[string]int64 // rows of sound files, by table
+	Ticks           int              // sound ticks in segments that are not yet files
+	// Problems are the faults that make figures wrong or missing.
 	Problems []error
-	// Notes are what the next start or compaction clears up.
+	// Notes are leftovers that the next start or compaction clears up.
 	Notes []string
 }
 
-// Verify reads everything in a directory, and holds it against its seals and
-// checksums, the tables' columns, order and one another. What it cannot do at
-// all it returns as an error; what it finds wrong is in the Problems.
+// Verify reads everything in a directory. It checks seals and checksums, the columns and the
+// order of the tables, and that no two files hold the same segment. Faults that it finds are in
+// Problems. It returns an error where it cannot read at all.
 func Verify(disk Disk, root string) (*Verified, error) {
 	if disk == nil {
 		disk = System{}
@@ -107,7 +107,7 @@ func (v *Verified) checkHeldOnce(l *listing, p *piece, holders map[[2]int64]stri
 	return nil
 }
 
-// file reads a whole file.
+// file checks one file and counts its rows.
 func (v *Verified) file(disk Disk, name string, p *piece, host string) error {
 	o, err := openPiece(disk, name, p, host)
 	if err != nil {
@@ -136,8 +136,8 @@ func (v *Verified) file(disk Disk, name string, p *piece, host string) error {
 	return nil
 }
 
-// checkGroup holds the rows of a row group against their order, their stretch
-// of time and their day; day is "." where it is not known.
+// checkGroup checks that the rows of a row group are in order, within stretch (instants of the
+// first and last tick) and of the day; day is "." where it is not known.
 func checkGroup(b *block, stretch [2]int64, day string) error {
 	keys := b.keys()
 	for k := range b.n {
@@ -161,12 +161,13 @@ func checkGroup(b *block, stretch [2]int64, day string) error {
 	return nil
 }
 
-// segment reads a log. The end of a log that is being written may be torn.
+// segment checks one segment and counts its ticks. live says that a Writer may be writing it:
+// then a torn end is only a note.
 func (v *Verified) segment(disk Disk, name string, live bool) error {
 	b, err := load(disk, name)
 	if err != nil {
 		if live && isGone(err) {
-			return nil // it became a file
+			return nil // it was converted to files meanwhile
 		}
 		return err
 	}

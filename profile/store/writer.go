@@ -13,25 +13,26 @@ import (
 	"capcli/profile"
 )
 
-// Options are what a store is written with. The zero value of each is a sound
-// choice.
+// Options configures a Writer. Every field may be zero: its comment gives the default.
 type Options struct {
-	Disk    Disk   // System
-	Host    string // "unknown"
-	Program string // version of capcli, for the files
-	Holder  string // who this program is, told to another that finds the store locked
-	// What the ticks are asked to be, for the files.
+	Disk    Disk   // default: System
+	Host    string // default: "unknown"
+	Program string // version of capcli, written into the files
+	Holder  string // name of this program, shown to another program that finds the store locked
+	// Every is the requested interval of samples and Processes that of process lists. Both are
+	// only written into the header of a segment.
 	Every, Processes time.Duration
-	// Sync is the longest that a tick may be lost to a loss of power: 1 s.
-	// Without a Clock it is after each tick.
+	// Sync is the time between fsyncs, and so the longest time for which a tick may be lost to a
+	// loss of power; default 1 s. Without a Clock an fsync follows each tick.
 	Sync  time.Duration
 	Clock profile.Clock
-	// A segment ends after so long, so many bytes, so many samples: 10 min, 4 MiB, 32,768.
+	// A segment ends at SegmentTime, SegmentBytes bytes or SegmentRows samples; defaults 10 min,
+	// 4 MiB and 32,768.
 	SegmentTime  time.Duration
 	SegmentBytes int64
 	SegmentRows  int
-	// Trouble is told of what failed behind Write's back and is tried again: no
-	// tick is lost by it. It is called by other goroutines.
+	// Trouble is called with errors of the background work, which is tried again: no tick is
+	// lost. Other goroutines call it.
 	Trouble func(error)
 }
 
@@ -59,57 +60,57 @@ func (o *Options) fill() {
 	}
 }
 
-// Writer is the Sink that a store is written through. Write and Close are for
-// one goroutine.
+// Writer is the profile.Sink that writes a store. Write and Close must be called by one
+// goroutine.
 type Writer struct {
 	o    Options
 	root string
-	dir  string // of the segments
+	dir  string // folder of the segments
 	lock io.Closer
 
 	seg     *segment
 	next    int64 // number of the next segment
 	buf     []byte
-	ticked  int             // ticks that were kept in this run
-	last    profile.Instant // of the last tick that was kept, in whatever run
-	lost    int             // ticks since then that were not
+	ticked  int             // ticks written in this run
+	last    profile.Instant // instant of the last tick written, in this run or an earlier one
+	lost    int             // ticks lost since then
 	because error
-	saved   []profile.Event // what was recovered, to go with the first tick
-	more    []profile.Event // to go with the next tick
+	saved   []profile.Event // events of the recovery, written with the first tick
+	more    []profile.Event // events of the store itself, written with the next tick
 
 	background
 }
 
 var _ profile.Sink = (*Writer)(nil)
 
-// segment is the log that is being written.
+// segment is the log being written.
 type segment struct {
 	seq     int64
 	file    File
 	enc     *encoder
 	first   profile.Instant
-	day     int64 // since 1970, UTC
+	day     int64 // days since 1970-01-01 UTC
 	size    int64
 	samples int
 
-	mu     sync.Mutex // for what follows
+	mu     sync.Mutex // guards the fields below and the closing of file
 	closed bool
-	named  bool // its name was synced
+	named  bool // its folder was synced
 }
 
-// Recovery says what was found of an earlier run that did not end in order.
+// Recovery is what Create found of an earlier run that did not end with Close.
 type Recovery struct {
 	Segments int
 	Ticks    int
-	Dropped  int             // bytes that were not sound
-	Damaged  []string        // segments in which they were more than the end of a write; they are kept
-	Last     profile.Instant // of the last tick in the store; 0 where there is none
+	Dropped  int             // bytes that were not sound and are not saved
+	Damaged  []string        // names under which damaged segments are kept
+	Last     profile.Instant // instant of the last tick in the store; 0 where there is none
 }
 
-// Create opens the store of a host in the directory root to be written, and
-// makes it if need be. It first saves what an earlier run left. It gives a
-// LockedError where another program writes it, a DiskError where the directory
-// cannot be written.
+// Create opens the store of a host in the directory root for writing, and creates it where there
+// is none. It first converts the segments that an earlier run left. It fails where another
+// program writes the store of this host, and with *DiskError where the directory cannot be
+// written.
 func Create(root string, o Options) (*Writer, *Recovery, error) {
 	o.fill()
 	w := &Writer{o: o, root: root, dir: path.Join(root, logFolder, hostFolder(o.Host))}
@@ -130,7 +131,8 @@ func Create(root string, o Options) (*Writer, *Recovery, error) {
 	return w, rec, nil
 }
 
-// recover clears up and saves the segments that are left.
+// recover removes unfinished files and converts the segments that an earlier run left. A segment
+// that fails with a DiskError is queued for another try.
 func (w *Writer) recover() (*Recovery, error) {
 	l, err := list(w.o.Disk, w.root, w.o.Host)
 	if err != nil {
@@ -168,8 +170,8 @@ func (w *Writer) recover() (*Recovery, error) {
 	return rec, nil
 }
 
-// lastTick is that of the file of ticks with the highest number; 0 where there
-// is none or it cannot be read, which verifying tells.
+// lastTick returns the instant of the last tick in the newest file of table ticks; 0 where there
+// is none or it cannot be read. Verify reports an unreadable file.
 func (l *listing) lastTick() profile.Instant {
 	var newest *piece
 	for i := range l.pieces {
@@ -188,7 +190,7 @@ func (l *listing) lastTick() profile.Instant {
 	return profile.Instant(o.groups[len(o.groups)-1][1])
 }
 
-// tell turns what was recovered into events for the first tick.
+// tell turns rec into the events of the first tick.
 func (w *Writer) tell(rec *Recovery) {
 	w.last = rec.Last
 	if rec.Segments == 0 {
@@ -201,8 +203,8 @@ func (w *Writer) tell(rec *Recovery) {
 	w.saved = []profile.Event{{Kind: profile.Recovered, Value: int64(rec.Dropped), Text: cleanText(text)}}
 }
 
-// Write implements profile.Sink. A DiskError means that this tick is lost and
-// nothing else; a later Write may succeed, and then tells of the loss in an event.
+// Write implements profile.Sink. An error means that this tick alone is lost. A later Write may
+// succeed, and then adds an event about the loss.
 func (w *Writer) Write(t *profile.Tick) error {
 	if w.seg != nil && w.needsNewSegment(t) {
 		w.retire()
@@ -227,8 +229,8 @@ func (w *Writer) needsNewSegment(t *profile.Tick) bool {
 		s.size >= w.o.SegmentBytes || s.samples+len(t.Samples) > w.o.SegmentRows || !s.enc.knows(t)
 }
 
-// events makes ready what the store itself has to tell with t: only the first
-// tick, or the first after a loss, has any.
+// events sets w.more to the events of the store itself that go with t. Only the first tick of a
+// run, and the first tick after a loss, have any.
 func (w *Writer) events(t *profile.Tick) {
 	w.more = w.more[:0]
 	if w.ticked > 0 && w.lost == 0 {
@@ -248,7 +250,7 @@ func (w *Writer) events(t *profile.Tick) {
 	}
 }
 
-// append writes t, in a new segment where there is none.
+// append writes t to the segment. It starts a segment where there is none.
 func (w *Writer) append(t *profile.Tick) error {
 	w.buf = w.buf[:0]
 	s := w.seg
@@ -300,7 +302,7 @@ func (w *Writer) append(t *profile.Tick) error {
 	return nil
 }
 
-// devicesOf lists the devices of a tick.
+// devicesOf returns the devices of the samples and processes of a tick, each once.
 func devicesOf(t *profile.Tick) []profile.Device {
 	var all []profile.Device
 	add := func(d *profile.Device) {
@@ -317,8 +319,8 @@ func devicesOf(t *profile.Tick) []profile.Device {
 	return all
 }
 
-// retire ends the segment, which is then converted to files. It removes a segment
-// without an acknowledged tick at once, so that a full disk does not fill with them.
+// retire ends the segment and queues it for conversion. It removes a segment without an
+// acknowledged tick at once, so that such segments do not pile up on a full disk.
 func (w *Writer) retire() {
 	s := w.seg
 	if s == nil {
@@ -326,7 +328,7 @@ func (w *Writer) retire() {
 	}
 	w.seg = nil
 	if s.size == 0 {
-		_ = s.close() // nothing of it counts
+		_ = s.close() // the segment holds no acknowledged tick
 		if err := w.o.Disk.Remove(path.Join(w.dir, logName(s.seq))); err == nil {
 			return
 		}
@@ -334,7 +336,7 @@ func (w *Writer) retire() {
 	w.hand(ended{s.seq, s})
 }
 
-// close closes the file, which is left as it is.
+// close closes the file of the segment; a second call does nothing.
 func (s *segment) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,8 +347,8 @@ func (s *segment) close() error {
 	return s.file.Close()
 }
 
-// Close implements profile.Sink: all ticks are in files when it returns nil.
-// Where that fails they are in segments still, and the next start goes on.
+// Close implements profile.Sink. When it returns nil, all ticks are in files. Otherwise some are
+// still in segments, which the next Create converts.
 func (w *Writer) Close() error {
 	w.retire()
 	return errors.Join(w.stop(), w.lock.Close())
