@@ -13,47 +13,47 @@ import (
 	"capcli"
 )
 
-// Amount is an exact decimal number, of money or of a quantity, as bills state
-// them: 18 places behind the point and 18 before it, kept in 128 bits. Providers
-// bill in fractions far below the millionth of a dollar that USD counts.
+// Amount is an exact decimal number of money or of a quantity, as bills state it: 18 digits
+// before the point and 18 after it, kept in 128 bits. Providers bill fractions far below the
+// millionth of a dollar that USD counts. The zero value is 0.
 type Amount struct {
-	hi int64 // of the number of 1e-18 units, two's complement
+	hi int64 // high word of the number of 1e-18 units, in two's complement
 	lo uint64
 }
 
 const (
 	amountPlaces = 18
-	amountUnit   = 1_000_000_000_000_000_000 // 1e18 units are one
+	amountUnit   = 1_000_000_000_000_000_000 // number of 1e-18 units in 1
 	perMillionth = amountUnit / 1_000_000
 )
 
-// AmountOf is u as an Amount.
+// AmountOf returns the dollars of u as an Amount.
 func AmountOf(u capcli.USD) Amount {
 	return NewAmount(uint64(max(u, -u)), 6).signed(u < 0)
 }
 
-// NewAmount is n with so many of its digits behind the point, 18 at most.
+// NewAmount returns n / 10^places; places is from 0 to 18.
 func NewAmount(n uint64, places int) Amount { return product64(n, powersOf10[amountPlaces-places]) }
 
-// product64 is x times y, which must stay below 2^127.
+// product64 returns x times y in units of 1e-18; the product must stay below 2^127.
 func product64(x, y uint64) Amount {
 	hi, lo := bits.Mul64(x, y)
 	return Amount{int64(hi), lo}
 }
 
-// Sign is -1, 0 or 1.
+// Sign returns -1, 0 or 1 as a is negative, zero or positive.
 func (a Amount) Sign() int { return a.Cmp(Amount{}) }
 
-// Neg is -a.
+// Neg returns -a.
 func (a Amount) Neg() Amount {
 	lo, borrow := bits.Sub64(0, a.lo, 0)
 	return Amount{int64(-uint64(a.hi) - borrow), lo}
 }
 
-// Abs is a without its sign.
+// Abs returns the absolute value of a.
 func (a Amount) Abs() Amount { return a.signed(a.hi < 0) }
 
-// signed is -a where neg is set, else a.
+// signed returns -a if neg is set, else a.
 func (a Amount) signed(neg bool) Amount {
 	if neg {
 		return a.Neg()
@@ -61,7 +61,8 @@ func (a Amount) signed(neg bool) Amount {
 	return a
 }
 
-// Add is a + b; it fails with capcli.ErrOverflow from 9.2e18 on.
+// Add returns a + b. It fails with capcli.ErrOverflow when the sum reaches 9.2e18 or falls
+// below -9.2e18.
 func (a Amount) Add(b Amount) (Amount, error) {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
 	s := Amount{int64(uint64(a.hi) + uint64(b.hi) + carry), lo}
@@ -71,10 +72,11 @@ func (a Amount) Add(b Amount) (Amount, error) {
 	return s, nil
 }
 
-// Sub is a - b.
+// Sub returns a - b. It fails as Add does.
 func (a Amount) Sub(b Amount) (Amount, error) { return a.Add(b.Neg()) }
 
-// share is a x part / whole, rounded down, for 0 <= part <= whole.
+// share returns a x part / whole, rounded towards zero, for 0 <= part <= whole. It fails with
+// capcli.ErrOverflow for any other part or whole.
 func (a Amount) share(part, whole int64) (Amount, error) {
 	if whole <= 0 || part < 0 || part > whole {
 		return Amount{}, capcli.ErrOverflow
@@ -83,11 +85,11 @@ func (a Amount) share(part, whole int64) (Amount, error) {
 		s, err := a.Neg().share(part, whole)
 		return s.Neg(), err
 	}
-	// 192 bits: a is top, mid and low words times part.
+	// The product a x part has 192 bits: the words top, mid and l1.
 	h1, l1 := bits.Mul64(a.lo, uint64(part))
 	h2, l2 := bits.Mul64(uint64(a.hi), uint64(part))
 	mid, carry := bits.Add64(h1, l2, 0)
-	top := h2 + carry // below whole, for part is at most whole and a.hi below 2^63
+	top := h2 + carry // below whole, because part is at most whole and a.hi is below 2^63
 	if top >= uint64(whole) {
 		return Amount{}, capcli.ErrOverflow
 	}
@@ -96,8 +98,9 @@ func (a Amount) share(part, whole int64) (Amount, error) {
 	return Amount{int64(hi), lo}, nil
 }
 
-// Times is a x b, cut towards zero at the eighteenth place: exact where their
-// places together are no more. It fails with capcli.ErrOverflow.
+// Times returns a x b, cut towards zero after 18 decimals. The product is exact where a and b
+// together have at most 18 decimals. It fails with capcli.ErrOverflow when the product does not
+// fit.
 func (a Amount) Times(b Amount) (Amount, error) {
 	if neg := a.hi < 0 != (b.hi < 0); neg || a.hi < 0 {
 		p, err := a.Abs().Times(b.Abs())
@@ -120,8 +123,8 @@ func (a Amount) Times(b Amount) (Amount, error) {
 	return Amount{int64(mid), lo}.Add(part)
 }
 
-// Rounded is a rounded half up to a whole number, for a of 0 or more; exact says that
-// nothing was rounded.
+// Rounded returns a rounded half up to a whole number, for a of 0 or more. exact reports that a
+// was a whole number.
 func (a Amount) Rounded() (n uint64, exact bool) {
 	n, rest := bits.Div64(uint64(a.hi), a.lo, amountUnit)
 	if rest >= amountUnit/2 {
@@ -130,10 +133,10 @@ func (a Amount) Rounded() (n uint64, exact bool) {
 	return n, rest == 0
 }
 
-// Cmp is -1, 0 or 1 as a is less than, equal to or more than b.
+// Cmp returns -1, 0 or 1 as a is less than, equal to or greater than b.
 func (a Amount) Cmp(b Amount) int { return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo)) }
 
-// Float gives a for ratios, never for sums.
+// Float returns the float64 nearest to a, within rounding. It is for ratios, never for sums.
 func (a Amount) Float() float64 {
 	m := a.Abs()
 	f := (float64(m.hi)*(1<<64) + float64(m.lo)) / amountUnit
@@ -143,8 +146,8 @@ func (a Amount) Float() float64 {
 	return f
 }
 
-// USD rounds a half away from zero to the millionth; it fails with
-// capcli.ErrOverflow when that does not fit.
+// USD returns a rounded to the millionth of a dollar, half away from zero. It fails with
+// capcli.ErrOverflow when the result does not fit.
 func (a Amount) USD() (capcli.USD, error) {
 	m := a.Abs()
 	if m.hi >= perMillionth/2 {
@@ -163,7 +166,7 @@ func (a Amount) USD() (capcli.USD, error) {
 	return capcli.USD(q), nil
 }
 
-// Decimal writes a exactly, with at least places digits behind the point.
+// Decimal returns a as an exact decimal text with at least the given number of decimals.
 func (a Amount) Decimal(places int) string {
 	m := a.Abs()
 	whole, frac := bits.Div64(uint64(m.hi), m.lo, amountUnit)
@@ -182,14 +185,14 @@ func (a Amount) Decimal(places int) string {
 	return s
 }
 
-// String writes a exactly in the fewest digits.
+// String returns a as an exact decimal text in the fewest digits.
 func (a Amount) String() string { return a.Decimal(0) }
 
-// MarshalJSON writes a as money is written: an exact decimal string.
+// MarshalJSON writes a as money is written: an exact decimal string with at least two decimals.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(`"` + a.Decimal(2) + `"`), nil }
 
-// plainAmount reads what nearly all numbers are: a sign, up to 18 digits, a point
-// and up to 18 more. False is anything else.
+// plainAmount parses the form that nearly all numbers have: an optional minus sign, up to 18
+// digits, and optionally a point and up to 18 more digits. It returns false for any other form.
 func plainAmount[T string | []byte](text T) (Amount, bool) {
 	i, neg := 0, false
 	if len(text) > 0 && text[0] == '-' {
@@ -223,6 +226,7 @@ func plainAmount[T string | []byte](text T) (Amount, bool) {
 	return Amount{a.hi + int64(carry), lo}.signed(neg), true
 }
 
+// powersOf10 holds 10^0 to 10^18.
 var powersOf10 = func() (p [amountPlaces + 1]uint64) {
 	p[0] = 1
 	for i := range amountPlaces {
@@ -236,12 +240,14 @@ var (
 	errLargeText = errors.New("is too large; at most 18 digits may stand before the point")
 )
 
-// numberText is a number: a sign, digits with a point among them, an exponent.
+// numberText matches a number: an optional sign, digits with an optional point, an optional
+// exponent.
 var numberText = regexp.MustCompile(`^([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$`)
 
-// ParseAmount reads a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7",
-// without commas or a sign of currency. Digits past the eighteenth behind the
-// point are rounded half away from zero, and rounded says so.
+// ParseAmount parses a number as FOCUS writes it: "1234.56", "-0.5", "1.2E-7", without
+// thousands separators or a currency sign. Decimals after the eighteenth are rounded half away
+// from zero, and rounded reports that. It fails for a text that is no number and for more than
+// 18 digits before the point.
 func ParseAmount(text string) (a Amount, rounded bool, err error) {
 	if a, ok := plainAmount(text); ok {
 		return a, false, nil
@@ -256,7 +262,7 @@ func ParseAmount(text string) (a Amount, rounded bool, err error) {
 		return Amount{}, false, errNoNumber
 	}
 	n, _ := new(big.Int).SetString(parts[2]+frac, 10)
-	shift := exp - len(frac) + amountPlaces // n times 10^shift is the number of units
+	shift := exp - len(frac) + amountPlaces // n x 10^shift is the number of 1e-18 units
 	factor := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil)
 	up := false
 	if shift >= 0 {
@@ -275,13 +281,13 @@ func ParseAmount(text string) (a Amount, rounded bool, err error) {
 	return amountOfBig(n).signed(parts[1] == "-"), rounded, nil
 }
 
-// QuotientAmount is n / d, cut at its eighteenth place; n is 0 or more, and d above 0.
+// QuotientAmount returns n / d, cut after 18 decimals; n is 0 or more, and d is above 0.
 func QuotientAmount(n *big.Int, d int64) Amount {
 	v := new(big.Int).Mul(n, big.NewInt(amountUnit))
 	return amountOfBig(v.Quo(v, big.NewInt(d)))
 }
 
-// amountOfBig is n units of 1e-18, of which the lowest 128 bits count.
+// amountOfBig returns n units of 1e-18; only the lowest 128 bits of n count.
 func amountOfBig(n *big.Int) Amount {
 	lo := new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64))
 	return Amount{int64(new(big.Int).Rsh(n, 64).Uint64()), lo.Uint64()}

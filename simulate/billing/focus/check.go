@@ -16,61 +16,62 @@ type Totals struct {
 	Rows      int64   `json:"rows"`
 	Billed    Amount  `json:"billed_cost"`
 	Effective Amount  `json:"effective_cost"`
-	List      *Amount `json:"list_cost"`              // on-demand equivalent of what was used; nil where it is not known of all rows
+	List      *Amount `json:"list_cost"`              // on-demand equivalent of the usage; nil where a row of usage states no ListCost
 	Unlisted  int64   `json:"rows_without_list_cost"` // rows of usage without a ListCost
 
-	list Amount // of the rows that have one
+	list Amount // sum of ListCost over the rows that state one
 }
 
-// Group is the total of one value: of a service, a status, a tag.
+// Group is the total of the rows that share one value: one service, status, month, account or
+// tag value.
 type Group struct {
-	Key  string `json:"key,omitempty"` // of a tag
+	Key  string `json:"key,omitempty"` // key of a tag; "" for other kinds
 	Name string `json:"name"`
 	Totals
 }
 
-// Oddity is a row that does not say what FOCUS wants it to say.
+// Oddity is one violation of the FOCUS rules by one row.
 type Oddity struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
 
-// mostOddities is how many odd rows are named; more are counted.
+// mostOddities is the most violations that are listed; all are counted.
 const mostOddities = 100
 
-// mostGroups is how many values of one kind have a total of their own.
+// mostGroups is the most values of one kind that get a total of their own.
 const mostGroups = 10_000
 
-// Check sums a bill and holds it against FOCUS's invariants: for each
-// commitment, the EffectiveCost of its usage rows, Used and Unused, is the
-// BilledCost of its purchase rows (FOCUS 1.2, appendix on commitment discounts).
+// Check sums a bill and checks it against FOCUS's invariants. For each commitment, the
+// EffectiveCost of its usage rows, Used and Unused, must equal the BilledCost of its purchase
+// rows (FOCUS 1.2, appendix on commitment discounts).
 type Check struct {
-	Result                         // in the making
-	Used, Standard, Dynamic Totals // usage by commitments, at list terms, spot
-	Unused                  Totals
+	Result                         // filled by Add and completed by Conclude
+	Used, Standard, Dynamic Totals // usage that commitments covered, at list terms, on spot
+	Unused                  Totals // unused parts of commitments and reservations
 	Other                   Totals // purchases, taxes, credits, adjustments
 
-	faults                    int64
-	have                      map[string]bool   // columns; nil is not known
-	always, priced, committed []*column         // that rules are about, of those the bill has
+	faults                    int64             // violations found, over all rows
+	have                      map[string]bool   // columns that the bill has; nil where Columns was not called
+	always, priced, committed []*column         // columns of the bill that the rules of these names apply to
 	parent                    map[string]string // SkuId by SkuPriceId
 
-	UsedHours, StandardHours Amount // ConsumedQuantity, where every row has one of the same unit
-	HoursUnit                string
-	hoursBad                 bool
+	UsedHours, StandardHours Amount // sums of ConsumedQuantity, valid where every row states one in the same unit
+	HoursUnit                string // the unit of these sums, in lower case
+	hoursBad                 bool   // a row has no quantity or another unit, so the sums mean nothing
 
 	groups map[groupKey]*Group
-	kinds  map[groupKey]int // groups of one kind and key
-	byID   map[string]*Commitment
-	byCap  map[string]*Commitment
-	tags   *Memo[[]tag] // by the text of a row's tags
+	kinds  map[groupKey]int       // number of groups by kind and key
+	byID   map[string]*Commitment // commitments by CommitmentDiscountId
+	byCap  map[string]*Commitment // capacity reservations by CapacityReservationId
+	tags   *Memo[[]tag]           // parsed tags by their text
 }
 
 type groupKey struct{ kind, key, name string }
 
 type tag struct{ key, value string }
 
-// NewCheck is the check of a bill whose rows are yet to come.
+// NewCheck returns a check that has seen no rows.
 func NewCheck() *Check {
 	return &Check{
 		Result: Result{
@@ -82,7 +83,8 @@ func NewCheck() *Check {
 	}
 }
 
-// Add takes a row in. It fails with capcli.ErrOverflow when a sum does not fit.
+// Add adds a row to the sums and notes which rules it breaks. It fails with capcli.ErrOverflow
+// when a sum does not fit.
 func (c *Check) Add(r *Row) error {
 	listed := r.ChargeCategory == Usage && r.CommitmentDiscountStatus != Unused && r.CapacityReservationStatus != Unused
 	class := c.class(r)
@@ -107,7 +109,7 @@ func (c *Check) Add(r *Row) error {
 	return c.commitment(r)
 }
 
-// add takes a row into a total.
+// add adds a row to the totals. listed says that the row counts in the list cost.
 func (t *Totals) add(r *Row, listed bool) (err error) {
 	t.Rows++
 	if t.Billed, err = t.Billed.Add(r.BilledCost.Amount); err != nil {
@@ -125,7 +127,7 @@ func (t *Totals) add(r *Row, listed bool) (err error) {
 	return err
 }
 
-// class is the part of the bill that a row belongs to.
+// class returns the total of the part of the bill that a row belongs to.
 func (c *Check) class(r *Row) *Totals {
 	switch {
 	case r.ChargeCategory != Usage:
@@ -140,7 +142,7 @@ func (c *Check) class(r *Row) *Totals {
 	return &c.Standard
 }
 
-// status names that part.
+// status returns the name of the part of the bill that a row belongs to.
 func (c *Check) status(r *Row) string {
 	switch c.class(r) {
 	case &c.Used:
@@ -158,7 +160,7 @@ func (c *Check) status(r *Row) string {
 	return strings.ToLower(r.ChargeCategory)
 }
 
-// group is the total of one value. Of very many values the rest share one.
+// group returns the total of one value. Values beyond mostGroups share the group "(other)".
 func (c *Check) group(list *[]*Group, kind, key, name string) *Totals {
 	k := groupKey{kind, key, name}
 	g := c.groups[k]
@@ -175,7 +177,7 @@ func (c *Check) group(list *[]*Group, kind, key, name string) *Totals {
 	return &g.Totals
 }
 
-// parseTags reads the tags of a row, in order of key.
+// parseTags returns the tags of a row in order of key; nil where the text is no JSON object.
 func parseTags(text string) []tag {
 	var m map[string]any
 	if json.Unmarshal([]byte(text), &m) != nil {
@@ -188,7 +190,7 @@ func parseTags(text string) []tag {
 	return list
 }
 
-// hours sums the quantity of eligible usage, as long as it has one unit.
+// hours sums the quantity of eligible usage, as long as all of it has one unit.
 func (c *Check) hours(r *Row, class *Totals) {
 	sum := &c.UsedHours
 	switch class {
@@ -210,7 +212,7 @@ func (c *Check) hours(r *Row, class *Totals) {
 	*sum = next
 }
 
-// odd notes what a row says against FOCUS.
+// odd notes each FOCUS rule that a row breaks.
 func (c *Check) odd(r *Row) {
 	before := c.faults
 	usage, id := r.ChargeCategory == Usage, r.CommitmentDiscountID != ""
@@ -232,17 +234,17 @@ func (c *Check) odd(r *Row) {
 	}
 }
 
-// fault notes one thing that a row says against FOCUS.
+// fault counts one violation by a row and lists it while there is room.
 func (c *Check) fault(r *Row, text string) {
 	if c.faults++; len(c.Odd) < mostOddities {
 		c.Odd = append(c.Odd, Oddity{r.Line, text})
 	}
 }
 
-// savingsRate is the effective savings rate of the usage, 1 - effective cost /
-// on-demand equivalent (FinOps Foundation). What a commitment cost unused is in
-// the effective cost; the on-demand equivalent has only what was used. Nil, and why,
-// where it is not known.
+// savingsRate returns the effective savings rate of the usage, 1 - effective cost / on-demand
+// equivalent (FinOps Foundation). The effective cost includes the unused part of commitments;
+// the on-demand equivalent has only what was used. Where the rate is not known it returns nil
+// and the reason.
 func (c *Check) savingsRate() (rate *float64, why string) {
 	list, effective, unlisted := 0.0, 0.0, int64(0)
 	for _, t := range []*Totals{&c.Used, &c.Standard, &c.Dynamic, &c.Unused} {
@@ -257,9 +259,9 @@ func (c *Check) savingsRate() (rate *float64, why string) {
 	return new(1 - effective/list), ""
 }
 
-// coverage is how much of the eligible usage commitments covered, 0 to 1: by list
-// cost where all of it has one, else by quantity where that has one unit. Spot
-// is not eligible. Nil, and why, where it is not known.
+// coverage returns the share of eligible usage that commitments covered, 0 to 1. It is measured
+// by list cost where every row states one, else by quantity where all rows have one unit. Spot
+// is not eligible. Where the share is not known it returns nil and the reason.
 func (c *Check) coverage() (share *float64, why string) {
 	used, standard := c.Used.list.Float(), c.Standard.list.Float()
 	if unlisted := c.Used.Unlisted + c.Standard.Unlisted; unlisted > 0 {

@@ -7,22 +7,22 @@ import (
 	"capcli"
 )
 
-// Verdict says whether what was bought through a commitment is what was charged for
-// it; "" is that of a capacity reservation, of which nothing is bought.
+// Verdict says whether the usage of a commitment is charged what its purchases cost. A capacity
+// reservation has no purchases, and its verdict is "".
 type Verdict string
 
 // The verdicts on a commitment.
 const (
-	Conserved    Verdict = "yes"           // exactly
-	ByRounding   Verdict = "rounding"      // but for less than a millionth a row
-	InPart       Verdict = "in part"       // the bill ends before what was bought does, and what is charged until then is its share
-	PurchaseOnly Verdict = "purchase only" // the bill has no usage of it
-	UsageOnly    Verdict = "usage only"    // the bill has no purchase of it
+	Conserved    Verdict = "yes"           // the sums are equal
+	ByRounding   Verdict = "rounding"      // the sums differ by at most a millionth for each row
+	InPart       Verdict = "in part"       // the purchases reach beyond the bill; the usage is charged the share that is due so far
+	PurchaseOnly Verdict = "purchase only" // the bill has no usage of the commitment
+	UsageOnly    Verdict = "usage only"    // the bill has no purchase of the commitment
 	Broken       Verdict = "no"            // the sums differ
 )
 
-// Commitment is one commitment discount of a bill, or one capacity
-// reservation. Used and Unused are EffectiveCost.
+// Commitment is one commitment discount or one capacity reservation of a bill. Used and Unused
+// are sums of EffectiveCost.
 type Commitment struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -30,23 +30,23 @@ type Commitment struct {
 	Unit        string   `json:"unit"`
 	Purchases   int64    `json:"purchase_rows"`
 	UsageRows   int64    `json:"usage_rows"`
-	Purchased   *Amount  `json:"purchased_cost,omitempty"` // BilledCost of its purchases; nil for a reservation, of which nothing is bought
+	Purchased   *Amount  `json:"purchased_cost,omitempty"` // BilledCost of its purchases; nil for a reservation, which has none
 	Used        Amount   `json:"used_cost"`
 	Unused      Amount   `json:"unused_cost"`
-	Utilisation *float64 `json:"utilisation"`          // 0 to 1; nil where the bill has no usage of it
-	Difference  *Amount  `json:"difference,omitempty"` // Used + Unused - Purchased; nil where the bill has only one of the two
+	Utilisation *float64 `json:"utilisation"`          // used share, 0 to 1; nil where the bill has no usage of it
+	Difference  *Amount  `json:"difference,omitempty"` // Used + Unused - Purchased; nil where the bill has only purchases or only usage
 	Verdict     Verdict  `json:"conserves,omitempty"`
-	Why         string   `json:"why,omitempty"` // what is behind it
+	Why         string   `json:"why,omitempty"` // reason for the verdict; "" where the sums are equal
 
-	Term, Usage Period `json:"-"` // of the charge periods of its purchases, and of its usage
+	Term, Usage Period `json:"-"` // spans of the charge periods of its purchases and of its usage
 
 	purchased, difference        Amount
 	usedQuantity, unusedQuantity Amount
-	bought                       []purchase
-	unmeasured                   bool // a row without CommitmentDiscountQuantity
+	bought                       []purchase // the first mostPurchases purchases
+	unmeasured                   bool       // a usage row has no CommitmentDiscountQuantity
 }
 
-// conclude draws the verdict on a commitment.
+// conclude sets the difference, the verdict and its reason. It fails with capcli.ErrOverflow.
 func (k *Commitment) conclude() error {
 	charged, err := k.Used.Add(k.Unused)
 	if err == nil {
@@ -63,8 +63,8 @@ func (k *Commitment) conclude() error {
 	return nil
 }
 
-// utilisation is how much of the commitment was used, 0 to 1: by quantity where
-// each row states one, else by cost. Nil where the bill has no usage of it.
+// utilisation returns the used share of the commitment, 0 to 1: by quantity where every usage
+// row states one, else by cost. It is nil where the bill has no usage of the commitment.
 func (c *Commitment) utilisation() *float64 {
 	used, unused := c.usedQuantity, c.unusedQuantity
 	if c.unmeasured || used.Sign() == 0 && unused.Sign() == 0 {
@@ -77,7 +77,7 @@ func (c *Commitment) utilisation() *float64 {
 	return new(used.Float() / all)
 }
 
-// commitment adds a row to the commitment and the reservation that it is of.
+// commitment adds a row to its commitment and to its capacity reservation.
 func (c *Check) commitment(r *Row) error {
 	if id := r.CommitmentDiscountID; id != "" {
 		k := commitmentOf(c.byID, &c.Commitments, id)
@@ -95,6 +95,7 @@ func (c *Check) commitment(r *Row) error {
 	return nil
 }
 
+// commitmentOf returns the commitment with an ID, and adds it to the list where it is new.
 func commitmentOf(by map[string]*Commitment, list *[]*Commitment, id string) *Commitment {
 	k := by[id]
 	if k == nil {
@@ -105,7 +106,7 @@ func commitmentOf(by map[string]*Commitment, list *[]*Commitment, id string) *Co
 	return k
 }
 
-// add takes a row with a status and a quantity into the commitment.
+// add adds a row with the given status and quantity to the commitment.
 func (k *Commitment) add(r *Row, status string, quantity Number) (err error) {
 	switch {
 	case r.ChargeCategory == Purchase:
@@ -132,6 +133,7 @@ func (k *Commitment) add(r *Row, status string, quantity Number) (err error) {
 	return err
 }
 
+// verdict compares the purchases with the usage. It needs difference.
 func (k *Commitment) verdict() Verdict {
 	switch {
 	case k.Purchases == 0:
@@ -153,22 +155,22 @@ func (k *Commitment) verdict() Verdict {
 	return Broken
 }
 
-// tolerance is what rounding may make of the commitment's rows.
+// tolerance returns the largest difference that rounding can cause: a millionth for each row.
 func (k *Commitment) tolerance() Amount {
 	return NewAmount(uint64(k.Purchases+k.UsageRows), 6)
 }
 
-// purchase is one purchase: what was billed for which period.
+// purchase is one purchase row: the charge period and the billed cost.
 type purchase struct {
 	Period
 	billed Amount
 }
 
-// mostPurchases of one commitment are kept, to see what of them the bill's usage
-// should have been charged.
+// mostPurchases is the most purchases of one commitment that are kept for amountDue.
 const mostPurchases = 100_000
 
-// amountDue is what of the purchases falls into the time of the usage, straight line.
+// amountDue returns the part of the purchases that falls into the time of the usage, straight
+// line; 0 where it overflows.
 func (k *Commitment) amountDue() Amount {
 	var sum Amount
 	for _, p := range k.bought {
@@ -187,7 +189,7 @@ func (k *Commitment) amountDue() Amount {
 	return sum
 }
 
-// reason says what is behind a verdict, "" where the sums are equal.
+// reason returns the reason for the verdict in words, "" where the sums are equal.
 func (k *Commitment) reason() string {
 	switch k.Verdict {
 	case Conserved, ByRounding:
@@ -207,6 +209,7 @@ func (k *Commitment) reason() string {
 	return text
 }
 
+// charged returns Used + Unused as a text.
 func (k *Commitment) charged() string {
 	sum, err := k.Used.Add(k.Unused)
 	if err != nil {
@@ -215,9 +218,10 @@ func (k *Commitment) charged() string {
 	return sum.Decimal(2)
 }
 
-// Period is a time from one instant to before another.
+// Period is the time from From until before Until.
 type Period struct{ From, Until capcli.Time }
 
+// cover widens the period to the charge period of a row; the first row sets it.
 func (p *Period) cover(r *Row, first bool) {
 	if first {
 		*p = Period{r.ChargePeriodStart, r.ChargePeriodEnd}

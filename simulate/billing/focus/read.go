@@ -15,40 +15,41 @@ import (
 
 // Options say how to read a bill.
 type Options struct {
-	// Spreadsheet takes what a spreadsheet makes of a bill too: 4/1/25 (month
-	// first) for a date, "$50,000.00 " for an amount.
+	// Spreadsheet accepts the forms that spreadsheets write as well: 4/1/25 (month first) for a
+	// date, "$50,000.00 " for an amount.
 	Spreadsheet bool
 }
 
 // Report says what was read.
 type Report struct {
-	Version  string   // of FOCUS, by its columns: 1.0, 1.1 or 1.2
+	Version  string   // version of FOCUS, told by the columns: 1.0, 1.1 or 1.2
 	Rows     int64    // rows read
-	Currency string   // of every amount
-	Assumed  []string // what the bill does not say and was taken for granted
-	Unknown  []string // columns that FOCUS does not have, passed over
-	Rounded  int64    // rows with a number of more than 18 places
+	Currency string   // currency of every amount
+	Assumed  []string // assumptions about what the bill does not state
+	Unknown  []string // columns that FOCUS does not have; they are ignored
+	Rounded  int64    // rows with a number of more than 18 decimals
 }
 
-// Reader reads a bill in FOCUS 1.0, 1.1 or 1.2 as CSV. Columns may come in
-// any order; those that are missing and those that say null are unknown.
+// Reader reads a bill in FOCUS 1.0, 1.1 or 1.2 as CSV. Columns may come in any order. A missing
+// column and a null cell leave the field of the row unknown.
 type Reader struct {
 	s      *Sheet
 	o      Options
-	place  []int // of each of columns, -1 is missing
+	place  []int // index into the header for each of columns; -1 where the column is missing
 	report Report
-	now    Row         // the row at hand
-	tagged *Memo[bool] // whether tags are JSON
-	dates  []date      // by column: the last instant
+	now    Row         // the current row
+	tagged *Memo[bool] // whether a text of tags is valid JSON
+	dates  []date      // the last instant read, by column
 }
 
-// date is an instant as it was last written.
+// date is the text of an instant and its value.
 type date struct {
 	text string
 	at   capcli.Time
 }
 
-// NewReader begins to read a bill. name is for messages.
+// NewReader returns a reader of the bill in r, after its header. name stands in error messages.
+// It fails as ReadSheet does, and where the header cannot be read.
 func NewReader(name string, r io.Reader, o Options) (*Reader, error) {
 	s, err := NewSheet(name, r)
 	if err != nil {
@@ -57,7 +58,8 @@ func NewReader(name string, r io.Reader, o Options) (*Reader, error) {
 	return ReadSheet(s, o)
 }
 
-// ReadSheet begins to read a bill whose header was read.
+// ReadSheet returns a reader of a bill whose header has been read. It fails where a needed
+// column is missing or a column occurs twice.
 func ReadSheet(s *Sheet, o Options) (*Reader, error) {
 	f := &Reader{s: s, o: o, tagged: NewMemo(func(tags string) bool { return json.Valid([]byte(tags)) }), dates: make([]date, len(columns))}
 	var gone []string
@@ -85,7 +87,7 @@ func ReadSheet(s *Sheet, o Options) (*Reader, error) {
 	return f, nil
 }
 
-// Columns are the names of FOCUS's columns that the bill has.
+// Columns returns the names of the FOCUS columns that the bill has.
 func (f *Reader) Columns() []string {
 	var names []string
 	for i, at := range f.place {
@@ -96,7 +98,7 @@ func (f *Reader) Columns() []string {
 	return names
 }
 
-// Report says what was read so far.
+// Report returns the report on the rows read so far.
 func (f *Reader) Report() Report {
 	r := f.report
 	if r.Currency == "" {
@@ -106,8 +108,8 @@ func (f *Reader) Report() Report {
 	return r
 }
 
-// Rows gives the rows of the bill. The row is good until the next one; the first
-// thing wrong (a *capcli.InputError) ends them.
+// Rows returns the rows of the bill. A row is valid until the next one. The first error, such
+// as a *capcli.InputError, ends the rows.
 func (f *Reader) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		for {
@@ -132,7 +134,7 @@ func (f *Reader) Rows() iter.Seq2[*Row, error] {
 	}
 }
 
-// row reads the record at hand.
+// row reads the current record into row.
 func (f *Reader) row(row *Row) error {
 	row.Line = f.s.line
 	rounded := false
@@ -162,7 +164,8 @@ func (f *Reader) row(row *Row) error {
 	return f.sound(row)
 }
 
-// wrong is an error about one field.
+// wrong returns an error about one field of the current record. It hints at Spreadsheet where
+// that would read the field.
 func (f *Reader) wrong(c *column, cell []byte, err error) error {
 	hint := ""
 	loose, bad := Reader{o: Options{Spreadsheet: true}}, err
@@ -178,7 +181,8 @@ func (f *Reader) wrong(c *column, cell []byte, err error) error {
 	return f.s.Fault(c.name, err.Error(), hint)
 }
 
-// text reads a text, one of the column's values where it has some.
+// text returns a cell as a text. Where the column has a list of values, the text must be one of
+// them in any case of letters.
 func (f *Reader) text(c *column, cell []byte) (string, error) {
 	s, seen := f.s.texts[string(cell)]
 	if !seen {
@@ -198,7 +202,7 @@ func (f *Reader) text(c *column, cell []byte) (string, error) {
 	return "", fmt.Errorf("expected %s or null, found %s", strings.Join(c.values, ", "), capcli.Quoted(s))
 }
 
-// number reads a number.
+// number returns a cell as a number; its second result reports that the number was rounded.
 func (f *Reader) number(cell []byte) (Number, bool, error) {
 	if a, ok := plainAmount(cell); ok {
 		return NumberOf(a), false, nil
@@ -214,8 +218,8 @@ func (f *Reader) number(cell []byte) (Number, bool, error) {
 	return NumberOf(a), rounded, nil
 }
 
-// plainNumber takes the sign of currency and the commas between thousands out
-// of an amount; brackets stand for minus.
+// plainNumber removes the currency sign and the thousands separators from an amount and turns
+// brackets into a minus sign. It returns the text unchanged where the separators are misplaced.
 func plainNumber(text string) string {
 	s := strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(s, "("); ok && strings.HasSuffix(inner, ")") {
@@ -240,7 +244,7 @@ func plainNumber(text string) string {
 	return s
 }
 
-// instant reads an instant; most rows repeat the one before.
+// instant returns a cell as an instant. It keeps the last one, since most rows repeat it.
 func (f *Reader) instant(last *date, cell []byte) (capcli.Time, error) {
 	if last.text != "" && last.text == string(cell) {
 		return last.at, nil
@@ -257,7 +261,8 @@ func (f *Reader) instant(last *date, cell []byte) (capcli.Time, error) {
 	return at, nil
 }
 
-// sound checks what no single field can show.
+// sound checks that the row has what FOCUS wants in every row, that its charge period is not
+// empty, that its tags are JSON, and that its currency is that of the bill.
 func (f *Reader) sound(row *Row) error {
 	switch {
 	case row.ChargeCategory == "":
@@ -279,7 +284,7 @@ func (f *Reader) sound(row *Row) error {
 	return f.currency(row.BillingCurrency)
 }
 
-// currency holds a row to the one currency of the bill.
+// currency checks that a row has the currency of the rows before it.
 func (f *Reader) currency(c string) error {
 	if c == "" || c == f.report.Currency {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"capcli"
 )
 
-// Result is what a bill in FOCUS comes to, and whether it adds up.
+// Result is the total of a bill in FOCUS and whether the bill conserves its commitments and
+// conforms to the rules.
 type Result struct {
 	Schema       string        `json:"schema"`
 	File         string        `json:"file"`
@@ -36,9 +37,8 @@ type Result struct {
 	Notes        []string      `json:"notes"`
 }
 
-// Conclude draws the verdicts on a bill that was read and puts every list in order:
-// groups by effective cost, the largest first, commitments by their id, months by
-// time. It fails with capcli.ErrOverflow.
+// Conclude sets the verdicts after the last row and sorts every list: groups by effective cost,
+// the largest first, commitments by ID, months by time. It fails with capcli.ErrOverflow.
 func (c *Check) Conclude(file string, read *Report) (*Result, error) {
 	byID := func(a, b *Commitment) int { return strings.Compare(a.ID, b.ID) }
 	slices.SortFunc(c.Commitments, byID)
@@ -71,19 +71,19 @@ func (c *Check) Conclude(file string, read *Report) (*Result, error) {
 	return out, nil
 }
 
-// listed sets the on-demand equivalent where all rows have one.
+// listed sets List where every row of usage has a list cost.
 func (t *Totals) listed() {
 	if t.Unlisted == 0 {
 		t.List = &t.list
 	}
 }
 
-// Broken gives the commitments whose sums differ.
+// Broken returns the commitments whose sums differ.
 func (r *Result) Broken() []*Commitment {
 	return slices.DeleteFunc(slices.Clone(r.Commitments), func(k *Commitment) bool { return k.Verdict != Broken })
 }
 
-// Notes say what the reader took for granted or passed over.
+// Notes returns what the reader assumed, ignored and rounded, one sentence each.
 func (r *Report) Notes() []string {
 	out := slices.Clone(r.Assumed)
 	if len(r.Unknown) > 0 {
@@ -95,7 +95,7 @@ func (r *Report) Notes() []string {
 	return out
 }
 
-// notes say what is not as FOCUS wants it.
+// notes returns what does not conform to FOCUS 1.2, one sentence each.
 func (c *Check) notes() (out []string) {
 	if c.OddRows > 0 {
 		first := c.Odd[0]

@@ -1,11 +1,11 @@
 // Package focus reads, writes and checks bills in FOCUS, the FinOps Open Cost and Usage
 // Specification (1.0 to 1.2, https://focus.finops.org).
 //
-// A Row is one line of a bill. Its numbers are Amounts, exact decimals of 128 bits, for
-// providers bill in fractions of a millionth of a dollar. A Reader gives the rows of a
-// bill as CSV, a Writer writes them, and a Check sums them, holds each row against the
-// rules of FOCUS 1.2, and says of each commitment whether what its usage is charged is
-// what was bought. A Sheet is any other table with a header line.
+// A Row is one line of a bill. Its numbers are Amounts, exact decimals of 128 bits, because
+// providers bill in fractions of a millionth of a dollar. A Reader reads the rows of a bill
+// from CSV, and a Writer writes them. A Check sums the rows, checks each against the rules of
+// FOCUS 1.2, and reports for each commitment whether its usage is charged what its purchases
+// cost. A Sheet is any other table with a header line.
 package focus
 
 import (
@@ -17,12 +17,11 @@ import (
 	"capcli"
 )
 
-// Row is one row of a bill as the FinOps Open Cost and Usage Specification has
-// it (FOCUS 1.2, https://focus.finops.org, May 2025); 1.0 and 1.1 have fewer of
-// the same columns. A text that is null is "", a number that is null is not
-// Known, an instant that is null is capcli.NoTime.
+// Row is one row of a bill in FOCUS 1.2 (https://focus.finops.org, May 2025). FOCUS 1.0 and 1.1
+// have a subset of its columns. A null text is "", a null number has Known unset, and a null
+// instant is capcli.NoTime.
 type Row struct {
-	Line int // of the file, 0 for a row that was never in one
+	Line int // line of the file; 0 for a row that was not read from a file
 
 	BilledCost, EffectiveCost, ListCost, ContractedCost                                            Number
 	ListUnitPrice, ContractedUnitPrice                                                             Number
@@ -44,10 +43,10 @@ type Row struct {
 // Number is an exact number that may be null.
 type Number struct {
 	Amount
-	Known bool
+	Known bool // false: the number is null
 }
 
-// NumberOf is a number that is known.
+// NumberOf returns a as a number that is known.
 func NumberOf(a Amount) Number { return Number{a, true} }
 
 // The values of FOCUS columns that decide what a row is.
@@ -65,18 +64,19 @@ const (
 // column is one column of a bill.
 type column struct {
 	name   string
-	field  int      // of FOCUS: a string, a Number or an instant
-	values []string // that a text may have; nil is any
-	need   bool     // a bill cannot be read without it
-	places int      // behind the point that a number is written with at least: two for money
+	field  int      // index into the fields of Row; the field is a string, a Number or a capcli.Time
+	values []string // values that a text may have; nil allows any
+	need   bool     // a bill without this column cannot be read
+	places int      // least number of decimals written: 2 for money
 }
 
-// cell is where a row keeps its value: a *string, a *Number or a *capcli.Time.
+// cell returns a pointer to the column's value in a row: a *string, a *Number or a
+// *capcli.Time.
 func (c *column) cell(r *Row) any {
 	return reflect.ValueOf(r).Elem().Field(c.field).Addr().Interface()
 }
 
-// values are the values of the columns that have a list of them.
+// values are the allowed values, by column; other columns allow any text.
 var values = map[string][]string{
 	"CapacityReservationStatus":  {Used, Unused},
 	"ChargeCategory":             {Usage, Purchase, tax, "Credit", "Adjustment"},
@@ -87,11 +87,12 @@ var values = map[string][]string{
 	"PricingCategory":            {Standard, Dynamic, Committed, "Other"},
 }
 
-// needed are the columns without which a bill means nothing.
+// needed are the columns that a bill must have to be read.
 var needed = []string{"BilledCost", "ChargeCategory", "ChargePeriodEnd", "ChargePeriodStart", "EffectiveCost"}
 
-// columns are the columns of FOCUS 1.2 in order of name, in which they are
-// written: the fields of FOCUS but for Line. What is ID in Go is Id in a bill.
+// columns are the columns of FOCUS 1.2 in order of name, which is the order in which they are
+// written. They are the fields of Row except Line; ID at the end of a Go name is Id in the
+// bill.
 var columns = func() (columns []column) {
 	for i, field := range reflect.VisibleFields(reflect.TypeFor[Row]())[1:] {
 		name := field.Name
@@ -108,7 +109,7 @@ var columns = func() (columns []column) {
 	return columns
 }()
 
-// byName finds a column.
+// byName holds the columns by name.
 var byName = func() map[string]*column {
 	m := map[string]*column{}
 	for i := range columns {
@@ -117,7 +118,7 @@ var byName = func() map[string]*column {
 	return m
 }()
 
-// isEmpty tells whether the row says nothing in a column.
+// isEmpty reports whether the column is null in a row.
 func (c *column) isEmpty(r *Row) bool {
 	switch v := c.cell(r).(type) {
 	case *string:
@@ -130,7 +131,7 @@ func (c *column) isEmpty(r *Row) bool {
 	return true
 }
 
-// NewRow is a row of which nothing is known.
+// NewRow returns a row in which everything is null.
 func NewRow() Row {
 	return Row{
 		BillingPeriodStart: capcli.NoTime, BillingPeriodEnd: capcli.NoTime,
@@ -138,14 +139,14 @@ func NewRow() Row {
 	}
 }
 
-// focus12 are the columns that FOCUS 1.2 brought.
+// focus12 are the columns that FOCUS 1.2 added.
 var focus12 = []string{
 	"BillingAccountType", "InvoiceId", "PricingCurrency", "PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost",
 	"PricingCurrencyListUnitPrice", "SubAccountType",
 }
 
-// version tells from the columns which version of the specification a bill
-// keeps to: the oldest that has them all.
+// version returns the version of FOCUS that the columns of a bill belong to: the oldest one
+// that has all of them.
 func version(names []string) string {
 	has := func(list ...string) bool {
 		return slices.ContainsFunc(list, func(n string) bool {
@@ -162,8 +163,8 @@ func version(names []string) string {
 	return "1.0"
 }
 
-// SetPrice sets one unit price, list and contracted, and the costs that follow from
-// it and the quantity.
+// SetPrice sets the quantity, its unit, the list and contracted unit prices, and the list and
+// contracted costs, which are quantity x price.
 func (f *Row) SetPrice(quantity Amount, unit string, list, contracted capcli.Rate) {
 	f.PricingQuantity, f.PricingUnit = NumberOf(quantity), unit
 	f.ListUnitPrice, f.ContractedUnitPrice = NumberOf(AmountOf(list)), NumberOf(AmountOf(contracted))
@@ -171,7 +172,7 @@ func (f *Row) SetPrice(quantity Amount, unit string, list, contracted capcli.Rat
 	f.PricingCurrencyListUnitPrice, f.PricingCurrencyContractedUnitPrice = f.ListUnitPrice, f.ContractedUnitPrice
 }
 
-// product is a price times a quantity. An amount that does not fit is null.
+// product returns quantity x price, null where it does not fit.
 func product(quantity Amount, price capcli.Rate) Number {
 	a, err := quantity.Times(AmountOf(price))
 	if err != nil {
@@ -180,23 +181,25 @@ func product(quantity Amount, price capcli.Rate) Number {
 	return NumberOf(a)
 }
 
-// SetPaid sets what a purchase costs that is priced as a whole.
+// SetPaid sets the billed cost of a purchase that is priced as a whole: a quantity of 1 at
+// price u.
 func (f *Row) SetPaid(u capcli.USD) {
 	f.BilledCost = NumberOf(AmountOf(u))
 	sign, price := NewAmount(1, 0), u
-	if u < 0 { // what comes back: prices are never negative
+	if u < 0 { // a refund: prices are never negative, so the quantity is
 		sign, price = sign.Neg(), -u
 	}
 	f.SetPrice(sign, "Purchases", price, price)
 }
 
-// SetCosts sets what a row costs, cash and amortised.
+// SetCosts sets the billed cost (cash) and the effective cost (amortised).
 func (f *Row) SetCosts(billed, effective capcli.USD) {
 	f.BilledCost, f.EffectiveCost = NumberOf(AmountOf(billed)), NumberOf(AmountOf(effective))
 	f.PricingCurrencyEffectiveCost = f.EffectiveCost
 }
 
-// SetBiller sets who bills for a charge, in which account and currency.
+// SetBiller sets who bills for the charge, the billing account and the currency. An empty
+// provider is Self.
 func (f *Row) SetBiller(provider, account, currency string) {
 	who := cmp.Or(provider, Self)
 	f.ProviderName, f.PublisherName, f.InvoiceIssuerName = who, who, who
@@ -204,6 +207,6 @@ func (f *Row) SetBiller(provider, account, currency string) {
 	f.BillingCurrency, f.PricingCurrency = currency, currency
 }
 
-// Self is the provider, publisher and invoice issuer of charges of which no
-// provider is known: FOCUS wants a name in every row, and capcli wrote the bill.
+// Self is the provider, publisher and invoice issuer of a charge whose provider is not known.
+// FOCUS wants a name in every row, and capcli wrote the bill.
 const Self = "capcli"

@@ -7,10 +7,10 @@ import (
 	"capcli"
 )
 
-// The rules here are the requirements that FOCUS 1.2 (May 2025) states with MUST
-// in its chapter of columns, as far as one row shows whether they are kept:
-// https://focus.finops.org/focus-specification/v1-2/. A rule is held against the
-// columns that a bill has; what it lacks is in Missing.
+// The rules in this file are the requirements that FOCUS 1.2 (May 2025) states with MUST in its
+// chapter on columns, as far as a single row can show whether they are kept:
+// https://focus.finops.org/focus-specification/v1-2/. A rule is applied only where the bill has
+// its columns; Missing lists the mandatory columns that the bill lacks.
 
 // mandatory are the columns of feature level Mandatory.
 var mandatory = []string{
@@ -19,26 +19,26 @@ var mandatory = []string{
 	"ListCost", "PricingQuantity", "PricingUnit", "ProviderName", "PublisherName", "ServiceCategory", "ServiceName",
 }
 
-// always are columns that no row may leave out.
+// always are the columns that may not be null in any row.
 var always = []string{
 	"BillingAccountId", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "ChargeFrequency", "ContractedCost", "InvoiceIssuerName", "ListCost",
 	"PricingCurrency", "PricingCurrencyEffectiveCost", "ProviderName", "PublisherName", "ServiceCategory", "ServiceName",
 }
 
-// priced are columns that no row of usage or of a purchase may leave out,
-// and that a tax has not.
+// priced are the columns that may not be null in a row of usage or of a purchase, and must be
+// null in a row of tax.
 var priced = []string{
 	"ContractedUnitPrice", "ListUnitPrice", "PricingCategory", "PricingCurrencyContractedUnitPrice", "PricingCurrencyListUnitPrice",
 	"PricingQuantity", "SkuId", "SkuPriceId",
 }
 
-// ofCommitment are columns that a row has if and only if it is of a
+// ofCommitment are the columns that have a value in a row if and only if it belongs to a
 // commitment.
 var ofCommitment = []string{"CommitmentDiscountCategory", "CommitmentDiscountType", "CommitmentDiscountUnit"}
 
-// Columns says which columns the bill has, so that its rows are held against the
-// rules of FOCUS 1.2 and the mandatory columns that it lacks are known. Without
-// it only what contradicts itself is noted.
+// Columns sets the columns that the bill has. Rows added after it are checked against the rules
+// of FOCUS 1.2, and Missing lists the mandatory columns that the bill lacks. Without it Add
+// notes only contradictions within a row.
 func (c *Check) Columns(names []string) {
 	c.have, c.Missing = map[string]bool{}, []string{}
 	for _, n := range names {
@@ -52,7 +52,7 @@ func (c *Check) Columns(names []string) {
 	c.always, c.priced, c.committed = c.columnsPresent(always), c.columnsPresent(priced), c.columnsPresent(ofCommitment)
 }
 
-// columnsPresent gives the columns of a list that the bill has.
+// columnsPresent returns those columns of names that the bill has.
 func (c *Check) columnsPresent(names []string) []*column {
 	var out []*column
 	for _, n := range names {
@@ -63,7 +63,7 @@ func (c *Check) columnsPresent(names []string) []*column {
 	return out
 }
 
-// rules holds a row against the requirements.
+// rules checks a row against the requirements.
 func (c *Check) rules(r *Row) {
 	if c.have == nil {
 		return
@@ -79,21 +79,22 @@ func (c *Check) rules(r *Row) {
 	c.skus(r)
 }
 
-// lacks notes that a column of the bill is null in a row that wants it.
+// lacks notes a violation where the bill has the column, the row needs a value in it, and it is
+// null.
 func (c *Check) lacks(r *Row, k *column, why string) {
 	if k.isEmpty(r) && c.have[k.name] {
 		c.fault(r, fmt.Sprintf("%s is null; expected a value%s", k.name, why))
 	}
 }
 
-// noteUnwanted notes that a column has a value in a row that wants none.
+// noteUnwanted notes a violation where a column must be null in the row and has a value.
 func (c *Check) noteUnwanted(r *Row, k *column, why string) {
 	if !k.isEmpty(r) {
 		c.fault(r, fmt.Sprintf("%s has a value; expected null%s", k.name, why))
 	}
 }
 
-// Columns that rules name one by one.
+// Columns that single rules name.
 var (
 	accountTypeColumn = byName["BillingAccountType"]
 	pricingUnitColumn = byName["PricingUnit"]
@@ -101,7 +102,7 @@ var (
 	discountColumn    = byName["CommitmentDiscountQuantity"]
 )
 
-// present checks what every row has.
+// present checks the columns that every row must have.
 func (c *Check) present(r *Row) {
 	for _, k := range c.always {
 		c.lacks(r, k, ", for every row has one")
@@ -120,7 +121,7 @@ func (c *Check) present(r *Row) {
 	}
 }
 
-// prices checks what usage and purchases have.
+// prices checks the columns of usage and purchases.
 func (c *Check) prices(r *Row) {
 	for _, k := range c.priced {
 		switch r.ChargeCategory {
@@ -141,8 +142,8 @@ func (c *Check) prices(r *Row) {
 	}
 }
 
-// product checks that quantity times price is the cost. Bills round each of them,
-// so a millionth, and a billionth of the cost, are let pass.
+// product checks that quantity x price is the cost. Bills round each of the three, so a
+// difference of up to a millionth plus a billionth of the cost is allowed.
 func (c *Check) product(r *Row, priceName string, price Number, costName string, cost Number) {
 	if !price.Known || !r.PricingQuantity.Known || !cost.Known {
 		return
@@ -157,7 +158,7 @@ func (c *Check) product(r *Row, priceName string, price Number, costName string,
 	c.fault(r, fmt.Sprintf("%s is %s, but PricingQuantity %s x %s %s is %s", costName, cost, r.PricingQuantity, priceName, price, want))
 }
 
-// slack is what rounding may make of a product.
+// slack returns the difference from a product that rounding explains.
 func slack(cost Amount) Amount {
 	a, err := cost.Abs().Times(NewAmount(1, 9))
 	if err == nil {
@@ -169,7 +170,7 @@ func slack(cost Amount) Amount {
 	return a
 }
 
-// ofCommitment checks what rows of a commitment, and no others, have.
+// ofCommitment checks the columns that rows of a commitment must have and other rows must not.
 func (c *Check) ofCommitment(r *Row) {
 	if !c.have["CommitmentDiscountId"] {
 		return
@@ -193,7 +194,8 @@ func (c *Check) ofCommitment(r *Row) {
 	}
 }
 
-// currencies checks prices in the currency of prices.
+// currencies checks the costs and prices in the pricing currency. They must equal those in the
+// billing currency where the two currencies are one.
 func (c *Check) currencies(r *Row) {
 	if r.ChargeCategory == Purchase && r.EffectiveCost.Sign() == 0 && r.PricingCurrencyEffectiveCost.Sign() != 0 {
 		c.fault(r, fmt.Sprintf("PricingCurrencyEffectiveCost of a purchase is %s; it belongs to the usage, so expected 0", r.PricingCurrencyEffectiveCost))
@@ -216,7 +218,7 @@ func (c *Check) currencies(r *Row) {
 	}
 }
 
-// skus checks that a price of a SKU is of one SKU.
+// skus checks that each SkuPriceId belongs to one SkuId.
 func (c *Check) skus(r *Row) {
 	if r.SkuPriceID == "" || r.SkuID == "" {
 		return
@@ -229,8 +231,8 @@ func (c *Check) skus(r *Row) {
 	}
 }
 
-// Conforms tells whether no row breaks a rule, and, for a bill that has columns of
-// FOCUS 1.2 alone, whether it has all that are mandatory.
+// Conforms reports whether no row breaks a rule and, for a bill that has a column of FOCUS 1.2
+// alone, whether it has all mandatory columns.
 func (c *Check) Conforms() bool {
 	return c.OddRows == 0 && (len(c.Missing) == 0 || !slices.ContainsFunc(focus12, func(n string) bool { return c.have[n] }))
 }

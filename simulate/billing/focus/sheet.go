@@ -12,21 +12,23 @@ import (
 	"capcli"
 )
 
-// Sheet reads a table with a header line as RFC 4180 has it.
+// Sheet reads a table with a header line, as RFC 4180 defines CSV. Row holds the fields of the
+// current record.
 type Sheet struct {
 	capcli.Fields
-	File  string
+	File  string // name for error messages
 	text  *capcli.LineReader
-	Names []string
-	line  int               // of Row's first line
-	texts map[string]string // of cells that came before
+	Names []string          // column names of the header
+	line  int               // line of the file on which the current record begins
+	texts map[string]string // texts of cells seen so far, for intern
 }
 
-// mostTexts is how many different texts are kept, not to have each anew.
+// mostTexts is the most distinct texts that a Sheet or a Memo keeps.
 const mostTexts = 1 << 16
 
-// NewSheet takes the header line; lines before it that are blank or begin with
-// # are passed over.
+// NewSheet returns a sheet whose header has been read. It skips blank lines and lines that
+// begin with # before the header. It fails where there is no header, the header is not UTF-8,
+// or it has more than capcli.MaxColumns columns.
 func NewSheet(name string, r io.Reader) (*Sheet, error) {
 	s := &Sheet{Fields: capcli.Fields{Separator: ','}, File: name, text: capcli.NewLineReader(r), texts: map[string]string{}}
 	switch ok, err := s.next(); {
@@ -46,23 +48,23 @@ func NewSheet(name string, r io.Reader) (*Sheet, error) {
 	return s, nil
 }
 
-// Fault is an error at the record at hand.
+// Fault returns an error about a field of the current record.
 func (s *Sheet) Fault(field, text, hint string) error {
 	return &capcli.InputError{File: s.File, Line: s.line, Field: field, Text: text, Hint: hint}
 }
 
-// FaultUnwanted is an error in a column of the record at hand: it wants one thing and
-// has another.
+// FaultUnwanted returns an error about a field of the current record: what was expected and
+// what was found.
 func (s *Sheet) FaultUnwanted(field, want, found, hint string) error {
 	return s.Fault(field, fmt.Sprintf("expected %s, found %s", want, capcli.Quoted(found)), hint)
 }
 
-// FindColumn is the place of the first of names in the header, in any case of letters,
-// or -1.
+// FindColumn returns the index of the first of names that the header has, in any case of
+// letters, or -1.
 func (s *Sheet) FindColumn(names ...string) int { return capcli.FindColumn(s.Names, names...) }
 
-// value is what stands in a column of the record at hand, nil where that is nothing or
-// null, and for column -1.
+// value returns the trimmed cell of a column in the current record. It is nil where the cell is
+// empty or null, and for column -1.
 func (s *Sheet) value(col int) []byte {
 	if col < 0 {
 		return nil
@@ -74,10 +76,12 @@ func (s *Sheet) value(col int) []byte {
 	return b
 }
 
-// Cell is value as a text.
+// Cell returns the trimmed cell of a column in the current record as a text; "" where it is
+// empty or null, and for column -1.
 func (s *Sheet) Cell(col int) string { return s.intern(s.value(col)) }
 
-// intern gives one string for equal bytes, as long as there are not too many.
+// intern returns b as a string and shares one string between equal cells, for up to mostTexts
+// texts.
 func (s *Sheet) intern(b []byte) string {
 	if text, ok := s.texts[string(b)]; ok {
 		return text
@@ -89,7 +93,7 @@ func (s *Sheet) intern(b []byte) string {
 	return text
 }
 
-// EachRow calls do for each record that is left.
+// EachRow calls do for each remaining record. It stops at the first error and returns it.
 func (s *Sheet) EachRow(do func() error) error {
 	for {
 		ok, err := s.next()
@@ -102,8 +106,9 @@ func (s *Sheet) EachRow(do func() error) error {
 	}
 }
 
-// next takes the next record. Blank lines are passed over; a record that has not
-// as many fields as the header is an error, for nothing is dropped in silence.
+// next reads the next record into Row and reports false at the end. It skips blank lines. A
+// record with more or fewer fields than the header is an error, so that no cell is dropped in
+// silence.
 func (s *Sheet) next() (bool, error) {
 	for {
 		line, ok := s.text.Next()
@@ -125,8 +130,8 @@ func (s *Sheet) next() (bool, error) {
 	}
 }
 
-// endError says why the text ended, nil where it is all there; long says what is too
-// long.
+// endError returns why the text ended, nil at its regular end. long is the message for a line
+// that is too long.
 func (s *Sheet) endError(long, hint string) error {
 	switch err := s.text.Err(); {
 	case errors.Is(err, io.EOF):
@@ -139,7 +144,7 @@ func (s *Sheet) endError(long, hint string) error {
 	}
 }
 
-// quoteError says what is wrong with the quotes of the record at hand.
+// quoteError returns an error about the quotes of the current record, nil where they are sound.
 func (s *Sheet) quoteError(fault capcli.QuoteFault) error {
 	switch fault {
 	case capcli.QuoteInside:
@@ -156,16 +161,16 @@ func (s *Sheet) quoteError(fault capcli.QuoteFault) error {
 	return nil
 }
 
-// Memo keeps what was worked out of texts, as long as there are not too many.
+// Memo caches the results of a function of a text, for up to mostTexts texts.
 type Memo[V any] struct {
 	of    func(text string) V
 	known map[string]V
 }
 
-// NewMemo remembers the results of a function of a text.
+// NewMemo returns an empty cache of the results of a function.
 func NewMemo[V any](of func(text string) V) *Memo[V] { return &Memo[V]{of, map[string]V{}} }
 
-// Find returns the result for a text.
+// Find returns the function's result for a text.
 func (m *Memo[V]) Find(text string) V {
 	v, ok := m.known[text]
 	if !ok {
@@ -176,14 +181,14 @@ func (m *Memo[V]) Find(text string) V {
 	return v
 }
 
-// QuotedNames shows the header in a message.
+// QuotedNames returns the header in quotes, for a message.
 func (s *Sheet) QuotedNames() string { return capcli.Quoted(strings.Join(s.Names, ",")) }
 
-// WantInstant is what a column of instants wants.
+// WantInstant describes an instant, for error messages.
 const WantInstant = "an instant such as 2027-01-01T00:00:00Z"
 
-// ParseInstant reads an instant in the first of layouts that fits, NoTime where none
-// does.
+// ParseInstant parses an instant in the first of layouts that fits. It returns capcli.NoTime
+// where none fits.
 func ParseInstant(text string, layouts ...string) capcli.Time {
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, text); err == nil {

@@ -8,16 +8,16 @@ import (
 	"capcli"
 )
 
-// Writer writes a bill as CSV with every column of FOCUS 1.2: numbers exact,
-// null as an empty field.
+// Writer writes a bill as CSV with every column of FOCUS 1.2. Numbers are exact, and null is an
+// empty field.
 type Writer struct {
 	w     *bufio.Writer
-	begun bool
+	begun bool // the header has been written
 	guard func(string) string
 }
 
-// NewWriter begins a bill. guard may change a text that a spreadsheet would
-// take for a formula; nil changes none. Numbers and instants are never changed.
+// NewWriter returns a writer of a bill. guard changes texts that a spreadsheet would take for a
+// formula; nil changes none. Numbers and instants are never changed.
 func NewWriter(w io.Writer, guard func(string) string) *Writer {
 	if guard == nil {
 		guard = func(s string) string { return s }
@@ -25,7 +25,7 @@ func NewWriter(w io.Writer, guard func(string) string) *Writer {
 	return &Writer{w: bufio.NewWriterSize(w, 1<<16), guard: guard}
 }
 
-// Write adds one row.
+// Write writes one row. Flush reports its errors.
 func (f *Writer) Write(r *Row) {
 	f.head()
 	for i := range columns {
@@ -49,13 +49,14 @@ func (f *Writer) Write(r *Row) {
 	_ = f.w.WriteByte('\n')
 }
 
-// Flush ends the bill and gives what went wrong, if anything; a bill without
-// rows has a header too.
+// Flush completes the bill and returns the first error of any write. A bill without rows still
+// gets its header.
 func (f *Writer) Flush() error {
 	f.head()
 	return f.w.Flush()
 }
 
+// head writes the header once.
 func (f *Writer) head() {
 	if !f.begun {
 		names := make([]string, len(columns))
