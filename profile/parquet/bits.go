@@ -2,8 +2,8 @@ package parquet
 
 import "encoding/binary"
 
-// bitsAt reads width bits (at most 64) that begin at bit p of b, low bits
-// first; bits behind the end of b are zero.
+// bitsAt returns the width bits (at most 64) of b from bit p on, low bits first. Bits behind the
+// end of b are zero.
 func bitsAt(b []byte, p int, width uint) uint64 {
 	at, shift := p>>3, uint(p&7)
 	var lo, hi uint64
@@ -24,21 +24,21 @@ func bitsAt(b []byte, p int, width uint) uint64 {
 	return v
 }
 
-// runs reads the RLE and bit-packing hybrid: levels and dictionary indexes.
-// It holds one run at a time, so a long run costs nothing.
+// runs decodes the RLE and bit-packing hybrid of levels and dictionary indexes. It holds one run
+// at a time, so a long run takes no memory.
 type runs struct {
 	b      []byte
-	i      int // in b, behind the head of the run
+	i      int // offset in b of the next head of a run
 	width  uint
 	left   int // values left in the run
 	packed bool
-	same   uint32 // the value of a run of equal ones
-	bit    int    // of the next packed value
+	same   uint32 // the value of an RLE run
+	bit    int    // bit offset in b of the next packed value
 }
 
 func newRuns(b []byte, width uint) runs { return runs{b: b, width: width} }
 
-// read fills dst.
+// read reads the next values into dst. It fails where fewer are left.
 func (r *runs) read(dst []uint32) error {
 	for len(dst) > 0 {
 		if r.left == 0 {
@@ -77,7 +77,7 @@ func (r *runs) start() error {
 	if r.packed {
 		bytes := r.left * int(r.width)
 		r.left *= 8
-		if bytes > room { // the last group may be cut off behind its last value
+		if bytes > room { // the last group may end right behind its last value
 			if r.left = room * 8 / int(r.width); r.left == 0 {
 				return errCut
 			}
@@ -96,24 +96,24 @@ func (r *runs) start() error {
 	return nil
 }
 
-// deltas reads DELTA_BINARY_PACKED: differences in blocks of small ones.
+// deltas decodes DELTA_BINARY_PACKED: the differences of integers, in blocks of miniblocks.
 type deltas struct {
 	b       []byte
-	i       int // behind the part of b that was read
+	i       int // offset in b behind the part that was read
 	perMini int // values in a miniblock
 	minis   int // miniblocks in a block
-	left    int // values that are still to come
+	left    int // values not yet read
 	begun   bool
 	value   int64
-	least   int64  // least difference of the block
-	widths  []byte // of the block's miniblocks
-	mini    int    // the next miniblock
-	inMini  int    // values left in the current one
+	least   int64  // smallest difference of the block
+	widths  []byte // bit width of each miniblock of the block
+	mini    int    // index of the next miniblock
+	inMini  int    // values left in the current miniblock
 	bit     int
 	width   uint
 }
 
-// newDeltas reads the head. The stream may hold at most most values.
+// newDeltas reads the head of the stream b. It fails where the stream has over most values.
 func newDeltas(b []byte, most int) (deltas, error) {
 	s := scan{b: b}
 	block, err1 := s.uvarint()
@@ -129,7 +129,7 @@ func newDeltas(b []byte, most int) (deltas, error) {
 	return deltas{b: b, i: s.i, perMini: int(block / minis), minis: int(minis), left: int(total), value: first}, nil
 }
 
-// read fills dst.
+// read reads the next values into dst. It fails where the stream has fewer.
 func (d *deltas) read(dst []int64) error {
 	if len(dst) > d.left {
 		return errCut
@@ -143,7 +143,7 @@ func (d *deltas) read(dst []int64) error {
 	return nil
 }
 
-// step moves value on by one.
+// step advances value to the next value of the stream.
 func (d *deltas) step() error {
 	d.left--
 	if !d.begun {
@@ -161,7 +161,7 @@ func (d *deltas) step() error {
 	return nil
 }
 
-// start opens the next miniblock, and the next block where one is due.
+// start opens the next miniblock, and the next block at the end of one.
 func (d *deltas) start() error {
 	if d.mini == len(d.widths) {
 		s := scan{b: d.b, i: d.i}
@@ -184,7 +184,7 @@ func (d *deltas) start() error {
 	return nil
 }
 
-// rest is what stands behind the stream.
+// rest returns the bytes behind the stream.
 func (d deltas) rest() ([]byte, error) {
 	for d.left > 0 {
 		if err := d.step(); err != nil {

@@ -10,26 +10,26 @@ import (
 	"capcli"
 )
 
-// want is what a job needs of a column.
+// want is a column of a job file and how a job holds it.
 type want struct {
-	name  string // ours
-	what  sort   // texts, or integers for numbers and instants
-	scale int64  // a number is held as so many parts of one
+	name  string // name of the column in our files
+	what  sort   // texts; or integers, for numbers and instants
+	scale int64  // a number is held as an integer of 1/scale
 	time  bool
 }
 
-// mark says what is to be known of a cell beside its value.
+// mark is the state of a cell beside its value.
 type mark uint8
 
 const (
 	sound mark = iota
 	empty
-	rounded // to the nearest whole part
+	rounded // the value was rounded to an integer
 	endless
 	large
 )
 
-// flaw gives a mark in the words that rejections are given in, or "".
+// flaw returns the mark as the reason of a rejection; "" for a mark that is no fault.
 func (m mark) flaw() string {
 	switch m {
 	case endless:
@@ -41,17 +41,16 @@ func (m mark) flaw() string {
 	}
 }
 
-// field reads one of our columns: a cursor, and the batch that it last read in
-// the form that a job needs.
+// field is a wanted column: its cursor, and the last batch of cells in the form that a job needs.
 type field struct {
 	want
-	cur    *cursor // nil where the file does not have the column
+	cur    *cursor // nil where the file lacks the column
 	raw    Vector
 	marks  [batch]mark
 	num    [batch]int64
 	text   [batch]string
-	pow10  int64 // parts of one in a stored decimal
-	perSec int64 // stored units in a second, for instants
+	pow10  int64 // 10 to the number of places of a stored decimal
+	perSec int64 // stored units per second, for instants
 	room   [24]byte
 }
 
@@ -71,8 +70,7 @@ func (d *field) open(f *file, l leaf) error {
 	return nil
 }
 
-// isWorded reports whether a number or an instant is stored as text, or as an instant
-// whose zone must be supplied.
+// isWorded reports whether a number or an instant is stored as text.
 func (d *field) isWorded() bool {
 	if d.cur == nil || d.what == texts {
 		return false
@@ -80,7 +78,7 @@ func (d *field) isWorded() bool {
 	return d.cur.sort == texts
 }
 
-// isLocal reports whether d is an instant without a zone.
+// isLocal reports whether d is stored as an instant without a zone.
 func (d *field) isLocal() bool {
 	if d.cur == nil || !d.time {
 		return false
@@ -89,7 +87,7 @@ func (d *field) isLocal() bool {
 	return ok && !t.IsAdjustedToUTC
 }
 
-// read takes the next n rows, at most batch.
+// read reads the next n rows, at most batch.
 func (d *field) read(n int) error {
 	if d.cur == nil {
 		for k := range n {
@@ -137,7 +135,7 @@ func trim(s string) string {
 	return s
 }
 
-// most keeps numbers far from 2^63, as the text formats do.
+// most is the largest number: far from 2^63, as in the text formats.
 const most = 1_000_000_000_000_000
 
 func (d *field) integers(v Vector) {
@@ -159,7 +157,7 @@ func (d *field) integers(v Vector) {
 	}
 }
 
-// instant gives stored units as whole seconds, rounded to the nearest.
+// instant returns n stored units as whole seconds, rounded to the nearest.
 func (d *field) instant(n int64) (int64, mark) {
 	if _, isDate := d.cur.l.logical.(*format.DateType); isDate {
 		return n * 86400, sound
@@ -178,7 +176,7 @@ func (d *field) instant(n int64) (int64, mark) {
 	return q, rounded
 }
 
-// fractions takes NaN for an empty cell: it is what pandas writes for one.
+// fractions reads floating-point cells. NaN is an empty cell: pandas writes one so.
 func (d *field) fractions(v Vector) {
 	for k, f := range v.Floats {
 		switch {
@@ -203,7 +201,7 @@ func portion(f float64) (int64, mark) {
 	return int64(r), sound
 }
 
-// instantOf is a number that was read as an instant.
+// instantOf returns the instant in row k; NoTime where the cell is empty.
 func (d *field) instantOf(k int) capcli.Time {
 	if d.marks[k] == empty {
 		return capcli.NoTime
@@ -211,8 +209,8 @@ func (d *field) instantOf(k int) capcli.Time {
 	return capcli.Time(d.num[k])
 }
 
-// write appends the cell of row k as CSV. Instants without a zone are written
-// as such where they are to be given one.
+// write appends the cell of row k as CSV. It writes an instant without a zone as a date and time
+// without one.
 func (d *field) write(b []byte, k int) []byte {
 	switch {
 	case d.cur == nil || d.raw.Null[k]:

@@ -13,16 +13,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// zstdReader never opens a frame further than a page may be large. DecodeAll
-// may be called by many at once.
+// zstdReader decompresses at most as much as a page may hold. Several goroutines may call
+// DecodeAll at once.
 var zstdReader = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage+1),
 		zstd.WithDecoderMaxWindow(maxPage), zstd.WithDecodeAllCapLimit(true))
 })
 
-// unpack decompresses src behind dst, which is empty, to exactly raw bytes.
-// The codecs of parquet-go grow their output for as long as there is input; a
-// page must not.
+// unpack decompresses src to exactly raw bytes, in the memory of the empty slice dst where it is
+// large enough. It fails for any other length. The codecs of parquet-go are not used: they grow
+// their output as long as there is input.
 func unpack(codec format.CompressionCodec, dst, src []byte, raw int) ([]byte, error) {
 	var err error
 	switch codec {
@@ -52,7 +52,8 @@ func unpack(codec format.CompressionCodec, dst, src []byte, raw int) ([]byte, er
 	return dst, nil
 }
 
-// makeRoom gives an empty slice with room for n bytes.
+// makeRoom returns an empty slice with room for n bytes, in the memory of b where it is large
+// enough.
 func makeRoom(b []byte, n int) []byte {
 	if cap(b) >= n {
 		return b[:0]
@@ -102,7 +103,7 @@ func unlz4(dst, src []byte, raw int) ([]byte, error) {
 		if !ok || back == 0 || back > len(dst) || n > raw-len(dst) {
 			return dst, errCut
 		}
-		for ; n > 0; n -= back { // a copy may reach into what it writes
+		for ; n > 0; n -= back { // a copy may overlap its own output
 			from := len(dst) - back
 			dst = append(dst, dst[from:from+min(n, back)]...)
 		}

@@ -10,9 +10,8 @@ import (
 	"capcli"
 )
 
-// CSV is a Parquet file as CSV: instants in RFC 3339, numbers in the fewest
-// digits that tell them apart, null as an empty field. A line of the text is a row
-// of the file, after the header.
+// CSV reads a Parquet file as CSV text: a header, then a line for each row. Instants are in RFC
+// 3339, numbers in the fewest digits that read back as the same value, null is an empty field.
 type CSV struct {
 	rows  *Rows
 	heads []Header
@@ -21,8 +20,8 @@ type CSV struct {
 	cells []string
 }
 
-// NewCSV opens the Parquet file of so many bytes at at as text. It fails with a
-// *capcli.InputError where the file cannot be read or has no columns that can be.
+// NewCSV returns the Parquet file at, of size bytes, as CSV text. It fails with
+// *capcli.InputError where the file is damaged or has no column that can be read.
 func NewCSV(at io.ReaderAt, size int64) (*CSV, error) {
 	rows, err := NewRows(at, size)
 	if err != nil {
@@ -68,7 +67,7 @@ func (p *CSV) Read(b []byte) (int, error) {
 	return p.buf.Read(b)
 }
 
-// cell is one cell as text.
+// cell returns cell k of c as text.
 func (p *CSV) cell(c *Vector, t Type, k int) string {
 	switch {
 	case c.Null[k]:
@@ -79,7 +78,7 @@ func (p *CSV) cell(c *Vector, t Type, k int) string {
 		return c.Texts[k]
 	}
 	switch t {
-	case Instants, Locals, Dates: // FOCUS is in UTC, so a time without a zone is too
+	case Instants, Locals, Dates: // FOCUS is in UTC, so a time without a zone is read as UTC
 		return capcli.Time(c.Ints[k]).String()
 	case Integers, Truths, Fractions, Texts:
 	}

@@ -6,7 +6,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// batch is how many rows are read at once.
+// batch is the number of rows read at once.
 const batch = 512
 
 // cursor reads one flat column of a file from its first row to its last.
@@ -15,12 +15,12 @@ type cursor struct {
 	l     leaf
 	sort  sort
 	names names
-	group int // the next row group
+	group int // index of the next row group
 	ch    *chunk
 	dict  Vector
 	cost  int64 // bytes counted for dictionaries
 
-	rows   int   // left in the page
+	rows   int   // rows left in the page
 	levels *runs // nil where no row of the page can be null
 	values decoder
 	room   [batch]uint32
@@ -34,8 +34,8 @@ func newCursor(f *file, l leaf, once bool) (*cursor, error) {
 	return &cursor{f: f, l: l, sort: s, names: names{once: once}}, nil
 }
 
-// read fills v, which has at most batch rows. The caller knows from the file
-// how many rows there are.
+// read reads the next rows into v, which has at most batch rows. It fails where the file has
+// fewer.
 func (c *cursor) read(v Vector) error {
 	for v.Len() > 0 {
 		if c.rows == 0 {
@@ -54,7 +54,7 @@ func (c *cursor) read(v Vector) error {
 	return nil
 }
 
-// readWithinPage reads rows that all lie in one page.
+// readWithinPage reads rows that are all in the current page.
 func (c *cursor) readWithinPage(v Vector) error {
 	if c.levels == nil {
 		clear(v.Null)
@@ -80,7 +80,7 @@ func (c *cursor) readWithinPage(v Vector) error {
 	return nil
 }
 
-// nextPage moves on to the next data page, in the next row group if need be.
+// nextPage opens the next data page, in the next row group at the end of one.
 func (c *cursor) nextPage() error {
 	for {
 		if c.ch == nil || c.ch.left == 0 {
@@ -133,12 +133,12 @@ func (c *cursor) nextGroup() error {
 	return nil
 }
 
-// dictionary decodes a dictionary page, whose count is within its limit.
+// dictionary decodes a dictionary page, whose number of entries was checked.
 func (c *cursor) dictionary(h *pageHead, b []byte) error {
 	if h.values > int64(len(b)/c.l.bytes()) || (h.encoding != encPlain && h.encoding != encPlainDict) {
 		return errWire
 	}
-	const each = 24 // bytes of an entry, beside its text
+	const each = 24 // bytes of an entry without its text
 	if more := h.values*each + int64(len(b)) - c.cost; more > 0 {
 		if err := c.f.take(more); err != nil {
 			return err
@@ -150,7 +150,7 @@ func (c *cursor) dictionary(h *pageHead, b []byte) error {
 	return d.read(c.dict)
 }
 
-// page makes ready to read the rows of a data page.
+// page prepares the decoders for the rows of a data page.
 func (c *cursor) page(h *pageHead, levels, b []byte) error {
 	c.levels = nil
 	if c.l.optional {
@@ -198,8 +198,8 @@ func (c *cursor) decoder(h *pageHead, b []byte) (decoder, error) {
 	return nil, refused("write it with plain or dictionary encoding", "encoding %d of type %v is not read", h.encoding, c.l.kind)
 }
 
-// lookups reads indexes: their width, then runs. A page of nulls alone may be
-// empty.
+// lookups returns the decoder of dictionary indexes: a byte with their width, then runs. A page
+// of nulls alone may be empty.
 func (c *cursor) lookups(b []byte) (decoder, error) {
 	l := &lookups{dict: c.dict}
 	if len(b) > 0 {

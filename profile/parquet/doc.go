@@ -3,26 +3,24 @@
 //
 // # Writing
 //
-// A Table is a file with named, nullable columns of text, integers, fractions
-// and instants; a JobWriter is the Table that holds a job trace. Both stream: a
-// row group of 131,072 rows is the most that is held. Values are plain, or
-// through a dictionary where they repeat, under zstd: cleverer encodings came
-// out larger when measured. Equal input gives equal bytes.
+// A Table is a file with named columns of text, integers, fractions and instants. A JobWriter is
+// a Table that holds a job trace. Both stream: rows written one by one are held up to a row group
+// of 131,072 rows. Values are compressed with zstd. They are plain by default, in a dictionary
+// where Column.Repeats says so, and packed as Column.Packing says. Equal input gives equal bytes.
 //
-// Parquet's own page checksums leave headers and the footer open, so each file
-// carries a seal: the SHA-256 of all its bytes, the digits of the seal itself
-// taken as zeros, in the footer's metadata under "capcli.sha256". A file that
-// says capcli wrote it and has no seal is damaged.
+// The page checksums of Parquet do not cover headers and the footer. Each file therefore has a
+// seal: the SHA-256 of all its bytes, with the digits of the seal itself taken as zeros, in the
+// metadata of the footer under "capcli.sha256". A file that names capcli as its writer and has no
+// seal is damaged.
 //
 // # Reading
 //
-// A file from outside is met with limits before anything is allocated. The
-// footer is walked once without building it (thrift.go); only then does
-// parquet-go's OpenFile decode it, inside a recover. Pages are read here: the
-// header is walked, the checksum held against the bytes, the page opened no
-// further than its stated size, and values are taken from it 512 rows at a
-// time, so that no run length or count in a page allocates anything. Of the
-// columns only those that a job has are read, each with one page in memory.
+// Limits are checked before memory is allocated for a file of unknown origin. The footer is first
+// walked without building it (thrift.go); then parquet-go's OpenFile decodes it, inside a
+// recover. This package reads the pages itself: it walks the header, checks the checksum,
+// decompresses the page to no more than its stated size, and decodes its values 512 rows at a
+// time, so that no run length or count in a page allocates memory. Only the wanted columns are
+// read, each with one page in memory.
 //
 // The format is https://github.com/apache/parquet-format (2.10); its Thrift
 // compact protocol is

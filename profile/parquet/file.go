@@ -8,16 +8,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// File reads a Parquet file by row groups and columns. All of its bytes were
-// held against the seal when it was opened, so that what is read is what was
-// written. It is for one goroutine.
+// File reads a Parquet file by row groups and columns. Open checked all of its bytes against the
+// seal, so the values read are those written. It must be used by one goroutine.
 type File struct {
 	f       *file
 	columns []Column
 	cursors []*cursor
 }
 
-// Open opens a file that capcli wrote; one of other origin gives ErrUnsealed.
+// Open opens the file at, of size bytes. It fails with ErrUnsealed for a file that capcli did not
+// write, and with *capcli.InputError for a damaged one.
 func Open(at io.ReaderAt, size int64) (*File, error) {
 	f, err := open(at, size)
 	if err != nil {
@@ -37,7 +37,8 @@ func Open(at io.ReaderAt, size int64) (*File, error) {
 	return out, nil
 }
 
-// kindOf is the Kind that a column was written as.
+// kindOf returns the Kind with which Table wrote a column; false where Table writes no such
+// column.
 func kindOf(l *leaf) (Kind, bool) {
 	_, stamp := l.logical.(*format.TimestampType)
 	switch l.kind {
@@ -59,10 +60,10 @@ func kindOf(l *leaf) (Kind, bool) {
 	}
 }
 
-// Columns gives the columns; how they are packed is not told.
+// Columns returns the columns, without Repeats and Packing.
 func (f *File) Columns() []Column { return slices.Clone(f.columns) }
 
-// Meta gives a value of the metadata.
+// Meta returns the value of a metadata key; false where the file lacks the key.
 func (f *File) Meta(key string) (string, bool) {
 	for _, kv := range f.f.meta.KeyValueMetadata {
 		if kv.Key == key {
@@ -72,17 +73,17 @@ func (f *File) Meta(key string) (string, bool) {
 	return "", false
 }
 
-// Rows counts all rows.
+// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.f.meta.NumRows }
 
-// Groups counts the row groups.
+// Groups returns the number of row groups.
 func (f *File) Groups() int { return len(f.f.meta.RowGroups) }
 
-// GroupRows counts the rows of a row group.
+// GroupRows returns the number of rows of a row group.
 func (f *File) GroupRows(group int) int64 { return f.f.meta.RowGroups[group].NumRows }
 
-// Read fills v with a column of a row group; col is its place in Columns. v
-// must be of the column's kind, and gets as many rows as the group has.
+// Read sets v to a column of a row group; col is its index in Columns. v must be of the kind of
+// the column, and is resized to the rows of the group.
 func (f *File) Read(group, col int, v *Vector) error {
 	const limit = 1 << 24 // rows in memory at once; Table writes far fewer
 	n := f.GroupRows(group)
@@ -107,7 +108,7 @@ func (f *File) Read(group, col int, v *Vector) error {
 	return nil
 }
 
-// seek makes the first row of a row group the next to be read.
+// seek moves the cursor to the first row of a row group.
 func (c *cursor) seek(group int) {
 	c.group, c.rows = group, 0
 	if c.ch != nil {

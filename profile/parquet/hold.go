@@ -9,12 +9,12 @@ import (
 	"capcli/profile/trace"
 )
 
-// maxPacked is how much of a Parquet file that is packed or comes from a pipe is held
-// in memory.
+// maxPacked is the largest Parquet file, unpacked, that is held in memory when it is packed or
+// comes from a pipe, in bytes.
 const maxPacked = 256 << 20
 
-// Hold reads a file that is packed, or cannot be read at any place, into memory, and
-// has in read from there.
+// Hold reads a packed file, or one without random access, into memory and lets in read from
+// there. It fails with *capcli.InputError where the file is damaged or over 256 MiB unpacked.
 func Hold(in *trace.Input) error {
 	r, err := trace.Unpack(*in)
 	if err != nil {

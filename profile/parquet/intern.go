@@ -2,14 +2,13 @@ package parquet
 
 import "encoding/binary"
 
-// names makes texts out of bytes: one copy of each that comes often, or, for a
-// column of ids, none kept.
+// names makes strings from bytes. Equal strings share one copy, except in a column of ids.
 type names struct {
-	once  bool // each text comes once: nothing is gained by knowing it
+	once  bool // each text occurs once: copies are not kept
 	known map[string]string
 }
 
-// What is remembered: so many texts, and none that is longer.
+// Bounds on the kept copies: their number, and the bytes of one.
 const (
 	maxNames = 1 << 16
 	maxName  = 256
@@ -30,8 +29,8 @@ func (n *names) intern(b []byte) string {
 	return s
 }
 
-// cut fills dst from texts that each follow their length in four bytes. Texts
-// that come once are cut from one copy of b.
+// cut fills dst with the texts of b, each of which follows its length in four bytes. Texts that
+// occur once share one copy of b.
 func (n *names) cut(dst []string, b []byte) {
 	if !n.once {
 		for k := range dst {

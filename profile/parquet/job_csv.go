@@ -11,8 +11,8 @@ import (
 
 func stdTime(sec, nano int64) time.Time { return time.Unix(sec, nano).UTC() }
 
-// asCSV reads the rows as the csv format would, for files whose numbers or
-// instants are text: they mean then what they mean in a CSV file.
+// asCSV reads the rows with the csv format. It is for files whose numbers or instants are text:
+// they then mean the same as in a CSV file.
 func (j *jobs) asCSV() error {
 	o := j.r.Options()
 	rows := &csvRows{j: j}
@@ -34,7 +34,7 @@ func (j *jobs) asCSV() error {
 		}
 		if err != nil {
 			if inner.Report().Rejected == j.f.meta.NumRows && j.f.meta.NumRows > 0 {
-				return nil // every row was rejected, which the outer reader tells
+				return nil // every row was rejected: the outer reader reports that
 			}
 			return err
 		}
@@ -51,16 +51,17 @@ func (j *jobs) asCSV() error {
 	return rows.err
 }
 
-// csvRows is the file as CSV text.
+// csvRows reads the wanted columns of the file as CSV text.
 type csvRows struct {
 	j    *jobs
 	b    []byte
-	at   int // b[at:] is not yet given out
+	at   int // b[at:] is not yet read
 	done bool
 	err  error
 }
 
-// csvColumns are those that the csv format knows; gpu_milli is part of gpus.
+// csvColumns calls each with the index of every column of the csv format: all but gpu_milli,
+// which goes into gpus.
 func csvColumns(each func(i int)) {
 	for i := range wants {
 		if i != colMilli {

@@ -24,7 +24,7 @@ func init() {
 	})
 }
 
-// The places of our columns in wants.
+// Indexes of the columns in wants.
 const (
 	colID = iota
 	colTenant
@@ -46,8 +46,8 @@ const (
 	numColumns
 )
 
-// wants are the columns of a job file, in the order they are written. A number
-// is read in the unit in which a Job holds it.
+// wants are the columns of a job file, in the order they are written. The scale gives the unit in
+// which a Job holds a number.
 var wants = [numColumns]want{
 	{name: "job_id", what: texts},
 	{name: "tenant", what: texts},
@@ -68,7 +68,7 @@ var wants = [numColumns]want{
 	{name: "state", what: texts},
 }
 
-// readJobs is the format's Read.
+// readJobs is Read of the format parquet.
 func readJobs(r *trace.Reader) (err error) {
 	defer func() { err = capcli.NameFile(err, r.Input().Name) }()
 	at, size, err := inputFile(r)
@@ -89,8 +89,8 @@ func readJobs(r *trace.Reader) (err error) {
 	return j.run()
 }
 
-// inputFile returns the input as a file: itself, or a copy of the content of a pipe or
-// a compressed file.
+// inputFile returns the input with random access, and its size in bytes: the file itself, or a
+// copy in memory of a pipe or a compressed file. It fails where the copy is over maxPiped bytes.
 func inputFile(r *trace.Reader) (io.ReaderAt, int64, error) {
 	in := r.Input()
 	if in.At != nil {
@@ -102,7 +102,7 @@ func inputFile(r *trace.Reader) (io.ReaderAt, int64, error) {
 	b, err := io.ReadAll(io.LimitReader(r.Body(), maxPiped+1))
 	var fault *fs.PathError
 	switch {
-	case errors.As(err, &fault): // the disk's fault, not the file's
+	case errors.As(err, &fault): // an error of the disk, not of the content
 		return nil, 0, fmt.Errorf("reading %s: %w", in.Name, err)
 	case err != nil:
 		return nil, 0, &capcli.InputError{
@@ -122,12 +122,13 @@ type jobs struct {
 	r       *trace.Reader
 	f       *file
 	fields  [numColumns]field
-	row     int64 // rows before the batch
-	rejects bool  // somebody wants to see rejected rows
+	row     int64 // rows read so far
+	rejects bool  // the caller wants the text of rejected rows
 	line    []byte
 }
 
-// open finds our columns, under the names that the user maps them to.
+// open finds the wanted columns, under the names that --map gives them. It fails where a mapped
+// column or one that every job needs is missing.
 func (j *jobs) open() error {
 	used := map[string]bool{}
 	names := j.r.Options().Map
@@ -208,9 +209,8 @@ func (j *jobs) checkColumns() error {
 	return nil
 }
 
-// readsAsText tells whether a cell must be read as the text formats read theirs:
-// a number or an instant is stored as text, or an instant has no zone and the
-// user named one.
+// readsAsText reports whether the rows must be read as text: a number or an instant is stored as
+// text, or an instant has no zone and the user named one.
 func (j *jobs) readsAsText() bool {
 	tz := j.r.Options().TZ
 	for i := range j.fields {
@@ -230,7 +230,7 @@ func (j *jobs) readsAsText() bool {
 	return false
 }
 
-// nextBatch reads a batch of rows. It returns 0 at the end.
+// nextBatch reads the next batch and returns its number of rows; 0 at the end.
 func (j *jobs) nextBatch() (int, error) {
 	n := int(min(batch, j.f.meta.NumRows-j.row))
 	for i := range j.fields {
@@ -259,8 +259,8 @@ func (j *jobs) run() error {
 	}
 }
 
-// keep makes a job of row k of the batch, the line-th of the file, and gives
-// it out or rejects it.
+// keep makes a job from row k of the batch, which is row line of the file, and yields or rejects
+// it. It returns false to end the reading.
 func (j *jobs) keep(k int, line int64) bool {
 	var job capcli.Job
 	if reason := j.job(&job, k, line); reason != "" {
@@ -273,7 +273,7 @@ func (j *jobs) keep(k int, line int64) bool {
 	return j.r.Keep(int(line), row, &job)
 }
 
-// job fills job from row k, or gives the reason why it cannot be one.
+// job fills job from row k. It returns the reason of the rejection, or "".
 func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 	f := &j.fields
 	for i := range f {
@@ -316,7 +316,8 @@ func (j *jobs) job(job *capcli.Job, k int, line int64) (reason string) {
 	return j.gpus(job, k)
 }
 
-// gpus settles whole and shared GPUs: a fraction under one is a share.
+// gpus sets GPUs and GPUMilli of job from row k: a number of GPUs below one is a share of one
+// GPU. It returns the reason of the rejection, or "".
 func (j *jobs) gpus(job *capcli.Job, k int) (reason string) {
 	gpus, milli := &j.fields[colGPUs], &j.fields[colMilli]
 	n := gpus.num[k]
@@ -335,7 +336,8 @@ func (j *jobs) gpus(job *capcli.Job, k int) (reason string) {
 	return ""
 }
 
-// text writes row k out for people, in the order of wants.
+// text returns row k as a line of CSV for people, in the order of wants. It is valid until the
+// next call.
 func (j *jobs) text(k int) []byte {
 	j.line = j.line[:0]
 	for i := range j.fields {

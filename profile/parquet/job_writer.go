@@ -7,15 +7,15 @@ import (
 	"capcli"
 )
 
-// mostParts bounds thousandths of a CPU and MiB, so that they come back from
-// their floating-point columns exactly.
+// mostParts is the largest number of CPU thousandths and of MiB: up to there the floating-point
+// columns hold them exactly.
 const mostParts = 1 << 50
 
-// JobWriter writes a job trace that trace.Open reads back exactly, and that
-// DuckDB and pandas read too. What is unknown (0 or "" in a Job) is null.
+// JobWriter writes a job trace that trace.Open reads back exactly. DuckDB and pandas read it too.
+// An unknown value (0 or "" in a Job) is null in a nullable column.
 type JobWriter struct{ t *Table }
 
-// NewJobWriter begins a file on w. meta goes into its metadata, as in NewTable.
+// NewJobWriter starts a file on w. meta is added to its metadata, as in NewTable.
 func NewJobWriter(w io.Writer, meta map[string]string) (*JobWriter, error) {
 	columns := make([]Column, numColumns)
 	for i, want := range wants {
@@ -45,7 +45,7 @@ func NewJobWriter(w io.Writer, meta map[string]string) (*JobWriter, error) {
 	return &JobWriter{t}, nil
 }
 
-// Write adds one job. It refuses one that would not come back as it is.
+// Write adds one job. It fails for a job whose CPU or memory could not be read back exactly.
 func (w *JobWriter) Write(job capcli.Job) error {
 	t := w.t
 	if err := w.check(&job); err != nil {
@@ -103,5 +103,5 @@ func (w *JobWriter) parts(col int, v int64, of float64) {
 	w.t.Float(col, float64(v)/of)
 }
 
-// Close writes the end of the file. It does not close the writer beneath.
+// Close writes the end of the file. It does not close the underlying writer.
 func (w *JobWriter) Close() error { return w.t.Close() }

@@ -7,24 +7,23 @@ import (
 	"capcli"
 )
 
-// Limits on what a file may hold. Each is refused by name before memory is
-// taken for it.
+// Limits on a file. A file over a limit is refused before memory is allocated for it.
 const (
 	maxFile    = 1 << 40       // bytes of a file
 	maxFooter  = 16 << 20      // bytes of a footer
-	maxEntries = 1 << 18       // list entries in a footer, all together
+	maxEntries = 1 << 18       // list entries in a footer, in total
 	maxHeader  = 1 << 20       // bytes of one page header
 	maxRows    = 1_000_000_000 // rows of a file
-	maxPerByte = 1_000         // rows for each byte of a file over freeRows
-	freeRows   = 1 << 24       // rows that any file may have, however small
-	maxGroups  = 32_767        // row groups, as the format has it
+	maxPerByte = 1_000         // rows per byte of a file, in files of over freeRows rows
+	freeRows   = 1 << 24       // rows that a file of any size may have
+	maxGroups  = 32_767        // row groups, the limit of the format
 	maxColumns = 4096          // columns
 	maxPage    = 128 << 20     // bytes of one page, unpacked
 	maxHeld    = 512 << 20     // bytes of all pages held at once
 	maxDict    = 1 << 22       // entries of one dictionary
 	maxText    = 1 << 20       // bytes of one text
-	maxTexts   = 64 << 20      // bytes of a batch of texts that share parts
-	maxPiped   = 256 << 20     // bytes of a file that cannot be read at any place
+	maxTexts   = 64 << 20      // bytes of a batch of texts with shared prefixes
+	maxPiped   = 256 << 20     // bytes of a file without random access
 )
 
 // damaged returns an error for a file whose bytes are invalid.
@@ -40,7 +39,7 @@ func refused(hint, format string, args ...any) error {
 	return &capcli.InputError{Text: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// locateError adds to err its place in the file.
+// locateError returns err with the row group and column of the chunk.
 func (c *chunk) locateError(err error) error {
 	var in *capcli.InputError
 	if errors.As(err, &in) {
@@ -51,7 +50,7 @@ func (c *chunk) locateError(err error) error {
 	return fmt.Errorf("%s: %w", c.where, err)
 }
 
-// asDamage makes a fault of decoding an input error.
+// asDamage returns a decoding error as an input error; an input error is returned as it is.
 func asDamage(err error) error {
 	var in *capcli.InputError
 	if errors.As(err, &in) {

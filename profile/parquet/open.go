@@ -10,33 +10,33 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// file is a Parquet file that passed its limits and, where it has one, its seal.
+// file is a Parquet file that is within the limits and matches its seal, where it has one.
 type file struct {
 	at      io.ReaderAt
 	size    int64
-	dataEnd int64 // where the footer begins
+	dataEnd int64 // offset of the footer
 	sealed  bool
 	meta    *format.FileMetaData
 	leaves  int
-	columns []leaf // the flat ones, in the order of the file
-	held    int64  // bytes of pages in memory
+	columns []leaf // flat columns, in the order of the file
+	held    int64  // bytes counted for pages and dictionaries in memory
 }
 
 // leaf is one flat column.
 type leaf struct {
 	name     string
-	index    int // in a row group's chunks
+	index    int // index of its chunk in a row group
 	optional bool
 	kind     pq.Kind
 	width    int // bytes of a FIXED_LEN_BYTE_ARRAY
 	logical  format.LogicalTypeValue
-	unit     int64 // of an instant: units in a second; 0 is not an instant
-	scale    int   // of a decimal
+	unit     int64 // units per second of an instant; 0 for other columns
+	scale    int   // decimal places of a decimal
 	unsigned bool
 }
 
-// open reads the footer of a file and checks everything that can be checked
-// without reading pages.
+// open reads the footer of a file and checks everything that can be checked without decoding
+// pages. It fails with *capcli.InputError for a damaged or unsupported file.
 func open(at io.ReaderAt, size int64) (f *file, err error) {
 	f = &file{at: at, size: size}
 	footer, err := f.footer()
@@ -101,7 +101,7 @@ func (f *file) readAt(b []byte, off int64) error {
 	return nil
 }
 
-// decode lets parquet-go read the footer. It may panic on a malformed one
+// decode decodes the footer with parquet-go, which may panic on a malformed one
 // (parquet-go/parquet-go#537), always in this goroutine.
 func (f *file) decode() (err error) {
 	defer func() {
@@ -158,7 +158,7 @@ func unitOf(u format.TimeUnit) int64 {
 	return 1_000_000
 }
 
-// check holds counts and places against each other and the limits.
+// check checks the counts of rows and columns against each other and against the limits.
 func (f *file) check() error {
 	m := f.meta
 	switch {
@@ -188,7 +188,7 @@ func (f *file) check() error {
 	return nil
 }
 
-// column finds a flat column by name.
+// column returns the flat column called name; false where there is none.
 func (f *file) column(name string) (leaf, bool) {
 	for _, l := range f.columns {
 		if l.name == name {
@@ -198,8 +198,8 @@ func (f *file) column(name string) (leaf, bool) {
 	return leaf{}, false
 }
 
-// chunk gives the bytes of a column in a row group: where it begins and ends,
-// how it is compressed and how many values it has.
+// chunk returns a reader of the pages of a column in a row group. It fails where the metadata of
+// the chunk cannot be right.
 func (f *file) chunk(group int, l *leaf) (*chunk, error) {
 	g := &f.meta.RowGroups[group]
 	c := &g.Columns[l.index]

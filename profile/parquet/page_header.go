@@ -17,20 +17,21 @@ const (
 	encSplit       = 9
 )
 
-// pageHead is what of a PageHeader matters here.
+// pageHead holds the used fields of a PageHeader.
 type pageHead struct {
-	kind, raw, packed int64 // raw and packed are bytes before and after compression
+	kind, raw, packed int64 // raw and packed are the bytes before and after compression
 	crc               uint32
 	hasCRC            bool
 	values, nulls     int64
 	encoding          int64
-	levelEncoding     int64 // of definition levels, v1
-	defBytes          int64 // bytes of definition levels, v2
+	levelEncoding     int64 // encoding of definition levels, version 1
+	defBytes          int64 // bytes of definition levels, version 2
 	repBytes          int64
-	plain             bool // v2: the values are not compressed
+	plain             bool // version 2: the values are not compressed
 }
 
-// parseHead walks the page header at the front of b and tells its length.
+// parseHead parses the page header at the front of b; n is its length in bytes. It fails with
+// errCut where b ends inside the header.
 func parseHead(b []byte) (h pageHead, n int, err error) {
 	s := scan{b: b, entries: 1 << 10}
 	err = s.fields(0, func(id int64, wire byte) (bool, error) {
@@ -60,8 +61,8 @@ func parseHead(b []byte) (h pageHead, n int, err error) {
 	return h, s.i, err
 }
 
-// inner reads the header of a data page (5), a dictionary page (7) or a data
-// page of version 2 (8).
+// inner parses the header of a data page (which is 5), a dictionary page (7) or a data page of
+// version 2 (8).
 func (h *pageHead) inner(s *scan, which int64) error {
 	h.levelEncoding = encRLE
 	return s.fields(1, func(id int64, wire byte) (bool, error) {
@@ -95,8 +96,8 @@ func (h *pageHead) set(which, id, v int64) {
 	}
 }
 
-// check refuses sizes and counts that cannot be: rows is how many the column
-// chunk still has to give.
+// check returns an error where a size or count is impossible or over its limit. room is the
+// number of bytes and rows the number of values left in the column chunk.
 func (h *pageHead) check(room, rows int64) error {
 	switch {
 	case h.packed < 0 || h.packed > room:

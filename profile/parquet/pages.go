@@ -7,23 +7,23 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// chunk reads the pages of one column in one row group, in order.
+// chunk reads the pages of one column of one row group, in order.
 type chunk struct {
 	f     *file
 	where string
 	codec format.CompressionCodec
-	off   int64 // of the next byte to be read into win
+	off   int64 // offset in the file of the next byte to read into win
 	end   int64
-	left  int64 // values that are still to come
+	left  int64 // values in the pages not yet returned
 	win   []byte
 	pos   int // win[pos:] is not yet used
 	out   []byte
 }
 
-// window is how much is read at once where the file has as much.
+// window is the least number of bytes read at once, where the chunk has so many left.
 const window = 128 << 10
 
-// fill makes at least n bytes stand at win[pos:], if the chunk has them.
+// fill reads until win[pos:] has at least n bytes, or all that the chunk has left.
 func (c *chunk) fill(n int) error {
 	have := len(c.win) - c.pos
 	if have >= n {
@@ -46,7 +46,7 @@ func (c *chunk) fill(n int) error {
 	return nil
 }
 
-// take counts memory that is about to be had.
+// take counts n bytes that are about to be allocated. It fails where the total is over maxHeld.
 func (f *file) take(n int64) error {
 	if f.held+n > maxHeld {
 		return refused("write smaller pages", "pages of over %d bytes at once", maxHeld)
@@ -81,9 +81,9 @@ func (c *chunk) head() (h pageHead, ok bool, err error) {
 	}
 }
 
-// nextPage returns the next page and its payload as it stands in the file, once its
-// checksum was verified. It is valid until the next call. Index pages and
-// pages of kinds to come are passed over.
+// nextPage returns the next data or dictionary page and its payload as stored, after checking its
+// checksum; ok is false at the end of the chunk. The payload is valid until the next call. Pages
+// of other kinds are skipped.
 func (c *chunk) nextPage() (h pageHead, payload []byte, ok bool, err error) {
 	for {
 		if h, ok, err = c.head(); err != nil || !ok {
@@ -110,8 +110,8 @@ func (c *chunk) nextPage() (h pageHead, payload []byte, ok bool, err error) {
 	}
 }
 
-// plainBytes gives the levels and values of a page, decompressed: levels is
-// empty for version 1, where they stand in front of the values.
+// plainBytes returns the levels and the values of a page, decompressed. levels is empty for
+// version 1, where values begins with the levels.
 func (c *chunk) plainBytes(h *pageHead, payload []byte) (levels, values []byte, err error) {
 	raw := h.raw
 	if h.kind == dataPageV2 {
@@ -138,5 +138,5 @@ func (c *chunk) plainBytes(h *pageHead, payload []byte) (levels, values []byte, 
 	return levels, c.out, nil
 }
 
-// release gives the chunk's buffers to the next one.
+// release returns the buffers of the chunk, emptied, for the next chunk.
 func (c *chunk) release() (win, out []byte) { return c.win[:0], c.out[:0] }

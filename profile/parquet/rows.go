@@ -11,11 +11,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Type says what the cells of a column of somebody's file are.
+// Type is the type of the cells of a column in a file of any origin.
 type Type uint8
 
-// The types. Instants are seconds since 1970 in UTC; Locals are seconds on a
-// clock whose zone the file does not name; Dates are seconds at midnight.
+// The types. Instants are seconds since 1970 in UTC. Locals are seconds since 1970 on a clock
+// whose zone the file does not name. Dates are seconds since 1970 at midnight.
 const (
 	Texts Type = iota
 	Integers
@@ -40,9 +40,8 @@ type Header struct {
 	Type Type
 }
 
-// Rows reads chosen columns of a Parquet file that anybody wrote, a batch of
-// rows at a time, with one page of each column in memory. Damage is an
-// *capcli.InputError.
+// Rows reads chosen columns of a Parquet file of any origin, a batch of rows at a time, with one
+// page of each column in memory. A damaged file gives *capcli.InputError.
 type Rows struct {
 	f       *file
 	headers []Header
@@ -57,12 +56,11 @@ type pickedColumn struct {
 	out  Vector
 }
 
-// IsParquet tells whether a file begins as Parquet does.
+// IsParquet reports whether head, the beginning of a file, is that of a Parquet file.
 func IsParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }
 
-// NewRows reads the footer of a file of size bytes and checks what can be
-// checked without reading pages. Columns that are lists or lie in groups, or
-// hold what has no Type, are passed over.
+// NewRows reads the footer of a file of size bytes and checks what can be checked without
+// decoding pages. It skips columns that are lists, lie in groups or have no Type.
 func NewRows(at io.ReaderAt, size int64) (*Rows, error) {
 	f, err := open(at, size)
 	if err != nil {
@@ -77,7 +75,7 @@ func NewRows(at io.ReaderAt, size int64) (*Rows, error) {
 	return r, nil
 }
 
-// typeOf is the type of a column; false where it has none.
+// typeOf returns the Type of a column; false where it has none.
 func typeOf(l *leaf) (Type, bool) {
 	held, ok := sortOf(l)
 	if !ok {
@@ -103,7 +101,7 @@ func typeOf(l *leaf) (Type, bool) {
 	switch held {
 	case integers:
 		if l.unsigned && l.kind == pq.Int64 {
-			return Fractions, true // may be over 2^63
+			return Fractions, true // values may be 2^63 or more
 		}
 		return Integers, true
 	case fractions:
@@ -113,11 +111,11 @@ func typeOf(l *leaf) (Type, bool) {
 	return Texts, true
 }
 
-// Headers are the columns of the file that can be read, in its order.
+// Headers returns the columns of the file that can be read, in the order of the file.
 func (r *Rows) Headers() []Header { return slices.Clone(r.headers) }
 
-// Pick chooses the columns that Next reads, by their places in Headers. It is
-// called once, before Next.
+// Pick chooses the columns that Next reads, by their indexes in Headers. Call it once, before
+// Next.
 func (r *Rows) Pick(places ...int) error {
 	for _, at := range places {
 		if at < 0 || at >= len(r.headers) {
@@ -141,9 +139,9 @@ func (r *Rows) Pick(places ...int) error {
 	return nil
 }
 
-// Next gives the next rows of the picked columns, in the order picked: Floats for
-// Fractions, Texts for Texts, Ints for all others. They are valid until the next call. At
-// the end it gives io.EOF.
+// Next returns the next rows of the picked columns, in the order picked: Floats for Fractions,
+// Texts for Texts, Ints for all other types. They are valid until the next call. At the end it
+// returns io.EOF.
 func (r *Rows) Next() ([]Vector, error) {
 	n := int(min(batch, r.f.meta.NumRows-r.row))
 	if n == 0 {
@@ -161,7 +159,7 @@ func (r *Rows) Next() ([]Vector, error) {
 	return out, nil
 }
 
-// cells turns what was read into what the type promises.
+// cells converts the stored values to those of the type: seconds for times, floats for Fractions.
 func (p *pickedColumn) cells(v Vector) Vector {
 	l := &p.cur.l
 	out := v
@@ -183,7 +181,7 @@ func (p *pickedColumn) cells(v Vector) Vector {
 	return out
 }
 
-// fractions gives decimals their point, and integers over 2^63 their sign.
+// fractions converts decimals, and unsigned integers of 64 bits, to floats.
 func (p *pickedColumn) fractions(out Vector) Vector {
 	l := &p.cur.l
 	switch {
@@ -212,8 +210,8 @@ func (p *pickedColumn) fractions(out Vector) Vector {
 	return out
 }
 
-// bigEndian is the two's complement integer that s holds, as a decimal of
-// variable length is stored.
+// bigEndian returns the big-endian two's complement integer s, the form of a decimal of variable
+// length.
 func bigEndian(s string) float64 {
 	if s == "" {
 		return 0

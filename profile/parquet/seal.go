@@ -11,24 +11,25 @@ import (
 	"strings"
 )
 
-// sealKey is the metadata key of the seal; a file that says capcli made it has one.
+// sealKey is the metadata key of the seal. Every file whose created_by begins with madeBy has
+// one.
 const (
 	sealKey = "capcli.sha256"
-	madeBy  = "capcli " // begins created_by
+	madeBy  = "capcli " // beginning of created_by
 
 )
 
 const sealDigits = 2 * sha256.Size
 
-// unsealed is what stands where the digits of the seal come.
+// unsealed holds the place of the digits until the seal is known.
 var unsealed = strings.Repeat("0", sealDigits)
 
-// sealMark stands before the digits in a footer: the key, then in Thrift "the
-// next field is 64 bytes".
+// sealMark precedes the digits in a footer: the key, then the Thrift head of a string of 64
+// bytes.
 var sealMark = []byte(sealKey + "\x18\x40")
 
-// sealer passes bytes on and hashes them. Once holding, it keeps them back, so
-// that the seal can be set into the footer before that is written.
+// sealer hashes the bytes that pass through it to w. While holding is set it keeps them back, so
+// that the seal can be put into the footer before the footer is written.
 type sealer struct {
 	w       io.Writer
 	sum     hash.Hash
@@ -46,7 +47,8 @@ func (s *sealer) Write(p []byte) (int, error) {
 	return s.w.Write(p)
 }
 
-// finish sets the seal and writes what was held.
+// finish puts the seal into the held bytes and writes them. It fails where they have no place for
+// a seal.
 func (s *sealer) finish() error {
 	b := s.held.Bytes()
 	at := bytes.LastIndex(b, append(bytes.Clone(sealMark), unsealed...))
@@ -59,7 +61,8 @@ func (s *sealer) finish() error {
 	return err
 }
 
-// sealOf finds the seal in a footer and where in the footer its digits stand.
+// sealOf returns the digits of the seal in a footer and their offset in it; -1 where there is no
+// seal.
 func sealOf(footer []byte) (digits string, at int) {
 	i := bytes.LastIndex(footer, sealMark)
 	if i < 0 || i+len(sealMark)+sealDigits > len(footer) {
@@ -69,8 +72,8 @@ func sealOf(footer []byte) (digits string, at int) {
 	return string(footer[at : at+sealDigits]), at
 }
 
-// checkSeal holds the bytes of a file against its seal. footerAt is where the
-// footer begins. It tells whether there was a seal.
+// checkSeal checks the bytes of a file against its seal and reports whether it has one. footerAt
+// is the offset of the footer. It fails where the bytes do not match.
 func checkSeal(r io.ReaderAt, size, footerAt int64, footer []byte) (bool, error) {
 	want, at := sealOf(footer)
 	if at < 0 {
@@ -92,7 +95,8 @@ func checkSeal(r io.ReaderAt, size, footerAt int64, footer []byte) (bool, error)
 	return true, nil
 }
 
-// section hides everything but Read, so that io.CopyBuffer uses its buffer.
+// section returns a reader of the bytes from from to to. It has no method but Read, so that
+// io.CopyBuffer uses the given buffer.
 func section(r io.ReaderAt, from, to int64) io.Reader {
 	return struct{ io.Reader }{io.NewSectionReader(r, from, to-from)}
 }

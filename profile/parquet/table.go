@@ -12,7 +12,7 @@ import (
 	"capcli"
 )
 
-// Kind is what a column of a Table holds.
+// Kind is the type of the values of a column of a Table.
 type Kind uint8
 
 // The kinds of columns.
@@ -20,7 +20,7 @@ const (
 	Text    Kind = iota // UTF-8
 	Int32               // 32-bit integer
 	Int64               // 64-bit integer
-	Float32             // ratios: half the bytes
+	Float32             // for ratios, at half the bytes
 	Float64             // never NaN or infinite
 	Instant             // microseconds since 1970-01-01 UTC
 )
@@ -30,48 +30,47 @@ type Column struct {
 	Name     string
 	Kind     Kind
 	Nullable bool
-	Repeats  bool // values that come many times, kept in a dictionary
+	Repeats  bool // values often repeat: they are kept in a dictionary
 	Packing  Packing
 }
 
-// Packing is how values that are not in a dictionary are laid out. Every reader
-// of Parquet knows them; which is smaller is a matter of the values.
+// Packing is the encoding of values that are not in a dictionary. Which one is smallest depends
+// on the values.
 type Packing uint8
 
 // The packings.
 const (
 	Plain  Packing = iota
-	Deltas         // of integers: from one value to the next
-	Split          // first all first bytes of the values, then all second ones, and so on
+	Deltas         // integers: the difference from the previous value
+	Split          // the first bytes of all values, then all second bytes, and so on
 )
 
 const (
 	rowGroupRows = 128 << 10
 	batchRows    = 1024
 	pageBytes    = 256 << 10
-	dictBytes    = 1 << 20 // a dictionary over this gives way to plain values
+	dictBytes    = 1 << 20 // a column with a larger dictionary goes on with plain values
 )
 
-// Table writes a Parquet file row by row. For each row call one of Text, Int,
-// Float, Time and Null for each column, then Next. The first error sticks and
-// is given by Next and Close.
+// Table writes a Parquet file row by row, or by row groups with Group. For each row call one of
+// Text, Int, Float, Time and Null for each column, then Next. Next and Close return the first
+// error.
 type Table struct {
 	columns []Column
-	pending []Vector // rows that are not yet written
-	rows    int      // whole rows in pending
-	group   int      // rows in the row group
+	pending []Vector // rows not yet handed to parquet-go
+	rows    int      // complete rows in pending
+	group   int      // rows of the open row group that parquet-go has
 	pw      *pq.GenericWriter[any]
 	seal    *sealer
 	err     error
-	// Of Group: one batch of one column.
+	// Buffers of column and Group for one batch of one column.
 	room       []pq.Value
 	letters    []byte
 	plainOrder []int32
 }
 
-// NewTable begins a file on w. meta goes into its metadata; keys that begin
-// with "capcli." are ours. Nothing is read back from w, and the file is whole
-// only after Close.
+// NewTable starts a file on w. meta is added to its metadata; keys that begin with "capcli." are
+// reserved and fail. Nothing is read back from w. The file is complete only after Close.
 func NewTable(w io.Writer, columns []Column, meta map[string]string) (*Table, error) {
 	t := &Table{columns: columns, seal: newSealer(w)}
 	options := []pq.WriterOption{
@@ -108,7 +107,7 @@ func (t *Table) Int(col int, v int64) { t.pending[col].AddInt(v) }
 // Float sets the cell of a Float32 or Float64 column.
 func (t *Table) Float(col int, v float64) { t.pending[col].AddFloat(v) }
 
-// Null says that the cell is unknown.
+// Null sets the cell to null, for unknown.
 func (t *Table) Null(col int) { t.pending[col].AddNull() }
 
 // Time sets the cell of an Instant column; NoTime is null.
@@ -125,14 +124,15 @@ func (t *Table) Time(col int, at capcli.Time) {
 	}
 }
 
-// fail keeps the first error, which is about a column.
+// fail keeps err as the error of the table, with the name of column col, unless there is one
+// already.
 func (t *Table) fail(col int, err error) {
 	if t.err == nil && err != nil {
 		t.err = fmt.Errorf("writing parquet: column %q: %w", t.columns[col].Name, err)
 	}
 }
 
-// Next ends a row.
+// Next ends a row. It fails where a cell of the row cannot be written.
 func (t *Table) Next() error {
 	for col := range t.pending {
 		if c, v := &t.columns[col], &t.pending[col]; t.err == nil && v.Len() == t.rows+1 {
@@ -146,7 +146,7 @@ func (t *Table) Next() error {
 	return t.err
 }
 
-// flush hands the rows to parquet-go, and a full row group to the file.
+// flush hands the pending rows to parquet-go, and writes the row group when it is full.
 func (t *Table) flush() error {
 	for col := range t.pending {
 		v := &t.pending[col]
@@ -174,7 +174,7 @@ func (t *Table) endGroup() error {
 	return nil
 }
 
-// Close writes what is left and the sealed footer. It does not close w.
+// Close writes the remaining rows and the sealed footer. It does not close w.
 func (t *Table) Close() error {
 	if t.err != nil {
 		return t.err
@@ -235,7 +235,7 @@ func nodeOf(c Column) pq.Node {
 	var n pq.Node
 	switch c.Kind {
 	case Text:
-		n = pq.Encoded(pq.String(), &pq.Plain) // the library's choice would be delta
+		n = pq.Encoded(pq.String(), &pq.Plain) // the default of parquet-go is delta
 	case Int32:
 		n = pq.Int(32)
 	case Int64:

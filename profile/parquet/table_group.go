@@ -8,8 +8,9 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// Group writes rows as a row group of their own: columns[i][order[k]] is the
-// cell of column i in row k. A nil order is the order of the vectors.
+// Group writes rows as one row group: columns[i][order[k]] is the cell of column i in row k. A
+// nil order is the order of the vectors. Pending rows of Next are written first, as another row
+// group.
 func (t *Table) Group(columns []Vector, order []int32) error {
 	if t.err != nil {
 		return t.err
@@ -36,7 +37,7 @@ func (t *Table) Group(columns []Vector, order []int32) error {
 	return t.err
 }
 
-// column hands one column of a group to parquet-go.
+// column hands the cells of one column to parquet-go, in the given order.
 func (t *Table) column(col int, v *Vector, order []int32) error {
 	n := len(v.Null)
 	if order != nil {
@@ -56,7 +57,7 @@ func (t *Table) column(col int, v *Vector, order []int32) error {
 	return nil
 }
 
-// rowsOf gives the rows from to to of an order; nil is that of the vectors.
+// rowsOf returns order[from:to]; a nil order is that of the vectors.
 func (t *Table) rowsOf(order []int32, from, to int) []int32 {
 	if order != nil {
 		return order[from:to]
@@ -68,7 +69,7 @@ func (t *Table) rowsOf(order []int32, from, to int) []int32 {
 	return t.plainOrder
 }
 
-// check returns an error where the cell of v in a row cannot be written.
+// check returns an error where the cell of v in row cannot be written to column c.
 func (c *Column) check(v *Vector, row int32) error {
 	switch {
 	case v.Null[row] && !c.Nullable:
@@ -84,11 +85,11 @@ func (c *Column) check(v *Vector, row int32) error {
 	return nil
 }
 
-// appendCells appends rows of a column. It copies texts once; parquet-go takes copies of
-// its own.
+// appendCells appends the cells of the given rows of a column. It copies texts into t.letters;
+// parquet-go then makes its own copies.
 func (t *Table) appendCells(cells []pq.Value, col int, v *Vector, rows []int32) ([]pq.Value, error) {
 	c := &t.columns[col]
-	level := 0 // of what is not null
+	level := 0 // definition level of a cell that is not null
 	if c.Nullable {
 		level = 1
 	}
@@ -104,7 +105,7 @@ func (t *Table) appendCells(cells []pq.Value, col int, v *Vector, rows []int32) 
 			continue
 		case c.Kind == Text:
 			from := len(letters)
-			letters = append(letters, v.Texts[row]...) // where this moves, earlier cells keep the old bytes
+			letters = append(letters, v.Texts[row]...) // after a reallocation, earlier cells keep the old array
 			value = pq.ByteArrayValue(letters[from:len(letters):len(letters)])
 		case c.Kind == Float32:
 			value = pq.FloatValue(float32(v.Floats[row]))
@@ -121,5 +122,6 @@ func (t *Table) appendCells(cells []pq.Value, col int, v *Vector, rows []int32) 
 	return cells, nil
 }
 
-// Note adds to the metadata what is known only once the rows are.
+// Note sets a key of the metadata. Call it before Close, for values that are known only after the
+// rows.
 func (t *Table) Note(key, value string) { t.pw.SetKeyValueMetadata(key, value) }

@@ -22,7 +22,7 @@ const (
 	wireUUID   = 13
 )
 
-// errCut says that the bytes end inside a value: more of them may help.
+// errCut is the error where the bytes end inside a value. More bytes may help.
 var errCut = errors.New("the bytes end inside a value")
 
 var (
@@ -31,12 +31,12 @@ var (
 	errLarge = errors.New("too many list entries")
 )
 
-// scan walks Thrift compact-protocol bytes and allocates nothing, so that a
-// decoder which trusts lengths may follow where it has passed.
+// scan walks bytes of Thrift's compact protocol without allocating. It checks every length, so
+// that a decoder that trusts lengths may read the bytes after it.
 type scan struct {
 	b       []byte
 	i       int
-	entries int // list entries that may still come
+	entries int // list entries still allowed
 }
 
 func (s *scan) byte() (byte, error) {
@@ -72,8 +72,8 @@ func (s *scan) jump(n uint64) error {
 	return nil
 }
 
-// fields walks one struct. For each field it calls visit, which either takes
-// the value from s and tells so, or leaves it to be skipped.
+// fields walks one struct. For each field it calls visit, which either reads the value from s and
+// returns true, or returns false to have the value skipped.
 func (s *scan) fields(depth int, visit func(id int64, wire byte) (taken bool, err error)) error {
 	var id int64
 	for {
@@ -100,8 +100,8 @@ func (s *scan) fields(depth int, visit func(id int64, wire byte) (taken bool, er
 	}
 }
 
-// list reads the head of a list and charges its entries, each of which takes
-// at least one byte.
+// list reads the head of a list and subtracts its entries from s.entries. It fails where they are
+// more than are allowed, or more than the bytes left: each entry takes at least one.
 func (s *scan) list() (n int, wire byte, err error) {
 	head, err := s.byte()
 	if err != nil {
@@ -123,8 +123,7 @@ func (s *scan) list() (n int, wire byte, err error) {
 	return int(size), head & 15, nil
 }
 
-// skip passes one value. A bool in a list is a byte; in a struct its wire type
-// is its value.
+// skip skips one value. A bool in a list takes one byte; in a struct the wire type is its value.
 func (s *scan) skip(wire byte, depth int, inList bool) error {
 	switch wire {
 	case wireTrue, wireFalse:
@@ -150,7 +149,7 @@ func (s *scan) skip(wire byte, depth int, inList bool) error {
 	case wireList, wireSet, wireStruct:
 		return s.nested(wire, depth)
 	}
-	return errWire // maps too: Parquet has none
+	return errWire // a map too: the metadata of Parquet has none
 }
 
 func (s *scan) nested(wire byte, depth int) error {
@@ -167,8 +166,9 @@ func (s *scan) nested(wire byte, depth int) error {
 	return err
 }
 
-// checkFooter walks a footer and refuses what would cost memory to decode:
-// FileMetaData, in which field 2 is the schema and 4 the row groups.
+// checkFooter walks a footer, a FileMetaData with the schema in field 2 and the row groups in
+// field 4. It fails where the footer is malformed or its lists are over the limits, so that
+// decoding it cannot take much memory.
 func checkFooter(b []byte) error {
 	s := scan{b: b, entries: maxEntries}
 	err := s.fields(0, func(id int64, wire byte) (bool, error) {

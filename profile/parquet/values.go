@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// sort of a column's values as they are held here.
+// sort is the type in memory of the values of a column.
 type sort uint8
 
 const (
@@ -37,14 +37,14 @@ func sortOf(l *leaf) (sort, bool) {
 	return 0, false
 }
 
-// decoder takes values from one page, in order, without nulls.
+// decoder decodes the values of one page, in order; nulls have no value.
 type decoder interface{ read(v Vector) error }
 
-// plain is the PLAIN encoding.
+// plain decodes PLAIN.
 type plain struct {
 	b     []byte
 	l     *leaf
-	bit   int // booleans
+	bit   int // next bit of a column of booleans
 	names *names
 }
 
@@ -115,7 +115,7 @@ func (p *plain) fixed(v Vector, b []byte, width int) {
 	}
 }
 
-// bytes is what a plain value takes, or for a text at least takes.
+// bytes returns the number of bytes of a plain value; for a text the least number.
 func (l *leaf) bytes() int {
 	switch l.kind {
 	case pq.Int32, pq.Float, pq.ByteArray:
@@ -136,8 +136,8 @@ func int32Of(u uint32, unsigned bool) int64 {
 	return int64(int32(u))
 }
 
-// int96Of is an instant as Impala wrote it, nanoseconds of the day and the
-// Julian day, in whole seconds since 1970.
+// int96Of returns the instant b in whole seconds since 1970, rounded down. Impala's form is the
+// nanoseconds of the day, then the Julian day.
 func int96Of(b []byte) int64 {
 	const epoch = 2_440_588 // Julian day of 1970-01-01
 	nanos := int64(binary.LittleEndian.Uint64(b))
@@ -145,7 +145,7 @@ func int96Of(b []byte) int64 {
 	return (day-epoch)*86400 + floorDiv(nanos, 1_000_000_000)
 }
 
-// floorDiv is a/b rounded down; b is positive.
+// floorDiv returns a/b rounded down; b must be positive.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
@@ -155,7 +155,7 @@ func floorDiv(a, b int64) int64 {
 }
 
 func (p *plain) texts(dst []string) error {
-	const together = 128 // texts that come once share memory, few at a time
+	const together = 128 // number of texts that share one copy of their bytes
 	for len(dst) > 0 {
 		n := min(len(dst), together)
 		from, at := p.b, 0
@@ -175,7 +175,8 @@ func (p *plain) texts(dst []string) error {
 	return nil
 }
 
-// splits is BYTE_STREAM_SPLIT: all first bytes, then all second bytes, and so on.
+// splits decodes BYTE_STREAM_SPLIT: the first bytes of all values, then all second bytes, and so
+// on.
 type splits struct {
 	b   []byte
 	l   *leaf
@@ -210,7 +211,7 @@ func (s *splits) read(v Vector) error {
 	return nil
 }
 
-// lookups is RLE_DICTIONARY: indexes into a dictionary.
+// lookups decodes RLE_DICTIONARY: indexes into a dictionary.
 type lookups struct {
 	index runs
 	dict  Vector
@@ -239,7 +240,7 @@ func (l *lookups) read(v Vector) error {
 	return nil
 }
 
-// truths is RLE of booleans.
+// truths decodes RLE of booleans.
 type truths struct {
 	bits runs
 	room [batch]uint32
@@ -255,13 +256,13 @@ func (t *truths) read(v Vector) error {
 	return nil
 }
 
-// deltaInts is DELTA_BINARY_PACKED.
+// deltaInts decodes DELTA_BINARY_PACKED.
 type deltaInts struct{ d deltas }
 
 func (d *deltaInts) read(v Vector) error { return d.d.read(v.Ints) }
 
-// deltaTexts is DELTA_LENGTH_BYTE_ARRAY and, where each text also shares so
-// many bytes with the one before, DELTA_BYTE_ARRAY.
+// deltaTexts decodes DELTA_LENGTH_BYTE_ARRAY and, where sharing is set, DELTA_BYTE_ARRAY: there
+// each text begins with a number of bytes of the previous one.
 type deltaTexts struct {
 	shared, size deltas
 	sharing      bool
@@ -289,7 +290,7 @@ func newDeltaTexts(b []byte, most int, sharing bool, in *names) (*deltaTexts, er
 }
 
 func (t *deltaTexts) read(v Vector) error {
-	room := int64(maxTexts) // a shared part costs nothing in the file
+	room := int64(maxTexts) // bounds the shared bytes, which take no room in the file
 	for k := range v.Texts {
 		var n, keep [1]int64
 		if t.sharing {

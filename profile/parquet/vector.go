@@ -2,10 +2,10 @@ package parquet
 
 import "slices"
 
-// Vector is some rows of one column. Null has an entry for each row; of the
-// other three the one that the column's kind calls for has one too, of any
-// value where the row is null: Ints for Int32, Int64 and Instant (microseconds
-// since 1970), Floats for Float32 and Float64, Texts for Text.
+// Vector holds rows of one column. Null has an entry for each row. So has one of the other
+// slices, depending on the kind of the column: Ints for Int32, Int64 and Instant (microseconds
+// since 1970), Floats for Float32 and Float64, Texts for Text. Its entry may have any value where
+// the row is null.
 type Vector struct {
 	Null   []bool
 	Ints   []int64
@@ -41,7 +41,8 @@ func newVector(s sort, n int) Vector {
 // Len returns the number of rows.
 func (v *Vector) Len() int { return len(v.Null) }
 
-// Resize gives v n rows, in its own memory where that is large enough.
+// Resize sets the number of rows to n. It keeps the memory of v where it is large enough; added
+// rows have any value.
 func (v *Vector) Resize(n int) {
 	v.Null = resized(v.Null, n)
 	switch {
@@ -70,7 +71,7 @@ func (v *Vector) AddFloat(f float64) { v.Null, v.Floats = append(v.Null, false),
 // AddText adds a row to a vector of texts.
 func (v *Vector) AddText(s string) { v.Null, v.Texts = append(v.Null, false), append(v.Texts, s) }
 
-// AddNull adds a row that is not known.
+// AddNull adds a null row.
 func (v *Vector) AddNull() {
 	v.Resize(v.Len() + 1)
 	last := v.Len() - 1
@@ -99,8 +100,7 @@ func (v *Vector) Part(from, to int) Vector {
 	return p
 }
 
-// spread moves the values, which stand together at the front of v, to the rows
-// that are not null.
+// spread moves the first values entries of v to the rows that are not null, in order.
 func (v *Vector) spread(values int) {
 	for row := v.Len() - 1; row >= values; row-- {
 		if v.Null[row] {

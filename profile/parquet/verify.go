@@ -5,13 +5,13 @@ import (
 	"io"
 )
 
-// ErrUnsealed says that a file is sound as far as its page checksums tell, but
-// carries no seal: capcli did not write it, so not every change would show.
+// ErrUnsealed is the error for a file that shows no damage but has no seal: capcli did not write
+// it, so a change to it may go unnoticed.
 var ErrUnsealed = errors.New("no seal: capcli did not write this file, only its page checksums were held against it")
 
-// Verify reads a whole file and holds it against its seal and every page
-// against its checksum. Nil means that not one byte differs from what capcli
-// wrote. A file of other origin that shows no damage gives ErrUnsealed.
+// Verify checks a whole file against its seal and every page against its checksum. Nil means that
+// every byte is as capcli wrote it. It returns ErrUnsealed for a file of other origin that shows
+// no damage, and *capcli.InputError for a damaged one.
 func Verify(at io.ReaderAt, size int64) error {
 	f, err := open(at, size)
 	if err != nil {

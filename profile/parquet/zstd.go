@@ -7,11 +7,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// packer compresses pages as parquet-go's own codec does, with less memory: that
-// one keeps a window of 8 MiB and twice as much again, for pages of 256 KiB.
+// packer compresses pages with zstd as the codec of parquet-go does, but in less memory: that
+// codec keeps a window of 8 MiB and twice as much again, for pages of 256 KiB.
 type packer struct{}
 
-// zstdWriter is shared: EncodeAll may be called by many at once, who then wait.
+// zstdWriter is shared: concurrent calls of EncodeAll wait for each other.
 var zstdWriter = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault),
 		zstd.WithWindowSize(2*pageBytes), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false))
@@ -19,10 +19,10 @@ var zstdWriter = sync.OnceValues(func() (*zstd.Encoder, error) {
 
 func (packer) String() string { return "ZSTD" }
 
-// CompressionCodec is the format's number of it.
+// CompressionCodec returns the number of zstd in the format.
 func (packer) CompressionCodec() format.CompressionCodec { return format.Zstd }
 
-// Encode compresses src over dst.
+// Encode compresses src into the memory of dst.
 func (packer) Encode(dst, src []byte) ([]byte, error) {
 	z, err := zstdWriter()
 	if err != nil {
@@ -31,7 +31,7 @@ func (packer) Encode(dst, src []byte) ([]byte, error) {
 	return z.EncodeAll(src, dst[:0]), nil
 }
 
-// Decode decompresses src over dst. A Table never reads.
+// Decode decompresses src into the memory of dst. A Table never calls it.
 func (packer) Decode(dst, src []byte) ([]byte, error) {
 	z, err := zstdReader()
 	if err != nil {

@@ -144,9 +144,9 @@ func sampleSpec() spec {
 	return s
 }
 
-// metricColumn returns the column of a metric, in the layout that came out smallest when
-// measured: fractions in single precision with their bytes split, drifting values as differences,
-// steady values in a dictionary.
+// metricColumn returns the column of a metric, in the layout that came out smallest
+// (docs/measurements.md, Profiles): fractions in single precision with their bytes split,
+// drifting values as differences, steady values in a dictionary.
 func metricColumn(m profile.Metric) parquet.Column {
 	c := parquet.Column{Name: profile.Metrics[m].Name, Kind: parquet.Int64, Nullable: true}
 	switch m {
