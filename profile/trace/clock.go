@@ -6,19 +6,19 @@ import (
 	"capcli"
 )
 
-// clock reads instants: seconds (whole or decimal, since 1970 or from any
-// origin) and ISO 8601 with or without zone.
+// clock parses times: seconds (whole or decimal, since 1970 or from any origin) and ISO 8601
+// with or without a zone.
 type clock struct {
-	zone  *time.Location // of times that name none; nil refuses them
-	later bool           // second pass of a repeated hour
-	days  [8]dayOffset
+	zone  *time.Location // of times without a zone; nil rejects such times
+	later bool           // a time in a repeated hour is in the second pass
+	days  [8]dayOffset   // cache of offsets, by day modulo 8
 }
 
-// dayOffset remembers that a whole day of the zone has one offset.
+// dayOffset caches the offset of a day on which the offset does not change.
 type dayOffset struct {
-	day    int64 // days since 1970, as the wall shows them
-	offset int64
-	known  bool
+	day    int64 // days since 1970, in local time
+	offset int64 // seconds east of UTC
+	known  bool  // the entry is set
 }
 
 // The flaws a time can have.
@@ -28,8 +28,8 @@ const (
 	gapHour flaw = "time in an hour that did not exist"
 )
 
-// moment is a time that was read. other is the other pass of a repeated hour,
-// or NoTime; rounded tells that a fraction of a second was lost.
+// moment is a parsed time. other is the time in the other pass of a repeated hour, or
+// NoTime. rounded says that a fraction of a second was rounded.
 type moment struct {
 	at, other capcli.Time
 	rounded   bool
@@ -37,7 +37,7 @@ type moment struct {
 
 var noMoment = moment{at: capcli.NoTime, other: capcli.NoTime}
 
-// read reads b; an empty b is NoTime without a flaw.
+// read parses b. An empty b is NoTime without a flaw.
 func (c *clock) read(b []byte) (moment, flaw) {
 	b = trim(b)
 	if len(b) == 0 {
@@ -56,7 +56,8 @@ func (c *clock) read(b []byte) (moment, flaw) {
 	return moment{capcli.Time(n), capcli.NoTime, !whole}, flawless
 }
 
-// iso reads YYYY-MM-DD, T or a blank, HH:MM:SS, a fraction, and Z or +HH:MM.
+// iso parses YYYY-MM-DD, T or a blank, HH:MM:SS, an optional fraction, and an optional Z or
+// +HH:MM.
 func (c *clock) iso(b []byte) (moment, flaw) {
 	wall, rest, ok := wallClock(b)
 	if !ok {
@@ -86,7 +87,8 @@ func (c *clock) iso(b []byte) (moment, flaw) {
 	return m, flawless
 }
 
-// wallClock reads date and time of day as seconds since 1970 by that clock.
+// wallClock parses a date and a time of day, and returns them as seconds since 1970 in local
+// time, with the bytes that follow.
 func wallClock(b []byte) (wall int64, rest []byte, ok bool) {
 	if len(b) < 19 || b[4] != '-' || b[7] != '-' || (b[10] != 'T' && b[10] != ' ' && b[10] != 't') || b[13] != ':' || b[16] != ':' {
 		return 0, nil, false
@@ -108,7 +110,7 @@ func wallClock(b []byte) (wall int64, rest []byte, ok bool) {
 	return date.Unix() + int64(hour)*3600 + int64(minute)*60 + int64(second), b[19:], true
 }
 
-// digits reads a number of which every byte is a digit.
+// digits parses a number that consists only of digits.
 func digits(b []byte) (n int, ok bool) {
 	for _, c := range b {
 		if c -= '0'; c > 9 {
@@ -119,7 +121,7 @@ func digits(b []byte) (n int, ok bool) {
 	return n, len(b) > 0
 }
 
-// zoneOffset reads Z, UTC, +HH, +HHMM or +HH:MM as seconds east.
+// zoneOffset parses Z, UTC, GMT, +HH, +HHMM or +HH:MM, and returns seconds east of UTC.
 func zoneOffset(b []byte) (int64, bool) {
 	switch string(b) {
 	case "Z", "z", "UTC", "GMT":
@@ -147,8 +149,8 @@ func zoneOffset(b []byte) (int64, bool) {
 	return offset, true
 }
 
-// resolveLocal converts a wall clock to an instant in the clock's zone. A repeated
-// hour has two instants, a skipped hour has none.
+// resolveLocal converts wall, seconds since 1970 in local time, to a time in the clock's
+// zone. In a repeated hour there are two such times, in a skipped hour there is none.
 func (c *clock) resolveLocal(wall int64, m moment) (moment, flaw) {
 	if c.zone == nil {
 		return noMoment, noZone
@@ -187,7 +189,8 @@ func (c *clock) resolveLocal(wall int64, m moment) (moment, flaw) {
 	return m, flawless
 }
 
-// isSteady reports whether offset holds from well before the day to well after it.
+// isSteady reports whether the zone has the offset from 12 hours before the day until 12
+// hours after it.
 func (c *clock) isSteady(day, offset int64) bool {
 	for h := int64(-12); h <= 36; h += 12 {
 		if c.offset(day*86400+h*3600-offset) != offset {
@@ -197,7 +200,7 @@ func (c *clock) isSteady(day, offset int64) bool {
 	return true
 }
 
-// offset is the zone's seconds east of UTC at an instant.
+// offset returns the zone's offset at a time, in seconds east of UTC.
 func (c *clock) offset(unix int64) int64 {
 	_, east := time.Unix(unix, 0).In(c.zone).Zone()
 	return int64(east)

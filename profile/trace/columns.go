@@ -8,31 +8,31 @@ import (
 
 // tableFormat is a format in which each row of a table is one job.
 type tableFormat struct {
-	needs   []string                                // columns without which it cannot be read
-	sniff   func(head []byte) bool                  // nil: the header has all of needs
-	prepare func(t *tableReader, head []byte) error // looks at the header first; nil is nothing to look at
-	lifts   bool                                    // a run time of zero is one second
-	columns []column                                // in this order: the first fault rejects the row
+	needs   []string                                // required columns
+	sniff   func(head []byte) bool                  // as Format.Sniff; nil checks that the header has all of needs
+	prepare func(t *tableReader, head []byte) error // called after the header is read; may be nil
+	lifts   bool                                    // a run time of 0 becomes 1 s
+	columns []column                                // read in this order; the first flaw rejects the row
 }
 
-// column says what a column of a table is to a job.
+// column says how a column of a table sets a field of a job.
 type column struct {
-	name string // one name, or several with | between them: the first that the header has counts
+	name string // one name, or several separated by |, of which the first in the header is used; "" reads no column
 	read func(r *tableReader, job *capcli.Job, cell []byte) flaw
 }
 
-// tableReader reads the rows of a table by its columns.
+// tableReader reads the rows of a table as jobs.
 type tableReader struct {
 	*table
 	zone  *zoned
 	ids   arena
-	names []names // of texts, by column
-	at    int     // the column that is read
-	scale int64   // seconds in one of the table's units of time
-	kept  [2]int64
+	names []names  // interned texts, by column
+	at    int      // index of the column being read
+	scale int64    // seconds in the table's unit of time
+	kept  [2]int64 // values of the row that a format keeps for a later column
 }
 
-// addTable adds a table to the formats.
+// addTable adds a format of tables to Formats.
 func addTable(name, doc string, f tableFormat) {
 	if f.sniff == nil {
 		f.sniff = func(head []byte) bool { return headHas(head, f.needs...) }
@@ -40,6 +40,7 @@ func addTable(name, doc string, f tableFormat) {
 	Formats.Add(name, doc, Format{Sniff: f.sniff, Read: f.read})
 }
 
+// read implements Format.Read.
 func (f *tableFormat) read(r *Reader) error {
 	t := &tableReader{zone: newZoned(r), names: make([]names, len(f.columns)), scale: 1}
 	head := r.text.Head(HeadBytes)
@@ -67,7 +68,8 @@ func (f *tableFormat) read(r *Reader) error {
 	return nil
 }
 
-// row gives out the job in the row at hand, or rejects the row.
+// row yields the job of the current row, or rejects the row. places are the indices of the
+// columns in the header, -1 where a column is missing. It reports whether reading goes on.
 func (f *tableFormat) row(t *tableReader, places []int) bool {
 	job := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
 	for i, c := range f.columns {
@@ -83,8 +85,8 @@ func (f *tableFormat) row(t *tableReader, places []int) bool {
 	return t.take(&job, "", flawless)
 }
 
-// What the columns of several formats are read by. A column that the header lacks has an
-// empty cell.
+// The functions below read columns that several formats share. The cell is empty where the
+// header lacks the column.
 
 func readSubmit(t *tableReader, job *capcli.Job, cell []byte) (bad flaw) {
 	job.Submit, bad = t.zone.read(cell)
@@ -132,7 +134,7 @@ func readID(t *tableReader, job *capcli.Job, cell []byte) flaw {
 	return flawless
 }
 
-// readIDOrRow calls a job without an id by the number of its row, from 1.
+// readIDOrRow sets the id of a job; a job without an id gets the number of its row, from 1.
 func readIDOrRow(t *tableReader, job *capcli.Job, cell []byte) flaw {
 	if job.ID = t.ids.copyString(cell); job.ID == "" {
 		job.ID = t.ids.number(t.rows)
@@ -140,7 +142,7 @@ func readIDOrRow(t *tableReader, job *capcli.Job, cell []byte) flaw {
 	return flawless
 }
 
-// The texts of a job.
+// These read the texts of a job.
 var (
 	readTenant    = readText(func(job *capcli.Job) *string { return &job.Tenant })
 	readPartition = readText(func(job *capcli.Job) *string { return &job.Partition })
@@ -156,5 +158,5 @@ func readText(of func(job *capcli.Job) *string) func(*tableReader, *capcli.Job, 
 	}
 }
 
-// intern returns the one copy of a text in the column that is read.
+// intern returns the shared copy of a text in the current column.
 func (t *tableReader) intern(text []byte) string { return t.names[t.at].intern(text) }

@@ -44,8 +44,8 @@ func readCSV(r *Reader) error {
 	return nil
 }
 
-// places finds where each of our columns stands in the header (-1: nowhere)
-// and refuses a header that lacks one we need.
+// places returns the index of each of our columns in the header, -1 for a missing one. It
+// fails where a required column, or a column that Options.Map names, is missing.
 func (t *table) places() (place [numColumns]int, err error) {
 	used := make([]bool, len(t.names))
 	for i, ours := range Columns {
@@ -81,7 +81,7 @@ func (t *table) places() (place [numColumns]int, err error) {
 	return place, nil
 }
 
-// checkMap refuses a Map with names that are not Columns.
+// checkMap returns an error if a name in Options.Map is not one of Columns.
 func (r *Reader) checkMap() error {
 	var wrong []string
 	for ours := range r.o.Map {
@@ -97,6 +97,7 @@ func (r *Reader) checkMap() error {
 		"our columns are "+strings.Join(Columns, ", "))
 }
 
+// noteUnknown adds a note that lists the columns that are not used.
 func (t *table) noteUnknown(used []bool) {
 	var unknown []string
 	for i, n := range t.names {

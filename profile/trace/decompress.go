@@ -9,17 +9,17 @@ import (
 	"io"
 )
 
-// Limits on packed text. Each is far above any real log.
+// Limits on compressed input. Each is far above any real log.
 const (
 	maxPlain  = 64 << 30 // bytes after decompression
-	maxRatio  = 1000     // bytes after decompression for each byte before
-	ratioFrom = 64 << 20 // the ratio is looked at from here on
+	maxRatio  = 1000     // bytes after decompression per compressed byte
+	ratioFrom = 64 << 20 // bytes after decompression from which maxRatio applies
 )
 
-// errTooBig is the error of a file that holds too much when it is unpacked.
+// errTooBig is the error of a file that is too large when decompressed.
 var errTooBig = errors.New("the file is too large")
 
-// guard counts what a decompressor makes of what it was given.
+// guard enforces the limits on a decompressor's output. n counts the bytes of the output.
 type guard struct {
 	plain io.Reader
 	raw   *meter
@@ -38,7 +38,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// meter counts the bytes that pass, and keeps the last ones.
+// meter counts the bytes that are read through it, and keeps the last eight.
 type meter struct {
 	r    io.Reader
 	n    int64
@@ -54,18 +54,18 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errNotCut is the error of gzip data that has the end of a whole file but does
-// not unpack to it.
+// errNotCut is the error of gzip data that ends with a valid trailer, so that it is not
+// truncated, but cannot be decompressed.
 var errNotCut = errors.New("it ends as a whole file does, but does not unpack to that end")
 
-// gunzip unpacks gzip members one after another (RFC 1952). A flate stream that
-// was damaged may ask for more data than there is, as one does that was cut short:
-// the two are told apart by the trailer.
+// gunzip decompresses gzip members one after another (RFC 1952). A damaged flate stream may
+// ask for more data than there is, just as a truncated one does. The trailer tells the two
+// apart.
 type gunzip struct {
 	raw *meter
 	src *bufio.Reader
 	z   *gzip.Reader
-	n   uint64 // bytes that the member gave
+	n   uint64 // decompressed bytes of the current member
 }
 
 func newGunzip(src io.Reader, raw *meter) (*gunzip, error) {
@@ -88,13 +88,13 @@ func (g *gunzip) Read(p []byte) (int, error) {
 	}
 	g.n = 0
 	if err := g.z.Reset(g.src); err != nil {
-		return n, g.cause(err) // io.EOF where there is no further member
+		return n, g.cause(err) // io.EOF if there is no further member
 	}
 	g.z.Multistream(false)
 	return n, nil
 }
 
-// cause is err, or errNotCut where the data ended too early but is whole.
+// cause returns errNotCut for an unexpected end of data that ends with a trailer, else err.
 func (g *gunzip) cause(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) && g.endsWhole() {
 		return errNotCut
@@ -102,11 +102,11 @@ func (g *gunzip) cause(err error) error {
 	return err
 }
 
-// endsWhole tells whether the last bytes that were read are a trailer: the length of
-// what was packed, modulo 2^32, is close to what came out. In a file that was cut
-// short they are any bytes of the stream, which look like that once in a hundred
-// times; then the file is refused though some of it could have been read. A tail of
-// zeros is what a file system leaves that could not finish a write.
+// endsWhole reports whether the last eight bytes read look like a trailer: the length in it
+// (of the original data, modulo 2^32) is close to the bytes decompressed so far. In a
+// truncated file these are arbitrary bytes of the stream, which look like a trailer in one
+// of a hundred cases; such a file is refused although part of it could have been read. A
+// tail of zeros counts as whole: a file system leaves it after an unfinished write.
 func (g *gunzip) endsWhole() bool {
 	const near = 1 << 32 / 200
 	length := binary.LittleEndian.Uint32(g.raw.tail[4:])

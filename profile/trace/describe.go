@@ -8,9 +8,8 @@ import (
 	"capcli"
 )
 
-// Summary is what a log holds. But for Jobs and CPUOnlyJobs every figure is of
-// the jobs that want GPUs. GPU-hours are GPUs times run time, with shares of a
-// GPU counted as shares.
+// Summary sums up a log. Every figure except Jobs and CPUOnlyJobs covers only the jobs that
+// ask for GPUs. GPU-hours are GPUs times run time; a share of a GPU counts as that share.
 type Summary struct {
 	Jobs        int64       `json:"jobs"`
 	CPUOnlyJobs int64       `json:"cpu_only_jobs"`
@@ -22,48 +21,48 @@ type Summary struct {
 	Sizes      []Size     `json:"sizes"`               // by GPUs, ascending
 	Run        Quantiles  `json:"run"`                 // run times
 	RunClasses []RunClass `json:"run_classes"`         // by run time, ascending
-	Wait       *Quantiles `json:"wait"`                // start − submit, of jobs with a start; null without
-	Hours      [24]int64  `json:"arrivals_by_hour"`    // jobs by hour of the day
-	Weekdays   [7]int64   `json:"arrivals_by_weekday"` // jobs by day of the week, Monday first
-	Zone       string     `json:"zone"`                // in which Hours and Weekdays are
+	Wait       *Quantiles `json:"wait"`                // start − submit of the jobs with a start; nil if no job has one
+	Hours      [24]int64  `json:"arrivals_by_hour"`    // jobs by hour of submit
+	Weekdays   [7]int64   `json:"arrivals_by_weekday"` // jobs by weekday of submit, Monday first
+	Zone       string     `json:"zone"`                // time zone of Hours and Weekdays
 
-	Tenants    []Share `json:"tenants"` // most GPU-hours first, then by name
+	Tenants    []Share `json:"tenants"` // most GPU-hours first, then most jobs, then by name; so are the next three
 	Partitions []Share `json:"partitions"`
 	GPUModels  []Share `json:"gpu_models"`
 	States     []Share `json:"states"`
 
-	Demand Level  `json:"demand"`   // GPUs wanted: each job from its submit for its run time
-	Use    *Level `json:"use"`      // GPUs held by the log's own starts and ends; null when it has none
-	UsedBy int64  `json:"use_jobs"` // jobs with a start and an end, of which Use is made
+	Demand Level  `json:"demand"`   // GPUs that jobs would hold if none waited: each job from its submit for its run time
+	Use    *Level `json:"use"`      // GPUs held from the start to the end of each job; nil if no job has both
+	UsedBy int64  `json:"use_jobs"` // jobs with a start and an end, which Use counts
 }
 
-// Size is the jobs of one number of GPUs; below 1 they share one.
+// Size sums up the jobs that ask for one number of GPUs.
 type Size struct {
-	GPUs     float64 `json:"gpus"`
+	GPUs     float64 `json:"gpus"` // GPUs of each job; below 1 the job shares a GPU
 	Jobs     int64   `json:"jobs"`
 	GPUHours float64 `json:"gpu_hours"`
-	Part     float64 `json:"gpu_hours_share"` // of all GPU-hours, 0..1
+	Part     float64 `json:"gpu_hours_share"` // share of all GPU-hours, 0..1
 }
 
-// RunClass is the jobs whose run time is at least FromS and under ToS seconds.
+// RunClass sums up the jobs whose run time is at least FromS and under ToS seconds.
 type RunClass struct {
 	FromS    capcli.Seconds `json:"from_s"`
-	ToS      capcli.Seconds `json:"to_s"` // 0 is no end
+	ToS      capcli.Seconds `json:"to_s"` // 0 is no upper bound
 	Jobs     int64          `json:"jobs"`
 	GPUHours float64        `json:"gpu_hours"`
 	Part     float64        `json:"gpu_hours_share"`
 }
 
-// Share is the part of one tenant, partition, model or state.
+// Share sums up the jobs of one tenant, partition, GPU model or state.
 type Share struct {
-	Name     string  `json:"name"` // "" is unnamed
+	Name     string  `json:"name"` // "" if the log gives no name
 	Jobs     int64   `json:"jobs"`
 	GPUHours float64 `json:"gpu_hours"`
 	Part     float64 `json:"gpu_hours_share"`
 }
 
-// Quantiles of a length of time by nearest rank (the smallest value with at
-// least q of the jobs at or below it), exact.
+// Quantiles are exact quantiles of a duration over jobs, by nearest rank: the smallest value
+// with at least a share q of the jobs at or below it.
 type Quantiles struct {
 	MeanS float64        `json:"mean_s"`
 	P50   capcli.Seconds `json:"p50_s"`
@@ -73,19 +72,18 @@ type Quantiles struct {
 	Max   capcli.Seconds `json:"max_s"`
 }
 
-// Level is a number of GPUs over time, looked at by clock hours: the mean over
-// the hours from that of the first submit to that of the last, and the hour
-// with the highest mean.
+// Level sums up a number of GPUs over time, by clock hours: the mean over the hours from the
+// hour of the first submit to the hour of the last, and the hour with the highest mean.
 type Level struct {
 	MeanGPUs float64     `json:"mean_gpus"`
 	PeakGPUs float64     `json:"peak_hour_gpus"`
-	PeakAt   capcli.Time `json:"peak_hour"` // when that hour began
+	PeakAt   capcli.Time `json:"peak_hour"` // start of the hour with the highest mean; NoTime if there is none
 }
 
-// runBounds are where the classes of run time begin.
+// runBounds are the lower bounds of the classes of run time.
 var runBounds = []capcli.Seconds{0, capcli.Minute, 10 * capcli.Minute, capcli.Hour, 6 * capcli.Hour, capcli.Day, 7 * capcli.Day}
 
-// Description is what is in a job log.
+// Description is the answer of trace describe: what was read of a job log, and its summary.
 type Description struct {
 	Schema string `json:"schema"`
 	Input  string `json:"input"`
@@ -93,9 +91,9 @@ type Description struct {
 	Summary
 }
 
-// Describe sums up jobs, in any order, in one pass; hours and weekdays are in a
-// zone, nil is UTC. Memory follows the number of hours, tenants and different sizes
-// and lengths, not of jobs.
+// Describe sums up jobs, in any order, in one pass. Hours and weekdays are in zone; nil is
+// UTC. Memory grows with the number of hours, tenants, and different sizes and durations, not
+// with the number of jobs. It fails with the first error in jobs.
 func Describe(jobs capcli.Jobs, zone *time.Location) (Summary, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -115,6 +113,7 @@ func Describe(jobs capcli.Jobs, zone *time.Location) (Summary, error) {
 	return d.summary(), nil
 }
 
+// tallied counts jobs and their work.
 type tallied struct {
 	jobs int64
 	work capcli.GPUTime
@@ -125,6 +124,7 @@ func (t *tallied) add(work capcli.GPUTime) {
 	t.work += work
 }
 
+// describer adds up a Summary.
 type describer struct {
 	zone                                *time.Location
 	jobs, cpuOnly, used                 int64
@@ -225,7 +225,7 @@ func (d *describer) summary() Summary {
 	return s
 }
 
-// part is work as a share of all work.
+// part returns work as a share of all work, 0..1; 0 where there is no work at all.
 func (d *describer) part(work capcli.GPUTime) float64 {
 	if d.work == 0 {
 		return 0

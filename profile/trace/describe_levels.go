@@ -6,16 +6,17 @@ import (
 	"capcli"
 )
 
-// lengths counts lengths of time to the second: an array for those under about
-// twelve days, a map for the few longer ones.
+// lengths counts durations to the second: in an array those under about twelve days, in a
+// map the few longer ones.
 type lengths struct {
-	n     int64
-	sum   float64
-	max   capcli.Seconds
-	short []int64
-	long  map[capcli.Seconds]int64
+	n     int64                    // durations counted
+	sum   float64                  // seconds
+	max   capcli.Seconds           // longest duration
+	short []int64                  // count by seconds, under shortLengths
+	long  map[capcli.Seconds]int64 // count by seconds, from shortLengths on
 }
 
+// shortLengths is the duration in seconds, about twelve days, from which the map counts.
 const shortLengths = 1 << 20
 
 func (l *lengths) add(s capcli.Seconds) {
@@ -56,8 +57,8 @@ func (l *lengths) quantiles() Quantiles {
 	return q
 }
 
-// forEachLength calls do with each occurring length, ascending, until do returns
-// false.
+// forEachLength calls do with each duration that was counted and its count, in ascending
+// order, until do returns false.
 func (l *lengths) forEachLength(do func(s capcli.Seconds, n int64) bool) {
 	for s, n := range l.short {
 		if n > 0 && !do(capcli.Seconds(s), n) {
@@ -76,17 +77,19 @@ func (l *lengths) forEachLength(do func(s capcli.Seconds, n int64) bool) {
 	}
 }
 
-// levels sums GPUs over time into clock hours, exactly: what holds through
-// whole hours is kept as steps at their ends, the rest as GPU time in the hour.
+// levels adds up GPUs over time by clock hours, exactly. It stores GPUs held through whole
+// hours as a change at the first and the last of them, and GPUs held in part of an hour as
+// GPU time in that hour.
 type levels struct {
-	base  int64   // hour since 1970 of the first cell
-	steps []int64 // change of the thousandths held from this hour on
-	parts []int64 // thousandths times seconds held in part of the hour
+	base  int64   // hours since 1970 of index 0
+	steps []int64 // by hour: change of the thousandths of a GPU held from this hour on
+	parts []int64 // by hour: thousandths of a GPU times seconds, held in part of the hour
 }
 
+// hour is the seconds of an hour.
 const hour = 3600
 
-// add puts milli thousandths of a GPU from one instant to another.
+// add adds milli thousandths of a GPU from one time to another.
 func (l *levels) add(from, to capcli.Time, milli int64) {
 	if to <= from {
 		return
@@ -103,13 +106,13 @@ func (l *levels) add(from, to capcli.Time, milli int64) {
 	l.steps[last-l.base] -= milli
 }
 
-// reach makes room for the hours from first to last.
+// reach grows the slices so that they hold the hours from first to last.
 func (l *levels) reach(first, last int64) {
 	if l.steps == nil {
 		l.base = first
 	}
 	if first < l.base {
-		more := l.base - first + int64(len(l.steps)) // and as much again, so that going back in time is cheap
+		more := l.base - first + int64(len(l.steps)) // doubles the length, so that jobs in reverse order stay cheap
 		l.steps = append(make([]int64, more, more+int64(len(l.steps))), l.steps...)
 		l.parts = append(make([]int64, more, more+int64(len(l.parts))), l.parts...)
 		l.base -= more
@@ -120,7 +123,8 @@ func (l *levels) reach(first, last int64) {
 	}
 }
 
-// level sums up; the mean is over the hours of first to last.
+// level returns the summary. Its mean is over the hours from that of first to that of last,
+// both included.
 func (l *levels) level(first, last capcli.Time) Level {
 	out := Level{PeakAt: capcli.NoTime}
 	var held, most int64

@@ -2,7 +2,8 @@ package trace
 
 import "capcli"
 
-// What fleetsim calls a tenant is a virtual cluster with nodes of its own: our partition.
+// A tenant of fleetsim is a virtual cluster with nodes of its own, which capcli calls a
+// partition.
 func init() {
 	addTable("fleetsim", "fleetsim's canonical table: submit_time in microseconds, num_chips, duration_s", tableFormat{
 		needs: []string{"job_id", "submit_time", "num_chips", "duration_s"}, lifts: true,

@@ -19,7 +19,7 @@ func init() {
 	})
 }
 
-// findHours finds out whether the table counts hours.
+// findHours sets the unit of time to hours where the table counts hours, and notes it.
 func findHours(t *tableReader, head []byte) error {
 	if inHours(head) {
 		t.scale = 3600
@@ -34,15 +34,15 @@ func readArrival(t *tableReader, job *capcli.Job, cell []byte) flaw {
 	return bad
 }
 
-// inHours tells whether the rows in head count hours: some value is no whole
-// number, and every value is a whole number of seconds when it is an hour.
+// inHours reports whether the times in head count hours: at least one value is not a whole
+// number, and every value, read as hours, is a whole number of seconds.
 func inHours(head []byte) bool {
 	lines := bytes.Split(head, []byte{'\n'})
 	fractions := false
 	for i, line := range lines {
 		cells := bytes.Split(bytes.TrimSuffix(line, []byte{'\r'}), []byte{','})
 		if i == 0 || i == len(lines)-1 && i > 1 || len(cells) < 2 {
-			continue // the header, and what may be half a line
+			continue // the header, or a last line that may be incomplete
 		}
 		for _, cell := range cells[:2] {
 			// Thousandths of a second, so that noise in the last decimal passes.

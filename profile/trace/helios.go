@@ -18,7 +18,7 @@ func init() {
 	})
 }
 
-// blankIfUnknown returns an empty value for a word that means unknown, else b.
+// blankIfUnknown returns nil for a word that means unknown, else b.
 func blankIfUnknown(b []byte) []byte {
 	switch string(trim(b)) {
 	case "None", "NaN", "nan", "NaT", "null", "NULL", "Unknown", "N/A", "-":

@@ -2,31 +2,31 @@ package trace
 
 import "strings"
 
-// idTable is a set of job ids that notices a repetition. Ids that count up one by
-// one, such as 17, job-17 or job-0017, cost nothing; each other id costs eight
-// bytes and the slack of a hash table (ten to twenty-one in all). It holds
-// 64-bit hashes, so some two of ten million different ids are taken for one
-// with a chance of 3 in a million.
+// idTable is a set of job ids that finds repeated ids. Ids that count up by one, such as 17,
+// job-17 or job-0017, cost no memory. Each other id costs eight bytes and its part of the
+// empty slots of a hash table, ten to twenty-one bytes in all. The set holds 64-bit hashes:
+// with ten million different ids the probability that two of them collide, and one is
+// wrongly found repeated, is 3 in a million.
 type idTable struct {
-	runs   []idRun // ids that were counted up through
-	last   int     // the run that was met last
-	hashes map[uint64]struct{}
+	runs   []idRun             // runs of consecutive ids
+	last   int                 // index of the run that was used last
+	hashes map[uint64]struct{} // hashes of the ids outside the runs
 }
 
-// idRun is the ids prefix+from up to, but without, prefix+to.
+// idRun is a run of consecutive ids: prefix+from up to, but not including, prefix+to.
 type idRun struct {
 	prefix   string
-	width    int // digits when there are zeros in front, else 0
+	width    int // digits of an id with leading zeros, else 0
 	from, to uint64
 }
 
-// maxRuns bounds the runs, all of which are looked at for each id.
+// maxRuns is the most runs. It is small because every id is compared with all of them.
 const maxRuns = 8
 
 func newIDTable() *idTable { return &idTable{hashes: map[uint64]struct{}{}} }
 
-// CheckAndAdd adds id and reports whether it was in the set before. The empty id is
-// never in the set.
+// CheckAndAdd adds id and reports whether it was in the set before. The empty id is never
+// added.
 func (s *idTable) CheckAndAdd(id string) bool {
 	if id == "" {
 		return false
@@ -76,8 +76,8 @@ func (s *idTable) Contains(id string) bool {
 	return s.hasHash(hash(id))
 }
 
-// run finds the run that holds an id or that it comes next in; -1 is none. A
-// run that holds it goes before one that it would lengthen.
+// run returns the index of the run that holds an id, else of a run that the id would
+// continue, else -1.
 func (s *idTable) run(prefix string, width int, n uint64) int {
 	if s.last < len(s.runs) && s.runs[s.last].holds(prefix, width, n) {
 		return s.last
@@ -103,9 +103,9 @@ func (r *idRun) holds(prefix string, width int, n uint64) bool {
 	return r.width == width && n >= r.from && n < r.to && r.prefix == prefix
 }
 
-// splitNumber splits an id into the text before its last digits and their number.
-// width is the number of digits where they start with a zero, else 0, so that no two
-// ids split alike.
+// splitNumber splits an id into its trailing number and the text before it. width is the
+// number of digits if the number has leading zeros, else 0, so that no two ids have the same
+// parts. ok is false for an id without a trailing number, or with one over 18 digits.
 func splitNumber(id string) (prefix string, width int, n uint64, ok bool) {
 	i := len(id)
 	for i > 0 && id[i-1]-'0' <= 9 {
@@ -124,7 +124,7 @@ func splitNumber(id string) (prefix string, width int, n uint64, ok bool) {
 	return id[:i], width, n, true
 }
 
-// hash is FNV-1a with the finisher of splitmix64 (Steele et al. 2014).
+// hash returns the FNV-1a hash of id, with the finisher of splitmix64 (Steele et al. 2014).
 func hash(id string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(id) {

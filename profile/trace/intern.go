@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// names gives one copy of a string that comes many times. It stops learning
-// at maxNames different ones.
+// names interns strings that occur many times. It remembers at most maxNames different
+// strings.
 type names struct {
 	known map[string]string
 	last  string
@@ -14,6 +14,7 @@ type names struct {
 
 const maxNames = 1 << 16
 
+// intern returns the shared copy of b.
 func (s *names) intern(b []byte) string {
 	if string(b) == s.last {
 		return s.last
@@ -36,12 +37,14 @@ func (s *names) intern(b []byte) string {
 	return n
 }
 
-// arena makes strings that come once, many to one allocation. Its blocks are
-// small, for one string that lives on keeps its block.
+// arena allocates strings that occur once, many to a block. The blocks are small, because
+// a block stays in memory as long as one of its strings is in use.
 type arena struct{ block *strings.Builder }
 
+// arenaBlock is the bytes of a block.
 const arenaBlock = 4096
 
+// copyString returns b as a string in the arena; a long one has an allocation of its own.
 func (a *arena) copyString(b []byte) string {
 	if len(b) > arenaBlock/8 {
 		return string(b)
@@ -55,7 +58,7 @@ func (a *arena) copyString(b []byte) string {
 	return a.block.String()[from:]
 }
 
-// number is the id of the n-th row.
+// number returns n in decimal, as the id of row n.
 func (a *arena) number(n int64) string {
 	var room [20]byte
 	return a.copyString(strconv.AppendInt(room[:0], n, 10))

@@ -21,13 +21,13 @@ func sniffJSONL(head []byte) bool {
 	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"submit"`)) && bytes.Contains(line, []byte(`"gpus"`))
 }
 
-// jsonl reads flat objects. Values of our columns are strings or numbers; what
-// else an object holds is passed over and named in a note.
+// jsonl reads flat JSON objects. Values of our columns are strings or numbers. Other keys of
+// an object are skipped and listed in a note.
 type jsonl struct {
 	r       *Reader
-	cols    map[string]int
-	cells   [numColumns][]byte
-	unknown map[string]bool
+	cols    map[string]int     // index in Columns of each key
+	cells   [numColumns][]byte // values of the current object, by index in Columns
+	unknown map[string]bool    // skipped keys, at most 100
 }
 
 func readJSONL(r *Reader) error {
@@ -65,7 +65,7 @@ func readJSONL(r *Reader) error {
 	}
 }
 
-// note names the keys that were passed over.
+// note adds a note that lists the skipped keys.
 func (j *jsonl) note() {
 	if len(j.unknown) == 0 {
 		return
@@ -78,7 +78,8 @@ func (j *jsonl) note() {
 	j.r.Note("keys not read: " + strings.Join(names, ", "))
 }
 
-// object reads line into the cells. A null is an empty cell.
+// object parses line, one JSON object, into the cells; null is a nil cell. It reports whether
+// line is such an object.
 func (j *jsonl) object(line []byte) bool {
 	clear(j.cells[:])
 	b, ok := skip(trim(line), '{')
@@ -110,6 +111,7 @@ func (j *jsonl) object(line []byte) bool {
 	}
 }
 
+// put sets the cell of a key, or records the key as unknown.
 func (j *jsonl) put(key, value []byte) {
 	if col, ok := j.cols[string(key)]; ok {
 		j.cells[col] = value
@@ -120,7 +122,7 @@ func (j *jsonl) put(key, value []byte) {
 	}
 }
 
-// skip takes blanks and then c off the front of b.
+// skip removes blanks and then c from the front of b. It reports whether c was there.
 func skip(b []byte, c byte) ([]byte, bool) {
 	b = blank(b)
 	if len(b) == 0 || b[0] != c {
@@ -129,6 +131,7 @@ func skip(b []byte, c byte) ([]byte, bool) {
 	return b[1:], true
 }
 
+// blank removes blanks from the front of b.
 func blank(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == '\r') {
 		b = b[1:]
@@ -136,7 +139,8 @@ func blank(b []byte) []byte {
 	return b
 }
 
-// quotedText takes a JSON string off the front of b.
+// quotedText parses the JSON string at the front of b and returns its text and the rest of
+// b. ok is false if there is no valid string.
 func quotedText(b []byte) (text, rest []byte, ok bool) {
 	if len(b) == 0 || b[0] != '"' {
 		return nil, nil, false
@@ -166,9 +170,9 @@ func quotedText(b []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// unicodeJSON tells whether b, which is JSON, has no bytes that are not UTF-8 and
-// no escape of half a UTF-16 pair. encoding/json makes the same character of all
-// of these, and so one name of two.
+// unicodeJSON reports whether b, which is JSON, is valid UTF-8 and has no escape of an
+// unpaired UTF-16 surrogate. encoding/json replaces all of these by the same character, so
+// that two different names could become the same.
 func unicodeJSON(b []byte) bool {
 	if !utf8.Valid(b) {
 		return false
@@ -195,7 +199,8 @@ func unicodeJSON(b []byte) bool {
 	return true
 }
 
-// escapedUnit is the UTF-16 unit that b begins with as \uXXXX, or -1.
+// escapedUnit returns the UTF-16 unit of the escape \uXXXX at the front of b, or -1 where
+// there is none.
 func escapedUnit(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -207,9 +212,9 @@ func escapedUnit(b []byte) rune {
 	return rune(n)
 }
 
-// jsonValue takes any value off the front of b: the text of a string, a
-// number or a word as it stands, nil for null, and for a list or an object its
-// bytes.
+// jsonValue parses the JSON value at the front of b and returns it and the rest of b: the
+// text of a string, a number or a boolean as it is written, nil for null, and the bytes of a
+// list or an object. ok is false if there is no valid value.
 func jsonValue(b []byte) (value, rest []byte, ok bool) {
 	if len(b) == 0 {
 		return nil, nil, false
@@ -235,7 +240,8 @@ func jsonValue(b []byte) (value, rest []byte, ok bool) {
 	return value, rest, bad == flawless || bad == infinite || bad == tooLarge
 }
 
-// nested takes a list or an object off the front of b.
+// nested returns the bytes of the JSON list or object at the front of b, and the rest of b.
+// ok is false if it is not valid.
 func nested(b []byte) (value, rest []byte, ok bool) {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {

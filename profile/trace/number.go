@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// flaw says what is wrong with a value, in words for a reason; "" is nothing.
+// flaw says what is wrong with a value, in words for a rejection; "" means no flaw.
 type flaw string
 
-// The flaws a number can have.
+// Flaws of numbers.
 const (
 	flawless  flaw = ""
 	missing   flaw = "missing"
@@ -18,11 +18,12 @@ const (
 	negative  flaw = "negative"
 )
 
-// maxDigits keeps whole parts far from 2^63 at every scale in use (3600).
+// maxDigits is the most digits of a whole part that fixed reads itself. It keeps the result
+// under 2^63 for scales up to 3600.
 const maxDigits = 15
 
-// fixed reads b as a decimal number times scale, rounded to the nearest whole
-// (halves away from zero). whole tells that nothing was rounded off.
+// fixed parses b as a decimal number and returns it times scale, rounded to the nearest
+// whole number (halves away from zero). whole reports that nothing was lost by rounding.
 func fixed(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	b = trim(b)
 	if len(b) == 0 {
@@ -59,7 +60,8 @@ func fixed(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	return v, whole, flawless
 }
 
-// fraction reads decimals times scale, rounded. Only nine decimals count.
+// fraction parses the digits after a decimal point and returns the fraction times scale,
+// rounded. It ignores digits after the ninth.
 func fraction(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	var n, unit int64 = 0, 1
 	for i, c := range b {
@@ -74,8 +76,8 @@ func fraction(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	return (n + unit/2) / unit, n%unit == 0, flawless
 }
 
-// parseGeneral reads what fixed does not: exponents, many digits, and what is no
-// number at all.
+// parseGeneral parses, for fixed, numbers with an exponent or with many digits, and finds
+// the flaw of text that is not a number.
 func parseGeneral(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	for _, c := range b {
 		if c == '_' || c == 'x' || c == 'X' || c == 'p' || c == 'P' {
@@ -95,7 +97,7 @@ func parseGeneral(b []byte, scale int64) (v int64, whole bool, bad flaw) {
 	return int64(math.Round(f)), f == math.Trunc(f), flawless
 }
 
-// count reads a whole number that is not negative.
+// count parses a non-negative whole number.
 func count(b []byte) (int64, flaw) {
 	n, whole, bad := fixed(b, 1)
 	switch {
@@ -109,7 +111,7 @@ func count(b []byte) (int64, flaw) {
 	return n, flawless
 }
 
-// trim takes blanks off both ends.
+// trim removes blanks and tabs from both ends of b.
 func trim(b []byte) []byte {
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
 		b = b[1:]
@@ -120,8 +122,8 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// parseGPUs reads a number of GPUs: a whole number, or under one a share of one
-// GPU in thousandths.
+// parseGPUs parses a number of GPUs: a whole number, or a share of one GPU, which it returns
+// as one GPU and the thousandths of it.
 func parseGPUs(b []byte) (gpus, milli int, bad flaw) {
 	n, whole, bad := fixed(b, 1000)
 	switch {

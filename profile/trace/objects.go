@@ -5,22 +5,23 @@ import (
 	"fmt"
 )
 
-// maxObject bounds one JSON object of a list.
+// maxObject is the most bytes of one JSON object of a list.
 const maxObject = 16 << 20
 
-// objects cuts a JSON list (or objects one after another) into its objects,
-// without looking into them further than their braces and strings.
+// objects splits a JSON list, or a sequence of JSON objects, into its objects. It only
+// follows their braces and strings and does not parse them otherwise.
 type objects struct {
 	r    *Reader
 	raw  []byte // the object; valid until the next call
-	line int    // on which it began
-	n    int    // lines passed
-	list bool   // a list was opened
-	done bool   // and closed
-	err  error
+	line int    // line of the object's opening brace, from 1
+	n    int    // line ends read
+	list bool   // the list was opened
+	done bool   // the list was closed
+	err  error  // why nextObject ended; nil at the regular end
 }
 
-// nextObject finds the next object. It reports false at the end and where it sets o.err.
+// nextObject reads the next object into o.raw. It returns false at the end and after an
+// error, which it sets as o.err.
 func (o *objects) nextObject() bool {
 	for {
 		c, ok := o.byte()
@@ -46,7 +47,8 @@ func (o *objects) nextObject() bool {
 	}
 }
 
-// object gathers bytes up to the brace that closes the object.
+// object reads bytes up to the object's closing brace, after its opening one was read. It
+// returns false where the object does not end or is too long.
 func (o *objects) object() bool {
 	o.raw = append(o.raw[:0], '{')
 	depth, quoted, escaped := 1, false, false
@@ -87,7 +89,7 @@ func (o *objects) byte() (byte, bool) {
 	return c, err == nil
 }
 
-// beginsJSON gives the first bytes of head after blanks and a mark.
+// beginsJSON returns head without a leading byte-order mark and blanks.
 func beginsJSON(head []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 }

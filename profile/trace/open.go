@@ -13,19 +13,19 @@ import (
 	"capcli"
 )
 
-// HeadBytes is how much of a file its kind is told from.
+// HeadBytes is the number of bytes from which the format of a file is detected.
 const HeadBytes = 64 << 10
 
-// Peek returns the first HeadBytes of in, packed as they are. The input can still be
-// read from the start.
+// Peek returns the first HeadBytes of in, without decompressing them. The input can still
+// be read from the start.
 func Peek(in *Input) []byte {
 	buf := bufio.NewReaderSize(in.R, HeadBytes)
 	in.R = buf
-	head, _ := buf.Peek(HeadBytes) // what is wrong with it shows when it is read
+	head, _ := buf.Peek(HeadBytes) // an error comes again when in is read
 	return head
 }
 
-// PlainHead returns head without its packing; nil where it cannot be told.
+// PlainHead returns the decompressed head, or nil where head cannot be decompressed.
 func PlainHead(name string, head []byte) []byte {
 	r, err := Unpack(Input{Name: name, R: bytes.NewReader(head)})
 	if err != nil {
@@ -39,8 +39,9 @@ func PlainHead(name string, head []byte) []byte {
 	return out[:n]
 }
 
-// Open makes ready to read in: it undoes gzip or zstd, tells the format when
-// o does not name it, and refuses what cannot be a log (empty, not text).
+// Open returns a Reader of in. It decompresses gzip and zstd, and detects the format when o
+// does not name it. It fails with a *capcli.InputError where in cannot be a log (empty, not
+// text, no known format), and with an *capcli.UnknownError for an unknown o.Format.
 func Open(in Input, o Options) (*Reader, error) {
 	if in.R == nil && in.At == nil {
 		return nil, fmt.Errorf("opening trace %q: no reader given", in.Name)
@@ -67,8 +68,8 @@ func Open(in Input, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// Unpack gives the plain text of a file that may be packed with gzip or zstd,
-// with the limits of a job log.
+// Unpack returns the decompressed content of a file that may be packed with gzip or zstd,
+// under the limits of a job log. It fails where the packed data has no valid start.
 func Unpack(in Input) (io.Reader, error) {
 	r := newReader(in, Options{})
 	if err := r.unpack(); err != nil {
@@ -77,7 +78,7 @@ func Unpack(in Input) (io.Reader, error) {
 	return r.text, nil
 }
 
-// unpack sets r.text on the decompressed stream.
+// unpack sets r.text to the decompressed stream.
 func (r *Reader) unpack() error {
 	src := r.in.R
 	if src == nil {
@@ -101,14 +102,14 @@ func (r *Reader) unpack() error {
 	}
 	if err != nil {
 		r.text = capcli.NewLineReader(nil)
-		r.text.Fail(err) // what was read so far is no data
+		r.text.Fail(err) // nothing was decompressed yet
 		return r.endError()
 	}
 	r.text = capcli.NewLineReader(&guard{plain: plain, raw: raw})
 	return nil
 }
 
-// choose finds the format: the one named, or the one that knows head.
+// choose sets the format: the one that the options name, or the one detected from head.
 func (r *Reader) choose(head []byte) error {
 	name := r.o.Format
 	if name == "" {
@@ -125,6 +126,8 @@ func (r *Reader) choose(head []byte) error {
 	return nil
 }
 
+// sniff returns the name of the format detected from head. A header without our names that
+// Options.Map translates is csv or jsonl. It fails where no format matches.
 func (r *Reader) sniff(head []byte) (string, error) {
 	if len(r.o.Columns) > 0 {
 		return "sacct", nil
@@ -158,6 +161,7 @@ func (r *Reader) sniff(head []byte) (string, error) {
 	return "", r.fault(1, "", fmt.Sprintf("the format is not recognised: the file begins with %q", shorten(first)), hint)
 }
 
+// checkText returns an error if head is not text; the error names the type of file.
 func (r *Reader) checkText(head []byte) error {
 	kind := ""
 	switch {
@@ -181,8 +185,8 @@ func (r *Reader) checkText(head []byte) error {
 	return r.fault(0, "", "expected text, plain or packed with gzip or zstd; found "+kind, "unpack or convert it first")
 }
 
-// endError turns the end of the text into an error: nil for the plain end, and
-// for a cut that was allowed.
+// endError returns the error with which the text ended: nil for the regular end, and for a
+// truncated input where Options.AllowCut is set.
 func (r *Reader) endError() error {
 	err, line := r.text.Err(), r.text.Line()+1
 	switch {
@@ -202,7 +206,8 @@ func (r *Reader) endError() error {
 	return fmt.Errorf("reading %s: %w", r.in.Name, err)
 }
 
-// cut is what happens at the end of an input that was cut short.
+// cut marks the report as truncated. It returns the error for a truncated input, or nil and
+// a note where Options.AllowCut is set. what says how the input ends.
 func (r *Reader) cut(what string) error {
 	r.rep.Cut = true
 	if r.o.AllowCut {
@@ -220,12 +225,13 @@ func (r *Reader) cut(what string) error {
 	return r.fault(0, "", what, hint.String())
 }
 
-// fault makes the error for an input that cannot be read at all.
+// fault returns an InputError about a line and a field of the input. Line 0 is the whole
+// input, field "" the whole line.
 func (r *Reader) fault(line int, field, text, hint string) *capcli.InputError {
 	return &capcli.InputError{File: r.in.Name, Line: line, Field: field, Text: text, Hint: hint}
 }
 
-// shorten shortens b for a message.
+// shorten returns at most the first 60 bytes of b, for a message.
 func shorten(b []byte) string {
 	const most = 60
 	b = bytes.TrimRight(b, "\r\n")

@@ -26,7 +26,7 @@ func init() {
 	})
 }
 
-// checkPodTimes refuses the variant of the list that has no times.
+// checkPodTimes returns an error for the variant of the list without times.
 func checkPodTimes(t *tableReader, _ []byte) error {
 	if t.col("creation_time", "deletion_time") < 0 {
 		return t.r.fault(t.line, "", "this pod list has no times (creation_time, deletion_time, scheduled_time), so it cannot be replayed; it has "+t.headerText(),
@@ -35,8 +35,9 @@ func checkPodTimes(t *tableReader, _ []byte) error {
 	return nil
 }
 
-// settlePodTimes sets the run time of a pod. One that is still pending, or was not yet
-// deleted when the list was made, has none.
+// settlePodTimes sets the run time of a pod: from scheduled_time, else from its creation, to
+// its deletion. A pod that is pending, or was not deleted before the list was made, has no
+// run time and is rejected.
 func settlePodTimes(t *tableReader, job *capcli.Job, _ []byte) flaw {
 	switch {
 	case !job.Start.IsKnown() && string(t.cell(t.col("pod_phase"))) == "Pending":
@@ -56,7 +57,7 @@ func settlePodTimes(t *tableReader, job *capcli.Job, _ []byte) flaw {
 	return flawless
 }
 
-// readPodShare reads the thousandths of its one GPU that a pod asks for.
+// readPodShare sets the share of a GPU, in thousandths, of a pod that asks for one GPU.
 func readPodShare(_ *tableReader, job *capcli.Job, cell []byte) flaw {
 	milli, bad := optional(cell, 1)
 	if job.GPUs == 1 && milli > 0 && milli < 1000 {
@@ -80,8 +81,8 @@ func readPodPhase(_ *tableReader, job *capcli.Job, cell []byte) flaw {
 	return flawless
 }
 
-// podState turns a Kubernetes phase into Slurm's word; Running says nothing of
-// how a pod ended.
+// podState converts a Kubernetes phase to Slurm's state, or "" for a phase such as Running,
+// which does not say how the pod ended.
 func podState(phase []byte) string {
 	switch string(phase) {
 	case "Succeeded":

@@ -22,10 +22,10 @@ func init() {
 	})
 }
 
-// What is kept of a row until its GPUs are settled.
+// Indices in tableReader.kept of the values from which settleGang computes the GPUs.
 const (
 	keptInstances = iota
-	keptMilli     // thousandths of a GPU of each instance
+	keptMilli     // thousandths of a GPU for each instance
 )
 
 func readInstances(t *tableReader, _ *capcli.Job, cell []byte) (bad flaw) {
@@ -57,9 +57,9 @@ func readInstanceCPUs(t *tableReader, job *capcli.Job, cell []byte) flaw {
 	return bad
 }
 
-// settleGang sets the GPUs of all instances. They start together, so they are one job.
-// Shares of several instances are added up and rounded up to whole GPUs, for a job shares
-// one GPU or none.
+// settleGang sets the GPUs of a job to the sum over its instances, which start together and
+// so are one job. A sum over one GPU is rounded up to whole GPUs, because a capcli.Job holds
+// either a share of one GPU or whole GPUs.
 func settleGang(t *tableReader, job *capcli.Job, _ []byte) flaw {
 	total := t.kept[keptInstances] * t.kept[keptMilli]
 	switch {
@@ -76,7 +76,7 @@ func settleGang(t *tableReader, job *capcli.Job, _ []byte) flaw {
 
 func readPAIModel(t *tableReader, job *capcli.Job, cell []byte) flaw {
 	switch model := blankIfUnknown(cell); string(model) {
-	case "MISC": // one of several that were not named
+	case "MISC": // several rare models, which the log does not tell apart
 		t.r.Assume("gpu_type MISC: taken as any model")
 	case "CPU":
 	default:

@@ -83,9 +83,9 @@ func (p *philly) object(list *objects) bool {
 	return p.r.Keep(list.line, list.raw, &job)
 }
 
-// fold makes one run of a job's attempts: its length is the sum of theirs, as
-// in the published tables, and its GPUs are those of the last one that names
-// any.
+// fold combines the attempts of a job into one run. The run time is the sum over the
+// attempts, as in the published tables. The GPUs are those of the last attempt that lists
+// any. fold returns the reason for a rejection, or "".
 func (p *philly) fold(job *capcli.Job, attempts []phillyAttempt) (reason string) {
 	job.Start, job.End = capcli.NoTime, capcli.NoTime
 	ran, open := 0, 0
@@ -135,6 +135,7 @@ func (p *philly) fold(job *capcli.Job, attempts []phillyAttempt) (reason string)
 	return ""
 }
 
+// parseTime parses a time of the log; a null or a word for unknown is NoTime.
 func (p *philly) parseTime(text *string) (capcli.Time, flaw) {
 	if text == nil {
 		return capcli.NoTime, flawless
@@ -142,6 +143,8 @@ func (p *philly) parseTime(text *string) (capcli.Time, flaw) {
 	return p.zone.read(blankIfUnknown([]byte(*text)))
 }
 
+// phillyState converts a Philly status to Slurm's state; it keeps a status that it does not
+// know.
 func phillyState(status string) string {
 	switch status {
 	case "Pass":
@@ -154,7 +157,7 @@ func phillyState(status string) string {
 	return status
 }
 
-// phillyTable is the derived table.
+// phillyTable is the format of the table that is derived from the log.
 var phillyTable = tableFormat{
 	needs: []string{"timestamp", "duration", "num_gpus", "cluster"}, lifts: true,
 	columns: []column{
@@ -166,7 +169,7 @@ var phillyTable = tableFormat{
 	},
 }
 
-// nameByRow calls a job j and the number of its row, from 0.
+// nameByRow sets the id of a job to j followed by the number of its row, from 0.
 func nameByRow(t *tableReader, job *capcli.Job, _ []byte) flaw {
 	job.ID = t.ids.copyString(append([]byte{'j'}, t.ids.number(t.rows-1)...))
 	return flawless

@@ -8,17 +8,17 @@ import (
 	"capcli"
 )
 
-// Bounds on what a job may say. Outside them a row is rejected.
+// Bounds on the values of a job. A row outside them is rejected.
 const (
 	maxGPUs   = 10_000_000
 	maxRun    = capcli.Seconds(50 * 365.25 * 86400)
-	firstTime = capcli.Time(0)          // 1970-01-01
-	lastTime  = capcli.Time(7258118400) // 2200-01-01
-	maxJob    = capcli.GPUTime(1e14) * capcli.GPUSecond
-	maxWork   = capcli.GPUTime(4e15) * capcli.GPUSecond // of all jobs: sums stay under 2^63
+	firstTime = capcli.Time(0)                          // 1970-01-01
+	lastTime  = capcli.Time(7258118400)                 // 2200-01-01
+	maxJob    = capcli.GPUTime(1e14) * capcli.GPUSecond // work of one job
+	maxWork   = capcli.GPUTime(4e15) * capcli.GPUSecond // work of all jobs: sums stay under 2^63
 )
 
-// maxReasons bounds how many different reasons are told apart.
+// maxReasons is the most different reasons that a tally counts separately.
 const maxReasons = 1000
 
 // Reader is one pass over one log. A Format reads through it.
@@ -33,9 +33,9 @@ type Reader struct {
 	reasons, assumed map[string]int64
 	seen             *idTable
 	work             capcli.GPUTime
-	lastID           string
-	lastSubmit       capcli.Time
-	lastReject       int // its line
+	lastID           string      // id of the last kept job
+	lastSubmit       capcli.Time // submit of the last kept job
+	lastReject       int         // line of the last rejected row
 
 	yield         func(capcli.Job, error) bool
 	used, stopped bool
@@ -50,7 +50,8 @@ func newReader(in Input, o Options) *Reader {
 	}
 }
 
-// Jobs gives the jobs in the order of the file, once. An error ends it.
+// Jobs yields the jobs in the order of the file. It can be used once; a second pass yields
+// an error. An error ends the stream.
 func (r *Reader) Jobs() capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		if r.used {
@@ -78,7 +79,7 @@ func (r *Reader) Jobs() capcli.Jobs {
 	}
 }
 
-// checkAny refuses a log in which there is not one job.
+// checkAny returns an error if no job was kept.
 func (r *Reader) checkAny() error {
 	if r.rep.Kept > 0 {
 		return nil
@@ -91,22 +92,22 @@ func (r *Reader) checkAny() error {
 		"check that the format is "+r.rep.Format)
 }
 
-// Report says what was read so far; it is complete when Jobs has ended.
+// Report returns what was read so far. It is complete when Jobs has ended.
 func (r *Reader) Report() Report {
 	rep := r.rep
 	rep.Reasons, rep.Assumed = counts(r.reasons), counts(r.assumed)
 	return rep
 }
 
-// Input is what the reader was opened on.
+// Input returns the input of the reader.
 func (r *Reader) Input() Input { return r.in }
 
-// Options are those the reader was opened with.
+// Options returns the options with which the reader was opened.
 func (r *Reader) Options() Options { return r.o }
 
-// Keep gives job out, unless it breaks a bound, in which case it is rejected.
-// It counts the row. line and row are where it stood, for a rejection. When it
-// returns false the format must return nil at once.
+// Keep counts the row and yields job, or rejects the row where job breaks a bound. line and
+// row are the number and the text of the row, for a rejection. When Keep returns false the
+// format must return nil at once.
 func (r *Reader) Keep(line int, row []byte, job *capcli.Job) bool {
 	if reason := r.check(job); reason != "" {
 		return r.Reject(line, row, reason)
@@ -120,6 +121,7 @@ func (r *Reader) Keep(line int, row []byte, job *capcli.Job) bool {
 	return !r.stopped
 }
 
+// note adds job to the report.
 func (r *Reader) note(job *capcli.Job) {
 	if job.Start.IsKnown() && job.Start < job.Submit {
 		r.Assume("started before its submit: kept as it stands")
@@ -135,7 +137,7 @@ func (r *Reader) note(job *capcli.Job) {
 	r.work += job.Work()
 }
 
-// check gives the reason why job cannot be one, or "".
+// check returns the reason why job must be rejected, or "".
 func (r *Reader) check(job *capcli.Job) string {
 	switch {
 	case job.ID == "":
@@ -173,8 +175,8 @@ func (r *Reader) check(job *capcli.Job) string {
 	return r.checkSum(job)
 }
 
-// checkNames gives the first name of job that is not UTF-8. JSON has no other text:
-// two such names would become one there.
+// checkNames returns the reason for the first text of job that is not UTF-8, or "". JSON can
+// only hold UTF-8: two different invalid names could become the same name there.
 func checkNames(job *capcli.Job) string {
 	for _, col := range [...]int{colID, colTenant, colPartition, colModel, colClass, colState} {
 		if !utf8.ValidString(*textOf(job, col)) {
@@ -184,6 +186,8 @@ func checkNames(job *capcli.Job) string {
 	return ""
 }
 
+// checkSum returns the reason why job must be rejected for its work, for the work of the
+// log so far, or for a repeated id; else "". It sets a limit over 50 years to none.
 func (r *Reader) checkSum(job *capcli.Job) string {
 	if job.Limit > maxRun {
 		job.Limit = 0
@@ -203,8 +207,8 @@ func (r *Reader) checkSum(job *capcli.Job) string {
 
 func isOutOfRange(t capcli.Time) bool { return t < firstTime || t > lastTime }
 
-// Reject counts a row that is not taken and why. When it returns false the
-// format must return nil at once.
+// Reject counts a row as rejected, with the reason, and passes it to Options.Rejects. When
+// it returns false the format must return nil at once.
 func (r *Reader) Reject(line int, row []byte, reason string) bool {
 	r.rep.Rows++
 	r.rep.Rejected++
@@ -216,15 +220,16 @@ func (r *Reader) Reject(line int, row []byte, reason string) bool {
 	return !r.stopped
 }
 
-// Fold counts n rows that are part of a job told by another row.
+// Fold counts n rows that are part of another row's job.
 func (r *Reader) Fold(n int64) {
 	r.rep.Rows += n
 	r.rep.Folded += n
 }
 
-// Assume counts something that was taken for granted about a kept job.
+// Assume counts an assumption about a job.
 func (r *Reader) Assume(what string) { tally(r.assumed, what) }
 
+// tally counts reason in m, or as "other reasons" where m is full.
 func tally(m map[string]int64, reason string) {
 	if _, known := m[reason]; !known && len(m) >= maxReasons {
 		reason = "other reasons"
@@ -232,7 +237,7 @@ func tally(m map[string]int64, reason string) {
 	m[reason]++
 }
 
-// Note adds something the user should know, once.
+// Note adds a remark for the user to the report, unless it is there already.
 func (r *Reader) Note(what string) {
 	for _, n := range r.rep.Notes {
 		if n == what {
@@ -242,20 +247,20 @@ func (r *Reader) Note(what string) {
 	r.rep.Notes = append(r.rep.Notes, what)
 }
 
-// SetMachine records the size of the machine that the log names, in GPUs.
+// SetMachine records the size of the machine, in GPUs, as the log states it; 0 is ignored.
 func (r *Reader) SetMachine(gpus int) {
 	if n := int64(gpus); n != 0 {
 		r.rep.MachineGPUs = &n
 	}
 }
 
-// Line gives the next line of the text without its end and its number from 1;
-// false at the end, whatever the cause: Jobs finds out which. It is valid
-// until the next call.
+// Line returns the next line of the text, without its line end, and its number from 1. The
+// line is valid until the next call. ok is false at the end of the text and after an error;
+// Jobs yields the error.
 func (r *Reader) Line() (line []byte, n int, ok bool) {
 	line, ok = r.text.Next()
 	return line, r.text.Line(), ok
 }
 
-// Body is the decompressed input as bytes, for formats that are not lines.
+// Body returns the decompressed input, for formats that do not consist of lines.
 func (r *Reader) Body() io.Reader { return r.text }

@@ -4,7 +4,7 @@ import (
 	"capcli"
 )
 
-// The places of our columns in Columns.
+// The indices of our columns in Columns.
 const (
 	colID = iota
 	colTenant
@@ -25,8 +25,8 @@ const (
 	numColumns
 )
 
-// record turns cells under our column names into a job. A nil cell is a
-// column that is not there.
+// record converts the cells of a row under our column names into a job. A nil cell means
+// that the column is missing.
 type record struct {
 	r     *Reader
 	clock clock
@@ -38,8 +38,9 @@ func newRecord(r *Reader) *record {
 	return &record{r: r, clock: clock{zone: r.o.TZ, later: r.o.DSTLater}}
 }
 
-// keep makes a job of cells and gives it out, or rejects the row. row counts
-// the rows from 1: it is the id of a job without one.
+// keep converts cells to a job and passes it to Reader.Keep, or rejects the row. row is
+// the number of the row, from 1; it becomes the id of a job without an id. keep reports
+// whether reading goes on. It fails where a time has no zone and Options.TZ is nil.
 func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte) (bool, error) {
 	job := capcli.Job{Start: capcli.NoTime, End: capcli.NoTime, Deadline: capcli.NoTime}
 	if col, bad := d.numbers(&job, cells); bad != flawless {
@@ -68,7 +69,8 @@ func (d *record) keep(line int, row int64, raw []byte, cells *[numColumns][]byte
 	return d.r.Keep(line, raw, &job), nil
 }
 
-// numbers fills what is a plain number. An empty cell is unknown but for gpus.
+// numbers sets the numeric fields of job. An empty cell is unknown, except for gpus, which
+// must be there. It returns the first faulty column and its flaw.
 func (d *record) numbers(job *capcli.Job, cells *[numColumns][]byte) (col int, bad flaw) {
 	if job.GPUs, job.GPUMilli, bad = parseGPUs(cells[colGPUs]); bad != flawless {
 		return colGPUs, bad
@@ -94,7 +96,7 @@ func (d *record) numbers(job *capcli.Job, cells *[numColumns][]byte) (col int, b
 	return 0, flawless
 }
 
-// optional reads a number that is not negative; an empty cell is 0.
+// optional reads a non-negative number and returns it times scale; an empty cell is 0.
 func optional(b []byte, scale int64) (int64, flaw) {
 	if len(b) == 0 || len(trim(b)) == 0 {
 		return 0, flawless
@@ -106,6 +108,8 @@ func optional(b []byte, scale int64) (int64, flaw) {
 	return n, bad
 }
 
+// times sets the submit, start, end and deadline of job. It returns the first faulty column
+// and its flaw.
 func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad flaw) {
 	for _, c := range [...]struct {
 		col int
@@ -134,8 +138,8 @@ func (d *record) times(job *capcli.Job, cells *[numColumns][]byte) (col int, bad
 	return 0, flawless
 }
 
-// blankIfAbsent turns the words with which programs write no time into an empty cell.
-// NaN is not one of them: it is a fault of whoever wrote it.
+// blankIfAbsent returns nil for a word with which programs write a missing time, else b.
+// NaN is not such a word: it is a fault of the program that wrote the file.
 func blankIfAbsent(b []byte) []byte {
 	switch string(b) {
 	case "None", "null", "NULL", "Unknown", "N/A":
@@ -144,7 +148,8 @@ func blankIfAbsent(b []byte) []byte {
 	return b
 }
 
-// run settles the run time: as told, or else from start to end.
+// run sets the run time of job: the cell run_s, or the time from start to end where that
+// cell is empty. It returns the reason for a rejection, or "".
 func (d *record) run(job *capcli.Job, cells *[numColumns][]byte) (reason string) {
 	if cell := trim(cells[colRun]); len(cell) > 0 {
 		n, whole, bad := fixed(cell, 1)
@@ -167,7 +172,7 @@ func (d *record) run(job *capcli.Job, cells *[numColumns][]byte) (reason string)
 	return ""
 }
 
-// repeatedNote says what was assumed about a time in a repeated hour.
+// repeatedNote returns the assumption about a time in a repeated hour, for Assume.
 func (r *Reader) repeatedNote(at capcli.Time) string {
 	pass := "first pass"
 	if r.o.DSTLater {
@@ -176,7 +181,7 @@ func (r *Reader) repeatedNote(at capcli.Time) string {
 	return "time in a repeated hour, " + at.Std().In(r.o.TZ).Format("2006-01-02") + ": " + pass
 }
 
-// noZone refuses a log whose times name no zone.
+// noZone returns the error for a log whose times have no zone.
 func (r *Reader) noZone(line int, field string, value []byte) error {
 	return r.fault(line, field, "the times have no zone (found "+shorten(value)+")",
 		"say where the clock was, with --tz Europe/Berlin or --tz UTC, or export seconds since 1970")

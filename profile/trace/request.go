@@ -8,17 +8,18 @@ import (
 	"capcli"
 )
 
-// Request says how to read a job log, as somebody writes it.
+// Request says how to read a job log, in the words of flags and JSON. Parse converts it to
+// Options.
 type Request struct {
-	Format   string   `json:"format,omitempty"`     // name in Formats; "", "auto" is told from the file
-	TZ       string   `json:"tz,omitempty"`         // zone of times that have none: Europe/Berlin
+	Format   string   `json:"format,omitempty"`     // name in Formats, or slurm for sacct; "" and auto detect the format
+	TZ       string   `json:"tz,omitempty"`         // zone of times without a zone, such as Europe/Berlin; "" is none
 	DST      string   `json:"dst,omitempty"`        // pass of a repeated hour: earlier, the default, or later
-	Map      []string `json:"map,omitempty"`        // our column=theirs, pairs with commas between them
-	Columns  string   `json:"columns_in,omitempty"` // columns of a sacct dump without a head, with commas between them
-	AllowCut bool     `json:"allow_cut,omitempty"`  // take what is there of a log that was cut short
+	Map      []string `json:"map,omitempty"`        // pairs of our column=their column, separated by commas
+	Columns  string   `json:"columns_in,omitempty"` // columns of a sacct dump without a header, separated by commas
+	AllowCut bool     `json:"allow_cut,omitempty"`  // accept a truncated log and read what is there
 }
 
-// IsEmpty reports whether the request leaves everything to the reader.
+// IsEmpty reports whether the request has no setting.
 func (q *Request) IsEmpty() bool {
 	return q.Format == "" && q.TZ == "" && q.DST == "" && q.Columns == "" && !q.AllowCut && len(q.Map) == 0
 }
@@ -55,8 +56,9 @@ func (q *Request) Parse() (Options, error) {
 	return out, nil
 }
 
-// ParseZone finds a time zone; nil is that of no name. The zone of this machine has no
-// name, so that a result never depends on where it was made.
+// ParseZone returns the time zone called name, and nil for "". It fails with a
+// *capcli.RequestError for an unknown name, and for "local": a result must not depend on the
+// machine on which it was made.
 func ParseZone(name string) (*time.Location, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // no zone given is no error
@@ -68,7 +70,8 @@ func ParseZone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// parseMap reads pairs such as submit=created_at,gpus=n.
+// parseMap parses pairs such as submit=created_at,gpus=n into a map from our column to
+// theirs; no pairs give nil. It fails for an unknown or a repeated column of ours.
 func parseMap(pairs []string) (map[string]string, error) {
 	if len(pairs) == 0 {
 		return nil, nil //nolint:nilnil // no map given is no error

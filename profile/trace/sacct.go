@@ -13,8 +13,8 @@ func init() {
 		Format{Sniff: sniffSacct, Read: readSacct, Mapped: true})
 }
 
-// sacctHeld is how many jobs wait for later rows of theirs (attempts after a
-// requeue, the same job in the next month's dump) before they are given out.
+// sacctHeld is the number of jobs that are held back for later rows of the same jobs
+// (attempts after a requeue, the same job in the next month's dump).
 const sacctHeld = 1 << 16
 
 func sniffSacct(head []byte) bool {
@@ -22,8 +22,7 @@ func sniffSacct(head []byte) bool {
 	return (cols["jobid"] || cols["jobidraw"]) && (cols["submit"] || cols["start"] || cols["state"] || cols["elapsedraw"])
 }
 
-// sacct folds rows into jobs. Held jobs stand in a ring in the order of their
-// first rows.
+// sacct folds rows into jobs. It holds jobs in a ring, in the order of their first rows.
 type sacct struct {
 	r     *Reader
 	t     *table
@@ -32,28 +31,29 @@ type sacct struct {
 	ids   arena
 	names sacctNames
 
-	held    map[string]int // key -> place in ring
+	held    map[string]int // index in ring, by key
 	ring    []slurmJob
-	oldest  int
-	last    string // id of the last job row, to which steps belong
-	cluster string // the first one named
+	oldest  int    // index in ring of the oldest job
+	last    string // id of the last job row, to which the next steps belong
+	cluster string // name of the first cluster in the log
 
-	lostN int64
-	lost  capcli.GPUTime
+	lostN int64          // attempts that a later attempt replaced
+	lost  capcli.GPUTime // their work
 }
 
+// sacctNames interns the texts of jobs.
 type sacctNames struct{ tenant, partition, model, class, state names }
 
-// slurmJob is a job of which more rows may come.
+// slurmJob is a held job, of which more rows may follow.
 type slurmJob struct {
-	key     string
-	job     capcli.Job  // of the last attempt that started, else of the last
-	submit  capcli.Time // of job's own attempt
+	key     string      // as sacct.key returns it
+	job     capcli.Job  // the last attempt that started, else the last attempt
+	submit  capcli.Time // submit of the attempt in job
 	latest  capcli.Time // submit of the last attempt, started or not
-	state   string      // at the end of the last attempt
-	started bool
-	line    int
-	raw     []byte // kept only for a Rejects function
+	state   string      // state at the end of the last attempt
+	started bool        // the attempt in job started
+	line    int         // line of the job's first row
+	raw     []byte      // text of the job's first row; nil without Options.Rejects
 }
 
 func readSacct(r *Reader) error {
@@ -82,7 +82,8 @@ func readSacct(r *Reader) error {
 	return s.drain()
 }
 
-// sacctTable finds the header, or takes the names given in its place.
+// sacctTable returns the table under the header line, or under the names in Options.Columns
+// where there is no header line.
 func sacctTable(r *Reader) (*table, error) {
 	head := r.text.Head(HeadBytes)
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\ufeff")), []byte{'\n'})
@@ -106,7 +107,8 @@ func sacctTable(r *Reader) (*table, error) {
 	return t, nil
 }
 
-// row takes one row: a step, a job, or another row of a job that is held.
+// row handles one row: a step, the first row of a job, or another row of a held job. It
+// reports whether reading goes on. It fails where a time has no zone and Options.TZ is nil.
 func (s *sacct) row() (more bool, err error) {
 	id := trim(s.t.cell(s.c.id))
 	if len(id) == 0 {
@@ -132,7 +134,8 @@ func (s *sacct) row() (more bool, err error) {
 	return s.hold(key, &row), nil
 }
 
-// step counts a step of a job as folded into it.
+// step counts a step as folded into the job with id base, or rejects it where the log does
+// not have that job. It reports whether reading goes on.
 func (s *sacct) step(base []byte) bool {
 	if string(base) == s.last || s.r.seen.Contains(string(base)) {
 		s.r.Fold(1)
@@ -145,9 +148,9 @@ func (s *sacct) step(base []byte) bool {
 	return s.r.Reject(s.t.line, s.t.Raw, "step of a job that is not in the log")
 }
 
-// key names the job that a row belongs to, whatever the attempt. Job ids are
-// unique within a cluster; jobs of clusters after the first have its name
-// before their id.
+// key returns the key of the job to which a row belongs, the same for all its attempts. A job
+// id is unique only within a cluster, so key puts the name of the cluster before the id of a
+// job that is not of the first cluster.
 func (s *sacct) key(job *capcli.Job) string {
 	if name := s.t.cell(s.c.cluster); len(name) > 0 {
 		if s.cluster == "" {
@@ -160,7 +163,8 @@ func (s *sacct) key(job *capcli.Job) string {
 	return job.ID
 }
 
-// hold puts a job in the ring, for which the oldest leaves when it is full.
+// hold puts a job in the ring. Where the ring is full it releases the oldest job first. It
+// reports whether reading goes on.
 func (s *sacct) hold(key string, row *slurmRow) bool {
 	h := slurmJob{
 		key: key, job: row.job, submit: row.job.Submit, latest: row.job.Submit,
@@ -184,10 +188,9 @@ func (s *sacct) hold(key string, row *slurmRow) bool {
 	return true
 }
 
-// merge adds another row of a job that is held: the same attempt seen again
-// (the fuller one stays), a further piece of it, or another attempt. The first
-// submit stands, the last attempt that started gives the run, the last of all
-// the state.
+// merge adds another row to a held job: the same attempt again (the more complete row is
+// kept), a further piece of it, or another attempt. The job keeps its earliest submit. Its
+// run is that of the last attempt that started, its state that of the last attempt.
 func (s *sacct) merge(h *slurmJob, row *slurmRow) {
 	was, now := &h.job, row.job
 	first := min(was.Submit, now.Submit)
@@ -216,8 +219,9 @@ func (s *sacct) merge(h *slurmJob, row *slurmRow) {
 	h.job.Submit = first
 }
 
-// join makes now one run of two pieces that follow each other, as a job that
-// was resized or cut by sacct -T is told; what it held is that of the later.
+// join sets now to one run made of two pieces, of which one starts when the other ends. sacct
+// writes such pieces for a job that was resized, or cut by sacct -T. The resources are those
+// of the later piece.
 func (s *sacct) join(was, now *capcli.Job) {
 	s.r.Assume("told in pieces that follow each other: put together")
 	early, late := *was, *now
@@ -234,7 +238,8 @@ func (s *sacct) lose(job *capcli.Job) {
 	s.lost += job.Work()
 }
 
-// release yields a job, or rejects it with the reason.
+// release yields a held job, or rejects it if it never started. It reports whether reading
+// goes on.
 func (s *sacct) release(h *slurmJob) bool {
 	h.job.State = h.state
 	switch {
@@ -252,7 +257,7 @@ func (s *sacct) release(h *slurmJob) bool {
 	return s.r.Keep(h.line, h.raw, &h.job)
 }
 
-// drain yields all held jobs, oldest first.
+// drain releases all held jobs, oldest first, and notes the replaced attempts.
 func (s *sacct) drain() error {
 	for i := range s.ring {
 		if !s.release(&s.ring[(s.oldest+i)%len(s.ring)]) {

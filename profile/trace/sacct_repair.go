@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// sacctText are the fields in which a user may have written the separator.
+// sacctText are the free-text fields, in which a user may have written the separator.
 var sacctText = []string{"JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "Extra"}
 
-// mostMended bounds the pieces that are put together again in one row.
+// mostMended is the most surplus pieces of a row that mend joins.
 const mostMended = 64
 
-// mend puts a row together again that a separator inside its free text cut
-// into too many pieces: the surplus is given to one such field, or split over
-// two, so that all fields around them read as what they are; later fields are
-// tried first, for they disturb fewer. False leaves the row as it was.
+// mend repairs a row that has too many pieces because a free-text field contains the
+// separator. It gives the surplus pieces to one such field, or splits them over two, so that
+// all other fields are valid. It tries later fields first, because they shift fewer fields.
+// It returns false, and leaves the row unchanged, where nothing fits.
 func (s *sacct) mend() bool {
 	surplus := len(s.t.Row) - len(s.t.names)
 	var text []int
@@ -45,8 +45,8 @@ func (s *sacct) mend() bool {
 	return false
 }
 
-// glue joins n further pieces to field a and m to the later field b, and looks
-// whether the row then makes sense.
+// glue joins n further pieces to field a and m further pieces to the later field b, sets the
+// row, and reports whether it is sensible.
 func (s *sacct) glue(pieces [][]byte, a, n, b, m int) bool {
 	sep := []byte{s.t.Separator}
 	row := make([][]byte, 0, len(s.t.names))
@@ -63,8 +63,8 @@ func (s *sacct) glue(pieces [][]byte, a, n, b, m int) bool {
 	return s.isSensible()
 }
 
-// isSensible tells whether the fields that are not text look like what their
-// names say.
+// isSensible reports whether the times, the elapsed seconds, the resources and the state of
+// the row have their format.
 func (s *sacct) isSensible() bool {
 	c, cell := &s.c, s.t.cell
 	for _, col := range []int{c.submit, c.start, c.end} {

@@ -8,7 +8,7 @@ import (
 	"capcli"
 )
 
-// sacctCols are the places of the fields we read; -1 is not there.
+// sacctCols are the indices in the header of the fields that are read; -1 is a missing field.
 type sacctCols struct {
 	id, rawID, cluster                 int
 	tenant, user                       int
@@ -22,6 +22,7 @@ type sacctCols struct {
 	cpus                               int
 }
 
+// findSacctCols finds the fields in the header. It fails where a required field is missing.
 func findSacctCols(t *table) (c sacctCols, err error) {
 	c = sacctCols{
 		id: t.col("JobID", "JobIDRaw"), rawID: t.col("JobIDRaw"), cluster: t.col("Cluster"),
@@ -59,10 +60,11 @@ func findSacctCols(t *table) (c sacctCols, err error) {
 	return c, t.sacctMap(&c)
 }
 
-// sacctFields is what we ask a cluster for.
+// sacctFields are the fields of an export, as hints recommend it.
 const sacctFields = "JobID,JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,AllocTRES,ReqTRES,AllocNodes,NodeList,Priority"
 
-// sacctMap lets Options.Map choose other fields for three columns.
+// sacctMap sets the fields of tenant, partition and class to those that Options.Map names. It
+// fails for a field that the header lacks.
 func (t *table) sacctMap(c *sacctCols) error {
 	for _, choice := range []struct {
 		ours string
@@ -79,13 +81,14 @@ func (t *table) sacctMap(c *sacctCols) error {
 	return t.r.checkMap()
 }
 
-// slurmRow is one row read: an attempt of a job, or why it cannot be one.
+// slurmRow is one parsed row: an attempt of a job, or the reason why the row is rejected.
 type slurmRow struct {
 	job     capcli.Job
 	started bool
-	bad     string
+	bad     string // reason for a rejection, or ""
 }
 
+// parse parses the current row. It fails where a time has no zone and Options.TZ is nil.
 func (s *sacct) parse() (row slurmRow, err error) {
 	t, c := s.t, &s.c
 	job := &row.job
@@ -131,7 +134,8 @@ func (s *sacct) parse() (row slurmRow, err error) {
 	return row, nil
 }
 
-// stateWord is the first word of a state: "CANCELLED by 1001" is CANCELLED.
+// stateWord returns the first word of a state, without a plus at its end: CANCELLED for
+// "CANCELLED by 1001".
 func stateWord(b []byte) []byte {
 	b = trim(b)
 	if i := bytes.IndexByte(b, ' '); i >= 0 {
@@ -140,8 +144,8 @@ func stateWord(b []byte) []byte {
 	return bytes.TrimSuffix(b, []byte{'+'})
 }
 
-// hasStarted follows Slurm's records: a job cancelled while pending may have a
-// Start (and an End equal to it) but was never given anything.
+// hasStarted reports whether the attempt held resources. In Slurm's records a job that was
+// cancelled while pending may have a Start, and an End equal to it, without any resources.
 func (s *sacct) hasStarted(job *capcli.Job, elapsed capcli.Seconds) bool {
 	if !job.Start.IsKnown() || job.State == "PENDING" {
 		return false
@@ -155,7 +159,8 @@ func (s *sacct) hasStarted(job *capcli.Job, elapsed capcli.Seconds) bool {
 	return elapsed > 0 || !job.End.IsKnown() || job.End > job.Start || job.State != "CANCELLED"
 }
 
-// elapsed is the time a job ran, without the time it was suspended.
+// elapsed returns how long the attempt ran, without the time for which it was suspended. ok is
+// false where the row does not say it; reason is that for a rejection, or "".
 func (s *sacct) elapsed() (length capcli.Seconds, ok bool, reason string) {
 	if cell := trim(blankIfUnknown(s.t.cell(s.c.elapsedRaw))); len(cell) > 0 {
 		n, _, bad := fixed(cell, 1)
@@ -174,7 +179,7 @@ func (s *sacct) elapsed() (length capcli.Seconds, ok bool, reason string) {
 	return 0, false, ""
 }
 
-// limit is the time asked for; UNLIMITED, Partition_Limit and the like are 0.
+// limit returns the time limit of the job; 0 for UNLIMITED, Partition_Limit and the like.
 func (s *sacct) limit() capcli.Seconds {
 	if n, _, bad := fixed(s.t.cell(s.c.limitRaw), 1); bad == flawless && n > 0 {
 		return capcli.Seconds(n) * capcli.Minute
@@ -183,7 +188,8 @@ func (s *sacct) limit() capcli.Seconds {
 	return n
 }
 
-// resources sets what the job held, or where it held nothing yet, asked for.
+// resources sets the GPUs, CPUs and memory of job: allocated, or requested where none are
+// allocated. It returns the reason for a rejection, or "".
 func (s *sacct) resources(job *capcli.Job) (reason string) {
 	alloc, bad := parseTRES(s.t.cell(s.c.allocTRES))
 	if bad != flawless {
@@ -223,6 +229,7 @@ func (s *sacct) resources(job *capcli.Job) (reason string) {
 	return ""
 }
 
+// firstPositive returns the first value over 0, else 0.
 func firstPositive(values ...int64) int64 {
 	for _, v := range values {
 		if v > 0 {
@@ -232,8 +239,8 @@ func firstPositive(values ...int64) int64 {
 	return 0
 }
 
-// gres reads the fields of clusters that do not account GPUs as TRES; they
-// count for one node.
+// gres returns the GPUs in the GRES fields, for clusters that do not account GPUs as TRES.
+// These fields are for one node, so gres multiplies them by nodes.
 func (s *sacct) gres(nodes int64) (t tres, bad flaw) {
 	for _, col := range []int{s.c.allocGRES, s.c.reqGRES} {
 		if t, bad = parseGRES(s.t.cell(col)); bad != flawless || t.gpus > 0 {

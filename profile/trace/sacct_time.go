@@ -6,8 +6,9 @@ import (
 	"capcli"
 )
 
-// times reads Submit, Start and End. A time without a zone and no zone given
-// ends the log; one in an hour that did not exist rejects the row.
+// times sets Submit, Start and End of job. It returns the reason for a rejection, such as a
+// time in an hour that did not exist, or "". It fails where a time has no zone and Options.TZ
+// is nil.
 func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 	var at [3]moment
 	for i, f := range [...]struct {
@@ -24,7 +25,7 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 		case bad != flawless:
 			return f.name + ": " + string(bad), nil
 		}
-		if m.at == 0 { // an old way to say Unknown
+		if m.at == 0 { // old versions write Unknown as 0
 			m = noMoment
 		}
 		at[i] = m
@@ -37,9 +38,9 @@ func (s *sacct) times(job *capcli.Job) (reason string, err error) {
 	return "", nil
 }
 
-// settle decides which pass of a repeated hour was meant. Where one pass would
-// put Start before Submit or End before Start, or not give the elapsed time
-// that was logged, it is the other; else it is assumed, and counted.
+// settle chooses the pass of each time in a repeated hour. It takes the other pass where the
+// default one puts Start before Submit or End before Start, or contradicts the logged elapsed
+// time. Otherwise it keeps the default pass and counts the assumption.
 func (s *sacct) settle(at *[3]moment) {
 	for i := range at {
 		if !at[i].other.IsKnown() {
@@ -60,13 +61,13 @@ func (s *sacct) settle(at *[3]moment) {
 	}
 }
 
-// ranFor tells whether start to end is the elapsed time of the row.
+// ranFor reports whether the time from start to end is the elapsed time of the row.
 func (s *sacct) ranFor(start, end capcli.Time) bool {
 	elapsed, ok, _ := s.elapsed()
 	return ok && capcli.Seconds(end-start) == elapsed
 }
 
-// noZone refuses a dump in local time of nobody knows where.
+// noZone returns the error for a dump in local time whose zone is not known.
 func (s *sacct) noZone(field string, value []byte) error {
 	date := "2024-01-01"
 	if len(value) >= 10 {

@@ -13,8 +13,9 @@ func init() {
 		Format{Sniff: sniffSWF, Read: readSWF})
 }
 
-// The 18 fields of a line, from 0 (Chapin et al. 1999, "Benchmarks and
-// Standards for the Evaluation of Parallel Job Schedulers"; version 2.2).
+// Indices of the fields of a line that are read, and nth, the number of fields (Chapin et
+// al. 1999, "Benchmarks and Standards for the Evaluation of Parallel Job Schedulers"; version
+// 2.2).
 const (
 	swfID, swfSubmit, swfWait, swfRun, swfProcs     = 0, 1, 2, 3, 4
 	swfMem, swfWantProcs, swfWantTime, swfWantMem   = 6, 7, 8, 9
@@ -22,7 +23,7 @@ const (
 )
 
 func sniffSWF(head []byte) bool {
-	full := len(head) < HeadBytes // the last line is whole
+	full := len(head) < HeadBytes // head is the whole file, so its last line is complete
 	for n := 0; len(head) > 0 && n < 2000; n++ {
 		line, rest, whole := bytes.Cut(head, []byte{'\n'})
 		line = bytes.TrimSpace(line)
@@ -40,7 +41,8 @@ func sniffSWF(head []byte) bool {
 	return false
 }
 
-// swfHeader is the value of a header comment "; Name: value", or "".
+// swfHeader returns the value of a header comment "; Name: value", or "" where line is not
+// the comment called name.
 func swfHeader(line []byte, name string) string {
 	text := strings.TrimSpace(strings.TrimLeft(string(line), "; \t"))
 	if len(text) < len(name) || !strings.EqualFold(text[:len(name)], name) {
@@ -49,10 +51,11 @@ func swfHeader(line []byte, name string) string {
 	return strings.TrimSpace(text[len(name):])
 }
 
+// swf reads the lines of a log.
 type swf struct {
 	r      *Reader
-	start  capcli.Time // UnixStartTime
-	fields [][]byte
+	start  capcli.Time // UnixStartTime of the header; 0 if there is none
+	fields [][]byte    // of the current line
 	ids    arena
 	users  names
 	queues names
@@ -158,7 +161,7 @@ func (s *swf) keep(n int, line []byte, v *[nth]int64, procs int64) bool {
 	if kib <= 0 {
 		kib = v[swfMem]
 	}
-	if kib > 0 && kib < 1<<40 { // beyond it is an error of the log
+	if kib > 0 && kib < 1<<40 { // a larger value is an error of the log
 		job.MemMiB = kib * procs / 1024
 	}
 	if v[swfWait] >= 0 {
@@ -168,7 +171,8 @@ func (s *swf) keep(n int, line []byte, v *[nth]int64, procs int64) bool {
 	return s.r.Keep(n, line, &job)
 }
 
-// fieldName is a field that is a number used as a name; up to none it is unknown.
+// fieldName returns a numeric field as a name, or "" where its value is none or less, which
+// means unknown.
 func (s *swf) fieldName(of *names, field int, v *[nth]int64, none int64) string {
 	if v[field] <= none {
 		return ""
@@ -176,7 +180,8 @@ func (s *swf) fieldName(of *names, field int, v *[nth]int64, none int64) string 
 	return of.intern(s.fields[field])
 }
 
-// splitBlank cuts line at blanks and tabs.
+// splitBlank appends the fields of line, which blanks and tabs separate, to out. It stops
+// after one field more than a valid line has.
 func splitBlank(out [][]byte, line []byte) [][]byte {
 	for i := 0; i < len(line); {
 		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {

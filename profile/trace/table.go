@@ -12,14 +12,14 @@ import (
 type table struct {
 	capcli.Fields
 	r     *Reader
-	names []string    // header, as it stands
-	line  int         // of the row's first line
-	rows  int64       // rows met, taken or not
-	mend  func() bool // may put a row with too many columns together again
+	names []string    // names in the header, as written
+	line  int         // number of the current row's first line
+	rows  int64       // rows read, kept or not
+	mend  func() bool // repairs a row with too many columns and reports success; nil repairs none
 }
 
-// newTable takes the header line. Lines before it that begin with # or are
-// blank are passed over; behind it only blank ones are.
+// newTable reads the header line and returns the table under it. It skips blank lines and
+// lines that begin with # before the header. It fails where there is no valid header.
 func newTable(r *Reader, f capcli.Fields) (*table, error) {
 	t := &table{r: r, Fields: f}
 	for {
@@ -37,6 +37,7 @@ func newTable(r *Reader, f capcli.Fields) (*table, error) {
 	}
 }
 
+// header sets the separator and the names from the header line, which is line n.
 func (t *table) header(line []byte, n int) error {
 	if t.Separator == 0 {
 		t.Separator = capcli.FindSeparator(line, separators)
@@ -54,14 +55,13 @@ func (t *table) header(line []byte, n int) error {
 	return nil
 }
 
-// separators are those that a header is searched for.
+// separators are the separators that a header may use.
 const separators = ",\t;|\x1f"
 
-// col is the place of the first of names that the header has, in any case of
-// letters, or -1.
+// col returns the index of the first of names that the header has, ignoring case, or -1.
 func (t *table) col(names ...string) int { return capcli.FindColumn(t.names, names...) }
 
-// cell is the value in column col, nil when there is no such column.
+// cell returns the value in column col of the current row, or nil where col is -1.
 func (t *table) cell(col int) []byte {
 	if col < 0 {
 		return nil
@@ -69,8 +69,8 @@ func (t *table) cell(col int) []byte {
 	return t.Row[col]
 }
 
-// nextRow takes the next row that has as many columns as the header, and rejects the
-// others. It reports false at the end, and where the consumer stopped.
+// nextRow reads the next row that has as many columns as the header, and rejects the others.
+// It skips empty lines. It returns false at the end, and where the consumer stopped.
 func (t *table) nextRow() bool {
 	for {
 		line, n, ok := t.r.Line()
@@ -104,8 +104,7 @@ func (t *table) nextRow() bool {
 	}
 }
 
-// isHeader tells whether the row says the header again, as files that were put
-// one behind the other do.
+// isHeader reports whether the row repeats the header, as in concatenated files.
 func (t *table) isHeader() bool {
 	for i, cell := range t.Row {
 		if string(cell) != t.names[i] {
@@ -115,8 +114,8 @@ func (t *table) isHeader() bool {
 	return true
 }
 
-// take gives out the job that the row at hand is, or rejects the row for what is
-// wrong with a field; field "" is the row as a whole.
+// take keeps job, which is the current row, or rejects the row for the flaw of a field; field
+// "" is the whole row. It reports whether reading goes on.
 func (t *table) take(job *capcli.Job, field string, bad flaw) bool {
 	switch {
 	case bad == flawless:
@@ -127,12 +126,12 @@ func (t *table) take(job *capcli.Job, field string, bad flaw) bool {
 	return t.r.Reject(t.line, t.Raw, field+": "+string(bad))
 }
 
-// mendRow tells whether a row with too many columns could be put right.
+// mendRow repairs a row with too many columns. It reports whether that succeeded.
 func (t *table) mendRow() bool {
 	return len(t.Row) > len(t.names) && t.mend != nil && t.mend()
 }
 
-// need finds columns that must be there and says in one error which are not.
+// need returns an error that lists those of names that the header lacks, or nil.
 func (t *table) need(names ...string) error {
 	var gone []string
 	for _, n := range names {
@@ -147,7 +146,7 @@ func (t *table) need(names ...string) error {
 		"expected a header of format "+t.r.rep.Format+"; with --map our_name=their_name other headers can be read as csv")
 }
 
-// headerText is the header for a message.
+// headerText returns the header, shortened, for a message.
 func (t *table) headerText() string {
 	const most = 20
 	names := t.names[:min(len(t.names), most)]
@@ -161,8 +160,8 @@ func (t *table) headerText() string {
 	return text
 }
 
-// headHas tells whether the first line of head that is no comment has all of
-// names as columns.
+// headHas reports whether the header line in head has all of names, which are in lower case,
+// as columns.
 func headHas(head []byte, names ...string) bool {
 	cols := headColumns(head)
 	for _, n := range names {
@@ -173,6 +172,8 @@ func headHas(head []byte, names ...string) bool {
 	return true
 }
 
+// headColumns returns the columns, in lower case, of the first line of head that is neither
+// blank nor a comment.
 func headColumns(head []byte) map[string]bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	for len(head) > 0 {

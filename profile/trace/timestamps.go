@@ -6,9 +6,9 @@ import (
 	"capcli"
 )
 
-// zoned is a clock for formats whose times name no zone and whose zone does
-// not change the answer (there is one zone and only lengths matter): without
-// Options.TZ they are read as UTC, and a note says so.
+// zoned is a clock for formats whose times have no zone and where the zone does not change
+// the result, because all times are in one zone and only durations matter. Without Options.TZ
+// it reads times as UTC and adds a note.
 type zoned struct {
 	r     *Reader
 	clock clock
@@ -18,6 +18,7 @@ func newZoned(r *Reader) *zoned {
 	return &zoned{r: r, clock: clock{zone: r.o.TZ, later: r.o.DSTLater}}
 }
 
+// read parses b; an empty b is NoTime. It counts what it had to assume.
 func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 	m, bad := z.clock.read(b)
 	if bad == noZone {
@@ -40,8 +41,8 @@ func (z *zoned) read(b []byte) (capcli.Time, flaw) {
 	return m.at, flawless
 }
 
-// lift makes a run time of zero one second, which is what the public
-// simulators of these logs do: a job of no length never leaves their queue.
+// lift returns one second for a run time of zero, else run. The public simulators of these
+// logs do the same, because a job without a duration would never leave their queue.
 func (r *Reader) lift(run capcli.Seconds) capcli.Seconds {
 	if run == 0 {
 		r.Assume("run time 0: taken as 1 s")

@@ -11,19 +11,20 @@ import (
 	"capcli"
 )
 
-// Input is a file or a stream. Formats read as a stream need only R; a format
-// that jumps about (parquet) needs At and Size, and R may then be nil.
+// Input is a file or a stream. Most formats are read as a stream and need only R. A
+// format that needs random access (parquet) reads At and Size; R may then be nil.
 type Input struct {
-	Name string // for messages
-	R    io.Reader
-	At   io.ReaderAt
-	Size int64
+	Name string      // for messages
+	R    io.Reader   // the content as a stream
+	At   io.ReaderAt // random access to the content; nil for a stream
+	Size int64       // bytes of At
 }
 
 // Opener opens an input by its name. The caller closes it after the last job.
 type Opener func(name string) (Input, io.Closer, error)
 
-// ReadFile returns at most limit bytes of an input, as they are.
+// ReadFile returns the first limit bytes of an input, without decompressing them. It
+// fails where the input cannot be opened or read.
 func (open Opener) ReadFile(name string, limit int64) ([]byte, error) {
 	in, done, err := open(name)
 	if err != nil {
@@ -37,52 +38,53 @@ func (open Opener) ReadFile(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// Options say how to read. The zero value sniffs everything.
+// Options say how to read a log. The zero value detects the format.
 type Options struct {
-	Format   string            // name in Formats; "" is sniffed
-	TZ       *time.Location    // zone of times that have none; nil refuses them where guessing could be wrong (sacct, csv, jsonl)
-	DSTLater bool              // in a repeated hour take the second pass, not the first
+	Format   string            // name in Formats; "" detects the format
+	TZ       *time.Location    // zone of times without a zone; nil rejects such times in sacct, csv and jsonl, and means UTC elsewhere
+	DSTLater bool              // a time in a repeated hour is in the second pass, not in the first
 	Map      map[string]string // our column name -> their header (csv, jsonl, parquet; tenant, partition and class also for sacct)
-	Columns  []string          // names of the columns of a sacct dump without a header: the list given to --format
-	AllowCut bool              // take what is there of an input that was cut short; Report.Cut says so
+	Columns  []string          // column names of a sacct dump without a header: the list given to sacct --format
+	AllowCut bool              // accept a truncated input and read what is there; Report.Cut is then set
 	Rejects  func(Reject)      // called for each rejected row, in order; nil only counts them
 }
 
-// Reject is one row that was not taken.
+// Reject is one rejected row.
 type Reject struct {
 	Line   int // from 1, in the decompressed text
 	Reason string
-	Text   string // the row as it stood
+	Text   string // the row as it is in the file
 }
 
-// Count is a reason and how many rows it was given for.
+// Count is a reason and the number of rows with this reason.
 type Count struct {
 	Reason string `json:"reason"`
 	N      int64  `json:"rows"`
 }
 
-// Tally says what became of every row of a log. Rows = Kept + Folded + Rejected.
+// Tally counts the rows of a log by what became of them. Rows = Kept + Folded + Rejected.
 type Tally struct {
 	Format   string  `json:"format"`           // name in Formats
 	Rows     int64   `json:"rows"`             // rows of data, without headers, comments and blank lines
-	Kept     int64   `json:"kept"`             // jobs given out
-	Folded   int64   `json:"folded"`           // rows that are part of another job: steps, earlier attempts
-	Rejected int64   `json:"rejected"`         // rows not taken, for the Reasons
-	Reasons  []Count `json:"rejected_because"` // why rows were rejected: most first, then by reason
-	Assumed  []Count `json:"assumed"`          // what was taken for granted, in the same order
+	Kept     int64   `json:"kept"`             // rows that are jobs
+	Folded   int64   `json:"folded"`           // rows that are part of another row's job: steps, earlier attempts
+	Rejected int64   `json:"rejected"`         // rows that cannot be jobs
+	Reasons  []Count `json:"rejected_because"` // reasons of the rejected rows: highest count first, then by reason
+	Assumed  []Count `json:"assumed"`          // assumptions about kept jobs, in the same order
 }
 
-// Report says what was read of a log.
+// Report says what a Reader read.
 type Report struct {
 	Tally
-	MachineGPUs *int64      `json:"machine_gpus"` // size of the machine that the log names (SWF MaxProcs); nil is unknown
-	Cut         bool        `json:"partial"`      // the input was cut short
-	Notes       []string    `json:"notes"`        // what else the user should know
-	First, Last capcli.Time `json:"-"`            // earliest and latest submit of the kept jobs; NoTime when none was kept
-	Unsorted    bool        `json:"-"`            // submits go back in time somewhere
+	MachineGPUs *int64      `json:"machine_gpus"` // size of the machine as the log states it (SWF MaxProcs); nil if it does not
+	Cut         bool        `json:"partial"`      // the input is truncated
+	Notes       []string    `json:"notes"`        // further remarks for the user
+	First, Last capcli.Time `json:"-"`            // earliest and latest submit of the kept jobs; NoTime when no job was kept
+	Unsorted    bool        `json:"-"`            // some job was submitted before the job that precedes it in the log
 }
 
-// Remarks says in words what a reader of a result must know about the log.
+// Remarks returns sentences for the reader of a result: the rejected rows with their
+// three most frequent reasons, the assumptions, and the notes.
 func (r *Report) Remarks() []string {
 	var out []string
 	if r.Rejected > 0 {
@@ -103,34 +105,35 @@ func (r *Report) Remarks() []string {
 	return append(out, r.Notes...)
 }
 
-// Format is one kind of job log.
+// Format is one format of job logs.
 type Format struct {
-	// Sniff tells whether a file that begins with head is of this kind. At
-	// most one format may say yes. Nil is never sniffed.
+	// Sniff reports whether a file that begins with head has this format. At most one
+	// format may return true for a file. A format with a nil Sniff must be named.
 	Sniff func(head []byte) bool
-	// Read gives every row to r.Keep, r.Fold or r.Reject, and returns when the
-	// input ends, when Keep or Reject returns false, or with a structural fault.
+	// Read passes every row to r.Keep, r.Fold or r.Reject. It returns nil when the input
+	// ends or when Keep or Reject returns false, and an error where the file cannot be
+	// a log.
 	Read func(r *Reader) error
-	// Binary formats are not held to being text.
+	// Binary says that the content need not be text.
 	Binary bool
-	// Mapped formats take Options.Map.
+	// Mapped says that the format uses Options.Map.
 	Mapped bool
 }
 
-// Formats are the kinds of job log that can be read.
+// Formats are the formats of job logs that can be read.
 var Formats = capcli.Catalog[Format]{Kind: "trace format"}
 
-// Columns are the names of our own columns, in the order they are written:
-// csv, jsonl and parquet share them. Instants are whole seconds, run_s and
-// limit_s are seconds, gpus and cpus may be fractions, mem_gb is GiB.
+// Columns are the names of capcli's own columns, in the order in which they are written.
+// The formats csv, jsonl and parquet share them. Times are whole seconds since 1970,
+// run_s and limit_s are seconds, gpus and cpus may be fractions, mem_gb is in GiB.
 var Columns = []string{
 	"job_id", "tenant", "partition", "gpu_model", "gpus", "cpus", "mem_gb", "class",
 	"submit", "start", "end", "run_s", "limit_s", "priority", "deadline", "state",
 }
 
-// Sorted gives jobs in order of Submit; jobs with one Submit stay in the order
-// they came in. A stream that is in order already passes through at the cost
-// of holding it.
+// Sorted yields jobs in order of Submit. Jobs with the same Submit keep their order. It
+// holds all jobs in memory, even where they are in order already. An error in jobs ends
+// the stream before any job is yielded.
 func Sorted(jobs capcli.Jobs) capcli.Jobs {
 	return func(yield func(capcli.Job, error) bool) {
 		var held store
@@ -149,13 +152,14 @@ func Sorted(jobs capcli.Jobs) capcli.Jobs {
 	}
 }
 
-// store holds jobs in blocks, so that growing copies nothing.
+// store holds jobs in blocks, so that it grows without copying them.
 type store struct {
 	blocks [][]capcli.Job
-	n      int
-	sorted bool
+	n      int  // jobs held
+	sorted bool // the jobs are in order of Submit
 }
 
+// storeBlock is the number of jobs in a block.
 const storeBlock = 4096
 
 func (s *store) add(job *capcli.Job) {
@@ -174,6 +178,7 @@ func (s *store) add(job *capcli.Job) {
 
 func (s *store) job(i int) *capcli.Job { return &s.blocks[i/storeBlock][i%storeBlock] }
 
+// bySubmit returns the indices of the jobs in order of Submit.
 func (s *store) bySubmit() []int {
 	order := make([]int, s.n)
 	for i := range order {
@@ -187,7 +192,7 @@ func (s *store) bySubmit() []int {
 	return order
 }
 
-// counts turns a tally into a list: most first, then by reason.
+// counts returns a tally as a list: highest count first, then by reason.
 func counts(tally map[string]int64) []Count {
 	out := make([]Count, 0, len(tally))
 	for reason, n := range tally {

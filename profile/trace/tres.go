@@ -6,18 +6,18 @@ import (
 	"capcli"
 )
 
-// tres is what a Slurm TRES or GRES list says that a job held.
+// tres is a parsed TRES or GRES list of Slurm: the resources of a job.
 type tres struct {
 	gpus   int64
-	model  string // of the typed entry with the most GPUs
-	models int    // how many types there were
-	cpu    int64  // thousandths
+	model  string // GPU type with the most GPUs; "" if no entry has a type
+	models int    // number of typed entries
+	cpu    int64  // thousandths of a CPU
 	mem    int64  // MiB
 }
 
-// parseTRES reads "billing=4,cpu=4,gres/gpu:h100=4,gres/gpu=4,mem=800M,node=2".
-// Typed and untyped entries count the same devices, so gres/gpu is the number
-// and only without it the sum over types. Counts are over all nodes.
+// parseTRES parses "billing=4,cpu=4,gres/gpu:h100=4,gres/gpu=4,mem=800M,node=2". Typed and
+// untyped entries count the same devices, so the number of GPUs is gres/gpu, or the sum over
+// the types where there is no gres/gpu. Counts are over all nodes.
 func parseTRES(list []byte) (t tres, bad flaw) {
 	var untyped, typed, most int64
 	hasUntyped := false
@@ -51,7 +51,8 @@ func parseTRES(list []byte) (t tres, bad flaw) {
 	return t, flawless
 }
 
-// countTyped notes n GPUs of a model and gives the most that any model has.
+// countTyped counts n GPUs of a model and returns the highest count of any model, where most
+// is that of the models before. Of equal counts the first name in order wins.
 func (t *tres) countTyped(model string, n, most int64) int64 {
 	t.models++
 	if n > most || (n == most && (t.model == "" || model < t.model)) {
@@ -61,9 +62,8 @@ func (t *tres) countTyped(model string, n, most int64) int64 {
 	return most
 }
 
-// parseGRES reads "gpu:2", "gpu:tesla:2", "gpu:a100:4(S:0-1)" and the same
-// behind "gres:" or "PER_NODE:", which old clusters print. Counts are for one
-// node.
+// parseGRES parses "gpu:2", "gpu:tesla:2", "gpu:a100:4(S:0-1)", and the same after "gres:",
+// "gres/" or "PER_NODE:", which old clusters print. Counts are for one node.
 func parseGRES(list []byte) (t tres, bad flaw) {
 	var most int64
 	for len(list) > 0 {
@@ -96,7 +96,8 @@ func parseGRES(list []byte) (t tres, bad flaw) {
 	return t, flawless
 }
 
-// memory reads an amount with a unit (K, M, G, T, P; none is M) as MiB.
+// memory parses an amount with a unit (K, M, G, T, P; without one M) and returns MiB. An empty
+// b is 0.
 func memory(b []byte) (int64, flaw) {
 	b = trim(b)
 	if len(b) == 0 {
@@ -128,12 +129,12 @@ func memory(b []byte) (int64, flaw) {
 	return n * over / 1024, flawless
 }
 
-// maxMem keeps memory, in KiB, far from 2^63.
+// maxMem is the most memory in KiB. It keeps products far from 2^63.
 const maxMem = 1 << 56
 
-// reqMem reads ReqMem: 31000M, on old clusters with n (for each node) or c (for
-// each CPU) behind. Values from 2^31 MiB on are a flag that was printed as a
-// number; they and what cannot be read are unknown.
+// reqMem parses ReqMem, such as 31000M, and returns MiB. On old clusters the suffix n means
+// for each node, and c for each CPU. It returns 0, unknown, for text that cannot be parsed,
+// and for values from 2^31 MiB on, which are a flag that Slurm printed as a number.
 func reqMem(b []byte, nodes, cpuMilli int64) int64 {
 	b = trim(b)
 	if len(b) < 2 {
@@ -153,7 +154,8 @@ func reqMem(b []byte, nodes, cpuMilli int64) int64 {
 	return n * times
 }
 
-// slurmLength reads D-HH:MM:SS, HH:MM:SS, MM:SS or MM:SS.mmm.
+// slurmLength parses D-HH:MM:SS, D-HH:MM, HH:MM:SS or MM:SS and returns seconds. It ignores a
+// fraction of a second.
 func slurmLength(b []byte) (capcli.Seconds, flaw) {
 	b = trim(b)
 	if len(b) == 0 {

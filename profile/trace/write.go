@@ -11,22 +11,22 @@ import (
 	"capcli"
 )
 
-// WriteCSV writes jobs under our Columns. Instants are whole seconds, unknown
-// values are empty, gpus below one are a share of one GPU. What it writes the
-// csv format reads back to the same jobs. An error from jobs ends it and is
-// given back; what was written before it stays.
+// WriteCSV writes jobs as CSV with the header Columns. Times are whole seconds since 1970,
+// unknown values are empty, and gpus under 1 are a share of one GPU. The csv format reads the
+// output back to the same jobs. WriteCSV fails with the first error from jobs or w, and for a
+// job that holds shares of several GPUs; jobs before an error in jobs are written.
 func WriteCSV(w io.Writer, jobs capcli.Jobs) error {
 	return writeJobs(w, strings.Join(Columns, ",")+"\n", jobs, appendCSV)
 }
 
-// WriteJSONL writes jobs as one JSON object a line, with our Columns as keys;
-// an unknown value is left out. The jsonl format reads it back to the same
-// jobs. Errors are as in WriteCSV.
+// WriteJSONL writes each job as one JSON object on a line, with Columns as keys. It omits
+// unknown values. The jsonl format reads the output back to the same jobs. WriteJSONL fails as
+// WriteCSV does.
 func WriteJSONL(w io.Writer, jobs capcli.Jobs) error { return writeJobs(w, "", jobs, appendJSON) }
 
 func writeJobs(w io.Writer, head string, jobs capcli.Jobs, appendJob func(b []byte, j *capcli.Job) []byte) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	_, _ = out.WriteString(head) // an error stays with out
+	_, _ = out.WriteString(head) // out returns an error again at the next write
 	var buf []byte
 	for job, err := range jobs {
 		if err == nil {
@@ -43,7 +43,7 @@ func writeJobs(w io.Writer, head string, jobs capcli.Jobs, appendJob func(b []by
 	return out.Flush()
 }
 
-// flushAfter passes on what was written before err.
+// flushAfter flushes the jobs before err and returns the error of that, else err.
 func flushAfter(out *bufio.Writer, err error) error {
 	if failed := out.Flush(); failed != nil {
 		return failed
@@ -51,7 +51,8 @@ func flushAfter(out *bufio.Writer, err error) error {
 	return err
 }
 
-// checkWritable refuses the one kind of job that our columns cannot say.
+// checkWritable returns an error for the one kind of job that our columns cannot express: a
+// share of each of several GPUs.
 func checkWritable(job *capcli.Job) error {
 	if job.GPUMilli > 0 && job.GPUMilli != 1000 && job.GPUs != 1 {
 		return fmt.Errorf("writing job %q: it has shares of %d GPUs, and gpus can only say a share of one", job.ID, job.GPUs)
@@ -94,7 +95,7 @@ func appendJSON(b []byte, j *capcli.Job) []byte {
 	return append(b, '}', '\n')
 }
 
-// textOf returns the text in one of our columns; nil where the column is a number.
+// textOf returns the text of a job in one of our columns, or nil where the column is a number.
 func textOf(j *capcli.Job, col int) *string {
 	switch col {
 	case colID:
@@ -113,7 +114,7 @@ func textOf(j *capcli.Job, col int) *string {
 	return nil
 }
 
-// appendNumber appends the number in one of our columns, nothing where it is not known.
+// appendNumber appends the number in one of our columns, or nothing where it is unknown.
 func appendNumber(b []byte, j *capcli.Job, col int) []byte {
 	switch col {
 	case colGPUs:
@@ -140,7 +141,8 @@ func appendNumber(b []byte, j *capcli.Job, col int) []byte {
 	return b
 }
 
-// appendCell quotes text where RFC 4180 wants it.
+// appendCell appends text as a CSV cell. It quotes text as RFC 4180 requires, and also text
+// with another separator or a #.
 func appendCell(b []byte, text string) []byte {
 	if !strings.ContainsAny(text, ",\"\n\r\t;|#") {
 		return append(b, text...)
@@ -157,7 +159,7 @@ func appendGPUs(b []byte, j *capcli.Job) []byte {
 	return strconv.AppendInt(b, int64(j.GPUs), 10)
 }
 
-// appendDecimal writes n/unit; 0 is unknown and empty.
+// appendDecimal appends n/unit, or nothing where n is 0, which means unknown.
 func appendDecimal(b []byte, n, unit int64) []byte {
 	if n <= 0 {
 		return b
@@ -165,8 +167,8 @@ func appendDecimal(b []byte, n, unit int64) []byte {
 	return appendFraction(b, n, unit)
 }
 
-// appendFraction writes n/unit exactly; unit is 1000 or 1024, so that ten
-// decimals are enough.
+// appendFraction appends n/unit exactly. A unit is 1, 1000 or 1024, so at most ten decimals
+// are needed.
 func appendFraction(b []byte, n, unit int64) []byte {
 	b = strconv.AppendInt(b, n/unit, 10)
 	rest := n % unit
@@ -189,8 +191,8 @@ func appendTime(b []byte, t capcli.Time) []byte {
 	return strconv.AppendInt(b, int64(t), 10)
 }
 
-// appendString writes text as a JSON string; bytes that are no UTF-8 become
-// the replacement character.
+// appendString appends text as a JSON string. Bytes that are not UTF-8 become the replacement
+// character.
 func appendString(b []byte, text string) []byte {
 	b = append(b, '"')
 	for _, c := range text {
